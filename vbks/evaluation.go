@@ -1,0 +1,88 @@
+package vbks
+
+import "kestrel/kernelspace"
+
+// Status is what has become of a kernel.
+type Status string
+
+const (
+	Live   Status = "live"
+	Pruned Status = "pruned"
+	Failed Status = "failed"
+)
+
+// Candidate is a kernel of the space with its prior weight (1 if not stated).
+type Candidate struct {
+	Expr   kernelspace.Expr
+	Weight float64
+}
+
+// Training is what a trainer learns from: rows in the order of the stream,
+// standardised. The slices are not modified.
+type Training struct {
+	X   []float64 // N x Dim, row-major
+	Y   []float64 // N
+	Dim int
+}
+
+// Rows returns N.
+func (d Training) Rows() int { return len(d.Y) }
+
+// Evaluation is what is known after a round: every kernel's local ELBO and the
+// belief over them.
+type Evaluation struct {
+	Index      int     // counted from 1
+	Proportion float64 // of the training rows seen
+	RowsSeen   int
+	Kernels    []KernelResult // every kernel of the space, in its order
+	Objective  float64        // total ELBO at the optimum of q(g)
+	Notices    []string       // what the user should know, once
+}
+
+// Leader returns the index of the kernel ranked first, −1 if none is live.
+func (e *Evaluation) Leader() int {
+	for i := range e.Kernels {
+		if e.Kernels[i].Rank == 1 {
+			return i
+		}
+	}
+	return -1
+}
+
+// KernelResult is one kernel in an Evaluation. The numbers are meaningful for
+// live kernels only.
+type KernelResult struct {
+	ID        string // canonical expression
+	Status    Status
+	Reason    string  // why it failed, with its hyperparameters
+	Posterior float64 // q*(k)
+	Bayes     float64 // softmax(𝓛/τ + m₀)
+	ELBO      float64 // local ELBO of the standardised targets, nats
+	SE        float64 // paired standard error of the gap to the leader
+	Rank      int     // 1 is the highest posterior; 0 if not live
+	Tied      bool    // equal to the leader within two standard errors or one nat
+	Params    []ParamValue
+	Noise     float64 // σ_n² of the standardised targets
+	Source    string  // where the solution came from: "last", "fresh", "SE*LIN" (a transplant)
+}
+
+// ParamValue is a hyperparameter's value in the units of the standardised data.
+type ParamValue struct {
+	kernelspace.Param
+	Value float64
+	SD    float64 // of its logarithm under q(θ); 0 for point estimates
+}
+
+// Progress is told between evaluations, from the worker goroutines.
+type Progress struct {
+	Done, Total int    // kernels finished in the current phase
+	Phase       string // "optimise", "transplants", "evidence"
+}
+
+// Change is what a re-optimisation may alter; zero fields stay as they are.
+type Change struct {
+	Steps    int // steps of an evaluation
+	Inducing int
+	Batch    int
+	Rounds   int // further evaluations at proportion 1; 0: as many as Settings.Refine, at least 1
+}

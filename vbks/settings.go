@@ -1,0 +1,78 @@
+package vbks
+
+import (
+	"time"
+
+	"kestrel/device"
+)
+
+// Settings are all the choices of a run that concern the algorithm. The zero
+// value is not useful; start from DefaultSettings.
+type Settings struct {
+	Seed uint64
+
+	// Inducing inputs.
+	Inducing  int    // M; more than rows becomes the number of rows, with a notice
+	Placement string // "kmeans", "grid", "jittered", "spread+consecutive", "random"; "auto": grid-like in 1-D, else k-means
+	Jitter    device.Jitter
+
+	// Optimisation.
+	Optimizer       string  // "auto", "collapsed", "natural", "adam"
+	Hyperparameters string  // "point", "diagonal", "full"
+	ThetaPrior      bool    // log p(θ) in the local ELBO ("point" only; the others always have it)
+	Starts          int     // fresh starts of each kernel at each evaluation
+	NoiseFloor      float64 // least σ_n², as a fraction of var(y)
+	LearningRate    float64 // of Adam
+	ThetaSamples    int     // samples of q(θ) for each gradient
+	SharedPeriod    bool    // one period for all columns of a periodic leaf
+	Transplants     bool    // try solutions of related kernels as starts
+
+	// Schedule.
+	Batch         int           // B
+	EvaluateEvery float64       // e: proportion of the rows that each evaluation adds
+	Steps         int           // stochastic steps (or L-BFGS iterations) of an evaluation
+	Refine        int           // evaluations at proportion 1 after all data are used
+	TimeBudget    time.Duration // 0: none
+	ELBORows      int           // rows of the common subsample; 0: all
+
+	// Belief over kernels.
+	PriorVariance float64 // s
+	EvidenceScale float64 // τ
+	Samples       int     // S
+	AutoPruneMass float64 // prune kernels whose posterior stays below this; 0: never
+	AutoPruneWait int     // for so many evaluations
+	AutoPruneKeep int     // but keep at least so many
+
+	// Prediction.
+	Top     int    // kernels averaged over; 0: all
+	Weights string // "posterior", "bayes"
+}
+
+// DefaultSettings returns the settings that a config without further keys has.
+func DefaultSettings() Settings {
+	return Settings{
+		Seed:            1,
+		Inducing:        64,
+		Placement:       "auto",
+		Jitter:          device.Jitter{Relative: 1e-6},
+		Optimizer:       "auto",
+		Hyperparameters: "point",
+		ThetaPrior:      true,
+		Starts:          4,
+		NoiseFloor:      1e-6,
+		LearningRate:    0.01,
+		ThetaSamples:    1,
+		Transplants:     true,
+		Batch:           128,
+		EvaluateEvery:   0.05,
+		Steps:           40,
+		Refine:          2,
+		ELBORows:        10000,
+		PriorVariance:   10,
+		EvidenceScale:   1,
+		Samples:         2000,
+		AutoPruneWait:   3,
+		AutoPruneKeep:   10,
+		Weights:         "posterior",
+	}
+}
