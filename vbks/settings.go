@@ -25,6 +25,7 @@ type Settings struct {
 	LearningRate    float64 // of Adam
 	ThetaSamples    int     // samples of q(θ) for each gradient
 	SharedPeriod    bool    // one period for all columns of a periodic leaf
+	ARD             bool    // one length scale per column, for all leaves
 	Transplants     bool    // try solutions of related kernels as starts
 
 	// Schedule.

@@ -14,6 +14,10 @@ type State struct {
 	Chol      []float64 // M x M: C ("adam") or Λ = S⁻¹ ("natural")
 	ThetaChol []float64 // F x F lower, factor of q(log θ)'s covariance; nil for point estimates
 
+	// What Λ and Λm stand for ("natural"): sums over Rows rows, estimated from
+	// Seen of them; 0 at the prior.
+	Rows, Seen float64
+
 	// Moments of Adam and the number of its steps.
 	Steps                    int
 	FreeM1, FreeM2           []float64

@@ -1,0 +1,119 @@
+package datasets
+
+import (
+	"bytes"
+	"errors"
+	"math"
+	"strconv"
+)
+
+// kind is what the values of a column are.
+type kind uint8
+
+const (
+	kindUnknown kind = iota // only missing values so far
+	kindNumber
+	kindTime
+	kindText
+)
+
+// cells reads single values.
+type cells struct {
+	missing [][]byte  // texts of missing values
+	codes   []float64 // missing values that are numbers, e.g. -999
+}
+
+func newCells(missing []string) *cells {
+	c := &cells{}
+	for _, m := range missing {
+		b := bytes.TrimSpace([]byte(m))
+		if v, err := parseNumber(b); err == nil && !math.IsInf(v, 0) && !math.IsNaN(v) {
+			c.codes = append(c.codes, v)
+		} else if len(b) > 0 {
+			c.missing = append(c.missing, b)
+		}
+	}
+	return c
+}
+
+// isMissing reports whether a trimmed text, not a number, stands for a missing
+// value.
+func (c *cells) isMissing(b []byte) bool {
+	if len(b) == 0 {
+		return true
+	}
+	for _, m := range c.missing {
+		if len(m) == len(b) && bytes.EqualFold(m, b) {
+			return true
+		}
+	}
+	return false
+}
+
+var (
+	errNotNumber  = errors.New("is not a number")
+	errNotFinite  = errors.New("is not a finite number; list it under missing to drop such rows")
+	errTooLarge   = errors.New("is too large for a 64-bit number")
+	errNotTime    = errors.New("is not a time stamp")
+	errNotEither  = errors.New("is neither a number nor a time stamp")
+	errNotDecimal = errors.New("is not a number; decimals are written with a point")
+)
+
+// number reads a number; NaN means a missing value.
+func (c *cells) number(b []byte) (float64, error) {
+	v, err := parseNumber(b)
+	if err == nil && !math.IsNaN(v) && !math.IsInf(v, 0) {
+		for _, m := range c.codes {
+			if v == m {
+				return math.NaN(), nil
+			}
+		}
+		return v, nil
+	}
+	b = bytes.TrimSpace(b)
+	switch {
+	case c.isMissing(b):
+		return math.NaN(), nil
+	case err == nil:
+		return 0, errNotFinite
+	case errors.Is(err, strconv.ErrRange):
+		return 0, errTooLarge
+	}
+	if bytes.Count(b, []byte(",")) == 1 {
+		if _, err := parseNumber(bytes.Replace(b, []byte(","), []byte("."), 1)); err == nil {
+			return 0, errNotDecimal
+		}
+	}
+	return 0, errNotNumber
+}
+
+// parseNumber reads a decimal number with spaces around it, or an infinity or
+// NaN.
+func parseNumber(b []byte) (float64, error) {
+	if n := len(b); n == 0 || b[0] <= ' ' || b[n-1] <= ' ' {
+		if b = bytes.TrimSpace(b); len(b) == 0 {
+			return 0, errNotNumber
+		}
+	}
+	// strconv would also take hexadecimal numbers, which no table means.
+	if len(b) > 1 && bytes.ContainsAny(b[1:min(len(b), 3)], "xX") {
+		return 0, errNotNumber
+	}
+	return strconv.ParseFloat(string(b), 64)
+}
+
+// kind says what a text looks like.
+func (c *cells) kind(b []byte) kind {
+	if v, err := c.number(b); err == nil {
+		if math.IsNaN(v) {
+			return kindUnknown
+		}
+		return kindNumber
+	} else if err == errNotFinite || err == errTooLarge {
+		return kindNumber
+	}
+	if _, ok := parseStamp(bytes.TrimSpace(b)); ok {
+		return kindTime
+	}
+	return kindText
+}

@@ -1,0 +1,116 @@
+package datasets
+
+import (
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// Column is an input or the target.
+type Column struct {
+	Name    string
+	Number  int       // in the file, counted from 1; 0 for synthetic data
+	Unit    string    // "" if not known
+	Time    bool      // time stamps in the file; the values count from Origin
+	Origin  time.Time // the smallest stamp, in UTC
+	Missing int       // missing values in the rows read
+}
+
+// lookup finds a column by its name, else by its number: "1" is the first,
+// "-1" and "last" are the last. It returns the index from 0.
+func lookup(ref, file string, names []string) (int, error) {
+	ref = strings.TrimSpace(ref)
+	found := -1
+	for i, n := range names {
+		if n != ref {
+			continue
+		}
+		if found >= 0 {
+			return 0, fmt.Errorf("%s: columns %d and %d are both named %s; choose by number", file, found+1, i+1, quoteText(ref))
+		}
+		found = i
+	}
+	if found >= 0 {
+		return found, nil
+	}
+	if ref == "last" {
+		return len(names) - 1, nil
+	}
+	if n, err := strconv.Atoi(ref); err == nil {
+		switch {
+		case n >= 1 && n <= len(names):
+			return n - 1, nil
+		case n < 0 && -n <= len(names):
+			return len(names) + n, nil
+		}
+		return 0, fmt.Errorf("%s: there is no column %d; the columns are 1 to %d: %s", file, n, len(names), quoteList(names))
+	}
+	msg := fmt.Sprintf("%s: there is no column %s; ", file, quoteText(ref))
+	if near, ok := nearest(ref, names); ok {
+		msg += fmt.Sprintf("did you mean %s? ", quoteText(near))
+	}
+	return 0, fmt.Errorf("%sthe columns are %s", msg, quoteList(names))
+}
+
+// roles are the columns chosen from a table.
+type roles struct {
+	inputs  []int
+	target  int
+	notices []string
+}
+
+var errNoInputs = errors.New("no column is left to be an input")
+
+// chooseRoles finds the columns that a Spec names, with its defaults: the last
+// column is the target, all others that hold numbers or time stamps are inputs.
+func chooseRoles(s *Spec, file string, f *form) (*roles, error) {
+	if len(f.names) < 2 {
+		return nil, fmt.Errorf("%s: has a single column; an input and a target are needed, and a delimiter other than , ; or tab must be given (delimiter = \"space\")", file)
+	}
+	r := &roles{target: len(f.names) - 1}
+	if s.Target != "" {
+		t, err := lookup(s.Target, file, f.names)
+		if err != nil {
+			return nil, err
+		}
+		r.target = t
+	}
+	taken := make([]bool, len(f.names))
+	taken[r.target] = true
+	for _, ref := range s.Inputs {
+		i, err := lookup(ref, file, f.names)
+		if err != nil {
+			return nil, err
+		}
+		if i == r.target {
+			return nil, fmt.Errorf("%s: column %s is both an input and the target", file, quoteText(f.names[i]))
+		}
+		if taken[i] {
+			return nil, fmt.Errorf("%s: column %s is named twice among the inputs", file, quoteText(f.names[i]))
+		}
+		taken[i] = true
+		r.inputs = append(r.inputs, i)
+	}
+	if len(s.Inputs) > 0 {
+		return r, nil
+	}
+	for i, name := range f.names {
+		if i == r.target {
+			continue
+		}
+		switch f.kinds[i] {
+		case kindNumber, kindTime:
+			r.inputs = append(r.inputs, i)
+		case kindText:
+			r.notices = append(r.notices, fmt.Sprintf("column %d (%s) holds text and is no input", i+1, quoteText(name)))
+		default:
+			r.notices = append(r.notices, fmt.Sprintf("column %d (%s) has no values in the first rows and is no input", i+1, quoteText(name)))
+		}
+	}
+	if len(r.inputs) == 0 {
+		return nil, fmt.Errorf("%s: %w", file, errNoInputs)
+	}
+	return r, nil
+}

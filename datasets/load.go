@@ -1,0 +1,202 @@
+package datasets
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"path/filepath"
+	"strings"
+)
+
+// Dataset is what a run learns from and is tested on, in the units of the
+// data.
+type Dataset struct {
+	Name   string
+	Source string // "csv", "synthetic", "swissgrid"
+	Path   string // of the file; "" for synthetic data
+	SHA256 string // of the file as stored, or of the numbers of synthetic data, in hexadecimal
+
+	Inputs []Column
+	Target Column
+	Dim    int       // number of inputs
+	X      []float64 // N x Dim, row-major, in the order of the file
+	Y      []float64 // N
+
+	Train []int32 // rows of the training stream, in its order
+	Test  []int32 // rows held out; in random order if split at random, else ascending
+
+	Rows    int // read; N plus those dropped
+	Dropped Dropped
+	Notices []string // what the user should know, one line each
+
+	Kernel string    // canonical expression of the true kernel; synthetic data only
+	Params []float64 // its raw natural parameters, leaf by leaf
+}
+
+// Dropped counts the rows that were left out because of missing values.
+type Dropped struct {
+	Target int // the target was missing, and perhaps inputs too
+	Inputs int // only inputs were missing
+}
+
+// N returns the number of rows kept.
+func (d *Dataset) N() int { return len(d.Y) }
+
+// Row returns the inputs of row i.
+func (d *Dataset) Row(i int) []float64 { return d.X[i*d.Dim : (i+1)*d.Dim] }
+
+// Load reads or generates the data that spec describes and divides them. Its
+// errors are one line each and name the file, and where it applies the line
+// and the column; see also CellError and LineError.
+func Load(ctx context.Context, spec Spec) (*Dataset, error) {
+	s, err := spec.withDefaults()
+	if err != nil {
+		return nil, err
+	}
+	if s.Source == "synthetic" {
+		return generate(ctx, &s)
+	}
+	if s.Source == "swissgrid" {
+		s.swissgrid()
+	}
+	d, kept, err := loadTable(ctx, &s)
+	if err != nil {
+		return nil, err
+	}
+	if s.Source == "swissgrid" {
+		d.swissgrid()
+	}
+	if err := d.split(ctx, &s, kept); err != nil {
+		return nil, err
+	}
+	return d, nil
+}
+
+// loadTable reads a table without dividing it. kept are the rows of the file
+// that were not dropped, nil for all.
+func loadTable(ctx context.Context, s *Spec) (d *Dataset, kept []int32, err error) {
+	path, err := Resolve(s.Path, s.SearchDirs)
+	if err != nil {
+		return nil, nil, err
+	}
+	var chosen *roles
+	t, err := readTable(ctx, path, s, func(f *form) ([]int, error) {
+		var err error
+		if chosen, err = chooseRoles(s, filepath.Base(path), f); err != nil {
+			return nil, err
+		}
+		return append(append([]int(nil), chosen.inputs...), chosen.target), nil
+	})
+	if err != nil {
+		return nil, nil, err
+	}
+	d = &Dataset{
+		Name: s.Name, Source: s.Source, Path: path, SHA256: t.sha256,
+		Dim: len(chosen.inputs), Rows: t.rows, Notices: chosen.notices,
+	}
+	if d.Name == "" {
+		d.Name, _, _ = strings.Cut(filepath.Base(path), ".")
+	}
+	for i := range t.columns {
+		c := &t.columns[i]
+		col := Column{Name: c.name, Number: c.number, Missing: c.missing}
+		if c.kind == kindTime {
+			col.Time, col.Origin, col.Unit = true, c.origin, "s"
+		}
+		if i < d.Dim {
+			d.Inputs = append(d.Inputs, col)
+		} else {
+			d.Target = col
+		}
+	}
+	if d.Target.Time {
+		return nil, nil, fmt.Errorf("%s: the target, column %d (%s), holds time stamps, not numbers", t.file, d.Target.Number, quoteText(d.Target.Name))
+	}
+	if kept, err = d.take(t); err != nil {
+		return nil, nil, err
+	}
+	return d, kept, nil
+}
+
+// take moves the rows without missing values from the table to d.
+func (d *Dataset) take(t *table) (kept []int32, err error) {
+	target := t.columns[d.Dim].values
+	var keep []bool // nil: all
+	for i := range t.columns {
+		if t.columns[i].missing > 0 {
+			keep = make([]bool, t.rows)
+			break
+		}
+	}
+	n := t.rows
+	if keep != nil {
+		n = 0
+		for r := range keep {
+			keep[r] = true
+			for i := range d.Dim {
+				keep[r] = keep[r] && !math.IsNaN(t.columns[i].values[r])
+			}
+			switch {
+			case math.IsNaN(target[r]):
+				keep[r] = false
+				d.Dropped.Target++
+			case !keep[r]:
+				d.Dropped.Inputs++
+			default:
+				kept = append(kept, int32(r))
+				n++
+			}
+		}
+	}
+	if n == 0 {
+		if t.rows == 0 {
+			return nil, fmt.Errorf("%s: has no rows", t.file)
+		}
+		return nil, fmt.Errorf("%s: no rows are left: of %d, %d were dropped for a missing target and %d for a missing input",
+			t.file, t.rows, d.Dropped.Target, d.Dropped.Inputs)
+	}
+	d.X, d.Y = make([]float64, n*d.Dim), make([]float64, 0, n)
+	for i := range t.columns {
+		at := 0
+		for r, v := range t.columns[i].values {
+			switch {
+			case keep != nil && !keep[r]:
+				continue
+			case i == d.Dim:
+				d.Y = append(d.Y, v)
+			default:
+				d.X[at*d.Dim+i] = v
+			}
+			at++
+		}
+		t.columns[i].values = nil // a million rows need not be held twice
+	}
+	return kept, nil
+}
+
+// checkTarget refuses a target that does not vary over the training rows.
+func (d *Dataset) checkTarget() error {
+	name := d.Name
+	if d.Path != "" {
+		name = filepath.Base(d.Path)
+	}
+	if len(d.Train) < 2 {
+		return fmt.Errorf("%s: %s: at least 2 are needed", name, plural(len(d.Train), "training row"))
+	}
+	first := d.Y[d.Train[0]]
+	for _, r := range d.Train {
+		if d.Y[r] != first {
+			return nil
+		}
+	}
+	rows := "row"
+	for _, y := range d.Y {
+		if y != first {
+			rows = "training row"
+		}
+	}
+	return fmt.Errorf("%s: the target %s is %v in every %s: there is nothing to learn", name, quoteText(d.Target.Name), first, rows)
+}
+
+var errNoRoom = errors.New("no training rows are left")

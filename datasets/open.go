@@ -1,0 +1,150 @@
+package datasets
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"hash"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/klauspost/compress/gzip"
+	"github.com/klauspost/compress/zstd"
+	"github.com/ulikunitz/xz"
+)
+
+// dataEnv names the variable that holds the folder of the user's data.
+const dataEnv = "KESTREL_DATA"
+
+// Resolve finds a data file: an absolute path as it is, any other in the given
+// folders, then in the working directory, then in the folder named by
+// $KESTREL_DATA. The error of a file that is nowhere says where it was looked
+// for and wraps fs.ErrNotExist.
+func Resolve(path string, dirs []string) (string, error) {
+	var tried []string
+	candidates := []string{path}
+	if !filepath.IsAbs(path) {
+		candidates = candidates[:0]
+		for _, d := range dirs {
+			candidates = append(candidates, filepath.Join(d, path))
+		}
+		candidates = append(candidates, filepath.Clean(path))
+		if d := os.Getenv(dataEnv); d != "" {
+			candidates = append(candidates, filepath.Join(d, path))
+		}
+	}
+	for _, c := range candidates {
+		info, err := os.Stat(c)
+		switch {
+		case err == nil && info.IsDir():
+			return "", fmt.Errorf("data file %q is a folder", c)
+		case err == nil:
+			return c, nil
+		case !errors.Is(err, fs.ErrNotExist):
+			return "", fmt.Errorf("data file %q: %w", c, err)
+		}
+		if abs, err := filepath.Abs(c); err == nil {
+			c = abs
+		}
+		seen := false
+		for _, t := range tried {
+			seen = seen || t == c
+		}
+		if !seen {
+			tried = append(tried, c)
+		}
+	}
+	hint := ""
+	if os.Getenv(dataEnv) == "" && !filepath.IsAbs(path) {
+		hint = "; $" + dataEnv + " may name the folder of the data"
+	}
+	return "", &missingFileError{path: path, tried: tried, hint: hint}
+}
+
+type missingFileError struct {
+	path  string
+	tried []string
+	hint  string
+}
+
+func (e *missingFileError) Error() string {
+	return fmt.Sprintf("data file %q not found; looked for %s%s", e.path, strings.Join(e.tried, ", "), e.hint)
+}
+
+func (e *missingFileError) Unwrap() error { return fs.ErrNotExist }
+
+// source is an open data file: it reads as plain text whatever the
+// compression, and hashes the bytes as they are stored.
+type source struct {
+	io.Reader
+	file   *os.File
+	stored io.Reader // the file, hashed
+	sum    hash.Hash
+	zstd   *zstd.Decoder
+}
+
+// openSource opens a file and recognises gzip, xz and zstandard by their first
+// bytes.
+func openSource(path string) (*source, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	s := &source{file: f, sum: sha256.New()}
+	var magic [6]byte
+	n, err := io.ReadFull(f, magic[:])
+	if err != nil && err != io.EOF && err != io.ErrUnexpectedEOF {
+		f.Close()
+		return nil, err
+	}
+	s.stored = io.TeeReader(io.MultiReader(bytes.NewReader(magic[:n]), f), s.sum)
+	if err := s.decompress(magic[:n]); err != nil {
+		f.Close()
+		return nil, fmt.Errorf("%s: %w", filepath.Base(path), err)
+	}
+	return s, nil
+}
+
+func (s *source) decompress(magic []byte) (err error) {
+	is := func(prefix string) bool { return bytes.HasPrefix(magic, []byte(prefix)) }
+	switch {
+	case is("\x1f\x8b"):
+		s.Reader, err = gzip.NewReader(s.stored)
+	case is("\xfd7zXZ\x00"):
+		s.Reader, err = xz.NewReader(s.stored)
+	case is("\x28\xb5\x2f\xfd"):
+		s.zstd, err = zstd.NewReader(s.stored, zstd.WithDecoderConcurrency(1))
+		s.Reader = s.zstd
+	case is("PK\x03\x04"), is("\xd0\xcf\x11\xe0"):
+		return errors.New("is a spreadsheet or an archive, not a table of text; export it as CSV")
+	case is("\xff\xfe"), is("\xfe\xff"):
+		return errors.New("is UTF-16 text; convert it to UTF-8")
+	default:
+		s.Reader = s.stored
+	}
+	if err != nil {
+		return fmt.Errorf("cannot be decompressed: %w", err)
+	}
+	return nil
+}
+
+// sha256 reads the rest of the file and returns the hash of all of it in
+// hexadecimal.
+func (s *source) sha256() (string, error) {
+	if _, err := io.Copy(io.Discard, s.stored); err != nil {
+		return "", err
+	}
+	return hex.EncodeToString(s.sum.Sum(nil)), nil
+}
+
+func (s *source) Close() error {
+	if s.zstd != nil {
+		s.zstd.Close()
+	}
+	return s.file.Close()
+}

@@ -1,0 +1,175 @@
+package datasets
+
+import (
+	"fmt"
+	"math"
+)
+
+// Scaler standardises inputs and target, column by column,
+//
+//	x̃ = (x − shift)/scale,
+//
+// and maps predictions back. It is fitted on the training rows.
+type Scaler struct {
+	ModeX   string    `json:"standardise_x"` // "full", "scale", "none"
+	ModeY   string    `json:"standardise_y"`
+	XShift  []float64 `json:"x_shift"` // one per input, in its unit
+	XScale  []float64 `json:"x_scale"` // one per input, positive
+	YShift  float64   `json:"y_shift"`
+	YScale  float64   `json:"y_scale"`
+	Notices []string  `json:"notices,omitempty"`
+}
+
+// NewScaler fits the standardisation to the training rows of d. The modes are
+//
+//	full    shift = mean, scale = standard deviation
+//	scale   shift = 0, scale = standard deviation around the mean
+//	none    shift = 0, scale = 1
+//
+// with the divisor n in the standard deviation. A constant input keeps scale
+// 1, with a notice. It is an error if a mode is unknown or, unless modeY is
+// "none", the target is constant.
+func NewScaler(d *Dataset, modeX, modeY string) (*Scaler, error) {
+	modes := []string{"full", "scale", "none"}
+	if err := oneOf("standardise_x", modeX, modes); err != nil {
+		return nil, err
+	}
+	if err := oneOf("standardise_y", modeY, modes); err != nil {
+		return nil, err
+	}
+	s := &Scaler{ModeX: modeX, ModeY: modeY, YScale: 1}
+	for j := range d.Dim {
+		shift, scale, ok := fitColumn(modeX, d.Train, d.X, d.Dim, j)
+		if !ok {
+			s.Notices = append(s.Notices, fmt.Sprintf("the input %s is constant over the training rows and is not scaled", quoteText(d.Inputs[j].Name)))
+		}
+		s.XShift, s.XScale = append(s.XShift, shift), append(s.XScale, scale)
+	}
+	var ok bool
+	if s.YShift, s.YScale, ok = fitColumn(modeY, d.Train, d.Y, 1, 0); !ok {
+		return nil, d.checkTarget()
+	}
+	return s, nil
+}
+
+func fitColumn(mode string, rows []int32, values []float64, stride, j int) (shift, scale float64, ok bool) {
+	if mode == "none" {
+		return 0, 1, true
+	}
+	mean, sd := meanSD(rows, values, stride, j)
+	if mode == "full" {
+		shift = mean
+	}
+	if sd == 0 {
+		return shift, 1, false
+	}
+	return shift, sd, true
+}
+
+// meanSD computes mean and standard deviation (divisor n) of column j over
+// rows in three passes: deviations are taken from a first mean, which is
+// itself taken from the first value, so that an offset far larger than the
+// spread costs no digits and a constant column has a deviation of exactly 0.
+func meanSD(rows []int32, values []float64, stride, j int) (mean, sd float64) {
+	if len(rows) == 0 {
+		return 0, 0
+	}
+	n := float64(len(rows))
+	first := values[int(rows[0])*stride+j]
+	sum := 0.0
+	for _, r := range rows {
+		sum += values[int(r)*stride+j] - first
+	}
+	mean = first + sum/n
+	rest, squares := 0.0, 0.0
+	for _, r := range rows {
+		e := values[int(r)*stride+j] - mean
+		rest += e
+		squares += e * e
+	}
+	mean += rest / n
+	return mean, math.Sqrt(max(0, squares/n-(rest/n)*(rest/n)))
+}
+
+// X returns the standardised inputs of some rows of d, len(rows) x d.Dim.
+func (s *Scaler) X(d *Dataset, rows []int32) []float64 {
+	out := make([]float64, 0, len(rows)*d.Dim)
+	for _, r := range rows {
+		for j, v := range d.Row(int(r)) {
+			out = append(out, (v-s.XShift[j])/s.XScale[j])
+		}
+	}
+	return out
+}
+
+// Y returns the standardised targets of some rows of d.
+func (s *Scaler) Y(d *Dataset, rows []int32) []float64 {
+	out := make([]float64, len(rows))
+	for i, r := range rows {
+		out[i] = s.Target(d.Y[r])
+	}
+	return out
+}
+
+// Inputs standardises points, row-major, in data units.
+func (s *Scaler) Inputs(x []float64) []float64 {
+	out := make([]float64, len(x))
+	for i, v := range x {
+		out[i] = s.Input(i%len(s.XScale), v)
+	}
+	return out
+}
+
+// InputsBack maps standardised points back to data units.
+func (s *Scaler) InputsBack(x []float64) []float64 {
+	out := make([]float64, len(x))
+	for i, v := range x {
+		out[i] = s.InputBack(i%len(s.XScale), v)
+	}
+	return out
+}
+
+// Input standardises a value of input j.
+func (s *Scaler) Input(j int, v float64) float64 { return (v - s.XShift[j]) / s.XScale[j] }
+
+// InputBack maps a standardised value of input j to data units.
+func (s *Scaler) InputBack(j int, v float64) float64 { return v*s.XScale[j] + s.XShift[j] }
+
+// Target standardises a target.
+func (s *Scaler) Target(y float64) float64 { return (y - s.YShift) / s.YScale }
+
+// Mean maps a standardised target, mean or quantile to data units.
+func (s *Scaler) Mean(m float64) float64 { return m*s.YScale + s.YShift }
+
+// Variance maps the variance of a standardised target to data units.
+func (s *Scaler) Variance(v float64) float64 { return v * s.YScale * s.YScale }
+
+// SD maps the standard deviation of a standardised target to data units.
+func (s *Scaler) SD(sd float64) float64 { return sd * s.YScale }
+
+// LogDensity maps the logarithm of a density of the standardised target to
+// that of the target in data units:
+//
+//	log p(y) = log p̃(ỹ) − log scale.
+func (s *Scaler) LogDensity(lp float64) float64 { return lp - math.Log(s.YScale) }
+
+// Means maps standardised targets, means or quantiles to data units, in place.
+func (s *Scaler) Means(m []float64) {
+	for i, v := range m {
+		m[i] = s.Mean(v)
+	}
+}
+
+// Variances maps variances to data units, in place.
+func (s *Scaler) Variances(v []float64) {
+	for i := range v {
+		v[i] = s.Variance(v[i])
+	}
+}
+
+// SDs maps standard deviations to data units, in place.
+func (s *Scaler) SDs(sd []float64) {
+	for i := range sd {
+		sd[i] = s.SD(sd[i])
+	}
+}

@@ -1,0 +1,139 @@
+package datasets
+
+import (
+	"fmt"
+	"math"
+	"strings"
+
+	"github.com/agnivade/levenshtein"
+)
+
+// Spec says which data to load and how to divide them. It is the [data]
+// section of a config. Zero values stand for the defaults given here.
+type Spec struct {
+	Name   string // of the dataset; default: the file's name, or the kernel
+	Source string // "csv" (default), "synthetic", "swissgrid"
+
+	// Files.
+	Path       string   // looked for in SearchDirs, the working directory, $KESTREL_DATA
+	SearchDirs []string // the folder of the config, as a rule
+	Inputs     []string // by name or number ("1" is the first column, "-1" and "last" the last); default: all others
+	Target     string   // default: the last column
+	Header     string   // "auto" (default), "yes", "no"
+	Delimiter  string   // "auto" (default), ",", ";", "tab", "space", or any other ASCII character
+	Missing    []string // texts that stand for a missing value, in any case; nil: DefaultMissing. An empty field always does.
+
+	// Division. TestRows, if not 0, takes precedence over TestFraction.
+	TestFraction float64 // of the rows (of the range of the first input if SplitBy is "x"), in [0, 1)
+	TestRows     int
+	SplitBy      string // "random" (default), "rows": the last in the file, "x": the largest first inputs, "mask"
+	Mask         string // a table without header whose entries are 1 for test rows and 0 else
+	MaskColumn   int    // 1-based; default 1
+	Order        string // of the training stream: "shuffled" (default), "time": ascending first input
+	Seed         uint64
+
+	// Standardisation, see NewScaler: "full" (default), "scale", "none".
+	StandardiseX, StandardiseY string
+
+	// The synthetic generator. Its test rows are outputs beyond Outputs.
+	Kernel    string
+	Params    []float64 // raw natural parameters, leaf by leaf; nil: the paper's, or 1 for other kernels
+	Noise     float64   // sd of the observation noise, in sds of the noise-free training outputs
+	Support   int       // number of support inputs; default 256
+	Outputs   int       // number of training rows; default 1000
+	Low, High float64   // range of the inputs; default [-10, 10]
+}
+
+// DefaultMissing returns the texts that stand for a missing value where
+// Spec.Missing is nil.
+func DefaultMissing() []string {
+	return []string{"NA", "N/A", "#N/A", "NaN", "null", "None", "?", "-"}
+}
+
+// withDefaults fills in the defaults and checks the ranges.
+func (s Spec) withDefaults() (Spec, error) {
+	for _, o := range []struct {
+		key     string
+		value   *string
+		allowed []string
+	}{
+		{"source", &s.Source, []string{"csv", "synthetic", "swissgrid"}},
+		{"header", &s.Header, []string{"auto", "yes", "no"}},
+		{"split_by", &s.SplitBy, []string{"random", "rows", "x", "mask"}},
+		{"order", &s.Order, []string{"shuffled", "time"}},
+		{"standardise_x", &s.StandardiseX, []string{"full", "scale", "none"}},
+		{"standardise_y", &s.StandardiseY, []string{"full", "scale", "none"}},
+	} {
+		if *o.value == "" {
+			*o.value = o.allowed[0]
+		}
+		if err := oneOf(o.key, *o.value, o.allowed); err != nil {
+			return s, err
+		}
+	}
+	if s.Missing == nil {
+		s.Missing = DefaultMissing()
+	}
+	if s.MaskColumn == 0 {
+		s.MaskColumn = 1
+	}
+	if s.Support == 0 {
+		s.Support = 256
+	}
+	if s.Outputs == 0 {
+		s.Outputs = 1000
+	}
+	if s.Low == 0 && s.High == 0 {
+		s.Low, s.High = -10, 10
+	}
+	switch {
+	case !(s.TestFraction >= 0 && s.TestFraction < 1):
+		return s, fmt.Errorf("test = %v: a fraction must be in [0, 1)", s.TestFraction)
+	case s.TestRows < 0:
+		return s, fmt.Errorf("test = %d: the number of test rows must not be negative", s.TestRows)
+	case s.MaskColumn < 0:
+		return s, fmt.Errorf("mask_column = %d: columns are counted from 1", s.MaskColumn)
+	case s.Support < 1 || s.Outputs < 1:
+		return s, fmt.Errorf("support = %d, outputs = %d: both must be positive", s.Support, s.Outputs)
+	case !(s.Noise >= 0) || math.IsInf(s.Noise, 1):
+		return s, fmt.Errorf("noise = %v: must be finite and not negative", s.Noise)
+	case !(s.Low < s.High) || math.IsInf(s.Low, 0) || math.IsInf(s.High, 0):
+		return s, fmt.Errorf("low = %v, high = %v: the range of the inputs is empty", s.Low, s.High)
+	case s.Source == "csv" && s.Path == "":
+		return s, fmt.Errorf("data.path is missing: it names the file to read")
+	case s.Source == "synthetic" && s.Kernel == "":
+		return s, fmt.Errorf("data.kernel is missing: it names the kernel to draw a function from")
+	case s.Source == "synthetic" && s.SplitBy == "mask":
+		return s, fmt.Errorf("split_by = \"mask\" needs a file, but source = \"synthetic\"")
+	case s.Source != "synthetic" && s.SplitBy == "mask" && s.Mask == "":
+		return s, fmt.Errorf("split_by = \"mask\", but data.mask names no file")
+	}
+	return s, nil
+}
+
+// oneOf checks that value is one of those allowed, and else names the nearest.
+func oneOf(key, value string, allowed []string) error {
+	for _, a := range allowed {
+		if value == a {
+			return nil
+		}
+	}
+	msg := fmt.Sprintf("%s = %q: allowed are %s", key, value, quoteList(allowed))
+	if near, ok := nearest(value, allowed); ok {
+		msg += fmt.Sprintf("; did you mean %q?", near)
+	}
+	return fmt.Errorf("%s", msg)
+}
+
+// nearest returns the name that is closest to s in edit distance, regardless
+// of case, if it is close enough to be meant.
+func nearest(s string, names []string) (string, bool) {
+	best, at := -1, ""
+	for _, n := range names {
+		d := levenshtein.ComputeDistance(strings.ToLower(s), strings.ToLower(n))
+		if best < 0 || d < best {
+			best, at = d, n
+		}
+	}
+	return at, best >= 0 && best <= max(2, len([]rune(s))/2) && best < len([]rune(at))
+}

@@ -1,0 +1,158 @@
+package datasets
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"sort"
+)
+
+// Streams of random numbers: one for each purpose, so that a choice made for
+// one does not move another.
+const (
+	streamSplit = iota + 1
+	streamOrder
+	streamSupport
+	streamFunction
+	streamOutputs
+	streamNoise
+	streamTestOutputs
+	streamTestNoise
+)
+
+// newRand returns the random numbers of a stream.
+func newRand(seed, stream uint64) *rand.Rand {
+	return rand.New(rand.NewPCG(mix(seed), mix(seed+stream*0x9e3779b97f4a7c15)))
+}
+
+// mix is the finaliser of SplitMix64 (Steele, Lea and Flood 2014): it keeps
+// neighbouring seeds and streams from starting in neighbouring states.
+func mix(z uint64) uint64 {
+	z += 0x9e3779b97f4a7c15
+	z = (z ^ z>>30) * 0xbf58476d1ce4e5b9
+	z = (z ^ z>>27) * 0x94d049bb133111eb
+	return z ^ z>>31
+}
+
+// split fills in Train and Test.
+func (d *Dataset) split(ctx context.Context, s *Spec, kept []int32) error {
+	n := d.N()
+	test := s.TestRows
+	if test == 0 && s.TestFraction > 0 {
+		test = max(1, int(math.Round(s.TestFraction*float64(n))))
+	}
+	if test >= n && s.SplitBy != "mask" {
+		return fmt.Errorf("test = %d: %w, the data have %s", test, errNoRoom, plural(n, "row"))
+	}
+	held := make([]bool, n)
+	switch {
+	case s.SplitBy == "mask":
+		if err := d.splitByMask(ctx, s, kept, held); err != nil {
+			return err
+		}
+	case test == 0:
+	case s.SplitBy == "rows":
+		for r := n - test; r < n; r++ {
+			held[r] = true
+		}
+	case s.SplitBy == "x" && s.TestRows == 0:
+		lo, hi := math.Inf(1), math.Inf(-1)
+		for r := range n {
+			lo, hi = min(lo, d.X[r*d.Dim]), max(hi, d.X[r*d.Dim])
+		}
+		limit := lo + (1-s.TestFraction)*(hi-lo)
+		for r := range n {
+			held[r] = d.X[r*d.Dim] > limit
+		}
+	case s.SplitBy == "x":
+		rows := make([]int32, n)
+		for r := range rows {
+			rows[r] = int32(r)
+		}
+		d.sortByFirst(rows)
+		for _, r := range rows[n-test:] {
+			held[r] = true
+		}
+	default:
+		d.Test = make([]int32, test)
+		for i, r := range newRand(s.Seed, streamSplit).Perm(n)[:test] {
+			d.Test[i] = int32(r)
+			held[r] = true
+		}
+	}
+	random := d.Test != nil
+	for r, h := range held {
+		if !h {
+			d.Train = append(d.Train, int32(r))
+		} else if !random {
+			d.Test = append(d.Test, int32(r))
+		}
+	}
+	d.order(s)
+	return d.checkTarget()
+}
+
+// order arranges the training stream.
+func (d *Dataset) order(s *Spec) {
+	if s.Order == "time" {
+		d.sortByFirst(d.Train)
+		return
+	}
+	newRand(s.Seed, streamOrder).Shuffle(len(d.Train), func(i, j int) {
+		d.Train[i], d.Train[j] = d.Train[j], d.Train[i]
+	})
+}
+
+// sortByFirst sorts rows by the first input; equal ones stay in order.
+func (d *Dataset) sortByFirst(rows []int32) {
+	less := func(i, j int) bool { return d.X[int(rows[i])*d.Dim] < d.X[int(rows[j])*d.Dim] }
+	if !sort.SliceIsSorted(rows, less) {
+		slices.SortStableFunc(rows, func(a, b int32) int {
+			x, y := d.X[int(a)*d.Dim], d.X[int(b)*d.Dim]
+			switch {
+			case x < y:
+				return -1
+			case x > y:
+				return 1
+			}
+			return 0
+		})
+	}
+}
+
+// splitByMask reads the mask, which has one line for every row of the file.
+func (d *Dataset) splitByMask(ctx context.Context, s *Spec, kept []int32, held []bool) error {
+	path, err := Resolve(s.Mask, s.SearchDirs)
+	if err != nil {
+		return fmt.Errorf("mask: %w", err)
+	}
+	spec := Spec{Header: "no", Missing: []string{}}
+	t, err := readTable(ctx, path, &spec, func(f *form) ([]int, error) {
+		if s.MaskColumn > len(f.names) {
+			return nil, fmt.Errorf("mask_column = %d, but the mask has %s", s.MaskColumn, plural(len(f.names), "column"))
+		}
+		return []int{s.MaskColumn - 1}, nil
+	})
+	if err != nil {
+		return fmt.Errorf("mask: %w", err)
+	}
+	if t.rows != d.Rows {
+		return fmt.Errorf("mask: %s has %s, the data have %d", t.file, plural(t.rows, "row"), d.Rows)
+	}
+	mask := t.columns[0].values
+	for r, v := range mask {
+		if v != 0 && v != 1 {
+			return fmt.Errorf("mask: %s: row %d, column %d: neither 0 nor 1", t.file, r+1, s.MaskColumn)
+		}
+	}
+	for r := range held {
+		at := r
+		if kept != nil {
+			at = int(kept[r])
+		}
+		held[r] = mask[at] == 1
+	}
+	return nil
+}

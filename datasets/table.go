@@ -1,0 +1,191 @@
+package datasets
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"fmt"
+	"io"
+	"math"
+	"path/filepath"
+	"time"
+)
+
+// table holds chosen columns of a file.
+type table struct {
+	file    string // base name, for messages
+	sha256  string // of the file as stored
+	columns []tableColumn
+	rows    int
+}
+
+// tableColumn is a column as read; NaN stands for a missing value. Time
+// stamps are seconds since origin, the smallest of them.
+type tableColumn struct {
+	name    string
+	number  int // from 1
+	kind    kind
+	values  []float64
+	origin  time.Time
+	missing int
+
+	// While reading, time stamps are kept as microseconds since base: whole
+	// numbers, exact over 285 years.
+	base int64
+	hint string // appended to the errors of the first line
+}
+
+// readTable reads the columns that choose returns. The path must exist.
+func readTable(ctx context.Context, path string, s *Spec, choose func(*form) ([]int, error)) (*table, error) {
+	src, err := openSource(path)
+	if err != nil {
+		return nil, err
+	}
+	defer src.Close()
+	t := &table{file: filepath.Base(path)}
+	r := bufio.NewReaderSize(src, sampleBytes)
+	if bom, _ := r.Peek(3); bytes.Equal(bom, []byte("\xef\xbb\xbf")) {
+		r.Discard(3)
+	}
+	sample, err := r.Peek(sampleBytes)
+	if err != nil && err != io.EOF {
+		return nil, fmt.Errorf("%s: %w", t.file, err)
+	}
+	c := newCells(s.Missing)
+	f, err := sniff(t.file, sample, err == io.EOF, s.Header, s.Delimiter, c)
+	if err != nil {
+		return nil, err
+	}
+	chosen, err := choose(f)
+	if err != nil {
+		return nil, err
+	}
+	for _, i := range chosen {
+		col := tableColumn{number: i + 1, name: f.names[i]}
+		if !f.header && s.Header != "no" {
+			col.hint = `; if line 1 holds the names of the columns, set header = "yes"`
+		}
+		t.columns = append(t.columns, col)
+	}
+	recs := &records{r: r, delim: f.delim, file: t.file}
+	if err := t.fill(ctx, recs, f, c); err != nil {
+		return nil, err
+	}
+	if t.sha256, err = src.sha256(); err != nil {
+		return nil, fmt.Errorf("%s: %w", t.file, err)
+	}
+	for i := range t.columns {
+		t.columns[i].finish()
+	}
+	return t, nil
+}
+
+// fill reads all records.
+func (t *table) fill(ctx context.Context, recs *records, f *form, c *cells) error {
+	for n := 0; ; n++ {
+		if n&0xfff == 0 && ctx.Err() != nil {
+			return ctx.Err()
+		}
+		fields, err := recs.read()
+		if err == io.EOF {
+			return nil
+		}
+		if err != nil {
+			if _, ok := err.(*LineError); ok {
+				return err
+			}
+			return fmt.Errorf("%s: after line %d: %w", t.file, recs.next, err)
+		}
+		if len(fields) != len(f.names) {
+			return &LineError{t.file, recs.line, fmt.Sprintf("%s where the first line has %d", plural(len(fields), "field"), len(f.names))}
+		}
+		if n == 0 && f.header {
+			continue
+		}
+		t.rows++
+		if t.rows > math.MaxInt32 {
+			return &LineError{t.file, recs.line, "more rows than can be counted"}
+		}
+		for i := range t.columns {
+			col := &t.columns[i]
+			text := fields[col.number-1]
+			v, err := col.parse(text, c)
+			if err != nil {
+				e := &CellError{t.file, recs.line, col.number, "", string(text), err.Error()}
+				if f.header {
+					e.Name = col.name
+				} else if t.rows == 1 {
+					e.Reason += col.hint
+				}
+				return e
+			}
+			if v != v {
+				col.missing++
+			}
+			col.values = append(col.values, v)
+		}
+	}
+}
+
+// parse reads a value; the first that is not missing decides between numbers
+// and time stamps.
+func (col *tableColumn) parse(text []byte, c *cells) (float64, error) {
+	switch col.kind {
+	case kindNumber:
+		return c.number(text)
+	case kindUnknown:
+		v, err := c.number(text)
+		if err == nil {
+			if v == v {
+				col.kind = kindNumber
+			}
+			return v, nil
+		}
+		us, ok := parseStamp(bytes.TrimSpace(text))
+		if !ok {
+			if err == errNotNumber {
+				err = errNotEither
+			}
+			return 0, err
+		}
+		col.kind, col.base = kindTime, us
+	}
+	b := bytes.TrimSpace(text)
+	if us, ok := parseStamp(b); ok {
+		return float64(us - col.base), nil
+	}
+	if c.isMissing(b) {
+		return math.NaN(), nil
+	}
+	return 0, errNotTime
+}
+
+// finish turns time stamps into seconds since the smallest.
+func (col *tableColumn) finish() {
+	if col.kind != kindTime {
+		return
+	}
+	first := minKnown(col.values)
+	col.origin = time.UnixMicro(col.base + int64(first)).UTC()
+	for i, v := range col.values {
+		col.values[i] = (v - first) / 1e6
+	}
+}
+
+// minKnown returns the smallest value that is not missing.
+func minKnown(values []float64) float64 {
+	m := math.Inf(1)
+	for _, v := range values {
+		if v < m {
+			m = v
+		}
+	}
+	return m
+}
+
+func plural(n int, what string) string {
+	if n == 1 {
+		return "1 " + what
+	}
+	return fmt.Sprintf("%d %ss", n, what)
+}

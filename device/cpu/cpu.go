@@ -1,0 +1,96 @@
+// Package cpu is the device of pure Go: every lane is one core, and every
+// operation runs to its end inside the call, on the caller's goroutine.
+package cpu
+
+import (
+	"errors"
+	"fmt"
+	"runtime"
+
+	"kestrel/device"
+)
+
+// Options are the choices of a CPU device.
+type Options struct {
+	Lanes int // number of lanes; 0: runtime.GOMAXPROCS(0)
+}
+
+// Device is the CPU.
+type Device struct {
+	lanes []*lane
+}
+
+// New returns a device with the lanes asked for.
+func New(o Options) *Device {
+	n := o.Lanes
+	if n <= 0 {
+		n = runtime.GOMAXPROCS(0)
+	}
+	d := &Device{lanes: make([]*lane, n)}
+	for i := range d.lanes {
+		d.lanes[i] = &lane{}
+	}
+	return d
+}
+
+// Info describes the device.
+func (d *Device) Info() device.Info {
+	return device.Info{
+		Kind:    "cpu",
+		Name:    fmt.Sprintf("%s, %d cores", runtime.GOARCH, runtime.NumCPU()),
+		Lanes:   len(d.lanes),
+		Group:   1,
+		Details: "pure Go on gonum",
+	}
+}
+
+// Lane returns lane i.
+func (d *Device) Lane(i int) device.Lane { return d.lanes[i] }
+
+// Close has nothing to give back.
+func (d *Device) Close() error { return nil }
+
+// data holds the points column by column, so that the loops over a kernel
+// matrix's columns read contiguous memory.
+type data struct {
+	cols [][]float64
+	y    []float64
+	rows int
+}
+
+func (d *data) Rows() int { return d.rows }
+func (d *data) Dim() int  { return len(d.cols) }
+
+// NewData places n rows of dim inputs and n targets (nil for none).
+func (d *Device) NewData(x, y []float64, dim int) (device.Data, error) {
+	if dim < 1 {
+		return nil, fmt.Errorf("data: %d input columns, want at least 1", dim)
+	}
+	if len(x)%dim != 0 {
+		return nil, fmt.Errorf("data: %d inputs are not rows of %d columns", len(x), dim)
+	}
+	n := len(x) / dim
+	if y != nil && len(y) != n {
+		return nil, fmt.Errorf("data: %d targets for %d rows", len(y), n)
+	}
+	out := &data{cols: make([][]float64, dim), y: y, rows: n}
+	if dim == 1 {
+		out.cols[0] = x
+		return out, nil
+	}
+	for c := range out.cols {
+		col := make([]float64, n)
+		for i := range col {
+			col[i] = x[i*dim+c]
+		}
+		out.cols[c] = col
+	}
+	return out, nil
+}
+
+// index is a list of row numbers. It is never changed after it was made.
+type index struct{ rows []int32 }
+
+func (x *index) Len() int { return len(x.rows) }
+
+var errSize = errors.New("negative size")

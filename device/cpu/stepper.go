@@ -1,0 +1,100 @@
+package cpu
+
+import (
+	"math"
+
+	"kestrel/device"
+)
+
+// Adam's constants (Kingma and Ba 2015, algorithm 1).
+const (
+	adamBeta1   = 0.9
+	adamBeta2   = 0.999
+	adamEpsilon = 1e-8
+)
+
+func (l *lane) Adam(sub []int, t int, rate float64, x, grad, m1, m2 device.Array) {
+	xa, ga, ma, va := arr(x), arr(grad), arr(m1), arr(m2)
+	want(ga.shaped(xa.rows, xa.cols) && ma.shaped(xa.rows, xa.cols) && va.shaped(xa.rows, xa.cols))
+	c1 := 1 - math.Pow(adamBeta1, float64(t))
+	c2 := 1 - math.Pow(adamBeta2, float64(t))
+	for _, k := range sub {
+		xm, mm, vm := xa.member(k), ma.member(k), va.member(k)
+		for i, g := range ga.member(k) {
+			mm[i] = adamBeta1*mm[i] + (1-adamBeta1)*g
+			vm[i] = adamBeta2*vm[i] + (1-adamBeta2)*g*g
+			xm[i] += rate * (mm[i] / c1) / (math.Sqrt(vm[i]/c2) + adamEpsilon)
+		}
+	}
+}
+
+func (l *lane) LogPrior(sub []int, x, mean, prec, lo, hi device.Array, wall float64, value, grad device.Array) {
+	xa, ma, pa, la, ha, val, ga := arr(x), arr(mean), arr(prec), arr(lo), arr(hi), arr(value), arr(grad)
+	for _, a := range []*array{ma, pa, la, ha} {
+		want(a.shaped(xa.rows, xa.cols))
+	}
+	want(val.shaped(1, 1) && (ga == nil || ga.shaped(xa.rows, xa.cols)))
+	for _, k := range sub {
+		mm, pm, lm, hm := ma.member(k), pa.member(k), la.member(k), ha.member(k)
+		var g []float64
+		if ga != nil {
+			g = ga.member(k)
+		}
+		sum := 0.0
+		for i, v := range xa.member(k) {
+			slope := 0.0
+			if p := pm[i]; p > 0 {
+				d := v - mm[i]
+				sum += 0.5 * (math.Log(p) - log2Pi - p*d*d)
+				slope -= p * d
+			}
+			if e := excess(v, lm[i], hm[i]); e != 0 {
+				sum -= wall * e * e / 2
+				slope -= wall * e
+			}
+			if g != nil {
+				g[i] += slope
+			}
+		}
+		val.member(k)[0] += sum
+	}
+}
+
+// excess is how far x lies outside [lo, hi], with its sign.
+func excess(x, lo, hi float64) float64 {
+	switch {
+	case x < lo:
+		return x - lo
+	case x > hi:
+		return x - hi
+	}
+	return 0
+}
+
+func (l *lane) Sample(sub []int, mean, c, eta, x device.Array) {
+	ma, ca, ea, xa := arr(mean), arr(c), arr(eta), arr(x)
+	n := ma.cols
+	want(ma.shaped(1, n) && ca.shaped(n, n) && ea.shaped(n, 1))
+	xa.Reshape(1, n)
+	for _, k := range sub {
+		cm, em, xm := ca.member(k), ea.member(k), xa.member(k)
+		for i, m := range ma.member(k) {
+			xm[i] = m + dot(cm[i*n:i*n+i+1], em)
+		}
+	}
+}
+
+func (l *lane) SampleGrad(sub []int, gradX, eta, gradMean, gradC device.Array) {
+	ga, ea, gm, gc := arr(gradX), arr(eta), arr(gradMean), arr(gradC)
+	n := ga.cols
+	want(ga.shaped(1, n) && ea.shaped(n, 1) && gm.shaped(1, n) && gc.shaped(n, n))
+	for _, k := range sub {
+		em, mm, cm := ea.member(k), gm.member(k), gc.member(k)
+		for i, g := range ga.member(k) {
+			mm[i] += g
+			for j, e := range em[:i+1] {
+				cm[i*n+j] += g * e
+			}
+		}
+	}
+}

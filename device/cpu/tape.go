@@ -1,0 +1,58 @@
+package cpu
+
+import (
+	"slices"
+
+	"kestrel/device"
+)
+
+// maxTape is the most that an array's tapes hold, in entries: 64 MiB.
+const maxTape = 64 << 20 / 8
+
+// tape keeps what Kernel computed for a member, tile after tile: the leaves'
+// values and the auxiliaries of their gradients, so that KernelGrad needs no
+// transcendental function. It belongs to arguments, not to the array's
+// content, which may be overwritten: it is used again where KernelGrad has the
+// same arguments, else everything is computed again.
+type tape struct {
+	ks    *kernels
+	a, b  device.Points
+	theta []float64
+	buf   []float64
+}
+
+// tape returns the buffer for member k, or nil if it would be too large.
+func (a *array) tape(k, size int) *tape {
+	if a.tapes == nil {
+		a.tapes = make([]tape, a.count)
+	}
+	t := &a.tapes[k]
+	t.ks = nil
+	if cap(t.buf) < size {
+		if a.taped-cap(t.buf)+size > maxTape {
+			return nil
+		}
+		a.taped -= cap(t.buf)
+		t.buf = make([]float64, size)
+		a.taped += cap(t.buf)
+	}
+	t.buf = t.buf[:size]
+	return t
+}
+
+func (t *tape) set(ks *kernels, theta []float64, a, b device.Points) {
+	t.ks, t.a, t.b = ks, a, b
+	t.theta = append(t.theta[:0], theta...)
+}
+
+// played returns the buffer that Kernel left for these arguments, or nil.
+func (a *array) played(k int, ks *kernels, theta []float64, p, q device.Points) []float64 {
+	if a.tapes == nil {
+		return nil
+	}
+	t := &a.tapes[k]
+	if t.ks != ks || t.a != p || t.b != q || !slices.Equal(t.theta, theta) {
+		return nil
+	}
+	return t.buf
+}

@@ -1,0 +1,282 @@
+package experiment
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/agnivade/levenshtein"
+
+	"kestrel/configs"
+	"kestrel/datasets"
+	"kestrel/vbks"
+)
+
+// Config is everything that decides a run.
+type Config struct {
+	Name        string
+	Data        datasets.Spec // Seed is that of Settings
+	SHA256      string        // of the data file, if it is to be checked
+	Kernels     KernelSpace
+	Settings    vbks.Settings // TimeBudget is kept by the Run
+	Evaluations int           // at most so many; 0: as many as planned
+	MetricRows  int           // test rows scored at each evaluation; 0: all
+	Device      DeviceChoice
+}
+
+// KernelSpace says which kernels compete: one of Set, Expressions, or Base with
+// Depth.
+type KernelSpace struct {
+	Set         string
+	Expressions []string
+	Base        []string
+	Depth       int
+	Weights     map[string]float64 // prior weights by expression; 1 where not stated
+}
+
+// DeviceChoice says where to compute.
+type DeviceChoice struct {
+	Kind  string // "auto", "cpu", "cuda"
+	Lanes int    // 0: as many as the device has
+}
+
+// DefaultConfig returns the config that an empty file stands for.
+func DefaultConfig() Config {
+	s := vbks.DefaultSettings()
+	s.AutoPruneMass = 0
+	return Config{
+		Name: "run",
+		Data: datasets.Spec{
+			Source: "csv", Header: "auto", Delimiter: "auto", Missing: datasets.DefaultMissing(),
+			TestFraction: 0.1, SplitBy: "random", MaskColumn: 1, Order: "shuffled",
+			StandardiseX: "full", StandardiseY: "full",
+			Support: 256, Outputs: 1000, Low: -10, High: 10,
+		},
+		Kernels:    KernelSpace{Base: []string{"SE", "RQ", "LIN", "PER"}, Depth: 2},
+		Settings:   s,
+		MetricRows: 2000,
+		Device:     DeviceChoice{Kind: "auto"},
+	}
+}
+
+// LoadConfig reads a config: a TOML file, or the name of a built-in config.
+// set holds overrides of the form "section.key=value". Errors name the file
+// and line, or the override, and say what is allowed.
+func LoadConfig(name string, set []string) (Config, error) {
+	text, err := os.ReadFile(name)
+	switch {
+	case err == nil:
+		c := DefaultConfig()
+		if base := strings.TrimSuffix(filepath.Base(name), filepath.Ext(name)); fileName.MatchString(base) {
+			c.Name = base
+		}
+		c.Data.SearchDirs = []string{filepath.Dir(name)}
+		return c.read(text, filepath.Base(name), set)
+	case !errors.Is(err, fs.ErrNotExist):
+		if info, statErr := os.Stat(name); statErr == nil && info.IsDir() {
+			return Config{}, fmt.Errorf("config %q is a folder; name a TOML file or one of %s", name, strings.Join(configs.Names(), ", "))
+		}
+		return Config{}, fmt.Errorf("config %q cannot be read: %w", name, errors.Unwrap(err))
+	}
+	if text, ok := configs.Read(name); ok {
+		c := DefaultConfig()
+		return c.read(text, name+" (built in)", set)
+	}
+	near := ""
+	if n := nearest(name, configs.Names()); n != "" {
+		near = fmt.Sprintf("did you mean %s? ", n)
+	}
+	return Config{}, fmt.Errorf("config %q: no such file; %sbuilt-in configs are %s", name, near, strings.Join(configs.Names(), ", "))
+}
+
+// FileConfig returns the default config for a table of numbers. target may be
+// empty: the last column.
+func FileConfig(path, target string, set []string) (Config, error) {
+	c := DefaultConfig()
+	c.Name = dataName(path)
+	c.Data.Path, c.Data.Target = path, target
+	return c.read(nil, "defaults", set)
+}
+
+// dataName makes a run's name from that of a data file.
+func dataName(path string) string {
+	base := filepath.Base(path)
+	if i := strings.IndexByte(base, '.'); i > 0 {
+		base = base[:i]
+	}
+	name := strings.Map(func(r rune) rune {
+		if fileName.MatchString(string(r)) {
+			return r
+		}
+		return '-'
+	}, base)
+	if !fileName.MatchString(name) {
+		return "run"
+	}
+	return name
+}
+
+// read sets what the text and the overrides say, in this order, and checks the
+// whole.
+func (c Config) read(text []byte, file string, set []string) (Config, error) {
+	c = c.clone()
+	entries, err := parseTOML(text, file)
+	if err != nil {
+		return Config{}, err
+	}
+	for _, s := range set {
+		e, err := parseOverride(s)
+		if err != nil {
+			return Config{}, err
+		}
+		entries = append(entries, e)
+	}
+	keys := c.keys()
+	given := map[string]entry{}
+	for _, e := range entries {
+		i := slices.IndexFunc(keys, func(k key) bool { return k.path() == e.path })
+		if i < 0 {
+			return Config{}, fmt.Errorf("%s: %s", e.where, unknownKey(e.path, keys))
+		}
+		if err := c.alternatives(e, given); err != nil {
+			return Config{}, err
+		}
+		if err := keys[i].value.set(e.value); err != nil {
+			if t, isText := keys[i].value.(textValue); !isText || e.raw == "" || t.set(e.raw) != nil {
+				return Config{}, fmt.Errorf("%s: %s %w", e.at(err), e.path, err)
+			}
+		}
+		given[e.path] = e
+	}
+	c.Data.Seed = c.Settings.Seed
+	if c.Kernels.Base != nil && c.Kernels.Depth == 0 {
+		c.Kernels.Depth = DefaultConfig().Kernels.Depth
+	}
+	return c, c.check(file, given)
+}
+
+// clone copies what read may change in place.
+func (c Config) clone() Config {
+	c.Data.Missing = slices.Clone(c.Data.Missing)
+	c.Kernels.Base = slices.Clone(c.Kernels.Base)
+	return c
+}
+
+// alternatives clears the other ways to state the kernel space: an override
+// replaces what the file says, but one source must not say two things.
+func (c *Config) alternatives(e entry, given map[string]entry) error {
+	groups := [][]string{{"kernels.set"}, {"kernels.expressions"}, {"kernels.base", "kernels.depth"}}
+	mine := slices.IndexFunc(groups, func(g []string) bool { return slices.Contains(g, e.path) })
+	if mine < 0 {
+		return nil
+	}
+	for i, g := range groups {
+		for _, path := range g {
+			if other, ok := given[path]; ok && i != mine {
+				if other.override == e.override {
+					return fmt.Errorf("%s: %s stands beside %s; state one of set, expressions, or base with depth", e.where, e.path, other.path)
+				}
+				delete(given, path)
+			}
+		}
+	}
+	k := &c.Kernels
+	switch mine {
+	case 0:
+		k.Expressions, k.Base, k.Depth = nil, nil, 0
+	case 1:
+		k.Set, k.Base, k.Depth = "", nil, 0
+	case 2:
+		k.Set, k.Expressions = "", nil
+		if k.Base == nil {
+			k.Base = DefaultConfig().Kernels.Base
+		}
+	}
+	return nil
+}
+
+// check finds contradictions between keys.
+func (c *Config) check(file string, given map[string]entry) error {
+	at := func(path string) string {
+		if e, ok := given[path]; ok {
+			return e.where
+		}
+		return file
+	}
+	d := &c.Data
+	switch {
+	case d.Source == "synthetic" && d.Kernel == "":
+		return fmt.Errorf("%s: data.kernel is missing; source = \"synthetic\" needs a kernel to draw a function from, such as \"PER*LIN\"", at("data.source"))
+	case d.Source != "synthetic" && d.Path == "":
+		return fmt.Errorf("%s: data.path is missing; source = %q needs the file to read", at("data.source"), d.Source)
+	case d.SplitBy == "mask" && d.Source == "synthetic":
+		return fmt.Errorf("%s: data.split_by = \"mask\" needs a data file, but source is \"synthetic\"", at("data.split_by"))
+	case d.SplitBy == "mask" && d.Mask == "":
+		return fmt.Errorf("%s: data.mask is missing; split_by = \"mask\" needs the file that marks test rows", at("data.split_by"))
+	case !(d.Low < d.High):
+		return fmt.Errorf("%s: data.low must be less than data.high, not %v and %v", at("data.low"), d.Low, d.High)
+	}
+	return nil
+}
+
+// unknownKey says what is wrong with a key that does not exist.
+func unknownKey(path string, keys []key) string {
+	section, name, dotted := strings.Cut(path, ".")
+	if !dotted {
+		section, name = "", path
+	}
+	var sections, names, all []string
+	for _, k := range keys {
+		if k.section != "" && !slices.Contains(sections, k.section) {
+			sections = append(sections, k.section)
+		}
+		if k.section == section {
+			names = append(names, k.name)
+		}
+		all = append(all, k.path())
+	}
+	if len(names) == 0 {
+		msg := fmt.Sprintf("unknown section [%s]", section)
+		if n := nearest(section, sections); n != "" {
+			return fmt.Sprintf("%s; did you mean [%s]?", msg, n)
+		}
+		return msg + "; sections are " + strings.Join(sections, ", ")
+	}
+	msg := fmt.Sprintf("unknown key %q", path)
+	if n := nearest(name, names); n != "" {
+		if section != "" {
+			n = section + "." + n
+		}
+		return fmt.Sprintf("%s; did you mean %q?", msg, n)
+	}
+	for _, other := range all { // the right key in the wrong section
+		if _, n, ok := strings.Cut(other, "."); ok && n == name || other == name {
+			return fmt.Sprintf("%s; did you mean %q?", msg, other)
+		}
+	}
+	where := "keys of [" + section + "]"
+	if section == "" {
+		where = "keys and sections"
+		names = append(names, sections...)
+	}
+	return fmt.Sprintf("%s; %s are %s", msg, where, strings.Join(names, ", "))
+}
+
+// nearest returns the name closest to what was written, "" if none is close.
+func nearest(written string, names []string) string {
+	best, distance := "", 0
+	for _, n := range names {
+		d := levenshtein.ComputeDistance(strings.ToLower(written), strings.ToLower(n))
+		if best == "" || d < distance {
+			best, distance = n, d
+		}
+	}
+	if best == "" || distance > max(1, len([]rune(best))/3) {
+		return ""
+	}
+	return best
+}

@@ -1,0 +1,176 @@
+package experiment
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/pelletier/go-toml/v2"
+	"github.com/pelletier/go-toml/v2/unstable"
+)
+
+// entry is one key as it was given.
+type entry struct {
+	path     string // "schedule.steps"
+	value    any
+	where    string // "fig1a.toml: line 12", or the override
+	override bool
+	raw      string   // of an override: its text
+	elements []string // of a list: where each element stands
+}
+
+// at returns where the thing stands that an error is about.
+func (e entry) at(err error) string {
+	var el *elementError
+	if errors.As(err, &el) && el.index < len(e.elements) {
+		return e.elements[el.index]
+	}
+	return e.where
+}
+
+// parseTOML reads a document into its keys, sections flattened, in the order of
+// their lines.
+func parseTOML(text []byte, file string) ([]entry, error) {
+	var tree map[string]any
+	if err := toml.Unmarshal(text, &tree); err != nil {
+		var de *toml.DecodeError
+		if errors.As(err, &de) {
+			line, col := de.Position()
+			return nil, fmt.Errorf("%s: line %d, column %d: %s", file, line, col, strings.TrimPrefix(de.Error(), "toml: "))
+		}
+		return nil, fmt.Errorf("%s: %w", file, err)
+	}
+	places, err := keyPlaces(text, file)
+	if err != nil {
+		return nil, err
+	}
+	var entries []entry
+	line := func(path string) (p place) {
+		for q := path; ; {
+			if p, ok := places[q]; ok {
+				return p
+			}
+			i := strings.LastIndexByte(q, '.')
+			if i < 0 {
+				return place{where: file}
+			}
+			q = q[:i]
+		}
+	}
+	add := func(path string, v any) {
+		p := line(path)
+		entries = append(entries, entry{path: path, value: v, where: p.where, elements: p.elements})
+	}
+	c := DefaultConfig()
+	keys := c.keys()
+	isSection := func(s string) bool {
+		return slices.ContainsFunc(keys, func(k key) bool { return k.section == s })
+	}
+	for name, v := range tree {
+		table, ok := v.(map[string]any)
+		switch {
+		case ok:
+			if len(table) == 0 && !isSection(name) {
+				add(name+".", nil) // an unknown section, empty
+			}
+			for sub, v := range table {
+				add(name+"."+sub, v)
+			}
+		case isSection(name):
+			return nil, fmt.Errorf("%s: %s is a section; write [%s] on a line of its own", line(name).where, name, name)
+		default:
+			add(name, v)
+		}
+	}
+	slices.SortFunc(entries, func(a, b entry) int {
+		if d := line(a.path).number - line(b.path).number; d != 0 {
+			return d
+		}
+		return strings.Compare(a.path, b.path)
+	})
+	return entries, nil
+}
+
+// place is where a key stands.
+type place struct {
+	number   int
+	where    string
+	elements []string
+}
+
+// keyPlaces finds the line of every key, by its dotted path.
+func keyPlaces(text []byte, file string) (map[string]place, error) {
+	places := map[string]place{}
+	var p unstable.Parser
+	p.Reset(text)
+	at := func(n *unstable.Node) place {
+		line := p.Shape(n.Raw).Start.Line
+		return place{number: line, where: fmt.Sprintf("%s: line %d", file, line)}
+	}
+	prefix := ""
+	for p.NextExpression() {
+		e := p.Expression()
+		switch e.Kind {
+		case unstable.Table, unstable.ArrayTable:
+			path, first := joinKey(e.Key())
+			if first != nil {
+				places[path] = at(first)
+			}
+			prefix = path + "."
+		case unstable.KeyValue:
+			path, first := joinKey(e.Key())
+			if first == nil {
+				continue
+			}
+			found := at(first)
+			if v := e.Value(); v.Kind == unstable.Array {
+				for it := v.Children(); it.Next(); {
+					where := found.where
+					if it.Node().Kind != unstable.Comment && it.Node().Raw.Length > 0 {
+						where = at(it.Node()).where
+					}
+					if it.Node().Kind != unstable.Comment {
+						found.elements = append(found.elements, where)
+					}
+				}
+			}
+			places[prefix+path] = found
+		}
+	}
+	if err := p.Error(); err != nil {
+		return nil, fmt.Errorf("%s: %w", file, err)
+	}
+	return places, nil
+}
+
+func joinKey(it unstable.Iterator) (path string, first *unstable.Node) {
+	var parts []string
+	for it.Next() {
+		if first == nil {
+			first = it.Node()
+		}
+		parts = append(parts, string(it.Node().Data))
+	}
+	return strings.Join(parts, "."), first
+}
+
+// parseOverride reads "section.key=value". The value is TOML; what is not, is a
+// text.
+func parseOverride(s string) (entry, error) {
+	where := "--set " + s
+	path, text, ok := strings.Cut(s, "=")
+	path, text = strings.TrimSpace(path), strings.TrimSpace(text)
+	if !ok || path == "" {
+		return entry{}, fmt.Errorf("%s: write section.key=value, such as schedule.steps=50", where)
+	}
+	e := entry{path: path, where: where, override: true, value: text, raw: text}
+	var tree map[string]any
+	if err := toml.Unmarshal([]byte("v = "+text), &tree); err == nil && len(tree) == 1 {
+		switch v := tree["v"].(type) {
+		case int64, float64, bool, string, []any, map[string]any:
+			e.value = v
+		}
+	}
+	return e, nil
+}

@@ -1,0 +1,110 @@
+package kernelspace
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// MaxSpace is the largest kernel space that Enumerate builds.
+const MaxSpace = 100_000
+
+// Enumerate returns all distinct kernels built by + and * from 1 to depth
+// bases (each may be used again), canonical, fewer bases first and then in
+// canonical order. SE, RQ, LIN, PER to depth 3 are the 144 of the paper's
+// K144. A base that is itself a sum or product counts as one.
+//
+// Errors: no base, a depth below 1, more than MaxSpace kernels.
+func Enumerate(base []Expr, depth int) ([]Expr, error) {
+	if len(base) == 0 {
+		return nil, errors.New("enumerating kernels: no base kernel given")
+	}
+	if depth < 1 {
+		return nil, fmt.Errorf("enumerating kernels: depth is %d; it must be 1 or more", depth)
+	}
+	seen := map[string]bool{}
+	levels := make([][]Expr, depth+1)
+	total := 0
+	add := func(level int, e Expr) error {
+		e = e.Canonical()
+		if id := e.ID(); !seen[id] {
+			seen[id] = true
+			levels[level] = append(levels[level], e)
+			if total++; total > MaxSpace {
+				return fmt.Errorf("enumerating kernels: more than %d of %d base kernels up to depth %d; lower the depth or the number of base kernels", MaxSpace, len(base), depth)
+			}
+		}
+		return nil
+	}
+	for _, e := range base {
+		if e.IsZero() {
+			return nil, errors.New("enumerating kernels: a base kernel is the zero Expr")
+		}
+		if err := add(1, e); err != nil {
+			return nil, err
+		}
+	}
+	for level := 2; level <= depth; level++ {
+		for left := level / 2; left >= 1; left-- {
+			for i, a := range levels[left] {
+				others := levels[level-left]
+				if left == level-left {
+					others = others[i:] // + and * are commutative
+				}
+				for _, b := range others {
+					if err := add(level, Sum(a, b)); err != nil {
+						return nil, err
+					}
+					if err := add(level, Product(a, b)); err != nil {
+						return nil, err
+					}
+				}
+			}
+		}
+	}
+	var all []Expr
+	for _, level := range levels[1:] {
+		slices.SortFunc(level, Compare)
+		all = append(all, level...)
+	}
+	return all, nil
+}
+
+// SetNames lists the kernel spaces that Set knows.
+func SetNames() []string { return []string{"K12", "K144"} }
+
+// Set returns a kernel space of the paper by name, in any case, its kernels in
+// canonical form: K12 in the paper's order (appendix on the kernel set), K144
+// as enumerated.
+func Set(name string) ([]Expr, error) {
+	switch strings.ToUpper(name) {
+	case "K12":
+		return parseAll([]string{
+			"LIN+RQ", "LIN*RQ+LIN", "LIN*RQ+PER", "PER+RQ+SE", "PER+LIN+RQ", "PER+PER+SE",
+			"PER*SE+SE", "PER*RQ+SE", "PER*LIN+SE", "PER*LIN*SE", "PER*LIN*RQ", "(PER+RQ)*LIN",
+		})
+	case "K144":
+		base, err := parseAll([]string{"SE", "RQ", "LIN", "PER"})
+		if err != nil {
+			return nil, err
+		}
+		return Enumerate(base, 3)
+	}
+	if near := nearest(name, SetNames()); near != "" {
+		return nil, fmt.Errorf("there is no kernel set %q; did you mean %s? Sets: %s", name, near, strings.Join(SetNames(), ", "))
+	}
+	return nil, fmt.Errorf("there is no kernel set %q; sets: %s", name, strings.Join(SetNames(), ", "))
+}
+
+func parseAll(texts []string) ([]Expr, error) {
+	var all []Expr
+	for _, text := range texts {
+		e, err := Parse(text)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, e.Canonical())
+	}
+	return all, nil
+}

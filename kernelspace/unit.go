@@ -1,0 +1,120 @@
+package kernelspace
+
+import (
+	"math"
+	"strings"
+)
+
+// Standardised is what Unit returns for a parameter that has no single unit,
+// as it acts on columns of different units.
+const Standardised = "standardised"
+
+// Unit returns the unit of raw parameter i in data units, "" if it has none,
+// from the units of the columns and of the target ("" where unknown).
+//
+// Kernels are optimised on inputs x_d/xScale_d and targets y/yScale. Unit and
+// Scale turn their parameters into those of the same kernel on the data's own
+// inputs and targets, so that its formula holds for them as it stands:
+//
+//	variance     ·yScale²; LIN with one length scale ·yScale²/xScale²
+//	lengthscale  ·xScale; of PER, and of LIN with a single one, unchanged
+//	period       ·xScale
+//	alpha        unchanged
+//	offset       unchanged (POLY's x·x′/ℓ² has no unit)
+//
+// Where an amplitude is relative to another one, as in a normalised factor,
+// yScale does not enter. A fixed parameter is scaled like a free one: the
+// fixed variance of a normalised LIN becomes 1/xScale².
+//
+// A single length scale or period for several columns has a unit only if all
+// these columns have the same one, and a scale only if they have the same one;
+// otherwise Unit is Standardised and Scale is NaN: report the value as it is.
+func (p *Program) Unit(i int, xUnits []string, yUnit string) string {
+	y, x := p.exponents(i)
+	_, columns := p.leafOf(i)
+	if y == 0 && x == 0 {
+		return ""
+	}
+	unit := ""
+	if x != 0 {
+		for k, c := range columns {
+			u := ""
+			if c < len(xUnits) {
+				u = xUnits[c]
+			}
+			if k > 0 && u != unit {
+				return Standardised
+			}
+			unit = u
+		}
+	}
+	top, bottom := "", ""
+	if y == 2 {
+		top = power(yUnit, 2)
+	}
+	switch {
+	case x > 0:
+		top += power(unit, x)
+	case x < 0:
+		bottom = power(unit, -x)
+	}
+	if bottom == "" {
+		return top
+	}
+	if top == "" {
+		top = "1"
+	}
+	return top + "/" + bottom
+}
+
+// Scale returns the factor that turns the value of raw parameter i into data
+// units, from the divisors of the columns and of the target.
+func (p *Program) Scale(i int, xScale []float64, yScale float64) float64 {
+	y, x := p.exponents(i)
+	_, columns := p.leafOf(i)
+	factor := math.Pow(yScale, float64(y))
+	if x == 0 {
+		return factor
+	}
+	scale := xScale[columns[0]]
+	for _, c := range columns[1:] {
+		if xScale[c] != scale {
+			return math.NaN()
+		}
+	}
+	return factor * math.Pow(scale, float64(x))
+}
+
+// exponents returns the powers of the target's and of the inputs' scale with
+// which raw parameter i scales.
+func (p *Program) exponents(i int) (y, x int) {
+	in, _ := p.leafOf(i)
+	singleLIN := in.Op == OpLIN && in.NumScale == 1
+	switch p.Params[i].Name {
+	case nameVariance:
+		if p.amplitudes()[p.Params[i].Leaf].total {
+			y = 2
+		}
+		if singleLIN {
+			x = -2
+		}
+	case nameLengthscale:
+		if in.Op != OpPER && !singleLIN {
+			x = 1
+		}
+	case namePeriod:
+		x = 1
+	}
+	return y, x
+}
+
+// power writes a unit to the power 1 or 2.
+func power(unit string, exponent int) string {
+	if unit == "" || exponent == 1 {
+		return unit
+	}
+	if strings.ContainsAny(unit, " /*·²³") {
+		return "(" + unit + ")²"
+	}
+	return unit + "²"
+}

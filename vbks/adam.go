@@ -1,0 +1,97 @@
+package vbks
+
+import "kestrel/device"
+
+// moments are Adam's two for one array of parameters.
+type moments struct{ first, second device.Array }
+
+func (al *allocator) moments(rows, cols int) moments {
+	return moments{al.array(rows, cols), al.array(rows, cols)}
+}
+
+// adamStep is a step of the paper's stochastic gradient ascent, with Adam, on
+// (m, C, log θ, ρ), or (m, C) and q(log θ), along the gradient of the local
+// ELBO of the rows x, which stand for n.
+//
+// C is a lower triangle whose diagonal may have either sign: S = CCᵀ stays
+// positive semidefinite without a constraint, and the KL holds it off 0.
+func (l *learner) adamStep(sub []int, x device.Points, n float64) {
+	ln := l.lane
+	if l.q == nil {
+		l.refresh(sub, false)
+		l.bound(sub, x, n, true)
+		if !l.frozen {
+			l.freeGradient(sub)
+		}
+		l.step(sub, func(same []int, t int) {
+			ln.Adam(same, t, l.rate, l.qm, l.gradM, l.meanMoments.first, l.meanMoments.second)
+			ln.Adam(same, t, l.rate, l.qc, l.gradC, l.cholMoments.first, l.cholMoments.second)
+			if !l.frozen {
+				ln.Adam(same, t, l.rate, l.free, l.gradFree, l.freeMoments.first, l.freeMoments.second)
+			}
+		})
+		l.outdate(sub)
+		return
+	}
+	l.q.zero(sub)
+	ln.Fill(sub, l.sumM, 0)
+	ln.Fill(sub, l.sumC, 0)
+	weight := 1 / float64(l.samples)
+	for range l.samples {
+		l.resample(sub)
+		l.bound(sub, x, n, true)
+		l.freeGradient(sub)
+		l.q.accumulate(sub, weight)
+		ln.AddScaled(sub, l.sumM, weight, l.gradM)
+		ln.AddScaled(sub, l.sumC, weight, l.gradC)
+	}
+	l.q.finish(sub)
+	l.step(sub, func(same []int, t int) {
+		ln.Adam(same, t, l.rate, l.qm, l.sumM, l.meanMoments.first, l.meanMoments.second)
+		ln.Adam(same, t, l.rate, l.qc, l.sumC, l.cholMoments.first, l.cholMoments.second)
+		l.stepTheta(same, t)
+	})
+}
+
+// stepTheta moves q(log θ).
+func (l *learner) stepTheta(same []int, t int) {
+	if l.frozen {
+		return
+	}
+	ln := l.lane
+	ln.Adam(same, t, l.rate, l.q.centre, l.q.gradCentre, l.freeMoments.first, l.freeMoments.second)
+	ln.Adam(same, t, l.rate, l.q.chol, l.q.gradChol, l.thetaMoments.first, l.thetaMoments.second)
+}
+
+// freeGradient turns gradTheta into gradFree and adds log p(θ), which for a
+// q(log θ) consists of the soft bounds only.
+func (l *learner) freeGradient(sub []int) {
+	ln := l.lane
+	ln.Collect(sub, l.ks, l.floor, l.theta, l.gradTheta, l.gradFree)
+	ln.LogPrior(sub, l.free, l.mean, l.thetaPrec, l.lo, l.hi, l.wall, l.value, l.gradFree)
+}
+
+// step counts a step of Adam for every member and calls update with members
+// that have made equally many.
+func (l *learner) step(sub []int, update func(same []int, t int)) {
+	for _, k := range sub {
+		l.members[k].steps++
+	}
+	partition(sub, func(k int) int { return l.members[k].steps }, update)
+}
+
+// partition splits sub by a key, in order of first appearance.
+func partition[K comparable](sub []int, key func(k int) K, visit func(same []int, key K)) {
+	var order []K
+	parts := map[K][]int{}
+	for _, k := range sub {
+		v := key(k)
+		if _, ok := parts[v]; !ok {
+			order = append(order, v)
+		}
+		parts[v] = append(parts[v], k)
+	}
+	for _, v := range order {
+		visit(parts[v], v)
+	}
+}

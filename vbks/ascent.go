@@ -1,0 +1,215 @@
+package vbks
+
+import (
+	"context"
+	"errors"
+	"math"
+	"slices"
+
+	"gonum.org/v1/gonum/optimize"
+
+	"kestrel/device"
+)
+
+// ascent is one L-BFGS maximisation of a member's bound, from a start.
+type ascent struct {
+	start []float64
+	x     []float64 // best point seen; nil if no evaluation succeeded
+	value float64   // its bound
+	evals int
+}
+
+// errUnusable ends an optimisation whose start cannot be evaluated.
+var errUnusable = errors.New("vbks: the objective cannot be evaluated at the start")
+
+// objective evaluates the named members at the points set in free: values and
+// gradients are then to be had through result.
+type objective struct {
+	eval   func(sub []int, xs [][]float64) error // xs[i] belongs to sub[i]
+	result func(k int, grad []float64) (value float64, ok bool, err error)
+}
+
+// asker runs gonum's L-BFGS on its own goroutine and hands every evaluation
+// that it asks for to the driver, so that what many kernels ask for is one
+// batch on the device.
+type asker struct {
+	ask  chan []float64
+	tell chan answer
+	done chan struct{}
+}
+
+type answer struct {
+	value float64
+	grad  []float64
+	ok    bool
+	stop  bool
+}
+
+// run optimises from a.start and records the best point seen.
+//
+// The shutdown protocol: an asker's goroutine is either waiting at ask or tell,
+// where the driver serves it, or it ends by closing done. To stop it early the
+// driver answers with stop set; the optimiser then returns at its next look at
+// the problem's status without asking again.
+func (q *asker) run(a *ascent, iterations int) {
+	defer close(q.done)
+	var (
+		at, grad []float64
+		value    float64
+		stopped  bool
+	)
+	evaluate := func(x []float64) {
+		if at != nil && slices.Equal(at, x) {
+			return
+		}
+		at = append(at[:0], x...)
+		if grad == nil {
+			grad = make([]float64, len(x))
+		}
+		if stopped {
+			return
+		}
+		q.ask <- at
+		r := <-q.tell
+		a.evals++
+		switch {
+		case r.stop:
+			stopped = true
+		case r.ok:
+			value = -r.value
+			for i, g := range r.grad {
+				grad[i] = -g
+			}
+			if a.x == nil || r.value > a.value {
+				a.x, a.value = slices.Clone(x), r.value
+			}
+		case a.x == nil:
+			stopped = true
+		default:
+			// A point that cannot be evaluated is a wall: higher than the best
+			// by enough that the line search turns back.
+			var d2 float64
+			for i := range x {
+				d := x[i] - a.x[i]
+				grad[i] = d
+				d2 += d * d
+			}
+			value = -a.value + 1e3 + math.Abs(a.value) + d2/2
+		}
+	}
+	problem := optimize.Problem{
+		Func: func(x []float64) float64 { evaluate(x); return value },
+		Grad: func(dst, x []float64) { evaluate(x); copy(dst, grad) },
+		Status: func() (optimize.Status, error) {
+			if stopped {
+				return optimize.Failure, errUnusable
+			}
+			return optimize.NotTerminated, nil
+		},
+	}
+	start := a.start
+	// A line search that finds no better point ends gonum's run, often only
+	// because the curvature memory is stale: go on from the best point with a
+	// fresh memory while that still gains.
+	for left := iterations; left > 0 && !stopped; {
+		before := a.value
+		had := a.x != nil
+		settings := &optimize.Settings{
+			MajorIterations:   left,
+			FuncEvaluations:   3*left + 10,
+			GradientThreshold: 1e-4,
+			Converger:         &optimize.FunctionConverge{Absolute: 0.01, Iterations: 6},
+		}
+		at = nil
+		result, err := optimize.Minimize(problem, start, settings, &optimize.LBFGS{Store: 12})
+		if a.x == nil || result == nil {
+			return
+		}
+		left -= max(result.MajorIterations, 1)
+		if err == nil && result.Status != optimize.Failure {
+			return
+		}
+		if had && a.value < before+0.1 {
+			return
+		}
+		start = slices.Clone(a.x)
+	}
+}
+
+// ascend maximises the bounds of the members sub, each from its ascent's
+// start, by at most the given number of L-BFGS iterations. Every round is one
+// batch of the members that still ask.
+func ascend(ctx context.Context, g gate, sub []int, runs []*ascent, iterations int, obj objective) error {
+	askers := make([]*asker, len(sub))
+	for i := range sub {
+		askers[i] = &asker{ask: make(chan []float64), tell: make(chan answer), done: make(chan struct{})}
+		go askers[i].run(runs[i], iterations)
+	}
+	live := make([]bool, len(sub))
+	for i := range live {
+		live[i] = true
+	}
+	var failure error
+	for {
+		var asking []int // positions in sub
+		var members []int
+		var xs [][]float64
+		for i, q := range askers {
+			if !live[i] {
+				continue
+			}
+			select {
+			case x := <-q.ask:
+				asking, members, xs = append(asking, i), append(members, sub[i]), append(xs, x)
+			case <-q.done:
+				live[i] = false
+			}
+		}
+		if len(asking) == 0 {
+			return failure
+		}
+		if failure == nil {
+			failure = ctx.Err()
+		}
+		if failure == nil && g != nil {
+			failure = g(ctx)
+		}
+		if failure == nil {
+			failure = obj.eval(members, xs)
+		}
+		for j, i := range asking {
+			r := answer{stop: true}
+			if failure == nil {
+				r = answer{grad: make([]float64, len(xs[j]))}
+				r.value, r.ok, failure = obj.result(members[j], r.grad)
+				r.stop = failure != nil
+			}
+			askers[i].tell <- r
+		}
+	}
+}
+
+// boundObjective is the collapsed bound on the rows x.
+func (c *collapsed) boundObjective(x device.Points, yy float64, stop stopped) objective {
+	return objective{
+		eval: func(sub []int, xs [][]float64) error {
+			for i, k := range sub {
+				c.setFree(k, xs[i])
+			}
+			return c.eval(sub, x, yy, true, stop)
+		},
+		result: c.result,
+	}
+}
+
+// boundValue is boundObjective without gradients.
+func (c *collapsed) boundValue(x device.Points, yy float64, stop stopped) objective {
+	o := c.boundObjective(x, yy, stop)
+	o.eval = func(sub []int, xs [][]float64) error {
+		for i, k := range sub {
+			c.setFree(k, xs[i])
+		}
+		return c.eval(sub, x, yy, false, stop)
+	}
+	return o
+}

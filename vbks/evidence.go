@@ -1,0 +1,257 @@
+package vbks
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"slices"
+)
+
+// commit takes the round's results over, refits q(g) and makes the evaluation.
+func (r *round) commit() error {
+	t := r.Trainer
+	// Nothing is changed until all that can fail has been computed.
+	kernels := make([]kernel, len(t.kernels))
+	for i, k := range t.kernels {
+		kernels[i] = *k
+	}
+	var notices []string
+	for _, i := range r.live {
+		k := &kernels[i]
+		if r.failure[i] == "" && (r.states[i] == nil || math.IsNaN(r.elbo[i]) || math.IsInf(r.elbo[i], 0)) {
+			r.failure[i] = "no finite local ELBO"
+		}
+		if r.failure[i] != "" {
+			k.status, k.reason = Failed, r.failure[i]
+			notices = append(notices, fmt.Sprintf("kernel %s failed: %s", k.id, r.failure[i]))
+			continue
+		}
+		if r.factor[i] > 1 && (k.state == nil || k.state.Factor != r.factor[i]) {
+			notices = append(notices, fmt.Sprintf("kernel %s: jitter raised %g times", k.id, r.factor[i]))
+		}
+		k.state, k.elbo, k.terms = r.states[i], r.elbo[i], r.terms[i]
+		if r.best[i].source != "" {
+			k.source = r.best[i].source
+		}
+	}
+	old := *t
+	t.setKernels(kernels)
+	t.evaluation, t.rows = r.number, r.n
+	t.notices = append(slices.Clone(t.notices), notices...)
+	if err := t.refit(true); err != nil {
+		*t = old
+		return err
+	}
+	return nil
+}
+
+// setKernels replaces the kernels' content.
+func (t *Trainer) setKernels(kernels []kernel) {
+	t.kernels = make([]*kernel, len(kernels))
+	for i := range kernels {
+		t.kernels[i] = &kernels[i]
+	}
+}
+
+// refit fits q(g) to the stored local ELBOs and makes the evaluation; with
+// prune, kernels whose mass has been negligible for long are pruned.
+func (t *Trainer) refit(prune bool) error {
+	for {
+		e, belief, err := t.evaluate()
+		if err != nil {
+			return err
+		}
+		var drop []string
+		if prune {
+			drop = t.negligible(e)
+			prune = false
+		}
+		if len(drop) == 0 {
+			t.last, t.belief = e, belief
+			t.notices = nil
+			t.leader = e.Kernels[e.Leader()].ID
+			return nil
+		}
+		for _, k := range t.kernels {
+			if slices.Contains(drop, k.id) {
+				k.status, k.reason = Pruned, "posterior below the limit"
+			}
+		}
+		t.notices = append(t.notices, fmt.Sprintf("pruned %d kernels whose posterior stayed below %g", len(drop), t.settings.AutoPruneMass))
+	}
+}
+
+// evaluate fits q(g) and ranks the kernels.
+func (t *Trainer) evaluate() (*Evaluation, *Belief, error) {
+	var live []int
+	var ids []string
+	var elbo, logPrior []float64
+	for i, k := range t.kernels {
+		if k.status == Live && k.state != nil {
+			live = append(live, i)
+			ids = append(ids, k.id)
+			elbo, logPrior = append(elbo, k.elbo), append(logPrior, k.logPrior)
+		}
+	}
+	if len(live) == 0 {
+		for _, k := range t.kernels {
+			if k.status == Failed {
+				return nil, nil, fmt.Errorf("every kernel failed or is pruned; %s: %s", k.id, k.reason)
+			}
+		}
+		return nil, nil, fmt.Errorf("no kernel is left")
+	}
+	belief, err := FitBelief(elbo, logPrior, BeliefOptions{
+		PriorVariance: t.settings.PriorVariance, EvidenceScale: t.settings.EvidenceScale, Seed: t.settings.Seed,
+	}, t.belief, t.leader, ids)
+	if err != nil {
+		return nil, nil, err
+	}
+	posterior := belief.Posterior(t.settings.Samples, t.settings.Seed)
+	bayes := Bayes(elbo, logPrior, t.settings.EvidenceScale)
+	e := &Evaluation{
+		Index: t.evaluation, RowsSeen: t.rows, Proportion: float64(t.rows) / float64(t.data.Rows()),
+		Kernels: make([]KernelResult, len(t.kernels)), Objective: belief.Objective,
+		Notices: slices.Clone(t.notices),
+	}
+	for i, k := range t.kernels {
+		e.Kernels[i] = KernelResult{ID: k.id, Status: k.status, Reason: k.reason}
+		if k.status == Live && k.state == nil {
+			e.Kernels[i].Status, e.Kernels[i].Reason = Pruned, "not optimised yet"
+		}
+	}
+	for j, i := range live {
+		k, res := t.kernels[i], &e.Kernels[i]
+		res.Posterior, res.Bayes, res.ELBO, res.Source = posterior[j], bayes[j], k.elbo, k.source
+		res.Params, res.Noise = t.values(k)
+	}
+	order := slices.Clone(live)
+	slices.SortStableFunc(order, func(a, b int) int { return compareResults(&e.Kernels[a], &e.Kernels[b]) })
+	leader := t.kernels[order[0]]
+	for place, i := range order {
+		res := &e.Kernels[i]
+		res.Rank = place + 1
+		res.SE = pairedSE(t.kernels[i].terms, leader.terms, t.rows)
+		res.Tied = math.Abs(leader.elbo-t.kernels[i].elbo) <= math.Max(1, 2*res.SE)
+	}
+	return e, belief, nil
+}
+
+// compareResults ranks by the posterior, and where posteriors are equal to
+// three decimals, which sampling cannot tell apart, by local ELBO, then by name.
+func compareResults(a, b *KernelResult) int {
+	return cmp.Or(
+		cmp.Compare(math.Round(b.Posterior*1000), math.Round(a.Posterior*1000)),
+		cmp.Compare(b.ELBO, a.ELBO),
+		cmp.Compare(a.ID, b.ID),
+	)
+}
+
+// pairedSE is the standard error of the difference of two local ELBOs that were
+// estimated on the same rows, n being the number of rows they stand for:
+//
+//	n · sd(a_b − b_b)/√B · √(1 − B/n)
+func pairedSE(a, b []float64, n int) float64 {
+	rows := len(a)
+	if rows < 2 || len(b) != rows || rows >= n {
+		return 0
+	}
+	var mean float64
+	for i := range a {
+		mean += a[i] - b[i]
+	}
+	mean /= float64(rows)
+	var ss float64
+	for i := range a {
+		d := a[i] - b[i] - mean
+		ss += d * d
+	}
+	sd := math.Sqrt(ss / float64(rows-1))
+	return float64(n) * sd / math.Sqrt(float64(rows)) * math.Sqrt(1-float64(rows)/float64(n))
+}
+
+// values lists a kernel's hyperparameters.
+func (t *Trainer) values(k *kernel) ([]ParamValue, float64) {
+	raw, noise := rawParams(k.program, k.state.Free, t.floor)
+	out := make([]ParamValue, len(raw))
+	for i, p := range k.program.Params {
+		out[i] = ParamValue{Param: p, Value: raw[i]}
+	}
+	if c := k.state.ThetaChol; c != nil {
+		f := len(k.state.Free)
+		for a, i := range k.program.Free {
+			var v float64
+			for b := range a + 1 {
+				v += c[a*f+b] * c[a*f+b]
+			}
+			out[i].SD = math.Sqrt(v)
+		}
+	}
+	return out, noise
+}
+
+// negligible counts, for every live kernel, the evaluations in which its mass
+// stayed below the limit, and names those to prune.
+func (t *Trainer) negligible(e *Evaluation) []string {
+	if t.settings.AutoPruneMass <= 0 {
+		return nil
+	}
+	var drop []string
+	for i, k := range t.kernels {
+		res := &e.Kernels[i]
+		if res.Status != Live {
+			continue
+		}
+		if res.Posterior >= t.settings.AutoPruneMass {
+			k.low = 0
+			continue
+		}
+		k.low++
+		if k.low >= t.settings.AutoPruneWait && res.Rank > t.settings.AutoPruneKeep {
+			drop = append(drop, k.id)
+		}
+	}
+	return drop
+}
+
+// Prune takes kernels out of the belief and refits it from the stored local
+// ELBOs, without training. They keep their state.
+func (t *Trainer) Prune(ids []string) (*Evaluation, error) {
+	return t.change(ids, Live, Pruned, "pruned by request")
+}
+
+// Restore brings pruned kernels back, as they were.
+func (t *Trainer) Restore(ids []string) (*Evaluation, error) {
+	return t.change(ids, Pruned, Live, "")
+}
+
+// change moves kernels from one status to another, all or none.
+func (t *Trainer) change(ids []string, from, to Status, reason string) (*Evaluation, error) {
+	if t.last == nil {
+		return nil, fmt.Errorf("there is no evaluation yet")
+	}
+	kernels := make([]kernel, len(t.kernels))
+	for i, k := range t.kernels {
+		kernels[i] = *k
+	}
+	for _, id := range ids {
+		i := slices.IndexFunc(kernels, func(k kernel) bool { return k.id == id })
+		if i < 0 {
+			return nil, fmt.Errorf("kernel %s is not in the space", id)
+		}
+		if kernels[i].status != from {
+			return nil, fmt.Errorf("kernel %s is %s, not %s", id, kernels[i].status, from)
+		}
+		kernels[i].status, kernels[i].reason, kernels[i].low = to, reason, 0
+	}
+	old := *t
+	t.setKernels(kernels)
+	if err := t.refit(false); err != nil {
+		*t = old
+		return nil, err
+	}
+	return t.last, nil
+}
+
+// Belief returns q(g) of the last evaluation.
+func (t *Trainer) Belief() *Belief { return t.belief }

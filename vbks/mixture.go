@@ -1,0 +1,278 @@
+package vbks
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+
+	"gonum.org/v1/gonum/floats"
+	"gonum.org/v1/gonum/stat/distuv"
+)
+
+// Prediction is what kernels predict at common inputs, and the weights to
+// average them with (Bayesian model averaging): at every row a mixture of one
+// normal per kernel. Units are those of the targets it was trained on.
+type Prediction struct {
+	IDs     []string
+	Weights []float64   // per kernel, not negative, sum 1
+	Noise   []float64   // σ_n² per kernel
+	Mean    [][]float64 // [kernel][row], mean of f
+	Var     [][]float64 // [kernel][row], variance of f
+}
+
+// Check returns an error if the parts do not fit together or hold values that
+// are impossible: not finite, or negative weights or noise variances.
+func (p *Prediction) Check() error {
+	k := len(p.IDs)
+	if k == 0 {
+		return errors.New("vbks: prediction of no kernels")
+	}
+	if len(p.Weights) != k || len(p.Noise) != k || len(p.Mean) != k || len(p.Var) != k {
+		return fmt.Errorf("vbks: prediction of %d kernels has %d weights, %d noise variances, %d means, %d variances",
+			k, len(p.Weights), len(p.Noise), len(p.Mean), len(p.Var))
+	}
+	if err := checkWeights(p.Weights); err != nil {
+		return err
+	}
+	for i, id := range p.IDs {
+		if v := p.Noise[i]; !(v >= 0) || math.IsInf(v, 0) {
+			return fmt.Errorf("vbks: prediction of %s: noise variance is %v", id, v)
+		}
+		if len(p.Mean[i]) != p.Rows() || len(p.Var[i]) != p.Rows() {
+			return fmt.Errorf("vbks: prediction of %s: %d means and %d variances, want %d", id, len(p.Mean[i]), len(p.Var[i]), p.Rows())
+		}
+		for row, m := range p.Mean[i] {
+			if v := p.Var[i][row]; math.IsNaN(m+v) || math.IsInf(m, 0) || math.IsInf(v, 0) {
+				return fmt.Errorf("vbks: prediction of %s at row %d: mean %v, variance %v", id, row, m, v)
+			}
+		}
+	}
+	return nil
+}
+
+func checkWeights(weights []float64) error {
+	sum := 0.0
+	for i, w := range weights {
+		if !(w >= 0) || math.IsInf(w, 0) {
+			return fmt.Errorf("vbks: weight of kernel %d in a prediction is %v", i, w)
+		}
+		sum += w
+	}
+	if !(sum > 0) || math.IsInf(sum, 0) {
+		return fmt.Errorf("vbks: weights of a prediction sum to %v", sum)
+	}
+	return nil
+}
+
+// Rows returns the number of inputs predicted.
+func (p *Prediction) Rows() int {
+	if len(p.Mean) == 0 {
+		return 0
+	}
+	return len(p.Mean[0])
+}
+
+// variance returns the variance of f or y under kernel i. A variance of f
+// below 0 is rounding.
+func (p *Prediction) variance(i, row int, ofY bool) float64 {
+	v := max(0, p.Var[i][row])
+	if ofY {
+		v += p.Noise[i]
+	}
+	return v
+}
+
+// Moments returns mean and variance of f, or of y = f + noise, at a row,
+//
+//	μ = Σ_i w_i μ_i,   σ² = Σ_i w_i (σ_i² + μ_i²) − μ² = Σ_i w_i (σ_i² + (μ_i − μ)²)
+//
+// (the paper's equation for Bayesian model averaging; the last form does not cancel).
+func (p *Prediction) Moments(row int, ofY bool) (mean, variance float64) {
+	for i, w := range p.Weights {
+		mean += w * p.Mean[i][row]
+	}
+	for i, w := range p.Weights {
+		if w == 0 {
+			continue
+		}
+		d := p.Mean[i][row] - mean
+		variance += w * (p.variance(i, row, ofY) + d*d)
+	}
+	return mean, variance
+}
+
+// CDF returns P(f <= x), or P(y <= x), at a row,
+//
+//	Σ_i w_i Φ((x − μ_i)/σ_i)
+//
+// with a step where σ_i = 0.
+func (p *Prediction) CDF(row int, x float64, ofY bool) float64 {
+	sum := 0.0
+	for i, w := range p.Weights {
+		if w == 0 {
+			continue
+		}
+		d := x - p.Mean[i][row]
+		if v := p.variance(i, row, ofY); v > 0 {
+			sum += w * normalCDF(d/math.Sqrt(v))
+		} else if d >= 0 {
+			sum += w
+		}
+	}
+	return min(1, sum)
+}
+
+// normalCDF is Φ, accurate in the lower tail.
+func normalCDF(z float64) float64 { return 0.5 * math.Erfc(-z/math.Sqrt2) }
+
+// Quantile returns the smallest x with CDF(row, x, ofY) >= prob, by bisection:
+// a quantile of a mixture lies between the least and the largest of its
+// components' quantiles. It does not decrease with prob; 0 and 1 give −∞ and
+// +∞ unless all variances are 0. It panics if prob is not in [0, 1].
+func (p *Prediction) Quantile(row int, prob float64, ofY bool) float64 {
+	if !(prob >= 0 && prob <= 1) {
+		panic("vbks: probability of a quantile is not between 0 and 1")
+	}
+	z := distuv.UnitNormal.Quantile(prob)
+	lo, hi := math.Inf(1), math.Inf(-1)
+	finest := math.Inf(1)
+	for i, w := range p.Weights {
+		if w == 0 {
+			continue
+		}
+		q := p.Mean[i][row]
+		if sd := math.Sqrt(p.variance(i, row, ofY)); sd > 0 {
+			q += sd * z
+			finest = min(finest, sd)
+		}
+		lo, hi = min(lo, q), max(hi, q)
+	}
+	switch {
+	case prob == 0:
+		return lo
+	case prob == 1:
+		return hi
+	}
+	// The rounding of the components' own quantiles must not put the answer
+	// outside.
+	width := 1e-12 * (math.Abs(lo) + math.Abs(hi))
+	if lo == hi {
+		return lo
+	}
+	lo -= width
+	hi += width
+	for range 200 {
+		mid := lo + 0.5*(hi-lo)
+		if mid <= lo || mid >= hi || hi-lo < 1e-13*finest {
+			break
+		}
+		if p.CDF(row, mid, ofY) < prob {
+			lo = mid
+		} else {
+			hi = mid
+		}
+	}
+	return hi
+}
+
+// LogDensity returns the logarithm of the density of y at a row,
+//
+//	log Σ_i w_i N(y; μ_i, σ_i² + σ_n,i²),
+//
+// by log-sum-exp, so that it does not underflow. A component without any
+// variance contributes +∞ at its mean and nothing elsewhere.
+func (p *Prediction) LogDensity(row int, y float64) float64 {
+	// One pass, with a running maximum.
+	top, sum := math.Inf(-1), 0.0
+	for i, w := range p.Weights {
+		if w == 0 {
+			continue
+		}
+		l := math.Log(w) + logNormal(y, p.Mean[i][row], p.variance(i, row, true))
+		switch {
+		case math.IsInf(l, 1):
+			return l
+		case l > top:
+			sum = sum*math.Exp(top-l) + 1
+			top = l
+		case !math.IsInf(l, -1):
+			sum += math.Exp(l - top)
+		}
+	}
+	if math.IsInf(top, -1) {
+		return top
+	}
+	return top + math.Log(sum)
+}
+
+// logNormal returns log N(y; mean, variance).
+func logNormal(y, mean, variance float64) float64 {
+	d := y - mean
+	if variance <= 0 {
+		if d == 0 {
+			return math.Inf(1)
+		}
+		return math.Inf(-1)
+	}
+	z := d / math.Sqrt(variance)
+	return -0.5 * (math.Log(2*math.Pi*variance) + z*z)
+}
+
+// Single returns the prediction of kernel k alone. Arrays are shared with p.
+func (p *Prediction) Single(k int) *Prediction { return p.subset([]int{k}, []float64{1}) }
+
+// Top returns the prediction of the r kernels with the highest weights,
+// highest first, renormalised; of equal weights the earlier goes first. All
+// kernels are kept if r <= 0 or r exceeds their number. Arrays are shared with p.
+func (p *Prediction) Top(r int) *Prediction {
+	order := make([]int, len(p.IDs))
+	for i := range order {
+		order[i] = i
+	}
+	slices.SortStableFunc(order, func(a, b int) int {
+		switch {
+		case p.Weights[a] > p.Weights[b]:
+			return -1
+		case p.Weights[a] < p.Weights[b]:
+			return 1
+		}
+		return 0
+	})
+	if r > 0 && r < len(order) {
+		order = order[:r]
+	}
+	weights := make([]float64, len(order))
+	for i, k := range order {
+		weights[i] = p.Weights[k]
+	}
+	floats.Scale(1/floats.Sum(weights), weights)
+	return p.subset(order, weights)
+}
+
+// Reweight returns the same predictions averaged with other weights, in the
+// order of IDs, which it normalises. Weights that are negative, not finite, all
+// zero or of the wrong number are errors. Arrays are shared with p.
+func (p *Prediction) Reweight(weights []float64) (*Prediction, error) {
+	if len(weights) != len(p.IDs) {
+		return nil, fmt.Errorf("vbks: %d weights for %d kernels of a prediction", len(weights), len(p.IDs))
+	}
+	if err := checkWeights(weights); err != nil {
+		return nil, err
+	}
+	q := *p
+	q.Weights = slices.Clone(weights)
+	floats.Scale(1/floats.Sum(weights), q.Weights)
+	return &q, nil
+}
+
+func (p *Prediction) subset(kernels []int, weights []float64) *Prediction {
+	q := &Prediction{Weights: weights}
+	for _, k := range kernels {
+		q.IDs = append(q.IDs, p.IDs[k])
+		q.Noise = append(q.Noise, p.Noise[k])
+		q.Mean = append(q.Mean, p.Mean[k])
+		q.Var = append(q.Var, p.Var[k])
+	}
+	return q
+}

@@ -1,0 +1,105 @@
+package vbks
+
+import (
+	"math"
+	"slices"
+
+	"kestrel/kernelspace"
+)
+
+// Summarise measures what data-driven starts and bounds need of N x dim inputs
+// x (row-major) and targets y: for every column its range (1 where it is
+// constant or empty) and the median gap between neighbouring distinct values
+// (the range where there is none) and its root mean square about 0, and the
+// variance of y about its mean.
+// Values closer than 1e-9 of the range count as equal. Values that are not
+// finite are left out. See SecondMoment for targets that are not centred.
+func Summarise(x, y []float64, dim int) kernelspace.Scales {
+	s := kernelspace.Scales{
+		Span:    make([]float64, dim),
+		Spacing: make([]float64, dim),
+		RMS:     make([]float64, dim),
+		YVar:    variance(y),
+	}
+	var column []float64
+	for d := range dim {
+		column = column[:0]
+		for i := d; i < len(x); i += dim {
+			if v := x[i]; !math.IsNaN(v) && !math.IsInf(v, 0) {
+				column = append(column, v)
+			}
+		}
+		s.Span[d], s.Spacing[d] = 1, 1
+		if len(column) == 0 {
+			continue
+		}
+		s.RMS[d] = math.Sqrt(SecondMoment(column))
+		if !slices.IsSorted(column) {
+			slices.Sort(column)
+		}
+		span := column[len(column)-1] - column[0]
+		if !(span > 0) {
+			continue
+		}
+		s.Span[d], s.Spacing[d] = span, gapQuantile(distinctGaps(column), 0.5)
+	}
+	return s
+}
+
+// SecondMoment returns the mean of y², which is the scale of the targets of a
+// model without an offset where y is not centred.
+func SecondMoment(y []float64) float64 {
+	if len(y) == 0 {
+		return 0
+	}
+	var sum float64
+	for _, v := range y {
+		sum += v * v
+	}
+	return sum / float64(len(y))
+}
+
+// variance returns the mean squared deviation of y from its mean, in two
+// passes since the mean may be large against it.
+func variance(y []float64) float64 {
+	if len(y) == 0 {
+		return 0
+	}
+	var mean, sum float64
+	for _, v := range y {
+		mean += v
+	}
+	mean /= float64(len(y))
+	for _, v := range y {
+		sum += (v - mean) * (v - mean)
+	}
+	return sum / float64(len(y))
+}
+
+// distinctGaps returns the gaps between neighbouring distinct values of a
+// sorted column with a positive range, in its order.
+func distinctGaps(sorted []float64) []float64 {
+	last := sorted[0]
+	tie := 1e-9 * (sorted[len(sorted)-1] - last)
+	gaps := make([]float64, 0, len(sorted))
+	for _, v := range sorted {
+		if v-last > tie {
+			gaps = append(gaps, v-last)
+			last = v
+		}
+	}
+	return gaps
+}
+
+// gapQuantile returns the q-quantile of the gaps (one of them), of long lists
+// from evenly taken ones.
+func gapQuantile(gaps []float64, q float64) float64 {
+	const most = 50000
+	step := (len(gaps) + most - 1) / most
+	some := make([]float64, 0, len(gaps)/step+1)
+	for i := 0; i < len(gaps); i += step {
+		some = append(some, gaps[i])
+	}
+	slices.Sort(some)
+	return some[int(q*float64(len(some)-1))]
+}

@@ -1,0 +1,90 @@
+package vbks
+
+import (
+	"errors"
+	"fmt"
+	"math"
+)
+
+// Score says how well a prediction fits targets that were held out.
+type Score struct {
+	RMSE       float64 // root mean squared error of the mixture's mean
+	MAE        float64 // mean absolute error of the mixture's mean
+	NLPD       float64 // mean of −log p(y), nats
+	Coverage95 float64 // fraction of targets inside the central 95 % interval of y
+	Rows       int
+}
+
+// Score compares the mixture of y with the targets, one per row, in the units
+// of the prediction:
+//
+//	RMSE = √mean (y − μ)²   MAE = mean |y − μ|   NLPD = −mean log Σ_i w_i N(y; μ_i, σ_i² + σ_n,i²)
+//
+// Coverage95 counts 0.025 <= F(y) <= 0.975 with the mixture's own distribution
+// function F. NLPD is +∞ if a target has density 0. Errors: another number of
+// targets than rows, no rows, a target that is not finite, a bad prediction.
+func (p *Prediction) Score(y []float64) (Score, error) {
+	if err := p.Check(); err != nil {
+		return Score{}, err
+	}
+	if len(y) != p.Rows() {
+		return Score{}, fmt.Errorf("vbks: %d targets for %d rows of a prediction", len(y), p.Rows())
+	}
+	if len(y) == 0 {
+		return Score{}, errors.New("vbks: score of a prediction without rows")
+	}
+	s := Score{Rows: len(y)}
+	impossible := false
+	for row, v := range y {
+		if math.IsNaN(v) || math.IsInf(v, 0) {
+			return Score{}, fmt.Errorf("vbks: target at row %d is %v", row, v)
+		}
+		mean := 0.0
+		for i, w := range p.Weights {
+			mean += w * p.Mean[i][row]
+		}
+		d := math.Abs(v - mean)
+		s.MAE += d
+		s.RMSE = math.Hypot(s.RMSE, d)
+		density := p.LogDensity(row, v)
+		impossible = impossible || math.IsInf(density, -1)
+		s.NLPD -= density
+		if p.covers(row, v) {
+			s.Coverage95++
+		}
+	}
+	n := float64(s.Rows)
+	s.RMSE /= math.Sqrt(n)
+	s.MAE /= n
+	s.NLPD /= n
+	s.Coverage95 /= n
+	if impossible {
+		s.NLPD = math.Inf(1) // not NaN, if another row has density +∞
+	}
+	return s, nil
+}
+
+// covers says whether y lies in the central 95 % interval: at a step of F, where
+// F(y) and its limit from the left differ, it is enough that the step reaches in.
+func (p *Prediction) covers(row int, y float64) bool {
+	const tail = 0.025
+	above := p.CDF(row, y, true)
+	step := 0.0
+	for i, w := range p.Weights {
+		if y == p.Mean[i][row] && p.variance(i, row, true) == 0 {
+			step += w
+		}
+	}
+	return above >= tail && above-step <= 1-tail
+}
+
+// InUnits converts the score of targets divided by scale > 0, as standardised
+// ones are, to the units of the data:
+//
+//	RMSE·scale,  MAE·scale,  NLPD + log scale.
+func (s Score) InUnits(scale float64) Score {
+	s.RMSE *= scale
+	s.MAE *= scale
+	s.NLPD += math.Log(scale)
+	return s
+}

@@ -1,0 +1,402 @@
+package vbks
+
+import (
+	"math"
+	"slices"
+
+	"gonum.org/v1/gonum/dsp/fourier"
+)
+
+// spectrum holds the moments of a series that a least-squares periodogram
+// needs, at the frequencies f_k = k·df. With t the input scaled to [−1, 1],
+// ω_k = 2π f_k and phases counted from the least x:
+//
+//	mask[j][k] = Σ_i t_iʲ exp(−iω_k x_i),      k = 0, …, 2K,  j = 0, 1, 2
+//	data[j][k] = Σ_i t_iʲ y_i exp(−iω_k x_i),  k = 0, …, K,   j = 0, 1
+//
+// From these follow, at every frequency, the normal equations of the model
+//
+//	a + bt + (c + dt) cos ωx + (e + gt) sin ωx:
+//
+// the generalised Lomb–Scargle periodogram (Zechmeister and Kürster, A&A 496,
+// 2009) with a linear trend and an amplitude that may change linearly, as in
+// the products LIN × PER.
+type spectrum struct {
+	df   float64
+	span float64
+	k    int // K
+	low  int // the lowest index searched
+	mask [3][]complex128
+	data [2][]complex128
+	yy   float64 // Σ y² of what is left
+	all  float64 // Σ y² at the beginning
+	n    float64
+}
+
+// oversampling is the number of frequencies per 1/span.
+const oversampling = 4
+
+// sampling describes the inputs of a series.
+type sampling struct {
+	lo, span float64
+	distinct int
+	step     float64 // of the regular grid that all x lie on; 0: there is none
+	cells    int     // of this grid
+	gap      float64 // typical distance between neighbours, the lower quartile
+}
+
+// sampleOf describes x, which must be finite; ok is false where it is constant.
+func sampleOf(x []float64) (s sampling, ok bool) {
+	sorted := slices.Clone(x)
+	if !slices.IsSorted(sorted) {
+		slices.Sort(sorted)
+	}
+	s.lo = sorted[0]
+	s.span = sorted[len(sorted)-1] - s.lo
+	if !(s.span > 0) || math.IsInf(s.span, 0) {
+		return s, false
+	}
+	gaps := distinctGaps(sorted)
+	s.distinct = len(gaps) + 1
+	s.gap = gapQuantile(gaps, 0.25)
+	s.step, s.cells = regularGrid(gaps, s.span)
+	return s, true
+}
+
+// regularGrid looks for a step of which all gaps are multiples (missing rows
+// leave gaps of several steps). Rounded time stamps are tolerated.
+func regularGrid(gaps []float64, span float64) (step float64, cells int) {
+	const most = 1 << 20
+	step = slices.Min(gaps)
+	// The least gap is the one most affected by rounding: count with it
+	// first, then divide the range by the count.
+	for range 2 {
+		var count float64
+		for _, g := range gaps {
+			count += math.Round(g / step)
+		}
+		if count > most || count > 256*float64(len(gaps)+1) {
+			return 0, 0
+		}
+		step = span / count
+		cells = int(count) + 1
+	}
+	var x, cell float64
+	for _, g := range gaps {
+		x += g
+		cell += math.Round(g / step)
+		if math.Abs(g/step-math.Round(g/step)) > 0.1 || math.Abs(x/step-cell) > 0.25 {
+			return 0, 0
+		}
+	}
+	return step, cells
+}
+
+// newSpectrum transforms a series whose targets have been detrended.
+func newSpectrum(x, y []float64, s sampling) *spectrum {
+	sp := &spectrum{span: s.span, n: float64(len(x))}
+	for _, v := range y {
+		sp.yy += v * v
+	}
+	sp.all = sp.yy
+	t := make([]float64, len(x))
+	for i, v := range x {
+		t[i] = 2*(v-s.lo)/s.span - 1
+	}
+	var transform func(w []float64, most int) []complex128
+	if s.step > 0 {
+		l := smooth(oversampling * s.cells)
+		sp.df = 1 / (float64(l) * s.step)
+		sp.k = l/2 - 1 // at the Nyquist frequency itself the sine vanishes
+		transform = gridTransform(x, s, l)
+	} else {
+		sp.df = 1 / (oversampling * s.span)
+		sp.k = min(int(0.5/s.gap/sp.df), 1<<17)
+		transform = scatterTransform(x, s.lo, sp.df, 2*sp.k)
+	}
+	// A period of which fewer than one and a half are seen cannot be told from a trend.
+	sp.low = int(math.Ceil(1.5 / (s.span * sp.df)))
+	w := make([]float64, len(x))
+	for j := range sp.mask {
+		for i := range w {
+			w[i] = power(t[i], j)
+		}
+		sp.mask[j] = transform(w, 2*sp.k)
+	}
+	for j := range sp.data {
+		for i := range w {
+			w[i] = power(t[i], j) * y[i]
+		}
+		sp.data[j] = transform(w, sp.k)
+	}
+	return sp
+}
+
+func power(t float64, j int) float64 {
+	p := 1.0
+	for range j {
+		p *= t
+	}
+	return p
+}
+
+// smooth returns the least even number ≥ n without prime factors above 5, for
+// which the FFT is fast.
+func smooth(n int) int {
+	for n += n & 1; ; n += 2 {
+		r := n
+		for _, f := range [...]int{2, 3, 5} {
+			for r%f == 0 {
+				r /= f
+			}
+		}
+		if r == 1 {
+			return n
+		}
+	}
+}
+
+// gridTransform returns a function that computes Σ_i w_i exp(−iω_k x_i) for
+// k = 0, …, most < l by an FFT of length l over the cells of the grid.
+func gridTransform(x []float64, s sampling, l int) func(w []float64, most int) []complex128 {
+	fft := fourier.NewFFT(l)
+	cell := make([]int32, len(x))
+	for i, v := range x {
+		cell[i] = int32(math.Round((v - s.lo) / s.step))
+	}
+	seq := make([]float64, l)
+	return func(w []float64, most int) []complex128 {
+		clear(seq)
+		for i, c := range cell {
+			seq[c] += w[i]
+		}
+		half := fft.Coefficients(nil, seq)
+		if most < len(half) {
+			return half[:most+1]
+		}
+		out := make([]complex128, most+1)
+		copy(out, half)
+		for k := len(half); k <= most; k++ {
+			out[k] = complex(real(half[l-k]), -imag(half[l-k]))
+		}
+		return out
+	}
+}
+
+// scatterTransform is gridTransform for arbitrary x and k = 0, …, top: every
+// point is spread by a Gaussian over the cells of a grid that is twice finer
+// than necessary, and the transform is divided by that of the Gaussian
+// (Greengard and Lee, SIAM Review 46, 2004; their method of type 1). The
+// relative error is about 1e-6.
+func scatterTransform(x []float64, lo, df float64, top int) func(w []float64, most int) []complex128 {
+	const reach = 6 // cells to either side
+	// The width at which the error from cutting the Gaussian off, reach²/2s²,
+	// equals that from aliasing at twice the necessary resolution, π²s².
+	const s2 = reach / (math.Pi * math.Sqrt2)
+	var weights [reach + 1]float64
+	for j := range weights {
+		weights[j] = math.Exp(-float64(j*j) / (2 * s2))
+	}
+	l := smooth(4*top + 4*reach)
+	fft := fourier.NewFFT(l)
+	seq := make([]float64, l)
+	return func(w []float64, most int) []complex128 {
+		clear(seq)
+		for i, v := range x {
+			u := (v - lo) * df * float64(l)
+			c := int(math.Round(u))
+			// exp(−(j−d)²/2s²) = exp(−d²/2s²) exp(d/s²)ʲ exp(−j²/2s²), d = u − c.
+			d := u - float64(c)
+			g := math.Exp(-d * d / (2 * s2))
+			up := math.Exp(d / s2)
+			down := 1 / up
+			seq[c] += w[i] * g
+			right, left := w[i]*g, w[i]*g
+			for j := 1; j <= reach; j++ {
+				right *= up
+				left *= down
+				e := weights[j]
+				seq[(c+j)%l] += right * e
+				seq[(c-j+l)%l] += left * e
+			}
+		}
+		out := fft.Coefficients(nil, seq)[:most+1]
+		for k := range out {
+			nu := float64(k) / float64(l)
+			out[k] /= complex(math.Sqrt(2*math.Pi*s2)*math.Exp(-2*math.Pi*math.Pi*s2*nu*nu), 0)
+		}
+		return out
+	}
+}
+
+// powers returns the shares of the initial sum of squares that a sinusoid
+// (fixed) and one of linearly changing amplitude (changing) explain at index k
+// of what is left, beyond a linear trend.
+func (sp *spectrum) powers(k int) (fixed, changing float64) {
+	_, z := sp.solve(k)
+	fixed = z[2]*z[2] + z[3]*z[3]
+	changing = fixed + z[4]*z[4] + z[5]*z[5]
+	return fixed / sp.all, changing / sp.all
+}
+
+// solve forms the normal equations at index k for the basis 1, t, cos, sin,
+// t cos, t sin and returns their Cholesky factor and z = L⁻¹b. Directions that
+// the data do not determine get z = 0.
+func (sp *spectrum) solve(k int) (l [6][6]float64, z [6]float64) {
+	m := func(j int) (c, s float64) { v := sp.mask[j][k]; return real(v), -imag(v) }
+	var g [6][6]float64 // lower triangle
+	g[0][0] = real(sp.mask[0][0])
+	g[1][0] = real(sp.mask[1][0])
+	g[1][1] = real(sp.mask[2][0])
+	c0, s0 := m(0)
+	c1, s1 := m(1)
+	c2, s2 := m(2)
+	g[2][0], g[2][1] = c0, c1
+	g[3][0], g[3][1] = s0, s1
+	g[4][0], g[4][1] = c1, c2
+	g[5][0], g[5][1] = s1, s2
+	// Σ tʲ cos², Σ tʲ sin² and Σ tʲ cos sin from twice the frequency.
+	quad := func(j int) (cc, ss, cs float64) {
+		v, total := sp.mask[j][2*k], real(sp.mask[j][0])
+		return (total + real(v)) / 2, (total - real(v)) / 2, -imag(v) / 2
+	}
+	cc, ss, cs := quad(0)
+	g[2][2], g[3][2], g[3][3] = cc, cs, ss
+	cc, ss, cs = quad(1)
+	g[4][2], g[4][3], g[5][2], g[5][3] = cc, cs, cs, ss
+	cc, ss, cs = quad(2)
+	g[4][4], g[5][4], g[5][5] = cc, cs, ss
+	y0, y1 := sp.data[0][k], sp.data[1][k]
+	b := [6]float64{
+		real(sp.data[0][0]), real(sp.data[1][0]),
+		real(y0), -imag(y0), real(y1), -imag(y1),
+	}
+	for i := range 6 {
+		for j := 0; j <= i; j++ {
+			sum := g[i][j]
+			for q := range j {
+				sum -= l[i][q] * l[j][q]
+			}
+			if i > j {
+				if l[j][j] > 0 {
+					l[i][j] = sum / l[j][j]
+				}
+				continue
+			}
+			// Rounding, and the transform's error, leave nothing below this.
+			if sum > 1e-4*g[i][i] {
+				l[i][i] = math.Sqrt(sum)
+			}
+		}
+		if l[i][i] == 0 {
+			continue
+		}
+		sum := b[i]
+		for q := range i {
+			sum -= l[i][q] * z[q]
+		}
+		z[i] = sum / l[i][i]
+	}
+	return l, z
+}
+
+// remove subtracts from the series the best sinusoid of linearly changing
+// amplitude at index k, together with its trend (CLEAN; Roberts, Lehár and
+// Dreher, AJ 93, 1987), which takes the side lobes of the peak away. It
+// returns the share of the initial sum of squares that this explained. The
+// shift of a transform by a whole number of indices makes it exact.
+func (sp *spectrum) remove(k int) float64 {
+	l, z := sp.solve(k)
+	var a [6]float64
+	for i := 5; i >= 0; i-- {
+		if l[i][i] == 0 {
+			continue
+		}
+		sum := z[i]
+		for q := i + 1; q < 6; q++ {
+			sum -= l[q][i] * a[q]
+		}
+		a[i] = sum / l[i][i]
+	}
+	var explained float64
+	for _, v := range z {
+		explained += v * v
+	}
+	// (c + dt) cos + (e + gt) sin = Re[(p + qt) exp(iωx)], p = c − ie, q = d − ig.
+	pr, pi, qr, qi := a[2]/2, -a[3]/2, a[4]/2, -a[5]/2
+	for j := range sp.data {
+		m0, m1 := sp.mask[j], sp.mask[j+1]
+		out := sp.data[j]
+		for i := range out {
+			v0, v1 := m0[i], m1[i]
+			re := a[0]*real(v0) + a[1]*real(v1)
+			im := a[0]*imag(v0) + a[1]*imag(v1)
+			// mask at i − k with the coefficients, at i + k with their conjugates.
+			var lr0, li0, lr1, li1 float64
+			if i >= k {
+				lr0, li0 = real(m0[i-k]), imag(m0[i-k])
+				lr1, li1 = real(m1[i-k]), imag(m1[i-k])
+			} else {
+				lr0, li0 = real(m0[k-i]), -imag(m0[k-i])
+				lr1, li1 = real(m1[k-i]), -imag(m1[k-i])
+			}
+			ur0, ui0 := real(m0[i+k]), imag(m0[i+k])
+			ur1, ui1 := real(m1[i+k]), imag(m1[i+k])
+			re += pr*(lr0+ur0) - pi*(li0-ui0) + qr*(lr1+ur1) - qi*(li1-ui1)
+			im += pr*(li0+ui0) + pi*(lr0-ur0) + qr*(li1+ui1) + qi*(lr1-ur1)
+			out[i] -= complex(re, im)
+		}
+	}
+	sp.yy = max(0, sp.yy-explained)
+	return explained / sp.all
+}
+
+// strongest returns the index of the greatest power of changing amplitude.
+func (sp *spectrum) strongest() (k int, share float64) {
+	// A cheap estimate decides where the normal equations are worth solving;
+	// it would be exact for inputs spread evenly.
+	scale := 2 / (sp.n * sp.all)
+	for i := sp.low; i <= sp.k; i++ {
+		y0, y1 := sp.data[0][i], sp.data[1][i]
+		guess := scale * (real(y0)*real(y0) + imag(y0)*imag(y0) + 3*(real(y1)*real(y1)+imag(y1)*imag(y1)))
+		if guess < share/3 {
+			continue
+		}
+		if _, p := sp.powers(i); p > share {
+			k, share = i, p
+		}
+	}
+	return k, share
+}
+
+// refine returns the frequency near index k at which the power is greatest, by
+// a parabola through the three greatest neighbours. A changing amplitude makes
+// the peak broad (and, if the sign changes, is needed to see it in one piece);
+// where a fixed amplitude does as well by the Bayesian information criterion,
+// its sharper peak counts.
+func (sp *spectrum) refine(k int) float64 {
+	const reach = oversampling * 3 / 4
+	lo, hi := max(1, k-reach), min(sp.k, k+reach)
+	fixed := make([]float64, hi-lo+1)
+	changing := make([]float64, hi-lo+1)
+	best := 0
+	for i := range fixed {
+		fixed[i], changing[i] = sp.powers(lo + i)
+		if fixed[i] > fixed[best] {
+			best = i
+		}
+	}
+	left := sp.yy / sp.all
+	at, p := k-lo, changing
+	if sp.n*math.Log(max(left-fixed[best], 1e-12)/max(left-changing[at], 1e-12)) < 2*math.Log(sp.n) {
+		at, p = best, fixed
+	}
+	f := float64(lo + at)
+	if at > 0 && at < len(p)-1 {
+		curve := 2*p[at] - p[at-1] - p[at+1]
+		if curve > 0 {
+			f += min(0.5, max(-0.5, (p[at+1]-p[at-1])/(2*curve)))
+		}
+	}
+	return f * sp.df
+}

@@ -1,0 +1,252 @@
+package vbks
+
+import (
+	"math"
+	"math/rand/v2"
+	"slices"
+
+	"kestrel/kernelspace"
+)
+
+// drawer draws starting hyperparameters from what the data look like.
+type drawer struct {
+	scales  kernelspace.Scales
+	dim     int
+	sample  [][]float64 // some rows of X
+	square  float64     // mean of y²
+	yvar    float64     // variance of y
+	periods [][]float64 // candidate periods per column, strongest first
+	spread  []float64   // median distance of two rows, per column
+	m       int         // inducing inputs
+	floor   float64
+}
+
+// newDrawer summarises training rows.
+func newDrawer(d Training, m int, floor float64, periods [][]float64, scales kernelspace.Scales) *drawer {
+	n := d.Rows()
+	w := &drawer{scales: scales, dim: d.Dim, m: m, floor: floor, periods: periods}
+	var mean, square float64
+	for _, y := range d.Y {
+		mean += y
+		square += y * y
+	}
+	mean /= float64(n)
+	w.square = square / float64(n)
+	w.yvar = w.square - mean*mean
+	const rows = 64
+	for i := range min(rows, n) {
+		r := i * n / min(rows, n)
+		w.sample = append(w.sample, d.X[r*d.Dim:(r+1)*d.Dim])
+	}
+	w.spread = make([]float64, d.Dim)
+	for c := range w.spread {
+		var gaps []float64
+		for i := range w.sample {
+			for j := range i {
+				gaps = append(gaps, math.Abs(w.sample[i][c]-w.sample[j][c]))
+			}
+		}
+		slices.Sort(gaps)
+		if len(gaps) > 0 {
+			w.spread[c] = gaps[len(gaps)/2]
+		}
+		if w.spread[c] <= 0 {
+			w.spread[c] = max(scales.Span[c]/4, 1e-3)
+		}
+	}
+	return w
+}
+
+// logUniform draws from [lo, hi] uniformly in the logarithm.
+func logUniform(rng *rand.Rand, lo, hi float64) float64 {
+	if hi <= lo {
+		return lo
+	}
+	return lo * math.Exp(rng.Float64()*math.Log(hi/lo))
+}
+
+// draw returns a fresh start for a kernel. The first (number 0) uses the
+// strongest periods and middling values; the others are random around them.
+func (w *drawer) draw(p *kernelspace.Program, rng *rand.Rand, number int) []float64 {
+	raw := make([]float64, len(p.Params))
+	used := make([]map[int]bool, w.dim)
+	for c := range used {
+		used[c] = map[int]bool{}
+	}
+	for _, in := range leaves(p) {
+		w.leaf(in, raw[in.Off:in.Off+in.NumParams()], rng, number, used)
+	}
+	share := math.Pow(10, -0.5-2*rng.Float64()) // of the noise
+	if number == 0 {
+		share = 0.1
+	}
+	w.normalise(p, raw, (1-share)*w.square)
+	return freeVector(p, raw, share*w.yvar, w.floor)
+}
+
+// normalise scales a kernel to the given mean of k(x,x) and settles it.
+func (w *drawer) normalise(p *kernelspace.Program, raw []float64, target float64) {
+	if d := w.meanDiag(p, raw); d > 0 && !math.IsInf(d, 0) {
+		amplify(tree(p), raw, target/d)
+	}
+	settle(p, raw)
+}
+
+// meanDiag returns the mean of k(x,x) over the sample.
+func (w *drawer) meanDiag(p *kernelspace.Program, raw []float64) float64 {
+	var sum float64
+	for _, x := range w.sample {
+		sum += p.Eval(raw, x, x, true)
+	}
+	return sum / float64(len(w.sample))
+}
+
+// leaf draws one leaf's parameters, its variance such that leaves in a sum
+// have comparable shares.
+func (w *drawer) leaf(in *kernelspace.Instr, raw []float64, rng *rand.Rand, number int, used []map[int]bool) {
+	first := number == 0
+	raw[0] = 1
+	if !first {
+		raw[0] = math.Exp(rng.NormFloat64())
+	}
+	scales := raw[1 : 1+in.NumScale]
+	columns := len(in.Cols)
+	switch in.Op {
+	case kernelspace.OpPER:
+		l := 1.0
+		if !first {
+			l = math.Exp(0.8 * rng.NormFloat64())
+		}
+		l *= math.Sqrt(float64(columns))
+		for i := range scales {
+			scales[i] = l
+		}
+	case kernelspace.OpLIN, kernelspace.OpPoly:
+		// Unit mean square after scaling.
+		if in.NumScale > 1 {
+			for i, c := range in.Cols {
+				scales[i] = math.Sqrt(float64(columns)) * w.rms(c)
+			}
+		} else if in.NumScale == 1 {
+			var s float64
+			for _, c := range in.Cols {
+				s += w.rms(c) * w.rms(c)
+			}
+			scales[0] = math.Sqrt(s)
+		}
+	default:
+		f := 0.5
+		if !first {
+			f = logUniform(rng, w.shortest(columns), 3)
+		}
+		if in.NumScale == 1 {
+			var s float64
+			for _, c := range in.Cols {
+				s += w.spread[c] * w.spread[c]
+			}
+			scales[0] = f * math.Sqrt(s)
+		} else {
+			for i, c := range in.Cols {
+				scales[i] = f * math.Sqrt(float64(columns)) * w.spread[c]
+				if !first {
+					scales[i] *= math.Exp(0.5 * rng.NormFloat64())
+				}
+			}
+		}
+	}
+	rest := raw[1+in.NumScale:]
+	switch in.Op {
+	case kernelspace.OpRQ:
+		rest[0] = 1
+		if !first {
+			rest[0] = math.Exp(rng.NormFloat64())
+		}
+	case kernelspace.OpPoly:
+		rest[0] = 1
+	}
+	for i := range in.NumPeriod {
+		rest[i] = w.period(in.Cols[min(i, len(in.Cols)-1)], rng, number, used)
+	}
+}
+
+// shortest is the least useful length scale as a fraction of the spread: what
+// M inducing inputs can resolve in one dimension.
+func (w *drawer) shortest(columns int) float64 {
+	if columns > 1 {
+		return 0.3
+	}
+	return math.Max(0.01, math.Min(0.3, 4/float64(w.m)))
+}
+
+func (w *drawer) rms(c int) float64 {
+	var s float64
+	for _, x := range w.sample {
+		s += x[c] * x[c]
+	}
+	if s == 0 {
+		return 1
+	}
+	return math.Sqrt(s / float64(len(w.sample)))
+}
+
+// period draws a period for a column: the peaks of the periodogram in their
+// order for start 0, then peaks at random, their multiples and halves, and
+// now and then anything. Leaves of one kernel get different peaks.
+func (w *drawer) period(c int, rng *rand.Rand, number int, used []map[int]bool) float64 {
+	peaks := w.periods[c]
+	u := rng.Float64()
+	lo := math.Max(3*w.scales.Spacing[c], w.scales.Span[c]/500)
+	if len(peaks) == 0 || number > 0 && u < 0.15 {
+		return logUniform(rng, lo, 1.5*w.scales.Span[c])
+	}
+	if number == 0 {
+		for i, p := range peaks {
+			if !used[c][i] {
+				used[c][i] = true
+				return p
+			}
+		}
+		return peaks[len(peaks)-1]
+	}
+	// The strongest is drawn most often.
+	i := min(int(rng.ExpFloat64()*1.5), len(peaks)-1)
+	for range peaks {
+		if !used[c][i] {
+			break
+		}
+		i = (i + 1) % len(peaks)
+	}
+	used[c][i] = true
+	p := peaks[i]
+	switch {
+	case u < 0.25:
+		p *= 2
+	case u < 0.35:
+		p /= 2
+	}
+	return math.Max(p*math.Exp(0.02*rng.NormFloat64()), lo)
+}
+
+// shake perturbs a solution: most parameters a little, some a lot, periods by
+// factors of two.
+func (w *drawer) shake(p *kernelspace.Program, x []float64, rng *rand.Rand) []float64 {
+	y := slices.Clone(x)
+	for i := range y {
+		y[i] += 0.4 * rng.NormFloat64()
+	}
+	for i, j := range p.Free {
+		if p.Params[j].Name == "period" {
+			y[i] = x[i] + 0.01*rng.NormFloat64()
+			switch rng.IntN(4) {
+			case 0:
+				y[i] += math.Ln2
+			case 1:
+				y[i] -= math.Ln2
+			}
+		}
+	}
+	if len(p.Free) > 0 {
+		y[rng.IntN(len(p.Free))] += 1.5 * rng.NormFloat64()
+	}
+	return y
+}

@@ -1,0 +1,302 @@
+package vbks
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"time"
+
+	"kestrel/device"
+	"kestrel/kernelspace"
+)
+
+// Trainer optimises all kernels of a space and the belief over them, one
+// evaluation after another. It is not safe for concurrent use; its gate and
+// progress functions are called from its workers.
+type Trainer struct {
+	common
+	settings Settings
+	data     Training
+	cumYY    []float64 // cumYY[n]: Σ y² of the first n rows
+	inducing []float64 // Z, row-major
+	drawer   *drawer
+	kernels  []*kernel
+	workers  []*worker
+	group    int  // kernels that a worker takes at a time
+	exact    bool // optimizer "collapsed": the bound on all rows seen is the local ELBO
+	elboRows []int32
+
+	evaluation int // of the last one, 0 before the first
+	extra      int // evaluations at proportion 1 asked for by Reoptimize
+	rows       int // seen so far
+	belief     *Belief
+	leader     string
+	last       *Evaluation
+	notices    []string
+	spent      time.Duration
+
+	gate     gate
+	progress func(Progress)
+}
+
+// kernel is one candidate and what is known of it.
+type kernel struct {
+	id       string
+	expr     kernelspace.Expr
+	program  *kernelspace.Program
+	prior    prior
+	logPrior float64 // m₀
+	kin      []relation
+
+	status Status
+	reason string
+	source string
+	state  *State    // nil before the first evaluation
+	elbo   float64   // local ELBO at the last evaluation
+	terms  []float64 // its terms row by row on the common subsample; nil if all rows were used
+	low    int       // consecutive evaluations below the mass for pruning
+}
+
+// New prepares a run: it places the data and the inducing inputs on the
+// device and compiles the kernels. columns names the inputs; lanes are taken
+// from the device.
+func New(ctx context.Context, dev device.Device, data Training, space []Candidate, columns []string, s Settings) (*Trainer, error) {
+	n := data.Rows()
+	if n == 0 || data.Dim == 0 || len(data.X) != n*data.Dim {
+		return nil, errors.New("no training rows")
+	}
+	if len(space) == 0 {
+		return nil, errors.New("the kernel space is empty")
+	}
+	t := &Trainer{settings: s, data: data}
+	t.cumYY = make([]float64, n+1)
+	for i, y := range data.Y {
+		t.cumYY[i+1] = t.cumYY[i] + y*y
+	}
+	scales := Summarise(data.X, data.Y, data.Dim)
+	t.common = common{dev: dev, dim: data.Dim, jitter: s.Jitter, wall: 100}
+	t.floor = s.NoiseFloor * scales.YVar
+	var err error
+	if t.train, err = dev.NewData(data.X, data.Y, data.Dim); err != nil {
+		return nil, err
+	}
+	if err := t.place(ctx, s.Inducing); err != nil {
+		return nil, err
+	}
+	periods, err := columnPeriods(data, s.Seed)
+	if err != nil {
+		return nil, err
+	}
+	t.drawer = newDrawer(data, t.m, t.floor, periods, scales)
+	if err := t.compile(space, columns, scales); err != nil {
+		return nil, err
+	}
+	t.chooseOptimizer()
+	t.elboRows = permutation(n, s.Seed)
+	lanes := dev.Info().Lanes
+	t.group = dev.Info().Group
+	if t.group == 0 {
+		t.group = (len(space) + lanes - 1) / lanes
+	}
+	params := 1
+	for _, k := range t.kernels {
+		params = max(params, len(k.program.Params)+1)
+	}
+	for i := range lanes {
+		w, err := newWorker(&t.common, dev.Lane(i), min(t.group, len(space)), params)
+		if err != nil {
+			return nil, fmt.Errorf("memory for the kernels: %w", err)
+		}
+		t.workers = append(t.workers, w)
+	}
+	return t, nil
+}
+
+// place chooses the inducing inputs.
+func (t *Trainer) place(ctx context.Context, m int) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	z, notices, err := PlaceInducing(t.data.X, t.data.Dim, m, t.settings.Placement, t.settings.Seed)
+	if err != nil {
+		return err
+	}
+	t.notices = append(t.notices, notices...)
+	d, err := t.dev.NewData(z, nil, t.data.Dim)
+	if err != nil {
+		return err
+	}
+	t.z, t.m, t.inducing = device.All(d), d.Rows(), z
+	return nil
+}
+
+// compile makes the kernels of the space.
+func (t *Trainer) compile(space []Candidate, columns []string, scales kernelspace.Scales) error {
+	var total float64
+	seen := map[string]bool{}
+	exprs := make([]kernelspace.Expr, len(space))
+	for i, c := range space {
+		exprs[i] = c.Expr.Canonical()
+		if id := exprs[i].ID(); seen[id] {
+			return fmt.Errorf("kernel %s appears twice in the space", id)
+		}
+		seen[exprs[i].ID()] = true
+		if !(c.Weight > 0) || math.IsInf(c.Weight, 0) {
+			return fmt.Errorf("kernel %s: prior weight %g is not positive", exprs[i].ID(), c.Weight)
+		}
+		total += c.Weight
+	}
+	kin := kinship(exprs)
+	for i, e := range exprs {
+		p, err := kernelspace.Compile(e, kernelspace.Options{
+			Columns: columns, Dim: t.dim, ARD: t.settings.ARD, SharedPeriod: t.settings.SharedPeriod,
+		})
+		if err != nil {
+			return fmt.Errorf("kernel %s: %w", e.ID(), err)
+		}
+		t.kernels = append(t.kernels, &kernel{
+			id: e.ID(), expr: e, program: p, kin: kin[i], status: Live,
+			prior:    t.prior(p, scales),
+			logPrior: math.Log(space[i].Weight / total),
+		})
+	}
+	return nil
+}
+
+// prior returns the broad prior and the soft bounds of a kernel's free vector.
+// Without a prior (theta_prior = false with point estimates) its precision is 0.
+func (t *Trainer) prior(p *kernelspace.Program, s kernelspace.Scales) prior {
+	var out prior
+	add := func(mean, sd, lo, hi float64) {
+		prec := 1 / (sd * sd)
+		if !t.settings.ThetaPrior && t.settings.Hyperparameters == "point" {
+			prec = 0
+		}
+		out.mean, out.prec = append(out.mean, mean), append(out.prec, prec)
+		out.lo, out.hi = append(out.lo, lo), append(out.hi, hi)
+	}
+	for _, i := range p.Free {
+		mean, sd := p.Prior(i, s)
+		lo, hi := p.Bounds(i, s)
+		add(mean, sd, lo, hi)
+	}
+	// ρ: around a tenth of the variance; below the floor it has no effect.
+	v := math.Log(s.YVar)
+	add(v+math.Log(0.1), 3, math.Min(math.Log(math.Max(t.floor, 1e-12*s.YVar))-7, v-16), v+4)
+	return out
+}
+
+// chooseOptimizer resolves "auto": the collapsed bound while it is cheap.
+func (t *Trainer) chooseOptimizer() {
+	if t.settings.Optimizer == "auto" {
+		t.settings.Optimizer = "natural"
+		if t.data.Rows() <= 4000 {
+			t.settings.Optimizer = "collapsed"
+		}
+	}
+	t.exact = t.settings.Optimizer == "collapsed"
+}
+
+// SetGate sets a function that the workers call before every step: it blocks
+// while the run is paused and returns an error to end the evaluation.
+func (t *Trainer) SetGate(g func(context.Context) error) { t.gate = g }
+
+// SetProgress sets a function that is told how far an evaluation has come. It
+// must be safe for concurrent use.
+func (t *Trainer) SetProgress(f func(Progress)) { t.progress = f }
+
+// Settings returns the settings in force, with "auto" resolved.
+func (t *Trainer) Settings() Settings { return t.settings }
+
+// Inducing returns the inducing inputs' number.
+func (t *Trainer) Inducing() int { return t.m }
+
+// Last returns the last evaluation, nil before the first.
+func (t *Trainer) Last() *Evaluation { return t.last }
+
+// schedule returns the number of rows that evaluation i has seen.
+func (t *Trainer) schedule(i int) int {
+	n := t.data.Rows()
+	return min(n, int(math.Ceil(float64(i)*t.settings.EvaluateEvery*float64(n)-1e-9)))
+}
+
+// Planned returns the number of evaluations planned in all.
+func (t *Trainer) Planned() int {
+	return int(math.Ceil(1/t.settings.EvaluateEvery-1e-9)) + t.settings.Refine + t.extra
+}
+
+// Done reports whether all planned evaluations have been made or the time
+// budget is spent.
+func (t *Trainer) Done() bool {
+	if t.settings.TimeBudget > 0 && t.spent >= t.settings.TimeBudget {
+		return true
+	}
+	return t.evaluation >= t.Planned()
+}
+
+// Next makes the next evaluation. If it returns an error the trainer is as it
+// was before the call.
+func (t *Trainer) Next(ctx context.Context) (*Evaluation, error) {
+	began := time.Now()
+	r, err := t.newRound(t.evaluation + 1)
+	if err != nil {
+		return nil, err
+	}
+	defer r.close()
+	if err := r.run(ctx); err != nil {
+		return nil, err
+	}
+	if err := r.commit(); err != nil {
+		return nil, err
+	}
+	t.spent += time.Since(began)
+	return t.last, nil
+}
+
+// Reoptimize lets the surviving kernels go on from where they are, with what
+// the change asks for.
+func (t *Trainer) Reoptimize(c Change) error {
+	if c.Steps > 0 {
+		t.settings.Steps = c.Steps
+	}
+	if c.Batch > 0 {
+		t.settings.Batch = c.Batch
+	}
+	if c.Inducing > 0 && c.Inducing != t.m {
+		if err := t.reinduce(c.Inducing); err != nil {
+			return err
+		}
+	}
+	rounds := c.Rounds
+	if rounds <= 0 {
+		rounds = max(1, t.settings.Refine)
+	}
+	if left := t.Planned() - t.evaluation; left < rounds {
+		t.extra += rounds - left
+	}
+	return nil
+}
+
+// reinduce moves to another number of inducing inputs: hyperparameters stay,
+// q(v) starts anew.
+func (t *Trainer) reinduce(m int) error {
+	if err := t.place(context.Background(), m); err != nil {
+		return err
+	}
+	t.settings.Inducing = t.m
+	t.drawer.m = t.m
+	for i, old := range t.workers {
+		w, err := newWorker(&t.common, old.lane, old.group.capacity, old.group.params)
+		if err != nil {
+			return fmt.Errorf("memory for %d inducing inputs: %w", t.m, err)
+		}
+		t.workers[i] = w
+	}
+	for _, k := range t.kernels {
+		if k.state != nil {
+			k.state = &State{Free: k.state.Free, Factor: k.state.Factor, ThetaChol: k.state.ThetaChol}
+		}
+	}
+	return nil
+}

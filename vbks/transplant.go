@@ -1,0 +1,249 @@
+package vbks
+
+import (
+	"slices"
+
+	"kestrel/kernelspace"
+)
+
+// relation says how a solution of one kernel of the space becomes a start for
+// another.
+type relation struct {
+	from  int   // kernel that gives
+	pairs []int // for each leaf of the taker, the giver's leaf, −1 for none
+	kind  relationKind
+	label string
+}
+
+type relationKind uint8
+
+const (
+	lift        relationKind = iota // the taker contains the giver
+	restriction                     // the giver contains the taker
+	replacement                     // one leaf differs
+)
+
+// kinship lists, for every kernel of a space, the relations through which it
+// can take solutions, nearest first. The space holds canonical expressions.
+func kinship(space []kernelspace.Expr) [][]relation {
+	index := make(map[string]int, len(space))
+	for i, e := range space {
+		index[e.ID()] = i
+	}
+	bases := baseKernels(space)
+	out := make([][]relation, len(space))
+	for g, e := range space {
+		for _, s := range e.Simplifications() {
+			special, ok := index[s.Expr.ID()]
+			if !ok {
+				continue
+			}
+			// s.Leaves maps the special case's leaves to the general one's.
+			up := slices.Repeat([]int{-1}, len(e.Leaves()))
+			for i, j := range s.Leaves {
+				up[j] = i
+			}
+			out[g] = append(out[g], relation{from: special, pairs: up, kind: lift, label: space[special].ID()})
+			out[special] = append(out[special], relation{from: g, pairs: s.Leaves, kind: restriction, label: space[g].ID()})
+		}
+		for _, s := range e.Replacements(bases) {
+			giver, ok := index[s.Expr.ID()]
+			if !ok {
+				continue
+			}
+			pairs := slices.Repeat([]int{-1}, len(e.Leaves()))
+			for i, j := range s.Leaves {
+				pairs[j] = i
+			}
+			out[g] = append(out[g], relation{from: giver, pairs: pairs, kind: replacement, label: space[giver].ID()})
+		}
+	}
+	for g := range out {
+		slices.SortStableFunc(out[g], func(a, b relation) int {
+			return int(a.kind) - int(b.kind)
+		})
+	}
+	return out
+}
+
+// baseKernels returns the distinct leaves of a space.
+func baseKernels(space []kernelspace.Expr) []kernelspace.Expr {
+	seen := map[string]bool{}
+	var out []kernelspace.Expr
+	for _, e := range space {
+		for _, l := range e.Leaves() {
+			if id := l.ID(); !seen[id] {
+				seen[id] = true
+				out = append(out, l)
+			}
+		}
+	}
+	return out
+}
+
+// transplant makes starts for the taker from the giver's solution. own is the
+// taker's present solution (nil for none), from which leaves that the giver
+// lacks are filled, else from a fresh draw.
+func (w *drawer) transplant(r relation, giver, taker *kernelspace.Program, x, own []float64) [][]float64 {
+	from, noise := rawParams(giver, x, w.floor)
+	fromLeaves, toLeaves := leaves(giver), leaves(taker)
+	raw := make([]float64, len(taker.Params))
+	if own != nil {
+		raw, _ = rawParams(taker, own, w.floor)
+	} else {
+		used := make([]map[int]bool, w.dim)
+		for c := range used {
+			used[c] = map[int]bool{}
+		}
+		for _, in := range toLeaves {
+			w.leaf(in, raw[in.Off:in.Off+in.NumParams()], nil, 0, used)
+		}
+	}
+	var added []int // leaves that the giver lacks
+	widened := -1   // an RQ that was SE
+	for i, in := range toLeaves {
+		j := r.pairs[i]
+		if j < 0 {
+			added = append(added, i)
+			continue
+		}
+		src := fromLeaves[j]
+		if src.Op != in.Op && !(radial(src.Op) && radial(in.Op)) {
+			continue // nothing in common: the taker's own values stay
+		}
+		copyLeaf(giver, taker, src, in, from, raw)
+		if in.Op == kernelspace.OpRQ && src.Op != kernelspace.OpRQ {
+			widened = i
+		}
+	}
+	t := tree(taker)
+	var out [][]float64
+	emit := func(edit func(raw []float64)) {
+		c := slices.Clone(raw)
+		if edit != nil {
+			edit(c)
+		}
+		settle(taker, c)
+		out = append(out, freeVector(taker, c, noise, w.floor))
+	}
+	switch {
+	case widened >= 0:
+		// SE is RQ with a large shape; a moderate one gives the shape a gradient.
+		in := toLeaves[widened]
+		alpha := in.Off + 1 + in.NumScale
+		emit(func(c []float64) { c[alpha] = 1000 })
+		emit(func(c []float64) { c[alpha] = 10 })
+	case r.kind == lift && len(added) > 0:
+		parent, part := enclosing(t, added)
+		if parent == nil {
+			return nil
+		}
+		if parent.in.Op == kernelspace.OpAdd {
+			// A summand far below the noise changes nothing; one as it stood in the
+			// taker's own solution may be better at once.
+			emit(func(c []float64) { w.shrink(taker, part, c, 0.01*noise) })
+			if own != nil {
+				emit(nil)
+			} else {
+				emit(func(c []float64) { w.shrink(taker, part, c, 0.1*w.square) })
+			}
+		} else if flat(part) {
+			emit(func(c []float64) { w.flatten(part, c) })
+		}
+	default:
+		emit(nil)
+	}
+	return out
+}
+
+// radial reports whether a leaf is a function of r/ℓ, so that its length scale
+// means the same as another's.
+func radial(op kernelspace.Op) bool {
+	switch op {
+	case kernelspace.OpSE, kernelspace.OpRQ, kernelspace.OpMatern12, kernelspace.OpMatern32, kernelspace.OpMatern52:
+		return true
+	}
+	return false
+}
+
+// copyLeaf copies the parameters that two leaves have in common, in order.
+func copyLeaf(giver, taker *kernelspace.Program, src, dst *kernelspace.Instr, from, to []float64) {
+	for name, next := range map[string]int{"variance": 0, "lengthscale": 0, "alpha": 0, "period": 0, "offset": 0} {
+		for d := dst.Off; d < dst.Off+dst.NumParams(); d++ {
+			if taker.Params[d].Name != name {
+				continue
+			}
+			for s := src.Off + next; s < src.Off+src.NumParams(); s++ {
+				next++
+				if giver.Params[s].Name == name {
+					to[d] = from[s]
+					break
+				}
+			}
+		}
+	}
+}
+
+// enclosing finds the sum or product in t of which the given leaves are one
+// whole argument.
+func enclosing(t *term, part []int) (parent, arg *term) {
+	for _, a := range t.args {
+		if slices.Equal(a.leaves, part) {
+			return t, a
+		}
+		if p, q := enclosing(a, part); p != nil {
+			return p, q
+		}
+	}
+	return nil, nil
+}
+
+// shrink scales the contribution of one summand to the given mean of k(x,x).
+func (w *drawer) shrink(p *kernelspace.Program, part *term, raw []float64, target float64) {
+	whole := w.meanDiag(p, raw)
+	without := slices.Clone(raw)
+	amplify(part, without, 0)
+	share := whole - w.meanDiag(p, without)
+	if share > 0 {
+		amplify(part, raw, target/share)
+	}
+}
+
+// flat reports whether a term can be made nearly constant.
+func flat(t *term) bool {
+	if t.leaf >= 0 {
+		switch t.in.Op {
+		case kernelspace.OpLIN, kernelspace.OpPoly, kernelspace.OpWhite, kernelspace.OpCos:
+			return false
+		}
+		return true
+	}
+	for _, a := range t.args {
+		if !flat(a) {
+			return false
+		}
+	}
+	return true
+}
+
+// flatten makes a term nearly the constant 1 (a sum: nearly constant).
+func (w *drawer) flatten(t *term, raw []float64) {
+	if t.leaf < 0 {
+		for _, a := range t.args {
+			w.flatten(a, raw)
+		}
+		if t.in.Op == kernelspace.OpAdd {
+			amplify(t, raw, 1/float64(len(t.args)))
+		}
+		return
+	}
+	in := t.in
+	raw[in.Off] = 1
+	for i := range in.NumScale {
+		l := 50.0
+		if in.Op != kernelspace.OpPER {
+			l *= w.scales.Span[in.Cols[min(i, len(in.Cols)-1)]]
+		}
+		raw[in.Off+1+i] = l
+	}
+}
