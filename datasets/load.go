@@ -2,7 +2,6 @@ package datasets
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"math"
 	"path/filepath"
@@ -198,5 +197,3 @@ func (d *Dataset) checkTarget() error {
 	}
 	return fmt.Errorf("%s: the target %s is %v in every %s: there is nothing to learn", name, quoteText(d.Target.Name), first, rows)
 }
-
-var errNoRoom = errors.New("no training rows are left")

@@ -2,6 +2,7 @@ package datasets
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"math"
 	"math/rand/v2"
@@ -35,6 +36,8 @@ func mix(z uint64) uint64 {
 	z = (z ^ z>>27) * 0x94d049bb133111eb
 	return z ^ z>>31
 }
+
+var errNoRoom = errors.New("no training rows are left")
 
 // split fills in Train and Test.
 func (d *Dataset) split(ctx context.Context, s *Spec, kept []int32) error {

@@ -13,12 +13,10 @@ func nearest(written string, names []string) string {
 	best, bestDistance := "", 0
 	for _, name := range names {
 		d := levenshtein.ComputeDistance(written, strings.ToLower(name))
-		if best == "" || d < bestDistance {
+		likely := d <= (len([]rune(name))+1)/2
+		if likely && (best == "" || d < bestDistance) {
 			best, bestDistance = name, d
 		}
-	}
-	if best == "" || bestDistance > max(1, len([]rune(best))/2) {
-		return ""
 	}
 	return best
 }

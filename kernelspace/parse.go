@@ -228,12 +228,14 @@ func (p *parser) scope() (scope, error) {
 	var s scope
 	if r := p.peek(); r != ';' {
 		for {
+			p.peek()
+			at := p.at
 			c, err := p.column(start)
 			if err != nil {
 				return s, err
 			}
 			if slices.Contains(s.columns, c) {
-				return s, p.fail(start, "column %s stands twice in this scope; remove one", c.text(false))
+				return s, p.fail(at, "column %s stands twice in this scope; remove one", c.text(false))
 			}
 			s.columns = append(s.columns, c)
 			if p.peek() != ',' {

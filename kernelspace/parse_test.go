@@ -14,7 +14,7 @@ func TestParseForms(t *testing.T) {
 		{"lin×(rq+per)", "(PER+RQ)*LIN", "(PER + RQ)×LIN", "(p+r)×l"},
 		{"SE+PER·LIN", "PER*LIN+SE", "PER×LIN + SE", "p×l+s"},
 		{"((SE))", "SE", "SE", "s"},
-		{"rbf+M32+MAT12+white+bias+Cosine", "MATERN12+MATERN32+SE+COS+CONST+WN", "MATERN12 + MATERN32 + SE + COS + CONST + WN", "m12+m32+s+cos+c+w"},
+		{"rbf+M32+MAT12+white+bias+Cosine", "SE+MATERN12+MATERN32+COS+CONST+WN", "SE + MATERN12 + MATERN32 + COS + CONST + WN", "s+m12+m32+cos+c+w"},
 		{"SE+(RQ+(SE+LIN))", "LIN+RQ+SE+SE", "LIN + RQ + SE + SE", "l+r+s+s"},
 		{"SE*(RQ*LIN)", "LIN*RQ*SE", "LIN×RQ×SE", "l×r×s"},
 		{"SE[ time , 2 ;ARD ]", "SE[2,time;ard]", "SE[2,time;ard]", "s[2,time;ard]"},

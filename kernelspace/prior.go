@@ -5,11 +5,11 @@ import "math"
 // Scales describes the data that hyperparameters are for, in the units that
 // the optimiser works in (after standardisation). Slices have an entry per
 // input column; what is missing, not positive or not finite is taken as 1, or
-// from Span for the two others.
+// for Spacing as Span/100 and for RMS as Span/2.
 type Scales struct {
 	Span    []float64 // range of the column
 	Spacing []float64 // typical distance between distinct neighbouring values
-	RMS     []float64 // root mean square of the column about 0, which LIN and POLY see; Span/2 if nil
+	RMS     []float64 // root mean square of the column about 0, which LIN and POLY see; may be nil
 	YVar    float64   // variance of the targets
 }
 
@@ -31,7 +31,7 @@ func (s Scales) span(column int) float64 { return positive(at(s.Span, column), 1
 
 func (s Scales) spacing(column int) float64 {
 	span := s.span(column)
-	return min(span, positive(at(s.Spacing, column), span/100))
+	return min(span/4, positive(at(s.Spacing, column), span/100))
 }
 
 func (s Scales) rms(column int) float64 {
@@ -89,7 +89,7 @@ func (p *Program) Bounds(i int, s Scales) (lo, hi float64) {
 // Prior returns the mean and standard deviation of a broad normal prior on
 // log θ for raw parameter i: variances about what gives k(x,x) = YVar, length
 // scales about 0.3 Span (times √d for d columns at once), periods between
-// Spacing and Span, PER's length scale and alpha about 1. A parameter that is
+// 2 Spacing and Span, PER's length scale and alpha about 1. A parameter that is
 // not free has mean 0 and an infinite standard deviation, that is, no prior.
 func (p *Program) Prior(i int, s Scales) (mean, sd float64) {
 	if !p.Params[i].Free {
@@ -106,7 +106,7 @@ func (p *Program) Prior(i int, s Scales) (mean, sd float64) {
 		}
 		return mean, 2.5
 	case namePeriod:
-		// Two standard deviations reach from the spacing to the span.
+		// Two standard deviations reach about from the spacing to the span.
 		width := math.Log(typical(columns, s.span) / typical(columns, s.spacing))
 		return mean, max(2, width/4)
 	case nameOffset:
@@ -162,7 +162,7 @@ func (p *Program) centre(i int, s Scales) float64 {
 		each := inner(in, p.targets(s)[leaf]) / float64(len(in.Cols))
 		return math.Log(s.rms(columns[0])) - math.Log(each)/2
 	case namePeriod:
-		return math.Log(typical(columns, s.spacing)*typical(columns, s.span)) / 2
+		return math.Log(2*typical(columns, s.spacing)*typical(columns, s.span)) / 2
 	case nameOffset:
 		if in.NumScale > 1 && p.amplitudes()[leaf].free {
 			return math.Log(inner(in, p.targets(s)[leaf]))

@@ -17,6 +17,10 @@ const MaxSpace = 100_000
 //
 // Errors: no base, a depth below 1, more than MaxSpace kernels.
 func Enumerate(base []Expr, depth int) ([]Expr, error) {
+	return enumerate(base, depth, MaxSpace)
+}
+
+func enumerate(base []Expr, depth, limit int) ([]Expr, error) {
 	if len(base) == 0 {
 		return nil, errors.New("enumerating kernels: no base kernel given")
 	}
@@ -31,8 +35,8 @@ func Enumerate(base []Expr, depth int) ([]Expr, error) {
 		if id := e.ID(); !seen[id] {
 			seen[id] = true
 			levels[level] = append(levels[level], e)
-			if total++; total > MaxSpace {
-				return fmt.Errorf("enumerating kernels: more than %d of %d base kernels up to depth %d; lower the depth or the number of base kernels", MaxSpace, len(base), depth)
+			if total++; total > limit {
+				return fmt.Errorf("enumerating kernels: more than %d of %d base kernels up to depth %d; lower the depth or the number of base kernels", limit, len(base), depth)
 			}
 		}
 		return nil

@@ -98,9 +98,9 @@ func TestEnumerateErrors(t *testing.T) {
 		{nil, 3, "no base"},
 		{[]Expr{se}, 0, "depth is 0"},
 		{[]Expr{{}}, 1, "zero Expr"},
-		{[]Expr{se}, 1000, "more than 100000"},
+		{[]Expr{se}, 1000, "more than 106"}, // 1+2+4+10+24+66 = 107 to depth 6
 	} {
-		_, err := Enumerate(c.base, c.depth)
+		_, err := enumerate(c.base, c.depth, 106)
 		if err == nil {
 			t.Errorf("%v to depth %d is accepted", c.base, c.depth)
 			continue

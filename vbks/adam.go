@@ -18,7 +18,7 @@ func (al *allocator) moments(rows, cols int) moments {
 func (l *learner) adamStep(sub []int, x device.Points, n float64) {
 	ln := l.lane
 	if l.q == nil {
-		l.refresh(sub, false)
+		l.refresh(sub)
 		l.bound(sub, x, n, true)
 		if !l.frozen {
 			l.freeGradient(sub)

@@ -17,6 +17,31 @@ type ascent struct {
 	x     []float64 // best point seen; nil if no evaluation succeeded
 	value float64   // its bound
 	evals int
+
+	// target is the value of a solution that is known already (−Inf, or the
+	// zero of rivalled, for none): the run ends early when it gains so slowly
+	// that it will not come near.
+	target   float64
+	rivalled bool
+	trail    []float64 // best value after each evaluation
+}
+
+// The look-back of hopeless: a run that at the rate of its last hopelessWindow
+// evaluations would not reach the target in hopelessHorizon times as many is
+// given up.
+const (
+	hopelessWindow  = 6
+	hopelessHorizon = 5
+)
+
+// hopeless reports whether the run will not reach its target.
+func (a *ascent) hopeless() bool {
+	n := len(a.trail)
+	if !a.rivalled || n <= hopelessWindow || a.value >= a.target-0.5 {
+		return false
+	}
+	gain := a.trail[n-1] - a.trail[n-1-hopelessWindow]
+	return a.value+hopelessHorizon*gain < a.target
 }
 
 // errUnusable ends an optimisation whose start cannot be evaluated.
@@ -83,9 +108,11 @@ func (q *asker) run(a *ascent, iterations int) {
 			if a.x == nil || r.value > a.value {
 				a.x, a.value = slices.Clone(x), r.value
 			}
+			a.trail = append(a.trail, a.value)
 		case a.x == nil:
 			stopped = true
 		default:
+			a.trail = append(a.trail, a.value)
 			// A point that cannot be evaluated is a wall: higher than the best
 			// by enough that the line search turns back.
 			var d2 float64
@@ -101,7 +128,8 @@ func (q *asker) run(a *ascent, iterations int) {
 		Func: func(x []float64) float64 { evaluate(x); return value },
 		Grad: func(dst, x []float64) { evaluate(x); copy(dst, grad) },
 		Status: func() (optimize.Status, error) {
-			if stopped {
+			if stopped || a.hopeless() {
+				stopped = true
 				return optimize.Failure, errUnusable
 			}
 			return optimize.NotTerminated, nil

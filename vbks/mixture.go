@@ -151,20 +151,21 @@ func (p *Prediction) Quantile(row int, prob float64, ofY bool) float64 {
 	switch {
 	case prob == 0:
 		return lo
-	case prob == 1:
+	case prob == 1 || lo == hi:
 		return hi
 	}
 	// The rounding of the components' own quantiles must not put the answer
 	// outside.
 	width := 1e-12 * (math.Abs(lo) + math.Abs(hi))
-	if lo == hi {
-		return lo
-	}
 	lo -= width
 	hi += width
+	resolution := 1e-13 * finest
+	if math.IsInf(finest, 1) {
+		resolution = 0 // steps only: to the last digit
+	}
 	for range 200 {
 		mid := lo + 0.5*(hi-lo)
-		if mid <= lo || mid >= hi || hi-lo < 1e-13*finest {
+		if mid <= lo || mid >= hi || hi-lo < resolution {
 			break
 		}
 		if p.CDF(row, mid, ofY) < prob {

@@ -38,13 +38,13 @@ func (l *learner) naturalStep(sub []int, x device.Points, n float64, move bool) 
 		}
 	}
 	if len(resting) > 0 {
-		l.refresh(resting, false)
+		l.refresh(resting)
 		l.project(resting, x)
 	}
 	if len(moving) > 0 {
 		l.factoriseBelief(moving)
 		if l.q == nil {
-			l.refresh(moving, false)
+			l.refresh(moving)
 			l.bareGradient(moving, x, n)
 		} else {
 			l.q.zero(moving)

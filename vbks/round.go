@@ -420,13 +420,16 @@ func (r *round) climb(ctx context.Context, sub []int, runs []*ascent, steps int,
 // staged runs ascents on all rows, giving up after a few iterations those that
 // are far behind their kernel's best.
 func (r *round) staged(ctx context.Context, unit, sub []int, runs []*ascent, obj objective) error {
+	for i, a := range runs {
+		a.target, a.rivalled = r.valueOf(unit[sub[i]]), true
+	}
 	if err := r.climb(ctx, sub, runs, min(stageSteps, r.settings.Steps), obj); err != nil {
 		return err
 	}
 	var again []int
 	var rest []*ascent
 	for i, a := range runs {
-		if a.x != nil && a.value > r.valueOf(unit[sub[i]])-promising {
+		if a.x != nil && !a.hopeless() && a.value > r.valueOf(unit[sub[i]])-promising {
 			a.start = a.x
 			again, rest = append(again, sub[i]), append(rest, a)
 		}
@@ -557,6 +560,7 @@ func (r *round) transplantUnit(ctx context.Context, w *worker, unit []int, giver
 			if j < len(trials[i]) {
 				run := trials[i][j].run
 				run.start = run.x
+				run.target, run.rivalled = r.valueOf(unit[i]), true
 				sub, runs = append(sub, i), append(runs, run)
 			}
 		}

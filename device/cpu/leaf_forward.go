@@ -6,9 +6,9 @@ import (
 	"kestrel/kernelspace"
 )
 
-var (
-	sqrt3 = math.Sqrt(3)
-	sqrt5 = math.Sqrt(5)
+const (
+	sqrt3 = 1.73205080756887729352744634150587236694280525381038
+	sqrt5 = 2.23606797749978969640917366873127623544061835961153
 )
 
 // computeFeature fills a feature's array for the tile.
@@ -92,8 +92,9 @@ func (t *tile) leafForward(lf *leaf) {
 	case kernelspace.OpSE:
 		f, c := t.featureOf(lf)[:len(v)], -0.5*t.featureScale(lf)
 		for j := range v {
-			v[j] = s2 * math.Exp(c*f[j])
+			v[j] = c * f[j]
 		}
+		expScaled(v, s2)
 	case kernelspace.OpRQ:
 		t.forwardRQ(lf, v, s2)
 	case kernelspace.OpLIN:
@@ -106,19 +107,27 @@ func (t *tile) leafForward(lf *leaf) {
 	case kernelspace.OpMatern12:
 		f, c := t.featureOf(lf)[:len(v)], t.featureScale(lf)
 		for j := range v {
-			v[j] = s2 * math.Exp(-math.Sqrt(c*f[j]))
+			v[j] = -math.Sqrt(c * f[j])
 		}
+		expScaled(v, s2)
 	case kernelspace.OpMatern32:
 		f, c := t.featureOf(lf)[:len(v)], t.featureScale(lf)
 		for j := range v {
-			s := sqrt3 * math.Sqrt(c*f[j])
-			v[j] = s2 * (1 + s) * math.Exp(-s)
+			v[j] = -sqrt3 * math.Sqrt(c*f[j])
+		}
+		expScaled(v, s2)
+		for j := range v {
+			v[j] *= 1 + sqrt3*math.Sqrt(c*f[j])
 		}
 	case kernelspace.OpMatern52:
 		f, c := t.featureOf(lf)[:len(v)], t.featureScale(lf)
 		for j := range v {
+			v[j] = -sqrt5 * math.Sqrt(c*f[j])
+		}
+		expScaled(v, s2)
+		for j := range v {
 			s := sqrt5 * math.Sqrt(c*f[j])
-			v[j] = s2 * (1 + s + s*s/3) * math.Exp(-s)
+			v[j] *= 1 + s + s*s/3
 		}
 	case kernelspace.OpWhite:
 		clear(v)
@@ -162,23 +171,15 @@ func (t *tile) forwardRQ(lf *leaf, v []float64, s2 float64) {
 			v[j] = s2 / (1 + h*f[j])
 		}
 		if t.aux {
-			for j := range v {
-				log[j] = math.Log1p(h * f[j])
-			}
+			log1pInto(log, f, h)
 		}
 		return
 	}
+	log1pInto(log, f, h)
 	for j := range v {
-		g := math.Log1p(h * f[j])
-		log[j] = g
-		v[j] = s2 * math.Exp(-alpha*g)
+		v[j] = -alpha * log[j]
 	}
-}
-
-// reduce returns d/p less the nearest whole number; the remainder is exact
-// (one fused multiply-add), so that it keeps its accuracy many periods away.
-func reduce(d, p, inv float64) float64 {
-	return math.FMA(-math.RoundToEven(d*inv), p, d) * inv
+	expScaled(v, s2)
 }
 
 // forwardPER; the auxiliaries are Σ s²/ℓ² and Σ s·c·(δ/p)/ℓ² with s, c =
@@ -195,44 +196,32 @@ func (t *tile) forwardPER(lf *leaf, v []float64, s2 float64) {
 			sc = t.slot(lf.aux + lf.NumScale + i)[:len(v)]
 		}
 		xa, xb := t.xa[col], t.xb[col][:len(v)]
-		firstSq, firstSc := i == 0 || lf.ard(), i == 0 || lf.NumPeriod > 1
-		if firstSq && firstSc {
-			for j := range v {
-				d := xa - xb[j]
-				s, c := math.Sincos(math.Pi * reduce(d, p, ip))
-				sq[j] = s * s * il
-				sc[j] = s * c * (d * ip) * il
-			}
-			continue
-		}
-		if firstSq {
+		if i == 0 || lf.ard() {
 			clear(sq)
 		}
-		if firstSc {
+		if i == 0 || lf.NumPeriod > 1 {
 			clear(sc)
 		}
+		sq, sc := sq[:len(v)], sc[:len(v)]
 		for j := range v {
 			d := xa - xb[j]
-			s, c := math.Sincos(math.Pi * reduce(d, p, ip))
-			sq[j] += s * s * il
-			sc[j] += s * c * (d * ip) * il
-		}
-	}
-	if !lf.ard() {
-		for j := range v {
-			v[j] = s2 * math.Exp(-2*sq[j])
-		}
-		return
-	}
-	clear(v)
-	for i := range lf.NumScale {
-		for j, q := range t.slot(lf.aux + i) {
-			v[j] += q
+			s := sinHalf(reduce(d, p, ip))
+			w := s * s
+			sq[j] += 4 * il * w * (1 - w)
+			sc[j] += 2 * il * s * math.Sqrt(1-w) * (1 - 2*w) * (d * ip)
 		}
 	}
 	for j := range v {
-		v[j] = s2 * math.Exp(-2*v[j])
+		v[j] = -2 * sq[j]
 	}
+	if lf.ard() {
+		for i := range lf.NumScale - 1 {
+			for j, q := range t.slot(lf.aux + i)[:len(v)] {
+				v[j] -= 2 * q
+			}
+		}
+	}
+	expScaled(v, s2)
 }
 
 // forwardCos; the auxiliary is the slope 2πσ² sin(2πu), u = Σ δ/p.

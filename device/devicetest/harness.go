@@ -100,10 +100,12 @@ func (h *harness) near(what string, got, want []float64, tol float64) {
 	}
 	size := 1e-300
 	for _, v := range want {
-		size = math.Max(size, math.Abs(v))
+		if !math.IsInf(v, 0) {
+			size = math.Max(size, math.Abs(v))
+		}
 	}
 	for i := range want {
-		if !(math.Abs(got[i]-want[i]) <= tol*size) {
+		if got[i] != want[i] && !(math.Abs(got[i]-want[i]) <= tol*size) {
 			h.Fatalf("%s: entry %d is %.17g, want %.17g (largest %.3g, tolerance %.1g)", what, i, got[i], want[i], size, tol)
 		}
 	}

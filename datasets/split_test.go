@@ -1,0 +1,121 @@
+package datasets
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// rowsTable has n rows; x runs in steps of 7 modulo n, y = x².
+func rowsTable(n int) string {
+	var b strings.Builder
+	b.WriteString("x,y\n")
+	for i := range n {
+		x := i * 7 % n
+		fmt.Fprintf(&b, "%d,%d\n", x, x*x)
+	}
+	return b.String()
+}
+
+// checkPartition checks that train and test are the rows, each once.
+func checkPartition(t *testing.T, d *Dataset, train, test int) {
+	t.Helper()
+	all := append(slices.Clone(d.Train), d.Test...)
+	slices.Sort(all)
+	for i, r := range all {
+		if int(r) != i {
+			t.Fatalf("row %d is missing or double", i)
+		}
+	}
+	if len(d.Train) != train || len(d.Test) != test || len(all) != d.N() {
+		t.Fatalf("%d + %d rows, want %d + %d", len(d.Train), len(d.Test), train, test)
+	}
+}
+
+func TestSplitRandom(t *testing.T) {
+	text := rowsTable(100)
+	d := loadText(t, text, Spec{TestFraction: .2, Seed: 1})
+	checkPartition(t, d, 80, 20)
+	again := loadText(t, text, Spec{TestFraction: .2, Seed: 1})
+	if !slices.Equal(d.Train, again.Train) || !slices.Equal(d.Test, again.Test) {
+		t.Error("the same seed gives another split")
+	}
+	other := loadText(t, text, Spec{TestFraction: .2, Seed: 2})
+	if slices.Equal(d.Test, other.Test) || slices.IsSorted(d.Train) {
+		t.Error("not random")
+	}
+	// More test rows of the same seed contain the fewer.
+	more := loadText(t, text, Spec{TestRows: 30, Seed: 1})
+	checkPartition(t, more, 70, 30)
+	if !slices.Equal(more.Test[:20], d.Test) {
+		t.Error("the test rows are not the first of one permutation")
+	}
+	// Every row is a test row about as often as any other.
+	count := make([]int, 20)
+	small := rowsTable(20)
+	for seed := range uint64(400) {
+		for _, r := range loadText(t, small, Spec{TestRows: 5, Seed: seed}).Test {
+			count[r]++
+		}
+	}
+	for r, c := range count { // 100 expected, sd 8.7
+		if c < 60 || c > 140 {
+			t.Errorf("row %d is a test row %d times of 400", r, c)
+		}
+	}
+}
+
+func TestSplitRowsAndX(t *testing.T) {
+	text := rowsTable(100)
+	d := loadText(t, text, Spec{SplitBy: "rows", TestFraction: .1})
+	checkPartition(t, d, 90, 10)
+	if d.Test[0] != 90 || !slices.IsSorted(d.Test) {
+		t.Errorf("%v", d.Test)
+	}
+	for _, s := range []Spec{{SplitBy: "x", TestRows: 10}, {SplitBy: "x", TestFraction: .1}} {
+		d = loadText(t, text, s)
+		checkPartition(t, d, 90, 10)
+		for _, r := range d.Train {
+			if d.X[r] >= 90 {
+				t.Errorf("x = %v is in the training part", d.X[r])
+			}
+		}
+	}
+	d = loadText(t, text, Spec{Order: "time", SplitBy: "rows", TestRows: 5})
+	for i, r := range d.Train[1:] {
+		if d.X[r] <= d.X[d.Train[i]] {
+			t.Fatal("the stream is not in the order of time")
+		}
+	}
+	d = loadText(t, text, Spec{})
+	checkPartition(t, d, 100, 0)
+}
+
+func TestSplitMask(t *testing.T) {
+	text := "x,y\n1,1\n2,2\n3,NA\n4,4\n5,5\n"
+	mask := writeFile(t, "mask.csv", string(compressed(t, "gz", "0,1\n1,0\n1,0\n0,0\n0,1\n")))
+	d := loadText(t, text, Spec{SplitBy: "mask", Mask: mask})
+	checkPartition(t, d, 3, 1)
+	if d.Y[d.Test[0]] != 2 {
+		t.Errorf("%v", d.Test)
+	}
+	// The third row of the file was dropped: the mask still counts it.
+	d = loadText(t, text, Spec{SplitBy: "mask", Mask: mask, MaskColumn: 2})
+	checkPartition(t, d, 2, 2)
+	if d.Y[d.Test[0]] != 1 || d.Y[d.Test[1]] != 5 {
+		t.Errorf("%v", d.Test)
+	}
+	for want, s := range map[string]Spec{
+		"mask_column = 3, but the mask has 2 columns":  {Mask: mask, MaskColumn: 3},
+		"mask.csv has 2 rows, the data have 5":         {Mask: writeFile(t, "mask.csv", "0\n1\n")},
+		"mask.csv: row 2, column 1: neither 0 nor 1":   {Mask: writeFile(t, "mask.csv", "0\n2\n0\n0\n0\n")},
+		"\"nothere.csv\" not found; looked for ":       {Mask: "nothere.csv"},
+		"split_by = \"mask\", but data.mask names no ": {},
+	} {
+		s.SplitBy, s.Path = "mask", writeFile(t, "data.csv", text)
+		if _, err := Load(t.Context(), s); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("got %v, want %s", err, want)
+		}
+	}
+}

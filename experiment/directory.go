@@ -1,0 +1,179 @@
+package experiment
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"time"
+
+	"kestrel/vbks"
+)
+
+// Directory is the directory of a run in the making. It is a Recorder.
+type Directory struct {
+	Path   string
+	events *eventLog
+	log    *os.File
+	tables *tables
+}
+
+// DefaultPath names a new run directory: runs/<name>-<UTC time>, with a number
+// behind it if there is one of that name already.
+func DefaultPath(name string, now time.Time) string {
+	base := filepath.Join("runs", name+"-"+now.UTC().Format("20060102T150405Z"))
+	path := base
+	for i := 2; ; i++ {
+		if _, err := os.Lstat(path); errors.Is(err, fs.ErrNotExist) {
+			return path
+		}
+		path = fmt.Sprintf("%s-%d", base, i)
+	}
+}
+
+// CheckDirectory returns an error if a run cannot be written to path, because
+// there is something already or because it is not permitted. It creates the
+// directory.
+func CheckDirectory(path string) error {
+	info, err := os.Stat(path)
+	switch {
+	case err == nil && !info.IsDir():
+		return fmt.Errorf("output directory %q is a file; choose another with --out", path)
+	case err == nil:
+		entries, err := os.ReadDir(path)
+		if err != nil {
+			return unwritable(path, err)
+		}
+		if len(entries) > 0 {
+			return fmt.Errorf("output directory %q exists and is not empty; choose another with --out, or remove it", path)
+		}
+	}
+	if err := os.MkdirAll(path, 0o755); err != nil {
+		return unwritable(path, err)
+	}
+	probe, err := os.CreateTemp(path, ".probe*")
+	if err != nil {
+		return unwritable(path, err)
+	}
+	probe.Close()
+	if err := os.Remove(probe.Name()); err != nil {
+		return unwritable(path, err)
+	}
+	return nil
+}
+
+// unwritable says so without repeating the path.
+func unwritable(path string, err error) error {
+	var pe *fs.PathError
+	if errors.As(err, &pe) {
+		err = pe.Err
+	}
+	return fmt.Errorf("output directory %q cannot be written: %w; choose another with --out", path, err)
+}
+
+// CreateDirectory makes the directory of a run with the files that grow.
+func CreateDirectory(path string) (*Directory, error) {
+	if err := CheckDirectory(path); err != nil {
+		return nil, err
+	}
+	d := &Directory{Path: path}
+	err := os.Mkdir(filepath.Join(path, stateDir), 0o755)
+	var file *os.File
+	if err == nil {
+		file, err = os.Create(filepath.Join(path, eventsFile))
+		d.events = &eventLog{file}
+	}
+	if err == nil {
+		d.log, err = os.Create(filepath.Join(path, logFile))
+	}
+	if err == nil {
+		d.tables, err = newTables(path)
+	}
+	if err != nil {
+		d.Close()
+		return nil, unwritable(path, err)
+	}
+	return d, nil
+}
+
+// Record implements Recorder: the event log first, then what follows from it.
+func (d *Directory) Record(e *Event) error {
+	if err := d.events.append(e); err != nil {
+		return err
+	}
+	if e.Type == EventStarted {
+		if err := replaceFile(filepath.Join(d.Path, configFile), []byte(e.Start.header()+e.Start.Config)); err != nil {
+			return fmt.Errorf("%s: %w", configFile, err)
+		}
+	}
+	if err := d.tables.Record(e); err != nil {
+		return err
+	}
+	if text := Describe(e); text != "" {
+		if _, err := fmt.Fprintf(d.log, "%s %s\n", e.Time.Format(time.RFC3339), text); err != nil {
+			return fmt.Errorf("%s: %w", logFile, err)
+		}
+	}
+	return nil
+}
+
+// header says in comments where a config was run.
+func (s *Start) header() string {
+	return fmt.Sprintf("# As run by kestrel %s, on %s.\n\n", s.Build, s.Device)
+}
+
+// Checkpoint saves what has been learned.
+func (d *Directory) Checkpoint(arrays map[string]vbks.Tensor) error {
+	if err := saveCheckpoint(filepath.Join(d.Path, stateDir, checkpoint), arrays); err != nil {
+		return fmt.Errorf("checkpoint: %w", err)
+	}
+	return nil
+}
+
+// Close syncs and closes the files.
+func (d *Directory) Close() error {
+	var err error
+	if d.tables != nil {
+		err = d.tables.close()
+	}
+	files := []*os.File{d.log}
+	if d.events != nil {
+		files = append(files, d.events.file)
+	}
+	for _, f := range files {
+		if f == nil {
+			continue
+		}
+		if e := f.Sync(); err == nil {
+			err = e
+		}
+		if e := f.Close(); err == nil {
+			err = e
+		}
+	}
+	return err
+}
+
+// Export writes the tables of a run directory anew from its event log.
+func Export(events []Event, dir string) (err error) {
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		return unwritable(dir, err)
+	}
+	t, err := newTables(dir)
+	if err != nil {
+		return unwritable(dir, err)
+	}
+	t.lazy = true
+	defer func() {
+		if e := t.close(); err == nil {
+			err = e
+		}
+	}()
+	for i := range events {
+		if err := t.Record(&events[i]); err != nil {
+			return err
+		}
+	}
+	return nil
+}

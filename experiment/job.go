@@ -1,0 +1,212 @@
+package experiment
+
+import (
+	"context"
+	"fmt"
+	"math"
+
+	"kestrel/datasets"
+	"kestrel/device"
+	"kestrel/device/cpu"
+	"kestrel/kernelspace"
+	"kestrel/vbks"
+)
+
+// Job is a run made ready: the data loaded, the kernels compiled and placed on
+// the device. All that can be wrong with what the user asked for has been
+// found.
+type Job struct {
+	Config  Config // resolved
+	Data    *datasets.Dataset
+	Scaler  *datasets.Scaler
+	Start   *Start
+	Notices []string
+
+	dev     device.Device
+	trainer trainer
+	test    testSet
+}
+
+// trainer is what a Run needs of vbks.Trainer.
+type trainer interface {
+	SetGate(func(context.Context) error)
+	SetProgress(func(vbks.Progress))
+	Next(context.Context) (*vbks.Evaluation, error)
+	Done() bool
+	Planned() int
+	Last() *vbks.Evaluation
+	Prune(ids []string) (*vbks.Evaluation, error)
+	Restore(ids []string) (*vbks.Evaluation, error)
+	Reoptimize(vbks.Change) error
+	Predict(ctx context.Context, x []float64, o vbks.PredictOptions) (*vbks.Prediction, error)
+	Checkpoint() map[string]vbks.Tensor
+}
+
+var _ trainer = (*vbks.Trainer)(nil)
+
+// OpenDevice makes the device of a config.
+func OpenDevice(c DeviceChoice) (device.Device, error) {
+	switch c.Kind {
+	case "auto", "cpu", "":
+		return cpu.New(cpu.Options{Lanes: c.Lanes}), nil
+	case "cuda":
+		return nil, fmt.Errorf("device cuda is not in this build of the program; use device.kind = \"cpu\" or \"auto\"")
+	}
+	return nil, fmt.Errorf("unknown device %q; devices are auto, cpu, cuda", c.Kind)
+}
+
+// LoadData loads the data of a config and fits their standardisation.
+func LoadData(ctx context.Context, c *Config) (*datasets.Dataset, *datasets.Scaler, error) {
+	d, err := datasets.Load(ctx, c.Data)
+	if err != nil {
+		return nil, nil, err
+	}
+	if c.SHA256 != "" && c.SHA256 != d.SHA256 {
+		return nil, nil, fmt.Errorf("%s: its sha256 is %s, not data.sha256 = %q; the file has changed, remove the key to use it all the same", d.Path, d.SHA256, c.SHA256)
+	}
+	s, err := datasets.NewScaler(d, c.Data.StandardiseX, c.Data.StandardiseY)
+	if err != nil {
+		return nil, nil, err
+	}
+	return d, s, nil
+}
+
+// Prepare loads and compiles what a config asks for. Its errors are the user's
+// to mend.
+func Prepare(ctx context.Context, c Config) (*Job, error) {
+	space, err := c.Kernels.Candidates()
+	if err != nil {
+		return nil, err
+	}
+	dev, err := OpenDevice(c.Device)
+	if err != nil {
+		return nil, err
+	}
+	j := &Job{Config: c, dev: dev}
+	if err := j.prepare(ctx, space); err != nil {
+		dev.Close()
+		return nil, err
+	}
+	return j, nil
+}
+
+func (j *Job) prepare(ctx context.Context, space []vbks.Candidate) error {
+	var err error
+	if j.Data, j.Scaler, err = LoadData(ctx, &j.Config); err != nil {
+		return err
+	}
+	c, d := &j.Config, j.Data
+	if d.Source != "synthetic" {
+		c.Data.Path, c.SHA256 = absolute(d.Path), d.SHA256
+	}
+	columns := make([]string, d.Dim)
+	for i, in := range d.Inputs {
+		columns[i] = in.Name
+	}
+	settings := c.Settings
+	settings.TimeBudget = 0 // the Run keeps it, pauses taken off
+	train := vbks.Training{X: j.Scaler.X(d, d.Train), Y: j.Scaler.Y(d, d.Train), Dim: d.Dim}
+	t, err := vbks.New(ctx, j.dev, train, space, columns, settings)
+	if err != nil {
+		return err
+	}
+	j.trainer = t
+	c.Settings.Optimizer = t.Settings().Optimizer
+	rows := d.Test
+	j.test = testSet{
+		x: j.Scaler.X(d, rows), y: j.Scaler.Y(d, rows), dim: d.Dim, scale: j.Scaler.YScale, most: c.MetricRows,
+	}
+	info := j.dev.Info()
+	summary := datasets.Describe(d, j.Scaler)
+	j.Notices = summary.Notices
+	j.Start = &Start{
+		Name: c.Name, Seed: c.Settings.Seed, Config: c.TOML(), Build: ReadBuild(),
+		Device: fmt.Sprintf("%s (%s)", info.Kind, info.Name), Lanes: info.Lanes,
+		Data: summary, Inducing: t.Inducing(), Planned: t.Planned(),
+	}
+	for _, k := range space {
+		ki, err := j.kernelInfo(k, columns)
+		if err != nil {
+			return err
+		}
+		j.Start.Kernels = append(j.Start.Kernels, ki)
+	}
+	return nil
+}
+
+// Close gives the device back.
+func (j *Job) Close() error { return j.dev.Close() }
+
+// kernelInfo describes a kernel's hyperparameters and how they scale to the
+// units of the data.
+func (j *Job) kernelInfo(k vbks.Candidate, columns []string) (KernelInfo, error) {
+	p, err := kernelspace.Compile(k.Expr.Canonical(), kernelspace.Options{
+		Columns: columns, Dim: len(columns), ARD: j.Config.Settings.ARD, SharedPeriod: j.Config.Settings.SharedPeriod,
+	})
+	if err != nil {
+		return KernelInfo{}, err
+	}
+	units := make([]string, len(columns))
+	for i, in := range j.Data.Inputs {
+		units[i] = in.Unit
+	}
+	info := KernelInfo{ID: p.ID, Name: k.Expr.String(), Weight: k.Weight}
+	names := leafNames(p)
+	for i, q := range p.Params {
+		pi := ParamInfo{
+			Name:  names[q.Leaf] + "." + q.Name,
+			Unit:  p.Unit(i, units, j.Data.Target.Unit),
+			Scale: p.Scale(i, j.Scaler.XScale, j.Scaler.YScale),
+		}
+		if q.Column >= 0 {
+			pi.Column = columns[q.Column]
+		}
+		if math.IsNaN(pi.Scale) { // it acts on columns of different scales
+			pi.Unit, pi.Scale = kernelspace.Standardised, 1
+		}
+		info.Params = append(info.Params, pi)
+	}
+	noise := ParamInfo{Name: "noise_variance", Scale: j.Scaler.YScale * j.Scaler.YScale}
+	if u := j.Data.Target.Unit; u != "" {
+		noise.Unit = u + "²"
+	}
+	info.Params = append(info.Params, noise)
+	// A linear kernel is about the centre of the inputs.
+	leaf := 0
+	for i := range p.Instrs {
+		in := &p.Instrs[i]
+		if in.Op >= kernelspace.OpAdd {
+			continue
+		}
+		if in.Op == kernelspace.OpLIN || in.Op == kernelspace.OpPoly {
+			for _, c := range in.Cols {
+				if shift := j.Scaler.XShift[c]; shift != 0 {
+					info.Fixed = append(info.Fixed, Fixed{Name: names[leaf] + ".centre", Column: columns[c], Value: shift, Unit: units[c]})
+				}
+			}
+		}
+		leaf++
+	}
+	return info, nil
+}
+
+// leafNames names the leaves of a program: "PER", or "PER#1" and "PER#2" where
+// a base kernel appears more than once.
+func leafNames(p *kernelspace.Program) []string {
+	var bases []string
+	count := map[string]int{}
+	for _, q := range p.Params {
+		if q.Leaf == len(bases) {
+			bases = append(bases, q.Base)
+			count[q.Base]++
+		}
+	}
+	seen := map[string]int{}
+	for i, b := range bases {
+		if count[b] > 1 {
+			seen[b]++
+			bases[i] = fmt.Sprintf("%s#%d", b, seen[b])
+		}
+	}
+	return bases
+}

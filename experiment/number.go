@@ -1,0 +1,40 @@
+package experiment
+
+import (
+	"encoding/json"
+	"fmt"
+	"math"
+	"strconv"
+)
+
+// Number is a float64 that JSON can hold whatever its value: infinities and NaN
+// are written as texts.
+type Number float64
+
+// MarshalJSON implements json.Marshaler.
+func (n Number) MarshalJSON() ([]byte, error) {
+	if f := float64(n); math.IsNaN(f) || math.IsInf(f, 0) {
+		return []byte(strconv.Quote(formatFloat(f))), nil
+	}
+	return json.Marshal(float64(n))
+}
+
+// UnmarshalJSON implements json.Unmarshaler.
+func (n *Number) UnmarshalJSON(b []byte) error {
+	if len(b) > 0 && b[0] == '"' {
+		var s string
+		if err := json.Unmarshal(b, &s); err != nil {
+			return err
+		}
+		f, err := strconv.ParseFloat(s, 64)
+		if err != nil {
+			return fmt.Errorf("%q is not a number", s)
+		}
+		*n = Number(f)
+		return nil
+	}
+	return json.Unmarshal(b, (*float64)(n))
+}
+
+// String writes the number in full precision.
+func (n Number) String() string { return formatFloat(float64(n)) }

@@ -1,0 +1,190 @@
+package experiment
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"kestrel/vbks"
+)
+
+// Start begins a run that is ready.
+func (r *Run) Start() error {
+	return r.do(func() error {
+		if s := r.state(); s != Ready {
+			return fmt.Errorf("the run is %s and cannot be started", s)
+		}
+		r.watch.start()
+		r.record(&Event{Type: EventStarted, Start: r.start})
+		for _, n := range r.notices {
+			r.record(&Event{Type: EventNotice, Notice: n})
+		}
+		if r.state() == Failed {
+			return errors.New(r.shown.Reason)
+		}
+		r.enter(Running, "started")
+		r.next()
+		return nil
+	})
+}
+
+// Pause holds a running run within one step of the optimiser; the work under
+// way is kept.
+func (r *Run) Pause() error {
+	return r.do(func() error {
+		if s := r.state(); s != Running {
+			return fmt.Errorf("the run is %s and cannot be paused", s)
+		}
+		r.enter(Paused, "paused by the user")
+		return nil
+	})
+}
+
+// Resume lets a paused run go on.
+func (r *Run) Resume() error {
+	return r.do(func() error {
+		if s := r.state(); s != Paused {
+			return fmt.Errorf("the run is %s and cannot be resumed", s)
+		}
+		r.enter(Running, "resumed by the user")
+		r.next()
+		return nil
+	})
+}
+
+// Stop ends a run within one step of the optimiser. The evaluation under way
+// is abandoned. A run that is at rest stays as it is.
+func (r *Run) Stop(reason string) error {
+	return r.do(func() error {
+		if r.state().Settled() {
+			return nil
+		}
+		r.enter(Stopping, reason)
+		r.abort()
+		if r.state() == Stopping {
+			r.enter(Stopped, reason)
+		}
+		return nil
+	})
+}
+
+// Prune takes kernels out of the space; the belief over the others is refitted
+// from what is known. An evaluation under way is begun anew without them.
+func (r *Run) Prune(ids []string) error {
+	return r.revise(EventPruned, ids, r.trainer.Prune)
+}
+
+// Restore takes pruned kernels back, as they were.
+func (r *Run) Restore(ids []string) error {
+	return r.revise(EventRestored, ids, r.trainer.Restore)
+}
+
+func (r *Run) revise(what EventType, ids []string, change func([]string) (*vbks.Evaluation, error)) error {
+	return r.do(func() error {
+		if err := r.interrupt(); err != nil {
+			return err
+		}
+		e, err := change(ids)
+		if err == nil {
+			r.scored = false
+			r.show(e, what, ids)
+			r.measure(r.state().Settled(), r.next)
+			return nil
+		}
+		r.next()
+		return err
+	})
+}
+
+// Reoptimize lets the surviving kernels go on from where they are with what
+// the change asks for, also after the run has stopped or finished.
+func (r *Run) Reoptimize(c vbks.Change) error {
+	return r.do(func() error {
+		if err := r.interrupt(); err != nil {
+			return err
+		}
+		before := r.trainer.Planned()
+		if err := r.trainer.Reoptimize(c); err != nil {
+			r.next()
+			return err
+		}
+		if r.most > 0 { // the order is worth more than the budget
+			r.most = max(r.most, r.made+max(c.Rounds, r.trainer.Planned()-before))
+		}
+		if r.budget > 0 {
+			r.deadline = r.watch.elapsed() + r.budget
+		}
+		r.mu.Lock()
+		r.shown.Planned = r.planned()
+		r.mu.Unlock()
+		r.record(&Event{Type: EventReoptimised, Change: &c})
+		if s := r.state(); s.Settled() && s != Failed || s == Paused {
+			r.enter(Running, "re-optimised by the user")
+		}
+		r.next()
+		return nil
+	})
+}
+
+// interrupt brings the trainer to rest so that an order can change it.
+func (r *Run) interrupt() error {
+	switch s := r.state(); {
+	case s == Failed:
+		return fmt.Errorf("the run has failed: %s", r.shown.Reason)
+	case s == Ready || r.made == 0:
+		return errNoResults
+	}
+	r.abort()
+	if r.state() == Failed {
+		return errors.New(r.shown.Reason)
+	}
+	return nil
+}
+
+// Snapshot returns what the run looks like now. What it points to is not
+// changed any more.
+func (r *Run) Snapshot() Snapshot {
+	var elapsed Snapshot
+	err := r.do(func() error {
+		r.mu.Lock()
+		defer r.mu.Unlock()
+		elapsed = r.shown
+		elapsed.Elapsed = r.watch.elapsed()
+		return nil
+	})
+	if err != nil { // closed: nothing changes any more
+		r.mu.Lock()
+		defer r.mu.Unlock()
+		elapsed = r.shown
+		elapsed.Elapsed = r.watch.elapsed()
+	}
+	return elapsed
+}
+
+// Wait waits until the run is stopped, finished or failed, or ctx ends.
+func (r *Run) Wait(ctx context.Context) (Snapshot, error) {
+	for {
+		r.mu.Lock()
+		settled := r.settled
+		r.mu.Unlock()
+		select {
+		case <-settled:
+			return r.Snapshot(), nil
+		case <-r.dead:
+			return r.Snapshot(), errClosed
+		case <-ctx.Done():
+			return r.Snapshot(), context.Cause(ctx)
+		}
+	}
+}
+
+// Close ends the goroutine. A run that is not at rest is stopped first.
+func (r *Run) Close() error {
+	err := r.Stop("closed")
+	if errors.Is(err, errClosed) {
+		return nil
+	}
+	close(r.quit)
+	<-r.dead
+	return err
+}

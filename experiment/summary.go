@@ -1,0 +1,140 @@
+package experiment
+
+import (
+	"cmp"
+	"fmt"
+	"io"
+	"slices"
+	"text/tabwriter"
+	"time"
+
+	"kestrel/vbks"
+)
+
+// Summary is what the event log of a run says in short.
+type Summary struct {
+	Name        string      `json:"name"`
+	State       State       `json:"state"` // the last one written down
+	Reason      string      `json:"reason"`
+	Started     time.Time   `json:"started"`
+	Last        time.Time   `json:"last"` // time of the last event
+	Seconds     Number      `json:"seconds"`
+	Start       *Start      `json:"start,omitempty"`
+	Evaluations int         `json:"evaluations"`
+	Evaluation  *Evaluation `json:"evaluation,omitempty"` // the last one
+	Metrics     []Metric    `json:"metrics,omitempty"`    // the last ones
+	Notices     []string    `json:"notices,omitempty"`
+}
+
+// Summarise reads a run's events.
+func Summarise(events []Event) *Summary {
+	s := &Summary{State: Ready}
+	for i := range events {
+		e := &events[i]
+		if i == 0 {
+			s.Started = e.Time
+		}
+		s.Last, s.Seconds = e.Time, e.Seconds
+		switch e.Type {
+		case EventStarted:
+			s.Start, s.Name = e.Start, e.Start.Name
+		case EventState:
+			s.State, s.Reason = e.State.To, e.State.Reason
+		case EventNotice:
+			s.Notices = append(s.Notices, e.Notice)
+		case EventEvaluation:
+			s.Evaluations++
+			s.Evaluation = e.Evaluation
+		case EventPruned, EventRestored:
+			s.Evaluation = e.Evaluation
+		case EventMetrics:
+			s.Metrics = e.Metrics
+		}
+	}
+	return s
+}
+
+// shownKernels is the number of kernels that a summary lists.
+const shownKernels = 10
+
+// WriteText writes the summary for people.
+func (s *Summary) WriteText(w io.Writer, now time.Time) error {
+	state := string(s.State)
+	if s.Reason != "" {
+		state += ": " + s.Reason
+	}
+	if !s.State.Settled() {
+		state += fmt.Sprintf("; last event %s ago, the run is going on or was cut off", shortDuration(now.Sub(s.Last)))
+	}
+	fmt.Fprintf(w, "%s  %s\n", s.Name, state)
+	if st := s.Start; st != nil {
+		fmt.Fprintf(w, "started   %s, %.4g s of work\n", s.Started.Format(time.RFC3339), float64(s.Seconds))
+		fmt.Fprintf(w, "data      %s: %d training, %d test rows, %d columns\n", st.Data.Name, st.Data.Train, st.Data.Test, len(st.Data.Columns))
+		if st.Data.Kernel != "" {
+			fmt.Fprintf(w, "truth     %s\n", st.Data.Kernel)
+		}
+		fmt.Fprintf(w, "kernels   %d, %d inducing inputs, seed %d\n", len(st.Kernels), st.Inducing, st.Seed)
+		fmt.Fprintf(w, "program   kestrel %s on %s\n", st.Build, st.Device)
+	}
+	if e := s.Evaluation; e != nil {
+		fmt.Fprintf(w, "evaluation %d of %d, %.4g %% of the data seen (%d rows)\n\n", e.Index, e.Planned, 100*e.Proportion, e.RowsSeen)
+		if err := s.writeKernels(w); err != nil {
+			return err
+		}
+	} else {
+		fmt.Fprintln(w, "no evaluation yet")
+	}
+	if len(s.Metrics) > 0 {
+		fmt.Fprintln(w)
+		t := tabwriter.NewWriter(w, 0, 0, 2, ' ', tabwriter.AlignRight)
+		fmt.Fprintln(t, "method\tkernels\trmse\tmae\tnlpd\tcoverage95\ttest rows\t")
+		for _, m := range s.Metrics {
+			fmt.Fprintf(t, "%s\t%d\t%.5g\t%.5g\t%.4f\t%.3f\t%d\t\n", m.Method, m.Kernels, float64(m.RMSE), float64(m.MAE), float64(m.NLPD), float64(m.Coverage95), m.TestRows)
+		}
+		if err := t.Flush(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (s *Summary) writeKernels(w io.Writer) error {
+	var live []*Kernel
+	count := map[vbks.Status]int{}
+	for i := range s.Evaluation.Kernels {
+		k := &s.Evaluation.Kernels[i]
+		count[k.Status]++
+		if k.Fit != nil {
+			live = append(live, k)
+		}
+	}
+	slices.SortFunc(live, func(a, b *Kernel) int { return cmp.Compare(a.Fit.Rank, b.Fit.Rank) })
+	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(t, "rank\tkernel\tq*\tbayes\tlocal ELBO\tbehind\t± s.e.\t")
+	for i, k := range live {
+		if i == shownKernels {
+			break
+		}
+		mark := ""
+		if k.Fit.Tied && k.Fit.Rank > 1 {
+			mark = "equal"
+		}
+		fmt.Fprintf(t, "%d\t%s\t%.4f\t%.4f\t%.2f\t%.2f\t%.2f\t%s\n", k.Fit.Rank, k.ID, float64(k.Fit.Posterior), float64(k.Fit.Bayes),
+			float64(k.Fit.ELBO), float64(live[0].Fit.ELBO-k.Fit.ELBO), float64(k.Fit.SE), mark)
+	}
+	if err := t.Flush(); err != nil {
+		return err
+	}
+	if n := len(live) - shownKernels; n > 0 {
+		fmt.Fprintf(w, "and %d more", n)
+		if count[vbks.Pruned]+count[vbks.Failed] == 0 {
+			fmt.Fprintln(w)
+		} else {
+			fmt.Fprint(w, "; ")
+		}
+	}
+	if count[vbks.Pruned]+count[vbks.Failed] > 0 {
+		fmt.Fprintf(w, "%d pruned, %d failed\n", count[vbks.Pruned], count[vbks.Failed])
+	}
+	return nil
+}

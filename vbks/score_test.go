@@ -1,0 +1,154 @@
+package vbks
+
+import (
+	"math"
+	"math/rand/v2"
+	"testing"
+)
+
+// mixtureSamples makes predictions with different parameters at every row, and
+// targets drawn from them.
+func mixtureSamples(n int) (*Prediction, []float64) {
+	rng := rand.New(rand.NewPCG(7, 7))
+	p := &Prediction{IDs: []string{"a", "b", "c"}, Weights: []float64{0.6, 0.1, 0.3}, Noise: []float64{0.1, 2, 0.5}}
+	p.Mean, p.Var = make([][]float64, 3), make([][]float64, 3)
+	y := make([]float64, n)
+	for row := range n {
+		for k := range 3 {
+			p.Mean[k] = append(p.Mean[k], 3*rng.NormFloat64())
+			p.Var[k] = append(p.Var[k], rng.ExpFloat64())
+		}
+		k, u := 0, rng.Float64()
+		for u > p.Weights[k] {
+			u -= p.Weights[k]
+			k++
+		}
+		y[row] = p.Mean[k][row] + math.Sqrt(p.Var[k][row]+p.Noise[k])*rng.NormFloat64()
+	}
+	return p, y
+}
+
+func TestScoreOfSamples(t *testing.T) {
+	const n = 4000
+	p, y := mixtureSamples(n)
+	s, err := p.Score(y)
+	if err != nil {
+		t.Fatal(err)
+	}
+	// Four binomial standard errors.
+	if s.Rows != n || math.Abs(s.Coverage95-0.95) > 4*math.Sqrt(0.95*0.05/n) {
+		t.Errorf("coverage of %d targets drawn from the prediction is %v", s.Rows, s.Coverage95)
+	}
+	var squares, absolute, nlpd, variance float64
+	inside := 0
+	for row, v := range y {
+		mean, vari := p.Moments(row, true)
+		variance += vari / n
+		squares += (v - mean) * (v - mean) / n
+		absolute += math.Abs(v-mean) / n
+		density := 0.0
+		for k := range 3 {
+			total := p.Var[k][row] + p.Noise[k]
+			d := v - p.Mean[k][row]
+			density += p.Weights[k] * math.Exp(-d*d/(2*total)) / math.Sqrt(2*math.Pi*total)
+		}
+		nlpd -= math.Log(density) / n
+		if row < 300 && v >= p.Quantile(row, 0.025, true) && v <= p.Quantile(row, 0.975, true) {
+			inside++
+		}
+	}
+	for name, c := range map[string][2]float64{
+		"RMSE": {s.RMSE, math.Sqrt(squares)}, "MAE": {s.MAE, absolute}, "NLPD": {s.NLPD, nlpd},
+	} {
+		if math.Abs(c[0]-c[1]) > 1e-10 {
+			t.Errorf("%s = %v, want %v", name, c[0], c[1])
+		}
+	}
+	// The squared error of targets from the model is its variance.
+	if math.Abs(squares/variance-1) > 0.1 {
+		t.Errorf("mean squared error %v, variance %v", squares, variance)
+	}
+	// Counting by F is counting by the interval.
+	q := &Prediction{IDs: p.IDs, Weights: p.Weights, Noise: p.Noise}
+	for k := range 3 {
+		q.Mean, q.Var = append(q.Mean, p.Mean[k][:300]), append(q.Var, p.Var[k][:300])
+	}
+	if part, err := q.Score(y[:300]); err != nil || math.Abs(part.Coverage95*300-float64(inside)) > 1e-9 {
+		t.Errorf("%v of 300 by F, %d by quantiles (%v)", part.Coverage95*300, inside, err)
+	}
+}
+
+func TestScoreInUnits(t *testing.T) {
+	p, y := mixtureSamples(200)
+	s, err := p.Score(y)
+	if err != nil {
+		t.Fatal(err)
+	}
+	// The same in units a hundred times smaller.
+	const scale = 100
+	q := &Prediction{IDs: p.IDs, Weights: p.Weights}
+	for k := range 3 {
+		q.Noise = append(q.Noise, scale*scale*p.Noise[k])
+		var mean, variance []float64
+		for row := range y {
+			mean = append(mean, scale*p.Mean[k][row])
+			variance = append(variance, scale*scale*p.Var[k][row])
+		}
+		q.Mean, q.Var = append(q.Mean, mean), append(q.Var, variance)
+	}
+	for row := range y {
+		y[row] *= scale
+	}
+	want, err := q.Score(y)
+	if err != nil {
+		t.Fatal(err)
+	}
+	got := s.InUnits(scale)
+	if math.Abs(got.RMSE/want.RMSE-1) > 1e-12 || math.Abs(got.MAE/want.MAE-1) > 1e-12 ||
+		math.Abs(got.NLPD-want.NLPD) > 1e-10 || got.Coverage95 != want.Coverage95 || got.Rows != want.Rows {
+		t.Errorf("got %+v, want %+v", got, want)
+	}
+}
+
+func TestScoreExtremes(t *testing.T) {
+	// Certain and right: covered, although F jumps from 0 to 1; and certain and
+	// wrong.
+	p := &Prediction{IDs: []string{"a"}, Weights: []float64{1}, Noise: []float64{0}, Mean: [][]float64{{1, 2}}, Var: [][]float64{{0, 0}}}
+	s, err := p.Score([]float64{1, 3})
+	if err != nil || s.Coverage95 != 0.5 || !math.IsInf(s.NLPD, 1) || s.MAE != 0.5 {
+		t.Errorf("%+v, %v", s, err)
+	}
+	// A miss of a thousand standard deviations has a finite NLPD.
+	p.Noise[0] = 1e-6
+	s, err = p.Score([]float64{1, 3})
+	if want := 0.5*math.Log(2*math.Pi*1e-6) + 0.25e6; err != nil || math.Abs(s.NLPD-want) > 1e-6 {
+		t.Errorf("NLPD %v, want %v (%v)", s.NLPD, want, err)
+	}
+	for name, y := range map[string][]float64{"length": {1}, "NaN": {1, math.NaN()}, "infinite": {math.Inf(1), 0}} {
+		if _, err := p.Score(y); err == nil {
+			t.Errorf("%s: no error", name)
+		}
+	}
+	p.Mean[0], p.Var[0] = nil, nil
+	if _, err := p.Score(nil); err == nil {
+		t.Error("no rows: no error")
+	}
+}
+
+func BenchmarkScore(b *testing.B) {
+	const kernels, rows = 144, 2000
+	p := &Prediction{}
+	for k := range kernels {
+		p.IDs = append(p.IDs, string(rune(k)))
+		p.Weights = append(p.Weights, 1.0/kernels)
+		p.Noise = append(p.Noise, 1)
+		p.Mean = append(p.Mean, make([]float64, rows))
+		p.Var = append(p.Var, make([]float64, rows))
+	}
+	y := make([]float64, rows)
+	for b.Loop() {
+		if _, err := p.Score(y); err != nil {
+			b.Fatal(err)
+		}
+	}
+}

@@ -1,0 +1,115 @@
+package vbks
+
+import (
+	"fmt"
+
+	"kestrel/device"
+)
+
+// begin gives member k its state. What a state lacks starts anew: q(v) at the
+// prior, q(log θ) around the free vector, moments at 0; &State{Free: x} is a
+// fresh start at x. name is the kernel's, for its stream of random numbers.
+func (l *learner) begin(k int, st *State, name string) error {
+	n := l.freeLen(k)
+	if len(st.Free) != n {
+		return fmt.Errorf("%s: a state of %d free parameters for a kernel of %d", name, len(st.Free), n)
+	}
+	l.members[k] = member{name: name, steps: st.Steps, seen: st.Seen, rows: st.Rows,
+		rng: stream(l.seed, name+" samples", 0)}
+	factor := st.Factor
+	if factor == 0 {
+		factor = 1
+	}
+	ln := l.lane
+	ln.Write(l.factor, k, []float64{factor})
+	l.setFree(k, st.Free)
+	vector := func(x []float64) []float64 { return l.padded(orZeros(x, n), 0) }
+	ln.Write(l.freeMoments.first, k, vector(st.FreeM1))
+	ln.Write(l.freeMoments.second, k, vector(st.FreeM2))
+
+	mean, chol := orZeros(st.Mean, l.m), orIdentity(st.Chol, l.m, 1)
+	if len(mean) != l.m || len(chol) != l.m*l.m {
+		return fmt.Errorf("%s: q(v) of %d inducing inputs where there are %d", name, len(mean), l.m)
+	}
+	if l.precision {
+		ln.Write(l.lambdaM, k, mean)
+		ln.Write(l.lambda, k, chol)
+	} else {
+		ln.Write(l.qm, k, mean)
+		ln.Write(l.qc, k, chol)
+		ln.Write(l.meanMoments.first, k, orZeros(st.MeanM1, l.m))
+		ln.Write(l.meanMoments.second, k, orZeros(st.MeanM2, l.m))
+		ln.Write(l.cholMoments.first, k, orZeros(st.CholM1, l.m*l.m))
+		ln.Write(l.cholMoments.second, k, orZeros(st.CholM2, l.m*l.m))
+	}
+	if l.q == nil {
+		return nil
+	}
+	ln.Write(l.q.centre, k, l.padded(st.Free, 0))
+	ln.Write(l.q.chol, k, l.paddedSquare(orIdentity(st.ThetaChol, n, thetaStart), n))
+	square := func(x []float64) []float64 {
+		out := l.paddedSquare(orZeros(x, n*n), n)
+		f := l.ks.Free()
+		for i := n - 1; i < f-1; i++ {
+			out[i*f+i] = 0
+		}
+		return out
+	}
+	ln.Write(l.thetaMoments.first, k, square(st.ThetaCholM1))
+	ln.Write(l.thetaMoments.second, k, square(st.ThetaCholM2))
+	return nil
+}
+
+func orZeros(x []float64, n int) []float64 {
+	if x == nil {
+		return make([]float64, n)
+	}
+	return x
+}
+
+func orIdentity(x []float64, n int, diag float64) []float64 {
+	if x != nil {
+		return x
+	}
+	x = make([]float64, n*n)
+	for i := range n {
+		x[i*n+i] = diag
+	}
+	return x
+}
+
+// end returns the state of member k as it stands.
+func (l *learner) end(k int) (*State, error) {
+	m, f := l.m, l.ks.Free()
+	st := &State{Steps: l.members[k].steps, Seen: l.members[k].seen, Rows: l.members[k].rows}
+	var err error
+	read := func(a device.Array, n int) []float64 {
+		x := make([]float64, n)
+		if err == nil {
+			err = l.lane.Read(a, k, x)
+		}
+		return x
+	}
+	vector := func(a device.Array) []float64 { return l.unpadded(k, read(a, f)) }
+	square := func(a device.Array) []float64 { return l.unpaddedSquare(read(a, f*f), l.freeLen(k)) }
+	st.Factor = read(l.factor, 1)[0]
+	st.FreeM1, st.FreeM2 = vector(l.freeMoments.first), vector(l.freeMoments.second)
+	if l.precision {
+		st.Mean, st.Chol = read(l.lambdaM, m), read(l.lambda, m*m)
+	} else {
+		st.Mean, st.Chol = read(l.qm, m), read(l.qc, m*m)
+		st.MeanM1, st.MeanM2 = read(l.meanMoments.first, m), read(l.meanMoments.second, m)
+		st.CholM1, st.CholM2 = read(l.cholMoments.first, m*m), read(l.cholMoments.second, m*m)
+	}
+	if l.q == nil {
+		st.Free = vector(l.free)
+	} else {
+		st.Free = vector(l.q.centre)
+		st.ThetaChol = square(l.q.chol)
+		st.ThetaCholM1, st.ThetaCholM2 = square(l.thetaMoments.first), square(l.thetaMoments.second)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return st, nil
+}
