@@ -64,9 +64,9 @@ func DefaultConfig() Config {
 }
 
 // LoadConfig reads a config: a TOML file, or the name of a built-in config.
-// set holds overrides of the form "section.key=value". Errors name the file
+// set is applied on top. Errors name the file
 // and line, or the override, and say what is allowed.
-func LoadConfig(name string, set []string) (Config, error) {
+func LoadConfig(name string, set []Override) (Config, error) {
 	text, err := os.ReadFile(name)
 	switch {
 	case err == nil:
@@ -87,7 +87,7 @@ func LoadConfig(name string, set []string) (Config, error) {
 		return c.read(text, name+" (built in)", set)
 	}
 	near := ""
-	if n := nearest(name, configs.Names()); n != "" {
+	if n := Nearest(name, configs.Names()); n != "" {
 		near = fmt.Sprintf("did you mean %s? ", n)
 	}
 	return Config{}, fmt.Errorf("config %q: no such file; %sbuilt-in configs are %s", name, near, strings.Join(configs.Names(), ", "))
@@ -95,7 +95,7 @@ func LoadConfig(name string, set []string) (Config, error) {
 
 // FileConfig returns the default config for a table of numbers. target may be
 // empty: the last column.
-func FileConfig(path, target string, set []string) (Config, error) {
+func FileConfig(path, target string, set []Override) (Config, error) {
 	c := DefaultConfig()
 	c.Name = dataName(path)
 	c.Data.Path, c.Data.Target = path, target
@@ -122,18 +122,14 @@ func dataName(path string) string {
 
 // read sets what the text and the overrides say, in this order, and checks the
 // whole.
-func (c Config) read(text []byte, file string, set []string) (Config, error) {
+func (c Config) read(text []byte, file string, set []Override) (Config, error) {
 	c = c.clone()
 	entries, err := parseTOML(text, file)
 	if err != nil {
 		return Config{}, err
 	}
 	for _, s := range set {
-		e, err := parseOverride(s)
-		if err != nil {
-			return Config{}, err
-		}
-		entries = append(entries, e)
+		entries = append(entries, s.entry())
 	}
 	keys := c.keys()
 	given := map[string]entry{}
@@ -241,13 +237,13 @@ func unknownKey(path string, keys []key) string {
 	}
 	if len(names) == 0 {
 		msg := fmt.Sprintf("unknown section [%s]", section)
-		if n := nearest(section, sections); n != "" {
+		if n := Nearest(section, sections); n != "" {
 			return fmt.Sprintf("%s; did you mean [%s]?", msg, n)
 		}
 		return msg + "; sections are " + strings.Join(sections, ", ")
 	}
 	msg := fmt.Sprintf("unknown key %q", path)
-	if n := nearest(name, names); n != "" {
+	if n := Nearest(name, names); n != "" {
 		if section != "" {
 			n = section + "." + n
 		}
@@ -266,8 +262,8 @@ func unknownKey(path string, keys []key) string {
 	return fmt.Sprintf("%s; %s are %s", msg, where, strings.Join(names, ", "))
 }
 
-// nearest returns the name closest to what was written, "" if none is close.
-func nearest(written string, names []string) string {
+// Nearest returns the name closest to what was written, "" if none is close.
+func Nearest(written string, names []string) string {
 	best, distance := "", 0
 	for _, n := range names {
 		d := levenshtein.ComputeDistance(strings.ToLower(written), strings.ToLower(n))

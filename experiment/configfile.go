@@ -45,6 +45,11 @@ func parseTOML(text []byte, file string) ([]entry, error) {
 	if err != nil {
 		return nil, err
 	}
+	c := DefaultConfig()
+	keys := c.keys()
+	isSection := func(s string) bool {
+		return slices.ContainsFunc(keys, func(k key) bool { return k.section == s })
+	}
 	var entries []entry
 	line := func(path string) (p place) {
 		for q := path; ; {
@@ -60,12 +65,10 @@ func parseTOML(text []byte, file string) ([]entry, error) {
 	}
 	add := func(path string, v any) {
 		p := line(path)
+		if section, _, dotted := strings.Cut(path, "."); dotted && !isSection(section) {
+			p = line(section)
+		}
 		entries = append(entries, entry{path: path, value: v, where: p.where, elements: p.elements})
-	}
-	c := DefaultConfig()
-	keys := c.keys()
-	isSection := func(s string) bool {
-		return slices.ContainsFunc(keys, func(k key) bool { return k.section == s })
 	}
 	for name, v := range tree {
 		table, ok := v.(map[string]any)
@@ -155,22 +158,33 @@ func joinKey(it unstable.Iterator) (path string, first *unstable.Node) {
 	return strings.Join(parts, "."), first
 }
 
-// parseOverride reads "section.key=value". The value is TOML; what is not, is a
-// text.
-func parseOverride(s string) (entry, error) {
-	where := "--set " + s
-	path, text, ok := strings.Cut(s, "=")
-	path, text = strings.TrimSpace(path), strings.TrimSpace(text)
-	if !ok || path == "" {
-		return entry{}, fmt.Errorf("%s: write section.key=value, such as schedule.steps=50", where)
+// Override is a setting from the command line. Its value is TOML; what is not,
+// is a text.
+type Override struct {
+	Key, Value string
+	Flag       string // as the user wrote it, for messages
+}
+
+// ParseOverride reads "section.key=value".
+func ParseOverride(s string) (Override, error) {
+	o := Override{Flag: "--set " + s}
+	var ok bool
+	o.Key, o.Value, ok = strings.Cut(s, "=")
+	o.Key, o.Value = strings.TrimSpace(o.Key), strings.TrimSpace(o.Value)
+	if !ok || o.Key == "" {
+		return o, fmt.Errorf("%s: write section.key=value, such as schedule.steps=50", o.Flag)
 	}
-	e := entry{path: path, where: where, override: true, value: text, raw: text}
+	return o, nil
+}
+
+func (o Override) entry() entry {
+	e := entry{path: o.Key, where: o.Flag, override: true, value: o.Value, raw: o.Value}
 	var tree map[string]any
-	if err := toml.Unmarshal([]byte("v = "+text), &tree); err == nil && len(tree) == 1 {
+	if err := toml.Unmarshal([]byte("v = "+o.Value), &tree); err == nil && len(tree) == 1 {
 		switch v := tree["v"].(type) {
 		case int64, float64, bool, string, []any, map[string]any:
 			e.value = v
 		}
 	}
-	return e, nil
+	return e
 }

@@ -49,7 +49,7 @@ func (t textValue) set(v any) error {
 	s, ok := v.(string)
 	switch {
 	case t.options != nil && (!ok || !slices.Contains(t.options, s)):
-		near := nearest(s, t.options)
+		near := Nearest(s, t.options)
 		if near != "" {
 			near = fmt.Sprintf("; did you mean %q?", near)
 		}

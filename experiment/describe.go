@@ -2,7 +2,7 @@ package experiment
 
 import (
 	"fmt"
-	"os"
+	"io"
 	"path/filepath"
 	"strings"
 	"time"
@@ -86,15 +86,13 @@ func (e *Evaluation) tied() int {
 
 // Progress is a Recorder that writes a line for each evaluation.
 type Progress struct {
-	Out   *os.File
+	Out   io.Writer
 	Quiet bool // only what went wrong
 
 	pending string // the line of an evaluation whose metrics are to come
 	index   int
 	seconds float64
-	rate    float64 // evaluations per second
 	planned int
-	first   float64
 	made    int
 }
 

@@ -175,6 +175,18 @@ func (rs Recorders) Record(e *Event) error {
 	return first
 }
 
+// Checkpoint implements Checkpointer by those that do.
+func (rs Recorders) Checkpoint(arrays map[string]vbks.Tensor) error {
+	for _, r := range rs {
+		if c, ok := r.(Checkpointer); ok {
+			if err := c.Checkpoint(arrays); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
 // RecorderFunc is a function as a Recorder.
 type RecorderFunc func(e *Event) error
 

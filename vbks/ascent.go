@@ -30,8 +30,8 @@ type ascent struct {
 // evaluations would not reach the target in hopelessHorizon times as many is
 // given up.
 const (
-	hopelessWindow  = 6
-	hopelessHorizon = 5
+	hopelessWindow  = 8
+	hopelessHorizon = 15
 )
 
 // hopeless reports whether the run will not reach its target.

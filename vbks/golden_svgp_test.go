@@ -362,4 +362,3 @@ func naiveExact(p *kernelspace.Program, raw []float64, noise float64, x, y []flo
 	ch.SolveVecTo(&w, yv)
 	return -0.5*mat.Dot(yv, &w) - 0.5*ch.LogDet() - 0.5*float64(n)*math.Log(2*math.Pi)
 }
-

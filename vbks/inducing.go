@@ -1,6 +1,7 @@
 package vbks
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"math"
@@ -270,13 +271,7 @@ func (p *placer) sortByWidest(cell []int) {
 	}
 	slices.SortStableFunc(cell, func(a, b int) int {
 		va, vb := p.row(p.rows[a])[widest], p.row(p.rows[b])[widest]
-		switch {
-		case va < vb:
-			return -1
-		case va > vb:
-			return 1
-		}
-		return 0
+		return cmp.Compare(va, vb)
 	})
 }
 

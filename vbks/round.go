@@ -81,20 +81,18 @@ type solution struct {
 // it commits.
 type round struct {
 	*Trainer
-	number   int
-	n        int
-	screen   *rowSet
-	rows     *rowSet // on which hyperparameters are compared
-	rng      []uint64
-	live     []int // indices of the kernels that take part
-	best     []solution
-	factor   []float64
-	failure  []string // reason why a kernel failed
-	states   []*State // what the stochastic optimisers arrived at
-	elbo     []float64
-	terms    [][]float64
-	mu       sync.Mutex
-	finished int
+	number  int
+	n       int
+	screen  *rowSet
+	rows    *rowSet // on which hyperparameters are compared
+	sample  *rowSet // on which local ELBOs are estimated
+	live    []int   // indices of the kernels that take part
+	best    []solution
+	factor  []float64
+	failure []string // reason why a kernel failed
+	states  []*State // what the stochastic optimisers arrived at
+	elbo    []float64
+	terms   [][]float64
 }
 
 func (t *Trainer) newRound(number int) (*round, error) {
@@ -106,6 +104,7 @@ func (t *Trainer) newRound(number int) (*round, error) {
 	}
 	r.screen = t.spreadRows(r.n, screenRows)
 	r.rows = &rowSet{n: r.n, yy: t.cumYY[r.n]}
+	r.sample = t.elboSample(r.n)
 	if !t.exact {
 		r.rows = t.spreadRows(r.n, startRows)
 	}
@@ -481,7 +480,7 @@ func (r *round) transplants(ctx context.Context) error {
 			}
 		}
 		err := r.each(ctx, "transplants", takers, func(ctx context.Context, w *worker, unit []int) error {
-			return r.transplantUnit(ctx, w, unit, before, changed)
+			return r.transplantUnit(ctx, w, unit, before, changed, time)
 		})
 		if err != nil {
 			return err
@@ -501,7 +500,7 @@ func (r *round) transplants(ctx context.Context) error {
 
 // transplantUnit values the transplants for the kernels of a unit and optimises
 // the promising ones.
-func (r *round) transplantUnit(ctx context.Context, w *worker, unit []int, givers []solution, changed []bool) error {
+func (r *round) transplantUnit(ctx context.Context, w *worker, unit []int, givers []solution, changed []bool, times int) error {
 	if err := r.load(w, unit); err != nil {
 		return err
 	}
@@ -521,11 +520,12 @@ func (r *round) transplantUnit(ctx context.Context, w *worker, unit []int, giver
 	most := 0
 	for i, k := range unit {
 		kern := r.kernels[k]
+		rng := stream(r.settings.Seed, kern.id, r.number<<10+900+times)
 		for _, rel := range kern.kin {
 			if !changed[rel.from] || givers[rel.from].x == nil || !r.worthwhile(rel, givers[rel.from].value, r.valueOf(k)) {
 				continue
 			}
-			for _, x := range r.drawer.transplant(rel, r.kernels[rel.from].program, kern.program, givers[rel.from].x, r.best[k].x) {
+			for _, x := range r.drawer.transplant(rel, r.kernels[rel.from].program, kern.program, givers[rel.from].x, r.best[k].x, rng) {
 				trials[i] = append(trials[i], trial{&ascent{start: x}, rel.label})
 			}
 		}

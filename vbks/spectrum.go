@@ -11,23 +11,26 @@ import (
 // needs, at the frequencies f_k = k·df. With t the input scaled to [−1, 1],
 // ω_k = 2π f_k and phases counted from the least x:
 //
-//	mask[j][k] = Σ_i t_iʲ exp(−iω_k x_i),      k = 0, …, 2K,  j = 0, 1, 2
+//	mask[j][k] = Σ_i t_iʲ exp(−iω_k x_i),      k = 0, …, 2K,  j = 0, 1, 2, 3 (3: to K)
 //	data[j][k] = Σ_i t_iʲ y_i exp(−iω_k x_i),  k = 0, …, K,   j = 0, 1
 //
 // From these follow, at every frequency, the normal equations of the model
 //
-//	a + bt + (c + dt) cos ωx + (e + gt) sin ωx:
+//	a₀ + a₁t + a₂t² + (a₃ + a₅t) cos ωx + (a₄ + a₆t) sin ωx:
 //
 // the generalised Lomb–Scargle periodogram (Zechmeister and Kürster, A&A 496,
-// 2009) with a linear trend and an amplitude that may change linearly, as in
-// the products LIN × PER.
+// 2009) with a quadratic trend, which removed beforehand would bias long
+// periods, and an amplitude that may change linearly, as in the products
+// LIN × PER.
 type spectrum struct {
 	df   float64
 	span float64
 	k    int // K
 	low  int // the lowest index searched
-	mask [3][]complex128
+	mask [4][]complex128
 	data [2][]complex128
+	t4   float64 // Σ t⁴
+	t2y  float64 // Σ t² y
 	yy   float64 // Σ y² of what is left
 	all  float64 // Σ y² at the beginning
 	n    float64
@@ -66,7 +69,7 @@ func sampleOf(x []float64) (s sampling, ok bool) {
 // regularGrid looks for a step of which all gaps are multiples (missing rows
 // leave gaps of several steps). Rounded time stamps are tolerated.
 func regularGrid(gaps []float64, span float64) (step float64, cells int) {
-	const most = 1 << 20
+	const most = 1 << 18 // so that the transforms take less than 100 MB
 	step = slices.Min(gaps)
 	// The least gap is the one most affected by rounding: count with it
 	// first, then divide the range by the count.
@@ -121,7 +124,15 @@ func newSpectrum(x, y []float64, s sampling) *spectrum {
 		for i := range w {
 			w[i] = power(t[i], j)
 		}
-		sp.mask[j] = transform(w, 2*sp.k)
+		top := 2 * sp.k
+		if j == 3 {
+			top = sp.k
+		}
+		sp.mask[j] = transform(w, top)
+	}
+	for i, v := range t {
+		sp.t4 += power(v, 4)
+		sp.t2y += v * v * y[i]
 	}
 	for j := range sp.data {
 		for i := range w {
@@ -229,49 +240,49 @@ func scatterTransform(x []float64, lo, df float64, top int) func(w []float64, mo
 	}
 }
 
+// terms is the number of the model's coefficients, of which the first three
+// are the trend's.
+const terms = 7
+
 // powers returns the shares of the initial sum of squares that a sinusoid
 // (fixed) and one of linearly changing amplitude (changing) explain at index k
-// of what is left, beyond a linear trend.
+// of what is left, beyond the trend.
 func (sp *spectrum) powers(k int) (fixed, changing float64) {
 	_, z := sp.solve(k)
-	fixed = z[2]*z[2] + z[3]*z[3]
-	changing = fixed + z[4]*z[4] + z[5]*z[5]
+	fixed = z[3]*z[3] + z[4]*z[4]
+	changing = fixed + z[5]*z[5] + z[6]*z[6]
 	return fixed / sp.all, changing / sp.all
 }
 
-// solve forms the normal equations at index k for the basis 1, t, cos, sin,
-// t cos, t sin and returns their Cholesky factor and z = L⁻¹b. Directions that
-// the data do not determine get z = 0.
-func (sp *spectrum) solve(k int) (l [6][6]float64, z [6]float64) {
-	m := func(j int) (c, s float64) { v := sp.mask[j][k]; return real(v), -imag(v) }
-	var g [6][6]float64 // lower triangle
-	g[0][0] = real(sp.mask[0][0])
-	g[1][0] = real(sp.mask[1][0])
-	g[1][1] = real(sp.mask[2][0])
-	c0, s0 := m(0)
-	c1, s1 := m(1)
-	c2, s2 := m(2)
-	g[2][0], g[2][1] = c0, c1
-	g[3][0], g[3][1] = s0, s1
-	g[4][0], g[4][1] = c1, c2
-	g[5][0], g[5][1] = s1, s2
-	// Σ tʲ cos², Σ tʲ sin² and Σ tʲ cos sin from twice the frequency.
-	quad := func(j int) (cc, ss, cs float64) {
-		v, total := sp.mask[j][2*k], real(sp.mask[j][0])
-		return (total + real(v)) / 2, (total - real(v)) / 2, -imag(v) / 2
+// solve forms the normal equations at index k for the basis 1, t, t², cos,
+// sin, t cos, t sin and returns their Cholesky factor and z = L⁻¹b. Directions
+// that the data do not determine get z = 0.
+func (sp *spectrum) solve(k int) (l [terms][terms]float64, z [terms]float64) {
+	at := func(j int) (c, s float64) { v := sp.mask[j][k]; return real(v), -imag(v) }
+	total := func(j int) float64 { return real(sp.mask[j][0]) }
+	// Σ tʲ cos², Σ tʲ cos sin and Σ tʲ sin² from twice the frequency.
+	quad := func(j int) (cc, cs, ss float64) {
+		v := sp.mask[j][2*k]
+		return (total(j) + real(v)) / 2, -imag(v) / 2, (total(j) - real(v)) / 2
 	}
-	cc, ss, cs := quad(0)
-	g[2][2], g[3][2], g[3][3] = cc, cs, ss
-	cc, ss, cs = quad(1)
-	g[4][2], g[4][3], g[5][2], g[5][3] = cc, cs, cs, ss
-	cc, ss, cs = quad(2)
-	g[4][4], g[5][4], g[5][5] = cc, cs, ss
+	var g [terms][terms]float64 // lower triangle
+	g[0][0] = total(0)
+	g[1][0], g[1][1] = total(1), total(2)
+	g[2][0], g[2][1], g[2][2] = total(2), total(3), sp.t4
+	for j := range 3 {
+		g[3][j], g[4][j] = at(j)
+		g[5][j], g[6][j] = at(j + 1)
+	}
+	g[3][3], g[4][3], g[4][4] = quad(0)
+	g[5][3], g[5][4], g[6][4] = quad(1)
+	g[6][3] = g[5][4]
+	g[5][5], g[6][5], g[6][6] = quad(2)
 	y0, y1 := sp.data[0][k], sp.data[1][k]
-	b := [6]float64{
-		real(sp.data[0][0]), real(sp.data[1][0]),
+	b := [terms]float64{
+		real(sp.data[0][0]), real(sp.data[1][0]), sp.t2y,
 		real(y0), -imag(y0), real(y1), -imag(y1),
 	}
-	for i := range 6 {
+	for i := range terms {
 		for j := 0; j <= i; j++ {
 			sum := g[i][j]
 			for q := range j {
@@ -283,7 +294,7 @@ func (sp *spectrum) solve(k int) (l [6][6]float64, z [6]float64) {
 				}
 				continue
 			}
-			// Rounding, and the transform's error, leave nothing below this.
+			// What is left below this may be the transform's error.
 			if sum > 1e-4*g[i][i] {
 				l[i][i] = math.Sqrt(sum)
 			}
@@ -300,46 +311,52 @@ func (sp *spectrum) solve(k int) (l [6][6]float64, z [6]float64) {
 	return l, z
 }
 
-// remove subtracts from the series the best sinusoid of linearly changing
-// amplitude at index k, together with its trend (CLEAN; Roberts, Lehár and
-// Dreher, AJ 93, 1987), which takes the side lobes of the peak away. It
-// returns the share of the initial sum of squares that this explained. The
-// shift of a transform by a whole number of indices makes it exact.
-func (sp *spectrum) remove(k int) float64 {
-	l, z := sp.solve(k)
-	var a [6]float64
-	for i := 5; i >= 0; i-- {
+// coefficients returns the least-squares coefficients, a = L⁻ᵀz.
+func coefficients(l [terms][terms]float64, z [terms]float64) (a [terms]float64) {
+	for i := terms - 1; i >= 0; i-- {
 		if l[i][i] == 0 {
 			continue
 		}
 		sum := z[i]
-		for q := i + 1; q < 6; q++ {
+		for q := i + 1; q < terms; q++ {
 			sum -= l[q][i] * a[q]
 		}
 		a[i] = sum / l[i][i]
 	}
-	var explained float64
+	return a
+}
+
+// remove subtracts from the series the best sinusoid of linearly changing
+// amplitude at index k, together with its trend (CLEAN; Roberts, Lehár and
+// Dreher, AJ 93, 1987), which takes the side lobes of the peak away. Since k
+// is a whole number, a product with exp(iω_k x) only shifts a transform.
+func (sp *spectrum) remove(k int) {
+	l, z := sp.solve(k)
+	a := coefficients(l, z)
 	for _, v := range z {
-		explained += v * v
+		sp.yy -= v * v
 	}
-	// (c + dt) cos + (e + gt) sin = Re[(p + qt) exp(iωx)], p = c − ie, q = d − ig.
-	pr, pi, qr, qi := a[2]/2, -a[3]/2, a[4]/2, -a[5]/2
+	sp.yy = max(0, sp.yy)
+	re := func(j int) float64 { return real(sp.mask[j][k]) }
+	im := func(j int) float64 { return imag(sp.mask[j][k]) }
+	sp.t2y -= a[0]*real(sp.mask[2][0]) + a[1]*real(sp.mask[3][0]) + a[2]*sp.t4 +
+		a[3]*re(2) - a[4]*im(2) + a[5]*re(3) - a[6]*im(3)
+	// (a₃ + a₅t) cos + (a₄ + a₆t) sin = Re[(p + qt) exp(iωx)], p = a₃ − ia₄, q = a₅ − ia₆;
+	// half of each:
+	pr, pi, qr, qi := a[3]/2, -a[4]/2, a[5]/2, -a[6]/2
 	for j := range sp.data {
-		m0, m1 := sp.mask[j], sp.mask[j+1]
+		m0, m1, m2 := sp.mask[j], sp.mask[j+1], sp.mask[j+2]
 		out := sp.data[j]
 		for i := range out {
-			v0, v1 := m0[i], m1[i]
-			re := a[0]*real(v0) + a[1]*real(v1)
-			im := a[0]*imag(v0) + a[1]*imag(v1)
-			// mask at i − k with the coefficients, at i + k with their conjugates.
-			var lr0, li0, lr1, li1 float64
-			if i >= k {
-				lr0, li0 = real(m0[i-k]), imag(m0[i-k])
-				lr1, li1 = real(m1[i-k]), imag(m1[i-k])
-			} else {
-				lr0, li0 = real(m0[k-i]), -imag(m0[k-i])
-				lr1, li1 = real(m1[k-i]), -imag(m1[k-i])
+			re := a[0]*real(m0[i]) + a[1]*real(m1[i]) + a[2]*real(m2[i])
+			im := a[0]*imag(m0[i]) + a[1]*imag(m1[i]) + a[2]*imag(m2[i])
+			// The mask at i − k with the coefficients, at i + k with their conjugates.
+			down, sign := i-k, 1.0
+			if down < 0 {
+				down, sign = -down, -1
 			}
+			lr0, li0 := real(m0[down]), sign*imag(m0[down])
+			lr1, li1 := real(m1[down]), sign*imag(m1[down])
 			ur0, ui0 := real(m0[i+k]), imag(m0[i+k])
 			ur1, ui1 := real(m1[i+k]), imag(m1[i+k])
 			re += pr*(lr0+ur0) - pi*(li0-ui0) + qr*(lr1+ur1) - qi*(li1-ui1)
@@ -347,19 +364,19 @@ func (sp *spectrum) remove(k int) float64 {
 			out[i] -= complex(re, im)
 		}
 	}
-	sp.yy = max(0, sp.yy-explained)
-	return explained / sp.all
 }
 
-// strongest returns the index of the greatest power of changing amplitude.
-func (sp *spectrum) strongest() (k int, share float64) {
+// strongest returns the index of the greatest power of changing amplitude, and
+// this power; k = 0 where none exceeds least.
+func (sp *spectrum) strongest(least float64) (k int, share float64) {
+	share = least
 	// A cheap estimate decides where the normal equations are worth solving;
 	// it would be exact for inputs spread evenly.
 	scale := 2 / (sp.n * sp.all)
 	for i := sp.low; i <= sp.k; i++ {
 		y0, y1 := sp.data[0][i], sp.data[1][i]
 		guess := scale * (real(y0)*real(y0) + imag(y0)*imag(y0) + 3*(real(y1)*real(y1)+imag(y1)*imag(y1)))
-		if guess < share/3 {
+		if guess < share/2 {
 			continue
 		}
 		if _, p := sp.powers(i); p > share {

@@ -69,10 +69,7 @@ func logUniform(rng *rand.Rand, lo, hi float64) float64 {
 // strongest periods and middling values; the others are random around them.
 func (w *drawer) draw(p *kernelspace.Program, rng *rand.Rand, number int) []float64 {
 	raw := make([]float64, len(p.Params))
-	used := make([]map[int]bool, w.dim)
-	for c := range used {
-		used[c] = map[int]bool{}
-	}
+	used := w.unused()
 	for _, in := range leaves(p) {
 		w.leaf(in, raw[in.Off:in.Off+in.NumParams()], rng, number, used)
 	}
@@ -82,6 +79,15 @@ func (w *drawer) draw(p *kernelspace.Program, rng *rand.Rand, number int) []floa
 	}
 	w.normalise(p, raw, (1-share)*w.square)
 	return freeVector(p, raw, share*w.yvar, w.floor)
+}
+
+// unused notes for each column which candidate periods a kernel has taken.
+func (w *drawer) unused() []map[int]bool {
+	used := make([]map[int]bool, w.dim)
+	for c := range used {
+		used[c] = map[int]bool{}
+	}
+	return used
 }
 
 // normalise scales a kernel to the given mean of k(x,x) and settles it.

@@ -350,7 +350,10 @@ func (l *learner) train(sub []int, b *minibatches, stop stopped) error {
 		}
 		again = true
 		for _, k := range sub {
-			l.members[k].rng = stream(l.seed, l.members[k].name+" samples", b.number)
+			m := &l.members[k]
+			m.rng = stream(l.seed, m.name+" samples", b.number)
+			// A sample of θ left from before must not decide how it goes on.
+			m.current = m.current && l.q == nil
 		}
 		if l.precision {
 			l.rescale(sub, float64(b.n))

@@ -84,11 +84,7 @@ func New(ctx context.Context, dev device.Device, data Training, space []Candidat
 	if err := t.place(ctx, s.Inducing); err != nil {
 		return nil, err
 	}
-	periods, err := columnPeriods(data, s.Seed)
-	if err != nil {
-		return nil, err
-	}
-	t.drawer = newDrawer(data, t.m, t.floor, periods, scales)
+	t.drawer = newDrawer(data, t.m, t.floor, columnPeriods(data, s.Seed), scales)
 	if err := t.compile(space, columns, scales); err != nil {
 		return nil, err
 	}

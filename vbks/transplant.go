@@ -1,6 +1,7 @@
 package vbks
 
 import (
+	"math/rand/v2"
 	"slices"
 
 	"kestrel/kernelspace"
@@ -81,22 +82,22 @@ func baseKernels(space []kernelspace.Expr) []kernelspace.Expr {
 	return out
 }
 
+// drawnParts is how many fresh draws of the part that a giver lacks are tried.
+const drawnParts = 4
+
 // transplant makes starts for the taker from the giver's solution. own is the
 // taker's present solution (nil for none), from which leaves that the giver
-// lacks are filled, else from a fresh draw.
-func (w *drawer) transplant(r relation, giver, taker *kernelspace.Program, x, own []float64) [][]float64 {
+// lacks are filled; they are drawn afresh, too.
+func (w *drawer) transplant(r relation, giver, taker *kernelspace.Program, x, own []float64, rng *rand.Rand) [][]float64 {
 	from, noise := rawParams(giver, x, w.floor)
 	fromLeaves, toLeaves := leaves(giver), leaves(taker)
 	raw := make([]float64, len(taker.Params))
 	if own != nil {
 		raw, _ = rawParams(taker, own, w.floor)
 	} else {
-		used := make([]map[int]bool, w.dim)
-		for c := range used {
-			used[c] = map[int]bool{}
-		}
+		used := w.unused()
 		for _, in := range toLeaves {
-			w.leaf(in, raw[in.Off:in.Off+in.NumParams()], nil, 0, used)
+			w.leaf(in, raw[in.Off:in.Off+in.NumParams()], rng, 0, used)
 		}
 	}
 	var added []int // leaves that the giver lacks
@@ -138,17 +139,38 @@ func (w *drawer) transplant(r relation, giver, taker *kernelspace.Program, x, ow
 		if parent == nil {
 			return nil
 		}
+		redraw := func(c []float64, number int) {
+			used := w.unused()
+			for _, i := range added {
+				in := toLeaves[i]
+				w.leaf(in, c[in.Off:in.Off+in.NumParams()], rng, number, used)
+			}
+		}
 		if parent.in.Op == kernelspace.OpAdd {
-			// A summand far below the noise changes nothing; one as it stood in the
-			// taker's own solution may be better at once.
+			// A summand far below the noise changes nothing; one near it shows by the
+			// bound whether it is wanted; and the taker's own may be right at once.
 			emit(func(c []float64) { w.shrink(taker, part, c, 0.01*noise) })
+			for number := range drawnParts {
+				emit(func(c []float64) {
+					redraw(c, number)
+					w.shrink(taker, part, c, 0.3*noise)
+				})
+			}
 			if own != nil {
 				emit(nil)
-			} else {
-				emit(func(c []float64) { w.shrink(taker, part, c, 0.1*w.square) })
 			}
-		} else if flat(part) {
-			emit(func(c []float64) { w.flatten(part, c) })
+		} else {
+			if flat(part) {
+				emit(func(c []float64) { w.flatten(part, c, 50) })
+			}
+			for number := range drawnParts {
+				emit(func(c []float64) {
+					redraw(c, number)
+					if flat(part) {
+						w.flatten(part, c, 3)
+					}
+				})
+			}
 		}
 	default:
 		emit(nil)
@@ -226,11 +248,12 @@ func flat(t *term) bool {
 	return true
 }
 
-// flatten makes a term nearly the constant 1 (a sum: nearly constant).
-func (w *drawer) flatten(t *term, raw []float64) {
+// flatten makes a term nearly constant: length scales of so many times the
+// span, a mean of about 1.
+func (w *drawer) flatten(t *term, raw []float64, times float64) {
 	if t.leaf < 0 {
 		for _, a := range t.args {
-			w.flatten(a, raw)
+			w.flatten(a, raw, times)
 		}
 		if t.in.Op == kernelspace.OpAdd {
 			amplify(t, raw, 1/float64(len(t.args)))
@@ -240,7 +263,7 @@ func (w *drawer) flatten(t *term, raw []float64) {
 	in := t.in
 	raw[in.Off] = 1
 	for i := range in.NumScale {
-		l := 50.0
+		l := times
 		if in.Op != kernelspace.OpPER {
 			l *= w.scales.Span[in.Cols[min(i, len(in.Cols)-1)]]
 		}

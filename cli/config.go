@@ -1,0 +1,106 @@
+package cli
+
+import (
+	"fmt"
+	"strings"
+	"text/tabwriter"
+
+	"github.com/spf13/cobra"
+
+	"kestrel/configs"
+	"kestrel/experiment"
+)
+
+func newConfig() *cobra.Command {
+	cmd := &cobra.Command{
+		Use:     "config",
+		Short:   "Show, check and list configs",
+		Example: "kestrel config list\n\nkestrel config show fig1a > my.toml\n\nkestrel config check my.toml",
+		Args:    cobra.NoArgs,
+	}
+	cmd.AddCommand(newConfigShow(), newConfigCheck(), newConfigList())
+	return cmd
+}
+
+func completeConfigs(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
+	return configs.Names(), cobra.ShellCompDirectiveDefault
+}
+
+func newConfigShow() *cobra.Command {
+	var f runFlags
+	cmd := &cobra.Command{
+		Use:               "show CONFIG|FILE.csv",
+		Short:             "Print a config with every default written out",
+		Long:              "Print a config as it would be run: every key with its value and what it is. The output is a config.",
+		Example:           "kestrel config show quickstart\n\nkestrel config show fig1a --set sparse.inducing=32 > my.toml",
+		Args:              one("a config", "kestrel config show fig1a"),
+		ValidArgsFunction: completeConfigs,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			c, err := f.config(cmd, args[0])
+			if err != nil {
+				return err
+			}
+			_, err = fmt.Fprint(cmd.OutOrStdout(), c.TOML())
+			return failed(err)
+		},
+	}
+	cmd.Flags().StringArrayVar(&f.set, "set", nil, "override a key of the config: section.key=value; may be repeated")
+	return cmd
+}
+
+func newConfigCheck() *cobra.Command {
+	return &cobra.Command{
+		Use:               "check CONFIG...",
+		Short:             "Check configs without running them",
+		Long:              "Read configs and their kernel spaces; say what is wrong with the first bad one.",
+		Example:           "kestrel config check my.toml",
+		Args:              some("a config", "kestrel config check my.toml"),
+		ValidArgsFunction: completeConfigs,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			for _, name := range args {
+				c, err := experiment.LoadConfig(name, nil)
+				if err != nil {
+					return err
+				}
+				space, err := c.Kernels.Candidates()
+				if err != nil {
+					return fmt.Errorf("%s: %w", name, err)
+				}
+				fmt.Fprintf(cmd.OutOrStdout(), "%s: good, %d kernels\n", name, len(space))
+			}
+			return nil
+		},
+	}
+}
+
+func newConfigList() *cobra.Command {
+	var asJSON bool
+	cmd := &cobra.Command{
+		Use:     "list",
+		Short:   "List the built-in configs",
+		Example: "kestrel config list",
+		Args:    cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			type item struct {
+				Name  string `json:"name"`
+				About string `json:"about"`
+			}
+			var items []item
+			for _, name := range configs.Names() {
+				text, _ := configs.Read(name)
+				first, _, _ := strings.Cut(string(text), "\n")
+				items = append(items, item{name, strings.TrimSpace(strings.TrimPrefix(first, "#"))})
+			}
+			if asJSON {
+				return failed(writeJSON(cmd.OutOrStdout(), items))
+			}
+			t := tabwriter.NewWriter(cmd.OutOrStdout(), 0, 0, 3, ' ', 0)
+			for _, i := range items {
+				fmt.Fprintf(t, "%s\t%s\n", i.Name, i.About)
+			}
+			return failed(t.Flush())
+		},
+	}
+	cmd.Flags().BoolVar(&asJSON, "json", false, "write JSON")
+	return cmd
+}

@@ -1,0 +1,60 @@
+package cli
+
+import (
+	"context"
+
+	"github.com/spf13/cobra"
+
+	"kestrel/datasets"
+	"kestrel/experiment"
+)
+
+func newData() *cobra.Command {
+	cmd := &cobra.Command{
+		Use:     "data",
+		Short:   "Look at data",
+		Example: "kestrel data info sales.csv --target revenue",
+		Args:    cobra.NoArgs,
+	}
+	cmd.AddCommand(newDataInfo())
+	return cmd
+}
+
+func newDataInfo() *cobra.Command {
+	var f runFlags
+	cmd := &cobra.Command{
+		Use:   "info FILE|CONFIG",
+		Short: "Show rows, columns, units, split and standardisation",
+		Long: "Load a data file, or the data of a config, as a run would, and show what is in it: rows and what was dropped, columns " +
+			"with their ranges, the split, the standardisation, the first rows.",
+		Example:           "kestrel data info sales.csv --target revenue\n\nkestrel data info swissgrid-small --json",
+		Args:              one("a data file or a config", "kestrel data info sales.csv"),
+		ValidArgsFunction: completeConfigs,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			c, err := f.config(cmd, args[0])
+			if err != nil {
+				return err
+			}
+			ctx, stop := interrupts(cmd.Context())
+			defer stop()
+			d, s, err := experiment.LoadData(ctx, &c)
+			if err != nil {
+				if ctx.Err() != nil {
+					return context.Cause(ctx)
+				}
+				return err
+			}
+			summary := datasets.Describe(d, s)
+			if f.json {
+				return failed(writeJSON(cmd.OutOrStdout(), summary))
+			}
+			return failed(summary.WriteText(cmd.OutOrStdout()))
+		},
+	}
+	fs := cmd.Flags()
+	fs.StringArrayVar(&f.set, "set", nil, "override a key of the config: section.key=value; may be repeated")
+	fs.StringVar(&f.target, "target", "", "column to explain; default the last")
+	fs.Uint64Var(&f.seed, "seed", 0, "of the split and of synthetic data")
+	fs.BoolVar(&f.json, "json", false, "write JSON")
+	return cmd
+}

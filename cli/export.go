@@ -1,0 +1,90 @@
+package cli
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+
+	"github.com/spf13/cobra"
+
+	"kestrel/experiment"
+)
+
+func newExport() *cobra.Command {
+	var out, format string
+	cmd := &cobra.Command{
+		Use:   "export RUN",
+		Short: "Write a run's results as CSV or JSON",
+		Long: "Write posterior.csv, metrics.csv and kernels.csv anew from a run's event log, the same bytes as the run itself wrote; " +
+			"or everything as one JSON object.",
+		Example: "kestrel export runs/fig1a-20260102T150405Z -o tables\n\nkestrel export runs/fig1a-20260102T150405Z --format json > run.json",
+		Args:    one("the directory of a run", "kestrel export runs/…"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if format != "csv" && format != "json" {
+				return fmt.Errorf("--format %s: must be csv or json", format)
+			}
+			events, err := experiment.ReadEvents(args[0])
+			if err != nil {
+				return err
+			}
+			if format == "json" {
+				return failed(exportJSON(cmd, events, out))
+			}
+			if out == "" {
+				out = filepath.Join(args[0], "export")
+			}
+			if same(out, args[0]) {
+				return fmt.Errorf("-o %s is the run's own directory; choose another", out)
+			}
+			if err := experiment.Export(events, out); err != nil {
+				return err
+			}
+			_, err = fmt.Fprintln(cmd.OutOrStdout(), out)
+			return failed(err)
+		},
+	}
+	cmd.Flags().StringVarP(&out, "out", "o", "", "directory to write to; default RUN/export for CSV, standard output for JSON")
+	cmd.Flags().StringVar(&format, "format", "csv", "csv or json")
+	noErr(cmd.RegisterFlagCompletionFunc("format", cobra.FixedCompletions([]string{"csv", "json"}, cobra.ShellCompDirectiveNoFileComp)))
+	return cmd
+}
+
+func same(a, b string) bool {
+	x, errX := os.Stat(a)
+	y, errY := os.Stat(b)
+	return errX == nil && errY == nil && os.SameFile(x, y)
+}
+
+func exportJSON(cmd *cobra.Command, events []experiment.Event, out string) error {
+	type trace struct {
+		*experiment.Summary
+		Evaluations []*experiment.Evaluation `json:"evaluations"`
+		Metrics     []experiment.Metric      `json:"metrics"`
+	}
+	t := trace{Summary: experiment.Summarise(events)}
+	for i := range events {
+		if e := events[i].Evaluation; e != nil {
+			t.Evaluations = append(t.Evaluations, e)
+		}
+		t.Metrics = append(t.Metrics, events[i].Metrics...)
+	}
+	if out == "" {
+		return writeJSON(cmd.OutOrStdout(), t)
+	}
+	if err := os.MkdirAll(out, 0o755); err != nil {
+		return err
+	}
+	path := filepath.Join(out, "run.json")
+	f, err := os.Create(path)
+	if err != nil {
+		return err
+	}
+	err = writeJSON(f, t)
+	if e := f.Close(); err == nil {
+		err = e
+	}
+	if err == nil {
+		_, err = fmt.Fprintln(cmd.OutOrStdout(), path)
+	}
+	return err
+}

@@ -1,0 +1,152 @@
+// Package cli is the command line: one file for each command.
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"runtime/debug"
+	"strings"
+	"time"
+
+	"charm.land/fang/v2"
+	"github.com/spf13/cobra"
+
+	"kestrel/configs"
+	"kestrel/experiment"
+)
+
+// Exit codes.
+const (
+	exitDone        = 0
+	exitFailed      = 1
+	exitUsage       = 2 // bad usage or input
+	exitInterrupted = 130
+)
+
+// exitError is an error with an exit code of its own; all others are bad usage
+// or input.
+type exitError struct {
+	code int
+	err  error
+}
+
+func (e *exitError) Error() string { return e.err.Error() }
+func (e *exitError) Unwrap() error { return e.err }
+
+func failed(err error) error {
+	if err == nil {
+		return nil
+	}
+	return &exitError{exitFailed, err}
+}
+
+// detailed is an error with lines that are shown below its own.
+type detailed interface{ Detail() string }
+
+// Execute runs the program with its arguments and returns its exit code.
+func Execute(args []string, stdout, stderr io.Writer) (code int) {
+	defer func() {
+		if p := recover(); p != nil {
+			fmt.Fprintln(stderr, "kestrel: "+crash(p, debug.Stack()))
+			code = exitFailed
+		}
+	}()
+	root := newRoot()
+	root.SetArgs(args)
+	root.SetOut(stdout)
+	root.SetErr(stderr)
+	build := experiment.ReadBuild()
+	err := fang.Execute(context.Background(), root,
+		fang.WithVersion(build.Version), fang.WithCommit(build.Commit),
+		fang.WithErrorHandler(func(_ io.Writer, _ fang.Styles, err error) { report(stderr, err) }))
+	if err == nil {
+		return exitDone
+	}
+	var e *exitError
+	if errors.As(err, &e) {
+		return e.code
+	}
+	return exitUsage
+}
+
+// report writes an error: one line of what, where and what to do.
+func report(w io.Writer, err error) {
+	line := strings.ReplaceAll(strings.TrimSpace(err.Error()), "\n", "; ")
+	for _, usage := range []string{"unknown flag", "unknown shorthand", "accepts ", "requires at least", "invalid argument", "flag needs"} {
+		if strings.HasPrefix(line, usage) {
+			line += "; kestrel --help tells more"
+			break
+		}
+	}
+	fmt.Fprintln(w, "kestrel: "+line)
+	var d detailed
+	if errors.As(err, &d) {
+		fmt.Fprintln(w, d.Detail())
+	}
+}
+
+// crash writes what is known about a mistake of the program to a file, and says
+// where.
+func crash(value any, stack []byte) string {
+	name := filepath.Join(os.TempDir(), "kestrel-crash-"+time.Now().UTC().Format("20060102T150405Z")+".log")
+	text := fmt.Sprintf("kestrel %s\n%s\n%v\n\n%s", experiment.ReadBuild(), strings.Join(os.Args, " "), value, stack)
+	if err := os.WriteFile(name, []byte(text), 0o644); err != nil {
+		return fmt.Sprintf("internal error: %v; please report it", value)
+	}
+	return fmt.Sprintf("internal error: %v; please report it with the file %s", value, name)
+}
+
+func newRoot() *cobra.Command {
+	var f runFlags
+	root := &cobra.Command{
+		Use:   "kestrel [CONFIG | FILE.csv]",
+		Short: "Select kernels for Gaussian process regression",
+		Long: "kestrel finds out which kernels explain a series or a table of numbers: variational Bayesian kernel selection " +
+			"for sparse Gaussian process regression (Teng, Chen, Zhang and Low, AAAI 2020). Every kernel of a space is optimised on a " +
+			"growing part of the data, and a belief over the kernels is kept beside.\n\n" +
+			"With a config or a data file it does what kestrel run does; with nothing it runs a short example.",
+		Example: "# a first look, a few seconds\nkestrel\n\n# your own table; the last column is the target unless you say so\nkestrel sales.csv --target revenue\n\n" +
+			"# an experiment of the paper, with another seed\nkestrel run fig1a --seed 7 --out results/fig1a-7\n\n# what came out\nkestrel open results/fig1a-7",
+		Args: cobra.MaximumNArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			name := "quickstart"
+			if len(args) == 1 {
+				name = args[0]
+				if err := known(cmd, name); err != nil {
+					return err
+				}
+			} else if !f.quiet {
+				fmt.Fprintln(cmd.ErrOrStderr(), "no config or data file given: running the built-in quickstart without a screen; kestrel --help tells what else there is")
+			}
+			return f.run(cmd, name)
+		},
+	}
+	f.register(root)
+	root.AddCommand(newRun(), newOpen(), newExport(), newKernels(), newData(), newConfig(), newDevices(), newVersion())
+	return root
+}
+
+// known says what was meant by a word that is neither a command nor a config
+// nor a file.
+func known(cmd *cobra.Command, name string) error {
+	if _, err := os.Stat(name); err == nil || isTable(name) || strings.ContainsAny(name, "./\\") {
+		return nil
+	}
+	if _, ok := configs.Read(name); ok {
+		return nil
+	}
+	words := configs.Names()
+	for _, c := range cmd.Commands() {
+		if c.IsAvailableCommand() {
+			words = append(words, c.Name())
+		}
+	}
+	if near := experiment.Nearest(name, words); near != "" {
+		return fmt.Errorf("%q is no command, config or file; did you mean %s?", name, near)
+	}
+	return fmt.Errorf("%q is no command, config or file; kestrel --help lists commands, kestrel config list the configs", name)
+}

@@ -1,0 +1,293 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/signal"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"kestrel/experiment"
+	"kestrel/vbks"
+)
+
+// runFlags are the flags of run, which the bare program takes too.
+type runFlags struct {
+	headless   bool
+	out        string
+	set        []string
+	repeat     int
+	device     string
+	seed       uint64
+	target     string
+	pruneTop   int
+	thenRefine int
+	quiet      bool
+	json       bool
+}
+
+func (f *runFlags) register(cmd *cobra.Command) {
+	fs := cmd.Flags()
+	fs.BoolVar(&f.headless, "headless", false, "without a screen, with plain progress lines (the only way so far)")
+	fs.StringVar(&f.out, "out", "", "directory of the run; default runs/<name>-<time>")
+	fs.StringArrayVar(&f.set, "set", nil, "override a key of the config: section.key=value; may be repeated")
+	fs.IntVar(&f.repeat, "repeat", 1, "so many runs with seeds counting up, in 001, 002, … of the directory")
+	fs.StringVar(&f.device, "device", "", "where to compute: auto, cpu, cuda")
+	fs.Uint64Var(&f.seed, "seed", 0, "of everything random, instead of the config's")
+	fs.StringVar(&f.target, "target", "", "column to explain, of a data file; default the last")
+	fs.IntVar(&f.pruneTop, "prune-top", 0, "at the end, keep the k kernels ranked first")
+	fs.IntVar(&f.thenRefine, "then-refine", 0, "and go on with them for n evaluations")
+	fs.BoolVar(&f.quiet, "quiet", false, "no progress lines and no summary")
+	fs.BoolVar(&f.json, "json", false, "write the summary as JSON")
+	noErr(cmd.RegisterFlagCompletionFunc("device", cobra.FixedCompletions([]string{"auto", "cpu", "cuda"}, cobra.ShellCompDirectiveNoFileComp)))
+}
+
+// noErr is for errors that only a mistake in the commands' definition can
+// cause.
+func noErr(err error) {
+	if err != nil {
+		panic("cli: a flag is wrongly defined")
+	}
+}
+
+func newRun() *cobra.Command {
+	var f runFlags
+	cmd := &cobra.Command{
+		Use:   "run CONFIG|FILE.csv",
+		Short: "Run an experiment",
+		Long: "Run what a config says, a TOML file or a built-in one (kestrel config list), or a data file with the default settings. " +
+			"The run's directory holds the resolved config, an event log, and the results as CSV. " +
+			"Ctrl-C stops the run with everything written (exit code 130); a second one ends it at once.",
+		Example: "kestrel run fig1a --headless\n\n# other settings, same config\nkestrel run fig1a --set sparse.inducing=32 --set data.noise=0.1\n\n" +
+			"# ten seeds, in DIR/001 to DIR/010\nkestrel run fig1a --repeat 10 --out results/fig1a\n\n" +
+			"# keep the best five kernels and go on with them\nkestrel run data.csv --target y --prune-top 5 --then-refine 3",
+		Args:              one("a config or a data file", "kestrel run fig1a"),
+		ValidArgsFunction: completeConfigs,
+		RunE:              func(cmd *cobra.Command, args []string) error { return f.run(cmd, args[0]) },
+	}
+	f.register(cmd)
+	return cmd
+}
+
+// isTable reports whether a name is that of a data file.
+func isTable(name string) bool {
+	name = strings.ToLower(name)
+	for _, z := range []string{".gz", ".xz", ".zst"} {
+		name = strings.TrimSuffix(name, z)
+	}
+	switch filepath.Ext(name) {
+	case ".csv", ".tsv", ".txt", ".dat", ".data":
+		return true
+	}
+	return false
+}
+
+// config reads a config, or makes one for a data file.
+func (f *runFlags) config(cmd *cobra.Command, name string) (experiment.Config, error) {
+	var set []experiment.Override
+	for _, s := range f.set {
+		o, err := experiment.ParseOverride(s)
+		if err != nil {
+			return experiment.Config{}, err
+		}
+		set = append(set, o)
+	}
+	if f.device != "" {
+		set = append(set, experiment.Override{Key: "device.kind", Value: f.device, Flag: "--device " + f.device})
+	}
+	if cmd.Flags().Changed("seed") {
+		s := strconv.FormatUint(f.seed, 10)
+		set = append(set, experiment.Override{Key: "seed", Value: s, Flag: "--seed " + s})
+	}
+	if f.target != "" {
+		set = append(set, experiment.Override{Key: "data.target", Value: f.target, Flag: "--target " + f.target})
+	}
+	if isTable(name) {
+		return experiment.FileConfig(name, f.target, set)
+	}
+	return experiment.LoadConfig(name, set)
+}
+
+func (f *runFlags) run(cmd *cobra.Command, name string) error {
+	switch {
+	case f.repeat < 1:
+		return fmt.Errorf("--repeat %d: must be at least 1", f.repeat)
+	case f.pruneTop < 0:
+		return fmt.Errorf("--prune-top %d: must be at least 1", f.pruneTop)
+	case f.thenRefine < 0:
+		return fmt.Errorf("--then-refine %d: must be at least 1", f.thenRefine)
+	case f.thenRefine > 0 && f.pruneTop == 0:
+		return errors.New("--then-refine needs --prune-top k, the number of kernels to keep")
+	}
+	c, err := f.config(cmd, name)
+	if err != nil {
+		return err
+	}
+	base := f.out
+	if base == "" {
+		base = experiment.DefaultPath(c.Name, time.Now())
+	}
+	if err := experiment.CheckDirectory(base); err != nil {
+		return err
+	}
+	ctx, stop := interrupts(cmd.Context())
+	defer stop()
+	if f.repeat == 1 {
+		return f.one(ctx, cmd, c, base)
+	}
+	first := c.Settings.Seed
+	for i := range f.repeat {
+		c := c
+		c.Settings.Seed = first + uint64(i)
+		c.Data.Seed = c.Settings.Seed
+		dir := filepath.Join(base, fmt.Sprintf("%03d", i+1))
+		if !f.quiet {
+			fmt.Fprintf(cmd.ErrOrStderr(), "run %d of %d, seed %d\n", i+1, f.repeat, c.Settings.Seed)
+		}
+		if err := experiment.CheckDirectory(dir); err != nil {
+			return err
+		}
+		if err := f.one(ctx, cmd, c, dir); err != nil {
+			return fmt.Errorf("run %d of %d: %w", i+1, f.repeat, err)
+		}
+	}
+	return nil
+}
+
+var errInterrupted = &exitError{exitInterrupted, errors.New("interrupted")}
+
+// interrupts returns a context that ends at the first SIGINT or SIGTERM; the
+// second one ends the program.
+func interrupts(parent context.Context) (context.Context, func()) {
+	ctx, cancel := context.WithCancelCause(parent)
+	signals := make(chan os.Signal, 2)
+	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
+	done := make(chan struct{})
+	go func() {
+		for n := 0; ; n++ {
+			select {
+			case <-signals:
+				if n > 0 {
+					os.Exit(exitInterrupted)
+				}
+				cancel(errInterrupted)
+			case <-done:
+				return
+			}
+		}
+	}()
+	return ctx, func() {
+		signal.Stop(signals)
+		close(done)
+		cancel(nil)
+	}
+}
+
+// one makes a run in a directory that has been checked.
+func (f *runFlags) one(ctx context.Context, cmd *cobra.Command, c experiment.Config, path string) (err error) {
+	job, err := experiment.Prepare(ctx, c)
+	if err != nil {
+		f.tidy(path)
+		if ctx.Err() != nil {
+			return context.Cause(ctx)
+		}
+		return err
+	}
+	defer job.Close()
+	dir, err := experiment.CreateDirectory(path)
+	if err != nil {
+		return err
+	}
+	summary := &collector{}
+	progress := &experiment.Progress{Out: cmd.ErrOrStderr(), Quiet: f.quiet}
+	run := experiment.NewRun(job, experiment.Recorders{dir, progress, summary})
+	end, runErr := f.drive(ctx, run)
+	if e := run.Close(); runErr == nil && e != nil {
+		runErr = failed(e)
+	}
+	if e := dir.Close(); runErr == nil && e != nil {
+		runErr = failed(fmt.Errorf("run directory %q: %w", path, e))
+	}
+	if end.State == experiment.Failed {
+		return failed(fmt.Errorf("the run failed: %s; what was done is in %s", end.Reason, path))
+	}
+	if e := f.conclude(cmd, summary, path); runErr == nil && e != nil {
+		runErr = failed(e)
+	}
+	if errors.Is(runErr, errInterrupted) {
+		return &exitError{exitInterrupted, fmt.Errorf("interrupted; everything up to there is in %s", path)}
+	}
+	return runErr
+}
+
+// tidy removes the directories made for a run that did not begin. Only empty
+// ones can be removed.
+func (f *runFlags) tidy(path string) {
+	os.Remove(path)
+	for dir := filepath.Dir(path); f.out == "" && dir != "."; dir = filepath.Dir(dir) {
+		os.Remove(dir)
+	}
+}
+
+// drive starts a run and waits for its end, pruning and refining if asked to.
+func (f *runFlags) drive(ctx context.Context, run *experiment.Run) (experiment.Snapshot, error) {
+	if err := run.Start(); err != nil {
+		return run.Snapshot(), failed(err)
+	}
+	end, err := run.Wait(ctx)
+	if err == nil && end.State == experiment.Finished && f.pruneTop > 0 {
+		if ids := end.Evaluation.Below(f.pruneTop); len(ids) > 0 {
+			if err := run.Prune(ids); err != nil {
+				return run.Snapshot(), failed(err)
+			}
+		}
+		if f.thenRefine > 0 {
+			if err := run.Reoptimize(vbks.Change{Rounds: f.thenRefine}); err != nil {
+				return run.Snapshot(), failed(err)
+			}
+		}
+		end, err = run.Wait(ctx)
+	}
+	if err != nil {
+		if stopErr := run.Stop("interrupted by the user"); stopErr != nil {
+			return run.Snapshot(), failed(stopErr)
+		}
+		if end = run.Snapshot(); end.State == experiment.Finished {
+			err = nil
+		}
+	}
+	return end, err
+}
+
+// conclude says what came out and where it is.
+func (f *runFlags) conclude(cmd *cobra.Command, s *collector, path string) error {
+	out := cmd.OutOrStdout()
+	if f.json {
+		return writeJSON(out, experiment.Summarise(s.events))
+	}
+	if f.quiet {
+		return nil
+	}
+	fmt.Fprintln(cmd.ErrOrStderr())
+	if err := experiment.Summarise(s.events).WriteText(out, time.Now()); err != nil {
+		return err
+	}
+	_, err := fmt.Fprintf(out, "\nresults in %s\n", path)
+	return err
+}
+
+// collector keeps what a summary needs.
+type collector struct{ events []experiment.Event }
+
+// Record implements experiment.Recorder.
+func (c *collector) Record(e *experiment.Event) error {
+	c.events = append(c.events, *e)
+	return nil
+}

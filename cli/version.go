@@ -1,0 +1,29 @@
+package cli
+
+import (
+	"fmt"
+
+	"github.com/spf13/cobra"
+
+	"kestrel/experiment"
+)
+
+func newVersion() *cobra.Command {
+	var asJSON bool
+	cmd := &cobra.Command{
+		Use:     "version",
+		Short:   "Print the version",
+		Example: "kestrel version",
+		Args:    cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			b := experiment.ReadBuild()
+			if asJSON {
+				return failed(writeJSON(cmd.OutOrStdout(), b))
+			}
+			_, err := fmt.Fprintf(cmd.OutOrStdout(), "kestrel %s\n", b)
+			return failed(err)
+		},
+	}
+	cmd.Flags().BoolVar(&asJSON, "json", false, "write JSON")
+	return cmd
+}

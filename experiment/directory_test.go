@@ -1,0 +1,248 @@
+package experiment
+
+import (
+	"bytes"
+	"encoding/csv"
+	"io"
+	"os"
+	"path/filepath"
+	"reflect"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/sbinet/npyio"
+	"github.com/sbinet/npyio/npz"
+
+	"kestrel/vbks"
+)
+
+// recorded makes a whole run of the fake trainer with a pruning in a directory.
+func recorded(t *testing.T) string {
+	t.Helper()
+	dir := filepath.Join(t.TempDir(), "a", "run")
+	d, err := CreateDirectory(dir)
+	must(t, err)
+	r := fakeRun(t, newFake(3, "SE", "LIN*PER", `SE["a,b"]`), Recorders{d}, nil)
+	must(t, r.Start())
+	await(t, r)
+	must(t, r.Prune([]string{"LIN*PER"}))
+	await(t, r)
+	must(t, r.Reoptimize(vbks.Change{Rounds: 1}))
+	await(t, r)
+	must(t, r.Close())
+	must(t, d.Close())
+	return dir
+}
+
+func readCSV(t *testing.T, path string) [][]string {
+	t.Helper()
+	f, err := os.Open(path)
+	must(t, err)
+	defer f.Close()
+	rows, err := csv.NewReader(f).ReadAll()
+	must(t, err)
+	return rows
+}
+
+func TestDirectory(t *testing.T) {
+	dir := recorded(t)
+	rows := readCSV(t, filepath.Join(dir, "posterior.csv"))
+	if got := strings.Join(rows[0], ","); got != "evaluation,proportion,rows_seen,kernel_id,kernel,posterior,bayes,local_elbo,elbo_se,rank,status" {
+		t.Error(got)
+	}
+	if len(rows) != 1+3*(3+1+1) {
+		t.Errorf("%d rows", len(rows))
+	}
+	if got := strings.Join(rows[2], "|"); got != "1|0.1|10|LIN*PER|LIN*PER, read|0.07142857142857142|0.30000000000000004|-0.16666666666666666|0|2|live" {
+		t.Error(got)
+	}
+	if got := strings.Join(rows[11], "|"); got != "3|0.3|30|LIN*PER|LIN*PER, read||||||pruned" {
+		t.Error(got)
+	}
+	rows = readCSV(t, filepath.Join(dir, "metrics.csv"))
+	if got := strings.Join(rows[0], ","); got != "evaluation,proportion,seconds,method,kernels,rmse,mae,nlpd,coverage95,test_rows" {
+		t.Error(got)
+	}
+	if len(rows) != 1+2*5 {
+		t.Errorf("%d rows of metrics", len(rows))
+	}
+	rows = readCSV(t, filepath.Join(dir, "kernels.csv"))
+	want := [][]string{
+		{"kernel_id", "kernel", "parameter", "column", "value", "unit"},
+		{"SE", "SE, read", "SE.variance", "", "4.5", "K²"},
+		{"SE", "SE, read", "SE.lengthscale", "time", "20", "s"},
+		{"SE", "SE, read", "noise_variance", "", "2.25", "K²"},
+	}
+	if !reflect.DeepEqual(rows[:4], want) || len(rows) != 7 {
+		t.Errorf("%q", rows)
+	}
+	if c, err := LoadConfig(filepath.Join(dir, "config.toml"), []Override{{Key: "data.path", Value: "x"}}); err != nil {
+		t.Error(c, err)
+	}
+	events, err := ReadEvents(dir)
+	must(t, err)
+	if events[0].Type != EventStarted || events[len(events)-1].Type != EventFinished && events[len(events)-1].Type != EventMetrics {
+		t.Errorf("%s ... %s", events[0].Type, events[len(events)-1].Type)
+	}
+	for _, e := range events {
+		if e.V != 1 || e.Time.IsZero() || e.Time.Location() != time.UTC {
+			t.Errorf("%+v", e)
+		}
+	}
+	log, err := os.ReadFile(filepath.Join(dir, "log.txt"))
+	must(t, err)
+	for _, part := range []string{"running: started", "a notice", "pruned 1 kernels", "re-optimising, rounds 1", "finished: all planned"} {
+		if !strings.Contains(string(log), part) {
+			t.Errorf("log.txt lacks %q:\n%s", part, log)
+		}
+	}
+}
+
+func TestCheckpointIsReadable(t *testing.T) {
+	dir := recorded(t)
+	r, err := npz.Open(filepath.Join(dir, "state", "checkpoint.npz"))
+	must(t, err)
+	defer r.Close()
+	var got []float64
+	must(t, r.Read("run.npy", &got))
+	if shape := r.Header("run.npy").Descr.Shape; !reflect.DeepEqual(shape, []int{1, 2}) {
+		t.Errorf("shape %v", shape)
+	}
+	if !reflect.DeepEqual(got, []float64{4, 0.1}) {
+		t.Error(got)
+	}
+	for _, shape := range [][]int{{}, {3}, {2, 1, 3}} {
+		size := 1
+		for _, n := range shape {
+			size *= n
+		}
+		var b bytes.Buffer
+		must(t, writeNPY(&b, vbks.Tensor{Shape: shape, Data: make([]float64, size)}))
+		if rest := b.Len() - 8*size; rest%64 != 0 {
+			t.Errorf("header of %d bytes", rest)
+		}
+		n, err := npyio.NewReader(&b)
+		must(t, err)
+		if len(n.Header.Descr.Shape) != len(shape) {
+			t.Errorf("shape %v read as %v", shape, n.Header.Descr.Shape)
+		}
+	}
+	if err := writeNPY(io.Discard, vbks.Tensor{Shape: []int{2}, Data: []float64{1}}); err == nil {
+		t.Error("a shape that does not fit was written")
+	}
+}
+
+func TestExportIsIdentical(t *testing.T) {
+	dir := recorded(t)
+	events, err := ReadEvents(dir)
+	must(t, err)
+	out := filepath.Join(t.TempDir(), "tables")
+	must(t, Export(events, out))
+	for _, name := range []string{"posterior.csv", "metrics.csv", "kernels.csv"} {
+		want, err := os.ReadFile(filepath.Join(dir, name))
+		must(t, err)
+		got, err := os.ReadFile(filepath.Join(out, name))
+		must(t, err)
+		if !bytes.Equal(got, want) {
+			t.Errorf("%s differs:\n%s\n%s", name, got, want)
+		}
+	}
+}
+
+// A log is read up to a torn last line; damage before that is an error.
+func TestTornLog(t *testing.T) {
+	dir := recorded(t)
+	path := filepath.Join(dir, "events.jsonl")
+	text, err := os.ReadFile(path)
+	must(t, err)
+	lines := bytes.SplitAfter(text, []byte("\n"))
+	whole := len(lines) - 1
+	for cut := 1; cut < len(lines[whole-1]); cut += 7 {
+		must(t, os.WriteFile(path, text[:len(text)-cut], 0o644))
+		events, err := ReadEvents(dir)
+		if err != nil || len(events) != whole-1 {
+			t.Fatalf("cut %d: %d events of %d, %v", cut, len(events), whole, err)
+		}
+	}
+	must(t, os.WriteFile(path, bytes.Replace(text, []byte(`{"v":1`), []byte(`{"v":`), 1), 0o644))
+	if _, err := ReadEvents(dir); err == nil || !strings.Contains(err.Error(), "line 1 is damaged") {
+		t.Error(err)
+	}
+	must(t, os.WriteFile(path, bytes.Replace(text, []byte(`{"v":1`), []byte(`{"v":2`), 1), 0o644))
+	if _, err := ReadEvents(dir); err == nil || !strings.Contains(err.Error(), "newer version") {
+		t.Error(err)
+	}
+}
+
+func TestNumbersSurviveJSON(t *testing.T) {
+	for _, text := range []string{"0.1", "1e-320", "-0", "+Inf", "-Inf", "NaN", "0.30000000000000004"} {
+		var n, m Number
+		must(t, n.UnmarshalJSON([]byte(`"`+text+`"`)))
+		b, err := n.MarshalJSON()
+		must(t, err)
+		must(t, m.UnmarshalJSON(b))
+		if n.String() != text || m.String() != text {
+			t.Errorf("%s: %s, %s", text, n, m)
+		}
+	}
+}
+
+func TestDirectoryMessages(t *testing.T) {
+	base := t.TempDir()
+	full := filepath.Join(base, "full")
+	must(t, os.Mkdir(full, 0o755))
+	must(t, CheckDirectory(full)) // empty
+	file := filepath.Join(full, "file")
+	must(t, os.WriteFile(file, nil, 0o644))
+	for path, want := range map[string]string{
+		full:                     `output directory "` + full + `" exists and is not empty; choose another with --out, or remove it`,
+		file:                     `output directory "` + file + `" is a file; choose another with --out`,
+		filepath.Join(file, "x"): `output directory "` + filepath.Join(file, "x") + `" cannot be written: not a directory; choose another with --out`,
+	} {
+		if err := CheckDirectory(path); err == nil || err.Error() != want {
+			t.Errorf("got %v\nwant %s", err, want)
+		}
+	}
+	for path, want := range map[string]string{
+		filepath.Join(base, "none"): `run "` + filepath.Join(base, "none") + `" does not exist; name the directory of a run, such as runs/…`,
+		full:                        `run "` + full + `" has no events.jsonl; name the directory of a run`,
+		file:                        `run "` + file + `" is a file; name the directory of a run`,
+	} {
+		if _, err := ReadEvents(path); err == nil || err.Error() != want {
+			t.Errorf("got %v\nwant %s", err, want)
+		}
+	}
+}
+
+func TestDefaultPath(t *testing.T) {
+	t.Chdir(t.TempDir())
+	now := time.Date(2026, 1, 2, 16, 4, 5, 0, time.FixedZone("", 3600))
+	path := DefaultPath("a", now)
+	if path != filepath.Join("runs", "a-20260102T150405Z") {
+		t.Error(path)
+	}
+	must(t, CheckDirectory(path))
+	if again := DefaultPath("a", now); again != path+"-2" {
+		t.Error(again)
+	}
+}
+
+func TestSummary(t *testing.T) {
+	events, err := ReadEvents(recorded(t))
+	must(t, err)
+	var b strings.Builder
+	must(t, Summarise(events).WriteText(&b, time.Now()))
+	for _, part := range []string{"fake  finished: all planned evaluations are done", "evaluation 4 of 4", "1 pruned, 0 failed", "vbks-s"} {
+		if !strings.Contains(b.String(), part) {
+			t.Errorf("the summary lacks %q:\n%s", part, b.String())
+		}
+	}
+	b.Reset()
+	must(t, Summarise(events[:3]).WriteText(&b, time.Now()))
+	for _, part := range []string{"the run is going on or was cut off", "no evaluation yet"} {
+		if !strings.Contains(b.String(), part) {
+			t.Errorf("the summary of a run under way lacks %q:\n%s", part, b.String())
+		}
+	}
+}

@@ -1,0 +1,275 @@
+package experiment
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"reflect"
+	"strings"
+	"testing"
+	"time"
+
+	"kestrel/vbks"
+)
+
+func TestRunFinishes(t *testing.T) {
+	l := &log{}
+	r := fakeRun(t, newFake(3, "SE", "LIN"), l, nil)
+	if s := r.Snapshot(); s.State != Ready {
+		t.Fatal(s.State)
+	}
+	must(t, r.Start())
+	s := await(t, r)
+	if s.State != Finished || s.Evaluation.Index != 3 || s.Reason != "all planned evaluations are done" {
+		t.Errorf("%+v", s)
+	}
+	if got := l.states(); !reflect.DeepEqual(got, []State{Running, Finished}) {
+		t.Error(got)
+	}
+	for what, want := range map[EventType]int{EventStarted: 1, EventNotice: 1, EventEvaluation: 3, EventMetrics: 3, EventFinished: 1} {
+		if n := l.count(what); n != want {
+			t.Errorf("%d events %s, want %d", n, what, want)
+		}
+	}
+	// ỹ − 0 = ±1 in units of 3.
+	if m := s.Metrics[0]; m.Method != "vbks" || m.RMSE != 3 || m.TestRows != 4 {
+		t.Errorf("%+v", m)
+	}
+	// A density of ỹ ~ N(0, 1) at ±1, in units of 3.
+	if m := s.Metrics[1]; m.Method != "vbks-s" || math.Abs(float64(m.NLPD)-(0.5*math.Log(2*math.Pi)+0.5+math.Log(3))) > 1e-12 {
+		t.Errorf("%+v", m)
+	}
+	if f := s.Evaluation.Kernels[0].Fit; !reflect.DeepEqual(f.Params, []Number{4.5, 20, 2.25}) {
+		t.Errorf("parameters in data units: %v", f.Params)
+	}
+	if err := r.Start(); err == nil || err.Error() != "the run is finished and cannot be started" {
+		t.Error(err)
+	}
+}
+
+// A paused run takes no further step, and time does not count.
+func TestPause(t *testing.T) {
+	f := newFake(1, "SE")
+	f.steps, f.passed = make(chan struct{}), make(chan int)
+	l := &log{}
+	r := fakeRun(t, f, l, nil)
+	must(t, r.Start())
+	f.steps <- struct{}{}
+	<-f.passed
+	must(t, r.Pause())
+	before := r.Snapshot()
+	f.steps <- struct{}{} // the step comes to the gate
+	select {
+	case <-f.passed:
+		t.Fatal("a step passed the gate of a paused run")
+	case <-time.After(30 * time.Millisecond):
+	}
+	after := r.Snapshot()
+	if after.State != Paused || after.Elapsed != before.Elapsed {
+		t.Errorf("%s, %v then %v", after.State, before.Elapsed, after.Elapsed)
+	}
+	if after.Progress.Done != 1 {
+		t.Errorf("progress %+v", after.Progress)
+	}
+	if err := r.Pause(); err == nil {
+		t.Error("paused twice")
+	}
+	must(t, r.Resume())
+	<-f.passed
+	f.steps <- struct{}{}
+	<-f.passed
+	if s := await(t, r); s.State != Finished || s.Evaluation.Index != 1 {
+		t.Errorf("%+v", s)
+	}
+	if got := l.states(); !reflect.DeepEqual(got, []State{Running, Paused, Running, Finished}) {
+		t.Error(got)
+	}
+}
+
+// A stop in the middle abandons the evaluation, running or paused.
+func TestStop(t *testing.T) {
+	for _, pause := range []bool{false, true} {
+		f := newFake(3, "SE")
+		f.steps = make(chan struct{})
+		l := &log{}
+		r := fakeRun(t, f, l, nil)
+		must(t, r.Start())
+		for range 4 { // the first evaluation and a step of the second
+			f.steps <- struct{}{}
+		}
+		if pause {
+			must(t, r.Pause())
+		}
+		must(t, r.Stop("enough"))
+		s := await(t, r)
+		if s.State != Stopped || s.Reason != "enough" || s.Evaluation.Index != 1 || l.count(EventEvaluation) != 1 {
+			t.Errorf("pause %v: %+v", pause, s)
+		}
+		must(t, r.Stop("again"))
+		if s := r.Snapshot(); s.Reason != "enough" {
+			t.Error("stopped twice")
+		}
+	}
+	r := fakeRun(t, newFake(3, "SE"), &log{}, nil)
+	must(t, r.Stop("never begun"))
+	if s := await(t, r); s.State != Stopped {
+		t.Error(s.State)
+	}
+}
+
+// Pruning during an evaluation begins it anew with the kernels left.
+func TestPruneRestoreReoptimize(t *testing.T) {
+	f := newFake(2, "SE", "LIN", "PER")
+	f.steps = make(chan struct{})
+	l := &log{}
+	r := fakeRun(t, f, l, nil)
+	must(t, r.Start())
+	if err := r.Prune([]string{"LIN"}); !errors.Is(err, errNoResults) {
+		t.Error(err)
+	}
+	for range 4 {
+		f.steps <- struct{}{}
+	}
+	if err := r.Prune([]string{"RQ"}); err == nil {
+		t.Error("pruned a kernel that is not there")
+	}
+	f.steps <- struct{}{}
+	must(t, r.Prune(r.Snapshot().Evaluation.Below(2)))
+	if e := r.Snapshot().Evaluation; e.Index != 1 || e.Kernels[2].Status != vbks.Pruned || e.Kernels[2].Fit != nil {
+		t.Errorf("%+v", e)
+	}
+	for range 3 {
+		f.steps <- struct{}{}
+	}
+	if s := await(t, r); s.State != Finished || s.Evaluation.Index != 2 || l.count(EventEvaluation) != 2 {
+		t.Errorf("%+v", s)
+	}
+	must(t, r.Restore([]string{"PER"}))
+	s := await(t, r)
+	if s.State != Finished || s.Evaluation.Kernels[2].Fit == nil || l.count(EventRestored) != 1 {
+		t.Errorf("%+v", s)
+	}
+	close(f.steps)
+	must(t, r.Reoptimize(vbks.Change{Rounds: 2}))
+	if s := await(t, r); s.State != Finished || s.Evaluation.Index != 4 || s.Planned != 4 || l.count(EventReoptimised) != 1 {
+		t.Errorf("%+v", s)
+	}
+	if got := l.states(); !reflect.DeepEqual(got, []State{Running, Finished, Running, Finished}) {
+		t.Error(got)
+	}
+}
+
+func TestBudgets(t *testing.T) {
+	r := fakeRun(t, newFake(9, "SE"), &log{}, func(c *Config) { c.Evaluations = 2 })
+	must(t, r.Start())
+	if s := await(t, r); s.State != Finished || s.Evaluation.Index != 2 || s.Planned != 2 || s.Reason != "the budget of 2 evaluations is used up" {
+		t.Errorf("%+v", s)
+	}
+	must(t, r.Reoptimize(vbks.Change{Rounds: 3}))
+	if s := await(t, r); s.State != Finished || s.Evaluation.Index != 5 {
+		t.Errorf("%+v", s)
+	}
+
+	// The time runs out in the second evaluation, which waits for a step.
+	f := newFake(9, "SE")
+	f.steps = make(chan struct{}, 4)
+	for range 4 {
+		f.steps <- struct{}{}
+	}
+	r = fakeRun(t, f, &log{}, func(c *Config) { c.Settings.TimeBudget = 50 * time.Millisecond; c.MetricRows = 3 })
+	must(t, r.Start())
+	s := await(t, r)
+	if s.State != Finished || s.Evaluation.Index != 1 || s.Reason != "the time budget of 50ms is used up" || s.Elapsed < 50*time.Millisecond {
+		t.Errorf("%+v", s)
+	}
+	if s.Metrics[0].TestRows != 4 {
+		t.Error("the last evaluation was not scored on all test rows")
+	}
+
+	f = newFake(9, "SE")
+	f.steps = make(chan struct{})
+	r = fakeRun(t, f, &log{}, func(c *Config) { c.Settings.TimeBudget = time.Millisecond })
+	must(t, r.Start())
+	if s := await(t, r); s.State != Failed || !strings.Contains(s.Reason, "before the first evaluation") {
+		t.Errorf("%+v", s)
+	}
+}
+
+func TestFailures(t *testing.T) {
+	f := newFake(3, "SE")
+	f.fail = func(i int) error {
+		if i == 2 {
+			return errors.New("no kernel is left")
+		}
+		return nil
+	}
+	l := &log{}
+	r := fakeRun(t, f, l, nil)
+	must(t, r.Start())
+	if s := await(t, r); s.State != Failed || s.Reason != "no kernel is left" || l.count(EventFinished) != 1 {
+		t.Errorf("%+v", s)
+	}
+	if err := r.Reoptimize(vbks.Change{}); err == nil || err.Error() != "the run has failed: no kernel is left" {
+		t.Error(err)
+	}
+
+	f = newFake(3, "SE")
+	f.fail = func(int) error { panic("out of range") }
+	r = fakeRun(t, f, &log{}, nil)
+	must(t, r.Start())
+	if s := await(t, r); s.State != Failed || s.Reason != "internal error, please report it with the run's log.txt: out of range" {
+		t.Errorf("%+v", s)
+	}
+
+	r = fakeRun(t, newFake(3, "SE"), &log{err: errors.New("disk full")}, nil)
+	if err := r.Start(); err == nil || err.Error() != "the results cannot be written: disk full" {
+		t.Error(err)
+	}
+	if s := await(t, r); s.State != Failed {
+		t.Errorf("%+v", s)
+	}
+}
+
+// Closing a run stops it; its methods answer all the same.
+func TestClose(t *testing.T) {
+	f := newFake(3, "SE")
+	f.steps = make(chan struct{})
+	l := &log{}
+	r := fakeRun(t, f, l, nil)
+	must(t, r.Start())
+	must(t, r.Close())
+	if s := r.Snapshot(); s.State != Stopped {
+		t.Error(s.State)
+	}
+	if err := r.Pause(); !errors.Is(err, errClosed) {
+		t.Error(err)
+	}
+	must(t, r.Close())
+}
+
+func TestWaitEndsWithContext(t *testing.T) {
+	f := newFake(3, "SE")
+	f.steps = make(chan struct{})
+	r := fakeRun(t, f, &log{}, nil)
+	must(t, r.Start())
+	ctx, cancel := context.WithCancelCause(t.Context())
+	cancel(fmt.Errorf("interrupted"))
+	if s, err := r.Wait(ctx); err == nil || err.Error() != "interrupted" || s.State != Running {
+		t.Error(s.State, err)
+	}
+}
+
+func TestStopwatch(t *testing.T) {
+	now := time.Unix(100, 0)
+	w := stopwatch{now: func() time.Time { return now }}
+	w.start()
+	now = now.Add(3 * time.Second)
+	w.stop()
+	now = now.Add(5 * time.Second)
+	w.start()
+	now = now.Add(time.Second)
+	if w.elapsed() != 4*time.Second {
+		t.Error(w.elapsed())
+	}
+}
