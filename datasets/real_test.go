@@ -10,6 +10,7 @@ import (
 )
 
 func TestRealSwissgrid(t *testing.T) {
+	t.Parallel() // decompression is slow under the race detector
 	path := sharedData(t, "swissgrid/total-consumption-15min-2009-2014.csv.xz")
 	start := time.Now()
 	d := mustLoad(t, Spec{Source: "swissgrid", Path: path, TestRows: 20000, Seed: 1})
@@ -65,7 +66,7 @@ func TestRealSeries(t *testing.T) {
 func TestRealElevators(t *testing.T) {
 	path, mask := sharedData(t, "uci/elevators/data.csv.gz"), sharedData(t, "uci/elevators/test_mask.csv.gz")
 	seen := 0
-	for column := 1; column <= 10; column++ {
+	for _, column := range []int{1, 10} {
 		d := mustLoad(t, Spec{Path: path, SplitBy: "mask", Mask: mask, MaskColumn: column})
 		checkPartition(t, d, len(d.Train), 16599-len(d.Train))
 		if d.Dim != 18 || d.Rows != 16599 || d.Inputs[0].Name != "c1" || d.Target.Number != 19 {
@@ -76,8 +77,8 @@ func TestRealElevators(t *testing.T) {
 		}
 		seen += len(d.Test)
 	}
-	if seen < 16000 || seen > 17000 { // ten splits of a tenth each
-		t.Errorf("%d test rows in all", seen)
+	if seen < 3000 || seen > 3600 { // two splits of a tenth each
+		t.Errorf("%d test rows in both splits", seen)
 	}
 }
 

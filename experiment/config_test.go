@@ -172,7 +172,7 @@ func TestConfigMessages(t *testing.T) {
 		{"[kernels]\nexpressions = [\n  \"SE\", # good\n  # next\n  \"SEE\",\n]\n", `my.toml: line 5: kernels.expressions is wrong: kernel expression "SEE", column 1: no kernel "SEE"; did you mean SE?`},
 		{"[kernels]\nset = \"K12\"\ndepth = 2\n", `my.toml: line 3: kernels.depth stands beside kernels.set; state one of set, expressions, or base with depth`},
 		{"[schedule]\nsteps = \n", `my.toml: line 2, column 9: unexpected character U+000A at start of value`},
-		{"seed = 1\nseed = 2\n", `my.toml: line 2, column 1: duplicate key "seed"`},
+		{"seed = 1\nseed = 2\n", `my.toml: line 2, column 1: key seed is already defined`},
 		{"name = \"a/b\"\n", `my.toml: line 1: name must consist of letters, digits, '.', '_' and '-', not "a/b"`},
 	} {
 		_, err := load(t, c.text)

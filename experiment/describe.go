@@ -94,12 +94,15 @@ type Progress struct {
 	seconds float64
 	planned int
 	made    int
+
+	untested bool // there are no test rows, so no metrics come
 }
 
 // Record implements Recorder. It does not fail: a closed terminal ends no run.
 func (p *Progress) Record(e *Event) error {
 	switch e.Type {
 	case EventStarted:
+		p.untested = e.Start.Data.Test == 0
 		p.say(Describe(e))
 	case EventNotice:
 		p.flush("")
@@ -113,7 +116,10 @@ func (p *Progress) Record(e *Event) error {
 		p.seconds = float64(e.Seconds)
 		p.pending = progressText(e.Evaluation)
 		if e.Type != EventEvaluation {
-			p.pending += fmt.Sprintf("  after %s of %d kernels", strings.TrimSuffix(string(e.Type), "d")+"ing", len(e.Kernels))
+			p.pending += fmt.Sprintf("  after %s %d kernels", strings.TrimSuffix(strings.TrimSuffix(string(e.Type), "ed"), "e")+"ing", len(e.Kernels))
+		}
+		if p.untested {
+			p.flush("")
 		}
 	case EventMetrics:
 		for _, m := range e.Metrics {

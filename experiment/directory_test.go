@@ -54,7 +54,7 @@ func TestDirectory(t *testing.T) {
 	if len(rows) != 1+3*(3+1+1) {
 		t.Errorf("%d rows", len(rows))
 	}
-	if got := strings.Join(rows[2], "|"); got != "1|0.1|10|LIN*PER|LIN*PER, read|0.07142857142857142|0.30000000000000004|-0.16666666666666666|0|2|live" {
+	if got := strings.Join(rows[2], "|"); got != "1|0.1|10|LIN*PER|LIN*PER, read|0.07142857142857142|0.3333333333333333|-0.16666666666666666|0|2|live" {
 		t.Error(got)
 	}
 	if got := strings.Join(rows[11], "|"); got != "3|0.3|30|LIN*PER|LIN*PER, read||||||pruned" {

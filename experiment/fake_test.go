@@ -96,7 +96,7 @@ func (f *fake) revise() {
 		} else {
 			rank++
 			k.Rank, k.ELBO = rank, -1/float64(3*rank)
-			k.Posterior, k.Bayes = 1/float64(rank*7), 0.1+0.2 // not round in binary
+			k.Posterior, k.Bayes = 1/float64(rank*7), 1.0/3
 			k.Params = []vbks.ParamValue{
 				{Param: kernelspace.Param{Name: "variance"}, Value: 0.5}, {Param: kernelspace.Param{Name: "lengthscale"}, Value: 2},
 			}

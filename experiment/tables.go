@@ -29,7 +29,6 @@ type tables struct {
 	dir                string
 	posterior, metrics *os.File
 	kernels            map[string]KernelInfo
-	order              []string
 	last               *Evaluation
 	lazy               bool // write kernels.csv when closed, not at each evaluation
 }

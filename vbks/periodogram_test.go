@@ -12,8 +12,6 @@ import (
 	"slices"
 	"strconv"
 	"testing"
-
-	"github.com/ulikunitz/xz"
 )
 
 // closest returns the position of the peak nearest to a period and the
@@ -311,28 +309,6 @@ func TestPeriodsOfRealSeries(t *testing.T) {
 		peaks := Periods(x, y, PeriodOptions{})
 		t.Log(name, peaks)
 		wantPeriod(t, peaks, 1, 1e-2, 1)
-	}
-}
-
-func TestPeriodsOfSwissgrid(t *testing.T) {
-	r, err := xz.NewReader(sharedData(t, "swissgrid/total-consumption-15min-2009-2014.csv.xz"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	rng := rand.New(rand.NewPCG(9, 3))
-	x, y := readSeries(t, r, 2, func(int) bool { return rng.Float64() < 190336./210336 })
-	// Rows come shuffled.
-	rng.Shuffle(len(x), func(i, j int) { x[i], x[j] = x[j], x[i]; y[i], y[j] = y[j], y[i] })
-	sizes := []int{2500, len(x)}
-	if testing.Short() {
-		sizes = sizes[:1]
-	}
-	for _, n := range sizes {
-		peaks := Periods(x[:n], y[:n], PeriodOptions{})
-		t.Log(n, "rows:", peaks)
-		wantPeriod(t, peaks, 365.25, 0.05, 4)
-		wantPeriod(t, peaks, 7, 0.01, 4)
-		wantPeriod(t, peaks, 1, 0.01, 4)
 	}
 }
 

@@ -108,14 +108,22 @@ func newSpectrum(x, y []float64, s sampling) *spectrum {
 	}
 	var transform func(w []float64, most int) []complex128
 	if s.step > 0 {
-		l := smooth(oversampling * s.cells)
+		l := fftLength(oversampling * s.cells)
 		sp.df = 1 / (float64(l) * s.step)
 		sp.k = l/2 - 1 // at the Nyquist frequency itself the sine vanishes
 		transform = gridTransform(x, s, l)
 	} else {
 		sp.df = 1 / (oversampling * s.span)
 		sp.k = min(int(0.5/s.gap/sp.df), 1<<17)
-		transform = scatterTransform(x, s.lo, sp.df, 2*sp.k)
+		// What is needed up to K only takes shorter transforms.
+		long := scatterTransform(x, s.lo, sp.df, 2*sp.k)
+		short := scatterTransform(x, s.lo, sp.df, sp.k)
+		transform = func(w []float64, most int) []complex128 {
+			if most <= sp.k {
+				return short(w, most)
+			}
+			return long(w, most)
+		}
 	}
 	// A period of which fewer than one and a half are seen cannot be told from a trend.
 	sp.low = int(math.Ceil(1.5 / (s.span * sp.df)))
@@ -151,20 +159,20 @@ func power(t float64, j int) float64 {
 	return p
 }
 
-// smooth returns the least even number ≥ n without prime factors above 5, for
-// which the FFT is fast.
-func smooth(n int) int {
-	for n += n & 1; ; n += 2 {
-		r := n
-		for _, f := range [...]int{2, 3, 5} {
-			for r%f == 0 {
-				r /= f
-			}
+// fftLength returns the least number ≥ n of the form 2^a, 3·2^a, 5·2^a, 9·2^a
+// or 15·2^a: the FFT is fastest by factors of 4.
+func fftLength(n int) int {
+	best := 0
+	for _, odd := range [...]int{1, 3, 5, 9, 15} {
+		l := 2 * odd
+		for l < n {
+			l *= 2
 		}
-		if r == 1 {
-			return n
+		if best == 0 || l < best {
+			best = l
 		}
 	}
+	return best
 }
 
 // gridTransform returns a function that computes Σ_i w_i exp(−iω_k x_i) for
@@ -208,7 +216,7 @@ func scatterTransform(x []float64, lo, df float64, top int) func(w []float64, mo
 	for j := range weights {
 		weights[j] = math.Exp(-float64(j*j) / (2 * s2))
 	}
-	l := smooth(4*top + 4*reach)
+	l := fftLength(4*top + 4*reach)
 	fft := fourier.NewFFT(l)
 	seq := make([]float64, l)
 	return func(w []float64, most int) []complex128 {
