@@ -34,7 +34,7 @@ func (t *Trainer) Checkpoint() map[string]Tensor {
 			}
 		}
 		s := k.state
-		out[name("status")] = Tensor{Shape: []int{3}, Data: []float64{k.elbo, s.Factor, float64(s.Steps)}}
+		out[name("status")] = Tensor{Shape: []int{5}, Data: []float64{k.elbo, s.Factor, float64(s.Steps), s.Rows, s.Seen}}
 		add("free", s.Free)
 		add("theta_chol", s.ThetaChol)
 		add("mean", s.Mean)

@@ -8,10 +8,19 @@ import (
 	"kestrel/device"
 )
 
-// finalPassRows times the number of live kernels bounds the rows for which a
-// natural-gradient evaluation ends with an exact pass for every kernel: beyond,
-// only the kernels that matter get one, when they predict.
-const finalPassRows = 2e6
+// A natural-gradient evaluation ends with an exact pass over all rows seen
+// where that costs little, at most exactRows rows times live kernels, and when
+// all data are used, where it decides the result, at most finalExactRows.
+const (
+	exactRows      = 1e5
+	finalExactRows = 4e6
+)
+
+// ending reports whether this evaluation ends with an exact pass.
+func (r *round) ending() bool {
+	work := float64(r.n) * float64(len(r.live))
+	return work <= exactRows || work <= finalExactRows && r.number >= r.Planned()
+}
 
 // columnPeriods finds candidate periods for every input column.
 func columnPeriods(d Training, seed uint64) [][]float64 {
@@ -43,7 +52,7 @@ func (r *round) learner(w *worker, unit []int) (*learner, error) {
 // learnUnit takes the kernels of a unit through the evaluation's stochastic
 // steps and estimates their local ELBOs.
 func (r *round) learnUnit(ctx context.Context, w *worker, unit []int) error {
-	if err := r.load(w, unit); err != nil {
+	if err := r.load(w.group, unit); err != nil {
 		return err
 	}
 	l, err := r.learner(w, unit)
@@ -69,7 +78,7 @@ func (r *round) learnUnit(ctx context.Context, w *worker, unit []int) error {
 	if err := l.train(sub, batches, stop); err != nil {
 		return err
 	}
-	if l.precision && float64(r.n)*float64(len(r.live)) <= finalPassRows {
+	if l.precision && r.ending() {
 		if err := l.exact(sub, device.Points{Data: r.train, To: r.n}, stop); err != nil {
 			return err
 		}

@@ -111,7 +111,7 @@ func (t *Trainer) Predict(ctx context.Context, x []float64, o PredictOptions) (*
 
 // predictUnit predicts with the kernels of a unit.
 func (r *round) predictUnit(ctx context.Context, w *worker, unit []int, x device.Points) (mean, variance [][]float64, err error) {
-	if err := r.load(w, unit); err != nil {
+	if err := r.load(w.group, unit); err != nil {
 		return nil, nil, err
 	}
 	if !r.exact {

@@ -21,11 +21,16 @@ const (
 	promising       = 40.0 // nats that a start may be behind then
 	transplantSlack = 15.0 // nats that a transplant may be behind the present solution
 	maxPolished     = 3    // transplants optimised per kernel and round
-	startRows       = 1000 // rows on which the stochastic optimisers' starts are compared
+	startRows       = 768  // rows on which the stochastic optimisers' starts are compared
+	startInducing   = 64   // inducing inputs for that
 	maxFactor       = 1e4  // of the jitter's escalation
 )
 
-// worker is a lane with its buffers.
+// worker is a lane with its buffers: a group on the run's inducing inputs,
+// and the collapsed bound on which solutions are searched for and compared.
+// That one is on the same group where it is the local ELBO itself, and on a
+// group of its own with few inducing inputs, the scout, where a stochastic
+// optimiser takes the solutions further.
 type worker struct {
 	lane  device.Lane
 	group *group
@@ -34,12 +39,18 @@ type worker struct {
 	index map[*rowSet]device.Index
 }
 
-func newWorker(c *common, lane device.Lane, capacity, params int) (*worker, error) {
-	g, err := newGroup(c, lane, capacity, params)
+func newWorker(main, scout *common, lane device.Lane, capacity, params int) (*worker, error) {
+	g, err := newGroup(main, lane, capacity, params)
 	if err != nil {
 		return nil, err
 	}
-	b, err := newCollapsed(g)
+	search := g
+	if scout != main {
+		if search, err = newGroup(scout, lane, capacity, params); err != nil {
+			return nil, err
+		}
+	}
+	b, err := newCollapsed(search)
 	if err != nil {
 		return nil, err
 	}
@@ -149,10 +160,20 @@ func (r *round) close() {
 
 // run does the work of the evaluation.
 func (r *round) run(ctx context.Context) error {
-	if err := r.each(ctx, "optimise", r.live, r.search); err != nil {
+	searched := r.live
+	if !r.searching() {
+		// Only kernels without a solution, if any.
+		searched = slices.DeleteFunc(slices.Clone(r.live), func(k int) bool { return r.kernels[k].state != nil })
+		for _, k := range r.live {
+			if s := r.kernels[k].state; s != nil {
+				r.best[k] = solution{x: s.Free, source: "last"}
+			}
+		}
+	}
+	if err := r.each(ctx, "optimise", searched, r.search); err != nil {
 		return err
 	}
-	if r.settings.Transplants {
+	if r.settings.Transplants && r.searching() {
 		if err := r.transplants(ctx); err != nil {
 			return err
 		}
@@ -212,18 +233,18 @@ func (r *round) each(ctx context.Context, phase string, kernels []int, work func
 	return nil
 }
 
-// load gives a worker's group the kernels of a unit.
-func (r *round) load(w *worker, unit []int) error {
+// load gives a worker's group g the kernels of a unit.
+func (r *round) load(g *group, unit []int) error {
 	programs := make([]*kernelspace.Program, len(unit))
 	priors := make([]prior, len(unit))
 	for i, k := range unit {
 		programs[i], priors[i] = r.kernels[k].program, r.kernels[k].prior
 	}
-	if err := w.group.load(programs, priors); err != nil {
+	if err := g.load(programs, priors); err != nil {
 		return err
 	}
 	for i, k := range unit {
-		w.lane.Write(w.group.factor, i, []float64{r.factor[k]})
+		g.lane.Write(g.factor, i, []float64{r.factor[k]})
 	}
 	return nil
 }
@@ -232,16 +253,23 @@ func (r *round) load(w *worker, unit []int) error {
 // are few and at the end, half of them between.
 func (r *round) starts() int {
 	p := float64(r.n) / float64(r.data.Rows())
-	if p >= 0.3 && p < 1 || !r.exact && r.number > 3 {
+	if p >= 0.3 && p < 1 {
 		return (r.settings.Starts + 1) / 2
 	}
 	return r.settings.Starts
 }
 
+// searching reports whether this evaluation looks for other solutions at all:
+// always where the bound on all rows is the local ELBO; for the stochastic
+// optimisers, whose solutions move on in between, at evaluations 1, 2, 4, 8, ...
+func (r *round) searching() bool {
+	return r.exact || r.number&(r.number-1) == 0
+}
+
 // search finds hyperparameters for the kernels of a unit: from the last
 // optimum and from fresh starts.
 func (r *round) search(ctx context.Context, w *worker, unit []int) error {
-	if err := r.load(w, unit); err != nil {
+	if err := r.load(w.bound.group, unit); err != nil {
 		return err
 	}
 	stop := func() error { return r.step(ctx) }
@@ -354,7 +382,7 @@ func (r *round) search(ctx context.Context, w *worker, unit []int) error {
 			if err := r.search(ctx, w, []int{k}); err != nil {
 				return err
 			}
-			if err := r.load(w, unit); err != nil {
+			if err := r.load(w.bound.group, unit); err != nil {
 				return err
 			}
 			continue
@@ -501,7 +529,7 @@ func (r *round) transplants(ctx context.Context) error {
 // transplantUnit values the transplants for the kernels of a unit and optimises
 // the promising ones.
 func (r *round) transplantUnit(ctx context.Context, w *worker, unit []int, givers []solution, changed []bool, times int) error {
-	if err := r.load(w, unit); err != nil {
+	if err := r.load(w.bound.group, unit); err != nil {
 		return err
 	}
 	rows, err := w.points(r.train, r.rows)

@@ -22,6 +22,7 @@ type Trainer struct {
 	inducing []float64 // Z, row-major
 	drawer   *drawer
 	kernels  []*kernel
+	scout    *common // what solutions are searched on; &common itself where that is the local ELBO
 	workers  []*worker
 	group    int  // kernels that a worker takes at a time
 	exact    bool // optimizer "collapsed": the bound on all rows seen is the local ELBO
@@ -99,14 +100,36 @@ func New(ctx context.Context, dev device.Device, data Training, space []Candidat
 	for _, k := range t.kernels {
 		params = max(params, len(k.program.Params)+1)
 	}
+	if t.scout, err = t.newScout(); err != nil {
+		return nil, err
+	}
 	for i := range lanes {
-		w, err := newWorker(&t.common, dev.Lane(i), min(t.group, len(space)), params)
+		w, err := newWorker(&t.common, t.scout, dev.Lane(i), min(t.group, len(space)), params)
 		if err != nil {
 			return nil, fmt.Errorf("memory for the kernels: %w", err)
 		}
 		t.workers = append(t.workers, w)
 	}
 	return t, nil
+}
+
+// newScout returns what solutions are searched on: the run's own inducing
+// inputs, or for the stochastic optimisers fewer.
+func (t *Trainer) newScout() (*common, error) {
+	if t.exact || t.m <= startInducing {
+		return &t.common, nil
+	}
+	z, _, err := PlaceInducing(t.data.X, t.data.Dim, startInducing, t.settings.Placement, t.settings.Seed)
+	if err != nil {
+		return nil, err
+	}
+	d, err := t.dev.NewData(z, nil, t.data.Dim)
+	if err != nil {
+		return nil, err
+	}
+	scout := t.common
+	scout.z, scout.m = device.All(d), d.Rows()
+	return &scout, nil
 }
 
 // place chooses the inducing inputs.
@@ -282,8 +305,12 @@ func (t *Trainer) reinduce(m int) error {
 	}
 	t.settings.Inducing = t.m
 	t.drawer.m = t.m
+	var err error
+	if t.scout, err = t.newScout(); err != nil {
+		return err
+	}
 	for i, old := range t.workers {
-		w, err := newWorker(&t.common, old.lane, old.group.capacity, old.group.params)
+		w, err := newWorker(&t.common, t.scout, old.lane, old.group.capacity, old.group.params)
 		if err != nil {
 			return fmt.Errorf("memory for %d inducing inputs: %w", t.m, err)
 		}

@@ -78,8 +78,12 @@ func (l *lane) Sample(sub []int, mean, c, eta, x device.Array) {
 	xa.Reshape(1, n)
 	for _, k := range sub {
 		cm, em, xm := ca.member(k), ea.member(k), xa.member(k)
+		// In order, so that zeros that pad a shorter vector change nothing.
 		for i, m := range ma.member(k) {
-			xm[i] = m + dot(cm[i*n:i*n+i+1], em)
+			for j, c := range cm[i*n : i*n+i+1] {
+				m += c * em[j]
+			}
+			xm[i] = m
 		}
 	}
 }
