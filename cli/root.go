@@ -126,7 +126,7 @@ func newRoot() *cobra.Command {
 		},
 	}
 	f.register(root)
-	root.AddCommand(newRun(), newOpen(), newExport(), newKernels(), newData(), newConfig(), newDevices(), newVersion())
+	root.AddCommand(newRun(), newOpen(), newExport(), newKernels(), newData(), newConfig(), newStudy(), newDevices(), newVersion())
 	return root
 }
 

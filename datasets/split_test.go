@@ -82,6 +82,9 @@ func TestSplitRowsAndX(t *testing.T) {
 			}
 		}
 	}
+	// An x on the limit min + 0.9 (max − min) itself is for training.
+	d = loadText(t, rowsTable(101), Spec{SplitBy: "x", TestFraction: .1})
+	checkPartition(t, d, 91, 10)
 	d = loadText(t, text, Spec{Order: "time", SplitBy: "rows", TestRows: 5})
 	for i, r := range d.Train[1:] {
 		if d.X[r] <= d.X[d.Train[i]] {

@@ -183,6 +183,9 @@ func TestSyntheticNoise(t *testing.T) {
 			t.Errorf("%s noise has mean %g and sd %g, in sds of y", name, mean/sd, noise/sd)
 		}
 	}
+	if a, b := noisy.Y[0]-clean.Y[0], noisy.Y[1000]-clean.Y[1000]; math.Abs(a-b) < 1e-9*sd {
+		t.Error("training and test rows have the same noise")
+	}
 	if clean.Y[clean.Train[0]] == noisy.Y[clean.Train[0]] {
 		t.Error("no noise")
 	}

@@ -260,8 +260,9 @@ type Collapsed interface {
 type Stepper interface {
 	// Adam makes step t (counted from 1) of Kingma and Ba's Adam (2015,
 	// algorithm 1; β₁ = 0.9, β₂ = 0.999, ε = 1e-8) uphill on x (any shape)
-	// along grad, with moments m1, m2 of the same shape.
-	Adam(sub []int, t int, rate float64, x, grad, m1, m2 Array)
+	// along grad, with moments m1, m2 of the same shape. stride, of the same
+	// shape or nil for ones, multiplies the rate entry by entry.
+	Adam(sub []int, t int, rate float64, stride, x, grad, m1, m2 Array)
 	// LogPrior adds to value the log density of independent normals with means
 	// mean and precisions prec (all K x (1 x F); precision 0: no prior), less
 	// wall·(excess)²/2 for every entry of x outside [lo, hi], and to grad its

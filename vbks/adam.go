@@ -24,10 +24,10 @@ func (l *learner) adamStep(sub []int, x device.Points, n float64) {
 			l.freeGradient(sub)
 		}
 		l.step(sub, func(same []int, t int) {
-			ln.Adam(same, t, l.rate, l.qm, l.gradM, l.meanMoments.first, l.meanMoments.second)
-			ln.Adam(same, t, l.rate, l.qc, l.gradC, l.cholMoments.first, l.cholMoments.second)
+			ln.Adam(same, t, l.rate, nil, l.qm, l.gradM, l.meanMoments.first, l.meanMoments.second)
+			ln.Adam(same, t, l.rate, nil, l.qc, l.gradC, l.cholMoments.first, l.cholMoments.second)
 			if !l.frozen {
-				ln.Adam(same, t, l.rate, l.free, l.gradFree, l.freeMoments.first, l.freeMoments.second)
+				ln.Adam(same, t, l.rate, l.stride, l.free, l.gradFree, l.freeMoments.first, l.freeMoments.second)
 			}
 		})
 		l.outdate(sub)
@@ -47,8 +47,8 @@ func (l *learner) adamStep(sub []int, x device.Points, n float64) {
 	}
 	l.q.finish(sub)
 	l.step(sub, func(same []int, t int) {
-		ln.Adam(same, t, l.rate, l.qm, l.sumM, l.meanMoments.first, l.meanMoments.second)
-		ln.Adam(same, t, l.rate, l.qc, l.sumC, l.cholMoments.first, l.cholMoments.second)
+		ln.Adam(same, t, l.rate, nil, l.qm, l.sumM, l.meanMoments.first, l.meanMoments.second)
+		ln.Adam(same, t, l.rate, nil, l.qc, l.sumC, l.cholMoments.first, l.cholMoments.second)
 		l.stepTheta(same, t)
 	})
 }
@@ -59,8 +59,8 @@ func (l *learner) stepTheta(same []int, t int) {
 		return
 	}
 	ln := l.lane
-	ln.Adam(same, t, l.rate, l.q.centre, l.q.gradCentre, l.freeMoments.first, l.freeMoments.second)
-	ln.Adam(same, t, l.rate, l.q.chol, l.q.gradChol, l.thetaMoments.first, l.thetaMoments.second)
+	ln.Adam(same, t, l.rate, l.stride, l.q.centre, l.q.gradCentre, l.freeMoments.first, l.freeMoments.second)
+	ln.Adam(same, t, l.rate, l.strideChol, l.q.chol, l.q.gradChol, l.thetaMoments.first, l.thetaMoments.second)
 }
 
 // freeGradient turns gradTheta into gradFree and adds log p(θ), which for a

@@ -14,6 +14,7 @@ import (
 // ascent is one L-BFGS maximisation of a member's bound, from a start.
 type ascent struct {
 	start []float64
+	scale []float64 // the optimiser sees x/scale; nil for ones
 	x     []float64 // best point seen; nil if no evaluation succeeded
 	value float64   // its bound
 	evals int
@@ -83,18 +84,30 @@ func (q *asker) run(a *ascent, iterations int) {
 		value    float64
 		stopped  bool
 	)
-	evaluate := func(x []float64) {
-		if at != nil && slices.Equal(at, x) {
+	scaled := func(x []float64, times bool) []float64 {
+		y := slices.Clone(x)
+		for i, s := range a.scale {
+			if times {
+				y[i] *= s
+			} else {
+				y[i] /= s
+			}
+		}
+		return y
+	}
+	evaluate := func(z []float64) {
+		if at != nil && slices.Equal(at, z) {
 			return
 		}
-		at = append(at[:0], x...)
+		at = append(at[:0], z...)
+		x := scaled(z, true)
 		if grad == nil {
 			grad = make([]float64, len(x))
 		}
 		if stopped {
 			return
 		}
-		q.ask <- at
+		q.ask <- x
 		r := <-q.tell
 		a.evals++
 		switch {
@@ -102,7 +115,7 @@ func (q *asker) run(a *ascent, iterations int) {
 			stopped = true
 		case r.ok:
 			value = -r.value
-			for i, g := range r.grad {
+			for i, g := range scaled(r.grad, true) {
 				grad[i] = -g
 			}
 			if a.x == nil || r.value > a.value {
@@ -119,6 +132,9 @@ func (q *asker) run(a *ascent, iterations int) {
 			for i := range x {
 				d := x[i] - a.x[i]
 				grad[i] = d
+				if a.scale != nil {
+					grad[i] *= a.scale[i]
+				}
 				d2 += d * d
 			}
 			value = -a.value + 1e3 + math.Abs(a.value) + d2/2
@@ -135,7 +151,7 @@ func (q *asker) run(a *ascent, iterations int) {
 			return optimize.NotTerminated, nil
 		},
 	}
-	start := a.start
+	start := scaled(a.start, false)
 	// A line search that finds no better point ends gonum's run, often only
 	// because the curvature memory is stale: go on from the best point with a
 	// fresh memory while that still gains.
@@ -160,7 +176,7 @@ func (q *asker) run(a *ascent, iterations int) {
 		if had && a.value < before+0.1 {
 			return
 		}
-		start = slices.Clone(a.x)
+		start = scaled(a.x, false)
 	}
 }
 

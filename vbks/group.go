@@ -1,6 +1,8 @@
 package vbks
 
 import (
+	"math"
+
 	"kestrel/device"
 	"kestrel/kernelspace"
 )
@@ -13,8 +15,9 @@ type common struct {
 	m      int           // their number
 	dim    int
 	jitter device.Jitter
-	floor  float64 // least σ_n²
-	wall   float64 // strength of the soft bounds, nats per squared log unit
+	floor  float64   // least σ_n²
+	wall   float64   // strength of the soft bounds, nats per squared log unit
+	span   []float64 // range of the training inputs, per column
 }
 
 // group is the kernels that one lane works on together, with the buffers that
@@ -95,6 +98,33 @@ func (g *group) load(programs []*kernelspace.Program, priors []prior) error {
 		g.lane.Write(g.hi, i, g.padded(priors[i].hi, 1e3))
 	}
 	return nil
+}
+
+// strides returns how far a free vector's entries may sensibly move together,
+// relative to each other: 1, but for a period p over a range of x that is many
+// times as long. A change of its logarithm by δ moves the phase at the far end by
+// δ·range/p cycles, so its steps are half of p/range, at most 1.
+func (c *common) strides(p *kernelspace.Program, x []float64) []float64 {
+	out := make([]float64, len(x))
+	for i := range out {
+		out[i] = 1
+	}
+	for i, j := range p.Free {
+		q := p.Params[j]
+		if q.Name != "period" {
+			continue
+		}
+		span := 0.0
+		for d, s := range c.span {
+			if q.Column < 0 || q.Column == d {
+				span = max(span, s)
+			}
+		}
+		if span > 0 {
+			out[i] = min(1, 0.5*math.Exp(x[i])/span)
+		}
+	}
+	return out
 }
 
 // freeLen returns the length of kernel i's free vector: its free parameters and ρ.

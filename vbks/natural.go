@@ -62,7 +62,7 @@ func (l *learner) naturalStep(sub []int, x device.Points, n float64, move bool) 
 			l.stepTheta(same, t)
 			return
 		}
-		ln.Adam(same, t, l.rate, l.free, l.gradFree, l.freeMoments.first, l.freeMoments.second)
+		ln.Adam(same, t, l.rate, l.stride, l.free, l.gradFree, l.freeMoments.first, l.freeMoments.second)
 	})
 	if l.q == nil {
 		l.outdate(moving)

@@ -297,7 +297,7 @@ func (r *round) search(ctx context.Context, w *worker, unit []int) error {
 			sub, runs = append(sub, i), append(runs, &ascent{start: s.Free})
 		}
 	}
-	if err := r.climb(ctx, sub, runs, lastSteps, onRows); err != nil {
+	if err := r.climb(ctx, unit, sub, runs, lastSteps, onRows); err != nil {
 		return err
 	}
 	for i, a := range runs {
@@ -333,7 +333,7 @@ func (r *round) search(ctx context.Context, w *worker, unit []int) error {
 				runs[i] = &ascent{start: r.drawer.draw(r.kernels[k].program, rng, number)}
 			}
 		}
-		if err := r.climb(ctx, all, runs, screenSteps, onScreen); err != nil {
+		if err := r.climb(ctx, unit, all, runs, screenSteps, onScreen); err != nil {
 			return err
 		}
 		for i, a := range runs {
@@ -434,11 +434,14 @@ func (r *round) step(ctx context.Context) error {
 }
 
 // climb runs ascents; with 0 steps it only values the starts.
-func (r *round) climb(ctx context.Context, sub []int, runs []*ascent, steps int, obj objective) error {
+func (r *round) climb(ctx context.Context, unit, sub []int, runs []*ascent, steps int, obj objective) error {
 	if len(sub) == 0 {
 		return nil
 	}
 	if steps > 0 {
+		for i, a := range runs {
+			a.scale = r.strides(r.kernels[unit[sub[i]]].program, a.start)
+		}
 		return ascend(ctx, r.gate, sub, runs, steps, obj)
 	}
 	return value(sub, runs, obj)
@@ -450,7 +453,7 @@ func (r *round) staged(ctx context.Context, unit, sub []int, runs []*ascent, obj
 	for i, a := range runs {
 		a.target, a.rivalled = r.valueOf(unit[sub[i]]), true
 	}
-	if err := r.climb(ctx, sub, runs, min(stageSteps, r.settings.Steps), obj); err != nil {
+	if err := r.climb(ctx, unit, sub, runs, min(stageSteps, r.settings.Steps), obj); err != nil {
 		return err
 	}
 	var again []int
@@ -464,7 +467,7 @@ func (r *round) staged(ctx context.Context, unit, sub []int, runs []*ascent, obj
 	if r.settings.Steps <= stageSteps {
 		return nil
 	}
-	return r.climb(ctx, again, rest, r.settings.Steps-stageSteps, obj)
+	return r.climb(ctx, unit, again, rest, r.settings.Steps-stageSteps, obj)
 }
 
 // valueOf returns the value of a kernel's best solution so far.
@@ -595,7 +598,7 @@ func (r *round) transplantUnit(ctx context.Context, w *worker, unit []int, giver
 		if len(sub) == 0 {
 			break
 		}
-		if err := r.climb(ctx, sub, runs, r.settings.Steps, obj); err != nil {
+		if err := r.climb(ctx, unit, sub, runs, r.settings.Steps, obj); err != nil {
 			return err
 		}
 		for i, a := range runs {

@@ -2,6 +2,7 @@ package vbks
 
 import (
 	"fmt"
+	"slices"
 
 	"kestrel/device"
 )
@@ -26,17 +27,19 @@ func (l *learner) begin(k int, st *State, name string) error {
 	vector := func(x []float64) []float64 { return l.padded(orZeros(x, n), 0) }
 	ln.Write(l.freeMoments.first, k, vector(st.FreeM1))
 	ln.Write(l.freeMoments.second, k, vector(st.FreeM2))
+	stride := l.strides(l.programs[k], st.Free)
+	ln.Write(l.stride, k, l.padded(stride, 0))
 
-	mean, chol := orZeros(st.Mean, l.m), orIdentity(st.Chol, l.m, 1)
-	if len(mean) != l.m || len(chol) != l.m*l.m {
+	mean, root := orZeros(st.Mean, l.m), orIdentity(st.Chol, l.m, 1)
+	if len(mean) != l.m || len(root) != l.m*l.m {
 		return fmt.Errorf("%s: q(v) of %d inducing inputs where there are %d", name, len(mean), l.m)
 	}
 	if l.precision {
 		ln.Write(l.lambdaM, k, mean)
-		ln.Write(l.lambda, k, chol)
+		ln.Write(l.lambda, k, root)
 	} else {
 		ln.Write(l.qm, k, mean)
-		ln.Write(l.qc, k, chol)
+		ln.Write(l.qc, k, root)
 		ln.Write(l.meanMoments.first, k, orZeros(st.MeanM1, l.m))
 		ln.Write(l.meanMoments.second, k, orZeros(st.MeanM2, l.m))
 		ln.Write(l.cholMoments.first, k, orZeros(st.CholM1, l.m*l.m))
@@ -46,7 +49,21 @@ func (l *learner) begin(k int, st *State, name string) error {
 		return nil
 	}
 	ln.Write(l.q.centre, k, l.padded(st.Free, 0))
-	ln.Write(l.q.chol, k, l.paddedSquare(orIdentity(st.ThetaChol, n, thetaStart), n))
+	rows := make([]float64, n*n)
+	chol := slices.Clone(st.ThetaChol)
+	if chol == nil {
+		chol = make([]float64, n*n)
+	}
+	for i, d := range stride {
+		for j := range n {
+			rows[i*n+j] = d
+		}
+		if st.ThetaChol == nil {
+			chol[i*n+i] = thetaStart * d
+		}
+	}
+	ln.Write(l.strideChol, k, l.paddedSquare(rows, n))
+	ln.Write(l.q.chol, k, l.paddedSquare(chol, n))
 	square := func(x []float64) []float64 {
 		out := l.paddedSquare(orZeros(x, n*n), n)
 		f := l.ks.Free()

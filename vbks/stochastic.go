@@ -47,6 +47,8 @@ type learner struct {
 	sumM, sumC      device.Array // gradients summed over samples of θ
 	failed          device.Array // not 0 once a factorisation has failed
 
+	stride, strideChol device.Array // see strides
+
 	freeMoments, meanMoments, cholMoments, thetaMoments moments
 }
 
@@ -86,8 +88,10 @@ func newLearner(g *group, batch int, s Settings) (*learner, error) {
 	l.lambda, l.lambdaM, l.target = al.array(m, m), al.array(m, 1), al.array(m, 1)
 	l.failed = al.array(1, 1)
 	l.freeMoments = al.moments(1, f)
+	l.stride = al.array(1, f)
 	if l.q != nil {
 		l.thetaMoments = al.moments(f, f)
+		l.strideChol = al.array(f, f)
 	}
 	if !sv.precision {
 		l.meanMoments, l.cholMoments = al.moments(m, 1), al.moments(m, m)
@@ -105,10 +109,12 @@ func (l *learner) adopt(priors []prior) error {
 	l.members = make([]member, len(priors))
 	f := l.ks.Free()
 	l.freeMoments.reshape(1, f)
+	l.stride.Reshape(1, f)
 	if l.q == nil {
 		return nil
 	}
 	l.thetaMoments.reshape(f, f)
+	l.strideChol.Reshape(f, f)
 	return l.q.adopt(priors)
 }
 

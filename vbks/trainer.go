@@ -76,7 +76,7 @@ func New(ctx context.Context, dev device.Device, data Training, space []Candidat
 		t.cumYY[i+1] = t.cumYY[i] + y*y
 	}
 	scales := Summarise(data.X, data.Y, data.Dim)
-	t.common = common{dev: dev, dim: data.Dim, jitter: s.Jitter, wall: 100}
+	t.common = common{dev: dev, dim: data.Dim, jitter: s.Jitter, wall: 100, span: scales.Span}
 	t.floor = s.NoiseFloor * scales.YVar
 	var err error
 	if t.train, err = dev.NewData(data.X, data.Y, data.Dim); err != nil {

@@ -137,7 +137,7 @@ func TestStepAllocatesNothing(t *testing.T) {
 			l.Gemm(s, false, true, 1, a, r, 0, gm)
 			l.Syrk(s, 1, a, 0, gc)
 			l.GaussKL(s, mean, root, value, gm, gc)
-			l.Adam(s, 1, 1e-3, root, gc, mom1, mom2)
+			l.Adam(s, 1, 1e-3, nil, root, gc, mom1, mom2)
 		}
 		step()
 		if got := testing.AllocsPerRun(3, step); got != 0 {

@@ -13,9 +13,9 @@ const (
 	adamEpsilon = 1e-8
 )
 
-func (l *lane) Adam(sub []int, t int, rate float64, x, grad, m1, m2 device.Array) {
-	xa, ga, ma, va := arr(x), arr(grad), arr(m1), arr(m2)
-	want(ga.shaped(xa.rows, xa.cols) && ma.shaped(xa.rows, xa.cols) && va.shaped(xa.rows, xa.cols))
+func (l *lane) Adam(sub []int, t int, rate float64, stride, x, grad, m1, m2 device.Array) {
+	xa, ga, ma, va, sa := arr(x), arr(grad), arr(m1), arr(m2), arr(stride)
+	want(ga.shaped(xa.rows, xa.cols) && ma.shaped(xa.rows, xa.cols) && va.shaped(xa.rows, xa.cols) && (sa == nil || sa.shaped(xa.rows, xa.cols)))
 	c1 := 1 - math.Pow(adamBeta1, float64(t))
 	c2 := 1 - math.Pow(adamBeta2, float64(t))
 	for _, k := range sub {
@@ -23,7 +23,11 @@ func (l *lane) Adam(sub []int, t int, rate float64, x, grad, m1, m2 device.Array
 		for i, g := range ga.member(k) {
 			mm[i] = adamBeta1*mm[i] + (1-adamBeta1)*g
 			vm[i] = adamBeta2*vm[i] + (1-adamBeta2)*g*g
-			xm[i] += rate * (mm[i] / c1) / (math.Sqrt(vm[i]/c2) + adamEpsilon)
+			step := rate * (mm[i] / c1) / (math.Sqrt(vm[i]/c2) + adamEpsilon)
+			if sa != nil {
+				step *= sa.member(k)[i]
+			}
+			xm[i] += step
 		}
 	}
 }

@@ -83,17 +83,28 @@ func testExpand(h *harness) {
 
 func testAdam(h *harness) {
 	const rate, beta1, beta2, eps = 0.05, 0.9, 0.999, 1e-8
-	for _, t := range []int{1, 2, 1000} {
+	for i, t := range []int{1, 2, 1000} {
+		strided := i == 1
 		h.verify(operation{
-			name: "Adam", args: []arg{in(5, 7), in(5, 7), in(5, 7), with(5, 7, positive)},
-			run: func(sub []int, a []device.Array) { h.lane.Adam(sub, t, rate, a[0], a[1], a[2], a[3]) },
+			name: "Adam", args: []arg{in(5, 7), in(5, 7), in(5, 7), with(5, 7, positive), with(5, 7, positive)},
+			run: func(sub []int, a []device.Array) {
+				stride := a[4]
+				if !strided {
+					stride = nil
+				}
+				h.lane.Adam(sub, t, rate, stride, a[0], a[1], a[2], a[3])
+			},
 			ref: func(a [][]float64) {
 				for i, g := range a[1] {
 					a[2][i] = beta1*a[2][i] + (1-beta1)*g
 					a[3][i] = beta2*a[3][i] + (1-beta2)*g*g
 					m := a[2][i] / (1 - math.Pow(beta1, float64(t)))
 					v := a[3][i] / (1 - math.Pow(beta2, float64(t)))
-					a[0][i] += rate * m / (math.Sqrt(v) + eps)
+					step := rate * m / (math.Sqrt(v) + eps)
+					if strided {
+						step *= a[4][i]
+					}
+					a[0][i] += step
 				}
 			},
 		})
@@ -105,7 +116,7 @@ func testAdam(h *harness) {
 	for t := 1; t <= 400; t++ {
 		h.lane.Copy(sub, g, top)
 		h.lane.AddScaled(sub, g, -1, x)
-		h.lane.Adam(sub, t, rate, x, g, m1, m2)
+		h.lane.Adam(sub, t, rate, nil, x, g, m1, m2)
 	}
 	h.near("Adam's optimum", h.read(x, 0), []float64{3}, 0.01)
 }

@@ -1,0 +1,473 @@
+package cli
+
+import (
+	"context"
+	"encoding/csv"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"kestrel/experiment"
+)
+
+// Seeds of a figure unless the user says so, and the size of a kernel space
+// from which on there are only the few.
+const (
+	manySeeds  = "1..10"
+	fewSeeds   = "1..3"
+	largeSpace = 50
+)
+
+// studyFlags are the flags of study.
+type studyFlags struct {
+	figures, variants, set []string
+	seeds                  string
+	compareStarts          int
+	out                    string
+	json, quiet            bool
+}
+
+func newStudy() *cobra.Command {
+	var f studyFlags
+	var doc strings.Builder
+	var names []string
+	for _, v := range experiment.Variants() {
+		names = append(names, v.Name)
+		fmt.Fprintf(&doc, "\n  %-6s %s", v.Name, v.Doc)
+	}
+	cmd := &cobra.Command{
+		Use:   "study",
+		Short: "Find out how often the true kernel is selected",
+		Long: "Draw data from a known kernel with many seeds, run the selection on each, and tabulate what became of the true kernel: its final rank, its gap " +
+			"to the leader in nats ± the standard error, its posterior q* and Bayes' posterior, whether it shares the first place within a nat, from which proportion of the " +
+			"data on it led and where it was first ahead, the largest q* of any kernel in the first tenth of the data, and how many nested pairs of kernels end " +
+			"more than 5 nats in the wrong order.\n\n" +
+			"The tables are Markdown, one for each variant and figure, and grow row by row; Ctrl-C ends the study with the rows there are. With --out they are " +
+			"also written as CSV, study-<variant>-<figure>.csv, with the final local ELBO of every kernel in study-elbos-<variant>-<figure>.csv.\n\n" +
+			"Without flags it studies fig1a and fig1b with seeds 1..10, fig1c and fig1d with seeds 1..3, under i, ii and iii: hours rather than minutes on two cores.\n\n" +
+			"Variants:" + doc.String(),
+		Example: "# the first two figures with observation noise\nkestrel study --figures fig1a,fig1b --variant i -o tables\n\n" +
+			"# the paper's setting, three seeds, longer optimisation\nkestrel study --figures fig1c --variant iii --seeds 1..3 --set schedule.steps=100\n\n" +
+			"# would eight times the starts find better optima?\nkestrel study --figures fig1a --variant i --compare-starts 8",
+		Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error { return f.run(cmd) },
+	}
+	fs := cmd.Flags()
+	fs.StringSliceVar(&f.figures, "figures", []string{"fig1a", "fig1b", "fig1c", "fig1d"}, "configs with synthetic data, separated by commas")
+	fs.StringSliceVar(&f.variants, "variant", []string{"i", "ii", "iii"}, "variants, separated by commas: "+strings.Join(names, ", "))
+	fs.StringVar(&f.seeds, "seeds", "", "seeds, such as 1..10 or 1,3,5; default "+manySeeds+", or "+fewSeeds+" for spaces of more than "+strconv.Itoa(largeSpace)+" kernels")
+	fs.StringArrayVar(&f.set, "set", nil, "override a key of the config, after the variant: section.key=value; may be repeated")
+	fs.IntVar(&f.compareStarts, "compare-starts", 0, "run each seed again with n times the starts, and compare the final local ELBOs")
+	fs.StringVarP(&f.out, "out", "o", "", "directory for the tables as CSV")
+	fs.BoolVar(&f.json, "json", false, "write one JSON object a line instead of Markdown")
+	fs.BoolVar(&f.quiet, "quiet", false, "no progress lines")
+	noErr(cmd.RegisterFlagCompletionFunc("figures", completeConfigs))
+	noErr(cmd.RegisterFlagCompletionFunc("variant", cobra.FixedCompletions(names, cobra.ShellCompDirectiveNoFileComp)))
+	return cmd
+}
+
+// studyTable is a case with the seeds to run.
+type studyTable struct {
+	*experiment.StudyCase
+	seeds []uint64
+}
+
+// tables finds everything that is wrong with the user's wishes before any work
+// begins.
+func (f *studyFlags) tables(cmd *cobra.Command) ([]studyTable, error) {
+	if cmd.Flags().Changed("compare-starts") && f.compareStarts < 2 {
+		return nil, fmt.Errorf("--compare-starts %d: must be at least 2", f.compareStarts)
+	}
+	var set []experiment.Override
+	for _, s := range f.set {
+		o, err := experiment.ParseOverride(s)
+		if err != nil {
+			return nil, err
+		}
+		if o.Key == "seed" {
+			return nil, fmt.Errorf("%s: a study runs many seeds; state them with --seeds", o.Flag)
+		}
+		set = append(set, o)
+	}
+	var all []studyTable
+	seen := map[string]bool{}
+	for _, name := range f.variants {
+		v, err := experiment.FindVariant(name)
+		if err != nil {
+			return nil, fmt.Errorf("--variant: %w", err)
+		}
+		for _, figure := range f.figures {
+			c, err := experiment.NewStudyCase(figure, v, set)
+			if err != nil {
+				return nil, err
+			}
+			if f.compareStarts > 0 && c.Config.Settings.Starts == 0 {
+				return nil, fmt.Errorf("--compare-starts: %s has optimise.starts = 0; there is nothing to multiply", figure)
+			}
+			if id := c.Variant.Name + "-" + c.Figure; seen[id] {
+				return nil, fmt.Errorf("figure %s (%s) is asked for twice", c.Figure, c.Variant.Name)
+			} else {
+				seen[id] = true
+			}
+			seeds := f.seeds
+			if seeds == "" && c.Kernels > largeSpace {
+				seeds = fewSeeds
+			} else if seeds == "" {
+				seeds = manySeeds
+			}
+			t := studyTable{StudyCase: c}
+			if t.seeds, err = experiment.ParseSeeds(seeds); err != nil {
+				return nil, fmt.Errorf("--seeds: %w", err)
+			}
+			all = append(all, t)
+		}
+	}
+	if len(all) == 0 {
+		return nil, errors.New("nothing to study: name a figure and a variant")
+	}
+	return all, nil
+}
+
+func (f *studyFlags) run(cmd *cobra.Command) error {
+	tables, err := f.tables(cmd)
+	if err != nil {
+		return err
+	}
+	if f.out != "" {
+		if err := experiment.CheckDirectory(f.out); err != nil {
+			return err
+		}
+	}
+	ctx, stop := interrupts(cmd.Context())
+	defer stop()
+	for i, t := range tables {
+		if i > 0 && !f.json {
+			fmt.Fprintln(cmd.OutOrStdout())
+		}
+		if err := f.table(ctx, cmd, t); err != nil {
+			if errors.Is(err, errInterrupted) {
+				return &exitError{exitInterrupted, errors.New("interrupted; the rows written so far are whole")}
+			}
+			return err
+		}
+	}
+	return nil
+}
+
+// table makes one table. An interruption leaves the rows there are, and their
+// summary.
+func (f *studyFlags) table(ctx context.Context, cmd *cobra.Command, t studyTable) (err error) {
+	sinks := studySinks{&markdownSink{w: cmd.OutOrStdout()}}
+	if f.json {
+		sinks[0] = jsonSink{cmd.OutOrStdout()}
+	}
+	if f.out != "" {
+		files, err := newCSVSink(f.out, t.StudyCase, f.compareStarts > 0)
+		if err != nil {
+			return failed(err)
+		}
+		sinks = append(sinks, files)
+		defer func() {
+			if e := files.close(); err == nil {
+				err = failed(e)
+			}
+		}()
+	}
+	if err := sinks.begin(t.StudyCase); err != nil {
+		return failed(err)
+	}
+	var rows []*experiment.StudyRow
+	var comparisons []*experiment.StartsComparison
+	var workErr error
+	for i, seed := range t.seeds {
+		say := func(more string) {
+			if !f.quiet {
+				fmt.Fprintf(cmd.ErrOrStderr(), "%s (%s), seed %d, %d of %d%s\n", t.Figure, t.Variant.Name, seed, i+1, len(t.seeds), more)
+			}
+		}
+		say("")
+		progress := &experiment.Progress{Out: cmd.ErrOrStderr(), Quiet: f.quiet}
+		var row, more *experiment.StudyRow
+		if row, workErr = t.Run(ctx, seed, 1, progress); workErr != nil {
+			break
+		}
+		rows = append(rows, row)
+		if err := sinks.row(row); err != nil {
+			return failed(err)
+		}
+		if f.compareStarts == 0 {
+			continue
+		}
+		say(fmt.Sprintf(", with %d times the starts", f.compareStarts))
+		progress = &experiment.Progress{Out: cmd.ErrOrStderr(), Quiet: f.quiet}
+		if more, workErr = t.Run(ctx, seed, f.compareStarts, progress); workErr != nil {
+			break
+		}
+		c := experiment.CompareStarts(row, more)
+		comparisons = append(comparisons, c)
+		if err := sinks.compared(c, more); err != nil {
+			return failed(err)
+		}
+	}
+	if len(rows) > 0 {
+		if err := sinks.end("summary", t.Summarise(rows)); err != nil {
+			return failed(err)
+		}
+	}
+	if len(comparisons) > 0 {
+		if !f.json {
+			if err := writeComparisons(cmd.OutOrStdout(), comparisons); err != nil {
+				return failed(err)
+			}
+		}
+		if err := sinks.end("starts-summary", t.SummariseStarts(comparisons)); err != nil {
+			return failed(err)
+		}
+	}
+	return workErr
+}
+
+// studySink takes a study's results as they come, and writes each whole.
+type studySink interface {
+	begin(c *experiment.StudyCase) error
+	row(r *experiment.StudyRow) error
+	compared(c *experiment.StartsComparison, more *experiment.StudyRow) error
+	end(what string, summary fmt.Stringer) error
+}
+
+// studySinks tells several sinks, up to the first error.
+type studySinks []studySink
+
+func (ss studySinks) each(tell func(studySink) error) error {
+	for _, s := range ss {
+		if err := tell(s); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (ss studySinks) begin(c *experiment.StudyCase) error {
+	return ss.each(func(s studySink) error { return s.begin(c) })
+}
+
+func (ss studySinks) row(r *experiment.StudyRow) error {
+	return ss.each(func(s studySink) error { return s.row(r) })
+}
+
+func (ss studySinks) compared(c *experiment.StartsComparison, more *experiment.StudyRow) error {
+	return ss.each(func(s studySink) error { return s.compared(c, more) })
+}
+
+func (ss studySinks) end(what string, summary fmt.Stringer) error {
+	return ss.each(func(s studySink) error { return s.end(what, summary) })
+}
+
+// markdownSink writes a table for people.
+type markdownSink struct{ w io.Writer }
+
+func (m *markdownSink) begin(c *experiment.StudyCase) error {
+	s := c.Config.Settings
+	_, err := fmt.Fprintf(m.w, "### %s (%s): %s\n\nTrue kernel %s among %d; %d inducing inputs, noise %g sd, optimizer %s, %d starts, s = %g, τ = %g.\n\n%s%s",
+		c.Figure, c.Variant.Name, c.Variant.Doc, c.Truth, c.Kernels, s.Inducing, c.Config.Data.Noise, s.Optimizer, s.Starts, s.PriorVariance, s.EvidenceScale,
+		"| seed | rank | leader | gap ± s.e. | q* | Bayes | tied | led from | first ahead | early max q* | nested violations | s |\n",
+		"|---:|---:|---|---:|---:|---:|---|---:|---:|---:|---:|---:|\n")
+	return err
+}
+
+func (m *markdownSink) row(r *experiment.StudyRow) error {
+	if r.Failure != "" {
+		fmt.Fprintf(m.w, "| %d | failed | %s | | | | | | | | | %.3g |\n", r.Seed, strings.ReplaceAll(r.Failure, "|", `\|`), float64(r.Seconds))
+		return nil
+	}
+	rank, gap, tied := strconv.Itoa(r.Rank), fmt.Sprintf("%.2f ± %.2f", float64(r.Gap), float64(r.SE)), "no"
+	if r.Rank == 0 {
+		rank, gap = "out", "-"
+	}
+	if r.Tied {
+		tied = "yes"
+	}
+	_, err := fmt.Fprintf(m.w, "| %d | %s | %s | %s | %.4f | %.4f | %s | %s | %s | %s | %d/%d | %.3g |\n", r.Seed, rank, r.Leader, gap,
+		float64(r.Posterior), float64(r.Bayes), tied, share(r.LeadFrom, "%.3g"), share(r.FirstAhead, "%.3g"), share(r.EarlyMax, "%.3f"),
+		r.Violations, r.Pairs, float64(r.Seconds))
+	return err
+}
+
+// compared writes nothing: the comparisons are a table of their own.
+func (m *markdownSink) compared(*experiment.StartsComparison, *experiment.StudyRow) error { return nil }
+
+func (m *markdownSink) end(_ string, summary fmt.Stringer) error {
+	_, err := fmt.Fprintf(m.w, "\n%s\n", summary)
+	return err
+}
+
+// share shows a number that may not be there.
+func share(p *float64, format string) string {
+	if p == nil {
+		return "-"
+	}
+	return fmt.Sprintf(format, *p)
+}
+
+// jsonSink writes an object a line.
+type jsonSink struct{ w io.Writer }
+
+func (j jsonSink) write(v any) error {
+	enc := json.NewEncoder(j.w)
+	enc.SetEscapeHTML(false)
+	return enc.Encode(v)
+}
+
+func (j jsonSink) begin(*experiment.StudyCase) error { return nil }
+
+func (j jsonSink) row(r *experiment.StudyRow) error {
+	return j.write(struct {
+		Type string `json:"type"`
+		*experiment.StudyRow
+	}{"seed", r})
+}
+
+func (j jsonSink) compared(c *experiment.StartsComparison, _ *experiment.StudyRow) error {
+	return j.write(struct {
+		Type string `json:"type"`
+		*experiment.StartsComparison
+	}{"starts", c})
+}
+
+func (j jsonSink) end(what string, summary fmt.Stringer) error {
+	return j.write(map[string]any{"type": what, "summary": summary})
+}
+
+// writeComparisons writes the table of what more starts changed.
+func writeComparisons(w io.Writer, cs []*experiment.StartsComparison) error {
+	var b strings.Builder
+	fmt.Fprintf(&b, "\nRise of the final local ELBOs in nats, with %d starts in the place of %d:\n\n%s%s", cs[0].More, cs[0].Starts,
+		"| seed | kernels | median rise | largest rise | of | leader changed |\n",
+		"|---:|---:|---:|---:|---|---|\n")
+	for _, c := range cs {
+		changed := "no"
+		if c.Changed {
+			changed = "from " + orNone(c.Leader) + " to " + orNone(c.MoreLeader)
+		}
+		fmt.Fprintf(&b, "| %d | %d | %.3f | %.3f | %s | %s |\n", c.Seed, c.Kernels, float64(c.MedianRise), float64(c.MostRise), orNone(c.MostKernel), changed)
+	}
+	_, err := io.WriteString(w, b.String())
+	return err
+}
+
+func orNone(id string) string {
+	if id == "" {
+		return "-"
+	}
+	return id
+}
+
+// csvSink writes a study's CSV files, a row as soon as it is known.
+type csvSink struct {
+	rows, elbos, starts, moreELBOs *os.File // the last two only where starts are compared
+}
+
+// newCSVSink creates the files of a table with their headers.
+func newCSVSink(dir string, c *experiment.StudyCase, compare bool) (*csvSink, error) {
+	s := &csvSink{}
+	name := c.Variant.Name + "-" + c.Figure + ".csv"
+	elbos := []string{"seed", "kernel_id", "local_elbo"}
+	files := []struct {
+		f      **os.File
+		name   string
+		header []string
+	}{
+		{&s.rows, "study-" + name, []string{"variant", "figure", "seed", "truth", "rank", "leader", "gap", "elbo_se", "posterior", "bayes", "tied",
+			"lead_from", "first_ahead", "early_max", "violations", "pairs", "evaluations", "seconds", "failure"}},
+		{&s.elbos, "study-elbos-" + name, elbos},
+		{&s.starts, "study-starts-" + name, []string{"variant", "figure", "seed", "starts", "more_starts", "kernels", "median_rise", "largest_rise",
+			"largest_rise_kernel", "leader", "more_leader", "leader_changed"}},
+		{&s.moreELBOs, "study-starts-elbos-" + name, elbos},
+	}
+	if !compare {
+		files = files[:2]
+	}
+	for _, file := range files {
+		f, err := os.OpenFile(filepath.Join(dir, file.name), os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644)
+		if err == nil {
+			*file.f = f
+			err = writeRecords(f, file.header)
+		}
+		if err != nil {
+			return nil, errors.Join(err, s.close())
+		}
+	}
+	return s, nil
+}
+
+func (s *csvSink) begin(*experiment.StudyCase) error { return nil }
+
+func (s *csvSink) row(r *experiment.StudyRow) error {
+	record := []string{r.Variant, r.Figure, strconv.FormatUint(r.Seed, 10), r.Truth, "", r.Leader, "", "", "", "", "",
+		optional(r.LeadFrom), optional(r.FirstAhead), optional(r.EarlyMax),
+		strconv.Itoa(r.Violations), strconv.Itoa(r.Pairs), strconv.Itoa(r.Evaluations), r.Seconds.String(), r.Failure}
+	if r.Rank > 0 {
+		record[4] = strconv.Itoa(r.Rank)
+		copy(record[6:], []string{r.Gap.String(), r.SE.String(), r.Posterior.String(), r.Bayes.String(), strconv.FormatBool(r.Tied)})
+	}
+	if err := writeRecords(s.rows, record); err != nil {
+		return err
+	}
+	return writeRecords(s.elbos, elboRecords(r)...)
+}
+
+func (s *csvSink) compared(c *experiment.StartsComparison, more *experiment.StudyRow) error {
+	err := writeRecords(s.starts, []string{c.Variant, c.Figure, strconv.FormatUint(c.Seed, 10), strconv.Itoa(c.Starts), strconv.Itoa(c.More), strconv.Itoa(c.Kernels),
+		c.MedianRise.String(), c.MostRise.String(), c.MostKernel, c.Leader, c.MoreLeader, strconv.FormatBool(c.Changed)})
+	if err != nil {
+		return err
+	}
+	return writeRecords(s.moreELBOs, elboRecords(more)...)
+}
+
+func (s *csvSink) end(string, fmt.Stringer) error { return nil }
+
+func (s *csvSink) close() error {
+	var first error
+	for _, f := range []*os.File{s.rows, s.elbos, s.starts, s.moreELBOs} {
+		if f == nil {
+			continue
+		}
+		if err := f.Close(); err != nil && first == nil {
+			first = err
+		}
+	}
+	return first
+}
+
+func elboRecords(r *experiment.StudyRow) [][]string {
+	var records [][]string
+	for _, k := range r.ELBOs {
+		records = append(records, []string{strconv.FormatUint(r.Seed, 10), k.ID, experiment.Number(k.ELBO).String()})
+	}
+	return records
+}
+
+func optional(p *float64) string {
+	if p == nil {
+		return ""
+	}
+	return experiment.Number(*p).String()
+}
+
+// writeRecords writes whole records in one write.
+func writeRecords(f *os.File, records ...[]string) error {
+	var b strings.Builder
+	if err := csv.NewWriter(&b).WriteAll(records); err != nil {
+		return err
+	}
+	_, err := f.WriteString(b.String())
+	return err
+}

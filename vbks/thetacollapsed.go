@@ -1,0 +1,344 @@
+package vbks
+
+import (
+	"fmt"
+	"math"
+
+	"gonum.org/v1/gonum/floats"
+
+	"kestrel/device"
+)
+
+// thetaObjective is the collapsed bound with a belief q(log θ) = N(mean, CCᵀ)
+// over the whole free vector of each member of a group, for the ascent over
+// mean and C:
+//
+//	(1/S) Σ_s bound(mean + Cη_s) − KL[q(log θ) ‖ p(log θ)]
+//
+// Each draw has its own optimal q(v). The draws η_s of a member never change
+// (a sample average approximation), so that the objective is deterministic and
+// smooth. They have mean 0 and covariance I exactly, see matchedDraws: an ascent
+// over C would otherwise find directions that few draws reach, and leave q as
+// wide as the prior there. The average is exact where the bound is a
+// polynomial of degree three in log θ.
+//
+// The soft bounds act at the draws; log p(θ) is in the KL.
+//
+// A member's variables are the mean (F), the logarithms of the diagonal of C
+// (F) and, unless C is diagonal, its entries below the diagonal, row by row
+// (F(F−1)/2). F is the member's own number of free parameters, with ρ.
+type thetaObjective struct {
+	bound    *collapsed
+	rows     device.Points
+	yy       float64 // Σ y² over rows
+	diagonal bool    // C is diagonal
+	stop     stopped
+	priors   []prior
+	draws    [][][]float64 // of each member: S x F
+	loaded   [][]float64   // precisions that the group was loaded with, padded
+
+	results []thetaResult // of the members' last evaluation
+}
+
+// thetaResult is a member's value and gradient by its variables.
+type thetaResult struct {
+	value float64
+	grad  []float64
+	ok    bool
+}
+
+// newThetaObjective makes the objective for all kernels that the bound's group
+// is loaded with, on the rows x with targets' squares yy. names are the kernels'
+// own, for their streams of random numbers; priors need a positive precision
+// for every entry. stop may be nil.
+func newThetaObjective(c *collapsed, x device.Points, yy float64, diagonal bool, seed uint64, names []string, priors []prior, stop stopped) (*thetaObjective, error) {
+	o := &thetaObjective{
+		bound: c, rows: x, yy: yy, diagonal: diagonal, stop: stop, priors: priors,
+		draws: make([][][]float64, len(names)), loaded: make([][]float64, len(names)),
+		results: make([]thetaResult, len(names)),
+	}
+	for k, name := range names {
+		for _, v := range priors[k].prec {
+			if !(v > 0) || math.IsInf(v, 0) {
+				return nil, fmt.Errorf("%s: q(θ) needs a prior for every hyperparameter, precision %g", name, v)
+			}
+		}
+		f := c.freeLen(k)
+		o.draws[k] = matchedDraws(seed, name, f, max(thetaDraws/2, f))
+		o.loaded[k] = make([]float64, c.ks.Free())
+		if err := c.lane.Read(c.group.prec, k, o.loaded[k]); err != nil {
+			return nil, err
+		}
+	}
+	return o, nil
+}
+
+// matchedDraws returns 2·pairs antithetic draws of f standard normal numbers,
+// linearly transformed such that their second moments are those of the
+// distribution,
+//
+//	(1/S) Σ_s η_s η_sᵀ = I,
+//
+// for which pairs must be at least f.
+func matchedDraws(seed uint64, name string, f, pairs int) [][]float64 {
+	columns := make([][]float64, f)
+	for j := range columns {
+		columns[j] = make([]float64, pairs)
+	}
+	for i := range pairs {
+		rng := stream(seed, name+" draws", i)
+		for j := range columns {
+			columns[j][i] = rng.NormFloat64()
+		}
+	}
+	for j, c := range columns {
+		// Gram and Schmidt's, twice: once is not orthogonal to rounding.
+		for range 2 {
+			for _, b := range columns[:j] {
+				floats.AddScaled(c, -floats.Dot(b, c)/float64(pairs), b)
+			}
+			floats.Scale(math.Sqrt(float64(pairs))/floats.Norm(c, 2), c)
+		}
+	}
+	draws := make([][]float64, 2*pairs)
+	for i := range pairs {
+		plus, minus := make([]float64, f), make([]float64, f)
+		for j, c := range columns {
+			plus[j], minus[j] = c[i], -c[i]
+		}
+		draws[2*i], draws[2*i+1] = plus, minus
+	}
+	return draws
+}
+
+// start returns the variables of a q(log θ) around a free vector, with
+// independent entries of standard deviation sd.
+func (o *thetaObjective) start(point []float64, sd float64) []float64 {
+	return o.pack(point, orIdentity(nil, len(point), sd))
+}
+
+// pack returns the variables of N(mean, CCᵀ); chol is C, F x F row-major lower
+// with a diagonal that is not 0. What is below it is left out if C is diagonal.
+func (o *thetaObjective) pack(mean, chol []float64) []float64 {
+	f := len(mean)
+	x := append(make([]float64, 0, o.size(f)), mean...)
+	sign := make([]float64, f)
+	for i := range f {
+		x = append(x, math.Log(math.Abs(chol[i*f+i])))
+		sign[i] = math.Copysign(1, chol[i*f+i])
+	}
+	if o.diagonal {
+		return x
+	}
+	for i := range f {
+		for j := range i {
+			x = append(x, sign[j]*chol[i*f+j])
+		}
+	}
+	return x
+}
+
+// unpack is the reverse of pack.
+func (o *thetaObjective) unpack(x []float64) (mean, chol []float64) {
+	f := o.frees(len(x))
+	mean, chol = append([]float64(nil), x[:f]...), make([]float64, f*f)
+	below := x[2*f:]
+	for i := range f {
+		chol[i*f+i] = math.Exp(x[f+i])
+		if !o.diagonal {
+			copy(chol[i*f:i*f+i], below)
+			below = below[i:]
+		}
+	}
+	return mean, chol
+}
+
+// size returns the number of variables of a member with f free parameters.
+func (o *thetaObjective) size(f int) int {
+	if o.diagonal {
+		return 2 * f
+	}
+	return 2*f + f*(f-1)/2
+}
+
+// frees is the reverse of size.
+func (o *thetaObjective) frees(size int) int {
+	f := size / 2
+	for o.size(f) > size {
+		f--
+	}
+	return f
+}
+
+// objective returns what ascend needs.
+func (o *thetaObjective) objective() objective {
+	return objective{eval: o.eval, result: o.result}
+}
+
+// eval evaluates the members sub at the variables xs, xs[i] those of sub[i]:
+// one batch for each draw. A member that fails at a draw takes no part in the
+// draws that follow.
+func (o *thetaObjective) eval(sub []int, xs [][]float64) error {
+	means, chols := make([][]float64, len(sub)), make([][]float64, len(sub))
+	byMean, byChol := make([][]float64, len(sub)), make([][]float64, len(sub))
+	for i, k := range sub {
+		means[i], chols[i] = o.unpack(xs[i])
+		byMean[i], byChol[i] = make([]float64, len(means[i])), make([]float64, len(chols[i]))
+		o.results[k] = thetaResult{grad: make([]float64, len(xs[i])), ok: true}
+	}
+	c := o.bound
+	c.lane.Fill(sub, c.group.prec, 0)
+	defer func() {
+		for _, k := range sub {
+			c.lane.Write(c.group.prec, k, o.loaded[k])
+		}
+	}()
+	err := o.each(sub, means, chols, func(s int, live, at []int) ([]int, error) {
+		if err := c.eval(live, o.rows, o.yy, true, o.stop); err != nil {
+			return nil, err
+		}
+		var good []int
+		for i, k := range live {
+			f := len(means[at[i]])
+			grad := make([]float64, f)
+			value, ok, err := c.result(k, grad)
+			if err != nil {
+				return nil, err
+			}
+			if !ok {
+				o.results[k].ok = false
+				continue
+			}
+			good = append(good, at[i])
+			w := 1 / float64(len(o.draws[k]))
+			o.results[k].value += w * value
+			floats.AddScaled(byMean[at[i]], w, grad)
+			for a, g := range grad {
+				row := byChol[at[i]][a*f : a*f+a+1]
+				floats.AddScaled(row, w*g, o.draws[k][s][:a+1])
+			}
+		}
+		return good, nil
+	})
+	if err != nil {
+		return err
+	}
+	for i, k := range sub {
+		if o.results[k].ok {
+			o.finish(&o.results[k], means[i], chols[i], byMean[i], byChol[i], o.priors[k])
+		}
+	}
+	return nil
+}
+
+// each sets the free vectors to mean + Cη for one draw after another. visit is
+// told the members that have a draw s, and where each is in sub, and returns
+// the places of those that go on.
+func (o *thetaObjective) each(sub []int, means, chols [][]float64, visit func(s int, live, at []int) ([]int, error)) error {
+	places := make([]int, len(sub))
+	for i := range sub {
+		places[i] = i
+	}
+	for s := 0; ; s++ {
+		var live, at []int
+		for _, i := range places {
+			k := sub[i]
+			if s < len(o.draws[k]) {
+				o.bound.setFree(k, affine(means[i], chols[i], o.draws[k][s]))
+				live, at = append(live, k), append(at, i)
+			}
+		}
+		if len(live) == 0 {
+			return nil
+		}
+		var err error
+		if places, err = visit(s, live, at); err != nil {
+			return err
+		}
+	}
+}
+
+// affine returns mean + Cη.
+func affine(mean, chol, eta []float64) []float64 {
+	f := len(mean)
+	x := append([]float64(nil), mean...)
+	for i := range x {
+		x[i] += floats.Dot(chol[i*f:i*f+i+1], eta[:i+1])
+	}
+	return x
+}
+
+// finish takes the KL off a member's value and turns the gradients of the
+// average bound by mean and C into that by the variables:
+//
+//	∂KL/∂mean_i = p_i (mean_i − m₀_i),  ∂KL/∂c_ij = p_i c_ij − [i = j]/c_ii
+func (o *thetaObjective) finish(r *thetaResult, mean, chol, byMean, byChol []float64, p prior) {
+	f := len(mean)
+	r.value -= thetaKL(mean, chol, p)
+	below := r.grad[2*f:]
+	for i := range f {
+		r.grad[i] = byMean[i] - p.prec[i]*(mean[i]-p.mean[i])
+		c := chol[i*f+i]
+		r.grad[f+i] = c*byChol[i*f+i] - (p.prec[i]*c*c - 1)
+		if o.diagonal {
+			continue
+		}
+		for j := range i {
+			below[j] = byChol[i*f+j] - p.prec[i]*chol[i*f+j]
+		}
+		below = below[i:]
+	}
+	r.ok = finite([]float64{r.value}) && finite(r.grad)
+}
+
+// result returns member k's value, and its gradient in grad if not nil. ok is
+// false where the bound could not be evaluated at a draw.
+func (o *thetaObjective) result(k int, grad []float64) (value float64, ok bool, err error) {
+	r := &o.results[k]
+	copy(grad, r.grad)
+	return r.value, r.ok, nil
+}
+
+// predict computes the mean and the variance of f at the points x, and the mean
+// of σ_n², for the members sub with q(log θ) = N(means[i], CCᵀ) and C =
+// chols[i]: the moments of the even mixture over the draws. It is an error if a
+// factorisation fails at a draw.
+func (o *thetaObjective) predict(sub []int, means, chols [][]float64, x device.Points) (mean, variance [][]float64, noise []float64, err error) {
+	c := o.bound
+	mean, variance = make([][]float64, len(sub)), make([][]float64, len(sub))
+	noise = make([]float64, len(sub))
+	for i := range sub {
+		mean[i], variance[i] = make([]float64, x.Len()), make([]float64, x.Len())
+	}
+	theta := make([]float64, c.ks.Params())
+	err = o.each(sub, means, chols, func(s int, live, at []int) ([]int, error) {
+		if err := c.statistics(live, o.rows, false, o.stop); err != nil {
+			return nil, err
+		}
+		c.optimum(live, float64(o.rows.Len()), o.yy)
+		c.belief(live)
+		mu, v, err := c.predict(live, x, o.stop)
+		if err != nil {
+			return nil, err
+		}
+		for i, k := range live {
+			_, ok, err := c.result(k, nil)
+			if err != nil {
+				return nil, err
+			}
+			if !ok {
+				return nil, fmt.Errorf("%s: cannot be evaluated at draw %d of q(θ)", c.programs[k].ID, s+1)
+			}
+			if err := c.lane.Read(c.theta, k, theta); err != nil {
+				return nil, err
+			}
+			noise[at[i]] += theta[len(theta)-1] / float64(len(o.draws[k]))
+			mix(mean[at[i]], variance[at[i]], mu[i], v[i], s)
+		}
+		return at, nil
+	})
+	if err != nil {
+		return nil, nil, nil, err
+	}
+	return mean, variance, noise, nil
+}

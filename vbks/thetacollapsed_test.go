@@ -1,0 +1,541 @@
+package vbks
+
+import (
+	"context"
+	"errors"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"gonum.org/v1/gonum/mat"
+
+	"kestrel/device"
+	"kestrel/kernelspace"
+)
+
+// thetaBench makes the objective of some kernels with broad priors; Z may be X.
+func thetaBench(t testing.TB, x, y, z []float64, diagonal bool, exprs ...string) *thetaObjective {
+	t.Helper()
+	var programs []*kernelspace.Program
+	var priors []prior
+	for _, e := range exprs {
+		p := compiled(t, e, kernelspace.Options{Dim: 1})
+		programs, priors = append(programs, p), append(priors, broad(p))
+	}
+	c, rows := testBound(t, programs, x, y, z, 1, device.Jitter{Relative: 1e-6}, 1e-6)
+	if err := c.group.load(programs, priors); err != nil {
+		t.Fatal(err)
+	}
+	o, err := newThetaObjective(c, rows, sumSquares(y), diagonal, 1, exprs, priors, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return o
+}
+
+// at evaluates member k.
+func (o *thetaObjective) at(t testing.TB, k int, x, grad []float64) float64 {
+	t.Helper()
+	obj := o.objective()
+	if err := obj.eval([]int{k}, [][]float64{x}); err != nil {
+		t.Fatal(err)
+	}
+	v, ok, err := obj.result(k, grad)
+	if err != nil || !ok {
+		t.Fatalf("member %d cannot be evaluated: %v", k, err)
+	}
+	return v
+}
+
+// fit maximises the objective of all members from free vector 0 with noise .1.
+func (o *thetaObjective) fit(t testing.TB) []*ascent {
+	t.Helper()
+	runs := make([]*ascent, len(o.priors))
+	for k := range runs {
+		point := make([]float64, o.bound.freeLen(k))
+		point[len(point)-1] = math.Log(0.1)
+		runs[k] = &ascent{start: o.start(point, thetaStart)}
+	}
+	if err := ascend(context.Background(), nil, o.bound.all, runs, 200, o.objective()); err != nil {
+		t.Fatal(err)
+	}
+	for _, a := range runs {
+		if a.x == nil {
+			t.Fatal("no point could be evaluated")
+		}
+	}
+	return runs
+}
+
+// someBelief is a q(log θ) with entries of every kind.
+func someBelief(rng *rand.Rand, f int) (mean, chol []float64) {
+	mean, chol = make([]float64, f), make([]float64, f*f)
+	for i := range f {
+		mean[i] = 0.4 * rng.NormFloat64()
+		for j := range i {
+			chol[i*f+j] = 0.2 * rng.NormFloat64()
+		}
+		chol[i*f+i] = 0.1 + 0.2*rng.Float64()
+	}
+	return mean, chol
+}
+
+func TestMatchedDraws(t *testing.T) {
+	const f, pairs = 5, 7
+	draws := matchedDraws(3, "SE", f, pairs)
+	if len(draws) != 2*pairs {
+		t.Fatalf("%d draws", len(draws))
+	}
+	for i := range f {
+		for j := range f {
+			var first, second float64
+			for _, eta := range draws {
+				first += eta[i] / (2 * pairs)
+				second += eta[i] * eta[j] / (2 * pairs)
+			}
+			want := 0.0
+			if i == j {
+				want = 1
+			}
+			if math.Abs(first) > 1e-14 || math.Abs(second-want) > 1e-12 {
+				t.Errorf("moments %d, %d: %g, %g", i, j, first, second)
+			}
+		}
+	}
+	if slices.Equal(draws[0], matchedDraws(3, "RQ", f, pairs)[0]) || slices.Equal(draws[0], matchedDraws(4, "SE", f, pairs)[0]) {
+		t.Error("draws do not depend on the kernel or the seed")
+	}
+}
+
+// Pack and unpack are each other's reverse, but for the sign of columns of C.
+func TestThetaVariables(t *testing.T) {
+	rng := rand.New(rand.NewPCG(1, 12))
+	for f := 1; f < 6; f++ {
+		mean, chol := someBelief(rng, f)
+		full, diagonal := &thetaObjective{}, &thetaObjective{diagonal: true}
+		flipped := slices.Clone(chol)
+		for i := range f {
+			flipped[i*f] *= -1
+		}
+		for _, c := range [][]float64{chol, flipped} {
+			gm, gc := full.unpack(full.pack(mean, c))
+			near(t, "mean", gm, mean, 0)
+			near(t, "C", gc, chol, 1e-15)
+		}
+		_, gc := diagonal.unpack(diagonal.pack(mean, chol))
+		for i := range f {
+			for j := range f {
+				want := 0.0
+				if i == j {
+					want = chol[i*f+i]
+				}
+				if math.Abs(gc[i*f+j]-want) > 1e-15 {
+					t.Errorf("diagonal C[%d, %d] = %g, want %g", i, j, gc[i*f+j], want)
+				}
+			}
+		}
+		gm, gc := full.unpack(full.start(mean, 0.3))
+		near(t, "mean of the start", gm, mean, 0)
+		near(t, "C of the start", gc, orIdentity(nil, f, 0.3), 1e-15)
+	}
+}
+
+// Gradients against central differences, in a group where the kernel is padded,
+// with draws beyond the soft bounds of one entry.
+func TestThetaObjectiveGradient(t *testing.T) {
+	x, y, z := testData(31, 24, 5, 1)
+	rng := rand.New(rand.NewPCG(2, 12))
+	for _, diagonal := range []bool{true, false} {
+		o := thetaBench(t, x, y, z, diagonal, "SE+LIN", "SE+PER*RQ+LIN")
+		for k := range o.priors {
+			f := o.bound.freeLen(k)
+			hi := slices.Clone(o.priors[k].hi)
+			hi[1] = 0.1
+			o.bound.lane.Write(o.bound.hi, k, o.bound.padded(hi, 1e3))
+			mean, chol := someBelief(rng, f)
+			v := o.pack(mean, chol)
+			if want := map[bool]int{true: 2 * f, false: 2*f + f*(f-1)/2}[diagonal]; len(v) != want {
+				t.Fatalf("%d variables, want %d", len(v), want)
+			}
+			grad := make([]float64, len(v))
+			o.at(t, k, v, grad)
+			for i := range v {
+				const h = 1e-5
+				w := slices.Clone(v)
+				w[i] += h
+				up := o.at(t, k, w, nil)
+				w[i] -= 2 * h
+				fd := (up - o.at(t, k, w, nil)) / (2 * h)
+				if math.Abs(fd-grad[i]) > 1e-5*(1+math.Abs(fd)) {
+					t.Errorf("diagonal %v, member %d: ∂/∂x[%d] = %.9g, differences %.9g", diagonal, k, i, grad[i], fd)
+				}
+			}
+		}
+	}
+}
+
+// As C shrinks the average is the bound at the mean, without log p(θ), and the
+// evaluation leaves the group's own log p(θ) as it was.
+func TestNarrowThetaObjectiveIsThePoint(t *testing.T) {
+	x, y, z := testData(32, 30, 6, 1)
+	for _, diagonal := range []bool{true, false} {
+		o := thetaBench(t, x, y, z, diagonal, "SE+LIN", "RQ")
+		c := o.bound
+		for k, p := range o.priors {
+			f := c.freeLen(k)
+			mean, _ := someBelief(rand.New(rand.NewPCG(3, 12)), f)
+			narrow := o.start(mean, 1e-7)
+			grad := make([]float64, len(narrow))
+			got := o.at(t, k, narrow, grad)
+
+			point := c.boundObjective(o.rows, o.yy, nil)
+			if err := point.eval([]int{k}, [][]float64{mean}); err != nil {
+				t.Fatal(err)
+			}
+			pointGrad := make([]float64, f)
+			value, ok, err := point.result(k, pointGrad)
+			if err != nil || !ok {
+				t.Fatal(ok, err)
+			}
+			// The KL of a narrow normal is −log p(mean) less its own entropy; the
+			// point objective holds log p(mean).
+			want := value + float64(f)*(0.5*math.Log(2*math.Pi*math.E)+math.Log(1e-7))
+			if math.Abs(got-want) > 1e-5*math.Abs(want) {
+				t.Errorf("%s: objective %.10g, point and entropy %.10g", c.programs[k].ID, got, want)
+			}
+			near(t, "gradient by the mean", grad[:f], pointGrad, 1e-5)
+
+			_, chol := o.unpack(narrow)
+			at := device.Points{Data: o.rows.Data, To: 7}
+			gm, gv, gn, err := o.predict([]int{k}, [][]float64{mean}, [][]float64{chol}, at)
+			if err != nil {
+				t.Fatal(err)
+			}
+			c.setFree(k, mean)
+			if err := c.statistics([]int{k}, o.rows, false, nil); err != nil {
+				t.Fatal(err)
+			}
+			c.optimum([]int{k}, float64(o.rows.Len()), o.yy)
+			c.belief([]int{k})
+			wm, wv, err := c.predict([]int{k}, at, nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			_, noise := rawParams(c.programs[k], mean, c.floor)
+			near(t, "mean", gm[0], wm[0], 1e-5)
+			near(t, "variance", gv[0], wv[0], 1e-5)
+			near(t, "noise", gn, []float64{noise}, 1e-5)
+			near(t, "loaded prior", c.unpadded(k, readArray(t, c.lane, c.group.prec, k)), p.prec, 0)
+		}
+	}
+}
+
+// jointSE returns log p(y, log θ) of an exact GP with the kernel SE for free
+// vectors (log variance, log length scale, ρ), the last of which vary in the
+// inner loops: with k/variance = UΛUᵀ, the rotated targets Uᵀy are independent
+// normals of variances variance·Λ + σ_n².
+func jointSE(p *kernelspace.Program, pr prior, logScale float64, x, y []float64, floor float64) func(logVar, rho float64) float64 {
+	n := len(y)
+	corr := mat.NewSymDense(n, nil)
+	for i := range n {
+		for j := i; j < n; j++ {
+			corr.SetSym(i, j, p.Eval([]float64{1, math.Exp(logScale)}, x[i:i+1], x[j:j+1], i == j))
+		}
+	}
+	var eigen mat.EigenSym
+	eigen.Factorize(corr, true)
+	var u mat.Dense
+	eigen.VectorsTo(&u)
+	lambda := eigen.Values(nil)
+	rotated := mat.NewVecDense(n, nil)
+	rotated.MulVec(u.T(), mat.NewVecDense(n, slices.Clone(y)))
+	return func(logVar, rho float64) float64 {
+		var v float64
+		for i, l := range lambda {
+			s := math.Exp(logVar)*max(l, 0) + floor + math.Exp(rho)
+			v -= 0.5 * (math.Log(2*math.Pi*s) + rotated.AtVec(i)*rotated.AtVec(i)/s)
+		}
+		for i, f := range []float64{logVar, logScale, rho} {
+			d := f - pr.mean[i]
+			v += 0.5 * (math.Log(pr.prec[i]/(2*math.Pi)) - pr.prec[i]*d*d)
+		}
+		return v
+	}
+}
+
+// At Z = X the bound is the exact log p(y|θ). Dense quadrature gives the
+// evidence ∫ p(y, log θ) and the true ELBO of what the ascent found,
+// ∫ q log p(y, log θ)/q: below the evidence, little below it, and close to the
+// objective, which averages over a few draws instead. Variance and length scale
+// are correlated, so that a full C is better.
+func TestThetaObjectiveAgainstEvidence(t *testing.T) {
+	rng := rand.New(rand.NewPCG(4, 12))
+	x := make([]float64, 12)
+	y := make([]float64, len(x))
+	for i := range x {
+		x[i] = -3 + 6*float64(i)/11
+		y[i] = 2*math.Sin(x[i]) + 0.1*rng.NormFloat64()
+	}
+	const steps, width = 72, 12.0
+	const cell = (width / steps) * (width / steps) * (width / steps)
+	gaps := []float64{0.5, 0.15} // a diagonal C cannot follow the correlation
+	var elbos [2]float64
+	for i, diagonal := range []bool{true, false} {
+		o := thetaBench(t, x, y, x, diagonal, "SE")
+		best := o.fit(t)[0]
+		mean, chol := o.unpack(best.x)
+		// A grid around the mean of q holds the joint density, too.
+		grid := func(entry, place int) float64 {
+			return mean[entry] - width/2 + width*(float64(place)+0.5)/steps
+		}
+		var logs []float64
+		var mass, elbo float64
+		for b := range steps {
+			joint := jointSE(o.bound.programs[0], o.priors[0], grid(1, b), x, y, o.bound.floor)
+			for a := range steps {
+				for c := range steps {
+					logp := joint(grid(0, a), grid(2, c))
+					logs = append(logs, logp+math.Log(cell))
+					// η = C⁻¹(log θ − mean), by forward substitution.
+					e0 := (grid(0, a) - mean[0]) / chol[0]
+					e1 := (grid(1, b) - mean[1] - chol[3]*e0) / chol[4]
+					e2 := (grid(2, c) - mean[2] - chol[6]*e0 - chol[7]*e1) / chol[8]
+					logq := -1.5*math.Log(2*math.Pi) - math.Log(chol[0]*chol[4]*chol[8]) - 0.5*(e0*e0+e1*e1+e2*e2)
+					q := math.Exp(logq) * cell
+					mass += q
+					elbo += q * (logp - logq)
+				}
+			}
+		}
+		evidence := logSum(logs)
+		t.Logf("diagonal %v: evidence %.4f, ELBO %.4f, objective %.4f, C %.3f", diagonal, evidence, elbo, best.value, chol)
+		if math.Abs(mass-1) > 1e-3 {
+			t.Fatalf("the grid holds %.6f of q", mass)
+		}
+		if elbo > evidence+1e-3 {
+			t.Errorf("ELBO %.4f above the evidence %.4f", elbo, evidence)
+		}
+		if elbo < evidence-gaps[i] {
+			t.Errorf("ELBO %.4f far below the evidence %.4f", elbo, evidence)
+		}
+		if math.Abs(best.value-elbo) > 0.15 {
+			t.Errorf("objective %.4f, ELBO %.4f", best.value, elbo)
+		}
+		elbos[i] = elbo
+	}
+	if elbos[1] < elbos[0]+0.02 {
+		t.Errorf("full C %.4f, diagonal C %.4f", elbos[1], elbos[0])
+	}
+}
+
+func logSum(logs []float64) float64 {
+	top := slices.Max(logs)
+	var sum float64
+	for _, v := range logs {
+		sum += math.Exp(v - top)
+	}
+	return top + math.Log(sum)
+}
+
+// More rows make q(log θ) narrower. With many the bound is close to quadratic,
+// and q's covariance is close to the inverse of the Hessian by differences.
+func TestThetaBeliefNarrowsWithData(t *testing.T) {
+	x, y, _ := testData(33, 160, 1, 1)
+	var last []float64
+	for _, n := range []int{10, 160} {
+		z := x[:min(n, 40)]
+		o := thetaBench(t, x[:n], y[:n], z, false, "SE")
+		mean, chol := o.unpack(o.fit(t)[0].x)
+		f := len(mean)
+		sds := make([]float64, f)
+		for i := range f {
+			for _, c := range chol[i*f : i*f+i+1] {
+				sds[i] = math.Hypot(sds[i], c)
+			}
+		}
+		t.Logf("%d rows: mean %.3f, sd %.3f", n, mean, sds)
+		for i, v := range sds {
+			if v > 1.02/math.Sqrt(o.priors[0].prec[i]) {
+				t.Errorf("%d rows: sd[%d] = %g is wider than the prior", n, i, v)
+			}
+			if last != nil && v > 0.6*last[i] {
+				t.Errorf("%d rows: sd[%d] = %g, with 10 %g", n, i, v, last[i])
+			}
+		}
+		last = sds
+		if n < 160 {
+			continue
+		}
+		c := o.bound
+		point := c.boundObjective(o.rows, o.yy, nil)
+		hessian := mat.NewDense(f, f, nil)
+		for j := range f {
+			const h = 1e-3
+			var side [2][]float64
+			for s, sign := range []float64{1, -1} {
+				at := slices.Clone(mean)
+				at[j] += sign * h
+				side[s] = make([]float64, f)
+				if err := point.eval([]int{0}, [][]float64{at}); err != nil {
+					t.Fatal(err)
+				}
+				if _, ok, err := point.result(0, side[s]); err != nil || !ok {
+					t.Fatal(ok, err)
+				}
+			}
+			for i := range f {
+				hessian.Set(i, j, -(side[0][i]-side[1][i])/(2*h))
+			}
+		}
+		var laplace mat.Dense
+		if err := laplace.Inverse(hessian); err != nil {
+			t.Fatal(err)
+		}
+		for i := range f {
+			if want := math.Sqrt(laplace.At(i, i)); math.Abs(sds[i]-want) > 0.25*want {
+				t.Errorf("sd[%d] = %g, Laplace's %g", i, sds[i], want)
+			}
+		}
+	}
+}
+
+// A kernel's fit and prediction are the same alone and in a group with one that
+// is longer and has more draws.
+func TestThetaObjectiveAloneAndTogether(t *testing.T) {
+	x, y, z := testData(34, 30, 6, 1)
+	const short, long = "SE", "SE+PER*RQ+LIN+MATERN32*LIN"
+	for _, diagonal := range []bool{true, false} {
+		together := thetaBench(t, x, y, z, diagonal, short, long)
+		if len(together.draws[1]) <= len(together.draws[0]) {
+			t.Fatal("the kernels have equally many draws")
+		}
+		sub := []int{0, 1}
+		var means, chols [][]float64
+		var xs [][]float64
+		for k := range sub {
+			mean, chol := someBelief(rand.New(rand.NewPCG(5, uint64(k))), together.bound.freeLen(k))
+			means, chols = append(means, mean), append(chols, chol)
+			xs = append(xs, together.pack(mean, chol))
+		}
+		if err := together.eval(sub, xs); err != nil {
+			t.Fatal(err)
+		}
+		mean, variance, noise, err := together.predict(sub, means, chols, together.rows)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for k, e := range []string{short, long} {
+			alone := thetaBench(t, x, y, z, diagonal, e)
+			grad := make([]float64, len(xs[k]))
+			v := alone.at(t, 0, xs[k], grad)
+			near(t, "value", []float64{together.results[k].value}, []float64{v}, 0)
+			near(t, "gradient", together.results[k].grad, grad, 0)
+			m, s, w, err := alone.predict([]int{0}, means[k:k+1], chols[k:k+1], alone.rows)
+			if err != nil {
+				t.Fatal(err)
+			}
+			near(t, "mean", mean[k], m[0], 0)
+			near(t, "variance", variance[k], s[0], 0)
+			near(t, "noise", noise[k:k+1], w, 0)
+		}
+	}
+}
+
+// The prediction has the moments of the mixture of exact GPs over the draws,
+// each by dense formulas.
+func TestThetaPredictMixes(t *testing.T) {
+	x, y, _ := testData(35, 15, 1, 1)
+	o := thetaBench(t, x, y, x, false, "SE")
+	p := o.bound.programs[0]
+	mean, chol := someBelief(rand.New(rand.NewPCG(6, 12)), o.bound.freeLen(0))
+	f := len(mean)
+	xs := []float64{-2.5, 0.1, 4}
+	data, err := o.bound.dev.NewData(xs, nil, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	gm, gv, gn, err := o.predict([]int{0}, [][]float64{mean}, [][]float64{chol}, device.All(data))
+	if err != nil {
+		t.Fatal(err)
+	}
+	n := len(y)
+	first, second := make([]float64, len(xs)), make([]float64, len(xs))
+	noise := 0.0
+	s := float64(len(o.draws[0]))
+	for _, eta := range o.draws[0] {
+		free := slices.Clone(mean)
+		for i := range f {
+			for j := range f {
+				free[i] += chol[i*f+j] * eta[j]
+			}
+		}
+		raw, s2 := rawParams(p, free, o.bound.floor)
+		noise += s2 / s
+		cov := mat.NewSymDense(n, nil)
+		for i := range n {
+			for j := i; j < n; j++ {
+				cov.SetSym(i, j, p.Eval(raw, x[i:i+1], x[j:j+1], i == j))
+			}
+			cov.SetSym(i, i, cov.At(i, i)+s2)
+		}
+		var ch mat.Cholesky
+		if !ch.Factorize(cov) {
+			t.Fatal("not positive definite")
+		}
+		for b := range xs {
+			k, w := mat.NewVecDense(n, nil), mat.NewVecDense(n, nil)
+			for i := range n {
+				k.SetVec(i, p.Eval(raw, x[i:i+1], xs[b:b+1], false))
+			}
+			if err := ch.SolveVecTo(w, k); err != nil {
+				t.Fatal(err)
+			}
+			mu := mat.Dot(w, mat.NewVecDense(n, y))
+			v := p.Eval(raw, xs[b:b+1], xs[b:b+1], false) - mat.Dot(w, k)
+			first[b] += mu / s
+			second[b] += (v + mu*mu) / s
+		}
+	}
+	for b := range second {
+		second[b] -= first[b] * first[b]
+	}
+	near(t, "mean", gm[0], first, 1e-4)
+	near(t, "variance", gv[0], second, 1e-4)
+	near(t, "noise", gn, []float64{noise}, 1e-12)
+}
+
+// A member that cannot be evaluated says so, and the others do not notice.
+func TestThetaObjectiveFailure(t *testing.T) {
+	x, y, z := testData(36, 20, 5, 1)
+	o := thetaBench(t, x, y, z, false, "SE", "LIN")
+	good := o.start([]float64{0, math.Log(0.1)}, 0.1)
+	want := o.at(t, 1, good, nil)
+	bad := o.start([]float64{math.NaN(), 0, math.Log(0.1)}, 0.1)
+	if err := o.eval([]int{0, 1}, [][]float64{bad, good}); err != nil {
+		t.Fatal(err)
+	}
+	if _, ok, err := o.result(0, nil); ok || err != nil {
+		t.Errorf("not a number: ok %v, error %v", ok, err)
+	}
+	if v, ok, err := o.result(1, nil); !ok || err != nil || v != want {
+		t.Errorf("beside a failure %g (%v, %v), alone %g", v, ok, err, want)
+	}
+	mean, chol := o.unpack(bad)
+	if _, _, _, err := o.predict([]int{0}, [][]float64{mean}, [][]float64{chol}, o.rows); err == nil {
+		t.Error("a prediction from what is not a number")
+	}
+
+	quit := errors.New("quit")
+	o.stop = func() error { return quit }
+	if err := o.eval([]int{1}, [][]float64{good}); !errors.Is(err, quit) {
+		t.Errorf("stop: %v", err)
+	}
+	near(t, "prior after a stop", o.bound.unpadded(1, readArray(t, o.bound.lane, o.bound.group.prec, 1)), o.priors[1].prec, 0)
+
+	flat := broad(o.bound.programs[1])
+	flat.prec[1] = 0
+	if _, err := newThetaObjective(o.bound, o.rows, o.yy, true, 1, []string{"SE", "LIN"}, []prior{o.priors[0], flat}, nil); err == nil {
+		t.Error("no error for a prior of precision 0")
+	}
+}
