@@ -19,7 +19,7 @@ const (
 	screenSteps     = 15   // L-BFGS iterations there
 	stageSteps      = 12   // iterations on all rows before a start must look promising
 	promising       = 40.0 // nats that a start may be behind then
-	transplantSlack = 15.0 // nats that a transplant may be behind the present solution
+	transplantSlack = 30.0 // nats that a transplant may be behind the present solution
 	maxPolished     = 3    // transplants optimised per kernel and round
 	startRows       = 768  // rows on which the stochastic optimisers' starts are compared
 	startInducing   = 64   // inducing inputs for that
@@ -322,7 +322,7 @@ func (r *round) search(ctx context.Context, w *worker, unit []int) error {
 			rng := stream(r.settings.Seed, r.kernels[k].id, r.number<<10+s)
 			labels[i] = "fresh"
 			switch {
-			case s%3 == 2 && r.best[k].x != nil:
+			case s%2 == 1 && r.best[k].x != nil:
 				runs[i] = &ascent{start: r.drawer.shake(r.kernels[k].program, r.best[k].x, rng)}
 				labels[i] = "shaken"
 			default:
@@ -342,18 +342,20 @@ func (r *round) search(ctx context.Context, w *worker, unit []int) error {
 			}
 		}
 	}
-	// The best of them on all rows; at the ends of the stream the two best.
+	// The best of them on all rows; at the ends of the stream the three best.
 	polish := 1
 	if r.exact && (r.number == 1 || r.n == r.data.Rows()) {
-		polish = 2
+		polish = 3
+	}
+	for i := range drafts {
+		sort.SliceStable(drafts[i], func(a, b int) bool { return drafts[i][a].value > drafts[i][b].value })
+		// Equal values are the same optimum found twice.
+		drafts[i] = slices.CompactFunc(drafts[i], func(a, b draft) bool { return a.value-b.value < 0.05 })
 	}
 	for place := range polish {
 		var sub []int
 		var runs []*ascent
 		for i := range unit {
-			if place == 0 {
-				sort.SliceStable(drafts[i], func(a, b int) bool { return drafts[i][a].value > drafts[i][b].value })
-			}
 			if place < len(drafts[i]) {
 				sub, runs = append(sub, i), append(runs, &ascent{start: drafts[i][place].x})
 			}

@@ -233,15 +233,19 @@ func (w *drawer) period(c int, rng *rand.Rand, number int, used []map[int]bool) 
 	return math.Max(p*math.Exp(0.02*rng.NormFloat64()), lo)
 }
 
-// shake perturbs a solution: most parameters a little, some a lot, periods by
-// factors of two.
+// shake changes a solution for another try: either every parameter a little,
+// one much and periods by factors of two, or one leaf is drawn afresh.
 func (w *drawer) shake(p *kernelspace.Program, x []float64, rng *rand.Rand) []float64 {
+	if rng.IntN(2) == 0 {
+		return w.redraw(p, x, rng)
+	}
 	y := slices.Clone(x)
 	for i := range y {
 		y[i] += 0.4 * rng.NormFloat64()
 	}
 	for i, j := range p.Free {
-		if p.Params[j].Name == "period" {
+		switch p.Params[j].Name {
+		case "period":
 			y[i] = x[i] + 0.01*rng.NormFloat64()
 			switch rng.IntN(4) {
 			case 0:
@@ -249,10 +253,27 @@ func (w *drawer) shake(p *kernelspace.Program, x []float64, rng *rand.Rand) []fl
 			case 1:
 				y[i] -= math.Ln2
 			}
+		case "alpha":
+			// A large shape is flat: no small step leads out of it.
+			if rng.IntN(2) == 0 {
+				y[i] = rng.NormFloat64()
+			}
 		}
 	}
 	if len(p.Free) > 0 {
 		y[rng.IntN(len(p.Free))] += 1.5 * rng.NormFloat64()
 	}
 	return y
+}
+
+// redraw replaces one leaf of a solution by a fresh draw and keeps the mean of
+// k(x,x).
+func (w *drawer) redraw(p *kernelspace.Program, x []float64, rng *rand.Rand) []float64 {
+	raw, noise := rawParams(p, x, w.floor)
+	whole := w.meanDiag(p, raw)
+	all := leaves(p)
+	in := all[rng.IntN(len(all))]
+	w.leaf(in, raw[in.Off:in.Off+in.NumParams()], rng, 1, w.unused())
+	w.normalise(p, raw, whole)
+	return freeVector(p, raw, noise, w.floor)
 }

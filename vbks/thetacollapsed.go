@@ -22,6 +22,9 @@ import (
 // wide as the prior there. The average is exact where the bound is a
 // polynomial of degree three in log θ.
 //
+// Even so the value at its maximum is optimistic, above all for a full C over
+// many parameters: report's estimate is from other and more draws.
+//
 // The soft bounds act at the draws; log p(θ) is in the KL.
 //
 // A member's variables are the mean (F), the logarithms of the diagonal of C
@@ -35,10 +38,14 @@ type thetaObjective struct {
 	stop     stopped
 	priors   []prior
 	draws    [][][]float64 // of each member: S x F
+	others   [][][]float64 // for report
 	loaded   [][]float64   // precisions that the group was loaded with, padded
 
 	results []thetaResult // of the members' last evaluation
 }
+
+// reportPairs is the least number of antithetic pairs in report.
+const reportPairs = 32
 
 // thetaResult is a member's value and gradient by its variables.
 type thetaResult struct {
@@ -54,8 +61,8 @@ type thetaResult struct {
 func newThetaObjective(c *collapsed, x device.Points, yy float64, diagonal bool, seed uint64, names []string, priors []prior, stop stopped) (*thetaObjective, error) {
 	o := &thetaObjective{
 		bound: c, rows: x, yy: yy, diagonal: diagonal, stop: stop, priors: priors,
-		draws: make([][][]float64, len(names)), loaded: make([][]float64, len(names)),
-		results: make([]thetaResult, len(names)),
+		draws: make([][][]float64, len(names)), others: make([][][]float64, len(names)),
+		loaded: make([][]float64, len(names)), results: make([]thetaResult, len(names)),
 	}
 	for k, name := range names {
 		for _, v := range priors[k].prec {
@@ -64,7 +71,8 @@ func newThetaObjective(c *collapsed, x device.Points, yy float64, diagonal bool,
 			}
 		}
 		f := c.freeLen(k)
-		o.draws[k] = matchedDraws(seed, name, f, max(thetaDraws/2, f))
+		o.draws[k] = matchedDraws(seed, name+" draws", f, max(thetaDraws/2, f))
+		o.others[k] = matchedDraws(seed, name+" other draws", f, max(reportPairs, f))
 		o.loaded[k] = make([]float64, c.ks.Free())
 		if err := c.lane.Read(c.group.prec, k, o.loaded[k]); err != nil {
 			return nil, err
@@ -86,7 +94,7 @@ func matchedDraws(seed uint64, name string, f, pairs int) [][]float64 {
 		columns[j] = make([]float64, pairs)
 	}
 	for i := range pairs {
-		rng := stream(seed, name+" draws", i)
+		rng := stream(seed, name, i)
 		for j := range columns {
 			columns[j][i] = rng.NormFloat64()
 		}
@@ -176,15 +184,33 @@ func (o *thetaObjective) objective() objective {
 }
 
 // eval evaluates the members sub at the variables xs, xs[i] those of sub[i]:
-// one batch for each draw. A member that fails at a draw takes no part in the
-// draws that follow.
+// one batch for each draw.
 func (o *thetaObjective) eval(sub []int, xs [][]float64) error {
+	return o.average(sub, xs, o.draws, true)
+}
+
+// report estimates the ELBO of the members sub at the variables xs from draws
+// that the ascent has not seen; ok is false where the bound could not be
+// evaluated at one.
+func (o *thetaObjective) report(sub []int, xs [][]float64) (values []float64, ok []bool, err error) {
+	if err := o.average(sub, xs, o.others, false); err != nil {
+		return nil, nil, err
+	}
+	for _, k := range sub {
+		values, ok = append(values, o.results[k].value), append(ok, o.results[k].ok)
+	}
+	return values, ok, nil
+}
+
+// average computes the results of the members sub over the given draws. A
+// member that fails at a draw takes no part in those that follow.
+func (o *thetaObjective) average(sub []int, xs [][]float64, draws [][][]float64, gradient bool) error {
 	means, chols := make([][]float64, len(sub)), make([][]float64, len(sub))
 	byMean, byChol := make([][]float64, len(sub)), make([][]float64, len(sub))
 	for i, k := range sub {
 		means[i], chols[i] = o.unpack(xs[i])
 		byMean[i], byChol[i] = make([]float64, len(means[i])), make([]float64, len(chols[i]))
-		o.results[k] = thetaResult{grad: make([]float64, len(xs[i])), ok: true}
+		o.results[k] = thetaResult{ok: true}
 	}
 	c := o.bound
 	c.lane.Fill(sub, c.group.prec, 0)
@@ -193,14 +219,16 @@ func (o *thetaObjective) eval(sub []int, xs [][]float64) error {
 			c.lane.Write(c.group.prec, k, o.loaded[k])
 		}
 	}()
-	err := o.each(sub, means, chols, func(s int, live, at []int) ([]int, error) {
-		if err := c.eval(live, o.rows, o.yy, true, o.stop); err != nil {
+	err := o.each(sub, means, chols, draws, func(s int, live, at []int) ([]int, error) {
+		if err := c.eval(live, o.rows, o.yy, gradient, o.stop); err != nil {
 			return nil, err
 		}
 		var good []int
 		for i, k := range live {
-			f := len(means[at[i]])
-			grad := make([]float64, f)
+			var grad []float64
+			if gradient {
+				grad = make([]float64, len(means[at[i]]))
+			}
 			value, ok, err := c.result(k, grad)
 			if err != nil {
 				return nil, err
@@ -210,12 +238,12 @@ func (o *thetaObjective) eval(sub []int, xs [][]float64) error {
 				continue
 			}
 			good = append(good, at[i])
-			w := 1 / float64(len(o.draws[k]))
+			w := 1 / float64(len(draws[k]))
 			o.results[k].value += w * value
-			floats.AddScaled(byMean[at[i]], w, grad)
 			for a, g := range grad {
-				row := byChol[at[i]][a*f : a*f+a+1]
-				floats.AddScaled(row, w*g, o.draws[k][s][:a+1])
+				byMean[at[i]][a] += w * g
+				row := byChol[at[i]][a*len(grad):]
+				floats.AddScaled(row[:a+1], w*g, draws[k][s][:a+1])
 			}
 		}
 		return good, nil
@@ -224,17 +252,23 @@ func (o *thetaObjective) eval(sub []int, xs [][]float64) error {
 		return err
 	}
 	for i, k := range sub {
-		if o.results[k].ok {
-			o.finish(&o.results[k], means[i], chols[i], byMean[i], byChol[i], o.priors[k])
+		r := &o.results[k]
+		if !r.ok {
+			continue
 		}
+		r.value -= thetaKL(means[i], chols[i], o.priors[k])
+		if gradient {
+			r.grad = o.gradient(means[i], chols[i], byMean[i], byChol[i], o.priors[k])
+		}
+		r.ok = finite([]float64{r.value}) && finite(r.grad)
 	}
 	return nil
 }
 
-// each sets the free vectors to mean + Cη for one draw after another. visit is
+// each sets the free vectors to mean + Cη for one η after another. visit is
 // told the members that have a draw s, and where each is in sub, and returns
 // the places of those that go on.
-func (o *thetaObjective) each(sub []int, means, chols [][]float64, visit func(s int, live, at []int) ([]int, error)) error {
+func (o *thetaObjective) each(sub []int, means, chols [][]float64, draws [][][]float64, visit func(s int, live, at []int) ([]int, error)) error {
 	places := make([]int, len(sub))
 	for i := range sub {
 		places[i] = i
@@ -243,8 +277,8 @@ func (o *thetaObjective) each(sub []int, means, chols [][]float64, visit func(s 
 		var live, at []int
 		for _, i := range places {
 			k := sub[i]
-			if s < len(o.draws[k]) {
-				o.bound.setFree(k, affine(means[i], chols[i], o.draws[k][s]))
+			if s < len(draws[k]) {
+				o.bound.setFree(k, affine(means[i], chols[i], draws[k][s]))
 				live, at = append(live, k), append(at, i)
 			}
 		}
@@ -268,18 +302,18 @@ func affine(mean, chol, eta []float64) []float64 {
 	return x
 }
 
-// finish takes the KL off a member's value and turns the gradients of the
-// average bound by mean and C into that by the variables:
+// gradient turns the gradients of the average bound by mean and C into that of
+// the objective by the variables:
 //
 //	∂KL/∂mean_i = p_i (mean_i − m₀_i),  ∂KL/∂c_ij = p_i c_ij − [i = j]/c_ii
-func (o *thetaObjective) finish(r *thetaResult, mean, chol, byMean, byChol []float64, p prior) {
+func (o *thetaObjective) gradient(mean, chol, byMean, byChol []float64, p prior) []float64 {
 	f := len(mean)
-	r.value -= thetaKL(mean, chol, p)
-	below := r.grad[2*f:]
+	grad := make([]float64, o.size(f))
+	below := grad[2*f:]
 	for i := range f {
-		r.grad[i] = byMean[i] - p.prec[i]*(mean[i]-p.mean[i])
+		grad[i] = byMean[i] - p.prec[i]*(mean[i]-p.mean[i])
 		c := chol[i*f+i]
-		r.grad[f+i] = c*byChol[i*f+i] - (p.prec[i]*c*c - 1)
+		grad[f+i] = c*byChol[i*f+i] - (p.prec[i]*c*c - 1)
 		if o.diagonal {
 			continue
 		}
@@ -288,7 +322,7 @@ func (o *thetaObjective) finish(r *thetaResult, mean, chol, byMean, byChol []flo
 		}
 		below = below[i:]
 	}
-	r.ok = finite([]float64{r.value}) && finite(r.grad)
+	return grad
 }
 
 // result returns member k's value, and its gradient in grad if not nil. ok is
@@ -311,7 +345,7 @@ func (o *thetaObjective) predict(sub []int, means, chols [][]float64, x device.P
 		mean[i], variance[i] = make([]float64, x.Len()), make([]float64, x.Len())
 	}
 	theta := make([]float64, c.ks.Params())
-	err = o.each(sub, means, chols, func(s int, live, at []int) ([]int, error) {
+	err = o.each(sub, means, chols, o.draws, func(s int, live, at []int) ([]int, error) {
 		if err := c.statistics(live, o.rows, false, o.stop); err != nil {
 			return nil, err
 		}

@@ -309,7 +309,14 @@ func TestThetaObjectiveAgainstEvidence(t *testing.T) {
 			}
 		}
 		evidence := logSum(logs)
-		t.Logf("diagonal %v: evidence %.4f, ELBO %.4f, objective %.4f, C %.3f", diagonal, evidence, elbo, best.value, chol)
+		reported, ok, err := o.report([]int{0}, [][]float64{best.x})
+		if err != nil || !ok[0] {
+			t.Fatal(ok, err)
+		}
+		if math.Abs(reported[0]-elbo) > 0.05 {
+			t.Errorf("report %.4f, ELBO %.4f", reported[0], elbo)
+		}
+		t.Logf("diagonal %v: evidence %.4f, ELBO %.4f, objective %.4f, report %.4f", diagonal, evidence, elbo, best.value, reported[0])
 		if math.Abs(mass-1) > 1e-3 {
 			t.Fatalf("the grid holds %.6f of q", mass)
 		}

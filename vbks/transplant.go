@@ -129,11 +129,12 @@ func (w *drawer) transplant(r relation, giver, taker *kernelspace.Program, x, ow
 	}
 	switch {
 	case widened >= 0:
-		// SE is RQ with a large shape; a moderate one gives the shape a gradient.
+		// SE is RQ with a large shape; smaller ones give the shape a gradient.
 		in := toLeaves[widened]
 		alpha := in.Off + 1 + in.NumScale
 		emit(func(c []float64) { c[alpha] = 1000 })
 		emit(func(c []float64) { c[alpha] = 10 })
+		emit(func(c []float64) { c[alpha] = 1 })
 	case r.kind == lift && len(added) > 0:
 		parent, part := enclosing(t, added)
 		if parent == nil {

@@ -1,0 +1,208 @@
+package cli
+
+import (
+	"bufio"
+	"encoding/csv"
+	"encoding/json"
+	"errors"
+	"math"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"strconv"
+	"strings"
+	"testing"
+)
+
+// tiny makes a study tiny.
+func tiny(args ...string) []string {
+	return append([]string{"study", "--figures", "quickstart", "--variant", "iii", "--quiet", "--set", "data.outputs=40", "--set", "data.test=10",
+		"--set", "kernels.expressions=SE,LIN+RQ,LIN+SE,(PER+RQ)*LIN", "--set", "sparse.inducing=6", "--set", "schedule.evaluate_every=0.5",
+		"--set", "schedule.steps=4", "--set", "optimise.starts=1", "--set", "schedule.refine=0"}, args...)
+}
+
+func records(t *testing.T, path string) [][]string {
+	t.Helper()
+	f, err := os.Open(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	rows, err := csv.NewReader(f).ReadAll()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return rows
+}
+
+func TestStudyTables(t *testing.T) {
+	t.Chdir(t.TempDir())
+	code, stdout, stderr := kestrel(t, tiny("--seeds", "2,4", "--compare-starts", "2", "-o", "tables")...)
+	if code != 0 || stderr != "" {
+		t.Fatal(code, stderr)
+	}
+	for _, part := range []string{
+		"### quickstart (iii): ", "True kernel (PER+RQ)*LIN among 4; 6 inducing inputs, noise 0.1 sd", "\n| 2 | ", "\n| 4 | ",
+		"\nquickstart (iii): true kernel first ", " of 2, first or within 1 nat ", "with 2 starts in the place of 1:", "; leader changed on ",
+	} {
+		if !strings.Contains(stdout, part) {
+			t.Errorf("no %q in\n%s", part, stdout)
+		}
+	}
+	// Markdown: each table's lines have as many cells as its header.
+	cells := 0
+	for line := range strings.Lines(stdout) {
+		n := strings.Count(line, "|")
+		switch {
+		case n == 0:
+			cells = 0
+		case cells == 0:
+			cells = n
+		case n != cells:
+			t.Errorf("%d bars, want %d: %s", n, cells, line)
+		}
+	}
+
+	rows := records(t, filepath.Join("tables", "study-iii-quickstart.csv"))
+	elbos := records(t, filepath.Join("tables", "study-elbos-iii-quickstart.csv"))
+	more := records(t, filepath.Join("tables", "study-starts-elbos-iii-quickstart.csv"))
+	starts := records(t, filepath.Join("tables", "study-starts-iii-quickstart.csv"))
+	if len(rows) != 3 || len(elbos) != 9 || len(more) != 9 || len(starts) != 3 || rows[1][2] != "2" || rows[2][2] != "4" || starts[2][2] != "4" {
+		t.Fatalf("%v\n%v\n%v\n%v", rows, elbos, more, starts)
+	}
+	// The files agree with each other: gap and rises from the ELBOs.
+	for i, row := range rows[1:] {
+		of := func(table [][]string, kernel string) float64 {
+			for _, r := range table[1:] {
+				if r[0] == row[2] && r[1] == kernel {
+					f, err := strconv.ParseFloat(r[2], 64)
+					if err != nil {
+						t.Fatal(err)
+					}
+					return f
+				}
+			}
+			t.Fatalf("seed %s lacks %s", row[2], kernel)
+			return 0
+		}
+		gap, err := strconv.ParseFloat(row[6], 64)
+		if want := of(elbos, row[5]) - of(elbos, row[3]); err != nil || gap != want {
+			t.Errorf("gap %v, want %v, %v", gap, want, err)
+		}
+		most := math.Inf(-1)
+		for _, k := range []string{"SE", "LIN+RQ", "LIN+SE", "(PER+RQ)*LIN"} {
+			most = max(most, of(more, k)-of(elbos, k))
+		}
+		if got, err := strconv.ParseFloat(starts[i+1][7], 64); err != nil || got != most {
+			t.Errorf("largest rise %v, want %v, %v", got, most, err)
+		}
+	}
+
+	code, _, stderr = kestrel(t, tiny("--seeds", "2", "-o", "tables")...)
+	if code != 2 || !strings.Contains(stderr, "exists and is not empty") {
+		t.Error(code, stderr)
+	}
+}
+
+func TestStudyJSON(t *testing.T) {
+	t.Chdir(t.TempDir())
+	code, stdout, stderr := kestrel(t, tiny("--seeds", "1..2", "--json")...)
+	if code != 0 || stderr != "" {
+		t.Fatal(code, stderr)
+	}
+	var types []string
+	for line := range strings.Lines(stdout) {
+		var o struct {
+			Type    string
+			Seed    int
+			Rank    int
+			Truth   string
+			Summary struct{ Seeds int }
+		}
+		if err := json.Unmarshal([]byte(line), &o); err != nil {
+			t.Fatalf("%v: %s", err, line)
+		}
+		types = append(types, o.Type)
+		if o.Type == "seed" && (o.Seed != len(types) || o.Rank < 1 || o.Rank > 4 || o.Truth != "(PER+RQ)*LIN") || o.Type == "summary" && o.Summary.Seeds != 2 {
+			t.Error(line)
+		}
+	}
+	if got := strings.Join(types, " "); got != "seed seed summary" {
+		t.Error(got)
+	}
+	if left, err := os.ReadDir("."); err != nil || len(left) != 0 {
+		t.Errorf("a study without --out leaves %v", left)
+	}
+}
+
+func TestStudyBadInput(t *testing.T) {
+	t.Chdir(t.TempDir())
+	for _, c := range []struct{ args, want string }{
+		{"--variant iv", `--variant: there is no variant "iv"; variants are i, ii, iii, paper`},
+		{"--seeds 3..1", `--seeds: seeds "3..1": "3..1" is neither a seed nor a range; write 1..10 or 1,3,5`},
+		{"--figures fig2", `config "fig2": no such file; built-in configs are fig1a, fig1b, fig1c, fig1d, quickstart, swissgrid-small`},
+		{"--figures fig1a,fig1a", `figure fig1a (i) is asked for twice`},
+		{"--figures swissgrid-small --variant iii", `swissgrid-small: a study needs data.source = "synthetic", where the true kernel is known, not "swissgrid"`},
+		{"--set seed=3", `--set seed=3: a study runs many seeds; state them with --seeds`},
+		{"--set sparse.inducin=3", `--set sparse.inducin=3: unknown key "sparse.inducin"; did you mean "sparse.inducing"?`},
+		{"--compare-starts 1", `--compare-starts 1: must be at least 2`},
+		{"--compare-starts 2 --set optimise.starts=0", `--compare-starts: fig1a has optimise.starts = 0; there is nothing to multiply`},
+		{"--figures fig1a --set kernels.expressions=SE", `fig1a: the true kernel PER*LIN*RQ is not among the 1 of the space`},
+		{"--figures=", `nothing to study: name a figure and a variant`},
+	} {
+		code, stdout, stderr := kestrel(t, append([]string{"study", "-o", "tables"}, strings.Fields(c.args)...)...)
+		if code != 2 || stderr != "kestrel: "+c.want+"\n" || stdout != "" {
+			t.Errorf("%s: code %d\n got %s\nwant kestrel: %s", c.args, code, stderr+stdout, c.want)
+		}
+	}
+	if left, err := os.ReadDir("."); err != nil || len(left) != 0 {
+		t.Errorf("something was left behind: %v", left)
+	}
+}
+
+// Ctrl-C leaves the rows there are, whole, with their summary.
+func TestStudyInterrupt(t *testing.T) {
+	if runtime.GOOS == "windows" {
+		t.Skip("no interrupt can be sent to another process here")
+	}
+	dir := filepath.Join(t.TempDir(), "tables")
+	cmd := exec.Command(os.Args[0])
+	cmd.Env = append(os.Environ(), argsEnv+"="+strings.Join(tiny("--seeds", "1..5000", "-o", dir), " "))
+	stdout, err := cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var stderr strings.Builder
+	cmd.Stderr = &stderr
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	rows, last := 0, ""
+	for lines := bufio.NewScanner(stdout); lines.Scan(); {
+		last = lines.Text()
+		if strings.HasPrefix(last, "| ") && !strings.HasPrefix(last, "| seed") {
+			if rows++; rows == 2 {
+				if err := cmd.Process.Signal(os.Interrupt); err != nil {
+					t.Fatal(err)
+				}
+			}
+		}
+	}
+	var exit *exec.ExitError
+	if err := cmd.Wait(); !errors.As(err, &exit) || exit.ExitCode() != 130 {
+		t.Errorf("ended with %v", err)
+	}
+	if want := "kestrel: interrupted; the rows written so far are whole\n"; stderr.String() != want {
+		t.Errorf("stderr %q", stderr.String())
+	}
+	if rows < 2 || rows == 5000 || !strings.Contains(last, " of "+strconv.Itoa(rows)+", first or within 1 nat ") {
+		t.Errorf("%d rows, then %q", rows, last)
+	}
+	if n := len(records(t, filepath.Join(dir, "study-iii-quickstart.csv"))); n != rows+1 {
+		t.Errorf("%d lines of CSV for %d rows", n, rows)
+	}
+	if n := len(records(t, filepath.Join(dir, "study-elbos-iii-quickstart.csv"))); n != 4*rows+1 {
+		t.Errorf("%d ELBOs for %d rows", n-1, rows)
+	}
+}
