@@ -9,10 +9,12 @@ type Tensor struct {
 }
 
 // Checkpoint returns everything that the trainer has learned, by name:
-// "run" (evaluation, rows seen, M), "z" (inducing inputs in standardised
+// "run" (evaluation, rows seen, M, noise floor), "z" (inducing inputs in standardised
 // units) and, for the kernel at place i of the space, "kernel/i/..." its free
 // vector (logarithms of the free hyperparameters and ρ with
-// σ_n² = floor + exp ρ), q(v) and the optimiser's moments.
+// σ_n² = floor + exp ρ), q(v), the optimiser's moments, and "status": local
+// ELBO, jitter factor, steps of Adam, rows that Λ stands for and rests on, rows
+// that the ELBO stands for, and 0, 1 or 2 for live, pruned or failed.
 func (t *Trainer) Checkpoint() map[string]Tensor {
 	out := map[string]Tensor{
 		"run": {Shape: []int{4}, Data: []float64{float64(t.evaluation), float64(t.rows), float64(t.m), t.floor}},
@@ -34,7 +36,10 @@ func (t *Trainer) Checkpoint() map[string]Tensor {
 			}
 		}
 		s := k.state
-		out[name("status")] = Tensor{Shape: []int{5}, Data: []float64{k.elbo, s.Factor, float64(s.Steps), s.Rows, s.Seen}}
+		status := map[Status]float64{Live: 0, Pruned: 1, Failed: 2}[k.status]
+		out[name("status")] = Tensor{Shape: []int{7}, Data: []float64{
+			k.elbo, s.Factor, float64(s.Steps), s.Rows, s.Seen, float64(k.rows), status,
+		}}
 		add("free", s.Free)
 		add("theta_chol", s.ThetaChol)
 		add("mean", s.Mean)

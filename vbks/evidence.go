@@ -29,7 +29,7 @@ func (r *round) commit() error {
 		if r.factor[i] > 1 && (k.state == nil || k.state.Factor != r.factor[i]) {
 			notices = append(notices, fmt.Sprintf("kernel %s: jitter raised %g times", k.id, r.factor[i]))
 		}
-		k.state, k.elbo, k.terms = r.states[i], r.elbo[i], r.terms[i]
+		k.state, k.elbo, k.terms, k.rows = r.states[i], r.elbo[i], r.terms[i], r.n
 		if r.best[i].source != "" {
 			k.source = r.best[i].source
 		}
@@ -87,7 +87,7 @@ func (t *Trainer) evaluate() (*Evaluation, *Belief, error) {
 	var ids []string
 	var elbo, logPrior []float64
 	for i, k := range t.kernels {
-		if k.status == Live && k.state != nil {
+		if k.current(t.rows) {
 			live = append(live, i)
 			ids = append(ids, k.id)
 			elbo, logPrior = append(elbo, k.elbo), append(logPrior, k.logPrior)
@@ -116,8 +116,8 @@ func (t *Trainer) evaluate() (*Evaluation, *Belief, error) {
 	}
 	for i, k := range t.kernels {
 		e.Kernels[i] = KernelResult{ID: k.id, Status: k.status, Reason: k.reason}
-		if k.status == Live && k.state == nil {
-			e.Kernels[i].Status, e.Kernels[i].Reason = Pruned, "not optimised yet"
+		if k.status == Live && !k.current(t.rows) {
+			e.Kernels[i].Status, e.Kernels[i].Reason = Pruned, "restored: takes part from the next evaluation on"
 		}
 	}
 	for j, i := range live {
@@ -135,6 +135,12 @@ func (t *Trainer) evaluate() (*Evaluation, *Belief, error) {
 		res.Tied = math.Abs(leader.elbo-t.kernels[i].elbo) <= math.Max(1, 2*res.SE)
 	}
 	return e, belief, nil
+}
+
+// current reports whether a kernel's local ELBO stands for the rows seen: one
+// that was pruned earlier and restored must be brought up to date first.
+func (k *kernel) current(rows int) bool {
+	return k.status == Live && k.state != nil && k.rows == rows
 }
 
 // compareResults ranks by the posterior, and where posteriors are equal to
@@ -177,6 +183,7 @@ func (t *Trainer) values(k *kernel) ([]ParamValue, float64) {
 	for i, p := range k.program.Params {
 		out[i] = ParamValue{Param: p, Value: raw[i]}
 	}
+	// SDs are those of q(log θ).
 	if c := k.state.ThetaChol; c != nil {
 		f := len(k.state.Free)
 		for a, i := range k.program.Free {

@@ -129,25 +129,36 @@ func (t *Trainer) elboSample(n int) *rowSet {
 }
 
 // predictLearned predicts with the stochastic optimisers' q(v).
-func (r *round) predictLearned(ctx context.Context, w *worker, unit []int, x device.Points) (mean, variance [][]float64, err error) {
+func (r *round) predictLearned(ctx context.Context, w *worker, unit []int, x device.Points) (mean, variance [][]float64, noise []float64, err error) {
 	l, err := r.learner(w, unit)
 	if err != nil {
-		return nil, nil, err
+		return nil, nil, nil, err
 	}
+	stop := func() error { return r.step(ctx) }
 	all := make([]int, len(unit))
+	var unfitted []int // after a change of the inducing inputs
 	for i, k := range unit {
 		all[i] = i
-		if err := l.begin(i, r.kernels[k].state, r.kernels[k].id); err != nil {
-			return nil, nil, err
+		st := r.kernels[k].state
+		if err := l.begin(i, st, r.kernels[k].id); err != nil {
+			return nil, nil, nil, err
+		}
+		if st.Mean == nil {
+			unfitted = append(unfitted, i)
 		}
 	}
-	mean, variance, _, err = l.predict(all, x, func() error { return r.step(ctx) })
+	if len(unfitted) > 0 {
+		if err := l.exact(unfitted, device.Points{Data: r.train, To: r.n}, stop); err != nil {
+			return nil, nil, nil, err
+		}
+	}
+	mean, variance, noise, err = l.predict(all, x, stop)
 	if err != nil {
-		return nil, nil, err
+		return nil, nil, nil, err
 	}
 	var failures []error
 	for i := range unit {
 		failures = append(failures, l.err(i))
 	}
-	return mean, variance, errors.Join(failures...)
+	return mean, variance, noise, errors.Join(failures...)
 }

@@ -22,6 +22,11 @@ func (t *Trainer) chosen(o PredictOptions) (kernels []int, weights []float64, er
 	if t.last == nil {
 		return nil, nil, fmt.Errorf("there is no evaluation yet")
 	}
+	for _, id := range o.IDs {
+		if !slices.ContainsFunc(t.kernels, func(k *kernel) bool { return k.id == id }) {
+			return nil, nil, fmt.Errorf("kernel %s is not in the space", id)
+		}
+	}
 	for i := range t.last.Kernels {
 		res := &t.last.Kernels[i]
 		if res.Status == Live && (o.IDs == nil || slices.Contains(o.IDs, res.ID)) {
@@ -80,7 +85,6 @@ func (t *Trainer) Predict(ctx context.Context, x []float64, o PredictOptions) (*
 	for j, i := range kernels {
 		k := t.kernels[i]
 		p.IDs[j] = k.id
-		_, p.Noise[j] = rawParams(k.program, k.state.Free, t.floor)
 		place[i] = j
 	}
 	r := &round{Trainer: t, number: t.evaluation, n: t.rows, factor: make([]float64, len(t.kernels))}
@@ -92,14 +96,14 @@ func (t *Trainer) Predict(ctx context.Context, x []float64, o PredictOptions) (*
 	}
 	var mu sync.Mutex
 	err = r.each(ctx, "predict", kernels, func(ctx context.Context, w *worker, unit []int) error {
-		mean, variance, err := r.predictUnit(ctx, w, unit, device.All(data))
+		mean, variance, noise, err := r.predictUnit(ctx, w, unit, device.All(data))
 		if err != nil {
 			return err
 		}
 		mu.Lock()
 		defer mu.Unlock()
 		for i, k := range unit {
-			p.Mean[place[k]], p.Var[place[k]] = mean[i], variance[i]
+			p.Mean[place[k]], p.Var[place[k]], p.Noise[place[k]] = mean[i], variance[i], noise[i]
 		}
 		return nil
 	})
@@ -109,27 +113,35 @@ func (t *Trainer) Predict(ctx context.Context, x []float64, o PredictOptions) (*
 	return p, nil
 }
 
-// predictUnit predicts with the kernels of a unit.
-func (r *round) predictUnit(ctx context.Context, w *worker, unit []int, x device.Points) (mean, variance [][]float64, err error) {
+// predictUnit predicts with the kernels of a unit: mean and variance of f, and
+// σ_n², averaged over θ where it has a belief.
+func (r *round) predictUnit(ctx context.Context, w *worker, unit []int, x device.Points) (mean, variance [][]float64, noise []float64, err error) {
 	if err := r.load(w.group, unit); err != nil {
-		return nil, nil, err
+		return nil, nil, nil, err
 	}
 	if !r.exact {
 		return r.predictLearned(ctx, w, unit, x)
 	}
+	if r.settings.Hyperparameters != "point" {
+		return r.predictTheta(ctx, w, unit, x)
+	}
 	all := make([]int, len(unit))
 	for i, k := range unit {
 		all[i] = i
-		w.group.setFree(i, r.kernels[k].state.Free)
+		st := r.kernels[k].state
+		w.group.setFree(i, st.Free)
+		_, s2 := rawParams(r.kernels[k].program, st.Free, r.floor)
+		noise = append(noise, s2)
 	}
 	rows := device.Points{Data: r.train, To: r.n}
 	stop := func() error { return r.step(ctx) }
 	if err := w.bound.statistics(all, rows, false, stop); err != nil {
-		return nil, nil, err
+		return nil, nil, nil, err
 	}
 	w.bound.optimum(all, float64(r.n), r.cumYY[r.n])
 	w.bound.belief(all)
-	return w.bound.predict(all, x, stop)
+	mean, variance, err = w.bound.predict(all, x, stop)
+	return mean, variance, noise, err
 }
 
 // predict computes the mean and variance of f at the points x under the

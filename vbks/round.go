@@ -185,7 +185,10 @@ func (r *round) run(ctx context.Context) error {
 				r.states[k] = &State{Free: r.best[k].x, Factor: r.factor[k]}
 			}
 		}
-		return nil
+		if r.settings.Hyperparameters == "point" {
+			return nil
+		}
+		return r.each(ctx, "beliefs over hyperparameters", r.live, r.thetaUnit)
 	}
 	return r.each(ctx, "learn", r.live, r.learnUnit)
 }
@@ -409,8 +412,8 @@ func (r *round) describeFailure(k int, x []float64) string {
 	if x == nil {
 		x = r.drawer.draw(kern.program, stream(r.settings.Seed, kern.id, r.number<<10), 0)
 	}
-	return fmt.Sprintf("k(Z,Z) is not positive definite or the bound is not finite, even with %g times the jitter, e.g. at %s",
-		r.factor[k], r.formatParams(kern, x))
+	return fmt.Sprintf("%s: k(Z,Z) is not positive definite or the bound is not finite, even with %g times the jitter, e.g. at %s",
+		kern.id, r.factor[k], r.formatParams(kern, x))
 }
 
 // formatParams lists a kernel's hyperparameters on one line.

@@ -12,6 +12,7 @@ import (
 type drawer struct {
 	scales  kernelspace.Scales
 	dim     int
+	rows    int         // training rows in all
 	sample  [][]float64 // some rows of X
 	square  float64     // mean of y²
 	yvar    float64     // variance of y
@@ -24,7 +25,7 @@ type drawer struct {
 // newDrawer summarises training rows.
 func newDrawer(d Training, m int, floor float64, periods [][]float64, scales kernelspace.Scales) *drawer {
 	n := d.Rows()
-	w := &drawer{scales: scales, dim: d.Dim, m: m, floor: floor, periods: periods}
+	w := &drawer{scales: scales, dim: d.Dim, rows: n, m: m, floor: floor, periods: periods}
 	var mean, square float64
 	for _, y := range d.Y {
 		mean += y

@@ -53,6 +53,7 @@ type kernel struct {
 	status Status
 	reason string
 	source string
+	rows   int       // seen when its local ELBO was estimated
 	state  *State    // nil before the first evaluation
 	elbo   float64   // local ELBO at the last evaluation
 	terms  []float64 // its terms row by row on the common subsample; nil if all rows were used
@@ -291,6 +292,7 @@ func (t *Trainer) Reoptimize(c Change) error {
 	if rounds <= 0 {
 		rounds = max(1, t.settings.Refine)
 	}
+	t.spent = 0
 	if left := t.Planned() - t.evaluation; left < rounds {
 		t.extra += rounds - left
 	}

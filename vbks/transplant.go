@@ -1,6 +1,7 @@
 package vbks
 
 import (
+	"math"
 	"math/rand/v2"
 	"slices"
 
@@ -150,7 +151,8 @@ func (w *drawer) transplant(r relation, giver, taker *kernelspace.Program, x, ow
 		if parent.in.Op == kernelspace.OpAdd {
 			// A summand far below the noise changes nothing; one near it shows by the
 			// bound whether it is wanted; and the taker's own may be right at once.
-			emit(func(c []float64) { w.shrink(taker, part, c, 0.01*noise) })
+			quiet := noise * min(0.01, 1/float64(w.rows))
+			emit(func(c []float64) { w.shrink(taker, part, c, quiet) })
 			for number := range drawnParts {
 				emit(func(c []float64) {
 					redraw(c, number)
@@ -162,7 +164,9 @@ func (w *drawer) transplant(r relation, giver, taker *kernelspace.Program, x, ow
 			}
 		} else {
 			if flat(part) {
-				emit(func(c []float64) { w.flatten(part, c, 50) })
+				// The flatter the smaller the noise is beside the function.
+				times := math.Sqrt(float64(w.rows) * w.square / noise)
+				emit(func(c []float64) { w.flatten(part, c, max(50, times)) })
 			}
 			for number := range drawnParts {
 				emit(func(c []float64) {
@@ -264,9 +268,9 @@ func (w *drawer) flatten(t *term, raw []float64, times float64) {
 	in := t.in
 	raw[in.Off] = 1
 	for i := range in.NumScale {
-		l := times
+		l := min(times, 90)
 		if in.Op != kernelspace.OpPER {
-			l *= w.scales.Span[in.Cols[min(i, len(in.Cols)-1)]]
+			l = min(times, 900) * w.scales.Span[in.Cols[min(i, len(in.Cols)-1)]]
 		}
 		raw[in.Off+1+i] = l
 	}
