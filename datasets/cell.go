@@ -54,10 +54,15 @@ var (
 	errNotNumber  = errors.New("is not a number")
 	errNotFinite  = errors.New("is not a finite number; list it under missing to drop such rows")
 	errTooLarge   = errors.New("is too large for a 64-bit number")
+	errTooFar     = errors.New("is too large: its square cannot be summed in 64-bit numbers; change the unit or list it under missing")
 	errNotTime    = errors.New("is not a time stamp")
 	errNotEither  = errors.New("is neither a number nor a time stamp")
 	errNotDecimal = errors.New("is not a number; decimals are written with a point")
 )
+
+// largest is the largest magnitude of a value: squares of as many values as
+// there can be rows still add up to a finite sum.
+const largest = 1e140
 
 // number reads a number; NaN means a missing value.
 func (c *cells) number(b []byte) (float64, error) {
@@ -67,6 +72,9 @@ func (c *cells) number(b []byte) (float64, error) {
 			if v == m {
 				return math.NaN(), nil
 			}
+		}
+		if math.Abs(v) > largest {
+			return 0, errTooFar
 		}
 		return v, nil
 	}
@@ -109,7 +117,7 @@ func (c *cells) kind(b []byte) kind {
 			return kindUnknown
 		}
 		return kindNumber
-	} else if err == errNotFinite || err == errTooLarge {
+	} else if err == errNotFinite || err == errTooLarge || err == errTooFar {
 		return kindNumber
 	}
 	if _, ok := parseStamp(bytes.TrimSpace(b)); ok {

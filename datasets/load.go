@@ -174,14 +174,22 @@ func (d *Dataset) take(t *table) (kept []int32, err error) {
 	return kept, nil
 }
 
+// file names the data in a message.
+func (d *Dataset) file() string {
+	if d.Path != "" {
+		return filepath.Base(d.Path)
+	}
+	return d.Name
+}
+
 // checkTarget refuses a target that does not vary over the training rows.
 func (d *Dataset) checkTarget() error {
-	name := d.Name
-	if d.Path != "" {
-		name = filepath.Base(d.Path)
-	}
-	if len(d.Train) < 2 {
-		return fmt.Errorf("%s: %s: at least 2 are needed", name, plural(len(d.Train), "training row"))
+	if n := len(d.Train); n < 2 {
+		held := ""
+		if len(d.Test) > 0 {
+			held = fmt.Sprintf("; %d of %d are held out (data.test)", len(d.Test), d.N())
+		}
+		return fmt.Errorf("%s: %s: at least 2 are needed%s", d.file(), plural(n, "training row"), held)
 	}
 	first := d.Y[d.Train[0]]
 	for _, r := range d.Train {
@@ -195,5 +203,5 @@ func (d *Dataset) checkTarget() error {
 			rows = "training row"
 		}
 	}
-	return fmt.Errorf("%s: the target %s is %v in every %s: there is nothing to learn", name, quoteText(d.Target.Name), first, rows)
+	return fmt.Errorf("%s: the target %s is %v in every %s: there is nothing to learn", d.file(), quoteText(d.Target.Name), first, rows)
 }

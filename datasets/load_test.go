@@ -152,6 +152,8 @@ func TestLoadErrors(t *testing.T) {
 		{"x,y\n1,2\n2,-Inf\n", Spec{}, `data.csv: line 3, column 2 ("y"): "-Inf" is not a finite number; list it under missing to drop such rows`},
 		{"x,y\n1,2\nNaN,3\n", Spec{Missing: []string{"NA"}}, `data.csv: line 3, column 1 ("x"): "NaN" is not a finite number; list it under missing to drop such rows`},
 		{"x,y\n1,2\n2,1e999\n", Spec{}, `data.csv: line 3, column 2 ("y"): "1e999" is too large for a 64-bit number`},
+		{"x,y\n1,2\n2,1e300\n", Spec{}, `data.csv: line 3, column 2 ("y"): "1e300" is too large: its square cannot be summed in 64-bit numbers; change the unit or list it under missing`},
+		{"x,y\n1,2\n2,\x00\n", Spec{}, `data.csv: holds binary data, not a table of text`},
 		{"x,y\n1,2\n2,3,4\n", Spec{}, `data.csv: line 3: 3 fields where the first line has 2`},
 		{"x,y\n1,2\n2\n", Spec{}, `data.csv: line 3: 1 field where the first line has 2`},
 		{"x,y\n1,2\n2,\"3\n4,5\n", Spec{}, `data.csv: line 3: unclosed quotation mark`},
@@ -159,14 +161,16 @@ func TestLoadErrors(t *testing.T) {
 		{"a\"b,y\n\"two\nlines\",2\n1,q\n", Spec{Inputs: []string{"1"}}, `data.csv: line 2, column 1 ("a\"b"): "two\nlines" is neither a number nor a time stamp`},
 		{"id,2019,2020\n1,2,3\n4,5,6\n", Spec{Inputs: []string{"1"}}, `data.csv: line 1, column 1: "id" is neither a number nor a time stamp; if line 1 holds the names of the columns, set header = "yes"`},
 		{"x,y\nNA,1\n2,?\n", Spec{}, `data.csv: no rows are left: of 2, 1 were dropped for a missing target and 1 for a missing input`},
-		{"x,y\n", Spec{}, `data.csv: no column is left to be an input`},
-		{"x,y\n", Spec{Inputs: []string{"x"}}, `data.csv: has no rows`},
+		{"x,y\n", Spec{}, `data.csv: has no rows below the names of its columns`},
+		{"x,y\n", Spec{Inputs: []string{"x"}}, `data.csv: has no rows below the names of its columns`},
+		{"a,b,y\ns,t,1\nu,v,2\n", Spec{}, `data.csv: no column is left to be an input`},
 		{"", Spec{}, `data.csv: has no rows`},
 		{"\n \n", Spec{}, `data.csv: has no rows`},
 		{"x,y\n1,5\n2,5\n3,NA\n", Spec{}, `data.csv: the target "y" is 5 in every row: there is nothing to learn`},
 		{"x,y\n1,5\n2,5\n3,6\n", Spec{SplitBy: "rows", TestRows: 1}, `data.csv: the target "y" is 5 in every training row: there is nothing to learn`},
 		{"x,y\n1,5\n", Spec{}, `data.csv: 1 training row: at least 2 are needed`},
-		{"x,y\n1,5\n2,6\n", Spec{TestRows: 2}, `test = 2: no training rows are left, the data have 2 rows`},
+		{"x,y\n1,5\n2,6\n", Spec{TestRows: 1}, `data.csv: 1 training row: at least 2 are needed; 1 of 2 are held out (data.test)`},
+		{"x,y\n1,5\n2,6\n", Spec{TestRows: 2}, `data.csv: no training rows are left: of 2 rows, 2 held out (data.test)`},
 		{"time,temperature,load\n1,2,3\n4,5,6\n", Spec{Target: "temprature"}, `data.csv: there is no column "temprature"; did you mean "temperature"? the columns are "time", "temperature", "load"`},
 		{"a,b\n1,2\n4,5\n", Spec{Inputs: []string{"zzz"}}, `data.csv: there is no column "zzz"; the columns are "a", "b"`},
 		{"a,b\n1,2\n4,5\n", Spec{Inputs: []string{"7"}}, `data.csv: there is no column 7; the columns are 1 to 2: "a", "b"`},
@@ -204,7 +208,7 @@ func TestErrorTypes(t *testing.T) {
 	}
 	broken := compressed(t, "gz", strings.Repeat("1,2\n", 1000))
 	_, err = Load(context.Background(), Spec{Path: writeFile(t, "d.csv.gz", string(broken[:len(broken)-9]))})
-	if err == nil || !strings.HasPrefix(err.Error(), "d.csv.gz: ") {
+	if err == nil || !strings.HasPrefix(err.Error(), "d.csv.gz: ") || !strings.Contains(err.Error(), ": the compressed data are damaged or cut off: ") {
 		t.Errorf("truncated: %v", err)
 	}
 }

@@ -88,6 +88,17 @@ type source struct {
 	zstd   *zstd.Decoder
 }
 
+// unpacker says of the errors of a decompressor what they mean.
+type unpacker struct{ io.Reader }
+
+func (u unpacker) Read(p []byte) (int, error) {
+	n, err := u.Reader.Read(p)
+	if err != nil && err != io.EOF {
+		err = fmt.Errorf("the compressed data are damaged or cut off: %w", err)
+	}
+	return n, err
+}
+
 // openSource opens a file and recognises gzip, xz and zstandard by their first
 // bytes.
 func openSource(path string) (*source, error) {
@@ -126,10 +137,12 @@ func (s *source) decompress(magic []byte) (err error) {
 		return errors.New("is UTF-16 text; convert it to UTF-8")
 	default:
 		s.Reader = s.stored
+		return nil
 	}
 	if err != nil {
 		return fmt.Errorf("cannot be decompressed: %w", err)
 	}
+	s.Reader = unpacker{s.Reader}
 	return nil
 }
 

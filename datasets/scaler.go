@@ -27,8 +27,9 @@ type Scaler struct {
 //	none    shift = 0, scale = 1
 //
 // with the divisor n in the standard deviation. A constant input keeps scale
-// 1, with a notice. It is an error if a mode is unknown or, unless modeY is
-// "none", the target is constant.
+// 1, with a notice. It is an error if a mode is unknown, if a column varies so
+// little that its variance is lost to rounding to 0 or, unless modeY is
+// "none", if the target is constant.
 func NewScaler(d *Dataset, modeX, modeY string) (*Scaler, error) {
 	modes := []string{"full", "scale", "none"}
 	if err := oneOf("standardise_x", modeX, modes); err != nil {
@@ -39,17 +40,40 @@ func NewScaler(d *Dataset, modeX, modeY string) (*Scaler, error) {
 	}
 	s := &Scaler{ModeX: modeX, ModeY: modeY, YScale: 1}
 	for j := range d.Dim {
+		if err := d.checkSpread(&d.Inputs[j], d.X, d.Dim, j); err != nil {
+			return nil, err
+		}
 		shift, scale, ok := fitColumn(modeX, d.Train, d.X, d.Dim, j)
 		if !ok {
 			s.Notices = append(s.Notices, fmt.Sprintf("the input %s is constant over the training rows and is not scaled", quoteText(d.Inputs[j].Name)))
 		}
 		s.XShift, s.XScale = append(s.XShift, shift), append(s.XScale, scale)
 	}
+	if err := d.checkSpread(&d.Target, d.Y, 1, 0); err != nil {
+		return nil, err
+	}
 	var ok bool
 	if s.YShift, s.YScale, ok = fitColumn(modeY, d.Train, d.Y, 1, 0); !ok {
 		return nil, d.checkTarget()
 	}
 	return s, nil
+}
+
+// least is the smallest range of a column that varies: far above the root of
+// the smallest positive number, so that variances keep their digits.
+const least = 1e-140
+
+// checkSpread refuses a column that varies less than can be squared.
+func (d *Dataset) checkSpread(c *Column, values []float64, stride, j int) error {
+	lo, hi := math.Inf(1), math.Inf(-1)
+	for _, r := range d.Train {
+		v := values[int(r)*stride+j]
+		lo, hi = min(lo, v), max(hi, v)
+	}
+	if hi > lo && hi-lo < least {
+		return fmt.Errorf("%s: %s goes from %v to %v only: too little to compute with; change its unit", d.file(), quoteText(c.Name), lo, hi)
+	}
+	return nil
 }
 
 func fitColumn(mode string, rows []int32, values []float64, stride, j int) (shift, scale float64, ok bool) {

@@ -53,6 +53,9 @@ func sniff(file string, sample []byte, whole bool, header, delimiter string, c *
 	}
 	if f.header {
 		recs = recs[1:]
+		if len(recs) == 0 && whole {
+			return nil, fmt.Errorf("%s: has no rows below the names of its columns", file)
+		}
 	}
 	f.kinds = make([]kind, len(first))
 	for _, rec := range recs {

@@ -47,7 +47,7 @@ func (d *Dataset) split(ctx context.Context, s *Spec, kept []int32) error {
 		test = max(1, int(math.Round(s.TestFraction*float64(n))))
 	}
 	if test >= n && s.SplitBy != "mask" {
-		return fmt.Errorf("test = %d: %w, the data have %s", test, errNoRoom, plural(n, "row"))
+		return fmt.Errorf("%s: %w: of %s, %d held out (data.test)", d.file(), errNoRoom, plural(n, "row"), test)
 	}
 	held := make([]bool, n)
 	switch {

@@ -170,7 +170,7 @@ func HumanDuration(seconds float64) string {
 func (s *Summary) WriteText(w io.Writer) error {
 	fmt.Fprintf(w, "%s (%s)\n", escape(s.Name), s.Source)
 	if s.Path != "" {
-		fmt.Fprintf(w, "file      %s\n", escape(s.Path))
+		fmt.Fprintf(w, "file      %s\n", escapeAll(s.Path))
 	}
 	fmt.Fprintf(w, "sha256    %s\n", s.SHA256)
 	if s.Kernel != "" {
@@ -222,8 +222,10 @@ func (s *Summary) WriteText(w io.Writer) error {
 	return err
 }
 
-// escape makes foreign text fit for a terminal.
-func escape(s string) string {
-	q := quoteText(s)
-	return strings.ReplaceAll(q[1:len(q)-1], `\"`, `"`)
-}
+// escape makes foreign text fit for a terminal and a column of a table.
+func escape(s string) string { return unquote(quoteText(s)) }
+
+// escapeAll makes foreign text fit for a terminal at its full length.
+func escapeAll(s string) string { return unquote(strconv.Quote(s)) }
+
+func unquote(q string) string { return strings.ReplaceAll(q[1:len(q)-1], `\"`, `"`) }

@@ -51,6 +51,9 @@ func readTable(ctx context.Context, path string, s *Spec, choose func(*form) ([]
 	if err != nil && err != io.EOF {
 		return nil, fmt.Errorf("%s: %w", t.file, err)
 	}
+	if bytes.IndexByte(sample, 0) >= 0 {
+		return nil, fmt.Errorf("%s: holds binary data, not a table of text", t.file)
+	}
 	c := newCells(s.Missing)
 	f, err := sniff(t.file, sample, err == io.EOF, s.Header, s.Delimiter, c)
 	if err != nil {

@@ -77,8 +77,9 @@ type Array interface {
 }
 
 // Kernels is a batch of compiled expressions on a lane, one per kernel of the
-// group, at most as many as the arrays used with it have members. Its parameter vectors have Params() entries per kernel, the longest
-// of the batch; the last entry, at Params()−1, is the noise variance σ_n².
+// group, at most as many as the arrays used with it have members. Its
+// parameter vectors have Params() entries per kernel, the longest of the batch;
+// the last entry, at Params()−1, is the noise variance σ_n².
 type Kernels interface {
 	Params() int
 	// Free returns the length of a free vector, the longest of the batch: the

@@ -1,12 +1,9 @@
 package vbks
 
 import (
-	"encoding/json"
 	"fmt"
 	"math"
 	"math/rand/v2"
-	"os"
-	"path/filepath"
 	"slices"
 	"testing"
 
@@ -41,38 +38,6 @@ type beliefGolden struct {
 	}
 }
 
-func readBeliefGolden(t *testing.T) []beliefGolden {
-	t.Helper()
-	dir := os.Getenv("KESTREL_GOLDEN")
-	if dir == "" {
-		dir = filepath.Join("..", "..", "shared", "golden")
-	}
-	paths, err := filepath.Glob(filepath.Join(dir, "*.json"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	var files []beliefGolden
-	for _, path := range paths {
-		raw, err := os.ReadFile(path)
-		if err != nil {
-			t.Fatal(err)
-		}
-		var head struct{ Schema string }
-		if json.Unmarshal(raw, &head) != nil || head.Schema != "vbks-qg/1" {
-			continue
-		}
-		var f beliefGolden
-		if err := json.Unmarshal(raw, &f); err != nil {
-			t.Fatalf("%s: %v", path, err)
-		}
-		files = append(files, f)
-	}
-	if len(files) == 0 {
-		t.Skipf("no golden values of schema vbks-qg/1 in %s; set KESTREL_GOLDEN", dir)
-	}
-	return files
-}
-
 // oneAhead is a problem of K kernels of which number `best` leads by gap.
 func oneAhead(k int, gap float64, best int) (elbo []float64, ids []string) {
 	elbo, ids = make([]float64, k), make([]string, k)
@@ -97,7 +62,7 @@ func mustFit(t *testing.T, elbo, logPrior []float64, opts BeliefOptions, last *B
 }
 
 func TestGoldenQG(t *testing.T) {
-	for _, f := range readBeliefGolden(t) {
+	for _, f := range readGolden[beliefGolden](t, "vbks-qg/1") {
 		for _, r := range f.Rows {
 			if r.Family != "full" {
 				continue // TestGoldenQGDiagonal
@@ -141,7 +106,7 @@ func TestGoldenQG(t *testing.T) {
 // The objective at the published optimum of the diagonal family, no optimiser
 // involved.
 func TestGoldenQGDiagonal(t *testing.T) {
-	for _, f := range readBeliefGolden(t) {
+	for _, f := range readGolden[beliefGolden](t, "vbks-qg/1") {
 		for _, r := range f.Rows {
 			if r.Family != "diagonal" {
 				continue
@@ -168,7 +133,7 @@ func TestGoldenQGDiagonal(t *testing.T) {
 // side. A fifth of the distance to the window's end is left out: the families
 // differ, and J is known to a few hundredths of a nat only.
 func TestGoldenQGBranches(t *testing.T) {
-	for _, f := range readBeliefGolden(t) {
+	for _, f := range readGolden[beliefGolden](t, "vbks-qg/1") {
 		for _, w := range f.TwoBranches.Rows {
 			k := f.TwoBranches.K
 			opts := BeliefOptions{PriorVariance: w.PriorVariance, Seed: 2}

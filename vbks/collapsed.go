@@ -34,23 +34,18 @@ type collapsed struct {
 // newCollapsed adds to a group the buffers of the collapsed bound.
 func newCollapsed(g *group) (*collapsed, error) {
 	c := &collapsed{group: g}
-	var err error
-	array := func(rows, cols int) device.Array {
-		if err != nil {
-			return nil
-		}
-		var a device.Array
-		a, err = g.lane.NewArray(g.capacity, rows, cols)
-		return a
+	al, m := &allocator{g: g}, g.m
+	c.a, c.bar = al.array(m, chunkRows), al.array(m, chunkRows)
+	c.kdiag, c.diagBar, c.r = al.array(1, chunkRows), al.array(1, chunkRows), al.array(1, chunkRows)
+	for _, p := range []*device.Array{&c.q, &c.prec, &c.inv, &c.p, &c.work} {
+		*p = al.array(m, m)
 	}
-	m := g.m
-	c.a, c.bar = array(m, chunkRows), array(m, chunkRows)
-	c.kdiag, c.diagBar, c.r = array(1, chunkRows), array(1, chunkRows), array(1, chunkRows)
-	c.q, c.prec, c.inv, c.p, c.work = array(m, m), array(m, m), array(m, m), array(m, m), array(m, m)
-	c.b, c.solved, c.beta, c.mean = array(m, 1), array(m, 1), array(m, 1), array(m, 1)
-	c.sumDiag, c.sumR2, c.sumV = array(1, 1), array(1, 1), array(1, 1)
-	if err != nil {
-		return nil, err
+	for _, p := range []*device.Array{&c.b, &c.solved, &c.beta, &c.mean} {
+		*p = al.array(m, 1)
+	}
+	c.sumDiag, c.sumR2, c.sumV = al.array(1, 1), al.array(1, 1), al.array(1, 1)
+	if al.err != nil {
+		return nil, al.err
 	}
 	return c, nil
 }

@@ -143,11 +143,12 @@ func (k *kernel) current(rows int) bool {
 	return k.status == Live && k.state != nil && k.rows == rows
 }
 
-// compareResults ranks by the posterior, and where posteriors are equal to
-// three decimals, which sampling cannot tell apart, by local ELBO, then by name.
+// compareResults ranks by the posterior, and where posteriors are equal to two
+// decimals (of small ones the order is that of the samples) by local ELBO, then
+// by name.
 func compareResults(a, b *KernelResult) int {
 	return cmp.Or(
-		cmp.Compare(math.Round(b.Posterior*1000), math.Round(a.Posterior*1000)),
+		cmp.Compare(math.Round(b.Posterior*100), math.Round(a.Posterior*100)),
 		cmp.Compare(b.ELBO, a.ELBO),
 		cmp.Compare(a.ID, b.ID),
 	)

@@ -3,8 +3,6 @@ package vbks
 import (
 	"encoding/json"
 	"math"
-	"os"
-	"path/filepath"
 	"testing"
 
 	"gonum.org/v1/gonum/mat"
@@ -79,41 +77,6 @@ type goldenELBO struct {
 		QChol  [][]float64  `json:"q_chol"`
 		Z      [][]float64  `json:"Z"`
 	} `json:"gradients"`
-}
-
-// goldenFiles reads every file of the schema in the golden folder.
-func goldenFiles(t *testing.T) map[string]*goldenFile {
-	t.Helper()
-	dir := os.Getenv("KESTREL_GOLDEN")
-	if dir == "" {
-		dir = filepath.Join("..", "..", "shared", "golden")
-	}
-	paths, err := filepath.Glob(filepath.Join(dir, "*.json"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	out := map[string]*goldenFile{}
-	for _, path := range paths {
-		b, err := os.ReadFile(path)
-		if err != nil {
-			t.Fatal(err)
-		}
-		var head struct {
-			Schema string `json:"schema"`
-		}
-		if json.Unmarshal(b, &head) != nil || head.Schema != "vbks-golden/1" {
-			continue
-		}
-		f := &goldenFile{}
-		if err := json.Unmarshal(b, f); err != nil {
-			t.Fatalf("%s: %v", path, err)
-		}
-		out[filepath.Base(path)] = f
-	}
-	if len(out) == 0 {
-		t.Skipf("no golden file of schema vbks-golden/1 in %s", dir)
-	}
-	return out
 }
 
 func flatten(rows [][]float64) []float64 {
@@ -237,7 +200,7 @@ func readArray(t testing.TB, ln device.Lane, a device.Array, k int) []float64 {
 }
 
 func TestGoldenSVGP(t *testing.T) {
-	for name, f := range goldenFiles(t) {
+	for name, f := range readGolden[goldenFile](t, "vbks-golden/1") {
 		for i := range f.Cases {
 			c := &f.Cases[i]
 			t.Run(name+"/"+c.Name, func(t *testing.T) {
@@ -309,7 +272,7 @@ func (b *goldenBench) check(t *testing.T, what string, x device.Points, want *go
 // The bounds above the ELBO: Titsias' and the exact log marginal likelihood,
 // at the same hyperparameters with the fixed ones moved into the free.
 func TestGoldenBounds(t *testing.T) {
-	for name, f := range goldenFiles(t) {
+	for name, f := range readGolden[goldenFile](t, "vbks-golden/1") {
 		for i := range f.Cases {
 			c := &f.Cases[i]
 			t.Run(name+"/"+c.Name, func(t *testing.T) {

@@ -46,26 +46,33 @@ type prior struct {
 	mean, prec, lo, hi []float64 // length: free parameters and ρ
 }
 
+// allocator makes arrays of a group's capacity until one fails.
+type allocator struct {
+	g   *group
+	err error
+}
+
+func (al *allocator) array(rows, cols int) device.Array {
+	if al.err != nil {
+		return nil
+	}
+	var a device.Array
+	a, al.err = al.g.lane.NewArray(al.g.capacity, rows, cols)
+	return a
+}
+
 // newGroup makes a group for up to capacity kernels with at most params raw
 // parameters (and the noise) each.
 func newGroup(c *common, lane device.Lane, capacity, params int) (*group, error) {
 	g := &group{common: c, lane: lane, capacity: capacity, params: params, frees: params}
-	var err error
-	array := func(rows, cols int) device.Array {
-		if err != nil {
-			return nil
-		}
-		var a device.Array
-		a, err = lane.NewArray(capacity, rows, cols)
-		return a
-	}
-	g.free, g.theta = array(1, params), array(1, params)
-	g.gradFree, g.gradTheta = array(1, params), array(1, params)
-	g.value, g.info, g.factor = array(1, 1), array(1, 1), array(1, 1)
-	g.kzz, g.l = array(c.m, c.m), array(c.m, c.m)
-	g.mean, g.prec, g.lo, g.hi = array(1, params), array(1, params), array(1, params), array(1, params)
-	if err != nil {
-		return nil, err
+	al := &allocator{g: g}
+	g.free, g.theta = al.array(1, params), al.array(1, params)
+	g.gradFree, g.gradTheta = al.array(1, params), al.array(1, params)
+	g.value, g.info, g.factor = al.array(1, 1), al.array(1, 1), al.array(1, 1)
+	g.kzz, g.l = al.array(c.m, c.m), al.array(c.m, c.m)
+	g.mean, g.prec, g.lo, g.hi = al.array(1, params), al.array(1, params), al.array(1, params), al.array(1, params)
+	if al.err != nil {
+		return nil, al.err
 	}
 	return g, nil
 }

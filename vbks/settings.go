@@ -65,7 +65,7 @@ func DefaultSettings() Settings {
 		ThetaSamples:    1,
 		Transplants:     true,
 		Batch:           128,
-		EvaluateEvery:   0.05,
+		EvaluateEvery:   0.1,
 		Steps:           40,
 		Refine:          2,
 		ELBORows:        10000,

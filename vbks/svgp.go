@@ -29,21 +29,6 @@ type svgp struct {
 	thetaPrec      device.Array // precisions of log p(θ) in evaluate
 }
 
-// allocator makes arrays of a group's capacity until one fails.
-type allocator struct {
-	g   *group
-	err error
-}
-
-func (al *allocator) array(rows, cols int) device.Array {
-	if al.err != nil {
-		return nil
-	}
-	var a device.Array
-	a, al.err = al.g.lane.NewArray(al.g.capacity, rows, cols)
-	return a
-}
-
 // newSVGP adds to a group the buffers of the uncollapsed bound on at most rows
 // rows.
 func newSVGP(g *group, rows int) (*svgp, error) {
