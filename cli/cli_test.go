@@ -60,16 +60,42 @@ func TestBadInput(t *testing.T) {
 	write(t, "key.toml", "[data]\nsource = \"synthetic\"\nkernel = \"SE\"\n[schedule]\nstep = 5\n")
 	write(t, "kernel.toml", "[data]\nsource = \"synthetic\"\nkernel = \"PER*(LIN+RQ\"\n")
 	write(t, "file", "")
-	if err := os.MkdirAll(filepath.Join("full", "sub"), 0o755); err != nil {
-		t.Fatal(err)
+	write(t, "column.toml", "[data]\npath = \"good.csv\"\n[kernels]\nexpressions = [\"SE\", \"PER[time]\"]\n")
+	write(t, "huge.csv", "a,b\n1,5\n2,6\n3,1e300\n4,5\n")
+	write(t, "tiny.csv", "a,b\n1,1e-300\n2,2e-300\n3,3e-300\n4,4e-300\n5,1e-300\n6,4e-300\n")
+	write(t, "binary.csv", "\x7fELF\x00\x01\x02\n\x00")
+	write(t, "empty.csv", "")
+	write(t, "sales.prn", "a,b\n1,2\n")
+	write(t, "names.csv", "a,b\n")
+	write(t, "one.csv", "a,b\n1,2\n")
+	for _, d := range []string{filepath.Join("full", "sub"), "table.csv"} {
+		if err := os.MkdirAll(d, 0o755); err != nil {
+			t.Fatal(err)
+		}
 	}
 	before, err := os.ReadDir(".")
 	if err != nil {
 		t.Fatal(err)
 	}
 	for _, c := range []struct{ args, want string }{
+		{"quickstart fig1a", `one config or data file is taken, not 2; kestrel --help lists commands`},
+		{"config lst", `config has no command "lst"; did you mean list?`},
+		{"data zzz", `data has no command "zzz"; kestrel data --help lists them`},
+		{"completion fis", `completion has no command "fis"; did you mean fish?`},
+		{"devices all", `devices takes no argument, not "all"`},
+		{"run quickstart --seed -1", `--seed "-1": must be a whole number, at least 0`},
+		{"run quickstart --repeat x", `--repeat "x": must be a whole number`},
+		{"run column.toml", `kernels: PER[time]: there is no column "time"; columns: a`},
+		{"run huge.csv", `huge.csv: line 4, column 2 ("b"): "1e300" is too large: its square cannot be summed in 64-bit numbers; change the unit or list it under missing`},
+		{"run tiny.csv", `tiny.csv: "b" goes from 1e-300 to 4e-300 only: too little to compute with; change its unit`},
+		{"run binary.csv", `binary.csv: holds binary data, not a table of text`},
+		{"run empty.csv", `empty.csv: has no rows`},
+		{"run names.csv", `names.csv: has no rows below the names of its columns`},
+		{"run one.csv", `one.csv: no training rows are left: of 1 row, 1 held out (data.test)`},
+		{"run sales.prn", `sales.prn: line 1, column 2: expected '=' after key; a config is TOML, and a table of data is told by its name: .csv, .tsv, .txt or .dat`},
+		{"run table.csv", `data file "table.csv" is a folder`},
 		{"run key.toml", `key.toml: line 5: unknown key "schedule.step"; did you mean "schedule.steps"?`},
-		{"run kernel.toml", `kernel.toml: line 3: data.kernel is wrong: kernel expression "PER*(LIN+RQ", column 12: expected ")" to close the "(" at column 5`},
+		{"run kernel.toml", `kernel.toml: line 3: data.kernel is wrong: kernel expression "PER*(LIN+RQ", column 12: expected ")" to close the "(" at column 5` + "\nPER*(LIN+RQ\n           ^"},
 		{"run none.csv", `data file "none.csv" not found; looked for ` + filepath.Join(dir, "none.csv") + `; $KESTREL_DATA may name the folder of the data`},
 		{"run none.toml", `config "none.toml": no such file; built-in configs are fig1a, fig1b, fig1c, fig1d, quickstart, swissgrid-small`},
 		{"run good.csv --target level", `good.csv: there is no column "level"; the columns are "a", "b"`},
@@ -85,8 +111,8 @@ func TestBadInput(t *testing.T) {
 		{"run quickstart --set kernels.weights={RQ=2}", `kernels.weights: RQ is not in the kernel space of 6; add it or remove its weight`},
 		{"run quickstart --repeat 0", `--repeat 0: must be at least 1`},
 		{"run quickstart --then-refine 2", `--then-refine needs --prune-top k, the number of kernels to keep`},
-		{"run", `kestrel run needs a config or a data file; for example kestrel run fig1a`},
-		{"run a b", `kestrel run takes one argument, a config or a data file, not 2; for example kestrel run fig1a`},
+		{"run", `run needs a config or a data file; for example kestrel run fig1a`},
+		{"run a b", `run takes one argument, a config or a data file, not 2; for example kestrel run fig1a`},
 		{"run quickstart --nope", `unknown flag: --nope; kestrel --help tells more`},
 		{"quickstar", `"quickstar" is no command, config or file; did you mean quickstart?`},
 		{"kernel", `"kernel" is no command, config or file; did you mean kernels?`},
@@ -121,7 +147,7 @@ func TestRunOpenExport(t *testing.T) {
 	if code != 0 {
 		t.Fatal(code, stderr)
 	}
-	for _, part := range []string{"1/2   50 % of the data  ", "2/2  100 % of the data  ", "  q* ", "  rmse ", " s each", "  ETA "} {
+	for _, part := range []string{"results go to r\n", "\n1/2  50%  ", "\n2/2 100%  ", "  q* ", "  rmse ", "s each", "  ETA "} {
 		if !strings.Contains(stderr, part) {
 			t.Errorf("progress lacks %q:\n%s", part, stderr)
 		}
@@ -151,6 +177,17 @@ func TestRunOpenExport(t *testing.T) {
 	}
 	if code, _, stderr := kestrel(t, "export", "r", "-o", "r"); code != 2 || stderr != "kestrel: -o r is the run's own directory; choose another\n" {
 		t.Error(code, stderr)
+	}
+	write(t, filepath.Join("tables", "events.jsonl"), "")
+	write(t, "file", "")
+	for _, c := range []struct{ args, want string }{
+		{"-o tables", `-o tables is the directory of another run; choose another`},
+		{"-o file/sub", `output directory "file/sub" cannot be written: not a directory; choose another with --out`},
+		{"-o file --format json", `output directory "file" cannot be written: not a directory; choose another with --out`},
+	} {
+		if code, _, stderr := kestrel(t, append([]string{"export", "r"}, strings.Fields(c.args)...)...); code != 2 || stderr != "kestrel: "+c.want+"\n" {
+			t.Errorf("export r %s: %d %s", c.args, code, stderr)
+		}
 	}
 	code, stdout, _ = kestrel(t, "export", "r", "--format", "json")
 	var trace struct {

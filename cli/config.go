@@ -16,7 +16,8 @@ func newConfig() *cobra.Command {
 		Use:     "config",
 		Short:   "Show, check and list configs",
 		Example: "kestrel config list\n\nkestrel config show fig1a > my.toml\n\nkestrel config check my.toml",
-		Args:    cobra.NoArgs,
+		Args:    none,
+		RunE:    func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
 	cmd.AddCommand(newConfigShow(), newConfigCheck(), newConfigList())
 	return cmd
@@ -79,7 +80,7 @@ func newConfigList() *cobra.Command {
 		Use:     "list",
 		Short:   "List the built-in configs",
 		Example: "kestrel config list",
-		Args:    cobra.NoArgs,
+		Args:    nothing,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			type item struct {
 				Name  string `json:"name"`

@@ -14,7 +14,8 @@ func newData() *cobra.Command {
 		Use:     "data",
 		Short:   "Look at data",
 		Example: "kestrel data info sales.csv --target revenue",
-		Args:    cobra.NoArgs,
+		Args:    none,
+		RunE:    func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
 	cmd.AddCommand(newDataInfo())
 	return cmd

@@ -14,7 +14,7 @@ func newDevices() *cobra.Command {
 		Use:     "devices",
 		Short:   "List where this build can compute",
 		Example: "kestrel devices",
-		Args:    cobra.NoArgs,
+		Args:    nothing,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			dev, err := experiment.OpenDevice(experiment.DeviceChoice{Kind: "cpu"})
 			if err != nil {

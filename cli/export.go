@@ -27,14 +27,17 @@ func newExport() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			if format == "json" {
-				return failed(exportJSON(cmd, events, out))
-			}
-			if out == "" {
+			if out == "" && format == "csv" {
 				out = filepath.Join(args[0], "export")
 			}
-			if same(out, args[0]) {
+			switch {
+			case same(out, args[0]):
 				return fmt.Errorf("-o %s is the run's own directory; choose another", out)
+			case experiment.IsRun(out):
+				return fmt.Errorf("-o %s is the directory of another run; choose another", out)
+			}
+			if format == "json" {
+				return exportJSON(cmd, events, out)
 			}
 			if err := experiment.Export(events, out); err != nil {
 				return err
@@ -69,13 +72,9 @@ func exportJSON(cmd *cobra.Command, events []experiment.Event, out string) error
 		t.Metrics = append(t.Metrics, events[i].Metrics...)
 	}
 	if out == "" {
-		return writeJSON(cmd.OutOrStdout(), t)
+		return failed(writeJSON(cmd.OutOrStdout(), t))
 	}
-	if err := os.MkdirAll(out, 0o755); err != nil {
-		return err
-	}
-	path := filepath.Join(out, "run.json")
-	f, err := os.Create(path)
+	f, err := experiment.CreateExport(out, "run.json")
 	if err != nil {
 		return err
 	}
@@ -84,7 +83,7 @@ func exportJSON(cmd *cobra.Command, events []experiment.Event, out string) error
 		err = e
 	}
 	if err == nil {
-		_, err = fmt.Fprintln(cmd.OutOrStdout(), path)
+		_, err = fmt.Fprintln(cmd.OutOrStdout(), f.Name())
 	}
-	return err
+	return failed(err)
 }

@@ -44,7 +44,7 @@ func TestInterrupt(t *testing.T) {
 	var last string
 	for lines := bufio.NewScanner(stderr); lines.Scan(); {
 		last = lines.Text()
-		if strings.HasPrefix(last, "1/") {
+		if strings.HasPrefix(last, " 1/") {
 			if err := cmd.Process.Signal(os.Interrupt); err != nil {
 				t.Fatal(err)
 			}

@@ -19,7 +19,7 @@ func newKernels() *cobra.Command {
 	var depth int
 	var count, asJSON bool
 	cmd := &cobra.Command{
-		Use:   "kernels [EXPR]...",
+		Use:   "kernels [EXPR...]",
 		Short: "Read kernel expressions, list kernel spaces",
 		Long: "Read kernel expressions and show their canonical form; list a space by name (K12, K144) or all kernels with up to depth " +
 			"base kernels. With nothing, list the base kernels.",
@@ -46,22 +46,6 @@ func newKernels() *cobra.Command {
 	return cmd
 }
 
-// caretError shows a syntax error with a caret under its column.
-type caretError struct{ *kernelspace.SyntaxError }
-
-func (e caretError) Unwrap() error { return e.SyntaxError }
-
-// Detail implements detailed.
-func (e caretError) Detail() string { return e.Caret() }
-
-func withCaret(err error) error {
-	var s *kernelspace.SyntaxError
-	if errors.As(err, &s) {
-		return caretError{s}
-	}
-	return err
-}
-
 // collect reads the kernels asked for, without repetition.
 func collect(args, base []string, depth int) ([]vbks.Candidate, error) {
 	var spaces []experiment.KernelSpace
@@ -82,7 +66,11 @@ func collect(args, base []string, depth int) ([]vbks.Candidate, error) {
 	for _, s := range spaces {
 		part, err := s.Candidates()
 		if err != nil {
-			return nil, withCaret(err)
+			var syntax *kernelspace.SyntaxError
+			if errors.As(err, &syntax) { // the key of a config is of no interest here
+				err = syntax
+			}
+			return nil, err
 		}
 		for _, k := range part {
 			if id := k.Expr.ID(); !seen[id] {

@@ -17,6 +17,7 @@ import (
 
 	"kestrel/configs"
 	"kestrel/experiment"
+	"kestrel/kernelspace"
 )
 
 // Exit codes.
@@ -44,9 +45,6 @@ func failed(err error) error {
 	return &exitError{exitFailed, err}
 }
 
-// detailed is an error with lines that are shown below its own.
-type detailed interface{ Detail() string }
-
 // Execute runs the program with its arguments and returns its exit code.
 func Execute(args []string, stdout, stderr io.Writer) (code int) {
 	defer func() {
@@ -59,6 +57,7 @@ func Execute(args []string, stdout, stderr io.Writer) (code int) {
 	root.SetArgs(args)
 	root.SetOut(stdout)
 	root.SetErr(stderr)
+	completeCompletion(root)
 	build := experiment.ReadBuild()
 	err := fang.Execute(context.Background(), root,
 		fang.WithVersion(build.Version), fang.WithCommit(build.Commit),
@@ -73,19 +72,20 @@ func Execute(args []string, stdout, stderr io.Writer) (code int) {
 	return exitUsage
 }
 
-// report writes an error: one line of what, where and what to do.
+// report writes an error: one line of what, where and what to do, and below it
+// a kernel expression that cannot be read with a caret under the column.
 func report(w io.Writer, err error) {
 	line := strings.ReplaceAll(strings.TrimSpace(err.Error()), "\n", "; ")
-	for _, usage := range []string{"unknown flag", "unknown shorthand", "accepts ", "requires at least", "invalid argument", "flag needs"} {
+	for _, usage := range []string{"unknown flag", "unknown shorthand", "flag needs"} {
 		if strings.HasPrefix(line, usage) {
 			line += "; kestrel --help tells more"
 			break
 		}
 	}
 	fmt.Fprintln(w, "kestrel: "+line)
-	var d detailed
-	if errors.As(err, &d) {
-		fmt.Fprintln(w, d.Detail())
+	var s *kernelspace.SyntaxError
+	if errors.As(err, &s) {
+		fmt.Fprintln(w, s.Caret())
 	}
 }
 
@@ -111,14 +111,11 @@ func newRoot() *cobra.Command {
 			"With a config or a data file it does what kestrel run does; with nothing it runs a short example.",
 		Example: "# a first look, a few seconds\nkestrel\n\n# your own table; the last column is the target unless you say so\nkestrel sales.csv --target revenue\n\n" +
 			"# an experiment of the paper, with another seed\nkestrel run fig1a --seed 7 --out results/fig1a-7\n\n# what came out\nkestrel open results/fig1a-7",
-		Args: cobra.MaximumNArgs(1),
+		Args: atMostOne,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			name := "quickstart"
 			if len(args) == 1 {
 				name = args[0]
-				if err := known(cmd, name); err != nil {
-					return err
-				}
 			} else if !f.quiet {
 				fmt.Fprintln(cmd.ErrOrStderr(), "no config or data file given: running the built-in quickstart without a screen; kestrel --help tells what else there is")
 			}
@@ -126,6 +123,7 @@ func newRoot() *cobra.Command {
 		},
 	}
 	f.register(root)
+	root.SetFlagErrorFunc(wrongFlag)
 	root.AddCommand(newRun(), newOpen(), newExport(), newKernels(), newData(), newConfig(), newStudy(), newDevices(), newVersion())
 	return root
 }

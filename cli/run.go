@@ -175,6 +175,7 @@ func interrupts(parent context.Context) (context.Context, func()) {
 			select {
 			case <-signals:
 				if n > 0 {
+					fmt.Fprintln(os.Stderr, "kestrel: interrupted twice: ended at once, without the evaluation under way")
 					os.Exit(exitInterrupted)
 				}
 				cancel(errInterrupted)
@@ -204,6 +205,9 @@ func (f *runFlags) one(ctx context.Context, cmd *cobra.Command, c experiment.Con
 	dir, err := experiment.CreateDirectory(path)
 	if err != nil {
 		return err
+	}
+	if !f.quiet {
+		fmt.Fprintf(cmd.ErrOrStderr(), "results go to %s\n", path)
 	}
 	summary := &collector{}
 	progress := &experiment.Progress{Out: cmd.ErrOrStderr(), Quiet: f.quiet}

@@ -147,7 +147,7 @@ func TestStudyBadInput(t *testing.T) {
 		{"--set seed=3", `--set seed=3: a study runs many seeds; state them with --seeds`},
 		{"--set sparse.inducin=3", `--set sparse.inducin=3: unknown key "sparse.inducin"; did you mean "sparse.inducing"?`},
 		{"--compare-starts 1", `--compare-starts 1: must be at least 2`},
-		{"--compare-starts 2 --set optimise.starts=0", `--compare-starts: fig1a has optimise.starts = 0; there is nothing to multiply`},
+		{"--compare-starts 2 --set optimise.starts=0", `--set optimise.starts=0: optimise.starts must be a whole number from 1 to 1000, not 0`},
 		{"--figures fig1a --set kernels.expressions=SE", `fig1a: the true kernel PER*LIN*RQ is not among the 1 of the space`},
 		{"--figures=", `nothing to study: name a figure and a variant`},
 	} {

@@ -110,7 +110,7 @@ func chooseRoles(s *Spec, file string, f *form) (*roles, error) {
 		}
 	}
 	if len(r.inputs) == 0 {
-		return nil, fmt.Errorf("%s: %w", file, errNoInputs)
+		return nil, fmt.Errorf("%s: %w: %s", file, errNoInputs, r.notices[0])
 	}
 	return r, nil
 }

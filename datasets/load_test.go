@@ -163,7 +163,7 @@ func TestLoadErrors(t *testing.T) {
 		{"x,y\nNA,1\n2,?\n", Spec{}, `data.csv: no rows are left: of 2, 1 were dropped for a missing target and 1 for a missing input`},
 		{"x,y\n", Spec{}, `data.csv: has no rows below the names of its columns`},
 		{"x,y\n", Spec{Inputs: []string{"x"}}, `data.csv: has no rows below the names of its columns`},
-		{"a,b,y\ns,t,1\nu,v,2\n", Spec{}, `data.csv: no column is left to be an input`},
+		{"a,b,y\ns,t,1\nu,v,2\n", Spec{}, `data.csv: no column is left to be an input: column 1 ("a") holds text and is no input`},
 		{"", Spec{}, `data.csv: has no rows`},
 		{"\n \n", Spec{}, `data.csv: has no rows`},
 		{"x,y\n1,5\n2,5\n3,NA\n", Spec{}, `data.csv: the target "y" is 5 in every row: there is nothing to learn`},

@@ -130,12 +130,12 @@ func TestScalerErrors(t *testing.T) {
 	// Squares that are lost to rounding: 1e-300 is neither constant nor usable.
 	for i, x := range []string{"target", "input"} {
 		tiny := offsetData(30)
-		values, stride, want := tiny.Y, 1, `offset: "y" goes from 0 to 2.9e-299 only: too little to compute with; change its unit`
+		values, stride, want := tiny.Y, 1, `offset: "y" goes from 2e-300 to 3e-299 only: too little to compute with; change its unit`
 		if x == "input" {
-			values, stride, want = tiny.X, tiny.Dim, `offset: "`+tiny.Inputs[0].Name+`" goes from 0 to 2.9e-299 only: too little to compute with; change its unit`
+			values, stride, want = tiny.X, tiny.Dim, `offset: "`+tiny.Inputs[0].Name+`" goes from 2e-300 to 3e-299 only: too little to compute with; change its unit`
 		}
 		for j := range 30 {
-			values[j*stride] = float64(j) * 1e-300
+			values[j*stride] = 1e-300 * float64(1+j)
 		}
 		if _, err := NewScaler(tiny, []string{"full", "scale"}[i], "full"); err == nil || err.Error() != want {
 			t.Errorf("%s: %v, want %s", x, err, want)

@@ -70,6 +70,9 @@ func LoadConfig(name string, set []Override) (Config, error) {
 	text, err := os.ReadFile(name)
 	switch {
 	case err == nil:
+		if _, err := parseTOML(text, filepath.Base(name)); err != nil && !strings.EqualFold(filepath.Ext(name), ".toml") {
+			return Config{}, fmt.Errorf("%w; a config is TOML, and a table of data is told by its name: .csv, .tsv, .txt or .dat", err)
+		}
 		c := DefaultConfig()
 		if base := strings.TrimSuffix(filepath.Base(name), filepath.Ext(name)); fileName.MatchString(base) {
 			c.Name = base

@@ -74,7 +74,7 @@ func (c *Config) keys() []key {
 		{"optimise", "hyperparameters", choice(&s.Hyperparameters, "point", "diagonal", "full"), "form of q(log θ)"},
 		{"optimise", "theta_prior", flag{&s.ThetaPrior}, `log p(θ) in the local ELBO, with "point"`},
 		{"optimise", "theta_samples", whole{&s.ThetaSamples, 1, 1000}, "of q(log θ) for each gradient"},
-		{"optimise", "starts", whole{&s.Starts, 0, 1000}, "fresh starts of each kernel at each evaluation"},
+		{"optimise", "starts", whole{&s.Starts, 1, 1000}, "fresh starts of each kernel at each evaluation"},
 		{"optimise", "transplants", flag{&s.Transplants}, "try solutions of related kernels"},
 		{"optimise", "noise_floor", real{&s.NoiseFloor, 0, 1, false}, "least noise variance, as a fraction of var(y)"},
 		{"optimise", "learning_rate", real{&s.LearningRate, 0, 10, true}, "of Adam"},

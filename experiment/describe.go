@@ -84,11 +84,14 @@ func (e *Evaluation) tied() int {
 	return n
 }
 
-// Progress is a Recorder that writes a line for each evaluation.
+// Progress is a Recorder that writes a line for each evaluation, at most 80
+// characters wide unless a kernel's name is long. How a run failed is for the
+// caller to say.
 type Progress struct {
 	Out   io.Writer
 	Quiet bool // only what went wrong
 
+	width   int    // of the kernels' names
 	pending string // the line of an evaluation whose metrics are to come
 	index   int
 	seconds float64
@@ -98,14 +101,24 @@ type Progress struct {
 	untested bool // there are no test rows, so no metrics come
 }
 
+// widest is the widest column of kernels.
+const widest = 24
+
 // Record implements Recorder. It does not fail: a closed terminal ends no run.
 func (p *Progress) Record(e *Event) error {
 	switch e.Type {
 	case EventStarted:
-		p.untested = e.Start.Data.Test == 0
-		p.say(Describe(e))
+		s := e.Start
+		p.untested = s.Data.Test == 0
+		for _, k := range s.Kernels {
+			p.width = max(p.width, len(k.ID))
+		}
+		p.width = min(p.width, widest)
+		p.say(fmt.Sprintf("run %s: seed %d, %s, M = %d, train %d, test %d", s.Name, s.Seed, count(len(s.Kernels), "kernel"),
+			s.Inducing, s.Data.Train, s.Data.Test))
+		p.say(fmt.Sprintf("kestrel %s on %s", s.Build, s.Device))
 	case EventNotice:
-		p.flush("")
+		// It is about the evaluation whose metrics are still to come.
 		p.say("note: " + strings.SplitN(e.Notice, "\n", 2)[0])
 	case EventEvaluation, EventPruned, EventRestored:
 		p.flush("")
@@ -114,9 +127,12 @@ func (p *Progress) Record(e *Event) error {
 		}
 		p.index, p.planned = e.Evaluation.Index, e.Evaluation.Planned
 		p.seconds = float64(e.Seconds)
-		p.pending = progressText(e.Evaluation)
-		if e.Type != EventEvaluation {
-			p.pending += fmt.Sprintf("  after %s %d kernels", strings.TrimSuffix(strings.TrimSuffix(string(e.Type), "ed"), "e")+"ing", len(e.Kernels))
+		p.pending = p.line(e.Evaluation)
+		switch e.Type {
+		case EventPruned:
+			p.pending += fmt.Sprintf("  %d pruned", len(e.Kernels))
+		case EventRestored:
+			p.pending += fmt.Sprintf("  %d restored", len(e.Kernels))
 		}
 		if p.untested {
 			p.flush("")
@@ -125,10 +141,10 @@ func (p *Progress) Record(e *Event) error {
 		for _, m := range e.Metrics {
 			if m.Method == MethodAverage {
 				if p.pending == "" {
-					p.say(fmt.Sprintf("on all %d test rows  rmse %.4g  nlpd %.4g  coverage %.3f", m.TestRows, float64(m.RMSE), float64(m.NLPD), float64(m.Coverage95)))
+					p.say(fmt.Sprintf("on all %d test rows: rmse %.4g, nlpd %.4g, coverage %.3f", m.TestRows, float64(m.RMSE), float64(m.NLPD), float64(m.Coverage95)))
 					continue
 				}
-				p.flush(fmt.Sprintf("  rmse %.4g", float64(m.RMSE)))
+				p.flush(fmt.Sprintf("  rmse %-8.4g", float64(m.RMSE)))
 			}
 		}
 	case EventReoptimised:
@@ -136,11 +152,26 @@ func (p *Progress) Record(e *Event) error {
 		p.say(Describe(e))
 	case EventState:
 		p.flush("")
-		if e.State.To != Running || e.State.From != Ready {
+		switch to := e.State.To; {
+		case to == Running && e.State.From == Ready, to == Stopping, to == Failed:
+		default:
 			p.say(Describe(e))
 		}
 	}
 	return nil
+}
+
+// line says how far an evaluation is and which kernel leads: its posterior,
+// and how many kernels are equal to it, itself included.
+func (p *Progress) line(e *Evaluation) string {
+	s := fmt.Sprintf("%*d/%d %3.0f%%", len(fmt.Sprint(e.Planned)), e.Index, e.Planned, 100*e.Proportion)
+	if l := e.Leader(); l != nil {
+		s += fmt.Sprintf("  %-*s  q* %.3f", p.width, l.ID, float64(l.Fit.Posterior))
+		if n := e.tied(); n > 1 {
+			s += fmt.Sprintf("  %d tied", n)
+		}
+	}
+	return s
 }
 
 // flush writes the line that waits for its metrics, with rate and time left.
@@ -151,10 +182,14 @@ func (p *Progress) flush(metrics string) {
 	line := p.pending + metrics
 	p.pending = ""
 	if p.made > 0 && p.seconds > 0 {
-		line += fmt.Sprintf("  %.3g s each", p.seconds/float64(p.made))
+		each := p.seconds / float64(p.made)
+		if each < 10 {
+			line += fmt.Sprintf("  %.2gs each", each)
+		} else {
+			line += "  " + shortDuration(time.Duration(each*float64(time.Second))) + " each"
+		}
 		if left := p.planned - p.index; left > 0 {
-			eta := time.Duration(float64(left) * p.seconds / float64(p.made) * float64(time.Second))
-			line += "  ETA " + shortDuration(eta)
+			line += "  ETA " + shortDuration(time.Duration(float64(left)*each*float64(time.Second)))
 		}
 	}
 	p.say(line)
@@ -164,6 +199,14 @@ func (p *Progress) say(line string) {
 	if !p.Quiet {
 		fmt.Fprintln(p.Out, line)
 	}
+}
+
+// count writes a number of things.
+func count(n int, what string) string {
+	if n == 1 {
+		return "1 " + what
+	}
+	return fmt.Sprintf("%d %ss", n, what)
 }
 
 // shortDuration writes a time with as many digits as matter.

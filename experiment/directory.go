@@ -155,6 +155,24 @@ func (d *Directory) Close() error {
 	return err
 }
 
+// IsRun reports whether a path is the directory of a run.
+func IsRun(path string) bool {
+	_, err := os.Stat(filepath.Join(path, eventsFile))
+	return path != "" && err == nil
+}
+
+// CreateExport makes a file in a directory for exports, which is made too.
+func CreateExport(dir, name string) (*os.File, error) {
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		return nil, unwritable(dir, err)
+	}
+	f, err := os.Create(filepath.Join(dir, name))
+	if err != nil {
+		return nil, unwritable(dir, err)
+	}
+	return f, nil
+}
+
 // Export writes the tables of a run directory anew from its event log.
 func Export(events []Event, dir string) (err error) {
 	if err := os.MkdirAll(dir, 0o755); err != nil {

@@ -2,6 +2,7 @@ package experiment
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"math"
 
@@ -103,9 +104,17 @@ func (j *Job) prepare(ctx context.Context, space []vbks.Candidate) error {
 	for i, in := range d.Inputs {
 		columns[i] = in.Name
 	}
+	var kernels []KernelInfo
 	settings := c.Settings
 	settings.TimeBudget = 0 // the Run keeps it, pauses taken off
 	train := vbks.Training{X: j.Scaler.X(d, d.Train), Y: j.Scaler.Y(d, d.Train), Dim: d.Dim}
+	for _, k := range space {
+		ki, err := j.kernelInfo(k, columns)
+		if err != nil {
+			return err
+		}
+		kernels = append(kernels, ki)
+	}
 	t, err := vbks.New(ctx, j.dev, train, space, columns, settings)
 	if err != nil {
 		return err
@@ -118,18 +127,15 @@ func (j *Job) prepare(ctx context.Context, space []vbks.Candidate) error {
 	}
 	info := j.dev.Info()
 	summary := datasets.Describe(d, j.Scaler)
-	j.Notices = summary.Notices
+	if n := d.Dropped.Target + d.Dropped.Inputs; n > 0 {
+		j.Notices = append(j.Notices, fmt.Sprintf("%d of %d rows are left out: %d for a missing target, %d for a missing input",
+			n, d.Rows, d.Dropped.Target, d.Dropped.Inputs))
+	}
+	j.Notices = append(j.Notices, summary.Notices...)
 	j.Start = &Start{
 		Name: c.Name, Seed: c.Settings.Seed, Config: c.TOML(), Build: ReadBuild(),
 		Device: fmt.Sprintf("%s (%s)", info.Kind, info.Name), Lanes: info.Lanes,
-		Data: summary, Inducing: t.Inducing(), Planned: t.Planned(),
-	}
-	for _, k := range space {
-		ki, err := j.kernelInfo(k, columns)
-		if err != nil {
-			return err
-		}
-		j.Start.Kernels = append(j.Start.Kernels, ki)
+		Data: summary, Inducing: t.Inducing(), Planned: t.Planned(), Kernels: kernels,
 	}
 	return nil
 }
@@ -144,7 +150,11 @@ func (j *Job) kernelInfo(k vbks.Candidate, columns []string) (KernelInfo, error)
 		Columns: columns, Dim: len(columns), ARD: j.Config.Settings.ARD, SharedPeriod: j.Config.Settings.SharedPeriod,
 	})
 	if err != nil {
-		return KernelInfo{}, err
+		// Below the name of the kernel stands that of the leaf, and the reason.
+		if cause := errors.Unwrap(err); cause != nil {
+			err = cause
+		}
+		return KernelInfo{}, fmt.Errorf("kernels: %w", err)
 	}
 	units := make([]string, len(columns))
 	for i, in := range j.Data.Inputs {
@@ -161,7 +171,8 @@ func (j *Job) kernelInfo(k vbks.Candidate, columns []string) (KernelInfo, error)
 		if q.Column >= 0 {
 			pi.Column = columns[q.Column]
 		}
-		if math.IsNaN(pi.Scale) { // it acts on columns of different scales
+		// It acts on columns of different scales, or its unit is beyond floats.
+		if !(pi.Scale > 0) || math.IsInf(pi.Scale, 1) {
 			pi.Unit, pi.Scale = kernelspace.Standardised, 1
 		}
 		info.Params = append(info.Params, pi)

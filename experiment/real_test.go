@@ -73,7 +73,7 @@ func TestWorkersDoNotMatter(t *testing.T) {
 // evaluation before.
 func TestStopInTheMiddle(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "run")
-	j, err := Prepare(t.Context(), small(t, "schedule.steps=100000", "optimise.optimizer=natural", "optimise.starts=0"))
+	j, err := Prepare(t.Context(), small(t, "schedule.steps=100000", "optimise.optimizer=natural"))
 	must(t, err)
 	defer j.Close()
 	d, err := CreateDirectory(dir)

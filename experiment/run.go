@@ -174,7 +174,7 @@ func (r *Run) launch(work func(context.Context) error, then func(error)) {
 		var err error
 		defer func() {
 			if p := recover(); p != nil {
-				err = &panicError{p, debug.Stack()}
+				err = &vbks.PanicError{Value: p, Stack: debug.Stack()}
 			}
 			cancel(nil)
 			f.done <- func() { then(err) }
@@ -312,23 +312,15 @@ func (r *Run) evaluated(e *vbks.Evaluation, err error) {
 // gone deals with work that ended in an error, and reports whether it did.
 func (r *Run) gone(err error) bool {
 	if err != nil && !errors.Is(err, errAborted) && r.state() != Failed {
-		var p *panicError
+		var p *vbks.PanicError
+		reason := err.Error()
 		if errors.As(err, &p) {
-			r.record(&Event{Type: EventNotice, Notice: string(p.stack)})
+			r.record(&Event{Type: EventNotice, Notice: fmt.Sprintf("the stack of the internal error is in %s\n%s", logFile, p.Stack)})
+			reason = fmt.Sprintf("internal error, please report it with the run's %s: %v", logFile, p.Value)
 		}
-		r.enter(Failed, err.Error())
+		r.enter(Failed, reason)
 	}
 	return err != nil
-}
-
-// panicError is a mistake of the program in work on the trainer.
-type panicError struct {
-	value any
-	stack []byte
-}
-
-func (e *panicError) Error() string {
-	return fmt.Sprintf("internal error, please report it with the run's %s: %v", logFile, e.value)
 }
 
 // measure scores the test rows.

@@ -3,6 +3,7 @@ package vbks
 import (
 	"context"
 	"fmt"
+	"runtime/debug"
 	"slices"
 	"sync"
 
@@ -143,6 +144,11 @@ func (r *round) each(ctx context.Context, phase string, kernels []int, work func
 		wg.Add(1)
 		go func() {
 			defer wg.Done()
+			defer func() {
+				if p := recover(); p != nil { // else the whole program would end here
+					cancel(&PanicError{Value: p, Stack: debug.Stack()})
+				}
+			}()
 			for unit := take(); unit != nil; unit = take() {
 				if err := work(ctx, w, unit); err != nil {
 					cancel(err)

@@ -1,0 +1,13 @@
+package vbks
+
+import "fmt"
+
+// PanicError is a mistake of the program, caught in the goroutine that made
+// it so that the rest of the run can still be written down.
+type PanicError struct {
+	Value any    // what panic was called with
+	Stack []byte // of the goroutine, as debug.Stack returns it
+}
+
+// Error returns one line, without the stack.
+func (e *PanicError) Error() string { return fmt.Sprintf("internal error: %v", e.Value) }
