@@ -28,6 +28,7 @@ type round struct {
 	rows    *rowSet // on which hyperparameters are compared
 	sample  *rowSet // on which local ELBOs are estimated
 	live    []int   // indices of the kernels that take part
+	donors  []donor // the last evaluation's solutions, best first
 	best    []solution
 	factor  []float64
 	failure []string // reason why a kernel failed
@@ -58,6 +59,7 @@ func (t *Trainer) newRound(number int) (*round, error) {
 			r.live = append(r.live, i)
 		}
 	}
+	r.donors = t.donors()
 	if len(r.live) == 0 {
 		return nil, fmt.Errorf("no kernel is left: every one has failed or been pruned")
 	}

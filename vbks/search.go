@@ -138,9 +138,12 @@ func (r *round) freshStarts(ctx context.Context, unit []int, onScreen objective)
 			rng := stream(r.settings.Seed, r.kernels[k].id, r.number<<10+s)
 			labels[i] = "fresh"
 			switch {
-			case s%2 == 1 && r.best[k].x != nil:
+			case s%3 == 1 && r.best[k].x != nil:
 				runs[i] = &ascent{start: r.drawer.shake(r.kernels[k].program, r.best[k].x, rng)}
 				labels[i] = "shaken"
+			case s%3 == 2 && len(r.donors) > 0:
+				runs[i] = &ascent{start: r.drawer.recombine(r.kernels[k].program, r.donors, rng)}
+				labels[i] = "recombined"
 			default:
 				number := s
 				if r.number > 1 && s == 0 && r.number%4 != 0 {
