@@ -212,7 +212,7 @@ func must(t *testing.T, err error) {
 // await waits for the end of a run.
 func await(t *testing.T, r *Run) Snapshot {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
+	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Minute)
 	defer cancel()
 	s, err := r.Wait(ctx)
 	must(t, err)
