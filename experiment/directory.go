@@ -141,6 +141,12 @@ func (d *Directory) Close() error {
 	if d.events != nil {
 		files = append(files, d.events.file)
 	}
+	return closeSynced(err, files...)
+}
+
+// closeSynced syncs and closes the files that are there and returns the first
+// error, err before any other.
+func closeSynced(err error, files ...*os.File) error {
 	for _, f := range files {
 		if f == nil {
 			continue

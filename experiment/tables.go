@@ -159,18 +159,7 @@ func (t *tables) close() error {
 	if t.lazy {
 		err = t.writeKernels()
 	}
-	for _, f := range []*os.File{t.posterior, t.metrics} {
-		if f == nil {
-			continue
-		}
-		if e := f.Sync(); err == nil {
-			err = e
-		}
-		if e := f.Close(); err == nil {
-			err = e
-		}
-	}
-	return err
+	return closeSynced(err, t.posterior, t.metrics)
 }
 
 // replaceFile writes a file aside, syncs it and renames it, so that a reader

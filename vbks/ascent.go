@@ -19,9 +19,8 @@ type ascent struct {
 	value float64   // its bound
 	evals int
 
-	// target is the value of a solution that is known already (−Inf, or the
-	// zero of rivalled, for none): the run ends early when it gains so slowly
-	// that it will not come near.
+	// If rivalled, target is the value of a solution that is known already: the
+	// run ends early when it gains so slowly that it will not come near.
 	target   float64
 	rivalled bool
 	trail    []float64 // best value after each evaluation

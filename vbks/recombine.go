@@ -47,7 +47,7 @@ func (w *drawer) recombine(p *kernelspace.Program, donors []donor, rng *rand.Ran
 		w.leaf(in, raw[in.Off:in.Off+in.NumParams()], rng, 1, used)
 		variance := raw[in.Off]
 		first := min(int(rng.ExpFloat64()*float64(len(donors))/3), len(donors)-1)
-		w.adopt(p, in, raw, donors, first, rng.IntN(8), taken)
+		adoptLeaf(p, in, raw, donors, first, rng.IntN(8), taken)
 		if !linear(in) {
 			raw[in.Off] = variance
 		}
@@ -56,9 +56,9 @@ func (w *drawer) recombine(p *kernelspace.Program, donors []donor, rng *rand.Ran
 	return freeVector(p, raw, donors[0].noise, w.floor)
 }
 
-// adopt copies a leaf's parameters from the first donor, counted from one of
+// adoptLeaf copies a leaf's parameters from the first donor, counted from one of
 // them and its leaves from one of those, that has a leaf of its kind left.
-func (w *drawer) adopt(p *kernelspace.Program, in *kernelspace.Instr, raw []float64, donors []donor, first, leaf int, taken map[*kernelspace.Instr]bool) {
+func adoptLeaf(p *kernelspace.Program, in *kernelspace.Instr, raw []float64, donors []donor, first, leaf int, taken map[*kernelspace.Instr]bool) {
 	for i := range donors {
 		d := donors[(first+i)%len(donors)]
 		all := leaves(d.program)

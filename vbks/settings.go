@@ -20,7 +20,7 @@ type Settings struct {
 	Optimizer       string  // "auto", "collapsed", "natural", "adam"
 	Hyperparameters string  // "point", "diagonal", "full"
 	ThetaPrior      bool    // log p(θ) in the local ELBO ("point" only; the others always have it)
-	Starts          int     // fresh starts of each kernel at each evaluation
+	Starts          int     // starts of each kernel at each evaluation besides its last optimum: fresh, shaken, recombined
 	NoiseFloor      float64 // least σ_n², as a fraction of var(y)
 	LearningRate    float64 // of Adam
 	ThetaSamples    int     // samples of q(θ) for each gradient
