@@ -134,14 +134,15 @@ func (f *runFlags) run(cmd *cobra.Command, name string) error {
 	if base == "" {
 		base = experiment.DefaultPath(c.Name, time.Now())
 	}
-	if err := experiment.CheckDirectory(base); err != nil {
-		return err
-	}
 	ctx, stop := interrupts(cmd.Context())
 	defer stop()
 	if f.repeat == 1 {
 		return f.one(ctx, cmd, c, base)
 	}
+	if err := experiment.CheckDirectory(base); err != nil {
+		return err
+	}
+	defer os.Remove(base) // where not even the first run began
 	first := c.Settings.Seed
 	for i := range f.repeat {
 		c := c
@@ -150,9 +151,6 @@ func (f *runFlags) run(cmd *cobra.Command, name string) error {
 		dir := filepath.Join(base, fmt.Sprintf("%03d", i+1))
 		if !f.quiet {
 			fmt.Fprintf(cmd.ErrOrStderr(), "run %d of %d, seed %d\n", i+1, f.repeat, c.Settings.Seed)
-		}
-		if err := experiment.CheckDirectory(dir); err != nil {
-			return err
 		}
 		if err := f.one(ctx, cmd, c, dir); err != nil {
 			return fmt.Errorf("run %d of %d: %w", i+1, f.repeat, err)
@@ -193,31 +191,18 @@ func interrupts(parent context.Context) (context.Context, func()) {
 
 // one makes a run in a directory that has been checked.
 func (f *runFlags) one(ctx context.Context, cmd *cobra.Command, c experiment.Config, path string) (err error) {
-	job, err := experiment.Prepare(ctx, c)
-	if err != nil {
-		f.tidy(path)
-		if ctx.Err() != nil {
-			return context.Cause(ctx)
-		}
-		return err
-	}
-	defer job.Close()
-	dir, err := experiment.CreateDirectory(path)
+	summary := &collector{}
+	progress := &experiment.Progress{Out: cmd.ErrOrStderr(), Quiet: f.quiet}
+	session, err := experiment.Begin(ctx, c, path, progress, summary)
 	if err != nil {
 		return err
 	}
 	if !f.quiet {
 		fmt.Fprintf(cmd.ErrOrStderr(), "results go to %s\n", path)
 	}
-	summary := &collector{}
-	progress := &experiment.Progress{Out: cmd.ErrOrStderr(), Quiet: f.quiet}
-	run := experiment.NewRun(job, experiment.Recorders{dir, progress, summary})
-	end, runErr := f.drive(ctx, run)
-	if e := run.Close(); runErr == nil && e != nil {
+	end, runErr := f.drive(ctx, session.Run)
+	if e := session.Close(); runErr == nil && e != nil {
 		runErr = failed(e)
-	}
-	if e := dir.Close(); runErr == nil && e != nil {
-		runErr = failed(fmt.Errorf("run directory %q: %w", path, e))
 	}
 	if end.State == experiment.Failed {
 		return failed(fmt.Errorf("the run failed: %s; what was done is in %s", end.Reason, path))
@@ -229,15 +214,6 @@ func (f *runFlags) one(ctx context.Context, cmd *cobra.Command, c experiment.Con
 		return &exitError{exitInterrupted, fmt.Errorf("interrupted; everything up to there is in %s", path)}
 	}
 	return runErr
-}
-
-// tidy removes the directories made for a run that did not begin. Only empty
-// ones can be removed.
-func (f *runFlags) tidy(path string) {
-	os.Remove(path)
-	for dir := filepath.Dir(path); f.out == "" && dir != "."; dir = filepath.Dir(dir) {
-		os.Remove(dir)
-	}
 }
 
 // drive starts a run and waits for its end, pruning and refining if asked to.

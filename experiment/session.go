@@ -1,0 +1,73 @@
+package experiment
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+)
+
+// Session is a run with its data, device and directory: what the commands and
+// the workbench begin and close.
+type Session struct {
+	Run  *Run
+	Path string // of the run directory
+
+	job *Job
+	dir *Directory
+}
+
+// Begin loads and compiles what a config asks for, creates the run directory
+// and makes the run, ready to be started. The recorders are told after the
+// directory. What can be wrong with a config, its data or the directory is found
+// before a file is written; then no directory is left that was not there before.
+func Begin(ctx context.Context, c Config, path string, recorders ...Recorder) (*Session, error) {
+	made := missing(path)
+	s := &Session{Path: path}
+	err := CheckDirectory(path)
+	if err == nil {
+		s.job, err = Prepare(ctx, c)
+	}
+	if err == nil {
+		s.dir, err = CreateDirectory(path)
+	}
+	if err != nil {
+		if s.job != nil {
+			s.job.Close()
+		}
+		for _, dir := range made {
+			os.Remove(dir) // only empty ones can be
+		}
+		if ctx.Err() != nil {
+			return nil, context.Cause(ctx)
+		}
+		return nil, err
+	}
+	s.Run = NewRun(s.job, append(Recorders{s.dir}, recorders...))
+	return s, nil
+}
+
+// missing returns path and its parents as far as they do not exist, the longest
+// first.
+func missing(path string) []string {
+	var out []string
+	for dir := filepath.Clean(path); ; dir = filepath.Dir(dir) {
+		if _, err := os.Lstat(dir); err == nil || dir == filepath.Dir(dir) {
+			return out
+		}
+		out = append(out, dir)
+	}
+}
+
+// Close stops the run if it is not at rest, writes everything and gives the
+// device back.
+func (s *Session) Close() error {
+	err := s.Run.Close()
+	if e := s.dir.Close(); err == nil && e != nil {
+		err = fmt.Errorf("run directory %q: %w", s.Path, e)
+	}
+	if e := s.job.Close(); err == nil {
+		err = e
+	}
+	return err
+}
