@@ -8,18 +8,26 @@ import (
 	"github.com/spf13/cobra"
 
 	"kestrel/experiment"
+	"kestrel/ui"
 )
 
 func newOpen() *cobra.Command {
-	var asJSON bool
+	var asJSON, summary bool
 	cmd := &cobra.Command{
 		Use:   "open RUN",
 		Short: "Show what a run has found",
-		Long:  "Show a summary of a run from its event log, whether it has finished, crashed or is still running.",
+		Long: "Show a run in the workbench from its event log, whether it has finished, crashed or is still running in another process; " +
+			"without a terminal, or with --summary, in a few lines.",
 		Example: "kestrel open runs/fig1a-20260102T150405Z\n\n# for another program\n" +
 			"kestrel open runs/fig1a-20260102T150405Z --json",
 		Args: one("the directory of a run", "kestrel open runs/…"),
 		RunE: func(cmd *cobra.Command, args []string) error {
+			if !asJSON && !summary && hasScreen(cmd) {
+				if err := experiment.CheckRun(args[0]); err != nil {
+					return err
+				}
+				return workbench(cmd, ui.Options{Open: args[0]})
+			}
 			events, err := experiment.ReadEvents(args[0])
 			if err != nil {
 				return err
@@ -31,6 +39,7 @@ func newOpen() *cobra.Command {
 			return failed(s.WriteText(cmd.OutOrStdout(), time.Now()))
 		},
 	}
+	cmd.Flags().BoolVar(&summary, "summary", false, "a few lines instead of the workbench")
 	cmd.Flags().BoolVar(&asJSON, "json", false, "write JSON")
 	return cmd
 }

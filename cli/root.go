@@ -18,6 +18,7 @@ import (
 	"kestrel/configs"
 	"kestrel/experiment"
 	"kestrel/kernelspace"
+	"kestrel/ui"
 )
 
 // Exit codes.
@@ -108,16 +109,19 @@ func newRoot() *cobra.Command {
 		Long: "kestrel finds out which kernels explain a series or a table of numbers: variational Bayesian kernel selection " +
 			"for sparse Gaussian process regression (Teng, Chen, Zhang and Low, AAAI 2020). Every kernel of a space is optimised on a " +
 			"growing part of the data, and a belief over the kernels is kept beside.\n\n" +
-			"With a config or a data file it does what kestrel run does; with nothing it runs a short example.",
-		Example: "# a first look, a few seconds\nkestrel\n\n# your own table; the last column is the target unless you say so\nkestrel sales.csv --target revenue\n\n" +
+			"In a terminal it opens the workbench: with a config or a data file it starts the run, as kestrel run does; with nothing it shows the launcher, " +
+			"which lists experiments, data files and earlier runs. Without a terminal it writes plain progress lines.",
+		Example: "# the launcher\nkestrel\n\n# a first look, a few seconds\nkestrel quickstart\n\n# your own table; the last column is the target unless you say so\nkestrel sales.csv --target revenue\n\n" +
 			"# an experiment of the paper, with another seed\nkestrel run fig1a --seed 7 --out results/fig1a-7\n\n# what came out\nkestrel open results/fig1a-7",
 		Args: atMostOne,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			name := "quickstart"
 			if len(args) == 1 {
 				name = args[0]
+			} else if !f.headless && !f.quiet && !f.json && hasScreen(cmd) {
+				return workbench(cmd, ui.Options{})
 			} else if !f.quiet {
-				fmt.Fprintln(cmd.ErrOrStderr(), "no config or data file given: running the built-in quickstart without a screen; kestrel --help tells what else there is")
+				fmt.Fprintln(cmd.ErrOrStderr(), "no config or data file given: and no terminal for the workbench: running the built-in quickstart with plain progress lines; kestrel --help tells what else there is")
 			}
 			return f.run(cmd, name)
 		},
@@ -131,7 +135,7 @@ func newRoot() *cobra.Command {
 // known says what was meant by a word that is neither a command nor a config
 // nor a file.
 func known(cmd *cobra.Command, name string) error {
-	if _, err := os.Stat(name); err == nil || isTable(name) || strings.ContainsAny(name, "./\\") {
+	if _, err := os.Stat(name); err == nil || experiment.IsTable(name) || strings.ContainsAny(name, "./\\") {
 		return nil
 	}
 	if _, ok := configs.Read(name); ok {

@@ -8,14 +8,13 @@ import (
 	"os/signal"
 	"path/filepath"
 	"strconv"
-	"strings"
 	"syscall"
 	"time"
 
 	"github.com/spf13/cobra"
 
 	"kestrel/experiment"
-	"kestrel/vbks"
+	"kestrel/ui"
 )
 
 // runFlags are the flags of run, which the bare program takes too.
@@ -35,7 +34,7 @@ type runFlags struct {
 
 func (f *runFlags) register(cmd *cobra.Command) {
 	fs := cmd.Flags()
-	fs.BoolVar(&f.headless, "headless", false, "without a screen, with plain progress lines (the only way so far)")
+	fs.BoolVar(&f.headless, "headless", false, "without the workbench, with plain progress lines; so without a terminal, with --repeat, --json or --quiet, too")
 	fs.StringVar(&f.out, "out", "", "directory of the run; default runs/<name>-<time>")
 	fs.StringArrayVar(&f.set, "set", nil, "override a key of the config: section.key=value; may be repeated")
 	fs.IntVar(&f.repeat, "repeat", 1, "so many runs with seeds counting up, in 001, 002, … of the directory")
@@ -62,7 +61,7 @@ func newRun() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "run CONFIG|FILE.csv",
 		Short: "Run an experiment",
-		Long: "Run what a config says, a TOML file or a built-in one (kestrel config list), or a data file with the default settings. " +
+		Long: "Show the workbench, or with --headless plain progress lines, and run what a config says, a TOML file or a built-in one (kestrel config list), or a data file with the default settings. " +
 			"The run's directory holds the resolved config, an event log, and the results as CSV. " +
 			"Ctrl-C stops the run with everything written (exit code 130); a second one ends it at once.",
 		Example: "kestrel run fig1a --headless\n\n# other settings, same config\nkestrel run fig1a --set sparse.inducing=32 --set data.noise=0.1\n\n" +
@@ -74,19 +73,6 @@ func newRun() *cobra.Command {
 	}
 	f.register(cmd)
 	return cmd
-}
-
-// isTable reports whether a name is that of a data file.
-func isTable(name string) bool {
-	name = strings.ToLower(name)
-	for _, z := range []string{".gz", ".xz", ".zst"} {
-		name = strings.TrimSuffix(name, z)
-	}
-	switch filepath.Ext(name) {
-	case ".csv", ".tsv", ".txt", ".dat", ".data":
-		return true
-	}
-	return false
 }
 
 // config reads a config, or makes one for a data file.
@@ -109,10 +95,7 @@ func (f *runFlags) config(cmd *cobra.Command, name string) (experiment.Config, e
 	if f.target != "" {
 		set = append(set, experiment.Override{Key: "data.target", Value: f.target, Flag: "--target " + f.target})
 	}
-	if isTable(name) {
-		return experiment.FileConfig(name, f.target, set)
-	}
-	return experiment.LoadConfig(name, set)
+	return experiment.ConfigFor(name, set)
 }
 
 func (f *runFlags) run(cmd *cobra.Command, name string) error {
@@ -133,6 +116,12 @@ func (f *runFlags) run(cmd *cobra.Command, name string) error {
 	base := f.out
 	if base == "" {
 		base = experiment.DefaultPath(c.Name, time.Now())
+	}
+	if f.repeat == 1 && !f.headless && !f.json && !f.quiet && hasScreen(cmd) {
+		if err := experiment.CheckDirectory(base); err != nil {
+			return err
+		}
+		return workbench(cmd, ui.Options{Config: &c, Out: base, Drive: f.course()})
 	}
 	ctx, stop := interrupts(cmd.Context())
 	defer stop()
@@ -161,12 +150,15 @@ func (f *runFlags) run(cmd *cobra.Command, name string) error {
 
 var errInterrupted = &exitError{exitInterrupted, errors.New("interrupted")}
 
-// interrupts returns a context that ends at the first SIGINT or SIGTERM; the
+// interrupts returns a context that ends at the first SIGINT, SIGTERM or SIGHUP; the
 // second one ends the program.
 func interrupts(parent context.Context) (context.Context, func()) {
 	ctx, cancel := context.WithCancelCause(parent)
 	signals := make(chan os.Signal, 2)
 	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
+	if !signal.Ignored(syscall.SIGHUP) { // as nohup does
+		signal.Notify(signals, syscall.SIGHUP)
+	}
 	done := make(chan struct{})
 	go func() {
 		for n := 0; ; n++ {
@@ -216,34 +208,27 @@ func (f *runFlags) one(ctx context.Context, cmd *cobra.Command, c experiment.Con
 	return runErr
 }
 
-// drive starts a run and waits for its end, pruning and refining if asked to.
+// drive lets a run take its course, and stops it when ctx ends.
 func (f *runFlags) drive(ctx context.Context, run *experiment.Run) (experiment.Snapshot, error) {
-	if err := run.Start(); err != nil {
-		return run.Snapshot(), failed(err)
+	end, err := f.course().Run(ctx, run)
+	switch {
+	case err == nil:
+		return end, nil
+	case ctx.Err() == nil:
+		return end, failed(err)
 	}
-	end, err := run.Wait(ctx)
-	if err == nil && end.State == experiment.Finished && f.pruneTop > 0 {
-		if ids := end.Evaluation.Below(f.pruneTop); len(ids) > 0 {
-			if err := run.Prune(ids); err != nil {
-				return run.Snapshot(), failed(err)
-			}
-		}
-		if f.thenRefine > 0 {
-			if err := run.Reoptimize(vbks.Change{Rounds: f.thenRefine}); err != nil {
-				return run.Snapshot(), failed(err)
-			}
-		}
-		end, err = run.Wait(ctx)
+	if stopErr := run.Stop("interrupted by the user"); stopErr != nil {
+		return run.Snapshot(), failed(stopErr)
 	}
-	if err != nil {
-		if stopErr := run.Stop("interrupted by the user"); stopErr != nil {
-			return run.Snapshot(), failed(stopErr)
-		}
-		if end = run.Snapshot(); end.State == experiment.Finished {
-			err = nil
-		}
+	if end = run.Snapshot(); end.State == experiment.Finished {
+		err = nil
 	}
 	return end, err
+}
+
+// course is what follows by itself.
+func (f *runFlags) course() experiment.Drive {
+	return experiment.Drive{PruneTop: f.pruneTop, ThenRefine: f.thenRefine}
 }
 
 // conclude says what came out and where it is.

@@ -4,25 +4,32 @@ import (
 	"archive/zip"
 	"bufio"
 	"bytes"
+	"cmp"
 	"encoding/binary"
+	"errors"
 	"fmt"
 	"io"
 	"maps"
 	"math"
 	"os"
 	"slices"
+	"strconv"
 	"strings"
 
 	"kestrel/vbks"
 )
 
+// blockBytes is how much is converted at a time, a multiple of 8.
+const blockBytes = 1 << 16
+
 // writeNPZ writes arrays as NumPy's npz: a zip of .npy files, float64,
-// row-major (numpy.lib.format, version 1.0). The npyio package writes slices
-// and matrices only, not arrays of any shape.
+// row-major (numpy.lib.format, version 1.0), stored as they are: deflating takes
+// longer than many an evaluation and saves little. The npyio package writes
+// slices and matrices only, not arrays of any shape.
 func writeNPZ(w io.Writer, arrays map[string]vbks.Tensor) error {
 	z := zip.NewWriter(w)
 	for _, name := range slices.Sorted(maps.Keys(arrays)) {
-		entry, err := z.Create(name + ".npy")
+		entry, err := z.CreateHeader(&zip.FileHeader{Name: name + ".npy", Method: zip.Store})
 		if err != nil {
 			return err
 		}
@@ -53,15 +60,17 @@ func writeNPY(w io.Writer, t vbks.Tensor) error {
 	if _, err := w.Write(b.Bytes()); err != nil {
 		return err
 	}
-	buf := bufio.NewWriter(w)
-	var word [8]byte
-	for _, f := range t.Data {
-		binary.LittleEndian.PutUint64(word[:], math.Float64bits(f))
-		if _, err := buf.Write(word[:]); err != nil {
+	buf := make([]byte, 0, min(8*len(t.Data), blockBytes))
+	for block := range slices.Chunk(t.Data, blockBytes/8) {
+		buf = buf[:0]
+		for _, f := range block {
+			buf = binary.LittleEndian.AppendUint64(buf, math.Float64bits(f))
+		}
+		if _, err := w.Write(buf); err != nil {
 			return err
 		}
 	}
-	return buf.Flush()
+	return nil
 }
 
 // saveCheckpoint replaces a checkpoint file.
@@ -73,4 +82,141 @@ func saveCheckpoint(path string, arrays map[string]vbks.Tensor) error {
 		}
 		return buf.Flush()
 	})
+}
+
+// Limits of what is read from a checkpoint: far beyond any that is written, and
+// what keeps a damaged or foreign file from taking all memory.
+const (
+	maxCheckpoint = 8 << 30 // bytes of all arrays
+	maxDeflate    = 1032    // no data are larger in clear than this times their deflated size
+	maxDimensions = 8
+)
+
+// loadCheckpoint reads a checkpoint file.
+func loadCheckpoint(path string) (map[string]vbks.Tensor, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	info, err := f.Stat()
+	if err != nil {
+		return nil, err
+	}
+	arrays, err := readNPZ(f, info.Size())
+	if err != nil {
+		return nil, fmt.Errorf("checkpoint %s is damaged: %w", path, err)
+	}
+	return arrays, nil
+}
+
+// readNPZ is the inverse of writeNPZ, for arrays of float64 in row-major order
+// in a file of the given size. Before it allocates anything for an array it
+// checks that its size can be true.
+func readNPZ(file io.ReaderAt, size int64) (map[string]vbks.Tensor, error) {
+	z, err := zip.NewReader(file, size)
+	if err != nil {
+		return nil, err
+	}
+	most := min(maxCheckpoint, maxDeflate*uint64(size))
+	arrays := make(map[string]vbks.Tensor, len(z.File))
+	for _, f := range z.File {
+		name, ok := strings.CutSuffix(f.Name, ".npy")
+		if !ok {
+			return nil, fmt.Errorf("it holds %q, which is no array", f.Name)
+		}
+		if f.UncompressedSize64 > most {
+			return nil, fmt.Errorf("array %s: %d bytes cannot be true", name, f.UncompressedSize64)
+		}
+		most -= f.UncompressedSize64
+		if _, twice := arrays[name]; twice {
+			return nil, fmt.Errorf("array %s is there twice", name)
+		}
+		r, err := f.Open()
+		if err == nil {
+			arrays[name], err = readNPY(r, f.UncompressedSize64)
+			if e := r.Close(); err == nil {
+				err = e
+			}
+		}
+		if err != nil {
+			return nil, fmt.Errorf("array %s: %w", name, err)
+		}
+	}
+	return arrays, nil
+}
+
+// readNPY reads an .npy file of the given size.
+func readNPY(r io.Reader, size uint64) (t vbks.Tensor, err error) {
+	in := bufio.NewReader(r)
+	const magic = "\x93NUMPY"
+	fixed := make([]byte, len(magic)+4)
+	if _, err := io.ReadFull(in, fixed); err != nil {
+		return t, err
+	}
+	length := int(binary.LittleEndian.Uint16(fixed[8:]))
+	switch string(fixed[:8]) {
+	case magic + "\x01\x00":
+	case magic + "\x02\x00": // two more bytes of the length, which no array of ours needs
+		more := make([]byte, 2)
+		if _, err := io.ReadFull(in, more); err != nil {
+			return t, err
+		}
+		if more[0] != 0 || more[1] != 0 {
+			return t, errors.New("a header of more than 65535 bytes")
+		}
+		fixed = append(fixed, more...)
+	default:
+		return t, errors.New("not a NumPy array of version 1.0 or 2.0")
+	}
+	header := make([]byte, length)
+	if _, err := io.ReadFull(in, header); err != nil {
+		return t, err
+	}
+	var count uint64
+	if t.Shape, count, err = parseHeader(string(header)); err != nil {
+		return t, err
+	}
+	if begin := uint64(len(fixed) + len(header)); size < begin || (size-begin)%8 != 0 || (size-begin)/8 != count {
+		return t, fmt.Errorf("shape %v in %d bytes", t.Shape, size)
+	}
+	t.Data = make([]float64, count)
+	buf := make([]byte, min(8*count, blockBytes))
+	for block := range slices.Chunk(t.Data, blockBytes/8) {
+		if _, err := io.ReadFull(in, buf[:8*len(block)]); err != nil {
+			return t, err
+		}
+		for i := range block {
+			block[i] = math.Float64frombits(binary.LittleEndian.Uint64(buf[8*i:]))
+		}
+	}
+	// The end of the file is where the checksum is compared.
+	if _, err := in.ReadByte(); err != io.EOF {
+		return t, cmp.Or(err, errors.New("more bytes than its shape says"))
+	}
+	return t, nil
+}
+
+// parseHeader reads the dictionary in front of an array's numbers.
+func parseHeader(s string) (shape []int, count uint64, err error) {
+	rest, ok := strings.CutPrefix(strings.TrimSpace(s), "{'descr': '<f8', 'fortran_order': False, 'shape': (")
+	body, tail, closed := strings.Cut(rest, ")")
+	if tail = strings.Trim(tail, ", "); !ok || !closed || tail != "}" {
+		return nil, 0, fmt.Errorf("header %q is not that of float64 in row-major order", s)
+	}
+	shape, count = []int{}, 1
+	for i, field := range strings.Split(body, ",") {
+		if field = strings.TrimSpace(field); field == "" {
+			continue
+		}
+		n, err := strconv.ParseUint(field, 10, 31)
+		if err != nil || i >= maxDimensions {
+			return nil, 0, fmt.Errorf("shape (%s) cannot be true", body)
+		}
+		shape = append(shape, int(n))
+		if count *= n; count > maxCheckpoint/8 {
+			return nil, 0, fmt.Errorf("shape (%s) cannot be true", body)
+		}
+	}
+	return shape, count, nil
 }

@@ -3,6 +3,7 @@ package experiment
 import (
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -17,6 +18,7 @@ type Directory struct {
 	events *eventLog
 	log    *os.File
 	tables *tables
+	owner  io.Closer // tells others that the run is being written
 }
 
 // DefaultPath names a new run directory: runs/<name>-<UTC time>, with a number
@@ -78,12 +80,13 @@ func CreateDirectory(path string) (*Directory, error) {
 		return nil, err
 	}
 	d := &Directory{Path: path}
-	err := os.Mkdir(filepath.Join(path, stateDir), 0o755)
-	var file *os.File
-	if err == nil {
-		file, err = os.Create(filepath.Join(path, eventsFile))
-		d.events = &eventLog{file}
+	var err error
+	if d.owner, err = WriteOwner(path); err != nil {
+		return nil, err
 	}
+	var file *os.File
+	file, err = os.Create(filepath.Join(path, eventsFile))
+	d.events = &eventLog{file}
 	if err == nil {
 		d.log, err = os.Create(filepath.Join(path, logFile))
 	}
@@ -141,7 +144,13 @@ func (d *Directory) Close() error {
 	if d.events != nil {
 		files = append(files, d.events.file)
 	}
-	return closeSynced(err, files...)
+	err = closeSynced(err, files...)
+	if d.owner != nil {
+		if e := d.owner.Close(); err == nil {
+			err = e
+		}
+	}
+	return err
 }
 
 // closeSynced syncs and closes the files that are there and returns the first

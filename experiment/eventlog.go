@@ -26,27 +26,44 @@ func (l *eventLog) append(e *Event) error {
 	return nil
 }
 
+// openEvents opens the event log of a run directory.
+func openEvents(dir string) (*os.File, error) {
+	file, err := os.Open(filepath.Join(dir, eventsFile))
+	if err == nil {
+		return file, nil
+	}
+	info, statErr := os.Stat(dir)
+	switch {
+	case errors.Is(statErr, fs.ErrNotExist):
+		return nil, fmt.Errorf("run %q does not exist; name the directory of a run, such as runs/…", dir)
+	case statErr == nil && !info.IsDir():
+		return nil, fmt.Errorf("run %q is a file; name the directory of a run", dir)
+	case errors.Is(err, fs.ErrNotExist):
+		return nil, fmt.Errorf("run %q has no %s; name the directory of a run", dir, eventsFile)
+	}
+	return nil, fmt.Errorf("run %q cannot be read: %w", dir, err)
+}
+
 // ReadEvents reads the event log of a run directory, whether the run is
 // finished, crashed or still running: a last line that is not complete is left
 // out.
 func ReadEvents(dir string) ([]Event, error) {
-	file, err := os.Open(filepath.Join(dir, eventsFile))
+	file, err := openEvents(dir)
 	if err != nil {
-		info, statErr := os.Stat(dir)
-		switch {
-		case errors.Is(statErr, fs.ErrNotExist):
-			return nil, fmt.Errorf("run %q does not exist; name the directory of a run, such as runs/…", dir)
-		case statErr == nil && !info.IsDir():
-			return nil, fmt.Errorf("run %q is a file; name the directory of a run", dir)
-		case errors.Is(err, fs.ErrNotExist):
-			return nil, fmt.Errorf("run %q has no %s; name the directory of a run", dir, eventsFile)
-		}
-		return nil, fmt.Errorf("run %q cannot be read: %w", dir, err)
+		return nil, err
 	}
 	defer file.Close()
-	events, err := decodeEvents(file)
-	if err != nil {
-		return nil, fmt.Errorf("%s: %w", filepath.Join(dir, eventsFile), err)
+	var events []Event
+	d := newEventDecoder(file)
+	for {
+		e, err := d.next()
+		if err == io.EOF {
+			break
+		}
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", filepath.Join(dir, eventsFile), err)
+		}
+		events = append(events, *e)
 	}
 	if len(events) == 0 {
 		return nil, fmt.Errorf("run %q has no events yet; it ended before it began", dir)
@@ -54,32 +71,74 @@ func ReadEvents(dir string) ([]Event, error) {
 	return events, nil
 }
 
-func decodeEvents(r io.Reader) ([]Event, error) {
-	var events []Event
-	in := bufio.NewReaderSize(r, 1<<20)
-	for number := 1; ; number++ {
-		line, err := in.ReadBytes('\n')
-		complete := err == nil
-		if err != nil && err != io.EOF {
+// longestLine is more than any event takes, in bytes.
+const longestLine = 256 << 20
+
+// eventDecoder reads events from a log that may still grow.
+type eventDecoder struct {
+	in     *bufio.Reader
+	number int    // of the line begun
+	line   []byte // as far as it is there
+	bad    error  // what is wrong with the line before, if it is not the last
+	read   int64  // bytes of all complete lines
+}
+
+func newEventDecoder(r io.Reader) *eventDecoder {
+	return &eventDecoder{in: bufio.NewReaderSize(r, 1<<20), number: 1}
+}
+
+// next returns the next event. At io.EOF it may be called again when there is
+// more: a line that is not complete, or is damaged and the last, is being
+// written or was torn by a crash.
+func (d *eventDecoder) next() (*Event, error) {
+	for {
+		part, err := d.in.ReadSlice('\n')
+		if d.bad != nil && len(part) > 0 {
+			return nil, d.bad
+		}
+		d.line = append(d.line, part...)
+		switch {
+		case err == bufio.ErrBufferFull && len(d.line) < longestLine:
+			continue
+		case err == bufio.ErrBufferFull:
+			return nil, fmt.Errorf("line %d is damaged: it does not end", d.number)
+		case err != nil:
 			return nil, err
 		}
-		if !complete {
-			return events, nil // being written, or torn by a crash
+		e, err := decodeEvent(d.line, d.number)
+		d.read += int64(len(d.line))
+		d.line = d.line[:0]
+		d.number++
+		var damage *damagedLine
+		switch {
+		case errors.As(err, &damage):
+			d.bad = err
+		case err != nil || e != nil:
+			return e, err
 		}
-		line = bytes.TrimSpace(line)
-		if len(line) == 0 {
-			continue
-		}
-		var e Event
-		if err := json.Unmarshal(line, &e); err != nil {
-			if _, more := in.Peek(1); more == io.EOF {
-				return events, nil // torn in the middle of the line
-			}
-			return nil, fmt.Errorf("line %d is damaged: %w", number, err)
-		}
-		if e.V > EventVersion {
-			return nil, fmt.Errorf("line %d was written by a newer version of the program (format %d, known is %d); use that version", number, e.V, EventVersion)
-		}
-		events = append(events, e)
 	}
+}
+
+// damagedLine is the error of a line that is not an event.
+type damagedLine struct {
+	number int
+	err    error
+}
+
+func (e *damagedLine) Error() string { return fmt.Sprintf("line %d is damaged: %v", e.number, e.err) }
+func (e *damagedLine) Unwrap() error { return e.err }
+
+// decodeEvent reads a line of the log; an empty one is no event.
+func decodeEvent(line []byte, number int) (*Event, error) {
+	if line = bytes.TrimSpace(line); len(line) == 0 {
+		return nil, nil
+	}
+	var e Event
+	if err := json.Unmarshal(line, &e); err != nil {
+		return nil, &damagedLine{number, err}
+	}
+	if e.V > EventVersion {
+		return nil, fmt.Errorf("line %d was written by a newer version of the program (format %d, known is %d); use that version", number, e.V, EventVersion)
+	}
+	return &e, nil
 }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"sync"
 
 	"kestrel/datasets"
 	"kestrel/device"
@@ -24,6 +25,7 @@ type Job struct {
 	Notices []string
 
 	dev     device.Device
+	subject *subject
 	trainer trainer
 	test    testSet
 }
@@ -100,22 +102,17 @@ func (j *Job) prepare(ctx context.Context, space []vbks.Candidate) error {
 	if d.Source != "synthetic" {
 		c.Data.Path, c.SHA256 = absolute(d.Path), d.SHA256
 	}
-	columns := make([]string, d.Dim)
-	for i, in := range d.Inputs {
-		columns[i] = in.Name
-	}
+	s := newSubject(c, d, j.Scaler, space)
+	j.subject = s
 	var kernels []KernelInfo
-	settings := c.Settings
-	settings.TimeBudget = 0 // the Run keeps it, pauses taken off
-	train := vbks.Training{X: j.Scaler.X(d, d.Train), Y: j.Scaler.Y(d, d.Train), Dim: d.Dim}
 	for _, k := range space {
-		ki, err := j.kernelInfo(k, columns)
+		ki, err := j.kernelInfo(k, s.columns)
 		if err != nil {
 			return err
 		}
 		kernels = append(kernels, ki)
 	}
-	t, err := vbks.New(ctx, j.dev, train, space, columns, settings)
+	t, err := vbks.New(ctx, j.dev, s.train, s.space, s.columns, s.settings)
 	if err != nil {
 		return err
 	}
@@ -138,6 +135,28 @@ func (j *Job) prepare(ctx context.Context, space []vbks.Candidate) error {
 		Data: summary, Inducing: t.Inducing(), Planned: t.Planned(), Kernels: kernels,
 	}
 	return nil
+}
+
+// subject is what a trainer is made of. It is not changed once it is made.
+type subject struct {
+	data     *datasets.Dataset
+	scaler   *datasets.Scaler
+	columns  []string
+	space    []vbks.Candidate
+	train    vbks.Training
+	settings vbks.Settings
+	ranges   func() []ColumnInfo // of the inputs, then the target
+}
+
+func newSubject(c *Config, d *datasets.Dataset, scaler *datasets.Scaler, space []vbks.Candidate) *subject {
+	s := &subject{data: d, scaler: scaler, space: space, settings: c.Settings}
+	s.settings.TimeBudget = 0 // the Run keeps it, pauses taken off
+	for _, in := range d.Inputs {
+		s.columns = append(s.columns, in.Name)
+	}
+	s.train = vbks.Training{X: scaler.X(d, d.Train), Y: scaler.Y(d, d.Train), Dim: d.Dim}
+	s.ranges = sync.OnceValue(func() []ColumnInfo { return columnInfos(d) })
+	return s
 }
 
 // Close gives the device back.

@@ -57,6 +57,7 @@ type Run struct {
 	budget   time.Duration
 	most     int // evaluations; 0: as planned
 	recorder Recorder
+	subject  *subject // nil: it cannot be inspected
 
 	orders chan func()
 	quit   chan struct{}
@@ -73,7 +74,8 @@ type Run struct {
 
 	mu      sync.Mutex
 	shown   Snapshot
-	settled chan struct{} // closed while the state is settled
+	learned map[string]vbks.Tensor // what shown.Evaluation rests on
+	settled chan struct{}          // closed while the state is settled
 }
 
 // flight is a piece of work that another goroutine does on the trainer.
@@ -92,7 +94,9 @@ var (
 // Close must be called.
 func NewRun(j *Job, rec Recorder) *Run {
 	c := &j.Config
-	return newRun(j.trainer, j.test, j.Start, j.Notices, c, rec)
+	r := newRun(j.trainer, j.test, j.Start, j.Notices, c, rec)
+	r.subject = j.subject
+	return r
 }
 
 func newRun(t trainer, test testSet, start *Start, notices []string, c *Config, rec Recorder) *Run {
@@ -301,9 +305,6 @@ func (r *Run) evaluated(e *vbks.Evaluation, err error) {
 	for _, n := range e.Notices {
 		r.record(&Event{Type: EventNotice, Notice: n})
 	}
-	if c, ok := r.recorder.(Checkpointer); ok {
-		r.tell(c.Checkpoint(r.trainer.Checkpoint()))
-	}
 	if r.active() {
 		r.measure(false, r.next)
 	}
@@ -373,13 +374,17 @@ func (r *Run) outOfTime() {
 	r.end(reason)
 }
 
-// show records an evaluation in the units of the data.
+// show records an evaluation in the units of the data, and what it rests on.
 func (r *Run) show(e *vbks.Evaluation, what EventType, ids []string) {
-	out := r.start.evaluation(e, r.planned())
+	out, learned := r.start.evaluation(e, r.planned()), r.trainer.Checkpoint()
 	r.mu.Lock()
 	r.shown.Evaluation, r.shown.Planned, r.shown.Progress = out, out.Planned, vbks.Progress{}
+	r.learned = learned
 	r.mu.Unlock()
 	r.record(&Event{Type: what, Evaluation: out, Kernels: ids})
+	if c, ok := r.recorder.(Checkpointer); ok {
+		r.tell(c.Checkpoint(learned))
+	}
 }
 
 // evaluation converts an evaluation to the units of the data.

@@ -71,3 +71,13 @@ func (s *Session) Close() error {
 	}
 	return err
 }
+
+// CheckRun returns an error, as ReadEvents does, if a path is not the directory
+// of a run.
+func CheckRun(path string) error {
+	file, err := openEvents(path)
+	if err != nil {
+		return err
+	}
+	return file.Close()
+}

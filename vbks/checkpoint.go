@@ -1,6 +1,10 @@
 package vbks
 
-import "fmt"
+import (
+	"fmt"
+	"slices"
+	"strings"
+)
 
 // Tensor is a named array of a checkpoint, row-major.
 type Tensor struct {
@@ -8,50 +12,153 @@ type Tensor struct {
 	Data  []float64
 }
 
-// Checkpoint returns everything that the trainer has learned, by name:
-// "run" (evaluation, rows seen, M, noise floor), "z" (inducing inputs in standardised
-// units) and, for the kernel at place i of the space, "kernel/i/..." its free
-// vector (logarithms of the free hyperparameters and ρ with
-// σ_n² = floor + exp ρ), q(v), the optimiser's moments, and "status": local
-// ELBO, jitter factor, steps of Adam, rows that Λ stands for and rests on, rows
-// that the ELBO stands for, and 0, 1 or 2 for live, pruned or failed.
+// checkpointFormat is the version of what Checkpoint returns.
+const checkpointFormat = 2
+
+// Status of a kernel as a number in a checkpoint: its place in this list.
+func statuses() []Status { return []Status{Live, Pruned, Failed} }
+
+// runFields and statusFields are the lengths of "run" and "kernel/i/status".
+const (
+	runFields    = 10
+	statusFields = 8
+	resultFields = 5
+)
+
+// Checkpoint returns everything that the trainer has learned, by name; Resume
+// makes a trainer of it. Texts are arrays of the numbers of their UTF-8 bytes.
+//
+//	format              2
+//	run                 evaluation, rows seen, M, noise floor, training rows, evaluations
+//	                    added by Reoptimize, steps, batch, inducing inputs asked for, place
+//	                    of the leader in the space (−1: none)
+//	optimizer           text: the optimiser, a space, the form of q(log θ)
+//	kernels             text: the ids of the space, one a line
+//	z                   M x D: inducing inputs, standardised
+//	notices             text: what the next evaluation will tell, one a line; not there if empty
+//	evaluation/notices  text: what the last one told
+//	belief/kernels      places in the space of the K kernels that q(g) is over
+//	belief/mean         K
+//	belief/chol         K x K
+//	belief/objective    1
+//	belief/start        text
+//
+// and for the kernel at place i of the space, where there is such a thing,
+//
+//	kernel/i/status     local ELBO, jitter factor, steps of Adam, rows that Λ stands for and
+//	                    rests on, rows that the ELBO stands for, 0, 1 or 2 for live, pruned or
+//	                    failed, evaluations of negligible mass
+//	kernel/i/result     q*, Bayes' rule, paired standard error, rank, 1 if tied with the leader
+//	kernel/i/reason     text: why it failed or was pruned
+//	kernel/i/source     text: where its solution came from
+//	kernel/i/terms      the terms of the local ELBO on the common subsample
+//	kernel/i/free       logarithms of the free hyperparameters and ρ, σ_n² = floor + exp ρ
+//	kernel/i/theta_chol F x F, factor of q(log θ)
+//	kernel/i/mean, chol q(v): m and C ("adam"), Λm and Λ ("natural")
+//	kernel/i/..._m1, _m2 moments of Adam
+//
+// The wall time spent is not part of it. The arrays may share memory with the
+// trainer, which never writes into them.
 func (t *Trainer) Checkpoint() map[string]Tensor {
-	out := map[string]Tensor{
-		"run": {Shape: []int{4}, Data: []float64{float64(t.evaluation), float64(t.rows), float64(t.m), t.floor}},
-		"z":   {Shape: []int{t.m, t.dim}, Data: t.inducing},
+	out := map[string]Tensor{}
+	add := func(name string, data []float64, shape ...int) {
+		if data == nil {
+			return
+		}
+		if shape == nil {
+			shape = []int{len(data)}
+		}
+		out[name] = Tensor{Shape: shape, Data: data}
 	}
+	text := func(name, s string) {
+		if s != "" {
+			add(name, textNumbers(s))
+		}
+	}
+	ids := make([]string, len(t.kernels))
+	for i, k := range t.kernels {
+		ids[i] = k.id
+	}
+	add("format", []float64{checkpointFormat})
+	add("run", []float64{
+		float64(t.evaluation), float64(t.rows), float64(t.m), t.floor, float64(t.data.Rows()), float64(t.extra),
+		float64(t.settings.Steps), float64(t.settings.Batch), float64(t.settings.Inducing),
+		float64(slices.Index(ids, t.leader)),
+	})
+	text("optimizer", t.settings.Optimizer+" "+t.settings.Hyperparameters)
+	text("kernels", strings.Join(ids, "\n"))
+	add("z", t.inducing, t.m, t.dim)
+	text("notices", strings.Join(t.notices, "\n"))
 	if b := t.belief; b != nil {
 		k := len(b.Mean)
-		out["belief/mean"] = Tensor{Shape: []int{k}, Data: b.Mean}
-		out["belief/chol"] = Tensor{Shape: []int{k, k}, Data: b.Chol}
+		places := make([]float64, k)
+		for i, id := range b.IDs {
+			places[i] = float64(slices.Index(ids, id))
+		}
+		add("belief/kernels", places)
+		add("belief/mean", b.Mean)
+		add("belief/chol", b.Chol, k, k)
+		add("belief/objective", []float64{b.Objective})
+		text("belief/start", b.Start)
+	}
+	if t.last != nil {
+		text("evaluation/notices", strings.Join(t.last.Notices, "\n"))
 	}
 	for i, k := range t.kernels {
-		if k.state == nil {
+		name := func(part string) string { return fmt.Sprintf("kernel/%d/%s", i, part) }
+		if k.state == nil && k.status == Live {
 			continue
 		}
-		name := func(part string) string { return fmt.Sprintf("kernel/%d/%s", i, part) }
-		add := func(part string, data []float64) {
-			if data != nil {
-				out[name(part)] = Tensor{Shape: []int{len(data)}, Data: data}
-			}
-		}
 		s := k.state
-		status := map[Status]float64{Live: 0, Pruned: 1, Failed: 2}[k.status]
-		out[name("status")] = Tensor{Shape: []int{7}, Data: []float64{
-			k.elbo, s.Factor, float64(s.Steps), s.Rows, s.Seen, float64(k.rows), status,
-		}}
-		add("free", s.Free)
-		add("theta_chol", s.ThetaChol)
-		add("mean", s.Mean)
-		add("chol", s.Chol)
-		add("free_m1", s.FreeM1)
-		add("free_m2", s.FreeM2)
-		add("mean_m1", s.MeanM1)
-		add("mean_m2", s.MeanM2)
-		add("chol_m1", s.CholM1)
-		add("chol_m2", s.CholM2)
-		add("theta_chol_m1", s.ThetaCholM1)
-		add("theta_chol_m2", s.ThetaCholM2)
+		if s == nil {
+			s = &State{}
+		}
+		add(name("status"), []float64{
+			k.elbo, s.Factor, float64(s.Steps), s.Rows, s.Seen, float64(k.rows),
+			float64(slices.Index(statuses(), k.status)), float64(k.low),
+		})
+		text(name("reason"), k.reason)
+		text(name("source"), k.source)
+		add(name("terms"), k.terms)
+		if t.last != nil && t.last.Kernels[i].Status == Live {
+			r := &t.last.Kernels[i]
+			tied := 0.0
+			if r.Tied {
+				tied = 1
+			}
+			add(name("result"), []float64{r.Posterior, r.Bayes, r.SE, float64(r.Rank), tied})
+		}
+		for _, p := range s.parts(len(k.program.Free)+1, t.m) {
+			add(name(p.name), *p.data, p.shape...)
+		}
+	}
+	return out
+}
+
+// statePart is one array of a state.
+type statePart struct {
+	name  string
+	data  *[]float64
+	shape []int // where there is any
+}
+
+// parts lists the arrays of a state of f free parameters and m inducing inputs
+// with their names in a checkpoint.
+func (s *State) parts(f, m int) []statePart {
+	free, theta, mean, chol := []int{f}, []int{f, f}, []int{m}, []int{m, m}
+	return []statePart{
+		{"free", &s.Free, free}, {"free_m1", &s.FreeM1, free}, {"free_m2", &s.FreeM2, free},
+		{"theta_chol", &s.ThetaChol, theta}, {"theta_chol_m1", &s.ThetaCholM1, theta}, {"theta_chol_m2", &s.ThetaCholM2, theta},
+		{"mean", &s.Mean, mean}, {"mean_m1", &s.MeanM1, mean}, {"mean_m2", &s.MeanM2, mean},
+		{"chol", &s.Chol, chol}, {"chol_m1", &s.CholM1, chol}, {"chol_m2", &s.CholM2, chol},
+	}
+}
+
+// textNumbers returns the bytes of a text as numbers.
+func textNumbers(s string) []float64 {
+	out := make([]float64, len(s))
+	for i := range len(s) {
+		out[i] = float64(s[i])
 	}
 	return out
 }

@@ -109,21 +109,9 @@ func (t *Trainer) evaluate() (*Evaluation, *Belief, error) {
 	}
 	posterior := belief.Posterior(t.settings.Samples, t.settings.Seed)
 	bayes := Bayes(elbo, logPrior, t.settings.EvidenceScale)
-	e := &Evaluation{
-		Index: t.evaluation, RowsSeen: t.rows, Proportion: float64(t.rows) / float64(t.data.Rows()),
-		Kernels: make([]KernelResult, len(t.kernels)), Objective: belief.Objective,
-		Notices: slices.Clone(t.notices),
-	}
-	for i, k := range t.kernels {
-		e.Kernels[i] = KernelResult{ID: k.id, Status: k.status, Reason: k.reason}
-		if k.status == Live && !k.current(t.rows) {
-			e.Kernels[i].Status, e.Kernels[i].Reason = Pruned, "restored: takes part from the next evaluation on"
-		}
-	}
+	e := t.report(belief)
 	for j, i := range live {
-		k, res := t.kernels[i], &e.Kernels[i]
-		res.Posterior, res.Bayes, res.ELBO, res.Source = posterior[j], bayes[j], k.elbo, k.source
-		res.Params, res.Noise = t.values(k)
+		e.Kernels[i].Posterior, e.Kernels[i].Bayes = posterior[j], bayes[j]
 	}
 	order := slices.Clone(live)
 	slices.SortStableFunc(order, func(a, b int) int { return compareResults(&e.Kernels[a], &e.Kernels[b]) })
@@ -135,6 +123,28 @@ func (t *Trainer) evaluate() (*Evaluation, *Belief, error) {
 		res.Tied = math.Abs(leader.elbo-t.kernels[i].elbo) <= math.Max(1, 2*res.SE)
 	}
 	return e, belief, nil
+}
+
+// report makes an evaluation of what the kernels know of themselves: all but
+// their places in the belief.
+func (t *Trainer) report(belief *Belief) *Evaluation {
+	e := &Evaluation{
+		Index: t.evaluation, RowsSeen: t.rows, Proportion: float64(t.rows) / float64(t.data.Rows()),
+		Kernels: make([]KernelResult, len(t.kernels)), Objective: belief.Objective,
+		Notices: slices.Clone(t.notices),
+	}
+	for i, k := range t.kernels {
+		res := &e.Kernels[i]
+		*res = KernelResult{ID: k.id, Status: k.status, Reason: k.reason}
+		switch {
+		case k.current(t.rows):
+			res.ELBO, res.Source = k.elbo, k.source
+			res.Params, res.Noise = t.values(k)
+		case k.status == Live:
+			res.Status, res.Reason = Pruned, "restored: takes part from the next evaluation on"
+		}
+	}
+	return e
 }
 
 // current reports whether a kernel's local ELBO stands for the rows seen: one

@@ -35,7 +35,8 @@ func columnPeriods(d Training, seed uint64) [][]float64 {
 
 // learner returns the worker's learner, loaded with the group's kernels.
 func (r *round) learner(w *worker, unit []int) (*learner, error) {
-	if w.learn == nil || w.learn.batch < r.settings.Batch {
+	// Its chunks must not depend on batches of the past.
+	if w.learn == nil || w.learn.batch != r.settings.Batch {
 		l, err := newLearner(w.group, r.settings.Batch, r.settings)
 		if err != nil {
 			return nil, err
@@ -128,20 +129,18 @@ func (t *Trainer) elboSample(n int) *rowSet {
 	return s
 }
 
-// predictLearned predicts with the stochastic optimisers' q(v).
-func (r *round) predictLearned(ctx context.Context, w *worker, unit []int, x device.Points) (mean, variance [][]float64, noise []float64, err error) {
+// ask returns the worker's learner with the kernels of a unit as the last
+// evaluation left them.
+func (r *round) ask(w *worker, unit []int, stop stopped) (*learner, error) {
 	l, err := r.learner(w, unit)
 	if err != nil {
-		return nil, nil, nil, err
+		return nil, err
 	}
-	stop := func() error { return r.step(ctx) }
-	all := make([]int, len(unit))
 	var unfitted []int // after a change of the inducing inputs
 	for i, k := range unit {
-		all[i] = i
 		st := r.kernels[k].state
 		if err := l.begin(i, st, r.kernels[k].id); err != nil {
-			return nil, nil, nil, err
+			return nil, err
 		}
 		if st.Mean == nil {
 			unfitted = append(unfitted, i)
@@ -149,8 +148,22 @@ func (r *round) predictLearned(ctx context.Context, w *worker, unit []int, x dev
 	}
 	if len(unfitted) > 0 {
 		if err := l.exact(unfitted, device.Points{Data: r.train, To: r.n}, stop); err != nil {
-			return nil, nil, nil, err
+			return nil, err
 		}
+	}
+	return l, nil
+}
+
+// predictLearned predicts with the stochastic optimisers' q(v).
+func (r *round) predictLearned(ctx context.Context, w *worker, unit []int, x device.Points) (mean, variance [][]float64, noise []float64, err error) {
+	stop := func() error { return r.step(ctx) }
+	l, err := r.ask(w, unit, stop)
+	if err != nil {
+		return nil, nil, nil, err
+	}
+	all := make([]int, len(unit))
+	for i := range unit {
+		all[i] = i
 	}
 	mean, variance, noise, err = l.predict(all, x, stop)
 	if err != nil {

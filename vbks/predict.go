@@ -87,13 +87,7 @@ func (t *Trainer) Predict(ctx context.Context, x []float64, o PredictOptions) (*
 		p.IDs[j] = k.id
 		place[i] = j
 	}
-	r := &round{Trainer: t, number: t.evaluation, n: t.rows, factor: make([]float64, len(t.kernels))}
-	for i, k := range t.kernels {
-		r.factor[i] = 1
-		if k.state != nil && k.state.Factor > 0 {
-			r.factor[i] = k.state.Factor
-		}
-	}
+	r := t.asking()
 	var mu sync.Mutex
 	err = r.each(ctx, "predict", kernels, func(ctx context.Context, w *worker, unit []int) error {
 		mean, variance, noise, err := r.predictUnit(ctx, w, unit, device.All(data))
@@ -111,6 +105,18 @@ func (t *Trainer) Predict(ctx context.Context, x []float64, o PredictOptions) (*
 		return nil, err
 	}
 	return p, nil
+}
+
+// asking is a round that only predicts, under the last evaluation.
+func (t *Trainer) asking() *round {
+	r := &round{Trainer: t, number: t.evaluation, n: t.rows, factor: make([]float64, len(t.kernels))}
+	for i, k := range t.kernels {
+		r.factor[i] = 1
+		if k.state != nil && k.state.Factor > 0 {
+			r.factor[i] = k.state.Factor
+		}
+	}
+	return r
 }
 
 // predictUnit predicts with the kernels of a unit: mean and variance of f, and

@@ -141,6 +141,7 @@ func (w *drawer) leaf(in *kernelspace.Instr, raw []float64, rng *rand.Rand, numb
 			}
 			scales[0] = math.Sqrt(s)
 		}
+	case kernelspace.OpCos, kernelspace.OpConst, kernelspace.OpWhite: // no length scale
 	default:
 		f := 0.5
 		if !first {

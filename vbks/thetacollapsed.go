@@ -346,23 +346,14 @@ func (o *thetaObjective) predict(sub []int, means, chols [][]float64, x device.P
 	}
 	theta := make([]float64, c.ks.Params())
 	err = o.each(sub, means, chols, o.draws, func(s int, live, at []int) ([]int, error) {
-		if err := c.statistics(live, o.rows, false, o.stop); err != nil {
+		if err := o.optimum(live, s); err != nil {
 			return nil, err
 		}
-		c.optimum(live, float64(o.rows.Len()), o.yy)
-		c.belief(live)
 		mu, v, err := c.predict(live, x, o.stop)
 		if err != nil {
 			return nil, err
 		}
 		for i, k := range live {
-			_, ok, err := c.result(k, nil)
-			if err != nil {
-				return nil, err
-			}
-			if !ok {
-				return nil, fmt.Errorf("%s: cannot be evaluated at draw %d of q(θ)", c.programs[k].ID, s+1)
-			}
 			if err := c.lane.Read(c.theta, k, theta); err != nil {
 				return nil, err
 			}
@@ -375,4 +366,25 @@ func (o *thetaObjective) predict(sub []int, means, chols [][]float64, x device.P
 		return nil, nil, nil, err
 	}
 	return mean, variance, noise, nil
+}
+
+// optimum finds the optimal q(v) of the members live at draw s, where their free
+// vectors stand.
+func (o *thetaObjective) optimum(live []int, s int) error {
+	c := o.bound
+	if err := c.statistics(live, o.rows, false, o.stop); err != nil {
+		return err
+	}
+	c.optimum(live, float64(o.rows.Len()), o.yy)
+	c.belief(live)
+	for _, k := range live {
+		_, ok, err := c.result(k, nil)
+		if err != nil {
+			return err
+		}
+		if !ok {
+			return fmt.Errorf("%s: cannot be evaluated at draw %d of q(θ)", c.programs[k].ID, s+1)
+		}
+	}
+	return nil
 }

@@ -68,6 +68,14 @@ func (r *round) thetaStart(k int, free []float64) []float64 {
 	return chol
 }
 
+// thetaChol is the factor of a kernel's q(log θ), narrow where it has none yet.
+func (r *round) thetaChol(k int) []float64 {
+	if st := r.kernels[k].state; st.ThetaChol == nil {
+		return r.thetaStart(k, st.Free)
+	}
+	return r.kernels[k].state.ThetaChol
+}
+
 // thetaObjective is the objective of a unit's beliefs over hyperparameters.
 func (r *round) thetaObjective(ctx context.Context, w *worker, unit []int) (*thetaObjective, error) {
 	names, priors := make([]string, len(unit)), make([]prior, len(unit))
@@ -90,12 +98,7 @@ func (r *round) predictTheta(ctx context.Context, w *worker, unit []int, x devic
 	var means, chols [][]float64
 	for i, k := range unit {
 		all[i] = i
-		st := r.kernels[k].state
-		chol := st.ThetaChol
-		if chol == nil {
-			chol = r.thetaStart(k, st.Free)
-		}
-		means, chols = append(means, st.Free), append(chols, chol)
+		means, chols = append(means, r.kernels[k].state.Free), append(chols, r.thetaChol(k))
 	}
 	return o.predict(all, means, chols, x)
 }

@@ -20,9 +20,10 @@ type Trainer struct {
 	data     Training
 	cumYY    []float64 // cumYY[n]: Σ y² of the first n rows
 	inducing []float64 // Z, row-major
-	drawer   *drawer
+	scales   kernelspace.Scales
+	drawer   *drawer // nil until something is searched for
 	kernels  []*kernel
-	scout    *common // what solutions are searched on; &common itself where that is the local ELBO
+	scout    *common // what solutions are searched on, nil until then; &common itself where that is the local ELBO
 	workers  []*worker
 	group    int  // kernels that a worker takes at a time
 	exact    bool // optimizer "collapsed": the bound on all rows seen is the local ELBO
@@ -64,6 +65,25 @@ type kernel struct {
 // device and compiles the kernels. columns names the inputs; lanes are taken
 // from the device.
 func New(ctx context.Context, dev device.Device, data Training, space []Candidate, columns []string, s Settings) (*Trainer, error) {
+	t, err := newTrainer(dev, data, space, columns, s)
+	if err != nil {
+		return nil, err
+	}
+	if err := t.place(ctx, s.Inducing); err != nil {
+		return nil, err
+	}
+	if err := t.makeWorkers(); err != nil {
+		return nil, fmt.Errorf("memory for the kernels: %w", err)
+	}
+	if err := t.prepareSearch(); err != nil {
+		return nil, err
+	}
+	return t, nil
+}
+
+// newTrainer makes all of a trainer that does not depend on the inducing
+// inputs.
+func newTrainer(dev device.Device, data Training, space []Candidate, columns []string, s Settings) (*Trainer, error) {
 	n := data.Rows()
 	if n == 0 || data.Dim == 0 || len(data.X) != n*data.Dim {
 		return nil, errors.New("no training rows")
@@ -76,42 +96,74 @@ func New(ctx context.Context, dev device.Device, data Training, space []Candidat
 	for i, y := range data.Y {
 		t.cumYY[i+1] = t.cumYY[i] + y*y
 	}
-	scales := Summarise(data.X, data.Y, data.Dim)
-	t.common = common{dev: dev, dim: data.Dim, jitter: s.Jitter, wall: 100, span: scales.Span}
-	t.floor = s.NoiseFloor * scales.YVar
+	t.scales = Summarise(data.X, data.Y, data.Dim)
+	t.common = common{dev: dev, dim: data.Dim, jitter: s.Jitter, wall: 100, span: t.scales.Span}
+	t.floor = s.NoiseFloor * t.scales.YVar
 	var err error
 	if t.train, err = dev.NewData(data.X, data.Y, data.Dim); err != nil {
 		return nil, err
 	}
-	if err := t.place(ctx, s.Inducing); err != nil {
-		return nil, err
-	}
-	t.drawer = newDrawer(data, t.m, t.floor, columnPeriods(data, s.Seed), scales)
-	if err := t.compile(space, columns, scales); err != nil {
-		return nil, err
-	}
 	t.chooseOptimizer()
 	t.elboRows = permutation(n, s.Seed)
-	lanes := dev.Info().Lanes
-	t.group = dev.Info().Group
+	if err := t.compile(space, columns); err != nil {
+		return nil, err
+	}
+	return t, nil
+}
+
+// makeWorkers makes a worker for every lane, for the inducing inputs as they
+// are.
+func (t *Trainer) makeWorkers() error {
+	info := t.dev.Info()
+	t.group = info.Group
 	if t.group == 0 {
-		t.group = (len(space) + lanes - 1) / lanes
+		t.group = (len(t.kernels) + info.Lanes - 1) / info.Lanes
 	}
 	params := 1
 	for _, k := range t.kernels {
 		params = max(params, len(k.program.Params)+1)
 	}
-	if t.scout, err = t.newScout(); err != nil {
-		return nil, err
-	}
-	for i := range lanes {
-		w, err := newWorker(&t.common, t.scout, dev.Lane(i), min(t.group, len(space)), params)
-		if err != nil {
-			return nil, fmt.Errorf("memory for the kernels: %w", err)
+	workers := make([]*worker, info.Lanes)
+	for i := range workers {
+		var err error
+		if workers[i], err = newWorker(&t.common, t.dev.Lane(i), min(t.group, len(t.kernels)), params); err != nil {
+			return err
 		}
-		t.workers = append(t.workers, w)
+		if t.exact { // predictions need the bound, too
+			if err := workers[i].searchOn(&t.common); err != nil {
+				return err
+			}
+		}
 	}
-	return t, nil
+	t.workers = workers
+	return nil
+}
+
+// prepareSearch makes what only the search for hyperparameters needs, where it
+// is not there yet: the candidate periods and the scout. A trainer that is
+// only asked does without.
+func (t *Trainer) prepareSearch() error {
+	if t.drawer == nil {
+		t.drawer = newDrawer(t.data, t.m, t.floor, columnPeriods(t.data, t.settings.Seed), t.scales)
+	}
+	t.drawer.m = t.m
+	if t.scout != nil {
+		return nil
+	}
+	scout, err := t.newScout()
+	if err != nil {
+		return err
+	}
+	for _, w := range t.workers {
+		if w.bound != nil {
+			continue
+		}
+		if err := w.searchOn(scout); err != nil {
+			return fmt.Errorf("memory for the search: %w", err)
+		}
+	}
+	t.scout = scout
+	return nil
 }
 
 // newScout returns what solutions are searched on: the run's own inducing
@@ -152,7 +204,7 @@ func (t *Trainer) place(ctx context.Context, m int) error {
 }
 
 // compile makes the kernels of the space.
-func (t *Trainer) compile(space []Candidate, columns []string, scales kernelspace.Scales) error {
+func (t *Trainer) compile(space []Candidate, columns []string) error {
 	var total float64
 	seen := map[string]bool{}
 	exprs := make([]kernelspace.Expr, len(space))
@@ -177,7 +229,7 @@ func (t *Trainer) compile(space []Candidate, columns []string, scales kernelspac
 		}
 		t.kernels = append(t.kernels, &kernel{
 			id: e.ID(), expr: e, program: p, kin: kin[i], status: Live,
-			prior:    t.prior(p, scales),
+			prior:    t.prior(p, t.scales),
 			logPrior: math.Log(space[i].Weight / total),
 		})
 	}
@@ -259,6 +311,9 @@ func (t *Trainer) Done() bool {
 // was before the call.
 func (t *Trainer) Next(ctx context.Context) (*Evaluation, error) {
 	began := time.Now()
+	if err := t.prepareSearch(); err != nil {
+		return nil, err
+	}
 	r, err := t.newRound(t.evaluation + 1)
 	if err != nil {
 		return nil, err
@@ -306,17 +361,12 @@ func (t *Trainer) reinduce(m int) error {
 		return err
 	}
 	t.settings.Inducing = t.m
-	t.drawer.m = t.m
-	var err error
-	if t.scout, err = t.newScout(); err != nil {
-		return err
+	if err := t.makeWorkers(); err != nil {
+		return fmt.Errorf("memory for %d inducing inputs: %w", t.m, err)
 	}
-	for i, old := range t.workers {
-		w, err := newWorker(&t.common, t.scout, old.lane, old.group.capacity, old.group.params)
-		if err != nil {
-			return fmt.Errorf("memory for %d inducing inputs: %w", t.m, err)
-		}
-		t.workers[i] = w
+	t.scout = nil
+	if err := t.prepareSearch(); err != nil {
+		return err
 	}
 	for _, k := range t.kernels {
 		if k.state != nil {

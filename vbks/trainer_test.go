@@ -342,8 +342,14 @@ func TestCheckpointIsComplete(t *testing.T) {
 		s := quickSettings(c.optimizer)
 		s.Hyperparameters = c.hyper
 		tr := trainerOn(t, 1, nil, data, s, fourKernels...)
-		if got := tr.Checkpoint(); len(got) != 2 || got["run"].Data[0] != 0 {
-			t.Errorf("%s: %d tensors before the first evaluation: want run and z only", c.optimizer, len(got))
+		before := tr.Checkpoint()
+		for name := range before {
+			if strings.HasPrefix(name, "kernel/") || strings.HasPrefix(name, "belief/") {
+				t.Errorf("%s: %s before the first evaluation", c.optimizer, name)
+			}
+		}
+		if before["run"].Data[0] != 0 {
+			t.Errorf("%s: evaluation %v before the first", c.optimizer, before["run"].Data[0])
 		}
 		e := next(t, tr)
 		got := tr.Checkpoint()
@@ -388,6 +394,21 @@ func TestCheckpointIsComplete(t *testing.T) {
 					t.Errorf("%s: %s lacks the state's %s", c.optimizer, prefix, v.Type().Field(f).Name)
 				}
 			}
+		}
+	}
+}
+
+// Every base kernel can be learned, alone, in a sum and in a product.
+func TestEveryBaseKernel(t *testing.T) {
+	var exprs []string
+	for _, b := range kernelspace.BaseKernels() {
+		exprs = append(exprs, b.Name, b.Name+"+MATERN32", b.Name+"*RQ")
+	}
+	s := quickSettings("collapsed")
+	s.EvaluateEvery, s.Steps, s.Starts = 1, 3, 4
+	for _, k := range next(t, trainerOn(t, 2, nil, trainingSeries(7, 60), s, exprs...)).Kernels {
+		if k.Status != Live {
+			t.Errorf("%s is %s: %s", k.ID, k.Status, k.Reason)
 		}
 	}
 }

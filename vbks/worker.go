@@ -10,27 +10,32 @@ import "kestrel/device"
 type worker struct {
 	lane  device.Lane
 	group *group
-	bound *collapsed
-	learn *learner // nil until a stochastic optimiser needs it
+	bound *collapsed // nil until something is searched for, where it is not the local ELBO
+	learn *learner   // nil until a stochastic optimiser needs it
 	index map[*rowSet]device.Index
 }
 
-func newWorker(main, scout *common, lane device.Lane, capacity, params int) (*worker, error) {
-	g, err := newGroup(main, lane, capacity, params)
+// newWorker makes a worker that can predict; searchOn lets it search.
+func newWorker(c *common, lane device.Lane, capacity, params int) (*worker, error) {
+	g, err := newGroup(c, lane, capacity, params)
 	if err != nil {
 		return nil, err
 	}
-	search := g
-	if scout != main {
-		if search, err = newGroup(scout, lane, capacity, params); err != nil {
-			return nil, err
+	return &worker{lane: lane, group: g, index: map[*rowSet]device.Index{}}, nil
+}
+
+// searchOn makes the bound on which solutions are searched for.
+func (w *worker) searchOn(scout *common) error {
+	g := w.group
+	if scout != g.common {
+		var err error
+		if g, err = newGroup(scout, w.lane, g.capacity, g.params); err != nil {
+			return err
 		}
 	}
-	b, err := newCollapsed(search)
-	if err != nil {
-		return nil, err
-	}
-	return &worker{lane: lane, group: g, bound: b, index: map[*rowSet]device.Index{}}, nil
+	var err error
+	w.bound, err = newCollapsed(g)
+	return err
 }
 
 // rowSet is a choice of training rows: the first n, or those listed.

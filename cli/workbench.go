@@ -1,0 +1,56 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+
+	"github.com/charmbracelet/x/term"
+	"github.com/spf13/cobra"
+
+	"kestrel/experiment"
+	"kestrel/ui"
+)
+
+// hasScreen reports whether there is a terminal to show the workbench on.
+func hasScreen(cmd *cobra.Command) bool {
+	return isTerminal(cmd.OutOrStdout()) && isTerminal(cmd.InOrStdin()) && os.Getenv("TERM") != "dumb"
+}
+
+func isTerminal(f any) bool {
+	file, ok := f.(*os.File)
+	return ok && term.IsTerminal(file.Fd())
+}
+
+// workbench shows the screen until it is left, and then says in a line where
+// the results are.
+func workbench(cmd *cobra.Command, o ui.Options) error {
+	ctx, stop := interrupts(cmd.Context())
+	defer stop()
+	end, err := ui.Run(ctx, o)
+	var input *ui.InputError
+	if errors.As(err, &input) {
+		return input
+	}
+	if err != nil {
+		return failed(fmt.Errorf("the workbench ended: %w", err))
+	}
+	return farewell(ctx, cmd.OutOrStdout(), end)
+}
+
+func farewell(ctx context.Context, out io.Writer, end ui.Outcome) error {
+	switch {
+	case end.Interrupted && end.Path != "":
+		return &exitError{exitInterrupted, fmt.Errorf("interrupted; everything up to there is in %s", end.Path)}
+	case end.Interrupted:
+		return &exitError{exitInterrupted, errors.New("interrupted")}
+	case end.Path == "":
+		return nil
+	case end.Own && end.State == experiment.Failed:
+		return failed(fmt.Errorf("the run failed; what was done is in %s, and why in its log.txt", end.Path))
+	}
+	_, err := fmt.Fprintf(out, "%s: %s; kestrel open %s shows it again\n", end.Path, end.State, end.Path)
+	return failed(err)
+}

@@ -1,0 +1,324 @@
+//go:build linux || darwin
+
+package cli
+
+import (
+	"bytes"
+	"errors"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/creack/pty"
+
+	"kestrel/experiment"
+)
+
+// terminal is the program in a pseudo-terminal.
+type terminal struct {
+	t   *testing.T
+	cmd *exec.Cmd
+	tty *os.File
+	end chan struct{} // closed when the output has ended
+
+	mu  sync.Mutex
+	out bytes.Buffer
+}
+
+// patience is how long anything may take on a slow and busy machine; it is not
+// reached unless something is broken.
+const patience = 2 * time.Minute
+
+func start(t *testing.T, args string, env ...string) *terminal {
+	t.Helper()
+	cmd := exec.Command(os.Args[0])
+	cmd.Dir = t.TempDir()
+	cmd.Env = append(append(os.Environ(), argsEnv+"="+args, "TERM=xterm-256color", "NO_COLOR=", "LANG=C.UTF-8"), env...)
+	tty, err := pty.StartWithSize(cmd, &pty.Winsize{Rows: 36, Cols: 120})
+	if err != nil {
+		t.Skipf("no pseudo-terminal: %v", err)
+	}
+	p := &terminal{t: t, cmd: cmd, tty: tty, end: make(chan struct{})}
+	t.Cleanup(func() {
+		if cmd.ProcessState == nil {
+			_ = cmd.Process.Kill()
+			_ = cmd.Wait()
+		}
+		tty.Close()
+	})
+	go func() {
+		defer close(p.end)
+		buf := make([]byte, 1<<16)
+		for {
+			n, err := tty.Read(buf)
+			p.mu.Lock()
+			p.out.Write(buf[:n])
+			p.mu.Unlock()
+			// The program asks for the background's colour; a terminal answers.
+			if bytes.Contains(buf[:n], []byte("\x1b]11;?")) {
+				_, _ = io.WriteString(tty, "\x1b]11;rgb:ffff/ffff/ffff\x07")
+			}
+			if err != nil {
+				return
+			}
+		}
+	}()
+	return p
+}
+
+func (p *terminal) output() string {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.out.String()
+}
+
+// until waits for something to be so.
+func (p *terminal) until(what string, so func() bool) {
+	p.t.Helper()
+	for began := time.Now(); !so(); time.Sleep(20 * time.Millisecond) {
+		if time.Since(began) > patience {
+			p.t.Fatalf("waited in vain for %s; the last output:\n%q", what, tail(p.output(), 3000))
+		}
+	}
+}
+
+func tail(s string, n int) string { return s[max(0, len(s)-n):] }
+
+// keys types, one key after the other.
+func (p *terminal) keys(keys ...string) {
+	p.t.Helper()
+	for _, k := range keys {
+		if _, err := io.WriteString(p.tty, k); err != nil {
+			p.t.Fatal(err)
+		}
+		time.Sleep(30 * time.Millisecond) // an escape must not join what follows
+	}
+}
+
+// wait waits for the program's end and returns its exit code.
+func (p *terminal) wait() int {
+	p.t.Helper()
+	done := make(chan error, 1)
+	go func() { done <- p.cmd.Wait() }()
+	select {
+	case err := <-done:
+		select {
+		case <-p.end:
+		case <-time.After(time.Second): // macOS may keep it open
+		}
+		var exit *exec.ExitError
+		if errors.As(err, &exit) {
+			return exit.ExitCode()
+		}
+		return 0
+	case <-time.After(patience):
+		p.t.Fatalf("the program does not end; the last output:\n%q", tail(p.output(), 3000))
+	}
+	return -1
+}
+
+// quit leaves the program. The screen may not know yet that the run is over,
+// and ask.
+func (p *terminal) quit() int {
+	p.t.Helper()
+	p.keys("q")
+	_, _ = io.WriteString(p.tty, "\r") // fails where the program has ended
+	return p.wait()
+}
+
+// restored checks that what was switched on in the terminal was switched off
+// after.
+func (p *terminal) restored() {
+	p.t.Helper()
+	out := p.output()
+	for _, mode := range []struct{ name, on, off string }{
+		{"the alternate screen", "\x1b[?1049h", "\x1b[?1049l"},
+		{"the hidden cursor", "\x1b[?25l", "\x1b[?25h"},
+		{"the mouse", "\x1b[?1002h", "\x1b[?1002l"},
+		{"bracketed paste", "\x1b[?2004h", "\x1b[?2004l"},
+	} {
+		on, off := strings.LastIndex(out, mode.on), strings.LastIndex(out, mode.off)
+		if on >= 0 && off < on {
+			p.t.Errorf("%s was left on", mode.name)
+		}
+		if on < 0 && mode.name == "the alternate screen" {
+			p.t.Error("the workbench was never shown")
+		}
+	}
+}
+
+func events(dir string) []experiment.Event {
+	es, err := experiment.ReadEvents(dir)
+	if err != nil {
+		return nil
+	}
+	return es
+}
+
+func count(es []experiment.Event, what experiment.EventType) int {
+	n := 0
+	for i := range es {
+		if es[i].Type == what {
+			n++
+		}
+	}
+	return n
+}
+
+func finished(es []experiment.Event) bool {
+	return len(es) > 0 && es[len(es)-1].Type == experiment.EventFinished
+}
+
+// shortRun makes fig1a a matter of seconds.
+const shortRun = " --set optimise.starts=1 --set schedule.steps=10 --set data.outputs=300"
+
+// A session: start, wait for the first points, prune to three, re-optimise,
+// export, quit. What is in the files is what was ordered.
+func TestSession(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "run")
+	p := start(t, "run fig1a --out "+dir+shortRun)
+	p.until("two evaluations", func() bool { return count(events(dir), experiment.EventEvaluation) >= 2 })
+	p.keys("p", "\x7f", "\x7f", "3", "\r")
+	p.until("the pruning", func() bool { return count(events(dir), experiment.EventPruned) == 1 })
+	p.until("the end", func() bool { return finished(events(dir)) })
+	before := len(events(dir))
+	p.keys("r", "\r")
+	p.until("the second end", func() bool { es := events(dir); return len(es) > before && finished(es) })
+	p.keys("e")
+	exported := filepath.Join(dir, "export")
+	p.until("the export", func() bool {
+		_, err := os.Stat(filepath.Join(exported, "posterior.txt"))
+		return err == nil
+	})
+	for _, name := range []string{"2", "3", "4", "5", "6", "1", "?", "?"} {
+		p.keys(name)
+	}
+	if code := p.quit(); code != 0 {
+		t.Errorf("exit code %d; the last output:\n%q", code, tail(p.output(), 2000))
+	}
+	p.restored()
+
+	es := events(dir)
+	if n := count(es, experiment.EventReoptimised); n != 1 {
+		t.Errorf("%d re-optimisations", n)
+	}
+	s := experiment.Summarise(es)
+	live := 0
+	for i := range s.Evaluation.Kernels {
+		if s.Evaluation.Kernels[i].Fit != nil {
+			live++
+		}
+	}
+	if live != 3 || s.State != experiment.Finished {
+		t.Errorf("%d live kernels, %s", live, s.State)
+	}
+	for _, name := range []string{"posterior.csv", "metrics.csv", "kernels.csv"} {
+		ours, err := os.ReadFile(filepath.Join(exported, name))
+		if err != nil {
+			t.Error(err)
+			continue
+		}
+		if theirs, err := os.ReadFile(filepath.Join(dir, name)); err != nil || !bytes.Equal(ours, theirs) {
+			t.Errorf("%s exported differs from the run's own (%v)", name, err)
+		}
+	}
+	for _, name := range []string{"posterior.svg", "posterior.png"} {
+		if f, err := os.Stat(filepath.Join(exported, name)); err != nil || f.Size() == 0 {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
+// The same run in the workbench and without it: the same posterior.csv, byte
+// for byte.
+func TestWorkbenchAndHeadlessAgree(t *testing.T) {
+	shown, headless := filepath.Join(t.TempDir(), "run"), filepath.Join(t.TempDir(), "run")
+	p := start(t, "run fig1a --out "+shown+shortRun)
+	p.until("the end", func() bool { return finished(events(shown)) })
+	if code := p.quit(); code != 0 {
+		t.Errorf("exit code %d", code)
+	}
+	var out, errs bytes.Buffer
+	if code := Execute(strings.Fields("run fig1a --headless --quiet --out "+headless+shortRun), &out, &errs); code != 0 {
+		t.Fatalf("exit code %d: %s", code, errs.String())
+	}
+	a, errA := os.ReadFile(filepath.Join(shown, "posterior.csv"))
+	b, errB := os.ReadFile(filepath.Join(headless, "posterior.csv"))
+	if errA != nil || errB != nil || !bytes.Equal(a, b) {
+		t.Errorf("they differ: %v, %v", errA, errB)
+	}
+}
+
+// A closed terminal (SIGHUP) ends the run with everything written.
+func TestHangup(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "run")
+	p := start(t, "run fig1a --out "+dir)
+	p.until("an evaluation", func() bool { return count(events(dir), experiment.EventEvaluation) >= 1 })
+	if err := p.cmd.Process.Signal(syscall.SIGHUP); err != nil {
+		t.Fatal(err)
+	}
+	if code := p.wait(); code != exitInterrupted {
+		t.Errorf("exit code %d", code)
+	}
+	p.restored()
+	if s := experiment.Summarise(events(dir)); s.State != experiment.Stopped {
+		t.Errorf("the run was left %s", s.State)
+	}
+}
+
+// After a run was killed its directory opens, says so, and the terminal is as
+// before when it is closed again.
+func TestOpenAfterKill(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "run")
+	p := start(t, "run fig1a --out "+dir)
+	p.until("an evaluation", func() bool { return count(events(dir), experiment.EventEvaluation) >= 1 })
+	if err := p.cmd.Process.Kill(); err != nil {
+		t.Fatal(err)
+	}
+	p.wait()
+	made := count(events(dir), experiment.EventEvaluation)
+	q := start(t, "open "+dir)
+	q.until("the news", func() bool { return strings.Contains(q.output(), "cut off") })
+	if code := q.quit(); code != 0 {
+		t.Errorf("exit code %d", code)
+	}
+	q.restored()
+	if n := count(events(dir), experiment.EventEvaluation); n != made {
+		t.Errorf("opening changed the log: %d evaluations, %d before", n, made)
+	}
+}
+
+// A run of another process is shown while it goes on, and is not disturbed by
+// that.
+func TestOpenRunning(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "run")
+	p := start(t, "run fig1a --headless --out "+dir+shortRun)
+	p.until("an evaluation", func() bool { return count(events(dir), experiment.EventEvaluation) >= 1 })
+	q := start(t, "open "+dir)
+	q.until("the screen", func() bool { return strings.Contains(q.output(), "Kernel posterior") })
+	if code := p.wait(); code != 0 {
+		t.Errorf("the run: exit code %d", code)
+	}
+	q.until("the end", func() bool { return strings.Contains(q.output(), "finished") })
+	if code := q.quit(); code != 0 {
+		t.Errorf("the viewer: exit code %d", code)
+	}
+}
+
+// What cannot be run is said in one line, without a screen left behind.
+func TestWorkbenchBadInput(t *testing.T) {
+	p := start(t, "nowhere.csv")
+	if code := p.wait(); code != exitUsage {
+		t.Errorf("exit code %d", code)
+	}
+	out := strings.TrimSpace(p.output())
+	if i := strings.LastIndex(out, "kestrel: "); i < 0 || !strings.Contains(out[i:], "nowhere.csv") {
+		t.Errorf("said %q", tail(out, 500))
+	}
+}

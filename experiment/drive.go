@@ -1,0 +1,37 @@
+package experiment
+
+import (
+	"context"
+
+	"kestrel/vbks"
+)
+
+// Drive is what becomes of a run that nobody gives orders: it is started and,
+// when it has finished, pruned and refined. The zero Drive only starts it.
+type Drive struct {
+	PruneTop   int // keep so many kernels, those ranked first; 0: all
+	ThenRefine int // then go on with them for so many evaluations
+}
+
+// Run starts a run and waits until it is at rest and all is done, or ctx ends.
+// A run that others stop is not pruned any more.
+func (d Drive) Run(ctx context.Context, run *Run) (Snapshot, error) {
+	if err := run.Start(); err != nil {
+		return run.Snapshot(), err
+	}
+	end, err := run.Wait(ctx)
+	if err != nil || end.State != Finished || d.PruneTop <= 0 {
+		return end, err
+	}
+	if ids := end.Evaluation.Below(d.PruneTop); len(ids) > 0 {
+		if err := run.Prune(ids); err != nil {
+			return run.Snapshot(), err
+		}
+	}
+	if d.ThenRefine > 0 {
+		if err := run.Reoptimize(vbks.Change{Rounds: d.ThenRefine}); err != nil {
+			return run.Snapshot(), err
+		}
+	}
+	return run.Wait(ctx)
+}

@@ -1,0 +1,317 @@
+package experiment
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+	"time"
+
+	"kestrel/kernelspace"
+	"kestrel/vbks"
+)
+
+// Estimate is what a run will take on this machine, as far as that can be told.
+type Estimate struct {
+	Seconds   float64 // of work, to the last planned evaluation
+	Low, High float64 // seconds; the time is between them as a rule
+	Bytes     int64   // of memory
+}
+
+// String is such as "about 2 min (1 to 4), 60 MB". More digits than one or two
+// it does not know.
+func (e Estimate) String() string {
+	size, unit := 1.0, "s"
+	switch {
+	case e.Seconds >= 90*60:
+		size, unit = 3600, "h"
+	case e.Seconds >= 90:
+		size, unit = 60, "min"
+	}
+	number := func(v float64) string {
+		if v /= size; v < 9.5 {
+			return fmt.Sprintf("%.1g", v)
+		}
+		return fmt.Sprintf("%.0f", v)
+	}
+	if e.High < 1 {
+		return fmt.Sprintf("less than a second, %s", megabytes(e.Bytes))
+	}
+	return fmt.Sprintf("about %s %s (%s to %s), %s", number(e.Seconds), unit, number(e.Low), number(e.High), megabytes(e.Bytes))
+}
+
+func megabytes(bytes int64) string {
+	switch mb := float64(bytes) / 1e6; {
+	case mb >= 2000:
+		return fmt.Sprintf("%.1f GB", mb/1000)
+	case mb >= 100:
+		return fmt.Sprintf("%.0f MB", 10*math.Ceil(mb/10))
+	default:
+		return fmt.Sprintf("%.0f MB", math.Ceil(mb))
+	}
+}
+
+// EstimateRun says what a run of a config will take with so many training rows
+// and input columns. It takes about half a second: some kernels of the space are
+// timed on made-up rows, on all lanes of the device at once; how often a run
+// computes them is known from experience. Errors are those of the config.
+func EstimateRun(ctx context.Context, c Config, rows, dim int) (Estimate, error) {
+	if rows < 1 || dim < 1 {
+		return Estimate{}, fmt.Errorf("an estimate needs rows and columns, not %d and %d", rows, dim)
+	}
+	space, err := c.Kernels.Candidates()
+	if err != nil {
+		return Estimate{}, err
+	}
+	dev, err := OpenDevice(c.Device)
+	if err != nil {
+		return Estimate{}, err
+	}
+	defer dev.Close()
+	w := newWorkload(&c, space, rows, dim)
+	p := &probe{dev: dev, programs: w.programs, dim: dim}
+	full, err := p.time(ctx, w.inducing, probeTime)
+	if err != nil {
+		return Estimate{}, err
+	}
+	search := full
+	if w.scout != w.inducing {
+		if search, err = p.time(ctx, w.scout, probeTime); err != nil {
+			return Estimate{}, err
+		}
+	}
+	seconds := w.seconds(search, full)
+	return Estimate{Seconds: seconds, Low: seconds / estimateSpread, High: seconds * estimateSpread, Bytes: w.bytes(dev.Info().Lanes)}, nil
+}
+
+// What a run does as a rule, counted in runs of the shipped configs and of
+// series; see vbks/search.go for the steps. Numbers are of evaluations of the
+// bound for one kernel, with its gradient unless stated.
+const (
+	screenRows    = 256  // rows on which fresh starts are tried
+	scoutRows     = 768  // on which the stochastic optimisers search
+	scoutInducing = 64   // and with so many inducing inputs
+	perStart      = 7.0  // on few rows, for each fresh start
+	perDraft      = 16.0 // for each of those that go on
+	perSearch     = 60.0 // on all rows, for the last optimum and the drafts
+	perTransplant = 2.5  // with gradient, for each value of a transplant
+	atTheEnd      = 1.35 // times as many once all data are used
+	perBelief     = 30.0 // for q(log θ), for each draw
+	thetaDraws    = 16.0 // from it
+	passesExact   = 1e5  // rows times kernels up to which an evaluation ends with a pass over all rows
+	passesFinal   = 4e6  // the last one
+
+	overhead = 1.25 // of what is not timed: small operations, the optimisers, waiting at barriers
+
+	probeTime      = 150 * time.Millisecond
+	estimateSpread = 2.0
+)
+
+// workload is how much a run will compute.
+type workload struct {
+	config    *Config
+	kernels   int
+	rows, dim int
+	inducing  int
+	scout     int // inducing inputs that are searched with
+	exact     bool
+	programs  []*kernelspace.Program // some of the space's, from simple to costly
+	relations float64                // of a kernel to others of the space
+	params    float64                // hyperparameters of a kernel
+}
+
+// sampledKernels is the number of kernels of a space that are timed.
+const sampledKernels = 4
+
+func newWorkload(c *Config, space []vbks.Candidate, rows, dim int) *workload {
+	s := &c.Settings
+	w := &workload{config: c, kernels: len(space), rows: rows, dim: dim, inducing: min(s.Inducing, rows)}
+	w.exact = s.Optimizer == "collapsed" || s.Optimizer == "auto" && rows <= 4000
+	if w.scout = w.inducing; !w.exact {
+		w.scout = min(w.inducing, scoutInducing)
+	}
+	sorted := slices.Clone(space)
+	slices.SortStableFunc(sorted, func(a, b vbks.Candidate) int { return cmp.Compare(crudeCost(a.Expr), crudeCost(b.Expr)) })
+	n := min(sampledKernels, len(sorted))
+	for i := range n {
+		e := sorted[(2*i+1)*len(sorted)/(2*n)].Expr
+		p := compileLoosely(e, s.ARD, s.SharedPeriod, dim)
+		w.programs = append(w.programs, p)
+		w.params += float64(len(p.Free)+1) / float64(n)
+		for _, other := range space {
+			if related(e, other.Expr) {
+				w.relations += 1 / float64(n)
+			}
+		}
+	}
+	return w
+}
+
+// crudeCost orders kernels by what their leaves take.
+func crudeCost(e kernelspace.Expr) (cost float64) {
+	for _, l := range e.Leaves() {
+		switch l.Base() {
+		case "LIN", "CONST", "WHITE":
+			cost += 0.3
+		case "RQ", "PER":
+			cost += 2
+		default:
+			cost++
+		}
+	}
+	return cost
+}
+
+// compileLoosely compiles a kernel where the columns' names are not known: one
+// that names some acts on all.
+func compileLoosely(e kernelspace.Expr, ard, shared bool, dim int) *kernelspace.Program {
+	columns := make([]string, dim)
+	for i := range columns {
+		columns[i] = fmt.Sprintf("x%d", i+1)
+	}
+	o := kernelspace.Options{Columns: columns, Dim: dim, ARD: ard, SharedPeriod: shared}
+	if p, err := kernelspace.Compile(e.Canonical(), o); err == nil {
+		return p
+	}
+	var bases []string
+	for _, l := range e.Leaves() {
+		bases = append(bases, l.Base())
+	}
+	for _, text := range []string{strings.Join(bases, "*"), "SE"} {
+		if e, err := kernelspace.Parse(text); err == nil {
+			if p, err := kernelspace.Compile(e.Canonical(), o); err == nil {
+				return p
+			}
+		}
+	}
+	panic("experiment: the kernel SE cannot be compiled")
+}
+
+// related says whether two kernels differ in one leaf: in what it is, or in
+// that it is there.
+func related(a, b kernelspace.Expr) bool {
+	count := map[string]int{}
+	for _, l := range a.Leaves() {
+		count[l.ID()]++
+	}
+	for _, l := range b.Leaves() {
+		count[l.ID()]--
+	}
+	more, less := 0, 0
+	for _, n := range count {
+		more, less = more+max(n, 0), less-min(n, 0)
+	}
+	return max(more, less) == 1 || more+less == 0 && a.ID() != b.ID()
+}
+
+// seconds adds up the evaluations. search is what the kernels cost where
+// solutions are searched for, full on the run's own inducing inputs.
+func (w *workload) seconds(search, full cost) float64 {
+	c, s := w.config, &w.config.Settings
+	n := w.rows
+	planned := int(math.Ceil(1/s.EvaluateEvery-1e-9)) + s.Refine
+	if c.Evaluations > 0 {
+		planned = min(planned, c.Evaluations)
+	}
+	alive := float64(w.kernels)
+	total := 3e-5 * float64(min(n, 20_000)*w.dim) // periods and inducing inputs
+	for t := 1; t <= planned; t++ {
+		seen := min(n, int(math.Ceil(float64(t)*s.EvaluateEvery*float64(n)-1e-9)))
+		if s.AutoPruneMass > 0 && t > s.AutoPruneWait {
+			alive = max(alive/2, min(alive, float64(s.AutoPruneKeep)))
+		}
+		each := 0.0
+		if w.exact {
+			each = w.searching(search, t, seen, seen)
+			if s.Hyperparameters != "point" {
+				each += perBelief * max(thetaDraws, 2*w.params) * full.gradient(seen)
+			}
+		} else {
+			if t&(t-1) == 0 {
+				each = w.searching(search, t, seen, min(seen, scoutRows))
+			}
+			each += w.learning(full, seen, alive, t == planned)
+		}
+		total += overhead*alive*each + beliefSeconds(w.kernels)
+	}
+	if s.TimeBudget > 0 {
+		total = min(total, s.TimeBudget.Seconds())
+	}
+	return total
+}
+
+// searching is the time of one kernel's search on so many rows.
+func (w *workload) searching(k cost, t, seen, rows int) float64 {
+	s := &w.config.Settings
+	starts := float64(s.Starts)
+	if p := float64(seen) / float64(w.rows); p >= 0.3 && p < 1 {
+		starts = math.Ceil(starts / 2)
+	}
+	drafts := min(starts, max(3, math.Ceil(starts/3)))
+	values := 0.0
+	if s.Transplants {
+		values = 3 * math.Pow(w.relations, 0.6) // of transplants, without gradient: not all are tried
+	}
+	all := perSearch + perTransplant*values
+	if t == 1 {
+		all = perSearch
+	}
+	if w.exact && seen == w.rows {
+		all *= atTheEnd
+	}
+	all *= math.Pow(min(1, float64(s.Steps)/40), 0.4)
+	return (perStart*starts+perDraft*drafts)*k.gradient(min(rows, screenRows)) + all*k.gradient(rows) + values*k.value(rows)
+}
+
+// learning is the time of one kernel's stochastic steps and estimate.
+func (w *workload) learning(k cost, seen int, alive float64, last bool) float64 {
+	s := &w.config.Settings
+	draws, samples := 1.0, 1.0
+	if s.Hyperparameters != "point" {
+		draws, samples = thetaDraws, float64(max(1, s.ThetaSamples))
+	}
+	batch := min(s.Batch, seen)
+	move := 1.0
+	if s.Optimizer != "adam" {
+		move = 0.5
+	}
+	t := float64(s.Steps) * samples * (move*1.5*k.gradient(batch) + (1-move)*k.value(batch))
+	estimated := seen
+	if s.ELBORows > 0 {
+		estimated = min(seen, s.ELBORows)
+	}
+	t += 1.5 * draws * k.value(estimated)
+	if work := float64(seen) * alive; s.Optimizer != "adam" && (work <= passesExact || last && work <= passesFinal) {
+		t += draws * k.value(seen)
+	}
+	return t
+}
+
+// beliefSeconds is the time of q(g), which one core makes.
+func beliefSeconds(kernels int) float64 { return 2e-3 * float64(kernels) }
+
+// bytes is the memory of a run: what lanes hold, what kernels carry from one
+// evaluation to the next, the data, and the program with its garbage.
+func (w *workload) bytes(lanes int) int64 {
+	const word, chunk = 8, 1024
+	m := w.inducing
+	held := w.rows // of k(Z,X), for the gradient
+	if !w.exact {
+		held = scoutRows
+	}
+	chunks := (held + chunk - 1) / chunk
+	tape := min(64<<20, 3*word*int(w.params)*w.scout*min(chunk, held))
+	lane := chunks*(word*w.scout*chunk+tape) + 2*word*w.scout*chunk + 12*word*m*m
+	states := 0
+	if !w.exact {
+		lane += 4 * word * m * max(w.config.Settings.Batch, screenRows)
+		states = 3 * word * m * m
+		if w.config.Settings.Optimizer == "adam" {
+			states *= 3
+		}
+	}
+	data := 6 * word * w.rows * (w.dim + 1)
+	return int64(25e6) + int64(lanes*lane+w.kernels*states+data)*3/2
+}

@@ -1,0 +1,53 @@
+package experiment
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+)
+
+// ExportRun writes the CSV tables of a run directory into dir, as Export does,
+// but without holding the whole event log in memory: the run may be long, and
+// it may still be running. A dir that is a run's own is refused.
+func ExportRun(path, dir string) (err error) {
+	if IsRun(dir) {
+		return fmt.Errorf("%q is the directory of a run; choose another to export to", dir)
+	}
+	file, err := openEvents(path)
+	if err != nil {
+		return err
+	}
+	defer file.Close()
+	log := newEventDecoder(file)
+	e, err := log.next()
+	if errors.Is(err, io.EOF) {
+		return fmt.Errorf("run %q has no events yet; there is nothing to export", path)
+	}
+	if err != nil {
+		return fmt.Errorf("%s: %w", filepath.Join(path, eventsFile), err)
+	}
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		return unwritable(dir, err)
+	}
+	t, err := newTables(dir)
+	if err != nil {
+		return unwritable(dir, err)
+	}
+	t.lazy = true
+	defer func() {
+		if e := t.close(); err == nil {
+			err = e
+		}
+	}()
+	for ; err == nil; e, err = log.next() {
+		if err := t.Record(e); err != nil {
+			return err
+		}
+	}
+	if !errors.Is(err, io.EOF) {
+		return fmt.Errorf("%s: %w", filepath.Join(path, eventsFile), err)
+	}
+	return nil
+}

@@ -1,0 +1,425 @@
+package experiment
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+	"time"
+
+	"kestrel/vbks"
+)
+
+// defaultCapacity is the number of points that a History keeps of each series.
+// 144 kernels then take at most some 60 MB.
+const defaultCapacity = 8192
+
+// History is the compact memory of one run, made from its events in order: how
+// it stands, what has been said, and the series to be drawn. Beyond Capacity
+// points neighbours are merged, so that it stays bounded; the least and
+// greatest value are kept. The zero value is ready for use. It is not safe for
+// concurrent use; the exported fields are to be read only.
+type History struct {
+	Capacity int // points of a series, at least 4; 0: 8192. Not to be changed once there are some.
+
+	Start      *Start
+	State      State // the last one written down
+	Reason     string
+	Started    time.Time   // of the first event
+	Time       time.Time   // of the last one
+	Seconds    float64     // wall time less pauses, at the last event
+	Made       int         // evaluations
+	Evaluation *Evaluation // the last one, as revised; nil before the first
+	Metrics    []Metric    // the last ones
+
+	ruler    ruler
+	timeline timeline
+	ids      []string
+	places   map[string]int // of the kernels in ids
+	kernels  []*kernelTracks
+	methods  []*methodTracks
+	lines    journal
+	marks    []Mark
+	worked   float64 // seconds at the last evaluation or its revision
+}
+
+// Mark is a point on the axes at which something was done to the run.
+type Mark struct {
+	Moment
+	Text string // "pruned 141", "paused"
+}
+
+// KernelState is what has become of a kernel.
+type KernelState struct {
+	Status vbks.Status // "" before the first evaluation
+	Reason string
+	Since  int // evaluation at which it was first seen so
+}
+
+// kernelTracks holds the series of a kernel.
+type kernelTracks struct {
+	state                       KernelState
+	posterior, bayes, gap, rank track[float32]
+	elbo                        track[float64]
+	status                      []statusCode
+}
+
+// methodTracks holds the series of a method of prediction.
+type methodTracks struct {
+	name     string
+	timeline timeline
+	values   [4]track[float64] // from QuantityRMSE on
+}
+
+// statusCode is a vbks.Status in a byte.
+type statusCode uint8
+
+var statuses = [...]vbks.Status{"", vbks.Live, vbks.Pruned, vbks.Failed}
+
+func encodeStatus(s vbks.Status) statusCode {
+	return statusCode(max(0, slices.Index(statuses[:], s)))
+}
+
+// mostMarks bounds the marks.
+const mostMarks = 1000
+
+func (h *History) capacity() int {
+	if h.Capacity == 0 {
+		return defaultCapacity
+	}
+	return max(4, h.Capacity)
+}
+
+// Apply takes an event in. It keeps what e points to, which must not change
+// any more. An event that lacks what its type promises is passed over.
+func (h *History) Apply(e *Event) {
+	if e.Type == EventAnew {
+		*h = History{Capacity: h.Capacity}
+		h.lines.add(LogLine{Time: e.Time, Level: LevelNotice, Text: e.Notice})
+		return
+	}
+	if h.Started.IsZero() {
+		h.Started, h.State = e.Time, Ready
+	}
+	h.Time, h.Seconds = e.Time, float64(e.Seconds)
+	switch e.Type {
+	case EventStarted:
+		if e.Start == nil || e.Start.Data == nil {
+			return
+		}
+		h.Start = e.Start
+		for _, k := range e.Start.Kernels {
+			h.place(k.ID)
+		}
+		h.say(e, LevelState)
+	case EventState:
+		if e.State == nil {
+			return
+		}
+		h.State, h.Reason = e.State.To, e.State.Reason
+		level := LevelState
+		switch {
+		case e.State.To == Paused, e.State.To == Stopped:
+			h.mark(string(e.State.To))
+		case e.State.To == Running && e.State.From == Paused:
+			h.mark("resumed")
+		case e.State.To == Failed:
+			h.mark(string(Failed))
+			level = LevelError
+		}
+		h.say(e, level)
+	case EventNotice:
+		h.say(e, h.level(e.Notice))
+	case EventEvaluation, EventPruned, EventRestored:
+		if e.Evaluation == nil {
+			return
+		}
+		auto := h.take(e)
+		switch {
+		case e.Type == EventPruned:
+			h.mark(fmt.Sprintf("pruned %d", len(e.Kernels)))
+		case e.Type == EventRestored:
+			h.mark(fmt.Sprintf("restored %d", len(e.Kernels)))
+		case auto > 0:
+			h.mark(fmt.Sprintf("pruned %d by itself", auto))
+		}
+		h.say(e, LevelEvaluation)
+	case EventMetrics:
+		if len(e.Metrics) == 0 {
+			return
+		}
+		h.Metrics = e.Metrics
+		for i := range e.Metrics {
+			h.score(&e.Metrics[i])
+		}
+		h.say(e, LevelEvaluation)
+	case EventReoptimised:
+		if e.Change == nil {
+			return
+		}
+		h.mark("re-optimised")
+		h.say(e, LevelState)
+	}
+}
+
+// level tells the notice of a failed kernel from others.
+func (h *History) level(notice string) Level {
+	if rest, ok := strings.CutPrefix(notice, "kernel "); ok {
+		if id, _, ok := strings.Cut(rest, " failed: "); ok {
+			if _, known := h.places[id]; known {
+				return LevelError
+			}
+		}
+	}
+	return LevelNotice
+}
+
+func (h *History) say(e *Event, level Level) {
+	h.lines.add(LogLine{Time: e.Time, Seconds: float64(e.Seconds), Level: level, Text: Describe(e)})
+}
+
+func (h *History) mark(text string) {
+	m := Mark{Text: text}
+	if n := len(h.timeline.moments); n > 0 {
+		m.Moment = h.timeline.moments[n-1]
+	}
+	m.Seconds = h.Seconds
+	if len(h.marks) == mostMarks {
+		h.marks = slices.Delete(h.marks, 0, 1)
+	}
+	h.marks = append(h.marks, m)
+}
+
+// place returns where a kernel is, and makes room for one not seen before.
+func (h *History) place(id string) int {
+	if k, ok := h.places[id]; ok {
+		return k
+	}
+	if h.places == nil {
+		h.places = map[string]int{}
+	}
+	merged, single := 0, len(h.timeline.moments)
+	if len(h.kernels) > 0 {
+		merged = len(h.kernels[0].elbo.lo)
+		single -= merged
+	}
+	h.kernels = append(h.kernels, &kernelTracks{
+		posterior: absent[float32](merged, single), bayes: absent[float32](merged, single), gap: absent[float32](merged, single),
+		rank: absent[float32](merged, single), elbo: absent[float64](merged, single), status: make([]statusCode, merged+single),
+	})
+	h.places[id] = len(h.ids)
+	h.ids = append(h.ids, id)
+	return len(h.ids) - 1
+}
+
+// take appends an evaluation, or revises the last one, and returns how many
+// kernels were pruned by the evaluation itself.
+func (h *History) take(e *Event) (auto int) {
+	ev := e.Evaluation
+	// All kernels have a place before their tracks grow together.
+	for i := range ev.Kernels {
+		h.at(ev, i)
+	}
+	if e.Type == EventEvaluation {
+		h.Made++
+	}
+	if h.Evaluation == nil || h.Evaluation.Index != ev.Index {
+		h.grow(ev, float64(e.Seconds))
+	}
+	h.Evaluation, h.worked = ev, float64(e.Seconds)
+	leader := ev.Leader()
+	for i := range ev.Kernels {
+		k := &ev.Kernels[i]
+		t := h.kernels[h.at(ev, i)]
+		if t.state.Status != k.Status || t.state.Reason != k.Reason {
+			if k.Status == vbks.Pruned && t.state.Status == vbks.Live && e.Type == EventEvaluation {
+				auto++
+			}
+			t.state = KernelState{Status: k.Status, Reason: k.Reason, Since: ev.Index}
+		}
+		t.set(k, leader)
+	}
+	return auto
+}
+
+// at returns the place of a kernel of an evaluation, as a rule the same.
+func (h *History) at(ev *Evaluation, i int) int {
+	if id := ev.Kernels[i].ID; i >= len(h.ids) || h.ids[i] != id {
+		return h.place(id)
+	}
+	return i
+}
+
+// grow begins a new point of all kernels' series.
+func (h *History) grow(ev *Evaluation, seconds float64) {
+	if len(h.timeline.moments) >= h.capacity() {
+		ends := h.timeline.groups()
+		for _, t := range h.kernels {
+			t.merge(ends, h.capacity()-len(ends))
+		}
+	}
+	h.timeline.moments = append(h.timeline.moments, Moment{
+		First: ev.Index, Index: ev.Index, Merged: 1, Rows: ev.RowsSeen, Proportion: ev.Proportion, Data: h.ruler.data(ev), Seconds: seconds,
+	})
+	for _, t := range h.kernels {
+		t.grow()
+	}
+}
+
+// score appends a metric to its method's series; one of the same evaluation is
+// replaced.
+func (h *History) score(m *Metric) {
+	k := slices.IndexFunc(h.methods, func(t *methodTracks) bool { return t.name == m.Method })
+	if k < 0 {
+		k = len(h.methods)
+		h.methods = append(h.methods, &methodTracks{name: m.Method})
+	}
+	t := h.methods[k]
+	n := len(t.timeline.moments)
+	if n == 0 || t.timeline.moments[n-1].Index != m.Evaluation {
+		if n >= h.capacity() {
+			ends := t.timeline.groups()
+			for i := range t.values {
+				t.values[i].merge(ends, h.capacity()-len(ends))
+			}
+		}
+		at := Moment{First: m.Evaluation, Index: m.Evaluation, Merged: 1, Proportion: m.Proportion, Data: m.Proportion, Seconds: float64(m.Seconds)}
+		if n := len(h.timeline.moments); n > 0 && h.timeline.moments[n-1].Index == m.Evaluation {
+			at.Rows, at.Data = h.timeline.moments[n-1].Rows, h.timeline.moments[n-1].Data
+		}
+		t.timeline.moments = append(t.timeline.moments, at)
+		for i := range t.values {
+			t.values[i].grow()
+		}
+	}
+	for i, v := range [...]Number{m.RMSE, m.MAE, m.NLPD, m.Coverage95} {
+		t.values[i].set(float64(v))
+	}
+}
+
+func (t *kernelTracks) merge(ends []int, room int) {
+	for _, q := range []*track[float32]{&t.posterior, &t.bayes, &t.gap, &t.rank} {
+		q.merge(ends, room)
+	}
+	t.elbo.merge(ends, room)
+	for g, to := range ends {
+		t.status[g] = t.status[to-1]
+	}
+	t.status = t.status[:len(ends)]
+}
+
+func (t *kernelTracks) grow() {
+	for _, q := range []*track[float32]{&t.posterior, &t.bayes, &t.gap, &t.rank} {
+		q.grow()
+	}
+	t.elbo.grow()
+	t.status = append(t.status, 0)
+}
+
+// set writes a kernel's numbers into the last point; one that is not live has
+// none.
+func (t *kernelTracks) set(k *Kernel, leader *Kernel) {
+	nan := math.NaN()
+	posterior, bayes, elbo, gap, rank := nan, nan, nan, nan, nan
+	if f := k.Fit; f != nil {
+		posterior, bayes, elbo, rank = float64(f.Posterior), float64(f.Bayes), float64(f.ELBO), float64(f.Rank)
+		if leader != nil {
+			gap = float64(f.ELBO - leader.Fit.ELBO)
+		}
+	}
+	t.posterior.set(posterior)
+	t.bayes.set(bayes)
+	t.elbo.set(elbo)
+	t.gap.set(gap)
+	t.rank.set(rank)
+	t.status[len(t.status)-1] = encodeStatus(k.Status)
+}
+
+// IDs lists the kernels in the order of the space.
+func (h *History) IDs() []string { return h.ids }
+
+// Index returns the place of a kernel, −1 if it is unknown.
+func (h *History) Index(id string) int {
+	if k, ok := h.places[id]; ok {
+		return k
+	}
+	return -1
+}
+
+// Kernel returns what has become of kernel k.
+func (h *History) Kernel(k int) KernelState { return h.kernels[k].state }
+
+// StatusAt returns the status of kernel k at point i of its series, "" where
+// it was not in the space.
+func (h *History) StatusAt(k, i int) vbks.Status { return statuses[h.kernels[k].status[i]] }
+
+// Series returns a quantity of kernel k; one that kernels do not have is empty.
+func (h *History) Series(k int, q Quantity) Series {
+	s := Series{moments: h.timeline.moments}
+	switch t := h.kernels[k]; q {
+	case QuantityPosterior:
+		s.narrow = &t.posterior
+	case QuantityBayes:
+		s.narrow = &t.bayes
+	case QuantityGap:
+		s.narrow = &t.gap
+	case QuantityRank:
+		s.narrow = &t.rank
+	case QuantityELBO:
+		s.wide = &t.elbo
+	default:
+		return Series{}
+	}
+	return s
+}
+
+// Methods returns the number of methods of prediction that have been scored.
+func (h *History) Methods() int { return len(h.methods) }
+
+// Method returns the name of method m.
+func (h *History) Method(m int) string { return h.methods[m].name }
+
+// MethodSeries returns a quantity of method m; one that methods do not have is
+// empty.
+func (h *History) MethodSeries(m int, q Quantity) Series {
+	t := h.methods[m]
+	i := int(q) - int(QuantityRMSE)
+	if i < 0 || i >= len(t.values) {
+		return Series{}
+	}
+	return Series{moments: t.timeline.moments, wide: &t.values[i]}
+}
+
+// Moments returns where the points of the kernels' series stand.
+func (h *History) Moments() []Moment { return h.timeline.moments }
+
+// Marks lists what was done to the run, oldest first.
+func (h *History) Marks() []Mark { return h.marks }
+
+// Lines lists what was said, oldest first: the last 2,000 lines. Dropped is
+// the number of those before.
+func (h *History) Lines() (lines []LogLine, dropped int) { return h.lines.lines() }
+
+// Label writes a coordinate for the scale of an axis: "38 %" and, once all data
+// are used, "+3" for the third evaluation after the first such; "1m20s"; "12".
+func (h *History) Label(a Axis, x float64) string { return h.ruler.label(a, x) }
+
+// Rate returns the average time of an evaluation, 0 before the first.
+func (h *History) Rate() time.Duration {
+	each, _ := h.pace()
+	return each
+}
+
+// ETA returns the time that the evaluations left will take at the pace so far,
+// and false where there is none to tell: before the first, and at rest.
+func (h *History) ETA() (time.Duration, bool) {
+	each, eta := h.pace()
+	return eta, each > 0 && !h.State.Settled()
+}
+
+func (h *History) pace() (each, eta time.Duration) {
+	if h.Evaluation == nil {
+		return 0, 0
+	}
+	return Pace(h.worked, h.Made, h.Evaluation.Planned-h.Evaluation.Index)
+}

@@ -1,0 +1,106 @@
+package experiment
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"kestrel/datasets"
+)
+
+// Inputs returns the summaries of the input columns, Target that of the target;
+// nil where the data have none.
+func (s *Start) Inputs() []datasets.ColumnSummary {
+	if s.Data == nil || len(s.Data.Columns) == 0 {
+		return nil
+	}
+	return s.Data.Columns[:len(s.Data.Columns)-1]
+}
+
+// Target returns the summary of the target, nil if there is none.
+func (s *Start) Target() *datasets.ColumnSummary {
+	if s.Data == nil || len(s.Data.Columns) == 0 {
+		return nil
+	}
+	return &s.Data.Columns[len(s.Data.Columns)-1]
+}
+
+// TimeScale returns the instant that the values of a column of time stamps
+// count from, UTC, and the seconds of their unit; false for other columns.
+func TimeScale(c *datasets.ColumnSummary) (origin time.Time, unit float64, ok bool) {
+	first, err := time.Parse(time.RFC3339Nano, c.First)
+	if err != nil {
+		return time.Time{}, 0, false
+	}
+	column := datasets.Column{Unit: c.Unit, Origin: first}
+	return column.At(-c.Min), column.Seconds(1), true
+}
+
+// InWords writes the value of a hyperparameter that is a length of time for
+// people, such as "36 h"; "" for any other.
+func (s *Start) InWords(p *ParamInfo, value float64) string {
+	if !strings.HasSuffix(p.Name, ".lengthscale") && !strings.HasSuffix(p.Name, ".period") {
+		return ""
+	}
+	inputs := s.Inputs()
+	for i := range inputs {
+		c := &inputs[i]
+		if c.Unit != p.Unit || p.Column != "" && p.Column != c.Name {
+			continue
+		}
+		if _, unit, ok := TimeScale(c); ok {
+			return datasets.HumanDuration(value * unit)
+		}
+	}
+	return ""
+}
+
+// Experiment identifies what was run but for its seed: runs of equal experiments
+// are repeats of each other.
+func (s *Start) Experiment() string {
+	var b strings.Builder
+	b.WriteString(s.Name)
+	section := ""
+	for line := range strings.Lines(s.Config) {
+		if strings.HasPrefix(line, "[") {
+			section = line
+		}
+		if section == "" && strings.HasPrefix(line, "seed ") {
+			continue
+		}
+		b.WriteString("\n" + strings.TrimSuffix(line, "\n"))
+	}
+	return b.String()
+}
+
+// ReadHistory reads the event log of a run directory into a History with at most
+// so many points of each series, event by event. Errors are those of ReadEvents.
+func ReadHistory(ctx context.Context, dir string, capacity int) (*History, error) {
+	file, err := openEvents(dir)
+	if err != nil {
+		return nil, err
+	}
+	defer file.Close()
+	h := &History{Capacity: capacity}
+	d := newEventDecoder(file)
+	for {
+		if ctx.Err() != nil {
+			return nil, context.Cause(ctx)
+		}
+		e, err := d.next()
+		if err == io.EOF {
+			break
+		}
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", filepath.Join(dir, eventsFile), err)
+		}
+		h.Apply(e)
+	}
+	if h.Started.IsZero() {
+		return nil, fmt.Errorf("run %q has no events yet; it ended before it began", dir)
+	}
+	return h, nil
+}

@@ -1,0 +1,237 @@
+package ui
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	tea "charm.land/bubbletea/v2"
+
+	"kestrel/experiment"
+	"kestrel/ui/plot"
+)
+
+// view is one of the screens of a bench, below its header.
+type view interface {
+	name() string
+	// groups returns what keys do in it.
+	groups() []bindingGroup
+	draw(c *plot.Canvas, r plot.Rect, t *theme)
+	// refresh asks for what the view lacks; it is called after every message
+	// while the view is shown.
+	refresh() tea.Cmd
+	mouse(msg tea.MouseMsg) tea.Cmd
+}
+
+// bench shows one run: its own, which it can give orders, or one of another
+// process or of the past, which it follows in the event log.
+type bench struct {
+	app     *app
+	path    string
+	session *experiment.Session // nil: followed only
+	box     *mailbox
+	ctx     context.Context
+	cancel  context.CancelFunc
+
+	hist     experiment.History
+	palette  experiment.Palette
+	version  int // of hist: counts the events
+	snapshot experiment.Snapshot
+	looking  bool // a snapshot is under way
+	snapped  bool // there has been a look
+	alive    bool // of a followed run: its process was there at the last look
+	failure  error
+	selected string   // kernel id
+	taken    []string // pruned last, to be taken back
+
+	inspect inspection
+
+	at    int // index into views
+	views []view
+	main  *mainView
+}
+
+func newBench(a *app, path string, session *experiment.Session, box *mailbox) *bench {
+	b := &bench{app: a, path: path, session: session, box: box}
+	b.ctx, b.cancel = context.WithCancel(a.ctx)
+	b.main = newMainView(b)
+	b.views = []view{b.main, newKernelView(b), newFitView(b), newSimilarView(b), newCompareView(b), newLogView(b)}
+	return b
+}
+
+// start begins to take events.
+func (b *bench) start() tea.Cmd { return b.box.next(b.ctx) }
+
+// followPoll is how often the event log of another process is looked at.
+const followPoll = 200 * time.Millisecond
+
+// endedMsg says why an event log is not followed any more.
+type endedMsg struct {
+	from *mailbox
+	err  error
+}
+
+// follow reads the event log as it grows.
+func (b *bench) follow() tea.Cmd {
+	return func() tea.Msg {
+		err := experiment.Follow(b.ctx, b.path, followPoll, b.box.put)
+		if errors.Is(err, context.Canceled) {
+			return nil
+		}
+		return endedMsg{b.box, err}
+	}
+}
+
+func (b *bench) close() error {
+	b.cancel()
+	b.inspect.close()
+	if b.session != nil {
+		return b.session.Close()
+	}
+	return nil
+}
+
+// owns reports whether orders can be given.
+func (b *bench) owns() bool { return b.session != nil }
+
+// settled reports whether the run is at rest, as far as is known.
+func (b *bench) settled() bool { return b.state().Settled() }
+
+func (b *bench) state() experiment.State {
+	if b.hist.State == "" {
+		return experiment.Ready
+	}
+	return b.hist.State
+}
+
+// moving reports whether something changes without events.
+func (b *bench) moving() bool {
+	s := b.state()
+	return !s.Settled() && s != experiment.Paused || b.app.opts.now().Sub(b.app.note.at) < noteTime+tickTime
+}
+
+func (b *bench) name() string {
+	if s := b.hist.Start; s != nil {
+		return s.Name
+	}
+	return b.path
+}
+
+// snapMsg is a look at the run.
+type snapMsg struct {
+	of       *bench
+	snapshot experiment.Snapshot
+	alive    bool
+}
+
+// observe looks at the run's clock and its progress within an evaluation.
+func (b *bench) observe() tea.Cmd {
+	if b.looking || b.settled() {
+		return nil
+	}
+	b.looking = true
+	return func() tea.Msg {
+		if b.session != nil {
+			return snapMsg{b, b.session.Run.Snapshot(), true}
+		}
+		owner, known := experiment.OwnerOf(b.path)
+		return snapMsg{of: b, alive: !known || owner.Alive}
+	}
+}
+
+func (b *bench) message(msg tea.Msg) tea.Cmd {
+	switch msg := msg.(type) {
+	case frameMsg:
+		if msg.from != b.box {
+			b.app.dirty = false
+			return nil
+		}
+		for i := range msg.events {
+			b.apply(&msg.events[i])
+		}
+		return b.box.next(b.ctx)
+	case snapMsg:
+		if msg.of == b {
+			b.looking, b.snapped = false, true
+			b.snapshot, b.alive = msg.snapshot, msg.alive
+		}
+	case endedMsg:
+		if msg.from == b.box {
+			b.failure = msg.err
+			if msg.err != nil {
+				return say(failure, "%v", msg.err)
+			}
+		}
+	case answerMsg:
+		return b.answered(msg)
+	case prunedMsg:
+		b.taken = msg.ids
+		return say(good, "%s", msg.text)
+	case compareMsg:
+		for _, v := range b.views {
+			if c, ok := v.(*compareView); ok {
+				c.loaded(msg)
+			}
+		}
+	default:
+		b.app.dirty = false
+	}
+	return nil
+}
+
+// apply takes an event in.
+func (b *bench) apply(e *experiment.Event) {
+	b.hist.Apply(e)
+	b.version++
+	if e.Evaluation != nil {
+		b.palette.Focus(b.leaders())
+		if l := e.Evaluation.Leader(); l != nil && b.selected == "" {
+			b.main.table.cursor = l.ID
+		}
+	}
+}
+
+// focusKernels is how many kernels have colours of their own in a chart.
+const focusKernels = 8
+
+// refresh asks for what the view lacks.
+func (b *bench) refresh() tea.Cmd { return b.views[b.at].refresh() }
+
+// Names of the groups of keys that every view has.
+const (
+	runKeys    = "run"
+	globalKeys = "everywhere"
+)
+
+func (b *bench) groups() []bindingGroup {
+	run := b.settled
+	gs := b.views[b.at].groups()
+	gs = append(gs, bindingGroup{runKeys, []binding{
+		{keys: []string{"space"}, label: "space", short: b.pauseWord(), about: "pause or resume the run", off: !b.owns() || run(), do: b.pause},
+		{keys: []string{"s"}, label: "s", short: "stop", about: "stop the run; re-optimising goes on with it", off: !b.owns() || run(), do: b.stop},
+		{keys: []string{"p"}, label: "p", short: "prune", about: "prune: keep the first kernels, or a mass of belief; with a preview", off: !b.canRevise(), do: b.askPrune},
+		{keys: []string{"u"}, label: "u", short: "restore", about: "restore the kernels pruned last, or all", off: !b.canRevise() || !b.anyPruned(), do: b.restore},
+		{keys: []string{"r"}, label: "r", short: "re-optimise", about: "go on with more evaluations, steps, inducing inputs or another batch size", off: !b.canRevise(), do: b.askReoptimise},
+		{keys: []string{"e"}, label: "e", short: "export", about: "write all traces as CSV, and the chart as SVG, PNG and text", off: b.hist.Start == nil, do: b.export},
+	}})
+	views := bindingGroup{"views", nil}
+	for i, v := range b.views {
+		n := string(rune('1' + i))
+		views.all = append(views.all, binding{keys: []string{n}, label: n, about: v.name(), do: func() tea.Cmd { b.at = i; return nil }})
+	}
+	views.all = append(views.all, binding{keys: []string{"esc"}, label: "esc", about: "back to the workbench", off: b.at == 0, do: func() tea.Cmd { b.at = 0; return nil }})
+	return append(gs, views)
+}
+
+func (b *bench) mouse(msg tea.MouseMsg) tea.Cmd {
+	m := msg.Mouse()
+	if _, ok := msg.(tea.MouseClickMsg); ok && m.Y == 0 {
+		for i, r := range b.app.tabs {
+			if r.Contains(m.X, m.Y) {
+				b.at = i
+				return nil
+			}
+		}
+	}
+	return b.views[b.at].mouse(msg)
+}

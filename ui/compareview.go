@@ -1,0 +1,603 @@
+package ui
+
+import (
+	"fmt"
+	"math"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	tea "charm.land/bubbletea/v2"
+
+	"kestrel/experiment"
+	"kestrel/ui/plot"
+)
+
+// comparison is what runs are compared by.
+type comparison int
+
+const (
+	compareRMSE comparison = iota
+	compareNLPD
+	compareCoverage
+	compareLeader
+	compareKernel
+	comparisons
+)
+
+var comparisonNames = [comparisons]string{
+	"RMSE on held-out rows", "NLPD on held-out rows", "Coverage of the 95 % band", "Posterior of each run's leader", "Posterior of",
+}
+
+const (
+	mostListed      = 200  // runs
+	comparePoints   = 2048 // kept of a run's series
+	mostMeanPoints  = 512  // of a mean
+	comparedAtMost  = 40   // runs
+	compareListWide = 54   // columns
+)
+
+// compareMsg is a list of runs, or one run read.
+type compareMsg struct {
+	of   *compareView
+	runs []experiment.RunInfo // with path ""
+	path string
+	hist *experiment.History
+	err  error
+}
+
+// compareView lays several runs over each other.
+type compareView struct {
+	b       *bench
+	listed  bool
+	listing bool
+	listErr error
+	runs    []experiment.RunInfo // this one first
+	cursor  string               // path
+	top     int
+
+	chosen  []string // paths, as they were chosen
+	hists   map[string]*experiment.History
+	errs    map[string]error
+	loading string // path being read
+
+	by       comparison
+	axis     experiment.Axis
+	log      bool
+	apart    bool // repeats by themselves, not as mean and sd
+	showList bool // where there is room for list or chart only
+
+	colours  experiment.Palette
+	listArea plot.Rect // of the rows
+	raster   plot.Raster
+}
+
+func newCompareView(b *bench) *compareView {
+	v := &compareView{b: b, axis: experiment.AxisSeconds, hists: map[string]*experiment.History{}, errs: map[string]error{}}
+	v.chosen, v.cursor = []string{v.own()}, v.own()
+	return v
+}
+
+func (v *compareView) name() string { return "compare" }
+
+// own is the path of the bench's run as lists have it.
+func (v *compareView) own() string { return filepath.Clean(v.b.path) }
+
+func (v *compareView) groups() []bindingGroup {
+	do := func(f func()) func() tea.Cmd {
+		return func() tea.Cmd { f(); return nil }
+	}
+	return []bindingGroup{{"compare", []binding{
+		{keys: []string{"up", "k"}, label: "↑ ↓", about: "go through the runs, also j k, home end", do: do(func() { v.step(-1) })},
+		{keys: []string{"down", "j"}, do: do(func() { v.step(1) })},
+		{keys: []string{"home"}, do: do(func() { v.step(-1 << 30) })},
+		{keys: []string{"end"}, do: do(func() { v.step(1 << 30) })},
+		{keys: []string{"enter"}, label: "enter", short: "choose", about: "add the run to the chart, or take it out", do: do(func() { v.toggle(v.cursor) })},
+		{keys: []string{"a"}, label: "a", short: "repeats", about: "add all runs of the same name and folder", do: do(v.addAlike)},
+		{keys: []string{"backspace", "delete"}, label: "backspace", about: "only this run", do: do(func() { v.chosen = []string{v.own()} })},
+		{keys: []string{"v"}, label: "v", short: "quantity", about: "RMSE, NLPD, coverage, the leader's posterior, the chosen kernel's", do: do(func() { v.by = (v.by + 1) % comparisons })},
+		{keys: []string{"x"}, label: "x", short: "axis", about: "against time, data or evaluations", do: do(func() { v.axis = (v.axis + 1) % 3 })},
+		{keys: []string{"y"}, label: "y", about: "logarithmic or linear axis", do: do(func() { v.log = !v.log })},
+		{keys: []string{"d"}, label: "d", short: "mean ± sd", about: "repeats as mean and standard deviation, or each by itself", do: do(func() { v.apart = !v.apart })},
+		{keys: []string{"tab"}, label: "tab", about: "list or chart, where there is no room for both", do: do(func() { v.showList = !v.showList })},
+		{keys: []string{"n"}, label: "n", about: "read the list and the chosen runs anew", do: do(v.anew)},
+	}}}
+}
+
+// step moves in the list.
+func (v *compareView) step(by int) {
+	if len(v.runs) == 0 {
+		return
+	}
+	v.cursor = v.runs[max(0, min(len(v.runs)-1, v.place()+by))].Path
+}
+
+func (v *compareView) place() int {
+	return max(0, slices.IndexFunc(v.runs, func(r experiment.RunInfo) bool { return r.Path == v.cursor }))
+}
+
+func (v *compareView) toggle(path string) {
+	if i := slices.Index(v.chosen, path); i >= 0 {
+		v.chosen = slices.Delete(v.chosen, i, i+1)
+	} else if len(v.chosen) < comparedAtMost {
+		v.chosen = append(v.chosen, path)
+	}
+}
+
+// addAlike adds the runs that may be repeats of the one under the cursor.
+func (v *compareView) addAlike() {
+	if len(v.runs) == 0 {
+		return
+	}
+	like := v.runs[v.place()]
+	for _, r := range v.runs {
+		alike := r.Name == like.Name && (filepath.Dir(r.Path) == filepath.Dir(like.Path))
+		if alike && !slices.Contains(v.chosen, r.Path) {
+			v.toggle(r.Path)
+		}
+	}
+}
+
+func (v *compareView) anew() {
+	v.listed = false
+	clear(v.hists)
+	clear(v.errs)
+}
+
+// root is the folder of the run, or that above its repeats.
+func (v *compareView) root() string {
+	dir := filepath.Dir(v.own())
+	if isRepeat(filepath.Base(v.own())) {
+		dir = filepath.Dir(dir)
+	}
+	return dir
+}
+
+// isRepeat reports whether a folder's name is that of a repeat: 001, 002.
+func isRepeat(name string) bool {
+	return len(name) >= 3 && strings.Trim(name, "0123456789") == ""
+}
+
+// refresh implements view: it lists the runs, then reads the chosen ones, one
+// after the other.
+func (v *compareView) refresh() tea.Cmd {
+	if !v.listed && !v.listing {
+		v.listing, v.listed = true, true
+		root := v.root()
+		return func() tea.Msg {
+			runs, err := experiment.RecentRuns(root, mostListed)
+			return compareMsg{of: v, runs: runs, err: err}
+		}
+	}
+	if v.loading != "" {
+		return nil
+	}
+	for _, path := range v.chosen {
+		if path == v.own() || v.hists[path] != nil || v.errs[path] != nil {
+			continue
+		}
+		v.loading = path
+		ctx := v.b.ctx
+		return func() tea.Msg {
+			h, err := experiment.ReadHistory(ctx, path, comparePoints)
+			return compareMsg{of: v, path: path, hist: h, err: err}
+		}
+	}
+	return nil
+}
+
+// loaded takes in what was read.
+func (v *compareView) loaded(msg compareMsg) {
+	if msg.of != v {
+		return
+	}
+	if msg.path != "" {
+		v.loading = ""
+		if msg.err != nil {
+			v.errs[msg.path] = msg.err
+		} else {
+			v.hists[msg.path] = msg.hist
+		}
+		return
+	}
+	v.listing, v.listErr = false, msg.err
+	v.runs = v.runs[:0]
+	own := experiment.RunInfo{Path: v.own(), Name: v.b.name(), State: v.b.state(), RMSE: math.NaN(), Posterior: math.NaN()}
+	for _, r := range msg.runs {
+		r.Path = filepath.Clean(r.Path)
+		if r.Path == v.own() {
+			own = r
+		} else {
+			v.runs = append(v.runs, r)
+		}
+	}
+	v.runs = slices.Insert(v.runs, 0, own)
+}
+
+// hist returns a chosen run, nil as long as it is not read.
+func (v *compareView) hist(path string) *experiment.History {
+	if path == v.own() {
+		return &v.b.hist
+	}
+	return v.hists[path]
+}
+
+// series is what a run is compared by; empty where it has none.
+func (v *compareView) series(h *experiment.History) experiment.Series {
+	quantity := experiment.QuantityRMSE
+	switch v.by {
+	case compareNLPD:
+		quantity = experiment.QuantityNLPD
+	case compareCoverage:
+		quantity = experiment.QuantityCoverage
+	case compareLeader, compareKernel:
+		id := v.b.chosen()
+		if v.by == compareLeader {
+			id = ""
+			if h.Evaluation != nil && h.Evaluation.Leader() != nil {
+				id = h.Evaluation.Leader().ID
+			}
+		}
+		if k := h.Index(id); k >= 0 {
+			return h.Series(k, experiment.QuantityPosterior)
+		}
+		return experiment.Series{}
+	}
+	for m := range h.Methods() {
+		if h.Method(m) == experiment.MethodAverage {
+			return h.MethodSeries(m, quantity)
+		}
+	}
+	return experiment.Series{}
+}
+
+// runGroup is runs of one experiment that differ in their seeds only.
+type runGroup struct {
+	key   string // for its colour
+	paths []string
+}
+
+// grouped divides the chosen runs that are there, in the order of choice.
+func (v *compareView) grouped() (groups []runGroup) {
+	for _, path := range v.chosen {
+		h := v.hist(path)
+		if h == nil || h.Start == nil {
+			continue
+		}
+		key := path
+		if !v.apart {
+			key = h.Start.Experiment()
+		}
+		i := slices.IndexFunc(groups, func(g runGroup) bool { return g.key == key })
+		if i < 0 {
+			i = len(groups)
+			groups = append(groups, runGroup{key: key})
+		}
+		groups[i].paths = append(groups[i].paths, path)
+	}
+	return groups
+}
+
+// course is a quantity along an axis, which ascends. NaN is a gap.
+type course struct{ x, y []float64 }
+
+// at returns the value at x, linearly between the points next to it; NaN
+// outside and beside gaps.
+func (c course) at(x float64) float64 {
+	if len(c.x) == 1 && c.x[0] == x {
+		return c.y[0]
+	}
+	i, u := bracket(c.x, x)
+	switch {
+	case i < 0:
+		return math.NaN()
+	case u == 0:
+		return c.y[i]
+	case u == 1:
+		return c.y[i+1]
+	}
+	return (1-u)*c.y[i] + u*c.y[i+1]
+}
+
+// meanSD averages several courses. The common axis is the points of all of
+// them as far as every one reaches, so that none enters or leaves the mean on
+// the way, thinned evenly to at most so many; on it every course has the value
+// that at gives. The standard deviation is that of a sample (n − 1), NaN for
+// one course. Where one has a gap there is none of either.
+func meanSD(courses []course, most int) (x, mean, sd []float64) {
+	lo, hi := math.Inf(-1), math.Inf(1)
+	for _, c := range courses {
+		if len(c.x) == 0 {
+			return nil, nil, nil
+		}
+		lo, hi = max(lo, c.x[0]), min(hi, c.x[len(c.x)-1])
+	}
+	for _, c := range courses {
+		for _, v := range c.x {
+			if v >= lo && v <= hi {
+				x = append(x, v)
+			}
+		}
+	}
+	slices.Sort(x)
+	x = slices.Compact(x)
+	if len(x) > most && most > 1 {
+		for i := range most {
+			x[i] = x[i*(len(x)-1)/(most-1)]
+		}
+		x = x[:most]
+	}
+	n := float64(len(courses))
+	for _, at := range x {
+		m, s := 0.0, 0.0
+		for _, c := range courses {
+			m += c.at(at) / n
+		}
+		for _, c := range courses {
+			d := c.at(at) - m
+			s += d * d
+		}
+		mean, sd = append(mean, m), append(sd, math.Sqrt(s/(n-1)))
+	}
+	return x, mean, sd
+}
+
+// course returns what a run is compared by, with the last value of each point.
+func (v *compareView) course(h *experiment.History) course {
+	s := v.series(h)
+	var c course
+	for i := range s.Len() {
+		// A revision of the last evaluation may repeat a moment.
+		if x := s.X(i, v.axis); len(c.x) == 0 || x > c.x[len(c.x)-1] {
+			c.x, c.y = append(c.x, x), append(c.y, s.Last(i))
+		}
+	}
+	return c
+}
+
+func (v *compareView) mouse(msg tea.MouseMsg) tea.Cmd {
+	m := msg.Mouse()
+	switch msg.(type) {
+	case tea.MouseClickMsg:
+		if i := v.top + m.Y - v.listArea.Y; v.listArea.Contains(m.X, m.Y) && i < len(v.runs) {
+			v.cursor = v.runs[i].Path
+			v.toggle(v.cursor)
+		}
+	case tea.MouseWheelMsg:
+		if m.Button == tea.MouseWheelUp {
+			v.step(-1)
+		} else {
+			v.step(1)
+		}
+	}
+	return nil
+}
+
+// arrange divides the screen into list and chart; one may be empty.
+func (v *compareView) arrange(r plot.Rect) (list, chart plot.Rect) {
+	switch {
+	case r.W >= 96:
+		w := min(compareListWide, r.W*2/5)
+		return plot.Rect{X: r.X, Y: r.Y, W: w, H: r.H}, plot.Rect{X: r.X + w, Y: r.Y, W: r.W - w, H: r.H}
+	case r.H >= 18:
+		h := min(len(v.runs)+2, r.H/3)
+		h = max(h, 4)
+		return plot.Rect{X: r.X, Y: r.Y, W: r.W, H: h}, plot.Rect{X: r.X, Y: r.Y + h, W: r.W, H: r.H - h}
+	case v.showList:
+		return r, plot.Rect{}
+	}
+	return plot.Rect{}, r
+}
+
+func (v *compareView) draw(c *plot.Canvas, r plot.Rect, t *theme) {
+	defer c.Clip(r)()
+	list, chart := v.arrange(r)
+	groups := v.grouped()
+	keys := make([]string, len(groups))
+	for i := range groups {
+		keys[i] = groups[i].key
+	}
+	v.colours.Focus(keys)
+	v.listArea = plot.Rect{}
+	if !list.Empty() {
+		v.drawList(c, list, t, groups)
+	}
+	if !chart.Empty() {
+		v.drawChart(c, chart, t, groups)
+	}
+}
+
+// drawList lists the runs, the chosen ones with their sign and colour.
+func (v *compareView) drawList(c *plot.Canvas, r plot.Rect, t *theme, groups []runGroup) {
+	right := fmt.Sprintf("%d chosen", len(v.chosen))
+	if v.loading != "" {
+		right = "reading " + filepath.Base(v.loading)
+	}
+	in := drawPanel(c, r, t, "Runs in "+v.root(), right, true)
+	defer c.Clip(in)()
+	if v.listErr != nil && in.H > 1 {
+		c.TextFit(in.X, in.Y, in.W, v.listErr.Error(), t.bad)
+		in.Y, in.H = in.Y+1, in.H-1
+	}
+	if len(v.runs) == 0 {
+		drawEmpty(c, in, "looking for runs …", t.faint)
+		return
+	}
+	if err := v.errs[v.cursor]; err != nil && in.H > 3 {
+		lines := wrap(err.Error(), in.W)
+		n := min(len(lines), in.H/3)
+		drawLines(c, plot.Rect{X: in.X, Y: in.Y + in.H - n, W: in.W, H: n}, lines, 0, t.bad)
+		in.H -= n
+	}
+	at := v.place()
+	v.top = max(0, min(v.top, len(v.runs)-in.H))
+	v.top = min(max(v.top, at-in.H+1), at)
+	v.listArea = in
+	colour := map[string]experiment.Swatch{}
+	for _, g := range groups {
+		for _, p := range g.paths {
+			colour[p] = v.colours.Of(g.key)
+		}
+	}
+	for i := range min(in.H, len(v.runs)-v.top) {
+		run, y := &v.runs[v.top+i], in.Y+i
+		sign, style := ' ', t.text
+		if slices.Contains(v.chosen, run.Path) {
+			sign = '…'
+			if w, ok := colour[run.Path]; ok {
+				style = t.series(w)
+				sign = t.signOf(w)
+			} else if v.errs[run.Path] != nil {
+				sign, style = '!', t.bad
+			}
+		}
+		c.Set(in.X, y, sign, style)
+		tail := v.tail(run, in.W)
+		room := in.W - 3 - plot.TextWidth(tail)
+		c.TextFit(in.X+2, y, room, v.label(run.Path), style)
+		c.TextRight(in.X+in.W, y, tail, t.faint)
+		if run.Path == v.cursor {
+			c.Restyle(plot.Rect{X: in.X, Y: y, W: in.W, H: 1}, func(s plot.Style) plot.Style {
+				s.Attr |= t.selected.Attr
+				if t.selected.BG != 0 {
+					s.BG = t.selected.BG
+				}
+				return s
+			})
+		}
+	}
+}
+
+// signOf is a swatch's mark in the glyphs of the terminal.
+func (t *theme) signOf(w experiment.Swatch) rune {
+	if t.glyphs == plot.ASCII {
+		return w.Letter
+	}
+	return w.Mark
+}
+
+// tail is what stands at the right of a run's name, as there is room.
+func (v *compareView) tail(run *experiment.RunInfo, w int) string {
+	parts := []string{run.Standing()}
+	if run.Path == v.own() {
+		parts[0] = "this run"
+	}
+	if !math.IsNaN(run.RMSE) && w >= 34 {
+		parts = append(parts, fmt.Sprintf("%.4g", run.RMSE))
+	}
+	return strings.Join(parts, " ")
+}
+
+// label names a run: its folder, below the root.
+func (v *compareView) label(path string) string {
+	if rel, err := filepath.Rel(v.root(), path); err == nil {
+		return filepath.ToSlash(rel)
+	}
+	return path
+}
+
+func (v *compareView) title() string {
+	title := comparisonNames[v.by]
+	if v.by == compareKernel {
+		title += " " + v.b.kernelName(v.b.chosen())
+	}
+	return title
+}
+
+func (v *compareView) drawChart(c *plot.Canvas, r plot.Rect, t *theme, groups []runGroup) {
+	right := "vs " + axisNames[v.axis]
+	if v.log && v.by == compareRMSE {
+		right += " · log"
+	}
+	in := drawPanel(c, r, t, v.title(), right, false)
+	defer c.Clip(in)()
+	ch := plot.Chart{Glyphs: t.glyphs, Styles: t.chartStyles(), Raster: &v.raster, LabelEnds: true}
+	ch.Empty = "none of the runs chosen has such values"
+	if len(v.chosen) == 0 {
+		ch.Empty = "no run is chosen"
+	} else if v.loading != "" {
+		ch.Empty = "reading …"
+	}
+	ch.Y.Log = v.log && v.by == compareRMSE
+	ch.Y.Robust = v.by != compareCoverage
+	switch v.by {
+	case compareLeader, compareKernel, compareCoverage:
+		ch.Y.Min, ch.Y.Max, ch.Y.Robust = 0, 1, false
+	}
+	if v.by == compareCoverage {
+		ch.Y.Include = []float64{0.95}
+	}
+	h := &v.b.hist
+	ch.X.Format = func(x, _ float64) string { return h.Label(v.axis, x) }
+	var missing []string
+	for i, g := range groups {
+		w := v.colours.Of(g.key)
+		style := t.series(w)
+		label := v.label(g.paths[0])
+		var courses []course
+		for _, p := range g.paths {
+			if co := v.course(v.hist(p)); len(co.x) > 0 {
+				courses = append(courses, co)
+			} else {
+				missing = append(missing, v.label(p))
+			}
+		}
+		line := plot.Line{Style: style, Dash: w.Dash, Priority: len(groups) - i, Name: label, Label: label}
+		if t.plain() {
+			line.Mark = t.signOf(w)
+		}
+		switch len(courses) {
+		case 0:
+			continue
+		case 1:
+			line.X, line.Y = courses[0].x, courses[0].y
+		default:
+			x, mean, sd := meanSD(courses, mostMeanPoints)
+			lo, hi := make([]float64, len(x)), make([]float64, len(x))
+			for k := range x {
+				lo[k], hi[k] = mean[k]-sd[k], mean[k]+sd[k]
+			}
+			// Robust limits are those of the lines. Early on, bands may be wide
+			// beyond measure; where runs have settled they must be seen whole.
+			if least, most, ok := finiteRange(lo[len(lo)/2:], hi[len(hi)/2:]); ok {
+				ch.Y.Include = append(ch.Y.Include, least, most)
+			}
+			ch.Bands = append(ch.Bands, plot.Band{Style: t.tint(w), X: x, Lo: lo, Hi: hi})
+			line.X, line.Y = x, mean
+			line.Label = fmt.Sprintf("%s, %d runs", v.hist(g.paths[0]).Start.Name, len(courses))
+			if n := v.seeds(g.paths); n < len(courses) {
+				line.Label += fmt.Sprintf(" of %d seeds", n)
+			}
+			line.Name = line.Label
+		}
+		ch.Lines = append(ch.Lines, line)
+	}
+	if len(missing) > 0 && in.H > 6 {
+		in.H--
+		c.TextFit(in.X, in.Y+in.H, in.W, "without such values: "+strings.Join(missing, ", "), t.warn)
+	}
+	ch.Draw(c, in)
+}
+
+// seeds counts the different seeds of runs.
+func (v *compareView) seeds(paths []string) int {
+	seen := map[uint64]bool{}
+	for _, p := range paths {
+		seen[v.hist(p).Start.Seed] = true
+	}
+	return len(seen)
+}
+
+// tint is the area around a line in a swatch's colour.
+func (t *theme) tint(w experiment.Swatch) plot.Style {
+	if !t.shaded() {
+		return t.series(w)
+	}
+	ground := 0xff
+	if t.dark {
+		ground = 0x10
+	}
+	rgb := w.On(t.dark)
+	mix := func(v uint8) uint8 { return uint8((int(v) + 3*ground) / 4) }
+	return plot.Style{BG: plot.RGB(mix(rgb.R), mix(rgb.G), mix(rgb.B))}
+}

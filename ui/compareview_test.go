@@ -1,0 +1,203 @@
+package ui
+
+import (
+	"encoding/json"
+	"errors"
+	"math"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"kestrel/experiment"
+)
+
+func TestMeanAndSDOfCourses(t *testing.T) {
+	nan := math.NaN()
+	// Worked out by hand. Both reach from 1 to 4; their points there are 1, 2, 3
+	// and 4, with values 1, 2, 3, 4 and 3, 4, 5, 10.
+	x, mean, sd := meanSD([]course{
+		{[]float64{0, 2, 4}, []float64{0, 2, 4}},
+		{[]float64{1, 3, 4, 6}, []float64{3, 5, 10, 0}},
+	}, 100)
+	r2 := math.Sqrt2
+	same(t, "x", x, []float64{1, 2, 3, 4})
+	same(t, "mean", mean, []float64{2, 3, 4, 7})
+	same(t, "sd", sd, []float64{r2, r2, r2, 3 * r2}) // |a − b|/√2 of two
+	// Three at one place: mean 2, deviations −1, 0, 1, so sd 1 with n − 1.
+	_, mean, sd = meanSD([]course{{[]float64{5}, []float64{1}}, {[]float64{5}, []float64{2}}, {[]float64{5}, []float64{3}}}, 100)
+	same(t, "mean of three", mean, []float64{2})
+	same(t, "sd of three", sd, []float64{1})
+	// A gap in one is a gap of the mean, and where it touches it too.
+	x, mean, _ = meanSD([]course{{[]float64{0, 1, 2, 3}, []float64{0, nan, 2, 3}}, {[]float64{0, 0.5, 3}, []float64{0, 0, 0}}}, 100)
+	same(t, "x with a gap", x, []float64{0, 0.5, 1, 2, 3})
+	same(t, "mean with a gap", mean, []float64{0, nan, nan, 1, 1.5})
+	// No common range; an empty one; one alone has no sd.
+	if x, _, _ := meanSD([]course{{[]float64{0, 1}, []float64{0, 0}}, {[]float64{2, 3}, []float64{0, 0}}}, 100); len(x) > 0 {
+		t.Errorf("a mean at %v, where no two are", x)
+	}
+	if x, _, _ := meanSD([]course{{}, {[]float64{2, 3}, []float64{0, 0}}}, 100); len(x) > 0 {
+		t.Errorf("a mean at %v with an empty course", x)
+	}
+	if _, _, sd := meanSD([]course{{[]float64{0}, []float64{0}}}, 100); !math.IsNaN(sd[0]) {
+		t.Errorf("sd %v of one", sd[0])
+	}
+	// Thinned: the ends stay.
+	var long course
+	for i := range 1000 {
+		long.x, long.y = append(long.x, float64(i)), append(long.y, 2*float64(i))
+	}
+	x, mean, _ = meanSD([]course{long, long}, 10)
+	if len(x) != 10 || x[0] != 0 || x[9] != 999 || !slices.IsSorted(x) || mean[9] != 1998 {
+		t.Errorf("thinned to %v, %v", x, mean)
+	}
+}
+
+func same(t *testing.T, what string, got, want []float64) {
+	t.Helper()
+	ok := len(got) == len(want)
+	for i := range got {
+		ok = ok && (math.Abs(got[i]-want[i]) < 1e-12 || math.IsNaN(got[i]) && math.IsNaN(want[i]))
+	}
+	if !ok {
+		t.Errorf("%s is %v, want %v", what, got, want)
+	}
+}
+
+// writeRun writes the event log of an invented run with its seed and a number
+// added to its errors.
+func writeRun(t *testing.T, dir string, seed uint64, config string, more float64) {
+	t.Helper()
+	events := settle(demoEvents(t, "K12", 4), experiment.Finished, "done")
+	events[0].Start.Seed, events[0].Start.Config = seed, config
+	var log strings.Builder
+	for i := range events {
+		for m := range events[i].Metrics {
+			events[i].Metrics[m].RMSE += experiment.Number(more)
+		}
+		line, err := json.Marshal(&events[i])
+		if err != nil {
+			t.Fatal(err)
+		}
+		log.Write(append(line, '\n'))
+	}
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(dir, "events.jsonl"), []byte(log.String()), 0o644); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func TestCompareView(t *testing.T) {
+	root := t.TempDir()
+	rep := filepath.Join(root, "rep")
+	config := "seed = 1 # of everything\nname = \"demo\"\n\n[data]\nseed = 5\n"
+	writeRun(t, filepath.Join(rep, "001"), 1, config, 0)
+	writeRun(t, filepath.Join(rep, "002"), 2, strings.Replace(config, "seed = 1", "seed = 2", 1), 0.2)
+	writeRun(t, filepath.Join(root, "other"), 1, config+"batch = 7\n", 0)
+	if err := os.MkdirAll(filepath.Join(root, "bad"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(root, "bad", "events.jsonl"), []byte("{\n{\n"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+
+	own, err := experiment.ReadEvents(filepath.Join(rep, "001"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	a := testApp(t, 120, 36, nil)
+	b := newBench(a, filepath.Join(rep, "001"), nil, newMailbox())
+	a.show(b)
+	for i := range own {
+		b.apply(&own[i])
+	}
+	b.at = comparePlace
+	v := b.views[comparePlace].(*compareView)
+	asked := 0
+	ask := func() {
+		t.Helper()
+		for range 20 {
+			cmd := b.refresh()
+			if cmd == nil {
+				return
+			}
+			asked++
+			if b.refresh() != nil {
+				t.Fatal("two things are read at once")
+			}
+			b.message(cmd())
+		}
+		t.Fatal("it does not stop reading")
+	}
+	ask()
+	if len(v.runs) != 4 || v.runs[0].Path != v.own() || asked != 1 {
+		t.Fatalf("%d runs after %d questions, first %v; want 4, this one first", len(v.runs), asked, v.runs)
+	}
+	mustShow(t, shown(b, 120, 33), "rep/001", "this run", "other", "damaged")
+
+	viewKeys(t, b, "a") // the repeats of this run
+	ask()
+	if len(v.chosen) != 2 || asked != 2 {
+		t.Fatalf("chosen %v after %d questions", v.chosen, asked)
+	}
+	v.toggle(filepath.Join(root, "other"))
+	v.toggle(filepath.Join(root, "bad"))
+	ask()
+	groups := v.grouped()
+	if len(groups) != 2 || len(groups[0].paths) != 2 || len(groups[1].paths) != 1 {
+		t.Fatalf("groups %v; want the two seeds together and the other config by itself", groups)
+	}
+	var courses []course
+	for _, p := range groups[0].paths {
+		courses = append(courses, v.course(v.hist(p)))
+	}
+	// The fixture's errors after evaluation i are .03 + .1/i, at 3 i + .1 seconds.
+	_, mean, sd := meanSD(courses, 100)
+	same(t, "mean", mean, []float64{.23, .18, .03 + .1/3 + .1, .155})
+	for _, s := range sd {
+		if math.Abs(s-.2/math.Sqrt2) > 1e-12 {
+			t.Errorf("sd %v of errors .2 apart", s)
+		}
+	}
+	same(t, "seconds", courses[0].x, []float64{3.1, 6.1, 9.1, 12.1})
+	mustShow(t, shown(b, 160, 33), "demo, 2 runs", "RMSE on held-out rows", "other")
+	v.cursor = filepath.Join(root, "bad")
+	mustShow(t, shown(b, 160, 33), "line 1")
+
+	viewKeys(t, b, "d")
+	if n := len(v.grouped()); n != 3 {
+		t.Errorf("%d groups with every run by itself, want 3", n)
+	}
+	if s := shown(b, 160, 33); strings.Contains(s, "2 runs") {
+		t.Errorf("still a mean:\n%s", s)
+	}
+	viewKeys(t, b, "v", "v", "v", "v", "x")
+	id := b.chosen()
+	mustShow(t, shown(b, 160, 33), "Posterior of "+b.kernelName(id), "vs evaluation")
+	// Of the chosen kernel the posterior as in the events.
+	h := v.hist(groups[1].paths[0])
+	got := v.course(h)
+	want := demoEvaluation(demoStart(t, "K12", 12), 4).Kernels[h.Index(id)].Fit.Posterior
+	if n := len(got.y); n != 4 || math.Abs(got.y[3]-float64(want)) > 1e-6 || got.x[3] != 4 {
+		t.Errorf("posterior %v at %v, want %v at 4", got.y, got.x, want)
+	}
+	viewKeys(t, b, "backspace")
+	if len(v.chosen) != 1 || v.chosen[0] != v.own() {
+		t.Errorf("chosen %v, want this run only", v.chosen)
+	}
+}
+
+func TestCompareViewTellsWhatCannotBeListed(t *testing.T) {
+	b := testApp(t, 120, 36, demoEvents(t, "K12", 2)).bench
+	b.at = comparePlace
+	v := b.views[comparePlace].(*compareView)
+	v.listed = true
+	v.loaded(compareMsg{of: v, err: errors.New("no permission to list")})
+	mustShow(t, shown(b, 120, 33), "no permission to list", "this run")
+	if v.loaded(compareMsg{of: &compareView{}, err: errors.New("of another")}); v.listErr.Error() != "no permission to list" {
+		t.Error("it takes in what another view asked for")
+	}
+}

@@ -1,0 +1,640 @@
+package ui
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+
+	tea "charm.land/bubbletea/v2"
+
+	"kestrel/experiment"
+	"kestrel/ui/plot"
+)
+
+// residualKind says what stands below the fit.
+type residualKind int
+
+const (
+	residualsAlong residualKind = iota // standardised, against the column
+	residualsQQ
+	residualsHistogram
+	residualsNone
+	residualKinds
+)
+
+var residualNames = [residualKinds]string{"standardised residuals", "quantiles of the residuals", "histogram of the residuals", ""}
+
+const (
+	fitMargin    = 0.05 // shown beyond the data, of their range
+	fitBeyond    = 1.0  // that zooming out reaches, of the range
+	mostDrawn    = 4000 // points
+	mostResidual = 2000 // rows
+)
+
+// fitView shows the data with what is believed about them along one input.
+type fitView struct {
+	b      *bench
+	column int
+	single bool // the chosen kernel, not the average
+	below  residualKind
+	lo, hi float64 // shown; equal: all
+	at     float64 // crosshair, NaN: none
+
+	held  []float64 // values of the inputs, nil: medians
+	other int       // the held input that is changed by < >
+
+	curve, points, residuals answer
+
+	chart  plot.Layout
+	raster plot.Raster
+}
+
+func newFitView(b *bench) *fitView { return &fitView{b: b, at: math.NaN()} }
+
+func (v *fitView) name() string { return "fit" }
+
+func (v *fitView) groups() []bindingGroup {
+	do := func(f func()) func() tea.Cmd {
+		return func() tea.Cmd { f(); return nil }
+	}
+	many := v.inputs() > 1
+	return []bindingGroup{{"fit", []binding{
+		{keys: []string{"b"}, label: "b", short: "average or kernel", about: "averaged over kernels, or the chosen kernel alone", do: do(func() { v.single = !v.single })},
+		{keys: []string{"v"}, label: "v", short: "residuals", about: "below: residuals, their quantiles, their histogram, nothing", do: do(func() { v.below = (v.below + 1) % residualKinds })},
+		{keys: []string{"+", "="}, label: "+ −", short: "zoom", about: "zoom in or out, about the crosshair; also the wheel", do: do(func() { v.zoom(0.5, v.centre()) })},
+		{keys: []string{"-"}, do: do(func() { v.zoom(2, v.centre()) })},
+		{keys: []string{"left", "h"}, label: "← →", about: "move the part that is shown", do: do(func() { v.pan(-0.25) })},
+		{keys: []string{"right", "l"}, do: do(func() { v.pan(0.25) })},
+		{keys: []string{"0"}, label: "0", about: "the whole range", do: do(func() { v.lo, v.hi = 0, 0 })},
+		{keys: []string{"shift+left", ","}, label: ", .", about: "crosshair left or right; also a click", do: do(func() { v.move(-1) })},
+		{keys: []string{"shift+right", "."}, do: do(func() { v.move(1) })},
+		{keys: []string{"c"}, label: "c", short: "column", about: "the input along which the fit is drawn", off: !many, do: do(v.nextColumn)},
+		{keys: []string{"o"}, label: "o", about: "which of the other inputs < and > change", off: !many, do: do(v.nextOther)},
+		{keys: []string{"<"}, label: "< >", about: "change the value at which that input is held", off: !many, do: do(func() { v.hold(-0.05) })},
+		{keys: []string{">"}, off: !many, do: do(func() { v.hold(0.05) })},
+		{keys: []string{"M"}, label: "M", about: "hold the other inputs at their medians", off: v.held == nil, do: do(func() { v.held = nil })},
+	}}}
+}
+
+func (v *fitView) inputs() int {
+	if s := v.b.hist.Start; s != nil {
+		return len(s.Inputs())
+	}
+	return 0
+}
+
+// extent is the range of the data with the margin.
+func (v *fitView) extent() (lo, hi float64) {
+	if v.column >= v.inputs() {
+		return 0, 1
+	}
+	in := &v.b.hist.Start.Inputs()[v.column]
+	d := fitMargin * (in.Max - in.Min)
+	if !(d > 0) {
+		d = max(1, math.Abs(in.Min)) / 2
+	}
+	return in.Min - d, in.Max + d
+}
+
+// window is the range that is shown.
+func (v *fitView) window() (lo, hi float64) {
+	if v.hi > v.lo {
+		return v.lo, v.hi
+	}
+	return v.extent()
+}
+
+func (v *fitView) centre() float64 {
+	lo, hi := v.window()
+	if v.at >= lo && v.at <= hi {
+		return v.at
+	}
+	return lo + (hi-lo)/2
+}
+
+func (v *fitView) zoom(factor, at float64) {
+	all0, all1 := v.extent()
+	span := fitBeyond * (all1 - all0)
+	lo, hi := v.window()
+	lo, hi = plot.ZoomRange(lo, hi, at, factor, all0-span, all1+span)
+	if hi > lo {
+		v.lo, v.hi = lo, hi
+	}
+}
+
+func (v *fitView) pan(part float64) {
+	all0, all1 := v.extent()
+	span := fitBeyond * (all1 - all0)
+	lo, hi := v.window()
+	v.lo, v.hi = plot.Pan(lo, hi, part, all0-span, all1+span)
+}
+
+// move moves the crosshair by a cell.
+func (v *fitView) move(by int) {
+	lo, hi := v.window()
+	step := (hi - lo) / float64(max(20, v.chart.Plot.W))
+	if math.IsNaN(v.at) {
+		v.at = lo + (hi-lo)/2
+		return
+	}
+	v.at = max(lo, min(hi, v.at+float64(by)*step))
+}
+
+func (v *fitView) nextColumn() {
+	v.column = cycle(v.column, v.inputs())
+	v.lo, v.hi, v.at = 0, 0, math.NaN()
+	if v.other == v.column {
+		v.nextOther()
+	}
+}
+
+func (v *fitView) nextOther() {
+	v.other = cycle(v.other, v.inputs())
+	if v.other == v.column {
+		v.other = cycle(v.other, v.inputs())
+	}
+}
+
+// hold moves the value of the other input by a part of its range.
+func (v *fitView) hold(part float64) {
+	if v.other == v.column {
+		v.nextOther()
+	}
+	if v.held == nil {
+		data, ok := known[fitPoints](&v.points, v.pointsSubject())
+		if !ok {
+			return // the medians are not known yet
+		}
+		v.held = data.medians()
+	}
+	in := &v.b.hist.Start.Inputs()[v.other]
+	v.held = slices.Clone(v.held) // the last is in a question
+	v.held[v.other] = max(in.Min, min(in.Max, v.held[v.other]+part*(in.Max-in.Min)))
+}
+
+// kernel is that of the fit, "" for the average.
+func (v *fitView) kernel() string {
+	if v.single {
+		return v.b.chosen()
+	}
+	return ""
+}
+
+func (v *fitView) curveSubject() string {
+	return fmt.Sprint(v.column, " ", v.held, " ", v.kernel())
+}
+func (v *fitView) pointsSubject() string   { return fmt.Sprint(v.column) }
+func (v *fitView) residualSubject() string { return "of " + v.kernel() }
+
+// fitPoints is the data along a column.
+type fitPoints struct {
+	*experiment.PointSet
+	inputs []experiment.ColumnInfo
+}
+
+func (p *fitPoints) medians() []float64 {
+	var out []float64
+	for i := range p.inputs {
+		out = append(out, p.inputs[i].Median)
+	}
+	return out
+}
+
+// refresh implements view.
+func (v *fitView) refresh() tea.Cmd {
+	if v.inputs() == 0 {
+		return nil
+	}
+	v.column = min(v.column, v.inputs()-1)
+	column, kernel, below := v.column, v.kernel(), v.below
+	lo, hi := v.window()
+	// As many points as there are dots, in steps so that a resize asks seldom.
+	points := max(80, min(480, (v.b.app.w*2+39)/40*40))
+	q := experiment.FitQuery{Column: column, Low: lo, High: hi, Points: points, Held: v.held, Kernel: kernel}
+	qs := []inquiry{
+		{to: &v.points, subject: v.pointsSubject(), f: func(_ context.Context, i inspector) (any, error) {
+			p, err := i.Points(column, mostDrawn)
+			if err != nil {
+				return nil, err
+			}
+			return fitPoints{p, i.Inputs()}, nil
+		}},
+		{to: &v.curve, subject: v.curveSubject(), detail: fmt.Sprint(lo, " ", hi, " ", points), f: func(ctx context.Context, i inspector) (any, error) {
+			return i.Curve(ctx, q)
+		}},
+	}
+	if below != residualsNone {
+		qs = append(qs, inquiry{to: &v.residuals, subject: v.residualSubject(), f: func(ctx context.Context, i inspector) (any, error) {
+			return i.Residuals(ctx, kernel, mostResidual)
+		}})
+	}
+	return v.b.inquire(qs...)
+}
+
+func (v *fitView) mouse(msg tea.MouseMsg) tea.Cmd {
+	m := msg.Mouse()
+	if !v.chart.Plot.Contains(m.X, m.Y) {
+		return nil
+	}
+	switch msg.(type) {
+	case tea.MouseWheelMsg:
+		switch m.Button {
+		case tea.MouseWheelUp:
+			v.zoom(0.8, v.chart.XAt(m.X))
+		case tea.MouseWheelDown:
+			v.zoom(1.25, v.chart.XAt(m.X))
+		}
+	case tea.MouseClickMsg, tea.MouseMotionMsg:
+		v.at = v.chart.XAt(m.X)
+	}
+	return nil
+}
+
+// title says whose fit it is, and how good.
+func (v *fitView) title() (title, right string) {
+	title = "Fit, averaged over kernels"
+	if c, ok := known[*experiment.Curve](&v.curve, v.curveSubject()); ok && !v.single {
+		title = fmt.Sprintf("Fit, averaged over %d kernels", len(c.IDs))
+		if len(c.IDs) == 1 {
+			title = "Fit, all weight on " + v.b.kernelName(c.IDs[0])
+		}
+	}
+	if v.single {
+		title = "Fit of " + v.b.kernelName(v.b.chosen())
+	}
+	if s := v.b.hist.Start; s != nil && v.inputs() > 1 {
+		title += " along " + s.Inputs()[v.column].Name
+	}
+	right = v.scores()
+	if note, _ := v.b.answerNote(&v.curve, v.curveSubject()); note != "" {
+		right = strings.TrimPrefix(right+" · "+note, " · ")
+	}
+	return title, right
+}
+
+// scores are the errors on the rows held out, else on those seen.
+func (v *fitView) scores() string {
+	text := func(rmse, coverage float64, rows string) string {
+		return fmt.Sprintf("RMSE %.4g · %.0f %% of %s in the band", rmse, 100*coverage, rows)
+	}
+	if r, ok := known[*experiment.Residuals](&v.residuals, v.residualSubject()); ok {
+		if r.Test {
+			return text(r.RMSE, r.Coverage95, "test rows")
+		}
+		return text(r.RMSE, r.Coverage95, "training rows")
+	}
+	if !v.single {
+		for _, m := range v.b.hist.Metrics {
+			if m.Method == experiment.MethodAverage {
+				return text(float64(m.RMSE), float64(m.Coverage95), "test rows")
+			}
+		}
+	}
+	return ""
+}
+
+func (v *fitView) draw(c *plot.Canvas, r plot.Rect, t *theme) {
+	defer c.Clip(r)()
+	v.chart = plot.Layout{}
+	if v.inputs() == 0 {
+		drawEmpty(c, r, "the run has not told its data yet", t.faint)
+		return
+	}
+	v.column = min(v.column, v.inputs()-1)
+	title, right := v.title()
+	if plot.TextWidth(title)+plot.TextWidth(right)+8 > r.W {
+		if s := v.scores(); s != "" {
+			right, _, _ = strings.Cut(s, " · ")
+		}
+	}
+	low := 0
+	if v.below != residualsNone && r.H >= 18 {
+		low = max(7, r.H*3/10)
+	}
+	in := drawPanel(c, plot.Rect{X: r.X, Y: r.Y, W: r.W, H: r.H - low}, t, title, right, false)
+	undo := c.Clip(in)
+	v.drawFit(c, in, t)
+	undo()
+	if low > 0 {
+		note, _ := v.b.answerNote(&v.residuals, v.residualSubject())
+		in := drawPanel(c, plot.Rect{X: r.X, Y: r.Y + r.H - low, W: r.W, H: low}, t, v.residualTitle(), note, false)
+		undo := c.Clip(in)
+		v.drawResiduals(c, in, t)
+		undo()
+	}
+}
+
+// drawFit draws the data, the bands and the mean, and below them what is held
+// and what stands under the crosshair.
+func (v *fitView) drawFit(c *plot.Canvas, r plot.Rect, t *theme) {
+	lo, hi := v.window()
+	ch := plot.Chart{Glyphs: t.glyphs, Styles: t.chartStyles(), Raster: &v.raster, Empty: "no evaluation yet"}
+	ch.Legend = r.H >= 8
+	points, havePoints := known[fitPoints](&v.points, v.pointsSubject())
+	curve, haveCurve := known[*experiment.Curve](&v.curve, v.curveSubject())
+	if !havePoints && !haveCurve {
+		text, bad := v.b.answerNote(&v.points, v.pointsSubject())
+		drawEmpty(c, r, text, map[bool]plot.Style{true: t.bad, false: t.faint}[bad])
+		return
+	}
+	foot := v.foot(points, havePoints, curve, haveCurve)
+	if r.H >= 7 && len(foot) > 0 {
+		r.H--
+		x := r.X
+		for _, f := range foot {
+			style := t.faint
+			if f.bad {
+				style = t.bad
+			}
+			x = c.TextFit(x, r.Y+r.H, r.X+r.W-x, f.text, style) + 2
+		}
+	}
+	var shown []float64 // what the limits of y have to enclose
+	if havePoints {
+		shown = v.scatter(&ch, points.PointSet, t)
+	}
+	if haveCurve {
+		v.belief(&ch, curve, t, &shown)
+	}
+	ch.X.Min, ch.X.Max = lo, hi
+	v.b.along(&ch.X, v.column, lo, hi, r.W)
+	if y := v.b.hist.Start.Target(); y != nil {
+		ch.Y.Title, ch.Y.Unit = y.Name, y.Unit
+	}
+	if low, high, ok := finiteRange(shown); ok && high > low {
+		pad := 0.04 * (high - low)
+		ch.Y.Min, ch.Y.Max = low-pad, high+pad
+	}
+	if v.at >= lo && v.at <= hi {
+		ch.Cursor = &v.at
+	}
+	v.chart = ch.Draw(c, r)
+}
+
+// scatter adds the rows that are in the window, and returns their targets.
+func (v *fitView) scatter(ch *plot.Chart, p *experiment.PointSet, t *theme) (shown []float64) {
+	lo, hi := v.window()
+	kinds := [...]plot.Scatter{
+		experiment.PointSeen:   {Name: "training rows seen", Style: t.text, Priority: 1},
+		experiment.PointUnseen: {Name: "still to come", Style: t.faint},
+		experiment.PointTest:   {Name: "test rows", Style: t.warn, Mark: t.testMark(), Priority: 2},
+	}
+	for i, x := range p.X {
+		if x < lo || x > hi {
+			continue
+		}
+		k := &kinds[p.Kind[i]]
+		k.X, k.Y = append(k.X, x), append(k.Y, p.Y[i])
+		shown = append(shown, p.Y[i])
+	}
+	for _, k := range [...]experiment.PointKind{experiment.PointUnseen, experiment.PointSeen, experiment.PointTest} {
+		if len(kinds[k].X) > 0 {
+			ch.Scatters = append(ch.Scatters, kinds[k])
+		}
+	}
+	return shown
+}
+
+// testMark is the sign of a row held out.
+func (t *theme) testMark() rune {
+	if t.glyphs == plot.ASCII {
+		return 'x'
+	}
+	return '×'
+}
+
+// belief adds the mean and the bands, and to what is shown the mean and as much
+// of the band of y as is not far beyond.
+func (v *fitView) belief(ch *plot.Chart, curve *experiment.Curve, t *theme, shown *[]float64) {
+	y, f := t.bandStyles()
+	if t.shaded() {
+		ch.Bands = []plot.Band{
+			{Name: "95 % of y", Style: y, X: curve.X, Lo: curve.Lower, Hi: curve.Upper},
+			{Name: "of f", Style: f, X: curve.X, Lo: curve.LowerF, Hi: curve.UpperF},
+		}
+	} else {
+		// Two patterns one on the other cannot be told apart.
+		ch.Bands = []plot.Band{{Name: "95 % of f", Style: f, X: curve.X, Lo: curve.LowerF, Hi: curve.UpperF}}
+		ch.Lines = append(ch.Lines,
+			plot.Line{Name: "of y", Style: t.faint, Dash: 2, X: curve.X, Y: curve.Lower},
+			plot.Line{Style: t.faint, Dash: 2, X: curve.X, Y: curve.Upper})
+	}
+	style := t.focus
+	if v.single {
+		style = t.series(v.b.palette.Of(v.b.chosen()))
+	}
+	ch.Lines = append(ch.Lines, plot.Line{Name: "mean", Style: style, Priority: 3, X: curve.X, Y: curve.Mean})
+
+	from, to := v.window()
+	var mean []float64
+	for i, x := range curve.X {
+		if x >= from && x <= to {
+			mean = append(mean, curve.Mean[i])
+		}
+	}
+	lo, hi, ok := finiteRange(*shown, mean)
+	if !ok {
+		lo, hi, ok = finiteRange(curve.Lower, curve.Upper)
+	}
+	if !ok {
+		return
+	}
+	*shown = append(*shown, mean...)
+	least, most := lo-(hi-lo)/2, hi+(hi-lo)/2
+	for i, x := range curve.X {
+		if x >= from && x <= to {
+			*shown = append(*shown, max(least, min(curve.Lower[i], most)), min(most, max(curve.Upper[i], least)))
+		}
+	}
+}
+
+// remark is a text below the chart.
+type remark struct {
+	text string
+	bad  bool
+}
+
+// foot says what stands under the crosshair, at what the other inputs are held,
+// and what went wrong.
+func (v *fitView) foot(points fitPoints, havePoints bool, curve *experiment.Curve, haveCurve bool) (out []remark) {
+	if haveCurve && !math.IsNaN(v.at) {
+		if text := v.reading(curve); text != "" {
+			out = append(out, remark{text: text})
+		}
+	}
+	for _, a := range [...]*answer{&v.curve, &v.points} {
+		if a.err != nil {
+			return append(out, remark{a.err.Error(), true})
+		}
+	}
+	if havePoints && v.inputs() > 1 {
+		values := v.held
+		if values == nil {
+			values = points.medians()
+		}
+		var parts []string
+		for i := range points.inputs {
+			if i == v.column || i >= len(values) {
+				continue
+			}
+			in := &points.inputs[i]
+			text := in.Name + " = " + digits5(values[i])
+			if in.Time {
+				text = in.Name + " = " + in.At(values[i]).Format("2006-01-02 15:04")
+			}
+			if v.other == i {
+				text = "‹" + text + "›"
+			}
+			parts = append(parts, text)
+		}
+		held := "held at medians: "
+		if v.held != nil {
+			held = "held: "
+		}
+		out = append(out, remark{text: held + strings.Join(parts, ", ")})
+	}
+	return out
+}
+
+// reading is the belief at the crosshair, between the points linearly.
+func (v *fitView) reading(curve *experiment.Curve) string {
+	i, u := bracket(curve.X, v.at)
+	if i < 0 {
+		return ""
+	}
+	at := func(y []float64) string { return digits5((1-u)*y[i] + u*y[i+1]) }
+	name, x := "x", digits5(v.at)
+	if s := v.b.hist.Start; s != nil && v.column < len(s.Inputs()) {
+		in := &s.Inputs()[v.column]
+		name = in.Name
+		if data, ok := known[fitPoints](&v.points, v.pointsSubject()); ok && data.inputs[v.column].Time {
+			x = data.inputs[v.column].At(v.at).Format("2006-01-02 15:04:05")
+		}
+	}
+	return fmt.Sprintf("%s %s: mean %s, f %s to %s, y %s to %s", name, x, at(curve.Mean), at(curve.LowerF), at(curve.UpperF), at(curve.Lower), at(curve.Upper))
+}
+
+// bracket returns the interval of ascending xs that x is in and where in it,
+// from 0 to 1; −1 if it is outside.
+func bracket(xs []float64, x float64) (i int, u float64) {
+	n := len(xs)
+	if n < 2 || !(x >= xs[0] && x <= xs[n-1]) {
+		return -1, 0
+	}
+	i, found := slices.BinarySearch(xs, x)
+	if !found || i == n-1 {
+		i--
+	}
+	i = max(0, min(i, n-2))
+	if w := xs[i+1] - xs[i]; w > 0 {
+		u = (x - xs[i]) / w
+	}
+	return i, u
+}
+
+func (v *fitView) residualTitle() string {
+	name := residualNames[v.below]
+	if r, ok := known[*experiment.Residuals](&v.residuals, v.residualSubject()); ok {
+		rows := "training rows seen"
+		if r.Test {
+			rows = "test rows"
+		}
+		of := fmt.Sprint(len(r.Standardised))
+		if r.Of > len(r.Standardised) {
+			of += fmt.Sprintf(" of %d", r.Of)
+		}
+		name += fmt.Sprintf(" at %s %s", of, rows)
+	}
+	return strings.ToUpper(name[:1]) + name[1:]
+}
+
+// twoSided95 is the quantile of a normal that leaves 2.5 % above.
+const twoSided95 = 1.959963984540054
+
+func (v *fitView) drawResiduals(c *plot.Canvas, r plot.Rect, t *theme) {
+	res, ok := known[*experiment.Residuals](&v.residuals, v.residualSubject())
+	if !ok || len(res.Standardised) == 0 {
+		text, bad := v.b.answerNote(&v.residuals, v.residualSubject())
+		drawEmpty(c, r, text, map[bool]plot.Style{true: t.bad, false: t.faint}[bad])
+		return
+	}
+	style := t.text
+	if res.Test {
+		style = t.warn
+	}
+	level := func(y float64, dash int) plot.Line {
+		lo, hi := v.window()
+		return plot.Line{Style: t.faint, Dash: dash, X: []float64{lo, hi}, Y: []float64{y, y}}
+	}
+	ch := plot.Chart{Glyphs: t.glyphs, Styles: t.chartStyles(), Raster: &v.raster}
+	switch v.below {
+	case residualsAlong:
+		lo, hi := v.window()
+		s := plot.Scatter{Style: style, Priority: 1}
+		for i, z := range res.Standardised {
+			if x := res.X[i*res.Inputs+v.column]; x >= lo && x <= hi {
+				s.X, s.Y = append(s.X, x), append(s.Y, z)
+			}
+		}
+		ch.Scatters = []plot.Scatter{s}
+		ch.Lines = []plot.Line{level(0, 0), level(twoSided95, 2), level(-twoSided95, 2)}
+		ch.Y.Include, ch.Y.Robust, ch.Y.Title = []float64{-3, 3}, true, "sd"
+		ch.X.Min, ch.X.Max = lo, hi
+		v.b.along(&ch.X, v.column, lo, hi, r.W)
+	case residualsQQ:
+		z := sortedFinite(res.Standardised)
+		s := plot.Scatter{Style: style, Priority: 1, Y: z}
+		for i := range z {
+			s.X = append(s.X, normalQuantile((float64(i)+0.5)/float64(len(z))))
+		}
+		ch.Scatters = []plot.Scatter{s}
+		ch.Lines = []plot.Line{{Style: t.faint, X: []float64{-4, 4}, Y: []float64{-4, 4}}}
+		ch.X.Min, ch.X.Max = -4, 4
+		ch.X.Title, ch.Y.Title, ch.Y.Robust = "quantile of a normal", "sd", true
+	case residualsHistogram:
+		v.drawHistogram(c, r, t, res.Standardised, style)
+		return
+	}
+	ch.Draw(c, r)
+}
+
+func sortedFinite(values []float64) []float64 {
+	out := slices.DeleteFunc(slices.Clone(values), func(v float64) bool { return math.IsNaN(v) || math.IsInf(v, 0) })
+	slices.Sort(out)
+	return out
+}
+
+func normalQuantile(p float64) float64 { return math.Sqrt2 * math.Erfinv(2*p-1) }
+
+// drawHistogram counts standardised residuals from −4 to 4; the tails stand as
+// numbers.
+func (v *fitView) drawHistogram(c *plot.Canvas, r plot.Rect, t *theme, z []float64, style plot.Style) {
+	bins := max(8, min(40, r.W/2))
+	counts := make([]int, bins)
+	low, high := 0, 0
+	for _, x := range z {
+		switch at := int(math.Floor((x + 4) / 8 * float64(bins))); {
+		case math.IsNaN(x):
+		case at < 0:
+			low++
+		case at >= bins:
+			high++
+		default:
+			counts[at]++
+		}
+	}
+	if r.H < 3 {
+		return
+	}
+	plot.Histogram(c, plot.Rect{X: r.X, Y: r.Y, W: r.W, H: r.H - 1}, counts, style, t.glyphs)
+	y := r.Y + r.H - 1
+	c.Text(r.X, y, "−4 sd", t.faint)
+	c.TextRight(r.X+r.W, y, "4 sd", t.faint)
+	text := "0"
+	if low+high > 0 {
+		text = fmt.Sprintf("%d below, %d above", low, high)
+	}
+	c.TextFit(r.X+max(0, (r.W-plot.TextWidth(text))/2), y, r.W, text, t.faint)
+}

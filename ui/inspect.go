@@ -1,0 +1,282 @@
+package ui
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+
+	tea "charm.land/bubbletea/v2"
+
+	"kestrel/experiment"
+)
+
+// inspector answers what a run has learned; an experiment.Inspector is one.
+type inspector interface {
+	Evaluation() int
+	Inputs() []experiment.ColumnInfo
+	Curve(ctx context.Context, q experiment.FitQuery) (*experiment.Curve, error)
+	Points(column, most int) (*experiment.PointSet, error)
+	Residuals(ctx context.Context, kernel string, most int) (*experiment.Residuals, error)
+	Components(ctx context.Context, id string, q experiment.FitQuery) ([]experiment.ComponentCurve, error)
+	Covariance(id string, column, points int) (*experiment.CovarianceCurve, error)
+	PriorDraws(id string, column, points, draws int) (*experiment.PriorDraws, error)
+	Similarity(ctx context.Context, top int) (*experiment.Similarity, error)
+	Close() error
+}
+
+// answer is the last answer to a question of a view; it stays until there is a
+// newer one.
+type answer struct {
+	value      any
+	subject    string // what the value is about
+	evaluation int    // that the value was given as of
+	err        error  // of the last asking, whatever the value
+
+	key   string                 // subject and details asked last
+	about *experiment.Evaluation // asked last
+	asked int                    // when, counted in questions
+}
+
+// known returns what an answer holds about a subject; false if it holds
+// nothing about that.
+func known[T any](a *answer, subject string) (value T, ok bool) {
+	if a.subject != subject {
+		return value, false
+	}
+	value, ok = a.value.(T)
+	return value, ok
+}
+
+// inquiry is a question of a view: about a subject, such as a kernel, an old
+// answer about another is of no use; a detail, such as a zoom, is of less weight.
+type inquiry struct {
+	to      *answer
+	subject string
+	detail  string
+	f       func(ctx context.Context, i inspector) (any, error)
+}
+
+func (q *inquiry) key() string { return q.subject + "\x00" + q.detail }
+
+// inspection asks an inspector, one question at a time, outside the screen's
+// goroutine. There is a new inspector for every evaluation that is asked about.
+type inspection struct {
+	open func(ctx context.Context) (inspector, error) // nil: of the bench's run
+
+	// Of the screen's goroutine.
+	busy   bool
+	count  int       // questions
+	rest   time.Time // before this nothing is asked only because of a newer evaluation
+	waking bool      // a message at the end of the rest is on its way
+	late   lateness
+
+	// Of the question under way.
+	mu     sync.Mutex
+	now    inspector
+	about  *experiment.Evaluation
+	closed bool
+}
+
+// lateness is how often an inspector was older than the evaluation asked about:
+// of another process's run, the event comes before the checkpoint.
+type lateness struct {
+	about *experiment.Evaluation
+	times int
+}
+
+const (
+	mostLate = 20          // times
+	lateRest = time.Second // between them
+	mostRest = 10 * time.Second
+)
+
+var errInspectionClosed = errors.New("the run has been closed")
+
+// take returns an inspector that knows an evaluation; the mutex is held.
+func (i *inspection) take(ctx context.Context, about *experiment.Evaluation, open func(context.Context) (inspector, error)) (inspector, error) {
+	if i.closed {
+		return nil, errInspectionClosed
+	}
+	if i.now != nil && (i.about == about && i.now.Evaluation() >= about.Index) {
+		return i.now, nil
+	}
+	next, err := open(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if i.now != nil {
+		_ = i.now.Close() // it has only been read from
+	}
+	i.now, i.about = next, about
+	return next, nil
+}
+
+// close ends the inspection after the question under way, which the end of the
+// bench's context cuts short.
+func (i *inspection) close() {
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	i.closed = true
+	if i.now != nil {
+		_ = i.now.Close() // it has only been read from
+		i.now = nil
+	}
+}
+
+// answerMsg is the answer to an inquiry, or, without one, the end of a rest.
+type answerMsg struct {
+	of         *bench
+	to         *answer
+	key        string
+	subject    string
+	about      *experiment.Evaluation
+	value      any
+	err        error
+	evaluation int
+	took       time.Duration
+}
+
+// openInspector makes an inspector of the bench's run.
+func (b *bench) openInspector(ctx context.Context) (inspector, error) {
+	if b.session != nil {
+		i, err := b.session.Run.Inspect(ctx)
+		if err != nil {
+			return nil, err // not an interface that holds a nil pointer
+		}
+		return i, nil
+	}
+	i, err := experiment.OpenInspector(ctx, b.path)
+	if err != nil {
+		return nil, err
+	}
+	return i, nil
+}
+
+// inquire asks the first of the questions that has no answer of the last
+// evaluation, the one longest without; nil if none has to be asked, or another
+// is under way: a view calls it again after every message.
+func (b *bench) inquire(qs ...inquiry) tea.Cmd {
+	i, about := &b.inspect, b.hist.Evaluation
+	if about == nil || i.busy {
+		return nil
+	}
+	var next *inquiry
+	urgent := false // the user has asked for something else
+	for n := range qs {
+		q := &qs[n]
+		changed := q.to.key != q.key()
+		if !changed && q.to.about == about {
+			continue
+		}
+		if next == nil || changed && !urgent || changed == urgent && q.to.asked < next.to.asked {
+			next, urgent = q, changed
+		}
+	}
+	if next == nil {
+		return nil
+	}
+	if wait := i.rest.Sub(b.app.opts.now()); wait > 0 && !urgent {
+		if i.waking {
+			return nil
+		}
+		i.waking = true
+		return tea.Tick(wait, func(time.Time) tea.Msg { return answerMsg{of: b} })
+	}
+	i.busy = true
+	i.count++
+	next.to.asked = i.count
+	return b.question(next, about)
+}
+
+// question is the command that answers an inquiry.
+func (b *bench) question(q *inquiry, about *experiment.Evaluation) tea.Cmd {
+	msg := answerMsg{of: b, to: q.to, key: q.key(), subject: q.subject, about: about}
+	open, f := b.inspect.open, q.f
+	if open == nil {
+		open = b.openInspector
+	}
+	return func() tea.Msg {
+		i := &b.inspect
+		i.mu.Lock()
+		defer i.mu.Unlock()
+		begin := time.Now()
+		in, err := i.take(b.ctx, about, open)
+		if err == nil {
+			msg.evaluation = in.Evaluation()
+			msg.value, err = guarded(func() (any, error) { return f(b.ctx, in) })
+		}
+		msg.err, msg.took = err, time.Since(begin)
+		return msg
+	}
+}
+
+// guarded makes an error of a panic: what a view would like to know must not end
+// a run.
+func guarded(f func() (any, error)) (value any, err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			value, err = nil, fmt.Errorf("this could not be computed: %v", p)
+		}
+	}()
+	return f()
+}
+
+// answered takes an answer in.
+func (b *bench) answered(msg answerMsg) tea.Cmd {
+	if msg.of != b {
+		b.app.dirty = false
+		return nil
+	}
+	i := &b.inspect
+	if msg.to == nil {
+		i.waking = false
+		b.app.dirty = false
+		return nil
+	}
+	i.busy = false
+	now := b.app.opts.now()
+	if !b.settled() {
+		// A run goes on beside: it gets two thirds of the time.
+		i.rest = now.Add(min(2*msg.took, mostRest))
+	} else {
+		i.rest = now
+	}
+	a := msg.to
+	a.key, a.about, a.err = msg.key, msg.about, msg.err
+	if msg.err != nil {
+		if errors.Is(msg.err, context.Canceled) || errors.Is(msg.err, errInspectionClosed) {
+			a.err = nil
+		}
+		return nil
+	}
+	a.value, a.subject, a.evaluation = msg.value, msg.subject, msg.evaluation
+	if msg.evaluation < msg.about.Index {
+		if i.late.about != msg.about {
+			i.late = lateness{about: msg.about}
+		}
+		if i.late.times++; i.late.times < mostLate {
+			a.about = nil // to be asked again
+			i.rest = now.Add(lateRest)
+		}
+	}
+	return nil
+}
+
+// answerNote says in a few words how an answer about a subject stands; bad if it
+// is the error of asking.
+func (b *bench) answerNote(a *answer, subject string) (text string, bad bool) {
+	e := b.hist.Evaluation
+	switch {
+	case a.err != nil:
+		return a.err.Error(), true
+	case e == nil:
+		return "no evaluation yet", false
+	case a.value == nil || a.subject != subject:
+		return "computing …", false
+	case a.evaluation != e.Index:
+		return fmt.Sprintf("as of evaluation %d", a.evaluation), false
+	}
+	return "", false
+}

@@ -1,0 +1,115 @@
+package ui
+
+import (
+	"context"
+	"time"
+
+	tea "charm.land/bubbletea/v2"
+
+	"kestrel/experiment"
+)
+
+// library is where the launcher's knowledge comes from. Everything in it may
+// take its time and is called in commands.
+type library struct {
+	configs  func() []experiment.ConfigChoice
+	files    func() []string
+	runs     func() ([]experiment.RunInfo, error)
+	devices  func() []string
+	preview  func(context.Context, experiment.Config) (*experiment.Preview, error)
+	estimate func(ctx context.Context, c experiment.Config, rows, dim int) (experiment.Estimate, error)
+	// after brings a message when some time has passed.
+	after func(time.Duration, tea.Msg) tea.Cmd
+	// begin and open leave the launcher for a run.
+	begin func(experiment.Config) tea.Cmd
+	open  func(path string) tea.Cmd
+}
+
+const (
+	mostFiles     = 200
+	mostRuns      = 100
+	previewPoints = 1200
+	runsFolder    = "runs"
+)
+
+func newLibrary(a *app) library {
+	return library{
+		configs: func() []experiment.ConfigChoice { return experiment.ConfigChoices(".") },
+		files:   func() []string { return experiment.FindData(".", mostFiles) },
+		runs:    func() ([]experiment.RunInfo, error) { return experiment.RecentRuns(runsFolder, mostRuns) },
+		devices: availableDevices,
+		preview: func(ctx context.Context, c experiment.Config) (*experiment.Preview, error) {
+			return experiment.PreviewData(ctx, c, previewPoints)
+		},
+		estimate: experiment.EstimateRun,
+		after: func(d time.Duration, msg tea.Msg) tea.Cmd {
+			return tea.Tick(d, func(time.Time) tea.Msg { return msg })
+		},
+		begin: func(c experiment.Config) tea.Cmd { return a.begin(c, "") },
+		open:  a.open,
+	}
+}
+
+// availableDevices lists what a run can be told to compute on, here and with
+// this build.
+func availableDevices() []string {
+	kinds := []string{"auto", "cpu"}
+	if dev, err := experiment.OpenDevice(experiment.DeviceChoice{Kind: "cuda"}); err == nil {
+		dev.Close()
+		kinds = append(kinds, "cuda")
+	}
+	return kinds
+}
+
+// latest asks one thing at a time: what is asked meanwhile cancels it, and only
+// the last of that is asked when it has ended.
+type latest struct {
+	serial int                // of the newest question
+	cancel context.CancelFunc // of the one under way, nil if there is none
+	next   func() tea.Cmd
+}
+
+// ask makes a command of a question. Its answer has to carry the serial number
+// back to done.
+func (q *latest) ask(ctx context.Context, question func(ctx context.Context, serial int) tea.Msg) tea.Cmd {
+	q.serial++
+	serial := q.serial
+	start := func() tea.Cmd {
+		ctx, cancel := context.WithCancel(ctx)
+		q.cancel = cancel
+		return func() tea.Msg {
+			defer cancel()
+			return question(ctx, serial)
+		}
+	}
+	if q.cancel != nil {
+		q.cancel()
+		q.next = start
+		return nil
+	}
+	return start()
+}
+
+// done takes note of an answer, says whether it is to the newest question, and
+// asks what has been waiting.
+func (q *latest) done(serial int) (fresh bool, next tea.Cmd) {
+	q.cancel = nil
+	if q.next != nil {
+		start := q.next
+		q.next = nil
+		next = start()
+	}
+	return serial == q.serial, next
+}
+
+// drop makes the answer of what is under way unwanted.
+func (q *latest) drop() {
+	q.serial++
+	q.next = nil
+	if q.cancel != nil {
+		q.cancel()
+	}
+}
+
+// busy reports whether something is under way.
+func (q *latest) busy() bool { return q.cancel != nil }

@@ -1,0 +1,215 @@
+package ui
+
+import (
+	"fmt"
+	"strings"
+
+	tea "charm.land/bubbletea/v2"
+
+	"kestrel/experiment"
+	"kestrel/ui/plot"
+)
+
+// logLevel chooses lines of the log.
+type logLevel int
+
+const (
+	logAll logLevel = iota
+	logNoEvaluations
+	logNotices
+	logErrors
+	logLevels
+)
+
+var logLevelNames = [logLevels]string{"all", "no evaluations", "notices and errors", "errors"}
+
+func (l logLevel) shows(level experiment.Level) bool {
+	switch l {
+	case logNoEvaluations:
+		return level != experiment.LevelEvaluation
+	case logNotices:
+		return level == experiment.LevelNotice || level == experiment.LevelError
+	case logErrors:
+		return level == experiment.LevelError
+	}
+	return true
+}
+
+// logView shows what the run said.
+type logView struct {
+	b      *bench
+	level  logLevel
+	filter string
+	hold   bool // do not follow new lines
+	top    int  // first row shown, while held
+
+	rows    []logRow // wrapped
+	built   logKey   // what rows were made of
+	dropped int      // lines that are not kept any more
+	shown   int      // lines that pass the filters
+	page    int
+}
+
+// logRow is a row of the screen.
+type logRow struct {
+	time, text string // time "" on the rows after a line's first
+	level      experiment.Level
+}
+
+type logKey struct {
+	version, width int
+	level          logLevel
+	filter         string
+}
+
+func newLogView(b *bench) *logView { return &logView{b: b, built: logKey{version: -1}} }
+
+func (v *logView) name() string     { return "log" }
+func (v *logView) refresh() tea.Cmd { return nil }
+
+func (v *logView) groups() []bindingGroup {
+	do := func(f func()) func() tea.Cmd {
+		return func() tea.Cmd { f(); return nil }
+	}
+	return []bindingGroup{{"log", []binding{
+		{keys: []string{"l"}, label: "l", short: "level", about: "all lines, all but evaluations, notices and errors, errors", do: do(func() { v.level = (v.level + 1) % logLevels; v.hold = false })},
+		{keys: []string{"/"}, label: "/", short: "find", about: "only lines that hold a text", do: do(v.ask)},
+		{keys: []string{"f"}, label: "f", short: "follow", about: "follow new lines, or hold", do: do(func() { v.scroll(0); v.hold = !v.hold })},
+		{keys: []string{"up", "k"}, label: "↑ ↓", about: "scroll, also j k, pgup pgdown, home, and end, which follows", do: do(func() { v.scroll(-1) })},
+		{keys: []string{"down", "j"}, do: do(func() { v.scroll(1) })},
+		{keys: []string{"pgup"}, do: do(func() { v.scroll(-max(1, v.page-1)) })},
+		{keys: []string{"pgdown"}, do: do(func() { v.scroll(max(1, v.page-1)) })},
+		{keys: []string{"home"}, do: do(func() { v.scroll(-1 << 30) })},
+		{keys: []string{"end"}, do: do(func() { v.hold = false })},
+	}}}
+}
+
+// last is the highest first row.
+func (v *logView) last() int { return max(0, len(v.rows)-v.page) }
+
+// scroll moves by rows and holds; at the end it follows again.
+func (v *logView) scroll(by int) {
+	if !v.hold {
+		v.top = v.last()
+	}
+	v.top = max(0, min(v.last(), v.top+by))
+	v.hold = v.top < v.last()
+}
+
+func (v *logView) mouse(msg tea.MouseMsg) tea.Cmd {
+	if _, ok := msg.(tea.MouseWheelMsg); ok {
+		if msg.Mouse().Button == tea.MouseWheelUp {
+			v.scroll(-3)
+		} else {
+			v.scroll(3)
+		}
+	}
+	return nil
+}
+
+// build wraps the lines that pass the filters.
+func (v *logView) build(w int) {
+	key := logKey{v.b.version, w, v.level, v.filter}
+	if key == v.built {
+		return
+	}
+	v.built = key
+	v.rows, v.shown = v.rows[:0], 0
+	var lines []experiment.LogLine
+	lines, v.dropped = v.b.hist.Lines()
+	want := strings.ToLower(v.filter)
+	room := w
+	if w >= withTime {
+		room = w - logTime - 1
+	}
+	for i := range lines {
+		l := &lines[i]
+		if !v.level.shows(l.Level) || want != "" && !strings.Contains(strings.ToLower(l.Text), want) {
+			continue
+		}
+		v.shown++
+		time := l.Time.Local().Format("15:04:05")
+		for j, text := range wrap(l.Text, room) {
+			if j > 0 {
+				time = ""
+			}
+			v.rows = append(v.rows, logRow{time, text, l.Level})
+		}
+	}
+}
+
+const (
+	logTime  = 8  // width of a time
+	withTime = 40 // least width with times
+)
+
+func (v *logView) draw(c *plot.Canvas, r plot.Rect, t *theme) {
+	defer c.Clip(r)()
+	v.build(r.W - 4)
+	title := "Log"
+	if v.level != logAll {
+		title += ", " + logLevelNames[v.level]
+	}
+	if v.filter != "" {
+		title += fmt.Sprintf(", with %q", v.filter)
+	}
+	v.page = max(1, r.H-2)
+	if !v.hold || v.top >= v.last() {
+		v.top, v.hold = v.last(), false
+	}
+	right := fmt.Sprintf("%d lines", v.shown)
+	if v.dropped > 0 {
+		right += fmt.Sprintf(", %d earlier ones in log.txt", v.dropped)
+	}
+	if v.hold {
+		right += fmt.Sprintf(" · held at %d %%", 100*(v.top+v.page)/max(1, len(v.rows)))
+	}
+	in := drawPanel(c, r, t, title, right, false).Inset(1, 0)
+	if len(v.rows) == 0 {
+		text := "nothing has been said yet"
+		if v.level != logAll || v.filter != "" {
+			text = "no such lines"
+		}
+		drawEmpty(c, in, text, t.faint)
+		return
+	}
+	styles := map[experiment.Level]plot.Style{
+		experiment.LevelNotice: t.warn, experiment.LevelState: t.strong, experiment.LevelEvaluation: t.text, experiment.LevelError: t.bad,
+	}
+	for i := range min(in.H, len(v.rows)-v.top) {
+		row, x, y := &v.rows[v.top+i], in.X, in.Y+i
+		if in.W >= withTime {
+			c.Text(x, y, row.time, t.faint)
+			x += logTime + 1
+		}
+		c.TextFit(x, y, in.X+in.W-x, row.text, styles[row.level])
+	}
+}
+
+// ask asks for the text to find.
+func (v *logView) ask() {
+	v.b.app.prompt = &textPrompt{
+		title: "Find in the log", field: newField(v.filter, "part of a line; empty: all lines"),
+		act: func(text string) tea.Cmd { v.filter, v.hold = text, false; return nil },
+	}
+}
+
+// textPrompt asks for one line of text.
+type textPrompt struct {
+	title string
+	field field
+	act   func(string) tea.Cmd
+}
+
+func (p *textPrompt) update(msg tea.Msg) tea.Cmd {
+	p.field.update(msg)
+	return nil
+}
+
+func (p *textPrompt) accept() (tea.Cmd, bool) { return p.act(strings.TrimSpace(p.field.value())), true }
+
+func (p *textPrompt) draw(c *plot.Canvas, r plot.Rect, t *theme) {
+	card := drawCard(c, r, t, p.title, 56, 3)
+	p.field.draw(c, card.X, card.Y, card.W, t, true)
+	drawKeys(c, card.X, card.Y+card.H-1, card.W, t, [][2]string{{"enter", "show"}, {"esc", "back"}})
+}

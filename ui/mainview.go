@@ -1,0 +1,442 @@
+package ui
+
+import (
+	"fmt"
+	"math"
+	"slices"
+
+	tea "charm.land/bubbletea/v2"
+
+	"kestrel/experiment"
+	"kestrel/ui/plot"
+	"kestrel/vbks"
+)
+
+// pane is a part of the main view.
+type pane int
+
+const (
+	posteriorPane pane = iota
+	tablePane
+	metricPane
+	cardPane
+	panes
+)
+
+// mainView shows the belief over kernels, the error, the ranked kernels and the
+// chosen one.
+type mainView struct {
+	b     *bench
+	table table
+	focus pane
+	big   bool // the focused pane alone
+	share int  // of the width for charts, percent
+
+	belief  tracer
+	metric  tracer
+	cursor  int // point of the history, −1: none
+	areas   [panes]plot.Rect
+	version int // of the history that the table was built from
+	tableAt int
+}
+
+func newMainView(b *bench) *mainView {
+	v := &mainView{b: b, share: 58, cursor: -1, version: -1}
+	v.belief.quantity = experiment.QuantityPosterior
+	v.metric.quantity = experiment.QuantityRMSE
+	v.metric.axis = experiment.AxisSeconds
+	return v
+}
+
+func (v *mainView) name() string     { return "bench" }
+func (v *mainView) refresh() tea.Cmd { return nil }
+
+// tracer is the state of a chart over the course of the run.
+type tracer struct {
+	quantity experiment.Quantity
+	axis     experiment.Axis
+	log      bool
+	lo, hi   float64 // limits of x; equal: all of it
+	hold     bool    // do not follow new points
+	sawEnd   float64 // end of x at the last drawing
+	layout   plot.Layout
+	chart    plot.Chart
+	raster   plot.Raster
+
+	cachedVersion int
+	cachedAs      [2]int
+	xs            []float64
+	low, high     [][]float32
+	wide          bool // some point has a range
+}
+
+// zoomed reports whether only a part of x is shown.
+func (t *tracer) zoomed() bool { return t.hi > t.lo }
+
+// current returns the chart that keys are for.
+func (v *mainView) current() *tracer {
+	if v.focus == metricPane {
+		return &v.metric
+	}
+	return &v.belief
+}
+
+func (v *mainView) do(f func()) func() tea.Cmd {
+	return func() tea.Cmd { f(); return nil }
+}
+
+func (v *mainView) groups() []bindingGroup {
+	t := &v.table
+	if t.typing != nil {
+		return []bindingGroup{{"filter", []binding{
+			{keys: []string{"enter"}, label: "enter", short: "keep", about: "keep the filter", do: v.do(func() { t.typing = nil })},
+			{keys: []string{"esc"}, label: "esc", short: "all kernels", about: "drop the filter", do: v.do(func() { t.typing, t.filter = nil, ""; v.version = -1 })},
+		}}}
+	}
+	chart := v.focus == posteriorPane || v.focus == metricPane
+	c := v.current()
+	unzoomed := func() bool { return !c.zoomed() }
+	return []bindingGroup{
+		{"workbench", []binding{
+			{keys: []string{"tab"}, label: "tab", short: "focus", about: "next part of the screen; shift+tab the one before", do: v.do(func() { v.focus = (v.focus + 1) % panes })},
+			{keys: []string{"shift+tab"}, do: v.do(func() { v.focus = (v.focus + panes - 1) % panes })},
+			{keys: []string{"z"}, label: "z", about: "this part alone, or all", do: v.do(func() { v.big = !v.big })},
+			{keys: []string{"[", "]"}, label: "[ ]", about: "less or more width for the charts", off: true},
+			{keys: []string{"["}, do: v.do(func() { v.share = max(30, v.share-4) })},
+			{keys: []string{"]"}, do: v.do(func() { v.share = min(80, v.share+4) })},
+			{keys: []string{"up", "k"}, label: "↑ ↓", about: "choose a kernel, also j k, pgup pgdown, home end", do: v.do(func() { t.move(-1) })},
+			{keys: []string{"down", "j"}, do: v.do(func() { t.move(1) })},
+			{keys: []string{"pgup"}, do: v.do(func() { t.move(-t.page) })},
+			{keys: []string{"pgdown"}, do: v.do(func() { t.move(t.page) })},
+			{keys: []string{"home"}, do: v.do(func() { t.move(-len(t.rows)) })},
+			{keys: []string{"end"}, do: v.do(func() { t.move(len(t.rows)) })},
+			{keys: []string{"enter"}, label: "enter", about: "the chosen kernel in detail", do: v.do(func() { v.b.at = 1 })},
+			{keys: []string{"/"}, label: "/", short: "filter", about: "filter kernels by a part of their name", do: v.do(func() { f := newField(t.filter, "part of a name"); t.typing = &f })},
+			{keys: []string{"esc"}, label: "esc", about: "drop crosshair, zoom and filter, one after the other", off: v.cursor < 0 && !c.zoomed() && t.filter == "" && !v.big, do: v.do(v.release)},
+			{keys: []string{"o"}, label: "o", about: "sort by the next column; O the other way round", do: v.do(func() { t.sort, t.down, v.version = (t.sort+1)%columns, false, -1 })},
+			{keys: []string{"O"}, do: v.do(func() { t.down = !t.down; v.version = -1 })},
+		}},
+		{"charts", []binding{
+			{keys: []string{"left", "h"}, label: "← →", about: "crosshair: the values of an earlier evaluation, in the table too", do: v.do(func() { v.step(-1) })},
+			{keys: []string{"right", "l"}, do: v.do(func() { v.step(1) })},
+			{keys: []string{"+", "="}, label: "+ −", about: "zoom in or out; 0 shows all", do: v.do(func() { v.zoom(c, 0.5, math.NaN()) })},
+			{keys: []string{"-"}, do: v.do(func() { v.zoom(c, 2, math.NaN()) })},
+			{keys: []string{"0"}, do: v.do(func() { c.lo, c.hi, c.hold = 0, 0, false })},
+			{keys: []string{"shift+left", "H"}, label: "H J", about: "move the zoomed part", off: unzoomed(), do: v.do(func() { v.pan(c, -0.25) })},
+			{keys: []string{"shift+right", "J"}, off: unzoomed(), do: v.do(func() { v.pan(c, 0.25) })},
+			{keys: []string{"f"}, label: "f", about: "follow new points, or hold", off: unzoomed(), do: v.do(func() { c.hold = !c.hold })},
+			{keys: []string{"y"}, label: "y", about: "logarithmic or linear axis", do: v.do(func() { c.log = !c.log })},
+			{keys: []string{"x"}, label: "x", about: "against data, time or evaluations", do: v.do(func() { c.axis = (c.axis + 1) % 3; c.lo, c.hi = 0, 0 })},
+			{keys: []string{"c"}, label: "c", about: "what is drawn: q*, Bayes, gap, local ELBO; RMSE, MAE, NLPD, coverage", off: !chart, do: v.do(func() { v.nextQuantity(c) })},
+		}},
+	}
+}
+
+// release undoes what was set last on the screen.
+func (v *mainView) release() {
+	c := v.current()
+	switch {
+	case v.cursor >= 0:
+		v.cursor = -1
+	case c.zoomed():
+		c.lo, c.hi, c.hold = 0, 0, false
+	case v.table.filter != "":
+		v.table.filter, v.version = "", -1
+	default:
+		v.big = false
+	}
+}
+
+func (v *mainView) nextQuantity(c *tracer) {
+	order := []experiment.Quantity{experiment.QuantityPosterior, experiment.QuantityBayes, experiment.QuantityGap, experiment.QuantityELBO}
+	if c == &v.metric {
+		order = []experiment.Quantity{experiment.QuantityRMSE, experiment.QuantityMAE, experiment.QuantityNLPD, experiment.QuantityCoverage}
+	}
+	c.quantity = order[(slices.Index(order, c.quantity)+1)%len(order)]
+}
+
+// step moves the crosshair.
+func (v *mainView) step(by int) {
+	n := len(v.b.hist.Moments())
+	if n == 0 {
+		return
+	}
+	if v.cursor < 0 {
+		v.cursor = n - 1
+		if by > 0 {
+			v.cursor = 0
+		}
+		return
+	}
+	v.cursor = max(0, min(n-1, v.cursor+by))
+}
+
+// extent returns the limits of all there is.
+func (v *mainView) extent(t *tracer) (lo, hi float64) {
+	ms := v.b.hist.Moments()
+	switch {
+	case len(ms) > 0:
+		hi = ms[len(ms)-1].On(t.axis)
+	}
+	if t.axis == experiment.AxisData {
+		hi = max(hi, 1)
+	}
+	return 0, max(hi, 1e-9)
+}
+
+func (v *mainView) zoom(t *tracer, factor, at float64) {
+	lo, hi := v.extent(t)
+	from, to := lo, hi
+	if t.zoomed() {
+		from, to = t.lo, t.hi
+	}
+	if math.IsNaN(at) {
+		at = to
+		if v.cursor >= 0 && v.cursor < len(v.b.hist.Moments()) {
+			at = v.b.hist.Moments()[v.cursor].On(t.axis)
+		}
+	}
+	t.lo, t.hi = plot.ZoomRange(from, to, at, factor, lo, hi)
+	if t.lo <= lo && t.hi >= hi {
+		t.lo, t.hi, t.hold = 0, 0, false
+	}
+}
+
+func (v *mainView) pan(t *tracer, part float64) {
+	lo, hi := v.extent(t)
+	t.lo, t.hi = plot.Pan(t.lo, t.hi, part, lo, hi)
+	t.hold = true
+}
+
+// typed takes a key for the filter.
+func (v *mainView) typed(msg tea.Msg) {
+	v.table.typing.update(msg)
+	v.table.filter = v.table.typing.value()
+	v.version = -1
+}
+
+func (v *mainView) mouse(msg tea.MouseMsg) tea.Cmd {
+	m := msg.Mouse()
+	over := pane(-1)
+	for p, r := range v.areas {
+		if r.Contains(m.X, m.Y) {
+			over = pane(p)
+		}
+	}
+	if over < 0 {
+		return nil
+	}
+	chart := &v.belief
+	if over == metricPane {
+		chart = &v.metric
+	}
+	onChart := (over == posteriorPane || over == metricPane) && chart.layout.Plot.Contains(m.X, m.Y)
+	switch msg.(type) {
+	case tea.MouseWheelMsg:
+		switch {
+		case onChart:
+			factor := 0.8
+			if m.Button == tea.MouseWheelDown {
+				factor = 1.25
+			}
+			v.zoom(chart, factor, chart.layout.XAt(m.X))
+		case m.Button == tea.MouseWheelDown:
+			v.table.move(3)
+		case m.Button == tea.MouseWheelUp:
+			v.table.move(-3)
+		}
+	case tea.MouseClickMsg, tea.MouseMotionMsg:
+		if _, click := msg.(tea.MouseClickMsg); click {
+			v.focus = over
+		}
+		switch {
+		case onChart:
+			v.cursor = v.nearest(chart.axis, chart.layout.XAt(m.X))
+		case over == tablePane:
+			v.clickTable(m)
+		}
+	}
+	return nil
+}
+
+// clickTable chooses a row, or a column to sort by.
+func (v *mainView) clickTable(m tea.Mouse) {
+	t := &v.table
+	if t.header.Contains(m.X, m.Y) {
+		for col, e := range t.edges {
+			if m.X >= e[0] && m.X < e[1] {
+				t.sortBy(column(col))
+				v.version = -1
+			}
+		}
+		return
+	}
+	if i := t.top + m.Y - t.area.Y; t.area.Contains(m.X, m.Y) && i < len(t.rows) {
+		if t.rows[i].id == t.cursor && m.Button == tea.MouseRight {
+			v.b.at = 1
+		}
+		t.cursor = t.rows[i].id
+	}
+}
+
+// nearest returns the point of the history nearest to x.
+func (v *mainView) nearest(axis experiment.Axis, x float64) int {
+	best, at := math.Inf(1), -1
+	for i := range v.b.hist.Moments() {
+		if d := math.Abs(v.b.hist.Moments()[i].On(axis) - x); d < best {
+			best, at = d, i
+		}
+	}
+	return at
+}
+
+func (v *mainView) draw(c *plot.Canvas, r plot.Rect, t *theme) {
+	if v.cursor >= len(v.b.hist.Moments()) {
+		v.cursor = -1
+	}
+	if v.version != v.b.version || v.tableAt != v.cursor {
+		v.table.build(v.b, v.cursor)
+		v.version, v.tableAt = v.b.version, v.cursor
+	}
+	v.areas = v.arrange(r)
+	for p, area := range v.areas {
+		if area.Empty() {
+			continue
+		}
+		focused := v.focus == pane(p)
+		border := t.border
+		if focused {
+			border = t.focus
+		}
+		title, right := v.titles(pane(p))
+		c.Box(area, title, right, border, t.text, t.glyphs, focused)
+		in := area.Inset(1, 1)
+		undo := c.Clip(in)
+		switch pane(p) {
+		case posteriorPane:
+			v.drawChart(c, in, t)
+		case tablePane:
+			v.table.draw(c, in, v.b, t, focused)
+		case metricPane:
+			v.drawMetric(c, in, t)
+		case cardPane:
+			v.drawCard(c, in, t)
+		}
+		undo()
+	}
+}
+
+// arrange divides the screen: four parts where there is room, else the chart
+// and the table, else the focused part alone.
+func (v *mainView) arrange(r plot.Rect) (a [panes]plot.Rect) {
+	switch {
+	case v.big || r.W < 60 || r.H < 9:
+		a[v.focus] = r
+		return a
+	}
+	left := r.W * v.share / 100
+	right := r.W - left
+	if right > 76 {
+		left, right = r.W-76, 76
+	}
+	low := r.H * 2 / 5
+	if r.H < 18 {
+		low = 0
+		if v.focus == metricPane || v.focus == cardPane { // in the place of the one above
+			a[v.focus] = plot.Rect{X: r.X, Y: r.Y, W: left, H: r.H}
+			a[v.focus^2] = plot.Rect{}
+			if v.focus == cardPane {
+				a[cardPane] = plot.Rect{X: r.X + left, Y: r.Y, W: right, H: r.H}
+				a[posteriorPane] = plot.Rect{X: r.X, Y: r.Y, W: left, H: r.H}
+			} else {
+				a[tablePane] = plot.Rect{X: r.X + left, Y: r.Y, W: right, H: r.H}
+			}
+			return a
+		}
+	}
+	up := r.H - low
+	card := low
+	if low > 0 {
+		card = min(low, max(6, v.cardLines()+2))
+	}
+	a[posteriorPane] = plot.Rect{X: r.X, Y: r.Y, W: left, H: up}
+	a[tablePane] = plot.Rect{X: r.X + left, Y: r.Y, W: right, H: r.H - card}
+	a[metricPane] = plot.Rect{X: r.X, Y: r.Y + up, W: left, H: low}
+	a[cardPane] = plot.Rect{X: r.X + left, Y: r.Y + r.H - card, W: right, H: card}
+	return a
+}
+
+// quantityNames are the titles of charts.
+var quantityNames = map[experiment.Quantity]string{
+	experiment.QuantityPosterior: "Kernel posterior q*", experiment.QuantityBayes: "Bayes posterior",
+	experiment.QuantityELBO: "Local ELBO", experiment.QuantityGap: "Gap to the leader", experiment.QuantityRMSE: "RMSE",
+	experiment.QuantityMAE: "MAE", experiment.QuantityNLPD: "NLPD", experiment.QuantityCoverage: "Coverage of 95 %",
+}
+
+// methodNames are what the methods of prediction are called on the screen.
+func methodName(m string) string {
+	switch m {
+	case experiment.MethodAverage:
+		return "averaged"
+	case experiment.MethodSingle:
+		return "best kernel"
+	}
+	return m
+}
+
+var axisNames = map[experiment.Axis]string{
+	experiment.AxisData: "data", experiment.AxisSeconds: "time", experiment.AxisEvaluation: "evaluation",
+}
+
+func (v *mainView) titles(p pane) (title, right string) {
+	h := &v.b.hist
+	tags := func(t *tracer) string {
+		s := "vs " + axisNames[t.axis]
+		if t.log {
+			s += " · log"
+		}
+		if t.zoomed() {
+			if t.hold {
+				s += " · held"
+			} else {
+				s += " · zoomed"
+			}
+		}
+		return s
+	}
+	switch p {
+	case posteriorPane:
+		return quantityNames[v.belief.quantity], tags(&v.belief)
+	case metricPane:
+		title = quantityNames[v.metric.quantity] + " on held-out rows"
+		return title, tags(&v.metric)
+	case tablePane:
+		title = "Kernels"
+		if v.cursor >= 0 {
+			m := h.Moments()[v.cursor]
+			title = fmt.Sprintf("Kernels at evaluation %d, %.0f %%", m.Index, 100*m.Proportion)
+		}
+		live, failed := 0, 0
+		if h.Evaluation == nil {
+			live = v.table.total
+		} else {
+			for i := range h.Evaluation.Kernels {
+				switch h.Evaluation.Kernels[i].Status {
+				case vbks.Live:
+					live++
+				case vbks.Failed:
+					failed++
+				}
+			}
+		}
+		right = fmt.Sprintf("%d live · %d failed", live, failed)
+		if v.table.filter != "" {
+			right = fmt.Sprintf("%d match %s", len(v.table.rows), v.table.filter)
+		}
+		return title, right
+	}
+	if k, ok := v.table.current(); ok {
+		return k.name, "enter: detail"
+	}
+	return "Kernel", ""
+}

@@ -1,0 +1,180 @@
+package plot
+
+import (
+	"cmp"
+	"slices"
+)
+
+// axes draws the lines, ticks and labels around the plot.
+func (ch *Chart) axes(c *Canvas, r Rect, l *Layout, margin int, axisRow bool) {
+	ra, g, p := ch.Raster, ch.Glyphs.lines(), l.Plot
+	if !ch.Y.Hide {
+		x := p.X - 1
+		c.Fill(Rect{x, p.Y, 1, p.H}, g.vertical, ch.Styles.Axis)
+		last := p.Y + p.H // of the label below
+		for _, t := range ra.ticksY {
+			if y, ok := l.CellY(t.At); ok {
+				c.Set(x, y, g.tickLeft, ch.Styles.Axis)
+				if y < last && margin > 0 && t.Text != "" {
+					c.TextRight(x, y, t.Text, ch.Styles.Label)
+					last = y
+				}
+			}
+		}
+	}
+	if ch.X.Hide {
+		return
+	}
+	y := p.Y + p.H
+	left, right := r.X, r.X+r.W
+	cursor, from, to := "", 0, 0
+	if ch.Cursor != nil {
+		if x, ok := l.CellX(*ch.Cursor); ok {
+			cursor = ch.X.format(*ch.Cursor, l.XAt(p.X+1)-l.XAt(p.X))
+			w := TextWidth(cursor)
+			if from = max(min(x-(w-1)/2, right-w), left); w <= r.W {
+				to = from + w
+			}
+		}
+	}
+	ra.ticksX = ch.X.place(ra.ticksX, l, left, right, from, to)
+	if axisRow {
+		c.Fill(Rect{p.X, y, p.W, 1}, g.horizontal, ch.Styles.Axis)
+		if !ch.Y.Hide {
+			c.Set(p.X-1, y, g.corner, ch.Styles.Axis)
+		}
+		for _, t := range ra.ticksX {
+			if t.cell > p.X || ch.Y.Hide { // the corner is tick enough
+				c.Set(t.cell, y, g.tickDown, ch.Styles.Axis)
+			}
+		}
+		y++
+	}
+	for _, t := range ra.ticksX {
+		c.Text(t.x, y, t.Text, ch.Styles.Label)
+	}
+	if to > from {
+		c.Text(from, y, cursor, ch.Styles.Cursor.With(Reverse))
+	}
+	ch.captionX(c, Rect{left, y, right - left, 1})
+}
+
+// captionX writes what the horizontal axis is called into the row of its
+// labels: behind the last one or, without room there, between the last two
+// that have it.
+func (ch *Chart) captionX(c *Canvas, r Rect) {
+	text := ch.X.caption()
+	w := TextWidth(text)
+	if w == 0 {
+		return
+	}
+	// Free cells, from the right.
+	for end := r.X + r.W; end > r.X; {
+		from := end
+		for from > r.X && c.At(from-1, r.Y).Rune == ' ' {
+			from--
+		}
+		free := end - from
+		if end == r.X+r.W && free > w {
+			c.Text(from+1, r.Y, text, ch.Styles.Title)
+			return
+		}
+		if free >= w+4 {
+			c.Text(from+(free-w+1)/2, r.Y, text, ch.Styles.Title)
+			return
+		}
+		for end = from; end > r.X && c.At(end-1, r.Y).Rune != ' '; end-- {
+		}
+	}
+}
+
+// format writes a value between ticks.
+func (a *Axis) format(v, step float64) string {
+	if a.Format != nil {
+		return a.Format(v, step)
+	}
+	if a.Log {
+		step = 0
+	}
+	return Number(v, step)
+}
+
+// ends writes the labels of lines in the columns right of where they end.
+func (ch *Chart) ends(c *Canvas, l *Layout, w int) {
+	ra, p := ch.Raster, l.Plot
+	ra.labels = ra.labels[:0]
+	x := p.X
+	for i := range ch.Lines {
+		if o := l.Lines[i]; o.Drawn && ch.Lines[i].Label != "" {
+			ra.labels = append(ra.labels, endLabel{line: i, priority: ch.priority(i), want: o.EndY - p.Y})
+			x = max(x, o.EndX+2)
+		}
+	}
+	x = min(x, p.X+p.W+1)
+	if len(ra.labels) > p.H {
+		slices.SortStableFunc(ra.labels, func(a, b endLabel) int { return cmp.Compare(b.priority, a.priority) })
+		ra.labels = ra.labels[:p.H]
+	}
+	slices.SortStableFunc(ra.labels, func(a, b endLabel) int {
+		return cmp.Or(cmp.Compare(a.want, b.want), cmp.Compare(b.priority, a.priority))
+	})
+	spread(ra.labels, p.H)
+	for _, e := range ra.labels {
+		line := &ch.Lines[e.line]
+		c.TextFit(x, p.Y+e.row, w, line.Label, line.Style)
+	}
+}
+
+// legend lists the names of series, the most important first, as far as there
+// is room.
+func (ch *Chart) legend(c *Canvas, r Rect) {
+	ra := ch.Raster
+	x, more := r.X, ch.Glyphs.lines().more
+	entry := func(name string, sample string, s Style) bool {
+		if name == "" {
+			return true
+		}
+		w := TextWidth(sample) + 1 + TextWidth(name)
+		if x+w > r.X+r.W {
+			if x < r.X+r.W {
+				c.Set(x, r.Y, more, ch.Styles.Label)
+			}
+			return false
+		}
+		x = c.Text(x, r.Y, sample, s)
+		x = c.Text(x+1, r.Y, name, ch.Styles.Label) + 2
+		return true
+	}
+	for n := len(ra.order) - 1; n >= 0; n-- {
+		if i := ra.order[n]; i < 0 {
+			s := &ch.Scatters[-1-i]
+			sign := s.Mark
+			if sign == 0 {
+				sign = ch.Glyphs.lines().missing
+			}
+			if !entry(s.Name, string(sign), s.Style) {
+				return
+			}
+		} else if line := &ch.Lines[i]; !entry(line.Name, ch.Glyphs.sample(line.Dash, line.Mark), line.Style) {
+			return
+		}
+	}
+	for i := range ch.Bands {
+		if b := &ch.Bands[i]; !entry(b.Name, string(ch.Glyphs.lines().shade), b.Style) {
+			return
+		}
+	}
+}
+
+// sample is a line of a legend, two cells wide.
+func (g Glyphs) sample(dash int, sign rune) string {
+	s := [...]string{"──", "╌╌", "┄┄", "┈┈"}[min(max(dash, 0), 3)]
+	if g == Halves || g == ASCII {
+		s = [...]string{"--", "- ", "..", "-."}[min(max(dash, 0), 3)]
+	}
+	if sign != 0 {
+		r := []rune(s)
+		return string(r[:1]) + string(sign)
+	}
+	return s
+}

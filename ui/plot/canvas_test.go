@@ -1,0 +1,152 @@
+package plot
+
+import (
+	"strings"
+	"testing"
+)
+
+func TestTextClipsAndKeepsWideCharactersWhole(t *testing.T) {
+	c := NewCanvas(6, 2)
+	if end := c.Text(0, 0, "核LIN", Style{}); end != 5 {
+		t.Errorf("Text ended at %d, want 5: two columns for 核 and three letters", end)
+	}
+	c.Set(1, 0, 'x', Style{}) // cuts 核
+	c.Text(5, 1, "核", Style{})
+	c.Text(-1, 1, "核b", Style{})
+	if got, want := c.Plain(), " xLIN\n b"; got != want {
+		t.Errorf("got %q, want %q", got, want)
+	}
+	for x := range 6 {
+		if c.At(x, 0).Rune == 0 || c.At(x, 1).Rune == 0 {
+			t.Errorf("half of a wide character is left in column %d", x)
+		}
+	}
+}
+
+func TestTextReplacesControlCharacters(t *testing.T) {
+	c := NewCanvas(9, 1)
+	c.Text(0, 0, "a\x1b[m\nb\u202e", Style{})
+	if got, want := c.Plain(), "a�[m�b�"; got != want && got != "a�[m�b" {
+		t.Errorf("got %q, want %q", got, want)
+	}
+	if strings.ContainsAny(c.Render(), "\x1b\n") {
+		t.Errorf("control characters got through: %q", c.Render())
+	}
+}
+
+func TestTruncate(t *testing.T) {
+	for _, k := range []struct {
+		text string
+		w    int
+		want string
+	}{{"kernel", 6, "kernel"}, {"kernel", 4, "ker…"}, {"核核核", 4, "核…"}, {"核核", 4, "核核"}, {"ab", 1, "…"}, {"ab", 0, ""}, {"", 3, ""}} {
+		if got := Truncate(k.text, k.w); got != k.want || TextWidth(got) > max(k.w, 0) {
+			t.Errorf("Truncate(%q, %d) = %q, want %q", k.text, k.w, got, k.want)
+		}
+	}
+}
+
+func TestClipNestsAndEnds(t *testing.T) {
+	c := NewCanvas(5, 1)
+	outer := c.Clip(Rect{1, 0, 3, 1})
+	inner := c.Clip(Rect{0, 0, 2, 1})
+	c.Fill(c.Bounds(), 'i', Style{})
+	inner()
+	c.Set(3, 0, 'o', Style{})
+	outer()
+	c.Set(4, 0, 'e', Style{})
+	if got, want := c.Plain(), " i oe"; got != want {
+		t.Errorf("got %q, want %q", got, want)
+	}
+}
+
+// TestRenderShowsTheSameAsTheCells reads the escape sequences back.
+func TestRenderShowsTheSameAsTheCells(t *testing.T) {
+	styles := []Style{{}, {FG: Indexed(1)}, {FG: Indexed(12), Attr: Bold}, {FG: RGB(1, 2, 3), BG: Indexed(200)}, {BG: RGB(9, 8, 7), Attr: Reverse | Underline}}
+	codes := map[Style]string{
+		styles[0]: "", styles[1]: "31", styles[2]: "1;94", styles[3]: "38;2;1;2;3;48;5;200", styles[4]: "4;7;48;2;9;8;7",
+	}
+	c := NewCanvas(40, 3)
+	for i := range 120 {
+		c.Set(i%40, i/40, []rune("a ⠿█ ")[i%5], styles[(i*i/7)%len(styles)])
+	}
+	x, y, now := 0, 0, ""
+	rest := c.Render()
+	for rest != "" {
+		if code, after, ok := strings.Cut(rest, "m"); ok && strings.HasPrefix(code, "\x1b[") {
+			now, rest = strings.TrimPrefix(strings.TrimPrefix(code, "\x1b["), ";"), after
+			continue
+		}
+		r := []rune(rest[:min(len(rest), 8)])[0]
+		rest = rest[len(string(r)):]
+		if r == '\n' {
+			if x != 40 || now != "" {
+				t.Fatalf("line %d ends at column %d in style %q", y, x, now)
+			}
+			x, y = 0, y+1
+			continue
+		}
+		cell := c.At(x, y)
+		if r != cell.Rune {
+			t.Fatalf("cell %d,%d: %q, want %q", x, y, r, cell.Rune)
+		}
+		if want := codes[cell.Style]; now != want {
+			// Of a space only the background and lines are seen.
+			seen := func(code string) (s string) {
+				for st, k := range codes {
+					if k == code {
+						return codes[Style{BG: st.BG, Attr: st.Attr & (Underline | Reverse)}]
+					}
+				}
+				return "unknown " + code
+			}
+			bg := func(code string) bool { return strings.Contains(code, "48;") || strings.Contains(code, "7") }
+			if r != ' ' || seen(now) != seen(want) && (bg(now) || bg(want)) {
+				t.Fatalf("cell %d,%d %q: style %q, want %q", x, y, r, now, want)
+			}
+		}
+		x++
+	}
+	if y != 2 || now != "" {
+		t.Errorf("ends in line %d in style %q", y, now)
+	}
+}
+
+func TestRenderOfABlankCanvasHasNoStyles(t *testing.T) {
+	c := NewCanvas(3, 2)
+	c.Fill(c.Bounds(), ' ', Style{FG: Indexed(3), Attr: Bold})
+	if got := c.Render(); got != "   \n   " {
+		t.Errorf("got %q", got)
+	}
+}
+
+func TestBox(t *testing.T) {
+	draw := func(w, h int, g Glyphs, focused bool) string {
+		c := NewCanvas(w, h)
+		c.Box(c.Bounds(), "Kernels", "144 live", Style{}, Style{}, g, focused)
+		return c.Plain()
+	}
+	for _, k := range []struct {
+		w, h    int
+		g       Glyphs
+		focused bool
+		want    string
+	}{
+		{24, 3, Braille, false, "╭ Kernels ─── 144 live ╮\n│                      │\n╰──────────────────────╯"},
+		{24, 3, Blocks, true, "╭▸Kernels ─── 144 live ╮\n│                      │\n╰──────────────────────╯"},
+		{24, 2, ASCII, true, "+>Kernels --- 144 live +\n+----------------------+"},
+		{15, 2, Halves, false, "┌ Kernels ────┐\n└─────────────┘"},
+		{9, 2, Braille, false, "╭ Kern… ╮\n╰───────╯"},
+		{2, 2, Braille, false, "╭╮\n╰╯"},
+	} {
+		if got := draw(k.w, k.h, k.g, k.focused); got != k.want {
+			t.Errorf("%dx%d:\n%s\nwant\n%s", k.w, k.h, got, k.want)
+		}
+	}
+	for w := range 6 {
+		for h := range 3 {
+			draw(w, h, Braille, true)
+		}
+	}
+	(&Canvas{}).Box(Rect{-5, -5, -1, 3}, "核", "核", Style{}, Style{}, ASCII, false)
+}

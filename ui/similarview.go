@@ -1,0 +1,253 @@
+package ui
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"slices"
+
+	tea "charm.land/bubbletea/v2"
+
+	"kestrel/experiment"
+	"kestrel/ui/plot"
+)
+
+const (
+	similarKernels     = 16 // compared at first
+	mostSimilarKernels = 144
+)
+
+// similarView shows how alike the best kernels are: to the belief over kernels,
+// and in what they predict.
+type similarView struct {
+	b        *bench
+	means    bool // of the predictive means, not of g
+	top      int
+	row, col int
+
+	matrix answer
+	layout plot.HeatLayout
+}
+
+func newSimilarView(b *bench) *similarView { return &similarView{b: b, top: similarKernels} }
+
+func (v *similarView) name() string { return "similar" }
+
+func (v *similarView) groups() []bindingGroup {
+	do := func(f func()) func() tea.Cmd {
+		return func() tea.Cmd { f(); return nil }
+	}
+	n := v.size()
+	return []bindingGroup{{"similarity", []binding{
+		{keys: []string{"t"}, label: "t", short: "belief or predictions", about: "correlation of g under q(g), or of the kernels' predictive means", do: do(func() { v.means = !v.means })},
+		{keys: []string{"up", "k"}, label: "↑ ↓ ← →", about: "the pair that is read off, also h j k l or a click", do: do(func() { v.row = max(0, v.row-1) })},
+		{keys: []string{"down", "j"}, do: do(func() { v.row = max(0, min(n-1, v.row+1)) })},
+		{keys: []string{"left", "h"}, do: do(func() { v.col = max(0, v.col-1) })},
+		{keys: []string{"right", "l"}, do: do(func() { v.col = max(0, min(n-1, v.col+1)) })},
+		{keys: []string{"+", "="}, label: "+ −", short: "kernels", about: "compare more or fewer kernels", do: do(func() { v.resize(2) })},
+		{keys: []string{"-"}, do: do(func() { v.resize(0.5) })},
+		{keys: []string{"enter"}, label: "enter", about: "the row's kernel in detail", off: n == 0, do: v.open},
+	}}}
+}
+
+// resize changes how many kernels are compared.
+func (v *similarView) resize(factor float64) {
+	live := len(ranked(v.b.hist.Evaluation))
+	now := v.top
+	if live > 0 {
+		now = min(now, live)
+	}
+	v.top = max(2, min(mostSimilarKernels, int(float64(now)*factor)))
+}
+
+func (v *similarView) open() tea.Cmd {
+	if s, ok := v.known(); ok && v.row < len(s.IDs) {
+		v.b.choose(s.IDs[v.row])
+		v.b.at = slices.IndexFunc(v.b.views, func(w view) bool { return w.name() == "kernel" })
+		v.b.at = max(0, v.b.at)
+	}
+	return nil
+}
+
+// A matrix of another size serves until the one asked for is there.
+const similarSubject = "similarity"
+
+func (v *similarView) known() (*experiment.Similarity, bool) {
+	return known[*experiment.Similarity](&v.matrix, similarSubject)
+}
+
+func (v *similarView) size() int {
+	if s, ok := v.known(); ok {
+		return len(s.IDs)
+	}
+	return 0
+}
+
+func (v *similarView) refresh() tea.Cmd {
+	top := v.top
+	return v.b.inquire(inquiry{to: &v.matrix, subject: similarSubject, detail: fmt.Sprint(top), f: func(ctx context.Context, i inspector) (any, error) {
+		return i.Similarity(ctx, top)
+	}})
+}
+
+func (v *similarView) mouse(msg tea.MouseMsg) tea.Cmd {
+	m := msg.Mouse()
+	switch msg.(type) {
+	case tea.MouseClickMsg, tea.MouseMotionMsg:
+		if row, col, ok := v.layout.At(m.X, m.Y); ok && row < v.size() && col < v.size() {
+			v.row, v.col = row, col
+		}
+	case tea.MouseWheelMsg:
+		if m.Button == tea.MouseWheelUp {
+			v.row = max(0, v.row-1)
+		} else {
+			v.row = max(0, min(v.size()-1, v.row+1))
+		}
+	}
+	return nil
+}
+
+func (v *similarView) draw(c *plot.Canvas, r plot.Rect, t *theme) {
+	defer c.Clip(r)()
+	v.layout = plot.HeatLayout{}
+	s, ok := v.known()
+	title := "Similarity to the belief: correlation of g under q(g)"
+	if v.means {
+		title = "Similarity of predictions: correlation of the kernels' means"
+	}
+	note, bad := v.b.answerNote(&v.matrix, similarSubject)
+	in := drawPanel(c, r, t, title, map[bool]string{false: note, true: "not up to date"}[bad], false)
+	defer c.Clip(in)()
+	if !ok || len(s.IDs) == 0 {
+		drawEmpty(c, in, note, map[bool]plot.Style{true: t.bad, false: t.faint}[bad])
+		return
+	}
+	n := len(s.IDs)
+	v.row, v.col = max(0, min(v.row, n-1)), max(0, min(v.col, n-1))
+	m := s.Belief
+	if v.means {
+		m = s.Means
+	}
+	// Below: the pair under the cursor, what is seen, and the error.
+	lines := wrap(v.explain(s), in.W)
+	if in.H < 12 {
+		lines = lines[:0]
+	}
+	if bad {
+		lines = append(lines, note)
+	}
+	foot := min(len(lines)+1, max(0, in.H-3))
+	heat := plot.Rect{X: in.X, Y: in.Y, W: in.W, H: in.H - foot}
+	legend := heat.W >= 40 && heat.H >= 8
+	if legend {
+		heat.W -= 8
+	}
+	var labels []string
+	for _, id := range s.IDs {
+		labels = append(labels, v.b.kernelName(id))
+	}
+	opts := plot.HeatMapOptions{
+		Min: -1, Max: 1, Color: t.diverging(), Label: t.faint, Labels: labels, Glyphs: t.glyphs, Mark: &[2]int{v.row, v.col},
+		Format: correlationText,
+	}
+	v.layout = plot.HeatMap(c, heat, m, opts)
+	if legend {
+		v.drawLegend(c, plot.Rect{X: v.layout.Plot.X + v.layout.Plot.W + 2, Y: heat.Y + 1, W: 6, H: min(heat.H-1, 11)}, t)
+	}
+	if foot > 0 {
+		y := heat.Y + heat.H
+		pair := fmt.Sprintf("%s and %s: %s", v.b.kernelName(s.IDs[v.row]), v.b.kernelName(s.IDs[v.col]), correlationText(valueAt(m, v.row, v.col)))
+		c.TextFit(in.X, y, in.W, pair, t.strong)
+		drawLines(c, plot.Rect{X: in.X, Y: y + 1, W: in.W, H: foot - 1}, lines, 0, t.faint)
+	}
+}
+
+func valueAt(m [][]float64, row, col int) float64 {
+	if row < len(m) && col < len(m[row]) {
+		return m[row][col]
+	}
+	return math.NaN()
+}
+
+// correlationText writes a correlation in few characters: 1, .997, .98, −.31, 0.
+func correlationText(v float64) string {
+	switch {
+	case math.IsNaN(v):
+		return "·"
+	case v >= 0.9995:
+		return "1"
+	case v <= -0.9995:
+		return "−1"
+	case v >= 0.99:
+		return fmt.Sprintf("%.3f", v)[1:]
+	case math.Abs(v) < 0.005:
+		return "0"
+	case v < 0:
+		return "−" + fmt.Sprintf("%.2f", -v)[1:]
+	}
+	return fmt.Sprintf("%.2f", v)[1:]
+}
+
+// explain says what the matrix means.
+func (v *similarView) explain(s *experiment.Similarity) string {
+	if v.means {
+		rows := "training rows seen"
+		if s.Test {
+			rows = "test rows"
+		}
+		return fmt.Sprintf("Kernels are alike here if they predict alike: Pearson's correlation of their predictive means at %d %s.", s.Rows, rows)
+	}
+	return "g sees kernels only through their ELBOs: a correlation here says that raising the belief in one raises it in the other, not that they predict alike (t shows that)."
+}
+
+// diverging returns the colours from −1 to 1; nil where there are too few.
+func (t *theme) diverging() func(float64) plot.Style {
+	if !t.shaded() {
+		return nil
+	}
+	// Blue over the ground to orange, the pair that every eye tells apart.
+	low, mid, high := [3]float64{0x2f, 0x7f, 0xc0}, [3]float64{0x1c, 0x1f, 0x24}, [3]float64{0xc8, 0x7a, 0x1e}
+	if !t.dark {
+		low, mid, high = [3]float64{0x6a, 0xb0, 0xe2}, [3]float64{0xf4, 0xf4, 0xf4}, [3]float64{0xf0, 0xae, 0x5a}
+	}
+	text := t.text
+	return func(u float64) plot.Style {
+		u = max(0, min(1, u))
+		from, to, part := mid, high, 2*u-1
+		if u < 0.5 {
+			to, part = low, 1-2*u
+		}
+		var c [3]uint8
+		for i := range c {
+			c[i] = uint8(math.Round(from[i] + part*(to[i]-from[i])))
+		}
+		return text.On(plot.RGB(c[0], c[1], c[2]))
+	}
+}
+
+// drawLegend draws the scale from 1 at the top to −1.
+func (v *similarView) drawLegend(c *plot.Canvas, r plot.Rect, t *theme) {
+	if r.H < 3 {
+		return
+	}
+	scale := make([][]float64, r.H)
+	for i := range scale {
+		scale[i] = []float64{1 - 2*float64(i)/float64(r.H-1)}
+	}
+	colour := t.diverging()
+	for i := range scale {
+		y, value := r.Y+i, scale[i][0]
+		if colour != nil {
+			c.Fill(plot.Rect{X: r.X, Y: y, W: 2, H: 1}, ' ', colour((value+1)/2))
+		} else {
+			shades := []rune(" ░▒▓█")
+			if t.glyphs == plot.ASCII {
+				shades = []rune(" .:=%#")
+			}
+			c.Fill(plot.Rect{X: r.X, Y: y, W: 2, H: 1}, shades[int(min((value+1)/2, 0.9999)*float64(len(shades)))], t.text)
+		}
+		if i == 0 || i == r.H-1 || 2*i == r.H-1 {
+			c.Text(r.X+3, y, correlationText(value), t.faint)
+		}
+	}
+}

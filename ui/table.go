@@ -1,0 +1,374 @@
+package ui
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+
+	"kestrel/experiment"
+	"kestrel/ui/plot"
+	"kestrel/vbks"
+)
+
+// ranked returns the live kernels of an evaluation, best first.
+func ranked(e *experiment.Evaluation) []experiment.Kernel {
+	var out []experiment.Kernel
+	if e == nil {
+		return nil
+	}
+	for i := range e.Kernels {
+		if e.Kernels[i].Fit != nil {
+			out = append(out, e.Kernels[i])
+		}
+	}
+	slices.SortFunc(out, func(a, b experiment.Kernel) int { return cmp.Compare(a.Fit.Rank, b.Fit.Rank) })
+	return out
+}
+
+// column is one of the table's columns.
+type column int
+
+const (
+	byRank column = iota
+	byName
+	byPosterior
+	byBayes
+	byGap
+	byStatus
+	columns
+)
+
+var columnNames = [columns]string{"#", "kernel", "q*", "Bayes", "gap", "state"}
+
+// row is one kernel in the table, at the evaluation that is looked at.
+type row struct {
+	id, name                  string
+	index                     int // in the history
+	rank                      int // 0: not live
+	posterior, bayes, gap, se float64
+	tied                      bool
+	status                    vbks.Status
+	reason                    string
+}
+
+// table is the ranked kernels. Its cursor stays on a kernel, wherever it moves.
+type table struct {
+	rows   []row // as sorted and filtered
+	total  int
+	sort   column
+	down   bool   // against the column's own order
+	filter string // part of a name
+	typing *field // the filter being typed
+	cursor string // kernel id
+	top    int    // first row shown
+	page   int    // rows shown
+
+	area   plot.Rect // of the rows
+	header plot.Rect
+	edges  [columns][2]int // of the headers, for the mouse
+}
+
+// build lists the kernels as of the last evaluation, or of point `at` of the
+// history if that is not negative.
+func (t *table) build(b *bench, at int) {
+	t.rows = t.rows[:0]
+	e := b.hist.Evaluation
+	if e == nil {
+		if b.hist.Start != nil {
+			t.total = len(b.hist.Start.Kernels)
+			for i, k := range b.hist.Start.Kernels {
+				t.add(row{id: k.ID, name: k.Name, index: i, posterior: math.NaN(), bayes: math.NaN(), gap: math.NaN()})
+			}
+		}
+		t.order()
+		return
+	}
+	t.total = len(e.Kernels)
+	for i := range e.Kernels {
+		k := &e.Kernels[i]
+		h := b.hist.Index(k.ID)
+		r := row{id: k.ID, name: b.kernelName(k.ID), index: h, status: k.Status, reason: k.Reason,
+			posterior: math.NaN(), bayes: math.NaN(), gap: math.NaN(), se: math.NaN()}
+		switch {
+		case at >= 0:
+			r.status = b.hist.StatusAt(h, at)
+			r.posterior = b.hist.Series(h, experiment.QuantityPosterior).Last(at)
+			r.bayes = b.hist.Series(h, experiment.QuantityBayes).Last(at)
+			r.gap = b.hist.Series(h, experiment.QuantityGap).Last(at)
+			if v := b.hist.Series(h, experiment.QuantityRank).Last(at); !math.IsNaN(v) {
+				r.rank = int(v)
+			}
+		case k.Fit != nil:
+			f := k.Fit
+			r.rank, r.tied, r.posterior, r.bayes, r.se = f.Rank, f.Tied, float64(f.Posterior), float64(f.Bayes), float64(f.SE)
+			r.gap = b.hist.Series(h, experiment.QuantityGap).Last(len(b.hist.Moments()) - 1)
+		}
+		t.add(r)
+	}
+	t.order()
+}
+
+func (t *table) add(r row) {
+	if t.filter != "" && !strings.Contains(plainName(r.name)+" "+plainName(r.id), plainName(t.filter)) {
+		return
+	}
+	t.rows = append(t.rows, r)
+}
+
+// plainName is a name for comparing: spaces, case and the sign of products do not matter.
+func plainName(s string) string {
+	return strings.ToLower(strings.NewReplacer(" ", "", "×", "*", "·", "*").Replace(s))
+}
+
+func (t *table) order() {
+	number := func(a, b float64) int { // larger first, missing last
+		switch an, bn := math.IsNaN(a), math.IsNaN(b); {
+		case an && bn:
+			return 0
+		case an:
+			return 1
+		case bn:
+			return -1
+		}
+		return cmp.Compare(b, a)
+	}
+	rank := func(a, b row) int {
+		if (a.rank == 0) != (b.rank == 0) {
+			return b.rank - a.rank // not live: behind
+		}
+		return cmp.Compare(a.rank, b.rank)
+	}
+	slices.SortStableFunc(t.rows, func(a, b row) int {
+		c := 0
+		switch t.sort {
+		case byRank:
+			c = rank(a, b)
+		case byName:
+			c = cmp.Compare(a.name, b.name)
+		case byPosterior:
+			c = number(a.posterior, b.posterior)
+		case byBayes:
+			c = number(a.bayes, b.bayes)
+		case byGap:
+			c = number(a.gap, b.gap)
+		case byStatus:
+			c = cmp.Compare(a.status, b.status)
+		}
+		if t.down {
+			c = -c
+		}
+		return cmp.Or(c, rank(a, b), cmp.Compare(a.name, b.name))
+	})
+}
+
+// place returns the row of the cursor; the first where its kernel is not listed.
+func (t *table) place() int {
+	return max(0, slices.IndexFunc(t.rows, func(r row) bool { return r.id == t.cursor }))
+}
+
+// move puts the cursor on another row.
+func (t *table) move(by int) {
+	if len(t.rows) > 0 {
+		t.cursor = t.rows[max(0, min(len(t.rows)-1, t.place()+by))].id
+	}
+}
+
+// current returns the row under the cursor.
+func (t *table) current() (row, bool) {
+	if len(t.rows) == 0 {
+		return row{}, false
+	}
+	return t.rows[t.place()], true
+}
+
+// sortBy sorts by a column; by the same again, the other way round.
+func (t *table) sortBy(c column) {
+	if t.sort == c {
+		t.down = !t.down
+	} else {
+		t.sort, t.down = c, false
+	}
+}
+
+// number writes a probability in four columns: .79, 1.0, <.01 as 0.
+func number(p float64) string {
+	switch {
+	case math.IsNaN(p):
+		return "·"
+	case p >= 0.995:
+		return "1.00"
+	case p < 0.0005:
+		return "0"
+	case p < 0.01:
+		return strings.TrimPrefix(fmt.Sprintf("%.3f", p), "0")
+	}
+	return strings.TrimPrefix(fmt.Sprintf("%.2f", p), "0")
+}
+
+// gapText writes a gap in nats.
+func gapText(g, se float64) string {
+	if math.IsNaN(g) {
+		return "·"
+	}
+	format := func(v float64) string {
+		switch a := math.Abs(v); {
+		case a < 0.005:
+			return "0"
+		case a < 10:
+			return fmt.Sprintf("%.2f", v)
+		case a < 1000:
+			return fmt.Sprintf("%.1f", v)
+		case a < 1e6:
+			return fmt.Sprintf("%.0f", v)
+		}
+		return fmt.Sprintf("%.1e", v)
+	}
+	s := strings.Replace(format(g), "-", "−", 1)
+	if se > 0 && math.Abs(g) >= 0.005 {
+		s += " ±" + format(se)
+	}
+	return s
+}
+
+// widths shares w columns out; the least important go first where room is
+// scarce. 0: not shown.
+func (t *table) widths(w int) (rank, name, bar, post, bayes, gap int) {
+	rank, post = 3, 4
+	longest := 6
+	for i := range t.rows {
+		longest = max(longest, plot.TextWidth(t.rows[i].name))
+	}
+	name = min(longest, max(6, w-rank-post-3))
+	left := w - rank - 1 - name - 1 - post - 1
+	gapWide := 13
+	for _, want := range []struct {
+		size *int
+		n    int
+	}{{&bayes, 5}, {&gap, 8}, {&gap, gapWide}, {&bar, 4}} {
+		need := want.n - *want.size
+		if *want.size == 0 {
+			need++
+		}
+		if left >= need {
+			left -= need
+			*want.size = want.n
+		}
+	}
+	if bar > 0 {
+		bar += max(0, min(12, left))
+	}
+	return
+}
+
+func (t *table) draw(c *plot.Canvas, r plot.Rect, b *bench, th *theme, focused bool) {
+	defer c.Clip(r)()
+	if t.typing != nil {
+		x := c.Text(r.X, r.Y, "/", th.key)
+		t.typing.draw(c, x, r.Y, r.W-1, th, true)
+		r.Y, r.H = r.Y+1, r.H-1
+	}
+	if r.Empty() {
+		return
+	}
+	rank, name, bar, post, bayes, gap := t.widths(r.W)
+	t.header = plot.Rect{X: r.X, Y: r.Y, W: r.W, H: 1}
+	t.area = plot.Rect{X: r.X, Y: r.Y + 1, W: r.W, H: r.H - 1}
+	xs := r.X
+	head := func(col column, w int, right bool) (x, end int) {
+		x, end = xs, xs+w
+		t.edges[col] = [2]int{x, end}
+		text, style := columnNames[col], th.faint
+		if t.sort == col {
+			style = th.strong
+			text += map[bool]string{false: "↓", true: "↑"}[t.down]
+		}
+		if w > 0 {
+			if right {
+				c.TextRight(end, r.Y, text, style)
+			} else {
+				c.TextFit(x, r.Y, w, text, style)
+			}
+			xs = end + 1
+		}
+		return x, end
+	}
+	t.edges = [columns][2]int{}
+	_, rankEnd := head(byRank, rank, true)
+	nameX, _ := head(byName, name, false)
+	barX := xs
+	if bar > 0 {
+		xs += bar + 1
+	}
+	_, postEnd := head(byPosterior, post, true)
+	_, bayesEnd := head(byBayes, bayes, true)
+	_, gapEnd := head(byGap, gap, true)
+	t.page = max(1, r.H-1)
+	at := t.place()
+	t.top = max(0, min(t.top, len(t.rows)-t.page))
+	t.top = min(max(t.top, at-t.page+1), at)
+	most := 0.0
+	for i := range t.rows {
+		most = max(most, t.rows[i].posterior)
+	}
+	for i := range min(t.page, len(t.rows)-t.top) {
+		k, y := &t.rows[t.top+i], r.Y+1+i
+		style, text := th.series(b.palette.Of(k.id)), th.text
+		if k.status != vbks.Live && k.status != "" {
+			style, text = th.faint, th.faint
+		}
+		if k.rank > 0 {
+			s := text
+			if k.tied && k.rank > 1 {
+				s = th.good
+			}
+			c.TextRight(rankEnd, y, fmt.Sprint(k.rank), s)
+		}
+		c.TextFit(nameX, y, name, k.name, style)
+		switch {
+		case k.status == vbks.Failed || k.status == vbks.Pruned:
+			word, st := string(k.status), th.faint
+			if k.status == vbks.Failed {
+				st = th.bad
+				if k.reason != "" {
+					word += ": " + k.reason
+				}
+			}
+			c.TextFit(barX, y, r.X+r.W-barX, word, st)
+		default:
+			if bar > 0 && k.posterior > 0 {
+				plot.Bar(c, barX, y, bar, k.posterior/max(most, 1e-9), style, th.glyphs)
+			}
+			c.TextRight(postEnd, y, number(k.posterior), text)
+			if bayes > 0 {
+				c.TextRight(bayesEnd, y, number(k.bayes), th.faint)
+			}
+			if gap > 0 {
+				s := gapText(k.gap, k.se)
+				if plot.TextWidth(s) > gap {
+					s = gapText(k.gap, 0)
+				}
+				c.TextRight(gapEnd, y, s, text)
+			}
+		}
+		if t.top+i == at {
+			c.Restyle(plot.Rect{X: r.X, Y: y, W: r.W, H: 1}, func(s plot.Style) plot.Style {
+				if th.selected.Attr&plot.Reverse != 0 {
+					if focused {
+						return s.With(plot.Reverse)
+					}
+					return s.With(plot.Underline)
+				}
+				s.BG = th.selected.BG
+				if focused {
+					s.Attr |= plot.Bold
+				}
+				return s
+			})
+		}
+	}
+	if len(t.rows) == 0 && t.total > 0 {
+		c.TextFit(r.X, r.Y+1, r.W, "no kernel matches "+t.filter, th.faint)
+	}
+}

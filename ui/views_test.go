@@ -1,0 +1,528 @@
+package ui
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"strings"
+	"testing"
+	"time"
+
+	tea "charm.land/bubbletea/v2"
+	"github.com/charmbracelet/colorprofile"
+
+	"kestrel/datasets"
+	"kestrel/experiment"
+	"kestrel/ui/plot"
+	"kestrel/vbks"
+)
+
+// Places of the views of a bench.
+const (
+	kernelPlace = 1 + iota
+	fitPlace
+	similarPlace
+	comparePlace
+	logPlace
+)
+
+// manyInputs gives an invented run a time column, an input more and no test
+// rows.
+func manyInputs(events []experiment.Event) []experiment.Event {
+	d := events[0].Start.Data
+	d.Test = 0
+	d.Columns = []datasets.ColumnSummary{
+		{Name: "when\x1b[31m", Role: "input", Unit: "d", Min: 0, Max: 400, First: "2020-02-28T00:00:00Z", Last: "2021-04-03T00:00:00Z"},
+		{Name: "depth", Role: "input", Unit: "m", Min: 2, Max: 4},
+		{Name: "constant", Role: "input", Min: 1, Max: 1},
+		{Name: "y", Role: "target", Unit: "K"},
+	}
+	var out []experiment.Event
+	for _, e := range events {
+		if e.Type != experiment.EventMetrics {
+			out = append(out, e)
+		}
+	}
+	return out
+}
+
+const longReason = "the covariance is not positive definite even with a jitter of 1e-2 at PER.lengthscale = 3.0, SE.lengthscale = 1e300\tand\x1b[2J a tab"
+
+// broken makes the first kernel of the last evaluation failed and the second
+// pruned.
+func broken(events []experiment.Event) []experiment.Event {
+	e := events[len(events)-2].Evaluation
+	e.Kernels[0].Fit, e.Kernels[0].Status, e.Kernels[0].Reason = nil, vbks.Failed, longReason
+	e.Kernels[1].Fit, e.Kernels[1].Status = nil, vbks.Pruned
+	for _, k := range []int{2, 3} {
+		e.Kernels[k].Fit.ELBO, e.Kernels[k].Fit.SE = experiment.Number(math.NaN()), experiment.Number(math.Inf(1))
+		e.Kernels[k].Fit.Params, e.Kernels[k].Fit.SD = nil, []experiment.Number{1}
+	}
+	return events
+}
+
+// TestViewsDrawInEveryState draws all views at many sizes, in every state and
+// after every one of their keys, and looks that nothing is drawn outside.
+func TestViewsDrawInEveryState(t *testing.T) {
+	states := map[string]func() *bench{
+		"empty":   func() *bench { return testApp(t, 80, 24, nil).bench },
+		"started": func() *bench { return testApp(t, 80, 24, demoEvents(t, "K12", 0)).bench },
+		"running": func() *bench { return testApp(t, 80, 24, demoEvents(t, "K12", 5)).bench },
+		"broken":  func() *bench { return testApp(t, 80, 24, broken(demoEvents(t, "K12", 3))).bench },
+		"inputs": func() *bench {
+			b := testApp(t, 80, 24, settle(manyInputs(demoEvents(t, "K12", 3)), experiment.Finished, "done")).bench
+			b.inspect.open = func(context.Context) (inspector, error) {
+				inputs := make([]experiment.ColumnInfo, 3)
+				for i, c := range b.hist.Start.Inputs() {
+					inputs[i] = experiment.ColumnInfo{Column: datasets.Column{Name: c.Name, Unit: c.Unit, Time: i == 0, Origin: demoTime}, Low: c.Min, High: c.Max, Median: c.Min}
+				}
+				return &fakeInspector{evaluation: 3, inputs: inputs}, nil
+			}
+			return b
+		},
+		"unknown": func() *bench {
+			b := testApp(t, 80, 24, settle(demoEvents(t, "K12", 3), experiment.Stopped, "stopped")).bench
+			b.inspect.open = func(context.Context) (inspector, error) { return nil, errors.New("there is no checkpoint") }
+			return b
+		},
+	}
+	sizes := [][2]int{{0, 0}, {1, 1}, {2, 1}, {5, 3}, {30, 5}, {30, 11}, {40, 12}, {80, 21}, {120, 33}, {240, 57}}
+	themes := []*theme{newTheme(colorprofile.TrueColor, true, plot.Braille), newTheme(colorprofile.ASCII, false, plot.ASCII), newTheme(colorprofile.ANSI, false, plot.Blocks)}
+	for name, state := range states {
+		b := state()
+		if b.hist.Evaluation != nil && b.inspect.open == nil {
+			faked(b)
+		}
+		for at := kernelPlace; at < len(b.views); at++ {
+			b.at = at
+			v := b.views[at]
+			if c, ok := v.(*compareView); ok {
+				c.root() // nothing is listed: RecentRuns is not asked here
+				c.listed = true
+				c.loaded(compareMsg{of: c, runs: []experiment.RunInfo{{Path: "runs/other", Name: "other", Err: "damaged"}, {Path: b.path}}})
+				c.errs["runs/other"] = errors.New("run is damaged")
+				c.toggle("runs/other")
+			}
+			draw := func(what string) {
+				for i, size := range sizes {
+					b.app.w, b.app.h = size[0], size[1]+3
+					checkInside(t, fmt.Sprintf("%s, %s, %s, %v", name, v.name(), what, size), v, size[0], size[1], themes[i%len(themes)])
+				}
+			}
+			draw("unasked")
+			askAll(t, b)
+			draw("asked")
+			for _, g := range v.groups() {
+				for _, k := range g.all {
+					if k.off {
+						continue
+					}
+					k.do()
+					b.app.prompt, b.at = nil, at
+					askAll(t, b)
+					size := sizes[7+len(k.keys[0])%3]
+					b.app.w, b.app.h = size[0], size[1]+3
+					checkInside(t, fmt.Sprintf("%s, %s, after %s, %v", name, v.name(), k.keys[0], size), v, size[0], size[1], themes[0])
+				}
+			}
+			for _, m := range []tea.MouseMsg{
+				tea.MouseClickMsg{X: 30, Y: 10, Button: tea.MouseLeft}, tea.MouseWheelMsg{X: 30, Y: 10, Button: tea.MouseWheelDown},
+				tea.MouseWheelMsg{X: 30, Y: 10, Button: tea.MouseWheelUp}, tea.MouseClickMsg{X: 500, Y: 500},
+			} {
+				v.mouse(m)
+			}
+			askAll(t, b)
+			draw("clicked")
+		}
+	}
+}
+
+// checkInside draws a view in the middle of a canvas.
+func checkInside(t *testing.T, what string, v view, w, h int, th *theme) {
+	t.Helper()
+	defer func() {
+		if p := recover(); p != nil {
+			t.Fatalf("%s: panic: %v", what, p)
+		}
+	}()
+	const edge = 2
+	c := plot.NewCanvas(w+2*edge, h+2*edge)
+	c.Fill(c.Bounds(), '#', plot.Style{})
+	r := plot.Rect{X: edge, Y: edge, W: w, H: h}
+	c.Fill(r, ' ', plot.Style{})
+	v.draw(c, r, th)
+	for y := range h + 2*edge {
+		for x := range w + 2*edge {
+			cell := c.At(x, y)
+			if !r.Contains(x, y) && cell.Rune != '#' {
+				t.Fatalf("%s: %q outside, at %d, %d", what, cell.Rune, x-edge, y-edge)
+			}
+			if cell.Rune < ' ' && cell.Rune != 0 || cell.Rune == 0x9b {
+				t.Fatalf("%s: control character %q on the screen", what, cell.Rune)
+			}
+		}
+	}
+}
+
+// shown draws a view and returns its characters.
+func shown(b *bench, w, h int) string {
+	c := plot.NewCanvas(w, h)
+	b.app.w, b.app.h = w, h+3
+	b.views[b.at].draw(c, c.Bounds(), b.app.theme)
+	return c.Plain()
+}
+
+func mustShow(t *testing.T, screen string, texts ...string) {
+	t.Helper()
+	for _, s := range texts {
+		if !strings.Contains(screen, s) {
+			t.Errorf("%q is not on the screen:\n%s", s, screen)
+		}
+	}
+}
+
+func viewKeys(t *testing.T, b *bench, keys ...string) {
+	t.Helper()
+	for _, k := range keys {
+		if _, ok := dispatch(b.views[b.at].groups(), k); !ok {
+			t.Fatalf("key %s does nothing in %s", k, b.views[b.at].name())
+		}
+	}
+}
+
+// TestKernelViewShowsTheEvent compares what is shown with figures worked out
+// from the event by hand.
+func TestKernelViewShowsTheEvent(t *testing.T) {
+	events := settle(demoEvents(t, "K12", 2), experiment.Finished, "done")
+	e := events[4].Evaluation
+	if e == nil {
+		t.Fatal("the fixture has changed")
+	}
+	leader, k := e.Leader(), &e.Kernels[5]
+	leader.Fit.ELBO = -100
+	*k.Fit = experiment.Fit{Posterior: .1234, Bayes: .0456, ELBO: -123.456, SE: 2.5, Rank: k.Fit.Rank, Source: "SE*LIN",
+		Params: []experiment.Number{1234.5678, 2, 3, 0.0625}, SD: []experiment.Number{.5, 0, .02, .4}}
+	b := testApp(t, 160, 40, events).bench
+	info := &b.hist.Start.Kernels[5]
+	info.Params = []experiment.ParamInfo{{Name: "PER.period", Column: "x", Unit: "m"}, {Name: "SE.variance", Unit: "K²"}, {Name: "SE.lengthscale", Unit: "m"}, {Name: "noise_variance", Unit: "K²"}}
+	info.Fixed = []experiment.Fixed{{Name: "LIN.centre", Column: "x", Value: -7.25, Unit: "m"}}
+	b.hist.Start.Target().Unit = "K"
+	b.at = kernelPlace
+	b.choose(k.ID)
+	screen := shown(b, 160, 40)
+	mustShow(t, screen, info.Name, fmt.Sprintf("#%d of 12", k.Fit.Rank),
+		"q* .12", "Bayes .05", "gap −23.5 ±2.50 nats", "local ELBO −123.46", "the solution of SE*LIN", // −123.456 + 100
+		"1234.6 m", "×÷1.65", "±2 %", // exp(.5) = 1.6487
+		"0.0625 K²", "noise sd", "0.25 K", "×÷1.22", // √0.0625; half of .4 in the logarithm: exp(.2) = 1.2214
+		"LIN.centre", "−7.25 m", "fixed")
+	// Narrow as it may be, name and value are there.
+	mustShow(t, shown(b, 30, 9), "PER.period", "1234.6")
+}
+
+func TestKernelViewTellsTimesInWords(t *testing.T) {
+	events := manyInputs(demoEvents(t, "K12", 2))
+	b := testApp(t, 160, 40, events).bench
+	id := b.hist.Start.Kernels[0].ID
+	b.hist.Start.Kernels[0].Params = []experiment.ParamInfo{{Name: "PER.period", Unit: "d"}, {Name: "noise_variance"}}
+	b.kernelNow(id).Fit.Params = []experiment.Number{30, 1}
+	b.at = kernelPlace
+	b.choose(id)
+	mustShow(t, shown(b, 160, 40), "= 30 days")
+}
+
+func TestKernelViewGoesByRank(t *testing.T) {
+	b := testApp(t, 120, 36, broken(demoEvents(t, "K12", 3))).bench
+	b.at = kernelPlace
+	order := b.inOrder()
+	if len(order) != 12 || b.kernelNow(order[10]).Fit != nil || b.kernelNow(order[11]).Fit != nil {
+		t.Fatalf("order is %v; want the two that are not live at the end", order)
+	}
+	rank := 0
+	for range 10 {
+		k := b.kernelNow(b.chosen())
+		if k.Fit.Rank <= rank {
+			t.Errorf("rank %d behind %d", k.Fit.Rank, rank)
+		}
+		rank = k.Fit.Rank
+		viewKeys(t, b, "j")
+	}
+	viewKeys(t, b, "j", "j", "j")
+	if b.chosen() != order[11] {
+		t.Errorf("at %s, want the last", b.chosen())
+	}
+	viewKeys(t, b, "up")
+	if b.chosen() != order[10] || b.main.table.cursor != order[10] {
+		t.Error("up does not go back, or the table does not follow")
+	}
+	viewKeys(t, b, "home")
+	if b.chosen() != order[0] {
+		t.Error("home is not the leader")
+	}
+}
+
+func TestAFailedKernelTellsItsReasonInFull(t *testing.T) {
+	b := testApp(t, 120, 36, broken(demoEvents(t, "K12", 3))).bench
+	b.at = kernelPlace
+	b.choose(b.hist.Evaluation.Kernels[0].ID)
+	for _, size := range [][2]int{{120, 33}, {60, 17}, {40, 12}} {
+		screen := shown(b, size[0], size[1])
+		// What the panel holds, without its frame and line breaks.
+		_, panel, _ := strings.Cut(screen, "Why it failed")
+		var words []string
+		for _, line := range strings.Split(panel, "\n")[1:] {
+			line = strings.TrimPrefix(line, "│")
+			line, _, _ = strings.Cut(line, "│")
+			words = append(words, strings.Fields(line)...)
+		}
+		want := strings.Join(strings.Fields(strings.ReplaceAll(longReason, "\x1b", "�")), " ")
+		if got := strings.Join(words, " "); !strings.Contains(got, want) {
+			t.Errorf("%v: the reason reads %q in\n%s", size, got, screen)
+		}
+	}
+	if b.views[kernelPlace].refresh() != nil {
+		t.Error("something is asked about a failed kernel")
+	}
+}
+
+func TestKernelViewAsksForWhatItHasRoomFor(t *testing.T) {
+	b := testApp(t, 80, 24, settle(demoEvents(t, "K12", 3), experiment.Finished, "done")).bench
+	faked(b)
+	b.at = kernelPlace
+	v := b.views[kernelPlace].(*kernelView)
+	b.app.w, b.app.h = 80, 20
+	askAll(t, b)
+	if v.covariance.value != nil || v.draws.value != nil || v.components.value != nil {
+		t.Error("asked for charts without room")
+	}
+	viewKeys(t, b, "tab", "tab")
+	askAll(t, b)
+	if v.covariance.value == nil || v.draws.value != nil {
+		t.Error("the chart shown is not asked for, or another")
+	}
+	b.app.w, b.app.h = 200, 60
+	askAll(t, b)
+	if v.draws.value == nil || v.components.value == nil {
+		t.Error("with room for all not all are asked for")
+	}
+	mustShow(t, shown(b, 200, 57), "Covariance", "Draws from the prior", "Components of the fit", "mean of the data, 3", "ELBO gap to the leader")
+	viewKeys(t, b, "t")
+	mustShow(t, shown(b, 200, 57), "Local ELBO")
+	viewKeys(t, b, "j")
+	mustShow(t, shown(b, 200, 57), "computing …") // what is known is about another kernel
+}
+
+func TestFitViewAsksWhatItShows(t *testing.T) {
+	b := testApp(t, 120, 36, settle(demoEvents(t, "K12", 3), experiment.Finished, "done")).bench
+	inspectors := faked(b)
+	b.at = fitPlace
+	v := b.views[fitPlace].(*fitView)
+	last := func() experiment.FitQuery {
+		t.Helper()
+		askAll(t, b)
+		qs := (*inspectors)[0].queries
+		return qs[len(qs)-1]
+	}
+	// The data go from −10 to 10.
+	if q := last(); q.Low != -11 || q.High != 11 || q.Kernel != "" || q.Points < 120 || q.Held != nil {
+		t.Errorf("asked %+v; want the average from −11 to 11", q)
+	}
+	mustShow(t, shown(b, 120, 33), "averaged over 2 kernels", "RMSE 0.25", "75 % of test rows in the band", "Standardised residuals at 4 test rows", "mean", "test rows")
+	viewKeys(t, b, "+")
+	if q := last(); q.Low != -5.5 || q.High != 5.5 {
+		t.Errorf("zoomed to %v … %v", q.Low, q.High)
+	}
+	viewKeys(t, b, "right")
+	if q := last(); q.Low != -2.75 || q.High != 8.25 {
+		t.Errorf("moved to %v … %v", q.Low, q.High)
+	}
+	viewKeys(t, b, "0", "-", "-", "-")
+	if q := last(); q.Low != -33 || q.High != 33 {
+		t.Errorf("zoomed out to %v … %v; want one range more on both sides", q.Low, q.High)
+	}
+	viewKeys(t, b, "0", "b")
+	leader := b.hist.Evaluation.Leader().ID
+	if q := last(); q.Kernel != leader || q.Low != -11 {
+		t.Errorf("asked %+v; want %s alone", q, leader)
+	}
+	mustShow(t, shown(b, 120, 33), "Fit of "+b.kernelName(leader))
+	// The crosshair in the middle reads the curve: mean x, f ± 1, y ± 2.
+	v.at = 3
+	mustShow(t, shown(b, 120, 33), "x 3: mean 3, f 2 to 4, y 1 to 5")
+	viewKeys(t, b, "v")
+	mustShow(t, shown(b, 120, 33), "Quantiles of the residuals")
+	viewKeys(t, b, "v")
+	mustShow(t, shown(b, 120, 33), "2 below, 0 above") // −6, −5 of −6 … −3
+	viewKeys(t, b, "v")
+	if strings.Contains(shown(b, 120, 33), "esiduals") {
+		t.Error("residuals are still there")
+	}
+}
+
+func TestFitViewHoldsOtherInputs(t *testing.T) {
+	b := testApp(t, 120, 36, settle(manyInputs(demoEvents(t, "K12", 3)), experiment.Finished, "done")).bench
+	f := &fakeInspector{evaluation: 3, inputs: []experiment.ColumnInfo{
+		{Column: datasets.Column{Name: "when", Unit: "d", Time: true, Origin: time.Date(2020, 2, 28, 0, 0, 0, 0, time.UTC)}, High: 400, Median: 200},
+		{Column: datasets.Column{Name: "depth"}, Low: 2, High: 4, Median: 2.5}, {Column: datasets.Column{Name: "constant"}, Low: 1, High: 1, Median: 1}}}
+	b.inspect.open = func(context.Context) (inspector, error) { return f, nil }
+	b.at = fitPlace
+	askAll(t, b)
+	mustShow(t, shown(b, 140, 33), "held at medians", "depth = 2.5", "constant = 1", "2020-07", "% of training rows in the band")
+	viewKeys(t, b, ">", ">")
+	askAll(t, b)
+	q := f.queries[len(f.queries)-1]
+	if len(q.Held) != 3 || math.Abs(q.Held[1]-2.7) > 1e-12 || q.Held[0] != 200 || q.Column != 0 {
+		t.Errorf("asked %+v; want depth two steps of a twentieth of its range up, at 2.7", q)
+	}
+	mustShow(t, shown(b, 140, 33), "held: ‹depth = 2.7›")
+	viewKeys(t, b, "c")
+	askAll(t, b)
+	if q := f.queries[len(f.queries)-1]; q.Column != 1 || math.Abs(q.Low-1.9) > 1e-12 {
+		t.Errorf("asked %+v; want depth from 1.9 on", q)
+	}
+	mustShow(t, shown(b, 140, 33), "along depth", "when = 2020-09-15 00:00") // 200 days on
+	viewKeys(t, b, "M")
+	askAll(t, b)
+	if q := f.queries[len(f.queries)-1]; q.Held != nil {
+		t.Errorf("asked %+v; want the medians again", q)
+	}
+}
+
+func TestNormalQuantile(t *testing.T) {
+	for p, want := range map[float64]float64{0.5: 0, 0.975: 1.959963984540054, 0.025: -1.959963984540054, 0.841344746068543: 1} {
+		if got := normalQuantile(p); math.Abs(got-want) > 1e-9 {
+			t.Errorf("quantile %v is %v, want %v", p, got, want)
+		}
+	}
+}
+
+func TestSimilarView(t *testing.T) {
+	b := testApp(t, 120, 36, settle(demoEvents(t, "K12", 3), experiment.Finished, "done")).bench
+	faked(b)
+	b.at = similarPlace
+	askAll(t, b)
+	viewKeys(t, b, "right", "right")
+	mustShow(t, shown(b, 120, 33), "correlation of g", "SE and PER: −.25", "g sees kernels only through their ELBOs", ".50")
+	viewKeys(t, b, "t", "down")
+	mustShow(t, shown(b, 120, 33), "predictive means at 20 test rows", "LIN and PER: .70")
+	v := b.views[similarPlace].(*similarView)
+	cell := v.layout.Plot
+	v.mouse(tea.MouseClickMsg{X: cell.X, Y: cell.Y + 2*v.layout.CellH})
+	mustShow(t, shown(b, 120, 33), "PER and SE: .80")
+	viewKeys(t, b, "enter")
+	if b.at != kernelPlace || b.chosen() != "PER" {
+		t.Errorf("enter goes to view %d, kernel %s", b.at, b.chosen())
+	}
+}
+
+func TestCorrelationText(t *testing.T) {
+	for v, want := range map[float64]string{1: "1", -1: "−1", 0: "0", 0.004: "0", 0.5: ".50", 0.994: ".994", 0.9996: "1", -0.25: "−.25", math.NaN(): "·"} {
+		if got := correlationText(v); got != want {
+			t.Errorf("%v is written %q, want %q", v, got, want)
+		}
+	}
+}
+
+// logLines is a run that says a few things.
+func logLines(n int) []experiment.Event {
+	events := []experiment.Event{{V: 1, Type: experiment.EventState, Time: demoTime, State: &experiment.StateChange{From: experiment.Ready, To: experiment.Running, Reason: "started"}}}
+	for i := range n {
+		events = append(events, experiment.Event{V: 1, Type: experiment.EventNotice, Time: demoTime, Notice: fmt.Sprintf("notice number %d", i)})
+	}
+	return append(events, experiment.Event{V: 1, Type: experiment.EventState, Time: demoTime,
+		State: &experiment.StateChange{From: experiment.Running, To: experiment.Failed, Reason: "disk\x1b[31m full\n\tat\x07 line 3"}})
+}
+
+func TestLogView(t *testing.T) {
+	b := testApp(t, 80, 24, logLines(50)).bench
+	b.at = logPlace
+	screen := shown(b, 80, 21)
+	mustShow(t, screen, "notice number 49", "failed: disk", "at� line 3", "52 lines")
+	if strings.ContainsAny(screen, "\x1b\x07\t") || strings.Contains(screen, "notice number 10") {
+		t.Errorf("control characters, or not at the end:\n%s", screen)
+	}
+	viewKeys(t, b, "home")
+	mustShow(t, shown(b, 80, 21), "running: started", "held")
+	viewKeys(t, b, "pgdown")
+	if s := shown(b, 80, 21); strings.Contains(s, "running: started") || !strings.Contains(s, "notice number 20") {
+		t.Errorf("a page further is\n%s", s)
+	}
+	b.apply(&experiment.Event{V: 1, Type: experiment.EventNotice, Time: demoTime, Notice: "a late one"})
+	if strings.Contains(shown(b, 80, 21), "a late one") {
+		t.Error("held lines move")
+	}
+	viewKeys(t, b, "end")
+	mustShow(t, shown(b, 80, 21), "a late one")
+	b.apply(&experiment.Event{V: 1, Type: experiment.EventNotice, Time: demoTime, Notice: "a later one"})
+	mustShow(t, shown(b, 80, 21), "a later one")
+	b.views[logPlace].mouse(tea.MouseWheelMsg{Button: tea.MouseWheelUp})
+	if s := shown(b, 80, 21); strings.Contains(s, "a later one") {
+		t.Errorf("the wheel does not scroll:\n%s", s)
+	}
+
+	viewKeys(t, b, "l", "l", "l") // errors
+	screen = shown(b, 80, 21)
+	mustShow(t, screen, "errors", "disk")
+	if strings.Contains(screen, "notice number") {
+		t.Errorf("notices among the errors:\n%s", screen)
+	}
+	viewKeys(t, b, "l", "/")
+	for _, r := range "NUMBER 7" {
+		b.app.prompt.update(tea.KeyPressMsg{Code: r, Text: string(r)})
+	}
+	b.app.prompt.accept()
+	screen = shown(b, 80, 21)
+	mustShow(t, screen, "notice number 7", "1 lines")
+	if strings.Contains(screen, "number 8") {
+		t.Errorf("not filtered:\n%s", screen)
+	}
+}
+
+func TestDateTicks(t *testing.T) {
+	origin := time.Date(2020, 2, 28, 18, 0, 0, 0, time.UTC)
+	at := func(v float64) time.Time { return origin.Add(time.Duration(v * 24 * float64(time.Hour))) }
+	for _, c := range []struct {
+		lo, hi float64
+		most   int
+		want   string
+	}{
+		{0, 0.5, 5, "18:00 21:00 02-29 03:00 06:00"}, // over midnight
+		{0, 3, 5, "2020-02-29 03-01 03-02"},
+		{0, 100, 4, "2020-03 2020-04 2020-05 2020-06"},
+		{0, 1500, 5, "2021 2022 2023 2024"},
+		{-100, 30, 10, "2019-11-28 12-12 12-26 2020-01-09 01-23 02-06 02-20 03-05 03-19"}, // 14 days from 1970-01-01 on
+		{0, 0, 5, ""},
+	} {
+		ticks := dateTicks(origin, 86400, c.lo, c.hi, c.most)
+		var got []string
+		for _, k := range ticks {
+			got = append(got, k.Text)
+			if k.At < c.lo || k.At > c.hi {
+				t.Errorf("tick %v outside %v … %v", k, c.lo, c.hi)
+			}
+			// A tick is where its text says, as far as that goes.
+			text := at(k.At).Round(time.Millisecond).Format("2006-01-02 15:04")
+			if k.Text != text[11:] && !strings.Contains(text, k.Text) {
+				t.Errorf("tick %q stands at %s", k.Text, text)
+			}
+		}
+		if s := strings.Join(got, " "); c.want != s {
+			t.Errorf("%v … %v: %s, want %s", c.lo, c.hi, s, c.want)
+		}
+	}
+	for _, c := range [][2]float64{{0, 0}, {1, 0}, {0, math.Inf(1)}, {math.NaN(), 1}, {0, 1e300}, {-1e12, 1e12}} {
+		if ticks := dateTicks(origin, 1, c[0], c[1], 5); len(ticks) > 6 {
+			t.Errorf("%v: %d ticks", c, len(ticks))
+		}
+	}
+}
+
+func TestLagTicks(t *testing.T) {
+	var got []string
+	for _, k := range lagTicks(3600, 0, 50, 5) { // hours
+		got = append(got, fmt.Sprint(k.At, "=", k.Text))
+	}
+	if s := strings.Join(got, ", "); s != "0=0, 12=12 h, 24=1 d, 36=36 h, 48=2 d" {
+		t.Errorf("got %s", s)
+	}
+}

@@ -1,0 +1,182 @@
+package vbks
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+
+	"kestrel/device"
+	"kestrel/kernelspace"
+)
+
+// ComponentPrediction is what one additive component of a kernel contributes
+// to the prediction, standardised.
+type ComponentPrediction struct {
+	ID   string    // canonical expression of the component; two may have the same
+	Name string    // the same for reading
+	Mean []float64 // of f_c, per row
+	Var  []float64 // of f_c, per row
+}
+
+// Components predicts each summand of f at the rows of x (row-major,
+// standardised), under the last evaluation and one kernel, which need not be
+// live. With k = Σ_c k_c, multiplied out (kernelspace.Program.Components), and
+// a_c = L⁻¹k_c(Z,x),
+//
+//	E f_c = a_cᵀm     var f_c = k_c(x,x) − a_cᵀa_c + a_cᵀS a_c
+//
+// and where θ has a belief, the moments of the mixture over its draws. The means
+// add up to Predict's mean; the variances do not, since components are
+// correlated given the data. Predict's variance and mean are those of the
+// component of a kernel that has only one.
+func (t *Trainer) Components(ctx context.Context, id string, x []float64) ([]ComponentPrediction, error) {
+	i, err := t.solved(id)
+	if err != nil {
+		return nil, err
+	}
+	components, err := t.kernels[i].program.Components()
+	if err != nil {
+		return nil, err
+	}
+	data, err := t.dev.NewData(x, nil, t.dim)
+	if err != nil {
+		return nil, err
+	}
+	out := make([]ComponentPrediction, len(components))
+	for c := range components {
+		out[c] = ComponentPrediction{
+			ID: components[c].Expr.ID(), Name: components[c].Expr.String(),
+			Mean: make([]float64, data.Rows()), Var: make([]float64, data.Rows()),
+		}
+	}
+	r := t.asking()
+	err = r.each(ctx, "components", []int{i}, func(ctx context.Context, w *worker, unit []int) error {
+		return r.componentsUnit(ctx, w, unit, components, device.All(data), out)
+	})
+	if err != nil {
+		return nil, fmt.Errorf("components of %s: %w", id, err)
+	}
+	return out, nil
+}
+
+// componentsUnit predicts the components of the only kernel of a unit into out.
+func (r *round) componentsUnit(ctx context.Context, w *worker, unit []int, components []kernelspace.Component, x device.Points, out []ComponentPrediction) error {
+	if err := r.load(w.group, unit); err != nil {
+		return err
+	}
+	k := r.kernels[unit[0]]
+	stop := func() error { return r.step(ctx) }
+	if !r.exact {
+		l, err := r.ask(w, unit, stop)
+		if err != nil {
+			return err
+		}
+		if err := l.components(components, x, stop, out); err != nil {
+			return err
+		}
+		return l.err(0)
+	}
+	if r.settings.Hyperparameters != "point" {
+		o, err := r.thetaObjective(ctx, w, unit)
+		if err != nil {
+			return err
+		}
+		return o.components(k.state.Free, r.thetaChol(unit[0]), components, x, out)
+	}
+	w.group.setFree(0, k.state.Free)
+	rows := device.Points{Data: r.train, To: r.n}
+	if err := w.bound.statistics([]int{0}, rows, false, stop); err != nil {
+		return err
+	}
+	w.bound.optimum([]int{0}, float64(r.n), r.cumYY[r.n])
+	if _, ok, err := w.bound.result(0, nil); err != nil || !ok {
+		return cmp.Or(err, fmt.Errorf("the bound cannot be evaluated at %s", r.formatParams(k, k.state.Free)))
+	}
+	w.bound.belief([]int{0})
+	return w.bound.components(components, x, 0, stop, out)
+}
+
+// as does work with the group's only member computing k_c, with the parameters
+// of its own k, in place of k.
+func (g *group) as(c *kernelspace.Component, work func() error) error {
+	raw := make([]float64, g.ks.Params())
+	if err := g.lane.Read(g.theta, 0, raw); err != nil {
+		return err
+	}
+	ks, err := g.lane.NewKernels([]*kernelspace.Program{c.Program})
+	if err != nil {
+		return err
+	}
+	theta, err := g.lane.NewArray(g.capacity, 1, ks.Params())
+	if err != nil {
+		return err
+	}
+	g.lane.Write(theta, 0, append(c.Theta(raw), raw[len(raw)-1]))
+	whole, wholeTheta := g.ks, g.theta
+	g.ks, g.theta = ks, theta
+	defer func() {
+		g.lane.Free(ks, theta)
+		g.ks, g.theta = whole, wholeTheta
+	}()
+	return work()
+}
+
+// components adds the predictions of member 0's components, for draw number s
+// of θ, to out; after statistics, optimum and belief.
+func (c *collapsed) components(components []kernelspace.Component, x device.Points, s int, stop stopped, out []ComponentPrediction) error {
+	for i := range components {
+		err := c.as(&components[i], func() error {
+			mean, variance, err := c.predict([]int{0}, x, stop)
+			if err == nil {
+				mix(out[i].Mean, out[i].Var, mean[0], variance[0], s)
+			}
+			return err
+		})
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// components predicts the components of member 0 with q(log θ) = N(mean, CCᵀ).
+func (o *thetaObjective) components(mean, chol []float64, components []kernelspace.Component, x device.Points, out []ComponentPrediction) error {
+	c := o.bound
+	return o.each([]int{0}, [][]float64{mean}, [][]float64{chol}, o.draws, func(s int, live, at []int) ([]int, error) {
+		if err := o.optimum(live, s); err != nil {
+			return nil, err
+		}
+		return at, c.components(components, x, s, o.stop, out)
+	})
+}
+
+// components predicts the components of member 0 with the q(v) that it has.
+func (l *learner) components(components []kernelspace.Component, x device.Points, stop stopped, out []ComponentPrediction) error {
+	mu, v := make([]float64, l.svgp.rows), make([]float64, l.svgp.rows)
+	return l.attempt([]int{0}, func(sub []int) error {
+		l.believe(sub)
+		for s := range l.draws() {
+			l.take(sub, s)
+			for i := range components {
+				err := l.as(&components[i], func() error {
+					return l.pass(sub, x, stop, func(rows device.Points) error {
+						b := rows.Len()
+						if err := l.lane.Read(l.mu, 0, mu[:b]); err != nil {
+							return err
+						}
+						if err := l.lane.Read(l.v, 0, v[:b]); err != nil {
+							return err
+						}
+						from := rows.From - x.From
+						mix(out[i].Mean[from:from+b], out[i].Var[from:from+b], mu, v, s)
+						return nil
+					})
+				})
+				if err != nil {
+					return err
+				}
+			}
+		}
+		return nil
+	})
+}

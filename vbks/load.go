@@ -1,0 +1,264 @@
+package vbks
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+
+	"kestrel/device"
+	"kestrel/kernelspace"
+)
+
+// Resume makes a trainer that stands where another one stood when Checkpoint
+// returned the arrays: it predicts and goes on bit for bit as that would have.
+// The other arguments are as New had them; what Reoptimize changed since is in
+// the arrays. These are not modified and must not be afterwards.
+//
+// It costs little as long as the trainer is only asked: the search for periods
+// is left until Next needs it. A time budget counts anew.
+//
+// Errors: arrays that are missing, damaged or not of these kernels, rows or
+// settings, which are named.
+func Resume(ctx context.Context, dev device.Device, data Training, space []Candidate, columns []string, s Settings, arrays map[string]Tensor) (*Trainer, error) {
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	t, err := newTrainer(dev, data, space, columns, s)
+	if err != nil {
+		return nil, err
+	}
+	l := &loader{arrays: arrays}
+	l.run(t)
+	for i := range t.kernels {
+		if l.err == nil && t.evaluation > 0 {
+			l.kernel(t, i)
+		}
+	}
+	if t.evaluation > 0 && l.err == nil {
+		l.belief(t)
+	}
+	if t.evaluation > 0 && l.err == nil {
+		l.last(t)
+	}
+	t.notices = l.lines("notices")
+	if l.err != nil {
+		return nil, l.err
+	}
+	d, err := dev.NewData(t.inducing, nil, t.dim)
+	if err != nil {
+		return nil, err
+	}
+	t.z = device.All(d)
+	if err := t.makeWorkers(); err != nil {
+		return nil, fmt.Errorf("memory for the kernels: %w", err)
+	}
+	return t, nil
+}
+
+// Solution returns a kernel with its hyperparameters at the last evaluation
+// that it took part in, standardised: the raw parameters of the program, or the
+// means of their logarithms under q(log θ) as exponentials, and σ_n².
+func (t *Trainer) Solution(id string) (p *kernelspace.Program, theta []float64, noise float64, err error) {
+	i, err := t.solved(id)
+	if err != nil {
+		return nil, nil, 0, err
+	}
+	k := t.kernels[i]
+	theta, noise = rawParams(k.program, k.state.Free, t.floor)
+	return k.program, theta, noise, nil
+}
+
+// solved finds a kernel that has a solution.
+func (t *Trainer) solved(id string) (int, error) {
+	i := slices.IndexFunc(t.kernels, func(k *kernel) bool { return k.id == id })
+	switch {
+	case i < 0:
+		return 0, fmt.Errorf("kernel %s is not in the space", id)
+	case t.kernels[i].status == Failed:
+		return 0, fmt.Errorf("kernel %s has failed: %s", id, t.kernels[i].reason)
+	case t.kernels[i].state == nil:
+		return 0, fmt.Errorf("kernel %s has no solution yet", id)
+	}
+	return i, nil
+}
+
+// loader takes arrays out of a checkpoint. After its first error, which it
+// keeps, it returns zeros.
+type loader struct {
+	arrays map[string]Tensor
+	err    error
+}
+
+func (l *loader) fail(format string, args ...any) {
+	if l.err == nil {
+		l.err = fmt.Errorf("checkpoint: "+format, args...)
+	}
+}
+
+// numbers returns an array of the given length, of any length if it is
+// negative.
+func (l *loader) numbers(name string, length int) []float64 {
+	t, ok := l.arrays[name]
+	size := len(t.Data)
+	switch {
+	case !ok:
+		l.fail("array %s is missing", name)
+	case length >= 0 && size != length:
+		l.fail("array %s has %d numbers where %d fit", name, size, length)
+	case !finite(t.Data):
+		l.fail("array %s holds numbers that are not finite", name)
+	}
+	if l.err != nil {
+		return make([]float64, runFields) // what callers index
+	}
+	return t.Data
+}
+
+// optional is numbers, nil if the array is not there.
+func (l *loader) optional(name string, length int) []float64 {
+	if _, ok := l.arrays[name]; !ok || l.err != nil {
+		return nil
+	}
+	return l.numbers(name, length)
+}
+
+// whole returns a number that must be whole and in [least, most].
+func (l *loader) whole(name string, v float64, least, most int) int {
+	if !(v >= float64(least) && v <= float64(most)) || v != math.Trunc(v) {
+		l.fail("array %s: %v is not a whole number from %d to %d", name, v, least, most)
+		return least
+	}
+	return int(v)
+}
+
+// text returns a text, "" if it is not there.
+func (l *loader) text(name string) string {
+	var b strings.Builder
+	for _, v := range l.optional(name, -1) {
+		b.WriteByte(byte(l.whole(name, v, 0, 255)))
+	}
+	return b.String()
+}
+
+// lines returns the lines of a text, nil if it is not there.
+func (l *loader) lines(name string) []string {
+	if s := l.text(name); s != "" {
+		return strings.Split(s, "\n")
+	}
+	return nil
+}
+
+// run loads what is not a kernel's.
+func (l *loader) run(t *Trainer) {
+	if _, ok := l.arrays["format"]; !ok {
+		l.fail("array format is missing; an older version of the program wrote it")
+	}
+	if v := l.numbers("format", 1)[0]; v != checkpointFormat {
+		l.fail("array format: version %v, known is %d; use the version of the program that wrote it", v, checkpointFormat)
+	}
+	if got, want := l.text("optimizer"), t.settings.Optimizer+" "+t.settings.Hyperparameters; got != want {
+		l.fail("array optimizer: of optimiser and hyperparameters %q, the settings say %q", got, want)
+	}
+	ids := l.lines("kernels")
+	if len(ids) != len(t.kernels) {
+		l.fail("array kernels: %d kernels, the space has %d", len(ids), len(t.kernels))
+	}
+	for i, id := range ids {
+		if l.err == nil && id != t.kernels[i].id {
+			l.fail("array kernels: number %d is %s, in the space it is %s", i+1, id, t.kernels[i].id)
+		}
+	}
+	n := t.data.Rows()
+	v := l.numbers("run", runFields)
+	if l.err == nil && v[4] != float64(n) {
+		l.fail("array run: of %v training rows, the data have %d", v[4], n)
+	}
+	// The floor is a share of the targets' variance.
+	if l.err == nil && math.Abs(v[3]-t.floor) > 1e-9*t.floor {
+		l.fail("array run: the noise floor was %v, with these data and settings it is %v", v[3], t.floor)
+	}
+	const most = math.MaxInt32
+	whole := func(i, least, most int) int { return l.whole("run", v[i], least, most) }
+	t.evaluation, t.rows = whole(0, 0, most), whole(1, 0, n)
+	t.m, t.floor, t.extra = whole(2, 1, n), v[3], whole(5, 0, most)
+	t.settings.Steps, t.settings.Batch, t.settings.Inducing = whole(6, 0, most), whole(7, 0, most), whole(8, 0, most)
+	if i := whole(9, -1, len(t.kernels)-1); i >= 0 && l.err == nil {
+		t.leader = t.kernels[i].id
+	}
+	t.inducing = l.numbers("z", t.m*t.dim)
+}
+
+// kernel loads kernel i.
+func (l *loader) kernel(t *Trainer, i int) {
+	k := t.kernels[i]
+	name := func(part string) string { return fmt.Sprintf("kernel/%d/%s", i, part) }
+	v := l.numbers(name("status"), statusFields)
+	whole := func(i, most int) int { return l.whole(name("status"), v[i], 0, most) }
+	k.elbo, k.rows = v[0], whole(5, t.rows)
+	k.status, k.low = statuses()[whole(6, len(statuses())-1)], whole(7, math.MaxInt32)
+	k.reason, k.source = l.text(name("reason")), l.text(name("source"))
+	k.terms = l.optional(name("terms"), -1)
+	if k.terms != nil && len(k.terms) > k.rows {
+		l.fail("array %s has %d numbers, for %d rows", name("terms"), len(k.terms), k.rows)
+	}
+	if _, ok := l.arrays[name("free")]; !ok && k.status == Failed {
+		return // at its first evaluation
+	}
+	s := &State{Factor: v[1], Steps: whole(2, math.MaxInt32), Rows: v[3], Seen: v[4]}
+	for _, p := range s.parts(len(k.program.Free)+1, t.m) {
+		size := 1
+		for _, n := range p.shape {
+			size *= n
+		}
+		*p.data = l.optional(name(p.name), size)
+	}
+	if s.Free == nil {
+		l.fail("array %s is missing", name("free"))
+	}
+	if (s.Mean == nil) != (s.Chol == nil) {
+		l.fail("of arrays %s and %s one is missing", name("mean"), name("chol"))
+	}
+	k.state = s
+}
+
+// belief loads q(g), which is over the kernels that are up to date.
+func (l *loader) belief(t *Trainer) {
+	places := l.numbers("belief/kernels", -1)
+	k := len(places)
+	b := &Belief{
+		Mean: l.numbers("belief/mean", k), Chol: l.numbers("belief/chol", k*k),
+		Objective: l.numbers("belief/objective", 1)[0], Start: l.text("belief/start"),
+	}
+	var current []float64
+	for i, k := range t.kernels {
+		if k.current(t.rows) {
+			current, b.IDs = append(current, float64(i)), append(b.IDs, k.id)
+		}
+	}
+	if !slices.Equal(places, current) {
+		l.fail("array belief/kernels: it is over the kernels %v, but those up to date are %v", places, current)
+	}
+	t.belief = b
+}
+
+// last makes the last evaluation anew.
+func (l *loader) last(t *Trainer) {
+	t.notices = l.lines("evaluation/notices")
+	e := t.report(t.belief)
+	for i := range e.Kernels {
+		r := &e.Kernels[i]
+		if r.Status != Live {
+			continue
+		}
+		name := fmt.Sprintf("kernel/%d/result", i)
+		v := l.numbers(name, resultFields)
+		r.Posterior, r.Bayes, r.SE, r.Tied = v[0], v[1], v[2], v[4] != 0
+		r.Rank = l.whole(name, v[3], 1, len(e.Kernels))
+	}
+	if e.Leader() < 0 {
+		l.fail("arrays kernel/.../result: no kernel is ranked first")
+	}
+	t.last = e
+}
