@@ -2,7 +2,6 @@ package cli
 
 import (
 	"fmt"
-	"strings"
 	"text/tabwriter"
 
 	"github.com/spf13/cobra"
@@ -87,10 +86,10 @@ func newConfigList() *cobra.Command {
 				About string `json:"about"`
 			}
 			var items []item
-			for _, name := range configs.Names() {
-				text, _ := configs.Read(name)
-				first, _, _ := strings.Cut(string(text), "\n")
-				items = append(items, item{name, strings.TrimSpace(strings.TrimPrefix(first, "#"))})
+			for _, c := range experiment.ConfigChoices(".") {
+				if c.Shipped {
+					items = append(items, item{c.Name, c.About})
+				}
 			}
 			if asJSON {
 				return failed(writeJSON(cmd.OutOrStdout(), items))

@@ -181,15 +181,14 @@ func (p *Progress) flush(metrics string) {
 	}
 	line := p.pending + metrics
 	p.pending = ""
-	if p.made > 0 && p.seconds > 0 {
-		each := p.seconds / float64(p.made)
-		if each < 10 {
-			line += fmt.Sprintf("  %.2gs each", each)
+	if each, eta := Pace(p.seconds, p.made, p.planned-p.index); each > 0 {
+		if each < 10*time.Second {
+			line += fmt.Sprintf("  %.2gs each", each.Seconds())
 		} else {
-			line += "  " + shortDuration(time.Duration(each*float64(time.Second))) + " each"
+			line += "  " + shortDuration(each) + " each"
 		}
-		if left := p.planned - p.index; left > 0 {
-			line += "  ETA " + shortDuration(time.Duration(float64(left)*each*float64(time.Second)))
+		if eta > 0 {
+			line += "  ETA " + shortDuration(eta)
 		}
 	}
 	p.say(line)

@@ -312,6 +312,6 @@ func (w *workload) bytes(lanes int) int64 {
 			states *= 3
 		}
 	}
-	data := 6 * word * w.rows * (w.dim + 1)
+	data := 6*word*w.rows*(w.dim+1) + 3000*min(w.rows, 20_000)*w.dim // periodograms
 	return int64(25e6) + int64(lanes*lane+w.kernels*states+data)*3/2
 }

@@ -71,7 +71,8 @@ type ParamInfo struct {
 	Name   string  `json:"name"` // "PER.period", "SE#2.variance"
 	Column string  `json:"column,omitempty"`
 	Unit   string  `json:"unit,omitempty"`
-	Scale  float64 `json:"scale"` // standardised value to data units
+	Scale  float64 `json:"scale"`           // standardised value to data units
+	Fixed  bool    `json:"fixed,omitempty"` // another amplitude carries its scale
 }
 
 // Fixed is a parameter whose value the data decide.

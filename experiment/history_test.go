@@ -165,7 +165,7 @@ func TestHistoryMemory(t *testing.T) {
 		next := *e.Evaluation
 		h.Apply(&Event{Type: EventEvaluation, Evaluation: &next})
 		if i+1 == 8192 || i+1 == 10_000 || i+1 == 20_000 {
-			if used := heap() - before; used > 65 {
+			if used := heap() - before; used > 80 {
 				t.Errorf("%d evaluations take %.0f MB", i+1, used)
 			} else {
 				t.Logf("%d evaluations take %.0f MB in %d points", i+1, used, len(h.Moments()))

@@ -186,6 +186,7 @@ func (j *Job) kernelInfo(k vbks.Candidate, columns []string) (KernelInfo, error)
 			Name:  names[q.Leaf] + "." + q.Name,
 			Unit:  p.Unit(i, units, j.Data.Target.Unit),
 			Scale: p.Scale(i, j.Scaler.XScale, j.Scaler.YScale),
+			Fixed: !q.Free,
 		}
 		if q.Column >= 0 {
 			pi.Column = columns[q.Column]

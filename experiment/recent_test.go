@@ -15,6 +15,7 @@ import (
 // What the list says of a run agrees with its whole log, wherever it is cut.
 func TestRunInfoAgreesWithTheLog(t *testing.T) {
 	dir := recorded(t)
+	must(t, os.RemoveAll(filepath.Join(dir, stateDir))) // its owner's note too
 	path := filepath.Join(dir, "events.jsonl")
 	text, err := os.ReadFile(path)
 	must(t, err)

@@ -89,7 +89,6 @@ type app struct {
 
 	w, h   int
 	theme  *theme
-	forced bool // glyphs chosen by the user
 	mouse  bool
 	canvas plot.Canvas
 	frame  string

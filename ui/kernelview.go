@@ -415,6 +415,9 @@ func (v *kernelView) params(id string) []paramRow {
 		}
 		p, value := &info.Params[i], float64(k.Fit.Params[i])
 		row := paramRow{name: p.Name, column: p.Column, value: digits5(value), unit: p.Unit, words: s.InWords(p, value)}
+		if p.Fixed {
+			continue // it says nothing of its own
+		}
 		sd := math.NaN()
 		if i < len(k.Fit.SD) {
 			sd = float64(k.Fit.SD[i])

@@ -86,15 +86,6 @@ func (d *launching) run(cmd tea.Cmd) {
 	}
 }
 
-// release runs what was held back.
-func (d *launching) release() {
-	d.held = false
-	for _, c := range d.kept {
-		d.run(c)
-	}
-	d.kept = nil
-}
-
 var testKeys = map[string]tea.Key{
 	"enter": {Code: tea.KeyEnter}, "tab": {Code: tea.KeyTab}, "shift+tab": {Code: tea.KeyTab, Mod: tea.ModShift}, "esc": {Code: tea.KeyEscape},
 	"up": {Code: tea.KeyUp}, "down": {Code: tea.KeyDown}, "left": {Code: tea.KeyLeft}, "right": {Code: tea.KeyRight},

@@ -262,7 +262,13 @@ func (v *mainView) cardLines() int {
 	if !ok || v.b.hist.Start == nil || k.index < 0 || k.index >= len(v.b.hist.Start.Kernels) {
 		return 4
 	}
-	return 3 + len(v.b.hist.Start.Kernels[k.index].Params)
+	n := 3
+	for _, p := range v.b.hist.Start.Kernels[k.index].Params {
+		if !p.Fixed {
+			n++
+		}
+	}
+	return n
 }
 
 // drawCard writes the chosen kernel's numbers.
@@ -272,14 +278,7 @@ func (v *mainView) drawCard(c *plot.Canvas, r plot.Rect, th *theme) {
 		c.TextFit(r.X, r.Y, r.W, "no kernel", th.faint)
 		return
 	}
-	var kernel *experiment.Kernel
-	if e := v.b.hist.Evaluation; e != nil {
-		for i := range e.Kernels {
-			if e.Kernels[i].ID == k.id {
-				kernel = &e.Kernels[i]
-			}
-		}
-	}
+	kernel := v.b.kernelNow(k.id)
 	if kernel == nil {
 		c.TextFit(r.X, r.Y, r.W, "not evaluated yet", th.faint)
 		return
@@ -300,8 +299,12 @@ func (v *mainView) drawCard(c *plot.Canvas, r plot.Rect, th *theme) {
 	c.TextFit(r.X, r.Y, r.W, head, th.text)
 	c.TextFit(r.X, r.Y+1, r.W, fmt.Sprintf("local ELBO %.2f nats", float64(f.ELBO)), th.faint)
 	info := v.b.hist.Start.Kernels[k.index]
+	y := r.Y + 1
 	for i, p := range info.Params {
-		y := r.Y + 2 + i
+		if p.Fixed {
+			continue
+		}
+		y++
 		if i >= len(f.Params) || y >= r.Y+r.H {
 			break
 		}
