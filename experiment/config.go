@@ -42,6 +42,7 @@ type KernelSpace struct {
 type DeviceChoice struct {
 	Kind  string // "auto", "cpu", "cuda"
 	Lanes int    // 0: as many as the device has
+	Cores int    // those that a CPU has, where not GOMAXPROCS; no key of a config
 }
 
 // DefaultConfig returns the config that an empty file stands for.

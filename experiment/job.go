@@ -1,6 +1,7 @@
 package experiment
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -51,7 +52,7 @@ var _ trainer = (*vbks.Trainer)(nil)
 func OpenDevice(c DeviceChoice) (device.Device, error) {
 	switch c.Kind {
 	case "auto", "cpu", "":
-		return cpu.New(cpu.Options{Lanes: c.Lanes}), nil
+		return cpu.New(cpu.Options{Lanes: cmp.Or(c.Lanes, c.Cores)}), nil
 	case "cuda":
 		return nil, fmt.Errorf("device cuda is not in this build of the program; use device.kind = \"cpu\" or \"auto\"")
 	}

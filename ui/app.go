@@ -24,6 +24,7 @@ type Options struct {
 	Out    string             // its run directory; "": experiment.DefaultPath
 	Open   string             // run directory to show
 	Drive  experiment.Drive   // what follows a run by itself
+	Cores  int                // for optimising; 0: GOMAXPROCS
 
 	Input  io.Reader // nil: standard input
 	Output io.Writer // nil: standard output
@@ -403,6 +404,7 @@ func (a *app) begin(c experiment.Config, path string) tea.Cmd {
 	if path == "" {
 		path = experiment.DefaultPath(c.Name, a.opts.now())
 	}
+	c.Device.Cores = a.opts.Cores
 	a.busy = "loading " + c.Name
 	return func() tea.Msg {
 		box := newMailbox()

@@ -122,9 +122,9 @@ func heap() int64 {
 func BenchmarkView(b *testing.B) {
 	for _, size := range [][2]int{{120, 36}, {240, 60}} {
 		b.Run(fmt.Sprintf("%dx%d", size[0], size[1]), func(b *testing.B) {
-			a := testApp(b, size[0], size[1], demoEvents(b, "K144", 1))
+			a := testApp(b, size[0], size[1], demoEvents(b, "K144", 0))
 			s := a.bench.hist.Start
-			for i := 2; i <= 1000; i++ {
+			for i := 1; i <= 1000; i++ {
 				e := experiment.Event{Type: experiment.EventEvaluation, Time: demoTime, Seconds: experiment.Number(i), Evaluation: demoEvaluation(s, i%50+1)}
 				e.Evaluation.Index, e.Evaluation.Proportion = i, float64(i)/1000
 				a.bench.apply(&e)

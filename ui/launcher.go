@@ -345,6 +345,7 @@ func (l *launcher) measure() tea.Cmd {
 	}
 	l.measuring = true
 	config, rows, dim := r.config, l.preview.Summary.Train, len(l.preview.Summary.Columns)-1
+	config.Device.Cores = l.app.opts.Cores
 	return l.estimating.ask(l.app.ctx, func(ctx context.Context, serial int) tea.Msg {
 		e, err := l.lib.estimate(ctx, config, rows, dim)
 		return estimateMsg{l, serial, e, err}
