@@ -22,7 +22,7 @@ import (
 
 // terminal is the program in a pseudo-terminal.
 type terminal struct {
-	t   *testing.T
+	t   testing.TB
 	cmd *exec.Cmd
 	tty *os.File
 	end chan struct{} // closed when the output has ended
@@ -35,7 +35,7 @@ type terminal struct {
 // reached unless something is broken.
 const patience = 2 * time.Minute
 
-func start(t *testing.T, args string, env ...string) *terminal {
+func start(t testing.TB, args string, env ...string) *terminal {
 	t.Helper()
 	cmd := exec.Command(os.Args[0])
 	cmd.Dir = t.TempDir()

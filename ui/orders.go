@@ -10,7 +10,6 @@ import (
 	"strings"
 
 	tea "charm.land/bubbletea/v2"
-	"github.com/charmbracelet/colorprofile"
 
 	"kestrel/experiment"
 	"kestrel/ui/plot"
@@ -318,15 +317,7 @@ func (p *reoptimisePrompt) draw(c *plot.Canvas, r plot.Rect, t *theme) {
 // export writes all traces as CSV and the chart as SVG, PNG and text.
 func (b *bench) export() tea.Cmd {
 	dir := filepath.Join(b.path, "export")
-	text := plot.NewCanvas(100, 32)
-	plain := newTheme(colorprofile.NoTTY, b.app.theme.dark, b.app.theme.glyphs)
-	if b.main.focus == metricPane {
-		b.main.drawMetric(text, text.Bounds(), plain)
-	} else {
-		b.main.drawChart(text, text.Bounds(), plain)
-	}
-	screen := text.Plain() + "\n"
-	figure := b.main.figure()
+	screen, figure := b.screenText(), b.figure()
 	path := b.path
 	return order(func() (string, error) {
 		if err := experiment.ExportRun(path, dir); err != nil {

@@ -18,6 +18,9 @@ type theme struct {
 	text, faint, strong, border, focus, title, key, good, warn, bad, selected plot.Style
 }
 
+// plainProfile is a terminal, or a file, without colours.
+const plainProfile = colorprofile.ASCII
+
 // newTheme chooses styles for what the terminal can show. Without colours,
 // weight and reversal do their work.
 func newTheme(profile colorprofile.Profile, dark bool, glyphs plot.Glyphs) *theme {
