@@ -119,9 +119,12 @@ func newRoot() *cobra.Command {
 			if len(args) == 1 {
 				name = args[0]
 			} else if !f.headless && !f.quiet && !f.json && hasScreen(cmd) {
+				if cmd.Flags().NFlag() > 0 {
+					return errors.New("these flags are about a run; name a config or a data file, or start kestrel without flags for the launcher")
+				}
 				return workbench(cmd, ui.Options{})
 			} else if !f.quiet {
-				fmt.Fprintln(cmd.ErrOrStderr(), "no config or data file given: and no terminal for the workbench: running the built-in quickstart with plain progress lines; kestrel --help tells what else there is")
+				fmt.Fprintln(cmd.ErrOrStderr(), "no config or data file given, and no terminal for the workbench: running the built-in quickstart with plain progress lines; kestrel --help tells what else there is")
 			}
 			return f.run(cmd, name)
 		},

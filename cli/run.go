@@ -118,9 +118,6 @@ func (f *runFlags) run(cmd *cobra.Command, name string) error {
 		base = experiment.DefaultPath(c.Name, time.Now())
 	}
 	if f.repeat == 1 && !f.headless && !f.json && !f.quiet && hasScreen(cmd) {
-		if err := experiment.CheckDirectory(base); err != nil {
-			return err
-		}
 		return workbench(cmd, ui.Options{Config: &c, Out: base, Drive: f.course()})
 	}
 	ctx, stop := interrupts(cmd.Context())
@@ -163,7 +160,10 @@ func interrupts(parent context.Context) (context.Context, func()) {
 	go func() {
 		for n := 0; ; n++ {
 			select {
-			case <-signals:
+			case s := <-signals:
+				if n > 0 && s != os.Interrupt {
+					continue // a shell and the system both say that the terminal is gone
+				}
 				if n > 0 {
 					fmt.Fprintln(os.Stderr, "kestrel: interrupted twice: ended at once, without the evaluation under way")
 					os.Exit(exitInterrupted)

@@ -37,6 +37,10 @@ func workbench(cmd *cobra.Command, o ui.Options) error {
 	runtime.GOMAXPROCS(o.Cores + 2)
 	defer runtime.GOMAXPROCS(o.Cores)
 	end, err := ui.Run(ctx, o)
+	var broken *ui.Crash
+	if errors.As(err, &broken) {
+		return failed(errors.New(crash(broken.Value, broken.Stack)))
+	}
 	var input *ui.InputError
 	if errors.As(err, &input) {
 		return input

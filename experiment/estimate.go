@@ -206,6 +206,9 @@ func related(a, b kernelspace.Expr) bool {
 	return max(more, less) == 1 || more+less == 0 && a.ID() != b.ID()
 }
 
+// mostCounted bounds how many evaluations are added up one by one.
+const mostCounted = 100_000
+
 // seconds adds up the evaluations. search is what the kernels cost where
 // solutions are searched for, full on the run's own inducing inputs.
 func (w *workload) seconds(search, full cost) float64 {
@@ -217,7 +220,7 @@ func (w *workload) seconds(search, full cost) float64 {
 	}
 	alive := float64(w.kernels)
 	total := 3e-5 * float64(min(n, 20_000)*w.dim) // periods and inducing inputs
-	for t := 1; t <= planned; t++ {
+	for t := 1; t <= min(planned, mostCounted); t++ {
 		seen := min(n, int(math.Ceil(float64(t)*s.EvaluateEvery*float64(n)-1e-9)))
 		if s.AutoPruneMass > 0 && t > s.AutoPruneWait {
 			alive = max(alive/2, min(alive, float64(s.AutoPruneKeep)))
@@ -236,6 +239,7 @@ func (w *workload) seconds(search, full cost) float64 {
 		}
 		total += overhead*alive*each + beliefSeconds(w.kernels)
 	}
+	total *= max(1, float64(planned)/mostCounted)
 	if s.TimeBudget > 0 {
 		total = min(total, s.TimeBudget.Seconds())
 	}

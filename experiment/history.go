@@ -404,6 +404,12 @@ func (h *History) Lines() (lines []LogLine, dropped int) { return h.lines.lines(
 // are used, "+3" for the third evaluation after the first such; "1m20s"; "12".
 func (h *History) Label(a Axis, x float64) string { return h.ruler.label(a, x) }
 
+// Labeller returns Label for an axis, without the history.
+func (h *History) Labeller(a Axis) func(x float64) string {
+	r := h.ruler
+	return func(x float64) string { return r.label(a, x) }
+}
+
 // Rate returns the average time of an evaluation, 0 before the first.
 func (h *History) Rate() time.Duration {
 	each, _ := h.pace()

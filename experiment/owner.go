@@ -22,6 +22,10 @@ type Owner struct {
 	Alive bool `json:"-"` // it still does
 }
 
+// errNoLocks is the error of a file system that has no locks; who owns a run is
+// then not known.
+var errNoLocks = errors.New("the file system has no locks")
+
 // errOwned is the error of taking a lock that another holds.
 var errOwned = errors.New("another process holds the lock")
 
@@ -38,7 +42,7 @@ func WriteOwner(dir string) (io.Closer, error) {
 	if err != nil {
 		return nil, unwritable(dir, err)
 	}
-	if err := claim(f); err != nil {
+	if err := claim(f); err != nil && !errors.Is(err, errNoLocks) {
 		f.Close()
 		if errors.Is(err, errOwned) {
 			return nil, fmt.Errorf("run %q is being written by %s; wait for it or stop it", dir, ownerName(path))

@@ -22,6 +22,8 @@ func lockOwner(f *os.File, exclusive bool) error {
 			continue
 		case errors.Is(err, syscall.EWOULDBLOCK):
 			return errOwned
+		case errors.Is(err, syscall.ENOSYS), errors.Is(err, syscall.EOPNOTSUPP), errors.Is(err, syscall.ENOLCK), errors.Is(err, syscall.EINVAL):
+			return errNoLocks
 		}
 		return err
 	}

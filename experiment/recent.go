@@ -174,7 +174,7 @@ func (r *RunInfo) readEnd(f *os.File, names map[string]string) error {
 		case t.state != nil:
 			r.State, r.Reason = t.state.To, t.state.Reason
 		case part < size || t.evaluation != nil:
-			r.State = Running // in no other state are so many evaluations made
+			r.State = Running // in no other state are evaluations made one after the other
 		}
 		if e := t.evaluation; e != nil {
 			r.Evaluations, r.Planned = e.Index, e.Planned
@@ -244,7 +244,9 @@ func readTail(f *os.File, size, part int64) (*tail, error) {
 				t.state = e.State
 			}
 		case EventEvaluation, EventPruned, EventRestored:
-			t.evaluations++
+			if e.Type == EventEvaluation {
+				t.evaluations++
+			}
 			if t.evaluation == nil {
 				t.evaluation = e.Evaluation
 			}

@@ -6,9 +6,12 @@ package ui
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"os"
+	"runtime/debug"
+	"sync"
 	"time"
 
 	tea "charm.land/bubbletea/v2"
@@ -64,7 +67,10 @@ func Run(ctx context.Context, o Options) (Outcome, error) {
 	if e := a.close(); err == nil {
 		err = e
 	}
-	if a.err != nil {
+	switch {
+	case a.crash != nil:
+		return out, a.crash
+	case a.err != nil:
 		return out, &InputError{a.err}
 	}
 	if b := a.bench; b != nil {
@@ -85,8 +91,10 @@ func (e *InputError) Unwrap() error { return e.err }
 
 // app is the root model.
 type app struct {
-	ctx  context.Context
-	opts Options
+	ctx     context.Context
+	cancel  context.CancelFunc // ends what was asked for and is not needed any more
+	pending sync.WaitGroup     // runs being begun or closed
+	opts    Options
 
 	w, h   int
 	theme  *theme
@@ -105,7 +113,8 @@ type app struct {
 	tabs     []plot.Rect // of the views' names, for the mouse
 	note     note
 
-	watching bool  // a tick is under way
+	watching bool // a tick is under way
+	crash    *Crash
 	err      error // why what the command line asked for cannot be shown
 	leaving  bool
 }
@@ -132,7 +141,8 @@ func newApp(ctx context.Context, o Options) *app {
 	if o.now == nil {
 		o.now = time.Now
 	}
-	a := &app{ctx: ctx, opts: o, mouse: true, dirty: true}
+	a := &app{opts: o, mouse: true, dirty: true}
+	a.ctx, a.cancel = context.WithCancel(ctx)
 	profile := colorprofile.TrueColor
 	if o.Env("NO_COLOR") != "" {
 		profile = colorprofile.ASCII
@@ -164,9 +174,33 @@ func (a *app) filter(_ tea.Model, msg tea.Msg) tea.Msg {
 	return msg
 }
 
+// Crash is a mistake of the program that ended the workbench. The run was
+// stopped with everything written.
+type Crash struct {
+	Value any
+	Stack []byte
+}
+
+func (c *Crash) Error() string { return fmt.Sprintf("internal error: %v", c.Value) }
+
+// caught notes a panic.
+func (a *app) caught(p any) {
+	if a.crash == nil {
+		a.crash = &Crash{p, debug.Stack()}
+	}
+}
+
 // Update implements tea.Model.
-func (a *app) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
-	cmd := a.handle(msg)
+func (a *app) Update(msg tea.Msg) (_ tea.Model, cmd tea.Cmd) {
+	defer func() {
+		if p := recover(); p != nil {
+			a.caught(p)
+		}
+		if a.crash != nil {
+			cmd = tea.Quit
+		}
+	}()
+	cmd = a.handle(msg)
 	if a.bench != nil {
 		cmd = tea.Batch(cmd, a.bench.refresh())
 	}
@@ -212,8 +246,12 @@ func (a *app) handle(msg tea.Msg) tea.Cmd {
 	case leftMsg:
 		return tea.Quit
 	default:
-		if a.launcher != nil {
-			if cmd, ok := a.launcher.message(msg); ok {
+		l := a.launcher
+		if l == nil {
+			l = a.kept // not shown, but its questions must end
+		}
+		if l != nil {
+			if cmd, ok := l.message(msg); ok {
 				return cmd
 			}
 		}
@@ -257,6 +295,7 @@ func (a *app) watch() tea.Cmd {
 func (a *app) groups() []bindingGroup {
 	var gs []bindingGroup
 	switch {
+	case a.busy != "" && a.bench == nil: // nothing but to wait or to leave
 	case a.bench != nil:
 		gs = a.bench.groups()
 	case a.launcher != nil:
@@ -301,7 +340,7 @@ func (a *app) key(msg tea.KeyPressMsg) tea.Cmd {
 		}
 		return nil
 	}
-	if a.bench != nil && a.bench.at == 0 && a.bench.main.table.typing != nil && key != "enter" && key != "esc" {
+	if a.bench != nil && a.bench.at == 0 && a.bench.main.table.typing != nil && key != "enter" && key != "esc" && key != "ctrl+c" {
 		a.bench.main.typed(msg)
 		return nil
 	}
@@ -375,17 +414,21 @@ type leftMsg struct{}
 
 func (a *app) leave() tea.Cmd {
 	a.leaving = true
+	if a.bench == nil || a.bench.session == nil {
+		return tea.Quit
+	}
 	a.busy = "stopping the run"
+	run := a.bench.session.Run
 	return func() tea.Msg {
-		if a.bench != nil && a.bench.session != nil {
-			_ = a.bench.session.Run.Stop("stopped by the user") // its error is that the run has failed, which the log has
-		}
+		_ = run.Stop("stopped by the user") // its error is that the run has failed, which the log has
 		return leftMsg{}
 	}
 }
 
-// close gives everything back.
+// close gives everything back and waits for what is being begun or closed.
 func (a *app) close() error {
+	a.cancel()
+	a.pending.Wait()
 	if a.bench == nil {
 		return nil
 	}
@@ -406,9 +449,14 @@ func (a *app) begin(c experiment.Config, path string) tea.Cmd {
 	}
 	c.Device.Cores = a.opts.Cores
 	a.busy = "loading " + c.Name
+	a.pending.Add(1)
 	return func() tea.Msg {
+		defer a.pending.Done()
 		box := newMailbox()
 		s, err := experiment.Begin(a.ctx, c, path, box)
+		if err == nil && a.ctx.Err() != nil { // nobody takes it any more
+			return beganMsg{err: errors.Join(a.ctx.Err(), s.Close())}
+		}
 		return beganMsg{session: s, box: box, err: err}
 	}
 }
@@ -458,9 +506,12 @@ func (a *app) opened(msg openedMsg) tea.Cmd {
 
 // show makes a bench the screen; the one before is closed.
 func (a *app) show(b *bench) {
-	if a.bench != nil {
-		old := a.bench
-		go old.close() //nolint:errcheck // its files have been synced with every evaluation; the log has what failed
+	if old := a.bench; old != nil {
+		a.pending.Add(1)
+		go func() {
+			defer a.pending.Done()
+			_ = old.close() // the log has what failed
+		}()
 	}
 	a.bench, a.launcher = b, nil
 }
@@ -479,7 +530,9 @@ func (a *app) toLauncher() tea.Cmd {
 	leave := func() tea.Cmd {
 		old := a.bench
 		a.bench = nil
+		a.pending.Add(1)
 		return tea.Batch(a.launch(), func() tea.Msg {
+			defer a.pending.Done()
 			if err := old.close(); err != nil {
 				return noteMsg{text: err.Error(), level: failure}
 			}
@@ -503,7 +556,7 @@ func (a *app) View() tea.View {
 		a.dirty = false
 		a.drawn++
 		a.canvas.Reset(a.w, a.h)
-		a.draw(&a.canvas)
+		a.drawSafely()
 		a.frame = a.canvas.Render()
 	}
 	v := tea.NewView(a.frame)
@@ -516,6 +569,19 @@ func (a *app) View() tea.View {
 		v.MouseMode = tea.MouseModeCellMotion
 	}
 	return v
+}
+
+// drawSafely draws, and leaves a line where that goes wrong; the next message
+// then ends the program.
+func (a *app) drawSafely() {
+	defer func() {
+		if p := recover(); p != nil {
+			a.caught(p)
+			a.canvas.Reset(a.w, a.h)
+			a.canvas.Text(1, 0, "internal error; any key ends the program", a.theme.bad)
+		}
+	}()
+	a.draw(&a.canvas)
 }
 
 const (

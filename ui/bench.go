@@ -41,7 +41,6 @@ type bench struct {
 	snapped  bool // there has been a look
 	alive    bool // of a followed run: its process was there at the last look
 	failure  error
-	selected string   // kernel id
 	taken    []string // pruned last, to be taken back
 
 	inspect inspection
@@ -185,7 +184,7 @@ func (b *bench) apply(e *experiment.Event) {
 	b.version++
 	if e.Evaluation != nil {
 		b.palette.Focus(b.leaders())
-		if l := e.Evaluation.Leader(); l != nil && b.selected == "" {
+		if l := e.Evaluation.Leader(); l != nil && !b.main.table.held {
 			b.main.table.cursor = l.ID
 		}
 	}

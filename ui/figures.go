@@ -89,9 +89,7 @@ func (v *fitView) figure() *experiment.Figure {
 // figure is the comparison as it is seen.
 func (v *compareView) figure() *experiment.Figure {
 	f := &experiment.Figure{Name: "compare", Title: v.title(), XLabel: axisNames[v.axis], YLabel: v.title(), LogY: v.log && v.by == compareRMSE}
-	h := &v.b.hist
-	axis := v.axis
-	f.XTicks = func(x float64) string { return h.Label(axis, x) }
+	f.XTicks = v.b.hist.Labeller(v.axis)
 	for _, g := range v.grouped() {
 		w := v.colours.Of(g.key)
 		line := experiment.FigureLine{Name: v.label(g.paths[0]), Swatch: w}

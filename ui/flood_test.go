@@ -37,7 +37,11 @@ func TestFlood(t *testing.T) {
 			if m == nil {
 				return
 			}
-			frames <- m
+			select {
+			case frames <- m:
+			case <-ctx.Done():
+				return
+			}
 		}
 	}()
 	wg.Add(1)
@@ -53,7 +57,7 @@ func TestFlood(t *testing.T) {
 		}
 	}()
 	messages := 0
-	for a.bench.hist.Made < flood {
+	for a.bench.hist.Made < flood && a.crash == nil {
 		a.Update(<-frames)
 		a.View()
 		a.View() // no new frame without news
@@ -61,6 +65,9 @@ func TestFlood(t *testing.T) {
 	}
 	cancel()
 	wg.Wait()
+	if a.crash != nil {
+		t.Fatalf("%v\n%s", a.crash, a.crash.Stack)
+	}
 	if a.bench.hist.Made != flood || a.bench.hist.Evaluation.Index != flood {
 		t.Errorf("%d evaluations arrived, the last is %d", a.bench.hist.Made, a.bench.hist.Evaluation.Index)
 	}

@@ -102,3 +102,64 @@ func TestPlainLooks(t *testing.T) {
 		t.Errorf("labelled lines have the marks %v only", marks)
 	}
 }
+
+// The cursor stays on the kernel that the user has chosen, while others come to
+// lead; until then it is on the leader.
+func TestCursorStays(t *testing.T) {
+	events := demoEvents(t, "K12", 4)
+	a := testApp(t, 120, 36, events[:4])
+	lead := a.bench.hist.Evaluation.Leader().ID
+	if got := a.bench.chosen(); got != lead {
+		t.Errorf("at first %s is chosen, not the leader %s", got, lead)
+	}
+	screen(a)
+	press(a, "down", "down")
+	chosen := a.bench.chosen()
+	if chosen == lead {
+		t.Fatal("the cursor did not move")
+	}
+	a.Update(frameMsg{a.bench.box, events[4:]})
+	screen(a)
+	if got := a.bench.chosen(); got != chosen {
+		t.Errorf("an evaluation moved the cursor from %s to %s", chosen, got)
+	}
+}
+
+// Sorted either way round, kernels without a value stay behind.
+func TestSortMissingLast(t *testing.T) {
+	events := demoEvents(t, "K12", 2)
+	e := *events[len(events)-2].Evaluation
+	e.Kernels = append([]experiment.Kernel{}, e.Kernels...)
+	e.Kernels[3] = experiment.Kernel{ID: e.Kernels[3].ID, Status: "pruned"}
+	events[len(events)-2].Evaluation = &e
+	a := testApp(t, 120, 36, events)
+	screen(a)
+	tb := &a.bench.main.table
+	for c := range columns {
+		if c == byStatus || c == byName {
+			continue
+		}
+		for _, down := range []bool{false, true} {
+			tb.sort, tb.down = c, down
+			tb.order()
+			if last := tb.rows[len(tb.rows)-1]; last.status != "pruned" {
+				t.Errorf("sorted by %s, reversed %v: the pruned kernel is not last", columnNames[c], down)
+			}
+		}
+	}
+}
+
+// A mistake of the program ends the workbench with its terminal restored and the
+// run stopped, not in a stack on the screen.
+func TestCrashIsCaught(t *testing.T) {
+	a := testApp(t, 80, 24, demoEvents(t, "K12", 2))
+	a.bench.views[0] = nil
+	a.dirty = true
+	a.View()
+	if a.crash == nil {
+		t.Fatal("the panic of drawing was not caught")
+	}
+	if _, cmd := a.Update(keyMsg("x")); cmd == nil {
+		t.Error("the program goes on")
+	}
+}

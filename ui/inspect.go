@@ -147,7 +147,13 @@ func (b *bench) openInspector(ctx context.Context) (inspector, error) {
 		}
 		return i, nil
 	}
-	i, err := experiment.OpenInspector(ctx, b.path)
+	var i *experiment.Inspector
+	var err error
+	if last, ok := b.inspect.now.(*experiment.Inspector); ok { // the data need not be read again
+		i, err = last.Reload(ctx)
+	} else {
+		i, err = experiment.OpenInspector(ctx, b.path)
+	}
 	if err != nil {
 		return nil, err
 	}

@@ -93,9 +93,8 @@ func (b *bench) chosen() string {
 
 // choose makes a kernel the chosen one.
 func (b *bench) choose(id string) {
-	b.selected = id
 	if b.main != nil {
-		b.main.table.cursor = id
+		b.main.table.choose(id)
 	}
 }
 

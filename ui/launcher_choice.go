@@ -57,7 +57,7 @@ func (c *choice) adopt(base *experiment.Config, columns []experiment.TableColumn
 		}
 		c.inputs = append(c.inputs, col.Role == "input")
 	}
-	if experiment.IsTable(c.name) && (c.target < 0 || columns[c.target].Kind == "text" || columns[c.target].Kind == "time") {
+	if len(columns) > 0 && experiment.IsTable(c.name) && (c.target < 0 || columns[c.target].Kind == "text" || columns[c.target].Kind == "time") {
 		// The last column cannot be the target; the last one of numbers can.
 		c.target = 0
 		c.turnTarget(-1)
@@ -180,6 +180,9 @@ func (c *choice) turnDevice(devices []string, by int) {
 
 // ref names a column: by number where its name is no help.
 func (c *choice) ref(i int) string {
+	if i < 0 || i >= len(c.columns) {
+		return ""
+	}
 	name := c.columns[i].Name
 	for j, col := range c.columns {
 		if j != i && col.Name == name {

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 	"unicode"
+	"unicode/utf8"
 
 	"kestrel/experiment"
 )
@@ -102,7 +103,8 @@ func completePath(path string) (string, []string) {
 	common := names[0]
 	for _, n := range names[1:] {
 		for !strings.HasPrefix(n, common) {
-			common = strings.TrimSuffix(common, string([]rune(common)[len([]rune(common))-1:]))
+			_, size := utf8.DecodeLastRuneInString(common) // 1 for what is no UTF-8
+			common = common[:len(common)-size]
 		}
 	}
 	return folder + common, names

@@ -692,3 +692,24 @@ func TestLauncherAgo(t *testing.T) {
 		}
 	}
 }
+
+// A table without columns, one that is not there, and names that are no UTF-8 do
+// no harm.
+func TestLauncherUnreadableTables(t *testing.T) {
+	c := newChoice("empty.csv")
+	base := experiment.DefaultConfig()
+	c.adopt(&base, nil)
+	if c.target >= 0 || c.ref(c.target) != "" {
+		t.Errorf("target %d, %q", c.target, c.ref(c.target))
+	}
+	dir := t.TempDir()
+	for _, name := range []string{"caf\xe9.csv", "caf\xea.csv"} {
+		if err := os.WriteFile(filepath.Join(dir, name), nil, 0o644); err != nil {
+			t.Skip("the file system takes no such names")
+		}
+	}
+	want := dir + string(filepath.Separator) + "caf"
+	if got, _ := completePath(want); got != want {
+		t.Errorf("completed to %q, want %q", got, want)
+	}
+}

@@ -275,7 +275,7 @@ func (v *mainView) clickTable(m tea.Mouse) {
 		if t.rows[i].id == t.cursor && m.Button == tea.MouseRight {
 			v.b.at = 1
 		}
-		t.cursor = t.rows[i].id
+		t.choose(t.rows[i].id)
 	}
 }
 

@@ -62,6 +62,7 @@ type table struct {
 	filter string // part of a name
 	typing *field // the filter being typed
 	cursor string // kernel id
+	held   bool   // the cursor was put there by the user; else it is on the leader
 	top    int    // first row shown
 	page   int    // rows shown
 
@@ -123,7 +124,11 @@ func plainName(s string) string {
 }
 
 func (t *table) order() {
-	number := func(a, b float64) int { // larger first, missing last
+	sign := 1
+	if t.down {
+		sign = -1
+	}
+	number := func(a, b float64) int { // larger first, missing last either way
 		switch an, bn := math.IsNaN(a), math.IsNaN(b); {
 		case an && bn:
 			return 0
@@ -132,21 +137,21 @@ func (t *table) order() {
 		case bn:
 			return -1
 		}
-		return cmp.Compare(b, a)
+		return sign * cmp.Compare(b, a)
 	}
-	rank := func(a, b row) int {
+	rank := func(a, b row, sign int) int {
 		if (a.rank == 0) != (b.rank == 0) {
 			return b.rank - a.rank // not live: behind
 		}
-		return cmp.Compare(a.rank, b.rank)
+		return sign * cmp.Compare(a.rank, b.rank)
 	}
 	slices.SortStableFunc(t.rows, func(a, b row) int {
 		c := 0
 		switch t.sort {
 		case byRank:
-			c = rank(a, b)
+			c = rank(a, b, sign)
 		case byName:
-			c = cmp.Compare(a.name, b.name)
+			c = sign * cmp.Compare(a.name, b.name)
 		case byPosterior:
 			c = number(a.posterior, b.posterior)
 		case byBayes:
@@ -154,12 +159,9 @@ func (t *table) order() {
 		case byGap:
 			c = number(a.gap, b.gap)
 		case byStatus:
-			c = cmp.Compare(a.status, b.status)
+			c = sign * cmp.Compare(a.status, b.status)
 		}
-		if t.down {
-			c = -c
-		}
-		return cmp.Or(c, rank(a, b), cmp.Compare(a.name, b.name))
+		return cmp.Or(c, rank(a, b, 1), cmp.Compare(a.name, b.name))
 	})
 }
 
@@ -171,9 +173,12 @@ func (t *table) place() int {
 // move puts the cursor on another row.
 func (t *table) move(by int) {
 	if len(t.rows) > 0 {
-		t.cursor = t.rows[max(0, min(len(t.rows)-1, t.place()+by))].id
+		t.choose(t.rows[max(0, min(len(t.rows)-1, t.place()+by))].id)
 	}
 }
+
+// choose puts the cursor on a kernel, where it stays.
+func (t *table) choose(id string) { t.cursor, t.held = id, true }
 
 // current returns the row under the cursor.
 func (t *table) current() (row, bool) {
@@ -192,7 +197,8 @@ func (t *table) sortBy(c column) {
 	}
 }
 
-// number writes a probability in four columns: .79, 1.0, <.01 as 0.
+// number writes a probability in four columns: 1.00, .79, .005, and 0 below
+// .0005.
 func number(p float64) string {
 	switch {
 	case math.IsNaN(p):

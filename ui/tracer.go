@@ -39,12 +39,11 @@ func (t *tracer) fill(version, count int, series func(i int) experiment.Series) 
 }
 
 // follow keeps a zoomed part at the end of what there is, unless it is held.
-func (t *tracer) follow(lo, hi float64) {
+func (t *tracer) follow(hi float64) {
 	if t.zoomed() && !t.hold && hi > t.hi && t.sawEnd >= t.hi {
 		w := t.hi - t.lo
 		t.lo, t.hi = hi-w, hi
 	}
-	_ = lo
 	t.sawEnd = hi
 }
 
@@ -52,7 +51,7 @@ func (t *tracer) follow(lo, hi float64) {
 func (t *tracer) axes(v *mainView, th *theme) {
 	lo, hi := v.extent(t)
 	t.chart.X = plot.Axis{Min: lo, Max: hi, Format: func(x, _ float64) string { return v.b.hist.Label(t.axis, x) }}
-	t.follow(lo, hi)
+	t.follow(hi)
 	if t.zoomed() {
 		t.chart.X.Min, t.chart.X.Max = t.lo, t.hi
 	}
@@ -274,7 +273,7 @@ func (v *mainView) cardLines() int {
 // drawCard writes the chosen kernel's numbers.
 func (v *mainView) drawCard(c *plot.Canvas, r plot.Rect, th *theme) {
 	k, ok := v.table.current()
-	if !ok || v.b.hist.Start == nil {
+	if s := v.b.hist.Start; !ok || s == nil || k.index < 0 || k.index >= len(s.Kernels) || s.Kernels[k.index].ID != k.id {
 		c.TextFit(r.X, r.Y, r.W, "no kernel", th.faint)
 		return
 	}
