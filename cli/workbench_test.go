@@ -284,7 +284,7 @@ func TestOpenAfterKill(t *testing.T) {
 	p.wait()
 	made := count(events(dir), experiment.EventEvaluation)
 	q := start(t, "open "+dir)
-	q.until("the news", func() bool { return strings.Contains(q.output(), "cut off") })
+	q.until("the news", func() bool { return strings.Contains(q.output(), "crashed") })
 	if code := q.quit(); code != 0 {
 		t.Errorf("exit code %d", code)
 	}

@@ -124,7 +124,11 @@ func (f *fake) Restore(ids []string) (*vbks.Evaluation, error) { return f.set(id
 
 func (f *fake) Reoptimize(c vbks.Change) error {
 	defer f.enter()()
-	f.planned = max(f.planned, f.index+max(1, c.Rounds))
+	if c.Rounds > 0 {
+		f.planned += c.Rounds
+	} else {
+		f.planned = max(f.planned, f.index+1)
+	}
 	return nil
 }
 

@@ -115,7 +115,7 @@ func (r *Run) Reoptimize(c vbks.Change) error {
 			r.deadline = r.watch.elapsed() + r.budget
 		}
 		r.mu.Lock()
-		r.shown.Planned = r.planned()
+		r.shown.Planned, r.shown.Progress = r.planned(), vbks.Progress{}
 		r.mu.Unlock()
 		r.record(&Event{Type: EventReoptimised, Change: &c})
 		if s := r.state(); s.Settled() && s != Failed || s == Paused {

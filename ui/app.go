@@ -307,7 +307,6 @@ func (a *app) groups() []bindingGroup {
 		{keys: []string{"g"}, label: "g", about: "characters: braille, blocks, plain ASCII", do: a.nextGlyphs},
 		{keys: []string{"m"}, label: "m", about: "mouse on or off; off, the terminal selects text for copying", do: a.toggleMouse},
 		{keys: []string{"ctrl+l"}, label: "ctrl+l", about: "draw the screen anew", do: func() tea.Cmd { return tea.ClearScreen }},
-		{keys: []string{"ctrl+z"}, label: "ctrl+z", about: "suspend the program", do: func() tea.Cmd { return tea.Suspend }},
 		{keys: []string{"q", "ctrl+c"}, label: "q", short: "quit", about: "quit; a run in flight is stopped with everything written", do: a.quit},
 	}})
 }
@@ -323,6 +322,10 @@ func (a *app) key(msg tea.KeyPressMsg) tea.Cmd {
 			a.prompt = nil
 			return nil
 		case "ctrl+c":
+			if q, ok := a.prompt.(*question); ok { // pressed again: it is meant
+				a.prompt = nil
+				return q.act()
+			}
 			a.prompt = nil
 			return a.quit()
 		case "enter":

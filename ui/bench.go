@@ -41,6 +41,7 @@ type bench struct {
 	snapped  bool // there has been a look
 	alive    bool // of a followed run: its process was there at the last look
 	failure  error
+	inducing int      // as changed; 0: as started
 	taken    []string // pruned last, to be taken back
 
 	inspect inspection
@@ -182,6 +183,9 @@ func (b *bench) message(msg tea.Msg) tea.Cmd {
 func (b *bench) apply(e *experiment.Event) {
 	b.hist.Apply(e)
 	b.version++
+	if e.Change != nil && e.Change.Inducing > 0 {
+		b.inducing = e.Change.Inducing
+	}
 	if e.Evaluation != nil {
 		b.palette.Focus(b.leaders())
 		if l := e.Evaluation.Leader(); l != nil && !b.main.table.held {
@@ -203,23 +207,37 @@ const (
 )
 
 func (b *bench) groups() []bindingGroup {
-	run := b.settled
 	gs := b.views[b.at].groups()
-	gs = append(gs, bindingGroup{runKeys, []binding{
+	if !b.owns() {
+		gs = append(gs, bindingGroup{runKeys, []binding{
+			{keys: []string{"space", "s", "p", "u", "r"}, do: func() tea.Cmd {
+				return say(warning, "this run is watched only: it belongs to another process, or to the past")
+			}},
+			{keys: []string{"e"}, label: "e", short: "export", about: "write all traces as CSV, and the chart as SVG, PNG and text", off: b.hist.Start == nil, do: b.export},
+		}})
+	} else {
+		gs = append(gs, b.orders())
+	}
+	views := bindingGroup{"views", nil}
+	for i, v := range b.views {
+		n := string(rune('1' + i))
+		views.all = append(views.all, binding{keys: []string{n}, label: n, about: v.name(), do: func() tea.Cmd { b.at = i; return nil }})
+	}
+	views.all = append(views.all, binding{keys: []string{"esc"}, label: "esc", about: "back to the bench", off: b.at == 0, do: func() tea.Cmd { b.at = 0; return nil }})
+	return append(gs, views)
+}
+
+// orders are the keys that steer the run.
+func (b *bench) orders() bindingGroup {
+	run := b.settled
+	return bindingGroup{runKeys, []binding{
 		{keys: []string{"space"}, label: "space", short: b.pauseWord(), about: "pause or resume the run", off: !b.owns() || run(), do: b.pause},
 		{keys: []string{"s"}, label: "s", short: "stop", about: "stop the run; re-optimising goes on with it", off: !b.owns() || run(), do: b.stop},
 		{keys: []string{"p"}, label: "p", short: "prune", about: "prune: keep the first kernels, or a mass of belief; with a preview", off: !b.canRevise(), do: b.askPrune},
 		{keys: []string{"u"}, label: "u", short: "restore", about: "restore the kernels pruned last, or all", off: !b.canRevise() || !b.anyPruned(), do: b.restore},
 		{keys: []string{"r"}, label: "r", short: "re-optimise", about: "go on with more evaluations, steps, inducing inputs or another batch size", off: !b.canRevise(), do: b.askReoptimise},
 		{keys: []string{"e"}, label: "e", short: "export", about: "write all traces as CSV, and the chart as SVG, PNG and text", off: b.hist.Start == nil, do: b.export},
-	}})
-	views := bindingGroup{"views", nil}
-	for i, v := range b.views {
-		n := string(rune('1' + i))
-		views.all = append(views.all, binding{keys: []string{n}, label: n, about: v.name(), do: func() tea.Cmd { b.at = i; return nil }})
-	}
-	views.all = append(views.all, binding{keys: []string{"esc"}, label: "esc", about: "back to the workbench", off: b.at == 0, do: func() tea.Cmd { b.at = 0; return nil }})
-	return append(gs, views)
+	}}
 }
 
 func (b *bench) mouse(msg tea.MouseMsg) tea.Cmd {

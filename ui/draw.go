@@ -1,6 +1,7 @@
 package ui
 
 import (
+	"cmp"
 	"fmt"
 	"path/filepath"
 	"slices"
@@ -42,7 +43,7 @@ func (b *bench) stateText(t *theme) (string, plot.Style) {
 	switch s {
 	case experiment.Running:
 		if !b.owns() && !b.alive && b.snapped {
-			return "cut off", t.bad
+			return "crashed", t.bad
 		}
 		return string(s), t.good
 	case experiment.Paused, experiment.Stopping, experiment.Stopped:
@@ -145,7 +146,7 @@ func (b *bench) describe() []string {
 	if s.Lanes == 1 {
 		lanes = device + " 1 lane"
 	}
-	return append(out, lanes, fmt.Sprintf("M = %d", s.Inducing), fmt.Sprintf("seed %d", s.Seed))
+	return append(out, lanes, fmt.Sprintf("M = %d", cmp.Or(b.inducing, s.Inducing)), fmt.Sprintf("seed %d", s.Seed))
 }
 
 // kernelName is a kernel as it is written for reading.

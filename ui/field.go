@@ -12,6 +12,7 @@ import (
 type field struct {
 	input textinput.Model
 	hint  string // shown while it is empty
+	given bool   // what stands there was proposed: the first character typed replaces it
 }
 
 func newField(value, hint string) field {
@@ -20,7 +21,7 @@ func newField(value, hint string) field {
 	in.SetValue(value)
 	in.CursorEnd()
 	in.Focus()
-	return field{in, hint}
+	return field{input: in, hint: hint}
 }
 
 func (f *field) value() string { return f.input.Value() }
@@ -32,6 +33,12 @@ func (f *field) set(v string) {
 
 // update edits the text.
 func (f *field) update(msg tea.Msg) {
+	if k, ok := msg.(tea.KeyPressMsg); ok {
+		if f.given && k.Text != "" {
+			f.input.SetValue("")
+		}
+		f.given = false
+	}
 	f.input, _ = f.input.Update(msg) // the command is the cursor's blinking, which is not shown
 }
 

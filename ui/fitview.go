@@ -46,6 +46,7 @@ type fitView struct {
 	other int       // the held input that is changed by < >
 
 	curve, points, residuals answer
+	exact                    answer // at the crosshair
 
 	chart  plot.Layout
 	raster plot.Raster
@@ -185,6 +186,7 @@ func (v *fitView) kernel() string {
 func (v *fitView) curveSubject() string {
 	return fmt.Sprint(v.column, " ", v.held, " ", v.kernel())
 }
+func (v *fitView) exactSubject() string    { return fmt.Sprint(v.at, " ", v.curveSubject()) }
 func (v *fitView) pointsSubject() string   { return fmt.Sprint(v.column) }
 func (v *fitView) residualSubject() string { return "of " + v.kernel() }
 
@@ -210,8 +212,9 @@ func (v *fitView) refresh() tea.Cmd {
 	v.column = min(v.column, v.inputs()-1)
 	column, kernel, below := v.column, v.kernel(), v.below
 	lo, hi := v.window()
-	// As many points as there are dots, in steps so that a resize asks seldom.
-	points := max(80, min(480, (v.b.app.w*2+39)/40*40))
+	// Twice as many points as there are dots, in steps so that a resize asks
+	// seldom: what swings within a column of dots is drawn from end to end.
+	points := max(160, min(960, (v.b.app.w*4+79)/80*80))
 	q := experiment.FitQuery{Column: column, Low: lo, High: hi, Points: points, Held: v.held, Kernel: kernel}
 	qs := []inquiry{
 		{to: &v.points, subject: v.pointsSubject(), f: func(_ context.Context, i inspector) (any, error) {
@@ -224,6 +227,13 @@ func (v *fitView) refresh() tea.Cmd {
 		{to: &v.curve, subject: v.curveSubject(), detail: fmt.Sprint(lo, " ", hi, " ", points), f: func(ctx context.Context, i inspector) (any, error) {
 			return i.Curve(ctx, q)
 		}},
+	}
+	if v.at >= lo && v.at <= hi {
+		at := q
+		at.Low, at.High, at.Points = v.at, v.at+1e-6*(hi-lo), 2
+		qs = append(qs, inquiry{to: &v.exact, subject: v.exactSubject(), f: func(ctx context.Context, i inspector) (any, error) {
+			return i.Curve(ctx, at)
+		}})
 	}
 	if below != residualsNone {
 		qs = append(qs, inquiry{to: &v.residuals, subject: v.residualSubject(), f: func(ctx context.Context, i inspector) (any, error) {
@@ -460,7 +470,7 @@ type remark struct {
 // and what went wrong.
 func (v *fitView) foot(points fitPoints, havePoints bool, curve *experiment.Curve, haveCurve bool) (out []remark) {
 	if haveCurve && !math.IsNaN(v.at) {
-		if text := v.reading(curve); text != "" {
+		if text := v.reading(); text != "" {
 			out = append(out, remark{text: text})
 		}
 	}
@@ -498,13 +508,8 @@ func (v *fitView) foot(points fitPoints, havePoints bool, curve *experiment.Curv
 	return out
 }
 
-// reading is the belief at the crosshair, between the points linearly.
-func (v *fitView) reading(curve *experiment.Curve) string {
-	i, u := bracket(curve.X, v.at)
-	if i < 0 {
-		return ""
-	}
-	at := func(y []float64) string { return digits5((1-u)*y[i] + u*y[i+1]) }
+// reading is the belief at the crosshair.
+func (v *fitView) reading() string {
 	name, x := "x", digits5(v.at)
 	if s := v.b.hist.Start; s != nil && v.column < len(s.Inputs()) {
 		in := &s.Inputs()[v.column]
@@ -513,6 +518,11 @@ func (v *fitView) reading(curve *experiment.Curve) string {
 			x = data.inputs[v.column].At(v.at).Format("2006-01-02 15:04:05")
 		}
 	}
+	curve, ok := known[*experiment.Curve](&v.exact, v.exactSubject())
+	if !ok || len(curve.X) == 0 {
+		return fmt.Sprintf("%s %s: computing …", name, x)
+	}
+	at := func(y []float64) string { return digits5(y[0]) }
 	return fmt.Sprintf("%s %s: mean %s, f %s to %s, y %s to %s", name, x, at(curve.Mean), at(curve.LowerF), at(curve.UpperF), at(curve.Lower), at(curve.Upper))
 }
 

@@ -416,7 +416,7 @@ func (v *mainView) titles(p pane) (title, right string) {
 			m := h.Moments()[v.cursor]
 			title = fmt.Sprintf("Kernels at evaluation %d, %.0f %%", m.Index, 100*m.Proportion)
 		}
-		live, failed := 0, 0
+		live, failed, tied := 0, 0, 0
 		if h.Evaluation == nil {
 			live = v.table.total
 		} else {
@@ -424,18 +424,30 @@ func (v *mainView) titles(p pane) (title, right string) {
 				switch h.Evaluation.Kernels[i].Status {
 				case vbks.Live:
 					live++
+					if f := h.Evaluation.Kernels[i].Fit; f != nil && f.Tied {
+						tied++
+					}
 				case vbks.Failed:
 					failed++
 				}
 			}
 		}
-		right = fmt.Sprintf("%d live · %d failed", live, failed)
+		right = fmt.Sprintf("%d live", live)
+		if tied > 1 {
+			right += fmt.Sprintf(" · %d equal", tied)
+		}
+		if failed > 0 {
+			right += fmt.Sprintf(" · %d failed", failed)
+		}
 		if v.table.filter != "" {
 			right = fmt.Sprintf("%d match %s", len(v.table.rows), v.table.filter)
 		}
 		return title, right
 	}
 	if k, ok := v.table.current(); ok {
+		if v.cursor >= 0 && h.Evaluation != nil {
+			return k.name, fmt.Sprintf("as of the last evaluation, %d", h.Evaluation.Index)
+		}
 		return k.name, "enter: detail"
 	}
 	return "Kernel", ""

@@ -86,9 +86,12 @@ func (b *bench) restore() tea.Cmd {
 	} else if len(ids) == 0 {
 		ids, what = all, "all pruned kernels"
 	}
-	run := b.session.Run
+	run, when := b.session.Run, "they take part from the next evaluation on"
+	if b.settled() {
+		when += ", which r makes"
+	}
 	return order(func() (string, error) {
-		return fmt.Sprintf("restored %s (%d); they take part from the next evaluation on", what, len(ids)), run.Restore(ids)
+		return fmt.Sprintf("restored %s (%d); %s", what, len(ids), when), run.Restore(ids)
 	})
 }
 
@@ -110,6 +113,7 @@ func (b *bench) askPrune() tea.Cmd {
 		}
 	}
 	p := &prunePrompt{b: b, field: newField(strconv.Itoa(max(1, min(10, n/2))), "5, or 99 %")}
+	p.field.given = true
 	p.preview()
 	b.app.prompt = p
 	return nil
@@ -241,7 +245,9 @@ func (b *bench) askReoptimise() tea.Cmd {
 		if i == 0 {
 			v = "2"
 		}
-		p.fields = append(p.fields, newField(v, h))
+		f := newField(v, h)
+		f.given = v != ""
+		p.fields = append(p.fields, f)
 	}
 	b.app.prompt = p
 	return nil

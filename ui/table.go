@@ -197,16 +197,17 @@ func (t *table) sortBy(c column) {
 	}
 }
 
-// number writes a probability in four columns: 1.00, .79, .005, and 0 below
-// .0005.
+// number writes a probability in five columns: 1.00, .79, .005, <.001.
 func number(p float64) string {
 	switch {
 	case math.IsNaN(p):
 		return "·"
 	case p >= 0.995:
 		return "1.00"
-	case p < 0.0005:
+	case p == 0:
 		return "0"
+	case p < 0.0005:
+		return "<.001"
 	case p < 0.01:
 		return strings.TrimPrefix(fmt.Sprintf("%.3f", p), "0")
 	}
@@ -241,7 +242,7 @@ func gapText(g, se float64) string {
 // widths shares w columns out; the least important go first where room is
 // scarce. 0: not shown.
 func (t *table) widths(w int) (rank, name, bar, post, bayes, gap int) {
-	rank, post = 3, 4
+	rank, post = 4, 5
 	longest := 6
 	for i := range t.rows {
 		longest = max(longest, plot.TextWidth(t.rows[i].name))
@@ -325,11 +326,11 @@ func (t *table) draw(c *plot.Canvas, r plot.Rect, b *bench, th *theme, focused b
 			style, text = th.faint, th.faint
 		}
 		if k.rank > 0 {
-			s := text
+			s, mark := text, ""
 			if k.tied && k.rank > 1 {
-				s = th.good
+				s, mark = th.good, "=" // cannot be told from the leader
 			}
-			c.TextRight(rankEnd, y, fmt.Sprint(k.rank), s)
+			c.TextRight(rankEnd, y, mark+fmt.Sprint(k.rank), s)
 		}
 		c.TextFit(nameX, y, name, k.name, style)
 		switch {

@@ -219,6 +219,9 @@ func (v *mainView) drawMetric(c *plot.Canvas, r plot.Rect, th *theme) {
 	t.fill(v.b.version, n, func(m int) experiment.Series { return h.MethodSeries(m, t.quantity) })
 	t.axes(v, th)
 	t.chart.Empty = v.waiting()
+	if h.Evaluation != nil {
+		t.chart.Empty = "the held-out rows are being predicted"
+	}
 	if s := h.Start; s != nil && s.Data.Test == 0 {
 		t.chart.Empty = "no held-out rows: data.test is 0"
 	}
@@ -311,12 +314,18 @@ func (v *mainView) drawCard(c *plot.Canvas, r plot.Rect, th *theme) {
 		if p.Column != "" && len(v.b.hist.Start.Data.Columns) > 2 {
 			name += " " + p.Column
 		}
-		c.TextFit(r.X, y, 22, name, th.faint)
-		x := c.Text(r.X+23, y, fmt.Sprintf("%.5g", float64(f.Params[i])), th.text)
-		if i < len(f.SD) && f.SD[i] > 0 {
-			x = c.Text(x, y, fmt.Sprintf(" ×÷ %.3g", math.Exp(float64(f.SD[i]))), th.faint)
+		value, unit := digits5(float64(f.Params[i])), p.Unit
+		if words := v.b.hist.Start.InWords(&p, float64(f.Params[i])); words != "" {
+			value, unit = words, ""
 		}
-		c.TextFit(x+1, y, r.X+r.W-x-1, p.Unit, th.faint)
+		if i < len(f.SD) && f.SD[i] > 0 {
+			value += fmt.Sprintf(" ×÷ %.3g", math.Exp(float64(f.SD[i])))
+		}
+		// A number is never cut; its name gives way.
+		wide := max(0, min(22, r.W-1-plot.TextWidth(value)))
+		c.TextFit(r.X, y, wide, name, th.faint)
+		x := c.Text(r.X+wide+1, y, value, th.text)
+		c.TextFit(x+1, y, r.X+r.W-x-1, unit, th.faint)
 	}
 }
 

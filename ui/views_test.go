@@ -346,8 +346,11 @@ func TestFitViewAsksWhatItShows(t *testing.T) {
 		t.Errorf("asked %+v; want %s alone", q, leader)
 	}
 	mustShow(t, shown(b, 120, 33), "Fit of "+b.kernelName(leader))
-	// The crosshair in the middle reads the curve: mean x, f ± 1, y ± 2.
+	// The crosshair asks for the belief where it is: mean x, f ± 1, y ± 2.
 	v.at = 3
+	if q := last(); q.Low != 3 || q.Points != 2 {
+		t.Errorf("the crosshair asked %+v", q)
+	}
 	mustShow(t, shown(b, 120, 33), "x 3: mean 3, f 2 to 4, y 1 to 5")
 	viewKeys(t, b, "v")
 	mustShow(t, shown(b, 120, 33), "Quantiles of the residuals")

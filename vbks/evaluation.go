@@ -84,5 +84,5 @@ type Change struct {
 	Steps    int // steps of an evaluation
 	Inducing int
 	Batch    int
-	Rounds   int // further evaluations at proportion 1; 0: as many as Settings.Refine, at least 1
+	Rounds   int // evaluations at proportion 1 beyond those planned; 0: at least as many as Settings.Refine are made, at least 1
 }

@@ -343,12 +343,12 @@ func (t *Trainer) Reoptimize(c Change) error {
 			return err
 		}
 	}
-	rounds := c.Rounds
-	if rounds <= 0 {
-		rounds = max(1, t.settings.Refine)
-	}
 	t.spent = 0
-	if left := t.Planned() - t.evaluation; left < rounds {
+	if c.Rounds > 0 {
+		t.extra += c.Rounds
+		return nil
+	}
+	if rounds, left := max(1, t.settings.Refine), t.Planned()-t.evaluation; left < rounds {
 		t.extra += rounds - left
 	}
 	return nil
