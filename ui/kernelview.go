@@ -504,7 +504,11 @@ func (v *kernelView) drawParams(c *plot.Canvas, r plot.Rect, t *theme, id string
 		w[0] = max(4, w[0]+left)
 		left = 0
 	}
-	for _, i := range [...]int{3, 5, 4, 1} {
+	order := [...]int{5, 3, 4, 1}
+	if v.columns() > 1 { // which column it is about must be seen
+		order = [...]int{1, 5, 3, 4}
+	}
+	for _, i := range order {
 		if w[i] > 0 && left >= w[i]+1 {
 			left -= w[i] + 1
 		} else {

@@ -449,6 +449,8 @@ func (l *launcher) turn(p part, by int) tea.Cmd {
 	case inputsPart:
 		c.moveColumn(by)
 		return nil
+	case splitPart:
+		c.turnSplit(by)
 	case devicePart:
 		c.turnDevice(l.devices, by)
 	}

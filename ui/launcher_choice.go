@@ -20,6 +20,7 @@ const (
 	noPart part = iota
 	targetPart
 	inputsPart
+	splitPart
 	kernelsPart
 	inducingPart
 	seedPart
@@ -29,6 +30,7 @@ const (
 // partKeys are the keys of a config that the parts stand for.
 var partKeys = map[part]string{
 	targetPart: "data.target", inputsPart: "data.inputs", inducingPart: "sparse.inducing", seedPart: "seed", devicePart: "device.kind",
+	splitPart: "data.split_by",
 }
 
 // choice is a config or file as the user has changed it. It is empty until its
@@ -39,6 +41,7 @@ type choice struct {
 	columns  []experiment.TableColumn // of a table, nil for other data
 	target   int                      // index into columns, −1: not known
 	inputs   []bool                   // of columns
+	split    string                   // how the held-out rows are chosen
 	device   string
 	kernels  field
 	inducing field
@@ -61,7 +64,11 @@ func (c *choice) adopt(base *experiment.Config, columns []experiment.TableColumn
 		// The last column cannot be the target; the last one of numbers can.
 		c.target = 0
 		c.turnTarget(-1)
+		if columns[c.target].Kind != "number" { // there is none: the loader says what is wrong
+			c.target = c.baseTarget()
+		}
 	}
+	c.split = base.Data.SplitBy
 	c.device = base.Device.Kind
 	c.kernels = newField(base.Kernels.Text(), base.Kernels.Text())
 	c.inducing = newField(c.baseInducing(), c.baseInducing())
@@ -91,7 +98,7 @@ func (c *choice) parts() []part {
 	}
 	ps := []part{kernelsPart, inducingPart, seedPart, devicePart}
 	if len(c.columns) > 1 {
-		ps = append([]part{targetPart, inputsPart}, ps...)
+		ps = append([]part{targetPart, inputsPart, splitPart}, ps...)
 	}
 	return ps
 }
@@ -166,6 +173,28 @@ func (c *choice) moveColumn(by int) {
 	}
 }
 
+// splits are the ways to hold rows out that need nothing else to be said.
+var splits = []string{"random", "x", "rows"}
+
+// turnSplit chooses another way to hold rows out.
+func (c *choice) turnSplit(by int) {
+	at := slices.Index(splits, c.split)
+	c.split = splits[(at+by+len(splits))%len(splits)]
+}
+
+// splitText says in words which rows are held out.
+func (c *choice) splitText() string {
+	switch c.split {
+	case "random":
+		return "rows drawn at random"
+	case "x":
+		return "the end of the first input: a forecast"
+	case "rows":
+		return "the last rows of the file"
+	}
+	return c.split
+}
+
 // turnDevice chooses the next device.
 func (c *choice) turnDevice(devices []string, by int) {
 	if len(devices) == 0 {
@@ -228,6 +257,9 @@ func (c *choice) draft() draft {
 				add(inputsPart, experiment.ListOverride(partKeys[inputsPart], names))
 			}
 		}
+	}
+	if c.split != c.base.Data.SplitBy {
+		add(splitPart, experiment.TextOverride(partKeys[splitPart], c.split))
 	}
 	for _, p := range []struct {
 		part part

@@ -100,7 +100,7 @@ func (l *launcher) partGroups() []bindingGroup {
 	case inputsPart:
 		turns("move", "another column")
 		bs = append(bs, binding{keys: []string{"space", "i"}, label: "space", short: "in or out", about: "take the column in or out of the inputs", do: l.toggle})
-	case targetPart, devicePart:
+	case targetPart, splitPart, devicePart:
 		turns("change", "change the choice")
 		bs = append(bs, binding{keys: []string{"space", "t"}, do: func() tea.Cmd { return l.turn(l.part, 1) }})
 	}

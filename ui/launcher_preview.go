@@ -172,6 +172,7 @@ func (l *launcher) choiceSheet(s *sheet, i *item) {
 
 var partNames = map[part]string{
 	targetPart: "target", inputsPart: "inputs", kernelsPart: "kernels", inducingPart: "inducing", seedPart: "seed", devicePart: "device",
+	splitPart: "held out",
 }
 
 // partSheet shows a setting, and below it what is wrong with it.
@@ -188,8 +189,11 @@ func (l *launcher) partSheet(s *sheet, c *choice, p part) {
 	}
 	room := max(1, s.w-labelWidth)
 	switch p {
-	case targetPart, devicePart:
+	case targetPart, splitPart, devicePart:
 		value := c.device
+		if p == splitPart {
+			value = c.splitText()
+		}
 		if p == targetPart {
 			value = "?"
 			if c.target >= 0 {

@@ -486,7 +486,7 @@ func TestLauncherDropsStaleAnswers(t *testing.T) {
 		}
 		return experiment.Estimate{Seconds: float64(len(asked))}, ctx.Err()
 	}
-	d.press("tab", "tab", "tab") // to the kernels
+	d.press("tab", "tab", "tab", "tab") // to the kernels
 	if len(asked) != 0 || d.estimates != before {
 		t.Fatal("an estimate without a change")
 	}
@@ -711,5 +711,29 @@ func TestLauncherUnreadableTables(t *testing.T) {
 	want := dir + string(filepath.Separator) + "caf"
 	if got, _ := completePath(want); got != want {
 		t.Errorf("completed to %q, want %q", got, want)
+	}
+}
+
+// Which rows of a table are held out is a setting like the others: it goes into
+// the command line that does the same.
+func TestLauncherSplit(t *testing.T) {
+	base := experiment.DefaultConfig()
+	c := newChoice("a.csv")
+	c.adopt(&base, []experiment.TableColumn{{Name: "t", Number: 1, Kind: "number", Role: "input"}, {Name: "y", Number: 2, Kind: "number", Role: "target"}})
+	before := c.draft()
+	if got := before.command(before.set); got != "kestrel run a.csv" {
+		t.Errorf("unchanged: %s", got)
+	}
+	c.turnSplit(1)
+	after := c.draft()
+	if got := after.command(after.set); got != `kestrel run a.csv --set data.split_by=x` {
+		t.Errorf("at the end of the range: %s", got)
+	}
+	if _, err := experiment.FileConfig("a.csv", "", after.set); err != nil {
+		t.Error(err)
+	}
+	c.turnSplit(-1)
+	if c.split != "random" {
+		t.Errorf("back again: %s", c.split)
 	}
 }
