@@ -23,10 +23,6 @@ func newExport() *cobra.Command {
 			if format != "csv" && format != "json" {
 				return fmt.Errorf("--format %s: must be csv or json", format)
 			}
-			events, err := experiment.ReadEvents(args[0])
-			if err != nil {
-				return err
-			}
 			if out == "" && format == "csv" {
 				out = filepath.Join(args[0], "export")
 			}
@@ -37,12 +33,16 @@ func newExport() *cobra.Command {
 				return fmt.Errorf("-o %s is the directory of another run; choose another", out)
 			}
 			if format == "json" {
+				events, err := experiment.ReadEvents(args[0])
+				if err != nil {
+					return err
+				}
 				return exportJSON(cmd, events, out)
 			}
-			if err := experiment.Export(events, out); err != nil {
+			if err := experiment.ExportRun(args[0], out); err != nil {
 				return err
 			}
-			_, err = fmt.Fprintln(cmd.OutOrStdout(), out)
+			_, err := fmt.Fprintln(cmd.OutOrStdout(), out)
 			return failed(err)
 		},
 	}

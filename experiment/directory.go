@@ -187,26 +187,3 @@ func CreateExport(dir, name string) (*os.File, error) {
 	}
 	return f, nil
 }
-
-// Export writes the tables of a run directory anew from its event log.
-func Export(events []Event, dir string) (err error) {
-	if err := os.MkdirAll(dir, 0o755); err != nil {
-		return unwritable(dir, err)
-	}
-	t, err := newTables(dir)
-	if err != nil {
-		return unwritable(dir, err)
-	}
-	t.lazy = true
-	defer func() {
-		if e := t.close(); err == nil {
-			err = e
-		}
-	}()
-	for i := range events {
-		if err := t.Record(&events[i]); err != nil {
-			return err
-		}
-	}
-	return nil
-}

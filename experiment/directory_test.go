@@ -133,23 +133,6 @@ func TestCheckpointIsReadable(t *testing.T) {
 	}
 }
 
-func TestExportIsIdentical(t *testing.T) {
-	dir := recorded(t)
-	events, err := ReadEvents(dir)
-	must(t, err)
-	out := filepath.Join(t.TempDir(), "tables")
-	must(t, Export(events, out))
-	for _, name := range []string{"posterior.csv", "metrics.csv", "kernels.csv"} {
-		want, err := os.ReadFile(filepath.Join(dir, name))
-		must(t, err)
-		got, err := os.ReadFile(filepath.Join(out, name))
-		must(t, err)
-		if !bytes.Equal(got, want) {
-			t.Errorf("%s differs:\n%s\n%s", name, got, want)
-		}
-	}
-}
-
 // A log is read up to a torn last line; damage before that is an error.
 func TestTornLog(t *testing.T) {
 	dir := recorded(t)

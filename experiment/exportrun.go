@@ -8,9 +8,9 @@ import (
 	"path/filepath"
 )
 
-// ExportRun writes the CSV tables of a run directory into dir, as Export does,
-// but without holding the whole event log in memory: the run may be long, and
-// it may still be running. A dir that is a run's own is refused.
+// ExportRun writes the CSV tables of a run directory anew from its event log
+// into dir, the same bytes as the run itself, without holding the whole log in
+// memory: the run may be long, and it may still be running. A dir that is a run's own is refused.
 func ExportRun(path, dir string) (err error) {
 	if IsRun(dir) {
 		return fmt.Errorf("%q is the directory of a run; choose another to export to", dir)
