@@ -15,7 +15,9 @@ import (
 	"testing"
 	"time"
 
+	"github.com/charmbracelet/x/termios"
 	"github.com/creack/pty"
+	"golang.org/x/sys/unix"
 
 	"kestrel/experiment"
 )
@@ -37,32 +39,47 @@ const patience = 2 * time.Minute
 
 func start(t testing.TB, args string, env ...string) *terminal {
 	t.Helper()
-	cmd := exec.Command(os.Args[0])
-	cmd.Dir = t.TempDir()
-	cmd.Env = append(append(os.Environ(), argsEnv+"="+args, "TERM=xterm-256color", "NO_COLOR=", "LANG=C.UTF-8"), env...)
-	tty, err := pty.StartWithSize(cmd, &pty.Winsize{Rows: 36, Cols: 120})
+	ptmx, tty, err := pty.Open()
 	if err != nil {
 		t.Skipf("no pseudo-terminal: %v", err)
 	}
-	p := &terminal{t: t, cmd: cmd, tty: tty, end: make(chan struct{})}
+	t.Cleanup(func() { ptmx.Close() })
+	defer tty.Close() // the program's own keep it open
+	return startOn(t, ptmx, tty, args, env...)
+}
+
+// startOn starts the program in a terminal that is there already.
+func startOn(t testing.TB, ptmx, tty *os.File, args string, env ...string) *terminal {
+	t.Helper()
+	cmd := exec.Command(os.Args[0])
+	cmd.Dir = t.TempDir()
+	cmd.Env = append(append(os.Environ(), argsEnv+"="+args, "TERM=xterm-256color", "NO_COLOR=", "LANG=C.UTF-8"), env...)
+	cmd.Stdin, cmd.Stdout, cmd.Stderr = tty, tty, tty
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true, Setctty: true}
+	if err := pty.Setsize(ptmx, &pty.Winsize{Rows: 36, Cols: 120}); err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	p := &terminal{t: t, cmd: cmd, tty: ptmx, end: make(chan struct{})}
 	t.Cleanup(func() {
 		if cmd.ProcessState == nil {
 			_ = cmd.Process.Kill()
 			_ = cmd.Wait()
 		}
-		tty.Close()
 	})
 	go func() {
 		defer close(p.end)
 		buf := make([]byte, 1<<16)
 		for {
-			n, err := tty.Read(buf)
+			n, err := ptmx.Read(buf)
 			p.mu.Lock()
 			p.out.Write(buf[:n])
 			p.mu.Unlock()
 			// The program asks for the background's colour; a terminal answers.
 			if bytes.Contains(buf[:n], []byte("\x1b]11;?")) {
-				_, _ = io.WriteString(tty, "\x1b]11;rgb:ffff/ffff/ffff\x07")
+				_, _ = io.WriteString(ptmx, "\x1b]11;rgb:ffff/ffff/ffff\x07")
 			}
 			if err != nil {
 				return
@@ -272,23 +289,44 @@ func TestHangup(t *testing.T) {
 	}
 }
 
-// After a run was killed its directory opens, says so, and the terminal is as
-// before when it is closed again.
+// After a run was killed its directory opens in the same terminal, says so, and
+// leaves the terminal as it was before the run: with echo, lines and signals.
 func TestOpenAfterKill(t *testing.T) {
+	ptmx, tty, err := pty.Open()
+	if err != nil {
+		t.Skipf("no pseudo-terminal: %v", err)
+	}
+	defer ptmx.Close()
+	defer tty.Close()
+	modes := func() *unix.Termios {
+		m, err := termios.GetTermios(int(tty.Fd()))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return m
+	}
+	before := modes()
 	dir := filepath.Join(t.TempDir(), "run")
-	p := start(t, "run fig1a --out "+dir)
+	p := startOn(t, ptmx, tty, "run fig1a --out "+dir)
 	p.until("an evaluation", func() bool { return count(events(dir), experiment.EventEvaluation) >= 1 })
 	if err := p.cmd.Process.Kill(); err != nil {
 		t.Fatal(err)
 	}
 	p.wait()
+	if now := modes(); now.Lflag == before.Lflag {
+		t.Error("the killed program left the terminal as it was: the test says nothing")
+	}
 	made := count(events(dir), experiment.EventEvaluation)
-	q := start(t, "open "+dir)
-	q.until("the news", func() bool { return strings.Contains(q.output(), "crashed") })
+	q := startOn(t, ptmx, tty, "open "+dir)
+	// Both read the terminal now; either may get it.
+	both := func() string { return p.output() + q.output() }
+	q.until("the news", func() bool { return strings.Contains(both(), "crashed") })
 	if code := q.quit(); code != 0 {
 		t.Errorf("exit code %d", code)
 	}
-	q.restored()
+	if now := modes(); now.Lflag != before.Lflag || now.Iflag != before.Iflag || now.Oflag != before.Oflag {
+		t.Errorf("modes %x %x %x, before %x %x %x", now.Iflag, now.Oflag, now.Lflag, before.Iflag, before.Oflag, before.Lflag)
+	}
 	if n := count(events(dir), experiment.EventEvaluation); n != made {
 		t.Errorf("opening changed the log: %d evaluations, %d before", n, made)
 	}

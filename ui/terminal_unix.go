@@ -18,7 +18,7 @@ func keepTerminal() func() {
 		return func() {}
 	}
 	sane := *before
-	sane.Iflag |= unix.BRKINT | unix.ICRNL | unix.IXON
+	sane.Iflag |= unix.ICRNL | unix.IXON
 	sane.Oflag |= unix.OPOST | unix.ONLCR
 	sane.Lflag |= unix.ICANON | unix.ECHO | unix.ECHOE | unix.ECHOK | unix.ISIG | unix.IEXTEN
 	return func() {
