@@ -44,7 +44,8 @@ func (h *help) wheel(down bool) {
 // helpLine is a heading, or a key with what it does.
 type helpLine struct{ key, text string }
 
-func (h *help) lines() []helpLine {
+// lines lists the keys with what they do, in w columns.
+func (h *help) lines(w int) []helpLine {
 	var out []helpLine
 	for _, g := range h.groups {
 		if len(out) > 0 {
@@ -52,8 +53,15 @@ func (h *help) lines() []helpLine {
 		}
 		out = append(out, helpLine{text: g.name})
 		for _, b := range g.all {
-			if b.label != "" {
-				out = append(out, helpLine{b.label, b.about})
+			if b.label == "" {
+				continue
+			}
+			for i, text := range wrap(b.about, w) {
+				key := b.label
+				if i > 0 {
+					key = " "
+				}
+				out = append(out, helpLine{key, text})
 			}
 		}
 	}
@@ -61,8 +69,9 @@ func (h *help) lines() []helpLine {
 }
 
 func (h *help) draw(c *plot.Canvas, r plot.Rect, t *theme) {
-	lines := h.lines()
-	card := drawCard(c, r, t, "Keys", min(78, r.W-4), min(len(lines)+2, r.H-4))
+	width := min(78, r.W-4)
+	lines := h.lines(max(10, width-15))
+	card := drawCard(c, r, t, "Keys", width, min(len(lines)+2, r.H-4))
 	room := max(0, card.H-2)
 	h.last = max(0, len(lines)-room)
 	h.from = min(h.from, h.last)

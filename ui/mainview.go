@@ -113,7 +113,7 @@ func (v *mainView) groups() []bindingGroup {
 			{keys: []string{"enter"}, label: "enter", about: "the chosen kernel in detail", do: v.do(func() { v.b.at = 1 })},
 			{keys: []string{"/"}, label: "/", short: "filter", about: "filter kernels by a part of their name", do: v.do(func() { f := newField(t.filter, "part of a name"); t.typing = &f })},
 			{keys: []string{"esc"}, label: "esc", about: "drop crosshair, zoom and filter, one after the other", off: v.cursor < 0 && !c.zoomed() && t.filter == "" && !v.big, do: v.do(v.release)},
-			{keys: []string{"o"}, label: "o", about: "sort by the next column; O the other way round", do: v.do(func() { t.sort, t.down, v.version = (t.sort+1)%columns, false, -1 })},
+			{keys: []string{"o"}, label: "o", about: "sort by the next column; O the other way round", do: v.do(func() { t.nextColumn(); v.version = -1 })},
 			{keys: []string{"O"}, do: v.do(func() { t.down = !t.down; v.version = -1 })},
 		}},
 		{"charts", []binding{

@@ -197,6 +197,17 @@ func (t *table) sortBy(c column) {
 	}
 }
 
+// nextColumn sorts by the next column that is shown.
+func (t *table) nextColumn() {
+	t.down = false
+	for range columns {
+		t.sort = (t.sort + 1) % columns
+		if e := t.edges[t.sort]; e[1] > e[0] {
+			return
+		}
+	}
+}
+
 // number writes a probability in five columns: 1.00, .79, .005, <.001.
 func number(p float64) string {
 	switch {
