@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"math"
 	"slices"
-	"strings"
 )
 
 // quantityTexts returns how a quantity is called in files and on axes; unit is
@@ -98,7 +97,7 @@ func MetricFigure(h *History, q Quantity, a Axis) *Figure {
 		if m == 0 {
 			f.place(h, a, s.moments)
 		}
-		l.Name, l.Swatch = methodName(h.Method(m)), looks[m%len(looks)]
+		l.Name, l.Swatch = MethodName(h.Method(m)), looks[m%len(looks)]
 		f.Lines = append(f.Lines, l)
 	}
 	if q == QuantityCoverage && len(f.Lines) > 0 {
@@ -111,9 +110,6 @@ func MetricFigure(h *History, q Quantity, a Axis) *Figure {
 	}
 	return f
 }
-
-// methodName is how a method is called in a figure.
-func methodName(method string) string { return strings.Replace(method, "vbks", "VBKS", 1) }
 
 // historyFrame is a figure of a run without its lines.
 func historyFrame(h *History, q Quantity, a Axis) *Figure {

@@ -217,10 +217,10 @@ func TestMetricFigure(t *testing.T) {
 	if f.Name != "rmse" || f.YLabel != "RMSE on held-out rows (MWh)" || len(f.Lines) != 2 {
 		t.Fatalf("%+v", f)
 	}
-	if l := f.Lines[0]; l.Name != "VBKS" || !slices.Equal(l.X, []float64{2, 4, 6, 8, 10}) || !slices.Equal(l.Lo, []float64{8, 7, 6, 5, 4}) {
+	if l := f.Lines[0]; l.Name != "averaged" || !slices.Equal(l.X, []float64{2, 4, 6, 8, 10}) || !slices.Equal(l.Lo, []float64{8, 7, 6, 5, 4}) {
 		t.Errorf("%+v", l)
 	}
-	if f.Lines[1].Name != "VBKS-s" || f.Lines[0].Swatch == f.Lines[1].Swatch {
+	if f.Lines[1].Name != "best kernel" || f.Lines[0].Swatch == f.Lines[1].Swatch {
 		t.Errorf("%+v", f.Lines[1])
 	}
 }

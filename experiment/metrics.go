@@ -14,6 +14,17 @@ const (
 	MethodSingle  = "vbks-s" // the best kernel alone
 )
 
+// MethodName is what a method is called in charts.
+func MethodName(method string) string {
+	switch method {
+	case MethodAverage:
+		return "averaged"
+	case MethodSingle:
+		return "best kernel"
+	}
+	return method
+}
+
 // testSet is the test rows, standardised.
 type testSet struct {
 	x     []float64 // rows x dim

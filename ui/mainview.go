@@ -304,13 +304,8 @@ func (v *mainView) draw(c *plot.Canvas, r plot.Rect, t *theme) {
 			continue
 		}
 		focused := v.focus == pane(p)
-		border := t.border
-		if focused {
-			border = t.focus
-		}
 		title, right := v.titles(pane(p))
-		c.Box(area, title, right, border, t.text, t.glyphs, focused)
-		in := area.Inset(1, 1)
+		in := drawPanel(c, area, t, title, right, focused)
 		undo := c.Clip(in)
 		switch pane(p) {
 		case posteriorPane:
@@ -371,17 +366,6 @@ var quantityNames = map[experiment.Quantity]string{
 	experiment.QuantityPosterior: "Kernel posterior q*", experiment.QuantityBayes: "Bayes posterior",
 	experiment.QuantityELBO: "Local ELBO", experiment.QuantityGap: "Gap to the leader", experiment.QuantityRMSE: "RMSE",
 	experiment.QuantityMAE: "MAE", experiment.QuantityNLPD: "NLPD", experiment.QuantityCoverage: "Coverage of 95 %",
-}
-
-// methodNames are what the methods of prediction are called on the screen.
-func methodName(m string) string {
-	switch m {
-	case experiment.MethodAverage:
-		return "averaged"
-	case experiment.MethodSingle:
-		return "best kernel"
-	}
-	return m
 }
 
 var axisNames = map[experiment.Axis]string{

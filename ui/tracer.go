@@ -245,7 +245,7 @@ func (v *mainView) drawMetric(c *plot.Canvas, r plot.Rect, th *theme) {
 			}
 		}
 		if at >= 0 && r.H > 3 {
-			text := fmt.Sprintf("%s %s", methodName(h.Method(m)), plot.Number(s.Last(at), math.Abs(s.Last(at))/1000))
+			text := fmt.Sprintf("%s %s", experiment.MethodName(h.Method(m)), plot.Number(s.Last(at), math.Abs(s.Last(at))/1000))
 			if m > 0 {
 				x += 3
 			}

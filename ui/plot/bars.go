@@ -40,18 +40,6 @@ func (g Glyphs) block(part float64, eighths func(float64) rune, half rune) rune 
 	return ' '
 }
 
-// Sparkline draws values as a line over the whole of r, from their minimum to
-// their maximum. What is not finite is a gap.
-func Sparkline(c *Canvas, r Rect, values []float64, s Style, g Glyphs) {
-	ch := Chart{Lines: []Line{{Y: values, Style: s}}, Glyphs: g, X: Axis{Hide: true}, Y: Axis{Hide: true}}
-	e := newExtent(false)
-	add(&e, values)
-	if e.lo < e.hi {
-		ch.Y.Min, ch.Y.Max = e.lo, e.hi
-	}
-	ch.Draw(c, r)
-}
-
 // Histogram draws counts as columns that fill r; where there are more counts
 // than cells across, neighbours are added up. A count that is not 0 is seen.
 func Histogram(c *Canvas, r Rect, counts []int, s Style, g Glyphs) {

@@ -3,7 +3,6 @@ package plot
 import (
 	"math"
 	"math/rand/v2"
-	"strings"
 	"testing"
 )
 
@@ -45,22 +44,6 @@ func TestHistogram(t *testing.T) {
 	}
 }
 
-func TestSparkline(t *testing.T) {
-	values := make([]float64, 5000)
-	values[3210] = 1
-	c := NewCanvas(20, 1)
-	Sparkline(c, c.Bounds(), values, Style{}, Braille)
-	if !dotsOf(t, c, c.Bounds(), Braille)[[2]int{int(math.Round(3210.0 / 4999 * 39)), 0}] {
-		t.Errorf("the peak is lost: %q", c.Plain())
-	}
-	c.Reset(10, 1)
-	nan := math.NaN()
-	Sparkline(c, c.Bounds(), []float64{1, 1, nan, nan, nan, 1, 1}, Style{}, Braille)
-	if got := c.Plain(); strings.Count(got, " ") < 4 {
-		t.Errorf("no gap in %q", got)
-	}
-}
-
 func TestSmallChartsAtAnySizeStayInside(t *testing.T) {
 	rng := rand.New(rand.NewPCG(23, 24))
 	for round := range 600 {
@@ -68,7 +51,6 @@ func TestSmallChartsAtAnySizeStayInside(t *testing.T) {
 		r := Rect{3, 2, size[0], size[1]}
 		c := sentinel(max(0, size[0])+6, max(0, size[1])+4)
 		g := allGlyphs[rng.IntN(4)]
-		Sparkline(c, r, nasty(rng), Style{}, g)
 		Bar(c, 3, 2, min(r.W, c.w-6)*min(1, max(r.H, 0)), rng.NormFloat64(), Style{}, g)
 		var counts []int
 		for range rng.IntN(300) {
