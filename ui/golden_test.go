@@ -163,3 +163,18 @@ func TestCrashIsCaught(t *testing.T) {
 		t.Error("the program goes on")
 	}
 }
+
+// The first measurement is seen, though it comes after its evaluation.
+func TestFirstMetricIsSeen(t *testing.T) {
+	a := testApp(t, 120, 36, demoEvents(t, "K12", 1))
+	screen(a)
+	l := a.bench.main.metric.layout
+	for i := range l.Lines {
+		if !l.Lines[i].Drawn {
+			t.Errorf("line %d of the error is not drawn: x from %v to %v", i, l.XMin, l.XMax)
+		}
+	}
+	if len(l.Lines) != 2 {
+		t.Errorf("%d lines", len(l.Lines))
+	}
+}

@@ -173,10 +173,15 @@ func (v *mainView) step(by int) {
 
 // extent returns the limits of all there is.
 func (v *mainView) extent(t *tracer) (lo, hi float64) {
-	ms := v.b.hist.Moments()
-	switch {
-	case len(ms) > 0:
+	if ms := v.b.hist.Moments(); len(ms) > 0 {
 		hi = ms[len(ms)-1].On(t.axis)
+	}
+	if t == &v.metric { // what is measured is measured a moment later
+		for m := range v.b.hist.Methods() {
+			if s := v.b.hist.MethodSeries(m, t.quantity); s.Len() > 0 {
+				hi = max(hi, s.X(s.Len()-1, t.axis))
+			}
+		}
 	}
 	if t.axis == experiment.AxisData {
 		hi = max(hi, 1)
