@@ -222,139 +222,6 @@ func (v *compareView) hist(path string) *experiment.History {
 	return v.hists[path]
 }
 
-// series is what a run is compared by; empty where it has none.
-func (v *compareView) series(h *experiment.History) experiment.Series {
-	quantity := experiment.QuantityRMSE
-	switch v.by {
-	case compareNLPD:
-		quantity = experiment.QuantityNLPD
-	case compareCoverage:
-		quantity = experiment.QuantityCoverage
-	case compareLeader, compareKernel:
-		id := v.b.chosen()
-		if v.by == compareLeader {
-			id = ""
-			if h.Evaluation != nil && h.Evaluation.Leader() != nil {
-				id = h.Evaluation.Leader().ID
-			}
-		}
-		if k := h.Index(id); k >= 0 {
-			return h.Series(k, experiment.QuantityPosterior)
-		}
-		return experiment.Series{}
-	}
-	for m := range h.Methods() {
-		if h.Method(m) == experiment.MethodAverage {
-			return h.MethodSeries(m, quantity)
-		}
-	}
-	return experiment.Series{}
-}
-
-// runGroup is runs of one experiment that differ in their seeds only.
-type runGroup struct {
-	key   string // for its colour
-	paths []string
-}
-
-// grouped divides the chosen runs that are there, in the order of choice.
-func (v *compareView) grouped() (groups []runGroup) {
-	for _, path := range v.chosen {
-		h := v.hist(path)
-		if h == nil || h.Start == nil {
-			continue
-		}
-		key := path
-		if !v.apart {
-			key = h.Start.Experiment()
-		}
-		i := slices.IndexFunc(groups, func(g runGroup) bool { return g.key == key })
-		if i < 0 {
-			i = len(groups)
-			groups = append(groups, runGroup{key: key})
-		}
-		groups[i].paths = append(groups[i].paths, path)
-	}
-	return groups
-}
-
-// course is a quantity along an axis, which ascends. NaN is a gap.
-type course struct{ x, y []float64 }
-
-// at returns the value at x, linearly between the points next to it; NaN
-// outside and beside gaps.
-func (c course) at(x float64) float64 {
-	if len(c.x) == 1 && c.x[0] == x {
-		return c.y[0]
-	}
-	i, u := bracket(c.x, x)
-	switch {
-	case i < 0:
-		return math.NaN()
-	case u == 0:
-		return c.y[i]
-	case u == 1:
-		return c.y[i+1]
-	}
-	return (1-u)*c.y[i] + u*c.y[i+1]
-}
-
-// meanSD averages several courses. The common axis is the points of all of
-// them as far as every one reaches, so that none enters or leaves the mean on
-// the way, thinned evenly to at most so many; on it every course has the value
-// that at gives. The standard deviation is that of a sample (n − 1), NaN for
-// one course. Where one has a gap there is none of either.
-func meanSD(courses []course, most int) (x, mean, sd []float64) {
-	lo, hi := math.Inf(-1), math.Inf(1)
-	for _, c := range courses {
-		if len(c.x) == 0 {
-			return nil, nil, nil
-		}
-		lo, hi = max(lo, c.x[0]), min(hi, c.x[len(c.x)-1])
-	}
-	for _, c := range courses {
-		for _, v := range c.x {
-			if v >= lo && v <= hi {
-				x = append(x, v)
-			}
-		}
-	}
-	slices.Sort(x)
-	x = slices.Compact(x)
-	if len(x) > most && most > 1 {
-		for i := range most {
-			x[i] = x[i*(len(x)-1)/(most-1)]
-		}
-		x = x[:most]
-	}
-	n := float64(len(courses))
-	for _, at := range x {
-		m, s := 0.0, 0.0
-		for _, c := range courses {
-			m += c.at(at) / n
-		}
-		for _, c := range courses {
-			d := c.at(at) - m
-			s += d * d
-		}
-		mean, sd = append(mean, m), append(sd, math.Sqrt(s/(n-1)))
-	}
-	return x, mean, sd
-}
-
-// course returns what a run is compared by, with the last value of each point.
-func (v *compareView) course(h *experiment.History) course {
-	s := v.series(h)
-	var c course
-	for i := range s.Len() {
-		// A revision of the last evaluation may repeat a moment.
-		if x := s.X(i, v.axis); len(c.x) == 0 || x > c.x[len(c.x)-1] {
-			c.x, c.y = append(c.x, x), append(c.y, s.Last(i))
-		}
-	}
-	return c
-}
-
 func (v *compareView) mouse(msg tea.MouseMsg) tea.Cmd {
 	m := msg.Mouse()
 	switch msg.(type) {
@@ -533,42 +400,22 @@ func (v *compareView) drawChart(c *plot.Canvas, r plot.Rect, t *theme, groups []
 	for i, g := range groups {
 		w := v.colours.Of(g.key)
 		style := t.series(w)
-		label := v.label(g.paths[0])
-		var courses []course
-		for _, p := range g.paths {
-			if co := v.course(v.hist(p)); len(co.x) > 0 {
-				courses = append(courses, co)
-			} else {
-				missing = append(missing, v.label(p))
-			}
+		sum, ok := v.summarise(g)
+		missing = append(missing, sum.missing...)
+		if !ok {
+			continue
 		}
-		line := plot.Line{Style: style, Dash: w.Dash, Priority: len(groups) - i, Name: label, Label: label}
+		line := plot.Line{Style: style, Dash: w.Dash, Priority: len(groups) - i, Name: sum.label, Label: sum.label, X: sum.x, Y: sum.y}
 		if t.plain() {
 			line.Mark = t.signOf(w)
 		}
-		switch len(courses) {
-		case 0:
-			continue
-		case 1:
-			line.X, line.Y = courses[0].x, courses[0].y
-		default:
-			x, mean, sd := meanSD(courses, mostMeanPoints)
-			lo, hi := make([]float64, len(x)), make([]float64, len(x))
-			for k := range x {
-				lo[k], hi[k] = mean[k]-sd[k], mean[k]+sd[k]
-			}
+		if sum.lo != nil {
 			// Robust limits are those of the lines. Early on, bands may be wide
 			// beyond measure; where runs have settled they must be seen whole.
-			if least, most, ok := finiteRange(lo[len(lo)/2:], hi[len(hi)/2:]); ok {
+			if least, most, ok := finiteRange(sum.lo[len(sum.lo)/2:], sum.hi[len(sum.hi)/2:]); ok {
 				ch.Y.Include = append(ch.Y.Include, least, most)
 			}
-			ch.Bands = append(ch.Bands, plot.Band{Style: t.tint(w), X: x, Lo: lo, Hi: hi})
-			line.X, line.Y = x, mean
-			line.Label = fmt.Sprintf("%s, %d runs", v.hist(g.paths[0]).Start.Name, len(courses))
-			if n := v.seeds(g.paths); n < len(courses) {
-				line.Label += fmt.Sprintf(" of %d seeds", n)
-			}
-			line.Name = line.Label
+			ch.Bands = append(ch.Bands, plot.Band{Style: t.tint(w), X: sum.x, Lo: sum.lo, Hi: sum.hi})
 		}
 		ch.Lines = append(ch.Lines, line)
 	}
@@ -577,15 +424,6 @@ func (v *compareView) drawChart(c *plot.Canvas, r plot.Rect, t *theme, groups []
 		c.TextFit(in.X, in.Y+in.H, in.W, "without such values: "+strings.Join(missing, ", "), t.warn)
 	}
 	ch.Draw(c, in)
-}
-
-// seeds counts the different seeds of runs.
-func (v *compareView) seeds(paths []string) int {
-	seen := map[uint64]bool{}
-	for _, p := range paths {
-		seen[v.hist(p).Start.Seed] = true
-	}
-	return len(seen)
 }
 
 // tint is the area around a line in a swatch's colour.

@@ -2,7 +2,6 @@ package ui
 
 import (
 	"fmt"
-	"math"
 
 	"kestrel/experiment"
 	"kestrel/ui/plot"
@@ -92,34 +91,14 @@ func (v *compareView) figure() *experiment.Figure {
 	f.XTicks = v.b.hist.Labeller(v.axis)
 	for _, g := range v.grouped() {
 		w := v.colours.Of(g.key)
-		line := experiment.FigureLine{Name: v.label(g.paths[0]), Swatch: w}
-		var courses []course
-		for _, p := range g.paths {
-			if c := v.course(v.hist(p)); len(c.x) > 0 {
-				courses = append(courses, c)
-			}
-		}
-		switch len(courses) {
-		case 0:
+		sum, ok := v.summarise(g)
+		if _, _, drawn := finiteRange(sum.y); !ok || !drawn {
 			continue
-		case 1:
-			line.X, line.Lo = courses[0].x, courses[0].y
-		default:
-			x, mean, sd := meanSD(courses, mostMeanPoints)
-			band := experiment.FigureBand{Name: "± sd", X: x, Swatch: w}
-			for k := range x {
-				band.Lo, band.Hi = append(band.Lo, mean[k]-sd[k]), append(band.Hi, mean[k]+sd[k])
-			}
-			f.Bands = append(f.Bands, band)
-			line.X, line.Lo = x, mean
-			line.Name = fmt.Sprintf("%s, %d runs", v.hist(g.paths[0]).Start.Name, len(courses))
 		}
-		for _, y := range line.Lo {
-			if !math.IsNaN(y) {
-				f.Lines = append(f.Lines, line)
-				break
-			}
+		if sum.lo != nil {
+			f.Bands = append(f.Bands, experiment.FigureBand{Name: "± sd", X: sum.x, Lo: sum.lo, Hi: sum.hi, Swatch: w})
 		}
+		f.Lines = append(f.Lines, experiment.FigureLine{Name: sum.label, X: sum.x, Lo: sum.y, Swatch: w})
 	}
 	if len(f.Lines) == 0 {
 		return nil

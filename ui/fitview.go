@@ -13,19 +13,6 @@ import (
 	"kestrel/ui/plot"
 )
 
-// residualKind says what stands below the fit.
-type residualKind int
-
-const (
-	residualsAlong residualKind = iota // standardised, against the column
-	residualsQQ
-	residualsHistogram
-	residualsNone
-	residualKinds
-)
-
-var residualNames = [residualKinds]string{"standardised residuals", "quantiles of the residuals", "histogram of the residuals", ""}
-
 const (
 	fitMargin    = 0.05 // shown beyond the data, of their range
 	fitBeyond    = 1.0  // that zooming out reaches, of the range
@@ -186,8 +173,11 @@ func (v *fitView) kernel() string {
 func (v *fitView) curveSubject() string {
 	return fmt.Sprint(v.column, " ", v.held, " ", v.kernel())
 }
-func (v *fitView) exactSubject() string    { return fmt.Sprint(v.at, " ", v.curveSubject()) }
-func (v *fitView) pointsSubject() string   { return fmt.Sprint(v.column) }
+
+func (v *fitView) exactSubject() string { return fmt.Sprint(v.at, " ", v.curveSubject()) }
+
+func (v *fitView) pointsSubject() string { return fmt.Sprint(v.column) }
+
 func (v *fitView) residualSubject() string { return "of " + v.kernel() }
 
 // fitPoints is the data along a column.
@@ -542,109 +532,4 @@ func bracket(xs []float64, x float64) (i int, u float64) {
 		u = (x - xs[i]) / w
 	}
 	return i, u
-}
-
-func (v *fitView) residualTitle() string {
-	name := residualNames[v.below]
-	if r, ok := known[*experiment.Residuals](&v.residuals, v.residualSubject()); ok {
-		rows := "training rows seen"
-		if r.Test {
-			rows = "test rows"
-		}
-		of := fmt.Sprint(len(r.Standardised))
-		if r.Of > len(r.Standardised) {
-			of += fmt.Sprintf(" of %d", r.Of)
-		}
-		name += fmt.Sprintf(" at %s %s", of, rows)
-	}
-	return strings.ToUpper(name[:1]) + name[1:]
-}
-
-// twoSided95 is the quantile of a normal that leaves 2.5 % above.
-const twoSided95 = 1.959963984540054
-
-func (v *fitView) drawResiduals(c *plot.Canvas, r plot.Rect, t *theme) {
-	res, ok := known[*experiment.Residuals](&v.residuals, v.residualSubject())
-	if !ok || len(res.Standardised) == 0 {
-		text, bad := v.b.answerNote(&v.residuals, v.residualSubject())
-		drawEmpty(c, r, text, map[bool]plot.Style{true: t.bad, false: t.faint}[bad])
-		return
-	}
-	style := t.text
-	if res.Test {
-		style = t.warn
-	}
-	level := func(y float64, dash int) plot.Line {
-		lo, hi := v.window()
-		return plot.Line{Style: t.faint, Dash: dash, X: []float64{lo, hi}, Y: []float64{y, y}}
-	}
-	ch := plot.Chart{Glyphs: t.glyphs, Styles: t.chartStyles(), Raster: &v.raster}
-	switch v.below {
-	case residualsAlong:
-		lo, hi := v.window()
-		s := plot.Scatter{Style: style, Priority: 1}
-		for i, z := range res.Standardised {
-			if x := res.X[i*res.Inputs+v.column]; x >= lo && x <= hi {
-				s.X, s.Y = append(s.X, x), append(s.Y, z)
-			}
-		}
-		ch.Scatters = []plot.Scatter{s}
-		ch.Lines = []plot.Line{level(0, 0), level(twoSided95, 2), level(-twoSided95, 2)}
-		ch.Y.Include, ch.Y.Robust, ch.Y.Title = []float64{-3, 3}, true, "sd"
-		ch.X.Min, ch.X.Max = lo, hi
-		v.b.along(&ch.X, v.column, lo, hi, r.W)
-	case residualsQQ:
-		z := sortedFinite(res.Standardised)
-		s := plot.Scatter{Style: style, Priority: 1, Y: z}
-		for i := range z {
-			s.X = append(s.X, normalQuantile((float64(i)+0.5)/float64(len(z))))
-		}
-		ch.Scatters = []plot.Scatter{s}
-		ch.Lines = []plot.Line{{Style: t.faint, X: []float64{-4, 4}, Y: []float64{-4, 4}}}
-		ch.X.Min, ch.X.Max = -4, 4
-		ch.X.Title, ch.Y.Title, ch.Y.Robust = "quantile of a normal", "sd", true
-	case residualsHistogram:
-		v.drawHistogram(c, r, t, res.Standardised, style)
-		return
-	}
-	ch.Draw(c, r)
-}
-
-func sortedFinite(values []float64) []float64 {
-	out := slices.DeleteFunc(slices.Clone(values), func(v float64) bool { return math.IsNaN(v) || math.IsInf(v, 0) })
-	slices.Sort(out)
-	return out
-}
-
-func normalQuantile(p float64) float64 { return math.Sqrt2 * math.Erfinv(2*p-1) }
-
-// drawHistogram counts standardised residuals from −4 to 4; the tails stand as
-// numbers.
-func (v *fitView) drawHistogram(c *plot.Canvas, r plot.Rect, t *theme, z []float64, style plot.Style) {
-	bins := max(8, min(40, r.W/2))
-	counts := make([]int, bins)
-	low, high := 0, 0
-	for _, x := range z {
-		switch at := int(math.Floor((x + 4) / 8 * float64(bins))); {
-		case math.IsNaN(x):
-		case at < 0:
-			low++
-		case at >= bins:
-			high++
-		default:
-			counts[at]++
-		}
-	}
-	if r.H < 3 {
-		return
-	}
-	plot.Histogram(c, plot.Rect{X: r.X, Y: r.Y, W: r.W, H: r.H - 1}, counts, style, t.glyphs)
-	y := r.Y + r.H - 1
-	c.Text(r.X, y, "−4 sd", t.faint)
-	c.TextRight(r.X+r.W, y, "4 sd", t.faint)
-	text := "0"
-	if low+high > 0 {
-		text = fmt.Sprintf("%d below, %d above", low, high)
-	}
-	c.TextFit(r.X+max(0, (r.W-plot.TextWidth(text))/2), y, r.W, text, t.faint)
 }

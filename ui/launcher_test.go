@@ -3,11 +3,9 @@ package ui
 import (
 	"context"
 	"errors"
-	"fmt"
 	"math"
 	"os"
 	"path/filepath"
-	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -18,172 +16,6 @@ import (
 	"kestrel/experiment"
 	"kestrel/ui/plot"
 )
-
-// launching drives a launcher without a terminal; commands run at once.
-type launching struct {
-	t         *testing.T
-	a         *app
-	l         *launcher
-	begun     []experiment.Config
-	opened    []string
-	estimates int
-	held      bool      // commands are kept instead of run
-	kept      []tea.Cmd // by held
-}
-
-// newLaunching makes a launcher in an empty working directory with files in it.
-func newLaunching(t *testing.T, files map[string]string) *launching {
-	t.Helper()
-	t.Chdir(t.TempDir())
-	for name, text := range files {
-		if err := os.MkdirAll(filepath.Dir(name), 0o755); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(name, []byte(text), 0o644); err != nil {
-			t.Fatal(err)
-		}
-	}
-	now := time.Date(2026, 8, 1, 12, 0, 0, 0, time.UTC)
-	d := &launching{t: t}
-	d.a = newApp(t.Context(), Options{
-		Env: func(string) string { return "" },
-		now: func() time.Time { now = now.Add(time.Second); return now },
-	})
-	d.a.w, d.a.h = 120, 36
-	d.l = newLauncher(d.a)
-	d.a.launcher = d.l
-	lib := &d.l.lib
-	lib.devices = func() []string { return []string{"auto", "cpu", "cuda"} }
-	lib.runs = func() ([]experiment.RunInfo, error) { return nil, nil }
-	lib.after = func(_ time.Duration, msg tea.Msg) tea.Cmd { return func() tea.Msg { return msg } }
-	lib.estimate = func(context.Context, experiment.Config, int, int) (experiment.Estimate, error) {
-		d.estimates++
-		return experiment.Estimate{Seconds: 60}, nil
-	}
-	lib.begin = func(c experiment.Config) tea.Cmd { d.begun = append(d.begun, c); return nil }
-	lib.open = func(path string) tea.Cmd { d.opened = append(d.opened, path); return nil }
-	return d
-}
-
-func (d *launching) start() { d.run(d.l.start()) }
-
-// run carries commands out, and those that follow from them.
-func (d *launching) run(cmd tea.Cmd) {
-	if cmd == nil {
-		return
-	}
-	if d.held {
-		d.kept = append(d.kept, cmd)
-		return
-	}
-	switch msg := cmd().(type) {
-	case tea.BatchMsg:
-		for _, c := range msg {
-			d.run(c)
-		}
-	default:
-		d.run(d.a.handle(msg))
-	}
-}
-
-var testKeys = map[string]tea.Key{
-	"enter": {Code: tea.KeyEnter}, "tab": {Code: tea.KeyTab}, "shift+tab": {Code: tea.KeyTab, Mod: tea.ModShift}, "esc": {Code: tea.KeyEscape},
-	"up": {Code: tea.KeyUp}, "down": {Code: tea.KeyDown}, "left": {Code: tea.KeyLeft}, "right": {Code: tea.KeyRight},
-	"home": {Code: tea.KeyHome}, "end": {Code: tea.KeyEnd}, "pgdown": {Code: tea.KeyPgDown}, "space": {Code: tea.KeySpace, Text: " "},
-	"ctrl+u": {Code: 'u', Mod: tea.ModCtrl}, "ctrl+r": {Code: 'r', Mod: tea.ModCtrl}, "ctrl+c": {Code: 'c', Mod: tea.ModCtrl},
-}
-
-// press sends keys; what is no key's name is typed.
-func (d *launching) press(keys ...string) {
-	d.t.Helper()
-	for _, k := range keys {
-		if key, ok := testKeys[k]; ok {
-			d.run(d.a.key(tea.KeyPressMsg(key)))
-			continue
-		}
-		for _, r := range k {
-			d.run(d.a.key(tea.KeyPressMsg{Code: r, Text: string(r)}))
-		}
-	}
-}
-
-// screen draws the launcher.
-func (d *launching) screen() string {
-	d.a.canvas.Reset(d.a.w, d.a.h)
-	d.a.draw(&d.a.canvas)
-	return d.a.canvas.Plain()
-}
-
-func (d *launching) has(texts ...string) {
-	d.t.Helper()
-	screen := d.screen()
-	for _, s := range texts {
-		if !strings.Contains(screen, s) {
-			d.t.Fatalf("no %q on the screen:\n%s", s, screen)
-		}
-	}
-}
-
-func (d *launching) hasNot(texts ...string) {
-	d.t.Helper()
-	screen := d.screen()
-	for _, s := range texts {
-		if strings.Contains(screen, s) {
-			d.t.Fatalf("%q is on the screen:\n%s", s, screen)
-		}
-	}
-}
-
-// put puts the cursor on an item.
-func (d *launching) put(label string) {
-	d.t.Helper()
-	for i := range d.l.list.shown {
-		if d.l.list.shown[i].label == label {
-			if i == 0 {
-				d.press("home")
-			} else {
-				d.l.list.cursor = i - 1 // what is between need not be looked at
-				d.press("down")
-			}
-			return
-		}
-	}
-	d.t.Fatalf("no %q in the list", label)
-}
-
-func (d *launching) begin() experiment.Config {
-	d.t.Helper()
-	d.press("enter")
-	if len(d.begun) != 1 {
-		d.t.Fatalf("%d runs begun; note %q\n%s", len(d.begun), d.a.note.text, d.screen())
-	}
-	return d.begun[0]
-}
-
-// same fails unless a config is what the command line would make of a name and
-// overrides.
-func (d *launching) same(got experiment.Config, name string, set ...string) {
-	d.t.Helper()
-	var overrides []experiment.Override
-	for _, s := range set {
-		o, err := experiment.ParseOverride(s)
-		if err != nil {
-			d.t.Fatal(err)
-		}
-		overrides = append(overrides, o)
-	}
-	load := func() (experiment.Config, error) { return experiment.LoadConfig(name, overrides) }
-	if experiment.IsTable(name) {
-		load = func() (experiment.Config, error) { return experiment.FileConfig(name, "", overrides) }
-	}
-	want, err := load()
-	if err != nil {
-		d.t.Fatal(err)
-	}
-	if !reflect.DeepEqual(got, want) {
-		d.t.Errorf("begun with\n%s\nwant\n%s", got.TOML(), want.TOML())
-	}
-}
 
 // tableText has time stamps, text, numbers and a last column that is no target.
 const tableText = `when,site,temp,rain,load,remark
@@ -367,76 +199,6 @@ func TestLauncherDataErrors(t *testing.T) {
 	d.same(d.begin(), "bad.csv")
 }
 
-func TestLauncherPath(t *testing.T) {
-	d := newLaunching(t, map[string]string{"deep/a/b/c/d/Data One.csv": plainText, "deep/a/b/c/d/Data Two.csv": plainText, "deep/a/b/c/d/notes.pdf": ""})
-	home, err := os.Getwd()
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Setenv("HOME", home)
-	d.start()
-	d.press("p", "~/de")
-	d.press("tab", "tab", "tab", "tab", "tab", "tab")
-	if got := d.l.typed.value(); got != "~/deep/a/" && got != "~/deep/a/b/c/d/Data " {
-		t.Errorf("completed to %q", got)
-	}
-	d.press("tab", "tab")
-	d.has("Data One.csv", "Data Two.csv")
-	d.hasNot("notes.pdf")
-	d.press("O", "tab")
-	d.has("6 rows", "$ kestrel run '"+home[:10])
-	full := filepath.Join(home, "deep/a/b/c/d/Data One.csv")
-	d.press("?qgm") // all go into the path
-	if !strings.HasSuffix(d.l.typed.value(), ".csv?qgm") || d.a.help != nil {
-		t.Errorf("typed %q", d.l.typed.value())
-	}
-	d.run(d.l.paste(tea.PasteMsg{Content: "x"}))
-	for range "?qgmx" {
-		d.run(d.a.key(tea.KeyPressMsg{Code: tea.KeyBackspace}))
-	}
-	d.same(d.begin(), full)
-}
-
-func TestPastedPath(t *testing.T) {
-	for _, c := range [][2]string{
-		{"/a/b.csv", "/a/b.csv"},
-		{"\n\r\n  /a/b c.csv \r\n/other.csv\n", "/a/b c.csv"},
-		{"'/a/b c.csv'", "/a/b c.csv"},
-		{"\"/a/b's.csv\"\n", "/a/b's.csv"},
-		{`/a/b\ c\(1\).csv`, "/a/b c(1).csv"},
-		{"file:///a/b%20c.csv\r\n", "/a/b c.csv"},
-		{"/a\x1b[2J/\x00b\t.csv", "/a[2J/b.csv"},
-		{"", ""}, {"\n \n", ""}, {"'", "'"},
-	} {
-		if got := pastedPath(c[0]); got != c[1] {
-			t.Errorf("%q: %q, want %q", c[0], got, c[1])
-		}
-	}
-}
-
-func TestLauncherPaste(t *testing.T) {
-	d := newLaunching(t, map[string]string{"sub/my data.csv": plainText})
-	d.start()
-	d.run(d.l.paste(tea.PasteMsg{Content: "\n'sub/my data.csv'\nsecond line\n"}))
-	d.has("$ kestrel run 'sub/my data.csv'", "6 rows")
-	d.same(d.begin(), "sub/my data.csv")
-	// Into a setting it goes on one line.
-	d.press("esc")
-	d.put("quickstart")
-	d.press("tab", "ctrl+u")
-	d.run(d.l.paste(tea.PasteMsg{Content: "SE,\n  PER\n"}))
-	d.has("2 kernels")
-}
-
-func TestHomePath(t *testing.T) {
-	t.Setenv("HOME", "/home/some one")
-	for _, c := range [][2]string{{"~", "/home/some one"}, {"~/a b.csv", "/home/some one/a b.csv"}, {"~x/a", "~x/a"}, {"a/~", "a/~"}, {"", ""}} {
-		if got := homePath(c[0]); got != c[1] {
-			t.Errorf("%q: %q, want %q", c[0], got, c[1])
-		}
-	}
-}
-
 func TestShellWord(t *testing.T) {
 	for _, c := range [][2]string{
 		{"a/b-c_1.csv", "a/b-c_1.csv"}, {"a b", "'a b'"}, {"it's", `'it'\''s'`}, {"", "''"}, {"$HOME", "'$HOME'"}, {"k=SE*PER", "'k=SE*PER'"}, {"~", "'~'"},
@@ -588,23 +350,6 @@ func TestLauncherMouse(t *testing.T) {
 	d.has("$ kestrel run fig1c")
 }
 
-func TestLauncherControlCharacters(t *testing.T) {
-	bad := "a\x1b[31mb\x07.csv"
-	d := newLaunching(t, map[string]string{bad: "t\x1b[2J,y\n1,2\n2,3\n3,1\n4,2\n5,1\n"})
-	d.start()
-	d.put(bad)
-	d.screen()
-	for y := range d.a.h {
-		for x := range d.a.w {
-			if r := d.a.canvas.At(x, y).Rune; r != 0 && r < ' ' || r == 0x7f {
-				t.Fatalf("control character %q at %d, %d", r, x, y)
-			}
-		}
-	}
-	d.has("a�[31mb�.csv")
-	d.same(d.begin(), bad)
-}
-
 func TestLauncherAllSizes(t *testing.T) {
 	d := newLaunching(t, map[string]string{"a.csv": tableText, "wide.csv": wideTable(60), "名前.csv": plainText})
 	d.l.lib.runs = func() ([]experiment.RunInfo, error) {
@@ -651,37 +396,6 @@ func TestLauncherAllSizes(t *testing.T) {
 	}
 }
 
-// outside says what has been drawn outside of r.
-func outside(c *plot.Canvas, r plot.Rect) string {
-	b := c.Bounds()
-	for y := range b.H {
-		for x := range b.W {
-			if r.Contains(x, y) {
-				continue
-			}
-			if cell := c.At(x, y); cell.Rune != ' ' {
-				return fmt.Sprintf("%q at %d, %d", cell.Rune, x-r.X, y-r.Y)
-			}
-		}
-	}
-	return ""
-}
-
-func wideTable(columns int) string {
-	var b strings.Builder
-	for i := range columns {
-		fmt.Fprintf(&b, "column%d,", i)
-	}
-	b.WriteString("y\n")
-	for row := range 8 {
-		for i := range columns {
-			fmt.Fprintf(&b, "%d,", (row*7+i*3)%11)
-		}
-		fmt.Fprintf(&b, "%d\n", row%3)
-	}
-	return b.String()
-}
-
 func TestLauncherAgo(t *testing.T) {
 	for _, c := range []struct {
 		d    time.Duration
@@ -690,27 +404,6 @@ func TestLauncherAgo(t *testing.T) {
 		if got := ago(c.d); got != c.want {
 			t.Errorf("%v: %s", c.d, got)
 		}
-	}
-}
-
-// A table without columns, one that is not there, and names that are no UTF-8 do
-// no harm.
-func TestLauncherUnreadableTables(t *testing.T) {
-	c := newChoice("empty.csv")
-	base := experiment.DefaultConfig()
-	c.adopt(&base, nil)
-	if c.target >= 0 || c.ref(c.target) != "" {
-		t.Errorf("target %d, %q", c.target, c.ref(c.target))
-	}
-	dir := t.TempDir()
-	for _, name := range []string{"caf\xe9.csv", "caf\xea.csv"} {
-		if err := os.WriteFile(filepath.Join(dir, name), nil, 0o644); err != nil {
-			t.Skip("the file system takes no such names")
-		}
-	}
-	want := dir + string(filepath.Separator) + "caf"
-	if got, _ := completePath(want); got != want {
-		t.Errorf("completed to %q, want %q", got, want)
 	}
 }
 

@@ -1,0 +1,58 @@
+package ui
+
+import (
+	"kestrel/experiment"
+)
+
+// chosen returns the kernel chosen in the bench, "" before there is one.
+func (b *bench) chosen() string {
+	if b.main != nil && b.main.table.cursor != "" {
+		return b.main.table.cursor
+	}
+	if e := b.hist.Evaluation; e != nil {
+		if l := e.Leader(); l != nil {
+			return l.ID
+		}
+	}
+	if ids := b.hist.IDs(); len(ids) > 0 {
+		return ids[0]
+	}
+	return ""
+}
+
+// choose makes a kernel the chosen one.
+func (b *bench) choose(id string) {
+	if b.main != nil {
+		b.main.table.choose(id)
+	}
+}
+
+// inOrder lists the kernels by rank, those not live behind.
+func (b *bench) inOrder() []string {
+	e := b.hist.Evaluation
+	if e == nil {
+		return b.hist.IDs()
+	}
+	var ids []string
+	for _, k := range ranked(e) {
+		ids = append(ids, k.ID)
+	}
+	for i := range e.Kernels {
+		if e.Kernels[i].Fit == nil {
+			ids = append(ids, e.Kernels[i].ID)
+		}
+	}
+	return ids
+}
+
+// kernelNow returns a kernel as of the last evaluation, nil if there is none.
+func (b *bench) kernelNow(id string) *experiment.Kernel {
+	if e := b.hist.Evaluation; e != nil {
+		for i := range e.Kernels {
+			if e.Kernels[i].ID == id {
+				return &e.Kernels[i]
+			}
+		}
+	}
+	return nil
+}

@@ -1,0 +1,84 @@
+package ui
+
+import (
+	"fmt"
+
+	tea "charm.land/bubbletea/v2"
+
+	"kestrel/ui/plot"
+)
+
+// View implements tea.Model. The frame is drawn anew only if something changed.
+func (a *app) View() tea.View {
+	if a.dirty {
+		a.dirty = false
+		a.drawn++
+		a.canvas.Reset(a.w, a.h)
+		a.drawSafely()
+		a.frame = a.canvas.Render()
+	}
+	v := tea.NewView(a.frame)
+	v.AltScreen = true
+	v.WindowTitle = "kestrel"
+	if a.bench != nil {
+		v.WindowTitle = "kestrel · " + sanitise(a.bench.name())
+	}
+	if a.mouse {
+		v.MouseMode = tea.MouseModeCellMotion
+	}
+	return v
+}
+
+// drawSafely draws, and leaves a line where that goes wrong; the next message
+// then ends the program.
+func (a *app) drawSafely() {
+	defer func() {
+		if p := recover(); p != nil {
+			a.caught(p)
+			a.canvas.Reset(a.w, a.h)
+			a.canvas.Text(1, 0, "internal error; any key ends the program", a.theme.bad)
+		}
+	}()
+	a.draw(&a.canvas)
+}
+
+const (
+	leastWidth  = 30
+	leastHeight = 8
+)
+
+func (a *app) draw(c *plot.Canvas) {
+	r := c.Bounds()
+	if r.W < leastWidth || r.H < leastHeight {
+		a.tooSmall(c)
+		return
+	}
+	switch {
+	case a.busy != "" && a.bench == nil:
+		c.TextFit(2, r.H/2, r.W-4, a.busy+" …", a.theme.text)
+	case a.bench != nil:
+		a.bench.draw(c, r)
+	case a.launcher != nil:
+		a.launcher.draw(c, r)
+	}
+	if a.leaving {
+		c.Fill(plot.Rect{Y: r.H - 1, W: r.W, H: 1}, ' ', plot.Style{})
+		c.TextFit(1, r.H-1, r.W-2, a.busy+" …", a.theme.warn)
+	}
+	if a.help != nil {
+		a.help.draw(c, r, a.theme)
+	}
+	if a.prompt != nil {
+		a.prompt.draw(c, r, a.theme)
+	}
+}
+
+// tooSmall says how large the terminal must be, as far as there is room.
+func (a *app) tooSmall(c *plot.Canvas) {
+	r := c.Bounds()
+	lines := []string{"too small", fmt.Sprintf("%dx%d", r.W, r.H), fmt.Sprintf("needs %dx%d", leastWidth, leastHeight)}
+	y := max(0, (r.H-len(lines))/2)
+	for i, l := range lines {
+		c.TextFit(max(0, (r.W-plot.TextWidth(l))/2), y+i, r.W, l, a.theme.text)
+	}
+}

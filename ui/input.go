@@ -1,0 +1,124 @@
+package ui
+
+import (
+	tea "charm.land/bubbletea/v2"
+
+	"kestrel/ui/plot"
+)
+
+// filter drops mouse movements that nothing answers to, before they cause a
+// frame.
+func (a *app) filter(_ tea.Model, msg tea.Msg) tea.Msg {
+	if m, ok := msg.(tea.MouseMotionMsg); ok && m.Button == tea.MouseNone {
+		return nil
+	}
+	return msg
+}
+
+// groups returns what keys do now, the most particular first.
+func (a *app) groups() []bindingGroup {
+	var gs []bindingGroup
+	switch {
+	case a.busy != "" && a.bench == nil: // nothing but to wait or to leave
+	case a.bench != nil:
+		gs = a.bench.groups()
+	case a.launcher != nil:
+		gs = a.launcher.groups()
+	}
+	return append(gs, bindingGroup{globalKeys, []binding{
+		{keys: []string{"?", "f1"}, label: "?", short: "help", about: "show or hide this help", do: a.toggleHelp},
+		{keys: []string{"L"}, label: "L", about: "launcher: another run", off: a.bench == nil, do: a.toLauncher},
+		{keys: []string{"g"}, label: "g", about: "characters: braille, blocks, plain ASCII", do: a.nextGlyphs},
+		{keys: []string{"m"}, label: "m", about: "mouse on or off; off, the terminal selects text for copying", do: a.toggleMouse},
+		{keys: []string{"ctrl+l"}, label: "ctrl+l", about: "draw the screen anew", do: func() tea.Cmd { return tea.ClearScreen }},
+		{keys: []string{"q", "ctrl+c"}, label: "q", short: "quit", about: "quit; a run in flight is stopped with everything written", do: a.quit},
+	}})
+}
+
+func (a *app) key(msg tea.KeyPressMsg) tea.Cmd {
+	key := msg.String()
+	if a.leaving {
+		return nil
+	}
+	if a.prompt != nil {
+		switch key {
+		case "esc":
+			a.prompt = nil
+			return nil
+		case "ctrl+c":
+			if q, ok := a.prompt.(*question); ok { // pressed again: it is meant
+				a.prompt = nil
+				return q.act()
+			}
+			a.prompt = nil
+			return a.quit()
+		case "enter":
+			cmd, done := a.prompt.accept()
+			if done {
+				a.prompt = nil
+			}
+			return cmd
+		}
+		return a.prompt.update(msg)
+	}
+	if a.help != nil {
+		if a.help.key(key) {
+			a.help = nil
+		}
+		return nil
+	}
+	if a.bench != nil && a.bench.at == 0 && a.bench.main.table.typing != nil && key != "enter" && key != "esc" && key != "ctrl+c" {
+		a.bench.main.typed(msg)
+		return nil
+	}
+	if a.bench == nil && a.launcher != nil {
+		if cmd, taken := a.launcher.key(msg); taken {
+			return cmd
+		}
+	}
+	if cmd, ok := dispatch(a.groups(), key); ok {
+		return cmd
+	}
+	a.dirty = false
+	return nil
+}
+
+func (a *app) mouseEvent(msg tea.MouseMsg) tea.Cmd {
+	switch {
+	case a.prompt != nil || a.leaving:
+		return nil
+	case a.help != nil:
+		if w, ok := msg.(tea.MouseWheelMsg); ok {
+			a.help.wheel(w.Button == tea.MouseWheelDown)
+		}
+		return nil
+	case a.bench != nil:
+		return a.bench.mouse(msg)
+	case a.launcher != nil:
+		return a.launcher.mouse(msg)
+	}
+	return nil
+}
+
+func (a *app) toggleHelp() tea.Cmd {
+	if a.help == nil {
+		a.help = &help{groups: a.groups()}
+	} else {
+		a.help = nil
+	}
+	return nil
+}
+
+func (a *app) nextGlyphs() tea.Cmd {
+	next := map[plot.Glyphs]plot.Glyphs{plot.Braille: plot.Blocks, plot.Blocks: plot.Halves, plot.Halves: plot.ASCII, plot.ASCII: plot.Braille}
+	a.theme = newTheme(a.theme.profile, a.theme.dark, next[a.theme.glyphs])
+	return say(good, "charts in %s", map[plot.Glyphs]string{plot.Braille: "braille", plot.Blocks: "blocks", plot.Halves: "half blocks", plot.ASCII: "plain ASCII"}[a.theme.glyphs])
+}
+
+func (a *app) toggleMouse() tea.Cmd {
+	a.mouse = !a.mouse
+	if a.mouse {
+		return say(good, "mouse on")
+	}
+	return say(good, "mouse off: the terminal selects text; m turns it on again")
+}

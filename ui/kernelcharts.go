@@ -1,0 +1,188 @@
+package ui
+
+import (
+	"fmt"
+
+	"kestrel/experiment"
+	"kestrel/ui/plot"
+)
+
+// chart is a chart in the styles of the theme.
+func (v *kernelView) chart(t *theme) plot.Chart {
+	return plot.Chart{Glyphs: t.glyphs, Styles: t.chartStyles(), Raster: &v.raster}
+}
+
+func (v *kernelView) drawTrace(c *plot.Canvas, r plot.Rect, t *theme, id string) {
+	h := &v.b.hist
+	at := h.Index(id)
+	ch := v.chart(t)
+	ch.Empty = "no evaluation yet"
+	if at >= 0 {
+		q := experiment.QuantityGap
+		if v.elbo {
+			q = experiment.QuantityELBO
+			if e := h.Evaluation; e != nil {
+				if l := e.Leader(); l != nil && l.ID != id {
+					line := traced(h.Series(h.Index(l.ID), q), v.axis)
+					line.Style, line.Label, line.Dash = t.faint, "leader", 1
+					ch.Lines = append(ch.Lines, line)
+				}
+			}
+		} else {
+			ch.Y.Include = []float64{0}
+			for _, other := range v.b.leaders() {
+				if other != id {
+					line := traced(h.Series(h.Index(other), q), v.axis)
+					line.Style = t.border
+					ch.Lines = append(ch.Lines, line)
+				}
+			}
+		}
+		line := traced(h.Series(at, q), v.axis)
+		line.Style, line.Priority, line.Label = t.series(v.b.palette.Of(id)), 1, "this"
+		line.Focus = true
+		ch.Lines = append(ch.Lines, line)
+		ch.LabelEnds = v.elbo && len(ch.Lines) > 1
+	}
+	ch.Y.Robust = true
+	ch.Y.Title = "nats"
+	ch.X.Format = func(x, _ float64) string { return h.Label(v.axis, x) }
+	if v.axis == experiment.AxisData {
+		ch.X.Include = []float64{0, 1}
+	}
+	for _, m := range h.Marks() {
+		ch.Markers = append(ch.Markers, plot.Marker{X: m.On(v.axis), Text: m.Text, Style: t.faint})
+	}
+	ch.Draw(c, r)
+}
+
+// asked draws why there is no answer yet, in the place of a chart; false if
+// there is one.
+func (v *kernelView) asked(c *plot.Canvas, r plot.Rect, t *theme, a *answer, have bool) bool {
+	if have {
+		return false
+	}
+	text, bad := v.b.answerNote(a, v.subject())
+	if v.broken() {
+		text, bad = "the kernel has failed", false
+	}
+	style := t.faint
+	if bad {
+		style = t.bad
+	}
+	drawEmpty(c, r, text, style)
+	return true
+}
+
+// mostTicks is how many time labels fit on an axis.
+func mostTicks(w int) int { return max(1, (w-6)/8) }
+
+func (v *kernelView) drawCovariance(c *plot.Canvas, r plot.Rect, t *theme, id string) {
+	cov, ok := known[*experiment.CovarianceCurve](&v.covariance, v.subject())
+	if v.asked(c, r, t, &v.covariance, ok) || len(cov.Lag) == 0 {
+		return
+	}
+	ch := v.chart(t)
+	style := t.series(v.b.palette.Of(id))
+	ch.Lines = []plot.Line{{Style: style, X: cov.Lag, Y: cov.Value}}
+	ch.Y.Include = []float64{0}
+	in := &v.b.hist.Start.Inputs()[v.column]
+	ch.X.Title, ch.X.Unit = "lag", in.Unit
+	if _, unit, ok := experiment.TimeScale(in); ok {
+		ch.X.Labels = lagTicks(unit, cov.Lag[0], cov.Lag[len(cov.Lag)-1], mostTicks(r.W))
+		ch.X.Unit = ""
+	}
+	ch.Draw(c, r)
+}
+
+// along makes an axis that of an input column.
+func (b *bench) along(x *plot.Axis, column int, lo, hi float64, w int) {
+	s := b.hist.Start
+	if s == nil || column >= len(s.Inputs()) {
+		return
+	}
+	in := &s.Inputs()[column]
+	x.Title, x.Unit = in.Name, in.Unit
+	if origin, unit, ok := experiment.TimeScale(in); ok {
+		if ticks := dateTicks(origin, unit, lo, hi, mostTicks(w)); len(ticks) > 1 {
+			x.Labels, x.Unit = ticks, ""
+			x.Format = func(v, _ float64) string { return dateText(instant(origin, unit, v), hi-lo, unit) }
+		}
+	}
+}
+
+// swatch is a style for the i-th of some lines that are no kernels.
+func (t *theme) swatch(i int) plot.Style {
+	all := experiment.Swatches()
+	return t.series(all[i%len(all)])
+}
+
+// dashOf tells lines apart where there are no colours.
+func dashOf(i int) int {
+	all := experiment.Swatches()
+	return all[i%len(all)].Dash
+}
+
+func (v *kernelView) drawDraws(c *plot.Canvas, r plot.Rect, t *theme) {
+	d, ok := known[*experiment.PriorDraws](&v.draws, v.subject())
+	if v.asked(c, r, t, &v.draws, ok) || len(d.X) == 0 {
+		return
+	}
+	ch := v.chart(t)
+	for i, f := range d.Draws {
+		ch.Lines = append(ch.Lines, plot.Line{Style: t.swatch(i), Dash: dashOf(i), Priority: -i, X: d.X, Y: f})
+	}
+	v.b.along(&ch.X, v.column, d.X[0], d.X[len(d.X)-1], r.W)
+	ch.Draw(c, r)
+}
+
+func (v *kernelView) drawComponents(c *plot.Canvas, r plot.Rect, t *theme) {
+	all, ok := known[[]experiment.ComponentCurve](&v.components, v.subject())
+	if v.asked(c, r, t, &v.components, ok) {
+		return
+	}
+	var parts []experiment.ComponentCurve
+	level := ""
+	for _, p := range all {
+		if p.ID == "" && len(p.Mean) > 0 {
+			level = fmt.Sprintf("and the %s, %s", p.Name, digits5(p.Mean[0]))
+		} else if len(p.X) > 0 {
+			parts = append(parts, p)
+		}
+	}
+	if level != "" && r.H > 6 {
+		c.TextFit(r.X, r.Y+r.H-1, r.W, level, t.faint)
+		r.H--
+	}
+	if len(parts) == 0 {
+		return
+	}
+	const least = 5 // rows of a chart of its own
+	if len(parts) > 1 && r.H < least*len(parts) {
+		ch := v.chart(t)
+		ch.LabelEnds = true
+		for i, p := range parts {
+			ch.Lines = append(ch.Lines, plot.Line{Name: p.Name, Label: p.Name, Style: t.swatch(i), Dash: dashOf(i), X: p.X, Y: p.Mean})
+		}
+		v.b.along(&ch.X, v.column, parts[0].X[0], parts[0].X[len(parts[0].X)-1], r.W)
+		ch.Draw(c, r)
+		return
+	}
+	band, _ := t.bandStyles()
+	for i, p := range parts {
+		from, to := r.H*i/len(parts), r.H*(i+1)/len(parts)
+		area := plot.Rect{X: r.X, Y: r.Y + from, W: r.W, H: to - from}
+		if len(parts) > 1 {
+			c.TextFit(area.X, area.Y, area.W, p.Name, t.swatch(i).With(plot.Bold))
+			area.Y, area.H = area.Y+1, area.H-1
+		}
+		ch := v.chart(t)
+		ch.Bands = []plot.Band{{Style: band, X: p.X, Lo: p.Lower, Hi: p.Upper}}
+		ch.Lines = []plot.Line{{Style: t.swatch(i), X: p.X, Y: p.Mean}}
+		v.b.along(&ch.X, v.column, p.X[0], p.X[len(p.X)-1], r.W)
+		if i < len(parts)-1 {
+			ch.X.Hide = true // the last one's serves all
+		}
+		ch.Draw(c, area)
+	}
+}

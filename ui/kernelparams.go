@@ -1,0 +1,152 @@
+package ui
+
+import (
+	"fmt"
+	"math"
+
+	"kestrel/ui/plot"
+)
+
+// paramRow is a hyperparameter as it is shown.
+type paramRow struct{ name, column, value, unit, factor, words string }
+
+// params lists the hyperparameters of a live kernel, the noise last.
+func (v *kernelView) params(id string) []paramRow {
+	s, k := v.b.hist.Start, v.b.kernelNow(id)
+	at := v.b.hist.Index(id)
+	if s == nil || k == nil || k.Fit == nil || at < 0 || at >= len(s.Kernels) || s.Kernels[at].ID != id {
+		return nil
+	}
+	info := &s.Kernels[at]
+	var rows []paramRow
+	for i := range info.Params {
+		if i >= len(k.Fit.Params) {
+			break
+		}
+		p, value := &info.Params[i], float64(k.Fit.Params[i])
+		row := paramRow{name: p.Name, column: p.Column, value: digits5(value), unit: p.Unit, words: s.InWords(p, value)}
+		if p.Fixed {
+			continue // it says nothing of its own
+		}
+		sd := math.NaN()
+		if i < len(k.Fit.SD) {
+			sd = float64(k.Fit.SD[i])
+			row.factor = factorText(sd)
+		}
+		noise := i == len(info.Params)-1
+		if noise {
+			row.name = "noise variance"
+		}
+		rows = append(rows, row)
+		if noise && value >= 0 {
+			unit := ""
+			if c := s.Target(); c != nil {
+				unit = c.Unit
+			}
+			rows = append(rows, paramRow{name: "noise sd", value: digits5(math.Sqrt(value)), unit: unit, factor: factorText(sd / 2)})
+		}
+	}
+	for _, f := range info.Fixed {
+		rows = append(rows, paramRow{name: f.Name, column: f.Column, value: digits5(f.Value), unit: f.Unit, words: "fixed"})
+	}
+	return rows
+}
+
+// factorText writes a standard deviation of a logarithm as a factor, or where
+// it is small as a percentage, which is the same then.
+func factorText(sd float64) string {
+	switch {
+	case math.IsNaN(sd) || sd == 0:
+		return ""
+	case sd < 0.1:
+		return fmt.Sprintf("±%.2g %%", 100*sd)
+	}
+	return fmt.Sprintf("×÷%.3g", math.Exp(sd))
+}
+
+// paramWidths are the widths of name, column, value, unit, factor and words.
+func paramWidths(rows []paramRow) (w [6]int) {
+	for _, p := range rows {
+		for i, s := range p.cells() {
+			w[i] = max(w[i], plot.TextWidth(s))
+		}
+	}
+	return w
+}
+
+// paramWidth is how many columns the hyperparameters would like.
+func (v *kernelView) paramWidth() int {
+	need := 0
+	for _, n := range paramWidths(v.params(v.b.chosen())) {
+		if n > 0 {
+			need += n + 1
+		}
+	}
+	return need
+}
+
+// paramLines is how many lines the hyperparameters need.
+func (v *kernelView) paramLines() int { return len(v.params(v.b.chosen())) }
+
+func (v *kernelView) drawParams(c *plot.Canvas, r plot.Rect, t *theme, id string) {
+	k := v.b.kernelNow(id)
+	switch {
+	case k == nil:
+		drawEmpty(c, r, "its hyperparameters come with the first evaluation", t.faint)
+		return
+	case k.Fit == nil:
+		text, style := k.Reason, t.text
+		if text == "" {
+			text, style = "the kernel is "+string(k.Status)+"; its numbers are those of the evaluations in which it took part", t.faint
+		}
+		lines := wrap(text, r.W)
+		v.last = max(0, len(lines)-r.H)
+		v.scroll = min(v.scroll, v.last)
+		drawLines(c, r, lines, v.scroll, style)
+		return
+	}
+	rows := v.params(id)
+	v.last = max(0, len(rows)-r.H)
+	v.scroll = min(v.scroll, v.last)
+	w := paramWidths(rows)
+	// Name and value are shown whatever the room; the others as it allows.
+	left := r.W - w[0] - 1 - w[2]
+	if left < 0 {
+		w[0] = max(4, w[0]+left)
+		left = 0
+	}
+	order := [...]int{5, 3, 4, 1}
+	if v.columns() > 1 { // which column it is about must be seen
+		order = [...]int{1, 5, 3, 4}
+	}
+	for _, i := range order {
+		if w[i] > 0 && left >= w[i]+1 {
+			left -= w[i] + 1
+		} else {
+			w[i] = 0
+		}
+	}
+	for i, p := range rows[v.scroll:min(len(rows), v.scroll+max(0, r.H))] {
+		x, y := r.X, r.Y+i
+		styles := [...]plot.Style{t.text, t.faint, t.strong, t.faint, t.faint, t.text}
+		for j, s := range p.cells() {
+			switch {
+			case w[j] == 0:
+				continue
+			case j == 2:
+				c.TextRight(x+w[j], y, s, styles[j])
+			default:
+				c.TextFit(x, y, w[j], s, styles[j])
+			}
+			x += w[j] + 1
+		}
+	}
+}
+
+func (p *paramRow) cells() [6]string {
+	words := p.words
+	if words != "" && words != "fixed" {
+		words = "= " + words
+	}
+	return [6]string{p.name, p.column, p.value, p.unit, p.factor, words}
+}

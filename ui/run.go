@@ -1,0 +1,98 @@
+package ui
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"runtime/debug"
+	"time"
+
+	tea "charm.land/bubbletea/v2"
+
+	"kestrel/experiment"
+)
+
+// Options say what the workbench shows first and where.
+type Options struct {
+	Config *experiment.Config // to run at once; nil with Open "": the launcher
+	Out    string             // its run directory; "": experiment.DefaultPath
+	Open   string             // run directory to show
+	Drive  experiment.Drive   // what follows a run by itself
+	Cores  int                // for optimising; 0: GOMAXPROCS
+
+	Input  io.Reader // nil: standard input
+	Output io.Writer // nil: standard output
+	Env    func(string) string
+
+	now func() time.Time // for tests
+}
+
+// Outcome is how the workbench was left.
+type Outcome struct {
+	Path        string // of the last run shown, "" if there was none
+	State       experiment.State
+	Own         bool // it was run here
+	Interrupted bool // by a signal
+}
+
+// Run shows the workbench until the user leaves it or ctx ends; a run in flight
+// is then stopped with everything written.
+func Run(ctx context.Context, o Options) (Outcome, error) {
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	a := newApp(ctx, o)
+	restore := keepTerminal()
+	defer restore()
+	options := []tea.ProgramOption{tea.WithContext(ctx), tea.WithoutSignalHandler(), tea.WithFilter(a.filter)}
+	if o.Input != nil {
+		options = append(options, tea.WithInput(o.Input))
+	}
+	if o.Output != nil {
+		options = append(options, tea.WithOutput(o.Output))
+	}
+	_, err := tea.NewProgram(a, options...).Run()
+	out := Outcome{}
+	if ctx.Err() != nil { // the program was ended from outside
+		out.Interrupted, err = true, nil
+	}
+	if e := a.close(); err == nil {
+		err = e
+	}
+	switch {
+	case a.crash != nil:
+		return out, a.crash
+	case a.err != nil:
+		return out, &InputError{a.err}
+	}
+	if b := a.bench; b != nil {
+		out.Path, out.State = b.path, b.state()
+		if b.session != nil {
+			end := b.session.Run.Snapshot()
+			out.Own, out.State = true, end.State
+		}
+	}
+	return out, err
+}
+
+// InputError is a config, data or a directory that cannot be used.
+type InputError struct{ err error }
+
+func (e *InputError) Error() string { return e.err.Error() }
+
+func (e *InputError) Unwrap() error { return e.err }
+
+// Crash is a mistake of the program that ended the workbench. The run was
+// stopped with everything written.
+type Crash struct {
+	Value any
+	Stack []byte
+}
+
+func (c *Crash) Error() string { return fmt.Sprintf("internal error: %v", c.Value) }
+
+// caught notes a panic.
+func (a *app) caught(p any) {
+	if a.crash == nil {
+		a.crash = &Crash{p, debug.Stack()}
+	}
+}

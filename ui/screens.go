@@ -1,0 +1,163 @@
+package ui
+
+import (
+	"errors"
+
+	tea "charm.land/bubbletea/v2"
+
+	"kestrel/experiment"
+)
+
+// quit leaves, after asking if a run of this program would be stopped by it.
+func (a *app) quit() tea.Cmd {
+	if a.bench != nil && a.bench.owns() && !a.bench.settled() && a.prompt == nil {
+		a.prompt = &question{
+			title: "Quit?",
+			lines: []string{"The run is going on. It will be stopped, with everything", "written so far in " + a.bench.path},
+			yes:   "stop and quit", act: a.leave,
+		}
+		return nil
+	}
+	return a.leave()
+}
+
+// leftMsg comes when the run has been brought to rest.
+type leftMsg struct{}
+
+func (a *app) leave() tea.Cmd {
+	a.leaving = true
+	if a.bench == nil || a.bench.session == nil {
+		return tea.Quit
+	}
+	a.busy = "stopping the run"
+	run := a.bench.session.Run
+	return func() tea.Msg {
+		_ = run.Stop("stopped by the user") // its error is that the run has failed, which the log has
+		return leftMsg{}
+	}
+}
+
+// close gives everything back and waits for what is being begun or closed.
+func (a *app) close() error {
+	a.cancel()
+	a.pending.Wait()
+	if a.bench == nil {
+		return nil
+	}
+	return a.bench.close()
+}
+
+// beganMsg is a run ready to start, or why there is none.
+type beganMsg struct {
+	session *experiment.Session
+	box     *mailbox
+	err     error
+}
+
+// begin prepares a run in the background.
+func (a *app) begin(c experiment.Config, path string) tea.Cmd {
+	if path == "" {
+		path = experiment.DefaultPath(c.Name, a.opts.now())
+	}
+	c.Device.Cores = a.opts.Cores
+	a.busy = "loading " + c.Name
+	a.pending.Add(1)
+	return func() tea.Msg {
+		defer a.pending.Done()
+		box := newMailbox()
+		s, err := experiment.Begin(a.ctx, c, path, box)
+		if err == nil && a.ctx.Err() != nil { // nobody takes it any more
+			return beganMsg{err: errors.Join(a.ctx.Err(), s.Close())}
+		}
+		return beganMsg{session: s, box: box, err: err}
+	}
+}
+
+func (a *app) began(msg beganMsg) tea.Cmd {
+	a.busy = ""
+	if msg.err != nil && a.bench == nil && a.launcher == nil { // what the command line asked for
+		a.err = msg.err
+		return tea.Quit
+	}
+	if msg.err != nil {
+		return tea.Batch(say(failure, "%v", msg.err), a.launch())
+	}
+	a.show(newBench(a, msg.session.Path, msg.session, msg.box))
+	run, drive := msg.session.Run, a.opts.Drive
+	return tea.Batch(a.bench.start(), func() tea.Msg {
+		if _, err := drive.Run(a.ctx, run); err != nil && a.ctx.Err() == nil {
+			return noteMsg{text: err.Error(), level: failure}
+		}
+		return nil
+	})
+}
+
+// openedMsg is a run directory found to be readable, or why not.
+type openedMsg struct {
+	path string
+	err  error
+}
+
+// open shows the run of a directory, which may be another process's.
+func (a *app) open(path string) tea.Cmd {
+	a.busy = "reading " + path
+	return func() tea.Msg {
+		return openedMsg{path, experiment.CheckRun(path)}
+	}
+}
+
+func (a *app) opened(msg openedMsg) tea.Cmd {
+	a.busy = ""
+	if msg.err != nil {
+		return tea.Batch(say(failure, "%v", msg.err), a.launch())
+	}
+	box := newMailbox()
+	a.show(newBench(a, msg.path, nil, box))
+	return tea.Batch(a.bench.start(), a.bench.follow())
+}
+
+// show makes a bench the screen; the one before is closed.
+func (a *app) show(b *bench) {
+	if old := a.bench; old != nil {
+		a.pending.Add(1)
+		go func() {
+			defer a.pending.Done()
+			_ = old.close() // the log has what failed
+		}()
+	}
+	a.bench, a.launcher = b, nil
+}
+
+// launch shows the launcher.
+func (a *app) launch() tea.Cmd {
+	if a.kept == nil {
+		a.kept = newLauncher(a)
+	}
+	a.launcher = a.kept
+	return a.launcher.start()
+}
+
+// toLauncher goes back to the launcher, after asking if that stops a run.
+func (a *app) toLauncher() tea.Cmd {
+	leave := func() tea.Cmd {
+		old := a.bench
+		a.bench = nil
+		a.pending.Add(1)
+		return tea.Batch(a.launch(), func() tea.Msg {
+			defer a.pending.Done()
+			if err := old.close(); err != nil {
+				return noteMsg{text: err.Error(), level: failure}
+			}
+			return nil
+		})
+	}
+	if a.bench.owns() && !a.bench.settled() {
+		a.prompt = &question{
+			title: "Leave this run?",
+			lines: []string{"The run is going on. It will be stopped, with everything", "written so far in " + a.bench.path},
+			yes:   "stop and go to the launcher", act: leave,
+		}
+		return nil
+	}
+	return leave()
+}
