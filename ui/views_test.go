@@ -328,6 +328,16 @@ func TestFitViewAsksWhatItShows(t *testing.T) {
 		t.Errorf("asked %+v; want the average from −11 to 11", q)
 	}
 	mustShow(t, shown(b, 120, 33), "averaged over 2 kernels", "RMSE 0.25", "75 % of test rows in the band", "Standardised residuals at 4 test rows", "mean", "test rows")
+	// The file shows the same: the fake's mean is x, its bands are x ± 2 and x ± 1;
+	// of its five rows one is not seen yet and one held out.
+	if f := b.figure(); f == nil || f.Name != "fit" || len(f.Bands) != 2 || len(f.Points) != 3 {
+		t.Errorf("figure %+v", f)
+	} else {
+		n := len(f.Lines[0].X) - 1
+		if f.Lines[0].Lo[n] != 11 || f.Bands[0].Hi[n] != 13 || f.Bands[1].Lo[n] != 10 {
+			t.Errorf("at the right end %v, up to %v, from %v", f.Lines[0].Lo[n], f.Bands[0].Hi[n], f.Bands[1].Lo[n])
+		}
+	}
 	viewKeys(t, b, "+")
 	if q := last(); q.Low != -5.5 || q.High != 5.5 {
 		t.Errorf("zoomed to %v … %v", q.Low, q.High)
