@@ -170,13 +170,7 @@ func (r *round) freshStarts(ctx context.Context, unit []int, onScreen objective)
 		most = max(most, len(drafts[i]))
 	}
 	for place := range most {
-		var sub []int
-		var runs []*ascent
-		for i := range unit {
-			if place < len(drafts[i]) {
-				sub, runs = append(sub, i), append(runs, &ascent{start: drafts[i][place].x})
-			}
-		}
+		sub, runs := ascents(drafts, place)
 		if err := r.climb(ctx, unit, sub, runs, draftSteps, onScreen); err != nil {
 			return nil, err
 		}
@@ -194,6 +188,17 @@ func (r *round) freshStarts(ctx context.Context, unit []int, onScreen objective)
 	return drafts, nil
 }
 
+// ascents makes an ascent from the draft at a place of every member that has so
+// many.
+func ascents(drafts [][]draft, place int) (sub []int, runs []*ascent) {
+	for i := range drafts {
+		if place < len(drafts[i]) {
+			sub, runs = append(sub, i), append(runs, &ascent{start: drafts[i][place].x})
+		}
+	}
+	return sub, runs
+}
+
 // sortDrafts puts the best first.
 func sortDrafts(d []draft) {
 	sort.SliceStable(d, func(a, b int) bool { return d[a].value > d[b].value })
@@ -207,13 +212,7 @@ func (r *round) polish(ctx context.Context, unit []int, drafts [][]draft, onRows
 		most = 3
 	}
 	for place := range most {
-		var sub []int
-		var runs []*ascent
-		for i := range unit {
-			if place < len(drafts[i]) {
-				sub, runs = append(sub, i), append(runs, &ascent{start: drafts[i][place].x})
-			}
-		}
+		sub, runs := ascents(drafts, place)
 		if err := r.staged(ctx, unit, sub, runs, onRows); err != nil {
 			return err
 		}
