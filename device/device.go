@@ -174,6 +174,12 @@ type Lane interface {
 	// beta is not 0, else takes it. With beta = 0 the old content of c is not
 	// read.
 	Gemm(sub []int, transA, transB bool, alpha float64, a, b Array, beta float64, c Array)
+	// GemmLower computes the lower triangle of alpha op(a) op(b) into the square
+	// c, with zeros above.
+	GemmLower(sub []int, transA, transB bool, alpha float64, a, b, c Array)
+	// MulLower computes c = C b, or Cᵀ b if trans, for a lower triangular C. c is
+	// neither of them and takes the shape of b.
+	MulLower(sub []int, trans bool, lower, b, c Array)
 	// Syrk computes c = alpha a aᵀ + beta c, both triangles; c is as in Gemm.
 	Syrk(sub []int, alpha float64, a Array, beta float64, c Array)
 	// Cholesky replaces a symmetric matrix, of which the lower triangle is read,
@@ -183,6 +189,9 @@ type Lane interface {
 	Cholesky(sub []int, a, info Array)
 	// Solve replaces b by L⁻¹ b, or by L⁻ᵀ b if trans.
 	Solve(sub []int, trans bool, l, b Array)
+	// SolveBoth replaces a symmetric s, of which the lower triangle is read, by
+	// the symmetric L⁻ᵀ s L⁻¹.
+	SolveBoth(sub []int, l, s Array)
 	// LogDiag computes Σ_j log a_jj into out (K x (1 x 1)).
 	LogDiag(sub []int, a, out Array)
 
@@ -264,6 +273,9 @@ type Stepper interface {
 	// along grad, with moments m1, m2 of the same shape. stride, of the same
 	// shape or nil for ones, multiplies the rate entry by entry.
 	Adam(sub []int, t int, rate float64, stride, x, grad, m1, m2 Array)
+	// AdamLower is Adam on lower triangular matrices; nothing above the diagonal
+	// is touched.
+	AdamLower(sub []int, t int, rate float64, x, grad, m1, m2 Array)
 	// LogPrior adds to value the log density of independent normals with means
 	// mean and precisions prec (all K x (1 x F); precision 0: no prior), less
 	// wall·(excess)²/2 for every entry of x outside [lo, hi], and to grad its

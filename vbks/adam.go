@@ -25,7 +25,7 @@ func (l *learner) adamStep(sub []int, x device.Points, n float64) {
 		}
 		l.step(sub, func(same []int, t int) {
 			ln.Adam(same, t, l.rate, nil, l.qm, l.gradM, l.meanMoments.first, l.meanMoments.second)
-			ln.Adam(same, t, l.rate, nil, l.qc, l.gradC, l.cholMoments.first, l.cholMoments.second)
+			ln.AdamLower(same, t, l.rate, l.qc, l.gradC, l.cholMoments.first, l.cholMoments.second)
 			if !l.frozen {
 				ln.Adam(same, t, l.rate, l.stride, l.free, l.gradFree, l.freeMoments.first, l.freeMoments.second)
 			}
@@ -48,7 +48,7 @@ func (l *learner) adamStep(sub []int, x device.Points, n float64) {
 	l.q.finish(sub)
 	l.step(sub, func(same []int, t int) {
 		ln.Adam(same, t, l.rate, nil, l.qm, l.sumM, l.meanMoments.first, l.meanMoments.second)
-		ln.Adam(same, t, l.rate, nil, l.qc, l.sumC, l.cholMoments.first, l.cholMoments.second)
+		ln.AdamLower(same, t, l.rate, l.qc, l.sumC, l.cholMoments.first, l.cholMoments.second)
 		l.stepTheta(same, t)
 	})
 }
@@ -82,6 +82,10 @@ func (l *learner) step(sub []int, update func(same []int, t int)) {
 
 // partition splits sub by a key, in order of first appearance.
 func partition[K comparable](sub []int, key func(k int) K, visit func(same []int, key K)) {
+	if len(sub) == 1 { // without memory, as a device of small groups has it
+		visit(sub, key(sub[0]))
+		return
+	}
 	var order []K
 	parts := map[K][]int{}
 	for _, k := range sub {

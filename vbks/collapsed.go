@@ -148,11 +148,10 @@ func (c *collapsed) eval(sub []int, x device.Points, yy float64, grad bool, stop
 func (c *collapsed) gradient(sub []int, x device.Points, n float64) {
 	ln := c.lane
 	c.belief(sub)
-	// S = L_B⁻ᵀ L_B⁻¹.
-	ln.Fill(sub, c.work, 0)
-	ln.AddDiagonal(sub, c.work, 1)
-	ln.Solve(sub, false, c.prec, c.work)
-	ln.Gemm(sub, true, false, 1, c.work, c.work, 0, c.inv)
+	// S = L_B⁻ᵀ I L_B⁻¹.
+	ln.Fill(sub, c.inv, 0)
+	ln.AddDiagonal(sub, c.inv, 1)
+	ln.SolveBoth(sub, c.prec, c.inv)
 
 	// p = I − S, then P = L⁻ᵀ p L⁻¹.
 	ln.Fill(sub, c.p, 0)
@@ -171,8 +170,8 @@ func (c *collapsed) gradient(sub []int, x device.Points, n float64) {
 	ln.AddScaled(sub, c.sumR2, -1, c.sumV)
 	ln.Copy(sub, c.sumV, c.sumR2)
 	ln.Fill(sub, c.sumR2, 0)
-	c.sandwich(sub, c.p)
-	c.sandwich(sub, c.work)
+	ln.SolveBoth(sub, c.l, c.p)
+	ln.SolveBoth(sub, c.l, c.work)
 
 	ln.Fill(sub, c.gradTheta, 0)
 	for i, from := 0, x.From; from < x.To; i, from = i+1, from+chunkRows {
@@ -197,14 +196,6 @@ func (c *collapsed) gradient(sub []int, x device.Points, n float64) {
 	ln.KernelGrad(sub, c.ks, c.theta, c.z, c.z, c.kzz, c.prec, c.gradTheta)
 	ln.NoiseGrad(sub, c.ks, c.theta, n, c.sumR2, c.sumV, c.gradTheta)
 	ln.Collect(sub, c.ks, c.floor, c.theta, c.gradTheta, c.gradFree)
-}
-
-// sandwich replaces the symmetric matrix a by L⁻ᵀ a L⁻¹, using inv as scratch.
-func (c *collapsed) sandwich(sub []int, a device.Array) {
-	c.lane.Solve(sub, true, c.l, a)
-	c.lane.Transpose(sub, c.inv, a)
-	c.lane.Solve(sub, true, c.l, c.inv)
-	c.lane.Copy(sub, a, c.inv)
 }
 
 // result reads member k's bound, and its gradient into grad if not nil. ok is

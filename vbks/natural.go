@@ -28,7 +28,7 @@ const (
 // gradient is then that of rows that q(v) has not just been fitted to.
 func (l *learner) naturalStep(sub []int, x device.Points, n float64, move bool) {
 	ln := l.lane
-	var moving, resting []int
+	moving, resting := l.moving[:0], l.resting[:0]
 	warm := math.Min(n, float64(warmRows*l.m))
 	for _, k := range sub {
 		if move && !l.frozen && l.members[k].seen >= warm {
@@ -37,6 +37,7 @@ func (l *learner) naturalStep(sub []int, x device.Points, n float64, move bool) 
 			resting = append(resting, k)
 		}
 	}
+	l.moving, l.resting = moving, resting
 	if len(resting) > 0 {
 		l.refresh(resting)
 		l.project(resting, x)

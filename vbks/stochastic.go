@@ -49,6 +49,8 @@ type learner struct {
 
 	stride, strideChol device.Array // see strides
 
+	stale, moving, resting []int // scratch of refresh and naturalStep
+
 	freeMoments, meanMoments, cholMoments, thetaMoments moments
 }
 
@@ -233,12 +235,13 @@ func (l *learner) escalate(k int) (bool, error) {
 // refresh makes θ and L those of the free vectors, or of a fresh sample of
 // q(log θ), where they are not already.
 func (l *learner) refresh(sub []int) {
-	var stale []int
+	stale := l.stale[:0]
 	for _, k := range sub {
 		if !l.members[k].current {
 			stale = append(stale, k)
 		}
 	}
+	l.stale = stale
 	if len(stale) == 0 {
 		return
 	}

@@ -66,7 +66,7 @@ func (s *svgp) marginals(sub []int, x device.Points) {
 		ln.Copy(sub, s.ca, s.a)
 		ln.Solve(sub, false, s.qc, s.ca)
 	} else {
-		ln.Gemm(sub, true, false, 1, s.qc, s.a, 0, s.ca)
+		ln.MulLower(sub, true, s.qc, s.a, s.ca)
 	}
 	ln.KernelDiag(sub, s.ks, s.theta, x, s.kdiag)
 	s.mu.Reshape(1, x.Len())
@@ -96,19 +96,16 @@ func (s *svgp) thetaGradient(sub []int, x device.Points, n float64) {
 		ln.Copy(sub, s.sa, s.ca)
 		ln.Solve(sub, true, s.qc, s.sa)
 	} else {
-		ln.Gemm(sub, false, false, 1, s.qc, s.ca, 0, s.sa)
+		ln.MulLower(sub, false, s.qc, s.ca, s.sa)
 	}
 	ln.ABar(sub, s.ks, s.theta, n, s.qm, s.r, s.a, s.sa)
 
-	// work = Gᵀ = L⁻ᵀ (L⁻ᵀ Φ(−ĀAᵀ))ᵀ: as good as ½(G + Gᵀ) where ∂k(Z,Z)/∂θ is
-	// symmetric.
-	ln.Gemm(sub, false, true, -1, s.sa, s.a, 0, s.kbar)
-	ln.Triangle(sub, s.kbar, 0.5)
-	ln.Solve(sub, true, s.l, s.kbar)
-	ln.Transpose(sub, s.work, s.kbar)
-	ln.Solve(sub, true, s.l, s.work)
-	ln.JitterGrad(sub, s.work, s.jitter, s.factor)
-	ln.KernelGrad(sub, s.ks, s.theta, s.z, s.z, s.kzz, s.work, s.gradTheta)
+	// Φ + Φᵀ is the lower triangle of −ĀAᵀ made symmetric, so that
+	// kbar = ½(G + Gᵀ) = ½ L⁻ᵀ (Φ + Φᵀ) L⁻¹.
+	ln.GemmLower(sub, false, true, -0.5, s.sa, s.a, s.kbar)
+	ln.SolveBoth(sub, s.l, s.kbar)
+	ln.JitterGrad(sub, s.kbar, s.jitter, s.factor)
+	ln.KernelGrad(sub, s.ks, s.theta, s.z, s.z, s.kzz, s.kbar, s.gradTheta)
 
 	ln.Solve(sub, true, s.l, s.sa)
 	ln.KernelGrad(sub, s.ks, s.theta, s.z, x, s.kzx, s.sa, s.gradTheta)
@@ -120,7 +117,7 @@ func (s *svgp) thetaGradient(sub []int, x device.Points, n float64) {
 
 	if s.gradZ != nil {
 		// Each inducing input is a row and a column of k(Z,Z).
-		ln.Transpose(sub, s.kbar, s.work)
+		ln.Copy(sub, s.work, s.kbar)
 		ln.AddScaled(sub, s.kbar, 1, s.work)
 		ln.Fill(sub, s.gradZ, 0)
 		ln.KernelInputGrad(sub, s.ks, s.theta, s.z, s.z, s.kbar, s.gradZ)
@@ -128,15 +125,15 @@ func (s *svgp) thetaGradient(sub []int, x device.Points, n float64) {
 	}
 }
 
-// beliefGradient computes the gradients by m and C, after expected, and takes
-// the KL from value. It needs q(v) by its factor.
+// beliefGradient computes the gradients by m and C, after thetaGradient or
+// expected, and takes the KL from value. It needs q(v) by its factor and leaves
+// wCᵀA in ca.
 func (s *svgp) beliefGradient(sub []int, x device.Points, n float64) {
 	ln := s.lane
 	ln.Gemm(sub, false, true, 1, s.a, s.r, 0, s.gradM)
 	ln.Weight(sub, s.ks, s.theta, n, x.Len(), 1, s.gradM)
-	ln.Gemm(sub, false, true, 1, s.a, s.ca, 0, s.gradC)
-	ln.Triangle(sub, s.gradC, 1)
-	ln.Weight(sub, s.ks, s.theta, n, x.Len(), -1, s.gradC)
+	ln.Weight(sub, s.ks, s.theta, n, x.Len(), 1, s.ca)
+	ln.GemmLower(sub, false, true, -1, s.a, s.ca, s.gradC)
 	ln.GaussKL(sub, s.qm, s.qc, s.value, s.gradM, s.gradC)
 }
 
@@ -161,13 +158,13 @@ func (s *svgp) bound(sub []int, x device.Points, n float64, grad bool) {
 	s.project(sub, x)
 	s.marginals(sub, x)
 	s.expected(sub, x, n, grad)
+	if grad {
+		s.thetaGradient(sub, x, n)
+	}
 	if grad && !s.precision {
 		s.beliefGradient(sub, x, n)
 	} else {
 		s.subtractKL(sub)
-	}
-	if grad {
-		s.thetaGradient(sub, x, n)
 	}
 }
 

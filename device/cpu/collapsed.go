@@ -16,7 +16,7 @@ func (l *lane) MulTargets(sub []int, alpha float64, a device.Array, x device.Poi
 		want(o.shaped(m.rows, 1))
 	}
 	for _, k := range sub {
-		gemv(false, m.rows, m.cols, alpha, m.member(k), y, beta, o.member(k))
+		l.level.Gemv(false, m.rows, m.cols, alpha, m.member(k), m.cols, y, beta, o.member(k))
 	}
 }
 
@@ -46,7 +46,7 @@ func (l *lane) Bound(sub []int, ks device.Kernels, theta device.Array, n, yy flo
 			logs += math.Log(xm[i*m+i])
 			tr += qm[i*m+i]
 		}
-		val.member(k)[0] += -n/2*(log2Pi+math.Log(s2)) - logs - yy/(2*s2) + dot(sm, sm)/(2*s2*s2) - (sd.member(k)[0]-tr)/(2*s2)
+		val.member(k)[0] += -n/2*(log2Pi+math.Log(s2)) - logs - yy/(2*s2) + l.level.Dot(sm, sm)/(2*s2*s2) - (sd.member(k)[0]-tr)/(2*s2)
 	}
 }
 
@@ -58,9 +58,7 @@ func (l *lane) Residual(sub []int, x device.Points, kzx, beta, r device.Array) {
 	for _, k := range sub {
 		om := o.member(k)
 		copy(om, y)
-		if m.rows > 0 && len(y) > 0 {
-			gemv(true, m.rows, m.cols, -1, m.member(k), b.member(k), 1, om)
-		}
+		l.level.Gemv(true, m.rows, m.cols, -1, m.member(k), m.cols, b.member(k), 1, om)
 	}
 }
 
@@ -86,7 +84,7 @@ func (l *lane) Sum(sub []int, squares bool, a, out device.Array) {
 		m := x.member(k)
 		s := 0.0
 		if squares {
-			s = dot(m, m)
+			s = l.level.Dot(m, m)
 		} else {
 			for _, v := range m {
 				s += v
@@ -100,7 +98,7 @@ func (l *lane) Dot(sub []int, a, b, out device.Array) {
 	x, y, o := arr(a), arr(b), arr(out)
 	want(x.rows*x.cols == y.rows*y.cols && o.shaped(1, 1))
 	for _, k := range sub {
-		o.member(k)[0] += dot(x.member(k), y.member(k))
+		o.member(k)[0] += l.level.Dot(x.member(k), y.member(k))
 	}
 }
 

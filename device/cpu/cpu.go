@@ -8,16 +8,19 @@ import (
 	"runtime"
 
 	"kestrel/device"
+	"kestrel/device/cpu/simd"
 )
 
 // Options are the choices of a CPU device.
 type Options struct {
-	Lanes int // number of lanes; 0: runtime.GOMAXPROCS(0)
+	Lanes int        // number of lanes; 0: runtime.GOMAXPROCS(0)
+	Level simd.Level // instruction set; simd.Auto: the machine's best
 }
 
 // Device is the CPU.
 type Device struct {
 	lanes []*lane
+	level simd.Level
 }
 
 // New returns a device with the lanes asked for.
@@ -26,9 +29,12 @@ func New(o Options) *Device {
 	if n <= 0 {
 		n = runtime.GOMAXPROCS(0)
 	}
-	d := &Device{lanes: make([]*lane, n)}
+	if o.Level == simd.Auto {
+		o.Level = simd.Best()
+	}
+	d := &Device{lanes: make([]*lane, n), level: o.Level}
 	for i := range d.lanes {
-		d.lanes[i] = &lane{}
+		d.lanes[i] = &lane{level: o.Level}
 	}
 	return d
 }
@@ -40,7 +46,7 @@ func (d *Device) Info() device.Info {
 		Name:    fmt.Sprintf("%s, %d cores", runtime.GOARCH, runtime.NumCPU()),
 		Lanes:   len(d.lanes),
 		Group:   1,
-		Details: "pure Go on gonum",
+		Details: fmt.Sprintf("FP64 on %s", d.level),
 	}
 }
 

@@ -1,79 +1,9 @@
 package cpu
 
 import (
-	"gonum.org/v1/gonum/blas"
-	gonum "gonum.org/v1/gonum/blas/gonum"
-
 	"kestrel/device"
+	"kestrel/device/cpu/simd"
 )
-
-// blasImpl is called directly, not through the exchangeable blas64.
-var blasImpl gonum.Implementation
-
-// gonum's Dgemm starts goroutines from four blocks of 64 x 64 up. Panels of
-// panelRows x panelCols hold three, so that a lane keeps to its core; panelDepth
-// keeps a panel of b in the second-level cache.
-const (
-	panelRows  = 64
-	panelCols  = 192
-	panelDepth = 256
-)
-
-func trans(t bool) blas.Transpose {
-	if t {
-		return blas.Trans
-	}
-	return blas.NoTrans
-}
-
-// gemm computes c = alpha op(a) op(b) + beta c for c of m x n, op(a) of m x k,
-// row-major with the leading dimensions lda, ldb, ldc, on the calling
-// goroutine. With beta = 0 the old content of c is not read.
-func (l *lane) gemm(transA, transB bool, m, n, k int, alpha float64, a []float64, lda int, b []float64, ldb int, beta float64, c []float64, ldc int) {
-	if m == 0 || n == 0 {
-		return
-	}
-	if transA && transB {
-		// gonum's loop for this case has stride ldb inside; transposing b once
-		// costs little.
-		l.block = grow(l.block, n*k)
-		for j := range n {
-			for i, v := range b[j*ldb : j*ldb+k] {
-				l.block[i*n+j] = v
-			}
-		}
-		b, ldb, transB = l.block, n, false
-	}
-	for k0 := 0; k0 == 0 || k0 < k; k0 += panelDepth {
-		kc := min(panelDepth, k-k0)
-		if k0 > 0 {
-			beta = 1
-		}
-		for j0 := 0; j0 < n; j0 += panelCols {
-			nc := min(panelCols, n-j0)
-			bp := k0*ldb + j0
-			if transB {
-				bp = j0*ldb + k0
-			}
-			for i0 := 0; i0 < m; i0 += panelRows {
-				mc := min(panelRows, m-i0)
-				ap := i0*lda + k0
-				if transA {
-					ap = k0*lda + i0
-				}
-				blasImpl.Dgemm(trans(transA), trans(transB), mc, nc, kc, alpha, from(a, ap), lda, from(b, bp), ldb, beta, c[i0*ldc+j0:], ldc)
-			}
-		}
-	}
-}
-
-// from is a[i:], also where nothing is left of a.
-func from(a []float64, i int) []float64 {
-	if i >= len(a) {
-		return nil
-	}
-	return a[i:]
-}
 
 func opShape(a *array, t bool) (rows, cols int) {
 	if t {
@@ -98,37 +28,47 @@ func (l *lane) Gemm(sub []int, transA, transB bool, alpha float64, a, b device.A
 	for _, i := range sub {
 		xi, yi, zi := x.member(i), y.member(i), z.member(i)
 		switch {
-		case k == 0 || m == 0:
-			scale(beta, zi)
 		case n == 1:
 			// One column is contiguous whether or not b is transposed.
-			gemv(transA, x.rows, x.cols, alpha, xi, yi, beta, zi)
+			l.level.Gemv(transA, x.rows, x.cols, alpha, xi, x.cols, yi, beta, zi)
 		case m == 1:
-			gemv(!transB, y.rows, y.cols, alpha, yi, xi, beta, zi)
+			l.level.Gemv(!transB, y.rows, y.cols, alpha, yi, y.cols, xi, beta, zi)
 		default:
-			l.gemm(transA, transB, m, n, k, alpha, xi, x.cols, yi, y.cols, beta, zi, n)
+			l.level.Gemm(&l.work, simd.Full, transA, transB, m, n, k, alpha, xi, x.cols, yi, y.cols, beta, zi, n)
 		}
 	}
 }
 
-func gemv(transA bool, rows, cols int, alpha float64, a, x []float64, beta float64, y []float64) {
-	if len(y) == 0 {
-		return
+func (l *lane) GemmLower(sub []int, transA, transB bool, alpha float64, a, b, c device.Array) {
+	x, y, z := arr(a), arr(b), arr(c)
+	if z == x || z == y {
+		panic("cpu: product in place")
 	}
-	if beta == 0 {
-		clear(y)
+	n, k := opShape(x, transA)
+	kb, nb := opShape(y, transB)
+	want(k == kb && n == nb)
+	z.Reshape(n, n)
+	for _, i := range sub {
+		zi := z.member(i)
+		l.level.Gemm(&l.work, simd.LowerC, transA, transB, n, n, k, alpha, x.member(i), x.cols, y.member(i), y.cols, 0, zi, n)
+		simd.ClearUp(n, zi, n)
 	}
-	blasImpl.Dgemv(trans(transA), rows, cols, alpha, a, cols, x, 1, beta, y, 1)
 }
 
-// scale computes a *= beta, where beta = 0 does not read a.
-func scale(beta float64, a []float64) {
-	if beta == 0 {
-		clear(a)
-		return
+func (l *lane) MulLower(sub []int, trans bool, lower, b, c device.Array) {
+	x, y, z := arr(lower), arr(b), arr(c)
+	if z == x || z == y {
+		panic("cpu: product in place")
 	}
-	for i := range a {
-		a[i] *= beta
+	n := x.rows
+	want(x.cols == n && y.rows == n)
+	z.Reshape(n, y.cols)
+	part := simd.LowerA
+	if trans {
+		part = simd.UpperA
+	}
+	for _, i := range sub {
+		l.level.Gemm(&l.work, part, trans, false, n, y.cols, n, 1, x.member(i), n, y.member(i), y.cols, 0, z.member(i), y.cols)
 	}
 }
 
@@ -144,36 +84,8 @@ func (l *lane) Syrk(sub []int, alpha float64, a device.Array, beta float64, c de
 		want(z.shaped(n, n))
 	}
 	for _, i := range sub {
-		zi := z.member(i)
-		if x.cols == 0 {
-			scale(beta, zi)
-			continue
-		}
-		if n > 0 {
-			l.syrk(n, x.cols, alpha, x.member(i), x.cols, beta, zi, n)
-			mirror(zi, n)
-		}
-	}
-}
-
-// syrk computes the lower triangle of c = alpha a aᵀ + beta c, c of n x n, a of n x k.
-func (l *lane) syrk(n, k int, alpha float64, a []float64, lda int, beta float64, c []float64, ldc int) {
-	for k0 := 0; k0 < k; k0 += panelDepth {
-		kc := min(panelDepth, k-k0)
-		if k0 > 0 {
-			beta = 1
-		}
-		for i0 := 0; i0 < n; i0 += panelRows {
-			nc := min(panelRows, n-i0)
-			if i0 > 0 {
-				l.gemm(false, true, nc, i0, kc, alpha, a[i0*lda+k0:], lda, a[k0:], lda, beta, c[i0*ldc:], ldc)
-			}
-			if beta == 0 {
-				for i := i0; i < i0+nc; i++ {
-					clear(c[i*ldc+i0 : i*ldc+i+1])
-				}
-			}
-			blasImpl.Dsyrk(blas.Lower, blas.NoTrans, nc, kc, alpha, a[i0*lda+k0:], lda, beta, c[i0*ldc+i0:], ldc)
-		}
+		xi, zi := x.member(i), z.member(i)
+		l.level.Gemm(&l.work, simd.LowerC, false, true, n, n, x.cols, alpha, xi, x.cols, xi, x.cols, beta, zi, n)
+		l.level.MirrorUp(n, zi, n)
 	}
 }

@@ -4,15 +4,17 @@ import (
 	"fmt"
 
 	"kestrel/device"
+	"kestrel/device/cpu/simd"
 )
 
 // lane is one core's queue; it holds the scratch memory of its operations.
 type lane struct {
+	level   simd.Level
 	tile    tile
 	gatherA columns
 	gatherB columns
 	ys      []float64 // gathered targets
-	block   []float64 // panel of a transposed product
+	work    simd.Workspace
 }
 
 func (l *lane) NewArray(count, rows, cols int) (device.Array, error) {
@@ -83,39 +85,7 @@ func (l *lane) Transpose(sub []int, dst, src device.Array) {
 	}
 	d.Reshape(s.cols, s.rows)
 	for _, k := range sub {
-		transpose(d.member(k), s.member(k), s.rows, s.cols)
-	}
-}
-
-// transpose stores the transpose of src (rows x cols) in dst, block by block
-// so that both stay in cache.
-func transpose(dst, src []float64, rows, cols int) {
-	const nb = 32
-	for i0 := 0; i0 < rows; i0 += nb {
-		i1 := min(i0+nb, rows)
-		for j0 := 0; j0 < cols; j0 += nb {
-			j1 := min(j0+nb, cols)
-			for i := i0; i < i1; i++ {
-				for j, v := range src[i*cols+j0 : i*cols+j1] {
-					dst[(j0+j)*rows+i] = v
-				}
-			}
-		}
-	}
-}
-
-// mirror copies the lower triangle of a (n x n) to the upper one.
-func mirror(a []float64, n int) {
-	const nb = 32
-	for i0 := 0; i0 < n; i0 += nb {
-		i1 := min(i0+nb, n)
-		for j0 := 0; j0 <= i0; j0 += nb {
-			for i := i0; i < i1; i++ {
-				for j := j0; j < min(j0+nb, i); j++ {
-					a[j*n+i] = a[i*n+j]
-				}
-			}
-		}
+		l.level.Transpose(s.rows, s.cols, d.member(k), s.rows, s.member(k), s.cols)
 	}
 }
 
@@ -123,7 +93,7 @@ func (l *lane) AddScaled(sub []int, dst device.Array, alpha float64, src device.
 	d, s := arr(dst), arr(src)
 	want(d.shaped(s.rows, s.cols))
 	for _, k := range sub {
-		blasImpl.Daxpy(s.rows*s.cols, alpha, s.member(k), 1, d.member(k), 1)
+		l.level.Axpy(alpha, s.member(k), d.member(k))
 	}
 }
 

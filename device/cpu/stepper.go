@@ -20,14 +20,29 @@ func (l *lane) Adam(sub []int, t int, rate float64, stride, x, grad, m1, m2 devi
 	c2 := 1 - math.Pow(adamBeta2, float64(t))
 	for _, k := range sub {
 		xm, mm, vm := xa.member(k), ma.member(k), va.member(k)
+		if sa == nil {
+			l.level.Adam(t, rate, adamBeta1, adamBeta2, xm, ga.member(k), mm, vm)
+			continue
+		}
+		sm := sa.member(k)
 		for i, g := range ga.member(k) {
 			mm[i] = adamBeta1*mm[i] + (1-adamBeta1)*g
 			vm[i] = adamBeta2*vm[i] + (1-adamBeta2)*g*g
-			step := rate * (mm[i] / c1) / (math.Sqrt(vm[i]/c2) + adamEpsilon)
-			if sa != nil {
-				step *= sa.member(k)[i]
-			}
-			xm[i] += step
+			xm[i] += rate * sm[i] * (mm[i] / c1) / (math.Sqrt(vm[i]/c2) + adamEpsilon)
+		}
+	}
+}
+
+func (l *lane) AdamLower(sub []int, t int, rate float64, x, grad, m1, m2 device.Array) {
+	xa, ga, ma, va := arr(x), arr(grad), arr(m1), arr(m2)
+	n := xa.rows
+	want(xa.cols == n && ga.shaped(n, n) && ma.shaped(n, n) && va.shaped(n, n))
+	for _, k := range sub {
+		xm, gm, mm, vm := xa.member(k), ga.member(k), ma.member(k), va.member(k)
+		for i := range n {
+			// Rows of n entries, of which i+1 count.
+			a, b := i*n, i*n+i+1
+			l.level.Adam(t, rate, adamBeta1, adamBeta2, xm[a:b], gm[a:b], mm[a:b], vm[a:b])
 		}
 	}
 }

@@ -22,12 +22,7 @@ func (l *lane) Predict(sub []int, a, ca, m, kdiag, mu, v device.Array) {
 		clear(um)
 		copy(wm, kd.member(k))
 		for i := range rows {
-			xr, yr := xm[i*cols:(i+1)*cols], ym[i*cols:(i+1)*cols]
-			mi := mm[i]
-			for j, av := range xr {
-				um[j] += av * mi
-				wm[j] += yr[j]*yr[j] - av*av
-			}
+			l.level.Marginals(mm[i], xm[i*cols:(i+1)*cols], ym[i*cols:(i+1)*cols], um, wm)
 		}
 	}
 }
@@ -79,11 +74,7 @@ func (l *lane) ABar(sub []int, ks device.Kernels, theta device.Array, n float64,
 		w := n / (float64(cols) * kn.noise(th, k))
 		mm, rm, xm, sm := mean.member(k), res.member(k), x.member(k), s.member(k)
 		for i := range rows {
-			xr, sr := xm[i*cols:(i+1)*cols], sm[i*cols:(i+1)*cols]
-			mi := mm[i]
-			for j, rj := range rm {
-				sr[j] = w * (mi*rj + xr[j] - sr[j])
-			}
+			l.level.ABar(w, mm[i], rm, xm[i*cols:(i+1)*cols], sm[i*cols:(i+1)*cols])
 		}
 	}
 }
@@ -109,7 +100,7 @@ func (l *lane) GaussKL(sub []int, m, c, value, gradM, gradC device.Array) {
 		kl := 0.0
 		for i := range n {
 			row := cm[i*n : i*n+i+1]
-			kl += mm[i]*mm[i] + dot(row, row) - 1 - 2*math.Log(math.Abs(row[i]))
+			kl += mm[i]*mm[i] + l.level.Dot(row, row) - 1 - 2*math.Log(math.Abs(row[i]))
 		}
 		val.member(k)[0] -= kl / 2
 		if gm != nil {
@@ -121,9 +112,7 @@ func (l *lane) GaussKL(sub []int, m, c, value, gradM, gradC device.Array) {
 		if gc != nil {
 			g := gc.member(k)
 			for i := range n {
-				for j, x := range cm[i*n : i*n+i+1] {
-					g[i*n+j] -= x
-				}
+				l.level.Axpy(-1, cm[i*n:i*n+i+1], g[i*n:i*n+i+1])
 				g[i*n+i] += 1 / cm[i*n+i] // C⁻ᵀ is upper triangular
 			}
 		}

@@ -100,6 +100,47 @@ func testGemmLarge(h *harness) {
 	}
 }
 
+// testTriangularProducts covers GemmLower and MulLower.
+func testTriangularProducts(h *harness) {
+	for _, n := range sizes {
+		for _, k := range []int{1, 17, 130} {
+			if n > 127 && k > 17 {
+				continue
+			}
+			for i := range 4 {
+				transA, transB := i&1 != 0, i&2 != 0
+				h.verify(operation{
+					name: fmt.Sprintf("GemmLower(%v, %v) %d x %d", transA, transB, n, k),
+					args: []arg{dims(transA, n, k), dims(transB, k, n), out(n, n)},
+					run: func(sub []int, a []device.Array) {
+						h.lane.GemmLower(sub, transA, transB, -0.5, a[0], a[1], a[2])
+					},
+					ref: func(a [][]float64) {
+						clear(a[2])
+						product(transA, transB, n, n, k, -0.5, a[0], a[1], a[2])
+						for i := range n {
+							clear(a[2][i*n+i+1 : (i+1)*n])
+						}
+					},
+				})
+			}
+			for _, trans := range []bool{false, true} {
+				h.verify(operation{
+					name: fmt.Sprintf("MulLower(%v) %d x %d", trans, n, k),
+					args: []arg{with(n, n, lower), in(n, k), out(n, k)},
+					run: func(sub []int, a []device.Array) {
+						h.lane.MulLower(sub, trans, a[0], a[1], a[2])
+					},
+					ref: func(a [][]float64) {
+						clear(a[2])
+						product(trans, false, n, k, n, 1, a[0], a[1], a[2])
+					},
+				})
+			}
+		}
+	}
+}
+
 func testSyrk(h *harness) {
 	for _, n := range sizes {
 		for _, k := range []int{1, 17, 300} {
@@ -260,6 +301,44 @@ func testSolve(h *harness) {
 				})
 			}
 		}
+	}
+}
+
+func testSolveBoth(h *harness) {
+	for _, n := range sizes {
+		h.verify(operation{
+			name: fmt.Sprintf("SolveBoth %d", n),
+			args: []arg{with(n, n, lower), with(n, n, func(r *rand.Rand, n, _ int) []float64 {
+				// Only the lower triangle may be read.
+				a := normal(r, n, n)
+				for i := range n {
+					for j := i + 1; j < n; j++ {
+						a[i*n+j] = math.NaN()
+					}
+				}
+				return a
+			})},
+			run: func(sub []int, a []device.Array) { h.lane.SolveBoth(sub, a[0], a[1]) },
+			ref: func(a [][]float64) {
+				s := a[1]
+				mirror := func() {
+					for i := range n {
+						for j := range i {
+							s[j*n+i] = s[i*n+j]
+						}
+					}
+				}
+				mirror()
+				substitute(true, n, n, a[0], s)
+				for i := range n { // transpose
+					for j := range i {
+						s[i*n+j], s[j*n+i] = s[j*n+i], s[i*n+j]
+					}
+				}
+				substitute(true, n, n, a[0], s)
+				mirror()
+			},
+		})
 	}
 }
 

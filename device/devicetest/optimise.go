@@ -1,6 +1,7 @@
 package devicetest
 
 import (
+	"fmt"
 	"math"
 	"math/rand/v2"
 	"sync"
@@ -105,6 +106,24 @@ func testAdam(h *harness) {
 						step *= a[4][i]
 					}
 					a[0][i] += step
+				}
+			},
+		})
+	}
+	for _, n := range []int{1, 7, 17, 40} {
+		h.verify(operation{
+			name: fmt.Sprintf("AdamLower %d", n), args: []arg{in(n, n), in(n, n), in(n, n), with(n, n, positive)},
+			run: func(sub []int, a []device.Array) {
+				h.lane.AdamLower(sub, 2, rate, a[0], a[1], a[2], a[3])
+			},
+			ref: func(a [][]float64) {
+				for i := range n {
+					for k := i * n; k <= i*n+i; k++ {
+						g := a[1][k]
+						a[2][k] = beta1*a[2][k] + (1-beta1)*g
+						a[3][k] = beta2*a[3][k] + (1-beta2)*g*g
+						a[0][k] += rate * a[2][k] / (1 - beta1*beta1) / (math.Sqrt(a[3][k]/(1-beta2*beta2)) + eps)
+					}
 				}
 			},
 		})

@@ -1,0 +1,81 @@
+package simd
+
+// Below solveBlock rows a triangular solve is done at once, panel by panel of
+// columns; above, the triangle is divided and most of the work is a product.
+const solveBlock = 96
+
+// Solve replaces b (n x m) by L⁻¹b, or by L⁻ᵀb if trans, for a lower triangular
+// L (n x n) with a diagonal without zeros. Entries above the diagonal are not
+// read.
+func (l Level) Solve(w *Workspace, trans bool, n, m int, lower []float64, ldl int, b []float64, ldb int) {
+	if n == 0 || m == 0 {
+		return
+	}
+	if !l.assembly() {
+		solvePortable(w, trans, n, m, lower, ldl, b, ldb)
+		return
+	}
+	t, x := matrix{data: lower, rs: ldl, cs: 1}, matrix{data: b, rs: ldb, cs: 1}
+	if trans {
+		// With rows and columns in reverse order Lᵀ is lower triangular.
+		t = matrix{data: lower, at: (n-1)*ldl + n - 1, rs: -1, cs: -ldl}
+		x = matrix{data: b, at: (n - 1) * ldb, rs: -ldb, cs: 1}
+	}
+	l.solveLower(w, n, m, t, x)
+}
+
+// invert stores the inverses of the diagonal of t.
+func (w *Workspace) invert(n int, t matrix) {
+	w.inv = grow(w.inv, n)
+	for i := range n {
+		w.inv[i] = 1 / t.data[t.at+i*(t.rs+t.cs)]
+	}
+}
+
+// solveLower computes b = T⁻¹b, b with unit column stride.
+func (l Level) solveLower(w *Workspace, n, m int, t, b matrix) {
+	if n > solveBlock {
+		n1 := (n/2 + l.mr() - 1) / l.mr() * l.mr()
+		l.solveLower(w, n1, m, t, b)
+		l.gemm(w, Full, n-n1, m, n1, -1, t.from(n1, 0), b, true, b.from(n1, 0))
+		l.solveLower(w, n-n1, m, t.from(n1, n1), b.from(n1, 0))
+		return
+	}
+	w.invert(n, t)
+	mr, nr := l.mr(), l.nr()
+	for j := 0; j < m; j += nr {
+		for i := 0; i < n; i += mr {
+			l.solve(min(mr, n-i), i, t.from(i, 0).entry(), t.rs*wordSize, t.cs*wordSize, &w.inv[i],
+				b.from(0, j).entry(), b.rs*wordSize, min(nr, m-j))
+		}
+	}
+}
+
+// SolveBoth replaces a symmetric matrix s (n x n), of which the lower triangle
+// is read, by the symmetric L⁻ᵀ s L⁻¹. It costs 4/3 n³ multiplications and
+// additions: a solve for all of s, and one for half of the result.
+func (l Level) SolveBoth(w *Workspace, n int, lower []float64, ldl int, s []float64, lds int) {
+	l.MirrorUp(n, s, lds)
+	l.Solve(w, true, n, n, lower, ldl, s, lds)
+	// s is now L⁻ᵀ s; its transpose's lower triangle is enough, since column j of
+	// a backward solve from the last row up to row j needs no row above j.
+	l.MirrorDown(n, s, lds)
+	l.solveHalf(w, n, lower, ldl, s, lds)
+	l.MirrorUp(n, s, lds)
+}
+
+// solveHalf computes the lower triangle of L⁻ᵀs from that of s.
+func (l Level) solveHalf(w *Workspace, n int, lower []float64, ldl int, s []float64, lds int) {
+	if n <= 32 {
+		for j := 0; j < n; j += 8 {
+			l.Solve(w, true, n-j, min(8, n-j), lower[j*ldl+j:], ldl, s[j*lds+j:], lds)
+		}
+		return
+	}
+	n1 := (n/2 + 7) / 8 * 8
+	l21, l22, s21, s22 := lower[n1*ldl:], lower[n1*ldl+n1:], s[n1*lds:], s[n1*lds+n1:]
+	l.solveHalf(w, n-n1, l22, ldl, s22, lds)
+	l.Solve(w, true, n-n1, n1, l22, ldl, s21, lds)
+	l.Gemm(w, LowerC, true, false, n1, n1, n-n1, -1, l21, ldl, s21, lds, 1, s, lds)
+	l.solveHalf(w, n1, lower, ldl, s, lds)
+}
