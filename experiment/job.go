@@ -6,11 +6,13 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"os"
 	"sync"
 
 	"kestrel/datasets"
 	"kestrel/device"
 	"kestrel/device/cpu"
+	"kestrel/device/cpu/simd"
 	"kestrel/kernelspace"
 	"kestrel/vbks"
 )
@@ -48,11 +50,16 @@ type trainer interface {
 
 var _ trainer = (*vbks.Trainer)(nil)
 
-// OpenDevice makes the device of a config.
+// OpenDevice makes the device of a config. The environment variable
+// simd.Variable forces an instruction set.
 func OpenDevice(c DeviceChoice) (device.Device, error) {
 	switch c.Kind {
 	case "auto", "cpu", "":
-		return cpu.New(cpu.Options{Lanes: cmp.Or(c.Lanes, c.Cores)}), nil
+		level, err := simd.Choose(os.Getenv(simd.Variable))
+		if err != nil {
+			return nil, err
+		}
+		return cpu.New(cpu.Options{Lanes: cmp.Or(c.Lanes, c.Cores), Level: level}), nil
 	case "cuda":
 		return nil, fmt.Errorf("device cuda is not in this build of the program; use device.kind = \"cpu\" or \"auto\"")
 	}

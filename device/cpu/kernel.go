@@ -1,70 +1,78 @@
 package cpu
 
-import "kestrel/device"
+import (
+	"kestrel/device"
+	"kestrel/device/cpu/simd"
+)
 
-// pass walks the tiles of a kernel matrix row by row. Of a symmetric matrix
-// only the lower triangle is visited.
-type pass struct {
-	rows, cols int
-	symmetric  bool
-	same       bool // the points of a are those of b: white noise is on the diagonal
-}
-
-// entries is the number of entries that the tiles cover.
-func (p pass) entries() int {
-	if p.symmetric {
-		return p.rows * (p.rows + 1) / 2
-	}
-	return p.rows * p.cols
-}
-
-// width is the number of columns visited in row i.
-func (p pass) width(i int) int {
-	if p.symmetric {
-		return i + 1
-	}
-	return p.cols
-}
-
-// points makes the tiles read the points a and b.
-func (l *lane) points(a, b device.Points) pass {
-	same := sameRows(a, b)
+// points makes the tiles read the points a and b, for kernels of ks.
+func (l *lane) points(ks *kernels, a, b device.Points) pass {
+	t := &l.tile
+	t.level, t.diag, t.same = l.level, false, sameRows(a, b)
 	l.gatherA.gather(a)
-	if same {
+	if t.same {
 		l.gatherB.cols = append(l.gatherB.cols[:0], l.gatherA.cols...)
 	} else {
 		l.gatherB.gather(b)
 	}
 	dim := len(l.gatherA.cols)
 	want(len(l.gatherB.cols) == dim)
-	t := &l.tile
-	if cap(t.xb) < dim {
-		t.xb = make([][]float64, dim)
+	ks.checkColumns(dim)
+	l.gatherB.extend()
+	t.xb = l.gatherB.cols
+	p := pass{rows: a.Len(), cols: b.Len(), symmetric: t.same}
+	if p.rows == 0 || p.cols == 0 {
+		p.i = p.rows
+		return p
 	}
-	t.xb = t.xb[:dim]
-	t.xa = grow(t.xa, dim)
-	t.diag = false
-	return pass{rows: a.Len(), cols: b.Len(), symmetric: same, same: same}
+	t.deltas = resize(t.deltas, dim)
+	for c := range t.deltas {
+		t.list = append(t.list[:0], l.column(c))
+		t.deltas[c].set(t.list)
+	}
+	t.features = resize(t.features, len(ks.features))
+	for i, f := range ks.features {
+		t.list = t.list[:0]
+		for _, c := range f.cols {
+			t.list = append(t.list, l.column(c))
+		}
+		t.features[i].set(t.list)
+	}
+	return p
 }
 
-// place puts the tile on row i, columns j0 to j1.
-func (l *lane) place(p pass, i, j0, j1 int) {
-	t := &l.tile
-	t.w = j1 - j0
-	for c, col := range l.gatherA.cols {
-		t.xa[c] = col[i]
-	}
-	for c, col := range l.gatherB.cols {
-		t.xb[c] = col[j0:j1]
-	}
-	t.white = -1
-	if p.same && j0 <= i && i < j1 {
-		t.white = i - j0
-	}
+func (l *lane) column(c int) simd.Column {
+	return simd.Column{A: l.gatherA.cols[c], B: l.gatherB.cols[c], Scale: 1}
 }
 
-func (ks *kernels) check(theta *array, dim int) {
-	want(theta.shaped(1, ks.params) && len(ks.plans) <= theta.count)
+// diagonal makes the tiles read the pairs (x_j, x_j) of the points a: one row.
+func (l *lane) diagonal(ks *kernels, a device.Points) pass {
+	t := &l.tile
+	t.level, t.diag, t.same = l.level, true, true
+	l.gatherA.gather(a)
+	ks.checkColumns(len(l.gatherA.cols))
+	t.xb = l.gatherA.cols
+	t.features = resize(t.features, len(ks.features))
+	for i := range t.features {
+		t.features[i].set(nil)
+	}
+	p := pass{rows: 1, cols: a.Len()}
+	if p.cols == 0 {
+		p.i = p.rows
+	}
+	return p
+}
+
+// resize returns s with length n and as much of its content as there is.
+func resize[T any](s []T, n int) []T {
+	if cap(s) < n {
+		s = append(s[:cap(s)], make([]T, n-cap(s))...)
+	}
+	return s[:n]
+}
+
+// checkColumns checks that the data have the columns that the programs read.
+func (ks *kernels) checkColumns(dim int) {
 	for _, p := range ks.plans {
 		if p.prog.Dim > dim {
 			panic("cpu: program of more columns than the data")
@@ -72,165 +80,176 @@ func (ks *kernels) check(theta *array, dim int) {
 	}
 }
 
+// bind makes the kernels named by sub ready for the tiles.
+func (l *lane) bind(sub []int, ks *kernels, theta *array, p pass) []bound {
+	want(theta.shaped(1, ks.params) && len(ks.plans) <= theta.count)
+	t := &l.tile
+	t.bounds = resize(t.bounds, len(sub))
+	for i, k := range sub {
+		b := &t.bounds[i]
+		b.bind(ks.plans[k], theta.member(k))
+		t.reserve(b.p)
+		if !t.diag && p.i < p.rows {
+			t.list = b.scale(t.list, l)
+		}
+	}
+	return t.bounds
+}
+
+// run begins the work on a tile for a kernel. Its slots are in the tape, if
+// there is one.
+func (t *tile) run(b *bound) {
+	t.k = b
+	t.vals, t.adjs = t.nodes[:len(b.p.nodes)], t.adjNodes[:len(b.p.nodes)]
+	t.buf = t.scratch
+	if b.tape != nil {
+		n := b.p.slots * t.padded
+		t.buf = b.tape[b.at : b.at+n]
+		b.at += n
+	}
+}
+
+// span is where a tile of a matrix that is not symmetric lies in it.
+func (t *tile) span(cols int) (from, to int) {
+	s := t.segments[0]
+	from = int(s.Row)*cols + int(s.Col)
+	return from, from + t.w
+}
+
+// gatherAdjoint returns the adjoints of the tile's entries, padded with zeros.
+func (t *tile) gatherAdjoint(p *pass, bar []float64) []float64 {
+	if p.symmetric {
+		t.fold(t.adjoint, bar, p.cols)
+		return t.adjoint[:t.padded]
+	}
+	from, to := t.span(p.cols)
+	if t.w == t.padded {
+		return bar[from:to]
+	}
+	copy(t.adjoint, bar[from:to])
+	clear(t.adjoint[t.w:t.padded])
+	return t.adjoint[:t.padded]
+}
+
+// values computes the tile's entries and stores them in m.
+func (t *tile) values(p *pass, m []float64) {
+	if !p.symmetric && t.w == t.padded {
+		from, to := t.span(p.cols)
+		t.forward(m[from:to])
+		return
+	}
+	t.forward(t.result[:t.padded])
+	if p.symmetric {
+		t.scatter(m, t.result, p.cols)
+		return
+	}
+	from, to := t.span(p.cols)
+	copy(m[from:to], t.result)
+}
+
 func (l *lane) Kernel(sub []int, ks device.Kernels, theta device.Array, a, b device.Points, out device.Array) {
 	kn, th, o := kern(ks), arr(theta), arr(out)
-	p := l.points(a, b)
-	kn.check(th, len(l.gatherA.cols))
+	p := l.points(kn, a, b)
 	o.Reshape(p.rows, p.cols)
 	t := &l.tile
-	for _, k := range sub {
-		pl := kn.plans[k]
-		t.bind(pl, th.member(k))
-		tp := o.tape(k, pl.slots*p.entries())
-		t.aux = tp != nil
-		m := o.member(k)
-		at := 0
-		for i := range p.rows {
-			row := m[i*p.cols : (i+1)*p.cols]
-			n := p.width(i)
-			for j0 := 0; j0 < n; j0 += tileWidth {
-				j1 := min(j0+tileWidth, n)
-				l.place(p, i, j0, j1)
-				if tp != nil {
-					t.buf = tp.buf[at : at+pl.slots*t.w]
-					at += len(t.buf)
-				} else {
-					t.buf = t.scratch
-				}
-				t.forward(row[j0:j1])
-			}
+	bounds := l.bind(sub, kn, th, p)
+	for i, k := range sub {
+		bounds[i].member = o.member(k)
+		bounds[i].tape = o.record(k, bounds[i].p.slots*p.entries())
+	}
+	for p.next(t) {
+		for i := range bounds {
+			b := &bounds[i]
+			t.run(b)
+			t.aux = b.tape != nil
+			t.values(&p, b.member)
 		}
-		if p.symmetric {
-			mirror(m, p.rows)
-		}
-		if tp != nil {
-			tp.set(kn, th.member(k), a, b)
+	}
+	for i, k := range sub {
+		if bounds[i].tape != nil {
+			o.tapes[k].set(kn, th.member(k), a, b)
 		}
 	}
 }
 
 func (l *lane) KernelGrad(sub []int, ks device.Kernels, theta device.Array, a, b device.Points, k, bar, gradTheta device.Array) {
 	kn, th, km, br, g := kern(ks), arr(theta), arr(k), arr(bar), arr(gradTheta)
-	p := l.points(a, b)
-	kn.check(th, len(l.gatherA.cols))
+	p := l.points(kn, a, b)
 	want(km.shaped(p.rows, p.cols) && br.shaped(p.rows, p.cols) && g.shaped(1, kn.params))
 	t := &l.tile
 	t.aux = true
-	for _, k := range sub {
-		pl := kn.plans[k]
-		t.bind(pl, th.member(k))
-		t.grad = g.member(k)
-		tape := km.played(k, kn, th.member(k), a, b)
-		m := br.member(k)
-		at := 0
-		for i := range p.rows {
-			n := p.width(i)
-			for j0 := 0; j0 < n; j0 += tileWidth {
-				j1 := min(j0+tileWidth, n)
-				l.place(p, i, j0, j1)
-				if tape != nil {
-					t.buf = tape[at : at+pl.slots*t.w]
-					at += len(t.buf)
-				} else {
-					t.buf = t.scratch
-					t.forward(t.fold[:t.w])
-				}
-				adj := m[i*p.cols+j0 : i*p.cols+j1]
-				if p.symmetric {
-					adj = foldAdjoint(t.fold, m, p.cols, i, j0, j1)
-				}
-				t.backward(adj, leafBackward)
+	bounds := l.bind(sub, kn, th, p)
+	for i, k := range sub {
+		bounds[i].member, bounds[i].grad = br.member(k), g.member(k)
+		bounds[i].tape = km.played(k, kn, th.member(k), a, b)
+	}
+	for p.next(t) {
+		for i := range bounds {
+			b := &bounds[i]
+			t.run(b)
+			if b.tape == nil {
+				t.forward(nil)
+			} else {
+				t.combine(nil)
 			}
+			t.backward(t.gatherAdjoint(&p, b.member), leafBackward)
 		}
-	}
-}
-
-// foldAdjoint adds the adjoints of the entries above the diagonal to those of
-// their mirror images, row i, columns j0 to j1 <= i+1.
-func foldAdjoint(dst, bar []float64, n, i, j0, j1 int) []float64 {
-	dst = dst[:j1-j0]
-	copy(dst, bar[i*n+j0:i*n+j1])
-	for j := j0; j < min(j1, i); j++ {
-		dst[j-j0] += bar[j*n+i]
-	}
-	return dst
-}
-
-// diagonal walks the tiles of k(x,x) for single points and calls do for each.
-func (l *lane) diagonal(a device.Points) {
-	l.points(a, a)
-	l.tile.diag = true
-	l.tile.white = -1
-}
-
-func (l *lane) placeDiagonal(j0, j1 int) {
-	t := &l.tile
-	t.w = j1 - j0
-	t.buf = t.scratch
-	for c, col := range l.gatherA.cols {
-		t.xb[c] = col[j0:j1]
 	}
 }
 
 func (l *lane) KernelDiag(sub []int, ks device.Kernels, theta device.Array, a device.Points, out device.Array) {
 	kn, th, o := kern(ks), arr(theta), arr(out)
-	l.diagonal(a)
-	kn.check(th, len(l.gatherA.cols))
-	n := a.Len()
-	o.Reshape(1, n)
-	for _, k := range sub {
-		l.tile.bind(kn.plans[k], th.member(k))
-		m := o.member(k)
-		for j0 := 0; j0 < n; j0 += tileWidth {
-			j1 := min(j0+tileWidth, n)
-			l.placeDiagonal(j0, j1)
-			l.tile.forward(m[j0:j1])
+	p := l.diagonal(kn, a)
+	o.Reshape(1, p.cols)
+	t := &l.tile
+	t.aux = false
+	bounds := l.bind(sub, kn, th, p)
+	for i, k := range sub {
+		bounds[i].member = o.member(k)
+	}
+	for p.next(t) {
+		for i := range bounds {
+			t.run(&bounds[i])
+			t.values(&p, bounds[i].member)
 		}
 	}
 }
 
 func (l *lane) KernelDiagGrad(sub []int, ks device.Kernels, theta device.Array, a device.Points, bar, gradTheta device.Array) {
 	kn, th, br, g := kern(ks), arr(theta), arr(bar), arr(gradTheta)
-	l.diagonal(a)
-	kn.check(th, len(l.gatherA.cols))
-	n := a.Len()
-	want(br.shaped(1, n) && g.shaped(1, kn.params))
+	p := l.diagonal(kn, a)
+	want(br.shaped(1, p.cols) && g.shaped(1, kn.params))
 	t := &l.tile
-	for _, k := range sub {
-		t.bind(kn.plans[k], th.member(k))
-		t.grad = g.member(k)
-		m := br.member(k)
-		for j0 := 0; j0 < n; j0 += tileWidth {
-			j1 := min(j0+tileWidth, n)
-			l.placeDiagonal(j0, j1)
-			t.forward(t.fold[:t.w])
-			t.backward(m[j0:j1], leafBackward)
+	t.aux = true
+	bounds := l.bind(sub, kn, th, p)
+	for i, k := range sub {
+		bounds[i].member, bounds[i].grad = br.member(k), g.member(k)
+	}
+	for p.next(t) {
+		for i := range bounds {
+			t.run(&bounds[i])
+			t.forward(nil)
+			t.backward(t.gatherAdjoint(&p, bounds[i].member), leafBackward)
 		}
 	}
 }
 
 func (l *lane) KernelInputGrad(sub []int, ks device.Kernels, theta device.Array, a, b device.Points, bar, gradA device.Array) {
 	kn, th, br, g := kern(ks), arr(theta), arr(bar), arr(gradA)
-	p := l.points(a, b)
+	p := l.points(kn, a, b)
 	p.symmetric = false // b is held fixed
-	dim := len(l.gatherA.cols)
-	kn.check(th, dim)
-	want(br.shaped(p.rows, p.cols) && g.shaped(p.rows, dim))
+	want(br.shaped(p.rows, p.cols) && g.shaped(p.rows, len(l.gatherA.cols)))
 	t := &l.tile
 	t.aux = true
-	for _, k := range sub {
-		t.bind(kn.plans[k], th.member(k))
-		t.grad = t.lost
-		m, ga := br.member(k), g.member(k)
-		for i := range p.rows {
-			t.inputs = ga[i*dim : (i+1)*dim]
-			for j0 := 0; j0 < p.cols; j0 += tileWidth {
-				j1 := min(j0+tileWidth, p.cols)
-				l.place(p, i, j0, j1)
-				t.buf = t.scratch
-				t.forward(t.fold[:t.w])
-				t.backward(m[i*p.cols+j0:i*p.cols+j1], leafInputGrad)
-			}
+	bounds := l.bind(sub, kn, th, p)
+	for i, k := range sub {
+		bounds[i].member, bounds[i].grad, bounds[i].inputs = br.member(k), t.lost, g.member(k)
+	}
+	for p.next(t) {
+		for i := range bounds {
+			t.run(&bounds[i])
+			t.forward(nil)
+			t.backward(t.gatherAdjoint(&p, bounds[i].member), leafInputGrad)
 		}
 	}
 }

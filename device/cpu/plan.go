@@ -11,6 +11,7 @@ import (
 // kernels is a batch of compiled expressions.
 type kernels struct {
 	plans        []*plan
+	features     []feature // what the leaves of all plans read of the points
 	params, free int
 }
 
@@ -29,7 +30,7 @@ func kern(ks device.Kernels) *kernels {
 func (l *lane) NewKernels(programs []*kernelspace.Program) (device.Kernels, error) {
 	ks := &kernels{}
 	for _, p := range programs {
-		pl, err := newPlan(p)
+		pl, err := ks.newPlan(p)
 		if err != nil {
 			return nil, err
 		}
@@ -44,12 +45,11 @@ func (l *lane) NewKernels(programs []*kernelspace.Program) (device.Kernels, erro
 
 // plan is a Program as a tree, with the places of what a tile needs.
 type plan struct {
-	prog     *kernelspace.Program
-	nodes    []node
-	leaves   []leaf
-	features []feature
-	slots    int // arrays kept on the tape
-	volatile int // arrays that are cheaper computed again
+	prog   *kernelspace.Program
+	nodes  []node
+	leaves []leaf
+	slots  int // arrays that a tile's leaves fill
+	scaled int // features of leaves with a length scale per column
 }
 
 type node struct {
@@ -63,9 +63,10 @@ type node struct {
 // leaf is a base kernel; its parameters lie as in kernelspace.Instr.
 type leaf struct {
 	*kernelspace.Instr
-	value   int // slot of its values
-	aux     int // first slot of its auxiliaries
-	feature int // −1: none
+	value   int  // slot of its values
+	aux     int  // first slot of its auxiliaries
+	feature int  // index into kernels.features; under ARD, of the plan's own; −1: none
+	dot     bool // its feature is a dot product
 }
 
 func (lf *leaf) ard() bool     { return lf.NumScale > 1 }
@@ -85,20 +86,17 @@ func (lf *leaf) periodOf(c int) int {
 	return lf.periodAt()
 }
 
-// feature is what leaves read of the points: squared distances or dot
-// products over some columns. Leaves with one length scale share them; under
+// feature is what leaves read of the points: squared distances or dot products
+// over some columns, not scaled. All leaves with one length scale share them; under
 // ARD the columns are scaled and the feature is the leaf's own.
 type feature struct {
-	dot      bool
-	cols     []int
-	leaf     int // of the length scales, −1: unscaled
-	slot     int // on the tape, or −1
-	volatile int // index of the array that is computed again, or −1
+	dot  bool
+	cols []int
 }
 
 var errProgram = errors.New("program is not a postfix sequence")
 
-func newPlan(p *kernelspace.Program) (*plan, error) {
+func (ks *kernels) newPlan(p *kernelspace.Program) (*plan, error) {
 	pl := &plan{prog: p}
 	var stack []int
 	for i := range p.Instrs {
@@ -106,7 +104,7 @@ func newPlan(p *kernelspace.Program) (*plan, error) {
 		n := node{op: in.Op, leaf: -1}
 		if in.Op < kernelspace.OpAdd {
 			n.leaf = len(pl.leaves)
-			pl.addLeaf(in)
+			ks.addLeaf(pl, in)
 		} else {
 			if in.Arity < 1 || in.Arity > len(stack) {
 				return nil, errProgram
@@ -130,7 +128,7 @@ func newPlan(p *kernelspace.Program) (*plan, error) {
 	return pl, nil
 }
 
-func (pl *plan) addLeaf(in *kernelspace.Instr) {
+func (ks *kernels) addLeaf(pl *plan, in *kernelspace.Instr) {
 	lf := leaf{Instr: in, value: pl.slots, feature: -1}
 	pl.slots++
 	lf.aux = pl.slots
@@ -141,32 +139,26 @@ func (pl *plan) addLeaf(in *kernelspace.Instr) {
 		pl.slots += in.NumScale + in.NumPeriod
 	}
 	switch in.Op {
-	case kernelspace.OpSE, kernelspace.OpRQ, kernelspace.OpMatern12, kernelspace.OpMatern32, kernelspace.OpMatern52:
-		lf.feature = pl.addFeature(&lf, false)
 	case kernelspace.OpLIN, kernelspace.OpPoly:
-		lf.feature = pl.addFeature(&lf, true)
+		lf.dot = true
+		fallthrough
+	case kernelspace.OpSE, kernelspace.OpRQ, kernelspace.OpMatern12, kernelspace.OpMatern32, kernelspace.OpMatern52:
+		if lf.ard() {
+			lf.feature = pl.scaled
+			pl.scaled++
+		} else {
+			lf.feature = ks.addFeature(&lf)
+		}
 	}
 	pl.leaves = append(pl.leaves, lf)
 }
 
-func (pl *plan) addFeature(lf *leaf, dot bool) int {
-	f := feature{dot: dot, cols: lf.Cols, leaf: -1, slot: -1, volatile: -1}
-	if lf.ard() {
-		f.leaf = len(pl.leaves)
-	} else {
-		for i, g := range pl.features {
-			if g.dot == dot && g.leaf < 0 && slices.Equal(g.cols, f.cols) {
-				return i
-			}
+func (ks *kernels) addFeature(lf *leaf) int {
+	for i, f := range ks.features {
+		if f.dot == lf.dot && slices.Equal(f.cols, lf.Cols) {
+			return i
 		}
 	}
-	if len(f.cols) > 1 {
-		f.slot = pl.slots
-		pl.slots++
-	} else {
-		f.volatile = pl.volatile
-		pl.volatile++
-	}
-	pl.features = append(pl.features, f)
-	return len(pl.features) - 1
+	ks.features = append(ks.features, feature{dot: lf.dot, cols: lf.Cols})
+	return len(ks.features) - 1
 }

@@ -5,7 +5,8 @@ import "kestrel/device"
 // columns are the selected points, one slice per input column.
 type columns struct {
 	cols [][]float64
-	buf  []float64
+	buf  []float64 // of rows that an index selects
+	room []float64 // of columns that were extended
 }
 
 // gather fills c with the points' columns: views of the data where the rows
@@ -30,6 +31,31 @@ func (c *columns) gather(p device.Points) {
 			dst[i] = col[r]
 		}
 		c.cols = append(c.cols, dst)
+	}
+}
+
+// extend makes 7 entries beyond the end of every column readable, where they are
+// not so already.
+func (c *columns) extend() {
+	const beyond = 7
+	need := 0
+	for _, col := range c.cols {
+		if cap(col) < len(col)+beyond {
+			need += len(col) + beyond
+		}
+	}
+	if need == 0 {
+		return
+	}
+	c.room = grow(c.room, need)
+	at := 0
+	for i, col := range c.cols {
+		if n := len(col); cap(col) < n+beyond {
+			dst := c.room[at : at+n : at+n+beyond]
+			copy(dst, col)
+			c.cols[i] = dst
+			at += n + beyond
+		}
 	}
 }
 

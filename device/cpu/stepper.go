@@ -4,32 +4,19 @@ import (
 	"math"
 
 	"kestrel/device"
-)
-
-// Adam's constants (Kingma and Ba 2015, algorithm 1).
-const (
-	adamBeta1   = 0.9
-	adamBeta2   = 0.999
-	adamEpsilon = 1e-8
+	"kestrel/device/cpu/simd"
 )
 
 func (l *lane) Adam(sub []int, t int, rate float64, stride, x, grad, m1, m2 device.Array) {
 	xa, ga, ma, va, sa := arr(x), arr(grad), arr(m1), arr(m2), arr(stride)
 	want(ga.shaped(xa.rows, xa.cols) && ma.shaped(xa.rows, xa.cols) && va.shaped(xa.rows, xa.cols) && (sa == nil || sa.shaped(xa.rows, xa.cols)))
-	c1 := 1 - math.Pow(adamBeta1, float64(t))
-	c2 := 1 - math.Pow(adamBeta2, float64(t))
+	step := simd.NewAdam(t, rate)
 	for _, k := range sub {
-		xm, mm, vm := xa.member(k), ma.member(k), va.member(k)
-		if sa == nil {
-			l.level.Adam(t, rate, adamBeta1, adamBeta2, xm, ga.member(k), mm, vm)
-			continue
+		var stride []float64
+		if sa != nil {
+			stride = sa.member(k)
 		}
-		sm := sa.member(k)
-		for i, g := range ga.member(k) {
-			mm[i] = adamBeta1*mm[i] + (1-adamBeta1)*g
-			vm[i] = adamBeta2*vm[i] + (1-adamBeta2)*g*g
-			xm[i] += rate * sm[i] * (mm[i] / c1) / (math.Sqrt(vm[i]/c2) + adamEpsilon)
-		}
+		l.level.Adam(step, stride, xa.member(k), ga.member(k), ma.member(k), va.member(k))
 	}
 }
 
@@ -37,12 +24,13 @@ func (l *lane) AdamLower(sub []int, t int, rate float64, x, grad, m1, m2 device.
 	xa, ga, ma, va := arr(x), arr(grad), arr(m1), arr(m2)
 	n := xa.rows
 	want(xa.cols == n && ga.shaped(n, n) && ma.shaped(n, n) && va.shaped(n, n))
+	step := simd.NewAdam(t, rate)
 	for _, k := range sub {
 		xm, gm, mm, vm := xa.member(k), ga.member(k), ma.member(k), va.member(k)
 		for i := range n {
 			// Rows of n entries, of which i+1 count.
 			a, b := i*n, i*n+i+1
-			l.level.Adam(t, rate, adamBeta1, adamBeta2, xm[a:b], gm[a:b], mm[a:b], vm[a:b])
+			l.level.Adam(step, nil, xm[a:b], gm[a:b], mm[a:b], vm[a:b])
 		}
 	}
 }

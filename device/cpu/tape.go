@@ -6,8 +6,10 @@ import (
 	"kestrel/device"
 )
 
-// maxTape is the most that an array's tapes hold, in entries: 64 MiB.
-const maxTape = 64 << 20 / 8
+// maxTape is the most that an array's tapes hold, in entries: 256 KiB. From a
+// tape that stays in the second-level cache it is quicker to read than to compute
+// again, from one in memory it is not.
+const maxTape = 256 << 10 / 8
 
 // tape keeps what Kernel computed for a member, tile after tile: the leaves'
 // values and the auxiliaries of their gradients, so that KernelGrad needs no
@@ -21,8 +23,8 @@ type tape struct {
 	buf   []float64
 }
 
-// tape returns the buffer for member k, or nil if it would be too large.
-func (a *array) tape(k, size int) *tape {
+// record returns the buffer for member k, or nil if it would be too large.
+func (a *array) record(k, size int) []float64 {
 	if a.tapes == nil {
 		a.tapes = make([]tape, a.count)
 	}
@@ -37,7 +39,7 @@ func (a *array) tape(k, size int) *tape {
 		a.taped += cap(t.buf)
 	}
 	t.buf = t.buf[:size]
-	return t
+	return t.buf
 }
 
 func (t *tape) set(ks *kernels, theta []float64, a, b device.Points) {

@@ -1,88 +1,222 @@
 package cpu
 
-import "kestrel/kernelspace"
+import (
+	"kestrel/device/cpu/simd"
+	"kestrel/kernelspace"
+)
 
-// tileWidth is the number of columns of a tile. A tile is a piece of one row of
-// a kernel matrix: one point of a against up to tileWidth points of b. The
-// program is run over a whole tile at a time, so that the choice of the leaf
-// is made per tile and not per entry, and all of a tile stays in cache.
-const tileWidth = 256
-
-// tile is the state of a program's run over a tile.
+// tile is a part of a kernel matrix, up to tileWidth entries packed from pieces of
+// several rows. A program is run over a whole tile at a time, so that the choice
+// of the leaf is made per tile and not per entry, and all of a tile stays in
+// cache. Its arrays are padded to whole vectors: the features of the padding are
+// 0, and so are its adjoints.
+//
+// Several kernels are run over a tile before the next: the features, what they
+// read of the points, are computed once for all of them.
 type tile struct {
-	p     *plan
-	theta []float64
-	coef  []float64 // as theta, but 1/ℓ² for length scales and 1/p for periods
-	w     int       // width
-	xa    []float64 // the point of a
-	xb    [][]float64
-	white int  // column that is the same point as the row's, −1: none
-	diag  bool // a's points are b's, pairwise: entries k(x_j,x_j)
-	aux   bool // also compute what the gradient needs
+	level    simd.Level
+	segments []simd.Segment
+	squares  []square // of a symmetric matrix
+	w        int      // entries
+	padded   int
+	same     bool // a's points are b's: row i and column i are one point
+	diag     bool // entries k(x_j,x_j), j = from, …
+	aux      bool // also compute what the gradient needs
+	serial   int  // of the tile, by which features know whether they are up to date
 
-	buf    []float64 // slots of w entries each: the tape's or scratch
-	vals   [][]float64
-	adjs   [][]float64
-	grad   []float64 // where parameter gradients are added
-	inputs []float64 // where the gradient by the point of a is added
+	xb       [][]float64 // the points of b, for diag
+	deltas   []shared    // differences, by column
+	features []shared    // kernels.features
+
+	bounds []bound
+	list   []simd.Column // scratch memory
+	k      *bound        // the kernel at work
+	buf    []float64     // its slots, of padded entries each: the tape's or scratch
+	vals   [][]float64   // its nodes' values
+	adjs   [][]float64   // and adjoints
 
 	scratch  []float64 // slots without a tape
-	volatile []float64
+	private  []float64 // features of leaves with a length scale per column
 	nodeVals []float64
 	nodeAdjs []float64
-	weights  []float64 // tileWidth
-	fold     []float64 // adjoints of a symmetric tile
+	weights  []float64
+	temp     [2][]float64
+	result   []float64
+	adjoint  []float64
+	ones     []float64
 	lost     []float64 // gradients that nobody asked for
+	nodes    [][]float64
+	adjNodes [][]float64
 }
 
-// bind prepares the tile for a kernel and its parameters.
-func (t *tile) bind(p *plan, theta []float64) {
-	t.p, t.theta = p, theta
-	t.coef = grow(t.coef, len(theta))
-	copy(t.coef, theta)
+// shared is a feature that all kernels read.
+type shared struct {
+	columns simd.Columns
+	serial  int // of the tile that buf is for
+	buf     []float64
+}
+
+func (s *shared) set(list []simd.Column) {
+	s.columns.Set(list...)
+	s.serial = 0
+	s.buf = grow(s.buf, tileStride)
+}
+
+// bound is a kernel with its parameters, for the time of an operation.
+type bound struct {
+	p      *plan
+	theta  []float64
+	coef   []float64      // as theta, but 1/ℓ² for length scales and 1/p for periods
+	scaled []simd.Columns // of the plan's own features
+	member []float64      // the matrix written, or its adjoint
+	grad   []float64      // where parameter gradients are added
+	inputs []float64      // where gradients by the points of a are added
+	tape   []float64      // nil: none
+	at     int            // where in the tape the next tile begins
+}
+
+func (b *bound) bind(p *plan, theta []float64) {
+	b.p, b.theta, b.tape, b.at = p, theta, nil, 0
+	b.coef = grow(b.coef, len(theta))
+	copy(b.coef, theta)
 	for i := range p.leaves {
 		lf := &p.leaves[i]
 		for j := lf.Off + 1; j <= lf.Off+lf.NumScale; j++ {
-			t.coef[j] = 1 / (theta[j] * theta[j])
+			b.coef[j] = 1 / (theta[j] * theta[j])
 		}
 		for j := lf.periodAt(); j < lf.periodAt()+lf.NumPeriod; j++ {
-			t.coef[j] = 1 / theta[j]
+			b.coef[j] = 1 / theta[j]
 		}
 	}
-	t.scratch = grow(t.scratch, p.slots*tileWidth)
-	t.volatile = grow(t.volatile, p.volatile*tileWidth)
-	t.nodeVals = grow(t.nodeVals, len(p.nodes)*tileWidth)
-	t.nodeAdjs = grow(t.nodeAdjs, len(p.nodes)*tileWidth)
-	t.weights = grow(t.weights, tileWidth)
-	t.fold = grow(t.fold, tileWidth)
-	t.lost = grow(t.lost, len(theta))
-	if cap(t.vals) < len(p.nodes) {
-		t.vals = make([][]float64, len(p.nodes))
-		t.adjs = make([][]float64, len(p.nodes))
-	}
-	t.vals, t.adjs = t.vals[:len(p.nodes)], t.adjs[:len(p.nodes)]
 }
 
-func (t *tile) slot(i int) []float64 { return t.buf[i*t.w : (i+1)*t.w : (i+1)*t.w] }
+// scale makes the features ready that only this kernel reads.
+func (b *bound) scale(list []simd.Column, l *lane) []simd.Column {
+	b.scaled = resize(b.scaled, b.p.scaled)
+	for i := range b.p.leaves {
+		lf := &b.p.leaves[i]
+		if lf.feature < 0 || !lf.ard() {
+			continue
+		}
+		list = list[:0]
+		for c, col := range lf.Cols {
+			x := l.column(col)
+			x.Scale = b.coef[lf.scaleAt(c)]
+			list = append(list, x)
+		}
+		b.scaled[lf.feature].Set(list...)
+	}
+	return list
+}
 
+// reserve makes the buffers large enough for the kernel.
+func (t *tile) reserve(p *plan) {
+	t.scratch = atLeast(t.scratch, p.slots*tileStride)
+	t.nodeVals = atLeast(t.nodeVals, len(p.nodes)*tileStride)
+	t.nodeAdjs = atLeast(t.nodeAdjs, len(p.nodes)*tileStride)
+	t.lost = atLeast(t.lost, len(p.prog.Params)+1)
+	if len(t.nodes) < len(p.nodes) {
+		t.nodes = make([][]float64, len(p.nodes))
+		t.adjNodes = make([][]float64, len(p.nodes))
+	}
+	if t.ones != nil {
+		return
+	}
+	for _, b := range []*[]float64{&t.private, &t.weights, &t.temp[0], &t.temp[1], &t.result, &t.adjoint, &t.ones} {
+		*b = make([]float64, tileStride)
+	}
+	for j := range t.ones {
+		t.ones[j] = 1
+	}
+}
+
+// atLeast returns s or, where it is shorter than n, a new slice.
+func atLeast(s []float64, n int) []float64 {
+	if len(s) < n {
+		return make([]float64, n)
+	}
+	return s
+}
+
+// pairs are the tile's points of column c, on the diagonal.
+func (t *tile) pairs(c int) []float64 {
+	from := int(t.segments[0].Col)
+	return t.xb[c][from : from+t.w]
+}
+
+func (t *tile) slot(i int) []float64 { return t.buf[i*t.padded : (i+1)*t.padded : (i+1)*t.padded] }
+
+// delta is x_c − x′_c for input column c.
+func (t *tile) delta(c int) []float64 {
+	f := &t.deltas[c]
+	if f.serial != t.serial {
+		f.serial = t.serial
+		t.level.Deltas(f.buf, t.segments, &f.columns)
+		clear(f.buf[t.w:t.padded])
+	}
+	return f.buf[:t.padded]
+}
+
+// product is x_c·x′_c for input column c, in scratch memory.
+func (t *tile) product(dst []float64, c int) []float64 {
+	if t.diag {
+		clear(dst[:t.padded])
+		squareColumn(dst, 1, t.pairs(c))
+	} else {
+		t.level.Products(dst, t.segments, &t.deltas[c].columns)
+		clear(dst[t.w:t.padded])
+	}
+	return dst[:t.padded]
+}
+
+// featureOf is the leaf's feature over the tile. A feature of its own is valid
+// until the next is asked for.
 func (t *tile) featureOf(lf *leaf) []float64 {
-	f := &t.p.features[lf.feature]
-	if f.slot >= 0 {
-		return t.slot(f.slot)
+	if !lf.ard() {
+		f := &t.features[lf.feature]
+		if f.serial != t.serial {
+			f.serial = t.serial
+			t.measure(f.buf, lf, &f.columns)
+		}
+		return f.buf[:t.padded]
 	}
-	return t.volatile[f.volatile*t.w : (f.volatile+1)*t.w]
+	t.measure(t.private, lf, &t.k.scaled[lf.feature])
+	return t.private[:t.padded]
 }
 
-// forward computes the values of a tile into out, and the slots.
-func (t *tile) forward(out []float64) {
-	for i := range t.p.features {
-		t.computeFeature(&t.p.features[i])
+func (t *tile) measure(dst []float64, lf *leaf, c *simd.Columns) {
+	switch {
+	case t.diag:
+		clear(dst[:t.padded])
+		for i, col := range lf.Cols {
+			s := 1.0
+			if lf.ard() {
+				s = t.k.coef[lf.scaleAt(i)]
+			}
+			squareColumn(dst, s, t.pairs(col))
+		}
+		return
+	case lf.dot:
+		t.level.Products(dst, t.segments, c)
+	default:
+		t.level.Distances(dst, t.segments, c)
 	}
-	for i := range t.p.leaves {
+	clear(dst[t.w:t.padded])
+}
+
+func squareColumn(dst []float64, s float64, x []float64) {
+	for j, x := range x {
+		dst[j] += s * (x * x)
+	}
+}
+
+// forward fills the slots of a tile. Values, if asked for, are written to out.
+func (t *tile) forward(out []float64) {
+	for i := range t.k.p.leaves {
 		if t.diag {
-			t.leafDiag(&t.p.leaves[i])
+			t.leafDiag(&t.k.p.leaves[i])
 		} else {
-			t.leafForward(&t.p.leaves[i])
+			t.leafForward(&t.k.p.leaves[i])
 		}
 	}
 	t.combine(out)
@@ -91,16 +225,17 @@ func (t *tile) forward(out []float64) {
 // combine computes the sums and products. Without out it leaves out what the
 // gradient does not need.
 func (t *tile) combine(out []float64) {
-	for i := range t.p.nodes {
-		n := &t.p.nodes[i]
+	p := t.k.p
+	for i := range p.nodes {
+		n := &p.nodes[i]
 		if n.leaf >= 0 {
-			t.vals[i] = t.slot(t.p.leaves[n.leaf].value)
+			t.vals[i] = t.slot(p.leaves[n.leaf].value)
 			if n.isRoot && out != nil {
 				copy(out, t.vals[i])
 			}
 			continue
 		}
-		dst := t.nodeVals[i*tileWidth : i*tileWidth+t.w]
+		dst := t.nodeVals[i*tileStride : i*tileStride+t.padded]
 		if n.isRoot {
 			if out == nil {
 				continue
@@ -110,68 +245,36 @@ func (t *tile) combine(out []float64) {
 			continue
 		}
 		t.vals[i] = dst
-		if n.op == kernelspace.OpAdd {
-			sumInto(dst, t.vals, n.kids)
-		} else {
-			productInto(dst, t.vals, n.kids)
+		v := t.vals[n.kids[0]]
+		if len(n.kids) == 1 {
+			copy(dst, v)
 		}
-	}
-}
-
-func sumInto(dst []float64, vals [][]float64, kids []int) {
-	if len(kids) == 1 {
-		copy(dst, vals[kids[0]])
-		return
-	}
-	a, b := vals[kids[0]][:len(dst)], vals[kids[1]][:len(dst)]
-	for j := range dst {
-		dst[j] = a[j] + b[j]
-	}
-	for _, k := range kids[2:] {
-		a := vals[k][:len(dst)]
-		for j := range dst {
-			dst[j] += a[j]
-		}
-	}
-}
-
-func productInto(dst []float64, vals [][]float64, kids []int) {
-	if len(kids) == 1 {
-		copy(dst, vals[kids[0]])
-		return
-	}
-	a, b := vals[kids[0]][:len(dst)], vals[kids[1]][:len(dst)]
-	for j := range dst {
-		dst[j] = a[j] * b[j]
-	}
-	for _, k := range kids[2:] {
-		a := vals[k][:len(dst)]
-		for j := range dst {
-			dst[j] *= a[j]
+		for _, k := range n.kids[1:] {
+			if n.op == kernelspace.OpAdd {
+				t.level.Add(dst, v, t.vals[k])
+			} else {
+				t.level.Mul(dst, v, t.vals[k])
+			}
+			v = dst
 		}
 	}
 }
 
 // backward goes from the adjoints of a tile's values, bar, to those of the
-// leaves and calls visit for each. The slots must be filled. A product's
-// factor gets the product of the others: dividing by it would fail at the
-// zeros of LIN.
+// leaves and calls visit for each. The slots must be filled and the nodes
+// combined. A product's factor gets the product of the others: dividing by it
+// would fail at the zeros of LIN.
 func (t *tile) backward(bar []float64, visit func(t *tile, lf *leaf, adj []float64)) {
-	for i := range t.p.features {
-		if t.p.features[i].volatile >= 0 {
-			t.computeFeature(&t.p.features[i])
-		}
-	}
-	t.combine(nil)
-	for i := len(t.p.nodes) - 1; i >= 0; i-- {
-		n := &t.p.nodes[i]
+	p := t.k.p
+	for i := len(p.nodes) - 1; i >= 0; i-- {
+		n := &p.nodes[i]
 		if n.isRoot {
 			t.adjs[i] = bar
 		}
-		adj := t.adjs[i][:t.w]
+		adj := t.adjs[i][:t.padded]
 		switch {
 		case n.leaf >= 0:
-			visit(t, &t.p.leaves[n.leaf], adj)
+			visit(t, &p.leaves[n.leaf], adj)
 		case n.op == kernelspace.OpAdd:
 			for _, k := range n.kids {
 				t.adjs[k] = adj
@@ -185,16 +288,13 @@ func (t *tile) backward(bar []float64, visit func(t *tile, lf *leaf, adj []float
 }
 
 func (t *tile) otherFactors(n *node, kid int, adj []float64) []float64 {
-	dst := t.nodeAdjs[kid*tileWidth : kid*tileWidth+t.w]
-	copy(dst, adj)
+	dst := t.nodeAdjs[kid*tileStride : kid*tileStride+t.padded]
+	v := adj
 	for _, k := range n.kids {
-		if k == kid {
-			continue
-		}
-		v := t.vals[k][:len(dst)]
-		for j := range dst {
-			dst[j] *= v[j]
+		if k != kid {
+			t.level.Mul(dst, v, t.vals[k])
+			v = dst
 		}
 	}
-	return dst
+	return v
 }

@@ -109,24 +109,31 @@ func (l Level) gemm(w *Workspace, part Part, m, n, k int, alpha float64, a, b ma
 	mr, nr := l.mr(), l.nr()
 	packB := b.cs != 1 || m > 4*mr && k*n > 4096
 	packA := a.cs != 1 && k > 48 && n > nr
-	for j0 := 0; j0 < n; j0 += blockN {
-		nc := min(blockN, n-j0)
-		for k0 := 0; k0 < k; k0 += blockK {
-			kc := min(blockK, k-k0)
+	for k0 := 0; k0 < k; k0 += blockK {
+		kc := min(blockK, k-k0)
+		// The rows that this part of k concerns.
+		first, last := 0, m
+		if part == LowerA {
+			first = min(k0/mr*mr, m)
+		}
+		if part == UpperA {
+			last = min(m, k0+kc)
+		}
+		if packA {
+			l.packA(w, a.from(first, k0), last-first, kc)
+		}
+		for j0 := 0; j0 < n; j0 += blockN {
+			nc := min(blockN, n-j0)
 			bb := b.from(k0, j0)
 			if packB {
 				l.packB(w, bb, kc, nc)
 			}
-			for i0 := 0; i0 < m; i0 += blockM {
-				mc := min(blockM, m-i0)
-				if part == LowerC && j0 >= i0+mc || part == UpperC && j0+nc <= i0 ||
-					part == LowerA && k0 >= i0+mc || part == UpperA && k0+kc <= i0 {
+			for i0 := first; i0 < last; i0 += blockM {
+				mc := min(blockM, last-i0)
+				if part == LowerC && j0 >= i0+mc || part == UpperC && j0+nc <= i0 {
 					continue
 				}
 				aa := a.from(i0, k0)
-				if packA {
-					l.packA(w, aa, mc, kc)
-				}
 				for j := 0; j < nc; j += nr {
 					cols := min(nr, nc-j)
 					for i := 0; i < mc; i += mr {
@@ -154,7 +161,7 @@ func (l Level) gemm(w *Workspace, part Part, m, n, k int, alpha float64, a, b ma
 						}
 						ap := aa.from(i, from)
 						if packA {
-							ap = matrix{data: w.a, at: i*kc + from*mr, rs: 1, cs: mr}
+							ap = matrix{data: w.a, at: (row-first)*kc + from*mr, rs: 1, cs: mr}
 						}
 						bp := bb.from(from, j)
 						if packB {
@@ -175,16 +182,27 @@ func (l Level) packA(w *Workspace, a matrix, rows, k int) {
 	mr := l.mr()
 	w.a = grow(w.a, (rows+mr-1)/mr*mr*k)
 	for i0 := 0; i0 < rows; i0 += mr {
-		dst := w.a[i0*k:]
+		dst := w.a[i0*k : (i0+mr)*k]
 		n := min(mr, rows-i0)
-		for p := range k {
-			at := a.at + i0*a.rs + p*a.cs
-			if a.rs == 1 {
-				copy(dst[p*mr:p*mr+n], a.data[at:at+n])
-				continue
+		at := a.at + i0*a.rs
+		switch {
+		case n == 8 && a.rs == 1:
+			for p := range k {
+				*(*[8]float64)(dst[p*8:]) = *(*[8]float64)(a.data[at:])
+				at += a.cs
 			}
-			for i := range n {
-				dst[p*mr+i] = a.data[at+i*a.rs]
+		case n == 8 && a.rs == -1:
+			for p := range k {
+				d, s := (*[8]float64)(dst[p*8:]), (*[8]float64)(a.data[at-7:])
+				d[0], d[1], d[2], d[3], d[4], d[5], d[6], d[7] = s[7], s[6], s[5], s[4], s[3], s[2], s[1], s[0]
+				at += a.cs
+			}
+		default:
+			for p := range k {
+				for i := range n {
+					dst[p*mr+i] = a.data[at+i*a.rs]
+				}
+				at += a.cs
 			}
 		}
 	}
@@ -195,16 +213,23 @@ func (l Level) packB(w *Workspace, b matrix, k, cols int) {
 	nr := l.nr()
 	w.b = grow(w.b, (cols+nr-1)/nr*nr*k)
 	for j0 := 0; j0 < cols; j0 += nr {
-		dst := w.b[j0*k:]
+		dst := w.b[j0*k : (j0+nr)*k]
 		n := min(nr, cols-j0)
-		if b.cs == 1 {
+		at := b.at + j0*b.cs
+		switch {
+		case b.cs != 1:
+			l.packTransposed(dst, nr, b.from(0, j0), k, n)
+		case n == 16:
 			for p := range k {
-				at := b.at + p*b.rs + j0
-				copy(dst[p*nr:p*nr+n], b.data[at:at+n])
+				*(*[16]float64)(dst[p*16:]) = *(*[16]float64)(b.data[at:])
+				at += b.rs
 			}
-			continue
+		default:
+			for p := range k {
+				copy(dst[p*nr:p*nr+n], b.data[at:at+n])
+				at += b.rs
+			}
 		}
-		l.packTransposed(dst, nr, b.from(0, j0), k, n)
 	}
 }
 

@@ -278,7 +278,7 @@ func TestTransposes(t *testing.T) {
 	})
 }
 
-func TestRows(t *testing.T) {
+func TestRowOperations(t *testing.T) {
 	eachLevel(t, func(t *testing.T, l Level) {
 		r := rand.New(rand.NewPCG(13, 14))
 		for n := range 70 {
@@ -314,7 +314,7 @@ func TestRows(t *testing.T) {
 			for i := range pv {
 				pv[i] = math.Abs(pv[i])
 			}
-			l.Adam(3, 0.01, 0.9, 0.999, px, y, pm, pv)
+			l.Adam(NewAdam(3, 0.01), nil, px, y, pm, pv)
 			check("Adam's x", px, func(i int) float64 {
 				m := 0.9*z[i] + 0.1*y[i]
 				v := 0.999*math.Abs(u[i]) + 0.001*y[i]*y[i]

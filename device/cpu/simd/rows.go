@@ -21,18 +21,44 @@ func (l Level) Axpy(alpha float64, x, y []float64) {
 	}
 }
 
-// Adam makes step t (from 1) of Adam (Kingma and Ba 2015, algorithm 1) uphill:
+// The constants of Adam (Kingma and Ba 2015, algorithm 1); ε stands in the
+// assembly, too.
+const (
+	adamBeta1   = 0.9
+	adamBeta2   = 0.999
+	adamEpsilon = 1e-8
+)
+
+// Adam is one step of Adam's algorithm, uphill:
 //
 //	m ← β₁m + (1−β₁)g     v ← β₂v + (1−β₂)g²
-//	x ← x + rate · m/(1−β₁ᵗ) / (√(v/(1−β₂ᵗ)) + 1e-8)
-func (l Level) Adam(t int, rate, b1, b2 float64, x, g, m, v []float64) {
+//	x ← x + rate · m/(1−β₁ᵗ) / (√(v/(1−β₂ᵗ)) + ε)
+type Adam struct {
+	rate, c1, c2 float64 // c: inverses of 1−βᵗ
+}
+
+// NewAdam returns step t, counted from 1.
+func NewAdam(t int, rate float64) Adam {
+	return Adam{rate: rate, c1: 1 / (1 - math.Pow(adamBeta1, float64(t))), c2: 1 / (1 - math.Pow(adamBeta2, float64(t)))}
+}
+
+// Adam makes the step on x along g with the moments m and v. stride, nil for
+// ones, multiplies the rate entry by entry.
+func (l Level) Adam(s Adam, stride, x, g, m, v []float64) {
 	n := len(x)
 	g, m, v = g[:n], m[:n], v[:n]
-	c1, c2 := 1/(1-math.Pow(b1, float64(t))), 1/(1-math.Pow(b2, float64(t)))
-	for i := l.adam(x, g, m, v, b1, b2, rate, c1, c2); i < n; i++ {
-		m[i] = b1*m[i] + (1-b1)*g[i]
-		v[i] = b2*v[i] + (1-b2)*g[i]*g[i]
-		x[i] += rate * (m[i] * c1) / (math.Sqrt(v[i]*c2) + 1e-8)
+	i := 0
+	if stride == nil {
+		i = l.adam(x, g, m, v, adamBeta1, adamBeta2, s.rate, s.c1, s.c2)
+	}
+	for ; i < n; i++ {
+		m[i] = adamBeta1*m[i] + (1-adamBeta1)*g[i]
+		v[i] = adamBeta2*v[i] + (1-adamBeta2)*g[i]*g[i]
+		step := s.rate * (m[i] * s.c1) / (math.Sqrt(v[i]*s.c2) + adamEpsilon)
+		if stride != nil {
+			step *= stride[i]
+		}
+		x[i] += step
 	}
 }
 

@@ -61,9 +61,21 @@ func windowMasks() Mem {
 
 // edge is how many columns of the two vectors exist.
 type edge struct {
-	s      isa
-	k      [2]Register // opmasks, or vectors of 256 bits
-	scalar bool
+	s    isa
+	full bool        // all exist
+	k    [2]Register // opmasks, or vectors of 256 bits
+}
+
+// edges emits body twice: for whole tiles, without masks, and for the last
+// columns. The labels of body need the given suffix.
+func (s isa) edges(masks Mem, body func(e edge, suffix string)) {
+	cols := Load(Param("cols"), GP64())
+	CMPQ(cols, U32(uint32(2*s.lanes)))
+	JNE(LabelRef("edge"))
+	body(edge{s: s, full: true}, "full")
+	Label("edge")
+	cols = Load(Param("cols"), GP64())
+	body(s.edge(cols, masks), "edge")
 }
 
 // edge makes the masks for cols columns, 1 <= cols <= 2·lanes.
@@ -95,18 +107,24 @@ func (s isa) edge(cols Register, masks Mem) edge {
 
 func (e edge) load(i int, m Mem, v Op) {
 	m = m.Offset(i * e.s.bytes())
-	if e.s.lanes == 8 {
+	switch {
+	case e.full:
+		VMOVUPD(m, v)
+	case e.s.lanes == 8:
 		VMOVUPD_Z(m, e.k[i], v)
-	} else {
+	default:
 		VMASKMOVPD(m, e.k[i], v)
 	}
 }
 
 func (e edge) store(i int, v Op, m Mem) {
 	m = m.Offset(i * e.s.bytes())
-	if e.s.lanes == 8 {
+	switch {
+	case e.full:
+		VMOVUPD(v, m)
+	case e.s.lanes == 8:
 		VMOVUPD(v, e.k[i], m)
-	} else {
+	default:
 		VMASKMOVPD(v, e.k[i], m)
 	}
 }
@@ -208,14 +226,16 @@ func (s isa) product(rows int, masks Mem) {
 	Pragma("noescape")
 	Doc(fmt.Sprintf("product%s_%d computes c = alpha a b, or c += alpha a b, for %d rows and cols <= %d columns.", s.name, rows, rows, 2*s.lanes),
 		"Strides are in bytes.")
-	cols := Load(Param("cols"), GP64())
-	e := s.edge(cols, masks)
+	s.edges(masks, func(e edge, suffix string) { s.productBody(rows, e, suffix) })
+}
+
+func (s isa) productBody(rows int, e edge, suffix string) {
 	k := Load(Param("k"), GP64())
 	a := newStrided(Load(Param("a"), GP64()), Load(Param("ars"), GP64()), rows)
 	acs := Load(Param("acs"), GP64())
 	b, brs := Load(Param("b"), GP64()), Load(Param("brs"), GP64())
 	acc := s.accumulators(rows)
-	s.loop("k", rows, k, a, acs, b, brs, e, acc, false)
+	s.loop("k"+suffix, rows, k, a, acs, b, brs, e, acc, false)
 	alpha := s.reg()
 	m, err := Param("alpha").Resolve()
 	check(err)
@@ -224,7 +244,7 @@ func (s isa) product(rows int, masks Mem) {
 	add := GP8()
 	Load(Param("add"), add)
 	TESTB(add, add)
-	JZ(LabelRef("set"))
+	JZ(LabelRef("set" + suffix))
 	old := s.reg()
 	for r := range rows {
 		for i := range 2 {
@@ -235,7 +255,7 @@ func (s isa) product(rows int, masks Mem) {
 	}
 	VZEROUPPER()
 	RET()
-	Label("set")
+	Label("set" + suffix)
 	for r := range rows {
 		for i := range 2 {
 			VMULPD(alpha, acc[r][i], acc[r][i])
@@ -252,14 +272,16 @@ func (s isa) solve(rows int, masks Mem) {
 	Pragma("noescape")
 	Doc(fmt.Sprintf("solve%s_%d makes the %d rows c of b from row k on c = T⁻¹(c − a b), a of %d x k, T the lower", s.name, rows, rows, rows),
 		"triangle that follows a, inv the inverses of its diagonal. Strides are in bytes.")
-	cols := Load(Param("cols"), GP64())
-	e := s.edge(cols, masks)
+	s.edges(masks, func(e edge, suffix string) { s.solveBody(rows, e, suffix) })
+}
+
+func (s isa) solveBody(rows int, e edge, suffix string) {
 	k := Load(Param("k"), GP64())
 	a := newStrided(Load(Param("a"), GP64()), Load(Param("ars"), GP64()), rows)
 	acs := Load(Param("acs"), GP64())
 	b, brs := Load(Param("b"), GP64()), Load(Param("brs"), GP64())
 	acc := s.accumulators(rows)
-	s.loop("k", rows, k, a, acs, b, brs, e, acc, true)
+	s.loop("k"+suffix, rows, k, a, acs, b, brs, e, acc, true)
 	c := newStrided(b, brs, rows)
 	t := s.reg()
 	for r := range rows {

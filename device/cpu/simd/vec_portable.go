@@ -1,12 +1,12 @@
-package cpu
+package simd
 
 import "math"
 
-// The elementary functions of the kernels, as loops over a tile. Package math's
-// are calls with branches for every special case; these leave all that is
-// unusual (not finite, overflow, underflow) to package math and run the rest
-// without a branch, so that the core works on several entries at once. The
-// errors are below 2 units in the last place.
+// The elementary functions in Go. Package math's are calls with branches for
+// every special case; these leave all that is unusual (not finite, overflow,
+// underflow) to package math and run the rest without a branch, so that the
+// core works on several entries at once. The errors are below 2 units in the
+// last place.
 
 const (
 	ln2Hi  = 6.93147180369123816490e-01 // 32 bits, so that small multiples are exact
@@ -24,15 +24,17 @@ var exp2Table = func() (t [expN]float64) {
 	return t
 }()
 
-// expScaled replaces every entry x of v by s·exp(x):
+// expPortable sets dst = s·exp(c·x):
 //
 //	exp(x) = 2^(n/64) exp(r),  |r| <= log(2)/128,
 //
 // with a table for the first factor and the Taylor polynomial of degree 5.
-func expScaled(v []float64, s float64) {
-	for j, x := range v {
+func expPortable(dst, v []float64, c, s float64) {
+	v = v[:len(dst)]
+	for j := range dst {
+		x := c * v[j]
 		if !(math.Abs(x) <= expMax) {
-			v[j] = s * math.Exp(x)
+			dst[j] = s * math.Exp(x)
 			continue
 		}
 		t := x*(expN/math.Ln2) + round
@@ -43,12 +45,12 @@ func expScaled(v []float64, s float64) {
 		e := exp2Table[n%expN]
 		y := e + e*p
 		// The whole part of n/64 goes to the exponent.
-		v[j] = s * math.Float64frombits(math.Float64bits(y)+(n/expN)<<52)
+		dst[j] = s * math.Float64frombits(math.Float64bits(y)+(n/expN)<<52)
 	}
 }
 
-// log1pInto sets dst to log(1+c·f) for c·f >= 0, as FreeBSD's s_log1p.c.
-func log1pInto(dst, f []float64, c float64) {
+// log1pPortable sets dst to log(1+c·f) for c·f >= 0, as FreeBSD's s_log1p.c.
+func log1pPortable(dst, f []float64, c float64) {
 	const (
 		lp1   = 6.666666666666735130e-01
 		lp2   = 3.999999999940941908e-01
@@ -105,6 +107,16 @@ func sinHalf(u float64) float64 {
 	z := x * x
 	w := z * z
 	return x + z*x*((s1+z*s2)+w*((s3+z*s4)+w*(s5+z*s6)))
+}
+
+// sinPi returns sin(πx).
+func sinPi(x float64) float64 {
+	n := math.RoundToEven(x)
+	s := math.Sin(math.Pi * (x - n))
+	if math.Mod(n, 2) != 0 {
+		return -s
+	}
+	return s
 }
 
 // reduce returns d/p less the nearest whole number. The remainder is exact

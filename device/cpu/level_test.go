@@ -1,0 +1,30 @@
+package cpu_test
+
+import (
+	"os"
+	"testing"
+
+	"kestrel/device"
+	"kestrel/device/cpu"
+	"kestrel/device/cpu/simd"
+	"kestrel/device/devicetest"
+)
+
+// TestLevels runs the conformance suite with every instruction set that the
+// machine has below its best, or with the one that simd.Variable names.
+func TestLevels(t *testing.T) {
+	levels := simd.Supported()
+	levels = levels[:len(levels)-1] // the best is TestConformance's
+	if name := os.Getenv(simd.Variable); name != "" {
+		l, err := simd.Choose(name)
+		if err != nil {
+			t.Skip(err)
+		}
+		levels = []simd.Level{l}
+	}
+	for _, l := range levels {
+		t.Run(l.String(), func(t *testing.T) {
+			devicetest.Run(t, func() (device.Device, error) { return cpu.New(cpu.Options{Lanes: 2, Level: l}), nil })
+		})
+	}
+}

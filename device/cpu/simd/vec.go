@@ -1,0 +1,51 @@
+package simd
+
+//go:generate sh -c "cd gen && go run ./vec -out ../vec_amd64.s -stubs ../vec_amd64.go -pkg simd"
+
+// block is what the length of the arrays of the leaf kernels is a multiple of.
+const block = 8
+
+// Padded returns the smallest multiple of 8 that is at least n: the length of
+// the arrays of the leaf kernels.
+func Padded(n int) int { return (n + block - 1) &^ (block - 1) }
+
+// Exp sets dst = exp(x), entry by entry, with an error below 1 unit in the last
+// place; overflow is +Inf, underflow goes through the subnormal numbers to 0.
+// dst may be x.
+func (l Level) Exp(dst, x []float64) {
+	l.blocks(dst, x, func(dst, x []float64) { l.ExpScaled(dst, x, 1, 1) })
+}
+
+// Log1p sets dst = log(1+x) for x >= 0, with an error below 2 units in the last place.
+func (l Level) Log1p(dst, x []float64) {
+	l.blocks(dst, x, func(dst, x []float64) { l.Log1pScaled(dst, x, 1) })
+}
+
+// SinPi sets dst = sin(πx), with an error below 2 units in the last place; the
+// argument is reduced exactly. NaN where x is not finite.
+func (l Level) SinPi(dst, x []float64) {
+	l.blocks(dst, x, func(dst, x []float64) {
+		if l.assembly() {
+			l.vecSinPi(&dst[0], &x[0], len(dst))
+			return
+		}
+		for j := range dst {
+			dst[j] = sinPi(x[j])
+		}
+	})
+}
+
+// blocks applies f, which wants whole blocks, to arrays of any length.
+func (l Level) blocks(dst, x []float64, f func(dst, x []float64)) {
+	n := len(dst) &^ (block - 1)
+	x = x[:len(dst)]
+	if n > 0 {
+		f(dst[:n], x[:n])
+	}
+	if n < len(dst) {
+		var rest [block]float64
+		copy(rest[:], x[n:])
+		f(rest[:], rest[:])
+		copy(dst[n:], rest[:])
+	}
+}
