@@ -131,7 +131,7 @@ func newRoot() *cobra.Command {
 	}
 	f.register(root)
 	root.SetFlagErrorFunc(wrongFlag)
-	root.AddCommand(newRun(), newOpen(), newExport(), newKernels(), newData(), newConfig(), newStudy(), newDevices(), newVersion())
+	root.AddCommand(newRun(), newOpen(), newExport(), newKernels(), newData(), newConfig(), newStudy(), newBench(), newDevices(), newVersion())
 	return root
 }
 

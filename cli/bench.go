@@ -1,0 +1,185 @@
+package cli
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"strconv"
+
+	"github.com/spf13/cobra"
+
+	"kestrel/experiment"
+)
+
+type benchFlags struct {
+	work, kernels, step []string
+	threads             []int
+	seconds             float64
+	device              string
+	rounds              int
+	against, profile    string
+	json                bool
+}
+
+func newBench() *cobra.Command {
+	var f benchFlags
+	cmd := &cobra.Command{
+		Use:   "bench",
+		Short: "Measure how fast this machine computes",
+		Long: "Time single steps of the optimisers and print for each the least and the median time of a step of all kernels, how many floating-point operations a second " +
+			"that is, its share of the machine's peak of fused multiply-adds measured in the same run, and heap allocations. Counted are the operations of the linear algebra alone, " +
+			"as the algorithm needs them; kernel matrices and their gradients are left out, so the share of the peak says least for small sizes.\n\n" +
+			"Workloads: a has 16 inducing inputs, minibatches of 32 and 1,000 rows; b has 200, 128 and 20,000; c has 800, 128 and 20,000.\n" +
+			"Kernels: one, the lists k12 and k144, or expressions separated by semicolons. Every leaf's variance is free and alpha of RQ is 1.\n" +
+			"Steps: adam, on q(v), hyperparameters and noise; theta, a natural-gradient step that moves them, too; frozen, one that does not; posterior, one refit of the belief over the " +
+			"kernels; predict, 20,000 rows.\n\n" +
+			"With --against, another program and this one take turns in fresh processes; the last line that it prints must be a JSON object with ms_min and, where it has it, elbo_start, " +
+			"the ELBO of the first minibatch at the start summed over the kernels, which is the same for programs that do the same work.",
+		Example: "kestrel bench\n\n# a full step of twelve small kernels on one and on two threads\nkestrel bench --work a --kernels k12 --step adam,theta,frozen --threads 1,2\n\n" +
+			"# against another program, five rounds each\nkestrel bench --work b --against 'python torch_svgp.py --mode compiled --work b --seconds 3'\n\n" +
+			"# where the time goes\nkestrel bench --work c --step theta --profile c.prof && go tool pprof -top c.prof",
+		Args: nothing,
+		RunE: func(cmd *cobra.Command, _ []string) error { return f.run(cmd) },
+	}
+	fs := cmd.Flags()
+	fs.StringSliceVar(&f.work, "work", nil, "workloads, separated by commas: a, b, c")
+	fs.StringSliceVar(&f.kernels, "kernels", nil, "one, k12, k144, or expressions separated by semicolons")
+	fs.StringSliceVar(&f.step, "step", nil, "adam, theta, frozen, posterior, predict")
+	fs.IntSliceVar(&f.threads, "threads", []int{1}, "cores to use")
+	fs.Float64Var(&f.seconds, "seconds", 2, "timed seconds of each combination")
+	fs.StringVar(&f.device, "device", "", "where to compute: auto, cpu, cuda")
+	fs.StringVar(&f.against, "against", "", "alternate with this command and compare")
+	fs.IntVar(&f.rounds, "rounds", 5, "rounds of --against")
+	fs.StringVar(&f.profile, "profile", "", "write a CPU profile of the timed steps to this file")
+	fs.BoolVar(&f.json, "json", false, "write one JSON object a line")
+	for name, values := range map[string][]string{
+		"work": {"a", "b", "c"}, "kernels": {"one", "k12", "k144"}, "step": {"adam", "theta", "frozen", "posterior", "predict"}, "device": {"auto", "cpu", "cuda"},
+	} {
+		noErr(cmd.RegisterFlagCompletionFunc(name, cobra.FixedCompletions(values, cobra.ShellCompDirectiveNoFileComp)))
+	}
+	return cmd
+}
+
+// cases are the combinations asked for.
+func (f *benchFlags) cases(cmd *cobra.Command) ([]experiment.BenchCase, error) {
+	if !(f.seconds > 0) {
+		return nil, fmt.Errorf("--seconds %v: must be above 0", f.seconds)
+	}
+	if f.rounds < 1 {
+		return nil, fmt.Errorf("--rounds %d: must be at least 1", f.rounds)
+	}
+	if f.against == "" && cmd.Flags().Changed("rounds") {
+		return nil, errors.New("--rounds needs --against, the command to compare with")
+	}
+	dev, err := experiment.OpenDevice(experiment.DeviceChoice{Kind: f.device, Lanes: 1})
+	if err != nil {
+		return nil, err
+	}
+	if err := dev.Close(); err != nil {
+		return nil, failed(err)
+	}
+	if f.work == nil && f.kernels == nil && f.step == nil && f.against == "" && f.profile == "" {
+		return experiment.DefaultBenchCases(f.threads)
+	}
+	or := func(values []string, otherwise ...string) []string {
+		if values == nil {
+			return otherwise
+		}
+		return values
+	}
+	works := or(f.work, "a", "b", "c")
+	cases, err := experiment.BenchCases(works, or(f.kernels, "one"), or(f.step, "adam"), f.threads)
+	if err != nil {
+		return nil, err
+	}
+	for name, value := range map[string]string{"--against": f.against, "--profile": f.profile} {
+		if value != "" && len(cases) != 1 {
+			return nil, fmt.Errorf("%s is for one combination, not %d; name one workload, kernel list, step and number of threads", name, len(cases))
+		}
+	}
+	if f.against != "" && f.profile != "" {
+		return nil, errors.New("--profile and --against exclude each other")
+	}
+	return cases, nil
+}
+
+func (f *benchFlags) run(cmd *cobra.Command) (err error) {
+	cases, err := f.cases(cmd)
+	if err != nil {
+		return err
+	}
+	if f.against != "" {
+		return f.compare(cmd, cases[0])
+	}
+	o := experiment.BenchOptions{Device: f.device, Seconds: f.seconds}
+	if f.profile != "" {
+		file, err := os.Create(f.profile)
+		if err != nil {
+			return fmt.Errorf("--profile: %w", err)
+		}
+		defer func() { err = errors.Join(err, failed(file.Close())) }()
+		o.Profile = file
+	}
+	out := experiment.NewBenchTable(cmd.OutOrStdout())
+	lines := json.NewEncoder(cmd.OutOrStdout())
+	ctx, stop := interrupts(cmd.Context())
+	defer stop()
+	for _, c := range cases {
+		row, err := experiment.Bench(ctx, c, o)
+		if errors.Is(err, errInterrupted) {
+			return err
+		}
+		if err != nil {
+			return failed(err)
+		}
+		if f.json {
+			err = lines.Encode(row)
+		} else {
+			err = out.Write(row)
+		}
+		if err != nil {
+			return failed(err)
+		}
+	}
+	if f.json {
+		return nil
+	}
+	return failed(out.Close())
+}
+
+// compare alternates with another program. Ours is this program, too, started
+// afresh.
+func (f *benchFlags) compare(cmd *cobra.Command, c experiment.BenchCase) error {
+	program, err := os.Executable()
+	if err != nil {
+		return failed(err)
+	}
+	ctx, stop := interrupts(cmd.Context())
+	defer stop()
+	args := []string{"bench", "--work", c.Work, "--kernels", c.Kernels, "--step", c.Step, "--threads", strconv.Itoa(c.Threads),
+		"--seconds", strconv.FormatFloat(f.seconds, 'g', -1, 64), "--device", f.device, "--json"}
+	comparison, err := experiment.Compare(f.against, f.rounds,
+		func() (*experiment.BenchFigure, error) {
+			return experiment.ReadFigure(exec.CommandContext(ctx, program, args...), "kestrel bench")
+		},
+		func() (*experiment.BenchFigure, error) {
+			return experiment.ReadFigure(experiment.ShellCommand(ctx, f.against), "--against")
+		})
+	if ctx.Err() != nil {
+		return context.Cause(ctx)
+	}
+	if err != nil {
+		return failed(err)
+	}
+	if f.json {
+		type line struct {
+			experiment.BenchCase
+			*experiment.BenchComparison
+		}
+		return failed(json.NewEncoder(cmd.OutOrStdout()).Encode(line{c, comparison}))
+	}
+	return failed(comparison.WriteText(cmd.OutOrStdout()))
+}
