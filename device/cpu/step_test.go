@@ -246,23 +246,29 @@ func TestNewDataErrors(t *testing.T) {
 }
 
 func BenchmarkKernel(b *testing.B) {
-	for _, expr := range []string{"PER*LIN*RQ", "(PER+RQ)*LIN", "SE", "RQ", "PER", "LIN", "MATERN52"} {
-		for _, grad := range []bool{false, true} {
-			name := expr
-			if grad {
-				name += "+grad"
-			}
-			b.Run(name, func(b *testing.B) {
-				s := newBench(b, expr, 1, 64, 1000)
-				k, bar := s.array(64, 1000), s.random(64, 1000)
-				for b.Loop() {
-					s.l.Kernel(s.sub, s.ks, s.theta, s.z, s.x, k)
-					if grad {
-						s.l.KernelGrad(s.sub, s.ks, s.theta, s.z, s.x, k, bar, s.gradTheta)
-					}
+	for _, expr := range []string{"PER*RQ+SE", "PER*LIN*RQ", "SE", "RQ", "PER", "LIN", "MATERN52"} {
+		for _, size := range [][2]int{{16, 16}, {16, 32}, {64, 1000}, {800, 128}, {800, 800}} {
+			for _, grad := range []bool{false, true} {
+				m, n := size[0], size[1]
+				name := fmt.Sprintf("%s/%dx%d", expr, m, n)
+				if grad {
+					name += "+grad"
 				}
-				b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/64000, "ns/entry")
-			})
+				b.Run(name, func(b *testing.B) {
+					s := newBench(b, expr, 1, m, n)
+					k, bar, x := s.array(m, n), s.random(m, n), s.x
+					if m == n {
+						x = s.z // symmetric
+					}
+					for b.Loop() {
+						s.l.Kernel(s.sub, s.ks, s.theta, s.z, x, k)
+						if grad {
+							s.l.KernelGrad(s.sub, s.ks, s.theta, s.z, x, k, bar, s.gradTheta)
+						}
+					}
+					b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/float64(m*n), "ns/entry")
+				})
+			}
 		}
 	}
 }

@@ -6,10 +6,10 @@ import (
 	"kestrel/device"
 )
 
-// maxTape is the most that an array's tapes hold, in entries: 256 KiB. From a
-// tape that stays in the second-level cache it is quicker to read than to compute
-// again, from one in memory it is not.
-const maxTape = 256 << 10 / 8
+// maxTape is the most that an array's tapes hold, in entries: 4 MiB. A tape that
+// stays in the caches is quicker to read than to compute again, one that does
+// not is slower.
+const maxTape = 4 << 20 / 8
 
 // tape keeps what Kernel computed for a member, tile after tile: the leaves'
 // values and the auxiliaries of their gradients, so that KernelGrad needs no

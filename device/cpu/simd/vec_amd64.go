@@ -54,7 +54,7 @@ func vecPerValueAVX2(v *float64, u *float64, n int, il float64, s float64)
 //go:noescape
 func vecPerAddAVX2(sq *float64, sc *float64, u *float64, d *float64, n int, il float64, inv float64)
 
-// vecCosineAVX2 sets v = s·cos(2πu) and slope = 2π·s·sin(2πu).
+// vecCosineAVX2 sets v = s·cos(2πu) and slope = slopeScale·sin(2πu), slopeScale = 2π·s.
 //
 //go:noescape
 func vecCosineAVX2(v *float64, slope *float64, u *float64, n int, s float64, slopeScale float64)
@@ -184,7 +184,7 @@ func vecPerValueAVX512(v *float64, u *float64, n int, il float64, s float64)
 //go:noescape
 func vecPerAddAVX512(sq *float64, sc *float64, u *float64, d *float64, n int, il float64, inv float64)
 
-// vecCosineAVX512 sets v = s·cos(2πu) and slope = 2π·s·sin(2πu).
+// vecCosineAVX512 sets v = s·cos(2πu) and slope = slopeScale·sin(2πu), slopeScale = 2π·s.
 //
 //go:noescape
 func vecCosineAVX512(v *float64, slope *float64, u *float64, n int, s float64, slopeScale float64)

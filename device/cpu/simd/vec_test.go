@@ -220,6 +220,15 @@ func TestLengths(t *testing.T) {
 	})
 }
 
+func TestElementaryAllocatesNothing(t *testing.T) {
+	eachLevel(t, func(t *testing.T, l Level) {
+		x := make([]float64, 13)
+		if n := testing.AllocsPerRun(10, func() { l.Exp(x, x); l.SinPi(x, x); l.Log1p(x, x) }); n != 0 {
+			t.Errorf("%v allocations", n)
+		}
+	})
+}
+
 func TestSinHalf(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 4))
 	for range 20000 {
