@@ -102,7 +102,7 @@ func (r *round) run(ctx context.Context) error {
 			}
 		}
 	}
-	if err := r.each(ctx, "optimise", searched, r.search); err != nil {
+	if err := r.each(ctx, "optimise", r.costliestFirst(searched), r.search); err != nil {
 		return err
 	}
 	if r.settings.Transplants && r.searching() {
@@ -120,12 +120,13 @@ func (r *round) run(ctx context.Context) error {
 		if r.settings.Hyperparameters == "point" {
 			return nil
 		}
-		return r.each(ctx, "beliefs over hyperparameters", r.live, r.thetaUnit)
+		return r.each(ctx, "beliefs over hyperparameters", r.costliestFirst(r.live), r.thetaUnit)
 	}
-	return r.each(ctx, "learn", r.live, r.learnUnit)
+	return r.each(ctx, "learn", r.costliestFirst(r.live), r.learnUnit)
 }
 
 // each hands the kernels to the workers, a group at a time, and waits for all.
+// No result depends on their order.
 func (r *round) each(ctx context.Context, phase string, kernels []int, work func(context.Context, *worker, []int) error) error {
 	units := slices.Collect(slices.Chunk(kernels, r.group))
 	ctx, cancel := context.WithCancelCause(ctx)

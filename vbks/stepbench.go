@@ -183,18 +183,6 @@ func (s *StepSetup) costs() []float64 {
 	return costs
 }
 
-// leafCost is the number of multiplications that take about as long as a
-// leaf's value and gradient at one entry.
-func leafCost(op kernelspace.Op) float64 {
-	switch op {
-	case kernelspace.OpLIN, kernelspace.OpPoly, kernelspace.OpConst, kernelspace.OpWhite:
-		return 5
-	case kernelspace.OpPER, kernelspace.OpCos:
-		return 60
-	}
-	return 25
-}
-
 // newLane makes the learners of a lane, for groups of that many kernels at a
 // time (0: all at once).
 func (b *StepBench) newLane(lane device.Lane, share []int, group int) (*benchLane, error) {

@@ -29,7 +29,7 @@ func (r *round) transplants(ctx context.Context) error {
 				}
 			}
 		}
-		err := r.each(ctx, "transplants", takers, func(ctx context.Context, w *worker, unit []int) error {
+		err := r.each(ctx, "transplants", r.costliestFirst(takers), func(ctx context.Context, w *worker, unit []int) error {
 			return r.transplantUnit(ctx, w, unit, before, changed, time)
 		})
 		if err != nil {
