@@ -275,7 +275,7 @@ func TestWorkbenchAndHeadlessAgree(t *testing.T) {
 // A closed terminal (SIGHUP) ends the run with everything written.
 func TestHangup(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "run")
-	p := start(t, "run fig1a --out "+dir)
+	p := start(t, "run fig1a --set schedule.refine=500 --out "+dir)
 	p.until("an evaluation", func() bool { return count(events(dir), experiment.EventEvaluation) >= 1 })
 	if err := p.cmd.Process.Signal(syscall.SIGHUP); err != nil {
 		t.Fatal(err)
