@@ -60,9 +60,18 @@ func Execute(args []string, stdout, stderr io.Writer) (code int) {
 	root.SetErr(stderr)
 	completeCompletion(root)
 	build := experiment.ReadBuild()
+	// fang asks the terminal for its colours before it reports an error, and
+	// waits for an answer; after a hangup none comes. So what a command returns
+	// is kept from it.
+	var runErr error
+	keepErrors(root, &runErr)
 	err := fang.Execute(context.Background(), root,
 		fang.WithVersion(build.Version), fang.WithCommit(build.Commit),
 		fang.WithErrorHandler(func(_ io.Writer, _ fang.Styles, err error) { report(stderr, err) }))
+	if runErr != nil {
+		report(stderr, runErr)
+		err = runErr
+	}
 	if err == nil {
 		return exitDone
 	}
@@ -71,6 +80,19 @@ func Execute(args []string, stdout, stderr io.Writer) (code int) {
 		return e.code
 	}
 	return exitUsage
+}
+
+// keepErrors lets the commands below cmd leave their errors in *to.
+func keepErrors(cmd *cobra.Command, to *error) {
+	if run := cmd.RunE; run != nil {
+		cmd.RunE = func(cmd *cobra.Command, args []string) error {
+			*to = run(cmd, args)
+			return nil
+		}
+	}
+	for _, c := range cmd.Commands() {
+		keepErrors(c, to)
+	}
 }
 
 // report writes an error: one line of what, where and what to do, and below it

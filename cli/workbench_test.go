@@ -8,6 +8,7 @@ import (
 	"io"
 	"os"
 	"os/exec"
+	"os/signal"
 	"path/filepath"
 	"strings"
 	"sync"
@@ -274,6 +275,9 @@ func TestWorkbenchAndHeadlessAgree(t *testing.T) {
 
 // A closed terminal (SIGHUP) ends the run with everything written.
 func TestHangup(t *testing.T) {
+	if signal.Ignored(syscall.SIGHUP) {
+		t.Skip("hangups are ignored here, as nohup does, and so in programs started from here")
+	}
 	dir := filepath.Join(t.TempDir(), "run")
 	p := start(t, "run fig1a --set schedule.refine=500 --out "+dir)
 	p.until("an evaluation", func() bool { return count(events(dir), experiment.EventEvaluation) >= 1 })
@@ -284,6 +288,11 @@ func TestHangup(t *testing.T) {
 		t.Errorf("exit code %d", code)
 	}
 	p.restored()
+	// Nobody is there to answer a question any more.
+	_, after, _ := strings.Cut(p.output(), "\x1b[?1049l")
+	if strings.Contains(after, "\x1b]11;?") || strings.Contains(after, "\x1b[c") {
+		t.Errorf("the terminal is asked after the screen was left: %q", after)
+	}
 	if s := experiment.Summarise(events(dir)); s.State != experiment.Stopped {
 		t.Errorf("the run was left %s", s.State)
 	}

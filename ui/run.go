@@ -35,6 +35,9 @@ type Outcome struct {
 	Interrupted bool // by a signal
 }
 
+// patience is how long the screen may take to end when it is told to.
+const patience = 3 * time.Second
+
 // Run shows the workbench until the user leaves it or ctx ends; a run in flight
 // is then stopped with everything written.
 func Run(ctx context.Context, o Options) (Outcome, error) {
@@ -43,14 +46,24 @@ func Run(ctx context.Context, o Options) (Outcome, error) {
 	a := newApp(ctx, o)
 	restore := keepTerminal()
 	defer restore()
-	options := []tea.ProgramOption{tea.WithContext(ctx), tea.WithoutSignalHandler(), tea.WithFilter(a.filter)}
+	hard, kill := context.WithCancel(context.WithoutCancel(ctx))
+	defer kill()
+	options := []tea.ProgramOption{tea.WithContext(hard), tea.WithoutSignalHandler(), tea.WithFilter(a.filter)}
 	if o.Input != nil {
 		options = append(options, tea.WithInput(o.Input))
 	}
 	if o.Output != nil {
 		options = append(options, tea.WithOutput(o.Output))
 	}
-	_, err := tea.NewProgram(a, options...).Run()
+	p := tea.NewProgram(a, options...)
+	// When ctx ends the program quits as if the user had quit it: a program that
+	// is killed does not wait for its reader, which would go on reading the
+	// terminal and take what others wait for.
+	defer context.AfterFunc(ctx, func() {
+		time.AfterFunc(patience, kill) // where the terminal takes no output any more
+		p.Quit()
+	})()
+	_, err := p.Run()
 	out := Outcome{}
 	if ctx.Err() != nil { // the program was ended from outside
 		out.Interrupted, err = true, nil
