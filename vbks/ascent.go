@@ -19,29 +19,57 @@ type ascent struct {
 	value float64   // its bound
 	evals int
 
-	// If rivalled, target is the value of a solution that is known already: the
-	// run ends early when it gains so slowly that it will not come near.
+	// If rivalled, a solution is known already, the point rival of value target:
+	// the run ends early when it gains so slowly that it will not come near, or
+	// when it is on its way to the rival itself.
 	target   float64
 	rivalled bool
+	rival    []float64
 	trail    []float64 // best value after each evaluation
 }
 
-// The look-back of hopeless: a run that at the rate of its last hopelessWindow
-// evaluations would not reach the target in hopelessHorizon times as many is
-// given up.
 const (
+	// A run that at the rate of its last hopelessWindow evaluations would not
+	// reach the target in hopelessHorizon times as many is given up.
 	hopelessWindow  = 8
 	hopelessHorizon = 15
+	// A run that after nearWindow evaluations is not above its rival and within
+	// nearDistance of it in every logarithm is climbing the same hill.
+	nearWindow   = 4
+	nearDistance = 0.3
 )
 
-// hopeless reports whether the run will not reach its target.
+// against sets the solution that a run has to beat.
+func (a *ascent) against(s *solution) {
+	a.target, a.rivalled, a.rival = math.Inf(-1), true, s.x
+	if s.x != nil {
+		a.target = s.value
+	}
+}
+
+// hopeless reports whether the run will not surpass its target.
 func (a *ascent) hopeless() bool {
 	n := len(a.trail)
-	if !a.rivalled || n <= hopelessWindow || a.value >= a.target-0.5 {
+	if !a.rivalled {
+		return false
+	}
+	if n > nearWindow && a.value <= a.target+0.1 && a.nearRival() {
+		return true
+	}
+	if n <= hopelessWindow || a.value >= a.target-0.5 {
 		return false
 	}
 	gain := a.trail[n-1] - a.trail[n-1-hopelessWindow]
 	return a.value+hopelessHorizon*gain < a.target
+}
+
+func (a *ascent) nearRival() bool {
+	for i, x := range a.rival {
+		if math.Abs(a.x[i]-x) >= nearDistance {
+			return false
+		}
+	}
+	return a.rival != nil
 }
 
 // errUnusable ends an optimisation whose start cannot be evaluated.

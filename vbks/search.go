@@ -17,7 +17,6 @@ const (
 	stageSteps      = 12   // iterations on all rows before a start must look promising
 	promising       = 40.0 // nats that a start may be behind then
 	transplantSlack = 30.0 // nats that a transplant may be behind the present solution
-	maxPolished     = 3    // transplants optimised per kernel and round
 	startRows       = 768  // rows on which the stochastic optimisers' starts are compared
 	startInducing   = 64   // inducing inputs for that
 	maxFactor       = 1e4  // of the jitter's escalation
@@ -270,7 +269,7 @@ func (r *round) climb(ctx context.Context, unit, sub []int, runs []*ascent, step
 // are far behind their kernel's best.
 func (r *round) staged(ctx context.Context, unit, sub []int, runs []*ascent, obj objective) error {
 	for i, a := range runs {
-		a.target, a.rivalled = r.valueOf(unit[sub[i]]), true
+		a.against(&r.best[unit[sub[i]]])
 	}
 	if err := r.climb(ctx, unit, sub, runs, min(stageSteps, r.settings.Steps), obj); err != nil {
 		return err

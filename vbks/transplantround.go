@@ -3,7 +3,6 @@ package vbks
 import (
 	"context"
 	"slices"
-	"sort"
 )
 
 // transplants tries the solutions of related kernels as starts, again and again
@@ -96,39 +95,36 @@ func (r *round) transplantUnit(ctx context.Context, w *worker, unit []int, giver
 			return err
 		}
 	}
-	for i := range unit {
-		sort.SliceStable(trials[i], func(a, b int) bool { return trials[i][a].run.value > trials[i][b].run.value })
-		trials[i] = slices.DeleteFunc(trials[i], func(t trial) bool {
-			return t.run.x == nil || t.run.value < r.valueOf(unit[i])-transplantSlack
-		})
-		trials[i] = trials[i][:min(len(trials[i]), maxPolished)]
+	// Only the best is optimised: the second and third hardly ever come out ahead
+	// of it.
+	var sub []int
+	var runs []*ascent
+	var labels []string
+	for i, k := range unit {
+		var best trial
+		for _, t := range trials[i] {
+			if t.run.x != nil && (best.run == nil || t.run.value > best.run.value) {
+				best = t
+			}
+		}
+		if best.run == nil || best.run.value < r.valueOf(k)-transplantSlack {
+			continue
+		}
+		best.run.start = best.run.x
+		best.run.against(&r.best[k])
+		sub, runs, labels = append(sub, i), append(runs, best.run), append(labels, best.label)
 	}
-	for j := range maxPolished {
-		var sub []int
-		var runs []*ascent
-		for i := range unit {
-			if j < len(trials[i]) {
-				run := trials[i][j].run
-				run.start = run.x
-				run.target, run.rivalled = r.valueOf(unit[i]), true
-				sub, runs = append(sub, i), append(runs, run)
-			}
+	if err := r.climb(ctx, unit, sub, runs, r.settings.Steps, obj); err != nil {
+		return err
+	}
+	for j, a := range runs {
+		k := unit[sub[j]]
+		slack := 0.0
+		if !r.exact {
+			slack = 2
 		}
-		if len(sub) == 0 {
-			break
-		}
-		if err := r.climb(ctx, unit, sub, runs, r.settings.Steps, obj); err != nil {
-			return err
-		}
-		for i, a := range runs {
-			k := unit[sub[i]]
-			slack := 0.0
-			if !r.exact {
-				slack = 2
-			}
-			if a.value > r.valueOf(k)+slack {
-				r.offer(k, a, trials[sub[i]][j].label)
-			}
+		if a.value > r.valueOf(k)+slack {
+			r.offer(k, a, labels[j])
 		}
 	}
 	return nil

@@ -85,7 +85,7 @@ func (t *tile) power(v []float64, lf *leaf, n int, s float64) {
 	}
 }
 
-// forwardRQ; the auxiliary is log(1+q), q = r²/2αℓ².
+// forwardRQ; the auxiliary is log₂(1+q), q = r²/2αℓ².
 func (t *tile) forwardRQ(lf *leaf, v []float64, s2 float64) {
 	alpha := t.k.theta[lf.shapeAt()]
 	f, h := t.featureOf(lf), t.featureScale(lf)/(2*alpha)
@@ -96,7 +96,7 @@ func (t *tile) forwardRQ(lf *leaf, v []float64, s2 float64) {
 	}
 	t.level.Rational(v, f, h, s2)
 	if t.aux {
-		t.level.Log1pScaled(log, f, h)
+		t.level.Log2p1(log, f, h)
 	}
 }
 

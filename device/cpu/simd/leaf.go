@@ -11,32 +11,39 @@ const (
 	sqrt5 = 2.23606797749978969640917366873127623544061835961153
 )
 
-// ExpScaled sets dst = s·exp(c·x).
+// ExpScaled sets dst = s·exp(c·x) for c·x <= 0, as s·2^(c·log₂(e)·x).
 func (l Level) ExpScaled(dst, x []float64, c, s float64) {
 	if l.assembly() {
-		l.vecExp(&dst[0], &x[0], len(dst), c, s)
+		l.vecPower(&dst[0], &x[0], len(dst), c*math.Log2E, s)
 		return
 	}
 	expPortable(dst, x, c, s)
 }
 
-// Log1pScaled sets dst = log(1+c·x) for c·x >= 0.
-func (l Level) Log1pScaled(dst, x []float64, c float64) {
+// Log2p1 sets dst = log₂(1+c·x) for c·x >= 0; beyond 1e300 c·x may count as that.
+func (l Level) Log2p1(dst, x []float64, c float64) {
 	if l.assembly() {
-		l.vecLog1p(&dst[0], &x[0], len(dst), c)
+		l.vecLog2p1(&dst[0], &x[0], len(dst), c)
 		return
 	}
 	log1pPortable(dst, x, c)
+	for j := range dst {
+		dst[j] *= math.Log2E
+	}
 }
 
-// RQ sets log = log(1+h·f) and v = s·exp(−alpha·log).
+// maxAlpha is the largest exponent for which no power that the fused code makes
+// is beyond its range.
+const maxAlpha = 1 << 36
+
+// RQ sets log = log₂(1+h·f) and v = s·2^(−alpha·log).
 func (l Level) RQ(v, log, f []float64, h, alpha, s float64) {
-	if l.assembly() {
+	if l.assembly() && alpha <= maxAlpha {
 		l.vecRq(&v[0], &log[0], &f[0], len(v), h, -alpha, s)
 		return
 	}
-	log1pPortable(log, f, h)
-	expPortable(v, log, -alpha, s)
+	l.Log2p1(log, f, h)
+	l.ExpScaled(v, log, -alpha*math.Ln2, s)
 }
 
 // Rational sets v = s/(1+h·f): RQ where alpha is 1.
@@ -52,7 +59,7 @@ func (l Level) Rational(v, f []float64, h, s float64) {
 }
 
 // RQGrad sets w = a·v/(1+q), q = h·f, and returns Σ a·v, Σ w·f and
-// Σ a·v·(q/(1+q) − log).
+// Σ a·v·(q/(1+q) − log(2)·log).
 func (l Level) RQGrad(w, a, v, f, log []float64, h float64) (sum, scale, shape float64) {
 	if l.assembly() {
 		return l.vecRqGrad(&w[0], &a[0], &v[0], &f[0], &log[0], len(w), h)
@@ -62,7 +69,7 @@ func (l Level) RQGrad(w, a, v, f, log []float64, h float64) (sum, scale, shape f
 		k, q := a[j]*v[j], h*f[j]
 		inv := 1 / (1 + q)
 		sum += k
-		shape += k * (q*inv - log[j])
+		shape += k * (q*inv - math.Ln2*log[j])
 		w[j] = k * inv
 		scale += w[j] * f[j]
 	}
@@ -88,7 +95,7 @@ func (l Level) Reduce(u, d []float64, p, inv float64) {
 // sc = il·sin(πu)cos(πu)·d·inv and v = s·exp(−2sq).
 func (l Level) PER(v, sq, sc, u, d []float64, il, inv, s float64) {
 	if l.assembly() {
-		l.vecPer(&v[0], &sq[0], &sc[0], &u[0], &d[0], len(v), il, inv, s)
+		l.vecPer(&v[0], &sq[0], &sc[0], &u[0], &d[0], len(v), il, il*inv, -2*math.Log2E*il, s)
 		return
 	}
 	clear(sq)
@@ -100,7 +107,7 @@ func (l Level) PER(v, sq, sc, u, d []float64, il, inv, s float64) {
 // PERValue sets v = s·exp(−2il·sin²(πu)).
 func (l Level) PERValue(v, u []float64, il, s float64) {
 	if l.assembly() {
-		l.vecPerValue(&v[0], &u[0], len(v), il, s)
+		l.vecPerValue(&v[0], &u[0], len(v), -2*math.Log2E*il, s)
 		return
 	}
 	u = u[:len(v)]
@@ -115,7 +122,7 @@ func (l Level) PERValue(v, u []float64, il, s float64) {
 // PERAdd adds il·sin²(πu) to sq and il·sin(πu)cos(πu)·d·inv to sc.
 func (l Level) PERAdd(sq, sc, u, d []float64, il, inv float64) {
 	if l.assembly() {
-		l.vecPerAdd(&sq[0], &sc[0], &u[0], &d[0], len(sq), il, inv)
+		l.vecPerAdd(&sq[0], &sc[0], &u[0], &d[0], len(sq), il, il*inv)
 		return
 	}
 	sc, u, d = sc[:len(sq)], u[:len(sq)], d[:len(sq)]

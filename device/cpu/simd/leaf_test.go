@@ -3,6 +3,7 @@ package simd
 import (
 	"fmt"
 	"math"
+	"math/big"
 	"math/rand/v2"
 	"testing"
 )
@@ -67,11 +68,11 @@ func TestLeaves(t *testing.T) {
 			}
 			l.ExpScaled(v, f, -cc, sigma)
 			each("exp", v, func(j int) float64 { return sigma * math.Exp(-cc*f[j]) }, 1e-3)
-			l.Log1pScaled(v, f, cc)
-			each("log1p", v, func(j int) float64 { return math.Log1p(cc * f[j]) }, 0)
+			l.Log2p1(v, f, cc)
+			each("log2p1", v, func(j int) float64 { return math.Log1p(cc*f[j]) / math.Ln2 }, 0)
 			l.RQ(v, w, f, cc, alpha, sigma)
 			each("rq", v, func(j int) float64 { return sigma * math.Pow(1+cc*f[j], -alpha) }, 0)
-			each("rq's log", w, func(j int) float64 { return math.Log1p(cc * f[j]) }, 0)
+			each("rq's log", w, func(j int) float64 { return math.Log1p(cc*f[j]) / math.Ln2 }, 0)
 			l.Rational(v, f, cc, sigma)
 			each("rational", v, func(j int) float64 { return sigma / (1 + cc*f[j]) }, 0)
 			sum, scale, shape := l.RQGrad(p, a, x, f, w, cc)
@@ -144,6 +145,61 @@ func TestLeaves(t *testing.T) {
 			sums("dot3", s0, func(j int) float64 { return a[j] * x[j] })
 			sums("dot3's second", s1, func(j int) float64 { return a[j] * x[j] * y[j] })
 			sums("dot3's third", s2, func(j int) float64 { return a[j] * x[j] * d[j] })
+		}
+	})
+}
+
+// TestLeavesAtTheEdges: what underflows is 0, infinite distances too, NaN stays
+// NaN, and log₂(1+q) is accurate relative to itself however small q is.
+func TestLeavesAtTheEdges(t *testing.T) {
+	eachLevel(t, func(t *testing.T, l Level) {
+		f := []float64{0, 1e-300, 3e-16, 1e-9, 1, 1e5, 1e300, inf}
+		v, log := make([]float64, 8), make([]float64, 8)
+		for _, alpha := range []float64{0.1, 2, 1e6, 1e12, 1e15} {
+			l.RQ(v, log, f, 1/(2*alpha), alpha, 3)
+			for j, x := range f {
+				want := 3 * math.Exp(-alpha*math.Log1p(x/(2*alpha)))
+				if x >= 1e300 { // may count as 1e300
+					if !(v[j] >= 0 && v[j] <= 3.1*math.Pow(1e300, -alpha)*math.Max(1, math.Pow(2*alpha, min(alpha, 10)))) {
+						t.Errorf("RQ, alpha %g, at %g: %v", alpha, x, v[j])
+					}
+					continue
+				}
+				if !(math.Abs(v[j]-want) <= 1e-12*want+1e-300) {
+					t.Errorf("RQ, alpha %g, at %g: %v, want %v", alpha, x, v[j], want)
+				}
+			}
+		}
+		l.ExpScaled(v, f, -0.5, 3)
+		for j, x := range f {
+			if want := 3 * math.Exp(-0.5*x); !(math.Abs(v[j]-want) <= 1e-14*want) {
+				t.Errorf("SE at %g: %v, want %v", x, v[j], want)
+			}
+		}
+		r := rand.New(rand.NewPCG(3, 8))
+		for range 500 {
+			for j := range f {
+				f[j] = math.Exp(40 * (r.Float64() - 0.9))
+			}
+			l.Log2p1(v, f, 1)
+			for j, x := range f {
+				if want, _ := bigOp((*big.Float).Quo, bigLog1p(x), bf(math.Ln2)).Float64(); math.Abs(v[j]/want-1) > 6e-16 {
+					t.Fatalf("log₂(1+%v) = %v, want %v", x, v[j], want)
+				}
+			}
+		}
+		f[2] = math.NaN()
+		l.RQ(v, log, f, 1, 1.3, 2)
+		if !math.IsNaN(v[2]) || !math.IsNaN(log[2]) || math.IsNaN(v[3]) {
+			t.Errorf("RQ of NaN is %v", v[2])
+		}
+		l.ExpScaled(v, f, -1, 2)
+		if !math.IsNaN(v[2]) || math.IsNaN(v[3]) {
+			t.Errorf("SE of NaN is %v", v[2])
+		}
+		l.PERValue(v, f, 1e300, 2) // sin² of 0 or a tiny fraction still counts
+		if !math.IsNaN(v[2]) {
+			t.Errorf("PER of NaN is %v", v[2])
 		}
 	})
 }

@@ -47,10 +47,14 @@ func (l Level) apply(f elementary, dst, x []float64) {
 
 func (l Level) applyBlocks(f elementary, dst, x []float64) {
 	switch {
+	case f == expOf && l.assembly():
+		l.vecExp(&dst[0], &x[0], len(dst), 1, 1)
 	case f == expOf:
-		l.ExpScaled(dst, x, 1, 1)
+		expPortable(dst, x, 1, 1)
+	case f == log1pOf && l.assembly():
+		l.vecLog1p(&dst[0], &x[0], len(dst), 1)
 	case f == log1pOf:
-		l.Log1pScaled(dst, x, 1)
+		log1pPortable(dst, x, 1)
 	case l.assembly():
 		l.vecSinPi(&dst[0], &x[0], len(dst))
 	default:

@@ -9,6 +9,11 @@ package simd
 //go:noescape
 func vecExpAVX2(dst *float64, x *float64, n int, c float64, s float64)
 
+// vecPowerAVX2 sets dst = s·2^(c·x).
+//
+//go:noescape
+func vecPowerAVX2(dst *float64, x *float64, n int, c float64, s float64)
+
 // vecLog1pAVX2 sets dst = log(1+c·x), c·x >= 0.
 //
 //go:noescape
@@ -19,17 +24,22 @@ func vecLog1pAVX2(dst *float64, x *float64, n int, c float64)
 //go:noescape
 func vecSinPiAVX2(dst *float64, x *float64, n int)
 
-// vecRqAVX2 sets log = log(1+h·f) and v = s·exp(−alpha·log), negAlpha = −alpha.
+// vecRqAVX2 sets log = log₂(1+h·f) and v = s·2^(−alpha·log), negAlpha = −alpha, alpha <= maxAlpha.
 //
 //go:noescape
 func vecRqAVX2(v *float64, log *float64, f *float64, n int, h float64, negAlpha float64, s float64)
+
+// vecLog2p1AVX2 sets dst = log₂(1+c·x), c·x >= 0.
+//
+//go:noescape
+func vecLog2p1AVX2(dst *float64, x *float64, n int, c float64)
 
 // vecRationalAVX2 sets v = s/(1+h·f).
 //
 //go:noescape
 func vecRationalAVX2(v *float64, f *float64, n int, h float64, s float64)
 
-// vecRqGradAVX2 sets w = a·v/(1+q), q = h·f, and returns Σ a·v, Σ w·f and Σ a·v·(q/(1+q) − log).
+// vecRqGradAVX2 sets w = a·v/(1+q), q = h·f, and returns Σ a·v, Σ w·f and Σ a·v·(q/(1+q) − log(2)·log).
 //
 //go:noescape
 func vecRqGradAVX2(w *float64, a *float64, v *float64, f *float64, log *float64, n int, h float64) (sum float64, scale float64, shape float64)
@@ -39,20 +49,20 @@ func vecRqGradAVX2(w *float64, a *float64, v *float64, f *float64, log *float64,
 //go:noescape
 func vecReduceAVX2(u *float64, d *float64, n int, p float64, inv float64) (bad uint64)
 
-// vecPerAVX2 sets, for |u| <= ½, sq = il·sin²(πu), sc = il·sin(πu)cos(πu)·d·inv and v = s·exp(−2sq).
+// vecPerAVX2 sets, for |u| <= ½, sq = il·sin²(πu), sc = slope·sin(πu)cos(πu)·d and v = s·2^(c·sin²(πu)).
 //
 //go:noescape
-func vecPerAVX2(v *float64, sq *float64, sc *float64, u *float64, d *float64, n int, il float64, inv float64, s float64)
+func vecPerAVX2(v *float64, sq *float64, sc *float64, u *float64, d *float64, n int, il float64, slope float64, c float64, s float64)
 
-// vecPerValueAVX2 sets v = s·exp(−2il·sin²(πu)) for |u| <= ½.
+// vecPerValueAVX2 sets v = s·2^(c·sin²(πu)) for |u| <= ½.
 //
 //go:noescape
-func vecPerValueAVX2(v *float64, u *float64, n int, il float64, s float64)
+func vecPerValueAVX2(v *float64, u *float64, n int, c float64, s float64)
 
-// vecPerAddAVX2 adds il·sin²(πu) to sq and il·sin(πu)cos(πu)·d·inv to sc.
+// vecPerAddAVX2 adds il·sin²(πu) to sq and slope·sin(πu)cos(πu)·d to sc.
 //
 //go:noescape
-func vecPerAddAVX2(sq *float64, sc *float64, u *float64, d *float64, n int, il float64, inv float64)
+func vecPerAddAVX2(sq *float64, sc *float64, u *float64, d *float64, n int, il float64, slope float64)
 
 // vecCosineAVX2 sets v = s·cos(2πu) and slope = slopeScale·sin(2πu), slopeScale = 2π·s.
 //
@@ -139,6 +149,11 @@ func vecProductsAVX2(dst *float64, segments *int32, n int, columns **float64, co
 //go:noescape
 func vecExpAVX512(dst *float64, x *float64, n int, c float64, s float64)
 
+// vecPowerAVX512 sets dst = s·2^(c·x).
+//
+//go:noescape
+func vecPowerAVX512(dst *float64, x *float64, n int, c float64, s float64)
+
 // vecLog1pAVX512 sets dst = log(1+c·x), c·x >= 0.
 //
 //go:noescape
@@ -149,17 +164,22 @@ func vecLog1pAVX512(dst *float64, x *float64, n int, c float64)
 //go:noescape
 func vecSinPiAVX512(dst *float64, x *float64, n int)
 
-// vecRqAVX512 sets log = log(1+h·f) and v = s·exp(−alpha·log), negAlpha = −alpha.
+// vecRqAVX512 sets log = log₂(1+h·f) and v = s·2^(−alpha·log), negAlpha = −alpha, alpha <= maxAlpha.
 //
 //go:noescape
 func vecRqAVX512(v *float64, log *float64, f *float64, n int, h float64, negAlpha float64, s float64)
+
+// vecLog2p1AVX512 sets dst = log₂(1+c·x), c·x >= 0.
+//
+//go:noescape
+func vecLog2p1AVX512(dst *float64, x *float64, n int, c float64)
 
 // vecRationalAVX512 sets v = s/(1+h·f).
 //
 //go:noescape
 func vecRationalAVX512(v *float64, f *float64, n int, h float64, s float64)
 
-// vecRqGradAVX512 sets w = a·v/(1+q), q = h·f, and returns Σ a·v, Σ w·f and Σ a·v·(q/(1+q) − log).
+// vecRqGradAVX512 sets w = a·v/(1+q), q = h·f, and returns Σ a·v, Σ w·f and Σ a·v·(q/(1+q) − log(2)·log).
 //
 //go:noescape
 func vecRqGradAVX512(w *float64, a *float64, v *float64, f *float64, log *float64, n int, h float64) (sum float64, scale float64, shape float64)
@@ -169,20 +189,20 @@ func vecRqGradAVX512(w *float64, a *float64, v *float64, f *float64, log *float6
 //go:noescape
 func vecReduceAVX512(u *float64, d *float64, n int, p float64, inv float64) (bad uint64)
 
-// vecPerAVX512 sets, for |u| <= ½, sq = il·sin²(πu), sc = il·sin(πu)cos(πu)·d·inv and v = s·exp(−2sq).
+// vecPerAVX512 sets, for |u| <= ½, sq = il·sin²(πu), sc = slope·sin(πu)cos(πu)·d and v = s·2^(c·sin²(πu)).
 //
 //go:noescape
-func vecPerAVX512(v *float64, sq *float64, sc *float64, u *float64, d *float64, n int, il float64, inv float64, s float64)
+func vecPerAVX512(v *float64, sq *float64, sc *float64, u *float64, d *float64, n int, il float64, slope float64, c float64, s float64)
 
-// vecPerValueAVX512 sets v = s·exp(−2il·sin²(πu)) for |u| <= ½.
+// vecPerValueAVX512 sets v = s·2^(c·sin²(πu)) for |u| <= ½.
 //
 //go:noescape
-func vecPerValueAVX512(v *float64, u *float64, n int, il float64, s float64)
+func vecPerValueAVX512(v *float64, u *float64, n int, c float64, s float64)
 
-// vecPerAddAVX512 adds il·sin²(πu) to sq and il·sin(πu)cos(πu)·d·inv to sc.
+// vecPerAddAVX512 adds il·sin²(πu) to sq and slope·sin(πu)cos(πu)·d to sc.
 //
 //go:noescape
-func vecPerAddAVX512(sq *float64, sc *float64, u *float64, d *float64, n int, il float64, inv float64)
+func vecPerAddAVX512(sq *float64, sc *float64, u *float64, d *float64, n int, il float64, slope float64)
 
 // vecCosineAVX512 sets v = s·cos(2πu) and slope = slopeScale·sin(2πu), slopeScale = 2π·s.
 //

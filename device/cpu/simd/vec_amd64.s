@@ -60,6 +60,61 @@ loop:
 	VZEROUPPER
 	RET
 
+// func vecPowerAVX2(dst *float64, x *float64, n int, c float64, s float64)
+// Requires: AVX, AVX2, FMA3
+TEXT ·vecPowerAVX2(SB), NOSPLIT, $0-40
+	MOVQ         dst+0(FP), AX
+	MOVQ         x+8(FP), CX
+	MOVQ         n+16(FP), DX
+	SHLQ         $0x03, DX
+	VBROADCASTSD c+24(FP), Y0
+	VBROADCASTSD s+32(FP), Y1
+	VMOVUPD      vecdata<>+1152(SB), Y2
+	VMOVUPD      vecdata<>+1216(SB), Y3
+	VMOVUPD      vecdata<>+1280(SB), Y4
+	VMOVUPD      vecdata<>+1344(SB), Y5
+	VMOVUPD      vecdata<>+1408(SB), Y6
+	XORQ         BX, BX
+
+loop:
+	VMULPD      (CX)(BX*1), Y0, Y7
+	VMINPD      Y7, Y2, Y7
+	VMAXPD      Y7, Y3, Y7
+	VROUNDPD    $0x08, Y7, Y8
+	VSUBPD      Y8, Y7, Y7
+	VMULPD      Y7, Y7, Y9
+	VMOVUPD     Y4, Y10
+	VFMADD213PD Y5, Y9, Y10
+	VFMADD213PD Y6, Y9, Y10
+	VFMADD213PD vecdata<>+1472(SB), Y9, Y10
+	VFMADD213PD vecdata<>+1536(SB), Y9, Y10
+	VFMADD213PD vecdata<>+1600(SB), Y9, Y10
+	VMOVUPD     vecdata<>+1664(SB), Y11
+	VFMADD213PD vecdata<>+1728(SB), Y9, Y11
+	VFMADD213PD vecdata<>+1792(SB), Y9, Y11
+	VFMADD213PD vecdata<>+1856(SB), Y9, Y11
+	VFMADD213PD vecdata<>+1920(SB), Y9, Y11
+	VFMADD213PD vecdata<>+1984(SB), Y9, Y11
+	VFMADD231PD Y7, Y10, Y11
+	VFMADD213PD vecdata<>+960(SB), Y7, Y11
+	VMOVUPD     Y8, Y7
+	VMOVUPD     vecdata<>+1024(SB), Y9
+	VFMADD213PD vecdata<>+1088(SB), Y9, Y7
+	VSUBPD      vecdata<>+1088(SB), Y7, Y9
+	VSUBPD      Y9, Y8, Y8
+	VADDPD      vecdata<>+1088(SB), Y8, Y8
+	VPSLLQ      $0x34, Y7, Y7
+	VPSLLQ      $0x34, Y8, Y8
+	VMULPD      Y7, Y11, Y7
+	VMULPD      Y8, Y7, Y7
+	VMULPD      Y1, Y7, Y7
+	VMOVUPD     Y7, (AX)(BX*1)
+	ADDQ        $0x20, BX
+	CMPQ        BX, DX
+	JLT         loop
+	VZEROUPPER
+	RET
+
 // func vecLog1pAVX2(dst *float64, x *float64, n int, c float64)
 // Requires: AVX, AVX2, FMA3
 TEXT ·vecLog1pAVX2(SB), NOSPLIT, $0-32
@@ -69,7 +124,7 @@ TEXT ·vecLog1pAVX2(SB), NOSPLIT, $0-32
 	SHLQ         $0x03, DX
 	VBROADCASTSD c+24(FP), Y0
 	VMOVUPD      vecdata<>+960(SB), Y1
-	VMOVUPD      vecdata<>+1152(SB), Y2
+	VMOVUPD      vecdata<>+2048(SB), Y2
 	XORQ         BX, BX
 
 loop:
@@ -81,26 +136,26 @@ loop:
 	VSUBPD      Y5, Y6, Y5
 	VPADDQ      Y2, Y4, Y4
 	VPSRLQ      $0x34, Y4, Y6
-	VORPD       vecdata<>+1216(SB), Y6, Y6
-	VSUBPD      vecdata<>+1280(SB), Y6, Y6
-	VANDPD      vecdata<>+1344(SB), Y4, Y7
-	VPADDQ      vecdata<>+1408(SB), Y7, Y7
+	VORPD       vecdata<>+2112(SB), Y6, Y6
+	VSUBPD      vecdata<>+2176(SB), Y6, Y6
+	VANDPD      vecdata<>+2240(SB), Y4, Y7
+	VPADDQ      vecdata<>+2304(SB), Y7, Y7
 	VSUBPD      Y1, Y7, Y7
-	VANDPD      vecdata<>+1472(SB), Y4, Y4
-	VMOVUPD     vecdata<>+1536(SB), Y8
+	VANDPD      vecdata<>+2368(SB), Y4, Y4
+	VMOVUPD     vecdata<>+2432(SB), Y8
 	VPSUBQ      Y4, Y8, Y4
 	VMULPD      Y4, Y5, Y4
-	VADDPD      vecdata<>+1600(SB), Y7, Y5
+	VADDPD      vecdata<>+2496(SB), Y7, Y5
 	VDIVPD      Y5, Y7, Y5
 	VMULPD      Y5, Y5, Y8
 	VMULPD      Y8, Y8, Y9
-	VMOVUPD     vecdata<>+1664(SB), Y10
-	VFMADD213PD vecdata<>+1728(SB), Y9, Y10
-	VFMADD213PD vecdata<>+1792(SB), Y9, Y10
-	VFMADD213PD vecdata<>+1856(SB), Y9, Y10
-	VMOVUPD     vecdata<>+1920(SB), Y11
-	VFMADD213PD vecdata<>+1984(SB), Y9, Y11
-	VFMADD213PD vecdata<>+2048(SB), Y9, Y11
+	VMOVUPD     vecdata<>+2560(SB), Y10
+	VFMADD213PD vecdata<>+2624(SB), Y9, Y10
+	VFMADD213PD vecdata<>+2688(SB), Y9, Y10
+	VFMADD213PD vecdata<>+2752(SB), Y9, Y10
+	VMOVUPD     vecdata<>+2816(SB), Y11
+	VFMADD213PD vecdata<>+2880(SB), Y9, Y11
+	VFMADD213PD vecdata<>+2944(SB), Y9, Y11
 	VFMADD231PD Y11, Y8, Y10
 	VMULPD      Y7, Y7, Y9
 	VMULPD      vecdata<>+1024(SB), Y9, Y9
@@ -115,7 +170,7 @@ loop:
 	VSUBPD      Y7, Y4, Y4
 	VMULPD      vecdata<>+192(SB), Y6, Y5
 	VSUBPD      Y4, Y5, Y4
-	VCMPPD      $0x01, vecdata<>+2112(SB), Y3, Y5
+	VCMPPD      $0x01, vecdata<>+3008(SB), Y3, Y5
 	VBLENDVPD   Y5, Y4, Y3, Y3
 	VMOVUPD     Y3, (AX)(BX*1)
 	ADDQ        $0x20, BX
@@ -131,13 +186,13 @@ TEXT ·vecSinPiAVX2(SB), NOSPLIT, $0-24
 	MOVQ    x+8(FP), CX
 	MOVQ    n+16(FP), DX
 	SHLQ    $0x03, DX
-	VMOVUPD vecdata<>+2176(SB), Y0
-	VMOVUPD vecdata<>+2240(SB), Y1
-	VMOVUPD vecdata<>+2304(SB), Y2
-	VMOVUPD vecdata<>+2368(SB), Y3
-	VMOVUPD vecdata<>+2432(SB), Y4
-	VMOVUPD vecdata<>+2496(SB), Y5
-	VMOVUPD vecdata<>+2560(SB), Y6
+	VMOVUPD vecdata<>+3072(SB), Y0
+	VMOVUPD vecdata<>+3136(SB), Y1
+	VMOVUPD vecdata<>+3200(SB), Y2
+	VMOVUPD vecdata<>+3264(SB), Y3
+	VMOVUPD vecdata<>+3328(SB), Y4
+	VMOVUPD vecdata<>+3392(SB), Y5
+	VMOVUPD vecdata<>+3456(SB), Y6
 	XORQ    BX, BX
 
 loop:
@@ -154,16 +209,16 @@ loop:
 	VFMADD213PD Y5, Y10, Y12
 	VFMADD213PD Y6, Y10, Y12
 	VFMADD231PD Y9, Y11, Y12
-	VFMADD213PD vecdata<>+2624(SB), Y9, Y12
-	VFMADD213PD vecdata<>+2688(SB), Y9, Y12
+	VFMADD213PD vecdata<>+3520(SB), Y9, Y12
+	VFMADD213PD vecdata<>+3584(SB), Y9, Y12
 	VMULPD      Y7, Y12, Y9
-	VFMADD231PD vecdata<>+2752(SB), Y7, Y9
+	VFMADD231PD vecdata<>+3648(SB), Y7, Y9
 	VMULPD      vecdata<>+1024(SB), Y8, Y7
 	VROUNDPD    $0x08, Y7, Y8
 	VSUBPD      Y8, Y7, Y7
 	VANDPD      vecdata<>+1024(SB), Y7, Y7
 	VPSLLQ      $0x02, Y7, Y7
-	VANDPD      vecdata<>+2816(SB), Y7, Y7
+	VANDPD      vecdata<>+3712(SB), Y7, Y7
 	VXORPD      Y7, Y9, Y7
 	VMOVUPD     Y7, (AX)(BX*1)
 	ADDQ        $0x20, BX
@@ -186,90 +241,154 @@ TEXT ·vecRqAVX2(SB), NOSPLIT, $0-56
 	XORQ         SI, SI
 
 loop:
-	VMULPD       (DX)(SI*1), Y0, Y3
-	VMOVUPD      vecdata<>+960(SB), Y4
-	VADDPD       Y4, Y3, Y5
-	VMAXPD       Y3, Y4, Y6
-	VMINPD       Y3, Y4, Y7
-	VSUBPD       Y6, Y5, Y6
-	VSUBPD       Y6, Y7, Y6
-	VPADDQ       vecdata<>+1152(SB), Y5, Y5
-	VPSRLQ       $0x34, Y5, Y7
-	VORPD        vecdata<>+1216(SB), Y7, Y7
-	VSUBPD       vecdata<>+1280(SB), Y7, Y7
-	VANDPD       vecdata<>+1344(SB), Y5, Y8
-	VPADDQ       vecdata<>+1408(SB), Y8, Y8
-	VSUBPD       Y4, Y8, Y8
-	VANDPD       vecdata<>+1472(SB), Y5, Y5
-	VMOVUPD      vecdata<>+1536(SB), Y9
-	VPSUBQ       Y5, Y9, Y5
-	VMULPD       Y5, Y6, Y5
-	VADDPD       vecdata<>+1600(SB), Y8, Y6
-	VDIVPD       Y6, Y8, Y6
-	VMULPD       Y6, Y6, Y9
-	VMULPD       Y9, Y9, Y10
-	VMOVUPD      vecdata<>+1664(SB), Y11
-	VFMADD213PD  vecdata<>+1728(SB), Y10, Y11
-	VFMADD213PD  vecdata<>+1792(SB), Y10, Y11
-	VFMADD213PD  vecdata<>+1856(SB), Y10, Y11
-	VMOVUPD      vecdata<>+1920(SB), Y12
-	VFMADD213PD  vecdata<>+1984(SB), Y10, Y12
-	VFMADD213PD  vecdata<>+2048(SB), Y10, Y12
-	VFMADD231PD  Y12, Y9, Y11
-	VMULPD       Y8, Y8, Y10
-	VMULPD       vecdata<>+1024(SB), Y10, Y10
-	VFMADD213PD  Y10, Y9, Y11
-	VSUBPD       Y4, Y6, Y9
-	VADDPD       Y6, Y6, Y12
-	VFMADD213PD  Y4, Y12, Y9
-	VMULPD       Y9, Y5, Y4
-	VFMADD231PD  vecdata<>+256(SB), Y7, Y4
-	VFMADD213PD  Y4, Y6, Y11
-	VSUBPD       Y11, Y10, Y4
-	VSUBPD       Y8, Y4, Y4
-	VMULPD       vecdata<>+192(SB), Y7, Y5
-	VSUBPD       Y4, Y5, Y4
-	VCMPPD       $0x01, vecdata<>+2112(SB), Y3, Y5
-	VBLENDVPD    Y5, Y4, Y3, Y3
-	VMOVUPD      Y3, (CX)(SI*1)
-	VMULPD       Y1, Y3, Y3
-	VMOVUPD      vecdata<>+0(SB), Y4
-	VMINPD       Y3, Y4, Y3
-	VMOVUPD      vecdata<>+64(SB), Y4
-	VMAXPD       Y3, Y4, Y3
-	VMULPD       vecdata<>+128(SB), Y3, Y4
-	VROUNDPD     $0x08, Y4, Y4
-	VFNMADD231PD vecdata<>+192(SB), Y4, Y3
-	VFNMADD231PD vecdata<>+256(SB), Y4, Y3
-	VMULPD       Y3, Y3, Y5
-	VMOVUPD      vecdata<>+320(SB), Y6
-	VFMADD213PD  vecdata<>+384(SB), Y5, Y6
-	VFMADD213PD  vecdata<>+448(SB), Y5, Y6
-	VFMADD213PD  vecdata<>+512(SB), Y5, Y6
-	VFMADD213PD  vecdata<>+576(SB), Y5, Y6
-	VMOVUPD      vecdata<>+640(SB), Y7
-	VFMADD213PD  vecdata<>+704(SB), Y5, Y7
-	VFMADD213PD  vecdata<>+768(SB), Y5, Y7
-	VFMADD213PD  vecdata<>+832(SB), Y5, Y7
-	VFMADD213PD  vecdata<>+896(SB), Y5, Y7
-	VFMADD231PD  Y3, Y6, Y7
-	VFMADD213PD  Y3, Y5, Y7
-	VADDPD       vecdata<>+960(SB), Y7, Y3
-	VMOVUPD      Y4, Y5
-	VMOVUPD      vecdata<>+1024(SB), Y6
-	VFMADD213PD  vecdata<>+1088(SB), Y6, Y5
-	VSUBPD       vecdata<>+1088(SB), Y5, Y6
-	VSUBPD       Y6, Y4, Y4
-	VADDPD       vecdata<>+1088(SB), Y4, Y4
-	VPSLLQ       $0x34, Y5, Y5
-	VPSLLQ       $0x34, Y4, Y4
-	VMULPD       Y5, Y3, Y3
-	VMULPD       Y4, Y3, Y3
-	VMULPD       Y2, Y3, Y3
-	VMOVUPD      Y3, (AX)(SI*1)
-	ADDQ         $0x20, SI
-	CMPQ         SI, BX
-	JLT          loop
+	VMULPD      (DX)(SI*1), Y0, Y3
+	VMOVUPD     vecdata<>+960(SB), Y4
+	VADDPD      Y4, Y3, Y5
+	VMAXPD      Y3, Y4, Y6
+	VMINPD      Y3, Y4, Y7
+	VSUBPD      Y6, Y5, Y6
+	VSUBPD      Y6, Y7, Y6
+	VPADDQ      vecdata<>+2048(SB), Y5, Y5
+	VPSRLQ      $0x34, Y5, Y7
+	VORPD       vecdata<>+2112(SB), Y7, Y7
+	VSUBPD      vecdata<>+2176(SB), Y7, Y7
+	VANDPD      vecdata<>+2240(SB), Y5, Y8
+	VPADDQ      vecdata<>+2304(SB), Y8, Y8
+	VSUBPD      Y4, Y8, Y8
+	VANDPD      vecdata<>+2368(SB), Y5, Y5
+	VMOVUPD     vecdata<>+2432(SB), Y9
+	VPSUBQ      Y5, Y9, Y5
+	VMULPD      Y5, Y6, Y5
+	VADDPD      vecdata<>+2496(SB), Y8, Y6
+	VDIVPD      Y6, Y8, Y6
+	VMULPD      Y6, Y6, Y9
+	VMULPD      Y9, Y9, Y10
+	VMOVUPD     vecdata<>+2560(SB), Y11
+	VFMADD213PD vecdata<>+2624(SB), Y10, Y11
+	VFMADD213PD vecdata<>+2688(SB), Y10, Y11
+	VFMADD213PD vecdata<>+2752(SB), Y10, Y11
+	VMOVUPD     vecdata<>+2816(SB), Y12
+	VFMADD213PD vecdata<>+2880(SB), Y10, Y12
+	VFMADD213PD vecdata<>+2944(SB), Y10, Y12
+	VFMADD231PD Y12, Y9, Y11
+	VMULPD      Y8, Y8, Y10
+	VMULPD      vecdata<>+1024(SB), Y10, Y10
+	VFMADD213PD Y10, Y9, Y11
+	VSUBPD      Y4, Y6, Y9
+	VADDPD      Y6, Y6, Y12
+	VFMADD213PD Y4, Y12, Y9
+	VMULPD      Y9, Y5, Y4
+	VFMADD231PD vecdata<>+256(SB), Y7, Y4
+	VFMADD213PD Y4, Y6, Y11
+	VSUBPD      Y11, Y10, Y4
+	VSUBPD      Y8, Y4, Y4
+	VMULPD      vecdata<>+192(SB), Y7, Y5
+	VSUBPD      Y4, Y5, Y4
+	VCMPPD      $0x01, vecdata<>+3008(SB), Y3, Y5
+	VBLENDVPD   Y5, Y4, Y3, Y3
+	VMULPD      vecdata<>+128(SB), Y3, Y3
+	VMOVUPD     Y3, (CX)(SI*1)
+	VMULPD      Y1, Y3, Y3
+	VMOVUPD     vecdata<>+1152(SB), Y4
+	VMINPD      Y3, Y4, Y3
+	VMOVUPD     vecdata<>+1216(SB), Y4
+	VMAXPD      Y3, Y4, Y3
+	VROUNDPD    $0x08, Y3, Y4
+	VSUBPD      Y4, Y3, Y3
+	VMULPD      Y3, Y3, Y5
+	VMOVUPD     vecdata<>+1280(SB), Y6
+	VFMADD213PD vecdata<>+1344(SB), Y5, Y6
+	VFMADD213PD vecdata<>+1408(SB), Y5, Y6
+	VFMADD213PD vecdata<>+1472(SB), Y5, Y6
+	VFMADD213PD vecdata<>+1536(SB), Y5, Y6
+	VFMADD213PD vecdata<>+1600(SB), Y5, Y6
+	VMOVUPD     vecdata<>+1664(SB), Y7
+	VFMADD213PD vecdata<>+1728(SB), Y5, Y7
+	VFMADD213PD vecdata<>+1792(SB), Y5, Y7
+	VFMADD213PD vecdata<>+1856(SB), Y5, Y7
+	VFMADD213PD vecdata<>+1920(SB), Y5, Y7
+	VFMADD213PD vecdata<>+1984(SB), Y5, Y7
+	VFMADD231PD Y3, Y6, Y7
+	VFMADD213PD vecdata<>+960(SB), Y3, Y7
+	VMOVUPD     Y4, Y3
+	VMOVUPD     vecdata<>+1024(SB), Y5
+	VFMADD213PD vecdata<>+1088(SB), Y5, Y3
+	VSUBPD      vecdata<>+1088(SB), Y3, Y5
+	VSUBPD      Y5, Y4, Y4
+	VADDPD      vecdata<>+1088(SB), Y4, Y4
+	VPSLLQ      $0x34, Y3, Y3
+	VPSLLQ      $0x34, Y4, Y4
+	VMULPD      Y3, Y7, Y3
+	VMULPD      Y4, Y3, Y3
+	VMULPD      Y2, Y3, Y3
+	VMOVUPD     Y3, (AX)(SI*1)
+	ADDQ        $0x20, SI
+	CMPQ        SI, BX
+	JLT         loop
+	VZEROUPPER
+	RET
+
+// func vecLog2p1AVX2(dst *float64, x *float64, n int, c float64)
+// Requires: AVX, AVX2, FMA3
+TEXT ·vecLog2p1AVX2(SB), NOSPLIT, $0-32
+	MOVQ         dst+0(FP), AX
+	MOVQ         x+8(FP), CX
+	MOVQ         n+16(FP), DX
+	SHLQ         $0x03, DX
+	VBROADCASTSD c+24(FP), Y0
+	VMOVUPD      vecdata<>+960(SB), Y1
+	XORQ         BX, BX
+
+loop:
+	VMULPD      (CX)(BX*1), Y0, Y2
+	VADDPD      Y1, Y2, Y3
+	VMAXPD      Y2, Y1, Y4
+	VMINPD      Y2, Y1, Y5
+	VSUBPD      Y4, Y3, Y4
+	VSUBPD      Y4, Y5, Y4
+	VPADDQ      vecdata<>+2048(SB), Y3, Y3
+	VPSRLQ      $0x34, Y3, Y5
+	VORPD       vecdata<>+2112(SB), Y5, Y5
+	VSUBPD      vecdata<>+2176(SB), Y5, Y5
+	VANDPD      vecdata<>+2240(SB), Y3, Y6
+	VPADDQ      vecdata<>+2304(SB), Y6, Y6
+	VSUBPD      Y1, Y6, Y6
+	VANDPD      vecdata<>+2368(SB), Y3, Y3
+	VMOVUPD     vecdata<>+2432(SB), Y7
+	VPSUBQ      Y3, Y7, Y3
+	VMULPD      Y3, Y4, Y3
+	VADDPD      vecdata<>+2496(SB), Y6, Y4
+	VDIVPD      Y4, Y6, Y4
+	VMULPD      Y4, Y4, Y7
+	VMULPD      Y7, Y7, Y8
+	VMOVUPD     vecdata<>+2560(SB), Y9
+	VFMADD213PD vecdata<>+2624(SB), Y8, Y9
+	VFMADD213PD vecdata<>+2688(SB), Y8, Y9
+	VFMADD213PD vecdata<>+2752(SB), Y8, Y9
+	VMOVUPD     vecdata<>+2816(SB), Y10
+	VFMADD213PD vecdata<>+2880(SB), Y8, Y10
+	VFMADD213PD vecdata<>+2944(SB), Y8, Y10
+	VFMADD231PD Y10, Y7, Y9
+	VMULPD      Y6, Y6, Y8
+	VMULPD      vecdata<>+1024(SB), Y8, Y8
+	VFMADD213PD Y8, Y7, Y9
+	VSUBPD      Y1, Y4, Y7
+	VADDPD      Y4, Y4, Y10
+	VFMADD213PD Y1, Y10, Y7
+	VMULPD      Y7, Y3, Y3
+	VFMADD231PD vecdata<>+256(SB), Y5, Y3
+	VFMADD213PD Y3, Y4, Y9
+	VSUBPD      Y9, Y8, Y3
+	VSUBPD      Y6, Y3, Y3
+	VMULPD      vecdata<>+192(SB), Y5, Y4
+	VSUBPD      Y3, Y4, Y3
+	VCMPPD      $0x01, vecdata<>+3008(SB), Y2, Y4
+	VBLENDVPD   Y4, Y3, Y2, Y2
+	VMULPD      vecdata<>+128(SB), Y2, Y2
+	VMOVUPD     Y2, (AX)(BX*1)
+	ADDQ        $0x20, BX
+	CMPQ        BX, DX
+	JLT         loop
 	VZEROUPPER
 	RET
 
@@ -308,43 +427,44 @@ TEXT ·vecRqGradAVX2(SB), NOSPLIT, $0-80
 	SHLQ         $0x03, DI
 	VBROADCASTSD h+48(FP), Y0
 	VMOVUPD      vecdata<>+960(SB), Y1
-	VXORPD       Y2, Y2, Y2
+	VMOVUPD      vecdata<>+1984(SB), Y2
 	VXORPD       Y3, Y3, Y3
 	VXORPD       Y4, Y4, Y4
+	VXORPD       Y5, Y5, Y5
 	XORQ         R8, R8
 
 loop:
-	VMOVUPD      (BX)(R8*1), Y5
-	VMULPD       Y0, Y5, Y6
-	VADDPD       Y1, Y6, Y7
-	VDIVPD       Y7, Y1, Y7
-	VMOVUPD      (CX)(R8*1), Y8
-	VMULPD       (DX)(R8*1), Y8, Y8
-	VADDPD       Y8, Y2, Y2
-	VMULPD       Y7, Y8, Y9
-	VMOVUPD      Y9, (AX)(R8*1)
-	VFMADD231PD  Y5, Y9, Y3
-	VMULPD       Y7, Y6, Y5
-	VSUBPD       (SI)(R8*1), Y5, Y5
-	VFMADD231PD  Y5, Y8, Y4
+	VMOVUPD      (BX)(R8*1), Y6
+	VMULPD       Y0, Y6, Y7
+	VADDPD       Y1, Y7, Y8
+	VDIVPD       Y8, Y1, Y8
+	VMOVUPD      (CX)(R8*1), Y9
+	VMULPD       (DX)(R8*1), Y9, Y9
+	VADDPD       Y9, Y3, Y3
+	VMULPD       Y8, Y9, Y10
+	VMOVUPD      Y10, (AX)(R8*1)
+	VFMADD231PD  Y6, Y10, Y4
+	VMULPD       Y8, Y7, Y6
+	VFNMADD231PD (SI)(R8*1), Y2, Y6
+	VFMADD231PD  Y6, Y9, Y5
 	ADDQ         $0x20, R8
 	CMPQ         R8, DI
 	JLT          loop
-	VEXTRACTF128 $0x01, Y2, X0
-	VADDPD       X0, X2, X2
-	VUNPCKHPD    X2, X2, X0
-	VADDSD       X0, X2, X2
-	VMOVSD       X2, sum+56(FP)
 	VEXTRACTF128 $0x01, Y3, X0
 	VADDPD       X0, X3, X3
 	VUNPCKHPD    X3, X3, X0
 	VADDSD       X0, X3, X3
-	VMOVSD       X3, scale+64(FP)
+	VMOVSD       X3, sum+56(FP)
 	VEXTRACTF128 $0x01, Y4, X0
 	VADDPD       X0, X4, X4
 	VUNPCKHPD    X4, X4, X0
 	VADDSD       X0, X4, X4
-	VMOVSD       X4, shape+72(FP)
+	VMOVSD       X4, scale+64(FP)
+	VEXTRACTF128 $0x01, Y5, X0
+	VADDPD       X0, X5, X5
+	VUNPCKHPD    X5, X5, X0
+	VADDSD       X0, X5, X5
+	VMOVSD       X5, shape+72(FP)
 	VZEROUPPER
 	RET
 
@@ -357,8 +477,8 @@ TEXT ·vecReduceAVX2(SB), NOSPLIT, $0-48
 	SHLQ         $0x03, DX
 	VBROADCASTSD p+24(FP), Y0
 	VBROADCASTSD inv+32(FP), Y1
-	VMOVUPD      vecdata<>+2880(SB), Y2
-	VMOVUPD      vecdata<>+2944(SB), Y3
+	VMOVUPD      vecdata<>+3776(SB), Y2
+	VMOVUPD      vecdata<>+3840(SB), Y3
 	VXORPD       Y4, Y4, Y4
 	XORQ         BX, BX
 
@@ -381,9 +501,9 @@ loop:
 	VZEROUPPER
 	RET
 
-// func vecPerAVX2(v *float64, sq *float64, sc *float64, u *float64, d *float64, n int, il float64, inv float64, s float64)
+// func vecPerAVX2(v *float64, sq *float64, sc *float64, u *float64, d *float64, n int, il float64, slope float64, c float64, s float64)
 // Requires: AVX, AVX2, FMA3
-TEXT ·vecPerAVX2(SB), NOSPLIT, $0-72
+TEXT ·vecPerAVX2(SB), NOSPLIT, $0-80
 	MOVQ         v+0(FP), AX
 	MOVQ         sq+8(FP), CX
 	MOVQ         sc+16(FP), DX
@@ -392,166 +512,154 @@ TEXT ·vecPerAVX2(SB), NOSPLIT, $0-72
 	MOVQ         n+40(FP), DI
 	SHLQ         $0x03, DI
 	VBROADCASTSD il+48(FP), Y0
-	VBROADCASTSD inv+56(FP), Y1
-	VBROADCASTSD s+64(FP), Y2
-	VMOVUPD      vecdata<>+2176(SB), Y3
-	VMOVUPD      vecdata<>+2240(SB), Y4
-	VMOVUPD      vecdata<>+2304(SB), Y5
-	VMOVUPD      vecdata<>+2368(SB), Y6
+	VBROADCASTSD slope+56(FP), Y1
+	VBROADCASTSD c+64(FP), Y2
+	VBROADCASTSD s+72(FP), Y3
+	VMOVUPD      vecdata<>+3264(SB), Y4
+	VMOVUPD      vecdata<>+3072(SB), Y5
 	XORQ         R8, R8
 
 loop:
-	VMOVUPD      (BX)(R8*1), Y7
-	VMULPD       Y7, Y7, Y8
-	VMULPD       Y8, Y8, Y9
-	VMOVUPD      Y3, Y10
-	VFMADD213PD  Y4, Y9, Y10
-	VFMADD213PD  Y5, Y9, Y10
-	VMOVUPD      Y6, Y11
-	VFMADD213PD  vecdata<>+2432(SB), Y9, Y11
-	VFMADD213PD  vecdata<>+2496(SB), Y9, Y11
-	VFMADD213PD  vecdata<>+2560(SB), Y9, Y11
-	VFMADD231PD  Y8, Y10, Y11
-	VFMADD213PD  vecdata<>+2624(SB), Y8, Y11
-	VFMADD213PD  vecdata<>+2688(SB), Y8, Y11
-	VMULPD       Y7, Y11, Y9
-	VFMADD231PD  vecdata<>+2752(SB), Y7, Y9
-	VMULPD       Y9, Y9, Y7
-	VMULPD       Y0, Y7, Y7
-	VMULPD       Y8, Y8, Y10
-	VMOVUPD      vecdata<>+3008(SB), Y11
-	VFMADD213PD  vecdata<>+3072(SB), Y10, Y11
-	VFMADD213PD  vecdata<>+3136(SB), Y10, Y11
-	VFMADD213PD  vecdata<>+3200(SB), Y10, Y11
-	VMOVUPD      vecdata<>+3264(SB), Y12
-	VFMADD213PD  vecdata<>+3328(SB), Y10, Y12
-	VFMADD213PD  vecdata<>+3392(SB), Y10, Y12
-	VFMADD213PD  vecdata<>+3456(SB), Y10, Y12
-	VFMADD231PD  Y8, Y11, Y12
-	VFMADD213PD  vecdata<>+960(SB), Y8, Y12
-	VMULPD       Y12, Y9, Y8
-	VMULPD       Y0, Y8, Y8
-	VMULPD       (SI)(R8*1), Y1, Y9
-	VMULPD       Y9, Y8, Y8
-	VMOVUPD      Y7, (CX)(R8*1)
-	VMOVUPD      Y8, (DX)(R8*1)
-	VMULPD       vecdata<>+3520(SB), Y7, Y7
-	VMOVUPD      vecdata<>+0(SB), Y8
-	VMINPD       Y7, Y8, Y7
-	VMOVUPD      vecdata<>+64(SB), Y8
-	VMAXPD       Y7, Y8, Y7
-	VMULPD       vecdata<>+128(SB), Y7, Y8
-	VROUNDPD     $0x08, Y8, Y8
-	VFNMADD231PD vecdata<>+192(SB), Y8, Y7
-	VFNMADD231PD vecdata<>+256(SB), Y8, Y7
-	VMULPD       Y7, Y7, Y9
-	VMOVUPD      vecdata<>+320(SB), Y10
-	VFMADD213PD  vecdata<>+384(SB), Y9, Y10
-	VFMADD213PD  vecdata<>+448(SB), Y9, Y10
-	VFMADD213PD  vecdata<>+512(SB), Y9, Y10
-	VFMADD213PD  vecdata<>+576(SB), Y9, Y10
-	VMOVUPD      vecdata<>+640(SB), Y11
-	VFMADD213PD  vecdata<>+704(SB), Y9, Y11
-	VFMADD213PD  vecdata<>+768(SB), Y9, Y11
-	VFMADD213PD  vecdata<>+832(SB), Y9, Y11
-	VFMADD213PD  vecdata<>+896(SB), Y9, Y11
-	VFMADD231PD  Y7, Y10, Y11
-	VFMADD213PD  Y7, Y9, Y11
-	VADDPD       vecdata<>+960(SB), Y11, Y7
-	VMOVUPD      Y8, Y9
-	VMOVUPD      vecdata<>+1024(SB), Y10
-	VFMADD213PD  vecdata<>+1088(SB), Y10, Y9
-	VSUBPD       vecdata<>+1088(SB), Y9, Y10
-	VSUBPD       Y10, Y8, Y8
-	VADDPD       vecdata<>+1088(SB), Y8, Y8
-	VPSLLQ       $0x34, Y9, Y9
-	VPSLLQ       $0x34, Y8, Y8
-	VMULPD       Y9, Y7, Y7
-	VMULPD       Y8, Y7, Y7
-	VMULPD       Y2, Y7, Y7
-	VMOVUPD      Y7, (AX)(R8*1)
-	ADDQ         $0x20, R8
-	CMPQ         R8, DI
-	JLT          loop
+	VMOVUPD     (BX)(R8*1), Y6
+	VMULPD      Y6, Y6, Y7
+	VMOVUPD     Y4, Y8
+	VFMADD213PD Y5, Y7, Y8
+	VFMADD213PD vecdata<>+3328(SB), Y7, Y8
+	VFMADD213PD vecdata<>+3136(SB), Y7, Y8
+	VFMADD213PD vecdata<>+3392(SB), Y7, Y8
+	VFMADD213PD vecdata<>+3200(SB), Y7, Y8
+	VFMADD213PD vecdata<>+3456(SB), Y7, Y8
+	VFMADD213PD vecdata<>+3520(SB), Y7, Y8
+	VFMADD213PD vecdata<>+3648(SB), Y7, Y8
+	VMULPD      Y6, Y8, Y6
+	VMULPD      Y7, Y7, Y8
+	VMOVUPD     vecdata<>+3904(SB), Y9
+	VFMADD213PD vecdata<>+3968(SB), Y8, Y9
+	VFMADD213PD vecdata<>+4032(SB), Y8, Y9
+	VFMADD213PD vecdata<>+4096(SB), Y8, Y9
+	VMOVUPD     vecdata<>+4160(SB), Y10
+	VFMADD213PD vecdata<>+4224(SB), Y8, Y10
+	VFMADD213PD vecdata<>+4288(SB), Y8, Y10
+	VFMADD213PD vecdata<>+4352(SB), Y8, Y10
+	VFMADD231PD Y7, Y9, Y10
+	VFMADD213PD vecdata<>+960(SB), Y7, Y10
+	VMULPD      Y10, Y6, Y7
+	VMULPD      Y6, Y6, Y6
+	VMULPD      (SI)(R8*1), Y1, Y8
+	VMULPD      Y8, Y7, Y7
+	VMOVUPD     Y7, (DX)(R8*1)
+	VMULPD      Y0, Y6, Y7
+	VMOVUPD     Y7, (CX)(R8*1)
+	VMULPD      Y2, Y6, Y6
+	VMOVUPD     vecdata<>+1152(SB), Y7
+	VMINPD      Y6, Y7, Y6
+	VMOVUPD     vecdata<>+1216(SB), Y7
+	VMAXPD      Y6, Y7, Y6
+	VROUNDPD    $0x08, Y6, Y7
+	VSUBPD      Y7, Y6, Y6
+	VMULPD      Y6, Y6, Y8
+	VMOVUPD     vecdata<>+1280(SB), Y9
+	VFMADD213PD vecdata<>+1344(SB), Y8, Y9
+	VFMADD213PD vecdata<>+1408(SB), Y8, Y9
+	VFMADD213PD vecdata<>+1472(SB), Y8, Y9
+	VFMADD213PD vecdata<>+1536(SB), Y8, Y9
+	VFMADD213PD vecdata<>+1600(SB), Y8, Y9
+	VMOVUPD     vecdata<>+1664(SB), Y10
+	VFMADD213PD vecdata<>+1728(SB), Y8, Y10
+	VFMADD213PD vecdata<>+1792(SB), Y8, Y10
+	VFMADD213PD vecdata<>+1856(SB), Y8, Y10
+	VFMADD213PD vecdata<>+1920(SB), Y8, Y10
+	VFMADD213PD vecdata<>+1984(SB), Y8, Y10
+	VFMADD231PD Y6, Y9, Y10
+	VFMADD213PD vecdata<>+960(SB), Y6, Y10
+	VMOVUPD     Y7, Y6
+	VMOVUPD     vecdata<>+1024(SB), Y8
+	VFMADD213PD vecdata<>+1088(SB), Y8, Y6
+	VSUBPD      vecdata<>+1088(SB), Y6, Y8
+	VSUBPD      Y8, Y7, Y7
+	VADDPD      vecdata<>+1088(SB), Y7, Y7
+	VPSLLQ      $0x34, Y6, Y6
+	VPSLLQ      $0x34, Y7, Y7
+	VMULPD      Y6, Y10, Y6
+	VMULPD      Y7, Y6, Y6
+	VMULPD      Y3, Y6, Y6
+	VMOVUPD     Y6, (AX)(R8*1)
+	ADDQ        $0x20, R8
+	CMPQ        R8, DI
+	JLT         loop
 	VZEROUPPER
 	RET
 
-// func vecPerValueAVX2(v *float64, u *float64, n int, il float64, s float64)
+// func vecPerValueAVX2(v *float64, u *float64, n int, c float64, s float64)
 // Requires: AVX, AVX2, FMA3
 TEXT ·vecPerValueAVX2(SB), NOSPLIT, $0-40
 	MOVQ         v+0(FP), AX
 	MOVQ         u+8(FP), CX
 	MOVQ         n+16(FP), DX
 	SHLQ         $0x03, DX
-	VBROADCASTSD il+24(FP), Y0
+	VBROADCASTSD c+24(FP), Y0
 	VBROADCASTSD s+32(FP), Y1
-	VMOVUPD      vecdata<>+2176(SB), Y2
-	VMOVUPD      vecdata<>+2240(SB), Y3
-	VMOVUPD      vecdata<>+2304(SB), Y4
-	VMOVUPD      vecdata<>+2368(SB), Y5
-	VMOVUPD      vecdata<>+2432(SB), Y6
+	VMOVUPD      vecdata<>+3264(SB), Y2
+	VMOVUPD      vecdata<>+3072(SB), Y3
+	VMOVUPD      vecdata<>+3328(SB), Y4
+	VMOVUPD      vecdata<>+3136(SB), Y5
 	XORQ         BX, BX
 
 loop:
-	VMOVUPD      (CX)(BX*1), Y7
-	VMULPD       Y7, Y7, Y8
-	VMULPD       Y8, Y8, Y9
-	VMOVUPD      Y2, Y10
-	VFMADD213PD  Y3, Y9, Y10
-	VFMADD213PD  Y4, Y9, Y10
-	VMOVUPD      Y5, Y11
-	VFMADD213PD  Y6, Y9, Y11
-	VFMADD213PD  vecdata<>+2496(SB), Y9, Y11
-	VFMADD213PD  vecdata<>+2560(SB), Y9, Y11
-	VFMADD231PD  Y8, Y10, Y11
-	VFMADD213PD  vecdata<>+2624(SB), Y8, Y11
-	VFMADD213PD  vecdata<>+2688(SB), Y8, Y11
-	VMULPD       Y7, Y11, Y8
-	VFMADD231PD  vecdata<>+2752(SB), Y7, Y8
-	VMULPD       Y8, Y8, Y7
-	VMULPD       Y0, Y7, Y7
-	VMULPD       vecdata<>+3520(SB), Y7, Y7
-	VMOVUPD      vecdata<>+0(SB), Y8
-	VMINPD       Y7, Y8, Y7
-	VMOVUPD      vecdata<>+64(SB), Y8
-	VMAXPD       Y7, Y8, Y7
-	VMULPD       vecdata<>+128(SB), Y7, Y8
-	VROUNDPD     $0x08, Y8, Y8
-	VFNMADD231PD vecdata<>+192(SB), Y8, Y7
-	VFNMADD231PD vecdata<>+256(SB), Y8, Y7
-	VMULPD       Y7, Y7, Y9
-	VMOVUPD      vecdata<>+320(SB), Y10
-	VFMADD213PD  vecdata<>+384(SB), Y9, Y10
-	VFMADD213PD  vecdata<>+448(SB), Y9, Y10
-	VFMADD213PD  vecdata<>+512(SB), Y9, Y10
-	VFMADD213PD  vecdata<>+576(SB), Y9, Y10
-	VMOVUPD      vecdata<>+640(SB), Y11
-	VFMADD213PD  vecdata<>+704(SB), Y9, Y11
-	VFMADD213PD  vecdata<>+768(SB), Y9, Y11
-	VFMADD213PD  vecdata<>+832(SB), Y9, Y11
-	VFMADD213PD  vecdata<>+896(SB), Y9, Y11
-	VFMADD231PD  Y7, Y10, Y11
-	VFMADD213PD  Y7, Y9, Y11
-	VADDPD       vecdata<>+960(SB), Y11, Y7
-	VMOVUPD      Y8, Y9
-	VMOVUPD      vecdata<>+1024(SB), Y10
-	VFMADD213PD  vecdata<>+1088(SB), Y10, Y9
-	VSUBPD       vecdata<>+1088(SB), Y9, Y10
-	VSUBPD       Y10, Y8, Y8
-	VADDPD       vecdata<>+1088(SB), Y8, Y8
-	VPSLLQ       $0x34, Y9, Y9
-	VPSLLQ       $0x34, Y8, Y8
-	VMULPD       Y9, Y7, Y7
-	VMULPD       Y8, Y7, Y7
-	VMULPD       Y1, Y7, Y7
-	VMOVUPD      Y7, (AX)(BX*1)
-	ADDQ         $0x20, BX
-	CMPQ         BX, DX
-	JLT          loop
+	VMOVUPD     (CX)(BX*1), Y6
+	VMULPD      Y6, Y6, Y7
+	VMOVUPD     Y2, Y8
+	VFMADD213PD Y3, Y7, Y8
+	VFMADD213PD Y4, Y7, Y8
+	VFMADD213PD Y5, Y7, Y8
+	VFMADD213PD vecdata<>+3392(SB), Y7, Y8
+	VFMADD213PD vecdata<>+3200(SB), Y7, Y8
+	VFMADD213PD vecdata<>+3456(SB), Y7, Y8
+	VFMADD213PD vecdata<>+3520(SB), Y7, Y8
+	VFMADD213PD vecdata<>+3648(SB), Y7, Y8
+	VMULPD      Y6, Y8, Y6
+	VMULPD      Y6, Y6, Y6
+	VMULPD      Y0, Y6, Y6
+	VMOVUPD     vecdata<>+1152(SB), Y7
+	VMINPD      Y6, Y7, Y6
+	VMOVUPD     vecdata<>+1216(SB), Y7
+	VMAXPD      Y6, Y7, Y6
+	VROUNDPD    $0x08, Y6, Y7
+	VSUBPD      Y7, Y6, Y6
+	VMULPD      Y6, Y6, Y8
+	VMOVUPD     vecdata<>+1280(SB), Y9
+	VFMADD213PD vecdata<>+1344(SB), Y8, Y9
+	VFMADD213PD vecdata<>+1408(SB), Y8, Y9
+	VFMADD213PD vecdata<>+1472(SB), Y8, Y9
+	VFMADD213PD vecdata<>+1536(SB), Y8, Y9
+	VFMADD213PD vecdata<>+1600(SB), Y8, Y9
+	VMOVUPD     vecdata<>+1664(SB), Y10
+	VFMADD213PD vecdata<>+1728(SB), Y8, Y10
+	VFMADD213PD vecdata<>+1792(SB), Y8, Y10
+	VFMADD213PD vecdata<>+1856(SB), Y8, Y10
+	VFMADD213PD vecdata<>+1920(SB), Y8, Y10
+	VFMADD213PD vecdata<>+1984(SB), Y8, Y10
+	VFMADD231PD Y6, Y9, Y10
+	VFMADD213PD vecdata<>+960(SB), Y6, Y10
+	VMOVUPD     Y7, Y6
+	VMOVUPD     vecdata<>+1024(SB), Y8
+	VFMADD213PD vecdata<>+1088(SB), Y8, Y6
+	VSUBPD      vecdata<>+1088(SB), Y6, Y8
+	VSUBPD      Y8, Y7, Y7
+	VADDPD      vecdata<>+1088(SB), Y7, Y7
+	VPSLLQ      $0x34, Y6, Y6
+	VPSLLQ      $0x34, Y7, Y7
+	VMULPD      Y6, Y10, Y6
+	VMULPD      Y7, Y6, Y6
+	VMULPD      Y1, Y6, Y6
+	VMOVUPD     Y6, (AX)(BX*1)
+	ADDQ        $0x20, BX
+	CMPQ        BX, DX
+	JLT         loop
 	VZEROUPPER
 	RET
 
-// func vecPerAddAVX2(sq *float64, sc *float64, u *float64, d *float64, n int, il float64, inv float64)
+// func vecPerAddAVX2(sq *float64, sc *float64, u *float64, d *float64, n int, il float64, slope float64)
 // Requires: AVX, FMA3
 TEXT ·vecPerAddAVX2(SB), NOSPLIT, $0-56
 	MOVQ         sq+0(FP), AX
@@ -561,48 +669,43 @@ TEXT ·vecPerAddAVX2(SB), NOSPLIT, $0-56
 	MOVQ         n+32(FP), SI
 	SHLQ         $0x03, SI
 	VBROADCASTSD il+40(FP), Y0
-	VBROADCASTSD inv+48(FP), Y1
-	VMOVUPD      vecdata<>+2176(SB), Y2
-	VMOVUPD      vecdata<>+2240(SB), Y3
-	VMOVUPD      vecdata<>+2304(SB), Y4
-	VMOVUPD      vecdata<>+2368(SB), Y5
-	VMOVUPD      vecdata<>+2432(SB), Y6
+	VBROADCASTSD slope+48(FP), Y1
+	VMOVUPD      vecdata<>+3264(SB), Y2
+	VMOVUPD      vecdata<>+3072(SB), Y3
+	VMOVUPD      vecdata<>+3328(SB), Y4
+	VMOVUPD      vecdata<>+3136(SB), Y5
+	VMOVUPD      vecdata<>+3392(SB), Y6
 	XORQ         DI, DI
 
 loop:
 	VMOVUPD     (DX)(DI*1), Y7
 	VMULPD      Y7, Y7, Y8
+	VMOVUPD     Y2, Y9
+	VFMADD213PD Y3, Y8, Y9
+	VFMADD213PD Y4, Y8, Y9
+	VFMADD213PD Y5, Y8, Y9
+	VFMADD213PD Y6, Y8, Y9
+	VFMADD213PD vecdata<>+3200(SB), Y8, Y9
+	VFMADD213PD vecdata<>+3456(SB), Y8, Y9
+	VFMADD213PD vecdata<>+3520(SB), Y8, Y9
+	VFMADD213PD vecdata<>+3648(SB), Y8, Y9
+	VMULPD      Y7, Y9, Y7
 	VMULPD      Y8, Y8, Y9
-	VMOVUPD     Y2, Y10
-	VFMADD213PD Y3, Y9, Y10
-	VFMADD213PD Y4, Y9, Y10
-	VMOVUPD     Y5, Y11
-	VFMADD213PD Y6, Y9, Y11
-	VFMADD213PD vecdata<>+2496(SB), Y9, Y11
-	VFMADD213PD vecdata<>+2560(SB), Y9, Y11
+	VMOVUPD     vecdata<>+3904(SB), Y10
+	VFMADD213PD vecdata<>+3968(SB), Y9, Y10
+	VFMADD213PD vecdata<>+4032(SB), Y9, Y10
+	VFMADD213PD vecdata<>+4096(SB), Y9, Y10
+	VMOVUPD     vecdata<>+4160(SB), Y11
+	VFMADD213PD vecdata<>+4224(SB), Y9, Y11
+	VFMADD213PD vecdata<>+4288(SB), Y9, Y11
+	VFMADD213PD vecdata<>+4352(SB), Y9, Y11
 	VFMADD231PD Y8, Y10, Y11
-	VFMADD213PD vecdata<>+2624(SB), Y8, Y11
-	VFMADD213PD vecdata<>+2688(SB), Y8, Y11
-	VMULPD      Y7, Y11, Y9
-	VFMADD231PD vecdata<>+2752(SB), Y7, Y9
-	VMULPD      Y9, Y9, Y7
-	VMULPD      Y0, Y7, Y7
-	VMULPD      Y8, Y8, Y10
-	VMOVUPD     vecdata<>+3008(SB), Y11
-	VFMADD213PD vecdata<>+3072(SB), Y10, Y11
-	VFMADD213PD vecdata<>+3136(SB), Y10, Y11
-	VFMADD213PD vecdata<>+3200(SB), Y10, Y11
-	VMOVUPD     vecdata<>+3264(SB), Y12
-	VFMADD213PD vecdata<>+3328(SB), Y10, Y12
-	VFMADD213PD vecdata<>+3392(SB), Y10, Y12
-	VFMADD213PD vecdata<>+3456(SB), Y10, Y12
-	VFMADD231PD Y8, Y11, Y12
-	VFMADD213PD vecdata<>+960(SB), Y8, Y12
-	VMULPD      Y12, Y9, Y8
-	VMULPD      Y0, Y8, Y8
+	VFMADD213PD vecdata<>+960(SB), Y8, Y11
+	VMULPD      Y11, Y7, Y8
+	VMULPD      Y7, Y7, Y7
 	VMULPD      (BX)(DI*1), Y1, Y9
 	VMULPD      Y9, Y8, Y8
-	VADDPD      (AX)(DI*1), Y7, Y7
+	VFMADD213PD (AX)(DI*1), Y0, Y7
 	VMOVUPD     Y7, (AX)(DI*1)
 	VADDPD      (CX)(DI*1), Y8, Y7
 	VMOVUPD     Y7, (CX)(DI*1)
@@ -622,11 +725,11 @@ TEXT ·vecCosineAVX2(SB), NOSPLIT, $0-48
 	SHLQ         $0x03, BX
 	VBROADCASTSD s+32(FP), Y0
 	VBROADCASTSD slopeScale+40(FP), Y1
-	VMOVUPD      vecdata<>+2176(SB), Y2
-	VMOVUPD      vecdata<>+2240(SB), Y3
-	VMOVUPD      vecdata<>+2304(SB), Y4
-	VMOVUPD      vecdata<>+2368(SB), Y5
-	VMOVUPD      vecdata<>+2432(SB), Y6
+	VMOVUPD      vecdata<>+3072(SB), Y2
+	VMOVUPD      vecdata<>+3136(SB), Y3
+	VMOVUPD      vecdata<>+3200(SB), Y4
+	VMOVUPD      vecdata<>+3264(SB), Y5
+	VMOVUPD      vecdata<>+3328(SB), Y6
 	XORQ         SI, SI
 
 loop:
@@ -640,22 +743,22 @@ loop:
 	VFMADD213PD Y4, Y9, Y10
 	VMOVUPD     Y5, Y11
 	VFMADD213PD Y6, Y9, Y11
-	VFMADD213PD vecdata<>+2496(SB), Y9, Y11
-	VFMADD213PD vecdata<>+2560(SB), Y9, Y11
+	VFMADD213PD vecdata<>+3392(SB), Y9, Y11
+	VFMADD213PD vecdata<>+3456(SB), Y9, Y11
 	VFMADD231PD Y8, Y10, Y11
-	VFMADD213PD vecdata<>+2624(SB), Y8, Y11
-	VFMADD213PD vecdata<>+2688(SB), Y8, Y11
+	VFMADD213PD vecdata<>+3520(SB), Y8, Y11
+	VFMADD213PD vecdata<>+3584(SB), Y8, Y11
 	VMULPD      Y7, Y11, Y9
-	VFMADD231PD vecdata<>+2752(SB), Y7, Y9
+	VFMADD231PD vecdata<>+3648(SB), Y7, Y9
 	VMULPD      Y8, Y8, Y7
-	VMOVUPD     vecdata<>+3008(SB), Y10
-	VFMADD213PD vecdata<>+3072(SB), Y7, Y10
-	VFMADD213PD vecdata<>+3136(SB), Y7, Y10
-	VFMADD213PD vecdata<>+3200(SB), Y7, Y10
-	VMOVUPD     vecdata<>+3264(SB), Y11
-	VFMADD213PD vecdata<>+3328(SB), Y7, Y11
-	VFMADD213PD vecdata<>+3392(SB), Y7, Y11
-	VFMADD213PD vecdata<>+3456(SB), Y7, Y11
+	VMOVUPD     vecdata<>+3904(SB), Y10
+	VFMADD213PD vecdata<>+3968(SB), Y7, Y10
+	VFMADD213PD vecdata<>+4032(SB), Y7, Y10
+	VFMADD213PD vecdata<>+4096(SB), Y7, Y10
+	VMOVUPD     vecdata<>+4160(SB), Y11
+	VFMADD213PD vecdata<>+4224(SB), Y7, Y11
+	VFMADD213PD vecdata<>+4288(SB), Y7, Y11
+	VFMADD213PD vecdata<>+4352(SB), Y7, Y11
 	VFMADD231PD Y8, Y10, Y11
 	VFMADD213PD vecdata<>+960(SB), Y8, Y11
 	VADDPD      Y9, Y9, Y7
@@ -663,7 +766,7 @@ loop:
 	VMULPD      Y1, Y7, Y7
 	VMOVUPD     Y7, (CX)(SI*1)
 	VMULPD      Y9, Y9, Y7
-	VMULPD      vecdata<>+3520(SB), Y7, Y7
+	VMULPD      vecdata<>+4416(SB), Y7, Y7
 	VADDPD      vecdata<>+960(SB), Y7, Y7
 	VMULPD      Y0, Y7, Y7
 	VMOVUPD     Y7, (AX)(SI*1)
@@ -838,53 +941,51 @@ TEXT ·vecMatern12AVX2(SB), NOSPLIT, $0-40
 	SHLQ         $0x03, DX
 	VBROADCASTSD c+24(FP), Y0
 	VBROADCASTSD variance+32(FP), Y1
-	VMOVUPD      vecdata<>+3584(SB), Y2
-	VMOVUPD      vecdata<>+0(SB), Y3
-	VMOVUPD      vecdata<>+64(SB), Y4
-	VMOVUPD      vecdata<>+128(SB), Y5
-	VMOVUPD      vecdata<>+192(SB), Y6
+	VMOVUPD      vecdata<>+4480(SB), Y2
+	VMOVUPD      vecdata<>+1152(SB), Y3
+	VMOVUPD      vecdata<>+1216(SB), Y4
+	VMOVUPD      vecdata<>+1280(SB), Y5
 	XORQ         BX, BX
 
 loop:
-	VMOVUPD      (CX)(BX*1), Y7
-	VMULPD       Y7, Y0, Y7
-	VSQRTPD      Y7, Y7
-	VMULPD       Y2, Y7, Y7
-	VMINPD       Y7, Y3, Y7
-	VMAXPD       Y7, Y4, Y7
-	VMULPD       Y5, Y7, Y8
-	VROUNDPD     $0x08, Y8, Y8
-	VFNMADD231PD Y6, Y8, Y7
-	VFNMADD231PD vecdata<>+256(SB), Y8, Y7
-	VMULPD       Y7, Y7, Y9
-	VMOVUPD      vecdata<>+320(SB), Y10
-	VFMADD213PD  vecdata<>+384(SB), Y9, Y10
-	VFMADD213PD  vecdata<>+448(SB), Y9, Y10
-	VFMADD213PD  vecdata<>+512(SB), Y9, Y10
-	VFMADD213PD  vecdata<>+576(SB), Y9, Y10
-	VMOVUPD      vecdata<>+640(SB), Y11
-	VFMADD213PD  vecdata<>+704(SB), Y9, Y11
-	VFMADD213PD  vecdata<>+768(SB), Y9, Y11
-	VFMADD213PD  vecdata<>+832(SB), Y9, Y11
-	VFMADD213PD  vecdata<>+896(SB), Y9, Y11
-	VFMADD231PD  Y7, Y10, Y11
-	VFMADD213PD  Y7, Y9, Y11
-	VADDPD       vecdata<>+960(SB), Y11, Y7
-	VMOVUPD      Y8, Y9
-	VMOVUPD      vecdata<>+1024(SB), Y10
-	VFMADD213PD  vecdata<>+1088(SB), Y10, Y9
-	VSUBPD       vecdata<>+1088(SB), Y9, Y10
-	VSUBPD       Y10, Y8, Y8
-	VADDPD       vecdata<>+1088(SB), Y8, Y8
-	VPSLLQ       $0x34, Y9, Y9
-	VPSLLQ       $0x34, Y8, Y8
-	VMULPD       Y9, Y7, Y7
-	VMULPD       Y8, Y7, Y7
-	VMULPD       Y1, Y7, Y7
-	VMOVUPD      Y7, (AX)(BX*1)
-	ADDQ         $0x20, BX
-	CMPQ         BX, DX
-	JLT          loop
+	VMOVUPD     (CX)(BX*1), Y6
+	VMULPD      Y6, Y0, Y6
+	VSQRTPD     Y6, Y6
+	VMULPD      Y2, Y6, Y6
+	VMINPD      Y6, Y3, Y6
+	VMAXPD      Y6, Y4, Y6
+	VROUNDPD    $0x08, Y6, Y7
+	VSUBPD      Y7, Y6, Y6
+	VMULPD      Y6, Y6, Y8
+	VMOVUPD     Y5, Y9
+	VFMADD213PD vecdata<>+1344(SB), Y8, Y9
+	VFMADD213PD vecdata<>+1408(SB), Y8, Y9
+	VFMADD213PD vecdata<>+1472(SB), Y8, Y9
+	VFMADD213PD vecdata<>+1536(SB), Y8, Y9
+	VFMADD213PD vecdata<>+1600(SB), Y8, Y9
+	VMOVUPD     vecdata<>+1664(SB), Y10
+	VFMADD213PD vecdata<>+1728(SB), Y8, Y10
+	VFMADD213PD vecdata<>+1792(SB), Y8, Y10
+	VFMADD213PD vecdata<>+1856(SB), Y8, Y10
+	VFMADD213PD vecdata<>+1920(SB), Y8, Y10
+	VFMADD213PD vecdata<>+1984(SB), Y8, Y10
+	VFMADD231PD Y6, Y9, Y10
+	VFMADD213PD vecdata<>+960(SB), Y6, Y10
+	VMOVUPD     Y7, Y6
+	VMOVUPD     vecdata<>+1024(SB), Y8
+	VFMADD213PD vecdata<>+1088(SB), Y8, Y6
+	VSUBPD      vecdata<>+1088(SB), Y6, Y8
+	VSUBPD      Y8, Y7, Y7
+	VADDPD      vecdata<>+1088(SB), Y7, Y7
+	VPSLLQ      $0x34, Y6, Y6
+	VPSLLQ      $0x34, Y7, Y7
+	VMULPD      Y6, Y10, Y6
+	VMULPD      Y7, Y6, Y6
+	VMULPD      Y1, Y6, Y6
+	VMOVUPD     Y6, (AX)(BX*1)
+	ADDQ        $0x20, BX
+	CMPQ        BX, DX
+	JLT         loop
 	VZEROUPPER
 	RET
 
@@ -898,7 +999,7 @@ TEXT ·vecMatern12GradAVX2(SB), NOSPLIT, $0-64
 	MOVQ         n+32(FP), SI
 	SHLQ         $0x03, SI
 	VBROADCASTSD c+40(FP), Y0
-	VMOVUPD      vecdata<>+3648(SB), Y1
+	VMOVUPD      vecdata<>+4544(SB), Y1
 	VXORPD       Y2, Y2, Y2
 	VXORPD       Y3, Y3, Y3
 	XORQ         DI, DI
@@ -940,56 +1041,54 @@ TEXT ·vecMatern32AVX2(SB), NOSPLIT, $0-40
 	SHLQ         $0x03, DX
 	VBROADCASTSD c+24(FP), Y0
 	VBROADCASTSD variance+32(FP), Y1
-	VMOVUPD      vecdata<>+3712(SB), Y2
-	VMOVUPD      vecdata<>+3584(SB), Y3
-	VMOVUPD      vecdata<>+0(SB), Y4
-	VMOVUPD      vecdata<>+64(SB), Y5
-	VMOVUPD      vecdata<>+128(SB), Y6
+	VMOVUPD      vecdata<>+4608(SB), Y2
+	VMOVUPD      vecdata<>+4480(SB), Y3
+	VMOVUPD      vecdata<>+1152(SB), Y4
+	VMOVUPD      vecdata<>+1216(SB), Y5
 	XORQ         BX, BX
 
 loop:
-	VMOVUPD      (CX)(BX*1), Y7
-	VMULPD       Y7, Y0, Y7
-	VSQRTPD      Y7, Y7
-	VMULPD       Y2, Y7, Y7
-	VMULPD       Y3, Y7, Y8
-	VMINPD       Y8, Y4, Y8
-	VMAXPD       Y8, Y5, Y8
-	VMULPD       Y6, Y8, Y9
-	VROUNDPD     $0x08, Y9, Y9
-	VFNMADD231PD vecdata<>+192(SB), Y9, Y8
-	VFNMADD231PD vecdata<>+256(SB), Y9, Y8
-	VMULPD       Y8, Y8, Y10
-	VMOVUPD      vecdata<>+320(SB), Y11
-	VFMADD213PD  vecdata<>+384(SB), Y10, Y11
-	VFMADD213PD  vecdata<>+448(SB), Y10, Y11
-	VFMADD213PD  vecdata<>+512(SB), Y10, Y11
-	VFMADD213PD  vecdata<>+576(SB), Y10, Y11
-	VMOVUPD      vecdata<>+640(SB), Y12
-	VFMADD213PD  vecdata<>+704(SB), Y10, Y12
-	VFMADD213PD  vecdata<>+768(SB), Y10, Y12
-	VFMADD213PD  vecdata<>+832(SB), Y10, Y12
-	VFMADD213PD  vecdata<>+896(SB), Y10, Y12
-	VFMADD231PD  Y8, Y11, Y12
-	VFMADD213PD  Y8, Y10, Y12
-	VADDPD       vecdata<>+960(SB), Y12, Y8
-	VMOVUPD      Y9, Y10
-	VMOVUPD      vecdata<>+1024(SB), Y11
-	VFMADD213PD  vecdata<>+1088(SB), Y11, Y10
-	VSUBPD       vecdata<>+1088(SB), Y10, Y11
-	VSUBPD       Y11, Y9, Y9
-	VADDPD       vecdata<>+1088(SB), Y9, Y9
-	VPSLLQ       $0x34, Y10, Y10
-	VPSLLQ       $0x34, Y9, Y9
-	VMULPD       Y10, Y8, Y8
-	VMULPD       Y9, Y8, Y8
-	VMULPD       Y1, Y8, Y8
-	VADDPD       vecdata<>+960(SB), Y7, Y7
-	VMULPD       Y7, Y8, Y7
-	VMOVUPD      Y7, (AX)(BX*1)
-	ADDQ         $0x20, BX
-	CMPQ         BX, DX
-	JLT          loop
+	VMOVUPD     (CX)(BX*1), Y6
+	VMULPD      Y6, Y0, Y6
+	VSQRTPD     Y6, Y6
+	VMULPD      Y2, Y6, Y6
+	VMULPD      Y3, Y6, Y7
+	VMINPD      Y7, Y4, Y7
+	VMAXPD      Y7, Y5, Y7
+	VROUNDPD    $0x08, Y7, Y8
+	VSUBPD      Y8, Y7, Y7
+	VMULPD      Y7, Y7, Y9
+	VMOVUPD     vecdata<>+1280(SB), Y10
+	VFMADD213PD vecdata<>+1344(SB), Y9, Y10
+	VFMADD213PD vecdata<>+1408(SB), Y9, Y10
+	VFMADD213PD vecdata<>+1472(SB), Y9, Y10
+	VFMADD213PD vecdata<>+1536(SB), Y9, Y10
+	VFMADD213PD vecdata<>+1600(SB), Y9, Y10
+	VMOVUPD     vecdata<>+1664(SB), Y11
+	VFMADD213PD vecdata<>+1728(SB), Y9, Y11
+	VFMADD213PD vecdata<>+1792(SB), Y9, Y11
+	VFMADD213PD vecdata<>+1856(SB), Y9, Y11
+	VFMADD213PD vecdata<>+1920(SB), Y9, Y11
+	VFMADD213PD vecdata<>+1984(SB), Y9, Y11
+	VFMADD231PD Y7, Y10, Y11
+	VFMADD213PD vecdata<>+960(SB), Y7, Y11
+	VMOVUPD     Y8, Y7
+	VMOVUPD     vecdata<>+1024(SB), Y9
+	VFMADD213PD vecdata<>+1088(SB), Y9, Y7
+	VSUBPD      vecdata<>+1088(SB), Y7, Y9
+	VSUBPD      Y9, Y8, Y8
+	VADDPD      vecdata<>+1088(SB), Y8, Y8
+	VPSLLQ      $0x34, Y7, Y7
+	VPSLLQ      $0x34, Y8, Y8
+	VMULPD      Y7, Y11, Y7
+	VMULPD      Y8, Y7, Y7
+	VMULPD      Y1, Y7, Y7
+	VADDPD      vecdata<>+960(SB), Y6, Y6
+	VMULPD      Y6, Y7, Y6
+	VMOVUPD     Y6, (AX)(BX*1)
+	ADDQ        $0x20, BX
+	CMPQ        BX, DX
+	JLT         loop
 	VZEROUPPER
 	RET
 
@@ -1003,8 +1102,8 @@ TEXT ·vecMatern32GradAVX2(SB), NOSPLIT, $0-64
 	MOVQ         n+32(FP), SI
 	SHLQ         $0x03, SI
 	VBROADCASTSD c+40(FP), Y0
-	VMOVUPD      vecdata<>+3712(SB), Y1
-	VMOVUPD      vecdata<>+3776(SB), Y2
+	VMOVUPD      vecdata<>+4608(SB), Y1
+	VMOVUPD      vecdata<>+4672(SB), Y2
 	VMOVUPD      vecdata<>+960(SB), Y3
 	VXORPD       Y4, Y4, Y4
 	VXORPD       Y5, Y5, Y5
@@ -1048,58 +1147,56 @@ TEXT ·vecMatern52AVX2(SB), NOSPLIT, $0-40
 	SHLQ         $0x03, DX
 	VBROADCASTSD c+24(FP), Y0
 	VBROADCASTSD variance+32(FP), Y1
-	VMOVUPD      vecdata<>+3840(SB), Y2
-	VMOVUPD      vecdata<>+3584(SB), Y3
-	VMOVUPD      vecdata<>+0(SB), Y4
-	VMOVUPD      vecdata<>+64(SB), Y5
-	VMOVUPD      vecdata<>+128(SB), Y6
+	VMOVUPD      vecdata<>+4736(SB), Y2
+	VMOVUPD      vecdata<>+4480(SB), Y3
+	VMOVUPD      vecdata<>+1152(SB), Y4
+	VMOVUPD      vecdata<>+1216(SB), Y5
 	XORQ         BX, BX
 
 loop:
-	VMOVUPD      (CX)(BX*1), Y7
-	VMULPD       Y7, Y0, Y7
-	VSQRTPD      Y7, Y7
-	VMULPD       Y2, Y7, Y7
-	VMULPD       Y3, Y7, Y8
-	VMINPD       Y8, Y4, Y8
-	VMAXPD       Y8, Y5, Y8
-	VMULPD       Y6, Y8, Y9
-	VROUNDPD     $0x08, Y9, Y9
-	VFNMADD231PD vecdata<>+192(SB), Y9, Y8
-	VFNMADD231PD vecdata<>+256(SB), Y9, Y8
-	VMULPD       Y8, Y8, Y10
-	VMOVUPD      vecdata<>+320(SB), Y11
-	VFMADD213PD  vecdata<>+384(SB), Y10, Y11
-	VFMADD213PD  vecdata<>+448(SB), Y10, Y11
-	VFMADD213PD  vecdata<>+512(SB), Y10, Y11
-	VFMADD213PD  vecdata<>+576(SB), Y10, Y11
-	VMOVUPD      vecdata<>+640(SB), Y12
-	VFMADD213PD  vecdata<>+704(SB), Y10, Y12
-	VFMADD213PD  vecdata<>+768(SB), Y10, Y12
-	VFMADD213PD  vecdata<>+832(SB), Y10, Y12
-	VFMADD213PD  vecdata<>+896(SB), Y10, Y12
-	VFMADD231PD  Y8, Y11, Y12
-	VFMADD213PD  Y8, Y10, Y12
-	VADDPD       vecdata<>+960(SB), Y12, Y8
-	VMOVUPD      Y9, Y10
-	VMOVUPD      vecdata<>+1024(SB), Y11
-	VFMADD213PD  vecdata<>+1088(SB), Y11, Y10
-	VSUBPD       vecdata<>+1088(SB), Y10, Y11
-	VSUBPD       Y11, Y9, Y9
-	VADDPD       vecdata<>+1088(SB), Y9, Y9
-	VPSLLQ       $0x34, Y10, Y10
-	VPSLLQ       $0x34, Y9, Y9
-	VMULPD       Y10, Y8, Y8
-	VMULPD       Y9, Y8, Y8
-	VMULPD       Y1, Y8, Y8
-	VMULPD       vecdata<>+3904(SB), Y7, Y9
-	VFMADD213PD  Y7, Y7, Y9
-	VADDPD       vecdata<>+960(SB), Y9, Y7
-	VMULPD       Y7, Y8, Y7
-	VMOVUPD      Y7, (AX)(BX*1)
-	ADDQ         $0x20, BX
-	CMPQ         BX, DX
-	JLT          loop
+	VMOVUPD     (CX)(BX*1), Y6
+	VMULPD      Y6, Y0, Y6
+	VSQRTPD     Y6, Y6
+	VMULPD      Y2, Y6, Y6
+	VMULPD      Y3, Y6, Y7
+	VMINPD      Y7, Y4, Y7
+	VMAXPD      Y7, Y5, Y7
+	VROUNDPD    $0x08, Y7, Y8
+	VSUBPD      Y8, Y7, Y7
+	VMULPD      Y7, Y7, Y9
+	VMOVUPD     vecdata<>+1280(SB), Y10
+	VFMADD213PD vecdata<>+1344(SB), Y9, Y10
+	VFMADD213PD vecdata<>+1408(SB), Y9, Y10
+	VFMADD213PD vecdata<>+1472(SB), Y9, Y10
+	VFMADD213PD vecdata<>+1536(SB), Y9, Y10
+	VFMADD213PD vecdata<>+1600(SB), Y9, Y10
+	VMOVUPD     vecdata<>+1664(SB), Y11
+	VFMADD213PD vecdata<>+1728(SB), Y9, Y11
+	VFMADD213PD vecdata<>+1792(SB), Y9, Y11
+	VFMADD213PD vecdata<>+1856(SB), Y9, Y11
+	VFMADD213PD vecdata<>+1920(SB), Y9, Y11
+	VFMADD213PD vecdata<>+1984(SB), Y9, Y11
+	VFMADD231PD Y7, Y10, Y11
+	VFMADD213PD vecdata<>+960(SB), Y7, Y11
+	VMOVUPD     Y8, Y7
+	VMOVUPD     vecdata<>+1024(SB), Y9
+	VFMADD213PD vecdata<>+1088(SB), Y9, Y7
+	VSUBPD      vecdata<>+1088(SB), Y7, Y9
+	VSUBPD      Y9, Y8, Y8
+	VADDPD      vecdata<>+1088(SB), Y8, Y8
+	VPSLLQ      $0x34, Y7, Y7
+	VPSLLQ      $0x34, Y8, Y8
+	VMULPD      Y7, Y11, Y7
+	VMULPD      Y8, Y7, Y7
+	VMULPD      Y1, Y7, Y7
+	VMULPD      vecdata<>+4800(SB), Y6, Y8
+	VFMADD213PD Y6, Y6, Y8
+	VADDPD      vecdata<>+960(SB), Y8, Y6
+	VMULPD      Y6, Y7, Y6
+	VMOVUPD     Y6, (AX)(BX*1)
+	ADDQ        $0x20, BX
+	CMPQ        BX, DX
+	JLT         loop
 	VZEROUPPER
 	RET
 
@@ -1113,9 +1210,9 @@ TEXT ·vecMatern52GradAVX2(SB), NOSPLIT, $0-64
 	MOVQ         n+32(FP), SI
 	SHLQ         $0x03, SI
 	VBROADCASTSD c+40(FP), Y0
-	VMOVUPD      vecdata<>+3840(SB), Y1
-	VMOVUPD      vecdata<>+3776(SB), Y2
-	VMOVUPD      vecdata<>+3968(SB), Y3
+	VMOVUPD      vecdata<>+4736(SB), Y1
+	VMOVUPD      vecdata<>+4672(SB), Y2
+	VMOVUPD      vecdata<>+4864(SB), Y3
 	VMOVUPD      vecdata<>+960(SB), Y4
 	VXORPD       Y5, Y5, Y5
 	VXORPD       Y6, Y6, Y6
@@ -1322,18 +1419,18 @@ TEXT ·vecExpAVX512(SB), NOSPLIT, $0-40
 	SHLQ         $0x03, DX
 	VBROADCASTSD c+24(FP), Z0
 	VBROADCASTSD s+32(FP), Z1
-	VMOVUPD      vecdata<>+4032(SB), Z2
-	VMOVUPD      vecdata<>+4096(SB), Z3
+	VMOVUPD      vecdata<>+4928(SB), Z2
+	VMOVUPD      vecdata<>+4992(SB), Z3
 	VMOVUPD      vecdata<>+128(SB), Z4
-	VMOVUPD      vecdata<>+4160(SB), Z5
+	VMOVUPD      vecdata<>+5056(SB), Z5
 	VMOVUPD      vecdata<>+192(SB), Z6
 	VMOVUPD      vecdata<>+256(SB), Z7
-	VMOVUPD      vecdata<>+4224(SB), Z8
-	VMOVUPD      vecdata<>+4288(SB), Z9
-	VMOVUPD      vecdata<>+4352(SB), Z10
-	VMOVUPD      vecdata<>+4416(SB), Z11
-	VMOVUPD      vecdata<>+4480(SB), Z12
-	VMOVUPD      vecdata<>+4544(SB), Z13
+	VMOVUPD      vecdata<>+5120(SB), Z8
+	VMOVUPD      vecdata<>+5184(SB), Z9
+	VMOVUPD      vecdata<>+5248(SB), Z10
+	VMOVUPD      vecdata<>+5312(SB), Z11
+	VMOVUPD      vecdata<>+5376(SB), Z12
+	VMOVUPD      vecdata<>+5440(SB), Z13
 	XORQ         BX, BX
 
 loop:
@@ -1367,6 +1464,50 @@ loop:
 	VZEROUPPER
 	RET
 
+// func vecPowerAVX512(dst *float64, x *float64, n int, c float64, s float64)
+// Requires: AVX, AVX512F
+TEXT ·vecPowerAVX512(SB), NOSPLIT, $0-40
+	MOVQ         dst+0(FP), AX
+	MOVQ         x+8(FP), CX
+	MOVQ         n+16(FP), DX
+	SHLQ         $0x03, DX
+	VBROADCASTSD c+24(FP), Z0
+	VBROADCASTSD s+32(FP), Z1
+	VMOVUPD      vecdata<>+5504(SB), Z2
+	VMOVUPD      vecdata<>+5568(SB), Z3
+	VMOVUPD      vecdata<>+5632(SB), Z4
+	VMOVUPD      vecdata<>+5696(SB), Z5
+	VMOVUPD      vecdata<>+5760(SB), Z6
+	VMOVUPD      vecdata<>+5824(SB), Z7
+	VMOVUPD      vecdata<>+5888(SB), Z8
+	VMOVUPD      vecdata<>+5952(SB), Z9
+	VMULPD       vectables<>+128(SB), Z1, Z10
+	VMULPD       vectables<>+192(SB), Z1, Z1
+	XORQ         BX, BX
+
+loop:
+	VMULPD      (CX)(BX*1), Z0, Z11
+	VMAXPD      Z11, Z2, Z11
+	VADDPD      Z3, Z11, Z12
+	VSUBPD      Z3, Z12, Z13
+	VSUBPD      Z13, Z11, Z11
+	VPERMI2PD   Z1, Z10, Z12
+	VMOVUPD     Z4, Z14
+	VFMADD213PD Z5, Z11, Z14
+	VFMADD213PD Z6, Z11, Z14
+	VFMADD213PD Z7, Z11, Z14
+	VFMADD213PD Z8, Z11, Z14
+	VFMADD213PD Z9, Z11, Z14
+	VMULPD      Z12, Z11, Z11
+	VFMADD213PD Z12, Z11, Z14
+	VSCALEFPD   Z13, Z14, Z14
+	VMOVUPD     Z14, (AX)(BX*1)
+	ADDQ        $0x40, BX
+	CMPQ        BX, DX
+	JLT         loop
+	VZEROUPPER
+	RET
+
 // func vecLog1pAVX512(dst *float64, x *float64, n int, c float64)
 // Requires: AVX, AVX512DQ, AVX512F
 TEXT ·vecLog1pAVX512(SB), NOSPLIT, $0-32
@@ -1376,21 +1517,21 @@ TEXT ·vecLog1pAVX512(SB), NOSPLIT, $0-32
 	SHLQ         $0x03, DX
 	VBROADCASTSD c+24(FP), Z0
 	VMOVUPD      vecdata<>+960(SB), Z1
-	VMOVUPD      vecdata<>+1152(SB), Z2
-	VMOVUPD      vecdata<>+1216(SB), Z3
-	VMOVUPD      vecdata<>+1280(SB), Z4
-	VMOVUPD      vecdata<>+1344(SB), Z5
-	VMOVUPD      vecdata<>+1408(SB), Z6
-	VMOVUPD      vecdata<>+1472(SB), Z7
-	VMOVUPD      vecdata<>+1536(SB), Z8
-	VMOVUPD      vecdata<>+1600(SB), Z9
-	VMOVUPD      vecdata<>+1664(SB), Z10
-	VMOVUPD      vecdata<>+1728(SB), Z11
-	VMOVUPD      vecdata<>+1792(SB), Z12
-	VMOVUPD      vecdata<>+1856(SB), Z13
-	VMOVUPD      vecdata<>+1920(SB), Z14
-	VMOVUPD      vecdata<>+1984(SB), Z15
-	VMOVUPD      vecdata<>+2048(SB), Z16
+	VMOVUPD      vecdata<>+2048(SB), Z2
+	VMOVUPD      vecdata<>+2112(SB), Z3
+	VMOVUPD      vecdata<>+2176(SB), Z4
+	VMOVUPD      vecdata<>+2240(SB), Z5
+	VMOVUPD      vecdata<>+2304(SB), Z6
+	VMOVUPD      vecdata<>+2368(SB), Z7
+	VMOVUPD      vecdata<>+2432(SB), Z8
+	VMOVUPD      vecdata<>+2496(SB), Z9
+	VMOVUPD      vecdata<>+2560(SB), Z10
+	VMOVUPD      vecdata<>+2624(SB), Z11
+	VMOVUPD      vecdata<>+2688(SB), Z12
+	VMOVUPD      vecdata<>+2752(SB), Z13
+	VMOVUPD      vecdata<>+2816(SB), Z14
+	VMOVUPD      vecdata<>+2880(SB), Z15
+	VMOVUPD      vecdata<>+2944(SB), Z16
 	VMOVUPD      vecdata<>+1024(SB), Z17
 	VMOVUPD      vecdata<>+256(SB), Z18
 	XORQ         BX, BX
@@ -1438,7 +1579,7 @@ loop:
 	VSUBPD      Z24, Z20, Z20
 	VMULPD      vecdata<>+192(SB), Z22, Z21
 	VSUBPD      Z20, Z21, Z20
-	VCMPPD      $0x01, vecdata<>+2112(SB), Z19, K1
+	VCMPPD      $0x01, vecdata<>+3008(SB), Z19, K1
 	VBLENDMPD   Z20, Z19, K1, Z23
 	VMOVUPD     Z23, (AX)(BX*1)
 	ADDQ        $0x40, BX
@@ -1454,18 +1595,18 @@ TEXT ·vecSinPiAVX512(SB), NOSPLIT, $0-24
 	MOVQ    x+8(FP), CX
 	MOVQ    n+16(FP), DX
 	SHLQ    $0x03, DX
-	VMOVUPD vecdata<>+2176(SB), Z0
-	VMOVUPD vecdata<>+2240(SB), Z1
-	VMOVUPD vecdata<>+2304(SB), Z2
-	VMOVUPD vecdata<>+2368(SB), Z3
-	VMOVUPD vecdata<>+2432(SB), Z4
-	VMOVUPD vecdata<>+2496(SB), Z5
-	VMOVUPD vecdata<>+2560(SB), Z6
-	VMOVUPD vecdata<>+2624(SB), Z7
-	VMOVUPD vecdata<>+2688(SB), Z8
-	VMOVUPD vecdata<>+2752(SB), Z9
+	VMOVUPD vecdata<>+3072(SB), Z0
+	VMOVUPD vecdata<>+3136(SB), Z1
+	VMOVUPD vecdata<>+3200(SB), Z2
+	VMOVUPD vecdata<>+3264(SB), Z3
+	VMOVUPD vecdata<>+3328(SB), Z4
+	VMOVUPD vecdata<>+3392(SB), Z5
+	VMOVUPD vecdata<>+3456(SB), Z6
+	VMOVUPD vecdata<>+3520(SB), Z7
+	VMOVUPD vecdata<>+3584(SB), Z8
+	VMOVUPD vecdata<>+3648(SB), Z9
 	VMOVUPD vecdata<>+1024(SB), Z10
-	VMOVUPD vecdata<>+2816(SB), Z11
+	VMOVUPD vecdata<>+3712(SB), Z11
 	XORQ    BX, BX
 
 loop:
@@ -1511,100 +1652,147 @@ TEXT ·vecRqAVX512(SB), NOSPLIT, $0-56
 	VBROADCASTSD h+32(FP), Z0
 	VBROADCASTSD negAlpha+40(FP), Z1
 	VBROADCASTSD s+48(FP), Z2
-	VMOVUPD      vecdata<>+960(SB), Z3
-	VMOVUPD      vecdata<>+1152(SB), Z4
-	VMOVUPD      vecdata<>+1216(SB), Z5
-	VMOVUPD      vecdata<>+1280(SB), Z6
-	VMOVUPD      vecdata<>+1344(SB), Z7
-	VMOVUPD      vecdata<>+1408(SB), Z8
-	VMOVUPD      vecdata<>+1472(SB), Z9
-	VMOVUPD      vecdata<>+1536(SB), Z10
-	VMOVUPD      vecdata<>+1600(SB), Z11
-	VMOVUPD      vecdata<>+1664(SB), Z12
-	VMOVUPD      vecdata<>+1728(SB), Z13
-	VMOVUPD      vecdata<>+1792(SB), Z14
-	VMOVUPD      vecdata<>+1856(SB), Z15
-	VMOVUPD      vecdata<>+1920(SB), Z16
-	VMOVUPD      vecdata<>+1984(SB), Z17
-	VMOVUPD      vecdata<>+2048(SB), Z18
+	VMOVUPD      vecdata<>+6016(SB), Z3
+	VMOVUPD      vecdata<>+960(SB), Z4
+	VMOVUPD      vecdata<>+6080(SB), Z5
+	VMOVUPD      vecdata<>+2368(SB), Z6
+	VMOVUPD      vecdata<>+6144(SB), Z7
+	VMOVUPD      vecdata<>+128(SB), Z8
+	VMOVUPD      vecdata<>+6208(SB), Z9
+	VMOVUPD      vecdata<>+6272(SB), Z10
+	VMOVUPD      vecdata<>+6336(SB), Z11
+	VMOVUPD      vecdata<>+6400(SB), Z12
+	VMOVUPD      vecdata<>+6464(SB), Z13
+	VMOVUPD      vecdata<>+6528(SB), Z14
+	VMOVUPD      vecdata<>+6592(SB), Z15
+	VMOVUPD      vecdata<>+6656(SB), Z16
+	VMULPD       vectables<>+128(SB), Z2, Z17
+	VMULPD       vectables<>+192(SB), Z2, Z2
+	VMOVUPD      vectables<>+256(SB), Z18
+	VMOVUPD      vectables<>+320(SB), Z19
+	VMOVUPD      vectables<>+384(SB), Z20
+	VMOVUPD      vectables<>+448(SB), Z21
 	XORQ         SI, SI
 
 loop:
-	VMULPD       (DX)(SI*1), Z0, Z19
-	VADDPD       Z3, Z19, Z20
-	VMAXPD       Z19, Z3, Z21
-	VMINPD       Z19, Z3, Z22
-	VSUBPD       Z21, Z20, Z21
-	VSUBPD       Z21, Z22, Z21
-	VPADDQ       Z4, Z20, Z20
-	VPSRLQ       $0x34, Z20, Z22
-	VORPD        Z5, Z22, Z22
-	VSUBPD       Z6, Z22, Z22
-	VANDPD       Z7, Z20, Z24
-	VPADDQ       Z8, Z24, Z24
-	VSUBPD       Z3, Z24, Z24
-	VANDPD       Z9, Z20, Z20
-	VMOVUPD      Z10, Z25
-	VPSUBQ       Z20, Z25, Z20
-	VMULPD       Z20, Z21, Z20
-	VADDPD       Z11, Z24, Z21
-	VDIVPD       Z21, Z24, Z21
-	VMULPD       Z21, Z21, Z25
-	VMULPD       Z25, Z25, Z26
-	VMOVUPD      Z12, Z27
-	VFMADD213PD  Z13, Z26, Z27
-	VFMADD213PD  Z14, Z26, Z27
-	VFMADD213PD  Z15, Z26, Z27
-	VMOVUPD      Z16, Z28
-	VFMADD213PD  Z17, Z26, Z28
-	VFMADD213PD  Z18, Z26, Z28
-	VFMADD231PD  Z28, Z25, Z27
-	VMULPD       Z24, Z24, Z26
-	VMULPD       vecdata<>+1024(SB), Z26, Z26
-	VFMADD213PD  Z26, Z25, Z27
-	VSUBPD       Z3, Z21, Z25
-	VADDPD       Z21, Z21, Z28
-	VFMADD213PD  Z3, Z28, Z25
-	VMULPD       Z25, Z20, Z20
-	VFMADD231PD  vecdata<>+256(SB), Z22, Z20
-	VFMADD213PD  Z20, Z21, Z27
-	VSUBPD       Z27, Z26, Z20
-	VSUBPD       Z24, Z20, Z20
-	VMULPD       vecdata<>+192(SB), Z22, Z21
-	VSUBPD       Z20, Z21, Z20
-	VCMPPD       $0x01, vecdata<>+2112(SB), Z19, K1
-	VBLENDMPD    Z20, Z19, K1, Z23
-	VMOVUPD      Z23, (CX)(SI*1)
-	VMULPD       Z1, Z23, Z19
-	VMOVUPD      vecdata<>+4032(SB), Z20
-	VMINPD       Z19, Z20, Z19
-	VMOVUPD      vecdata<>+4096(SB), Z20
-	VMAXPD       Z19, Z20, Z19
-	VMOVUPD      Z19, Z20
-	VMOVUPD      vecdata<>+128(SB), Z21
-	VFMADD213PD  vecdata<>+4160(SB), Z21, Z20
-	VSUBPD       vecdata<>+4160(SB), Z20, Z21
-	VFNMADD231PD vecdata<>+192(SB), Z21, Z19
-	VFNMADD231PD vecdata<>+256(SB), Z21, Z19
-	VMULPD       Z19, Z19, Z22
-	VMOVUPD      vecdata<>+4224(SB), Z24
-	VFMADD213PD  vecdata<>+4288(SB), Z22, Z24
-	VFMADD213PD  vecdata<>+4352(SB), Z22, Z24
-	VMOVUPD      vecdata<>+4416(SB), Z25
-	VFMADD213PD  vecdata<>+4480(SB), Z22, Z25
-	VFMADD213PD  vecdata<>+4544(SB), Z22, Z25
-	VFMADD231PD  Z19, Z24, Z25
-	VFMADD213PD  Z19, Z22, Z25
-	VPERMPD      vectables<>+0(SB), Z20, Z19
-	VPERMPD      vectables<>+64(SB), Z20, Z20
-	VFMADD213PD  Z20, Z19, Z25
-	VADDPD       Z19, Z25, Z19
-	VSCALEFPD    Z21, Z19, Z19
-	VMULPD       Z2, Z19, Z19
-	VMOVUPD      Z19, (AX)(SI*1)
-	ADDQ         $0x40, SI
-	CMPQ         SI, BX
-	JLT          loop
+	VMULPD      (DX)(SI*1), Z0, Z22
+	VMINPD      Z22, Z3, Z22
+	VADDPD      Z4, Z22, Z23
+	VSUBPD      Z4, Z23, Z24
+	VSUBPD      Z24, Z22, Z22
+	VPSUBQ      Z5, Z23, Z24
+	VPSRLQ      $0x30, Z24, Z25
+	VMOVUPD     Z25, Z26
+	VANDPD      Z6, Z24, Z27
+	VPSUBQ      Z27, Z23, Z23
+	VPERMI2PD   Z20, Z18, Z25
+	VFMADD213PD Z7, Z25, Z23
+	VPSRLQ      $0x34, Z24, Z24
+	VCVTQQ2PD   Z24, Z24
+	VPERMI2PD   Z21, Z19, Z26
+	VMOVUPD     Z8, Z25
+	VPSUBQ      Z27, Z25, Z25
+	VADDPD      Z26, Z24, Z24
+	VFMADD231PD Z25, Z22, Z24
+	VMULPD      Z23, Z23, Z22
+	VMOVUPD     Z9, Z25
+	VFMADD213PD Z10, Z22, Z25
+	VFMADD213PD Z11, Z22, Z25
+	VFMADD213PD Z12, Z22, Z25
+	VMOVUPD     Z13, Z26
+	VFMADD213PD Z14, Z22, Z26
+	VFMADD213PD Z15, Z22, Z26
+	VFMADD213PD Z16, Z22, Z26
+	VFMADD213PD Z8, Z22, Z26
+	VFMADD231PD Z23, Z25, Z26
+	VFMADD231PD Z23, Z26, Z24
+	VMOVUPD     Z24, (CX)(SI*1)
+	VMOVUPD     Z24, Z22
+	VFMADD213PD vecdata<>+5568(SB), Z1, Z22
+	VSUBPD      vecdata<>+5568(SB), Z22, Z25
+	VMOVUPD     Z25, Z23
+	VFMSUB231PD Z1, Z24, Z23
+	VPERMI2PD   Z2, Z17, Z22
+	VMOVUPD     vecdata<>+5632(SB), Z24
+	VFMADD213PD vecdata<>+5696(SB), Z23, Z24
+	VFMADD213PD vecdata<>+5760(SB), Z23, Z24
+	VFMADD213PD vecdata<>+5824(SB), Z23, Z24
+	VFMADD213PD vecdata<>+5888(SB), Z23, Z24
+	VFMADD213PD vecdata<>+5952(SB), Z23, Z24
+	VMULPD      Z22, Z23, Z23
+	VFMADD213PD Z22, Z23, Z24
+	VSCALEFPD   Z25, Z24, Z24
+	VMOVUPD     Z24, (AX)(SI*1)
+	ADDQ        $0x40, SI
+	CMPQ        SI, BX
+	JLT         loop
+	VZEROUPPER
+	RET
+
+// func vecLog2p1AVX512(dst *float64, x *float64, n int, c float64)
+// Requires: AVX, AVX512DQ, AVX512F
+TEXT ·vecLog2p1AVX512(SB), NOSPLIT, $0-32
+	MOVQ         dst+0(FP), AX
+	MOVQ         x+8(FP), CX
+	MOVQ         n+16(FP), DX
+	SHLQ         $0x03, DX
+	VBROADCASTSD c+24(FP), Z0
+	VMOVUPD      vecdata<>+6016(SB), Z1
+	VMOVUPD      vecdata<>+960(SB), Z2
+	VMOVUPD      vecdata<>+6080(SB), Z3
+	VMOVUPD      vecdata<>+2368(SB), Z4
+	VMOVUPD      vecdata<>+6144(SB), Z5
+	VMOVUPD      vecdata<>+128(SB), Z6
+	VMOVUPD      vecdata<>+6208(SB), Z7
+	VMOVUPD      vecdata<>+6272(SB), Z8
+	VMOVUPD      vecdata<>+6336(SB), Z9
+	VMOVUPD      vecdata<>+6400(SB), Z10
+	VMOVUPD      vecdata<>+6464(SB), Z11
+	VMOVUPD      vecdata<>+6528(SB), Z12
+	VMOVUPD      vecdata<>+6592(SB), Z13
+	VMOVUPD      vecdata<>+6656(SB), Z14
+	VMOVUPD      vectables<>+256(SB), Z15
+	VMOVUPD      vectables<>+320(SB), Z16
+	VMOVUPD      vectables<>+384(SB), Z17
+	VMOVUPD      vectables<>+448(SB), Z18
+	XORQ         BX, BX
+
+loop:
+	VMULPD      (CX)(BX*1), Z0, Z19
+	VMINPD      Z19, Z1, Z19
+	VADDPD      Z2, Z19, Z20
+	VSUBPD      Z2, Z20, Z21
+	VSUBPD      Z21, Z19, Z19
+	VPSUBQ      Z3, Z20, Z21
+	VPSRLQ      $0x30, Z21, Z22
+	VMOVUPD     Z22, Z23
+	VANDPD      Z4, Z21, Z24
+	VPSUBQ      Z24, Z20, Z20
+	VPERMI2PD   Z17, Z15, Z22
+	VFMADD213PD Z5, Z22, Z20
+	VPSRLQ      $0x34, Z21, Z21
+	VCVTQQ2PD   Z21, Z21
+	VPERMI2PD   Z18, Z16, Z23
+	VMOVUPD     Z6, Z22
+	VPSUBQ      Z24, Z22, Z22
+	VADDPD      Z23, Z21, Z21
+	VFMADD231PD Z22, Z19, Z21
+	VMULPD      Z20, Z20, Z19
+	VMOVUPD     Z7, Z22
+	VFMADD213PD Z8, Z19, Z22
+	VFMADD213PD Z9, Z19, Z22
+	VFMADD213PD Z10, Z19, Z22
+	VMOVUPD     Z11, Z23
+	VFMADD213PD Z12, Z19, Z23
+	VFMADD213PD Z13, Z19, Z23
+	VFMADD213PD Z14, Z19, Z23
+	VFMADD213PD Z6, Z19, Z23
+	VFMADD231PD Z20, Z22, Z23
+	VFMADD231PD Z20, Z23, Z21
+	VMOVUPD     Z21, (AX)(BX*1)
+	ADDQ        $0x40, BX
+	CMPQ        BX, DX
+	JLT         loop
 	VZEROUPPER
 	RET
 
@@ -1643,49 +1831,50 @@ TEXT ·vecRqGradAVX512(SB), NOSPLIT, $0-80
 	SHLQ         $0x03, DI
 	VBROADCASTSD h+48(FP), Z0
 	VMOVUPD      vecdata<>+960(SB), Z1
-	VPXORQ       Z2, Z2, Z2
+	VMOVUPD      vecdata<>+1984(SB), Z2
 	VPXORQ       Z3, Z3, Z3
 	VPXORQ       Z4, Z4, Z4
+	VPXORQ       Z5, Z5, Z5
 	XORQ         R8, R8
 
 loop:
-	VMOVUPD       (BX)(R8*1), Z5
-	VMULPD        Z0, Z5, Z6
-	VADDPD        Z1, Z6, Z7
-	VDIVPD        Z7, Z1, Z7
-	VMOVUPD       (CX)(R8*1), Z8
-	VMULPD        (DX)(R8*1), Z8, Z8
-	VADDPD        Z8, Z2, Z2
-	VMULPD        Z7, Z8, Z9
-	VMOVUPD       Z9, (AX)(R8*1)
-	VFMADD231PD   Z5, Z9, Z3
-	VMULPD        Z7, Z6, Z5
-	VSUBPD        (SI)(R8*1), Z5, Z5
-	VFMADD231PD   Z5, Z8, Z4
+	VMOVUPD       (BX)(R8*1), Z6
+	VMULPD        Z0, Z6, Z7
+	VADDPD        Z1, Z7, Z8
+	VDIVPD        Z8, Z1, Z8
+	VMOVUPD       (CX)(R8*1), Z9
+	VMULPD        (DX)(R8*1), Z9, Z9
+	VADDPD        Z9, Z3, Z3
+	VMULPD        Z8, Z9, Z10
+	VMOVUPD       Z10, (AX)(R8*1)
+	VFMADD231PD   Z6, Z10, Z4
+	VMULPD        Z8, Z7, Z6
+	VFNMADD231PD  (SI)(R8*1), Z2, Z6
+	VFMADD231PD   Z6, Z9, Z5
 	ADDQ          $0x40, R8
 	CMPQ          R8, DI
 	JLT           loop
-	VEXTRACTF64X4 $0x01, Z2, Y0
-	VADDPD        Y0, Y2, Y2
-	VEXTRACTF128  $0x01, Y2, X0
-	VADDPD        X0, X2, X2
-	VUNPCKHPD     X2, X2, X0
-	VADDSD        X0, X2, X2
-	VMOVSD        X2, sum+56(FP)
 	VEXTRACTF64X4 $0x01, Z3, Y0
 	VADDPD        Y0, Y3, Y3
 	VEXTRACTF128  $0x01, Y3, X0
 	VADDPD        X0, X3, X3
 	VUNPCKHPD     X3, X3, X0
 	VADDSD        X0, X3, X3
-	VMOVSD        X3, scale+64(FP)
+	VMOVSD        X3, sum+56(FP)
 	VEXTRACTF64X4 $0x01, Z4, Y0
 	VADDPD        Y0, Y4, Y4
 	VEXTRACTF128  $0x01, Y4, X0
 	VADDPD        X0, X4, X4
 	VUNPCKHPD     X4, X4, X0
 	VADDSD        X0, X4, X4
-	VMOVSD        X4, shape+72(FP)
+	VMOVSD        X4, scale+64(FP)
+	VEXTRACTF64X4 $0x01, Z5, Y0
+	VADDPD        Y0, Y5, Y5
+	VEXTRACTF128  $0x01, Y5, X0
+	VADDPD        X0, X5, X5
+	VUNPCKHPD     X5, X5, X0
+	VADDSD        X0, X5, X5
+	VMOVSD        X5, shape+72(FP)
 	VZEROUPPER
 	RET
 
@@ -1698,8 +1887,8 @@ TEXT ·vecReduceAVX512(SB), NOSPLIT, $0-48
 	SHLQ         $0x03, DX
 	VBROADCASTSD p+24(FP), Z0
 	VBROADCASTSD inv+32(FP), Z1
-	VMOVUPD      vecdata<>+2880(SB), Z2
-	VMOVUPD      vecdata<>+2944(SB), Z3
+	VMOVUPD      vecdata<>+3776(SB), Z2
+	VMOVUPD      vecdata<>+3840(SB), Z3
 	KXORW        K1, K1, K1
 	XORQ         BX, BX
 
@@ -1722,9 +1911,9 @@ loop:
 	VZEROUPPER
 	RET
 
-// func vecPerAVX512(v *float64, sq *float64, sc *float64, u *float64, d *float64, n int, il float64, inv float64, s float64)
+// func vecPerAVX512(v *float64, sq *float64, sc *float64, u *float64, d *float64, n int, il float64, slope float64, c float64, s float64)
 // Requires: AVX, AVX512F
-TEXT ·vecPerAVX512(SB), NOSPLIT, $0-72
+TEXT ·vecPerAVX512(SB), NOSPLIT, $0-80
 	MOVQ         v+0(FP), AX
 	MOVQ         sq+8(FP), CX
 	MOVQ         sc+16(FP), DX
@@ -1733,179 +1922,152 @@ TEXT ·vecPerAVX512(SB), NOSPLIT, $0-72
 	MOVQ         n+40(FP), DI
 	SHLQ         $0x03, DI
 	VBROADCASTSD il+48(FP), Z0
-	VBROADCASTSD inv+56(FP), Z1
-	VBROADCASTSD s+64(FP), Z2
-	VMOVUPD      vecdata<>+2176(SB), Z3
-	VMOVUPD      vecdata<>+2240(SB), Z4
-	VMOVUPD      vecdata<>+2304(SB), Z5
-	VMOVUPD      vecdata<>+2368(SB), Z6
-	VMOVUPD      vecdata<>+2432(SB), Z7
-	VMOVUPD      vecdata<>+2496(SB), Z8
-	VMOVUPD      vecdata<>+2560(SB), Z9
-	VMOVUPD      vecdata<>+2624(SB), Z10
-	VMOVUPD      vecdata<>+2688(SB), Z11
-	VMOVUPD      vecdata<>+2752(SB), Z12
-	VMOVUPD      vecdata<>+3008(SB), Z13
-	VMOVUPD      vecdata<>+3072(SB), Z14
-	VMOVUPD      vecdata<>+3136(SB), Z15
-	VMOVUPD      vecdata<>+3200(SB), Z16
-	VMOVUPD      vecdata<>+3264(SB), Z17
-	VMOVUPD      vecdata<>+3328(SB), Z18
-	VMOVUPD      vecdata<>+3392(SB), Z19
-	VMOVUPD      vecdata<>+3456(SB), Z20
+	VBROADCASTSD slope+56(FP), Z1
+	VBROADCASTSD c+64(FP), Z2
+	VBROADCASTSD s+72(FP), Z3
+	VMOVUPD      vecdata<>+3264(SB), Z4
+	VMOVUPD      vecdata<>+3072(SB), Z5
+	VMOVUPD      vecdata<>+3328(SB), Z6
+	VMOVUPD      vecdata<>+3136(SB), Z7
+	VMOVUPD      vecdata<>+3392(SB), Z8
+	VMOVUPD      vecdata<>+3200(SB), Z9
+	VMOVUPD      vecdata<>+3456(SB), Z10
+	VMOVUPD      vecdata<>+3520(SB), Z11
+	VMOVUPD      vecdata<>+3648(SB), Z12
+	VMOVUPD      vecdata<>+3904(SB), Z13
+	VMOVUPD      vecdata<>+3968(SB), Z14
+	VMOVUPD      vecdata<>+4032(SB), Z15
+	VMOVUPD      vecdata<>+4096(SB), Z16
+	VMOVUPD      vecdata<>+4160(SB), Z17
+	VMOVUPD      vecdata<>+4224(SB), Z18
+	VMOVUPD      vecdata<>+4288(SB), Z19
+	VMOVUPD      vecdata<>+4352(SB), Z20
 	VMOVUPD      vecdata<>+960(SB), Z21
-	VMOVUPD      vecdata<>+3520(SB), Z22
+	VMULPD       vectables<>+128(SB), Z3, Z22
+	VMULPD       vectables<>+192(SB), Z3, Z3
 	XORQ         R8, R8
 
 loop:
-	VMOVUPD      (BX)(R8*1), Z23
-	VMULPD       Z23, Z23, Z24
-	VMULPD       Z24, Z24, Z25
-	VMOVUPD      Z3, Z26
-	VFMADD213PD  Z4, Z25, Z26
-	VFMADD213PD  Z5, Z25, Z26
-	VMOVUPD      Z6, Z27
-	VFMADD213PD  Z7, Z25, Z27
-	VFMADD213PD  Z8, Z25, Z27
-	VFMADD213PD  Z9, Z25, Z27
-	VFMADD231PD  Z24, Z26, Z27
-	VFMADD213PD  Z10, Z24, Z27
-	VFMADD213PD  Z11, Z24, Z27
-	VMULPD       Z23, Z27, Z25
-	VFMADD231PD  Z12, Z23, Z25
-	VMULPD       Z25, Z25, Z23
-	VMULPD       Z0, Z23, Z23
-	VMULPD       Z24, Z24, Z26
-	VMOVUPD      Z13, Z27
-	VFMADD213PD  Z14, Z26, Z27
-	VFMADD213PD  Z15, Z26, Z27
-	VFMADD213PD  Z16, Z26, Z27
-	VMOVUPD      Z17, Z28
-	VFMADD213PD  Z18, Z26, Z28
-	VFMADD213PD  Z19, Z26, Z28
-	VFMADD213PD  Z20, Z26, Z28
-	VFMADD231PD  Z24, Z27, Z28
-	VFMADD213PD  Z21, Z24, Z28
-	VMULPD       Z28, Z25, Z24
-	VMULPD       Z0, Z24, Z24
-	VMULPD       (SI)(R8*1), Z1, Z25
-	VMULPD       Z25, Z24, Z24
-	VMOVUPD      Z23, (CX)(R8*1)
-	VMOVUPD      Z24, (DX)(R8*1)
-	VMULPD       Z22, Z23, Z23
-	VMOVUPD      vecdata<>+4032(SB), Z24
-	VMINPD       Z23, Z24, Z23
-	VMOVUPD      vecdata<>+4096(SB), Z24
-	VMAXPD       Z23, Z24, Z23
-	VMOVUPD      Z23, Z24
-	VMOVUPD      vecdata<>+128(SB), Z25
-	VFMADD213PD  vecdata<>+4160(SB), Z25, Z24
-	VSUBPD       vecdata<>+4160(SB), Z24, Z25
-	VFNMADD231PD vecdata<>+192(SB), Z25, Z23
-	VFNMADD231PD vecdata<>+256(SB), Z25, Z23
-	VMULPD       Z23, Z23, Z26
-	VMOVUPD      vecdata<>+4224(SB), Z27
-	VFMADD213PD  vecdata<>+4288(SB), Z26, Z27
-	VFMADD213PD  vecdata<>+4352(SB), Z26, Z27
-	VMOVUPD      vecdata<>+4416(SB), Z28
-	VFMADD213PD  vecdata<>+4480(SB), Z26, Z28
-	VFMADD213PD  vecdata<>+4544(SB), Z26, Z28
-	VFMADD231PD  Z23, Z27, Z28
-	VFMADD213PD  Z23, Z26, Z28
-	VPERMPD      vectables<>+0(SB), Z24, Z23
-	VPERMPD      vectables<>+64(SB), Z24, Z24
-	VFMADD213PD  Z24, Z23, Z28
-	VADDPD       Z23, Z28, Z23
-	VSCALEFPD    Z25, Z23, Z23
-	VMULPD       Z2, Z23, Z23
-	VMOVUPD      Z23, (AX)(R8*1)
-	ADDQ         $0x40, R8
-	CMPQ         R8, DI
-	JLT          loop
+	VMOVUPD     (BX)(R8*1), Z23
+	VMULPD      Z23, Z23, Z24
+	VMOVUPD     Z4, Z25
+	VFMADD213PD Z5, Z24, Z25
+	VFMADD213PD Z6, Z24, Z25
+	VFMADD213PD Z7, Z24, Z25
+	VFMADD213PD Z8, Z24, Z25
+	VFMADD213PD Z9, Z24, Z25
+	VFMADD213PD Z10, Z24, Z25
+	VFMADD213PD Z11, Z24, Z25
+	VFMADD213PD Z12, Z24, Z25
+	VMULPD      Z23, Z25, Z23
+	VMULPD      Z24, Z24, Z25
+	VMOVUPD     Z13, Z26
+	VFMADD213PD Z14, Z25, Z26
+	VFMADD213PD Z15, Z25, Z26
+	VFMADD213PD Z16, Z25, Z26
+	VMOVUPD     Z17, Z27
+	VFMADD213PD Z18, Z25, Z27
+	VFMADD213PD Z19, Z25, Z27
+	VFMADD213PD Z20, Z25, Z27
+	VFMADD231PD Z24, Z26, Z27
+	VFMADD213PD Z21, Z24, Z27
+	VMULPD      Z27, Z23, Z24
+	VMULPD      Z23, Z23, Z23
+	VMULPD      (SI)(R8*1), Z1, Z25
+	VMULPD      Z25, Z24, Z24
+	VMOVUPD     Z24, (DX)(R8*1)
+	VMULPD      Z0, Z23, Z24
+	VMOVUPD     Z24, (CX)(R8*1)
+	VMULPD      Z2, Z23, Z23
+	VMOVUPD     vecdata<>+5504(SB), Z24
+	VMAXPD      Z23, Z24, Z23
+	VADDPD      vecdata<>+5568(SB), Z23, Z24
+	VSUBPD      vecdata<>+5568(SB), Z24, Z25
+	VSUBPD      Z25, Z23, Z23
+	VPERMI2PD   Z3, Z22, Z24
+	VMOVUPD     vecdata<>+5632(SB), Z26
+	VFMADD213PD vecdata<>+5696(SB), Z23, Z26
+	VFMADD213PD vecdata<>+5760(SB), Z23, Z26
+	VFMADD213PD vecdata<>+5824(SB), Z23, Z26
+	VFMADD213PD vecdata<>+5888(SB), Z23, Z26
+	VFMADD213PD vecdata<>+5952(SB), Z23, Z26
+	VMULPD      Z24, Z23, Z23
+	VFMADD213PD Z24, Z23, Z26
+	VSCALEFPD   Z25, Z26, Z26
+	VMOVUPD     Z26, (AX)(R8*1)
+	ADDQ        $0x40, R8
+	CMPQ        R8, DI
+	JLT         loop
 	VZEROUPPER
 	RET
 
-// func vecPerValueAVX512(v *float64, u *float64, n int, il float64, s float64)
+// func vecPerValueAVX512(v *float64, u *float64, n int, c float64, s float64)
 // Requires: AVX, AVX512F
 TEXT ·vecPerValueAVX512(SB), NOSPLIT, $0-40
 	MOVQ         v+0(FP), AX
 	MOVQ         u+8(FP), CX
 	MOVQ         n+16(FP), DX
 	SHLQ         $0x03, DX
-	VBROADCASTSD il+24(FP), Z0
+	VBROADCASTSD c+24(FP), Z0
 	VBROADCASTSD s+32(FP), Z1
-	VMOVUPD      vecdata<>+2176(SB), Z2
-	VMOVUPD      vecdata<>+2240(SB), Z3
-	VMOVUPD      vecdata<>+2304(SB), Z4
-	VMOVUPD      vecdata<>+2368(SB), Z5
-	VMOVUPD      vecdata<>+2432(SB), Z6
-	VMOVUPD      vecdata<>+2496(SB), Z7
-	VMOVUPD      vecdata<>+2560(SB), Z8
-	VMOVUPD      vecdata<>+2624(SB), Z9
-	VMOVUPD      vecdata<>+2688(SB), Z10
-	VMOVUPD      vecdata<>+2752(SB), Z11
-	VMOVUPD      vecdata<>+3520(SB), Z12
-	VMOVUPD      vecdata<>+4032(SB), Z13
-	VMOVUPD      vecdata<>+4096(SB), Z14
-	VMOVUPD      vecdata<>+128(SB), Z15
-	VMOVUPD      vecdata<>+4160(SB), Z16
-	VMOVUPD      vecdata<>+192(SB), Z17
-	VMOVUPD      vecdata<>+256(SB), Z18
-	VMOVUPD      vecdata<>+4224(SB), Z19
-	VMOVUPD      vecdata<>+4288(SB), Z20
-	VMOVUPD      vecdata<>+4352(SB), Z21
-	VMOVUPD      vecdata<>+4416(SB), Z22
+	VMOVUPD      vecdata<>+3264(SB), Z2
+	VMOVUPD      vecdata<>+3072(SB), Z3
+	VMOVUPD      vecdata<>+3328(SB), Z4
+	VMOVUPD      vecdata<>+3136(SB), Z5
+	VMOVUPD      vecdata<>+3392(SB), Z6
+	VMOVUPD      vecdata<>+3200(SB), Z7
+	VMOVUPD      vecdata<>+3456(SB), Z8
+	VMOVUPD      vecdata<>+3520(SB), Z9
+	VMOVUPD      vecdata<>+3648(SB), Z10
+	VMOVUPD      vecdata<>+5504(SB), Z11
+	VMOVUPD      vecdata<>+5568(SB), Z12
+	VMOVUPD      vecdata<>+5632(SB), Z13
+	VMOVUPD      vecdata<>+5696(SB), Z14
+	VMOVUPD      vecdata<>+5760(SB), Z15
+	VMOVUPD      vecdata<>+5824(SB), Z16
+	VMOVUPD      vecdata<>+5888(SB), Z17
+	VMOVUPD      vecdata<>+5952(SB), Z18
+	VMULPD       vectables<>+128(SB), Z1, Z19
+	VMULPD       vectables<>+192(SB), Z1, Z1
 	XORQ         BX, BX
 
 loop:
-	VMOVUPD      (CX)(BX*1), Z23
-	VMULPD       Z23, Z23, Z24
-	VMULPD       Z24, Z24, Z25
-	VMOVUPD      Z2, Z26
-	VFMADD213PD  Z3, Z25, Z26
-	VFMADD213PD  Z4, Z25, Z26
-	VMOVUPD      Z5, Z27
-	VFMADD213PD  Z6, Z25, Z27
-	VFMADD213PD  Z7, Z25, Z27
-	VFMADD213PD  Z8, Z25, Z27
-	VFMADD231PD  Z24, Z26, Z27
-	VFMADD213PD  Z9, Z24, Z27
-	VFMADD213PD  Z10, Z24, Z27
-	VMULPD       Z23, Z27, Z24
-	VFMADD231PD  Z11, Z23, Z24
-	VMULPD       Z24, Z24, Z23
-	VMULPD       Z0, Z23, Z23
-	VMULPD       Z12, Z23, Z23
-	VMINPD       Z23, Z13, Z23
-	VMAXPD       Z23, Z14, Z23
-	VMOVUPD      Z23, Z24
-	VFMADD213PD  Z16, Z15, Z24
-	VSUBPD       Z16, Z24, Z25
-	VFNMADD231PD Z17, Z25, Z23
-	VFNMADD231PD Z18, Z25, Z23
-	VMULPD       Z23, Z23, Z26
-	VMOVUPD      Z19, Z27
-	VFMADD213PD  Z20, Z26, Z27
-	VFMADD213PD  Z21, Z26, Z27
-	VMOVUPD      Z22, Z28
-	VFMADD213PD  vecdata<>+4480(SB), Z26, Z28
-	VFMADD213PD  vecdata<>+4544(SB), Z26, Z28
-	VFMADD231PD  Z23, Z27, Z28
-	VFMADD213PD  Z23, Z26, Z28
-	VPERMPD      vectables<>+0(SB), Z24, Z23
-	VPERMPD      vectables<>+64(SB), Z24, Z24
-	VFMADD213PD  Z24, Z23, Z28
-	VADDPD       Z23, Z28, Z23
-	VSCALEFPD    Z25, Z23, Z23
-	VMULPD       Z1, Z23, Z23
-	VMOVUPD      Z23, (AX)(BX*1)
-	ADDQ         $0x40, BX
-	CMPQ         BX, DX
-	JLT          loop
+	VMOVUPD     (CX)(BX*1), Z20
+	VMULPD      Z20, Z20, Z21
+	VMOVUPD     Z2, Z22
+	VFMADD213PD Z3, Z21, Z22
+	VFMADD213PD Z4, Z21, Z22
+	VFMADD213PD Z5, Z21, Z22
+	VFMADD213PD Z6, Z21, Z22
+	VFMADD213PD Z7, Z21, Z22
+	VFMADD213PD Z8, Z21, Z22
+	VFMADD213PD Z9, Z21, Z22
+	VFMADD213PD Z10, Z21, Z22
+	VMULPD      Z20, Z22, Z20
+	VMULPD      Z20, Z20, Z20
+	VMULPD      Z0, Z20, Z20
+	VMAXPD      Z20, Z11, Z20
+	VADDPD      Z12, Z20, Z21
+	VSUBPD      Z12, Z21, Z22
+	VSUBPD      Z22, Z20, Z20
+	VPERMI2PD   Z1, Z19, Z21
+	VMOVUPD     Z13, Z23
+	VFMADD213PD Z14, Z20, Z23
+	VFMADD213PD Z15, Z20, Z23
+	VFMADD213PD Z16, Z20, Z23
+	VFMADD213PD Z17, Z20, Z23
+	VFMADD213PD Z18, Z20, Z23
+	VMULPD      Z21, Z20, Z20
+	VFMADD213PD Z21, Z20, Z23
+	VSCALEFPD   Z22, Z23, Z23
+	VMOVUPD     Z23, (AX)(BX*1)
+	ADDQ        $0x40, BX
+	CMPQ        BX, DX
+	JLT         loop
 	VZEROUPPER
 	RET
 
-// func vecPerAddAVX512(sq *float64, sc *float64, u *float64, d *float64, n int, il float64, inv float64)
+// func vecPerAddAVX512(sq *float64, sc *float64, u *float64, d *float64, n int, il float64, slope float64)
 // Requires: AVX, AVX512F
 TEXT ·vecPerAddAVX512(SB), NOSPLIT, $0-56
 	MOVQ         sq+0(FP), AX
@@ -1915,65 +2077,59 @@ TEXT ·vecPerAddAVX512(SB), NOSPLIT, $0-56
 	MOVQ         n+32(FP), SI
 	SHLQ         $0x03, SI
 	VBROADCASTSD il+40(FP), Z0
-	VBROADCASTSD inv+48(FP), Z1
-	VMOVUPD      vecdata<>+2176(SB), Z2
-	VMOVUPD      vecdata<>+2240(SB), Z3
-	VMOVUPD      vecdata<>+2304(SB), Z4
-	VMOVUPD      vecdata<>+2368(SB), Z5
-	VMOVUPD      vecdata<>+2432(SB), Z6
-	VMOVUPD      vecdata<>+2496(SB), Z7
-	VMOVUPD      vecdata<>+2560(SB), Z8
-	VMOVUPD      vecdata<>+2624(SB), Z9
-	VMOVUPD      vecdata<>+2688(SB), Z10
-	VMOVUPD      vecdata<>+2752(SB), Z11
-	VMOVUPD      vecdata<>+3008(SB), Z12
-	VMOVUPD      vecdata<>+3072(SB), Z13
-	VMOVUPD      vecdata<>+3136(SB), Z14
-	VMOVUPD      vecdata<>+3200(SB), Z15
-	VMOVUPD      vecdata<>+3264(SB), Z16
-	VMOVUPD      vecdata<>+3328(SB), Z17
-	VMOVUPD      vecdata<>+3392(SB), Z18
-	VMOVUPD      vecdata<>+3456(SB), Z19
-	VMOVUPD      vecdata<>+960(SB), Z20
+	VBROADCASTSD slope+48(FP), Z1
+	VMOVUPD      vecdata<>+3264(SB), Z2
+	VMOVUPD      vecdata<>+3072(SB), Z3
+	VMOVUPD      vecdata<>+3328(SB), Z4
+	VMOVUPD      vecdata<>+3136(SB), Z5
+	VMOVUPD      vecdata<>+3392(SB), Z6
+	VMOVUPD      vecdata<>+3200(SB), Z7
+	VMOVUPD      vecdata<>+3456(SB), Z8
+	VMOVUPD      vecdata<>+3520(SB), Z9
+	VMOVUPD      vecdata<>+3648(SB), Z10
+	VMOVUPD      vecdata<>+3904(SB), Z11
+	VMOVUPD      vecdata<>+3968(SB), Z12
+	VMOVUPD      vecdata<>+4032(SB), Z13
+	VMOVUPD      vecdata<>+4096(SB), Z14
+	VMOVUPD      vecdata<>+4160(SB), Z15
+	VMOVUPD      vecdata<>+4224(SB), Z16
+	VMOVUPD      vecdata<>+4288(SB), Z17
+	VMOVUPD      vecdata<>+4352(SB), Z18
+	VMOVUPD      vecdata<>+960(SB), Z19
 	XORQ         DI, DI
 
 loop:
-	VMOVUPD     (DX)(DI*1), Z21
+	VMOVUPD     (DX)(DI*1), Z20
+	VMULPD      Z20, Z20, Z21
+	VMOVUPD     Z2, Z22
+	VFMADD213PD Z3, Z21, Z22
+	VFMADD213PD Z4, Z21, Z22
+	VFMADD213PD Z5, Z21, Z22
+	VFMADD213PD Z6, Z21, Z22
+	VFMADD213PD Z7, Z21, Z22
+	VFMADD213PD Z8, Z21, Z22
+	VFMADD213PD Z9, Z21, Z22
+	VFMADD213PD Z10, Z21, Z22
+	VMULPD      Z20, Z22, Z20
 	VMULPD      Z21, Z21, Z22
-	VMULPD      Z22, Z22, Z23
-	VMOVUPD     Z2, Z24
-	VFMADD213PD Z3, Z23, Z24
-	VFMADD213PD Z4, Z23, Z24
-	VMOVUPD     Z5, Z25
-	VFMADD213PD Z6, Z23, Z25
-	VFMADD213PD Z7, Z23, Z25
-	VFMADD213PD Z8, Z23, Z25
-	VFMADD231PD Z22, Z24, Z25
-	VFMADD213PD Z9, Z22, Z25
-	VFMADD213PD Z10, Z22, Z25
-	VMULPD      Z21, Z25, Z23
-	VFMADD231PD Z11, Z21, Z23
-	VMULPD      Z23, Z23, Z21
-	VMULPD      Z0, Z21, Z21
-	VMULPD      Z22, Z22, Z24
-	VMOVUPD     Z12, Z25
-	VFMADD213PD Z13, Z24, Z25
-	VFMADD213PD Z14, Z24, Z25
-	VFMADD213PD Z15, Z24, Z25
-	VMOVUPD     Z16, Z26
-	VFMADD213PD Z17, Z24, Z26
-	VFMADD213PD Z18, Z24, Z26
-	VFMADD213PD Z19, Z24, Z26
-	VFMADD231PD Z22, Z25, Z26
-	VFMADD213PD Z20, Z22, Z26
-	VMULPD      Z26, Z23, Z22
-	VMULPD      Z0, Z22, Z22
-	VMULPD      (BX)(DI*1), Z1, Z23
-	VMULPD      Z23, Z22, Z22
-	VADDPD      (AX)(DI*1), Z21, Z21
-	VMOVUPD     Z21, (AX)(DI*1)
-	VADDPD      (CX)(DI*1), Z22, Z21
-	VMOVUPD     Z21, (CX)(DI*1)
+	VMOVUPD     Z11, Z23
+	VFMADD213PD Z12, Z22, Z23
+	VFMADD213PD Z13, Z22, Z23
+	VFMADD213PD Z14, Z22, Z23
+	VMOVUPD     Z15, Z24
+	VFMADD213PD Z16, Z22, Z24
+	VFMADD213PD Z17, Z22, Z24
+	VFMADD213PD Z18, Z22, Z24
+	VFMADD231PD Z21, Z23, Z24
+	VFMADD213PD Z19, Z21, Z24
+	VMULPD      Z24, Z20, Z21
+	VMULPD      Z20, Z20, Z20
+	VMULPD      (BX)(DI*1), Z1, Z22
+	VMULPD      Z22, Z21, Z21
+	VFMADD213PD (AX)(DI*1), Z0, Z20
+	VMOVUPD     Z20, (AX)(DI*1)
+	VADDPD      (CX)(DI*1), Z21, Z20
+	VMOVUPD     Z20, (CX)(DI*1)
 	ADDQ        $0x40, DI
 	CMPQ        DI, SI
 	JLT         loop
@@ -1990,26 +2146,26 @@ TEXT ·vecCosineAVX512(SB), NOSPLIT, $0-48
 	SHLQ         $0x03, BX
 	VBROADCASTSD s+32(FP), Z0
 	VBROADCASTSD slopeScale+40(FP), Z1
-	VMOVUPD      vecdata<>+2176(SB), Z2
-	VMOVUPD      vecdata<>+2240(SB), Z3
-	VMOVUPD      vecdata<>+2304(SB), Z4
-	VMOVUPD      vecdata<>+2368(SB), Z5
-	VMOVUPD      vecdata<>+2432(SB), Z6
-	VMOVUPD      vecdata<>+2496(SB), Z7
-	VMOVUPD      vecdata<>+2560(SB), Z8
-	VMOVUPD      vecdata<>+2624(SB), Z9
-	VMOVUPD      vecdata<>+2688(SB), Z10
-	VMOVUPD      vecdata<>+2752(SB), Z11
-	VMOVUPD      vecdata<>+3008(SB), Z12
-	VMOVUPD      vecdata<>+3072(SB), Z13
-	VMOVUPD      vecdata<>+3136(SB), Z14
-	VMOVUPD      vecdata<>+3200(SB), Z15
-	VMOVUPD      vecdata<>+3264(SB), Z16
-	VMOVUPD      vecdata<>+3328(SB), Z17
-	VMOVUPD      vecdata<>+3392(SB), Z18
-	VMOVUPD      vecdata<>+3456(SB), Z19
+	VMOVUPD      vecdata<>+3072(SB), Z2
+	VMOVUPD      vecdata<>+3136(SB), Z3
+	VMOVUPD      vecdata<>+3200(SB), Z4
+	VMOVUPD      vecdata<>+3264(SB), Z5
+	VMOVUPD      vecdata<>+3328(SB), Z6
+	VMOVUPD      vecdata<>+3392(SB), Z7
+	VMOVUPD      vecdata<>+3456(SB), Z8
+	VMOVUPD      vecdata<>+3520(SB), Z9
+	VMOVUPD      vecdata<>+3584(SB), Z10
+	VMOVUPD      vecdata<>+3648(SB), Z11
+	VMOVUPD      vecdata<>+3904(SB), Z12
+	VMOVUPD      vecdata<>+3968(SB), Z13
+	VMOVUPD      vecdata<>+4032(SB), Z14
+	VMOVUPD      vecdata<>+4096(SB), Z15
+	VMOVUPD      vecdata<>+4160(SB), Z16
+	VMOVUPD      vecdata<>+4224(SB), Z17
+	VMOVUPD      vecdata<>+4288(SB), Z18
+	VMOVUPD      vecdata<>+4352(SB), Z19
 	VMOVUPD      vecdata<>+960(SB), Z20
-	VMOVUPD      vecdata<>+3520(SB), Z21
+	VMOVUPD      vecdata<>+4416(SB), Z21
 	XORQ         SI, SI
 
 loop:
@@ -2231,52 +2387,42 @@ TEXT ·vecMatern12AVX512(SB), NOSPLIT, $0-40
 	SHLQ         $0x03, DX
 	VBROADCASTSD c+24(FP), Z0
 	VBROADCASTSD variance+32(FP), Z1
-	VMOVUPD      vecdata<>+3584(SB), Z2
-	VMOVUPD      vecdata<>+4032(SB), Z3
-	VMOVUPD      vecdata<>+4096(SB), Z4
-	VMOVUPD      vecdata<>+128(SB), Z5
-	VMOVUPD      vecdata<>+4160(SB), Z6
-	VMOVUPD      vecdata<>+192(SB), Z7
-	VMOVUPD      vecdata<>+256(SB), Z8
-	VMOVUPD      vecdata<>+4224(SB), Z9
-	VMOVUPD      vecdata<>+4288(SB), Z10
-	VMOVUPD      vecdata<>+4352(SB), Z11
-	VMOVUPD      vecdata<>+4416(SB), Z12
-	VMOVUPD      vecdata<>+4480(SB), Z13
-	VMOVUPD      vecdata<>+4544(SB), Z14
+	VMOVUPD      vecdata<>+4480(SB), Z2
+	VMOVUPD      vecdata<>+5504(SB), Z3
+	VMOVUPD      vecdata<>+5568(SB), Z4
+	VMOVUPD      vecdata<>+5632(SB), Z5
+	VMOVUPD      vecdata<>+5696(SB), Z6
+	VMOVUPD      vecdata<>+5760(SB), Z7
+	VMOVUPD      vecdata<>+5824(SB), Z8
+	VMOVUPD      vecdata<>+5888(SB), Z9
+	VMOVUPD      vecdata<>+5952(SB), Z10
+	VMULPD       vectables<>+128(SB), Z1, Z11
+	VMULPD       vectables<>+192(SB), Z1, Z1
 	XORQ         BX, BX
 
 loop:
-	VMOVUPD      (CX)(BX*1), Z15
-	VMULPD       Z15, Z0, Z15
-	VSQRTPD      Z15, Z15
-	VMULPD       Z2, Z15, Z15
-	VMINPD       Z15, Z3, Z15
-	VMAXPD       Z15, Z4, Z15
-	VMOVUPD      Z15, Z16
-	VFMADD213PD  Z6, Z5, Z16
-	VSUBPD       Z6, Z16, Z17
-	VFNMADD231PD Z7, Z17, Z15
-	VFNMADD231PD Z8, Z17, Z15
-	VMULPD       Z15, Z15, Z18
-	VMOVUPD      Z9, Z19
-	VFMADD213PD  Z10, Z18, Z19
-	VFMADD213PD  Z11, Z18, Z19
-	VMOVUPD      Z12, Z20
-	VFMADD213PD  Z13, Z18, Z20
-	VFMADD213PD  Z14, Z18, Z20
-	VFMADD231PD  Z15, Z19, Z20
-	VFMADD213PD  Z15, Z18, Z20
-	VPERMPD      vectables<>+0(SB), Z16, Z15
-	VPERMPD      vectables<>+64(SB), Z16, Z16
-	VFMADD213PD  Z16, Z15, Z20
-	VADDPD       Z15, Z20, Z15
-	VSCALEFPD    Z17, Z15, Z15
-	VMULPD       Z1, Z15, Z15
-	VMOVUPD      Z15, (AX)(BX*1)
-	ADDQ         $0x40, BX
-	CMPQ         BX, DX
-	JLT          loop
+	VMOVUPD     (CX)(BX*1), Z12
+	VMULPD      Z12, Z0, Z12
+	VSQRTPD     Z12, Z12
+	VMULPD      Z2, Z12, Z12
+	VMAXPD      Z12, Z3, Z12
+	VADDPD      Z4, Z12, Z13
+	VSUBPD      Z4, Z13, Z14
+	VSUBPD      Z14, Z12, Z12
+	VPERMI2PD   Z1, Z11, Z13
+	VMOVUPD     Z5, Z15
+	VFMADD213PD Z6, Z12, Z15
+	VFMADD213PD Z7, Z12, Z15
+	VFMADD213PD Z8, Z12, Z15
+	VFMADD213PD Z9, Z12, Z15
+	VFMADD213PD Z10, Z12, Z15
+	VMULPD      Z13, Z12, Z12
+	VFMADD213PD Z13, Z12, Z15
+	VSCALEFPD   Z14, Z15, Z15
+	VMOVUPD     Z15, (AX)(BX*1)
+	ADDQ        $0x40, BX
+	CMPQ        BX, DX
+	JLT         loop
 	VZEROUPPER
 	RET
 
@@ -2290,7 +2436,7 @@ TEXT ·vecMatern12GradAVX512(SB), NOSPLIT, $0-64
 	MOVQ         n+32(FP), SI
 	SHLQ         $0x03, SI
 	VBROADCASTSD c+40(FP), Z0
-	VMOVUPD      vecdata<>+3648(SB), Z1
+	VMOVUPD      vecdata<>+4544(SB), Z1
 	VPXORQ       Z2, Z2, Z2
 	VPXORQ       Z3, Z3, Z3
 	XORQ         DI, DI
@@ -2336,57 +2482,47 @@ TEXT ·vecMatern32AVX512(SB), NOSPLIT, $0-40
 	SHLQ         $0x03, DX
 	VBROADCASTSD c+24(FP), Z0
 	VBROADCASTSD variance+32(FP), Z1
-	VMOVUPD      vecdata<>+3712(SB), Z2
-	VMOVUPD      vecdata<>+3584(SB), Z3
-	VMOVUPD      vecdata<>+4032(SB), Z4
-	VMOVUPD      vecdata<>+4096(SB), Z5
-	VMOVUPD      vecdata<>+128(SB), Z6
-	VMOVUPD      vecdata<>+4160(SB), Z7
-	VMOVUPD      vecdata<>+192(SB), Z8
-	VMOVUPD      vecdata<>+256(SB), Z9
-	VMOVUPD      vecdata<>+4224(SB), Z10
-	VMOVUPD      vecdata<>+4288(SB), Z11
-	VMOVUPD      vecdata<>+4352(SB), Z12
-	VMOVUPD      vecdata<>+4416(SB), Z13
-	VMOVUPD      vecdata<>+4480(SB), Z14
-	VMOVUPD      vecdata<>+4544(SB), Z15
-	VMOVUPD      vecdata<>+960(SB), Z16
+	VMOVUPD      vecdata<>+4608(SB), Z2
+	VMOVUPD      vecdata<>+4480(SB), Z3
+	VMOVUPD      vecdata<>+5504(SB), Z4
+	VMOVUPD      vecdata<>+5568(SB), Z5
+	VMOVUPD      vecdata<>+5632(SB), Z6
+	VMOVUPD      vecdata<>+5696(SB), Z7
+	VMOVUPD      vecdata<>+5760(SB), Z8
+	VMOVUPD      vecdata<>+5824(SB), Z9
+	VMOVUPD      vecdata<>+5888(SB), Z10
+	VMOVUPD      vecdata<>+5952(SB), Z11
+	VMOVUPD      vecdata<>+960(SB), Z12
+	VMULPD       vectables<>+128(SB), Z1, Z13
+	VMULPD       vectables<>+192(SB), Z1, Z1
 	XORQ         BX, BX
 
 loop:
-	VMOVUPD      (CX)(BX*1), Z17
-	VMULPD       Z17, Z0, Z17
-	VSQRTPD      Z17, Z17
-	VMULPD       Z2, Z17, Z17
-	VMULPD       Z3, Z17, Z18
-	VMINPD       Z18, Z4, Z18
-	VMAXPD       Z18, Z5, Z18
-	VMOVUPD      Z18, Z19
-	VFMADD213PD  Z7, Z6, Z19
-	VSUBPD       Z7, Z19, Z20
-	VFNMADD231PD Z8, Z20, Z18
-	VFNMADD231PD Z9, Z20, Z18
-	VMULPD       Z18, Z18, Z21
-	VMOVUPD      Z10, Z22
-	VFMADD213PD  Z11, Z21, Z22
-	VFMADD213PD  Z12, Z21, Z22
-	VMOVUPD      Z13, Z23
-	VFMADD213PD  Z14, Z21, Z23
-	VFMADD213PD  Z15, Z21, Z23
-	VFMADD231PD  Z18, Z22, Z23
-	VFMADD213PD  Z18, Z21, Z23
-	VPERMPD      vectables<>+0(SB), Z19, Z18
-	VPERMPD      vectables<>+64(SB), Z19, Z19
-	VFMADD213PD  Z19, Z18, Z23
-	VADDPD       Z18, Z23, Z18
-	VSCALEFPD    Z20, Z18, Z18
-	VMULPD       Z1, Z18, Z18
-	VADDPD       Z16, Z17, Z17
-	VMULPD       Z17, Z18, Z17
-	VMOVUPD      Z17, (AX)(BX*1)
-	ADDQ         $0x40, BX
-	CMPQ         BX, DX
-	JLT          loop
+	VMOVUPD     (CX)(BX*1), Z14
+	VMULPD      Z14, Z0, Z14
+	VSQRTPD     Z14, Z14
+	VMULPD      Z2, Z14, Z14
+	VMULPD      Z3, Z14, Z15
+	VMAXPD      Z15, Z4, Z15
+	VADDPD      Z5, Z15, Z16
+	VSUBPD      Z5, Z16, Z17
+	VSUBPD      Z17, Z15, Z15
+	VPERMI2PD   Z1, Z13, Z16
+	VMOVUPD     Z6, Z18
+	VFMADD213PD Z7, Z15, Z18
+	VFMADD213PD Z8, Z15, Z18
+	VFMADD213PD Z9, Z15, Z18
+	VFMADD213PD Z10, Z15, Z18
+	VFMADD213PD Z11, Z15, Z18
+	VMULPD      Z16, Z15, Z15
+	VFMADD213PD Z16, Z15, Z18
+	VSCALEFPD   Z17, Z18, Z18
+	VADDPD      Z12, Z14, Z14
+	VMULPD      Z14, Z18, Z14
+	VMOVUPD     Z14, (AX)(BX*1)
+	ADDQ        $0x40, BX
+	CMPQ        BX, DX
+	JLT         loop
 	VZEROUPPER
 	RET
 
@@ -2400,8 +2536,8 @@ TEXT ·vecMatern32GradAVX512(SB), NOSPLIT, $0-64
 	MOVQ         n+32(FP), SI
 	SHLQ         $0x03, SI
 	VBROADCASTSD c+40(FP), Z0
-	VMOVUPD      vecdata<>+3712(SB), Z1
-	VMOVUPD      vecdata<>+3776(SB), Z2
+	VMOVUPD      vecdata<>+4608(SB), Z1
+	VMOVUPD      vecdata<>+4672(SB), Z2
 	VMOVUPD      vecdata<>+960(SB), Z3
 	VPXORQ       Z4, Z4, Z4
 	VPXORQ       Z5, Z5, Z5
@@ -2449,60 +2585,50 @@ TEXT ·vecMatern52AVX512(SB), NOSPLIT, $0-40
 	SHLQ         $0x03, DX
 	VBROADCASTSD c+24(FP), Z0
 	VBROADCASTSD variance+32(FP), Z1
-	VMOVUPD      vecdata<>+3840(SB), Z2
-	VMOVUPD      vecdata<>+3584(SB), Z3
-	VMOVUPD      vecdata<>+4032(SB), Z4
-	VMOVUPD      vecdata<>+4096(SB), Z5
-	VMOVUPD      vecdata<>+128(SB), Z6
-	VMOVUPD      vecdata<>+4160(SB), Z7
-	VMOVUPD      vecdata<>+192(SB), Z8
-	VMOVUPD      vecdata<>+256(SB), Z9
-	VMOVUPD      vecdata<>+4224(SB), Z10
-	VMOVUPD      vecdata<>+4288(SB), Z11
-	VMOVUPD      vecdata<>+4352(SB), Z12
-	VMOVUPD      vecdata<>+4416(SB), Z13
-	VMOVUPD      vecdata<>+4480(SB), Z14
-	VMOVUPD      vecdata<>+4544(SB), Z15
-	VMOVUPD      vecdata<>+3904(SB), Z16
-	VMOVUPD      vecdata<>+960(SB), Z17
+	VMOVUPD      vecdata<>+4736(SB), Z2
+	VMOVUPD      vecdata<>+4480(SB), Z3
+	VMOVUPD      vecdata<>+5504(SB), Z4
+	VMOVUPD      vecdata<>+5568(SB), Z5
+	VMOVUPD      vecdata<>+5632(SB), Z6
+	VMOVUPD      vecdata<>+5696(SB), Z7
+	VMOVUPD      vecdata<>+5760(SB), Z8
+	VMOVUPD      vecdata<>+5824(SB), Z9
+	VMOVUPD      vecdata<>+5888(SB), Z10
+	VMOVUPD      vecdata<>+5952(SB), Z11
+	VMOVUPD      vecdata<>+4800(SB), Z12
+	VMOVUPD      vecdata<>+960(SB), Z13
+	VMULPD       vectables<>+128(SB), Z1, Z14
+	VMULPD       vectables<>+192(SB), Z1, Z1
 	XORQ         BX, BX
 
 loop:
-	VMOVUPD      (CX)(BX*1), Z18
-	VMULPD       Z18, Z0, Z18
-	VSQRTPD      Z18, Z18
-	VMULPD       Z2, Z18, Z18
-	VMULPD       Z3, Z18, Z19
-	VMINPD       Z19, Z4, Z19
-	VMAXPD       Z19, Z5, Z19
-	VMOVUPD      Z19, Z20
-	VFMADD213PD  Z7, Z6, Z20
-	VSUBPD       Z7, Z20, Z21
-	VFNMADD231PD Z8, Z21, Z19
-	VFNMADD231PD Z9, Z21, Z19
-	VMULPD       Z19, Z19, Z22
-	VMOVUPD      Z10, Z23
-	VFMADD213PD  Z11, Z22, Z23
-	VFMADD213PD  Z12, Z22, Z23
-	VMOVUPD      Z13, Z24
-	VFMADD213PD  Z14, Z22, Z24
-	VFMADD213PD  Z15, Z22, Z24
-	VFMADD231PD  Z19, Z23, Z24
-	VFMADD213PD  Z19, Z22, Z24
-	VPERMPD      vectables<>+0(SB), Z20, Z19
-	VPERMPD      vectables<>+64(SB), Z20, Z20
-	VFMADD213PD  Z20, Z19, Z24
-	VADDPD       Z19, Z24, Z19
-	VSCALEFPD    Z21, Z19, Z19
-	VMULPD       Z1, Z19, Z19
-	VMULPD       Z16, Z18, Z20
-	VFMADD213PD  Z18, Z18, Z20
-	VADDPD       Z17, Z20, Z18
-	VMULPD       Z18, Z19, Z18
-	VMOVUPD      Z18, (AX)(BX*1)
-	ADDQ         $0x40, BX
-	CMPQ         BX, DX
-	JLT          loop
+	VMOVUPD     (CX)(BX*1), Z15
+	VMULPD      Z15, Z0, Z15
+	VSQRTPD     Z15, Z15
+	VMULPD      Z2, Z15, Z15
+	VMULPD      Z3, Z15, Z16
+	VMAXPD      Z16, Z4, Z16
+	VADDPD      Z5, Z16, Z17
+	VSUBPD      Z5, Z17, Z18
+	VSUBPD      Z18, Z16, Z16
+	VPERMI2PD   Z1, Z14, Z17
+	VMOVUPD     Z6, Z19
+	VFMADD213PD Z7, Z16, Z19
+	VFMADD213PD Z8, Z16, Z19
+	VFMADD213PD Z9, Z16, Z19
+	VFMADD213PD Z10, Z16, Z19
+	VFMADD213PD Z11, Z16, Z19
+	VMULPD      Z17, Z16, Z16
+	VFMADD213PD Z17, Z16, Z19
+	VSCALEFPD   Z18, Z19, Z19
+	VMULPD      Z12, Z15, Z16
+	VFMADD213PD Z15, Z15, Z16
+	VADDPD      Z13, Z16, Z15
+	VMULPD      Z15, Z19, Z15
+	VMOVUPD     Z15, (AX)(BX*1)
+	ADDQ        $0x40, BX
+	CMPQ        BX, DX
+	JLT         loop
 	VZEROUPPER
 	RET
 
@@ -2516,9 +2642,9 @@ TEXT ·vecMatern52GradAVX512(SB), NOSPLIT, $0-64
 	MOVQ         n+32(FP), SI
 	SHLQ         $0x03, SI
 	VBROADCASTSD c+40(FP), Z0
-	VMOVUPD      vecdata<>+3840(SB), Z1
-	VMOVUPD      vecdata<>+3776(SB), Z2
-	VMOVUPD      vecdata<>+3968(SB), Z3
+	VMOVUPD      vecdata<>+4736(SB), Z1
+	VMOVUPD      vecdata<>+4672(SB), Z2
+	VMOVUPD      vecdata<>+4864(SB), Z3
 	VMOVUPD      vecdata<>+960(SB), Z4
 	VPXORQ       Z5, Z5, Z5
 	VPXORQ       Z6, Z6, Z6
@@ -2864,439 +2990,703 @@ DATA vecdata<>+1120(SB)/8, $0x43380000000003ff
 DATA vecdata<>+1128(SB)/8, $0x43380000000003ff
 DATA vecdata<>+1136(SB)/8, $0x43380000000003ff
 DATA vecdata<>+1144(SB)/8, $0x43380000000003ff
-DATA vecdata<>+1152(SB)/8, $0x00095f619980c433
-DATA vecdata<>+1160(SB)/8, $0x00095f619980c433
-DATA vecdata<>+1168(SB)/8, $0x00095f619980c433
-DATA vecdata<>+1176(SB)/8, $0x00095f619980c433
-DATA vecdata<>+1184(SB)/8, $0x00095f619980c433
-DATA vecdata<>+1192(SB)/8, $0x00095f619980c433
-DATA vecdata<>+1200(SB)/8, $0x00095f619980c433
-DATA vecdata<>+1208(SB)/8, $0x00095f619980c433
-DATA vecdata<>+1216(SB)/8, $0x4330000000000000
-DATA vecdata<>+1224(SB)/8, $0x4330000000000000
-DATA vecdata<>+1232(SB)/8, $0x4330000000000000
-DATA vecdata<>+1240(SB)/8, $0x4330000000000000
-DATA vecdata<>+1248(SB)/8, $0x4330000000000000
-DATA vecdata<>+1256(SB)/8, $0x4330000000000000
-DATA vecdata<>+1264(SB)/8, $0x4330000000000000
-DATA vecdata<>+1272(SB)/8, $0x4330000000000000
-DATA vecdata<>+1280(SB)/8, $0x43300000000003ff
-DATA vecdata<>+1288(SB)/8, $0x43300000000003ff
-DATA vecdata<>+1296(SB)/8, $0x43300000000003ff
-DATA vecdata<>+1304(SB)/8, $0x43300000000003ff
-DATA vecdata<>+1312(SB)/8, $0x43300000000003ff
-DATA vecdata<>+1320(SB)/8, $0x43300000000003ff
-DATA vecdata<>+1328(SB)/8, $0x43300000000003ff
-DATA vecdata<>+1336(SB)/8, $0x43300000000003ff
-DATA vecdata<>+1344(SB)/8, $0x000fffffffffffff
-DATA vecdata<>+1352(SB)/8, $0x000fffffffffffff
-DATA vecdata<>+1360(SB)/8, $0x000fffffffffffff
-DATA vecdata<>+1368(SB)/8, $0x000fffffffffffff
-DATA vecdata<>+1376(SB)/8, $0x000fffffffffffff
-DATA vecdata<>+1384(SB)/8, $0x000fffffffffffff
-DATA vecdata<>+1392(SB)/8, $0x000fffffffffffff
-DATA vecdata<>+1400(SB)/8, $0x000fffffffffffff
-DATA vecdata<>+1408(SB)/8, $0x3fe6a09e667f3bcd
-DATA vecdata<>+1416(SB)/8, $0x3fe6a09e667f3bcd
-DATA vecdata<>+1424(SB)/8, $0x3fe6a09e667f3bcd
-DATA vecdata<>+1432(SB)/8, $0x3fe6a09e667f3bcd
-DATA vecdata<>+1440(SB)/8, $0x3fe6a09e667f3bcd
-DATA vecdata<>+1448(SB)/8, $0x3fe6a09e667f3bcd
-DATA vecdata<>+1456(SB)/8, $0x3fe6a09e667f3bcd
-DATA vecdata<>+1464(SB)/8, $0x3fe6a09e667f3bcd
-DATA vecdata<>+1472(SB)/8, $0xfff0000000000000
-DATA vecdata<>+1480(SB)/8, $0xfff0000000000000
-DATA vecdata<>+1488(SB)/8, $0xfff0000000000000
-DATA vecdata<>+1496(SB)/8, $0xfff0000000000000
-DATA vecdata<>+1504(SB)/8, $0xfff0000000000000
-DATA vecdata<>+1512(SB)/8, $0xfff0000000000000
-DATA vecdata<>+1520(SB)/8, $0xfff0000000000000
-DATA vecdata<>+1528(SB)/8, $0xfff0000000000000
-DATA vecdata<>+1536(SB)/8, $0x7fe0000000000000
-DATA vecdata<>+1544(SB)/8, $0x7fe0000000000000
-DATA vecdata<>+1552(SB)/8, $0x7fe0000000000000
-DATA vecdata<>+1560(SB)/8, $0x7fe0000000000000
-DATA vecdata<>+1568(SB)/8, $0x7fe0000000000000
-DATA vecdata<>+1576(SB)/8, $0x7fe0000000000000
-DATA vecdata<>+1584(SB)/8, $0x7fe0000000000000
-DATA vecdata<>+1592(SB)/8, $0x7fe0000000000000
-DATA vecdata<>+1600(SB)/8, $0x4000000000000000
-DATA vecdata<>+1608(SB)/8, $0x4000000000000000
-DATA vecdata<>+1616(SB)/8, $0x4000000000000000
-DATA vecdata<>+1624(SB)/8, $0x4000000000000000
-DATA vecdata<>+1632(SB)/8, $0x4000000000000000
-DATA vecdata<>+1640(SB)/8, $0x4000000000000000
-DATA vecdata<>+1648(SB)/8, $0x4000000000000000
-DATA vecdata<>+1656(SB)/8, $0x4000000000000000
-DATA vecdata<>+1664(SB)/8, $0x3fc2f112df3e5244
-DATA vecdata<>+1672(SB)/8, $0x3fc2f112df3e5244
-DATA vecdata<>+1680(SB)/8, $0x3fc2f112df3e5244
-DATA vecdata<>+1688(SB)/8, $0x3fc2f112df3e5244
-DATA vecdata<>+1696(SB)/8, $0x3fc2f112df3e5244
-DATA vecdata<>+1704(SB)/8, $0x3fc2f112df3e5244
-DATA vecdata<>+1712(SB)/8, $0x3fc2f112df3e5244
-DATA vecdata<>+1720(SB)/8, $0x3fc2f112df3e5244
-DATA vecdata<>+1728(SB)/8, $0x3fc7466496cb03de
-DATA vecdata<>+1736(SB)/8, $0x3fc7466496cb03de
-DATA vecdata<>+1744(SB)/8, $0x3fc7466496cb03de
-DATA vecdata<>+1752(SB)/8, $0x3fc7466496cb03de
-DATA vecdata<>+1760(SB)/8, $0x3fc7466496cb03de
-DATA vecdata<>+1768(SB)/8, $0x3fc7466496cb03de
-DATA vecdata<>+1776(SB)/8, $0x3fc7466496cb03de
-DATA vecdata<>+1784(SB)/8, $0x3fc7466496cb03de
-DATA vecdata<>+1792(SB)/8, $0x3fd2492494229359
-DATA vecdata<>+1800(SB)/8, $0x3fd2492494229359
-DATA vecdata<>+1808(SB)/8, $0x3fd2492494229359
-DATA vecdata<>+1816(SB)/8, $0x3fd2492494229359
-DATA vecdata<>+1824(SB)/8, $0x3fd2492494229359
-DATA vecdata<>+1832(SB)/8, $0x3fd2492494229359
-DATA vecdata<>+1840(SB)/8, $0x3fd2492494229359
-DATA vecdata<>+1848(SB)/8, $0x3fd2492494229359
-DATA vecdata<>+1856(SB)/8, $0x3fe5555555555593
-DATA vecdata<>+1864(SB)/8, $0x3fe5555555555593
-DATA vecdata<>+1872(SB)/8, $0x3fe5555555555593
-DATA vecdata<>+1880(SB)/8, $0x3fe5555555555593
-DATA vecdata<>+1888(SB)/8, $0x3fe5555555555593
-DATA vecdata<>+1896(SB)/8, $0x3fe5555555555593
-DATA vecdata<>+1904(SB)/8, $0x3fe5555555555593
-DATA vecdata<>+1912(SB)/8, $0x3fe5555555555593
-DATA vecdata<>+1920(SB)/8, $0x3fc39a09d078c69f
-DATA vecdata<>+1928(SB)/8, $0x3fc39a09d078c69f
-DATA vecdata<>+1936(SB)/8, $0x3fc39a09d078c69f
-DATA vecdata<>+1944(SB)/8, $0x3fc39a09d078c69f
-DATA vecdata<>+1952(SB)/8, $0x3fc39a09d078c69f
-DATA vecdata<>+1960(SB)/8, $0x3fc39a09d078c69f
-DATA vecdata<>+1968(SB)/8, $0x3fc39a09d078c69f
-DATA vecdata<>+1976(SB)/8, $0x3fc39a09d078c69f
-DATA vecdata<>+1984(SB)/8, $0x3fcc71c51d8e78af
-DATA vecdata<>+1992(SB)/8, $0x3fcc71c51d8e78af
-DATA vecdata<>+2000(SB)/8, $0x3fcc71c51d8e78af
-DATA vecdata<>+2008(SB)/8, $0x3fcc71c51d8e78af
-DATA vecdata<>+2016(SB)/8, $0x3fcc71c51d8e78af
-DATA vecdata<>+2024(SB)/8, $0x3fcc71c51d8e78af
-DATA vecdata<>+2032(SB)/8, $0x3fcc71c51d8e78af
-DATA vecdata<>+2040(SB)/8, $0x3fcc71c51d8e78af
-DATA vecdata<>+2048(SB)/8, $0x3fd999999997fa04
-DATA vecdata<>+2056(SB)/8, $0x3fd999999997fa04
-DATA vecdata<>+2064(SB)/8, $0x3fd999999997fa04
-DATA vecdata<>+2072(SB)/8, $0x3fd999999997fa04
-DATA vecdata<>+2080(SB)/8, $0x3fd999999997fa04
-DATA vecdata<>+2088(SB)/8, $0x3fd999999997fa04
-DATA vecdata<>+2096(SB)/8, $0x3fd999999997fa04
-DATA vecdata<>+2104(SB)/8, $0x3fd999999997fa04
-DATA vecdata<>+2112(SB)/8, $0x7ff0000000000000
-DATA vecdata<>+2120(SB)/8, $0x7ff0000000000000
-DATA vecdata<>+2128(SB)/8, $0x7ff0000000000000
-DATA vecdata<>+2136(SB)/8, $0x7ff0000000000000
-DATA vecdata<>+2144(SB)/8, $0x7ff0000000000000
-DATA vecdata<>+2152(SB)/8, $0x7ff0000000000000
-DATA vecdata<>+2160(SB)/8, $0x7ff0000000000000
-DATA vecdata<>+2168(SB)/8, $0x7ff0000000000000
-DATA vecdata<>+2176(SB)/8, $0xbef6f866b6c9d1b3
-DATA vecdata<>+2184(SB)/8, $0xbef6f866b6c9d1b3
-DATA vecdata<>+2192(SB)/8, $0xbef6f866b6c9d1b3
-DATA vecdata<>+2200(SB)/8, $0xbef6f866b6c9d1b3
-DATA vecdata<>+2208(SB)/8, $0xbef6f866b6c9d1b3
-DATA vecdata<>+2216(SB)/8, $0xbef6f866b6c9d1b3
-DATA vecdata<>+2224(SB)/8, $0xbef6f866b6c9d1b3
-DATA vecdata<>+2232(SB)/8, $0xbef6f866b6c9d1b3
-DATA vecdata<>+2240(SB)/8, $0xbf7e3074ee5f4724
-DATA vecdata<>+2248(SB)/8, $0xbf7e3074ee5f4724
-DATA vecdata<>+2256(SB)/8, $0xbf7e3074ee5f4724
-DATA vecdata<>+2264(SB)/8, $0xbf7e3074ee5f4724
-DATA vecdata<>+2272(SB)/8, $0xbf7e3074ee5f4724
-DATA vecdata<>+2280(SB)/8, $0xbf7e3074ee5f4724
-DATA vecdata<>+2288(SB)/8, $0xbf7e3074ee5f4724
-DATA vecdata<>+2296(SB)/8, $0xbf7e3074ee5f4724
-DATA vecdata<>+2304(SB)/8, $0xbfe32d2cce62adb9
-DATA vecdata<>+2312(SB)/8, $0xbfe32d2cce62adb9
-DATA vecdata<>+2320(SB)/8, $0xbfe32d2cce62adb9
-DATA vecdata<>+2328(SB)/8, $0xbfe32d2cce62adb9
-DATA vecdata<>+2336(SB)/8, $0xbfe32d2cce62adb9
-DATA vecdata<>+2344(SB)/8, $0xbfe32d2cce62adb9
-DATA vecdata<>+2352(SB)/8, $0xbfe32d2cce62adb9
-DATA vecdata<>+2360(SB)/8, $0xbfe32d2cce62adb9
-DATA vecdata<>+2368(SB)/8, $0x3ea9ec5cd1e1dc03
-DATA vecdata<>+2376(SB)/8, $0x3ea9ec5cd1e1dc03
-DATA vecdata<>+2384(SB)/8, $0x3ea9ec5cd1e1dc03
-DATA vecdata<>+2392(SB)/8, $0x3ea9ec5cd1e1dc03
-DATA vecdata<>+2400(SB)/8, $0x3ea9ec5cd1e1dc03
-DATA vecdata<>+2408(SB)/8, $0x3ea9ec5cd1e1dc03
-DATA vecdata<>+2416(SB)/8, $0x3ea9ec5cd1e1dc03
-DATA vecdata<>+2424(SB)/8, $0x3ea9ec5cd1e1dc03
-DATA vecdata<>+2432(SB)/8, $0x3f3e8f3b01205f3d
-DATA vecdata<>+2440(SB)/8, $0x3f3e8f3b01205f3d
-DATA vecdata<>+2448(SB)/8, $0x3f3e8f3b01205f3d
-DATA vecdata<>+2456(SB)/8, $0x3f3e8f3b01205f3d
-DATA vecdata<>+2464(SB)/8, $0x3f3e8f3b01205f3d
-DATA vecdata<>+2472(SB)/8, $0x3f3e8f3b01205f3d
-DATA vecdata<>+2480(SB)/8, $0x3f3e8f3b01205f3d
-DATA vecdata<>+2488(SB)/8, $0x3f3e8f3b01205f3d
-DATA vecdata<>+2496(SB)/8, $0x3fb50783486f1908
-DATA vecdata<>+2504(SB)/8, $0x3fb50783486f1908
-DATA vecdata<>+2512(SB)/8, $0x3fb50783486f1908
-DATA vecdata<>+2520(SB)/8, $0x3fb50783486f1908
-DATA vecdata<>+2528(SB)/8, $0x3fb50783486f1908
-DATA vecdata<>+2536(SB)/8, $0x3fb50783486f1908
-DATA vecdata<>+2544(SB)/8, $0x3fb50783486f1908
-DATA vecdata<>+2552(SB)/8, $0x3fb50783486f1908
-DATA vecdata<>+2560(SB)/8, $0x400466bc6775aad6
-DATA vecdata<>+2568(SB)/8, $0x400466bc6775aad6
-DATA vecdata<>+2576(SB)/8, $0x400466bc6775aad6
-DATA vecdata<>+2584(SB)/8, $0x400466bc6775aad6
-DATA vecdata<>+2592(SB)/8, $0x400466bc6775aad6
-DATA vecdata<>+2600(SB)/8, $0x400466bc6775aad6
-DATA vecdata<>+2608(SB)/8, $0x400466bc6775aad6
-DATA vecdata<>+2616(SB)/8, $0x400466bc6775aad6
-DATA vecdata<>+2624(SB)/8, $0xc014abbce625be53
-DATA vecdata<>+2632(SB)/8, $0xc014abbce625be53
-DATA vecdata<>+2640(SB)/8, $0xc014abbce625be53
-DATA vecdata<>+2648(SB)/8, $0xc014abbce625be53
-DATA vecdata<>+2656(SB)/8, $0xc014abbce625be53
-DATA vecdata<>+2664(SB)/8, $0xc014abbce625be53
-DATA vecdata<>+2672(SB)/8, $0xc014abbce625be53
-DATA vecdata<>+2680(SB)/8, $0xc014abbce625be53
-DATA vecdata<>+2688(SB)/8, $0x3ca1a62633145c07
-DATA vecdata<>+2696(SB)/8, $0x3ca1a62633145c07
-DATA vecdata<>+2704(SB)/8, $0x3ca1a62633145c07
-DATA vecdata<>+2712(SB)/8, $0x3ca1a62633145c07
-DATA vecdata<>+2720(SB)/8, $0x3ca1a62633145c07
-DATA vecdata<>+2728(SB)/8, $0x3ca1a62633145c07
-DATA vecdata<>+2736(SB)/8, $0x3ca1a62633145c07
-DATA vecdata<>+2744(SB)/8, $0x3ca1a62633145c07
-DATA vecdata<>+2752(SB)/8, $0x400921fb54442d18
-DATA vecdata<>+2760(SB)/8, $0x400921fb54442d18
-DATA vecdata<>+2768(SB)/8, $0x400921fb54442d18
-DATA vecdata<>+2776(SB)/8, $0x400921fb54442d18
-DATA vecdata<>+2784(SB)/8, $0x400921fb54442d18
-DATA vecdata<>+2792(SB)/8, $0x400921fb54442d18
-DATA vecdata<>+2800(SB)/8, $0x400921fb54442d18
-DATA vecdata<>+2808(SB)/8, $0x400921fb54442d18
-DATA vecdata<>+2816(SB)/8, $0x8000000000000000
-DATA vecdata<>+2824(SB)/8, $0x8000000000000000
-DATA vecdata<>+2832(SB)/8, $0x8000000000000000
-DATA vecdata<>+2840(SB)/8, $0x8000000000000000
-DATA vecdata<>+2848(SB)/8, $0x8000000000000000
-DATA vecdata<>+2856(SB)/8, $0x8000000000000000
-DATA vecdata<>+2864(SB)/8, $0x8000000000000000
-DATA vecdata<>+2872(SB)/8, $0x8000000000000000
-DATA vecdata<>+2880(SB)/8, $0x7fffffffffffffff
-DATA vecdata<>+2888(SB)/8, $0x7fffffffffffffff
-DATA vecdata<>+2896(SB)/8, $0x7fffffffffffffff
-DATA vecdata<>+2904(SB)/8, $0x7fffffffffffffff
-DATA vecdata<>+2912(SB)/8, $0x7fffffffffffffff
-DATA vecdata<>+2920(SB)/8, $0x7fffffffffffffff
-DATA vecdata<>+2928(SB)/8, $0x7fffffffffffffff
-DATA vecdata<>+2936(SB)/8, $0x7fffffffffffffff
-DATA vecdata<>+2944(SB)/8, $0x3fe0000035afe535
-DATA vecdata<>+2952(SB)/8, $0x3fe0000035afe535
-DATA vecdata<>+2960(SB)/8, $0x3fe0000035afe535
-DATA vecdata<>+2968(SB)/8, $0x3fe0000035afe535
-DATA vecdata<>+2976(SB)/8, $0x3fe0000035afe535
-DATA vecdata<>+2984(SB)/8, $0x3fe0000035afe535
-DATA vecdata<>+2992(SB)/8, $0x3fe0000035afe535
-DATA vecdata<>+3000(SB)/8, $0x3fe0000035afe535
-DATA vecdata<>+3008(SB)/8, $0x3ed179a3225bdd9d
-DATA vecdata<>+3016(SB)/8, $0x3ed179a3225bdd9d
-DATA vecdata<>+3024(SB)/8, $0x3ed179a3225bdd9d
-DATA vecdata<>+3032(SB)/8, $0x3ed179a3225bdd9d
-DATA vecdata<>+3040(SB)/8, $0x3ed179a3225bdd9d
-DATA vecdata<>+3048(SB)/8, $0x3ed179a3225bdd9d
-DATA vecdata<>+3056(SB)/8, $0x3ed179a3225bdd9d
-DATA vecdata<>+3064(SB)/8, $0x3ed179a3225bdd9d
-DATA vecdata<>+3072(SB)/8, $0x3f5f9d2c1f392d45
-DATA vecdata<>+3080(SB)/8, $0x3f5f9d2c1f392d45
-DATA vecdata<>+3088(SB)/8, $0x3f5f9d2c1f392d45
-DATA vecdata<>+3096(SB)/8, $0x3f5f9d2c1f392d45
-DATA vecdata<>+3104(SB)/8, $0x3f5f9d2c1f392d45
-DATA vecdata<>+3112(SB)/8, $0x3f5f9d2c1f392d45
-DATA vecdata<>+3120(SB)/8, $0x3f5f9d2c1f392d45
-DATA vecdata<>+3128(SB)/8, $0x3f5f9d2c1f392d45
-DATA vecdata<>+3136(SB)/8, $0x3fce1f5068620bbe
-DATA vecdata<>+3144(SB)/8, $0x3fce1f5068620bbe
-DATA vecdata<>+3152(SB)/8, $0x3fce1f5068620bbe
-DATA vecdata<>+3160(SB)/8, $0x3fce1f5068620bbe
-DATA vecdata<>+3168(SB)/8, $0x3fce1f5068620bbe
-DATA vecdata<>+3176(SB)/8, $0x3fce1f5068620bbe
-DATA vecdata<>+3184(SB)/8, $0x3fce1f5068620bbe
-DATA vecdata<>+3192(SB)/8, $0x3fce1f5068620bbe
-DATA vecdata<>+3200(SB)/8, $0x40103c1f081b5a9f
-DATA vecdata<>+3208(SB)/8, $0x40103c1f081b5a9f
-DATA vecdata<>+3216(SB)/8, $0x40103c1f081b5a9f
-DATA vecdata<>+3224(SB)/8, $0x40103c1f081b5a9f
-DATA vecdata<>+3232(SB)/8, $0x40103c1f081b5a9f
-DATA vecdata<>+3240(SB)/8, $0x40103c1f081b5a9f
-DATA vecdata<>+3248(SB)/8, $0x40103c1f081b5a9f
-DATA vecdata<>+3256(SB)/8, $0x40103c1f081b5a9f
-DATA vecdata<>+3264(SB)/8, $0xbf1b6a6fea5bd3aa
-DATA vecdata<>+3272(SB)/8, $0xbf1b6a6fea5bd3aa
-DATA vecdata<>+3280(SB)/8, $0xbf1b6a6fea5bd3aa
-DATA vecdata<>+3288(SB)/8, $0xbf1b6a6fea5bd3aa
-DATA vecdata<>+3296(SB)/8, $0xbf1b6a6fea5bd3aa
-DATA vecdata<>+3304(SB)/8, $0xbf1b6a6fea5bd3aa
-DATA vecdata<>+3312(SB)/8, $0xbf1b6a6fea5bd3aa
-DATA vecdata<>+3320(SB)/8, $0xbf1b6a6fea5bd3aa
-DATA vecdata<>+3328(SB)/8, $0xbf9a6d1f12b0ba0f
-DATA vecdata<>+3336(SB)/8, $0xbf9a6d1f12b0ba0f
-DATA vecdata<>+3344(SB)/8, $0xbf9a6d1f12b0ba0f
-DATA vecdata<>+3352(SB)/8, $0xbf9a6d1f12b0ba0f
-DATA vecdata<>+3360(SB)/8, $0xbf9a6d1f12b0ba0f
-DATA vecdata<>+3368(SB)/8, $0xbf9a6d1f12b0ba0f
-DATA vecdata<>+3376(SB)/8, $0xbf9a6d1f12b0ba0f
-DATA vecdata<>+3384(SB)/8, $0xbf9a6d1f12b0ba0f
-DATA vecdata<>+3392(SB)/8, $0xbff55d3c7e3c9051
-DATA vecdata<>+3400(SB)/8, $0xbff55d3c7e3c9051
-DATA vecdata<>+3408(SB)/8, $0xbff55d3c7e3c9051
-DATA vecdata<>+3416(SB)/8, $0xbff55d3c7e3c9051
-DATA vecdata<>+3424(SB)/8, $0xbff55d3c7e3c9051
-DATA vecdata<>+3432(SB)/8, $0xbff55d3c7e3c9051
-DATA vecdata<>+3440(SB)/8, $0xbff55d3c7e3c9051
-DATA vecdata<>+3448(SB)/8, $0xbff55d3c7e3c9051
-DATA vecdata<>+3456(SB)/8, $0xc013bd3cc9be45de
-DATA vecdata<>+3464(SB)/8, $0xc013bd3cc9be45de
-DATA vecdata<>+3472(SB)/8, $0xc013bd3cc9be45de
-DATA vecdata<>+3480(SB)/8, $0xc013bd3cc9be45de
-DATA vecdata<>+3488(SB)/8, $0xc013bd3cc9be45de
-DATA vecdata<>+3496(SB)/8, $0xc013bd3cc9be45de
-DATA vecdata<>+3504(SB)/8, $0xc013bd3cc9be45de
-DATA vecdata<>+3512(SB)/8, $0xc013bd3cc9be45de
-DATA vecdata<>+3520(SB)/8, $0xc000000000000000
-DATA vecdata<>+3528(SB)/8, $0xc000000000000000
-DATA vecdata<>+3536(SB)/8, $0xc000000000000000
-DATA vecdata<>+3544(SB)/8, $0xc000000000000000
-DATA vecdata<>+3552(SB)/8, $0xc000000000000000
-DATA vecdata<>+3560(SB)/8, $0xc000000000000000
-DATA vecdata<>+3568(SB)/8, $0xc000000000000000
-DATA vecdata<>+3576(SB)/8, $0xc000000000000000
-DATA vecdata<>+3584(SB)/8, $0xbff0000000000000
-DATA vecdata<>+3592(SB)/8, $0xbff0000000000000
-DATA vecdata<>+3600(SB)/8, $0xbff0000000000000
-DATA vecdata<>+3608(SB)/8, $0xbff0000000000000
-DATA vecdata<>+3616(SB)/8, $0xbff0000000000000
-DATA vecdata<>+3624(SB)/8, $0xbff0000000000000
-DATA vecdata<>+3632(SB)/8, $0xbff0000000000000
-DATA vecdata<>+3640(SB)/8, $0xbff0000000000000
-DATA vecdata<>+3648(SB)/8, $0x0000000000000000
-DATA vecdata<>+3656(SB)/8, $0x0000000000000000
-DATA vecdata<>+3664(SB)/8, $0x0000000000000000
-DATA vecdata<>+3672(SB)/8, $0x0000000000000000
-DATA vecdata<>+3680(SB)/8, $0x0000000000000000
-DATA vecdata<>+3688(SB)/8, $0x0000000000000000
-DATA vecdata<>+3696(SB)/8, $0x0000000000000000
-DATA vecdata<>+3704(SB)/8, $0x0000000000000000
-DATA vecdata<>+3712(SB)/8, $0x3ffbb67ae8584caa
-DATA vecdata<>+3720(SB)/8, $0x3ffbb67ae8584caa
-DATA vecdata<>+3728(SB)/8, $0x3ffbb67ae8584caa
-DATA vecdata<>+3736(SB)/8, $0x3ffbb67ae8584caa
-DATA vecdata<>+3744(SB)/8, $0x3ffbb67ae8584caa
-DATA vecdata<>+3752(SB)/8, $0x3ffbb67ae8584caa
-DATA vecdata<>+3760(SB)/8, $0x3ffbb67ae8584caa
-DATA vecdata<>+3768(SB)/8, $0x3ffbb67ae8584caa
-DATA vecdata<>+3776(SB)/8, $0x4008000000000000
-DATA vecdata<>+3784(SB)/8, $0x4008000000000000
-DATA vecdata<>+3792(SB)/8, $0x4008000000000000
-DATA vecdata<>+3800(SB)/8, $0x4008000000000000
-DATA vecdata<>+3808(SB)/8, $0x4008000000000000
-DATA vecdata<>+3816(SB)/8, $0x4008000000000000
-DATA vecdata<>+3824(SB)/8, $0x4008000000000000
-DATA vecdata<>+3832(SB)/8, $0x4008000000000000
-DATA vecdata<>+3840(SB)/8, $0x4001e3779b97f4a8
-DATA vecdata<>+3848(SB)/8, $0x4001e3779b97f4a8
-DATA vecdata<>+3856(SB)/8, $0x4001e3779b97f4a8
-DATA vecdata<>+3864(SB)/8, $0x4001e3779b97f4a8
-DATA vecdata<>+3872(SB)/8, $0x4001e3779b97f4a8
-DATA vecdata<>+3880(SB)/8, $0x4001e3779b97f4a8
-DATA vecdata<>+3888(SB)/8, $0x4001e3779b97f4a8
-DATA vecdata<>+3896(SB)/8, $0x4001e3779b97f4a8
-DATA vecdata<>+3904(SB)/8, $0x3fd5555555555555
-DATA vecdata<>+3912(SB)/8, $0x3fd5555555555555
-DATA vecdata<>+3920(SB)/8, $0x3fd5555555555555
-DATA vecdata<>+3928(SB)/8, $0x3fd5555555555555
-DATA vecdata<>+3936(SB)/8, $0x3fd5555555555555
-DATA vecdata<>+3944(SB)/8, $0x3fd5555555555555
-DATA vecdata<>+3952(SB)/8, $0x3fd5555555555555
-DATA vecdata<>+3960(SB)/8, $0x3fd5555555555555
-DATA vecdata<>+3968(SB)/8, $0x4014000000000000
-DATA vecdata<>+3976(SB)/8, $0x4014000000000000
-DATA vecdata<>+3984(SB)/8, $0x4014000000000000
-DATA vecdata<>+3992(SB)/8, $0x4014000000000000
-DATA vecdata<>+4000(SB)/8, $0x4014000000000000
-DATA vecdata<>+4008(SB)/8, $0x4014000000000000
-DATA vecdata<>+4016(SB)/8, $0x4014000000000000
-DATA vecdata<>+4024(SB)/8, $0x4014000000000000
-DATA vecdata<>+4032(SB)/8, $0x408f400000000000
-DATA vecdata<>+4040(SB)/8, $0x408f400000000000
-DATA vecdata<>+4048(SB)/8, $0x408f400000000000
-DATA vecdata<>+4056(SB)/8, $0x408f400000000000
-DATA vecdata<>+4064(SB)/8, $0x408f400000000000
-DATA vecdata<>+4072(SB)/8, $0x408f400000000000
-DATA vecdata<>+4080(SB)/8, $0x408f400000000000
-DATA vecdata<>+4088(SB)/8, $0x408f400000000000
-DATA vecdata<>+4096(SB)/8, $0xc08f400000000000
-DATA vecdata<>+4104(SB)/8, $0xc08f400000000000
-DATA vecdata<>+4112(SB)/8, $0xc08f400000000000
-DATA vecdata<>+4120(SB)/8, $0xc08f400000000000
-DATA vecdata<>+4128(SB)/8, $0xc08f400000000000
-DATA vecdata<>+4136(SB)/8, $0xc08f400000000000
-DATA vecdata<>+4144(SB)/8, $0xc08f400000000000
-DATA vecdata<>+4152(SB)/8, $0xc08f400000000000
-DATA vecdata<>+4160(SB)/8, $0x4308000000000000
-DATA vecdata<>+4168(SB)/8, $0x4308000000000000
-DATA vecdata<>+4176(SB)/8, $0x4308000000000000
-DATA vecdata<>+4184(SB)/8, $0x4308000000000000
-DATA vecdata<>+4192(SB)/8, $0x4308000000000000
-DATA vecdata<>+4200(SB)/8, $0x4308000000000000
-DATA vecdata<>+4208(SB)/8, $0x4308000000000000
-DATA vecdata<>+4216(SB)/8, $0x4308000000000000
-DATA vecdata<>+4224(SB)/8, $0x3f2a01e2c15a33f3
-DATA vecdata<>+4232(SB)/8, $0x3f2a01e2c15a33f3
-DATA vecdata<>+4240(SB)/8, $0x3f2a01e2c15a33f3
-DATA vecdata<>+4248(SB)/8, $0x3f2a01e2c15a33f3
-DATA vecdata<>+4256(SB)/8, $0x3f2a01e2c15a33f3
-DATA vecdata<>+4264(SB)/8, $0x3f2a01e2c15a33f3
-DATA vecdata<>+4272(SB)/8, $0x3f2a01e2c15a33f3
-DATA vecdata<>+4280(SB)/8, $0x3f2a01e2c15a33f3
-DATA vecdata<>+4288(SB)/8, $0x3f81111110e10556
-DATA vecdata<>+4296(SB)/8, $0x3f81111110e10556
-DATA vecdata<>+4304(SB)/8, $0x3f81111110e10556
-DATA vecdata<>+4312(SB)/8, $0x3f81111110e10556
-DATA vecdata<>+4320(SB)/8, $0x3f81111110e10556
-DATA vecdata<>+4328(SB)/8, $0x3f81111110e10556
-DATA vecdata<>+4336(SB)/8, $0x3f81111110e10556
-DATA vecdata<>+4344(SB)/8, $0x3f81111110e10556
-DATA vecdata<>+4352(SB)/8, $0x3fc555555555556a
-DATA vecdata<>+4360(SB)/8, $0x3fc555555555556a
-DATA vecdata<>+4368(SB)/8, $0x3fc555555555556a
-DATA vecdata<>+4376(SB)/8, $0x3fc555555555556a
-DATA vecdata<>+4384(SB)/8, $0x3fc555555555556a
-DATA vecdata<>+4392(SB)/8, $0x3fc555555555556a
-DATA vecdata<>+4400(SB)/8, $0x3fc555555555556a
-DATA vecdata<>+4408(SB)/8, $0x3fc555555555556a
-DATA vecdata<>+4416(SB)/8, $0x3f56c1b7131a0993
-DATA vecdata<>+4424(SB)/8, $0x3f56c1b7131a0993
-DATA vecdata<>+4432(SB)/8, $0x3f56c1b7131a0993
-DATA vecdata<>+4440(SB)/8, $0x3f56c1b7131a0993
-DATA vecdata<>+4448(SB)/8, $0x3f56c1b7131a0993
-DATA vecdata<>+4456(SB)/8, $0x3f56c1b7131a0993
-DATA vecdata<>+4464(SB)/8, $0x3f56c1b7131a0993
-DATA vecdata<>+4472(SB)/8, $0x3f56c1b7131a0993
-DATA vecdata<>+4480(SB)/8, $0x3fa5555554e93aca
-DATA vecdata<>+4488(SB)/8, $0x3fa5555554e93aca
-DATA vecdata<>+4496(SB)/8, $0x3fa5555554e93aca
-DATA vecdata<>+4504(SB)/8, $0x3fa5555554e93aca
-DATA vecdata<>+4512(SB)/8, $0x3fa5555554e93aca
-DATA vecdata<>+4520(SB)/8, $0x3fa5555554e93aca
-DATA vecdata<>+4528(SB)/8, $0x3fa5555554e93aca
-DATA vecdata<>+4536(SB)/8, $0x3fa5555554e93aca
-DATA vecdata<>+4544(SB)/8, $0x3fe000000000002e
-DATA vecdata<>+4552(SB)/8, $0x3fe000000000002e
-DATA vecdata<>+4560(SB)/8, $0x3fe000000000002e
-DATA vecdata<>+4568(SB)/8, $0x3fe000000000002e
-DATA vecdata<>+4576(SB)/8, $0x3fe000000000002e
-DATA vecdata<>+4584(SB)/8, $0x3fe000000000002e
-DATA vecdata<>+4592(SB)/8, $0x3fe000000000002e
-DATA vecdata<>+4600(SB)/8, $0x3fe000000000002e
-GLOBL vecdata<>(SB), RODATA|NOPTR, $4608
+DATA vecdata<>+1152(SB)/8, $0x4090040000000000
+DATA vecdata<>+1160(SB)/8, $0x4090040000000000
+DATA vecdata<>+1168(SB)/8, $0x4090040000000000
+DATA vecdata<>+1176(SB)/8, $0x4090040000000000
+DATA vecdata<>+1184(SB)/8, $0x4090040000000000
+DATA vecdata<>+1192(SB)/8, $0x4090040000000000
+DATA vecdata<>+1200(SB)/8, $0x4090040000000000
+DATA vecdata<>+1208(SB)/8, $0x4090040000000000
+DATA vecdata<>+1216(SB)/8, $0xc090e00000000000
+DATA vecdata<>+1224(SB)/8, $0xc090e00000000000
+DATA vecdata<>+1232(SB)/8, $0xc090e00000000000
+DATA vecdata<>+1240(SB)/8, $0xc090e00000000000
+DATA vecdata<>+1248(SB)/8, $0xc090e00000000000
+DATA vecdata<>+1256(SB)/8, $0xc090e00000000000
+DATA vecdata<>+1264(SB)/8, $0xc090e00000000000
+DATA vecdata<>+1272(SB)/8, $0xc090e00000000000
+DATA vecdata<>+1280(SB)/8, $0x3dbc4a308a6fefb4
+DATA vecdata<>+1288(SB)/8, $0x3dbc4a308a6fefb4
+DATA vecdata<>+1296(SB)/8, $0x3dbc4a308a6fefb4
+DATA vecdata<>+1304(SB)/8, $0x3dbc4a308a6fefb4
+DATA vecdata<>+1312(SB)/8, $0x3dbc4a308a6fefb4
+DATA vecdata<>+1320(SB)/8, $0x3dbc4a308a6fefb4
+DATA vecdata<>+1328(SB)/8, $0x3dbc4a308a6fefb4
+DATA vecdata<>+1336(SB)/8, $0x3dbc4a308a6fefb4
+DATA vecdata<>+1344(SB)/8, $0x3e3e4cf109c96ef0
+DATA vecdata<>+1352(SB)/8, $0x3e3e4cf109c96ef0
+DATA vecdata<>+1360(SB)/8, $0x3e3e4cf109c96ef0
+DATA vecdata<>+1368(SB)/8, $0x3e3e4cf109c96ef0
+DATA vecdata<>+1376(SB)/8, $0x3e3e4cf109c96ef0
+DATA vecdata<>+1384(SB)/8, $0x3e3e4cf109c96ef0
+DATA vecdata<>+1392(SB)/8, $0x3e3e4cf109c96ef0
+DATA vecdata<>+1400(SB)/8, $0x3e3e4cf109c96ef0
+DATA vecdata<>+1408(SB)/8, $0x3eb62c02242c55a8
+DATA vecdata<>+1416(SB)/8, $0x3eb62c02242c55a8
+DATA vecdata<>+1424(SB)/8, $0x3eb62c02242c55a8
+DATA vecdata<>+1432(SB)/8, $0x3eb62c02242c55a8
+DATA vecdata<>+1440(SB)/8, $0x3eb62c02242c55a8
+DATA vecdata<>+1448(SB)/8, $0x3eb62c02242c55a8
+DATA vecdata<>+1456(SB)/8, $0x3eb62c02242c55a8
+DATA vecdata<>+1464(SB)/8, $0x3eb62c02242c55a8
+DATA vecdata<>+1472(SB)/8, $0x3f2430912f86b7ba
+DATA vecdata<>+1480(SB)/8, $0x3f2430912f86b7ba
+DATA vecdata<>+1488(SB)/8, $0x3f2430912f86b7ba
+DATA vecdata<>+1496(SB)/8, $0x3f2430912f86b7ba
+DATA vecdata<>+1504(SB)/8, $0x3f2430912f86b7ba
+DATA vecdata<>+1512(SB)/8, $0x3f2430912f86b7ba
+DATA vecdata<>+1520(SB)/8, $0x3f2430912f86b7ba
+DATA vecdata<>+1528(SB)/8, $0x3f2430912f86b7ba
+DATA vecdata<>+1536(SB)/8, $0x3f83b2ab6fba4e79
+DATA vecdata<>+1544(SB)/8, $0x3f83b2ab6fba4e79
+DATA vecdata<>+1552(SB)/8, $0x3f83b2ab6fba4e79
+DATA vecdata<>+1560(SB)/8, $0x3f83b2ab6fba4e79
+DATA vecdata<>+1568(SB)/8, $0x3f83b2ab6fba4e79
+DATA vecdata<>+1576(SB)/8, $0x3f83b2ab6fba4e79
+DATA vecdata<>+1584(SB)/8, $0x3f83b2ab6fba4e79
+DATA vecdata<>+1592(SB)/8, $0x3f83b2ab6fba4e79
+DATA vecdata<>+1600(SB)/8, $0x3fcebfbdff82c58f
+DATA vecdata<>+1608(SB)/8, $0x3fcebfbdff82c58f
+DATA vecdata<>+1616(SB)/8, $0x3fcebfbdff82c58f
+DATA vecdata<>+1624(SB)/8, $0x3fcebfbdff82c58f
+DATA vecdata<>+1632(SB)/8, $0x3fcebfbdff82c58f
+DATA vecdata<>+1640(SB)/8, $0x3fcebfbdff82c58f
+DATA vecdata<>+1648(SB)/8, $0x3fcebfbdff82c58f
+DATA vecdata<>+1656(SB)/8, $0x3fcebfbdff82c58f
+DATA vecdata<>+1664(SB)/8, $0x3dfe9ecb42c532a9
+DATA vecdata<>+1672(SB)/8, $0x3dfe9ecb42c532a9
+DATA vecdata<>+1680(SB)/8, $0x3dfe9ecb42c532a9
+DATA vecdata<>+1688(SB)/8, $0x3dfe9ecb42c532a9
+DATA vecdata<>+1696(SB)/8, $0x3dfe9ecb42c532a9
+DATA vecdata<>+1704(SB)/8, $0x3dfe9ecb42c532a9
+DATA vecdata<>+1712(SB)/8, $0x3dfe9ecb42c532a9
+DATA vecdata<>+1720(SB)/8, $0x3dfe9ecb42c532a9
+DATA vecdata<>+1728(SB)/8, $0x3e7b524eb7daec92
+DATA vecdata<>+1736(SB)/8, $0x3e7b524eb7daec92
+DATA vecdata<>+1744(SB)/8, $0x3e7b524eb7daec92
+DATA vecdata<>+1752(SB)/8, $0x3e7b524eb7daec92
+DATA vecdata<>+1760(SB)/8, $0x3e7b524eb7daec92
+DATA vecdata<>+1768(SB)/8, $0x3e7b524eb7daec92
+DATA vecdata<>+1776(SB)/8, $0x3e7b524eb7daec92
+DATA vecdata<>+1784(SB)/8, $0x3e7b524eb7daec92
+DATA vecdata<>+1792(SB)/8, $0x3eeffcbfc6dc7729
+DATA vecdata<>+1800(SB)/8, $0x3eeffcbfc6dc7729
+DATA vecdata<>+1808(SB)/8, $0x3eeffcbfc6dc7729
+DATA vecdata<>+1816(SB)/8, $0x3eeffcbfc6dc7729
+DATA vecdata<>+1824(SB)/8, $0x3eeffcbfc6dc7729
+DATA vecdata<>+1832(SB)/8, $0x3eeffcbfc6dc7729
+DATA vecdata<>+1840(SB)/8, $0x3eeffcbfc6dc7729
+DATA vecdata<>+1848(SB)/8, $0x3eeffcbfc6dc7729
+DATA vecdata<>+1856(SB)/8, $0x3f55d87fe78a3f4b
+DATA vecdata<>+1864(SB)/8, $0x3f55d87fe78a3f4b
+DATA vecdata<>+1872(SB)/8, $0x3f55d87fe78a3f4b
+DATA vecdata<>+1880(SB)/8, $0x3f55d87fe78a3f4b
+DATA vecdata<>+1888(SB)/8, $0x3f55d87fe78a3f4b
+DATA vecdata<>+1896(SB)/8, $0x3f55d87fe78a3f4b
+DATA vecdata<>+1904(SB)/8, $0x3f55d87fe78a3f4b
+DATA vecdata<>+1912(SB)/8, $0x3f55d87fe78a3f4b
+DATA vecdata<>+1920(SB)/8, $0x3fac6b08d704a0c6
+DATA vecdata<>+1928(SB)/8, $0x3fac6b08d704a0c6
+DATA vecdata<>+1936(SB)/8, $0x3fac6b08d704a0c6
+DATA vecdata<>+1944(SB)/8, $0x3fac6b08d704a0c6
+DATA vecdata<>+1952(SB)/8, $0x3fac6b08d704a0c6
+DATA vecdata<>+1960(SB)/8, $0x3fac6b08d704a0c6
+DATA vecdata<>+1968(SB)/8, $0x3fac6b08d704a0c6
+DATA vecdata<>+1976(SB)/8, $0x3fac6b08d704a0c6
+DATA vecdata<>+1984(SB)/8, $0x3fe62e42fefa39ef
+DATA vecdata<>+1992(SB)/8, $0x3fe62e42fefa39ef
+DATA vecdata<>+2000(SB)/8, $0x3fe62e42fefa39ef
+DATA vecdata<>+2008(SB)/8, $0x3fe62e42fefa39ef
+DATA vecdata<>+2016(SB)/8, $0x3fe62e42fefa39ef
+DATA vecdata<>+2024(SB)/8, $0x3fe62e42fefa39ef
+DATA vecdata<>+2032(SB)/8, $0x3fe62e42fefa39ef
+DATA vecdata<>+2040(SB)/8, $0x3fe62e42fefa39ef
+DATA vecdata<>+2048(SB)/8, $0x00095f619980c433
+DATA vecdata<>+2056(SB)/8, $0x00095f619980c433
+DATA vecdata<>+2064(SB)/8, $0x00095f619980c433
+DATA vecdata<>+2072(SB)/8, $0x00095f619980c433
+DATA vecdata<>+2080(SB)/8, $0x00095f619980c433
+DATA vecdata<>+2088(SB)/8, $0x00095f619980c433
+DATA vecdata<>+2096(SB)/8, $0x00095f619980c433
+DATA vecdata<>+2104(SB)/8, $0x00095f619980c433
+DATA vecdata<>+2112(SB)/8, $0x4330000000000000
+DATA vecdata<>+2120(SB)/8, $0x4330000000000000
+DATA vecdata<>+2128(SB)/8, $0x4330000000000000
+DATA vecdata<>+2136(SB)/8, $0x4330000000000000
+DATA vecdata<>+2144(SB)/8, $0x4330000000000000
+DATA vecdata<>+2152(SB)/8, $0x4330000000000000
+DATA vecdata<>+2160(SB)/8, $0x4330000000000000
+DATA vecdata<>+2168(SB)/8, $0x4330000000000000
+DATA vecdata<>+2176(SB)/8, $0x43300000000003ff
+DATA vecdata<>+2184(SB)/8, $0x43300000000003ff
+DATA vecdata<>+2192(SB)/8, $0x43300000000003ff
+DATA vecdata<>+2200(SB)/8, $0x43300000000003ff
+DATA vecdata<>+2208(SB)/8, $0x43300000000003ff
+DATA vecdata<>+2216(SB)/8, $0x43300000000003ff
+DATA vecdata<>+2224(SB)/8, $0x43300000000003ff
+DATA vecdata<>+2232(SB)/8, $0x43300000000003ff
+DATA vecdata<>+2240(SB)/8, $0x000fffffffffffff
+DATA vecdata<>+2248(SB)/8, $0x000fffffffffffff
+DATA vecdata<>+2256(SB)/8, $0x000fffffffffffff
+DATA vecdata<>+2264(SB)/8, $0x000fffffffffffff
+DATA vecdata<>+2272(SB)/8, $0x000fffffffffffff
+DATA vecdata<>+2280(SB)/8, $0x000fffffffffffff
+DATA vecdata<>+2288(SB)/8, $0x000fffffffffffff
+DATA vecdata<>+2296(SB)/8, $0x000fffffffffffff
+DATA vecdata<>+2304(SB)/8, $0x3fe6a09e667f3bcd
+DATA vecdata<>+2312(SB)/8, $0x3fe6a09e667f3bcd
+DATA vecdata<>+2320(SB)/8, $0x3fe6a09e667f3bcd
+DATA vecdata<>+2328(SB)/8, $0x3fe6a09e667f3bcd
+DATA vecdata<>+2336(SB)/8, $0x3fe6a09e667f3bcd
+DATA vecdata<>+2344(SB)/8, $0x3fe6a09e667f3bcd
+DATA vecdata<>+2352(SB)/8, $0x3fe6a09e667f3bcd
+DATA vecdata<>+2360(SB)/8, $0x3fe6a09e667f3bcd
+DATA vecdata<>+2368(SB)/8, $0xfff0000000000000
+DATA vecdata<>+2376(SB)/8, $0xfff0000000000000
+DATA vecdata<>+2384(SB)/8, $0xfff0000000000000
+DATA vecdata<>+2392(SB)/8, $0xfff0000000000000
+DATA vecdata<>+2400(SB)/8, $0xfff0000000000000
+DATA vecdata<>+2408(SB)/8, $0xfff0000000000000
+DATA vecdata<>+2416(SB)/8, $0xfff0000000000000
+DATA vecdata<>+2424(SB)/8, $0xfff0000000000000
+DATA vecdata<>+2432(SB)/8, $0x7fe0000000000000
+DATA vecdata<>+2440(SB)/8, $0x7fe0000000000000
+DATA vecdata<>+2448(SB)/8, $0x7fe0000000000000
+DATA vecdata<>+2456(SB)/8, $0x7fe0000000000000
+DATA vecdata<>+2464(SB)/8, $0x7fe0000000000000
+DATA vecdata<>+2472(SB)/8, $0x7fe0000000000000
+DATA vecdata<>+2480(SB)/8, $0x7fe0000000000000
+DATA vecdata<>+2488(SB)/8, $0x7fe0000000000000
+DATA vecdata<>+2496(SB)/8, $0x4000000000000000
+DATA vecdata<>+2504(SB)/8, $0x4000000000000000
+DATA vecdata<>+2512(SB)/8, $0x4000000000000000
+DATA vecdata<>+2520(SB)/8, $0x4000000000000000
+DATA vecdata<>+2528(SB)/8, $0x4000000000000000
+DATA vecdata<>+2536(SB)/8, $0x4000000000000000
+DATA vecdata<>+2544(SB)/8, $0x4000000000000000
+DATA vecdata<>+2552(SB)/8, $0x4000000000000000
+DATA vecdata<>+2560(SB)/8, $0x3fc2f112df3e5244
+DATA vecdata<>+2568(SB)/8, $0x3fc2f112df3e5244
+DATA vecdata<>+2576(SB)/8, $0x3fc2f112df3e5244
+DATA vecdata<>+2584(SB)/8, $0x3fc2f112df3e5244
+DATA vecdata<>+2592(SB)/8, $0x3fc2f112df3e5244
+DATA vecdata<>+2600(SB)/8, $0x3fc2f112df3e5244
+DATA vecdata<>+2608(SB)/8, $0x3fc2f112df3e5244
+DATA vecdata<>+2616(SB)/8, $0x3fc2f112df3e5244
+DATA vecdata<>+2624(SB)/8, $0x3fc7466496cb03de
+DATA vecdata<>+2632(SB)/8, $0x3fc7466496cb03de
+DATA vecdata<>+2640(SB)/8, $0x3fc7466496cb03de
+DATA vecdata<>+2648(SB)/8, $0x3fc7466496cb03de
+DATA vecdata<>+2656(SB)/8, $0x3fc7466496cb03de
+DATA vecdata<>+2664(SB)/8, $0x3fc7466496cb03de
+DATA vecdata<>+2672(SB)/8, $0x3fc7466496cb03de
+DATA vecdata<>+2680(SB)/8, $0x3fc7466496cb03de
+DATA vecdata<>+2688(SB)/8, $0x3fd2492494229359
+DATA vecdata<>+2696(SB)/8, $0x3fd2492494229359
+DATA vecdata<>+2704(SB)/8, $0x3fd2492494229359
+DATA vecdata<>+2712(SB)/8, $0x3fd2492494229359
+DATA vecdata<>+2720(SB)/8, $0x3fd2492494229359
+DATA vecdata<>+2728(SB)/8, $0x3fd2492494229359
+DATA vecdata<>+2736(SB)/8, $0x3fd2492494229359
+DATA vecdata<>+2744(SB)/8, $0x3fd2492494229359
+DATA vecdata<>+2752(SB)/8, $0x3fe5555555555593
+DATA vecdata<>+2760(SB)/8, $0x3fe5555555555593
+DATA vecdata<>+2768(SB)/8, $0x3fe5555555555593
+DATA vecdata<>+2776(SB)/8, $0x3fe5555555555593
+DATA vecdata<>+2784(SB)/8, $0x3fe5555555555593
+DATA vecdata<>+2792(SB)/8, $0x3fe5555555555593
+DATA vecdata<>+2800(SB)/8, $0x3fe5555555555593
+DATA vecdata<>+2808(SB)/8, $0x3fe5555555555593
+DATA vecdata<>+2816(SB)/8, $0x3fc39a09d078c69f
+DATA vecdata<>+2824(SB)/8, $0x3fc39a09d078c69f
+DATA vecdata<>+2832(SB)/8, $0x3fc39a09d078c69f
+DATA vecdata<>+2840(SB)/8, $0x3fc39a09d078c69f
+DATA vecdata<>+2848(SB)/8, $0x3fc39a09d078c69f
+DATA vecdata<>+2856(SB)/8, $0x3fc39a09d078c69f
+DATA vecdata<>+2864(SB)/8, $0x3fc39a09d078c69f
+DATA vecdata<>+2872(SB)/8, $0x3fc39a09d078c69f
+DATA vecdata<>+2880(SB)/8, $0x3fcc71c51d8e78af
+DATA vecdata<>+2888(SB)/8, $0x3fcc71c51d8e78af
+DATA vecdata<>+2896(SB)/8, $0x3fcc71c51d8e78af
+DATA vecdata<>+2904(SB)/8, $0x3fcc71c51d8e78af
+DATA vecdata<>+2912(SB)/8, $0x3fcc71c51d8e78af
+DATA vecdata<>+2920(SB)/8, $0x3fcc71c51d8e78af
+DATA vecdata<>+2928(SB)/8, $0x3fcc71c51d8e78af
+DATA vecdata<>+2936(SB)/8, $0x3fcc71c51d8e78af
+DATA vecdata<>+2944(SB)/8, $0x3fd999999997fa04
+DATA vecdata<>+2952(SB)/8, $0x3fd999999997fa04
+DATA vecdata<>+2960(SB)/8, $0x3fd999999997fa04
+DATA vecdata<>+2968(SB)/8, $0x3fd999999997fa04
+DATA vecdata<>+2976(SB)/8, $0x3fd999999997fa04
+DATA vecdata<>+2984(SB)/8, $0x3fd999999997fa04
+DATA vecdata<>+2992(SB)/8, $0x3fd999999997fa04
+DATA vecdata<>+3000(SB)/8, $0x3fd999999997fa04
+DATA vecdata<>+3008(SB)/8, $0x7ff0000000000000
+DATA vecdata<>+3016(SB)/8, $0x7ff0000000000000
+DATA vecdata<>+3024(SB)/8, $0x7ff0000000000000
+DATA vecdata<>+3032(SB)/8, $0x7ff0000000000000
+DATA vecdata<>+3040(SB)/8, $0x7ff0000000000000
+DATA vecdata<>+3048(SB)/8, $0x7ff0000000000000
+DATA vecdata<>+3056(SB)/8, $0x7ff0000000000000
+DATA vecdata<>+3064(SB)/8, $0x7ff0000000000000
+DATA vecdata<>+3072(SB)/8, $0xbef6f866b6c9d1b3
+DATA vecdata<>+3080(SB)/8, $0xbef6f866b6c9d1b3
+DATA vecdata<>+3088(SB)/8, $0xbef6f866b6c9d1b3
+DATA vecdata<>+3096(SB)/8, $0xbef6f866b6c9d1b3
+DATA vecdata<>+3104(SB)/8, $0xbef6f866b6c9d1b3
+DATA vecdata<>+3112(SB)/8, $0xbef6f866b6c9d1b3
+DATA vecdata<>+3120(SB)/8, $0xbef6f866b6c9d1b3
+DATA vecdata<>+3128(SB)/8, $0xbef6f866b6c9d1b3
+DATA vecdata<>+3136(SB)/8, $0xbf7e3074ee5f4724
+DATA vecdata<>+3144(SB)/8, $0xbf7e3074ee5f4724
+DATA vecdata<>+3152(SB)/8, $0xbf7e3074ee5f4724
+DATA vecdata<>+3160(SB)/8, $0xbf7e3074ee5f4724
+DATA vecdata<>+3168(SB)/8, $0xbf7e3074ee5f4724
+DATA vecdata<>+3176(SB)/8, $0xbf7e3074ee5f4724
+DATA vecdata<>+3184(SB)/8, $0xbf7e3074ee5f4724
+DATA vecdata<>+3192(SB)/8, $0xbf7e3074ee5f4724
+DATA vecdata<>+3200(SB)/8, $0xbfe32d2cce62adb9
+DATA vecdata<>+3208(SB)/8, $0xbfe32d2cce62adb9
+DATA vecdata<>+3216(SB)/8, $0xbfe32d2cce62adb9
+DATA vecdata<>+3224(SB)/8, $0xbfe32d2cce62adb9
+DATA vecdata<>+3232(SB)/8, $0xbfe32d2cce62adb9
+DATA vecdata<>+3240(SB)/8, $0xbfe32d2cce62adb9
+DATA vecdata<>+3248(SB)/8, $0xbfe32d2cce62adb9
+DATA vecdata<>+3256(SB)/8, $0xbfe32d2cce62adb9
+DATA vecdata<>+3264(SB)/8, $0x3ea9ec5cd1e1dc03
+DATA vecdata<>+3272(SB)/8, $0x3ea9ec5cd1e1dc03
+DATA vecdata<>+3280(SB)/8, $0x3ea9ec5cd1e1dc03
+DATA vecdata<>+3288(SB)/8, $0x3ea9ec5cd1e1dc03
+DATA vecdata<>+3296(SB)/8, $0x3ea9ec5cd1e1dc03
+DATA vecdata<>+3304(SB)/8, $0x3ea9ec5cd1e1dc03
+DATA vecdata<>+3312(SB)/8, $0x3ea9ec5cd1e1dc03
+DATA vecdata<>+3320(SB)/8, $0x3ea9ec5cd1e1dc03
+DATA vecdata<>+3328(SB)/8, $0x3f3e8f3b01205f3d
+DATA vecdata<>+3336(SB)/8, $0x3f3e8f3b01205f3d
+DATA vecdata<>+3344(SB)/8, $0x3f3e8f3b01205f3d
+DATA vecdata<>+3352(SB)/8, $0x3f3e8f3b01205f3d
+DATA vecdata<>+3360(SB)/8, $0x3f3e8f3b01205f3d
+DATA vecdata<>+3368(SB)/8, $0x3f3e8f3b01205f3d
+DATA vecdata<>+3376(SB)/8, $0x3f3e8f3b01205f3d
+DATA vecdata<>+3384(SB)/8, $0x3f3e8f3b01205f3d
+DATA vecdata<>+3392(SB)/8, $0x3fb50783486f1908
+DATA vecdata<>+3400(SB)/8, $0x3fb50783486f1908
+DATA vecdata<>+3408(SB)/8, $0x3fb50783486f1908
+DATA vecdata<>+3416(SB)/8, $0x3fb50783486f1908
+DATA vecdata<>+3424(SB)/8, $0x3fb50783486f1908
+DATA vecdata<>+3432(SB)/8, $0x3fb50783486f1908
+DATA vecdata<>+3440(SB)/8, $0x3fb50783486f1908
+DATA vecdata<>+3448(SB)/8, $0x3fb50783486f1908
+DATA vecdata<>+3456(SB)/8, $0x400466bc6775aad6
+DATA vecdata<>+3464(SB)/8, $0x400466bc6775aad6
+DATA vecdata<>+3472(SB)/8, $0x400466bc6775aad6
+DATA vecdata<>+3480(SB)/8, $0x400466bc6775aad6
+DATA vecdata<>+3488(SB)/8, $0x400466bc6775aad6
+DATA vecdata<>+3496(SB)/8, $0x400466bc6775aad6
+DATA vecdata<>+3504(SB)/8, $0x400466bc6775aad6
+DATA vecdata<>+3512(SB)/8, $0x400466bc6775aad6
+DATA vecdata<>+3520(SB)/8, $0xc014abbce625be53
+DATA vecdata<>+3528(SB)/8, $0xc014abbce625be53
+DATA vecdata<>+3536(SB)/8, $0xc014abbce625be53
+DATA vecdata<>+3544(SB)/8, $0xc014abbce625be53
+DATA vecdata<>+3552(SB)/8, $0xc014abbce625be53
+DATA vecdata<>+3560(SB)/8, $0xc014abbce625be53
+DATA vecdata<>+3568(SB)/8, $0xc014abbce625be53
+DATA vecdata<>+3576(SB)/8, $0xc014abbce625be53
+DATA vecdata<>+3584(SB)/8, $0x3ca1a62633145c07
+DATA vecdata<>+3592(SB)/8, $0x3ca1a62633145c07
+DATA vecdata<>+3600(SB)/8, $0x3ca1a62633145c07
+DATA vecdata<>+3608(SB)/8, $0x3ca1a62633145c07
+DATA vecdata<>+3616(SB)/8, $0x3ca1a62633145c07
+DATA vecdata<>+3624(SB)/8, $0x3ca1a62633145c07
+DATA vecdata<>+3632(SB)/8, $0x3ca1a62633145c07
+DATA vecdata<>+3640(SB)/8, $0x3ca1a62633145c07
+DATA vecdata<>+3648(SB)/8, $0x400921fb54442d18
+DATA vecdata<>+3656(SB)/8, $0x400921fb54442d18
+DATA vecdata<>+3664(SB)/8, $0x400921fb54442d18
+DATA vecdata<>+3672(SB)/8, $0x400921fb54442d18
+DATA vecdata<>+3680(SB)/8, $0x400921fb54442d18
+DATA vecdata<>+3688(SB)/8, $0x400921fb54442d18
+DATA vecdata<>+3696(SB)/8, $0x400921fb54442d18
+DATA vecdata<>+3704(SB)/8, $0x400921fb54442d18
+DATA vecdata<>+3712(SB)/8, $0x8000000000000000
+DATA vecdata<>+3720(SB)/8, $0x8000000000000000
+DATA vecdata<>+3728(SB)/8, $0x8000000000000000
+DATA vecdata<>+3736(SB)/8, $0x8000000000000000
+DATA vecdata<>+3744(SB)/8, $0x8000000000000000
+DATA vecdata<>+3752(SB)/8, $0x8000000000000000
+DATA vecdata<>+3760(SB)/8, $0x8000000000000000
+DATA vecdata<>+3768(SB)/8, $0x8000000000000000
+DATA vecdata<>+3776(SB)/8, $0x7fffffffffffffff
+DATA vecdata<>+3784(SB)/8, $0x7fffffffffffffff
+DATA vecdata<>+3792(SB)/8, $0x7fffffffffffffff
+DATA vecdata<>+3800(SB)/8, $0x7fffffffffffffff
+DATA vecdata<>+3808(SB)/8, $0x7fffffffffffffff
+DATA vecdata<>+3816(SB)/8, $0x7fffffffffffffff
+DATA vecdata<>+3824(SB)/8, $0x7fffffffffffffff
+DATA vecdata<>+3832(SB)/8, $0x7fffffffffffffff
+DATA vecdata<>+3840(SB)/8, $0x3fe0000035afe535
+DATA vecdata<>+3848(SB)/8, $0x3fe0000035afe535
+DATA vecdata<>+3856(SB)/8, $0x3fe0000035afe535
+DATA vecdata<>+3864(SB)/8, $0x3fe0000035afe535
+DATA vecdata<>+3872(SB)/8, $0x3fe0000035afe535
+DATA vecdata<>+3880(SB)/8, $0x3fe0000035afe535
+DATA vecdata<>+3888(SB)/8, $0x3fe0000035afe535
+DATA vecdata<>+3896(SB)/8, $0x3fe0000035afe535
+DATA vecdata<>+3904(SB)/8, $0x3ed179a3225bdd9d
+DATA vecdata<>+3912(SB)/8, $0x3ed179a3225bdd9d
+DATA vecdata<>+3920(SB)/8, $0x3ed179a3225bdd9d
+DATA vecdata<>+3928(SB)/8, $0x3ed179a3225bdd9d
+DATA vecdata<>+3936(SB)/8, $0x3ed179a3225bdd9d
+DATA vecdata<>+3944(SB)/8, $0x3ed179a3225bdd9d
+DATA vecdata<>+3952(SB)/8, $0x3ed179a3225bdd9d
+DATA vecdata<>+3960(SB)/8, $0x3ed179a3225bdd9d
+DATA vecdata<>+3968(SB)/8, $0x3f5f9d2c1f392d45
+DATA vecdata<>+3976(SB)/8, $0x3f5f9d2c1f392d45
+DATA vecdata<>+3984(SB)/8, $0x3f5f9d2c1f392d45
+DATA vecdata<>+3992(SB)/8, $0x3f5f9d2c1f392d45
+DATA vecdata<>+4000(SB)/8, $0x3f5f9d2c1f392d45
+DATA vecdata<>+4008(SB)/8, $0x3f5f9d2c1f392d45
+DATA vecdata<>+4016(SB)/8, $0x3f5f9d2c1f392d45
+DATA vecdata<>+4024(SB)/8, $0x3f5f9d2c1f392d45
+DATA vecdata<>+4032(SB)/8, $0x3fce1f5068620bbe
+DATA vecdata<>+4040(SB)/8, $0x3fce1f5068620bbe
+DATA vecdata<>+4048(SB)/8, $0x3fce1f5068620bbe
+DATA vecdata<>+4056(SB)/8, $0x3fce1f5068620bbe
+DATA vecdata<>+4064(SB)/8, $0x3fce1f5068620bbe
+DATA vecdata<>+4072(SB)/8, $0x3fce1f5068620bbe
+DATA vecdata<>+4080(SB)/8, $0x3fce1f5068620bbe
+DATA vecdata<>+4088(SB)/8, $0x3fce1f5068620bbe
+DATA vecdata<>+4096(SB)/8, $0x40103c1f081b5a9f
+DATA vecdata<>+4104(SB)/8, $0x40103c1f081b5a9f
+DATA vecdata<>+4112(SB)/8, $0x40103c1f081b5a9f
+DATA vecdata<>+4120(SB)/8, $0x40103c1f081b5a9f
+DATA vecdata<>+4128(SB)/8, $0x40103c1f081b5a9f
+DATA vecdata<>+4136(SB)/8, $0x40103c1f081b5a9f
+DATA vecdata<>+4144(SB)/8, $0x40103c1f081b5a9f
+DATA vecdata<>+4152(SB)/8, $0x40103c1f081b5a9f
+DATA vecdata<>+4160(SB)/8, $0xbf1b6a6fea5bd3aa
+DATA vecdata<>+4168(SB)/8, $0xbf1b6a6fea5bd3aa
+DATA vecdata<>+4176(SB)/8, $0xbf1b6a6fea5bd3aa
+DATA vecdata<>+4184(SB)/8, $0xbf1b6a6fea5bd3aa
+DATA vecdata<>+4192(SB)/8, $0xbf1b6a6fea5bd3aa
+DATA vecdata<>+4200(SB)/8, $0xbf1b6a6fea5bd3aa
+DATA vecdata<>+4208(SB)/8, $0xbf1b6a6fea5bd3aa
+DATA vecdata<>+4216(SB)/8, $0xbf1b6a6fea5bd3aa
+DATA vecdata<>+4224(SB)/8, $0xbf9a6d1f12b0ba0f
+DATA vecdata<>+4232(SB)/8, $0xbf9a6d1f12b0ba0f
+DATA vecdata<>+4240(SB)/8, $0xbf9a6d1f12b0ba0f
+DATA vecdata<>+4248(SB)/8, $0xbf9a6d1f12b0ba0f
+DATA vecdata<>+4256(SB)/8, $0xbf9a6d1f12b0ba0f
+DATA vecdata<>+4264(SB)/8, $0xbf9a6d1f12b0ba0f
+DATA vecdata<>+4272(SB)/8, $0xbf9a6d1f12b0ba0f
+DATA vecdata<>+4280(SB)/8, $0xbf9a6d1f12b0ba0f
+DATA vecdata<>+4288(SB)/8, $0xbff55d3c7e3c9051
+DATA vecdata<>+4296(SB)/8, $0xbff55d3c7e3c9051
+DATA vecdata<>+4304(SB)/8, $0xbff55d3c7e3c9051
+DATA vecdata<>+4312(SB)/8, $0xbff55d3c7e3c9051
+DATA vecdata<>+4320(SB)/8, $0xbff55d3c7e3c9051
+DATA vecdata<>+4328(SB)/8, $0xbff55d3c7e3c9051
+DATA vecdata<>+4336(SB)/8, $0xbff55d3c7e3c9051
+DATA vecdata<>+4344(SB)/8, $0xbff55d3c7e3c9051
+DATA vecdata<>+4352(SB)/8, $0xc013bd3cc9be45de
+DATA vecdata<>+4360(SB)/8, $0xc013bd3cc9be45de
+DATA vecdata<>+4368(SB)/8, $0xc013bd3cc9be45de
+DATA vecdata<>+4376(SB)/8, $0xc013bd3cc9be45de
+DATA vecdata<>+4384(SB)/8, $0xc013bd3cc9be45de
+DATA vecdata<>+4392(SB)/8, $0xc013bd3cc9be45de
+DATA vecdata<>+4400(SB)/8, $0xc013bd3cc9be45de
+DATA vecdata<>+4408(SB)/8, $0xc013bd3cc9be45de
+DATA vecdata<>+4416(SB)/8, $0xc000000000000000
+DATA vecdata<>+4424(SB)/8, $0xc000000000000000
+DATA vecdata<>+4432(SB)/8, $0xc000000000000000
+DATA vecdata<>+4440(SB)/8, $0xc000000000000000
+DATA vecdata<>+4448(SB)/8, $0xc000000000000000
+DATA vecdata<>+4456(SB)/8, $0xc000000000000000
+DATA vecdata<>+4464(SB)/8, $0xc000000000000000
+DATA vecdata<>+4472(SB)/8, $0xc000000000000000
+DATA vecdata<>+4480(SB)/8, $0xbff71547652b82fe
+DATA vecdata<>+4488(SB)/8, $0xbff71547652b82fe
+DATA vecdata<>+4496(SB)/8, $0xbff71547652b82fe
+DATA vecdata<>+4504(SB)/8, $0xbff71547652b82fe
+DATA vecdata<>+4512(SB)/8, $0xbff71547652b82fe
+DATA vecdata<>+4520(SB)/8, $0xbff71547652b82fe
+DATA vecdata<>+4528(SB)/8, $0xbff71547652b82fe
+DATA vecdata<>+4536(SB)/8, $0xbff71547652b82fe
+DATA vecdata<>+4544(SB)/8, $0x0000000000000000
+DATA vecdata<>+4552(SB)/8, $0x0000000000000000
+DATA vecdata<>+4560(SB)/8, $0x0000000000000000
+DATA vecdata<>+4568(SB)/8, $0x0000000000000000
+DATA vecdata<>+4576(SB)/8, $0x0000000000000000
+DATA vecdata<>+4584(SB)/8, $0x0000000000000000
+DATA vecdata<>+4592(SB)/8, $0x0000000000000000
+DATA vecdata<>+4600(SB)/8, $0x0000000000000000
+DATA vecdata<>+4608(SB)/8, $0x3ffbb67ae8584caa
+DATA vecdata<>+4616(SB)/8, $0x3ffbb67ae8584caa
+DATA vecdata<>+4624(SB)/8, $0x3ffbb67ae8584caa
+DATA vecdata<>+4632(SB)/8, $0x3ffbb67ae8584caa
+DATA vecdata<>+4640(SB)/8, $0x3ffbb67ae8584caa
+DATA vecdata<>+4648(SB)/8, $0x3ffbb67ae8584caa
+DATA vecdata<>+4656(SB)/8, $0x3ffbb67ae8584caa
+DATA vecdata<>+4664(SB)/8, $0x3ffbb67ae8584caa
+DATA vecdata<>+4672(SB)/8, $0x4008000000000000
+DATA vecdata<>+4680(SB)/8, $0x4008000000000000
+DATA vecdata<>+4688(SB)/8, $0x4008000000000000
+DATA vecdata<>+4696(SB)/8, $0x4008000000000000
+DATA vecdata<>+4704(SB)/8, $0x4008000000000000
+DATA vecdata<>+4712(SB)/8, $0x4008000000000000
+DATA vecdata<>+4720(SB)/8, $0x4008000000000000
+DATA vecdata<>+4728(SB)/8, $0x4008000000000000
+DATA vecdata<>+4736(SB)/8, $0x4001e3779b97f4a8
+DATA vecdata<>+4744(SB)/8, $0x4001e3779b97f4a8
+DATA vecdata<>+4752(SB)/8, $0x4001e3779b97f4a8
+DATA vecdata<>+4760(SB)/8, $0x4001e3779b97f4a8
+DATA vecdata<>+4768(SB)/8, $0x4001e3779b97f4a8
+DATA vecdata<>+4776(SB)/8, $0x4001e3779b97f4a8
+DATA vecdata<>+4784(SB)/8, $0x4001e3779b97f4a8
+DATA vecdata<>+4792(SB)/8, $0x4001e3779b97f4a8
+DATA vecdata<>+4800(SB)/8, $0x3fd5555555555555
+DATA vecdata<>+4808(SB)/8, $0x3fd5555555555555
+DATA vecdata<>+4816(SB)/8, $0x3fd5555555555555
+DATA vecdata<>+4824(SB)/8, $0x3fd5555555555555
+DATA vecdata<>+4832(SB)/8, $0x3fd5555555555555
+DATA vecdata<>+4840(SB)/8, $0x3fd5555555555555
+DATA vecdata<>+4848(SB)/8, $0x3fd5555555555555
+DATA vecdata<>+4856(SB)/8, $0x3fd5555555555555
+DATA vecdata<>+4864(SB)/8, $0x4014000000000000
+DATA vecdata<>+4872(SB)/8, $0x4014000000000000
+DATA vecdata<>+4880(SB)/8, $0x4014000000000000
+DATA vecdata<>+4888(SB)/8, $0x4014000000000000
+DATA vecdata<>+4896(SB)/8, $0x4014000000000000
+DATA vecdata<>+4904(SB)/8, $0x4014000000000000
+DATA vecdata<>+4912(SB)/8, $0x4014000000000000
+DATA vecdata<>+4920(SB)/8, $0x4014000000000000
+DATA vecdata<>+4928(SB)/8, $0x408f400000000000
+DATA vecdata<>+4936(SB)/8, $0x408f400000000000
+DATA vecdata<>+4944(SB)/8, $0x408f400000000000
+DATA vecdata<>+4952(SB)/8, $0x408f400000000000
+DATA vecdata<>+4960(SB)/8, $0x408f400000000000
+DATA vecdata<>+4968(SB)/8, $0x408f400000000000
+DATA vecdata<>+4976(SB)/8, $0x408f400000000000
+DATA vecdata<>+4984(SB)/8, $0x408f400000000000
+DATA vecdata<>+4992(SB)/8, $0xc08f400000000000
+DATA vecdata<>+5000(SB)/8, $0xc08f400000000000
+DATA vecdata<>+5008(SB)/8, $0xc08f400000000000
+DATA vecdata<>+5016(SB)/8, $0xc08f400000000000
+DATA vecdata<>+5024(SB)/8, $0xc08f400000000000
+DATA vecdata<>+5032(SB)/8, $0xc08f400000000000
+DATA vecdata<>+5040(SB)/8, $0xc08f400000000000
+DATA vecdata<>+5048(SB)/8, $0xc08f400000000000
+DATA vecdata<>+5056(SB)/8, $0x4308000000000000
+DATA vecdata<>+5064(SB)/8, $0x4308000000000000
+DATA vecdata<>+5072(SB)/8, $0x4308000000000000
+DATA vecdata<>+5080(SB)/8, $0x4308000000000000
+DATA vecdata<>+5088(SB)/8, $0x4308000000000000
+DATA vecdata<>+5096(SB)/8, $0x4308000000000000
+DATA vecdata<>+5104(SB)/8, $0x4308000000000000
+DATA vecdata<>+5112(SB)/8, $0x4308000000000000
+DATA vecdata<>+5120(SB)/8, $0x3f2a01e2c15a33f3
+DATA vecdata<>+5128(SB)/8, $0x3f2a01e2c15a33f3
+DATA vecdata<>+5136(SB)/8, $0x3f2a01e2c15a33f3
+DATA vecdata<>+5144(SB)/8, $0x3f2a01e2c15a33f3
+DATA vecdata<>+5152(SB)/8, $0x3f2a01e2c15a33f3
+DATA vecdata<>+5160(SB)/8, $0x3f2a01e2c15a33f3
+DATA vecdata<>+5168(SB)/8, $0x3f2a01e2c15a33f3
+DATA vecdata<>+5176(SB)/8, $0x3f2a01e2c15a33f3
+DATA vecdata<>+5184(SB)/8, $0x3f81111110e10556
+DATA vecdata<>+5192(SB)/8, $0x3f81111110e10556
+DATA vecdata<>+5200(SB)/8, $0x3f81111110e10556
+DATA vecdata<>+5208(SB)/8, $0x3f81111110e10556
+DATA vecdata<>+5216(SB)/8, $0x3f81111110e10556
+DATA vecdata<>+5224(SB)/8, $0x3f81111110e10556
+DATA vecdata<>+5232(SB)/8, $0x3f81111110e10556
+DATA vecdata<>+5240(SB)/8, $0x3f81111110e10556
+DATA vecdata<>+5248(SB)/8, $0x3fc555555555556a
+DATA vecdata<>+5256(SB)/8, $0x3fc555555555556a
+DATA vecdata<>+5264(SB)/8, $0x3fc555555555556a
+DATA vecdata<>+5272(SB)/8, $0x3fc555555555556a
+DATA vecdata<>+5280(SB)/8, $0x3fc555555555556a
+DATA vecdata<>+5288(SB)/8, $0x3fc555555555556a
+DATA vecdata<>+5296(SB)/8, $0x3fc555555555556a
+DATA vecdata<>+5304(SB)/8, $0x3fc555555555556a
+DATA vecdata<>+5312(SB)/8, $0x3f56c1b7131a0993
+DATA vecdata<>+5320(SB)/8, $0x3f56c1b7131a0993
+DATA vecdata<>+5328(SB)/8, $0x3f56c1b7131a0993
+DATA vecdata<>+5336(SB)/8, $0x3f56c1b7131a0993
+DATA vecdata<>+5344(SB)/8, $0x3f56c1b7131a0993
+DATA vecdata<>+5352(SB)/8, $0x3f56c1b7131a0993
+DATA vecdata<>+5360(SB)/8, $0x3f56c1b7131a0993
+DATA vecdata<>+5368(SB)/8, $0x3f56c1b7131a0993
+DATA vecdata<>+5376(SB)/8, $0x3fa5555554e93aca
+DATA vecdata<>+5384(SB)/8, $0x3fa5555554e93aca
+DATA vecdata<>+5392(SB)/8, $0x3fa5555554e93aca
+DATA vecdata<>+5400(SB)/8, $0x3fa5555554e93aca
+DATA vecdata<>+5408(SB)/8, $0x3fa5555554e93aca
+DATA vecdata<>+5416(SB)/8, $0x3fa5555554e93aca
+DATA vecdata<>+5424(SB)/8, $0x3fa5555554e93aca
+DATA vecdata<>+5432(SB)/8, $0x3fa5555554e93aca
+DATA vecdata<>+5440(SB)/8, $0x3fe000000000002e
+DATA vecdata<>+5448(SB)/8, $0x3fe000000000002e
+DATA vecdata<>+5456(SB)/8, $0x3fe000000000002e
+DATA vecdata<>+5464(SB)/8, $0x3fe000000000002e
+DATA vecdata<>+5472(SB)/8, $0x3fe000000000002e
+DATA vecdata<>+5480(SB)/8, $0x3fe000000000002e
+DATA vecdata<>+5488(SB)/8, $0x3fe000000000002e
+DATA vecdata<>+5496(SB)/8, $0x3fe000000000002e
+DATA vecdata<>+5504(SB)/8, $0xc0a7700000000000
+DATA vecdata<>+5512(SB)/8, $0xc0a7700000000000
+DATA vecdata<>+5520(SB)/8, $0xc0a7700000000000
+DATA vecdata<>+5528(SB)/8, $0xc0a7700000000000
+DATA vecdata<>+5536(SB)/8, $0xc0a7700000000000
+DATA vecdata<>+5544(SB)/8, $0xc0a7700000000000
+DATA vecdata<>+5552(SB)/8, $0xc0a7700000000000
+DATA vecdata<>+5560(SB)/8, $0xc0a7700000000000
+DATA vecdata<>+5568(SB)/8, $0x42f8000000000000
+DATA vecdata<>+5576(SB)/8, $0x42f8000000000000
+DATA vecdata<>+5584(SB)/8, $0x42f8000000000000
+DATA vecdata<>+5592(SB)/8, $0x42f8000000000000
+DATA vecdata<>+5600(SB)/8, $0x42f8000000000000
+DATA vecdata<>+5608(SB)/8, $0x42f8000000000000
+DATA vecdata<>+5616(SB)/8, $0x42f8000000000000
+DATA vecdata<>+5624(SB)/8, $0x42f8000000000000
+DATA vecdata<>+5632(SB)/8, $0x3f2430a2261fe2ea
+DATA vecdata<>+5640(SB)/8, $0x3f2430a2261fe2ea
+DATA vecdata<>+5648(SB)/8, $0x3f2430a2261fe2ea
+DATA vecdata<>+5656(SB)/8, $0x3f2430a2261fe2ea
+DATA vecdata<>+5664(SB)/8, $0x3f2430a2261fe2ea
+DATA vecdata<>+5672(SB)/8, $0x3f2430a2261fe2ea
+DATA vecdata<>+5680(SB)/8, $0x3f2430a2261fe2ea
+DATA vecdata<>+5688(SB)/8, $0x3f2430a2261fe2ea
+DATA vecdata<>+5696(SB)/8, $0x3f55d89860983f29
+DATA vecdata<>+5704(SB)/8, $0x3f55d89860983f29
+DATA vecdata<>+5712(SB)/8, $0x3f55d89860983f29
+DATA vecdata<>+5720(SB)/8, $0x3f55d89860983f29
+DATA vecdata<>+5728(SB)/8, $0x3f55d89860983f29
+DATA vecdata<>+5736(SB)/8, $0x3f55d89860983f29
+DATA vecdata<>+5744(SB)/8, $0x3f55d89860983f29
+DATA vecdata<>+5752(SB)/8, $0x3f55d89860983f29
+DATA vecdata<>+5760(SB)/8, $0x3f83b2ab6fb3d142
+DATA vecdata<>+5768(SB)/8, $0x3f83b2ab6fb3d142
+DATA vecdata<>+5776(SB)/8, $0x3f83b2ab6fb3d142
+DATA vecdata<>+5784(SB)/8, $0x3f83b2ab6fb3d142
+DATA vecdata<>+5792(SB)/8, $0x3f83b2ab6fb3d142
+DATA vecdata<>+5800(SB)/8, $0x3f83b2ab6fb3d142
+DATA vecdata<>+5808(SB)/8, $0x3f83b2ab6fb3d142
+DATA vecdata<>+5816(SB)/8, $0x3f83b2ab6fb3d142
+DATA vecdata<>+5824(SB)/8, $0x3fac6b08d6f1e780
+DATA vecdata<>+5832(SB)/8, $0x3fac6b08d6f1e780
+DATA vecdata<>+5840(SB)/8, $0x3fac6b08d6f1e780
+DATA vecdata<>+5848(SB)/8, $0x3fac6b08d6f1e780
+DATA vecdata<>+5856(SB)/8, $0x3fac6b08d6f1e780
+DATA vecdata<>+5864(SB)/8, $0x3fac6b08d6f1e780
+DATA vecdata<>+5872(SB)/8, $0x3fac6b08d6f1e780
+DATA vecdata<>+5880(SB)/8, $0x3fac6b08d6f1e780
+DATA vecdata<>+5888(SB)/8, $0x3fcebfbdff82c590
+DATA vecdata<>+5896(SB)/8, $0x3fcebfbdff82c590
+DATA vecdata<>+5904(SB)/8, $0x3fcebfbdff82c590
+DATA vecdata<>+5912(SB)/8, $0x3fcebfbdff82c590
+DATA vecdata<>+5920(SB)/8, $0x3fcebfbdff82c590
+DATA vecdata<>+5928(SB)/8, $0x3fcebfbdff82c590
+DATA vecdata<>+5936(SB)/8, $0x3fcebfbdff82c590
+DATA vecdata<>+5944(SB)/8, $0x3fcebfbdff82c590
+DATA vecdata<>+5952(SB)/8, $0x3fe62e42fefa39f3
+DATA vecdata<>+5960(SB)/8, $0x3fe62e42fefa39f3
+DATA vecdata<>+5968(SB)/8, $0x3fe62e42fefa39f3
+DATA vecdata<>+5976(SB)/8, $0x3fe62e42fefa39f3
+DATA vecdata<>+5984(SB)/8, $0x3fe62e42fefa39f3
+DATA vecdata<>+5992(SB)/8, $0x3fe62e42fefa39f3
+DATA vecdata<>+6000(SB)/8, $0x3fe62e42fefa39f3
+DATA vecdata<>+6008(SB)/8, $0x3fe62e42fefa39f3
+DATA vecdata<>+6016(SB)/8, $0x7e37e43c8800759c
+DATA vecdata<>+6024(SB)/8, $0x7e37e43c8800759c
+DATA vecdata<>+6032(SB)/8, $0x7e37e43c8800759c
+DATA vecdata<>+6040(SB)/8, $0x7e37e43c8800759c
+DATA vecdata<>+6048(SB)/8, $0x7e37e43c8800759c
+DATA vecdata<>+6056(SB)/8, $0x7e37e43c8800759c
+DATA vecdata<>+6064(SB)/8, $0x7e37e43c8800759c
+DATA vecdata<>+6072(SB)/8, $0x7e37e43c8800759c
+DATA vecdata<>+6080(SB)/8, $0x3fe6800000000000
+DATA vecdata<>+6088(SB)/8, $0x3fe6800000000000
+DATA vecdata<>+6096(SB)/8, $0x3fe6800000000000
+DATA vecdata<>+6104(SB)/8, $0x3fe6800000000000
+DATA vecdata<>+6112(SB)/8, $0x3fe6800000000000
+DATA vecdata<>+6120(SB)/8, $0x3fe6800000000000
+DATA vecdata<>+6128(SB)/8, $0x3fe6800000000000
+DATA vecdata<>+6136(SB)/8, $0x3fe6800000000000
+DATA vecdata<>+6144(SB)/8, $0xbff0000000000000
+DATA vecdata<>+6152(SB)/8, $0xbff0000000000000
+DATA vecdata<>+6160(SB)/8, $0xbff0000000000000
+DATA vecdata<>+6168(SB)/8, $0xbff0000000000000
+DATA vecdata<>+6176(SB)/8, $0xbff0000000000000
+DATA vecdata<>+6184(SB)/8, $0xbff0000000000000
+DATA vecdata<>+6192(SB)/8, $0xbff0000000000000
+DATA vecdata<>+6200(SB)/8, $0xbff0000000000000
+DATA vecdata<>+6208(SB)/8, $0xbfc71eef6a82f416
+DATA vecdata<>+6216(SB)/8, $0xbfc71eef6a82f416
+DATA vecdata<>+6224(SB)/8, $0xbfc71eef6a82f416
+DATA vecdata<>+6232(SB)/8, $0xbfc71eef6a82f416
+DATA vecdata<>+6240(SB)/8, $0xbfc71eef6a82f416
+DATA vecdata<>+6248(SB)/8, $0xbfc71eef6a82f416
+DATA vecdata<>+6256(SB)/8, $0xbfc71eef6a82f416
+DATA vecdata<>+6264(SB)/8, $0xbfc71eef6a82f416
+DATA vecdata<>+6272(SB)/8, $0xbfcec7082c22f40c
+DATA vecdata<>+6280(SB)/8, $0xbfcec7082c22f40c
+DATA vecdata<>+6288(SB)/8, $0xbfcec7082c22f40c
+DATA vecdata<>+6296(SB)/8, $0xbfcec7082c22f40c
+DATA vecdata<>+6304(SB)/8, $0xbfcec7082c22f40c
+DATA vecdata<>+6312(SB)/8, $0xbfcec7082c22f40c
+DATA vecdata<>+6320(SB)/8, $0xbfcec7082c22f40c
+DATA vecdata<>+6328(SB)/8, $0xbfcec7082c22f40c
+DATA vecdata<>+6336(SB)/8, $0xbfd7154765398be3
+DATA vecdata<>+6344(SB)/8, $0xbfd7154765398be3
+DATA vecdata<>+6352(SB)/8, $0xbfd7154765398be3
+DATA vecdata<>+6360(SB)/8, $0xbfd7154765398be3
+DATA vecdata<>+6368(SB)/8, $0xbfd7154765398be3
+DATA vecdata<>+6376(SB)/8, $0xbfd7154765398be3
+DATA vecdata<>+6384(SB)/8, $0xbfd7154765398be3
+DATA vecdata<>+6392(SB)/8, $0xbfd7154765398be3
+DATA vecdata<>+6400(SB)/8, $0xbfe71547652b82de
+DATA vecdata<>+6408(SB)/8, $0xbfe71547652b82de
+DATA vecdata<>+6416(SB)/8, $0xbfe71547652b82de
+DATA vecdata<>+6424(SB)/8, $0xbfe71547652b82de
+DATA vecdata<>+6432(SB)/8, $0xbfe71547652b82de
+DATA vecdata<>+6440(SB)/8, $0xbfe71547652b82de
+DATA vecdata<>+6448(SB)/8, $0xbfe71547652b82de
+DATA vecdata<>+6456(SB)/8, $0xbfe71547652b82de
+DATA vecdata<>+6464(SB)/8, $0x3fc4668d7430e81a
+DATA vecdata<>+6472(SB)/8, $0x3fc4668d7430e81a
+DATA vecdata<>+6480(SB)/8, $0x3fc4668d7430e81a
+DATA vecdata<>+6488(SB)/8, $0x3fc4668d7430e81a
+DATA vecdata<>+6496(SB)/8, $0x3fc4668d7430e81a
+DATA vecdata<>+6504(SB)/8, $0x3fc4668d7430e81a
+DATA vecdata<>+6512(SB)/8, $0x3fc4668d7430e81a
+DATA vecdata<>+6520(SB)/8, $0x3fc4668d7430e81a
+DATA vecdata<>+6528(SB)/8, $0x3fca61849ff4fcca
+DATA vecdata<>+6536(SB)/8, $0x3fca61849ff4fcca
+DATA vecdata<>+6544(SB)/8, $0x3fca61849ff4fcca
+DATA vecdata<>+6552(SB)/8, $0x3fca61849ff4fcca
+DATA vecdata<>+6560(SB)/8, $0x3fca61849ff4fcca
+DATA vecdata<>+6568(SB)/8, $0x3fca61849ff4fcca
+DATA vecdata<>+6576(SB)/8, $0x3fca61849ff4fcca
+DATA vecdata<>+6584(SB)/8, $0x3fca61849ff4fcca
+DATA vecdata<>+6592(SB)/8, $0x3fd2776c4ffa85da
+DATA vecdata<>+6600(SB)/8, $0x3fd2776c4ffa85da
+DATA vecdata<>+6608(SB)/8, $0x3fd2776c4ffa85da
+DATA vecdata<>+6616(SB)/8, $0x3fd2776c4ffa85da
+DATA vecdata<>+6624(SB)/8, $0x3fd2776c4ffa85da
+DATA vecdata<>+6632(SB)/8, $0x3fd2776c4ffa85da
+DATA vecdata<>+6640(SB)/8, $0x3fd2776c4ffa85da
+DATA vecdata<>+6648(SB)/8, $0x3fd2776c4ffa85da
+DATA vecdata<>+6656(SB)/8, $0x3fdec709dc3a0de2
+DATA vecdata<>+6664(SB)/8, $0x3fdec709dc3a0de2
+DATA vecdata<>+6672(SB)/8, $0x3fdec709dc3a0de2
+DATA vecdata<>+6680(SB)/8, $0x3fdec709dc3a0de2
+DATA vecdata<>+6688(SB)/8, $0x3fdec709dc3a0de2
+DATA vecdata<>+6696(SB)/8, $0x3fdec709dc3a0de2
+DATA vecdata<>+6704(SB)/8, $0x3fdec709dc3a0de2
+DATA vecdata<>+6712(SB)/8, $0x3fdec709dc3a0de2
+GLOBL vecdata<>(SB), RODATA|NOPTR, $6720
 
 DATA vectables<>+0(SB)/8, $0x3ff0000000000000
 DATA vectables<>+8(SB)/8, $0x3ff172b83c7d517b
@@ -3314,4 +3704,52 @@ DATA vectables<>+96(SB)/8, $0xbc9bdd3413b26456
 DATA vectables<>+104(SB)/8, $0x3c96e9f156864b27
 DATA vectables<>+112(SB)/8, $0x3c97a1cd345dcc81
 DATA vectables<>+120(SB)/8, $0x3c82ed02d75b3707
-GLOBL vectables<>(SB), RODATA|NOPTR, $128
+DATA vectables<>+128(SB)/8, $0x3ff0000000000000
+DATA vectables<>+136(SB)/8, $0x3ff0b5586cf9890f
+DATA vectables<>+144(SB)/8, $0x3ff172b83c7d517b
+DATA vectables<>+152(SB)/8, $0x3ff2387a6e756238
+DATA vectables<>+160(SB)/8, $0x3ff306fe0a31b715
+DATA vectables<>+168(SB)/8, $0x3ff3dea64c123422
+DATA vectables<>+176(SB)/8, $0x3ff4bfdad5362a27
+DATA vectables<>+184(SB)/8, $0x3ff5ab07dd485429
+DATA vectables<>+192(SB)/8, $0x3ff6a09e667f3bcd
+DATA vectables<>+200(SB)/8, $0x3ff7a11473eb0187
+DATA vectables<>+208(SB)/8, $0x3ff8ace5422aa0db
+DATA vectables<>+216(SB)/8, $0x3ff9c49182a3f090
+DATA vectables<>+224(SB)/8, $0x3ffae89f995ad3ad
+DATA vectables<>+232(SB)/8, $0x3ffc199bdd85529c
+DATA vectables<>+240(SB)/8, $0x3ffd5818dcfba487
+DATA vectables<>+248(SB)/8, $0x3ffea4afa2a490da
+DATA vectables<>+256(SB)/8, $0x3ff642c8590b2165
+DATA vectables<>+264(SB)/8, $0x3ff5555555555556
+DATA vectables<>+272(SB)/8, $0x3ff47ae147ae147b
+DATA vectables<>+280(SB)/8, $0x3ff3b13b13b13b14
+DATA vectables<>+288(SB)/8, $0x3ff2f684bda12f69
+DATA vectables<>+296(SB)/8, $0x3ff2492492492493
+DATA vectables<>+304(SB)/8, $0x3ff1a7b9611a7b96
+DATA vectables<>+312(SB)/8, $0x3ff1111111111111
+DATA vectables<>+320(SB)/8, $0xbfde7df5fe538ab7
+DATA vectables<>+328(SB)/8, $0xbfda8ff971810a61
+DATA vectables<>+336(SB)/8, $0xbfd6cb0f6865c8eb
+DATA vectables<>+344(SB)/8, $0xbfd32bfee370ee6a
+DATA vectables<>+352(SB)/8, $0xbfcf5fd8a9063e3b
+DATA vectables<>+360(SB)/8, $0xbfc8a8980abfbd3a
+DATA vectables<>+368(SB)/8, $0xbfc22dadc2ab3496
+DATA vectables<>+376(SB)/8, $0xbfb7d60496cfbb4b
+DATA vectables<>+384(SB)/8, $0x3ff0842108421084
+DATA vectables<>+392(SB)/8, $0x3ff0000000000000
+DATA vectables<>+400(SB)/8, $0x3fee1e1e1e1e1e1f
+DATA vectables<>+408(SB)/8, $0x3fec71c71c71c71d
+DATA vectables<>+416(SB)/8, $0x3feaf286bca1af29
+DATA vectables<>+424(SB)/8, $0x3fe999999999999a
+DATA vectables<>+432(SB)/8, $0x3fe8618618618619
+DATA vectables<>+440(SB)/8, $0x3fe745d1745d1746
+DATA vectables<>+448(SB)/8, $0xbfa77394c9d958d0
+DATA vectables<>+456(SB)/8, $0x0000000000000000
+DATA vectables<>+464(SB)/8, $0x3fb663f6fac9130c
+DATA vectables<>+472(SB)/8, $0x3fc5c01a39fbd684
+DATA vectables<>+480(SB)/8, $0x3fcfbc16b9026806
+DATA vectables<>+488(SB)/8, $0x3fd49a784bcd1b8a
+DATA vectables<>+496(SB)/8, $0x3fd91bba891f1706
+DATA vectables<>+504(SB)/8, $0x3fdd6753e032ea0e
+GLOBL vectables<>(SB), RODATA|NOPTR, $512

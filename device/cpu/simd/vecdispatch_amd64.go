@@ -11,12 +11,28 @@ func (l Level) vecExp(dst, x *float64, n int, c, s float64) {
 	vecExpAVX2(dst, x, n, c, s)
 }
 
+func (l Level) vecPower(dst, x *float64, n int, c, s float64) {
+	if l == AVX512 {
+		vecPowerAVX512(dst, x, n, c, s)
+		return
+	}
+	vecPowerAVX2(dst, x, n, c, s)
+}
+
 func (l Level) vecLog1p(dst, x *float64, n int, c float64) {
 	if l == AVX512 {
 		vecLog1pAVX512(dst, x, n, c)
 		return
 	}
 	vecLog1pAVX2(dst, x, n, c)
+}
+
+func (l Level) vecLog2p1(dst, x *float64, n int, c float64) {
+	if l == AVX512 {
+		vecLog2p1AVX512(dst, x, n, c)
+		return
+	}
+	vecLog2p1AVX2(dst, x, n, c)
 }
 
 func (l Level) vecSinPi(dst, x *float64, n int) {
@@ -57,28 +73,28 @@ func (l Level) vecReduce(u, d *float64, n int, p, inv float64) (bad uint64) {
 	return vecReduceAVX2(u, d, n, p, inv)
 }
 
-func (l Level) vecPer(v, sq, sc, u, d *float64, n int, il, inv, s float64) {
+func (l Level) vecPer(v, sq, sc, u, d *float64, n int, il, slope, c, s float64) {
 	if l == AVX512 {
-		vecPerAVX512(v, sq, sc, u, d, n, il, inv, s)
+		vecPerAVX512(v, sq, sc, u, d, n, il, slope, c, s)
 		return
 	}
-	vecPerAVX2(v, sq, sc, u, d, n, il, inv, s)
+	vecPerAVX2(v, sq, sc, u, d, n, il, slope, c, s)
 }
 
-func (l Level) vecPerValue(v, u *float64, n int, il, s float64) {
+func (l Level) vecPerValue(v, u *float64, n int, c, s float64) {
 	if l == AVX512 {
-		vecPerValueAVX512(v, u, n, il, s)
+		vecPerValueAVX512(v, u, n, c, s)
 		return
 	}
-	vecPerValueAVX2(v, u, n, il, s)
+	vecPerValueAVX2(v, u, n, c, s)
 }
 
-func (l Level) vecPerAdd(sq, sc, u, d *float64, n int, il, inv float64) {
+func (l Level) vecPerAdd(sq, sc, u, d *float64, n int, il, slope float64) {
 	if l == AVX512 {
-		vecPerAddAVX512(sq, sc, u, d, n, il, inv)
+		vecPerAddAVX512(sq, sc, u, d, n, il, slope)
 		return
 	}
-	vecPerAddAVX2(sq, sc, u, d, n, il, inv)
+	vecPerAddAVX2(sq, sc, u, d, n, il, slope)
 }
 
 func (l Level) vecCosine(v, slope, u *float64, n int, s, slopeScale float64) {

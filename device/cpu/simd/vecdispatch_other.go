@@ -4,7 +4,11 @@ package simd
 
 func (l Level) vecExp(dst, x *float64, n int, c, s float64) { panic(noAssembly) }
 
+func (l Level) vecPower(dst, x *float64, n int, c, s float64) { panic(noAssembly) }
+
 func (l Level) vecLog1p(dst, x *float64, n int, c float64) { panic(noAssembly) }
+
+func (l Level) vecLog2p1(dst, x *float64, n int, c float64) { panic(noAssembly) }
 
 func (l Level) vecSinPi(dst, x *float64, n int) { panic(noAssembly) }
 
@@ -18,11 +22,11 @@ func (l Level) vecRqGrad(w, a, v, f, log *float64, n int, h float64) (sum, scale
 
 func (l Level) vecReduce(u, d *float64, n int, p, inv float64) (bad uint64) { panic(noAssembly) }
 
-func (l Level) vecPer(v, sq, sc, u, d *float64, n int, il, inv, s float64) { panic(noAssembly) }
+func (l Level) vecPer(v, sq, sc, u, d *float64, n int, il, slope, c, s float64) { panic(noAssembly) }
 
-func (l Level) vecPerValue(v, u *float64, n int, il, s float64) { panic(noAssembly) }
+func (l Level) vecPerValue(v, u *float64, n int, c, s float64) { panic(noAssembly) }
 
-func (l Level) vecPerAdd(sq, sc, u, d *float64, n int, il, inv float64) { panic(noAssembly) }
+func (l Level) vecPerAdd(sq, sc, u, d *float64, n int, il, slope float64) { panic(noAssembly) }
 
 func (l Level) vecCosine(v, slope, u *float64, n int, s, slopeScale float64) { panic(noAssembly) }
 

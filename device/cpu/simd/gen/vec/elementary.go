@@ -29,6 +29,39 @@ var (
 		0.001929562652452103, -0.0001045828635957829, 4.166399355069221e-06}
 )
 
+// Base two: what the leaves use. Their results are powers of two of a product,
+// so that reducing the argument is one exact subtraction.
+var (
+	// (2^r − 1)/r on |r| <= 1/32, error 2e-17 of 2^r
+	powerShort = []float64{0.6931471805599457, 0.24022650695910075, 0.05550410865630706, 0.009618129106890753, 0.0013333786067768005, 0.00015403727871878627}
+	// the same on |r| <= ½, error 5e-17
+	powerCoef = []float64{0.6931471805599453, 0.24022650695910072, 0.055504108664821625, 0.00961812910762848, 0.0013333558146406295, 0.00015403530393370645,
+		1.5252733841782436e-05, 1.321548680881726e-06, 1.01780569717918e-07, 7.054897246767236e-09, 4.4558384999982015e-10, 2.5729426100386435e-11}
+	// 2^(i/16)
+	powerTable = [2][8]float64{
+		{1.0, 1.0442737824274138, 1.0905077326652577, 1.1387886347566916, 1.189207115002721, 1.241857812073484, 1.2968395546510096, 1.3542555469368927},
+		{1.4142135623730951, 1.4768261459394993, 1.5422108254079407, 1.6104903319492543, 1.681792830507429, 1.7562521603732995, 1.8340080864093424, 1.9152065613971474},
+	}
+	// log₂(1+r)/r on −0.0295 <= r <= 0.03125, error 2e-17
+	log2Coef = []float64{1.4426950408889634, -0.7213475204444781, 0.4808983469631284, -0.36067376027329895, 0.2885390072861732,
+		-0.24044897227386774, 0.20610101519011997, -0.18063156796225205, 0.15937965558424666}
+	// 1/c and log₂c for the middles c of 16 parts of [log2Offset, 2·log2Offset), one
+	// of which has c = 1
+	log2Inverse = [2][8]float64{
+		{1.3913043478260871, 1.3333333333333335, 1.28, 1.2307692307692308, 1.1851851851851853, 1.142857142857143, 1.103448275862069, 1.0666666666666667},
+		{1.032258064516129, 1.0, 0.9411764705882354, 0.888888888888889, 0.8421052631578948, 0.8, 0.761904761904762, 0.7272727272727273},
+	}
+	log2Table = [2][8]float64{
+		{-0.47643804394298733, -0.415037499278844, -0.35614381022527536, -0.29956028185890793, -0.24511249783653163, -0.1926450779423961, -0.14201900487242786, -0.09310940439148145},
+		{-0.045803689613124754, 0.0, 0.08746284125033926, 0.16992500144231226, 0.24792751344358538, 0.3219280948873623, 0.39231742277876014, 0.4594316186372972},
+	}
+)
+
+const (
+	log2Offset = 0.703125
+	powerMagic = 3 << 47 // its last bit is worth 1/16
+)
+
 const piLo = 1.2246467991473532e-16 // π less its float64
 
 func even(c []float64) (r []float64) {
@@ -54,19 +87,7 @@ func (g *gen) exp(x op.Op) vec {
 	g.VMAXPD(y, g.kr(-750), y)
 	n := g.round(g.mul(y, g.k(math.Log2E)))
 	p := g.expPoly(y, n, expCoef)
-	p = g.add(p, g.k(1))
-	// Two powers of two, each a normal number, so that only the last product
-	// rounds and subnormal results are right. Adding magic leaves n + 1023 in
-	// the low bits.
-	const magic = 3<<51 + 1023
-	t1 := g.v()
-	g.VMOVUPD(n, t1)
-	g.muladd(t1, g.kr(0.5), g.k(magic))
-	n1 := g.sub(t1, g.k(magic))
-	t2 := g.add(g.sub(n, n1), g.k(magic))
-	g.VPSLLQ(op.Imm(52), t1, t1)
-	g.VPSLLQ(op.Imm(52), t2, t2)
-	return g.mul(g.mul(p, t1), t2)
+	return g.mulPower(g.add(p, g.k(1)), n)
 }
 
 // expWide rounds to eighths by adding magic, whose last bit is worth ⅛: the low
@@ -98,6 +119,127 @@ func (g *gen) expPoly(y vec, n op.Op, coef []float64) vec {
 	q := g.poly2(y, r2, coef)
 	g.muladd(q, r2, y)
 	return q
+}
+
+// powerTables loads the table of power, times s.
+func (g *gen) powerTables(s op.Op) {
+	if !g.wide {
+		g.factor = s
+		return
+	}
+	for i := range g.powers {
+		g.powers[i] = g.mul(s, g.table(powerTable[i]))
+	}
+}
+
+// power is s·2^y, s of powerTables: 2^y = 2^(n/16)(1+p) with |p| < 0.022 and the
+// sixteenths from a table in registers, or, at 256 bits, 2ⁿ(1+p). Arguments are
+// clamped to where the result is 0 or, at 256 bits, +Inf; NaN passes.
+func (g *gen) power(y vec) vec {
+	if !g.wide {
+		return g.mul(g.powerNarrow(y), g.factor)
+	}
+	g.VMAXPD(y, g.kr(-3000), y)
+	t := g.add(y, g.k(powerMagic))
+	n := g.sub(t, g.k(powerMagic))
+	return g.sixteenths(t, n, g.sub(y, n))
+}
+
+// powerOf is power of c·x for |c·x| < 2^46: with fused multiply-adds for the
+// product its latency is less.
+func (g *gen) powerOf(x vec, c op.Op) vec {
+	if !g.wide {
+		return g.power(g.mul(x, c))
+	}
+	t, r := g.v(), g.v()
+	g.VMOVUPD(x, t)
+	g.muladd(t, c, g.k(powerMagic))
+	n := g.sub(t, g.k(powerMagic))
+	g.VMOVUPD(n, r)
+	g.VFMSUB231PD(c, x, r)
+	return g.sixteenths(t, n, r)
+}
+
+// sixteenths is s·2^(n+r) for |r| <= 1/32 where t = n + powerMagic.
+func (g *gen) sixteenths(t, n, r vec) vec {
+	g.VPERMI2PD(g.powers[1], g.powers[0], t)
+	q := g.poly(r, powerShort)
+	r = g.mul(r, t)
+	g.muladd(q, r, t)
+	g.VSCALEFPD(n, q, q)
+	return q
+}
+
+func (g *gen) powerNarrow(y vec) vec {
+	g.VMINPD(y, g.kr(1025), y)
+	g.VMAXPD(y, g.kr(-1080), y)
+	n := g.round(y)
+	r := g.sub(y, n)
+	p := g.poly2(r, g.mul(r, r), powerCoef)
+	g.muladd(p, r, g.k(1))
+	return g.mulPower(p, n)
+}
+
+// mulPower is p·2ⁿ by two powers of two, each a normal number, so that only the
+// last product rounds and subnormal results are right. Adding magic leaves n +
+// 1023 in the low bits.
+func (g *gen) mulPower(p vec, n op.Op) vec {
+	const magic = 3<<51 + 1023
+	t1 := g.v()
+	g.VMOVUPD(n, t1)
+	g.muladd(t1, g.kr(0.5), g.k(magic))
+	n1 := g.sub(t1, g.k(magic))
+	t2 := g.add(g.sub(n, n1), g.k(magic))
+	g.VPSLLQ(op.Imm(52), t1, t1)
+	g.VPSLLQ(op.Imm(52), t2, t2)
+	return g.mul(g.mul(p, t1), t2)
+}
+
+// log2Tables loads the tables of log2p1.
+func (g *gen) log2Tables() {
+	if !g.wide {
+		return
+	}
+	for i := range g.inverses {
+		g.inverses[i], g.logs[i] = g.v(), g.v()
+		g.VMOVUPD(g.table(log2Inverse[i]), g.inverses[i])
+		g.VMOVUPD(g.table(log2Table[i]), g.logs[i])
+	}
+}
+
+// log2p1 is log₂(1+q) for q >= 0, where beyond 1e300 counts as that; NaN passes.
+// At 512 bits there is no division:
+//
+//	1+q = u + rest,  u = 2ᵏm,  m/c = 1 + r,  log₂(1+q) = k + log₂c + log₂(1+r) + 2⁻ᵏ rest log₂(e)
+//
+// with c from a table by the leading four bits of m. Near 1 c is 1, r exact and
+// the last term, rest/m·2⁻ᵏ log₂(e), is right; elsewhere it is below the last place.
+func (g *gen) log2p1(q vec) vec {
+	if !g.wide {
+		return g.mul(g.log1p(q), g.k(math.Log2E))
+	}
+	g.VMINPD(q, g.kr(1e300), q)
+	u := g.add(q, g.k(1))
+	rest := g.sub(q, g.sub(u, g.k(1))) // exact
+	t, i, j, k := g.v(), g.v(), g.v(), g.v()
+	g.VPSUBQ(g.kbits(math.Float64bits(log2Offset)), u, t)
+	g.VPSRLQ(op.Imm(48), t, i)
+	g.VMOVUPD(i, j)
+	e := g.and(t, g.kbits(0xfff<<52)) // k in the exponent's place
+	m := g.v()
+	g.VPSUBQ(e, u, m)
+	g.VPERMI2PD(g.inverses[1], g.inverses[0], i)
+	g.muladd(m, i, g.k(-1))
+	g.VPSRLQ(op.Imm(52), t, k)
+	g.VCVTQQ2PD(k, k)
+	g.VPERMI2PD(g.logs[1], g.logs[0], j)
+	scale := g.v()
+	g.VMOVUPD(g.kbits(math.Float64bits(math.Log2E)), scale)
+	g.VPSUBQ(e, scale, scale) // 2⁻ᵏ log₂(e)
+	l := g.add(k, j)
+	g.addmul(l, rest, scale)
+	g.addmul(l, g.poly2(m, g.mul(m, m), log2Coef), m)
+	return l
 }
 
 // log1p is log(1+q) for q >= 0, as FreeBSD's s_log1p.c:
@@ -173,6 +315,11 @@ func (g *gen) sinPi(r, z op.Op) vec {
 	t = g.mul(t, r)
 	g.addmul(t, r, g.k(math.Pi))
 	return t
+}
+
+// sinPiShort is sinPi without the correction of π, which is enough for a leaf.
+func (g *gen) sinPiShort(r, z op.Op) vec {
+	return g.mul(g.poly(z, append([]float64{math.Pi}, sinCoef...)), r)
 }
 
 // cosPi is cos(πr) for |r| <= ½, accurate to 1e-16 absolutely.

@@ -12,6 +12,9 @@ func functions() []*fn {
 		{name: "vecExp", doc: "sets dst = s·exp(c·x).", ptrs: []string{"dst", "x"}, scalars: []string{"c", "s"}, body: func(g *gen) {
 			g.store(g.mul(g.exp(g.mul(g.scalar["c"], g.at("x"))), g.scalar["s"]), "dst")
 		}},
+		{name: "vecPower", doc: "sets dst = s·2^(c·x).", ptrs: []string{"dst", "x"}, scalars: []string{"c", "s"}, temps: 9, tables: powerBy("s"), body: func(g *gen) {
+			g.store(g.power(g.mul(g.scalar["c"], g.at("x"))), "dst")
+		}},
 		{name: "vecLog1p", doc: "sets dst = log(1+c·x), c·x >= 0.", ptrs: []string{"dst", "x"}, scalars: []string{"c"}, temps: 13, body: func(g *gen) {
 			g.store(g.log1p(g.mul(g.scalar["c"], g.at("x"))), "dst")
 		}},
@@ -30,18 +33,26 @@ func functions() []*fn {
 			g.VXORPD(odd, y, o)
 			g.store(o, "dst")
 		}},
-		{name: "vecRq", doc: "sets log = log(1+h·f) and v = s·exp(−alpha·log), negAlpha = −alpha.",
-			ptrs: []string{"v", "log", "f"}, scalars: []string{"h", "negAlpha", "s"}, temps: 13, body: func(g *gen) {
-				l := g.log1p(g.mul(g.scalar["h"], g.at("f")))
+		{name: "vecRq", doc: "sets log = log₂(1+h·f) and v = s·2^(−alpha·log), negAlpha = −alpha, alpha <= maxAlpha.",
+			ptrs: []string{"v", "log", "f"}, scalars: []string{"h", "negAlpha", "s"}, temps: 15,
+			tables: func(g *gen) {
+				g.powerTables(g.scalar["s"])
+				g.log2Tables()
+			},
+			body: func(g *gen) {
+				l := g.log2p1(g.mul(g.scalar["h"], g.at("f")))
 				g.store(l, "log")
-				g.store(g.mul(g.exp(g.mul(l, g.scalar["negAlpha"])), g.scalar["s"]), "v")
+				g.store(g.powerOf(l, g.scalar["negAlpha"]), "v")
 			}},
+		{name: "vecLog2p1", doc: "sets dst = log₂(1+c·x), c·x >= 0.", ptrs: []string{"dst", "x"}, scalars: []string{"c"}, temps: 14, tables: (*gen).log2Tables, body: func(g *gen) {
+			g.store(g.log2p1(g.mul(g.scalar["c"], g.at("x"))), "dst")
+		}},
 		{name: "vecRational", doc: "sets v = s/(1+h·f).", ptrs: []string{"v", "f"}, scalars: []string{"h", "s"}, body: func(g *gen) {
 			d := g.load("f")
 			g.muladd(d, g.scalar["h"], g.k(1))
 			g.store(g.div(g.scalar["s"], d), "v")
 		}},
-		{name: "vecRqGrad", doc: "sets w = a·v/(1+q), q = h·f, and returns Σ a·v, Σ w·f and Σ a·v·(q/(1+q) − log).",
+		{name: "vecRqGrad", doc: "sets w = a·v/(1+q), q = h·f, and returns Σ a·v, Σ w·f and Σ a·v·(q/(1+q) − log(2)·log).",
 			ptrs: []string{"w", "a", "v", "f", "log"}, scalars: []string{"h"}, sums: []string{"sum", "scale", "shape"}, body: func(g *gen) {
 				f := g.load("f")
 				q := g.mul(f, g.scalar["h"])
@@ -51,30 +62,31 @@ func functions() []*fn {
 				w := g.mul(k, inv)
 				g.store(w, "w")
 				g.addmul(g.accs["scale"], w, f)
-				t := g.sub(g.mul(q, inv), g.at("log"))
+				t := g.mul(q, inv)
+				g.submul(t, g.kr(math.Ln2), g.at("log"))
 				g.addmul(g.accs["shape"], k, t)
 			}},
 		{name: "vecReduce", doc: "sets u = d/p less the nearest whole number, inv = 1/p. bad is not 0 if an entry is beyond ±0.5000001 or NaN.",
 			ptrs: []string{"u", "d"}, scalars: []string{"p", "inv"}, flag: true, body: func(g *gen) {
 				g.store(g.reduce(g.load("d"), g.scalar["p"], g.scalar["inv"]), "u")
 			}},
-		{name: "vecPer", doc: "sets, for |u| <= ½, sq = il·sin²(πu), sc = il·sin(πu)cos(πu)·d·inv and v = s·exp(−2sq).",
-			ptrs: []string{"v", "sq", "sc", "u", "d"}, scalars: []string{"il", "inv", "s"}, body: func(g *gen) {
-				sq, sc := g.perTerms()
-				g.store(sq, "sq")
+		{name: "vecPer", doc: "sets, for |u| <= ½, sq = il·sin²(πu), sc = slope·sin(πu)cos(πu)·d and v = s·2^(c·sin²(πu)).",
+			ptrs: []string{"v", "sq", "sc", "u", "d"}, scalars: []string{"il", "slope", "c", "s"}, temps: 10, tables: powerBy("s"), body: func(g *gen) {
+				w, sc := g.perTerms()
 				g.store(sc, "sc")
-				g.store(g.mul(g.exp(g.mul(sq, g.k(-2))), g.scalar["s"]), "v")
+				g.store(g.mul(w, g.scalar["il"]), "sq")
+				g.store(g.power(g.mul(w, g.scalar["c"])), "v")
 			}},
-		{name: "vecPerValue", doc: "sets v = s·exp(−2il·sin²(πu)) for |u| <= ½.", ptrs: []string{"v", "u"}, scalars: []string{"il", "s"}, body: func(g *gen) {
+		{name: "vecPerValue", doc: "sets v = s·2^(c·sin²(πu)) for |u| <= ½.", ptrs: []string{"v", "u"}, scalars: []string{"c", "s"}, temps: 10, tables: powerBy("s"), body: func(g *gen) {
 			u := g.load("u")
-			s := g.sinPi(u, g.mul(u, u))
-			sq := g.mul(g.mul(s, s), g.scalar["il"])
-			g.store(g.mul(g.exp(g.mul(sq, g.k(-2))), g.scalar["s"]), "v")
+			s := g.sinPiShort(u, g.mul(u, u))
+			g.store(g.power(g.mul(g.mul(s, s), g.scalar["c"])), "v")
 		}},
-		{name: "vecPerAdd", doc: "adds il·sin²(πu) to sq and il·sin(πu)cos(πu)·d·inv to sc.",
-			ptrs: []string{"sq", "sc", "u", "d"}, scalars: []string{"il", "inv"}, body: func(g *gen) {
-				sq, sc := g.perTerms()
-				g.store(g.add(sq, g.at("sq")), "sq")
+		{name: "vecPerAdd", doc: "adds il·sin²(πu) to sq and slope·sin(πu)cos(πu)·d to sc.",
+			ptrs: []string{"sq", "sc", "u", "d"}, scalars: []string{"il", "slope"}, body: func(g *gen) {
+				w, sc := g.perTerms()
+				g.muladd(w, g.scalar["il"], g.at("sq"))
+				g.store(w, "sq")
 				g.store(g.add(sc, g.at("sc")), "sc")
 			}},
 		{name: "vecCosine", doc: "sets v = s·cos(2πu) and slope = slopeScale·sin(2πu), slopeScale = 2π·s.", ptrs: []string{"v", "slope", "u"}, scalars: []string{"s", "slopeScale"}, body: func(g *gen) {
@@ -118,14 +130,17 @@ func functions() []*fn {
 	return list
 }
 
-// perTerms is il·sin²(πu) and il·sin(πu)cos(πu)·d·inv.
-func (g *gen) perTerms() (sq, sc vec) {
+func powerBy(scalar string) func(g *gen) {
+	return func(g *gen) { g.powerTables(g.scalar[scalar]) }
+}
+
+// perTerms is sin²(πu) and slope·sin(πu)cos(πu)·d.
+func (g *gen) perTerms() (sin2, sc vec) {
 	u := g.load("u")
 	z := g.mul(u, u)
-	s := g.sinPi(u, z)
-	sq = g.mul(g.mul(s, s), g.scalar["il"])
+	s := g.sinPiShort(u, z)
 	sc = g.mul(s, g.cosPi(z))
-	return sq, g.mul(g.mul(sc, g.scalar["il"]), g.mul(g.scalar["inv"], g.at("d")))
+	return g.mul(s, s), g.mul(sc, g.mul(g.scalar["slope"], g.at("d")))
 }
 
 // distance is s = √(2ν·c·f).
@@ -143,9 +158,9 @@ func (g *gen) distance(nu int, f op.Op) vec {
 func matern(nu int) *fn {
 	shape := map[int]string{12: "", 32: "(1+s)·", 52: "(1+s+s²/3)·"}[nu]
 	return &fn{name: fmt.Sprintf("vecMatern%d", nu), doc: fmt.Sprintf("sets v = variance·%sexp(−s), s = √(%d·c·f).", shape, nu/10),
-		ptrs: []string{"v", "f"}, scalars: []string{"c", "variance"}, body: func(g *gen) {
+		ptrs: []string{"v", "f"}, scalars: []string{"c", "variance"}, temps: 10, tables: powerBy("variance"), body: func(g *gen) {
 			s := g.distance(nu, g.load("f"))
-			e := g.mul(g.exp(g.mul(s, g.k(-1))), g.scalar["variance"])
+			e := g.power(g.mul(s, g.k(-math.Log2E)))
 			switch nu {
 			case 32:
 				e = g.mul(e, g.add(s, g.k(1)))

@@ -30,6 +30,9 @@ type gen struct {
 	scalar map[string]vec
 	accs   map[string]vec
 	bad    reg.Register // lanes found wanting: an opmask or a vector
+
+	powers, inverses, logs [2]vec // tables in registers
+	factor                 op.Op  // of power at 256 bits
 }
 
 const (
@@ -113,7 +116,8 @@ type fn struct {
 	scalars []string
 	sums    []string // results: sums over the entries
 	flag    bool     // a further result: not 0 if some lane was found wanting
-	temps   int      // vectors that the body needs at once, 0: 9
+	temps   int      // vectors that the body needs at once, with tables; 0: 9
+	tables  func(g *gen)
 	body    func(g *gen)
 }
 
@@ -191,6 +195,9 @@ func (f *fn) write(g *gen, constants []uint64) {
 		} else {
 			g.bad = g.zero()
 		}
+	}
+	if f.tables != nil {
+		f.tables(g)
 	}
 	g.index = g.GP64()
 	g.XORQ(g.index, g.index)
