@@ -69,10 +69,7 @@ func (l *lane) BarKzx(sub []int, ks device.Kernels, theta device.Array, beta, r,
 		w := 1 / kn.noise(th, k)
 		bm, rm, om := b.member(k), res.member(k), o.member(k)
 		for i, bi := range bm {
-			row := om[i*o.cols : (i+1)*o.cols]
-			for j, rj := range rm {
-				row[j] = w * (bi*rj + row[j])
-			}
+			l.level.Axpby(w*bi, w, rm, om[i*o.cols:(i+1)*o.cols])
 		}
 	}
 }

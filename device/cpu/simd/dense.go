@@ -109,6 +109,10 @@ func (l Level) gemm(w *Workspace, part Part, m, n, k int, alpha float64, a, b ma
 	mr, nr := l.mr(), l.nr()
 	packB := b.cs != 1 || m > 4*mr && k*n > 4096
 	packA := a.cs != 1 && k > 48 && n > nr
+	if !packB && !packA && part == Full && k <= blockK {
+		l.gemmThin(m, n, k, alpha, a, b, add, c)
+		return
+	}
 	for k0 := 0; k0 < k; k0 += blockK {
 		kc := min(blockK, k-k0)
 		// The rows that this part of k concerns.
@@ -173,6 +177,22 @@ func (l Level) gemm(w *Workspace, part Part, m, n, k int, alpha float64, a, b ma
 					}
 				}
 			}
+		}
+	}
+}
+
+// thinColumns is how many columns of b and c gemmThin keeps in the first-level
+// cache.
+const thinColumns = 128
+
+// gemmThin is gemm for few rows, with nothing packed: the microkernel runs over
+// many columns at a time.
+func (l Level) gemmThin(m, n, k int, alpha float64, a, b matrix, add bool, c matrix) {
+	mr := l.mr()
+	for j := 0; j < n; j += thinColumns {
+		for i := 0; i < m; i += mr {
+			l.product(min(mr, m-i), k, a.from(i, 0).entry(), a.rs*wordSize, a.cs*wordSize, b.from(0, j).entry(), b.rs*wordSize,
+				c.from(i, j).entry(), c.rs*wordSize, min(thinColumns, n-j), alpha, add)
 		}
 	}
 }

@@ -4,49 +4,49 @@
 
 package simd
 
-// productAVX512_1 computes c = alpha a b, or c += alpha a b, for 1 rows and cols <= 16 columns.
+// productAVX512_1 computes c = alpha a b, or c += alpha a b, for 1 rows, panel by panel of 16 columns.
 // Strides are in bytes.
 //
 //go:noescape
 func productAVX512_1(k int, a *float64, ars int, acs int, b *float64, brs int, c *float64, crs int, cols int, alpha float64, add bool)
 
-// productAVX512_2 computes c = alpha a b, or c += alpha a b, for 2 rows and cols <= 16 columns.
+// productAVX512_2 computes c = alpha a b, or c += alpha a b, for 2 rows, panel by panel of 16 columns.
 // Strides are in bytes.
 //
 //go:noescape
 func productAVX512_2(k int, a *float64, ars int, acs int, b *float64, brs int, c *float64, crs int, cols int, alpha float64, add bool)
 
-// productAVX512_3 computes c = alpha a b, or c += alpha a b, for 3 rows and cols <= 16 columns.
+// productAVX512_3 computes c = alpha a b, or c += alpha a b, for 3 rows, panel by panel of 16 columns.
 // Strides are in bytes.
 //
 //go:noescape
 func productAVX512_3(k int, a *float64, ars int, acs int, b *float64, brs int, c *float64, crs int, cols int, alpha float64, add bool)
 
-// productAVX512_4 computes c = alpha a b, or c += alpha a b, for 4 rows and cols <= 16 columns.
+// productAVX512_4 computes c = alpha a b, or c += alpha a b, for 4 rows, panel by panel of 16 columns.
 // Strides are in bytes.
 //
 //go:noescape
 func productAVX512_4(k int, a *float64, ars int, acs int, b *float64, brs int, c *float64, crs int, cols int, alpha float64, add bool)
 
-// productAVX512_5 computes c = alpha a b, or c += alpha a b, for 5 rows and cols <= 16 columns.
+// productAVX512_5 computes c = alpha a b, or c += alpha a b, for 5 rows, panel by panel of 16 columns.
 // Strides are in bytes.
 //
 //go:noescape
 func productAVX512_5(k int, a *float64, ars int, acs int, b *float64, brs int, c *float64, crs int, cols int, alpha float64, add bool)
 
-// productAVX512_6 computes c = alpha a b, or c += alpha a b, for 6 rows and cols <= 16 columns.
+// productAVX512_6 computes c = alpha a b, or c += alpha a b, for 6 rows, panel by panel of 16 columns.
 // Strides are in bytes.
 //
 //go:noescape
 func productAVX512_6(k int, a *float64, ars int, acs int, b *float64, brs int, c *float64, crs int, cols int, alpha float64, add bool)
 
-// productAVX512_7 computes c = alpha a b, or c += alpha a b, for 7 rows and cols <= 16 columns.
+// productAVX512_7 computes c = alpha a b, or c += alpha a b, for 7 rows, panel by panel of 16 columns.
 // Strides are in bytes.
 //
 //go:noescape
 func productAVX512_7(k int, a *float64, ars int, acs int, b *float64, brs int, c *float64, crs int, cols int, alpha float64, add bool)
 
-// productAVX512_8 computes c = alpha a b, or c += alpha a b, for 8 rows and cols <= 16 columns.
+// productAVX512_8 computes c = alpha a b, or c += alpha a b, for 8 rows, panel by panel of 16 columns.
 // Strides are in bytes.
 //
 //go:noescape
@@ -118,6 +118,11 @@ func dotAVX512(n int, x *float64, y *float64, sums *float64)
 //go:noescape
 func axpyAVX512(n int, alpha float64, x *float64, y *float64)
 
+// axpbyAVX512 computes y = alpha x + beta y over n vectors.
+//
+//go:noescape
+func axpbyAVX512(n int, alpha float64, beta float64, x *float64, y *float64)
+
 // marginalsAVX512 adds m a to mu and ca² − a² to v over n vectors.
 //
 //go:noescape
@@ -133,25 +138,25 @@ func abarAVX512(n int, w float64, m float64, r *float64, a *float64, sa *float64
 //go:noescape
 func transposeAVX512(dst *float64, drs int, src *float64, srs int)
 
-// productAVX2_1 computes c = alpha a b, or c += alpha a b, for 1 rows and cols <= 8 columns.
+// productAVX2_1 computes c = alpha a b, or c += alpha a b, for 1 rows, panel by panel of 8 columns.
 // Strides are in bytes.
 //
 //go:noescape
 func productAVX2_1(k int, a *float64, ars int, acs int, b *float64, brs int, c *float64, crs int, cols int, alpha float64, add bool)
 
-// productAVX2_2 computes c = alpha a b, or c += alpha a b, for 2 rows and cols <= 8 columns.
+// productAVX2_2 computes c = alpha a b, or c += alpha a b, for 2 rows, panel by panel of 8 columns.
 // Strides are in bytes.
 //
 //go:noescape
 func productAVX2_2(k int, a *float64, ars int, acs int, b *float64, brs int, c *float64, crs int, cols int, alpha float64, add bool)
 
-// productAVX2_3 computes c = alpha a b, or c += alpha a b, for 3 rows and cols <= 8 columns.
+// productAVX2_3 computes c = alpha a b, or c += alpha a b, for 3 rows, panel by panel of 8 columns.
 // Strides are in bytes.
 //
 //go:noescape
 func productAVX2_3(k int, a *float64, ars int, acs int, b *float64, brs int, c *float64, crs int, cols int, alpha float64, add bool)
 
-// productAVX2_4 computes c = alpha a b, or c += alpha a b, for 4 rows and cols <= 8 columns.
+// productAVX2_4 computes c = alpha a b, or c += alpha a b, for 4 rows, panel by panel of 8 columns.
 // Strides are in bytes.
 //
 //go:noescape
@@ -198,6 +203,11 @@ func dotAVX2(n int, x *float64, y *float64, sums *float64)
 //
 //go:noescape
 func axpyAVX2(n int, alpha float64, x *float64, y *float64)
+
+// axpbyAVX2 computes y = alpha x + beta y over n vectors.
+//
+//go:noescape
+func axpbyAVX2(n int, alpha float64, beta float64, x *float64, y *float64)
 
 // marginalsAVX2 adds m a to mu and ca² − a² to v over n vectors.
 //

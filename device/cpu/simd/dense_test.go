@@ -290,26 +290,28 @@ func TestRowOperations(t *testing.T) {
 			if got := l.Dot(x, y); !near(got, dot, 100) {
 				t.Errorf("n = %d: dot %v, want %v", n, got, dot)
 			}
-			check := func(what string, got []float64, want func(i int) float64, from []float64) {
+			check := func(what string, got []float64, want func(i int) float64) {
 				t.Helper()
 				for i := range got {
 					if w := want(i); !near(got[i], w, 10+math.Abs(w)) {
 						t.Errorf("n = %d: %s[%d] = %v, want %v", n, what, i, got[i], w)
 					}
 				}
-				_ = from
 			}
 			clone := func(x []float64) []float64 { return append([]float64(nil), x...) }
 			c := clone(y)
 			l.Axpy(0.3, x, c)
-			check("axpy", c, func(i int) float64 { return y[i] + 0.3*x[i] }, y)
+			check("axpy", c, func(i int) float64 { return y[i] + 0.3*x[i] })
+			c = clone(y)
+			l.Axpby(0.3, -1.2, x, c)
+			check("axpby", c, func(i int) float64 { return -1.2*y[i] + 0.3*x[i] })
 			mu, v := clone(z), clone(u)
 			l.Marginals(0.7, x, y, mu, v)
-			check("mean", mu, func(i int) float64 { return z[i] + 0.7*x[i] }, z)
-			check("variance", v, func(i int) float64 { return u[i] + y[i]*y[i] - x[i]*x[i] }, u)
+			check("mean", mu, func(i int) float64 { return z[i] + 0.7*x[i] })
+			check("variance", v, func(i int) float64 { return u[i] + y[i]*y[i] - x[i]*x[i] })
 			c = clone(z)
 			l.ABar(1.5, -0.4, x, y, c)
-			check("Ā", c, func(i int) float64 { return 1.5 * (-0.4*x[i] + y[i] - z[i]) }, z)
+			check("Ā", c, func(i int) float64 { return 1.5 * (-0.4*x[i] + y[i] - z[i]) })
 			px, pm, pv := clone(x), clone(z), clone(u)
 			for i := range pv {
 				pv[i] = math.Abs(pv[i])
@@ -319,7 +321,7 @@ func TestRowOperations(t *testing.T) {
 				m := 0.9*z[i] + 0.1*y[i]
 				v := 0.999*math.Abs(u[i]) + 0.001*y[i]*y[i]
 				return x[i] + 0.01*(m/(1-0.729))/(math.Sqrt(v/(1-math.Pow(0.999, 3)))+1e-8)
-			}, x)
+			})
 		}
 	})
 }

@@ -2,8 +2,8 @@ package simd
 
 import "unsafe"
 
-// product is the microkernel of products: rows x cols of c, at most l.mr() x
-// l.nr(), strides in bytes.
+// product is the microkernel of products: rows x cols of c, at most l.mr() rows,
+// strides in bytes.
 func (l Level) product(rows, k int, a *float64, ars, acs int, b *float64, brs int, c *float64, crs, cols int, alpha float64, add bool) {
 	if l == AVX512 {
 		switch rows {
@@ -119,6 +119,22 @@ func (l Level) axpy(alpha float64, x, y []float64) int {
 	case AVX2:
 		if n := len(x) / 4; n > 0 {
 			axpyAVX2(n, alpha, &x[0], &y[0])
+			return 4 * n
+		}
+	}
+	return 0
+}
+
+func (l Level) axpby(alpha, beta float64, x, y []float64) int {
+	switch l {
+	case AVX512:
+		if n := len(x) / 8; n > 0 {
+			axpbyAVX512(n, alpha, beta, &x[0], &y[0])
+			return 8 * n
+		}
+	case AVX2:
+		if n := len(x) / 4; n > 0 {
+			axpbyAVX2(n, alpha, beta, &x[0], &y[0])
 			return 4 * n
 		}
 	}

@@ -26,6 +26,8 @@ func (l Level) dot(x, y []float64) (sum float64, n int) { return 0, 0 }
 
 func (l Level) axpy(alpha float64, x, y []float64) int { return 0 }
 
+func (l Level) axpby(alpha, beta float64, x, y []float64) int { return 0 }
+
 func (l Level) marginals(m float64, a, ca, mu, v []float64) int { return 0 }
 
 func (l Level) abar(w, m float64, r, a, sa []float64) int { return 0 }

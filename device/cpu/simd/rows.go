@@ -21,6 +21,14 @@ func (l Level) Axpy(alpha float64, x, y []float64) {
 	}
 }
 
+// Axpby computes y = alpha x + beta y.
+func (l Level) Axpby(alpha, beta float64, x, y []float64) {
+	y = y[:len(x)]
+	for i := l.axpby(alpha, beta, x, y); i < len(x); i++ {
+		y[i] = alpha*x[i] + beta*y[i]
+	}
+}
+
 // The constants of Adam (Kingma and Ba 2015, algorithm 1); ε stands in the
 // assembly, too.
 const (

@@ -42,11 +42,14 @@ func (l Level) solveLower(w *Workspace, n, m int, t, b matrix) {
 		return
 	}
 	w.invert(n, t)
-	mr, nr := l.mr(), l.nr()
-	for j := 0; j < m; j += nr {
+	mr, columns := l.mr(), l.nr()
+	if n <= 4*mr {
+		columns = thinColumns
+	}
+	for j := 0; j < m; j += columns {
 		for i := 0; i < n; i += mr {
 			l.solve(min(mr, n-i), i, t.from(i, 0).entry(), t.rs*wordSize, t.cs*wordSize, &w.inv[i],
-				b.from(0, j).entry(), b.rs*wordSize, min(nr, m-j))
+				b.from(0, j).entry(), b.rs*wordSize, min(columns, m-j))
 		}
 	}
 }

@@ -38,6 +38,7 @@ func main() {
 		s.adam()
 		s.dot()
 		s.axpy()
+		s.axpby()
 		s.marginals()
 		s.abar()
 		s.transposes()
@@ -66,16 +67,31 @@ type edge struct {
 	k    [2]Register // opmasks, or vectors of 256 bits
 }
 
-// edges emits body twice: for whole tiles, without masks, and for the last
-// columns. The labels of body need the given suffix.
-func (s isa) edges(masks Mem, body func(e edge, suffix string)) {
+// panels emits body for panels of columns of whole tiles, one after the other,
+// and again with masks for the columns left. The moving pointers, parameters,
+// advance by a panel. The labels of body need the given suffix, and body ends
+// with a jump to "next" + suffix or there.
+func (s isa) panels(masks Mem, moving []string, body func(e edge, suffix string)) {
 	cols := Load(Param("cols"), GP64())
+	Label("panel")
 	CMPQ(cols, U32(uint32(2*s.lanes)))
-	JNE(LabelRef("edge"))
+	JL(LabelRef("rest"))
 	body(edge{s: s, full: true}, "full")
-	Label("edge")
-	cols = Load(Param("cols"), GP64())
+	Label("nextfull")
+	for _, name := range moving {
+		m, err := Param(name).Resolve()
+		check(err)
+		ADDQ(U32(uint32(2*s.bytes())), m.Addr)
+	}
+	SUBQ(U32(uint32(2*s.lanes)), cols)
+	JMP(LabelRef("panel"))
+	Label("rest")
+	TESTQ(cols, cols)
+	JZ(LabelRef("nextedge"))
 	body(s.edge(cols, masks), "edge")
+	Label("nextedge")
+	VZEROUPPER()
+	RET()
 }
 
 // edge makes the masks for cols columns, 1 <= cols <= 2·lanes.
@@ -224,9 +240,9 @@ func (s isa) product(rows int, masks Mem) {
 	TEXT(fmt.Sprintf("product%s_%d", s.name, rows), NOSPLIT,
 		"func(k int, a *float64, ars, acs int, b *float64, brs int, c *float64, crs int, cols int, alpha float64, add bool)")
 	Pragma("noescape")
-	Doc(fmt.Sprintf("product%s_%d computes c = alpha a b, or c += alpha a b, for %d rows and cols <= %d columns.", s.name, rows, rows, 2*s.lanes),
+	Doc(fmt.Sprintf("product%s_%d computes c = alpha a b, or c += alpha a b, for %d rows, panel by panel of %d columns.", s.name, rows, rows, 2*s.lanes),
 		"Strides are in bytes.")
-	s.edges(masks, func(e edge, suffix string) { s.productBody(rows, e, suffix) })
+	s.panels(masks, []string{"b", "c"}, func(e edge, suffix string) { s.productBody(rows, e, suffix) })
 }
 
 func (s isa) productBody(rows int, e edge, suffix string) {
@@ -253,8 +269,7 @@ func (s isa) productBody(rows int, e edge, suffix string) {
 			e.store(i, old, c.row(r))
 		}
 	}
-	VZEROUPPER()
-	RET()
+	JMP(LabelRef("next" + suffix))
 	Label("set" + suffix)
 	for r := range rows {
 		for i := range 2 {
@@ -262,8 +277,6 @@ func (s isa) productBody(rows int, e edge, suffix string) {
 			e.store(i, acc[r][i], c.row(r))
 		}
 	}
-	VZEROUPPER()
-	RET()
 }
 
 func (s isa) solve(rows int, masks Mem) {
@@ -272,7 +285,7 @@ func (s isa) solve(rows int, masks Mem) {
 	Pragma("noescape")
 	Doc(fmt.Sprintf("solve%s_%d makes the %d rows c of b from row k on c = T⁻¹(c − a b), a of %d x k, T the lower", s.name, rows, rows, rows),
 		"triangle that follows a, inv the inverses of its diagonal. Strides are in bytes.")
-	s.edges(masks, func(e edge, suffix string) { s.solveBody(rows, e, suffix) })
+	s.panels(masks, []string{"b"}, func(e edge, suffix string) { s.solveBody(rows, e, suffix) })
 }
 
 func (s isa) solveBody(rows int, e edge, suffix string) {
@@ -311,8 +324,6 @@ func (s isa) solveBody(rows int, e edge, suffix string) {
 			e.store(i, acc[r][i], c.row(r))
 		}
 	}
-	VZEROUPPER()
-	RET()
 }
 
 // peak keeps the units of multiplication and addition busy, with registers only.

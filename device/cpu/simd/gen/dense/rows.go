@@ -137,6 +137,21 @@ func (s isa) axpy() {
 	RET()
 }
 
+func (s isa) axpby() {
+	TEXT("axpby"+s.name, NOSPLIT, "func(n int, alpha, beta float64, x, y *float64)")
+	Pragma("noescape")
+	Doc("axpby" + s.name + " computes y = alpha x + beta y over n vectors.")
+	p := pointers("x", "y")
+	alpha, beta, y := s.broadcast("alpha"), s.broadcast("beta"), s.reg()
+	s.over(p, func() {
+		VMULPD(at(p[1]), beta, y)
+		VFMADD231PD(at(p[0]), alpha, y)
+		VMOVUPD(y, at(p[1]))
+	})
+	VZEROUPPER()
+	RET()
+}
+
 // marginals: one row of the sums of a mean and a variance.
 func (s isa) marginals() {
 	TEXT("marginals"+s.name, NOSPLIT, "func(n int, m float64, a, ca, mu, v *float64)")
