@@ -1,11 +1,13 @@
 package vbks
 
 import (
+	"errors"
 	"fmt"
 	"hash/fnv"
 	"math"
 	"math/rand/v2"
 	"slices"
+	"sync"
 
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/optimize"
@@ -298,15 +300,29 @@ func (p *beliefProblem) optimise(opts BeliefOptions, last *Belief, lastLeader st
 	eta := p.samples(opts.Samples, opts.Seed)
 	common := p.samples(commonSamples, opts.Seed+1)
 
+	starts := p.starts(last)
+	values, errs := make([]float64, len(starts)), make([]error, len(starts))
+	var wg sync.WaitGroup
+	for i := range starts {
+		wg.Go(func() {
+			errs[i] = guarded(func() (err error) {
+				s := &starts[i]
+				if s.x, err = p.ascendDiagonal(eta, s.x, 60); err == nil {
+					values[i] = p.diagonal(common, s.x, nil)
+				}
+				return err
+			})
+		})
+	}
+	wg.Wait()
+	if err := errors.Join(errs...); err != nil {
+		return beliefFit{}, err
+	}
 	var best beliefStart
 	value := math.Inf(-1)
-	for _, s := range p.starts(last) {
-		x, err := p.ascendDiagonal(eta, s.x, 60)
-		if err != nil {
-			return beliefFit{}, err
-		}
-		if v := p.diagonal(common, x, nil); v > value {
-			best, value = beliefStart{s.name, x}, v
+	for i, v := range values {
+		if v > value {
+			best, value = starts[i], v
 		}
 	}
 	if best.x == nil {

@@ -102,6 +102,18 @@ func (p *Prediction) Moments(row int, ofY bool) (mean, variance float64) {
 	return mean, variance
 }
 
+// density returns the density at x of the components that have one.
+func (p *Prediction) density(row int, x float64, ofY bool) float64 {
+	sum := 0.0
+	for i, w := range p.Weights {
+		if v := p.variance(i, row, ofY); w > 0 && v > 0 {
+			d := x - p.Mean[i][row]
+			sum += w / math.Sqrt(2*math.Pi*v) * math.Exp(-0.5*d*d/v)
+		}
+	}
+	return sum
+}
+
 // CDF returns P(f <= x), or P(y <= x), at a row,
 //
 //	Σ_i w_i Φ((x − μ_i)/σ_i)
@@ -126,9 +138,10 @@ func (p *Prediction) CDF(row int, x float64, ofY bool) float64 {
 // normalCDF is Φ, accurate in the lower tail.
 func normalCDF(z float64) float64 { return 0.5 * math.Erfc(-z/math.Sqrt2) }
 
-// Quantile returns the smallest x with CDF(row, x, ofY) >= prob, by bisection:
-// a quantile of a mixture lies between the least and the largest of its
-// components' quantiles. It does not decrease with prob; 0 and 1 give −∞ and
+// Quantile returns the smallest x with CDF(row, x, ofY) >= prob, by Newton's
+// method within a bracket that every step narrows, and by bisection where that
+// leaves it: a quantile of a mixture lies between the least and the largest of
+// its components' quantiles. It does not decrease with prob; 0 and 1 give −∞ and
 // +∞ unless all variances are 0. It panics if prob is not in [0, 1].
 func (p *Prediction) Quantile(row int, prob float64, ofY bool) float64 {
 	if !(prob >= 0 && prob <= 1) {
@@ -163,15 +176,28 @@ func (p *Prediction) Quantile(row int, prob float64, ofY bool) float64 {
 	if math.IsInf(finest, 1) {
 		resolution = 0 // steps only: to the last digit
 	}
-	for range 200 {
-		mid := lo + 0.5*(hi-lo)
-		if mid <= lo || mid >= hi || hi-lo < resolution {
+	x := lo + 0.5*(hi-lo)
+	if mean, variance := p.Moments(row, ofY); variance > 0 {
+		if start := mean + math.Sqrt(variance)*z; lo < start && start < hi {
+			x = start
+		}
+	}
+	for step := range 200 {
+		if x <= lo || x >= hi || hi-lo < resolution {
 			break
 		}
-		if p.CDF(row, mid, ofY) < prob {
-			lo = mid
+		off := p.CDF(row, x, ofY) - prob
+		if off < 0 {
+			lo = x
 		} else {
-			hi = mid
+			hi = x
+		}
+		// Every fourth step halves the bracket, whatever Newton does. One that ends
+		// close to where it began overshoots a little, to take in the other side.
+		move := -off / p.density(row, x, ofY)
+		x += move + math.Copysign(0.4*resolution, move)
+		if !(x > lo && x < hi) || step%4 == 3 && math.Abs(move) > resolution {
+			x = lo + 0.5*(hi-lo)
 		}
 	}
 	return hi

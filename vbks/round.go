@@ -3,7 +3,6 @@ package vbks
 import (
 	"context"
 	"fmt"
-	"runtime/debug"
 	"slices"
 	"sync"
 
@@ -147,23 +146,23 @@ func (r *round) each(ctx context.Context, phase string, kernels []int, work func
 		wg.Add(1)
 		go func() {
 			defer wg.Done()
-			defer func() {
-				if p := recover(); p != nil { // else the whole program would end here
-					cancel(&PanicError{Value: p, Stack: debug.Stack()})
+			err := guarded(func() error {
+				for unit := take(); unit != nil; unit = take() {
+					if err := work(ctx, w, unit); err != nil {
+						return err
+					}
+					mu.Lock()
+					done += len(unit)
+					d := done
+					mu.Unlock()
+					if r.progress != nil {
+						r.progress(Progress{Done: d, Total: len(kernels), Phase: phase})
+					}
 				}
-			}()
-			for unit := take(); unit != nil; unit = take() {
-				if err := work(ctx, w, unit); err != nil {
-					cancel(err)
-					return
-				}
-				mu.Lock()
-				done += len(unit)
-				d := done
-				mu.Unlock()
-				if r.progress != nil {
-					r.progress(Progress{Done: d, Total: len(kernels), Phase: phase})
-				}
+				return nil
+			})
+			if err != nil {
+				cancel(err)
 			}
 		}()
 	}
