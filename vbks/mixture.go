@@ -182,7 +182,8 @@ func (p *Prediction) Quantile(row int, prob float64, ofY bool) float64 {
 			x = start
 		}
 	}
-	for step := range 200 {
+	before := hi - lo
+	for range 200 {
 		if x <= lo || x >= hi || hi-lo < resolution {
 			break
 		}
@@ -192,12 +193,14 @@ func (p *Prediction) Quantile(row int, prob float64, ofY bool) float64 {
 		} else {
 			hi = x
 		}
-		// Every fourth step halves the bracket, whatever Newton does. One that ends
-		// close to where it began overshoots a little, to take in the other side.
+		// A step must be half the last one at most, else the bracket is halved. A
+		// small one goes a little too far, to have the quantile between two points.
 		move := -off / p.density(row, x, ofY)
-		x += move + math.Copysign(0.4*resolution, move)
-		if !(x > lo && x < hi) || step%4 == 3 && math.Abs(move) > resolution {
-			x = lo + 0.5*(hi-lo)
+		move += math.Copysign(0.4*resolution, move)
+		if to := x + move; lo < to && to < hi && math.Abs(move) <= max(0.5*before, resolution) {
+			x, before = to, math.Abs(move)
+		} else {
+			x, before = lo+0.5*(hi-lo), 0.5*(hi-lo)
 		}
 	}
 	return hi
