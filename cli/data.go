@@ -28,7 +28,8 @@ func newDataInfo() *cobra.Command {
 		Short: "Show rows, columns, units, split and standardisation",
 		Long: "Load a data file, or the data of a config, as a run would, and show what is in it: rows and what was dropped, columns " +
 			"with their ranges, the split, the standardisation, the first rows.",
-		Example:           "kestrel data info sales.csv --target revenue\n\nkestrel data info swissgrid-small --json",
+		Example: "kestrel data info sales.csv --target revenue\n\nkestrel data info swissgrid-small --json\n\n" +
+			"kestrel data info swissgrid-small --set data.path=folder-of-workbooks\n\nkestrel data info data.txt.gz --set data.source=ieq",
 		Args:              one("a data file or a config", "kestrel data info sales.csv"),
 		ValidArgsFunction: completeConfigs,
 		RunE: func(cmd *cobra.Command, args []string) error {

@@ -12,9 +12,9 @@ import (
 // data.
 type Dataset struct {
 	Name   string
-	Source string // "csv", "synthetic", "swissgrid"
-	Path   string // of the file; "" for synthetic data
-	SHA256 string // of the file as stored, or of the numbers of synthetic data, in hexadecimal
+	Source string // "csv", "synthetic", "swissgrid", "ieq"
+	Path   string // of the file, or what names several; "" for synthetic data
+	SHA256 string // of the file as stored, of several (see sumOfSums), or of the numbers of synthetic data, in hexadecimal
 
 	Inputs []Column
 	Target Column
@@ -33,10 +33,11 @@ type Dataset struct {
 	Params []float64 // its raw natural parameters, leaf by leaf
 }
 
-// Dropped counts the rows that were left out because of missing values.
+// Dropped counts the rows that were left out.
 type Dropped struct {
-	Target int // the target was missing, and perhaps inputs too
-	Inputs int // only inputs were missing
+	Target  int // the target was missing, and perhaps inputs too
+	Inputs  int // only inputs were missing
+	Invalid int // by the rules of the source; a notice says which and how often
 }
 
 // N returns the number of rows kept.
@@ -53,18 +54,20 @@ func Load(ctx context.Context, spec Spec) (*Dataset, error) {
 	if err != nil {
 		return nil, err
 	}
-	if s.Source == "synthetic" {
+	var d *Dataset
+	var kept []int32
+	switch s.Source {
+	case "synthetic":
 		return generate(ctx, &s)
+	case "swissgrid":
+		d, kept, err = loadSwissgrid(ctx, &s)
+	case "ieq":
+		d, kept, err = loadIntel(ctx, &s)
+	default:
+		d, kept, err = loadTable(ctx, &s)
 	}
-	if s.Source == "swissgrid" {
-		s.swissgrid()
-	}
-	d, kept, err := loadTable(ctx, &s)
 	if err != nil {
 		return nil, err
-	}
-	if s.Source == "swissgrid" {
-		d.swissgrid()
 	}
 	if err := d.split(ctx, &s, kept); err != nil {
 		return nil, err
@@ -90,9 +93,18 @@ func loadTable(ctx context.Context, s *Spec) (d *Dataset, kept []int32, err erro
 	if err != nil {
 		return nil, nil, err
 	}
+	if d, kept, err = newDataset(s, path, t); err != nil {
+		return nil, nil, err
+	}
+	d.Notices = append(d.Notices, chosen.notices...)
+	return d, kept, nil
+}
+
+// newDataset makes a dataset of a table whose last column is the target.
+func newDataset(s *Spec, path string, t *table) (d *Dataset, kept []int32, err error) {
 	d = &Dataset{
 		Name: s.Name, Source: s.Source, Path: path, SHA256: t.sha256,
-		Dim: len(chosen.inputs), Rows: t.rows, Notices: chosen.notices,
+		Dim: len(t.columns) - 1, Rows: t.rows,
 	}
 	if d.Name == "" {
 		d.Name, _, _ = strings.Cut(filepath.Base(path), ".")

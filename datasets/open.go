@@ -26,6 +26,20 @@ const dataEnv = "KESTREL_DATA"
 // $KESTREL_DATA. The error of a file that is nowhere says where it was looked
 // for and wraps fs.ErrNotExist.
 func Resolve(path string, dirs []string) (string, error) {
+	return resolve(path, dirs, func(c string) error {
+		info, err := os.Stat(c)
+		if err == nil && info.IsDir() {
+			return errFolder
+		}
+		return err
+	})
+}
+
+var errFolder = errors.New("is a folder")
+
+// resolve is Resolve with a test of its own, whose error wraps fs.ErrNotExist
+// where the next candidate is to be tried.
+func resolve(path string, dirs []string, test func(candidate string) error) (string, error) {
 	var tried []string
 	candidates := []string{path}
 	if !filepath.IsAbs(path) {
@@ -39,10 +53,10 @@ func Resolve(path string, dirs []string) (string, error) {
 		}
 	}
 	for _, c := range candidates {
-		info, err := os.Stat(c)
+		err := test(c)
 		switch {
-		case err == nil && info.IsDir():
-			return "", fmt.Errorf("data file %q is a folder", c)
+		case err == errFolder:
+			return "", fmt.Errorf("data file %q %w", c, err)
 		case err == nil:
 			return c, nil
 		case !errors.Is(err, fs.ErrNotExist):
@@ -131,7 +145,7 @@ func (s *source) decompress(magic []byte) (err error) {
 	case is("\x28\xb5\x2f\xfd"):
 		s.zstd, err = zstd.NewReader(s.stored, zstd.WithDecoderConcurrency(1))
 		s.Reader = s.zstd
-	case is("PK\x03\x04"), is("\xd0\xcf\x11\xe0"):
+	case is(magicXLSX), is(magicXLS[:4]):
 		return errors.New("is a spreadsheet or an archive, not a table of text; export it as CSV")
 	case is("\xff\xfe"), is("\xfe\xff"):
 		return errors.New("is UTF-16 text; convert it to UTF-8")

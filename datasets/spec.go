@@ -12,16 +12,20 @@ import (
 // section of a config. Zero values stand for the defaults given here.
 type Spec struct {
 	Name   string // of the dataset; default: the file's name, or the kernel
-	Source string // "csv" (default), "synthetic", "swissgrid"
+	Source string // "csv" (default), "synthetic", "swissgrid", "ieq"
 
 	// Files.
-	Path       string   // looked for in SearchDirs, the working directory, $KESTREL_DATA
+	Path       string   // looked for in SearchDirs, the working directory, $KESTREL_DATA; see loadSwissgrid for more than one file
 	SearchDirs []string // the folder of the config, as a rule
 	Inputs     []string // by name or number ("1" is the first column, "-1" and "last" the last); default: all others
-	Target     string   // default: the last column
+	Target     string   // default: the last column; of Swissgrid's workbooks part of a name, see findSeries
 	Header     string   // "auto" (default), "yes", "no"
 	Delimiter  string   // "auto" (default), ",", ";", "tab", "space", or any other ASCII character
 	Missing    []string // texts that stand for a missing value, in any case; nil: DefaultMissing. An empty field always does.
+
+	// The Intel lab, see loadIntel.
+	Locations string // of the motes; default: mote_locs.txt beside the data
+	ValidRows int    // the first so many valid rows are taken; 0: all
 
 	// Division. TestRows, if not 0, takes precedence over TestFraction.
 	TestFraction float64 // of the rows (of the range of the first input if SplitBy is "x"), in [0, 1)
@@ -57,7 +61,7 @@ func (s Spec) withDefaults() (Spec, error) {
 		value   *string
 		allowed []string
 	}{
-		{"source", &s.Source, []string{"csv", "synthetic", "swissgrid"}},
+		{"source", &s.Source, []string{"csv", "synthetic", "swissgrid", "ieq"}},
 		{"header", &s.Header, []string{"auto", "yes", "no"}},
 		{"split_by", &s.SplitBy, []string{"random", "rows", "x", "mask"}},
 		{"order", &s.Order, []string{"shuffled", "time"}},
@@ -99,7 +103,9 @@ func (s Spec) withDefaults() (Spec, error) {
 		return s, fmt.Errorf("noise = %v: must be finite and not negative", s.Noise)
 	case !(s.Low < s.High) || math.IsInf(s.Low, 0) || math.IsInf(s.High, 0):
 		return s, fmt.Errorf("low = %v, high = %v: the range of the inputs is empty", s.Low, s.High)
-	case s.Source == "csv" && s.Path == "":
+	case s.ValidRows < 0:
+		return s, fmt.Errorf("valid_rows = %d: the number of rows must not be negative", s.ValidRows)
+	case (s.Source == "csv" || s.Source == "ieq") && s.Path == "":
 		return s, fmt.Errorf("data.path is missing: it names the file to read")
 	case s.Source == "synthetic" && s.Kernel == "":
 		return s, fmt.Errorf("data.kernel is missing: it names the kernel to draw a function from")

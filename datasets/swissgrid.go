@@ -1,6 +1,7 @@
 package datasets
 
 import (
+	"context"
 	"fmt"
 	"math"
 	"time"
@@ -9,31 +10,51 @@ import (
 // swissgridFile is read where a Spec names no file.
 const swissgridFile = "swissgrid/total-consumption-15min-2009-2014.csv.xz"
 
+// swissgridInput is the input: the start of the quarter hour, in UTC.
+const swissgridInput = "utc_start"
+
 const secondsPerDay = 86400
 
-// swissgrid names the columns of the Swissgrid table: utc_start, local_label,
-// mwh, dst_order_guessed.
-func (s *Spec) swissgrid() {
+// loadSwissgrid reads the table of consumption or Swissgrid's own workbooks,
+// whichever the path holds. The path is a file, a folder of workbooks, a
+// pattern such as "swissgrid/*.xls", or several of these, separated as in
+// $PATH.
+func loadSwissgrid(ctx context.Context, s *Spec) (d *Dataset, kept []int32, err error) {
 	if s.Path == "" {
 		s.Path = swissgridFile
 	}
 	if s.Name == "" {
 		s.Name = "swissgrid"
 	}
+	files, path, err := findWorkbooks(s.Path, s.SearchDirs)
+	if err != nil {
+		return nil, nil, err
+	}
+	if files != nil {
+		return loadWorkbooks(ctx, s, files, path)
+	}
 	s.Header, s.Delimiter = "yes", ","
-	s.Inputs, s.Target = []string{"utc_start"}, "mwh"
+	s.Inputs = []string{swissgridInput}
+	if s.Target == "" {
+		s.Target = "mwh"
+	}
+	if d, kept, err = loadTable(ctx, s); err != nil {
+		return nil, nil, err
+	}
+	d.Target.Unit = "MWh"
+	if !d.Inputs[0].Time {
+		d.Notices = append(d.Notices, "utc_start holds no time stamps; taken as days")
+		d.Inputs[0].Unit = "d"
+		return d, kept, nil
+	}
+	d.quarterHours()
+	return d, kept, nil
 }
 
-// swissgrid turns the stamps into days and looks for gaps in the grid of
-// quarter hours.
-func (d *Dataset) swissgrid() {
-	d.Target.Unit = "MWh"
+// quarterHours looks for gaps in the grid of quarter hours and turns the
+// stamps into days.
+func (d *Dataset) quarterHours() {
 	col := &d.Inputs[0]
-	if !col.Time {
-		d.Notices = append(d.Notices, "utc_start holds no time stamps; taken as days")
-		col.Unit = "d"
-		return
-	}
 	const step = 15 * time.Minute
 	gaps, widest, at, backwards := 0, 0.0, 0.0, 0
 	for i := 1; i < len(d.X); i++ {
@@ -55,8 +76,13 @@ func (d *Dataset) swissgrid() {
 	if backwards > 0 {
 		d.Notices = append(d.Notices, fmt.Sprintf("the time stamps do not ascend at %s", plural(backwards, "row")))
 	}
-	for i := range d.X {
+	d.inDays(0)
+}
+
+// inDays turns the seconds of a time column into days.
+func (d *Dataset) inDays(column int) {
+	for i := column; i < len(d.X); i += d.Dim {
 		d.X[i] /= secondsPerDay
 	}
-	col.Unit = "d"
+	d.Inputs[column].Unit = "d"
 }

@@ -26,6 +26,7 @@ type Config struct {
 	Evaluations int           // at most so many; 0: as many as planned
 	MetricRows  int           // test rows scored at each evaluation; 0: all
 	Device      DeviceChoice
+	Compare     CompareSettings
 }
 
 // KernelSpace says which kernels compete: one of Set, Expressions, or Base with
@@ -54,13 +55,14 @@ func DefaultConfig() Config {
 		Data: datasets.Spec{
 			Source: "csv", Header: "auto", Delimiter: "auto", Missing: datasets.DefaultMissing(),
 			TestFraction: 0.1, SplitBy: "random", MaskColumn: 1, Order: "shuffled",
-			StandardiseX: "full", StandardiseY: "full",
+			StandardiseX: "full", StandardiseY: "full", ValidRows: 1_000_000,
 			Support: 256, Outputs: 1000, Low: -10, High: 10,
 		},
 		Kernels:    KernelSpace{Base: []string{"SE", "RQ", "LIN", "PER"}, Depth: 2},
 		Settings:   s,
 		MetricRows: 2000,
 		Device:     DeviceChoice{Kind: "auto"},
+		Compare:    defaultCompare(),
 	}
 }
 
@@ -208,11 +210,14 @@ func (c *Config) check(file string, given map[string]entry) error {
 		return file
 	}
 	d := &c.Data
+	paths, _ := given["data.path"].value.([]any)
 	switch {
 	case d.Source == "synthetic" && d.Kernel == "":
 		return fmt.Errorf("%s: data.kernel is missing; source = \"synthetic\" needs a kernel to draw a function from, such as \"PER*LIN\"", at("data.source"))
 	case d.Source != "synthetic" && d.Path == "":
 		return fmt.Errorf("%s: data.path is missing; source = %q needs the file to read", at("data.source"), d.Source)
+	case len(paths) > 1 && d.Source != "swissgrid":
+		return fmt.Errorf("%s: data.path is a list; only source = \"swissgrid\" joins files, not %q", at("data.path"), d.Source)
 	case d.SplitBy == "mask" && d.Source == "synthetic":
 		return fmt.Errorf("%s: data.split_by = \"mask\" needs a data file, but source is \"synthetic\"", at("data.split_by"))
 	case d.SplitBy == "mask" && d.Mask == "":

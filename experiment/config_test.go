@@ -76,6 +76,8 @@ mask_column = 2
 order = "time"
 standardise_x = "none"
 standardise_y = "scale"
+locations = "motes.txt"
+valid_rows = 17
 kernel = "SE"
 params = [1.5, 2.0]
 noise = 0.5
@@ -122,6 +124,16 @@ metric_rows = 15
 [device]
 kind = "cpu"
 lanes = 1
+[compare]
+methods = ["cks", "vbks"]
+runs = 2
+random_runs = 3
+random_seeds = 4
+budget = "1m30s"
+rows = 6
+draws = 7
+depth = 2
+prune = {below = 0.02, wait = 5, keep = 6}
 `
 	c, err := load(t, text)
 	if err != nil {
@@ -154,7 +166,7 @@ func TestConfigMessages(t *testing.T) {
 		{"inducing = 5\n" + synthetic, `my.toml: line 1: unknown key "inducing"; did you mean "sparse.inducing"?`},
 		{"[device]\ncolour = 5\n", `my.toml: line 2: unknown key "device.colour"; keys of [device] are kind, lanes`},
 		{"\n[schedul]\nsteps = 5\n", `my.toml: line 2: unknown section [schedul]; did you mean [schedule]?`},
-		{"[zzzzzzzz]\n", `my.toml: line 1: unknown section [zzzzzzzz]; sections are data, kernels, sparse, optimise, schedule, posterior, predict, device`},
+		{"[zzzzzzzz]\n", `my.toml: line 1: unknown section [zzzzzzzz]; sections are data, kernels, sparse, optimise, schedule, posterior, predict, device, compare`},
 		{"schedule = 5\n", `my.toml: line 1: schedule is a section; write [schedule] on a line of its own`},
 		{"schedule.steps = 0\n", `my.toml: line 1: schedule.steps must be a whole number, at least 1, not 0`},
 		{"schedule = {steps = 1.5}\n", `my.toml: line 1: schedule.steps must be a whole number, at least 1, not 1.5`},
@@ -164,6 +176,11 @@ func TestConfigMessages(t *testing.T) {
 		{"[posterior]\nprior_variance = nan\n", `my.toml: line 2: posterior.prior_variance must be a number greater than 0, not NaN`},
 		{"[posterior]\nauto_prune = true\n", `my.toml: line 2: posterior.auto_prune must be false or a table {below = 0.001, wait = 3, keep = 10}, not true`},
 		{"[posterior]\nauto_prune = {below = 0.1, kep = 2}\n", `my.toml: line 2: posterior.auto_prune has an unknown entry "kep"; entries are below, wait, keep`},
+		{"[compare]\nmethods = [\"vbks\", \"cksd\"]\n", `my.toml: line 2: compare.methods has a wrong entry: it must be one of "vbks", "vbks-s", "vbks-prune", "random", "bo", "cks", not "cksd"; did you mean "cks"?`},
+		{"[compare]\nmethods = []\n", `my.toml: line 2: compare.methods must be a list of methods (vbks, vbks-s, vbks-prune, random, bo, cks), not a list`},
+		{"[compare]\nmethods = [\"bo\", \"bo\"]\n", `my.toml: line 2: compare.methods names "bo" twice`},
+		{"[compare]\nbudget = 0\n", `my.toml: line 2: compare.budget must be "vbks" (as long as VBKS took), a time such as "90s" or "10m", or a number of kernels, not 0`},
+		{"[compare]\nprune = false\n", `my.toml: line 2: compare.prune must be a table {below = 0.001, wait = 3, keep = 10}, not false`},
 		{"[optimise]\noptimizer = \"adams\"\n", `my.toml: line 2: optimise.optimizer must be one of "auto", "collapsed", "natural", "adam", not "adams"; did you mean "adam"?`},
 		{"[optimise]\ntransplants = 1\n", `my.toml: line 2: optimise.transplants must be true or false, not 1`},
 		{"[data]\nsource = \"csv\"\n", `my.toml: line 2: data.path is missing; source = "csv" needs the file to read`},

@@ -27,18 +27,18 @@ const many = 1_000_000_000
 // keys lists every key with the field that it sets. It is the one place that
 // says what a config may hold.
 func (c *Config) keys() []key {
-	d, k, s := &c.Data, &c.Kernels, &c.Settings
+	d, k, s, v := &c.Data, &c.Kernels, &c.Settings, &c.Compare
 	inf := math.Inf(1)
 	return []key{
 		{"", "name", textValue{p: &c.Name, match: fileName, want: "letters, digits, '.', '_' and '-'"}, "of the run and its directory"},
 		{"", "seed", seed{&s.Seed}, "of everything random; --repeat counts up from it"},
 
-		{"data", "source", choice(&d.Source, "csv", "synthetic", "swissgrid"), ""},
+		{"data", "source", choice(&d.Source, "csv", "synthetic", "swissgrid", "ieq"), ""},
 		{"data", "name", textValue{p: &d.Name}, "of the data set; default: the file's name, or the kernel"},
-		{"data", "path", textValue{p: &d.Path}, "against the config's folder, the working directory, then $KESTREL_DATA"},
+		{"data", "path", dataPath{&d.Path}, "against the config's folder, the working directory, then $KESTREL_DATA; swissgrid: a list, folder or pattern, too"},
 		{"data", "sha256", textValue{p: &c.SHA256, match: regexp.MustCompile(`^([0-9a-f]{64})?$`), want: "64 hexadecimal digits"}, "of the file, if it is to be checked"},
 		{"data", "inputs", columns{&d.Inputs}, "by name or number; default: all others"},
-		{"data", "target", column{&d.Target}, "by name or number; default: the last"},
+		{"data", "target", column{&d.Target}, "by name or number; default: the last; of workbooks: part of the name"},
 		{"data", "header", choice(&d.Header, "auto", "yes", "no"), ""},
 		{"data", "delimiter", textValue{p: &d.Delimiter}, `"auto", "tab", "space", or a character`},
 		{"data", "missing", texts{&d.Missing}, "what stands for a missing value"},
@@ -49,6 +49,8 @@ func (c *Config) keys() []key {
 		{"data", "order", choice(&d.Order, "shuffled", "time"), "of the training rows"},
 		{"data", "standardise_x", choice(&d.StandardiseX, "full", "scale", "none"), "scale: no shift"},
 		{"data", "standardise_y", choice(&d.StandardiseY, "full", "scale", "none"), ""},
+		{"data", "locations", textValue{p: &d.Locations}, "ieq: file of the motes' places; default: mote_locs.txt beside the data"},
+		{"data", "valid_rows", whole{&d.ValidRows, 0, many}, "ieq: the first valid rows are taken; 0: all"},
 		{"data", "kernel", expression{&d.Kernel}, "synthetic: the true kernel"},
 		{"data", "params", reals{&d.Params}, "its raw parameters, leaf by leaf; default: the paper's"},
 		{"data", "noise", real{&d.Noise, 0, inf, false}, "synthetic: sd of the observation noise, in sds of y"},
@@ -97,5 +99,15 @@ func (c *Config) keys() []key {
 
 		{"device", "kind", choice(&c.Device.Kind, "auto", "cpu", "cuda"), ""},
 		{"device", "lanes", whole{&c.Device.Lanes, 0, 4096}, "0: as many as the device has"},
+
+		{"compare", "methods", methods{&v.Methods}, "of kestrel compare"},
+		{"compare", "runs", whole{&v.Runs, 1, 10_000}, "of each method, with seeds counting up"},
+		{"compare", "random_runs", whole{&v.RandomRuns, 1, 1_000_000}, "kernels drawn at random"},
+		{"compare", "random_seeds", whole{&v.RandomSeeds, 1, 10_000}, "that these are spread over; 1: at most K trainings"},
+		{"compare", "budget", compareBudget{&v.Budget}, `"vbks": as long as VBKS took; a time such as "10m"; a number of kernels`},
+		{"compare", "rows", whole{&v.Rows, 2, 5000}, "at which bo measures the distance between kernels"},
+		{"compare", "draws", whole{&v.Draws, 1, 10_000}, "of the hyperparameters' prior, for that"},
+		{"compare", "depth", whole{&v.Depth, 1, 8}, "base kernels in a kernel of cks, at most"},
+		{"compare", "prune", pruning(&v.Prune), "of vbks-prune: {below, wait, keep}"},
 	}
 }
