@@ -1,0 +1,237 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"path/filepath"
+	"strconv"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"kestrel/datasets"
+	"kestrel/experiment"
+)
+
+// predictFlags are the flags of predict.
+type predictFlags struct {
+	data       string
+	out        string
+	quantiles  string
+	components bool
+	weights    string
+	top        int
+	method     string
+	format     string
+	quiet      bool
+}
+
+func newPredict() *cobra.Command {
+	var f predictFlags
+	cmd := &cobra.Command{
+		Use:   "predict RUN --data FILE",
+		Short: "Predict at the rows of a new table",
+		Long: "Predict at the rows of a table with what a run had learned when it was last saved; the run may be finished, stopped or still going on. " +
+			"The table has the run's input columns under the same names, in any order; other columns are passed over. " +
+			"Where it has the target too, the error, the log density and the coverage of the intervals are told on standard error.\n\n" +
+			"The result has a row for each row of the table whose inputs are there: row (its number in the file, the header not counted), the inputs, the target if there is one, " +
+			"mean, sd_f and sd_y (of the function, and of an observation with noise), and the quantiles f_q… and y_q… of the mixture over the kernels; all in the units of the data. " +
+			"With --components a second table, NAME.components.csv beside the first, has a row for each point, kernel and additive component of the kernel. " +
+			"The means of a kernel's components add up to its mean.",
+		Example: "kestrel predict runs/fig1a-20260102T150405Z --data new.csv -o predictions.csv\n\n" +
+			"# the ends of the 95 % interval, of the best kernel alone\nkestrel predict runs/… --data new.csv --method single --quantiles 0.025,0.975\n\n" +
+			"# what each part of the five best kernels contributes\nkestrel predict runs/… --data new.csv --top 5 --components -o predictions.csv",
+		Args: one("the directory of a run", "kestrel predict runs/… --data new.csv"),
+		RunE: func(cmd *cobra.Command, args []string) error { return f.run(cmd, args[0]) },
+	}
+	fs := cmd.Flags()
+	fs.StringVar(&f.data, "data", "", "table to predict at")
+	fs.StringVarP(&f.out, "out", "o", "", "file to write to; default standard output")
+	fs.StringVar(&f.quantiles, "quantiles", "0.05,0.5,0.95", "probabilities, or none")
+	fs.BoolVar(&f.components, "components", false, "write a table of the additive components, too")
+	fs.StringVar(&f.weights, "weights", "", "of the average: posterior or bayes; default the run's predict.weights")
+	fs.IntVar(&f.top, "top", 0, "kernels averaged, 0 for all; default the run's predict.top")
+	fs.StringVar(&f.method, "method", "bma", "bma, the average over kernels, or single, the kernel ranked first")
+	fs.StringVar(&f.format, "format", "csv", "csv, or json, an array of objects")
+	fs.BoolVar(&f.quiet, "quiet", false, "nothing on standard error")
+	for flag, choices := range map[string][]string{"weights": {"posterior", "bayes"}, "method": {"bma", "single"}, "format": {"csv", "json"}} {
+		noErr(cmd.RegisterFlagCompletionFunc(flag, cobra.FixedCompletions(choices, cobra.ShellCompDirectiveNoFileComp)))
+	}
+	return cmd
+}
+
+// query is what the flags ask for, on top of what the run says.
+func (f *predictFlags) query(cmd *cobra.Command, q experiment.PredictQuery) (experiment.PredictQuery, error) {
+	switch f.method {
+	case "bma":
+	case "single":
+		q.Method = experiment.MethodSingle
+		for _, name := range []string{"weights", "top"} {
+			if cmd.Flags().Changed(name) {
+				return q, fmt.Errorf("--%s is about the average; leave it out, or choose --method bma", name)
+			}
+		}
+	default:
+		return q, fmt.Errorf("--method %s: must be bma or single", f.method)
+	}
+	if cmd.Flags().Changed("weights") {
+		if q.Weights = f.weights; f.weights != "posterior" && f.weights != "bayes" {
+			return q, fmt.Errorf("--weights %s: must be posterior or bayes", f.weights)
+		}
+	}
+	if cmd.Flags().Changed("top") {
+		if q.Top = f.top; f.top < 0 {
+			return q, fmt.Errorf("--top %d: must be at least 1, or 0 for all", f.top)
+		}
+	}
+	if f.format != "csv" && f.format != "json" {
+		return q, fmt.Errorf("--format %s: must be csv or json", f.format)
+	}
+	q.JSON, q.Components = f.format == "json", f.components
+	var err error
+	if q.Quantiles, err = parseQuantiles(f.quantiles); err != nil {
+		return q, err
+	}
+	return q, q.Check()
+}
+
+// parseQuantiles reads probabilities divided by commas.
+func parseQuantiles(text string) ([]float64, error) {
+	if text = strings.TrimSpace(text); text == "" || text == "none" {
+		return nil, nil
+	}
+	var out []float64
+	for word := range strings.SplitSeq(text, ",") {
+		p, err := strconv.ParseFloat(strings.TrimSpace(word), 64)
+		if err != nil || !(p > 0 && p < 1) {
+			return nil, fmt.Errorf("--quantiles %s: %q is no probability between 0 and 1; for example 0.05,0.5,0.95", text, word)
+		}
+		out = append(out, p)
+	}
+	return out, nil
+}
+
+// componentsFile is where the components go: beside the predictions.
+func componentsFile(out string) string {
+	ending := filepath.Ext(out)
+	return strings.TrimSuffix(out, ending) + ".components" + ending
+}
+
+// check finds what is wrong with the files before anything is computed.
+func (f *predictFlags) check(run string) error {
+	if f.data == "" {
+		return errors.New("predict needs --data, a table with the run's input columns; for example --data new.csv")
+	}
+	if f.out == "" {
+		if f.components {
+			return errors.New("--components writes a second table beside the first; name that with -o")
+		}
+		return nil
+	}
+	outs := []string{f.out}
+	if f.components {
+		outs = append(outs, componentsFile(f.out))
+	}
+	for _, out := range outs {
+		if err := experiment.CheckOutput(out); err != nil {
+			return err
+		}
+		switch {
+		case same(out, f.data):
+			return fmt.Errorf("-o %s: that is the table to predict at; choose another", f.out)
+		case experiment.RunFile(run, out):
+			return fmt.Errorf("-o %s: the run keeps that file for itself; choose another", f.out)
+		}
+	}
+	return nil
+}
+
+func (f *predictFlags) run(cmd *cobra.Command, run string) error {
+	if err := f.check(run); err != nil {
+		return err
+	}
+	// What is wrong with the flags is said before a run is read.
+	if _, err := f.query(cmd, experiment.PredictQuery{Method: experiment.MethodAverage, Weights: "posterior"}); err != nil {
+		return err
+	}
+	ctx, stop := interrupts(cmd.Context())
+	defer stop()
+	err := f.predict(ctx, cmd, run)
+	if err != nil && ctx.Err() != nil {
+		return context.Cause(ctx)
+	}
+	return err
+}
+
+func (f *predictFlags) predict(ctx context.Context, cmd *cobra.Command, run string) error {
+	p, err := experiment.OpenPredictor(ctx, run)
+	if err != nil {
+		return err
+	}
+	defer p.Close()
+	q, err := f.query(cmd, p.DefaultQuery())
+	if err != nil {
+		return err
+	}
+	points, err := p.ReadPoints(ctx, f.data)
+	if err != nil {
+		return err
+	}
+	var done *experiment.Predicted
+	write := func(predictions, components io.Writer) error {
+		done, err = p.Write(ctx, points, q, predictions, components)
+		return err
+	}
+	switch {
+	case f.out == "":
+		err = write(cmd.OutOrStdout(), nil)
+	case f.components:
+		err = experiment.WriteOutput(f.out, func(predictions io.Writer) error {
+			return experiment.WriteOutput(componentsFile(f.out), func(components io.Writer) error { return write(predictions, components) })
+		})
+	default:
+		err = experiment.WriteOutput(f.out, func(predictions io.Writer) error { return write(predictions, nil) })
+	}
+	if err != nil {
+		return failed(err)
+	}
+	if !f.quiet {
+		f.tell(cmd.ErrOrStderr(), p, &q, points, done)
+	}
+	return nil
+}
+
+// tell says what was predicted with, and how good it was.
+func (f *predictFlags) tell(w io.Writer, p *experiment.Predictor, q *experiment.PredictQuery, points *datasets.Points, done *experiment.Predicted) {
+	with := "with " + done.IDs[0]
+	if n := len(done.IDs); n > 1 {
+		with = fmt.Sprintf("averaged over %d kernels by %s, %s with weight %.3g first", n, q.Weights, done.IDs[0], done.Weights[0])
+	}
+	fmt.Fprintf(w, "evaluation %d, %s: %d rows\n", done.Evaluation, with, done.Rows)
+	if points.Dropped > 0 {
+		fmt.Fprintf(w, "note: %d of %d rows are left out for a missing input\n", points.Dropped, points.Dropped+done.Rows)
+	}
+	a := &done.Accuracy
+	if a.Rows == 0 {
+		return
+	}
+	unit := p.Unit()
+	if unit != "" {
+		unit = " " + unit
+	}
+	of := ""
+	if a.Missing > 0 {
+		of = fmt.Sprintf(", the target of %d others is missing", a.Missing)
+	}
+	fmt.Fprintf(w, "on %d rows with a target%s: rmse %.6g%s, mae %.6g%s, nlpd %.6g\n", a.Rows, of, a.RMSE, unit, a.MAE, unit, a.NLPD)
+	fmt.Fprint(w, "coverage of intervals:")
+	for i, level := range experiment.CoverageLevels {
+		if i > 0 {
+			fmt.Fprint(w, ",")
+		}
+		fmt.Fprintf(w, " %.1f %% of %.0f %%", 100*a.Coverage[i], 100*level)
+	}
+	fmt.Fprintln(w)
+}

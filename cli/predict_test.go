@@ -1,0 +1,90 @@
+package cli
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// tinyRun makes a small run of the quickstart in a directory.
+func tinyRun(t *testing.T, dir string, set ...string) {
+	t.Helper()
+	args := []string{"run", "quickstart", "--headless", "--quiet", "--out", dir}
+	for _, s := range append([]string{"data.outputs=40", "data.test=10", "kernels.expressions=SE,LIN+RQ", "sparse.inducing=6",
+		"schedule.evaluate_every=0.5", "schedule.steps=4", "optimise.starts=1", "schedule.refine=0"}, set...) {
+		args = append(args, "--set", s)
+	}
+	if code, _, stderr := kestrel(t, args...); code != 0 {
+		t.Fatal(code, stderr)
+	}
+}
+
+func TestPredict(t *testing.T) {
+	t.Chdir(t.TempDir())
+	tinyRun(t, "run")
+	write(t, "new.csv", "x,y\n0.5,1\n,2\n3,\n")
+	code, stdout, stderr := kestrel(t, "predict", "run", "--data", "new.csv", "--quantiles", "0.1, 0.9", "--top", "1", "--weights", "bayes")
+	lines := strings.Split(strings.TrimSuffix(stdout, "\n"), "\n")
+	if code != 0 || len(lines) != 3 || lines[0] != "row,x,y,mean,sd_f,sd_y,f_q0.1,f_q0.9,y_q0.1,y_q0.9" || !strings.HasPrefix(lines[1], "1,0.5,1,") || !strings.HasPrefix(lines[2], "3,3,,") {
+		t.Fatalf("code %d\n%s%s", code, stdout, stderr)
+	}
+	for _, part := range []string{"evaluation 2, with ", ": 2 rows\n", "note: 1 of 3 rows are left out for a missing input\n",
+		"on 1 rows with a target, the target of 1 others is missing: rmse ", "coverage of intervals: "} {
+		if !strings.Contains(stderr, part) {
+			t.Errorf("no %q in\n%s", part, stderr)
+		}
+	}
+	// To files, the second beside the first; nothing is said, and no other file is left.
+	if code, stdout, stderr := kestrel(t, "predict", "run", "--data", "new.csv", "-o", "out.json", "--format", "json", "--components", "--quiet"); code != 0 || stdout+stderr != "" {
+		t.Errorf("code %d %q %q", code, stdout, stderr)
+	}
+	var names []string
+	entries, err := os.ReadDir(".")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, e := range entries {
+		names = append(names, e.Name())
+	}
+	if got := strings.Join(names, " "); got != "new.csv out.components.json out.json run" {
+		t.Error(got)
+	}
+	if text, err := os.ReadFile("out.components.json"); err != nil || !strings.HasPrefix(string(text), "[\n{\"row\":1,\"kernel_id\":\"") {
+		t.Errorf("%.80s %v", text, err)
+	}
+}
+
+func TestBadPredict(t *testing.T) {
+	t.Chdir(t.TempDir())
+	tinyRun(t, "run")
+	write(t, "new.csv", "x\n1\n")
+	write(t, "other.csv", "a,b\n1,2\n")
+	for _, c := range []struct{ args, want string }{
+		{"", "predict needs the directory of a run; for example kestrel predict runs/… --data new.csv"},
+		{"run", "predict needs --data, a table with the run's input columns; for example --data new.csv"},
+		{"run --data none.csv", `data file "none.csv" not found; looked for `},
+		{"run --data other.csv", `other.csv: there is no column "x"; the columns are "a", "b"`},
+		{"none --data new.csv", `"none" is not the directory of a run: it has no events.jsonl`},
+		{"run --data new.csv --components", "--components writes a second table beside the first; name that with -o"},
+		{"run --data new.csv -o new.csv", "-o new.csv: that is the table to predict at; choose another"},
+		{"run --data new.csv -o run/events.jsonl", "-o run/events.jsonl: the run keeps that file for itself; choose another"},
+		{"run --data new.csv --method best", "--method best: must be bma or single"},
+		{"run --data new.csv --method single --top 2", "--top is about the average; leave it out, or choose --method bma"},
+		{"run --data new.csv --weights even", "--weights even: must be posterior or bayes"},
+		{"run --data new.csv --top -1", "--top -1: must be at least 1, or 0 for all"},
+		{"run --data new.csv --format xml", "--format xml: must be csv or json"},
+		{"run --data new.csv --quantiles 5", `--quantiles 5: "5" is no probability between 0 and 1; for example 0.05,0.5,0.95`},
+		{"run --data new.csv --quantiles 0.5,0.5", "quantile 0.5 is asked for twice"},
+		{"run --data new.csv -o none/out.csv", `-o "none/out.csv": there is no such folder; make it first`},
+		{"run --data new.csv -o run", `-o "run" is a folder; name a file`},
+	} {
+		code, stdout, stderr := kestrel(t, append([]string{"predict"}, strings.Fields(c.args)...)...)
+		if code != exitUsage || stdout != "" || !strings.HasPrefix(stderr, "kestrel: "+c.want) || strings.Count(stderr, "\n") != 1 {
+			t.Errorf("%s: code %d %q %q", c.args, code, stdout, stderr)
+		}
+	}
+	if left, err := filepath.Glob(".*"); err != nil || len(left) > 0 {
+		t.Error(left, err)
+	}
+}

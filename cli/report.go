@@ -1,0 +1,53 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"path/filepath"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"kestrel/experiment"
+)
+
+func newReport() *cobra.Command {
+	var out string
+	cmd := &cobra.Command{
+		Use:   "report RUN",
+		Short: "Write a page about a run",
+		Long: "Write one page of HTML about a run, whether it has finished, was stopped, was cut off or is still going on: traces, ranked kernels with their hyperparameters " +
+			"and a sentence each, the fit, residuals, calibration, what was pruned or failed, notices, settings, versions, and how to make it again. " +
+			"The page needs no other file, no script and no network, and can be printed.",
+		Example: "kestrel report runs/fig1a-20260102T150405Z\n\nkestrel report runs/fig1a-20260102T150405Z -o fig1a.html",
+		Args:    one("the directory of a run", "kestrel report runs/…"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if err := experiment.CheckRun(args[0]); err != nil {
+				return err
+			}
+			if out == "" {
+				out = filepath.Join(args[0], "report.html")
+			}
+			if err := experiment.CheckOutput(out); err != nil {
+				return err
+			}
+			if experiment.RunFile(args[0], out) {
+				return fmt.Errorf("-o %s: the run keeps that file for itself; choose another", out)
+			}
+			ctx, stop := interrupts(cmd.Context())
+			defer stop()
+			err := experiment.WriteOutput(out, func(w io.Writer) error { return experiment.WriteReport(ctx, args[0], time.Now(), w) })
+			switch {
+			case err != nil && ctx.Err() != nil:
+				return context.Cause(ctx)
+			case err != nil:
+				return failed(err)
+			}
+			_, err = fmt.Fprintln(cmd.OutOrStdout(), out)
+			return failed(err)
+		},
+	}
+	cmd.Flags().StringVarP(&out, "out", "o", "", "file to write to; default RUN/report.html")
+	return cmd
+}

@@ -1,0 +1,291 @@
+package experiment
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/csv"
+	"encoding/json"
+	"fmt"
+	"io"
+	"math"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+
+	"kestrel/datasets"
+)
+
+// sheet is a table that is written in parts: CSV with a header, or an array of
+// JSON objects.
+type sheet struct {
+	columns []string
+	json    bool
+}
+
+// predictionSheet has a row for each point: its number among the rows of the
+// file, from 1 and without the header; the inputs under their own names, time
+// stamps in RFC 3339; the target if the file has it; the mean of f, which is
+// that of y; the standard deviations of f and of y = f + noise; and for each
+// probability p the quantiles f_qp and y_qp of the mixture over the kernels. A
+// column of the data whose name another one has is called name_data.
+func predictionSheet(d *datasets.Dataset, points *datasets.Points, q *PredictQuery) *sheet {
+	results := []string{"mean", "sd_f", "sd_y"}
+	for _, of := range []string{"f", "y"} {
+		for _, prob := range q.Quantiles {
+			results = append(results, of+"_q"+formatFloat(prob))
+		}
+	}
+	s := &sheet{columns: []string{"row"}, json: q.JSON}
+	add := func(name string) {
+		for slices.Contains(s.columns, name) || slices.Contains(results, name) {
+			name += "_data"
+		}
+		s.columns = append(s.columns, name)
+	}
+	for _, in := range d.Inputs {
+		add(in.Name)
+	}
+	if points.Y != nil {
+		add(d.Target.Name)
+	}
+	s.columns = append(s.columns, results...)
+	return s
+}
+
+// componentSheet has a row for each point, kernel and additive component: the
+// weight of the kernel in the average, the number of the component in the
+// kernel, its expression (DataMean where the data's mean was taken from the
+// targets), and mean and standard deviation of what it contributes to f. The
+// means of a kernel's components add up to its mean; the variances do not.
+func componentSheet(q *PredictQuery) *sheet {
+	return &sheet{columns: []string{"row", "kernel_id", "weight", "part", "component", "mean", "sd"}, json: q.JSON}
+}
+
+// head is what stands before the first row.
+func (s *sheet) head() ([]byte, error) {
+	if s.json {
+		return []byte("["), nil
+	}
+	return formatRows([][]string{s.columns})
+}
+
+// tail is what stands behind the last row.
+func (s *sheet) tail() []byte {
+	if s.json {
+		return []byte("\n]\n")
+	}
+	return nil
+}
+
+// first is what is left out of the first rows: what divides them from those
+// before.
+func (s *sheet) first(rows []byte) []byte {
+	if s.json {
+		return bytes.TrimPrefix(rows, []byte(","))
+	}
+	return rows
+}
+
+// rows begins some rows.
+func (s *sheet) rows() *sheetRows {
+	r := &sheetRows{sheet: s}
+	r.csv = csv.NewWriter(&r.out)
+	if s.json {
+		for _, c := range s.columns {
+			r.keys = append(r.keys, quoteJSON(c)+":")
+		}
+	}
+	return r
+}
+
+// sheetRows is some rows of a table in the making, value by value.
+type sheetRows struct {
+	sheet *sheet
+	keys  []string
+	out   bytes.Buffer
+	csv   *csv.Writer
+	row   []string
+}
+
+func quoteJSON(s string) string {
+	b, _ := json.Marshal(s) // a string always can be
+	return string(b)
+}
+
+// put adds a value: text as CSV has it, object as JSON does.
+func (r *sheetRows) put(text string, object func() string) {
+	if r.sheet.json {
+		text = r.keys[len(r.row)] + object()
+	}
+	r.row = append(r.row, text)
+}
+
+func (r *sheetRows) whole(n int) {
+	s := strconv.Itoa(n)
+	r.put(s, func() string { return s })
+}
+
+func (r *sheetRows) word(s string) { r.put(s, func() string { return quoteJSON(s) }) }
+
+// number adds a number; NaN is a missing value.
+func (r *sheetRows) number(v float64) {
+	if math.IsNaN(v) {
+		r.put("", func() string { return "null" })
+		return
+	}
+	s := formatFloat(v)
+	r.put(s, func() string {
+		if math.IsInf(v, 0) {
+			return quoteJSON(s)
+		}
+		return s
+	})
+}
+
+// value adds a value of a column of the data.
+func (r *sheetRows) value(c *datasets.Column, v float64) {
+	if c.Time {
+		r.word(c.Format(v))
+		return
+	}
+	r.number(v)
+}
+
+func (r *sheetRows) endRow() {
+	if r.sheet.json {
+		r.out.WriteString(",\n{")
+		for i, field := range r.row {
+			if i > 0 {
+				r.out.WriteByte(',')
+			}
+			r.out.WriteString(field)
+		}
+		r.out.WriteByte('}')
+	} else {
+		r.csv.Write(r.row) // its error stays
+	}
+	r.row = r.row[:0]
+}
+
+// text returns the rows.
+func (r *sheetRows) text() ([]byte, error) {
+	r.csv.Flush()
+	return r.out.Bytes(), r.csv.Error()
+}
+
+// predictionWriter writes batches of predictions in order.
+type predictionWriter struct {
+	query                   *PredictQuery
+	points                  *datasets.Points
+	table, parts            *sheet
+	predictions, components io.Writer // components nil: they are not asked for
+	tally                   tally
+	done                    Predicted
+}
+
+func (w *predictionWriter) begin() error {
+	for _, t := range w.tables(nil) {
+		head, err := t.sheet.head()
+		if err == nil {
+			_, err = t.to.Write(head)
+		}
+		if err != nil {
+			return fmt.Errorf("writing predictions: %w", err)
+		}
+	}
+	return nil
+}
+
+// sheetPart is what goes to a table next.
+type sheetPart struct {
+	sheet *sheet
+	to    io.Writer
+	rows  []byte
+}
+
+// tables lists the tables that are written.
+func (w *predictionWriter) tables(b *predictedBatch) []sheetPart {
+	if b == nil {
+		b = &predictedBatch{}
+	}
+	out := []sheetPart{{w.table, w.predictions, b.table}}
+	if w.components != nil {
+		out = append(out, sheetPart{w.parts, w.components, b.parts})
+	}
+	return out
+}
+
+func (w *predictionWriter) write(b *predictedBatch) error {
+	for _, t := range w.tables(b) {
+		rows := t.rows
+		if w.done.Rows == 0 {
+			rows = t.sheet.first(rows)
+		}
+		if _, err := t.to.Write(rows); err != nil {
+			return fmt.Errorf("writing predictions: %w", err)
+		}
+	}
+	w.done.Rows += b.rows
+	w.done.IDs, w.done.Weights = b.ids, b.weights
+	w.tally.merge(&b.tally)
+	return nil
+}
+
+func (w *predictionWriter) end() error {
+	for _, t := range w.tables(nil) {
+		if _, err := t.to.Write(t.sheet.tail()); err != nil {
+			return fmt.Errorf("writing predictions: %w", err)
+		}
+	}
+	return nil
+}
+
+// CheckOutput returns an error if a path cannot be that of a file to write, as
+// far as that can be told before.
+func CheckOutput(path string) error {
+	if info, err := os.Stat(path); err == nil && info.IsDir() {
+		return fmt.Errorf("-o %q is a folder; name a file", path)
+	}
+	if info, err := os.Stat(filepath.Dir(path)); err != nil || !info.IsDir() {
+		return fmt.Errorf("-o %q: there is no such folder; make it first", path)
+	}
+	return nil
+}
+
+// WriteOutput writes a file for the user: aside, and in its place once it is
+// whole, unless there is something else than a file of that name, such as a
+// pipe.
+func WriteOutput(path string, write func(io.Writer) error) error {
+	buffered := func(f *os.File) error {
+		out := bufio.NewWriterSize(f, blockBytes)
+		if err := write(out); err != nil {
+			return err
+		}
+		return out.Flush()
+	}
+	info, err := os.Stat(path)
+	if err != nil || info.Mode().IsRegular() {
+		return replaceWith(path, buffered)
+	}
+	f, err := os.OpenFile(path, os.O_WRONLY, 0)
+	if err != nil {
+		return err
+	}
+	err = buffered(f)
+	if e := f.Close(); err == nil {
+		err = e
+	}
+	return err
+}
+
+// RunFile reports whether a path names a file that the run in dir keeps for
+// itself, which nothing else may replace.
+func RunFile(dir, path string) bool {
+	a, errA := os.Stat(dir)
+	b, errB := os.Stat(filepath.Dir(path))
+	if errA != nil || errB != nil || !os.SameFile(a, b) {
+		return false
+	}
+	return slices.Contains([]string{configFile, eventsFile, stateDir, posteriorFile, metricsFile, kernelsFile, logFile}, filepath.Base(path))
+}
