@@ -22,6 +22,8 @@ type benchFlags struct {
 	rounds              int
 	against, profile    string
 	json                bool
+	learn, out          string
+	rates               []float64
 }
 
 func newBench() *cobra.Command {
@@ -37,7 +39,9 @@ func newBench() *cobra.Command {
 			"Steps: adam, on q(v), hyperparameters and noise; theta, a natural-gradient step that moves them, too; frozen, one that does not; posterior, one refit of the belief over the " +
 			"kernels; predict, 20,000 rows.\n\n" +
 			"With --against, another program and this one take turns in fresh processes; the last line that it prints must be a JSON object with ms_min and, where it has it, elbo_start, " +
-			"the ELBO of the first minibatch at the start summed over the kernels, which is the same for programs that do the same work.",
+			"the ELBO of the first minibatch at the start summed over the kernels, which is the same for programs that do the same work.\n\n" +
+			"With --learn CONFIG, one kernel learns on the config's data (one input column) and the local ELBO per row is printed against the seconds of its steps, as CSV; the folder named by --out gets the start, the rows and the inducing inputs " +
+			"for other programs.",
 		Example: "kestrel bench\n\n# a full step of twelve small kernels on one and on two threads\nkestrel bench --work a --kernels k12 --step adam,theta,frozen --threads 1,2\n\n" +
 			"# against another program, five rounds each\nkestrel bench --work b --against 'python torch_svgp.py --mode compiled --work b --seconds 3'\n\n" +
 			"# where the time goes\nkestrel bench --work c --step theta --profile c.prof && go tool pprof -top c.prof",
@@ -55,6 +59,9 @@ func newBench() *cobra.Command {
 	fs.IntVar(&f.rounds, "rounds", 5, "rounds of --against")
 	fs.StringVar(&f.profile, "profile", "", "write a CPU profile of the timed steps to this file")
 	fs.BoolVar(&f.json, "json", false, "write one JSON object a line")
+	fs.StringVar(&f.learn, "learn", "", "trace the local ELBO of one kernel on this config's data")
+	fs.StringVar(&f.out, "out", "learn", "folder of --learn")
+	fs.Float64SliceVar(&f.rates, "rates", []float64{0.01}, "learning rates of --learn")
 	for name, values := range map[string][]string{
 		"work": {"a", "b", "c"}, "kernels": {"one", "k12", "k144"}, "step": {"adam", "theta", "frozen", "posterior", "predict"}, "device": {"auto", "cpu", "cuda"},
 	} {
@@ -107,6 +114,14 @@ func (f *benchFlags) cases(cmd *cobra.Command) ([]experiment.BenchCase, error) {
 }
 
 func (f *benchFlags) run(cmd *cobra.Command) (err error) {
+	if f.learn != "" {
+		return f.trace(cmd)
+	}
+	for _, name := range []string{"out", "rates"} {
+		if cmd.Flags().Changed(name) {
+			return fmt.Errorf("--%s needs --learn, the config whose data are learnt from", name)
+		}
+	}
 	cases, err := f.cases(cmd)
 	if err != nil {
 		return err
@@ -148,6 +163,42 @@ func (f *benchFlags) run(cmd *cobra.Command) (err error) {
 		return nil
 	}
 	return failed(out.Close())
+}
+
+// trace prints how the local ELBO of one kernel rises.
+func (f *benchFlags) trace(cmd *cobra.Command) error {
+	if len(f.kernels) != 1 || len(f.threads) != 1 {
+		return errors.New("--learn needs one kernel, such as --kernels 'PER*SE+SE', and one number of --threads")
+	}
+	steps := f.step
+	if steps == nil {
+		steps = []string{"theta", "adam"}
+	}
+	for _, s := range steps {
+		if s != "theta" && s != "adam" {
+			return fmt.Errorf("--step %s: --learn takes theta and adam", s)
+		}
+	}
+	for _, r := range f.rates {
+		if !(r > 0) {
+			return fmt.Errorf("--rates %v: must be above 0", r)
+		}
+	}
+	config, err := experiment.ConfigFor(f.learn, nil)
+	if err != nil {
+		return err
+	}
+	ctx, stop := interrupts(cmd.Context())
+	defer stop()
+	out := cmd.OutOrStdout()
+	if _, err := fmt.Fprintln(out, "program,step,rate,steps,seconds,elbo_per_row"); err != nil {
+		return failed(err)
+	}
+	c := experiment.LearnCase{Config: config, Kernel: f.kernels[0], Steps: steps, Rates: f.rates, Seconds: f.seconds, Threads: f.threads[0], Device: f.device}
+	return experiment.BenchLearn(ctx, c, f.out, func(p experiment.LearnPoint) error {
+		_, err := fmt.Fprintf(out, "kestrel,%s,%g,%d,%.6f,%.9g\n", p.Step, p.Rate, p.Steps, p.Seconds, p.ELBO)
+		return err
+	})
 }
 
 // compare alternates with another program. Ours is this program, too, started

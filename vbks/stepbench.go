@@ -36,6 +36,7 @@ type StepSetup struct {
 	Test []float64 // rows x Dim, of StepPredict
 
 	Mean, Chol []float64 // q(v) at the start: N(m, CCᵀ), the same for all kernels; M, M x M
+	Unseen     bool      // the natural steps' q(v) rests on no rows yet
 	Batch      int       // rows of a minibatch
 	Jitter     device.Jitter
 	Rate       float64 // of Adam
@@ -271,7 +272,10 @@ func (b *StepBench) begin(l *learner, kernels []int) error {
 	for i, k := range kernels {
 		st := &State{Free: freeVector(programs[i], b.setup.Theta[k], b.setup.Noise, 0), Mean: b.setup.Mean, Chol: b.setup.Chol}
 		if l.precision {
-			st.Seen, st.Rows = float64(len(b.setup.Y)), float64(len(b.setup.Y))
+			st.Rows = float64(len(b.setup.Y))
+			if !b.setup.Unseen {
+				st.Seen = st.Rows
+			}
 		}
 		if err := l.begin(i, st, programs[i].ID); err != nil {
 			return err
@@ -299,18 +303,23 @@ func (l *learner) invert(sub []int) {
 // which stand for all N, without log p(θ).
 func (b *StepBench) ELBO(rows int) (float64, error) {
 	values := make([]float64, len(b.setup.Programs))
-	x := device.Points{Data: b.common.train, To: rows}
 	for _, ln := range b.lanes {
 		for i, l := range ln.units {
 			l.believe(l.all)
-			l.evaluate(l.all, x, float64(len(b.setup.Y)), false)
-			l.note(l.all)
-			for j, k := range ln.kernels[i] {
-				v, err := l.scalar(l.value, j)
-				if err != nil {
-					return 0, err
+			for from := 0; from < rows; from += b.setup.Batch {
+				x := device.Points{Data: b.common.train, From: from, To: min(from+b.setup.Batch, rows)}
+				l.evaluate(l.all, x, float64(len(b.setup.Y)), false)
+				l.note(l.all)
+				for j, k := range ln.kernels[i] {
+					v, err := l.scalar(l.value, j)
+					if err != nil {
+						return 0, err
+					}
+					// Every part stands for all rows; so does their mean.
+					values[k] += v * float64(x.Len()) / float64(rows)
 				}
-				values[k] = v
+			}
+			for j := range ln.kernels[i] {
 				l.members[j].current = false
 			}
 		}
