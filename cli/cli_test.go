@@ -107,7 +107,6 @@ func TestBadInput(t *testing.T) {
 		{"run quickstart --out file/run", `output directory "file/run" cannot be written: not a directory; choose another with --out`},
 		{"run quickstart --out full", `output directory "full" exists and is not empty; choose another with --out, or remove it`},
 		{"run quickstart --device gpu3", `--device gpu3: device.kind must be one of "auto", "cpu", "cuda", not "gpu3"`},
-		{"run quickstart --device cuda", `device cuda is not in this build of the program; use device.kind = "cpu" or "auto"`},
 		{"run quickstart --set kernels.weights={RQ=2}", `kernels.weights: RQ is not in the kernel space of 6; add it or remove its weight`},
 		{"run quickstart --repeat 0", `--repeat 0: must be at least 1`},
 		{"run quickstart --then-refine 2", `--then-refine needs --prune-top k, the number of kernels to keep`},

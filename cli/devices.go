@@ -2,6 +2,7 @@ package cli
 
 import (
 	"fmt"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -11,31 +12,47 @@ import (
 func newDevices() *cobra.Command {
 	var asJSON bool
 	cmd := &cobra.Command{
-		Use:     "devices",
-		Short:   "List where this build can compute",
-		Example: "kestrel devices",
+		Use:   "devices",
+		Short: "List where this build can compute",
+		Long: "List the CPU and the CUDA cards that this build of the program can compute on, or why there are none. " +
+			"A lane is what works on kernels by itself: a core, or a card.",
+		Example: "kestrel devices\n\n# for a script\nkestrel devices --json",
 		Args:    nothing,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			dev, err := experiment.OpenDevice(experiment.DeviceChoice{Kind: "cpu"})
+			list, err := experiment.Devices()
 			if err != nil {
 				return failed(err)
 			}
-			defer dev.Close()
-			info := dev.Info()
 			if asJSON {
-				type item struct {
-					Kind    string `json:"kind"`
-					Name    string `json:"name"`
-					Lanes   int    `json:"lanes"`
-					Memory  uint64 `json:"memory,omitempty"`
-					Details string `json:"details"`
-				}
-				return failed(writeJSON(cmd.OutOrStdout(), []item{{info.Kind, info.Name, info.Lanes, info.Memory, info.Details}}))
+				return failed(writeJSON(cmd.OutOrStdout(), list))
 			}
-			_, err = fmt.Fprintf(cmd.OutOrStdout(), "%s   %s; %d lanes; %s\n", info.Kind, info.Name, info.Lanes, info.Details)
-			return failed(err)
+			for _, d := range list {
+				if _, err := fmt.Fprintln(cmd.OutOrStdout(), deviceLine(d)); err != nil {
+					return failed(err)
+				}
+			}
+			return nil
 		},
 	}
 	cmd.Flags().BoolVar(&asJSON, "json", false, "write JSON")
 	return cmd
+}
+
+// deviceLine describes a device for people.
+func deviceLine(d experiment.DeviceStatus) string {
+	if d.Missing != "" {
+		return fmt.Sprintf("%-5s  none: %s", d.Kind, d.Missing)
+	}
+	lanes := fmt.Sprintf("%d lanes", d.Lanes)
+	if d.Lanes == 1 {
+		lanes = "1 lane"
+	}
+	parts := []string{d.Name, lanes}
+	if d.Memory > 0 {
+		parts = append(parts, fmt.Sprintf("%.1f GiB", float64(d.Memory)/(1<<30)))
+	}
+	if d.Details != "" {
+		parts = append(parts, d.Details)
+	}
+	return fmt.Sprintf("%-5s  %s", d.Kind, strings.Join(parts, "; "))
 }

@@ -1,18 +1,14 @@
 package experiment
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"math"
-	"os"
 	"sync"
 
 	"kestrel/datasets"
 	"kestrel/device"
-	"kestrel/device/cpu"
-	"kestrel/device/cpu/simd"
 	"kestrel/kernelspace"
 	"kestrel/vbks"
 )
@@ -50,22 +46,6 @@ type trainer interface {
 
 var _ trainer = (*vbks.Trainer)(nil)
 
-// OpenDevice makes the device of a config. The environment variable
-// simd.Variable forces an instruction set.
-func OpenDevice(c DeviceChoice) (device.Device, error) {
-	switch c.Kind {
-	case "auto", "cpu", "":
-		level, err := simd.Choose(os.Getenv(simd.Variable))
-		if err != nil {
-			return nil, err
-		}
-		return cpu.New(cpu.Options{Lanes: cmp.Or(c.Lanes, c.Cores), Level: level}), nil
-	case "cuda":
-		return nil, fmt.Errorf("device cuda is not in this build of the program; use device.kind = \"cpu\" or \"auto\"")
-	}
-	return nil, fmt.Errorf("unknown device %q; devices are auto, cpu, cuda", c.Kind)
-}
-
 // LoadData loads the data of a config and fits their standardisation.
 func LoadData(ctx context.Context, c *Config) (*datasets.Dataset, *datasets.Scaler, error) {
 	d, err := datasets.Load(ctx, c.Data)
@@ -89,11 +69,14 @@ func Prepare(ctx context.Context, c Config) (*Job, error) {
 	if err != nil {
 		return nil, err
 	}
-	dev, err := OpenDevice(c.Device)
+	dev, notice, err := openDevice(c.Device)
 	if err != nil {
 		return nil, err
 	}
 	j := &Job{Config: c, dev: dev}
+	if notice != "" {
+		j.Notices = append(j.Notices, notice)
+	}
 	if err := j.prepare(ctx, space); err != nil {
 		dev.Close()
 		return nil, err

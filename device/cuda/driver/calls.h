@@ -1,0 +1,26 @@
+#ifndef KESTREL_CALLS_H
+#define KESTREL_CALLS_H
+
+#include <cuda.h>
+#include <stdint.h>
+
+// The calls that a step makes, each with the context set on the thread that it
+// runs on. Go does not move a goroutine to another thread within a call.
+
+enum { kestrel_most_arguments = 64 };
+
+// kestrel_bind makes context current on this thread, unless it is.
+CUresult kestrel_bind(CUcontext context);
+// kestrel_forget makes every thread ask the driver again.
+void kestrel_forget(void);
+
+CUresult kestrel_launch(CUcontext context, CUstream queue, CUfunction f, unsigned gx, unsigned gy, unsigned gz,
+                        unsigned bx, unsigned by, unsigned bz, unsigned shared, const uint64_t *args, int n);
+CUresult kestrel_copy_in(CUcontext context, CUstream queue, CUdeviceptr dst, const void *src, size_t bytes);
+CUresult kestrel_copy_out(CUcontext context, CUstream queue, void *dst, CUdeviceptr src, size_t bytes);
+CUresult kestrel_copy_device(CUcontext context, CUstream queue, CUdeviceptr dst, CUdeviceptr src, size_t bytes);
+CUresult kestrel_memset(CUcontext context, CUstream queue, CUdeviceptr dst, unsigned char value, size_t bytes);
+CUresult kestrel_alloc(CUcontext context, CUstream queue, int pools, CUdeviceptr *p, size_t bytes);
+CUresult kestrel_free(CUcontext context, CUstream queue, int pools, CUdeviceptr p);
+
+#endif

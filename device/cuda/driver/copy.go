@@ -1,0 +1,166 @@
+//go:build cuda
+
+package driver
+
+/*
+#include <cuda.h>
+#include "calls.h"
+*/
+import "C"
+
+import (
+	"unsafe"
+
+	"gorgonia.org/cu"
+)
+
+// Number is what copies are made of.
+type Number interface {
+	~float64 | ~float32 | ~int64 | ~uint64 | ~int32 | ~uint32 | ~uint8
+}
+
+// The card reads host memory that is locked to its place while Go goes on. So
+// what is copied in goes through a ring of such memory, in segments; a segment
+// is written again when the card has passed the event recorded at its end.
+const (
+	segments     = 8
+	segmentBytes = 1 << 19
+)
+
+// staging is a card's memory for copies, made at the first.
+type staging struct {
+	memory []byte // segments·segmentBytes in, then segmentBytes out
+	passed [segments]cu.Event
+	waits  [segments]bool // recorded and not waited for
+	at     int            // segment being filled
+	used   int            // bytes of it
+}
+
+// open makes the memory and the events. The context must be current.
+func (s *staging) open() error {
+	var p unsafe.Pointer
+	const size = (segments + 1) * segmentBytes
+	if r := C.cuMemHostAlloc(&p, size, 0); r != C.CUDA_SUCCESS {
+		return &Error{Code: int(r)}
+	}
+	s.memory = unsafe.Slice((*byte)(p), size)
+	for i := range s.passed {
+		var err error
+		if s.passed[i], err = cu.MakeEvent(cu.DisableTiming); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// close gives all back. The context must be current and the card idle.
+func (s *staging) close() {
+	if s.memory == nil {
+		return
+	}
+	for i := range s.passed {
+		if s.passed[i] != (cu.Event{}) {
+			cu.DestroyEvent(&s.passed[i])
+		}
+	}
+	cu.MemFreeHost(unsafe.Pointer(&s.memory[0]))
+	*s = staging{}
+}
+
+func (c *Card) openStaging() error {
+	if c.staging.memory != nil {
+		return nil
+	}
+	return c.do("locking host memory", c.staging.open)
+}
+
+// reserve returns a piece of the ring, of at most n bytes.
+func (c *Card) reserve(n int) ([]byte, error) {
+	s := &c.staging
+	n = min(n, segmentBytes)
+	if s.used > 0 && s.used+n > segmentBytes {
+		if err := c.do("recording an event", func() error { return s.passed[s.at].Record(c.stream) }); err != nil {
+			return nil, err
+		}
+		s.waits[s.at] = true
+		s.at, s.used = (s.at+1)%segments, 0
+		if s.waits[s.at] {
+			if err := c.do("waiting for a copy", s.passed[s.at].Synchronize); err != nil {
+				return nil, err
+			}
+			s.waits[s.at] = false
+		}
+	}
+	from := s.at*segmentBytes + s.used
+	s.used += (n + 15) &^ 15
+	return s.memory[from : from+n], nil
+}
+
+// CopyIn copies src to dst. It returns when src may be changed again, which is
+// before the card has it.
+func CopyIn[T Number](c *Card, dst Ptr, src []T) { c.copyIn(dst, bytesOf(src)) }
+
+// CopyOut waits until everything asked for is done and copies src to dst. It
+// returns the first failure since the last CopyOut or Sync; then dst is
+// undefined.
+func CopyOut[T Number](c *Card, dst []T, src Ptr) error { return c.copyOut(bytesOf(dst), src) }
+
+func bytesOf[T Number](s []T) []byte {
+	if len(s) == 0 {
+		return nil
+	}
+	return unsafe.Slice((*byte)(unsafe.Pointer(&s[0])), len(s)*int(unsafe.Sizeof(s[0])))
+}
+
+func (c *Card) copyIn(dst Ptr, src []byte) {
+	if len(src) == 0 || c.err != nil {
+		return
+	}
+	if c.err = c.openStaging(); c.err != nil {
+		return
+	}
+	for len(src) > 0 && c.err == nil {
+		piece, err := c.reserve(len(src))
+		if err != nil {
+			c.err = err
+			return
+		}
+		n := copy(piece, src)
+		c.keep("copying in", C.kestrel_copy_in(c.context, c.queue, C.CUdeviceptr(dst), unsafe.Pointer(&piece[0]), C.size_t(n)))
+		src, dst = src[n:], dst.Add(n)
+	}
+}
+
+func (c *Card) copyOut(dst []byte, src Ptr) error {
+	if len(dst) == 0 || c.err != nil {
+		return c.Sync()
+	}
+	if c.err = c.openStaging(); c.err != nil {
+		return c.Sync()
+	}
+	piece := c.staging.memory[segments*segmentBytes:]
+	for len(dst) > 0 {
+		n := min(len(dst), len(piece))
+		c.keep("copying out", C.kestrel_copy_out(c.context, c.queue, unsafe.Pointer(&piece[0]), C.CUdeviceptr(src), C.size_t(n)))
+		if err := c.Sync(); err != nil {
+			return err
+		}
+		copy(dst, piece[:n])
+		dst, src = dst[n:], src.Add(n)
+	}
+	return nil
+}
+
+// CopyDevice copies bytes from src to dst, both on the card, not overlapping.
+func (c *Card) CopyDevice(dst, src Ptr, bytes int) {
+	if bytes > 0 && c.err == nil {
+		c.keep("copying", C.kestrel_copy_device(c.context, c.queue, C.CUdeviceptr(dst), C.CUdeviceptr(src), C.size_t(bytes)))
+	}
+}
+
+// Memset sets every one of bytes bytes at dst.
+func (c *Card) Memset(dst Ptr, value byte, bytes int) {
+	if bytes > 0 && c.err == nil {
+		c.keep("setting memory", C.kestrel_memset(c.context, c.queue, C.CUdeviceptr(dst), C.uchar(value), C.size_t(bytes)))
+	}
+}
