@@ -239,11 +239,9 @@ func (l Level) packB(w *Workspace, b matrix, k, cols int) {
 		switch {
 		case b.cs != 1:
 			l.packTransposed(dst, nr, b.from(0, j0), k, n)
-		case n == 16:
-			for p := range k {
-				*(*[16]float64)(dst[p*16:]) = *(*[16]float64)(b.data[at:])
-				at += b.rs
-			}
+		case n == nr:
+			_ = b.data[at+(k-1)*b.rs+nr-1]
+			l.panel(k, &dst[0], &b.data[at], b.rs*wordSize)
 		default:
 			for p := range k {
 				copy(dst[p*nr:p*nr+n], b.data[at:at+n])

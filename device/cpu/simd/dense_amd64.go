@@ -133,6 +133,11 @@ func marginalsAVX512(n int, m float64, a *float64, ca *float64, mu *float64, v *
 //go:noescape
 func abarAVX512(n int, w float64, m float64, r *float64, a *float64, sa *float64)
 
+// panelAVX512 copies n rows of 16 columns, srs bytes apart, one after the other.
+//
+//go:noescape
+func panelAVX512(n int, dst *float64, src *float64, srs int)
+
 // transposeAVX512 stores the transpose of a square block of one vector's width. Strides are in bytes.
 //
 //go:noescape
@@ -218,6 +223,11 @@ func marginalsAVX2(n int, m float64, a *float64, ca *float64, mu *float64, v *fl
 //
 //go:noescape
 func abarAVX2(n int, w float64, m float64, r *float64, a *float64, sa *float64)
+
+// panelAVX2 copies n rows of 8 columns, srs bytes apart, one after the other.
+//
+//go:noescape
+func panelAVX2(n int, dst *float64, src *float64, srs int)
 
 // transposeAVX2 stores the transpose of a square block of one vector's width. Strides are in bytes.
 //

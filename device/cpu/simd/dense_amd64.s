@@ -6692,6 +6692,30 @@ done:
 	VZEROUPPER
 	RET
 
+// func panelAVX512(n int, dst *float64, src *float64, srs int)
+// Requires: AVX, AVX512F
+TEXT ·panelAVX512(SB), NOSPLIT, $0-32
+	MOVQ  dst+8(FP), AX
+	MOVQ  src+16(FP), CX
+	MOVQ  srs+24(FP), DX
+	MOVQ  n+0(FP), BX
+	TESTQ BX, BX
+	JZ    done
+
+loop:
+	VMOVUPD (CX), Z0
+	VMOVUPD 64(CX), Z1
+	VMOVUPD Z0, (AX)
+	VMOVUPD Z1, 64(AX)
+	ADDQ    DX, CX
+	ADDQ    $0x00000080, AX
+	DECQ    BX
+	JNZ     loop
+
+done:
+	VZEROUPPER
+	RET
+
 // func transposeAVX512(dst *float64, drs int, src *float64, srs int)
 // Requires: AVX, AVX512F
 TEXT ·transposeAVX512(SB), NOSPLIT, $0-32
@@ -9047,6 +9071,30 @@ loop:
 	ADDQ        $0x00000020, DX
 	DECQ        BX
 	JNZ         loop
+
+done:
+	VZEROUPPER
+	RET
+
+// func panelAVX2(n int, dst *float64, src *float64, srs int)
+// Requires: AVX
+TEXT ·panelAVX2(SB), NOSPLIT, $0-32
+	MOVQ  dst+8(FP), AX
+	MOVQ  src+16(FP), CX
+	MOVQ  srs+24(FP), DX
+	MOVQ  n+0(FP), BX
+	TESTQ BX, BX
+	JZ    done
+
+loop:
+	VMOVUPD (CX), Y0
+	VMOVUPD 32(CX), Y1
+	VMOVUPD Y0, (AX)
+	VMOVUPD Y1, 32(AX)
+	ADDQ    DX, CX
+	ADDQ    $0x00000040, AX
+	DECQ    BX
+	JNZ     loop
 
 done:
 	VZEROUPPER

@@ -191,3 +191,12 @@ func (l Level) peak(n int) (flops float64) {
 	peakAVX2(n)
 	return float64(n) * 12 * 4 * 2
 }
+
+// panel copies n rows of l.nr() columns, srs bytes apart, one after the other.
+func (l Level) panel(n int, dst, src *float64, srs int) {
+	if l == AVX512 {
+		panelAVX512(n, dst, src, srs)
+		return
+	}
+	panelAVX2(n, dst, src, srs)
+}

@@ -31,3 +31,5 @@ func (l Level) axpby(alpha, beta float64, x, y []float64) int { return 0 }
 func (l Level) marginals(m float64, a, ca, mu, v []float64) int { return 0 }
 
 func (l Level) abar(w, m float64, r, a, sa []float64) int { return 0 }
+
+func (l Level) panel(n int, dst, src *float64, srs int) { panic(noAssembly) }

@@ -41,6 +41,7 @@ func main() {
 		s.axpby()
 		s.marginals()
 		s.abar()
+		s.panel()
 		s.transposes()
 	}
 	Generate()

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"fmt"
 	"math"
 
 	. "github.com/mmcloughlin/avo/build"
@@ -190,6 +191,31 @@ func (s isa) abar() {
 		VMULPD(w, t, t)
 		VMOVUPD(t, at(p[2]))
 	})
+	VZEROUPPER()
+	RET()
+}
+
+// panel: rows of a panel of b, packed.
+func (s isa) panel() {
+	TEXT("panel"+s.name, NOSPLIT, "func(n int, dst, src *float64, srs int)")
+	Pragma("noescape")
+	Doc("panel" + s.name + fmt.Sprintf(" copies n rows of %d columns, srs bytes apart, one after the other.", 2*s.lanes))
+	p := pointers("dst", "src")
+	srs := Load(Param("srs"), GP64())
+	n := Load(Param("n"), GP64())
+	u, v := s.reg(), s.reg()
+	TESTQ(n, n)
+	JZ(LabelRef("done"))
+	Label("loop")
+	VMOVUPD(at(p[1]), u)
+	VMOVUPD(Mem{Base: p[1], Disp: s.bytes()}, v)
+	VMOVUPD(u, at(p[0]))
+	VMOVUPD(v, Mem{Base: p[0], Disp: s.bytes()})
+	ADDQ(srs, p[1])
+	ADDQ(U32(uint32(2*s.bytes())), p[0])
+	DECQ(n)
+	JNZ(LabelRef("loop"))
+	Label("done")
 	VZEROUPPER()
 	RET()
 }
