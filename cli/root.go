@@ -153,7 +153,7 @@ func newRoot() *cobra.Command {
 	}
 	f.register(root)
 	root.SetFlagErrorFunc(wrongFlag)
-	root.AddCommand(newRun(), newOpen(), newExport(), newKernels(), newData(), newConfig(), newStudy(), newBench(), newDevices(), newVersion())
+	root.AddCommand(newRun(), newOpen(), newExport(), newPredict(), newReport(), newKernels(), newData(), newConfig(), newStudy(), newCompare(), newFigures(), newBench(), newDevices(), newVersion())
 	return root
 }
 

@@ -1,0 +1,119 @@
+package cli
+
+import (
+	"errors"
+	"fmt"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"kestrel/experiment"
+)
+
+// compareFlags are the flags of compare.
+type compareFlags struct {
+	out         string
+	set         []string
+	methods     []string
+	runs        int
+	device      string
+	seed        uint64
+	quiet, json bool
+}
+
+func newCompare() *cobra.Command {
+	var f compareFlags
+	var doc strings.Builder
+	var names []string
+	for _, m := range experiment.ComparedMethods() {
+		names = append(names, m.Name)
+		fmt.Fprintf(&doc, "\n  %-10s  %s", m.Name, m.Doc)
+	}
+	cmd := &cobra.Command{
+		Use:   "compare CONFIG|FILE.csv",
+		Short: "Compare methods of selecting a kernel",
+		Long: "Run several methods of selecting a kernel on the same data, with several seeds, and tabulate how well each predicts the held-out rows, and after how many seconds. " +
+			"The [compare] section of the config says which and how; --methods and --runs are short for compare.methods and compare.runs.\n\n" +
+			"Methods:" + doc.String() + "\n\n" +
+			"random, bo and cks train one kernel at a time with the config's own schedule. Each such run is kept and shared by them, so that fifty runs of random take at most " +
+			"as many trainings as there are kernels; the seconds reported are those that the method takes by itself, in sequence. The budget (compare.budget) of a run is the time that VBKS with the same seed took, unless stated otherwise.\n\n" +
+			"With --out of an earlier comparison it goes on where that was stopped, or with more runs or methods. The directory holds metrics.csv, final.csv and table.csv; kestrel figures draws them. Ctrl-C stops; the run under way is then made anew.",
+		Example: "kestrel compare fig1a --runs 3 --out results/fig1a\n\n# ten kernels each, greedy search as well\nkestrel compare swissgrid-small --methods vbks,vbks-s,random,bo,cks --set compare.budget=10 --out results/swissgrid\n\n" +
+			"# go on with it after an interruption\nkestrel compare results/swissgrid/config.toml --out results/swissgrid",
+		Args:              one("a config or a data file", "kestrel compare fig1a"),
+		ValidArgsFunction: completeConfigs,
+		RunE:              func(cmd *cobra.Command, args []string) error { return f.run(cmd, args[0]) },
+	}
+	fs := cmd.Flags()
+	fs.StringVar(&f.out, "out", "", "directory of the comparison; default runs/<name>-compare-<time>")
+	fs.IntVar(&f.runs, "runs", 0, "runs of each method, with seeds counting up")
+	fs.StringSliceVar(&f.methods, "methods", nil, "methods, separated by commas: "+strings.Join(names, ", "))
+	fs.StringArrayVar(&f.set, "set", nil, "override a key of the config: section.key=value; may be repeated")
+	fs.StringVar(&f.device, "device", "", "where to compute: auto, cpu, cuda")
+	fs.Uint64Var(&f.seed, "seed", 0, "of the first run, instead of the config's")
+	fs.BoolVar(&f.quiet, "quiet", false, "no progress lines and no table")
+	fs.BoolVar(&f.json, "json", false, "write the summary as JSON")
+	noErr(cmd.RegisterFlagCompletionFunc("methods", cobra.FixedCompletions(names, cobra.ShellCompDirectiveNoFileComp)))
+	noErr(cmd.RegisterFlagCompletionFunc("device", cobra.FixedCompletions([]string{"auto", "cpu", "cuda"}, cobra.ShellCompDirectiveNoFileComp)))
+	return cmd
+}
+
+func (f *compareFlags) run(cmd *cobra.Command, name string) error {
+	r := runFlags{set: f.set, device: f.device, seed: f.seed}
+	if cmd.Flags().Changed("methods") {
+		r.set = append(r.set, "compare.methods="+strings.Join(f.methods, ","))
+	}
+	if cmd.Flags().Changed("runs") {
+		r.set = append(r.set, "compare.runs="+strconv.Itoa(f.runs))
+	}
+	c, err := r.config(cmd, name)
+	if err != nil {
+		return err
+	}
+	dir := f.out
+	if dir == "" {
+		dir = experiment.DefaultPath(c.Name+"-compare", time.Now())
+	}
+	ctx, stop := interrupts(cmd.Context())
+	defer stop()
+	var o experiment.CompareOptions
+	if !f.quiet {
+		o.Say = func(line string) { fmt.Fprintln(cmd.ErrOrStderr(), line) }
+		o.Recorder = func() experiment.Recorder { return &experiment.Progress{Out: cmd.ErrOrStderr()} }
+	}
+	work, err := experiment.BeginComparison(ctx, c, dir, o)
+	if err != nil {
+		return err
+	}
+	all, err := work.Run(ctx)
+	if e := work.Close(); err == nil {
+		err = e
+	}
+	switch {
+	case errors.Is(err, errInterrupted):
+		return &exitError{exitInterrupted, fmt.Errorf("interrupted; kestrel compare %s --out %s goes on", filepath.Join(dir, "config.toml"), dir)}
+	case err != nil:
+		return failed(err)
+	}
+	return f.conclude(cmd, all)
+}
+
+// conclude says what came out and where it is.
+func (f *compareFlags) conclude(cmd *cobra.Command, c *experiment.Comparison) error {
+	out := cmd.OutOrStdout()
+	if f.json {
+		return failed(writeJSON(out, c.Summary()))
+	}
+	if f.quiet {
+		return nil
+	}
+	fmt.Fprintln(cmd.ErrOrStderr())
+	if err := c.WriteText(out); err != nil {
+		return failed(err)
+	}
+	_, err := fmt.Fprintf(out, "\ntables in %s\n", c.Path)
+	return failed(err)
+}

@@ -1,0 +1,41 @@
+package experiment
+
+import (
+	"context"
+	"math"
+
+	"kestrel/vbks"
+)
+
+// random scores kernels that are drawn from the space, all with the same
+// probability, and trained alone. The runs of the method are spread evenly over
+// the first RandomSeeds seeds, which divide the data and start the training; what
+// is drawn is decided by the comparison's seed and the run's number. Those of one
+// seed are made at a time.
+func (m *Comparing) random(ctx context.Context, run int, seed uint64) error {
+	v := &m.Config.Compare
+	if run > v.RandomSeeds {
+		return nil
+	}
+	limit := math.Inf(1) // where there is no run of VBKS to be as quick as
+	if v.Budget != (CompareBudget{}) || v.runsVBKS() {
+		var err error
+		if limit, _, err = m.budget(seed); err != nil {
+			return err
+		}
+	}
+	for draw := run; draw <= v.RandomRuns; draw += v.RandomSeeds {
+		k := vbks.Stream(m.Config.Settings.Seed, "random kernel", draw).IntN(len(m.space))
+		id := m.space[k].Expr.ID()
+		r, err := m.single(ctx, id, seed)
+		if err != nil {
+			return err
+		}
+		metrics, _ := searchMetrics([]searchStep{{ID: id, Run: r}}, limit)
+		m.take(MethodRandom, draw, seed, id, 1, metrics)
+		if err := m.write(); err != nil {
+			return err
+		}
+	}
+	return nil
+}

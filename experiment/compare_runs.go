@@ -1,0 +1,213 @@
+package experiment
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"hash/fnv"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+)
+
+// kernelsDir holds the runs of one kernel alone.
+const kernelsDir = "kernels"
+
+// finishedRun is what a comparison reads off the event log of a run that has
+// come to its end.
+type finishedRun struct {
+	Kernels int    // in the space
+	Leader  string // id, "" if there was no evaluation
+	ELBO    float64
+	Params  int // free hyperparameters of the leader, the noise included
+	Rows    int // training rows seen
+	Seconds float64
+	Metrics []Metric // of all methods
+	Failure string   // why the run failed
+}
+
+// of returns the metrics of a method.
+func (r *finishedRun) of(method string) (out []Metric) {
+	for _, x := range r.Metrics {
+		if x.Method == method {
+			out = append(out, x)
+		}
+	}
+	return out
+}
+
+// readFinished reads a run that has been put in its place.
+func readFinished(path string) (*finishedRun, error) {
+	file, err := openEvents(path)
+	if err != nil {
+		return nil, err
+	}
+	defer file.Close()
+	r := &finishedRun{}
+	params := map[string]int{}
+	d := newEventDecoder(file)
+	for {
+		e, err := d.next()
+		if err == io.EOF {
+			return r, nil
+		}
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", filepath.Join(path, eventsFile), err)
+		}
+		r.Seconds = float64(e.Seconds)
+		switch e.Type {
+		case EventStarted:
+			r.Kernels = len(e.Start.Kernels)
+			for _, k := range e.Start.Kernels {
+				for _, p := range k.Params {
+					if !p.Fixed {
+						params[k.ID]++
+					}
+				}
+			}
+		case EventEvaluation:
+			r.Rows = e.Evaluation.RowsSeen
+			if l := e.Evaluation.Leader(); l != nil {
+				r.Leader, r.ELBO, r.Params = l.ID, float64(l.Fit.ELBO), params[l.ID]
+			}
+		case EventMetrics:
+			r.Metrics = append(r.Metrics, e.Metrics...)
+		case EventState:
+			if e.State.To == Failed {
+				r.Failure = e.State.Reason
+			}
+		}
+	}
+}
+
+// wholeSpace makes the run of a method over the whole space.
+func (m *Comparing) wholeSpace(ctx context.Context, method string, run int, c Config) (*finishedRun, error) {
+	path := m.place(method, c.Settings.Seed)
+	r, err := m.run(ctx, c, path, func() Recorder {
+		m.options.Say(fmt.Sprintf("%s, run %d, seed %d", method, run, c.Settings.Seed))
+		if m.options.Recorder == nil {
+			return nil
+		}
+		return m.options.Recorder()
+	})
+	if err == nil && r.Failure != "" {
+		err = fmt.Errorf("the run failed: %s; what was done is in %s, remove it to try again", r.Failure, path)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("%s, seed %d: %w", method, c.Settings.Seed, err)
+	}
+	return r, nil
+}
+
+// single trains one kernel alone, with the settings of the comparison and a
+// seed, unless that has been done. It has no relatives whose solutions it could
+// start from, which VBKS's kernels have.
+func (m *Comparing) single(ctx context.Context, id string, seed uint64) (*finishedRun, error) {
+	c := m.seeded(seed)
+	c.Kernels = KernelSpace{Expressions: []string{id}}
+	trained := false
+	r, err := m.run(ctx, c, filepath.Join(m.place(kernelsDir, seed), kernelFolder(id)), func() Recorder {
+		trained = true
+		return nil
+	})
+	if err != nil {
+		return nil, fmt.Errorf("kernel %s, seed %d: %w", id, seed, err)
+	}
+	if trained {
+		line := fmt.Sprintf("  seed %d: trained %s in %.3g s", seed, id, r.Seconds)
+		if r.Failure != "" {
+			line += "; failed: " + r.Failure
+		} else {
+			line += fmt.Sprintf(", local ELBO %.6g", r.ELBO)
+		}
+		m.options.Say(line)
+	}
+	return r, nil
+}
+
+// kernelFolder names the folder of a kernel: its expression as far as file
+// systems allow it, and a checksum that tells alike ones apart.
+func kernelFolder(id string) string {
+	name := strings.Map(func(r rune) rune {
+		switch {
+		case r == '*':
+			return 'x'
+		case r == '+' || fileName.MatchString(string(r)):
+			return r
+		}
+		return '_'
+	}, id)
+	h := fnv.New32a()
+	h.Write([]byte(id)) // never fails
+	return fmt.Sprintf("%.60s-%08x", name, h.Sum32())
+}
+
+// run makes a run and puts it in its place when it has finished; one that is
+// there is only read. begin is called before a run is made and returns who is
+// told about it.
+func (m *Comparing) run(ctx context.Context, c Config, path string, begin func() Recorder) (*finishedRun, error) {
+	if !IsRun(path) {
+		if err := context.Cause(ctx); err != nil {
+			return nil, err
+		}
+		partial := filepath.Join(filepath.Dir(path), "."+filepath.Base(path)+".partial")
+		if err := os.RemoveAll(partial); err != nil {
+			return nil, unwritable(partial, err)
+		}
+		var recorders Recorders
+		if r := begin(); r != nil {
+			recorders = append(recorders, r)
+		}
+		if err := finishRun(ctx, c, partial, recorders); err != nil {
+			return nil, err
+		}
+		if err := os.Rename(partial, path); err != nil {
+			return nil, unwritable(path, err)
+		}
+	}
+	return m.finished(path)
+}
+
+// finished reads a run that is in its place, once.
+func (m *Comparing) finished(path string) (*finishedRun, error) {
+	if r, ok := m.known[path]; ok {
+		return r, nil
+	}
+	r, err := readFinished(path)
+	if err == nil {
+		m.known[path] = r
+	}
+	return r, err
+}
+
+// finishRun makes a run up to its end. A failure of the kernels is such an end,
+// one of the disk or the program is not.
+func finishRun(ctx context.Context, c Config, path string, recorders Recorders) error {
+	s, err := Begin(ctx, c, path, recorders)
+	if err != nil {
+		return err
+	}
+	end, err := Drive{}.Run(ctx, s.Run)
+	if e := s.Close(); err == nil {
+		err = e
+	}
+	switch {
+	case err != nil:
+		return err
+	case end.State == Failed && (strings.HasPrefix(end.Reason, resultsUnwritable) || strings.HasPrefix(end.Reason, internalError)):
+		return errors.New(end.Reason)
+	}
+	return nil
+}
+
+// How the reasons begin of failures that say nothing about the kernels.
+const (
+	resultsUnwritable = "the results cannot be written"
+	internalError     = "internal error"
+)
+
+// searchFile is where the course of a search is written down.
+func (m *Comparing) searchFile(method string, seed uint64) string {
+	return filepath.Join(m.place(method, seed), "search.csv")
+}

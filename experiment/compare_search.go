@@ -1,0 +1,185 @@
+package experiment
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"math"
+	"os"
+	"path/filepath"
+	"strconv"
+	"time"
+)
+
+// searcher chooses which kernel to train next.
+type searcher interface {
+	// next returns the id of a kernel that has not been trained yet, "" if the
+	// search has come to its end. It depends on nothing but what has been
+	// trained, in which order, and the seed.
+	next(ctx context.Context, done []searchStep) (id string, err error)
+	// score says how good a kernel is; the greatest predicts.
+	score(r *finishedRun) float64
+}
+
+// searchStep is a kernel that a search has chosen and had trained.
+type searchStep struct {
+	ID       string
+	Choosing float64 // seconds that the choice took
+	Run      *finishedRun
+	Score    float64 // NaN if the kernel failed
+}
+
+// search lets a searcher choose kernels and trains them until the budget is used
+// up. The choices are written down after each, so that a search goes on where it
+// was stopped, with the seconds that choosing took at first.
+func (m *Comparing) search(ctx context.Context, method string, run int, seed uint64, s searcher) error {
+	file := m.searchFile(method, seed)
+	chosen, err := readSearch(file) // before
+	if err != nil {
+		return err
+	}
+	limit, kernels, err := m.budget(seed)
+	if err != nil {
+		return err
+	}
+	var steps []searchStep
+	seconds := 0.0
+	for len(steps) < kernels && seconds < limit {
+		n := len(steps)
+		if n == 0 && len(chosen) == 0 {
+			m.options.Say(fmt.Sprintf("%s, run %d, seed %d", method, run, seed))
+		}
+		var step searchStep
+		if n < len(chosen) {
+			step = chosen[n]
+		} else {
+			if n > 0 && n == len(chosen) {
+				// Going on: what the choices so far rest on is found out again, which
+				// took its time then.
+				if _, err := s.next(ctx, steps[:n-1]); err != nil {
+					return fmt.Errorf("%s, seed %d: %w", method, seed, err)
+				}
+			}
+			began := time.Now()
+			if step.ID, err = s.next(ctx, steps); err != nil {
+				return fmt.Errorf("%s, seed %d: %w", method, seed, err)
+			}
+			if step.ID == "" {
+				break
+			}
+			step.Choosing = time.Since(began).Seconds()
+		}
+		if step.Run, err = m.single(ctx, step.ID, seed); err != nil {
+			return fmt.Errorf("%s: %w", method, err)
+		}
+		step.Score = math.NaN()
+		if step.Run.Failure == "" {
+			step.Score = s.score(step.Run)
+		}
+		steps = append(steps, step)
+		seconds += step.Choosing + step.Run.Seconds
+		if len(steps) > len(chosen) {
+			if err := writeSearch(file, steps); err != nil {
+				return err
+			}
+		}
+	}
+	metrics, kernel := searchMetrics(steps, limit)
+	m.take(method, run, seed, kernel, len(steps), metrics)
+	return nil
+}
+
+// budget returns how long a search with a seed may take, and how many kernels
+// it may train.
+func (m *Comparing) budget(seed uint64) (seconds float64, kernels int, err error) {
+	b := m.Config.Compare.Budget
+	switch {
+	case b.Time > 0:
+		return b.Time.Seconds(), math.MaxInt, nil
+	case b.Kernels > 0:
+		return math.Inf(1), b.Kernels, nil
+	}
+	r, err := m.finished(m.place(MethodAverage, seed))
+	if err != nil {
+		return 0, 0, fmt.Errorf("the budget of seed %d: %w", seed, err)
+	}
+	return r.Seconds, math.MaxInt, nil
+}
+
+// searchMetrics returns how well a search predicts in the course of time, up to
+// a limit in seconds, and the kernel that does so in the end ("": none): while
+// the first kernel is trained, that one; then the best that has been trained.
+func searchMetrics(steps []searchStep, limit float64) (out []Metric, kernel string) {
+	var best *searchStep
+	seconds := 0.0
+	for i := range steps {
+		s := &steps[i]
+		began := seconds + s.Choosing
+		seconds = began + s.Run.Seconds
+		if i == 0 {
+			for _, x := range s.Run.of(MethodSingle) {
+				if x.Evaluation, x.Seconds = 1, Number(began)+x.Seconds; float64(x.Seconds) <= limit {
+					out, kernel = append(out, x), s.ID
+				}
+			}
+		}
+		if seconds > limit {
+			break
+		}
+		if !math.IsNaN(s.Score) && (best == nil || s.Score > best.Score) {
+			best = s
+		}
+		if best == nil || i == 0 {
+			continue
+		}
+		if all := best.Run.of(MethodSingle); len(all) > 0 {
+			x := all[len(all)-1]
+			x.Evaluation, x.Seconds = i+1, Number(seconds)
+			out, kernel = append(out, x), best.ID
+		}
+	}
+	return out, kernel
+}
+
+// writeSearch writes down the course of a search.
+func writeSearch(file string, steps []searchStep) error {
+	rows := [][]string{{"step", "kernel_id", "choosing_seconds", "training_seconds", "local_elbo", "score"}}
+	for i, s := range steps {
+		row := []string{strconv.Itoa(i + 1), s.ID, formatFloat(s.Choosing), formatFloat(s.Run.Seconds), "", ""}
+		if s.Run.Failure == "" {
+			row[4], row[5] = formatFloat(s.Run.ELBO), formatFloat(s.Score)
+		}
+		rows = append(rows, row)
+	}
+	text, err := formatRows(rows)
+	if err != nil {
+		return err
+	}
+	if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
+		return unwritable(filepath.Dir(file), err)
+	}
+	if err := replaceFile(file, text); err != nil {
+		return unwritable(filepath.Dir(file), err)
+	}
+	return nil
+}
+
+// readSearch reads the choices back; a file that is not there has none.
+func readSearch(file string) ([]searchStep, error) {
+	t, err := readTable(file)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	var steps []searchStep
+	for i := range t.rows {
+		steps = append(steps, searchStep{ID: t.text(i, "kernel_id"), Choosing: t.number(i, "choosing_seconds")})
+	}
+	if t.err != nil {
+		return nil, fmt.Errorf("%w; remove the file to search anew, trained kernels are kept", t.err)
+	}
+	return steps, nil
+}

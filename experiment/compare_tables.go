@@ -1,0 +1,184 @@
+package experiment
+
+import (
+	"fmt"
+	"io"
+	"math"
+	"path/filepath"
+	"strconv"
+	"text/tabwriter"
+
+	"gonum.org/v1/gonum/stat"
+)
+
+// Names of the tables of a comparison; metrics are in metricsFile.
+const (
+	finalsFile   = "final.csv"
+	runTableFile = "table.csv"
+)
+
+// write writes the tables.
+func (c *Comparison) write() error {
+	for _, t := range []struct {
+		name string
+		rows [][]string
+	}{{metricsFile, c.metricRows()}, {finalsFile, c.finalRows()}, {runTableFile, c.tableRows()}} {
+		text, err := formatRows(t.rows)
+		if err != nil {
+			return err
+		}
+		if err := replaceFile(filepath.Join(c.Path, t.name), text); err != nil {
+			return unwritable(c.Path, err)
+		}
+	}
+	return nil
+}
+
+// metricColumns are those of a run's metrics.csv.
+func metricColumns() []string {
+	return []string{"evaluation", "proportion", "seconds", "method", "kernels", "rmse", "mae", "nlpd", "coverage95", "test_rows"}
+}
+
+func (c *Comparison) metricRows() [][]string {
+	rows := [][]string{append([]string{"run"}, metricColumns()...)}
+	for i := range c.Runs {
+		r := &c.Runs[i]
+		for _, row := range metricRows(r.Metrics) {
+			rows = append(rows, append([]string{strconv.Itoa(r.Run)}, row...))
+		}
+	}
+	return rows
+}
+
+// finalRows has a row for each run of each method; where nothing has predicted
+// the numbers are empty.
+func (c *Comparison) finalRows() [][]string {
+	rows := [][]string{{"method", "run", "seed", "kernel_id", "trained", "seconds", "rmse", "mae", "nlpd", "coverage95", "test_rows"}}
+	for i := range c.Runs {
+		r := &c.Runs[i]
+		row := []string{r.Method, strconv.Itoa(r.Run), strconv.FormatUint(r.Seed, 10), r.Kernel, strconv.Itoa(r.Trained), "", "", "", "", "", ""}
+		if f := r.Final(); f != nil {
+			copy(row[5:], []string{f.Seconds.String(), f.RMSE.String(), f.MAE.String(), f.NLPD.String(), f.Coverage95.String(), strconv.Itoa(f.TestRows)})
+		}
+		rows = append(rows, row)
+	}
+	return rows
+}
+
+// tableRows is the paper's table of ten runs.
+func (c *Comparison) tableRows() [][]string {
+	rows := [][]string{{"run"}}
+	most := 0
+	for i := range c.Runs {
+		most = max(most, c.Runs[i].Run)
+	}
+	for run := range most {
+		rows = append(rows, []string{strconv.Itoa(run + 1)})
+	}
+	rows = append(rows, []string{"mean"}, []string{"sd"})
+	for _, s := range c.Summary() {
+		column := make([]string, len(rows))
+		column[0] = s.Method
+		for i := range c.Runs {
+			if r := &c.Runs[i]; r.Method == s.Method && r.Final() != nil {
+				column[r.Run] = r.Final().RMSE.String()
+			}
+		}
+		for at, v := range []Number{s.RMSE, s.RMSESD} {
+			if !math.IsNaN(float64(v)) {
+				column[len(rows)-2+at] = v.String()
+			}
+		}
+		for i := range rows {
+			rows[i] = append(rows[i], column[i])
+		}
+	}
+	return rows
+}
+
+// MethodSummary is what the runs of a method came to. Means are over the runs
+// that have predicted; standard deviations are those of a sample (n − 1), NaN
+// for one run.
+type MethodSummary struct {
+	Method    string `json:"method"`
+	Runs      int    `json:"runs"`
+	Without   int    `json:"without"` // a prediction
+	RMSE      Number `json:"rmse"`
+	RMSESD    Number `json:"rmse_sd"`
+	NLPD      Number `json:"nlpd"`
+	NLPDSD    Number `json:"nlpd_sd"`
+	Seconds   Number `json:"seconds"` // at the end
+	SecondsSD Number `json:"seconds_sd"`
+	Trained   Number `json:"trained"` // kernels, mean
+}
+
+// Summary sums the methods up, in the order of the config.
+func (c *Comparison) Summary() (out []MethodSummary) {
+	for _, method := range c.Config.Compare.Methods {
+		s := MethodSummary{Method: method}
+		var rmse, nlpd, seconds, trained []float64
+		for i := range c.Runs {
+			r := &c.Runs[i]
+			if r.Method != method {
+				continue
+			}
+			s.Runs++
+			trained = append(trained, float64(r.Trained))
+			f := r.Final()
+			if f == nil {
+				s.Without++
+				continue
+			}
+			rmse, nlpd, seconds = append(rmse, float64(f.RMSE)), append(nlpd, float64(f.NLPD)), append(seconds, float64(f.Seconds))
+		}
+		if s.Runs == 0 {
+			continue
+		}
+		for _, x := range []struct {
+			mean, sd *Number
+			of       []float64
+		}{{&s.RMSE, &s.RMSESD, rmse}, {&s.NLPD, &s.NLPDSD, nlpd}, {&s.Seconds, &s.SecondsSD, seconds}, {&s.Trained, new(Number), trained}} {
+			mean, sd := meanSD(x.of)
+			*x.mean, *x.sd = Number(mean), Number(sd)
+		}
+		out = append(out, s)
+	}
+	return out
+}
+
+// meanSD returns the mean, NaN of none, and the standard deviation of a sample,
+// NaN of fewer than two.
+func meanSD(values []float64) (mean, sd float64) {
+	switch len(values) {
+	case 0:
+		return math.NaN(), math.NaN()
+	case 1:
+		return values[0], math.NaN()
+	}
+	return stat.MeanStdDev(values, nil)
+}
+
+// WriteText writes the summary for people.
+func (c *Comparison) WriteText(w io.Writer) error {
+	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', tabwriter.AlignRight)
+	fmt.Fprintln(t, "method\truns\trmse\t± sd\tnlpd\t± sd\tseconds\tkernels\t")
+	short := func(v Number, format string) string {
+		if math.IsNaN(float64(v)) {
+			return "-"
+		}
+		return fmt.Sprintf(format, float64(v))
+	}
+	without := 0
+	for _, s := range c.Summary() {
+		fmt.Fprintf(t, "%s\t%d\t%s\t%s\t%s\t%s\t%s\t%s\t\n", s.Method, s.Runs, short(s.RMSE, "%.5g"), short(s.RMSESD, "%.3g"),
+			short(s.NLPD, "%.4f"), short(s.NLPDSD, "%.3g"), short(s.Seconds, "%.4g"), short(s.Trained, "%.4g"))
+		without += s.Without
+	}
+	if err := t.Flush(); err != nil {
+		return err
+	}
+	if without > 0 {
+		fmt.Fprintf(w, "%s without a prediction: no kernel could be trained within the budget\n", count(without, "run"))
+	}
+	return nil
+}
