@@ -1,13 +1,11 @@
 package vbks
 
 import (
-	"errors"
 	"fmt"
 	"hash/fnv"
 	"math"
 	"math/rand/v2"
 	"slices"
-	"sync"
 
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/optimize"
@@ -297,25 +295,30 @@ func (p *beliefProblem) lastPoint(last *Belief) []float64 {
 
 // optimise runs all starts, keeps the best and refines it in the full family.
 func (p *beliefProblem) optimise(opts BeliefOptions, last *Belief, lastLeader string) (beliefFit, error) {
-	eta := p.samples(opts.Samples, opts.Seed)
-	common := p.samples(commonSamples, opts.Seed+1)
-
-	starts := p.starts(last)
-	values, errs := make([]float64, len(starts)), make([]error, len(starts))
-	var wg sync.WaitGroup
-	for i := range starts {
-		wg.Go(func() {
-			errs[i] = guarded(func() (err error) {
-				s := &starts[i]
-				if s.x, err = p.ascendDiagonal(eta, s.x, 60); err == nil {
-					values[i] = p.diagonal(common, s.x, nil)
-				}
-				return err
-			})
-		})
+	// On the samples that it was optimised on, J is too high: the last ones are for
+	// its value alone.
+	var eta, common, fresh []float64
+	err := together(
+		func() error { eta = p.samples(opts.Samples, opts.Seed); return nil },
+		func() error { common = p.samples(commonSamples, opts.Seed+1); return nil },
+		func() error { fresh = p.samples(commonSamples, opts.Seed+2); return nil },
+	)
+	if err != nil {
+		return beliefFit{}, err
 	}
-	wg.Wait()
-	if err := errors.Join(errs...); err != nil {
+	starts := p.starts(last)
+	values := make([]float64, len(starts))
+	climbs := make([]func() error, len(starts))
+	for i := range starts {
+		climbs[i] = func() (err error) {
+			s := &starts[i]
+			if s.x, err = p.ascendDiagonal(eta, s.x, 60); err == nil {
+				values[i] = p.diagonal(common, s.x, nil)
+			}
+			return err
+		}
+	}
+	if err := together(climbs...); err != nil {
 		return beliefFit{}, err
 	}
 	var best beliefStart
@@ -337,8 +340,7 @@ func (p *beliefProblem) optimise(opts BeliefOptions, last *Belief, lastLeader st
 		fit.chol[i*p.k+i] = root * math.Exp(best.x[p.k+i])
 	}
 	p.refine(&fit, common)
-	// On the samples that it was optimised on, J is too high.
-	fit.value = p.newWorkspace(p.samples(commonSamples, opts.Seed+2)).value(fit.mean, fit.chol)
+	fit.value = p.newWorkspace(fresh).value(fit.mean, fit.chol)
 	return fit, nil
 }
 

@@ -1,8 +1,10 @@
 package vbks
 
 import (
+	"errors"
 	"fmt"
 	"runtime/debug"
+	"sync"
 )
 
 // PanicError is a mistake of the program, caught in the goroutine that made
@@ -24,4 +26,16 @@ func guarded(f func() error) (err error) {
 		}
 	}()
 	return f()
+}
+
+// together runs functions on goroutines of their own and returns their errors,
+// joined.
+func together(fs ...func() error) error {
+	errs := make([]error, len(fs))
+	var wg sync.WaitGroup
+	for i, f := range fs {
+		wg.Go(func() { errs[i] = guarded(f) })
+	}
+	wg.Wait()
+	return errors.Join(errs...)
 }

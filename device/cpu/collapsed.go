@@ -83,12 +83,26 @@ func (l *lane) Sum(sub []int, squares bool, a, out device.Array) {
 		if squares {
 			s = l.level.Dot(m, m)
 		} else {
-			for _, v := range m {
-				s += v
-			}
+			s = sum(m)
 		}
 		o.member(k)[0] += s
 	}
+}
+
+// sum adds in eight chains, which do not wait for each other.
+func sum(x []float64) float64 {
+	var s [8]float64
+	for len(x) >= 8 {
+		v := (*[8]float64)(x)
+		for j := range s {
+			s[j] += v[j]
+		}
+		x = x[8:]
+	}
+	for j, v := range x {
+		s[j] += v
+	}
+	return ((s[0] + s[4]) + (s[1] + s[5])) + ((s[2] + s[6]) + (s[3] + s[7]))
 }
 
 func (l *lane) Dot(sub []int, a, b, out device.Array) {

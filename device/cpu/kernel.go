@@ -207,10 +207,17 @@ func (l *lane) KernelDiag(sub []int, ks device.Kernels, theta device.Array, a de
 	for i, k := range sub {
 		bounds[i].member = o.member(k)
 	}
-	for p.next(t) {
+	for first := true; p.next(t); first = false {
 		for i := range bounds {
-			t.run(&bounds[i])
-			t.values(&p, bounds[i].member)
+			b := &bounds[i]
+			if b.p.flat && !first {
+				continue
+			}
+			t.run(b)
+			t.values(&p, b.member)
+			if b.p.flat {
+				fill(b.member, b.member[0])
+			}
 		}
 	}
 }
@@ -225,11 +232,23 @@ func (l *lane) KernelDiagGrad(sub []int, ks device.Kernels, theta device.Array, 
 	for i, k := range sub {
 		bounds[i].member, bounds[i].grad = br.member(k), g.member(k)
 	}
-	for p.next(t) {
+	for first := true; p.next(t); first = false {
 		for i := range bounds {
-			t.run(&bounds[i])
+			b := &bounds[i]
+			var adj []float64
+			switch {
+			case !b.p.flat:
+				adj = t.gatherAdjoint(&p, b.member)
+			case first: // one entry stands for all
+				adj = t.adjoint[:t.padded]
+				clear(adj)
+				adj[0] = sum(b.member)
+			default:
+				continue
+			}
+			t.run(b)
 			t.forward(nil)
-			t.backward(t.gatherAdjoint(&p, bounds[i].member), leafBackward)
+			t.backward(adj, leafBackward)
 		}
 	}
 }

@@ -48,8 +48,9 @@ type plan struct {
 	prog   *kernelspace.Program
 	nodes  []node
 	leaves []leaf
-	slots  int // arrays that a tile's leaves fill
-	scaled int // features of leaves with a length scale per column
+	slots  int  // arrays that a tile's leaves fill
+	scaled int  // features of leaves with a length scale per column
+	flat   bool // stationary: k(x,x) is the same everywhere
 }
 
 type node struct {
@@ -119,6 +120,7 @@ func (ks *kernels) newPlan(p *kernelspace.Program) (*plan, error) {
 	if len(stack) != 1 {
 		return nil, errProgram
 	}
+	pl.flat = !slices.ContainsFunc(pl.leaves, func(lf leaf) bool { return lf.dot })
 	pl.nodes[stack[0]].isRoot = true
 	for i := len(pl.nodes) - 1; i >= 0; i-- {
 		for _, k := range pl.nodes[i].kids {
