@@ -97,7 +97,7 @@ func TestBadInput(t *testing.T) {
 		{"run key.toml", `key.toml: line 5: unknown key "schedule.step"; did you mean "schedule.steps"?`},
 		{"run kernel.toml", `kernel.toml: line 3: data.kernel is wrong: kernel expression "PER*(LIN+RQ", column 12: expected ")" to close the "(" at column 5` + "\nPER*(LIN+RQ\n           ^"},
 		{"run none.csv", `data file "none.csv" not found; looked for ` + filepath.Join(dir, "none.csv") + `; $KESTREL_DATA may name the folder of the data`},
-		{"run none.toml", `config "none.toml": no such file; built-in configs are fig1a, fig1b, fig1c, fig1d, quickstart, swissgrid-small`},
+		{"run none.toml", `config "none.toml": no such file; built-in configs are fig1a, fig1b, fig1c, fig1d, ieq, ieq-authors, ieq-small, quickstart, scalability, swissgrid, swissgrid-authors, swissgrid-small`},
 		{"run good.csv --target level", `good.csv: there is no column "level"; the columns are "a", "b"`},
 		{"run text.csv", `text.csv: line 4, column 1 ("a"): "three" is not a number`},
 		{"run nan.csv --set data.missing=[]", `nan.csv: line 3, column 2 ("b"): "NaN" is not a finite number; list it under missing to drop such rows`},
@@ -116,7 +116,7 @@ func TestBadInput(t *testing.T) {
 		{"quickstar", `"quickstar" is no command, config or file; did you mean quickstart?`},
 		{"kernel", `"kernel" is no command, config or file; did you mean kernels?`},
 		{"zzzzzz", `"zzzzzz" is no command, config or file; kestrel --help lists commands, kestrel config list the configs`},
-		{"config show fig2", `config "fig2": no such file; built-in configs are fig1a, fig1b, fig1c, fig1d, quickstart, swissgrid-small`},
+		{"config show fig2", `config "fig2": no such file; built-in configs are fig1a, fig1b, fig1c, fig1d, ieq, ieq-authors, ieq-small, quickstart, scalability, swissgrid, swissgrid-authors, swissgrid-small`},
 		{"open none", `run "none" does not exist; name the directory of a run, such as runs/…`},
 		{"export full --format xls", `--format xls: must be csv or json`},
 	} {

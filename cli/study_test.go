@@ -141,7 +141,7 @@ func TestStudyBadInput(t *testing.T) {
 	for _, c := range []struct{ args, want string }{
 		{"--variant iv", `--variant: there is no variant "iv"; variants are i, ii, iii, paper`},
 		{"--seeds 3..1", `--seeds: seeds "3..1": "3..1" is neither a seed nor a range; write 1..10 or 1,3,5`},
-		{"--figures fig2", `config "fig2": no such file; built-in configs are fig1a, fig1b, fig1c, fig1d, quickstart, swissgrid-small`},
+		{"--figures fig2", `config "fig2": no such file; built-in configs are fig1a, fig1b, fig1c, fig1d, ieq, ieq-authors, ieq-small, quickstart, scalability, swissgrid, swissgrid-authors, swissgrid-small`},
 		{"--figures fig1a,fig1a", `figure fig1a (i) is asked for twice`},
 		{"--figures swissgrid-small --variant iii", `swissgrid-small: a study needs data.source = "synthetic", where the true kernel is known, not "swissgrid"`},
 		{"--set seed=3", `--set seed=3: a study runs many seeds; state them with --seeds`},

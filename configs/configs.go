@@ -3,6 +3,7 @@ package configs
 
 import (
 	"embed"
+	"slices"
 	"strings"
 )
 
@@ -19,6 +20,7 @@ func Names() []string {
 	for _, e := range entries {
 		names = append(names, strings.TrimSuffix(e.Name(), ".toml"))
 	}
+	slices.Sort(names)
 	return names
 }
 
