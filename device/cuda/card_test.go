@@ -1,0 +1,123 @@
+//go:build cuda
+
+package cuda_test
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"testing"
+
+	"kestrel/device"
+	"kestrel/device/cuda"
+	"kestrel/device/devicetest"
+	"kestrel/kernelspace"
+)
+
+// cardVariable set to 1 lets the tests and benchmarks of this file use a real
+// card. They must run in a process of their own, since the others' fake driver
+// stays:
+//
+//	KESTREL_TEST_CARD=1 go test -tags cuda -run TestCard -bench Card ./device/cuda
+const cardVariable = "KESTREL_TEST_CARD"
+
+func needCard(t testing.TB) {
+	t.Helper()
+	if os.Getenv(cardVariable) != "1" {
+		t.Skipf("no card: %s is not 1", cardVariable)
+	}
+}
+
+// TestCard runs the suite on the cards of this machine, by generated code and by
+// the interpreter.
+func TestCard(t *testing.T) {
+	needCard(t)
+	for name, g := range map[string]cuda.Generate{"auto": cuda.GenerateAuto, "generated": cuda.GenerateAlways, "interpreted": cuda.GenerateNever} {
+		t.Run(name, func(t *testing.T) {
+			devicetest.Run(t, func() (device.Device, error) { return cuda.Open(cuda.Options{Generate: g}) })
+		})
+	}
+}
+
+// BenchmarkCard times operations on K144 at the sizes of the workloads a, b and
+// c, a batch of all kernels at a time.
+func BenchmarkCard(b *testing.B) {
+	needCard(b)
+	dev, err := cuda.Open(cuda.Options{})
+	if err != nil {
+		b.Fatal(err)
+	}
+	defer dev.Close()
+	exprs, err := kernelspace.Set("K144")
+	if err != nil {
+		b.Fatal(err)
+	}
+	var programs []*kernelspace.Program
+	var sub []int
+	for k, e := range exprs {
+		p, err := kernelspace.Compile(e, kernelspace.Options{Dim: 1})
+		if err != nil {
+			b.Fatal(err)
+		}
+		programs, sub = append(programs, p), append(sub, k)
+	}
+	l := dev.Lane(0)
+	ks, err := l.NewKernels(programs)
+	if err != nil {
+		b.Fatal(err)
+	}
+	x := normal(rand.New(rand.NewPCG(1, 1)), 4000)
+	d, err := dev.NewData(x, x, 1)
+	if err != nil {
+		b.Fatal(err)
+	}
+	for _, size := range [][2]int{{16, 32}, {200, 128}, {800, 128}} {
+		m, n := size[0], size[1]
+		array := func(rows, cols int) device.Array {
+			a, err := l.NewArray(len(sub), rows, cols)
+			if err != nil {
+				b.Fatal(err)
+			}
+			return a
+		}
+		theta, info, factor := array(1, ks.Params()), array(1, 1), array(1, 1)
+		kzz, chol, s, kzx, a, grad := array(m, m), array(m, m), array(m, m), array(m, n), array(m, n), array(1, ks.Params())
+		l.Fill(sub, theta, 1)
+		l.Fill(sub, factor, 1)
+		z, rows := device.Points{Data: d, To: m}, device.Points{Data: d, From: 2000, To: 2000 + n}
+		l.Kernel(sub, ks, theta, z, z, kzz)
+		l.AddDiagonal(sub, kzz, 1)
+		l.Copy(sub, chol, kzz)
+		l.Cholesky(sub, chol, info)
+		l.Kernel(sub, ks, theta, z, rows, kzx)
+		f, g := float64(m), float64(n)
+		for _, o := range []struct {
+			name  string
+			flops float64 // of a member; 0: not counted
+			run   func()
+		}{
+			{"launch", 0, func() { l.Fill(sub, info, 0) }},
+			{"Gemm", 2 * f * f * g, func() { l.Gemm(sub, false, false, 1, kzz, kzx, 0, a) }},
+			{"GemmLower", f * f * g, func() { l.GemmLower(sub, false, true, 1, kzx, kzx, s) }},
+			{"Cholesky", f * f * f / 3, func() { l.Copy(sub, s, kzz); l.Cholesky(sub, s, info) }},
+			{"Solve", f * f * g, func() { l.Solve(sub, false, chol, a) }},
+			{"SolveBoth", 4.0 / 3 * f * f * f, func() { l.SolveBoth(sub, chol, s) }},
+			{"Kernel", 0, func() { l.Kernel(sub, ks, theta, z, rows, kzx) }},
+			{"KernelSymmetric", 0, func() { l.Kernel(sub, ks, theta, z, z, s) }},
+			{"KernelGrad", 0, func() { l.KernelGrad(sub, ks, theta, z, rows, kzx, a, grad) }},
+		} {
+			b.Run(fmt.Sprintf("%s/M=%d", o.name, m), func(b *testing.B) {
+				for range b.N {
+					o.run()
+				}
+				if err := l.Sync(); err != nil {
+					b.Fatal(err)
+				}
+				if o.flops > 0 {
+					b.ReportMetric(o.flops*float64(len(sub))*float64(b.N)/b.Elapsed().Seconds()/1e9, "GFLOPS")
+				}
+			})
+		}
+		l.Free(theta, info, factor, kzz, chol, s, kzx, a, grad)
+	}
+}

@@ -1,0 +1,233 @@
+//go:build cuda
+
+// Command check compiles every kernel of the CUDA device with libnvrtc, without a
+// card, and prints what it needs: registers, bytes of stack, spilled bytes,
+// shared memory. It fails where a kernel spills registers, or has a stack and is
+// not the interpreter, which keeps its values there.
+//
+//	check [-arch 90] [-v] [-library | -dim 3 EXPRESSION...]
+//	check -images
+//
+// Without arguments the kernels are those of the library and code generated, in
+// groups as the device does, for K144 in one column and some expressions in three;
+// else those generated for the expressions. With -images it compiles the library to
+// the PTX that the device falls back on where there is no compiler, in
+// device/cuda/source/image; PTX of CUDA 12.1 serves every driver from there on.
+package main
+
+import (
+	"flag"
+	"fmt"
+	"os"
+	"regexp"
+	"runtime"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	"kestrel/device/cuda/driver"
+	"kestrel/device/cuda/source"
+	"kestrel/kernelspace"
+)
+
+func main() {
+	arch := flag.Int("arch", 90, "compute capability, 90 for 9.0")
+	verbose := flag.Bool("v", false, "print every kernel, not only the library's")
+	library := flag.Bool("library", false, "only the library")
+	dim := flag.Int("dim", 3, "columns that the expressions are for")
+	images := flag.Bool("images", false, "write the library's images and check nothing")
+	flag.Parse()
+	if *images {
+		if err := writeImages("device/cuda/source/image"); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			os.Exit(1)
+		}
+		return
+	}
+	if err := run(*arch, *dim, *verbose, *library, flag.Args()); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
+	}
+}
+
+// unit is a source to compile and what came of it.
+type unit struct {
+	name, source string
+	kernels      []kernel
+	bytes        int
+	took         time.Duration
+	err          error
+}
+
+// kernel is what the assembler says of a kernel.
+type kernel struct {
+	name                             string
+	registers, stack, spills, shared int
+}
+
+// several exercise column subsets, length scales per column and every base kernel.
+var several = []string{
+	"SE[;ard]", "RQ[;ard]", "LIN[;ard]*PER", "MATERN12[;ard]", "MATERN32[1,3]", "MATERN52[2,1;ard]", "POLY2+POLY3[;ard]",
+	"COS[2]*SE", "WN*SE+LIN", "PER[2]*LIN[1]*RQ[3]", "(PER[1]+RQ[2,3;ard])*LIN[;ard]+POLY2[2]", "SE+SE+SE*SE*SE*SE", "PER[;ard]*RQ[;ard]",
+}
+
+func run(arch, dim int, verbose, library bool, expressions []string) error {
+	compiler, err := driver.OpenCompiler(0)
+	if err != nil {
+		return err
+	}
+	target := compiler.Target(arch)
+	var units []*unit
+	if len(expressions) == 0 {
+		units = append(units, &unit{name: "library", source: source.Library()})
+	}
+	if len(expressions) == 0 && !library {
+		k144, err := kernelspace.Set("K144")
+		if err != nil {
+			return err
+		}
+		units, err = add(units, "K144", k144, 1)
+		if err != nil {
+			return err
+		}
+		expressions = several
+	}
+	list := make([]kernelspace.Expr, len(expressions))
+	for i, e := range expressions {
+		if list[i], err = kernelspace.Parse(e); err != nil {
+			return err
+		}
+	}
+	if units, err = add(units, fmt.Sprintf("%d columns", dim), list, dim); err != nil {
+		return err
+	}
+	fmt.Printf("libnvrtc %s, for %s\n", compiler.Version(), target)
+	var wg sync.WaitGroup
+	turns := make(chan struct{}, runtime.GOMAXPROCS(0))
+	for _, u := range units {
+		turns <- struct{}{}
+		wg.Go(func() {
+			u.compile(compiler, target)
+			<-turns
+		})
+	}
+	wg.Wait()
+	return report(units, verbose)
+}
+
+// add adds units of as many expressions as the device compiles together.
+func add(units []*unit, name string, list []kernelspace.Expr, dim int) ([]*unit, error) {
+	var programs []*kernelspace.Program
+	for _, e := range list {
+		p, err := kernelspace.Compile(e, kernelspace.Options{Dim: dim})
+		if err != nil {
+			return nil, err
+		}
+		if source.Structure(p) != "" {
+			programs = append(programs, p)
+		}
+	}
+	number := 0
+	for group := range slices.Chunk(programs, source.PerModule) {
+		number++
+		text, err := source.Matrices(group, true)
+		if err != nil {
+			return nil, err
+		}
+		units = append(units, &unit{name: fmt.Sprintf("%s, module %d", name, number), source: text})
+	}
+	return units, nil
+}
+
+func (u *unit) compile(c *driver.Compiler, target string) {
+	start := time.Now()
+	image, err := c.Compile(u.name, u.source, target, append(slices.Clone(source.Options), "-Xptxas=-v")...)
+	u.took = time.Since(start)
+	if err != nil {
+		u.err = err
+		return
+	}
+	u.bytes = len(image.Code)
+	u.kernels, u.err = parse(image.Log)
+	if u.err == nil && len(u.kernels) == 0 {
+		u.err = fmt.Errorf("%s: the compiler's log names no kernel; its version may not pass -Xptxas=-v on", u.name)
+	}
+}
+
+var (
+	entryLine = regexp.MustCompile(`Compiling entry function '(\w+)'`)
+	stackLine = regexp.MustCompile(`(\d+) bytes stack frame, (\d+) bytes spill stores, (\d+) bytes spill loads`)
+	usedLine  = regexp.MustCompile(`Used (\d+) registers`)
+	smemLine  = regexp.MustCompile(`(\d+) bytes smem`)
+)
+
+// parse reads what ptxas -v prints, kernel by kernel.
+func parse(log string) ([]kernel, error) {
+	var list []kernel
+	number := func(s string) int {
+		n, _ := strconv.Atoi(s)
+		return n
+	}
+	for line := range strings.Lines(log) {
+		if m := entryLine.FindStringSubmatch(line); m != nil {
+			list = append(list, kernel{name: m[1], registers: -1, stack: -1})
+			continue
+		}
+		if len(list) == 0 {
+			continue
+		}
+		k := &list[len(list)-1]
+		if m := stackLine.FindStringSubmatch(line); m != nil && k.stack < 0 {
+			k.stack, k.spills = number(m[1]), number(m[2])+number(m[3])
+		}
+		if m := usedLine.FindStringSubmatch(line); m != nil {
+			k.registers = number(m[1])
+			if m := smemLine.FindStringSubmatch(line); m != nil {
+				k.shared = number(m[1])
+			}
+		}
+	}
+	for _, k := range list {
+		if k.registers < 0 || k.stack < 0 {
+			return nil, fmt.Errorf("the compiler's log says nothing of %s", k.name)
+		}
+	}
+	return list, nil
+}
+
+func report(units []*unit, verbose bool) error {
+	bad, count, most := 0, 0, 0
+	var cpu time.Duration
+	for _, u := range units {
+		if u.err != nil {
+			return u.err
+		}
+		fmt.Printf("%s: %d KiB, %.1f s\n", u.name, u.bytes>>10, u.took.Seconds())
+		cpu += u.took
+		for _, k := range u.kernels {
+			count++
+			fault := ""
+			if k.spills > 0 {
+				fault = "  SPILLS"
+			} else if k.stack > 0 && !strings.HasPrefix(k.name, "interpret_") {
+				fault = "  HAS A STACK"
+			}
+			if fault != "" {
+				bad++
+			}
+			if !strings.HasPrefix(k.name, "interpret_") {
+				most = max(most, k.registers)
+			}
+			if verbose || fault != "" || u == units[0] {
+				fmt.Printf("  %-18s %3d registers %5d stack %4d spilled %6d shared%s\n", k.name, k.registers, k.stack, k.spills, k.shared, fault)
+			}
+		}
+	}
+	fmt.Printf("%d kernels in %d modules, at most %d registers, %.0f s of compiling\n", count, len(units), most, cpu.Seconds())
+	if bad > 0 {
+		return fmt.Errorf("%d kernels spill registers or need a stack", bad)
+	}
+	return nil
+}

@@ -1,0 +1,104 @@
+//go:build cuda
+
+package cuda
+
+import (
+	"fmt"
+	"runtime"
+	"sync"
+
+	"kestrel/device/cuda/driver"
+	"kestrel/device/cuda/source"
+	"kestrel/kernelspace"
+)
+
+// codes are the structures that a card has code for.
+type codes struct {
+	card    *driver.Card
+	options []string
+	when    Generate
+	places  map[string]place
+}
+
+// place is where a structure's code is; without a module, nowhere.
+type place struct {
+	module *module
+	number int32
+}
+
+// module is compiled code for some structures. Gradients by the inputs are rare
+// and left to the interpreter; only GenerateAlways has code for them.
+type module struct {
+	forward, backward, along driver.Function
+}
+
+// find returns the code of every program, generating what is missing. Programs
+// that the interpreter takes have none.
+func (c *codes) find(programs []*kernelspace.Program) ([]place, error) {
+	if c.when == GenerateNever {
+		return nil, nil
+	}
+	var batches [][]*kernelspace.Program // missing structures, a module each
+	missing := map[string]bool{}
+	for _, p := range programs {
+		s := source.Structure(p)
+		if _, ok := c.places[s]; ok || s == "" || missing[s] {
+			continue
+		}
+		missing[s] = true
+		if n := len(batches); n == 0 || len(batches[n-1]) == source.PerModule {
+			batches = append(batches, nil)
+		}
+		last := &batches[len(batches)-1]
+		*last = append(*last, p)
+	}
+	modules := make([]*module, len(batches))
+	errs := make([]error, len(batches))
+	var wg sync.WaitGroup
+	turns := make(chan struct{}, runtime.GOMAXPROCS(0))
+	for i, b := range batches {
+		turns <- struct{}{}
+		wg.Go(func() {
+			modules[i], errs[i] = c.compile(b)
+			<-turns
+		})
+	}
+	wg.Wait()
+	for i, b := range batches {
+		if errs[i] != nil {
+			return nil, errs[i]
+		}
+		for j, p := range b {
+			c.places[source.Structure(p)] = place{modules[i], int32(j)}
+		}
+	}
+	out := make([]place, len(programs))
+	for i, p := range programs {
+		out[i] = c.places[source.Structure(p)]
+	}
+	return out, nil
+}
+
+func (c *codes) compile(programs []*kernelspace.Program) (*module, error) {
+	text, err := source.Matrices(programs, c.when == GenerateAlways)
+	if err != nil {
+		return nil, err
+	}
+	m, err := c.card.Compile("matrices.cu", text, c.options...)
+	if err != nil {
+		return nil, fmt.Errorf("%s and %d more: %w", programs[0].ID, len(programs)-1, err)
+	}
+	out := &module{}
+	for _, f := range []struct {
+		name string
+		to   *driver.Function
+	}{{"matrix_forward", &out.forward}, {"matrix_backward", &out.backward}, {"matrix_along", &out.along}} {
+		if f.to == &out.along && c.when != GenerateAlways {
+			continue
+		}
+		if *f.to, err = m.Function(f.name); err != nil {
+			return nil, err
+		}
+	}
+	return out, nil
+}

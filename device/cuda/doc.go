@@ -1,0 +1,25 @@
+// Package cuda is the device of NVIDIA cards: one lane a card, all kernels of a
+// lane in one batch. All of it is behind the build tag cuda; the package without
+// the tag is empty. See package driver for how a program with it starts where
+// there is no card.
+//
+// An operation is one launch, or a few, for all members that it concerns; the
+// list of members is copied to the card once and kept. Nothing waits: failures
+// are kept and told by Read and Sync. All sums have a fixed order that does not
+// depend on how many members are in a batch, so no atomic additions, and no
+// library whose algorithm depends on the batch (cuBLAS).
+//
+// Folder source has the CUDA C. Products, solves and factorisations work on
+// panels of 64 in shared memory, with the FP64 instructions of the tensor cores
+// where the card has them. Kernel matrices are computed by code generated for every
+// structure of an expression and compiled with libnvrtc, twelve structures a
+// module and launch; and by an interpreter, one launch for all, where matrices are
+// so small that launches would cost more than they save, where there is no
+// libnvrtc, and for very large expressions. Both give the same bits.
+//
+// Without a card: the tests run the same sources on the host (driver/fake,
+// source/emulate.h), where KESTREL_EMULATE_ORDER=reverse shows missing barriers;
+// command check compiles every kernel and fails where one spills registers. With
+// one: KESTREL_TEST_CARD=1 go test -tags cuda -run TestCard -bench Card
+// ./device/cuda.
+package cuda

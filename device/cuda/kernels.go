@@ -1,0 +1,129 @@
+//go:build cuda
+
+package cuda
+
+import (
+	"errors"
+	"fmt"
+	"runtime"
+
+	"kestrel/device"
+	"kestrel/device/cuda/driver"
+	"kestrel/device/cuda/source"
+	"kestrel/kernelspace"
+)
+
+// kernels is a batch of compiled expressions.
+type kernels struct {
+	lane         *lane
+	programs     []*kernelspace.Program
+	params, free int
+
+	tables, starts driver.Ptr // for the kernels that compute matrices: source.Table of every member, and where it begins
+	lists          driver.Ptr // the free parameters of every member, behind their number
+	width          int        // of a member's list
+	cases          driver.Ptr // a member's place in its module
+	memory         *holding
+
+	modules []*module // those that compute members
+	member  []int     // by member: index into modules, −1 for the interpreter
+	chosen  []int     // scratch
+}
+
+// holding is the memory of a kernels, freed with it.
+type holding struct{ list []driver.Ptr }
+
+func (ks *kernels) Params() int { return ks.params }
+func (ks *kernels) Free() int   { return ks.free }
+
+func kern(ks device.Kernels) *kernels {
+	x, ok := ks.(*kernels)
+	if !ok {
+		panic("cuda: kernels of another device")
+	}
+	return x
+}
+
+// release frees the memory.
+func (ks *kernels) release(l *lane) {
+	if ks.memory != nil {
+		for _, p := range ks.memory.list {
+			l.card.Free(p)
+		}
+		ks.memory.list = nil
+	}
+	*ks = kernels{}
+}
+
+// NewKernels lays out the programs for the kernels that compute matrices and
+// generates the code that is not there yet, which can take seconds. Errors: a
+// program too large for the card (see source.Table), no memory.
+func (l *lane) NewKernels(programs []*kernelspace.Program) (device.Kernels, error) {
+	ks := &kernels{lane: l, programs: programs, memory: &holding{}}
+	var tables, starts, lists []int32
+	for _, p := range programs {
+		t, err := source.Table(p)
+		if err != nil {
+			return nil, err
+		}
+		starts = append(starts, int32(len(tables)))
+		tables = append(tables, t...)
+		ks.params = max(ks.params, len(p.Params)+1)
+		ks.free = max(ks.free, len(p.Free)+1)
+	}
+	ks.width = ks.free + 1
+	for _, p := range programs {
+		list := make([]int32, ks.width)
+		list[0] = int32(len(p.Free))
+		for i, j := range p.Free {
+			list[1+i] = int32(j)
+		}
+		lists = append(lists, list...)
+	}
+	ks.params, ks.free = max(ks.params, 1), max(ks.free, 1)
+	cases, err := ks.assign(l)
+	if err != nil {
+		return nil, err
+	}
+	runtime.AddCleanup(ks, func(h *holding) { l.discard(h.list...) }, ks.memory)
+	for _, x := range []struct {
+		to   *driver.Ptr
+		data []int32
+	}{{&ks.tables, tables}, {&ks.starts, starts}, {&ks.lists, lists}, {&ks.cases, cases}} {
+		if *x.to, err = l.place("kernels", x.data); err != nil {
+			return nil, err
+		}
+		ks.memory.list = append(ks.memory.list, *x.to)
+	}
+	return ks, nil
+}
+
+// assign gives every member the module that computes it, and returns its case there.
+func (ks *kernels) assign(l *lane) (cases []int32, err error) {
+	places, err := l.codes.find(ks.programs)
+	switch {
+	case errors.Is(err, driver.ErrNoCompiler):
+		l.codes.when = GenerateNever
+	case err != nil:
+		return nil, fmt.Errorf("compiling kernels for %s: %w", l.card.Info(), err)
+	}
+	seen := map[*module]int{}
+	for k := range ks.programs {
+		at := place{}
+		if places != nil {
+			at = places[k]
+		}
+		number := -1
+		if at.module != nil {
+			var ok bool
+			if number, ok = seen[at.module]; !ok {
+				number = len(ks.modules)
+				seen[at.module] = number
+				ks.modules = append(ks.modules, at.module)
+			}
+		}
+		ks.member = append(ks.member, number)
+		cases = append(cases, at.number)
+	}
+	return cases, nil
+}

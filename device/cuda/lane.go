@@ -1,0 +1,307 @@
+//go:build cuda
+
+package cuda
+
+import (
+	"cmp"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"runtime"
+	"slices"
+	"sync"
+	"time"
+
+	"kestrel/device"
+	"kestrel/device/cuda/driver"
+	"kestrel/device/cuda/source"
+)
+
+// lane is one card's queue.
+type lane struct {
+	number  int
+	card    *driver.Card
+	library map[string]driver.Function
+	codes   *codes
+
+	lists   map[string]driver.Ptr // lists of members that are on the card
+	key     []byte
+	last    []int // the list asked for last
+	lastPtr driver.Ptr
+
+	args    []uint64
+	pending pending
+	serial  int   // counts what may have changed arrays
+	err     error // first failure that the card does not know of
+
+	partials, diagonals, status scratch
+
+	mu   sync.Mutex
+	dead []driver.Ptr // memory whose owner was collected
+}
+
+// scratch is memory that operations share.
+type scratch struct {
+	ptr   driver.Ptr
+	bytes int
+}
+
+func openLane(drv *driver.Driver, number, card int, o Options) (*lane, error) {
+	c, err := drv.Card(card)
+	if err != nil {
+		return nil, err
+	}
+	l := &lane{number: number, card: c, lists: map[string]driver.Ptr{}}
+	if err := l.load(o); err != nil {
+		return nil, cmp.Or(err, c.Close())
+	}
+	return l, nil
+}
+
+// load compiles the library and finds its kernels.
+func (l *lane) load(o Options) error {
+	options := slices.Concat(source.Options, o.Defines)
+	m, err := l.card.Compile("kestrel.cu", source.Library(), options...)
+	if errors.Is(err, driver.ErrNoCompiler) {
+		m, err = l.loadImage(err)
+	}
+	if err != nil {
+		return fmt.Errorf("kernels for %s: %w", l.card.Info(), err)
+	}
+	l.codes = &codes{card: l.card, options: options, when: o.Generate, places: map[string]place{}}
+	l.library = map[string]driver.Function{}
+	for _, name := range source.Names() {
+		if l.library[name], err = m.Function(name); err != nil {
+			return err
+		}
+	}
+	for name, bytes := range sharedBytes {
+		if bytes <= 48<<10 {
+			continue
+		}
+		if err := l.library[name].SetSharedLimit(bytes); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// loadImage takes the library as it was compiled beforehand, for want of a
+// compiler.
+func (l *lane) loadImage(want error) (driver.Module, error) {
+	image, err := source.Image(l.card.Info().Arch())
+	if err != nil {
+		return driver.Module{}, fmt.Errorf("%w; %w", want, err)
+	}
+	return l.card.Load(image)
+}
+
+// fail keeps the first failure until Read or Sync.
+func (l *lane) fail(err error) { l.err = cmp.Or(l.err, err) }
+
+// failure returns what is kept and forgets it.
+func (l *lane) failure() error {
+	err := l.err
+	l.err = nil
+	return err
+}
+
+// discard notes memory to be freed; any goroutine may call it.
+func (l *lane) discard(list ...driver.Ptr) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for _, p := range list {
+		if p != 0 {
+			l.dead = append(l.dead, p)
+		}
+	}
+}
+
+// bury frees what was discarded.
+func (l *lane) bury() {
+	l.mu.Lock()
+	dead := l.dead
+	l.dead = nil
+	l.mu.Unlock()
+	for _, p := range dead {
+		l.card.Free(p)
+	}
+}
+
+// alloc reserves memory; where there is too little it first gives back what is
+// no longer used.
+func (l *lane) alloc(what string, bytes int) (driver.Ptr, error) {
+	l.bury()
+	p, err := l.card.Alloc(bytes)
+	if err != nil {
+		collect()
+		l.bury()
+		if p, err = l.card.Alloc(bytes); err != nil {
+			return 0, fmt.Errorf("%s: %w", what, err)
+		}
+	}
+	return p, nil
+}
+
+// collect has the collector find what is no longer reachable, and waits until
+// the cleanups queued with that have had their turn.
+func collect() {
+	done := make(chan struct{})
+	runtime.AddCleanup(new([64]byte), func(done chan struct{}) { close(done) }, done)
+	runtime.GC()
+	select {
+	case <-done:
+	case <-time.After(time.Second):
+	}
+}
+
+// copyIn reserves memory for src and copies it there; 0 where that fails.
+func (l *lane) copyIn(what string, src []float64) driver.Ptr {
+	p, err := l.alloc(what, 8*len(src))
+	if err != nil {
+		l.fail(err)
+		return 0
+	}
+	driver.CopyIn(l.card, p, src)
+	return p
+}
+
+// place copies integers to memory of their own.
+func (l *lane) place(what string, src []int32) (driver.Ptr, error) {
+	p, err := l.alloc(what, 4*len(src))
+	if err == nil {
+		driver.CopyIn(l.card, p, src)
+	}
+	return p, err
+}
+
+// grow returns scratch memory of at least so many bytes, 0 where there is none.
+func (l *lane) grow(s *scratch, bytes int) driver.Ptr {
+	if bytes <= s.bytes {
+		return s.ptr
+	}
+	l.card.Free(s.ptr)
+	*s = scratch{}
+	p, err := l.alloc("scratch memory", bytes)
+	if err != nil {
+		l.fail(err)
+		return 0
+	}
+	*s = scratch{p, bytes}
+	return p
+}
+
+// mostLists is the number of lists of members that are kept.
+const mostLists = 4096
+
+// list returns a list of members on the card.
+func (l *lane) list(sub []int) driver.Ptr {
+	if l.lastPtr != 0 && slices.Equal(sub, l.last) {
+		return l.lastPtr
+	}
+	l.key = l.key[:0]
+	for _, k := range sub {
+		l.key = binary.NativeEndian.AppendUint32(l.key, uint32(k))
+	}
+	p, ok := l.lists[string(l.key)]
+	if !ok {
+		if len(l.lists) >= mostLists {
+			for _, q := range l.lists {
+				l.card.Free(q)
+			}
+			clear(l.lists)
+		}
+		numbers := make([]int32, len(sub))
+		for i, k := range sub {
+			numbers[i] = int32(k)
+		}
+		var err error
+		if p, err = l.place("list of kernels", numbers); err != nil {
+			l.fail(err)
+			return 0
+		}
+		l.lists[string(l.key)] = p
+	}
+	l.last, l.lastPtr = append(l.last[:0], sub...), p
+	return p
+}
+
+const blockThreads = 256
+
+// elements runs a kernel (sub, n, ...) with a thread for each of n elements of
+// every member.
+func (l *lane) elements(name string, sub []int, n int, args ...uint64) {
+	l.begin(sub)
+	l.args = append(l.args, driver.Int(n))
+	l.args = append(l.args, args...)
+	l.launch(l.library[name], sub, (n+blockThreads-1)/blockThreads, blockThreads, 0)
+}
+
+// blocks runs a kernel (sub, ...) with so many blocks of threads for every member.
+func (l *lane) blocks(name string, sub []int, blocks, threads int, args ...uint64) {
+	l.begin(sub)
+	l.args = append(l.args, args...)
+	l.launch(l.library[name], sub, blocks, threads, sharedBytes[name])
+}
+
+func (l *lane) begin(sub []int) {
+	l.flush()
+	l.args = append(l.args[:0], 0)
+	if len(sub) > 0 {
+		l.args[0] = uint64(l.list(sub))
+	}
+}
+
+// launch runs a kernel with l.args. After a failure nothing is carried out
+// until it has been told: what lacks memory must not run.
+func (l *lane) launch(f driver.Function, sub []int, blocks, threads, shared int) {
+	if l.err != nil || len(sub) == 0 {
+		return
+	}
+	l.serial++
+	l.card.Launch(f, [3]int{blocks, len(sub), 1}, [3]int{threads, 1, 1}, shared, l.args...)
+}
+
+// NewIndex copies row numbers to the lane.
+func (l *lane) NewIndex(rows []int32) (device.Index, error) {
+	p, err := l.place("index", rows)
+	if err != nil {
+		return nil, err
+	}
+	x := &index{lane: l, n: len(rows), ptr: p}
+	x.gone = runtime.AddCleanup(x, func(p driver.Ptr) { l.discard(p) }, p)
+	return x, nil
+}
+
+// Free gives memory back.
+func (l *lane) Free(things ...any) {
+	l.flush()
+	for _, t := range things {
+		switch t := t.(type) {
+		case nil:
+		case *array:
+			if t.ptr != 0 {
+				t.gone.Stop()
+				l.card.Free(t.ptr)
+			}
+			*t = array{}
+		case *index:
+			if t.ptr != 0 {
+				t.gone.Stop()
+				l.card.Free(t.ptr)
+				t.ptr = 0
+			}
+		case *kernels:
+			t.release(l)
+		default:
+			panic("cuda: freed what is not an array, index or kernels of this device")
+		}
+	}
+}
+
+// Sync waits until everything asked for is done.
+func (l *lane) Sync() error {
+	l.flush()
+	l.bury()
+	return cmp.Or(l.failure(), l.card.Sync())
+}

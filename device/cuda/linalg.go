@@ -1,0 +1,239 @@
+//go:build cuda
+
+package cuda
+
+import (
+	"kestrel/device"
+	"kestrel/device/cuda/driver"
+)
+
+// panel and pitch are those of factor.cu.
+const (
+	panel = 64
+	pitch = panel + 1
+)
+
+// sharedBytes is the dynamic shared memory of the library's kernels.
+var sharedBytes = map[string]int{
+	"solve64":        8 * panel * 2 * pitch,
+	"solve64_back":   8 * panel * 2 * pitch,
+	"solve32":        8 * panel * (33 + pitch),
+	"solve32_back":   8 * panel * (33 + pitch),
+	"solve1":         8 * panel * pitch,
+	"solve1_back":    8 * panel * pitch,
+	"solve_both":     8 * panel * 2 * pitch,
+	"cholesky":       8 * panel * pitch,
+	"cholesky_panel": 8 * panel * 2 * pitch,
+}
+
+// part says what of a product is wanted or known, as enum Part in gemm.cu.
+type part int
+
+const (
+	whole part = iota
+	lowerC
+	lowerA
+	upperA
+	mirrored
+)
+
+// operand is a matrix or a block of one.
+type operand struct {
+	*array
+	offset, pitch int // first entry, numbers from row to row
+	trans         bool
+}
+
+func full(a *array, trans bool) operand { return operand{array: a, pitch: a.cols, trans: trans} }
+
+// rows and columns of op(a).
+func (o operand) shape() (rows, cols int) {
+	if o.trans {
+		return o.cols, o.rows
+	}
+	return o.rows, o.cols
+}
+
+func (o operand) begin() uint64 { return uint64(o.ptr.Add(8 * o.offset)) }
+
+// product computes c = alpha op(a) op(b) + beta c, m x n with inner dimension k.
+func (l *lane) product(sub []int, p part, m, n, k int, alpha float64, a, b operand, beta float64, c operand) {
+	tile, name := 64, "gemm64_"
+	if min(m, n) <= 32 {
+		tile, name = 32, "gemm32_"
+	}
+	for _, trans := range []bool{a.trans, b.trans} {
+		if trans {
+			name += "t"
+		} else {
+			name += "n"
+		}
+	}
+	l.blocks(name, sub, ceilDiv(m, tile)*ceilDiv(n, tile), 128, driver.Int(m), driver.Int(n), driver.Int(k), driver.Float(alpha),
+		a.begin(), a.skip(), driver.Int(a.pitch), b.begin(), b.skip(), driver.Int(b.pitch),
+		driver.Float(beta), c.begin(), c.skip(), driver.Int(c.pitch), driver.Int(int(p)))
+}
+
+// multiplyVector computes c = alpha a x + beta c for the entries of x that index
+// lists, or the first; skip is from member to member of x.
+func (l *lane) multiplyVector(sub []int, alpha float64, a *array, x, skip, index uint64, beta float64, c *array) {
+	const warps = blockThreads / 32
+	l.blocks("gemv", sub, ceilDiv(a.rows, warps), blockThreads, driver.Int(a.rows), driver.Int(a.cols), driver.Float(alpha), a.at(), a.skip(), x, skip, index,
+		driver.Float(beta), c.at(), c.skip())
+}
+
+// shapeOf gives c its shape, which it must have already if beta is not 0.
+func shapeOf(c *array, rows, cols int, beta float64) {
+	if beta == 0 {
+		c.Reshape(rows, cols)
+	} else {
+		want(c.shaped(rows, cols))
+	}
+}
+
+func (l *lane) Gemm(sub []int, transA, transB bool, alpha float64, a, b device.Array, beta float64, c device.Array) {
+	x, y, z := arr(a), arr(b), arr(c)
+	if z == x || z == y {
+		panic("cuda: product in place")
+	}
+	m, k := full(x, transA).shape()
+	kb, n := full(y, transB).shape()
+	want(k == kb)
+	shapeOf(z, m, n, beta)
+	if n == 1 && !transA {
+		// One column is contiguous whether or not b is transposed.
+		l.multiplyVector(sub, alpha, x, y.at(), y.skip(), 0, beta, z)
+		return
+	}
+	l.product(sub, whole, m, n, k, alpha, full(x, transA), full(y, transB), beta, full(z, false))
+}
+
+func (l *lane) GemmLower(sub []int, transA, transB bool, alpha float64, a, b, c device.Array) {
+	x, y, z := arr(a), arr(b), arr(c)
+	if z == x || z == y {
+		panic("cuda: product in place")
+	}
+	n, k := full(x, transA).shape()
+	kb, nb := full(y, transB).shape()
+	want(k == kb && n == nb)
+	z.Reshape(n, n)
+	l.product(sub, lowerC, n, n, k, alpha, full(x, transA), full(y, transB), 0, full(z, false))
+}
+
+func (l *lane) MulLower(sub []int, trans bool, lower, b, c device.Array) {
+	x, y, z := arr(lower), arr(b), arr(c)
+	if z == x || z == y {
+		panic("cuda: product in place")
+	}
+	n := x.rows
+	want(x.cols == n && y.rows == n)
+	z.Reshape(n, y.cols)
+	p := lowerA
+	if trans {
+		p = upperA
+	}
+	l.product(sub, p, n, y.cols, n, 1, full(x, trans), full(y, false), 0, full(z, false))
+}
+
+func (l *lane) Syrk(sub []int, alpha float64, a device.Array, beta float64, c device.Array) {
+	x, z := arr(a), arr(c)
+	if z == x {
+		panic("cuda: product in place")
+	}
+	n := x.rows
+	shapeOf(z, n, n, beta)
+	l.product(sub, mirrored, n, n, x.cols, alpha, full(x, false), full(x, true), beta, full(z, false))
+}
+
+func (l *lane) Cholesky(sub []int, a, info device.Array) {
+	x, f := arr(a), arr(info)
+	want(x.rows == x.cols && (f == nil || f.shaped(1, 1)))
+	n := x.rows
+	if n == 0 || len(sub) == 0 {
+		return
+	}
+	if n <= panel {
+		l.blocks("cholesky", sub, 1, blockThreads, driver.Int(n), x.at(), x.skip(), f.at(), f.skip())
+		return
+	}
+	diag := uint64(l.grow(&l.diagonals, 8*len(sub)*n*panel))
+	status := l.grow(&l.status, 4*len(sub))
+	if l.err != nil {
+		return
+	}
+	l.card.Memset(status, 0, 4*len(sub))
+	for p := 0; p < n; p += panel {
+		// What the columns before contribute to the panel's.
+		rows := operand{array: x, offset: p * n, pitch: n}
+		if p > 0 {
+			here := operand{array: x, offset: p*n + p, pitch: n}
+			top := rows
+			top.trans = true
+			l.product(sub, whole, n-p, min(panel, n-p), p, -1, rows, top, 1, here)
+		}
+		below := max(0, n-p-panel)
+		l.blocks("cholesky_panel", sub, max(1, ceilDiv(below, panel)), blockThreads, driver.Int(n), driver.Int(p), x.at(), x.skip(), diag, uint64(status))
+	}
+	l.square("cholesky_end", sub, n, x.at(), x.skip(), diag, uint64(status), f.at(), f.skip())
+}
+
+// solve replaces y by L⁻¹y or L⁻ᵀy; lower: only the lower triangle is wanted.
+func (l *lane) solve(sub []int, trans, lower bool, x, y *array) {
+	n, cols := x.rows, y.cols
+	name := "solve32"
+	blocks := ceilDiv(cols, 32)
+	args := []uint64{driver.Int(n), driver.Int(cols), x.at(), x.skip(), y.at(), y.skip(), 0}
+	threads := 128
+	switch {
+	case cols == 1:
+		name, blocks, threads = "solve1", 1, blockThreads
+		args = []uint64{driver.Int(n), x.at(), x.skip(), y.at(), y.skip()}
+	case cols > 32:
+		name, blocks = "solve64", ceilDiv(cols, 64)
+	}
+	if lower && cols > 1 {
+		args[6] = 1
+	}
+	if trans {
+		name += "_back"
+	}
+	l.blocks(name, sub, blocks, threads, args...)
+}
+
+func (l *lane) Solve(sub []int, trans bool, lower, b device.Array) {
+	x, y := arr(lower), arr(b)
+	if x == y {
+		panic("cuda: solve in place")
+	}
+	want(x.cols == x.rows && y.rows == x.rows)
+	l.solve(sub, trans, false, x, y)
+}
+
+func (l *lane) SolveBoth(sub []int, lower, s device.Array) {
+	x, y := arr(lower), arr(s)
+	if x == y {
+		panic("cuda: solve in place")
+	}
+	n := x.rows
+	want(x.cols == n && y.shaped(n, n))
+	if n <= panel {
+		if n > 0 {
+			l.blocks("solve_both", sub, 1, panel, driver.Int(n), x.at(), x.skip(), y.at(), y.skip())
+		}
+		return
+	}
+	// L⁻ᵀ s, transposed s L⁻¹, then the lower triangle of L⁻ᵀ of that.
+	l.square("mirror", sub, n, y.at(), y.skip())
+	l.solve(sub, true, false, x, y)
+	tiles := ceilDiv(n, 32)
+	l.blocks("transpose_square", sub, tiles*(tiles+1)/2, blockThreads, driver.Int(n), y.at(), y.skip())
+	l.solve(sub, true, true, x, y)
+	l.square("mirror", sub, n, y.at(), y.skip())
+}
+
+func (l *lane) LogDiag(sub []int, a, out device.Array) {
+	x, o := arr(a), arr(out)
+	want(x.rows == x.cols)
+	o.Reshape(1, 1)
+	l.blocks("log_diag", sub, 1, blockThreads, driver.Int(x.rows), x.at(), x.skip(), o.at(), o.skip())
+}

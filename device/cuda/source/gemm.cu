@@ -1,0 +1,312 @@
+// Matrix products.
+//
+// A block computes a tile of TM x TN by warps of WM x WN each, taking the inner
+// dimension in slices of 16 through two buffers in shared memory: the next slice
+// is on its way while one is worked on. A thread holds the entries of the
+// accumulator that the tensor cores' FP64 instructions give it: in every 8 x 8
+// piece row lane/4, columns 2(lane%4) and the next.
+
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800
+#define ASYNC_COPY
+#define TENSOR
+#if __CUDA_ARCH__ >= 900
+#define TENSOR_WIDE
+#endif
+#elif defined(EMULATE_TENSOR)
+#define TENSOR
+#endif
+
+// fetch copies a number to shared memory, or 0 where it is not valid.
+__device__ inline void fetch(double *to, const double *from, bool valid) {
+#ifdef ASYNC_COPY
+	const unsigned at = (unsigned)__cvta_generic_to_shared(to);
+	const int bytes = valid ? 8 : 0; // the rest is filled with zeros
+	asm volatile("cp.async.ca.shared.global [%0], [%1], 8, %2;" ::"r"(at), "l"(from), "r"(bytes) : "memory");
+#else
+	*to = valid ? *from : 0;
+#endif
+}
+
+// fetched waits for all fetches but those of the last `left` commits.
+template <int left> __device__ inline void fetched() {
+#ifdef ASYNC_COPY
+	asm volatile("cp.async.wait_group %0;" ::"n"(left) : "memory");
+#endif
+}
+
+__device__ inline void commit() {
+#ifdef ASYNC_COPY
+	asm volatile("cp.async.commit_group;" ::: "memory");
+#endif
+}
+
+#ifdef TENSOR
+// mma adds the product of an 8 x 4 and a 4 x 8 matrix; the lane holds entry
+// (lane/4, lane%4) of the one and (lane%4, lane/4) of the other.
+__device__ inline void mma(double c[2], double a, double b) {
+#ifdef EMULATE
+	memcpy(&emulate::slots[emulate::current], &a, 8);
+	memcpy(&emulate::slots2[emulate::current], &b, 8);
+	__syncwarp();
+	const unsigned base = emulate::current & ~31u, lane = emulate::current & 31u;
+	for (unsigned x = 0; x < 2; x++)
+		for (unsigned l = 0; l < 4; l++) {
+			double u, v;
+			memcpy(&u, &emulate::slots[base + lane / 4 * 4 + l], 8);
+			memcpy(&v, &emulate::slots2[base + (2 * (lane % 4) + x) * 4 + l], 8);
+			c[x] = fma(u, v, c[x]);
+		}
+	__syncwarp();
+#else
+	asm volatile("mma.sync.aligned.m8n8k4.row.col.f64.f64.f64.f64 {%0,%1}, {%2}, {%3}, {%0,%1};"
+				 : "+d"(c[0]), "+d"(c[1])
+				 : "d"(a), "d"(b));
+#endif
+}
+#endif
+
+#ifdef TENSOR_WIDE
+// mma_wide adds the product of a 16 x 8 and an 8 x 8 matrix, Hopper's own size: as
+// four of mma, for rows 0 to 7 (c, a0, a2) and 8 to 15 (d, a1, a3), inner
+// index 0 to 3 (a0, a1, b0) and 4 to 7 (a2, a3, b1).
+__device__ inline void mma_wide(double c[2], double d[2], double a0, double a1, double a2, double a3, double b0, double b1) {
+	asm volatile("mma.sync.aligned.m16n8k8.row.col.f64.f64.f64.f64 {%0,%1,%2,%3}, {%4,%5,%6,%7}, {%8,%9}, {%0,%1,%2,%3};"
+				 : "+d"(c[0]), "+d"(c[1]), "+d"(d[0]), "+d"(d[1])
+				 : "d"(a0), "d"(a1), "d"(a2), "d"(a3), "d"(b0), "d"(b1));
+}
+#endif
+
+template <int TM, int TN, int WM, int WN, bool TA, bool TB> struct Tile {
+	static const int depth = 16, threads = TM / WM * (TN / WN) * 32;
+	// Leading dimensions are 4 modulo 16 doubles: the lanes of a half-warp then
+	// read from different banks.
+	static const int lda = TA ? TM + 4 : depth + 4, ldb = TB ? depth + 4 : TN + 4;
+	static const int size_a = (TA ? depth : TM) * lda, size_b = (TB ? TN : depth) * ldb;
+	static const int doubles = 2 * (size_a + size_b); // of shared memory
+
+	double acc[WM / 8][WN / 8][2];
+
+	__device__ void clear() {
+#pragma unroll
+		for (int i = 0; i < WM / 8; i++)
+#pragma unroll
+			for (int j = 0; j < WN / 8; j++)
+				acc[i][j][0] = acc[i][j][1] = 0;
+	}
+
+	// A is op(a)'s first row and b op(b)'s first column of the tile, of which rows
+	// and cols are valid.
+	__device__ static void load(double *sa, double *sb, const double *a, i64 la, int rows, const double *b, i64 lb,
+			int cols, int from, int to) {
+#pragma unroll
+		for (int u = 0; u < TM * depth / threads; u++) {
+			const int e = threadIdx.x + u * threads;
+			const int i = TA ? e % TM : e / depth, l = TA ? e / TM : e % depth;
+			const bool valid = i < rows && from + l < to;
+			fetch(sa + (TA ? l * lda + i : i * lda + l), valid ? a + (TA ? (from + l) * la + i : i * la + from + l) : a, valid);
+		}
+#pragma unroll
+		for (int u = 0; u < TN * depth / threads; u++) {
+			const int e = threadIdx.x + u * threads;
+			const int j = TB ? e / depth : e % TN, l = TB ? e % depth : e / TN;
+			const bool valid = j < cols && from + l < to;
+			fetch(sb + (TB ? j * ldb + l : l * ldb + j), valid ? b + (TB ? j * lb + from + l : (from + l) * lb + j) : b, valid);
+		}
+		commit();
+	}
+
+	__device__ static double at_a(const double *s, int i, int l) { return s[TA ? l * lda + i : i * lda + l]; }
+	__device__ static double at_b(const double *s, int l, int j) { return s[TB ? j * ldb + l : l * ldb + j]; }
+	__device__ static int row0() { return threadIdx.x / 32 % (TM / WM) * WM + threadIdx.x % 32 / 4; }
+	__device__ static int col0() { return threadIdx.x / 32 / (TM / WM) * WN; }
+
+	__device__ void slice(const double *sa, const double *sb) {
+		const int lane = threadIdx.x % 32, i0 = row0(), j0 = col0();
+#if defined(TENSOR_WIDE)
+#pragma unroll
+		for (int l = 0; l < depth; l += 8) {
+			double x[WM / 8][2], y[WN / 8][2];
+#pragma unroll
+			for (int u = 0; u < 2; u++) {
+#pragma unroll
+				for (int i = 0; i < WM / 8; i++)
+					x[i][u] = at_a(sa, i0 + 8 * i, l + 4 * u + lane % 4);
+#pragma unroll
+				for (int j = 0; j < WN / 8; j++)
+					y[j][u] = at_b(sb, l + 4 * u + lane % 4, j0 + 8 * j + lane / 4);
+			}
+#pragma unroll
+			for (int i = 0; i < WM / 8; i += 2)
+#pragma unroll
+				for (int j = 0; j < WN / 8; j++)
+					mma_wide(acc[i][j], acc[i + 1][j], x[i][0], x[i + 1][0], x[i][1], x[i + 1][1], y[j][0], y[j][1]);
+		}
+#elif defined(TENSOR)
+#pragma unroll
+		for (int l = 0; l < depth; l += 4) {
+			double x[WM / 8], y[WN / 8];
+#pragma unroll
+			for (int i = 0; i < WM / 8; i++)
+				x[i] = at_a(sa, i0 + 8 * i, l + lane % 4);
+#pragma unroll
+			for (int j = 0; j < WN / 8; j++)
+				y[j] = at_b(sb, l + lane % 4, j0 + 8 * j + lane / 4);
+#pragma unroll
+			for (int i = 0; i < WM / 8; i++)
+#pragma unroll
+				for (int j = 0; j < WN / 8; j++)
+					mma(acc[i][j], x[i], y[j]);
+		}
+#else
+		for (int l = 0; l < depth; l++) {
+			double y[WN / 8][2];
+#pragma unroll
+			for (int j = 0; j < WN / 8; j++)
+				for (int c = 0; c < 2; c++)
+					y[j][c] = at_b(sb, l, j0 + 8 * j + 2 * (lane % 4) + c);
+#pragma unroll
+			for (int i = 0; i < WM / 8; i++) {
+				const double x = at_a(sa, i0 + 8 * i, l);
+#pragma unroll
+				for (int j = 0; j < WN / 8; j++)
+					for (int c = 0; c < 2; c++)
+						acc[i][j][c] = fma(x, y[j][c], acc[i][j][c]);
+			}
+		}
+#endif
+	}
+
+	// multiply adds the product over from <= l < to. All threads must call; the
+	// shared memory is free again when it returns.
+	__device__ void multiply(double *shared, const double *a, i64 la, int rows, const double *b, i64 lb, int cols, int from,
+			int to) {
+		double *sa = shared, *sb = shared + 2 * size_a; // two buffers each
+		if (from < to)
+			load(sa, sb, a, la, rows, b, lb, cols, from, to);
+		for (int l = from, s = 0; l < to; l += depth, s ^= 1) {
+			if (l + depth < to) {
+				load(sa + (s ^ 1) * size_a, sb + (s ^ 1) * size_b, a, la, rows, b, lb, cols, l + depth, to);
+				fetched<1>();
+			} else {
+				fetched<0>();
+			}
+			__syncthreads();
+			slice(sa + s * size_a, sb + s * size_b);
+			__syncthreads();
+		}
+	}
+
+	// each calls f(row, column, value) for the thread's entries of the tile.
+	template <class F> __device__ void each(F f) const {
+		const int i0 = row0(), j0 = col0() + 2 * (threadIdx.x % 4);
+#pragma unroll
+		for (int i = 0; i < WM / 8; i++)
+#pragma unroll
+			for (int j = 0; j < WN / 8; j++) {
+				f(i0 + 8 * i, j0 + 8 * j, acc[i][j][0]);
+				f(i0 + 8 * i, j0 + 8 * j + 1, acc[i][j][1]);
+			}
+	}
+};
+
+// What of a product is wanted or known.
+enum Part {
+	whole,
+	lower_c,  // c is square; above its diagonal come zeros
+	lower_a,  // op(a) is lower triangular
+	upper_a,  // op(a) is upper triangular
+	mirrored, // c is symmetric: the lower triangle is computed and copied
+};
+
+#define PRODUCT_PARAMETERS                                                                                              \
+	const int *sub, int m, int n, int k, double alpha, const double *a, i64 sa, int lda, const double *b, i64 sb,       \
+		int ldb, double beta, double *c, i64 sc, int ldc, int part
+#define PRODUCT_ARGUMENTS sub, m, n, k, alpha, a, sa, lda, b, sb, ldb, beta, c, sc, ldc, part
+
+// gemm computes c = alpha op(a) op(b) + beta c for m x n matrices c; blockIdx.x
+// counts tiles row by row.
+template <int TM, int TN, int WM, int WN, bool TA, bool TB> __device__ void gemm(PRODUCT_PARAMETERS) {
+	typedef Tile<TM, TN, WM, WN, TA, TB> T;
+	__shared__ double shared[T::doubles];
+	const i64 q = member(sub);
+	const int across = ceil_div(n, TN), i0 = blockIdx.x / across * TM, j0 = blockIdx.x % across * TN;
+	double *out = c + q * sc;
+	const bool above = (part == lower_c || part == mirrored) && j0 > i0 + TM - 1;
+	if (above && part == mirrored)
+		return;
+	T tile;
+	tile.clear();
+	if (!above) {
+		const int from = part == upper_a ? i0 : 0, to = part == lower_a ? min(k, i0 + TM) : k;
+		tile.multiply(shared, a + q * sa + (TA ? (i64)i0 : (i64)i0 * lda), lda, m - i0,
+			b + q * sb + (TB ? (i64)j0 * ldb : (i64)j0), ldb, n - j0, from, to);
+	}
+	tile.each([&](int i, int j, double v) {
+		i += i0, j += j0;
+		if (i >= m || j >= n)
+			return;
+		double *at = out + (i64)i * ldc + j;
+		switch (part) {
+		case lower_c:
+			*at = j > i ? 0 : alpha * v;
+			break;
+		case mirrored:
+			if (j > i)
+				break;
+			v = beta == 0 ? alpha * v : alpha * v + beta * *at;
+			*at = v;
+			out[(i64)j * ldc + i] = v;
+			break;
+		default:
+			*at = beta == 0 ? alpha * v : alpha * v + beta * *at;
+		}
+	});
+}
+
+extern "C" __global__ void __launch_bounds__(128, 2) gemm64_nn(PRODUCT_PARAMETERS) {
+	gemm<64, 64, 32, 32, false, false>(PRODUCT_ARGUMENTS);
+}
+extern "C" __global__ void __launch_bounds__(128, 2) gemm64_nt(PRODUCT_PARAMETERS) {
+	gemm<64, 64, 32, 32, false, true>(PRODUCT_ARGUMENTS);
+}
+extern "C" __global__ void __launch_bounds__(128, 2) gemm64_tn(PRODUCT_PARAMETERS) {
+	gemm<64, 64, 32, 32, true, false>(PRODUCT_ARGUMENTS);
+}
+extern "C" __global__ void __launch_bounds__(128, 2) gemm64_tt(PRODUCT_PARAMETERS) {
+	gemm<64, 64, 32, 32, true, true>(PRODUCT_ARGUMENTS);
+}
+extern "C" __global__ void __launch_bounds__(128, 2) gemm32_nn(PRODUCT_PARAMETERS) {
+	gemm<32, 32, 16, 16, false, false>(PRODUCT_ARGUMENTS);
+}
+extern "C" __global__ void __launch_bounds__(128, 2) gemm32_nt(PRODUCT_PARAMETERS) {
+	gemm<32, 32, 16, 16, false, true>(PRODUCT_ARGUMENTS);
+}
+extern "C" __global__ void __launch_bounds__(128, 2) gemm32_tn(PRODUCT_PARAMETERS) {
+	gemm<32, 32, 16, 16, true, false>(PRODUCT_ARGUMENTS);
+}
+extern "C" __global__ void __launch_bounds__(128, 2) gemm32_tt(PRODUCT_PARAMETERS) {
+	gemm<32, 32, 16, 16, true, true>(PRODUCT_ARGUMENTS);
+}
+
+// row_sum is Σ_j a_j x_j over n entries, by a warp; x_j is x[index[j]] with an index.
+__device__ inline double row_sum(const double *a, const double *x, const int *index, int n) {
+	double s = 0;
+	for (int j = threadIdx.x % 32; j < n; j += 32)
+		s = fma(a[j], x[index ? index[j] : j], s);
+	return warp_sum(s);
+}
+
+// gemv computes c = alpha a x + beta c for a (m x n), a warp a row. x is the
+// member's own with a stride, or common (sx = 0), perhaps gathered.
+extern "C" __global__ void gemv(const int *sub, int m, int n, double alpha, const double *a, i64 sa, const double *x, i64 sx,
+		const int *index, double beta, double *c, i64 sc) {
+	const i64 q = member(sub);
+	const int i = blockIdx.x * (blockDim.x / 32) + threadIdx.x / 32;
+	if (i >= m)
+		return;
+	const double s = row_sum(a + q * sa + (i64)i * n, x + q * sx, index, n);
+	if (threadIdx.x % 32 == 0) {
+		double *at = c + q * sc + i;
+		*at = beta == 0 ? alpha * s : alpha * s + beta * *at;
+	}
+}

@@ -1,0 +1,100 @@
+//go:build cuda
+
+package source
+
+import (
+	"bytes"
+	"io/fs"
+	"regexp"
+	"slices"
+	"strconv"
+	"testing"
+
+	"kestrel/kernelspace"
+)
+
+// TestImages checks that the images, where there are any, are of this source
+// and hold its kernels.
+func TestImages(t *testing.T) {
+	files, err := fs.Glob(images, "image/*.gz")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(files) == 0 {
+		t.Skip("no images")
+	}
+	for _, arch := range []int{70, 86, 90, 100} {
+		text, err := Image(arch)
+		if err != nil {
+			t.Fatalf("%v; see image/README.md", err)
+		}
+		for _, name := range Names() {
+			if !bytes.Contains(text, []byte(".entry "+name+"(")) {
+				t.Errorf("the image for %d has no kernel %s", arch, name)
+			}
+		}
+	}
+	if _, err := Image(60); err == nil {
+		t.Error("there is an image for compute capability 6.0")
+	}
+}
+
+// TestConstantsMatch checks that the sources number the base kernels as
+// kernelspace does, and have the interpreter's limits.
+func TestConstantsMatch(t *testing.T) {
+	library := Library()
+	list := regexp.MustCompile(`enum Op \{([^}]*)\}`).FindStringSubmatch(library)
+	if list == nil {
+		t.Fatal("no enum Op")
+	}
+	names := regexp.MustCompile(`\w+`).FindAllString(list[1], -1)
+	want := []string{"op_se", "op_rq", "op_lin", "op_per", "op_matern12", "op_matern32", "op_matern52", "op_white", "op_const", "op_poly", "op_cos", "op_add", "op_mul"}
+	if !slices.Equal(names, want) {
+		t.Errorf("operations %v, want %v", names, want)
+	}
+	for i, op := range []kernelspace.Op{kernelspace.OpSE, kernelspace.OpRQ, kernelspace.OpLIN, kernelspace.OpPER, kernelspace.OpMatern12, kernelspace.OpMatern32,
+		kernelspace.OpMatern52, kernelspace.OpWhite, kernelspace.OpConst, kernelspace.OpPoly, kernelspace.OpCos, kernelspace.OpAdd, kernelspace.OpMul} {
+		if int(op) != i {
+			t.Errorf("%s is %d in kernelspace, %d in the sources", want[i], op, i)
+		}
+	}
+	for name, value := range map[string]int{"MOST_NODES": mostNodes, "MOST_PARAMS": mostParams, "MOST_COLUMNS": mostColumns} {
+		m := regexp.MustCompile(`#define ` + name + ` (\d+)`).FindStringSubmatch(library)
+		if m == nil || m[1] != strconv.Itoa(value) {
+			t.Errorf("%s is %v in the sources, %d here", name, m, value)
+		}
+	}
+}
+
+// TestStructure checks that equal structures are told from different ones.
+func TestStructure(t *testing.T) {
+	structure := func(s string, o kernelspace.Options) string {
+		e, err := kernelspace.Parse(s)
+		if err != nil {
+			t.Fatal(err)
+		}
+		p, err := kernelspace.Compile(e, o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return Structure(p)
+	}
+	two := kernelspace.Options{Dim: 2}
+	if structure("SE*PER", two) == "" {
+		t.Error("SE*PER has no structure")
+	}
+	seen := map[string]string{}
+	for _, s := range []string{"SE*PER", "SE+PER", "SE[1]*PER", "SE[2]*PER", "SE[;ard]*PER", "POLY2", "POLY3", "SE*(SE+PER)", "SE*SE+PER", "(SE+SE)*PER"} {
+		k := structure(s, two)
+		if other, ok := seen[k]; ok {
+			t.Errorf("%s and %s have the same structure", s, other)
+		}
+		seen[k] = s
+	}
+	if structure("PER+SE", two) != structure("(PER+SE)", two) || structure("SE[;ard]", two) != structure("SE", kernelspace.Options{Dim: 2, ARD: true}) {
+		t.Error("equal structures differ")
+	}
+	if s := structure("SE+SE+SE+SE+SE+SE+SE", two); s != "" {
+		t.Errorf("seven leaves have the structure %q, want the interpreter", s)
+	}
+}

@@ -1,0 +1,97 @@
+//go:build cuda
+
+package source
+
+import (
+	"errors"
+	"fmt"
+
+	"kestrel/kernelspace"
+)
+
+// The most that the interpreter takes; interpret.cu has the same numbers.
+const (
+	mostNodes   = 64
+	mostParams  = 128
+	mostColumns = 64
+)
+
+var errProgram = errors.New("program is not a postfix sequence")
+
+// node is an instruction of a program with the places of its operands.
+type node struct {
+	*kernelspace.Instr
+	kids []int
+}
+
+func (n *node) leaf() bool { return n.Op < kernelspace.OpAdd }
+
+// tree finds the operands of every instruction; the last is the root.
+func tree(p *kernelspace.Program) ([]node, error) {
+	var nodes []node
+	var stack []int
+	for i := range p.Instrs {
+		n := node{Instr: &p.Instrs[i]}
+		if !n.leaf() {
+			if n.Arity < 1 || n.Arity > len(stack) {
+				return nil, errProgram
+			}
+			at := len(stack) - n.Arity
+			n.kids = append(n.kids, stack[at:]...)
+			stack = stack[:at]
+		}
+		stack = append(stack, i)
+		nodes = append(nodes, n)
+	}
+	if len(stack) != 1 {
+		return nil, errProgram
+	}
+	return nodes, nil
+}
+
+// Table returns what the kernels read of a program: number of instructions,
+// number of parameters, where their kinds begin, number of columns, eight
+// integers an instruction, then lists. The kinds are 1 for length scales, 2 for
+// periods, else 0.
+//
+// Errors: a program larger than the interpreter takes.
+func Table(p *kernelspace.Program) ([]int32, error) {
+	nodes, err := tree(p)
+	if err != nil {
+		return nil, err
+	}
+	if len(nodes) > mostNodes || len(p.Params) > mostParams {
+		return nil, fmt.Errorf("%s: %d leaves and operations with %d hyperparameters are too many for a card, which takes %d with %d; run it on the CPU",
+			p.ID, len(nodes), len(p.Params), mostNodes, mostParams)
+	}
+	t := []int32{int32(len(nodes)), int32(len(p.Params)), 0, int32(p.Dim)}
+	t = append(t, make([]int32, 8*len(nodes))...)
+	kinds := make([]int32, len(p.Params))
+	for i, n := range nodes {
+		list := n.kids
+		if n.leaf() {
+			list = n.Cols
+		}
+		if n.leaf() && len(list) > mostColumns {
+			return nil, fmt.Errorf("%s: a leaf on %d columns is too wide for a card, which takes %d; name fewer columns or run it on the CPU", p.ID, len(list), mostColumns)
+		}
+		in := t[4+8*i:][:8]
+		in[0], in[3] = int32(n.Op), int32(len(t))
+		if n.leaf() {
+			in[1], in[2], in[4], in[5], in[6] = int32(n.Off), int32(len(list)), int32(n.NumScale), int32(n.NumPeriod), int32(n.Degree)
+			for j := range n.NumScale {
+				kinds[n.Off+1+j] = 1
+			}
+			for j := range n.NumPeriod {
+				kinds[n.Off+1+n.NumScale+j] = 2
+			}
+		} else {
+			in[1] = int32(n.Arity)
+		}
+		for _, v := range list {
+			t = append(t, int32(v))
+		}
+	}
+	t[2] = int32(len(t))
+	return append(t, kinds...), nil
+}

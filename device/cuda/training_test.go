@@ -1,0 +1,79 @@
+//go:build cuda
+
+package cuda_test
+
+import (
+	"context"
+	"math"
+	"math/rand/v2"
+	"reflect"
+	"testing"
+
+	"kestrel/device"
+	"kestrel/device/cpu"
+	"kestrel/device/cuda"
+	"kestrel/device/cuda/driver/fake"
+	"kestrel/kernelspace"
+	"kestrel/vbks"
+)
+
+// training makes the planned evaluations of a small problem.
+func training(t *testing.T, dev device.Device, optimizer string) []vbks.Evaluation {
+	t.Helper()
+	rng := rand.New(rand.NewPCG(1, 2))
+	data := vbks.Training{Dim: 1, X: make([]float64, 60), Y: make([]float64, 60)}
+	for i := range data.X {
+		data.X[i] = 4 * (2*rng.Float64() - 1)
+		data.Y[i] = math.Sin(2*data.X[i]) + 0.3*data.X[i] + 0.3*rng.NormFloat64()
+	}
+	var space []vbks.Candidate
+	for _, s := range []string{"SE", "LIN+RQ", "PER"} {
+		e, err := kernelspace.Parse(s)
+		if err != nil {
+			t.Fatal(err)
+		}
+		space = append(space, vbks.Candidate{Expr: e, Weight: 1})
+	}
+	s := vbks.DefaultSettings()
+	s.Optimizer, s.Inducing, s.Batch = optimizer, 8, 16
+	s.EvaluateEvery, s.Refine, s.Steps, s.Starts, s.Samples = 0.5, 0, 6, 1, 200
+	tr, err := vbks.New(context.Background(), dev, data, space, []string{"x"}, s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var out []vbks.Evaluation
+	for !tr.Done() {
+		e, err := tr.Next(context.Background())
+		if err != nil {
+			t.Fatal(err)
+		}
+		out = append(out, *e)
+	}
+	return out
+}
+
+// TestTraining runs whole evaluations: on one card and on two they are the same
+// bit for bit, and kernels rank as on the CPU.
+func TestTraining(t *testing.T) {
+	for _, optimizer := range []string{"natural", "adam", "collapsed"} {
+		if testing.Short() && optimizer != "adam" {
+			continue
+		}
+		pretend(t, fake.Options{Cards: 2})
+		one := training(t, open(t, cuda.Options{Cards: []int{0}, Generate: cuda.GenerateNever}), optimizer)
+		two := training(t, open(t, cuda.Options{Generate: cuda.GenerateNever}), optimizer)
+		if !reflect.DeepEqual(one, two) {
+			t.Errorf("%s: one card and two give different evaluations", optimizer)
+		}
+		want := training(t, cpu.New(cpu.Options{Lanes: 1}), optimizer)
+		for i := range want {
+			for k := range want[i].Kernels {
+				g, w := one[i].Kernels[k], want[i].Kernels[k]
+				if g.ID != w.ID || g.Rank != w.Rank {
+					t.Errorf("%s, evaluation %d: %s is of rank %d, on the CPU %s of rank %d", optimizer, i+1, g.ID, g.Rank, w.ID, w.Rank)
+				}
+				t.Logf("%s, evaluation %d, %s: %.6f, on the CPU %.6f", optimizer, i+1, g.ID, g.ELBO, w.ELBO)
+			}
+		}
+	}
+}
