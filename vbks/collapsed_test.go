@@ -8,14 +8,13 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"kestrel/device"
-	"kestrel/device/cpu"
 	"kestrel/kernelspace"
 )
 
 // testBound makes the collapsed bound of one or more kernels on random data.
 func testBound(t testing.TB, programs []*kernelspace.Program, x, y, z []float64, dim int, j device.Jitter, floor float64) (*collapsed, device.Points) {
 	t.Helper()
-	dev := cpu.New(cpu.Options{Lanes: 1})
+	dev := onCPU(1)
 	t.Cleanup(func() { dev.Close() })
 	train, err := dev.NewData(x, y, dim)
 	if err != nil {

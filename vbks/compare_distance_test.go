@@ -7,7 +7,6 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
-	"kestrel/device/cpu"
 	"kestrel/kernelspace"
 )
 
@@ -69,7 +68,7 @@ func TestPriorDistance(t *testing.T) {
 	}
 	scales := Summarise(x, []float64{1, -1, 2, -2}, 2)
 	programs := distancePrograms(t, "SE", "SE+LIN", "PER*RQ", "SE+SE", "WN")
-	d, err := NewPriorDistance(cpu.New(cpu.Options{Lanes: 2}), x, scales, programs, draws, 3)
+	d, err := NewPriorDistance(onCPU(2), x, scales, programs, draws, 3)
 	if err != nil {
 		t.Fatal(err)
 	}

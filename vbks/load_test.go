@@ -11,7 +11,6 @@ import (
 	"strings"
 	"testing"
 
-	"kestrel/device/cpu"
 	"kestrel/kernelspace"
 )
 
@@ -23,7 +22,7 @@ func resumed(t testing.TB, tr *Trainer, s Settings) *Trainer {
 	for _, k := range tr.kernels {
 		space = append(space, Candidate{Expr: k.expr, Weight: 1})
 	}
-	dev := cpu.New(cpu.Options{Lanes: 1})
+	dev := onCPU(1)
 	t.Cleanup(func() { dev.Close() })
 	out, err := Resume(context.Background(), dev, tr.data, space, []string{"x", "w"}[:tr.dim], s, copied(t, tr.Checkpoint()))
 	if err != nil {
@@ -294,7 +293,7 @@ func TestResumeErrors(t *testing.T) {
 		if d.Dim == 2 {
 			arrays["z"] = Tensor{Data: make([]float64, 16)}
 		}
-		dev := cpu.New(cpu.Options{Lanes: 1})
+		dev := onCPU(1)
 		_, err := Resume(context.Background(), dev, d, candidates(t, exprs...), []string{"x", "w"}[:d.Dim], settings, arrays)
 		if err == nil || !strings.Contains(err.Error(), c.want) || strings.Contains(err.Error(), "\n") {
 			t.Errorf("%s: error %v, want one line that names %q", c.what, err, c.want)
@@ -308,7 +307,7 @@ func TestResumeErrors(t *testing.T) {
 			continue // may be missing
 		}
 		delete(arrays, name)
-		dev := cpu.New(cpu.Options{Lanes: 1})
+		dev := onCPU(1)
 		if _, err := Resume(context.Background(), dev, data, candidates(t, "SE", "LIN"), []string{"x"}, s, arrays); err == nil {
 			t.Errorf("resumed without %s", name)
 		}

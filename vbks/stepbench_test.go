@@ -8,7 +8,6 @@ import (
 	"testing"
 
 	"kestrel/device"
-	"kestrel/device/cpu"
 	"kestrel/kernelspace"
 )
 
@@ -44,7 +43,7 @@ func stepSetup(t testing.TB, kind StepKind, n, m, batch int, exprs ...string) St
 
 func newStepBench(t testing.TB, s StepSetup, lanes int) *StepBench {
 	t.Helper()
-	b, err := NewStepBench(cpu.New(cpu.Options{Lanes: lanes}), s)
+	b, err := NewStepBench(onCPU(lanes), s)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -352,7 +351,7 @@ func TestStepBenchErrors(t *testing.T) {
 	} {
 		s := good
 		spoil(&s)
-		if b, err := NewStepBench(cpu.New(cpu.Options{Lanes: 1}), s); err == nil {
+		if b, err := NewStepBench(onCPU(1), s); err == nil {
 			b.Close()
 			t.Errorf("%s: no error", name)
 		}

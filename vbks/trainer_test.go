@@ -12,7 +12,6 @@ import (
 	"testing"
 
 	"kestrel/device"
-	"kestrel/device/cpu"
 	"kestrel/kernelspace"
 )
 
@@ -55,7 +54,7 @@ func quickSettings(optimizer string) Settings {
 // trainerOn makes a trainer on the CPU, or on the device that wrap makes of it.
 func trainerOn(t testing.TB, lanes int, wrap func(device.Device) device.Device, d Training, s Settings, exprs ...string) *Trainer {
 	t.Helper()
-	var dev device.Device = cpu.New(cpu.Options{Lanes: lanes})
+	var dev device.Device = onCPU(lanes)
 	t.Cleanup(func() { dev.Close() })
 	if wrap != nil {
 		dev = wrap(dev)
@@ -280,7 +279,7 @@ func TestReoptimize(t *testing.T) {
 }
 
 func TestNewErrors(t *testing.T) {
-	dev := cpu.New(cpu.Options{Lanes: 1})
+	dev := onCPU(1)
 	t.Cleanup(func() { dev.Close() })
 	data, s := trainingSeries(4, 20), quickSettings("collapsed")
 	weighted := candidates(t, "SE", "LIN")

@@ -1,0 +1,19 @@
+package vbks
+
+import (
+	"os"
+
+	"kestrel/device"
+	"kestrel/device/cpu"
+	"kestrel/device/cpu/simd"
+)
+
+// onCPU is the CPU with so many lanes, on the instruction set that KESTREL_SIMD
+// names.
+func onCPU(lanes int) device.Device {
+	level, err := simd.Choose(os.Getenv(simd.Variable))
+	if err != nil {
+		panic(err)
+	}
+	return cpu.New(cpu.Options{Lanes: lanes, Level: level})
+}
