@@ -181,8 +181,6 @@ func (r *round) freshStarts(ctx context.Context, unit []int, onScreen objective)
 	}
 	for i := range drafts {
 		sortDrafts(drafts[i])
-		// Equal values are the same optimum found twice.
-		drafts[i] = slices.CompactFunc(drafts[i], func(a, b draft) bool { return a.value-b.value < 0.05 })
 	}
 	return drafts, nil
 }
@@ -203,27 +201,20 @@ func sortDrafts(d []draft) {
 	sort.SliceStable(d, func(a, b int) bool { return d[a].value > d[b].value })
 }
 
-// polish optimises the best drafts on all rows: one of each kernel, three at the
-// ends of the stream.
+// polish optimises the best draft of every kernel on all rows.
 func (r *round) polish(ctx context.Context, unit []int, drafts [][]draft, onRows objective) error {
-	most := 1
-	if r.exact && (r.number == 1 || r.n == r.data.Rows()) {
-		most = 3
+	sub, runs := ascents(drafts, 0)
+	if err := r.staged(ctx, unit, sub, runs, onRows); err != nil {
+		return err
 	}
-	for place := range most {
-		sub, runs := ascents(drafts, place)
-		if err := r.staged(ctx, unit, sub, runs, onRows); err != nil {
-			return err
+	for i, a := range runs {
+		k := unit[sub[i]]
+		slack := 0.0
+		if !r.exact && r.best[k].x != nil && r.kernels[k].state != nil {
+			slack = 5 // a restart forgets q(v): it must be worth it
 		}
-		for i, a := range runs {
-			k := unit[sub[i]]
-			slack := 0.0
-			if !r.exact && r.best[k].x != nil && r.kernels[k].state != nil {
-				slack = 5 // a restart forgets q(v): it must be worth it
-			}
-			if a.x != nil && a.value > r.valueOf(k)+slack {
-				r.offer(k, a, drafts[sub[i]][place].label)
-			}
+		if a.x != nil && a.value > r.valueOf(k)+slack {
+			r.offer(k, a, drafts[sub[i]][0].label)
 		}
 	}
 	return nil
