@@ -20,7 +20,7 @@ import (
 	"github.com/ulikunitz/xz"
 )
 
-func compressed(t *testing.T, how, text string) []byte {
+func compressed(t testing.TB, how, text string) []byte {
 	t.Helper()
 	var b bytes.Buffer
 	var err error

@@ -102,14 +102,43 @@ type source struct {
 	zstd   *zstd.Decoder
 }
 
-// unpacker says of the errors of a decompressor what they mean.
-type unpacker struct{ io.Reader }
+// Bounds of what is unpacked. Tables of numbers shrink to a tenth, regular ones
+// to a fiftieth; a file made to fill the memory shrinks a thousandfold and more.
+const (
+	maxExpansion = 250
+	anyExpansion = 64 << 20  // bytes of text that may be unpacked from any
+	maxWindow    = 128 << 20 // bytes, as the zstd program's own limit
+)
 
-func (u unpacker) Read(p []byte) (int, error) {
+// unpacker says of the errors of a decompressor what they mean, and stops one
+// that unpacks too much.
+type unpacker struct {
+	io.Reader
+	stored   *counter
+	unpacked int64
+}
+
+func (u *unpacker) Read(p []byte) (int, error) {
 	n, err := u.Reader.Read(p)
 	if err != nil && err != io.EOF {
 		err = fmt.Errorf("the compressed data are damaged or cut off: %w", err)
 	}
+	u.unpacked += int64(n)
+	if u.unpacked > anyExpansion && u.unpacked > maxExpansion*u.stored.n {
+		return 0, fmt.Errorf("the compressed data unpack to more than %d times their size; if that is right, unpack the file first", maxExpansion)
+	}
+	return n, err
+}
+
+// counter counts what is read.
+type counter struct {
+	io.Reader
+	n int64
+}
+
+func (c *counter) Read(p []byte) (int, error) {
+	n, err := c.Reader.Read(p)
+	c.n += int64(n)
 	return n, err
 }
 
@@ -137,13 +166,14 @@ func openSource(path string) (*source, error) {
 
 func (s *source) decompress(magic []byte) (err error) {
 	is := func(prefix string) bool { return bytes.HasPrefix(magic, []byte(prefix)) }
+	packed := &counter{Reader: s.stored}
 	switch {
 	case is("\x1f\x8b"):
-		s.Reader, err = gzip.NewReader(s.stored)
+		s.Reader, err = gzip.NewReader(packed)
 	case is("\xfd7zXZ\x00"):
-		s.Reader, err = xz.NewReader(s.stored)
+		s.Reader, err = xz.NewReader(packed)
 	case is("\x28\xb5\x2f\xfd"):
-		s.zstd, err = zstd.NewReader(s.stored, zstd.WithDecoderConcurrency(1))
+		s.zstd, err = zstd.NewReader(packed, zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxWindow(maxWindow))
 		s.Reader = s.zstd
 	case is(magicXLSX), is(magicXLS[:4]):
 		return errors.New("is a spreadsheet or an archive, not a table of text; export it as CSV")
@@ -156,7 +186,7 @@ func (s *source) decompress(magic []byte) (err error) {
 	if err != nil {
 		return fmt.Errorf("cannot be decompressed: %w", err)
 	}
-	s.Reader = unpacker{s.Reader}
+	s.Reader = &unpacker{Reader: s.Reader, stored: packed}
 	return nil
 }
 

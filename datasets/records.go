@@ -4,12 +4,19 @@ import (
 	"bufio"
 	"bytes"
 	"errors"
+	"fmt"
 	"io"
 )
 
-// maxRecord is the length in bytes at which a line is taken for binary data
-// or a missing closing quote.
-const maxRecord = 64 << 20
+// Bounds of a record, beyond which it is taken for binary data or a missing
+// closing quote: bytes, and fields, each of which costs 24 bytes. The first
+// record is whole within the sample and so has no more fields than that.
+const (
+	maxRecord = 64 << 20
+	maxFields = sampleBytes
+)
+
+var errTooManyFields = fmt.Sprintf("more than %d fields", maxFields)
 
 // records splits delimited text (RFC 4180) into records. Lines without a
 // quotation mark, almost all there are, take a path of one search per field.
@@ -74,7 +81,12 @@ func (s *records) read() ([][]byte, error) {
 		}
 		s.fields = s.fields[:0]
 		if s.delim == ' ' {
-			s.fields = append(s.fields, bytes.Fields(line)...)
+			for field := range bytes.FieldsSeq(line) {
+				if len(s.fields) == maxFields {
+					return nil, &LineError{s.file, s.line, errTooManyFields}
+				}
+				s.fields = append(s.fields, field)
+			}
 			if len(s.fields) == 0 {
 				continue
 			}
@@ -84,6 +96,9 @@ func (s *records) read() ([][]byte, error) {
 			i := bytes.IndexByte(line, s.delim)
 			if i < 0 {
 				break
+			}
+			if len(s.fields) == maxFields {
+				return nil, &LineError{s.file, s.line, errTooManyFields}
 			}
 			s.fields = append(s.fields, line[:i])
 			line = line[i+1:]
@@ -112,6 +127,9 @@ func (s *records) quoted(line []byte) ([][]byte, error) {
 			s.text = append(s.text, line[:i]...)
 			line = line[i:]
 		}
+		if len(s.ends) == maxFields {
+			return nil, &LineError{s.file, s.line, errTooManyFields}
+		}
 		s.ends = append(s.ends, len(s.text))
 		if len(line) == 0 || line[0] != s.delim {
 			break
@@ -130,7 +148,6 @@ func (s *records) quoted(line []byte) ([][]byte, error) {
 // unquote appends the text up to the closing quotation mark to s.text and
 // returns the rest of the line, which starts with the delimiter or ends it.
 func (s *records) unquote(line []byte) ([]byte, error) {
-	start := len(s.text)
 	for {
 		i := bytes.IndexByte(line, '"')
 		if i < 0 { // the field goes on in the next line
@@ -139,7 +156,7 @@ func (s *records) unquote(line []byte) ([]byte, error) {
 			} else {
 				s.text = append(s.text, line...)
 			}
-			if len(s.text)-start > maxRecord {
+			if len(s.text) > maxRecord { // of all fields: each may go on
 				return nil, &LineError{s.file, s.line, errUnclosedQuote.Error()}
 			}
 			var err error

@@ -168,13 +168,13 @@ func HumanDuration(seconds float64) string {
 
 // WriteText writes the summary as text in columns.
 func (s *Summary) WriteText(w io.Writer) error {
-	fmt.Fprintf(w, "%s (%s)\n", escape(s.Name), s.Source)
+	fmt.Fprintf(w, "%s (%s)\n", escape(s.Name), escape(s.Source))
 	if s.Path != "" {
 		fmt.Fprintf(w, "file      %s\n", escapeAll(s.Path))
 	}
 	fmt.Fprintf(w, "sha256    %s\n", s.SHA256)
 	if s.Kernel != "" {
-		fmt.Fprintf(w, "kernel    %s\n", s.Kernel)
+		fmt.Fprintf(w, "kernel    %s\n", PlainLine(s.Kernel))
 	}
 	fmt.Fprintf(w, "rows      %d: %d train, %d test\n", s.Rows, s.Train, s.Test)
 	if n := s.DroppedTarget + s.DroppedInputs; n > 0 {
@@ -192,7 +192,7 @@ func (s *Summary) WriteText(w io.Writer) error {
 		if c.First != "" {
 			lo, hi = c.First, c.Last
 		}
-		fmt.Fprintf(t, "%s\t%s\t%s\t%d\t%d\t%s\t%s\t%.6g\t%.6g\t%d\t%s\t%.6g\t%.6g\n", escape(c.Name), c.Role, c.Unit, c.Count, c.Missing,
+		fmt.Fprintf(t, "%s\t%s\t%s\t%d\t%d\t%s\t%s\t%.6g\t%.6g\t%d\t%s\t%.6g\t%.6g\n", escape(c.Name), c.Role, escape(c.Unit), c.Count, c.Missing,
 			lo, hi, c.Mean, c.SD, c.Distinct, spacing, c.Shift, c.Scale)
 	}
 	t.Flush()
@@ -217,7 +217,7 @@ func (s *Summary) WriteText(w io.Writer) error {
 	}
 	err := t.Flush()
 	for _, n := range s.Notices {
-		_, err = fmt.Fprintf(w, "note: %s\n", n)
+		_, err = fmt.Fprintf(w, "note: %s\n", PlainLine(n))
 	}
 	return err
 }

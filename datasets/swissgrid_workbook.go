@@ -71,6 +71,9 @@ func loadWorkbooks(ctx context.Context, s *Spec, files []string, path string) (*
 		}
 		books = append(books, b)
 	}
+	if len(readings) == 0 {
+		return nil, nil, fmt.Errorf("%s: sheet %s has no rows but empty ones for the hour that is skipped in spring", books[0].file, workbookSheet)
+	}
 	slices.SortStableFunc(books, func(a, b *workbook) int {
 		return cmp.Or(cmp.Compare(a.walls[0], b.walls[0]), cmp.Compare(a.file, b.file))
 	})

@@ -211,6 +211,7 @@ func TestSwissgridWorkbookErrors(t *testing.T) {
 		sheet("text.xls", func(b *biff) { b.number(2, 0, day); b.shared(2, 1, 3) }):     `text.xls: line 3, column 2 ("energy consumed by end users"): "abc" is not a number`,
 		sheet("stamp.xls", func(b *biff) { b.shared(2, 0, 3); b.number(2, 1, 4) }):      `stamp.xls: line 3, column 1: "abc" is not a time stamp`,
 		sheet("nostamp.xls", func(b *biff) { b.number(4, 1, 4) }):                       "nostamp.xls: line 5: a value without a time stamp",
+		sheet("nothing.xls", func(b *biff) { b.shared(2, 0, 4) }):                       `nothing.xls: sheet Zeitreihen0h15 has no rows but empty ones for the hour that is skipped in spring`,
 		sheet("skipped.xls", func(b *biff) { b.shared(2, 0, 4); b.number(2, 1, 4) }):    `skipped.xls: line 3, column 1: "2013-03-31 02:30" does not exist in Swiss local time: the hour was skipped for summer time`,
 		sheet("norows.xls", func(*biff) {}):                                             "norows.xls: sheet Zeitreihen0h15 has no rows below the names and units of its columns",
 		sheet("huge.xls", func(b *biff) { b.number(2, 0, day); b.number(2, 1, 1e200) }): `huge.xls: line 3, column 2 ("energy consumed by end users"): "1e+200" is too large`,

@@ -10,13 +10,18 @@ import (
 
 // Limits of an expression that Parse accepts.
 const (
-	MaxNesting = 100  // parentheses within parentheses
-	MaxLeaves  = 1000 // base kernels
+	MaxText    = 1 << 20 // bytes
+	MaxNesting = 100     // parentheses within parentheses
+	MaxLeaves  = 1000    // base kernels
+	MaxColumns = 1000    // in one scope
 )
 
 // Parse reads an expression in the language of the package comment. The order
 // of the terms is kept; see Expr.Canonical. Errors are *SyntaxError.
 func Parse(s string) (Expr, error) {
+	if len(s) > MaxText {
+		return Expr{}, &SyntaxError{Input: s, Msg: fmt.Sprintf("the expression has %d bytes, more than %d; write a shorter one", len(s), MaxText)}
+	}
 	p := parser{input: s, text: []rune(s)}
 	root, err := p.sum()
 	if err != nil {
@@ -133,6 +138,9 @@ func (p *parser) leaf() (*node, error) {
 
 // unknownKernel says that there is no such base kernel, and what was meant.
 func unknownKernel(name string) string {
+	if short := []rune(name); len(short) > maxShown { // nothing near it is meant
+		return fmt.Sprintf("no kernel %q; kernels are joined by + and *", string(short[:maxShown])+"…")
+	}
 	if strings.Trim(strings.ToLower(name), "srpl") == "" {
 		letters := strings.Split(name, "")
 		return fmt.Sprintf("no kernel %q; for a product of letters write %s", name, strings.Join(letters, "*"))
@@ -233,6 +241,9 @@ func (p *parser) scope() (scope, error) {
 			c, err := p.column(start)
 			if err != nil {
 				return s, err
+			}
+			if len(s.columns) == MaxColumns {
+				return s, p.fail(at, "more than %d columns in one scope; leave the scope out for all columns", MaxColumns)
 			}
 			if slices.Contains(s.columns, c) {
 				return s, p.fail(at, "column %s stands twice in this scope; remove one", c.text(false))

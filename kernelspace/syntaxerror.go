@@ -18,20 +18,42 @@ const maxShown = 60
 
 // Error returns one line with the expression, the 1-based column and the reason.
 func (e *SyntaxError) Error() string {
-	shown := []rune(e.Input)
-	if len(shown) > maxShown {
-		shown = append(shown[:maxShown:maxShown], '…')
+	shown, n := e.Input, 0
+	for i := range shown {
+		if n == maxShown {
+			shown = shown[:i] + "…"
+			break
+		}
+		n++
 	}
-	return fmt.Sprintf("kernel expression %q, column %d: %s", string(shown), e.Col+1, e.Msg)
+	return fmt.Sprintf("kernel expression %q, column %d: %s", shown, e.Col+1, e.Msg)
 }
 
-// Caret returns two lines: the expression, and a ^ under the column.
+// maxBefore and maxBehind are how much of a long expression Caret shows on
+// either side of the column.
+const (
+	maxBefore = 100
+	maxBehind = 60
+)
+
+// Caret returns two lines: the expression, of a long one the part around the
+// column, and a ^ under the column.
 func (e *SyntaxError) Caret() string {
+	runes, col := []rune(e.Input), e.Col
+	head, tail := "", ""
+	if len(runes) > maxBefore+maxBehind {
+		if end := col + maxBehind; end < len(runes) {
+			runes, tail = runes[:end], "…"
+		}
+		if begin := col - maxBefore; begin > 0 {
+			runes, head, col = runes[begin:], "…", maxBefore+1
+		}
+	}
 	line := strings.Map(func(r rune) rune {
 		if unicode.IsPrint(r) {
 			return r
 		}
 		return ' ' // one cell each, or the caret would not line up
-	}, e.Input)
-	return line + "\n" + strings.Repeat(" ", e.Col) + "^"
+	}, string(runes))
+	return head + line + tail + "\n" + strings.Repeat(" ", col) + "^"
 }
