@@ -41,7 +41,7 @@ func newBench() *cobra.Command {
 			"With --against, another program and this one take turns in fresh processes; the last line that it prints must be a JSON object with ms_min and, where it has it, elbo_start, " +
 			"the ELBO of the first minibatch at the start summed over the kernels, which is the same for programs that do the same work.\n\n" +
 			"With --learn CONFIG, one kernel learns on the config's data (one input column) and the local ELBO per row is printed against the seconds of its steps, as CSV; the folder named by --out gets the start, the rows and the inducing inputs " +
-			"for other programs.",
+			"for other programs before the first step.",
 		Example: "kestrel bench\n\n# a full step of twelve small kernels on one and on two threads\nkestrel bench --work a --kernels k12 --step adam,theta,frozen --threads 1,2\n\n" +
 			"# against another program, five rounds each\nkestrel bench --work b --against 'python torch_svgp.py --mode compiled --work b --seconds 3'\n\n" +
 			"# where the time goes\nkestrel bench --work c --step theta --profile c.prof && go tool pprof -top c.prof",
@@ -167,8 +167,19 @@ func (f *benchFlags) run(cmd *cobra.Command) (err error) {
 
 // trace prints how the local ELBO of one kernel rises.
 func (f *benchFlags) trace(cmd *cobra.Command) error {
+	for _, name := range []string{"work", "against", "rounds", "profile", "json"} {
+		if cmd.Flags().Changed(name) {
+			return fmt.Errorf("--%s does not go with --learn, which traces one kernel on a config's data as CSV; leave it out", name)
+		}
+	}
+	if !(f.seconds > 0) {
+		return fmt.Errorf("--seconds %v: must be above 0", f.seconds)
+	}
 	if len(f.kernels) != 1 || len(f.threads) != 1 {
 		return errors.New("--learn needs one kernel, such as --kernels 'PER*SE+SE', and one number of --threads")
+	}
+	if f.threads[0] < 1 {
+		return fmt.Errorf("--threads %d: must be at least 1", f.threads[0])
 	}
 	steps := f.step
 	if steps == nil {
@@ -190,15 +201,27 @@ func (f *benchFlags) trace(cmd *cobra.Command) error {
 	}
 	ctx, stop := interrupts(cmd.Context())
 	defer stop()
-	out := cmd.OutOrStdout()
-	if _, err := fmt.Fprintln(out, "program,step,rate,steps,seconds,elbo_per_row"); err != nil {
-		return failed(err)
-	}
-	c := experiment.LearnCase{Config: config, Kernel: f.kernels[0], Steps: steps, Rates: f.rates, Seconds: f.seconds, Threads: f.threads[0], Device: f.device}
-	return experiment.BenchLearn(ctx, c, f.out, func(p experiment.LearnPoint) error {
-		_, err := fmt.Fprintf(out, "kestrel,%s,%g,%d,%.6f,%.9g\n", p.Step, p.Rate, p.Steps, p.Seconds, p.ELBO)
-		return err
+	work, err := experiment.PrepareLearn(ctx, experiment.LearnCase{
+		Config: config, Kernel: f.kernels[0], Steps: steps, Rates: f.rates, Seconds: f.seconds, Threads: f.threads[0], Device: f.device,
 	})
+	if err != nil {
+		return err
+	}
+	out := cmd.OutOrStdout()
+	_, err = fmt.Fprintln(out, "program,step,rate,steps,seconds,elbo_per_row")
+	if err == nil {
+		err = work.Run(ctx, f.out, func(p experiment.LearnPoint) error {
+			_, err := fmt.Fprintf(out, "kestrel,%s,%g,%d,%.6f,%.9g\n", p.Step, p.Rate, p.Steps, p.Seconds, float64(p.ELBO))
+			return err
+		})
+	}
+	if e := work.Close(); err == nil {
+		err = e
+	}
+	if err != nil && ctx.Err() != nil {
+		return context.Cause(ctx)
+	}
+	return failed(err)
 }
 
 // compare alternates with another program. Ours is this program, too, started

@@ -10,18 +10,28 @@ import (
 func TestBenchErrors(t *testing.T) {
 	t.Chdir(t.TempDir())
 	for args, want := range map[string]string{
-		"--work d":                           `--work "d": must be a, b or c`,
-		"--step a":                           `--step "a": must be adam, theta, frozen, posterior or predict`,
-		"--kernels k13":                      `--kernels "k13": must be one, k12 or k144, or expressions separated by semicolons: `,
-		"--threads 0":                        "--threads 0: must be at least 1",
-		"--seconds 0":                        "--seconds 0: must be above 0",
-		"--rounds 2":                         "--rounds needs --against, the command to compare with",
-		"--against true --work a --rounds 0": "--rounds 0: must be at least 1",
-		"--against true":                     "--against is for one combination, not 3; name one workload, kernel list, step and number of threads",
-		"--profile p":                        "--profile is for one combination, not 3; name one workload, kernel list, step and number of threads",
-		"--device moon --work a":             `unknown device "moon"; devices are auto, cpu, cuda`,
-		"--work a --step posterior":          "--step posterior: one kernel has no posterior to fit; choose --kernels k12 or k144",
-		"a":                                  `bench takes no argument, not "a"`,
+		"--work d":                                    `--work "d": must be a, b or c`,
+		"--step a":                                    `--step "a": must be adam, theta, frozen, posterior or predict`,
+		"--kernels k13":                               `--kernels "k13": must be one, k12 or k144, or expressions separated by semicolons: `,
+		"--threads 0":                                 "--threads 0: must be at least 1",
+		"--seconds 0":                                 "--seconds 0: must be above 0",
+		"--rounds 2":                                  "--rounds needs --against, the command to compare with",
+		"--against true --work a --rounds 0":          "--rounds 0: must be at least 1",
+		"--against true":                              "--against is for one combination, not 3; name one workload, kernel list, step and number of threads",
+		"--profile p":                                 "--profile is for one combination, not 3; name one workload, kernel list, step and number of threads",
+		"--device moon --work a":                      `unknown device "moon"; devices are auto, cpu, cuda`,
+		"--work a --step posterior":                   "--step posterior: one kernel has no posterior to fit; choose --kernels k12 or k144",
+		"--out x":                                     "--out needs --learn, the config whose data are learnt from",
+		"--learn quickstart --json":                   "--json does not go with --learn, which traces one kernel on a config's data as CSV; leave it out",
+		"--learn quickstart --work a":                 "--work does not go with --learn",
+		"--learn quickstart --against true":           "--against does not go with --learn",
+		"--learn quickstart --rounds 2":               "--rounds does not go with --learn",
+		"--learn quickstart --profile p":              "--profile does not go with --learn",
+		"--learn quickstart":                          "--learn needs one kernel, such as --kernels 'PER*SE+SE', and one number of --threads",
+		"--learn quickstart --kernels SE+":            `kernel expression "SE+"`,
+		"--learn quickstart --seconds 0":              "--seconds 0: must be above 0",
+		"--learn quickstart --kernels SE --threads 0": "--threads 0: must be at least 1",
+		"a": `bench takes no argument, not "a"`,
 	} {
 		code, stdout, stderr := kestrel(t, append([]string{"bench"}, strings.Fields(args)...)...)
 		line, _, _ := strings.Cut(stderr, "\n")
@@ -57,6 +67,27 @@ func TestBench(t *testing.T) {
 	}
 	if i, err := os.Stat("p"); err != nil || i.Size() == 0 {
 		t.Errorf("profile: %v, %v", i, err)
+	}
+}
+
+// A trace of each kind of step begins at the same local ELBO; what cannot be
+// written is a failure, not bad usage.
+func TestBenchLearn(t *testing.T) {
+	t.Chdir(t.TempDir())
+	write(t, "c.toml", "[data]\nsource = \"synthetic\"\nkernel = \"SE\"\noutputs = 30\n[sparse]\ninducing = 4\n[schedule]\nbatch = 5\n")
+	args := []string{"bench", "--learn", "c.toml", "--kernels", "SE", "--seconds", "1e-9"}
+	code, stdout, stderr := kestrel(t, append(args, "--out", "start")...)
+	lines := strings.Split(strings.TrimSpace(stdout), "\n")
+	if code != 0 || stderr != "" || len(lines) != 5 || lines[0] != "program,step,rate,steps,seconds,elbo_per_row" {
+		t.Fatal(code, stdout, stderr)
+	}
+	theta, ok := strings.CutPrefix(lines[1], "kestrel,theta,0.01,0,0.000000,")
+	if adam, also := strings.CutPrefix(lines[3], "kestrel,adam,0.01,0,0.000000,"); !ok || !also || theta != adam {
+		t.Errorf("%s", stdout)
+	}
+	write(t, "file", "")
+	if code, _, stderr := kestrel(t, append(args, "--out", "file")...); code != exitFailed || !strings.HasPrefix(stderr, `kestrel: output directory "file" cannot be written`) {
+		t.Errorf("%d %s", code, stderr)
 	}
 }
 

@@ -41,10 +41,10 @@ func TestCompareAndFigures(t *testing.T) {
 	if err := json.Unmarshal([]byte(stdout), &summary); code != 0 || stderr != "" || err != nil || len(summary) != 4 || summary[3].Method != "bo" {
 		t.Errorf("%d %q %v %s", code, stderr, err, stdout)
 	}
-	if code, stdout, stderr = kestrel(t, "compare", filepath.Join("c", "config.toml"), "--out", "c", "--json", "--runs", "1"); code != 0 || !strings.Contains(stdout, `"rmse_sd": "NaN"`) {
+	if code, stdout, stderr = kestrel(t, "compare", filepath.Join("c", "config.toml"), "--out", "c", "--json", "--runs", "1"); code != 0 || !strings.Contains(stdout, `"rmse_sd": null`) {
 		t.Errorf("one run: %d %s%s", code, stdout, stderr)
 	}
-	if code, _, stderr = kestrel(t, "compare", filepath.Join("c", "config.toml"), "--out", "c", "--quiet", "--runs", "2"); code != 0 || stderr != "" {
+	if code, _, stderr = kestrel(t, "compare", filepath.Join("c", "config.toml"), "-o", "c", "--quiet", "--runs", "2"); code != 0 || stderr != "" {
 		t.Error(code, stderr)
 	}
 	if after, err := os.ReadFile(filepath.Join("c", "table.csv")); err != nil || string(after) != string(before) {
@@ -52,6 +52,11 @@ func TestCompareAndFigures(t *testing.T) {
 	}
 	code, stdout, stderr = kestrel(t, "figures", "c", "-o", "f")
 	if want := "f/quickstart-posterior.svg\nf/quickstart-rmse.svg\nf/quickstart-table.svg\n"; code != 0 || filepath.ToSlash(stdout) != want {
+		t.Errorf("%d %s%s", code, stdout, stderr)
+	}
+	// What was read well but cannot be written is a failure, not bad usage.
+	if code, stdout, stderr = kestrel(t, "figures", "c", "-o", filepath.Join("c", "table.csv")); code != exitFailed || stdout != "" ||
+		stderr != `kestrel: output directory "`+filepath.Join("c", "table.csv")+`" cannot be written: not a directory; choose another with --out`+"\n" {
 		t.Errorf("%d %s%s", code, stdout, stderr)
 	}
 	write(t, "none.csv", "a,b\n1,2\n2,3\n3,5\n4,1\n")

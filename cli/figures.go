@@ -1,7 +1,9 @@
 package cli
 
 import (
+	"context"
 	"fmt"
+	"io"
 	"path/filepath"
 
 	"github.com/spf13/cobra"
@@ -31,9 +33,9 @@ func newFigures() *cobra.Command {
 			}
 			ctx, stop := interrupts(cmd.Context())
 			defer stop()
-			names, err := experiment.SaveFigures(ctx, args, out, o)
-			for _, n := range names {
-				fmt.Fprintln(cmd.OutOrStdout(), filepath.Join(out, n)+".svg")
+			err := drawFigures(ctx, cmd.OutOrStdout(), args, out, o)
+			if err != nil && ctx.Err() != nil {
+				return context.Cause(ctx)
 			}
 			return err
 		},
@@ -41,4 +43,19 @@ func newFigures() *cobra.Command {
 	cmd.Flags().StringVarP(&out, "out", "o", "figures", "directory to write to")
 	cmd.Flags().IntVar(&o.Top, "top", 2, "name the kernels that were ever among the first so many by posterior; the others are grey")
 	return cmd
+}
+
+// drawFigures writes the figures of runs to a directory and tells w which.
+func drawFigures(ctx context.Context, w io.Writer, runs []string, dir string, o experiment.FiguresOptions) error {
+	figures, err := experiment.ReadFigures(ctx, runs, o)
+	if err != nil {
+		return err
+	}
+	names, err := figures.Save(ctx, dir)
+	for _, n := range names {
+		if _, e := fmt.Fprintln(w, filepath.Join(dir, n)+".svg"); err == nil {
+			err = e
+		}
+	}
+	return failed(err)
 }

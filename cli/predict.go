@@ -41,7 +41,7 @@ func newPredict() *cobra.Command {
 			"With --components a second table, NAME.components.csv beside the first, has a row for each point, kernel and additive component of the kernel. " +
 			"The means of a kernel's components add up to its mean.",
 		Example: "kestrel predict runs/fig1a-20260102T150405Z --data new.csv -o predictions.csv\n\n" +
-			"# the ends of the 95 % interval, of the best kernel alone\nkestrel predict runs/… --data new.csv --method single --quantiles 0.025,0.975\n\n" +
+			"# the ends of the 95 % interval, of the best kernel alone\nkestrel predict runs/… --data new.csv --method vbks-s --quantiles 0.025,0.975\n\n" +
 			"# what each part of the five best kernels contributes\nkestrel predict runs/… --data new.csv --top 5 --components -o predictions.csv",
 		Args: one("the directory of a run", "kestrel predict runs/… --data new.csv"),
 		RunE: func(cmd *cobra.Command, args []string) error { return f.run(cmd, args[0]) },
@@ -53,10 +53,10 @@ func newPredict() *cobra.Command {
 	fs.BoolVar(&f.components, "components", false, "write a table of the additive components, too")
 	fs.StringVar(&f.weights, "weights", "", "of the average: posterior or bayes; default the run's predict.weights")
 	fs.IntVar(&f.top, "top", 0, "kernels averaged, 0 for all; default the run's predict.top")
-	fs.StringVar(&f.method, "method", "bma", "bma, the average over kernels, or single, the kernel ranked first")
+	fs.StringVar(&f.method, "method", experiment.MethodAverage, experiment.MethodAverage+", the average over kernels, or "+experiment.MethodSingle+", the best one")
 	fs.StringVar(&f.format, "format", "csv", "csv, or json, an array of objects")
 	fs.BoolVar(&f.quiet, "quiet", false, "nothing on standard error")
-	for flag, choices := range map[string][]string{"weights": {"posterior", "bayes"}, "method": {"bma", "single"}, "format": {"csv", "json"}} {
+	for flag, choices := range map[string][]string{"weights": {"posterior", "bayes"}, "method": {experiment.MethodAverage, experiment.MethodSingle}, "format": {"csv", "json"}} {
 		noErr(cmd.RegisterFlagCompletionFunc(flag, cobra.FixedCompletions(choices, cobra.ShellCompDirectiveNoFileComp)))
 	}
 	return cmd
@@ -64,17 +64,16 @@ func newPredict() *cobra.Command {
 
 // query is what the flags ask for, on top of what the run says.
 func (f *predictFlags) query(cmd *cobra.Command, q experiment.PredictQuery) (experiment.PredictQuery, error) {
-	switch f.method {
-	case "bma":
-	case "single":
-		q.Method = experiment.MethodSingle
+	switch q.Method = f.method; q.Method {
+	case experiment.MethodAverage:
+	case experiment.MethodSingle:
 		for _, name := range []string{"weights", "top"} {
 			if cmd.Flags().Changed(name) {
-				return q, fmt.Errorf("--%s is about the average; leave it out, or choose --method bma", name)
+				return q, fmt.Errorf("--%s is about the average; leave it out, or choose --method %s", name, experiment.MethodAverage)
 			}
 		}
 	default:
-		return q, fmt.Errorf("--method %s: must be bma or single", f.method)
+		return q, fmt.Errorf("--method %s: must be %s, the average over kernels, or %s, the best one", f.method, experiment.MethodAverage, experiment.MethodSingle)
 	}
 	if cmd.Flags().Changed("weights") {
 		if q.Weights = f.weights; f.weights != "posterior" && f.weights != "bayes" {
@@ -188,9 +187,7 @@ func (f *predictFlags) predict(ctx context.Context, cmd *cobra.Command, run stri
 	case f.out == "":
 		err = write(cmd.OutOrStdout(), nil)
 	case f.components:
-		err = experiment.WriteOutput(f.out, func(predictions io.Writer) error {
-			return experiment.WriteOutput(componentsFile(f.out), func(components io.Writer) error { return write(predictions, components) })
-		})
+		err = experiment.WriteOutputs([]string{f.out, componentsFile(f.out)}, func(to []io.Writer) error { return write(to[0], to[1]) })
 	default:
 		err = experiment.WriteOutput(f.out, func(predictions io.Writer) error { return write(predictions, nil) })
 	}

@@ -50,7 +50,7 @@ func failed(err error) error {
 func Execute(args []string, stdout, stderr io.Writer) (code int) {
 	defer func() {
 		if p := recover(); p != nil {
-			fmt.Fprintln(stderr, "kestrel: "+crash(p, debug.Stack()))
+			fmt.Fprintln(experiment.PlainWriter(stderr), "kestrel: "+crash(p, debug.Stack()))
 			code = exitFailed
 		}
 	}()
@@ -86,6 +86,7 @@ func Execute(args []string, stdout, stderr io.Writer) (code int) {
 func keepErrors(cmd *cobra.Command, to *error) {
 	if run := cmd.RunE; run != nil {
 		cmd.RunE = func(cmd *cobra.Command, args []string) error {
+			keepPlain(cmd)
 			*to = run(cmd, args)
 			return nil
 		}
@@ -98,14 +99,14 @@ func keepErrors(cmd *cobra.Command, to *error) {
 // report writes an error: one line of what, where and what to do, and below it
 // a kernel expression that cannot be read with a caret under the column.
 func report(w io.Writer, err error) {
-	line := strings.ReplaceAll(strings.TrimSpace(err.Error()), "\n", "; ")
+	line := experiment.PlainLine(strings.ReplaceAll(strings.TrimSpace(err.Error()), "\n", "; "))
 	for _, usage := range []string{"unknown flag", "unknown shorthand", "flag needs"} {
 		if strings.HasPrefix(line, usage) {
 			line += "; kestrel --help tells more"
 			break
 		}
 	}
-	fmt.Fprintln(w, "kestrel: "+line)
+	fmt.Fprintln(w, "kestrel: "+shorten(line))
 	var s *kernelspace.SyntaxError
 	if errors.As(err, &s) {
 		fmt.Fprintln(w, s.Caret())
@@ -153,7 +154,7 @@ func newRoot() *cobra.Command {
 	}
 	f.register(root)
 	root.SetFlagErrorFunc(wrongFlag)
-	root.AddCommand(newRun(), newOpen(), newExport(), newPredict(), newReport(), newKernels(), newData(), newConfig(), newStudy(), newCompare(), newFigures(), newBench(), newDevices(), newVersion())
+	root.AddCommand(newRun(), newOpen(), newResume(), newExport(), newPredict(), newReport(), newKernels(), newData(), newConfig(), newStudy(), newCompare(), newFigures(), newBench(), newDevices(), newVersion())
 	return root
 }
 

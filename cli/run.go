@@ -182,7 +182,7 @@ func interrupts(parent context.Context) (context.Context, func()) {
 }
 
 // one makes a run in a directory that has been checked.
-func (f *runFlags) one(ctx context.Context, cmd *cobra.Command, c experiment.Config, path string) (err error) {
+func (f *runFlags) one(ctx context.Context, cmd *cobra.Command, c experiment.Config, path string) error {
 	summary := &collector{}
 	progress := &experiment.Progress{Out: cmd.ErrOrStderr(), Quiet: f.quiet}
 	session, err := experiment.Begin(ctx, c, path, progress, summary)
@@ -192,6 +192,12 @@ func (f *runFlags) one(ctx context.Context, cmd *cobra.Command, c experiment.Con
 	if !f.quiet {
 		fmt.Fprintf(cmd.ErrOrStderr(), "results go to %s\n", path)
 	}
+	return f.finish(ctx, cmd, session, summary)
+}
+
+// finish lets a run take its course and says what came out.
+func (f *runFlags) finish(ctx context.Context, cmd *cobra.Command, session *experiment.Session, summary *collector) error {
+	path := session.Path
 	end, runErr := f.drive(ctx, session.Run)
 	if e := session.Close(); runErr == nil && e != nil {
 		runErr = failed(e)

@@ -21,6 +21,9 @@ func hasScreen(cmd *cobra.Command) bool {
 }
 
 func isTerminal(f any) bool {
+	if p, ok := f.(interface{ Unwrap() io.Writer }); ok {
+		f = p.Unwrap()
+	}
 	file, ok := f.(*os.File)
 	return ok && term.IsTerminal(file.Fd())
 }

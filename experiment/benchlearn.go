@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"io"
 	"math"
 	"os"
 	"path/filepath"
@@ -16,7 +15,7 @@ import (
 	"kestrel/vbks"
 )
 
-// LearnCase is what BenchLearn traces: one kernel on a config's data.
+// LearnCase is what a Learning traces: one kernel on a config's data.
 type LearnCase struct {
 	Config  Config
 	Kernel  string   // an expression
@@ -36,7 +35,7 @@ type LearnPoint struct {
 	Rate    float64 `json:"rate"`
 	Steps   int     `json:"steps"`
 	Seconds float64 `json:"seconds"`
-	ELBO    float64 `json:"elbo_per_row"`
+	ELBO    Number  `json:"elbo_per_row"`
 }
 
 // learnStart is where all programs begin, for others to read.
@@ -47,7 +46,7 @@ type learnStart struct {
 	Batch      int               `json:"batch"`
 	Jitter     float64           `json:"jitter"`
 	Rows       int               `json:"elbo_rows"`
-	ELBO       float64           `json:"elbo_per_row"`
+	ELBO       Number            `json:"elbo_per_row"`
 	Files      map[string]string `json:"files"`
 	Versions   Build             `json:"versions"`
 }
@@ -60,69 +59,88 @@ type learnParameter struct {
 	Free  bool    `json:"free"`
 }
 
-// BenchLearn follows the local ELBO of one kernel over the seconds that its
-// steps take, from q(v) = p(v) and a start that needs no search: the strongest
-// period of the data for periodic leaves, 1 for their length scales, a tenth of
-// the inputs' standard deviation for others, noise a tenth of y's variance.
-// Evaluations do not count as time. It writes to dir what another program needs
-// to do the same: start.json, rows.csv (x, y in units of their standard
-// deviations) and inducing.csv.
-func BenchLearn(ctx context.Context, c LearnCase, dir string, each func(LearnPoint) error) error {
+// Learning is a LearnCase made ready.
+type Learning struct {
+	c       LearnCase
+	dev     device.Device
+	setup   vbks.StepSetup // but for the kind of step and its rate
+	rows    int            // that the local ELBO is followed on
+	program *kernelspace.Program
+}
+
+// PrepareLearn loads the data of a case and decides where it begins: at q(v) =
+// p(v) and a start that needs no search, the strongest period of the data for
+// periodic leaves, 1 for their length scales, a tenth of the inputs' standard
+// deviation for others, noise a tenth of y's variance. Its errors are the user's
+// to mend. Close must be called.
+func PrepareLearn(ctx context.Context, c LearnCase) (*Learning, error) {
 	d, scaler, err := LoadData(ctx, &c.Config)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	if d.Dim != 1 {
-		return fmt.Errorf("the data have %d input columns; --learn wants one", d.Dim)
+		return nil, fmt.Errorf("the data have %d input columns; --learn wants one", d.Dim)
 	}
 	e, err := kernelspace.Parse(c.Kernel)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	p, err := kernelspace.Compile(e, kernelspace.Options{Dim: 1})
 	if err != nil {
-		return err
+		return nil, err
 	}
 	x, y := scaler.X(d, d.Train), scaler.Y(d, d.Train)
 	set := c.Config.Settings
+	if set.Batch >= len(y) {
+		return nil, fmt.Errorf("schedule.batch = %d is not less than the %d training rows; --learn wants minibatches", set.Batch, len(y))
+	}
 	z, _, err := vbks.PlaceInducing(x, 1, set.Inducing, set.Placement, set.Seed)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	const noise, jitter = 0.1, 1e-6
-	theta := learnTheta(p, x, y, set.Seed)
 	m := len(z)
-	setup := vbks.StepSetup{
-		Programs: []*kernelspace.Program{p}, Theta: [][]float64{theta}, Noise: noise,
+	l := &Learning{c: c, program: p, rows: min(learnRows, len(y)), setup: vbks.StepSetup{
+		Programs: []*kernelspace.Program{p}, Theta: [][]float64{learnTheta(p, x, y, set.Seed)}, Noise: 0.1,
 		X: x, Y: y, Dim: 1, Z: z, Mean: make([]float64, m), Chol: make([]float64, m*m), Unseen: true,
-		Batch: set.Batch, Jitter: device.Jitter{Absolute: jitter}, Seed: set.Seed,
-	}
+		Batch: set.Batch, Jitter: device.Jitter{Absolute: 1e-6}, Seed: set.Seed,
+	}}
 	for i := range m {
-		setup.Chol[i*m+i] = 1
+		l.setup.Chol[i*m+i] = 1
 	}
-	rows := min(learnRows, len(y))
-	start := learnStart{Kernel: c.Kernel, Noise: noise, Batch: set.Batch, Jitter: jitter, Rows: rows, Versions: ReadBuild(),
-		Files: map[string]string{"rows": "rows.csv", "inducing": "inducing.csv"}}
-	for i, q := range p.Params {
-		start.Parameters = append(start.Parameters, learnParameter{q.Leaf, q.Base, q.Name, theta[i], q.Free})
-	}
-	for _, step := range c.Steps {
-		for _, rate := range c.Rates {
-			setup.Kind, setup.Rate = stepKind(step), rate
-			first, err := c.trace(ctx, setup, rows, func(pt LearnPoint) error {
-				pt.Step, pt.Rate = step, rate
-				return each(pt)
+	l.dev, err = OpenDevice(DeviceChoice{Kind: c.Device, Lanes: c.Threads})
+	return l, err
+}
+
+// Close gives the device back.
+func (l *Learning) Close() error { return l.dev.Close() }
+
+// Run follows the local ELBO of the kernel over the seconds that its steps take,
+// for each step and rate of the case. Evaluations do not count as time. Before
+// the first step it writes to dir what another program needs to do the same:
+// start.json, rows.csv (x, y in units of their standard deviations) and
+// inducing.csv.
+func (l *Learning) Run(ctx context.Context, dir string, each func(LearnPoint) error) error {
+	written := false
+	for _, step := range l.c.Steps {
+		for _, rate := range l.c.Rates {
+			err := l.trace(ctx, step, rate, func(p LearnPoint) error {
+				if !written {
+					written = true
+					if err := l.write(dir, p.ELBO); err != nil {
+						return err
+					}
+				}
+				return each(p)
 			})
 			if err != nil {
 				return err
 			}
-			start.ELBO = first
 		}
 	}
-	return writeLearn(dir, &start, x, y, z)
+	return nil
 }
 
-// learnTheta is the start that BenchLearn names.
+// learnTheta is the start that PrepareLearn names.
 func learnTheta(p *kernelspace.Program, x, y []float64, seed uint64) []float64 {
 	period := 1.0
 	if peaks := vbks.Periods(x, y, vbks.PeriodOptions{Seed: seed}); len(peaks) > 0 {
@@ -148,80 +166,82 @@ func learnTheta(p *kernelspace.Program, x, y []float64, seed uint64) []float64 {
 
 // trace runs the steps of one optimiser and reports the local ELBO per row at
 // the start and after numbers of steps that grow by a fifth.
-func (c *LearnCase) trace(ctx context.Context, setup vbks.StepSetup, rows int, each func(LearnPoint) error) (first float64, err error) {
-	dev, err := OpenDevice(DeviceChoice{Kind: c.Device, Lanes: c.Threads})
+func (l *Learning) trace(ctx context.Context, step string, rate float64, each func(LearnPoint) error) error {
+	setup := l.setup
+	setup.Kind, setup.Rate = stepKind(step), rate
+	b, err := vbks.NewStepBench(l.dev, setup)
 	if err != nil {
-		return 0, err
-	}
-	defer dev.Close()
-	b, err := vbks.NewStepBench(dev, setup)
-	if err != nil {
-		return 0, err
+		return err
 	}
 	defer b.Close()
-	n := float64(len(setup.Y))
-	var at LearnPoint
+	at := LearnPoint{Step: step, Rate: rate}
 	for {
-		v, err := b.ELBO(rows)
+		v, err := b.ELBO(l.rows)
 		if err != nil {
-			return 0, err
+			return err
 		}
-		at.ELBO = v / n
-		if at.Steps == 0 {
-			first = at.ELBO
-		}
+		at.ELBO = Number(v / float64(len(setup.Y)))
 		if err := each(at); err != nil {
-			return 0, err
+			return err
 		}
-		if at.Seconds >= c.Seconds || math.IsNaN(v) {
-			return first, nil
+		if at.Seconds >= l.c.Seconds || math.IsNaN(v) {
+			return nil
 		}
 		if err := context.Cause(ctx); err != nil {
-			return 0, err
+			return err
 		}
 		more := max(1, at.Steps/5)
 		began := time.Now()
 		if err := b.Steps(more); err != nil {
-			return 0, err
+			return err
 		}
 		at.Seconds += time.Since(began).Seconds()
 		at.Steps += more
 	}
 }
 
-// writeLearn writes what another program needs to begin at the same place.
-func writeLearn(dir string, s *learnStart, x, y, z []float64) error {
-	if err := os.MkdirAll(dir, 0o777); err != nil {
-		return err
+// write writes what another program needs to begin at the same place, with the
+// local ELBO per row that it should find there.
+func (l *Learning) write(dir string, elbo Number) error {
+	s := &l.setup
+	start := learnStart{Kernel: l.c.Kernel, Noise: s.Noise, Batch: s.Batch, Jitter: s.Jitter.Absolute, Rows: l.rows, ELBO: elbo, Versions: ReadBuild(),
+		Files: map[string]string{"rows": "rows.csv", "inducing": "inducing.csv"}}
+	for i, q := range l.program.Params {
+		start.Parameters = append(start.Parameters, learnParameter{q.Leaf, q.Base, q.Name, s.Theta[0][i], q.Free})
 	}
-	column := func(name, header string, values ...[]float64) error {
-		return WriteOutput(filepath.Join(dir, name), func(w io.Writer) error {
-			line := []byte(header + "\n")
-			for i := range values[0] {
-				for j, v := range values {
-					if j > 0 {
-						line = append(line, ',')
-					}
-					line = strconv.AppendFloat(line, v[i], 'g', -1, 64)
-				}
-				line = append(line, '\n')
-				if _, err := w.Write(line); err != nil {
-					return err
-				}
-				line = line[:0]
+	text, err := json.MarshalIndent(&start, "", "  ")
+	if err != nil {
+		return fmt.Errorf("start.json: %w", err)
+	}
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		return unwritable(dir, err)
+	}
+	for _, file := range []struct {
+		name string
+		text []byte
+	}{
+		{"rows.csv", learnColumns("x,y", s.X, s.Y)},
+		{"inducing.csv", learnColumns("x", s.Z)},
+		{"start.json", append(text, '\n')},
+	} {
+		if err := replaceFile(filepath.Join(dir, file.name), file.text); err != nil {
+			return unwritable(dir, err)
+		}
+	}
+	return nil
+}
+
+// learnColumns is a table of numbers in full precision.
+func learnColumns(header string, values ...[]float64) []byte {
+	text := []byte(header + "\n")
+	for i := range values[0] {
+		for j, v := range values {
+			if j > 0 {
+				text = append(text, ',')
 			}
-			return nil
-		})
+			text = strconv.AppendFloat(text, v[i], 'g', -1, 64)
+		}
+		text = append(text, '\n')
 	}
-	if err := column("rows.csv", "x,y", x, y); err != nil {
-		return err
-	}
-	if err := column("inducing.csv", "x", z); err != nil {
-		return err
-	}
-	return WriteOutput(filepath.Join(dir, "start.json"), func(w io.Writer) error {
-		enc := json.NewEncoder(w)
-		enc.SetIndent("", "  ")
-		return enc.Encode(s)
-	})
+	return text
 }

@@ -27,6 +27,7 @@ const boFirst = 5
 type boSearch struct {
 	ids       []string
 	seed      uint64
+	open      func(ctx context.Context) error                     // makes distances ready, unless that has been done
 	distances func(ctx context.Context, i int) ([]float64, error) // squared, of all kernels from kernel i
 	rows      map[int][]float64                                   // those known
 }
@@ -35,12 +36,11 @@ type boSearch struct {
 func (m *Comparing) bo(ctx context.Context, run int, seed uint64) error {
 	var p priorDistances
 	defer p.close()
-	s := &boSearch{seed: seed, distances: func(ctx context.Context, i int) ([]float64, error) {
-		if err := p.open(ctx, m, seed); err != nil {
-			return nil, err
-		}
-		return p.From(ctx, i)
-	}}
+	s := &boSearch{
+		seed:      seed,
+		open:      func(ctx context.Context) error { return p.open(ctx, m, seed) },
+		distances: func(ctx context.Context, i int) ([]float64, error) { return p.From(ctx, i) },
+	}
 	for _, k := range m.space {
 		s.ids = append(s.ids, k.Expr.ID())
 	}
@@ -49,15 +49,21 @@ func (m *Comparing) bo(ctx context.Context, run int, seed uint64) error {
 
 func (*boSearch) score(r *finishedRun) float64 { return r.ELBO }
 
+func (s *boSearch) over(done []searchStep) bool { return len(done) == len(s.ids) }
+
+func (s *boSearch) prepare(ctx context.Context, done []searchStep) error {
+	if len(done) < boFirst {
+		return nil
+	}
+	return s.open(ctx)
+}
+
 func (s *boSearch) next(ctx context.Context, done []searchStep) (string, error) {
 	trained := make([]int, len(done))
 	for i, d := range done {
 		if trained[i] = slices.Index(s.ids, d.ID); trained[i] < 0 {
 			return "", fmt.Errorf("kernel %s is not in the space", d.ID)
 		}
-	}
-	if len(done) == len(s.ids) {
-		return "", nil
 	}
 	if len(done) < boFirst {
 		for _, k := range vbks.Stream(s.seed, "bo first kernels", 0).Perm(len(s.ids)) {

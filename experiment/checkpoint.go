@@ -5,6 +5,7 @@ import (
 	"bufio"
 	"bytes"
 	"cmp"
+	"crypto/sha256"
 	"encoding/binary"
 	"errors"
 	"fmt"
@@ -62,19 +63,18 @@ func writeNPY(w io.Writer, t vbks.Tensor) error {
 	}
 	buf := make([]byte, 0, min(8*len(t.Data), blockBytes))
 	for block := range slices.Chunk(t.Data, blockBytes/8) {
-		buf = buf[:0]
-		for _, f := range block {
-			buf = binary.LittleEndian.AppendUint64(buf, math.Float64bits(f))
-		}
-		if _, err := w.Write(buf); err != nil {
+		if _, err := w.Write(appendFloats(buf[:0], block)); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// saveCheckpoint replaces a checkpoint file.
+// saveCheckpoint replaces a checkpoint file. The file has one array more, the
+// hash of all others.
 func saveCheckpoint(path string, arrays map[string]vbks.Tensor) error {
+	arrays = maps.Clone(arrays)
+	arrays[hashArray] = bytesTensor(hashArrays(arrays))
 	return replaceWith(path, func(f *os.File) error {
 		buf := bufio.NewWriter(f)
 		if err := writeNPZ(buf, arrays); err != nil {
@@ -104,10 +104,76 @@ func loadCheckpoint(path string) (map[string]vbks.Tensor, error) {
 		return nil, err
 	}
 	arrays, err := readNPZ(f, info.Size())
+	if err == nil {
+		err = checkHash(arrays)
+	}
 	if err != nil {
 		return nil, fmt.Errorf("checkpoint %s is damaged: %w", path, err)
 	}
+	delete(arrays, hashArray)
 	return arrays, nil
+}
+
+// hashArray is the name of the array with the hash of the others.
+const hashArray = "sha256"
+
+// hashArrays returns the SHA-256 of names, shapes and numbers.
+func hashArrays(arrays map[string]vbks.Tensor) []byte {
+	h := sha256.New()
+	buf := make([]byte, 0, blockBytes)
+	for _, name := range slices.Sorted(maps.Keys(arrays)) {
+		t := arrays[name]
+		fmt.Fprintf(h, "%q %v\n", name, t.Shape)
+		for block := range slices.Chunk(t.Data, blockBytes/8) {
+			h.Write(appendFloats(buf[:0], block))
+		}
+	}
+	return h.Sum(nil)
+}
+
+// checkHash compares the hash in a checkpoint with what it holds, where there
+// is one: what other programs write has none.
+func checkHash(arrays map[string]vbks.Tensor) error {
+	want, ok := arrays[hashArray]
+	if !ok {
+		return nil
+	}
+	rest := maps.Clone(arrays)
+	delete(rest, hashArray)
+	if got := bytesTensor(hashArrays(rest)); !slices.Equal(got.Data, want.Data) {
+		return errors.New("its arrays have another sha256 than it says")
+	}
+	return nil
+}
+
+// bytesTensor returns bytes as an array of numbers.
+func bytesTensor(b []byte) vbks.Tensor {
+	t := vbks.Tensor{Shape: []int{len(b)}, Data: make([]float64, len(b))}
+	for i, v := range b {
+		t.Data[i] = float64(v)
+	}
+	return t
+}
+
+// tensorBytes is the inverse of bytesTensor; ok is false for an array of
+// anything else.
+func tensorBytes(t vbks.Tensor) (b []byte, ok bool) {
+	b = make([]byte, len(t.Data))
+	for i, v := range t.Data {
+		if !(v >= 0 && v <= 255) || v != math.Trunc(v) {
+			return nil, false
+		}
+		b[i] = byte(v)
+	}
+	return b, true
+}
+
+// appendFloats appends the bits of numbers, the least significant byte first.
+func appendFloats(b []byte, numbers []float64) []byte {
+	for _, f := range numbers {
+		b = binary.LittleEndian.AppendUint64(b, math.Float64bits(f))
+	}
+	return b
 }
 
 // readNPZ is the inverse of writeNPZ, for arrays of float64 in row-major order

@@ -42,7 +42,16 @@ func (*cksSearch) score(r *finishedRun) float64 {
 	return r.ELBO - float64(r.Params)*math.Log(float64(r.Rows))/2
 }
 
+func (s *cksSearch) over(done []searchStep) bool { return s.following(done) == "" }
+
+func (*cksSearch) prepare(context.Context, []searchStep) error { return nil }
+
 func (s *cksSearch) next(_ context.Context, done []searchStep) (string, error) {
+	return s.following(done), nil
+}
+
+// following is the kernel to train next, "" where all around the best are known.
+func (s *cksSearch) following(done []searchStep) string {
 	score := map[string]float64{}
 	for _, d := range done {
 		score[d.ID] = d.Score
@@ -54,14 +63,14 @@ func (s *cksSearch) next(_ context.Context, done []searchStep) (string, error) {
 		for _, e := range level {
 			v, trained := score[e.ID()]
 			if !trained {
-				return e.ID(), nil
+				return e.ID()
 			}
 			if v > most { // a failed one is NaN
 				best, most, better = e, v, true
 			}
 		}
 		if !better {
-			return "", nil
+			return ""
 		}
 		level = neighbourhood(best, s.bases, s.depth)
 	}

@@ -78,12 +78,9 @@ func TestCompositionalSearch(t *testing.T) {
 	s := &cksSearch{bases: exprs(t, "SE", "LIN"), depth: 2}
 	var done []searchStep
 	var order []string
-	for {
+	for !s.over(done) {
 		id, err := s.next(t.Context(), done)
 		must(t, err)
-		if id == "" {
-			break
-		}
 		order = append(order, id)
 		v, ok := score[id]
 		if !ok {

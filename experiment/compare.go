@@ -78,7 +78,14 @@ type Comparing struct {
 	space   []vbks.Candidate
 	owner   io.Closer
 	known   map[string]*finishedRun // by path
+
+	looking bool // what is there is gathered, nothing is made
+	news    bool // Runs has something that the tables lack
 }
+
+// errMissing is the error of a step that is not there, or not to its end, while
+// Run looks at what is there.
+var errMissing = errors.New("has not been made yet")
 
 // BeginComparison prepares the comparison of a config in a directory that is new
 // or that of the same comparison: then it goes on where it was stopped, and only
@@ -122,16 +129,48 @@ func BeginComparison(ctx context.Context, c Config, dir string, o CompareOptions
 // Close gives the directory back.
 func (m *Comparing) Close() error { return m.owner.Close() }
 
-// Run makes what is missing, seed by seed, and writes the tables after every
-// step. When ctx ends the run under way is abandoned, and the error is its
-// cause. A kernel that cannot be trained is passed over; a run of VBKS that fails
-// is an error.
+// Run gathers what is there, makes what is missing, seed by seed, and writes the
+// tables after every step that adds to them, so that they never hold less than
+// what is there. When ctx ends the run under way is abandoned, and the error is
+// its cause. A kernel that cannot be trained is passed over; a run of VBKS that
+// fails is an error.
 func (m *Comparing) Run(ctx context.Context) (*Comparison, error) {
 	v := &m.Config.Compare
 	if slices.Contains(v.Methods, MethodPrune) && m.Config.Settings.AutoPruneMass > 0 {
 		m.options.Say("note: the config prunes by itself (posterior.auto_prune), so vbks does, too")
 	}
-	m.Runs = nil
+	m.Runs, m.looking = nil, true
+	var missing []compareStep
+	for _, s := range m.steps() {
+		err := s.do(ctx, s.run, s.seed)
+		if errors.Is(err, errMissing) {
+			missing = append(missing, s)
+		} else if err != nil {
+			return nil, causeOf(ctx, err)
+		}
+	}
+	m.looking, m.news = false, len(missing) == 0 // then the tables are made anew, whatever they say
+	for _, s := range missing {
+		if err := s.do(ctx, s.run, s.seed); err != nil {
+			return nil, causeOf(ctx, err)
+		}
+		if err := m.save(); err != nil {
+			return nil, err
+		}
+	}
+	return &m.Comparison, m.save()
+}
+
+// compareStep makes one run of a method, or of two that share it.
+type compareStep struct {
+	do   func(ctx context.Context, run int, seed uint64) error
+	run  int
+	seed uint64
+}
+
+// steps lists what the comparison consists of, seed by seed.
+func (m *Comparing) steps() (all []compareStep) {
+	v := &m.Config.Compare
 	for run := 1; run <= v.Runs; run++ {
 		seed := m.Config.Settings.Seed + uint64(run-1)
 		for _, work := range []struct {
@@ -144,18 +183,21 @@ func (m *Comparing) Run(ctx context.Context) (*Comparison, error) {
 			{[]string{MethodCKS}, m.cks},
 			{[]string{MethodRandom}, m.random},
 		} {
-			if !slices.ContainsFunc(work.wanted, func(name string) bool { return slices.Contains(v.Methods, name) }) {
-				continue
-			}
-			if err := work.do(ctx, run, seed); err != nil {
-				return nil, causeOf(ctx, err)
-			}
-			if err := m.write(); err != nil {
-				return nil, err
+			if slices.ContainsFunc(work.wanted, func(name string) bool { return slices.Contains(v.Methods, name) }) {
+				all = append(all, compareStep{work.do, run, seed})
 			}
 		}
 	}
-	return &m.Comparison, nil
+	return all
+}
+
+// save writes the tables if they lack something.
+func (m *Comparing) save() error {
+	if !m.news {
+		return nil
+	}
+	m.news = false
+	return m.write()
 }
 
 // causeOf is the reason why ctx has ended, if it has, in the place of an error
@@ -256,12 +298,14 @@ func (m *Comparing) pruned(ctx context.Context, run int, seed uint64) error {
 	return nil
 }
 
-// take adds a run of a method, if the method is wanted. What it did behind the
-// time budget does not count.
+// take adds a run of a method, if the method is wanted and the run is not there.
+// What it did behind the time budget does not count.
 func (m *Comparing) take(method string, run int, seed uint64, kernel string, trained int, metrics []Metric) {
-	if !slices.Contains(m.Config.Compare.Methods, method) {
+	have := func(r MethodRun) bool { return r.Method == method && r.Run == run }
+	if !slices.Contains(m.Config.Compare.Methods, method) || slices.ContainsFunc(m.Runs, have) {
 		return
 	}
+	m.news = true
 	limit := math.Inf(1)
 	if t := m.Config.Compare.Budget.Time; t > 0 {
 		limit = t.Seconds()

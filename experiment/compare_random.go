@@ -2,6 +2,7 @@ package experiment
 
 import (
 	"context"
+	"errors"
 	"math"
 
 	"kestrel/vbks"
@@ -24,18 +25,29 @@ func (m *Comparing) random(ctx context.Context, run int, seed uint64) error {
 			return err
 		}
 	}
+	missing := false
 	for draw := run; draw <= v.RandomRuns; draw += v.RandomSeeds {
 		k := vbks.Stream(m.Config.Settings.Seed, "random kernel", draw).IntN(len(m.space))
 		id := m.space[k].Expr.ID()
 		r, err := m.single(ctx, id, seed)
+		if errors.Is(err, errMissing) {
+			missing = true
+			continue
+		}
 		if err != nil {
 			return err
 		}
 		metrics, _ := searchMetrics([]searchStep{{ID: id, Run: r}}, limit)
 		m.take(MethodRandom, draw, seed, id, 1, metrics)
-		if err := m.write(); err != nil {
+		if m.looking {
+			continue
+		}
+		if err := m.save(); err != nil {
 			return err
 		}
+	}
+	if missing {
+		return errMissing
 	}
 	return nil
 }

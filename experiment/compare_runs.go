@@ -147,7 +147,7 @@ func kernelFolder(id string) string {
 // there is only read. begin is called before a run is made and returns who is
 // told about it.
 func (m *Comparing) run(ctx context.Context, c Config, path string, begin func() Recorder) (*finishedRun, error) {
-	if !IsRun(path) {
+	if !IsRun(path) && !m.looking {
 		if err := context.Cause(ctx); err != nil {
 			return nil, err
 		}
@@ -169,10 +169,14 @@ func (m *Comparing) run(ctx context.Context, c Config, path string, begin func()
 	return m.finished(path)
 }
 
-// finished reads a run that is in its place, once.
+// finished reads a run that is in its place, once. The error is errMissing if it
+// is not there.
 func (m *Comparing) finished(path string) (*finishedRun, error) {
 	if r, ok := m.known[path]; ok {
 		return r, nil
+	}
+	if !IsRun(path) {
+		return nil, fmt.Errorf("run %q %w", path, errMissing)
 	}
 	r, err := readFinished(path)
 	if err == nil {

@@ -14,9 +14,13 @@ import (
 
 // searcher chooses which kernel to train next.
 type searcher interface {
-	// next returns the id of a kernel that has not been trained yet, "" if the
-	// search has come to its end. It depends on nothing but what has been
-	// trained, in which order, and the seed.
+	// over reports whether there is nothing left to train.
+	over(done []searchStep) bool
+	// prepare loads what next will need. As in a run, that does not count as time.
+	prepare(ctx context.Context, done []searchStep) error
+	// next returns the id of a kernel that has not been trained yet; the search is
+	// not over. It depends on nothing but what has been trained, in which order,
+	// and the seed.
 	next(ctx context.Context, done []searchStep) (id string, err error)
 	// score says how good a kernel is; the greatest predicts.
 	score(r *finishedRun) float64
@@ -45,30 +49,21 @@ func (m *Comparing) search(ctx context.Context, method string, run int, seed uin
 	}
 	var steps []searchStep
 	seconds := 0.0
-	for len(steps) < kernels && seconds < limit {
+	for len(steps) < kernels && seconds < limit && !s.over(steps) {
 		n := len(steps)
-		if n == 0 && len(chosen) == 0 {
-			m.options.Say(fmt.Sprintf("%s, run %d, seed %d", method, run, seed))
-		}
 		var step searchStep
-		if n < len(chosen) {
+		switch {
+		case n < len(chosen):
 			step = chosen[n]
-		} else {
-			if n > 0 && n == len(chosen) {
-				// Going on: what the choices so far rest on is found out again, which
-				// took its time then.
-				if _, err := s.next(ctx, steps[:n-1]); err != nil {
-					return fmt.Errorf("%s, seed %d: %w", method, seed, err)
-				}
+		case m.looking:
+			return errMissing
+		default:
+			if n == 0 {
+				m.options.Say(fmt.Sprintf("%s, run %d, seed %d", method, run, seed))
 			}
-			began := time.Now()
-			if step.ID, err = s.next(ctx, steps); err != nil {
+			if step, err = choose(ctx, s, steps, n > 0 && n == len(chosen)); err != nil {
 				return fmt.Errorf("%s, seed %d: %w", method, seed, err)
 			}
-			if step.ID == "" {
-				break
-			}
-			step.Choosing = time.Since(began).Seconds()
 		}
 		if step.Run, err = m.single(ctx, step.ID, seed); err != nil {
 			return fmt.Errorf("%s: %w", method, err)
@@ -88,6 +83,24 @@ func (m *Comparing) search(ctx context.Context, method string, run int, seed uin
 	metrics, kernel := searchMetrics(steps, limit)
 	m.take(method, run, seed, kernel, len(steps), metrics)
 	return nil
+}
+
+// choose lets a searcher choose the next kernel and takes the time. Where a search
+// goes on, what its choices so far rest on is found out again first, which took
+// its time then.
+func choose(ctx context.Context, s searcher, done []searchStep, goesOn bool) (step searchStep, err error) {
+	if err := s.prepare(ctx, done); err != nil {
+		return step, err
+	}
+	if goesOn {
+		if _, err := s.next(ctx, done[:len(done)-1]); err != nil {
+			return step, err
+		}
+	}
+	began := time.Now()
+	step.ID, err = s.next(ctx, done)
+	step.Choosing = time.Since(began).Seconds()
+	return step, err
 }
 
 // budget returns how long a search with a seed may take, and how many kernels

@@ -160,6 +160,7 @@ func meanSD(values []float64) (mean, sd float64) {
 
 // WriteText writes the summary for people.
 func (c *Comparison) WriteText(w io.Writer) error {
+	w = PlainWriter(w)
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', tabwriter.AlignRight)
 	fmt.Fprintln(t, "method\truns\trmse\t± sd\tnlpd\t± sd\tseconds\tkernels\t")
 	short := func(v Number, format string) string {

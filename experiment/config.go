@@ -3,6 +3,7 @@ package experiment
 import (
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -70,8 +71,10 @@ func DefaultConfig() Config {
 // set is applied on top. Errors name the file
 // and line, or the override, and say what is allowed.
 func LoadConfig(name string, set []Override) (Config, error) {
-	text, err := os.ReadFile(name)
+	text, err := readHead(name, largestConfig+1)
 	switch {
+	case err == nil && len(text) > largestConfig:
+		return Config{}, fmt.Errorf("config %q is larger than %d KiB; a config is TOML, and a table of data is told by its name: .csv, .tsv, .txt or .dat", name, largestConfig>>10)
 	case err == nil:
 		if _, err := parseTOML(text, filepath.Base(name)); err != nil && !strings.EqualFold(filepath.Ext(name), ".toml") {
 			return Config{}, fmt.Errorf("%w; a config is TOML, and a table of data is told by its name: .csv, .tsv, .txt or .dat", err)
@@ -97,6 +100,16 @@ func LoadConfig(name string, set []Override) (Config, error) {
 		near = fmt.Sprintf("did you mean %s? ", n)
 	}
 	return Config{}, fmt.Errorf("config %q: no such file; %sbuilt-in configs are %s", name, near, strings.Join(configs.Names(), ", "))
+}
+
+// readHead reads a file, at most so many bytes of it.
+func readHead(name string, most int64) ([]byte, error) {
+	f, err := os.Open(name)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	return io.ReadAll(io.LimitReader(f, most))
 }
 
 // FileConfig returns the default config for a table of numbers. target may be
@@ -273,6 +286,9 @@ func unknownKey(path string, keys []key) string {
 
 // Nearest returns the name closest to what was written, "" if none is close.
 func Nearest(written string, names []string) string {
+	if len(written) > 200 { // nothing is so long, and comparing it would take its time
+		return ""
+	}
 	best, distance := "", 0
 	for _, n := range names {
 		d := levenshtein.ComputeDistance(strings.ToLower(written), strings.ToLower(n))

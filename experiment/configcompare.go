@@ -22,7 +22,9 @@ type CompareSettings struct {
 }
 
 // CompareBudget is how long a method may go on in each run: as long as VBKS
-// with the same seed took, a time, or a number of kernels.
+// with the same seed took, a time, or a number of kernels. With the first two the
+// clock decides what bo and cks train; only a number of kernels makes the same
+// choices on every machine.
 type CompareBudget struct {
 	Time    time.Duration // 0: not this
 	Kernels int           // 0: not this; both 0: as long as VBKS

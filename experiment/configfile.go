@@ -1,6 +1,7 @@
 package experiment
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"slices"
@@ -32,6 +33,13 @@ func (e entry) at(err error) string {
 // parseTOML reads a document into its keys, sections flattened, in the order of
 // their lines.
 func parseTOML(text []byte, file string) ([]entry, error) {
+	// The places first: Unmarshal takes time with the square of the number of
+	// keys. It says better what is wrong with text that is not TOML.
+	places, placesErr := keyPlaces(text, file)
+	var foreign *foreignError
+	if errors.As(placesErr, &foreign) {
+		return nil, placesErr
+	}
 	var tree map[string]any
 	if err := toml.Unmarshal(text, &tree); err != nil {
 		var de *toml.DecodeError
@@ -41,9 +49,8 @@ func parseTOML(text []byte, file string) ([]entry, error) {
 		}
 		return nil, fmt.Errorf("%s: %w", file, err)
 	}
-	places, err := keyPlaces(text, file)
-	if err != nil {
-		return nil, err
+	if placesErr != nil {
+		return nil, placesErr
 	}
 	c := DefaultConfig()
 	keys := c.keys()
@@ -102,23 +109,59 @@ type place struct {
 	elements []string
 }
 
+// foreignError is about TOML that is no config.
+type foreignError struct{ where, what string }
+
+func (e *foreignError) Error() string { return e.where + ": " + e.what }
+
+// mostKeys is more than any config has, a prior weight for each of many kernels
+// included.
+const mostKeys = 10_000
+
+// countKeys counts the keys in a value.
+func countKeys(v *unstable.Node) (n int) {
+	switch v.Kind {
+	case unstable.KeyValue:
+		n = 1 + countKeys(v.Value())
+	case unstable.Array, unstable.InlineTable:
+		for it := v.Children(); it.Next(); {
+			n += countKeys(it.Node())
+		}
+	}
+	return n
+}
+
 // keyPlaces finds the line of every key, by its dotted path.
 func keyPlaces(text []byte, file string) (map[string]place, error) {
 	places := map[string]place{}
 	var p unstable.Parser
 	p.Reset(text)
+	line, counted := 1, 0 // lines begun before the byte counted
 	at := func(n *unstable.Node) place {
-		line := p.Shape(n.Raw).Start.Line
+		begin := int(n.Raw.Offset)
+		if begin < counted {
+			line, counted = 1, 0
+		}
+		line += bytes.Count(text[counted:begin], []byte{'\n'})
+		counted = begin
 		return place{number: line, where: fmt.Sprintf("%s: line %d", file, line)}
 	}
 	prefix := ""
+	keys := 0
 	for p.NextExpression() {
 		e := p.Expression()
+		keys += max(1, countKeys(e))
+		if keys > mostKeys {
+			return nil, &foreignError{file, fmt.Sprintf("has more than %d keys and sections; it is no config", mostKeys)}
+		}
 		switch e.Kind {
 		case unstable.Table, unstable.ArrayTable:
 			path, first := joinKey(e.Key())
 			if first != nil {
 				places[path] = at(first)
+			}
+			if e.Kind == unstable.ArrayTable {
+				return nil, &foreignError{places[path].where, fmt.Sprintf("[[%s]] is a list of tables, which no config has; write [%s]", path, path)}
 			}
 			prefix = path + "."
 		case unstable.KeyValue:

@@ -104,7 +104,7 @@ func (c *Config) keys() []key {
 		{"compare", "runs", whole{&v.Runs, 1, 10_000}, "of each method, with seeds counting up"},
 		{"compare", "random_runs", whole{&v.RandomRuns, 1, 1_000_000}, "kernels drawn at random"},
 		{"compare", "random_seeds", whole{&v.RandomSeeds, 1, 10_000}, "that these are spread over; 1: at most K trainings"},
-		{"compare", "budget", compareBudget{&v.Budget}, `"vbks": as long as VBKS took; a time such as "10m"; a number of kernels`},
+		{"compare", "budget", compareBudget{&v.Budget}, `"vbks": as long as VBKS took; a time such as "10m" (the clock decides with both); a number of kernels`},
 		{"compare", "rows", whole{&v.Rows, 2, 5000}, "at which bo measures the distance between kernels"},
 		{"compare", "draws", whole{&v.Draws, 1, 10_000}, "of the hyperparameters' prior, for that"},
 		{"compare", "depth", whole{&v.Depth, 1, 8}, "base kernels in a kernel of cks, at most"},

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"kestrel/datasets"
 	"kestrel/vbks"
 )
 
@@ -19,8 +20,10 @@ func absolute(path string) string {
 }
 
 // Describe writes an event in one line for a log, "" for one that a log does
-// not need.
-func Describe(e *Event) string {
+// not need. A notice may have several lines; nothing in it steers a terminal.
+func Describe(e *Event) string { return datasets.Plain(describe(e)) }
+
+func describe(e *Event) string {
 	switch e.Type {
 	case EventStarted:
 		s := e.Start
@@ -44,6 +47,8 @@ func Describe(e *Event) string {
 		return fmt.Sprintf("restored %d kernels; %s", len(e.Kernels), progressText(e.Evaluation))
 	case EventReoptimised:
 		return "re-optimising" + describeChange(e.Change)
+	case EventResumed:
+		return e.Resumed.String()
 	}
 	return ""
 }
@@ -147,7 +152,7 @@ func (p *Progress) Record(e *Event) error {
 				p.flush(fmt.Sprintf("  rmse %-8.4g", float64(m.RMSE)))
 			}
 		}
-	case EventReoptimised:
+	case EventReoptimised, EventResumed:
 		p.flush("")
 		p.say(Describe(e))
 	case EventState:
@@ -196,7 +201,7 @@ func (p *Progress) flush(metrics string) {
 
 func (p *Progress) say(line string) {
 	if !p.Quiet {
-		fmt.Fprintln(p.Out, line)
+		fmt.Fprintln(p.Out, PlainLine(line))
 	}
 }
 

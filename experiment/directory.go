@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
 	"time"
@@ -19,6 +20,9 @@ type Directory struct {
 	log    *os.File
 	tables *tables
 	owner  io.Closer // tells others that the run is being written
+	rests  logRest   // what a checkpoint would rest on
+	at     *Event    // being recorded
+	done   int       // steps of that
 }
 
 // DefaultPath names a new run directory: runs/<name>-<UTC time>, with a number
@@ -79,15 +83,20 @@ func CreateDirectory(path string) (*Directory, error) {
 	if err := CheckDirectory(path); err != nil {
 		return nil, err
 	}
-	d := &Directory{Path: path}
-	var err error
-	if d.owner, err = WriteOwner(path); err != nil {
+	owner, err := WriteOwner(path)
+	if err != nil {
 		return nil, err
 	}
-	var file *os.File
-	file, err = os.Create(filepath.Join(path, eventsFile))
-	d.events = &eventLog{file}
+	return createFiles(path, owner)
+}
+
+// createFiles makes the files that grow in a directory that is owned already,
+// and takes the owner's note over.
+func createFiles(path string, owner io.Closer) (*Directory, error) {
+	d := &Directory{Path: path, owner: owner}
+	file, err := os.Create(filepath.Join(path, eventsFile))
 	if err == nil {
+		d.events = newEventLog(file)
 		d.log, err = os.Create(filepath.Join(path, logFile))
 	}
 	if err == nil {
@@ -101,22 +110,60 @@ func CreateDirectory(path string) (*Directory, error) {
 }
 
 // Record implements Recorder: the event log first, then what follows from it.
+// Where it failed it may be called again with the same event, and goes on where
+// it was.
 func (d *Directory) Record(e *Event) error {
-	if err := d.events.append(e); err != nil {
-		return err
+	if d.at != e {
+		d.at, d.done = e, 0
 	}
-	if e.Type == EventStarted {
-		if err := replaceFile(filepath.Join(d.Path, configFile), []byte(e.Start.header()+e.Start.Config)); err != nil {
-			return fmt.Errorf("%s: %w", configFile, err)
+	for steps := d.steps(); d.done < len(steps); d.done++ {
+		if err := steps[d.done](e); err != nil {
+			return err
 		}
 	}
-	if err := d.tables.Record(e); err != nil {
-		return err
+	d.at = nil
+	return nil
+}
+
+// steps are what is done with an event, each wholly or not at all.
+func (d *Directory) steps() []func(*Event) error {
+	return []func(*Event) error{
+		func(e *Event) error {
+			err := d.events.append(e)
+			if err == nil && e.Evaluation != nil {
+				d.rests = logRest{before: d.events.last, after: d.events.end, what: e.Type, kernels: e.Kernels}
+			}
+			return err
+		},
+		func(e *Event) error {
+			if e.Type != EventStarted {
+				return nil
+			}
+			return writeConfig(d.Path, e.Start)
+		},
+		func(e *Event) error {
+			return allOrNothing(func() error { return d.tables.Record(e) }, d.tables.posterior, d.tables.metrics)
+		},
+		func(e *Event) error {
+			text := Describe(e)
+			if text == "" {
+				return nil
+			}
+			return allOrNothing(func() error {
+				_, err := fmt.Fprintf(d.log, "%s %s\n", e.Time.Format(time.RFC3339), text)
+				if err != nil {
+					return fmt.Errorf("%s: %w", logFile, err)
+				}
+				return nil
+			}, d.log)
+		},
 	}
-	if text := Describe(e); text != "" {
-		if _, err := fmt.Fprintf(d.log, "%s %s\n", e.Time.Format(time.RFC3339), text); err != nil {
-			return fmt.Errorf("%s: %w", logFile, err)
-		}
+}
+
+// writeConfig writes the config that a run began with.
+func writeConfig(dir string, s *Start) error {
+	if err := replaceFile(filepath.Join(dir, configFile), []byte(s.header()+s.Config)); err != nil {
+		return fmt.Errorf("%s: %w", configFile, err)
 	}
 	return nil
 }
@@ -126,8 +173,15 @@ func (s *Start) header() string {
 	return fmt.Sprintf("# As run by kestrel %s, on %s.\n\n", s.Build, s.Device)
 }
 
-// Checkpoint saves what has been learned.
+// Checkpoint saves what has been learned, with the place in the event log of
+// the last evaluation, pruning or restoring, which it rests on. The log is on the disk before the checkpoint is, so that none is
+// ever ahead of it.
 func (d *Directory) Checkpoint(arrays map[string]vbks.Tensor) error {
+	if err := d.events.file.Sync(); err != nil {
+		return fmt.Errorf("event log: %w", err)
+	}
+	arrays = maps.Clone(arrays)
+	d.rests.put(arrays)
 	if err := saveCheckpoint(filepath.Join(d.Path, stateDir, checkpoint), arrays); err != nil {
 		return fmt.Errorf("checkpoint: %w", err)
 	}

@@ -9,13 +9,16 @@ import (
 // Drive is what becomes of a run that nobody gives orders: it is started and,
 // when it has finished, pruned and refined. The zero Drive only starts it.
 type Drive struct {
-	PruneTop   int // keep so many kernels, those ranked first; 0: all
-	ThenRefine int // then go on with them for so many evaluations
+	PruneTop   int `json:"prune_top,omitempty"`   // keep so many kernels, those ranked first; 0: all
+	ThenRefine int `json:"then_refine,omitempty"` // then go on with them for so many evaluations
 }
 
 // Run starts a run and waits until it is at rest and all is done, or ctx ends.
 // A run that others stop is not pruned any more.
 func (d Drive) Run(ctx context.Context, run *Run) (Snapshot, error) {
+	if err := run.note(d); err != nil {
+		return run.Snapshot(), err
+	}
 	if err := run.Start(); err != nil {
 		return run.Snapshot(), err
 	}
@@ -24,12 +27,12 @@ func (d Drive) Run(ctx context.Context, run *Run) (Snapshot, error) {
 		return end, err
 	}
 	if ids := end.Evaluation.Below(d.PruneTop); len(ids) > 0 {
-		if err := run.Prune(ids); err != nil {
+		if err := run.prune(ids, true); err != nil {
 			return run.Snapshot(), err
 		}
 	}
 	if d.ThenRefine > 0 {
-		if err := run.Reoptimize(vbks.Change{Rounds: d.ThenRefine}); err != nil {
+		if err := run.reoptimize(vbks.Change{Rounds: d.ThenRefine}, true); err != nil {
 			return run.Snapshot(), err
 		}
 	}

@@ -3,12 +3,15 @@ package experiment
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"math"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
+	"kestrel/device"
 	"kestrel/kernelspace"
 	"kestrel/vbks"
 )
@@ -53,11 +56,60 @@ func megabytes(bytes int64) string {
 	}
 }
 
-// EstimateRun says what a run of a config will take with so many training rows
-// and input columns. It takes about half a second: some kernels of the space are
-// timed on made-up rows, on all lanes of the device at once; how often a run
-// computes them is known from experience. Errors are those of the config.
-func EstimateRun(ctx context.Context, c Config, rows, dim int) (Estimate, error) {
+// Estimator makes estimates, one at a time, and keeps the device between them: a
+// card takes long to be made ready. Its zero value is ready for use.
+type Estimator struct {
+	mu     sync.Mutex
+	choice DeviceChoice  // of dev
+	dev    device.Device // nil: none yet
+}
+
+// open returns the device of a config. e.mu is held.
+func (e *Estimator) open(c DeviceChoice) (device.Device, error) {
+	if e.dev != nil && e.choice == c {
+		return e.dev, nil
+	}
+	if err := e.forget(); err != nil {
+		return nil, err
+	}
+	var err error
+	e.dev, err = OpenDevice(c)
+	e.choice = c
+	return e.dev, err
+}
+
+func (e *Estimator) forget() error {
+	dev := e.dev
+	e.dev = nil
+	if dev == nil {
+		return nil
+	}
+	return dev.Close()
+}
+
+// Close gives the device back, when the estimate under way has been made; a later
+// one makes it anew.
+func (e *Estimator) Close() error {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	return e.forget()
+}
+
+// Run says what a run of a config will take with so many training rows and input
+// columns. It takes about half a second: some kernels of the space are timed on
+// made-up rows, on all lanes of the device at once; how often a run computes them
+// is known from experience. Errors are those of the config.
+func (e *Estimator) Run(ctx context.Context, c Config, rows, dim int) (Estimate, error) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	out, err := e.run(ctx, c, rows, dim)
+	if err != nil && ctx.Err() == nil {
+		err = errors.Join(err, e.forget()) // it may be the device's
+	}
+	return out, err
+}
+
+func (e *Estimator) run(ctx context.Context, c Config, rows, dim int) (Estimate, error) {
 	if rows < 1 || dim < 1 {
 		return Estimate{}, fmt.Errorf("an estimate needs rows and columns, not %d and %d", rows, dim)
 	}
@@ -65,11 +117,10 @@ func EstimateRun(ctx context.Context, c Config, rows, dim int) (Estimate, error)
 	if err != nil {
 		return Estimate{}, err
 	}
-	dev, err := OpenDevice(c.Device)
+	dev, err := e.open(c.Device)
 	if err != nil {
 		return Estimate{}, err
 	}
-	defer dev.Close()
 	w := newWorkload(&c, space, rows, dim)
 	p := &probe{dev: dev, programs: w.programs, dim: dim}
 	full, err := p.time(ctx, w.inducing, probeTime)

@@ -5,6 +5,7 @@ import (
 	"math"
 	"testing"
 
+	"kestrel/device"
 	"kestrel/kernelspace"
 )
 
@@ -88,8 +89,10 @@ func TestEstimateGrows(t *testing.T) {
 // The time is measured on this machine, also for kernels of named columns and
 // for more inducing inputs than are timed.
 func TestEstimateRun(t *testing.T) {
+	var estimator Estimator
+	defer func() { must(t, estimator.Close()) }()
 	for _, set := range [][]string{nil, {"optimise.optimizer=natural"}, {"kernels.expressions=SE[x]*LIN,PER[nosuch]"}, {"sparse.inducing=300"}} {
-		e, err := EstimateRun(t.Context(), small(t, set...), 500, 3)
+		e, err := estimator.Run(t.Context(), small(t, set...), 500, 3)
 		must(t, err)
 		if !(e.Seconds > 0 && e.Low < e.Seconds && e.Seconds < e.High && e.High < 3600) || e.Bytes < 1e6 || e.Bytes > 1e9 {
 			t.Errorf("%v: %+v", set, e)
@@ -97,17 +100,49 @@ func TestEstimateRun(t *testing.T) {
 	}
 	c := small(t)
 	c.Kernels = KernelSpace{Expressions: []string{"SE+"}}
-	if _, err := EstimateRun(t.Context(), c, 100, 1); err == nil {
+	if _, err := estimator.Run(t.Context(), c, 100, 1); err == nil {
 		t.Error("a kernel that cannot be read has an estimate")
 	}
-	if _, err := EstimateRun(t.Context(), small(t), 0, 1); err == nil {
+	if _, err := estimator.Run(t.Context(), small(t), 0, 1); err == nil {
 		t.Error("no rows have an estimate")
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if _, err := EstimateRun(ctx, small(t), 100, 1); err == nil {
+	if _, err := estimator.Run(ctx, small(t), 100, 1); err == nil {
 		t.Error("an estimate was made although the context had ended")
 	}
+}
+
+// The device is kept from one estimate to the next, until another is asked for.
+func TestEstimatorKeepsItsDevice(t *testing.T) {
+	var e Estimator
+	estimate := func(c Config) device.Device {
+		t.Helper()
+		_, err := e.Run(t.Context(), c, 50, 1)
+		must(t, err)
+		return e.dev
+	}
+	one, two := small(t, "device.kind=cpu", "device.lanes=1"), small(t, "device.kind=cpu", "device.lanes=2")
+	first := estimate(one)
+	if again := estimate(one); again != first {
+		t.Error("a second device for the same choice")
+	}
+	if other := estimate(two); other == first || other.Info().Lanes != 2 {
+		t.Errorf("%d lanes, want 2", other.Info().Lanes)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if _, err := e.Run(ctx, two, 50, 1); err == nil || e.dev == nil {
+		t.Errorf("after an estimate that was not wanted any more: %v, device %v", err, e.dev)
+	}
+	must(t, e.Close())
+	if e.dev != nil {
+		t.Error("the device is kept although the estimator is closed")
+	}
+	if again := estimate(one); again == nil || again.Info().Lanes != 1 {
+		t.Error("no estimate after closing")
+	}
+	must(t, e.Close())
 }
 
 func TestEstimateText(t *testing.T) {

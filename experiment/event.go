@@ -23,6 +23,7 @@ const (
 	EventRestored    EventType = "restored"    // Kernels, and the revised Evaluation
 	EventReoptimised EventType = "reoptimised" // Change
 	EventFinished    EventType = "finished"    // State: how it ended
+	EventResumed     EventType = "resumed"     // Resumed: another process goes on with the run
 )
 
 // Event is one line of the event log. Which of the fields after Seconds are
@@ -40,6 +41,8 @@ type Event struct {
 	Metrics    []Metric     `json:"metrics,omitempty"`
 	Kernels    []string     `json:"kernels,omitempty"` // kernel ids
 	Change     *vbks.Change `json:"change,omitempty"`
+	Resumed    *Resumed     `json:"resumed,omitempty"`
+	ByItself   bool         `json:"by_itself,omitempty"` // of an order: it followed by itself, see Start.Course
 }
 
 // Start says what the run is.
@@ -54,6 +57,7 @@ type Start struct {
 	Inducing int               `json:"inducing"`
 	Planned  int               `json:"planned"` // evaluations
 	Kernels  []KernelInfo      `json:"kernels"`
+	Course   *Drive            `json:"course,omitempty"` // what follows by itself, if anything
 }
 
 // KernelInfo describes a kernel of the space.

@@ -3,26 +3,53 @@ package experiment
 import (
 	"bufio"
 	"bytes"
+	"crypto/sha256"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"hash"
 	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
 )
 
-// eventLog appends events to a file, one a line, each in a single write.
-type eventLog struct{ file *os.File }
+// eventLog appends events to a file, one a line, each in a single write. It
+// knows where it stands, so that a checkpoint can say which event it rests on.
+type eventLog struct {
+	file *os.File
+	hash hash.Hash // of all lines
+	end  logPlace  // of the last line
+	last logPlace  // where that line begins
+}
+
+// logPlace is a place in an event log.
+type logPlace struct {
+	bytes int64
+	sum   [sha256.Size]byte // of what stands before it
+}
+
+// newEventLog begins a log in an empty file.
+func newEventLog(file *os.File) *eventLog {
+	l := &eventLog{file: file, hash: sha256.New()}
+	l.end.sum = [sha256.Size]byte(l.hash.Sum(nil))
+	l.last = l.end
+	return l
+}
 
 func (l *eventLog) append(e *Event) error {
 	line, err := json.Marshal(e)
 	if err != nil {
 		return fmt.Errorf("event %s cannot be written: %w", e.Type, err)
 	}
-	if _, err := l.file.Write(append(line, '\n')); err != nil {
+	line = append(line, '\n')
+	if err := allOrNothing(func() error { _, err := l.file.Write(line); return err }, l.file); err != nil {
 		return fmt.Errorf("event log: %w", err)
 	}
+	l.hash.Write(line) // never fails
+	l.last = l.end
+	l.end.bytes += int64(len(line))
+	l.end.sum = [sha256.Size]byte(l.hash.Sum(nil))
 	return nil
 }
 

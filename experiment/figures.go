@@ -18,11 +18,12 @@ type FiguresOptions struct {
 // figurePoints is the number of points kept of a run's series.
 const figurePoints = 2048
 
-// SaveFigures draws the paper's figures from the directories of runs, of repeats
-// (folders of runs) and of comparisons, and writes them to dir, each as SVG, as
-// PNG and as CSV with exactly what is drawn. It returns the files' names without
-// ending. Of every experiment (repeats are runs that differ in nothing but their
-// seed) there are, NAME being that of its config,
+// PaperFigures are the paper's figures of some runs, ready to be drawn.
+type PaperFigures struct{ figures []*paperFigure }
+
+// ReadFigures makes the paper's figures from the directories of runs, of repeats
+// (folders of runs) and of comparisons. Of every experiment (repeats are runs
+// that differ in nothing but their seed) there are, NAME being that of its config,
 //
 //	NAME-posterior  kernel posterior against the proportion of the data, mean of the repeats
 //	NAME-rmse       RMSE on held-out rows against time for each method, mean and sd of the runs
@@ -34,7 +35,7 @@ const figurePoints = 2048
 //
 // Errors: a directory that is none of these, results that cannot be read, runs
 // without any evaluation.
-func SaveFigures(ctx context.Context, paths []string, dir string, o FiguresOptions) ([]string, error) {
+func ReadFigures(ctx context.Context, paths []string, o FiguresOptions) (*PaperFigures, error) {
 	if o.Top <= 0 {
 		o.Top = 2
 	}
@@ -69,9 +70,14 @@ func SaveFigures(ctx context.Context, paths []string, dir string, o FiguresOptio
 			figures = append(figures, g.errorFigure(), g.tableFigure())
 		}
 	}
-	figures = append(figures, scalabilityFigures(groups)...)
-	var names []string
-	for _, f := range figures {
+	return &PaperFigures{append(figures, scalabilityFigures(groups)...)}, nil
+}
+
+// Save draws the figures and writes them to dir, each as SVG, as PNG and as CSV
+// with exactly what is drawn. It returns the names of the files written, without
+// ending.
+func (p *PaperFigures) Save(ctx context.Context, dir string) (names []string, err error) {
+	for _, f := range p.figures {
 		if err := ctx.Err(); err != nil {
 			return names, context.Cause(ctx)
 		}

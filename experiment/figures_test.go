@@ -53,12 +53,21 @@ func alike(a, b float64) bool {
 	return math.Abs(a-b) <= 1e-6*max(1e-9, math.Abs(a), math.Abs(b)) // histories keep posteriors in 32 bits
 }
 
+// saveFigures draws figures and returns their names.
+func saveFigures(t *testing.T, paths []string, dir string, o FiguresOptions) []string {
+	t.Helper()
+	figures, err := ReadFigures(t.Context(), paths, o)
+	must(t, err)
+	names, err := figures.Save(t.Context(), dir)
+	must(t, err)
+	return names
+}
+
 // Figures of repeats show the means of what stands in the runs' tables.
 func TestFiguresOfRepeats(t *testing.T) {
 	dir := t.TempDir()
 	paths := repeated(t, filepath.Join(dir, "runs"), 2, small(t, "optimise.optimizer=collapsed"))
-	names, err := SaveFigures(t.Context(), []string{filepath.Join(dir, "runs")}, filepath.Join(dir, "out"), FiguresOptions{})
-	must(t, err)
+	names := saveFigures(t, []string{filepath.Join(dir, "runs")}, filepath.Join(dir, "out"), FiguresOptions{})
 	if !slices.Equal(names, []string{"quickstart-posterior", "quickstart-rmse", "quickstart-table"}) {
 		t.Fatal(names)
 	}
@@ -137,8 +146,7 @@ func TestFiguresOfComparison(t *testing.T) {
 	r, _, err := compareIn(t.Context(), t, c, dir, nil)
 	must(t, err)
 	out := filepath.Join(dir, "figures")
-	_, err = SaveFigures(t.Context(), []string{dir}, out, FiguresOptions{Top: 1})
-	must(t, err)
+	saveFigures(t, []string{dir}, out, FiguresOptions{Top: 1})
 	for _, s := range r.Summary() {
 		label := fmt.Sprintf("%s (%d)", methodLabel(s.Method), s.Runs)
 		rows := drawnRows(t, filepath.Join(out, "quickstart-rmse.csv"), "line", label)
@@ -161,8 +169,7 @@ func TestScalabilityFigure(t *testing.T) {
 		c := small(t, "optimise.optimizer=natural", "optimise.transplants=false", "schedule.evaluate_every=0.25", fmt.Sprintf("schedule.batch=%d", b))
 		paths = append(paths, repeated(t, filepath.Join(dir, fmt.Sprint(b)), 1, c)...)
 	}
-	names, err := SaveFigures(t.Context(), paths, filepath.Join(dir, "out"), FiguresOptions{})
-	must(t, err)
+	names := saveFigures(t, paths, filepath.Join(dir, "out"), FiguresOptions{})
 	if len(names) != 7 || names[6] != "quickstart-scalability" || names[3] != "quickstart-2-posterior" {
 		t.Fatal(names)
 	}
@@ -222,7 +229,7 @@ func TestFiguresMessages(t *testing.T) {
 		{filepath.Join(dir, "none"), "cannot be listed"},
 		{filepath.Join(dir, "empty"), "is neither a run nor a comparison, and no folder of runs"},
 	} {
-		if _, err := SaveFigures(t.Context(), []string{c.path}, dir, FiguresOptions{}); err == nil || !strings.Contains(err.Error(), c.want) {
+		if _, err := ReadFigures(t.Context(), []string{c.path}, FiguresOptions{}); err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%s: %v", c.path, err)
 		}
 	}

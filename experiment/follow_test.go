@@ -112,11 +112,10 @@ func TestFollowARun(t *testing.T) {
 	events, err := ReadEvents(dir)
 	must(t, err)
 	l.until(t, "the run", func(e []Event) bool { return len(e) == len(events) })
-	more := &eventLog{}
-	more.file, err = os.OpenFile(filepath.Join(dir, "events.jsonl"), os.O_APPEND|os.O_WRONLY, 0)
+	end, err := os.OpenFile(filepath.Join(dir, "events.jsonl"), os.O_APPEND|os.O_WRONLY, 0)
 	must(t, err)
-	defer more.file.Close()
-	must(t, more.append(&Event{V: 1, Type: EventState, State: &StateChange{From: Finished, To: Running}}))
+	defer end.Close()
+	must(t, newEventLog(end).append(&Event{V: 1, Type: EventState, State: &StateChange{From: Finished, To: Running}}))
 	l.until(t, "what came after its end", func(e []Event) bool { return len(e) == len(events)+1 })
 	must(t, stop())
 	var h History

@@ -159,6 +159,12 @@ func (h *History) Apply(e *Event) {
 		}
 		h.mark("re-optimised")
 		h.say(e, LevelState)
+	case EventResumed:
+		if e.Resumed == nil {
+			return
+		}
+		h.mark("resumed")
+		h.say(e, LevelState)
 	}
 }
 

@@ -27,6 +27,7 @@ type Job struct {
 	subject *subject
 	trainer trainer
 	test    testSet
+	learned map[string]vbks.Tensor // a checkpoint that the trainer begins with; nil: it begins anew
 }
 
 // trainer is what a Run needs of vbks.Trainer.
@@ -46,6 +47,8 @@ type trainer interface {
 
 var _ trainer = (*vbks.Trainer)(nil)
 
+var errDataChanged = errors.New("the file has changed, remove the key to use it all the same")
+
 // LoadData loads the data of a config and fits their standardisation.
 func LoadData(ctx context.Context, c *Config) (*datasets.Dataset, *datasets.Scaler, error) {
 	d, err := datasets.Load(ctx, c.Data)
@@ -53,7 +56,7 @@ func LoadData(ctx context.Context, c *Config) (*datasets.Dataset, *datasets.Scal
 		return nil, nil, err
 	}
 	if c.SHA256 != "" && c.SHA256 != d.SHA256 {
-		return nil, nil, fmt.Errorf("%s: its sha256 is %s, not data.sha256 = %q; the file has changed, remove the key to use it all the same", d.Path, d.SHA256, c.SHA256)
+		return nil, nil, fmt.Errorf("%s: its sha256 is %s, not data.sha256 = %q; %w", d.Path, d.SHA256, c.SHA256, errDataChanged)
 	}
 	s, err := datasets.NewScaler(d, c.Data.StandardiseX, c.Data.StandardiseY)
 	if err != nil {
@@ -64,7 +67,11 @@ func LoadData(ctx context.Context, c *Config) (*datasets.Dataset, *datasets.Scal
 
 // Prepare loads and compiles what a config asks for. Its errors are the user's
 // to mend.
-func Prepare(ctx context.Context, c Config) (*Job, error) {
+func Prepare(ctx context.Context, c Config) (*Job, error) { return prepareFrom(ctx, c, nil) }
+
+// prepareFrom is Prepare for a trainer that begins with a checkpoint, if that is
+// not nil.
+func prepareFrom(ctx context.Context, c Config, learned map[string]vbks.Tensor) (*Job, error) {
 	space, err := c.Kernels.Candidates()
 	if err != nil {
 		return nil, err
@@ -73,7 +80,7 @@ func Prepare(ctx context.Context, c Config) (*Job, error) {
 	if err != nil {
 		return nil, err
 	}
-	j := &Job{Config: c, dev: dev}
+	j := &Job{Config: c, dev: dev, learned: learned}
 	if notice != "" {
 		j.Notices = append(j.Notices, notice)
 	}
@@ -103,7 +110,7 @@ func (j *Job) prepare(ctx context.Context, space []vbks.Candidate) error {
 		}
 		kernels = append(kernels, ki)
 	}
-	t, err := vbks.New(ctx, j.dev, s.train, s.space, s.columns, s.settings)
+	t, err := j.newTrainer(ctx)
 	if err != nil {
 		return err
 	}
@@ -126,6 +133,16 @@ func (j *Job) prepare(ctx context.Context, space []vbks.Candidate) error {
 		Data: summary, Inducing: t.Inducing(), Planned: t.Planned(), Kernels: kernels,
 	}
 	return nil
+}
+
+// newTrainer makes the trainer of the subject, at its beginning or as it was
+// saved.
+func (j *Job) newTrainer(ctx context.Context) (*vbks.Trainer, error) {
+	s := j.subject
+	if j.learned == nil {
+		return vbks.New(ctx, j.dev, s.train, s.space, s.columns, s.settings)
+	}
+	return vbks.Resume(ctx, j.dev, s.train, s.space, s.columns, s.settings, j.learned)
 }
 
 // subject is what a trainer is made of. It is not changed once it is made.

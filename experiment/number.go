@@ -7,20 +7,25 @@ import (
 	"strconv"
 )
 
-// Number is a float64 that JSON can hold whatever its value: infinities and NaN
-// are written as texts.
+// Number is a float64 that JSON can hold whatever its value: what is not finite
+// is written as null, and null is read as NaN.
 type Number float64
 
 // MarshalJSON implements json.Marshaler.
 func (n Number) MarshalJSON() ([]byte, error) {
 	if f := float64(n); math.IsNaN(f) || math.IsInf(f, 0) {
-		return []byte(strconv.Quote(formatFloat(f))), nil
+		return []byte("null"), nil
 	}
 	return json.Marshal(float64(n))
 }
 
-// UnmarshalJSON implements json.Unmarshaler.
+// UnmarshalJSON implements json.Unmarshaler. It also takes the texts "NaN", "+Inf"
+// and "-Inf", which older event logs have in the place of null.
 func (n *Number) UnmarshalJSON(b []byte) error {
+	if string(b) == "null" {
+		*n = Number(math.NaN())
+		return nil
+	}
 	if len(b) > 0 && b[0] == '"' {
 		var s string
 		if err := json.Unmarshal(b, &s); err != nil {

@@ -14,6 +14,9 @@ func (r *Run) Start() error {
 		if s := r.state(); s != Ready {
 			return fmt.Errorf("the run is %s and cannot be started", s)
 		}
+		if r.past != nil {
+			return r.goOn()
+		}
 		r.watch.start()
 		r.record(&Event{Type: EventStarted, Start: r.start})
 		for _, n := range r.notices {
@@ -70,60 +73,96 @@ func (r *Run) Stop(reason string) error {
 
 // Prune takes kernels out of the space; the belief over the others is refitted
 // from what is known. An evaluation under way is begun anew without them.
-func (r *Run) Prune(ids []string) error {
-	return r.revise(EventPruned, ids, r.trainer.Prune)
+func (r *Run) Prune(ids []string) error { return r.prune(ids, false) }
+
+func (r *Run) prune(ids []string, byItself bool) error {
+	return r.revise(order{what: EventPruned, kernels: ids, byItself: byItself})
 }
 
 // Restore takes pruned kernels back, as they were.
 func (r *Run) Restore(ids []string) error {
-	return r.revise(EventRestored, ids, r.trainer.Restore)
+	return r.revise(order{what: EventRestored, kernels: ids})
 }
 
-func (r *Run) revise(what EventType, ids []string, change func([]string) (*vbks.Evaluation, error)) error {
+func (r *Run) revise(o order) error {
 	return r.do(func() error {
 		if err := r.interrupt(); err != nil {
 			return err
 		}
-		e, err := change(ids)
-		if err == nil {
-			r.scored = false
-			r.show(e, what, ids)
-			r.measure(r.state().Settled(), r.next)
-			return nil
+		if err := r.carryOut(o); err != nil {
+			r.next()
+			return err
 		}
-		r.next()
-		return err
+		r.measure(r.state().Settled(), r.next)
+		return nil
 	})
 }
 
 // Reoptimize lets the surviving kernels go on from where they are with what
 // the change asks for, also after the run has stopped or finished.
-func (r *Run) Reoptimize(c vbks.Change) error {
+func (r *Run) Reoptimize(c vbks.Change) error { return r.reoptimize(c, false) }
+
+func (r *Run) reoptimize(c vbks.Change, byItself bool) error {
 	return r.do(func() error {
 		if err := r.interrupt(); err != nil {
 			return err
 		}
-		before := r.trainer.Planned()
-		if err := r.trainer.Reoptimize(c); err != nil {
+		if err := r.carryOut(order{what: EventReoptimised, change: &c, byItself: byItself}); err != nil {
 			r.next()
 			return err
 		}
-		if r.most > 0 { // the order is worth more than the budget
-			r.most = max(r.most, r.made+max(c.Rounds, r.trainer.Planned()-before))
-		}
-		if r.budget > 0 {
-			r.deadline = r.watch.elapsed() + r.budget
-		}
-		r.mu.Lock()
-		r.shown.Planned, r.shown.Progress = r.planned(), vbks.Progress{}
-		r.mu.Unlock()
-		r.record(&Event{Type: EventReoptimised, Change: &c})
 		if s := r.state(); s.Settled() && s != Failed || s == Paused {
 			r.enter(Running, "re-optimised by the user")
 		}
 		r.next()
 		return nil
 	})
+}
+
+// order is one that changes what is learned.
+type order struct {
+	what     EventType    // EventPruned, EventRestored or EventReoptimised
+	kernels  []string     // of the first two
+	change   *vbks.Change // of the last
+	byItself bool         // as Event.ByItself
+	after    int          // of one that is carried out again: evaluations before it
+}
+
+// carryOut carries an order out on a trainer at rest and records it.
+func (r *Run) carryOut(o order) error {
+	if o.what == EventReoptimised {
+		return r.reoptimizeNow(o)
+	}
+	change := r.trainer.Prune
+	if o.what == EventRestored {
+		change = r.trainer.Restore
+	}
+	e, err := change(o.kernels)
+	if err != nil {
+		return err
+	}
+	r.scored = false
+	r.show(e, o)
+	return nil
+}
+
+func (r *Run) reoptimizeNow(o order) error {
+	c := *o.change
+	before := r.trainer.Planned()
+	if err := r.trainer.Reoptimize(c); err != nil {
+		return err
+	}
+	if r.most > 0 { // the order is worth more than the budget
+		r.most = max(r.most, r.made+max(c.Rounds, r.trainer.Planned()-before))
+	}
+	if r.budget > 0 {
+		r.deadline = r.watch.elapsed() + r.budget
+	}
+	r.mu.Lock()
+	r.shown.Planned, r.shown.Progress = r.planned(), vbks.Progress{}
+	r.mu.Unlock()
+	r.record(&Event{Type: EventReoptimised, Change: &c, ByItself: o.byItself})
+	return nil
 }
 
 // interrupt brings the trainer to rest so that an order can change it.

@@ -1,15 +1,12 @@
 package experiment
 
 import (
-	"bufio"
 	"bytes"
 	"encoding/csv"
 	"encoding/json"
 	"fmt"
 	"io"
 	"math"
-	"os"
-	"path/filepath"
 	"slices"
 	"strconv"
 
@@ -28,7 +25,8 @@ type sheet struct {
 // stamps in RFC 3339; the target if the file has it; the mean of f, which is
 // that of y; the standard deviations of f and of y = f + noise; and for each
 // probability p the quantiles f_qp and y_qp of the mixture over the kernels. A
-// column of the data whose name another one has is called name_data.
+// column of the data whose name another one has is called name_data. In CSV, names
+// start no formula, see safeCell.
 func predictionSheet(d *datasets.Dataset, points *datasets.Points, q *PredictQuery) *sheet {
 	results := []string{"mean", "sd_f", "sd_y"}
 	for _, of := range []string{"f", "y"} {
@@ -67,7 +65,7 @@ func (s *sheet) head() ([]byte, error) {
 	if s.json {
 		return []byte("["), nil
 	}
-	return formatRows([][]string{s.columns})
+	return formatRows([][]string{slices.Clone(s.columns)})
 }
 
 // tail is what stands behind the last row.
@@ -126,20 +124,19 @@ func (r *sheetRows) whole(n int) {
 	r.put(s, func() string { return s })
 }
 
-func (r *sheetRows) word(s string) { r.put(s, func() string { return quoteJSON(s) }) }
+func (r *sheetRows) word(s string) { r.put(safeCell(s), func() string { return quoteJSON(s) }) }
 
-// number adds a number; NaN is a missing value.
+// number adds a number; NaN is a missing value. In JSON it is as Number has it.
 func (r *sheetRows) number(v float64) {
-	if math.IsNaN(v) {
-		r.put("", func() string { return "null" })
-		return
+	text := ""
+	if !math.IsNaN(v) {
+		text = formatFloat(v)
 	}
-	s := formatFloat(v)
-	r.put(s, func() string {
-		if math.IsInf(v, 0) {
-			return quoteJSON(s)
+	r.put(text, func() string {
+		if math.IsNaN(v) || math.IsInf(v, 0) {
+			return "null"
 		}
-		return s
+		return text
 	})
 }
 
@@ -239,53 +236,4 @@ func (w *predictionWriter) end() error {
 		}
 	}
 	return nil
-}
-
-// CheckOutput returns an error if a path cannot be that of a file to write, as
-// far as that can be told before.
-func CheckOutput(path string) error {
-	if info, err := os.Stat(path); err == nil && info.IsDir() {
-		return fmt.Errorf("-o %q is a folder; name a file", path)
-	}
-	if info, err := os.Stat(filepath.Dir(path)); err != nil || !info.IsDir() {
-		return fmt.Errorf("-o %q: there is no such folder; make it first", path)
-	}
-	return nil
-}
-
-// WriteOutput writes a file for the user: aside, and in its place once it is
-// whole, unless there is something else than a file of that name, such as a
-// pipe.
-func WriteOutput(path string, write func(io.Writer) error) error {
-	buffered := func(f *os.File) error {
-		out := bufio.NewWriterSize(f, blockBytes)
-		if err := write(out); err != nil {
-			return err
-		}
-		return out.Flush()
-	}
-	info, err := os.Stat(path)
-	if err != nil || info.Mode().IsRegular() {
-		return replaceWith(path, buffered)
-	}
-	f, err := os.OpenFile(path, os.O_WRONLY, 0)
-	if err != nil {
-		return err
-	}
-	err = buffered(f)
-	if e := f.Close(); err == nil {
-		err = e
-	}
-	return err
-}
-
-// RunFile reports whether a path names a file that the run in dir keeps for
-// itself, which nothing else may replace.
-func RunFile(dir, path string) bool {
-	a, errA := os.Stat(dir)
-	b, errB := os.Stat(filepath.Dir(path))
-	if errA != nil || errB != nil || !os.SameFile(a, b) {
-		return false
-	}
-	return slices.Contains([]string{configFile, eventsFile, stateDir, posteriorFile, metricsFile, kernelsFile, logFile}, filepath.Base(path))
 }

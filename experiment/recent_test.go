@@ -10,6 +10,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"kestrel/datasets"
 )
 
 // What the list says of a run agrees with its whole log, wherever it is cut.
@@ -54,8 +56,8 @@ func TestRunInfoOfALongLog(t *testing.T) {
 	f, err := os.Create(filepath.Join(dir, eventsFile))
 	must(t, err)
 	defer f.Close()
-	l := &eventLog{f}
-	must(t, l.append(&Event{V: 1, Type: EventStarted, Start: &Start{Name: "long", Kernels: make([]KernelInfo, 7)}}))
+	l := newEventLog(f)
+	must(t, l.append(&Event{V: 1, Type: EventStarted, Start: &Start{Name: "long", Data: &datasets.Summary{}, Kernels: make([]KernelInfo, 7)}}))
 	must(t, l.append(&Event{V: 1, Type: EventState, State: &StateChange{From: Ready, To: Running}}))
 	// A hole of 400 MB takes no place and would be no event.
 	_, err = f.Seek(400<<20, io.SeekCurrent)

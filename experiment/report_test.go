@@ -272,7 +272,7 @@ func made(t *testing.T, kernels ...Kernel) string {
 	for _, k := range kernels {
 		start.Kernels = append(start.Kernels, KernelInfo{ID: k.ID, Name: k.ID})
 	}
-	e := &eventLog{log}
+	e := newEventLog(log)
 	must(t, e.append(&Event{V: EventVersion, Type: EventStarted, Time: time.Unix(0, 0), Start: start}))
 	if len(kernels) == 0 {
 		return dir

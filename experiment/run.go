@@ -57,7 +57,9 @@ type Run struct {
 	budget   time.Duration
 	most     int // evaluations; 0: as planned
 	recorder Recorder
-	subject  *subject // nil: it cannot be inspected
+	subject  *subject     // nil: it cannot be inspected
+	past     *past        // of a resumed run
+	stuck    func() error // nil, or says why what was recorded is still to be written
 
 	orders chan func()
 	quit   chan struct{}
@@ -69,8 +71,9 @@ type Run struct {
 	flight   *flight
 	made     int // evaluations
 	deadline time.Duration
-	scored   bool // on all test rows, since the last evaluation
-	holding  bool // nothing new may be launched
+	scored   bool    // on all test rows, since the last evaluation
+	holding  bool    // nothing new may be launched
+	repeat   []order // given before the run was resumed, to be carried out again
 
 	mu      sync.Mutex
 	shown   Snapshot
@@ -277,10 +280,12 @@ func (r *Run) planned() int {
 
 // next decides what to do after a piece of work, while running or paused.
 func (r *Run) next() {
-	if !r.active() || r.flight != nil {
+	if !r.active() || r.flight != nil || r.stuckNow() {
 		return
 	}
 	switch {
+	case r.due():
+		r.again()
 	case r.most > 0 && r.made >= r.most:
 		r.end(fmt.Sprintf("the budget of %d evaluations is used up", r.most))
 	case r.trainer.Done():
@@ -301,7 +306,7 @@ func (r *Run) evaluated(e *vbks.Evaluation, err error) {
 	}
 	r.made++
 	r.scored = false
-	r.show(e, EventEvaluation, nil)
+	r.show(e, order{what: EventEvaluation})
 	for _, n := range e.Notices {
 		r.record(&Event{Type: EventNotice, Notice: n})
 	}
@@ -374,15 +379,16 @@ func (r *Run) outOfTime() {
 	r.end(reason)
 }
 
-// show records an evaluation in the units of the data, and what it rests on.
-func (r *Run) show(e *vbks.Evaluation, what EventType, ids []string) {
-	out, learned := r.start.evaluation(e, r.planned()), r.trainer.Checkpoint()
+// show records an evaluation in the units of the data, and what it rests on; o
+// is the order that revised it, or the event only.
+func (r *Run) show(e *vbks.Evaluation, o order) {
+	out, learned := r.start.evaluation(e, r.planned()), r.learn()
 	r.mu.Lock()
 	r.shown.Evaluation, r.shown.Planned, r.shown.Progress = out, out.Planned, vbks.Progress{}
 	r.learned = learned
 	r.mu.Unlock()
-	r.record(&Event{Type: what, Evaluation: out, Kernels: ids})
-	if c, ok := r.recorder.(Checkpointer); ok {
+	r.record(&Event{Type: o.what, Evaluation: out, Kernels: o.kernels, ByItself: o.byItself})
+	if c, ok := r.recorder.(Checkpointer); ok && r.state() != Failed {
 		r.tell(c.Checkpoint(learned))
 	}
 }

@@ -10,11 +10,13 @@ import (
 // Session is a run with its data, device and directory: what the commands and
 // the workbench begin and close.
 type Session struct {
-	Run  *Run
-	Path string // of the run directory
+	Run    *Run
+	Path   string // of the run directory
+	Course Drive  // of a resumed run: what still follows by itself
 
-	job *Job
-	dir *Directory
+	job   *Job
+	dir   *Directory
+	files *patient // writes to dir
 }
 
 // Begin loads and compiles what a config asks for, creates the run directory
@@ -43,8 +45,17 @@ func Begin(ctx context.Context, c Config, path string, recorders ...Recorder) (*
 		}
 		return nil, err
 	}
-	s.Run = NewRun(s.job, append(Recorders{s.dir}, recorders...))
+	s.makeRun(recorders)
 	return s, nil
+}
+
+// makeRun makes the run of a session that has its job and its directory.
+func (s *Session) makeRun(recorders []Recorder) {
+	s.files = &patient{to: s.dir, poll: fullDiskPoll}
+	s.files.changed = func() { s.Run.look() }
+	s.files.broken = func(err error) { s.Run.fail(err) }
+	s.Run = NewRun(s.job, append(Recorders{s.files}, recorders...))
+	_ = s.Run.waitFor(s.files) // it is not closed
 }
 
 // missing returns path and its parents as far as they do not exist, the longest
@@ -63,6 +74,9 @@ func missing(path string) []string {
 // device back.
 func (s *Session) Close() error {
 	err := s.Run.Close()
+	if e := s.files.close(); err == nil && e != nil {
+		err = fmt.Errorf("run directory %q: %w", s.Path, e)
+	}
 	if e := s.dir.Close(); err == nil && e != nil {
 		err = fmt.Errorf("run directory %q: %w", s.Path, e)
 	}

@@ -59,6 +59,7 @@ const shownKernels = 10
 
 // WriteText writes the summary for people.
 func (s *Summary) WriteText(w io.Writer, now time.Time) error {
+	w = PlainWriter(w)
 	state := string(s.State)
 	if s.Reason != "" {
 		state += ": " + s.Reason

@@ -70,10 +70,16 @@ func writeRows(f *os.File, rows [][]string) error {
 }
 
 // formatRows quotes as RFC 4180; lines end in a line feed, as the tools of
-// Unix want it and all readers of CSV take it.
+// Unix want it and all readers of CSV take it. Texts start no formula, see
+// safeCell; rows is changed where they would.
 func formatRows(rows [][]string) ([]byte, error) {
 	var b bytes.Buffer
 	w := csv.NewWriter(&b)
+	for _, row := range rows {
+		for i, cell := range row {
+			row[i] = safeCell(cell)
+		}
+	}
 	if err := w.WriteAll(rows); err != nil {
 		return nil, err
 	}

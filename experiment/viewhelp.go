@@ -59,7 +59,8 @@ func (s *Start) InWords(p *ParamInfo, value float64) string {
 }
 
 // Experiment identifies what was run but for its seed: runs of equal experiments
-// are repeats of each other.
+// are repeats of each other. What a comparison is to do besides ([compare]) does
+// not concern a run; it may change while a comparison goes on.
 func (s *Start) Experiment() string {
 	var b strings.Builder
 	b.WriteString(s.Name)
@@ -68,7 +69,7 @@ func (s *Start) Experiment() string {
 		if strings.HasPrefix(line, "[") {
 			section = line
 		}
-		if section == "" && strings.HasPrefix(line, "seed ") {
+		if section == "" && strings.HasPrefix(line, "seed ") || strings.HasPrefix(section, "[compare]") {
 			continue
 		}
 		b.WriteString("\n" + strings.TrimSuffix(line, "\n"))

@@ -73,7 +73,7 @@ func TestExperimentIsTheConfigWithoutItsSeed(t *testing.T) {
 		}
 		return &Start{Name: c.Name, Config: c.TOML()}
 	}
-	a, b, c := start("1"), start("2"), start("1", "sparse.inducing=7")
+	a, b, c := start("1"), start("2", "compare.runs=3", "compare.methods=vbks"), start("1", "sparse.inducing=7")
 	if !strings.Contains(a.Config, "seed") {
 		t.Fatal("the config does not tell its seed")
 	}
@@ -95,7 +95,7 @@ func TestReadHistoryIsTheHistoryOfTheEvents(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	log := &eventLog{f}
+	log := newEventLog(f)
 	want := &History{Capacity: 4}
 	for i := range 11 {
 		e := &Event{V: EventVersion, Type: EventEvaluation, Time: time.Unix(int64(i), 0).UTC(), Seconds: Number(i), Evaluation: &Evaluation{

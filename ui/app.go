@@ -85,6 +85,8 @@ func (a *app) Init() tea.Cmd {
 	switch {
 	case a.opts.Config != nil:
 		cmds = append(cmds, a.begin(*a.opts.Config, a.opts.Out))
+	case a.opts.Resume != "":
+		cmds = append(cmds, a.resume(a.opts.Resume))
 	case a.opts.Open != "":
 		cmds = append(cmds, a.open(a.opts.Open))
 	default:

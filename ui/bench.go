@@ -211,8 +211,9 @@ func (b *bench) groups() []bindingGroup {
 	if !b.owns() {
 		gs = append(gs, bindingGroup{runKeys, []binding{
 			{keys: []string{"space", "s", "p", "u", "r"}, do: func() tea.Cmd {
-				return say(warning, "this run is watched only: it belongs to another process, or to the past")
+				return say(warning, "this run is watched only: it belongs to another process, or to the past; R goes on with one that was stopped or cut off")
 			}},
+			{keys: []string{"R"}, label: "R", about: "go on with a run that was stopped or cut off", off: b.state() == experiment.Finished, do: func() tea.Cmd { return b.app.resume(b.path) }},
 			{keys: []string{"e"}, label: "e", short: "export", about: "write all traces as CSV, and the chart as SVG, PNG and text", off: b.hist.Start == nil, do: b.export},
 		}})
 	} else {

@@ -2,6 +2,7 @@ package ui
 
 import (
 	"context"
+	"slices"
 	"time"
 
 	tea "charm.land/bubbletea/v2"
@@ -33,6 +34,14 @@ const (
 )
 
 func newLibrary(a *app) library {
+	estimator := new(experiment.Estimator)
+	// A run has the device for itself.
+	leave := func(next tea.Cmd) tea.Cmd {
+		return tea.Batch(next, func() tea.Msg {
+			_ = estimator.Close() // nothing is left to be done with it
+			return nil
+		})
+	}
 	return library{
 		configs: func() []experiment.ConfigChoice { return experiment.ConfigChoices(".") },
 		files:   func() []string { return experiment.FindData(".", mostFiles) },
@@ -41,12 +50,12 @@ func newLibrary(a *app) library {
 		preview: func(ctx context.Context, c experiment.Config) (*experiment.Preview, error) {
 			return experiment.PreviewData(ctx, c, previewPoints)
 		},
-		estimate: experiment.EstimateRun,
+		estimate: estimator.Run,
 		after: func(d time.Duration, msg tea.Msg) tea.Cmd {
 			return tea.Tick(d, func(time.Time) tea.Msg { return msg })
 		},
-		begin: func(c experiment.Config) tea.Cmd { return a.begin(c, "") },
-		open:  a.open,
+		begin: func(c experiment.Config) tea.Cmd { return leave(a.begin(c, "")) },
+		open:  func(path string) tea.Cmd { return leave(a.open(path)) },
 	}
 }
 
@@ -54,9 +63,14 @@ func newLibrary(a *app) library {
 // this build.
 func availableDevices() []string {
 	kinds := []string{"auto", "cpu"}
-	if dev, err := experiment.OpenDevice(experiment.DeviceChoice{Kind: "cuda"}); err == nil {
-		dev.Close()
-		kinds = append(kinds, "cuda")
+	list, err := experiment.Devices()
+	if err != nil {
+		return kinds // a run says why
+	}
+	for _, d := range list {
+		if d.Missing == "" && !slices.Contains(kinds, d.Kind) {
+			kinds = append(kinds, d.Kind)
+		}
 	}
 	return kinds
 }

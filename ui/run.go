@@ -17,8 +17,11 @@ type Options struct {
 	Config *experiment.Config // to run at once; nil with Open "": the launcher
 	Out    string             // its run directory; "": experiment.DefaultPath
 	Open   string             // run directory to show
+	Resume string             // run directory to go on with
 	Drive  experiment.Drive   // what follows a run by itself
 	Cores  int                // for optimising; 0: GOMAXPROCS
+
+	FromStart bool // with Resume: begin again with the first evaluation
 
 	Input  io.Reader // nil: standard input
 	Output io.Writer // nil: standard output

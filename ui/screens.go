@@ -51,6 +51,7 @@ func (a *app) close() error {
 type beganMsg struct {
 	session *experiment.Session
 	box     *mailbox
+	drive   experiment.Drive
 	err     error
 }
 
@@ -61,15 +62,33 @@ func (a *app) begin(c experiment.Config, path string) tea.Cmd {
 	}
 	c.Device.Cores = a.opts.Cores
 	a.busy = "loading " + c.Name
+	return a.prepare(a.opts.Drive, func(box *mailbox) (*experiment.Session, error) {
+		return experiment.Begin(a.ctx, c, path, box)
+	})
+}
+
+// resume prepares to go on with the run of a directory.
+func (a *app) resume(path string) tea.Cmd {
+	a.busy = "reading " + path
+	return a.prepare(experiment.Drive{}, func(box *mailbox) (*experiment.Session, error) {
+		o := experiment.ResumeOptions{FromStart: a.opts.FromStart, Cores: a.opts.Cores, Past: box}
+		return experiment.Resume(a.ctx, path, o, box)
+	})
+}
+
+func (a *app) prepare(drive experiment.Drive, session func(*mailbox) (*experiment.Session, error)) tea.Cmd {
 	a.pending.Add(1)
 	return func() tea.Msg {
 		defer a.pending.Done()
 		box := newMailbox()
-		s, err := experiment.Begin(a.ctx, c, path, box)
+		s, err := session(box)
+		if err == nil && s.Course != (experiment.Drive{}) {
+			drive = s.Course
+		}
 		if err == nil && a.ctx.Err() != nil { // nobody takes it any more
 			return beganMsg{err: errors.Join(a.ctx.Err(), s.Close())}
 		}
-		return beganMsg{session: s, box: box, err: err}
+		return beganMsg{session: s, box: box, drive: drive, err: err}
 	}
 }
 
@@ -79,11 +98,14 @@ func (a *app) began(msg beganMsg) tea.Cmd {
 		a.err = msg.err
 		return tea.Quit
 	}
+	if msg.err != nil && a.bench != nil && a.launcher == nil { // a run that cannot be resumed is still shown
+		return say(failure, "%v", msg.err)
+	}
 	if msg.err != nil {
 		return tea.Batch(say(failure, "%v", msg.err), a.launch())
 	}
 	a.show(newBench(a, msg.session.Path, msg.session, msg.box))
-	run, drive := msg.session.Run, a.opts.Drive
+	run, drive := msg.session.Run, msg.drive
 	return tea.Batch(a.bench.start(), func() tea.Msg {
 		if _, err := drive.Run(a.ctx, run); err != nil && a.ctx.Err() == nil {
 			return noteMsg{text: err.Error(), level: failure}

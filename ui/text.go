@@ -56,14 +56,3 @@ func drawWrapped(c *plot.Canvas, r plot.Rect, text string, s plot.Style) int {
 	}
 	return min(len(lines), r.H)
 }
-
-// sanitise replaces what would control the terminal, for texts that do not go
-// through a canvas.
-func sanitise(text string) string {
-	return strings.Map(func(r rune) rune {
-		if r < ' ' || r >= 0x7f && r < 0xa0 {
-			return '�'
-		}
-		return r
-	}, text)
-}

@@ -33,8 +33,10 @@ const (
 	// reach the target in hopelessHorizon times as many is given up.
 	hopelessWindow  = 8
 	hopelessHorizon = 15
-	// A run that after nearWindow evaluations is not above its rival and within
-	// nearDistance of it in every logarithm is climbing the same hill.
+	// A run that after nearWindow evaluations is within nearDistance of its rival
+	// in every logarithm and not a tenth of a nat above it is climbing the same
+	// hill. What such a run has gained by then counts, what it would still gain is
+	// given up.
 	nearWindow   = 4
 	nearDistance = 0.3
 )
@@ -47,7 +49,9 @@ func (a *ascent) against(s *solution) {
 	}
 }
 
-// hopeless reports whether the run will not surpass its target.
+// hopeless reports whether the run is to be given up: because it will not surpass
+// its target, or, though it may be up to 0.1 nats above, because it is close to
+// the rival.
 func (a *ascent) hopeless() bool {
 	n := len(a.trail)
 	if !a.rivalled {

@@ -2,6 +2,7 @@ package vbks
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"math"
 	"slices"
@@ -84,6 +85,9 @@ func (t *Trainer) solved(id string) (int, error) {
 	return i, nil
 }
 
+// ErrCheckpoint is below Resume's errors that are about the arrays.
+var ErrCheckpoint = errors.New("checkpoint")
+
 // loader takes arrays out of a checkpoint. After its first error, which it
 // keeps, it returns zeros.
 type loader struct {
@@ -93,7 +97,7 @@ type loader struct {
 
 func (l *loader) fail(format string, args ...any) {
 	if l.err == nil {
-		l.err = fmt.Errorf("checkpoint: "+format, args...)
+		l.err = fmt.Errorf("%w: "+format, append([]any{ErrCheckpoint}, args...)...)
 	}
 }
 
@@ -155,8 +159,12 @@ func (l *loader) run(t *Trainer) {
 	if _, ok := l.arrays["format"]; !ok {
 		l.fail("array format is missing; an older version of the program wrote it")
 	}
-	if v := l.numbers("format", 1)[0]; v != checkpointFormat {
-		l.fail("array format: version %v, known is %d; use the version of the program that wrote it", v, checkpointFormat)
+	if v := l.numbers("format", 1)[0]; l.err == nil && v != checkpointFormat {
+		age := "an older"
+		if v > checkpointFormat {
+			age = "a newer"
+		}
+		l.fail("array format: version %v, known is %d; %s version of the program wrote it, which can use it", v, checkpointFormat, age)
 	}
 	if got, want := l.text("optimizer"), t.settings.Optimizer+" "+t.settings.Hyperparameters; got != want {
 		l.fail("array optimizer: of optimiser and hyperparameters %q, the settings say %q", got, want)

@@ -141,8 +141,10 @@ func normalCDF(z float64) float64 { return 0.5 * math.Erfc(-z/math.Sqrt2) }
 // Quantile returns the smallest x with CDF(row, x, ofY) >= prob, by Newton's
 // method within a bracket that every step narrows, and by bisection where that
 // leaves it: a quantile of a mixture lies between the least and the largest of
-// its components' quantiles. It does not decrease with prob; 0 and 1 give −∞ and
-// +∞ unless all variances are 0. It panics if prob is not in [0, 1].
+// its components' quantiles. It does not decrease with prob, up to rounding: of two
+// probabilities that differ by no more than the rounding of the CDF, about 1e-16,
+// the larger one may have the smaller quantile. 0 and 1 give −∞ and +∞ unless all
+// variances are 0. It panics if prob is not in [0, 1].
 func (p *Prediction) Quantile(row int, prob float64, ofY bool) float64 {
 	if !(prob >= 0 && prob <= 1) {
 		panic("vbks: probability of a quantile is not between 0 and 1")

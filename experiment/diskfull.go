@@ -1,0 +1,192 @@
+package experiment
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+	"sync"
+	"syscall"
+	"time"
+
+	"kestrel/vbks"
+)
+
+// fullDiskPoll is how often it is tried whether there is room again.
+const fullDiskPoll = 2 * time.Second
+
+// fullDisk is how the reason begins of a pause for want of room.
+const fullDisk = "the disk is full"
+
+// noRoom reports whether an error is about a full disk or a used up quota, as
+// Unix has it.
+func noRoom(err error) bool {
+	return errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT)
+}
+
+// files is what a Directory is to those that write to it. What fails for want
+// of room must leave no trace that doing it again does not put right.
+type files interface {
+	Recorder
+	Checkpointer
+}
+
+// patient writes to files, and where there is no room keeps what is to be
+// written until there is.
+type patient struct {
+	to      files
+	poll    time.Duration
+	changed func()      // something was kept or written; called from a goroutine of its own
+	broken  func(error) // so is this, with what else went wrong with what was kept
+
+	mu      sync.Mutex
+	waiting []func() error
+	lacking error // why they wait, nil if they do not
+	timer   *time.Timer
+	closed  bool
+}
+
+// Record implements Recorder.
+func (p *patient) Record(e *Event) error {
+	return p.write(func() error { return p.to.Record(e) })
+}
+
+// Checkpoint implements Checkpointer.
+func (p *patient) Checkpoint(arrays map[string]vbks.Tensor) error {
+	return p.write(func() error { return p.to.Checkpoint(arrays) })
+}
+
+func (p *patient) write(f func() error) error {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.waiting = append(p.waiting, f)
+	return p.flush()
+}
+
+// flush writes what waits, in order.
+func (p *patient) flush() error {
+	for len(p.waiting) > 0 {
+		err := p.waiting[0]()
+		if noRoom(err) {
+			p.lacking = err
+			if !p.closed {
+				go p.changed()
+				if p.timer == nil {
+					p.timer = time.AfterFunc(p.poll, p.again)
+				}
+			}
+			return nil
+		}
+		p.waiting = p.waiting[1:]
+		if err != nil {
+			return err
+		}
+	}
+	if p.lacking != nil {
+		p.lacking = nil
+		go p.changed()
+	}
+	return nil
+}
+
+// again tries whether there is room.
+func (p *patient) again() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.timer = nil
+	if p.closed {
+		return
+	}
+	if err := p.flush(); err != nil {
+		go p.broken(err)
+	}
+}
+
+// stuck returns why something waits, nil if nothing does.
+func (p *patient) stuck() error {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.lacking
+}
+
+// close tries a last time and returns an error if something is left.
+func (p *patient) close() error {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.closed = true
+	if p.timer != nil {
+		p.timer.Stop()
+	}
+	if err := p.flush(); err != nil {
+		return err
+	}
+	if len(p.waiting) > 0 {
+		return fmt.Errorf("%w; what came last could not be written: make room and resume the run", p.lacking)
+	}
+	return nil
+}
+
+// look pauses the run while something cannot be written for want of room, and
+// lets it go on when there is some.
+func (r *Run) look() {
+	_ = r.do(func() error { // its error is that the run is closed
+		if !r.stuckNow() && r.state() == Paused && strings.HasPrefix(r.shown.Reason, fullDisk) {
+			r.enter(Running, "there is room on the disk again")
+			r.next()
+		}
+		return nil
+	})
+}
+
+// stuckNow reports whether something cannot be written for want of room, and
+// pauses a running run if so.
+func (r *Run) stuckNow() bool {
+	if r.stuck == nil {
+		return false
+	}
+	err := r.stuck()
+	if err != nil && r.state() == Running {
+		r.enter(Paused, fmt.Sprintf("%s (%v); the run goes on by itself when there is room", fullDisk, err))
+	}
+	return err != nil
+}
+
+// waitFor lets the run write its events through p.
+func (r *Run) waitFor(p *patient) error {
+	return r.do(func() error {
+		r.stuck = p.stuck
+		return nil
+	})
+}
+
+// fail ends the run with what went wrong with its files.
+func (r *Run) fail(err error) {
+	_ = r.do(func() error {
+		r.tell(err)
+		return nil
+	})
+}
+
+// allOrNothing writes to files at their ends, all or nothing as far as the disk lets
+// it: what a failed write left behind is cut again. A torn last line is
+// understood by all readers, so where that fails, too, no harm is done.
+func allOrNothing(write func() error, files ...*os.File) error {
+	ends := make([]int64, len(files))
+	for i, f := range files {
+		var err error
+		if ends[i], err = f.Seek(0, io.SeekCurrent); err != nil {
+			return err
+		}
+	}
+	err := write()
+	if err == nil {
+		return nil
+	}
+	for i, f := range files {
+		if f.Truncate(ends[i]) == nil {
+			_, _ = f.Seek(ends[i], io.SeekStart)
+		}
+	}
+	return err
+}

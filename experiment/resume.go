@@ -1,0 +1,190 @@
+package experiment
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"time"
+
+	"kestrel/vbks"
+)
+
+// ResumeOptions say how a run is resumed.
+type ResumeOptions struct {
+	// FromStart begins again with the first evaluation, where there is no
+	// checkpoint to go on from. What the run has written is moved to a folder of
+	// its own in the run's directory, and the orders in its log are given again.
+	FromStart bool
+
+	Cores int      // lanes where the config names none; 0: GOMAXPROCS
+	Past  Recorder // nil, or told the events that stay in the log, before the run is ready
+}
+
+// Resumed is how a run was taken up again.
+type Resumed struct {
+	Evaluation int    `json:"evaluation"` // the last one that stays; 0: none
+	Repeated   int    `json:"repeated"`   // evaluations in the log behind it, which are made again
+	Orders     int    `json:"orders"`     // given behind it, which are carried out again
+	Build      Build  `json:"build"`
+	Device     string `json:"device"`
+	Lanes      int    `json:"lanes"`
+}
+
+// String is one line.
+func (r *Resumed) String() string {
+	if r == nil {
+		return "resumed"
+	}
+	s := fmt.Sprintf("resumed after evaluation %d", r.Evaluation)
+	if r.Evaluation == 0 {
+		s = "resumed at the beginning"
+	}
+	if r.Repeated > 0 {
+		s += ", " + count(r.Repeated, "evaluation") + " made again"
+	}
+	if r.Orders > 0 {
+		s += ", " + count(r.Orders, "order") + " given again"
+	}
+	return s + fmt.Sprintf("; kestrel %s on %s", r.Build, r.Device)
+}
+
+// Resume takes up the run in a directory where it was cut off or stopped: at
+// the last evaluation whose checkpoint and events are both there. It ends with
+// the same posterior.csv and kernels.csv as a run that was never interrupted,
+// byte for byte on one machine. The log is cut back to that evaluation; orders
+// that stood behind it are carried out again, each after the evaluation after
+// which it was given; the clock goes on from the last event that stays. What
+// follows by itself, and is still to be done, is the result's Course.
+//
+// Errors, all of which but those of writing leave the directory as it was: no such run; another
+// process writes it; it has finished; its log is damaged where it matters; its
+// checkpoint is missing, damaged, of another log or another version of the
+// program (ErrNoCheckpoint); its data are gone or have changed.
+func Resume(ctx context.Context, path string, o ResumeOptions, recorders ...Recorder) (_ *Session, err error) {
+	if err := CheckRun(path); err != nil {
+		return nil, err
+	}
+	owner, err := WriteOwner(path)
+	if err != nil {
+		return nil, err
+	}
+	s := &Session{Path: path}
+	defer func() {
+		if err != nil {
+			err = s.abandon(ctx, owner, err)
+		}
+	}()
+	var last *saved
+	var unsaved error
+	if !o.FromStart {
+		last, unsaved = readSaved(path)
+	}
+	p, err := readPast(path, last, unsaved, o.FromStart)
+	if err != nil {
+		return nil, err
+	}
+	c, err := p.config(path, o)
+	if err != nil {
+		return nil, err
+	}
+	if s.job, err = prepareFrom(ctx, c, p.saved.learned()); err != nil {
+		return nil, p.unusable(path, &c, err)
+	}
+	if o.FromStart {
+		s.dir, err = beginAgain(path, owner, p)
+	} else {
+		s.dir, err = reopenDirectory(path, owner, p, o.Past)
+	}
+	if err != nil {
+		return nil, err
+	}
+	s.Course = p.course()
+	s.makeRun(recorders)
+	return s, s.Run.takeUp(p)
+}
+
+// abandon gives back what a session has, and returns why.
+func (s *Session) abandon(ctx context.Context, owner io.Closer, err error) error {
+	if s.Run != nil {
+		s.Run.Close()
+	}
+	if s.dir != nil {
+		s.dir.Close() // and the owner's note with it
+	} else {
+		owner.Close()
+	}
+	if s.job != nil {
+		s.job.Close()
+	}
+	if ctx.Err() != nil {
+		return context.Cause(ctx)
+	}
+	return err
+}
+
+// config returns the config that the log began with.
+func (p *past) config(path string, o ResumeOptions) (Config, error) {
+	var c Config
+	var err error
+	if p.start != nil {
+		c, err = DefaultConfig().read([]byte(p.start.Config), eventsFile, nil)
+	} else { // of a damaged log
+		c, err = LoadConfig(filepath.Join(path, configFile), nil)
+	}
+	if err != nil {
+		return c, fmt.Errorf("the config of run %q: %w", path, err)
+	}
+	c.Device.Cores = o.Cores
+	return c, nil
+}
+
+// unusable says of what could not be prepared what to do about it.
+func (p *past) unusable(path string, c *Config, err error) error {
+	switch {
+	case errors.Is(err, errDataChanged):
+		return fmt.Errorf("the data of run %q have changed since it began: %s has another sha256; put the old file back, or begin a new run", path, c.Data.Path)
+	case errors.Is(err, vbks.ErrCheckpoint):
+		return &noCheckpoint{path, err}
+	}
+	return fmt.Errorf("run %q: %w", path, err)
+}
+
+// ErrNoCheckpoint is below the errors of a run that has evaluations but nothing
+// to go on from.
+var ErrNoCheckpoint = errors.New("no checkpoint to go on from")
+
+// noCheckpoint is such an error.
+type noCheckpoint struct {
+	path string
+	err  error
+}
+
+func (e *noCheckpoint) Error() string {
+	return fmt.Sprintf("run %q cannot go on where it was: %v; --from-start begins it again and keeps what is there in a folder", e.path, e.err)
+}
+func (e *noCheckpoint) Unwrap() []error { return []error{ErrNoCheckpoint, e.err} }
+
+// asideName is the folder in a run's directory for what the run had written
+// before it was begun again.
+func asideName(now time.Time) string { return "before-" + now.UTC().Format("20060102T150405Z") }
+
+// beginAgain moves what a run has written aside, where it can still be opened,
+// and makes the files anew.
+func beginAgain(path string, owner io.Closer, p *past) (*Directory, error) {
+	aside := filepath.Join(path, asideName(time.Now()))
+	if err := os.MkdirAll(filepath.Join(aside, stateDir), 0o755); err != nil {
+		return nil, unresumable(path, err)
+	}
+	removeTemporary(path)
+	// The log goes last: as long as it is there, this can be done again.
+	for _, name := range []string{posteriorFile, metricsFile, kernelsFile, logFile, filepath.Join(stateDir, checkpoint), configFile, eventsFile} {
+		if err := os.Rename(filepath.Join(path, name), filepath.Join(aside, name)); err != nil && !errors.Is(err, os.ErrNotExist) {
+			return nil, fmt.Errorf("run %q: what is there cannot be moved aside: %w", path, err)
+		}
+	}
+	p.notices = append(p.notices, fmt.Sprintf("begun again; what was there is in %s", filepath.Base(aside)))
+	return createFiles(path, owner)
+}

@@ -1,0 +1,196 @@
+package experiment
+
+import (
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+)
+
+// reopenDirectory opens the files of a run to go on with them: the log is cut,
+// the tables are made anew from it, and told is told what stays, if it is not
+// nil. The owner's note is taken over.
+func reopenDirectory(path string, owner io.Closer, p *past, told Recorder) (_ *Directory, err error) {
+	d := &Directory{Path: path}
+	defer func() {
+		if err != nil {
+			d.Close() // without the owner's note
+		}
+	}()
+	removeTemporary(path)
+	if d.events, err = cutLog(path, p); err != nil {
+		return nil, err
+	}
+	if d.tables, err = remakeTables(path, p.kept, told); err != nil {
+		return nil, err
+	}
+	// It was cut off before this was written.
+	config := filepath.Join(path, configFile)
+	if _, err := os.Stat(config); errors.Is(err, os.ErrNotExist) {
+		if err := writeConfig(path, p.start); err != nil {
+			return nil, err
+		}
+	}
+	if d.log, err = appendLines(filepath.Join(path, logFile)); err != nil {
+		return nil, unresumable(path, err)
+	}
+	d.owner = owner
+	return d, nil
+}
+
+// cutLog opens the event log of a run and cuts it, after a look whether it is
+// the one that the checkpoint rests on.
+func cutLog(path string, p *past) (*eventLog, error) {
+	file, err := os.OpenFile(filepath.Join(path, eventsFile), os.O_RDWR, 0)
+	if err != nil {
+		return nil, unresumable(path, err)
+	}
+	l, err := cutFile(file, p)
+	if err == nil {
+		return l, nil
+	}
+	file.Close()
+	var gap *noCheckpoint
+	if errors.As(err, &gap) {
+		gap.path = path
+		return nil, err
+	}
+	return nil, unresumable(path, err)
+}
+
+func cutFile(file *os.File, p *past) (*eventLog, error) {
+	l := newEventLog(file)
+	read := func(to int64) error {
+		n, err := io.CopyN(l.hash, file, to-l.end.bytes)
+		l.end.bytes += n
+		l.end.sum = [sha256.Size]byte(l.hash.Sum(nil))
+		return err
+	}
+	if s := p.saved; s != nil {
+		place := s.rest.after
+		if p.lost {
+			place = s.rest.before
+		}
+		if err := read(place.bytes); err != nil {
+			return nil, err
+		}
+		if l.end.sum != place.sum {
+			return nil, &noCheckpoint{err: fmt.Errorf("its %s is not the one that the checkpoint rests on, or has been changed", eventsFile)}
+		}
+	}
+	if err := read(p.kept); err != nil {
+		return nil, err
+	}
+	if err := file.Truncate(p.kept); err != nil {
+		return nil, err
+	}
+	return l, file.Sync()
+}
+
+// remakeTables makes the tables of a run anew from the first bytes of its event
+// log, aside, puts them in their places and opens them to go on.
+func remakeTables(path string, kept int64, told Recorder) (*tables, error) {
+	file, err := openEvents(path)
+	if err != nil {
+		return nil, err
+	}
+	defer file.Close()
+	aside, err := os.MkdirTemp(filepath.Join(path, stateDir), tablesPrefix)
+	if err != nil {
+		return nil, unresumable(path, err)
+	}
+	defer os.RemoveAll(aside)
+	made, err := newTables(aside)
+	if err != nil {
+		return nil, unresumable(path, err)
+	}
+	made.lazy = true
+	log := newEventDecoder(io.LimitReader(file, kept))
+	for err == nil {
+		var e *Event
+		if e, err = log.next(); err != nil {
+			break
+		}
+		if err = made.Record(e); err == nil && told != nil {
+			err = told.Record(e)
+		}
+	}
+	if e := made.close(); err == io.EOF {
+		err = e
+	}
+	if err != nil {
+		return nil, fmt.Errorf("the tables of run %q: %w", path, err)
+	}
+	for _, name := range []string{posteriorFile, metricsFile, kernelsFile} {
+		if err := os.Rename(filepath.Join(aside, name), filepath.Join(path, name)); err != nil {
+			return nil, unresumable(path, err)
+		}
+	}
+	t := &tables{dir: path, kernels: made.kernels, last: made.last}
+	if t.posterior, err = appendLines(filepath.Join(path, posteriorFile)); err != nil {
+		return nil, unresumable(path, err)
+	}
+	if t.metrics, err = appendLines(filepath.Join(path, metricsFile)); err != nil {
+		t.posterior.Close()
+		return nil, unresumable(path, err)
+	}
+	return t, nil
+}
+
+// appendLines opens a file of lines to append to; a last line that has no end
+// gets one.
+func appendLines(path string) (*os.File, error) {
+	file, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o644)
+	if err != nil {
+		return nil, err
+	}
+	size, err := file.Seek(0, io.SeekEnd)
+	if last := make([]byte, 1); err == nil && size > 0 {
+		if _, err = file.ReadAt(last, size-1); err == nil && last[0] != '\n' {
+			_, err = file.Write([]byte("\n"))
+		}
+	}
+	if err != nil {
+		file.Close()
+		return nil, err
+	}
+	return file, nil
+}
+
+// tablesPrefix begins the name of the folder, in the state folder, in which
+// tables are made anew.
+const tablesPrefix = ".tables"
+
+// removeTemporary removes what a killed process was just writing aside. What
+// cannot be removed does no harm.
+func removeTemporary(path string) {
+	for dir, names := range map[string][]string{
+		path:                          {configFile, kernelsFile},
+		filepath.Join(path, stateDir): {checkpoint, strings.TrimPrefix(tablesPrefix, ".")},
+	} {
+		entries, err := os.ReadDir(dir)
+		if err != nil {
+			continue
+		}
+		for _, e := range entries {
+			for _, name := range names {
+				if strings.HasPrefix(e.Name(), "."+name) {
+					_ = os.RemoveAll(filepath.Join(dir, e.Name()))
+				}
+			}
+		}
+	}
+}
+
+// unresumable is unwritable for a run that is there already.
+func unresumable(path string, err error) error {
+	var pe *fs.PathError
+	if errors.As(err, &pe) {
+		err = pe.Err
+	}
+	return fmt.Errorf("run %q cannot be written: %w; see to that and resume it again", path, err)
+}
