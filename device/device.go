@@ -17,10 +17,24 @@
 // errors and panic; numerical failure (a matrix that is not positive definite)
 // is recorded per member in an info array, so that the host need not wait
 // inside a step; failures of the device itself are kept and returned by the
-// next Read or Sync.
+// next Read or Sync. Two of these a caller can do something about, ErrOutOfMemory
+// and ErrLost; errors.Is finds them below whatever the device says.
 package device
 
-import "kestrel/kernelspace"
+import (
+	"errors"
+
+	"kestrel/kernelspace"
+)
+
+var (
+	// ErrOutOfMemory is a lane without room for what was asked. It goes on
+	// working; what was under way when it was told is undefined.
+	ErrOutOfMemory = errors.New("out of memory")
+	// ErrLost is a lane that will not work again, and whose arrays are gone. The
+	// other lanes are not concerned.
+	ErrLost = errors.New("lost")
+)
 
 // Info describes a device.
 type Info struct {

@@ -43,11 +43,15 @@ func cudaCards() ([]DeviceStatus, error) {
 	}
 	var list []DeviceStatus
 	for _, c := range d.Cards() {
-		list = append(list, DeviceStatus{
+		s := DeviceStatus{
 			Kind: "cuda", Name: c.Name, Lanes: 1, Memory: c.Memory,
 			Details: fmt.Sprintf("card %d, compute capability %d.%d, %d multiprocessors, driver for CUDA %s, %s",
 				c.Index, c.Major, c.Minor, c.Multiprocessors, d.Version(), compiler),
-		})
+		}
+		if err := cuda.Fits(c); err != nil {
+			s.Missing, s.Lanes = err.Error(), 0
+		}
+		list = append(list, s)
 	}
 	return list, nil
 }

@@ -2,10 +2,12 @@ package vbks
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"sync"
 
+	"kestrel/device"
 	"kestrel/kernelspace"
 )
 
@@ -82,10 +84,7 @@ func (t *Trainer) spreadRows(n, count int) *rowSet {
 // close gives the round's row lists back.
 func (r *round) close() {
 	for _, w := range r.workers {
-		for s, ix := range w.index {
-			w.lane.Free(ix)
-			delete(w.index, s)
-		}
+		w.forget()
 	}
 }
 
@@ -124,39 +123,62 @@ func (r *round) run(ctx context.Context) error {
 	return r.each(ctx, "learn", r.costliestFirst(r.live), r.learnUnit)
 }
 
-// each hands the kernels to the workers, a group at a time, and waits for all.
-// No result depends on their order.
+// each hands the kernels to the workers, a unit at a time, and waits for all.
+// No result depends on their order, nor on the division into units: where a lane
+// is lost or has too little memory, its units are begun again, on other lanes
+// or in smaller ones.
 func (r *round) each(ctx context.Context, phase string, kernels []int, work func(context.Context, *worker, []int) error) error {
-	units := slices.Collect(slices.Chunk(kernels, r.group))
+	p := &pass{round: r, phase: phase, total: len(kernels), work: work}
+	for left := kernels; len(left) > 0; {
+		p.units = r.divide(left)
+		if err := p.run(ctx); err != nil {
+			return err
+		}
+		left = slices.Concat(p.units...)
+	}
+	return nil
+}
+
+// divide makes units of kernels, which come costliest first: at most as many in
+// one as a worker takes at a time, and no fewer units than workers, as far as
+// that goes. Kernels are dealt to them in turn, so that they cost about the same.
+func (r *round) divide(kernels []int) [][]int {
+	lanes := max(1, len(r.workers))
+	size := max(1, min(r.group, (len(kernels)+lanes-1)/lanes))
+	units := make([][]int, (len(kernels)+size-1)/size)
+	for i, k := range kernels {
+		units[i%len(units)] = append(units[i%len(units)], k)
+	}
+	return units
+}
+
+// pass is an attempt at a phase of a round. Units that a failing lane gave back
+// are left in units.
+type pass struct {
+	*round
+	phase       string
+	total, done int // kernels
+	work        func(context.Context, *worker, []int) error
+
+	mu    sync.Mutex
+	units [][]int
+	short error // memory that was lacking; no more units are begun
+	gone  map[*worker]error
+}
+
+// run has the workers take units until there are none. Then what failed is put
+// in order: lost lanes are out of use, groups fit into memory.
+func (p *pass) run(ctx context.Context) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
-	next, done := 0, 0
-	var mu sync.Mutex
-	take := func() []int {
-		mu.Lock()
-		defer mu.Unlock()
-		if next == len(units) || ctx.Err() != nil {
-			return nil
-		}
-		next++
-		return units[next-1]
-	}
+	p.short, p.gone = nil, map[*worker]error{}
 	var wg sync.WaitGroup
-	for _, w := range r.workers {
-		wg.Add(1)
-		go func() {
-			defer wg.Done()
+	for _, w := range p.workers {
+		wg.Go(func() {
 			err := guarded(func() error {
-				for unit := take(); unit != nil; unit = take() {
-					if err := work(ctx, w, unit); err != nil {
+				for unit := p.take(ctx); unit != nil; unit = p.take(ctx) {
+					if again, err := p.attempt(ctx, w, unit); !again {
 						return err
-					}
-					mu.Lock()
-					done += len(unit)
-					d := done
-					mu.Unlock()
-					if r.progress != nil {
-						r.progress(Progress{Done: d, Total: len(kernels), Phase: phase})
 					}
 				}
 				return nil
@@ -164,13 +186,115 @@ func (r *round) each(ctx context.Context, phase string, kernels []int, work func
 			if err != nil {
 				cancel(err)
 			}
-		}()
+		})
 	}
 	wg.Wait()
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
 	}
+	var last error
+	p.Trainer.workers = slices.DeleteFunc(slices.Clone(p.workers), func(w *worker) bool {
+		err := p.gone[w]
+		if err != nil {
+			p.lose(w.number, err)
+			last = err
+		}
+		return err != nil
+	})
+	if len(p.workers) == 0 {
+		return noLane(last)
+	}
+	if p.short != nil {
+		for _, w := range p.workers {
+			w.forget()
+		}
+		return p.settle(p.short)
+	}
 	return nil
+}
+
+// take returns the next unit, nil if there is none or no more are to be begun.
+func (p *pass) take(ctx context.Context) []int {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if len(p.units) == 0 || p.short != nil || ctx.Err() != nil {
+		return nil
+	}
+	unit := p.units[0]
+	p.units = p.units[1:]
+	return unit
+}
+
+// attempt does the work for a unit and reports whether the worker may take
+// another. A unit whose lane fails is given back with its kernels as they were.
+func (p *pass) attempt(ctx context.Context, w *worker, unit []int) (again bool, err error) {
+	before := p.save(unit)
+	err = p.work(ctx, w, unit)
+	lost, short := errors.Is(err, device.ErrLost), errors.Is(err, device.ErrOutOfMemory)
+	if err != nil && !lost && !short {
+		return false, err
+	}
+	if short {
+		// A failure that the lane still keeps is of this attempt.
+		if e := w.lane.Sync(); errors.Is(e, device.ErrLost) {
+			lost, err = true, e
+		}
+	}
+	p.mu.Lock()
+	switch {
+	case err == nil:
+		p.done += len(unit)
+	default:
+		p.restore(before)
+		p.units = append(p.units, unit)
+		if lost {
+			p.gone[w] = err
+		} else {
+			p.short = err
+		}
+	}
+	done := p.done
+	p.mu.Unlock()
+	if err == nil && p.progress != nil {
+		p.progress(Progress{Done: done, Total: p.total, Phase: p.phase})
+	}
+	return err == nil, nil
+}
+
+// found is what a round has found out about a kernel.
+type found struct {
+	kernel  int
+	best    solution
+	factor  float64
+	failure string
+	state   *State
+	elbo    float64
+	terms   []float64
+}
+
+// save returns what is known of kernels, for restore. A round that only
+// predicts finds nothing out.
+func (r *round) save(kernels []int) []found {
+	if r.best == nil {
+		return nil
+	}
+	out := make([]found, len(kernels))
+	for i, k := range kernels {
+		out[i] = found{k, r.best[k], r.factor[k], r.failure[k], nil, r.elbo[k], r.terms[k]}
+		if s := r.states[k]; s != nil {
+			copied := *s // its slices are replaced, never written into
+			out[i].state = &copied
+		}
+	}
+	return out
+}
+
+// restore undoes what was found out since save.
+func (r *round) restore(before []found) {
+	for _, f := range before {
+		k := f.kernel
+		r.best[k], r.factor[k], r.failure[k], r.states[k], r.elbo[k], r.terms[k] = f.best, f.factor, f.failure, f.state, f.elbo, f.terms
+	}
 }
 
 // load gives a worker's group g the kernels of a unit.

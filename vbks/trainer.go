@@ -25,8 +25,9 @@ type Trainer struct {
 	kernels  []*kernel
 	scout    *common // what solutions are searched on, nil until then; &common itself where that is the local ELBO
 	workers  []*worker
-	group    int  // kernels that a worker takes at a time
-	exact    bool // optimizer "collapsed": the bound on all rows seen is the local ELBO
+	lost     map[int]bool // lanes that do not work any more
+	group    int          // most kernels that a worker takes at a time
+	exact    bool         // optimizer "collapsed": the bound on all rows seen is the local ELBO
 	elboRows []int32
 
 	evaluation int // of the last one, 0 before the first
@@ -111,34 +112,6 @@ func newTrainer(dev device.Device, data Training, space []Candidate, columns []s
 	return t, nil
 }
 
-// makeWorkers makes a worker for every lane, for the inducing inputs as they
-// are.
-func (t *Trainer) makeWorkers() error {
-	info := t.dev.Info()
-	t.group = info.Group
-	if t.group == 0 {
-		t.group = (len(t.kernels) + info.Lanes - 1) / info.Lanes
-	}
-	params := 1
-	for _, k := range t.kernels {
-		params = max(params, len(k.program.Params)+1)
-	}
-	workers := make([]*worker, info.Lanes)
-	for i := range workers {
-		var err error
-		if workers[i], err = newWorker(&t.common, t.dev.Lane(i), min(t.group, len(t.kernels)), params); err != nil {
-			return err
-		}
-		if t.exact { // predictions need the bound, too
-			if err := workers[i].searchOn(&t.common); err != nil {
-				return err
-			}
-		}
-	}
-	t.workers = workers
-	return nil
-}
-
 // prepareSearch makes what only the search for hyperparameters needs, where it
 // is not there yet: the candidate periods and the scout. A trainer that is
 // only asked does without.
@@ -154,15 +127,11 @@ func (t *Trainer) prepareSearch() error {
 	if err != nil {
 		return err
 	}
-	for _, w := range t.workers {
-		if w.bound != nil {
-			continue
-		}
-		if err := w.searchOn(scout); err != nil {
-			return fmt.Errorf("memory for the search: %w", err)
-		}
-	}
 	t.scout = scout
+	if err := t.searchWorkers(); err != nil {
+		t.scout = nil
+		return fmt.Errorf("memory for the search: %w", err)
+	}
 	return nil
 }
 
@@ -355,18 +324,22 @@ func (t *Trainer) Reoptimize(c Change) error {
 }
 
 // reinduce moves to another number of inducing inputs: hyperparameters stay,
-// q(v) starts anew.
+// q(v) starts anew. If it returns an error the inducing inputs are those of
+// before.
 func (t *Trainer) reinduce(m int) error {
+	z, before, inducing, setting := t.z, t.m, t.inducing, t.settings.Inducing
 	if err := t.place(context.Background(), m); err != nil {
 		return err
 	}
-	t.settings.Inducing = t.m
-	if err := t.makeWorkers(); err != nil {
-		return fmt.Errorf("memory for %d inducing inputs: %w", t.m, err)
+	t.settings.Inducing, t.scout = t.m, nil
+	err := t.makeWorkers()
+	if err == nil {
+		err = t.prepareSearch()
 	}
-	t.scout = nil
-	if err := t.prepareSearch(); err != nil {
-		return err
+	if err != nil {
+		asked := t.m
+		t.z, t.m, t.inducing, t.settings.Inducing, t.scout = z, before, inducing, setting, nil
+		return errors.Join(fmt.Errorf("memory for %d inducing inputs: %w", asked, err), t.makeWorkers())
 	}
 	for _, k := range t.kernels {
 		if k.state != nil {

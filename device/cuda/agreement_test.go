@@ -184,6 +184,10 @@ func agree(t *testing.T, what string, programs []*kernelspace.Program, tol float
 // every kernel of K144 with those of the CPU.
 func TestAgreesWithCPU(t *testing.T) {
 	pretend(t, fake.Options{})
+	agreesWithCPU(t, cuda.GenerateNever)
+}
+
+func agreesWithCPU(t *testing.T, g cuda.Generate) {
 	exprs, err := kernelspace.Set("K144")
 	if err != nil {
 		t.Fatal(err)
@@ -212,7 +216,7 @@ func TestAgreesWithCPU(t *testing.T) {
 	}
 	var steppers [2]*stepper
 	var points [2]func(step int) device.Points
-	for i, dev := range []device.Device{open(t, cuda.Options{Generate: cuda.GenerateNever}), cpu.New(cpu.Options{Lanes: 1})} {
+	for i, dev := range []device.Device{open(t, cuda.Options{Generate: g}), cpu.New(cpu.Options{Lanes: 1})} {
 		steppers[i] = newStepper(t, dev, programs, z)
 		d, err := dev.NewData(x, y, 1)
 		if err != nil {

@@ -6,7 +6,6 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
-	"runtime"
 
 	"kestrel/device"
 	"kestrel/device/cuda/driver"
@@ -18,30 +17,48 @@ type array struct {
 	count, rows, cols int
 	stride            int // capacity of a member
 	ptr               driver.Ptr
-	gone              runtime.Cleanup
+	owned             owned
 
 	// What Read last fetched, of all members, and the lane's serial then.
 	mirror   []float64
 	mirrored int
 }
 
-var errSize = errors.New("negative size")
+var (
+	errSize  = errors.New("negative size")
+	errLarge = errors.New("too large for a card")
+)
+
+// The kernels count a matrix's entries in 32 bits, rounded up to whole blocks of
+// threads, and a launch has so many members.
+const (
+	mostEntries = 1<<31 - 1<<10
+	mostMembers = 1<<16 - 1
+)
+
+// indexed reports whether a kernel can count the entries of rows x cols.
+func indexed(rows, cols int) bool {
+	return rows <= mostEntries && cols <= mostEntries && rows*cols <= mostEntries
+}
 
 // NewArray makes a zeroed batch. The error wraps driver.ErrOutOfMemory where the
-// card has no room for it.
+// card has no room for it. Matrices of 2^31 entries and more are refused.
 func (l *lane) NewArray(count, rows, cols int) (device.Array, error) {
 	what := fmt.Sprintf("array of %d x (%d x %d)", count, rows, cols)
 	if count < 0 || rows < 0 || cols < 0 {
 		return nil, fmt.Errorf("%s: %w", what, errSize)
 	}
+	if count > mostMembers || !indexed(rows, cols) {
+		return nil, fmt.Errorf("%s: %w; it takes %d of %d entries", what, errLarge, mostMembers, mostEntries)
+	}
+	l.begins()
 	a := &array{lane: l, count: count, rows: rows, cols: cols, stride: rows * cols, mirrored: -1}
 	bytes := 8 * count * a.stride
 	p, err := l.alloc(what, bytes)
 	if err != nil {
 		return nil, err
 	}
-	a.ptr = p
-	a.gone = runtime.AddCleanup(a, func(p driver.Ptr) { l.discard(p) }, p)
+	a.ptr, a.owned = p, own(l, a, p)
 	l.card.Memset(p, 0, bytes)
 	return a, nil
 }
@@ -49,7 +66,7 @@ func (l *lane) NewArray(count, rows, cols int) (device.Array, error) {
 func (a *array) Shape() (count, rows, cols int) { return a.count, a.rows, a.cols }
 
 func (a *array) Reshape(rows, cols int) {
-	if rows < 0 || cols < 0 || rows*cols > a.stride {
+	if rows < 0 || cols < 0 || !indexed(rows, cols) || rows*cols > a.stride {
 		panic("cuda: reshape exceeds the array's capacity")
 	}
 	a.rows, a.cols = rows, cols
@@ -82,14 +99,15 @@ func (a *array) last(n int) uint64 {
 }
 
 // arr converts an argument; a nil argument stays nil.
-func arr(a device.Array) *array {
+func (l *lane) arr(a device.Array) *array {
 	if a == nil {
 		return nil
 	}
 	x, ok := a.(*array)
-	if !ok {
-		panic("cuda: array of another device")
+	if !ok || x.lane != l {
+		panic("cuda: array of another device or lane, or freed")
 	}
+	l.use(x)
 	return x
 }
 
@@ -116,7 +134,7 @@ const (
 
 // Write copies src to member k.
 func (l *lane) Write(a device.Array, k int, src []float64) {
-	x := arr(a)
+	x := l.arr(a)
 	want(len(src) == x.rows*x.cols && k >= 0 && k < x.count)
 	if len(src) == 0 {
 		return
@@ -154,7 +172,7 @@ func (l *lane) flush() {
 // Read waits for the lane and copies member k to dst. A small array is fetched
 // as a whole and serves further reads until something else happens on the lane.
 func (l *lane) Read(a device.Array, k int, dst []float64) error {
-	x := arr(a)
+	x := l.arr(a)
 	want(len(dst) == x.rows*x.cols && k >= 0 && k < x.count)
 	l.flush()
 	if err := l.failure(); err != nil {

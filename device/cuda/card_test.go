@@ -29,9 +29,14 @@ func needCard(t testing.TB) {
 }
 
 // TestCard runs the suite on the cards of this machine, by generated code and by
-// the interpreter.
+// the interpreter; and checks that both give the same bits, since the number of
+// modules in a batch decides which of them runs, and agree with the CPU.
 func TestCard(t *testing.T) {
 	needCard(t)
+	t.Run("bits", generatedBits)
+	for name, g := range map[string]cuda.Generate{"generated": cuda.GenerateAlways, "interpreted": cuda.GenerateNever} {
+		t.Run("agreement/"+name, func(t *testing.T) { agreesWithCPU(t, g) })
+	}
 	for name, g := range map[string]cuda.Generate{"auto": cuda.GenerateAuto, "generated": cuda.GenerateAlways, "interpreted": cuda.GenerateNever} {
 		t.Run(name, func(t *testing.T) {
 			devicetest.Run(t, func() (device.Device, error) { return cuda.Open(cuda.Options{Generate: g}) })

@@ -3,6 +3,7 @@
 package cuda
 
 import (
+	"errors"
 	"fmt"
 	"runtime"
 	"sync"
@@ -33,7 +34,8 @@ type module struct {
 }
 
 // find returns the code of every program, generating what is missing. Programs
-// that the interpreter takes have none.
+// that the interpreter takes have none. Errors: there is no compiler, the card is
+// lost; and where code must be generated, whatever went wrong.
 func (c *codes) find(programs []*kernelspace.Program) ([]place, error) {
 	if c.when == GenerateNever {
 		return nil, nil
@@ -65,9 +67,12 @@ func (c *codes) find(programs []*kernelspace.Program) ([]place, error) {
 	}
 	wg.Wait()
 	for i, b := range batches {
-		if errs[i] != nil {
-			return nil, errs[i]
+		err := errs[i]
+		if errors.Is(err, driver.ErrNoCompiler) || errors.Is(err, driver.ErrLost) || err != nil && c.when == GenerateAlways {
+			return nil, err
 		}
+		// What the compiler refuses, or the card has no room for, is left to the
+		// interpreter, which gives the same bits.
 		for j, p := range b {
 			c.places[source.Structure(p)] = place{modules[i], int32(j)}
 		}

@@ -3,12 +3,15 @@
 package cuda
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
-	"runtime"
+	"slices"
+	"strings"
 
 	"kestrel/device"
 	"kestrel/device/cuda/driver"
+	"kestrel/device/cuda/source"
 )
 
 // Generate says when kernel matrices are computed by code generated for their
@@ -34,22 +37,58 @@ type Options struct {
 type Device struct {
 	lanes []*lane
 	names []string
-	least uint64 // memory of the smallest card when it was opened
+	least uint64   // memory of the smallest card when it was opened
+	unfit []string // cards left out, and why
 }
 
-// Open makes a lane of every card. The errors are those of package driver:
-// ErrNoDriver, ErrNoDevice, ErrNoCompiler below the message.
+// leastShared is the shared memory that a block must be able to ask for: what the
+// largest kernels use, panels of 64 with what the compiler adds. Cards of compute
+// capability 7.0, 7.2 and from 8.0 on have it; 7.5 has 64 KiB, those before 7.0
+// 48 KiB.
+const leastShared = 8*panel*2*pitch + 2<<10
+
+// Fits says why a card does not serve, below it ErrUnfit; nil if it does.
+func Fits(c driver.CardInfo) error {
+	if c.Arch() >= source.ImageArchs[0] && c.SharedPerBlock >= leastShared {
+		return nil
+	}
+	return fmt.Errorf("%w: %s has compute capability %d.%d with %d KiB of shared memory for a block; 7.0, 7.2 or 8.0 and later with %d KiB are needed",
+		ErrUnfit, c, c.Major, c.Minor, c.SharedPerBlock>>10, (leastShared+1023)>>10)
+}
+
+// ErrUnfit is below the error where a card lacks what the kernels need.
+var ErrUnfit = errors.New("the card does not serve")
+
+// Open makes a lane of every card asked for. Those that do not serve (see Fits) are
+// left out, as Info says, unless none does. Errors are ErrUnfit and those of package
+// driver: ErrNoDriver, ErrNoDevice, ErrNoCompiler below the message.
 func Open(o Options) (*Device, error) {
 	drv, err := driver.Open()
 	if err != nil {
 		return nil, err
 	}
+	d := &Device{}
+	cards := drv.Cards()
 	if o.Cards == nil {
-		for i := range drv.Cards() {
+		for i := range cards {
 			o.Cards = append(o.Cards, i)
 		}
 	}
-	d := &Device{}
+	var unfit error
+	o.Cards = slices.DeleteFunc(slices.Clone(o.Cards), func(i int) bool {
+		if i < 0 || i >= len(cards) {
+			return false // which opening it says
+		}
+		err := Fits(cards[i])
+		if err != nil {
+			unfit = cmp.Or(unfit, err)
+			d.unfit = append(d.unfit, fmt.Sprintf("%s left out: %d KiB of shared memory", cards[i], cards[i].SharedPerBlock>>10))
+		}
+		return err != nil
+	})
+	if len(o.Cards) == 0 && unfit != nil {
+		return nil, unfit
+	}
 	for _, i := range o.Cards {
 		l, err := openLane(drv, len(d.lanes), i, o)
 		if err != nil {
@@ -84,8 +123,8 @@ func (d *Device) Info() device.Info {
 		Lanes:  len(d.lanes),
 		Group:  0,
 		Memory: d.least,
-		Details: fmt.Sprintf("FP64, compute capability %d.%d, %d multiprocessors, %.0f GiB free",
-			card.Major, card.Minor, card.Multiprocessors, float64(d.least)/(1<<30)),
+		Details: strings.Join(append([]string{fmt.Sprintf("FP64, compute capability %d.%d, %d multiprocessors, %.0f GiB free",
+			card.Major, card.Minor, card.Multiprocessors, float64(d.least)/(1<<30))}, d.unfit...), "; "),
 	}
 }
 
@@ -114,7 +153,7 @@ type data struct {
 type placement struct {
 	lane  *lane
 	x, y  driver.Ptr
-	ready bool
+	ready bool // both have been copied
 }
 
 func (d *data) Rows() int { return d.rows }
@@ -129,14 +168,15 @@ func (d *Device) NewData(x, y []float64, dim int) (device.Data, error) {
 		return nil, fmt.Errorf("data: %d inputs are not rows of %d columns", len(x), dim)
 	}
 	n := len(x) / dim
+	if n > mostEntries {
+		return nil, fmt.Errorf("data: %d rows: %w, which takes %d", n, errLarge, mostEntries)
+	}
 	if y != nil && len(y) != n {
 		return nil, fmt.Errorf("data: %d targets for %d rows", len(y), n)
 	}
 	out := &data{x: x, y: y, rows: n, dim: dim}
 	for _, l := range d.lanes {
-		p := &placement{lane: l}
-		out.placed = append(out.placed, p)
-		runtime.AddCleanup(out, func(p *placement) { p.lane.discard(p.x, p.y) }, p)
+		out.placed = append(out.placed, &placement{lane: l})
 	}
 	return out, nil
 }
@@ -147,23 +187,32 @@ func (d *data) on(l *lane) *placement {
 	if p.lane != l {
 		panic("cuda: data of another device")
 	}
-	if p.ready {
-		return p
+	for _, part := range []struct {
+		what string
+		src  []float64
+		to   *driver.Ptr
+	}{{"inputs", d.x, &p.x}, {"targets", d.y, &p.y}} {
+		if p.ready || part.src == nil || *part.to != 0 {
+			continue
+		}
+		at, err := upload(l, part.what, part.src)
+		if err != nil {
+			l.fail(err) // the next operation tries again
+			return p
+		}
+		own(l, d, at)
+		*part.to = at
 	}
 	p.ready = true
-	p.x = l.copyIn("inputs", d.x)
-	if d.y != nil {
-		p.y = l.copyIn("targets", d.y)
-	}
 	return p
 }
 
 // index is a list of row numbers on a lane.
 type index struct {
-	lane *lane
-	n    int
-	ptr  driver.Ptr
-	gone runtime.Cleanup
+	lane  *lane
+	n     int
+	ptr   driver.Ptr
+	owned owned
 }
 
 func (x *index) Len() int { return x.n }

@@ -3,15 +3,24 @@
 package cuda_test
 
 import (
+	"bytes"
 	"errors"
+	"fmt"
+	"math"
 	"math/rand/v2"
+	"os"
+	"os/exec"
+	"runtime"
 	"slices"
+	"strings"
 	"testing"
 
 	"kestrel/device"
+	"kestrel/device/cpu"
 	"kestrel/device/cuda"
 	"kestrel/device/cuda/driver"
 	"kestrel/device/cuda/driver/fake"
+	"kestrel/device/cuda/source"
 	"kestrel/kernelspace"
 )
 
@@ -45,6 +54,10 @@ func normal(r *rand.Rand, n int) []float64 {
 // runs must not decide a result.
 func TestGeneratedBits(t *testing.T) {
 	pretend(t, fake.Options{})
+	generatedBits(t)
+}
+
+func generatedBits(t *testing.T) {
 	programs := compile(t, 3, "PER*LIN*RQ", "(PER[1]+RQ[2,3;ard])*LIN[;ard]+POLY2[2]", "MATERN12[;ard]+WN", "MATERN32*COS[2]", "MATERN52[1]*POLY3[;ard]+CONST", "SE[;ard]")
 	r := rand.New(rand.NewPCG(5, 5))
 	x := normal(r, 90*3)
@@ -167,6 +180,264 @@ func TestLostCard(t *testing.T) {
 		err = l.Read(a, 0, v)
 		if lost := errors.Is(err, driver.ErrLost); lost != (i == 1) {
 			t.Errorf("lane %d: Read returns %v", i, err)
+		}
+	}
+}
+
+// TestUnfitCard checks that a card without the shared memory that the kernels need
+// is refused with a reason, and left out where there are others.
+func TestUnfitCard(t *testing.T) {
+	for _, o := range []fake.Options{{Arch: 75, Shared: 64 << 10}, {Arch: 61, Shared: 48 << 10}} {
+		pretend(t, o)
+		_, err := cuda.Open(cuda.Options{Generate: cuda.GenerateNever})
+		if !errors.Is(err, cuda.ErrUnfit) || !strings.Contains(err.Error(), "fake card 0") || !strings.Contains(err.Error(), "8.0 and later") {
+			t.Errorf("capability %d: %v", o.Arch, err)
+		}
+		o.Cards, o.OddCard = 2, 1
+		pretend(t, o)
+		dev := open(t, cuda.Options{Generate: cuda.GenerateNever})
+		if info := dev.Info(); info.Lanes != 1 || !strings.Contains(info.Details, "fake card 0) left out") {
+			t.Errorf("capability %d beside a sound card: %+v", o.Arch, info)
+		}
+		if _, err := cuda.Open(cuda.Options{Cards: []int{0}}); !errors.Is(err, cuda.ErrUnfit) {
+			t.Errorf("capability %d, asked for: %v", o.Arch, err)
+		}
+	}
+}
+
+// TestShapesBeyond32Bits checks that what the kernels cannot count is refused.
+func TestShapesBeyond32Bits(t *testing.T) {
+	pretend(t, fake.Options{})
+	l := open(t, cuda.Options{Generate: cuda.GenerateNever}).Lane(0)
+	for _, shape := range [][3]int{{1, 1 << 16, 1 << 15}, {1, 1, 1<<31 - 1}, {1, 1 << 40, 1 << 40}, {1 << 16, 1, 1}} {
+		if _, err := l.NewArray(shape[0], shape[1], shape[2]); err == nil || !strings.Contains(err.Error(), "too large for a card") {
+			t.Errorf("shape %v: %v", shape, err)
+		}
+	}
+	a, err := l.NewArray(1, 2, 2)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() {
+		if recover() == nil {
+			t.Error("a shape of 2^64 entries is taken for one of none")
+		}
+	}()
+	a.Reshape(1<<32, 1<<32)
+}
+
+// TestDataComesLater checks that data which found no room when they were first
+// read are copied when they are read again.
+func TestDataComesLater(t *testing.T) {
+	pretend(t, fake.Options{Memory: 8 << 20})
+	dev := open(t, cuda.Options{Generate: cuda.GenerateNever})
+	l := dev.Lane(0)
+	const n = 1 << 18 // 2 MiB
+	x, y := make([]float64, n), make([]float64, n)
+	for i := range y {
+		y[i] = float64(i % 7)
+	}
+	a, err := l.NewArray(1, 1, 2)
+	if err != nil {
+		t.Fatal(err)
+	}
+	out, err := l.NewArray(1, 1, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	l.Write(a, 0, []float64{1, 10})
+	full, err := l.NewArray(1, 9<<10, 64) // 4.5 MiB: room for the inputs only
+	if err != nil {
+		t.Fatal(err)
+	}
+	d, err := dev.NewData(x, y, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	rows := device.Points{Data: d, From: 2, To: 4}
+	var v [1]float64
+	l.MulTargets([]int{0}, 1, a, rows, 0, out)
+	if err := l.Read(out, 0, v[:]); !errors.Is(err, device.ErrOutOfMemory) {
+		t.Fatalf("the targets found room: %v", err)
+	}
+	l.Free(full)
+	l.MulTargets([]int{0}, 1, a, rows, 0, out)
+	if err := l.Read(out, 0, v[:]); err != nil || v[0] != 2+30 {
+		t.Errorf("afterwards: %v, %v", v, err)
+	}
+}
+
+// TestArgumentsStay checks that what an operation reads is not collected when it
+// makes room for itself, though nobody else holds it any more.
+func TestArgumentsStay(t *testing.T) {
+	programs := compile(t, 1, "SE+PER")
+	const n, m = 3000, 40
+	gradient := func(full bool) []float64 {
+		pretend(t, fake.Options{Memory: 8 << 20})
+		dev := open(t, cuda.Options{Generate: cuda.GenerateNever})
+		l := dev.Lane(0)
+		ks, err := l.NewKernels(programs)
+		if err != nil {
+			t.Fatal(err)
+		}
+		array := func(rows, cols int) device.Array {
+			a, err := l.NewArray(1, rows, cols)
+			if err != nil {
+				t.Fatal(err)
+			}
+			return a
+		}
+		theta, grad, sub := array(1, ks.Params()), array(1, ks.Params()), []int{0}
+		l.Fill(sub, theta, 1.5)
+		d, err := dev.NewData(normal(rand.New(rand.NewPCG(4, 4)), n), nil, 1)
+		if err != nil {
+			t.Fatal(err)
+		}
+		z, x, k, bar := device.Points{Data: d, To: m}, device.All(d), array(m, n), array(m, n)
+		l.Kernel(sub, ks, theta, z, x, k)
+		l.Fill(sub, bar, 0.25)
+		var held []device.Array
+		for size := 1 << 16; full && size > 8; size /= 2 {
+			for {
+				a, err := l.NewArray(1, 1, size)
+				if err != nil {
+					break
+				}
+				held = append(held, a)
+			}
+		}
+		runtime.KeepAlive(held)
+		l.KernelGrad(sub, ks, theta, z, x, k, bar, grad)
+		out := make([]float64, ks.Params())
+		if err := l.Read(grad, 0, out); err != nil {
+			t.Fatal(err)
+		}
+		return out
+	}
+	if got, want := gradient(true), gradient(false); !slices.Equal(got, want) || want[0] == 0 {
+		t.Errorf("on a full card the gradient is %v, want %v", got, want)
+	}
+}
+
+// TestRefusedStructures checks that code which the compiler refuses is left to the
+// interpreter, with the other modules as they are.
+func TestRefusedStructures(t *testing.T) {
+	pretend(t, fake.Options{Refuse: "// MATERN12"})
+	var list []string
+	for c := range 12 {
+		list = append(list, fmt.Sprintf("LIN[%d]", c%6+1)) // six structures
+	}
+	list = append(list[:6], "CONST", "WN", "POLY2[1]", "POLY2[2]", "POLY2[3]", "POLY2[4]", "MATERN12", "SE")
+	programs := compile(t, 6, list...)
+	run := func(g cuda.Generate) []float64 {
+		dev := open(t, cuda.Options{Generate: g})
+		l := dev.Lane(0)
+		ks, err := l.NewKernels(programs)
+		if err != nil {
+			t.Fatal(err)
+		}
+		d, err := dev.NewData(normal(rand.New(rand.NewPCG(4, 4)), 60), nil, 6)
+		if err != nil {
+			t.Fatal(err)
+		}
+		theta, err := l.NewArray(len(programs), 1, ks.Params())
+		if err != nil {
+			t.Fatal(err)
+		}
+		k, err := l.NewArray(len(programs), 10, 10)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var sub []int
+		for i := range programs {
+			sub = append(sub, i)
+		}
+		l.Fill(sub, theta, 1.5)
+		l.Kernel(sub, ks, theta, device.All(d), device.All(d), k)
+		out := make([]float64, 100*len(programs))
+		for i := range programs {
+			if err := l.Read(k, i, out[100*i:][:100]); err != nil {
+				t.Fatal(err)
+			}
+		}
+		return out
+	}
+	if got, want := run(cuda.GenerateAuto), run(cuda.GenerateNever); !slices.Equal(got, want) {
+		t.Error("other values where the compiler refuses a structure")
+	}
+	l := open(t, cuda.Options{Generate: cuda.GenerateAlways}).Lane(0)
+	if _, err := l.NewKernels(programs[12:]); err == nil || !strings.Contains(err.Error(), "refused") {
+		t.Errorf("where code must be generated: %v", err)
+	}
+}
+
+// TestImage checks that where there is no compiler the library compiled beforehand
+// serves, with the interpreter, on old cards and new ones.
+func TestImage(t *testing.T) {
+	pretend(t, fake.Options{})
+	c, err := driver.OpenCompiler(0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	// What the fake driver runs for it.
+	object, err := c.Compile("kestrel.cu", source.Library(), "sm_90", source.Options...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	path := strings.Trim(strings.TrimPrefix(string(object.Code), "KESTREL-FAKE-MODULE "), "\x00\n")
+	for _, arch := range []int{70, 86, 90, 100} {
+		cmd := exec.Command(os.Args[0], "-test.run=^TestChildImage$", "-test.v", "-test.count=1")
+		cmd.Env = append(os.Environ(), imageVariable+"=1", "KESTREL_FAKE_PTX="+path, fmt.Sprintf("KESTREL_FAKE_ARCH=%d", arch), driver.NVRTCVariable+"=/nowhere/libnvrtc.so")
+		if out, err := cmd.CombinedOutput(); err != nil || !bytes.Contains(out, []byte("--- PASS: TestChildImage")) {
+			t.Errorf("capability %d: %v\n%s", arch, err, out)
+		}
+	}
+}
+
+const imageVariable = "KESTREL_TEST_IMAGE"
+
+// TestChildImage runs in a process of its own, where no compiler is loaded, with
+// the parent's fake driver.
+func TestChildImage(t *testing.T) {
+	if os.Getenv(imageVariable) == "" {
+		t.Skip("runs in a process of its own")
+	}
+	programs := compile(t, 1, "SE+PER*LIN", "RQ")
+	run := func(dev device.Device) []float64 {
+		l := dev.Lane(0)
+		ks, err := l.NewKernels(programs)
+		if err != nil {
+			t.Fatal(err)
+		}
+		d, err := dev.NewData([]float64{-1, 0.25, 2}, nil, 1)
+		if err != nil {
+			t.Fatal(err)
+		}
+		theta, err := l.NewArray(2, 1, ks.Params())
+		if err != nil {
+			t.Fatal(err)
+		}
+		k, err := l.NewArray(2, 3, 3)
+		if err != nil {
+			t.Fatal(err)
+		}
+		l.Fill([]int{0, 1}, theta, 1.5)
+		l.Kernel([]int{0, 1}, ks, theta, device.All(d), device.All(d), k)
+		out := make([]float64, 18)
+		for i := range 2 {
+			if err := l.Read(k, i, out[9*i:][:9]); err != nil {
+				t.Fatal(err)
+			}
+		}
+		return out
+	}
+	if _, err := driver.OpenCompiler(0); !errors.Is(err, driver.ErrNoCompiler) {
+		t.Fatalf("there is a compiler: %v", err)
+	}
+	got, want := run(open(t, cuda.Options{})), run(cpu.New(cpu.Options{Lanes: 1}))
+	for i := range want {
+		if math.Abs(got[i]-want[i]) > 1e-13*math.Abs(want[i]) {
+			t.Fatalf("entry %d is %.17g, on the CPU %.17g", i, got[i], want[i])
 		}
 	}
 }

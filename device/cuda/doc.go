@@ -15,7 +15,12 @@
 // structure of an expression and compiled with libnvrtc, twelve structures a
 // module and launch; and by an interpreter, one launch for all, where matrices are
 // so small that launches would cost more than they save, where there is no
-// libnvrtc, and for very large expressions. Both give the same bits.
+// libnvrtc, for very large expressions, and for what the compiler refuses. Both
+// give the same bits. Where there is no libnvrtc the library, the interpreter with
+// it, comes from PTX that is part of the program (source/image).
+//
+// A card must give a block 67 KiB of shared memory: compute capability 7.0, 7.2,
+// 8.0 and later, not 7.5.
 //
 // Without a card: the tests run the same sources on the host (driver/fake,
 // source/emulate.h), where KESTREL_EMULATE_ORDER=reverse shows missing barriers;

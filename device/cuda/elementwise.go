@@ -8,13 +8,13 @@ import (
 )
 
 func (l *lane) Copy(sub []int, dst, src device.Array) {
-	d, s := arr(dst), arr(src)
+	d, s := l.arr(dst), l.arr(src)
 	d.Reshape(s.rows, s.cols)
 	l.elements("copy", sub, s.rows*s.cols, d.at(), d.skip(), s.at(), s.skip())
 }
 
 func (l *lane) Fill(sub []int, a device.Array, value float64) {
-	x := arr(a)
+	x := l.arr(a)
 	l.elements("fill", sub, x.rows*x.cols, x.at(), x.skip(), driver.Float(value))
 }
 
@@ -24,7 +24,7 @@ func tiles32(rows, cols int) int { return ceilDiv(rows, 32) * ceilDiv(cols, 32) 
 func ceilDiv(a, b int) int { return (a + b - 1) / b }
 
 func (l *lane) Transpose(sub []int, dst, src device.Array) {
-	d, s := arr(dst), arr(src)
+	d, s := l.arr(dst), l.arr(src)
 	if d == s {
 		panic("cuda: transpose in place")
 	}
@@ -33,13 +33,13 @@ func (l *lane) Transpose(sub []int, dst, src device.Array) {
 }
 
 func (l *lane) AddScaled(sub []int, dst device.Array, alpha float64, src device.Array) {
-	d, s := arr(dst), arr(src)
+	d, s := l.arr(dst), l.arr(src)
 	want(d.shaped(s.rows, s.cols))
 	l.elements("add_scaled", sub, s.rows*s.cols, d.at(), d.skip(), driver.Float(alpha), s.at(), s.skip())
 }
 
 func (l *lane) AddDiagonal(sub []int, a device.Array, value float64) {
-	x := arr(a)
+	x := l.arr(a)
 	want(x.rows == x.cols)
 	l.elements("add_diagonal", sub, x.rows, x.at(), x.skip(), driver.Float(value))
 }
@@ -53,14 +53,14 @@ func (l *lane) square(name string, sub []int, n int, args ...uint64) {
 }
 
 func (l *lane) Triangle(sub []int, a device.Array, diag float64) {
-	x := arr(a)
+	x := l.arr(a)
 	want(x.rows == x.cols)
 	l.square("triangle", sub, x.rows, x.at(), x.skip(), driver.Float(diag))
 }
 
 // jitter adds to the diagonal factor·(relative·mean of it + absolute).
 func (l *lane) jitter(sub []int, a device.Array, relative, absolute float64, factor device.Array) {
-	x, f := arr(a), arr(factor)
+	x, f := l.arr(a), l.arr(factor)
 	want(x.rows == x.cols && f.shaped(1, 1))
 	if x.rows == 0 {
 		return

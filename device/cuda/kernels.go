@@ -5,7 +5,6 @@ package cuda
 import (
 	"errors"
 	"fmt"
-	"runtime"
 
 	"kestrel/device"
 	"kestrel/device/cuda/driver"
@@ -23,43 +22,31 @@ type kernels struct {
 	lists          driver.Ptr // the free parameters of every member, behind their number
 	width          int        // of a member's list
 	cases          driver.Ptr // a member's place in its module
-	memory         *holding
+	owned          []owned
 
 	modules []*module // those that compute members
 	member  []int     // by member: index into modules, −1 for the interpreter
 	chosen  []int     // scratch
 }
 
-// holding is the memory of a kernels, freed with it.
-type holding struct{ list []driver.Ptr }
-
 func (ks *kernels) Params() int { return ks.params }
 func (ks *kernels) Free() int   { return ks.free }
 
-func kern(ks device.Kernels) *kernels {
+func (l *lane) kern(ks device.Kernels) *kernels {
 	x, ok := ks.(*kernels)
-	if !ok {
-		panic("cuda: kernels of another device")
+	if !ok || x.lane != l {
+		panic("cuda: kernels of another device or lane, or freed")
 	}
+	l.use(x)
 	return x
-}
-
-// release frees the memory.
-func (ks *kernels) release(l *lane) {
-	if ks.memory != nil {
-		for _, p := range ks.memory.list {
-			l.card.Free(p)
-		}
-		ks.memory.list = nil
-	}
-	*ks = kernels{}
 }
 
 // NewKernels lays out the programs for the kernels that compute matrices and
 // generates the code that is not there yet, which can take seconds. Errors: a
 // program too large for the card (see source.Table), no memory.
 func (l *lane) NewKernels(programs []*kernelspace.Program) (device.Kernels, error) {
-	ks := &kernels{lane: l, programs: programs, memory: &holding{}}
+	l.begins()
+	ks := &kernels{lane: l, programs: programs}
 	var tables, starts, lists []int32
 	for _, p := range programs {
 		t, err := source.Table(p)
@@ -85,15 +72,15 @@ func (l *lane) NewKernels(programs []*kernelspace.Program) (device.Kernels, erro
 	if err != nil {
 		return nil, err
 	}
-	runtime.AddCleanup(ks, func(h *holding) { l.discard(h.list...) }, ks.memory)
 	for _, x := range []struct {
 		to   *driver.Ptr
 		data []int32
 	}{{&ks.tables, tables}, {&ks.starts, starts}, {&ks.lists, lists}, {&ks.cases, cases}} {
-		if *x.to, err = l.place("kernels", x.data); err != nil {
+		if *x.to, err = upload(l, "kernels", x.data); err != nil {
+			l.release(ks.owned...)
 			return nil, err
 		}
-		ks.memory.list = append(ks.memory.list, *x.to)
+		ks.owned = append(ks.owned, own(l, ks, *x.to))
 	}
 	return ks, nil
 }

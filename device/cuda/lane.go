@@ -7,10 +7,8 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
-	"runtime"
 	"slices"
 	"sync"
-	"time"
 
 	"kestrel/device"
 	"kestrel/device/cuda/driver"
@@ -36,8 +34,13 @@ type lane struct {
 
 	partials, diagonals, status scratch
 
+	holdings map[owned]holding
+	lastOwn  owned
+	using    [16]any // see use
+	used     int
+
 	mu   sync.Mutex
-	dead []driver.Ptr // memory whose owner was collected
+	dead []owned // whose owner was collected
 }
 
 // scratch is memory that operations share.
@@ -51,7 +54,7 @@ func openLane(drv *driver.Driver, number, card int, o Options) (*lane, error) {
 	if err != nil {
 		return nil, err
 	}
-	l := &lane{number: number, card: c, lists: map[string]driver.Ptr{}}
+	l := &lane{number: number, card: c, lists: map[string]driver.Ptr{}, holdings: map[owned]holding{}}
 	if err := l.load(o); err != nil {
 		return nil, cmp.Or(err, c.Close())
 	}
@@ -106,75 +109,6 @@ func (l *lane) failure() error {
 	return err
 }
 
-// discard notes memory to be freed; any goroutine may call it.
-func (l *lane) discard(list ...driver.Ptr) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	for _, p := range list {
-		if p != 0 {
-			l.dead = append(l.dead, p)
-		}
-	}
-}
-
-// bury frees what was discarded.
-func (l *lane) bury() {
-	l.mu.Lock()
-	dead := l.dead
-	l.dead = nil
-	l.mu.Unlock()
-	for _, p := range dead {
-		l.card.Free(p)
-	}
-}
-
-// alloc reserves memory; where there is too little it first gives back what is
-// no longer used.
-func (l *lane) alloc(what string, bytes int) (driver.Ptr, error) {
-	l.bury()
-	p, err := l.card.Alloc(bytes)
-	if err != nil {
-		collect()
-		l.bury()
-		if p, err = l.card.Alloc(bytes); err != nil {
-			return 0, fmt.Errorf("%s: %w", what, err)
-		}
-	}
-	return p, nil
-}
-
-// collect has the collector find what is no longer reachable, and waits until
-// the cleanups queued with that have had their turn.
-func collect() {
-	done := make(chan struct{})
-	runtime.AddCleanup(new([64]byte), func(done chan struct{}) { close(done) }, done)
-	runtime.GC()
-	select {
-	case <-done:
-	case <-time.After(time.Second):
-	}
-}
-
-// copyIn reserves memory for src and copies it there; 0 where that fails.
-func (l *lane) copyIn(what string, src []float64) driver.Ptr {
-	p, err := l.alloc(what, 8*len(src))
-	if err != nil {
-		l.fail(err)
-		return 0
-	}
-	driver.CopyIn(l.card, p, src)
-	return p
-}
-
-// place copies integers to memory of their own.
-func (l *lane) place(what string, src []int32) (driver.Ptr, error) {
-	p, err := l.alloc(what, 4*len(src))
-	if err == nil {
-		driver.CopyIn(l.card, p, src)
-	}
-	return p, err
-}
-
 // grow returns scratch memory of at least so many bytes, 0 where there is none.
 func (l *lane) grow(s *scratch, bytes int) driver.Ptr {
 	if bytes <= s.bytes {
@@ -210,13 +144,14 @@ func (l *lane) list(sub []int) driver.Ptr {
 				l.card.Free(q)
 			}
 			clear(l.lists)
+			l.lastPtr = 0 // one of them
 		}
 		numbers := make([]int32, len(sub))
 		for i, k := range sub {
 			numbers[i] = int32(k)
 		}
 		var err error
-		if p, err = l.place("list of kernels", numbers); err != nil {
+		if p, err = upload(l, "list of kernels", numbers); err != nil {
 			l.fail(err)
 			return 0
 		}
@@ -264,12 +199,13 @@ func (l *lane) launch(f driver.Function, sub []int, blocks, threads, shared int)
 
 // NewIndex copies row numbers to the lane.
 func (l *lane) NewIndex(rows []int32) (device.Index, error) {
-	p, err := l.place("index", rows)
+	l.begins()
+	p, err := upload(l, "index", rows)
 	if err != nil {
 		return nil, err
 	}
 	x := &index{lane: l, n: len(rows), ptr: p}
-	x.gone = runtime.AddCleanup(x, func(p driver.Ptr) { l.discard(p) }, p)
+	x.owned = own(l, x, p)
 	return x, nil
 }
 
@@ -280,19 +216,14 @@ func (l *lane) Free(things ...any) {
 		switch t := t.(type) {
 		case nil:
 		case *array:
-			if t.ptr != 0 {
-				t.gone.Stop()
-				l.card.Free(t.ptr)
-			}
+			l.release(t.owned)
 			*t = array{}
 		case *index:
-			if t.ptr != 0 {
-				t.gone.Stop()
-				l.card.Free(t.ptr)
-				t.ptr = 0
-			}
+			l.release(t.owned)
+			*t = index{}
 		case *kernels:
-			t.release(l)
+			l.release(t.owned...)
+			*t = kernels{}
 		default:
 			panic("cuda: freed what is not an array, index or kernels of this device")
 		}
@@ -302,6 +233,7 @@ func (l *lane) Free(things ...any) {
 // Sync waits until everything asked for is done.
 func (l *lane) Sync() error {
 	l.flush()
+	l.begins()
 	l.bury()
 	return cmp.Or(l.failure(), l.card.Sync())
 }

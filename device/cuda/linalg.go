@@ -92,7 +92,7 @@ func shapeOf(c *array, rows, cols int, beta float64) {
 }
 
 func (l *lane) Gemm(sub []int, transA, transB bool, alpha float64, a, b device.Array, beta float64, c device.Array) {
-	x, y, z := arr(a), arr(b), arr(c)
+	x, y, z := l.arr(a), l.arr(b), l.arr(c)
 	if z == x || z == y {
 		panic("cuda: product in place")
 	}
@@ -109,7 +109,7 @@ func (l *lane) Gemm(sub []int, transA, transB bool, alpha float64, a, b device.A
 }
 
 func (l *lane) GemmLower(sub []int, transA, transB bool, alpha float64, a, b, c device.Array) {
-	x, y, z := arr(a), arr(b), arr(c)
+	x, y, z := l.arr(a), l.arr(b), l.arr(c)
 	if z == x || z == y {
 		panic("cuda: product in place")
 	}
@@ -121,7 +121,7 @@ func (l *lane) GemmLower(sub []int, transA, transB bool, alpha float64, a, b, c 
 }
 
 func (l *lane) MulLower(sub []int, trans bool, lower, b, c device.Array) {
-	x, y, z := arr(lower), arr(b), arr(c)
+	x, y, z := l.arr(lower), l.arr(b), l.arr(c)
 	if z == x || z == y {
 		panic("cuda: product in place")
 	}
@@ -136,7 +136,7 @@ func (l *lane) MulLower(sub []int, trans bool, lower, b, c device.Array) {
 }
 
 func (l *lane) Syrk(sub []int, alpha float64, a device.Array, beta float64, c device.Array) {
-	x, z := arr(a), arr(c)
+	x, z := l.arr(a), l.arr(c)
 	if z == x {
 		panic("cuda: product in place")
 	}
@@ -146,7 +146,7 @@ func (l *lane) Syrk(sub []int, alpha float64, a device.Array, beta float64, c de
 }
 
 func (l *lane) Cholesky(sub []int, a, info device.Array) {
-	x, f := arr(a), arr(info)
+	x, f := l.arr(a), l.arr(info)
 	want(x.rows == x.cols && (f == nil || f.shaped(1, 1)))
 	n := x.rows
 	if n == 0 || len(sub) == 0 {
@@ -201,7 +201,7 @@ func (l *lane) solve(sub []int, trans, lower bool, x, y *array) {
 }
 
 func (l *lane) Solve(sub []int, trans bool, lower, b device.Array) {
-	x, y := arr(lower), arr(b)
+	x, y := l.arr(lower), l.arr(b)
 	if x == y {
 		panic("cuda: solve in place")
 	}
@@ -210,7 +210,7 @@ func (l *lane) Solve(sub []int, trans bool, lower, b device.Array) {
 }
 
 func (l *lane) SolveBoth(sub []int, lower, s device.Array) {
-	x, y := arr(lower), arr(s)
+	x, y := l.arr(lower), l.arr(s)
 	if x == y {
 		panic("cuda: solve in place")
 	}
@@ -232,7 +232,7 @@ func (l *lane) SolveBoth(sub []int, lower, s device.Array) {
 }
 
 func (l *lane) LogDiag(sub []int, a, out device.Array) {
-	x, o := arr(a), arr(out)
+	x, o := l.arr(a), l.arr(out)
 	want(x.rows == x.cols)
 	o.Reshape(1, 1)
 	l.blocks("log_diag", sub, 1, blockThreads, driver.Int(x.rows), x.at(), x.skip(), o.at(), o.skip())

@@ -28,14 +28,16 @@ func (l *lane) selection(p device.Points) selection {
 	if !ok {
 		panic("cuda: data of another device")
 	}
+	l.use(d)
 	at := d.on(l)
 	s := selection{x: at.x, y: at.y, from: p.From, n: p.Len(), width: d.dim}
 	if p.Index != nil {
 		x, ok := p.Index.(*index)
-		if !ok {
-			panic("cuda: index of another device")
+		if !ok || x.lane != l {
+			panic("cuda: index of another device or lane, or freed")
 		}
-		want(x.lane == l && p.From >= 0 && p.To <= x.n)
+		want(p.From >= 0 && p.To <= x.n)
+		l.use(x)
 		s.index = x.ptr
 	} else {
 		want(p.From >= 0 && p.To <= d.rows)
@@ -70,7 +72,7 @@ type job struct {
 // matrixJob prepares an operation on the matrices of a and b, whose entries are
 // taken in tiles of 32 x 32.
 func (l *lane) matrixJob(sub []int, ks device.Kernels, theta device.Array, a, b device.Points, m mode) *job {
-	j := &job{sub: sub, ks: kern(ks), theta: arr(theta), a: l.selection(a), b: l.selection(b), mode: m, rows: 2}
+	j := &job{sub: sub, ks: l.kern(ks), theta: l.arr(theta), a: l.selection(a), b: l.selection(b), mode: m, rows: 2}
 	want(j.theta.shaped(1, j.ks.params) && len(j.ks.programs) <= j.theta.count && j.a.width == j.b.width)
 	for _, p := range j.ks.programs {
 		if p.Dim > j.a.width {
@@ -159,13 +161,13 @@ func (l *lane) Kernel(sub []int, ks device.Kernels, theta device.Array, a, b dev
 	if a == b {
 		m = symmetric
 	}
-	j, o := l.matrixJob(sub, ks, theta, a, b, m), arr(out)
+	j, o := l.matrixJob(sub, ks, theta, a, b, m), l.arr(out)
 	o.Reshape(j.a.n, j.b.n)
 	j.launch(l, "forward", forward, o.at(), o.skip())
 }
 
 func (l *lane) KernelDiag(sub []int, ks device.Kernels, theta device.Array, a device.Points, out device.Array) {
-	j, o := l.matrixJob(sub, ks, theta, a, a, diagonal), arr(out)
+	j, o := l.matrixJob(sub, ks, theta, a, a, diagonal), l.arr(out)
 	o.Reshape(1, j.a.n)
 	j.launch(l, "forward", forward, o.at(), o.skip())
 }
@@ -188,15 +190,15 @@ func (l *lane) KernelGrad(sub []int, ks device.Kernels, theta device.Array, a, b
 	if a == b {
 		m = symmetric
 	}
-	j, br := l.matrixJob(sub, ks, theta, a, b, m), arr(bar)
-	want(arr(k).shaped(j.a.n, j.b.n) && br.shaped(j.a.n, j.b.n))
-	j.gradient(l, br, arr(gradTheta))
+	j, br := l.matrixJob(sub, ks, theta, a, b, m), l.arr(bar)
+	want(l.arr(k).shaped(j.a.n, j.b.n) && br.shaped(j.a.n, j.b.n))
+	j.gradient(l, br, l.arr(gradTheta))
 }
 
 func (l *lane) KernelDiagGrad(sub []int, ks device.Kernels, theta device.Array, a device.Points, bar, gradTheta device.Array) {
-	j, br := l.matrixJob(sub, ks, theta, a, a, diagonal), arr(bar)
+	j, br := l.matrixJob(sub, ks, theta, a, a, diagonal), l.arr(bar)
 	want(br.shaped(1, j.a.n))
-	j.gradient(l, br, arr(gradTheta))
+	j.gradient(l, br, l.arr(gradTheta))
 }
 
 func (l *lane) KernelInputGrad(sub []int, ks device.Kernels, theta device.Array, a, b device.Points, bar, gradA device.Array) {
@@ -204,7 +206,7 @@ func (l *lane) KernelInputGrad(sub []int, ks device.Kernels, theta device.Array,
 	if a == b {
 		m = square
 	}
-	j, br, g := l.matrixJob(sub, ks, theta, a, b, m), arr(bar), arr(gradA)
+	j, br, g := l.matrixJob(sub, ks, theta, a, b, m), l.arr(bar), l.arr(gradA)
 	want(br.shaped(j.a.n, j.b.n) && g.shaped(j.a.n, j.a.width))
 	j.blocks = j.a.n
 	j.launch(l, "along", along, br.at(), br.skip(), g.at(), g.skip())

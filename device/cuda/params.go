@@ -9,13 +9,13 @@ import (
 
 // noise is where θ holds the noise variances, and how far they are apart.
 func (ks *kernels) noise(theta device.Array) (at, skip uint64) {
-	t := arr(theta)
+	t := ks.lane.arr(theta)
 	want(t.shaped(1, ks.params))
 	return t.last(ks.params), t.skip()
 }
 
 func (l *lane) Expand(sub []int, ks device.Kernels, noiseFloor float64, free, theta device.Array) {
-	kn, f, t := kern(ks), arr(free), arr(theta)
+	kn, f, t := l.kern(ks), l.arr(free), l.arr(theta)
 	want(f.shaped(1, kn.free))
 	t.Reshape(1, kn.params)
 	l.blocks("expand", sub, 1, 32, uint64(kn.lists), driver.Int(kn.width), driver.Int(kn.params), driver.Int(kn.free), driver.Float(noiseFloor),
@@ -23,7 +23,7 @@ func (l *lane) Expand(sub []int, ks device.Kernels, noiseFloor float64, free, th
 }
 
 func (l *lane) Collect(sub []int, ks device.Kernels, noiseFloor float64, theta, gradTheta, gradFree device.Array) {
-	kn, t, g, f := kern(ks), arr(theta), arr(gradTheta), arr(gradFree)
+	kn, t, g, f := l.kern(ks), l.arr(theta), l.arr(gradTheta), l.arr(gradFree)
 	want(t.shaped(1, kn.params) && g.shaped(1, kn.params))
 	f.Reshape(1, kn.free)
 	l.blocks("collect", sub, 1, 32, uint64(kn.lists), driver.Int(kn.width), driver.Int(kn.params), driver.Int(kn.free), driver.Float(noiseFloor),

@@ -21,17 +21,17 @@ func (l *lane) adam(sub []int, t, lower int, rate float64, stride, x, grad, m1, 
 }
 
 func (l *lane) Adam(sub []int, t int, rate float64, stride, x, grad, m1, m2 device.Array) {
-	l.adam(sub, t, 0, rate, arr(stride), arr(x), arr(grad), arr(m1), arr(m2))
+	l.adam(sub, t, 0, rate, l.arr(stride), l.arr(x), l.arr(grad), l.arr(m1), l.arr(m2))
 }
 
 func (l *lane) AdamLower(sub []int, t int, rate float64, x, grad, m1, m2 device.Array) {
-	xa := arr(x)
+	xa := l.arr(x)
 	want(xa.rows == xa.cols)
-	l.adam(sub, t, xa.cols, rate, nil, xa, arr(grad), arr(m1), arr(m2))
+	l.adam(sub, t, xa.cols, rate, nil, xa, l.arr(grad), l.arr(m1), l.arr(m2))
 }
 
 func (l *lane) LogPrior(sub []int, x, mean, prec, lo, hi device.Array, wall float64, value, grad device.Array) {
-	xa, ma, pa, la, ha, val, ga := arr(x), arr(mean), arr(prec), arr(lo), arr(hi), arr(value), arr(grad)
+	xa, ma, pa, la, ha, val, ga := l.arr(x), l.arr(mean), l.arr(prec), l.arr(lo), l.arr(hi), l.arr(value), l.arr(grad)
 	for _, a := range []*array{ma, pa, la, ha} {
 		want(a.shaped(xa.rows, xa.cols))
 	}
@@ -41,7 +41,7 @@ func (l *lane) LogPrior(sub []int, x, mean, prec, lo, hi device.Array, wall floa
 }
 
 func (l *lane) Sample(sub []int, mean, c, eta, x device.Array) {
-	ma, ca, ea, xa := arr(mean), arr(c), arr(eta), arr(x)
+	ma, ca, ea, xa := l.arr(mean), l.arr(c), l.arr(eta), l.arr(x)
 	n := ma.cols
 	want(ma.shaped(1, n) && ca.shaped(n, n) && ea.shaped(n, 1))
 	xa.Reshape(1, n)
@@ -49,7 +49,7 @@ func (l *lane) Sample(sub []int, mean, c, eta, x device.Array) {
 }
 
 func (l *lane) SampleGrad(sub []int, gradX, eta, gradMean, gradC device.Array) {
-	ga, ea, gm, gc := arr(gradX), arr(eta), arr(gradMean), arr(gradC)
+	ga, ea, gm, gc := l.arr(gradX), l.arr(eta), l.arr(gradMean), l.arr(gradC)
 	n := ga.cols
 	want(ga.shaped(1, n) && ea.shaped(n, 1) && gm.shaped(1, n) && gc.shaped(n, n))
 	l.square("sample_grad", sub, n, ga.at(), ga.skip(), ea.at(), ea.skip(), gm.at(), gm.skip(), gc.at(), gc.skip())

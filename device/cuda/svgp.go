@@ -8,7 +8,7 @@ import (
 )
 
 func (l *lane) Predict(sub []int, a, ca, m, kdiag, mu, v device.Array) {
-	x, y, mean, kd, u, w := arr(a), arr(ca), arr(m), arr(kdiag), arr(mu), arr(v)
+	x, y, mean, kd, u, w := l.arr(a), l.arr(ca), l.arr(m), l.arr(kdiag), l.arr(mu), l.arr(v)
 	rows, cols := x.rows, x.cols
 	want(y.shaped(rows, cols) && mean.shaped(rows, 1) && kd.shaped(1, cols))
 	u.Reshape(1, cols)
@@ -18,7 +18,7 @@ func (l *lane) Predict(sub []int, a, ca, m, kdiag, mu, v device.Array) {
 }
 
 func (l *lane) Likelihood(sub []int, ks device.Kernels, theta device.Array, x device.Points, n float64, mu, v, r, value, gradTheta device.Array) {
-	kn, u, w, res, val, g := kern(ks), arr(mu), arr(v), arr(r), arr(value), arr(gradTheta)
+	kn, u, w, res, val, g := l.kern(ks), l.arr(mu), l.arr(v), l.arr(r), l.arr(value), l.arr(gradTheta)
 	y, index := l.targets(x)
 	b := x.Len()
 	want(u.shaped(1, b) && w.shaped(1, b) && val.shaped(1, 1) && (g == nil || g.shaped(1, kn.params)))
@@ -29,12 +29,12 @@ func (l *lane) Likelihood(sub []int, ks device.Kernels, theta device.Array, x de
 }
 
 func (l *lane) RowLikelihood(sub []int, ks device.Kernels, theta device.Array, x device.Points, mu, v, out device.Array) {
-	u, w, o := arr(mu), arr(v), arr(out)
+	u, w, o := l.arr(mu), l.arr(v), l.arr(out)
 	y, index := l.targets(x)
 	b := x.Len()
 	want(u.shaped(1, b) && w.shaped(1, b))
 	o.Reshape(1, b)
-	at, skip := kern(ks).noise(theta)
+	at, skip := l.kern(ks).noise(theta)
 	l.elements("row_likelihood", sub, b, at, skip, y, index, u.at(), u.skip(), w.at(), w.skip(), o.at(), o.skip())
 }
 
@@ -47,21 +47,21 @@ func (l *lane) entries(name string, sub []int, rows, cols int, args ...uint64) {
 }
 
 func (l *lane) ABar(sub []int, ks device.Kernels, theta device.Array, n float64, m, r, a, sa device.Array) {
-	mean, res, x, s := arr(m), arr(r), arr(a), arr(sa)
+	mean, res, x, s := l.arr(m), l.arr(r), l.arr(a), l.arr(sa)
 	rows, cols := x.rows, x.cols
 	want(s.shaped(rows, cols) && mean.shaped(rows, 1) && res.shaped(1, cols))
-	at, skip := kern(ks).noise(theta)
+	at, skip := l.kern(ks).noise(theta)
 	l.entries("abar", sub, rows, cols, at, skip, driver.Float(n), mean.at(), mean.skip(), res.at(), res.skip(), x.at(), x.skip(), s.at(), s.skip())
 }
 
 func (l *lane) Weight(sub []int, ks device.Kernels, theta device.Array, n float64, rows int, scale float64, a device.Array) {
-	x := arr(a)
-	at, skip := kern(ks).noise(theta)
+	x := l.arr(a)
+	at, skip := l.kern(ks).noise(theta)
 	l.elements("weight", sub, x.rows*x.cols, at, skip, driver.Float(scale*n/float64(rows)), x.at(), x.skip())
 }
 
 func (l *lane) GaussKL(sub []int, m, c, value, gradM, gradC device.Array) {
-	mean, root, val, gm, gc := arr(m), arr(c), arr(value), arr(gradM), arr(gradC)
+	mean, root, val, gm, gc := l.arr(m), l.arr(c), l.arr(value), l.arr(gradM), l.arr(gradC)
 	n := mean.rows
 	want(mean.shaped(n, 1) && root.shaped(n, n) && val.shaped(1, 1))
 	want((gm == nil || gm.shaped(n, 1)) && (gc == nil || gc.shaped(n, n)))

@@ -7,6 +7,8 @@ import (
 	"math"
 	"math/rand/v2"
 	"reflect"
+	"slices"
+	"strings"
 	"testing"
 
 	"kestrel/device"
@@ -75,5 +77,55 @@ func TestTraining(t *testing.T) {
 				t.Logf("%s, evaluation %d, %s: %.6f, on the CPU %.6f", optimizer, i+1, g.ID, g.ELBO, w.ELBO)
 			}
 		}
+	}
+}
+
+// told collects and removes the notices, so that the rest can be compared.
+func told(es []vbks.Evaluation) (notices []string) {
+	for i := range es {
+		notices = append(notices, es[i].Notices...)
+		es[i].Notices = nil
+	}
+	return notices
+}
+
+// TestTrainingOnFailingCards loses one of two cards in the middle, and runs with so
+// little memory that the kernels are taken one at a time: evaluations are the same
+// bit for bit, and the notices say what happened.
+func TestTrainingOnFailingCards(t *testing.T) {
+	for _, c := range []struct {
+		optimizer string
+		failAt    int
+		memory    int64
+	}{{"adam", 400, 560 << 10}, {"natural", 500, 560 << 10}, {"collapsed", 800, 560 << 10}} {
+		if testing.Short() && c.optimizer != "adam" {
+			continue
+		}
+		var want []vbks.Evaluation
+		t.Run(c.optimizer+"/sound", func(t *testing.T) {
+			pretend(t, fake.Options{})
+			want = training(t, open(t, cuda.Options{Generate: cuda.GenerateNever}), c.optimizer)
+			told(want)
+		})
+		t.Run(c.optimizer+"/lost", func(t *testing.T) {
+			pretend(t, fake.Options{Cards: 2, FailAt: c.failAt, FailCard: 2})
+			got := training(t, open(t, cuda.Options{Generate: cuda.GenerateNever}), c.optimizer)
+			if n := told(got); len(n) != 1 || !strings.Contains(n[0], "lane 2 of 2 is lost") || !strings.Contains(n[0], "fake card 1") {
+				t.Errorf("notices %q", n)
+			}
+			if !reflect.DeepEqual(got, want) {
+				t.Error("other evaluations when a card is lost")
+			}
+		})
+		t.Run(c.optimizer+"/memory", func(t *testing.T) {
+			pretend(t, fake.Options{Memory: c.memory})
+			got := training(t, open(t, cuda.Options{Generate: cuda.GenerateNever}), c.optimizer)
+			if n := told(got); !slices.Equal(n, []string{"card memory: kernels are taken 1 at a time"}) {
+				t.Errorf("notices %q", n)
+			}
+			if !reflect.DeepEqual(got, want) {
+				t.Error("other evaluations with little memory")
+			}
+		})
 	}
 }

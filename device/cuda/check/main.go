@@ -5,7 +5,7 @@
 // shared memory. It fails where a kernel spills registers, or has a stack and is
 // not the interpreter, which keeps its values there.
 //
-//	check [-arch 90] [-v] [-library | -dim 3 EXPRESSION...]
+//	check [-arch 70,80,90] [-v] [-library | -dim 3 EXPRESSION...]
 //	check -images
 //
 // Without arguments the kernels are those of the library and code generated, in
@@ -33,7 +33,7 @@ import (
 )
 
 func main() {
-	arch := flag.Int("arch", 90, "compute capability, 90 for 9.0")
+	archs := flag.String("arch", "70,80,90", "compute capabilities, 90 for 9.0; those that the compiler does not know are left out")
 	verbose := flag.Bool("v", false, "print every kernel, not only the library's")
 	library := flag.Bool("library", false, "only the library")
 	dim := flag.Int("dim", 3, "columns that the expressions are for")
@@ -46,7 +46,7 @@ func main() {
 		}
 		return
 	}
-	if err := run(*arch, *dim, *verbose, *library, flag.Args()); err != nil {
+	if err := run(*archs, *dim, *verbose, *library, flag.Args()); err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		os.Exit(1)
 	}
@@ -73,12 +73,11 @@ var several = []string{
 	"COS[2]*SE", "WN*SE+LIN", "PER[2]*LIN[1]*RQ[3]", "(PER[1]+RQ[2,3;ard])*LIN[;ard]+POLY2[2]", "SE+SE+SE*SE*SE*SE", "PER[;ard]*RQ[;ard]",
 }
 
-func run(arch, dim int, verbose, library bool, expressions []string) error {
+func run(archs string, dim int, verbose, library bool, expressions []string) error {
 	compiler, err := driver.OpenCompiler(0)
 	if err != nil {
 		return err
 	}
-	target := compiler.Target(arch)
 	var units []*unit
 	if len(expressions) == 0 {
 		units = append(units, &unit{name: "library", source: source.Library()})
@@ -103,7 +102,31 @@ func run(arch, dim int, verbose, library bool, expressions []string) error {
 	if units, err = add(units, fmt.Sprintf("%d columns", dim), list, dim); err != nil {
 		return err
 	}
-	fmt.Printf("libnvrtc %s, for %s\n", compiler.Version(), target)
+	checked := 0
+	for text := range strings.SplitSeq(archs, ",") {
+		arch, err := strconv.Atoi(strings.TrimSpace(text))
+		if err != nil {
+			return fmt.Errorf("-arch %s: %q is not a number like 90", archs, text)
+		}
+		target := compiler.Target(arch)
+		if target != fmt.Sprintf("sm_%d", arch) {
+			fmt.Printf("libnvrtc %s does not compile for sm_%d, which is left out\n", compiler.Version(), arch)
+			continue
+		}
+		checked++
+		fmt.Printf("libnvrtc %s, for %s\n", compiler.Version(), target)
+		if err := compileAll(units, compiler, target, verbose); err != nil {
+			return fmt.Errorf("%s: %w", target, err)
+		}
+	}
+	if checked == 0 {
+		return fmt.Errorf("-arch %s: libnvrtc %s compiles for none of them", archs, compiler.Version())
+	}
+	return nil
+}
+
+// compileAll compiles the units for a target and reports on them.
+func compileAll(units []*unit, compiler *driver.Compiler, target string, verbose bool) error {
 	var wg sync.WaitGroup
 	turns := make(chan struct{}, runtime.GOMAXPROCS(0))
 	for _, u := range units {
@@ -142,6 +165,7 @@ func add(units []*unit, name string, list []kernelspace.Expr, dim int) ([]*unit,
 }
 
 func (u *unit) compile(c *driver.Compiler, target string) {
+	u.kernels, u.err = nil, nil
 	start := time.Now()
 	image, err := c.Compile(u.name, u.source, target, append(slices.Clone(source.Options), "-Xptxas=-v")...)
 	u.took = time.Since(start)

@@ -6,13 +6,19 @@ import (
 	"bytes"
 	"crypto/sha256"
 	"encoding/hex"
+	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
+	"time"
 )
 
 // cacheHeader stands before a cached image, with the image's sha256 after it.
 const cacheHeader = "kestrel cuda image 1\n"
+
+// mostCached is how many bytes of images are kept: some dozens of kernel spaces.
+const mostCached = 256 << 20
 
 // cached is the file of a compiled source in the user's cache, "" where the
 // user has none. A compiler that was named is not mistaken for another of the
@@ -41,6 +47,8 @@ func readCache(file string) []byte {
 	if want := sha256.Sum256(image); !bytes.Equal(sum, want[:]) {
 		return nil
 	}
+	now := time.Now()
+	os.Chtimes(file, now, now) // the folder keeps what was used last
 	return image
 }
 
@@ -64,5 +72,31 @@ func writeCache(file string, image []byte) {
 	}
 	if err != nil {
 		os.Remove(f.Name())
+		return
+	}
+	trimCache(filepath.Dir(file), mostCached)
+}
+
+// trimCache removes files of the folder, those used longest ago first, until at
+// most so many bytes are left; the one used last stays.
+func trimCache(dir string, most int64) {
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		return
+	}
+	var files []fs.FileInfo
+	var total int64
+	for _, e := range entries {
+		if info, err := e.Info(); err == nil && info.Mode().IsRegular() {
+			files = append(files, info)
+			total += info.Size()
+		}
+	}
+	slices.SortFunc(files, func(a, b fs.FileInfo) int { return a.ModTime().Compare(b.ModTime()) })
+	for len(files) > 1 && total > most {
+		if os.Remove(filepath.Join(dir, files[0].Name())) == nil {
+			total -= files[0].Size()
+		}
+		files = files[1:]
 	}
 }

@@ -130,15 +130,25 @@ func (c *Card) keep(op string, r C.CUresult) {
 	}
 }
 
+// Err returns the first failure since the last Sync without waiting; what is
+// still under way may add one.
+func (c *Card) Err() error { return c.err }
+
 // Sync waits until everything asked for is done, and returns the first failure
 // since the last Sync. A card that is lost stays lost.
 func (c *Card) Sync() error {
 	err := c.err
-	if err == nil {
-		err = c.do("waiting", c.stream.Synchronize)
+	if errors.Is(err, ErrLost) {
+		return err
 	}
-	if c.err = nil; errors.Is(err, ErrLost) {
-		c.err = err
+	c.err = nil
+	waited := c.do("waiting", c.stream.Synchronize)
+	if errors.Is(waited, ErrLost) {
+		if err != nil {
+			waited = fmt.Errorf("%w; before that: %w", waited, err)
+		}
+		c.err = waited
+		return waited
 	}
-	return err
+	return cmp.Or(err, waited)
 }

@@ -43,13 +43,18 @@ func (s *staging) open() error {
 	if r := C.cuMemHostAlloc(&p, size, 0); r != C.CUDA_SUCCESS {
 		return &Error{Code: int(r)}
 	}
-	s.memory = unsafe.Slice((*byte)(p), size)
 	for i := range s.passed {
 		var err error
 		if s.passed[i], err = cu.MakeEvent(cu.DisableTiming); err != nil {
+			for k := range i {
+				cu.DestroyEvent(&s.passed[k])
+			}
+			cu.MemFreeHost(p)
+			*s = staging{}
 			return err
 		}
 	}
+	s.memory = unsafe.Slice((*byte)(p), size) // last: it says that all is there
 	return nil
 }
 

@@ -39,7 +39,8 @@
 // follows is not carried out, and the next Sync or CopyOut returns it. After
 // that the card goes on, unless it is lost (ErrLost): then every call fails with
 // that error until Close, which resets the card. errors.Is finds ErrNoDriver,
-// ErrNoDevice, ErrNoCompiler, ErrOutOfMemory and ErrLost below the messages.
+// ErrNoDevice, ErrNoCompiler, ErrOutOfMemory and ErrLost below the messages; the
+// last two wrap those of package device. Free works whatever is kept.
 //
 // # How it starts without a driver
 //

@@ -14,6 +14,7 @@ import (
 	"sync"
 	"testing"
 
+	"kestrel/device"
 	"kestrel/device/cuda/driver"
 	"kestrel/device/cuda/driver/fake"
 )
@@ -399,6 +400,84 @@ func TestOutOfMemory(t *testing.T) {
 		t.Errorf("%d bytes in use", c.InUse())
 	}
 	c.Free(p)
+}
+
+// What is freed while a failure is kept is free afterwards.
+func TestFreeAfterFailure(t *testing.T) {
+	c := card(t, use(t, fake.Options{Memory: 1 << 20}), 0)
+	f := function(t, c, "reversed")
+	p := alloc(t, c, 600<<10)
+	c.Launch(f, [3]int{1, 1, 1}, [3]int{2048, 1, 1}, 0, uint64(p), uint64(p))
+	if c.Err() == nil {
+		t.Fatal("no failure is kept")
+	}
+	c.Free(p)
+	if err := c.Sync(); err == nil {
+		t.Error("the failure is not told")
+	}
+	if free, _, err := c.MemInfo(); err != nil || free != 1<<20 {
+		t.Errorf("%d bytes are free, %v", free, err)
+	}
+	c.Free(alloc(t, c, 600<<10))
+	if err := c.Sync(); err != nil {
+		t.Error(err)
+	}
+}
+
+// Sync waits also where it has a failure to tell, and does not forget the loss of
+// the card behind it.
+func TestSyncWaitsAfterFailure(t *testing.T) {
+	d := use(t, fake.Options{FailAt: 2})
+	c, err := d.Card(0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.Close()
+	f := function(t, c, "reversed")
+	p := alloc(t, c, 8*64)
+	for range 2 {
+		c.Launch(f, [3]int{1, 1, 1}, [3]int{64, 1, 1}, 0, uint64(p), uint64(p))
+	}
+	c.Launch(f, [3]int{1, 1, 1}, [3]int{2048, 1, 1}, 0, uint64(p), uint64(p)) // refused at once
+	if err := c.Sync(); !errors.Is(err, driver.ErrLost) || !strings.Contains(err.Error(), "invalid argument") {
+		t.Errorf("Sync returns %v", err)
+	}
+	if err := c.Sync(); !errors.Is(err, driver.ErrLost) {
+		t.Errorf("the second Sync returns %v", err)
+	}
+}
+
+// Copies work, or say why not, where the memory that they go through cannot be
+// had at first.
+func TestCopiesWithoutEvents(t *testing.T) {
+	for _, event := range []int{1, 3} {
+		t.Run(fmt.Sprint(event), func(t *testing.T) {
+			c := card(t, use(t, fake.Options{Events: event}), 0)
+			p := alloc(t, c, 8)
+			driver.CopyIn(c, p, []float64{1})
+			if err := c.Sync(); !errors.Is(err, driver.ErrOutOfMemory) {
+				t.Error(err)
+			}
+			driver.CopyIn(c, p, []float64{2})
+			got := make([]float64, 1)
+			if err := driver.CopyOut(c, got, p); err != nil || got[0] != 2 {
+				t.Errorf("afterwards: %v, %v", got, err)
+			}
+			c.Free(p)
+		})
+	}
+}
+
+// The errors are those of package device, too.
+func TestSentinels(t *testing.T) {
+	if !errors.Is(driver.ErrOutOfMemory, device.ErrOutOfMemory) || !errors.Is(driver.ErrLost, device.ErrLost) {
+		t.Error("the sentinels do not wrap those of package device")
+	}
+	for code, want := range map[int]error{2: device.ErrOutOfMemory, 719: device.ErrLost} {
+		if err := error(&driver.Error{Code: code}); !errors.Is(err, want) || errors.Is(err, device.ErrLost) != (code == 719) {
+			t.Errorf("error %d is not %v", code, want)
+		}
+	}
 }
 
 func TestCompileErrors(t *testing.T) {

@@ -13,6 +13,8 @@ import (
 	"reflect"
 
 	"gorgonia.org/cu"
+
+	"kestrel/device"
 )
 
 // What errors.Is finds below the errors of this package.
@@ -20,8 +22,8 @@ var (
 	ErrNoDriver    = errors.New("no CUDA driver")
 	ErrNoDevice    = errors.New("no CUDA device")
 	ErrNoCompiler  = errors.New("no CUDA compiler (libnvrtc)")
-	ErrOutOfMemory = errors.New("out of memory on the card")
-	ErrLost        = errors.New("the card is lost")
+	ErrOutOfMemory = fmt.Errorf("%w on the card", device.ErrOutOfMemory)
+	ErrLost        = fmt.Errorf("the card is %w", device.ErrLost)
 )
 
 // Error is a call into libcuda that did not succeed.
@@ -42,9 +44,9 @@ func (e *Error) Error() string {
 // Is reports whether e is a shortage of memory or the loss of a card.
 func (e *Error) Is(target error) bool {
 	switch target {
-	case ErrOutOfMemory:
+	case ErrOutOfMemory, device.ErrOutOfMemory:
 		return e.Code == C.CUDA_ERROR_OUT_OF_MEMORY
-	case ErrLost:
+	case ErrLost, device.ErrLost:
 		return lost(e.Code)
 	}
 	return false

@@ -21,6 +21,7 @@ static size_t pool_idle(CUmemoryPool pool) {
 import "C"
 
 import (
+	"errors"
 	"fmt"
 
 	"gorgonia.org/cu"
@@ -96,8 +97,10 @@ func (c *Card) Alloc(bytes int) (Ptr, error) {
 	return Ptr(p), nil
 }
 
-// Free gives memory back once everything asked for before is done. 0 is
-// nothing. It panics at an address that Alloc did not return.
+// Free gives memory back once everything asked for before is done, also while a
+// failure is kept: a later Sync does not forget what Free was called for. A lost
+// card's memory goes with its context. 0 is nothing. It panics at an address that
+// Alloc did not return.
 func (c *Card) Free(p Ptr) {
 	if p == 0 || c.closed {
 		return
@@ -108,7 +111,7 @@ func (c *Card) Free(p Ptr) {
 	}
 	delete(c.held, p)
 	c.inUse -= size
-	if c.err == nil {
+	if !errors.Is(c.err, ErrLost) {
 		c.keep("freeing memory", C.kestrel_free(c.context, c.queue, c.pools(), C.CUdeviceptr(p)))
 	}
 }

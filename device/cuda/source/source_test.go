@@ -4,7 +4,6 @@ package source
 
 import (
 	"bytes"
-	"io/fs"
 	"regexp"
 	"slices"
 	"strconv"
@@ -13,16 +12,9 @@ import (
 	"kestrel/kernelspace"
 )
 
-// TestImages checks that the images, where there are any, are of this source
-// and hold its kernels.
+// TestImages checks that the images are there, of this source, and hold its
+// kernels.
 func TestImages(t *testing.T) {
-	files, err := fs.Glob(images, "image/*.gz")
-	if err != nil {
-		t.Fatal(err)
-	}
-	if len(files) == 0 {
-		t.Skip("no images")
-	}
 	for _, arch := range []int{70, 86, 90, 100} {
 		text, err := Image(arch)
 		if err != nil {

@@ -29,6 +29,12 @@ type Options struct {
 	Driver   int    // the driver's CUDA version, 12040 where 0
 	FailAt   int    // this launch, counted from 1 on each card, and all later ones fail
 	FailCard int    // number of the only card that fails, from 1; all where 0
+	Arch     int    // compute capability, 90 where 0
+	Shared   int    // bytes of shared memory that a block can ask for, 227 KiB where 0
+	OddCard  int    // number of the only card with that Arch and Shared, from 1; all where 0
+	Refuse   string // the compiler refuses sources with this in them
+	Events   int    // this event, counted from 1 on each card, cannot be made
+	PTX      string // the shared object that any PTX stands for; none where empty
 	Cache    string // the folder of compiled modules, a new one where empty
 }
 
@@ -80,6 +86,12 @@ func Use(t testing.TB, dir string, o Options) {
 	set("KESTREL_FAKE_DRIVER", int64(o.Driver))
 	set("KESTREL_FAKE_FAIL_AT", int64(o.FailAt))
 	set("KESTREL_FAKE_FAIL_CARD", int64(o.FailCard-1))
+	set("KESTREL_FAKE_ARCH", int64(o.Arch))
+	set("KESTREL_FAKE_SHARED", int64(o.Shared))
+	set("KESTREL_FAKE_ODD_CARD", int64(o.OddCard))
+	set("KESTREL_FAKE_EVENTS", int64(o.Events))
+	t.Setenv("KESTREL_FAKE_PTX", o.PTX)
+	t.Setenv("KESTREL_FAKE_REFUSE", o.Refuse)
 	if o.FailCard == 0 {
 		t.Setenv("KESTREL_FAKE_FAIL_CARD", "-1")
 	}

@@ -12,6 +12,11 @@
 //   KESTREL_FAKE_DRIVER    CUDA version of the driver (12040); read by cuDriverGetVersion
 //   KESTREL_FAKE_FAIL_AT   this launch on a card, from 1, and all later ones fail (0: none)
 //   KESTREL_FAKE_FAIL_CARD only on this card (-1: on all)
+//   KESTREL_FAKE_ARCH      compute capability (90)
+//   KESTREL_FAKE_SHARED    bytes of shared memory that a block can ask for (227 KiB)
+//   KESTREL_FAKE_ODD_CARD  number, from 1, of the only card of which these two are so (0: all)
+//   KESTREL_FAKE_EVENTS    this event on a card, from 1, cannot be made (0: none)
+//   KESTREL_FAKE_PTX       the shared object that PTX for the card's capability or a lower one stands for
 
 #include <dlfcn.h>
 
@@ -81,7 +86,7 @@ struct Context {
   std::recursive_mutex lock;
   int retained = 0;
   int broken = success;  // what every call returns once the card is lost
-  long launches = 0;
+  long launches = 0, made = 0;  // launches; events
   size_t used = 0;
   std::map<uintptr_t, size_t> allocations;
   std::deque<std::function<int()>> queue;
@@ -127,6 +132,7 @@ struct Context {
       }
     }
     used -= i->second;
+    memset(reinterpret_cast<void *>(p), 0xFF, i->second);  // who still reads it gets NaN
     free(reinterpret_cast<void *>(p));
     allocations.erase(i);
     return r;
@@ -141,7 +147,7 @@ struct Context {
     for (auto &m : modules) dlclose(m.second->library);
     modules.clear();
     broken = success;
-    launches = 0;
+    launches = made = 0;
   }
 };
 
@@ -149,7 +155,11 @@ std::mutex all;
 std::vector<std::unique_ptr<Context>> contexts;
 int cards = -1;
 size_t memory;
-long fail_at, fail_card;
+long fail_at, fail_card, odd_card, event_at;
+
+bool odd(int card) { return odd_card == 0 || odd_card == card + 1; }
+int arch(int card) { return odd(card) ? int(setting("KESTREL_FAKE_ARCH", 90)) : 90; }
+int shared(int card) { return odd(card) ? int(setting("KESTREL_FAKE_SHARED", 227 << 10)) : 227 << 10; }
 
 thread_local Context *current;
 
@@ -195,6 +205,8 @@ API int cuInit(unsigned) {
   memory = size_t(setting("KESTREL_FAKE_MEMORY", 2l << 30));
   fail_at = setting("KESTREL_FAKE_FAIL_AT", 0);
   fail_card = setting("KESTREL_FAKE_FAIL_CARD", -1);
+  odd_card = setting("KESTREL_FAKE_ODD_CARD", 0);
+  event_at = setting("KESTREL_FAKE_EVENTS", 0);
   while (int(contexts.size()) < cards) {
     contexts.push_back(std::make_unique<Context>());
     contexts.back()->card = int(contexts.size()) - 1;
@@ -241,10 +253,10 @@ API int cuDeviceTotalMem_v2(size_t *bytes, int device) {
 
 API int cuDeviceGetAttribute(int *value, int attribute, int device) {
   switch (attribute) {
-    case 75: *value = 9; break;            // compute capability, major
-    case 76: *value = 0; break;            // minor
+    case 75: *value = arch(device) / 10; break;  // compute capability, major
+    case 76: *value = arch(device) % 10; break;  // minor
     case 16: *value = 4; break;            // multiprocessors
-    case 97: *value = 227 << 10; break;    // shared memory per block, opt-in
+    case 97: *value = shared(device); break;  // shared memory per block, opt-in
     case 81: *value = 228 << 10; break;    // per multiprocessor
     case 39: *value = 2048; break;         // threads per multiprocessor
     case 13: *value = 1000000; break;      // kHz
@@ -330,6 +342,7 @@ API int cuStreamSynchronize(Stream *stream) {
 
 API int cuEventCreate(Event **event, unsigned) {
   return with([&](Context &c) -> int {
+    if (++c.made == event_at) return out_of_memory;
     auto e = std::make_unique<Event>(Event{&c});
     *event = e.get();
     c.events[*event] = std::move(e);
@@ -488,8 +501,16 @@ API int cuModuleLoadData(Module **module, const void *image) {
   return with([&](Context &c) -> int {
     static const char first[] = "KESTREL-FAKE-MODULE ";
     auto *text = static_cast<const char *>(image);
-    if (strncmp(text, first, sizeof first - 1) != 0) return invalid_image;
-    std::string path(text + sizeof first - 1, strcspn(text + sizeof first - 1, "\n"));
+    std::string path;
+    if (strncmp(text, first, sizeof first - 1) == 0) {
+      path.assign(text + sizeof first - 1, strcspn(text + sizeof first - 1, "\n"));
+    } else if (const char *target = strstr(text, "\n.target sm_")) {
+      const char *object = getenv("KESTREL_FAKE_PTX");
+      if (!object || !*object || atoi(target + 12) > arch(c.card)) return invalid_image;
+      path = object;
+    } else {
+      return invalid_image;
+    }
     void *library = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
     if (!library) return fprintf(stderr, "fake libcuda: %s\n", dlerror()), file_not_found;
     auto m = std::make_unique<Module>(Module{&c, library});
@@ -535,7 +556,7 @@ API int cuFuncGetAttribute(int *value, int attribute, Function *function) {
 
 API int cuFuncSetAttribute(Function *function, int attribute, int value) {
   return with([&](Context &) -> int {
-    if (attribute != 8 || value < 0 || value > 227 << 10) return invalid_value;
+    if (attribute != 8 || value < 0 || value > shared(function->context->card)) return invalid_value;
     function->shared_limit = value;
     return success;
   });

@@ -6,6 +6,7 @@
 //   KESTREL_FAKE_INCLUDE  the folder of emulate.h
 //   KESTREL_FAKE_CXX      the compiler (g++)
 //   KESTREL_FAKE_CXXFLAGS more options, separated by blanks (-O2)
+//   KESTREL_FAKE_REFUSE   sources with this in them are refused
 
 #include <fcntl.h>
 #include <spawn.h>
@@ -125,6 +126,8 @@ API int nvrtcDestroyProgram(Program **program) {
 }
 
 API int nvrtcCompileProgram(Program *p, int n, const char *const *options) {
+  std::string refused = setting("KESTREL_FAKE_REFUSE", "");
+  if (!refused.empty() && p->source.find(refused) != std::string::npos) return p->log = "refused: " + refused, 6;
   std::string stem = setting("KESTREL_FAKE_DIR", "/tmp") + "/module-" + std::to_string(getpid()) + "-" + std::to_string(++serial);
   std::ofstream text(stem + ".cc");
   text << "#include \"emulate.h\"\n#line 1 \"" << p->name << "\"\n" << p->source << "\n#line 1 \"kernels of " << p->name << "\"\n";
