@@ -23,6 +23,7 @@ package device
 
 import (
 	"errors"
+	"fmt"
 
 	"kestrel/kernelspace"
 )
@@ -62,6 +63,22 @@ type Device interface {
 type Data interface {
 	Rows() int
 	Dim() int
+}
+
+// CountRows returns the number of rows that NewData was given, or an error where
+// x, y and dim do not fit together.
+func CountRows(x, y []float64, dim int) (int, error) {
+	if dim < 1 {
+		return 0, fmt.Errorf("data: %d input columns, want at least 1", dim)
+	}
+	if len(x)%dim != 0 {
+		return 0, fmt.Errorf("data: %d inputs are not rows of %d columns", len(x), dim)
+	}
+	n := len(x) / dim
+	if y != nil && len(y) != n {
+		return 0, fmt.Errorf("data: %d targets for %d rows", len(y), n)
+	}
+	return n, nil
 }
 
 // Points selects rows of a Data: rows Index[From:To] where Index is not nil,

@@ -69,15 +69,9 @@ func (d *data) Dim() int  { return len(d.cols) }
 
 // NewData places n rows of dim inputs and n targets (nil for none).
 func (d *Device) NewData(x, y []float64, dim int) (device.Data, error) {
-	if dim < 1 {
-		return nil, fmt.Errorf("data: %d input columns, want at least 1", dim)
-	}
-	if len(x)%dim != 0 {
-		return nil, fmt.Errorf("data: %d inputs are not rows of %d columns", len(x), dim)
-	}
-	n := len(x) / dim
-	if y != nil && len(y) != n {
-		return nil, fmt.Errorf("data: %d targets for %d rows", len(y), n)
+	n, err := device.CountRows(x, y, dim)
+	if err != nil {
+		return nil, err
 	}
 	out := &data{cols: make([][]float64, dim), y: y, rows: n}
 	if dim == 1 {

@@ -161,18 +161,12 @@ func (d *data) Dim() int  { return d.dim }
 
 // NewData places n rows of dim inputs and n targets (nil for none).
 func (d *Device) NewData(x, y []float64, dim int) (device.Data, error) {
-	if dim < 1 {
-		return nil, fmt.Errorf("data: %d input columns, want at least 1", dim)
+	n, err := device.CountRows(x, y, dim)
+	if err != nil {
+		return nil, err
 	}
-	if len(x)%dim != 0 {
-		return nil, fmt.Errorf("data: %d inputs are not rows of %d columns", len(x), dim)
-	}
-	n := len(x) / dim
 	if n > mostEntries {
 		return nil, fmt.Errorf("data: %d rows: %w, which takes %d", n, errLarge, mostEntries)
-	}
-	if y != nil && len(y) != n {
-		return nil, fmt.Errorf("data: %d targets for %d rows", len(y), n)
 	}
 	out := &data{x: x, y: y, rows: n, dim: dim}
 	for _, l := range d.lanes {
