@@ -209,11 +209,21 @@ func (t *Trainer) values(k *kernel) ([]ParamValue, float64) {
 }
 
 // negligible counts, for every live kernel, the evaluations in which its mass
-// stayed below the limit, and names those to prune.
+// stayed below the limit, and names those to prune: at most half of the live
+// ones at once, the lowest. With many rows a few nats per thousand decide the
+// whole belief long before every kernel has found its optimum; halving lets a
+// slow one catch up (sequential halving; Karnin, Koren and Somekh, ICML 2013).
 func (t *Trainer) negligible(e *Evaluation) []string {
 	if t.settings.AutoPruneMass <= 0 {
 		return nil
 	}
+	live := 0
+	for _, res := range e.Kernels {
+		if res.Status == Live {
+			live++
+		}
+	}
+	stay := max(t.settings.AutoPruneKeep, (live+1)/2)
 	var drop []string
 	for i, k := range t.kernels {
 		res := &e.Kernels[i]
@@ -225,7 +235,7 @@ func (t *Trainer) negligible(e *Evaluation) []string {
 			continue
 		}
 		k.low++
-		if k.low >= t.settings.AutoPruneWait && res.Rank > t.settings.AutoPruneKeep {
+		if k.low >= t.settings.AutoPruneWait && res.Rank > stay {
 			drop = append(drop, k.id)
 		}
 	}

@@ -75,11 +75,13 @@ func (r *round) learnUnit(ctx context.Context, w *worker, unit []int) error {
 		sub = append(sub, i)
 	}
 	stop := func() error { return r.step(ctx) }
-	batches := drawMinibatches(r.settings.Seed, r.number, r.n, r.settings.Batch, r.settings.Steps)
-	if err := l.train(sub, batches, stop); err != nil {
-		return err
+	if r.tuned == nil {
+		batches := drawMinibatches(r.settings.Seed, r.number, r.n, r.settings.Batch, r.settings.Steps)
+		if err := l.train(sub, batches, stop); err != nil {
+			return err
+		}
 	}
-	if l.precision && r.ending() {
+	if r.tuned != nil || l.precision && r.ending() {
 		if err := l.exact(sub, device.Points{Data: r.train, To: r.n}, stop); err != nil {
 			return err
 		}

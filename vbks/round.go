@@ -28,6 +28,7 @@ type round struct {
 	screen  *rowSet
 	rows    *rowSet // on which hyperparameters are compared
 	sample  *rowSet // on which local ELBOs are estimated
+	tuned   *rowSet // on which hyperparameters are tuned; nil: they are not
 	live    []int   // indices of the kernels that take part
 	donors  []donor // the last evaluation's solutions, best first
 	best    []solution
@@ -119,6 +120,12 @@ func (r *round) run(ctx context.Context) error {
 			return nil
 		}
 		return r.each(ctx, "beliefs over hyperparameters", r.costliestFirst(r.live), r.thetaUnit)
+	}
+	if r.tuning() {
+		r.tuned = r.tuneSample()
+		if err := r.each(ctx, "tune", r.costliestFirst(r.live), r.tuneUnit); err != nil {
+			return err
+		}
 	}
 	return r.each(ctx, "learn", r.costliestFirst(r.live), r.learnUnit)
 }

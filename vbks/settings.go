@@ -40,7 +40,7 @@ type Settings struct {
 	PriorVariance float64 // s
 	EvidenceScale float64 // τ
 	Samples       int     // S
-	AutoPruneMass float64 // prune kernels whose posterior stays below this; 0: never
+	AutoPruneMass float64 // prune kernels whose posterior stays below this, at most half of them at once; 0: never
 	AutoPruneWait int     // for so many evaluations
 	AutoPruneKeep int     // but keep at least so many
 

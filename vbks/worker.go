@@ -17,6 +17,7 @@ type worker struct {
 	lane   device.Lane
 	group  *group
 	bound  *collapsed // nil until something is searched for, where it is not the local ELBO
+	own    *collapsed // on the group itself; nil until asked for
 	learn  *learner   // nil until a stochastic optimiser needs it
 	index  map[*rowSet]device.Index
 }
@@ -43,6 +44,20 @@ func (w *worker) searchOn(scout *common) error {
 	var err error
 	w.bound, err = newCollapsed(g)
 	return err
+}
+
+// ownBound returns the collapsed bound on the run's own inducing inputs.
+func (w *worker) ownBound() (*collapsed, error) {
+	if w.own == nil {
+		if w.bound != nil && w.bound.group == w.group {
+			w.own = w.bound
+		} else if b, err := newCollapsed(w.group); err != nil {
+			return nil, err
+		} else {
+			w.own = b
+		}
+	}
+	return w.own, nil
 }
 
 // rowSet is a choice of training rows: the first n, or those listed.

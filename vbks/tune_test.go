@@ -1,0 +1,78 @@
+package vbks
+
+import (
+	"math"
+	"slices"
+	"testing"
+)
+
+// Once all data are in use, natural gradients end at a stationary point of the
+// collapsed bound, and the local ELBO is the bound there: by dense matrices.
+func TestTunedHyperparametersAreStationary(t *testing.T) {
+	data := trainingSeries(31, 120)
+	s := quickSettings("natural")
+	s.ThetaPrior, s.Steps, s.Refine, s.ELBORows = false, 80, 1, 0
+	tr := trainerOn(t, 2, nil, data, s, fourKernels...)
+	var last Evaluation
+	for _, e := range train(t, tr) {
+		last = e
+	}
+	for i, k := range tr.kernels {
+		bound := func(free []float64) float64 {
+			raw, noise := rawParams(k.program, free, tr.floor)
+			return naiveCollapsed(k.program, raw, noise, data.X, data.Y, tr.inducing, 1, s.Jitter)
+		}
+		top := bound(k.state.Free)
+		if got := last.Kernels[i].ELBO; math.Abs(got-top) > 1e-6*math.Abs(top) {
+			t.Errorf("%s: local ELBO %.6f, the bound at its hyperparameters is %.6f", k.id, got, top)
+		}
+		for a := range k.state.Free {
+			if v := k.state.Free[a]; v < k.prior.lo[a] || v > k.prior.hi[a] {
+				continue // held by a soft bound
+			}
+			for _, h := range []float64{-0.02, 0.02} {
+				x := slices.Clone(k.state.Free)
+				x[a] += h * tr.strides(k.program, x)[a]
+				if gain := bound(x) - top; gain > 0.05 {
+					t.Errorf("%s: a step of %+g in hyperparameter %d gains %.3g nats", k.id, h, a, gain)
+				}
+			}
+		}
+	}
+}
+
+// The rows that hyperparameters are tuned on are distinct, none of those that
+// local ELBOs are estimated on while there are enough, and Σ y² is theirs.
+func TestTuneSample(t *testing.T) {
+	const n = 500
+	data := trainingSeries(32, n)
+	for _, c := range []struct{ m, rows int }{{8, 160}, {24, 480}, {40, n}} {
+		s := quickSettings("natural")
+		s.Inducing, s.ELBORows = c.m, n-160
+		tr := trainerOn(t, 1, nil, data, s, "SE")
+		set := tr.tuneSample()
+		if set.n != c.rows || set.rows != nil && len(set.rows) != c.rows {
+			t.Fatalf("M = %d: %d rows, %d listed; want %d", c.m, set.n, len(set.rows), c.rows)
+		}
+		rows := set.rows
+		if rows == nil {
+			for i := range int32(n) {
+				rows = append(rows, i)
+			}
+		}
+		var yy float64
+		seen := map[int32]bool{}
+		for _, i := range rows {
+			seen[i] = true
+			yy += data.Y[i] * data.Y[i]
+		}
+		if len(seen) != c.rows || math.Abs(yy-set.yy) > 1e-9*yy {
+			t.Errorf("M = %d: %d distinct rows, Σy² %g, want %d and %g", c.m, len(seen), set.yy, c.rows, yy)
+		}
+		for _, i := range tr.elboSample(n).rows {
+			if c.m == 8 && seen[i] {
+				t.Fatalf("row %d is both tuned and estimated on", i)
+			}
+		}
+	}
+}
