@@ -50,7 +50,8 @@ func (t *Trainer) newRound(number int) (*round, error) {
 	r.rows = &rowSet{n: r.n, yy: t.cumYY[r.n]}
 	r.sample = t.elboSample(r.n)
 	if !t.exact {
-		r.rows = t.spreadRows(r.n, startRows)
+		rows, _ := t.scoutSize()
+		r.rows = t.spreadRows(r.n, rows)
 	}
 	for i, k := range t.kernels {
 		r.factor[i] = 1

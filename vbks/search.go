@@ -17,8 +17,9 @@ const (
 	stageSteps      = 12   // iterations on all rows before a start must look promising
 	promising       = 40.0 // nats that a start may be behind then
 	transplantSlack = 30.0 // nats that a transplant may be behind the present solution
-	startRows       = 768  // rows on which the stochastic optimisers' starts are compared
-	startInducing   = 64   // inducing inputs for that
+	scoutKernels    = 144  // live kernels for which the scout has
+	scoutRows       = 768  // so many rows
+	scoutInducing   = 64   // and so many inducing inputs
 	maxFactor       = 1e4  // of the jitter's escalation
 )
 
@@ -34,9 +35,16 @@ func (r *round) starts() int {
 
 // searching reports whether this evaluation looks for other solutions at all:
 // always where the bound on all rows is the local ELBO; for the stochastic
-// optimisers, whose solutions move on in between, at evaluations 1, 2, 4, 8, ...
+// optimisers, whose solutions move on in between, at evaluations 1, 2, 4, 8, ...,
+// once all data are in use, and after a change of the inducing inputs.
 func (r *round) searching() bool {
-	return r.exact || r.number&(r.number-1) == 0
+	if r.exact || r.number&(r.number-1) == 0 || r.n == r.data.Rows() && r.Trainer.rows < r.n {
+		return true
+	}
+	return slices.ContainsFunc(r.live, func(k int) bool {
+		s := r.kernels[k].state
+		return s != nil && s.Mean == nil
+	})
 }
 
 // draft is a fresh start after some iterations on few rows.

@@ -121,7 +121,12 @@ func (t *Trainer) prepareSearch() error {
 	}
 	t.drawer.m = t.m
 	if t.scout != nil {
-		return nil
+		if _, m := t.scoutSize(); t.scout.m == m {
+			return nil
+		}
+		for _, w := range t.workers {
+			w.bound = nil
+		}
 	}
 	scout, err := t.newScout()
 	if err != nil {
@@ -135,13 +140,31 @@ func (t *Trainer) prepareSearch() error {
 	return nil
 }
 
+// scoutSize returns the rows and inducing inputs of the scout, on which the
+// stochastic optimisers search. Its work, rows times m², is shared by the live
+// kernels: the fewer are left, the larger it is.
+func (t *Trainer) scoutSize() (rows, m int) {
+	live := 0
+	for _, k := range t.kernels {
+		if k.status == Live {
+			live++
+		}
+	}
+	c := math.Max(1, math.Cbrt(scoutKernels/float64(max(live, 1))))
+	if m = int(scoutInducing * c); t.exact || m > t.m {
+		m = t.m
+	}
+	return int(scoutRows * c), m
+}
+
 // newScout returns what solutions are searched on: the run's own inducing
 // inputs, or for the stochastic optimisers fewer.
 func (t *Trainer) newScout() (*common, error) {
-	if t.exact || t.m <= startInducing {
+	_, m := t.scoutSize()
+	if m == t.m {
 		return &t.common, nil
 	}
-	z, _, err := PlaceInducing(t.data.X, t.data.Dim, startInducing, t.settings.Placement, t.settings.Seed)
+	z, _, err := PlaceInducing(t.data.X, t.data.Dim, m, t.settings.Placement, t.settings.Seed)
 	if err != nil {
 		return nil, err
 	}

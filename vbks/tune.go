@@ -1,6 +1,9 @@
 package vbks
 
-import "context"
+import (
+	"context"
+	"math"
+)
 
 // tuneRows times M is the number of rows on which the natural-gradient route
 // tunes hyperparameters at the end: as many as its running q(v) rests on.
@@ -48,20 +51,35 @@ func (r *round) tuneUnit(ctx context.Context, w *worker, unit []int) error {
 	if err != nil {
 		return err
 	}
-	var sub []int
-	var runs []*ascent
-	for i, k := range unit {
-		if r.failure[k] == "" && r.best[k].x != nil {
-			sub, runs = append(sub, i), append(runs, &ascent{start: r.best[k].x})
-		}
-	}
 	obj := bound.boundObjective(rows, r.tuned.yy, func() error { return r.step(ctx) })
-	if err := r.climb(ctx, unit, sub, runs, r.settings.Steps, obj); err != nil {
-		return err
+	starts := make([]solution, len(unit))
+	for i, k := range unit {
+		starts[i], r.best[k].value = r.best[k], math.Inf(-1)
 	}
-	for i, a := range runs {
-		if a.x != nil {
-			r.best[unit[sub[i]]] = solution{x: a.x, value: a.value, source: "tuned", fresh: true}
+	// What the search has found must prove itself here, where there are more
+	// inducing inputs, against what there was.
+	for _, found := range []bool{true, false} {
+		var sub []int
+		var runs []*ascent
+		for i, k := range unit {
+			a := &ascent{start: starts[i].x}
+			if !found {
+				last := r.kernels[k].state
+				if last == nil || starts[i].source == "last" {
+					continue
+				}
+				a.start = last.Free
+				a.against(&r.best[k])
+			}
+			if r.failure[k] == "" && a.start != nil {
+				sub, runs = append(sub, i), append(runs, a)
+			}
+		}
+		if err := r.climb(ctx, unit, sub, runs, r.settings.Steps, obj); err != nil {
+			return err
+		}
+		for i, a := range runs {
+			r.offer(unit[sub[i]], a, "tuned")
 		}
 	}
 	return nil
