@@ -60,7 +60,7 @@ func newBench() *cobra.Command {
 	fs.StringVar(&f.profile, "profile", "", "write a CPU profile of the timed steps to this file")
 	fs.BoolVar(&f.json, "json", false, "write one JSON object a line")
 	fs.StringVar(&f.learn, "learn", "", "trace the local ELBO of one kernel on this config's data")
-	fs.StringVar(&f.out, "out", "learn", "folder of --learn")
+	fs.StringVarP(&f.out, "out", "o", "learn", "folder of --learn")
 	fs.Float64SliceVar(&f.rates, "rates", []float64{0.01}, "learning rates of --learn")
 	for name, values := range map[string][]string{
 		"work": {"a", "b", "c"}, "kernels": {"one", "k12", "k144"}, "step": {"adam", "theta", "frozen", "posterior", "predict"}, "device": {"auto", "cpu", "cuda"},

@@ -7,6 +7,10 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/spf13/cobra"
+
+	"kestrel/configs"
 )
 
 // kestrel runs the program in the test's directory.
@@ -97,7 +101,7 @@ func TestBadInput(t *testing.T) {
 		{"run key.toml", `key.toml: line 5: unknown key "schedule.step"; did you mean "schedule.steps"?`},
 		{"run kernel.toml", `kernel.toml: line 3: data.kernel is wrong: kernel expression "PER*(LIN+RQ", column 12: expected ")" to close the "(" at column 5` + "\nPER*(LIN+RQ\n           ^"},
 		{"run none.csv", `data file "none.csv" not found; looked for ` + filepath.Join(dir, "none.csv") + `; $KESTREL_DATA may name the folder of the data`},
-		{"run none.toml", `config "none.toml": no such file; built-in configs are fig1a, fig1b, fig1c, fig1d, ieq, ieq-authors, ieq-small, quickstart, scalability, swissgrid, swissgrid-authors, swissgrid-small`},
+		{"run none.toml", `config "none.toml": no such file; built-in configs are ` + strings.Join(configs.Names(), ", ")},
 		{"run good.csv --target level", `good.csv: there is no column "level"; the columns are "a", "b"`},
 		{"run text.csv", `text.csv: line 4, column 1 ("a"): "three" is not a number`},
 		{"run nan.csv --set data.missing=[]", `nan.csv: line 3, column 2 ("b"): "NaN" is not a finite number; list it under missing to drop such rows`},
@@ -116,7 +120,7 @@ func TestBadInput(t *testing.T) {
 		{"quickstar", `"quickstar" is no command, config or file; did you mean quickstart?`},
 		{"kernel", `"kernel" is no command, config or file; did you mean kernels?`},
 		{"zzzzzz", `"zzzzzz" is no command, config or file; kestrel --help lists commands, kestrel config list the configs`},
-		{"config show fig2", `config "fig2": no such file; built-in configs are fig1a, fig1b, fig1c, fig1d, ieq, ieq-authors, ieq-small, quickstart, scalability, swissgrid, swissgrid-authors, swissgrid-small`},
+		{"config show fig2", `config "fig2": no such file; built-in configs are ` + strings.Join(configs.Names(), ", ")},
 		{"open none", `run "none" does not exist; name the directory of a run, such as runs/…`},
 		{"export full --format xls", `--format xls: must be csv or json`},
 	} {
@@ -252,6 +256,32 @@ func TestHelpHasExamples(t *testing.T) {
 		if code != 0 || stdout == "" || stderr != "" || strings.Contains(stdout, "\x1b") {
 			t.Errorf("%q: code %d, stderr %q, stdout %q", args, code, stderr, stdout[:min(200, len(stdout))])
 		}
+	}
+}
+
+// Where something is written to is named alike everywhere: --out, in short -o.
+func TestOutIsAlike(t *testing.T) {
+	have := map[string]bool{}
+	commands := []*cobra.Command{newRoot()}
+	for i := 0; i < len(commands); i++ {
+		commands = append(commands, commands[i].Commands()...)
+		out, short := commands[i].Flags().Lookup("out"), commands[i].Flags().ShorthandLookup("o")
+		if out != short {
+			t.Errorf("%s: --out is %v, -o is %v", commands[i].CommandPath(), out, short)
+		}
+		have[commands[i].Name()] = out != nil
+	}
+	for _, name := range []string{"kestrel", "run", "bench", "export", "predict", "report", "study", "compare", "figures"} {
+		if !have[name] {
+			t.Errorf("%s has no --out", name)
+		}
+	}
+	t.Chdir(t.TempDir())
+	if code, _, stderr := kestrel(t, quick("run", "quickstart", "--quiet", "-o", "r")...); code != 0 {
+		t.Error(code, stderr)
+	}
+	if _, err := os.Stat(filepath.Join("r", "events.jsonl")); err != nil {
+		t.Error(err)
 	}
 }
 

@@ -41,7 +41,7 @@ func newCompare() *cobra.Command {
 			"random, bo and cks train one kernel at a time with the config's own schedule. Each such run is kept and shared by them, so that fifty runs of random take at most " +
 			"as many trainings as there are kernels; the seconds reported are those that the method takes by itself, in sequence. The budget (compare.budget) of a run is the time that VBKS with the same seed took, unless stated otherwise. Then, as with a time, the clock decides how many kernels " +
 			"bo and cks train, so that another machine or another day may give another table; a number of kernels as budget does not depend on it.\n\n" +
-			"With --out of an earlier comparison it goes on where that was stopped, or with more runs or methods. The directory holds metrics.csv, final.csv and table.csv; kestrel figures draws them. Ctrl-C stops; the run under way is then made anew.",
+			"With --out of an earlier comparison it goes on where that was stopped, or with more runs or methods. The directory holds metrics.csv, final.csv and table.csv; kestrel figures draws them. Ctrl-C stops; the run under way then goes on from its last evaluation.",
 		Example: "kestrel compare fig1a --runs 3 --out results/fig1a\n\n# ten kernels each, greedy search as well\nkestrel compare swissgrid-small --methods vbks,vbks-s,random,bo,cks --set compare.budget=10 --out results/swissgrid\n\n" +
 			"# go on with it after an interruption\nkestrel compare results/swissgrid/config.toml --out results/swissgrid",
 		Args:              one("a config or a data file", "kestrel compare fig1a"),

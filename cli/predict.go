@@ -11,7 +11,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"kestrel/datasets"
 	"kestrel/experiment"
 )
 
@@ -174,10 +173,11 @@ func (f *predictFlags) predict(ctx context.Context, cmd *cobra.Command, run stri
 	if err != nil {
 		return err
 	}
-	points, err := p.ReadPoints(ctx, f.data)
+	points, err := p.OpenPoints(f.data)
 	if err != nil {
 		return err
 	}
+	defer points.Close()
 	var done *experiment.Predicted
 	write := func(predictions, components io.Writer) error {
 		done, err = p.Write(ctx, points, q, predictions, components)
@@ -191,24 +191,28 @@ func (f *predictFlags) predict(ctx context.Context, cmd *cobra.Command, run stri
 	default:
 		err = experiment.WriteOutput(f.out, func(predictions io.Writer) error { return write(predictions, nil) })
 	}
-	if err != nil {
+	switch {
+	case err == nil:
+	case err == points.Err(): // the user's to mend
+		return err
+	default:
 		return failed(err)
 	}
 	if !f.quiet {
-		f.tell(cmd.ErrOrStderr(), p, &q, points, done)
+		f.tell(cmd.ErrOrStderr(), p, &q, points.Dropped(), done)
 	}
 	return nil
 }
 
 // tell says what was predicted with, and how good it was.
-func (f *predictFlags) tell(w io.Writer, p *experiment.Predictor, q *experiment.PredictQuery, points *datasets.Points, done *experiment.Predicted) {
+func (f *predictFlags) tell(w io.Writer, p *experiment.Predictor, q *experiment.PredictQuery, dropped int, done *experiment.Predicted) {
 	with := "with " + done.IDs[0]
 	if n := len(done.IDs); n > 1 {
 		with = fmt.Sprintf("averaged over %d kernels by %s, %s with weight %.3g first", n, q.Weights, done.IDs[0], done.Weights[0])
 	}
 	fmt.Fprintf(w, "evaluation %d, %s: %d rows\n", done.Evaluation, with, done.Rows)
-	if points.Dropped > 0 {
-		fmt.Fprintf(w, "note: %d of %d rows are left out for a missing input\n", points.Dropped, points.Dropped+done.Rows)
+	if dropped > 0 {
+		fmt.Fprintf(w, "note: %d of %d rows are left out for a missing input\n", dropped, dropped+done.Rows)
 	}
 	a := &done.Accuracy
 	if a.Rows == 0 {

@@ -35,7 +35,7 @@ type runFlags struct {
 func (f *runFlags) register(cmd *cobra.Command) {
 	fs := cmd.Flags()
 	fs.BoolVar(&f.headless, "headless", false, "without the workbench, with plain progress lines; so without a terminal, with --repeat, --json or --quiet, too")
-	fs.StringVar(&f.out, "out", "", "directory of the run; default runs/<name>-<time>")
+	fs.StringVarP(&f.out, "out", "o", "", "directory of the run; default runs/<name>-<time>")
 	fs.StringArrayVar(&f.set, "set", nil, "override a key of the config: section.key=value; may be repeated")
 	fs.IntVar(&f.repeat, "repeat", 1, "so many runs with seeds counting up, in 001, 002, … of the directory")
 	fs.StringVar(&f.device, "device", "", "where to compute: auto, cpu, cuda")

@@ -2,7 +2,6 @@ package cli
 
 import (
 	"context"
-	"encoding/csv"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -276,7 +275,7 @@ type markdownSink struct{ w io.Writer }
 func (m *markdownSink) begin(c *experiment.StudyCase) error {
 	s := c.Config.Settings
 	_, err := fmt.Fprintf(m.w, "### %s (%s): %s\n\nTrue kernel %s among %d; %d inducing inputs, noise %g sd, optimizer %s, %d starts, s = %g, τ = %g.\n\n%s%s",
-		c.Figure, c.Variant.Name, c.Variant.Doc, c.Truth, c.Kernels, s.Inducing, c.Config.Data.Noise, s.Optimizer, s.Starts, s.PriorVariance, s.EvidenceScale,
+		experiment.PlainLine(c.Figure), c.Variant.Name, c.Variant.Doc, experiment.PlainLine(c.Truth), c.Kernels, s.Inducing, c.Config.Data.Noise, s.Optimizer, s.Starts, s.PriorVariance, s.EvidenceScale,
 		"| seed | rank | leader | gap ± s.e. | q* | Bayes | tied | led from | first ahead | early max q* | nested violations | s |\n",
 		"|---:|---:|---|---:|---:|---:|---|---:|---:|---:|---:|---:|\n")
 	return err
@@ -284,8 +283,8 @@ func (m *markdownSink) begin(c *experiment.StudyCase) error {
 
 func (m *markdownSink) row(r *experiment.StudyRow) error {
 	if r.Failure != "" {
-		fmt.Fprintf(m.w, "| %d | failed | %s | | | | | | | | | %.3g |\n", r.Seed, strings.ReplaceAll(r.Failure, "|", `\|`), float64(r.Seconds))
-		return nil
+		_, err := fmt.Fprintf(m.w, "| %d | failed | %s | | | | | | | | | %.3g |\n", r.Seed, markdownCell(r.Failure), float64(r.Seconds))
+		return err
 	}
 	rank, gap, tied := strconv.Itoa(r.Rank), fmt.Sprintf("%.2f ± %.2f", float64(r.Gap), float64(r.SE)), "no"
 	if r.Rank == 0 {
@@ -294,7 +293,7 @@ func (m *markdownSink) row(r *experiment.StudyRow) error {
 	if r.Tied {
 		tied = "yes"
 	}
-	_, err := fmt.Fprintf(m.w, "| %d | %s | %s | %s | %.4f | %.4f | %s | %s | %s | %s | %d/%d | %.3g |\n", r.Seed, rank, r.Leader, gap,
+	_, err := fmt.Fprintf(m.w, "| %d | %s | %s | %s | %.4f | %.4f | %s | %s | %s | %s | %d/%d | %.3g |\n", r.Seed, rank, markdownCell(r.Leader), gap,
 		float64(r.Posterior), float64(r.Bayes), tied, share(r.LeadFrom, "%.3g"), share(r.FirstAhead, "%.3g"), share(r.EarlyMax, "%.3f"),
 		r.Violations, r.Pairs, float64(r.Seconds))
 	return err
@@ -366,7 +365,13 @@ func orNone(id string) string {
 	if id == "" {
 		return "-"
 	}
-	return id
+	return markdownCell(id)
+}
+
+// markdownCell is foreign text, such as the name of a kernel, as one cell of a
+// table that divides them by bars, fit for a terminal.
+func markdownCell(text string) string {
+	return strings.ReplaceAll(experiment.PlainLine(text), "|", `\|`)
 }
 
 // csvSink writes a study's CSV files, a row as soon as it is known.
@@ -398,7 +403,7 @@ func newCSVSink(dir string, c *experiment.StudyCase, compare bool) (*csvSink, er
 		f, err := os.OpenFile(filepath.Join(dir, file.name), os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644)
 		if err == nil {
 			*file.f = f
-			err = writeRecords(f, file.header)
+			err = experiment.WriteRows(f, file.header)
 		}
 		if err != nil {
 			return nil, errors.Join(err, s.close())
@@ -417,19 +422,19 @@ func (s *csvSink) row(r *experiment.StudyRow) error {
 		record[4] = strconv.Itoa(r.Rank)
 		copy(record[6:], []string{r.Gap.String(), r.SE.String(), r.Posterior.String(), r.Bayes.String(), strconv.FormatBool(r.Tied)})
 	}
-	if err := writeRecords(s.rows, record); err != nil {
+	if err := experiment.WriteRows(s.rows, record); err != nil {
 		return err
 	}
-	return writeRecords(s.elbos, elboRecords(r)...)
+	return experiment.WriteRows(s.elbos, elboRecords(r)...)
 }
 
 func (s *csvSink) compared(c *experiment.StartsComparison, more *experiment.StudyRow) error {
-	err := writeRecords(s.starts, []string{c.Variant, c.Figure, strconv.FormatUint(c.Seed, 10), strconv.Itoa(c.Starts), strconv.Itoa(c.More), strconv.Itoa(c.Kernels),
+	err := experiment.WriteRows(s.starts, []string{c.Variant, c.Figure, strconv.FormatUint(c.Seed, 10), strconv.Itoa(c.Starts), strconv.Itoa(c.More), strconv.Itoa(c.Kernels),
 		c.MedianRise.String(), c.MostRise.String(), c.MostKernel, c.Leader, c.MoreLeader, strconv.FormatBool(c.Changed)})
 	if err != nil {
 		return err
 	}
-	return writeRecords(s.moreELBOs, elboRecords(more)...)
+	return experiment.WriteRows(s.moreELBOs, elboRecords(more)...)
 }
 
 func (s *csvSink) end(string, fmt.Stringer) error { return nil }
@@ -460,14 +465,4 @@ func optional(p *float64) string {
 		return ""
 	}
 	return experiment.Number(*p).String()
-}
-
-// writeRecords writes whole records in one write.
-func writeRecords(f *os.File, records ...[]string) error {
-	var b strings.Builder
-	if err := csv.NewWriter(&b).WriteAll(records); err != nil {
-		return err
-	}
-	_, err := f.WriteString(b.String())
-	return err
 }

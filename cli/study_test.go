@@ -10,9 +10,13 @@ import (
 	"os/exec"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
+
+	"kestrel/configs"
+	"kestrel/experiment"
 )
 
 // tiny makes a study tiny.
@@ -141,7 +145,7 @@ func TestStudyBadInput(t *testing.T) {
 	for _, c := range []struct{ args, want string }{
 		{"--variant iv", `--variant: there is no variant "iv"; variants are i, ii, iii, paper`},
 		{"--seeds 3..1", `--seeds: seeds "3..1": "3..1" is neither a seed nor a range; write 1..10 or 1,3,5`},
-		{"--figures fig2", `config "fig2": no such file; built-in configs are fig1a, fig1b, fig1c, fig1d, ieq, ieq-authors, ieq-small, quickstart, scalability, swissgrid, swissgrid-authors, swissgrid-small`},
+		{"--figures fig2", `config "fig2": no such file; built-in configs are ` + strings.Join(configs.Names(), ", ")},
 		{"--figures fig1a,fig1a", `figure fig1a (i) is asked for twice`},
 		{"--figures swissgrid-small --variant iii", `swissgrid-small: a study needs data.source = "synthetic", where the true kernel is known, not "swissgrid"`},
 		{"--set seed=3", `--set seed=3: a study runs many seeds; state them with --seeds`},
@@ -204,5 +208,60 @@ func TestStudyInterrupt(t *testing.T) {
 	}
 	if n := len(records(t, filepath.Join(dir, "study-elbos-iii-quickstart.csv"))); n != 4*rows+1 {
 		t.Errorf("%d ELBOs for %d rows", n-1, rows)
+	}
+}
+
+// Names and reasons come from elsewhere: in CSV they start no formula, in
+// Markdown they make no cells and no lines, and nothing steers a terminal.
+func TestStudyTablesAreSafe(t *testing.T) {
+	const formula, steering = `=HYPERLINK("http://a.b","c")`, "+cmd|' /C calc'!A0\n| 7 | 1 |\x1b[2J"
+	good := &experiment.StudyRow{Variant: "i", Figure: "f", Seed: 1, Truth: formula, Rank: 2, Leader: "@SUM(A1)|x", Gap: -3.5,
+		ELBOs: []experiment.KernelELBO{{ID: "-SE", ELBO: -7}}}
+	bad := &experiment.StudyRow{Variant: "i", Figure: "f", Seed: 2, Truth: "SE", Failure: steering}
+	starts := &experiment.StartsComparison{Variant: "i", Figure: "f", Seed: 1, MostKernel: "=A1", Leader: "=B1|", MoreLeader: "a\nb", Changed: true}
+	c := &experiment.StudyCase{Figure: "f", Variant: experiment.Variant{Name: "i"}, Truth: formula}
+
+	dir := t.TempDir()
+	files, err := newCSVSink(dir, c, true)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var b strings.Builder
+	sinks := studySinks{files, &markdownSink{w: &b}}
+	for _, err := range []error{sinks.begin(c), sinks.row(good), sinks.row(bad), sinks.compared(starts, good), files.close(), writeComparisons(&b, []*experiment.StartsComparison{starts})} {
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	study := records(t, filepath.Join(dir, "study-i-f.csv"))
+	for at, want := range map[[2]int]string{{1, 3}: "'" + formula, {1, 5}: "'@SUM(A1)|x", {1, 6}: "-3.5", {2, 18}: "'" + steering} {
+		if got := study[at[0]][at[1]]; got != want {
+			t.Errorf("row %d, column %d: %q, want %q", at[0], at[1], got, want)
+		}
+	}
+	for name, want := range map[string][]string{
+		"study-elbos-i-f.csv":  {"1", "'-SE", "-7"},
+		"study-starts-i-f.csv": {"i", "f", "1", "0", "0", "0", "0", "0", "'=A1", "'=B1|", "a\nb", "true"},
+	} {
+		if got := records(t, filepath.Join(dir, name))[1]; !slices.Equal(got, want) {
+			t.Errorf("%s: %q, want %q", name, got, want)
+		}
+	}
+	rows := 0
+	for line := range strings.Lines(b.String()) {
+		if strings.ContainsRune(line, '\x1b') {
+			t.Errorf("steers a terminal: %q", line)
+		}
+		if !strings.HasPrefix(line, "| ") {
+			continue
+		}
+		rows++
+		bars := strings.Count(line, "|") - strings.Count(line, `\|`)
+		if bars != 13 && bars != 7 { // of 12 and 6 cells
+			t.Errorf("%d bars in %q", bars, line)
+		}
+	}
+	if rows != 5 { // two headers, two rows, one comparison
+		t.Errorf("%d rows in\n%s", rows, &b)
 	}
 }

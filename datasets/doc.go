@@ -3,6 +3,6 @@
 // synthetic functions of Teng et al. (2020); it splits them into a stream of
 // training rows and held-out test rows, and standardises them both ways.
 //
-// Load makes a Dataset from a Spec, ReadPoints reads further points in the
+// Load makes a Dataset from a Spec, OpenPoints reads further points in the
 // same units, NewScaler fits the standardisation, Describe summarises.
 package datasets

@@ -125,6 +125,7 @@ func loadIntel(ctx context.Context, s *Spec) (*Dataset, []int32, error) {
 	if s.Name == "" {
 		d.Name = "ieq"
 	}
+	d.Locations = places.path
 	d.Rows, d.Dropped.Invalid = l.counts.read, l.counts.dropped()
 	d.Notices = append(d.Notices, l.notices...)
 	units := [intelColumns]string{intelX: "m", intelY: "m", intelTemperature: "°C", intelHumidity: "%", intelLight: "lux", intelVoltage: "V"}

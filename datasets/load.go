@@ -16,6 +16,8 @@ type Dataset struct {
 	Path   string // of the file, or what names several; "" for synthetic data
 	SHA256 string // of the file as stored, of several (see sumOfSums), or of the numbers of synthetic data, in hexadecimal
 
+	Mask, Locations string // the files that Spec.Mask and Spec.Locations name, as Path; "" where none was read
+
 	Inputs []Column
 	Target Column
 	Dim    int       // number of inputs

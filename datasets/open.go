@@ -15,7 +15,6 @@ import (
 
 	"github.com/klauspost/compress/gzip"
 	"github.com/klauspost/compress/zstd"
-	"github.com/ulikunitz/xz"
 )
 
 // dataEnv names the variable that holds the folder of the user's data.
@@ -110,6 +109,11 @@ const (
 	maxWindow    = 128 << 20 // bytes, as the zstd program's own limit
 )
 
+// refusedError is why data that may well be whole are not decompressed.
+type refusedError string
+
+func (e refusedError) Error() string { return string(e) }
+
 // unpacker says of the errors of a decompressor what they mean, and stops one
 // that unpacks too much.
 type unpacker struct {
@@ -120,7 +124,8 @@ type unpacker struct {
 
 func (u *unpacker) Read(p []byte) (int, error) {
 	n, err := u.Reader.Read(p)
-	if err != nil && err != io.EOF {
+	var refused refusedError
+	if err != nil && err != io.EOF && !errors.As(err, &refused) {
 		err = fmt.Errorf("the compressed data are damaged or cut off: %w", err)
 	}
 	u.unpacked += int64(n)
@@ -170,8 +175,8 @@ func (s *source) decompress(magic []byte) (err error) {
 	switch {
 	case is("\x1f\x8b"):
 		s.Reader, err = gzip.NewReader(packed)
-	case is("\xfd7zXZ\x00"):
-		s.Reader, err = xz.NewReader(packed)
+	case is(magicXZ):
+		s.Reader, err = newXZReader(packed)
 	case is("\x28\xb5\x2f\xfd"):
 		s.zstd, err = zstd.NewReader(packed, zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxWindow(maxWindow))
 		s.Reader = s.zstd

@@ -3,26 +3,35 @@ package datasets
 import (
 	"context"
 	"fmt"
+	"io"
 	"math"
 	"path/filepath"
 )
 
 // Points are inputs to predict at, in the units of a dataset.
 type Points struct {
-	File    string
-	SHA256  string
-	Dim     int
-	X       []float64 // N x Dim, row-major; time stamps count from the dataset's origin
-	Y       []float64 // N targets, NaN where missing; nil if the file has no such column
-	Rows    []int32   // N rows of the file, counted from 0
-	Dropped int       // rows dropped for a missing input
+	Dim  int
+	X    []float64 // N x Dim, row-major; time stamps count from the dataset's origin
+	Y    []float64 // N targets, NaN where missing; nil if the file has no such column
+	Rows []int32   // N rows of the file, counted from 0
 }
 
-// ReadPoints reads a table with the input columns of like: found by their
+// PointReader reads points from a table, some at a time: what it holds does not
+// grow with the table. It is not safe for concurrent use.
+type PointReader struct {
+	rows    *tableReader
+	like    *Dataset
+	target  bool
+	found   bool // a point
+	dropped int
+	err     error
+}
+
+// OpenPoints opens a table with the input columns of like: found by their
 // names if the table has a header, else by their numbers, or in order if the
 // table has no other columns. The target column may be there. Of spec, Path,
-// SearchDirs, Header, Delimiter and Missing are used.
-func ReadPoints(ctx context.Context, spec Spec, like *Dataset) (*Points, error) {
+// SearchDirs, Header, Delimiter and Missing are used. Close must be called.
+func OpenPoints(spec Spec, like *Dataset) (*PointReader, error) {
 	spec.Source = "csv"
 	s, err := spec.withDefaults()
 	if err != nil {
@@ -32,11 +41,22 @@ func ReadPoints(ctx context.Context, spec Spec, like *Dataset) (*Points, error) 
 	if err != nil {
 		return nil, err
 	}
-	hasTarget := false
-	t, err := readTable(ctx, path, &s, func(f *form) ([]int, error) {
-		chosen, target, err := likeColumns(like, filepath.Base(path), f)
-		hasTarget = target >= 0
-		if hasTarget {
+	src, err := openSource(path)
+	if err != nil {
+		return nil, err
+	}
+	p, err := newPointReader(src, filepath.Base(path), &s, like)
+	if err != nil {
+		src.Close()
+	}
+	return p, err
+}
+
+func newPointReader(src *source, file string, s *Spec, like *Dataset) (*PointReader, error) {
+	p := &PointReader{like: like}
+	rows, err := newTableReader(src, file, s, func(f *form) ([]int, error) {
+		chosen, target, err := likeColumns(like, file, f)
+		if p.target = target >= 0; p.target {
 			chosen = append(chosen, target)
 		}
 		return chosen, err
@@ -44,50 +64,106 @@ func ReadPoints(ctx context.Context, spec Spec, like *Dataset) (*Points, error) 
 	if err != nil {
 		return nil, err
 	}
-	p := &Points{File: path, SHA256: t.sha256, Dim: like.Dim}
-	for j, in := range like.Inputs {
-		c := &t.columns[j]
-		if c.kind == kindUnknown {
-			continue
-		}
-		if (c.kind == kindTime) != in.Time {
-			return nil, fmt.Errorf("%s: column %d (%s) holds %s, but %s in the training data", t.file, c.number, quoteText(c.name),
-				kindName(c.kind == kindTime), kindName(in.Time))
-		}
-		if !in.Time {
-			continue
-		}
-		// Whole microseconds are subtracted, not rounded seconds.
-		shift := float64(c.origin.UnixMicro()-in.Origin.UnixMicro()) / 1e6
-		per := 1.0
-		if in.Unit == "d" {
-			per = secondsPerDay
-		}
-		for i, v := range c.values {
-			c.values[i] = (v + shift) / per
+	p.rows = rows
+	return p, nil
+}
+
+// HasTarget reports whether the table has the target, too.
+func (p *PointReader) HasTarget() bool { return p.target }
+
+// Dropped returns the number of rows that have been left out for a missing input.
+func (p *PointReader) Dropped() int { return p.dropped }
+
+// Err returns the error that ended the reading, if one did.
+func (p *PointReader) Err() error {
+	if p.err == io.EOF {
+		return nil
+	}
+	return p.err
+}
+
+// Close closes the table.
+func (p *PointReader) Close() error { return p.rows.src.Close() }
+
+// Next returns the next so many points, fewer only if these are the last;
+// io.EOF behind them. Its errors name the file, and where it applies the line and
+// the column; a table without any point is one.
+func (p *PointReader) Next(ctx context.Context, most int) (*Points, error) {
+	b := &Points{Dim: p.like.Dim}
+	if p.target {
+		b.Y = []float64{}
+	}
+	for p.err == nil && len(b.Rows) < most {
+		first := p.rows.rows
+		p.err = p.rows.fill(ctx, most-len(b.Rows))
+		if p.err == nil || p.err == io.EOF {
+			if err := p.take(b, first); err != nil {
+				p.err = err
+			}
 		}
 	}
-	for r := range t.rows {
+	if p.found = p.found || len(b.Rows) > 0; p.err == io.EOF && !p.found {
+		p.err = fmt.Errorf("%s: no rows to predict at: %s read, %d dropped for a missing input", p.rows.file, plural(p.rows.rows, "row"), p.dropped)
+	}
+	if p.err != nil && (p.err != io.EOF || len(b.Rows) == 0) {
+		return nil, p.err
+	}
+	return b, nil
+}
+
+// take moves the rows that have been read, the first of which has the given
+// number, from the table to b.
+func (p *PointReader) take(b *Points, first int) error {
+	columns := p.rows.columns
+	for j := range columns {
+		if err := p.check(&columns[j], j); err != nil {
+			return err
+		}
+	}
+	for r := range p.rows.rows - first {
 		whole := true
-		for j := range like.Dim {
-			whole = whole && !math.IsNaN(t.columns[j].values[r])
+		for j := range b.Dim {
+			whole = whole && !math.IsNaN(columns[j].values[r])
 		}
 		if !whole {
-			p.Dropped++
+			p.dropped++
 			continue
 		}
-		p.Rows = append(p.Rows, int32(r))
-		for j := range like.Dim {
-			p.X = append(p.X, t.columns[j].values[r])
+		b.Rows = append(b.Rows, int32(first+r))
+		for j, in := range p.like.Inputs {
+			b.X = append(b.X, columns[j].since(&in, columns[j].values[r]))
 		}
-		if hasTarget {
-			p.Y = append(p.Y, t.columns[like.Dim].values[r])
+		if p.target {
+			b.Y = append(b.Y, columns[b.Dim].values[r])
 		}
 	}
-	if len(p.Rows) == 0 {
-		return nil, fmt.Errorf("%s: no rows to predict at: %s read, %d dropped for a missing input", t.file, plural(t.rows, "row"), p.Dropped)
+	for j := range columns {
+		columns[j].values = columns[j].values[:0]
 	}
-	return p, nil
+	return nil
+}
+
+// check finds time stamps where the training data have numbers, and the other way
+// round.
+func (p *PointReader) check(c *tableColumn, j int) error {
+	want := j < p.like.Dim && p.like.Inputs[j].Time // the target never is a time
+	if c.kind == kindUnknown || (c.kind == kindTime) == want {
+		return nil
+	}
+	return fmt.Errorf("%s: column %d (%s) holds %s, but %s in the training data", p.rows.file, c.number, quoteText(c.name), kindName(!want), kindName(want))
+}
+
+// since returns a value as it stands in an input column of a dataset. Whole
+// microseconds are subtracted, not rounded seconds.
+func (c *tableColumn) since(in *Column, v float64) float64 {
+	if !in.Time {
+		return v
+	}
+	v = float64(c.base+int64(v)-in.Origin.UnixMicro()) / 1e6
+	if in.Unit == "d" {
+		v /= secondsPerDay
+	}
+	return v
 }
 
 // likeColumns finds the columns of a dataset in another table; target is −1

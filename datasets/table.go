@@ -42,38 +42,14 @@ func readTable(ctx context.Context, path string, s *Spec, choose func(*form) ([]
 		return nil, err
 	}
 	defer src.Close()
-	t := &table{file: filepath.Base(path)}
-	r := bufio.NewReaderSize(src, sampleBytes)
-	if bom, _ := r.Peek(3); bytes.Equal(bom, []byte("\xef\xbb\xbf")) {
-		r.Discard(3)
-	}
-	sample, err := r.Peek(sampleBytes)
-	if err != nil && err != io.EOF {
-		return nil, fmt.Errorf("%s: %w", t.file, err)
-	}
-	if bytes.IndexByte(sample, 0) >= 0 {
-		return nil, fmt.Errorf("%s: holds binary data, not a table of text", t.file)
-	}
-	c := newCells(s.Missing)
-	f, err := sniff(t.file, sample, err == io.EOF, s.Header, s.Delimiter, c)
+	r, err := newTableReader(src, filepath.Base(path), s, choose)
 	if err != nil {
 		return nil, err
 	}
-	chosen, err := choose(f)
-	if err != nil {
+	if err := r.fill(ctx, -1); err != io.EOF {
 		return nil, err
 	}
-	for _, i := range chosen {
-		col := tableColumn{number: i + 1, name: f.names[i]}
-		if !f.header && s.Header != "no" {
-			col.hint = `; if line 1 holds the names of the columns, set header = "yes"`
-		}
-		t.columns = append(t.columns, col)
-	}
-	recs := &records{r: r, delim: f.delim, file: t.file}
-	if err := t.fill(ctx, recs, f, c); err != nil {
-		return nil, err
-	}
+	t := r.table
 	if t.sha256, err = src.sha256(); err != nil {
 		return nil, fmt.Errorf("%s: %w", t.file, err)
 	}
@@ -83,51 +59,107 @@ func readTable(ctx context.Context, path string, s *Spec, choose func(*form) ([]
 	return t, nil
 }
 
-// fill reads all records.
-func (t *table) fill(ctx context.Context, recs *records, f *form, c *cells) error {
-	for n := 0; ; n++ {
-		if n&0xfff == 0 && ctx.Err() != nil {
+// tableReader reads the chosen columns of a file, some rows at a time.
+type tableReader struct {
+	*table
+	src  *source
+	recs *records
+	form *form
+	c    *cells
+	head bool // the next record is the header
+}
+
+// newTableReader reads the beginning of a table and chooses columns of it.
+func newTableReader(src *source, file string, s *Spec, choose func(*form) ([]int, error)) (*tableReader, error) {
+	in := bufio.NewReaderSize(src, sampleBytes)
+	if bom, _ := in.Peek(3); bytes.Equal(bom, []byte("\xef\xbb\xbf")) {
+		in.Discard(3)
+	}
+	sample, err := in.Peek(sampleBytes)
+	if err != nil && err != io.EOF {
+		return nil, fmt.Errorf("%s: %w", file, err)
+	}
+	if bytes.IndexByte(sample, 0) >= 0 {
+		return nil, fmt.Errorf("%s: holds binary data, not a table of text", file)
+	}
+	c := newCells(s.Missing)
+	f, err := sniff(file, sample, err == io.EOF, s.Header, s.Delimiter, c)
+	if err != nil {
+		return nil, err
+	}
+	chosen, err := choose(f)
+	if err != nil {
+		return nil, err
+	}
+	t := &table{file: file}
+	for _, i := range chosen {
+		col := tableColumn{number: i + 1, name: f.names[i]}
+		if !f.header && s.Header != "no" {
+			col.hint = `; if line 1 holds the names of the columns, set header = "yes"`
+		}
+		t.columns = append(t.columns, col)
+	}
+	recs := &records{r: in, delim: f.delim, file: file}
+	return &tableReader{table: t, src: src, recs: recs, form: f, c: c, head: f.header}, nil
+}
+
+// fill reads up to so many rows, all if most is negative, and appends them to the
+// columns. At the end of the file it returns io.EOF, with the last rows.
+func (r *tableReader) fill(ctx context.Context, most int) error {
+	for n := 0; n != most; {
+		if r.rows&0xfff == 0 && ctx.Err() != nil {
 			return ctx.Err()
 		}
-		fields, err := recs.read()
+		fields, err := r.recs.read()
 		if err == io.EOF {
-			return nil
+			return err
 		}
 		if err != nil {
 			if _, ok := err.(*LineError); ok {
 				return err
 			}
-			return fmt.Errorf("%s: after line %d: %w", t.file, recs.next, err)
+			return fmt.Errorf("%s: after line %d: %w", r.file, r.recs.next, err)
 		}
-		if len(fields) != len(f.names) {
-			return &LineError{t.file, recs.line, fmt.Sprintf("%s where the first line has %d", plural(len(fields), "field"), len(f.names))}
+		if len(fields) != len(r.form.names) {
+			return &LineError{r.file, r.recs.line, fmt.Sprintf("%s where the first line has %d", plural(len(fields), "field"), len(r.form.names))}
 		}
-		if n == 0 && f.header {
+		if r.head {
+			r.head = false
 			continue
 		}
-		t.rows++
-		if t.rows > math.MaxInt32 {
-			return &LineError{t.file, recs.line, "more rows than can be counted"}
+		if err := r.row(fields); err != nil {
+			return err
 		}
-		for i := range t.columns {
-			col := &t.columns[i]
-			text := fields[col.number-1]
-			v, err := col.parse(text, c)
-			if err != nil {
-				e := &CellError{t.file, recs.line, col.number, "", string(text), err.Error()}
-				if f.header {
-					e.Name = col.name
-				} else if t.rows == 1 {
-					e.Reason += col.hint
-				}
-				return e
-			}
-			if v != v {
-				col.missing++
-			}
-			col.values = append(col.values, v)
-		}
+		n++
 	}
+	return nil
+}
+
+// row appends a row to the columns.
+func (r *tableReader) row(fields [][]byte) error {
+	r.rows++
+	if r.rows > math.MaxInt32 {
+		return &LineError{r.file, r.recs.line, "more rows than can be counted"}
+	}
+	for i := range r.columns {
+		col := &r.columns[i]
+		text := fields[col.number-1]
+		v, err := col.parse(text, r.c)
+		if err != nil {
+			e := &CellError{r.file, r.recs.line, col.number, "", string(text), err.Error()}
+			if r.form.header {
+				e.Name = col.name
+			} else if r.rows == 1 {
+				e.Reason += col.hint
+			}
+			return e
+		}
+		if v != v {
+			col.missing++
+		}
+		col.values = append(col.values, v)
+	}
+	return nil
 }
 
 // parse reads a value; the first that is not missing decides between numbers

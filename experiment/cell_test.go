@@ -103,7 +103,7 @@ func TestTablesStartNoFormula(t *testing.T) {
 	}
 
 	d := &datasets.Dataset{Inputs: []datasets.Column{{Name: "=x"}, {Name: "-1"}}, Target: datasets.Column{Name: "@y"}}
-	s := predictionSheet(d, &datasets.Points{Y: []float64{1}}, &PredictQuery{})
+	s := predictionSheet(d, true, &PredictQuery{})
 	head, err := s.head()
 	must(t, err)
 	row := s.rows()

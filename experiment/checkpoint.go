@@ -84,14 +84,6 @@ func saveCheckpoint(path string, arrays map[string]vbks.Tensor) error {
 	})
 }
 
-// Limits of what is read from a checkpoint: far beyond any that is written, and
-// what keeps a damaged or foreign file from taking all memory.
-const (
-	maxCheckpoint = 8 << 30 // bytes of all arrays
-	maxDeflate    = 1032    // no data are larger in clear than this times their deflated size
-	maxDimensions = 8
-)
-
 // loadCheckpoint reads a checkpoint file.
 func loadCheckpoint(path string) (map[string]vbks.Tensor, error) {
 	f, err := os.Open(path)
@@ -178,42 +170,27 @@ func appendFloats(b []byte, numbers []float64) []byte {
 
 // readNPZ is the inverse of writeNPZ, for arrays of float64 in row-major order
 // in a file of the given size. Before it allocates anything for an array it
-// checks that its size can be true.
+// checks that its size can be true, see checkpointLimits.
 func readNPZ(file io.ReaderAt, size int64) (map[string]vbks.Tensor, error) {
-	z, err := zip.NewReader(file, size)
+	entries, err := openNPZ(file, size)
 	if err != nil {
 		return nil, err
 	}
-	most := min(maxCheckpoint, maxDeflate*uint64(size))
-	arrays := make(map[string]vbks.Tensor, len(z.File))
-	for _, f := range z.File {
-		name, ok := strings.CutSuffix(f.Name, ".npy")
-		if !ok {
-			return nil, fmt.Errorf("it holds %q, which is no array", f.Name)
-		}
-		if f.UncompressedSize64 > most {
-			return nil, fmt.Errorf("array %s: %d bytes cannot be true", name, f.UncompressedSize64)
-		}
-		most -= f.UncompressedSize64
-		if _, twice := arrays[name]; twice {
-			return nil, fmt.Errorf("array %s is there twice", name)
-		}
-		r, err := f.Open()
-		if err == nil {
-			arrays[name], err = readNPY(r, f.UncompressedSize64)
-			if e := r.Close(); err == nil {
-				err = e
-			}
-		}
-		if err != nil {
-			return nil, fmt.Errorf("array %s: %w", name, err)
+	limits, err := entries.limits()
+	if err != nil {
+		return nil, err
+	}
+	arrays := make(map[string]vbks.Tensor, len(entries))
+	for _, e := range entries {
+		if arrays[e.name], err = e.read(limits.numbers()); err != nil {
+			return nil, fmt.Errorf("array %s: %w", e.name, err)
 		}
 	}
 	return arrays, nil
 }
 
-// readNPY reads an .npy file of the given size.
-func readNPY(r io.Reader, size uint64) (t vbks.Tensor, err error) {
+// readNPY reads an .npy file of the given size, of so many numbers at most.
+func readNPY(r io.Reader, size, most uint64) (t vbks.Tensor, err error) {
 	in := bufio.NewReader(r)
 	const magic = "\x93NUMPY"
 	fixed := make([]byte, len(magic)+4)
@@ -245,6 +222,9 @@ func readNPY(r io.Reader, size uint64) (t vbks.Tensor, err error) {
 	}
 	if begin := uint64(len(fixed) + len(header)); size < begin || (size-begin)%8 != 0 || (size-begin)/8 != count {
 		return t, fmt.Errorf("shape %v in %d bytes", t.Shape, size)
+	}
+	if count > most {
+		return t, errTooLarge
 	}
 	t.Data = make([]float64, count)
 	buf := make([]byte, min(8*count, blockBytes))

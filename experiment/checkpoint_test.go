@@ -5,10 +5,13 @@ import (
 	"bytes"
 	"encoding/binary"
 	"fmt"
+	"maps"
 	"math"
 	"os"
 	"path/filepath"
 	"reflect"
+	"runtime"
+	"slices"
 	"strings"
 	"testing"
 
@@ -146,6 +149,88 @@ func TestAbsurdCheckpoints(t *testing.T) {
 		"no archive":                       {[]byte("hello"), "zip"},
 	} {
 		if _, err := readNPZ(bytes.NewReader(c.text), int64(len(c.text))); err == nil || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%s: error %v, want %q", what, err, c.want)
+		}
+	}
+}
+
+// zeros is an .npy file of n zeros, which deflate to almost nothing.
+func zeros(shape string, n int) []byte {
+	return headerOf(fmt.Sprintf("{'descr': '<f8', 'fortran_order': False, 'shape': (%s), }\n", shape), 8*n)
+}
+
+// deflated makes an archive of deflated .npy files.
+func deflated(t *testing.T, files map[string][]byte) []byte {
+	t.Helper()
+	var b bytes.Buffer
+	z := zip.NewWriter(&b)
+	for _, name := range slices.Sorted(maps.Keys(files)) {
+		w, err := z.Create(name + ".npy")
+		must(t, err)
+		_, err = w.Write(files[name])
+		must(t, err)
+	}
+	must(t, z.Close())
+	return b.Bytes()
+}
+
+// A small file that claims much takes no memory: not what its directory says,
+// not what many entries say of the same bytes, not what no run of the size that
+// it states has.
+func TestSmallCheckpointsThatClaimMuch(t *testing.T) {
+	run := func(inducing, rows float64) []byte {
+		head := fmt.Sprintf("{'descr': '<f8', 'fortran_order': False, 'shape': (%d,), }\n", 10)
+		text := headerOf(head, 0)
+		for i := range 10 {
+			text = binary.LittleEndian.AppendUint64(text, math.Float64bits([]float64{1, 5, inducing, 0, rows, 0, 0, 0, 0, 0}[i]))
+		}
+		return text
+	}
+	// 20,000,000 numbers by header and directory.
+	claims := deflated(t, map[string][]byte{"a": zeros("20000000,", 1<<17)})
+	at := bytes.LastIndex(claims, []byte("PK\x01\x02"))
+	binary.LittleEndian.PutUint32(claims[at+24:], uint32(len(zeros("20000000,", 0))+8*20_000_000))
+	// A hundred entries of a MiB each, all the same deflated bytes.
+	one := deflated(t, map[string][]byte{"a000": zeros(fmt.Sprint(1<<17)+",", 1<<17)})
+	at = bytes.LastIndex(one, []byte("PK\x01\x02"))
+	end := bytes.LastIndex(one, []byte("PK\x05\x06"))
+	overlap := bytes.Clone(one[:at])
+	for i := range 100 {
+		entry := bytes.Clone(one[at:end])
+		copy(entry[46:], fmt.Sprintf("a%03d", i))
+		overlap = append(overlap, entry...)
+	}
+	tail := bytes.Clone(one[end:])
+	binary.LittleEndian.PutUint16(tail[8:], 100)
+	binary.LittleEndian.PutUint16(tail[10:], 100)
+	binary.LittleEndian.PutUint32(tail[12:], uint32(len(overlap)-at))
+	binary.LittleEndian.PutUint32(tail[16:], uint32(at))
+	overlap = append(overlap, tail...)
+	// 40 MiB, of a run that has 8 inducing inputs and 100 rows, and of one that has
+	// room for them.
+	const n = 5 << 20
+	large := zeros(fmt.Sprint(n)+",", n)
+	for what, c := range map[string]struct {
+		text  []byte
+		want  string // "" if it is read
+		bytes uint64 // that may be allocated
+	}{
+		"a directory that lies":     {claims, "cannot be true", 8 << 20},
+		"entries of the same bytes": {overlap, "cannot be true", 8 << 20},
+		"a small run":               {deflated(t, map[string][]byte{"run": run(8, 100), "kernel/0/chol": large}), "kernel/0/chol: more numbers than", 8 << 20},
+		"no run":                    {deflated(t, map[string][]byte{"kernel/0/chol": large}), "more numbers than", 8 << 20},
+		"more inputs than rows":     {deflated(t, map[string][]byte{"run": run(1e6, 100), "kernel/0/chol": large}), "more numbers than", 8 << 20},
+		"a large head":              {deflated(t, map[string][]byte{"run": zeros("65,", 65)}), "array run: more numbers than", 8 << 20},
+		"a large run":               {deflated(t, map[string][]byte{"run": run(8, n), "kernel/0/terms": large}), "", 64 << 20},
+	} {
+		var before, after runtime.MemStats
+		runtime.ReadMemStats(&before)
+		_, err := readNPZ(bytes.NewReader(c.text), int64(len(c.text)))
+		runtime.ReadMemStats(&after)
+		if got := after.TotalAlloc - before.TotalAlloc; got > c.bytes {
+			t.Errorf("%s: a file of %d bytes took %d of memory", what, len(c.text), got)
+		}
+		if c.want == "" && err != nil || c.want != "" && (err == nil || !strings.Contains(err.Error(), c.want)) {
 			t.Errorf("%s: error %v, want %q", what, err, c.want)
 		}
 	}

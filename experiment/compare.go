@@ -39,7 +39,8 @@ import (
 // kernel alone occupies one lane of the device.
 //
 // What is there is not done again: every run is made beside its place and moved
-// there when it is finished, tables are made from the files alone.
+// there when it is finished, one that is cut goes on from its last evaluation,
+// tables are made from the files alone.
 type Comparison struct {
 	Config Config
 	Path   string
@@ -109,9 +110,7 @@ func BeginComparison(ctx context.Context, c Config, dir string, o CompareOptions
 	if len(d.Test) == 0 {
 		return nil, errors.New("a comparison needs held-out rows to score predictions on; set data.test")
 	}
-	if d.Source != "synthetic" {
-		c.Data.Path, c.SHA256 = absolute(d.Path), d.SHA256
-	}
+	c.settleData(d)
 	if err := claimComparison(dir, c); err != nil {
 		return nil, err
 	}
@@ -131,9 +130,9 @@ func (m *Comparing) Close() error { return m.owner.Close() }
 
 // Run gathers what is there, makes what is missing, seed by seed, and writes the
 // tables after every step that adds to them, so that they never hold less than
-// what is there. When ctx ends the run under way is abandoned, and the error is
-// its cause. A kernel that cannot be trained is passed over; a run of VBKS that
-// fails is an error.
+// what is there. When ctx ends the run under way is stopped, to go on from its
+// last evaluation another time, and the error is the cause of ctx. A kernel that
+// cannot be trained is passed over; a run of VBKS that fails is an error.
 func (m *Comparing) Run(ctx context.Context) (*Comparison, error) {
 	v := &m.Config.Compare
 	if slices.Contains(v.Methods, MethodPrune) && m.Config.Settings.AutoPruneMass > 0 {

@@ -144,22 +144,19 @@ func kernelFolder(id string) string {
 }
 
 // run makes a run and puts it in its place when it has finished; one that is
-// there is only read. begin is called before a run is made and returns who is
-// told about it.
+// there is only read, and one that was cut goes on. begin is called before and
+// returns who is told about it.
 func (m *Comparing) run(ctx context.Context, c Config, path string, begin func() Recorder) (*finishedRun, error) {
 	if !IsRun(path) && !m.looking {
 		if err := context.Cause(ctx); err != nil {
 			return nil, err
 		}
-		partial := filepath.Join(filepath.Dir(path), "."+filepath.Base(path)+".partial")
-		if err := os.RemoveAll(partial); err != nil {
-			return nil, unwritable(partial, err)
-		}
 		var recorders Recorders
 		if r := begin(); r != nil {
 			recorders = append(recorders, r)
 		}
-		if err := finishRun(ctx, c, partial, recorders); err != nil {
+		partial := filepath.Join(filepath.Dir(path), "."+filepath.Base(path)+".partial")
+		if err := m.finishRun(ctx, c, partial, recorders); err != nil {
 			return nil, err
 		}
 		if err := os.Rename(partial, path); err != nil {
@@ -185,14 +182,24 @@ func (m *Comparing) finished(path string) (*finishedRun, error) {
 	return r, err
 }
 
-// finishRun makes a run up to its end. A failure of the kernels is such an end,
+// finishRun makes a run up to its end. What was cut is resumed as kestrel resume
+// does it, or made anew where that cannot be. A failure of the kernels is an end,
 // one of the disk or the program is not.
-func finishRun(ctx context.Context, c Config, path string, recorders Recorders) error {
-	s, err := Begin(ctx, c, path, recorders)
+func (m *Comparing) finishRun(ctx context.Context, c Config, path string, recorders Recorders) error {
+	s, err := m.goOn(ctx, path, recorders)
+	if errors.Is(err, errComplete) {
+		return nil // but for being put in its place
+	}
+	if s == nil && err == nil {
+		if err := os.RemoveAll(path); err != nil {
+			return unwritable(path, err)
+		}
+		s, err = Begin(ctx, c, path, recorders)
+	}
 	if err != nil {
 		return err
 	}
-	end, err := Drive{}.Run(ctx, s.Run)
+	end, err := s.Course.Run(ctx, s.Run)
 	if e := s.Close(); err == nil {
 		err = e
 	}
@@ -203,6 +210,32 @@ func finishRun(ctx context.Context, c Config, path string, recorders Recorders) 
 		return errors.New(end.Reason)
 	}
 	return nil
+}
+
+// goOn takes up a run that was cut; nil if there is none or it has nothing to go
+// on from. The recorders are told its past first. The error is errComplete if it
+// has come to its end. Where something was learnt and only the circumstances are
+// in the way, they are the error: the run is not given up.
+func (m *Comparing) goOn(ctx context.Context, path string, recorders Recorders) (*Session, error) {
+	if !IsRun(path) {
+		return nil, nil
+	}
+	s, err := Resume(ctx, path, ResumeOptions{Cores: m.Config.Device.Cores, Past: recorders}, recorders)
+	switch {
+	case err == nil:
+		m.options.Say("  goes on where it was cut")
+		return s, nil
+	case ctx.Err() != nil:
+		return nil, context.Cause(ctx)
+	case errors.Is(err, errComplete):
+		return nil, err
+	case !errors.Is(err, ErrNoCheckpoint):
+		if r, e := readFinished(path); e != nil || r.Rows > 0 {
+			return nil, fmt.Errorf("%w; or remove %s, and the run is made anew", err, path)
+		}
+	}
+	m.options.Say(fmt.Sprintf("  made anew: %v", err))
+	return nil, nil
 }
 
 // How the reasons begin of failures that say nothing about the kernels.

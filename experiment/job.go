@@ -65,6 +65,23 @@ func LoadData(ctx context.Context, c *Config) (*datasets.Dataset, *datasets.Scal
 	return d, s, nil
 }
 
+// settleData puts into a config which files its data have been read from, so that
+// it says the same in any working directory, and what they held.
+func (c *Config) settleData(d *datasets.Dataset) {
+	if d.Source == "synthetic" {
+		return
+	}
+	c.Data.Path, c.SHA256 = absolute(d.Path), d.SHA256
+	for _, file := range []struct {
+		key   *string
+		found string
+	}{{&c.Data.Mask, d.Mask}, {&c.Data.Locations, d.Locations}} {
+		if *file.key != "" && file.found != "" {
+			*file.key = absolute(file.found)
+		}
+	}
+}
+
 // Prepare loads and compiles what a config asks for. Its errors are the user's
 // to mend.
 func Prepare(ctx context.Context, c Config) (*Job, error) { return prepareFrom(ctx, c, nil) }
@@ -97,9 +114,7 @@ func (j *Job) prepare(ctx context.Context, space []vbks.Candidate) error {
 		return err
 	}
 	c, d := &j.Config, j.Data
-	if d.Source != "synthetic" {
-		c.Data.Path, c.SHA256 = absolute(d.Path), d.SHA256
-	}
+	c.settleData(d)
 	s := newSubject(c, d, j.Scaler, space)
 	j.subject = s
 	var kernels []KernelInfo

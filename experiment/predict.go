@@ -82,13 +82,22 @@ func (p *Predictor) DefaultQuery() PredictQuery {
 // Unit returns the unit of the target, "" if it is not known.
 func (p *Predictor) Unit() string { return p.lanes[0].data.Target.Unit }
 
-// ReadPoints reads the inputs of the run from another table, which is written
-// as the run's own was, or has a header to guess from. Errors name the file and
-// the columns.
-func (p *Predictor) ReadPoints(ctx context.Context, path string) (*datasets.Points, error) {
+// PointSource is where points to predict at come from, in the units of the data.
+type PointSource interface {
+	// Next returns so many points, fewer only if these are the last, and io.EOF
+	// behind them.
+	Next(ctx context.Context, most int) (*datasets.Points, error)
+	// HasTarget reports whether they have targets, too.
+	HasTarget() bool
+}
+
+// OpenPoints opens a table with the inputs of the run, which is written as the
+// run's own was, or has a header to guess from. Errors name the file and the
+// columns. The reader must be closed.
+func (p *Predictor) OpenPoints(path string) (*datasets.PointReader, error) {
 	spec := p.spec
 	spec.Path = path
-	return datasets.ReadPoints(ctx, spec, p.lanes[0].data)
+	return datasets.OpenPoints(spec, p.lanes[0].data)
 }
 
 // Check returns an error if the query cannot be asked of any run.
@@ -131,30 +140,26 @@ func batchRows(kernels int) int {
 // each point in the order of the file, and, where they are asked for, one of the
 // components, one row for each point, kernel and component. The columns are
 // those of predictionSheet and componentSheet; all numbers are in the units of
-// the data. Memory does not grow with the number of points.
-func (p *Predictor) Write(ctx context.Context, points *datasets.Points, q PredictQuery, predictions, components io.Writer) (*Predicted, error) {
+// the data. Points are asked for as they are needed, so that memory does not grow
+// with their number; an error of theirs is returned as it is, after what was
+// predicted for those before it has been written.
+func (p *Predictor) Write(ctx context.Context, points PointSource, q PredictQuery, predictions, components io.Writer) (*Predicted, error) {
 	if err := q.Check(); err != nil {
 		return nil, err
 	}
 	d := p.lanes[0].data
-	if points.Dim != d.Dim {
-		return nil, fmt.Errorf("points of %d inputs for a run with %d", points.Dim, d.Dim)
-	}
 	if q.Components && components == nil {
 		return nil, errors.New("there is nowhere to write the components to")
 	}
 	w := &predictionWriter{
-		query: &q, points: points, predictions: predictions,
-		table: predictionSheet(d, points, &q),
+		query: &q, predictions: predictions,
+		table: predictionSheet(d, points.HasTarget(), &q),
 		done:  Predicted{Evaluation: p.lanes[0].Evaluation()},
 	}
 	if q.Components {
 		w.components, w.parts = components, componentSheet(&q)
 	}
-	if err := w.begin(); err != nil {
-		return nil, err
-	}
-	if err := p.batches(ctx, w); err != nil {
+	if err := p.batches(ctx, w, points); err != nil {
 		return nil, err
 	}
 	if err := w.end(); err != nil {
@@ -164,46 +169,53 @@ func (p *Predictor) Write(ctx context.Context, points *datasets.Points, q Predic
 	return &w.done, nil
 }
 
-// batches predicts batch by batch, on all lanes at once, and hands the results
-// over in order.
-func (p *Predictor) batches(ctx context.Context, w *predictionWriter) error {
+// batches predicts batch by batch, on as many lanes at once as there are cores
+// and batches, and hands the results over in order. A batch is read when there is
+// room for it.
+func (p *Predictor) batches(ctx context.Context, w *predictionWriter, points PointSource) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
-	size := batchRows(len(p.lanes[0].trainer.Last().Kernels))
-	n := len(w.points.Rows)
-	if err := p.grow(ctx, min(runtime.GOMAXPROCS(0), (n+size-1)/size)); err != nil {
-		return err
-	}
+	lanes, size := runtime.GOMAXPROCS(0), batchRows(len(p.lanes[0].trainer.Last().Kernels))
+	learned := p.lanes[0].trainer.Checkpoint() // no lane is at work yet
 	type answer struct {
 		batch *predictedBatch
 		err   error
 	}
 	type task struct {
-		from, to int
-		reply    chan answer
+		points *datasets.Points
+		reply  chan answer
 	}
 	tasks := make(chan task)
-	order := make(chan chan answer, len(p.lanes)) // bounds what waits to be written
+	order := make(chan chan answer, lanes) // bounds what waits to be written
 	var group sync.WaitGroup
-	for _, lane := range p.lanes {
-		group.Go(func() {
-			for t := range tasks {
-				b, err := lane.predictBatch(ctx, w, t.from, t.to)
-				t.reply <- answer{b, err}
-			}
-		})
+	work := func(lane *Inspector) {
+		for t := range tasks {
+			b, err := lane.predictBatch(ctx, w, t.points)
+			t.reply <- answer{b, err}
+		}
 	}
 	group.Go(func() {
 		defer close(order)
 		defer close(tasks)
-		for from := 0; from < n; from += size {
-			t := task{from, min(from+size, n), make(chan answer, 1)}
+		for n := 0; ; n++ {
+			reply := make(chan answer, 1)
 			select {
-			case order <- t.reply:
+			case order <- reply:
 			case <-ctx.Done():
 				return
 			}
-			tasks <- t // all of order are answered, so a lane comes for it
+			next, err := points.Next(ctx, size)
+			if err == nil && n < lanes {
+				var lane *Inspector
+				if lane, err = p.lane(ctx, n, learned); err == nil {
+					group.Go(func() { work(lane) })
+				}
+			}
+			if err != nil {
+				reply <- answer{nil, err}
+				return
+			}
+			tasks <- task{next, reply} // all of order are answered, so a lane comes for it
 		}
 	})
 	var first error
@@ -222,19 +234,23 @@ func (p *Predictor) batches(ctx context.Context, w *predictionWriter) error {
 	if first == nil && ctx.Err() != nil {
 		first = context.Cause(ctx)
 	}
+	if first == io.EOF {
+		return nil
+	}
 	return first
 }
 
-// grow makes inspectors of what the first one knows until there are so many.
-func (p *Predictor) grow(ctx context.Context, lanes int) error {
-	for len(p.lanes) < lanes {
-		i, err := newInspector(ctx, p.lanes[0].subject, p.lanes[0].trainer.Checkpoint())
+// lane returns lane n, counted from 0, of which there are n at least: another
+// inspector of what the first one knows.
+func (p *Predictor) lane(ctx context.Context, n int, learned map[string]vbks.Tensor) (*Inspector, error) {
+	if n == len(p.lanes) {
+		i, err := newInspector(ctx, p.lanes[0].subject, learned)
 		if err != nil {
-			return err
+			return nil, err
 		}
 		p.lanes = append(p.lanes, i)
 	}
-	return nil
+	return p.lanes[n], nil
 }
 
 // options says over which kernels to average.
@@ -255,9 +271,12 @@ type predictedBatch struct {
 	tally        tally
 }
 
-// predictBatch predicts the points from, …, to − 1.
-func (i *Inspector) predictBatch(ctx context.Context, w *predictionWriter, from, to int) (*predictedBatch, error) {
-	x := i.scaler.Inputs(w.points.X[from*i.data.Dim : to*i.data.Dim])
+// predictBatch predicts at points.
+func (i *Inspector) predictBatch(ctx context.Context, w *predictionWriter, points *datasets.Points) (*predictedBatch, error) {
+	if points.Dim != i.data.Dim {
+		return nil, fmt.Errorf("points of %d inputs for a run with %d", points.Dim, i.data.Dim)
+	}
+	x := i.scaler.Inputs(points.X)
 	var pred *vbks.Prediction
 	err := i.ask(ctx, func(ctx context.Context) (err error) {
 		pred, err = i.trainer.Predict(ctx, x, i.options(w.query))
@@ -269,39 +288,38 @@ func (i *Inspector) predictBatch(ctx context.Context, w *predictionWriter, from,
 	if err != nil {
 		return nil, err
 	}
-	b := &predictedBatch{ids: pred.IDs, weights: pred.Weights, rows: to - from}
-	if w.points.Y != nil {
-		y := make([]float64, to-from)
-		for k := range y {
-			y[k] = i.scaler.Target(w.points.Y[from+k])
+	b := &predictedBatch{ids: pred.IDs, weights: pred.Weights, rows: len(points.Rows)}
+	if points.Y != nil {
+		y := make([]float64, len(points.Y))
+		for k, v := range points.Y {
+			y[k] = i.scaler.Target(v)
 		}
 		if err := b.tally.add(pred, y); err != nil {
 			return nil, err
 		}
 	}
-	if b.table, err = i.predictionRows(ctx, w, pred, from); err != nil {
+	if b.table, err = i.predictionRows(ctx, w, pred, points); err != nil {
 		return nil, err
 	}
 	if w.components != nil {
-		b.parts, err = i.componentRows(ctx, w, pred, x, from)
+		b.parts, err = i.componentRows(ctx, w, pred, x, points)
 	}
 	return b, err
 }
 
 // predictionRows fills the rows of the table of predictions.
-func (i *Inspector) predictionRows(ctx context.Context, w *predictionWriter, p *vbks.Prediction, from int) ([]byte, error) {
+func (i *Inspector) predictionRows(ctx context.Context, w *predictionWriter, p *vbks.Prediction, points *datasets.Points) ([]byte, error) {
 	s := w.table.rows()
 	for k := range p.Rows() {
 		if k&0xff == 0 && ctx.Err() != nil {
 			return nil, context.Cause(ctx)
 		}
-		at := from + k
-		s.whole(int(w.points.Rows[at]) + 1)
+		s.whole(int(points.Rows[k]) + 1)
 		for j := range i.data.Inputs {
-			s.value(&i.data.Inputs[j], w.points.X[at*i.data.Dim+j])
+			s.value(&i.data.Inputs[j], points.X[k*i.data.Dim+j])
 		}
-		if w.points.Y != nil {
-			s.number(w.points.Y[at])
+		if points.Y != nil {
+			s.number(points.Y[k])
 		}
 		mean, varF := p.Moments(k, false)
 		_, varY := p.Moments(k, true)
@@ -319,7 +337,7 @@ func (i *Inspector) predictionRows(ctx context.Context, w *predictionWriter, p *
 }
 
 // componentRows fills the rows of the table of components.
-func (i *Inspector) componentRows(ctx context.Context, w *predictionWriter, p *vbks.Prediction, x []float64, from int) ([]byte, error) {
+func (i *Inspector) componentRows(ctx context.Context, w *predictionWriter, p *vbks.Prediction, x []float64, points *datasets.Points) ([]byte, error) {
 	kernels := make([][]vbks.ComponentPrediction, len(p.IDs))
 	for k, id := range p.IDs {
 		err := i.ask(ctx, func(ctx context.Context) (err error) {
@@ -334,7 +352,7 @@ func (i *Inspector) componentRows(ctx context.Context, w *predictionWriter, p *v
 	for row := range p.Rows() {
 		for k, id := range p.IDs {
 			add := func(part int, component string, mean, sd float64) {
-				s.whole(int(w.points.Rows[from+row]) + 1)
+				s.whole(int(points.Rows[row]) + 1)
 				s.word(id)
 				s.number(p.Weights[k])
 				s.whole(part)

@@ -22,12 +22,12 @@ type sheet struct {
 
 // predictionSheet has a row for each point: its number among the rows of the
 // file, from 1 and without the header; the inputs under their own names, time
-// stamps in RFC 3339; the target if the file has it; the mean of f, which is
+// stamps in RFC 3339; the target if the points have it; the mean of f, which is
 // that of y; the standard deviations of f and of y = f + noise; and for each
 // probability p the quantiles f_qp and y_qp of the mixture over the kernels. A
 // column of the data whose name another one has is called name_data. In CSV, names
 // start no formula, see safeCell.
-func predictionSheet(d *datasets.Dataset, points *datasets.Points, q *PredictQuery) *sheet {
+func predictionSheet(d *datasets.Dataset, target bool, q *PredictQuery) *sheet {
 	results := []string{"mean", "sd_f", "sd_y"}
 	for _, of := range []string{"f", "y"} {
 		for _, prob := range q.Quantiles {
@@ -44,7 +44,7 @@ func predictionSheet(d *datasets.Dataset, points *datasets.Points, q *PredictQue
 	for _, in := range d.Inputs {
 		add(in.Name)
 	}
-	if points.Y != nil {
+	if target {
 		add(d.Target.Name)
 	}
 	s.columns = append(s.columns, results...)
@@ -171,16 +171,17 @@ func (r *sheetRows) text() ([]byte, error) {
 	return r.out.Bytes(), r.csv.Error()
 }
 
-// predictionWriter writes batches of predictions in order.
+// predictionWriter writes batches of predictions in order, and nothing before the
+// first.
 type predictionWriter struct {
 	query                   *PredictQuery
-	points                  *datasets.Points
 	table, parts            *sheet
 	predictions, components io.Writer // components nil: they are not asked for
 	tally                   tally
 	done                    Predicted
 }
 
+// begin writes what stands before the first row.
 func (w *predictionWriter) begin() error {
 	for _, t := range w.tables(nil) {
 		head, err := t.sheet.head()
@@ -214,6 +215,11 @@ func (w *predictionWriter) tables(b *predictedBatch) []sheetPart {
 }
 
 func (w *predictionWriter) write(b *predictedBatch) error {
+	if w.done.Rows == 0 {
+		if err := w.begin(); err != nil {
+			return err
+		}
+	}
 	for _, t := range w.tables(b) {
 		rows := t.rows
 		if w.done.Rows == 0 {

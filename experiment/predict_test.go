@@ -2,20 +2,25 @@ package experiment
 
 import (
 	"bytes"
+	"context"
 	"encoding/csv"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"math"
 	"os"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strconv"
 	"strings"
+	"sync/atomic"
 	"testing"
 
 	"gonum.org/v1/gonum/mat"
 
+	"kestrel/datasets"
 	"kestrel/vbks"
 )
 
@@ -36,13 +41,21 @@ func tableFile(t *testing.T, text string) string {
 	return path
 }
 
+// opened opens a table of points until the test's end.
+func opened(t *testing.T, p *Predictor, path string) *datasets.PointReader {
+	t.Helper()
+	points, err := p.OpenPoints(path)
+	must(t, err)
+	t.Cleanup(func() { points.Close() })
+	return points
+}
+
 // predicted is the tables that a predictor writes for a file.
 func predicted(t *testing.T, p *Predictor, path string, q PredictQuery) (table, parts [][]string, done *Predicted) {
 	t.Helper()
-	points, err := p.ReadPoints(t.Context(), path)
-	must(t, err)
+	points := opened(t, p, path)
 	var a, b bytes.Buffer
-	done, err = p.Write(t.Context(), points, q, &a, &b)
+	done, err := p.Write(t.Context(), points, q, &a, &b)
 	must(t, err)
 	if table, err = csv.NewReader(&a).ReadAll(); err != nil {
 		t.Fatal(err)
@@ -338,6 +351,64 @@ func TestBatchesComeInOrder(t *testing.T) {
 	}
 }
 
+// endlessPoints are so many points, and looks at how many are under way.
+type endlessPoints struct {
+	rows, given int
+	written     *lineCounter
+	ahead       int // the most that had been given when more was asked for, and not been written
+	err         error
+}
+
+func (e *endlessPoints) HasTarget() bool { return true }
+func (e *endlessPoints) Next(_ context.Context, most int) (*datasets.Points, error) {
+	e.ahead = max(e.ahead, e.given-int(e.written.lines.Load()))
+	n := min(most, e.rows-e.given)
+	if n == 0 {
+		return nil, e.err
+	}
+	p := &datasets.Points{Dim: 2}
+	for range n {
+		p.X = append(p.X, float64(e.given%24), float64(1500+e.given%1000))
+		p.Y = append(p.Y, 320)
+		p.Rows = append(p.Rows, int32(e.given))
+		e.given++
+	}
+	return p, nil
+}
+
+// lineCounter counts lines.
+type lineCounter struct{ lines atomic.Int64 }
+
+func (l *lineCounter) Write(p []byte) (int, error) {
+	l.lines.Add(int64(bytes.Count(p, []byte("\n"))))
+	return len(p), nil
+}
+
+// However many points there are, only a few batches of them are held at a time:
+// one for each core that is waiting to be written or predicted, and those at
+// hand. An error of the points comes after what came before them.
+func TestPointsAreReadAsTheyAreWritten(t *testing.T) {
+	_, _, dir := finished(t, plane(t, planeFile(t), "kernels.expressions=LIN", "sparse.inducing=4"))
+	p := predictor(t, dir)
+	q := p.DefaultQuery()
+	q.Quantiles = nil
+	batch := batchRows(1)
+	for _, end := range []error{io.EOF, errors.New("the disk is gone")} {
+		out := &lineCounter{}
+		points := &endlessPoints{rows: (runtime.GOMAXPROCS(0)+6)*batch + 5, written: out, err: end}
+		done, err := p.Write(t.Context(), points, q, out, nil)
+		if end == io.EOF && (err != nil || done.Rows != points.rows) || end != io.EOF && err != end {
+			t.Errorf("%+v, %v", done, err)
+		}
+		if got := int(out.lines.Load()); got != points.rows+1 {
+			t.Errorf("%d lines for %d points", got, points.rows)
+		}
+		if most := (runtime.GOMAXPROCS(0) + 2) * batch; points.ahead > most {
+			t.Errorf("%d points are held at a time, more than %d", points.ahead, most)
+		}
+	}
+}
+
 // Time stamps go in and come out as such, also where the run's own begin at
 // another instant, and a column of the data that is called as a result is not
 // lost.
@@ -374,8 +445,7 @@ func TestPredictAtTimes(t *testing.T) {
 	}
 	// The same as JSON.
 	q.JSON, q.Quantiles = true, []float64{0.5}
-	points, err := p.ReadPoints(t.Context(), tableFile(t, "mean,when\n10,2024-02-03\n,2024-02-04\n"))
-	must(t, err)
+	points := opened(t, p, tableFile(t, "mean,when\n10,2024-02-03\n,2024-02-04\n"))
 	var out bytes.Buffer
 	_, err = p.Write(t.Context(), points, q, &out, nil)
 	must(t, err)
@@ -388,7 +458,7 @@ func TestPredictAtTimes(t *testing.T) {
 		t.Errorf("mean %v, as CSV %v", objects[0]["mean"], rows[1][3])
 	}
 	// Numbers where there were time stamps.
-	if _, err := p.ReadPoints(t.Context(), tableFile(t, "when\n1\n2\n")); err == nil || !strings.Contains(err.Error(), "time stamps in the training data") {
+	if _, err := p.Write(t.Context(), opened(t, p, tableFile(t, "when\n1\n2\n")), q, &out, nil); err == nil || !strings.Contains(err.Error(), "time stamps in the training data") {
 		t.Error(err)
 	}
 }
@@ -430,13 +500,20 @@ func TestBadPredictions(t *testing.T) {
 		"hour,height\n1,2,3\n":   "3 fields where the first line has 2",
 		"hour,height\n1,1e999\n": "too large",
 	} {
-		_, err := p.ReadPoints(t.Context(), tableFile(t, text))
+		var out bytes.Buffer
+		points, err := p.OpenPoints(tableFile(t, text))
+		if err == nil {
+			_, err = p.Write(t.Context(), points, p.DefaultQuery(), &out, nil)
+			points.Close()
+		}
+		if err != nil && out.Len() > 0 {
+			t.Errorf("%q: %q is written all the same", text, &out)
+		}
 		if want == "" && err != nil || want != "" && (err == nil || !strings.Contains(err.Error(), want) || strings.Contains(err.Error(), "\n")) {
 			t.Errorf("%q: %v", text, err)
 		}
 	}
-	points, err := p.ReadPoints(t.Context(), tableFile(t, "hour,height\n1,2\n"))
-	must(t, err)
+	points := opened(t, p, tableFile(t, "hour,height\n1,2\n"))
 	for what, change := range map[string]func(*PredictQuery){
 		"method":    func(q *PredictQuery) { q.Method = "mean" },
 		"weights":   func(q *PredictQuery) { q.Weights = "even" },

@@ -139,6 +139,9 @@ func (p *past) take(e *Event, cut, certain bool) {
 	}
 }
 
+// errComplete is below the error of a run of which nothing is left to be done.
+var errComplete = errors.New("needs no resuming")
+
 // check finds what keeps a run from being resumed; end is where the log's last
 // whole line ends.
 func (p *past) check(path string, end int64, unsaved error) error {
@@ -149,7 +152,7 @@ func (p *past) check(path string, end int64, unsaved error) error {
 	case p.start == nil || p.start.Data == nil:
 		return fmt.Errorf("run %q: the first line of %s is not the run's beginning; begin a new run", path, eventsFile)
 	case p.complete():
-		return fmt.Errorf("run %q has finished (%s) and needs no resuming; kestrel open %s shows it", path, p.state.Reason, path)
+		return fmt.Errorf("run %q has finished (%s) and %w; kestrel open %s shows it", path, p.state.Reason, errComplete, path)
 	case s == nil && p.seen > 1:
 		if unsaved == nil {
 			unsaved = fmt.Errorf("there are %d evaluations but no checkpoint in %s", p.seen, stateDir)
