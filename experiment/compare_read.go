@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/csv"
 	"fmt"
+	"math"
 	"os"
 	"path/filepath"
 	"slices"
@@ -46,7 +47,8 @@ func ReadComparison(path string) (*Comparison, error) {
 		c.Runs[r].Metrics = append(c.Runs[r].Metrics, Metric{
 			Evaluation: metrics.whole(i, "evaluation"), Proportion: metrics.number(i, "proportion"), Seconds: number("seconds"),
 			Method: metrics.text(i, "method"), Kernels: metrics.whole(i, "kernels"),
-			RMSE: number("rmse"), MAE: number("mae"), NLPD: number("nlpd"), Coverage95: number("coverage95"), TestRows: metrics.whole(i, "test_rows"),
+			RMSE: number("rmse"), MAE: number("mae"), NLPD: number("nlpd"), TestRows: metrics.whole(i, "test_rows"),
+			Coverage50: metrics.share(i, "coverage50"), Coverage80: metrics.share(i, "coverage80"), Coverage95: metrics.share(i, "coverage95"),
 		})
 	}
 	for _, t := range []*table{final, metrics} {
@@ -100,6 +102,15 @@ func (t *table) number(row int, column string) float64 {
 	v, err := strconv.ParseFloat(t.text(row, column), 64)
 	t.note(row, column, err)
 	return v
+}
+
+// share reads a number that is NaN where it is not known: its cell is empty, or
+// the table is of a version that had no such column.
+func (t *table) share(row int, column string) Number {
+	if i := slices.Index(t.header, column); i < 0 || t.rows[row][i] == "" {
+		return Number(math.NaN())
+	}
+	return Number(t.number(row, column))
 }
 
 func (t *table) whole(row int, column string) int {

@@ -34,11 +34,6 @@ func (c *Comparison) write() error {
 	return nil
 }
 
-// metricColumns are those of a run's metrics.csv.
-func metricColumns() []string {
-	return []string{"evaluation", "proportion", "seconds", "method", "kernels", "rmse", "mae", "nlpd", "coverage95", "test_rows"}
-}
-
 func (c *Comparison) metricRows() [][]string {
 	rows := [][]string{append([]string{"run"}, metricColumns()...)}
 	for i := range c.Runs {
@@ -53,14 +48,15 @@ func (c *Comparison) metricRows() [][]string {
 // finalRows has a row for each run of each method; where nothing has predicted
 // the numbers are empty.
 func (c *Comparison) finalRows() [][]string {
-	rows := [][]string{{"method", "run", "seed", "kernel_id", "trained", "seconds", "rmse", "mae", "nlpd", "coverage95", "test_rows"}}
+	rows := [][]string{append([]string{"method", "run", "seed", "kernel_id", "trained", "seconds"}, accuracyColumns()...)}
 	for i := range c.Runs {
 		r := &c.Runs[i]
-		row := []string{r.Method, strconv.Itoa(r.Run), strconv.FormatUint(r.Seed, 10), r.Kernel, strconv.Itoa(r.Trained), "", "", "", "", "", ""}
+		row := []string{r.Method, strconv.Itoa(r.Run), strconv.FormatUint(r.Seed, 10), r.Kernel, strconv.Itoa(r.Trained), ""}
+		accuracy := make([]string, len(accuracyColumns()))
 		if f := r.Final(); f != nil {
-			copy(row[5:], []string{f.Seconds.String(), f.RMSE.String(), f.MAE.String(), f.NLPD.String(), f.Coverage95.String(), strconv.Itoa(f.TestRows)})
+			row[len(row)-1], accuracy = f.Seconds.String(), f.accuracyCells()
 		}
-		rows = append(rows, row)
+		rows = append(rows, append(row, accuracy...))
 	}
 	return rows
 }
@@ -100,16 +96,18 @@ func (c *Comparison) tableRows() [][]string {
 // that have predicted; standard deviations are those of a sample (n − 1), NaN
 // for one run.
 type MethodSummary struct {
-	Method    string `json:"method"`
-	Runs      int    `json:"runs"`
-	Without   int    `json:"without"` // a prediction
-	RMSE      Number `json:"rmse"`
-	RMSESD    Number `json:"rmse_sd"`
-	NLPD      Number `json:"nlpd"`
-	NLPDSD    Number `json:"nlpd_sd"`
-	Seconds   Number `json:"seconds"` // at the end
-	SecondsSD Number `json:"seconds_sd"`
-	Trained   Number `json:"trained"` // kernels, mean
+	Method  string `json:"method"`
+	Runs    int    `json:"runs"`
+	Without int    `json:"without"` // a prediction
+	RMSE    Number `json:"rmse"`
+	RMSESD  Number `json:"rmse_sd"`
+	NLPD    Number `json:"nlpd"`
+	NLPDSD  Number `json:"nlpd_sd"`
+	// Means of the shares within the intervals of CoverageLevels.
+	Coverage  [len(CoverageLevels)]Number `json:"coverage"`
+	Seconds   Number                      `json:"seconds"` // at the end
+	SecondsSD Number                      `json:"seconds_sd"`
+	Trained   Number                      `json:"trained"` // kernels, mean
 }
 
 // Summary sums the methods up, in the order of the config.
@@ -117,6 +115,7 @@ func (c *Comparison) Summary() (out []MethodSummary) {
 	for _, method := range c.Config.Compare.Methods {
 		s := MethodSummary{Method: method}
 		var rmse, nlpd, seconds, trained []float64
+		var coverage [len(CoverageLevels)][]float64
 		for i := range c.Runs {
 			r := &c.Runs[i]
 			if r.Method != method {
@@ -130,6 +129,9 @@ func (c *Comparison) Summary() (out []MethodSummary) {
 				continue
 			}
 			rmse, nlpd, seconds = append(rmse, float64(f.RMSE)), append(nlpd, float64(f.NLPD)), append(seconds, float64(f.Seconds))
+			for l, share := range f.Coverage() {
+				coverage[l] = append(coverage[l], float64(share))
+			}
 		}
 		if s.Runs == 0 {
 			continue
@@ -140,6 +142,10 @@ func (c *Comparison) Summary() (out []MethodSummary) {
 		}{{&s.RMSE, &s.RMSESD, rmse}, {&s.NLPD, &s.NLPDSD, nlpd}, {&s.Seconds, &s.SecondsSD, seconds}, {&s.Trained, new(Number), trained}} {
 			mean, sd := meanSD(x.of)
 			*x.mean, *x.sd = Number(mean), Number(sd)
+		}
+		for l := range coverage {
+			mean, _ := meanSD(coverage[l])
+			s.Coverage[l] = Number(mean)
 		}
 		out = append(out, s)
 	}
@@ -162,17 +168,11 @@ func meanSD(values []float64) (mean, sd float64) {
 func (c *Comparison) WriteText(w io.Writer) error {
 	w = PlainWriter(w)
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', tabwriter.AlignRight)
-	fmt.Fprintln(t, "method\truns\trmse\t± sd\tnlpd\t± sd\tseconds\tkernels\t")
-	short := func(v Number, format string) string {
-		if math.IsNaN(float64(v)) {
-			return "-"
-		}
-		return fmt.Sprintf(format, float64(v))
-	}
+	fmt.Fprintf(t, "method\truns\trmse\t± sd\tnlpd\t± sd\t%s\tseconds\tkernels\t\n", coverageHeads())
 	without := 0
 	for _, s := range c.Summary() {
-		fmt.Fprintf(t, "%s\t%d\t%s\t%s\t%s\t%s\t%s\t%s\t\n", s.Method, s.Runs, short(s.RMSE, "%.5g"), short(s.RMSESD, "%.3g"),
-			short(s.NLPD, "%.4f"), short(s.NLPDSD, "%.3g"), short(s.Seconds, "%.4g"), short(s.Trained, "%.4g"))
+		fmt.Fprintf(t, "%s\t%d\t%s\t%s\t%s\t%s\t%s\t%s\t%s\t\n", s.Method, s.Runs, s.RMSE.format("%.5g"), s.RMSESD.format("%.3g"),
+			s.NLPD.format("%.4f"), s.NLPDSD.format("%.3g"), coverageCells(s.Coverage), s.Seconds.format("%.4g"), s.Trained.format("%.4g"))
 		without += s.Without
 	}
 	if err := t.Flush(); err != nil {

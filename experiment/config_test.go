@@ -223,7 +223,7 @@ func TestOverrides(t *testing.T) {
 
 func TestUnknownConfig(t *testing.T) {
 	_, err := LoadConfig("fig1e", nil)
-	want := `config "fig1e": no such file; did you mean fig1a? built-in configs are fig1a, fig1b, fig1c, fig1d, ieq, ieq-authors, ieq-small, quickstart, scalability, swissgrid, swissgrid-authors, swissgrid-small`
+	want := `config "fig1e": no such file; did you mean fig1a? built-in configs are airline, elevators, fig1a, fig1b, fig1c, fig1d, ieq, ieq-authors, ieq-small, mauna-loa, quickstart, scalability, solar, swissgrid, swissgrid-authors, swissgrid-small, wheat`
 	if err == nil || err.Error() != want {
 		t.Errorf("got %v\nwant %s", err, want)
 	}

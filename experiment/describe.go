@@ -38,7 +38,7 @@ func describe(e *Event) string {
 	case EventMetrics:
 		var parts []string
 		for _, m := range e.Metrics {
-			parts = append(parts, fmt.Sprintf("%s: rmse %.4g, nlpd %.4g, coverage %.3f", m.Method, m.RMSE, m.NLPD, m.Coverage95))
+			parts = append(parts, fmt.Sprintf("%s: rmse %.4g, nlpd %.4g, %s", m.Method, m.RMSE, m.NLPD, coverageText(m.Coverage())))
 		}
 		return fmt.Sprintf("on %d test rows, %s", e.Metrics[0].TestRows, strings.Join(parts, "; "))
 	case EventPruned:
@@ -146,7 +146,7 @@ func (p *Progress) Record(e *Event) error {
 		for _, m := range e.Metrics {
 			if m.Method == MethodAverage {
 				if p.pending == "" {
-					p.say(fmt.Sprintf("on all %d test rows: rmse %.4g, nlpd %.4g, coverage %.3f", m.TestRows, float64(m.RMSE), float64(m.NLPD), float64(m.Coverage95)))
+					p.say(fmt.Sprintf("on all %d test rows: rmse %.4g, nlpd %.4g, %s", m.TestRows, float64(m.RMSE), float64(m.NLPD), coverageText(m.Coverage())))
 					continue
 				}
 				p.flush(fmt.Sprintf("  rmse %-8.4g", float64(m.RMSE)))

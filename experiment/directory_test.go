@@ -61,7 +61,7 @@ func TestDirectory(t *testing.T) {
 		t.Error(got)
 	}
 	rows = readCSV(t, filepath.Join(dir, "metrics.csv"))
-	if got := strings.Join(rows[0], ","); got != "evaluation,proportion,seconds,method,kernels,rmse,mae,nlpd,coverage95,test_rows" {
+	if got := strings.Join(rows[0], ","); got != "evaluation,proportion,seconds,method,kernels,rmse,mae,nlpd,coverage95,test_rows,coverage50,coverage80" {
 		t.Error(got)
 	}
 	if len(rows) != 1+2*5 {

@@ -1,6 +1,8 @@
 package experiment
 
 import (
+	"encoding/json"
+	"math"
 	"time"
 
 	"kestrel/datasets"
@@ -158,6 +160,21 @@ type Metric struct {
 	NLPD       Number  `json:"nlpd"`
 	Coverage95 Number  `json:"coverage95"`
 	TestRows   int     `json:"test_rows"`
+	Coverage50 Number  `json:"coverage50"` // NaN in the logs of older versions, as Coverage80
+	Coverage80 Number  `json:"coverage80"`
+}
+
+// UnmarshalJSON implements json.Unmarshaler: a share that is not there is not
+// known.
+func (m *Metric) UnmarshalJSON(text []byte) error {
+	type plain Metric
+	nan := Number(math.NaN())
+	p := plain{Coverage50: nan, Coverage80: nan, Coverage95: nan}
+	if err := json.Unmarshal(text, &p); err != nil {
+		return err
+	}
+	*m = Metric(p)
+	return nil
 }
 
 // Recorder is told everything that happens in a run, in order, from the run's

@@ -29,9 +29,12 @@ type PaperFigures struct{ figures []*paperFigure }
 //	NAME-rmse       RMSE on held-out rows against time for each method, mean and sd of the runs
 //	NAME-table      the RMSE in the end, run by run; also as NAME-table.md
 //
-// and of experiments that differ in nothing but the batch size
+// and of experiments that differ in nothing but the batch size, the kernels, or the
+// number of rows made
 //
-//	NAME-scalability  time against the iterations of the optimiser, and a line fitted to it
+//	NAME-scalability          time against the iterations of the optimiser, and a line fitted to it
+//	NAME-scalability-kernels  the same for numbers of kernels
+//	NAME-scalability-rows     the same for numbers of rows
 //
 // Errors: a directory that is none of these, results that cannot be read, runs
 // without any evaluation.

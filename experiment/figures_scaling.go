@@ -8,19 +8,49 @@ import (
 	"gonum.org/v1/gonum/stat"
 )
 
-// scaling is the runs of experiments that differ in their batch size only.
+// growth is what experiments may differ in for a figure of how time grows with it.
+type growth struct {
+	column, label string
+	ending        string                         // of the figure's name
+	set           func(section, key string) bool // by this key of a config
+	of            func(h *History, c *Config) int
+}
+
+// growths are by the batch size, as in the paper's figure, the number of kernels and
+// that of training rows.
+func growths() []growth {
+	return []growth{
+		{"batch", "B", "", func(section, key string) bool { return section == "schedule" && key == "batch" },
+			func(h *History, c *Config) int { return c.Settings.Batch }},
+		{"kernels", "K", "-kernels", func(section, key string) bool { return section == "kernels" },
+			func(h *History, c *Config) int { return len(h.Start.Kernels) }},
+		{"rows", "N", "-rows", func(section, key string) bool { return section == "data" && key == "outputs" },
+			func(h *History, c *Config) int { return h.Start.Data.Train }},
+	}
+}
+
+// scaling is the runs of experiments that differ in one size only.
 type scaling struct {
+	growth
 	key, name string
-	batches   []int
+	values    []int
 	runs      map[int][]*History
-	steps     map[int]int // of an evaluation, by batch size
+	steps     map[int]int // of an evaluation
 }
 
 // scalabilityFigures are the paper's figure of time against the iterations of
-// the optimiser for several batch sizes: one for each set of experiments that
-// differ in nothing but schedule.batch. An iteration is a step of all kernels;
-// the time is that of a run, with everything that evaluations take besides.
+// the optimiser for several batch sizes, and the like for numbers of kernels and of
+// rows: one for each set of experiments that differ in nothing but that size. An
+// iteration is a step of all kernels; the time is that of a run, with everything
+// that evaluations take besides.
 func scalabilityFigures(groups []*figureGroup) (out []*paperFigure) {
+	for _, by := range growths() {
+		out = append(out, by.figures(groups)...)
+	}
+	return out
+}
+
+func (by growth) figures(groups []*figureGroup) (out []*paperFigure) {
 	var sets []*scaling
 	for _, g := range groups {
 		if len(g.runs) == 0 {
@@ -31,29 +61,34 @@ func scalabilityFigures(groups []*figureGroup) (out []*paperFigure) {
 		if err != nil {
 			continue // of another version of the program
 		}
-		key := withoutBatch(s.Experiment())
+		key := by.others(s.Experiment())
 		i := slices.IndexFunc(sets, func(o *scaling) bool { return o.key == key })
 		if i < 0 {
 			i = len(sets)
-			sets = append(sets, &scaling{key: key, name: g.name, runs: map[int][]*History{}, steps: map[int]int{}})
+			sets = append(sets, &scaling{growth: by, key: key, name: g.name, runs: map[int][]*History{}, steps: map[int]int{}})
 		}
-		b := c.Settings.Batch
-		sets[i].batches = append(sets[i].batches, b)
-		sets[i].runs[b], sets[i].steps[b] = append(sets[i].runs[b], g.runs...), c.Settings.Steps
+		v := by.of(g.runs[0], &c)
+		sets[i].values = append(sets[i].values, v)
+		sets[i].runs[v], sets[i].steps[v] = append(sets[i].runs[v], g.runs...), c.Settings.Steps
 	}
 	for _, s := range sets {
-		slices.Sort(s.batches)
-		if s.batches = slices.Compact(s.batches); len(s.batches) > 1 {
+		slices.Sort(s.values)
+		if s.values = slices.Compact(s.values); len(s.values) > 1 {
 			out = append(out, s.figure())
 		}
 	}
 	return out
 }
 
-func withoutBatch(experiment string) string {
+// others is the text of an experiment without the keys that set the size.
+func (by growth) others(experiment string) string {
 	var b strings.Builder
+	section := ""
 	for line := range strings.Lines(experiment) {
-		if !strings.HasPrefix(line, "batch ") {
+		if rest, ok := strings.CutPrefix(line, "["); ok {
+			section, _, _ = strings.Cut(rest, "]")
+		}
+		if key, _, _ := strings.Cut(line, " "); !by.set(section, key) {
 			b.WriteString(line)
 		}
 	}
@@ -62,33 +97,33 @@ func withoutBatch(experiment string) string {
 
 func (s *scaling) figure() *paperFigure {
 	f := &paperFigure{}
-	f.Name, f.Title = s.name+"-scalability", s.name
+	f.Name, f.Title = s.name+"-scalability"+s.ending, s.name
 	f.XLabel, f.YLabel = "iterations", "time (s)"
 	looks := Swatches()
-	rows := [][]string{{"batch", "runs", "seconds_per_iteration", "intercept_seconds", "r_squared"}}
-	for i, batch := range s.batches {
+	rows := [][]string{{s.column, "runs", "seconds_per_iteration", "intercept_seconds", "r_squared"}}
+	for i, value := range s.values {
 		var courses []course
 		var x, y []float64
-		for _, h := range s.runs[batch] {
+		for _, h := range s.runs[value] {
 			c := course{}
 			for _, m := range h.Moments() {
-				c.add(float64(m.Index*s.steps[batch]), m.Seconds)
+				c.add(float64(m.Index*s.steps[value]), m.Seconds)
 			}
 			courses, x, y = append(courses, c), append(x, c.x...), append(y, c.y...)
 		}
 		mean := linearMean(courses)
 		swatch := looks[i%len(looks)]
-		name := fmt.Sprintf("B = %d", batch)
+		name := fmt.Sprintf("%s = %d", s.label, value)
 		f.line(FigureLine{Name: name, X: mean.x, Lo: mean.y, Swatch: swatch})
 		if len(courses) > 1 {
 			m := meanOfSteps(courses)
-			f.bars(name, m.bars(false, float64(i)/float64(len(s.batches))), swatch)
+			f.bars(name, m.bars(false, float64(i)/float64(len(s.values))), swatch)
 		}
 		if len(x) < 2 {
 			continue
 		}
 		intercept, slope := stat.LinearRegression(x, y, nil, false)
-		rows = append(rows, []string{fmt.Sprint(batch), fmt.Sprint(len(courses)), formatFloat(slope), formatFloat(intercept), formatFloat(stat.RSquared(x, y, nil, intercept, slope))})
+		rows = append(rows, []string{fmt.Sprint(value), fmt.Sprint(len(courses)), formatFloat(slope), formatFloat(intercept), formatFloat(stat.RSquared(x, y, nil, intercept, slope))})
 	}
 	f.XMin, f.YMin = 0, 0
 	for _, l := range f.Lines {

@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"math"
 	"slices"
+
+	"kestrel/vbks"
 )
 
 // PointKind says what part a row of the data has.
@@ -129,7 +131,7 @@ func (i *Inspector) Residuals(ctx context.Context, kernel string, most int) (*Re
 	}
 	s = s.InUnits(i.scaler.YScale)
 	r.IDs = p.IDs
-	r.RMSE, r.MAE, r.NLPD, r.Coverage95 = s.RMSE, s.MAE, s.NLPD, s.Coverage95
+	r.RMSE, r.MAE, r.NLPD, r.Coverage95 = s.RMSE, s.MAE, s.NLPD, s.Coverage[vbks.Coverage95]
 	for at, row := range rows {
 		mean, variance := p.Moments(at, true)
 		mean, sd, y := i.scaler.Mean(mean), i.scaler.SD(math.Sqrt(variance)), i.data.Y[row]

@@ -82,7 +82,8 @@ func (t *testSet) score(ctx context.Context, tr trainer, top int, weights string
 		s = s.InUnits(t.scale)
 		out = append(out, Metric{
 			Evaluation: e.Index, Proportion: e.Proportion, Method: m.name, Kernels: len(m.p.IDs),
-			RMSE: Number(s.RMSE), MAE: Number(s.MAE), NLPD: Number(s.NLPD), Coverage95: Number(s.Coverage95), TestRows: s.Rows,
+			RMSE: Number(s.RMSE), MAE: Number(s.MAE), NLPD: Number(s.NLPD), TestRows: s.Rows,
+			Coverage50: Number(s.Coverage[vbks.Coverage50]), Coverage80: Number(s.Coverage[vbks.Coverage80]), Coverage95: Number(s.Coverage[vbks.Coverage95]),
 		})
 	}
 	return out, nil

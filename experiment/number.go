@@ -43,3 +43,19 @@ func (n *Number) UnmarshalJSON(b []byte) error {
 
 // String writes the number in full precision.
 func (n Number) String() string { return formatFloat(float64(n)) }
+
+// known writes a number in full precision, and text where it is NaN.
+func (n Number) known(text string) string {
+	if math.IsNaN(float64(n)) {
+		return text
+	}
+	return n.String()
+}
+
+// format writes a number as fmt does, and "-" where it is NaN.
+func (n Number) format(format string) string {
+	if math.IsNaN(float64(n)) {
+		return "-"
+	}
+	return fmt.Sprintf(format, float64(n))
+}

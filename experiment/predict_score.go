@@ -6,18 +6,14 @@ import (
 	"kestrel/vbks"
 )
 
-// CoverageLevels are the levels of the central intervals whose coverage is
-// counted.
-var CoverageLevels = [...]float64{0.5, 0.8, 0.95}
-
 // Accuracy says how well predictions fit targets, in the units of the data.
 type Accuracy struct {
 	Rows     int // with a target
 	Missing  int // without
 	RMSE     float64
 	MAE      float64
-	NLPD     float64                      // nats
-	Coverage [len(CoverageLevels)]float64 // share of the targets within the intervals of CoverageLevels
+	NLPD     float64 // nats
+	Coverage vbks.Coverage
 }
 
 // tally adds up, batch by batch, what Accuracy needs; vbks.Score has the
@@ -44,21 +40,11 @@ func (t *tally) add(p *vbks.Prediction, y []float64) error {
 	t.squares += n * s.RMSE * s.RMSE
 	t.absolute += n * s.MAE
 	t.nlpd += n * s.NLPD
-	for l, level := range CoverageLevels {
-		if level == 0.95 {
-			t.inside[l] += int(math.Round(n * s.Coverage95))
-			continue
-		}
-		for row, v := range y {
-			if tail := (1 - level) / 2; inside(p.CDF(row, v, true), tail) {
-				t.inside[l]++
-			}
-		}
+	for l, share := range s.Coverage {
+		t.inside[l] += int(math.Round(n * share))
 	}
 	return nil
 }
-
-func inside(probability, tail float64) bool { return probability >= tail && probability <= 1-tail }
 
 // withTarget leaves the rows out that have no target and counts them.
 func withTarget(p *vbks.Prediction, y []float64, missing *int) (*vbks.Prediction, []float64) {

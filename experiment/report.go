@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"html/template"
 	"io"
+	"math"
 	"path/filepath"
 	"regexp"
 	"strings"
@@ -63,6 +64,8 @@ type page struct {
 	Fit, Residuals         *reportFigure
 	FitNote                string
 	Scores                 []scoreLine
+	Levels                 []string // of intervals, of which Scores say how many hold
+	Gain                   string   // of averaging
 	TargetUnit             string
 	Calibration            []calibrationLine
 	CalibrationNote        string
@@ -80,9 +83,10 @@ type fact struct{ Name, Value string }
 
 // scoreLine is how well a method predicts the rows held out.
 type scoreLine struct {
-	Method                      string
-	Kernels, Rows               int
-	RMSE, MAE, NLPD, Coverage95 string
+	Method          string
+	Kernels, Rows   int
+	RMSE, MAE, NLPD string
+	Coverage        []string // of page.Levels
 }
 
 // calibrationLine is how many targets lie within the intervals of a method.
@@ -223,15 +227,29 @@ func (r *reporter) log() {
 
 // scores lists the last metrics.
 func (r *reporter) scores() {
-	for _, m := range r.history.Metrics {
-		r.page.Scores = append(r.page.Scores, scoreLine{
-			Method: MethodName(m.Method), Kernels: m.Kernels, Rows: m.TestRows, RMSE: fiveDigits(float64(m.RMSE)), MAE: fiveDigits(float64(m.MAE)),
-			NLPD: fmt.Sprintf("%.4f", float64(m.NLPD)), Coverage95: percent(float64(m.Coverage95)),
-		})
+	for _, level := range CoverageLevels {
+		r.page.Levels = append(r.page.Levels, levelText(level))
 	}
+	for _, m := range r.history.Metrics {
+		l := scoreLine{
+			Method: MethodName(m.Method), Kernels: m.Kernels, Rows: m.TestRows, RMSE: fiveDigits(float64(m.RMSE)), MAE: fiveDigits(float64(m.MAE)),
+			NLPD: fmt.Sprintf("%.4f", float64(m.NLPD)),
+		}
+		for _, share := range m.Coverage() {
+			l.Coverage = append(l.Coverage, percent(float64(share)))
+		}
+		r.page.Scores = append(r.page.Scores, l)
+	}
+	r.page.Gain = averagingGain(r.history.Metrics)
 }
 
-func percent(share float64) string { return fmt.Sprintf("%.1f %%", 100*share) }
+// percent writes a share, "" if it is not known.
+func percent(share float64) string {
+	if math.IsNaN(share) {
+		return ""
+	}
+	return fmt.Sprintf("%.1f %%", 100*share)
+}
 
 func (r *reporter) versions() {
 	own := ReadBuild()

@@ -97,7 +97,7 @@ func (r *reporter) calibrate(ctx context.Context, i *Inspector) error {
 		for k, level := range CoverageLevels {
 			chance := math.Sqrt(level * (1 - level) / float64(len(rows)))
 			l.Levels = append(l.Levels, calibrationCell{
-				Nominal: fmt.Sprintf("%.0f %%", 100*level), Actual: percent(t.accuracy(1).Coverage[k]), Chance: percent(chance),
+				Nominal: levelText(level), Actual: percent(t.accuracy(1).Coverage[k]), Chance: percent(chance),
 			})
 		}
 		r.page.Calibration = append(r.page.Calibration, l)

@@ -88,12 +88,15 @@ func (s *Summary) WriteText(w io.Writer, now time.Time) error {
 	if len(s.Metrics) > 0 {
 		fmt.Fprintln(w)
 		t := tabwriter.NewWriter(w, 0, 0, 2, ' ', tabwriter.AlignRight)
-		fmt.Fprintln(t, "method\tkernels\trmse\tmae\tnlpd\tcoverage95\ttest rows\t")
+		fmt.Fprintf(t, "method\tkernels\trmse\tmae\tnlpd\t%s\ttest rows\t\n", coverageHeads())
 		for _, m := range s.Metrics {
-			fmt.Fprintf(t, "%s\t%d\t%.5g\t%.5g\t%.4f\t%.3f\t%d\t\n", m.Method, m.Kernels, float64(m.RMSE), float64(m.MAE), float64(m.NLPD), float64(m.Coverage95), m.TestRows)
+			fmt.Fprintf(t, "%s\t%d\t%.5g\t%.5g\t%.4f\t%s\t%d\t\n", m.Method, m.Kernels, float64(m.RMSE), float64(m.MAE), float64(m.NLPD), coverageCells(m.Coverage()), m.TestRows)
 		}
 		if err := t.Flush(); err != nil {
 			return err
+		}
+		if text := averagingGain(s.Metrics); text != "" {
+			fmt.Fprintf(w, "%s\n", text)
 		}
 	}
 	return nil

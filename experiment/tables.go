@@ -47,8 +47,7 @@ func newTables(dir string) (*tables, error) {
 	err = writeRows(t.posterior, [][]string{{"evaluation", "proportion", "rows_seen", "kernel_id", "kernel",
 		"posterior", "bayes", "local_elbo", "elbo_se", "rank", "status"}})
 	if err == nil {
-		err = writeRows(t.metrics, [][]string{{"evaluation", "proportion", "seconds", "method", "kernels",
-			"rmse", "mae", "nlpd", "coverage95", "test_rows"}})
+		err = writeRows(t.metrics, [][]string{metricColumns()})
 	}
 	if err == nil {
 		err = t.writeKernels()
@@ -124,13 +123,32 @@ func (t *tables) posteriorRows(e *Evaluation) [][]string {
 	return rows
 }
 
+// metricColumns are those of metrics.csv. Who knows the file from before the two
+// last ones came finds the others where they were.
+func metricColumns() []string {
+	return append([]string{"evaluation", "proportion", "seconds", "method", "kernels"}, accuracyColumns()...)
+}
+
 func metricRows(ms []Metric) [][]string {
 	rows := make([][]string, len(ms))
 	for i, m := range ms {
-		rows[i] = []string{strconv.Itoa(m.Evaluation), formatFloat(m.Proportion), m.Seconds.String(), m.Method,
-			strconv.Itoa(m.Kernels), m.RMSE.String(), m.MAE.String(), m.NLPD.String(), m.Coverage95.String(), strconv.Itoa(m.TestRows)}
+		rows[i] = append([]string{strconv.Itoa(m.Evaluation), formatFloat(m.Proportion), m.Seconds.String(), m.Method,
+			strconv.Itoa(m.Kernels)}, m.accuracyCells()...)
 	}
 	return rows
+}
+
+// accuracyColumns are the columns of a table that say how well a method
+// predicts.
+func accuracyColumns() []string {
+	return []string{"rmse", "mae", "nlpd", "coverage95", "test_rows", "coverage50", "coverage80"}
+}
+
+// accuracyCells are the cells of accuracyColumns, empty where a share is not
+// known.
+func (m *Metric) accuracyCells() []string {
+	return []string{m.RMSE.String(), m.MAE.String(), m.NLPD.String(), m.Coverage95.known(""), strconv.Itoa(m.TestRows),
+		m.Coverage50.known(""), m.Coverage80.known("")}
 }
 
 // writeKernels replaces kernels.csv by the hyperparameters of the last

@@ -6,13 +6,29 @@ import (
 	"math"
 )
 
+// Places in CoverageLevels and in a Coverage.
+const (
+	Coverage50 = iota
+	Coverage80
+	Coverage95
+	coverages
+)
+
+// CoverageLevels are the probabilities of the central intervals whose coverage is
+// counted.
+var CoverageLevels = [coverages]float64{Coverage50: 0.5, Coverage80: 0.8, Coverage95: 0.95}
+
+// Coverage is the fraction of targets inside the central interval of y, one for
+// each of CoverageLevels.
+type Coverage [coverages]float64
+
 // Score says how well a prediction fits targets that were held out.
 type Score struct {
-	RMSE       float64 // root mean squared error of the mixture's mean
-	MAE        float64 // mean absolute error of the mixture's mean
-	NLPD       float64 // mean of −log p(y), nats
-	Coverage95 float64 // fraction of targets inside the central 95 % interval of y
-	Rows       int
+	RMSE     float64 // root mean squared error of the mixture's mean
+	MAE      float64 // mean absolute error of the mixture's mean
+	NLPD     float64 // mean of −log p(y), nats
+	Coverage Coverage
+	Rows     int
 }
 
 // Score compares the mixture of y with the targets, one per row, in the units
@@ -20,8 +36,8 @@ type Score struct {
 //
 //	RMSE = √mean (y − μ)²   MAE = mean |y − μ|   NLPD = −mean log Σ_i w_i N(y; μ_i, σ_i² + σ_n,i²)
 //
-// Coverage95 counts 0.025 <= F(y) <= 0.975 with the mixture's own distribution
-// function F. NLPD is +∞ if a target has density 0. Errors: another number of
+// Coverage counts (1−c)/2 <= F(y) <= (1+c)/2, for each level c, with the mixture's
+// own distribution function F. NLPD is +∞ if a target has density 0. Errors: another number of
 // targets than rows, no rows, a target that is not finite, a bad prediction.
 func (p *Prediction) Score(y []float64) (Score, error) {
 	if err := p.Check(); err != nil {
@@ -49,33 +65,37 @@ func (p *Prediction) Score(y []float64) (Score, error) {
 		density := p.LogDensity(row, v)
 		impossible = impossible || math.IsInf(density, -1)
 		s.NLPD -= density
-		if p.covers(row, v) {
-			s.Coverage95++
+		at, below := p.around(row, v)
+		for l, level := range CoverageLevels {
+			if tail := (1 - level) / 2; at >= tail && below <= 1-tail {
+				s.Coverage[l]++
+			}
 		}
 	}
 	n := float64(s.Rows)
 	s.RMSE /= math.Sqrt(n)
 	s.MAE /= n
 	s.NLPD /= n
-	s.Coverage95 /= n
+	for l := range s.Coverage {
+		s.Coverage[l] /= n
+	}
 	if impossible {
 		s.NLPD = math.Inf(1) // not NaN, if another row has density +∞
 	}
 	return s, nil
 }
 
-// covers says whether y lies in the central 95 % interval: at a step of F, where
-// F(y) and its limit from the left differ, it is enough that the step reaches in.
-func (p *Prediction) covers(row int, y float64) bool {
-	const tail = 0.025
-	above := p.CDF(row, y, true)
+// around returns F(y) and its limit from the left. They differ at a step of F, and
+// there it is enough for y to be covered that the step reaches into the interval.
+func (p *Prediction) around(row int, y float64) (at, below float64) {
+	at = p.CDF(row, y, true)
 	step := 0.0
 	for i, w := range p.Weights {
 		if y == p.Mean[i][row] && p.variance(i, row, true) == 0 {
 			step += w
 		}
 	}
-	return above >= tail && above-step <= 1-tail
+	return at, at - step
 }
 
 // InUnits converts the score of targets divided by scale > 0, as standardised

@@ -3,6 +3,7 @@ package vbks
 import (
 	"math"
 	"math/rand/v2"
+	"slices"
 	"testing"
 )
 
@@ -36,11 +37,13 @@ func TestScoreOfSamples(t *testing.T) {
 		t.Fatal(err)
 	}
 	// Four binomial standard errors.
-	if s.Rows != n || math.Abs(s.Coverage95-0.95) > 4*math.Sqrt(0.95*0.05/n) {
-		t.Errorf("coverage of %d targets drawn from the prediction is %v", s.Rows, s.Coverage95)
+	for l, c := range CoverageLevels {
+		if s.Rows != n || math.Abs(s.Coverage[l]-c) > 4*math.Sqrt(c*(1-c)/n) {
+			t.Errorf("coverage of %v in %d targets drawn from the prediction is %v", c, s.Rows, s.Coverage[l])
+		}
 	}
 	var squares, absolute, nlpd, variance float64
-	inside := 0
+	inside := [len(CoverageLevels)]int{}
 	for row, v := range y {
 		mean, vari := p.Moments(row, true)
 		variance += vari / n
@@ -53,8 +56,10 @@ func TestScoreOfSamples(t *testing.T) {
 			density += p.Weights[k] * math.Exp(-d*d/(2*total)) / math.Sqrt(2*math.Pi*total)
 		}
 		nlpd -= math.Log(density) / n
-		if row < 300 && v >= p.Quantile(row, 0.025, true) && v <= p.Quantile(row, 0.975, true) {
-			inside++
+		for l, tail := range [...]float64{0.25, 0.1, 0.025} {
+			if row < 300 && v >= p.Quantile(row, tail, true) && v <= p.Quantile(row, 1-tail, true) {
+				inside[l]++
+			}
 		}
 	}
 	for name, c := range map[string][2]float64{
@@ -73,8 +78,68 @@ func TestScoreOfSamples(t *testing.T) {
 	for k := range 3 {
 		q.Mean, q.Var = append(q.Mean, p.Mean[k][:300]), append(q.Var, p.Var[k][:300])
 	}
-	if part, err := q.Score(y[:300]); err != nil || math.Abs(part.Coverage95*300-float64(inside)) > 1e-9 {
-		t.Errorf("%v of 300 by F, %d by quantiles (%v)", part.Coverage95*300, inside, err)
+	part, err := q.Score(y[:300])
+	if err != nil {
+		t.Fatal(err)
+	}
+	for l, n := range inside {
+		if math.Abs(part.Coverage[l]*300-float64(n)) > 1e-9 {
+			t.Errorf("%v of 300 by F, %d by quantiles", part.Coverage[l]*300, n)
+		}
+	}
+}
+
+// Targets on a grid, counted by the quantiles of normals from a table.
+func TestCoverageByNormalQuantiles(t *testing.T) {
+	// One component N(10, 4), of which 1 is noise: 10 ± 2z. Two, N(0, 1) with weight
+	// .3 and N(1000, 9) with weight .7, as good as apart: what is beyond the lower end
+	// is tail/.3 of the first, beyond the upper one tail/.7 of the second.
+	for _, c := range []struct {
+		name         string
+		p            Prediction
+		lower, upper [3]float64 // of the intervals of 50, 80 and 95 %
+		from, to     float64
+	}{
+		{"one", Prediction{IDs: []string{"a"}, Weights: []float64{1}, Noise: []float64{1}, Mean: [][]float64{{10}}, Var: [][]float64{{3}}},
+			[3]float64{10 - 2*0.6744897502, 10 - 2*1.2815515655, 10 - 2*1.9599639845},
+			[3]float64{10 + 2*0.6744897502, 10 + 2*1.2815515655, 10 + 2*1.9599639845}, 4, 16},
+		// Φ⁻¹(5/6), Φ⁻¹(1/3), Φ⁻¹(1/12); Φ⁻¹(1 − 5/14), Φ⁻¹(1 − 1/7), Φ⁻¹(1 − 1/28)
+		{"two", Prediction{IDs: []string{"a", "b"}, Weights: []float64{.3, .7}, Noise: []float64{.5, 4}, Mean: [][]float64{{0}, {1000}}, Var: [][]float64{{.5}, {5}}},
+			[3]float64{0.9674215661, -0.4307272993, -1.3829941271},
+			[3]float64{1000 + 3*0.3661063568, 1000 + 3*1.0675705239, 1000 + 3*1.8027430907}, -3, 1009},
+	} {
+		// Many on the grid, and some on both sides of each end.
+		var y []float64
+		for i := range 500 {
+			y = append(y, c.from+(c.to-c.from)*(float64(i)+0.5)/500)
+		}
+		for l := range 3 {
+			for _, off := range []float64{-1e-6, 1e-6} {
+				y = append(y, c.lower[l]+off, c.upper[l]+off)
+			}
+		}
+		var want [3]float64
+		for _, v := range y {
+			for l := range want {
+				if v >= c.lower[l] && v <= c.upper[l] {
+					want[l]++
+				}
+			}
+		}
+		p := Prediction{IDs: c.p.IDs, Weights: c.p.Weights, Noise: c.p.Noise}
+		for k := range p.IDs {
+			p.Mean = append(p.Mean, slices.Repeat(c.p.Mean[k], len(y)))
+			p.Var = append(p.Var, slices.Repeat(c.p.Var[k], len(y)))
+		}
+		s, err := p.Score(y)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for l := range want {
+			if got := s.Coverage[l] * float64(len(y)); math.Abs(got-want[l]) > 1e-9 {
+				t.Errorf("%s, %v: %v of %d inside, want %v", c.name, CoverageLevels[l], got, len(y), want[l])
+			}
+		}
 	}
 }
 
@@ -105,7 +170,7 @@ func TestScoreInUnits(t *testing.T) {
 	}
 	got := s.InUnits(scale)
 	if math.Abs(got.RMSE/want.RMSE-1) > 1e-12 || math.Abs(got.MAE/want.MAE-1) > 1e-12 ||
-		math.Abs(got.NLPD-want.NLPD) > 1e-10 || got.Coverage95 != want.Coverage95 || got.Rows != want.Rows {
+		math.Abs(got.NLPD-want.NLPD) > 1e-10 || got.Coverage != want.Coverage || got.Rows != want.Rows {
 		t.Errorf("got %+v, want %+v", got, want)
 	}
 }
@@ -115,7 +180,7 @@ func TestScoreExtremes(t *testing.T) {
 	// wrong.
 	p := &Prediction{IDs: []string{"a"}, Weights: []float64{1}, Noise: []float64{0}, Mean: [][]float64{{1, 2}}, Var: [][]float64{{0, 0}}}
 	s, err := p.Score([]float64{1, 3})
-	if err != nil || s.Coverage95 != 0.5 || !math.IsInf(s.NLPD, 1) || s.MAE != 0.5 {
+	if err != nil || s.Coverage != (Coverage{.5, .5, .5}) || !math.IsInf(s.NLPD, 1) || s.MAE != 0.5 {
 		t.Errorf("%+v, %v", s, err)
 	}
 	// A miss of a thousand standard deviations has a finite NLPD.
