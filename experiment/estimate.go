@@ -142,7 +142,8 @@ func (e *Estimator) run(ctx context.Context, c Config, rows, dim int) (Estimate,
 // bound for one kernel, with its gradient unless stated.
 const (
 	screenRows    = 256  // rows on which fresh starts are tried
-	scoutKernels  = 144  // live kernels for which the stochastic optimisers search
+	scoutFewest   = 10   // live kernels that the scout is still enlarged for
+	scoutKernels  = 144  // and those for which the stochastic optimisers search
 	scoutRows     = 768  // on so many rows; on more for fewer
 	tuneRows      = 20   // times inducing inputs: rows on which they tune at the end
 	perTuning     = 1.5  // gradients there for each of the steps
@@ -289,7 +290,7 @@ func (w *workload) seconds(search, full cost) float64 {
 		} else {
 			if t&(t-1) == 0 || seen == n && before < n {
 				// The scout's work is shared by the live kernels.
-				each = w.searching(search, t, seen, min(seen, scoutRows)) * max(1, scoutKernels/alive)
+				each = w.searching(search, t, seen, min(seen, scoutRows)) * max(1, scoutKernels/max(alive, scoutFewest))
 			}
 			each += w.learning(full, seen, alive, t == planned)
 		}
