@@ -51,6 +51,6 @@ func (f *runFlags) resume(ctx context.Context, cmd *cobra.Command, path string, 
 	if !f.quiet {
 		fmt.Fprintf(cmd.ErrOrStderr(), "results go to %s\n", path)
 	}
-	f.pruneTop, f.thenRefine = session.Course.PruneTop, session.Course.ThenRefine
+	f.pruneTop, f.thenRefine, f.thenInducing = session.Course.PruneTop, session.Course.ThenRefine, session.Course.Inducing
 	return f.finish(ctx, cmd, session, summary)
 }

@@ -19,17 +19,18 @@ import (
 
 // runFlags are the flags of run, which the bare program takes too.
 type runFlags struct {
-	headless   bool
-	out        string
-	set        []string
-	repeat     int
-	device     string
-	seed       uint64
-	target     string
-	pruneTop   int
-	thenRefine int
-	quiet      bool
-	json       bool
+	headless     bool
+	out          string
+	set          []string
+	repeat       int
+	device       string
+	seed         uint64
+	target       string
+	pruneTop     int
+	thenRefine   int
+	thenInducing int
+	quiet        bool
+	json         bool
 }
 
 func (f *runFlags) register(cmd *cobra.Command) {
@@ -43,6 +44,7 @@ func (f *runFlags) register(cmd *cobra.Command) {
 	fs.StringVar(&f.target, "target", "", "column to explain, of a data file; default the last")
 	fs.IntVar(&f.pruneTop, "prune-top", 0, "at the end, keep the k kernels ranked first")
 	fs.IntVar(&f.thenRefine, "then-refine", 0, "and go on with them for n evaluations")
+	fs.IntVar(&f.thenInducing, "then-inducing", 0, "with m inducing inputs")
 	fs.BoolVar(&f.quiet, "quiet", false, "no progress lines and no summary")
 	fs.BoolVar(&f.json, "json", false, "write the summary as JSON")
 	noErr(cmd.RegisterFlagCompletionFunc("device", cobra.FixedCompletions([]string{"auto", "cpu", "cuda"}, cobra.ShellCompDirectiveNoFileComp)))
@@ -108,6 +110,10 @@ func (f *runFlags) run(cmd *cobra.Command, name string) error {
 		return fmt.Errorf("--then-refine %d: must be at least 1", f.thenRefine)
 	case f.thenRefine > 0 && f.pruneTop == 0:
 		return errors.New("--then-refine needs --prune-top k, the number of kernels to keep")
+	case f.thenInducing < 0:
+		return fmt.Errorf("--then-inducing %d: must be at least 1", f.thenInducing)
+	case f.thenInducing > 0 && f.thenRefine == 0:
+		return errors.New("--then-inducing needs --then-refine n, the number of evaluations")
 	}
 	c, err := f.config(cmd, name)
 	if err != nil {
@@ -234,7 +240,7 @@ func (f *runFlags) drive(ctx context.Context, run *experiment.Run) (experiment.S
 
 // course is what follows by itself.
 func (f *runFlags) course() experiment.Drive {
-	return experiment.Drive{PruneTop: f.pruneTop, ThenRefine: f.thenRefine}
+	return experiment.Drive{PruneTop: f.pruneTop, ThenRefine: f.thenRefine, Inducing: f.thenInducing}
 }
 
 // conclude says what came out and where it is.

@@ -11,6 +11,7 @@ import (
 type Drive struct {
 	PruneTop   int `json:"prune_top,omitempty"`   // keep so many kernels, those ranked first; 0: all
 	ThenRefine int `json:"then_refine,omitempty"` // then go on with them for so many evaluations
+	Inducing   int `json:"inducing,omitempty"`    // with so many inducing inputs; 0: as many as before
 }
 
 // Run starts a run and waits until it is at rest and all is done, or ctx ends.
@@ -32,7 +33,7 @@ func (d Drive) Run(ctx context.Context, run *Run) (Snapshot, error) {
 		}
 	}
 	if d.ThenRefine > 0 {
-		if err := run.reoptimize(vbks.Change{Rounds: d.ThenRefine}, true); err != nil {
+		if err := run.reoptimize(vbks.Change{Rounds: d.ThenRefine, Inducing: d.Inducing}, true); err != nil {
 			return run.Snapshot(), err
 		}
 	}

@@ -142,7 +142,11 @@ func (e *Estimator) run(ctx context.Context, c Config, rows, dim int) (Estimate,
 // bound for one kernel, with its gradient unless stated.
 const (
 	screenRows    = 256  // rows on which fresh starts are tried
-	scoutRows     = 768  // on which the stochastic optimisers search
+	scoutFewest   = 10   // live kernels that the scout is still enlarged for
+	scoutKernels  = 144  // and those for which the stochastic optimisers search
+	scoutRows     = 768  // on so many rows; on more for fewer
+	tuneRows      = 20   // times inducing inputs: rows on which they tune at the end
+	perTuning     = 1.5  // gradients there for each of the steps
 	scoutInducing = 64   // and with so many inducing inputs
 	perStart      = 7.0  // on few rows, for each fresh start
 	perDraft      = 16.0 // for each of those that go on
@@ -271,6 +275,7 @@ func (w *workload) seconds(search, full cost) float64 {
 	}
 	alive := float64(w.kernels)
 	total := 3e-5 * float64(min(n, 20_000)*w.dim) // periods and inducing inputs
+	before := 0
 	for t := 1; t <= min(planned, mostCounted); t++ {
 		seen := min(n, int(math.Ceil(float64(t)*s.EvaluateEvery*float64(n)-1e-9)))
 		if s.AutoPruneMass > 0 && t > s.AutoPruneWait {
@@ -283,11 +288,13 @@ func (w *workload) seconds(search, full cost) float64 {
 				each += perBelief * max(thetaDraws, 2*w.params) * full.gradient(seen)
 			}
 		} else {
-			if t&(t-1) == 0 {
-				each = w.searching(search, t, seen, min(seen, scoutRows))
+			if t&(t-1) == 0 || seen == n && before < n {
+				// The scout's work is shared by the live kernels.
+				each = w.searching(search, t, seen, min(seen, scoutRows)) * max(1, scoutKernels/max(alive, scoutFewest))
 			}
 			each += w.learning(full, seen, alive, t == planned)
 		}
+		before = seen
 		total += overhead*alive*each + beliefSeconds(w.kernels)
 	}
 	total *= max(1, float64(planned)/mostCounted)
@@ -327,22 +334,34 @@ func (w *workload) learning(k cost, seen int, alive float64, last bool) float64 
 	if s.Hyperparameters != "point" {
 		draws, samples = thetaDraws, float64(max(1, s.ThetaSamples))
 	}
+	estimated := seen
+	if s.ELBORows > 0 {
+		estimated = min(seen, s.ELBORows)
+	}
+	if w.tunes() && seen == w.rows && float64(seen)*alive <= passesFinal {
+		return perTuning*float64(s.Steps)*k.gradient(w.tuned()) + k.value(seen) + 1.5*k.value(estimated)
+	}
 	batch := min(s.Batch, seen)
 	move := 1.0
 	if s.Optimizer != "adam" {
 		move = 0.5
 	}
 	t := float64(s.Steps) * samples * (move*1.5*k.gradient(batch) + (1-move)*k.value(batch))
-	estimated := seen
-	if s.ELBORows > 0 {
-		estimated = min(seen, s.ELBORows)
-	}
 	t += 1.5 * draws * k.value(estimated)
 	if work := float64(seen) * alive; s.Optimizer != "adam" && (work <= passesExact || last && work <= passesFinal) {
 		t += draws * k.value(seen)
 	}
 	return t
 }
+
+// tunes reports whether the run ends with tuning on a collapsed bound, tuned on
+// how many rows.
+func (w *workload) tunes() bool {
+	s := &w.config.Settings
+	return !w.exact && s.Optimizer != "adam" && s.Hyperparameters == "point"
+}
+
+func (w *workload) tuned() int { return min(w.rows, tuneRows*w.inducing) }
 
 // beliefSeconds is the time of q(g), which one core makes.
 func beliefSeconds(kernels int) float64 { return 2e-3 * float64(kernels) }
@@ -362,6 +381,13 @@ func (w *workload) bytes(lanes int) int64 {
 	states := 0
 	if !w.exact {
 		lane += 4 * word * m * max(w.config.Settings.Batch, screenRows)
+		left := w.kernels
+		if w.config.Settings.AutoPruneMass > 0 {
+			left = min(left, w.config.Settings.AutoPruneKeep)
+		}
+		if w.tunes() && float64(w.rows)*float64(left) <= passesFinal {
+			lane += word * m * (w.tuned() + chunk)
+		}
 		states = 3 * word * m * m
 		if w.config.Settings.Optimizer == "adam" {
 			states *= 3

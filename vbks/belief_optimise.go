@@ -10,6 +10,8 @@ import (
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/optimize"
 	"gonum.org/v1/gonum/stat/distuv"
+
+	"kestrel/device/cpu/simd"
 )
 
 // tieNats is the gap between scaled local ELBOs below which two kernels count
@@ -140,16 +142,11 @@ func softmaxInPlace(g []float64) {
 			top = v
 		}
 	}
-	sum := 0.0
-	for i, v := range g {
-		v = math.Exp(v - top)
-		g[i] = v
-		sum += v
-	}
-	inv := 1 / sum
 	for i := range g {
-		g[i] *= inv
+		g[i] -= top
 	}
+	simd.Best().Exp(g, g) // a third of the belief's time with math.Exp
+	floats.Scale(1/floats.Sum(g), g)
 }
 
 // ascendDiagonal maximises J over diagonal covariances on samples eta, from x,

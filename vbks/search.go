@@ -17,7 +17,8 @@ const (
 	stageSteps      = 12   // iterations on all rows before a start must look promising
 	promising       = 40.0 // nats that a start may be behind then
 	transplantSlack = 30.0 // nats that a transplant may be behind the present solution
-	scoutKernels    = 144  // live kernels for which the scout has
+	scoutFewest     = 10   // live kernels that the scout is still enlarged for
+	scoutKernels    = 144  // and those for which it has
 	scoutRows       = 768  // so many rows
 	scoutInducing   = 64   // and so many inducing inputs
 	maxFactor       = 1e4  // of the jitter's escalation

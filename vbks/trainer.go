@@ -142,7 +142,7 @@ func (t *Trainer) prepareSearch() error {
 
 // scoutSize returns the rows and inducing inputs of the scout, on which the
 // stochastic optimisers search. Its work, rows times m², is shared by the live
-// kernels: the fewer are left, the larger it is.
+// kernels: the fewer are left, down to scoutFewest, the larger it is.
 func (t *Trainer) scoutSize() (rows, m int) {
 	live := 0
 	for _, k := range t.kernels {
@@ -150,7 +150,7 @@ func (t *Trainer) scoutSize() (rows, m int) {
 			live++
 		}
 	}
-	c := math.Max(1, math.Cbrt(scoutKernels/float64(max(live, 1))))
+	c := math.Max(1, math.Cbrt(scoutKernels/float64(max(live, scoutFewest))))
 	if m = int(scoutInducing * c); t.exact || m > t.m {
 		m = t.m
 	}
