@@ -31,6 +31,7 @@ type History struct {
 	Made       int         // evaluations
 	Evaluation *Evaluation // the last one, as revised; nil before the first
 	Metrics    []Metric    // the last ones
+	Inducing   []int       // inputs, of the start and after changes
 
 	ruler    ruler
 	timeline timeline
@@ -108,6 +109,7 @@ func (h *History) Apply(e *Event) {
 			return
 		}
 		h.Start = e.Start
+		h.Inducing = []int{e.Start.Inducing}
 		for _, k := range e.Start.Kernels {
 			h.place(k.ID)
 		}
@@ -157,6 +159,7 @@ func (h *History) Apply(e *Event) {
 		if e.Change == nil {
 			return
 		}
+		h.Inducing = changedInducing(h.Inducing, e.Change)
 		h.mark("re-optimised")
 		h.say(e, LevelState)
 	case EventResumed:

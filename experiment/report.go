@@ -188,7 +188,7 @@ func (r *reporter) facts() {
 			r.add("True kernel", "%s", s.Data.Kernel)
 		}
 		r.add("Kernels", "%d", len(s.Kernels))
-		r.add("Inducing inputs M", "%d", s.Inducing)
+		r.add("Inducing inputs M", "%s", inducingText(h.Inducing))
 		r.add("Seed", "%d", s.Seed)
 		r.add("Device", "%s, %s", s.Device, count(s.Lanes, "lane"))
 	}

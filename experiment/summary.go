@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"io"
 	"slices"
+	"strconv"
+	"strings"
 	"text/tabwriter"
 	"time"
 
@@ -20,6 +22,7 @@ type Summary struct {
 	Last        time.Time   `json:"last"` // time of the last event
 	Seconds     Number      `json:"seconds"`
 	Start       *Start      `json:"start,omitempty"`
+	Inducing    []int       `json:"inducing,omitempty"` // inputs, of the start and after changes
 	Evaluations int         `json:"evaluations"`
 	Evaluation  *Evaluation `json:"evaluation,omitempty"` // the last one
 	Metrics     []Metric    `json:"metrics,omitempty"`    // the last ones
@@ -38,6 +41,7 @@ func Summarise(events []Event) *Summary {
 		switch e.Type {
 		case EventStarted:
 			s.Start, s.Name = e.Start, e.Start.Name
+			s.Inducing = []int{e.Start.Inducing}
 		case EventState:
 			s.State, s.Reason = e.State.To, e.State.Reason
 		case EventNotice:
@@ -47,11 +51,30 @@ func Summarise(events []Event) *Summary {
 			s.Evaluation = e.Evaluation
 		case EventPruned, EventRestored:
 			s.Evaluation = e.Evaluation
+		case EventReoptimised:
+			s.Inducing = changedInducing(s.Inducing, e.Change)
 		case EventMetrics:
 			s.Metrics = e.Metrics
 		}
 	}
 	return s
+}
+
+// changedInducing adds what a change made of the number of inducing inputs.
+func changedInducing(had []int, c *vbks.Change) []int {
+	if c == nil || c.Inducing <= 0 || len(had) > 0 && had[len(had)-1] == c.Inducing {
+		return had
+	}
+	return append(had, c.Inducing)
+}
+
+// inducingText is "200", or "200, then 800".
+func inducingText(numbers []int) string {
+	texts := make([]string, len(numbers))
+	for i, n := range numbers {
+		texts[i] = strconv.Itoa(n)
+	}
+	return strings.Join(texts, ", then ")
 }
 
 // shownKernels is the number of kernels that a summary lists.
@@ -74,7 +97,7 @@ func (s *Summary) WriteText(w io.Writer, now time.Time) error {
 		if st.Data.Kernel != "" {
 			fmt.Fprintf(w, "truth     %s\n", st.Data.Kernel)
 		}
-		fmt.Fprintf(w, "kernels   %d, %d inducing inputs, seed %d\n", len(st.Kernels), st.Inducing, st.Seed)
+		fmt.Fprintf(w, "kernels   %d, %s inducing inputs, seed %d\n", len(st.Kernels), inducingText(s.Inducing), st.Seed)
 		fmt.Fprintf(w, "program   kestrel %s on %s\n", st.Build, st.Device)
 	}
 	if e := s.Evaluation; e != nil {
