@@ -86,11 +86,12 @@ func (r *Run) Restore(ids []string) error {
 
 func (r *Run) revise(o order) error {
 	return r.do(func() error {
-		if err := r.interrupt(); err != nil {
+		again, err := r.interrupt()
+		if err != nil {
 			return err
 		}
 		if err := r.carryOut(o); err != nil {
-			r.next()
+			again()
 			return err
 		}
 		r.measure(r.state().Settled(), r.next)
@@ -104,11 +105,12 @@ func (r *Run) Reoptimize(c vbks.Change) error { return r.reoptimize(c, false) }
 
 func (r *Run) reoptimize(c vbks.Change, byItself bool) error {
 	return r.do(func() error {
-		if err := r.interrupt(); err != nil {
+		again, err := r.interrupt()
+		if err != nil {
 			return err
 		}
 		if err := r.carryOut(order{what: EventReoptimised, change: &c, byItself: byItself}); err != nil {
-			r.next()
+			again()
 			return err
 		}
 		if s := r.state(); s.Settled() && s != Failed || s == Paused {
@@ -141,7 +143,6 @@ func (r *Run) carryOut(o order) error {
 	if err != nil {
 		return err
 	}
-	r.scored = false
 	r.show(e, o)
 	return nil
 }
@@ -156,7 +157,7 @@ func (r *Run) reoptimizeNow(o order) error {
 		r.most = max(r.most, r.made+max(c.Rounds, r.trainer.Planned()-before))
 	}
 	if r.budget > 0 {
-		r.deadline = r.watch.elapsed() + r.budget
+		r.deadline, r.over = r.watch.elapsed()+r.budget, ""
 	}
 	r.mu.Lock()
 	r.shown.Planned, r.shown.Progress = r.planned(), vbks.Progress{}
@@ -165,20 +166,33 @@ func (r *Run) reoptimizeNow(o order) error {
 	return nil
 }
 
-// interrupt brings the trainer to rest so that an order can change it.
-func (r *Run) interrupt() error {
+// interrupt brings the trainer to rest so that an order can change it; again
+// takes the work up where the order is refused.
+func (r *Run) interrupt() (again func(), err error) {
 	switch s := r.state(); {
 	case s == Failed:
-		return fmt.Errorf("the run has failed: %s", r.shown.Reason)
+		return nil, r.failure()
 	case s == Ready || r.made == 0:
-		return errNoResults
+		return nil, errNoResults
+	}
+	made, scoring := r.made, r.flight != nil && r.flight.scores
+	again = func() {
+		if r.owed && (scoring || r.made > made) {
+			r.measure(r.state().Settled(), r.next)
+		} else {
+			r.next()
+		}
 	}
 	r.abort()
 	if r.state() == Failed {
-		return errors.New(r.shown.Reason)
+		return nil, r.failure()
 	}
-	return nil
+	return again, nil
 }
+
+// failure is the answer to an order that a failed run cannot carry out, or
+// failed over.
+func (r *Run) failure() error { return fmt.Errorf("the run has failed: %s", r.shown.Reason) }
 
 // Snapshot returns what the run looks like now. What it points to is not
 // changed any more.
@@ -223,7 +237,7 @@ func (r *Run) Close() error {
 	if errors.Is(err, errClosed) {
 		return nil
 	}
-	close(r.quit)
+	r.once.Do(func() { close(r.quit) })
 	<-r.dead
 	return err
 }

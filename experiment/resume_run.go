@@ -44,6 +44,7 @@ func (r *Run) takeUp(p *past) error {
 			r.made = e.Index
 			r.shown.Evaluation, r.learned = r.start.evaluation(e, r.planned()), r.learn()
 		}
+		r.owed = r.trainer.Last() != nil && !p.measured
 		r.scored = p.measured && p.full == len(r.test.y)
 		return nil
 	})
@@ -88,10 +89,10 @@ func (r *Run) goOn() error {
 	r.enter(Running, "resumed")
 	// An order given before the test rows were scored is at once followed by
 	// their scoring.
-	if r.trainer.Last() == nil || p.measured || r.due() {
-		r.next()
-	} else {
+	if r.owed && !r.due() {
 		r.measure(false, r.next)
+	} else {
+		r.next()
 	}
 	return nil
 }

@@ -63,6 +63,7 @@ type Run struct {
 
 	orders chan func()
 	quit   chan struct{}
+	once   sync.Once // closes quit
 	dead   chan struct{}
 	gate   gate
 
@@ -71,6 +72,8 @@ type Run struct {
 	flight   *flight
 	made     int // evaluations
 	deadline time.Duration
+	over     string  // why no more evaluations are made once the time is up
+	owed     bool    // the last evaluation or its revision has not been scored
 	scored   bool    // on all test rows, since the last evaluation
 	holding  bool    // nothing new may be launched
 	repeat   []order // given before the run was resumed, to be carried out again
@@ -85,6 +88,7 @@ type Run struct {
 type flight struct {
 	cancel context.CancelCauseFunc
 	done   chan func() // what the owner does with the result
+	scores bool        // it scores the test rows
 }
 
 var (
@@ -131,7 +135,7 @@ func (r *Run) loop() {
 		var alarm *time.Timer
 		if r.flight != nil {
 			landed = r.flight.done
-			if r.budget > 0 && r.shown.State == Running {
+			if r.budget > 0 && r.over == "" && r.shown.State == Running {
 				alarm = time.NewTimer(r.deadline - r.watch.elapsed())
 				late = alarm.C
 			}
@@ -161,7 +165,11 @@ func (r *Run) do(order func() error) error {
 	result := make(chan error, 1)
 	select {
 	case r.orders <- func() {
+		before := r.state()
 		err := order()
+		if err == nil && before != Failed && r.state() == Failed {
+			err = r.failure()
+		}
 		r.signal()
 		result <- err
 	}:
@@ -220,9 +228,11 @@ func (r *Run) enter(to State, reason string) {
 	case to == Paused, to.Settled():
 		r.watch.stop()
 	}
-	if to == Paused {
+	switch to {
+	case Paused:
 		r.gate.shut()
-	} else {
+	case Stopping: // what a pause holds is abandoned there, without another step
+	default:
 		r.gate.open()
 	}
 	r.mu.Lock()
@@ -251,8 +261,12 @@ func (r *Run) signal() {
 	}
 }
 
-// record tells the recorder. If that fails, so does the run.
+// record tells the recorder. If that fails, so does the run, and a run that has
+// failed has no more to tell than that.
 func (r *Run) record(e *Event) {
+	if r.state() == Failed && e.State == nil {
+		return
+	}
 	e.V, e.Time = EventVersion, time.Now().UTC()
 	e.Seconds = Number(r.watch.elapsed().Seconds())
 	for i := range e.Metrics {
@@ -286,6 +300,8 @@ func (r *Run) next() {
 	switch {
 	case r.due():
 		r.again()
+	case r.over != "":
+		r.end(r.over)
 	case r.most > 0 && r.made >= r.most:
 		r.end(fmt.Sprintf("the budget of %d evaluations is used up", r.most))
 	case r.trainer.Done():
@@ -305,7 +321,6 @@ func (r *Run) evaluated(e *vbks.Evaluation, err error) {
 		return
 	}
 	r.made++
-	r.scored = false
 	r.show(e, order{what: EventEvaluation})
 	for _, n := range e.Notices {
 		r.record(&Event{Type: EventNotice, Notice: n})
@@ -331,6 +346,9 @@ func (r *Run) gone(err error) bool {
 
 // measure scores the test rows.
 func (r *Run) measure(all bool, then func()) {
+	if r.state() == Failed {
+		return
+	}
 	var ms []Metric
 	r.launch(func(ctx context.Context) (err error) {
 		ms, err = r.test.score(ctx, r.trainer, r.top, r.weights, all)
@@ -339,6 +357,7 @@ func (r *Run) measure(all bool, then func()) {
 		if r.gone(err) || r.state() == Failed {
 			return
 		}
+		r.owed = false
 		if len(ms) > 0 {
 			r.scored = all || !r.test.sampled()
 			r.record(&Event{Type: EventMetrics, Metrics: ms})
@@ -348,19 +367,22 @@ func (r *Run) measure(all bool, then func()) {
 		}
 		then()
 	})
+	r.flight.scores = true
 }
 
-// end finishes the run, after scoring all test rows where only some were.
+// end finishes the run, after scoring all test rows where none or only some were.
+// One that was paused in its last step finishes when it is resumed.
 func (r *Run) end(reason string) {
-	if r.test.sampled() && !r.scored && r.trainer.Last() != nil {
-		r.measure(true, func() {
-			if r.active() {
-				r.enter(Finished, reason)
-			}
-		})
+	finish := func() {
+		if r.active() && r.state() == Running {
+			r.enter(Finished, reason)
+		}
+	}
+	if r.owed || r.test.sampled() && !r.scored {
+		r.measure(true, finish)
 		return
 	}
-	r.enter(Finished, reason)
+	finish()
 }
 
 // outOfTime ends the run at the end of its time budget. The evaluation under
@@ -375,7 +397,7 @@ func (r *Run) outOfTime() {
 		r.enter(Failed, reason+" before the first evaluation; allow more time or fewer kernels")
 		return
 	}
-	r.deadline = 1<<63 - 1
+	r.over = reason
 	r.end(reason)
 }
 
@@ -383,6 +405,7 @@ func (r *Run) outOfTime() {
 // is the order that revised it, or the event only.
 func (r *Run) show(e *vbks.Evaluation, o order) {
 	out, learned := r.start.evaluation(e, r.planned()), r.learn()
+	r.owed, r.scored = true, false
 	r.mu.Lock()
 	r.shown.Evaluation, r.shown.Planned, r.shown.Progress = out, out.Planned, vbks.Progress{}
 	r.learned = learned

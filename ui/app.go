@@ -22,6 +22,7 @@ type app struct {
 	ctx     context.Context
 	cancel  context.CancelFunc // ends what was asked for and is not needed any more
 	pending sync.WaitGroup     // runs being begun or closed
+	begun   begun
 	opts    Options
 
 	w, h   int

@@ -2,6 +2,8 @@ package ui
 
 import (
 	"errors"
+	"slices"
+	"sync"
 
 	tea "charm.land/bubbletea/v2"
 
@@ -40,11 +42,49 @@ func (a *app) leave() tea.Cmd {
 // close gives everything back and waits for what is being begun or closed.
 func (a *app) close() error {
 	a.cancel()
+	a.begun.mu.Lock()
+	a.begun.over = true
+	a.begun.mu.Unlock()
 	a.pending.Wait()
-	if a.bench == nil {
-		return nil
+	var err error
+	for _, s := range a.begun.waiting {
+		err = errors.Join(err, s.Close())
 	}
-	return a.bench.close()
+	if a.bench != nil {
+		err = errors.Join(a.bench.close(), err)
+	}
+	return err
+}
+
+// begun are the sessions that the screen has not been told of yet. Of commands
+// that are under way when the program ends some are never carried out, and what
+// others bring is lost.
+type begun struct {
+	mu      sync.Mutex
+	over    bool // no more are begun
+	waiting []*experiment.Session
+}
+
+// enter reports whether a session may be begun; then pending has it.
+func (b *begun) enter(pending *sync.WaitGroup) bool {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if !b.over {
+		pending.Add(1)
+	}
+	return !b.over
+}
+
+func (b *begun) put(s *experiment.Session) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.waiting = append(b.waiting, s)
+}
+
+func (b *begun) take(s *experiment.Session) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.waiting = slices.DeleteFunc(b.waiting, func(other *experiment.Session) bool { return other == s })
 }
 
 // beganMsg is a run ready to start, or why there is none.
@@ -77,8 +117,10 @@ func (a *app) resume(path string) tea.Cmd {
 }
 
 func (a *app) prepare(drive experiment.Drive, session func(*mailbox) (*experiment.Session, error)) tea.Cmd {
-	a.pending.Add(1)
 	return func() tea.Msg {
+		if !a.begun.enter(&a.pending) {
+			return nil
+		}
 		defer a.pending.Done()
 		box := newMailbox()
 		s, err := session(box)
@@ -88,12 +130,16 @@ func (a *app) prepare(drive experiment.Drive, session func(*mailbox) (*experimen
 		if err == nil && a.ctx.Err() != nil { // nobody takes it any more
 			return beganMsg{err: errors.Join(a.ctx.Err(), s.Close())}
 		}
+		if err == nil {
+			a.begun.put(s)
+		}
 		return beganMsg{session: s, box: box, drive: drive, err: err}
 	}
 }
 
 func (a *app) began(msg beganMsg) tea.Cmd {
 	a.busy = ""
+	a.begun.take(msg.session)
 	if msg.err != nil && a.bench == nil && a.launcher == nil { // what the command line asked for
 		a.err = msg.err
 		return tea.Quit
@@ -164,10 +210,14 @@ func (a *app) toLauncher() tea.Cmd {
 	leave := func() tea.Cmd {
 		old := a.bench
 		a.bench = nil
+		closed := make(chan error, 1)
 		a.pending.Add(1)
-		return tea.Batch(a.launch(), func() tea.Msg {
+		go func() { // the command may never be carried out
 			defer a.pending.Done()
-			if err := old.close(); err != nil {
+			closed <- old.close()
+		}()
+		return tea.Batch(a.launch(), func() tea.Msg {
+			if err := <-closed; err != nil {
 				return noteMsg{text: err.Error(), level: failure}
 			}
 			return nil

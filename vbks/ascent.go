@@ -93,6 +93,7 @@ type asker struct {
 	ask  chan []float64
 	tell chan answer
 	done chan struct{}
+	quit chan struct{} // closed where the driver goes without an answer
 }
 
 type answer struct {
@@ -106,8 +107,9 @@ type answer struct {
 //
 // The shutdown protocol: an asker's goroutine is either waiting at ask or tell,
 // where the driver serves it, or it ends by closing done. To stop it early the
-// driver answers with stop set; the optimiser then returns at its next look at
-// the problem's status without asking again.
+// driver answers with stop set, or, where it is torn out of its work by a panic,
+// closes quit; the optimiser then returns at its next look at the problem's
+// status without asking again.
 func (q *asker) run(a *ascent, iterations int) {
 	defer close(q.done)
 	var (
@@ -138,8 +140,11 @@ func (q *asker) run(a *ascent, iterations int) {
 		if stopped {
 			return
 		}
-		q.ask <- x
-		r := <-q.tell
+		r, ok := q.exchange(x)
+		if !ok {
+			stopped = true
+			return
+		}
 		a.evals++
 		switch {
 		case r.stop:
@@ -211,15 +216,38 @@ func (q *asker) run(a *ascent, iterations int) {
 	}
 }
 
+// exchange asks for the value at x and waits for the answer; ok is false if the
+// driver is gone.
+func (q *asker) exchange(x []float64) (r answer, ok bool) {
+	select {
+	case q.ask <- x:
+	case <-q.quit:
+		return r, false
+	}
+	select {
+	case r = <-q.tell:
+		return r, true
+	case <-q.quit:
+		return r, false
+	}
+}
+
 // ascend maximises the bounds of the members sub, each from its ascent's
 // start, by at most the given number of L-BFGS iterations. Every round is one
 // batch of the members that still ask.
 func ascend(ctx context.Context, g gate, sub []int, runs []*ascent, iterations int, obj objective) error {
 	askers := make([]*asker, len(sub))
+	quit := make(chan struct{})
 	for i := range sub {
-		askers[i] = &asker{ask: make(chan []float64), tell: make(chan answer), done: make(chan struct{})}
+		askers[i] = &asker{ask: make(chan []float64), tell: make(chan answer), done: make(chan struct{}), quit: quit}
 		go askers[i].run(runs[i], iterations)
 	}
+	defer func() { // after a panic on the device they still wait
+		close(quit)
+		for _, q := range askers {
+			<-q.done
+		}
+	}()
 	live := make([]bool, len(sub))
 	for i := range live {
 		live[i] = true

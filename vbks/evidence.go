@@ -248,7 +248,8 @@ func (t *Trainer) Prune(ids []string) (*Evaluation, error) {
 	return t.change(ids, Live, Pruned, "pruned by request")
 }
 
-// Restore brings pruned kernels back, as they were.
+// Restore brings pruned kernels back, as they were. Asking again for one that
+// waits for the next evaluation changes nothing.
 func (t *Trainer) Restore(ids []string) (*Evaluation, error) {
 	return t.change(ids, Pruned, Live, "")
 }
@@ -266,6 +267,9 @@ func (t *Trainer) change(ids []string, from, to Status, reason string) (*Evaluat
 		i := slices.IndexFunc(kernels, func(k kernel) bool { return k.id == id })
 		if i < 0 {
 			return nil, fmt.Errorf("kernel %s is not in the space", id)
+		}
+		if from == Pruned && kernels[i].status == Live && !kernels[i].current(t.rows) {
+			continue // restored already, and shown as pruned until the next evaluation
 		}
 		if kernels[i].status != from {
 			return nil, fmt.Errorf("kernel %s is %s, not %s", id, kernels[i].status, from)

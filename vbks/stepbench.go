@@ -121,7 +121,7 @@ func NewStepBench(dev device.Device, s StepSetup) (*StepBench, error) {
 		b.lanes = append(b.lanes, ln)
 	}
 	for _, ln := range b.lanes[1:] {
-		ln.start, ln.done = make(chan benchWork), make(chan error)
+		ln.start, ln.done = make(chan benchWork), make(chan error, 1)
 		go func() {
 			for do := range ln.start {
 				ln.done <- ln.work(b, do)

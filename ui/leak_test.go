@@ -1,0 +1,128 @@
+package ui
+
+import (
+	"context"
+	"errors"
+	"io"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"testing"
+	"time"
+
+	"kestrel/experiment"
+)
+
+// ours lists the goroutines that work in this program, tests apart.
+func ours() (stacks []string) {
+	dump := make([]byte, 1<<20)
+	for _, g := range strings.Split(string(dump[:runtime.Stack(dump, true)]), "\n\n") {
+		if strings.Contains(g, "\nkestrel/") && !strings.Contains(g, "testing.tRunner") {
+			stacks = append(stacks, g)
+		}
+	}
+	return stacks
+}
+
+// goroutinesEnd waits until none of them is left.
+func goroutinesEnd(t *testing.T, what string) {
+	t.Helper()
+	var left []string
+	for range 500 {
+		if left = ours(); left == nil {
+			return
+		}
+		time.Sleep(10 * time.Millisecond)
+	}
+	t.Fatalf("%s: goroutines are left:\n%s", what, strings.Join(left, "\n\n"))
+}
+
+func leakConfig(t *testing.T) *experiment.Config {
+	t.Helper()
+	var overrides []experiment.Override
+	for _, s := range []string{"data.outputs=60", "data.test=20", "kernels.expressions=SE,LIN,PER", "sparse.inducing=8", "optimise.starts=1", "schedule.refine=0"} {
+		o, err := experiment.ParseOverride(s)
+		if err != nil {
+			t.Fatal(err)
+		}
+		overrides = append(overrides, o)
+	}
+	c, err := experiment.LoadConfig("quickstart", overrides)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return &c
+}
+
+// The workbench leaves no goroutine behind, wherever it is left: by a key or by
+// its context, in the launcher, during a run or after it, and in a run that is
+// only watched.
+func TestGoroutinesEndWithTheWorkbench(t *testing.T) {
+	done := filepath.Join(t.TempDir(), "done")
+	s, err := experiment.Begin(t.Context(), *leakConfig(t), done)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := (experiment.Drive{}).Run(t.Context(), s.Run); err != nil {
+		t.Fatal(err)
+	}
+	if err := s.Close(); err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		what string
+		opts Options
+		keys string // typed; "": the context ends
+		wait time.Duration
+	}{
+		{"launcher, key", Options{}, "q", 100 * time.Millisecond},
+		{"launcher, context", Options{}, "", 100 * time.Millisecond},
+		{"run, context at once", Options{Config: leakConfig(t), Out: filepath.Join(t.TempDir(), "a")}, "", 0},
+		{"run, context", Options{Config: leakConfig(t), Out: filepath.Join(t.TempDir(), "b")}, "", 150 * time.Millisecond},
+		{"run, its views, key", Options{Config: leakConfig(t), Out: filepath.Join(t.TempDir(), "c")}, "23456q", 300 * time.Millisecond},
+		{"watched, key", Options{Open: done}, "23q", 300 * time.Millisecond},
+		{"watched, context", Options{Open: done}, "", 300 * time.Millisecond},
+	} {
+		t.Chdir(t.TempDir())
+		ctx, cancel := context.WithCancel(t.Context())
+		in, typed := io.Pipe()
+		c.opts.Input, c.opts.Output = in, io.Discard
+		c.opts.Env = func(string) string { return "" }
+		ended := make(chan error, 1)
+		go func() {
+			_, err := Run(ctx, c.opts)
+			in.Close() // nobody reads what is typed any more
+			ended <- err
+		}()
+		time.Sleep(c.wait)
+		if c.keys == "" {
+			cancel()
+		}
+		var err error
+		for began, i := time.Now(), 0; ; i++ {
+			if i < len(c.keys) {
+				_, _ = typed.Write([]byte(c.keys[i : i+1]))
+			} else if c.keys != "" { // whatever is asked: ctrl+c twice is meant
+				_, _ = typed.Write([]byte{3})
+			}
+			over := false
+			select {
+			case err = <-ended:
+				over = true
+			case <-time.After(100 * time.Millisecond):
+			}
+			if over {
+				break
+			}
+			if time.Since(began) > time.Minute {
+				t.Fatalf("%s: the workbench does not end:\n%s", c.what, strings.Join(ours(), "\n\n"))
+			}
+		}
+		if err != nil && !errors.Is(err, context.Canceled) {
+			t.Errorf("%s: %v", c.what, err)
+		}
+		typed.Close() // the library's reader waits for it
+		cancel()
+		goroutinesEnd(t, c.what)
+	}
+}
