@@ -28,11 +28,10 @@ func newOpen() *cobra.Command {
 				}
 				return workbench(cmd, ui.Options{Open: args[0]})
 			}
-			events, err := experiment.ReadEvents(args[0])
+			s, err := experiment.ReadSummary(args[0])
 			if err != nil {
 				return err
 			}
-			s := experiment.Summarise(events)
 			if asJSON {
 				return failed(writeJSON(cmd.OutOrStdout(), s))
 			}

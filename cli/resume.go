@@ -41,7 +41,7 @@ func newResume() *cobra.Command {
 
 // resume goes on with a run to its end, or until ctx ends.
 func (f *runFlags) resume(ctx context.Context, cmd *cobra.Command, path string, fromStart bool) error {
-	summary := &collector{}
+	summary := &experiment.Summary{}
 	progress := &experiment.Progress{Out: cmd.ErrOrStderr(), Quiet: true}
 	session, err := experiment.Resume(ctx, path, experiment.ResumeOptions{FromStart: fromStart, Past: experiment.Recorders{progress, summary}}, progress, summary)
 	if err != nil {

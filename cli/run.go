@@ -189,7 +189,7 @@ func interrupts(parent context.Context) (context.Context, func()) {
 
 // one makes a run in a directory that has been checked.
 func (f *runFlags) one(ctx context.Context, cmd *cobra.Command, c experiment.Config, path string) error {
-	summary := &collector{}
+	summary := &experiment.Summary{}
 	progress := &experiment.Progress{Out: cmd.ErrOrStderr(), Quiet: f.quiet}
 	session, err := experiment.Begin(ctx, c, path, progress, summary)
 	if err != nil {
@@ -202,7 +202,7 @@ func (f *runFlags) one(ctx context.Context, cmd *cobra.Command, c experiment.Con
 }
 
 // finish lets a run take its course and says what came out.
-func (f *runFlags) finish(ctx context.Context, cmd *cobra.Command, session *experiment.Session, summary *collector) error {
+func (f *runFlags) finish(ctx context.Context, cmd *cobra.Command, session *experiment.Session, summary *experiment.Summary) error {
 	path := session.Path
 	end, runErr := f.drive(ctx, session.Run)
 	if e := session.Close(); runErr == nil && e != nil {
@@ -244,27 +244,18 @@ func (f *runFlags) course() experiment.Drive {
 }
 
 // conclude says what came out and where it is.
-func (f *runFlags) conclude(cmd *cobra.Command, s *collector, path string) error {
+func (f *runFlags) conclude(cmd *cobra.Command, s *experiment.Summary, path string) error {
 	out := cmd.OutOrStdout()
 	if f.json {
-		return writeJSON(out, experiment.Summarise(s.events))
+		return writeJSON(out, s)
 	}
 	if f.quiet {
 		return nil
 	}
 	fmt.Fprintln(cmd.ErrOrStderr())
-	if err := experiment.Summarise(s.events).WriteText(out, time.Now()); err != nil {
+	if err := s.WriteText(out, time.Now()); err != nil {
 		return err
 	}
 	_, err := fmt.Fprintf(out, "\nresults in %s\n", path)
 	return err
-}
-
-// collector keeps what a summary needs.
-type collector struct{ events []experiment.Event }
-
-// Record implements experiment.Recorder.
-func (c *collector) Record(e *experiment.Event) error {
-	c.events = append(c.events, *e)
-	return nil
 }

@@ -3,6 +3,7 @@ package experiment
 import (
 	"bufio"
 	"bytes"
+	"context"
 	"crypto/sha256"
 	"encoding/json"
 	"errors"
@@ -75,27 +76,38 @@ func openEvents(dir string) (*os.File, error) {
 // finished, crashed or still running: a last line that is not complete is left
 // out.
 func ReadEvents(dir string) ([]Event, error) {
-	file, err := openEvents(dir)
+	var events []Event
+	err := eachEvent(context.Background(), dir, func(e *Event) { events = append(events, *e) })
 	if err != nil {
 		return nil, err
 	}
-	defer file.Close()
-	var events []Event
-	d := newEventDecoder(file)
-	for {
-		e, err := d.next()
-		if err == io.EOF {
-			break
-		}
-		if err != nil {
-			return nil, fmt.Errorf("%s: %w", filepath.Join(dir, eventsFile), err)
-		}
-		events = append(events, *e)
-	}
-	if len(events) == 0 {
-		return nil, fmt.Errorf("run %q has no events yet; it ended before it began", dir)
-	}
 	return events, nil
+}
+
+// eachEvent reads the event log of a run directory, as ReadEvents does, one
+// event at a time. A log without events is an error, and so is the end of ctx.
+func eachEvent(ctx context.Context, dir string, take func(*Event)) error {
+	file, err := openEvents(dir)
+	if err != nil {
+		return err
+	}
+	defer file.Close()
+	d := newEventDecoder(file)
+	for n := 0; ; n++ {
+		if ctx.Err() != nil {
+			return context.Cause(ctx)
+		}
+		e, err := d.next()
+		switch {
+		case err == io.EOF && n == 0:
+			return fmt.Errorf("run %q has no events yet; it ended before it began", dir)
+		case err == io.EOF:
+			return nil
+		case err != nil:
+			return fmt.Errorf("%s: %w", filepath.Join(dir, eventsFile), err)
+		}
+		take(e)
+	}
 }
 
 // longestLine is more than any event takes, in bytes.

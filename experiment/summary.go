@@ -2,6 +2,7 @@ package experiment
 
 import (
 	"cmp"
+	"context"
 	"fmt"
 	"io"
 	"slices"
@@ -33,31 +34,52 @@ type Summary struct {
 func Summarise(events []Event) *Summary {
 	s := &Summary{State: Ready}
 	for i := range events {
-		e := &events[i]
-		if i == 0 {
-			s.Started = e.Time
-		}
-		s.Last, s.Seconds = e.Time, e.Seconds
-		switch e.Type {
-		case EventStarted:
-			s.Start, s.Name = e.Start, e.Start.Name
-			s.Inducing = []int{e.Start.Inducing}
-		case EventState:
-			s.State, s.Reason = e.State.To, e.State.Reason
-		case EventNotice:
-			s.Notices = append(s.Notices, e.Notice)
-		case EventEvaluation:
-			s.Evaluations++
-			s.Evaluation = e.Evaluation
-		case EventPruned, EventRestored:
-			s.Evaluation = e.Evaluation
-		case EventReoptimised:
-			s.Inducing = changedInducing(s.Inducing, e.Change)
-		case EventMetrics:
-			s.Metrics = e.Metrics
-		}
+		s.take(&events[i])
 	}
 	return s
+}
+
+// ReadSummary summarises the event log of a run directory without holding all of
+// it in memory. Errors are those of ReadEvents.
+func ReadSummary(dir string) (*Summary, error) {
+	s := &Summary{State: Ready}
+	if err := eachEvent(context.Background(), dir, s.take); err != nil {
+		return nil, err
+	}
+	return s, nil
+}
+
+// Record implements Recorder: the summary of a run that goes on, which keeps of
+// its events only what it says. It does not fail.
+func (s *Summary) Record(e *Event) error {
+	s.take(e)
+	return nil
+}
+
+// take takes in the next event.
+func (s *Summary) take(e *Event) {
+	if s.Started.IsZero() {
+		s.Started, s.State = e.Time, Ready
+	}
+	s.Last, s.Seconds = e.Time, e.Seconds
+	switch e.Type {
+	case EventStarted:
+		s.Start, s.Name = e.Start, e.Start.Name
+		s.Inducing = []int{e.Start.Inducing}
+	case EventState:
+		s.State, s.Reason = e.State.To, e.State.Reason
+	case EventNotice:
+		s.Notices = append(s.Notices, e.Notice)
+	case EventEvaluation:
+		s.Evaluations++
+		s.Evaluation = e.Evaluation
+	case EventPruned, EventRestored:
+		s.Evaluation = e.Evaluation
+	case EventReoptimised:
+		s.Inducing = changedInducing(s.Inducing, e.Change)
+	case EventMetrics:
+		s.Metrics = e.Metrics
+	}
 }
 
 // changedInducing adds what a change made of the number of inducing inputs.

@@ -2,9 +2,6 @@ package experiment
 
 import (
 	"context"
-	"fmt"
-	"io"
-	"path/filepath"
 	"strings"
 	"time"
 
@@ -80,28 +77,9 @@ func (s *Start) Experiment() string {
 // ReadHistory reads the event log of a run directory into a History with at most
 // so many points of each series, event by event. Errors are those of ReadEvents.
 func ReadHistory(ctx context.Context, dir string, capacity int) (*History, error) {
-	file, err := openEvents(dir)
-	if err != nil {
-		return nil, err
-	}
-	defer file.Close()
 	h := &History{Capacity: capacity}
-	d := newEventDecoder(file)
-	for {
-		if ctx.Err() != nil {
-			return nil, context.Cause(ctx)
-		}
-		e, err := d.next()
-		if err == io.EOF {
-			break
-		}
-		if err != nil {
-			return nil, fmt.Errorf("%s: %w", filepath.Join(dir, eventsFile), err)
-		}
-		h.Apply(e)
-	}
-	if h.Started.IsZero() {
-		return nil, fmt.Errorf("run %q has no events yet; it ended before it began", dir)
+	if err := eachEvent(ctx, dir, h.Apply); err != nil {
+		return nil, err
 	}
 	return h, nil
 }
