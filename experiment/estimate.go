@@ -142,12 +142,7 @@ func (e *Estimator) run(ctx context.Context, c Config, rows, dim int) (Estimate,
 // bound for one kernel, with its gradient unless stated.
 const (
 	screenRows    = 256  // rows on which fresh starts are tried
-	scoutFewest   = 10   // live kernels that the scout is still enlarged for
-	scoutKernels  = 144  // and those for which the stochastic optimisers search
-	scoutRows     = 768  // on so many rows; on more for fewer
-	tuneRows      = 20   // times inducing inputs: rows on which they tune at the end
-	perTuning     = 1.5  // gradients there for each of the steps
-	scoutInducing = 64   // and with so many inducing inputs
+	perTuning     = 1.5  // gradients with all inducing inputs, for each of the steps, where the stochastic optimisers tune
 	perStart      = 7.0  // on few rows, for each fresh start
 	perDraft      = 16.0 // for each of those that go on
 	perSearch     = 60.0 // on all rows, for the last optimum and the drafts
@@ -185,7 +180,7 @@ func newWorkload(c *Config, space []vbks.Candidate, rows, dim int) *workload {
 	w := &workload{config: c, kernels: len(space), rows: rows, dim: dim, inducing: min(s.Inducing, rows)}
 	w.exact = s.Optimizer == "collapsed" || s.Optimizer == "auto" && rows <= 4000
 	if w.scout = w.inducing; !w.exact {
-		w.scout = min(w.inducing, scoutInducing)
+		_, w.scout = vbks.ScoutSize(w.kernels, w.inducing)
 	}
 	sorted := slices.Clone(space)
 	slices.SortStableFunc(sorted, func(a, b vbks.Candidate) int { return cmp.Compare(crudeCost(a.Expr), crudeCost(b.Expr)) })
@@ -289,8 +284,9 @@ func (w *workload) seconds(search, full cost) float64 {
 			}
 		} else {
 			if t&(t-1) == 0 || seen == n && before < n {
-				// The scout's work is shared by the live kernels.
-				each = w.searching(search, t, seen, min(seen, scoutRows)) * max(1, scoutKernels/max(alive, scoutFewest))
+				rows, m := vbks.ScoutSize(int(alive), w.inducing)
+				wider := float64(m) / float64(w.scout)
+				each = w.searching(search, t, seen, min(seen, rows)) * wider * wider
 			}
 			each += w.learning(full, seen, alive, t == planned)
 		}
@@ -361,7 +357,7 @@ func (w *workload) tunes() bool {
 	return !w.exact && s.Optimizer != "adam" && s.Hyperparameters == "point"
 }
 
-func (w *workload) tuned() int { return min(w.rows, tuneRows*w.inducing) }
+func (w *workload) tuned() int { return vbks.TunedRows(w.rows, w.inducing) }
 
 // beliefSeconds is the time of q(g), which one core makes.
 func beliefSeconds(kernels int) float64 { return 2e-3 * float64(kernels) }
@@ -371,20 +367,20 @@ func beliefSeconds(kernels int) float64 { return 2e-3 * float64(kernels) }
 func (w *workload) bytes(lanes int) int64 {
 	const word, chunk = 8, 1024
 	m := w.inducing
-	held := w.rows // of k(Z,X), for the gradient
+	left := w.kernels // at the end
+	if w.config.Settings.AutoPruneMass > 0 {
+		left = min(left, w.config.Settings.AutoPruneKeep)
+	}
+	held, scout := w.rows, m // of k(Z,X), for the gradient
 	if !w.exact {
-		held = scoutRows
+		held, scout = vbks.ScoutSize(left, m)
 	}
 	chunks := (held + chunk - 1) / chunk
-	tape := min(64<<20, 3*word*int(w.params)*w.scout*min(chunk, held))
-	lane := chunks*(word*w.scout*chunk+tape) + 2*word*w.scout*chunk + 12*word*m*m
+	tape := min(64<<20, 3*word*int(w.params)*scout*min(chunk, held))
+	lane := chunks*(word*scout*chunk+tape) + 2*word*scout*chunk + 12*word*m*m
 	states := 0
 	if !w.exact {
 		lane += 4 * word * m * max(w.config.Settings.Batch, screenRows)
-		left := w.kernels
-		if w.config.Settings.AutoPruneMass > 0 {
-			left = min(left, w.config.Settings.AutoPruneKeep)
-		}
 		if w.tunes() && float64(w.rows)*float64(left) <= passesFinal {
 			lane += word * m * (w.tuned() + chunk)
 		}

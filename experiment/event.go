@@ -43,6 +43,7 @@ type Event struct {
 	Metrics    []Metric     `json:"metrics,omitempty"`
 	Kernels    []string     `json:"kernels,omitempty"` // kernel ids
 	Change     *vbks.Change `json:"change,omitempty"`
+	Inducing   int          `json:"inducing,omitempty"` // inputs after the change, which may have asked for more than there are rows
 	Resumed    *Resumed     `json:"resumed,omitempty"`
 	ByItself   bool         `json:"by_itself,omitempty"` // of an order: it followed by itself, see Start.Course
 }

@@ -54,6 +54,7 @@ func (f *fake) SetGate(g func(context.Context) error) { f.gate = g }
 func (f *fake) SetProgress(p func(vbks.Progress))     { f.progress = p }
 func (f *fake) Done() bool                            { return f.index >= f.planned }
 func (f *fake) Planned() int                          { return f.planned }
+func (f *fake) Inducing() int                         { return 0 }
 func (f *fake) Last() *vbks.Evaluation                { return f.last }
 
 func (f *fake) Next(ctx context.Context) (*vbks.Evaluation, error) {

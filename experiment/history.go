@@ -159,7 +159,7 @@ func (h *History) Apply(e *Event) {
 		if e.Change == nil {
 			return
 		}
-		h.Inducing = changedInducing(h.Inducing, e.Change)
+		h.Inducing = changedInducing(h.Inducing, e)
 		h.mark("re-optimised")
 		h.say(e, LevelState)
 	case EventResumed:

@@ -37,6 +37,7 @@ type trainer interface {
 	Next(context.Context) (*vbks.Evaluation, error)
 	Done() bool
 	Planned() int
+	Inducing() int
 	Last() *vbks.Evaluation
 	Prune(ids []string) (*vbks.Evaluation, error)
 	Restore(ids []string) (*vbks.Evaluation, error)

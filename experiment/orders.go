@@ -114,7 +114,11 @@ func (r *Run) reoptimize(c vbks.Change, byItself bool) error {
 			return err
 		}
 		if s := r.state(); s.Settled() && s != Failed || s == Paused {
-			r.enter(Running, "re-optimised by the user")
+			reason := "re-optimised by the user"
+			if byItself {
+				reason = "re-optimised, as asked for at the start"
+			}
+			r.enter(Running, reason)
 		}
 		r.next()
 		return nil
@@ -162,7 +166,7 @@ func (r *Run) reoptimizeNow(o order) error {
 	r.mu.Lock()
 	r.shown.Planned, r.shown.Progress = r.planned(), vbks.Progress{}
 	r.mu.Unlock()
-	r.record(&Event{Type: EventReoptimised, Change: &c, ByItself: o.byItself})
+	r.record(&Event{Type: EventReoptimised, Change: &c, Inducing: r.trainer.Inducing(), ByItself: o.byItself})
 	return nil
 }
 

@@ -76,18 +76,23 @@ func (s *Summary) take(e *Event) {
 	case EventPruned, EventRestored:
 		s.Evaluation = e.Evaluation
 	case EventReoptimised:
-		s.Inducing = changedInducing(s.Inducing, e.Change)
+		s.Inducing = changedInducing(s.Inducing, e)
 	case EventMetrics:
 		s.Metrics = e.Metrics
 	}
 }
 
-// changedInducing adds what a change made of the number of inducing inputs.
-func changedInducing(had []int, c *vbks.Change) []int {
-	if c == nil || c.Inducing <= 0 || len(had) > 0 && had[len(had)-1] == c.Inducing {
+// changedInducing adds what a re-optimisation made of the number of inducing
+// inputs. Older logs have what was asked for only.
+func changedInducing(had []int, e *Event) []int {
+	now := e.Inducing
+	if now == 0 && e.Change != nil {
+		now = e.Change.Inducing
+	}
+	if now <= 0 || len(had) > 0 && had[len(had)-1] == now {
 		return had
 	}
-	return append(had, c.Inducing)
+	return append(had, now)
 }
 
 // inducingText is "200", or "200, then 800".
@@ -119,7 +124,7 @@ func (s *Summary) WriteText(w io.Writer, now time.Time) error {
 		if st.Data.Kernel != "" {
 			fmt.Fprintf(w, "truth     %s\n", st.Data.Kernel)
 		}
-		fmt.Fprintf(w, "kernels   %d, %s inducing inputs, seed %d\n", len(st.Kernels), inducingText(s.Inducing), st.Seed)
+		fmt.Fprintf(w, "kernels   %d; inducing inputs %s; seed %d\n", len(st.Kernels), inducingText(s.Inducing), st.Seed)
 		fmt.Fprintf(w, "program   kestrel %s on %s\n", st.Build, st.Device)
 	}
 	if e := s.Evaluation; e != nil {

@@ -14,10 +14,11 @@ func TestSummaryTellsInducingInputs(t *testing.T) {
 	events := []Event{
 		{Type: EventStarted, Start: &Start{Name: "a", Inducing: 200, Data: &datasets.Summary{}}},
 		{Type: EventReoptimised, Change: &vbks.Change{Rounds: 2}},
-		{Type: EventReoptimised, Change: &vbks.Change{Inducing: 800}},
-		{Type: EventReoptimised, Change: &vbks.Change{Inducing: 800, Rounds: 1}},
+		{Type: EventReoptimised, Change: &vbks.Change{Inducing: 800}}, // as older logs have it
+		{Type: EventReoptimised, Change: &vbks.Change{Inducing: 800, Rounds: 1}, Inducing: 800},
+		{Type: EventReoptimised, Change: &vbks.Change{Inducing: 5000}, Inducing: 900},
 	}
-	for n, want := range map[int]string{1: "0, 200 inducing inputs", 2: "0, 200 inducing inputs", 4: "0, 200, then 800 inducing inputs"} {
+	for n, want := range map[int]string{1: "inputs 200;", 2: "inputs 200;", 4: "inputs 200, then 800;", 5: "inputs 200, then 800, then 900;"} {
 		var out strings.Builder
 		must(t, Summarise(events[:n]).WriteText(&out, time.Time{}))
 		if !strings.Contains(out.String(), want) {

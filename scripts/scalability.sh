@@ -20,8 +20,8 @@
 # makes an exact pass besides; with the sizes above these are over before the 8th.
 #
 # A line is fitted to all evaluations, as in the figure, and to those from the 8th
-# on: evaluations 1, 2, 4 and 8 (and 16) search for better starts, on at most 768
-# rows, which takes as long as hundreds of iterations. Slopes by kernels and rows
+# on: evaluations 1, 2, 4 and 8 (and 16) search for better starts, on 768 rows with
+# 144 kernels and up to 1868 with fewer, as long as hundreds of iterations. Slopes by kernels and rows
 # are the latter.
 set -euo pipefail
 exec </dev/null

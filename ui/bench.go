@@ -41,7 +41,6 @@ type bench struct {
 	snapped  bool // there has been a look
 	alive    bool // of a followed run: its process was there at the last look
 	failure  error
-	inducing int      // as changed; 0: as started
 	taken    []string // pruned last, to be taken back
 
 	inspect inspection
@@ -183,9 +182,6 @@ func (b *bench) message(msg tea.Msg) tea.Cmd {
 func (b *bench) apply(e *experiment.Event) {
 	b.hist.Apply(e)
 	b.version++
-	if e.Change != nil && e.Change.Inducing > 0 {
-		b.inducing = e.Change.Inducing
-	}
 	if e.Evaluation != nil {
 		b.palette.Focus(b.leaders())
 		if l := e.Evaluation.Leader(); l != nil && !b.main.table.held {

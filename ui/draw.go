@@ -1,7 +1,6 @@
 package ui
 
 import (
-	"cmp"
 	"fmt"
 	"path/filepath"
 	"slices"
@@ -146,7 +145,7 @@ func (b *bench) describe() []string {
 	if s.Lanes == 1 {
 		lanes = device + " 1 lane"
 	}
-	return append(out, lanes, fmt.Sprintf("M = %d", cmp.Or(b.inducing, s.Inducing)), fmt.Sprintf("seed %d", s.Seed))
+	return append(out, lanes, fmt.Sprintf("M = %d", b.inducing()), fmt.Sprintf("seed %d", s.Seed))
 }
 
 // kernelName is a kernel as it is written for reading.

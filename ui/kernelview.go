@@ -306,6 +306,12 @@ func sourceText(source string) string {
 		return "its last solution"
 	case "fresh":
 		return "a fresh start"
+	case "shaken":
+		return "its last solution, shaken"
+	case "recombined":
+		return "leaves of the best kernels"
+	case "tuned":
+		return "tuning on all inducing inputs"
 	}
 	return "the solution of " + source
 }

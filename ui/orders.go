@@ -232,13 +232,21 @@ type reoptimisePrompt struct {
 	at     int
 }
 
+// inducing is the number of inducing inputs, 0 before the run has begun.
+func (b *bench) inducing() int {
+	if n := len(b.hist.Inducing); n > 0 {
+		return b.hist.Inducing[n-1]
+	}
+	return 0
+}
+
 func (b *bench) askReoptimise() tea.Cmd {
 	p := &reoptimisePrompt{b: b,
 		names: []string{"further evaluations", "steps of each", "inducing inputs", "batch"},
 		hints: []string{"2", "as before", "as before", "as before"},
 	}
-	if s := b.hist.Start; s != nil {
-		p.hints[2] = fmt.Sprintf("as before (%d at the start)", s.Inducing)
+	if b.hist.Start != nil {
+		p.hints[2] = fmt.Sprintf("as before (%d)", b.inducing())
 	}
 	for i, h := range p.hints {
 		v := ""

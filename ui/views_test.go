@@ -539,3 +539,14 @@ func TestLagTicks(t *testing.T) {
 		t.Errorf("got %s", s)
 	}
 }
+
+func TestSourcesInWords(t *testing.T) {
+	for source, want := range map[string]string{
+		"last": "its last solution", "fresh": "a fresh start", "shaken": "its last solution, shaken", "recombined": "leaves of the best kernels",
+		"tuned": "tuning on all inducing inputs", "SE*LIN": "the solution of SE*LIN",
+	} {
+		if got := sourceText(source); got != want {
+			t.Errorf("%s: %q, want %q", source, got, want)
+		}
+	}
+}

@@ -312,3 +312,58 @@ func TestUnitsAreDividedByTheLanes(t *testing.T) {
 		}
 	}
 }
+
+// tightDevice takes all kernels at once and, from some moment on, has no room
+// for matrices of so many rows for more than three of them.
+type tightDevice struct {
+	device.Device
+	rows    int
+	tight   bool
+	refused int
+}
+
+func (d *tightDevice) Info() device.Info {
+	info := d.Device.Info()
+	info.Group = 0
+	return info
+}
+
+func (d *tightDevice) Lane(i int) device.Lane { return &tightLane{d.Device.Lane(i), d} }
+
+type tightLane struct {
+	device.Lane
+	device *tightDevice
+}
+
+func (l *tightLane) NewArray(count, rows, cols int) (device.Array, error) {
+	if l.device.tight && count > 3 && rows == l.device.rows {
+		l.device.refused++
+		return nil, fmt.Errorf("no room for %d matrices of %d x %d: %w", count, rows, cols, device.ErrOutOfMemory)
+	}
+	return l.Lane.NewArray(count, rows, cols)
+}
+
+// Where there is no memory for the bound that hyperparameters are tuned on,
+// fewer kernels are taken at a time, with the same results.
+func TestTuningWithLittleMemory(t *testing.T) {
+	data := trainingSeries(21, 400)
+	s := quickSettings("natural")
+	s.Inducing, s.Refine = 160, 1
+	want := train(t, trainerOn(t, 1, nil, data, s, fourKernels...))
+	d := &tightDevice{rows: 160}
+	tr := trainerOn(t, 1, func(dev device.Device) device.Device { d.Device = dev; return d }, data, s, fourKernels...)
+	got := []Evaluation{*next(t, tr)}
+	d.tight = true
+	for !tr.Done() {
+		got = append(got, *next(t, tr))
+	}
+	if d.refused == 0 || tr.group > 3 {
+		t.Fatalf("memory was refused %d times, groups are of %d", d.refused, tr.group)
+	}
+	for i := range got {
+		got[i].Notices, want[i].Notices = nil, nil
+	}
+	if !reflect.DeepEqual(got, want) {
+		t.Error("other results with little memory")
+	}
+}

@@ -124,6 +124,7 @@ func (t *Trainer) prepareSearch() error {
 		if _, m := t.scoutSize(); t.scout.m == m {
 			return nil
 		}
+		t.scout = nil
 		for _, w := range t.workers {
 			w.bound = nil
 		}
@@ -140,9 +141,16 @@ func (t *Trainer) prepareSearch() error {
 	return nil
 }
 
-// scoutSize returns the rows and inducing inputs of the scout, on which the
-// stochastic optimisers search. Its work, rows times m², is shared by the live
-// kernels: the fewer are left, down to scoutFewest, the larger it is.
+// ScoutSize returns the rows and inducing inputs on which the stochastic
+// optimisers search for solutions, in a run with so many live kernels and
+// inducing inputs. The work, rows times m², is shared: the fewer kernels are
+// left, down to ten, the larger they are.
+func ScoutSize(live, inducing int) (rows, m int) {
+	c := math.Max(1, math.Cbrt(scoutKernels/float64(max(live, scoutFewest))))
+	return int(scoutRows * c), min(int(scoutInducing*c), inducing)
+}
+
+// scoutSize is ScoutSize for the run as it is.
 func (t *Trainer) scoutSize() (rows, m int) {
 	live := 0
 	for _, k := range t.kernels {
@@ -150,11 +158,11 @@ func (t *Trainer) scoutSize() (rows, m int) {
 			live++
 		}
 	}
-	c := math.Max(1, math.Cbrt(scoutKernels/float64(max(live, scoutFewest))))
-	if m = int(scoutInducing * c); t.exact || m > t.m {
+	rows, m = ScoutSize(live, t.m)
+	if t.exact {
 		m = t.m
 	}
-	return int(scoutRows * c), m
+	return rows, m
 }
 
 // newScout returns what solutions are searched on: the run's own inducing

@@ -5,9 +5,9 @@ import (
 	"math"
 )
 
-// tuneRows times M is the number of rows on which the natural-gradient route
+// TunedRows returns the number of rows, of n, on which the natural-gradient route
 // tunes hyperparameters at the end: as many as its running q(v) rests on.
-const tuneRows = rememberedRows
+func TunedRows(n, inducing int) int { return min(n, rememberedRows*inducing) }
 
 // tuning reports whether this evaluation tunes hyperparameters on the collapsed
 // bound, in the place of stochastic steps: with point estimates, once all data
@@ -26,7 +26,7 @@ func (r *round) tuning() bool {
 // enough.
 func (t *Trainer) tuneSample() *rowSet {
 	n := t.data.Rows()
-	count := min(n, tuneRows*t.m)
+	count := TunedRows(n, t.m)
 	if count == n {
 		return &rowSet{n: n, yy: t.cumYY[n]}
 	}

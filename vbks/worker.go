@@ -33,15 +33,15 @@ func newWorker(c *common, number, capacity, params int) (*worker, error) {
 }
 
 // searchOn makes the bound on which solutions are searched for.
-func (w *worker) searchOn(scout *common) error {
-	g := w.group
-	if scout != g.common {
-		var err error
-		if g, err = newGroup(scout, w.lane, g.capacity, g.params); err != nil {
-			return err
-		}
+func (w *worker) searchOn(scout *common) (err error) {
+	if scout == w.group.common {
+		w.bound, err = w.ownBound()
+		return err
 	}
-	var err error
+	g, err := newGroup(scout, w.lane, w.group.capacity, w.group.params)
+	if err != nil {
+		return err
+	}
 	w.bound, err = newCollapsed(g)
 	return err
 }
@@ -49,13 +49,11 @@ func (w *worker) searchOn(scout *common) error {
 // ownBound returns the collapsed bound on the run's own inducing inputs.
 func (w *worker) ownBound() (*collapsed, error) {
 	if w.own == nil {
-		if w.bound != nil && w.bound.group == w.group {
-			w.own = w.bound
-		} else if b, err := newCollapsed(w.group); err != nil {
+		b, err := newCollapsed(w.group)
+		if err != nil {
 			return nil, err
-		} else {
-			w.own = b
 		}
+		w.own = b
 	}
 	return w.own, nil
 }
