@@ -5,22 +5,11 @@ import (
 	"errors"
 	"io"
 	"path/filepath"
-	"runtime"
 	"strings"
 	"testing"
-	"time"
-)
 
-// ours lists the goroutines that work in this program, tests apart.
-func ours() (stacks []string) {
-	dump := make([]byte, 1<<20)
-	for _, g := range strings.Split(string(dump[:runtime.Stack(dump, true)]), "\n\n") {
-		if strings.Contains(g, "\nkestrel/") && !strings.Contains(g, "testing.tRunner") {
-			stacks = append(stacks, g)
-		}
-	}
-	return stacks
-}
+	"kestrel/internal/goroutines"
+)
 
 // Commands leave no goroutine behind: those that are done, those that fail, and
 // what listens for signals while they are carried out.
@@ -45,7 +34,7 @@ func TestGoroutinesEndWithTheCommand(t *testing.T) {
 		if (code == 0) != (c.code == 0) {
 			t.Errorf("%s: exit code %d, want %d", c.args, code, c.code)
 		}
-		goroutinesEnd(t, c.args)
+		goroutines.End(t, c.args)
 	}
 	for _, way := range []string{"done", "context"} {
 		parent, cancel := context.WithCancelCause(t.Context())
@@ -56,19 +45,6 @@ func TestGoroutinesEndWithTheCommand(t *testing.T) {
 		}
 		stop()
 		cancel(nil)
-		goroutinesEnd(t, "interrupts, "+way)
+		goroutines.End(t, "interrupts, "+way)
 	}
-}
-
-// goroutinesEnd waits until no goroutine of this program is left.
-func goroutinesEnd(t *testing.T, what string) {
-	t.Helper()
-	var left []string
-	for range 500 {
-		if left = ours(); left == nil {
-			return
-		}
-		time.Sleep(10 * time.Millisecond)
-	}
-	t.Fatalf("%s: goroutines are left:\n%s", what, strings.Join(left, "\n\n"))
 }

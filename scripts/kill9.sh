@@ -11,6 +11,7 @@
 # metrics.csv that was there at a kill is gone at the end. Exit code 1 if that
 # fails for any of them. KEEP=1 keeps the directories.
 set -u
+scripts=$(cd "$(dirname "$0")" && pwd)
 n=${1:-60}
 work=$(mktemp -d)
 [ "${KEEP:-}" ] && echo "in $work" || trap 'rm -rf "$work"' EXIT
@@ -26,32 +27,14 @@ quick="run quickstart --set schedule.evaluate_every=0.1 --set schedule.refine=2"
 variants=(
 	"$quick"
 	"$quick --prune-top 3 --then-refine 2"
-	"$quick --set optimise.optimizer=natural --set schedule.batch=32 --set optimise.starts=1 --prune-top 2 --then-refine 2"
+	"$quick --set optimise.optimizer=natural --set schedule.batch=32 --set optimise.starts=1 --prune-top 2 --then-refine 2 --then-inducing 12"
 	"$quick --set optimise.optimizer=adam --set schedule.batch=32 --set optimise.starts=1 --set predict.metric_rows=20"
 	"$quick --set optimise.hyperparameters=diagonal --set data.outputs=100 --set posterior.auto_prune={below=0.05,wait=2,keep=2}"
 )
 
-now() { date +%s%N; }
-# random LOW HIGH: a whole number.
-random() { echo $(($1 + (RANDOM * 32768 + RANDOM) % ($2 - $1 + 1))); }
+. "$scripts/interrupted.sh"
+references
 
-declare -a took
-for v in "${!variants[@]}"; do
-	began=$(now)
-	"$program" ${variants[$v]} --quiet --out "ref-$v" || { echo "variant $v does not run: ${variants[$v]}"; exit 2; }
-	took[$v]=$((($(now) - began) / 1000))
-done
-
-# killed NANOSECONDS COMMAND...: runs a command and kills it after a while.
-killed() {
-	local after=$1
-	shift
-	"$@" >/dev/null 2>&1 &
-	local child=$!
-	sleep "$(printf '%d.%06d' $((after / 1000000)) $((after % 1000000)))"
-	kill -KILL $child 2>/dev/null
-	{ wait $child; } 2>/dev/null
-}
 # rows RUN FILE: those of the event log at this moment, without the column of
 # seconds, sorted; the tables may end in a torn line, which is not one of them.
 rows() {

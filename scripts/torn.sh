@@ -15,6 +15,7 @@
 # --from-start, that ends with the same results. Exit code 1 if that fails for
 # any of them. KEEP=1 keeps the directories.
 set -u
+scripts=$(cd "$(dirname "$0")" && pwd)
 n=${1:-50}
 work=$(mktemp -d)
 [ "${KEEP:-}" ] && echo "in $work" || trap 'rm -rf "$work"' EXIT
@@ -34,28 +35,11 @@ variants=(
 )
 kinds=(cut-log torn-line cut-checkpoint changed-checkpoint no-checkpoint earlier-checkpoint)
 
-now() { date +%s%N; }
-# random LOW HIGH: a whole number.
-random() { echo $(($1 + (RANDOM * 32768 + RANDOM) % ($2 - $1 + 1))); }
 size() { stat -c %s "$1"; }
 
-declare -a took
-for v in "${!variants[@]}"; do
-	began=$(now)
-	"$program" ${variants[$v]} --quiet --out "ref-$v" || { echo "variant $v does not run: ${variants[$v]}"; exit 2; }
-	took[$v]=$((($(now) - began) / 1000))
-done
+. "$scripts/interrupted.sh"
+references
 
-# killed MICROSECONDS COMMAND...: runs a command and kills it after a while.
-killed() {
-	local after=$1
-	shift
-	"$@" >/dev/null 2>&1 &
-	local child=$!
-	sleep "$(printf '%d.%06d' $((after / 1000000)) $((after % 1000000)))"
-	kill -KILL $child 2>/dev/null
-	{ wait $child; } 2>/dev/null
-}
 # begun RUN VARIANT: a run that was killed behind its first evaluation.
 begun() {
 	local try

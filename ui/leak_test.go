@@ -5,37 +5,13 @@ import (
 	"errors"
 	"io"
 	"path/filepath"
-	"runtime"
 	"strings"
 	"testing"
 	"time"
 
 	"kestrel/experiment"
+	"kestrel/internal/goroutines"
 )
-
-// ours lists the goroutines that work in this program, tests apart.
-func ours() (stacks []string) {
-	dump := make([]byte, 1<<20)
-	for _, g := range strings.Split(string(dump[:runtime.Stack(dump, true)]), "\n\n") {
-		if strings.Contains(g, "\nkestrel/") && !strings.Contains(g, "testing.tRunner") {
-			stacks = append(stacks, g)
-		}
-	}
-	return stacks
-}
-
-// goroutinesEnd waits until none of them is left.
-func goroutinesEnd(t *testing.T, what string) {
-	t.Helper()
-	var left []string
-	for range 500 {
-		if left = ours(); left == nil {
-			return
-		}
-		time.Sleep(10 * time.Millisecond)
-	}
-	t.Fatalf("%s: goroutines are left:\n%s", what, strings.Join(left, "\n\n"))
-}
 
 func leakConfig(t *testing.T) *experiment.Config {
 	t.Helper()
@@ -115,7 +91,7 @@ func TestGoroutinesEndWithTheWorkbench(t *testing.T) {
 				break
 			}
 			if time.Since(began) > time.Minute {
-				t.Fatalf("%s: the workbench does not end:\n%s", c.what, strings.Join(ours(), "\n\n"))
+				t.Fatalf("%s: the workbench does not end:\n%s", c.what, strings.Join(goroutines.Left(), "\n\n"))
 			}
 		}
 		if err != nil && !errors.Is(err, context.Canceled) {
@@ -123,6 +99,6 @@ func TestGoroutinesEndWithTheWorkbench(t *testing.T) {
 		}
 		typed.Close() // the library's reader waits for it
 		cancel()
-		goroutinesEnd(t, c.what)
+		goroutines.End(t, c.what)
 	}
 }

@@ -1,0 +1,34 @@
+// Package goroutines looks for goroutines that tests have left behind.
+package goroutines
+
+import (
+	"runtime"
+	"strings"
+	"testing"
+	"time"
+)
+
+// Left returns the stacks of the goroutines that work in this program, tests
+// apart.
+func Left() (stacks []string) {
+	dump := make([]byte, 1<<20)
+	for _, g := range strings.Split(string(dump[:runtime.Stack(dump, true)]), "\n\n") {
+		if strings.Contains(g, "\nkestrel/") && !strings.Contains(g, "testing.tRunner") {
+			stacks = append(stacks, g)
+		}
+	}
+	return stacks
+}
+
+// End waits until none is left, for five seconds at most; what says after what.
+func End(t testing.TB, what string) {
+	t.Helper()
+	var left []string
+	for range 500 {
+		if left = Left(); left == nil {
+			return
+		}
+		time.Sleep(10 * time.Millisecond)
+	}
+	t.Fatalf("%s: goroutines are left:\n%s", what, strings.Join(left, "\n\n"))
+}
