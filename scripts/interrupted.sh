@@ -1,5 +1,18 @@
-# What the scripts that interrupt runs share; to be sourced, with program and
-# variants (arguments of kestrel) set.
+# What the scripts that interrupt runs share; to be sourced with their arguments,
+# of which the second may be a built kestrel. Goes to a new folder.
+
+work=$(mktemp -d)
+[ "${KEEP:-}" ] && echo "in $work" || trap 'rm -rf "$work"' EXIT
+program=${2:-}
+if [ -z "$program" ]; then
+	program=$work/kestrel
+	go build -trimpath -o "$program" . || exit 2
+fi
+program=$(realpath "$program")
+cd "$work" || exit 2
+
+# A short run, and the arguments of kestrel that a script makes of it: variants.
+quick="run quickstart --set schedule.evaluate_every=0.1 --set schedule.refine=2"
 
 now() { date +%s%N; }
 # random LOW HIGH: a whole number.

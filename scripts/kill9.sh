@@ -11,19 +11,9 @@
 # metrics.csv that was there at a kill is gone at the end. Exit code 1 if that
 # fails for any of them. KEEP=1 keeps the directories.
 set -u
-scripts=$(cd "$(dirname "$0")" && pwd)
 n=${1:-60}
-work=$(mktemp -d)
-[ "${KEEP:-}" ] && echo "in $work" || trap 'rm -rf "$work"' EXIT
-program=${2:-}
-if [ -z "$program" ]; then
-	program=$work/kestrel
-	go build -trimpath -o "$program" . || exit 2
-fi
-program=$(realpath "$program")
-cd "$work" || exit 2
+. "$(dirname "$0")/interrupted.sh"
 
-quick="run quickstart --set schedule.evaluate_every=0.1 --set schedule.refine=2"
 variants=(
 	"$quick"
 	"$quick --prune-top 3 --then-refine 2"
@@ -32,7 +22,6 @@ variants=(
 	"$quick --set optimise.hyperparameters=diagonal --set data.outputs=100 --set posterior.auto_prune={below=0.05,wait=2,keep=2}"
 )
 
-. "$scripts/interrupted.sh"
 references
 
 # rows RUN FILE: those of the event log at this moment, without the column of

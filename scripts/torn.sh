@@ -15,19 +15,9 @@
 # --from-start, that ends with the same results. Exit code 1 if that fails for
 # any of them. KEEP=1 keeps the directories.
 set -u
-scripts=$(cd "$(dirname "$0")" && pwd)
 n=${1:-50}
-work=$(mktemp -d)
-[ "${KEEP:-}" ] && echo "in $work" || trap 'rm -rf "$work"' EXIT
-program=${2:-}
-if [ -z "$program" ]; then
-	program=$work/kestrel
-	go build -trimpath -o "$program" . || exit 2
-fi
-program=$(realpath "$program")
-cd "$work" || exit 2
+. "$(dirname "$0")/interrupted.sh"
 
-quick="run quickstart --set schedule.evaluate_every=0.1 --set schedule.refine=2"
 variants=(
 	"$quick --prune-top 3 --then-refine 2"
 	"$quick --set optimise.optimizer=natural --set schedule.batch=32 --set optimise.starts=1 --prune-top 2 --then-refine 2"
@@ -37,7 +27,6 @@ kinds=(cut-log torn-line cut-checkpoint changed-checkpoint no-checkpoint earlier
 
 size() { stat -c %s "$1"; }
 
-. "$scripts/interrupted.sh"
 references
 
 # begun RUN VARIANT: a run that was killed behind its first evaluation.
