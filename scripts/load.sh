@@ -20,13 +20,15 @@
 # PROGRAM is a built kestrel (built here if none is named). The program may take
 # LIMIT_MB (4096) of memory; beyond it is ended and the exit code is 1. That is
 # looked at four times a second, from its peak as the system counts it. Needs
-# Linux. KEEP=1 keeps the files; ROWS and EVALUATIONS are for a shorter look.
+# Linux. KEEP=1 keeps the files; ROWS, INDUCING and EVALUATIONS are for a shorter
+# look.
 set -u
 part=${1:-all}
 program=${2:-}
 seconds=${3:-3600}
 many=${ROWS:-1000000}
 evaluations=${EVALUATIONS:-10000}
+inducing=${INDUCING:-200}
 limit=$((${LIMIT_MB:-4096} * 1024))
 here=$(cd "$(dirname "$0")/.." && pwd)
 case $part in
@@ -148,7 +150,7 @@ million() { # a table and its config
 		[kernels]
 		set = "K144"
 		[sparse]
-		inducing = 200
+		inducing = $inducing
 		[optimise]
 		optimizer = "natural"
 		starts = 1
@@ -164,7 +166,7 @@ million() { # a table and its config
 }
 
 rows() {
-	echo "$many rows x 3 inputs, 144 kernels, 200 inducing inputs"
+	echo "$many rows x 3 inputs, 144 kernels, $inducing inducing inputs"
 	million
 	line "the table" "$(size million.csv)"
 	watched rows "$program" run million.toml --headless --quiet --out million
