@@ -4,12 +4,14 @@ import (
 	"archive/zip"
 	"bytes"
 	"context"
+	"encoding/binary"
 	"encoding/csv"
 	"errors"
 	"io"
 	"math"
 	"os"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strconv"
 	"strings"
@@ -256,6 +258,47 @@ func TestXLSXBomb(t *testing.T) {
 		_, err := Load(context.Background(), Spec{Source: "swissgrid", Path: writeBytes(t, t.TempDir(), "bomb.xlsx", b.Bytes())})
 		if err == nil || err.Error() != "bomb.xlsx: cannot be read as .xlsx: unpacks to more than is read of a workbook; it may be damaged" {
 			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
+// TestXLSXOverstated has small archives with parts that are said to unpack to
+// hundreds of megabytes: what is not there must not be made room for.
+func TestXLSXOverstated(t *testing.T) {
+	good := gridXLSX(t, nil, true)
+	// stating returns the archive with another size of the parts named so.
+	stating := func(size uint32, of string) []byte {
+		b := bytes.Clone(good)
+		at := 0
+		for {
+			i := bytes.Index(b[at:], []byte("PK\x01\x02")) // APPNOTE 4.3.12: the size at 24, the name at 46
+			if i < 0 {
+				return b
+			}
+			at += i + 4
+			if h := b[at-4:]; strings.HasPrefix(string(h[46:46+int(binary.LittleEndian.Uint16(h[28:]))]), of) {
+				binary.LittleEndian.PutUint32(h[24:], size)
+			}
+		}
+	}
+	for _, c := range []struct {
+		what string
+		data []byte
+	}{
+		{"a sheet of 724 MB", stating(724<<20, "xl/worksheets/sheet2")},
+		{"shared strings and sheets of 300 MB", stating(300<<20, "xl/")},
+		{"all parts of 15 MB", stating(15<<20, "")},
+	} {
+		path := writeBytes(t, t.TempDir(), "a.xlsx", c.data)
+		var before, after runtime.MemStats
+		runtime.ReadMemStats(&before)
+		_, err := Load(context.Background(), Spec{Source: "swissgrid", Path: path})
+		runtime.ReadMemStats(&after)
+		if err == nil || !strings.HasPrefix(err.Error(), "a.xlsx: cannot be read as .xlsx: ") || strings.Contains(err.Error(), "\n") {
+			t.Errorf("%s: %v", c.what, err)
+		}
+		if n := after.TotalAlloc - before.TotalAlloc; n > 40<<20 {
+			t.Errorf("%s: %d MiB allocated", c.what, n>>20)
 		}
 	}
 }

@@ -11,14 +11,17 @@ import (
 	"github.com/xuri/excelize/v2"
 )
 
-// Bounds of what is unpacked of an .xlsx, in bytes: in all, and of a part. Sheets
-// and shared strings beyond the latter go to temporary files; of other parts,
-// all of which are held in memory, none of Swissgrid's comes near it. The sheets
-// of a year with 65 columns take some 200 MB.
+// Bounds of what is unpacked of an .xlsx, in bytes: in all, of a part, and of all
+// parts that are held in memory. Sheets and shared strings beyond the second go
+// to temporary files; of other parts none of Swissgrid's comes near it. The
+// sheets of a year with 65 columns take some 200 MB.
 const (
 	largestUnzipped     = 1 << 30
 	largestUnzippedPart = 16 << 20
+	largestInMemory     = 256 << 20
 )
+
+var errUnpacks = errors.New("unpacks to more than is read of a workbook; it may be damaged")
 
 // checkParts refuses archives of which more than that would be unpacked. The
 // sizes are those stated; zip's reader gives no part more than it states.
@@ -27,16 +30,43 @@ func checkParts(f io.ReaderAt, size int64) error {
 	if err != nil {
 		return err
 	}
-	total := uint64(0)
+	var total, inMemory uint64
 	for _, p := range z.File {
-		name := strings.ToLower(p.Name)
+		name := strings.ToLower(strings.ReplaceAll(p.Name, "\\", "/")) // as excelize takes it
 		inFile := strings.HasPrefix(name, "xl/worksheets/sheet") || name == "xl/sharedstrings.xml"
-		if total += min(p.UncompressedSize64, largestUnzipped+1); total > largestUnzipped ||
-			!inFile && p.UncompressedSize64 > largestUnzippedPart {
-			return errors.New("unpacks to more than is read of a workbook; it may be damaged")
+		stated := min(p.UncompressedSize64, largestUnzipped+1)
+		if stated <= largestUnzippedPart {
+			inMemory += stated
+		} else if !inFile {
+			return errUnpacks
+		}
+		if total += stated; total > largestUnzipped || inMemory > largestInMemory {
+			return errUnpacks
+		}
+	}
+	// excelize makes room in memory for all that a part states, also where it
+	// finds then that it does not unpack.
+	for _, p := range z.File {
+		if err := checkPart(p); err != nil {
+			return fmt.Errorf("part %s: %w", quoteText(p.Name), err)
 		}
 	}
 	return nil
+}
+
+// checkPart reads a part to its end, which finds a size or a checksum that is
+// not as stated.
+func checkPart(p *zip.File) error {
+	if p.FileInfo().IsDir() && p.UncompressedSize64 > 0 {
+		return errUnpacks
+	}
+	r, err := p.Open()
+	if err != nil {
+		return err
+	}
+	defer r.Close()
+	_, err = io.Copy(io.Discard, r)
+	return err
 }
 
 // readXLSX reads a sheet of an Office Open XML workbook (ECMA-376).
