@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"os"
+	"strings"
 	"testing"
 
 	"kestrel/device"
@@ -20,6 +21,12 @@ import (
 //
 //	KESTREL_TEST_CARD=1 go test -tags cuda -run TestCard -bench Card ./device/cuda
 const cardVariable = "KESTREL_TEST_CARD"
+
+// definesVariable holds further options of the compiler for the benchmarks, to
+// compare variants of the sources on a card:
+//
+//	KESTREL_TEST_DEFINES=-DRESIDENT=3
+const definesVariable = "KESTREL_TEST_DEFINES"
 
 func needCard(t testing.TB) {
 	t.Helper()
@@ -48,11 +55,12 @@ func TestCard(t *testing.T) {
 // c, a batch of all kernels at a time.
 func BenchmarkCard(b *testing.B) {
 	needCard(b)
-	dev, err := cuda.Open(cuda.Options{})
+	dev, err := cuda.Open(cuda.Options{Defines: strings.Fields(os.Getenv(definesVariable))})
 	if err != nil {
 		b.Fatal(err)
 	}
 	defer dev.Close()
+	b.Log(dev.Info().Details)
 	exprs, err := kernelspace.Set("K144")
 	if err != nil {
 		b.Fatal(err)
@@ -110,6 +118,7 @@ func BenchmarkCard(b *testing.B) {
 			{"Kernel", 0, func() { l.Kernel(sub, ks, theta, z, rows, kzx) }},
 			{"KernelSymmetric", 0, func() { l.Kernel(sub, ks, theta, z, z, s) }},
 			{"KernelGrad", 0, func() { l.KernelGrad(sub, ks, theta, z, rows, kzx, a, grad) }},
+			{"KernelGradSymmetric", 0, func() { l.KernelGrad(sub, ks, theta, z, z, kzz, s, grad) }},
 		} {
 			b.Run(fmt.Sprintf("%s/M=%d", o.name, m), func(b *testing.B) {
 				for range b.N {

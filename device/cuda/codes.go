@@ -18,6 +18,7 @@ type codes struct {
 	card    *driver.Card
 	options []string
 	when    Generate
+	tell    func(notice string)
 	places  map[string]place
 }
 
@@ -34,8 +35,8 @@ type module struct {
 }
 
 // find returns the code of every program, generating what is missing. Programs
-// that the interpreter takes have none. Errors: there is no compiler, the card is
-// lost; and where code must be generated, whatever went wrong.
+// that the interpreter takes have none. Errors: the card is lost; and where code
+// must be generated, whatever went wrong.
 func (c *codes) find(programs []*kernelspace.Program) ([]place, error) {
 	if c.when == GenerateNever {
 		return nil, nil
@@ -68,11 +69,14 @@ func (c *codes) find(programs []*kernelspace.Program) ([]place, error) {
 	wg.Wait()
 	for i, b := range batches {
 		err := errs[i]
-		if errors.Is(err, driver.ErrNoCompiler) || errors.Is(err, driver.ErrLost) || err != nil && c.when == GenerateAlways {
+		if errors.Is(err, driver.ErrLost) || err != nil && c.when == GenerateAlways {
 			return nil, err
 		}
 		// What the compiler refuses, or the card has no room for, is left to the
 		// interpreter, which gives the same bits.
+		if err != nil {
+			c.tell(interpreted(fmt.Sprintf("%d expressions", len(b)), err))
+		}
 		for j, p := range b {
 			c.places[source.Structure(p)] = place{modules[i], int32(j)}
 		}

@@ -39,6 +39,9 @@ type Device struct {
 	names []string
 	least uint64   // memory of the smallest card when it was opened
 	unfit []string // cards left out, and why
+
+	compiler string // that the kernels come from
+	notices  notices
 }
 
 // leastShared is the shared memory that a block must be able to ask for: what the
@@ -90,7 +93,7 @@ func Open(o Options) (*Device, error) {
 		return nil, unfit
 	}
 	for _, i := range o.Cards {
-		l, err := openLane(drv, len(d.lanes), i, o)
+		l, err := openLane(drv, len(d.lanes), i, o, d.notices.add)
 		if err != nil {
 			return nil, errors.Join(err, d.Close())
 		}
@@ -107,10 +110,14 @@ func Open(o Options) (*Device, error) {
 	if len(d.lanes) == 0 {
 		return nil, driver.ErrNoDevice
 	}
+	d.compiler = "no libnvrtc"
+	if c, err := drv.Compiler(); err == nil {
+		d.compiler = "libnvrtc " + c.Version()
+	}
 	return d, nil
 }
 
-// Info describes the device.
+// Info describes the device; its details end in what Notices has returned or will.
 func (d *Device) Info() device.Info {
 	name := d.names[0]
 	if n := len(d.names); n > 1 {
@@ -123,8 +130,8 @@ func (d *Device) Info() device.Info {
 		Lanes:  len(d.lanes),
 		Group:  0,
 		Memory: d.least,
-		Details: strings.Join(append([]string{fmt.Sprintf("FP64, compute capability %d.%d, %d multiprocessors, %.0f GiB free",
-			card.Major, card.Minor, card.Multiprocessors, float64(d.least)/(1<<30))}, d.unfit...), "; "),
+		Details: strings.Join(slices.Concat([]string{fmt.Sprintf("FP64, compute capability %d.%d, %d multiprocessors, %.0f GiB free, %s",
+			card.Major, card.Minor, card.Multiprocessors, float64(d.least)/(1<<30), d.compiler)}, d.unfit, d.notices.all()), "; "),
 	}
 }
 

@@ -336,6 +336,21 @@ func TestRefusedStructures(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
+		if _, err := l.NewKernels(programs); err != nil { // another batch, of which nothing new is to be told
+			t.Fatal(err)
+		}
+		told := dev.Notices()
+		if g == cuda.GenerateNever && len(told) > 0 {
+			t.Errorf("where the interpreter is asked for: notices %q", told)
+		}
+		if g == cuda.GenerateAuto {
+			if len(told) != 1 || !strings.Contains(told[0], "refused") || !strings.Contains(dev.Info().Details, told[0]) {
+				t.Errorf("notices %q, details %q", told, dev.Info().Details)
+			}
+			if again := dev.Notices(); len(again) > 0 {
+				t.Errorf("told again: %q", again)
+			}
+		}
 		d, err := dev.NewData(normal(rand.New(rand.NewPCG(4, 4)), 60), nil, 6)
 		if err != nil {
 			t.Fatal(err)
@@ -394,6 +409,40 @@ func TestImage(t *testing.T) {
 	}
 }
 
+// TestRefusedLibrary checks that a compiler which is there and of no use does not
+// keep the program from the card, and is told of.
+func TestRefusedLibrary(t *testing.T) {
+	pretend(t, fake.Options{})
+	c, err := driver.OpenCompiler(0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	object, err := c.Compile("kestrel.cu", source.Library(), "sm_90", source.Options...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	path := strings.Trim(strings.TrimPrefix(string(object.Code), "KESTREL-FAKE-MODULE "), "\x00\n")
+	pretend(t, fake.Options{Refuse: "interpret_forward", PTX: path})
+	t.Setenv("XDG_CACHE_HOME", t.TempDir()) // without what other tests have compiled
+	if _, err := cuda.Open(cuda.Options{Generate: cuda.GenerateAlways}); err == nil || !strings.Contains(err.Error(), "refused") {
+		t.Errorf("where code must be generated: %v", err)
+	}
+	dev := open(t, cuda.Options{})
+	if told := dev.Notices(); len(told) != 1 || !strings.Contains(told[0], "refused") {
+		t.Errorf("notices %q", told)
+	}
+	l := dev.Lane(0)
+	a, err := l.NewArray(1, 1, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var v [1]float64
+	l.Fill([]int{0}, a, 2.5)
+	if err := l.Read(a, 0, v[:]); err != nil || v[0] != 2.5 {
+		t.Errorf("%g, %v", v[0], err)
+	}
+}
+
 const imageVariable = "KESTREL_TEST_IMAGE"
 
 // TestChildImage runs in a process of its own, where no compiler is loaded, with
@@ -434,7 +483,11 @@ func TestChildImage(t *testing.T) {
 	if _, err := driver.OpenCompiler(0); !errors.Is(err, driver.ErrNoCompiler) {
 		t.Fatalf("there is a compiler: %v", err)
 	}
-	got, want := run(open(t, cuda.Options{})), run(cpu.New(cpu.Options{Lanes: 1}))
+	dev := open(t, cuda.Options{})
+	if told := dev.Notices(); len(told) != 1 || !strings.Contains(told[0], "no CUDA compiler") {
+		t.Errorf("notices %q", told)
+	}
+	got, want := run(dev), run(cpu.New(cpu.Options{Lanes: 1}))
 	for i := range want {
 		if math.Abs(got[i]-want[i]) > 1e-13*math.Abs(want[i]) {
 			t.Fatalf("entry %d is %.17g, on the CPU %.17g", i, got[i], want[i])

@@ -15,9 +15,10 @@
 // structure of an expression and compiled with libnvrtc, twelve structures a
 // module and launch; and by an interpreter, one launch for all, where matrices are
 // so small that launches would cost more than they save, where there is no
-// libnvrtc, for very large expressions, and for what the compiler refuses. Both
-// give the same bits. Where there is no libnvrtc the library, the interpreter with
-// it, comes from PTX that is part of the program (source/image).
+// libnvrtc, for very large expressions, and for what the compiler refuses, which
+// Device.Notices tells. Both give the same bits. Where there is no libnvrtc that
+// serves, the library, the interpreter with it, comes from PTX that is part of the
+// program (source/image).
 //
 // A card must give a block 67 KiB of shared memory: compute capability 7.0, 7.2,
 // 8.0 and later, not 7.5.

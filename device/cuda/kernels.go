@@ -3,7 +3,6 @@
 package cuda
 
 import (
-	"errors"
 	"fmt"
 
 	"kestrel/device"
@@ -88,10 +87,7 @@ func (l *lane) NewKernels(programs []*kernelspace.Program) (device.Kernels, erro
 // assign gives every member the module that computes it, and returns its case there.
 func (ks *kernels) assign(l *lane) (cases []int32, err error) {
 	places, err := l.codes.find(ks.programs)
-	switch {
-	case errors.Is(err, driver.ErrNoCompiler):
-		l.codes.when = GenerateNever
-	case err != nil:
+	if err != nil {
 		return nil, fmt.Errorf("compiling kernels for %s: %w", l.card.Info(), err)
 	}
 	seen := map[*module]int{}

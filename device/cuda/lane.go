@@ -21,6 +21,7 @@ type lane struct {
 	card    *driver.Card
 	library map[string]driver.Function
 	codes   *codes
+	tell    func(notice string)
 
 	lists   map[string]driver.Ptr // lists of members that are on the card
 	key     []byte
@@ -49,29 +50,35 @@ type scratch struct {
 	bytes int
 }
 
-func openLane(drv *driver.Driver, number, card int, o Options) (*lane, error) {
+func openLane(drv *driver.Driver, number, card int, o Options, tell func(notice string)) (*lane, error) {
 	c, err := drv.Card(card)
 	if err != nil {
 		return nil, err
 	}
-	l := &lane{number: number, card: c, lists: map[string]driver.Ptr{}, holdings: map[owned]holding{}}
+	l := &lane{number: number, card: c, tell: tell, lists: map[string]driver.Ptr{}, holdings: map[owned]holding{}}
 	if err := l.load(o); err != nil {
 		return nil, cmp.Or(err, c.Close())
 	}
 	return l, nil
 }
 
-// load compiles the library and finds its kernels.
+// load compiles the library and finds its kernels. Where there is no compiler, or
+// what it makes is of no use to this driver, the library compiled beforehand
+// serves, with the interpreter, unless code must be generated.
 func (l *lane) load(o Options) error {
 	options := slices.Concat(source.Options, o.Defines)
 	m, err := l.card.Compile("kestrel.cu", source.Library(), options...)
-	if errors.Is(err, driver.ErrNoCompiler) {
-		m, err = l.loadImage(err)
+	serves := o.Generate != GenerateAlways && !errors.Is(err, driver.ErrLost) && !errors.Is(err, driver.ErrOutOfMemory)
+	if reason := err; errors.Is(err, driver.ErrNoCompiler) || err != nil && serves {
+		if m, err = l.loadImage(reason); err == nil && o.Generate != GenerateNever {
+			l.tell(interpreted("all expressions", reason))
+		}
+		o.Generate = GenerateNever
 	}
 	if err != nil {
 		return fmt.Errorf("kernels for %s: %w", l.card.Info(), err)
 	}
-	l.codes = &codes{card: l.card, options: options, when: o.Generate, places: map[string]place{}}
+	l.codes = &codes{card: l.card, options: options, when: o.Generate, tell: l.tell, places: map[string]place{}}
 	l.library = map[string]driver.Function{}
 	for _, name := range source.Names() {
 		if l.library[name], err = m.Function(name); err != nil {
@@ -90,13 +97,17 @@ func (l *lane) load(o Options) error {
 }
 
 // loadImage takes the library as it was compiled beforehand, for want of a
-// compiler.
+// compiler that serves.
 func (l *lane) loadImage(want error) (driver.Module, error) {
 	image, err := source.Image(l.card.Info().Arch())
 	if err != nil {
 		return driver.Module{}, fmt.Errorf("%w; %w", want, err)
 	}
-	return l.card.Load(image)
+	m, err := l.card.Load(image)
+	if err != nil {
+		err = fmt.Errorf("%w; %w", want, err)
+	}
+	return m, err
 }
 
 // fail keeps the first failure until Read or Sync.

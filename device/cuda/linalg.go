@@ -222,13 +222,17 @@ func (l *lane) SolveBoth(sub []int, lower, s device.Array) {
 		}
 		return
 	}
-	// L⁻ᵀ s, transposed s L⁻¹, then the lower triangle of L⁻ᵀ of that.
-	l.square("mirror", sub, n, y.at(), y.skip())
-	l.solve(sub, true, false, x, y)
+	// A block for each tile of the lower triangle.
 	tiles := ceilDiv(n, 32)
-	l.blocks("transpose_square", sub, tiles*(tiles+1)/2, blockThreads, driver.Int(n), y.at(), y.skip())
+	tiled := func(name string) {
+		l.blocks(name, sub, tiles*(tiles+1)/2, blockThreads, driver.Int(n), y.at(), y.skip())
+	}
+	// L⁻ᵀ s, transposed s L⁻¹, then the lower triangle of L⁻ᵀ of that.
+	tiled("mirror")
+	l.solve(sub, true, false, x, y)
+	tiled("transpose_square")
 	l.solve(sub, true, true, x, y)
-	l.square("mirror", sub, n, y.at(), y.skip())
+	tiled("mirror")
 }
 
 func (l *lane) LogDiag(sub []int, a, out device.Array) {

@@ -172,15 +172,20 @@ func (l *lane) KernelDiag(sub []int, ks device.Kernels, theta device.Array, a de
 	j.launch(l, "forward", forward, o.at(), o.skip())
 }
 
-// gradient sums over blocks, then over the blocks' sums.
+// gradient sums over blocks, then over the blocks' sums; a member's only block
+// adds to the gradient itself.
 func (j *job) gradient(l *lane, bar, grad *array) {
 	want(grad.shaped(1, j.ks.params))
 	if j.blocks == 0 {
 		return
 	}
-	partial := uint64(l.grow(&l.partials, 8*len(j.ks.programs)*j.blocks*j.ks.params))
 	j.rows += blockThreads / 32
-	j.launch(l, "backward", backward, bar.at(), bar.skip(), partial)
+	if j.blocks == 1 {
+		j.launch(l, "backward", backward, bar.at(), bar.skip(), grad.at(), grad.skip())
+		return
+	}
+	partial := uint64(l.grow(&l.partials, 8*len(j.ks.programs)*j.blocks*j.ks.params))
+	j.launch(l, "backward", backward, bar.at(), bar.skip(), partial, 0)
 	l.blocks("add_partials", j.sub, 1, blockThreads, uint64(j.ks.tables), uint64(j.ks.starts), driver.Int(j.blocks), driver.Int(j.ks.params),
 		partial, grad.at(), grad.skip())
 }

@@ -52,6 +52,13 @@ func (e *Error) Is(target error) bool {
 	return false
 }
 
+// Results that only the headers of CUDA 12.8 and later have: CUDA_ERROR_CONTAINED
+// and CUDA_ERROR_TENSOR_MEMORY_LEAK.
+const (
+	contained        = 226
+	tensorMemoryLeak = 721
+)
+
 // lost reports whether no call on the context succeeds after this error, which
 // its documentation says of each ("leaves the process in an inconsistent
 // state", "the context cannot be used"), or the card itself is gone.
@@ -62,7 +69,8 @@ func lost(code int) bool {
 		C.CUDA_ERROR_ASSERT, C.CUDA_ERROR_HARDWARE_STACK_ERROR, C.CUDA_ERROR_ILLEGAL_INSTRUCTION,
 		C.CUDA_ERROR_MISALIGNED_ADDRESS, C.CUDA_ERROR_INVALID_ADDRESS_SPACE, C.CUDA_ERROR_INVALID_PC,
 		C.CUDA_ERROR_LAUNCH_FAILED, C.CUDA_ERROR_DEVICE_UNAVAILABLE, C.CUDA_ERROR_DEINITIALIZED,
-		C.CUDA_ERROR_UNKNOWN:
+		C.CUDA_ERROR_MPS_CLIENT_TERMINATED, C.CUDA_ERROR_EXTERNAL_DEVICE, C.CUDA_ERROR_UNKNOWN,
+		contained, tensorMemoryLeak:
 		return true
 	}
 	return false

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 )
@@ -42,6 +43,11 @@ func toolkitPlaces(variable string, names ...string) []string {
 		folders = append(folders, filepath.Join(home, "lib64"), filepath.Join(home, "lib"))
 	}
 	folders = append(folders, "/usr/local/cuda/lib64", "/opt/cuda/lib64")
+	if nvcc, err := exec.LookPath("nvcc"); err == nil {
+		if nvcc, err = filepath.EvalSymlinks(nvcc); err == nil {
+			folders = append(folders, filepath.Join(nvcc, "..", "..", "lib64"))
+		}
+	}
 	for _, site := range sitePackages() {
 		wheels, _ := filepath.Glob(filepath.Join(site, "nvidia", "*", "lib"))
 		folders = append(folders, wheels...)
@@ -73,14 +79,19 @@ func generations(name string, major int) []string {
 	return append(append(suits, newer...), name)
 }
 
-// sitePackages lists the folders of Python's packages that are easily found:
-// the active environment's, the user's, the system's.
+// sitePackages lists the folders of Python's packages that are easily found: the
+// active environment's, that of the python3 which a shell would start, the
+// user's, the system's.
 func sitePackages() []string {
 	var roots []string
 	for _, variable := range []string{"VIRTUAL_ENV", "CONDA_PREFIX"} {
 		if root := os.Getenv(variable); root != "" {
 			roots = append(roots, root)
 		}
+	}
+	// An environment's python3 is a link to the system's, which says nothing of it.
+	if python, err := exec.LookPath("python3"); err == nil {
+		roots = append(roots, filepath.Join(python, "..", ".."))
 	}
 	if home, err := os.UserHomeDir(); err == nil {
 		roots = append(roots, filepath.Join(home, ".local"))

@@ -36,12 +36,20 @@ extern "C" __global__ void triangle(const int *sub, int n, double *a, i64 sa, do
 		a[k * sa + e] *= diag;
 }
 
-// mirror copies the lower triangle of a (n x n) to the upper one.
+// mirror copies the lower triangle of a (n x n) to the upper one: a block takes
+// the tile (i, j), j <= i, of 32 x 32, to write rows as it reads them.
 extern "C" __global__ void mirror(const int *sub, int n, double *a, i64 sa) {
-	ENTRY(n * n);
-	const int i = e / n, j = e % n;
-	if (j > i)
-		a[k * sa + e] = a[k * sa + (i64)j * n + i];
+	__shared__ double tile[32][33];
+	double *m = a + member(sub) * sa;
+	const int ti = triangle_row(blockIdx.x), tj = blockIdx.x - ti * (ti + 1) / 2, i0 = ti * 32, j0 = tj * 32;
+	const int x = threadIdx.x % 32, y = threadIdx.x / 32;
+	for (int r = y; r < 32; r += 8)
+		if (i0 + r < n && j0 + x <= i0 + r)
+			tile[r][x] = m[(i64)(i0 + r) * n + j0 + x];
+	__syncthreads();
+	for (int r = y; r < 32; r += 8)
+		if (i0 + x < n && j0 + r < i0 + x)
+			m[(i64)(j0 + r) * n + i0 + x] = tile[x][r];
 }
 
 // transpose stores srcᵀ in dst, in tiles of 32 x 32; 32 x 8 threads.

@@ -98,10 +98,10 @@ template <int TN, bool trans> __device__ void solve(SOLVE_PARAMETERS) {
 	}
 }
 
-extern "C" __global__ void __launch_bounds__(128, 2) solve64(SOLVE_PARAMETERS) {
+extern "C" __global__ void __launch_bounds__(128, RESIDENT) solve64(SOLVE_PARAMETERS) {
 	solve<64, false>(SOLVE_ARGUMENTS);
 }
-extern "C" __global__ void __launch_bounds__(128, 2) solve64_back(SOLVE_PARAMETERS) {
+extern "C" __global__ void __launch_bounds__(128, RESIDENT) solve64_back(SOLVE_PARAMETERS) {
 	solve<64, true>(SOLVE_ARGUMENTS);
 }
 extern "C" __global__ void __launch_bounds__(128, 2) solve32(SOLVE_PARAMETERS) {

@@ -209,6 +209,12 @@ template <int TM, int TN, int WM, int WN, bool TA, bool TB> struct Tile {
 	}
 };
 
+// RESIDENT is how many blocks of products and solves in tiles of 64 a multiprocessor
+// is to hold at least, which bounds their registers.
+#ifndef RESIDENT
+#define RESIDENT 2
+#endif
+
 // What of a product is wanted or known.
 enum Part {
 	whole,
@@ -263,16 +269,16 @@ template <int TM, int TN, int WM, int WN, bool TA, bool TB> __device__ void gemm
 	});
 }
 
-extern "C" __global__ void __launch_bounds__(128, 2) gemm64_nn(PRODUCT_PARAMETERS) {
+extern "C" __global__ void __launch_bounds__(128, RESIDENT) gemm64_nn(PRODUCT_PARAMETERS) {
 	gemm<64, 64, 32, 32, false, false>(PRODUCT_ARGUMENTS);
 }
-extern "C" __global__ void __launch_bounds__(128, 2) gemm64_nt(PRODUCT_PARAMETERS) {
+extern "C" __global__ void __launch_bounds__(128, RESIDENT) gemm64_nt(PRODUCT_PARAMETERS) {
 	gemm<64, 64, 32, 32, false, true>(PRODUCT_ARGUMENTS);
 }
-extern "C" __global__ void __launch_bounds__(128, 2) gemm64_tn(PRODUCT_PARAMETERS) {
+extern "C" __global__ void __launch_bounds__(128, RESIDENT) gemm64_tn(PRODUCT_PARAMETERS) {
 	gemm<64, 64, 32, 32, true, false>(PRODUCT_ARGUMENTS);
 }
-extern "C" __global__ void __launch_bounds__(128, 2) gemm64_tt(PRODUCT_PARAMETERS) {
+extern "C" __global__ void __launch_bounds__(128, RESIDENT) gemm64_tt(PRODUCT_PARAMETERS) {
 	gemm<64, 64, 32, 32, true, true>(PRODUCT_ARGUMENTS);
 }
 extern "C" __global__ void __launch_bounds__(128, 2) gemm32_nn(PRODUCT_PARAMETERS) {

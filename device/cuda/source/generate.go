@@ -63,7 +63,7 @@ func Matrices(programs []*kernelspace.Program, along bool) (string, error) {
 		s.WriteString("\t}\n}\n")
 	}
 	entry("forward", "double *out, i64 so", "out, so")
-	entry("backward", "const double *bar, i64 sb, double *partial", "bar, sb, partial")
+	entry("backward", "const double *bar, i64 sb, double *partial, i64 sg", "bar, sb, partial, sg")
 	if along {
 		entry("along", "const double *bar, i64 sb, double *grad, i64 sg", "bar, sb, grad, sg")
 	}

@@ -92,9 +92,9 @@ extern "C" __global__ void __launch_bounds__(256, 1) interpret_forward(KERNEL_PA
 	forward(s, KERNEL_ARGUMENTS, out, so);
 }
 
-extern "C" __global__ void __launch_bounds__(256, 1) interpret_backward(KERNEL_PARAMETERS, const double *bar, i64 sb, double *partial) {
+extern "C" __global__ void __launch_bounds__(256, 1) interpret_backward(KERNEL_PARAMETERS, const double *bar, i64 sb, double *partial, i64 sg) {
 	INTERPRETER;
-	backward(s, KERNEL_ARGUMENTS, bar, sb, partial);
+	backward(s, KERNEL_ARGUMENTS, bar, sb, partial, sg);
 }
 
 extern "C" __global__ void __launch_bounds__(256, 1) interpret_along(KERNEL_PARAMETERS, const double *bar, i64 sb, double *grad, i64 sg) {

@@ -82,8 +82,9 @@ template <class S> __device__ void forward(S &s, KERNEL_PARAMETERS, double *out,
 }
 
 // backward sums every parameter's gradient over the block into partial, by
-// member and tile; add_partials adds these up.
-template <class S> __device__ void backward(S &s, KERNEL_PARAMETERS, const double *bar, i64 sb, double *partial) {
+// member and tile; add_partials adds these up. With a stride sg partial is the
+// gradient, to which a member's only block adds.
+template <class S> __device__ void backward(S &s, KERNEL_PARAMETERS, const double *bar, i64 sb, double *partial, i64 sg) {
 	KERNEL_POINTS;
 	double *part = c + params; // a row for each warp
 	bar += k * sb;
@@ -113,7 +114,10 @@ template <class S> __device__ void backward(S &s, KERNEL_PARAMETERS, const doubl
 		double v = 0;
 		for (int w = 0; w < 8; w++)
 			v += part[w * params + p];
-		partial[(k * gridDim.x + blockIdx.x) * params + p] = v;
+		if (sg)
+			partial[k * sg + p] += v;
+		else
+			partial[(k * gridDim.x + blockIdx.x) * params + p] = v;
 	}
 }
 

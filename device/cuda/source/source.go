@@ -37,7 +37,7 @@ func join(names ...string) string {
 	return s.String()
 }
 
-var kernelName = regexp.MustCompile(`__global__ void (?:__launch_bounds__\([\d, ]+\) )?(\w+)\(`)
+var kernelName = regexp.MustCompile(`__global__ void (?:__launch_bounds__\([\w, ]+\) )?(\w+)\(`)
 
 // Names returns the kernels of the library.
 func Names() []string {
