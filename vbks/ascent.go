@@ -26,6 +26,8 @@ type ascent struct {
 	rivalled bool
 	rival    []float64
 	trail    []float64 // best value after each evaluation
+
+	broken error // a PanicError: a mistake ended the run, and it counts for nothing
 }
 
 const (
@@ -109,9 +111,17 @@ type answer struct {
 // where the driver serves it, or it ends by closing done. To stop it early the
 // driver answers with stop set, or, where it is torn out of its work by a panic,
 // closes quit; the optimiser then returns at its next look at the problem's
-// status without asking again.
+// status without asking again. A panic of the optimiser or here ends this ascent
+// only.
 func (q *asker) run(a *ascent, iterations int) {
 	defer close(q.done)
+	if err := Guarded(func() error { return q.optimise(a, iterations) }); err != nil {
+		a.broken, a.x = err, nil
+	}
+}
+
+// optimise is run without its end; the error is a PanicError.
+func (q *asker) optimise(a *ascent, iterations int) error {
 	var (
 		at, grad []float64
 		value    float64
@@ -201,19 +211,23 @@ func (q *asker) run(a *ascent, iterations int) {
 			Converger:         &optimize.FunctionConverge{Absolute: 0.01, Iterations: 6},
 		}
 		at = nil
-		result, err := optimize.Minimize(problem, start, settings, &optimize.LBFGS{Store: 12})
+		result, err := minimise(problem, start, settings, &optimize.LBFGS{Store: 12})
+		if mistake := (*PanicError)(nil); errors.As(err, &mistake) {
+			return mistake
+		}
 		if a.x == nil || result == nil {
-			return
+			return nil
 		}
 		left -= max(result.MajorIterations, 1)
 		if err == nil && result.Status != optimize.Failure {
-			return
+			return nil
 		}
 		if had && a.value < before+0.1 {
-			return
+			return nil
 		}
 		start = scaled(a.x, false)
 	}
+	return nil
 }
 
 // exchange asks for the value at x and waits for the answer; ok is false if the

@@ -180,7 +180,7 @@ func (p *beliefProblem) ascendDiagonal(eta, x []float64, iterations int) ([]floa
 		FuncEvaluations:   4 * iterations,
 		Converger:         &optimize.FunctionConverge{Absolute: 1e-4, Relative: 1e-5, Iterations: 3},
 	}
-	result, err := optimize.Minimize(problem, x, settings, &optimize.LBFGS{Store: 8})
+	result, err := minimise(problem, x, settings, &optimize.LBFGS{Store: 8})
 	if result == nil {
 		return nil, fmt.Errorf("vbks: belief over kernels: %w", err)
 	}

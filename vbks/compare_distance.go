@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
-	"runtime/debug"
 	"sync"
 
 	"gonum.org/v1/gonum/stat/distuv"
@@ -217,26 +216,24 @@ func (d *PriorDistance) each(ctx context.Context, work func(l *distanceLane, i i
 	var lanes sync.WaitGroup
 	for i := range d.dev.Info().Lanes {
 		lanes.Go(func() {
-			defer func() {
-				if p := recover(); p != nil {
-					cancel(&PanicError{Value: p, Stack: debug.Stack()})
+			err := Guarded(func() error {
+				l, err := d.newLane(d.dev.Lane(i))
+				if err != nil {
+					return err
 				}
-			}()
-			l, err := d.newLane(d.dev.Lane(i))
+				defer l.close()
+				for k := range kernels {
+					if err := l.load(k); err != nil {
+						return err
+					}
+					if err := work(l, k); err != nil {
+						return err
+					}
+				}
+				return nil
+			})
 			if err != nil {
 				cancel(err)
-				return
-			}
-			defer l.close()
-			for k := range kernels {
-				err := l.load(k)
-				if err == nil {
-					err = work(l, k)
-				}
-				if err != nil {
-					cancel(err)
-					return
-				}
 			}
 		})
 	}

@@ -37,6 +37,7 @@ type Evaluation struct {
 	Kernels    []KernelResult // every kernel of the space, in its order
 	Objective  float64        // total ELBO at the optimum of q(g)
 	Notices    []string       // what the user should know, once
+	Broken     []*PanicError  // why kernels have failed for which the program is to blame; not part of a checkpoint
 }
 
 // Leader returns the index of the kernel ranked first, −1 if none is live.

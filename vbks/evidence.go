@@ -2,6 +2,7 @@ package vbks
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 	"math"
 	"slices"
@@ -16,6 +17,7 @@ func (r *round) commit() error {
 		kernels[i] = *k
 	}
 	var notices []string
+	var broken []*PanicError
 	for _, i := range r.live {
 		k := &kernels[i]
 		if r.failure[i] == "" && (r.states[i] == nil || math.IsNaN(r.elbo[i]) || math.IsInf(r.elbo[i], 0)) {
@@ -24,6 +26,9 @@ func (r *round) commit() error {
 		if r.failure[i] != "" {
 			k.status, k.reason = Failed, r.failure[i]
 			notices = append(notices, fmt.Sprintf("kernel %s failed: %s", k.id, r.failure[i]))
+			if mistake := (*PanicError)(nil); errors.As(r.broken[i], &mistake) {
+				broken = append(broken, mistake)
+			}
 			continue
 		}
 		if r.factor[i] > 1 && (k.state == nil || k.state.Factor != r.factor[i]) {
@@ -37,11 +42,18 @@ func (r *round) commit() error {
 	old := *t
 	t.setKernels(kernels)
 	t.evaluation, t.rows = r.number, r.n
+	if d, ok := t.dev.(interface{ Notices() []string }); ok { // what a device tells, each once
+		notices = append(notices, d.Notices()...)
+	}
 	t.notices = append(slices.Clone(t.notices), notices...)
 	if err := t.refit(true); err != nil {
 		*t = old
+		if len(broken) > 0 {
+			err = fmt.Errorf("%w; %w", err, broken[0])
+		}
 		return err
 	}
+	t.last.Broken = broken
 	return nil
 }
 

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"runtime/debug"
+	"strings"
 	"sync"
 )
 
@@ -15,11 +16,13 @@ type PanicError struct {
 }
 
 // Error returns one line, without the stack.
-func (e *PanicError) Error() string { return fmt.Sprintf("internal error: %v", e.Value) }
+func (e *PanicError) Error() string {
+	return "internal error: " + strings.Join(strings.Fields(fmt.Sprint(e.Value)), " ")
+}
 
-// guarded runs f on a goroutine of its own account: a panic, which would end
-// the whole program, becomes an error.
-func guarded(f func() error) (err error) {
+// Guarded runs f. A panic, which on a goroutine of its own would end the whole
+// program, becomes a PanicError.
+func Guarded(f func() error) (err error) {
 	defer func() {
 		if p := recover(); p != nil {
 			err = &PanicError{Value: p, Stack: debug.Stack()}
@@ -34,7 +37,7 @@ func together(fs ...func() error) error {
 	errs := make([]error, len(fs))
 	var wg sync.WaitGroup
 	for i, f := range fs {
-		wg.Go(func() { errs[i] = guarded(f) })
+		wg.Go(func() { errs[i] = Guarded(f) })
 	}
 	wg.Wait()
 	return errors.Join(errs...)

@@ -34,6 +34,7 @@ type round struct {
 	best    []solution
 	factor  []float64
 	failure []string // reason why a kernel failed
+	broken  []error  // and the PanicError, if that was one
 	states  []*State // what the stochastic optimisers arrived at
 	elbo    []float64
 	terms   [][]float64
@@ -43,7 +44,7 @@ func (t *Trainer) newRound(number int) (*round, error) {
 	k := len(t.kernels)
 	r := &round{
 		Trainer: t, number: number, n: t.schedule(number),
-		best: make([]solution, k), factor: make([]float64, k), failure: make([]string, k),
+		best: make([]solution, k), factor: make([]float64, k), failure: make([]string, k), broken: make([]error, k),
 		states: make([]*State, k), elbo: make([]float64, k), terms: make([][]float64, k),
 	}
 	r.screen = t.spreadRows(r.n, screenRows)
@@ -183,7 +184,7 @@ func (p *pass) run(ctx context.Context) error {
 	var wg sync.WaitGroup
 	for _, w := range p.workers {
 		wg.Go(func() {
-			err := guarded(func() error {
+			err := Guarded(func() error {
 				for unit := p.take(ctx); unit != nil; unit = p.take(ctx) {
 					if again, err := p.attempt(ctx, w, unit); !again {
 						return err
@@ -275,6 +276,7 @@ type found struct {
 	best    solution
 	factor  float64
 	failure string
+	broken  error
 	state   *State
 	elbo    float64
 	terms   []float64
@@ -288,7 +290,7 @@ func (r *round) save(kernels []int) []found {
 	}
 	out := make([]found, len(kernels))
 	for i, k := range kernels {
-		out[i] = found{k, r.best[k], r.factor[k], r.failure[k], nil, r.elbo[k], r.terms[k]}
+		out[i] = found{k, r.best[k], r.factor[k], r.failure[k], r.broken[k], nil, r.elbo[k], r.terms[k]}
 		if s := r.states[k]; s != nil {
 			copied := *s // its slices are replaced, never written into
 			out[i].state = &copied
@@ -301,7 +303,8 @@ func (r *round) save(kernels []int) []found {
 func (r *round) restore(before []found) {
 	for _, f := range before {
 		k := f.kernel
-		r.best[k], r.factor[k], r.failure[k], r.states[k], r.elbo[k], r.terms[k] = f.best, f.factor, f.failure, f.state, f.elbo, f.terms
+		r.best[k], r.factor[k], r.failure[k], r.broken[k] = f.best, f.factor, f.failure, f.broken
+		r.states[k], r.elbo[k], r.terms[k] = f.state, f.elbo, f.terms
 	}
 }
 

@@ -84,7 +84,7 @@ func (r *round) search(ctx context.Context, w *worker, unit []int) error {
 		return err
 	}
 	for i, k := range unit {
-		if r.best[k].x != nil {
+		if r.best[k].x != nil || r.failure[k] != "" {
 			continue
 		}
 		if r.factor[k] < maxFactor {
@@ -260,9 +260,25 @@ func (r *round) climb(ctx context.Context, unit, sub []int, runs []*ascent, step
 		for i, a := range runs {
 			a.scale = r.strides(r.kernels[unit[sub[i]]].program, a.start)
 		}
-		return ascend(ctx, r.gate, sub, runs, steps, obj)
+		if err := ascend(ctx, r.gate, sub, runs, steps, obj); err != nil {
+			return err
+		}
+		for i, a := range runs {
+			r.breaks(unit[sub[i]], a, a.start)
+		}
+		return nil
 	}
 	return value(sub, runs, obj)
+}
+
+// breaks marks a kernel failed if a mistake of the program ended its ascent; free
+// is where that began.
+func (r *round) breaks(k int, a *ascent, free []float64) {
+	if a.broken == nil || r.failure[k] != "" {
+		return
+	}
+	r.failure[k] = fmt.Sprintf("%v, optimising from %s", a.broken, r.formatParams(r.kernels[k], free))
+	r.broken[k] = a.broken
 }
 
 // staged runs ascents on all rows, giving up after a few iterations those that

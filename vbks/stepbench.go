@@ -124,7 +124,7 @@ func NewStepBench(dev device.Device, s StepSetup) (*StepBench, error) {
 		ln.start, ln.done = make(chan benchWork), make(chan error, 1)
 		go func() {
 			for do := range ln.start {
-				ln.done <- ln.work(b, do)
+				ln.done <- Guarded(func() error { return ln.work(b, do) })
 			}
 		}()
 	}

@@ -36,6 +36,10 @@ func (r *round) thetaUnit(ctx context.Context, w *worker, unit []int) error {
 	var found []int
 	var xs [][]float64
 	for j, i := range sub {
+		r.breaks(unit[i], runs[j], r.states[unit[i]].Free)
+		if r.failure[unit[i]] != "" {
+			continue
+		}
 		if runs[j].x == nil {
 			r.failure[unit[i]] = "no belief over the hyperparameters could be found, at " +
 				r.formatParams(r.kernels[unit[i]], r.states[unit[i]].Free)
