@@ -14,8 +14,8 @@
 #	             how long they take to be opened, exported, drawn, resumed
 #	runs         fifty runs in one folder: the list of runs, and their comparison
 #	alone        a run left alone for SECONDS (3600): memory and threads every 10
-#	             seconds; fails if memory grows by more than a tenth in the second
-#	             half. A run in the workbench where there is script(1), else headless
+#	             seconds; fails if it takes a tenth more in the last quarter than in
+#	             the one before. A run in the workbench where there is script(1), else headless
 #
 # PROGRAM is a built kestrel (built here if none is named). The program may take
 # LIMIT_MB (4096) of memory; beyond it is ended and the exit code is 1. That is
@@ -275,12 +275,17 @@ alone() {
 	fi
 	[ -f alone.sleep ] && kill "$(cat alone.sleep)" 2>/dev/null
 	wait 2>/dev/null
-	awk '{ rss[NR] = $2; if (NR > 1 && $4 > threads) threads = $4 } END {
-		half = int(NR / 2) + 1
-		low = rss[half]
-		for (i = half; i <= NR; i++) if (rss[i] > high) high = rss[i]
-		printf "  second half: %d kB at its beginning, %d kB at most; %d threads at most\n", low, high, threads
-		exit high > 1.1 * low
+	awk '{ rss[NR] = $2; if ($4 > threads) threads = $4 } END {
+		quarter = int(NR / 4)
+		for (k = 0; k < 4; k++) {
+			for (i = k * quarter + 1; i <= (k + 1) * quarter; i++) {
+				mean[k] += rss[i] / quarter
+				if (rss[i] > most) most = rss[i]
+			}
+			printf "  quarter %d: %d kB on average\n", k + 1, mean[k]
+		}
+		printf "  %d kB at most; %d threads at most\n", most, threads
+		exit quarter < 1 || mean[3] > 1.1 * mean[2]
 	}' alone.table || bad=1
 }
 
