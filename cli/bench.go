@@ -50,8 +50,8 @@ func newBench() *cobra.Command {
 	}
 	fs := cmd.Flags()
 	fs.StringSliceVar(&f.work, "work", nil, "workloads, separated by commas: a, b, c")
-	fs.StringSliceVar(&f.kernels, "kernels", nil, "one, k12, k144, or expressions separated by semicolons")
-	fs.StringSliceVar(&f.step, "step", nil, "adam, theta, frozen, posterior, predict")
+	fs.StringSliceVar(&f.kernels, "kernels", nil, "kernels: one, k12, k144, or expressions separated by semicolons")
+	fs.StringSliceVar(&f.step, "step", nil, "steps: adam, theta, frozen, posterior, predict")
 	fs.IntSliceVar(&f.threads, "threads", []int{1}, "cores to use")
 	fs.Float64Var(&f.seconds, "seconds", 2, "timed seconds of each combination")
 	fs.StringVar(&f.device, "device", "", "where to compute: auto, cpu, cuda")

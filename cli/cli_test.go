@@ -3,6 +3,7 @@ package cli
 import (
 	"bytes"
 	"encoding/json"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -11,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"kestrel/configs"
+	"kestrel/vbks"
 )
 
 // kestrel runs the program in the test's directory.
@@ -70,6 +72,7 @@ func TestBadInput(t *testing.T) {
 	write(t, "binary.csv", "\x7fELF\x00\x01\x02\n\x00")
 	write(t, "empty.csv", "")
 	write(t, "sales.prn", "a,b\n1,2\n")
+	write(t, "book.xlsx", "PK\x03\x04zip")
 	write(t, "names.csv", "a,b\n")
 	write(t, "one.csv", "a,b\n1,2\n")
 	for _, d := range []string{filepath.Join("full", "sub"), "table.csv"} {
@@ -97,6 +100,8 @@ func TestBadInput(t *testing.T) {
 		{"run names.csv", `names.csv: has no rows below the names of its columns`},
 		{"run one.csv", `one.csv: no training rows are left: of 1 row, 1 held out (data.test)`},
 		{"run sales.prn", `sales.prn: line 1, column 2: expected '=' after key; a config is TOML, and a table of data is told by its name: .csv, .tsv, .txt or .dat`},
+		{"run book.xlsx", `book.xlsx: is a spreadsheet or an archive, not a table of text; export it as CSV`},
+		{"data info book.xlsx", `book.xlsx: is a spreadsheet or an archive, not a table of text; export it as CSV`},
 		{"run table.csv", `data file "table.csv" is a folder`},
 		{"run key.toml", `key.toml: line 5: unknown key "schedule.step"; did you mean "schedule.steps"?`},
 		{"run kernel.toml", `kernel.toml: line 3: data.kernel is wrong: kernel expression "PER*(LIN+RQ", column 12: expected ")" to close the "(" at column 5` + "\nPER*(LIN+RQ\n           ^"},
@@ -311,6 +316,14 @@ func TestCrash(t *testing.T) {
 	}
 	text, err := os.ReadFile(path)
 	if err != nil || !strings.Contains(string(text), "goroutine 1") || !strings.Contains(string(text), "index out of range") {
+		t.Errorf("%v: %s", err, text)
+	}
+	// So is one that was caught on another goroutine and came as an error.
+	var out strings.Builder
+	report(&out, fmt.Errorf("predicting: %w", &vbks.PanicError{Value: "too long", Stack: []byte("goroutine 9 [running]")}))
+	if _, file, ok := strings.Cut(out.String(), "kestrel: internal error: too long; please report it with the file "); !ok || strings.Contains(out.String(), "goroutine") {
+		t.Error(out.String())
+	} else if text, err := os.ReadFile(strings.TrimSpace(file)); err != nil || !strings.Contains(string(text), "goroutine 9") {
 		t.Errorf("%v: %s", err, text)
 	}
 }

@@ -33,11 +33,11 @@ func newExport() *cobra.Command {
 				return fmt.Errorf("-o %s is the directory of another run; choose another", out)
 			}
 			if format == "json" {
-				events, err := experiment.ReadEvents(args[0])
+				run, err := experiment.ReadJSONExport(cmd.Context(), args[0])
 				if err != nil {
 					return err
 				}
-				return exportJSON(cmd, events, out)
+				return exportJSON(cmd, run, out)
 			}
 			if err := experiment.ExportRun(args[0], out); err != nil {
 				return err
@@ -47,7 +47,7 @@ func newExport() *cobra.Command {
 		},
 	}
 	cmd.Flags().StringVarP(&out, "out", "o", "", "directory to write to; default RUN/export for CSV, standard output for JSON")
-	cmd.Flags().StringVar(&format, "format", "csv", "csv or json")
+	cmd.Flags().StringVar(&format, "format", "csv", "format: csv or json")
 	noErr(cmd.RegisterFlagCompletionFunc("format", cobra.FixedCompletions([]string{"csv", "json"}, cobra.ShellCompDirectiveNoFileComp)))
 	return cmd
 }
@@ -58,27 +58,15 @@ func same(a, b string) bool {
 	return errX == nil && errY == nil && os.SameFile(x, y)
 }
 
-func exportJSON(cmd *cobra.Command, events []experiment.Event, out string) error {
-	type trace struct {
-		*experiment.Summary
-		Evaluations []*experiment.Evaluation `json:"evaluations"`
-		Metrics     []experiment.Metric      `json:"metrics"`
-	}
-	t := trace{Summary: experiment.Summarise(events)}
-	for i := range events {
-		if e := events[i].Evaluation; e != nil {
-			t.Evaluations = append(t.Evaluations, e)
-		}
-		t.Metrics = append(t.Metrics, events[i].Metrics...)
-	}
+func exportJSON(cmd *cobra.Command, run *experiment.JSONExport, out string) error {
 	if out == "" {
-		return failed(writeJSON(cmd.OutOrStdout(), t))
+		return failed(run.Write(cmd.Context(), cmd.OutOrStdout()))
 	}
 	f, err := experiment.CreateExport(out, "run.json")
 	if err != nil {
 		return err
 	}
-	err = writeJSON(f, t)
+	err = run.Write(cmd.Context(), f)
 	if e := f.Close(); err == nil {
 		err = e
 	}

@@ -33,7 +33,7 @@ func newFigures() *cobra.Command {
 			}
 			ctx, stop := interrupts(cmd.Context())
 			defer stop()
-			err := drawFigures(ctx, cmd.OutOrStdout(), args, out, o)
+			err := drawFigures(ctx, cmd.OutOrStdout(), cmd.ErrOrStderr(), args, out, o)
 			if err != nil && ctx.Err() != nil {
 				return context.Cause(ctx)
 			}
@@ -45,11 +45,15 @@ func newFigures() *cobra.Command {
 	return cmd
 }
 
-// drawFigures writes the figures of runs to a directory and tells w which.
-func drawFigures(ctx context.Context, w io.Writer, runs []string, dir string, o experiment.FiguresOptions) error {
+// drawFigures writes the figures of runs to a directory and tells w which, and
+// notes which runs it leaves out.
+func drawFigures(ctx context.Context, w, notes io.Writer, runs []string, dir string, o experiment.FiguresOptions) error {
 	figures, err := experiment.ReadFigures(ctx, runs, o)
 	if err != nil {
 		return err
+	}
+	for _, run := range figures.LeftOut {
+		fmt.Fprintf(notes, "run %q has no evaluation yet and is left out\n", run)
 	}
 	names, err := figures.Save(ctx, dir)
 	for _, n := range names {

@@ -52,8 +52,8 @@ func newPredict() *cobra.Command {
 	fs.BoolVar(&f.components, "components", false, "write a table of the additive components, too")
 	fs.StringVar(&f.weights, "weights", "", "of the average: posterior or bayes; default the run's predict.weights")
 	fs.IntVar(&f.top, "top", 0, "kernels averaged, 0 for all; default the run's predict.top")
-	fs.StringVar(&f.method, "method", experiment.MethodAverage, experiment.MethodAverage+", the average over kernels, or "+experiment.MethodSingle+", the best one")
-	fs.StringVar(&f.format, "format", "csv", "csv, or json, an array of objects")
+	fs.StringVar(&f.method, "method", experiment.MethodAverage, "method: "+experiment.MethodAverage+", the average over kernels, or "+experiment.MethodSingle+", the best one")
+	fs.StringVar(&f.format, "format", "csv", "format: csv, or json, an array of objects")
 	fs.BoolVar(&f.quiet, "quiet", false, "nothing on standard error")
 	for flag, choices := range map[string][]string{"weights": {"posterior", "bayes"}, "method": {experiment.MethodAverage, experiment.MethodSingle}, "format": {"csv", "json"}} {
 		noErr(cmd.RegisterFlagCompletionFunc(flag, cobra.FixedCompletions(choices, cobra.ShellCompDirectiveNoFileComp)))

@@ -19,6 +19,7 @@ import (
 	"kestrel/experiment"
 	"kestrel/kernelspace"
 	"kestrel/ui"
+	"kestrel/vbks"
 )
 
 // Exit codes.
@@ -79,6 +80,10 @@ func Execute(args []string, stdout, stderr io.Writer) (code int) {
 	if errors.As(err, &e) {
 		return e.code
 	}
+	var mistake *vbks.PanicError
+	if errors.As(err, &mistake) {
+		return exitFailed
+	}
 	return exitUsage
 }
 
@@ -100,6 +105,10 @@ func keepErrors(cmd *cobra.Command, to *error) {
 // a kernel expression that cannot be read with a caret under the column.
 func report(w io.Writer, err error) {
 	line := experiment.PlainLine(strings.ReplaceAll(strings.TrimSpace(err.Error()), "\n", "; "))
+	var mistake *vbks.PanicError
+	if errors.As(err, &mistake) {
+		line = experiment.PlainLine(crash(mistake.Value, mistake.Stack))
+	}
 	for _, usage := range []string{"unknown flag", "unknown shorthand", "flag needs"} {
 		if strings.HasPrefix(line, usage) {
 			line += "; kestrel --help tells more"
@@ -108,7 +117,7 @@ func report(w io.Writer, err error) {
 	}
 	fmt.Fprintln(w, "kestrel: "+shorten(line))
 	var s *kernelspace.SyntaxError
-	if errors.As(err, &s) {
+	if errors.As(err, &s) && strings.TrimSpace(s.Input) != "" {
 		fmt.Fprintln(w, s.Caret())
 	}
 }

@@ -19,6 +19,9 @@ const (
 
 // cells reads single values.
 type cells struct {
+	writing
+	strict  bool      // a text that would be a number with another decimal sign is an error, no text
+	buf     [64]byte  // of a number rewritten
 	missing [][]byte  // texts of missing values
 	codes   []float64 // missing values that are numbers, e.g. -999
 }
@@ -57,7 +60,10 @@ var (
 	errTooFar     = errors.New("is too large: its square cannot be summed in 64-bit numbers; change the unit or list it under missing")
 	errNotTime    = errors.New("is not a time stamp")
 	errNotEither  = errors.New("is neither a number nor a time stamp")
-	errNotDecimal = errors.New("is not a number; decimals are written with a point")
+	errNotDecimal = errors.New("is not a number; decimals are written with a point, or set decimal = \",\"")
+	errNotComma   = errors.New("is not a number; decimals are written with a comma here, or set decimal = \".\"")
+	errEither     = errors.New("is a number with decimals or with thousands; set decimal = \",\" or decimal = \".\"")
+	errDayMonth   = errors.New("does not tell day from month, and no date in the first rows does; write 2024-01-31")
 )
 
 // largest is the largest magnitude of a value: squares of as many values as
@@ -66,7 +72,7 @@ const largest = 1e140
 
 // number reads a number; NaN means a missing value.
 func (c *cells) number(b []byte) (float64, error) {
-	v, err := parseNumber(b)
+	v, err := c.parse(b)
 	if err == nil && !math.IsNaN(v) && !math.IsInf(v, 0) {
 		for _, m := range c.codes {
 			if v == m {
@@ -87,12 +93,22 @@ func (c *cells) number(b []byte) (float64, error) {
 	case errors.Is(err, strconv.ErrRange):
 		return 0, errTooLarge
 	}
-	if bytes.Count(b, []byte(",")) == 1 {
-		if _, err := parseNumber(bytes.Replace(b, []byte(","), []byte("."), 1)); err == nil {
-			return 0, errNotDecimal
+	return 0, c.whyNot(b)
+}
+
+// parse reads a number as c's are written, or an infinity or NaN.
+func (c *cells) parse(b []byte) (float64, error) {
+	var v float64
+	err := errNotNumber
+	if c.decimal != ',' || bytes.IndexByte(b, ',') < 0 && bytes.IndexByte(b, '.') < 0 {
+		v, err = parseNumber(b)
+	}
+	if err != nil && len(b) > 0 {
+		if plain := c.plain(b, c.buf[:]); plain != nil {
+			return parseNumber(plain)
 		}
 	}
-	return 0, errNotNumber
+	return v, err
 }
 
 // parseNumber reads a decimal number with spaces around it, or an infinity or
@@ -119,8 +135,10 @@ func (c *cells) kind(b []byte) kind {
 		return kindNumber
 	} else if err == errNotFinite || err == errTooLarge || err == errTooFar {
 		return kindNumber
+	} else if c.strict && (err == errNotDecimal || err == errNotComma || err == errEither) {
+		return kindNumber
 	}
-	if _, ok := parseStamp(bytes.TrimSpace(b)); ok {
+	if _, ok := c.stamp(bytes.TrimSpace(b)); ok {
 		return kindTime
 	}
 	return kindText

@@ -61,6 +61,27 @@ type roles struct {
 	notices []string
 }
 
+// defaultTarget refuses a target that is a text and that the user has not named,
+// and says which columns hold numbers.
+func (f *form) defaultTarget(file string) error {
+	last := len(f.names) - 1
+	if f.kinds[last] != kindText {
+		return nil
+	}
+	advice := "no column holds numbers"
+	var numbers []string
+	for i, k := range f.kinds {
+		if k == kindNumber {
+			numbers = append(numbers, f.names[i])
+		}
+	}
+	if len(numbers) > 0 {
+		advice = "name another with --target (data.target), of " + quoteList(numbers)
+	}
+	return fmt.Errorf("%s: the target is the last column, %s, if none is named, but that holds text (%s); %s", file,
+		quoteText(f.names[last]), quoteText(f.texts[last]), advice)
+}
+
 var errNoInputs = errors.New("no column is left to be an input")
 
 // chooseRoles finds the columns that a Spec names, with its defaults: the last
@@ -104,7 +125,7 @@ func chooseRoles(s *Spec, file string, f *form) (*roles, error) {
 		case kindNumber, kindTime:
 			r.inputs = append(r.inputs, i)
 		case kindText:
-			r.notices = append(r.notices, fmt.Sprintf("column %d (%s) holds text and is no input", i+1, quoteText(name)))
+			r.notices = append(r.notices, fmt.Sprintf("column %d (%s) holds text and is no input%s", i+1, quoteText(name), whyNoStamp(f.texts[i])))
 		default:
 			r.notices = append(r.notices, fmt.Sprintf("column %d (%s) has no values in the first rows and is no input", i+1, quoteText(name)))
 		}

@@ -17,6 +17,7 @@ type Dataset struct {
 	SHA256 string // of the file as stored, of several (see sumOfSums), or of the numbers of synthetic data, in hexadecimal
 
 	Mask, Locations string // the files that Spec.Mask and Spec.Locations name, as Path; "" where none was read
+	MaskSHA256      string // of the mask as stored; SHA256 covers the locations
 
 	Inputs []Column
 	Target Column
@@ -30,6 +31,9 @@ type Dataset struct {
 	Rows    int // read; N plus those dropped
 	Dropped Dropped
 	Notices []string // what the user should know, one line each
+
+	writing writing  // of the values in the file
+	names   []string // of all its columns; nil if they are not those of one table
 
 	Kernel string    // canonical expression of the true kernel; synthetic data only
 	Params []float64 // its raw natural parameters, leaf by leaf
@@ -90,6 +94,11 @@ func loadTable(ctx context.Context, s *Spec) (d *Dataset, kept []int32, err erro
 		if chosen, err = chooseRoles(s, filepath.Base(path), f); err != nil {
 			return nil, err
 		}
+		if s.Target == "" {
+			if err := f.defaultTarget(filepath.Base(path)); err != nil {
+				return nil, err
+			}
+		}
 		return append(append([]int(nil), chosen.inputs...), chosen.target), nil
 	})
 	if err != nil {
@@ -106,7 +115,7 @@ func loadTable(ctx context.Context, s *Spec) (d *Dataset, kept []int32, err erro
 func newDataset(s *Spec, path string, t *table) (d *Dataset, kept []int32, err error) {
 	d = &Dataset{
 		Name: s.Name, Source: s.Source, Path: path, SHA256: t.sha256,
-		Dim: len(t.columns) - 1, Rows: t.rows,
+		Dim: len(t.columns) - 1, Rows: t.rows, Notices: t.notices, writing: t.writing, names: t.names,
 	}
 	if d.Name == "" {
 		d.Name, _, _ = strings.Cut(filepath.Base(path), ".")

@@ -1,6 +1,7 @@
 package datasets
 
 import (
+	"bufio"
 	"bytes"
 	"crypto/sha256"
 	"encoding/hex"
@@ -147,8 +148,8 @@ func (c *counter) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// openSource opens a file and recognises gzip, xz and zstandard by their first
-// bytes.
+// openSource opens a file and recognises gzip, xz, zstandard and UTF-16 by their
+// first bytes.
 func openSource(path string) (*source, error) {
 	f, err := os.Open(path)
 	if err != nil {
@@ -169,6 +170,8 @@ func openSource(path string) (*source, error) {
 	return s, nil
 }
 
+var errSpreadsheet = errors.New("is a spreadsheet or an archive, not a table of text; export it as CSV")
+
 func (s *source) decompress(magic []byte) (err error) {
 	is := func(prefix string) bool { return bytes.HasPrefix(magic, []byte(prefix)) }
 	packed := &counter{Reader: s.stored}
@@ -181,17 +184,23 @@ func (s *source) decompress(magic []byte) (err error) {
 		s.zstd, err = zstd.NewReader(packed, zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxWindow(maxWindow))
 		s.Reader = s.zstd
 	case is(magicXLSX), is(magicXLS[:4]):
-		return errors.New("is a spreadsheet or an archive, not a table of text; export it as CSV")
-	case is("\xff\xfe"), is("\xfe\xff"):
-		return errors.New("is UTF-16 text; convert it to UTF-8")
+		return errSpreadsheet
 	default:
 		s.Reader = s.stored
+		if text := newUTF16Text(s.stored, magic); text != nil {
+			s.Reader = text
+		}
 		return nil
 	}
 	if err != nil {
 		return fmt.Errorf("cannot be decompressed: %w", err)
 	}
-	s.Reader = &unpacker{Reader: s.Reader, stored: packed}
+	unpacked := bufio.NewReaderSize(&unpacker{Reader: s.Reader, stored: packed}, 16) // larger reads pass it by
+	s.Reader = unpacked
+	begin, _ := unpacked.Peek(2) // its error comes again
+	if text := newUTF16Text(unpacked, begin); text != nil {
+		s.Reader = text
+	}
 	return nil
 }
 

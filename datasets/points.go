@@ -6,6 +6,7 @@ import (
 	"io"
 	"math"
 	"path/filepath"
+	"slices"
 )
 
 // Points are inputs to predict at, in the units of a dataset.
@@ -30,7 +31,7 @@ type PointReader struct {
 // OpenPoints opens a table with the input columns of like: found by their
 // names if the table has a header, else by their numbers, or in order if the
 // table has no other columns. The target column may be there. Of spec, Path,
-// SearchDirs, Header, Delimiter and Missing are used. Close must be called.
+// SearchDirs, Header, Delimiter, Decimal and Missing are used. Close must be called.
 func OpenPoints(spec Spec, like *Dataset) (*PointReader, error) {
 	spec.Source = "csv"
 	s, err := spec.withDefaults()
@@ -54,7 +55,7 @@ func OpenPoints(spec Spec, like *Dataset) (*PointReader, error) {
 
 func newPointReader(src *source, file string, s *Spec, like *Dataset) (*PointReader, error) {
 	p := &PointReader{like: like}
-	rows, err := newTableReader(src, file, s, func(f *form) ([]int, error) {
+	rows, err := newTableReader(src, file, s, like.writing, func(f *form) ([]int, error) {
 		chosen, target, err := likeColumns(like, file, f)
 		if p.target = target >= 0; p.target {
 			chosen = append(chosen, target)
@@ -171,16 +172,14 @@ func (c *tableColumn) since(in *Column, v float64) float64 {
 func likeColumns(like *Dataset, file string, f *form) (inputs []int, target int, err error) {
 	if f.header {
 		for _, c := range like.Inputs {
-			i, err := lookup(c.Name, file, f.names)
+			i, err := like.find(&c, file, f.names)
 			if err != nil {
 				return nil, 0, err
 			}
 			inputs = append(inputs, i)
 		}
-		for i, n := range f.names {
-			if n == like.Target.Name {
-				return inputs, i, nil
-			}
+		if i, err := like.find(&like.Target, file, f.names); err == nil && f.names[i] == like.Target.Name && !slices.Contains(inputs, i) {
+			return inputs, i, nil
 		}
 		return inputs, -1, nil
 	}
@@ -207,6 +206,31 @@ func likeColumns(like *Dataset, file string, f *form) (inputs []int, target int,
 		inputs = append(inputs, j)
 	}
 	return inputs, -1, nil
+}
+
+// find finds a column of d in another table by its name. Where several have that
+// name they are in the same order as in d's own table; the target may be left out.
+func (d *Dataset) find(c *Column, file string, names []string) (int, error) {
+	places := func(names []string) (at []int) {
+		for i, n := range names {
+			if n == c.Name {
+				at = append(at, i)
+			}
+		}
+		return at
+	}
+	was, now := places(d.names), places(names)
+	if len(was) < 2 || len(now) == 0 {
+		return lookup(c.Name, file, names)
+	}
+	if len(now) == len(was)-1 && c.Number != d.Target.Number {
+		was = slices.DeleteFunc(was, func(i int) bool { return i == d.Target.Number-1 })
+	}
+	i := slices.Index(was, c.Number-1)
+	if i < 0 || len(now) != len(was) {
+		return 0, fmt.Errorf("%s: %s named %s, but %d in the training data", file, plural(len(now), "column"), quoteText(c.Name), len(was))
+	}
+	return now[i], nil
 }
 
 func needed(n int) string {

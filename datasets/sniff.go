@@ -5,6 +5,7 @@ import (
 	"bytes"
 	"fmt"
 	"io"
+	"strings"
 )
 
 // sampleBytes is how much of a file is looked at to guess its form.
@@ -15,73 +16,184 @@ const sampleRecords = 200
 
 // form is how a table is written.
 type form struct {
-	delim  byte
-	header bool
-	names  []string // one per column; "c1", "c2", ... without a header
-	kinds  []kind   // of the values in the sample
+	delim   byte
+	header  bool
+	units   bool     // the line below the header holds units
+	names   []string // one per column; "c1", "c2", ... without a header
+	kinds   []kind   // of the values in the sample
+	texts   []string // the first text of each column that holds text
+	named   int      // columns up to the last that has a name; 0 without a header
+	first   int      // fields of the first record
+	width   int      // fields of all others; those beyond the names are empty
+	notices []string
 }
 
-// sniff guesses the form of a table from its beginning. whole says that the
-// sample is all there is.
-func sniff(file string, sample []byte, whole bool, header, delimiter string, c *cells) (*form, error) {
+// sample is the beginning of a table.
+type sample struct {
+	file  string
+	text  []byte
+	whole bool // it is all there is
+	line  int  // lines before it
+}
+
+// sniff guesses the form of a table from its beginning, and sets in c how its
+// values are written; by is how those of a table like it are, where this one
+// does not tell.
+func (s *sample) sniff(spec *Spec, by writing, c *cells) (*form, error) {
 	f := &form{}
 	var err error
-	if f.delim, err = parseDelimiter(delimiter); err != nil {
+	if f.delim, err = parseDelimiter(spec.Delimiter); err != nil {
 		return nil, err
 	}
 	if f.delim == 0 {
-		f.delim = guessDelimiter(sample, whole)
+		f.delim = s.delimiter()
 	}
-	recs, err := sampleOf(file, sample, whole, f.delim)
+	recs, err := s.records(f.delim, sampleRecords)
 	if err != nil {
 		return nil, err
 	}
 	if len(recs) == 0 {
-		return nil, fmt.Errorf("%s: has no rows", file)
+		return nil, fmt.Errorf("%s: has no rows", s.file)
 	}
-	first := recs[0]
-	f.header = header == "yes" || header != "no" && looksLikeHeader(recs, c)
-	for i, text := range first {
-		name := ""
-		if f.header {
-			name = string(bytes.TrimSpace([]byte(text)))
-		}
-		if name == "" {
-			name = fmt.Sprintf("c%d", i+1)
-		}
-		f.names = append(f.names, name)
-	}
+	f.notices = c.learn(s, recs, f.delim, spec.Decimal, by)
+	f.header = spec.Header == "yes" || spec.Header != "no" && looksLikeHeader(recs, c)
+	f.name(recs[0])
 	if f.header {
 		recs = recs[1:]
-		if len(recs) == 0 && whole {
-			return nil, fmt.Errorf("%s: has no rows below the names of its columns", file)
+		if len(recs) == 0 && s.whole {
+			return nil, fmt.Errorf("%s: has no rows below the names of its columns", s.file)
 		}
+		if looksLikeUnits(recs, c) {
+			f.units = true
+			f.notices = append(f.notices, fmt.Sprintf("the line below the names (%s) holds no numbers, is taken for units and left out", readableList(recs[0])))
+			recs = recs[1:]
+		}
+	} else if spec.Header == "" || spec.Header == "auto" {
+		f.notices = append(f.notices, fmt.Sprintf("line %d (%s) is read as values; if it holds the names of the columns, set header = \"yes\"", s.line+1, readableList(recs[0])))
 	}
-	f.kinds = make([]kind, len(first))
+	f.trim(recs)
+	f.kinds, f.texts = make([]kind, len(f.names)), make([]string, len(f.names))
 	for _, rec := range recs {
-		for i := range min(len(rec), len(first)) {
+		for i := range min(len(rec), len(f.names)) {
 			if f.kinds[i] == kindUnknown {
-				f.kinds[i] = c.kind([]byte(rec[i]))
+				if f.kinds[i] = c.kind([]byte(rec[i])); f.kinds[i] == kindText {
+					f.texts[i] = rec[i]
+				}
 			}
 		}
 	}
 	return f, nil
 }
 
-// sampleOf splits the sample into records. What is wrong with a record, the
-// reader of the whole file will say, with the line.
-func sampleOf(file string, sample []byte, whole bool, delim byte) ([][]string, error) {
-	if !whole { // the last line may be cut off
-		i := bytes.LastIndexByte(sample, '\n')
-		if i < 0 {
-			return nil, &LineError{file, 1, "too long for a line of text"}
+// name names the columns after the first record.
+func (f *form) name(first []string) {
+	f.first, f.width = len(first), len(first)
+	foreign := false
+	for i, text := range first {
+		name := ""
+		if f.header {
+			var converted bool
+			name, converted = readable(strings.TrimSpace(text))
+			foreign = foreign || converted
 		}
-		sample = sample[:i+1]
+		if name == "" {
+			name = fmt.Sprintf("c%d", i+1)
+		}
+		f.names = append(f.names, name)
 	}
-	s := &records{r: bufio.NewReader(bytes.NewReader(sample)), delim: delim, file: file}
+	if foreign {
+		f.notices = append(f.notices, "the names of the columns are not UTF-8; read as Latin-1 (Windows-1252)")
+	}
+	if !f.header {
+		return
+	}
+	for f.named = len(first); f.named > 0 && strings.TrimSpace(first[f.named-1]) == ""; f.named-- {
+	}
+}
+
+// trim leaves out the columns at the right that have neither a name nor a value
+// in the rows: those of a comma at the end of the lines, with or without one
+// behind the names.
+func (f *form) trim(rows [][]string) {
+	if len(rows) == 0 {
+		return
+	}
+	used, longer := max(f.named, 1), true
+	for _, row := range rows {
+		longer = longer && len(row) == f.first+1
+		n := len(row)
+		for n > used && strings.TrimSpace(row[n-1]) == "" {
+			n--
+		}
+		used = max(used, n)
+	}
+	if longer && f.header && used <= f.first {
+		f.width++
+	}
+	if used < f.width {
+		f.names = f.names[:min(used, len(f.names))]
+		f.notices = append(f.notices, fmt.Sprintf("what stands behind column %d (%s), %s without a name or a value, is left out", used,
+			quoteText(f.names[used-1]), plural(f.width-used, "column")))
+	}
+}
+
+// looksLikeUnits reports whether the first row below the names holds units: texts
+// only, one at least above numbers alone.
+func looksLikeUnits(rows [][]string, c *cells) bool {
+	if len(rows) < 2 {
+		return false
+	}
+	for _, text := range rows[0] {
+		if k := c.kind([]byte(text)); k == kindNumber || k == kindTime {
+			return false
+		}
+	}
+	for i, text := range rows[0] {
+		if c.kind([]byte(text)) != kindText {
+			continue
+		}
+		known, other := false, false
+		for _, row := range rows[1:] {
+			if i < len(row) {
+				k := c.kind([]byte(row[i]))
+				known, other = known || k == kindNumber || k == kindTime, other || k == kindText
+			}
+		}
+		if known && !other {
+			return true
+		}
+	}
+	return false
+}
+
+// readableList quotes the fields of a record for a message.
+func readableList(fields []string) string {
+	out := make([]string, 0, 4)
+	for i, text := range fields {
+		if i == 3 && len(fields) > 4 {
+			return fmt.Sprintf("%s, … %d in all", quoteList(out), len(fields))
+		}
+		text, _ = readable(strings.TrimSpace(text))
+		out = append(out, text)
+	}
+	return quoteList(out)
+}
+
+// records splits the sample into at most so many records. What is wrong with a
+// record, the reader of the whole file will say, with the line.
+func (s *sample) records(delim byte, most int) ([][]string, error) {
+	text := s.text
+	if !s.whole { // the last line may be cut off
+		i := bytes.LastIndexByte(text, '\n')
+		if i < 0 {
+			return nil, &LineError{s.file, s.line + 1, "too long for a line of text"}
+		}
+		text = text[:i+1]
+	}
+	r := &records{r: bufio.NewReader(bytes.NewReader(text)), delim: delim, file: s.file, next: s.line}
 	var recs [][]string
-	for len(recs) < sampleRecords {
-		fields, err := s.read()
+	for len(recs) < most {
+		fields, err := r.read()
 		if err != nil {
 			if err != io.EOF && len(recs) == 0 {
 				return nil, err
@@ -123,14 +235,14 @@ func looksLikeHeader(recs [][]string, c *cells) bool {
 	return false
 }
 
-// guessDelimiter returns the first of tab, semicolon and comma that divides
+// delimiter returns the first of tab, semicolon and comma that divides
 // all lines of the sample into the same number of fields, at least two; else
 // the one found on most lines. (A comma comes last because it may be a decimal
 // sign where the delimiter is another.)
-func guessDelimiter(sample []byte, whole bool) byte {
+func (s *sample) delimiter() byte {
 	best, most := byte(','), 0
 	for _, d := range []byte{'\t', ';', ','} {
-		recs, err := sampleOf("", sample, whole, d)
+		recs, err := s.records(d, sampleRecords)
 		if err != nil || len(recs) == 0 {
 			continue
 		}

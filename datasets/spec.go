@@ -21,6 +21,7 @@ type Spec struct {
 	Target     string   // default: the last column; of Swissgrid's workbooks part of a name, see findSeries
 	Header     string   // "auto" (default), "yes", "no"
 	Delimiter  string   // "auto" (default), ",", ";", "tab", "space", or any other ASCII character
+	Decimal    string   // the decimal sign: "auto" (default), ".", ","; where it is named, the other one may divide thousands
 	Missing    []string // texts that stand for a missing value, in any case; nil: DefaultMissing. An empty field always does.
 
 	// The Intel lab, see loadIntel.
@@ -63,6 +64,7 @@ func (s Spec) withDefaults() (Spec, error) {
 	}{
 		{"source", &s.Source, []string{"csv", "synthetic", "swissgrid", "ieq"}},
 		{"header", &s.Header, []string{"auto", "yes", "no"}},
+		{"decimal", &s.Decimal, []string{"auto", ".", ","}},
 		{"split_by", &s.SplitBy, []string{"random", "rows", "x", "mask"}},
 		{"order", &s.Order, []string{"shuffled", "time"}},
 		{"standardise_x", &s.StandardiseX, []string{"full", "scale", "none"}},

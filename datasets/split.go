@@ -150,7 +150,7 @@ func (d *Dataset) splitByMask(ctx context.Context, s *Spec, kept []int32, held [
 			return fmt.Errorf("mask: %s: row %d, column %d: neither 0 nor 1", t.file, r+1, s.MaskColumn)
 		}
 	}
-	d.Mask = path
+	d.Mask, d.MaskSHA256 = path, t.sha256
 	for r := range held {
 		at := r
 		if kept != nil {

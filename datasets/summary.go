@@ -20,6 +20,7 @@ type Summary struct {
 	Source        string          `json:"source"`
 	Path          string          `json:"path,omitempty"`
 	SHA256        string          `json:"sha256"`
+	MaskSHA256    string          `json:"mask_sha256,omitempty"`
 	RowsRead      int             `json:"rows_read"`
 	Rows          int             `json:"rows"` // kept
 	Train         int             `json:"train"`
@@ -61,7 +62,7 @@ type ColumnSummary struct {
 // Describe summarises a dataset and, unless s is nil, its standardisation.
 func Describe(d *Dataset, s *Scaler) *Summary {
 	out := &Summary{
-		Name: d.Name, Source: d.Source, Path: d.Path, SHA256: d.SHA256,
+		Name: d.Name, Source: d.Source, Path: d.Path, SHA256: d.SHA256, MaskSHA256: d.MaskSHA256,
 		RowsRead: d.Rows, Rows: d.N(), Train: len(d.Train), Test: len(d.Test),
 		DroppedTarget: d.Dropped.Target, DroppedInputs: d.Dropped.Inputs,
 		Kernel: d.Kernel, Notices: slices.Clone(d.Notices),
@@ -173,6 +174,9 @@ func (s *Summary) WriteText(w io.Writer) error {
 		fmt.Fprintf(w, "file      %s\n", escapeAll(s.Path))
 	}
 	fmt.Fprintf(w, "sha256    %s\n", s.SHA256)
+	if s.MaskSHA256 != "" {
+		fmt.Fprintf(w, "          %s of the mask\n", s.MaskSHA256)
+	}
 	if s.Kernel != "" {
 		fmt.Fprintf(w, "kernel    %s\n", PlainLine(s.Kernel))
 	}

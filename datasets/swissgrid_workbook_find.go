@@ -143,3 +143,10 @@ func workbookFormat(path string) (string, error) {
 	}
 	return "", nil
 }
+
+// IsWorkbook reports whether a file is a workbook of a spreadsheet program, or
+// another archive, whatever it is called.
+func IsWorkbook(path string) bool {
+	format, err := workbookFormat(path)
+	return err == nil && format != ""
+}

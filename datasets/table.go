@@ -17,6 +17,9 @@ type table struct {
 	sha256  string // of the file as stored
 	columns []tableColumn
 	rows    int
+	names   []string // of all columns of the file
+	writing writing
+	notices []string
 }
 
 // tableColumn is a column as read; NaN stands for a missing value. Time
@@ -42,7 +45,7 @@ func readTable(ctx context.Context, path string, s *Spec, choose func(*form) ([]
 		return nil, err
 	}
 	defer src.Close()
-	r, err := newTableReader(src, filepath.Base(path), s, choose)
+	r, err := newTableReader(src, filepath.Base(path), s, writing{}, choose)
 	if err != nil {
 		return nil, err
 	}
@@ -67,23 +70,41 @@ type tableReader struct {
 	form *form
 	c    *cells
 	head bool // the next record is the header
+	unit bool // the one after that holds units
 }
 
-// newTableReader reads the beginning of a table and chooses columns of it.
-func newTableReader(src *source, file string, s *Spec, choose func(*form) ([]int, error)) (*tableReader, error) {
+// newTableReader reads the beginning of a table and chooses columns of it. by says
+// how values are written where this table does not tell.
+func newTableReader(src *source, file string, s *Spec, by writing, choose func(*form) ([]int, error)) (*tableReader, error) {
 	in := bufio.NewReaderSize(src, sampleBytes)
 	if bom, _ := in.Peek(3); bytes.Equal(bom, []byte("\xef\xbb\xbf")) {
 		in.Discard(3)
 	}
-	sample, err := in.Peek(sampleBytes)
+	text, err := in.Peek(sampleBytes)
+	var notices []string
+	if bytes.IndexByte(text, '\n') < 0 && bytes.IndexByte(text, '\r') >= 0 {
+		in = bufio.NewReaderSize(carriageReturns{in}, sampleBytes)
+		text, err = in.Peek(sampleBytes)
+		notices = append(notices, "the lines end in carriage returns alone, as on old Macintoshes")
+	}
 	if err != nil && err != io.EOF {
 		return nil, fmt.Errorf("%s: %w", file, err)
 	}
-	if bytes.IndexByte(sample, 0) >= 0 {
+	if bytes.IndexByte(text, 0) >= 0 {
 		return nil, fmt.Errorf("%s: holds binary data, not a table of text", file)
 	}
 	c := newCells(s.Missing)
-	f, err := sniff(file, sample, err == io.EOF, s.Header, s.Delimiter, c)
+	begin := &sample{file: file, text: text, whole: err == io.EOF}
+	delim, err := parseDelimiter(s.Delimiter)
+	if err != nil {
+		return nil, err
+	}
+	if lines, size := begin.comments(delim, c); lines > 0 {
+		in.Discard(size) // of what has been looked at, and looked at from there
+		begin.line, begin.text = lines, begin.text[size:]
+		notices = append(notices, fmt.Sprintf("comments (#) at the top are left out: %s", plural(lines, "line")))
+	}
+	f, err := begin.sniff(s, by, c)
 	if err != nil {
 		return nil, err
 	}
@@ -91,7 +112,7 @@ func newTableReader(src *source, file string, s *Spec, choose func(*form) ([]int
 	if err != nil {
 		return nil, err
 	}
-	t := &table{file: file}
+	t := &table{file: file, names: f.names, writing: c.writing, notices: append(notices, f.notices...)}
 	for _, i := range chosen {
 		col := tableColumn{number: i + 1, name: f.names[i]}
 		if !f.header && s.Header != "no" {
@@ -99,8 +120,8 @@ func newTableReader(src *source, file string, s *Spec, choose func(*form) ([]int
 		}
 		t.columns = append(t.columns, col)
 	}
-	recs := &records{r: in, delim: f.delim, file: file}
-	return &tableReader{table: t, src: src, recs: recs, form: f, c: c, head: f.header}, nil
+	recs := &records{r: in, delim: f.delim, file: file, next: begin.line}
+	return &tableReader{table: t, src: src, recs: recs, form: f, c: c, head: f.header, unit: f.units}, nil
 }
 
 // fill reads up to so many rows, all if most is negative, and appends them to the
@@ -120,12 +141,24 @@ func (r *tableReader) fill(ctx context.Context, most int) error {
 			}
 			return fmt.Errorf("%s: after line %d: %w", r.file, r.recs.next, err)
 		}
-		if len(fields) != len(r.form.names) {
-			return &LineError{r.file, r.recs.line, fmt.Sprintf("%s where the first line has %d", plural(len(fields), "field"), len(r.form.names))}
-		}
-		if r.head {
+		if want := r.form.width; r.head {
 			r.head = false
 			continue
+		} else if len(fields) != want {
+			line := "the first line has"
+			if want != r.form.first {
+				line = "the first lines of values have"
+			}
+			return &LineError{r.file, r.recs.line, fmt.Sprintf("%s where %s %d", plural(len(fields), "field"), line, want)}
+		}
+		if r.unit {
+			r.unit = false
+			continue
+		}
+		for i := len(r.form.names); i < len(fields); i++ {
+			if len(bytes.TrimSpace(fields[i])) > 0 {
+				return &LineError{r.file, r.recs.line, fmt.Sprintf("a value in column %d, which has no name and was empty so far; name it", i+1)}
+			}
 		}
 		if err := r.row(fields); err != nil {
 			return err
@@ -176,17 +209,21 @@ func (col *tableColumn) parse(text []byte, c *cells) (float64, error) {
 			}
 			return v, nil
 		}
-		us, ok := parseStamp(bytes.TrimSpace(text))
+		b := bytes.TrimSpace(text)
+		us, ok := c.stamp(b)
 		if !ok {
 			if err == errNotNumber {
 				err = errNotEither
+				if c.dates == orderUnknown && orderless(b) {
+					err = errDayMonth
+				}
 			}
 			return 0, err
 		}
 		col.kind, col.base = kindTime, us
 	}
 	b := bytes.TrimSpace(text)
-	if us, ok := parseStamp(b); ok {
+	if us, ok := c.stamp(b); ok {
 		return float64(us - col.base), nil
 	}
 	if c.isMissing(b) {

@@ -13,6 +13,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strconv"
+	"strings"
 
 	"kestrel/vbks"
 )
@@ -239,6 +240,7 @@ func claimComparison(dir string, c Config) error {
 	if err != nil {
 		return fmt.Errorf("comparison %q cannot be continued: %w", dir, err)
 	}
+	before.bringUp(&c)
 	was, is := fixedKeys(before), fixedKeys(c)
 	for _, k := range slices.Sorted(maps.Keys(is)) {
 		if was[k] != is[k] {
@@ -246,6 +248,28 @@ func claimComparison(dir string, c Config) error {
 		}
 	}
 	return nil
+}
+
+// bringUp gives the config of a comparison what older versions did not write in
+// it: the mask's hash, and of its mask and locations the absolute paths. A
+// relative one is that of now if that ends in it, wherever it was looked for
+// from; the hash of the data, which covers the locations, must agree anyway.
+func (c *Config) bringUp(now *Config) {
+	if c.MaskSHA256 == "" {
+		c.MaskSHA256 = now.MaskSHA256
+	}
+	for _, file := range []struct {
+		was *string
+		is  string
+	}{{&c.Data.Mask, now.Data.Mask}, {&c.Data.Locations, now.Data.Locations}} {
+		was := filepath.ToSlash(filepath.Clean(*file.was))
+		for strings.HasPrefix(was, "../") {
+			was = was[len("../"):]
+		}
+		if *file.was != "" && !filepath.IsAbs(*file.was) && strings.HasSuffix(filepath.ToSlash(file.is), "/"+was) {
+			*file.was = file.is
+		}
+	}
 }
 
 // fixedKeys returns the values of the keys that must not change when a

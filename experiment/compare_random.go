@@ -10,12 +10,13 @@ import (
 
 // random scores kernels that are drawn from the space, all with the same
 // probability, and trained alone. The runs of the method are spread evenly over
-// the first RandomSeeds seeds, which divide the data and start the training; what
-// is drawn is decided by the comparison's seed and the run's number. Those of one
-// seed are made at a time.
+// the first seeds, by default those of all runs, which divide the data and start
+// the training, as they do for the other methods; what is drawn is decided by the
+// comparison's seed and the run's number. Those of one seed are made at a time.
 func (m *Comparing) random(ctx context.Context, run int, seed uint64) error {
 	v := &m.Config.Compare
-	if run > v.RandomSeeds {
+	seeds := v.randomSeeds()
+	if run > seeds {
 		return nil
 	}
 	limit := math.Inf(1) // where there is no run of VBKS to be as quick as
@@ -26,7 +27,7 @@ func (m *Comparing) random(ctx context.Context, run int, seed uint64) error {
 		}
 	}
 	missing := false
-	for draw := run; draw <= v.RandomRuns; draw += v.RandomSeeds {
+	for draw := run; draw <= v.RandomRuns; draw += seeds {
 		k := vbks.Stream(m.Config.Settings.Seed, "random kernel", draw).IntN(len(m.space))
 		id := m.space[k].Expr.ID()
 		r, err := m.single(ctx, id, seed)
@@ -50,4 +51,12 @@ func (m *Comparing) random(ctx context.Context, run int, seed uint64) error {
 		return errMissing
 	}
 	return nil
+}
+
+// randomSeeds is over how many seeds the runs of random kernels are spread.
+func (v *CompareSettings) randomSeeds() int {
+	if v.RandomSeeds > 0 {
+		return v.RandomSeeds
+	}
+	return min(v.Runs, v.RandomRuns)
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"math"
 	"os"
 	"path/filepath"
@@ -235,7 +236,7 @@ func TestComparisonGoesOn(t *testing.T) {
 // kernels about equally often.
 func TestRandomIsCached(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "c")
-	r, said, err := compareIn(t.Context(), t, compared(t, "compare.methods=random", "compare.random_runs=50"), dir, nil)
+	r, said, err := compareIn(t.Context(), t, compared(t, "compare.methods=random", "compare.random_runs=50", "compare.random_seeds=1"), dir, nil)
 	must(t, err)
 	if n := trainings(said); n > 7 {
 		t.Errorf("%d trainings of 7 kernels", n)
@@ -254,6 +255,20 @@ func TestRandomIsCached(t *testing.T) {
 	}
 	if _, said, err = compareIn(t.Context(), t, compared(t, "compare.methods=random", "compare.random_runs=4", "compare.random_seeds=2"), dir, nil); err != nil || !strings.HasPrefix(said[0], "  seed 2: ") {
 		t.Errorf("two seeds: %q, %v", said, err)
+	}
+}
+
+// Kernels at random are tried on the data of all runs, as the other methods are.
+func TestRandomHasTheSeedsOfOthers(t *testing.T) {
+	r, _, err := compareIn(t.Context(), t, compared(t, "compare.methods=random", "compare.runs=3", "compare.random_runs=7"), filepath.Join(t.TempDir(), "c"), nil)
+	must(t, err)
+	count := map[uint64]int{}
+	for _, run := range r.Runs {
+		count[run.Seed]++
+	}
+	first := slices.Min(slices.Collect(maps.Keys(count)))
+	if len(r.Runs) != 7 || len(count) != 3 || count[first] != 3 || count[first+1] != 2 || count[first+2] != 2 {
+		t.Errorf("%d runs, of each seed %v", len(r.Runs), count)
 	}
 }
 

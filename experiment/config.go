@@ -22,6 +22,7 @@ type Config struct {
 	Name        string
 	Data        datasets.Spec // Seed is that of Settings
 	SHA256      string        // of the data file, if it is to be checked
+	MaskSHA256  string        // of Data.Mask, likewise
 	Kernels     KernelSpace
 	Settings    vbks.Settings // TimeBudget is kept by the Run
 	Evaluations int           // at most so many; 0: as many as planned
@@ -54,7 +55,7 @@ func DefaultConfig() Config {
 	return Config{
 		Name: "run",
 		Data: datasets.Spec{
-			Source: "csv", Header: "auto", Delimiter: "auto", Missing: datasets.DefaultMissing(),
+			Source: "csv", Header: "auto", Delimiter: "auto", Decimal: "auto", Missing: datasets.DefaultMissing(),
 			TestFraction: 0.1, SplitBy: "random", MaskColumn: 1, Order: "shuffled",
 			StandardiseX: "full", StandardiseY: "full", ValidRows: 1_000_000,
 			Support: 256, Outputs: 1000, Low: -10, High: 10,

@@ -13,7 +13,7 @@ type CompareSettings struct {
 	Methods     []string // by name, without repetition
 	Runs        int      // of each method, with seeds counting up
 	RandomRuns  int      // of "random"
-	RandomSeeds int      // that these are spread over
+	RandomSeeds int      // that these are spread over; 0 stands for those of all runs
 	Budget      CompareBudget
 	Rows        int // training rows at which "bo" compares kernels
 	Draws       int // of the hyperparameters' prior, for that
@@ -42,7 +42,7 @@ type AutoPruning struct {
 func defaultCompare() CompareSettings {
 	return CompareSettings{
 		Methods: []string{MethodAverage, MethodSingle, MethodRandom, MethodBO},
-		Runs:    10, RandomRuns: 50, RandomSeeds: 1, Rows: 200, Draws: 16, Depth: 3,
+		Runs:    10, RandomRuns: 50, Rows: 200, Draws: 16, Depth: 3,
 		Prune: AutoPruning{Below: 1e-3, Wait: 3, Keep: 10},
 	}
 }

@@ -45,6 +45,11 @@ type textValue struct {
 
 func choice(p *string, options ...string) textValue { return textValue{p: p, options: options} }
 
+// sha256Value is the hash of a file; "" for none.
+func sha256Value(p *string) textValue {
+	return textValue{p: p, match: regexp.MustCompile(`^([0-9a-f]{64})?$`), want: "64 hexadecimal digits"}
+}
+
 func (t textValue) set(v any) error {
 	s, ok := v.(string)
 	switch {

@@ -98,7 +98,7 @@ func (p *patient) again() {
 	if p.closed {
 		return
 	}
-	if err := p.flush(); err != nil {
+	if err := vbks.Guarded(p.flush); err != nil {
 		go p.broken(err)
 	}
 }
@@ -163,6 +163,10 @@ func (r *Run) waitFor(p *patient) error {
 // fail ends the run with what went wrong with its files.
 func (r *Run) fail(err error) {
 	_ = r.do(func() error {
+		var p *vbks.PanicError
+		if errors.As(err, &p) {
+			r.tellStack(p)
+		}
 		r.tell(err)
 		return nil
 	})

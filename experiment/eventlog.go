@@ -84,6 +84,8 @@ func ReadEvents(dir string) ([]Event, error) {
 	return events, nil
 }
 
+var errNoEvents = errors.New("has no events yet; it ended before it began")
+
 // eachEvent reads the event log of a run directory, as ReadEvents does, one
 // event at a time. A log without events is an error, and so is the end of ctx.
 func eachEvent(ctx context.Context, dir string, take func(*Event)) error {
@@ -100,7 +102,7 @@ func eachEvent(ctx context.Context, dir string, take func(*Event)) error {
 		e, err := d.next()
 		switch {
 		case err == io.EOF && n == 0:
-			return fmt.Errorf("run %q has no events yet; it ended before it began", dir)
+			return fmt.Errorf("run %q %w", dir, errNoEvents)
 		case err == io.EOF:
 			return nil
 		case err != nil:

@@ -29,6 +29,9 @@ type fake struct {
 	passed   chan int      // receives the number of the step after the gate; nil: nobody listens
 	busy     bool
 	fail     func(index int) error
+	broken   []*vbks.PanicError    // of the next evaluation
+	scoring  func(context.Context) // nil, or what predicting takes
+	inducing int
 }
 
 func newFake(planned int, ids ...string) *fake {
@@ -54,7 +57,7 @@ func (f *fake) SetGate(g func(context.Context) error) { f.gate = g }
 func (f *fake) SetProgress(p func(vbks.Progress))     { f.progress = p }
 func (f *fake) Done() bool                            { return f.index >= f.planned }
 func (f *fake) Planned() int                          { return f.planned }
-func (f *fake) Inducing() int                         { return 0 }
+func (f *fake) Inducing() int                         { return f.inducing }
 func (f *fake) Last() *vbks.Evaluation                { return f.last }
 
 func (f *fake) Next(ctx context.Context) (*vbks.Evaluation, error) {
@@ -83,6 +86,7 @@ func (f *fake) Next(ctx context.Context) (*vbks.Evaluation, error) {
 	}
 	f.index++
 	f.revise()
+	f.last.Broken, f.broken = f.broken, nil
 	return f.last, nil
 }
 
@@ -130,11 +134,17 @@ func (f *fake) Reoptimize(c vbks.Change) error {
 	} else {
 		f.planned = max(f.planned, f.index+1)
 	}
+	if c.Inducing > 0 {
+		f.inducing = c.Inducing
+	}
 	return nil
 }
 
 func (f *fake) Predict(ctx context.Context, x []float64, o vbks.PredictOptions) (*vbks.Prediction, error) {
 	defer f.enter()()
+	if f.scoring != nil {
+		f.scoring(ctx)
+	}
 	p := &vbks.Prediction{IDs: f.ids[:1], Weights: []float64{1}, Noise: []float64{1}, Mean: [][]float64{make([]float64, len(x))}, Var: [][]float64{make([]float64, len(x))}}
 	return p, f.gate(ctx)
 }

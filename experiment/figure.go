@@ -26,12 +26,14 @@ type Figure struct {
 	// YMin above YMax: downwards.
 	XMin, XMax, YMin, YMax float64
 	XAt, YAt               []float64              // what is labelled on them; nil: round numbers
-	XTicks                 func(x float64) string // labels of the horizontal axis; nil: numbers
+	XTicks, YTicks         func(v float64) string // labels of the axes; nil: numbers
+	XText                  func(x float64) string // places of the horizontal axis in tables; nil: numbers
 
 	Lines  []FigureLine // the first is drawn over the others
 	Bands  []FigureBand
 	Points []FigurePoints
-	Marks  []FigureMark
+	Cells  *FigureCells // nil: none
+	Marks  []AxisMark   // vertical lines with texts
 
 	Width, Height float64 // inches; 0: 7 and 4.5
 }
@@ -52,6 +54,7 @@ type FigureBand struct {
 	Name      string // "": not named
 	X, Lo, Hi []float64
 	Swatch    Swatch
+	Inner     bool // lies within the band before it, and is drawn stronger
 }
 
 // FigurePoints are single values. Those that are not finite are left out.
@@ -60,12 +63,6 @@ type FigurePoints struct {
 	X, Y   []float64
 	Swatch Swatch
 	Hollow bool
-}
-
-// FigureMark is a vertical line with a text.
-type FigureMark struct {
-	X    float64
-	Text string
 }
 
 // Size of a figure, in inches, and its resolution as an image.

@@ -51,6 +51,7 @@ func (f *Figure) draw(c draw.Canvas) error {
 		return err
 	}
 	p.arrange()
+	p.cells()
 	p.bands()
 	p.vertical()
 	p.points()
@@ -148,6 +149,11 @@ func (p *plate) each(rest bool, visit func(x, v float64)) {
 			visit(x, p.Points[i].Y[j])
 		}
 	}
+	if p.Cells != nil {
+		for i := range p.Cells.Values {
+			visit(float64(i+1), float64(i+1))
+		}
+	}
 }
 
 // Distances on the paper, in points.
@@ -164,6 +170,13 @@ func (p *plate) arrange() {
 	p.yTicks, p.yFactor = p.y.ticks(int(paper.Size().Y / 45))
 	if p.YAt != nil {
 		p.yTicks, p.yFactor = p.y.at(p.YAt), tickText{}
+	}
+	if p.YTicks != nil {
+		p.yFactor = tickText{}
+		for i := range p.yTicks {
+			text := p.fit(printable(p.YTicks(p.yTicks[i].at)), tickSize, paper.Size().X*.35)
+			p.yTicks[i].tickText = tickText{text: text}
+		}
 	}
 	widest := vg.Length(0)
 	for _, t := range p.yTicks {
@@ -274,13 +287,19 @@ func (p *plate) bands() {
 	for i := len(p.Bands) - 1; i >= 0; i-- {
 		b := &p.Bands[i]
 		for _, area := range p.areas(b) {
-			p.canvas.FillPolygon(tint(b.Swatch), p.frame.ClipPolygonXY(area))
+			p.canvas.FillPolygon(b.tint(), p.frame.ClipPolygonXY(area))
 		}
 	}
 }
 
 // tint is the colour of a band.
-func tint(s Swatch) color.Color { return color.NRGBA{s.Light.R, s.Light.G, s.Light.B, 0x38} }
+func (b *FigureBand) tint() color.Color {
+	opacity := uint8(0x38)
+	if b.Inner {
+		opacity = 0x60
+	}
+	return color.NRGBA{b.Swatch.Light.R, b.Swatch.Light.G, b.Swatch.Light.B, opacity}
+}
 
 func (p *plate) points() {
 	for i := len(p.Points) - 1; i >= 0; i-- {

@@ -73,9 +73,7 @@ func HistoryFigure(h *History, p *Palette, q Quantity, a Axis, focus int, logY b
 		f.YLabel = "local ELBO behind the leader’s (nats)"
 	}
 	f.fitY(q, len(ranked))
-	for _, m := range h.Marks() {
-		f.Marks = append(f.Marks, FigureMark{X: m.On(a), Text: m.Text})
-	}
+	f.Marks = h.MarksOn(a)
 	return f
 }
 
@@ -105,9 +103,7 @@ func MetricFigure(h *History, q Quantity, a Axis) *Figure {
 		x := f.Lines[0].X
 		f.Lines = append(f.Lines, FigureLine{X: []float64{x[0], x[len(x)-1]}, Lo: []float64{.95, .95}, Swatch: Swatch{Light: grey}, Width: 0.8})
 	}
-	for _, m := range h.Marks() {
-		f.Marks = append(f.Marks, FigureMark{X: m.On(a), Text: m.Text})
-	}
+	f.Marks = h.MarksOn(a)
 	return f
 }
 
@@ -198,8 +194,8 @@ func fromOne(hi float64) []float64 {
 	return append([]float64{1}, at...)
 }
 
-// ranked lists the kernels by rank, those without one behind, in the order of
-// the space.
+// ranked lists the kernels by rank, those without one behind, by their last one;
+// those that never had one in the order of the space.
 func (h *History) ranked() []int {
 	rank := make([]int, len(h.ids))
 	order := make([]int, len(h.ids))
@@ -215,7 +211,15 @@ func (h *History) ranked() []int {
 			}
 		}
 	}
-	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(rank[a], rank[b]) })
+	before := make([]int, len(h.ids))
+	for k := range before {
+		if before[k] = math.MaxInt; rank[k] == math.MaxInt {
+			before[k] = cmp.Or(h.LastRank(k, -1), math.MaxInt)
+		}
+	}
+	slices.SortStableFunc(order, func(a, b int) int {
+		return cmp.Or(cmp.Compare(rank[a], rank[b]), cmp.Compare(before[a], before[b]))
+	})
 	return order
 }
 

@@ -71,36 +71,37 @@ func TestHistoryFigure(t *testing.T) {
 	paths, texts := drawn(t, f)
 	left, right, bottom, top := frameOf(t, paths)
 	part := stroked(paths, p.Of("k2").Light)[0]
-	if len(part) != 5 {
+	if len(part) != 6 {
 		t.Fatalf("%v", part)
 	}
 	// The evaluations are equally far apart, the refinement too; the first
-	// stands at a quarter of the data.
-	for i := range part {
-		x := left + float64(i+1)*.25/(1.25*1.015)*(right-left)
+	// stands at a quarter of the data, what the pruning made of the fourth at its
+	// place.
+	for i, at := range []float64{1, 2, 3, 4, 4, 5} {
+		x := left + at*.25/(1.25*1.015)*(right-left)
 		if !near(part[i][0], x) {
 			t.Errorf("evaluation %d is at %g, not at %g", i+1, part[i][0], x)
 		}
 	}
-	if f.YMax < .75 || part[4][1] <= part[0][1] || part[4][1] > top || part[0][1] < bottom {
+	if f.YMax < .75 || part[4][1] <= part[3][1] || part[4][1] > top || part[0][1] < bottom {
 		t.Errorf("%v in a frame from %g to %g", part, bottom, top)
 	}
 	for _, id := range []string{"k2", "k0"} {
 		s := p.Of(id)
 		found := slices.ContainsFunc(paths, func(q svgPath) bool {
-			return strings.EqualFold(q.stroke, s.Light.Hex()) && len(q.parts) == 1 && len(q.parts[0]) == 5 && (q.dashes == "" || q.dashes == "none") == (s.Dash == 0)
+			return strings.EqualFold(q.stroke, s.Light.Hex()) && len(q.parts) == 1 && len(q.parts[0]) == 6 && (q.dashes == "" || q.dashes == "none") == (s.Dash == 0)
 		})
 		if !found {
 			t.Errorf("%s is not drawn in its colour and dash", id)
 		}
 	}
-	// The rest: one of five points, one of three, which ends where it was pruned.
+	// The rest: one of six points, one of four, which ends where it was pruned.
 	var lengths []int
 	for _, part := range stroked(paths, grey(inkRest)) {
 		lengths = append(lengths, len(part))
 	}
 	slices.Sort(lengths)
-	if !slices.Equal(lengths, []int{3, 5}) {
+	if !slices.Equal(lengths, []int{4, 6}) {
 		t.Errorf("the rest has %v points", lengths)
 	}
 	for _, want := range []string{"kernel 2", "kernel 0", "demo", "0 %", "100 %", "+1", "pruned 1", "kernel posterior q*(k)"} {
@@ -143,7 +144,7 @@ func TestHistoryFigureOfGaps(t *testing.T) {
 		}
 	}
 	// k0 is .375 behind at first, .625 at last.
-	if l := log.Lines[1]; l.Name != "kernel 0" || l.Lo[0] != .375 || l.Lo[4] != .625 || !slices.Equal(l.X, []float64{2, 4, 6, 8, 10}) {
+	if l := log.Lines[1]; l.Name != "kernel 0" || l.Lo[0] != .375 || l.Lo[5] != .625 || !slices.Equal(l.X, []float64{2, 4, 6, 8, 9, 10}) {
 		t.Errorf("%+v", l)
 	}
 	if log.XLabel != "time (s)" || !strings.Contains(log.YLabel, "(nats)") {

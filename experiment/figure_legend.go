@@ -50,8 +50,13 @@ func (p *plate) named() (entries []figureEntry) {
 	for i := range p.Bands {
 		b := &p.Bands[i]
 		entries = append(entries, figureEntry{name: b.Name, line: -1, draw: func(at vg.Point) {
-			p.canvas.SetColor(tint(b.Swatch))
-			p.canvas.Fill(vg.Rectangle{Min: vg.Point{X: at.X, Y: at.Y - 3}, Max: vg.Point{X: at.X + sampleLen, Y: at.Y + 3}}.Path())
+			sample := vg.Rectangle{Min: vg.Point{X: at.X, Y: at.Y - 3}, Max: vg.Point{X: at.X + sampleLen, Y: at.Y + 3}}.Path()
+			p.canvas.SetColor(b.tint())
+			p.canvas.Fill(sample)
+			if b.Inner && i > 0 { // as it looks there
+				p.canvas.SetColor(p.Bands[i-1].tint())
+				p.canvas.Fill(sample)
+			}
 		}})
 	}
 	entries = slices.DeleteFunc(entries, func(e figureEntry) bool { return e.name == "" })

@@ -13,6 +13,7 @@ import (
 type markNote struct {
 	text     string
 	at, left vg.Length // of the mark, of the text
+	width    vg.Length
 	row      int
 }
 
@@ -22,36 +23,60 @@ const (
 	noteStep = noteSize + 1.5
 )
 
-// placeNotes finds a place for each text above the frame, beside its mark, in
-// the lowest row where it fits. From the right, so that no text is crossed by
-// the lead of another.
+// placeNotes finds a place for each text above the frame, beside its mark: the
+// heaviest first, of equals from the right, each in the lowest row where it fits,
+// its short form only where the whole one fits nowhere.
 func (p *plate) placeNotes() {
-	const between = 5
-	var starts [mostRows]vg.Length // of the texts that are there
-	for i := range starts {
-		starts[i] = farAway
-	}
-	marks := slices.SortedStableFunc(slices.Values(p.Marks), func(a, b FigureMark) int { return cmp.Compare(b.X, a.X) })
+	marks := slices.SortedStableFunc(slices.Values(p.Marks), func(a, b AxisMark) int {
+		return cmp.Or(cmp.Compare(b.Weight, a.Weight), cmp.Compare(b.X, a.X))
+	})
 	for _, m := range marks {
 		if !p.x.contains(m.X) || m.Text == "" {
 			continue
 		}
-		n := markNote{text: p.fit(printable(m.Text), noteSize, (p.x.to-p.x.from)*.4), at: p.x.place(m.X)}
-		w := p.width(n.text, noteSize)
-		if n.left = n.at + 2; n.left+w > p.canvas.Max.X-border {
-			n.left = n.at - 2 - w
-		}
-		for n.row < mostRows && n.left+w+between > starts[n.row] && n.at < starts[n.row]-1 {
-			n.row++
-		}
-		if n.row == mostRows || n.left+w+between > starts[n.row] {
+		if n, ok := p.placeNote(&m); ok {
+			p.rows = max(p.rows, n.row+1)
+			p.notes = append(p.notes, n)
+		} else {
 			p.unnamed++
+		}
+	}
+}
+
+// placeNote tries the places of a mark's text.
+func (p *plate) placeNote(m *AxisMark) (n markNote, ok bool) {
+	n.at = p.x.place(m.X)
+	for _, text := range []string{m.Text, m.Short} {
+		if text == "" {
 			continue
 		}
-		starts[n.row] = min(n.left, n.at)
-		p.rows = max(p.rows, n.row+1)
-		p.notes = append(p.notes, n)
+		n.text = p.fit(printable(text), noteSize, (p.x.to-p.x.from)*.4)
+		n.width = p.width(n.text, noteSize)
+		for n.row = range mostRows {
+			for _, n.left = range []vg.Length{n.at + 2, n.at - 2 - n.width} {
+				if n.left >= p.x.from && n.left+n.width <= p.canvas.Max.X-border && p.clear(&n) {
+					return n, true
+				}
+			}
+		}
 	}
+	return n, false
+}
+
+// clear reports whether neither the text nor the lead of a note touches those of
+// the others.
+func (p *plate) clear(n *markNote) bool {
+	const between, beside = 5, 1.5
+	crosses := func(lead, over *markNote) bool { // the lead of a note goes up through the rows below its own
+		return lead.row >= over.row && lead.at > over.left-beside && lead.at < over.left+over.width+beside
+	}
+	for i := range p.notes {
+		o := &p.notes[i]
+		if n.row == o.row && n.left < o.left+o.width+between && o.left < n.left+n.width+between || crosses(n, o) || crosses(o, n) {
+			return false
+		}
+	}
+	return true
 }
 
 // headRoom is the height above the frame that is taken by notes, or by the

@@ -403,7 +403,7 @@ func TestFigureNamesMayHoldAnything(t *testing.T) {
 	f := &Figure{
 		Name: "f", Title: name, XLabel: name, YLabel: name,
 		Lines:  []FigureLine{{Name: "x<&>\x07", X: []float64{1, 2}, Lo: []float64{1, 2}}},
-		Marks:  []FigureMark{{1.5, "m<&>\x07"}},
+		Marks:  []AxisMark{{X: 1.5, Text: "m<&>\x07"}},
 		XTicks: func(float64) string { return "<\x01>" },
 	}
 	_, texts := drawn(t, f)
@@ -531,9 +531,9 @@ func TestFigureSaysWhatALogarithmicAxisLeavesOut(t *testing.T) {
 func TestFigureMarks(t *testing.T) {
 	f := &Figure{Name: "f", XMin: 0, XMax: 100, Lines: []FigureLine{{X: []float64{0, 100}, Lo: []float64{0, 1}}}}
 	for i := range 200 {
-		f.Marks = append(f.Marks, FigureMark{float64(i) / 4, fmt.Sprintf("pruned %d", i)})
+		f.Marks = append(f.Marks, AxisMark{X: float64(i) / 4, Text: fmt.Sprintf("pruned %d", i)})
 	}
-	f.Marks = append(f.Marks, FigureMark{99.9, "at the end"}, FigureMark{200, "outside"})
+	f.Marks = append(f.Marks, AxisMark{X: 99.9, Text: "at the end"}, AxisMark{X: 200, Text: "outside"})
 	paths, texts := drawn(t, f)
 	left, right, _, top := frameOf(t, paths)
 	lines := 0

@@ -19,7 +19,10 @@ type FiguresOptions struct {
 const figurePoints = 2048
 
 // PaperFigures are the paper's figures of some runs, ready to be drawn.
-type PaperFigures struct{ figures []*paperFigure }
+type PaperFigures struct {
+	LeftOut []string // directories of runs that had no evaluation, of which there is nothing to draw
+	figures []*paperFigure
+}
 
 // ReadFigures makes the paper's figures from the directories of runs, of repeats
 // (folders of runs) and of comparisons. Of every experiment (repeats are runs
@@ -36,15 +39,18 @@ type PaperFigures struct{ figures []*paperFigure }
 //	NAME-scalability-kernels  the same for numbers of kernels
 //	NAME-scalability-rows     the same for numbers of rows
 //
-// Errors: a directory that is none of these, results that cannot be read, runs
-// without any evaluation.
+// Runs without any evaluation are left out.
+//
+// Errors: a directory that is none of these, results that cannot be read, nothing
+// but runs without any evaluation.
 func ReadFigures(ctx context.Context, paths []string, o FiguresOptions) (*PaperFigures, error) {
 	if o.Top <= 0 {
 		o.Top = 2
 	}
 	var groups []*figureGroup
+	p := &PaperFigures{}
 	for _, path := range paths {
-		found, err := figureSource(ctx, path)
+		found, err := p.source(ctx, path)
 		if err != nil {
 			return nil, err
 		}
@@ -56,7 +62,9 @@ func ReadFigures(ctx context.Context, paths []string, o FiguresOptions) (*PaperF
 			}
 		}
 	}
-	var figures []*paperFigure
+	if len(groups) == 0 && len(p.LeftOut) > 0 {
+		return nil, fmt.Errorf("run %q: %w", p.LeftOut[0], errNoResults)
+	}
 	taken := map[string]int{}
 	for _, g := range groups {
 		g.name = g.title()
@@ -67,13 +75,14 @@ func ReadFigures(ctx context.Context, paths []string, o FiguresOptions) (*PaperF
 			g.table = g.results()
 		}
 		if len(g.runs) > 0 {
-			figures = append(figures, g.posteriorFigure(o.Top))
+			p.figures = append(p.figures, g.posteriorFigure(o.Top))
 		}
 		if len(g.table.Runs) > 0 {
-			figures = append(figures, g.errorFigure(), g.tableFigure())
+			p.figures = append(p.figures, g.errorFigure(), g.tableFigure())
 		}
 	}
-	return &PaperFigures{append(figures, scalabilityFigures(groups)...)}, nil
+	p.figures = append(p.figures, scalabilityFigures(groups)...)
+	return p, nil
 }
 
 // Save draws the figures and writes them to dir, each as SVG, as PNG and as CSV
@@ -120,10 +129,10 @@ func (g *figureGroup) frame(q Quantity) *paperFigure {
 	return f
 }
 
-// figureSource reads what a path names.
-func figureSource(ctx context.Context, path string) ([]*figureGroup, error) {
+// source reads what a path names.
+func (p *PaperFigures) source(ctx context.Context, path string) ([]*figureGroup, error) {
 	if IsRun(path) {
-		return readGroups(ctx, []string{path})
+		return p.groups(ctx, []string{path})
 	}
 	if !isComparison(path) {
 		runs, err := runsIn(path)
@@ -133,7 +142,7 @@ func figureSource(ctx context.Context, path string) ([]*figureGroup, error) {
 		if err != nil {
 			return nil, err
 		}
-		return readGroups(ctx, runs)
+		return p.groups(ctx, runs)
 	}
 	table, err := ReadComparison(path)
 	if err != nil {
@@ -151,11 +160,14 @@ func figureSource(ctx context.Context, path string) ([]*figureGroup, error) {
 	if len(runs) == 0 {
 		return []*figureGroup{{table: table}}, nil
 	}
-	groups, err := readGroups(ctx, runs)
+	groups, err := p.groups(ctx, runs)
 	if err != nil {
 		return nil, err
 	}
-	if len(groups) != 1 {
+	if len(groups) == 0 {
+		return []*figureGroup{{table: table}}, nil
+	}
+	if len(groups) > 1 {
 		return nil, fmt.Errorf("comparison %q holds runs of %d experiments", path, len(groups))
 	}
 	groups[0].table = table
@@ -183,15 +195,16 @@ func runsIn(path string) ([]string, error) {
 	return runs, nil
 }
 
-// readGroups reads runs and puts repeats together.
-func readGroups(ctx context.Context, paths []string) (groups []*figureGroup, err error) {
+// groups reads runs and puts repeats together.
+func (p *PaperFigures) groups(ctx context.Context, paths []string) (groups []*figureGroup, err error) {
 	for _, path := range paths {
 		h, err := ReadHistory(ctx, path, figurePoints)
-		if err != nil {
+		if err != nil && !errors.Is(err, errNoEvents) {
 			return nil, err
 		}
-		if h.Start == nil || h.Evaluation == nil {
-			return nil, fmt.Errorf("run %q: %w", path, errNoResults)
+		if err != nil || h.Start == nil || h.Evaluation == nil {
+			p.LeftOut = append(p.LeftOut, path)
+			continue
 		}
 		i := slices.IndexFunc(groups, func(g *figureGroup) bool { return g.experiment() == h.Start.Experiment() })
 		if i < 0 {

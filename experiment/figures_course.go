@@ -5,7 +5,8 @@ import (
 	"slices"
 )
 
-// course is a quantity along an axis, which ascends.
+// course is a quantity along an axis, which ascends. At a step several values
+// stand at one place.
 type course struct{ x, y []float64 }
 
 // add appends a value; one at the place of the last replaces it.
@@ -16,6 +17,10 @@ func (c *course) add(x, y float64) {
 	}
 	c.x, c.y = append(c.x, x), append(c.y, y)
 }
+
+// step appends a value; one at the place of the last stands beside it, so that
+// the course goes straight up or down there.
+func (c *course) step(x, y float64) { c.x, c.y = append(c.x, x), append(c.y, y) }
 
 // before returns the value of the last point at or before x, and the number of
 // that point; NaN and −1 before the first.
@@ -52,15 +57,36 @@ func places(courses []course) (x []float64) {
 	return slices.Compact(x)
 }
 
+// behind returns the value that a course goes on with at x, and whether it steps
+// there.
+func (c *course) behind(x float64) (y float64, steps bool) {
+	first, found := slices.BinarySearch(c.x, x)
+	if !found {
+		return c.linear(x), false
+	}
+	last := first
+	for last+1 < len(c.x) && c.x[last+1] == x {
+		last++
+	}
+	return c.y[last], last > first
+}
+
 // linearMean is the mean of courses where all of them are.
 func linearMean(courses []course) (out course) {
 	for _, x := range places(courses) {
-		sum := 0.0
+		to, from, stepped := 0.0, 0.0, false // what a step goes between
 		for i := range courses {
-			sum += courses[i].linear(x)
+			to += courses[i].linear(x)
+			y, steps := courses[i].behind(x)
+			from += y
+			stepped = stepped || steps
 		}
-		if !math.IsNaN(sum) {
-			out.add(x, sum/float64(len(courses)))
+		n := float64(len(courses))
+		if !math.IsNaN(to) {
+			out.step(x, to/n)
+		}
+		if stepped && !math.IsNaN(from) {
+			out.step(x, from/n)
 		}
 	}
 	return out

@@ -51,15 +51,13 @@ func (g *figureGroup) posteriorFigure(top int) *paperFigure {
 	}
 	f.fitY(QuantityPosterior, len(ids))
 	if len(g.runs) == 1 {
-		for _, m := range h.Marks() {
-			f.Marks = append(f.Marks, FigureMark{X: m.On(AxisData), Text: m.Text})
-		}
+		f.Marks = h.MarksOn(AxisData)
 	}
 	return f
 }
 
 // posteriorCourse is a kernel's posterior on the data axis; that of a kernel
-// that has left the belief is 0.
+// that has left the belief is 0. Where an order changed the belief it steps.
 func posteriorCourse(h *History, id string) (c course) {
 	k := h.Index(id)
 	if k < 0 {
@@ -71,7 +69,7 @@ func posteriorCourse(h *History, id string) (c course) {
 		if status := h.StatusAt(k, i); status == vbks.Pruned || status == vbks.Failed {
 			v = 0
 		}
-		c.add(s.X(i, AxisData), v)
+		c.step(s.X(i, AxisData), v)
 	}
 	return c
 }

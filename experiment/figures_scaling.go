@@ -107,7 +107,9 @@ func (s *scaling) figure() *paperFigure {
 		for _, h := range s.runs[value] {
 			c := course{}
 			for _, m := range h.Moments() {
-				c.add(float64(m.Index*s.steps[value]), m.Seconds)
+				if m.Merged > 0 { // an order costs no iterations
+					c.add(float64(m.Index*s.steps[value]), m.Seconds)
+				}
 			}
 			courses, x, y = append(courses, c), append(x, c.x...), append(y, c.y...)
 		}

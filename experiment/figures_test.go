@@ -2,6 +2,7 @@ package experiment
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"image/png"
 	"math"
@@ -232,5 +233,26 @@ func TestFiguresMessages(t *testing.T) {
 		if _, err := ReadFigures(t.Context(), []string{c.path}, FiguresOptions{}); err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%s: %v", c.path, err)
 		}
+	}
+}
+
+// A run without an evaluation does not keep the others from being drawn.
+func TestFiguresLeaveOutWhatHasNoEvaluation(t *testing.T) {
+	dir := t.TempDir()
+	done := repeated(t, t.TempDir(), 1, small(t, "optimise.optimizer=collapsed"))[0]
+	log, err := os.ReadFile(filepath.Join(done, eventsFile))
+	must(t, err)
+	for name, log := range map[string][]byte{"a": log[:bytes.IndexByte(log, '\n')+1], "b": nil} {
+		must(t, os.Mkdir(filepath.Join(dir, name), 0o755))
+		must(t, os.WriteFile(filepath.Join(dir, name, eventsFile), log, 0o644))
+	}
+	if _, err := ReadFigures(t.Context(), []string{dir}, FiguresOptions{}); !errors.Is(err, errNoResults) || !strings.Contains(err.Error(), filepath.Join(dir, "a")) {
+		t.Errorf("nothing but runs without an evaluation: %v", err)
+	}
+	must(t, os.CopyFS(filepath.Join(dir, "c"), os.DirFS(done)))
+	p, err := ReadFigures(t.Context(), []string{dir}, FiguresOptions{})
+	must(t, err)
+	if len(p.LeftOut) != 2 || len(p.figures) == 0 {
+		t.Errorf("%d figures, left out %q", len(p.figures), p.LeftOut)
 	}
 }

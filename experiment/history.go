@@ -221,8 +221,9 @@ func (h *History) place(id string) int {
 	return len(h.ids) - 1
 }
 
-// take appends an evaluation, or revises the last one, and returns how many
-// kernels were pruned by the evaluation itself.
+// take appends an evaluation, or what an order made of the last one, at the same
+// place of the axes, and returns how many kernels were pruned by the evaluation
+// itself.
 func (h *History) take(e *Event) (auto int) {
 	ev := e.Evaluation
 	// All kernels have a place before their tracks grow together.
@@ -232,8 +233,9 @@ func (h *History) take(e *Event) (auto int) {
 	if e.Type == EventEvaluation {
 		h.Made++
 	}
-	if h.Evaluation == nil || h.Evaluation.Index != ev.Index {
-		h.grow(ev, float64(e.Seconds))
+	revised := h.Evaluation != nil && h.Evaluation.Index == ev.Index
+	if !revised || e.Type != EventEvaluation { // what was believed before an order stays to be seen
+		h.grow(ev, float64(e.Seconds), revised)
 	}
 	h.Evaluation, h.worked = ev, float64(e.Seconds)
 	leader := ev.Leader()
@@ -259,16 +261,21 @@ func (h *History) at(ev *Evaluation, i int) int {
 	return i
 }
 
-// grow begins a new point of all kernels' series.
-func (h *History) grow(ev *Evaluation, seconds float64) {
+// grow begins a new point of all kernels' series: of an evaluation, or of what
+// an order made of the last one.
+func (h *History) grow(ev *Evaluation, seconds float64, revised bool) {
 	if len(h.timeline.moments) >= h.capacity() {
 		ends := h.timeline.groups()
 		for _, t := range h.kernels {
 			t.merge(ends, h.capacity()-len(ends))
 		}
 	}
+	merged := 1
+	if revised {
+		merged = 0
+	}
 	h.timeline.moments = append(h.timeline.moments, Moment{
-		First: ev.Index, Index: ev.Index, Merged: 1, Rows: ev.RowsSeen, Proportion: ev.Proportion, Data: h.ruler.data(ev), Seconds: seconds,
+		First: ev.Index, Index: ev.Index, Merged: merged, Rows: ev.RowsSeen, Proportion: ev.Proportion, Data: h.ruler.data(ev), Seconds: seconds,
 	})
 	for _, t := range h.kernels {
 		t.grow()
@@ -380,6 +387,21 @@ func (h *History) Series(k int, q Quantity) Series {
 		return Series{}
 	}
 	return s
+}
+
+// LastRank returns the rank that kernel k had last up to point at of its series,
+// up to the last point if at is negative; 0 if it never had one.
+func (h *History) LastRank(k, at int) int {
+	s := h.Series(k, QuantityRank)
+	if at < 0 {
+		at = s.Len() - 1
+	}
+	for ; at >= 0; at-- {
+		if v := s.Last(at); !math.IsNaN(v) {
+			return int(v)
+		}
+	}
+	return 0
 }
 
 // Methods returns the number of methods of prediction that have been scored.

@@ -65,8 +65,8 @@ func TestNoSpikeIsLost(t *testing.T) {
 	for trial := range 60 {
 		h := &History{Capacity: 4 + rng.IntN(30)}
 		n, kernels := 1+rng.IntN(900), 1+rng.IntN(4)
-		raw := make([][]float64, kernels) // by kernel and evaluation
-		var rmse []float64
+		raw := make([][][]float64, kernels) // by kernel and evaluation, those made of it by orders behind
+		var rmse [][]float64
 		for i := range n {
 			values := make([]float64, kernels)
 			draw := func() {
@@ -79,29 +79,49 @@ func TestNoSpikeIsLost(t *testing.T) {
 			}
 			draw()
 			h.Apply(&Event{Type: EventEvaluation, Evaluation: evaluationOf(i+1, n, 1, values)})
-			for rng.IntN(8) == 0 { // revised in place, perhaps again
+			for k := range values {
+				raw[k] = append(raw[k], []float64{values[k]})
+			}
+			for rng.IntN(8) == 0 { // revised, perhaps again
 				draw()
 				h.Apply(&Event{Type: EventPruned, Evaluation: evaluationOf(i+1, n, 1, values)})
+				for k := range values {
+					raw[k][i] = append(raw[k][i], values[k])
+				}
 			}
-			for k := range values {
-				raw[k] = append(raw[k], values[k])
-			}
-			rmse = append(rmse, rng.Float64())
-			h.Apply(&Event{Type: EventMetrics, Metrics: []Metric{{Evaluation: i + 1, Method: MethodAverage, RMSE: Number(rmse[i])}}})
+			rmse = append(rmse, []float64{rng.Float64()})
+			h.Apply(&Event{Type: EventMetrics, Metrics: []Metric{{Evaluation: i + 1, Method: MethodAverage, RMSE: Number(rmse[i][0])}}})
 			if len(h.Moments()) > h.Capacity {
 				t.Fatalf("%d points of at most %d", len(h.Moments()), h.Capacity)
 			}
 		}
-		check := func(what string, s Series, raw []float64) {
+		check := func(what string, s Series, raw [][]float64) {
 			t.Helper()
-			next := 1
+			next, seen := 1, 0 // seen: values of evaluation next − 1
 			for i := range s.Len() {
 				m := s.Moment(i)
+				if m.Merged == 0 { // a point of its own for what an order made
+					if m.First != next-1 || m.Index != next-1 || seen >= len(raw[next-2]) {
+						t.Fatalf("trial %d: point %d revises %d to %d, after %d", trial, i, m.First, m.Index, next-1)
+					}
+					if v := raw[next-2][seen]; !same(s.Last(i), v) {
+						t.Fatalf("trial %d: %s at %d: %v, want %v", trial, what, i, s.Last(i), v)
+					}
+					seen++
+					continue
+				}
 				if m.First != next || m.Index < m.First || m.Merged != m.Index-m.First+1 {
 					t.Fatalf("trial %d: point %d covers %d to %d (%d), after %d", trial, i, m.First, m.Index, m.Merged, next-1)
 				}
+				if next > 1 && seen != len(raw[next-2]) {
+					t.Fatalf("trial %d: %d of the %d values of evaluation %d", trial, seen, len(raw[next-2]), next-1)
+				}
 				next = m.Index + 1
-				part := raw[m.First-1 : m.Index]
+				part := slices.Concat(raw[m.First-1 : m.Index]...)
+				seen = len(raw[m.Index-1])
+				for k := i + 1; k < s.Len() && s.Moment(k).Merged == 0; k++ { // what follows is not in it
+					part, seen = part[:len(part)-1], seen-1
+				}
 				lo, hi := s.At(i)
 				wantLo, wantHi := leastAndGreatest(part)
 				if !same(lo, wantLo) || !same(hi, wantHi) || !same(s.Last(i), part[len(part)-1]) {
@@ -247,12 +267,12 @@ func TestHistoryOfARun(t *testing.T) {
 		got  Series
 		want []float64
 	}{
-		{"k1's posterior", h.Series(1, QuantityPosterior), []float64{5, nan, nan, nan}},
-		{"k1's gap", h.Series(1, QuantityGap), []float64{0, nan, nan, nan}},
-		{"k0's gap", h.Series(0, QuantityGap), []float64{-2, -6, 0, nan}},
-		{"k2's ELBO", h.Series(2, QuantityELBO), []float64{4, 7, 8, 8}},
-		{"k2's Bayes", h.Series(2, QuantityBayes), []float64{2, 3.5, 4, 4}},
-		{"k2's rank", h.Series(2, QuantityRank), []float64{2, 1, 2, 1}},
+		{"k1's posterior", h.Series(1, QuantityPosterior), []float64{5, 2, nan, nan, nan}},
+		{"k1's gap", h.Series(1, QuantityGap), []float64{0, -5, nan, nan, nan}},
+		{"k0's gap", h.Series(0, QuantityGap), []float64{-2, -6, -6, 0, nan}},
+		{"k2's ELBO", h.Series(2, QuantityELBO), []float64{4, 7, 7, 8, 8}},
+		{"k2's Bayes", h.Series(2, QuantityBayes), []float64{2, 3.5, 3.5, 4, 4}},
+		{"k2's rank", h.Series(2, QuantityRank), []float64{2, 1, 1, 2, 1}},
 		{"RMSE", h.MethodSeries(0, QuantityRMSE), []float64{8, 5}},
 		{"RMSE of the best", h.MethodSeries(1, QuantityRMSE), []float64{16, 10}},
 		{"coverage", h.MethodSeries(1, QuantityCoverage), []float64{0.9, 0.9}},
@@ -263,9 +283,10 @@ func TestHistoryOfARun(t *testing.T) {
 		}
 	}
 	s := h.Series(0, QuantityELBO)
-	for i, want := range [][3]float64{{0.5, 3, 1}, {1, 7, 2}, {1.5, 12, 3}, {2, 13, 4}} {
+	// What the pruning made of the second evaluation stands at its place.
+	for i, want := range [][3]float64{{0.5, 3, 1}, {1, 7, 2}, {1, 9, 2}, {1.5, 12, 3}, {2, 13, 4}} {
 		if got := [3]float64{s.X(i, AxisData), s.X(i, AxisSeconds), s.X(i, AxisEvaluation)}; got != want {
-			t.Errorf("evaluation %d stands at %v, want %v", i+1, got, want)
+			t.Errorf("point %d stands at %v, want %v", i+1, got, want)
 		}
 	}
 	if m := h.MethodSeries(0, QuantityRMSE); m.X(1, AxisData) != 1 || m.X(1, AxisSeconds) != 8 || m.Moment(1).Rows != 20 {

@@ -48,7 +48,12 @@ type trainer interface {
 
 var _ trainer = (*vbks.Trainer)(nil)
 
-var errDataChanged = errors.New("the file has changed, remove the key to use it all the same")
+// changedFile is a file of the data that is not the one that a config means.
+type changedFile struct{ path, key, was, is string }
+
+func (e *changedFile) Error() string {
+	return fmt.Sprintf("%s: its sha256 is %s, not %s = %q; the file has changed, remove the key to use it all the same", e.path, e.is, e.key, e.was)
+}
 
 // LoadData loads the data of a config and fits their standardisation.
 func LoadData(ctx context.Context, c *Config) (*datasets.Dataset, *datasets.Scaler, error) {
@@ -56,8 +61,10 @@ func LoadData(ctx context.Context, c *Config) (*datasets.Dataset, *datasets.Scal
 	if err != nil {
 		return nil, nil, err
 	}
-	if c.SHA256 != "" && c.SHA256 != d.SHA256 {
-		return nil, nil, fmt.Errorf("%s: its sha256 is %s, not data.sha256 = %q; %w", d.Path, d.SHA256, c.SHA256, errDataChanged)
+	for _, f := range []changedFile{{d.Path, "data.sha256", c.SHA256, d.SHA256}, {d.Mask, "data.mask_sha256", c.MaskSHA256, d.MaskSHA256}} {
+		if f.was != "" && f.is != "" && f.was != f.is {
+			return nil, nil, &f
+		}
 	}
 	s, err := datasets.NewScaler(d, c.Data.StandardiseX, c.Data.StandardiseY)
 	if err != nil {
@@ -73,6 +80,9 @@ func (c *Config) settleData(d *datasets.Dataset) {
 		return
 	}
 	c.Data.Path, c.SHA256 = absolute(d.Path), d.SHA256
+	if d.Mask != "" {
+		c.MaskSHA256 = d.MaskSHA256
+	}
 	for _, file := range []struct {
 		key   *string
 		found string

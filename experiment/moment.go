@@ -20,7 +20,7 @@ const (
 // have been merged. The numbers but First are those of the last of them.
 type Moment struct {
 	First, Index int // evaluations, both inclusive
-	Merged       int // points in it, 1 for a single one
+	Merged       int // evaluations that begin in it: 1 for a single one, 0 for one revised by an order
 	Rows         int // seen
 	Proportion   float64
 	Data         float64 // Proportion, and beyond 1 one step for each refinement

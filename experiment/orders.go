@@ -120,9 +120,19 @@ func (r *Run) reoptimize(c vbks.Change, byItself bool) error {
 			}
 			r.enter(Running, reason)
 		}
-		r.next()
+		r.catchUp()
 		return nil
 	})
+}
+
+// catchUp goes on after a re-optimisation, or where a run is taken up: what is
+// known is scored first if the order or the cut came before that was done.
+func (r *Run) catchUp() {
+	if r.owed && !r.due() {
+		r.measure(false, r.next)
+	} else {
+		r.next()
+	}
 }
 
 // order is one that changes what is learned.
@@ -153,7 +163,7 @@ func (r *Run) carryOut(o order) error {
 
 func (r *Run) reoptimizeNow(o order) error {
 	c := *o.change
-	before := r.trainer.Planned()
+	before, inducing := r.trainer.Planned(), r.trainer.Inducing()
 	if err := r.trainer.Reoptimize(c); err != nil {
 		return err
 	}
@@ -167,6 +177,7 @@ func (r *Run) reoptimizeNow(o order) error {
 	r.shown.Planned, r.shown.Progress = r.planned(), vbks.Progress{}
 	r.mu.Unlock()
 	r.record(&Event{Type: EventReoptimised, Change: &c, Inducing: r.trainer.Inducing(), ByItself: o.byItself})
+	r.moved = r.moved || r.trainer.Inducing() != inducing
 	return nil
 }
 

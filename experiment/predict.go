@@ -57,7 +57,7 @@ func OpenPredictor(ctx context.Context, dir string) (*Predictor, error) {
 	d := c.Data
 	return &Predictor{
 		lanes: []*Inspector{i},
-		spec:  datasets.Spec{Header: d.Header, Delimiter: d.Delimiter, Missing: d.Missing},
+		spec:  datasets.Spec{Header: d.Header, Delimiter: d.Delimiter, Decimal: d.Decimal, Missing: d.Missing},
 	}, nil
 }
 
@@ -190,8 +190,12 @@ func (p *Predictor) batches(ctx context.Context, w *predictionWriter, points Poi
 	var group sync.WaitGroup
 	work := func(lane *Inspector) {
 		for t := range tasks {
-			b, err := lane.predictBatch(ctx, w, t.points)
-			t.reply <- answer{b, err}
+			var a answer
+			a.err = vbks.Guarded(func() (err error) {
+				a.batch, err = lane.predictBatch(ctx, w, t.points)
+				return err
+			})
+			t.reply <- a
 		}
 	}
 	group.Go(func() {
@@ -204,13 +208,17 @@ func (p *Predictor) batches(ctx context.Context, w *predictionWriter, points Poi
 			case <-ctx.Done():
 				return
 			}
-			next, err := points.Next(ctx, size)
-			if err == nil && n < lanes {
-				var lane *Inspector
-				if lane, err = p.lane(ctx, n, learned); err == nil {
-					group.Go(func() { work(lane) })
+			var next *datasets.Points
+			err := vbks.Guarded(func() (err error) {
+				next, err = points.Next(ctx, size)
+				if err == nil && n < lanes {
+					var lane *Inspector
+					if lane, err = p.lane(ctx, n, learned); err == nil {
+						group.Go(func() { work(lane) })
+					}
 				}
-			}
+				return err
+			})
 			if err != nil {
 				reply <- answer{nil, err}
 				return

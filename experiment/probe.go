@@ -8,6 +8,7 @@ import (
 
 	"kestrel/device"
 	"kestrel/kernelspace"
+	"kestrel/vbks"
 )
 
 // cost is what one evaluation of the bound takes, in seconds of the whole
@@ -59,11 +60,12 @@ func (p *probe) time(ctx context.Context, m int, long time.Duration) (cost, erro
 	costs, errs := make([]cost, lanes), make([]error, lanes)
 	var wg sync.WaitGroup
 	for i := range lanes {
-		wg.Add(1)
-		go func() {
-			defer wg.Done()
-			costs[i], errs[i] = p.lane(ctx, p.dev.Lane(i), device.All(z), device.All(data), long)
-		}()
+		wg.Go(func() {
+			errs[i] = vbks.Guarded(func() (err error) {
+				costs[i], err = p.lane(ctx, p.dev.Lane(i), device.All(z), device.All(data), long)
+				return err
+			})
+		})
 	}
 	wg.Wait()
 	var rate cost // of all lanes: their speeds add up

@@ -33,7 +33,8 @@ type model struct {
 	made     int
 	seen     int  // rows, at the last evaluation
 	owed     bool // what was last known has not been scored
-	excused  bool // nor need it be before the next evaluation, which was asked for
+	inducing int  // inputs
+	moved    bool // they were changed after the last evaluation: there is nothing to be scored
 	full     bool // it has, on all test rows
 	scoring  bool // a run at rest scores
 	open     bool // a settled state still wants its event of the end
@@ -104,7 +105,11 @@ func (m *model) refusal(kind string, ids []string) string {
 		left[id] = m.current(id)
 	}
 	for i, id := range ids {
-		if k := m.kernels[id]; k == nil || k.status != from || slices.Contains(ids[:i], id) {
+		k, again := m.kernels[id], slices.Contains(ids[:i], id)
+		if k != nil && kind == orderRestore && k.rows != m.seen && (again || k.status == vbks.Live) {
+			continue // restored already, it waits for the next evaluation
+		}
+		if k == nil || k.status != from || again {
 			return id
 		}
 		left[id] = kind == orderRestore && m.kernels[id].rows == m.seen
@@ -183,7 +188,7 @@ func (m *model) apply(e *Event, ordered bool) error {
 		if m.begun {
 			return fmt.Errorf("begun twice")
 		}
-		m.begun = true
+		m.begun, m.inducing = true, e.Start.Inducing
 	case EventState:
 		return m.enter(e.State, ordered || byItself)
 	case EventFinished:
@@ -204,7 +209,8 @@ func (m *model) apply(e *Event, ordered bool) error {
 		if !ordered && !e.ByItself {
 			return fmt.Errorf("re-optimised without an order")
 		}
-		m.excused, m.scoring, m.late, m.deadline = true, false, false, m.elapsed+m.budget
+		m.moved, m.inducing = m.moved || e.Inducing != m.inducing, e.Inducing
+		m.scoring, m.late, m.deadline = false, false, m.elapsed+m.budget
 		before := m.inAll()
 		if e.Change.Rounds > 0 {
 			m.extra += e.Change.Rounds
@@ -228,7 +234,7 @@ func (m *model) enter(c *StateChange, ordered bool) error {
 		return fmt.Errorf("%s without an order", c.To)
 	case c.To == Finished && m.made < m.planned() && !m.late:
 		return fmt.Errorf("finished after %d of %d evaluations", m.made, m.planned())
-	case c.To == Finished && (m.owed || m.sampled < m.tests && !m.full):
+	case c.To == Finished && !m.moved && (m.owed || m.sampled < m.tests && !m.full):
 		return fmt.Errorf("finished without scores of evaluation %d", m.made)
 	case c.To == Failed && !m.mayFail && (!m.late || m.made > 0):
 		return fmt.Errorf("failed without a fault: %s", c.Reason)
@@ -262,12 +268,12 @@ func (m *model) evaluated(e *Event) error {
 		return fmt.Errorf("evaluation %d while %s", v.Index, m.state)
 	case v.Index != m.made+1:
 		return fmt.Errorf("evaluation %d after %d", v.Index, m.made)
-	case m.owed && !m.excused:
+	case m.owed && !m.moved:
 		return fmt.Errorf("evaluation %d before evaluation %d was scored", v.Index, m.made)
 	case m.late || m.made >= m.planned():
 		return fmt.Errorf("evaluation %d of %d, late %v", v.Index, m.planned(), m.late)
 	}
-	m.made, m.owed, m.excused, m.full = m.made+1, true, false, false
+	m.made, m.owed, m.moved, m.full = m.made+1, true, false, false
 	m.seen = m.rowsAt(m.made)
 	for i, id := range m.ids {
 		k := m.kernels[id]
@@ -292,7 +298,7 @@ func (m *model) revised(e *Event) error {
 	for _, id := range e.Kernels {
 		m.kernels[id].status = to
 	}
-	m.owed, m.excused, m.full, m.scoring = true, false, false, m.state.Settled()
+	m.owed, m.full, m.scoring = true, false, m.state.Settled()
 	return m.check(e.Evaluation)
 }
 
@@ -301,6 +307,8 @@ func (m *model) measured(e *Event) error {
 		rows := v.TestRows
 		last := m.made == m.planned() || m.late
 		switch {
+		case m.moved:
+			return fmt.Errorf("scores of evaluation %d with other inducing inputs", v.Evaluation)
 		case v.Evaluation != m.made:
 			return fmt.Errorf("scores of evaluation %d after %d", v.Evaluation, m.made)
 		case rows != m.sampled && rows != m.tests || m.state.Settled() && rows != m.tests:

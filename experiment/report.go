@@ -44,7 +44,8 @@ func WriteReport(ctx context.Context, dir string, now time.Time, w io.Writer) er
 	if err != nil {
 		return fmt.Errorf("template of the report: %w", err)
 	}
-	if err := t.Execute(w, r.page); err != nil {
+	// Names may hold what steers a terminal or an editor that shows the page.
+	if err := t.Execute(PlainWriter(w), r.page); err != nil {
 		return fmt.Errorf("report on %q: %w", dir, err)
 	}
 	return nil
@@ -256,6 +257,9 @@ func (r *reporter) versions() {
 	if s := r.history.Start; s != nil {
 		r.page.Versions = []fact{
 			{"Run by", "kestrel " + s.Build.String()}, {"Device", s.Device}, {"Data sha256", s.Data.SHA256},
+		}
+		if sum := s.Data.MaskSHA256; sum != "" {
+			r.page.Versions = append(r.page.Versions, fact{"Mask sha256", sum})
 		}
 	}
 	r.page.Versions = append(r.page.Versions,

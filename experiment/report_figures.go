@@ -125,17 +125,21 @@ func pointStyles() map[PointKind]*FigurePoints {
 	}
 }
 
+// Fit adds a mean with its 95 % bands. They bear no marks, which would look like
+// rows of the data.
+func (f *Figure) Fit(c *Curve, swatch Swatch) {
+	swatch.Mark = 0
+	f.Lines = append(f.Lines, FigureLine{Name: "mean", X: c.X, Lo: c.Mean, Swatch: swatch})
+	f.Bands = append(f.Bands,
+		FigureBand{Name: "95 % of y", X: c.X, Lo: c.Lower, Hi: c.Upper, Swatch: swatch},
+		FigureBand{Name: "95 % of f", X: c.X, Lo: c.LowerF, Hi: c.UpperF, Swatch: swatch, Inner: true})
+}
+
 // fitFigure draws the mean and the 95 % bands along the only input, with the
 // rows.
 func fitFigure(s *Start, c *Curve, p *PointSet) *Figure {
-	swatch := Swatches()[0]
-	f := &Figure{Name: "fit", YLabel: labelled(s.Target()), Width: reportWidth, Height: reportHeight,
-		Lines: []FigureLine{{Name: "mean", X: c.X, Lo: c.Mean, Swatch: swatch}},
-		Bands: []FigureBand{
-			{Name: "95 % of y", X: c.X, Lo: c.Lower, Hi: c.Upper, Swatch: swatch},
-			{Name: "95 % of f", X: c.X, Lo: c.LowerF, Hi: c.UpperF, Swatch: swatch},
-		},
-	}
+	f := &Figure{Name: "fit", YLabel: labelled(s.Target()), Width: reportWidth, Height: reportHeight}
+	f.Fit(c, Swatches()[0])
 	f.alongInput(&s.Inputs()[0])
 	rows := pointStyles()
 	for i, x := range p.X {

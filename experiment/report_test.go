@@ -373,3 +373,21 @@ func TestSignificant(t *testing.T) {
 		}
 	}
 }
+
+// Nothing in a report steers a terminal or reorders text, whatever a column is
+// called.
+func TestReportShowsControlCharacters(t *testing.T) {
+	var b strings.Builder
+	b.WriteString("x\x1b[31m\u202e,y\x1b]0;t\x07")
+	for i := range 40 {
+		fmt.Fprintf(&b, "\n%d,%d", i, i%7)
+	}
+	path := filepath.Join(t.TempDir(), "data.csv")
+	must(t, os.WriteFile(path, []byte(b.String()+"\n"), 0o644))
+	_, _, dir := finished(t, plane(t, path, "kernels.expressions=SE", "data.test=10", `data.inputs=["1"]`, "data.target=2"))
+	d := reportOn(t, dir)
+	if at := strings.IndexAny(d.source, "\x1b\x07\u202e"); at >= 0 {
+		t.Errorf("… %q …", d.source[max(0, at-40):at+20])
+	}
+	d.has(t, datasets.PlainLine("x\x1b[31m\u202e"))
+}

@@ -91,7 +91,7 @@ func Resume(ctx context.Context, path string, o ResumeOptions, recorders ...Reco
 		return nil, err
 	}
 	if s.job, err = prepareFrom(ctx, c, p.saved.learned()); err != nil {
-		return nil, p.unusable(path, &c, err)
+		return nil, unusable(path, err)
 	}
 	if o.FromStart {
 		s.dir, err = beginAgain(path, owner, p)
@@ -142,10 +142,11 @@ func (p *past) config(path string, o ResumeOptions) (Config, error) {
 }
 
 // unusable says of what could not be prepared what to do about it.
-func (p *past) unusable(path string, c *Config, err error) error {
+func unusable(path string, err error) error {
+	var changed *changedFile
 	switch {
-	case errors.Is(err, errDataChanged):
-		return fmt.Errorf("the data of run %q have changed since it began: %s has another sha256; put the old file back, or begin a new run", path, c.Data.Path)
+	case errors.As(err, &changed):
+		return fmt.Errorf("the data of run %q have changed since it began: %s has another sha256; put the old file back, or begin a new run", path, changed.path)
 	case errors.Is(err, vbks.ErrCheckpoint):
 		return &noCheckpoint{path, err}
 	}

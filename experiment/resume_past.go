@@ -18,8 +18,10 @@ type past struct {
 	// Of what stays.
 	made     int // evaluations
 	told     []string
-	measured bool // the last evaluation or its revision was scored
-	full     int  // test rows of that score
+	measured bool  // the last evaluation or its revision was scored
+	full     int   // test rows of that score
+	inducing []int // inputs, as changedInducing has them
+	moved    bool  // they were changed after the last evaluation
 	seconds  Number
 
 	// Of all.
@@ -82,7 +84,7 @@ func readPast(path string, s *saved, unsaved error, again bool) (*past, error) {
 		p.notices = append(p.notices, fmt.Sprintf("the last line of %s was torn; its %d bytes are cut", eventsFile, torn))
 	}
 	if again {
-		p.kept, p.made, p.told, p.measured, p.seconds, p.repeated = 0, 0, nil, false, 0, p.seen
+		p.kept, p.made, p.told, p.measured, p.moved, p.seconds, p.repeated = 0, 0, nil, false, false, 0, p.seen
 		return p, nil
 	}
 	return p, p.check(path, begin, unsaved)
@@ -99,7 +101,7 @@ func (p *past) take(e *Event, cut, certain bool) {
 	revised := false
 	switch {
 	case e.Type == EventStarted && p.start == nil:
-		p.start = e.Start
+		p.start, p.inducing = e.Start, []int{e.Start.Inducing}
 	case e.Type == EventState && e.State != nil:
 		p.state, p.ended = *e.State, false
 	case e.Type == EventFinished:
@@ -128,6 +130,13 @@ func (p *past) take(e *Event, cut, certain bool) {
 		return
 	}
 	p.seconds = e.Seconds
+	if e.Type == EventEvaluation {
+		p.moved = false
+	} else if e.Type == EventReoptimised {
+		before := len(p.inducing)
+		p.inducing = changedInducing(p.inducing, e)
+		p.moved = p.moved || len(p.inducing) > before
+	}
 	switch {
 	case revised:
 		p.measured, p.full, p.told = false, 0, nil

@@ -45,6 +45,7 @@ func (r *Run) takeUp(p *past) error {
 			r.shown.Evaluation, r.learned = r.start.evaluation(e, r.planned()), r.learn()
 		}
 		r.owed = r.trainer.Last() != nil && !p.measured
+		r.moved = p.moved
 		r.scored = p.measured && p.full == len(r.test.y)
 		return nil
 	})
@@ -87,13 +88,9 @@ func (r *Run) goOn() error {
 		return errors.New(r.shown.Reason)
 	}
 	r.enter(Running, "resumed")
-	// An order given before the test rows were scored is at once followed by
+	// A pruning given before the test rows were scored is at once followed by
 	// their scoring.
-	if r.owed && !r.due() {
-		r.measure(false, r.next)
-	} else {
-		r.next()
-	}
+	r.catchUp()
 	return nil
 }
 
@@ -109,7 +106,7 @@ func (r *Run) again() {
 		r.record(&Event{Type: EventNotice, Notice: fmt.Sprintf("an order of the past (%s) cannot be carried out again: %v", o.what, err)})
 	}
 	if err != nil || o.what == EventReoptimised {
-		r.next()
+		r.catchUp()
 	} else {
 		r.measure(false, r.next)
 	}

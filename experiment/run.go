@@ -4,7 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"runtime/debug"
+	"strings"
 	"sync"
 	"time"
 
@@ -74,6 +74,7 @@ type Run struct {
 	deadline time.Duration
 	over     string  // why no more evaluations are made once the time is up
 	owed     bool    // the last evaluation or its revision has not been scored
+	moved    bool    // the inducing inputs are not those of the last evaluation any more
 	scored   bool    // on all test rows, since the last evaluation
 	holding  bool    // nothing new may be launched
 	repeat   []order // given before the run was resumed, to be carried out again
@@ -145,13 +146,13 @@ func (r *Run) loop() {
 			order()
 		case then := <-landed:
 			r.flight = nil
-			then()
+			r.safely(then)
 			r.signal()
 		case <-late:
-			r.outOfTime()
+			r.safely(r.outOfTime)
 			r.signal()
 		case <-r.quit:
-			r.abort()
+			r.safely(r.abort)
 			return
 		}
 		if alarm != nil {
@@ -166,7 +167,14 @@ func (r *Run) do(order func() error) error {
 	select {
 	case r.orders <- func() {
 		before := r.state()
-		err := order()
+		var err error
+		r.safely(func() {
+			err = order()
+			var p *vbks.PanicError
+			if errors.As(err, &p) { // caught below; the order is refused
+				r.tellStack(p)
+			}
+		})
 		if err == nil && before != Failed && r.state() == Failed {
 			err = r.failure()
 		}
@@ -186,16 +194,29 @@ func (r *Run) launch(work func(context.Context) error, then func(error)) {
 	f := &flight{cancel: cancel, done: make(chan func(), 1)}
 	r.flight = f
 	go func() {
-		var err error
-		defer func() {
-			if p := recover(); p != nil {
-				err = &vbks.PanicError{Value: p, Stack: debug.Stack()}
-			}
-			cancel(nil)
-			f.done <- func() { then(err) }
-		}()
-		err = work(ctx)
+		err := vbks.Guarded(func() error { return work(ctx) })
+		cancel(nil)
+		f.done <- func() { then(err) }
 	}()
+}
+
+// safely runs f on the goroutine that owns the run. After a panic there the run
+// may be in any condition: it has failed, which is told if that can still be
+// done.
+func (r *Run) safely(f func()) {
+	err := vbks.Guarded(func() error { f(); return nil })
+	if err == nil {
+		return
+	}
+	if e := vbks.Guarded(func() error { r.gone(err); return nil }); e != nil {
+		r.watch.stop()
+		r.mu.Lock()
+		r.shown.State, r.shown.Reason = Failed, err.Error()
+		r.mu.Unlock()
+	}
+	if r.flight != nil {
+		r.flight.cancel(errAborted)
+	}
 }
 
 // abort ends the work in flight within one step. What it had completed by then
@@ -325,9 +346,30 @@ func (r *Run) evaluated(e *vbks.Evaluation, err error) {
 	for _, n := range e.Notices {
 		r.record(&Event{Type: EventNotice, Notice: n})
 	}
+	for _, p := range e.Broken {
+		r.tellStack(p)
+	}
 	if r.active() {
 		r.measure(false, r.next)
 	}
+}
+
+// Blame leaves a mistake of the program that was caught outside of the run, what
+// panic was called with and the stack, in the log of a run that has begun.
+func (r *Run) Blame(value any, stack []byte) error {
+	p := &vbks.PanicError{Value: value, Stack: stack}
+	return r.do(func() error {
+		if r.state() != Ready {
+			r.record(&Event{Type: EventNotice, Notice: fmt.Sprintf("%v, outside of the run", p)})
+			r.tellStack(p)
+		}
+		return nil
+	})
+}
+
+// tellStack leaves the stack of a mistake of the program in the log.
+func (r *Run) tellStack(p *vbks.PanicError) {
+	r.record(&Event{Type: EventNotice, Notice: fmt.Sprintf("the stack of the internal error is in %s\n%s", logFile, p.Stack)})
 }
 
 // gone deals with work that ended in an error, and reports whether it did.
@@ -336,8 +378,8 @@ func (r *Run) gone(err error) bool {
 		var p *vbks.PanicError
 		reason := err.Error()
 		if errors.As(err, &p) {
-			r.record(&Event{Type: EventNotice, Notice: fmt.Sprintf("the stack of the internal error is in %s\n%s", logFile, p.Stack)})
-			reason = fmt.Sprintf("internal error, please report it with the run's %s: %v", logFile, p.Value)
+			r.tellStack(p)
+			reason = fmt.Sprintf("%s, please report it with the run's %s: %s", internalError, logFile, strings.TrimPrefix(p.Error(), internalError+": "))
 		}
 		r.enter(Failed, reason)
 	}
@@ -347,6 +389,14 @@ func (r *Run) gone(err error) bool {
 // measure scores the test rows.
 func (r *Run) measure(all bool, then func()) {
 	if r.state() == Failed {
+		return
+	}
+	if r.moved { // what is known predicts nothing before the next evaluation
+		if r.owed && len(r.test.y) > 0 {
+			r.record(&Event{Type: EventNotice, Notice: fmt.Sprintf("evaluation %d, as it is now, has no row in %s: the inducing inputs were changed before it was scored", r.made, metricsFile)})
+		}
+		r.owed = false
+		then()
 		return
 	}
 	var ms []Metric
@@ -405,7 +455,7 @@ func (r *Run) outOfTime() {
 // is the order that revised it, or the event only.
 func (r *Run) show(e *vbks.Evaluation, o order) {
 	out, learned := r.start.evaluation(e, r.planned()), r.learn()
-	r.owed, r.scored = true, false
+	r.owed, r.moved, r.scored = true, r.moved && o.what != EventEvaluation, false
 	r.mu.Lock()
 	r.shown.Evaluation, r.shown.Planned, r.shown.Progress = out, out.Planned, vbks.Progress{}
 	r.learned = learned

@@ -222,6 +222,24 @@ func TestFailures(t *testing.T) {
 		t.Errorf("%+v", s)
 	}
 
+	// A mistake that has cost a kernel only: its stack is for the log.
+	f, l = newFake(3, "SE"), &log{}
+	f.broken = []*vbks.PanicError{{Value: "out of range", Stack: []byte("goroutine 7 [running]:\nhere\n")}}
+	r = fakeRun(t, f, l, nil)
+	must(t, r.Start())
+	if s := await(t, r); s.State != Finished {
+		t.Errorf("%+v", s)
+	}
+	var stacks []string
+	for _, e := range l.events { // nobody writes any more
+		if e.Type == EventNotice && strings.Contains(e.Notice, "goroutine 7 [running]:\nhere") {
+			stacks = append(stacks, e.Notice)
+		}
+	}
+	if len(stacks) != 1 || !strings.HasPrefix(stacks[0], "the stack of the internal error is in log.txt\n") {
+		t.Errorf("stacks told: %q", stacks)
+	}
+
 	r = fakeRun(t, newFake(3, "SE"), &log{err: errors.New("disk full")}, nil)
 	if err := r.Start(); err == nil || err.Error() != "the results cannot be written: disk full" {
 		t.Error(err)

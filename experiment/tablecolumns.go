@@ -5,7 +5,7 @@ import "kestrel/datasets"
 // ConfigFor returns the config of a file of data, of a TOML file or of a
 // built-in name, whichever name is, with overrides on top.
 func ConfigFor(name string, set []Override) (Config, error) {
-	if IsTable(name) {
+	if IsTable(name) || datasets.IsWorkbook(name) { // which says of itself that it is no table
 		return FileConfig(name, "", set)
 	}
 	return LoadConfig(name, set)

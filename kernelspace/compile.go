@@ -157,7 +157,11 @@ func (c *compiler) columns(n *node) ([]int, error) {
 	for _, col := range n.scope.columns {
 		i := col.number - 1
 		if col.number == 0 {
-			i = slices.Index(c.opt.Columns, col.name)
+			if i = slices.Index(c.opt.Columns, col.name); i >= 0 {
+				if k := slices.Index(c.opt.Columns[i+1:], col.name); k >= 0 {
+					return nil, fmt.Errorf("%s: inputs %d and %d are both named %q; write the number", leaf, i+1, i+k+2, col.name)
+				}
+			}
 		}
 		switch {
 		case col.number > c.opt.Dim:

@@ -173,6 +173,7 @@ func TestCompileErrors(t *testing.T) {
 		{"SE+SE[tmp]", Options{Columns: names}, `there is no column "tmp"; did you mean "temp"?`},
 		{"SE[pressure]", Options{Columns: names}, "columns: time, temp, wind"},
 		{"SE[4]", Options{Columns: names}, "there is no column 4; columns are counted from 1 to 3"},
+		{"SE[temp]", Options{Columns: []string{"date", "temp", "temp"}}, `SE[temp]: inputs 2 and 3 are both named "temp"; write the number`},
 		{"SE[1,time]", Options{Columns: names}, "column 1 (time) stands twice"},
 		{"SE[time]", Options{Dim: 2}, "no names; write their number, 1 to 2"},
 		{"SE[ard]", Options{Columns: names}, "[;ard]"},

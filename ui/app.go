@@ -6,7 +6,6 @@ package ui
 
 import (
 	"context"
-	"fmt"
 	"os"
 	"sync"
 	"time"
@@ -48,21 +47,6 @@ type app struct {
 	leaving  bool
 }
 
-// note is one line about what happened last.
-type note struct {
-	text  string
-	level level
-	at    time.Time
-}
-
-type level int
-
-const (
-	good level = iota
-	warning
-	failure
-)
-
 func newApp(ctx context.Context, o Options) *app {
 	if o.Env == nil {
 		o.Env = os.Getenv
@@ -87,17 +71,18 @@ func (a *app) Init() tea.Cmd {
 	case a.opts.Config != nil:
 		cmds = append(cmds, a.begin(*a.opts.Config, a.opts.Out))
 	case a.opts.Resume != "":
-		cmds = append(cmds, a.resume(a.opts.Resume))
+		cmds = append(cmds, a.resume(a.opts.Resume, a.opts.FromStart, nil))
 	case a.opts.Open != "":
 		cmds = append(cmds, a.open(a.opts.Open))
 	default:
 		cmds = append(cmds, a.launch())
 	}
-	return tea.Batch(cmds...)
+	return catching(tea.Batch(cmds...))
 }
 
 // Update implements tea.Model.
-func (a *app) Update(msg tea.Msg) (_ tea.Model, cmd tea.Cmd) {
+func (a *app) Update(msg tea.Msg) (model tea.Model, cmd tea.Cmd) {
+	model = a // also after a panic
 	defer func() {
 		if p := recover(); p != nil {
 			a.caught(p)
@@ -107,10 +92,14 @@ func (a *app) Update(msg tea.Msg) (_ tea.Model, cmd tea.Cmd) {
 		}
 	}()
 	cmd = a.handle(msg)
+	a.ageNote()
+	if p, ok := a.prompt.(*prunePrompt); ok {
+		cmd = tea.Batch(cmd, p.renew())
+	}
 	if a.bench != nil {
 		cmd = tea.Batch(cmd, a.bench.refresh())
 	}
-	return a, tea.Batch(cmd, a.watch())
+	return model, catching(tea.Batch(cmd, a.watch()))
 }
 
 func (a *app) handle(msg tea.Msg) tea.Cmd {
@@ -127,12 +116,7 @@ func (a *app) handle(msg tea.Msg) tea.Cmd {
 	case tea.KeyPressMsg:
 		return a.key(msg)
 	case tea.PasteMsg:
-		if a.prompt != nil {
-			return a.prompt.update(msg)
-		}
-		if a.bench == nil && a.launcher != nil {
-			return a.launcher.paste(msg)
-		}
+		return a.paste(msg)
 	case tea.MouseMsg:
 		return a.mouseEvent(msg)
 	case tickMsg:
@@ -145,10 +129,9 @@ func (a *app) handle(msg tea.Msg) tea.Cmd {
 	case openedMsg:
 		return a.opened(msg)
 	case noteMsg:
-		a.note = note{msg.text, msg.level, a.opts.now()}
-		if msg.then != nil {
-			return msg.then
-		}
+		a.heed(msg)
+	case crashMsg:
+		a.crashed(msg.crash)
 	case leftMsg:
 		return tea.Quit
 	default:
@@ -167,19 +150,6 @@ func (a *app) handle(msg tea.Msg) tea.Cmd {
 		a.dirty = false
 	}
 	return nil
-}
-
-// noteMsg tells the user what came of an order.
-type noteMsg struct {
-	text  string
-	level level
-	then  tea.Cmd
-}
-
-// say makes a command of a note.
-func say(l level, format string, args ...any) tea.Cmd {
-	text := fmt.Sprintf(format, args...)
-	return func() tea.Msg { return noteMsg{text: text, level: l} }
 }
 
 // tickMsg comes while something moves without events: the clock, the progress

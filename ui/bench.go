@@ -3,6 +3,7 @@ package ui
 import (
 	"context"
 	"errors"
+	"sync"
 	"time"
 
 	tea "charm.land/bubbletea/v2"
@@ -42,6 +43,12 @@ type bench struct {
 	alive    bool // of a followed run: its process was there at the last look
 	failure  error
 	taken    []string // pruned last, to be taken back
+
+	waiting   map[string]bool // restored, but without numbers before the next evaluation
+	restoring bool            // an order is under way
+	released  bool            // the session has been closed, or is about to be
+	shut      sync.Once
+	shutErr   error
 
 	inspect inspection
 
@@ -84,14 +91,20 @@ func (b *bench) follow() tea.Cmd {
 func (b *bench) close() error {
 	b.cancel()
 	b.inspect.close()
-	if b.session != nil {
-		return b.session.Close()
-	}
-	return nil
+	return b.closeSession()
+}
+
+func (b *bench) closeSession() error {
+	b.shut.Do(func() {
+		if b.session != nil {
+			b.shutErr = b.session.Close()
+		}
+	})
+	return b.shutErr
 }
 
 // owns reports whether orders can be given.
-func (b *bench) owns() bool { return b.session != nil }
+func (b *bench) owns() bool { return b.session != nil && !b.released }
 
 // settled reports whether the run is at rest, as far as is known.
 func (b *bench) settled() bool { return b.state().Settled() }
@@ -163,9 +176,8 @@ func (b *bench) message(msg tea.Msg) tea.Cmd {
 		}
 	case answerMsg:
 		return b.answered(msg)
-	case prunedMsg:
-		b.taken = msg.ids
-		return say(good, "%s", msg.text)
+	case forecastMsg:
+		return msg.of.forecasted(msg)
 	case compareMsg:
 		for _, v := range b.views {
 			if c, ok := v.(*compareView); ok {
@@ -182,6 +194,7 @@ func (b *bench) message(msg tea.Msg) tea.Cmd {
 func (b *bench) apply(e *experiment.Event) {
 	b.hist.Apply(e)
 	b.version++
+	b.takeOrders(e)
 	if e.Evaluation != nil {
 		b.palette.Focus(b.leaders())
 		if l := e.Evaluation.Leader(); l != nil && !b.main.table.held {
@@ -206,10 +219,8 @@ func (b *bench) groups() []bindingGroup {
 	gs := b.views[b.at].groups()
 	if !b.owns() {
 		gs = append(gs, bindingGroup{runKeys, []binding{
-			{keys: []string{"space", "s", "p", "u", "r"}, do: func() tea.Cmd {
-				return say(warning, "this run is watched only: it belongs to another process, or to the past; R goes on with one that was stopped or cut off")
-			}},
-			{keys: []string{"R"}, label: "R", about: "go on with a run that was stopped or cut off", off: b.state() == experiment.Finished, do: func() tea.Cmd { return b.app.resume(b.path) }},
+			{keys: []string{"space", "s", "p", "u", "r"}, do: b.onlyWatched},
+			b.again(b.state() == experiment.Finished),
 			{keys: []string{"e"}, label: "e", short: "export", about: "write all traces as CSV, and the chart as SVG, PNG and text", off: b.hist.Start == nil, do: b.export},
 		}})
 	} else {
@@ -228,10 +239,11 @@ func (b *bench) groups() []bindingGroup {
 func (b *bench) orders() bindingGroup {
 	run := b.settled
 	return bindingGroup{runKeys, []binding{
+		b.again(!b.broken()),
 		{keys: []string{"space"}, label: "space", short: b.pauseWord(), about: "pause or resume the run", off: !b.owns() || run(), do: b.pause},
-		{keys: []string{"s"}, label: "s", short: "stop", about: "stop the run; re-optimising goes on with it", off: !b.owns() || run(), do: b.stop},
+		{keys: []string{"s"}, label: "s", short: "stop", about: "stop the run; R goes on with it", off: !b.owns() || run(), do: b.stop},
 		{keys: []string{"p"}, label: "p", short: "prune", about: "prune: keep the first kernels, or a mass of belief; with a preview", off: !b.canRevise(), do: b.askPrune},
-		{keys: []string{"u"}, label: "u", short: "restore", about: "restore the kernels pruned last, or all", off: !b.canRevise() || !b.anyPruned(), do: b.restore},
+		{keys: []string{"u"}, label: "u", short: "restore", about: "restore the kernels pruned last, or all", off: !b.canRevise() || b.restoring || len(b.pruned()) == 0, do: b.restore},
 		{keys: []string{"r"}, label: "r", short: "re-optimise", about: "go on with more evaluations, steps, inducing inputs or another batch size", off: !b.canRevise(), do: b.askReoptimise},
 		{keys: []string{"e"}, label: "e", short: "export", about: "write all traces as CSV, and the chart as SVG, PNG and text", off: b.hist.Start == nil, do: b.export},
 	}}
@@ -239,7 +251,7 @@ func (b *bench) orders() bindingGroup {
 
 func (b *bench) mouse(msg tea.MouseMsg) tea.Cmd {
 	m := msg.Mouse()
-	if _, ok := msg.(tea.MouseClickMsg); ok && m.Y == 0 {
+	if _, ok := msg.(tea.MouseClickMsg); ok {
 		for i, r := range b.app.tabs {
 			if r.Contains(m.X, m.Y) {
 				b.at = i

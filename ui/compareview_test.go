@@ -165,7 +165,7 @@ func TestCompareView(t *testing.T) {
 	same(t, "seconds", courses[0].x, []float64{3.1, 6.1, 9.1, 12.1})
 	mustShow(t, shown(b, 160, 33), "demo, 2 runs", "RMSE on held-out rows", "other")
 	// The file shows the same: mean and band of the repeats, the other run's line.
-	if f := b.figure(); f == nil || f.Name != "compare" || len(f.Lines) != 2 || len(f.Bands) != 1 {
+	if f := v.figure(); f == nil || f.Name != "compare" || len(f.Lines) != 2 || len(f.Bands) != 1 {
 		t.Errorf("figure %+v", f)
 	} else {
 		same(t, "mean in the file", f.Lines[0].Lo, mean)

@@ -11,39 +11,41 @@ import (
 	"kestrel/ui/plot"
 )
 
-// noteTime is how long a note stays before the progress takes its place.
-const noteTime = 8 * time.Second
-
 // draw draws the header, the view and the lines below.
 func (b *bench) draw(c *plot.Canvas, r plot.Rect) {
 	t := b.app.theme
 	b.drawHeader(c, plot.Rect{X: r.X, Y: r.Y, W: r.W, H: 1}, t)
 	body := plot.Rect{X: r.X, Y: r.Y + 1, W: r.W, H: r.H - 2}
-	if r.H >= 14 {
-		body.H--
-		b.drawStatus(c, plot.Rect{X: r.X, Y: r.Y + r.H - 2, W: r.W, H: 1}, t)
-		b.drawBottom(c, plot.Rect{X: r.X, Y: r.Y + r.H - 1, W: r.W, H: 1}, t)
-	} else if last := (plot.Rect{X: r.X, Y: r.Y + r.H - 1, W: r.W, H: 1}); b.app.noteFresh() {
-		b.drawStatus(c, last, t)
-	} else {
+	last := plot.Rect{X: r.X, Y: r.Y + r.H - 1, W: r.W, H: 1}
+	text, style := b.status(t)
+	lines := linesFor(text, r.W-2, r.H/4)
+	switch {
+	case r.H >= 14:
+		body.H -= len(lines)
+		status := plot.Rect{X: r.X, Y: last.Y - len(lines), W: r.W, H: len(lines)}
+		if text == "" {
+			b.drawProgress(c, status, t)
+		} else {
+			drawLines(c, status.Inset(1, 0), lines, 0, style)
+		}
+		b.drawBottom(c, last, t)
+	case b.app.noteFresh():
+		body.H -= len(lines) - 1
+		drawLines(c, plot.Rect{X: r.X + 1, Y: r.Y + r.H - len(lines), W: r.W - 2, H: len(lines)}, lines, 0, style)
+	default:
 		b.drawBottom(c, last, t)
 	}
 	b.views[b.at].draw(c, body, t)
 }
 
-// noteFresh reports whether the last note is to be seen.
-func (a *app) noteFresh() bool {
-	return a.note.text != "" && a.opts.now().Sub(a.note.at) < noteTime
-}
-
 // stateText says how the run stands.
 func (b *bench) stateText(t *theme) (string, plot.Style) {
 	s := b.state()
+	if b.crashed() {
+		return "crashed", t.bad
+	}
 	switch s {
 	case experiment.Running:
-		if !b.owns() && !b.alive && b.snapped {
-			return "crashed", t.bad
-		}
 		return string(s), t.good
 	case experiment.Paused, experiment.Stopping, experiment.Stopped:
 		return string(s), t.warn
@@ -158,47 +160,63 @@ func (b *bench) kernelName(id string) string {
 	return id
 }
 
-// drawStatus writes the last note, or what the run is doing.
-func (b *bench) drawStatus(c *plot.Canvas, r plot.Rect, t *theme) {
-	x, room := r.X+1, r.W-2
-	if b.app.noteFresh() {
-		style := map[level]plot.Style{good: t.good, warning: t.warn, failure: t.bad}[b.app.note.level]
-		c.TextFit(x, r.Y, room, b.app.note.text, style)
-		return
+// status is the last note, or how the run stands; "" while it goes on.
+func (b *bench) status(t *theme) (string, plot.Style) {
+	state := b.state()
+	switch {
+	case b.app.busy != "" && !b.app.leaving:
+		return b.app.busy + " …", t.text
+	case b.app.noteFresh():
+		return b.app.note.text, t.noteStyle(b.app.note.level)
+	case b.failure != nil:
+		return b.failure.Error(), t.bad
+	case b.crashed():
+		return fmt.Sprintf("the process of this run is gone since %s; what it wrote is here; %s", b.hist.Time.Local().Format("2006-01-02 15:04"), b.whatGoesOn()), t.bad
+	case state.Settled():
+		text := b.hist.Reason
+		if b.broken() {
+			text += " · " + b.whatGoesOn()
+		}
+		if n := len(b.waiting); n > 0 {
+			text += fmt.Sprintf(" · %d %s", n, b.waitText())
+		}
+		return text, t.faint
+	case state == experiment.Paused:
+		return fmt.Sprintf("%s in evaluation %d", b.hist.Reason, b.made()+1), t.faint
+	case state == experiment.Ready:
+		return "waiting for the first event", t.faint
 	}
-	e := b.hist.Evaluation
-	made, planned := 0, 0
-	if e != nil {
-		made, planned = e.Index, e.Planned
+	return "", t.faint
+}
+
+// made is the number of the last evaluation, 0 before the first.
+func (b *bench) made() int {
+	if e := b.hist.Evaluation; e != nil {
+		return e.Index
+	}
+	return 0
+}
+
+// drawProgress writes what the run is doing.
+func (b *bench) drawProgress(c *plot.Canvas, r plot.Rect, t *theme) {
+	x, room := r.X+1, r.W-2
+	made, planned := b.made(), 0
+	if e := b.hist.Evaluation; e != nil {
+		planned = e.Planned
 	} else if b.hist.Start != nil {
 		planned = b.hist.Start.Planned
 	}
-	switch state := b.state(); {
-	case b.failure != nil:
-		c.TextFit(x, r.Y, room, b.failure.Error(), t.bad)
-	case state == experiment.Running && !b.owns() && !b.alive && b.snapped:
-		c.TextFit(x, r.Y, room, fmt.Sprintf("the process of this run is gone since %s; what it wrote is here", b.hist.Time.Local().Format("2006-01-02 15:04")), t.bad)
-	case state.Settled() || state == experiment.Paused:
-		text := b.hist.Reason
-		if state == experiment.Paused {
-			text += " in evaluation " + fmt.Sprint(made+1)
-		}
-		c.TextFit(x, r.Y, room, text, t.faint)
-	case state == experiment.Ready:
-		c.TextFit(x, r.Y, room, "waiting for the first event", t.faint)
-	default:
-		text := fmt.Sprintf("evaluation %d of %d", min(made+1, planned), planned)
-		if rate := b.hist.Rate(); rate > 0 {
-			text += fmt.Sprintf(" · %s each", rateText(rate))
-		}
-		x = c.TextFit(x, r.Y, room, text, t.faint)
-		p := b.snapshot.Progress
-		if p.Total > 0 && b.owns() {
-			x = c.TextFit(x, r.Y, r.X+r.W-1-x, fmt.Sprintf(" · %s %d/%d ", p.Phase, p.Done, p.Total), t.faint)
-			if w := min(20, r.X+r.W-2-x); w >= 5 {
-				c.Fill(plot.Rect{X: x, Y: r.Y, W: w, H: 1}, '·', t.border)
-				plot.Bar(c, x, r.Y, w, float64(p.Done)/float64(p.Total), t.focus, t.glyphs)
-			}
+	text := fmt.Sprintf("evaluation %d of %d", min(made+1, planned), planned)
+	if rate := b.hist.Rate(); rate > 0 {
+		text += fmt.Sprintf(" · %s each", rateText(rate))
+	}
+	x = c.TextFit(x, r.Y, room, text, t.faint)
+	p := b.snapshot.Progress
+	if p.Total > 0 && b.owns() {
+		x = c.TextFit(x, r.Y, r.X+r.W-1-x, fmt.Sprintf(" · %s %d/%d ", p.Phase, p.Done, p.Total), t.faint)
+		if w := min(20, r.X+r.W-2-x); w >= 5 {
+			c.Fill(plot.Rect{X: x, Y: r.Y, W: w, H: 1}, '·', t.border)
+			plot.Bar(c, x, r.Y, w, float64(p.Done)/float64(p.Total), t.focus, t.glyphs)
 		}
 	}
 }

@@ -1,6 +1,9 @@
 package ui
 
 import (
+	"strings"
+	"unicode"
+
 	"charm.land/bubbles/v2/textinput"
 	tea "charm.land/bubbletea/v2"
 
@@ -31,10 +34,18 @@ func (f *field) set(v string) {
 	f.input.CursorEnd()
 }
 
-// update edits the text.
+// update edits the text: by a key, or by what is pasted, as if it were typed.
 func (f *field) update(msg tea.Msg) {
-	if k, ok := msg.(tea.KeyPressMsg); ok {
-		if f.given && k.Text != "" {
+	text, edits := "", false
+	switch m := msg.(type) {
+	case tea.KeyPressMsg:
+		text, edits = m.Text, true
+	case tea.PasteMsg:
+		text = typable(m.Content)
+		msg, edits = tea.PasteMsg{Content: text}, text != ""
+	}
+	if edits {
+		if f.given && text != "" {
 			f.input.SetValue("")
 		}
 		f.given = false
@@ -42,7 +53,23 @@ func (f *field) update(msg tea.Msg) {
 	f.input, _ = f.input.Update(msg) // the command is the cursor's blinking, which is not shown
 }
 
-// draw writes the text in w columns, scrolled so that the cursor is seen.
+// typable is what of a pasted text could have been typed on one line: line ends and
+// tabs become spaces, or nothing at either end, other control characters go.
+func typable(text string) string {
+	text = strings.ReplaceAll(strings.TrimFunc(text, unicode.IsControl), "\r\n", "\n")
+	return strings.Map(func(r rune) rune {
+		switch {
+		case unicode.IsControl(r) && unicode.IsSpace(r):
+			return ' '
+		case unicode.IsControl(r):
+			return -1
+		}
+		return r
+	}, text)
+}
+
+// draw writes the text in w columns, scrolled so that the cursor is seen; one that
+// is not being edited, from its beginning.
 func (f *field) draw(c *plot.Canvas, x, y, w int, t *theme, focused bool) {
 	text, style := f.value(), t.text
 	if text == "" {
@@ -52,6 +79,10 @@ func (f *field) draw(c *plot.Canvas, x, y, w int, t *theme, focused bool) {
 		return
 	}
 	defer c.Clip(plot.Rect{X: x, Y: y, W: w, H: 1})()
+	if !focused {
+		c.TextFit(x, y, w, text, style)
+		return
+	}
 	runes := []rune(text)
 	pos := 0
 	if f.value() != "" {
@@ -59,8 +90,6 @@ func (f *field) draw(c *plot.Canvas, x, y, w int, t *theme, focused bool) {
 	}
 	shift := max(0, plot.TextWidth(string(runes[:pos]))+1-w)
 	c.Text(x-shift, y, text, style)
-	if focused {
-		cx := x - shift + plot.TextWidth(string(runes[:pos]))
-		c.Restyle(plot.Rect{X: cx, Y: y, W: 1, H: 1}, func(s plot.Style) plot.Style { return s.With(plot.Reverse) })
-	}
+	cx := x - shift + plot.TextWidth(string(runes[:pos]))
+	c.Restyle(plot.Rect{X: cx, Y: y, W: 1, H: 1}, func(s plot.Style) plot.Style { return s.With(plot.Reverse) })
 }

@@ -2,26 +2,59 @@ package ui
 
 import (
 	"fmt"
+	"time"
 
 	"kestrel/experiment"
 	"kestrel/ui/plot"
 )
 
-// illustrated is a view whose chart can be saved as a figure.
+// illustrated is a view whose charts can be saved as figures.
 type illustrated interface {
-	// figure returns nil as long as there is nothing to draw.
-	figure() *experiment.Figure
+	// figures returns the charts that are looked at; where there are none, why.
+	figures() (charts []*experiment.Figure, none string)
 }
 
-// figure is the chart that is looked at: that of the view, or of the bench
-// where the view has none.
-func (b *bench) figure() *experiment.Figure {
+// figures are the charts that are looked at.
+func (b *bench) figures() (charts []*experiment.Figure, none string) {
 	if v, ok := b.views[b.at].(illustrated); ok {
-		if f := v.figure(); f != nil {
-			return f
-		}
+		return v.figures()
 	}
-	return b.main.figure()
+	return nil, "this view has no chart"
+}
+
+func (v *mainView) figures() ([]*experiment.Figure, string) {
+	return []*experiment.Figure{v.figure()}, ""
+}
+
+func (v *fitView) figures() ([]*experiment.Figure, string) {
+	if f := v.figure(); f != nil {
+		return []*experiment.Figure{f}, ""
+	}
+	return nil, "the fit has not been computed yet"
+}
+
+func (v *compareView) figures() ([]*experiment.Figure, string) {
+	if f := v.figure(); f != nil {
+		return []*experiment.Figure{f}, ""
+	}
+	return nil, "no chosen run has such values"
+}
+
+// figures is the matrix that is shown.
+func (v *similarView) figures() ([]*experiment.Figure, string) {
+	s, ok := v.known()
+	if !ok || len(s.IDs) == 0 {
+		return nil, "the similarity has not been computed yet"
+	}
+	name, title, m := "similarity", "Correlation of g under q(g)", s.Belief
+	if v.means {
+		name, title, m = "similarity-predictions", "Correlation of the kernels’ predictive means", s.Means
+	}
+	cells := experiment.FigureCells{Values: m, Text: correlationText}
+	for _, id := range s.IDs {
+		cells.Names = append(cells.Names, v.b.kernelName(id))
+	}
+	return []*experiment.Figure{experiment.CellsFigure(name, v.b.name()+": "+title, cells)}, ""
 }
 
 // label joins a name and its unit.
@@ -48,24 +81,11 @@ func (v *fitView) figure() *experiment.Figure {
 	title, _ := v.title()
 	f := &experiment.Figure{Name: "fit", Title: s.Name + ": " + title}
 	f.XMin, f.XMax = v.window()
-	in := &s.Inputs()[v.column]
-	f.XLabel = label(in.Name, in.Unit)
-	if origin, unit, ok := experiment.TimeScale(in); ok {
-		for _, t := range dateTicks(origin, unit, f.XMin, f.XMax, 8) {
-			f.XAt = append(f.XAt, t.At)
-		}
-		span := f.XMax - f.XMin
-		f.XLabel = in.Name
-		f.XTicks = func(x float64) string { return dateText(instant(origin, unit, x), span, unit) }
-	}
+	v.b.figureAlong(f, v.column)
 	if y := s.Target(); y != nil {
 		f.YLabel = label(y.Name, y.Unit)
 	}
-	f.Lines = []experiment.FigureLine{{Name: "mean", X: curve.X, Lo: curve.Mean, Swatch: swatch}}
-	f.Bands = []experiment.FigureBand{
-		{Name: "95 % of y", X: curve.X, Lo: curve.Lower, Hi: curve.Upper, Swatch: swatch},
-		{Name: "95 % of f", X: curve.X, Lo: curve.LowerF, Hi: curve.UpperF, Swatch: swatch},
-	}
+	f.Fit(curve, swatch)
 	rows := map[experiment.PointKind]*experiment.FigurePoints{
 		experiment.PointSeen:   {Name: "training rows", Swatch: all[len(all)-1]},
 		experiment.PointUnseen: {Name: "not yet seen", Swatch: all[len(all)-1], Hollow: true},
@@ -83,6 +103,22 @@ func (v *fitView) figure() *experiment.Figure {
 		}
 	}
 	return f
+}
+
+// figureAlong makes the horizontal axis of a figure, whose limits are set, that of
+// an input column.
+func (b *bench) figureAlong(f *experiment.Figure, column int) {
+	in := &b.hist.Start.Inputs()[column]
+	f.XLabel = label(in.Name, in.Unit)
+	if origin, unit, ok := experiment.TimeScale(in); ok {
+		for _, t := range dateTicks(origin, unit, f.XMin, f.XMax, 8) {
+			f.XAt = append(f.XAt, t.At)
+		}
+		span := f.XMax - f.XMin
+		f.XLabel = in.Name
+		f.XTicks = func(x float64) string { return dateText(instant(origin, unit, x), span, unit) }
+		f.XText = func(x float64) string { return instant(origin, unit, x).Format(time.RFC3339Nano) }
+	}
 }
 
 // figure is the comparison as it is seen.

@@ -67,7 +67,7 @@ func (a *app) key(msg tea.KeyPressMsg) tea.Cmd {
 		}
 		return nil
 	}
-	if a.bench != nil && a.bench.at == 0 && a.bench.main.table.typing != nil && key != "enter" && key != "esc" && key != "ctrl+c" {
+	if a.filtering() && key != "enter" && key != "esc" && key != "ctrl+c" {
 		a.bench.main.typed(msg)
 		return nil
 	}
@@ -80,6 +80,26 @@ func (a *app) key(msg tea.KeyPressMsg) tea.Cmd {
 		return cmd
 	}
 	a.dirty = false
+	return nil
+}
+
+// filtering reports whether keys go into the filter of the table.
+func (a *app) filtering() bool {
+	return a.bench != nil && a.bench.at == 0 && a.bench.main.table.typing != nil
+}
+
+// paste takes pasted text to where keys go.
+func (a *app) paste(msg tea.PasteMsg) tea.Cmd {
+	switch {
+	case a.leaving:
+	case a.prompt != nil:
+		return a.prompt.update(msg)
+	case a.help != nil:
+	case a.filtering():
+		a.bench.main.typed(msg)
+	case a.bench == nil && a.launcher != nil:
+		return a.launcher.paste(msg)
+	}
 	return nil
 }
 

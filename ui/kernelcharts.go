@@ -50,9 +50,7 @@ func (v *kernelView) drawTrace(c *plot.Canvas, r plot.Rect, t *theme, id string)
 	if v.axis == experiment.AxisData {
 		ch.X.Include = []float64{0, 1}
 	}
-	for _, m := range h.Marks() {
-		ch.Markers = append(ch.Markers, plot.Marker{X: m.On(v.axis), Text: m.Text, Style: t.faint})
-	}
+	ch.Markers = v.b.markers(nil, v.axis, t)
 	ch.Draw(c, r)
 }
 

@@ -70,7 +70,7 @@ func (l *launcher) noteLines(t *theme, w int) ([]string, plot.Style) {
 	if n.text == "" || !l.app.noteFresh() && n.at.Before(l.acted) {
 		return nil, plot.Style{}
 	}
-	return wrap(n.text, w), map[level]plot.Style{good: t.good, warning: t.warn, failure: t.bad}[n.level]
+	return wrap(n.text, w), t.noteStyle(n.level)
 }
 
 // commandLines is the command line that does what enter does.

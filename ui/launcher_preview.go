@@ -236,24 +236,24 @@ func (l *launcher) partSheet(s *sheet, c *choice, p part) {
 				s.c.TextRight(x+w, y, note, t.good)
 			}
 		})
-		l.wrongSheet(s, f, p, wide)
+		l.wrongSheet(s, f, p, wide, focused)
 		if p == kernelsPart && focused {
 			s.indented(labelWidth, experiment.SpaceSyntax, t.faint)
 		}
 		return
 	}
-	l.wrongSheet(s, nil, p, room)
+	l.wrongSheet(s, nil, p, room, focused)
 }
 
 // wrongSheet says what is wrong with a part, with a caret under the place.
-func (l *launcher) wrongSheet(s *sheet, f *field, p part, wide int) {
+func (l *launcher) wrongSheet(s *sheet, f *field, p part, wide int, focused bool) {
 	r := l.resolved
 	if r == nil || r.err == nil || r.part != p {
 		return
 	}
 	if col := r.caret(); col >= 0 && f != nil {
 		s.add(1, func(x, y, w int) {
-			if at := f.columnOf(col, wide); at >= 0 {
+			if at := f.columnOf(col, wide, focused); at >= 0 {
 				s.c.TextFit(x+labelWidth+at, y, 1, "^", s.t.bad)
 			}
 		})
@@ -508,10 +508,13 @@ func (l *launcher) runSheet(s *sheet, r *experiment.RunInfo) {
 
 // columnOf returns where a rune of the text is drawn within w columns, −1 if it
 // is scrolled out of sight.
-func (f *field) columnOf(at, w int) int {
+func (f *field) columnOf(at, w int, focused bool) int {
 	runes := []rune(f.value())
 	width := func(n int) int { return plot.TextWidth(string(runes[:max(0, min(n, len(runes)))])) }
-	column := width(at) - max(0, width(f.input.Position())+1-w)
+	column := width(at)
+	if focused {
+		column -= max(0, width(f.input.Position())+1-w)
+	}
 	if column < 0 || column >= w {
 		return -1
 	}

@@ -366,12 +366,14 @@ func TestLauncherAllSizes(t *testing.T) {
 			d.press("i")
 			d.press(slices.Repeat([]string{"right"}, 40)...)
 		},
-		"han":      func() { d.press("esc"); d.put("名前.csv") },
-		"wrong":    func() { d.press("tab", "tab", "tab", "ctrl+u", "SE,, 名") },
-		"filter":   func() { d.press("esc", "/", "e") },
-		"path":     func() { d.press("esc", "esc", "p", "./") },
-		"run":      func() { d.press("esc", "end") },
-		"note":     func() { d.a.note = note{strings.Repeat("failed because ", 40), failure, d.a.opts.now()} },
+		"han":    func() { d.press("esc"); d.put("名前.csv") },
+		"wrong":  func() { d.press("tab", "tab", "tab", "ctrl+u", "SE,, 名") },
+		"filter": func() { d.press("esc", "/", "e") },
+		"path":   func() { d.press("esc", "esc", "p", "./") },
+		"run":    func() { d.press("esc", "end") },
+		"note": func() {
+			d.a.note = note{text: strings.Repeat("failed because ", 40), level: failure, at: d.a.opts.now()}
+		},
 		"starting": func() { d.held = true; d.put("quickstart"); d.press("enter") },
 	}
 	for _, name := range []string{"empty", "loaded", "table", "inputs", "wide", "han", "wrong", "filter", "path", "run", "note", "starting"} {

@@ -43,7 +43,7 @@ func (l *launcher) paste(msg tea.PasteMsg) tea.Cmd {
 	}
 	l.acted = l.app.opts.now()
 	if f := l.editing(); f != nil && l.focus != onTyped {
-		return l.edit(f, tea.PasteMsg{Content: oneLine(msg.Content)})
+		return l.edit(f, msg)
 	}
 	path := pastedPath(msg.Content)
 	if path == "" {

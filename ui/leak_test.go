@@ -35,16 +35,7 @@ func leakConfig(t *testing.T) *experiment.Config {
 // only watched.
 func TestGoroutinesEndWithTheWorkbench(t *testing.T) {
 	done := filepath.Join(t.TempDir(), "done")
-	s, err := experiment.Begin(t.Context(), *leakConfig(t), done)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if _, err := (experiment.Drive{}).Run(t.Context(), s.Run); err != nil {
-		t.Fatal(err)
-	}
-	if err := s.Close(); err != nil {
-		t.Fatal(err)
-	}
+	carryOut(t, leakConfig(t), done)
 	for _, c := range []struct {
 		what string
 		opts Options

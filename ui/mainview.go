@@ -4,12 +4,12 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strings"
 
 	tea "charm.land/bubbletea/v2"
 
 	"kestrel/experiment"
 	"kestrel/ui/plot"
-	"kestrel/vbks"
 )
 
 // pane is a part of the main view.
@@ -213,7 +213,7 @@ func (v *mainView) pan(t *tracer, part float64) {
 	t.hold = true
 }
 
-// typed takes a key for the filter.
+// typed takes a key or pasted text for the filter.
 func (v *mainView) typed(msg tea.Msg) {
 	v.table.typing.update(msg)
 	v.table.filter = v.table.typing.value()
@@ -404,29 +404,23 @@ func (v *mainView) titles(p pane) (title, right string) {
 		if v.cursor >= 0 {
 			m := h.Moments()[v.cursor]
 			title = fmt.Sprintf("Kernels at evaluation %d, %.0f %%", m.Index, 100*m.Proportion)
-		}
-		live, failed, tied := 0, 0, 0
-		if h.Evaluation == nil {
-			live = v.table.total
-		} else {
-			for i := range h.Evaluation.Kernels {
-				switch h.Evaluation.Kernels[i].Status {
-				case vbks.Live:
-					live++
-					if f := h.Evaluation.Kernels[i].Fit; f != nil && f.Tied {
-						tied++
-					}
-				case vbks.Failed:
-					failed++
-				}
+			if m.Merged == 0 {
+				title = fmt.Sprintf("Kernels at evaluation %d, then changed", m.Index)
+			}
+			if v.areas[tablePane].W < 50 { // what is live must be seen, too
+				title, _, _ = strings.Cut(strings.Replace(title, "Kernels at", "At", 1), ",")
 			}
 		}
-		right = fmt.Sprintf("%d live", live)
-		if tied > 1 {
-			right += fmt.Sprintf(" · %d equal", tied)
+		k := &v.table
+		right = fmt.Sprintf("%d live", k.live)
+		if n := len(v.b.waiting); n > 0 && v.cursor < 0 {
+			right += fmt.Sprintf(" · %d restored", n)
 		}
-		if failed > 0 {
-			right += fmt.Sprintf(" · %d failed", failed)
+		if k.tied > 1 {
+			right += fmt.Sprintf(" · %d equal", k.tied)
+		}
+		if k.failed > 0 {
+			right += fmt.Sprintf(" · %d failed", k.failed)
 		}
 		if v.table.filter != "" {
 			right = fmt.Sprintf("%d match %s", len(v.table.rows), v.table.filter)

@@ -15,22 +15,23 @@ type prompt interface {
 	draw(c *plot.Canvas, r plot.Rect, t *theme)
 }
 
-// question asks for a yes.
+// question asks for a yes. What it says is asked for whenever it is drawn: the run
+// may come to rest meanwhile.
 type question struct {
 	title string
-	lines []string
-	yes   string
+	ask   func() (text, yes string)
 	act   func() tea.Cmd
 }
 
 func (q *question) update(tea.Msg) tea.Cmd  { return nil }
 func (q *question) accept() (tea.Cmd, bool) { return q.act(), true }
 func (q *question) draw(c *plot.Canvas, r plot.Rect, t *theme) {
-	card := drawCard(c, r, t, q.title, 64, len(q.lines)+2)
-	for i, l := range q.lines {
-		c.TextFit(card.X, card.Y+i, card.W, l, t.text)
-	}
-	drawKeys(c, card.X, card.Y+len(q.lines)+1, card.W, t, [][2]string{{"enter", q.yes}, {"esc", "back"}})
+	text, yes := q.ask()
+	width := min(64, r.W-4)
+	lines := wrap(text, width)
+	card := drawCard(c, r, t, q.title, width, len(lines)+2)
+	drawLines(c, plot.Rect{X: card.X, Y: card.Y, W: card.W, H: card.H - 1}, lines, 0, t.text)
+	drawKeys(c, card.X, card.Y+card.H-1, card.W, t, [][2]string{{"enter", yes}, {"esc", "back"}})
 }
 
 // drawCard draws a frame in the middle and returns its inside, which has lines

@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"io"
-	"runtime/debug"
 	"time"
 
 	tea "charm.land/bubbletea/v2"
@@ -71,6 +70,7 @@ func Run(ctx context.Context, o Options) (Outcome, error) {
 	if ctx.Err() != nil { // the program was ended from outside
 		out.Interrupted, err = true, nil
 	}
+	a.blame()
 	if e := a.close(); err == nil {
 		err = e
 	}
@@ -105,10 +105,3 @@ type Crash struct {
 }
 
 func (c *Crash) Error() string { return fmt.Sprintf("internal error: %v", c.Value) }
-
-// caught notes a panic.
-func (a *app) caught(p any) {
-	if a.crash == nil {
-		a.crash = &Crash{p, debug.Stack()}
-	}
-}

@@ -2,6 +2,7 @@ package ui
 
 import (
 	"errors"
+	"fmt"
 	"slices"
 	"sync"
 
@@ -13,14 +14,21 @@ import (
 // quit leaves, after asking if a run of this program would be stopped by it.
 func (a *app) quit() tea.Cmd {
 	if a.bench != nil && a.bench.owns() && !a.bench.settled() && a.prompt == nil {
-		a.prompt = &question{
-			title: "Quit?",
-			lines: []string{"The run is going on. It will be stopped, with everything", "written so far in " + a.bench.path},
-			yes:   "stop and quit", act: a.leave,
-		}
+		a.prompt = &question{title: "Quit?", ask: a.bench.parting("quit"), act: a.leave}
 		return nil
 	}
 	return a.leave()
+}
+
+// parting says what becomes of the run when the screen is left.
+func (b *bench) parting(verb string) func() (text, yes string) {
+	return func() (text, yes string) {
+		if s := b.state(); s.Settled() {
+			return fmt.Sprintf("The run has %s meanwhile. Everything is written in %s", map[experiment.State]string{
+				experiment.Stopped: "been stopped", experiment.Finished: "finished", experiment.Failed: "failed"}[s], b.path), verb
+		}
+		return "The run is going on. It will be stopped, with everything written so far in " + b.path, "stop and " + verb
+	}
 }
 
 // leftMsg comes when the run has been brought to rest.
@@ -31,7 +39,9 @@ func (a *app) leave() tea.Cmd {
 	if a.bench == nil || a.bench.session == nil {
 		return tea.Quit
 	}
-	a.busy = "stopping the run"
+	if a.busy = "stopping the run"; a.bench.settled() {
+		a.busy = "closing the run"
+	}
 	run := a.bench.session.Run
 	return func() tea.Msg {
 		_ = run.Stop("stopped by the user") // its error is that the run has failed, which the log has
@@ -107,11 +117,17 @@ func (a *app) begin(c experiment.Config, path string) tea.Cmd {
 	})
 }
 
-// resume prepares to go on with the run of a directory.
-func (a *app) resume(path string) tea.Cmd {
+// resume prepares to go on with the run of a directory, once that has been given
+// back: rest brings how it went, unless it is nil.
+func (a *app) resume(path string, fromStart bool, rest <-chan error) tea.Cmd {
 	a.busy = "reading " + path
 	return a.prepare(experiment.Drive{}, func(box *mailbox) (*experiment.Session, error) {
-		o := experiment.ResumeOptions{FromStart: a.opts.FromStart, Cores: a.opts.Cores, Past: box}
+		if rest != nil {
+			if err := <-rest; err != nil {
+				return nil, err
+			}
+		}
+		o := experiment.ResumeOptions{FromStart: fromStart, Cores: a.opts.Cores, Past: box}
 		return experiment.Resume(a.ctx, path, o, box)
 	})
 }
@@ -190,10 +206,20 @@ func (a *app) show(b *bench) {
 		a.pending.Add(1)
 		go func() {
 			defer a.pending.Done()
-			_ = old.close() // the log has what failed
+			_ = closeGuarded(old) // the log has what failed
 		}()
 	}
-	a.bench, a.launcher = b, nil
+	if old := a.bench; old != nil && old.path == b.path { // the same run, gone on with
+		b.at = old.at
+	}
+	a.bench, a.launcher, a.note = b, nil, note{}
+}
+
+// closeGuarded closes a bench outside of the screen's goroutine, where a panic would
+// end the program.
+func closeGuarded(b *bench) error {
+	_, err := guarded(func() (any, error) { return nil, b.close() })
+	return err
 }
 
 // launch shows the launcher.
@@ -201,7 +227,7 @@ func (a *app) launch() tea.Cmd {
 	if a.kept == nil {
 		a.kept = newLauncher(a)
 	}
-	a.launcher = a.kept
+	a.launcher, a.note = a.kept, note{}
 	return a.launcher.start()
 }
 
@@ -214,7 +240,7 @@ func (a *app) toLauncher() tea.Cmd {
 		a.pending.Add(1)
 		go func() { // the command may never be carried out
 			defer a.pending.Done()
-			closed <- old.close()
+			closed <- closeGuarded(old)
 		}()
 		return tea.Batch(a.launch(), func() tea.Msg {
 			if err := <-closed; err != nil {
@@ -225,9 +251,7 @@ func (a *app) toLauncher() tea.Cmd {
 	}
 	if a.bench.owns() && !a.bench.settled() {
 		a.prompt = &question{
-			title: "Leave this run?",
-			lines: []string{"The run is going on. It will be stopped, with everything", "written so far in " + a.bench.path},
-			yes:   "stop and go to the launcher", act: leave,
+			title: "Leave this run?", ask: a.bench.parting("go to the launcher"), act: leave,
 		}
 		return nil
 	}

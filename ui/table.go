@@ -47,24 +47,28 @@ type row struct {
 	id, name                  string
 	index                     int // in the history
 	rank                      int // 0: not live
+	before                    int // of one not live: its last rank, 0 if it never had one
 	posterior, bayes, gap, se float64
 	tied                      bool
 	status                    vbks.Status
 	reason                    string
+	waits                     bool // restored, without numbers before the next evaluation
 }
 
 // table is the ranked kernels. Its cursor stays on a kernel, wherever it moves.
 type table struct {
-	rows   []row // as sorted and filtered
-	total  int
-	sort   column
-	down   bool   // against the column's own order
-	filter string // part of a name
-	typing *field // the filter being typed
-	cursor string // kernel id
-	held   bool   // the cursor was put there by the user; else it is on the leader
-	top    int    // first row shown
-	page   int    // rows shown
+	rows  []row // as sorted and filtered
+	total int
+	// Of all, at the evaluation that is looked at.
+	live, failed, tied int
+	sort               column
+	down               bool   // against the column's own order
+	filter             string // part of a name
+	typing             *field // the filter being typed
+	cursor             string // kernel id
+	held               bool   // the cursor was put there by the user; else it is on the leader
+	top                int    // first row shown
+	page               int    // rows shown
 
 	area   plot.Rect // of the rows
 	header plot.Rect
@@ -74,11 +78,12 @@ type table struct {
 // build lists the kernels as of the last evaluation, or of point `at` of the
 // history if that is not negative.
 func (t *table) build(b *bench, at int) {
-	t.rows = t.rows[:0]
+	t.rows, t.live, t.failed, t.tied = t.rows[:0], 0, 0, 0
 	e := b.hist.Evaluation
 	if e == nil {
 		if b.hist.Start != nil {
 			t.total = len(b.hist.Start.Kernels)
+			t.live = t.total
 			for i, k := range b.hist.Start.Kernels {
 				t.add(row{id: k.ID, name: k.Name, index: i, posterior: math.NaN(), bayes: math.NaN(), gap: math.NaN()})
 			}
@@ -92,6 +97,7 @@ func (t *table) build(b *bench, at int) {
 		h := b.hist.Index(k.ID)
 		r := row{id: k.ID, name: b.kernelName(k.ID), index: h, status: k.Status, reason: k.Reason,
 			posterior: math.NaN(), bayes: math.NaN(), gap: math.NaN(), se: math.NaN()}
+		r.waits = at < 0 && b.waiting[k.ID]
 		switch {
 		case at >= 0:
 			r.status = b.hist.StatusAt(h, at)
@@ -105,6 +111,18 @@ func (t *table) build(b *bench, at int) {
 			f := k.Fit
 			r.rank, r.tied, r.posterior, r.bayes, r.se = f.Rank, f.Tied, float64(f.Posterior), float64(f.Bayes), float64(f.SE)
 			r.gap = b.hist.Series(h, experiment.QuantityGap).Last(len(b.hist.Moments()) - 1)
+		}
+		switch {
+		case r.status == vbks.Live:
+			t.live++
+		case r.status == vbks.Failed:
+			t.failed++
+		}
+		if r.tied {
+			t.tied++
+		}
+		if r.rank == 0 {
+			r.before = b.hist.LastRank(h, at)
 		}
 		t.add(r)
 	}
@@ -140,10 +158,13 @@ func (t *table) order() {
 		return sign * cmp.Compare(b, a)
 	}
 	rank := func(a, b row, sign int) int {
-		if (a.rank == 0) != (b.rank == 0) {
+		switch {
+		case (a.rank == 0) != (b.rank == 0):
 			return b.rank - a.rank // not live: behind
+		case a.rank == 0 && (a.before == 0) != (b.before == 0):
+			return b.before - a.before
 		}
-		return sign * cmp.Compare(a.rank, b.rank)
+		return sign * cmp.Or(cmp.Compare(a.rank, b.rank), cmp.Compare(a.before, b.before))
 	}
 	slices.SortStableFunc(t.rows, func(a, b row) int {
 		c := 0
@@ -351,6 +372,11 @@ func (t *table) draw(c *plot.Canvas, r plot.Rect, b *bench, th *theme, focused b
 				st = th.bad
 				if k.reason != "" {
 					word += ": " + k.reason
+				}
+			}
+			if k.waits {
+				if word, st = b.waitText(), th.warn; plot.TextWidth(word) > r.X+r.W-barX {
+					word = "waiting"
 				}
 			}
 			c.TextFit(barX, y, r.X+r.W-barX, word, st)

@@ -64,11 +64,12 @@ func (t *tracer) axes(v *mainView, th *theme) {
 	t.chart.Lines = t.chart.Lines[:0]
 	if ms := v.b.hist.Moments(); v.cursor >= 0 && v.cursor < len(ms) {
 		x := ms[v.cursor].On(t.axis)
-		t.chart.Cursor = &x
+		t.chart.Cursor, t.chart.CursorNext = &x, 0
+		for i := v.cursor; i > 0 && ms[i-1].On(t.axis) == x; i-- {
+			t.chart.CursorNext++
+		}
 	}
-	for _, m := range v.b.hist.Marks() {
-		t.chart.Markers = append(t.chart.Markers, plot.Marker{X: m.On(t.axis), Text: m.Text, Style: th.faint})
-	}
+	t.chart.Markers = v.b.markers(t.chart.Markers, t.axis, th)
 }
 
 // drawChart draws the belief over kernels.
@@ -77,7 +78,7 @@ func (v *mainView) drawChart(c *plot.Canvas, r plot.Rect, th *theme) {
 	ids := h.IDs()
 	t.fill(v.b.version, len(ids), func(k int) experiment.Series { return h.Series(k, t.quantity) })
 	t.axes(v, th)
-	t.chart.LabelEnds = true
+	t.chart.LabelEnds, t.chart.Remark = true, unseen
 	t.chart.Empty = v.waiting()
 	switch t.quantity {
 	case experiment.QuantityPosterior, experiment.QuantityBayes:
@@ -112,9 +113,40 @@ func (v *mainView) drawChart(c *plot.Canvas, r plot.Rect, th *theme) {
 		t.chart.Lines = append(t.chart.Lines, l)
 	}, th)
 	t.layout = t.chart.Draw(c, r)
-	if note := t.layout.Note(); note != "" && r.H > 8 {
-		c.TextFit(t.layout.Plot.X+1, t.layout.Plot.Y, t.layout.Plot.W-1, note, th.warn)
+}
+
+// markers appends what was done to the run, for a chart of its course.
+func (b *bench) markers(to []plot.Marker, a experiment.Axis, th *theme) []plot.Marker {
+	for _, m := range b.hist.MarksOn(a) {
+		to = append(to, plot.Marker{X: m.X, Text: m.Text, Short: m.Short, Priority: m.Weight, Style: th.faint})
 	}
+	return to
+}
+
+// unseen says what a chart of the kernels does not show. Gaps are those of
+// kernels that were pruned, and restored later.
+func unseen(l plot.Layout) []string {
+	broken, away := 0, ""
+	for i := range l.Lines {
+		broken += min(l.Lines[i].Gaps, 1)
+	}
+	switch {
+	case broken == 1:
+		away = "1 kernel was away for a while"
+	case broken > 1:
+		away = fmt.Sprintf("%d kernels were away for a while", broken)
+	}
+	l.Gaps = 0
+	rest := l.Note()
+	switch {
+	case away == "" && rest == "":
+		return nil
+	case away == "":
+		return []string{rest}
+	case rest == "":
+		return []string{away}
+	}
+	return []string{away + ", " + rest, rest}
 }
 
 // waiting says why there is nothing to see yet.

@@ -330,7 +330,7 @@ func TestFitViewAsksWhatItShows(t *testing.T) {
 	mustShow(t, shown(b, 120, 33), "averaged over 2 kernels", "RMSE 0.25", "75 % of test rows in the band", "Standardised residuals at 4 test rows", "mean", "test rows")
 	// The file shows the same: the fake's mean is x, its bands are x ± 2 and x ± 1;
 	// of its five rows one is not seen yet and one held out.
-	if f := b.figure(); f == nil || f.Name != "fit" || len(f.Bands) != 2 || len(f.Points) != 3 {
+	if f := v.figure(); f == nil || f.Name != "fit" || len(f.Bands) != 2 || len(f.Points) != 3 {
 		t.Errorf("figure %+v", f)
 	} else {
 		n := len(f.Lines[0].X) - 1

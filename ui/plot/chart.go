@@ -24,12 +24,19 @@ type Chart struct {
 	X, Y     Axis
 	Glyphs   Glyphs
 	Cursor   *float64 // x of the crosshair, nil none
+	// CursorNext is which of several points at the crosshair is meant: the first
+	// (0), the one behind it (1), and so on.
+	CursorNext int
 	// LabelEnds writes the labels of lines where these end, apart from each
 	// other; where there is no room for all, those of the highest priority.
 	LabelEnds bool
-	Legend    bool   // names above the plot
-	Empty     string // text shown as long as there is nothing to draw
-	Styles    ChartStyles
+	Legend    bool // names above the plot
+	// Remark returns a text to be written where there is nothing else, given what
+	// could not be shown: the longest, and shorter ones for where that has no
+	// room. Nil: none.
+	Remark func(Layout) []string
+	Empty  string // text shown as long as there is nothing to draw
+	Styles ChartStyles
 
 	// Raster is the memory drawn in; charts drawn one after another can share
 	// one. Nil: the chart makes its own.
@@ -160,6 +167,7 @@ func (ch *Chart) draw(c *Canvas, r, plot Rect, l *Layout) {
 	if ends > 0 {
 		ch.ends(c, l, ends)
 	}
+	ch.texts(c, l)
 }
 
 // series draws bands, lines and scatters into the raster, by priority.
@@ -304,8 +312,7 @@ func (ra *Raster) compose(c *Canvas, r Rect, g Glyphs) {
 	}
 }
 
-// above draws what stands over the series: arrows, the points at the cursor
-// and the texts of markers.
+// above draws what stands over the series: arrows and the points at the cursor.
 func (ch *Chart) above(c *Canvas, l *Layout) {
 	ra, g := ch.Raster, ch.Glyphs.lines()
 	over := func(x, y int, r rune, s Style) {
@@ -336,23 +343,13 @@ func (ch *Chart) above(c *Canvas, l *Layout) {
 			if k < 0 {
 				continue
 			}
+			for n := ch.CursorNext; n > 0 && k+1 < len(xs.xs) && xs.xs[k+1] == xs.xs[k]; n-- {
+				k++
+			}
 			x, okX := l.CellX(xs.xs[k])
 			y, okY := l.CellY(line.at(k))
 			if okX && okY {
 				over(x, y, g.point, line.Style.With(Bold))
-			}
-		}
-	}
-	end := l.Plot.X - 1
-	for _, m := range ch.Markers {
-		if x, ok := l.CellX(m.X); ok && m.Text != "" {
-			w := TextWidth(m.Text)
-			if x+1+w > l.Plot.X+l.Plot.W {
-				x -= w + 1
-			}
-			if x+1 > end && x+1 >= l.Plot.X && x+1+w <= l.Plot.X+l.Plot.W {
-				c.Text(x+1, l.Plot.Y, m.Text, m.Style)
-				end = x + 1 + w
 			}
 		}
 	}

@@ -436,7 +436,7 @@ func TestBandCoversWhatIsBetween(t *testing.T) {
 
 func TestCursorAndMarkers(t *testing.T) {
 	at := 5.0
-	ch := &Chart{Cursor: &at, Markers: []Marker{{X: 2, Text: "pruned"}, {X: 2.1, Text: "hidden"}, {X: 9.9, Text: "end"}},
+	ch := &Chart{Cursor: &at, Markers: []Marker{{X: 2, Text: "pruned"}, {X: 2.1, Text: "below"}, {X: 9.9, Text: "end"}},
 		Lines: []Line{{Y: []float64{0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10}, Focus: true}}}
 	c := NewCanvas(60, 14)
 	l := ch.Draw(c, c.Bounds())
@@ -446,7 +446,7 @@ func TestCursorAndMarkers(t *testing.T) {
 		t.Errorf("no crosshair at %d,%d\n%s", x, y, c.Plain())
 	}
 	text := c.Plain()
-	if !strings.Contains(text, "┊pruned") || strings.Contains(text, "hidden") || !strings.Contains(text, "end") {
+	if !strings.Contains(text, "┊pruned") || !strings.Contains(text, "┊below") || !strings.Contains(text, "end") {
 		t.Errorf("markers are wrong\n%s", text)
 	}
 	if c.At(x, 13).Style.Attr&Reverse == 0 {

@@ -33,6 +33,8 @@ type Raster struct {
 	arrows       []arrow
 	layouts      []LineLayout
 	labels       []endLabel
+	markers      []int
+	written      []Rect
 	ticksX       []label
 	ticksY       []label
 }

@@ -61,7 +61,7 @@ func naive(x, lo, hi []float64, xMax, yMin, yMax float64, w, h int, connect bool
 			i++
 			continue
 		}
-		c := column{col: int(math.Floor(x[i]*float64(w-1)/xMax + 0.5)), top: h, bottom: -1, first: (row(lo[i]) + row(hi[i])) / 2}
+		c := column{col: int(math.Floor(x[i]*float64(w-1)/xMax + 0.5)), top: math.MaxInt, bottom: math.MinInt, first: (row(lo[i]) + row(hi[i])) / 2}
 		for ; i < len(x) && !math.IsNaN(lo[i]) && int(math.Floor(x[i]*float64(w-1)/xMax+0.5)) == c.col; i++ {
 			c.top, c.bottom = min(c.top, row(hi[i])), max(c.bottom, row(lo[i]))
 			c.last = (row(lo[i]) + row(hi[i])) / 2
@@ -152,6 +152,41 @@ func TestLinesAreAsTheNaiveRasteriserDrawsThem(t *testing.T) {
 			for col := range w {
 				if p := [2]int{col, y}; got[p] != want[p] {
 					t.Fatalf("round %d, glyphs %v, %d points on %dx%d dots: dot %v is %v, want %v\n%s\n%v %v %v", round, g, n, w, h, p, got[p], want[p], c.Plain(), x, lo, hi)
+				}
+			}
+		}
+	}
+}
+
+// TestLinesThatLeaveThePlot: between the edges, where the arrows are, the dots are
+// those of a line without limits, also where it comes back from far beyond.
+func TestLinesThatLeaveThePlot(t *testing.T) {
+	rng := rand.New(rand.NewPCG(7, 8))
+	for round := range 200 {
+		g := allGlyphs[round%3]
+		across, down := g.dots()
+		r := Rect{2, 1, 5 + rng.IntN(25), 4 + rng.IntN(9)}
+		w, h := r.W*across, r.H*down
+		n := w * (1 + rng.IntN(3)) // no column of dots is left out
+		x, y := make([]float64, n), make([]float64, n)
+		for i := range n {
+			x[i] = float64(i)
+			y[i] = float64(rng.IntN(1600)) / 16
+			if rng.IntN(3) == 0 {
+				y[i] = 1000*float64(rng.IntN(3)) - 1000 // -1000, 0, 1000
+			}
+		}
+		ch := bare(g, 20, 80)
+		ch.X.Min, ch.X.Max = 0, x[n-1]
+		ch.Lines = []Line{{X: x, Y: y}}
+		c := NewCanvas(40, 20)
+		ch.Draw(c, r)
+		inner := Rect{r.X, r.Y + 1, r.W, r.H - 2}
+		got, want := dotsOf(t, c, inner, g), naive(x, y, y, x[n-1], 20, 80, w, h, true)
+		for row := range inner.H * down {
+			for col := range w {
+				if got[[2]int{col, row}] != want[[2]int{col, row + down}] {
+					t.Fatalf("round %d, glyphs %v, %d points on %dx%d dots: dot %d,%d is %v\n%s\n%v", round, g, n, w, h, col, row+down, got[[2]int{col, row}], c.Plain(), y)
 				}
 			}
 		}

@@ -41,11 +41,13 @@ type Scatter struct {
 	X, Y     []float64
 }
 
-// Marker is a vertical line at X with a text at its top.
+// Marker is a vertical line at X with a text near its top, where there is room.
+// Where not all texts have a place, those of the highest priority do.
 type Marker struct {
-	X     float64
-	Text  string
-	Style Style
+	X           float64
+	Text, Short string // Short, if it is not "", is for where Text has no room
+	Priority    int
+	Style       Style
 }
 
 // Tick is a place on an axis and its label.

@@ -189,7 +189,7 @@ func trace[T number](t *tracer, y, hi []T) {
 				top, bottom := sy.place(float64(up))+0.5, sy.place(float64(lo))+0.5
 				if top >= 0 && bottom < height {
 					from, to := t.join(int(top), int(bottom))
-					ra.fill(col, from, to)
+					ra.span(col, from, to) // the last column may lie beyond the plot
 					t.col, t.top, t.bottom, t.point = col, int(top), int(bottom), end-1
 					continue
 				}

@@ -1,0 +1,56 @@
+package experiment
+
+import (
+	"bytes"
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"testing"
+)
+
+// The object that is written bit by bit is the one that all events at once make,
+// and events that come after the reading are not in it.
+func TestJSONExport(t *testing.T) {
+	dir := recorded(t)
+	path := filepath.Join(dir, eventsFile)
+	whole, err := os.ReadFile(path)
+	must(t, err)
+	ends := []int{}
+	for i, b := range whole {
+		if b == '\n' {
+			ends = append(ends, i+1)
+		}
+	}
+	for _, kept := range []int{1, 2, 5, len(ends)} {
+		must(t, os.WriteFile(path, whole[:ends[kept-1]], 0o644))
+		events, err := ReadEvents(dir)
+		must(t, err)
+		all := struct {
+			*Summary
+			Evaluations []*Evaluation `json:"evaluations"`
+			Metrics     []Metric      `json:"metrics"`
+		}{Summary: Summarise(events)}
+		for i := range events {
+			if e := events[i].Evaluation; e != nil {
+				all.Evaluations = append(all.Evaluations, e)
+			}
+			all.Metrics = append(all.Metrics, events[i].Metrics...)
+		}
+		var want, got bytes.Buffer
+		in := json.NewEncoder(&want)
+		in.SetIndent("", "  ")
+		in.SetEscapeHTML(false)
+		must(t, in.Encode(all))
+		x, err := ReadJSONExport(t.Context(), dir)
+		must(t, err)
+		must(t, os.WriteFile(path, whole, 0o644)) // it goes on
+		must(t, x.Write(t.Context(), &got))
+		if !bytes.Equal(got.Bytes(), want.Bytes()) {
+			t.Errorf("%d events:\n%s\nwant\n%s", kept, got.Bytes(), want.Bytes())
+		}
+	}
+	must(t, os.WriteFile(path, nil, 0o644))
+	if _, err := ReadJSONExport(t.Context(), dir); err == nil {
+		t.Error("a log without events is exported")
+	}
+}

@@ -1,0 +1,92 @@
+package experiment
+
+import (
+	"bytes"
+	"encoding/csv"
+	"image/png"
+	"math"
+	"os"
+	"path/filepath"
+	"reflect"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// The table of a figure has its numbers.
+func TestFigureTable(t *testing.T) {
+	f := &Figure{Name: "fit", Lines: []FigureLine{{Name: "mean", X: []float64{1, 2}, Lo: []float64{.5, math.NaN()}}, {X: []float64{1}, Lo: []float64{7}}},
+		Bands:  []FigureBand{{Name: "95 % of y", X: []float64{1}, Lo: []float64{-1}, Hi: []float64{1e-300}}},
+		Points: []FigurePoints{{Name: "=rows", X: []float64{3}, Y: []float64{4}}}}
+	want := [][]string{{"kind", "series", "x", "low", "high"}, {"line", "mean", "1", "0.5", ""}, {"line", "mean", "2", "", ""},
+		{"band", "95 % of y", "1", "-1", "1e-300"}, {"points", "'=rows", "3", "4", ""}}
+	read := func(f *Figure) [][]string {
+		var b bytes.Buffer
+		must(t, f.WriteTable(&b))
+		rows, err := csv.NewReader(&b).ReadAll()
+		must(t, err)
+		return rows
+	}
+	if got := read(f); !reflect.DeepEqual(got, want) {
+		t.Errorf("%q", got)
+	}
+	// A table of the run stays as it is.
+	dir := t.TempDir()
+	must(t, os.WriteFile(filepath.Join(dir, "posterior.csv"), []byte("all"), 0o644))
+	f.Name = "posterior"
+	must(t, f.SaveTable(dir))
+	if b, err := os.ReadFile(filepath.Join(dir, "posterior.csv")); string(b) != "all" {
+		t.Errorf("%q, %v", b, err)
+	}
+	cells := CellsFigure("similarity", "", FigureCells{Names: []string{"SE", "PER"}, Values: [][]float64{{1, -.5}, {-.5, 1}}, Text: levelText})
+	if got := read(cells); !slices.Equal(got[2], []string{"SE", "PER", "-0.5"}) || len(got) != 5 {
+		t.Errorf("%q", got)
+	}
+	// Orange is above 0 and blue below, the first row above.
+	var b bytes.Buffer
+	must(t, cells.WritePNG(&b))
+	img, err := png.Decode(&b)
+	must(t, err)
+	at := func(x, y float64) (r, b uint32) {
+		size := img.Bounds().Size()
+		r, _, b, _ = img.At(int(x*float64(size.X)), int(y*float64(size.Y))).RGBA()
+		return r, b
+	}
+	if r, b := at(.35, .15); r <= b {
+		t.Error("the first cell is not orange")
+	}
+	if r, b := at(.85, .15); r >= b {
+		t.Error("the second cell is not blue")
+	}
+}
+
+// The two bands of a fit can be told apart in the legend, and no mark of the mean
+// can be taken for a row.
+func TestFitFigureIsClear(t *testing.T) {
+	n := 200
+	c := &Curve{}
+	for i := range n {
+		x := float64(i)
+		c.X, c.Mean = append(c.X, x), append(c.Mean, math.Sin(x/20))
+		c.Lower, c.Upper = append(c.Lower, -2), append(c.Upper, 2)
+		c.LowerF, c.UpperF = append(c.LowerF, -1.5), append(c.UpperF, 1.5)
+	}
+	f := &Figure{Name: "fit"}
+	f.Fit(c, Swatches()[0])
+	var b bytes.Buffer
+	must(t, f.WriteSVG(&b))
+	tints := map[string]int{}
+	for _, m := range regexp.MustCompile(`fill-opacity:([0-9.]+)`).FindAllStringSubmatch(b.String(), -1) {
+		tints[m[1]]++
+	}
+	if len(tints) != 2 {
+		t.Errorf("the bands have tints %v", tints)
+	}
+	paths, _ := drawn(t, f)
+	for _, p := range paths {
+		if strings.EqualFold(p.fill, Swatches()[0].Light.Hex()) {
+			t.Fatal("the mean has marks")
+		}
+	}
+}

@@ -1,0 +1,95 @@
+package experiment
+
+import (
+	"math"
+	"slices"
+	"strings"
+)
+
+// AxisMark is what was done to a run at one place of an axis.
+type AxisMark struct {
+	X           float64
+	Text, Short string // Short is for where Text has no room; "" if there is none
+	Weight      int    // of two with room for one text, the heavier has it
+}
+
+// Weights of marks: what changes the kernels or the optimiser stands over how
+// the run stands, and that over a rest.
+const (
+	restWeight = iota
+	stateWeight
+	orderWeight
+)
+
+func markWeight(text string) int {
+	verb, _, _ := strings.Cut(text, " ")
+	switch verb {
+	case string(Paused), "resumed":
+		return restWeight
+	case string(Stopped), string(Failed):
+		return stateWeight
+	}
+	return orderWeight
+}
+
+// samePlace is how near marks are that stand as one, as a part of the axis.
+const samePlace = 1e-3
+
+// MarksOn gathers the marks that stand at one place of an axis, in the order of
+// the axis. Only the heaviest of a place are named: who pauses in order to prune
+// sees "pruned 19".
+func (h *History) MarksOn(a Axis) []AxisMark {
+	marks := slices.Clone(h.marks)
+	slices.SortStableFunc(marks, func(p, q Mark) int {
+		switch x, y := p.On(a), q.On(a); {
+		case x < y:
+			return -1
+		case x > y:
+			return 1
+		}
+		return 0
+	})
+	last := 0.0
+	if n := len(h.timeline.moments); n > 0 {
+		last = math.Abs(h.timeline.moments[n-1].On(a))
+	}
+	var out []AxisMark
+	for from := 0; from < len(marks); {
+		x, to := marks[from].On(a), from+1
+		for to < len(marks) && marks[to].On(a)-x <= samePlace*last {
+			to++
+		}
+		m := AxisMark{X: x}
+		for _, one := range marks[from:to] {
+			m.Weight = max(m.Weight, markWeight(one.Text))
+		}
+		var texts []string
+		for _, one := range marks[from:to] {
+			if markWeight(one.Text) == m.Weight && !slices.Contains(texts, one.Text) {
+				texts = append(texts, one.Text)
+			}
+		}
+		if m.Weight == restWeight {
+			texts = texts[:1] // "paused" says that it went on
+		}
+		m.Text = strings.Join(texts, ", ")
+		if short := shortMark(texts); short != m.Text {
+			m.Short = short
+		}
+		out = append(out, m)
+		from = to
+	}
+	return out
+}
+
+// shortMark says the first of some texts in fewer letters.
+func shortMark(texts []string) string {
+	short := strings.TrimSuffix(texts[0], " by itself")
+	if short == "re-optimised" {
+		short = "re-opt."
+	}
+	if len(texts) > 1 {
+		short += " …"
+	}
+	return short
+}

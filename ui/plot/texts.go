@@ -1,0 +1,84 @@
+package plot
+
+import (
+	"cmp"
+	"slices"
+)
+
+// remarkRows is how many rows a plot must have for a remark.
+const remarkRows = 8
+
+// texts writes the texts of markers and the remark where nothing else stands:
+// of markers the highest priority first, each in the highest row with room,
+// right of its line or left of it; its short form where the whole one fits
+// nowhere.
+func (ch *Chart) texts(c *Canvas, l *Layout) {
+	ra := ch.Raster
+	ra.markers = ra.markers[:0]
+	for i := range ch.Markers {
+		ra.markers = append(ra.markers, i)
+	}
+	slices.SortStableFunc(ra.markers, func(i, k int) int {
+		return cmp.Or(cmp.Compare(ch.Markers[k].Priority, ch.Markers[i].Priority), cmp.Compare(ch.Markers[i].X, ch.Markers[k].X))
+	})
+	ra.written = ra.written[:0]
+	for _, i := range ra.markers {
+		m := &ch.Markers[i]
+		if x, ok := l.CellX(m.X); ok && !ch.textAt(c, l, m.Text, m.Style, x) {
+			ch.textAt(c, l, m.Short, m.Style, x)
+		}
+	}
+	if ch.Remark == nil || l.Plot.H < remarkRows {
+		return
+	}
+	for _, text := range ch.Remark(*l) {
+		for row := range l.Plot.H {
+			for x := l.Plot.X + 1; x+TextWidth(text) < l.Plot.X+l.Plot.W; x++ {
+				if ch.free(c, l, x, l.Plot.Y+row, TextWidth(text)) {
+					c.Text(x, l.Plot.Y+row, text, ch.Styles.Label)
+					return
+				}
+			}
+		}
+	}
+}
+
+// textAt writes a text beside a line at column x, false if there is no room.
+func (ch *Chart) textAt(c *Canvas, l *Layout, text string, s Style, x int) bool {
+	w := TextWidth(text)
+	if w == 0 {
+		return false
+	}
+	for row := range l.Plot.H {
+		y := l.Plot.Y + row
+		for _, left := range [...]int{x + 1, x - w} {
+			if ch.free(c, l, left, y, w) {
+				c.Text(left, y, text, s)
+				ch.Raster.written = append(ch.Raster.written, Rect{left, y, w, 1})
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// free reports whether a row has w cells without data or texts in the plot, and
+// one more at either end; lines of markers and of the cursor may stand there.
+func (ch *Chart) free(c *Canvas, l *Layout, x, y, w int) bool {
+	p := l.Plot
+	if x < p.X || x+w > p.X+p.W {
+		return false
+	}
+	line := ch.Glyphs.lines().cursor
+	for at := max(x-1, p.X); at < min(x+w+1, p.X+p.W); at++ {
+		if r := c.At(at, y).Rune; r > ' ' && r != line {
+			return false
+		}
+		for _, o := range ch.Raster.written {
+			if o.Contains(at, y) { // a space in a text
+				return false
+			}
+		}
+	}
+	return true
+}
