@@ -71,6 +71,7 @@ type benchLane struct {
 	units   []*learner // each loaded with the device's group of kernels
 	kernels [][]int    // of each unit, in the setup's order
 	index   device.Index
+	pace    pace
 	start   chan benchWork // nil for the first lane, which the caller works on
 	done    chan error
 }
@@ -393,11 +394,11 @@ func (ln *benchLane) work(b *StepBench, do benchWork) error {
 				return err
 			}
 		}
-		if err := ln.lane.Sync(); err != nil {
+		if err := ln.pace.step(ln.lane); err != nil {
 			return err
 		}
 	}
-	return nil
+	return ln.pace.wait(ln.lane)
 }
 
 // step makes a step of a learner's kernels, on a minibatch.

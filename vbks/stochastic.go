@@ -50,6 +50,7 @@ type learner struct {
 	stride, strideChol device.Array // see strides
 
 	stale, moving, resting []int // scratch of refresh and naturalStep
+	pace                   pace
 
 	freeMoments, meanMoments, cholMoments, thetaMoments moments
 }
@@ -396,12 +397,11 @@ func (l *learner) steps(sub []int, b *minibatches, index device.Index, stop stop
 		} else {
 			l.adamStep(sub, x, float64(b.n))
 		}
-		// Waiting here keeps a pause within one step on a device with a queue.
-		if err := l.lane.Sync(); err != nil {
+		if err := l.pace.step(l.lane); err != nil {
 			return err
 		}
 	}
-	return nil
+	return l.pace.wait(l.lane)
 }
 
 // restore puts members back to where they were, but for their jitter.
