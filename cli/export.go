@@ -2,6 +2,7 @@ package cli
 
 import (
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 
@@ -62,16 +63,13 @@ func exportJSON(cmd *cobra.Command, run *experiment.JSONExport, out string) erro
 	if out == "" {
 		return failed(run.Write(cmd.Context(), cmd.OutOrStdout()))
 	}
-	f, err := experiment.CreateExport(out, "run.json")
-	if err != nil {
+	if err := experiment.MakeExportDirectory(out); err != nil {
 		return err
 	}
-	err = run.Write(cmd.Context(), f)
-	if e := f.Close(); err == nil {
-		err = e
-	}
+	path := filepath.Join(out, "run.json")
+	err := experiment.WriteOutput(path, func(w io.Writer) error { return run.Write(cmd.Context(), w) })
 	if err == nil {
-		_, err = fmt.Fprintln(cmd.OutOrStdout(), f.Name())
+		_, err = fmt.Fprintln(cmd.OutOrStdout(), path)
 	}
 	return failed(err)
 }

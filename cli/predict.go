@@ -199,6 +199,9 @@ func (f *predictFlags) predict(ctx context.Context, cmd *cobra.Command, run stri
 		return failed(err)
 	}
 	if !f.quiet {
+		for _, n := range points.Notices() {
+			fmt.Fprintf(cmd.ErrOrStderr(), "note: %s: %s\n", experiment.PlainLine(filepath.Base(f.data)), experiment.PlainLine(n))
+		}
 		f.tell(cmd.ErrOrStderr(), p, &q, points.Dropped(), done)
 	}
 	return nil

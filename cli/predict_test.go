@@ -35,6 +35,10 @@ func TestPredict(t *testing.T) {
 			t.Errorf("no %q in\n%s", part, stderr)
 		}
 	}
+	write(t, "new.csv", "x;y\n0,5;1\n")
+	if _, _, stderr := kestrel(t, "predict", "run", "--data", "new.csv"); !strings.Contains(stderr, "note: new.csv: the comma is the decimal sign: \"0,5\" is read as 0.5\n") {
+		t.Error(stderr)
+	}
 	// To files, the second beside the first; nothing is said, and no other file is left.
 	if code, stdout, stderr := kestrel(t, "predict", "run", "--data", "new.csv", "-o", "out.json", "--format", "json", "--components", "--quiet"); code != 0 || stdout+stderr != "" {
 		t.Errorf("code %d %q %q", code, stdout, stderr)

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"math"
+	"slices"
 	"strconv"
 )
 
@@ -22,14 +23,16 @@ type cells struct {
 	writing
 	strict  bool      // a text that would be a number with another decimal sign is an error, no text
 	buf     [64]byte  // of a number rewritten
-	missing [][]byte  // texts of missing values
-	codes   []float64 // missing values that are numbers, e.g. -999
+	listed  [][]byte  // what stands for missing values, as the user has it
+	missing [][]byte  // those of it that are texts
+	codes   []float64 // those that are numbers, e.g. -999
 }
 
 func newCells(missing []string) *cells {
 	c := &cells{}
 	for _, m := range missing {
 		b := bytes.TrimSpace([]byte(m))
+		c.listed = append(c.listed, b)
 		if v, err := parseNumber(b); err == nil && !math.IsInf(v, 0) && !math.IsNaN(v) {
 			c.codes = append(c.codes, v)
 		} else if len(b) > 0 {
@@ -37,6 +40,16 @@ func newCells(missing []string) *cells {
 		}
 	}
 	return c
+}
+
+// code takes what the user lists, too, as the table would have it written: -999,9
+// where commas are decimal signs.
+func (c *cells) code() {
+	for _, b := range c.listed {
+		if v, err := c.parse(b); err == nil && !math.IsInf(v, 0) && !math.IsNaN(v) && !slices.Contains(c.codes, v) {
+			c.codes = append(c.codes, v)
+		}
+	}
 }
 
 // isMissing reports whether a trimmed text, not a number, stands for a missing

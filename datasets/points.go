@@ -72,6 +72,10 @@ func newPointReader(src *source, file string, s *Spec, like *Dataset) (*PointRea
 // HasTarget reports whether the table has the target, too.
 func (p *PointReader) HasTarget() bool { return p.target }
 
+// Notices returns what the user should know of how the table is read, one line
+// each.
+func (p *PointReader) Notices() []string { return p.rows.notices }
+
 // Dropped returns the number of rows that have been left out for a missing input.
 func (p *PointReader) Dropped() int { return p.dropped }
 

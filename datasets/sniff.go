@@ -3,8 +3,11 @@ package datasets
 import (
 	"bufio"
 	"bytes"
+	"cmp"
 	"fmt"
 	"io"
+	"slices"
+	"strconv"
 	"strings"
 )
 
@@ -71,7 +74,9 @@ func (s *sample) sniff(spec *Spec, by writing, c *cells) (*form, error) {
 	} else if spec.Header == "" || spec.Header == "auto" {
 		f.notices = append(f.notices, fmt.Sprintf("line %d (%s) is read as values; if it holds the names of the columns, set header = \"yes\"", s.line+1, readableList(recs[0])))
 	}
-	f.trim(recs)
+	if !spec.fromTheRight() {
+		f.trim(recs)
+	}
 	f.kinds, f.texts = make([]kind, len(f.names)), make([]string, len(f.names))
 	for _, rec := range recs {
 		for i := range min(len(rec), len(f.names)) {
@@ -93,7 +98,10 @@ func (f *form) name(first []string) {
 		name := ""
 		if f.header {
 			var converted bool
-			name, converted = readable(strings.TrimSpace(text))
+			if text = strings.TrimSpace(text); i == 0 { // as NumPy writes it
+				text = cmp.Or(strings.TrimSpace(strings.TrimPrefix(text, "#")), text)
+			}
+			name, converted = readable(text)
 			foreign = foreign || converted
 		}
 		if name == "" {
@@ -109,6 +117,15 @@ func (f *form) name(first []string) {
 	}
 	for f.named = len(first); f.named > 0 && strings.TrimSpace(first[f.named-1]) == ""; f.named-- {
 	}
+}
+
+// fromTheRight reports whether a column is named by a number that counts from the
+// right, -2 say: then all columns of the table count.
+func (s *Spec) fromTheRight() bool {
+	return slices.ContainsFunc(append([]string{s.Target}, s.Inputs...), func(ref string) bool {
+		n, err := strconv.Atoi(ref)
+		return err == nil && n < 0
+	})
 }
 
 // trim leaves out the columns at the right that have neither a name nor a value

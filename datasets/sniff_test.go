@@ -36,6 +36,7 @@ func TestFormsOfExports(t *testing.T) {
 		{"two", "température;€;y;;\n1;2;3;;\n4;5;7;; \n", []string{`what stands behind column 3 ("y"), 2 columns without a name or a value, is left out`}},
 		{"a comma behind the values", "température,€,y\n1,2,3,\n4,5,7,\n", []string{`what stands behind column 3 ("y"), 1 column without a name or a value, is left out`}},
 		{"comments", "# exported, by a program\n\n#\n\ntempérature,€,y\n1,2,3\n4,5,7\n", []string{"comments (#) at the top are left out: 3 lines"}},
+		{"names behind a #", "# température,€,y\n1,2,3\n4,5,7\n", nil},
 		{"units", "température,€,y\n[°C],-,[MW]\n1,2,3\n4,5,7\n", []string{`the line below the names ("[°C]", "-", "[MW]") holds no numbers, is taken for units and left out`}},
 	} {
 		for _, how := range []string{"", "gz"} {
@@ -45,6 +46,15 @@ func TestFormsOfExports(t *testing.T) {
 			} else if d.Inputs[0].Name != "température" || d.Inputs[1].Name != "€" || d.Target.Name != "y" {
 				t.Errorf("%s: %+v", c.about, d.Inputs)
 			}
+		}
+	}
+}
+
+// A number that counts from the right counts what the table has.
+func TestColumnsFromTheRight(t *testing.T) {
+	for target, want := range map[string]float64{"-2": 3, "-3": 2, "3": 3, "last": 3} {
+		if d := readBothWays(t, "x,y,z,\n1,2,3,\n4,5,6,\n", Spec{Target: target, Inputs: []string{"1"}}); len(d.Y) == 0 || d.Y[0] != want {
+			t.Errorf("target %s: %v", target, d.Y)
 		}
 	}
 }
@@ -62,7 +72,7 @@ func TestReadableNames(t *testing.T) { // unicode.org, CP1252.TXT
 // sought are told.
 func TestNamesOrNot(t *testing.T) {
 	d := readBothWays(t, "# made today\n#x,y\n1,3\n4,7\n", Spec{})
-	if !equalFloats(d.X, []float64{1, 4}) || d.Inputs[0].Name != "#x" || !slices.Equal(d.Notices, []string{"comments (#) at the top are left out: 1 line"}) {
+	if !equalFloats(d.X, []float64{1, 4}) || d.Inputs[0].Name != "x" || !slices.Equal(d.Notices, []string{"comments (#) at the top are left out: 1 line"}) {
 		t.Errorf("%v %+v %q", d.X, d.Inputs, d.Notices)
 	}
 	d = readBothWays(t, "2023,2024\n1,3\n4,7\n", Spec{})

@@ -89,6 +89,8 @@ type signs struct {
 	point      bool   // or with points
 	commas     string // the first number with a comma
 	ambiguous  bool   // a column has numbers such as 1,234 and such as 987
+	points     string // the first number such as 1.234, which either sign could be meant in
+	doubtful   bool   // a column has such numbers and such as 987
 	date       string // the first date whose form does not tell the order
 	day, month bool   // a date can only be read with the day first, or the month
 }
@@ -97,7 +99,7 @@ type signs struct {
 func lookAt(recs [][]string) *signs {
 	s := &signs{}
 	byComma, byPoint := writing{decimal: ',', sure: true}, writing{decimal: '.', sure: true}
-	var divided, short []bool // by column
+	var divided, pointed, short []bool // by column
 	var buf [64]byte
 	for _, rec := range recs {
 		for i, text := range rec {
@@ -114,7 +116,7 @@ func lookAt(recs [][]string) *signs {
 				continue
 			}
 			for len(divided) <= i {
-				divided, short = append(divided, false), append(short, false)
+				divided, pointed, short = append(divided, false), append(pointed, false), append(short, false)
 			}
 			comma, point := byComma.plain(b, buf[:]) != nil, byPoint.plain(b, buf[:]) != nil
 			if !comma && !point {
@@ -128,6 +130,10 @@ func lookAt(recs [][]string) *signs {
 				s.point = true
 			case hasComma:
 				divided[i] = true
+			case bytes.IndexByte(b, '.') >= 0:
+				if pointed[i] = true; s.points == "" {
+					s.points = string(b)
+				}
 			case len(bytes.TrimLeft(b, "+-")) <= 3:
 				short[i] = true
 			}
@@ -138,6 +144,7 @@ func lookAt(recs [][]string) *signs {
 	}
 	for i := range divided {
 		s.ambiguous = s.ambiguous || divided[i] && short[i]
+		s.doubtful = s.doubtful || pointed[i] && short[i]
 	}
 	return s
 }
@@ -148,10 +155,11 @@ func lookAt(recs [][]string) *signs {
 //
 // Numbers such as 1,234 alone could be of either sign. If a column has nothing else
 // it is taken for a decimal, which at worst changes the unit; if it has 987, too,
-// it is not read at all.
+// it is not read at all. Of 1.234 beside 987 the user is told: where commas divide
+// fields or a point is found to be a decimal sign there is no doubt.
 func (c *cells) learn(s *sample, recs [][]string, delim byte, decimal string, by writing) (notices []string) {
 	found := lookAt(recs)
-	if found.commas != "" || found.date != "" { // few tables: of those all of the sample is looked at
+	if found.commas != "" || found.date != "" || found.points != "" && !found.point && delim != ',' { // few tables: of those all of the sample is looked at
 		if all, err := s.records(delim, math.MaxInt); err == nil {
 			found = lookAt(all)
 		}
@@ -183,6 +191,14 @@ func (c *cells) learn(s *sample, recs [][]string, delim byte, decimal string, by
 			notices = append(notices, fmt.Sprintf(`the comma is taken for the decimal sign: %s is read as %s; if it divides thousands, set decimal = "."`, quoteText(found.commas), b))
 		}
 	}
+	switch {
+	case named || found.points == "":
+	case c.decimal == ',' && c.sure:
+		notices = append(notices, fmt.Sprintf("points divide thousands: %s is read as %s", quoteText(found.points), c.plain([]byte(found.points), nil)))
+	case !c.sure && found.doubtful && !found.comma && delim != ',':
+		notices = append(notices, fmt.Sprintf(`the point is taken for the decimal sign: %s is read so; if it divides thousands, set decimal = ","`, quoteText(found.points)))
+	}
+	c.code()
 	switch {
 	case found.day != found.month && found.day:
 		c.dates = dayFirst

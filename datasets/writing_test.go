@@ -81,6 +81,65 @@ func TestThreeDigitsBehindTheComma(t *testing.T) {
 	}
 }
 
+// Points that could be of either sign are not read in silence.
+func TestThreeDigitsBehindThePoint(t *testing.T) {
+	const taken, divide = `the point is taken for the decimal sign: "1.230" is read so; if it divides thousands, set decimal = ","`, `points divide thousands: "1.230" is read as 1230`
+	for _, c := range []struct {
+		text, decimal string
+		want          float64
+		notice        string
+	}{
+		{"x;y\n1.230;1\n987;2\n", "", 1.23, taken},
+		{"x\ty\n1.230\t1\n987\t2\n", "", 1.23, taken},
+		{"x;y\n1.230;1\n987;2\n", ",", 1230, ""},
+		{"x;y\n1.230;1\n987;2\n", ".", 1.23, ""},
+		{"x;y\n1.230;1,5\n987;2\n", "", 1230, divide},
+		{"x;y\n1.230;1.5\n987;2\n", "", 1.23, ""},
+		{"x;y\n1.230;1\n987.5;2\n", "", 1.23, ""},
+		{"x;y\n1.230;1\n2.345;2\n", "", 1.23, ""},
+		{"x,y\n1.230,1\n987,2\n", "", 1.23, ""},
+		{"x;y\n" + strings.Repeat("1.230;1\n987;2\n", 150) + "1.5;2\n", "", 1.23, ""},
+	} {
+		d := readBothWays(t, c.text, Spec{Inputs: []string{"x"}, Decimal: c.decimal})
+		said := ""
+		for _, n := range d.Notices {
+			if strings.Contains(n, "1.230") {
+				said += n
+			}
+		}
+		if len(d.X) == 0 || d.X[0] != c.want || said != c.notice {
+			t.Errorf("%.40q, decimal %q: %v, %q", c.text, c.decimal, d.X, d.Notices)
+		}
+	}
+}
+
+// Numbers that stand for missing values are those of the table, however it and the
+// user write them.
+func TestMissingAsWritten(t *testing.T) {
+	for _, missing := range []string{"-999,9", "-999.9"} {
+		d := readBothWays(t, "x;y\n1,5;1\n-999,9;2\n2,5;3\n4,5;4\n", Spec{Missing: []string{missing}})
+		if !equalFloats(d.X, []float64{1.5, 2.5, 4.5}) {
+			t.Errorf("missing %q: %v", missing, d.X)
+		}
+	}
+	if d := readBothWays(t, "x;y\n1,5;1\n-9.999;2\n2,5;3\n4,5;4\n", Spec{Missing: []string{"-9999"}}); !equalFloats(d.X, []float64{1.5, 2.5, 4.5}) {
+		t.Errorf("%v", d.X)
+	}
+}
+
+// Who predicts learns how the new table is read.
+func TestPointsTellHowTheyAreRead(t *testing.T) {
+	like := loadText(t, "x;y\n1.5;1\n2;2\n", Spec{})
+	p, err := OpenPoints(Spec{Path: writeFile(t, "new.csv", "x;z\n1,234;1\n987;2\n")}, like)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer p.Close()
+	if got := p.Notices(); !slices.Equal(got, []string{`commas divide thousands: "1,234" is read as 1234`}) {
+		t.Errorf("%q", got)
+	}
+}
+
 // What is no number divided by thousands stays none.
 func TestNoDividedNumbers(t *testing.T) {
 	for _, text := range []string{"1,23,456", "12345,678.5", "1,2345", "0,123", ",123", "1,234,5", "1'234,567", "1''234", "1,234.5.6", "1,234 ", "-", "+", "1e", "1,e5", "1,234-5", "1.5,000"} {

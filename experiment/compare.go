@@ -112,8 +112,14 @@ func BeginComparison(ctx context.Context, c Config, dir string, o CompareOptions
 		return nil, errors.New("a comparison needs held-out rows to score predictions on; set data.test")
 	}
 	c.settleData(d)
-	if err := claimComparison(dir, c); err != nil {
+	before, err := claimComparison(dir, c)
+	if err != nil {
 		return nil, err
+	}
+	drawn := func(v *CompareSettings) bool { return slices.Contains(v.Methods, MethodRandom) }
+	if v, was := &c.Compare, &before.Compare; v.RandomSeeds == 0 && drawn(v) && drawn(was) && v.randomSeeds() != was.randomSeeds() {
+		o.Say(fmt.Sprintf("note: the kernels at random were spread over %s and are now over %d, so that most are trained and scored anew; set compare.random_seeds=%d to keep them",
+			count(was.randomSeeds(), "seed"), v.randomSeeds(), was.randomSeeds()))
 	}
 	m := &Comparing{Comparison: Comparison{Config: c, Path: dir}, options: o, space: space, known: map[string]*finishedRun{}}
 	if m.owner, err = WriteOwner(dir); err != nil {
@@ -227,33 +233,33 @@ func (v *CompareSettings) runsVBKS() bool {
 }
 
 // claimComparison checks that a directory is new, or that of the same
-// comparison.
-func claimComparison(dir string, c Config) error {
+// comparison, and returns the config that this had, or an empty one.
+func claimComparison(dir string, c Config) (before Config, err error) {
 	file := filepath.Join(dir, configFile)
 	if _, err := os.Stat(file); errors.Is(err, fs.ErrNotExist) {
-		return CheckDirectory(dir)
+		return before, CheckDirectory(dir)
 	}
 	if IsRun(dir) {
-		return fmt.Errorf("output directory %q is that of a run; choose another with --out", dir)
+		return before, fmt.Errorf("output directory %q is that of a run; choose another with --out", dir)
 	}
-	before, err := LoadConfig(file, nil)
-	if err != nil {
-		return fmt.Errorf("comparison %q cannot be continued: %w", dir, err)
+	if before, err = LoadConfig(file, nil); err != nil {
+		return before, fmt.Errorf("comparison %q cannot be continued: %w", dir, err)
 	}
 	before.bringUp(&c)
 	was, is := fixedKeys(before), fixedKeys(c)
 	for _, k := range slices.Sorted(maps.Keys(is)) {
 		if was[k] != is[k] {
-			return fmt.Errorf("comparison %q was begun with %s = %s, now it is %s; choose another directory with --out, or state the same", dir, k, cmp.Or(was[k], "nothing"), cmp.Or(is[k], "nothing"))
+			return before, fmt.Errorf("comparison %q was begun with %s = %s, now it is %s; choose another directory with --out, or state the same", dir, k, cmp.Or(was[k], "nothing"), cmp.Or(is[k], "nothing"))
 		}
 	}
-	return nil
+	return before, nil
 }
 
 // bringUp gives the config of a comparison what older versions did not write in
 // it: the mask's hash, and of its mask and locations the absolute paths. A
 // relative one is that of now if that ends in it, wherever it was looked for
-// from; the hash of the data, which covers the locations, must agree anyway.
+// from; the hash of the data, which must agree anyway, covers the locations but not
+// the mask.
 func (c *Config) bringUp(now *Config) {
 	if c.MaskSHA256 == "" {
 		c.MaskSHA256 = now.MaskSHA256

@@ -272,6 +272,38 @@ func TestRandomHasTheSeedsOfOthers(t *testing.T) {
 	}
 }
 
+// Who goes on with a comparison so that the draws of random get other seeds is told,
+// and how to keep those there are.
+func TestRandomKeepsItsSeeds(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "c")
+	of := func(set ...string) (*Comparison, string) {
+		r, said, err := compareIn(t.Context(), t, compared(t, append(set, "compare.methods=random", "compare.random_runs=4")...), dir, nil)
+		must(t, err)
+		return r, fmt.Sprint(said)
+	}
+	seeds := func(r *Comparison) (out []uint64) {
+		for run := range 4 {
+			for _, m := range r.Runs {
+				if m.Run == run+1 {
+					out = append(out, m.Seed-r.Config.Settings.Seed)
+				}
+			}
+		}
+		return out
+	}
+	const keep = "set compare.random_seeds=2 to keep them"
+	r, said := of("compare.runs=2")
+	if got := seeds(r); !slices.Equal(got, []uint64{0, 1, 0, 1}) || strings.Contains(said, keep) {
+		t.Errorf("at first: seeds %v, %s", got, said)
+	}
+	if r, said = of("compare.runs=3", "compare.random_seeds=2"); !slices.Equal(seeds(r), []uint64{0, 1, 0, 1}) || strings.Contains(said, "trained") || strings.Contains(said, "to keep them") {
+		t.Errorf("kept: seeds %v, %s", seeds(r), said)
+	}
+	if r, said = of("compare.runs=3"); !slices.Equal(seeds(r), []uint64{0, 1, 2, 0}) || !strings.Contains(said, keep) {
+		t.Errorf("spread: seeds %v, %s", seeds(r), said)
+	}
+}
+
 // Rows of a search by hand: two kernels, the second better.
 func TestSearchMetrics(t *testing.T) {
 	run := func(seconds float64, rmse ...float64) *finishedRun {

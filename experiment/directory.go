@@ -230,14 +230,10 @@ func IsRun(path string) bool {
 	return path != "" && err == nil
 }
 
-// CreateExport makes a file in a directory for exports, which is made too.
-func CreateExport(dir, name string) (*os.File, error) {
+// MakeExportDirectory makes a directory for exports where there is none.
+func MakeExportDirectory(dir string) error {
 	if err := os.MkdirAll(dir, 0o755); err != nil {
-		return nil, unwritable(dir, err)
+		return unwritable(dir, err)
 	}
-	f, err := os.Create(filepath.Join(dir, name))
-	if err != nil {
-		return nil, unwritable(dir, err)
-	}
-	return f, nil
+	return nil
 }

@@ -168,7 +168,7 @@ func (r *Run) do(order func() error) error {
 	case r.orders <- func() {
 		before := r.state()
 		var err error
-		r.safely(func() {
+		mistake := r.safely(func() {
 			err = order()
 			var p *vbks.PanicError
 			if errors.As(err, &p) { // caught below; the order is refused
@@ -177,6 +177,8 @@ func (r *Run) do(order func() error) error {
 		})
 		if err == nil && before != Failed && r.state() == Failed {
 			err = r.failure()
+		} else if err == nil {
+			err = mistake
 		}
 		r.signal()
 		result <- err
@@ -202,11 +204,11 @@ func (r *Run) launch(work func(context.Context) error, then func(error)) {
 
 // safely runs f on the goroutine that owns the run. After a panic there the run
 // may be in any condition: it has failed, which is told if that can still be
-// done.
-func (r *Run) safely(f func()) {
+// done. The error is a PanicError.
+func (r *Run) safely(f func()) error {
 	err := vbks.Guarded(func() error { f(); return nil })
 	if err == nil {
-		return
+		return nil
 	}
 	if e := vbks.Guarded(func() error { r.gone(err); return nil }); e != nil {
 		r.watch.stop()
@@ -217,6 +219,7 @@ func (r *Run) safely(f func()) {
 	if r.flight != nil {
 		r.flight.cancel(errAborted)
 	}
+	return err
 }
 
 // abort ends the work in flight within one step. What it had completed by then
