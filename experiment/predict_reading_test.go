@@ -18,15 +18,8 @@ func TestPredictAtTheTableLearnedFrom(t *testing.T) {
 	}
 	table := filepath.Join(t.TempDir(), "export.csv")
 	must(t, os.WriteFile(table, []byte(b.String()), 0o644))
-	set := []Override{}
-	for _, s := range []string{"kernels.expressions=SE", "sparse.inducing=5", "schedule.budget=1", "data.test=4"} {
-		o, err := ParseOverride(s)
-		must(t, err)
-		set = append(set, o)
-	}
-	c, err := FileConfig(table, "", set)
-	must(t, err)
-	_, _, dir := finished(t, c)
+	keys := []string{"kernels.expressions=SE", "sparse.inducing=5", "schedule.budget=1", "data.test=4"}
+	_, _, dir := finished(t, tableConfig(t, table, keys...))
 	p := predictor(t, dir)
 	points, err := opened(t, p, table).Next(t.Context(), 100)
 	must(t, err)
@@ -41,11 +34,8 @@ func TestPredictAtTheTableLearnedFrom(t *testing.T) {
 	}
 
 	// A kernel cannot say which of the two it means by the name.
-	o, err := ParseOverride("kernels.expressions=SE[temp]")
-	must(t, err)
-	c, err = FileConfig(table, "", append(set, o))
-	must(t, err)
-	if j, err := Prepare(t.Context(), c); err == nil || !strings.HasSuffix(err.Error(), `inputs 2 and 3 are both named "temp"; write the number`) {
+	ambiguous := tableConfig(t, table, append(keys, "kernels.expressions=SE[temp]")...)
+	if j, err := Prepare(t.Context(), ambiguous); err == nil || !strings.HasSuffix(err.Error(), `inputs 2 and 3 are both named "temp"; write the number`) {
 		t.Errorf("%v", err)
 		if err == nil {
 			j.Close()

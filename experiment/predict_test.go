@@ -420,15 +420,7 @@ func TestPredictAtTimes(t *testing.T) {
 	}
 	table := filepath.Join(t.TempDir(), "days.csv")
 	must(t, os.WriteFile(table, []byte(b.String()), 0o644))
-	set := []Override{}
-	for _, s := range []string{"kernels.expressions=PER,SE", "sparse.inducing=10", "optimise.starts=3", "schedule.evaluate_every=1", "data.test=4"} {
-		o, err := ParseOverride(s)
-		must(t, err)
-		set = append(set, o)
-	}
-	c, err := FileConfig(table, "", set)
-	must(t, err)
-	_, _, dir := finished(t, c)
+	_, _, dir := finished(t, tableConfig(t, table, "kernels.expressions=PER,SE", "sparse.inducing=10", "optimise.starts=3", "schedule.evaluate_every=1", "data.test=4"))
 	p := predictor(t, dir)
 	q := p.DefaultQuery()
 	rows, _, done := predicted(t, p, tableFile(t, "mean,when\n10,2024-02-03T00:00:00Z\nNA,2024-02-03T13:00:00+01:00\n"), q)
@@ -447,7 +439,7 @@ func TestPredictAtTimes(t *testing.T) {
 	q.JSON, q.Quantiles = true, []float64{0.5}
 	points := opened(t, p, tableFile(t, "mean,when\n10,2024-02-03\n,2024-02-04\n"))
 	var out bytes.Buffer
-	_, err = p.Write(t.Context(), points, q, &out, nil)
+	_, err := p.Write(t.Context(), points, q, &out, nil)
 	must(t, err)
 	var objects []map[string]any
 	must(t, json.Unmarshal(out.Bytes(), &objects))
@@ -559,4 +551,18 @@ func TestSheetOfNumbersThatAreNotFinite(t *testing.T) {
 	if got := string(s.first(text)); got != "\n{\"a\":null,\"b\":null,\"c\":null,\"d\":2.5}" {
 		t.Errorf("%q", got)
 	}
+}
+
+// tableConfig is the config of a table with these keys set.
+func tableConfig(t *testing.T, table string, keys ...string) Config {
+	t.Helper()
+	var set []Override
+	for _, k := range keys {
+		o, err := ParseOverride(k)
+		must(t, err)
+		set = append(set, o)
+	}
+	c, err := FileConfig(table, "", set)
+	must(t, err)
+	return c
 }

@@ -386,20 +386,25 @@ func TestRefusedStructures(t *testing.T) {
 	}
 }
 
-// TestImage checks that where there is no compiler the library compiled beforehand
-// serves, with the interpreter, on old cards and new ones.
-func TestImage(t *testing.T) {
-	pretend(t, fake.Options{})
+// fakeLibrary is the file of what the fake driver runs for the library.
+func fakeLibrary(t *testing.T) string {
+	t.Helper()
 	c, err := driver.OpenCompiler(0)
 	if err != nil {
 		t.Fatal(err)
 	}
-	// What the fake driver runs for it.
 	object, err := c.Compile("kestrel.cu", source.Library(), "sm_90", source.Options...)
 	if err != nil {
 		t.Fatal(err)
 	}
-	path := strings.Trim(strings.TrimPrefix(string(object.Code), "KESTREL-FAKE-MODULE "), "\x00\n")
+	return strings.Trim(strings.TrimPrefix(string(object.Code), "KESTREL-FAKE-MODULE "), "\x00\n")
+}
+
+// TestImage checks that where there is no compiler the library compiled beforehand
+// serves, with the interpreter, on old cards and new ones.
+func TestImage(t *testing.T) {
+	pretend(t, fake.Options{})
+	path := fakeLibrary(t)
 	for _, arch := range []int{70, 86, 90, 100} {
 		cmd := exec.Command(os.Args[0], "-test.run=^TestChildImage$", "-test.v", "-test.count=1")
 		cmd.Env = append(os.Environ(), imageVariable+"=1", "KESTREL_FAKE_PTX="+path, fmt.Sprintf("KESTREL_FAKE_ARCH=%d", arch), driver.NVRTCVariable+"=/nowhere/libnvrtc.so")
@@ -413,15 +418,7 @@ func TestImage(t *testing.T) {
 // keep the program from the card, and is told of.
 func TestRefusedLibrary(t *testing.T) {
 	pretend(t, fake.Options{})
-	c, err := driver.OpenCompiler(0)
-	if err != nil {
-		t.Fatal(err)
-	}
-	object, err := c.Compile("kestrel.cu", source.Library(), "sm_90", source.Options...)
-	if err != nil {
-		t.Fatal(err)
-	}
-	path := strings.Trim(strings.TrimPrefix(string(object.Code), "KESTREL-FAKE-MODULE "), "\x00\n")
+	path := fakeLibrary(t)
 	pretend(t, fake.Options{Refuse: "interpret_forward", PTX: path})
 	t.Setenv("XDG_CACHE_HOME", t.TempDir()) // without what other tests have compiled
 	if _, err := cuda.Open(cuda.Options{Generate: cuda.GenerateAlways}); err == nil || !strings.Contains(err.Error(), "refused") {
