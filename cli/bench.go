@@ -195,14 +195,14 @@ func (f *benchFlags) trace(cmd *cobra.Command) error {
 			return fmt.Errorf("--rates %v: must be above 0", r)
 		}
 	}
-	config, err := experiment.ConfigFor(f.learn, nil)
+	c, err := experiment.ConfigFor(f.learn, nil)
 	if err != nil {
 		return err
 	}
 	ctx, stop := interrupts(cmd.Context())
 	defer stop()
 	work, err := experiment.PrepareLearn(ctx, experiment.LearnCase{
-		Config: config, Kernel: f.kernels[0], Steps: steps, Rates: f.rates, Seconds: f.seconds, Threads: f.threads[0], Device: f.device,
+		Config: c, Kernel: f.kernels[0], Steps: steps, Rates: f.rates, Seconds: f.seconds, Threads: f.threads[0], Device: f.device,
 	})
 	if err != nil {
 		return err

@@ -48,14 +48,14 @@ func newFigures() *cobra.Command {
 // drawFigures writes the figures of runs to a directory and tells w which, and
 // notes which runs it leaves out.
 func drawFigures(ctx context.Context, w, notes io.Writer, runs []string, dir string, o experiment.FiguresOptions) error {
-	figures, err := experiment.ReadFigures(ctx, runs, o)
+	drawn, err := experiment.ReadFigures(ctx, runs, o)
 	if err != nil {
 		return err
 	}
-	for _, run := range figures.LeftOut {
+	for _, run := range drawn.LeftOut {
 		fmt.Fprintf(notes, "run %q has no evaluation yet and is left out\n", run)
 	}
-	names, err := figures.Save(ctx, dir)
+	names, err := drawn.Save(ctx, dir)
 	for _, n := range names {
 		if _, e := fmt.Fprintln(w, filepath.Join(dir, n)+".svg"); err == nil {
 			err = e

@@ -117,7 +117,7 @@ func TestNothingSteersTheTerminal(t *testing.T) {
 // A report is one line of a length that can be read.
 func TestReportIsShort(t *testing.T) {
 	var b bytes.Buffer
-	report(&b, errors.New("begin\n"+strings.Repeat("é", 100_000)+"\nend"))
+	complain(&b, errors.New("begin\n"+strings.Repeat("é", 100_000)+"\nend"))
 	if s := b.String(); len(s) > 3000 || strings.Count(s, "\n") != 1 || !strings.HasPrefix(s, "kestrel: begin; é") || !strings.HasSuffix(s, "é; end\n") {
 		t.Errorf("%d bytes: %.100q", len(s), s)
 	}

@@ -68,9 +68,9 @@ func Execute(args []string, stdout, stderr io.Writer) (code int) {
 	keepErrors(root, &runErr)
 	err := fang.Execute(context.Background(), root,
 		fang.WithVersion(build.Version), fang.WithCommit(build.Commit),
-		fang.WithErrorHandler(func(_ io.Writer, _ fang.Styles, err error) { report(stderr, err) }))
+		fang.WithErrorHandler(func(_ io.Writer, _ fang.Styles, err error) { complain(stderr, err) }))
 	if runErr != nil {
-		report(stderr, runErr)
+		complain(stderr, runErr)
 		err = runErr
 	}
 	if err == nil {
@@ -101,9 +101,9 @@ func keepErrors(cmd *cobra.Command, to *error) {
 	}
 }
 
-// report writes an error: one line of what, where and what to do, and below it
+// complain writes an error: one line of what, where and what to do, and below it
 // a kernel expression that cannot be read with a caret under the column.
-func report(w io.Writer, err error) {
+func complain(w io.Writer, err error) {
 	line := experiment.PlainLine(strings.ReplaceAll(strings.TrimSpace(err.Error()), "\n", "; "))
 	var mistake *vbks.PanicError
 	if errors.As(err, &mistake) {

@@ -222,7 +222,7 @@ func (f *runFlags) finish(ctx context.Context, cmd *cobra.Command, session *expe
 
 // drive lets a run take its course, and stops it when ctx ends.
 func (f *runFlags) drive(ctx context.Context, run *experiment.Run) (experiment.Snapshot, error) {
-	end, err := f.course().Run(ctx, run)
+	end, err := run.Drive(ctx, f.course())
 	switch {
 	case err == nil:
 		return end, nil

@@ -384,7 +384,7 @@ func newCSVSink(dir string, c *experiment.StudyCase, compare bool) (*csvSink, er
 	s := &csvSink{}
 	name := c.Variant.Name + "-" + c.Figure + ".csv"
 	elbos := []string{"seed", "kernel_id", "local_elbo"}
-	files := []struct {
+	all := []struct {
 		f      **os.File
 		name   string
 		header []string
@@ -397,9 +397,9 @@ func newCSVSink(dir string, c *experiment.StudyCase, compare bool) (*csvSink, er
 		{&s.moreELBOs, "study-starts-elbos-" + name, elbos},
 	}
 	if !compare {
-		files = files[:2]
+		all = all[:2]
 	}
-	for _, file := range files {
+	for _, file := range all {
 		f, err := os.OpenFile(filepath.Join(dir, file.name), os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644)
 		if err == nil {
 			*file.f = f

@@ -222,20 +222,20 @@ func TestStudyTablesAreSafe(t *testing.T) {
 	c := &experiment.StudyCase{Figure: "f", Variant: experiment.Variant{Name: "i"}, Truth: formula}
 
 	dir := t.TempDir()
-	files, err := newCSVSink(dir, c, true)
+	tables, err := newCSVSink(dir, c, true)
 	if err != nil {
 		t.Fatal(err)
 	}
 	var b strings.Builder
-	sinks := studySinks{files, &markdownSink{w: &b}}
-	for _, err := range []error{sinks.begin(c), sinks.row(good), sinks.row(bad), sinks.compared(starts, good), files.close(), writeComparisons(&b, []*experiment.StartsComparison{starts})} {
+	sinks := studySinks{tables, &markdownSink{w: &b}}
+	for _, err := range []error{sinks.begin(c), sinks.row(good), sinks.row(bad), sinks.compared(starts, good), tables.close(), writeComparisons(&b, []*experiment.StartsComparison{starts})} {
 		if err != nil {
 			t.Fatal(err)
 		}
 	}
-	study := records(t, filepath.Join(dir, "study-i-f.csv"))
+	cells := records(t, filepath.Join(dir, "study-i-f.csv"))
 	for at, want := range map[[2]int]string{{1, 3}: "'" + formula, {1, 5}: "'@SUM(A1)|x", {1, 6}: "-3.5", {2, 18}: "'" + steering} {
-		if got := study[at[0]][at[1]]; got != want {
+		if got := cells[at[0]][at[1]]; got != want {
 			t.Errorf("row %d, column %d: %q, want %q", at[0], at[1], got, want)
 		}
 	}

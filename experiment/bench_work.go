@@ -13,6 +13,8 @@ import (
 	"kestrel/device"
 	"kestrel/kernelspace"
 	"kestrel/vbks"
+
+	"gonum.org/v1/gonum/floats"
 )
 
 // benchWork is a size of problem that is timed: M inducing inputs, minibatches
@@ -157,13 +159,9 @@ func (w benchWork) setup(kind vbks.StepKind, exprs []kernelspace.Expr) (vbks.Ste
 		Noise: benchNoise, Batch: w.b, Jitter: device.Jitter{Absolute: 1e-6}, Rate: benchRate, Seed: 1,
 		Mean: make([]float64, w.m), Chol: make([]float64, w.m*w.m),
 	}
-	if s.Z, err = linspace(-9.97, 9.97, w.m, w.m); err != nil {
-		return s, err
-	}
+	s.Z = floats.Span(make([]float64, w.m), -9.97, 9.97)
 	if kind == vbks.StepPredict {
-		if s.Test, err = linspace(-10, 10, benchPredicts, benchPredicts); err != nil {
-			return s, err
-		}
+		s.Test = floats.Span(make([]float64, benchPredicts), -10, 10)
 	}
 	for j := range w.m {
 		s.Mean[j] = 0.3 * math.Sin(float64(j+1))

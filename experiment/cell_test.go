@@ -101,7 +101,10 @@ func TestTablesStartNoFormula(t *testing.T) {
 	if r := readCSV(t, dir+"/"+metricsFile)[1]; r[3] != "'=vbks" || r[7] != "-1.5" {
 		t.Errorf("%q", r)
 	}
+}
 
+// Nor have the tables of predictions.
+func TestPredictionsStartNoFormula(t *testing.T) {
 	d := &datasets.Dataset{Inputs: []datasets.Column{{Name: "=x"}, {Name: "-1"}}, Target: datasets.Column{Name: "@y"}}
 	s := predictionSheet(d, true, &PredictQuery{})
 	head, err := s.head()

@@ -5,6 +5,7 @@ import (
 	"bytes"
 	"encoding/binary"
 	"fmt"
+	"io"
 	"maps"
 	"math"
 	"os"
@@ -15,6 +16,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/sbinet/npyio"
 	"github.com/sbinet/npyio/npz"
 
 	"kestrel/vbks"
@@ -233,5 +235,28 @@ func TestSmallCheckpointsThatClaimMuch(t *testing.T) {
 		if c.want == "" && err != nil || c.want != "" && (err == nil || !strings.Contains(err.Error(), c.want)) {
 			t.Errorf("%s: error %v, want %q", what, err, c.want)
 		}
+	}
+}
+
+// An independent reader finds the shapes, and data that begin at a multiple of 64.
+func TestShapesAsOthersReadThem(t *testing.T) {
+	for _, shape := range [][]int{{}, {3}, {2, 1, 3}} {
+		size := 1
+		for _, n := range shape {
+			size *= n
+		}
+		var b bytes.Buffer
+		must(t, writeNPY(&b, vbks.Tensor{Shape: shape, Data: make([]float64, size)}))
+		if rest := b.Len() - 8*size; rest%64 != 0 {
+			t.Errorf("header of %d bytes", rest)
+		}
+		n, err := npyio.NewReader(&b)
+		must(t, err)
+		if len(n.Header.Descr.Shape) != len(shape) {
+			t.Errorf("shape %v read as %v", shape, n.Header.Descr.Shape)
+		}
+	}
+	if err := writeNPY(io.Discard, vbks.Tensor{Shape: []int{2}, Data: []float64{1}}); err == nil {
+		t.Error("a shape that does not fit was written")
 	}
 }

@@ -117,9 +117,9 @@ func BeginComparison(ctx context.Context, c Config, dir string, o CompareOptions
 		return nil, err
 	}
 	drawn := func(v *CompareSettings) bool { return slices.Contains(v.Methods, MethodRandom) }
-	if v, was := &c.Compare, &before.Compare; v.RandomSeeds == 0 && drawn(v) && drawn(was) && v.randomSeeds() != was.randomSeeds() {
+	if v, was := &c.Compare, &before.Compare; v.RandomSeeds == 0 && drawn(v) && drawn(was) && v.seedsDrawn() != was.seedsDrawn() {
 		o.Say(fmt.Sprintf("note: the kernels at random were spread over %s and are now over %d, so that most are trained and scored anew; set compare.random_seeds=%d to keep them",
-			count(was.randomSeeds(), "seed"), v.randomSeeds(), was.randomSeeds()))
+			count(was.seedsDrawn(), "seed"), v.seedsDrawn(), was.seedsDrawn()))
 	}
 	m := &Comparing{Comparison: Comparison{Config: c, Path: dir}, options: o, space: space, known: map[string]*finishedRun{}}
 	if m.owner, err = WriteOwner(dir); err != nil {

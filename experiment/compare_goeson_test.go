@@ -10,8 +10,7 @@ import (
 )
 
 // While a comparison goes on with another method, its tables hold all that is
-// there, and figures can be drawn of runs that were made with other numbers of
-// runs.
+// there.
 func TestComparisonWithOneMethodMore(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "c")
 	_, _, err := compareIn(t.Context(), t, compared(t, "compare.methods=vbks,bo", "compare.runs=1", "compare.budget=2"), dir, nil)
@@ -49,11 +48,6 @@ func TestComparisonWithOneMethodMore(t *testing.T) {
 	must(t, err)
 	if have, want := rows(), append(slices.Clone(old), "vbks-prune 1", "vbks-prune 2", "vbks-prune 3"); !slices.Equal(have, want) || heard != 3 {
 		t.Errorf("in the end the table has %v, want %v", have, want)
-	}
-	out := filepath.Join(dir, "figures")
-	saveFigures(t, []string{dir}, out, FiguresOptions{})
-	if rows := drawnRows(t, filepath.Join(out, "quickstart-rmse.csv"), "line", "VBKS (3)"); len(rows) == 0 {
-		t.Error("VBKS's three runs are not drawn together")
 	}
 }
 

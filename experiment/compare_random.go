@@ -15,7 +15,7 @@ import (
 // comparison's seed and the run's number. Those of one seed are made at a time.
 func (m *Comparing) random(ctx context.Context, run int, seed uint64) error {
 	v := &m.Config.Compare
-	seeds := v.randomSeeds()
+	seeds := v.seedsDrawn()
 	if run > seeds {
 		return nil
 	}
@@ -54,7 +54,7 @@ func (m *Comparing) random(ctx context.Context, run int, seed uint64) error {
 }
 
 // randomSeeds is over how many seeds the runs of random kernels are spread.
-func (v *CompareSettings) randomSeeds() int {
+func (v *CompareSettings) seedsDrawn() int {
 	if v.RandomSeeds > 0 {
 		return v.RandomSeeds
 	}

@@ -199,7 +199,7 @@ func (m *Comparing) finishRun(ctx context.Context, c Config, path string, record
 	if err != nil {
 		return err
 	}
-	end, err := s.Course.Run(ctx, s.Run)
+	end, err := s.Run.Drive(ctx, s.Course)
 	if e := s.Close(); err == nil {
 		err = e
 	}

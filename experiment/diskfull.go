@@ -32,9 +32,9 @@ type files interface {
 	Checkpointer
 }
 
-// patient writes to files, and where there is no room keeps what is to be
+// roomWaiter writes to files, and where there is no room keeps what is to be
 // written until there is.
-type patient struct {
+type roomWaiter struct {
 	to      files
 	poll    time.Duration
 	changed func()      // something was kept or written; called from a goroutine of its own
@@ -47,17 +47,22 @@ type patient struct {
 	closed  bool
 }
 
+// newRoomWaiter makes a roomWaiter that tries again after so long.
+func newRoomWaiter(to files, poll time.Duration, changed func(), broken func(error)) *roomWaiter {
+	return &roomWaiter{to: to, poll: poll, changed: changed, broken: broken}
+}
+
 // Record implements Recorder.
-func (p *patient) Record(e *Event) error {
+func (p *roomWaiter) Record(e *Event) error {
 	return p.write(func() error { return p.to.Record(e) })
 }
 
 // Checkpoint implements Checkpointer.
-func (p *patient) Checkpoint(arrays map[string]vbks.Tensor) error {
+func (p *roomWaiter) Checkpoint(arrays map[string]vbks.Tensor) error {
 	return p.write(func() error { return p.to.Checkpoint(arrays) })
 }
 
-func (p *patient) write(f func() error) error {
+func (p *roomWaiter) write(f func() error) error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.waiting = append(p.waiting, f)
@@ -65,7 +70,7 @@ func (p *patient) write(f func() error) error {
 }
 
 // flush writes what waits, in order.
-func (p *patient) flush() error {
+func (p *roomWaiter) flush() error {
 	for len(p.waiting) > 0 {
 		err := p.waiting[0]()
 		if noRoom(err) {
@@ -91,7 +96,7 @@ func (p *patient) flush() error {
 }
 
 // again tries whether there is room.
-func (p *patient) again() {
+func (p *roomWaiter) again() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.timer = nil
@@ -104,14 +109,14 @@ func (p *patient) again() {
 }
 
 // stuck returns why something waits, nil if nothing does.
-func (p *patient) stuck() error {
+func (p *roomWaiter) stuck() error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return p.lacking
 }
 
 // close tries a last time and returns an error if something is left.
-func (p *patient) close() error {
+func (p *roomWaiter) close() error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.closed = true
@@ -153,7 +158,7 @@ func (r *Run) stuckNow() bool {
 }
 
 // waitFor lets the run write its events through p.
-func (r *Run) waitFor(p *patient) error {
+func (r *Run) waitFor(p *roomWaiter) error {
 	return r.do(func() error {
 		r.stuck = p.stuck
 		return nil

@@ -1,6 +1,7 @@
 package experiment
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -47,12 +48,10 @@ func (n *narrow) clear() {
 
 // narrowRun makes a run that writes to such a disk, with a little time between
 // its events.
-func narrowRun(t *testing.T, disk *narrow, poll time.Duration, others ...Recorder) (*Run, *patient) {
+func narrowRun(t *testing.T, disk *narrow, poll time.Duration, others ...Recorder) (*Run, *roomWaiter) {
 	t.Helper()
-	files := &patient{to: disk, poll: poll}
 	var r *Run
-	files.changed = func() { r.look() } // not before the run is started
-	files.broken = func(err error) { t.Error(err) }
+	files := newRoomWaiter(disk, poll, func() { r.look() }, func(err error) { t.Error(err) }) // not before the run is started
 	f := newFake(3, "SE", "LIN")
 	f.steps = make(chan struct{})
 	go func() {
@@ -124,7 +123,7 @@ func TestFullDiskAtTheEnd(t *testing.T) {
 		}
 	}
 	must(t, r.Stop("enough"))
-	if err := files.close(); err == nil || !noRoom(err) {
+	if err := files.close(); err == nil || !errors.Is(err, syscall.ENOSPC) {
 		t.Error(err)
 	}
 }
@@ -141,7 +140,7 @@ func TestRecordAgain(t *testing.T) {
 	must(t, err)
 	failed := 0
 	for i := range events {
-		files := []**os.File{&d.events.file, &d.tables.posterior, &d.tables.metrics, &d.log}
+		files := d.GrowingFiles()
 		var good, bad []*os.File
 		for _, file := range files {
 			f, err := os.Open((*file).Name()) // for reading: it takes nothing

@@ -14,28 +14,28 @@ type Drive struct {
 	Inducing   int `json:"inducing,omitempty"`    // with so many inducing inputs; 0: as many as before
 }
 
-// Run starts a run and waits until it is at rest and all is done, or ctx ends.
-// A run that others stop is not pruned any more.
-func (d Drive) Run(ctx context.Context, run *Run) (Snapshot, error) {
-	if err := run.note(d); err != nil {
-		return run.Snapshot(), err
+// Drive starts a run, lets it take its course and waits until it is at rest and
+// all is done, or ctx ends. A run that others stop is not pruned any more.
+func (r *Run) Drive(ctx context.Context, d Drive) (Snapshot, error) {
+	if err := r.note(d); err != nil {
+		return r.Snapshot(), err
 	}
-	if err := run.Start(); err != nil {
-		return run.Snapshot(), err
+	if err := r.Start(); err != nil {
+		return r.Snapshot(), err
 	}
-	end, err := run.Wait(ctx)
+	end, err := r.Wait(ctx)
 	if err != nil || end.State != Finished || d.PruneTop <= 0 {
 		return end, err
 	}
 	if ids := end.Evaluation.Below(d.PruneTop); len(ids) > 0 {
-		if err := run.prune(ids, true); err != nil {
-			return run.Snapshot(), err
+		if err := r.prune(ids, true); err != nil {
+			return r.Snapshot(), err
 		}
 	}
 	if d.ThenRefine > 0 {
-		if err := run.reoptimize(vbks.Change{Rounds: d.ThenRefine, Inducing: d.Inducing}, true); err != nil {
-			return run.Snapshot(), err
+		if err := r.reoptimize(vbks.Change{Rounds: d.ThenRefine, Inducing: d.Inducing}, true); err != nil {
+			return r.Snapshot(), err
 		}
 	}
-	return run.Wait(ctx)
+	return r.Wait(ctx)
 }

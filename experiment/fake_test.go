@@ -224,8 +224,8 @@ func must(t *testing.T, err error) {
 	}
 }
 
-// await waits for the end of a run.
-func await(t *testing.T, r *Run) Snapshot {
+// settle waits for the end of a run.
+func settle(t *testing.T, r *Run) Snapshot {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Minute)
 	defer cancel()

@@ -88,11 +88,11 @@ func (f *Figure) Save(dir, text string) error {
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return unwritable(dir, err)
 	}
-	files := []struct {
+	forms := []struct {
 		ending string
 		data   []byte
 	}{{".svg", svg.Bytes()}, {".png", png.Bytes()}, {".txt", []byte(text)}}
-	for _, file := range files {
+	for _, file := range forms {
 		if len(file.data) == 0 {
 			continue
 		}

@@ -40,7 +40,7 @@ func quantityTexts(q Quantity, unit string) (file, label string) {
 func HistoryFigure(h *History, p *Palette, q Quantity, a Axis, focus int, logY bool) *Figure {
 	f := historyFrame(h, q, a)
 	f.LogY = logY
-	f.place(h, a, h.Moments())
+	placeOn(f, h, a, h.Moments())
 	ranked := h.ranked()
 	first := ranked[:min(max(0, focus), len(ranked))]
 	ids := make([]string, len(first))
@@ -72,7 +72,7 @@ func HistoryFigure(h *History, p *Palette, q Quantity, a Axis, focus int, logY b
 	if q == QuantityGap && logY {
 		f.YLabel = "local ELBO behind the leader’s (nats)"
 	}
-	f.fitY(q, len(ranked))
+	fitY(f, q, len(ranked))
 	f.Marks = h.MarksOn(a)
 	return f
 }
@@ -93,7 +93,7 @@ func MetricFigure(h *History, q Quantity, a Axis) *Figure {
 			l.X[i] = s.X(i, a)
 		}
 		if m == 0 {
-			f.place(h, a, s.moments)
+			placeOn(f, h, a, s.moments)
 		}
 		l.Name, l.Swatch = MethodName(h.Method(m)), looks[m%len(looks)]
 		f.Lines = append(f.Lines, l)
@@ -131,7 +131,7 @@ func (h *History) targetUnit() string {
 }
 
 // place sets the horizontal axis for points at moments.
-func (f *Figure) place(h *History, a Axis, moments []Moment) {
+func placeOn(f *Figure, h *History, a Axis, moments []Moment) {
 	if len(moments) == 0 {
 		return
 	}
@@ -154,22 +154,22 @@ func (f *Figure) place(h *History, a Axis, moments []Moment) {
 		f.XAt, _ = roundNumbers(0, min(last, 1), 5)
 		if last > 1 {
 			f.XLabel += ", then refinements (+)"
-			f.XAt = append(f.XAt, h.ruler.refinements(last)...)
+			f.XAt = append(f.XAt, refinements(h.Step(), last)...)
 		}
-		r := h.ruler // as it is now
-		f.XTicks = func(x float64) string { return r.label(AxisData, x) }
+		f.XTicks = h.Labeller(AxisData)
 	}
 }
 
-// refinements places round numbers of refinements on the data axis.
-func (r ruler) refinements(last float64) (at []float64) {
-	if r.step <= 0 {
+// refinements places round numbers of refinements on the data axis, where each
+// takes a step.
+func refinements(step, last float64) (at []float64) {
+	if step <= 0 {
 		return nil
 	}
-	most := math.Round((last - 1) / r.step)
+	most := math.Round((last - 1) / step)
 	// As far apart as the proportions are.
 	for _, n := range wholeNumbers(1, most, max(1, int(math.Round((last-1)/.2)))) {
-		at = append(at, 1+n*r.step)
+		at = append(at, 1+n*step)
 	}
 	return at
 }
@@ -270,7 +270,7 @@ func (l *FigureLine) negate() {
 const leastShown = 1e-6
 
 // fitY sets the limits where those of the data do not serve.
-func (f *Figure) fitY(q Quantity, kernels int) {
+func fitY(f *Figure, q Quantity, kernels int) {
 	switch q {
 	case QuantityPosterior, QuantityBayes:
 		var e extent

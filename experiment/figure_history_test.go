@@ -1,6 +1,7 @@
 package experiment
 
 import (
+	"image/color"
 	"math"
 	"slices"
 	"strings"
@@ -97,7 +98,7 @@ func TestHistoryFigure(t *testing.T) {
 	}
 	// The rest: one of six points, one of four, which ends where it was pruned.
 	var lengths []int
-	for _, part := range stroked(paths, grey(inkRest)) {
+	for _, part := range stroked(paths, grey(color.Gray{0xbe})) {
 		lengths = append(lengths, len(part))
 	}
 	slices.Sort(lengths)
@@ -227,8 +228,8 @@ func TestMetricFigure(t *testing.T) {
 }
 
 func TestRefinementsAreAtEvaluations(t *testing.T) {
-	r := ruler{step: 0.0128, full: 79}
-	at := r.refinements(1 + 40*0.0128)
+	const step = 0.0128
+	at := refinements(step, 1+40*step)
 	if len(at) < 2 {
 		t.Fatalf("%v", at)
 	}

@@ -69,12 +69,12 @@ func (f *Figure) WriteTable(w io.Writer) error {
 	return WriteRows(w, rows...)
 }
 
-// SaveTable writes the table of a figure to Name.csv in dir. Where that is a table
-// of the run, such as posterior.csv, which has the numbers of all kernels, it
-// stays as it is.
-func (f *Figure) SaveTable(dir string) error {
+// SaveTable writes the table of a figure to Name.csv in dir. Where that is one of
+// the files to keep, such as posterior.csv, which has the numbers of all kernels,
+// it stays as it is.
+func (f *Figure) SaveTable(dir string, keep ...string) error {
 	name := f.Name + ".csv"
-	if slices.Contains([]string{posteriorFile, metricsFile, kernelsFile}, name) {
+	if slices.Contains(keep, name) {
 		return nil
 	}
 	var b bytes.Buffer

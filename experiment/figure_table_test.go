@@ -3,6 +3,7 @@ package experiment
 import (
 	"bytes"
 	"encoding/csv"
+	"fmt"
 	"image/png"
 	"math"
 	"os"
@@ -35,11 +36,11 @@ func TestFigureTable(t *testing.T) {
 	dir := t.TempDir()
 	must(t, os.WriteFile(filepath.Join(dir, "posterior.csv"), []byte("all"), 0o644))
 	f.Name = "posterior"
-	must(t, f.SaveTable(dir))
+	must(t, f.SaveTable(dir, "posterior.csv"))
 	if b, err := os.ReadFile(filepath.Join(dir, "posterior.csv")); string(b) != "all" {
 		t.Errorf("%q, %v", b, err)
 	}
-	cells := CellsFigure("similarity", "", FigureCells{Names: []string{"SE", "PER"}, Values: [][]float64{{1, -.5}, {-.5, 1}}, Text: levelText})
+	cells := CellsFigure("similarity", "", FigureCells{Names: []string{"SE", "PER"}, Values: [][]float64{{1, -.5}, {-.5, 1}}, Text: func(v float64) string { return fmt.Sprintf("%g", v) }})
 	if got := read(cells); !slices.Equal(got[2], []string{"SE", "PER", "-0.5"}) || len(got) != 5 {
 		t.Errorf("%q", got)
 	}
@@ -73,7 +74,7 @@ func TestFitFigureIsClear(t *testing.T) {
 		c.LowerF, c.UpperF = append(c.LowerF, -1.5), append(c.UpperF, 1.5)
 	}
 	f := &Figure{Name: "fit"}
-	f.Fit(c, Swatches()[0])
+	DrawFit(f, c, Swatches()[0])
 	var b bytes.Buffer
 	must(t, f.WriteSVG(&b))
 	tints := map[string]int{}

@@ -20,7 +20,7 @@ func (g *figureGroup) errorFigure() *paperFigure {
 	var times, errors []float64
 	runs, wide := 0, false
 	for _, method := range g.table.Config.Compare.Methods {
-		m := meanOfSteps(g.table.courses(method))
+		m := meanOfSteps(coursesOf(g.table, method))
 		if len(m.x) == 0 {
 			continue
 		}
@@ -30,7 +30,7 @@ func (g *figureGroup) errorFigure() *paperFigure {
 		for k := range m.x { // bars that would go below 0
 			wide = wide || m.sd[k] >= m.mean[k]
 		}
-		runs = max(runs, len(g.table.courses(method)))
+		runs = max(runs, len(coursesOf(g.table, method)))
 	}
 	f.LogX, f.LogY = spread(times, 20), spread(errors, 4) || wide && spread(errors, 1)
 	if runs > 1 {
@@ -44,7 +44,7 @@ func (g *figureGroup) errorFigure() *paperFigure {
 		s := methodSwatch(method)
 		x, y := m.line()
 		name := methodLabel(method)
-		if n := len(g.table.courses(method)); n > 1 {
+		if n := len(coursesOf(g.table, method)); n > 1 {
 			name += fmt.Sprintf(" (%d)", n)
 		}
 		f.line(FigureLine{Name: name, X: x, Lo: y, Swatch: s})
@@ -61,7 +61,7 @@ func methodSwatch(method string) Swatch {
 }
 
 // courses returns the RMSE of a method's runs against time.
-func (c *Comparison) courses(method string) (out []course) {
+func coursesOf(c *Comparison, method string) (out []course) {
 	for i := range c.Runs {
 		if r := &c.Runs[i]; r.Method == method && len(r.Metrics) > 0 {
 			var one course

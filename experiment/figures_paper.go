@@ -77,11 +77,11 @@ func (f *paperFigure) save(dir string) error {
 	if err := f.Save(dir, ""); err != nil {
 		return err
 	}
-	files := map[string][]byte{".csv": text}
+	beside := map[string][]byte{".csv": text}
 	for ending, text := range f.extra {
-		files[ending] = text
+		beside[ending] = text
 	}
-	for ending, text := range files {
+	for ending, text := range beside {
 		if err := replaceFile(filepath.Join(dir, f.Name+ending), text); err != nil {
 			return unwritable(dir, err)
 		}

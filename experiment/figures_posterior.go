@@ -19,7 +19,7 @@ func (g *figureGroup) posteriorFigure(top int) *paperFigure {
 	h := g.runs[0]
 	f := g.frame(QuantityPosterior)
 	f.Title += seedsText(len(g.runs))
-	f.place(h, AxisData, h.Moments())
+	placeOn(&f.Figure, h, AxisData, h.Moments())
 	ids := h.IDs()
 	means := make([]course, len(ids))
 	for k, id := range ids {
@@ -49,7 +49,7 @@ func (g *figureGroup) posteriorFigure(top int) *paperFigure {
 		}
 		f.line(l)
 	}
-	f.fitY(QuantityPosterior, len(ids))
+	fitY(&f.Figure, QuantityPosterior, len(ids))
 	if len(g.runs) == 1 {
 		f.Marks = h.MarksOn(AxisData)
 	}

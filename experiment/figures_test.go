@@ -144,8 +144,7 @@ func TestFiguresOfRepeats(t *testing.T) {
 func TestFiguresOfComparison(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "c")
 	c := compared(t, "compare.methods=vbks,random,bo", "compare.random_runs=4")
-	r, _, err := compareIn(t.Context(), t, c, dir, nil)
-	must(t, err)
+	r := comparisonOf(t, c, dir)
 	out := filepath.Join(dir, "figures")
 	saveFigures(t, []string{dir}, out, FiguresOptions{Top: 1})
 	for _, s := range r.Summary() {
@@ -254,5 +253,29 @@ func TestFiguresLeaveOutWhatHasNoEvaluation(t *testing.T) {
 	must(t, err)
 	if len(p.LeftOut) != 2 || len(p.figures) == 0 {
 		t.Errorf("%d figures, left out %q", len(p.figures), p.LeftOut)
+	}
+}
+
+// comparisonOf makes a comparison, or goes on with one.
+func comparisonOf(t *testing.T, c Config, dir string) *Comparison {
+	t.Helper()
+	m, err := BeginComparison(t.Context(), c, dir, CompareOptions{Say: func(string) {}})
+	must(t, err)
+	defer func() { must(t, m.Close()) }()
+	r, err := m.Run(t.Context())
+	must(t, err)
+	return r
+}
+
+// Figures can be drawn of runs that were made with other numbers of runs.
+func TestFiguresOfAComparisonThatGrew(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "c")
+	for _, runs := range []string{"1", "3"} {
+		comparisonOf(t, compared(t, "compare.methods=vbks", "compare.runs="+runs, "compare.budget=2"), dir)
+	}
+	out := filepath.Join(dir, "figures")
+	saveFigures(t, []string{dir}, out, FiguresOptions{})
+	if rows := drawnRows(t, filepath.Join(out, "quickstart-rmse.csv"), "line", "VBKS (3)"); len(rows) == 0 {
+		t.Error("VBKS's three runs are not drawn together")
 	}
 }

@@ -96,8 +96,8 @@ func (f *finder) look(dir string) (below []string) {
 // runnable opens a file only where its name says too little.
 func (f *finder) runnable(path string) bool {
 	ext := plainExt(path)
-	config := filepath.Ext(path) == ".toml"
-	if !config && !IsTable(path) {
+	isTOML := filepath.Ext(path) == ".toml"
+	if !isTOML && !IsTable(path) {
 		return false
 	}
 	if info, err := os.Stat(path); err != nil || !info.Mode().IsRegular() {
@@ -109,7 +109,7 @@ func (f *finder) runnable(path string) bool {
 	if f.opened++; f.opened > searchOpened {
 		return false
 	}
-	if config {
+	if isTOML {
 		text, err := readConfig(path)
 		return err == nil && isConfig.Match(text)
 	}

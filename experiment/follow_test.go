@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"os"
 	"path/filepath"
 	"reflect"
@@ -182,7 +183,7 @@ func appendTo(path string, text []byte) error {
 		return err
 	}
 	_, err = f.Write(text)
-	return closeSynced(err, f)
+	return errors.Join(err, f.Close())
 }
 
 // Damage before the last line is an error, as when reading; damage in the last

@@ -12,7 +12,7 @@ import (
 // the kernels of these ids stayed, in their order: q(g) is found anew from their
 // local ELBOs, as Run.Prune does, but without the last q(g) to start from. Every id
 // must be of a live kernel.
-func (s *Start) Forecast(e *Evaluation, ids []string) ([]float64, error) {
+func Forecast(s *Start, e *Evaluation, ids []string) ([]float64, error) {
 	c, err := DefaultConfig().read([]byte(s.Config), configFile, nil)
 	if err != nil {
 		return nil, fmt.Errorf("the run's config: %w", err)

@@ -25,7 +25,7 @@ func TestForecast(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer s.Close()
-	end, err := (Drive{}).Run(t.Context(), s.Run)
+	end, err := s.Run.Drive(t.Context(), Drive{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -41,7 +41,7 @@ func TestForecast(t *testing.T) {
 				ids = append(ids, k.ID)
 			}
 		}
-		q, err := end.Start.Forecast(e, ids)
+		q, err := Forecast(end.Start, e, ids)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -62,7 +62,7 @@ func TestForecast(t *testing.T) {
 			at++
 		}
 	}
-	if _, err := end.Start.Forecast(end.Evaluation, []string{"PER", "nothing"}); err == nil {
+	if _, err := Forecast(end.Start, end.Evaluation, []string{"PER", "nothing"}); err == nil {
 		t.Error("a kernel that is not live has a forecast")
 	}
 }

@@ -435,6 +435,9 @@ func (h *History) Lines() (lines []LogLine, dropped int) { return h.lines.lines(
 // are used, "+3" for the third evaluation after the first such; "1m20s"; "12".
 func (h *History) Label(a Axis, x float64) string { return h.ruler.label(a, x) }
 
+// Step is what an evaluation adds on the data axis, 0 before the first.
+func (h *History) Step() float64 { return h.ruler.step }
+
 // Labeller returns Label for an axis, without the history.
 func (h *History) Labeller(a Axis) func(x float64) string {
 	r := h.ruler

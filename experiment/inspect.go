@@ -20,7 +20,7 @@ import (
 // safe for concurrent use; questions that compute are answered one after the
 // other.
 type Inspector struct {
-	*subject
+	subject *subject
 	dir     string // of the run; "" if it is live
 	trainer *vbks.Trainer
 	dev     device.Device
@@ -157,18 +157,18 @@ func (i *Inspector) ask(ctx context.Context, work func(context.Context) error) e
 func (i *Inspector) Evaluation() int { return i.trainer.Last().Index }
 
 // Inputs describes the input columns.
-func (i *Inspector) Inputs() []ColumnInfo { return i.ranges()[:i.data.Dim] }
+func (i *Inspector) Inputs() []ColumnInfo { return i.subject.ranges()[:i.subject.data.Dim] }
 
 // Target describes the target.
-func (i *Inspector) Target() ColumnInfo { return i.ranges()[i.data.Dim] }
+func (i *Inspector) Target() ColumnInfo { return i.subject.ranges()[i.subject.data.Dim] }
 
 // seen returns the training rows that the evaluation has seen.
-func (i *Inspector) seen() []int32 { return i.data.Train[:i.trainer.Last().RowsSeen] }
+func (i *Inspector) seen() []int32 { return i.subject.data.Train[:i.trainer.Last().RowsSeen] }
 
 // input checks the number of an input column.
 func (i *Inspector) input(column int) error {
-	if column < 0 || column >= i.data.Dim {
-		return fmt.Errorf("there is no input %d; inputs are numbered from 0 to %d", column, i.data.Dim-1)
+	if column < 0 || column >= i.subject.data.Dim {
+		return fmt.Errorf("there is no input %d; inputs are numbered from 0 to %d", column, i.subject.data.Dim-1)
 	}
 	return nil
 }

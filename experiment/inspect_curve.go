@@ -72,13 +72,13 @@ func (i *Inspector) Curve(ctx context.Context, q FitQuery) (*Curve, error) {
 			return nil, context.Cause(ctx)
 		}
 		mean, _ := p.Moments(row, false)
-		c.Mean[row] = i.scaler.Mean(mean)
+		c.Mean[row] = i.subject.scaler.Mean(mean)
 		for _, b := range []struct {
 			to   []float64
 			prob float64
 			ofY  bool
 		}{{c.Lower, tail, true}, {c.Upper, 1 - tail, true}, {c.LowerF, tail, false}, {c.UpperF, 1 - tail, false}} {
-			b.to[row] = i.scaler.Mean(p.Quantile(row, b.prob, b.ofY))
+			b.to[row] = i.subject.scaler.Mean(p.Quantile(row, b.prob, b.ofY))
 		}
 	}
 	return c, nil
@@ -105,13 +105,13 @@ func (i *Inspector) Components(ctx context.Context, id string, q FitQuery) ([]Co
 	for _, p := range parts {
 		c := ComponentCurve{ID: p.ID, Name: p.Name, X: x, Mean: p.Mean}
 		for row, m := range p.Mean {
-			half := z * i.scaler.SD(math.Sqrt(max(0, p.Var[row])))
-			c.Mean[row] = i.scaler.SD(m)
+			half := z * i.subject.scaler.SD(math.Sqrt(max(0, p.Var[row])))
+			c.Mean[row] = i.subject.scaler.SD(m)
 			c.Lower, c.Upper = append(c.Lower, c.Mean[row]-half), append(c.Upper, c.Mean[row]+half)
 		}
 		out = append(out, c)
 	}
-	if shift := i.scaler.YShift; shift != 0 {
+	if shift := i.subject.scaler.YShift; shift != 0 {
 		level := slices.Repeat([]float64{shift}, len(x))
 		out = append(out, ComponentCurve{Name: DataMean, X: x, Mean: level, Lower: level, Upper: level})
 	}
@@ -120,7 +120,7 @@ func (i *Inspector) Components(ctx context.Context, id string, q FitQuery) ([]Co
 
 // predict predicts standardised rows with one kernel, or averaged.
 func (i *Inspector) predict(ctx context.Context, rows []float64, kernel string) (p *vbks.Prediction, err error) {
-	o := vbks.PredictOptions{Top: i.settings.Top, Weights: i.settings.Weights}
+	o := vbks.PredictOptions{Top: i.subject.settings.Top, Weights: i.subject.settings.Weights}
 	if kernel != "" {
 		o = vbks.PredictOptions{IDs: []string{kernel}}
 	}
@@ -158,8 +158,8 @@ func (i *Inspector) line(q *FitQuery) (x, rows []float64, err error) {
 		return nil, nil, fmt.Errorf("there is no range from %v to %v", q.Low, q.High)
 	case !(q.Level > 0 && q.Level < 1):
 		return nil, nil, fmt.Errorf("level %v of the bands is not between 0 and 1", q.Level)
-	case len(q.Held) != i.data.Dim:
-		return nil, nil, fmt.Errorf("%d values to hold for %d inputs", len(q.Held), i.data.Dim)
+	case len(q.Held) != i.subject.data.Dim:
+		return nil, nil, fmt.Errorf("%d values to hold for %d inputs", len(q.Held), i.subject.data.Dim)
 	}
 	if x, err = linspace(q.Low, q.High, q.Points, mostPoints); err != nil {
 		return nil, nil, err
@@ -207,7 +207,7 @@ func (i *Inspector) along(column int, x, held []float64) []float64 {
 			if j == column {
 				h = v
 			}
-			rows = append(rows, i.scaler.Input(j, h))
+			rows = append(rows, i.subject.scaler.Input(j, h))
 		}
 	}
 	return rows

@@ -60,11 +60,11 @@ func (i *Inspector) Covariance(id string, column, points int) (*CovarianceCurve,
 	for k, lag := range c.Lag {
 		x[k] = c.About + lag
 	}
-	d := i.data.Dim
+	d := i.subject.data.Dim
 	rows := i.along(column, x, i.medians())
 	centre := i.along(column, []float64{c.About}, i.medians())
 	for k, lag := range c.Lag {
-		c.Value = append(c.Value, i.scaler.Variance(p.Eval(theta, centre, rows[k*d:(k+1)*d], lag == 0)))
+		c.Value = append(c.Value, i.subject.scaler.Variance(p.Eval(theta, centre, rows[k*d:(k+1)*d], lag == 0)))
 	}
 	return c, nil
 }
@@ -103,19 +103,19 @@ func (i *Inspector) PriorDraws(id string, column, points, draws int) (*PriorDraw
 	if err != nil {
 		return nil, err
 	}
-	out := &PriorDraws{Evaluation: i.Evaluation(), Mean: i.scaler.YShift}
+	out := &PriorDraws{Evaluation: i.Evaluation(), Mean: i.subject.scaler.YShift}
 	low, high := widened(&i.Inputs()[column], 0)
 	if out.X, err = linspace(low, high, points, mostDrawPoints); err != nil {
 		return nil, err
 	}
-	rows := slices.Collect(slices.Chunk(i.along(column, out.X, i.medians()), i.data.Dim))
+	rows := slices.Collect(slices.Chunk(i.along(column, out.X, i.medians()), i.subject.data.Dim))
 	l, err := priorFactor(p.Matrix(theta, rows, nil))
 	if err != nil {
 		return nil, fmt.Errorf("prior of %s: %w", id, err)
 	}
 	h := fnv.New64a()
 	h.Write([]byte(id + " prior draws")) // never fails
-	rng := rand.New(rand.NewPCG(i.settings.Seed, h.Sum64()))
+	rng := rand.New(rand.NewPCG(i.subject.settings.Seed, h.Sum64()))
 	for range draws {
 		z, f := mat.NewVecDense(points, nil), mat.NewVecDense(points, nil)
 		for k := range points {
@@ -123,7 +123,7 @@ func (i *Inspector) PriorDraws(id string, column, points, draws int) (*PriorDraw
 		}
 		f.MulVec(l, z)
 		draw := f.RawVector().Data
-		i.scaler.SDs(draw)
+		i.subject.scaler.SDs(draw)
 		out.Draws = append(out.Draws, draw)
 	}
 	return out, nil

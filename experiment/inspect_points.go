@@ -34,7 +34,7 @@ func (i *Inspector) Points(column, most int) (*PointSet, error) {
 	if err := i.input(column); err != nil {
 		return nil, err
 	}
-	d := i.data
+	d := i.subject.data
 	parts := [][]int32{PointSeen: i.seen(), PointUnseen: d.Train[len(i.seen()):], PointTest: d.Test}
 	set := &PointSet{Seen: len(parts[0]), Unseen: len(parts[1]), Tests: len(parts[2])}
 	total := set.Seen + set.Unseen + set.Tests
@@ -119,23 +119,23 @@ type Residuals struct {
 // if kernel is "": test rows if there are any, else training rows seen.
 func (i *Inspector) Residuals(ctx context.Context, kernel string, most int) (*Residuals, error) {
 	rows, test := i.common()
-	r := &Residuals{Evaluation: i.Evaluation(), Test: test, Of: len(rows), Inputs: i.data.Dim}
+	r := &Residuals{Evaluation: i.Evaluation(), Test: test, Of: len(rows), Inputs: i.subject.data.Dim}
 	rows = evenly(rows, most)
-	p, err := i.predict(ctx, i.scaler.X(i.data, rows), kernel)
+	p, err := i.predict(ctx, i.subject.scaler.X(i.subject.data, rows), kernel)
 	if err != nil {
 		return nil, err
 	}
-	s, err := p.Score(i.scaler.Y(i.data, rows))
+	s, err := p.Score(i.subject.scaler.Y(i.subject.data, rows))
 	if err != nil {
 		return nil, fmt.Errorf("residuals: %w", err)
 	}
-	s = s.InUnits(i.scaler.YScale)
+	s = s.InUnits(i.subject.scaler.YScale)
 	r.IDs = p.IDs
 	r.RMSE, r.MAE, r.NLPD, r.Coverage95 = s.RMSE, s.MAE, s.NLPD, s.Coverage[vbks.Coverage95]
 	for at, row := range rows {
 		mean, variance := p.Moments(at, true)
-		mean, sd, y := i.scaler.Mean(mean), i.scaler.SD(math.Sqrt(variance)), i.data.Y[row]
-		r.X = append(r.X, i.data.Row(int(row))...)
+		mean, sd, y := i.subject.scaler.Mean(mean), i.subject.scaler.SD(math.Sqrt(variance)), i.subject.data.Y[row]
+		r.X = append(r.X, i.subject.data.Row(int(row))...)
 		r.Y, r.Mean, r.SD = append(r.Y, y), append(r.Mean, mean), append(r.SD, sd)
 		r.Standardised = append(r.Standardised, (y-mean)/sd)
 	}
@@ -145,8 +145,8 @@ func (i *Inspector) Residuals(ctx context.Context, kernel string, most int) (*Re
 // common returns the rows that kernels are compared on: those held out, else
 // those seen.
 func (i *Inspector) common() (rows []int32, test bool) {
-	if len(i.data.Test) > 0 {
-		return i.data.Test, true
+	if len(i.subject.data.Test) > 0 {
+		return i.subject.data.Test, true
 	}
 	return i.seen(), false
 }

@@ -48,7 +48,7 @@ func (i *Inspector) Similarity(ctx context.Context, top int) (*Similarity, error
 	s.Belief = matrixOf(b.Correlation(), b.IDs, s.IDs)
 	var p *vbks.Prediction
 	err := i.ask(ctx, func(ctx context.Context) (err error) {
-		p, err = i.trainer.Predict(ctx, i.scaler.X(i.data, rows), vbks.PredictOptions{IDs: s.IDs})
+		p, err = i.trainer.Predict(ctx, i.subject.scaler.X(i.subject.data, rows), vbks.PredictOptions{IDs: s.IDs})
 		return err
 	})
 	if err != nil {

@@ -85,7 +85,7 @@ func answers(t *testing.T, i *Inspector) []any {
 		must(t, err)
 		out = append(out, a)
 	}
-	id := i.trainer.Last().Kernels[i.trainer.Last().Leader()].ID
+	id := i.Trainer().Last().Kernels[i.Trainer().Last().Leader()].ID
 	q := FitQuery{Points: 20}
 	add(i.Curve(ctx, q))
 	add(i.Curve(ctx, FitQuery{Points: 9, Kernel: id, Low: 1, High: 3, Level: 0.5, Column: len(i.Inputs()) - 1}))
@@ -268,7 +268,7 @@ func TestComponentsAddUpToTheCurve(t *testing.T) {
 				if p.ID == []string{"LIN[height]", "SE[hour]"}[column] && slices.Max(p.Mean)-slices.Min(p.Mean) > 1e-9 {
 					t.Errorf("%s varies along input %d", p.ID, column)
 				}
-				if p.Name == DataMean && p.Mean[0] != i.scaler.YShift {
+				if p.Name == DataMean && p.Mean[0] != i.OfScaler().YShift {
 					t.Errorf("the data's mean is %v", p.Mean[0])
 				}
 			}
@@ -343,7 +343,7 @@ func TestPriorDrawsHaveTheCovariance(t *testing.T) {
 	must(t, err)
 	c, err := i.Covariance("SE[hour]", 0, n)
 	must(t, err)
-	if p.X[0] != i.Inputs()[0].Low || p.X[n-1] != i.Inputs()[0].High || p.Mean != i.scaler.YShift || len(p.Draws) != draws {
+	if p.X[0] != i.Inputs()[0].Low || p.X[n-1] != i.Inputs()[0].High || p.Mean != i.OfScaler().YShift || len(p.Draws) != draws {
 		t.Errorf("%d draws from %v to %v about %v", len(p.Draws), p.X[0], p.X[n-1], p.Mean)
 	}
 	for a := range n {
@@ -426,7 +426,7 @@ func TestPointsKeepTheSpikes(t *testing.T) {
 	d.Y[17], d.Y[3999], d.Y[4500] = 1e3, -1e3, 2e3
 	_, r, _ := finished(t, small(t))
 	i := inspect(t, r)
-	i.subject = &subject{data: d} // 60 rows have been seen
+	i.Replace(d) // 60 rows have been seen
 	for _, most := range []int{1, 6, 7, 100, 1001, n, 0} {
 		p, err := i.Points(0, most)
 		must(t, err)
@@ -522,7 +522,7 @@ func TestInspectDoesNotDisturb(t *testing.T) {
 		t.Error("the inspected run differs from the calm one")
 	}
 	must(t, i.Close())
-	if _, err := i.Curve(t.Context(), FitQuery{}); !errors.Is(err, errInspectorClosed) {
+	if _, err := i.Curve(t.Context(), FitQuery{}); !errors.Is(err, ErrClosed) {
 		t.Error(err)
 	}
 }
@@ -537,7 +537,7 @@ func TestInspectorIsCancelled(t *testing.T) {
 		t.Error(err)
 	}
 	// One that waits for its turn, too.
-	i.turn <- struct{}{}
+	release := i.Hold()
 	ctx, cancel = context.WithCancel(t.Context())
 	done := make(chan error)
 	go func() {
@@ -548,7 +548,7 @@ func TestInspectorIsCancelled(t *testing.T) {
 	if err := <-done; !errors.Is(err, context.Canceled) {
 		t.Error(err)
 	}
-	<-i.turn
+	release()
 }
 
 func TestOpenInspectorErrors(t *testing.T) {

@@ -30,31 +30,31 @@ func TestRunsKnowTheirFilesFromAnywhere(t *testing.T) {
 			t.Run(name+", found by "+from, func(t *testing.T) {
 				base, elsewhere := t.TempDir(), t.TempDir()
 				must(t, os.MkdirAll(filepath.Join(base, "data", "beside"), 0o755))
-				config := filepath.Join(base, "c.toml")
+				file := filepath.Join(base, "c.toml")
 				t.Chdir(elsewhere)
 				switch from {
 				case "directory": // the paths are against the working directory
-					config = filepath.Join(elsewhere, "c.toml")
+					file = filepath.Join(elsewhere, "c.toml")
 					t.Chdir(base)
 				case "environment":
-					config = filepath.Join(elsewhere, "c.toml")
+					file = filepath.Join(elsewhere, "c.toml")
 					t.Setenv("KESTREL_DATA", base)
 				}
-				for file, text := range map[string]string{
+				for path, text := range map[string]string{
 					filepath.Join(base, "data/table.csv"): table.String(), filepath.Join(base, "data/mask.csv"): mask.String(),
 					filepath.Join(base, "data/lab.txt"): lab.String(), filepath.Join(base, "data/places.txt"): "1 21.5 23\n2 24.5 20\n",
 					filepath.Join(base, "data/beside/lab.txt"): lab.String(), filepath.Join(base, "data/beside/mote_locs.txt"): "1 21.5 23\n2 24.5 20\n",
-					config: "[data]\n" + data + quick,
+					file: "[data]\n" + data + quick,
 				} {
-					must(t, os.WriteFile(file, []byte(text), 0o644))
+					must(t, os.WriteFile(path, []byte(text), 0o644))
 				}
-				c, err := LoadConfig(config, nil)
+				c, err := LoadConfig(file, nil)
 				must(t, err)
 				run := filepath.Join(t.TempDir(), "run")
 				if _, end := runIn(t, c, run); end.State != Finished {
 					t.Fatal(end.State, end.Reason)
 				}
-				must(t, os.Remove(config))
+				must(t, os.Remove(file))
 				t.Setenv("KESTREL_DATA", "")
 				t.Chdir(t.TempDir())
 

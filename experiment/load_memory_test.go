@@ -116,7 +116,7 @@ func TestMemoryByComponent(t *testing.T) {
 			}
 		}
 	}()
-	end, err := Drive{}.Run(context.Background(), s.Run)
+	end, err := s.Run.Drive(context.Background(), Drive{})
 	close(done)
 	peak := <-most
 	must(t, err)

@@ -11,6 +11,9 @@ import (
 	"slices"
 )
 
+// outputBuffer is how much is written at a time, in bytes.
+const outputBuffer = 1 << 16
+
 // CheckOutput returns an error if a path cannot be that of a file to write, as
 // far as that can be told before.
 func CheckOutput(path string) error {
@@ -40,7 +43,7 @@ func WriteOutputs(paths []string, write func(to []io.Writer) error) error {
 		buffers := make([]*bufio.Writer, len(files))
 		to := make([]io.Writer, len(files))
 		for i, f := range files {
-			buffers[i] = bufio.NewWriterSize(f, blockBytes)
+			buffers[i] = bufio.NewWriterSize(f, outputBuffer)
 			to[i] = buffers[i]
 		}
 		if own = write(to); own != nil {

@@ -47,7 +47,7 @@ func TestPanicInAnOrder(t *testing.T) {
 		r := fakeRun(t, f, l, nil)
 		must(t, r.do(func() error { r.trainer = &panickyTrainer{f, caught}; return nil }))
 		must(t, r.Start())
-		await(t, r)
+		settle(t, r)
 		err := r.Prune([]string{"RQ"})
 		s := r.Snapshot()
 		if caught == nil {
@@ -77,7 +77,7 @@ func TestRecorderPanics(t *testing.T) {
 				return nil
 			})}, nil)
 			_ = r.Start() // refused where it fails at once
-			if s := await(t, r); s.State != Failed || !strings.Contains(s.Reason, "recording is broken") {
+			if s := settle(t, r); s.State != Failed || !strings.Contains(s.Reason, "recording is broken") {
 				t.Errorf("%s, always %v: %+v", at, always, s)
 			}
 			if err := r.Reoptimize(vbks.Change{}); err == nil || !strings.Contains(err.Error(), "the run has failed") {
@@ -91,7 +91,7 @@ func TestRecorderPanics(t *testing.T) {
 // What waits for room on the disk is written from a timer's goroutine.
 func TestPanicWhileWaitingForRoom(t *testing.T) {
 	broken := make(chan error, 1)
-	p := &patient{poll: time.Millisecond, changed: func() {}, broken: func(err error) { broken <- err }}
+	p := &roomWaiter{poll: time.Millisecond, changed: func() {}, broken: func(err error) { broken <- err }}
 	tries := 0
 	must(t, p.write(func() error {
 		if tries++; tries < 3 {

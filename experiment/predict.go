@@ -75,12 +75,12 @@ func (p *Predictor) Close() error {
 // DefaultQuery is what the run's config says of predictions, with the median
 // and the ends of the 90 % interval.
 func (p *Predictor) DefaultQuery() PredictQuery {
-	s := &p.lanes[0].settings
+	s := &p.lanes[0].subject.settings
 	return PredictQuery{Method: MethodAverage, Weights: s.Weights, Top: s.Top, Quantiles: []float64{0.05, 0.5, 0.95}}
 }
 
 // Unit returns the unit of the target, "" if it is not known.
-func (p *Predictor) Unit() string { return p.lanes[0].data.Target.Unit }
+func (p *Predictor) Unit() string { return p.lanes[0].subject.data.Target.Unit }
 
 // PointSource is where points to predict at come from, in the units of the data.
 type PointSource interface {
@@ -97,7 +97,7 @@ type PointSource interface {
 func (p *Predictor) OpenPoints(path string) (*datasets.PointReader, error) {
 	spec := p.spec
 	spec.Path = path
-	return datasets.OpenPoints(spec, p.lanes[0].data)
+	return datasets.OpenPoints(spec, p.lanes[0].subject.data)
 }
 
 // Check returns an error if the query cannot be asked of any run.
@@ -147,7 +147,7 @@ func (p *Predictor) Write(ctx context.Context, points PointSource, q PredictQuer
 	if err := q.Check(); err != nil {
 		return nil, err
 	}
-	d := p.lanes[0].data
+	d := p.lanes[0].subject.data
 	if q.Components && components == nil {
 		return nil, errors.New("there is nowhere to write the components to")
 	}
@@ -165,7 +165,7 @@ func (p *Predictor) Write(ctx context.Context, points PointSource, q PredictQuer
 	if err := w.end(); err != nil {
 		return nil, err
 	}
-	w.done.Accuracy = w.tally.accuracy(p.lanes[0].scaler.YScale)
+	w.done.Accuracy = w.tally.accuracy(p.lanes[0].subject.scaler.YScale)
 	return &w.done, nil
 }
 
@@ -281,10 +281,10 @@ type predictedBatch struct {
 
 // predictBatch predicts at points.
 func (i *Inspector) predictBatch(ctx context.Context, w *predictionWriter, points *datasets.Points) (*predictedBatch, error) {
-	if points.Dim != i.data.Dim {
-		return nil, fmt.Errorf("points of %d inputs for a run with %d", points.Dim, i.data.Dim)
+	if points.Dim != i.subject.data.Dim {
+		return nil, fmt.Errorf("points of %d inputs for a run with %d", points.Dim, i.subject.data.Dim)
 	}
-	x := i.scaler.Inputs(points.X)
+	x := i.subject.scaler.Inputs(points.X)
 	var pred *vbks.Prediction
 	err := i.ask(ctx, func(ctx context.Context) (err error) {
 		pred, err = i.trainer.Predict(ctx, x, i.options(w.query))
@@ -300,7 +300,7 @@ func (i *Inspector) predictBatch(ctx context.Context, w *predictionWriter, point
 	if points.Y != nil {
 		y := make([]float64, len(points.Y))
 		for k, v := range points.Y {
-			y[k] = i.scaler.Target(v)
+			y[k] = i.subject.scaler.Target(v)
 		}
 		if err := b.tally.add(pred, y); err != nil {
 			return nil, err
@@ -323,20 +323,20 @@ func (i *Inspector) predictionRows(ctx context.Context, w *predictionWriter, p *
 			return nil, context.Cause(ctx)
 		}
 		s.whole(int(points.Rows[k]) + 1)
-		for j := range i.data.Inputs {
-			s.value(&i.data.Inputs[j], points.X[k*i.data.Dim+j])
+		for j := range i.subject.data.Inputs {
+			s.value(&i.subject.data.Inputs[j], points.X[k*i.subject.data.Dim+j])
 		}
 		if points.Y != nil {
 			s.number(points.Y[k])
 		}
 		mean, varF := p.Moments(k, false)
 		_, varY := p.Moments(k, true)
-		s.number(i.scaler.Mean(mean))
-		s.number(i.scaler.SD(math.Sqrt(varF)))
-		s.number(i.scaler.SD(math.Sqrt(varY)))
+		s.number(i.subject.scaler.Mean(mean))
+		s.number(i.subject.scaler.SD(math.Sqrt(varF)))
+		s.number(i.subject.scaler.SD(math.Sqrt(varY)))
 		for _, ofY := range []bool{false, true} {
 			for _, prob := range w.query.Quantiles {
-				s.number(i.scaler.Mean(p.Quantile(k, prob, ofY)))
+				s.number(i.subject.scaler.Mean(p.Quantile(k, prob, ofY)))
 			}
 		}
 		s.endRow()
@@ -370,9 +370,9 @@ func (i *Inspector) componentRows(ctx context.Context, w *predictionWriter, p *v
 				s.endRow()
 			}
 			for part, c := range kernels[k] {
-				add(part+1, c.ID, i.scaler.SD(c.Mean[row]), i.scaler.SD(math.Sqrt(max(0, c.Var[row]))))
+				add(part+1, c.ID, i.subject.scaler.SD(c.Mean[row]), i.subject.scaler.SD(math.Sqrt(max(0, c.Var[row]))))
 			}
-			if shift := i.scaler.YShift; shift != 0 {
+			if shift := i.subject.scaler.YShift; shift != 0 {
 				add(len(kernels[k])+1, DataMean, shift, 0)
 			}
 		}

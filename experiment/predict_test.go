@@ -162,15 +162,15 @@ type naive struct {
 
 func newNaive(t *testing.T, i *Inspector, place int, arrays map[string]vbks.Tensor) *naive {
 	t.Helper()
-	n := &naive{i: i, place: place, id: i.trainer.Last().Kernels[place].ID, arrays: arrays}
-	p, theta, noise, err := i.trainer.Solution(n.id)
+	n := &naive{i: i, place: place, id: i.Trainer().Last().Kernels[place].ID, arrays: arrays}
+	p, theta, noise, err := i.Trainer().Solution(n.id)
 	must(t, err)
 	n.noise = noise
-	dim := i.data.Dim
+	dim := i.OfData().Dim
 	n.z = slices.Collect(slices.Chunk(arrays["z"].Data, dim))
-	rows := i.seen()
-	n.x = slices.Collect(slices.Chunk(i.scaler.X(i.data, rows), dim))
-	n.y = i.scaler.Y(i.data, rows)
+	rows := i.Seen()
+	n.x = slices.Collect(slices.Chunk(i.OfScaler().X(i.OfData(), rows), dim))
+	n.y = i.OfScaler().Y(i.OfData(), rows)
 	m := len(n.z)
 	factor := arrays[fmt.Sprintf("kernel/%d/status", place)].Data[1]
 	kzz := p.Matrix(theta, n.z, nil)
@@ -183,7 +183,7 @@ func newNaive(t *testing.T, i *Inspector, place int, arrays map[string]vbks.Tens
 		for b := range a + 1 {
 			v := kzz[a][b]
 			if a == b {
-				v += i.settings.Jitter.Relative * factor * trace / float64(m)
+				v += i.OfSettings().Jitter.Relative * factor * trace / float64(m)
 			}
 			n.kzz.SetSym(a, b, v)
 		}
@@ -272,7 +272,7 @@ func TestLoadedModelHasTheRunsObjective(t *testing.T) {
 		must(t, err)
 		arrays, err := loadCheckpoint(filepath.Join(dir, stateDir, checkpoint))
 		must(t, err)
-		i := predictor(t, dir).lanes[0]
+		i := predictor(t, dir).Lane()
 		for place, k := range Summarise(events).Evaluation.Kernels {
 			got := objective(newNaive(t, i, place, arrays), t)
 			if !within(got, float64(k.Fit.ELBO), 1e-12) {
@@ -321,7 +321,7 @@ func TestPredictedComponentsAddUp(t *testing.T) {
 func TestBatchesComeInOrder(t *testing.T) {
 	_, _, dir := finished(t, plane(t, planeFile(t), "kernels.expressions=SE[hour]+LIN[height],LIN", "sparse.inducing=4"))
 	p := predictor(t, dir)
-	const n = mostBatch + 700
+	const n = MostBatch + 700
 	var b strings.Builder
 	b.WriteString("hour,height,level\n")
 	for k := range n {
@@ -392,7 +392,7 @@ func TestPointsAreReadAsTheyAreWritten(t *testing.T) {
 	p := predictor(t, dir)
 	q := p.DefaultQuery()
 	q.Quantiles = nil
-	batch := batchRows(1)
+	batch := BatchRows(1)
 	for _, end := range []error{io.EOF, errors.New("the disk is gone")} {
 		out := &lineCounter{}
 		points := &endlessPoints{rows: (runtime.GOMAXPROCS(0)+6)*batch + 5, written: out, err: end}

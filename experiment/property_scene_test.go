@@ -270,7 +270,7 @@ func (s *scene) waits(cancel context.CancelCauseFunc, f func() error) {
 func (s *scene) follow(d Drive) {
 	s.model.courseOn = d.PruneTop > 0
 	ctx, cancel := context.WithCancelCause(context.Background())
-	s.waits(cancel, func() error { _, err := d.Run(ctx, s.run); return err })
+	s.waits(cancel, func() error { _, err := s.run.Drive(ctx, d); return err })
 }
 
 // waiting looks whether those wait who should.

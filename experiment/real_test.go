@@ -2,12 +2,14 @@ package experiment
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"math"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"kestrel/vbks"
 )
@@ -27,6 +29,16 @@ func small(t *testing.T, set ...string) Config {
 	c, err := LoadConfig("quickstart", overrides)
 	must(t, err)
 	return c
+}
+
+// await waits for the end of a run.
+func await(t *testing.T, r *Run) Snapshot {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Minute)
+	defer cancel()
+	s, err := r.Wait(ctx)
+	must(t, err)
+	return s
 }
 
 // runIn makes a run of a config in a directory, up to its end.
@@ -217,7 +229,7 @@ func TestPruneRefineRestore(t *testing.T) {
 	if s = await(t, r); len(s.Evaluation.Below(1)) != 2 {
 		t.Errorf("%+v", s.Evaluation)
 	}
-	if err := r.Prune([]string{"nosuch"}); err == nil || errors.Is(err, errClosed) {
+	if err := r.Prune([]string{"nosuch"}); err == nil || errors.Is(err, ErrRunClosed) {
 		t.Error(err)
 	}
 	must(t, r.Close())

@@ -46,16 +46,16 @@ func inline(f *Figure, caption string) (*reportFigure, error) {
 // traces draws the course of a run: what can be drawn of it.
 func (r *reporter) traces() {
 	h := r.history
-	type chart struct {
+	type trace struct {
 		figure  *Figure
 		caption string
 	}
-	charts := []chart{
+	charts := []trace{
 		{HistoryFigure(h, nil, QuantityPosterior, AxisData, shownInTraces, false), "Posterior of each kernel against the proportion of the data used. The rest is grey."},
 		{HistoryFigure(h, nil, QuantityGap, AxisData, shownInTraces, true), "Local ELBO behind that of the leader, in nats, on a logarithmic axis, where the leader’s own 0 has no place."},
 	}
 	if h.Methods() > 0 {
-		charts = append(charts, chart{MetricFigure(h, QuantityRMSE, AxisSeconds), "Error on the rows held out against the time of work."})
+		charts = append(charts, trace{MetricFigure(h, QuantityRMSE, AxisSeconds), "Error on the rows held out against the time of work."})
 	}
 	for _, c := range charts {
 		c.figure.Title, c.figure.Width, c.figure.Height = "", reportWidth, reportHeight
@@ -90,7 +90,7 @@ func labelled(c *datasets.ColumnSummary) string {
 
 // alongInput labels the horizontal axis with an input, one of time stamps with
 // dates, at whole days or hours.
-func (f *Figure) alongInput(c *datasets.ColumnSummary) {
+func alongInput(f *Figure, c *datasets.ColumnSummary) {
 	f.XLabel = labelled(c)
 	t, ok := timeColumn(c)
 	if !ok {
@@ -127,7 +127,7 @@ func pointStyles() map[PointKind]*FigurePoints {
 
 // Fit adds a mean with its 95 % bands. They bear no marks, which would look like
 // rows of the data.
-func (f *Figure) Fit(c *Curve, swatch Swatch) {
+func DrawFit(f *Figure, c *Curve, swatch Swatch) {
 	swatch.Mark = 0
 	f.Lines = append(f.Lines, FigureLine{Name: "mean", X: c.X, Lo: c.Mean, Swatch: swatch})
 	f.Bands = append(f.Bands,
@@ -139,8 +139,8 @@ func (f *Figure) Fit(c *Curve, swatch Swatch) {
 // rows.
 func fitFigure(s *Start, c *Curve, p *PointSet) *Figure {
 	f := &Figure{Name: "fit", YLabel: labelled(s.Target()), Width: reportWidth, Height: reportHeight}
-	f.Fit(c, Swatches()[0])
-	f.alongInput(&s.Inputs()[0])
+	DrawFit(f, c, Swatches()[0])
+	alongInput(f, &s.Inputs()[0])
 	rows := pointStyles()
 	for i, x := range p.X {
 		k := rows[p.Kind[i]]
@@ -186,7 +186,7 @@ func residualFigure(s *Start, res *Residuals) *Figure {
 	x := res.Mean
 	if res.Inputs == 1 {
 		x = res.X
-		f.alongInput(&s.Inputs()[0])
+		alongInput(f, &s.Inputs()[0])
 	} else {
 		f.XLabel = "predicted mean of " + labelled(s.Target())
 	}

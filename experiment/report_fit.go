@@ -76,32 +76,24 @@ func (r *reporter) fit(ctx context.Context, i *Inspector) error {
 
 // calibrate counts the targets held out that lie within the intervals.
 func (r *reporter) calibrate(ctx context.Context, i *Inspector) error {
-	rows, test := i.common()
-	if !test {
+	c, err := i.Calibration(ctx, calibratedRows)
+	if err != nil {
+		return err
+	}
+	if c.Of == 0 {
 		r.page.CalibrationNote = "No rows are held out, so it cannot be told whether the intervals hold what they promise."
 		return nil
 	}
-	all := len(rows)
-	rows = evenly(rows, calibratedRows)
-	last := i.trainer.Last()
-	for _, method := range []struct{ name, kernel string }{{MethodAverage, ""}, {MethodSingle, last.Kernels[last.Leader()].ID}} {
-		p, err := i.predict(ctx, i.scaler.X(i.data, rows), method.kernel)
-		if err != nil {
-			return err
-		}
-		var t tally
-		if err := t.add(p, i.scaler.Y(i.data, rows)); err != nil {
-			return err
-		}
-		l := calibrationLine{Method: MethodName(method.name), Rows: len(rows)}
+	for _, m := range c.Methods {
+		l := calibrationLine{Method: MethodName(m.Method), Rows: c.Rows}
 		for k, level := range CoverageLevels {
-			chance := math.Sqrt(level * (1 - level) / float64(len(rows)))
+			chance := math.Sqrt(level * (1 - level) / float64(c.Rows))
 			l.Levels = append(l.Levels, calibrationCell{
-				Nominal: levelText(level), Actual: percent(t.accuracy(1).Coverage[k]), Chance: percent(chance),
+				Nominal: levelText(level), Actual: percent(m.Shares[k]), Chance: percent(chance),
 			})
 		}
 		r.page.Calibration = append(r.page.Calibration, l)
 	}
-	r.page.CalibrationNote = fmt.Sprintf("On %d of the %d rows held out. Behind ± stands the standard deviation that chance alone gives the share, were the rows independent.", len(rows), all)
+	r.page.CalibrationNote = fmt.Sprintf("On %d of the %d rows held out. Behind ± stands the standard deviation that chance alone gives the share, were the rows independent.", c.Rows, c.Of)
 	return nil
 }

@@ -108,7 +108,7 @@ func (r *reporter) detail(k *Kernel) kernelDetail {
 		return d
 	}
 	if r.options != nil {
-		d.Sentence = s.sentence(*r.options, info, k.Fit.Params)
+		d.Sentence = sentence(s, *r.options, info, k.Fit.Params)
 	}
 	for i := range info.Params {
 		p := &info.Params[i]

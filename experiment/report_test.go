@@ -150,15 +150,15 @@ func TestReportOnFinishedRun(t *testing.T) {
 // The interval coverage in the page is that of the test rows, counted here from
 // the predictions of another function.
 func TestReportCalibration(t *testing.T) {
-	_, r, dir := finished(t, plane(t, planeFile(t), "data.test=30"))
+	j, r, dir := finished(t, plane(t, planeFile(t), "data.test=30"))
 	i := inspect(t, r)
 	inside := [len(CoverageLevels)]int{}
-	for _, row := range i.data.Test {
-		x := i.data.Row(int(row))
+	for _, row := range j.Data.Test {
+		x := j.Data.Row(int(row))
 		for l, level := range CoverageLevels {
 			c, err := i.Curve(t.Context(), FitQuery{Column: 0, Low: x[0], High: x[0] + 1, Points: 2, Held: []float64{0, x[1]}, Level: level})
 			must(t, err)
-			if y := i.data.Y[row]; y >= c.Lower[0] && y <= c.Upper[0] {
+			if y := j.Data.Y[row]; y >= c.Lower[0] && y <= c.Upper[0] {
 				inside[l]++
 			}
 		}
@@ -357,10 +357,10 @@ func TestKernelSentences(t *testing.T) {
 			info.Params = append(info.Params, pi)
 		}
 		info.Params = append(info.Params, ParamInfo{Name: "noise_variance"})
-		if got := s.sentence(o, info, c.values); got != c.want {
+		if got := sentence(s, o, info, c.values); got != c.want {
 			t.Errorf("%s %v:\n%s\nwant\n%s", c.kernel, order, got, c.want)
 		}
-		if got := s.sentence(o, info, c.values[1:]); got != "" {
+		if got := sentence(s, o, info, c.values[1:]); got != "" {
 			t.Errorf("%s without a value: %s", c.kernel, got)
 		}
 	}

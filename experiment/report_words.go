@@ -23,7 +23,7 @@ type speller struct {
 // sentence says in plain English what functions a kernel stands for: its
 // additive components one by one, with their scales in the units of the data,
 // and the noise. It is "" where the kernel cannot be taken apart.
-func (s *Start) sentence(o kernelspace.Options, info *KernelInfo, values []Number) string {
+func sentence(s *Start, o kernelspace.Options, info *KernelInfo, values []Number) string {
 	e, err := kernelspace.Parse(info.ID)
 	if err != nil {
 		return ""

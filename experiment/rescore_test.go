@@ -72,7 +72,7 @@ func TestReoptimisingWhileScoring(t *testing.T) {
 				f.steps <- struct{}{}
 			}
 		}
-		if s := await(t, r); s.State != Finished {
+		if s := settle(t, r); s.State != Finished {
 			t.Fatalf("%s: %+v", x.what, s)
 		}
 		if got := l.course(); !slices.Equal(got, x.want) {

@@ -5,9 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"path/filepath"
-	"time"
 
 	"kestrel/vbks"
 )
@@ -96,7 +94,7 @@ func Resume(ctx context.Context, path string, o ResumeOptions, recorders ...Reco
 	if o.FromStart {
 		s.dir, err = beginAgain(path, owner, p)
 	} else {
-		s.dir, err = reopenDirectory(path, owner, p, o.Past)
+		s.dir, err = reopenDirectory(path, owner, p.cut(), p.start, o.Past)
 	}
 	if err != nil {
 		return nil, err
@@ -153,38 +151,12 @@ func unusable(path string, err error) error {
 	return fmt.Errorf("run %q: %w", path, err)
 }
 
-// ErrNoCheckpoint is below the errors of a run that has evaluations but nothing
-// to go on from.
-var ErrNoCheckpoint = errors.New("no checkpoint to go on from")
-
-// noCheckpoint is such an error.
-type noCheckpoint struct {
-	path string
-	err  error
-}
-
-func (e *noCheckpoint) Error() string {
-	return fmt.Sprintf("run %q cannot go on where it was: %v; --from-start begins it again and keeps what is there in a folder", e.path, e.err)
-}
-func (e *noCheckpoint) Unwrap() []error { return []error{ErrNoCheckpoint, e.err} }
-
-// asideName is the folder in a run's directory for what the run had written
-// before it was begun again.
-func asideName(now time.Time) string { return "before-" + now.UTC().Format("20060102T150405Z") }
-
 // beginAgain moves what a run has written aside, where it can still be opened,
 // and makes the files anew.
 func beginAgain(path string, owner io.Closer, p *past) (*Directory, error) {
-	aside := filepath.Join(path, asideName(time.Now()))
-	if err := os.MkdirAll(filepath.Join(aside, stateDir), 0o755); err != nil {
-		return nil, unresumable(path, err)
-	}
-	removeTemporary(path)
-	// The log goes last: as long as it is there, this can be done again.
-	for _, name := range []string{posteriorFile, metricsFile, kernelsFile, logFile, filepath.Join(stateDir, checkpoint), configFile, eventsFile} {
-		if err := os.Rename(filepath.Join(path, name), filepath.Join(aside, name)); err != nil && !errors.Is(err, os.ErrNotExist) {
-			return nil, fmt.Errorf("run %q: what is there cannot be moved aside: %w", path, err)
-		}
+	aside, err := moveAside(path)
+	if err != nil {
+		return nil, err
 	}
 	p.notices = append(p.notices, fmt.Sprintf("begun again; what was there is in %s", filepath.Base(aside)))
 	return createFiles(path, owner)

@@ -11,10 +11,16 @@ import (
 	"strings"
 )
 
+// logCut says where the event log of a run is cut when it is taken up again.
+type logCut struct {
+	kept  int64     // bytes that stay
+	known *logPlace // nil, or what a checkpoint says of the log's beginning
+}
+
 // reopenDirectory opens the files of a run to go on with them: the log is cut,
 // the tables are made anew from it, and told is told what stays, if it is not
-// nil. The owner's note is taken over.
-func reopenDirectory(path string, owner io.Closer, p *past, told Recorder) (_ *Directory, err error) {
+// nil. The owner's note is taken over. start is the run's first event.
+func reopenDirectory(path string, owner io.Closer, cut logCut, start *Start, told Recorder) (_ *Directory, err error) {
 	d := &Directory{Path: path}
 	defer func() {
 		if err != nil {
@@ -22,16 +28,16 @@ func reopenDirectory(path string, owner io.Closer, p *past, told Recorder) (_ *D
 		}
 	}()
 	removeTemporary(path)
-	if d.events, err = cutLog(path, p); err != nil {
+	if d.events, err = cutLog(path, cut); err != nil {
 		return nil, err
 	}
-	if d.tables, err = remakeTables(path, p.kept, told); err != nil {
+	if d.tables, err = remakeTables(path, cut.kept, told); err != nil {
 		return nil, err
 	}
 	// It was cut off before this was written.
 	config := filepath.Join(path, configFile)
 	if _, err := os.Stat(config); errors.Is(err, os.ErrNotExist) {
-		if err := writeConfig(path, p.start); err != nil {
+		if err := writeConfig(path, start); err != nil {
 			return nil, err
 		}
 	}
@@ -44,12 +50,12 @@ func reopenDirectory(path string, owner io.Closer, p *past, told Recorder) (_ *D
 
 // cutLog opens the event log of a run and cuts it, after a look whether it is
 // the one that the checkpoint rests on.
-func cutLog(path string, p *past) (*eventLog, error) {
+func cutLog(path string, cut logCut) (*eventLog, error) {
 	file, err := os.OpenFile(filepath.Join(path, eventsFile), os.O_RDWR, 0)
 	if err != nil {
 		return nil, unresumable(path, err)
 	}
-	l, err := cutFile(file, p)
+	l, err := cutFile(file, cut)
 	if err == nil {
 		return l, nil
 	}
@@ -62,7 +68,7 @@ func cutLog(path string, p *past) (*eventLog, error) {
 	return nil, unresumable(path, err)
 }
 
-func cutFile(file *os.File, p *past) (*eventLog, error) {
+func cutFile(file *os.File, cut logCut) (*eventLog, error) {
 	l := newEventLog(file)
 	read := func(to int64) error {
 		n, err := io.CopyN(l.hash, file, to-l.end.bytes)
@@ -70,11 +76,7 @@ func cutFile(file *os.File, p *past) (*eventLog, error) {
 		l.end.sum = [sha256.Size]byte(l.hash.Sum(nil))
 		return err
 	}
-	if s := p.saved; s != nil {
-		place := s.rest.after
-		if p.lost {
-			place = s.rest.before
-		}
+	if place := cut.known; place != nil {
 		if err := read(place.bytes); err != nil {
 			return nil, err
 		}
@@ -82,10 +84,10 @@ func cutFile(file *os.File, p *past) (*eventLog, error) {
 			return nil, &noCheckpoint{err: fmt.Errorf("its %s is not the one that the checkpoint rests on, or has been changed", eventsFile)}
 		}
 	}
-	if err := read(p.kept); err != nil {
+	if err := read(cut.kept); err != nil {
 		return nil, err
 	}
-	if err := file.Truncate(p.kept); err != nil {
+	if err := file.Truncate(cut.kept); err != nil {
 		return nil, err
 	}
 	return l, file.Sync()
@@ -125,7 +127,7 @@ func remakeTables(path string, kept int64, told Recorder) (*tables, error) {
 	if err != nil {
 		return nil, fmt.Errorf("the tables of run %q: %w", path, err)
 	}
-	for _, name := range []string{posteriorFile, metricsFile, kernelsFile} {
+	for _, name := range TableFiles() {
 		if err := os.Rename(filepath.Join(aside, name), filepath.Join(path, name)); err != nil {
 			return nil, unresumable(path, err)
 		}

@@ -197,3 +197,15 @@ func (p *past) course() Drive {
 	}
 	return *p.start.Course
 }
+
+// cut returns where the log is cut.
+func (p *past) cut() logCut {
+	c := logCut{kept: p.kept}
+	if p.saved != nil {
+		c.known = &p.saved.rest.after
+		if p.lost {
+			c.known = &p.saved.rest.before
+		}
+	}
+	return c
+}

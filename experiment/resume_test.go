@@ -82,7 +82,7 @@ func filmed(t *testing.T, c Config, course Drive, steer func(*Run, int) error) (
 			})
 		}
 	}
-	_, err = course.Run(t.Context(), r)
+	_, err = r.Drive(t.Context(), course)
 	must(t, err)
 	if steer != nil {
 		must(t, steer(r, 0))
@@ -102,7 +102,7 @@ func takeUp(t *testing.T, dir string, o ResumeOptions, recorders ...Recorder) (S
 	if err != nil {
 		return Snapshot{}, err
 	}
-	end, err := s.Course.Run(t.Context(), s.Run)
+	end, err := s.Run.Drive(t.Context(), s.Course)
 	must(t, err)
 	must(t, s.Close())
 	return end, nil
@@ -399,7 +399,7 @@ func TestResumeMessages(t *testing.T) {
 		{"another hash", func(run string) {
 			arrays := load(run)
 			arrays[hashArray] = bytesTensor(make([]byte, 32))
-			text := npzBytes(t, arrays)
+			text := packed(t, arrays)
 			must(t, os.WriteFile(filepath.Join(run, stateDir, checkpoint), text, 0o644))
 		}, []string{"is damaged", "sha256", "--from-start"}, true},
 		{"an older checkpoint", func(run string) {
@@ -414,7 +414,7 @@ func TestResumeMessages(t *testing.T) {
 		}, []string{"a newer version of the program", "--from-start"}, true},
 		{"a checkpoint without a place", func(run string) {
 			arrays := load(run)
-			delete(arrays, logArray)
+			delete(arrays, "log")
 			must(t, saveCheckpoint(filepath.Join(run, stateDir, checkpoint), arrays))
 		}, []string{"an older version of the program", "--from-start"}, true},
 		{"a newer log", func(run string) {
@@ -477,7 +477,7 @@ func TestResumeMessages(t *testing.T) {
 	for _, cut := range []int64{0, 1, 40} {
 		run := filepath.Join(t.TempDir(), "run")
 		copyRun(t, middle, run)
-		where := load(run)[logArray].Data
+		where := load(run)["log"].Data
 		must(t, os.Truncate(filepath.Join(run, eventsFile), max(int64(where[0]), int64(where[1])-1-100*cut)))
 		_, err := takeUp(t, run, ResumeOptions{})
 		must(t, err)
@@ -531,7 +531,7 @@ func listing(t *testing.T, dir string) []string {
 	t.Helper()
 	var out []string
 	err := filepath.WalkDir(dir, func(path string, d os.DirEntry, err error) error {
-		if err != nil || d.IsDir() || d.Name() == ownerFile {
+		if err != nil || d.IsDir() || d.Name() == "owner.json" {
 			return err
 		}
 		text, err := os.ReadFile(path)
@@ -548,4 +548,12 @@ func listing(t *testing.T, dir string) []string {
 		t.Fatal(err)
 	}
 	return out
+}
+
+// packed is a file of arrays, with no other hash than theirs.
+func packed(t *testing.T, arrays map[string]vbks.Tensor) []byte {
+	t.Helper()
+	var b bytes.Buffer
+	must(t, writeNPZ(&b, arrays))
+	return b.Bytes()
 }

@@ -93,10 +93,12 @@ type flight struct {
 }
 
 var (
-	errAborted   = errors.New("abandoned")
-	errClosed    = errors.New("the run has been closed")
-	errNoResults = errors.New("there is no evaluation yet")
+	errAborted = errors.New("abandoned")
+	errClosed  = errors.New("the run has been closed")
 )
+
+// errNoResults is below the error of a question to a run without an evaluation.
+var errNoResults = errors.New("there is no evaluation yet")
 
 // NewRun makes a run of a job and starts its goroutine; Start starts the work.
 // Close must be called.

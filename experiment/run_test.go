@@ -20,7 +20,7 @@ func TestRunFinishes(t *testing.T) {
 		t.Fatal(s.State)
 	}
 	must(t, r.Start())
-	s := await(t, r)
+	s := settle(t, r)
 	if s.State != Finished || s.Evaluation.Index != 3 || s.Reason != "all planned evaluations are done" {
 		t.Errorf("%+v", s)
 	}
@@ -79,7 +79,7 @@ func TestPause(t *testing.T) {
 	<-f.passed
 	f.steps <- struct{}{}
 	<-f.passed
-	if s := await(t, r); s.State != Finished || s.Evaluation.Index != 1 {
+	if s := settle(t, r); s.State != Finished || s.Evaluation.Index != 1 {
 		t.Errorf("%+v", s)
 	}
 	if got := l.states(); !reflect.DeepEqual(got, []State{Running, Paused, Running, Finished}) {
@@ -102,7 +102,7 @@ func TestStop(t *testing.T) {
 			must(t, r.Pause())
 		}
 		must(t, r.Stop("enough"))
-		s := await(t, r)
+		s := settle(t, r)
 		if s.State != Stopped || s.Reason != "enough" || s.Evaluation.Index != 1 || l.count(EventEvaluation) != 1 {
 			t.Errorf("pause %v: %+v", pause, s)
 		}
@@ -113,7 +113,7 @@ func TestStop(t *testing.T) {
 	}
 	r := fakeRun(t, newFake(3, "SE"), &log{}, nil)
 	must(t, r.Stop("never begun"))
-	if s := await(t, r); s.State != Stopped {
+	if s := settle(t, r); s.State != Stopped {
 		t.Error(s.State)
 	}
 }
@@ -142,17 +142,17 @@ func TestPruneRestoreReoptimize(t *testing.T) {
 	for range 3 {
 		f.steps <- struct{}{}
 	}
-	if s := await(t, r); s.State != Finished || s.Evaluation.Index != 2 || l.count(EventEvaluation) != 2 {
+	if s := settle(t, r); s.State != Finished || s.Evaluation.Index != 2 || l.count(EventEvaluation) != 2 {
 		t.Errorf("%+v", s)
 	}
 	must(t, r.Restore([]string{"PER"}))
-	s := await(t, r)
+	s := settle(t, r)
 	if s.State != Finished || s.Evaluation.Kernels[2].Fit == nil || l.count(EventRestored) != 1 {
 		t.Errorf("%+v", s)
 	}
 	close(f.steps)
 	must(t, r.Reoptimize(vbks.Change{Rounds: 2}))
-	if s := await(t, r); s.State != Finished || s.Evaluation.Index != 4 || s.Planned != 4 || l.count(EventReoptimised) != 1 {
+	if s := settle(t, r); s.State != Finished || s.Evaluation.Index != 4 || s.Planned != 4 || l.count(EventReoptimised) != 1 {
 		t.Errorf("%+v", s)
 	}
 	if got := l.states(); !reflect.DeepEqual(got, []State{Running, Finished, Running, Finished}) {
@@ -163,11 +163,11 @@ func TestPruneRestoreReoptimize(t *testing.T) {
 func TestBudgets(t *testing.T) {
 	r := fakeRun(t, newFake(9, "SE"), &log{}, func(c *Config) { c.Evaluations = 2 })
 	must(t, r.Start())
-	if s := await(t, r); s.State != Finished || s.Evaluation.Index != 2 || s.Planned != 2 || s.Reason != "the budget of 2 evaluations is used up" {
+	if s := settle(t, r); s.State != Finished || s.Evaluation.Index != 2 || s.Planned != 2 || s.Reason != "the budget of 2 evaluations is used up" {
 		t.Errorf("%+v", s)
 	}
 	must(t, r.Reoptimize(vbks.Change{Rounds: 3}))
-	if s := await(t, r); s.State != Finished || s.Evaluation.Index != 5 {
+	if s := settle(t, r); s.State != Finished || s.Evaluation.Index != 5 {
 		t.Errorf("%+v", s)
 	}
 
@@ -179,7 +179,7 @@ func TestBudgets(t *testing.T) {
 	}
 	r = fakeRun(t, f, &log{}, func(c *Config) { c.Settings.TimeBudget = 50 * time.Millisecond; c.MetricRows = 3 })
 	must(t, r.Start())
-	s := await(t, r)
+	s := settle(t, r)
 	if s.State != Finished || s.Evaluation.Index != 1 || s.Reason != "the time budget of 50ms is used up" || s.Elapsed < 50*time.Millisecond {
 		t.Errorf("%+v", s)
 	}
@@ -191,7 +191,7 @@ func TestBudgets(t *testing.T) {
 	f.steps = make(chan struct{})
 	r = fakeRun(t, f, &log{}, func(c *Config) { c.Settings.TimeBudget = time.Millisecond })
 	must(t, r.Start())
-	if s := await(t, r); s.State != Failed || !strings.Contains(s.Reason, "before the first evaluation") {
+	if s := settle(t, r); s.State != Failed || !strings.Contains(s.Reason, "before the first evaluation") {
 		t.Errorf("%+v", s)
 	}
 }
@@ -207,7 +207,7 @@ func TestFailures(t *testing.T) {
 	l := &log{}
 	r := fakeRun(t, f, l, nil)
 	must(t, r.Start())
-	if s := await(t, r); s.State != Failed || s.Reason != "no kernel is left" || l.count(EventFinished) != 1 {
+	if s := settle(t, r); s.State != Failed || s.Reason != "no kernel is left" || l.count(EventFinished) != 1 {
 		t.Errorf("%+v", s)
 	}
 	if err := r.Reoptimize(vbks.Change{}); err == nil || err.Error() != "the run has failed: no kernel is left" {
@@ -218,7 +218,7 @@ func TestFailures(t *testing.T) {
 	f.fail = func(int) error { panic("out of range") }
 	r = fakeRun(t, f, &log{}, nil)
 	must(t, r.Start())
-	if s := await(t, r); s.State != Failed || s.Reason != "internal error, please report it with the run's log.txt: out of range" {
+	if s := settle(t, r); s.State != Failed || s.Reason != "internal error, please report it with the run's log.txt: out of range" {
 		t.Errorf("%+v", s)
 	}
 
@@ -227,7 +227,7 @@ func TestFailures(t *testing.T) {
 	f.broken = []*vbks.PanicError{{Value: "out of range", Stack: []byte("goroutine 7 [running]:\nhere\n")}}
 	r = fakeRun(t, f, l, nil)
 	must(t, r.Start())
-	if s := await(t, r); s.State != Finished {
+	if s := settle(t, r); s.State != Finished {
 		t.Errorf("%+v", s)
 	}
 	var stacks []string
@@ -244,7 +244,7 @@ func TestFailures(t *testing.T) {
 	if err := r.Start(); err == nil || err.Error() != "the results cannot be written: disk full" {
 		t.Error(err)
 	}
-	if s := await(t, r); s.State != Failed {
+	if s := settle(t, r); s.State != Failed {
 		t.Errorf("%+v", s)
 	}
 }

@@ -16,7 +16,7 @@ type Session struct {
 
 	job   *Job
 	dir   *Directory
-	files *patient // writes to dir
+	files *roomWaiter // writes to dir
 }
 
 // Begin loads and compiles what a config asks for, creates the run directory
@@ -51,9 +51,7 @@ func Begin(ctx context.Context, c Config, path string, recorders ...Recorder) (*
 
 // makeRun makes the run of a session that has its job and its directory.
 func (s *Session) makeRun(recorders []Recorder) {
-	s.files = &patient{to: s.dir, poll: fullDiskPoll}
-	s.files.changed = func() { s.Run.look() }
-	s.files.broken = func(err error) { s.Run.fail(err) }
+	s.files = newRoomWaiter(s.dir, fullDiskPoll, func() { s.Run.look() }, func(err error) { s.Run.fail(err) })
 	s.Run = NewRun(s.job, append(Recorders{s.files}, recorders...))
 	_ = s.Run.waitFor(s.files) // it is not closed
 }

@@ -23,6 +23,9 @@ const (
 	logFile       = "log.txt"
 )
 
+// TableFiles returns the names of a run's tables.
+func TableFiles() []string { return []string{posteriorFile, metricsFile, kernelsFile} }
+
 // tables writes the CSV files of a run from its events. Rows go out in one
 // write for each event, so that a reader finds whole rows.
 type tables struct {

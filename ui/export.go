@@ -28,7 +28,7 @@ func (b *bench) export() tea.Cmd {
 			if err := f.Save(dir, screen); err != nil {
 				return "", fmt.Errorf("exported the CSV files to %s, but the chart was not drawn: %w", dir, err)
 			}
-			if err := f.SaveTable(dir); err != nil {
+			if err := f.SaveTable(dir, experiment.TableFiles()...); err != nil {
 				return "", fmt.Errorf("exported to %s, but not the numbers of the chart: %w", dir, err)
 			}
 			names = append(names, f.Name)

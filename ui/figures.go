@@ -85,7 +85,7 @@ func (v *fitView) figure() *experiment.Figure {
 	if y := s.Target(); y != nil {
 		f.YLabel = label(y.Name, y.Unit)
 	}
-	f.Fit(curve, swatch)
+	experiment.DrawFit(f, curve, swatch)
 	rows := map[experiment.PointKind]*experiment.FigurePoints{
 		experiment.PointSeen:   {Name: "training rows", Swatch: all[len(all)-1]},
 		experiment.PointUnseen: {Name: "not yet seen", Swatch: all[len(all)-1], Hollow: true},

@@ -112,7 +112,7 @@ func TestEveryViewExportsItself(t *testing.T) {
 			if err := f.Save(dir, "text"); err != nil {
 				t.Fatal(err)
 			}
-			if err := f.SaveTable(dir); err != nil {
+			if err := f.SaveTable(dir, experiment.TableFiles()...); err != nil {
 				t.Fatal(err)
 			}
 			if f.Name == "posterior" {

@@ -69,7 +69,7 @@ func (p *prunePrompt) look() tea.Cmd {
 		if ctx.Err() != nil {
 			return forecastMsg{of: p, serial: serial}
 		}
-		q, err := start.Forecast(now, ids)
+		q, err := experiment.Forecast(start, now, ids)
 		if err != nil {
 			q = nil // pruning itself says why
 		}

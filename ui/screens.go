@@ -169,7 +169,7 @@ func (a *app) began(msg beganMsg) tea.Cmd {
 	a.show(newBench(a, msg.session.Path, msg.session, msg.box))
 	run, drive := msg.session.Run, msg.drive
 	return tea.Batch(a.bench.start(), func() tea.Msg {
-		if _, err := drive.Run(a.ctx, run); err != nil && a.ctx.Err() == nil {
+		if _, err := run.Drive(a.ctx, drive); err != nil && a.ctx.Err() == nil {
 			return noteMsg{text: err.Error(), level: failure}
 		}
 		return nil

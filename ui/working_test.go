@@ -104,7 +104,7 @@ func carryOut(t *testing.T, c *experiment.Config, path string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := (experiment.Drive{}).Run(t.Context(), s.Run); err != nil {
+	if _, err := s.Run.Drive(t.Context(), experiment.Drive{}); err != nil {
 		t.Fatal(err)
 	}
 	if err := s.Close(); err != nil {
