@@ -92,7 +92,7 @@ func (a *app) Update(msg tea.Msg) (model tea.Model, cmd tea.Cmd) {
 		}
 	}()
 	cmd = a.handle(msg)
-	a.ageNote()
+	a.note.age()
 	if p, ok := a.prompt.(*prunePrompt); ok {
 		cmd = tea.Batch(cmd, p.renew())
 	}
@@ -130,6 +130,8 @@ func (a *app) handle(msg tea.Msg) tea.Cmd {
 		return a.opened(msg)
 	case noteMsg:
 		a.heed(msg)
+	case benchNoteMsg:
+		a.heedOf(msg)
 	case crashMsg:
 		a.crashed(msg.crash)
 	case leftMsg:

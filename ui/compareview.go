@@ -335,14 +335,6 @@ func (v *compareView) drawList(c *plot.Canvas, r plot.Rect, t *theme, groups []r
 	}
 }
 
-// signOf is a swatch's mark in the glyphs of the terminal.
-func (t *theme) signOf(w experiment.Swatch) rune {
-	if t.glyphs == plot.ASCII {
-		return w.Letter
-	}
-	return w.Mark
-}
-
 // tail is what stands at the right of a run's name, as there is room.
 func (v *compareView) tail(run *experiment.RunInfo, w int) string {
 	parts := []string{run.Standing()}
@@ -424,18 +416,4 @@ func (v *compareView) drawChart(c *plot.Canvas, r plot.Rect, t *theme, groups []
 		c.TextFit(in.X, in.Y+in.H, in.W, "without such values: "+strings.Join(missing, ", "), t.warn)
 	}
 	ch.Draw(c, in)
-}
-
-// tint is the area around a line in a swatch's colour.
-func (t *theme) tint(w experiment.Swatch) plot.Style {
-	if !t.shaded() {
-		return t.series(w)
-	}
-	ground := 0xff
-	if t.dark {
-		ground = 0x10
-	}
-	rgb := w.On(t.dark)
-	mix := func(v uint8) uint8 { return uint8((int(v) + 3*ground) / 4) }
-	return plot.Style{BG: plot.RGB(mix(rgb.R), mix(rgb.G), mix(rgb.B))}
 }

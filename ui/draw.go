@@ -67,15 +67,6 @@ func (b *bench) elapsed() time.Duration {
 	return worked
 }
 
-// clock writes a length of time: 0:41, 12:05, 1:02:03.
-func clock(d time.Duration) string {
-	s := int(d.Round(time.Second) / time.Second)
-	if s >= 3600 {
-		return fmt.Sprintf("%d:%02d:%02d", s/3600, s/60%60, s%60)
-	}
-	return fmt.Sprintf("%d:%02d", s/60, s%60)
-}
-
 // drawHeader writes what the run is and how it stands.
 func (b *bench) drawHeader(c *plot.Canvas, r plot.Rect, t *theme) {
 	word, style := b.stateText(t)
@@ -167,7 +158,7 @@ func (b *bench) status(t *theme) (string, plot.Style) {
 	case b.app.busy != "" && !b.app.leaving:
 		return b.app.busy + " …", t.text
 	case b.app.noteFresh():
-		return b.app.note.text, t.noteStyle(b.app.note.level)
+		return b.app.note.text, b.app.note.level.style(t)
 	case b.failure != nil:
 		return b.failure.Error(), t.bad
 	case b.crashed():

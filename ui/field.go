@@ -93,3 +93,18 @@ func (f *field) draw(c *plot.Canvas, x, y, w int, t *theme, focused bool) {
 	cx := x - shift + plot.TextWidth(string(runes[:pos]))
 	c.Restyle(plot.Rect{X: cx, Y: y, W: 1, H: 1}, func(s plot.Style) plot.Style { return s.With(plot.Reverse) })
 }
+
+// columnOf returns where a rune of the text is drawn within w columns, −1 if it
+// is scrolled out of sight.
+func (f *field) columnOf(at, w int, focused bool) int {
+	runes := []rune(f.value())
+	width := func(n int) int { return plot.TextWidth(string(runes[:max(0, min(n, len(runes)))])) }
+	column := width(at)
+	if focused {
+		column -= max(0, width(f.input.Position())+1-w)
+	}
+	if column < 0 || column >= w {
+		return -1
+	}
+	return column
+}

@@ -397,14 +397,6 @@ func (v *fitView) scatter(ch *plot.Chart, p *experiment.PointSet, t *theme) (sho
 	return shown
 }
 
-// testMark is the sign of a row held out.
-func (t *theme) testMark() rune {
-	if t.glyphs == plot.ASCII {
-		return 'x'
-	}
-	return '×'
-}
-
 // belief adds the mean and the bands, and to what is shown the mean and as much
 // of the band of y as is not far beyond.
 func (v *fitView) belief(ch *plot.Chart, curve *experiment.Curve, t *theme, shown *[]float64) {

@@ -60,7 +60,7 @@ func (a *app) draw(c *plot.Canvas) {
 	case a.bench != nil:
 		a.bench.draw(c, r)
 	case a.launcher != nil:
-		a.launcher.draw(c, r)
+		a.launcher.draw(c, r, a.theme)
 	}
 	if a.leaving {
 		c.Fill(plot.Rect{Y: r.H - 1, W: r.W, H: 1}, ' ', plot.Style{})

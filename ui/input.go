@@ -71,7 +71,7 @@ func (a *app) key(msg tea.KeyPressMsg) tea.Cmd {
 		a.bench.main.typed(msg)
 		return nil
 	}
-	if a.bench == nil && a.launcher != nil {
+	if a.bench == nil && a.launcher != nil && a.busy == "" {
 		if cmd, taken := a.launcher.key(msg); taken {
 			return cmd
 		}
@@ -97,7 +97,7 @@ func (a *app) paste(msg tea.PasteMsg) tea.Cmd {
 	case a.help != nil:
 	case a.filtering():
 		a.bench.main.typed(msg)
-	case a.bench == nil && a.launcher != nil:
+	case a.bench == nil && a.launcher != nil && a.busy == "":
 		return a.launcher.paste(msg)
 	}
 	return nil
@@ -114,7 +114,7 @@ func (a *app) mouseEvent(msg tea.MouseMsg) tea.Cmd {
 		return nil
 	case a.bench != nil:
 		return a.bench.mouse(msg)
-	case a.launcher != nil:
+	case a.launcher != nil && a.busy == "":
 		return a.launcher.mouse(msg)
 	}
 	return nil

@@ -109,12 +109,6 @@ func (b *bench) along(x *plot.Axis, column int, lo, hi float64, w int) {
 	}
 }
 
-// swatch is a style for the i-th of some lines that are no kernels.
-func (t *theme) swatch(i int) plot.Style {
-	all := experiment.Swatches()
-	return t.series(all[i%len(all)])
-}
-
 // dashOf tells lines apart where there are no colours.
 func dashOf(i int) int {
 	all := experiment.Swatches()

@@ -15,7 +15,8 @@ import (
 // files and past runs, and beside it what is under the cursor, with the
 // settings that can be changed before it starts.
 type launcher struct {
-	app  *app
+	ctx  context.Context
+	host host
 	lib  library
 	list listing
 
@@ -62,8 +63,21 @@ const (
 // time.
 const settleTime = 300 * time.Millisecond
 
-func newLauncher(a *app) *launcher {
-	l := &launcher{app: a, lib: newLibrary(a), choices: map[string]*choice{}, devices: []string{"auto", "cpu"}}
+// host is the workbench around the launcher.
+type host interface {
+	Now() time.Time
+	Cores() int // for optimising; 0: GOMAXPROCS
+	// Keys are what keys do now, the launcher's and those that work everywhere.
+	Keys() []bindingGroup
+	// Note is what happened last.
+	Note() note
+	// Begin and Open leave the launcher for a run.
+	Begin(experiment.Config) tea.Cmd
+	Open(path string) tea.Cmd
+}
+
+func newLauncher(ctx context.Context, h host) *launcher {
+	l := &launcher{ctx: ctx, host: h, lib: newLibrary(h), choices: map[string]*choice{}, devices: []string{"auto", "cpu"}}
 	l.filter = newField("", "a part of a name")
 	l.typed = newField("", "type or paste the path of a table or config")
 	l.list.rebuild()
@@ -280,7 +294,7 @@ func (l *launcher) resolve(c *choice) tea.Cmd {
 	if l.list.current().typed {
 		d.typed = l.typed.value()
 	}
-	return l.resolving.ask(l.app.ctx, func(ctx context.Context, serial int) tea.Msg {
+	return l.resolving.ask(l.ctx, func(ctx context.Context, serial int) tea.Msg {
 		return resolvedMsg{l, serial, resolve(ctx, d)}
 	})
 }
@@ -308,7 +322,7 @@ func (l *launcher) wasResolved(msg resolvedMsg) tea.Cmd {
 	if key := dataKey(&msg.config); key != l.dataKey || again {
 		l.dataKey, l.reading = key, true
 		config := msg.config
-		next = tea.Batch(next, l.previewing.ask(l.app.ctx, func(ctx context.Context, serial int) tea.Msg {
+		next = tea.Batch(next, l.previewing.ask(l.ctx, func(ctx context.Context, serial int) tea.Msg {
 			p, err := l.lib.preview(ctx, config)
 			return previewMsg{l, serial, p, err}
 		}))
@@ -345,8 +359,8 @@ func (l *launcher) measure() tea.Cmd {
 	}
 	l.measuring = true
 	config, rows, dim := r.config, l.preview.Summary.Train, len(l.preview.Summary.Columns)-1
-	config.Device.Cores = l.app.opts.Cores
-	return l.estimating.ask(l.app.ctx, func(ctx context.Context, serial int) tea.Msg {
+	config.Device.Cores = l.host.Cores()
+	return l.estimating.ask(l.ctx, func(ctx context.Context, serial int) tea.Msg {
 		e, err := l.lib.estimate(ctx, config, rows, dim)
 		return estimateMsg{l, serial, e, err}
 	})
@@ -422,10 +436,7 @@ func oneLine(text string) string { return strings.Join(strings.Fields(text), " "
 
 // key takes a key, if it is the launcher's.
 func (l *launcher) key(msg tea.KeyPressMsg) (tea.Cmd, bool) {
-	if l.app.busy != "" {
-		return nil, false
-	}
-	l.acted = l.app.opts.now()
+	l.acted = l.host.Now()
 	key := msg.String()
 	if cmd, ok := dispatch(l.groups(), key); ok {
 		return cmd, true

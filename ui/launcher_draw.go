@@ -27,8 +27,7 @@ const (
 	leastPreview        = 46
 )
 
-func (l *launcher) draw(c *plot.Canvas, r plot.Rect) {
-	t := l.app.theme
+func (l *launcher) draw(c *plot.Canvas, r plot.Rect, t *theme) {
 	l.screen.list, l.screen.lines, l.screen.parts = plot.Rect{}, plot.Rect{}, l.screen.parts[:0]
 	defer c.Clip(r)()
 	x := c.TextFit(r.X+1, r.Y, r.W-2, "kestrel", t.title)
@@ -66,11 +65,11 @@ func (l *launcher) draw(c *plot.Canvas, r plot.Rect) {
 
 // noteLines is the last note, as long as it is to be seen.
 func (l *launcher) noteLines(t *theme, w int) ([]string, plot.Style) {
-	n := &l.app.note
-	if n.text == "" || !l.app.noteFresh() && n.at.Before(l.acted) {
+	n := l.host.Note()
+	if n.text == "" || !n.fresh(l.host.Now()) && n.at.Before(l.acted) {
 		return nil, plot.Style{}
 	}
-	return wrap(n.text, w), t.noteStyle(n.level)
+	return wrap(n.text, w), n.level.style(t)
 }
 
 // commandLines is the command line that does what enter does.
@@ -89,7 +88,7 @@ func (l *launcher) commandLines(w int) []string {
 
 func (l *launcher) drawKeyLine(c *plot.Canvas, r plot.Rect, t *theme) {
 	var keys [][2]string
-	for _, g := range l.app.groups() {
+	for _, g := range l.host.Keys() {
 		for _, k := range g.all {
 			if k.short != "" && !k.off && !(l.editing() != nil && (k.label == "?" || k.label == "q")) {
 				keys = append(keys, [2]string{k.label, k.short})
@@ -149,7 +148,7 @@ func (l *launcher) drawItem(c *plot.Canvas, r plot.Rect, t *theme, at int) {
 		x = c.Text(x, r.Y, "path ", t.key)
 		l.typed.draw(c, x, r.Y, end-x, t, l.focus == onTyped)
 	case i.run != nil:
-		words := runLine(i.run, l.app.opts.now())
+		words := runLine(i.run, l.host.Now())
 		// The name gives way before how the run stands does.
 		name := plot.Truncate(i.label, max(8, end-x-22))
 		x = c.TextFit(x, r.Y, end-x, name, t.text) + 2

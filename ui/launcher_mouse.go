@@ -10,9 +10,6 @@ import (
 
 // mouse takes a click or the wheel.
 func (l *launcher) mouse(msg tea.MouseMsg) tea.Cmd {
-	if l.app.busy != "" {
-		return nil
-	}
 	m := msg.Mouse()
 	s := &l.screen
 	switch msg := msg.(type) {
@@ -22,7 +19,7 @@ func (l *launcher) mouse(msg tea.MouseMsg) tea.Cmd {
 			by = -1
 		}
 		if s.list.Contains(m.X, m.Y) {
-			l.acted = l.app.opts.now()
+			l.acted = l.host.Now()
 			if l.focus == onParts {
 				l.focus = onList
 			}
@@ -33,7 +30,7 @@ func (l *launcher) mouse(msg tea.MouseMsg) tea.Cmd {
 		if msg.Button != tea.MouseLeft {
 			return nil
 		}
-		now := l.app.opts.now()
+		now := l.host.Now()
 		twice := now.Sub(s.clicked) < doubleClick && s.at == plot.Rect{X: m.X, Y: m.Y}
 		s.clicked, s.at = now, plot.Rect{X: m.X, Y: m.Y}
 		l.acted = now

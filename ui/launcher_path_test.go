@@ -31,12 +31,12 @@ func TestLauncherPath(t *testing.T) {
 	d.has("6 rows", "$ kestrel run '"+home[:10])
 	full := filepath.Join(home, "deep/a/b/c/d/Data One.csv")
 	d.press("?qgm") // all go into the path
-	if !strings.HasSuffix(d.l.typed.value(), ".csv?qgm") || d.a.help != nil {
+	if !strings.HasSuffix(d.l.typed.value(), ".csv?qgm") || len(d.commands) > 0 {
 		t.Errorf("typed %q", d.l.typed.value())
 	}
 	d.run(d.l.paste(tea.PasteMsg{Content: "x"}))
 	for range "?qgmx" {
-		d.run(d.a.key(tea.KeyPressMsg{Code: tea.KeyBackspace}))
+		d.key(tea.KeyPressMsg{Code: tea.KeyBackspace})
 	}
 	d.same(d.begin(), full)
 }
@@ -87,9 +87,9 @@ func TestLauncherControlCharacters(t *testing.T) {
 	d.start()
 	d.put(bad)
 	d.screen()
-	for y := range d.a.h {
-		for x := range d.a.w {
-			if r := d.a.canvas.At(x, y).Rune; r != 0 && r < ' ' || r == 0x7f {
+	for y := range d.h {
+		for x := range d.w {
+			if r := d.canvas.At(x, y).Rune; r != 0 && r < ' ' || r == 0x7f {
 				t.Fatalf("control character %q at %d, %d", r, x, y)
 			}
 		}

@@ -498,25 +498,10 @@ func (l *launcher) runSheet(s *sheet, r *experiment.RunInfo) {
 	s.pair("data", fmt.Sprintf("%s, %d training rows", r.Data, r.Rows), t.text)
 	s.pair("kernels", fmt.Sprint(r.Kernels), t.text)
 	if !r.Started.IsZero() {
-		s.pair("started", r.Started.Local().Format("2006-01-02 15:04")+", "+ago(l.app.opts.now().Sub(r.Started)), t.text)
+		s.pair("started", r.Started.Local().Format("2006-01-02 15:04")+", "+ago(l.host.Now().Sub(r.Started)), t.text)
 		s.pair("worked", clock(time.Duration(r.Seconds*float64(time.Second))), t.text)
 	}
 	s.pair("folder", r.Path, t.text)
 	s.gap()
 	s.text("enter opens it.", t.faint)
-}
-
-// columnOf returns where a rune of the text is drawn within w columns, −1 if it
-// is scrolled out of sight.
-func (f *field) columnOf(at, w int, focused bool) int {
-	runes := []rune(f.value())
-	width := func(n int) int { return plot.TextWidth(string(runes[:max(0, min(n, len(runes)))])) }
-	column := width(at)
-	if focused {
-		column -= max(0, width(f.input.Position())+1-w)
-	}
-	if column < 0 || column >= w {
-		return -1
-	}
-	return column
 }

@@ -38,10 +38,7 @@ func (l *launcher) edit(f *field, msg tea.Msg) tea.Cmd {
 
 // paste takes pasted text: into the text that is being edited, else as a path.
 func (l *launcher) paste(msg tea.PasteMsg) tea.Cmd {
-	if l.app.busy != "" {
-		return nil
-	}
-	l.acted = l.app.opts.now()
+	l.acted = l.host.Now()
 	if f := l.editing(); f != nil && l.focus != onTyped {
 		return l.edit(f, msg)
 	}

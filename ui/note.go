@@ -2,12 +2,10 @@ package ui
 
 import (
 	"fmt"
-	"strings"
 	"time"
 
 	tea "charm.land/bubbletea/v2"
 
-	"kestrel/experiment"
 	"kestrel/ui/plot"
 )
 
@@ -35,7 +33,6 @@ const noteTime = 8 * time.Second
 type noteMsg struct {
 	text  string
 	level level
-	of    *bench      // it is of no interest on other screens; nil: on any
 	still func() bool // as note.still; called on the screen's goroutine
 }
 
@@ -45,53 +42,26 @@ func say(l level, format string, args ...any) tea.Cmd {
 	return func() tea.Msg { return noteMsg{text: text, level: l} }
 }
 
-// heed takes a note in.
-func (a *app) heed(msg noteMsg) {
-	if msg.of != nil && msg.of != a.bench && msg.level != failure {
-		return
-	}
-	if msg.of != nil && msg.level == failure {
-		msg.of.restoring = false
-	}
-	a.note = note{text: msg.text, level: msg.level, at: a.opts.now(), still: msg.still}
+// fresh reports whether the note is to be seen.
+func (n *note) fresh(now time.Time) bool {
+	return n.text != "" && now.Sub(n.at) < noteTime && (n.still == nil || n.still())
 }
 
-// noteFresh reports whether the last note is to be seen.
-func (a *app) noteFresh() bool {
-	n := &a.note
-	return n.text != "" && a.opts.now().Sub(n.at) < noteTime && (n.still == nil || n.still())
-}
-
-// ageNote drops a note that has been true and is not any more. What an order was
+// age drops a note that has been true and is not any more. What an order was
 // answered with may come before the event that makes it true.
-func (a *app) ageNote() {
-	n := &a.note
+func (n *note) age() {
 	if n.still == nil {
 		return
 	}
 	now := n.still()
 	if n.been && !now {
-		a.note = note{}
+		*n = note{}
+		return
 	}
 	n.been = now
 }
 
-// in makes a condition of a note: the run is in this state.
-func (b *bench) in(s experiment.State) func() bool {
-	return func() bool { return b.state() == s }
-}
-
-// linesFor breaks a text into lines of w columns, the last of which takes what is
-// left where there would be more than so many.
-func linesFor(text string, w, most int) []string {
-	lines := wrap(text, w)
-	if most = max(1, most); len(lines) > most {
-		lines = append(lines[:most-1:most-1], strings.Join(lines[most-1:], " "))
-	}
-	return lines
-}
-
-// noteStyle is how a note of a level is written.
-func (t *theme) noteStyle(l level) plot.Style {
+// style is how a note of a level is written.
+func (l level) style(t *theme) plot.Style {
 	return map[level]plot.Style{good: t.good, warning: t.warn, failure: t.bad}[l]
 }

@@ -16,9 +16,9 @@ func (b *bench) order(still func() bool, f func() (string, error)) tea.Cmd {
 	return func() tea.Msg {
 		text, err := f()
 		if err != nil {
-			return noteMsg{text: err.Error(), level: failure, of: b}
+			return benchNoteMsg{b, noteMsg{text: err.Error(), level: failure}}
 		}
-		return noteMsg{text: text, level: good, of: b, still: still}
+		return benchNoteMsg{b, noteMsg{text: text, level: good, still: still}}
 	}
 }
 
@@ -111,7 +111,7 @@ func (b *bench) onlyWatched() tea.Cmd {
 	case b.settled():
 		text = "this run is only watched: it has ended"
 	}
-	msg := noteMsg{text: text, level: warning, of: b, still: b.in(b.state())}
+	msg := benchNoteMsg{b, noteMsg{text: text, level: warning, still: b.in(b.state())}}
 	return func() tea.Msg { return msg }
 }
 

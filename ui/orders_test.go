@@ -144,16 +144,16 @@ func TestNotesGoWithTheirTruth(t *testing.T) {
 	a := testApp(t, 120, 36, settle(demoEvents(t, "K12", 3), experiment.Stopped, "stopped by the user"))
 	_, cmd := a.Update(keyMsg("space"))
 	for _, c := range append(batched(cmd), cmd) {
-		if n, ok := c().(noteMsg); ok {
+		if n, ok := c().(benchNoteMsg); ok {
 			a.Update(n)
 		}
 	}
 	mustShow(t, screen(a), "this run is only watched; R goes on with it")
 	press(a, "L")
 	mustNotShow(t, screen(a), "watched")
-	a.Update(noteMsg{text: "too late", of: newBench(a, "runs/demo", nil, newMailbox())})
+	a.Update(benchNoteMsg{newBench(a, "runs/demo", nil, newMailbox()), noteMsg{text: "too late"}})
 	mustNotShow(t, screen(a), "too late")
-	a.Update(noteMsg{text: "a failure is told", level: failure, of: newBench(a, "runs/demo", nil, newMailbox())})
+	a.Update(benchNoteMsg{newBench(a, "runs/demo", nil, newMailbox()), noteMsg{text: "a failure is told", level: failure}})
 	mustShow(t, screen(a), "a failure is told")
 }
 

@@ -225,7 +225,7 @@ func closeGuarded(b *bench) error {
 // launch shows the launcher.
 func (a *app) launch() tea.Cmd {
 	if a.kept == nil {
-		a.kept = newLauncher(a)
+		a.kept = newLauncher(a.ctx, launcherHost{a})
 	}
 	a.launcher, a.note = a.kept, note{}
 	return a.launcher.start()

@@ -200,31 +200,6 @@ func (v *similarView) explain(s *experiment.Similarity) string {
 	return "g sees kernels only through their ELBOs: a correlation here says that raising the belief in one raises it in the other, not that they predict alike (t shows that)."
 }
 
-// diverging returns the colours from −1 to 1; nil where there are too few.
-func (t *theme) diverging() func(float64) plot.Style {
-	if !t.shaded() {
-		return nil
-	}
-	// Blue over the ground to orange, the pair that every eye tells apart.
-	low, mid, high := [3]float64{0x2f, 0x7f, 0xc0}, [3]float64{0x1c, 0x1f, 0x24}, [3]float64{0xc8, 0x7a, 0x1e}
-	if !t.dark {
-		low, mid, high = [3]float64{0x6a, 0xb0, 0xe2}, [3]float64{0xf4, 0xf4, 0xf4}, [3]float64{0xf0, 0xae, 0x5a}
-	}
-	text := t.text
-	return func(u float64) plot.Style {
-		u = max(0, min(1, u))
-		from, to, part := mid, high, 2*u-1
-		if u < 0.5 {
-			to, part = low, 1-2*u
-		}
-		var c [3]uint8
-		for i := range c {
-			c[i] = uint8(math.Round(from[i] + part*(to[i]-from[i])))
-		}
-		return text.On(plot.RGB(c[0], c[1], c[2]))
-	}
-}
-
 // drawLegend draws the scale from 1 at the top to −1.
 func (v *similarView) drawLegend(c *plot.Canvas, r plot.Rect, t *theme) {
 	if r.H < 3 {

@@ -56,3 +56,32 @@ func drawWrapped(c *plot.Canvas, r plot.Rect, text string, s plot.Style) int {
 	}
 	return min(len(lines), r.H)
 }
+
+// linesFor breaks a text into lines of w columns, the last of which takes what is
+// left where there would be more than so many.
+func linesFor(text string, w, most int) []string {
+	lines := wrap(text, w)
+	if most = max(1, most); len(lines) > most {
+		lines = append(lines[:most-1:most-1], strings.Join(lines[most-1:], " "))
+	}
+	return lines
+}
+
+// drawLines writes lines of text from line `from` on.
+func drawLines(c *plot.Canvas, r plot.Rect, lines []string, from int, s plot.Style) {
+	from = max(0, min(from, len(lines)-r.H))
+	for i := 0; i < r.H && from+i < len(lines); i++ {
+		c.TextFit(r.X, r.Y+i, r.W, lines[from+i], s)
+	}
+}
+
+// drawEmpty writes a text in the middle of a part of the screen.
+func drawEmpty(c *plot.Canvas, r plot.Rect, text string, s plot.Style) {
+	lines := wrap(text, r.W-2)
+	y := r.Y + max(0, (r.H-len(lines))/2)
+	for i, l := range lines {
+		if i < r.H {
+			c.TextFit(r.X+max(0, (r.W-plot.TextWidth(l))/2), y+i, r.W, l, s)
+		}
+	}
+}

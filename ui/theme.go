@@ -1,11 +1,8 @@
 package ui
 
 import (
-	"strings"
-
 	"github.com/charmbracelet/colorprofile"
 
-	"kestrel/experiment"
 	"kestrel/ui/plot"
 )
 
@@ -67,62 +64,4 @@ func newTheme(profile colorprofile.Profile, dark bool, glyphs plot.Glyphs) *them
 		t.bad.Attr |= plot.Bold
 	}
 	return t
-}
-
-// series is the style of a kernel's line and name.
-func (t *theme) series(s experiment.Swatch) plot.Style {
-	switch {
-	case t.profile < colorprofile.ANSI:
-		return plot.Style{}
-	case t.profile == colorprofile.ANSI:
-		return plot.Style{FG: plot.Indexed(s.ANSI16)}
-	case t.profile == colorprofile.ANSI256:
-		return plot.Style{FG: plot.Indexed(s.ANSI256)}
-	case t.dark:
-		return plot.Style{FG: plot.RGB(s.Dark.R, s.Dark.G, s.Dark.B)}
-	}
-	return plot.Style{FG: plot.RGB(s.Light.R, s.Light.G, s.Light.B)}
-}
-
-// plain reports whether there are no colours to tell lines by.
-func (t *theme) plain() bool { return t.profile < colorprofile.ANSI }
-
-// mark is the character on the i-th line where there are no colours.
-func (t *theme) mark(i int) rune {
-	if !t.plain() {
-		return 0
-	}
-	return []rune("ox+*")[i%4]
-}
-
-// glyphsFor guesses which characters the terminal's font has.
-func glyphsFor(env func(string) string) plot.Glyphs {
-	switch strings.ToLower(env("KESTREL_GLYPHS")) {
-	case "braille":
-		return plot.Braille
-	case "blocks":
-		return plot.Blocks
-	case "halves":
-		return plot.Halves
-	case "ascii":
-		return plot.ASCII
-	}
-	switch env("TERM") {
-	case "linux":
-		return plot.Halves
-	case "dumb", "vt100", "vt102", "vt220":
-		return plot.ASCII
-	}
-	for _, name := range []string{"LC_ALL", "LC_CTYPE", "LANG"} {
-		if v := strings.ToUpper(env(name)); v != "" {
-			if strings.Contains(v, "UTF-8") || strings.Contains(v, "UTF8") {
-				return plot.Braille
-			}
-			if v == "C" || v == "POSIX" {
-				return plot.Braille // says nothing about the font; most terminals are UTF-8 all the same
-			}
-			return plot.ASCII
-		}
-	}
-	return plot.Braille
 }

@@ -33,7 +33,7 @@ const (
 	runsFolder    = "runs"
 )
 
-func newLibrary(a *app) library {
+func newLibrary(h host) library {
 	estimator := new(experiment.Estimator)
 	// A run has the device for itself.
 	leave := func(next tea.Cmd) tea.Cmd {
@@ -54,8 +54,8 @@ func newLibrary(a *app) library {
 		after: func(d time.Duration, msg tea.Msg) tea.Cmd {
 			return tea.Tick(d, func(time.Time) tea.Msg { return msg })
 		},
-		begin: func(c experiment.Config) tea.Cmd { return leave(a.begin(c, "")) },
-		open:  func(path string) tea.Cmd { return leave(a.open(path)) },
+		begin: func(c experiment.Config) tea.Cmd { return leave(h.Begin(c)) },
+		open:  func(path string) tea.Cmd { return leave(h.Open(path)) },
 	}
 }
 
@@ -74,56 +74,3 @@ func availableDevices() []string {
 	}
 	return kinds
 }
-
-// latest asks one thing at a time: what is asked meanwhile cancels it, and only
-// the last of that is asked when it has ended.
-type latest struct {
-	serial int                // of the newest question
-	cancel context.CancelFunc // of the one under way, nil if there is none
-	next   func() tea.Cmd
-}
-
-// ask makes a command of a question. Its answer has to carry the serial number
-// back to done.
-func (q *latest) ask(ctx context.Context, question func(ctx context.Context, serial int) tea.Msg) tea.Cmd {
-	q.serial++
-	serial := q.serial
-	start := func() tea.Cmd {
-		ctx, cancel := context.WithCancel(ctx)
-		q.cancel = cancel
-		return func() tea.Msg {
-			defer cancel()
-			return question(ctx, serial)
-		}
-	}
-	if q.cancel != nil {
-		q.cancel()
-		q.next = start
-		return nil
-	}
-	return start()
-}
-
-// done takes note of an answer, says whether it is to the newest question, and
-// asks what has been waiting.
-func (q *latest) done(serial int) (fresh bool, next tea.Cmd) {
-	q.cancel = nil
-	if q.next != nil {
-		start := q.next
-		q.next = nil
-		next = start()
-	}
-	return serial == q.serial, next
-}
-
-// drop makes the answer of what is under way unwanted.
-func (q *latest) drop() {
-	q.serial++
-	q.next = nil
-	if q.cancel != nil {
-		q.cancel()
-	}
-}
-
-// busy reports whether something is under way.
-func (q *latest) busy() bool { return q.cancel != nil }
