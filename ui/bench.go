@@ -151,17 +151,17 @@ func (b *bench) observe() tea.Cmd {
 	}
 }
 
-func (b *bench) message(msg tea.Msg) tea.Cmd {
+// message takes a message in, and reports whether it could change what is shown.
+func (b *bench) message(msg tea.Msg) (cmd tea.Cmd, changed bool) {
 	switch msg := msg.(type) {
 	case frameMsg:
 		if msg.from != b.box {
-			b.app.dirty = false
-			return nil
+			return nil, false
 		}
 		for i := range msg.events {
 			b.apply(&msg.events[i])
 		}
-		return b.box.next(b.ctx)
+		return b.box.next(b.ctx), true
 	case snapMsg:
 		if msg.of == b {
 			b.looking, b.snapped = false, true
@@ -171,13 +171,13 @@ func (b *bench) message(msg tea.Msg) tea.Cmd {
 		if msg.from == b.box {
 			b.failure = msg.err
 			if msg.err != nil {
-				return say(failure, "%v", msg.err)
+				return say(failure, "%v", msg.err), true
 			}
 		}
 	case answerMsg:
-		return b.answered(msg)
+		return nil, b.answered(msg)
 	case forecastMsg:
-		return msg.of.forecasted(msg)
+		return msg.of.forecasted(msg), true
 	case compareMsg:
 		for _, v := range b.views {
 			if c, ok := v.(*compareView); ok {
@@ -185,9 +185,9 @@ func (b *bench) message(msg tea.Msg) tea.Cmd {
 			}
 		}
 	default:
-		b.app.dirty = false
+		return nil, false
 	}
-	return nil
+	return nil, true
 }
 
 // apply takes an event in.

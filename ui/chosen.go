@@ -56,3 +56,15 @@ func (b *bench) kernelNow(id string) *experiment.Kernel {
 	}
 	return nil
 }
+
+// leaders returns the ids of the kernels ranked first.
+func (b *bench) leaders() []string {
+	var ids []string
+	for _, k := range ranked(b.hist.Evaluation) {
+		if len(ids) == focusKernels {
+			break
+		}
+		ids = append(ids, k.ID)
+	}
+	return ids
+}

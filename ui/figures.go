@@ -26,6 +26,16 @@ func (v *mainView) figures() ([]*experiment.Figure, string) {
 	return []*experiment.Figure{v.figure()}, ""
 }
 
+// figure is the belief as it is drawn now, for a file.
+func (v *mainView) figure() *experiment.Figure {
+	if v.focus == metricPane {
+		f := experiment.MetricFigure(&v.b.hist, v.metric.quantity, v.metric.axis)
+		f.LogY = v.metric.log
+		return f
+	}
+	return experiment.HistoryFigure(&v.b.hist, &v.b.palette, v.belief.quantity, v.belief.axis, focusKernels, v.belief.log)
+}
+
 func (v *fitView) figures() ([]*experiment.Figure, string) {
 	if f := v.figure(); f != nil {
 		return []*experiment.Figure{f}, ""
@@ -67,8 +77,8 @@ func label(name, unit string) string {
 
 // figure is the fit as it is seen: data, mean and bands.
 func (v *fitView) figure() *experiment.Figure {
-	points, havePoints := known[fitPoints](&v.points, v.pointsSubject())
-	curve, haveCurve := known[*experiment.Curve](&v.curve, v.curveSubject())
+	points, havePoints := known[fitPoints](&v.points, v.pointsTopic())
+	curve, haveCurve := known[*experiment.Curve](&v.curve, v.curveTopic())
 	s := v.b.hist.Start
 	if s == nil || !havePoints || !haveCurve {
 		return nil

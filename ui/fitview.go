@@ -151,7 +151,7 @@ func (v *fitView) hold(part float64) {
 		v.nextOther()
 	}
 	if v.held == nil {
-		data, ok := known[fitPoints](&v.points, v.pointsSubject())
+		data, ok := known[fitPoints](&v.points, v.pointsTopic())
 		if !ok {
 			return // the medians are not known yet
 		}
@@ -170,15 +170,15 @@ func (v *fitView) kernel() string {
 	return ""
 }
 
-func (v *fitView) curveSubject() string {
+func (v *fitView) curveTopic() string {
 	return fmt.Sprint(v.column, " ", v.held, " ", v.kernel())
 }
 
-func (v *fitView) exactSubject() string { return fmt.Sprint(v.at, " ", v.curveSubject()) }
+func (v *fitView) exactTopic() string { return fmt.Sprint(v.at, " ", v.curveTopic()) }
 
-func (v *fitView) pointsSubject() string { return fmt.Sprint(v.column) }
+func (v *fitView) pointsTopic() string { return fmt.Sprint(v.column) }
 
-func (v *fitView) residualSubject() string { return "of " + v.kernel() }
+func (v *fitView) residualTopic() string { return "of " + v.kernel() }
 
 // fitPoints is the data along a column.
 type fitPoints struct {
@@ -207,26 +207,26 @@ func (v *fitView) refresh() tea.Cmd {
 	points := max(160, min(960, (v.b.app.w*4+79)/80*80))
 	q := experiment.FitQuery{Column: column, Low: lo, High: hi, Points: points, Held: v.held, Kernel: kernel}
 	qs := []inquiry{
-		{to: &v.points, subject: v.pointsSubject(), f: func(_ context.Context, i inspector) (any, error) {
+		{to: &v.points, topic: v.pointsTopic(), f: func(_ context.Context, i inspector) (any, error) {
 			p, err := i.Points(column, mostDrawn)
 			if err != nil {
 				return nil, err
 			}
 			return fitPoints{p, i.Inputs()}, nil
 		}},
-		{to: &v.curve, subject: v.curveSubject(), detail: fmt.Sprint(lo, " ", hi, " ", points), f: func(ctx context.Context, i inspector) (any, error) {
+		{to: &v.curve, topic: v.curveTopic(), detail: fmt.Sprint(lo, " ", hi, " ", points), f: func(ctx context.Context, i inspector) (any, error) {
 			return i.Curve(ctx, q)
 		}},
 	}
 	if v.at >= lo && v.at <= hi {
 		at := q
 		at.Low, at.High, at.Points = v.at, v.at+1e-6*(hi-lo), 2
-		qs = append(qs, inquiry{to: &v.exact, subject: v.exactSubject(), f: func(ctx context.Context, i inspector) (any, error) {
+		qs = append(qs, inquiry{to: &v.exact, topic: v.exactTopic(), f: func(ctx context.Context, i inspector) (any, error) {
 			return i.Curve(ctx, at)
 		}})
 	}
 	if below != residualsNone {
-		qs = append(qs, inquiry{to: &v.residuals, subject: v.residualSubject(), f: func(ctx context.Context, i inspector) (any, error) {
+		qs = append(qs, inquiry{to: &v.residuals, topic: v.residualTopic(), f: func(ctx context.Context, i inspector) (any, error) {
 			return i.Residuals(ctx, kernel, mostResidual)
 		}})
 	}
@@ -255,7 +255,7 @@ func (v *fitView) mouse(msg tea.MouseMsg) tea.Cmd {
 // title says whose fit it is, and how good.
 func (v *fitView) title() (title, right string) {
 	title = "Fit, averaged over kernels"
-	if c, ok := known[*experiment.Curve](&v.curve, v.curveSubject()); ok && !v.single {
+	if c, ok := known[*experiment.Curve](&v.curve, v.curveTopic()); ok && !v.single {
 		title = fmt.Sprintf("Fit, averaged over %d kernels", len(c.IDs))
 		if len(c.IDs) == 1 {
 			title = "Fit, all weight on " + v.b.kernelName(c.IDs[0])
@@ -268,7 +268,7 @@ func (v *fitView) title() (title, right string) {
 		title += " along " + s.Inputs()[v.column].Name
 	}
 	right = v.scores()
-	if note, _ := v.b.answerNote(&v.curve, v.curveSubject()); note != "" {
+	if note, _ := v.b.answerNote(&v.curve, v.curveTopic()); note != "" {
 		right = strings.TrimPrefix(right+" · "+note, " · ")
 	}
 	return title, right
@@ -279,7 +279,7 @@ func (v *fitView) scores() string {
 	text := func(rmse, coverage float64, rows string) string {
 		return fmt.Sprintf("RMSE %.4g · %.0f %% of %s in the band", rmse, 100*coverage, rows)
 	}
-	if r, ok := known[*experiment.Residuals](&v.residuals, v.residualSubject()); ok {
+	if r, ok := known[*experiment.Residuals](&v.residuals, v.residualTopic()); ok {
 		if r.Test {
 			return text(r.RMSE, r.Coverage95, "test rows")
 		}
@@ -318,7 +318,7 @@ func (v *fitView) draw(c *plot.Canvas, r plot.Rect, t *theme) {
 	v.drawFit(c, in, t)
 	undo()
 	if low > 0 {
-		note, _ := v.b.answerNote(&v.residuals, v.residualSubject())
+		note, _ := v.b.answerNote(&v.residuals, v.residualTopic())
 		in := drawPanel(c, plot.Rect{X: r.X, Y: r.Y + r.H - low, W: r.W, H: low}, t, v.residualTitle(), note, false)
 		undo := c.Clip(in)
 		v.drawResiduals(c, in, t)
@@ -332,10 +332,10 @@ func (v *fitView) drawFit(c *plot.Canvas, r plot.Rect, t *theme) {
 	lo, hi := v.window()
 	ch := plot.Chart{Glyphs: t.glyphs, Styles: t.chartStyles(), Raster: &v.raster, Empty: "no evaluation yet"}
 	ch.Legend = r.H >= 8
-	points, havePoints := known[fitPoints](&v.points, v.pointsSubject())
-	curve, haveCurve := known[*experiment.Curve](&v.curve, v.curveSubject())
+	points, havePoints := known[fitPoints](&v.points, v.pointsTopic())
+	curve, haveCurve := known[*experiment.Curve](&v.curve, v.curveTopic())
 	if !havePoints && !haveCurve {
-		text, bad := v.b.answerNote(&v.points, v.pointsSubject())
+		text, bad := v.b.answerNote(&v.points, v.pointsTopic())
 		drawEmpty(c, r, text, map[bool]plot.Style{true: t.bad, false: t.faint}[bad])
 		return
 	}
@@ -496,11 +496,11 @@ func (v *fitView) reading() string {
 	if s := v.b.hist.Start; s != nil && v.column < len(s.Inputs()) {
 		in := &s.Inputs()[v.column]
 		name = in.Name
-		if data, ok := known[fitPoints](&v.points, v.pointsSubject()); ok && data.inputs[v.column].Time {
+		if data, ok := known[fitPoints](&v.points, v.pointsTopic()); ok && data.inputs[v.column].Time {
 			x = data.inputs[v.column].At(v.at).Format("2006-01-02 15:04:05")
 		}
 	}
-	curve, ok := known[*experiment.Curve](&v.exact, v.exactSubject())
+	curve, ok := known[*experiment.Curve](&v.exact, v.exactTopic())
 	if !ok || len(curve.X) == 0 {
 		return fmt.Sprintf("%s %s: computing …", name, x)
 	}

@@ -11,8 +11,8 @@ import (
 
 // View implements tea.Model. The frame is drawn anew only if something changed.
 func (a *app) View() tea.View {
-	if a.dirty {
-		a.dirty = false
+	if !a.fresh {
+		a.fresh = true
 		a.drawn++
 		a.canvas.Reset(a.w, a.h)
 		a.drawSafely()

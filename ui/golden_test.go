@@ -60,7 +60,7 @@ func TestGoldenFrames(t *testing.T) {
 	} {
 		a := testApp(t, 80, 24, settle(running, experiment.Stopped, "stopped by the user"))
 		a.theme = newTheme(look.profile, look.dark, look.glyphs)
-		a.dirty = true
+		a.fresh = false
 		frame := a.View().Content
 		golden(t, "look-"+look.name, strings.ReplaceAll(frame, "\x1b", "␛")+"\n")
 	}
@@ -76,7 +76,7 @@ func TestGoldenFrames(t *testing.T) {
 func TestPlainLooks(t *testing.T) {
 	a := testApp(t, 120, 36, demoEvents(t, "K12", 6))
 	a.theme = newTheme(colorprofile.ASCII, true, plot.ASCII)
-	a.dirty = true
+	a.fresh = false
 	frame := a.View().Content
 	for _, part := range strings.Split(frame, "\x1b[")[1:] {
 		code, _, _ := strings.Cut(part, "m")
@@ -154,7 +154,7 @@ func TestSortMissingLast(t *testing.T) {
 func TestCrashIsCaught(t *testing.T) {
 	a := testApp(t, 80, 24, demoEvents(t, "K12", 2))
 	a.bench.views[0] = nil
-	a.dirty = true
+	a.fresh = false
 	a.View()
 	if a.crash == nil {
 		t.Fatal("the panic of drawing was not caught")

@@ -35,52 +35,49 @@ func (a *app) groups() []bindingGroup {
 	}})
 }
 
-func (a *app) key(msg tea.KeyPressMsg) tea.Cmd {
+// key does what a key is for, and reports whether it is for anything.
+func (a *app) key(msg tea.KeyPressMsg) (cmd tea.Cmd, taken bool) {
 	key := msg.String()
 	if a.leaving {
-		return nil
+		return nil, true
 	}
 	if a.prompt != nil {
 		switch key {
 		case "esc":
 			a.prompt = nil
-			return nil
+			return nil, true
 		case "ctrl+c":
 			if q, ok := a.prompt.(*question); ok { // pressed again: it is meant
 				a.prompt = nil
-				return q.act()
+				return q.act(), true
 			}
 			a.prompt = nil
-			return a.quit()
+			return a.quit(), true
 		case "enter":
 			cmd, done := a.prompt.accept()
 			if done {
 				a.prompt = nil
 			}
-			return cmd
+			return cmd, true
 		}
-		return a.prompt.update(msg)
+		return a.prompt.update(msg), true
 	}
 	if a.help != nil {
 		if a.help.key(key) {
 			a.help = nil
 		}
-		return nil
+		return nil, true
 	}
 	if a.filtering() && key != "enter" && key != "esc" && key != "ctrl+c" {
 		a.bench.main.typed(msg)
-		return nil
+		return nil, true
 	}
 	if a.bench == nil && a.launcher != nil && a.busy == "" {
 		if cmd, taken := a.launcher.key(msg); taken {
-			return cmd
+			return cmd, true
 		}
 	}
-	if cmd, ok := dispatch(a.groups(), key); ok {
-		return cmd
-	}
-	a.dirty = false
-	return nil
+	return dispatch(a.groups(), key)
 }
 
 // filtering reports whether keys go into the filter of the table.

@@ -60,7 +60,7 @@ func (v *kernelView) asked(c *plot.Canvas, r plot.Rect, t *theme, a *answer, hav
 	if have {
 		return false
 	}
-	text, bad := v.b.answerNote(a, v.subject())
+	text, bad := v.b.answerNote(a, v.topic())
 	if v.broken() {
 		text, bad = "the kernel has failed", false
 	}
@@ -76,7 +76,7 @@ func (v *kernelView) asked(c *plot.Canvas, r plot.Rect, t *theme, a *answer, hav
 func mostTicks(w int) int { return max(1, (w-6)/8) }
 
 func (v *kernelView) drawCovariance(c *plot.Canvas, r plot.Rect, t *theme, id string) {
-	cov, ok := known[*experiment.CovarianceCurve](&v.covariance, v.subject())
+	cov, ok := known[*experiment.CovarianceCurve](&v.covariance, v.topic())
 	if v.asked(c, r, t, &v.covariance, ok) || len(cov.Lag) == 0 {
 		return
 	}
@@ -116,7 +116,7 @@ func dashOf(i int) int {
 }
 
 func (v *kernelView) drawDraws(c *plot.Canvas, r plot.Rect, t *theme) {
-	d, ok := known[*experiment.PriorDraws](&v.draws, v.subject())
+	d, ok := known[*experiment.PriorDraws](&v.draws, v.topic())
 	if v.asked(c, r, t, &v.draws, ok) || len(d.X) == 0 {
 		return
 	}
@@ -129,7 +129,7 @@ func (v *kernelView) drawDraws(c *plot.Canvas, r plot.Rect, t *theme) {
 }
 
 func (v *kernelView) drawComponents(c *plot.Canvas, r plot.Rect, t *theme) {
-	all, ok := known[[]experiment.ComponentCurve](&v.components, v.subject())
+	all, ok := known[[]experiment.ComponentCurve](&v.components, v.topic())
 	if v.asked(c, r, t, &v.components, ok) {
 		return
 	}

@@ -152,11 +152,11 @@ func (v *kernelView) refresh() tea.Cmd {
 	}
 	column := min(v.column, v.columns()-1)
 	_, areas := v.arrange(plot.Rect{W: v.b.app.w, H: v.b.app.h - 3})
-	subject := v.subject()
+	topic := v.topic()
 	var qs []inquiry
 	ask := func(p kernelPanel, to *answer, f func(context.Context, inspector) (any, error)) {
 		if !areas[p].Empty() {
-			qs = append(qs, inquiry{to: to, subject: subject, f: f})
+			qs = append(qs, inquiry{to: to, topic: topic, f: f})
 		}
 	}
 	ask(covariancePanel, &v.covariance, func(_ context.Context, i inspector) (any, error) { return i.Covariance(id, column, covariancePoints) })
@@ -169,8 +169,8 @@ func (v *kernelView) refresh() tea.Cmd {
 	return v.b.inquire(qs...)
 }
 
-// subject names what the charts are about.
-func (v *kernelView) subject() string { return fmt.Sprint(v.column, " ", v.b.chosen()) }
+// topic names what the charts are about.
+func (v *kernelView) topic() string { return fmt.Sprint(v.column, " ", v.b.chosen()) }
 
 func (v *kernelView) mouse(msg tea.MouseMsg) tea.Cmd {
 	m := msg.Mouse()
@@ -317,7 +317,7 @@ func sourceText(source string) string {
 }
 
 func (v *kernelView) title(p kernelPanel) (title, right string) {
-	note := func(a *answer) string { s, _ := v.b.answerNote(a, v.subject()); return s }
+	note := func(a *answer) string { s, _ := v.b.answerNote(a, v.topic()); return s }
 	column := ""
 	if v.columns() > 1 {
 		column = " along " + v.b.hist.Start.Inputs()[v.column].Name
@@ -338,7 +338,7 @@ func (v *kernelView) title(p kernelPanel) (title, right string) {
 		return "ELBO gap to the leader", "vs " + axisNames[v.axis]
 	case covariancePanel:
 		title = "Covariance" + column
-		if c, ok := known[*experiment.CovarianceCurve](&v.covariance, v.subject()); ok && !c.Stationary {
+		if c, ok := known[*experiment.CovarianceCurve](&v.covariance, v.topic()); ok && !c.Stationary {
 			title = "Covariance with the middle" + column
 		}
 		return title, note(&v.covariance)

@@ -51,28 +51,6 @@ func newMainView(b *bench) *mainView {
 func (v *mainView) name() string     { return "bench" }
 func (v *mainView) refresh() tea.Cmd { return nil }
 
-// tracer is the state of a chart over the course of the run.
-type tracer struct {
-	quantity experiment.Quantity
-	axis     experiment.Axis
-	log      bool
-	lo, hi   float64 // limits of x; equal: all of it
-	hold     bool    // do not follow new points
-	sawEnd   float64 // end of x at the last drawing
-	layout   plot.Layout
-	chart    plot.Chart
-	raster   plot.Raster
-
-	cachedVersion int
-	cachedAs      [2]int
-	xs            []float64
-	low, high     [][]float32
-	wide          bool // some point has a range
-}
-
-// zoomed reports whether only a part of x is shown.
-func (t *tracer) zoomed() bool { return t.hi > t.lo }
-
 // current returns the chart that keys are for.
 func (v *mainView) current() *tracer {
 	if v.focus == metricPane {

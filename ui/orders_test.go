@@ -267,7 +267,7 @@ func TestMessagesAreReadToTheEnd(t *testing.T) {
 		mustShow(t, words(screen(a)), long.Error())
 		a.note = note{}
 		a.bench.failure = long
-		a.dirty = true
+		a.fresh = false
 		mustShow(t, words(screen(a)), long.Error())
 		a.bench.failure = nil
 

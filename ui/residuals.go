@@ -25,7 +25,7 @@ var residualNames = [residualKinds]string{"standardised residuals", "quantiles o
 
 func (v *fitView) residualTitle() string {
 	name := residualNames[v.below]
-	if r, ok := known[*experiment.Residuals](&v.residuals, v.residualSubject()); ok {
+	if r, ok := known[*experiment.Residuals](&v.residuals, v.residualTopic()); ok {
 		rows := "training rows seen"
 		if r.Test {
 			rows = "test rows"
@@ -43,9 +43,9 @@ func (v *fitView) residualTitle() string {
 const twoSided95 = 1.959963984540054
 
 func (v *fitView) drawResiduals(c *plot.Canvas, r plot.Rect, t *theme) {
-	res, ok := known[*experiment.Residuals](&v.residuals, v.residualSubject())
+	res, ok := known[*experiment.Residuals](&v.residuals, v.residualTopic())
 	if !ok || len(res.Standardised) == 0 {
-		text, bad := v.b.answerNote(&v.residuals, v.residualSubject())
+		text, bad := v.b.answerNote(&v.residuals, v.residualTopic())
 		drawEmpty(c, r, text, map[bool]plot.Style{true: t.bad, false: t.faint}[bad])
 		return
 	}

@@ -70,10 +70,10 @@ func (v *similarView) open() tea.Cmd {
 }
 
 // A matrix of another size serves until the one asked for is there.
-const similarSubject = "similarity"
+const similarTopic = "similarity"
 
 func (v *similarView) known() (*experiment.Similarity, bool) {
-	return known[*experiment.Similarity](&v.matrix, similarSubject)
+	return known[*experiment.Similarity](&v.matrix, similarTopic)
 }
 
 func (v *similarView) size() int {
@@ -85,7 +85,7 @@ func (v *similarView) size() int {
 
 func (v *similarView) refresh() tea.Cmd {
 	top := v.top
-	return v.b.inquire(inquiry{to: &v.matrix, subject: similarSubject, detail: fmt.Sprint(top), f: func(ctx context.Context, i inspector) (any, error) {
+	return v.b.inquire(inquiry{to: &v.matrix, topic: similarTopic, detail: fmt.Sprint(top), f: func(ctx context.Context, i inspector) (any, error) {
 		return i.Similarity(ctx, top)
 	}})
 }
@@ -115,7 +115,7 @@ func (v *similarView) draw(c *plot.Canvas, r plot.Rect, t *theme) {
 	if v.means {
 		title = "Similarity of predictions: correlation of the kernels' means"
 	}
-	note, bad := v.b.answerNote(&v.matrix, similarSubject)
+	note, bad := v.b.answerNote(&v.matrix, similarTopic)
 	in := drawPanel(c, r, t, title, map[bool]string{false: note, true: "not up to date"}[bad], false)
 	defer c.Clip(in)()
 	if !ok || len(s.IDs) == 0 {

@@ -38,3 +38,11 @@ func cycle(at, n int) int {
 	}
 	return (at + 1) % n
 }
+
+// markers appends what was done to the run, for a chart of it over time.
+func (b *bench) markers(to []plot.Marker, a experiment.Axis, th *theme) []plot.Marker {
+	for _, m := range b.hist.MarksOn(a) {
+		to = append(to, plot.Marker{X: m.X, Text: m.Text, Short: m.Short, Priority: m.Weight, Style: th.faint})
+	}
+	return to
+}
