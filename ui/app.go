@@ -13,7 +13,10 @@ import (
 	tea "charm.land/bubbletea/v2"
 	"github.com/charmbracelet/colorprofile"
 
+	"kestrel/ui/launcher"
+	"kestrel/ui/note"
 	"kestrel/ui/plot"
+	"kestrel/ui/theme"
 )
 
 // app is the root model.
@@ -25,21 +28,21 @@ type app struct {
 	opts    Options
 
 	w, h   int
-	theme  *theme
+	theme  *theme.Theme
 	mouse  bool
 	canvas plot.Canvas
 	frame  string
 	fresh  bool // frame shows how things stand; set by Update and View alone
 	drawn  int  // frames, for tests
 
-	launcher *launcher // shown; nil: the bench is
-	kept     *launcher // with what was typed last
+	launcher *launcher.Launcher // shown; nil: the bench is
+	kept     *launcher.Launcher // with what was typed last
 	bench    *bench
 	busy     string // what is under way before a bench is there
 	prompt   prompt // asks the user; nil: nobody asks
 	help     *help
 	tabs     []plot.Rect // of the views' names, for the mouse
-	note     note
+	note     note.Note
 
 	watching bool // a tick is under way
 	crash    *Crash
@@ -60,7 +63,7 @@ func newApp(ctx context.Context, o Options) *app {
 	if o.Env("NO_COLOR") != "" {
 		profile = colorprofile.ASCII
 	}
-	a.theme = newTheme(profile, true, glyphsFor(o.Env))
+	a.theme = theme.New(profile, true, theme.GlyphsFor(o.Env))
 	return a
 }
 
@@ -94,7 +97,7 @@ func (a *app) Update(msg tea.Msg) (model tea.Model, cmd tea.Cmd) {
 		}
 	}()
 	cmd, changed = a.handle(msg)
-	a.note.age()
+	a.note.Age()
 	if p, ok := a.prompt.(*prunePrompt); ok {
 		cmd = tea.Batch(cmd, p.renew())
 	}
@@ -111,10 +114,10 @@ func (a *app) handle(msg tea.Msg) (cmd tea.Cmd, changed bool) {
 		a.w, a.h = msg.Width, msg.Height
 	case tea.ColorProfileMsg:
 		if a.opts.Env("NO_COLOR") == "" {
-			a.theme = newTheme(msg.Profile, a.theme.dark, a.theme.glyphs)
+			a.theme = theme.New(msg.Profile, a.theme.Dark, a.theme.Glyphs)
 		}
 	case tea.BackgroundColorMsg:
-		a.theme = newTheme(a.theme.profile, msg.IsDark(), a.theme.glyphs)
+		a.theme = theme.New(a.theme.Profile, msg.IsDark(), a.theme.Glyphs)
 	case tea.KeyPressMsg:
 		return a.key(msg)
 	case tea.PasteMsg:
@@ -130,7 +133,7 @@ func (a *app) handle(msg tea.Msg) (cmd tea.Cmd, changed bool) {
 		cmd = a.began(msg)
 	case openedMsg:
 		cmd = a.opened(msg)
-	case noteMsg:
+	case note.Msg:
 		a.heed(msg)
 	case benchNoteMsg:
 		a.heedOf(msg)
@@ -151,7 +154,7 @@ func (a *app) pass(msg tea.Msg) (cmd tea.Cmd, changed bool) {
 		l = a.kept // not shown, but its questions must end
 	}
 	if l != nil {
-		if cmd, ok := l.message(msg); ok {
+		if cmd, ok := l.Message(msg); ok {
 			return cmd, true
 		}
 	}

@@ -6,10 +6,11 @@ import (
 
 	"kestrel/experiment"
 	"kestrel/ui/plot"
+	"kestrel/ui/theme"
 )
 
 // axes sets a chart's axes up.
-func (v *mainView) axes(t *tracer, th *theme) {
+func (v *mainView) axes(t *tracer, th *theme.Theme) {
 	lo, hi := v.extent(t)
 	t.chart.X = plot.Axis{Min: lo, Max: hi, Format: func(x, _ float64) string { return v.b.hist.Label(t.axis, x) }}
 	t.follow(hi)
@@ -17,9 +18,9 @@ func (v *mainView) axes(t *tracer, th *theme) {
 		t.chart.X.Min, t.chart.X.Max = t.lo, t.hi
 	}
 	t.chart.Y = plot.Axis{Log: t.log}
-	t.chart.Glyphs = th.glyphs
+	t.chart.Glyphs = th.Glyphs
 	t.chart.Raster = &t.raster
-	t.chart.Styles = th.chartStyles()
+	t.chart.Styles = th.ChartStyles()
 	t.chart.Cursor = nil
 	t.chart.Markers = t.chart.Markers[:0]
 	t.chart.Lines = t.chart.Lines[:0]
@@ -34,7 +35,7 @@ func (v *mainView) axes(t *tracer, th *theme) {
 }
 
 // drawChart draws the belief over kernels.
-func (v *mainView) drawChart(c *plot.Canvas, r plot.Rect, th *theme) {
+func (v *mainView) drawChart(c *plot.Canvas, r plot.Rect, th *theme.Theme) {
 	t, h := &v.belief, &v.b.hist
 	ids := h.IDs()
 	t.fill(v.b.version, len(ids), func(k int) experiment.Series { return h.Series(k, t.quantity) })
@@ -64,7 +65,7 @@ func (v *mainView) drawChart(c *plot.Canvas, r plot.Rect, th *theme) {
 		}
 		if priority > 0 {
 			l.Dash, l.Focus = swatch.Dash, priority > len(ids)
-			if th.plain() {
+			if th.Plain() {
 				l.Mark = swatch.Mark
 			}
 		}
@@ -124,7 +125,7 @@ func (v *mainView) tells(k int) bool {
 
 // colours tells for every kernel how its line looks: the chosen one before all,
 // the leaders in their colours, the rest grey.
-func (v *mainView) colours(ids []string, line func(k int, id string, s plot.Style, w experiment.Swatch, priority int, label bool), th *theme) {
+func (v *mainView) colours(ids []string, line func(k int, id string, s plot.Style, w experiment.Swatch, priority int, label bool), th *theme.Theme) {
 	h := &v.b.hist
 	chosen := ""
 	if k, ok := v.table.current(); ok {
@@ -138,13 +139,13 @@ func (v *mainView) colours(ids []string, line func(k int, id string, s plot.Styl
 			if h.Kernel(k).Status == "" {
 				continue
 			}
-			line(k, id, th.border, experiment.Swatch{}, 0, false)
+			line(k, id, th.Border, experiment.Swatch{}, 0, false)
 		case id == chosen:
 			w := v.b.palette.Of(id)
-			line(k, id, th.series(w).With(plot.Bold), w, len(ids)+1, true)
+			line(k, id, th.Series(w).With(plot.Bold), w, len(ids)+1, true)
 		default:
 			w := v.b.palette.Of(id)
-			line(k, id, th.series(w), w, focusKernels+1-place, true)
+			line(k, id, th.Series(w), w, focusKernels+1-place, true)
 		}
 	}
 }

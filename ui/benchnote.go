@@ -2,18 +2,19 @@ package ui
 
 import (
 	"kestrel/experiment"
+	"kestrel/ui/note"
 )
 
 // benchNoteMsg tells what came of an order to a bench; it is of no interest on
 // other screens, unless it is a failure.
 type benchNoteMsg struct {
 	of   *bench
-	note noteMsg
+	note note.Msg
 }
 
 // heedOf takes a note of a bench in.
 func (a *app) heedOf(msg benchNoteMsg) {
-	if msg.note.level == failure {
+	if msg.note.Level == note.Failure {
 		msg.of.restoring = false
 	} else if msg.of != a.bench {
 		return
@@ -22,12 +23,12 @@ func (a *app) heedOf(msg benchNoteMsg) {
 }
 
 // heed takes a note in.
-func (a *app) heed(msg noteMsg) {
-	a.note = note{text: msg.text, level: msg.level, at: a.opts.now(), still: msg.still}
+func (a *app) heed(msg note.Msg) {
+	a.note = note.Note{Text: msg.Text, Level: msg.Level, At: a.opts.now(), Still: msg.Still}
 }
 
 // noteFresh reports whether the last note is to be seen.
-func (a *app) noteFresh() bool { return a.note.fresh(a.opts.now()) }
+func (a *app) noteFresh() bool { return a.note.Fresh(a.opts.now()) }
 
 // in makes a condition of a note: the run is in this state.
 func (b *bench) in(s experiment.State) func() bool {

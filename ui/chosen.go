@@ -1,8 +1,6 @@
 package ui
 
-import (
-	"kestrel/experiment"
-)
+import "kestrel/experiment"
 
 // chosen returns the kernel chosen in the bench, "" before there is one.
 func (b *bench) chosen() string {

@@ -12,6 +12,7 @@ import (
 
 	"kestrel/experiment"
 	"kestrel/ui/plot"
+	"kestrel/ui/theme"
 )
 
 var update = flag.Bool("update", false, "write the golden frames anew; look at them before committing")
@@ -59,7 +60,7 @@ func TestGoldenFrames(t *testing.T) {
 		{"ascii", colorprofile.ASCII, true, plot.ASCII},
 	} {
 		a := testApp(t, 80, 24, settle(running, experiment.Stopped, "stopped by the user"))
-		a.theme = newTheme(look.profile, look.dark, look.glyphs)
+		a.theme = theme.New(look.profile, look.dark, look.glyphs)
 		a.fresh = false
 		frame := a.View().Content
 		golden(t, "look-"+look.name, strings.ReplaceAll(frame, "\x1b", "␛")+"\n")
@@ -75,7 +76,7 @@ func TestGoldenFrames(t *testing.T) {
 // terminal; without braille no braille is drawn.
 func TestPlainLooks(t *testing.T) {
 	a := testApp(t, 120, 36, demoEvents(t, "K12", 6))
-	a.theme = newTheme(colorprofile.ASCII, true, plot.ASCII)
+	a.theme = theme.New(colorprofile.ASCII, true, plot.ASCII)
 	a.fresh = false
 	frame := a.View().Content
 	for _, part := range strings.Split(frame, "\x1b[")[1:] {

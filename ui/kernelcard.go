@@ -4,7 +4,10 @@ import (
 	"fmt"
 	"math"
 
+	"kestrel/ui/draw"
+	"kestrel/ui/format"
 	"kestrel/ui/plot"
+	"kestrel/ui/theme"
 )
 
 // cardLines is how many lines the card of the chosen kernel would like.
@@ -23,15 +26,15 @@ func (v *mainView) cardLines() int {
 }
 
 // drawCard writes the chosen kernel's numbers.
-func (v *mainView) drawCard(c *plot.Canvas, r plot.Rect, th *theme) {
+func (v *mainView) drawCard(c *plot.Canvas, r plot.Rect, th *theme.Theme) {
 	k, ok := v.table.current()
 	if s := v.b.hist.Start; !ok || s == nil || k.index < 0 || k.index >= len(s.Kernels) || s.Kernels[k.index].ID != k.id {
-		c.TextFit(r.X, r.Y, r.W, "no kernel", th.faint)
+		c.TextFit(r.X, r.Y, r.W, "no kernel", th.Faint)
 		return
 	}
 	kernel := v.b.kernelNow(k.id)
 	if kernel == nil {
-		c.TextFit(r.X, r.Y, r.W, "not evaluated yet", th.faint)
+		c.TextFit(r.X, r.Y, r.W, "not evaluated yet", th.Faint)
 		return
 	}
 	f := kernel.Fit
@@ -40,15 +43,15 @@ func (v *mainView) drawCard(c *plot.Canvas, r plot.Rect, th *theme) {
 		if kernel.Reason != "" {
 			text += ": " + kernel.Reason
 		}
-		drawWrapped(c, r, text, th.warn)
+		draw.Wrapped(c, r, text, th.Warn)
 		return
 	}
 	head := fmt.Sprintf("rank %d · q* %s · Bayes %s · gap %s", f.Rank, number(float64(f.Posterior)), number(float64(f.Bayes)), gapText(k.gap, float64(f.SE)))
 	if f.Tied && f.Rank > 1 {
 		head += " · equal to the leader"
 	}
-	c.TextFit(r.X, r.Y, r.W, head, th.text)
-	c.TextFit(r.X, r.Y+1, r.W, fmt.Sprintf("local ELBO %.2f nats", float64(f.ELBO)), th.faint)
+	c.TextFit(r.X, r.Y, r.W, head, th.Text)
+	c.TextFit(r.X, r.Y+1, r.W, fmt.Sprintf("local ELBO %.2f nats", float64(f.ELBO)), th.Faint)
 	info := v.b.hist.Start.Kernels[k.index]
 	y := r.Y + 1
 	for i, p := range info.Params {
@@ -63,7 +66,7 @@ func (v *mainView) drawCard(c *plot.Canvas, r plot.Rect, th *theme) {
 		if p.Column != "" && len(v.b.hist.Start.Data.Columns) > 2 {
 			name += " " + p.Column
 		}
-		value, unit := digits5(float64(f.Params[i])), p.Unit
+		value, unit := format.Digits(float64(f.Params[i])), p.Unit
 		if words := v.b.hist.Start.InWords(&p, float64(f.Params[i])); words != "" {
 			value, unit = words, ""
 		}
@@ -72,8 +75,8 @@ func (v *mainView) drawCard(c *plot.Canvas, r plot.Rect, th *theme) {
 		}
 		// A number is never cut; its name gives way.
 		wide := max(0, min(22, r.W-1-plot.TextWidth(value)))
-		c.TextFit(r.X, y, wide, name, th.faint)
-		x := c.Text(r.X+wide+1, y, value, th.text)
-		c.TextFit(x+1, y, r.X+r.W-x-1, unit, th.faint)
+		c.TextFit(r.X, y, wide, name, th.Faint)
+		x := c.Text(r.X+wide+1, y, value, th.Text)
+		c.TextFit(x+1, y, r.X+r.W-x-1, unit, th.Faint)
 	}
 }

@@ -22,11 +22,11 @@ func newInLauncher(t *testing.T) *working {
 // does not take do.
 func TestTypingInTheLauncherIsNoCommand(t *testing.T) {
 	d := newInLauncher(t)
-	glyphs := d.a.theme.glyphs
+	glyphs := d.a.theme.Glyphs
 	for _, begin := range []string{"/", "p", "tab"} {
 		d.press(begin)
 		d.press(strings.Split("?gmqtijk/", "")...)
-		if d.a.help != nil || d.a.leaving || d.a.theme.glyphs != glyphs || !d.a.mouse {
+		if d.a.help != nil || d.a.leaving || d.a.theme.Glyphs != glyphs || !d.a.mouse {
 			t.Fatalf("after %s: a letter was taken for a command", begin)
 		}
 		d.press("esc", "esc", "home")
@@ -38,7 +38,7 @@ func TestTypingInTheLauncherIsNoCommand(t *testing.T) {
 	}
 	mustShow(t, d.screen(), "settings", "filter")
 	d.press("esc", "g")
-	if d.a.theme.glyphs == glyphs {
+	if d.a.theme.Glyphs == glyphs {
 		t.Error("g did nothing in the list")
 	}
 	d.press("q")

@@ -6,10 +6,11 @@ import (
 
 	"kestrel/experiment"
 	"kestrel/ui/plot"
+	"kestrel/ui/theme"
 )
 
 // drawMetric draws the error on held-out rows.
-func (v *mainView) drawMetric(c *plot.Canvas, r plot.Rect, th *theme) {
+func (v *mainView) drawMetric(c *plot.Canvas, r plot.Rect, th *theme.Theme) {
 	t, h := &v.metric, &v.b.hist
 	n := h.Methods()
 	t.fill(v.b.version, n, func(m int) experiment.Series { return h.MethodSeries(m, t.quantity) })
@@ -26,12 +27,12 @@ func (v *mainView) drawMetric(c *plot.Canvas, r plot.Rect, th *theme) {
 		t.chart.Y.Log = false
 	}
 	x := r.X
-	styles := []plot.Style{th.focus, th.warn, th.good, th.key}
+	styles := []plot.Style{th.Focus, th.Warn, th.Good, th.Key}
 	for m := range n {
 		s := h.MethodSeries(m, t.quantity)
 		st := styles[m%len(styles)]
 		dash := m % 4
-		t.chart.Lines = append(t.chart.Lines, plot.Line{Style: st, Dash: dash, X: t.xs, Y32: t.low[m], Hi32: t.high[m], Priority: n - m, Mark: th.mark(m)})
+		t.chart.Lines = append(t.chart.Lines, plot.Line{Style: st, Dash: dash, X: t.xs, Y32: t.low[m], Hi32: t.high[m], Priority: n - m, Mark: th.Mark(m)})
 		at := s.Len() - 1
 		if v.cursor >= 0 {
 			for i := range s.Len() {

@@ -5,6 +5,7 @@ import (
 
 	"kestrel/experiment"
 	"kestrel/ui/plot"
+	"kestrel/ui/theme"
 )
 
 // traced is a series as a line over an axis; nothing is left out.
@@ -40,9 +41,9 @@ func cycle(at, n int) int {
 }
 
 // markers appends what was done to the run, for a chart of it over time.
-func (b *bench) markers(to []plot.Marker, a experiment.Axis, th *theme) []plot.Marker {
+func (b *bench) markers(to []plot.Marker, a experiment.Axis, th *theme.Theme) []plot.Marker {
 	for _, m := range b.hist.MarksOn(a) {
-		to = append(to, plot.Marker{X: m.X, Text: m.Text, Short: m.Short, Priority: m.Weight, Style: th.faint})
+		to = append(to, plot.Marker{X: m.X, Text: m.Text, Short: m.Short, Priority: m.Weight, Style: th.Faint})
 	}
 	return to
 }

@@ -1,0 +1,399 @@
+package launcher
+
+import (
+	"context"
+	"errors"
+	"math"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	tea "charm.land/bubbletea/v2"
+
+	"kestrel/experiment"
+	"kestrel/ui/note"
+	"kestrel/ui/plot"
+	"kestrel/ui/theme"
+)
+
+// tableText has time stamps, text, numbers and a last column that is no target.
+const tableText = `when,site,temp,rain,load,remark
+2024-01-01,north,1.5,0,10,ok
+2024-01-02,south,2.5,1,12,ok
+2024-01-03,north,3.5,0,11,ok
+2024-01-04,south,2.0,3,15,ok
+2024-01-05,north,1.0,0,14,ok
+2024-01-06,south,0.5,2,13,ok
+`
+
+// plainText is a table whose last column is the target.
+const plainText = "t,x,y\n1,2,3\n2,3,5\n3,5,4\n4,1,2\n5,2,3\n6,3,1\n"
+
+func TestLauncherShowsTheFirstStep(t *testing.T) {
+	d := newLaunching(t, nil)
+	d.has("experiments", "looking …") // before anything is loaded
+	d.start()
+	d.has("quickstart", "A first look", "none below this folder", "none yet", "6 kernels", "$ kestrel run quickstart", "takes", "enter start")
+	d.same(d.begin(), "quickstart")
+}
+
+func TestLauncherFilter(t *testing.T) {
+	d := newLaunching(t, map[string]string{"a.csv": plainText})
+	d.start()
+	d.press("/", "FIG1", "enter")
+	d.has("fig1a", "fig1d")
+	d.hasNot("quickstart", "a.csv", "swissgrid")
+	d.put("fig1b")
+	d.has("$ kestrel run fig1b")
+	d.press("esc")
+	d.has("quickstart", "a.csv", "$ kestrel run fig1b") // the cursor stays
+	d.press("/", "no such thing")
+	d.has("none with no such thing", "Nothing in the list fits")
+	d.press("enter", "enter")
+	if len(d.begun) != 0 {
+		t.Error("a run began with nothing chosen")
+	}
+}
+
+func TestLauncherKernelSpace(t *testing.T) {
+	d := newLaunching(t, nil)
+	d.start()
+	d.press("tab") // synthetic data: the kernels are the first setting
+	d.press("ctrl+u", "SE, (PER + RQ")
+	d.has("^")
+	lines, found := strings.Split(d.screen(), "\n"), 0
+	for i, line := range lines {
+		if at := strings.Index(line, "SE, (PER + RQ"); at >= 0 && strings.Contains(line, "kernels   SE") {
+			found++
+			caret := strings.Index(lines[i+1], "^")
+			// The bracket is missing behind the text.
+			if got := plot.TextWidth(lines[i+1][:max(0, caret)]) - plot.TextWidth(line[:at]); got != len("SE, (PER + RQ") {
+				t.Errorf("caret %d columns behind the beginning of the text:\n%s\n%s", got, line, lines[i+1])
+			}
+		}
+	}
+	if found != 1 {
+		t.Fatalf("the kernels are on %d lines", found)
+	}
+	d.press("enter")
+	if len(d.begun) != 0 {
+		t.Fatal("a run began with a wrong expression")
+	}
+	d.has("not started", "to close")
+	d.press(")*LIN")
+	d.has("2 kernels", "'kernels.expressions=SE, (PER + RQ)*LIN'")
+	d.hasNot("^")
+	d.same(d.begin(), "quickstart", "kernels.expressions=SE, (PER + RQ)*LIN")
+}
+
+func TestLauncherKernelSpaceByDepth(t *testing.T) {
+	d := newLaunching(t, nil)
+	d.start()
+	d.put("fig1a")
+	d.press("tab", "ctrl+u", "SE, PER depth 2")
+	d.has("8 kernels") // 2 of one, 3 sums and 3 products
+	d.same(d.begin(), "fig1a", "kernels.base=SE,PER", "kernels.depth=2")
+}
+
+func TestLauncherSettings(t *testing.T) {
+	d := newLaunching(t, nil)
+	d.start()
+	d.press("tab", "tab", "ctrl+u", "24", "down", "ctrl+u", "7", "tab", "right")
+	d.has("--set sparse.inducing=24 --seed 7 --device cpu")
+	d.same(d.begin(), "quickstart", "sparse.inducing=24", "seed=7", "device.kind=cpu")
+}
+
+func TestLauncherSettingsAreChecked(t *testing.T) {
+	d := newLaunching(t, nil)
+	d.start()
+	d.press("tab", "tab", "ctrl+u", "many")
+	d.has(`must be a whole number from 1 to 100000, not "many"`)
+	d.press("tab", "enter")
+	if len(d.begun) != 0 {
+		t.Fatal("a run began with a wrong setting")
+	}
+	if d.l.part != inducingPart {
+		t.Error("the cursor is not on what is wrong")
+	}
+	d.press("ctrl+u", "enter") // empty: as the config says
+	d.same(d.begun[0], "quickstart")
+}
+
+func TestLauncherTable(t *testing.T) {
+	d := newLaunching(t, map[string]string{"data/my table.csv": tableText})
+	d.start()
+	name := filepath.Join("data", "my table.csv")
+	d.put(name)
+	// The last column holds text; load is the last that can be a target.
+	d.has("‹ load ›", "[x] when", "[x] temp", "[x] rain", "6 rows: 5 training, 1 test", "2024-01-01 to 2024-01-06", "--target load")
+	d.hasNot("[x] site", "[ ] site")
+	d.press("t")
+	d.has("‹ temp ›", "[x] load") // after the last the first of numbers
+	d.press("left", "left")
+	d.has("‹ rain ›")
+	d.press("i", "space")
+	d.has("[ ] when", `--target rain --set 'data.inputs=["temp", "load"]'`)
+	d.press("right", "space")
+	d.has("[ ] temp", "[x] load")
+	d.press("right", "space")
+	d.has("[x] load") // one input has to stay
+	d.same(d.begin(), name, "data.target=rain", `data.inputs=["load"]`)
+}
+
+func TestLauncherColumnNames(t *testing.T) {
+	d := newLaunching(t, map[string]string{"a.csv": "true,[q],x,x\n1,2,3,4\n2,1,5,3\n3,3,1,5\n4,1,2,6\n"})
+	d.start()
+	d.put("a.csv")
+	d.press("t")
+	d.has("‹ true ›", `--set 'data.target="true"'`)
+	d.same(d.begin(), "a.csv", `data.target="true"`)
+	d.begun = nil
+	d.press("t")
+	d.same(d.begin(), "a.csv", `data.target="[q]"`)
+	d.begun = nil
+	d.press("t")
+	d.has("--target 3") // two columns are called x
+	d.same(d.begin(), "a.csv", "data.target=3")
+}
+
+func TestLauncherConfigWithTable(t *testing.T) {
+	config := "[data]\npath = \"a.csv\"\ninputs = [\"t\"]\n"
+	d := newLaunching(t, map[string]string{"a.csv": plainText, "configs/my.toml": "# Mine\n" + strings.Replace(config, "a.csv", "../a.csv", 1)})
+	d.start()
+	name := filepath.Join("configs", "my.toml")
+	d.put(name)
+	d.has("Mine", "‹ y ›", "[x] t", "[ ] x")
+	d.same(d.begin(), name)
+	d.begun = nil
+	d.press("t") // t becomes the target, and is taken from the inputs
+	if !slices.Equal(d.l.chosen().inputs, []bool{false, false, false}) {
+		t.Errorf("inputs %v", d.l.chosen().inputs)
+	}
+	d.press("i", "right", "space")
+	d.same(d.begin(), name, "data.target=t", `data.inputs=["y"]`)
+}
+
+func TestLauncherDataErrors(t *testing.T) {
+	d := newLaunching(t, map[string]string{
+		"bad.csv":  "t,y\n1,2\n2,3\n3,oops\n4,1\n",
+		"bad.toml": "[data]\npath = \"not there.csv\"\n",
+		"odd.toml": "[data]\nsurce = 1\n[kernels]\n",
+	})
+	d.start()
+	d.put("bad.csv")
+	d.has(`line 4, column 2 (`, `"oops"`)
+	d.put("bad.toml")
+	d.has(`not there.csv`, "not found; looked for")
+	d.press("enter")
+	if len(d.begun) != 0 {
+		t.Fatal("a run began without data")
+	}
+	d.put("odd.toml")
+	d.has("line 2", "did you mean")
+	// A file that has been mended meanwhile can be started.
+	d.put("bad.csv")
+	if err := os.WriteFile("bad.csv", []byte("t,y\n1,2\n2,3\n3,5\n4,1\n"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	d.same(d.begin(), "bad.csv")
+}
+
+func TestShellWord(t *testing.T) {
+	for _, c := range [][2]string{
+		{"a/b-c_1.csv", "a/b-c_1.csv"}, {"a b", "'a b'"}, {"it's", `'it'\''s'`}, {"", "''"}, {"$HOME", "'$HOME'"}, {"k=SE*PER", "'k=SE*PER'"}, {"~", "'~'"},
+	} {
+		if got := shellWord(c[0]); got != c[1] {
+			t.Errorf("%q: %s, want %s", c[0], got, c[1])
+		}
+	}
+}
+
+func TestLauncherRuns(t *testing.T) {
+	d := newLaunching(t, nil)
+	runs := []experiment.RunInfo{
+		{
+			Path: "runs/good", Name: "good", State: experiment.Finished, Reason: "all data used", Started: time.Date(2026, 8, 1, 9, 0, 0, 0, time.UTC),
+			Last: time.Date(2026, 8, 1, 10, 0, 0, 0, time.UTC), Seconds: 61, Evaluations: 5, Planned: 9, Leader: "LIN*PER", LeaderName: "LIN × PER", Posterior: 0.931, RMSE: 0.25, Kernels: 12, Rows: 800, Data: "tides",
+		},
+		{Path: "runs/bad", Name: "bad", Err: "events.jsonl: line 3: broken", Posterior: math.NaN(), RMSE: math.NaN()},
+	}
+	d.l.lib.runs = func() ([]experiment.RunInfo, error) { return runs, nil }
+	d.start()
+	d.has("good", "finished", "LIN × PER 0.93", "damaged")
+	d.put("bad")
+	d.has("line 3: broken")
+	d.put("good")
+	d.has("all data used", "q* 0.931", "0.25", "5 of 9 evaluations", "tides, 800 training rows", "1:01", "$ kestrel open runs/good")
+	d.press("enter")
+	if !slices.Equal(d.opened, []string{"runs/good"}) || len(d.begun) != 0 {
+		t.Errorf("opened %q", d.opened)
+	}
+	d.l.lib.runs = func() ([]experiment.RunInfo, error) { return nil, errors.New("the folder cannot be read") }
+	d.press("ctrl+r")
+	d.has("the folder cannot be read")
+}
+
+// Answers that come late are of no use.
+func TestLauncherDropsStaleAnswers(t *testing.T) {
+	d := newLaunching(t, map[string]string{"a.csv": plainText})
+	d.start()
+	d.put("a.csv")
+	before := d.estimates
+	var asked []context.Context
+	d.l.lib.estimate = func(ctx context.Context, c experiment.Config, rows, dim int) (experiment.Estimate, error) {
+		asked = append(asked, ctx)
+		if rows != 5 || dim != 2 { // a tenth of six is one
+			t.Errorf("estimate for %d rows and %d inputs", rows, dim)
+		}
+		return experiment.Estimate{Seconds: float64(len(asked))}, ctx.Err()
+	}
+	d.press("tab", "tab", "tab", "tab") // to the kernels
+	if len(asked) != 0 || d.estimates != before {
+		t.Fatal("an estimate without a change")
+	}
+	// Hold the estimate of the first change back until there is a second.
+	d.held = true
+	d.press("ctrl+u", "SE")
+	kept := d.kept
+	d.kept = nil
+	d.held = false
+	for _, c := range kept[:len(kept)-1] {
+		d.run(c)
+	}
+	if d.l.estimate != nil {
+		t.Error("an estimate is shown for settings that have changed")
+	}
+	d.has("measuring")
+	d.run(kept[len(kept)-1])
+	if d.l.estimate == nil || len(asked) != 1 {
+		t.Fatalf("%d estimates asked for", len(asked))
+	}
+	d.hasNot("measuring")
+}
+
+// While keys are typed, none of them may do something else.
+func TestLauncherTypingIsNoCommand(t *testing.T) {
+	d := newLaunching(t, nil)
+	d.start()
+	for _, begin := range [][]string{{"/"}, {"p"}, {"tab"}} {
+		d.press(begin...)
+		d.press("?gmqtijk/")
+		if len(d.commands) > 0 {
+			t.Fatalf("after %v: %q were taken for commands", begin, d.commands)
+		}
+		d.press("esc", "esc")
+		d.put("quickstart")
+	}
+	d.press("?")
+	if !slices.Equal(d.commands, []string{"?"}) {
+		t.Errorf("commands from the list: %q", d.commands)
+	}
+}
+
+func TestLauncherMouse(t *testing.T) {
+	d := newLaunching(t, nil)
+	d.start()
+	find := func(text string) (x, y int) {
+		for y, line := range strings.Split(d.screen(), "\n") {
+			if i := strings.Index(line, text); i >= 0 {
+				return plot.TextWidth(line[:i]), y
+			}
+		}
+		t.Fatalf("no %q", text)
+		return 0, 0
+	}
+	click := func(text string) {
+		x, y := find(text)
+		d.run(d.l.Mouse(tea.MouseClickMsg{X: x, Y: y, Button: tea.MouseLeft}))
+	}
+	click("fig1b")
+	d.has("$ kestrel run fig1b")
+	click("inducing ")
+	if d.l.focus != onParts || d.l.part != inducingPart {
+		t.Error("the setting was not chosen")
+	}
+	x, y := find("▸ fig1b")
+	d.run(d.l.Mouse(tea.MouseWheelMsg{X: x, Y: y, Button: tea.MouseWheelDown}))
+	d.has("$ kestrel run fig1c")
+}
+
+func TestLauncherAllSizes(t *testing.T) {
+	d := newLaunching(t, map[string]string{"a.csv": tableText, "wide.csv": wideTable(60), "名前.csv": plainText})
+	d.l.lib.runs = func() ([]experiment.RunInfo, error) {
+		return []experiment.RunInfo{{Path: "runs/one", Name: strings.Repeat("long", 30), State: experiment.Running, Posterior: math.NaN(), RMSE: math.NaN()}}, nil
+	}
+	states := map[string]func(){
+		"empty":  func() {},
+		"loaded": func() { d.start() },
+		"table":  func() { d.put("a.csv") },
+		"inputs": func() { d.press("i") },
+		"wide": func() {
+			d.press("esc")
+			d.put("wide.csv")
+			d.press("i")
+			d.press(slices.Repeat([]string{"right"}, 40)...)
+		},
+		"han":    func() { d.press("esc"); d.put("名前.csv") },
+		"wrong":  func() { d.press("tab", "tab", "tab", "ctrl+u", "SE,, 名") },
+		"filter": func() { d.press("esc", "/", "e") },
+		"path":   func() { d.press("esc", "esc", "p", "./") },
+		"run":    func() { d.press("esc", "end") },
+		"note": func() {
+			d.note = note.Note{Text: strings.Repeat("failed because ", 40), Level: note.Failure, At: d.Now()}
+		},
+		"starting": func() { d.held = true; d.put("quickstart"); d.press("enter") },
+	}
+	for _, name := range []string{"empty", "loaded", "table", "inputs", "wide", "han", "wrong", "filter", "path", "run", "note", "starting"} {
+		states[name]()
+		for _, glyphs := range []plot.Glyphs{plot.Braille, plot.ASCII} {
+			d.theme = theme.New(d.theme.Profile, true, glyphs)
+			for _, w := range []int{0, 1, 2, 3, 5, 10, 20, 29, 30, 40, 60, 79, 80, 120, 240} {
+				for _, h := range []int{0, 1, 2, 3, 5, 8, 11, 12, 24, 36, 60} {
+					c := plot.NewCanvas(w+4, h+4)
+					d.l.Draw(c, plot.Rect{X: 2, Y: 2, W: w, H: h}, d.theme)
+					if s := outside(c, plot.Rect{X: 2, Y: 2, W: w, H: h}); s != "" {
+						t.Fatalf("%s at %dx%d: %s", name, w, h, s)
+					}
+				}
+			}
+		}
+	}
+}
+
+func TestLauncherAgo(t *testing.T) {
+	for _, c := range []struct {
+		d    time.Duration
+		want string
+	}{{0, "just now"}, {-time.Hour, "just now"}, {59 * time.Minute, "59 min ago"}, {47 * time.Hour, "47 h ago"}, {49 * time.Hour, "2 days ago"}} {
+		if got := ago(c.d); got != c.want {
+			t.Errorf("%v: %s", c.d, got)
+		}
+	}
+}
+
+// Which rows of a table are held out is a setting like the others: it goes into
+// the command line that does the same.
+func TestLauncherSplit(t *testing.T) {
+	base := experiment.DefaultConfig()
+	c := newChoice("a.csv")
+	c.adopt(&base, []experiment.TableColumn{{Name: "t", Number: 1, Kind: "number", Role: "input"}, {Name: "y", Number: 2, Kind: "number", Role: "target"}})
+	before := c.draft()
+	if got := before.command(before.set); got != "kestrel run a.csv" {
+		t.Errorf("unchanged: %s", got)
+	}
+	c.turnSplit(1)
+	after := c.draft()
+	if got := after.command(after.set); got != `kestrel run a.csv --set data.split_by=x` {
+		t.Errorf("at the end of the range: %s", got)
+	}
+	if _, err := experiment.FileConfig("a.csv", "", after.set); err != nil {
+		t.Error(err)
+	}
+	c.turnSplit(-1)
+	if c.split != "random" {
+		t.Errorf("back again: %s", c.split)
+	}
+}

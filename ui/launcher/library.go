@@ -1,0 +1,76 @@
+package launcher
+
+import (
+	"context"
+	"slices"
+	"time"
+
+	tea "charm.land/bubbletea/v2"
+
+	"kestrel/experiment"
+)
+
+// library is where the launcher's knowledge comes from. Everything in it may
+// take its time and is called in commands.
+type library struct {
+	configs  func() []experiment.ConfigChoice
+	files    func() []string
+	runs     func() ([]experiment.RunInfo, error)
+	devices  func() []string
+	preview  func(context.Context, experiment.Config) (*experiment.Preview, error)
+	estimate func(ctx context.Context, c experiment.Config, rows, dim int) (experiment.Estimate, error)
+	// after brings a message when some time has passed.
+	after func(time.Duration, tea.Msg) tea.Cmd
+	// begin and open leave the launcher for a run.
+	begin func(experiment.Config) tea.Cmd
+	open  func(path string) tea.Cmd
+}
+
+const (
+	mostFiles     = 200
+	mostRuns      = 100
+	previewPoints = 1200
+	runsFolder    = "runs"
+)
+
+func newLibrary(h Host) library {
+	estimator := new(experiment.Estimator)
+	// A run has the device for itself.
+	leave := func(next tea.Cmd) tea.Cmd {
+		return tea.Batch(next, func() tea.Msg {
+			_ = estimator.Close() // nothing is left to be done with it
+			return nil
+		})
+	}
+	return library{
+		configs: func() []experiment.ConfigChoice { return experiment.ConfigChoices(".") },
+		files:   func() []string { return experiment.FindData(".", mostFiles) },
+		runs:    func() ([]experiment.RunInfo, error) { return experiment.RecentRuns(runsFolder, mostRuns) },
+		devices: availableDevices,
+		preview: func(ctx context.Context, c experiment.Config) (*experiment.Preview, error) {
+			return experiment.PreviewData(ctx, c, previewPoints)
+		},
+		estimate: estimator.Run,
+		after: func(d time.Duration, msg tea.Msg) tea.Cmd {
+			return tea.Tick(d, func(time.Time) tea.Msg { return msg })
+		},
+		begin: func(c experiment.Config) tea.Cmd { return leave(h.Begin(c)) },
+		open:  func(path string) tea.Cmd { return leave(h.Open(path)) },
+	}
+}
+
+// availableDevices lists what a run can be told to compute on, here and with
+// this build.
+func availableDevices() []string {
+	kinds := []string{"auto", "cpu"}
+	list, err := experiment.Devices()
+	if err != nil {
+		return kinds // a run says why
+	}
+	for _, d := range list {
+		if d.Missing == "" && !slices.Contains(kinds, d.Kind) {
+			kinds = append(kinds, d.Kind)
+		}
+	}
+	return kinds
+}
