@@ -13,7 +13,10 @@ import (
 	tea "charm.land/bubbletea/v2"
 	"github.com/charmbracelet/colorprofile"
 
+	"kestrel/ui/launcher"
+	"kestrel/ui/note"
 	"kestrel/ui/plot"
+	"kestrel/ui/theme"
 )
 
 // app is the root model.
@@ -25,21 +28,21 @@ type app struct {
 	opts    Options
 
 	w, h   int
-	theme  *theme
+	theme  *theme.Theme
 	mouse  bool
 	canvas plot.Canvas
 	frame  string
-	dirty  bool
-	drawn  int // frames, for tests
+	fresh  bool // frame shows how things stand; set by Update and View alone
+	drawn  int  // frames, for tests
 
-	launcher *launcher // shown; nil: the bench is
-	kept     *launcher // with what was typed last
+	launcher *launcher.Launcher // shown; nil: the bench is
+	kept     *launcher.Launcher // with what was typed last
 	bench    *bench
 	busy     string // what is under way before a bench is there
 	prompt   prompt // asks the user; nil: nobody asks
 	help     *help
 	tabs     []plot.Rect // of the views' names, for the mouse
-	note     note
+	note     note.Note
 
 	watching bool // a tick is under way
 	crash    *Crash
@@ -54,13 +57,13 @@ func newApp(ctx context.Context, o Options) *app {
 	if o.now == nil {
 		o.now = time.Now
 	}
-	a := &app{opts: o, mouse: true, dirty: true}
+	a := &app{opts: o, mouse: true}
 	a.ctx, a.cancel = context.WithCancel(ctx)
 	profile := colorprofile.TrueColor
 	if o.Env("NO_COLOR") != "" {
 		profile = colorprofile.ASCII
 	}
-	a.theme = newTheme(profile, true, glyphsFor(o.Env))
+	a.theme = theme.New(profile, true, theme.GlyphsFor(o.Env))
 	return a
 }
 
@@ -83,16 +86,18 @@ func (a *app) Init() tea.Cmd {
 // Update implements tea.Model.
 func (a *app) Update(msg tea.Msg) (model tea.Model, cmd tea.Cmd) {
 	model = a // also after a panic
+	changed := true
 	defer func() {
 		if p := recover(); p != nil {
 			a.caught(p)
 		}
+		a.fresh = a.fresh && !changed
 		if a.crash != nil {
 			cmd = tea.Quit
 		}
 	}()
-	cmd = a.handle(msg)
-	a.ageNote()
+	cmd, changed = a.handle(msg)
+	a.note.Age()
 	if p, ok := a.prompt.(*prunePrompt); ok {
 		cmd = tea.Batch(cmd, p.renew())
 	}
@@ -102,54 +107,61 @@ func (a *app) Update(msg tea.Msg) (model tea.Model, cmd tea.Cmd) {
 	return model, catching(tea.Batch(cmd, a.watch()))
 }
 
-func (a *app) handle(msg tea.Msg) tea.Cmd {
-	a.dirty = true
+// handle takes a message in, and reports whether it could change what is shown.
+func (a *app) handle(msg tea.Msg) (cmd tea.Cmd, changed bool) {
 	switch msg := msg.(type) {
 	case tea.WindowSizeMsg:
 		a.w, a.h = msg.Width, msg.Height
 	case tea.ColorProfileMsg:
 		if a.opts.Env("NO_COLOR") == "" {
-			a.theme = newTheme(msg.Profile, a.theme.dark, a.theme.glyphs)
+			a.theme = theme.New(msg.Profile, a.theme.Dark, a.theme.Glyphs)
 		}
 	case tea.BackgroundColorMsg:
-		a.theme = newTheme(a.theme.profile, msg.IsDark(), a.theme.glyphs)
+		a.theme = theme.New(a.theme.Profile, msg.IsDark(), a.theme.Glyphs)
 	case tea.KeyPressMsg:
 		return a.key(msg)
 	case tea.PasteMsg:
-		return a.paste(msg)
+		cmd = a.paste(msg)
 	case tea.MouseMsg:
-		return a.mouseEvent(msg)
+		cmd = a.mouseEvent(msg)
 	case tickMsg:
 		a.watching = false
 		if a.bench != nil {
-			return a.bench.observe()
+			cmd = a.bench.observe()
 		}
 	case beganMsg:
-		return a.began(msg)
+		cmd = a.began(msg)
 	case openedMsg:
-		return a.opened(msg)
-	case noteMsg:
+		cmd = a.opened(msg)
+	case note.Msg:
 		a.heed(msg)
+	case benchNoteMsg:
+		a.heedOf(msg)
 	case crashMsg:
 		a.crashed(msg.crash)
 	case leftMsg:
-		return tea.Quit
+		cmd = tea.Quit
 	default:
-		l := a.launcher
-		if l == nil {
-			l = a.kept // not shown, but its questions must end
-		}
-		if l != nil {
-			if cmd, ok := l.message(msg); ok {
-				return cmd
-			}
-		}
-		if a.bench != nil {
-			return a.bench.message(msg)
-		}
-		a.dirty = false
+		return a.pass(msg)
 	}
-	return nil
+	return cmd, true
+}
+
+// pass gives a message on to the screen it may be of.
+func (a *app) pass(msg tea.Msg) (cmd tea.Cmd, changed bool) {
+	l := a.launcher
+	if l == nil {
+		l = a.kept // not shown, but its questions must end
+	}
+	if l != nil {
+		if cmd, ok := l.Message(msg); ok {
+			return cmd, true
+		}
+	}
+	if a.bench != nil {
+		return a.bench.message(msg)
+	}
+	return nil, false
 }
 
 // tickMsg comes while something moves without events: the clock, the progress

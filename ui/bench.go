@@ -9,15 +9,18 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"kestrel/experiment"
+	"kestrel/ui/input"
+	"kestrel/ui/note"
 	"kestrel/ui/plot"
+	"kestrel/ui/theme"
 )
 
 // view is one of the screens of a bench, below its header.
 type view interface {
 	name() string
 	// groups returns what keys do in it.
-	groups() []bindingGroup
-	draw(c *plot.Canvas, r plot.Rect, t *theme)
+	groups() []input.Group
+	draw(c *plot.Canvas, r plot.Rect, t *theme.Theme)
 	// refresh asks for what the view lacks; it is called after every message
 	// while the view is shown.
 	refresh() tea.Cmd
@@ -119,7 +122,7 @@ func (b *bench) state() experiment.State {
 // moving reports whether something changes without events.
 func (b *bench) moving() bool {
 	s := b.state()
-	return !s.Settled() && s != experiment.Paused || b.app.opts.now().Sub(b.app.note.at) < noteTime+tickTime
+	return !s.Settled() && s != experiment.Paused || b.app.opts.now().Sub(b.app.note.At) < note.Stay+tickTime
 }
 
 func (b *bench) name() string {
@@ -151,17 +154,17 @@ func (b *bench) observe() tea.Cmd {
 	}
 }
 
-func (b *bench) message(msg tea.Msg) tea.Cmd {
+// message takes a message in, and reports whether it could change what is shown.
+func (b *bench) message(msg tea.Msg) (cmd tea.Cmd, changed bool) {
 	switch msg := msg.(type) {
 	case frameMsg:
 		if msg.from != b.box {
-			b.app.dirty = false
-			return nil
+			return nil, false
 		}
 		for i := range msg.events {
 			b.apply(&msg.events[i])
 		}
-		return b.box.next(b.ctx)
+		return b.box.next(b.ctx), true
 	case snapMsg:
 		if msg.of == b {
 			b.looking, b.snapped = false, true
@@ -171,13 +174,13 @@ func (b *bench) message(msg tea.Msg) tea.Cmd {
 		if msg.from == b.box {
 			b.failure = msg.err
 			if msg.err != nil {
-				return say(failure, "%v", msg.err)
+				return note.Say(note.Failure, "%v", msg.err), true
 			}
 		}
 	case answerMsg:
-		return b.answered(msg)
+		return nil, b.answered(msg)
 	case forecastMsg:
-		return msg.of.forecasted(msg)
+		return msg.of.forecasted(msg), true
 	case compareMsg:
 		for _, v := range b.views {
 			if c, ok := v.(*compareView); ok {
@@ -185,9 +188,9 @@ func (b *bench) message(msg tea.Msg) tea.Cmd {
 			}
 		}
 	default:
-		b.app.dirty = false
+		return nil, false
 	}
-	return nil
+	return nil, true
 }
 
 // apply takes an event in.
@@ -215,37 +218,37 @@ const (
 	globalKeys = "everywhere"
 )
 
-func (b *bench) groups() []bindingGroup {
+func (b *bench) groups() []input.Group {
 	gs := b.views[b.at].groups()
 	if !b.owns() {
-		gs = append(gs, bindingGroup{runKeys, []binding{
-			{keys: []string{"space", "s", "p", "u", "r"}, do: b.onlyWatched},
+		gs = append(gs, input.Group{Name: runKeys, All: []input.Binding{
+			{Keys: []string{"space", "s", "p", "u", "r"}, Do: b.onlyWatched},
 			b.again(b.state() == experiment.Finished),
-			{keys: []string{"e"}, label: "e", short: "export", about: "write all traces as CSV, and the chart as SVG, PNG and text", off: b.hist.Start == nil, do: b.export},
+			{Keys: []string{"e"}, Label: "e", Short: "export", About: "write all traces as CSV, and the chart as SVG, PNG and text", Off: b.hist.Start == nil, Do: b.export},
 		}})
 	} else {
 		gs = append(gs, b.orders())
 	}
-	views := bindingGroup{"views", nil}
+	views := input.Group{Name: "views", All: nil}
 	for i, v := range b.views {
 		n := string(rune('1' + i))
-		views.all = append(views.all, binding{keys: []string{n}, label: n, about: v.name(), do: func() tea.Cmd { b.at = i; return nil }})
+		views.All = append(views.All, input.Binding{Keys: []string{n}, Label: n, About: v.name(), Do: func() tea.Cmd { b.at = i; return nil }})
 	}
-	views.all = append(views.all, binding{keys: []string{"esc"}, label: "esc", about: "back to the bench", off: b.at == 0, do: func() tea.Cmd { b.at = 0; return nil }})
+	views.All = append(views.All, input.Binding{Keys: []string{"esc"}, Label: "esc", About: "back to the bench", Off: b.at == 0, Do: func() tea.Cmd { b.at = 0; return nil }})
 	return append(gs, views)
 }
 
 // orders are the keys that steer the run.
-func (b *bench) orders() bindingGroup {
+func (b *bench) orders() input.Group {
 	run := b.settled
-	return bindingGroup{runKeys, []binding{
+	return input.Group{Name: runKeys, All: []input.Binding{
 		b.again(!b.broken()),
-		{keys: []string{"space"}, label: "space", short: b.pauseWord(), about: "pause or resume the run", off: !b.owns() || run(), do: b.pause},
-		{keys: []string{"s"}, label: "s", short: "stop", about: "stop the run; R goes on with it", off: !b.owns() || run(), do: b.stop},
-		{keys: []string{"p"}, label: "p", short: "prune", about: "prune: keep the first kernels, or a mass of belief; with a preview", off: !b.canRevise(), do: b.askPrune},
-		{keys: []string{"u"}, label: "u", short: "restore", about: "restore the kernels pruned last, or all", off: !b.canRevise() || b.restoring || len(b.pruned()) == 0, do: b.restore},
-		{keys: []string{"r"}, label: "r", short: "re-optimise", about: "go on with more evaluations, steps, inducing inputs or another batch size", off: !b.canRevise(), do: b.askReoptimise},
-		{keys: []string{"e"}, label: "e", short: "export", about: "write all traces as CSV, and the chart as SVG, PNG and text", off: b.hist.Start == nil, do: b.export},
+		{Keys: []string{"space"}, Label: "space", Short: b.pauseWord(), About: "pause or resume the run", Off: !b.owns() || run(), Do: b.pause},
+		{Keys: []string{"s"}, Label: "s", Short: "stop", About: "stop the run; R goes on with it", Off: !b.owns() || run(), Do: b.stop},
+		{Keys: []string{"p"}, Label: "p", Short: "prune", About: "prune: keep the first kernels, or a mass of belief; with a preview", Off: !b.canRevise(), Do: b.askPrune},
+		{Keys: []string{"u"}, Label: "u", Short: "restore", About: "restore the kernels pruned last, or all", Off: !b.canRevise() || b.restoring || len(b.pruned()) == 0, Do: b.restore},
+		{Keys: []string{"r"}, Label: "r", Short: "re-optimise", About: "go on with more evaluations, steps, inducing inputs or another batch size", Off: !b.canRevise(), Do: b.askReoptimise},
+		{Keys: []string{"e"}, Label: "e", Short: "export", About: "write all traces as CSV, and the chart as SVG, PNG and text", Off: b.hist.Start == nil, Do: b.export},
 	}}
 }
 

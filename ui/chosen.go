@@ -1,8 +1,6 @@
 package ui
 
-import (
-	"kestrel/experiment"
-)
+import "kestrel/experiment"
 
 // chosen returns the kernel chosen in the bench, "" before there is one.
 func (b *bench) chosen() string {
@@ -55,4 +53,16 @@ func (b *bench) kernelNow(id string) *experiment.Kernel {
 		}
 	}
 	return nil
+}
+
+// leaders returns the ids of the kernels ranked first.
+func (b *bench) leaders() []string {
+	var ids []string
+	for _, k := range ranked(b.hist.Evaluation) {
+		if len(ids) == focusKernels {
+			break
+		}
+		ids = append(ids, k.ID)
+	}
+	return ids
 }

@@ -10,7 +10,10 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"kestrel/experiment"
+	"kestrel/ui/draw"
+	"kestrel/ui/input"
 	"kestrel/ui/plot"
+	"kestrel/ui/theme"
 )
 
 // comparison is what runs are compared by.
@@ -83,24 +86,24 @@ func (v *compareView) name() string { return "compare" }
 // own is the path of the bench's run as lists have it.
 func (v *compareView) own() string { return filepath.Clean(v.b.path) }
 
-func (v *compareView) groups() []bindingGroup {
+func (v *compareView) groups() []input.Group {
 	do := func(f func()) func() tea.Cmd {
 		return func() tea.Cmd { f(); return nil }
 	}
-	return []bindingGroup{{"compare", []binding{
-		{keys: []string{"up", "k"}, label: "↑ ↓", about: "go through the runs, also j k, home end", do: do(func() { v.step(-1) })},
-		{keys: []string{"down", "j"}, do: do(func() { v.step(1) })},
-		{keys: []string{"home"}, do: do(func() { v.step(-1 << 30) })},
-		{keys: []string{"end"}, do: do(func() { v.step(1 << 30) })},
-		{keys: []string{"enter"}, label: "enter", short: "choose", about: "add the run to the chart, or take it out", do: do(func() { v.toggle(v.cursor) })},
-		{keys: []string{"a"}, label: "a", short: "repeats", about: "add all runs of the same name and folder", do: do(v.addAlike)},
-		{keys: []string{"backspace", "delete"}, label: "backspace", about: "only this run", do: do(func() { v.chosen = []string{v.own()} })},
-		{keys: []string{"v"}, label: "v", short: "quantity", about: "RMSE, NLPD, coverage, the leader's posterior, the chosen kernel's", do: do(func() { v.by = (v.by + 1) % comparisons })},
-		{keys: []string{"x"}, label: "x", short: "axis", about: "against time, data or evaluations", do: do(func() { v.axis = (v.axis + 1) % 3 })},
-		{keys: []string{"y"}, label: "y", about: "logarithmic or linear axis", do: do(func() { v.log = !v.log })},
-		{keys: []string{"d"}, label: "d", short: "mean ± sd", about: "repeats as mean and standard deviation, or each by itself", do: do(func() { v.apart = !v.apart })},
-		{keys: []string{"tab"}, label: "tab", about: "list or chart, where there is no room for both", do: do(func() { v.showList = !v.showList })},
-		{keys: []string{"n"}, label: "n", about: "read the list and the chosen runs anew", do: do(v.anew)},
+	return []input.Group{{Name: "compare", All: []input.Binding{
+		{Keys: []string{"up", "k"}, Label: "↑ ↓", About: "go through the runs, also j k, home end", Do: do(func() { v.step(-1) })},
+		{Keys: []string{"down", "j"}, Do: do(func() { v.step(1) })},
+		{Keys: []string{"home"}, Do: do(func() { v.step(-1 << 30) })},
+		{Keys: []string{"end"}, Do: do(func() { v.step(1 << 30) })},
+		{Keys: []string{"enter"}, Label: "enter", Short: "choose", About: "add the run to the chart, or take it out", Do: do(func() { v.toggle(v.cursor) })},
+		{Keys: []string{"a"}, Label: "a", Short: "repeats", About: "add all runs of the same name and folder", Do: do(v.addAlike)},
+		{Keys: []string{"backspace", "delete"}, Label: "backspace", About: "only this run", Do: do(func() { v.chosen = []string{v.own()} })},
+		{Keys: []string{"v"}, Label: "v", Short: "quantity", About: "RMSE, NLPD, coverage, the leader's posterior, the chosen kernel's", Do: do(func() { v.by = (v.by + 1) % comparisons })},
+		{Keys: []string{"x"}, Label: "x", Short: "axis", About: "against time, data or evaluations", Do: do(func() { v.axis = (v.axis + 1) % 3 })},
+		{Keys: []string{"y"}, Label: "y", About: "logarithmic or linear axis", Do: do(func() { v.log = !v.log })},
+		{Keys: []string{"d"}, Label: "d", Short: "mean ± sd", About: "repeats as mean and standard deviation, or each by itself", Do: do(func() { v.apart = !v.apart })},
+		{Keys: []string{"tab"}, Label: "tab", About: "list or chart, where there is no room for both", Do: do(func() { v.showList = !v.showList })},
+		{Keys: []string{"n"}, Label: "n", About: "read the list and the chosen runs anew", Do: do(v.anew)},
 	}}}
 }
 
@@ -256,7 +259,7 @@ func (v *compareView) arrange(r plot.Rect) (list, chart plot.Rect) {
 	return plot.Rect{}, r
 }
 
-func (v *compareView) draw(c *plot.Canvas, r plot.Rect, t *theme) {
+func (v *compareView) draw(c *plot.Canvas, r plot.Rect, t *theme.Theme) {
 	defer c.Clip(r)()
 	list, chart := v.arrange(r)
 	groups := v.grouped()
@@ -275,25 +278,25 @@ func (v *compareView) draw(c *plot.Canvas, r plot.Rect, t *theme) {
 }
 
 // drawList lists the runs, the chosen ones with their sign and colour.
-func (v *compareView) drawList(c *plot.Canvas, r plot.Rect, t *theme, groups []runGroup) {
+func (v *compareView) drawList(c *plot.Canvas, r plot.Rect, t *theme.Theme, groups []runGroup) {
 	right := fmt.Sprintf("%d chosen", len(v.chosen))
 	if v.loading != "" {
 		right = "reading " + filepath.Base(v.loading)
 	}
-	in := drawPanel(c, r, t, "Runs in "+v.root(), right, true)
+	in := draw.Panel(c, r, t, "Runs in "+v.root(), right, true)
 	defer c.Clip(in)()
 	if v.listErr != nil && in.H > 1 {
-		c.TextFit(in.X, in.Y, in.W, v.listErr.Error(), t.bad)
+		c.TextFit(in.X, in.Y, in.W, v.listErr.Error(), t.Bad)
 		in.Y, in.H = in.Y+1, in.H-1
 	}
 	if len(v.runs) == 0 {
-		drawEmpty(c, in, "looking for runs …", t.faint)
+		draw.Empty(c, in, "looking for runs …", t.Faint)
 		return
 	}
 	if err := v.errs[v.cursor]; err != nil && in.H > 3 {
-		lines := wrap(err.Error(), in.W)
+		lines := draw.Wrap(err.Error(), in.W)
 		n := min(len(lines), in.H/3)
-		drawLines(c, plot.Rect{X: in.X, Y: in.Y + in.H - n, W: in.W, H: n}, lines, 0, t.bad)
+		draw.Lines(c, plot.Rect{X: in.X, Y: in.Y + in.H - n, W: in.W, H: n}, lines, 0, t.Bad)
 		in.H -= n
 	}
 	at := v.place()
@@ -308,39 +311,31 @@ func (v *compareView) drawList(c *plot.Canvas, r plot.Rect, t *theme, groups []r
 	}
 	for i := range min(in.H, len(v.runs)-v.top) {
 		run, y := &v.runs[v.top+i], in.Y+i
-		sign, style := ' ', t.text
+		sign, style := ' ', t.Text
 		if slices.Contains(v.chosen, run.Path) {
 			sign = '…'
 			if w, ok := colour[run.Path]; ok {
-				style = t.series(w)
-				sign = t.signOf(w)
+				style = t.Series(w)
+				sign = t.SignOf(w)
 			} else if v.errs[run.Path] != nil {
-				sign, style = '!', t.bad
+				sign, style = '!', t.Bad
 			}
 		}
 		c.Set(in.X, y, sign, style)
 		tail := v.tail(run, in.W)
 		room := in.W - 3 - plot.TextWidth(tail)
 		c.TextFit(in.X+2, y, room, v.label(run.Path), style)
-		c.TextRight(in.X+in.W, y, tail, t.faint)
+		c.TextRight(in.X+in.W, y, tail, t.Faint)
 		if run.Path == v.cursor {
 			c.Restyle(plot.Rect{X: in.X, Y: y, W: in.W, H: 1}, func(s plot.Style) plot.Style {
-				s.Attr |= t.selected.Attr
-				if t.selected.BG != 0 {
-					s.BG = t.selected.BG
+				s.Attr |= t.Selected.Attr
+				if t.Selected.BG != 0 {
+					s.BG = t.Selected.BG
 				}
 				return s
 			})
 		}
 	}
-}
-
-// signOf is a swatch's mark in the glyphs of the terminal.
-func (t *theme) signOf(w experiment.Swatch) rune {
-	if t.glyphs == plot.ASCII {
-		return w.Letter
-	}
-	return w.Mark
 }
 
 // tail is what stands at the right of a run's name, as there is room.
@@ -371,14 +366,14 @@ func (v *compareView) title() string {
 	return title
 }
 
-func (v *compareView) drawChart(c *plot.Canvas, r plot.Rect, t *theme, groups []runGroup) {
+func (v *compareView) drawChart(c *plot.Canvas, r plot.Rect, t *theme.Theme, groups []runGroup) {
 	right := "vs " + axisNames[v.axis]
 	if v.log && v.by == compareRMSE {
 		right += " · log"
 	}
-	in := drawPanel(c, r, t, v.title(), right, false)
+	in := draw.Panel(c, r, t, v.title(), right, false)
 	defer c.Clip(in)()
-	ch := plot.Chart{Glyphs: t.glyphs, Styles: t.chartStyles(), Raster: &v.raster, LabelEnds: true}
+	ch := plot.Chart{Glyphs: t.Glyphs, Styles: t.ChartStyles(), Raster: &v.raster, LabelEnds: true}
 	ch.Empty = "none of the runs chosen has such values"
 	if len(v.chosen) == 0 {
 		ch.Empty = "no run is chosen"
@@ -399,15 +394,15 @@ func (v *compareView) drawChart(c *plot.Canvas, r plot.Rect, t *theme, groups []
 	var missing []string
 	for i, g := range groups {
 		w := v.colours.Of(g.key)
-		style := t.series(w)
+		style := t.Series(w)
 		sum, ok := v.summarise(g)
 		missing = append(missing, sum.missing...)
 		if !ok {
 			continue
 		}
 		line := plot.Line{Style: style, Dash: w.Dash, Priority: len(groups) - i, Name: sum.label, Label: sum.label, X: sum.x, Y: sum.y}
-		if t.plain() {
-			line.Mark = t.signOf(w)
+		if t.Plain() {
+			line.Mark = t.SignOf(w)
 		}
 		if sum.lo != nil {
 			// Robust limits are those of the lines. Early on, bands may be wide
@@ -415,27 +410,13 @@ func (v *compareView) drawChart(c *plot.Canvas, r plot.Rect, t *theme, groups []
 			if least, most, ok := finiteRange(sum.lo[len(sum.lo)/2:], sum.hi[len(sum.hi)/2:]); ok {
 				ch.Y.Include = append(ch.Y.Include, least, most)
 			}
-			ch.Bands = append(ch.Bands, plot.Band{Style: t.tint(w), X: sum.x, Lo: sum.lo, Hi: sum.hi})
+			ch.Bands = append(ch.Bands, plot.Band{Style: t.Tint(w), X: sum.x, Lo: sum.lo, Hi: sum.hi})
 		}
 		ch.Lines = append(ch.Lines, line)
 	}
 	if len(missing) > 0 && in.H > 6 {
 		in.H--
-		c.TextFit(in.X, in.Y+in.H, in.W, "without such values: "+strings.Join(missing, ", "), t.warn)
+		c.TextFit(in.X, in.Y+in.H, in.W, "without such values: "+strings.Join(missing, ", "), t.Warn)
 	}
 	ch.Draw(c, in)
-}
-
-// tint is the area around a line in a swatch's colour.
-func (t *theme) tint(w experiment.Swatch) plot.Style {
-	if !t.shaded() {
-		return t.series(w)
-	}
-	ground := 0xff
-	if t.dark {
-		ground = 0x10
-	}
-	rgb := w.On(t.dark)
-	mix := func(v uint8) uint8 { return uint8((int(v) + 3*ground) / 4) }
-	return plot.Style{BG: plot.RGB(mix(rgb.R), mix(rgb.G), mix(rgb.B))}
 }

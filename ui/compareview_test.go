@@ -13,11 +13,11 @@ import (
 	"kestrel/experiment"
 )
 
-func TestMeanAndSDOfCourses(t *testing.T) {
+func TestMeanAndSDOfPolylines(t *testing.T) {
 	nan := math.NaN()
 	// Worked out by hand. Both reach from 1 to 4; their points there are 1, 2, 3
 	// and 4, with values 1, 2, 3, 4 and 3, 4, 5, 10.
-	x, mean, sd := meanSD([]course{
+	x, mean, sd := meanSD([]polyline{
 		{[]float64{0, 2, 4}, []float64{0, 2, 4}},
 		{[]float64{1, 3, 4, 6}, []float64{3, 5, 10, 0}},
 	}, 100)
@@ -26,29 +26,29 @@ func TestMeanAndSDOfCourses(t *testing.T) {
 	same(t, "mean", mean, []float64{2, 3, 4, 7})
 	same(t, "sd", sd, []float64{r2, r2, r2, 3 * r2}) // |a − b|/√2 of two
 	// Three at one place: mean 2, deviations −1, 0, 1, so sd 1 with n − 1.
-	_, mean, sd = meanSD([]course{{[]float64{5}, []float64{1}}, {[]float64{5}, []float64{2}}, {[]float64{5}, []float64{3}}}, 100)
+	_, mean, sd = meanSD([]polyline{{[]float64{5}, []float64{1}}, {[]float64{5}, []float64{2}}, {[]float64{5}, []float64{3}}}, 100)
 	same(t, "mean of three", mean, []float64{2})
 	same(t, "sd of three", sd, []float64{1})
 	// A gap in one is a gap of the mean, and where it touches it too.
-	x, mean, _ = meanSD([]course{{[]float64{0, 1, 2, 3}, []float64{0, nan, 2, 3}}, {[]float64{0, 0.5, 3}, []float64{0, 0, 0}}}, 100)
+	x, mean, _ = meanSD([]polyline{{[]float64{0, 1, 2, 3}, []float64{0, nan, 2, 3}}, {[]float64{0, 0.5, 3}, []float64{0, 0, 0}}}, 100)
 	same(t, "x with a gap", x, []float64{0, 0.5, 1, 2, 3})
 	same(t, "mean with a gap", mean, []float64{0, nan, nan, 1, 1.5})
 	// No common range; an empty one; one alone has no sd.
-	if x, _, _ := meanSD([]course{{[]float64{0, 1}, []float64{0, 0}}, {[]float64{2, 3}, []float64{0, 0}}}, 100); len(x) > 0 {
+	if x, _, _ := meanSD([]polyline{{[]float64{0, 1}, []float64{0, 0}}, {[]float64{2, 3}, []float64{0, 0}}}, 100); len(x) > 0 {
 		t.Errorf("a mean at %v, where no two are", x)
 	}
-	if x, _, _ := meanSD([]course{{}, {[]float64{2, 3}, []float64{0, 0}}}, 100); len(x) > 0 {
-		t.Errorf("a mean at %v with an empty course", x)
+	if x, _, _ := meanSD([]polyline{{}, {[]float64{2, 3}, []float64{0, 0}}}, 100); len(x) > 0 {
+		t.Errorf("a mean at %v with an empty line", x)
 	}
-	if _, _, sd := meanSD([]course{{[]float64{0}, []float64{0}}}, 100); !math.IsNaN(sd[0]) {
+	if _, _, sd := meanSD([]polyline{{[]float64{0}, []float64{0}}}, 100); !math.IsNaN(sd[0]) {
 		t.Errorf("sd %v of one", sd[0])
 	}
 	// Thinned: the ends stay.
-	var long course
+	var long polyline
 	for i := range 1000 {
 		long.x, long.y = append(long.x, float64(i)), append(long.y, 2*float64(i))
 	}
-	x, mean, _ = meanSD([]course{long, long}, 10)
+	x, mean, _ = meanSD([]polyline{long, long}, 10)
 	if len(x) != 10 || x[0] != 0 || x[9] != 999 || !slices.IsSorted(x) || mean[9] != 1998 {
 		t.Errorf("thinned to %v, %v", x, mean)
 	}
@@ -150,19 +150,19 @@ func TestCompareView(t *testing.T) {
 	if len(groups) != 2 || len(groups[0].paths) != 2 || len(groups[1].paths) != 1 {
 		t.Fatalf("groups %v; want the two seeds together and the other config by itself", groups)
 	}
-	var courses []course
+	var lines []polyline
 	for _, p := range groups[0].paths {
-		courses = append(courses, v.course(v.hist(p)))
+		lines = append(lines, v.polyline(v.hist(p)))
 	}
 	// The fixture's errors after evaluation i are .03 + .1/i, at 3 i + .1 seconds.
-	_, mean, sd := meanSD(courses, 100)
+	_, mean, sd := meanSD(lines, 100)
 	same(t, "mean", mean, []float64{.23, .18, .03 + .1/3 + .1, .155})
 	for _, s := range sd {
 		if math.Abs(s-.2/math.Sqrt2) > 1e-12 {
 			t.Errorf("sd %v of errors .2 apart", s)
 		}
 	}
-	same(t, "seconds", courses[0].x, []float64{3.1, 6.1, 9.1, 12.1})
+	same(t, "seconds", lines[0].x, []float64{3.1, 6.1, 9.1, 12.1})
 	mustShow(t, shown(b, 160, 33), "demo, 2 runs", "RMSE on held-out rows", "other")
 	// The file shows the same: mean and band of the repeats, the other run's line.
 	if f := v.figure(); f == nil || f.Name != "compare" || len(f.Lines) != 2 || len(f.Bands) != 1 {
@@ -186,7 +186,7 @@ func TestCompareView(t *testing.T) {
 	mustShow(t, shown(b, 160, 33), "Posterior of "+b.kernelName(id), "vs evaluation")
 	// Of the chosen kernel the posterior as in the events.
 	h := v.hist(groups[1].paths[0])
-	got := v.course(h)
+	got := v.polyline(h)
 	want := demoEvaluation(demoStart(t, "K12", 12), 4).Kernels[h.Index(id)].Fit.Posterior
 	if n := len(got.y); n != 4 || math.Abs(got.y[3]-float64(want)) > 1e-6 || got.x[3] != 4 {
 		t.Errorf("posterior %v at %v, want %v at 4", got.y, got.x, want)

@@ -14,6 +14,7 @@ import (
 	"kestrel/experiment"
 	"kestrel/kernelspace"
 	"kestrel/ui/plot"
+	"kestrel/ui/theme"
 	"kestrel/vbks"
 )
 
@@ -109,7 +110,7 @@ func testApp(t testing.TB, w, h int, events []experiment.Event) *app {
 		last = events[len(events)-1].Time
 	}
 	a := newApp(ctx, Options{Env: func(k string) string { return env[k] }, now: func() time.Time { return last.Add(time.Hour) }})
-	a.theme = newTheme(colorprofile.TrueColor, true, plot.Braille)
+	a.theme = theme.New(colorprofile.TrueColor, true, plot.Braille)
 	a.show(newBench(a, "runs/demo", nil, newMailbox()))
 	a.Update(tea.WindowSizeMsg{Width: w, Height: h})
 	if len(events) > 0 {

@@ -8,7 +8,10 @@ import (
 	"time"
 
 	"kestrel/experiment"
+	"kestrel/ui/draw"
+	"kestrel/ui/format"
 	"kestrel/ui/plot"
+	"kestrel/ui/theme"
 )
 
 // draw draws the header, the view and the lines below.
@@ -18,7 +21,7 @@ func (b *bench) draw(c *plot.Canvas, r plot.Rect) {
 	body := plot.Rect{X: r.X, Y: r.Y + 1, W: r.W, H: r.H - 2}
 	last := plot.Rect{X: r.X, Y: r.Y + r.H - 1, W: r.W, H: 1}
 	text, style := b.status(t)
-	lines := linesFor(text, r.W-2, r.H/4)
+	lines := draw.LinesFor(text, r.W-2, r.H/4)
 	switch {
 	case r.H >= 14:
 		body.H -= len(lines)
@@ -26,12 +29,12 @@ func (b *bench) draw(c *plot.Canvas, r plot.Rect) {
 		if text == "" {
 			b.drawProgress(c, status, t)
 		} else {
-			drawLines(c, status.Inset(1, 0), lines, 0, style)
+			draw.Lines(c, status.Inset(1, 0), lines, 0, style)
 		}
 		b.drawBottom(c, last, t)
 	case b.app.noteFresh():
 		body.H -= len(lines) - 1
-		drawLines(c, plot.Rect{X: r.X + 1, Y: r.Y + r.H - len(lines), W: r.W - 2, H: len(lines)}, lines, 0, style)
+		draw.Lines(c, plot.Rect{X: r.X + 1, Y: r.Y + r.H - len(lines), W: r.W - 2, H: len(lines)}, lines, 0, style)
 	default:
 		b.drawBottom(c, last, t)
 	}
@@ -39,20 +42,20 @@ func (b *bench) draw(c *plot.Canvas, r plot.Rect) {
 }
 
 // stateText says how the run stands.
-func (b *bench) stateText(t *theme) (string, plot.Style) {
+func (b *bench) stateText(t *theme.Theme) (string, plot.Style) {
 	s := b.state()
 	if b.crashed() {
-		return "crashed", t.bad
+		return "crashed", t.Bad
 	}
 	switch s {
 	case experiment.Running:
-		return string(s), t.good
+		return string(s), t.Good
 	case experiment.Paused, experiment.Stopping, experiment.Stopped:
-		return string(s), t.warn
+		return string(s), t.Warn
 	case experiment.Failed:
-		return string(s), t.bad
+		return string(s), t.Bad
 	}
-	return string(s), t.strong
+	return string(s), t.Strong
 }
 
 // elapsed is the run's time, less pauses.
@@ -67,24 +70,15 @@ func (b *bench) elapsed() time.Duration {
 	return worked
 }
 
-// clock writes a length of time: 0:41, 12:05, 1:02:03.
-func clock(d time.Duration) string {
-	s := int(d.Round(time.Second) / time.Second)
-	if s >= 3600 {
-		return fmt.Sprintf("%d:%02d:%02d", s/3600, s/60%60, s%60)
-	}
-	return fmt.Sprintf("%d:%02d", s/60, s%60)
-}
-
 // drawHeader writes what the run is and how it stands.
-func (b *bench) drawHeader(c *plot.Canvas, r plot.Rect, t *theme) {
+func (b *bench) drawHeader(c *plot.Canvas, r plot.Rect, t *theme.Theme) {
 	word, style := b.stateText(t)
-	right := []string{clock(b.elapsed())}
+	right := []string{format.Clock(b.elapsed())}
 	if e := b.hist.Evaluation; e != nil {
 		right = append(right, fmt.Sprintf("%.0f %% of data", 100*e.Proportion))
 	}
 	if eta, ok := b.hist.ETA(); ok && b.state() == experiment.Running && word == string(experiment.Running) {
-		right = append(right, clock(eta)+" left")
+		right = append(right, format.Clock(eta)+" left")
 	}
 	tail := " " + strings.Join(right, " · ")
 	width := plot.TextWidth(word) + plot.TextWidth(tail)
@@ -94,17 +88,17 @@ func (b *bench) drawHeader(c *plot.Canvas, r plot.Rect, t *theme) {
 		width = plot.TextWidth(word) + plot.TextWidth(tail)
 	}
 	x := r.X + r.W - 1 - width
-	c.Text(c.Text(x, r.Y, word, style), r.Y, tail, t.text)
+	c.Text(c.Text(x, r.Y, word, style), r.Y, tail, t.Text)
 
 	at := r.X + 1
 	room := x - 2
-	at = c.TextFit(at, r.Y, room-at, "kestrel", t.title)
+	at = c.TextFit(at, r.Y, room-at, "kestrel", t.Title)
 	for _, s := range b.describe() {
 		if at+3+plot.TextWidth(s) > room && at > r.X+9 {
 			break
 		}
-		at = c.TextFit(at, r.Y, room-at, " · ", t.faint)
-		at = c.TextFit(at, r.Y, room-at, s, t.text)
+		at = c.TextFit(at, r.Y, room-at, " · ", t.Faint)
+		at = c.TextFit(at, r.Y, room-at, s, t.Text)
 	}
 }
 
@@ -161,17 +155,17 @@ func (b *bench) kernelName(id string) string {
 }
 
 // status is the last note, or how the run stands; "" while it goes on.
-func (b *bench) status(t *theme) (string, plot.Style) {
+func (b *bench) status(t *theme.Theme) (string, plot.Style) {
 	state := b.state()
 	switch {
 	case b.app.busy != "" && !b.app.leaving:
-		return b.app.busy + " …", t.text
+		return b.app.busy + " …", t.Text
 	case b.app.noteFresh():
-		return b.app.note.text, t.noteStyle(b.app.note.level)
+		return b.app.note.Text, b.app.note.Level.Style(t)
 	case b.failure != nil:
-		return b.failure.Error(), t.bad
+		return b.failure.Error(), t.Bad
 	case b.crashed():
-		return fmt.Sprintf("the process of this run is gone since %s; what it wrote is here; %s", b.hist.Time.Local().Format("2006-01-02 15:04"), b.whatGoesOn()), t.bad
+		return fmt.Sprintf("the process of this run is gone since %s; what it wrote is here; %s", b.hist.Time.Local().Format("2006-01-02 15:04"), b.whatGoesOn()), t.Bad
 	case state.Settled():
 		text := b.hist.Reason
 		if b.broken() {
@@ -180,13 +174,13 @@ func (b *bench) status(t *theme) (string, plot.Style) {
 		if n := len(b.waiting); n > 0 {
 			text += fmt.Sprintf(" · %d %s", n, b.waitText())
 		}
-		return text, t.faint
+		return text, t.Faint
 	case state == experiment.Paused:
-		return fmt.Sprintf("%s in evaluation %d", b.hist.Reason, b.made()+1), t.faint
+		return fmt.Sprintf("%s in evaluation %d", b.hist.Reason, b.made()+1), t.Faint
 	case state == experiment.Ready:
-		return "waiting for the first event", t.faint
+		return "waiting for the first event", t.Faint
 	}
-	return "", t.faint
+	return "", t.Faint
 }
 
 // made is the number of the last evaluation, 0 before the first.
@@ -198,7 +192,7 @@ func (b *bench) made() int {
 }
 
 // drawProgress writes what the run is doing.
-func (b *bench) drawProgress(c *plot.Canvas, r plot.Rect, t *theme) {
+func (b *bench) drawProgress(c *plot.Canvas, r plot.Rect, t *theme.Theme) {
 	x, room := r.X+1, r.W-2
 	made, planned := b.made(), 0
 	if e := b.hist.Evaluation; e != nil {
@@ -210,13 +204,13 @@ func (b *bench) drawProgress(c *plot.Canvas, r plot.Rect, t *theme) {
 	if rate := b.hist.Rate(); rate > 0 {
 		text += fmt.Sprintf(" · %s each", rateText(rate))
 	}
-	x = c.TextFit(x, r.Y, room, text, t.faint)
+	x = c.TextFit(x, r.Y, room, text, t.Faint)
 	p := b.snapshot.Progress
 	if p.Total > 0 && b.owns() {
-		x = c.TextFit(x, r.Y, r.X+r.W-1-x, fmt.Sprintf(" · %s %d/%d ", p.Phase, p.Done, p.Total), t.faint)
+		x = c.TextFit(x, r.Y, r.X+r.W-1-x, fmt.Sprintf(" · %s %d/%d ", p.Phase, p.Done, p.Total), t.Faint)
 		if w := min(20, r.X+r.W-2-x); w >= 5 {
-			c.Fill(plot.Rect{X: x, Y: r.Y, W: w, H: 1}, '·', t.border)
-			plot.Bar(c, x, r.Y, w, float64(p.Done)/float64(p.Total), t.focus, t.glyphs)
+			c.Fill(plot.Rect{X: x, Y: r.Y, W: w, H: 1}, '·', t.Border)
+			plot.Bar(c, x, r.Y, w, float64(p.Done)/float64(p.Total), t.Focus, t.Glyphs)
 		}
 	}
 }
@@ -225,11 +219,11 @@ func rateText(d time.Duration) string {
 	if d < time.Minute {
 		return fmt.Sprintf("%.2g s", d.Seconds())
 	}
-	return clock(d)
+	return format.Clock(d)
 }
 
 // drawBottom writes the keys that matter now, and the views.
-func (b *bench) drawBottom(c *plot.Canvas, r plot.Rect, t *theme) {
+func (b *bench) drawBottom(c *plot.Canvas, r plot.Rect, t *theme.Theme) {
 	b.app.tabs = b.app.tabs[:0]
 	end := r.X + r.W - 1
 	short, apart := r.W < 118, 2
@@ -251,22 +245,22 @@ func (b *bench) drawBottom(c *plot.Canvas, r plot.Rect, t *theme) {
 	}
 	x := end - width + apart
 	for i, name := range tabs {
-		style := t.faint
+		style := t.Faint
 		if i == b.at {
-			style = t.focus.With(plot.Bold)
+			style = t.Focus.With(plot.Bold)
 		}
 		b.app.tabs = append(b.app.tabs, plot.Rect{X: x, Y: r.Y, W: plot.TextWidth(name), H: 1})
 		x = c.Text(x, r.Y, name, style) + apart
 	}
 	var keys, more [][2]string
 	for _, g := range b.app.groups() {
-		for _, k := range g.all {
+		for _, k := range g.All {
 			switch {
-			case k.short == "" || k.off:
-			case g.name == runKeys || g.name == globalKeys:
-				keys = append(keys, [2]string{k.label, k.short})
+			case k.Short == "" || k.Off:
+			case g.Name == runKeys || g.Name == globalKeys:
+				keys = append(keys, [2]string{k.Label, k.Short})
 			default:
-				more = append(more, [2]string{k.label, k.short})
+				more = append(more, [2]string{k.Label, k.Short})
 			}
 		}
 	}
@@ -290,5 +284,5 @@ func (b *bench) drawBottom(c *plot.Canvas, r plot.Rect, t *theme) {
 		}
 		keys = append(append([][2]string{}, head...), tail...)
 	}
-	drawKeys(c, r.X+1, r.Y, r.W-width-1, t, keys)
+	draw.Keys(c, r.X+1, r.Y, r.W-width-1, t, keys)
 }

@@ -5,7 +5,9 @@ import (
 	"time"
 
 	"kestrel/experiment"
+	"kestrel/ui/format"
 	"kestrel/ui/plot"
+	"kestrel/ui/theme"
 )
 
 // illustrated is a view whose charts can be saved as figures.
@@ -24,6 +26,16 @@ func (b *bench) figures() (charts []*experiment.Figure, none string) {
 
 func (v *mainView) figures() ([]*experiment.Figure, string) {
 	return []*experiment.Figure{v.figure()}, ""
+}
+
+// figure is the belief as it is drawn now, for a file.
+func (v *mainView) figure() *experiment.Figure {
+	if v.focus == metricPane {
+		f := experiment.MetricFigure(&v.b.hist, v.metric.quantity, v.metric.axis)
+		f.LogY = v.metric.log
+		return f
+	}
+	return experiment.HistoryFigure(&v.b.hist, &v.b.palette, v.belief.quantity, v.belief.axis, focusKernels, v.belief.log)
 }
 
 func (v *fitView) figures() ([]*experiment.Figure, string) {
@@ -67,8 +79,8 @@ func label(name, unit string) string {
 
 // figure is the fit as it is seen: data, mean and bands.
 func (v *fitView) figure() *experiment.Figure {
-	points, havePoints := known[fitPoints](&v.points, v.pointsSubject())
-	curve, haveCurve := known[*experiment.Curve](&v.curve, v.curveSubject())
+	points, havePoints := known[fitPoints](&v.points, v.pointsTopic())
+	curve, haveCurve := known[*experiment.Curve](&v.curve, v.curveTopic())
 	s := v.b.hist.Start
 	if s == nil || !havePoints || !haveCurve {
 		return nil
@@ -111,13 +123,13 @@ func (b *bench) figureAlong(f *experiment.Figure, column int) {
 	in := &b.hist.Start.Inputs()[column]
 	f.XLabel = label(in.Name, in.Unit)
 	if origin, unit, ok := experiment.TimeScale(in); ok {
-		for _, t := range dateTicks(origin, unit, f.XMin, f.XMax, 8) {
+		for _, t := range format.DateTicks(origin, unit, f.XMin, f.XMax, 8) {
 			f.XAt = append(f.XAt, t.At)
 		}
 		span := f.XMax - f.XMin
 		f.XLabel = in.Name
-		f.XTicks = func(x float64) string { return dateText(instant(origin, unit, x), span, unit) }
-		f.XText = func(x float64) string { return instant(origin, unit, x).Format(time.RFC3339Nano) }
+		f.XTicks = func(x float64) string { return format.DateText(format.Instant(origin, unit, x), span, unit) }
+		f.XText = func(x float64) string { return format.Instant(origin, unit, x).Format(time.RFC3339Nano) }
 	}
 }
 
@@ -145,7 +157,7 @@ func (v *compareView) figure() *experiment.Figure {
 // screenText is the view as plain characters, for a file.
 func (b *bench) screenText() string {
 	c := plot.NewCanvas(120, 36)
-	plain := newTheme(plainProfile, b.app.theme.dark, b.app.theme.glyphs)
+	plain := theme.New(theme.PlainProfile, b.app.theme.Dark, b.app.theme.Glyphs)
 	if b.at > 0 {
 		b.views[b.at].draw(c, c.Bounds(), plain)
 		return c.Plain() + "\n"

@@ -9,7 +9,6 @@ import (
 	"testing"
 
 	"kestrel/experiment"
-	"kestrel/ui/plot"
 	"kestrel/vbks"
 )
 
@@ -131,24 +130,5 @@ func TestEveryViewExportsItself(t *testing.T) {
 		if strings.Join(got, " ") != names || (names == "") != (none != "") {
 			t.Errorf("view %s: %q, %q; want %q", b.views[b.at].name(), got, none, names)
 		}
-	}
-}
-
-// A field that is not edited shows its beginning, and that there is more.
-func TestFieldShowsItsBeginning(t *testing.T) {
-	f := newField("SE, PER*SE, (PER + RQ)*LIN", "")
-	c := plot.NewCanvas(20, 1)
-	th := newTheme(plainProfile, true, plot.Braille)
-	f.draw(c, 0, 0, 12, th, false)
-	if text := strings.TrimSpace(c.Plain()); text != "SE, PER*SE,…" {
-		t.Errorf("%q", text)
-	}
-	if at := f.columnOf(4, 12, false); at != 4 {
-		t.Errorf("the fifth character is in column %d", at)
-	}
-	c = plot.NewCanvas(20, 1)
-	f.draw(c, 0, 0, 12, th, true)
-	if text := strings.TrimSpace(c.Plain()); !strings.HasSuffix(text, "RQ)*LIN") {
-		t.Errorf("%q while it is edited at its end", text)
 	}
 }

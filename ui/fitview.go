@@ -10,7 +10,11 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"kestrel/experiment"
+	"kestrel/ui/draw"
+	"kestrel/ui/format"
+	"kestrel/ui/input"
 	"kestrel/ui/plot"
+	"kestrel/ui/theme"
 )
 
 const (
@@ -43,26 +47,26 @@ func newFitView(b *bench) *fitView { return &fitView{b: b, at: math.NaN()} }
 
 func (v *fitView) name() string { return "fit" }
 
-func (v *fitView) groups() []bindingGroup {
+func (v *fitView) groups() []input.Group {
 	do := func(f func()) func() tea.Cmd {
 		return func() tea.Cmd { f(); return nil }
 	}
 	many := v.inputs() > 1
-	return []bindingGroup{{"fit", []binding{
-		{keys: []string{"b"}, label: "b", short: "average or kernel", about: "averaged over kernels, or the chosen kernel alone", do: do(func() { v.single = !v.single })},
-		{keys: []string{"v"}, label: "v", short: "residuals", about: "below: residuals, their quantiles, their histogram, nothing", do: do(func() { v.below = (v.below + 1) % residualKinds })},
-		{keys: []string{"+", "="}, label: "+ −", short: "zoom", about: "zoom in or out, about the crosshair; also the wheel", do: do(func() { v.zoom(0.5, v.centre()) })},
-		{keys: []string{"-"}, do: do(func() { v.zoom(2, v.centre()) })},
-		{keys: []string{"left", "h"}, label: "← →", about: "move the part that is shown", do: do(func() { v.pan(-0.25) })},
-		{keys: []string{"right", "l"}, do: do(func() { v.pan(0.25) })},
-		{keys: []string{"0"}, label: "0", about: "the whole range", do: do(func() { v.lo, v.hi = 0, 0 })},
-		{keys: []string{"shift+left", ","}, label: ", .", about: "crosshair left or right; also a click", do: do(func() { v.move(-1) })},
-		{keys: []string{"shift+right", "."}, do: do(func() { v.move(1) })},
-		{keys: []string{"c"}, label: "c", short: "column", about: "the input along which the fit is drawn", off: !many, do: do(v.nextColumn)},
-		{keys: []string{"o"}, label: "o", about: "which of the other inputs < and > change", off: !many, do: do(v.nextOther)},
-		{keys: []string{"<"}, label: "< >", about: "change the value at which that input is held", off: !many, do: do(func() { v.hold(-0.05) })},
-		{keys: []string{">"}, off: !many, do: do(func() { v.hold(0.05) })},
-		{keys: []string{"M"}, label: "M", about: "hold the other inputs at their medians", off: v.held == nil, do: do(func() { v.held = nil })},
+	return []input.Group{{Name: "fit", All: []input.Binding{
+		{Keys: []string{"b"}, Label: "b", Short: "average or kernel", About: "averaged over kernels, or the chosen kernel alone", Do: do(func() { v.single = !v.single })},
+		{Keys: []string{"v"}, Label: "v", Short: "residuals", About: "below: residuals, their quantiles, their histogram, nothing", Do: do(func() { v.below = (v.below + 1) % residualKinds })},
+		{Keys: []string{"+", "="}, Label: "+ −", Short: "zoom", About: "zoom in or out, about the crosshair; also the wheel", Do: do(func() { v.zoom(0.5, v.centre()) })},
+		{Keys: []string{"-"}, Do: do(func() { v.zoom(2, v.centre()) })},
+		{Keys: []string{"left", "h"}, Label: "← →", About: "move the part that is shown", Do: do(func() { v.pan(-0.25) })},
+		{Keys: []string{"right", "l"}, Do: do(func() { v.pan(0.25) })},
+		{Keys: []string{"0"}, Label: "0", About: "the whole range", Do: do(func() { v.lo, v.hi = 0, 0 })},
+		{Keys: []string{"shift+left", ","}, Label: ", .", About: "crosshair left or right; also a click", Do: do(func() { v.move(-1) })},
+		{Keys: []string{"shift+right", "."}, Do: do(func() { v.move(1) })},
+		{Keys: []string{"c"}, Label: "c", Short: "column", About: "the input along which the fit is drawn", Off: !many, Do: do(v.nextColumn)},
+		{Keys: []string{"o"}, Label: "o", About: "which of the other inputs < and > change", Off: !many, Do: do(v.nextOther)},
+		{Keys: []string{"<"}, Label: "< >", About: "change the value at which that input is held", Off: !many, Do: do(func() { v.hold(-0.05) })},
+		{Keys: []string{">"}, Off: !many, Do: do(func() { v.hold(0.05) })},
+		{Keys: []string{"M"}, Label: "M", About: "hold the other inputs at their medians", Off: v.held == nil, Do: do(func() { v.held = nil })},
 	}}}
 }
 
@@ -151,7 +155,7 @@ func (v *fitView) hold(part float64) {
 		v.nextOther()
 	}
 	if v.held == nil {
-		data, ok := known[fitPoints](&v.points, v.pointsSubject())
+		data, ok := known[fitPoints](&v.points, v.pointsTopic())
 		if !ok {
 			return // the medians are not known yet
 		}
@@ -170,15 +174,15 @@ func (v *fitView) kernel() string {
 	return ""
 }
 
-func (v *fitView) curveSubject() string {
+func (v *fitView) curveTopic() string {
 	return fmt.Sprint(v.column, " ", v.held, " ", v.kernel())
 }
 
-func (v *fitView) exactSubject() string { return fmt.Sprint(v.at, " ", v.curveSubject()) }
+func (v *fitView) exactTopic() string { return fmt.Sprint(v.at, " ", v.curveTopic()) }
 
-func (v *fitView) pointsSubject() string { return fmt.Sprint(v.column) }
+func (v *fitView) pointsTopic() string { return fmt.Sprint(v.column) }
 
-func (v *fitView) residualSubject() string { return "of " + v.kernel() }
+func (v *fitView) residualTopic() string { return "of " + v.kernel() }
 
 // fitPoints is the data along a column.
 type fitPoints struct {
@@ -207,26 +211,26 @@ func (v *fitView) refresh() tea.Cmd {
 	points := max(160, min(960, (v.b.app.w*4+79)/80*80))
 	q := experiment.FitQuery{Column: column, Low: lo, High: hi, Points: points, Held: v.held, Kernel: kernel}
 	qs := []inquiry{
-		{to: &v.points, subject: v.pointsSubject(), f: func(_ context.Context, i inspector) (any, error) {
+		{to: &v.points, topic: v.pointsTopic(), f: func(_ context.Context, i inspector) (any, error) {
 			p, err := i.Points(column, mostDrawn)
 			if err != nil {
 				return nil, err
 			}
 			return fitPoints{p, i.Inputs()}, nil
 		}},
-		{to: &v.curve, subject: v.curveSubject(), detail: fmt.Sprint(lo, " ", hi, " ", points), f: func(ctx context.Context, i inspector) (any, error) {
+		{to: &v.curve, topic: v.curveTopic(), detail: fmt.Sprint(lo, " ", hi, " ", points), f: func(ctx context.Context, i inspector) (any, error) {
 			return i.Curve(ctx, q)
 		}},
 	}
 	if v.at >= lo && v.at <= hi {
 		at := q
 		at.Low, at.High, at.Points = v.at, v.at+1e-6*(hi-lo), 2
-		qs = append(qs, inquiry{to: &v.exact, subject: v.exactSubject(), f: func(ctx context.Context, i inspector) (any, error) {
+		qs = append(qs, inquiry{to: &v.exact, topic: v.exactTopic(), f: func(ctx context.Context, i inspector) (any, error) {
 			return i.Curve(ctx, at)
 		}})
 	}
 	if below != residualsNone {
-		qs = append(qs, inquiry{to: &v.residuals, subject: v.residualSubject(), f: func(ctx context.Context, i inspector) (any, error) {
+		qs = append(qs, inquiry{to: &v.residuals, topic: v.residualTopic(), f: func(ctx context.Context, i inspector) (any, error) {
 			return i.Residuals(ctx, kernel, mostResidual)
 		}})
 	}
@@ -255,7 +259,7 @@ func (v *fitView) mouse(msg tea.MouseMsg) tea.Cmd {
 // title says whose fit it is, and how good.
 func (v *fitView) title() (title, right string) {
 	title = "Fit, averaged over kernels"
-	if c, ok := known[*experiment.Curve](&v.curve, v.curveSubject()); ok && !v.single {
+	if c, ok := known[*experiment.Curve](&v.curve, v.curveTopic()); ok && !v.single {
 		title = fmt.Sprintf("Fit, averaged over %d kernels", len(c.IDs))
 		if len(c.IDs) == 1 {
 			title = "Fit, all weight on " + v.b.kernelName(c.IDs[0])
@@ -268,7 +272,7 @@ func (v *fitView) title() (title, right string) {
 		title += " along " + s.Inputs()[v.column].Name
 	}
 	right = v.scores()
-	if note, _ := v.b.answerNote(&v.curve, v.curveSubject()); note != "" {
+	if note, _ := v.b.answerNote(&v.curve, v.curveTopic()); note != "" {
 		right = strings.TrimPrefix(right+" · "+note, " · ")
 	}
 	return title, right
@@ -279,7 +283,7 @@ func (v *fitView) scores() string {
 	text := func(rmse, coverage float64, rows string) string {
 		return fmt.Sprintf("RMSE %.4g · %.0f %% of %s in the band", rmse, 100*coverage, rows)
 	}
-	if r, ok := known[*experiment.Residuals](&v.residuals, v.residualSubject()); ok {
+	if r, ok := known[*experiment.Residuals](&v.residuals, v.residualTopic()); ok {
 		if r.Test {
 			return text(r.RMSE, r.Coverage95, "test rows")
 		}
@@ -295,11 +299,11 @@ func (v *fitView) scores() string {
 	return ""
 }
 
-func (v *fitView) draw(c *plot.Canvas, r plot.Rect, t *theme) {
+func (v *fitView) draw(c *plot.Canvas, r plot.Rect, t *theme.Theme) {
 	defer c.Clip(r)()
 	v.chart = plot.Layout{}
 	if v.inputs() == 0 {
-		drawEmpty(c, r, "the run has not told its data yet", t.faint)
+		draw.Empty(c, r, "the run has not told its data yet", t.Faint)
 		return
 	}
 	v.column = min(v.column, v.inputs()-1)
@@ -313,13 +317,13 @@ func (v *fitView) draw(c *plot.Canvas, r plot.Rect, t *theme) {
 	if v.below != residualsNone && r.H >= 18 {
 		low = max(7, r.H*3/10)
 	}
-	in := drawPanel(c, plot.Rect{X: r.X, Y: r.Y, W: r.W, H: r.H - low}, t, title, right, false)
+	in := draw.Panel(c, plot.Rect{X: r.X, Y: r.Y, W: r.W, H: r.H - low}, t, title, right, false)
 	undo := c.Clip(in)
 	v.drawFit(c, in, t)
 	undo()
 	if low > 0 {
-		note, _ := v.b.answerNote(&v.residuals, v.residualSubject())
-		in := drawPanel(c, plot.Rect{X: r.X, Y: r.Y + r.H - low, W: r.W, H: low}, t, v.residualTitle(), note, false)
+		note, _ := v.b.answerNote(&v.residuals, v.residualTopic())
+		in := draw.Panel(c, plot.Rect{X: r.X, Y: r.Y + r.H - low, W: r.W, H: low}, t, v.residualTitle(), note, false)
 		undo := c.Clip(in)
 		v.drawResiduals(c, in, t)
 		undo()
@@ -328,15 +332,15 @@ func (v *fitView) draw(c *plot.Canvas, r plot.Rect, t *theme) {
 
 // drawFit draws the data, the bands and the mean, and below them what is held
 // and what stands under the crosshair.
-func (v *fitView) drawFit(c *plot.Canvas, r plot.Rect, t *theme) {
+func (v *fitView) drawFit(c *plot.Canvas, r plot.Rect, t *theme.Theme) {
 	lo, hi := v.window()
-	ch := plot.Chart{Glyphs: t.glyphs, Styles: t.chartStyles(), Raster: &v.raster, Empty: "no evaluation yet"}
+	ch := plot.Chart{Glyphs: t.Glyphs, Styles: t.ChartStyles(), Raster: &v.raster, Empty: "no evaluation yet"}
 	ch.Legend = r.H >= 8
-	points, havePoints := known[fitPoints](&v.points, v.pointsSubject())
-	curve, haveCurve := known[*experiment.Curve](&v.curve, v.curveSubject())
+	points, havePoints := known[fitPoints](&v.points, v.pointsTopic())
+	curve, haveCurve := known[*experiment.Curve](&v.curve, v.curveTopic())
 	if !havePoints && !haveCurve {
-		text, bad := v.b.answerNote(&v.points, v.pointsSubject())
-		drawEmpty(c, r, text, map[bool]plot.Style{true: t.bad, false: t.faint}[bad])
+		text, bad := v.b.answerNote(&v.points, v.pointsTopic())
+		draw.Empty(c, r, text, map[bool]plot.Style{true: t.Bad, false: t.Faint}[bad])
 		return
 	}
 	foot := v.foot(points, havePoints, curve, haveCurve)
@@ -344,9 +348,9 @@ func (v *fitView) drawFit(c *plot.Canvas, r plot.Rect, t *theme) {
 		r.H--
 		x := r.X
 		for _, f := range foot {
-			style := t.faint
+			style := t.Faint
 			if f.bad {
-				style = t.bad
+				style = t.Bad
 			}
 			x = c.TextFit(x, r.Y+r.H, r.X+r.W-x, f.text, style) + 2
 		}
@@ -374,12 +378,12 @@ func (v *fitView) drawFit(c *plot.Canvas, r plot.Rect, t *theme) {
 }
 
 // scatter adds the rows that are in the window, and returns their targets.
-func (v *fitView) scatter(ch *plot.Chart, p *experiment.PointSet, t *theme) (shown []float64) {
+func (v *fitView) scatter(ch *plot.Chart, p *experiment.PointSet, t *theme.Theme) (shown []float64) {
 	lo, hi := v.window()
 	kinds := [...]plot.Scatter{
-		experiment.PointSeen:   {Name: "training rows seen", Style: t.text, Priority: 1},
-		experiment.PointUnseen: {Name: "still to come", Style: t.faint},
-		experiment.PointTest:   {Name: "test rows", Style: t.warn, Mark: t.testMark(), Priority: 2},
+		experiment.PointSeen:   {Name: "training rows seen", Style: t.Text, Priority: 1},
+		experiment.PointUnseen: {Name: "still to come", Style: t.Faint},
+		experiment.PointTest:   {Name: "test rows", Style: t.Warn, Mark: t.TestMark(), Priority: 2},
 	}
 	for i, x := range p.X {
 		if x < lo || x > hi {
@@ -397,19 +401,11 @@ func (v *fitView) scatter(ch *plot.Chart, p *experiment.PointSet, t *theme) (sho
 	return shown
 }
 
-// testMark is the sign of a row held out.
-func (t *theme) testMark() rune {
-	if t.glyphs == plot.ASCII {
-		return 'x'
-	}
-	return '×'
-}
-
 // belief adds the mean and the bands, and to what is shown the mean and as much
 // of the band of y as is not far beyond.
-func (v *fitView) belief(ch *plot.Chart, curve *experiment.Curve, t *theme, shown *[]float64) {
-	y, f := t.bandStyles()
-	if t.shaded() {
+func (v *fitView) belief(ch *plot.Chart, curve *experiment.Curve, t *theme.Theme, shown *[]float64) {
+	y, f := t.BandStyles()
+	if t.Shaded() {
 		ch.Bands = []plot.Band{
 			{Name: "95 % of y", Style: y, X: curve.X, Lo: curve.Lower, Hi: curve.Upper},
 			{Name: "of f", Style: f, X: curve.X, Lo: curve.LowerF, Hi: curve.UpperF},
@@ -418,12 +414,12 @@ func (v *fitView) belief(ch *plot.Chart, curve *experiment.Curve, t *theme, show
 		// Two patterns one on the other cannot be told apart.
 		ch.Bands = []plot.Band{{Name: "95 % of f", Style: f, X: curve.X, Lo: curve.LowerF, Hi: curve.UpperF}}
 		ch.Lines = append(ch.Lines,
-			plot.Line{Name: "of y", Style: t.faint, Dash: 2, X: curve.X, Y: curve.Lower},
-			plot.Line{Style: t.faint, Dash: 2, X: curve.X, Y: curve.Upper})
+			plot.Line{Name: "of y", Style: t.Faint, Dash: 2, X: curve.X, Y: curve.Lower},
+			plot.Line{Style: t.Faint, Dash: 2, X: curve.X, Y: curve.Upper})
 	}
-	style := t.focus
+	style := t.Focus
 	if v.single {
-		style = t.series(v.b.palette.Of(v.b.chosen()))
+		style = t.Series(v.b.palette.Of(v.b.chosen()))
 	}
 	ch.Lines = append(ch.Lines, plot.Line{Name: "mean", Style: style, Priority: 3, X: curve.X, Y: curve.Mean})
 
@@ -480,7 +476,7 @@ func (v *fitView) foot(points fitPoints, havePoints bool, curve *experiment.Curv
 				continue
 			}
 			in := &points.inputs[i]
-			text := in.Name + " = " + digits5(values[i])
+			text := in.Name + " = " + format.Digits(values[i])
 			if in.Time {
 				text = in.Name + " = " + in.At(values[i]).Format("2006-01-02 15:04")
 			}
@@ -500,19 +496,19 @@ func (v *fitView) foot(points fitPoints, havePoints bool, curve *experiment.Curv
 
 // reading is the belief at the crosshair.
 func (v *fitView) reading() string {
-	name, x := "x", digits5(v.at)
+	name, x := "x", format.Digits(v.at)
 	if s := v.b.hist.Start; s != nil && v.column < len(s.Inputs()) {
 		in := &s.Inputs()[v.column]
 		name = in.Name
-		if data, ok := known[fitPoints](&v.points, v.pointsSubject()); ok && data.inputs[v.column].Time {
+		if data, ok := known[fitPoints](&v.points, v.pointsTopic()); ok && data.inputs[v.column].Time {
 			x = data.inputs[v.column].At(v.at).Format("2006-01-02 15:04:05")
 		}
 	}
-	curve, ok := known[*experiment.Curve](&v.exact, v.exactSubject())
+	curve, ok := known[*experiment.Curve](&v.exact, v.exactTopic())
 	if !ok || len(curve.X) == 0 {
 		return fmt.Sprintf("%s %s: computing …", name, x)
 	}
-	at := func(y []float64) string { return digits5(y[0]) }
+	at := func(y []float64) string { return format.Digits(y[0]) }
 	return fmt.Sprintf("%s %s: mean %s, f %s to %s, y %s to %s", name, x, at(curve.Mean), at(curve.LowerF), at(curve.UpperF), at(curve.Lower), at(curve.Upper))
 }
 

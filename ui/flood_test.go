@@ -138,7 +138,7 @@ func BenchmarkView(b *testing.B) {
 			}
 			b.ReportAllocs()
 			for b.Loop() {
-				a.dirty = true
+				a.fresh = false
 				if v := a.View(); len(v.Content) == 0 {
 					b.Fatal("nothing drawn")
 				}

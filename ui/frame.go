@@ -11,8 +11,8 @@ import (
 
 // View implements tea.Model. The frame is drawn anew only if something changed.
 func (a *app) View() tea.View {
-	if a.dirty {
-		a.dirty = false
+	if !a.fresh {
+		a.fresh = true
 		a.drawn++
 		a.canvas.Reset(a.w, a.h)
 		a.drawSafely()
@@ -37,7 +37,7 @@ func (a *app) drawSafely() {
 		if p := recover(); p != nil {
 			a.caught(p)
 			a.canvas.Reset(a.w, a.h)
-			a.canvas.Text(1, 0, "internal error; any key ends the program", a.theme.bad)
+			a.canvas.Text(1, 0, "internal error; any key ends the program", a.theme.Bad)
 		}
 	}()
 	a.draw(&a.canvas)
@@ -56,15 +56,15 @@ func (a *app) draw(c *plot.Canvas) {
 	}
 	switch {
 	case a.busy != "" && a.bench == nil:
-		c.TextFit(2, r.H/2, r.W-4, a.busy+" …", a.theme.text)
+		c.TextFit(2, r.H/2, r.W-4, a.busy+" …", a.theme.Text)
 	case a.bench != nil:
 		a.bench.draw(c, r)
 	case a.launcher != nil:
-		a.launcher.draw(c, r)
+		a.launcher.Draw(c, r, a.theme)
 	}
 	if a.leaving {
 		c.Fill(plot.Rect{Y: r.H - 1, W: r.W, H: 1}, ' ', plot.Style{})
-		c.TextFit(1, r.H-1, r.W-2, a.busy+" …", a.theme.warn)
+		c.TextFit(1, r.H-1, r.W-2, a.busy+" …", a.theme.Warn)
 	}
 	if a.help != nil {
 		a.help.draw(c, r, a.theme)
@@ -80,6 +80,6 @@ func (a *app) tooSmall(c *plot.Canvas) {
 	lines := []string{"too small", fmt.Sprintf("%dx%d", r.W, r.H), fmt.Sprintf("needs %dx%d", leastWidth, leastHeight)}
 	y := max(0, (r.H-len(lines))/2)
 	for i, l := range lines {
-		c.TextFit(max(0, (r.W-plot.TextWidth(l))/2), y+i, r.W, l, a.theme.text)
+		c.TextFit(max(0, (r.W-plot.TextWidth(l))/2), y+i, r.W, l, a.theme.Text)
 	}
 }

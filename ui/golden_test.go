@@ -12,6 +12,7 @@ import (
 
 	"kestrel/experiment"
 	"kestrel/ui/plot"
+	"kestrel/ui/theme"
 )
 
 var update = flag.Bool("update", false, "write the golden frames anew; look at them before committing")
@@ -59,8 +60,8 @@ func TestGoldenFrames(t *testing.T) {
 		{"ascii", colorprofile.ASCII, true, plot.ASCII},
 	} {
 		a := testApp(t, 80, 24, settle(running, experiment.Stopped, "stopped by the user"))
-		a.theme = newTheme(look.profile, look.dark, look.glyphs)
-		a.dirty = true
+		a.theme = theme.New(look.profile, look.dark, look.glyphs)
+		a.fresh = false
 		frame := a.View().Content
 		golden(t, "look-"+look.name, strings.ReplaceAll(frame, "\x1b", "␛")+"\n")
 	}
@@ -75,8 +76,8 @@ func TestGoldenFrames(t *testing.T) {
 // terminal; without braille no braille is drawn.
 func TestPlainLooks(t *testing.T) {
 	a := testApp(t, 120, 36, demoEvents(t, "K12", 6))
-	a.theme = newTheme(colorprofile.ASCII, true, plot.ASCII)
-	a.dirty = true
+	a.theme = theme.New(colorprofile.ASCII, true, plot.ASCII)
+	a.fresh = false
 	frame := a.View().Content
 	for _, part := range strings.Split(frame, "\x1b[")[1:] {
 		code, _, _ := strings.Cut(part, "m")
@@ -154,7 +155,7 @@ func TestSortMissingLast(t *testing.T) {
 func TestCrashIsCaught(t *testing.T) {
 	a := testApp(t, 80, 24, demoEvents(t, "K12", 2))
 	a.bench.views[0] = nil
-	a.dirty = true
+	a.fresh = false
 	a.View()
 	if a.crash == nil {
 		t.Fatal("the panic of drawing was not caught")

@@ -1,12 +1,15 @@
 package ui
 
 import (
+	"kestrel/ui/draw"
+	"kestrel/ui/input"
 	"kestrel/ui/plot"
+	"kestrel/ui/theme"
 )
 
 // help lists what keys do; it is made from the bindings themselves.
 type help struct {
-	groups []bindingGroup
+	groups []input.Group
 	from   int // first line shown
 	last   int // lines that could be scrolled
 }
@@ -51,13 +54,13 @@ func (h *help) lines(w int) []helpLine {
 		if len(out) > 0 {
 			out = append(out, helpLine{})
 		}
-		out = append(out, helpLine{text: g.name})
-		for _, b := range g.all {
-			if b.label == "" {
+		out = append(out, helpLine{text: g.Name})
+		for _, b := range g.All {
+			if b.Label == "" {
 				continue
 			}
-			for i, text := range wrap(b.about, w) {
-				key := b.label
+			for i, text := range draw.Wrap(b.About, w) {
+				key := b.Label
 				if i > 0 {
 					key = " "
 				}
@@ -68,25 +71,25 @@ func (h *help) lines(w int) []helpLine {
 	return out
 }
 
-func (h *help) draw(c *plot.Canvas, r plot.Rect, t *theme) {
+func (h *help) draw(c *plot.Canvas, r plot.Rect, t *theme.Theme) {
 	width := min(78, r.W-4)
 	lines := h.lines(max(10, width-15))
-	card := drawCard(c, r, t, "Keys", width, min(len(lines)+2, r.H-4))
+	card := draw.Card(c, r, t, "Keys", width, min(len(lines)+2, r.H-4))
 	room := max(0, card.H-2)
 	h.last = max(0, len(lines)-room)
 	h.from = min(h.from, h.last)
 	for i, l := range lines[h.from:min(len(lines), h.from+room)] {
 		y := card.Y + i
 		if l.key == "" {
-			c.TextFit(card.X, y, card.W, l.text, t.title)
+			c.TextFit(card.X, y, card.W, l.text, t.Title)
 			continue
 		}
-		c.TextFit(card.X+1, y, 13, l.key, t.key)
-		c.TextFit(card.X+15, y, card.W-15, l.text, t.text)
+		c.TextFit(card.X+1, y, 13, l.key, t.Key)
+		c.TextFit(card.X+15, y, card.W-15, l.text, t.Text)
 	}
 	hint := [][2]string{{"any key", "closes"}}
 	if h.last > 0 {
 		hint = append([][2]string{{"↑ ↓", "scroll"}}, hint...)
 	}
-	drawKeys(c, card.X, card.Y+card.H-1, card.W, t, hint)
+	draw.Keys(c, card.X, card.Y+card.H-1, card.W, t, hint)
 }

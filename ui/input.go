@@ -3,7 +3,10 @@ package ui
 import (
 	tea "charm.land/bubbletea/v2"
 
+	"kestrel/ui/input"
+	"kestrel/ui/note"
 	"kestrel/ui/plot"
+	"kestrel/ui/theme"
 )
 
 // filter drops mouse movements that nothing answers to, before they cause a
@@ -16,71 +19,68 @@ func (a *app) filter(_ tea.Model, msg tea.Msg) tea.Msg {
 }
 
 // groups returns what keys do now, the most particular first.
-func (a *app) groups() []bindingGroup {
-	var gs []bindingGroup
+func (a *app) groups() []input.Group {
+	var gs []input.Group
 	switch {
 	case a.busy != "" && a.bench == nil: // nothing but to wait or to leave
 	case a.bench != nil:
 		gs = a.bench.groups()
 	case a.launcher != nil:
-		gs = a.launcher.groups()
+		gs = a.launcher.Groups()
 	}
-	return append(gs, bindingGroup{globalKeys, []binding{
-		{keys: []string{"?", "f1"}, label: "?", short: "help", about: "show or hide this help", do: a.toggleHelp},
-		{keys: []string{"L"}, label: "L", about: "launcher: another run", off: a.bench == nil, do: a.toLauncher},
-		{keys: []string{"g"}, label: "g", about: "characters: braille, blocks, plain ASCII", do: a.nextGlyphs},
-		{keys: []string{"m"}, label: "m", about: "mouse on or off; off, the terminal selects text for copying", do: a.toggleMouse},
-		{keys: []string{"ctrl+l"}, label: "ctrl+l", about: "draw the screen anew", do: func() tea.Cmd { return tea.ClearScreen }},
-		{keys: []string{"q", "ctrl+c"}, label: "q", short: "quit", about: "quit; a run in flight is stopped with everything written", do: a.quit},
+	return append(gs, input.Group{Name: globalKeys, All: []input.Binding{
+		{Keys: []string{"?", "f1"}, Label: "?", Short: "help", About: "show or hide this help", Do: a.toggleHelp},
+		{Keys: []string{"L"}, Label: "L", About: "launcher: another run", Off: a.bench == nil, Do: a.toLauncher},
+		{Keys: []string{"g"}, Label: "g", About: "characters: braille, blocks, plain ASCII", Do: a.nextGlyphs},
+		{Keys: []string{"m"}, Label: "m", About: "mouse on or off; off, the terminal selects text for copying", Do: a.toggleMouse},
+		{Keys: []string{"ctrl+l"}, Label: "ctrl+l", About: "draw the screen anew", Do: func() tea.Cmd { return tea.ClearScreen }},
+		{Keys: []string{"q", "ctrl+c"}, Label: "q", Short: "quit", About: "quit; a run in flight is stopped with everything written", Do: a.quit},
 	}})
 }
 
-func (a *app) key(msg tea.KeyPressMsg) tea.Cmd {
+// key does what a key is for, and reports whether it is for anything.
+func (a *app) key(msg tea.KeyPressMsg) (cmd tea.Cmd, taken bool) {
 	key := msg.String()
 	if a.leaving {
-		return nil
+		return nil, true
 	}
 	if a.prompt != nil {
 		switch key {
 		case "esc":
 			a.prompt = nil
-			return nil
+			return nil, true
 		case "ctrl+c":
 			if q, ok := a.prompt.(*question); ok { // pressed again: it is meant
 				a.prompt = nil
-				return q.act()
+				return q.act(), true
 			}
 			a.prompt = nil
-			return a.quit()
+			return a.quit(), true
 		case "enter":
 			cmd, done := a.prompt.accept()
 			if done {
 				a.prompt = nil
 			}
-			return cmd
+			return cmd, true
 		}
-		return a.prompt.update(msg)
+		return a.prompt.update(msg), true
 	}
 	if a.help != nil {
 		if a.help.key(key) {
 			a.help = nil
 		}
-		return nil
+		return nil, true
 	}
 	if a.filtering() && key != "enter" && key != "esc" && key != "ctrl+c" {
 		a.bench.main.typed(msg)
-		return nil
+		return nil, true
 	}
-	if a.bench == nil && a.launcher != nil {
-		if cmd, taken := a.launcher.key(msg); taken {
-			return cmd
+	if a.bench == nil && a.launcher != nil && a.busy == "" {
+		if cmd, taken := a.launcher.Key(msg); taken {
+			return cmd, true
 		}
 	}
-	if cmd, ok := dispatch(a.groups(), key); ok {
-		return cmd
-	}
-	a.dirty = false
-	return nil
+	return input.Dispatch(a.groups(), key)
 }
 
 // filtering reports whether keys go into the filter of the table.
@@ -97,8 +97,8 @@ func (a *app) paste(msg tea.PasteMsg) tea.Cmd {
 	case a.help != nil:
 	case a.filtering():
 		a.bench.main.typed(msg)
-	case a.bench == nil && a.launcher != nil:
-		return a.launcher.paste(msg)
+	case a.bench == nil && a.launcher != nil && a.busy == "":
+		return a.launcher.Paste(msg)
 	}
 	return nil
 }
@@ -114,8 +114,8 @@ func (a *app) mouseEvent(msg tea.MouseMsg) tea.Cmd {
 		return nil
 	case a.bench != nil:
 		return a.bench.mouse(msg)
-	case a.launcher != nil:
-		return a.launcher.mouse(msg)
+	case a.launcher != nil && a.busy == "":
+		return a.launcher.Mouse(msg)
 	}
 	return nil
 }
@@ -131,14 +131,14 @@ func (a *app) toggleHelp() tea.Cmd {
 
 func (a *app) nextGlyphs() tea.Cmd {
 	next := map[plot.Glyphs]plot.Glyphs{plot.Braille: plot.Blocks, plot.Blocks: plot.Halves, plot.Halves: plot.ASCII, plot.ASCII: plot.Braille}
-	a.theme = newTheme(a.theme.profile, a.theme.dark, next[a.theme.glyphs])
-	return say(good, "charts in %s", map[plot.Glyphs]string{plot.Braille: "braille", plot.Blocks: "blocks", plot.Halves: "half blocks", plot.ASCII: "plain ASCII"}[a.theme.glyphs])
+	a.theme = theme.New(a.theme.Profile, a.theme.Dark, next[a.theme.Glyphs])
+	return note.Say(note.Good, "charts in %s", map[plot.Glyphs]string{plot.Braille: "braille", plot.Blocks: "blocks", plot.Halves: "half blocks", plot.ASCII: "plain ASCII"}[a.theme.Glyphs])
 }
 
 func (a *app) toggleMouse() tea.Cmd {
 	a.mouse = !a.mouse
 	if a.mouse {
-		return say(good, "mouse on")
+		return note.Say(note.Good, "mouse on")
 	}
-	return say(good, "mouse off: the terminal selects text; m turns it on again")
+	return note.Say(note.Good, "mouse off: the terminal selects text; m turns it on again")
 }

@@ -30,35 +30,35 @@ type inspector interface {
 // newer one.
 type answer struct {
 	value      any
-	subject    string // what the value is about
+	topic      string // what the value is about
 	evaluation int    // that the value was given as of
 	err        error  // of the last asking, whatever the value
 
-	key   string                 // subject and details asked last
+	key   string                 // topic and details asked last
 	about *experiment.Evaluation // asked last
 	asked int                    // when, counted in questions
 }
 
-// known returns what an answer holds about a subject; false if it holds
+// known returns what an answer holds about a topic; false if it holds
 // nothing about that.
-func known[T any](a *answer, subject string) (value T, ok bool) {
-	if a.subject != subject {
+func known[T any](a *answer, topic string) (value T, ok bool) {
+	if a.topic != topic {
 		return value, false
 	}
 	value, ok = a.value.(T)
 	return value, ok
 }
 
-// inquiry is a question of a view: about a subject, such as a kernel, an old
+// inquiry is a question of a view: about a topic, such as a kernel, an old
 // answer about another is of no use; a detail, such as a zoom, is of less weight.
 type inquiry struct {
-	to      *answer
-	subject string
-	detail  string
-	f       func(ctx context.Context, i inspector) (any, error)
+	to     *answer
+	topic  string
+	detail string
+	f      func(ctx context.Context, i inspector) (any, error)
 }
 
-func (q *inquiry) key() string { return q.subject + "\x00" + q.detail }
+func (q *inquiry) key() string { return q.topic + "\x00" + q.detail }
 
 // inspection asks an inspector, one question at a time, outside the screen's
 // goroutine. There is a new inspector for every evaluation that is asked about.
@@ -130,7 +130,7 @@ type answerMsg struct {
 	of         *bench
 	to         *answer
 	key        string
-	subject    string
+	topic      string
 	about      *experiment.Evaluation
 	value      any
 	err        error
@@ -198,7 +198,7 @@ func (b *bench) inquire(qs ...inquiry) tea.Cmd {
 
 // question is the command that answers an inquiry.
 func (b *bench) question(q *inquiry, about *experiment.Evaluation) tea.Cmd {
-	msg := answerMsg{of: b, to: q.to, key: q.key(), subject: q.subject, about: about}
+	msg := answerMsg{of: b, to: q.to, key: q.key(), topic: q.topic, about: about}
 	open, f := b.inspect.open, q.f
 	if open == nil {
 		open = b.openInspector
@@ -229,17 +229,15 @@ func guarded(f func() (any, error)) (value any, err error) {
 	return f()
 }
 
-// answered takes an answer in.
-func (b *bench) answered(msg answerMsg) tea.Cmd {
+// answered takes an answer in, and reports whether it is one to this bench.
+func (b *bench) answered(msg answerMsg) bool {
 	if msg.of != b {
-		b.app.dirty = false
-		return nil
+		return false
 	}
 	i := &b.inspect
 	if msg.to == nil {
 		i.waking = false
-		b.app.dirty = false
-		return nil
+		return false
 	}
 	i.busy = false
 	now := b.app.opts.now()
@@ -255,9 +253,9 @@ func (b *bench) answered(msg answerMsg) tea.Cmd {
 		if errors.Is(msg.err, context.Canceled) || errors.Is(msg.err, errInspectionClosed) {
 			a.err = nil
 		}
-		return nil
+		return true
 	}
-	a.value, a.subject, a.evaluation = msg.value, msg.subject, msg.evaluation
+	a.value, a.topic, a.evaluation = msg.value, msg.topic, msg.evaluation
 	if msg.evaluation < msg.about.Index {
 		if i.late.about != msg.about {
 			i.late = lateness{about: msg.about}
@@ -267,19 +265,19 @@ func (b *bench) answered(msg answerMsg) tea.Cmd {
 			i.rest = now.Add(lateRest)
 		}
 	}
-	return nil
+	return true
 }
 
-// answerNote says in a few words how an answer about a subject stands; bad if it
+// answerNote says in a few words how an answer about a topic stands; bad if it
 // is the error of asking.
-func (b *bench) answerNote(a *answer, subject string) (text string, bad bool) {
+func (b *bench) answerNote(a *answer, topic string) (text string, bad bool) {
 	e := b.hist.Evaluation
 	switch {
 	case a.err != nil:
 		return a.err.Error(), true
 	case e == nil:
 		return "no evaluation yet", false
-	case a.value == nil || a.subject != subject:
+	case a.value == nil || a.topic != topic:
 		return "computing …", false
 	case a.evaluation != e.Index:
 		return fmt.Sprintf("as of evaluation %d", a.evaluation), false

@@ -112,14 +112,14 @@ func askAll(t testing.TB, b *bench) {
 }
 
 // asks makes an inquiry that answers with a text.
-func asks(to *answer, subject, detail, text string) inquiry {
-	return inquiry{to: to, subject: subject, detail: detail, f: func(_ context.Context, i inspector) (any, error) {
+func asks(to *answer, topic, detail, text string) inquiry {
+	return inquiry{to: to, topic: topic, detail: detail, f: func(_ context.Context, i inspector) (any, error) {
 		return fmt.Sprintf("%s at %d", text, i.Evaluation()), nil
 	}}
 }
 
-func textOf(a *answer, subject string) string {
-	s, _ := known[string](a, subject)
+func textOf(a *answer, topic string) string {
+	s, _ := known[string](a, topic)
 	return s
 }
 
@@ -157,7 +157,7 @@ func TestOneQuestionAtATime(t *testing.T) {
 		t.Error("asked although all is known")
 	}
 	if textOf(&one, "other") != "" {
-		t.Error("an answer serves for another subject")
+		t.Error("an answer serves for another topic")
 	}
 	if n := len(*inspectors); n != 1 {
 		t.Errorf("%d inspectors for one evaluation", n)
@@ -256,7 +256,7 @@ func TestAFailedQuestionIsTold(t *testing.T) {
 		func(context.Context, inspector) (any, error) { return nil, errors.New("no room") },
 		func(context.Context, inspector) (any, error) { panic("no room") },
 	} {
-		bad := inquiry{to: &got, subject: "a", detail: fmt.Sprintf("%p", f), f: f}
+		bad := inquiry{to: &got, topic: "a", detail: fmt.Sprintf("%p", f), f: f}
 		answerTo(t, b, b.inquire(bad))
 		if note, isBad := b.answerNote(&got, "a"); !isBad || !strings.Contains(note, "no room") {
 			t.Errorf("the error is told as %q", note)

@@ -4,15 +4,18 @@ import (
 	"fmt"
 
 	"kestrel/experiment"
+	"kestrel/ui/draw"
+	"kestrel/ui/format"
 	"kestrel/ui/plot"
+	"kestrel/ui/theme"
 )
 
 // chart is a chart in the styles of the theme.
-func (v *kernelView) chart(t *theme) plot.Chart {
-	return plot.Chart{Glyphs: t.glyphs, Styles: t.chartStyles(), Raster: &v.raster}
+func (v *kernelView) chart(t *theme.Theme) plot.Chart {
+	return plot.Chart{Glyphs: t.Glyphs, Styles: t.ChartStyles(), Raster: &v.raster}
 }
 
-func (v *kernelView) drawTrace(c *plot.Canvas, r plot.Rect, t *theme, id string) {
+func (v *kernelView) drawTrace(c *plot.Canvas, r plot.Rect, t *theme.Theme, id string) {
 	h := &v.b.hist
 	at := h.Index(id)
 	ch := v.chart(t)
@@ -24,7 +27,7 @@ func (v *kernelView) drawTrace(c *plot.Canvas, r plot.Rect, t *theme, id string)
 			if e := h.Evaluation; e != nil {
 				if l := e.Leader(); l != nil && l.ID != id {
 					line := traced(h.Series(h.Index(l.ID), q), v.axis)
-					line.Style, line.Label, line.Dash = t.faint, "leader", 1
+					line.Style, line.Label, line.Dash = t.Faint, "leader", 1
 					ch.Lines = append(ch.Lines, line)
 				}
 			}
@@ -33,13 +36,13 @@ func (v *kernelView) drawTrace(c *plot.Canvas, r plot.Rect, t *theme, id string)
 			for _, other := range v.b.leaders() {
 				if other != id {
 					line := traced(h.Series(h.Index(other), q), v.axis)
-					line.Style = t.border
+					line.Style = t.Border
 					ch.Lines = append(ch.Lines, line)
 				}
 			}
 		}
 		line := traced(h.Series(at, q), v.axis)
-		line.Style, line.Priority, line.Label = t.series(v.b.palette.Of(id)), 1, "this"
+		line.Style, line.Priority, line.Label = t.Series(v.b.palette.Of(id)), 1, "this"
 		line.Focus = true
 		ch.Lines = append(ch.Lines, line)
 		ch.LabelEnds = v.elbo && len(ch.Lines) > 1
@@ -56,38 +59,38 @@ func (v *kernelView) drawTrace(c *plot.Canvas, r plot.Rect, t *theme, id string)
 
 // asked draws why there is no answer yet, in the place of a chart; false if
 // there is one.
-func (v *kernelView) asked(c *plot.Canvas, r plot.Rect, t *theme, a *answer, have bool) bool {
+func (v *kernelView) asked(c *plot.Canvas, r plot.Rect, t *theme.Theme, a *answer, have bool) bool {
 	if have {
 		return false
 	}
-	text, bad := v.b.answerNote(a, v.subject())
+	text, bad := v.b.answerNote(a, v.topic())
 	if v.broken() {
 		text, bad = "the kernel has failed", false
 	}
-	style := t.faint
+	style := t.Faint
 	if bad {
-		style = t.bad
+		style = t.Bad
 	}
-	drawEmpty(c, r, text, style)
+	draw.Empty(c, r, text, style)
 	return true
 }
 
 // mostTicks is how many time labels fit on an axis.
 func mostTicks(w int) int { return max(1, (w-6)/8) }
 
-func (v *kernelView) drawCovariance(c *plot.Canvas, r plot.Rect, t *theme, id string) {
-	cov, ok := known[*experiment.CovarianceCurve](&v.covariance, v.subject())
+func (v *kernelView) drawCovariance(c *plot.Canvas, r plot.Rect, t *theme.Theme, id string) {
+	cov, ok := known[*experiment.CovarianceCurve](&v.covariance, v.topic())
 	if v.asked(c, r, t, &v.covariance, ok) || len(cov.Lag) == 0 {
 		return
 	}
 	ch := v.chart(t)
-	style := t.series(v.b.palette.Of(id))
+	style := t.Series(v.b.palette.Of(id))
 	ch.Lines = []plot.Line{{Style: style, X: cov.Lag, Y: cov.Value}}
 	ch.Y.Include = []float64{0}
 	in := &v.b.hist.Start.Inputs()[v.column]
 	ch.X.Title, ch.X.Unit = "lag", in.Unit
 	if _, unit, ok := experiment.TimeScale(in); ok {
-		ch.X.Labels = lagTicks(unit, cov.Lag[0], cov.Lag[len(cov.Lag)-1], mostTicks(r.W))
+		ch.X.Labels = format.LagTicks(unit, cov.Lag[0], cov.Lag[len(cov.Lag)-1], mostTicks(r.W))
 		ch.X.Unit = ""
 	}
 	ch.Draw(c, r)
@@ -102,17 +105,11 @@ func (b *bench) along(x *plot.Axis, column int, lo, hi float64, w int) {
 	in := &s.Inputs()[column]
 	x.Title, x.Unit = in.Name, in.Unit
 	if origin, unit, ok := experiment.TimeScale(in); ok {
-		if ticks := dateTicks(origin, unit, lo, hi, mostTicks(w)); len(ticks) > 1 {
+		if ticks := format.DateTicks(origin, unit, lo, hi, mostTicks(w)); len(ticks) > 1 {
 			x.Labels, x.Unit = ticks, ""
-			x.Format = func(v, _ float64) string { return dateText(instant(origin, unit, v), hi-lo, unit) }
+			x.Format = func(v, _ float64) string { return format.DateText(format.Instant(origin, unit, v), hi-lo, unit) }
 		}
 	}
-}
-
-// swatch is a style for the i-th of some lines that are no kernels.
-func (t *theme) swatch(i int) plot.Style {
-	all := experiment.Swatches()
-	return t.series(all[i%len(all)])
 }
 
 // dashOf tells lines apart where there are no colours.
@@ -121,21 +118,21 @@ func dashOf(i int) int {
 	return all[i%len(all)].Dash
 }
 
-func (v *kernelView) drawDraws(c *plot.Canvas, r plot.Rect, t *theme) {
-	d, ok := known[*experiment.PriorDraws](&v.draws, v.subject())
+func (v *kernelView) drawDraws(c *plot.Canvas, r plot.Rect, t *theme.Theme) {
+	d, ok := known[*experiment.PriorDraws](&v.draws, v.topic())
 	if v.asked(c, r, t, &v.draws, ok) || len(d.X) == 0 {
 		return
 	}
 	ch := v.chart(t)
 	for i, f := range d.Draws {
-		ch.Lines = append(ch.Lines, plot.Line{Style: t.swatch(i), Dash: dashOf(i), Priority: -i, X: d.X, Y: f})
+		ch.Lines = append(ch.Lines, plot.Line{Style: t.Swatch(i), Dash: dashOf(i), Priority: -i, X: d.X, Y: f})
 	}
 	v.b.along(&ch.X, v.column, d.X[0], d.X[len(d.X)-1], r.W)
 	ch.Draw(c, r)
 }
 
-func (v *kernelView) drawComponents(c *plot.Canvas, r plot.Rect, t *theme) {
-	all, ok := known[[]experiment.ComponentCurve](&v.components, v.subject())
+func (v *kernelView) drawComponents(c *plot.Canvas, r plot.Rect, t *theme.Theme) {
+	all, ok := known[[]experiment.ComponentCurve](&v.components, v.topic())
 	if v.asked(c, r, t, &v.components, ok) {
 		return
 	}
@@ -143,13 +140,13 @@ func (v *kernelView) drawComponents(c *plot.Canvas, r plot.Rect, t *theme) {
 	level := ""
 	for _, p := range all {
 		if p.ID == "" && len(p.Mean) > 0 {
-			level = fmt.Sprintf("and the %s, %s", p.Name, digits5(p.Mean[0]))
+			level = fmt.Sprintf("and the %s, %s", p.Name, format.Digits(p.Mean[0]))
 		} else if len(p.X) > 0 {
 			parts = append(parts, p)
 		}
 	}
 	if level != "" && r.H > 6 {
-		c.TextFit(r.X, r.Y+r.H-1, r.W, level, t.faint)
+		c.TextFit(r.X, r.Y+r.H-1, r.W, level, t.Faint)
 		r.H--
 	}
 	if len(parts) == 0 {
@@ -160,23 +157,23 @@ func (v *kernelView) drawComponents(c *plot.Canvas, r plot.Rect, t *theme) {
 		ch := v.chart(t)
 		ch.LabelEnds = true
 		for i, p := range parts {
-			ch.Lines = append(ch.Lines, plot.Line{Name: p.Name, Label: p.Name, Style: t.swatch(i), Dash: dashOf(i), X: p.X, Y: p.Mean})
+			ch.Lines = append(ch.Lines, plot.Line{Name: p.Name, Label: p.Name, Style: t.Swatch(i), Dash: dashOf(i), X: p.X, Y: p.Mean})
 		}
 		v.b.along(&ch.X, v.column, parts[0].X[0], parts[0].X[len(parts[0].X)-1], r.W)
 		ch.Draw(c, r)
 		return
 	}
-	band, _ := t.bandStyles()
+	band, _ := t.BandStyles()
 	for i, p := range parts {
 		from, to := r.H*i/len(parts), r.H*(i+1)/len(parts)
 		area := plot.Rect{X: r.X, Y: r.Y + from, W: r.W, H: to - from}
 		if len(parts) > 1 {
-			c.TextFit(area.X, area.Y, area.W, p.Name, t.swatch(i).With(plot.Bold))
+			c.TextFit(area.X, area.Y, area.W, p.Name, t.Swatch(i).With(plot.Bold))
 			area.Y, area.H = area.Y+1, area.H-1
 		}
 		ch := v.chart(t)
 		ch.Bands = []plot.Band{{Style: band, X: p.X, Lo: p.Lower, Hi: p.Upper}}
-		ch.Lines = []plot.Line{{Style: t.swatch(i), X: p.X, Y: p.Mean}}
+		ch.Lines = []plot.Line{{Style: t.Swatch(i), X: p.X, Y: p.Mean}}
 		v.b.along(&ch.X, v.column, p.X[0], p.X[len(p.X)-1], r.W)
 		if i < len(parts)-1 {
 			ch.X.Hide = true // the last one's serves all

@@ -40,7 +40,7 @@ func (v *kernelView) figure(p kernelPanel, id string) *experiment.Figure {
 	case tracePanel:
 		return v.traceFigure(id, name, swatch)
 	case covariancePanel:
-		c, ok := known[*experiment.CovarianceCurve](&v.covariance, v.subject())
+		c, ok := known[*experiment.CovarianceCurve](&v.covariance, v.topic())
 		if !ok || len(c.Lag) == 0 {
 			return nil
 		}
@@ -49,7 +49,7 @@ func (v *kernelView) figure(p kernelPanel, id string) *experiment.Figure {
 		return &experiment.Figure{Name: "kernel-covariance", XLabel: label("lag", in.Unit), YLabel: "covariance",
 			Lines: []experiment.FigureLine{{Name: name, X: c.Lag, Lo: c.Value, Swatch: swatch}}}
 	case priorPanel:
-		d, ok := known[*experiment.PriorDraws](&v.draws, v.subject())
+		d, ok := known[*experiment.PriorDraws](&v.draws, v.topic())
 		if !ok || len(d.X) == 0 {
 			return nil
 		}
@@ -61,7 +61,7 @@ func (v *kernelView) figure(p kernelPanel, id string) *experiment.Figure {
 		f.YLabel = label(y.Name, y.Unit)
 		return f
 	case componentPanel:
-		parts, ok := known[[]experiment.ComponentCurve](&v.components, v.subject())
+		parts, ok := known[[]experiment.ComponentCurve](&v.components, v.topic())
 		if !ok {
 			return nil
 		}

@@ -4,7 +4,10 @@ import (
 	"fmt"
 	"math"
 
+	"kestrel/ui/draw"
+	"kestrel/ui/format"
 	"kestrel/ui/plot"
+	"kestrel/ui/theme"
 )
 
 // paramRow is a hyperparameter as it is shown.
@@ -24,7 +27,7 @@ func (v *kernelView) params(id string) []paramRow {
 			break
 		}
 		p, value := &info.Params[i], float64(k.Fit.Params[i])
-		row := paramRow{name: p.Name, column: p.Column, value: digits5(value), unit: p.Unit, words: s.InWords(p, value)}
+		row := paramRow{name: p.Name, column: p.Column, value: format.Digits(value), unit: p.Unit, words: s.InWords(p, value)}
 		if p.Fixed {
 			continue // it says nothing of its own
 		}
@@ -43,11 +46,11 @@ func (v *kernelView) params(id string) []paramRow {
 			if c := s.Target(); c != nil {
 				unit = c.Unit
 			}
-			rows = append(rows, paramRow{name: "noise sd", value: digits5(math.Sqrt(value)), unit: unit, factor: factorText(sd / 2)})
+			rows = append(rows, paramRow{name: "noise sd", value: format.Digits(math.Sqrt(value)), unit: unit, factor: factorText(sd / 2)})
 		}
 	}
 	for _, f := range info.Fixed {
-		rows = append(rows, paramRow{name: f.Name, column: f.Column, value: digits5(f.Value), unit: f.Unit, words: "fixed"})
+		rows = append(rows, paramRow{name: f.Name, column: f.Column, value: format.Digits(f.Value), unit: f.Unit, words: "fixed"})
 	}
 	return rows
 }
@@ -88,21 +91,21 @@ func (v *kernelView) paramWidth() int {
 // paramLines is how many lines the hyperparameters need.
 func (v *kernelView) paramLines() int { return len(v.params(v.b.chosen())) }
 
-func (v *kernelView) drawParams(c *plot.Canvas, r plot.Rect, t *theme, id string) {
+func (v *kernelView) drawParams(c *plot.Canvas, r plot.Rect, t *theme.Theme, id string) {
 	k := v.b.kernelNow(id)
 	switch {
 	case k == nil:
-		drawEmpty(c, r, "its hyperparameters come with the first evaluation", t.faint)
+		draw.Empty(c, r, "its hyperparameters come with the first evaluation", t.Faint)
 		return
 	case k.Fit == nil:
-		text, style := k.Reason, t.text
+		text, style := k.Reason, t.Text
 		if text == "" {
-			text, style = "the kernel is "+string(k.Status)+"; its numbers are those of the evaluations in which it took part", t.faint
+			text, style = "the kernel is "+string(k.Status)+"; its numbers are those of the evaluations in which it took part", t.Faint
 		}
-		lines := wrap(text, r.W)
+		lines := draw.Wrap(text, r.W)
 		v.last = max(0, len(lines)-r.H)
 		v.scroll = min(v.scroll, v.last)
-		drawLines(c, r, lines, v.scroll, style)
+		draw.Lines(c, r, lines, v.scroll, style)
 		return
 	}
 	rows := v.params(id)
@@ -128,7 +131,7 @@ func (v *kernelView) drawParams(c *plot.Canvas, r plot.Rect, t *theme, id string
 	}
 	for i, p := range rows[v.scroll:min(len(rows), v.scroll+max(0, r.H))] {
 		x, y := r.X, r.Y+i
-		styles := [...]plot.Style{t.text, t.faint, t.strong, t.faint, t.faint, t.text}
+		styles := [...]plot.Style{t.Text, t.Faint, t.Strong, t.Faint, t.Faint, t.Text}
 		for j, s := range p.cells() {
 			switch {
 			case w[j] == 0:

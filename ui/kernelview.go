@@ -9,7 +9,10 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"kestrel/experiment"
+	"kestrel/ui/draw"
+	"kestrel/ui/input"
 	"kestrel/ui/plot"
+	"kestrel/ui/theme"
 	"kestrel/vbks"
 )
 
@@ -55,22 +58,22 @@ func newKernelView(b *bench) *kernelView { return &kernelView{b: b, large: trace
 
 func (v *kernelView) name() string { return "kernel" }
 
-func (v *kernelView) groups() []bindingGroup {
+func (v *kernelView) groups() []input.Group {
 	do := func(f func()) func() tea.Cmd {
 		return func() tea.Cmd { f(); return nil }
 	}
-	return []bindingGroup{{"kernel", []binding{
-		{keys: []string{"down", "j"}, label: "↑ ↓", short: "kernel", about: "next or previous kernel by rank, also j k", do: do(func() { v.step(1) })},
-		{keys: []string{"up", "k"}, do: do(func() { v.step(-1) })},
-		{keys: []string{"home"}, label: "home", about: "the leader", do: do(func() { v.step(-1 << 30) })},
-		{keys: []string{"tab"}, label: "tab", short: "part", about: "next part: hyperparameters, trace, covariance, prior draws, components; shift+tab the one before", do: do(func() { v.turn(1) })},
-		{keys: []string{"shift+tab"}, do: do(func() { v.turn(-1) })},
-		{keys: []string{"enter", "z"}, label: "enter", about: "one chart, or all where there is room", do: do(func() { v.alone = !v.alone })},
-		{keys: []string{"t"}, label: "t", short: "gap or ELBO", about: "trace of the ELBO gap to the leader, or of the local ELBO", do: do(func() { v.elbo = !v.elbo })},
-		{keys: []string{"x"}, label: "x", about: "trace against data, time or evaluations", do: do(func() { v.axis = (v.axis + 1) % 3 })},
-		{keys: []string{"c"}, label: "c", short: "column", about: "the input column of covariance, draws and components", off: v.columns() < 2, do: do(func() { v.column = cycle(v.column, v.columns()) })},
-		{keys: []string{"pgdown"}, label: "pgdown", about: "scroll the hyperparameters; pgup back", do: do(func() { v.scroll = min(v.scroll+5, v.last) })},
-		{keys: []string{"pgup"}, do: do(func() { v.scroll = max(v.scroll-5, 0) })},
+	return []input.Group{{Name: "kernel", All: []input.Binding{
+		{Keys: []string{"down", "j"}, Label: "↑ ↓", Short: "kernel", About: "next or previous kernel by rank, also j k", Do: do(func() { v.step(1) })},
+		{Keys: []string{"up", "k"}, Do: do(func() { v.step(-1) })},
+		{Keys: []string{"home"}, Label: "home", About: "the leader", Do: do(func() { v.step(-1 << 30) })},
+		{Keys: []string{"tab"}, Label: "tab", Short: "part", About: "next part: hyperparameters, trace, covariance, prior draws, components; shift+tab the one before", Do: do(func() { v.turn(1) })},
+		{Keys: []string{"shift+tab"}, Do: do(func() { v.turn(-1) })},
+		{Keys: []string{"enter", "z"}, Label: "enter", About: "one chart, or all where there is room", Do: do(func() { v.alone = !v.alone })},
+		{Keys: []string{"t"}, Label: "t", Short: "gap or ELBO", About: "trace of the ELBO gap to the leader, or of the local ELBO", Do: do(func() { v.elbo = !v.elbo })},
+		{Keys: []string{"x"}, Label: "x", About: "trace against data, time or evaluations", Do: do(func() { v.axis = (v.axis + 1) % 3 })},
+		{Keys: []string{"c"}, Label: "c", Short: "column", About: "the input column of covariance, draws and components", Off: v.columns() < 2, Do: do(func() { v.column = cycle(v.column, v.columns()) })},
+		{Keys: []string{"pgdown"}, Label: "pgdown", About: "scroll the hyperparameters; pgup back", Do: do(func() { v.scroll = min(v.scroll+5, v.last) })},
+		{Keys: []string{"pgup"}, Do: do(func() { v.scroll = max(v.scroll-5, 0) })},
 	}}}
 }
 
@@ -152,11 +155,11 @@ func (v *kernelView) refresh() tea.Cmd {
 	}
 	column := min(v.column, v.columns()-1)
 	_, areas := v.arrange(plot.Rect{W: v.b.app.w, H: v.b.app.h - 3})
-	subject := v.subject()
+	topic := v.topic()
 	var qs []inquiry
 	ask := func(p kernelPanel, to *answer, f func(context.Context, inspector) (any, error)) {
 		if !areas[p].Empty() {
-			qs = append(qs, inquiry{to: to, subject: subject, f: f})
+			qs = append(qs, inquiry{to: to, topic: topic, f: f})
 		}
 	}
 	ask(covariancePanel, &v.covariance, func(_ context.Context, i inspector) (any, error) { return i.Covariance(id, column, covariancePoints) })
@@ -169,8 +172,8 @@ func (v *kernelView) refresh() tea.Cmd {
 	return v.b.inquire(qs...)
 }
 
-// subject names what the charts are about.
-func (v *kernelView) subject() string { return fmt.Sprint(v.column, " ", v.b.chosen()) }
+// topic names what the charts are about.
+func (v *kernelView) topic() string { return fmt.Sprint(v.column, " ", v.b.chosen()) }
 
 func (v *kernelView) mouse(msg tea.MouseMsg) tea.Cmd {
 	m := msg.Mouse()
@@ -199,11 +202,11 @@ func (v *kernelView) mouse(msg tea.MouseMsg) tea.Cmd {
 	return nil
 }
 
-func (v *kernelView) draw(c *plot.Canvas, r plot.Rect, t *theme) {
+func (v *kernelView) draw(c *plot.Canvas, r plot.Rect, t *theme.Theme) {
 	defer c.Clip(r)()
 	id := v.b.chosen()
 	if id == "" {
-		drawEmpty(c, r, "the run has not told its kernels yet", t.faint)
+		draw.Empty(c, r, "the run has not told its kernels yet", t.Faint)
 		return
 	}
 	v.column = max(0, min(v.column, v.columns()-1))
@@ -216,7 +219,7 @@ func (v *kernelView) draw(c *plot.Canvas, r plot.Rect, t *theme) {
 			continue
 		}
 		title, right := v.title(p)
-		in := drawPanel(c, area, t, title, right, v.focus == p)
+		in := draw.Panel(c, area, t, title, right, v.focus == p)
 		undo := c.Clip(in)
 		switch p {
 		case paramPanel:
@@ -235,20 +238,20 @@ func (v *kernelView) draw(c *plot.Canvas, r plot.Rect, t *theme) {
 }
 
 // drawHeader writes the expression, where it stands and its numbers.
-func (v *kernelView) drawHeader(c *plot.Canvas, r plot.Rect, t *theme, id string) {
+func (v *kernelView) drawHeader(c *plot.Canvas, r plot.Rect, t *theme.Theme, id string) {
 	k := v.b.kernelNow(id)
 	x, end := r.X+1, r.X+r.W-1
 	place := v.place(id)
 	name := v.b.kernelName(id)
-	x = c.TextFit(x, r.Y, max(8, end-x-plot.TextWidth(place)-2), name, t.series(v.b.palette.Of(id)).With(plot.Bold))
-	c.TextFit(x+2, r.Y, end-x-2, place, t.faint)
+	x = c.TextFit(x, r.Y, max(8, end-x-plot.TextWidth(place)-2), name, t.Series(v.b.palette.Of(id)).With(plot.Bold))
+	c.TextFit(x+2, r.Y, end-x-2, place, t.Faint)
 	if r.H < 2 {
 		return
 	}
 	x, y := r.X+1, r.Y+1
 	switch {
 	case k == nil:
-		c.TextFit(x, y, end-x, "no evaluation yet", t.faint)
+		c.TextFit(x, y, end-x, "no evaluation yet", t.Faint)
 	case k.Fit == nil:
 		text := string(k.Status)
 		if h := v.b.hist.Index(id); h >= 0 {
@@ -257,14 +260,14 @@ func (v *kernelView) drawHeader(c *plot.Canvas, r plot.Rect, t *theme, id string
 		if k.Reason != "" {
 			text += ": " + k.Reason
 		}
-		c.TextFit(x, y, end-x, text, map[bool]plot.Style{true: t.bad, false: t.warn}[k.Status == vbks.Failed])
+		c.TextFit(x, y, end-x, text, map[bool]plot.Style{true: t.Bad, false: t.Warn}[k.Status == vbks.Failed])
 	default:
 		for i, part := range v.numbers(k) {
 			if x+plot.TextWidth(part[0])+1+plot.TextWidth(part[1]) > end && i > 0 {
 				break
 			}
-			x = c.TextFit(x, y, end-x, part[0]+" ", t.faint)
-			x = c.TextFit(x, y, end-x, part[1], t.text) + 3
+			x = c.TextFit(x, y, end-x, part[0]+" ", t.Faint)
+			x = c.TextFit(x, y, end-x, part[1], t.Text) + 3
 		}
 	}
 }
@@ -317,7 +320,7 @@ func sourceText(source string) string {
 }
 
 func (v *kernelView) title(p kernelPanel) (title, right string) {
-	note := func(a *answer) string { s, _ := v.b.answerNote(a, v.subject()); return s }
+	note := func(a *answer) string { s, _ := v.b.answerNote(a, v.topic()); return s }
 	column := ""
 	if v.columns() > 1 {
 		column = " along " + v.b.hist.Start.Inputs()[v.column].Name
@@ -338,7 +341,7 @@ func (v *kernelView) title(p kernelPanel) (title, right string) {
 		return "ELBO gap to the leader", "vs " + axisNames[v.axis]
 	case covariancePanel:
 		title = "Covariance" + column
-		if c, ok := known[*experiment.CovarianceCurve](&v.covariance, v.subject()); ok && !c.Stationary {
+		if c, ok := known[*experiment.CovarianceCurve](&v.covariance, v.topic()); ok && !c.Stationary {
 			title = "Covariance with the middle" + column
 		}
 		return title, note(&v.covariance)

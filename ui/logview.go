@@ -7,7 +7,10 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"kestrel/experiment"
+	"kestrel/ui/draw"
+	"kestrel/ui/input"
 	"kestrel/ui/plot"
+	"kestrel/ui/theme"
 )
 
 // logLevel chooses lines of the log.
@@ -67,20 +70,20 @@ func newLogView(b *bench) *logView { return &logView{b: b, built: logKey{version
 func (v *logView) name() string     { return "log" }
 func (v *logView) refresh() tea.Cmd { return nil }
 
-func (v *logView) groups() []bindingGroup {
+func (v *logView) groups() []input.Group {
 	do := func(f func()) func() tea.Cmd {
 		return func() tea.Cmd { f(); return nil }
 	}
-	return []bindingGroup{{"log", []binding{
-		{keys: []string{"l"}, label: "l", short: "level", about: "all lines, all but evaluations, notices and errors, errors", do: do(func() { v.level = (v.level + 1) % logLevels; v.hold = false })},
-		{keys: []string{"/"}, label: "/", short: "find", about: "only lines that hold a text", do: do(v.ask)},
-		{keys: []string{"f"}, label: "f", short: "follow", about: "follow new lines, or hold", do: do(func() { v.scroll(0); v.hold = !v.hold })},
-		{keys: []string{"up", "k"}, label: "↑ ↓", about: "scroll, also j k, pgup pgdown, home, and end, which follows", do: do(func() { v.scroll(-1) })},
-		{keys: []string{"down", "j"}, do: do(func() { v.scroll(1) })},
-		{keys: []string{"pgup"}, do: do(func() { v.scroll(-max(1, v.page-1)) })},
-		{keys: []string{"pgdown"}, do: do(func() { v.scroll(max(1, v.page-1)) })},
-		{keys: []string{"home"}, do: do(func() { v.scroll(-1 << 30) })},
-		{keys: []string{"end"}, do: do(func() { v.hold = false })},
+	return []input.Group{{Name: "log", All: []input.Binding{
+		{Keys: []string{"l"}, Label: "l", Short: "level", About: "all lines, all but evaluations, notices and errors, errors", Do: do(func() { v.level = (v.level + 1) % logLevels; v.hold = false })},
+		{Keys: []string{"/"}, Label: "/", Short: "find", About: "only lines that hold a text", Do: do(v.ask)},
+		{Keys: []string{"f"}, Label: "f", Short: "follow", About: "follow new lines, or hold", Do: do(func() { v.scroll(0); v.hold = !v.hold })},
+		{Keys: []string{"up", "k"}, Label: "↑ ↓", About: "scroll, also j k, pgup pgdown, home, and end, which follows", Do: do(func() { v.scroll(-1) })},
+		{Keys: []string{"down", "j"}, Do: do(func() { v.scroll(1) })},
+		{Keys: []string{"pgup"}, Do: do(func() { v.scroll(-max(1, v.page-1)) })},
+		{Keys: []string{"pgdown"}, Do: do(func() { v.scroll(max(1, v.page-1)) })},
+		{Keys: []string{"home"}, Do: do(func() { v.scroll(-1 << 30) })},
+		{Keys: []string{"end"}, Do: do(func() { v.hold = false })},
 	}}}
 }
 
@@ -129,7 +132,7 @@ func (v *logView) build(w int) {
 		}
 		v.shown++
 		time := l.Time.Local().Format("15:04:05")
-		for j, text := range wrap(l.Text, room) {
+		for j, text := range draw.Wrap(l.Text, room) {
 			if j > 0 {
 				time = ""
 			}
@@ -143,7 +146,7 @@ const (
 	withTime = 40 // least width with times
 )
 
-func (v *logView) draw(c *plot.Canvas, r plot.Rect, t *theme) {
+func (v *logView) draw(c *plot.Canvas, r plot.Rect, t *theme.Theme) {
 	defer c.Clip(r)()
 	v.build(r.W - 4)
 	title := "Log"
@@ -164,22 +167,22 @@ func (v *logView) draw(c *plot.Canvas, r plot.Rect, t *theme) {
 	if v.hold {
 		right += fmt.Sprintf(" · held at %d %%", 100*(v.top+v.page)/max(1, len(v.rows)))
 	}
-	in := drawPanel(c, r, t, title, right, false).Inset(1, 0)
+	in := draw.Panel(c, r, t, title, right, false).Inset(1, 0)
 	if len(v.rows) == 0 {
 		text := "nothing has been said yet"
 		if v.level != logAll || v.filter != "" {
 			text = "no such lines"
 		}
-		drawEmpty(c, in, text, t.faint)
+		draw.Empty(c, in, text, t.Faint)
 		return
 	}
 	styles := map[experiment.Level]plot.Style{
-		experiment.LevelNotice: t.warn, experiment.LevelState: t.strong, experiment.LevelEvaluation: t.text, experiment.LevelError: t.bad,
+		experiment.LevelNotice: t.Warn, experiment.LevelState: t.Strong, experiment.LevelEvaluation: t.Text, experiment.LevelError: t.Bad,
 	}
 	for i := range min(in.H, len(v.rows)-v.top) {
 		row, x, y := &v.rows[v.top+i], in.X, in.Y+i
 		if in.W >= withTime {
-			c.Text(x, y, row.time, t.faint)
+			c.Text(x, y, row.time, t.Faint)
 			x += logTime + 1
 		}
 		c.TextFit(x, y, in.X+in.W-x, row.text, styles[row.level])
@@ -189,7 +192,7 @@ func (v *logView) draw(c *plot.Canvas, r plot.Rect, t *theme) {
 // ask asks for the text to find.
 func (v *logView) ask() {
 	v.b.app.prompt = &textPrompt{
-		title: "Find in the log", field: newField(v.filter, "part of a line; empty: all lines"),
+		title: "Find in the log", field: input.NewField(v.filter, "part of a line; empty: all lines"),
 		act: func(text string) tea.Cmd { v.filter, v.hold = text, false; return nil },
 	}
 }
@@ -197,19 +200,19 @@ func (v *logView) ask() {
 // textPrompt asks for one line of text.
 type textPrompt struct {
 	title string
-	field field
+	field input.Field
 	act   func(string) tea.Cmd
 }
 
 func (p *textPrompt) update(msg tea.Msg) tea.Cmd {
-	p.field.update(msg)
+	p.field.Update(msg)
 	return nil
 }
 
-func (p *textPrompt) accept() (tea.Cmd, bool) { return p.act(strings.TrimSpace(p.field.value())), true }
+func (p *textPrompt) accept() (tea.Cmd, bool) { return p.act(strings.TrimSpace(p.field.Value())), true }
 
-func (p *textPrompt) draw(c *plot.Canvas, r plot.Rect, t *theme) {
-	card := drawCard(c, r, t, p.title, 56, 3)
-	p.field.draw(c, card.X, card.Y, card.W, t, true)
-	drawKeys(c, card.X, card.Y+card.H-1, card.W, t, [][2]string{{"enter", "show"}, {"esc", "back"}})
+func (p *textPrompt) draw(c *plot.Canvas, r plot.Rect, t *theme.Theme) {
+	card := draw.Card(c, r, t, p.title, 56, 3)
+	p.field.Draw(c, card.X, card.Y, card.W, t, true)
+	draw.Keys(c, card.X, card.Y+card.H-1, card.W, t, [][2]string{{"enter", "show"}, {"esc", "back"}})
 }

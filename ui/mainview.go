@@ -9,7 +9,10 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"kestrel/experiment"
+	"kestrel/ui/draw"
+	"kestrel/ui/input"
 	"kestrel/ui/plot"
+	"kestrel/ui/theme"
 )
 
 // pane is a part of the main view.
@@ -51,28 +54,6 @@ func newMainView(b *bench) *mainView {
 func (v *mainView) name() string     { return "bench" }
 func (v *mainView) refresh() tea.Cmd { return nil }
 
-// tracer is the state of a chart over the course of the run.
-type tracer struct {
-	quantity experiment.Quantity
-	axis     experiment.Axis
-	log      bool
-	lo, hi   float64 // limits of x; equal: all of it
-	hold     bool    // do not follow new points
-	sawEnd   float64 // end of x at the last drawing
-	layout   plot.Layout
-	chart    plot.Chart
-	raster   plot.Raster
-
-	cachedVersion int
-	cachedAs      [2]int
-	xs            []float64
-	low, high     [][]float32
-	wide          bool // some point has a range
-}
-
-// zoomed reports whether only a part of x is shown.
-func (t *tracer) zoomed() bool { return t.hi > t.lo }
-
 // current returns the chart that keys are for.
 func (v *mainView) current() *tracer {
 	if v.focus == metricPane {
@@ -85,49 +66,49 @@ func (v *mainView) do(f func()) func() tea.Cmd {
 	return func() tea.Cmd { f(); return nil }
 }
 
-func (v *mainView) groups() []bindingGroup {
+func (v *mainView) groups() []input.Group {
 	t := &v.table
 	if t.typing != nil {
-		return []bindingGroup{{"filter", []binding{
-			{keys: []string{"enter"}, label: "enter", short: "keep", about: "keep the filter", do: v.do(func() { t.typing = nil })},
-			{keys: []string{"esc"}, label: "esc", short: "all kernels", about: "drop the filter", do: v.do(func() { t.typing, t.filter = nil, ""; v.version = -1 })},
+		return []input.Group{{Name: "filter", All: []input.Binding{
+			{Keys: []string{"enter"}, Label: "enter", Short: "keep", About: "keep the filter", Do: v.do(func() { t.typing = nil })},
+			{Keys: []string{"esc"}, Label: "esc", Short: "all kernels", About: "drop the filter", Do: v.do(func() { t.typing, t.filter = nil, ""; v.version = -1 })},
 		}}}
 	}
 	chart := v.focus == posteriorPane || v.focus == metricPane
 	c := v.current()
 	unzoomed := func() bool { return !c.zoomed() }
-	return []bindingGroup{
-		{"workbench", []binding{
-			{keys: []string{"tab"}, label: "tab", short: "focus", about: "next part of the screen; shift+tab the one before", do: v.do(func() { v.focus = (v.focus + 1) % panes })},
-			{keys: []string{"shift+tab"}, do: v.do(func() { v.focus = (v.focus + panes - 1) % panes })},
-			{keys: []string{"z"}, label: "z", about: "this part alone, or all", do: v.do(func() { v.big = !v.big })},
-			{keys: []string{"[", "]"}, label: "[ ]", about: "less or more width for the charts", off: true},
-			{keys: []string{"["}, do: v.do(func() { v.share = max(30, v.share-4) })},
-			{keys: []string{"]"}, do: v.do(func() { v.share = min(80, v.share+4) })},
-			{keys: []string{"up", "k"}, label: "↑ ↓", about: "choose a kernel, also j k, pgup pgdown, home end", do: v.do(func() { t.move(-1) })},
-			{keys: []string{"down", "j"}, do: v.do(func() { t.move(1) })},
-			{keys: []string{"pgup"}, do: v.do(func() { t.move(-t.page) })},
-			{keys: []string{"pgdown"}, do: v.do(func() { t.move(t.page) })},
-			{keys: []string{"home"}, do: v.do(func() { t.move(-len(t.rows)) })},
-			{keys: []string{"end"}, do: v.do(func() { t.move(len(t.rows)) })},
-			{keys: []string{"enter"}, label: "enter", about: "the chosen kernel in detail", do: v.do(func() { v.b.at = 1 })},
-			{keys: []string{"/"}, label: "/", short: "filter", about: "filter kernels by a part of their name", do: v.do(func() { f := newField(t.filter, "part of a name"); t.typing = &f })},
-			{keys: []string{"esc"}, label: "esc", about: "drop crosshair, zoom and filter, one after the other", off: v.cursor < 0 && !c.zoomed() && t.filter == "" && !v.big, do: v.do(v.release)},
-			{keys: []string{"o"}, label: "o", about: "sort by the next column; O the other way round", do: v.do(func() { t.nextColumn(); v.version = -1 })},
-			{keys: []string{"O"}, do: v.do(func() { t.down = !t.down; v.version = -1 })},
+	return []input.Group{
+		{Name: "workbench", All: []input.Binding{
+			{Keys: []string{"tab"}, Label: "tab", Short: "focus", About: "next part of the screen; shift+tab the one before", Do: v.do(func() { v.focus = (v.focus + 1) % panes })},
+			{Keys: []string{"shift+tab"}, Do: v.do(func() { v.focus = (v.focus + panes - 1) % panes })},
+			{Keys: []string{"z"}, Label: "z", About: "this part alone, or all", Do: v.do(func() { v.big = !v.big })},
+			{Keys: []string{"[", "]"}, Label: "[ ]", About: "less or more width for the charts", Off: true},
+			{Keys: []string{"["}, Do: v.do(func() { v.share = max(30, v.share-4) })},
+			{Keys: []string{"]"}, Do: v.do(func() { v.share = min(80, v.share+4) })},
+			{Keys: []string{"up", "k"}, Label: "↑ ↓", About: "choose a kernel, also j k, pgup pgdown, home end", Do: v.do(func() { t.move(-1) })},
+			{Keys: []string{"down", "j"}, Do: v.do(func() { t.move(1) })},
+			{Keys: []string{"pgup"}, Do: v.do(func() { t.move(-t.page) })},
+			{Keys: []string{"pgdown"}, Do: v.do(func() { t.move(t.page) })},
+			{Keys: []string{"home"}, Do: v.do(func() { t.move(-len(t.rows)) })},
+			{Keys: []string{"end"}, Do: v.do(func() { t.move(len(t.rows)) })},
+			{Keys: []string{"enter"}, Label: "enter", About: "the chosen kernel in detail", Do: v.do(func() { v.b.at = 1 })},
+			{Keys: []string{"/"}, Label: "/", Short: "filter", About: "filter kernels by a part of their name", Do: v.do(func() { f := input.NewField(t.filter, "part of a name"); t.typing = &f })},
+			{Keys: []string{"esc"}, Label: "esc", About: "drop crosshair, zoom and filter, one after the other", Off: v.cursor < 0 && !c.zoomed() && t.filter == "" && !v.big, Do: v.do(v.release)},
+			{Keys: []string{"o"}, Label: "o", About: "sort by the next column; O the other way round", Do: v.do(func() { t.nextColumn(); v.version = -1 })},
+			{Keys: []string{"O"}, Do: v.do(func() { t.down = !t.down; v.version = -1 })},
 		}},
-		{"charts", []binding{
-			{keys: []string{"left", "h"}, label: "← →", about: "crosshair: the values of an earlier evaluation, in the table too", do: v.do(func() { v.step(-1) })},
-			{keys: []string{"right", "l"}, do: v.do(func() { v.step(1) })},
-			{keys: []string{"+", "="}, label: "+ −", about: "zoom in or out; 0 shows all", do: v.do(func() { v.zoom(c, 0.5, math.NaN()) })},
-			{keys: []string{"-"}, do: v.do(func() { v.zoom(c, 2, math.NaN()) })},
-			{keys: []string{"0"}, do: v.do(func() { c.lo, c.hi, c.hold = 0, 0, false })},
-			{keys: []string{"shift+left", "H"}, label: "H J", about: "move the zoomed part", off: unzoomed(), do: v.do(func() { v.pan(c, -0.25) })},
-			{keys: []string{"shift+right", "J"}, off: unzoomed(), do: v.do(func() { v.pan(c, 0.25) })},
-			{keys: []string{"f"}, label: "f", about: "follow new points, or hold", off: unzoomed(), do: v.do(func() { c.hold = !c.hold })},
-			{keys: []string{"y"}, label: "y", about: "logarithmic or linear axis", do: v.do(func() { c.log = !c.log })},
-			{keys: []string{"x"}, label: "x", about: "against data, time or evaluations", do: v.do(func() { c.axis = (c.axis + 1) % 3; c.lo, c.hi = 0, 0 })},
-			{keys: []string{"c"}, label: "c", about: "what is drawn: q*, Bayes, gap, local ELBO; RMSE, MAE, NLPD, coverage", off: !chart, do: v.do(func() { v.nextQuantity(c) })},
+		{Name: "charts", All: []input.Binding{
+			{Keys: []string{"left", "h"}, Label: "← →", About: "crosshair: the values of an earlier evaluation, in the table too", Do: v.do(func() { v.step(-1) })},
+			{Keys: []string{"right", "l"}, Do: v.do(func() { v.step(1) })},
+			{Keys: []string{"+", "="}, Label: "+ −", About: "zoom in or out; 0 shows all", Do: v.do(func() { v.zoom(c, 0.5, math.NaN()) })},
+			{Keys: []string{"-"}, Do: v.do(func() { v.zoom(c, 2, math.NaN()) })},
+			{Keys: []string{"0"}, Do: v.do(func() { c.lo, c.hi, c.hold = 0, 0, false })},
+			{Keys: []string{"shift+left", "H"}, Label: "H J", About: "move the zoomed part", Off: unzoomed(), Do: v.do(func() { v.pan(c, -0.25) })},
+			{Keys: []string{"shift+right", "J"}, Off: unzoomed(), Do: v.do(func() { v.pan(c, 0.25) })},
+			{Keys: []string{"f"}, Label: "f", About: "follow new points, or hold", Off: unzoomed(), Do: v.do(func() { c.hold = !c.hold })},
+			{Keys: []string{"y"}, Label: "y", About: "logarithmic or linear axis", Do: v.do(func() { c.log = !c.log })},
+			{Keys: []string{"x"}, Label: "x", About: "against data, time or evaluations", Do: v.do(func() { c.axis = (c.axis + 1) % 3; c.lo, c.hi = 0, 0 })},
+			{Keys: []string{"c"}, Label: "c", About: "what is drawn: q*, Bayes, gap, local ELBO; RMSE, MAE, NLPD, coverage", Off: !chart, Do: v.do(func() { v.nextQuantity(c) })},
 		}},
 	}
 }
@@ -215,8 +196,8 @@ func (v *mainView) pan(t *tracer, part float64) {
 
 // typed takes a key or pasted text for the filter.
 func (v *mainView) typed(msg tea.Msg) {
-	v.table.typing.update(msg)
-	v.table.filter = v.table.typing.value()
+	v.table.typing.Update(msg)
+	v.table.filter = v.table.typing.Value()
 	v.version = -1
 }
 
@@ -295,7 +276,7 @@ func (v *mainView) nearest(axis experiment.Axis, x float64) int {
 	return at
 }
 
-func (v *mainView) draw(c *plot.Canvas, r plot.Rect, t *theme) {
+func (v *mainView) draw(c *plot.Canvas, r plot.Rect, t *theme.Theme) {
 	if v.cursor >= len(v.b.hist.Moments()) {
 		v.cursor = -1
 	}
@@ -310,7 +291,7 @@ func (v *mainView) draw(c *plot.Canvas, r plot.Rect, t *theme) {
 		}
 		focused := v.focus == pane(p)
 		title, right := v.titles(pane(p))
-		in := drawPanel(c, area, t, title, right, focused)
+		in := draw.Panel(c, area, t, title, right, focused)
 		undo := c.Clip(in)
 		switch pane(p) {
 		case posteriorPane:

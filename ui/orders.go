@@ -7,6 +7,8 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"kestrel/experiment"
+	"kestrel/ui/input"
+	"kestrel/ui/note"
 	"kestrel/vbks"
 )
 
@@ -16,9 +18,9 @@ func (b *bench) order(still func() bool, f func() (string, error)) tea.Cmd {
 	return func() tea.Msg {
 		text, err := f()
 		if err != nil {
-			return noteMsg{text: err.Error(), level: failure, of: b}
+			return benchNoteMsg{b, note.Msg{Text: err.Error(), Level: note.Failure}}
 		}
-		return noteMsg{text: text, level: good, of: b, still: still}
+		return benchNoteMsg{b, note.Msg{Text: text, Level: note.Good, Still: still}}
 	}
 }
 
@@ -72,10 +74,10 @@ func (b *bench) whatGoesOn() string {
 }
 
 // again is the key that goes on with what was planned.
-func (b *bench) again(off bool) binding {
-	k := binding{keys: []string{"R"}, label: "R", about: "go on with a run that was stopped or cut off, as planned", off: off, do: b.goOn}
+func (b *bench) again(off bool) input.Binding {
+	k := input.Binding{Keys: []string{"R"}, Label: "R", About: "go on with a run that was stopped or cut off, as planned", Off: off, Do: b.goOn}
 	if b.broken() {
-		k.short = "go on"
+		k.Short = "go on"
 	}
 	return k
 }
@@ -111,7 +113,7 @@ func (b *bench) onlyWatched() tea.Cmd {
 	case b.settled():
 		text = "this run is only watched: it has ended"
 	}
-	msg := noteMsg{text: text, level: warning, of: b, still: b.in(b.state())}
+	msg := benchNoteMsg{b, note.Msg{Text: text, Level: note.Warning, Still: b.in(b.state())}}
 	return func() tea.Msg { return msg }
 }
 

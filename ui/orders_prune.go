@@ -12,20 +12,24 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"kestrel/experiment"
+	"kestrel/ui/asking"
+	"kestrel/ui/draw"
+	"kestrel/ui/input"
 	"kestrel/ui/plot"
+	"kestrel/ui/theme"
 )
 
 // prunePrompt asks what to keep, and shows what would go.
 type prunePrompt struct {
 	b     *bench
-	field field
+	field input.Field
 	keep  []experiment.Kernel // best first
 	drop  []experiment.Kernel
 	mass  float64 // of those kept
 	err   error
 	as    *experiment.Evaluation // that this was made from
 
-	asking   latest
+	asking   asking.Latest
 	asked    []string  // ids whose posterior was asked for last
 	forecast []float64 // of those kept; nil: not known
 }
@@ -37,14 +41,14 @@ func (b *bench) askPrune() tea.Cmd {
 			n++
 		}
 	}
-	p := &prunePrompt{b: b, field: newField(strconv.Itoa(max(1, min(10, n/2))), "5, or 99 %")}
-	p.field.given = true
+	p := &prunePrompt{b: b, field: input.NewField(strconv.Itoa(max(1, min(10, n/2))), "5, or 99 %")}
+	p.field.Given = true
 	b.app.prompt = p
 	return p.look()
 }
 
 func (p *prunePrompt) update(msg tea.Msg) tea.Cmd {
-	p.field.update(msg)
+	p.field.Update(msg)
 	return p.look()
 }
 
@@ -62,10 +66,10 @@ func (p *prunePrompt) look() tea.Cmd {
 	p.asked, p.forecast = ids, nil
 	start, now := p.b.hist.Start, p.as
 	if p.err != nil || start == nil {
-		p.asking.drop()
+		p.asking.Drop()
 		return nil
 	}
-	return p.asking.ask(p.b.ctx, func(ctx context.Context, serial int) tea.Msg {
+	return p.asking.Ask(p.b.ctx, func(ctx context.Context, serial int) tea.Msg {
 		if ctx.Err() != nil {
 			return forecastMsg{of: p, serial: serial}
 		}
@@ -85,7 +89,7 @@ type forecastMsg struct {
 }
 
 func (p *prunePrompt) forecasted(msg forecastMsg) tea.Cmd {
-	fresh, next := p.asking.done(msg.serial)
+	fresh, next := p.asking.Done(msg.serial)
 	if fresh {
 		p.forecast = msg.posterior
 	}
@@ -105,7 +109,7 @@ func (p *prunePrompt) renew() tea.Cmd {
 func (p *prunePrompt) preview() {
 	p.keep, p.drop, p.mass, p.err, p.as = nil, nil, 0, nil, p.b.hist.Evaluation
 	live := ranked(p.b.hist.Evaluation)
-	text := strings.TrimSpace(p.field.value())
+	text := strings.TrimSpace(p.field.Value())
 	number, percent := strings.CutSuffix(text, "%")
 	v, err := strconv.ParseFloat(strings.TrimSpace(number), 64)
 	count, mass := 0, 0.0
@@ -151,13 +155,13 @@ func (p *prunePrompt) accept() (tea.Cmd, bool) {
 	}), true
 }
 
-func (p *prunePrompt) draw(c *plot.Canvas, r plot.Rect, t *theme) {
-	card := drawCard(c, r, t, "Prune", 60, 10)
-	x := c.Text(card.X, card.Y, "keep the first ", t.text)
-	p.field.draw(c, x, card.Y, 12, t, true)
-	c.TextFit(x+13, card.Y, card.X+card.W-x-13, "kernels, or a share of belief", t.faint)
+func (p *prunePrompt) draw(c *plot.Canvas, r plot.Rect, t *theme.Theme) {
+	card := draw.Card(c, r, t, "Prune", 60, 10)
+	x := c.Text(card.X, card.Y, "keep the first ", t.Text)
+	p.field.Draw(c, x, card.Y, 12, t, true)
+	c.TextFit(x+13, card.Y, card.X+card.W-x-13, "kernels, or a share of belief", t.Faint)
 	if p.err != nil {
-		drawWrapped(c, plot.Rect{X: card.X, Y: card.Y + 2, W: card.W, H: card.H - 3}, p.err.Error(), t.warn)
+		draw.Wrapped(c, plot.Rect{X: card.X, Y: card.Y + 2, W: card.W, H: card.H - 3}, p.err.Error(), t.Warn)
 	} else {
 		line := func(y int, head string, ks []experiment.Kernel, style plot.Style) {
 			names := make([]string, len(ks))
@@ -165,16 +169,16 @@ func (p *prunePrompt) draw(c *plot.Canvas, r plot.Rect, t *theme) {
 				names[i] = p.b.kernelName(ks[i].ID)
 			}
 			c.TextFit(card.X, y, card.W, head, style)
-			c.TextFit(card.X+2, y+1, card.W-2, strings.Join(names, "  "), t.faint)
+			c.TextFit(card.X+2, y+1, card.W-2, strings.Join(names, "  "), t.Faint)
 		}
-		line(card.Y+2, fmt.Sprintf("stay: %d, with %s of the belief", len(p.keep), percentText(p.mass)), p.keep, t.good)
-		line(card.Y+4, fmt.Sprintf("go: %d, with %s", len(p.drop), percentText(max(0, 1-p.mass))), p.drop, t.warn)
-		c.TextFit(card.X, card.Y+6, card.W, p.outlook(), t.text)
+		line(card.Y+2, fmt.Sprintf("stay: %d, with %s of the belief", len(p.keep), percentText(p.mass)), p.keep, t.Good)
+		line(card.Y+4, fmt.Sprintf("go: %d, with %s", len(p.drop), percentText(max(0, 1-p.mass))), p.drop, t.Warn)
+		c.TextFit(card.X, card.Y+6, card.W, p.outlook(), t.Text)
 		if tied := p.tiedDropped(); tied > 0 {
-			c.TextFit(card.X, card.Y+7, card.W, fmt.Sprintf("%d of those that go cannot be told from the leader", tied), t.warn)
+			c.TextFit(card.X, card.Y+7, card.W, fmt.Sprintf("%d of those that go cannot be told from the leader", tied), t.Warn)
 		}
 	}
-	drawKeys(c, card.X, card.Y+card.H-1, card.W, t, [][2]string{{"enter", "prune"}, {"esc", "back"}})
+	draw.Keys(c, card.X, card.Y+card.H-1, card.W, t, [][2]string{{"enter", "prune"}, {"esc", "back"}})
 }
 
 // outlook says what pruning does to the belief.

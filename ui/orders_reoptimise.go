@@ -8,7 +8,10 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"kestrel/experiment"
+	"kestrel/ui/draw"
+	"kestrel/ui/input"
 	"kestrel/ui/plot"
+	"kestrel/ui/theme"
 	"kestrel/vbks"
 )
 
@@ -17,7 +20,7 @@ type reoptimisePrompt struct {
 	b      *bench
 	names  []string
 	hints  []string
-	fields []field
+	fields []input.Field
 	at     int
 }
 
@@ -42,8 +45,8 @@ func (b *bench) askReoptimise() tea.Cmd {
 		if i == 0 {
 			v = "2"
 		}
-		f := newField(v, h)
-		f.given = v != ""
+		f := input.NewField(v, h)
+		f.Given = v != ""
 		p.fields = append(p.fields, f)
 	}
 	b.app.prompt = p
@@ -61,7 +64,7 @@ func (p *reoptimisePrompt) update(msg tea.Msg) tea.Cmd {
 			return nil
 		}
 	}
-	p.fields[p.at].update(msg)
+	p.fields[p.at].Update(msg)
 	return nil
 }
 
@@ -69,7 +72,7 @@ func (p *reoptimisePrompt) update(msg tea.Msg) tea.Cmd {
 func (p *reoptimisePrompt) change() (vbks.Change, error) {
 	var v [4]int
 	for i := range p.fields {
-		text := strings.TrimSpace(p.fields[i].value())
+		text := strings.TrimSpace(p.fields[i].Value())
 		if text == "" {
 			continue
 		}
@@ -91,7 +94,7 @@ func (p *reoptimisePrompt) accept() (tea.Cmd, bool) {
 	return p.b.order(p.b.in(experiment.Running), func() (string, error) {
 		text := "re-optimising"
 		for i := range p.fields {
-			if v := strings.TrimSpace(p.fields[i].value()); v != "" {
+			if v := strings.TrimSpace(p.fields[i].Value()); v != "" {
 				text += fmt.Sprintf(", %s: %s", p.names[i], v)
 			}
 		}
@@ -99,22 +102,22 @@ func (p *reoptimisePrompt) accept() (tea.Cmd, bool) {
 	}), true
 }
 
-func (p *reoptimisePrompt) draw(c *plot.Canvas, r plot.Rect, t *theme) {
+func (p *reoptimisePrompt) draw(c *plot.Canvas, r plot.Rect, t *theme.Theme) {
 	width := min(56, r.W-4)
-	text, style := "the surviving kernels go on from where they are", t.faint
+	text, style := "the surviving kernels go on from where they are", t.Faint
 	if _, err := p.change(); err != nil {
-		text, style = err.Error(), t.warn
+		text, style = err.Error(), t.Warn
 	}
-	lines := wrap(text, width)
-	card := drawCard(c, r, t, "Re-optimise", width, len(p.fields)+len(lines)+3)
+	lines := draw.Wrap(text, width)
+	card := draw.Card(c, r, t, "Re-optimise", width, len(p.fields)+len(lines)+3)
 	for i := range p.fields {
-		style := t.text
+		style := t.Text
 		if i == p.at {
-			style = t.strong
+			style = t.Strong
 		}
 		c.TextFit(card.X, card.Y+i, 20, p.names[i], style)
-		p.fields[i].draw(c, card.X+22, card.Y+i, card.W-22, t, i == p.at)
+		p.fields[i].Draw(c, card.X+22, card.Y+i, card.W-22, t, i == p.at)
 	}
-	drawLines(c, plot.Rect{X: card.X, Y: card.Y + len(p.fields) + 1, W: card.W, H: len(lines)}, lines, 0, style)
-	drawKeys(c, card.X, card.Y+card.H-1, card.W, t, [][2]string{{"enter", "go on"}, {"tab", "next"}, {"esc", "back"}})
+	draw.Lines(c, plot.Rect{X: card.X, Y: card.Y + len(p.fields) + 1, W: card.W, H: len(lines)}, lines, 0, style)
+	draw.Keys(c, card.X, card.Y+card.H-1, card.W, t, [][2]string{{"enter", "go on"}, {"tab", "next"}, {"esc", "back"}})
 }

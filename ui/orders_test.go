@@ -11,6 +11,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"kestrel/experiment"
+	"kestrel/ui/note"
 	"kestrel/ui/plot"
 )
 
@@ -54,15 +55,15 @@ func TestPasteIsTyping(t *testing.T) {
 		a = testApp(t, 120, 36, events)
 		a.bench.askPrune()
 		f := &a.prompt.(*prunePrompt).field
-		if f.value() != "6" { // half of 12
-			t.Fatalf("%q is proposed", f.value())
+		if f.Value() != "6" { // half of 12
+			t.Fatalf("%q is proposed", f.Value())
 		}
-		f.set("5")
+		f.Set("5")
 		keys(c.typed)
 		paste(a, c.pasted)
 		keys(c.then)
-		if f.value() != c.want {
-			t.Errorf("%q, %q pasted, %q: %q, want %q", c.typed, c.pasted, c.then, f.value(), c.want)
+		if f.Value() != c.want {
+			t.Errorf("%q, %q pasted, %q: %q, want %q", c.typed, c.pasted, c.then, f.Value(), c.want)
 		}
 		if c.want == "4" {
 			mustShow(t, screen(a), "stay: 4", "go: 8")
@@ -80,7 +81,7 @@ func TestPasteIsTyping(t *testing.T) {
 	a.prompt = nil
 	press(a, "6", "/")
 	paste(a, "notice\n")
-	if got := a.prompt.(*textPrompt).field.value(); got != "notice" {
+	if got := a.prompt.(*textPrompt).field.Value(); got != "notice" {
 		t.Errorf("the log is searched for %q", got)
 	}
 }
@@ -101,7 +102,7 @@ func TestRestoredKernelsWait(t *testing.T) {
 	mustShow(t, text, "1 live · 2 restored", "restored, waiting for r")
 	d.untilShown("restored the kernels pruned last (2); they wait for r")
 	mustNotShow(t, text, "u restore", "pruned 2 kernels")
-	d.a.note = note{}
+	d.a.note = note.Note{}
 	mustShow(t, d.screen(), "all planned evaluations are done · 2 restored, waiting for r")
 	if n := d.count(experiment.EventRestored); n != 1 {
 		t.Errorf("restored %d times", n)
@@ -144,16 +145,16 @@ func TestNotesGoWithTheirTruth(t *testing.T) {
 	a := testApp(t, 120, 36, settle(demoEvents(t, "K12", 3), experiment.Stopped, "stopped by the user"))
 	_, cmd := a.Update(keyMsg("space"))
 	for _, c := range append(batched(cmd), cmd) {
-		if n, ok := c().(noteMsg); ok {
+		if n, ok := c().(benchNoteMsg); ok {
 			a.Update(n)
 		}
 	}
 	mustShow(t, screen(a), "this run is only watched; R goes on with it")
 	press(a, "L")
 	mustNotShow(t, screen(a), "watched")
-	a.Update(noteMsg{text: "too late", of: newBench(a, "runs/demo", nil, newMailbox())})
+	a.Update(benchNoteMsg{newBench(a, "runs/demo", nil, newMailbox()), note.Msg{Text: "too late"}})
 	mustNotShow(t, screen(a), "too late")
-	a.Update(noteMsg{text: "a failure is told", level: failure, of: newBench(a, "runs/demo", nil, newMailbox())})
+	a.Update(benchNoteMsg{newBench(a, "runs/demo", nil, newMailbox()), note.Msg{Text: "a failure is told", Level: note.Failure}})
 	mustShow(t, screen(a), "a failure is told")
 }
 
@@ -191,7 +192,7 @@ func TestGoingOnAfterStop(t *testing.T) {
 		t.Helper()
 		d.untilState(experiment.Stopped)
 		made = d.a.bench.hist.Made
-		d.a.note = note{}
+		d.a.note = note.Note{}
 		text := d.screen()
 		mustShow(t, text, "R go on", "stopped by the user · R goes on with")
 	}
@@ -243,7 +244,7 @@ func TestGoingOnFails(t *testing.T) {
 		t.Fatal(err)
 	}
 	d.press("R")
-	d.until("it has failed", func() bool { return d.a.busy == "" && d.a.note.level == failure })
+	d.until("it has failed", func() bool { return d.a.busy == "" && d.a.note.Level == note.Failure })
 	mustShow(t, d.screen(), "events.jsonl")
 	if d.a.bench == nil || d.a.bench.owns() {
 		t.Error("it is not watched")
@@ -263,11 +264,11 @@ func TestMessagesAreReadToTheEnd(t *testing.T) {
 	long := errors.New("the run directory cannot be written: " + strings.Repeat("a reason that goes on ", 6) + "to its end")
 	for _, size := range [][2]int{{60, 20}, {80, 24}, {120, 36}} {
 		a := testApp(t, size[0], size[1], demoEvents(t, "K12", 3))
-		a.Update(noteMsg{text: long.Error(), level: failure})
+		a.Update(note.Msg{Text: long.Error(), Level: note.Failure})
 		mustShow(t, words(screen(a)), long.Error())
-		a.note = note{}
+		a.note = note.Note{}
 		a.bench.failure = long
-		a.dirty = true
+		a.fresh = false
 		mustShow(t, words(screen(a)), long.Error())
 		a.bench.failure = nil
 
@@ -288,9 +289,9 @@ func TestMessagesAreReadToTheEnd(t *testing.T) {
 		for _, state := range []experiment.State{experiment.Running, experiment.Stopped, experiment.Finished, experiment.Failed} {
 			a = testApp(t, size[0], size[1], settle(demoEvents(t, "K12", 3), state, "so it is"))
 			a.Update(a.bench.onlyWatched()())
-			mustShow(t, words(screen(a)), a.note.text)
-			if !strings.HasPrefix(a.note.text, "this run is only watched") {
-				t.Errorf("%s: %q", state, a.note.text)
+			mustShow(t, words(screen(a)), a.note.Text)
+			if !strings.HasPrefix(a.note.Text, "this run is only watched") {
+				t.Errorf("%s: %q", state, a.note.Text)
 			}
 		}
 	}

@@ -14,13 +14,14 @@ import (
 
 	"kestrel/experiment"
 	"kestrel/internal/goroutines"
+	"kestrel/ui/note"
 )
 
 // A command that panics, alone or among others, becomes a message that ends the
 // workbench; the others are carried out.
 func TestPanicInACommand(t *testing.T) {
 	broken := func() tea.Msg { panic("asking is broken") }
-	fine := func() tea.Msg { return noteMsg{text: "fine"} }
+	fine := func() tea.Msg { return note.Msg{Text: "fine"} }
 	for what, cmd := range map[string]tea.Cmd{"alone": broken, "with another": tea.Batch(fine, broken), "deep": tea.Batch(fine, tea.Batch(fine, tea.Batch(broken, fine)))} {
 		a := testApp(t, 80, 24, demoEvents(t, "K12", 2))
 		notes := 0
@@ -31,7 +32,7 @@ func TestPanicInACommand(t *testing.T) {
 				for _, c := range msg {
 					run(c)
 				}
-			case noteMsg:
+			case note.Msg:
 				notes++
 			case crashMsg:
 				if _, cmd := a.Update(msg); cmd == nil || cmd() != (tea.QuitMsg{}) {

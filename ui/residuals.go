@@ -7,7 +7,9 @@ import (
 	"strings"
 
 	"kestrel/experiment"
+	"kestrel/ui/draw"
 	"kestrel/ui/plot"
+	"kestrel/ui/theme"
 )
 
 // residualKind says what stands below the fit.
@@ -25,7 +27,7 @@ var residualNames = [residualKinds]string{"standardised residuals", "quantiles o
 
 func (v *fitView) residualTitle() string {
 	name := residualNames[v.below]
-	if r, ok := known[*experiment.Residuals](&v.residuals, v.residualSubject()); ok {
+	if r, ok := known[*experiment.Residuals](&v.residuals, v.residualTopic()); ok {
 		rows := "training rows seen"
 		if r.Test {
 			rows = "test rows"
@@ -42,22 +44,22 @@ func (v *fitView) residualTitle() string {
 // twoSided95 is the quantile of a normal that leaves 2.5 % above.
 const twoSided95 = 1.959963984540054
 
-func (v *fitView) drawResiduals(c *plot.Canvas, r plot.Rect, t *theme) {
-	res, ok := known[*experiment.Residuals](&v.residuals, v.residualSubject())
+func (v *fitView) drawResiduals(c *plot.Canvas, r plot.Rect, t *theme.Theme) {
+	res, ok := known[*experiment.Residuals](&v.residuals, v.residualTopic())
 	if !ok || len(res.Standardised) == 0 {
-		text, bad := v.b.answerNote(&v.residuals, v.residualSubject())
-		drawEmpty(c, r, text, map[bool]plot.Style{true: t.bad, false: t.faint}[bad])
+		text, bad := v.b.answerNote(&v.residuals, v.residualTopic())
+		draw.Empty(c, r, text, map[bool]plot.Style{true: t.Bad, false: t.Faint}[bad])
 		return
 	}
-	style := t.text
+	style := t.Text
 	if res.Test {
-		style = t.warn
+		style = t.Warn
 	}
 	level := func(y float64, dash int) plot.Line {
 		lo, hi := v.window()
-		return plot.Line{Style: t.faint, Dash: dash, X: []float64{lo, hi}, Y: []float64{y, y}}
+		return plot.Line{Style: t.Faint, Dash: dash, X: []float64{lo, hi}, Y: []float64{y, y}}
 	}
-	ch := plot.Chart{Glyphs: t.glyphs, Styles: t.chartStyles(), Raster: &v.raster}
+	ch := plot.Chart{Glyphs: t.Glyphs, Styles: t.ChartStyles(), Raster: &v.raster}
 	switch v.below {
 	case residualsAlong:
 		lo, hi := v.window()
@@ -79,7 +81,7 @@ func (v *fitView) drawResiduals(c *plot.Canvas, r plot.Rect, t *theme) {
 			s.X = append(s.X, normalQuantile((float64(i)+0.5)/float64(len(z))))
 		}
 		ch.Scatters = []plot.Scatter{s}
-		ch.Lines = []plot.Line{{Style: t.faint, X: []float64{-4, 4}, Y: []float64{-4, 4}}}
+		ch.Lines = []plot.Line{{Style: t.Faint, X: []float64{-4, 4}, Y: []float64{-4, 4}}}
 		ch.X.Min, ch.X.Max = -4, 4
 		ch.X.Title, ch.Y.Title, ch.Y.Robust = "quantile of a normal", "sd", true
 	case residualsHistogram:
@@ -99,7 +101,7 @@ func normalQuantile(p float64) float64 { return math.Sqrt2 * math.Erfinv(2*p-1) 
 
 // drawHistogram counts standardised residuals from −4 to 4; the tails stand as
 // numbers.
-func (v *fitView) drawHistogram(c *plot.Canvas, r plot.Rect, t *theme, z []float64, style plot.Style) {
+func (v *fitView) drawHistogram(c *plot.Canvas, r plot.Rect, t *theme.Theme, z []float64, style plot.Style) {
 	bins := max(8, min(40, r.W/2))
 	counts := make([]int, bins)
 	low, high := 0, 0
@@ -117,13 +119,13 @@ func (v *fitView) drawHistogram(c *plot.Canvas, r plot.Rect, t *theme, z []float
 	if r.H < 3 {
 		return
 	}
-	plot.Histogram(c, plot.Rect{X: r.X, Y: r.Y, W: r.W, H: r.H - 1}, counts, style, t.glyphs)
+	plot.Histogram(c, plot.Rect{X: r.X, Y: r.Y, W: r.W, H: r.H - 1}, counts, style, t.Glyphs)
 	y := r.Y + r.H - 1
-	c.Text(r.X, y, "−4 sd", t.faint)
-	c.TextRight(r.X+r.W, y, "4 sd", t.faint)
+	c.Text(r.X, y, "−4 sd", t.Faint)
+	c.TextRight(r.X+r.W, y, "4 sd", t.Faint)
 	text := "0"
 	if low+high > 0 {
 		text = fmt.Sprintf("%d below, %d above", low, high)
 	}
-	c.TextFit(r.X+max(0, (r.W-plot.TextWidth(text))/2), y, r.W, text, t.faint)
+	c.TextFit(r.X+max(0, (r.W-plot.TextWidth(text))/2), y, r.W, text, t.Faint)
 }

@@ -9,6 +9,8 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"kestrel/experiment"
+	"kestrel/ui/launcher"
+	"kestrel/ui/note"
 )
 
 // quit leaves, after asking if a run of this program would be stopped by it.
@@ -161,16 +163,16 @@ func (a *app) began(msg beganMsg) tea.Cmd {
 		return tea.Quit
 	}
 	if msg.err != nil && a.bench != nil && a.launcher == nil { // a run that cannot be resumed is still shown
-		return say(failure, "%v", msg.err)
+		return note.Say(note.Failure, "%v", msg.err)
 	}
 	if msg.err != nil {
-		return tea.Batch(say(failure, "%v", msg.err), a.launch())
+		return tea.Batch(note.Say(note.Failure, "%v", msg.err), a.launch())
 	}
 	a.show(newBench(a, msg.session.Path, msg.session, msg.box))
 	run, drive := msg.session.Run, msg.drive
 	return tea.Batch(a.bench.start(), func() tea.Msg {
 		if _, err := run.Drive(a.ctx, drive); err != nil && a.ctx.Err() == nil {
-			return noteMsg{text: err.Error(), level: failure}
+			return note.Msg{Text: err.Error(), Level: note.Failure}
 		}
 		return nil
 	})
@@ -193,7 +195,7 @@ func (a *app) open(path string) tea.Cmd {
 func (a *app) opened(msg openedMsg) tea.Cmd {
 	a.busy = ""
 	if msg.err != nil {
-		return tea.Batch(say(failure, "%v", msg.err), a.launch())
+		return tea.Batch(note.Say(note.Failure, "%v", msg.err), a.launch())
 	}
 	box := newMailbox()
 	a.show(newBench(a, msg.path, nil, box))
@@ -212,7 +214,7 @@ func (a *app) show(b *bench) {
 	if old := a.bench; old != nil && old.path == b.path { // the same run, gone on with
 		b.at = old.at
 	}
-	a.bench, a.launcher, a.note = b, nil, note{}
+	a.bench, a.launcher, a.note = b, nil, note.Note{}
 }
 
 // closeGuarded closes a bench outside of the screen's goroutine, where a panic would
@@ -225,10 +227,10 @@ func closeGuarded(b *bench) error {
 // launch shows the launcher.
 func (a *app) launch() tea.Cmd {
 	if a.kept == nil {
-		a.kept = newLauncher(a)
+		a.kept = launcher.New(a.ctx, launcherHost{a})
 	}
-	a.launcher, a.note = a.kept, note{}
-	return a.launcher.start()
+	a.launcher, a.note = a.kept, note.Note{}
+	return a.launcher.Start()
 }
 
 // toLauncher goes back to the launcher, after asking if that stops a run.
@@ -244,7 +246,7 @@ func (a *app) toLauncher() tea.Cmd {
 		}()
 		return tea.Batch(a.launch(), func() tea.Msg {
 			if err := <-closed; err != nil {
-				return noteMsg{text: err.Error(), level: failure}
+				return note.Msg{Text: err.Error(), Level: note.Failure}
 			}
 			return nil
 		})

@@ -9,7 +9,10 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"kestrel/experiment"
+	"kestrel/ui/draw"
+	"kestrel/ui/input"
 	"kestrel/ui/plot"
+	"kestrel/ui/theme"
 )
 
 const (
@@ -33,20 +36,20 @@ func newSimilarView(b *bench) *similarView { return &similarView{b: b, top: simi
 
 func (v *similarView) name() string { return "similar" }
 
-func (v *similarView) groups() []bindingGroup {
+func (v *similarView) groups() []input.Group {
 	do := func(f func()) func() tea.Cmd {
 		return func() tea.Cmd { f(); return nil }
 	}
 	n := v.size()
-	return []bindingGroup{{"similarity", []binding{
-		{keys: []string{"t"}, label: "t", short: "belief or predictions", about: "correlation of g under q(g), or of the kernels' predictive means", do: do(func() { v.means = !v.means })},
-		{keys: []string{"up", "k"}, label: "↑ ↓ ← →", about: "the pair that is read off, also h j k l or a click", do: do(func() { v.row = max(0, v.row-1) })},
-		{keys: []string{"down", "j"}, do: do(func() { v.row = max(0, min(n-1, v.row+1)) })},
-		{keys: []string{"left", "h"}, do: do(func() { v.col = max(0, v.col-1) })},
-		{keys: []string{"right", "l"}, do: do(func() { v.col = max(0, min(n-1, v.col+1)) })},
-		{keys: []string{"+", "="}, label: "+ −", short: "kernels", about: "compare more or fewer kernels", do: do(func() { v.resize(2) })},
-		{keys: []string{"-"}, do: do(func() { v.resize(0.5) })},
-		{keys: []string{"enter"}, label: "enter", about: "the row's kernel in detail", off: n == 0, do: v.open},
+	return []input.Group{{Name: "similarity", All: []input.Binding{
+		{Keys: []string{"t"}, Label: "t", Short: "belief or predictions", About: "correlation of g under q(g), or of the kernels' predictive means", Do: do(func() { v.means = !v.means })},
+		{Keys: []string{"up", "k"}, Label: "↑ ↓ ← →", About: "the pair that is read off, also h j k l or a click", Do: do(func() { v.row = max(0, v.row-1) })},
+		{Keys: []string{"down", "j"}, Do: do(func() { v.row = max(0, min(n-1, v.row+1)) })},
+		{Keys: []string{"left", "h"}, Do: do(func() { v.col = max(0, v.col-1) })},
+		{Keys: []string{"right", "l"}, Do: do(func() { v.col = max(0, min(n-1, v.col+1)) })},
+		{Keys: []string{"+", "="}, Label: "+ −", Short: "kernels", About: "compare more or fewer kernels", Do: do(func() { v.resize(2) })},
+		{Keys: []string{"-"}, Do: do(func() { v.resize(0.5) })},
+		{Keys: []string{"enter"}, Label: "enter", About: "the row's kernel in detail", Off: n == 0, Do: v.open},
 	}}}
 }
 
@@ -70,10 +73,10 @@ func (v *similarView) open() tea.Cmd {
 }
 
 // A matrix of another size serves until the one asked for is there.
-const similarSubject = "similarity"
+const similarTopic = "similarity"
 
 func (v *similarView) known() (*experiment.Similarity, bool) {
-	return known[*experiment.Similarity](&v.matrix, similarSubject)
+	return known[*experiment.Similarity](&v.matrix, similarTopic)
 }
 
 func (v *similarView) size() int {
@@ -85,7 +88,7 @@ func (v *similarView) size() int {
 
 func (v *similarView) refresh() tea.Cmd {
 	top := v.top
-	return v.b.inquire(inquiry{to: &v.matrix, subject: similarSubject, detail: fmt.Sprint(top), f: func(ctx context.Context, i inspector) (any, error) {
+	return v.b.inquire(inquiry{to: &v.matrix, topic: similarTopic, detail: fmt.Sprint(top), f: func(ctx context.Context, i inspector) (any, error) {
 		return i.Similarity(ctx, top)
 	}})
 }
@@ -107,7 +110,7 @@ func (v *similarView) mouse(msg tea.MouseMsg) tea.Cmd {
 	return nil
 }
 
-func (v *similarView) draw(c *plot.Canvas, r plot.Rect, t *theme) {
+func (v *similarView) draw(c *plot.Canvas, r plot.Rect, t *theme.Theme) {
 	defer c.Clip(r)()
 	v.layout = plot.HeatLayout{}
 	s, ok := v.known()
@@ -115,11 +118,11 @@ func (v *similarView) draw(c *plot.Canvas, r plot.Rect, t *theme) {
 	if v.means {
 		title = "Similarity of predictions: correlation of the kernels' means"
 	}
-	note, bad := v.b.answerNote(&v.matrix, similarSubject)
-	in := drawPanel(c, r, t, title, map[bool]string{false: note, true: "not up to date"}[bad], false)
+	note, bad := v.b.answerNote(&v.matrix, similarTopic)
+	in := draw.Panel(c, r, t, title, map[bool]string{false: note, true: "not up to date"}[bad], false)
 	defer c.Clip(in)()
 	if !ok || len(s.IDs) == 0 {
-		drawEmpty(c, in, note, map[bool]plot.Style{true: t.bad, false: t.faint}[bad])
+		draw.Empty(c, in, note, map[bool]plot.Style{true: t.Bad, false: t.Faint}[bad])
 		return
 	}
 	n := len(s.IDs)
@@ -129,7 +132,7 @@ func (v *similarView) draw(c *plot.Canvas, r plot.Rect, t *theme) {
 		m = s.Means
 	}
 	// Below: the pair under the cursor, what is seen, and the error.
-	lines := wrap(v.explain(s), in.W)
+	lines := draw.Wrap(v.explain(s), in.W)
 	if in.H < 12 {
 		lines = lines[:0]
 	}
@@ -147,7 +150,7 @@ func (v *similarView) draw(c *plot.Canvas, r plot.Rect, t *theme) {
 		labels = append(labels, v.b.kernelName(id))
 	}
 	opts := plot.HeatMapOptions{
-		Min: -1, Max: 1, Color: t.diverging(), Label: t.faint, Labels: labels, Glyphs: t.glyphs, Mark: &[2]int{v.row, v.col},
+		Min: -1, Max: 1, Color: t.Diverging(), Label: t.Faint, Labels: labels, Glyphs: t.Glyphs, Mark: &[2]int{v.row, v.col},
 		Format: correlationText,
 	}
 	v.layout = plot.HeatMap(c, heat, m, opts)
@@ -157,8 +160,8 @@ func (v *similarView) draw(c *plot.Canvas, r plot.Rect, t *theme) {
 	if foot > 0 {
 		y := heat.Y + heat.H
 		pair := fmt.Sprintf("%s and %s: %s", v.b.kernelName(s.IDs[v.row]), v.b.kernelName(s.IDs[v.col]), correlationText(valueAt(m, v.row, v.col)))
-		c.TextFit(in.X, y, in.W, pair, t.strong)
-		drawLines(c, plot.Rect{X: in.X, Y: y + 1, W: in.W, H: foot - 1}, lines, 0, t.faint)
+		c.TextFit(in.X, y, in.W, pair, t.Strong)
+		draw.Lines(c, plot.Rect{X: in.X, Y: y + 1, W: in.W, H: foot - 1}, lines, 0, t.Faint)
 	}
 }
 
@@ -200,33 +203,8 @@ func (v *similarView) explain(s *experiment.Similarity) string {
 	return "g sees kernels only through their ELBOs: a correlation here says that raising the belief in one raises it in the other, not that they predict alike (t shows that)."
 }
 
-// diverging returns the colours from −1 to 1; nil where there are too few.
-func (t *theme) diverging() func(float64) plot.Style {
-	if !t.shaded() {
-		return nil
-	}
-	// Blue over the ground to orange, the pair that every eye tells apart.
-	low, mid, high := [3]float64{0x2f, 0x7f, 0xc0}, [3]float64{0x1c, 0x1f, 0x24}, [3]float64{0xc8, 0x7a, 0x1e}
-	if !t.dark {
-		low, mid, high = [3]float64{0x6a, 0xb0, 0xe2}, [3]float64{0xf4, 0xf4, 0xf4}, [3]float64{0xf0, 0xae, 0x5a}
-	}
-	text := t.text
-	return func(u float64) plot.Style {
-		u = max(0, min(1, u))
-		from, to, part := mid, high, 2*u-1
-		if u < 0.5 {
-			to, part = low, 1-2*u
-		}
-		var c [3]uint8
-		for i := range c {
-			c[i] = uint8(math.Round(from[i] + part*(to[i]-from[i])))
-		}
-		return text.On(plot.RGB(c[0], c[1], c[2]))
-	}
-}
-
 // drawLegend draws the scale from 1 at the top to −1.
-func (v *similarView) drawLegend(c *plot.Canvas, r plot.Rect, t *theme) {
+func (v *similarView) drawLegend(c *plot.Canvas, r plot.Rect, t *theme.Theme) {
 	if r.H < 3 {
 		return
 	}
@@ -234,20 +212,20 @@ func (v *similarView) drawLegend(c *plot.Canvas, r plot.Rect, t *theme) {
 	for i := range scale {
 		scale[i] = []float64{1 - 2*float64(i)/float64(r.H-1)}
 	}
-	colour := t.diverging()
+	colour := t.Diverging()
 	for i := range scale {
 		y, value := r.Y+i, scale[i][0]
 		if colour != nil {
 			c.Fill(plot.Rect{X: r.X, Y: y, W: 2, H: 1}, ' ', colour((value+1)/2))
 		} else {
 			shades := []rune(" ░▒▓█")
-			if t.glyphs == plot.ASCII {
+			if t.Glyphs == plot.ASCII {
 				shades = []rune(" .:=%#")
 			}
-			c.Fill(plot.Rect{X: r.X, Y: y, W: 2, H: 1}, shades[int(min((value+1)/2, 0.9999)*float64(len(shades)))], t.text)
+			c.Fill(plot.Rect{X: r.X, Y: y, W: 2, H: 1}, shades[int(min((value+1)/2, 0.9999)*float64(len(shades)))], t.Text)
 		}
 		if i == 0 || i == r.H-1 || 2*i == r.H-1 {
-			c.Text(r.X+3, y, correlationText(value), t.faint)
+			c.Text(r.X+3, y, correlationText(value), t.Faint)
 		}
 	}
 }

@@ -8,7 +8,9 @@ import (
 	"strings"
 
 	"kestrel/experiment"
+	"kestrel/ui/input"
 	"kestrel/ui/plot"
+	"kestrel/ui/theme"
 	"kestrel/vbks"
 )
 
@@ -62,13 +64,13 @@ type table struct {
 	// Of all, at the evaluation that is looked at.
 	live, failed, tied int
 	sort               column
-	down               bool   // against the column's own order
-	filter             string // part of a name
-	typing             *field // the filter being typed
-	cursor             string // kernel id
-	held               bool   // the cursor was put there by the user; else it is on the leader
-	top                int    // first row shown
-	page               int    // rows shown
+	down               bool         // against the column's own order
+	filter             string       // part of a name
+	typing             *input.Field // the filter being typed
+	cursor             string       // kernel id
+	held               bool         // the cursor was put there by the user; else it is on the leader
+	top                int          // first row shown
+	page               int          // rows shown
 
 	area   plot.Rect // of the rows
 	header plot.Rect
@@ -301,11 +303,11 @@ func (t *table) widths(w int) (rank, name, bar, post, bayes, gap int) {
 	return
 }
 
-func (t *table) draw(c *plot.Canvas, r plot.Rect, b *bench, th *theme, focused bool) {
+func (t *table) draw(c *plot.Canvas, r plot.Rect, b *bench, th *theme.Theme, focused bool) {
 	defer c.Clip(r)()
 	if t.typing != nil {
-		x := c.Text(r.X, r.Y, "/", th.key)
-		t.typing.draw(c, x, r.Y, r.W-1, th, true)
+		x := c.Text(r.X, r.Y, "/", th.Key)
+		t.typing.Draw(c, x, r.Y, r.W-1, th, true)
 		r.Y, r.H = r.Y+1, r.H-1
 	}
 	if r.Empty() {
@@ -318,9 +320,9 @@ func (t *table) draw(c *plot.Canvas, r plot.Rect, b *bench, th *theme, focused b
 	head := func(col column, w int, right bool) (x, end int) {
 		x, end = xs, xs+w
 		t.edges[col] = [2]int{x, end}
-		text, style := columnNames[col], th.faint
+		text, style := columnNames[col], th.Faint
 		if t.sort == col {
-			style = th.strong
+			style = th.Strong
 			text += map[bool]string{false: "↓", true: "↑"}[t.down]
 		}
 		if w > 0 {
@@ -353,40 +355,40 @@ func (t *table) draw(c *plot.Canvas, r plot.Rect, b *bench, th *theme, focused b
 	}
 	for i := range min(t.page, len(t.rows)-t.top) {
 		k, y := &t.rows[t.top+i], r.Y+1+i
-		style, text := th.series(b.palette.Of(k.id)), th.text
+		style, text := th.Series(b.palette.Of(k.id)), th.Text
 		if k.status != vbks.Live && k.status != "" {
-			style, text = th.faint, th.faint
+			style, text = th.Faint, th.Faint
 		}
 		if k.rank > 0 {
 			s, mark := text, ""
 			if k.tied && k.rank > 1 {
-				s, mark = th.good, "=" // cannot be told from the leader
+				s, mark = th.Good, "=" // cannot be told from the leader
 			}
 			c.TextRight(rankEnd, y, mark+fmt.Sprint(k.rank), s)
 		}
 		c.TextFit(nameX, y, name, k.name, style)
 		switch {
 		case k.status == vbks.Failed || k.status == vbks.Pruned:
-			word, st := string(k.status), th.faint
+			word, st := string(k.status), th.Faint
 			if k.status == vbks.Failed {
-				st = th.bad
+				st = th.Bad
 				if k.reason != "" {
 					word += ": " + k.reason
 				}
 			}
 			if k.waits {
-				if word, st = b.waitText(), th.warn; plot.TextWidth(word) > r.X+r.W-barX {
+				if word, st = b.waitText(), th.Warn; plot.TextWidth(word) > r.X+r.W-barX {
 					word = "waiting"
 				}
 			}
 			c.TextFit(barX, y, r.X+r.W-barX, word, st)
 		default:
 			if bar > 0 && k.posterior > 0 {
-				plot.Bar(c, barX, y, bar, k.posterior/max(most, 1e-9), style, th.glyphs)
+				plot.Bar(c, barX, y, bar, k.posterior/max(most, 1e-9), style, th.Glyphs)
 			}
 			c.TextRight(postEnd, y, number(k.posterior), text)
 			if bayes > 0 {
-				c.TextRight(bayesEnd, y, number(k.bayes), th.faint)
+				c.TextRight(bayesEnd, y, number(k.bayes), th.Faint)
 			}
 			if gap > 0 {
 				s := gapText(k.gap, k.se)
@@ -398,13 +400,13 @@ func (t *table) draw(c *plot.Canvas, r plot.Rect, b *bench, th *theme, focused b
 		}
 		if t.top+i == at {
 			c.Restyle(plot.Rect{X: r.X, Y: y, W: r.W, H: 1}, func(s plot.Style) plot.Style {
-				if th.selected.Attr&plot.Reverse != 0 {
+				if th.Selected.Attr&plot.Reverse != 0 {
 					if focused {
 						return s.With(plot.Reverse)
 					}
 					return s.With(plot.Underline)
 				}
-				s.BG = th.selected.BG
+				s.BG = th.Selected.BG
 				if focused {
 					s.Attr |= plot.Bold
 				}
@@ -413,6 +415,6 @@ func (t *table) draw(c *plot.Canvas, r plot.Rect, b *bench, th *theme, focused b
 		}
 	}
 	if len(t.rows) == 0 && t.total > 0 {
-		c.TextFit(r.X, r.Y+1, r.W, "no kernel matches "+t.filter, th.faint)
+		c.TextFit(r.X, r.Y+1, r.W, "no kernel matches "+t.filter, th.Faint)
 	}
 }

@@ -14,7 +14,9 @@ import (
 
 	"kestrel/datasets"
 	"kestrel/experiment"
+	"kestrel/ui/input"
 	"kestrel/ui/plot"
+	"kestrel/ui/theme"
 	"kestrel/vbks"
 )
 
@@ -88,7 +90,7 @@ func TestViewsDrawInEveryState(t *testing.T) {
 		},
 	}
 	sizes := [][2]int{{0, 0}, {1, 1}, {2, 1}, {5, 3}, {30, 5}, {30, 11}, {40, 12}, {80, 21}, {120, 33}, {240, 57}}
-	themes := []*theme{newTheme(colorprofile.TrueColor, true, plot.Braille), newTheme(colorprofile.ASCII, false, plot.ASCII), newTheme(colorprofile.ANSI, false, plot.Blocks)}
+	themes := []*theme.Theme{theme.New(colorprofile.TrueColor, true, plot.Braille), theme.New(colorprofile.ASCII, false, plot.ASCII), theme.New(colorprofile.ANSI, false, plot.Blocks)}
 	for name, state := range states {
 		b := state()
 		if b.hist.Evaluation != nil && b.inspect.open == nil {
@@ -114,16 +116,16 @@ func TestViewsDrawInEveryState(t *testing.T) {
 			askAll(t, b)
 			draw("asked")
 			for _, g := range v.groups() {
-				for _, k := range g.all {
-					if k.off {
+				for _, k := range g.All {
+					if k.Off {
 						continue
 					}
-					k.do()
+					k.Do()
 					b.app.prompt, b.at = nil, at
 					askAll(t, b)
-					size := sizes[7+len(k.keys[0])%3]
+					size := sizes[7+len(k.Keys[0])%3]
 					b.app.w, b.app.h = size[0], size[1]+3
-					checkInside(t, fmt.Sprintf("%s, %s, after %s, %v", name, v.name(), k.keys[0], size), v, size[0], size[1], themes[0])
+					checkInside(t, fmt.Sprintf("%s, %s, after %s, %v", name, v.name(), k.Keys[0], size), v, size[0], size[1], themes[0])
 				}
 			}
 			for _, m := range []tea.MouseMsg{
@@ -139,7 +141,7 @@ func TestViewsDrawInEveryState(t *testing.T) {
 }
 
 // checkInside draws a view in the middle of a canvas.
-func checkInside(t *testing.T, what string, v view, w, h int, th *theme) {
+func checkInside(t *testing.T, what string, v view, w, h int, th *theme.Theme) {
 	t.Helper()
 	defer func() {
 		if p := recover(); p != nil {
@@ -185,7 +187,7 @@ func mustShow(t *testing.T, screen string, texts ...string) {
 func viewKeys(t *testing.T, b *bench, keys ...string) {
 	t.Helper()
 	for _, k := range keys {
-		if _, ok := dispatch(b.views[b.at].groups(), k); !ok {
+		if _, ok := input.Dispatch(b.views[b.at].groups(), k); !ok {
 			t.Fatalf("key %s does nothing in %s", k, b.views[b.at].name())
 		}
 	}
@@ -488,55 +490,6 @@ func TestLogView(t *testing.T) {
 	mustShow(t, screen, "notice number 7", "1 lines")
 	if strings.Contains(screen, "number 8") {
 		t.Errorf("not filtered:\n%s", screen)
-	}
-}
-
-func TestDateTicks(t *testing.T) {
-	origin := time.Date(2020, 2, 28, 18, 0, 0, 0, time.UTC)
-	at := func(v float64) time.Time { return origin.Add(time.Duration(v * 24 * float64(time.Hour))) }
-	for _, c := range []struct {
-		lo, hi float64
-		most   int
-		want   string
-	}{
-		{0, 0.5, 5, "18:00 21:00 02-29 03:00 06:00"}, // over midnight
-		{0, 3, 5, "2020-02-29 03-01 03-02"},
-		{0, 100, 4, "2020-03 2020-04 2020-05 2020-06"},
-		{0, 1500, 5, "2021 2022 2023 2024"},
-		{-100, 30, 10, "2019-11-28 12-12 12-26 2020-01-09 01-23 02-06 02-20 03-05 03-19"}, // 14 days from 1970-01-01 on
-		{0, 0, 5, ""},
-	} {
-		ticks := dateTicks(origin, 86400, c.lo, c.hi, c.most)
-		var got []string
-		for _, k := range ticks {
-			got = append(got, k.Text)
-			if k.At < c.lo || k.At > c.hi {
-				t.Errorf("tick %v outside %v … %v", k, c.lo, c.hi)
-			}
-			// A tick is where its text says, as far as that goes.
-			text := at(k.At).Round(time.Millisecond).Format("2006-01-02 15:04")
-			if k.Text != text[11:] && !strings.Contains(text, k.Text) {
-				t.Errorf("tick %q stands at %s", k.Text, text)
-			}
-		}
-		if s := strings.Join(got, " "); c.want != s {
-			t.Errorf("%v … %v: %s, want %s", c.lo, c.hi, s, c.want)
-		}
-	}
-	for _, c := range [][2]float64{{0, 0}, {1, 0}, {0, math.Inf(1)}, {math.NaN(), 1}, {0, 1e300}, {-1e12, 1e12}} {
-		if ticks := dateTicks(origin, 1, c[0], c[1], 5); len(ticks) > 6 {
-			t.Errorf("%v: %d ticks", c, len(ticks))
-		}
-	}
-}
-
-func TestLagTicks(t *testing.T) {
-	var got []string
-	for _, k := range lagTicks(3600, 0, 50, 5) { // hours
-		got = append(got, fmt.Sprint(k.At, "=", k.Text))
-	}
-	if s := strings.Join(got, ", "); s != "0=0, 12=12 h, 24=1 d, 36=36 h, 48=2 d" {
-		t.Errorf("got %s", s)
 	}
 }
 

@@ -123,7 +123,7 @@ func beginWorking(t *testing.T, c *experiment.Config) *working {
 
 // screen is what is to be seen, also where the last message has changed nothing.
 func (d *working) screen() string {
-	d.a.dirty = true
+	d.a.fresh = false
 	return screen(d.a)
 }
 

@@ -1,4 +1,8 @@
-package ui
+// Package launcher is the screen on which a run is chosen: a list of experiments,
+// data files and past runs, and beside it what is under the cursor, with the
+// settings that can be changed before it starts. What it needs of the workbench
+// around it is Host.
+package launcher
 
 import (
 	"context"
@@ -8,26 +12,29 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"kestrel/experiment"
+	"kestrel/ui/asking"
+	"kestrel/ui/input"
+	"kestrel/ui/note"
 	"kestrel/ui/plot"
 )
 
-// launcher is the screen on which a run is chosen: a list of experiments, data
-// files and past runs, and beside it what is under the cursor, with the
-// settings that can be changed before it starts.
-type launcher struct {
-	app  *app
-	lib  library
+// Launcher is the list with its filter, the choice under the cursor, and what is
+// known of it so far.
+type Launcher struct {
+	ctx  context.Context
+	host Host
+	lib  knowledge
 	list listing
 
 	focus   focus
 	part    part // with focus on the settings
-	filter  field
-	typed   field // the path that is being written
+	filter  input.Field
+	typed   input.Field // the path that is being written
 	devices []string
 	found   struct{ choices, files []item } // configs, from both lists
 	choices map[string]*choice              // by name
 
-	resolving, previewing, estimating latest
+	resolving, previewing, estimating asking.Latest
 
 	resolved   *resolved // nil: not yet
 	dataKey    string    // of the preview that is there or asked for
@@ -62,67 +69,29 @@ const (
 // time.
 const settleTime = 300 * time.Millisecond
 
-func newLauncher(a *app) *launcher {
-	l := &launcher{app: a, lib: newLibrary(a), choices: map[string]*choice{}, devices: []string{"auto", "cpu"}}
-	l.filter = newField("", "a part of a name")
-	l.typed = newField("", "type or paste the path of a table or config")
+// Host is the workbench around the launcher.
+type Host interface {
+	Now() time.Time
+	Cores() int // for optimising; 0: GOMAXPROCS
+	// Keys are what keys do now, the launcher's and those that work everywhere.
+	Keys() []input.Group
+	// Note is what happened last.
+	Note() note.Note
+	// Begin and Open leave the launcher for a run.
+	Begin(experiment.Config) tea.Cmd
+	Open(path string) tea.Cmd
+}
+
+func New(ctx context.Context, h Host) *Launcher {
+	l := &Launcher{ctx: ctx, host: h, lib: newKnowledge(h), choices: map[string]*choice{}, devices: []string{"auto", "cpu"}}
+	l.filter = input.NewField("", "a part of a name")
+	l.typed = input.NewField("", "type or paste the path of a table or config")
 	l.list.rebuild()
 	return l
 }
 
-// Messages with which the lists come, one by one.
-type (
-	choicesMsg struct {
-		of      *launcher
-		choices []experiment.ConfigChoice
-	}
-	filesMsg struct {
-		of    *launcher
-		paths []string
-	}
-	runsMsg struct {
-		of   *launcher
-		runs []experiment.RunInfo
-		err  error
-	}
-	devicesMsg struct {
-		of    *launcher
-		kinds []string
-	}
-	completedMsg struct {
-		of         *launcher
-		from, path string
-	}
-)
-
-// Answers to what was asked of the choice.
-type (
-	resolvedMsg struct {
-		of     *launcher
-		serial int
-		resolved
-	}
-	previewMsg struct {
-		of      *launcher
-		serial  int
-		preview *experiment.Preview
-		err     error
-	}
-	estimateMsg struct {
-		of       *launcher
-		serial   int
-		estimate experiment.Estimate
-		err      error
-	}
-	// settleMsg comes some time after a change.
-	settleMsg struct {
-		of   *launcher
-		edit int
-	}
-)
-
-// start begins to load the lists, or loads them again.
-func (l *launcher) start() tea.Cmd {
+// Start begins to load the lists, or loads them again.
+func (l *Launcher) Start() tea.Cmd {
 	lib := l.lib
 	return tea.Batch(
 		func() tea.Msg { return choicesMsg{l, lib.configs()} },
@@ -136,67 +105,8 @@ func (l *launcher) start() tea.Cmd {
 	)
 }
 
-// message takes the launcher's own messages.
-func (l *launcher) message(msg tea.Msg) (tea.Cmd, bool) {
-	of, cmd := l, tea.Cmd(nil)
-	switch msg := msg.(type) {
-	case choicesMsg:
-		if of = msg.of; of == l {
-			l.found.choices = configItems(msg.choices)
-			cmd = l.listed(func() { l.list.put(experimentSection, l.experiments(), nil) })
-		}
-	case filesMsg:
-		if of = msg.of; of == l {
-			tables, configs := fileItems(msg.paths)
-			l.found.files = configs
-			cmd = l.listed(func() {
-				l.list.put(dataSection, tables, nil)
-				if l.list.loaded[experimentSection] {
-					l.list.put(experimentSection, l.experiments(), nil)
-				}
-			})
-		}
-	case runsMsg:
-		if of = msg.of; of == l {
-			cmd = l.listed(func() { l.list.put(runSection, runItems(msg.runs), msg.err) })
-		}
-	case devicesMsg:
-		if of = msg.of; of == l {
-			l.devices = msg.kinds
-		}
-	case completedMsg:
-		if of = msg.of; of == l {
-			cmd = l.completed(msg)
-		}
-	case resolvedMsg:
-		if of = msg.of; of == l {
-			cmd = l.wasResolved(msg)
-		}
-	case previewMsg:
-		if of = msg.of; of == l {
-			cmd = l.wasPreviewed(msg)
-		}
-	case estimateMsg:
-		if of = msg.of; of == l {
-			fresh, next := l.estimating.done(msg.serial)
-			if cmd = next; fresh {
-				l.measuring = false
-				l.estimate, l.estimErr = &msg.estimate, msg.err
-			}
-		}
-	case settleMsg:
-		if of = msg.of; of == l && msg.edit == l.edits {
-			l.settled = true
-			cmd = l.measure()
-		}
-	default:
-		return nil, false
-	}
-	return cmd, true
-}
-
 // experiments are the configs of both lists, each once.
-func (l *launcher) experiments() []item {
+func (l *Launcher) experiments() []item {
 	out := l.found.choices
 	for _, f := range l.found.files {
 		known := false
@@ -212,7 +122,7 @@ func (l *launcher) experiments() []item {
 
 // listed changes the list; if another item has come under the cursor, it is
 // looked at.
-func (l *launcher) listed(change func()) tea.Cmd {
+func (l *Launcher) listed(change func()) tea.Cmd {
 	key := func() string {
 		if i := l.list.current(); i != nil {
 			return i.key()
@@ -233,14 +143,14 @@ func (l *launcher) listed(change func()) tea.Cmd {
 
 // chosen returns the choice under the cursor; nil for a run, or if nothing is
 // there.
-func (l *launcher) chosen() *choice {
+func (l *Launcher) chosen() *choice {
 	i := l.list.current()
 	if i == nil || i.run != nil {
 		return nil
 	}
 	name := i.name
 	if i.typed {
-		if name = homePath(strings.TrimSpace(l.typed.value())); name == "" {
+		if name = homePath(strings.TrimSpace(l.typed.Value())); name == "" {
 			return nil
 		}
 	}
@@ -253,40 +163,40 @@ func (l *launcher) chosen() *choice {
 }
 
 // moved looks at what has come under the cursor.
-func (l *launcher) moved() tea.Cmd {
+func (l *Launcher) moved() tea.Cmd {
 	l.scroll = 0
 	l.resolved = nil
 	l.dataKey, l.preview, l.previewErr, l.reading = "", nil, nil, false
-	l.previewing.drop()
+	l.previewing.Drop()
 	return l.changed()
 }
 
 // changed asks anew what the choice comes to.
-func (l *launcher) changed() tea.Cmd {
+func (l *Launcher) changed() tea.Cmd {
 	l.edits++
 	l.settled, l.starting = false, false
 	l.estimate, l.estimErr, l.measuring = nil, nil, false
-	l.estimating.drop()
+	l.estimating.Drop()
 	c := l.chosen()
 	if c == nil {
-		l.resolving.drop()
+		l.resolving.Drop()
 		return nil
 	}
 	return tea.Batch(l.resolve(c), l.lib.after(settleTime, settleMsg{l, l.edits}))
 }
 
-func (l *launcher) resolve(c *choice) tea.Cmd {
+func (l *Launcher) resolve(c *choice) tea.Cmd {
 	d := c.draft()
 	if l.list.current().typed {
-		d.typed = l.typed.value()
+		d.typed = l.typed.Value()
 	}
-	return l.resolving.ask(l.app.ctx, func(ctx context.Context, serial int) tea.Msg {
+	return l.resolving.Ask(l.ctx, func(ctx context.Context, serial int) tea.Msg {
 		return resolvedMsg{l, serial, resolve(ctx, d)}
 	})
 }
 
-func (l *launcher) wasResolved(msg resolvedMsg) tea.Cmd {
-	fresh, next := l.resolving.done(msg.serial)
+func (l *Launcher) wasResolved(msg resolvedMsg) tea.Cmd {
+	fresh, next := l.resolving.Done(msg.serial)
 	c := l.chosen()
 	if !fresh || c == nil {
 		return next
@@ -308,7 +218,7 @@ func (l *launcher) wasResolved(msg resolvedMsg) tea.Cmd {
 	if key := dataKey(&msg.config); key != l.dataKey || again {
 		l.dataKey, l.reading = key, true
 		config := msg.config
-		next = tea.Batch(next, l.previewing.ask(l.app.ctx, func(ctx context.Context, serial int) tea.Msg {
+		next = tea.Batch(next, l.previewing.Ask(l.ctx, func(ctx context.Context, serial int) tea.Msg {
 			p, err := l.lib.preview(ctx, config)
 			return previewMsg{l, serial, p, err}
 		}))
@@ -320,15 +230,15 @@ func (l *launcher) wasResolved(msg resolvedMsg) tea.Cmd {
 }
 
 // goOn does what an answer has made possible.
-func (l *launcher) goOn() tea.Cmd {
+func (l *Launcher) goOn() tea.Cmd {
 	if cmd := l.maybeStart(); cmd != nil {
 		return cmd
 	}
 	return l.measure()
 }
 
-func (l *launcher) wasPreviewed(msg previewMsg) tea.Cmd {
-	fresh, next := l.previewing.done(msg.serial)
+func (l *Launcher) wasPreviewed(msg previewMsg) tea.Cmd {
+	fresh, next := l.previewing.Done(msg.serial)
 	if !fresh {
 		return next
 	}
@@ -338,15 +248,15 @@ func (l *launcher) wasPreviewed(msg previewMsg) tea.Cmd {
 }
 
 // measure asks for an estimate when the choice has come to rest.
-func (l *launcher) measure() tea.Cmd {
+func (l *Launcher) measure() tea.Cmd {
 	r := l.resolved
 	if !l.settled || !l.ready() || l.reading || l.preview == nil || l.measuring || l.estimate != nil {
 		return nil
 	}
 	l.measuring = true
 	config, rows, dim := r.config, l.preview.Summary.Train, len(l.preview.Summary.Columns)-1
-	config.Device.Cores = l.app.opts.Cores
-	return l.estimating.ask(l.app.ctx, func(ctx context.Context, serial int) tea.Msg {
+	config.Device.Cores = l.host.Cores()
+	return l.estimating.Ask(l.ctx, func(ctx context.Context, serial int) tea.Msg {
 		e, err := l.lib.estimate(ctx, config, rows, dim)
 		return estimateMsg{l, serial, e, err}
 	})
@@ -354,14 +264,14 @@ func (l *launcher) measure() tea.Cmd {
 
 // ready reports whether it is known what the choice as it stands comes to, and
 // that it can be run.
-func (l *launcher) ready() bool {
+func (l *Launcher) ready() bool {
 	r := l.resolved
-	return !l.resolving.busy() && r != nil && r.err == nil && r.run == nil
+	return !l.resolving.Busy() && r != nil && r.err == nil && r.run == nil
 }
 
 // enter starts or opens what is under the cursor. A config is read again, as it
 // may have been edited meanwhile.
-func (l *launcher) enter() tea.Cmd {
+func (l *Launcher) enter() tea.Cmd {
 	i := l.list.current()
 	switch {
 	case i == nil:
@@ -379,7 +289,7 @@ func (l *launcher) enter() tea.Cmd {
 }
 
 // maybeStart does what enter has been waiting for.
-func (l *launcher) maybeStart() tea.Cmd {
+func (l *Launcher) maybeStart() tea.Cmd {
 	r := l.resolved
 	if !l.starting || r == nil {
 		return nil
@@ -390,44 +300,41 @@ func (l *launcher) maybeStart() tea.Cmd {
 		return l.open(r.run.Path)
 	case r.err != nil:
 		l.lookAt(r.part)
-		return say(failure, "not started: %s", oneLine(r.reason()))
+		return note.Say(note.Failure, "not started: %s", oneLine(r.reason()))
 	case l.previewErr != nil:
-		return say(failure, "not started: %v", l.previewErr)
+		return note.Say(note.Failure, "not started: %v", l.previewErr)
 	}
 	l.rest()
 	return l.lib.begin(r.config)
 }
 
 // lookAt puts the cursor on a part that is wrong.
-func (l *launcher) lookAt(p part) {
+func (l *Launcher) lookAt(p part) {
 	if p != noPart {
 		l.focus, l.part = onParts, p
 	}
 }
 
-func (l *launcher) open(path string) tea.Cmd {
+func (l *Launcher) open(path string) tea.Cmd {
 	l.rest()
 	return l.lib.open(path)
 }
 
 // rest ends all that is under way.
-func (l *launcher) rest() {
-	l.resolving.drop()
-	l.previewing.drop()
-	l.estimating.drop()
+func (l *Launcher) rest() {
+	l.resolving.Drop()
+	l.previewing.Drop()
+	l.estimating.Drop()
 	l.dataKey, l.reading = "", false
 }
 
 func oneLine(text string) string { return strings.Join(strings.Fields(text), " ") }
 
-// key takes a key, if it is the launcher's.
-func (l *launcher) key(msg tea.KeyPressMsg) (tea.Cmd, bool) {
-	if l.app.busy != "" {
-		return nil, false
-	}
-	l.acted = l.app.opts.now()
+// Key takes a key, if it is the launcher's.
+func (l *Launcher) Key(msg tea.KeyPressMsg) (tea.Cmd, bool) {
+	l.acted = l.host.Now()
 	key := msg.String()
-	if cmd, ok := dispatch(l.groups(), key); ok {
+	if cmd, ok := input.Dispatch(l.Groups(), key); ok {
 		return cmd, true
 	}
 	f := l.editing()
@@ -438,7 +345,7 @@ func (l *launcher) key(msg tea.KeyPressMsg) (tea.Cmd, bool) {
 }
 
 // turn changes a setting that is chosen among several.
-func (l *launcher) turn(p part, by int) tea.Cmd {
+func (l *Launcher) turn(p part, by int) tea.Cmd {
 	c := l.chosen()
 	if c == nil || c.base == nil {
 		return nil
@@ -458,7 +365,7 @@ func (l *launcher) turn(p part, by int) tea.Cmd {
 }
 
 // toggle takes an input in or out.
-func (l *launcher) toggle() tea.Cmd {
+func (l *Launcher) toggle() tea.Cmd {
 	if c := l.chosen(); c != nil && c.base != nil && l.part == inputsPart {
 		c.toggleInput()
 		return l.changed()
@@ -467,7 +374,7 @@ func (l *launcher) toggle() tea.Cmd {
 }
 
 // toParts goes to the settings, at p or at the first.
-func (l *launcher) toParts(p part) tea.Cmd {
+func (l *Launcher) toParts(p part) tea.Cmd {
 	parts := l.chosen().parts()
 	if len(parts) == 0 {
 		return nil
@@ -487,7 +394,7 @@ func (l *launcher) toParts(p part) tea.Cmd {
 }
 
 // nextPart goes on to another setting, and beyond them back to the list.
-func (l *launcher) nextPart(by int, around bool) tea.Cmd {
+func (l *Launcher) nextPart(by int, around bool) tea.Cmd {
 	parts := l.chosen().parts()
 	at := -1
 	for i, p := range parts {
@@ -506,7 +413,7 @@ func (l *launcher) nextPart(by int, around bool) tea.Cmd {
 }
 
 // move moves the cursor of the list.
-func (l *launcher) move(by int) tea.Cmd {
+func (l *Launcher) move(by int) tea.Cmd {
 	before := l.list.cursor
 	l.list.move(by)
 	if l.list.cursor == before {

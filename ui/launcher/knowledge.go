@@ -1,4 +1,4 @@
-package ui
+package launcher
 
 import (
 	"context"
@@ -10,9 +10,9 @@ import (
 	"kestrel/experiment"
 )
 
-// library is where the launcher's knowledge comes from. Everything in it may
+// knowledge is where the launcher's knowledge comes from. Everything in it may
 // take its time and is called in commands.
-type library struct {
+type knowledge struct {
 	configs  func() []experiment.ConfigChoice
 	files    func() []string
 	runs     func() ([]experiment.RunInfo, error)
@@ -33,7 +33,7 @@ const (
 	runsFolder    = "runs"
 )
 
-func newLibrary(a *app) library {
+func newKnowledge(h Host) knowledge {
 	estimator := new(experiment.Estimator)
 	// A run has the device for itself.
 	leave := func(next tea.Cmd) tea.Cmd {
@@ -42,7 +42,7 @@ func newLibrary(a *app) library {
 			return nil
 		})
 	}
-	return library{
+	return knowledge{
 		configs: func() []experiment.ConfigChoice { return experiment.ConfigChoices(".") },
 		files:   func() []string { return experiment.FindData(".", mostFiles) },
 		runs:    func() ([]experiment.RunInfo, error) { return experiment.RecentRuns(runsFolder, mostRuns) },
@@ -54,8 +54,8 @@ func newLibrary(a *app) library {
 		after: func(d time.Duration, msg tea.Msg) tea.Cmd {
 			return tea.Tick(d, func(time.Time) tea.Msg { return msg })
 		},
-		begin: func(c experiment.Config) tea.Cmd { return leave(a.begin(c, "")) },
-		open:  func(path string) tea.Cmd { return leave(a.open(path)) },
+		begin: func(c experiment.Config) tea.Cmd { return leave(h.Begin(c)) },
+		open:  func(path string) tea.Cmd { return leave(h.Open(path)) },
 	}
 }
 
@@ -74,56 +74,3 @@ func availableDevices() []string {
 	}
 	return kinds
 }
-
-// latest asks one thing at a time: what is asked meanwhile cancels it, and only
-// the last of that is asked when it has ended.
-type latest struct {
-	serial int                // of the newest question
-	cancel context.CancelFunc // of the one under way, nil if there is none
-	next   func() tea.Cmd
-}
-
-// ask makes a command of a question. Its answer has to carry the serial number
-// back to done.
-func (q *latest) ask(ctx context.Context, question func(ctx context.Context, serial int) tea.Msg) tea.Cmd {
-	q.serial++
-	serial := q.serial
-	start := func() tea.Cmd {
-		ctx, cancel := context.WithCancel(ctx)
-		q.cancel = cancel
-		return func() tea.Msg {
-			defer cancel()
-			return question(ctx, serial)
-		}
-	}
-	if q.cancel != nil {
-		q.cancel()
-		q.next = start
-		return nil
-	}
-	return start()
-}
-
-// done takes note of an answer, says whether it is to the newest question, and
-// asks what has been waiting.
-func (q *latest) done(serial int) (fresh bool, next tea.Cmd) {
-	q.cancel = nil
-	if q.next != nil {
-		start := q.next
-		q.next = nil
-		next = start()
-	}
-	return serial == q.serial, next
-}
-
-// drop makes the answer of what is under way unwanted.
-func (q *latest) drop() {
-	q.serial++
-	q.next = nil
-	if q.cancel != nil {
-		q.cancel()
-	}
-}
-
-// busy reports whether something is under way.
-func (q *latest) busy() bool { return q.cancel != nil }

@@ -1,4 +1,4 @@
-package ui
+package launcher
 
 import (
 	"os"
@@ -21,7 +21,7 @@ func TestLauncherPath(t *testing.T) {
 	d.start()
 	d.press("p", "~/de")
 	d.press("tab", "tab", "tab", "tab", "tab", "tab")
-	if got := d.l.typed.value(); got != "~/deep/a/" && got != "~/deep/a/b/c/d/Data " {
+	if got := d.l.typed.Value(); got != "~/deep/a/" && got != "~/deep/a/b/c/d/Data " {
 		t.Errorf("completed to %q", got)
 	}
 	d.press("tab", "tab")
@@ -31,12 +31,12 @@ func TestLauncherPath(t *testing.T) {
 	d.has("6 rows", "$ kestrel run '"+home[:10])
 	full := filepath.Join(home, "deep/a/b/c/d/Data One.csv")
 	d.press("?qgm") // all go into the path
-	if !strings.HasSuffix(d.l.typed.value(), ".csv?qgm") || d.a.help != nil {
-		t.Errorf("typed %q", d.l.typed.value())
+	if !strings.HasSuffix(d.l.typed.Value(), ".csv?qgm") || len(d.commands) > 0 {
+		t.Errorf("typed %q", d.l.typed.Value())
 	}
-	d.run(d.l.paste(tea.PasteMsg{Content: "x"}))
+	d.run(d.l.Paste(tea.PasteMsg{Content: "x"}))
 	for range "?qgmx" {
-		d.run(d.a.key(tea.KeyPressMsg{Code: tea.KeyBackspace}))
+		d.key(tea.KeyPressMsg{Code: tea.KeyBackspace})
 	}
 	d.same(d.begin(), full)
 }
@@ -61,14 +61,14 @@ func TestPastedPath(t *testing.T) {
 func TestLauncherPaste(t *testing.T) {
 	d := newLaunching(t, map[string]string{"sub/my data.csv": plainText})
 	d.start()
-	d.run(d.l.paste(tea.PasteMsg{Content: "\n'sub/my data.csv'\nsecond line\n"}))
+	d.run(d.l.Paste(tea.PasteMsg{Content: "\n'sub/my data.csv'\nsecond line\n"}))
 	d.has("$ kestrel run 'sub/my data.csv'", "6 rows")
 	d.same(d.begin(), "sub/my data.csv")
 	// Into a setting it goes on one line.
 	d.press("esc")
 	d.put("quickstart")
 	d.press("tab", "ctrl+u")
-	d.run(d.l.paste(tea.PasteMsg{Content: "SE,\n  PER\n"}))
+	d.run(d.l.Paste(tea.PasteMsg{Content: "SE,\n  PER\n"}))
 	d.has("2 kernels")
 }
 
@@ -87,9 +87,9 @@ func TestLauncherControlCharacters(t *testing.T) {
 	d.start()
 	d.put(bad)
 	d.screen()
-	for y := range d.a.h {
-		for x := range d.a.w {
-			if r := d.a.canvas.At(x, y).Rune; r != 0 && r < ' ' || r == 0x7f {
+	for y := range d.h {
+		for x := range d.w {
+			if r := d.canvas.At(x, y).Rune; r != 0 && r < ' ' || r == 0x7f {
 				t.Fatalf("control character %q at %d, %d", r, x, y)
 			}
 		}

@@ -1,4 +1,6 @@
-package ui
+// Package input takes keys: a table of what they do, which is also what help is
+// made from, and a line of text that they are typed into.
+package input
 
 import (
 	"strings"
@@ -8,34 +10,35 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"kestrel/ui/plot"
+	"kestrel/ui/theme"
 )
 
-// field is a line of text to edit. The library's model keeps text and cursor;
+// Field is a line of text to edit. The library's model keeps text and cursor;
 // it is drawn on the canvas.
-type field struct {
+type Field struct {
 	input textinput.Model
 	hint  string // shown while it is empty
-	given bool   // what stands there was proposed: the first character typed replaces it
+	Given bool   // what stands there was proposed: the first character typed replaces it
 }
 
-func newField(value, hint string) field {
+func NewField(value, hint string) Field {
 	in := textinput.New()
 	in.Prompt = ""
 	in.SetValue(value)
 	in.CursorEnd()
 	in.Focus()
-	return field{input: in, hint: hint}
+	return Field{input: in, hint: hint}
 }
 
-func (f *field) value() string { return f.input.Value() }
+func (f *Field) Value() string { return f.input.Value() }
 
-func (f *field) set(v string) {
+func (f *Field) Set(v string) {
 	f.input.SetValue(v)
 	f.input.CursorEnd()
 }
 
-// update edits the text: by a key, or by what is pasted, as if it were typed.
-func (f *field) update(msg tea.Msg) {
+// Update edits the text: by a key, or by what is pasted, as if it were typed.
+func (f *Field) Update(msg tea.Msg) {
 	text, edits := "", false
 	switch m := msg.(type) {
 	case tea.KeyPressMsg:
@@ -45,10 +48,10 @@ func (f *field) update(msg tea.Msg) {
 		msg, edits = tea.PasteMsg{Content: text}, text != ""
 	}
 	if edits {
-		if f.given && text != "" {
+		if f.Given && text != "" {
 			f.input.SetValue("")
 		}
-		f.given = false
+		f.Given = false
 	}
 	f.input, _ = f.input.Update(msg) // the command is the cursor's blinking, which is not shown
 }
@@ -68,12 +71,12 @@ func typable(text string) string {
 	}, text)
 }
 
-// draw writes the text in w columns, scrolled so that the cursor is seen; one that
+// Draw writes the text in w columns, scrolled so that the cursor is seen; one that
 // is not being edited, from its beginning.
-func (f *field) draw(c *plot.Canvas, x, y, w int, t *theme, focused bool) {
-	text, style := f.value(), t.text
+func (f *Field) Draw(c *plot.Canvas, x, y, w int, t *theme.Theme, focused bool) {
+	text, style := f.Value(), t.Text
 	if text == "" {
-		text, style = f.hint, t.faint
+		text, style = f.hint, t.Faint
 	}
 	if w <= 0 {
 		return
@@ -85,11 +88,26 @@ func (f *field) draw(c *plot.Canvas, x, y, w int, t *theme, focused bool) {
 	}
 	runes := []rune(text)
 	pos := 0
-	if f.value() != "" {
+	if f.Value() != "" {
 		pos = min(f.input.Position(), len(runes))
 	}
 	shift := max(0, plot.TextWidth(string(runes[:pos]))+1-w)
 	c.Text(x-shift, y, text, style)
 	cx := x - shift + plot.TextWidth(string(runes[:pos]))
 	c.Restyle(plot.Rect{X: cx, Y: y, W: 1, H: 1}, func(s plot.Style) plot.Style { return s.With(plot.Reverse) })
+}
+
+// ColumnOf returns where a rune of the text is drawn within w columns, −1 if it
+// is scrolled out of sight.
+func (f *Field) ColumnOf(at, w int, focused bool) int {
+	runes := []rune(f.Value())
+	width := func(n int) int { return plot.TextWidth(string(runes[:max(0, min(n, len(runes)))])) }
+	column := width(at)
+	if focused {
+		column -= max(0, width(f.input.Position())+1-w)
+	}
+	if column < 0 || column >= w {
+		return -1
+	}
+	return column
 }

@@ -2,7 +2,6 @@ package ui
 
 import (
 	"fmt"
-	"math"
 	"slices"
 
 	"kestrel/experiment"
@@ -64,81 +63,17 @@ func (v *compareView) grouped() (groups []runGroup) {
 	return groups
 }
 
-// course is a quantity along an axis, which ascends. NaN is a gap.
-type course struct{ x, y []float64 }
-
-// at returns the value at x, linearly between the points next to it; NaN
-// outside and beside gaps.
-func (c course) at(x float64) float64 {
-	if len(c.x) == 1 && c.x[0] == x {
-		return c.y[0]
-	}
-	i, u := bracket(c.x, x)
-	switch {
-	case i < 0:
-		return math.NaN()
-	case u == 0:
-		return c.y[i]
-	case u == 1:
-		return c.y[i+1]
-	}
-	return (1-u)*c.y[i] + u*c.y[i+1]
-}
-
-// meanSD averages several courses. The common axis is the points of all of
-// them as far as every one reaches, so that none enters or leaves the mean on
-// the way, thinned evenly to at most so many; on it every course has the value
-// that at gives. The standard deviation is that of a sample (n − 1), NaN for
-// one course. Where one has a gap there is none of either.
-func meanSD(courses []course, most int) (x, mean, sd []float64) {
-	lo, hi := math.Inf(-1), math.Inf(1)
-	for _, c := range courses {
-		if len(c.x) == 0 {
-			return nil, nil, nil
-		}
-		lo, hi = max(lo, c.x[0]), min(hi, c.x[len(c.x)-1])
-	}
-	for _, c := range courses {
-		for _, v := range c.x {
-			if v >= lo && v <= hi {
-				x = append(x, v)
-			}
-		}
-	}
-	slices.Sort(x)
-	x = slices.Compact(x)
-	if len(x) > most && most > 1 {
-		for i := range most {
-			x[i] = x[i*(len(x)-1)/(most-1)]
-		}
-		x = x[:most]
-	}
-	n := float64(len(courses))
-	for _, at := range x {
-		m, s := 0.0, 0.0
-		for _, c := range courses {
-			m += c.at(at) / n
-		}
-		for _, c := range courses {
-			d := c.at(at) - m
-			s += d * d
-		}
-		mean, sd = append(mean, m), append(sd, math.Sqrt(s/(n-1)))
-	}
-	return x, mean, sd
-}
-
-// course returns what a run is compared by, with the last value of each point.
-func (v *compareView) course(h *experiment.History) course {
+// polyline returns what a run is compared by, with the last value of each point.
+func (v *compareView) polyline(h *experiment.History) polyline {
 	s := v.series(h)
-	var c course
+	var l polyline
 	for i := range s.Len() {
 		// A revision of the last evaluation may repeat a moment.
-		if x := s.X(i, v.axis); len(c.x) == 0 || x > c.x[len(c.x)-1] {
-			c.x, c.y = append(c.x, x), append(c.y, s.Last(i))
+		if x := s.X(i, v.axis); len(l.x) == 0 || x > l.x[len(l.x)-1] {
+			l.x, l.y = append(l.x, x), append(l.y, s.Last(i))
 		}
 	}
-	return c
+	return l
 }
 
 // seeds counts the different seeds of runs.
@@ -162,28 +97,28 @@ type summary struct {
 // summarise returns false if no run of the group has values.
 func (v *compareView) summarise(g runGroup) (s summary, ok bool) {
 	s.label = v.label(g.paths[0])
-	var courses []course
+	var lines []polyline
 	for _, p := range g.paths {
-		if c := v.course(v.hist(p)); len(c.x) > 0 {
-			courses = append(courses, c)
+		if l := v.polyline(v.hist(p)); len(l.x) > 0 {
+			lines = append(lines, l)
 		} else {
 			s.missing = append(s.missing, v.label(p))
 		}
 	}
-	switch len(courses) {
+	switch len(lines) {
 	case 0:
 		return s, false
 	case 1:
-		s.x, s.y = courses[0].x, courses[0].y
+		s.x, s.y = lines[0].x, lines[0].y
 		return s, true
 	}
 	var sd []float64
-	s.x, s.y, sd = meanSD(courses, mostMeanPoints)
+	s.x, s.y, sd = meanSD(lines, mostMeanPoints)
 	for k, m := range s.y {
 		s.lo, s.hi = append(s.lo, m-sd[k]), append(s.hi, m+sd[k])
 	}
-	s.label = fmt.Sprintf("%s, %d runs", v.hist(g.paths[0]).Start.Name, len(courses))
-	if n := v.seeds(g.paths); n < len(courses) {
+	s.label = fmt.Sprintf("%s, %d runs", v.hist(g.paths[0]).Start.Name, len(lines))
+	if n := v.seeds(g.paths); n < len(lines) {
 		s.label += fmt.Sprintf(" of %d seeds", n)
 	}
 	return s, true

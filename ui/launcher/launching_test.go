@@ -1,4 +1,4 @@
-package ui
+package launcher
 
 import (
 	"context"
@@ -11,21 +11,49 @@ import (
 	"time"
 
 	tea "charm.land/bubbletea/v2"
+	"github.com/charmbracelet/colorprofile"
 
 	"kestrel/experiment"
+	"kestrel/ui/input"
+	"kestrel/ui/note"
 	"kestrel/ui/plot"
+	"kestrel/ui/theme"
 )
 
-// launching drives a launcher without a terminal; commands run at once.
+// launching drives a launcher without a workbench and a terminal; commands run at
+// once. It is the host.
 type launching struct {
 	t         *testing.T
-	a         *app
-	l         *launcher
+	l         *Launcher
+	canvas    plot.Canvas
+	w, h      int
+	theme     *theme.Theme
+	now       time.Time
+	note      note.Note
 	begun     []experiment.Config
 	opened    []string
+	commands  []string // keys that the launcher has left to the workbench
 	estimates int
 	held      bool      // commands are kept instead of run
 	kept      []tea.Cmd // by held
+}
+
+// Now goes on by a second whenever it is asked.
+func (d *launching) Now() time.Time { d.now = d.now.Add(time.Second); return d.now }
+
+func (d *launching) Cores() int      { return 0 }
+func (d *launching) Note() note.Note { return d.note }
+
+func (d *launching) Begin(c experiment.Config) tea.Cmd { d.begun = append(d.begun, c); return nil }
+func (d *launching) Open(path string) tea.Cmd          { d.opened = append(d.opened, path); return nil }
+
+func (d *launching) Keys() []input.Group {
+	command := func(short string, keys ...string) input.Binding {
+		return input.Binding{Keys: keys, Label: keys[0], Short: short, Do: func() tea.Cmd { d.commands = append(d.commands, keys[0]); return nil }}
+	}
+	return append(d.l.Groups(), input.Group{Name: "everywhere", All: []input.Binding{
+		command("help", "?", "f1"), command("", "g"), command("", "m"), command("quit", "q", "ctrl+c"),
+	}})
 }
 
 // newLaunching makes a launcher in an empty working directory with files in it.
@@ -40,15 +68,9 @@ func newLaunching(t *testing.T, files map[string]string) *launching {
 			t.Fatal(err)
 		}
 	}
-	now := time.Date(2026, 8, 1, 12, 0, 0, 0, time.UTC)
-	d := &launching{t: t}
-	d.a = newApp(t.Context(), Options{
-		Env: func(string) string { return "" },
-		now: func() time.Time { now = now.Add(time.Second); return now },
-	})
-	d.a.w, d.a.h = 120, 36
-	d.l = newLauncher(d.a)
-	d.a.launcher = d.l
+	d := &launching{t: t, w: 120, h: 36, now: time.Date(2026, 8, 1, 12, 0, 0, 0, time.UTC)}
+	d.theme = theme.New(colorprofile.TrueColor, true, plot.Braille)
+	d.l = New(t.Context(), d)
 	lib := &d.l.lib
 	lib.devices = func() []string { return []string{"auto", "cpu", "cuda"} }
 	lib.runs = func() ([]experiment.RunInfo, error) { return nil, nil }
@@ -57,12 +79,10 @@ func newLaunching(t *testing.T, files map[string]string) *launching {
 		d.estimates++
 		return experiment.Estimate{Seconds: 60}, nil
 	}
-	lib.begin = func(c experiment.Config) tea.Cmd { d.begun = append(d.begun, c); return nil }
-	lib.open = func(path string) tea.Cmd { d.opened = append(d.opened, path); return nil }
 	return d
 }
 
-func (d *launching) start() { d.run(d.l.start()) }
+func (d *launching) start() { d.run(d.l.Start()) }
 
 // run carries commands out, and those that follow from them.
 func (d *launching) run(cmd tea.Cmd) {
@@ -78,9 +98,21 @@ func (d *launching) run(cmd tea.Cmd) {
 		for _, c := range msg {
 			d.run(c)
 		}
+	case note.Msg:
+		d.note = note.Note{Text: msg.Text, Level: msg.Level, At: d.Now()}
 	default:
-		d.run(d.a.handle(msg))
+		cmd, _ := d.l.Message(msg)
+		d.run(cmd)
 	}
+}
+
+// key gives a key to the launcher, and what it does not take to what works everywhere.
+func (d *launching) key(msg tea.KeyPressMsg) {
+	cmd, taken := d.l.Key(msg)
+	if !taken {
+		cmd, _ = input.Dispatch(d.Keys(), msg.String())
+	}
+	d.run(cmd)
 }
 
 var testKeys = map[string]tea.Key{
@@ -95,20 +127,20 @@ func (d *launching) press(keys ...string) {
 	d.t.Helper()
 	for _, k := range keys {
 		if key, ok := testKeys[k]; ok {
-			d.run(d.a.key(tea.KeyPressMsg(key)))
+			d.key(tea.KeyPressMsg(key))
 			continue
 		}
 		for _, r := range k {
-			d.run(d.a.key(tea.KeyPressMsg{Code: r, Text: string(r)}))
+			d.key(tea.KeyPressMsg{Code: r, Text: string(r)})
 		}
 	}
 }
 
 // screen draws the launcher.
 func (d *launching) screen() string {
-	d.a.canvas.Reset(d.a.w, d.a.h)
-	d.a.draw(&d.a.canvas)
-	return d.a.canvas.Plain()
+	d.canvas.Reset(d.w, d.h)
+	d.l.Draw(&d.canvas, d.canvas.Bounds(), d.theme)
+	return d.canvas.Plain()
 }
 
 func (d *launching) has(texts ...string) {
@@ -152,7 +184,7 @@ func (d *launching) begin() experiment.Config {
 	d.t.Helper()
 	d.press("enter")
 	if len(d.begun) != 1 {
-		d.t.Fatalf("%d runs begun; note %q\n%s", len(d.begun), d.a.note.text, d.screen())
+		d.t.Fatalf("%d runs begun; note %q\n%s", len(d.begun), d.note.Text, d.screen())
 	}
 	return d.begun[0]
 }

@@ -1,4 +1,4 @@
-package ui
+package format
 
 import (
 	"fmt"
@@ -38,15 +38,15 @@ func timeStep(span float64, most int) float64 {
 	return 0
 }
 
-// instant is the time of a value that counts from an origin in a unit of so
+// Instant is the time of a value that counts from an origin in a unit of so
 // many seconds.
-func instant(origin time.Time, unit, v float64) time.Time {
+func Instant(origin time.Time, unit, v float64) time.Time {
 	whole := math.Floor(v * unit)
 	return time.Unix(origin.Unix()+int64(whole), int64(origin.Nanosecond())+int64((v*unit-whole)*1e9)).UTC()
 }
 
-// dateText writes an instant as exactly as it can be told on an axis of a range.
-func dateText(at time.Time, span, unit float64) string {
+// DateText writes an instant as exactly as it can be told on an axis of a range.
+func DateText(at time.Time, span, unit float64) string {
 	switch seconds := span * unit; {
 	case seconds > 100*aDay:
 		return at.Format("2006-01-02")
@@ -56,14 +56,14 @@ func dateText(at time.Time, span, unit float64) string {
 	return at.Format("15:04:05")
 }
 
-// dateTicks returns ticks at round dates for values lo to hi that count from an
+// DateTicks returns ticks at round dates for values lo to hi that count from an
 // origin in a unit of so many seconds; none where dates have no meaning.
-func dateTicks(origin time.Time, unit, lo, hi float64, most int) []plot.Tick {
+func DateTicks(origin time.Time, unit, lo, hi float64, most int) []plot.Tick {
 	step := timeStep((hi-lo)*unit, most)
 	if step == 0 || !(hi > lo) || most < 1 || math.Abs(lo*unit) > 1000*aYear || math.Abs(hi*unit) > 1000*aYear {
 		return nil
 	}
-	first := instant(origin, unit, lo)
+	first := Instant(origin, unit, lo)
 	var at time.Time
 	var next func(time.Time) time.Time
 	layout := "2006"
@@ -119,8 +119,8 @@ func dateTicks(origin time.Time, unit, lo, hi float64, most int) []plot.Tick {
 	return out
 }
 
-// lagTicks returns ticks at round lengths of time.
-func lagTicks(unit, lo, hi float64, most int) []plot.Tick {
+// LagTicks returns ticks at round lengths of time.
+func LagTicks(unit, lo, hi float64, most int) []plot.Tick {
 	step := timeStep((hi-lo)*unit, most)
 	if step == 0 || !(hi > lo) || most < 1 {
 		return nil

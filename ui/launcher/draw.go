@@ -1,10 +1,12 @@
-package ui
+package launcher
 
 import (
 	"strings"
 	"time"
 
+	"kestrel/ui/draw"
 	"kestrel/ui/plot"
+	"kestrel/ui/theme"
 )
 
 // launcherScreen is where things were drawn last, for the mouse.
@@ -27,12 +29,11 @@ const (
 	leastPreview        = 46
 )
 
-func (l *launcher) draw(c *plot.Canvas, r plot.Rect) {
-	t := l.app.theme
+func (l *Launcher) Draw(c *plot.Canvas, r plot.Rect, t *theme.Theme) {
 	l.screen.list, l.screen.lines, l.screen.parts = plot.Rect{}, plot.Rect{}, l.screen.parts[:0]
 	defer c.Clip(r)()
-	x := c.TextFit(r.X+1, r.Y, r.W-2, "kestrel", t.title)
-	c.TextFit(x, r.Y, r.X+r.W-1-x, " · which kernels explain your data?", t.faint)
+	x := c.TextFit(r.X+1, r.Y, r.W-2, "kestrel", t.Title)
+	c.TextFit(x, r.Y, r.X+r.W-1-x, " · which kernels explain your data?", t.Faint)
 	l.drawKeyLine(c, plot.Rect{X: r.X, Y: r.Y + r.H - 1, W: r.W, H: 1}, t)
 	body := plot.Rect{X: r.X, Y: r.Y + 1, W: r.W, H: r.H - 2}
 
@@ -47,7 +48,7 @@ func (l *launcher) draw(c *plot.Canvas, r plot.Rect) {
 		command = command[:min(len(command), max(1, body.H/6))]
 		body.H -= len(command)
 		for i, text := range command {
-			c.TextFit(r.X+1, body.Y+body.H+i, r.W-2, text, t.faint)
+			c.TextFit(r.X+1, body.Y+body.H+i, r.W-2, text, t.Faint)
 		}
 	}
 
@@ -65,16 +66,16 @@ func (l *launcher) draw(c *plot.Canvas, r plot.Rect) {
 }
 
 // noteLines is the last note, as long as it is to be seen.
-func (l *launcher) noteLines(t *theme, w int) ([]string, plot.Style) {
-	n := &l.app.note
-	if n.text == "" || !l.app.noteFresh() && n.at.Before(l.acted) {
+func (l *Launcher) noteLines(t *theme.Theme, w int) ([]string, plot.Style) {
+	n := l.host.Note()
+	if n.Text == "" || !n.Fresh(l.host.Now()) && n.At.Before(l.acted) {
 		return nil, plot.Style{}
 	}
-	return wrap(n.text, w), t.noteStyle(n.level)
+	return draw.Wrap(n.Text, w), n.Level.Style(t)
 }
 
 // commandLines is the command line that does what enter does.
-func (l *launcher) commandLines(w int) []string {
+func (l *Launcher) commandLines(w int) []string {
 	command := ""
 	if i := l.list.current(); i != nil && i.run != nil {
 		command = "kestrel open " + shellWord(i.run.Path)
@@ -84,29 +85,29 @@ func (l *launcher) commandLines(w int) []string {
 	if command == "" {
 		return nil
 	}
-	return wrap("$ "+command, w)
+	return draw.Wrap("$ "+command, w)
 }
 
-func (l *launcher) drawKeyLine(c *plot.Canvas, r plot.Rect, t *theme) {
+func (l *Launcher) drawKeyLine(c *plot.Canvas, r plot.Rect, t *theme.Theme) {
 	var keys [][2]string
-	for _, g := range l.app.groups() {
-		for _, k := range g.all {
-			if k.short != "" && !k.off && !(l.editing() != nil && (k.label == "?" || k.label == "q")) {
-				keys = append(keys, [2]string{k.label, k.short})
+	for _, g := range l.host.Keys() {
+		for _, k := range g.All {
+			if k.Short != "" && !k.Off && !(l.editing() != nil && (k.Label == "?" || k.Label == "q")) {
+				keys = append(keys, [2]string{k.Label, k.Short})
 			}
 		}
 	}
-	drawKeys(c, r.X+1, r.Y, r.W-2, t, keys)
+	draw.Keys(c, r.X+1, r.Y, r.W-2, t, keys)
 }
 
 // drawList draws the list in its frame.
-func (l *launcher) drawList(c *plot.Canvas, r plot.Rect, t *theme) {
-	in := drawPanel(c, r, t, "what to run", "", l.focus != onParts)
+func (l *Launcher) drawList(c *plot.Canvas, r plot.Rect, t *theme.Theme) {
+	in := draw.Panel(c, r, t, "what to run", "", l.focus != onParts)
 	l.screen.list = r
 	defer c.Clip(in)()
 	if l.focus == onFilter || l.list.filter != "" {
-		x := c.Text(in.X+1, in.Y, "/ ", t.key)
-		l.filter.draw(c, x, in.Y, in.X+in.W-x, t, l.focus == onFilter)
+		x := c.Text(in.X+1, in.Y, "/ ", t.Key)
+		l.filter.Draw(c, x, in.Y, in.X+in.W-x, t, l.focus == onFilter)
 		in.Y, in.H = in.Y+1, max(0, in.H-1)
 	}
 	at := 0
@@ -134,56 +135,56 @@ func (l *launcher) drawList(c *plot.Canvas, r plot.Rect, t *theme) {
 		case line.item >= 0:
 			l.drawItem(c, row, t, line.item)
 		case line.head:
-			c.TextFit(row.X+1, row.Y, row.W-2, line.text, t.title)
+			c.TextFit(row.X+1, row.Y, row.W-2, line.text, t.Title)
 		default:
-			c.TextFit(row.X+3, row.Y, row.W-4, line.text, t.faint)
+			c.TextFit(row.X+3, row.Y, row.W-4, line.text, t.Faint)
 		}
 	}
 }
 
-func (l *launcher) drawItem(c *plot.Canvas, r plot.Rect, t *theme, at int) {
+func (l *Launcher) drawItem(c *plot.Canvas, r plot.Rect, t *theme.Theme, at int) {
 	i := &l.list.shown[at]
 	x, end := r.X+3, r.X+r.W-1
 	switch {
 	case i.typed:
-		x = c.Text(x, r.Y, "path ", t.key)
-		l.typed.draw(c, x, r.Y, end-x, t, l.focus == onTyped)
+		x = c.Text(x, r.Y, "path ", t.Key)
+		l.typed.Draw(c, x, r.Y, end-x, t, l.focus == onTyped)
 	case i.run != nil:
-		words := runLine(i.run, l.app.opts.now())
+		words := runLine(i.run, l.host.Now())
 		// The name gives way before how the run stands does.
 		name := plot.Truncate(i.label, max(8, end-x-22))
-		x = c.TextFit(x, r.Y, end-x, name, t.text) + 2
+		x = c.TextFit(x, r.Y, end-x, name, t.Text) + 2
 		for n, w := range words {
 			const least = 10 // what is cut to less than this says nothing
 			if n > 0 && x+min(plot.TextWidth(w), least) > end || n > 1 && x+plot.TextWidth(w) > end {
 				continue
 			}
-			style := t.faint
+			style := t.Faint
 			if n == 0 {
 				style = l.standingStyle(t, w)
 			}
 			x = c.TextFit(x, r.Y, end-x, w, style) + 2
 		}
 	default:
-		x = c.TextFit(x, r.Y, end-x, i.label, t.text)
+		x = c.TextFit(x, r.Y, end-x, i.label, t.Text)
 		if column := r.X + 19; x < column && i.section == experimentSection {
 			x = column - 2
 		}
 		if i.about != "" && end-x > 12 {
-			c.TextFit(x+2, r.Y, end-x-2, i.about, t.faint)
+			c.TextFit(x+2, r.Y, end-x-2, i.about, t.Faint)
 		}
 	}
 	if at == l.list.cursor {
 		mark := '▸'
-		if t.glyphs == plot.ASCII {
+		if t.Glyphs == plot.ASCII {
 			mark = '>'
 		}
-		c.Set(r.X+1, r.Y, mark, t.focus)
+		c.Set(r.X+1, r.Y, mark, t.Focus)
 		bar := r
 		if l.focus == onTyped {
 			bar.W = 3 // the cursor of the text is to be seen
 		}
-		c.Restyle(bar, func(s plot.Style) plot.Style { return over(s, t.selected) })
+		c.Restyle(bar, func(s plot.Style) plot.Style { return over(s, t.Selected) })
 	}
 }
 
@@ -195,15 +196,15 @@ func over(s, top plot.Style) plot.Style {
 	return s.With(top.Attr)
 }
 
-func (l *launcher) standingStyle(t *theme, standing string) plot.Style {
+func (l *Launcher) standingStyle(t *theme.Theme, standing string) plot.Style {
 	word, _, _ := strings.Cut(standing, " ")
 	switch word {
 	case "finished":
-		return t.strong
+		return t.Strong
 	case "running":
-		return t.good
+		return t.Good
 	case "failed", "crashed", "damaged":
-		return t.bad
+		return t.Bad
 	}
-	return t.warn
+	return t.Warn
 }

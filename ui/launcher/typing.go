@@ -1,9 +1,13 @@
-package ui
+package launcher
 
-import tea "charm.land/bubbletea/v2"
+import (
+	tea "charm.land/bubbletea/v2"
+
+	"kestrel/ui/input"
+)
 
 // editing returns the text that keys go into, nil if there is none.
-func (l *launcher) editing() *field {
+func (l *Launcher) editing() *input.Field {
 	switch l.focus {
 	case onFilter:
 		return &l.filter
@@ -18,16 +22,16 @@ func (l *launcher) editing() *field {
 }
 
 // edit changes a text and what follows from it.
-func (l *launcher) edit(f *field, msg tea.Msg) tea.Cmd {
-	before := f.value()
-	f.update(msg)
-	if f.value() == before {
+func (l *Launcher) edit(f *input.Field, msg tea.Msg) tea.Cmd {
+	before := f.Value()
+	f.Update(msg)
+	if f.Value() == before {
 		return nil
 	}
 	switch l.focus {
 	case onFilter:
 		return l.listed(func() {
-			l.list.filter = f.value()
+			l.list.filter = f.Value()
 			l.list.rebuild()
 		})
 	case onTyped:
@@ -36,12 +40,9 @@ func (l *launcher) edit(f *field, msg tea.Msg) tea.Cmd {
 	return l.changed()
 }
 
-// paste takes pasted text: into the text that is being edited, else as a path.
-func (l *launcher) paste(msg tea.PasteMsg) tea.Cmd {
-	if l.app.busy != "" {
-		return nil
-	}
-	l.acted = l.app.opts.now()
+// Paste takes pasted text: into the text that is being edited, else as a path.
+func (l *Launcher) Paste(msg tea.PasteMsg) tea.Cmd {
+	l.acted = l.host.Now()
 	if f := l.editing(); f != nil && l.focus != onTyped {
 		return l.edit(f, msg)
 	}
@@ -53,36 +54,36 @@ func (l *launcher) paste(msg tea.PasteMsg) tea.Cmd {
 		return l.edit(&l.typed, tea.PasteMsg{Content: path})
 	}
 	l.toTyped()
-	l.typed.set(path)
+	l.typed.Set(path)
 	return l.moved()
 }
 
 // toTyped goes to the line on which a path is written.
-func (l *launcher) toTyped() {
+func (l *Launcher) toTyped() {
 	l.setFilter("")
 	l.list.find((&item{typed: true}).key())
 	l.focus = onTyped
 }
 
-func (l *launcher) setFilter(text string) {
-	l.filter.set(text)
+func (l *Launcher) setFilter(text string) {
+	l.filter.Set(text)
 	l.list.filter = text
 	l.list.rebuild()
 }
 
 // complete continues the path.
-func (l *launcher) complete() tea.Cmd {
-	from := l.typed.value()
+func (l *Launcher) complete() tea.Cmd {
+	from := l.typed.Value()
 	return func() tea.Msg {
 		path, _ := completePath(from)
 		return completedMsg{l, from, path}
 	}
 }
 
-func (l *launcher) completed(msg completedMsg) tea.Cmd {
-	if l.typed.value() != msg.from || msg.path == msg.from {
+func (l *Launcher) completed(msg completedMsg) tea.Cmd {
+	if l.typed.Value() != msg.from || msg.path == msg.from {
 		return nil // it has been edited meanwhile, or can go on in more than one way
 	}
-	l.typed.set(msg.path)
+	l.typed.Set(msg.path)
 	return l.moved()
 }

@@ -1,4 +1,4 @@
-package ui
+package launcher
 
 import (
 	"context"
@@ -14,7 +14,9 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"kestrel/experiment"
+	"kestrel/ui/note"
 	"kestrel/ui/plot"
+	"kestrel/ui/theme"
 )
 
 // tableText has time stamps, text, numbers and a last column that is no target.
@@ -272,55 +274,23 @@ func TestLauncherDropsStaleAnswers(t *testing.T) {
 	d.hasNot("measuring")
 }
 
-func TestLatest(t *testing.T) {
-	var q latest
-	var ended []int
-	ask := func(n int) tea.Cmd {
-		return q.ask(t.Context(), func(ctx context.Context, serial int) tea.Msg {
-			if ctx.Err() == nil {
-				ended = append(ended, n)
-			}
-			return serial
-		})
-	}
-	first := ask(1)
-	if ask(2) != nil || ask(3) != nil {
-		t.Fatal("two questions at a time")
-	}
-	fresh, next := q.done(first().(int))
-	if fresh || next == nil {
-		t.Fatal("the first answer was taken, or the third question not asked")
-	}
-	fresh, none := q.done(next().(int))
-	if !fresh || none != nil || q.busy() || !slices.Equal(ended, []int{3}) {
-		t.Errorf("fresh %v, ended %v", fresh, ended) // 1 was cancelled, 2 never asked
-	}
-	fourth := ask(4)
-	q.drop()
-	if fresh, next := q.done(fourth().(int)); fresh || next != nil || len(ended) != 1 {
-		t.Error("an answer that was dropped was taken")
-	}
-}
-
 // While keys are typed, none of them may do something else.
 func TestLauncherTypingIsNoCommand(t *testing.T) {
 	d := newLaunching(t, nil)
 	d.start()
-	glyphs := d.a.theme.glyphs
 	for _, begin := range [][]string{{"/"}, {"p"}, {"tab"}} {
 		d.press(begin...)
 		d.press("?gmqtijk/")
-		if d.a.help != nil || d.a.leaving || d.a.theme.glyphs != glyphs || !d.a.mouse {
-			t.Fatalf("after %v: a letter was taken for a command", begin)
+		if len(d.commands) > 0 {
+			t.Fatalf("after %v: %q were taken for commands", begin, d.commands)
 		}
 		d.press("esc", "esc")
 		d.put("quickstart")
 	}
 	d.press("?")
-	if d.a.help == nil {
-		t.Error("no help from the list")
+	if !slices.Equal(d.commands, []string{"?"}) {
+		t.Errorf("commands from the list: %q", d.commands)
 	}
-	d.has("settings", "filter")
 }
 
 func TestLauncherMouse(t *testing.T) {
@@ -337,7 +307,7 @@ func TestLauncherMouse(t *testing.T) {
 	}
 	click := func(text string) {
 		x, y := find(text)
-		d.run(d.a.mouseEvent(tea.MouseClickMsg{X: x, Y: y, Button: tea.MouseLeft}))
+		d.run(d.l.Mouse(tea.MouseClickMsg{X: x, Y: y, Button: tea.MouseLeft}))
 	}
 	click("fig1b")
 	d.has("$ kestrel run fig1b")
@@ -346,7 +316,7 @@ func TestLauncherMouse(t *testing.T) {
 		t.Error("the setting was not chosen")
 	}
 	x, y := find("▸ fig1b")
-	d.run(d.a.mouseEvent(tea.MouseWheelMsg{X: x, Y: y, Button: tea.MouseWheelDown}))
+	d.run(d.l.Mouse(tea.MouseWheelMsg{X: x, Y: y, Button: tea.MouseWheelDown}))
 	d.has("$ kestrel run fig1c")
 }
 
@@ -372,29 +342,24 @@ func TestLauncherAllSizes(t *testing.T) {
 		"path":   func() { d.press("esc", "esc", "p", "./") },
 		"run":    func() { d.press("esc", "end") },
 		"note": func() {
-			d.a.note = note{text: strings.Repeat("failed because ", 40), level: failure, at: d.a.opts.now()}
+			d.note = note.Note{Text: strings.Repeat("failed because ", 40), Level: note.Failure, At: d.Now()}
 		},
 		"starting": func() { d.held = true; d.put("quickstart"); d.press("enter") },
 	}
 	for _, name := range []string{"empty", "loaded", "table", "inputs", "wide", "han", "wrong", "filter", "path", "run", "note", "starting"} {
 		states[name]()
 		for _, glyphs := range []plot.Glyphs{plot.Braille, plot.ASCII} {
-			d.a.theme = newTheme(d.a.theme.profile, true, glyphs)
+			d.theme = theme.New(d.theme.Profile, true, glyphs)
 			for _, w := range []int{0, 1, 2, 3, 5, 10, 20, 29, 30, 40, 60, 79, 80, 120, 240} {
 				for _, h := range []int{0, 1, 2, 3, 5, 8, 11, 12, 24, 36, 60} {
-					d.a.w, d.a.h = w, h
-					if w <= 30 || h <= 8 {
-						d.screen() // about the least size
-					}
-					c := plot.NewCanvas(w+4, h+4) // and without the limit on sizes
-					d.l.draw(c, plot.Rect{X: 2, Y: 2, W: w, H: h})
+					c := plot.NewCanvas(w+4, h+4)
+					d.l.Draw(c, plot.Rect{X: 2, Y: 2, W: w, H: h}, d.theme)
 					if s := outside(c, plot.Rect{X: 2, Y: 2, W: w, H: h}); s != "" {
 						t.Fatalf("%s at %dx%d: %s", name, w, h, s)
 					}
 				}
 			}
 		}
-		d.a.w, d.a.h = 120, 36
 	}
 }
 

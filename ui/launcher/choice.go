@@ -1,4 +1,4 @@
-package ui
+package launcher
 
 import (
 	"context"
@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"kestrel/experiment"
+	"kestrel/ui/input"
 )
 
 // part is a setting that the launcher offers.
@@ -43,9 +44,9 @@ type choice struct {
 	inputs   []bool                   // of columns
 	split    string                   // how the held-out rows are chosen
 	device   string
-	kernels  field
-	inducing field
-	seed     field
+	kernels  input.Field
+	inducing input.Field
+	seed     input.Field
 	column   int // cursor among the inputs
 }
 
@@ -70,16 +71,16 @@ func (c *choice) adopt(base *experiment.Config, columns []experiment.TableColumn
 	}
 	c.split = base.Data.SplitBy
 	c.device = base.Device.Kind
-	c.kernels = newField(base.Kernels.Text(), base.Kernels.Text())
-	c.inducing = newField(c.baseInducing(), c.baseInducing())
-	c.seed = newField(c.baseSeed(), c.baseSeed())
+	c.kernels = input.NewField(base.Kernels.Text(), base.Kernels.Text())
+	c.inducing = input.NewField(c.baseInducing(), c.baseInducing())
+	c.seed = input.NewField(c.baseSeed(), c.baseSeed())
 }
 
 func (c *choice) baseInducing() string { return strconv.Itoa(c.base.Settings.Inducing) }
 func (c *choice) baseSeed() string     { return strconv.FormatUint(c.base.Settings.Seed, 10) }
 
 // text returns the field of a part, nil if it is no text.
-func (c *choice) text(p part) *field {
+func (c *choice) text(p part) *input.Field {
 	switch p {
 	case kernelsPart:
 		return &c.kernels
@@ -265,7 +266,7 @@ func (c *choice) draft() draft {
 		part part
 		base string
 	}{{inducingPart, c.baseInducing()}, {seedPart, c.baseSeed()}} {
-		if v := strings.TrimSpace(c.text(p.part).value()); v != "" && v != p.base {
+		if v := strings.TrimSpace(c.text(p.part).Value()); v != "" && v != p.base {
 			o, err := experiment.ParseOverride(partKeys[p.part] + "=" + v)
 			if err == nil {
 				add(p.part, o)
@@ -275,8 +276,8 @@ func (c *choice) draft() draft {
 	if c.device != c.base.Device.Kind {
 		add(devicePart, experiment.TextOverride(partKeys[devicePart], c.device))
 	}
-	if v := strings.TrimSpace(c.kernels.value()); v != "" && v != c.base.Kernels.Text() {
-		d.space = c.kernels.value()
+	if v := strings.TrimSpace(c.kernels.Value()); v != "" && v != c.base.Kernels.Text() {
+		d.space = c.kernels.Value()
 	}
 	return d
 }

@@ -1,4 +1,4 @@
-package ui
+package launcher
 
 import (
 	"time"
@@ -8,11 +8,8 @@ import (
 	"kestrel/ui/plot"
 )
 
-// mouse takes a click or the wheel.
-func (l *launcher) mouse(msg tea.MouseMsg) tea.Cmd {
-	if l.app.busy != "" {
-		return nil
-	}
+// Mouse takes a click or the wheel.
+func (l *Launcher) Mouse(msg tea.MouseMsg) tea.Cmd {
 	m := msg.Mouse()
 	s := &l.screen
 	switch msg := msg.(type) {
@@ -22,7 +19,7 @@ func (l *launcher) mouse(msg tea.MouseMsg) tea.Cmd {
 			by = -1
 		}
 		if s.list.Contains(m.X, m.Y) {
-			l.acted = l.app.opts.now()
+			l.acted = l.host.Now()
 			if l.focus == onParts {
 				l.focus = onList
 			}
@@ -33,7 +30,7 @@ func (l *launcher) mouse(msg tea.MouseMsg) tea.Cmd {
 		if msg.Button != tea.MouseLeft {
 			return nil
 		}
-		now := l.app.opts.now()
+		now := l.host.Now()
 		twice := now.Sub(s.clicked) < doubleClick && s.at == plot.Rect{X: m.X, Y: m.Y}
 		s.clicked, s.at = now, plot.Rect{X: m.X, Y: m.Y}
 		l.acted = now
@@ -59,7 +56,7 @@ func (l *launcher) mouse(msg tea.MouseMsg) tea.Cmd {
 const doubleClick = 400 * time.Millisecond
 
 // itemAt returns the item drawn at a cell, −1 if there is none.
-func (l *launcher) itemAt(x, y int) int {
+func (l *Launcher) itemAt(x, y int) int {
 	s := &l.screen
 	line := l.list.from + y - s.lines.Y
 	if !s.lines.Contains(x, y) || line < 0 || line >= len(l.list.lines) {

@@ -1,0 +1,187 @@
+package ui
+
+import (
+	"fmt"
+	"math"
+
+	"kestrel/experiment"
+	"kestrel/ui/plot"
+	"kestrel/ui/theme"
+)
+
+// axes sets a chart's axes up.
+func (v *mainView) axes(t *tracer, th *theme.Theme) {
+	lo, hi := v.extent(t)
+	t.chart.X = plot.Axis{Min: lo, Max: hi, Format: func(x, _ float64) string { return v.b.hist.Label(t.axis, x) }}
+	t.follow(hi)
+	if t.zoomed() {
+		t.chart.X.Min, t.chart.X.Max = t.lo, t.hi
+	}
+	t.chart.Y = plot.Axis{Log: t.log}
+	t.chart.Glyphs = th.Glyphs
+	t.chart.Raster = &t.raster
+	t.chart.Styles = th.ChartStyles()
+	t.chart.Cursor = nil
+	t.chart.Markers = t.chart.Markers[:0]
+	t.chart.Lines = t.chart.Lines[:0]
+	if ms := v.b.hist.Moments(); v.cursor >= 0 && v.cursor < len(ms) {
+		x := ms[v.cursor].On(t.axis)
+		t.chart.Cursor, t.chart.CursorNext = &x, 0
+		for i := v.cursor; i > 0 && ms[i-1].On(t.axis) == x; i-- {
+			t.chart.CursorNext++
+		}
+	}
+	t.chart.Markers = v.b.markers(t.chart.Markers, t.axis, th)
+}
+
+// drawChart draws the belief over kernels.
+func (v *mainView) drawChart(c *plot.Canvas, r plot.Rect, th *theme.Theme) {
+	t, h := &v.belief, &v.b.hist
+	ids := h.IDs()
+	t.fill(v.b.version, len(ids), func(k int) experiment.Series { return h.Series(k, t.quantity) })
+	v.axes(t, th)
+	t.chart.LabelEnds, t.chart.Remark = true, unseen
+	t.chart.Empty = v.waiting()
+	switch t.quantity {
+	case experiment.QuantityPosterior, experiment.QuantityBayes:
+		if t.log {
+			t.chart.Y.Max, t.chart.Y.Min = 1, 1e-4
+		} else {
+			t.chart.Y.Min, t.chart.Y.Max = 0, 1
+		}
+	case experiment.QuantityGap:
+		t.chart.Y.Robust = true
+		t.chart.Y.Title = "nats"
+		t.chart.Y.Log = false
+	default:
+		t.chart.Y.Robust = true
+		t.chart.Y.Title = "nats"
+		t.chart.Y.Log = false
+	}
+	v.colours(ids, func(k int, id string, style plot.Style, swatch experiment.Swatch, priority int, label bool) {
+		l := plot.Line{Style: style, X: t.xs, Y32: t.low[k], Priority: priority}
+		if t.wide {
+			l.Hi32 = t.high[k]
+		}
+		if priority > 0 {
+			l.Dash, l.Focus = swatch.Dash, priority > len(ids)
+			if th.Plain() {
+				l.Mark = swatch.Mark
+			}
+		}
+		if label && (priority > len(ids) || v.tells(k)) {
+			l.Label = v.b.kernelName(id) + v.valueAt(k)
+		}
+		t.chart.Lines = append(t.chart.Lines, l)
+	}, th)
+	t.layout = t.chart.Draw(c, r)
+}
+
+// unseen says what a chart of the kernels does not show. Gaps are those of
+// kernels that were pruned, and restored later.
+func unseen(l plot.Layout) []string {
+	broken, away := 0, ""
+	for i := range l.Lines {
+		broken += min(l.Lines[i].Gaps, 1)
+	}
+	switch {
+	case broken == 1:
+		away = "1 kernel was away for a while"
+	case broken > 1:
+		away = fmt.Sprintf("%d kernels were away for a while", broken)
+	}
+	l.Gaps = 0
+	rest := l.Note()
+	switch {
+	case away == "" && rest == "":
+		return nil
+	case away == "":
+		return []string{rest}
+	case rest == "":
+		return []string{away}
+	}
+	return []string{away + ", " + rest, rest}
+}
+
+// waiting says why there is nothing to see yet.
+func (v *mainView) waiting() string {
+	switch s := v.b.state(); {
+	case s == experiment.Failed:
+		return "the run failed: " + v.b.hist.Reason
+	case s.Settled():
+		return "no evaluation was made"
+	}
+	return "the first evaluation is under way"
+}
+
+// tells reports whether the line of kernel k is worth a label: small
+// probabilities lie on each other.
+func (v *mainView) tells(k int) bool {
+	if q := v.belief.quantity; v.belief.log || q != experiment.QuantityPosterior && q != experiment.QuantityBayes {
+		return true
+	}
+	return v.last(k) >= 0.02
+}
+
+// colours tells for every kernel how its line looks: the chosen one before all,
+// the leaders in their colours, the rest grey.
+func (v *mainView) colours(ids []string, line func(k int, id string, s plot.Style, w experiment.Swatch, priority int, label bool), th *theme.Theme) {
+	h := &v.b.hist
+	chosen := ""
+	if k, ok := v.table.current(); ok {
+		chosen = k.id
+	}
+	focus := v.focusIDs()
+	for k, id := range ids {
+		place := focus[id]
+		switch {
+		case place == 0 && id != chosen:
+			if h.Kernel(k).Status == "" {
+				continue
+			}
+			line(k, id, th.Border, experiment.Swatch{}, 0, false)
+		case id == chosen:
+			w := v.b.palette.Of(id)
+			line(k, id, th.Series(w).With(plot.Bold), w, len(ids)+1, true)
+		default:
+			w := v.b.palette.Of(id)
+			line(k, id, th.Series(w), w, focusKernels+1-place, true)
+		}
+	}
+}
+
+// focusIDs returns the kernels that are drawn in colour, with their places
+// from 1: those ranked first now.
+func (v *mainView) focusIDs() map[string]int {
+	out := make(map[string]int, focusKernels)
+	for i, id := range v.b.leaders() {
+		out[id] = i + 1
+	}
+	return out
+}
+
+// last returns what the chart shows of kernel k at the crosshair, or last; NaN
+// if there is nothing.
+func (v *mainView) last(k int) float64 {
+	s := v.b.hist.Series(k, v.belief.quantity)
+	at := v.cursor
+	if at < 0 {
+		at = s.Len() - 1
+	}
+	if at < 0 || at >= s.Len() {
+		return math.NaN()
+	}
+	return s.Last(at)
+}
+
+// valueAt writes it.
+func (v *mainView) valueAt(k int) string {
+	x := v.last(k)
+	switch {
+	case math.IsNaN(x):
+		return ""
+	case v.belief.quantity == experiment.QuantityPosterior, v.belief.quantity == experiment.QuantityBayes:
+		return " " + number(x)
+	}
+	return " " + gapText(x, 0)
+}

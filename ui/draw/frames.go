@@ -1,0 +1,26 @@
+package draw
+
+import (
+	"kestrel/ui/plot"
+	"kestrel/ui/theme"
+)
+
+// Panel draws a frame with what stands in it, and returns its inside.
+func Panel(c *plot.Canvas, r plot.Rect, t *theme.Theme, title, right string, focused bool) plot.Rect {
+	border := t.Border
+	if focused {
+		border = t.Focus
+	}
+	c.Box(r, title, right, border, t.Text, t.Glyphs, focused)
+	return r.Inset(1, 1)
+}
+
+// Card draws a frame in the middle and returns its inside, which has lines
+// rows unless the screen is smaller.
+func Card(c *plot.Canvas, r plot.Rect, t *theme.Theme, title string, width, lines int) plot.Rect {
+	w, h := min(width+4, r.W), min(lines+2, r.H)
+	box := plot.Rect{X: r.X + (r.W-w)/2, Y: r.Y + (r.H-h)/2, W: w, H: h}
+	c.Fill(box, ' ', plot.Style{})
+	c.Box(box, title, "", t.Focus, t.Title, t.Glyphs, true)
+	return box.Inset(2, 1)
+}

@@ -1,0 +1,82 @@
+package ui
+
+import (
+	"fmt"
+	"math"
+
+	"kestrel/ui/draw"
+	"kestrel/ui/format"
+	"kestrel/ui/plot"
+	"kestrel/ui/theme"
+)
+
+// cardLines is how many lines the card of the chosen kernel would like.
+func (v *mainView) cardLines() int {
+	k, ok := v.table.current()
+	if !ok || v.b.hist.Start == nil || k.index < 0 || k.index >= len(v.b.hist.Start.Kernels) {
+		return 4
+	}
+	n := 3
+	for _, p := range v.b.hist.Start.Kernels[k.index].Params {
+		if !p.Fixed {
+			n++
+		}
+	}
+	return n
+}
+
+// drawCard writes the chosen kernel's numbers.
+func (v *mainView) drawCard(c *plot.Canvas, r plot.Rect, th *theme.Theme) {
+	k, ok := v.table.current()
+	if s := v.b.hist.Start; !ok || s == nil || k.index < 0 || k.index >= len(s.Kernels) || s.Kernels[k.index].ID != k.id {
+		c.TextFit(r.X, r.Y, r.W, "no kernel", th.Faint)
+		return
+	}
+	kernel := v.b.kernelNow(k.id)
+	if kernel == nil {
+		c.TextFit(r.X, r.Y, r.W, "not evaluated yet", th.Faint)
+		return
+	}
+	f := kernel.Fit
+	if f == nil {
+		text := string(kernel.Status)
+		if kernel.Reason != "" {
+			text += ": " + kernel.Reason
+		}
+		draw.Wrapped(c, r, text, th.Warn)
+		return
+	}
+	head := fmt.Sprintf("rank %d · q* %s · Bayes %s · gap %s", f.Rank, number(float64(f.Posterior)), number(float64(f.Bayes)), gapText(k.gap, float64(f.SE)))
+	if f.Tied && f.Rank > 1 {
+		head += " · equal to the leader"
+	}
+	c.TextFit(r.X, r.Y, r.W, head, th.Text)
+	c.TextFit(r.X, r.Y+1, r.W, fmt.Sprintf("local ELBO %.2f nats", float64(f.ELBO)), th.Faint)
+	info := v.b.hist.Start.Kernels[k.index]
+	y := r.Y + 1
+	for i, p := range info.Params {
+		if p.Fixed {
+			continue
+		}
+		y++
+		if i >= len(f.Params) || y >= r.Y+r.H {
+			break
+		}
+		name := p.Name
+		if p.Column != "" && len(v.b.hist.Start.Data.Columns) > 2 {
+			name += " " + p.Column
+		}
+		value, unit := format.Digits(float64(f.Params[i])), p.Unit
+		if words := v.b.hist.Start.InWords(&p, float64(f.Params[i])); words != "" {
+			value, unit = words, ""
+		}
+		if i < len(f.SD) && f.SD[i] > 0 {
+			value += fmt.Sprintf(" ×÷ %.3g", math.Exp(float64(f.SD[i])))
+		}
+		// A number is never cut; its name gives way.
+		wide := max(0, min(22, r.W-1-plot.TextWidth(value)))
+		c.TextFit(r.X, y, wide, name, th.Faint)
+		x := c.Text(r.X+wide+1, y, value, th.Text)
+		c.TextFit(x+1, y, r.X+r.W-x-1, unit, th.Faint)
+	}
+}

@@ -1,0 +1,160 @@
+package launcher
+
+import (
+	"fmt"
+
+	"kestrel/experiment"
+	"kestrel/ui/input"
+	"kestrel/ui/plot"
+)
+
+var partNames = map[part]string{
+	targetPart: "target", inputsPart: "inputs", kernelsPart: "kernels", inducingPart: "inducing", seedPart: "seed", devicePart: "device",
+	splitPart: "held out",
+}
+
+// partSheet shows a setting, and below it what is wrong with it.
+func (l *Launcher) partSheet(s *sheet, c *choice, p part) {
+	t := s.t
+	focused := l.focus == onParts && l.part == p
+	head := func(x, y, w, h int) {
+		l.screen.parts = append(l.screen.parts, partArea{p, plot.Rect{X: x, Y: y, W: w, H: h}.Intersect(s.c.Bounds())})
+		style := t.Faint
+		if focused {
+			style = t.Focus.With(plot.Bold)
+		}
+		s.c.TextFit(x, y, labelWidth-1, partNames[p], style)
+	}
+	room := max(1, s.w-labelWidth)
+	switch p {
+	case targetPart, splitPart, devicePart:
+		value := c.device
+		if p == splitPart {
+			value = c.splitText()
+		}
+		if p == targetPart {
+			value = "?"
+			if c.target >= 0 {
+				value = c.columns[c.target].Name
+			}
+		}
+		s.add(1, func(x, y, w int) {
+			head(x, y, w, 1)
+			open, end := "‹ ", " ›"
+			if t.Glyphs == plot.ASCII {
+				open, end = "< ", " >"
+			}
+			at := s.c.TextFit(x+labelWidth, y, room, open, t.Key)
+			style := t.Text
+			if focused {
+				style = style.With(plot.Reverse)
+			}
+			at = s.c.TextFit(at, y, x+w-at-2, value, style)
+			s.c.TextFit(at, y, x+w-at, end, t.Key)
+		})
+	case inputsPart:
+		l.inputSheet(s, c, focused, head)
+	default:
+		note := ""
+		if r := l.resolved; p == kernelsPart && r != nil && r.err == nil {
+			note = fmt.Sprintf("%d kernels", r.kernels)
+			if r.kernels == 1 {
+				note = "1 kernel"
+			}
+		}
+		wide := room
+		if n := plot.TextWidth(note); n > 0 && room >= n+16 {
+			wide -= n + 2
+		}
+		f := c.text(p)
+		s.add(1, func(x, y, w int) {
+			head(x, y, w, 1)
+			f.Draw(s.c, x+labelWidth, y, wide, t, focused)
+			if wide < room {
+				s.c.TextRight(x+w, y, note, t.Good)
+			}
+		})
+		l.wrongSheet(s, f, p, wide, focused)
+		if p == kernelsPart && focused {
+			s.indented(labelWidth, experiment.SpaceSyntax, t.Faint)
+		}
+		return
+	}
+	l.wrongSheet(s, nil, p, room, focused)
+}
+
+// wrongSheet says what is wrong with a part, with a caret under the place.
+func (l *Launcher) wrongSheet(s *sheet, f *input.Field, p part, wide int, focused bool) {
+	r := l.resolved
+	if r == nil || r.err == nil || r.part != p {
+		return
+	}
+	if col := r.caret(); col >= 0 && f != nil {
+		s.add(1, func(x, y, w int) {
+			if at := f.ColumnOf(col, wide, focused); at >= 0 {
+				s.c.TextFit(x+labelWidth+at, y, 1, "^", s.t.Bad)
+			}
+		})
+	}
+	s.indented(labelWidth, r.reason(), s.t.Bad)
+}
+
+// inputSheet shows the columns that can be inputs, as many to a line as fit.
+func (l *Launcher) inputSheet(s *sheet, c *choice, focused bool, head func(x, y, w, h int)) {
+	type chip struct {
+		column int
+		text   string
+	}
+	var rows [][]chip
+	used := 0
+	room := max(1, s.w-labelWidth)
+	for i := range c.columns {
+		if !c.usable(i) {
+			continue
+		}
+		text := "[ ] " + c.columns[i].Name
+		if c.inputs[i] {
+			text = "[x] " + c.columns[i].Name
+		}
+		text = plot.Truncate(text, min(room, 28))
+		if n := plot.TextWidth(text); len(rows) == 0 || used+2+n > room {
+			rows, used = append(rows, nil), n
+		} else {
+			used += 2 + n
+		}
+		rows[len(rows)-1] = append(rows[len(rows)-1], chip{i, text})
+	}
+	// With very many columns, the lines around the cursor.
+	const most = 6
+	from := 0
+	if len(rows) > most {
+		for i, row := range rows {
+			if len(row) > 0 && row[0].column <= c.column {
+				from = max(0, min(i-most/2, len(rows)-most))
+			}
+		}
+		rows = rows[from : from+most]
+	}
+	if len(rows) == 0 {
+		rows = [][]chip{nil}
+	}
+	s.add(len(rows), func(x, y, w int) {
+		head(x, y, w, len(rows))
+		for i, row := range rows {
+			at := x + labelWidth
+			for _, ch := range row {
+				style := s.t.Faint
+				if c.inputs[ch.column] {
+					style = s.t.Text
+				}
+				if focused && ch.column == c.column {
+					style = style.With(plot.Reverse)
+				}
+				at = s.c.TextFit(at, y+i, x+w-at, ch.text, style) + 2
+			}
+			if row == nil {
+				s.c.TextFit(at, y+i, x+w-at, "no column of numbers is left", s.t.Bad)
+			}
+		}
+	})
+}

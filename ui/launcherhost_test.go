@@ -1,0 +1,77 @@
+package ui
+
+import (
+	"strings"
+	"testing"
+
+	tea "charm.land/bubbletea/v2"
+)
+
+// newInLauncher is a workbench that shows the launcher, in an empty folder.
+func newInLauncher(t *testing.T) *working {
+	t.Helper()
+	t.Chdir(t.TempDir())
+	d := newWorking(t, Options{})
+	d.untilShown("quickstart")
+	d.untilShown("none below this folder")
+	d.untilShown("none yet")
+	return d
+}
+
+// What is typed in the launcher does nothing else in the workbench; keys that it
+// does not take do.
+func TestTypingInTheLauncherIsNoCommand(t *testing.T) {
+	d := newInLauncher(t)
+	glyphs := d.a.theme.Glyphs
+	for _, begin := range []string{"/", "p", "tab"} {
+		d.press(begin)
+		d.press(strings.Split("?gmqtijk/", "")...)
+		if d.a.help != nil || d.a.leaving || d.a.theme.Glyphs != glyphs || !d.a.mouse {
+			t.Fatalf("after %s: a letter was taken for a command", begin)
+		}
+		d.press("esc", "esc", "home")
+		d.untilShown("6 kernels") // there are settings to go to
+	}
+	d.press("?")
+	if d.a.help == nil {
+		t.Fatal("no help from the list")
+	}
+	mustShow(t, d.screen(), "settings", "filter")
+	d.press("esc", "g")
+	if d.a.theme.Glyphs == glyphs {
+		t.Error("g did nothing in the list")
+	}
+	d.press("q")
+	if !d.a.leaving {
+		t.Error("q did not quit from the list")
+	}
+}
+
+// While a run is being begun or opened the launcher takes nothing.
+func TestTheLauncherWaitsWhileBusy(t *testing.T) {
+	d := newInLauncher(t)
+	before := d.screen()
+	d.a.busy = "loading quickstart"
+	d.press("down", "/", "x")
+	d.send(tea.PasteMsg{Content: "a.csv"})
+	d.send(tea.MouseWheelMsg{X: 3, Y: 5, Button: tea.MouseWheelDown})
+	mustShow(t, d.screen(), "loading quickstart …")
+	d.a.busy = ""
+	if after := d.screen(); after != before {
+		t.Errorf("the launcher was\n%s\nand is\n%s", before, after)
+	}
+}
+
+// The launcher is drawn about the least size.
+func TestTheLauncherAboutTheLeastSize(t *testing.T) {
+	d := newInLauncher(t)
+	for _, w := range []int{leastWidth - 1, leastWidth, leastWidth + 1} {
+		for _, h := range []int{leastHeight - 1, leastHeight, leastHeight + 1} {
+			d.send(tea.WindowSizeMsg{Width: w, Height: h})
+			text, small := d.screen(), w < leastWidth || h < leastHeight
+			if strings.Contains(text, "too small") != small || strings.Contains(text, "what to run") == small {
+				t.Errorf("%dx%d:\n%s", w, h, text)
+			}
+		}
+	}
+}

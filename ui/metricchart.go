@@ -1,0 +1,56 @@
+package ui
+
+import (
+	"fmt"
+	"math"
+
+	"kestrel/experiment"
+	"kestrel/ui/plot"
+	"kestrel/ui/theme"
+)
+
+// drawMetric draws the error on held-out rows.
+func (v *mainView) drawMetric(c *plot.Canvas, r plot.Rect, th *theme.Theme) {
+	t, h := &v.metric, &v.b.hist
+	n := h.Methods()
+	t.fill(v.b.version, n, func(m int) experiment.Series { return h.MethodSeries(m, t.quantity) })
+	v.axes(t, th)
+	t.chart.Empty = v.waiting()
+	if h.Evaluation != nil {
+		t.chart.Empty = "the held-out rows are being predicted"
+	}
+	if s := h.Start; s != nil && s.Data.Test == 0 {
+		t.chart.Empty = "no held-out rows: data.test is 0"
+	}
+	t.chart.Y.Robust = t.quantity != experiment.QuantityCoverage
+	if t.quantity == experiment.QuantityNLPD || t.quantity == experiment.QuantityCoverage {
+		t.chart.Y.Log = false
+	}
+	x := r.X
+	styles := []plot.Style{th.Focus, th.Warn, th.Good, th.Key}
+	for m := range n {
+		s := h.MethodSeries(m, t.quantity)
+		st := styles[m%len(styles)]
+		dash := m % 4
+		t.chart.Lines = append(t.chart.Lines, plot.Line{Style: st, Dash: dash, X: t.xs, Y32: t.low[m], Hi32: t.high[m], Priority: n - m, Mark: th.Mark(m)})
+		at := s.Len() - 1
+		if v.cursor >= 0 {
+			for i := range s.Len() {
+				if s.Moment(i).Index <= h.Moments()[v.cursor].Index {
+					at = i
+				}
+			}
+		}
+		if at >= 0 && r.H > 3 {
+			text := fmt.Sprintf("%s %s", experiment.MethodName(h.Method(m)), plot.Number(s.Last(at), math.Abs(s.Last(at))/1000))
+			if m > 0 {
+				x += 3
+			}
+			x = c.TextFit(x, r.Y, r.X+r.W-x, text, st)
+		}
+	}
+	if n > 0 && r.H > 3 {
+		r.Y, r.H = r.Y+1, r.H-1
+	}
+	t.layout = t.chart.Draw(c, r)
+}
