@@ -99,7 +99,7 @@ func MetricFigure(h *History, q Quantity, a Axis) *Figure {
 		f.Lines = append(f.Lines, l)
 	}
 	if q == QuantityCoverage && len(f.Lines) > 0 {
-		grey := RGB{inkMark.Y, inkMark.Y, inkMark.Y}
+		grey := RGB{R: inkMark.Y, G: inkMark.Y, B: inkMark.Y}
 		x := f.Lines[0].X
 		f.Lines = append(f.Lines, FigureLine{X: []float64{x[0], x[len(x)-1]}, Lo: []float64{.95, .95}, Swatch: Swatch{Light: grey}, Width: 0.8})
 	}

@@ -95,7 +95,7 @@ func readPath(t *testing.T, d string) (parts [][][2]float64) {
 	return parts
 }
 
-func drawn(t *testing.T, f *Figure) (paths []svgPath, texts []svgText) {
+func drawn(t *testing.T, f interface{ WriteSVG(io.Writer) error }) (paths []svgPath, texts []svgText) {
 	t.Helper()
 	var b bytes.Buffer
 	must(t, f.WriteSVG(&b))
@@ -103,7 +103,7 @@ func drawn(t *testing.T, f *Figure) (paths []svgPath, texts []svgText) {
 }
 
 // stroked returns the parts of all paths of a colour, without marks.
-func stroked(paths []svgPath, c RGB) (parts [][][2]float64) {
+func stroked(paths []svgPath, c interface{ Hex() string }) (parts [][][2]float64) {
 	for _, p := range paths {
 		if strings.EqualFold(p.stroke, c.Hex()) {
 			parts = append(parts, p.parts...)
@@ -119,7 +119,7 @@ func near(a, b float64) bool { return math.Abs(a-b) < 0.02 }
 func frameOf(t *testing.T, paths []svgPath) (left, right, bottom, top float64) {
 	t.Helper()
 	for _, p := range paths {
-		if p.stroke == grey(inkFrame).Hex() && len(p.parts) == 1 && len(p.parts[0]) >= 4 {
+		if p.stroke == frameInk.Hex() && len(p.parts) == 1 && len(p.parts[0]) >= 4 {
 			c := p.parts[0]
 			return c[0][0], c[2][0], c[0][1], c[2][1]
 		}
@@ -128,7 +128,17 @@ func frameOf(t *testing.T, paths []svgPath) (left, right, bottom, top float64) {
 	return 0, 0, 0, 0
 }
 
-func grey(g color.Gray) RGB { return RGB{g.Y, g.Y, g.Y} }
+// ink is a colour as files have it, "#rrggbb".
+type ink string
+
+// Hex is the colour itself.
+func (i ink) Hex() string { return string(i) }
+
+// frameInk is that of a chart's frame.
+const frameInk ink = "#555555"
+
+// grey is a shade of grey.
+func grey(g color.Gray) ink { return ink(fmt.Sprintf("#%02x%02x%02x", g.Y, g.Y, g.Y)) }
 
 func TestFigurePointsAreWhereTheyShouldBe(t *testing.T) {
 	c := RGB{0x12, 0x34, 0x56}

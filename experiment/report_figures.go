@@ -176,7 +176,7 @@ func rowsName(res *Residuals) string {
 
 // levelLine is a grey line for orientation.
 func levelLine(name string, x, y []float64) FigureLine {
-	return FigureLine{Name: name, X: x, Lo: y, Swatch: Swatch{Light: RGB{inkMark.Y, inkMark.Y, inkMark.Y}}, Width: 0.8}
+	return FigureLine{Name: name, X: x, Lo: y, Swatch: Swatch{Light: RGB{R: inkMark.Y, G: inkMark.Y, B: inkMark.Y}}, Width: 0.8}
 }
 
 // residualFigure draws standardised residuals against the only input, or

@@ -146,7 +146,7 @@ func unusable(path string, err error) error {
 	case errors.As(err, &changed):
 		return fmt.Errorf("the data of run %q have changed since it began: %s has another sha256; put the old file back, or begin a new run", path, changed.path)
 	case errors.Is(err, vbks.ErrCheckpoint):
-		return &noCheckpoint{path, err}
+		return &noCheckpoint{path: path, err: err}
 	}
 	return fmt.Errorf("run %q: %w", path, err)
 }

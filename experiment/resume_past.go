@@ -166,12 +166,12 @@ func (p *past) check(path string, end int64, unsaved error) error {
 		if unsaved == nil {
 			unsaved = fmt.Errorf("there are %d evaluations but no checkpoint in %s", p.seen, stateDir)
 		}
-		return &noCheckpoint{path, unsaved}
+		return &noCheckpoint{path: path, err: unsaved}
 	case s == nil && unsaved != nil: // one evaluation is soon made again
 		p.notices = append(p.notices, unsaved.Error())
 	case s == nil:
 	case end < s.rest.before.bytes:
-		return &noCheckpoint{path, fmt.Errorf("its %s ends before the evaluation that the checkpoint rests on", eventsFile)}
+		return &noCheckpoint{path: path, err: fmt.Errorf("its %s ends before the evaluation that the checkpoint rests on", eventsFile)}
 	case end < s.rest.after.bytes:
 		p.lost, p.kept, p.told, p.measured = true, s.rest.before.bytes, nil, false
 	}

@@ -110,8 +110,8 @@ func (s *saved) take() error {
 		return fmt.Errorf("is damaged: arrays %s, %s and %s do not fit", logArray, logSums, scheduleArray)
 	}
 	s.rest = logRest{
-		before: logPlace{int64(where.Data[0]), [size]byte(sums[:size])},
-		after:  logPlace{int64(where.Data[1]), [size]byte(sums[size:])},
+		before: logPlace{bytes: int64(where.Data[0]), sum: [size]byte(sums[:size])},
+		after:  logPlace{bytes: int64(where.Data[1]), sum: [size]byte(sums[size:])},
 		what:   types[int(where.Data[2])],
 	}
 	if t, ok := s.arrays[logKernels]; ok {

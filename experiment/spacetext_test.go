@@ -118,16 +118,16 @@ func TestTextOverride(t *testing.T) {
 
 func TestConfigFor(t *testing.T) {
 	dir := t.TempDir()
-	table, config := filepath.Join(dir, "DATA.Csv.GZ"), filepath.Join(dir, "my.toml")
-	if err := os.WriteFile(config, []byte(synthetic), 0o644); err != nil {
+	table, file := filepath.Join(dir, "DATA.Csv.GZ"), filepath.Join(dir, "my.toml")
+	if err := os.WriteFile(file, []byte("[data]\nsource = 'synthetic'\nkernel = 'SE'\n"), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	set := []Override{newOverride("seed", "7")}
+	set := []Override{TextOverride("seed", "7")}
 	want, _ := FileConfig(table, "", set)
 	if got, err := ConfigFor(table, set); err != nil || !reflect.DeepEqual(got, want) {
 		t.Errorf("%+v, %v", got, err)
 	}
-	for _, name := range []string{config, "fig1a"} {
+	for _, name := range []string{file, "fig1a"} {
 		want, _ = LoadConfig(name, set)
 		if got, err := ConfigFor(name, set); err != nil || !reflect.DeepEqual(got, want) || got.Settings.Seed != 7 {
 			t.Errorf("%+v, %v", got, err)

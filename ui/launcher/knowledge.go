@@ -10,7 +10,7 @@ import (
 	"kestrel/experiment"
 )
 
-// knowledge is where the launcher's knowledge comes from. Everything in it may
+// knowledge is where what the launcher knows comes from. Everything in it may
 // take its time and is called in commands.
 type knowledge struct {
 	configs  func() []experiment.ConfigChoice
