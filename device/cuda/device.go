@@ -117,6 +117,8 @@ func Open(o Options) (*Device, error) {
 	return d, nil
 }
 
+const kind = "cuda"
+
 // Info describes the device; its details end in what Notices has returned or will.
 func (d *Device) Info() device.Info {
 	name := d.names[0]
@@ -125,7 +127,7 @@ func (d *Device) Info() device.Info {
 	}
 	card := d.lanes[0].card.Info()
 	return device.Info{
-		Kind:   "cuda",
+		Kind:   kind,
 		Name:   name,
 		Lanes:  len(d.lanes),
 		Group:  0,

@@ -158,7 +158,7 @@ func instruction(s *strings.Builder, name string, in *kernelspace.Instr) {
 	for _, f := range []struct {
 		name  string
 		value int
-	}{{"op", int(in.Op)}, {"off", in.Off}, {"columns", len(in.Cols)}, {"scales", in.NumScale}, {"periods", in.NumPeriod}, {"degree", in.Degree}} {
+	}{{"op", number(in.Op)}, {"off", in.Off}, {"columns", len(in.Cols)}, {"scales", in.NumScale}, {"periods", in.NumPeriod}, {"degree", in.Degree}} {
 		fmt.Fprintf(s, "\t__device__ static constexpr int %s() { return %d; }\n", f.name, f.value)
 	}
 	s.WriteString("\t__device__ static constexpr int column(int i) { return ")

@@ -5,6 +5,7 @@ package source
 import (
 	"errors"
 	"fmt"
+	"slices"
 
 	"kestrel/kernelspace"
 )
@@ -15,6 +16,22 @@ const (
 	mostParams  = 128
 	mostColumns = 64
 )
+
+// operations are those of enum Op in leaves.cu, in its order: what the sources have
+// code for.
+var operations = []kernelspace.Op{
+	kernelspace.OpSE, kernelspace.OpRQ, kernelspace.OpLIN, kernelspace.OpPER,
+	kernelspace.OpMatern12, kernelspace.OpMatern32, kernelspace.OpMatern52,
+	kernelspace.OpWhite, kernelspace.OpConst, kernelspace.OpPoly, kernelspace.OpCos,
+	kernelspace.OpAdd, kernelspace.OpMul,
+}
+
+// HasCode reports whether the sources have code for an operation. The programs that
+// other functions take have no other.
+func HasCode(op kernelspace.Op) bool { return slices.Contains(operations, op) }
+
+// number is an operation's in the sources.
+func number(op kernelspace.Op) int { return slices.Index(operations, op) }
 
 var errProgram = errors.New("program is not a postfix sequence")
 
@@ -76,7 +93,7 @@ func Table(p *kernelspace.Program) ([]int32, error) {
 			return nil, fmt.Errorf("%s: a leaf on %d columns is too wide for a card, which takes %d; name fewer columns or run it on the CPU", p.ID, len(list), mostColumns)
 		}
 		in := t[4+8*i:][:8]
-		in[0], in[3] = int32(n.Op), int32(len(t))
+		in[0], in[3] = int32(number(n.Op)), int32(len(t))
 		if n.leaf() {
 			in[1], in[2], in[4], in[5], in[6] = int32(n.Off), int32(len(list)), int32(n.NumScale), int32(n.NumPeriod), int32(n.Degree)
 			for j := range n.NumScale {
