@@ -272,7 +272,8 @@ func TestInstrsAgreeWithTree(t *testing.T) {
 	}
 	names := []string{"temp", "a,b", "λ"}
 	for _, e := range exprs {
-		for _, opt := range []Options{{Columns: names[:1]}, {Columns: names}, {Columns: names, ARD: true}, {Columns: names, ARD: true, SharedPeriod: true}} {
+		for _, opt := range []Options{{Columns: names[:1]}, {Columns: names}, {Columns: names, ARD: true},
+			{Columns: names, ARD: true, SharedPeriod: true}} {
 			p, err := Compile(e, opt)
 			if err != nil {
 				continue // names columns that one-column data lack, or one twice

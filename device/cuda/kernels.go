@@ -49,9 +49,6 @@ func (l *lane) NewKernels(programs []*kernelspace.Program) (device.Kernels, erro
 	ks := &kernels{lane: l, programs: programs}
 	var tables, starts, lists []int32
 	for _, p := range programs {
-		if err := device.CheckCode(kind, p, source.HasCode); err != nil {
-			return nil, err
-		}
 		t, err := source.Table(p)
 		if err != nil {
 			return nil, err

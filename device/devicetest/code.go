@@ -7,13 +7,11 @@ import (
 	"kestrel/kernelspace"
 )
 
-// testKernelWithoutCode checks that a lane takes every base kernel, and refuses
-// what it has no code for by name before anything is computed with it.
+// testKernelWithoutCode checks that a lane refuses what it has no code for by name,
+// before anything is computed with it. That it takes every base kernel is seen
+// where they are computed.
 func testKernelWithoutCode(h *harness) {
 	sound := h.compile("PER*LIN", kernelspace.Options{Dim: 2})
-	for _, b := range kernelspace.BaseKernels() {
-		h.kernels(sound, h.compile(b.Name, kernelspace.Options{Dim: 2}))
-	}
 	forge := func(at int, op kernelspace.Op) *kernelspace.Program {
 		p := *h.compile("PER*LIN+SE", kernelspace.Options{Dim: 2})
 		p.ID = "FORGED"

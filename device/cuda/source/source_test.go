@@ -79,14 +79,16 @@ func TestStructure(t *testing.T) {
 		t.Error("SE*PER has no structure")
 	}
 	seen := map[string]string{}
-	for _, s := range []string{"SE*PER", "SE+PER", "SE[1]*PER", "SE[2]*PER", "SE[;ard]*PER", "POLY2", "POLY3", "SE*(SE+PER)", "SE*SE+PER", "(SE+SE)*PER"} {
+	for _, s := range []string{"SE*PER", "SE+PER", "SE[1]*PER", "SE[2]*PER", "SE[;ard]*PER", "POLY2", "POLY3", "SE*(SE+PER)",
+		"SE*SE+PER", "(SE+SE)*PER"} {
 		k := structure(s, two)
 		if other, ok := seen[k]; ok {
 			t.Errorf("%s and %s have the same structure", s, other)
 		}
 		seen[k] = s
 	}
-	if structure("PER+SE", two) != structure("(PER+SE)", two) || structure("SE[;ard]", two) != structure("SE", kernelspace.Options{Dim: 2, ARD: true}) {
+	if structure("PER+SE", two) != structure("(PER+SE)", two) ||
+		structure("SE[;ard]", two) != structure("SE", kernelspace.Options{Dim: 2, ARD: true}) {
 		t.Error("equal structures differ")
 	}
 	if s := structure("SE+SE+SE+SE+SE+SE+SE", two); s != "" {

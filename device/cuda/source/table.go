@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"slices"
 
+	"kestrel/device"
 	"kestrel/kernelspace"
 )
 
@@ -26,12 +27,10 @@ var operations = []kernelspace.Op{
 	kernelspace.OpAdd, kernelspace.OpMul,
 }
 
-// HasCode reports whether the sources have code for an operation. The programs that
-// other functions take have no other.
-func HasCode(op kernelspace.Op) bool { return slices.Contains(operations, op) }
-
 // number is an operation's in the sources.
 func number(op kernelspace.Op) int { return slices.Index(operations, op) }
+
+func hasCode(op kernelspace.Op) bool { return number(op) >= 0 }
 
 var errProgram = errors.New("program is not a postfix sequence")
 
@@ -43,8 +42,12 @@ type node struct {
 
 func (n *node) leaf() bool { return n.Op < kernelspace.OpAdd }
 
-// tree finds the operands of every instruction; the last is the root.
+// tree finds the operands of every instruction; the last is the root. Errors: a
+// base kernel that the sources do not have.
 func tree(p *kernelspace.Program) ([]node, error) {
+	if err := device.CheckCode(Kind, p, hasCode); err != nil {
+		return nil, err
+	}
 	var nodes []node
 	var stack []int
 	for i := range p.Instrs {
@@ -71,14 +74,15 @@ func tree(p *kernelspace.Program) ([]node, error) {
 // integers an instruction, then lists. The kinds are 1 for length scales, 2 for
 // periods, else 0.
 //
-// Errors: a program larger than the interpreter takes.
+// Errors: those of tree; a program larger than the interpreter takes.
 func Table(p *kernelspace.Program) ([]int32, error) {
 	nodes, err := tree(p)
 	if err != nil {
 		return nil, err
 	}
 	if len(nodes) > mostNodes || len(p.Params) > mostParams {
-		return nil, fmt.Errorf("%s: %d leaves and operations with %d hyperparameters are too many for a card, which takes %d with %d; run it on the CPU",
+		return nil, fmt.Errorf("%s: %d leaves and operations with %d hyperparameters are too many for a card, "+
+			"which takes %d with %d; run it on the CPU",
 			p.ID, len(nodes), len(p.Params), mostNodes, mostParams)
 	}
 	t := []int32{int32(len(nodes)), int32(len(p.Params)), 0, int32(p.Dim)}
@@ -90,7 +94,8 @@ func Table(p *kernelspace.Program) ([]int32, error) {
 			list = n.Cols
 		}
 		if n.leaf() && len(list) > mostColumns {
-			return nil, fmt.Errorf("%s: a leaf on %d columns is too wide for a card, which takes %d; name fewer columns or run it on the CPU", p.ID, len(list), mostColumns)
+			return nil, fmt.Errorf("%s: a leaf on %d columns is too wide for a card, which takes %d; name fewer columns or run it on the CPU",
+				p.ID, len(list), mostColumns)
 		}
 		in := t[4+8*i:][:8]
 		in[0], in[3] = int32(number(n.Op)), int32(len(t))
