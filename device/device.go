@@ -135,7 +135,8 @@ type Lane interface {
 	NewArray(count, rows, cols int) (Array, error)
 	// NewIndex copies row numbers to the lane.
 	NewIndex(rows []int32) (Index, error)
-	// NewKernels makes a batch of compiled expressions.
+	// NewKernels makes a batch of compiled expressions. An expression that the
+	// lane has no code for is an error here (see CheckCode), never a number later.
 	NewKernels(programs []*kernelspace.Program) (Kernels, error)
 	// Free gives the memory of an Array, Index or Kernels back. It must not be
 	// used afterwards.

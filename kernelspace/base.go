@@ -1,7 +1,39 @@
 package kernelspace
 
 import (
+	"math"
+	"slices"
 	"strings"
+)
+
+// This file is all that the package knows of single base kernels, but for SE
+// being a limit of RQ. A new one gets an operation, a place in the order and a row
+// of the table; a device without code for its operation refuses it.
+
+// Op names what an instruction of a Program does: evaluate one base kernel
+// or combine the results of earlier instructions.
+type Op uint8
+
+// The leaf operations come first so that Op < OpAdd means "a leaf".
+const (
+	OpSE       Op = iota // σ² exp(−r²/2ℓ²)
+	OpRQ                 // σ² (1 + r²/2αℓ²)^−α
+	OpLIN                // σ² x·x′/ℓ²
+	OpPER                // σ² exp(−2 Σ_d sin²(π|x_d−x′_d|/p_d)/ℓ_d²)
+	OpMatern12           // σ² exp(−r/ℓ)
+	OpMatern32           // σ² (1 + √3 r/ℓ) exp(−√3 r/ℓ)
+	OpMatern52           // σ² (1 + √5 r/ℓ + 5r²/3ℓ²) exp(−√5 r/ℓ)
+	OpWhite              // σ² if both points are the same row of the same set, else 0
+	OpConst              // σ²
+	OpPoly               // σ² (x·x′/ℓ² + c)^Degree
+	OpCos                // σ² cos(2π Σ_d (x_d−x′_d)/p_d)
+)
+
+// What combines is numbered far from the leaves, between which and OpAdd lie
+// operations that nobody has code for.
+const (
+	OpAdd Op = 0x80 + iota // sum of the Arity topmost results
+	OpMul                  // product of the Arity topmost results
 )
 
 // base identifies a base kernel. The order of the constants is the order in
@@ -26,62 +58,102 @@ const (
 	numBases
 )
 
+// scaling says what the length scales of a base kernel are.
+type scaling uint8
+
+const (
+	scaleNone      scaling = iota // there are none
+	scaleInput                    // lengths that x − x′ is measured in
+	scalePhase                    // numbers without a unit
+	scaleAmplitude                // they enter as x·x′/ℓ² only, which the variance scales, too
+)
+
 // baseInfo describes a base kernel: its canonical name, its letter in the
 // paper's legends (or a short name where the paper has none), other names
-// that the parser takes, and how it compiles.
+// that the parser takes, how it compiles, its hyperparameters beside the
+// variance, and its formula.
 type baseInfo struct {
 	name     string
 	letter   string
 	synonyms []string
+	about    string
 	op       Op
 	degree   int
-	about    string
+	scale    scaling
+	periods  bool   // has a period per column
+	shape    string // name of the one parameter behind scales and periods, "" for none
+	value    func(l leafAt) float64
 }
 
-func (b base) info() baseInfo {
-	switch b {
-	case basePER:
-		return baseInfo{name: "PER", letter: "p", synonyms: []string{"PERIODIC"}, op: OpPER,
-			about: "periodic: σ² exp(−2 Σ_d sin²(π|x_d−x′_d|/p_d)/ℓ_d²)"}
-	case baseLIN:
-		return baseInfo{name: "LIN", letter: "l", synonyms: []string{"LINEAR"}, op: OpLIN,
-			about: "linear: σ² x·x′/ℓ²"}
-	case baseRQ:
-		return baseInfo{name: "RQ", letter: "r", synonyms: []string{"RATQUAD", "RATIONALQUADRATIC"}, op: OpRQ,
-			about: "rational quadratic: σ² (1 + r²/2αℓ²)^−α"}
-	case baseSE:
-		return baseInfo{name: "SE", letter: "s", synonyms: []string{"RBF", "SQEXP", "GAUSSIAN", "SQUAREDEXPONENTIAL"}, op: OpSE,
-			about: "squared exponential: σ² exp(−r²/2ℓ²)"}
-	case baseMatern12:
-		return baseInfo{name: "MATERN12", letter: "m12", synonyms: []string{"MAT12", "EXPONENTIAL"}, op: OpMatern12,
-			about: "Matérn 1/2: σ² exp(−r/ℓ)"}
-	case baseMatern32:
-		return baseInfo{name: "MATERN32", letter: "m32", synonyms: []string{"MAT32"}, op: OpMatern32,
-			about: "Matérn 3/2: σ² (1 + √3 r/ℓ) exp(−√3 r/ℓ)"}
-	case baseMatern52:
-		return baseInfo{name: "MATERN52", letter: "m52", synonyms: []string{"MAT52"}, op: OpMatern52,
-			about: "Matérn 5/2: σ² (1 + √5 r/ℓ + 5r²/3ℓ²) exp(−√5 r/ℓ)"}
-	case baseCOS:
-		return baseInfo{name: "COS", letter: "cos", synonyms: []string{"COSINE"}, op: OpCos,
-			about: "cosine: σ² cos(2π Σ_d (x_d−x′_d)/p_d)"}
-	case basePoly2:
-		return baseInfo{name: "POLY2", letter: "poly2", synonyms: []string{"QUADRATIC"}, op: OpPoly, degree: 2,
-			about: "polynomial: σ² (x·x′/ℓ² + c)²"}
-	case basePoly3:
-		return baseInfo{name: "POLY3", letter: "poly3", synonyms: []string{"CUBIC"}, op: OpPoly, degree: 3,
-			about: "polynomial: σ² (x·x′/ℓ² + c)³"}
-	case basePoly4:
-		return baseInfo{name: "POLY4", letter: "poly4", synonyms: []string{"QUARTIC"}, op: OpPoly, degree: 4,
-			about: "polynomial: σ² (x·x′/ℓ² + c)⁴"}
-	case baseConst:
-		return baseInfo{name: "CONST", letter: "c", synonyms: []string{"CONSTANT", "BIAS"}, op: OpConst,
-			about: "constant: σ²"}
-	case baseWhite:
-		return baseInfo{name: "WN", letter: "w", synonyms: []string{"WHITE", "NOISE", "WHITENOISE"}, op: OpWhite,
-			about: "white noise: σ² where both points are the same row, else 0"}
-	}
-	panic("kernelspace: not a base kernel")
+var bases = [numBases]baseInfo{
+	basePER: {
+		name: "PER", letter: "p", synonyms: []string{"PERIODIC"},
+		about: "periodic: σ² exp(−2 Σ_d sin²(π|x_d−x′_d|/p_d)/ℓ_d²)",
+		op:    OpPER, scale: scalePhase, periods: true, value: periodic,
+	},
+	baseLIN: {
+		name: "LIN", letter: "l", synonyms: []string{"LINEAR"},
+		about: "linear: σ² x·x′/ℓ²",
+		op:    OpLIN, scale: scaleAmplitude, value: linear,
+	},
+	baseRQ: {
+		name: "RQ", letter: "r", synonyms: []string{"RATQUAD", "RATIONALQUADRATIC"},
+		about: "rational quadratic: σ² (1 + r²/2αℓ²)^−α",
+		op:    OpRQ, scale: scaleInput, shape: nameAlpha, value: rationalQuadratic,
+	},
+	baseSE: {
+		name: "SE", letter: "s", synonyms: []string{"RBF", "SQEXP", "GAUSSIAN", "SQUAREDEXPONENTIAL"},
+		about: "squared exponential: σ² exp(−r²/2ℓ²)",
+		op:    OpSE, scale: scaleInput, value: squaredExponential,
+	},
+	baseMatern12: {
+		name: "MATERN12", letter: "m12", synonyms: []string{"MAT12", "EXPONENTIAL"},
+		about: "Matérn 1/2: σ² exp(−r/ℓ)",
+		op:    OpMatern12, scale: scaleInput, value: matern12,
+	},
+	baseMatern32: {
+		name: "MATERN32", letter: "m32", synonyms: []string{"MAT32"},
+		about: "Matérn 3/2: σ² (1 + √3 r/ℓ) exp(−√3 r/ℓ)",
+		op:    OpMatern32, scale: scaleInput, value: matern32,
+	},
+	baseMatern52: {
+		name: "MATERN52", letter: "m52", synonyms: []string{"MAT52"},
+		about: "Matérn 5/2: σ² (1 + √5 r/ℓ + 5r²/3ℓ²) exp(−√5 r/ℓ)",
+		op:    OpMatern52, scale: scaleInput, value: matern52,
+	},
+	baseCOS: {
+		name: "COS", letter: "cos", synonyms: []string{"COSINE"},
+		about: "cosine: σ² cos(2π Σ_d (x_d−x′_d)/p_d)",
+		op:    OpCos, periods: true, value: cosine,
+	},
+	basePoly2: {
+		name: "POLY2", letter: "poly2", synonyms: []string{"QUADRATIC"},
+		about: "polynomial: σ² (x·x′/ℓ² + c)²",
+		op:    OpPoly, degree: 2, scale: scaleAmplitude, shape: nameOffset, value: polynomial,
+	},
+	basePoly3: {
+		name: "POLY3", letter: "poly3", synonyms: []string{"CUBIC"},
+		about: "polynomial: σ² (x·x′/ℓ² + c)³",
+		op:    OpPoly, degree: 3, scale: scaleAmplitude, shape: nameOffset, value: polynomial,
+	},
+	basePoly4: {
+		name: "POLY4", letter: "poly4", synonyms: []string{"QUARTIC"},
+		about: "polynomial: σ² (x·x′/ℓ² + c)⁴",
+		op:    OpPoly, degree: 4, scale: scaleAmplitude, shape: nameOffset, value: polynomial,
+	},
+	baseConst: {
+		name: "CONST", letter: "c", synonyms: []string{"CONSTANT", "BIAS"},
+		about: "constant: σ²",
+		op:    OpConst, value: constant,
+	},
+	baseWhite: {
+		name: "WN", letter: "w", synonyms: []string{"WHITE", "NOISE", "WHITENOISE"},
+		about: "white noise: σ² where both points are the same row, else 0",
+		op:    OpWhite, value: white,
+	},
 }
+
+func (b base) info() *baseInfo { return &bases[b] }
 
 // baseNamed finds a base kernel by name, letter or synonym, in any case.
 func baseNamed(name string) (base, bool) {
@@ -112,7 +184,66 @@ func BaseKernels() []BaseKernel {
 	all := make([]BaseKernel, 0, numBases)
 	for b := range numBases {
 		info := b.info()
-		all = append(all, BaseKernel{Name: info.name, Letter: info.letter, Synonyms: info.synonyms, About: info.about})
+		all = append(all, BaseKernel{
+			Name: info.name, Letter: info.letter, Synonyms: slices.Clone(info.synonyms), About: info.about,
+		})
 	}
 	return all
+}
+
+func periodic(l leafAt) float64 {
+	sum := 0.0
+	for i, d := range l.cols {
+		s := math.Sin(math.Pi*math.Abs(l.x[d]-l.y[d])/entry(l.periods, i)) / entry(l.scales, i)
+		sum += s * s
+	}
+	return l.variance * math.Exp(-2*sum)
+}
+
+func linear(l leafAt) float64 { return l.variance * l.innerProduct() }
+
+// rationalQuadratic takes (1 + z)^−α by log1p, which keeps its digits as α grows
+// and z falls.
+func rationalQuadratic(l leafAt) float64 {
+	return l.variance * math.Exp(-l.shape*math.Log1p(l.squaredDistance()/(2*l.shape)))
+}
+
+func squaredExponential(l leafAt) float64 {
+	return l.variance * math.Exp(-l.squaredDistance()/2)
+}
+
+func matern12(l leafAt) float64 {
+	return l.variance * math.Exp(-math.Sqrt(l.squaredDistance()))
+}
+
+func matern32(l leafAt) float64 {
+	r := math.Sqrt(3 * l.squaredDistance())
+	return l.variance * (1 + r) * math.Exp(-r)
+}
+
+func matern52(l leafAt) float64 {
+	r2 := 5 * l.squaredDistance()
+	r := math.Sqrt(r2)
+	return l.variance * (1 + r + r2/3) * math.Exp(-r)
+}
+
+func cosine(l leafAt) float64 {
+	sum := 0.0
+	for i, d := range l.cols {
+		sum += (l.x[d] - l.y[d]) / entry(l.periods, i)
+	}
+	return l.variance * math.Cos(2*math.Pi*sum)
+}
+
+func polynomial(l leafAt) float64 {
+	return l.variance * math.Pow(l.innerProduct()+l.shape, float64(l.degree))
+}
+
+func constant(l leafAt) float64 { return l.variance }
+
+func white(l leafAt) float64 {
+	if l.same {
+		return l.variance
+	}
+	return 0
 }

@@ -83,15 +83,15 @@ func (c *compiler) leaf(n *node) error {
 		return err
 	}
 	info := n.base.info()
-	in := Instr{Op: info.op, Off: len(c.p.Params), Cols: cols, Degree: info.degree}
+	in := Instr{Op: info.op, Off: len(c.p.Params), Cols: cols, Degree: info.degree, base: n.base}
 	ard := n.scope.shape == shapeARD || n.scope.shape == shapeDefault && c.opt.ARD
-	if in.Op.hasScale() {
+	if info.scale != scaleNone {
 		in.NumScale = 1
 		if ard {
 			in.NumScale = len(cols)
 		}
 	}
-	if in.Op == OpPER || in.Op == OpCos {
+	if info.periods {
 		in.NumPeriod = len(cols)
 		if c.opt.SharedPeriod {
 			in.NumPeriod = 1
@@ -116,11 +116,8 @@ func (c *compiler) leaf(n *node) error {
 	add(nameVariance, -1)
 	perColumn(nameLengthscale, in.NumScale)
 	perColumn(namePeriod, in.NumPeriod)
-	switch in.Op {
-	case OpRQ:
-		add(nameAlpha, -1)
-	case OpPoly:
-		add(nameOffset, -1)
+	if info.shape != "" {
+		add(info.shape, -1)
 	}
 	return nil
 }
@@ -133,15 +130,6 @@ const (
 	namePeriod      = "period"
 	nameOffset      = "offset"
 )
-
-// hasScale reports whether a leaf has length scales.
-func (op Op) hasScale() bool {
-	switch op {
-	case OpCos, OpWhite, OpConst, OpAdd, OpMul:
-		return false
-	}
-	return true
-}
 
 // columns resolves the columns that a leaf names.
 func (c *compiler) columns(n *node) ([]int, error) {
@@ -224,7 +212,7 @@ func (p *Program) fix() {
 	leaves := p.leafInstrs()
 	for i, amp := range p.amplitudes() {
 		in := leaves[i]
-		scaled := in.Op == OpLIN || in.Op == OpPoly
+		scaled := in.base.info().scale == scaleAmplitude
 		perColumn := in.NumScale > 1
 		p.Params[in.Off].Free = amp.free && !(scaled && perColumn)
 		if scaled && !(perColumn && amp.free) {

@@ -189,7 +189,7 @@ func TestCompileErrors(t *testing.T) {
 
 // run interprets the instructions for one pair of rows, as a device does for
 // tiles, with the formulas of the Op constants.
-func run(p *Program, theta, x, y []float64, same bool) (value float64, depth int) {
+func run(t *testing.T, p *Program, theta, x, y []float64, same bool) (value float64, depth int) {
 	var stack []float64
 	for _, in := range p.Instrs {
 		if in.Op >= OpAdd {
@@ -205,13 +205,13 @@ func run(p *Program, theta, x, y []float64, same bool) (value float64, depth int
 			stack = append(stack[:len(stack)-in.Arity], v)
 			continue
 		}
-		stack = append(stack, runLeaf(in, theta[in.Off:in.Off+in.NumParams()], x, y, same))
+		stack = append(stack, runLeaf(t, in, theta[in.Off:in.Off+in.NumParams()], x, y, same))
 		depth = max(depth, len(stack))
 	}
 	return stack[0], depth
 }
 
-func runLeaf(in Instr, theta, x, y []float64, same bool) float64 {
+func runLeaf(t *testing.T, in Instr, theta, x, y []float64, same bool) float64 {
 	r2, dot, sines, turns := 0.0, 0.0, 0.0, 0.0
 	for i, c := range in.Cols {
 		scale, period := 1.0, 1.0
@@ -229,7 +229,7 @@ func runLeaf(in Instr, theta, x, y []float64, same bool) float64 {
 		turns += d / period
 	}
 	r, last := math.Sqrt(r2), theta[len(theta)-1]
-	k := math.NaN()
+	k := 0.0
 	switch in.Op {
 	case OpSE:
 		k = math.Exp(-r2 / 2)
@@ -246,7 +246,6 @@ func runLeaf(in Instr, theta, x, y []float64, same bool) float64 {
 	case OpMatern52:
 		k = (1 + math.Sqrt(5)*r + 5*r2/3) * math.Exp(-math.Sqrt(5)*r)
 	case OpWhite:
-		k = 0
 		if same {
 			k = 1
 		}
@@ -259,6 +258,8 @@ func runLeaf(in Instr, theta, x, y []float64, same bool) float64 {
 		}
 	case OpCos:
 		k = math.Cos(2 * math.Pi * turns)
+	default:
+		t.Fatalf("no second formula for %s", in.base.info().name)
 	}
 	return theta[0] * k
 }
@@ -271,7 +272,8 @@ func TestInstrsAgreeWithTree(t *testing.T) {
 	}
 	names := []string{"temp", "a,b", "λ"}
 	for _, e := range exprs {
-		for _, opt := range []Options{{Columns: names[:1]}, {Columns: names}, {Columns: names, ARD: true}, {Columns: names, ARD: true, SharedPeriod: true}} {
+		for _, opt := range []Options{{Columns: names[:1]}, {Columns: names}, {Columns: names, ARD: true},
+			{Columns: names, ARD: true, SharedPeriod: true}} {
 			p, err := Compile(e, opt)
 			if err != nil {
 				continue // names columns that one-column data lack, or one twice
@@ -293,7 +295,7 @@ func TestInstrsAgreeWithTree(t *testing.T) {
 			for i := range rows {
 				for j := range rows {
 					var got float64
-					got, depth = run(p, theta, rows[i], rows[j], i == j)
+					got, depth = run(t, p, theta, rows[i], rows[j], i == j)
 					if want := p.Eval(theta, rows[i], rows[j], i == j); relative(got, want, 1e-6) > 1e-9 {
 						t.Fatalf("%s, %+v: instructions give %g, tree %g", e.Written(), opt, got, want)
 					}

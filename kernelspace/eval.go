@@ -1,7 +1,5 @@
 package kernelspace
 
-import "math"
-
 // Eval computes k(x, y) from the raw parameters theta (natural values, one per
 // entry of Params; the fixed ones are used as given) for two rows of length
 // Dim. same says that both are the same row of the same set, which white noise
@@ -62,79 +60,47 @@ func (ev *evaluator) eval(n *node) float64 {
 	}
 	in := &ev.leaves[0]
 	ev.leaves = ev.leaves[1:]
-	return ev.leaf(n.base, in)
+	return ev.leaf(in)
 }
 
-func (ev *evaluator) leaf(b base, in *Instr) float64 {
+func (ev *evaluator) leaf(in *Instr) float64 {
 	theta := ev.theta[in.Off : in.Off+in.NumParams()]
-	variance := theta[0]
-	scales := theta[1 : 1+in.NumScale]
-	periods := theta[1+in.NumScale : 1+in.NumScale+in.NumPeriod]
-	last := theta[len(theta)-1] // α or c, where there is one
+	return in.base.info().value(leafAt{
+		cols: in.Cols, degree: in.Degree, x: ev.x, y: ev.y, same: ev.same,
+		variance: theta[0],
+		scales:   theta[1 : 1+in.NumScale],
+		periods:  theta[1+in.NumScale : 1+in.NumScale+in.NumPeriod],
+		shape:    theta[len(theta)-1],
+	})
+}
 
-	switch b {
-	case baseSE:
-		return variance * math.Exp(-ev.squaredDistance(in, scales)/2)
-	case baseRQ:
-		// (1 + z)^−α by log1p, which keeps its digits as α grows and z falls.
-		return variance * math.Exp(-last*math.Log1p(ev.squaredDistance(in, scales)/(2*last)))
-	case baseMatern12:
-		return variance * math.Exp(-math.Sqrt(ev.squaredDistance(in, scales)))
-	case baseMatern32:
-		r := math.Sqrt(3 * ev.squaredDistance(in, scales))
-		return variance * (1 + r) * math.Exp(-r)
-	case baseMatern52:
-		r2 := 5 * ev.squaredDistance(in, scales)
-		r := math.Sqrt(r2)
-		return variance * (1 + r + r2/3) * math.Exp(-r)
-	case baseLIN:
-		return variance * ev.innerProduct(in, scales)
-	case basePoly2:
-		return variance * math.Pow(ev.innerProduct(in, scales)+last, 2)
-	case basePoly3:
-		return variance * math.Pow(ev.innerProduct(in, scales)+last, 3)
-	case basePoly4:
-		return variance * math.Pow(ev.innerProduct(in, scales)+last, 4)
-	case basePER:
-		sum := 0.0
-		for i, d := range in.Cols {
-			s := math.Sin(math.Pi*math.Abs(ev.x[d]-ev.y[d])/entry(periods, i)) / entry(scales, i)
-			sum += s * s
-		}
-		return variance * math.Exp(-2*sum)
-	case baseCOS:
-		sum := 0.0
-		for i, d := range in.Cols {
-			sum += (ev.x[d] - ev.y[d]) / entry(periods, i)
-		}
-		return variance * math.Cos(2*math.Pi*sum)
-	case baseConst:
-		return variance
-	case baseWhite:
-		if ev.same {
-			return variance
-		}
-		return 0
-	}
-	panic("kernelspace: not a base kernel")
+// leafAt is a leaf at a pair of rows.
+type leafAt struct {
+	cols            []int
+	degree          int
+	x, y            []float64
+	same            bool
+	variance        float64
+	scales, periods []float64
+	shape           float64 // α or c, where there is one
 }
 
 // squaredDistance is r²/ℓ², summed over the leaf's columns.
-func (ev *evaluator) squaredDistance(in *Instr, scales []float64) float64 {
+func (l *leafAt) squaredDistance() float64 {
 	sum := 0.0
-	for i, d := range in.Cols {
-		r := (ev.x[d] - ev.y[d]) / entry(scales, i)
+	for i, d := range l.cols {
+		r := (l.x[d] - l.y[d]) / entry(l.scales, i)
 		sum += r * r
 	}
 	return sum
 }
 
 // innerProduct is x·x′/ℓ² over the leaf's columns.
-func (ev *evaluator) innerProduct(in *Instr, scales []float64) float64 {
+func (l *leafAt) innerProduct() float64 {
 	sum := 0.0
-	for i, d := range in.Cols {
-		l := entry(scales, i)
-		sum += ev.x[d] * ev.y[d] / (l * l)
+	for i, d := range l.cols {
+		s := entry(l.scales, i)
+		sum += l.x[d] * l.y[d] / (s * s)
 	}
 	return sum
 }

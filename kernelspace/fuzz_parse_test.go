@@ -43,7 +43,8 @@ func TestParseLimits(t *testing.T) {
 	if _, err := Parse(strings.Repeat("(", MaxNesting) + "SE" + strings.Repeat(")", MaxNesting)); err != nil {
 		t.Error(err)
 	}
-	if e, err := Parse(strings.Repeat("SE+", MaxLeaves-1) + "SE[" + strings.TrimSuffix(numbers(MaxColumns), ",") + "]"); err != nil || e.NumLeaves() != MaxLeaves {
+	if e, err := Parse(strings.Repeat("SE+", MaxLeaves-1) + "SE[" + strings.TrimSuffix(numbers(MaxColumns), ",") + "]"); err != nil ||
+		e.NumLeaves() != MaxLeaves {
 		t.Error(err)
 	}
 }
@@ -59,7 +60,8 @@ func numbers(n int) string {
 
 // FuzzKernel looks for expressions that Parse takes and the rest does not.
 func FuzzKernel(f *testing.F) {
-	for _, s := range []string{"(PER+RQ)*LIN", "SE[1,time;ard]*(LIN+WN)", "POLY3+COS*CONST", "(SE+PER)[a]*LIN[b;ard]", "((SE+RQ)*(SE+RQ)+SE)*SE[2]"} {
+	for _, s := range []string{"(PER+RQ)*LIN", "SE[1,time;ard]*(LIN+WN)", "POLY3+COS*CONST", "(SE+PER)[a]*LIN[b;ard]",
+		"((SE+RQ)*(SE+RQ)+SE)*SE[2]"} {
 		f.Add(s, uint8(2))
 	}
 	f.Fuzz(func(t *testing.T, s string, dim uint8) {

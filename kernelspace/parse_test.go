@@ -14,13 +14,15 @@ func TestParseForms(t *testing.T) {
 		{"lin×(rq+per)", "(PER+RQ)*LIN", "(PER + RQ)×LIN", "(p+r)×l"},
 		{"SE+PER·LIN", "PER*LIN+SE", "PER×LIN + SE", "p×l+s"},
 		{"((SE))", "SE", "SE", "s"},
-		{"rbf+M32+MAT12+white+bias+Cosine", "SE+MATERN12+MATERN32+COS+CONST+WN", "SE + MATERN12 + MATERN32 + COS + CONST + WN", "s+m12+m32+cos+c+w"},
+		{"rbf+M32+MAT12+white+bias+Cosine", "SE+MATERN12+MATERN32+COS+CONST+WN", "SE + MATERN12 + MATERN32 + COS + CONST + WN",
+			"s+m12+m32+cos+c+w"},
 		{"SE+(RQ+(SE+LIN))", "LIN+RQ+SE+SE", "LIN + RQ + SE + SE", "l+r+s+s"},
 		{"SE*(RQ*LIN)", "LIN*RQ*SE", "LIN×RQ×SE", "l×r×s"},
 		{"SE[ time , 2 ;ARD ]", "SE[2,time;ard]", "SE[2,time;ard]", "s[2,time;ard]"},
 		{"(SE+PER)[1]*LIN", "(PER[1]+SE[1])*LIN", "(PER[1] + SE[1])×LIN", "(p[1]+s[1])×l"},
 		{"(SE[;iso]+RQ)[1,2]", "RQ[1,2]+SE[1,2;iso]", "RQ[1,2] + SE[1,2;iso]", "r[1,2]+s[1,2;iso]"},
-		{`SE["a, b",Größe,temp (°C)]`, `SE["Gr\u00f6\u00dfe","a, b","temp (\u00b0C)"]`, `SE[Größe,"a, b",temp (°C)]`, `s[Größe,"a, b",temp (°C)]`},
+		{`SE["a, b",Größe,temp (°C)]`, `SE["Gr\u00f6\u00dfe","a, b","temp (\u00b0C)"]`, `SE[Größe,"a, b",temp (°C)]`,
+			`s[Größe,"a, b",temp (°C)]`},
 		{`SE["12"]`, `SE["12"]`, `SE["12"]`, `s["12"]`},
 	} {
 		e, err := Parse(c.in)

@@ -69,10 +69,10 @@ func (p *Program) Bounds(i int, s Scales) (lo, hi float64) {
 		c := p.centre(i, s)
 		return c - math.Log(1e8), c + math.Log(1e8)
 	case nameLengthscale:
-		switch in.Op {
-		case OpPER:
+		switch in.base.info().scale {
+		case scalePhase:
 			return math.Log(1e-2), math.Log(1e2)
-		case OpLIN, OpPoly:
+		case scaleAmplitude:
 			c := p.centre(i, s)
 			return c - math.Log(1e4), c + math.Log(1e4)
 		}
@@ -101,7 +101,7 @@ func (p *Program) Prior(i int, s Scales) (mean, sd float64) {
 	case nameVariance:
 		return mean, 3
 	case nameLengthscale:
-		if in.Op == OpPER {
+		if in.base.info().scale == scalePhase {
 			return mean, 1.5
 		}
 		return mean, 2.5
@@ -149,10 +149,11 @@ func (p *Program) centre(i int, s Scales) float64 {
 	case nameVariance:
 		return math.Log(p.targets(s)[leaf] / size(in, s))
 	case nameLengthscale:
+		scale := in.base.info().scale
 		switch {
-		case in.Op == OpPER:
+		case scale == scalePhase:
 			return 0
-		case in.Op != OpLIN && in.Op != OpPoly:
+		case scale != scaleAmplitude:
 			return math.Log(0.3 * typical(columns, s.span) * math.Sqrt(float64(len(columns))))
 		case !p.amplitudes()[leaf].free:
 			// Against the first column, whose length scale is 1.
@@ -175,7 +176,7 @@ func (p *Program) centre(i int, s Scales) float64 {
 // inner returns what x·x/ℓ² should be for a leaf of variance 1, LIN or POLY,
 // to give k(x,x) = target; half of a POLY's base is its offset.
 func inner(in *Instr, target float64) float64 {
-	if in.Op == OpPoly {
+	if in.base.info().shape == nameOffset {
 		return math.Pow(target, 1/float64(in.Degree)) / 2
 	}
 	return target
@@ -197,13 +198,13 @@ func square(in *Instr, s Scales) float64 {
 
 // size is the typical k(x,x) of a leaf of variance 1 and scale 1.
 func size(in *Instr, s Scales) float64 {
-	switch in.Op {
-	case OpLIN:
-		return square(in, s)
-	case OpPoly:
+	switch info := in.base.info(); {
+	case info.scale != scaleAmplitude:
+		return 1
+	case info.shape == nameOffset:
 		return math.Pow(2*square(in, s), float64(in.Degree))
 	}
-	return 1
+	return square(in, s)
 }
 
 // targets shares out YVar: the k(x,x) that each leaf's amplitude should give

@@ -1,26 +1,5 @@
 package kernelspace
 
-// Op names what an instruction of a Program does: evaluate one base kernel
-// or combine the results of earlier instructions.
-type Op uint8
-
-// The leaf operations come first so that Op < OpAdd means "a leaf".
-const (
-	OpSE       Op = iota // σ² exp(−r²/2ℓ²)
-	OpRQ                 // σ² (1 + r²/2αℓ²)^−α
-	OpLIN                // σ² x·x′/ℓ²
-	OpPER                // σ² exp(−2 Σ_d sin²(π|x_d−x′_d|/p_d)/ℓ_d²)
-	OpMatern12           // σ² exp(−r/ℓ)
-	OpMatern32           // σ² (1 + √3 r/ℓ) exp(−√3 r/ℓ)
-	OpMatern52           // σ² (1 + √5 r/ℓ + 5r²/3ℓ²) exp(−√5 r/ℓ)
-	OpWhite              // σ² if both points are the same row of the same set, else 0
-	OpConst              // σ²
-	OpPoly               // σ² (x·x′/ℓ² + c)^Degree
-	OpCos                // σ² cos(2π Σ_d (x_d−x′_d)/p_d)
-	OpAdd                // sum of the Arity topmost results
-	OpMul                // product of the Arity topmost results
-)
-
 // Instr is one instruction of a Program. Leaves push their matrix, OpAdd and
 // OpMul replace the Arity topmost matrices by one.
 //
@@ -37,12 +16,13 @@ type Instr struct {
 	NumScale  int   // number of length scales
 	NumPeriod int   // number of periods
 	Degree    int   // of OpPoly
+	base      base  // of a leaf
 }
 
 // NumParams returns the number of raw parameters of a leaf.
 func (in *Instr) NumParams() int {
 	n := 1 + in.NumScale + in.NumPeriod
-	if in.Op == OpRQ || in.Op == OpPoly {
+	if in.base.info().shape != "" {
 		n++
 	}
 	return n

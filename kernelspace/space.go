@@ -36,7 +36,8 @@ func enumerate(base []Expr, depth, limit int) ([]Expr, error) {
 			seen[id] = true
 			levels[level] = append(levels[level], e)
 			if total++; total > limit {
-				return fmt.Errorf("enumerating kernels: more than %d of %d base kernels up to depth %d; lower the depth or the number of base kernels", limit, len(base), depth)
+				return fmt.Errorf("enumerating kernels: more than %d of %d base kernels up to depth %d; "+
+					"lower the depth or the number of base kernels", limit, len(base), depth)
 			}
 		}
 		return nil

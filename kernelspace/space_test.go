@@ -120,7 +120,8 @@ func TestNestedPairs(t *testing.T) {
 			return space[p.General].ID() == general && space[p.Special].ID() == special
 		})
 	}
-	for _, c := range [][2]string{{"(PER+RQ)*LIN", "(PER+SE)*LIN"}, {"(PER+RQ)*LIN", "PER*LIN"}, {"PER+PER+SE", "PER+PER"}, {"PER*LIN+SE", "PER*LIN"}} {
+	for _, c := range [][2]string{{"(PER+RQ)*LIN", "(PER+SE)*LIN"}, {"(PER+RQ)*LIN", "PER*LIN"}, {"PER+PER+SE", "PER+PER"},
+		{"PER*LIN+SE", "PER*LIN"}} {
 		if !has(c[0], c[1]) || has(c[1], c[0]) {
 			t.Errorf("%s should be above %s", c[0], c[1])
 		}

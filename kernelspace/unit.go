@@ -89,7 +89,9 @@ func (p *Program) Scale(i int, xScale []float64, yScale float64) float64 {
 // which raw parameter i scales.
 func (p *Program) exponents(i int) (y, x int) {
 	in, _ := p.leafOf(i)
-	singleLIN := in.Op == OpLIN && in.NumScale == 1
+	info := in.base.info()
+	// Without an offset, a variance says the same as a length scale.
+	singleLIN := info.scale == scaleAmplitude && info.shape == "" && in.NumScale == 1
 	switch p.Params[i].Name {
 	case nameVariance:
 		if p.amplitudes()[p.Params[i].Leaf].total {
@@ -99,7 +101,7 @@ func (p *Program) exponents(i int) (y, x int) {
 			x = -2
 		}
 	case nameLengthscale:
-		if in.Op != OpPER && !singleLIN {
+		if info.scale != scalePhase && !singleLIN {
 			x = 1
 		}
 	case namePeriod:

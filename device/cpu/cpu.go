@@ -39,10 +39,12 @@ func New(o Options) *Device {
 	return d
 }
 
+const kind = "cpu"
+
 // Info describes the device.
 func (d *Device) Info() device.Info {
 	return device.Info{
-		Kind:    "cpu",
+		Kind:    kind,
 		Name:    fmt.Sprintf("%s, %d cores", runtime.GOARCH, runtime.NumCPU()),
 		Lanes:   len(d.lanes),
 		Group:   1,

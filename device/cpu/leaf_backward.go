@@ -1,86 +1,69 @@
 package cpu
 
-import "kestrel/kernelspace"
-
 // leafBackward adds Σ_j adj_j ∂leaf_j/∂log θ for the leaf's parameters.
 func leafBackward(t *tile, lf *leaf, adj []float64) {
 	v := t.slot(lf.value)
-	g := t.k.grad
-	if t.diag && !lf.dot {
-		g[lf.Off] += t.level.Dot(adj, v) // a stationary leaf is σ² on the diagonal
+	if t.diag && !lf.dot() {
+		varianceGrad(t, lf, adj, v) // a stationary leaf is σ² on the diagonal
 		return
 	}
-	switch lf.Op {
-	case kernelspace.OpSE, kernelspace.OpRQ, kernelspace.OpMatern12, kernelspace.OpMatern32, kernelspace.OpMatern52:
-		t.radialGrad(lf, adj, v)
-	case kernelspace.OpLIN:
-		s := t.level.Dot(adj, v)
-		g[lf.Off] += s
-		if !lf.ard() {
-			g[lf.Off+1] -= 2 * s
-			break
-		}
-		t.productGrad(lf, adj, t.k.theta[lf.Off])
-	case kernelspace.OpPER:
-		t.backwardPER(lf, adj, v)
-	case kernelspace.OpWhite:
-		if t.same {
-			t.eachDiagonal(func(at int) { g[lf.Off] += adj[at] * v[at] })
-		}
-	case kernelspace.OpConst:
-		g[lf.Off] += t.level.Dot(adj, v)
-	case kernelspace.OpPoly:
-		g[lf.Off] += t.level.Dot(adj, v)
-		w := t.polyWeights(lf, adj)
-		g[lf.shapeAt()] += t.k.theta[lf.shapeAt()] * t.level.Dot(w, t.ones[:t.padded])
-		if !lf.ard() {
-			g[lf.Off+1] -= 2 * t.k.coef[lf.Off+1] * t.level.Dot(w, t.featureOf(lf))
-			break
-		}
-		t.productGrad(lf, w, 1)
-	case kernelspace.OpCos:
-		g[lf.Off] += t.level.Dot(adj, v)
-		for i, col := range lf.Cols {
-			_, s := t.level.Dot2(adj, t.slot(lf.aux), t.delta(col))
-			g[lf.periodOf(i)] += s * t.k.coef[lf.periodOf(i)]
-		}
-	}
+	lf.code.backward(t, lf, adj, v)
 }
 
-// radialWeights sets t.weights_j = adj_j·H_j for a leaf that is a function of ρ =
-// Σ_c δ_c²/ℓ_c², where ∂k/∂log ℓ_c = H·δ_c²/ℓ_c², that is H = −2 dk/dρ:
+// leafInputGrad adds Σ_j adj_j ∂leaf_j/∂a_i to t.k.inputs for the rows i of the tile.
+func leafInputGrad(t *tile, lf *leaf, adj []float64) {
+	lf.code.inputs(t, lf, adj, t.slot(lf.value))
+}
+
+// varianceGrad is the gradient of a leaf that has a variance only.
+func varianceGrad(t *tile, lf *leaf, adj, v []float64) {
+	t.k.grad[lf.Off] += t.level.Dot(adj, v)
+}
+
+// noInputs is of leaves without a gradient by the points.
+func noInputs(*tile, *leaf, []float64, []float64) {}
+
+// radialSE sets t.weights_j = adj_j·H_j. It is one of those for leaves that are a
+// function of ρ = Σ_c δ_c²/ℓ_c², where ∂k/∂log ℓ_c = H·δ_c²/ℓ_c², that is H = −2 dk/dρ:
 //
 //	SE k, RQ k/(1+q), Matérn 1/2: k/√ρ, 3/2: 3k/(1+s), 5/2: 5k(1+s)/(3+3s+s²)
 //
-// with s = √3ρ and √5ρ. It returns Σ adj·k and Σ weights·feature, and adds RQ's
-// gradient by log α, k·α(q/(1+q) − log(1+q)). Matérn 1/2's slope at distance 0 is
-// taken as 0.
-func (t *tile) radialWeights(lf *leaf, adj, v []float64) (sum, scale float64) {
-	w, f, c := t.weights[:t.padded], t.featureOf(lf), t.featureScale(lf)
-	switch lf.Op {
-	case kernelspace.OpSE:
-		t.level.Mul(w, adj, v)
-		return t.level.Dot2(adj, v, f)
-	case kernelspace.OpRQ:
-		alpha := t.k.theta[lf.shapeAt()]
-		sum, scale, shape := t.level.RQGrad(w, adj, v, f, t.slot(lf.aux), c/(2*alpha))
-		t.k.grad[lf.shapeAt()] += alpha * shape
-		return sum, scale
+// with s = √3ρ and √5ρ. They return Σ adj·k and Σ weights·feature. Matérn 1/2's
+// slope at distance 0 is taken as 0.
+func radialSE(t *tile, lf *leaf, adj, v []float64) (sum, scale float64) {
+	t.level.Mul(t.weights[:t.padded], adj, v)
+	return t.level.Dot2(adj, v, t.featureOf(lf))
+}
+
+// radialRQ also adds the gradient by log α, k·α(q/(1+q) − log(1+q)).
+func radialRQ(t *tile, lf *leaf, adj, v []float64) (sum, scale float64) {
+	alpha := t.k.theta[lf.shapeAt()]
+	f, c := t.featureOf(lf), t.featureScale(lf)
+	sum, scale, shape := t.level.RQGrad(t.weights[:t.padded], adj, v, f, t.slot(lf.aux), c/(2*alpha))
+	t.k.grad[lf.shapeAt()] += alpha * shape
+	return sum, scale
+}
+
+func radialMatern(t *tile, lf *leaf, adj, v []float64) (sum, scale float64) {
+	return t.level.MaternGrad(smoothness(lf.Op), t.weights[:t.padded], adj, v, t.featureOf(lf), t.featureScale(lf))
+}
+
+// backwardSE needs no weights where there is one length scale.
+func backwardSE(t *tile, lf *leaf, adj, v []float64) {
+	if lf.ard() {
+		radialGrad(t, lf, adj, v)
+		return
 	}
-	return t.level.MaternGrad(smoothness(lf.Op), w, adj, v, f, c)
+	sum, scale := t.level.Dot2(adj, v, t.featureOf(lf))
+	t.k.grad[lf.Off] += sum
+	t.k.grad[lf.Off+1] += t.k.coef[lf.Off+1] * scale
 }
 
 // radialGrad adds the gradients of the variance and of the length scales,
 // Σ_j weights_j δ_c²/ℓ_c².
-func (t *tile) radialGrad(lf *leaf, adj, v []float64) {
+func radialGrad(t *tile, lf *leaf, adj, v []float64) {
 	g := t.k.grad
-	if lf.Op == kernelspace.OpSE && !lf.ard() { // needs no weights
-		sum, scale := t.level.Dot2(adj, v, t.featureOf(lf))
-		g[lf.Off] += sum
-		g[lf.Off+1] += t.k.coef[lf.Off+1] * scale
-		return
-	}
-	sum, scale := t.radialWeights(lf, adj, v)
+	sum, scale := lf.code.weights(t, lf, adj, v)
 	g[lf.Off] += sum
 	if !lf.ard() {
 		g[lf.Off+1] += t.k.coef[lf.Off+1] * scale
@@ -94,11 +77,52 @@ func (t *tile) radialGrad(lf *leaf, adj, v []float64) {
 	}
 }
 
+func radialInputs(t *tile, lf *leaf, adj, v []float64) {
+	lf.code.weights(t, lf, adj, v)
+	for i, col := range lf.Cols {
+		t.addInputs(col, -t.k.coef[lf.scaleAt(i)], t.weights, t.delta(col))
+	}
+}
+
+func backwardLIN(t *tile, lf *leaf, adj, v []float64) {
+	s := t.level.Dot(adj, v)
+	t.k.grad[lf.Off] += s
+	if !lf.ard() {
+		t.k.grad[lf.Off+1] -= 2 * s
+		return
+	}
+	t.productGrad(lf, adj, t.k.theta[lf.Off])
+}
+
+func inputsLIN(t *tile, lf *leaf, adj, _ []float64) {
+	for i, col := range lf.Cols {
+		t.addPoints(col, t.k.theta[lf.Off]*t.k.coef[lf.scaleAt(i)], adj)
+	}
+}
+
 // productGrad adds −2·scale·Σ_j w_j x_c x′_c/ℓ_c² for every column's length scale.
 func (t *tile) productGrad(lf *leaf, w []float64, scale float64) {
 	for i, col := range lf.Cols {
 		s := t.level.Dot(w, t.product(t.temp[0], col))
 		t.k.grad[lf.Off+1+i] -= 2 * scale * t.k.coef[lf.Off+1+i] * s
+	}
+}
+
+func backwardPoly(t *tile, lf *leaf, adj, v []float64) {
+	varianceGrad(t, lf, adj, v)
+	w := t.polyWeights(lf, adj)
+	t.k.grad[lf.shapeAt()] += t.k.theta[lf.shapeAt()] * t.level.Dot(w, t.ones[:t.padded])
+	if !lf.ard() {
+		t.k.grad[lf.Off+1] -= 2 * t.k.coef[lf.Off+1] * t.level.Dot(w, t.featureOf(lf))
+		return
+	}
+	t.productGrad(lf, w, 1)
+}
+
+func inputsPoly(t *tile, lf *leaf, adj, _ []float64) {
+	w := t.polyWeights(lf, adj)
+	for i, col := range lf.Cols {
+		t.addPoints(col, t.k.coef[lf.scaleAt(i)], w)
 	}
 }
 
@@ -114,7 +138,7 @@ func (t *tile) polyWeights(lf *leaf, adj []float64) []float64 {
 	return w
 }
 
-func (t *tile) backwardPER(lf *leaf, adj, v []float64) {
+func backwardPER(t *tile, lf *leaf, adj, v []float64) {
 	g := t.k.grad
 	if lf.NumScale == 1 && lf.NumPeriod == 1 {
 		sum, sq, sc := t.level.Dot3(adj, v, t.slot(lf.aux), t.slot(lf.aux+1))
@@ -134,35 +158,33 @@ func (t *tile) backwardPER(lf *leaf, adj, v []float64) {
 	}
 }
 
-// leafInputGrad adds Σ_j adj_j ∂leaf_j/∂a_i to t.k.inputs for the rows i of the tile.
-func leafInputGrad(t *tile, lf *leaf, adj []float64) {
-	v := t.slot(lf.value)
-	switch lf.Op {
-	case kernelspace.OpSE, kernelspace.OpRQ, kernelspace.OpMatern12, kernelspace.OpMatern32, kernelspace.OpMatern52:
-		t.radialWeights(lf, adj, v)
-		for i, col := range lf.Cols {
-			t.addInputs(col, -t.k.coef[lf.scaleAt(i)], t.weights, t.delta(col))
-		}
-	case kernelspace.OpLIN:
-		for i, col := range lf.Cols {
-			t.addPoints(col, t.k.theta[lf.Off]*t.k.coef[lf.scaleAt(i)], adj)
-		}
-	case kernelspace.OpPoly:
-		w := t.polyWeights(lf, adj)
-		for i, col := range lf.Cols {
-			t.addPoints(col, t.k.coef[lf.scaleAt(i)], w)
-		}
-	case kernelspace.OpPER:
-		w, x := t.weights[:t.padded], t.private[:t.padded]
-		t.level.Mul(w, adj, v)
-		for i, col := range lf.Cols {
-			t.perSlope(x, lf, i)
-			t.addInputs(col, -fourPi*t.k.coef[lf.periodOf(i)], w, x)
-		}
-	case kernelspace.OpCos:
-		for i, col := range lf.Cols {
-			t.addInputs(col, -t.k.coef[lf.periodOf(i)], adj, t.slot(lf.aux))
-		}
+func inputsPER(t *tile, lf *leaf, adj, v []float64) {
+	w, x := t.weights[:t.padded], t.private[:t.padded]
+	t.level.Mul(w, adj, v)
+	for i, col := range lf.Cols {
+		t.perSlope(x, lf, i)
+		t.addInputs(col, -fourPi*t.k.coef[lf.periodOf(i)], w, x)
+	}
+}
+
+func backwardCos(t *tile, lf *leaf, adj, v []float64) {
+	varianceGrad(t, lf, adj, v)
+	for i, col := range lf.Cols {
+		_, s := t.level.Dot2(adj, t.slot(lf.aux), t.delta(col))
+		t.k.grad[lf.periodOf(i)] += s * t.k.coef[lf.periodOf(i)]
+	}
+}
+
+func inputsCos(t *tile, lf *leaf, adj, _ []float64) {
+	for i, col := range lf.Cols {
+		t.addInputs(col, -t.k.coef[lf.periodOf(i)], adj, t.slot(lf.aux))
+	}
+}
+
+func backwardWhite(t *tile, lf *leaf, adj, v []float64) {
+	if t.same {
+		g := t.k.grad
+		t.eachDiagonal(func(at int) { g[lf.Off] += adj[at] * v[at] })
 	}
 }
 

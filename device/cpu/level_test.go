@@ -13,8 +13,10 @@ import (
 // TestLevels runs the conformance suite with every instruction set that the
 // machine has below its best, or with the one that simd.Variable names.
 func TestLevels(t *testing.T) {
-	levels := simd.Supported()
-	levels = levels[:len(levels)-1] // the best is TestConformance's
+	var levels []simd.Level
+	for l := simd.Portable; l < simd.Best(); l++ { // the best is TestConformance's
+		levels = append(levels, l)
+	}
 	if name := os.Getenv(simd.Variable); name != "" {
 		l, err := simd.Choose(name)
 		if err != nil {

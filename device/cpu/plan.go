@@ -26,10 +26,13 @@ func kern(ks device.Kernels) *kernels {
 	return x
 }
 
-// NewKernels makes the plans of the programs.
+// NewKernels makes the plans of the programs. Errors: a base kernel without code.
 func (l *lane) NewKernels(programs []*kernelspace.Program) (device.Kernels, error) {
 	ks := &kernels{}
 	for _, p := range programs {
+		if err := device.CheckCode(kind, p, hasCode); err != nil {
+			return nil, err
+		}
 		pl, err := ks.newPlan(p)
 		if err != nil {
 			return nil, err
@@ -64,13 +67,14 @@ type node struct {
 // leaf is a base kernel; its parameters lie as in kernelspace.Instr.
 type leaf struct {
 	*kernelspace.Instr
-	value   int  // slot of its values
-	aux     int  // first slot of its auxiliaries
-	feature int  // index into kernels.features; under ARD, of the plan's own; −1: none
-	dot     bool // its feature is a dot product
+	code    code
+	value   int // slot of its values
+	aux     int // first slot of its auxiliaries
+	feature int // index into kernels.features; under ARD, of the plan's own
 }
 
 func (lf *leaf) ard() bool     { return lf.NumScale > 1 }
+func (lf *leaf) dot() bool     { return lf.code.reads == products }
 func (lf *leaf) periodAt() int { return lf.Off + 1 + lf.NumScale }
 func (lf *leaf) shapeAt() int  { return lf.Off + 1 + lf.NumScale } // α of RQ, c of Poly
 func (lf *leaf) scaleAt(c int) int { // of the c-th column
@@ -120,7 +124,7 @@ func (ks *kernels) newPlan(p *kernelspace.Program) (*plan, error) {
 	if len(stack) != 1 {
 		return nil, errProgram
 	}
-	pl.flat = !slices.ContainsFunc(pl.leaves, func(lf leaf) bool { return lf.dot })
+	pl.flat = !slices.ContainsFunc(pl.leaves, func(lf leaf) bool { return lf.dot() })
 	pl.nodes[stack[0]].isRoot = true
 	for i := len(pl.nodes) - 1; i >= 0; i-- {
 		for _, k := range pl.nodes[i].kids {
@@ -131,36 +135,28 @@ func (ks *kernels) newPlan(p *kernelspace.Program) (*plan, error) {
 }
 
 func (ks *kernels) addLeaf(pl *plan, in *kernelspace.Instr) {
-	lf := leaf{Instr: in, value: pl.slots, feature: -1}
-	pl.slots++
-	lf.aux = pl.slots
-	switch in.Op {
-	case kernelspace.OpRQ, kernelspace.OpCos:
-		pl.slots++ // log(1+q); slope
-	case kernelspace.OpPER:
-		pl.slots += in.NumScale + in.NumPeriod
+	lf := leaf{Instr: in, code: codeOf(in.Op), value: pl.slots, aux: pl.slots + 1}
+	pl.slots = lf.aux
+	if lf.code.slots != nil {
+		pl.slots += lf.code.slots(in)
 	}
-	switch in.Op {
-	case kernelspace.OpLIN, kernelspace.OpPoly:
-		lf.dot = true
-		fallthrough
-	case kernelspace.OpSE, kernelspace.OpRQ, kernelspace.OpMatern12, kernelspace.OpMatern32, kernelspace.OpMatern52:
-		if lf.ard() {
-			lf.feature = pl.scaled
-			pl.scaled++
-		} else {
-			lf.feature = ks.addFeature(&lf)
-		}
+	switch {
+	case lf.code.reads == nothing:
+	case lf.ard():
+		lf.feature = pl.scaled
+		pl.scaled++
+	default:
+		lf.feature = ks.addFeature(&lf)
 	}
 	pl.leaves = append(pl.leaves, lf)
 }
 
 func (ks *kernels) addFeature(lf *leaf) int {
 	for i, f := range ks.features {
-		if f.dot == lf.dot && slices.Equal(f.cols, lf.Cols) {
+		if f.dot == lf.dot() && slices.Equal(f.cols, lf.Cols) {
 			return i
 		}
 	}
-	ks.features = append(ks.features, feature{dot: lf.dot, cols: lf.Cols})
+	ks.features = append(ks.features, feature{dot: lf.dot(), cols: lf.Cols})
 	return len(ks.features) - 1
 }

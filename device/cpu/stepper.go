@@ -9,7 +9,8 @@ import (
 
 func (l *lane) Adam(sub []int, t int, rate float64, stride, x, grad, m1, m2 device.Array) {
 	xa, ga, ma, va, sa := arr(x), arr(grad), arr(m1), arr(m2), arr(stride)
-	want(ga.shaped(xa.rows, xa.cols) && ma.shaped(xa.rows, xa.cols) && va.shaped(xa.rows, xa.cols) && (sa == nil || sa.shaped(xa.rows, xa.cols)))
+	want(ga.shaped(xa.rows, xa.cols) && ma.shaped(xa.rows, xa.cols) && va.shaped(xa.rows, xa.cols) &&
+		(sa == nil || sa.shaped(xa.rows, xa.cols)))
 	step := simd.NewAdam(t, rate)
 	for _, k := range sub {
 		var stride []float64

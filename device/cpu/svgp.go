@@ -27,7 +27,8 @@ func (l *lane) Predict(sub []int, a, ca, m, kdiag, mu, v device.Array) {
 	}
 }
 
-func (l *lane) Likelihood(sub []int, ks device.Kernels, theta device.Array, x device.Points, n float64, mu, v, r, value, gradTheta device.Array) {
+func (l *lane) Likelihood(sub []int, ks device.Kernels, theta device.Array, x device.Points, n float64,
+	mu, v, r, value, gradTheta device.Array) {
 	kn, th, u, w, res, val, g := kern(ks), arr(theta), arr(mu), arr(v), arr(r), arr(value), arr(gradTheta)
 	y := l.targets(x)
 	b := len(y)

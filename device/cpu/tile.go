@@ -95,7 +95,7 @@ func (b *bound) scale(list []simd.Column, l *lane) []simd.Column {
 	b.scaled = resize(b.scaled, b.p.scaled)
 	for i := range b.p.leaves {
 		lf := &b.p.leaves[i]
-		if lf.feature < 0 || !lf.ard() {
+		if lf.code.reads == nothing || !lf.ard() {
 			continue
 		}
 		list = list[:0]
@@ -196,7 +196,7 @@ func (t *tile) measure(dst []float64, lf *leaf, c *simd.Columns) {
 			squareColumn(dst, s, t.pairs(col))
 		}
 		return
-	case lf.dot:
+	case lf.dot():
 		t.level.Products(dst, t.segments, c)
 	default:
 		t.level.Distances(dst, t.segments, c)

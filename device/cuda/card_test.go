@@ -44,7 +44,8 @@ func TestCard(t *testing.T) {
 	for name, g := range map[string]cuda.Generate{"generated": cuda.GenerateAlways, "interpreted": cuda.GenerateNever} {
 		t.Run("agreement/"+name, func(t *testing.T) { agreesWithCPU(t, g) })
 	}
-	for name, g := range map[string]cuda.Generate{"auto": cuda.GenerateAuto, "generated": cuda.GenerateAlways, "interpreted": cuda.GenerateNever} {
+	for name, g := range map[string]cuda.Generate{"auto": cuda.GenerateAuto, "generated": cuda.GenerateAlways,
+		"interpreted": cuda.GenerateNever} {
 		t.Run(name, func(t *testing.T) {
 			devicetest.Run(t, func() (device.Device, error) { return cuda.Open(cuda.Options{Generate: g}) })
 		})

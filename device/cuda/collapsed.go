@@ -28,8 +28,8 @@ func (l *lane) Bound(sub []int, ks device.Kernels, theta device.Array, n, yy flo
 	m := x.rows
 	want(x.shaped(m, m) && qa.shaped(m, m) && s.shaped(m, 1) && sd.shaped(1, 1) && val.shaped(1, 1))
 	at, skip := l.kern(ks).noise(theta)
-	l.blocks("bound", sub, 1, blockThreads, driver.Int(m), at, skip, driver.Float(n), driver.Float(yy), x.at(), x.skip(), s.at(), s.skip(), qa.at(), qa.skip(),
-		sd.at(), sd.skip(), val.at(), val.skip())
+	l.blocks("bound", sub, 1, blockThreads, driver.Int(m), at, skip, driver.Float(n), driver.Float(yy),
+		x.at(), x.skip(), s.at(), s.skip(), qa.at(), qa.skip(), sd.at(), sd.skip(), val.at(), val.skip())
 }
 
 func (l *lane) Residual(sub []int, x device.Points, kzx, beta, r device.Array) {
@@ -37,7 +37,8 @@ func (l *lane) Residual(sub []int, x device.Points, kzx, beta, r device.Array) {
 	y, index := l.targets(x)
 	want(m.cols == x.Len() && b.shaped(m.rows, 1))
 	o.Reshape(1, m.cols)
-	l.blocks("residual", sub, ceilDiv(m.cols, 32), blockThreads, driver.Int(m.rows), driver.Int(m.cols), m.at(), m.skip(), b.at(), b.skip(), y, index, o.at(), o.skip())
+	l.blocks("residual", sub, ceilDiv(m.cols, 32), blockThreads, driver.Int(m.rows), driver.Int(m.cols), m.at(), m.skip(),
+		b.at(), b.skip(), y, index, o.at(), o.skip())
 }
 
 func (l *lane) BarKzx(sub []int, ks device.Kernels, theta device.Array, beta, r, out device.Array) {

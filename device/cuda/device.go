@@ -55,7 +55,8 @@ func Fits(c driver.CardInfo) error {
 	if c.Arch() >= source.ImageArchs[0] && c.SharedPerBlock >= leastShared {
 		return nil
 	}
-	return fmt.Errorf("%w: %s has compute capability %d.%d with %d KiB of shared memory for a block; 7.0, 7.2 or 8.0 and later with %d KiB are needed",
+	return fmt.Errorf("%w: %s has compute capability %d.%d with %d KiB of shared memory for a block; "+
+		"7.0, 7.2 or 8.0 and later with %d KiB are needed",
 		ErrUnfit, c, c.Major, c.Minor, c.SharedPerBlock>>10, (leastShared+1023)>>10)
 }
 
@@ -125,7 +126,7 @@ func (d *Device) Info() device.Info {
 	}
 	card := d.lanes[0].card.Info()
 	return device.Info{
-		Kind:   "cuda",
+		Kind:   source.Kind,
 		Name:   name,
 		Lanes:  len(d.lanes),
 		Group:  0,

@@ -58,7 +58,8 @@ func TestGeneratedBits(t *testing.T) {
 }
 
 func generatedBits(t *testing.T) {
-	programs := compile(t, 3, "PER*LIN*RQ", "(PER[1]+RQ[2,3;ard])*LIN[;ard]+POLY2[2]", "MATERN12[;ard]+WN", "MATERN32*COS[2]", "MATERN52[1]*POLY3[;ard]+CONST", "SE[;ard]")
+	programs := compile(t, 3, "PER*LIN*RQ", "(PER[1]+RQ[2,3;ard])*LIN[;ard]+POLY2[2]", "MATERN12[;ard]+WN", "MATERN32*COS[2]",
+		"MATERN52[1]*POLY3[;ard]+CONST", "SE[;ard]")
 	r := rand.New(rand.NewPCG(5, 5))
 	x := normal(r, 90*3)
 	const rows, cols = 40, 50
@@ -407,7 +408,8 @@ func TestImage(t *testing.T) {
 	path := fakeLibrary(t)
 	for _, arch := range []int{70, 86, 90, 100} {
 		cmd := exec.Command(os.Args[0], "-test.run=^TestChildImage$", "-test.v", "-test.count=1")
-		cmd.Env = append(os.Environ(), imageVariable+"=1", "KESTREL_FAKE_PTX="+path, fmt.Sprintf("KESTREL_FAKE_ARCH=%d", arch), driver.NVRTCVariable+"=/nowhere/libnvrtc.so")
+		cmd.Env = append(os.Environ(), imageVariable+"=1", "KESTREL_FAKE_PTX="+path, fmt.Sprintf("KESTREL_FAKE_ARCH=%d", arch),
+			driver.NVRTCVariable+"=/nowhere/libnvrtc.so")
 		if out, err := cmd.CombinedOutput(); err != nil || !bytes.Contains(out, []byte("--- PASS: TestChildImage")) {
 			t.Errorf("capability %d: %v\n%s", arch, err, out)
 		}

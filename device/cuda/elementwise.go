@@ -29,7 +29,8 @@ func (l *lane) Transpose(sub []int, dst, src device.Array) {
 		panic("cuda: transpose in place")
 	}
 	d.Reshape(s.cols, s.rows)
-	l.blocks("transpose", sub, tiles32(s.rows, s.cols), blockThreads, driver.Int(s.rows), driver.Int(s.cols), d.at(), d.skip(), s.at(), s.skip())
+	l.blocks("transpose", sub, tiles32(s.rows, s.cols), blockThreads, driver.Int(s.rows), driver.Int(s.cols), d.at(), d.skip(),
+		s.at(), s.skip())
 }
 
 func (l *lane) AddScaled(sub []int, dst device.Array, alpha float64, src device.Array) {
@@ -65,7 +66,8 @@ func (l *lane) jitter(sub []int, a device.Array, relative, absolute float64, fac
 	if x.rows == 0 {
 		return
 	}
-	l.blocks("jitter", sub, 1, blockThreads, driver.Int(x.rows), x.at(), x.skip(), driver.Float(relative), driver.Float(absolute), f.at(), f.skip())
+	l.blocks("jitter", sub, 1, blockThreads, driver.Int(x.rows), x.at(), x.skip(), driver.Float(relative), driver.Float(absolute),
+		f.at(), f.skip())
 }
 
 func (l *lane) AddJitter(sub []int, kzz device.Array, j device.Jitter, factor device.Array) {

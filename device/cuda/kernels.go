@@ -42,7 +42,8 @@ func (l *lane) kern(ks device.Kernels) *kernels {
 
 // NewKernels lays out the programs for the kernels that compute matrices and
 // generates the code that is not there yet, which can take seconds. Errors: a
-// program too large for the card (see source.Table), no memory.
+// base kernel that the sources do not have, a program too large for the card (see
+// source.Table), no memory.
 func (l *lane) NewKernels(programs []*kernelspace.Program) (device.Kernels, error) {
 	l.begins()
 	ks := &kernels{lane: l, programs: programs}

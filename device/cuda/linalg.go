@@ -78,8 +78,8 @@ func (l *lane) product(sub []int, p part, m, n, k int, alpha float64, a, b opera
 // lists, or the first; skip is from member to member of x.
 func (l *lane) multiplyVector(sub []int, alpha float64, a *array, x, skip, index uint64, beta float64, c *array) {
 	const warps = blockThreads / 32
-	l.blocks("gemv", sub, ceilDiv(a.rows, warps), blockThreads, driver.Int(a.rows), driver.Int(a.cols), driver.Float(alpha), a.at(), a.skip(), x, skip, index,
-		driver.Float(beta), c.at(), c.skip())
+	l.blocks("gemv", sub, ceilDiv(a.rows, warps), blockThreads, driver.Int(a.rows), driver.Int(a.cols), driver.Float(alpha),
+		a.at(), a.skip(), x, skip, index, driver.Float(beta), c.at(), c.skip())
 }
 
 // shapeOf gives c its shape, which it must have already if beta is not 0.
@@ -172,7 +172,8 @@ func (l *lane) Cholesky(sub []int, a, info device.Array) {
 			l.product(sub, whole, n-p, min(panel, n-p), p, -1, rows, top, 1, here)
 		}
 		below := max(0, n-p-panel)
-		l.blocks("cholesky_panel", sub, max(1, ceilDiv(below, panel)), blockThreads, driver.Int(n), driver.Int(p), x.at(), x.skip(), diag, uint64(status))
+		l.blocks("cholesky_panel", sub, max(1, ceilDiv(below, panel)), blockThreads, driver.Int(n), driver.Int(p), x.at(), x.skip(), diag,
+			uint64(status))
 	}
 	l.square("cholesky_end", sub, n, x.at(), x.skip(), diag, uint64(status), f.at(), f.skip())
 }

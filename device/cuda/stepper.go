@@ -16,8 +16,8 @@ func (l *lane) adam(sub []int, t, lower int, rate float64, stride, x, grad, m1, 
 	}
 	want(stride == nil || stride.shaped(x.rows, x.cols))
 	c1, c2 := 1-math.Pow(0.9, float64(t)), 1-math.Pow(0.999, float64(t))
-	l.elements("adam", sub, x.rows*x.cols, driver.Int(lower), driver.Float(rate), driver.Float(c1), driver.Float(c2), stride.at(), stride.skip(),
-		x.at(), x.skip(), grad.at(), grad.skip(), m1.at(), m1.skip(), m2.at(), m2.skip())
+	l.elements("adam", sub, x.rows*x.cols, driver.Int(lower), driver.Float(rate), driver.Float(c1), driver.Float(c2),
+		stride.at(), stride.skip(), x.at(), x.skip(), grad.at(), grad.skip(), m1.at(), m1.skip(), m2.at(), m2.skip())
 }
 
 func (l *lane) Adam(sub []int, t int, rate float64, stride, x, grad, m1, m2 device.Array) {

@@ -13,11 +13,12 @@ func (l *lane) Predict(sub []int, a, ca, m, kdiag, mu, v device.Array) {
 	want(y.shaped(rows, cols) && mean.shaped(rows, 1) && kd.shaped(1, cols))
 	u.Reshape(1, cols)
 	w.Reshape(1, cols)
-	l.blocks("predict", sub, ceilDiv(cols, 32), blockThreads, driver.Int(rows), driver.Int(cols), x.at(), x.skip(), y.at(), y.skip(), mean.at(), mean.skip(),
-		kd.at(), kd.skip(), u.at(), u.skip(), w.at(), w.skip())
+	l.blocks("predict", sub, ceilDiv(cols, 32), blockThreads, driver.Int(rows), driver.Int(cols), x.at(), x.skip(), y.at(), y.skip(),
+		mean.at(), mean.skip(), kd.at(), kd.skip(), u.at(), u.skip(), w.at(), w.skip())
 }
 
-func (l *lane) Likelihood(sub []int, ks device.Kernels, theta device.Array, x device.Points, n float64, mu, v, r, value, gradTheta device.Array) {
+func (l *lane) Likelihood(sub []int, ks device.Kernels, theta device.Array, x device.Points, n float64,
+	mu, v, r, value, gradTheta device.Array) {
 	kn, u, w, res, val, g := l.kern(ks), l.arr(mu), l.arr(v), l.arr(r), l.arr(value), l.arr(gradTheta)
 	y, index := l.targets(x)
 	b := x.Len()
@@ -51,7 +52,8 @@ func (l *lane) ABar(sub []int, ks device.Kernels, theta device.Array, n float64,
 	rows, cols := x.rows, x.cols
 	want(s.shaped(rows, cols) && mean.shaped(rows, 1) && res.shaped(1, cols))
 	at, skip := l.kern(ks).noise(theta)
-	l.entries("abar", sub, rows, cols, at, skip, driver.Float(n), mean.at(), mean.skip(), res.at(), res.skip(), x.at(), x.skip(), s.at(), s.skip())
+	l.entries("abar", sub, rows, cols, at, skip, driver.Float(n), mean.at(), mean.skip(), res.at(), res.skip(), x.at(), x.skip(),
+		s.at(), s.skip())
 }
 
 func (l *lane) Weight(sub []int, ks device.Kernels, theta device.Array, n float64, rows int, scale float64, a device.Array) {
@@ -65,5 +67,6 @@ func (l *lane) GaussKL(sub []int, m, c, value, gradM, gradC device.Array) {
 	n := mean.rows
 	want(mean.shaped(n, 1) && root.shaped(n, n) && val.shaped(1, 1))
 	want((gm == nil || gm.shaped(n, 1)) && (gc == nil || gc.shaped(n, n)))
-	l.blocks("gauss_kl", sub, 1, 512, driver.Int(n), mean.at(), mean.skip(), root.at(), root.skip(), val.at(), val.skip(), gm.at(), gm.skip(), gc.at(), gc.skip())
+	l.blocks("gauss_kl", sub, 1, 512, driver.Int(n), mean.at(), mean.skip(), root.at(), root.skip(), val.at(), val.skip(),
+		gm.at(), gm.skip(), gc.at(), gc.skip())
 }

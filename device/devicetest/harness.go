@@ -95,10 +95,15 @@ func (h *harness) shape(what string, a device.Array, rows, cols int) {
 // at least 1e-300).
 func (h *harness) near(what string, got, want []float64, tol float64) {
 	h.Helper()
+	h.within(what, got, want, 1e-300, tol)
+}
+
+// within is near with another least size.
+func (h *harness) within(what string, got, want []float64, size, tol float64) {
+	h.Helper()
 	if len(got) != len(want) {
 		h.Fatalf("%s: %d entries, want %d", what, len(got), len(want))
 	}
-	size := 1e-300
 	for _, v := range want {
 		if !math.IsInf(v, 0) {
 			size = math.Max(size, math.Abs(v))

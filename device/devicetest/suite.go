@@ -44,6 +44,7 @@ func Run(t *testing.T, open func() (device.Device, error)) {
 		{"KernelWide", testKernelWide},
 		{"KernelFarPeriods", testFarPeriods},
 		{"KernelSubset", testKernelSubset},
+		{"KernelWithoutCode", testKernelWithoutCode},
 		{"KernelNotFinite", testKernelNotFinite},
 		{"Jitter", testJitter},
 		{"Expand", testExpand},

@@ -75,7 +75,8 @@ const (
 // Gemm computes c = alpha op(a) op(b) + beta c for c of m x n and op(a) of m x
 // k, row-major with the leading dimensions lda, ldb, ldc. With beta = 0 the old
 // content of c is not read. c must not overlap a or b.
-func (l Level) Gemm(w *Workspace, part Part, transA, transB bool, m, n, k int, alpha float64, a []float64, lda int, b []float64, ldb int, beta float64, c []float64, ldc int) {
+func (l Level) Gemm(w *Workspace, part Part, transA, transB bool, m, n, k int, alpha float64,
+	a []float64, lda int, b []float64, ldb int, beta float64, c []float64, ldc int) {
 	if m == 0 || n == 0 {
 		return
 	}

@@ -311,7 +311,7 @@ func BenchmarkLeaves(b *testing.B) {
 	in := newInputs(n)
 	u := make([]float64, n)
 	Portable.Reduce(u, in.d, perio, 1/perio)
-	for _, l := range Supported() {
+	for l := Portable; l <= Best(); l++ {
 		for _, k := range []struct {
 			name string
 			run  func()

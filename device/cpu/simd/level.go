@@ -33,16 +33,6 @@ func (l Level) String() string {
 	return fmt.Sprintf("Level(%d)", uint8(l))
 }
 
-// Supported returns the levels that this machine can execute, slowest first.
-func Supported() []Level {
-	best := Best()
-	var all []Level
-	for l := Portable; l <= best; l++ {
-		all = append(all, l)
-	}
-	return all
-}
-
 // Variable is the environment variable that forces a level.
 const Variable = "KESTREL_SIMD"
 

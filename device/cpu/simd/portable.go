@@ -31,7 +31,8 @@ func trans(t bool) blas.Transpose {
 
 // gemmPortable is Gemm by gonum, on the calling goroutine. Of the parts it
 // leaves out whole panels.
-func gemmPortable(w *Workspace, part Part, transA, transB bool, m, n, k int, alpha float64, a []float64, lda int, b []float64, ldb int, beta float64, c []float64, ldc int) {
+func gemmPortable(w *Workspace, part Part, transA, transB bool, m, n, k int, alpha float64,
+	a []float64, lda int, b []float64, ldb int, beta float64, c []float64, ldc int) {
 	if transA && transB {
 		// gonum's loop for this case has stride ldb inside; transposing b once
 		// costs little.

@@ -67,10 +67,17 @@ type kernel struct {
 	registers, stack, spills, shared int
 }
 
-// several exercise column subsets, length scales per column and every base kernel.
-var several = []string{
-	"SE[;ard]", "RQ[;ard]", "LIN[;ard]*PER", "MATERN12[;ard]", "MATERN32[1,3]", "MATERN52[2,1;ard]", "POLY2+POLY3[;ard]",
-	"COS[2]*SE", "WN*SE+LIN", "PER[2]*LIN[1]*RQ[3]", "(PER[1]+RQ[2,3;ard])*LIN[;ard]+POLY2[2]", "SE+SE+SE*SE*SE*SE", "PER[;ard]*RQ[;ard]",
+// several are column subsets and sums of products, and every base kernel with a
+// length scale per column.
+func several() []string {
+	list := []string{
+		"LIN[;ard]*PER", "MATERN32[1,3]", "MATERN52[2,1;ard]", "POLY2+POLY3[;ard]", "COS[2]*SE", "WN*SE+LIN", "PER[2]*LIN[1]*RQ[3]",
+		"(PER[1]+RQ[2,3;ard])*LIN[;ard]+POLY2[2]", "SE+SE+SE*SE*SE*SE", "PER[;ard]*RQ[;ard]",
+	}
+	for _, b := range kernelspace.BaseKernels() {
+		list = append(list, b.Name+"[;ard]")
+	}
+	return list
 }
 
 func run(archs string, dim int, verbose, library bool, expressions []string) error {
@@ -91,7 +98,7 @@ func run(archs string, dim int, verbose, library bool, expressions []string) err
 		if err != nil {
 			return err
 		}
-		expressions = several
+		expressions = several()
 	}
 	list := make([]kernelspace.Expr, len(expressions))
 	for i, e := range expressions {

@@ -73,7 +73,8 @@ func openBLAS(major int) error {
 		return nil
 	})
 	if err != nil {
-		return fmt.Errorf("%w: %w; install the CUDA toolkit, or pip install nvidia-cublas-cu12, or name the library in %s", ErrNoBLAS, err, CUBLASVariable)
+		return fmt.Errorf("%w: %w; install the CUDA toolkit, or pip install nvidia-cublas-cu12, or name the library in %s",
+			ErrNoBLAS, err, CUBLASVariable)
 	}
 	table.cublas = path
 	return nil
@@ -119,7 +120,8 @@ func flag(b bool) C.int {
 // GemmStrided computes C_i = alpha op(A_i) op(B_i) + beta C_i, m x n with inner
 // dimension k, for count matrices that lie strideA, strideB, strideC numbers
 // apart.
-func (b *BLAS) GemmStrided(transA, transB bool, m, n, k int, alpha float64, a Ptr, lda, strideA int, x Ptr, ldx, strideX int, beta float64, y Ptr, ldy, strideY, count int) {
+func (b *BLAS) GemmStrided(transA, transB bool, m, n, k int, alpha float64,
+	a Ptr, lda, strideA int, x Ptr, ldx, strideX int, beta float64, y Ptr, ldy, strideY, count int) {
 	if b.card.err == nil && count > 0 {
 		b.keep("a strided product", C.kestrel_dgemm_strided(b.card.context, b.handle, flag(transA), flag(transB), C.int(m), C.int(n), C.int(k),
 			C.double(alpha), C.CUdeviceptr(a), C.int(lda), C.longlong(strideA), C.CUdeviceptr(x), C.int(ldx), C.longlong(strideX),
@@ -129,7 +131,8 @@ func (b *BLAS) GemmStrided(transA, transB bool, m, n, k int, alpha float64, a Pt
 
 // GemmBatched is GemmStrided on matrices whose addresses a, x and y list, on
 // the card.
-func (b *BLAS) GemmBatched(transA, transB bool, m, n, k int, alpha float64, a Ptr, lda int, x Ptr, ldx int, beta float64, y Ptr, ldy, count int) {
+func (b *BLAS) GemmBatched(transA, transB bool, m, n, k int, alpha float64,
+	a Ptr, lda int, x Ptr, ldx int, beta float64, y Ptr, ldy, count int) {
 	if b.card.err == nil && count > 0 {
 		b.keep("a batched product", C.kestrel_dgemm_batched(b.card.context, b.handle, flag(transA), flag(transB), C.int(m), C.int(n), C.int(k),
 			C.double(alpha), C.CUdeviceptr(a), C.int(lda), C.CUdeviceptr(x), C.int(ldx), C.double(beta), C.CUdeviceptr(y), C.int(ldy), C.int(count)))

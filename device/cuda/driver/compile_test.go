@@ -120,7 +120,8 @@ func TestChildRealCompiler(t *testing.T) {
 	if err != nil || !strings.Contains(string(image.Code), ".target sm_80") || strings.ContainsRune(string(image.Code), 0) {
 		t.Errorf("PTX %.200s, %v", image.Code, err)
 	}
-	if _, err := c.Compile("wrong.cu", "__global__ void k() { unknown_name = 3; }", target); err == nil || !strings.Contains(err.Error(), "unknown_name") {
+	if _, err := c.Compile("wrong.cu", "__global__ void k() { unknown_name = 3; }", target); err == nil ||
+		!strings.Contains(err.Error(), "unknown_name") {
 		t.Errorf("error %v", err)
 	}
 	// A card that is newer than the compiler runs PTX of the newest it knows.

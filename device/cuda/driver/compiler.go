@@ -46,7 +46,8 @@ func OpenCompiler(major int) (*Compiler, error) {
 	if table.nvrtc == "" {
 		path, err := firstOf(toolkitPlaces(NVRTCVariable, generations("libnvrtc.so", major)...), loadNVRTC)
 		if err != nil {
-			return nil, fmt.Errorf("%w: %w; install the CUDA toolkit, or pip install nvidia-cuda-nvrtc-cu12, or name the library in %s", ErrNoCompiler, err, NVRTCVariable)
+			return nil, fmt.Errorf("%w: %w; install the CUDA toolkit, or pip install nvidia-cuda-nvrtc-cu12, or name the library in %s",
+				ErrNoCompiler, err, NVRTCVariable)
 		}
 		table.nvrtc = path
 	}

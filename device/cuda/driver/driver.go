@@ -67,7 +67,8 @@ func Open() (*Driver, error) {
 	}
 	d := &Driver{path: table.cuda, version: cu.Version()}
 	if d.version >= 0 && d.version < oldest {
-		return nil, fmt.Errorf("%w that serves: %s is for CUDA %s, and %s is needed; install a newer driver", ErrNoDriver, d.path, release(d.version), release(oldest))
+		return nil, fmt.Errorf("%w that serves: %s is for CUDA %s, and %s is needed; install a newer driver",
+			ErrNoDriver, d.path, release(d.version), release(oldest))
 	}
 	switch r := C.kestrel_init(); r {
 	case C.CUDA_SUCCESS:

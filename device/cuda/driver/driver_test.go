@@ -188,7 +188,8 @@ func TestCards(t *testing.T) {
 	if len(cards) != 3 {
 		t.Fatalf("%d cards", len(cards))
 	}
-	want := driver.CardInfo{Index: 2, Name: "fake card 2", Major: 9, Memory: 1 << 20, Multiprocessors: 4, SharedPerBlock: 227 << 10, Pools: true}
+	want := driver.CardInfo{Index: 2, Name: "fake card 2", Major: 9, Memory: 1 << 20, Multiprocessors: 4, SharedPerBlock: 227 << 10,
+		Pools: true}
 	if cards[2] != want {
 		t.Errorf("card 2 is %+v, not %+v", cards[2], want)
 	}

@@ -56,7 +56,8 @@ func Matrices(programs []*kernelspace.Program, along bool) (string, error) {
 		}
 	}
 	entry := func(name, params, args string) {
-		fmt.Fprintf(&s, "\nextern \"C\" __global__ void __launch_bounds__(256, 1) matrix_%s(KERNEL_PARAMETERS, const int *cases, %s) {\n\tswitch (cases[member(sub)]) {\n", name, params)
+		fmt.Fprintf(&s, "\nextern \"C\" __global__ void __launch_bounds__(256, 1) matrix_%s(KERNEL_PARAMETERS, const int *cases, %s) {\n"+
+			"\tswitch (cases[member(sub)]) {\n", name, params)
 		for i := range programs {
 			fmt.Fprintf(&s, "\tcase %d: {\n\t\tS%d s;\n\t\t%s(s, KERNEL_ARGUMENTS, %s);\n\t\tbreak;\n\t}\n", i, i, name, args)
 		}
@@ -110,7 +111,8 @@ func structure(s *strings.Builder, number int, p *kernelspace.Program) error {
 	}
 	s.WriteString("\t}\n\n")
 
-	s.WriteString("\t__device__ inline void inputs(const double *t, const double *c, const double *x, const double *y, double adjoint, int, double *g) {\n")
+	s.WriteString("\t__device__ inline void inputs(const double *t, const double *c, const double *x, const double *y, " +
+		"double adjoint, int, double *g) {\n")
 	adjoints(s, nodes)
 	for i, n := range nodes {
 		if !n.leaf() || len(n.Cols) == 0 {
@@ -158,7 +160,8 @@ func instruction(s *strings.Builder, name string, in *kernelspace.Instr) {
 	for _, f := range []struct {
 		name  string
 		value int
-	}{{"op", int(in.Op)}, {"off", in.Off}, {"columns", len(in.Cols)}, {"scales", in.NumScale}, {"periods", in.NumPeriod}, {"degree", in.Degree}} {
+	}{{"op", number(in.Op)}, {"off", in.Off}, {"columns", len(in.Cols)}, {"scales", in.NumScale}, {"periods", in.NumPeriod},
+		{"degree", in.Degree}} {
 		fmt.Fprintf(s, "\t__device__ static constexpr int %s() { return %d; }\n", f.name, f.value)
 	}
 	s.WriteString("\t__device__ static constexpr int column(int i) { return ")

@@ -11,6 +11,9 @@ import (
 	"strings"
 )
 
+// Kind is the device's, as device.Info has it.
+const Kind = "cuda"
+
 //go:embed *.cu
 var files embed.FS
 

@@ -5,7 +5,9 @@ package source
 import (
 	"errors"
 	"fmt"
+	"slices"
 
+	"kestrel/device"
 	"kestrel/kernelspace"
 )
 
@@ -15,6 +17,20 @@ const (
 	mostParams  = 128
 	mostColumns = 64
 )
+
+// operations are those of enum Op in leaves.cu, in its order: what the sources have
+// code for.
+var operations = []kernelspace.Op{
+	kernelspace.OpSE, kernelspace.OpRQ, kernelspace.OpLIN, kernelspace.OpPER,
+	kernelspace.OpMatern12, kernelspace.OpMatern32, kernelspace.OpMatern52,
+	kernelspace.OpWhite, kernelspace.OpConst, kernelspace.OpPoly, kernelspace.OpCos,
+	kernelspace.OpAdd, kernelspace.OpMul,
+}
+
+// number is an operation's in the sources.
+func number(op kernelspace.Op) int { return slices.Index(operations, op) }
+
+func hasCode(op kernelspace.Op) bool { return number(op) >= 0 }
 
 var errProgram = errors.New("program is not a postfix sequence")
 
@@ -26,8 +42,12 @@ type node struct {
 
 func (n *node) leaf() bool { return n.Op < kernelspace.OpAdd }
 
-// tree finds the operands of every instruction; the last is the root.
+// tree finds the operands of every instruction; the last is the root. Errors: a
+// base kernel that the sources do not have.
 func tree(p *kernelspace.Program) ([]node, error) {
+	if err := device.CheckCode(Kind, p, hasCode); err != nil {
+		return nil, err
+	}
 	var nodes []node
 	var stack []int
 	for i := range p.Instrs {
@@ -54,14 +74,15 @@ func tree(p *kernelspace.Program) ([]node, error) {
 // integers an instruction, then lists. The kinds are 1 for length scales, 2 for
 // periods, else 0.
 //
-// Errors: a program larger than the interpreter takes.
+// Errors: those of tree; a program larger than the interpreter takes.
 func Table(p *kernelspace.Program) ([]int32, error) {
 	nodes, err := tree(p)
 	if err != nil {
 		return nil, err
 	}
 	if len(nodes) > mostNodes || len(p.Params) > mostParams {
-		return nil, fmt.Errorf("%s: %d leaves and operations with %d hyperparameters are too many for a card, which takes %d with %d; run it on the CPU",
+		return nil, fmt.Errorf("%s: %d leaves and operations with %d hyperparameters are too many for a card, "+
+			"which takes %d with %d; run it on the CPU",
 			p.ID, len(nodes), len(p.Params), mostNodes, mostParams)
 	}
 	t := []int32{int32(len(nodes)), int32(len(p.Params)), 0, int32(p.Dim)}
@@ -73,10 +94,11 @@ func Table(p *kernelspace.Program) ([]int32, error) {
 			list = n.Cols
 		}
 		if n.leaf() && len(list) > mostColumns {
-			return nil, fmt.Errorf("%s: a leaf on %d columns is too wide for a card, which takes %d; name fewer columns or run it on the CPU", p.ID, len(list), mostColumns)
+			return nil, fmt.Errorf("%s: a leaf on %d columns is too wide for a card, which takes %d; name fewer columns or run it on the CPU",
+				p.ID, len(list), mostColumns)
 		}
 		in := t[4+8*i:][:8]
-		in[0], in[3] = int32(n.Op), int32(len(t))
+		in[0], in[3] = int32(number(n.Op)), int32(len(t))
 		if n.leaf() {
 			in[1], in[2], in[4], in[5], in[6] = int32(n.Off), int32(len(list)), int32(n.NumScale), int32(n.NumPeriod), int32(n.Degree)
 			for j := range n.NumScale {

@@ -49,7 +49,8 @@ func Build(dir string) error {
 		if err := os.WriteFile(file, text, 0o600); err != nil {
 			return err
 		}
-		out, err := exec.Command("g++", "-std=c++17", "-O1", "-Wall", "-Wextra", "-fPIC", "-shared", "-fvisibility=hidden", "-o", filepath.Join(dir, name+".so"), file, "-ldl").CombinedOutput()
+		out, err := exec.Command("g++", "-std=c++17", "-O1", "-Wall", "-Wextra", "-fPIC", "-shared", "-fvisibility=hidden", "-o",
+			filepath.Join(dir, name+".so"), file, "-ldl").CombinedOutput()
 		if err != nil {
 			return fmt.Errorf("g++ %s: %w\n%s", file, err, out)
 		}

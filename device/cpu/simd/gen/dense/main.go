@@ -241,7 +241,8 @@ func (s isa) product(rows int, masks Mem) {
 	TEXT(fmt.Sprintf("product%s_%d", s.name, rows), NOSPLIT,
 		"func(k int, a *float64, ars, acs int, b *float64, brs int, c *float64, crs int, cols int, alpha float64, add bool)")
 	Pragma("noescape")
-	Doc(fmt.Sprintf("product%s_%d computes c = alpha a b, or c += alpha a b, for %d rows, panel by panel of %d columns.", s.name, rows, rows, 2*s.lanes),
+	Doc(fmt.Sprintf("product%s_%d computes c = alpha a b, or c += alpha a b, for %d rows, panel by panel of %d columns.",
+		s.name, rows, rows, 2*s.lanes),
 		"Strides are in bytes.")
 	s.panels(masks, []string{"b", "c"}, func(e edge, suffix string) { s.productBody(rows, e, suffix) })
 }

@@ -12,12 +12,14 @@ func functions() []*fn {
 		{name: "vecExp", doc: "sets dst = s·exp(c·x).", ptrs: []string{"dst", "x"}, scalars: []string{"c", "s"}, body: func(g *gen) {
 			g.store(g.mul(g.exp(g.mul(g.scalar["c"], g.at("x"))), g.scalar["s"]), "dst")
 		}},
-		{name: "vecPower", doc: "sets dst = s·2^(c·x).", ptrs: []string{"dst", "x"}, scalars: []string{"c", "s"}, temps: 9, tables: powerBy("s"), body: func(g *gen) {
-			g.store(g.power(g.mul(g.scalar["c"], g.at("x"))), "dst")
-		}},
-		{name: "vecLog1p", doc: "sets dst = log(1+c·x), c·x >= 0.", ptrs: []string{"dst", "x"}, scalars: []string{"c"}, temps: 13, body: func(g *gen) {
-			g.store(g.log1p(g.mul(g.scalar["c"], g.at("x"))), "dst")
-		}},
+		{name: "vecPower", doc: "sets dst = s·2^(c·x).", ptrs: []string{"dst", "x"}, scalars: []string{"c", "s"}, temps: 9,
+			tables: powerBy("s"), body: func(g *gen) {
+				g.store(g.power(g.mul(g.scalar["c"], g.at("x"))), "dst")
+			}},
+		{name: "vecLog1p", doc: "sets dst = log(1+c·x), c·x >= 0.", ptrs: []string{"dst", "x"}, scalars: []string{"c"}, temps: 13,
+			body: func(g *gen) {
+				g.store(g.log1p(g.mul(g.scalar["c"], g.at("x"))), "dst")
+			}},
 		{name: "vecSinPi", doc: "sets dst = sin(πx).", ptrs: []string{"dst", "x"}, body: func(g *gen) {
 			x := g.load("x")
 			n := g.round(x)
@@ -44,9 +46,10 @@ func functions() []*fn {
 				g.store(l, "log")
 				g.store(g.powerOf(l, g.scalar["negAlpha"]), "v")
 			}},
-		{name: "vecLog2p1", doc: "sets dst = log₂(1+c·x), c·x >= 0.", ptrs: []string{"dst", "x"}, scalars: []string{"c"}, temps: 14, tables: (*gen).log2Tables, body: func(g *gen) {
-			g.store(g.log2p1(g.mul(g.scalar["c"], g.at("x"))), "dst")
-		}},
+		{name: "vecLog2p1", doc: "sets dst = log₂(1+c·x), c·x >= 0.", ptrs: []string{"dst", "x"}, scalars: []string{"c"}, temps: 14,
+			tables: (*gen).log2Tables, body: func(g *gen) {
+				g.store(g.log2p1(g.mul(g.scalar["c"], g.at("x"))), "dst")
+			}},
 		{name: "vecRational", doc: "sets v = s/(1+h·f).", ptrs: []string{"v", "f"}, scalars: []string{"h", "s"}, body: func(g *gen) {
 			d := g.load("f")
 			g.muladd(d, g.scalar["h"], g.k(1))
@@ -71,17 +74,19 @@ func functions() []*fn {
 				g.store(g.reduce(g.load("d"), g.scalar["p"], g.scalar["inv"]), "u")
 			}},
 		{name: "vecPer", doc: "sets, for |u| <= ½, sq = il·sin²(πu), sc = slope·sin(πu)cos(πu)·d and v = s·2^(c·sin²(πu)).",
-			ptrs: []string{"v", "sq", "sc", "u", "d"}, scalars: []string{"il", "slope", "c", "s"}, temps: 10, tables: powerBy("s"), body: func(g *gen) {
+			ptrs: []string{"v", "sq", "sc", "u", "d"}, scalars: []string{"il", "slope", "c", "s"}, temps: 10, tables: powerBy("s"),
+			body: func(g *gen) {
 				w, sc := g.perTerms()
 				g.store(sc, "sc")
 				g.store(g.mul(w, g.scalar["il"]), "sq")
 				g.store(g.power(g.mul(w, g.scalar["c"])), "v")
 			}},
-		{name: "vecPerValue", doc: "sets v = s·2^(c·sin²(πu)) for |u| <= ½.", ptrs: []string{"v", "u"}, scalars: []string{"c", "s"}, temps: 10, tables: powerBy("s"), body: func(g *gen) {
-			u := g.load("u")
-			s := g.sinPiShort(u, g.mul(u, u))
-			g.store(g.power(g.mul(g.mul(s, s), g.scalar["c"])), "v")
-		}},
+		{name: "vecPerValue", doc: "sets v = s·2^(c·sin²(πu)) for |u| <= ½.", ptrs: []string{"v", "u"}, scalars: []string{"c", "s"},
+			temps: 10, tables: powerBy("s"), body: func(g *gen) {
+				u := g.load("u")
+				s := g.sinPiShort(u, g.mul(u, u))
+				g.store(g.power(g.mul(g.mul(s, s), g.scalar["c"])), "v")
+			}},
 		{name: "vecPerAdd", doc: "adds il·sin²(πu) to sq and slope·sin(πu)cos(πu)·d to sc.",
 			ptrs: []string{"sq", "sc", "u", "d"}, scalars: []string{"il", "slope"}, body: func(g *gen) {
 				w, sc := g.perTerms()
@@ -89,15 +94,16 @@ func functions() []*fn {
 				g.store(w, "sq")
 				g.store(g.add(sc, g.at("sc")), "sc")
 			}},
-		{name: "vecCosine", doc: "sets v = s·cos(2πu) and slope = slopeScale·sin(2πu), slopeScale = 2π·s.", ptrs: []string{"v", "slope", "u"}, scalars: []string{"s", "slopeScale"}, body: func(g *gen) {
-			u := g.load("u")
-			r := g.sub(u, g.round(u))
-			z := g.mul(r, r)
-			s, c := g.sinPi(r, z), g.cosPi(z)
-			g.store(g.mul(g.mul(g.add(s, s), c), g.scalar["slopeScale"]), "slope")
-			w := g.mul(g.mul(s, s), g.k(-2))
-			g.store(g.mul(g.add(w, g.k(1)), g.scalar["s"]), "v")
-		}},
+		{name: "vecCosine", doc: "sets v = s·cos(2πu) and slope = slopeScale·sin(2πu), slopeScale = 2π·s.",
+			ptrs: []string{"v", "slope", "u"}, scalars: []string{"s", "slopeScale"}, body: func(g *gen) {
+				u := g.load("u")
+				r := g.sub(u, g.round(u))
+				z := g.mul(r, r)
+				s, c := g.sinPi(r, z), g.cosPi(z)
+				g.store(g.mul(g.mul(g.add(s, s), c), g.scalar["slopeScale"]), "slope")
+				w := g.mul(g.mul(s, s), g.k(-2))
+				g.store(g.mul(g.add(w, g.k(1)), g.scalar["s"]), "v")
+			}},
 		{name: "vecAdd", doc: "sets dst = a + b.", ptrs: []string{"dst", "a", "b"}, body: func(g *gen) {
 			g.store(g.add(g.load("a"), g.at("b")), "dst")
 		}},
@@ -117,12 +123,13 @@ func functions() []*fn {
 			g.VADDPD(k, g.accs["sum"], g.accs["sum"])
 			g.addmul(g.accs["sumX"], k, g.at("x"))
 		}},
-		{name: "vecDot3", doc: "returns Σ a·v, Σ a·v·x and Σ a·v·y.", ptrs: []string{"a", "v", "x", "y"}, sums: []string{"sum", "sumX", "sumY"}, body: func(g *gen) {
-			k := g.mul(g.load("a"), g.at("v"))
-			g.VADDPD(k, g.accs["sum"], g.accs["sum"])
-			g.addmul(g.accs["sumX"], k, g.at("x"))
-			g.addmul(g.accs["sumY"], k, g.at("y"))
-		}},
+		{name: "vecDot3", doc: "returns Σ a·v, Σ a·v·x and Σ a·v·y.", ptrs: []string{"a", "v", "x", "y"},
+			sums: []string{"sum", "sumX", "sumY"}, body: func(g *gen) {
+				k := g.mul(g.load("a"), g.at("v"))
+				g.VADDPD(k, g.accs["sum"], g.accs["sum"])
+				g.addmul(g.accs["sumX"], k, g.at("x"))
+				g.addmul(g.accs["sumY"], k, g.at("y"))
+			}},
 	}
 	for _, nu := range []int{12, 32, 52} {
 		list = append(list, matern(nu), maternGrad(nu))
@@ -175,7 +182,8 @@ func matern(nu int) *fn {
 
 func maternGrad(nu int) *fn {
 	slope := map[int]string{12: "1/s (0 at s = 0)", 32: "3/(1+s)", 52: "5(1+s)/(3+3s+s²)"}[nu]
-	return &fn{name: fmt.Sprintf("vecMatern%dGrad", nu), doc: fmt.Sprintf("sets w = a·v·%s, s = √(%d·c·f), and returns Σ a·v and Σ w·f.", slope, nu/10),
+	return &fn{name: fmt.Sprintf("vecMatern%dGrad", nu),
+		doc:  fmt.Sprintf("sets w = a·v·%s, s = √(%d·c·f), and returns Σ a·v and Σ w·f.", slope, nu/10),
 		ptrs: []string{"w", "a", "v", "f"}, scalars: []string{"c"}, sums: []string{"sum", "scale"}, body: func(g *gen) {
 			f := g.load("f")
 			s := g.distance(nu, f)

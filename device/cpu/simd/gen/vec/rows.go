@@ -10,16 +10,19 @@ import (
 // rows emits the functions over pieces of rows: Segment {Row, Col, N, At int32}
 // and Column {A, B *float64, Scale float64}.
 func rows(c *build.Context, p *pool, wide bool) {
-	rowFunction(c, p, wide, "vecDeltas", "sets dst[At+j] = A[Row] − B[Col+j] for the first column and every segment.", func(g *gen, a, b op.Op, s op.Op) vec {
-		return g.sub(a, b)
-	}, false)
-	rowFunction(c, p, wide, "vecDistances", "sets dst[At+j] = Σ Scale·(A[Row] − B[Col+j])² over the columns.", func(g *gen, a, b op.Op, s op.Op) vec {
-		d := g.sub(a, b)
-		return g.mul(g.mul(d, d), s)
-	}, true)
-	rowFunction(c, p, wide, "vecProducts", "sets dst[At+j] = Σ Scale·A[Row]·B[Col+j] over the columns.", func(g *gen, a, b op.Op, s op.Op) vec {
-		return g.mul(g.mul(s, a), b)
-	}, true)
+	rowFunction(c, p, wide, "vecDeltas", "sets dst[At+j] = A[Row] − B[Col+j] for the first column and every segment.",
+		func(g *gen, a, b op.Op, s op.Op) vec {
+			return g.sub(a, b)
+		}, false)
+	rowFunction(c, p, wide, "vecDistances", "sets dst[At+j] = Σ Scale·(A[Row] − B[Col+j])² over the columns.",
+		func(g *gen, a, b op.Op, s op.Op) vec {
+			d := g.sub(a, b)
+			return g.mul(g.mul(d, d), s)
+		}, true)
+	rowFunction(c, p, wide, "vecProducts", "sets dst[At+j] = Σ Scale·A[Row]·B[Col+j] over the columns.",
+		func(g *gen, a, b op.Op, s op.Op) vec {
+			return g.mul(g.mul(s, a), b)
+		}, true)
 }
 
 // rowFunction emits one of them. Segments are written in whole vectors, in

@@ -1,0 +1,248 @@
+package cpu
+
+import (
+	"math"
+
+	"kestrel/kernelspace"
+)
+
+// code is what the device knows of a base kernel: all of it but the gradients in
+// this file, these in the next. A base kernel without a case in codeOf is refused.
+type code struct {
+	reads    reading
+	slots    func(in *kernelspace.Instr) int // of auxiliaries that forward leaves for the gradients; nil: none
+	forward  forward
+	backward gradient // by log θ
+	inputs   gradient // by the points of a
+	weights  weights  // where it reads distances: all that its gradients need to know
+}
+
+// reading is the feature that a base kernel reads of the points.
+type reading uint8
+
+const (
+	nothing   reading = iota // differences by column, if any
+	distances                // it is stationary, too
+	products
+)
+
+type (
+	// forward computes a leaf's values over the tile into v, and its auxiliaries.
+	forward func(t *tile, lf *leaf, v []float64, s2 float64)
+	// gradient adds Σ_j adj_j ∂leaf_j to a gradient; v are the leaf's values.
+	gradient func(t *tile, lf *leaf, adj, v []float64)
+	// weights are described at radialSE.
+	weights func(t *tile, lf *leaf, adj, v []float64) (sum, scale float64)
+)
+
+func codeOf(op kernelspace.Op) code {
+	switch op {
+	case kernelspace.OpSE:
+		return code{
+			reads: distances, forward: forwardSE,
+			backward: backwardSE, inputs: radialInputs, weights: radialSE,
+		}
+	case kernelspace.OpRQ:
+		return code{
+			reads: distances, slots: one, forward: forwardRQ,
+			backward: radialGrad, inputs: radialInputs, weights: radialRQ,
+		}
+	case kernelspace.OpMatern12, kernelspace.OpMatern32, kernelspace.OpMatern52:
+		return code{
+			reads: distances, forward: forwardMatern,
+			backward: radialGrad, inputs: radialInputs, weights: radialMatern,
+		}
+	case kernelspace.OpLIN:
+		return code{reads: products, forward: forwardLIN, backward: backwardLIN, inputs: inputsLIN}
+	case kernelspace.OpPoly:
+		return code{reads: products, forward: forwardPoly, backward: backwardPoly, inputs: inputsPoly}
+	case kernelspace.OpPER:
+		return code{slots: slotsPER, forward: forwardPER, backward: backwardPER, inputs: inputsPER}
+	case kernelspace.OpCos:
+		return code{slots: one, forward: forwardCos, backward: backwardCos, inputs: inputsCos}
+	case kernelspace.OpWhite:
+		return code{forward: forwardWhite, backward: backwardWhite, inputs: noInputs}
+	case kernelspace.OpConst:
+		return code{forward: forwardConst, backward: varianceGrad, inputs: noInputs}
+	}
+	return code{}
+}
+
+// hasCode reports whether nothing is missing that some operation would call.
+func hasCode(op kernelspace.Op) bool {
+	c := codeOf(op)
+	return c.forward != nil && c.backward != nil && c.inputs != nil && (c.reads != distances || c.weights != nil)
+}
+
+func one(*kernelspace.Instr) int { return 1 }
+
+// leafForward computes a leaf's values over the tile into its slot, and the
+// auxiliaries of its gradient.
+func (t *tile) leafForward(lf *leaf) {
+	lf.code.forward(t, lf, t.slot(lf.value), t.k.theta[lf.Off])
+}
+
+// leafDiag computes k(x_j,x_j): σ² for the stationary leaves.
+func (t *tile) leafDiag(lf *leaf) {
+	if lf.dot() {
+		t.leafForward(lf)
+	} else {
+		fill(t.slot(lf.value), t.k.theta[lf.Off])
+	}
+}
+
+// featureScale returns 1/ℓ², or 1 where the feature has it already.
+func (t *tile) featureScale(lf *leaf) float64 {
+	if lf.ard() {
+		return 1
+	}
+	return t.k.coef[lf.Off+1]
+}
+
+func forwardSE(t *tile, lf *leaf, v []float64, s2 float64) {
+	t.level.ExpScaled(v, t.featureOf(lf), -0.5*t.featureScale(lf), s2)
+}
+
+func forwardLIN(t *tile, lf *leaf, v []float64, s2 float64) {
+	t.level.Scaled(v, t.featureOf(lf), s2*t.featureScale(lf))
+}
+
+func forwardMatern(t *tile, lf *leaf, v []float64, s2 float64) {
+	t.level.Matern(smoothness(lf.Op), v, t.featureOf(lf), t.featureScale(lf), s2)
+}
+
+func forwardPoly(t *tile, lf *leaf, v []float64, s2 float64) { t.power(v, lf, lf.Degree, s2) }
+
+func forwardConst(_ *tile, _ *leaf, v []float64, s2 float64) { fill(v, s2) }
+
+func forwardWhite(t *tile, _ *leaf, v []float64, s2 float64) {
+	clear(v)
+	if t.same {
+		t.eachDiagonal(func(at int) { v[at] = s2 })
+	}
+}
+
+// smoothness is 2ν of a Matérn kernel as it is written, ν = 1/2: 12.
+func smoothness(op kernelspace.Op) int {
+	switch op {
+	case kernelspace.OpMatern12:
+		return 12
+	case kernelspace.OpMatern32:
+		return 32
+	}
+	return 52
+}
+
+func fill(v []float64, x float64) {
+	for j := range v {
+		v[j] = x
+	}
+}
+
+// eachDiagonal calls do for the entries of the tile on the matrix's diagonal.
+func (t *tile) eachDiagonal(do func(at int)) {
+	for _, s := range t.segments {
+		if s.Col <= s.Row && s.Row < s.Col+s.N {
+			do(int(s.At + s.Row - s.Col))
+		}
+	}
+}
+
+// power sets v = s (x·x′/ℓ² + c)ⁿ for Poly.
+func (t *tile) power(v []float64, lf *leaf, n int, s float64) {
+	if n == 0 {
+		fill(v, s)
+		return
+	}
+	f, c, off := t.featureOf(lf), t.featureScale(lf), t.k.theta[lf.shapeAt()]
+	x := t.temp[0][:t.padded]
+	t.level.Affine(x, f, c, off, 1)
+	t.level.Scaled(v, x, s)
+	for range n - 1 {
+		t.level.Mul(v, v, x)
+	}
+}
+
+// forwardRQ; the auxiliary is log₂(1+q), q = r²/2αℓ².
+func forwardRQ(t *tile, lf *leaf, v []float64, s2 float64) {
+	alpha := t.k.theta[lf.shapeAt()]
+	f, h := t.featureOf(lf), t.featureScale(lf)/(2*alpha)
+	log := t.slot(lf.aux)
+	if alpha != 1 {
+		t.level.RQ(v, log, f, h, alpha, s2)
+		return
+	}
+	t.level.Rational(v, f, h, s2)
+	if t.aux {
+		t.level.Log2p1(log, f, h)
+	}
+}
+
+// periods is δ/p of the leaf's i-th column less the nearest whole number.
+func (t *tile) periods(lf *leaf, i int) []float64 {
+	u := t.temp[0][:t.padded]
+	p := lf.periodOf(i)
+	t.level.Reduce(u, t.delta(lf.Cols[i]), t.k.theta[p], t.k.coef[p])
+	return u
+}
+
+func slotsPER(in *kernelspace.Instr) int { return in.NumScale + in.NumPeriod }
+
+// forwardPER; the auxiliaries are Σ s²/ℓ² and Σ s·c·(δ/p)/ℓ² with s, c =
+// sin, cos(πδ/p), each per column or summed as the parameters are.
+func forwardPER(t *tile, lf *leaf, v []float64, s2 float64) {
+	sq, sc := t.slot(lf.aux), t.slot(lf.aux+lf.NumScale)
+	if len(lf.Cols) == 1 {
+		u, il := t.periods(lf, 0), t.k.coef[lf.scaleAt(0)]
+		if !t.aux {
+			t.level.PERValue(v, u, il, s2)
+			return
+		}
+		t.level.PER(v, sq, sc, u, t.delta(lf.Cols[0]), il, t.k.coef[lf.periodOf(0)], s2)
+		return
+	}
+	for i, col := range lf.Cols {
+		if lf.ard() {
+			sq = t.slot(lf.aux + i)
+		}
+		if lf.NumPeriod > 1 {
+			sc = t.slot(lf.aux + lf.NumScale + i)
+		}
+		if i == 0 || lf.ard() {
+			clear(sq)
+		}
+		if i == 0 || lf.NumPeriod > 1 {
+			clear(sc)
+		}
+		t.level.PERAdd(sq, sc, t.periods(lf, i), t.delta(col), t.k.coef[lf.scaleAt(i)], t.k.coef[lf.periodOf(i)])
+	}
+	sum := t.slot(lf.aux)
+	if lf.ard() {
+		x := t.temp[0][:t.padded]
+		for i := 1; i < lf.NumScale; i++ {
+			t.level.Add(x, sum, t.slot(lf.aux+i))
+			sum = x
+		}
+	}
+	t.level.ExpScaled(v, sum, -2, s2)
+}
+
+// forwardCos; the auxiliary is the slope 2πσ² sin(2πu), u = Σ δ/p.
+func forwardCos(t *tile, lf *leaf, v []float64, s2 float64) {
+	u := t.temp[1][:t.padded]
+	clear(u)
+	for i := range lf.Cols {
+		t.level.Add(u, u, t.periods(lf, i))
+	}
+	t.level.Cosine(v, t.slot(lf.aux), u, s2)
+}
+
+// perSlope sets dst = sin(πu)cos(πu)/ℓ² for the leaf's i-th column.
+func (t *tile) perSlope(dst []float64, lf *leaf, i int) {
+	u := t.periods(lf, i)
+	sq := t.temp[1][:t.padded]
+	clear(dst)
+	t.level.PERAdd(sq, dst, u, t.ones[:t.padded], t.k.coef[lf.scaleAt(i)], 1)
+}
+
+const fourPi = 4 * math.Pi
