@@ -63,6 +63,13 @@ func TestReadableNames(t *testing.T) { // unicode.org, CP1252.TXT
 	if got, converted := readable("a\x7f\x80\x81\x8a\x92\x9f\xa0\xfc\xff"); got != "a\x7f€\ufffdŠ’Ÿ\u00a0üÿ" || !converted {
 		t.Errorf("%q", got)
 	}
+	var upper []byte
+	for c := 0x80; c < 0xa0; c++ {
+		upper = append(upper, byte(c))
+	}
+	if got, _ := readable(string(upper)); got != "€�‚ƒ„…†‡ˆ‰Š‹Œ�Ž��‘’“”•–—˜™š›œ�žŸ" {
+		t.Errorf("%q", got)
+	}
 	if got, converted := readable("ü\ufffd"); got != "ü\ufffd" || converted {
 		t.Errorf("%q", got)
 	}
@@ -115,7 +122,11 @@ func TestUTF16InPieces(t *testing.T) {
 			}
 		}
 	}
-	for text, want := range map[string]string{"\xff\xfea\x00b": "a�", "\xff\xfe\x00\xd8a\x00": "�a", "\xff\xfe\x00\xdca\x00": "�a", "\xff\xfe\x00\xd8": "�", "\xff\xfe": ""} {
+	for text, want := range map[string]string{
+		"\xff\xfea\x00b": "a�", "\xff\xfe\x00\xd8a\x00": "�a", "\xff\xfe\x00\xdca\x00": "�a",
+		"\xff\xfe\x00\xdc\x00\xdca\x00": "��a", "\xff\xfe\x00\xd8\x00\xd8a\x00": "��a",
+		"\xff\xfe\x00\xd8": "�", "\xff\xfe": "",
+	} {
 		got, err := io.ReadAll(newUTF16Text(iotest.OneByteReader(strings.NewReader(text)), []byte(text)))
 		if err != nil || string(got) != want {
 			t.Errorf("%q: %q, %v; want %q", text, got, err, want)

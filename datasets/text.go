@@ -6,10 +6,13 @@ import (
 	"strings"
 	"unicode/utf16"
 	"unicode/utf8"
+
+	"golang.org/x/text/encoding/charmap"
 )
 
 // utf16Text reads UTF-16 as UTF-8, without its byte order mark. What is no
-// UTF-16, an odd byte at the end too, becomes U+FFFD.
+// UTF-16, an odd byte at the end too, becomes U+FFFD, each half of a pair its
+// own; golang.org/x/text makes one of two low halves in a row.
 type utf16Text struct {
 	from  io.Reader
 	order binary.ByteOrder
@@ -98,22 +101,17 @@ func (c carriageReturns) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// windows1252 is what that code page has from 0x80 to 0x9f, where Latin-1 has
-// controls (unicode.org, CP1252.TXT); U+FFFD where it has nothing.
-const windows1252 = "€�‚ƒ„…†‡ˆ‰Š‹Œ�Ž��‘’“”•–—˜™š›œ�žŸ"
-
 // readable returns a name as UTF-8. One that is not is taken for Windows-1252,
 // which differs from Latin-1 in nothing that can be printed.
 func readable(name string) (text string, converted bool) {
 	if utf8.ValidString(name) {
 		return name, false
 	}
-	upper := []rune(windows1252)
 	var b strings.Builder
 	for i := range len(name) {
-		r := rune(name[i])
-		if r >= 0x80 && r < 0xa0 {
-			r = upper[r-0x80]
+		r := charmap.Windows1252.DecodeByte(name[i])
+		if r >= 0x80 && r < 0xa0 { // a control where the code page has nothing
+			r = utf8.RuneError
 		}
 		b.WriteRune(r)
 	}

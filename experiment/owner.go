@@ -5,9 +5,13 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
+	"syscall"
 	"time"
+
+	"github.com/gofrs/flock"
 )
 
 // ownerFile says in a run's state folder which process writes the run.
@@ -37,79 +41,158 @@ func WriteOwner(dir string) (io.Closer, error) {
 	if err := os.MkdirAll(filepath.Join(dir, stateDir), 0o755); err != nil {
 		return nil, unwritable(dir, err)
 	}
-	path := filepath.Join(dir, stateDir, ownerFile)
-	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o644)
+	note := filepath.Join(dir, stateDir, ownerFile)
+	lock, err := claim(note)
+	if errors.Is(err, errOwned) {
+		return nil, fmt.Errorf("run %q is being written by %s; wait for it or stop it", dir, ownerName(note))
+	}
+	if err == nil || errors.Is(err, errNoLocks) {
+		err = writeNote(note)
+	}
 	if err != nil {
+		lock.Close()
 		return nil, unwritable(dir, err)
 	}
-	if err := claim(f); err != nil && !errors.Is(err, errNoLocks) {
-		f.Close()
-		if errors.Is(err, errOwned) {
-			return nil, fmt.Errorf("run %q is being written by %s; wait for it or stop it", dir, ownerName(path))
-		}
-		return nil, unwritable(dir, err)
-	}
+	return lock, nil
+}
+
+// writeNote notes that this process is the owner, in the place of who was.
+func writeNote(note string) error {
 	host, err := os.Hostname()
 	if err != nil {
 		host = "" // it is for people
 	}
 	text, err := json.Marshal(Owner{PID: os.Getpid(), Host: host, Since: time.Now().UTC()})
-	if err == nil {
-		err = f.Truncate(0)
+	if err != nil {
+		return err
 	}
+	f, err := openNote(note, os.O_WRONLY|os.O_CREATE)
+	if err != nil {
+		return err
+	}
+	err = f.Truncate(0)
 	if err == nil {
 		_, err = f.WriteAt(append(text, '\n'), 0)
 	}
-	if err != nil {
-		f.Close()
-		return nil, unwritable(dir, err)
-	}
-	return f, nil
+	return errors.Join(err, f.Close())
 }
 
 // claim takes the lock of an owner; a reader that is just looking holds it for
 // a moment.
-func claim(f *os.File) error {
+func claim(note string) (*flock.Flock, error) {
+	path := lockFile(note)
+	lock := newLock(path, os.O_RDWR|os.O_CREATE)
+	if err := ordinary(path); err != nil {
+		return lock, err
+	}
 	for try := 0; ; try++ {
-		err := lockOwner(f, true)
+		err := take(lock.TryLock)
 		if !errors.Is(err, errOwned) || try == 10 {
-			return err
+			return lock, err
 		}
 		time.Sleep(10 * time.Millisecond)
 	}
 }
 
-func ownerName(path string) string {
-	o, err := readOwner(path)
+// newLock is not locked yet, and its file not open.
+func newLock(path string, flag int) *flock.Flock {
+	return flock.New(path, flock.SetFlag(flag|noFollow), flock.SetPermissions(0o644))
+}
+
+// take tries to take a lock and returns errOwned if another holder is in the
+// way.
+func take(try func() (bool, error)) error {
+	for {
+		held, err := try()
+		switch {
+		case held:
+			return nil
+		case err == nil:
+			return errOwned
+		case errors.Is(err, syscall.EINTR):
+			continue
+		case errors.Is(err, errors.ErrUnsupported), errors.Is(err, syscall.ENOLCK), errors.Is(err, syscall.EINVAL):
+			return errNoLocks
+		}
+		return err
+	}
+}
+
+// ordinary refuses what stands in the place of a file, a link above all: who put
+// it there would choose what is written to. A file may also be missing.
+func ordinary(path string) error {
+	info, err := os.Lstat(path)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return nil
+	case err != nil || info.Mode().IsRegular():
+		return err
+	}
+	what := "no file"
+	if info.Mode()&fs.ModeSymlink != 0 {
+		what = "a link"
+	}
+	return fmt.Errorf("%s in it is %s", filepath.Join(stateDir, filepath.Base(path)), what)
+}
+
+// openNote opens a note that is no link.
+func openNote(note string, flag int) (*os.File, error) {
+	if err := ordinary(note); err != nil {
+		return nil, err
+	}
+	return os.OpenFile(note, flag|noFollow, 0o644)
+}
+
+func ownerName(note string) string {
+	o, err := readOwner(note)
 	if err != nil || o.PID == 0 {
 		return "another process"
 	}
 	return fmt.Sprintf("process %d on %s", o.PID, o.Host)
 }
 
-func readOwner(path string) (Owner, error) {
-	var o Owner
-	text, err := os.ReadFile(path)
+// readOwner returns an owner without a number if the note is torn: who holds the
+// lock may just be writing it.
+func readOwner(note string) (o Owner, err error) {
+	f, err := openNote(note, os.O_RDONLY)
 	if err != nil {
 		return o, err
 	}
-	return o, json.Unmarshal(text, &o)
+	defer f.Close()
+	text, err := io.ReadAll(f)
+	if err == nil && json.Unmarshal(text, &o) != nil {
+		o = Owner{}
+	}
+	return o, err
 }
 
 // OwnerOf returns the process that writes the run in dir, or wrote it last, and
 // whether it still does. known is false where that cannot be told: the run was
 // made without such a note, or it cannot be read.
 func OwnerOf(dir string) (o Owner, known bool) {
-	path := filepath.Join(dir, stateDir, ownerFile)
-	f, err := os.Open(path)
+	note := filepath.Join(dir, stateDir, ownerFile)
+	o, err := readOwner(note)
 	if err != nil {
 		return o, false
 	}
-	defer f.Close()
-	// Who holds the lock may just be writing its name.
-	if read, err := readOwner(path); err == nil {
-		o = read
-	}
-	o.Alive, err = ownerAlive(f, o)
+	o.Alive, err = owned(note)
 	return o, err == nil
+}
+
+// owned tries the owner's lock.
+func owned(note string) (bool, error) {
+	path := lockFile(note)
+	if err := ordinary(path); err != nil {
+		return false, err
+	}
+	lock := newLock(path, os.O_RDONLY)
+	defer lock.Close()
+	switch err := take(lock.TryRLock); {
+	case errors.Is(err, errOwned):
+		return true, nil
+	case errors.Is(err, fs.ErrNotExist):
+		return false, nil // nobody has taken it yet
+	default:
+		return false, err
+	}
 }

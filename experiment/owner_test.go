@@ -81,3 +81,51 @@ func TestOwner(t *testing.T) {
 		t.Errorf("a torn note: %+v %v", o, known)
 	}
 }
+
+// A link in the place of the note leads nobody to write elsewhere, or to take
+// what is read there for an owner.
+func TestOwnerFollowsNoLink(t *testing.T) {
+	for _, name := range []string{ownerFile, filepath.Base(lockFile(ownerFile))} {
+		for _, there := range []bool{true, false} {
+			dir, victim := t.TempDir(), filepath.Join(t.TempDir(), "victim")
+			must(t, os.Mkdir(filepath.Join(dir, stateDir), 0o755))
+			text := `{"pid":1,"host":"here"}`
+			if there {
+				must(t, os.WriteFile(victim, []byte(text), 0o644))
+			}
+			if err := os.Symlink(victim, filepath.Join(dir, stateDir, name)); err != nil {
+				t.Skip(err) // Windows asks for a privilege
+			}
+			own, err := WriteOwner(dir)
+			if want := filepath.Join(stateDir, name) + " in it is a link"; err == nil {
+				own.Close()
+				t.Errorf("%s: followed", name)
+			} else if !strings.Contains(err.Error(), want) || strings.Contains(err.Error(), "\n") {
+				t.Errorf("%q, want %q", err, want)
+			}
+			if o, known := OwnerOf(dir); known || o.Alive || o.PID != 0 {
+				t.Errorf("%s: %+v %v", name, o, known)
+			}
+			if got, err := os.ReadFile(victim); there && string(got) != text || !there && !os.IsNotExist(err) {
+				t.Errorf("%s: behind the link is %q, %v", name, got, err)
+			}
+		}
+	}
+}
+
+// Where the link comes between the question and the opening, opening refuses.
+func TestOpeningFollowsNoLink(t *testing.T) {
+	if noFollow == 0 {
+		t.Skip("no such flag here")
+	}
+	dir := t.TempDir()
+	link, victim := filepath.Join(dir, "link"), filepath.Join(dir, "victim")
+	must(t, os.Symlink(victim, link))
+	lock := newLock(link, os.O_RDWR|os.O_CREATE)
+	if err := take(lock.TryLock); err == nil {
+		t.Error("a lock was taken through a link")
+	}
+	if _, err := os.Lstat(victim); !os.IsNotExist(err) {
+		t.Errorf("a file was made through a link: %v", err)
+	}
+}

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"github.com/mattn/go-runewidth"
+	"github.com/charmbracelet/x/ansi"
 )
 
 // Rect is a rectangle of cells. One without width or height is empty.
@@ -116,8 +116,8 @@ func (c *Canvas) put(x, y int, r rune, s Style) {
 // Text writes a line of text and returns the column behind it, as if nothing
 // had been clipped. Control characters appear as �, combining ones are left out.
 func (c *Canvas) Text(x, y int, text string, s Style) int {
-	for _, r := range text {
-		w := Width(r)
+	for i, r := range text {
+		w := widthAt(text, i, r)
 		switch {
 		case w == 0:
 			continue
@@ -226,30 +226,40 @@ func blank(s, t Style) bool {
 	return s.BG == t.BG && (s.Attr|t.Attr)&(Underline|Reverse) == 0
 }
 
-// Width returns how many columns a character takes: 0, 1 or 2. Control
-// characters take one, for what stands in their place.
+// Width returns how many columns a character takes: 0, 1 or 2, as Bubble Tea
+// counts them before the terminal. Control characters take one, for what stands
+// in their place.
 func Width(r rune) int {
-	switch {
-	case r >= ' ' && r < 0x7f:
+	if one(r) {
 		return 1
-	case r < ' ' || r >= 0x7f && r < 0xa0:
-		return 1
-	case r >= 0x2500 && r < 0x2900 && r != 0x25fd && r != 0x25fe && r < 0x2600:
-		return 1 // boxes, blocks: some locales make them wide, terminals do not
-	case r >= 0x2800 && r < 0x2900:
-		return 1 // braille
 	}
-	return narrow.RuneWidth(r)
+	return ansi.StringWidthWc(string(r))
 }
 
-// narrow takes ambiguous characters as narrow, as terminals do.
-var narrow = &runewidth.Condition{StrictEmojiNeutral: true}
+// one reports whether a character takes one column without a look into tables.
+func one(r rune) bool {
+	switch {
+	case r < 0xa0, r == utf8.RuneError:
+		return true
+	case r >= 0x2500 && r < 0x25fd, r >= 0x2800 && r < 0x2900:
+		return true // boxes, blocks, braille: some locales make them wide, terminals do not
+	}
+	return false
+}
+
+// widthAt is Width of the character r at text[at:], without a copy of it.
+func widthAt(text string, at int, r rune) int {
+	if one(r) {
+		return 1
+	}
+	return ansi.StringWidthWc(text[at : at+utf8.RuneLen(r)])
+}
 
 // TextWidth returns how many columns a text takes.
 func TextWidth(text string) int {
 	w := 0
-	for _, r := range text {
-		w += Width(r)
+	for i, r := range text {
+		w += widthAt(text, i, r)
 	}
 	return w
 }
@@ -264,8 +274,8 @@ func Truncate(text string, w int) string {
 	}
 	var b strings.Builder
 	used := 0
-	for _, r := range text {
-		n := Width(r)
+	for i, r := range text {
+		n := widthAt(text, i, r)
 		if used+n > w-1 {
 			break
 		}

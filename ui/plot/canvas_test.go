@@ -3,6 +3,8 @@ package plot
 import (
 	"strings"
 	"testing"
+
+	"github.com/charmbracelet/x/ansi"
 )
 
 func TestTextClipsAndKeepsWideCharactersWhole(t *testing.T) {
@@ -31,6 +33,21 @@ func TestTextReplacesControlCharacters(t *testing.T) {
 	}
 	if strings.ContainsAny(c.Render(), "\x1b\n") {
 		t.Errorf("control characters got through: %q", c.Render())
+	}
+}
+
+// A row is as wide for Bubble Tea, which places what stands beside it, as it is
+// here.
+func TestRowsAreAsWideAsBubbleTeaCounts(t *testing.T) {
+	for _, text := range []string{
+		"PER×LIN + RQ²", "核🚀é", "e\u0301x", "\u0600", "a\u2066b\u2069", "\u061cx", "\U000e0041\U000e007f", "🇨🇭👍🏽", "स्ते", "\xffb", "\u25fd\u25fe▶",
+	} {
+		c := NewCanvas(20, 1)
+		end := c.Text(0, 0, text, Style{})
+		c.Set(19, 0, '|', Style{})
+		if got := ansi.StringWidthWc(c.Plain()); got != 20 || end != TextWidth(text) {
+			t.Errorf("%q: %d columns, want 20; it ends at %d, TextWidth is %d", text, got, end, TextWidth(text))
+		}
 	}
 }
 
