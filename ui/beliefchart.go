@@ -58,7 +58,7 @@ func (v *mainView) drawChart(c *plot.Canvas, r plot.Rect, th *theme.Theme) {
 		t.chart.Y.Title = "nats"
 		t.chart.Y.Log = false
 	}
-	v.colours(ids, func(k int, id string, style plot.Style, swatch experiment.Swatch, priority int, label bool) {
+	v.colours(ids, th, func(k int, id string, style plot.Style, swatch experiment.Swatch, priority int, label bool) {
 		l := plot.Line{Style: style, X: t.xs, Y32: t.low[k], Priority: priority}
 		if t.wide {
 			l.Hi32 = t.high[k]
@@ -73,7 +73,7 @@ func (v *mainView) drawChart(c *plot.Canvas, r plot.Rect, th *theme.Theme) {
 			l.Label = v.b.kernelName(id) + v.valueAt(k)
 		}
 		t.chart.Lines = append(t.chart.Lines, l)
-	}, th)
+	})
 	t.layout = t.chart.Draw(c, r)
 }
 
@@ -125,7 +125,8 @@ func (v *mainView) tells(k int) bool {
 
 // colours tells for every kernel how its line looks: the chosen one before all,
 // the leaders in their colours, the rest grey.
-func (v *mainView) colours(ids []string, line func(k int, id string, s plot.Style, w experiment.Swatch, priority int, label bool), th *theme.Theme) {
+func (v *mainView) colours(ids []string, th *theme.Theme,
+	line func(k int, id string, s plot.Style, w experiment.Swatch, priority int, label bool)) {
 	h := &v.b.hist
 	chosen := ""
 	if k, ok := v.table.current(); ok {

@@ -224,7 +224,8 @@ func (b *bench) groups() []input.Group {
 		gs = append(gs, input.Group{Name: runKeys, All: []input.Binding{
 			{Keys: []string{"space", "s", "p", "u", "r"}, Do: b.onlyWatched},
 			b.again(b.state() == experiment.Finished),
-			{Keys: []string{"e"}, Label: "e", Short: "export", About: "write all traces as CSV, and the chart as SVG, PNG and text", Off: b.hist.Start == nil, Do: b.export},
+			{Keys: []string{"e"}, Label: "e", Short: "export",
+				About: "write all traces as CSV, and the chart as SVG, PNG and text", Off: b.hist.Start == nil, Do: b.export},
 		}})
 	} else {
 		gs = append(gs, b.orders())
@@ -234,7 +235,8 @@ func (b *bench) groups() []input.Group {
 		n := string(rune('1' + i))
 		views.All = append(views.All, input.Binding{Keys: []string{n}, Label: n, About: v.name(), Do: func() tea.Cmd { b.at = i; return nil }})
 	}
-	views.All = append(views.All, input.Binding{Keys: []string{"esc"}, Label: "esc", About: "back to the bench", Off: b.at == 0, Do: func() tea.Cmd { b.at = 0; return nil }})
+	views.All = append(views.All, input.Binding{Keys: []string{"esc"}, Label: "esc",
+		About: "back to the bench", Off: b.at == 0, Do: func() tea.Cmd { b.at = 0; return nil }})
 	return append(gs, views)
 }
 
@@ -245,10 +247,14 @@ func (b *bench) orders() input.Group {
 		b.again(!b.broken()),
 		{Keys: []string{"space"}, Label: "space", Short: b.pauseWord(), About: "pause or resume the run", Off: !b.owns() || run(), Do: b.pause},
 		{Keys: []string{"s"}, Label: "s", Short: "stop", About: "stop the run; R goes on with it", Off: !b.owns() || run(), Do: b.stop},
-		{Keys: []string{"p"}, Label: "p", Short: "prune", About: "prune: keep the first kernels, or a mass of belief; with a preview", Off: !b.canRevise(), Do: b.askPrune},
-		{Keys: []string{"u"}, Label: "u", Short: "restore", About: "restore the kernels pruned last, or all", Off: !b.canRevise() || b.restoring || len(b.pruned()) == 0, Do: b.restore},
-		{Keys: []string{"r"}, Label: "r", Short: "re-optimise", About: "go on with more evaluations, steps, inducing inputs or another batch size", Off: !b.canRevise(), Do: b.askReoptimise},
-		{Keys: []string{"e"}, Label: "e", Short: "export", About: "write all traces as CSV, and the chart as SVG, PNG and text", Off: b.hist.Start == nil, Do: b.export},
+		{Keys: []string{"p"}, Label: "p", Short: "prune",
+			About: "prune: keep the first kernels, or a mass of belief; with a preview", Off: !b.canRevise(), Do: b.askPrune},
+		{Keys: []string{"u"}, Label: "u", Short: "restore",
+			About: "restore the kernels pruned last, or all", Off: !b.canRevise() || b.restoring || len(b.pruned()) == 0, Do: b.restore},
+		{Keys: []string{"r"}, Label: "r", Short: "re-optimise",
+			About: "go on with more evaluations, steps, inducing inputs or another batch size", Off: !b.canRevise(), Do: b.askReoptimise},
+		{Keys: []string{"e"}, Label: "e", Short: "export",
+			About: "write all traces as CSV, and the chart as SVG, PNG and text", Off: b.hist.Start == nil, Do: b.export},
 	}}
 }
 

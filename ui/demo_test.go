@@ -35,7 +35,8 @@ func demoStart(t testing.TB, set string, planned int) *experiment.Start {
 	for _, e := range space {
 		info := experiment.KernelInfo{ID: e.Canonical().ID(), Name: e.Canonical().String(), Weight: 1}
 		for i, l := range e.Canonical().Leaves() {
-			info.Params = append(info.Params, experiment.ParamInfo{Name: fmt.Sprintf("%s#%d.lengthscale", l.Base(), i+1), Column: "x", Unit: "m", Scale: 1})
+			info.Params = append(info.Params, experiment.ParamInfo{Name: fmt.Sprintf("%s#%d.lengthscale", l.Base(), i+1), Column: "x",
+				Unit: "m", Scale: 1})
 		}
 		info.Params = append(info.Params, experiment.ParamInfo{Name: "noise_variance", Unit: "°C²", Scale: 1})
 		s.Kernels = append(s.Kernels, info)
@@ -57,7 +58,8 @@ func demoEvaluation(s *experiment.Start, i int) *experiment.Evaluation {
 	for k := range n {
 		id := s.Kernels[(k+n-2)%n].ID // the last but one of the space leads
 		p := experiment.Number(weight[k] / total)
-		f := &experiment.Fit{Posterior: p, Bayes: p * p, ELBO: experiment.Number(1000 + 50*i - 12*k), SE: experiment.Number(k % 3), Rank: k + 1, Tied: k < 2}
+		f := &experiment.Fit{Posterior: p, Bayes: p * p, ELBO: experiment.Number(1000 + 50*i - 12*k), SE: experiment.Number(k % 3),
+			Rank: k + 1, Tied: k < 2}
 		for j := range s.Kernels[(k+n-2)%n].Params {
 			f.Params = append(f.Params, experiment.Number(0.5+float64(j)))
 		}
@@ -83,7 +85,8 @@ func demoEvents(t testing.TB, set string, evaluations int) []experiment.Event {
 	}
 	start, running := at(0), at(0)
 	start.Type, start.Start = experiment.EventStarted, s
-	running.Type, running.State = experiment.EventState, &experiment.StateChange{From: experiment.Ready, To: experiment.Running, Reason: "started"}
+	running.Type, running.State = experiment.EventState,
+		&experiment.StateChange{From: experiment.Ready, To: experiment.Running, Reason: "started"}
 	out := []experiment.Event{start, running}
 	for i := 1; i <= evaluations; i++ {
 		e, m := at(3*float64(i)), at(3*float64(i)+0.1)
@@ -136,7 +139,8 @@ func press(a *app, keys ...string) {
 // keyMsg makes the message of a key from its name.
 func keyMsg(name string) tea.KeyPressMsg {
 	codes := map[string]rune{"enter": tea.KeyEnter, "esc": tea.KeyEscape, "tab": tea.KeyTab, "up": tea.KeyUp, "down": tea.KeyDown,
-		"left": tea.KeyLeft, "right": tea.KeyRight, "backspace": tea.KeyBackspace, "pgdown": tea.KeyPgDown, "pgup": tea.KeyPgUp, "home": tea.KeyHome, "end": tea.KeyEnd}
+		"left": tea.KeyLeft, "right": tea.KeyRight, "backspace": tea.KeyBackspace, "pgdown": tea.KeyPgDown, "pgup": tea.KeyPgUp,
+		"home": tea.KeyHome, "end": tea.KeyEnd}
 	if name == "space" {
 		return tea.KeyPressMsg{Code: tea.KeySpace, Text: " "}
 	}

@@ -165,7 +165,8 @@ func (b *bench) status(t *theme.Theme) (string, plot.Style) {
 	case b.failure != nil:
 		return b.failure.Error(), t.Bad
 	case b.crashed():
-		return fmt.Sprintf("the process of this run is gone since %s; what it wrote is here; %s", b.hist.Time.Local().Format("2006-01-02 15:04"), b.whatGoesOn()), t.Bad
+		return fmt.Sprintf("the process of this run is gone since %s; what it wrote is here; %s",
+			b.hist.Time.Local().Format("2006-01-02 15:04"), b.whatGoesOn()), t.Bad
 	case state.Settled():
 		text := b.hist.Reason
 		if b.broken() {

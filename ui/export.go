@@ -34,6 +34,7 @@ func (b *bench) export() tea.Cmd {
 			names = append(names, f.Name)
 			screen = "" // of all charts, beside the first
 		}
-		return fmt.Sprintf("exported posterior.csv, metrics.csv, kernels.csv and %s as .svg, .png, .csv, .txt to %s", strings.Join(names, ", "), dir), nil
+		return fmt.Sprintf("exported posterior.csv, metrics.csv, kernels.csv and %s as .svg, .png, .csv, .txt to %s",
+			strings.Join(names, ", "), dir), nil
 	})
 }

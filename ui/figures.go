@@ -135,7 +135,8 @@ func (b *bench) figureAlong(f *experiment.Figure, column int) {
 
 // figure is the comparison as it is seen.
 func (v *compareView) figure() *experiment.Figure {
-	f := &experiment.Figure{Name: "compare", Title: v.title(), XLabel: axisNames[v.axis], YLabel: v.title(), LogY: v.log && v.by == compareRMSE}
+	f := &experiment.Figure{Name: "compare", Title: v.title(), XLabel: axisNames[v.axis], YLabel: v.title(),
+		LogY: v.log && v.by == compareRMSE}
 	f.XTicks = v.b.hist.Labeller(v.axis)
 	for _, g := range v.grouped() {
 		w := v.colours.Of(g.key)

@@ -34,9 +34,11 @@ func changedEvents(t *testing.T) []experiment.Event {
 		out = append(out, e)
 		if e.Evaluation != nil && e.Evaluation.Index == 4 {
 			pause, prune, resume := e, e, e
-			pause.Type, pause.Evaluation, pause.State = experiment.EventState, nil, &experiment.StateChange{From: experiment.Running, To: experiment.Paused}
+			pause.Type, pause.Evaluation, pause.State = experiment.EventState, nil,
+				&experiment.StateChange{From: experiment.Running, To: experiment.Paused}
 			prune.Type, prune.Evaluation, prune.Kernels = experiment.EventPruned, less(e.Evaluation), make([]string, 10)
-			resume.Type, resume.Evaluation, resume.State = experiment.EventState, nil, &experiment.StateChange{From: experiment.Paused, To: experiment.Running}
+			resume.Type, resume.Evaluation, resume.State = experiment.EventState, nil,
+				&experiment.StateChange{From: experiment.Paused, To: experiment.Running}
 			out = append(out, pause, prune, resume)
 		}
 	}
@@ -95,7 +97,8 @@ func TestKernelsAreThoseAtTheCrosshair(t *testing.T) {
 func TestEveryViewExportsItself(t *testing.T) {
 	b := testApp(t, 120, 36, settle(demoEvents(t, "K12", 3), experiment.Finished, "done")).bench
 	faked(b)
-	want := map[int]string{0: "posterior", kernelPlace: "kernel-trace kernel-covariance kernel-draws kernel-components", fitPlace: "fit", similarPlace: "similarity", logPlace: ""}
+	want := map[int]string{0: "posterior", kernelPlace: "kernel-trace kernel-covariance kernel-draws kernel-components",
+		fitPlace: "fit", similarPlace: "similarity", logPlace: ""}
 	for b.at = range b.views {
 		names, ok := want[b.at]
 		if !ok {

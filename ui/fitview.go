@@ -53,9 +53,12 @@ func (v *fitView) groups() []input.Group {
 	}
 	many := v.inputs() > 1
 	return []input.Group{{Name: "fit", All: []input.Binding{
-		{Keys: []string{"b"}, Label: "b", Short: "average or kernel", About: "averaged over kernels, or the chosen kernel alone", Do: do(func() { v.single = !v.single })},
-		{Keys: []string{"v"}, Label: "v", Short: "residuals", About: "below: residuals, their quantiles, their histogram, nothing", Do: do(func() { v.below = (v.below + 1) % residualKinds })},
-		{Keys: []string{"+", "="}, Label: "+ −", Short: "zoom", About: "zoom in or out, about the crosshair; also the wheel", Do: do(func() { v.zoom(0.5, v.centre()) })},
+		{Keys: []string{"b"}, Label: "b", Short: "average or kernel",
+			About: "averaged over kernels, or the chosen kernel alone", Do: do(func() { v.single = !v.single })},
+		{Keys: []string{"v"}, Label: "v", Short: "residuals",
+			About: "below: residuals, their quantiles, their histogram, nothing", Do: do(func() { v.below = (v.below + 1) % residualKinds })},
+		{Keys: []string{"+", "="}, Label: "+ −", Short: "zoom",
+			About: "zoom in or out, about the crosshair; also the wheel", Do: do(func() { v.zoom(0.5, v.centre()) })},
 		{Keys: []string{"-"}, Do: do(func() { v.zoom(2, v.centre()) })},
 		{Keys: []string{"left", "h"}, Label: "← →", About: "move the part that is shown", Do: do(func() { v.pan(-0.25) })},
 		{Keys: []string{"right", "l"}, Do: do(func() { v.pan(0.25) })},
@@ -218,9 +221,10 @@ func (v *fitView) refresh() tea.Cmd {
 			}
 			return fitPoints{p, i.Inputs()}, nil
 		}},
-		{to: &v.curve, topic: v.curveTopic(), detail: fmt.Sprint(lo, " ", hi, " ", points), f: func(ctx context.Context, i inspector) (any, error) {
-			return i.Curve(ctx, q)
-		}},
+		{to: &v.curve, topic: v.curveTopic(), detail: fmt.Sprint(lo, " ", hi, " ", points),
+			f: func(ctx context.Context, i inspector) (any, error) {
+				return i.Curve(ctx, q)
+			}},
 	}
 	if v.at >= lo && v.at <= hi {
 		at := q
@@ -509,7 +513,8 @@ func (v *fitView) reading() string {
 		return fmt.Sprintf("%s %s: computing …", name, x)
 	}
 	at := func(y []float64) string { return format.Digits(y[0]) }
-	return fmt.Sprintf("%s %s: mean %s, f %s to %s, y %s to %s", name, x, at(curve.Mean), at(curve.LowerF), at(curve.UpperF), at(curve.Lower), at(curve.Upper))
+	return fmt.Sprintf("%s %s: mean %s, f %s to %s, y %s to %s", name, x, at(curve.Mean), at(curve.LowerF), at(curve.UpperF),
+		at(curve.Lower), at(curve.Upper))
 }
 
 // bracket returns the interval of ascending xs that x is in and where in it,

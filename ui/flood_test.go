@@ -51,7 +51,8 @@ func TestFlood(t *testing.T) {
 		for i := 1; i <= flood; i++ {
 			ev := *e
 			ev.Index = i
-			if err := box.Record(&experiment.Event{Type: experiment.EventEvaluation, Time: demoTime, Seconds: experiment.Number(i), Evaluation: &ev}); err != nil {
+			if err := box.Record(&experiment.Event{Type: experiment.EventEvaluation, Time: demoTime, Seconds: experiment.Number(i),
+				Evaluation: &ev}); err != nil {
 				t.Error(err)
 			}
 		}
@@ -104,7 +105,8 @@ func TestLongRunMemory(t *testing.T) {
 	a := testApp(t, 120, 36, demoEvents(t, "K144", 1))
 	s := a.bench.hist.Start
 	for i := 2; i <= 10_000; i++ {
-		e := experiment.Event{Type: experiment.EventEvaluation, Time: demoTime, Seconds: experiment.Number(i), Evaluation: demoEvaluation(s, i%50+1)}
+		e := experiment.Event{Type: experiment.EventEvaluation, Time: demoTime, Seconds: experiment.Number(i),
+			Evaluation: demoEvaluation(s, i%50+1)}
 		e.Evaluation.Index = i
 		a.Update(frameMsg{a.bench.box, []experiment.Event{e}})
 		if i%1000 == 0 {
@@ -132,7 +134,8 @@ func BenchmarkView(b *testing.B) {
 			a := testApp(b, size[0], size[1], demoEvents(b, "K144", 0))
 			s := a.bench.hist.Start
 			for i := 1; i <= 1000; i++ {
-				e := experiment.Event{Type: experiment.EventEvaluation, Time: demoTime, Seconds: experiment.Number(i), Evaluation: demoEvaluation(s, i%50+1)}
+				e := experiment.Event{Type: experiment.EventEvaluation, Time: demoTime, Seconds: experiment.Number(i),
+					Evaluation: demoEvaluation(s, i%50+1)}
 				e.Evaluation.Index, e.Evaluation.Proportion = i, float64(i)/1000
 				a.bench.apply(&e)
 			}

@@ -132,7 +132,8 @@ func (a *app) toggleHelp() tea.Cmd {
 func (a *app) nextGlyphs() tea.Cmd {
 	next := map[plot.Glyphs]plot.Glyphs{plot.Braille: plot.Blocks, plot.Blocks: plot.Halves, plot.Halves: plot.ASCII, plot.ASCII: plot.Braille}
 	a.theme = theme.New(a.theme.Profile, a.theme.Dark, next[a.theme.Glyphs])
-	return note.Say(note.Good, "charts in %s", map[plot.Glyphs]string{plot.Braille: "braille", plot.Blocks: "blocks", plot.Halves: "half blocks", plot.ASCII: "plain ASCII"}[a.theme.Glyphs])
+	return note.Say(note.Good, "charts in %s", map[plot.Glyphs]string{plot.Braille: "braille", plot.Blocks: "blocks",
+		plot.Halves: "half blocks", plot.ASCII: "plain ASCII"}[a.theme.Glyphs])
 }
 
 func (a *app) toggleMouse() tea.Cmd {

@@ -95,7 +95,8 @@ const (
 var errInspectionClosed = errors.New("the run has been closed")
 
 // take returns an inspector that knows an evaluation; the mutex is held.
-func (i *inspection) take(ctx context.Context, about *experiment.Evaluation, open func(context.Context) (inspector, error)) (inspector, error) {
+func (i *inspection) take(ctx context.Context, about *experiment.Evaluation,
+	open func(context.Context) (inspector, error)) (inspector, error) {
 	if i.closed {
 		return nil, errInspectionClosed
 	}

@@ -44,7 +44,8 @@ func (f *fakeInspector) Curve(_ context.Context, q experiment.FitQuery) (*experi
 func (f *fakeInspector) Points(int, int) (*experiment.PointSet, error) {
 	p := &experiment.PointSet{Seen: 3, Unseen: 1, Tests: 1,
 		X: []float64{-5, 0, 5, 7, 1}, Y: []float64{-5, 1, 4, 7, 2},
-		Kind: []experiment.PointKind{experiment.PointSeen, experiment.PointSeen, experiment.PointSeen, experiment.PointUnseen, experiment.PointTest}}
+		Kind: []experiment.PointKind{experiment.PointSeen, experiment.PointSeen, experiment.PointSeen, experiment.PointUnseen,
+			experiment.PointTest}}
 	return p, f.fail
 }
 

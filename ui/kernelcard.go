@@ -46,7 +46,8 @@ func (v *mainView) drawCard(c *plot.Canvas, r plot.Rect, th *theme.Theme) {
 		draw.Wrapped(c, r, text, th.Warn)
 		return
 	}
-	head := fmt.Sprintf("rank %d · q* %s · Bayes %s · gap %s", f.Rank, number(float64(f.Posterior)), number(float64(f.Bayes)), gapText(k.gap, float64(f.SE)))
+	head := fmt.Sprintf("rank %d · q* %s · Bayes %s · gap %s", f.Rank, number(float64(f.Posterior)), number(float64(f.Bayes)),
+		gapText(k.gap, float64(f.SE)))
 	if f.Tied && f.Rank > 1 {
 		head += " · equal to the leader"
 	}

@@ -63,16 +63,22 @@ func (v *kernelView) groups() []input.Group {
 		return func() tea.Cmd { f(); return nil }
 	}
 	return []input.Group{{Name: "kernel", All: []input.Binding{
-		{Keys: []string{"down", "j"}, Label: "↑ ↓", Short: "kernel", About: "next or previous kernel by rank, also j k", Do: do(func() { v.step(1) })},
+		{Keys: []string{"down", "j"}, Label: "↑ ↓", Short: "kernel",
+			About: "next or previous kernel by rank, also j k", Do: do(func() { v.step(1) })},
 		{Keys: []string{"up", "k"}, Do: do(func() { v.step(-1) })},
 		{Keys: []string{"home"}, Label: "home", About: "the leader", Do: do(func() { v.step(-1 << 30) })},
-		{Keys: []string{"tab"}, Label: "tab", Short: "part", About: "next part: hyperparameters, trace, covariance, prior draws, components; shift+tab the one before", Do: do(func() { v.turn(1) })},
+		{Keys: []string{"tab"}, Label: "tab", Short: "part",
+			About: "next part: hyperparameters, trace, covariance, prior draws, components; shift+tab the one before", Do: do(func() { v.turn(1) })},
 		{Keys: []string{"shift+tab"}, Do: do(func() { v.turn(-1) })},
 		{Keys: []string{"enter", "z"}, Label: "enter", About: "one chart, or all where there is room", Do: do(func() { v.alone = !v.alone })},
-		{Keys: []string{"t"}, Label: "t", Short: "gap or ELBO", About: "trace of the ELBO gap to the leader, or of the local ELBO", Do: do(func() { v.elbo = !v.elbo })},
+		{Keys: []string{"t"}, Label: "t", Short: "gap or ELBO",
+			About: "trace of the ELBO gap to the leader, or of the local ELBO", Do: do(func() { v.elbo = !v.elbo })},
 		{Keys: []string{"x"}, Label: "x", About: "trace against data, time or evaluations", Do: do(func() { v.axis = (v.axis + 1) % 3 })},
-		{Keys: []string{"c"}, Label: "c", Short: "column", About: "the input column of covariance, draws and components", Off: v.columns() < 2, Do: do(func() { v.column = cycle(v.column, v.columns()) })},
-		{Keys: []string{"pgdown"}, Label: "pgdown", About: "scroll the hyperparameters; pgup back", Do: do(func() { v.scroll = min(v.scroll+5, v.last) })},
+		{Keys: []string{"c"}, Label: "c", Short: "column",
+			About: "the input column of covariance, draws and components",
+			Off:   v.columns() < 2, Do: do(func() { v.column = cycle(v.column, v.columns()) })},
+		{Keys: []string{"pgdown"}, Label: "pgdown",
+			About: "scroll the hyperparameters; pgup back", Do: do(func() { v.scroll = min(v.scroll+5, v.last) })},
 		{Keys: []string{"pgup"}, Do: do(func() { v.scroll = max(v.scroll-5, 0) })},
 	}}}
 }
@@ -162,7 +168,9 @@ func (v *kernelView) refresh() tea.Cmd {
 			qs = append(qs, inquiry{to: to, topic: topic, f: f})
 		}
 	}
-	ask(covariancePanel, &v.covariance, func(_ context.Context, i inspector) (any, error) { return i.Covariance(id, column, covariancePoints) })
+	ask(covariancePanel, &v.covariance, func(_ context.Context, i inspector) (any, error) {
+		return i.Covariance(id, column, covariancePoints)
+	})
 	ask(priorPanel, &v.draws, func(_ context.Context, i inspector) (any, error) {
 		return i.PriorDraws(id, column, priorPoints, priorDraws)
 	})
@@ -349,4 +357,12 @@ func (v *kernelView) title(p kernelPanel) (title, right string) {
 		return "Draws from the prior" + column, note(&v.draws)
 	}
 	return "Components of the fit" + column, note(&v.components)
+}
+
+// cycle is the next of some choices.
+func cycle(at, n int) int {
+	if n < 1 {
+		return 0
+	}
+	return (at + 1) % n
 }

@@ -16,7 +16,8 @@ import (
 func leakConfig(t *testing.T) *experiment.Config {
 	t.Helper()
 	var overrides []experiment.Override
-	for _, s := range []string{"data.outputs=60", "data.test=20", "kernels.expressions=SE,LIN,PER", "sparse.inducing=8", "optimise.starts=1", "schedule.refine=0"} {
+	for _, s := range []string{"data.outputs=60", "data.test=20", "kernels.expressions=SE,LIN,PER", "sparse.inducing=8",
+		"optimise.starts=1", "schedule.refine=0"} {
 		o, err := experiment.ParseOverride(s)
 		if err != nil {
 			t.Fatal(err)

@@ -75,10 +75,13 @@ func (v *logView) groups() []input.Group {
 		return func() tea.Cmd { f(); return nil }
 	}
 	return []input.Group{{Name: "log", All: []input.Binding{
-		{Keys: []string{"l"}, Label: "l", Short: "level", About: "all lines, all but evaluations, notices and errors, errors", Do: do(func() { v.level = (v.level + 1) % logLevels; v.hold = false })},
+		{Keys: []string{"l"}, Label: "l", Short: "level",
+			About: "all lines, all but evaluations, notices and errors, errors",
+			Do:    do(func() { v.level = (v.level + 1) % logLevels; v.hold = false })},
 		{Keys: []string{"/"}, Label: "/", Short: "find", About: "only lines that hold a text", Do: do(v.ask)},
 		{Keys: []string{"f"}, Label: "f", Short: "follow", About: "follow new lines, or hold", Do: do(func() { v.scroll(0); v.hold = !v.hold })},
-		{Keys: []string{"up", "k"}, Label: "↑ ↓", About: "scroll, also j k, pgup pgdown, home, and end, which follows", Do: do(func() { v.scroll(-1) })},
+		{Keys: []string{"up", "k"}, Label: "↑ ↓",
+			About: "scroll, also j k, pgup pgdown, home, and end, which follows", Do: do(func() { v.scroll(-1) })},
 		{Keys: []string{"down", "j"}, Do: do(func() { v.scroll(1) })},
 		{Keys: []string{"pgup"}, Do: do(func() { v.scroll(-max(1, v.page-1)) })},
 		{Keys: []string{"pgdown"}, Do: do(func() { v.scroll(max(1, v.page-1)) })},

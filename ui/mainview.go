@@ -71,7 +71,8 @@ func (v *mainView) groups() []input.Group {
 	if t.typing != nil {
 		return []input.Group{{Name: "filter", All: []input.Binding{
 			{Keys: []string{"enter"}, Label: "enter", Short: "keep", About: "keep the filter", Do: v.do(func() { t.typing = nil })},
-			{Keys: []string{"esc"}, Label: "esc", Short: "all kernels", About: "drop the filter", Do: v.do(func() { t.typing, t.filter = nil, ""; v.version = -1 })},
+			{Keys: []string{"esc"}, Label: "esc", Short: "all kernels",
+				About: "drop the filter", Do: v.do(func() { t.typing, t.filter = nil, ""; v.version = -1 })},
 		}}}
 	}
 	chart := v.focus == posteriorPane || v.focus == metricPane
@@ -79,7 +80,8 @@ func (v *mainView) groups() []input.Group {
 	unzoomed := func() bool { return !c.zoomed() }
 	return []input.Group{
 		{Name: "workbench", All: []input.Binding{
-			{Keys: []string{"tab"}, Label: "tab", Short: "focus", About: "next part of the screen; shift+tab the one before", Do: v.do(func() { v.focus = (v.focus + 1) % panes })},
+			{Keys: []string{"tab"}, Label: "tab", Short: "focus",
+				About: "next part of the screen; shift+tab the one before", Do: v.do(func() { v.focus = (v.focus + 1) % panes })},
 			{Keys: []string{"shift+tab"}, Do: v.do(func() { v.focus = (v.focus + panes - 1) % panes })},
 			{Keys: []string{"z"}, Label: "z", About: "this part alone, or all", Do: v.do(func() { v.big = !v.big })},
 			{Keys: []string{"[", "]"}, Label: "[ ]", About: "less or more width for the charts", Off: true},
@@ -92,13 +94,18 @@ func (v *mainView) groups() []input.Group {
 			{Keys: []string{"home"}, Do: v.do(func() { t.move(-len(t.rows)) })},
 			{Keys: []string{"end"}, Do: v.do(func() { t.move(len(t.rows)) })},
 			{Keys: []string{"enter"}, Label: "enter", About: "the chosen kernel in detail", Do: v.do(func() { v.b.at = 1 })},
-			{Keys: []string{"/"}, Label: "/", Short: "filter", About: "filter kernels by a part of their name", Do: v.do(func() { f := input.NewField(t.filter, "part of a name"); t.typing = &f })},
-			{Keys: []string{"esc"}, Label: "esc", About: "drop crosshair, zoom and filter, one after the other", Off: v.cursor < 0 && !c.zoomed() && t.filter == "" && !v.big, Do: v.do(v.release)},
-			{Keys: []string{"o"}, Label: "o", About: "sort by the next column; O the other way round", Do: v.do(func() { t.nextColumn(); v.version = -1 })},
+			{Keys: []string{"/"}, Label: "/", Short: "filter",
+				About: "filter kernels by a part of their name", Do: v.do(func() { f := input.NewField(t.filter, "part of a name"); t.typing = &f })},
+			{Keys: []string{"esc"}, Label: "esc",
+				About: "drop crosshair, zoom and filter, one after the other",
+				Off:   v.cursor < 0 && !c.zoomed() && t.filter == "" && !v.big, Do: v.do(v.release)},
+			{Keys: []string{"o"}, Label: "o",
+				About: "sort by the next column; O the other way round", Do: v.do(func() { t.nextColumn(); v.version = -1 })},
 			{Keys: []string{"O"}, Do: v.do(func() { t.down = !t.down; v.version = -1 })},
 		}},
 		{Name: "charts", All: []input.Binding{
-			{Keys: []string{"left", "h"}, Label: "← →", About: "crosshair: the values of an earlier evaluation, in the table too", Do: v.do(func() { v.step(-1) })},
+			{Keys: []string{"left", "h"}, Label: "← →",
+				About: "crosshair: the values of an earlier evaluation, in the table too", Do: v.do(func() { v.step(-1) })},
 			{Keys: []string{"right", "l"}, Do: v.do(func() { v.step(1) })},
 			{Keys: []string{"+", "="}, Label: "+ −", About: "zoom in or out; 0 shows all", Do: v.do(func() { v.zoom(c, 0.5, math.NaN()) })},
 			{Keys: []string{"-"}, Do: v.do(func() { v.zoom(c, 2, math.NaN()) })},
@@ -107,8 +114,10 @@ func (v *mainView) groups() []input.Group {
 			{Keys: []string{"shift+right", "J"}, Off: unzoomed(), Do: v.do(func() { v.pan(c, 0.25) })},
 			{Keys: []string{"f"}, Label: "f", About: "follow new points, or hold", Off: unzoomed(), Do: v.do(func() { c.hold = !c.hold })},
 			{Keys: []string{"y"}, Label: "y", About: "logarithmic or linear axis", Do: v.do(func() { c.log = !c.log })},
-			{Keys: []string{"x"}, Label: "x", About: "against data, time or evaluations", Do: v.do(func() { c.axis = (c.axis + 1) % 3; c.lo, c.hi = 0, 0 })},
-			{Keys: []string{"c"}, Label: "c", About: "what is drawn: q*, Bayes, gap, local ELBO; RMSE, MAE, NLPD, coverage", Off: !chart, Do: v.do(func() { v.nextQuantity(c) })},
+			{Keys: []string{"x"}, Label: "x",
+				About: "against data, time or evaluations", Do: v.do(func() { c.axis = (c.axis + 1) % 3; c.lo, c.hi = 0, 0 })},
+			{Keys: []string{"c"}, Label: "c",
+				About: "what is drawn: q*, Bayes, gap, local ELBO; RMSE, MAE, NLPD, coverage", Off: !chart, Do: v.do(func() { v.nextQuantity(c) })},
 		}},
 	}
 }

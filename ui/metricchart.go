@@ -32,7 +32,8 @@ func (v *mainView) drawMetric(c *plot.Canvas, r plot.Rect, th *theme.Theme) {
 		s := h.MethodSeries(m, t.quantity)
 		st := styles[m%len(styles)]
 		dash := m % 4
-		t.chart.Lines = append(t.chart.Lines, plot.Line{Style: st, Dash: dash, X: t.xs, Y32: t.low[m], Hi32: t.high[m], Priority: n - m, Mark: th.Mark(m)})
+		t.chart.Lines = append(t.chart.Lines, plot.Line{Style: st, Dash: dash, X: t.xs, Y32: t.low[m], Hi32: t.high[m],
+			Priority: n - m, Mark: th.Mark(m)})
 		at := s.Len() - 1
 		if v.cursor >= 0 {
 			for i := range s.Len() {

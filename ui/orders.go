@@ -75,7 +75,8 @@ func (b *bench) whatGoesOn() string {
 
 // again is the key that goes on with what was planned.
 func (b *bench) again(off bool) input.Binding {
-	k := input.Binding{Keys: []string{"R"}, Label: "R", About: "go on with a run that was stopped or cut off, as planned", Off: off, Do: b.goOn}
+	k := input.Binding{Keys: []string{"R"}, Label: "R",
+		About: "go on with a run that was stopped or cut off, as planned", Off: off, Do: b.goOn}
 	if b.broken() {
 		k.Short = "go on"
 	}
@@ -191,7 +192,8 @@ func (b *bench) restore() tea.Cmd {
 			return "", err
 		}
 		now := run.Snapshot()
-		wait = slices.ContainsFunc(now.Evaluation.Kernels, func(k experiment.Kernel) bool { return k.Status == vbks.Pruned && slices.Contains(ids, k.ID) })
+		wait = slices.ContainsFunc(now.Evaluation.Kernels,
+			func(k experiment.Kernel) bool { return k.Status == vbks.Pruned && slices.Contains(ids, k.ID) })
 		switch {
 		case wait && now.State.Settled():
 			text += "; they wait for r"

@@ -22,7 +22,8 @@ import (
 func TestPanicInACommand(t *testing.T) {
 	broken := func() tea.Msg { panic("asking is broken") }
 	fine := func() tea.Msg { return note.Msg{Text: "fine"} }
-	for what, cmd := range map[string]tea.Cmd{"alone": broken, "with another": tea.Batch(fine, broken), "deep": tea.Batch(fine, tea.Batch(fine, tea.Batch(broken, fine)))} {
+	for what, cmd := range map[string]tea.Cmd{"alone": broken, "with another": tea.Batch(fine, broken),
+		"deep": tea.Batch(fine, tea.Batch(fine, tea.Batch(broken, fine)))} {
 		a := testApp(t, 80, 24, demoEvents(t, "K12", 2))
 		notes := 0
 		var run func(tea.Cmd)
@@ -106,7 +107,8 @@ func TestPanicStopsTheRun(t *testing.T) {
 	}
 	stacks := 0
 	for i := range events {
-		if n := events[i].Notice; strings.HasPrefix(n, "the stack of the internal error is in log.txt\n") && strings.Contains(n, "TestPanicStopsTheRun") {
+		if n := events[i].Notice; strings.HasPrefix(n, "the stack of the internal error is in log.txt\n") &&
+			strings.Contains(n, "TestPanicStopsTheRun") {
 			stacks++
 		}
 	}

@@ -42,8 +42,10 @@ func (v *similarView) groups() []input.Group {
 	}
 	n := v.size()
 	return []input.Group{{Name: "similarity", All: []input.Binding{
-		{Keys: []string{"t"}, Label: "t", Short: "belief or predictions", About: "correlation of g under q(g), or of the kernels' predictive means", Do: do(func() { v.means = !v.means })},
-		{Keys: []string{"up", "k"}, Label: "↑ ↓ ← →", About: "the pair that is read off, also h j k l or a click", Do: do(func() { v.row = max(0, v.row-1) })},
+		{Keys: []string{"t"}, Label: "t", Short: "belief or predictions",
+			About: "correlation of g under q(g), or of the kernels' predictive means", Do: do(func() { v.means = !v.means })},
+		{Keys: []string{"up", "k"}, Label: "↑ ↓ ← →",
+			About: "the pair that is read off, also h j k l or a click", Do: do(func() { v.row = max(0, v.row-1) })},
 		{Keys: []string{"down", "j"}, Do: do(func() { v.row = max(0, min(n-1, v.row+1)) })},
 		{Keys: []string{"left", "h"}, Do: do(func() { v.col = max(0, v.col-1) })},
 		{Keys: []string{"right", "l"}, Do: do(func() { v.col = max(0, min(n-1, v.col+1)) })},
@@ -88,9 +90,10 @@ func (v *similarView) size() int {
 
 func (v *similarView) refresh() tea.Cmd {
 	top := v.top
-	return v.b.inquire(inquiry{to: &v.matrix, topic: similarTopic, detail: fmt.Sprint(top), f: func(ctx context.Context, i inspector) (any, error) {
-		return i.Similarity(ctx, top)
-	}})
+	return v.b.inquire(inquiry{to: &v.matrix, topic: similarTopic, detail: fmt.Sprint(top),
+		f: func(ctx context.Context, i inspector) (any, error) {
+			return i.Similarity(ctx, top)
+		}})
 }
 
 func (v *similarView) mouse(msg tea.MouseMsg) tea.Cmd {
@@ -159,7 +162,8 @@ func (v *similarView) draw(c *plot.Canvas, r plot.Rect, t *theme.Theme) {
 	}
 	if foot > 0 {
 		y := heat.Y + heat.H
-		pair := fmt.Sprintf("%s and %s: %s", v.b.kernelName(s.IDs[v.row]), v.b.kernelName(s.IDs[v.col]), correlationText(valueAt(m, v.row, v.col)))
+		pair := fmt.Sprintf("%s and %s: %s", v.b.kernelName(s.IDs[v.row]), v.b.kernelName(s.IDs[v.col]),
+			correlationText(valueAt(m, v.row, v.col)))
 		c.TextFit(in.X, y, in.W, pair, t.Strong)
 		draw.Lines(c, plot.Rect{X: in.X, Y: y + 1, W: in.W, H: foot - 1}, lines, 0, t.Faint)
 	}
@@ -198,9 +202,11 @@ func (v *similarView) explain(s *experiment.Similarity) string {
 		if s.Test {
 			rows = "test rows"
 		}
-		return fmt.Sprintf("Kernels are alike here if they predict alike: Pearson's correlation of their predictive means at %d %s.", s.Rows, rows)
+		return fmt.Sprintf("Kernels are alike here if they predict alike: Pearson's correlation of their predictive means at %d %s.",
+			s.Rows, rows)
 	}
-	return "g sees kernels only through their ELBOs: a correlation here says that raising the belief in one raises it in the other, not that they predict alike (t shows that)."
+	return "g sees kernels only through their ELBOs: a correlation here says that raising the belief in one raises it in the other, " +
+		"not that they predict alike (t shows that)."
 }
 
 // drawLegend draws the scale from 1 at the top to −1.

@@ -49,7 +49,8 @@ func manyInputs(events []experiment.Event) []experiment.Event {
 	return out
 }
 
-const longReason = "the covariance is not positive definite even with a jitter of 1e-2 at PER.lengthscale = 3.0, SE.lengthscale = 1e300\tand\x1b[2J a tab"
+const longReason = "the covariance is not positive definite even with a jitter of 1e-2 at PER.lengthscale = 3.0, " +
+	"SE.lengthscale = 1e300\tand\x1b[2J a tab"
 
 // broken makes the first kernel of the last evaluation failed and the second
 // pruned.
@@ -77,7 +78,8 @@ func TestViewsDrawInEveryState(t *testing.T) {
 			b.inspect.open = func(context.Context) (inspector, error) {
 				inputs := make([]experiment.ColumnInfo, 3)
 				for i, c := range b.hist.Start.Inputs() {
-					inputs[i] = experiment.ColumnInfo{Column: datasets.Column{Name: c.Name, Unit: c.Unit, Time: i == 0, Origin: demoTime}, Low: c.Min, High: c.Max, Median: c.Min}
+					inputs[i] = experiment.ColumnInfo{Column: datasets.Column{Name: c.Name, Unit: c.Unit, Time: i == 0, Origin: demoTime},
+						Low: c.Min, High: c.Max, Median: c.Min}
 				}
 				return &fakeInspector{evaluation: 3, inputs: inputs}, nil
 			}
@@ -90,7 +92,8 @@ func TestViewsDrawInEveryState(t *testing.T) {
 		},
 	}
 	sizes := [][2]int{{0, 0}, {1, 1}, {2, 1}, {5, 3}, {30, 5}, {30, 11}, {40, 12}, {80, 21}, {120, 33}, {240, 57}}
-	themes := []*theme.Theme{theme.New(colorprofile.TrueColor, true, plot.Braille), theme.New(colorprofile.ASCII, false, plot.ASCII), theme.New(colorprofile.ANSI, false, plot.Blocks)}
+	themes := []*theme.Theme{theme.New(colorprofile.TrueColor, true, plot.Braille),
+		theme.New(colorprofile.ASCII, false, plot.ASCII), theme.New(colorprofile.ANSI, false, plot.Blocks)}
 	for name, state := range states {
 		b := state()
 		if b.hist.Evaluation != nil && b.inspect.open == nil {
@@ -207,7 +210,8 @@ func TestKernelViewShowsTheEvent(t *testing.T) {
 		Params: []experiment.Number{1234.5678, 2, 3, 0.0625}, SD: []experiment.Number{.5, 0, .02, .4}}
 	b := testApp(t, 160, 40, events).bench
 	info := &b.hist.Start.Kernels[5]
-	info.Params = []experiment.ParamInfo{{Name: "PER.period", Column: "x", Unit: "m"}, {Name: "SE.variance", Unit: "K²"}, {Name: "SE.lengthscale", Unit: "m"}, {Name: "noise_variance", Unit: "K²"}}
+	info.Params = []experiment.ParamInfo{{Name: "PER.period", Column: "x", Unit: "m"}, {Name: "SE.variance", Unit: "K²"},
+		{Name: "SE.lengthscale", Unit: "m"}, {Name: "noise_variance", Unit: "K²"}}
 	info.Fixed = []experiment.Fixed{{Name: "LIN.centre", Column: "x", Value: -7.25, Unit: "m"}}
 	b.hist.Start.Target().Unit = "K"
 	b.at = kernelPlace
@@ -307,7 +311,8 @@ func TestKernelViewAsksForWhatItHasRoomFor(t *testing.T) {
 	if v.draws.value == nil || v.components.value == nil {
 		t.Error("with room for all not all are asked for")
 	}
-	mustShow(t, shown(b, 200, 57), "Covariance", "Draws from the prior", "Components of the fit", "mean of the data, 3", "ELBO gap to the leader")
+	mustShow(t, shown(b, 200, 57), "Covariance", "Draws from the prior", "Components of the fit", "mean of the data, 3",
+		"ELBO gap to the leader")
 	viewKeys(t, b, "t")
 	mustShow(t, shown(b, 200, 57), "Local ELBO")
 	viewKeys(t, b, "j")
@@ -329,7 +334,8 @@ func TestFitViewAsksWhatItShows(t *testing.T) {
 	if q := last(); q.Low != -11 || q.High != 11 || q.Kernel != "" || q.Points < 120 || q.Held != nil {
 		t.Errorf("asked %+v; want the average from −11 to 11", q)
 	}
-	mustShow(t, shown(b, 120, 33), "averaged over 2 kernels", "RMSE 0.25", "75 % of test rows in the band", "Standardised residuals at 4 test rows", "mean", "test rows")
+	mustShow(t, shown(b, 120, 33), "averaged over 2 kernels", "RMSE 0.25", "75 % of test rows in the band",
+		"Standardised residuals at 4 test rows", "mean", "test rows")
 	// The file shows the same: the fake's mean is x, its bands are x ± 2 and x ± 1;
 	// of its five rows one is not seen yet and one held out.
 	if f := v.figure(); f == nil || f.Name != "fit" || len(f.Bands) != 2 || len(f.Points) != 3 {
@@ -377,8 +383,10 @@ func TestFitViewAsksWhatItShows(t *testing.T) {
 func TestFitViewHoldsOtherInputs(t *testing.T) {
 	b := testApp(t, 120, 36, settle(manyInputs(demoEvents(t, "K12", 3)), experiment.Finished, "done")).bench
 	f := &fakeInspector{evaluation: 3, inputs: []experiment.ColumnInfo{
-		{Column: datasets.Column{Name: "when", Unit: "d", Time: true, Origin: time.Date(2020, 2, 28, 0, 0, 0, 0, time.UTC)}, High: 400, Median: 200},
-		{Column: datasets.Column{Name: "depth"}, Low: 2, High: 4, Median: 2.5}, {Column: datasets.Column{Name: "constant"}, Low: 1, High: 1, Median: 1}}}
+		{Column: datasets.Column{Name: "when", Unit: "d", Time: true, Origin: time.Date(2020, 2, 28, 0, 0, 0, 0, time.UTC)},
+			High: 400, Median: 200},
+		{Column: datasets.Column{Name: "depth"}, Low: 2, High: 4, Median: 2.5},
+		{Column: datasets.Column{Name: "constant"}, Low: 1, High: 1, Median: 1}}}
 	b.inspect.open = func(context.Context) (inspector, error) { return f, nil }
 	b.at = fitPlace
 	askAll(t, b)
@@ -431,7 +439,8 @@ func TestSimilarView(t *testing.T) {
 }
 
 func TestCorrelationText(t *testing.T) {
-	for v, want := range map[float64]string{1: "1", -1: "−1", 0: "0", 0.004: "0", 0.5: ".50", 0.994: ".994", 0.9996: "1", -0.25: "−.25", math.NaN(): "·"} {
+	for v, want := range map[float64]string{1: "1", -1: "−1", 0: "0", 0.004: "0", 0.5: ".50", 0.994: ".994", 0.9996: "1",
+		-0.25: "−.25", math.NaN(): "·"} {
 		if got := correlationText(v); got != want {
 			t.Errorf("%v is written %q, want %q", v, got, want)
 		}
@@ -440,7 +449,8 @@ func TestCorrelationText(t *testing.T) {
 
 // logLines is a run that says a few things.
 func logLines(n int) []experiment.Event {
-	events := []experiment.Event{{V: 1, Type: experiment.EventState, Time: demoTime, State: &experiment.StateChange{From: experiment.Ready, To: experiment.Running, Reason: "started"}}}
+	events := []experiment.Event{{V: 1, Type: experiment.EventState, Time: demoTime,
+		State: &experiment.StateChange{From: experiment.Ready, To: experiment.Running, Reason: "started"}}}
 	for i := range n {
 		events = append(events, experiment.Event{V: 1, Type: experiment.EventNotice, Time: demoTime, Notice: fmt.Sprintf("notice number %d", i)})
 	}

@@ -17,7 +17,7 @@ type Latest struct {
 }
 
 // Ask makes a command of a question. Its answer has to carry the serial number
-// back to done.
+// back to Done.
 func (q *Latest) Ask(ctx context.Context, question func(ctx context.Context, serial int) tea.Msg) tea.Cmd {
 	q.serial++
 	serial := q.serial

@@ -21,6 +21,8 @@ type Field struct {
 	Given bool   // what stands there was proposed: the first character typed replaces it
 }
 
+// NewField makes a field with its cursor at the end of the text; hint is shown while
+// it is empty.
 func NewField(value, hint string) Field {
 	in := textinput.New()
 	in.Prompt = ""
@@ -30,8 +32,10 @@ func NewField(value, hint string) Field {
 	return Field{input: in, hint: hint}
 }
 
+// Value is the text as it stands.
 func (f *Field) Value() string { return f.input.Value() }
 
+// Set replaces the text.
 func (f *Field) Set(v string) {
 	f.input.SetValue(v)
 	f.input.CursorEnd()

@@ -61,7 +61,8 @@ func (c *choice) adopt(base *experiment.Config, columns []experiment.TableColumn
 		}
 		c.inputs = append(c.inputs, col.Role == "input")
 	}
-	if len(columns) > 0 && experiment.IsTable(c.name) && (c.target < 0 || columns[c.target].Kind == "text" || columns[c.target].Kind == "time") {
+	if len(columns) > 0 && experiment.IsTable(c.name) &&
+		(c.target < 0 || columns[c.target].Kind == "text" || columns[c.target].Kind == "time") {
 		// The last column cannot be the target; the last one of numbers can.
 		c.target = 0
 		c.turnTarget(-1)

@@ -29,6 +29,7 @@ const (
 	leastPreview        = 46
 )
 
+// Draw draws the launcher in r, and keeps where things are for the mouse.
 func (l *Launcher) Draw(c *plot.Canvas, r plot.Rect, t *theme.Theme) {
 	l.screen.list, l.screen.lines, l.screen.parts = plot.Rect{}, plot.Rect{}, l.screen.parts[:0]
 	defer c.Clip(r)()

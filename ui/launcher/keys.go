@@ -19,9 +19,11 @@ func (l *Launcher) Groups() []input.Group {
 		}}}
 	case onTyped:
 		return []input.Group{{Name: "path", All: []input.Binding{
-			{Keys: []string{"enter"}, Label: "enter", Short: "start", About: "start a run with this file, or open this run", Off: l.chosen() == nil, Do: l.enter},
+			{Keys: []string{"enter"}, Label: "enter", Short: "start",
+				About: "start a run with this file, or open this run", Off: l.chosen() == nil, Do: l.enter},
 			{Keys: []string{"tab"}, Label: "tab", Short: "complete", About: "complete the path", Do: l.complete},
-			{Keys: []string{"shift+tab"}, Label: "shift+tab", Short: "settings", About: "to the settings", Do: func() tea.Cmd { return l.toParts(noPart) }},
+			{Keys: []string{"shift+tab"}, Label: "shift+tab", Short: "settings",
+				About: "to the settings", Do: func() tea.Cmd { return l.toParts(noPart) }},
 			{Keys: []string{"esc"}, Label: "esc", Short: "list", About: "back to the list", Do: l.to(onList)},
 			{Keys: []string{"up"}, Label: "↑ ↓", About: "leave the line", Do: func() tea.Cmd { l.focus = onList; return l.move(-1) }},
 			{Keys: []string{"down"}, Do: func() tea.Cmd { l.focus = onList; return l.move(1) }},
@@ -61,7 +63,8 @@ func (l *Launcher) listGroups() []input.Group {
 	return []input.Group{
 		{Name: "launcher", All: []input.Binding{
 			{Keys: []string{"enter"}, Label: "enter", Short: verb, About: about, Off: i == nil, Do: l.enter},
-			{Keys: []string{"tab"}, Label: "tab", Short: "settings", About: "to the settings: kernels, inducing inputs, seed, device", Off: none, Do: func() tea.Cmd { return l.toParts(noPart) }},
+			{Keys: []string{"tab"}, Label: "tab", Short: "settings",
+				About: "to the settings: kernels, inducing inputs, seed, device", Off: none, Do: func() tea.Cmd { return l.toParts(noPart) }},
 			up,
 			moves([]string{"down", "j"}, fixed(1)),
 			moves([]string{"pgup"}, func() int { return -max(1, l.list.page) }),
@@ -69,10 +72,14 @@ func (l *Launcher) listGroups() []input.Group {
 			moves([]string{"home"}, func() int { return -len(l.list.shown) }),
 			moves([]string{"end"}, func() int { return len(l.list.shown) }),
 			{Keys: []string{"/"}, Label: "/", Short: "filter", About: "filter the list", Do: l.to(onFilter)},
-			{Keys: []string{"p"}, Label: "p", Short: "path", About: "type or paste the path of a table or config; pasting works anywhere in the list", Do: func() tea.Cmd { l.toTyped(); return l.moved() }},
-			{Keys: []string{"t", "right"}, Label: "t", Short: "target", About: "next column as the target; ← → both ways", Off: !table, Do: func() tea.Cmd { return l.turn(targetPart, 1) }},
+			{Keys: []string{"p"}, Label: "p", Short: "path",
+				About: "type or paste the path of a table or config; pasting works anywhere in the list",
+				Do:    func() tea.Cmd { l.toTyped(); return l.moved() }},
+			{Keys: []string{"t", "right"}, Label: "t", Short: "target",
+				About: "next column as the target; ← → both ways", Off: !table, Do: func() tea.Cmd { return l.turn(targetPart, 1) }},
 			{Keys: []string{"left"}, Off: !table, Do: func() tea.Cmd { return l.turn(targetPart, -1) }},
-			{Keys: []string{"i"}, Label: "i", Short: "inputs", About: "choose which columns are inputs", Off: !table, Do: func() tea.Cmd { return l.toParts(inputsPart) }},
+			{Keys: []string{"i"}, Label: "i", Short: "inputs",
+				About: "choose which columns are inputs", Off: !table, Do: func() tea.Cmd { return l.toParts(inputsPart) }},
 			{Keys: []string{"J", "shift+down"}, Label: "J K", About: "scroll the preview", Do: func() tea.Cmd { l.scroll += 3; return nil }},
 			{Keys: []string{"K", "shift+up"}, Do: func() tea.Cmd { l.scroll = max(0, l.scroll-3); return nil }},
 			{Keys: []string{"ctrl+r"}, Label: "ctrl+r", About: "look again for files and runs", Do: l.reload},
@@ -89,8 +96,10 @@ func (l *Launcher) listGroups() []input.Group {
 func (l *Launcher) partGroups() []input.Group {
 	bs := []input.Binding{
 		{Keys: []string{"enter"}, Label: "enter", Short: "start", About: "start a run", Do: l.enter},
-		{Keys: []string{"tab"}, Label: "tab", Short: "next", About: "next setting, then the list", Do: func() tea.Cmd { return l.nextPart(1, true) }},
-		{Keys: []string{"shift+tab"}, Label: "shift+tab", About: "previous setting, then the list", Do: func() tea.Cmd { return l.nextPart(-1, true) }},
+		{Keys: []string{"tab"}, Label: "tab", Short: "next",
+			About: "next setting, then the list", Do: func() tea.Cmd { return l.nextPart(1, true) }},
+		{Keys: []string{"shift+tab"}, Label: "shift+tab",
+			About: "previous setting, then the list", Do: func() tea.Cmd { return l.nextPart(-1, true) }},
 		{Keys: []string{"up"}, Label: "↑ ↓", About: "previous or next setting", Do: func() tea.Cmd { return l.nextPart(-1, false) }},
 		{Keys: []string{"down"}, Do: func() tea.Cmd { return l.nextPart(1, false) }},
 		{Keys: []string{"esc"}, Label: "esc", Short: "list", About: "back to the list", Do: l.to(onList)},
@@ -103,7 +112,8 @@ func (l *Launcher) partGroups() []input.Group {
 	switch l.part {
 	case inputsPart:
 		turns("move", "another column")
-		bs = append(bs, input.Binding{Keys: []string{"space", "i"}, Label: "space", Short: "in or out", About: "take the column in or out of the inputs", Do: l.toggle})
+		bs = append(bs, input.Binding{Keys: []string{"space", "i"}, Label: "space", Short: "in or out",
+			About: "take the column in or out of the inputs", Do: l.toggle})
 	case targetPart, splitPart, devicePart:
 		turns("change", "change the choice")
 		bs = append(bs, input.Binding{Keys: []string{"space", "t"}, Do: func() tea.Cmd { return l.turn(l.part, 1) }})

@@ -82,6 +82,7 @@ type Host interface {
 	Open(path string) tea.Cmd
 }
 
+// New makes a launcher that knows nothing yet; what it asks ends with ctx.
 func New(ctx context.Context, h Host) *Launcher {
 	l := &Launcher{ctx: ctx, host: h, lib: newKnowledge(h), choices: map[string]*choice{}, devices: []string{"auto", "cpu"}}
 	l.filter = input.NewField("", "a part of a name")
@@ -330,7 +331,7 @@ func (l *Launcher) rest() {
 
 func oneLine(text string) string { return strings.Join(strings.Fields(text), " ") }
 
-// Key takes a key, if it is the launcher's.
+// Key takes a key, and reports whether it is the launcher's.
 func (l *Launcher) Key(msg tea.KeyPressMsg) (tea.Cmd, bool) {
 	l.acted = l.host.Now()
 	key := msg.String()

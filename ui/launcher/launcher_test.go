@@ -161,7 +161,8 @@ func TestLauncherColumnNames(t *testing.T) {
 
 func TestLauncherConfigWithTable(t *testing.T) {
 	config := "[data]\npath = \"a.csv\"\ninputs = [\"t\"]\n"
-	d := newLaunching(t, map[string]string{"a.csv": plainText, "configs/my.toml": "# Mine\n" + strings.Replace(config, "a.csv", "../a.csv", 1)})
+	d := newLaunching(t, map[string]string{"a.csv": plainText,
+		"configs/my.toml": "# Mine\n" + strings.Replace(config, "a.csv", "../a.csv", 1)})
 	d.start()
 	name := filepath.Join("configs", "my.toml")
 	d.put(name)
@@ -203,7 +204,8 @@ func TestLauncherDataErrors(t *testing.T) {
 
 func TestShellWord(t *testing.T) {
 	for _, c := range [][2]string{
-		{"a/b-c_1.csv", "a/b-c_1.csv"}, {"a b", "'a b'"}, {"it's", `'it'\''s'`}, {"", "''"}, {"$HOME", "'$HOME'"}, {"k=SE*PER", "'k=SE*PER'"}, {"~", "'~'"},
+		{"a/b-c_1.csv", "a/b-c_1.csv"}, {"a b", "'a b'"}, {"it's", `'it'\''s'`}, {"", "''"}, {"$HOME", "'$HOME'"},
+		{"k=SE*PER", "'k=SE*PER'"}, {"~", "'~'"},
 	} {
 		if got := shellWord(c[0]); got != c[1] {
 			t.Errorf("%q: %s, want %s", c[0], got, c[1])
@@ -215,8 +217,10 @@ func TestLauncherRuns(t *testing.T) {
 	d := newLaunching(t, nil)
 	runs := []experiment.RunInfo{
 		{
-			Path: "runs/good", Name: "good", State: experiment.Finished, Reason: "all data used", Started: time.Date(2026, 8, 1, 9, 0, 0, 0, time.UTC),
-			Last: time.Date(2026, 8, 1, 10, 0, 0, 0, time.UTC), Seconds: 61, Evaluations: 5, Planned: 9, Leader: "LIN*PER", LeaderName: "LIN × PER", Posterior: 0.931, RMSE: 0.25, Kernels: 12, Rows: 800, Data: "tides",
+			Path: "runs/good", Name: "good", State: experiment.Finished, Reason: "all data used",
+			Started: time.Date(2026, 8, 1, 9, 0, 0, 0, time.UTC),
+			Last:    time.Date(2026, 8, 1, 10, 0, 0, 0, time.UTC), Seconds: 61, Evaluations: 5, Planned: 9, Leader: "LIN*PER",
+			LeaderName: "LIN × PER", Posterior: 0.931, RMSE: 0.25, Kernels: 12, Rows: 800, Data: "tides",
 		},
 		{Path: "runs/bad", Name: "bad", Err: "events.jsonl: line 3: broken", Posterior: math.NaN(), RMSE: math.NaN()},
 	}
@@ -323,7 +327,8 @@ func TestLauncherMouse(t *testing.T) {
 func TestLauncherAllSizes(t *testing.T) {
 	d := newLaunching(t, map[string]string{"a.csv": tableText, "wide.csv": wideTable(60), "名前.csv": plainText})
 	d.l.lib.runs = func() ([]experiment.RunInfo, error) {
-		return []experiment.RunInfo{{Path: "runs/one", Name: strings.Repeat("long", 30), State: experiment.Running, Posterior: math.NaN(), RMSE: math.NaN()}}, nil
+		return []experiment.RunInfo{{Path: "runs/one", Name: strings.Repeat("long", 30), State: experiment.Running,
+			Posterior: math.NaN(), RMSE: math.NaN()}}, nil
 	}
 	states := map[string]func(){
 		"empty":  func() {},
@@ -367,7 +372,8 @@ func TestLauncherAgo(t *testing.T) {
 	for _, c := range []struct {
 		d    time.Duration
 		want string
-	}{{0, "just now"}, {-time.Hour, "just now"}, {59 * time.Minute, "59 min ago"}, {47 * time.Hour, "47 h ago"}, {49 * time.Hour, "2 days ago"}} {
+	}{{0, "just now"}, {-time.Hour, "just now"}, {59 * time.Minute, "59 min ago"}, {47 * time.Hour, "47 h ago"},
+		{49 * time.Hour, "2 days ago"}} {
 		if got := ago(c.d); got != c.want {
 			t.Errorf("%v: %s", c.d, got)
 		}
@@ -379,7 +385,8 @@ func TestLauncherAgo(t *testing.T) {
 func TestLauncherSplit(t *testing.T) {
 	base := experiment.DefaultConfig()
 	c := newChoice("a.csv")
-	c.adopt(&base, []experiment.TableColumn{{Name: "t", Number: 1, Kind: "number", Role: "input"}, {Name: "y", Number: 2, Kind: "number", Role: "target"}})
+	c.adopt(&base, []experiment.TableColumn{{Name: "t", Number: 1, Kind: "number", Role: "input"},
+		{Name: "y", Number: 2, Kind: "number", Role: "target"}})
 	before := c.draft()
 	if got := before.command(before.set); got != "kestrel run a.csv" {
 		t.Errorf("unchanged: %s", got)

@@ -49,7 +49,8 @@ func (d *launching) Open(path string) tea.Cmd          { d.opened = append(d.ope
 
 func (d *launching) Keys() []input.Group {
 	command := func(short string, keys ...string) input.Binding {
-		return input.Binding{Keys: keys, Label: keys[0], Short: short, Do: func() tea.Cmd { d.commands = append(d.commands, keys[0]); return nil }}
+		return input.Binding{Keys: keys, Label: keys[0], Short: short,
+			Do: func() tea.Cmd { d.commands = append(d.commands, keys[0]); return nil }}
 	}
 	return append(d.l.Groups(), input.Group{Name: "everywhere", All: []input.Binding{
 		command("help", "?", "f1"), command("", "g"), command("", "m"), command("quit", "q", "ctrl+c"),

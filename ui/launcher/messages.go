@@ -57,7 +57,7 @@ type (
 	}
 )
 
-// Message takes the launcher's own messages.
+// Message takes a message, and reports whether it is the launcher's.
 func (l *Launcher) Message(msg tea.Msg) (tea.Cmd, bool) {
 	of, cmd := l, tea.Cmd(nil)
 	switch msg := msg.(type) {

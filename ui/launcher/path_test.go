@@ -12,7 +12,8 @@ import (
 )
 
 func TestLauncherPath(t *testing.T) {
-	d := newLaunching(t, map[string]string{"deep/a/b/c/d/Data One.csv": plainText, "deep/a/b/c/d/Data Two.csv": plainText, "deep/a/b/c/d/notes.pdf": ""})
+	d := newLaunching(t, map[string]string{"deep/a/b/c/d/Data One.csv": plainText, "deep/a/b/c/d/Data Two.csv": plainText,
+		"deep/a/b/c/d/notes.pdf": ""})
 	home, err := os.Getwd()
 	if err != nil {
 		t.Fatal(err)
@@ -74,7 +75,8 @@ func TestLauncherPaste(t *testing.T) {
 
 func TestHomePath(t *testing.T) {
 	t.Setenv("HOME", "/home/some one")
-	for _, c := range [][2]string{{"~", "/home/some one"}, {"~/a b.csv", "/home/some one/a b.csv"}, {"~x/a", "~x/a"}, {"a/~", "a/~"}, {"", ""}} {
+	for _, c := range [][2]string{{"~", "/home/some one"}, {"~/a b.csv", "/home/some one/a b.csv"}, {"~x/a", "~x/a"},
+		{"a/~", "a/~"}, {"", ""}} {
 		if got := homePath(c[0]); got != c[1] {
 			t.Errorf("%q: %q, want %q", c[0], got, c[1])
 		}

@@ -39,7 +39,8 @@ func (l *Launcher) drawPreview(c *plot.Canvas, r plot.Rect, t *theme.Theme) {
 	case l.resolved != nil && l.resolved.run != nil:
 		l.runSheet(s, l.resolved.run)
 	case l.chosen() == nil:
-		s.text("Type or paste the path of a table of numbers: .csv, .tsv, .txt or .dat, also compressed; or of a config (.toml) or a run's folder.", t.Text)
+		s.text("Type or paste the path of a table of numbers: .csv, .tsv, .txt or .dat, also compressed; "+
+			"or of a config (.toml) or a run's folder.", t.Text)
 		s.gap()
 		s.text("tab completes; ~ is your home folder.", t.Faint)
 	default:

@@ -20,8 +20,10 @@ type Note struct {
 	been  bool        // it has been
 }
 
+// Level is how much a note matters.
 type Level int
 
+// Levels of notes.
 const (
 	Good Level = iota
 	Warning
@@ -35,7 +37,7 @@ const Stay = 8 * time.Second
 type Msg struct {
 	Text  string
 	Level Level
-	Still func() bool // as note.still; called on the screen's goroutine
+	Still func() bool // as Note.Still; called on the screen's goroutine
 }
 
 // Say makes a command of a note.

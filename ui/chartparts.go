@@ -32,14 +32,6 @@ func finiteRange(lists ...[]float64) (lo, hi float64, ok bool) {
 	return lo, hi, lo <= hi
 }
 
-// cycle is the next of some choices.
-func cycle(at, n int) int {
-	if n < 1 {
-		return 0
-	}
-	return (at + 1) % n
-}
-
 // markers appends what was done to the run, for a chart of it over time.
 func (b *bench) markers(to []plot.Marker, a experiment.Axis, th *theme.Theme) []plot.Marker {
 	for _, m := range b.hist.MarksOn(a) {
