@@ -20,6 +20,7 @@ type Owner struct {
 	Since time.Time `json:"since"`
 
 	Alive bool `json:"-"` // it still does
+	Known bool `json:"-"` // whether it does could be told
 }
 
 // errNoLocks is the error of a file system that has no locks; who owns a run is
@@ -111,5 +112,6 @@ func OwnerOf(dir string) (o Owner, known bool) {
 		o = read
 	}
 	o.Alive, err = ownerAlive(f, o)
-	return o, err == nil
+	o.Known = err == nil
+	return o, o.Known
 }
