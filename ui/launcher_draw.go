@@ -1,9 +1,9 @@
 package ui
 
 import (
-	"strings"
 	"time"
 
+	"kestrel/experiment"
 	"kestrel/ui/plot"
 )
 
@@ -160,7 +160,7 @@ func (l *launcher) drawItem(c *plot.Canvas, r plot.Rect, t *theme, at int) {
 			}
 			style := t.faint
 			if n == 0 {
-				style = l.standingStyle(t, w)
+				style = l.standingStyle(t, i.run)
 			}
 			x = c.TextFit(x, r.Y, end-x, w, style) + 2
 		}
@@ -195,9 +195,8 @@ func over(s, top plot.Style) plot.Style {
 	return s.With(top.Attr)
 }
 
-func (l *launcher) standingStyle(t *theme, standing string) plot.Style {
-	word, _, _ := strings.Cut(standing, " ")
-	switch word {
+func (l *launcher) standingStyle(t *theme, run *experiment.RunInfo) plot.Style {
+	switch run.Standing() {
 	case "finished":
 		return t.strong
 	case "running":
