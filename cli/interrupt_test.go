@@ -71,7 +71,7 @@ func TestInterrupt(t *testing.T) {
 		t.Fatal(err)
 	}
 	s := experiment.Summarise(events)
-	if s.State != experiment.Stopped || s.Evaluations != (len(rows)-1)/12 {
-		t.Errorf("%s after %d evaluations", s.State, s.Evaluations)
+	if s.State != experiment.Stopped || s.Made != (len(rows)-1)/12 {
+		t.Errorf("%s after %d evaluations", s.State, s.Made)
 	}
 }

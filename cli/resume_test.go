@@ -64,8 +64,8 @@ func TestResumeAfterKill(t *testing.T) {
 			if err := json.Unmarshal([]byte(said), &s); code != 0 || err != nil {
 				t.Fatalf("exit code %d, %v: %s", code, err, said)
 			}
-			if s.State != experiment.Finished || s.Evaluations != 12 || s.Start == nil || float64(s.Seconds) < float64(before[len(before)-1].Seconds)/2 {
-				t.Errorf("the summary: %s after %d evaluations and %v s", s.State, s.Evaluations, s.Seconds)
+			if s.State != experiment.Finished || s.Made != 12 || s.Start == nil || float64(s.Seconds) < float64(before[len(before)-1].Seconds)/2 {
+				t.Errorf("the summary: %s after %d evaluations and %v s", s.State, s.Made, s.Seconds)
 			}
 		}
 		for _, name := range []string{"posterior.csv", "kernels.csv"} {

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"hash/fnv"
-	"io"
 	"os"
 	"path/filepath"
 	"strings"
@@ -39,46 +38,44 @@ func (r *finishedRun) of(method string) (out []Metric) {
 
 // readFinished reads a run that has been put in its place.
 func readFinished(path string) (*finishedRun, error) {
-	file, err := openEvents(path)
-	if err != nil {
+	r := &finishedRun{}
+	var s Standing
+	err := eachEvent(context.Background(), path, func(e *Event) {
+		s.Apply(e)
+		r.Metrics = append(r.Metrics, e.Metrics...)
+	})
+	if err != nil && !errors.Is(err, errNoEvents) {
 		return nil, err
 	}
-	defer file.Close()
-	r := &finishedRun{}
-	params := map[string]int{}
-	d := newEventDecoder(file)
-	for {
-		e, err := d.next()
-		if err == io.EOF {
-			return r, nil
+	r.Seconds = float64(s.Seconds)
+	if s.State == Failed {
+		r.Failure = s.Reason
+	}
+	if s.Start != nil {
+		r.Kernels = len(s.Start.Kernels)
+	}
+	if e := s.Evaluation; e != nil {
+		r.Rows = e.RowsSeen
+		if l := e.Leader(); l != nil {
+			r.Leader, r.ELBO, r.Params = l.ID, float64(l.Fit.ELBO), s.Start.freeParams(l.ID)
 		}
-		if err != nil {
-			return nil, fmt.Errorf("%s: %w", filepath.Join(path, eventsFile), err)
+	}
+	return r, nil
+}
+
+// freeParams counts the hyperparameters of a kernel that are optimised.
+func (s *Start) freeParams(id string) (n int) {
+	for i := range s.Kernels {
+		if s.Kernels[i].ID != id {
+			continue
 		}
-		r.Seconds = float64(e.Seconds)
-		switch e.Type {
-		case EventStarted:
-			r.Kernels = len(e.Start.Kernels)
-			for _, k := range e.Start.Kernels {
-				for _, p := range k.Params {
-					if !p.Fixed {
-						params[k.ID]++
-					}
-				}
-			}
-		case EventEvaluation:
-			r.Rows = e.Evaluation.RowsSeen
-			if l := e.Evaluation.Leader(); l != nil {
-				r.Leader, r.ELBO, r.Params = l.ID, float64(l.Fit.ELBO), params[l.ID]
-			}
-		case EventMetrics:
-			r.Metrics = append(r.Metrics, e.Metrics...)
-		case EventState:
-			if e.State.To == Failed {
-				r.Failure = e.State.Reason
+		for _, p := range s.Kernels[i].Params {
+			if !p.Fixed {
+				n++
 			}
 		}
 	}
+	return n
 }
 
 // wholeSpace makes the run of a method over the whole space.
@@ -206,7 +203,7 @@ func (m *Comparing) finishRun(ctx context.Context, c Config, path string, record
 	switch {
 	case err != nil:
 		return err
-	case end.State == Failed && (strings.HasPrefix(end.Reason, resultsUnwritable) || strings.HasPrefix(end.Reason, internalError)):
+	case end.State == Failed && !end.Cause.OfKernels():
 		return errors.New(end.Reason)
 	}
 	return nil
@@ -237,12 +234,6 @@ func (m *Comparing) goOn(ctx context.Context, path string, recorders Recorders) 
 	m.options.Say(fmt.Sprintf("  made anew: %v", err))
 	return nil, nil
 }
-
-// How the reasons begin of failures that say nothing about the kernels.
-const (
-	resultsUnwritable = "the results cannot be written"
-	internalError     = "internal error"
-)
 
 // searchFile is where the course of a search is written down.
 func (m *Comparing) searchFile(method string, seed uint64) string {

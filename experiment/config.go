@@ -156,14 +156,14 @@ func (c Config) read(text []byte, file string, set []Override) (Config, error) {
 	for _, e := range entries {
 		i := slices.IndexFunc(keys, func(k key) bool { return k.path() == e.path })
 		if i < 0 {
-			return Config{}, fmt.Errorf("%s: %s", e.where, unknownKey(e.path, keys))
+			return Config{}, e.wrong("", errors.New(unknownKey(e.path, keys)))
 		}
 		if err := c.alternatives(e, given); err != nil {
 			return Config{}, err
 		}
 		if err := keys[i].value.set(e.value); err != nil {
 			if t, isText := keys[i].value.(textValue); !isText || e.raw == "" || t.set(e.raw) != nil {
-				return Config{}, fmt.Errorf("%s: %s %w", e.at(err), e.path, err)
+				return Config{}, e.wrong(e.path, err)
 			}
 		}
 		given[e.path] = e
@@ -194,7 +194,7 @@ func (c *Config) alternatives(e entry, given map[string]entry) error {
 		for _, path := range g {
 			if other, ok := given[path]; ok && i != mine {
 				if other.override == e.override {
-					return fmt.Errorf("%s: %s stands beside %s; state one of set, expressions, or base with depth", e.where, e.path, other.path)
+					return e.wrong(e.path, fmt.Errorf("stands beside %s; state one of set, expressions, or base with depth", other.path))
 				}
 				delete(given, path)
 			}
@@ -217,27 +217,29 @@ func (c *Config) alternatives(e entry, given map[string]entry) error {
 
 // check finds contradictions between keys.
 func (c *Config) check(file string, given map[string]entry) error {
-	at := func(path string) string {
-		if e, ok := given[path]; ok {
-			return e.where
+	// place is the key that is to be changed, about the one that is wrong.
+	wrong := func(place, about, format string, args ...any) error {
+		e, ok := given[place]
+		if !ok {
+			e = entry{where: file}
 		}
-		return file
+		return e.wrong(about, fmt.Errorf(format, args...))
 	}
 	d := &c.Data
 	paths, _ := given["data.path"].value.([]any)
 	switch {
 	case d.Source == "synthetic" && d.Kernel == "":
-		return fmt.Errorf("%s: data.kernel is missing; source = \"synthetic\" needs a kernel to draw a function from, such as \"PER*LIN\"", at("data.source"))
+		return wrong("data.source", "data.kernel", "is missing; source = \"synthetic\" needs a kernel to draw a function from, such as \"PER*LIN\"")
 	case d.Source != "synthetic" && d.Path == "":
-		return fmt.Errorf("%s: data.path is missing; source = %q needs the file to read", at("data.source"), d.Source)
+		return wrong("data.source", "data.path", "is missing; source = %q needs the file to read", d.Source)
 	case len(paths) > 1 && d.Source != "swissgrid":
-		return fmt.Errorf("%s: data.path is a list; only source = \"swissgrid\" joins files, not %q", at("data.path"), d.Source)
+		return wrong("data.path", "data.path", "is a list; only source = \"swissgrid\" joins files, not %q", d.Source)
 	case d.SplitBy == "mask" && d.Source == "synthetic":
-		return fmt.Errorf("%s: data.split_by = \"mask\" needs a data file, but source is \"synthetic\"", at("data.split_by"))
+		return wrong("data.split_by", "data.split_by", "= \"mask\" needs a data file, but source is \"synthetic\"")
 	case d.SplitBy == "mask" && d.Mask == "":
-		return fmt.Errorf("%s: data.mask is missing; split_by = \"mask\" needs the file that marks test rows", at("data.split_by"))
+		return wrong("data.split_by", "data.mask", "is missing; split_by = \"mask\" needs the file that marks test rows")
 	case !(d.Low < d.High):
-		return fmt.Errorf("%s: data.low must be less than data.high, not %v and %v", at("data.low"), d.Low, d.High)
+		return wrong("data.low", "data.low", "must be less than data.high, not %v and %v", d.Low, d.High)
 	}
 	return nil
 }

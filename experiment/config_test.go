@@ -1,6 +1,7 @@
 package experiment
 
 import (
+	"errors"
 	"os"
 	"path/filepath"
 	"reflect"
@@ -248,5 +249,26 @@ func TestSpaceWeights(t *testing.T) {
 		if space, err := (KernelSpace{Set: set}).Candidates(); err != nil || len(space) != want {
 			t.Errorf("%s: %d kernels, %v", set, len(space), err)
 		}
+	}
+}
+
+// What is wrong with an override names it, whatever the words are.
+func TestOverrideError(t *testing.T) {
+	for set, about := range map[string]string{
+		"schedule.steps=many": "schedule.steps", "shedule.steps=3": "", "data.low=100": "data.low", "data.split_by=mask": "data.split_by", "kernels.set=K99": "kernels.set",
+	} {
+		o, err := ParseOverride(set)
+		must(t, err)
+		_, err = LoadConfig("fig1a", []Override{{Key: "seed", Value: "3", Flag: "--seed 3"}, o})
+		var wrong *OverrideError
+		if !errors.As(err, &wrong) || wrong.Flag != o.Flag || wrong.Key != o.Key || wrong.About != about {
+			t.Errorf("%s: %#v", set, err)
+		} else if want := o.Flag + ": " + strings.TrimSpace(about+" "+wrong.Err.Error()); err.Error() != want {
+			t.Errorf("%q, want %q", err, want)
+		}
+	}
+	var wrong *OverrideError
+	if _, err := DefaultConfig().read([]byte("[schedule]\nsteps = \"many\"\n"), "a.toml", nil); err == nil || errors.As(err, &wrong) {
+		t.Errorf("the file is to blame, not %v", err)
 	}
 }

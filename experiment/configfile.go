@@ -30,6 +30,34 @@ func (e entry) at(err error) string {
 	return e.where
 }
 
+// wrong makes the error of a key, or of another one that it is about and that the
+// error's text goes on from; "" if the text stands alone.
+func (e entry) wrong(about string, err error) error {
+	switch {
+	case e.override:
+		return &OverrideError{Override{Key: e.path, Value: e.raw, Flag: e.where}, about, err}
+	case about != "":
+		return fmt.Errorf("%s: %s %w", e.at(err), about, err)
+	}
+	return fmt.Errorf("%s: %w", e.where, err)
+}
+
+// OverrideError is what is wrong with an override.
+type OverrideError struct {
+	Override
+	About string // the key that Err goes on from, as a rule the override's; "" if Err stands alone
+	Err   error
+}
+
+func (e *OverrideError) Error() string {
+	if e.About == "" {
+		return e.Flag + ": " + e.Err.Error()
+	}
+	return e.Flag + ": " + e.About + " " + e.Err.Error()
+}
+
+func (e *OverrideError) Unwrap() error { return e.Err }
+
 // parseTOML reads a document into its keys, sections flattened, in the order of
 // their lines.
 func parseTOML(text []byte, file string) ([]entry, error) {

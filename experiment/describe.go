@@ -96,14 +96,9 @@ type Progress struct {
 	Out   io.Writer
 	Quiet bool // only what went wrong
 
+	run     Standing
 	width   int    // of the kernels' names
 	pending string // the line of an evaluation whose metrics are to come
-	index   int
-	seconds float64
-	planned int
-	made    int
-
-	untested bool // there are no test rows, so no metrics come
 }
 
 // widest is the widest column of kernels.
@@ -111,10 +106,13 @@ const widest = 24
 
 // Record implements Recorder. It does not fail: a closed terminal ends no run.
 func (p *Progress) Record(e *Event) error {
+	if e.Evaluation != nil {
+		p.flush("")
+	}
+	p.run.Apply(e)
 	switch e.Type {
 	case EventStarted:
 		s := e.Start
-		p.untested = s.Data.Test == 0
 		for _, k := range s.Kernels {
 			p.width = max(p.width, len(k.ID))
 		}
@@ -126,12 +124,6 @@ func (p *Progress) Record(e *Event) error {
 		// It is about the evaluation whose metrics are still to come.
 		p.say("note: " + strings.SplitN(e.Notice, "\n", 2)[0])
 	case EventEvaluation, EventPruned, EventRestored:
-		p.flush("")
-		if e.Type == EventEvaluation {
-			p.made++
-		}
-		p.index, p.planned = e.Evaluation.Index, e.Evaluation.Planned
-		p.seconds = float64(e.Seconds)
 		p.pending = p.line(e.Evaluation)
 		switch e.Type {
 		case EventPruned:
@@ -139,7 +131,7 @@ func (p *Progress) Record(e *Event) error {
 		case EventRestored:
 			p.pending += fmt.Sprintf("  %d restored", len(e.Kernels))
 		}
-		if p.untested {
+		if s := p.run.Start; s != nil && s.Data.Test == 0 { // no metrics come
 			p.flush("")
 		}
 	case EventMetrics:
@@ -186,7 +178,8 @@ func (p *Progress) flush(metrics string) {
 	}
 	line := p.pending + metrics
 	p.pending = ""
-	if each, eta := Pace(p.seconds, p.made, p.planned-p.index); each > 0 {
+	last := p.run.Evaluation
+	if each, eta := Pace(float64(p.run.Worked), p.run.Made, last.Planned-last.Index); each > 0 {
 		if each < 10*time.Second {
 			line += fmt.Sprintf("  %.2gs each", each.Seconds())
 		} else {

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"strings"
 	"sync"
 	"syscall"
 	"time"
@@ -15,9 +14,6 @@ import (
 
 // fullDiskPoll is how often it is tried whether there is room again.
 const fullDiskPoll = 2 * time.Second
-
-// fullDisk is how the reason begins of a pause for want of room.
-const fullDisk = "the disk is full"
 
 // noRoom reports whether an error is about a full disk or a used up quota, as
 // Unix has it.
@@ -136,7 +132,7 @@ func (p *roomWaiter) close() error {
 // lets it go on when there is some.
 func (r *Run) look() {
 	_ = r.do(func() error { // its error is that the run is closed
-		if !r.stuckNow() && r.state() == Paused && strings.HasPrefix(r.shown.Reason, fullDisk) {
+		if !r.stuckNow() && r.state() == Paused && r.shown.Cause == CauseDiskFull {
 			r.enter(Running, "there is room on the disk again")
 			r.next()
 		}
@@ -152,7 +148,7 @@ func (r *Run) stuckNow() bool {
 	}
 	err := r.stuck()
 	if err != nil && r.state() == Running {
-		r.enter(Paused, fmt.Sprintf("%s (%v); the run goes on by itself when there is room", fullDisk, err))
+		r.enterFor(CauseDiskFull, Paused, fmt.Sprintf("the disk is full (%v); the run goes on by itself when there is room", err))
 	}
 	return err != nil
 }

@@ -39,6 +39,8 @@ type Event struct {
 	Start      *Start       `json:"start,omitempty"`
 	State      *StateChange `json:"state,omitempty"`
 	Notice     string       `json:"notice,omitempty"`
+	Kernel     string       `json:"kernel,omitempty"` // id, of the notice that a kernel has failed
+	Cause      Cause        `json:"cause,omitempty"`  // of a state, of the end and of a notice
 	Evaluation *Evaluation  `json:"evaluation,omitempty"`
 	Metrics    []Metric     `json:"metrics,omitempty"`
 	Kernels    []string     `json:"kernels,omitempty"` // kernel ids
@@ -50,17 +52,18 @@ type Event struct {
 
 // Start says what the run is.
 type Start struct {
-	Name     string            `json:"name"`
-	Seed     uint64            `json:"seed"`
-	Config   string            `json:"config"` // resolved, TOML
-	Build    Build             `json:"build"`
-	Device   string            `json:"device"`
-	Lanes    int               `json:"lanes"`
-	Data     *datasets.Summary `json:"data"`
-	Inducing int               `json:"inducing"`
-	Planned  int               `json:"planned"` // evaluations
-	Kernels  []KernelInfo      `json:"kernels"`
-	Course   *Drive            `json:"course,omitempty"` // what follows by itself, if anything
+	Name       string            `json:"name"`
+	Seed       uint64            `json:"seed"`
+	Config     string            `json:"config"` // resolved, TOML
+	Build      Build             `json:"build"`
+	Device     string            `json:"device"`
+	DeviceKind string            `json:"device_kind,omitempty"` // "cpu" or "cuda"
+	Lanes      int               `json:"lanes"`
+	Data       *datasets.Summary `json:"data"`
+	Inducing   int               `json:"inducing"`
+	Planned    int               `json:"planned"` // evaluations
+	Kernels    []KernelInfo      `json:"kernels"`
+	Course     *Drive            `json:"course,omitempty"` // what follows by itself, if anything
 }
 
 // KernelInfo describes a kernel of the space.

@@ -19,6 +19,7 @@ func (e *Event) UnmarshalJSON(text []byte) error {
 	if e.V > EventVersion {
 		return nil // the reader refuses it with another reason
 	}
+	e.fillFromText()
 	if err := e.check(); err != nil {
 		return fmt.Errorf("event %q: %w", PlainLine(string(e.Type)), err)
 	}
@@ -26,39 +27,45 @@ func (e *Event) UnmarshalJSON(text []byte) error {
 }
 
 func (e *Event) check() error {
-	missing := ""
+	if missing := e.missing(); missing != "" {
+		return fmt.Errorf("%s is missing", missing)
+	}
+	switch e.Type {
+	case EventEvaluation, EventPruned, EventRestored:
+		return e.Evaluation.check()
+	}
+	return nil
+}
+
+// missing names what an event lacks of what its type promises, "" if nothing.
+func (e *Event) missing() string {
 	switch e.Type {
 	case EventStarted:
 		if e.Start == nil || e.Start.Data == nil {
-			missing = "start and its data"
+			return "start and its data"
 		}
 	case EventState, EventFinished:
 		if e.State == nil {
-			missing = "state"
+			return "state"
 		}
 	case EventEvaluation, EventPruned, EventRestored:
 		if e.Evaluation == nil {
-			missing = "evaluation"
-			break
+			return "evaluation"
 		}
-		return e.Evaluation.check()
 	case EventMetrics:
 		if len(e.Metrics) == 0 {
-			missing = "metrics"
+			return "metrics"
 		}
 	case EventReoptimised:
 		if e.Change == nil {
-			missing = "change"
+			return "change"
 		}
 	case EventResumed:
 		if e.Resumed == nil {
-			missing = "resumed"
+			return "resumed"
 		}
 	}
-	if missing != "" {
-		return fmt.Errorf("%s is missing", missing)
-	}
-	return nil
+	return ""
 }
 
 // check finds what no run writes and readers do not expect.

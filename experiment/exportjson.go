@@ -21,7 +21,7 @@ type JSONExport struct {
 // ReadJSONExport reads the event log of a run directory up to its end. Errors are
 // those of ReadEvents.
 func ReadJSONExport(ctx context.Context, dir string) (*JSONExport, error) {
-	x := &JSONExport{dir: dir, summary: &Summary{State: Ready}}
+	x := &JSONExport{dir: dir, summary: &Summary{}}
 	err := eachEvent(ctx, dir, func(e *Event) {
 		x.events++
 		x.summary.take(e)
@@ -29,6 +29,7 @@ func ReadJSONExport(ctx context.Context, dir string) (*JSONExport, error) {
 	if err != nil {
 		return nil, err
 	}
+	x.summary.ask(dir)
 	return x, nil
 }
 

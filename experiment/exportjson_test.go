@@ -30,6 +30,8 @@ func TestJSONExport(t *testing.T) {
 			Evaluations []*Evaluation `json:"evaluations"`
 			Metrics     []Metric      `json:"metrics"`
 		}{Summary: Summarise(events)}
+		owner, _ := OwnerOf(dir)
+		all.Fate = Fate(&all.Standing, owner) // that of a summary of events alone is not known
 		for i := range events {
 			if e := events[i].Evaluation; e != nil {
 				all.Evaluations = append(all.Evaluations, e)

@@ -3,7 +3,6 @@ package experiment
 import (
 	"fmt"
 	"slices"
-	"strings"
 
 	"gonum.org/v1/gonum/stat"
 )
@@ -61,7 +60,7 @@ func (by growth) figures(groups []*figureGroup) (out []*paperFigure) {
 		if err != nil {
 			continue // of another version of the program
 		}
-		key := by.others(s.Experiment())
+		key := s.experimentBut(by.set)
 		i := slices.IndexFunc(sets, func(o *scaling) bool { return o.key == key })
 		if i < 0 {
 			i = len(sets)
@@ -78,21 +77,6 @@ func (by growth) figures(groups []*figureGroup) (out []*paperFigure) {
 		}
 	}
 	return out
-}
-
-// others is the text of an experiment without the keys that set the size.
-func (by growth) others(experiment string) string {
-	var b strings.Builder
-	section := ""
-	for line := range strings.Lines(experiment) {
-		if rest, ok := strings.CutPrefix(line, "["); ok {
-			section, _, _ = strings.Cut(rest, "]")
-		}
-		if key, _, _ := strings.Cut(line, " "); !by.set(section, key) {
-			b.WriteString(line)
-		}
-	}
-	return b.String()
 }
 
 func (s *scaling) figure() *paperFigure {

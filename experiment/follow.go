@@ -46,7 +46,7 @@ func Follow(ctx context.Context, dir string, poll time.Duration, put func([]Even
 			return err
 		}
 		wait := poll
-		if f.state.Settled() {
+		if f.run.State.Settled() {
 			wait = max(wait, restPoll)
 		}
 		timer.Reset(wait)
@@ -63,13 +63,13 @@ func Follow(ctx context.Context, dir string, poll time.Duration, put func([]Even
 
 // follower is one log being followed.
 type follower struct {
-	dir   string
-	put   func([]Event)
-	file  *os.File
-	log   *eventDecoder
-	head  []byte // how the log begins, to know it again
-	state State
-	gone  bool
+	dir  string
+	put  func([]Event)
+	file *os.File
+	log  *eventDecoder
+	head []byte // how the log begins, to know it again
+	run  Standing
+	gone bool
 }
 
 // headSize is enough to tell two logs apart: an event begins with its time.
@@ -82,7 +82,7 @@ func (f *follower) open() error {
 	}
 	f.close()
 	f.file, f.log = file, newEventDecoder(file)
-	f.head, f.state, f.gone = nil, Ready, false
+	f.head, f.run, f.gone = nil, Standing{}, false
 	return nil
 }
 
@@ -114,9 +114,7 @@ func (f *follower) drain(ctx context.Context) error {
 				f.hand(events)
 				return fmt.Errorf("%s: %w", filepath.Join(f.dir, eventsFile), err)
 			}
-			if e.Type == EventState && e.State != nil {
-				f.state = e.State.To
-			}
+			f.run.Apply(e)
 			events = append(events, *e)
 		}
 		f.hand(events)

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"math"
 	"slices"
-	"strings"
 	"time"
 
 	"kestrel/vbks"
@@ -22,16 +21,7 @@ const defaultCapacity = 8192
 type History struct {
 	Capacity int // points of a series, at least 4; 0: 8192. Not to be changed once there are some.
 
-	Start      *Start
-	State      State // the last one written down
-	Reason     string
-	Started    time.Time   // of the first event
-	Time       time.Time   // of the last one
-	Seconds    float64     // wall time less pauses, at the last event
-	Made       int         // evaluations
-	Evaluation *Evaluation // the last one, as revised; nil before the first
-	Metrics    []Metric    // the last ones
-	Inducing   []int       // inputs, of the start and after changes
+	Standing
 
 	ruler    ruler
 	timeline timeline
@@ -41,14 +31,29 @@ type History struct {
 	methods  []*methodTracks
 	lines    journal
 	marks    []Mark
-	worked   float64 // seconds at the last evaluation or its revision
 }
 
 // Mark is a point on the axes at which something was done to the run.
 type Mark struct {
 	Moment
+	Kind MarkKind
+	Auto bool   // an evaluation did it by itself
 	Text string // "pruned 141", "paused"
 }
+
+// MarkKind says what was done.
+type MarkKind string
+
+// The kinds of marks.
+const (
+	MarkPaused      MarkKind = "paused"
+	MarkResumed     MarkKind = "resumed"
+	MarkStopped     MarkKind = "stopped"
+	MarkFailed      MarkKind = "failed"
+	MarkPruned      MarkKind = "pruned"
+	MarkRestored    MarkKind = "restored"
+	MarkReoptimised MarkKind = "re-optimised"
+)
 
 // KernelState is what has become of a kernel.
 type KernelState struct {
@@ -96,103 +101,89 @@ func (h *History) capacity() int {
 func (h *History) Apply(e *Event) {
 	if e.Type == EventAnew {
 		*h = History{Capacity: h.Capacity}
-		h.lines.add(LogLine{Time: e.Time, Level: LevelNotice, Text: e.Notice})
+		h.lines.add(LogLine{Time: e.Time, Level: LevelNotice, Type: EventNotice, Text: e.Notice})
 		return
 	}
-	if h.Started.IsZero() {
-		h.Started, h.State = e.Time, Ready
+	before := h.Evaluation
+	h.Standing.Apply(e)
+	if e.missing() != "" {
+		return
 	}
-	h.Time, h.Seconds = e.Time, float64(e.Seconds)
 	switch e.Type {
 	case EventStarted:
-		if e.Start == nil || e.Start.Data == nil {
-			return
-		}
-		h.Start = e.Start
-		h.Inducing = []int{e.Start.Inducing}
 		for _, k := range e.Start.Kernels {
 			h.place(k.ID)
 		}
 		h.say(e, LevelState)
 	case EventState:
-		if e.State == nil {
-			return
-		}
-		h.State, h.Reason = e.State.To, e.State.Reason
 		level := LevelState
 		switch {
-		case e.State.To == Paused, e.State.To == Stopped:
-			h.mark(string(e.State.To))
+		case e.State.To == Paused:
+			h.mark(MarkPaused)
+		case e.State.To == Stopped:
+			h.mark(MarkStopped)
 		case e.State.To == Running && e.State.From == Paused:
-			h.mark("resumed")
+			h.mark(MarkResumed)
 		case e.State.To == Failed:
-			h.mark(string(Failed))
+			h.mark(MarkFailed)
 			level = LevelError
 		}
 		h.say(e, level)
 	case EventNotice:
-		h.say(e, h.level(e.Notice))
-	case EventEvaluation, EventPruned, EventRestored:
-		if e.Evaluation == nil {
-			return
+		level := LevelNotice
+		if _, known := h.places[e.Kernel]; known {
+			level = LevelError
 		}
-		auto := h.take(e)
+		h.say(e, level)
+	case EventEvaluation, EventPruned, EventRestored:
+		auto := h.take(e, before)
 		switch {
 		case e.Type == EventPruned:
-			h.mark(fmt.Sprintf("pruned %d", len(e.Kernels)))
+			h.markKernels(MarkPruned, len(e.Kernels), false)
 		case e.Type == EventRestored:
-			h.mark(fmt.Sprintf("restored %d", len(e.Kernels)))
+			h.markKernels(MarkRestored, len(e.Kernels), false)
 		case auto > 0:
-			h.mark(fmt.Sprintf("pruned %d by itself", auto))
+			h.markKernels(MarkPruned, auto, true)
 		}
 		h.say(e, LevelEvaluation)
 	case EventMetrics:
-		if len(e.Metrics) == 0 {
-			return
-		}
-		h.Metrics = e.Metrics
 		for i := range e.Metrics {
 			h.score(&e.Metrics[i])
 		}
 		h.say(e, LevelEvaluation)
 	case EventReoptimised:
-		if e.Change == nil {
-			return
-		}
-		h.Inducing = changedInducing(h.Inducing, e)
-		h.mark("re-optimised")
+		h.mark(MarkReoptimised)
 		h.say(e, LevelState)
 	case EventResumed:
-		if e.Resumed == nil {
-			return
-		}
-		h.mark("resumed")
+		h.mark(MarkResumed)
 		h.say(e, LevelState)
 	}
-}
-
-// level tells the notice of a failed kernel from others.
-func (h *History) level(notice string) Level {
-	if rest, ok := strings.CutPrefix(notice, "kernel "); ok {
-		if id, _, ok := strings.Cut(rest, " failed: "); ok {
-			if _, known := h.places[id]; known {
-				return LevelError
-			}
-		}
-	}
-	return LevelNotice
 }
 
 func (h *History) say(e *Event, level Level) {
-	h.lines.add(LogLine{Time: e.Time, Seconds: float64(e.Seconds), Level: level, Text: Describe(e)})
+	h.lines.add(LogLine{Time: e.Time, Seconds: float64(e.Seconds), Level: level, Type: e.Type, Text: Describe(e)})
 }
 
-func (h *History) mark(text string) {
-	m := Mark{Text: text}
+// mark marks something that its kind says all of.
+func (h *History) mark(kind MarkKind) { h.add(Mark{Kind: kind, Text: string(kind)}) }
+
+// markKernels marks what was done to so many kernels.
+func (h *History) markKernels(kind MarkKind, n int, auto bool) {
+	m := Mark{Kind: kind, Auto: auto, Text: fmt.Sprintf("%s %d", kind, n)}
+	if auto {
+		m.Text += byItself
+	}
+	h.add(m)
+}
+
+// byItself ends the text of a mark of what an evaluation did.
+const byItself = " by itself"
+
+func (h *History) add(m Mark) {
 	if n := len(h.timeline.moments); n > 0 {
 		m.Moment = h.timeline.moments[n-1]
 	}
-	m.Seconds = h.Seconds
+	m.Seconds = float64(h.Seconds)
 	if len(h.marks) == mostMarks {
 		h.marks = slices.Delete(h.marks, 0, 1)
 	}
@@ -223,21 +214,17 @@ func (h *History) place(id string) int {
 
 // take appends an evaluation, or what an order made of the last one, at the same
 // place of the axes, and returns how many kernels were pruned by the evaluation
-// itself.
-func (h *History) take(e *Event) (auto int) {
+// itself. before is the evaluation before.
+func (h *History) take(e *Event, before *Evaluation) (auto int) {
 	ev := e.Evaluation
 	// All kernels have a place before their tracks grow together.
 	for i := range ev.Kernels {
 		h.at(ev, i)
 	}
-	if e.Type == EventEvaluation {
-		h.Made++
-	}
-	revised := h.Evaluation != nil && h.Evaluation.Index == ev.Index
+	revised := before != nil && before.Index == ev.Index
 	if !revised || e.Type != EventEvaluation { // what was believed before an order stays to be seen
 		h.grow(ev, float64(e.Seconds), revised)
 	}
-	h.Evaluation, h.worked = ev, float64(e.Seconds)
 	leader := ev.Leader()
 	for i := range ev.Kernels {
 		k := &ev.Kernels[i]
@@ -461,5 +448,5 @@ func (h *History) pace() (each, eta time.Duration) {
 	if h.Evaluation == nil {
 		return 0, 0
 	}
-	return Pace(h.worked, h.Made, h.Evaluation.Planned-h.Evaluation.Index)
+	return Pace(float64(h.Worked), h.Made, h.Evaluation.Planned-h.Evaluation.Index)
 }

@@ -248,7 +248,7 @@ func TestHistoryOfARun(t *testing.T) {
 	e := evaluationOf(4, 4, 1, []float64{nan, nan, 8})
 	e.Kernels[0].Status, e.Kernels[0].Reason = vbks.Failed, "not positive definite"
 	tell(Event{Type: EventEvaluation, Evaluation: e})
-	tell(Event{Type: EventNotice, Notice: "kernel k0 failed: not positive definite"})
+	tell(Event{Type: EventNotice, Notice: "kernel k0 failed: not positive definite", Kernel: "k0"})
 	tell(Event{Type: EventNotice, Notice: "kernel choice is difficult"})
 	state(Running, Failed)
 

@@ -155,7 +155,7 @@ func (j *Job) prepare(ctx context.Context, space []vbks.Candidate) error {
 	j.Notices = append(j.Notices, summary.Notices...)
 	j.Start = &Start{
 		Name: c.Name, Seed: c.Settings.Seed, Config: c.TOML(), Build: ReadBuild(),
-		Device: fmt.Sprintf("%s (%s)", info.Kind, info.Name), Lanes: info.Lanes,
+		Device: fmt.Sprintf("%s (%s)", info.Kind, info.Name), DeviceKind: info.Kind, Lanes: info.Lanes,
 		Data: summary, Inducing: t.Inducing(), Planned: t.Planned(), Kernels: kernels,
 	}
 	return nil

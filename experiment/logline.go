@@ -21,7 +21,8 @@ type LogLine struct {
 	Time    time.Time
 	Seconds float64
 	Level   Level
-	Text    string // of several lines where it holds a stack
+	Type    EventType // of the event that said it
+	Text    string    // of several lines where it holds a stack
 }
 
 // Bounds of a journal.

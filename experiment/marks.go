@@ -21,12 +21,11 @@ const (
 	orderWeight
 )
 
-func markWeight(text string) int {
-	verb, _, _ := strings.Cut(text, " ")
-	switch verb {
-	case string(Paused), "resumed":
+func (m *Mark) weight() int {
+	switch m.Kind {
+	case MarkPaused, MarkResumed:
 		return restWeight
-	case string(Stopped), string(Failed):
+	case MarkStopped, MarkFailed:
 		return stateWeight
 	}
 	return orderWeight
@@ -61,19 +60,25 @@ func (h *History) MarksOn(a Axis) []AxisMark {
 		}
 		m := AxisMark{X: x}
 		for _, one := range marks[from:to] {
-			m.Weight = max(m.Weight, markWeight(one.Text))
+			m.Weight = max(m.Weight, one.weight())
 		}
 		var texts []string
+		short := ""
 		for _, one := range marks[from:to] {
-			if markWeight(one.Text) == m.Weight && !slices.Contains(texts, one.Text) {
-				texts = append(texts, one.Text)
+			if one.weight() == m.Weight && !slices.Contains(texts, one.Text) {
+				if texts = append(texts, one.Text); len(texts) == 1 {
+					short = one.short()
+				}
 			}
 		}
 		if m.Weight == restWeight {
 			texts = texts[:1] // "paused" says that it went on
 		}
+		if len(texts) > 1 {
+			short += " …"
+		}
 		m.Text = strings.Join(texts, ", ")
-		if short := shortMark(texts); short != m.Text {
+		if short != m.Text {
 			m.Short = short
 		}
 		out = append(out, m)
@@ -82,14 +87,13 @@ func (h *History) MarksOn(a Axis) []AxisMark {
 	return out
 }
 
-// shortMark says the first of some texts in fewer letters.
-func shortMark(texts []string) string {
-	short := strings.TrimSuffix(texts[0], " by itself")
-	if short == "re-optimised" {
-		short = "re-opt."
+// short says it in fewer letters.
+func (m *Mark) short() string {
+	if m.Kind == MarkReoptimised {
+		return "re-opt."
 	}
-	if len(texts) > 1 {
-		short += " …"
+	if m.Auto {
+		return strings.TrimSuffix(m.Text, byItself)
 	}
-	return short
+	return m.Text
 }

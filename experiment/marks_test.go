@@ -15,7 +15,7 @@ import (
 func pausedAndPruned() *History {
 	nan := math.NaN()
 	h := figured()
-	*h = History{Start: h.Start}
+	*h = History{Standing: Standing{Start: h.Start}}
 	for i := 1; i <= 20; i++ {
 		values := []float64{.5, .25, .125, .125}
 		if i > 5 {
@@ -55,16 +55,21 @@ func TestAPruningIsNamedOverThePause(t *testing.T) {
 
 func TestMarksOn(t *testing.T) {
 	h := &History{}
-	at := func(i int, texts ...string) {
+	at := func(i int, kinds ...MarkKind) {
 		h.Apply(&Event{Type: EventEvaluation, Seconds: Number(i), Evaluation: evaluationOf(i, 10, float64(i)/10, []float64{1})})
-		for _, text := range texts {
-			h.mark(text)
+		for _, kind := range kinds {
+			if kind == MarkPruned {
+				h.markKernels(kind, 4, false)
+			} else {
+				h.mark(kind)
+			}
 		}
 	}
-	at(1, "paused", "resumed")
-	at(2, "stopped", "resumed")
-	at(3, "paused", "pruned 4", "re-optimised", "resumed")
-	at(4, "pruned 2 by itself")
+	at(1, MarkPaused, MarkResumed)
+	at(2, MarkStopped, MarkResumed)
+	at(3, MarkPaused, MarkPruned, MarkReoptimised, MarkResumed)
+	at(4)
+	h.markKernels(MarkPruned, 2, true)
 	var got []string
 	for _, m := range h.MarksOn(AxisEvaluation) {
 		got = append(got, fmt.Sprintf("%g %s|%s", m.X, m.Text, m.Short))

@@ -76,15 +76,15 @@ func (r *Run) Stop(reason string) error {
 func (r *Run) Prune(ids []string) error { return r.prune(ids, false) }
 
 func (r *Run) prune(ids []string, byItself bool) error {
-	return r.revise(order{what: EventPruned, kernels: ids, byItself: byItself})
+	return r.revise(Order{What: EventPruned, Kernels: ids, ByItself: byItself})
 }
 
 // Restore takes pruned kernels back, as they were.
 func (r *Run) Restore(ids []string) error {
-	return r.revise(order{what: EventRestored, kernels: ids})
+	return r.revise(Order{What: EventRestored, Kernels: ids})
 }
 
-func (r *Run) revise(o order) error {
+func (r *Run) revise(o Order) error {
 	return r.do(func() error {
 		again, err := r.interrupt()
 		if err != nil {
@@ -109,7 +109,7 @@ func (r *Run) reoptimize(c vbks.Change, byItself bool) error {
 		if err != nil {
 			return err
 		}
-		if err := r.carryOut(order{what: EventReoptimised, change: &c, byItself: byItself}); err != nil {
+		if err := r.carryOut(Order{What: EventReoptimised, Change: &c, ByItself: byItself}); err != nil {
 			again()
 			return err
 		}
@@ -128,32 +128,23 @@ func (r *Run) reoptimize(c vbks.Change, byItself bool) error {
 // catchUp goes on after a re-optimisation, or where a run is taken up: what is
 // known is scored first if the order or the cut came before that was done.
 func (r *Run) catchUp() {
-	if r.owed && !r.due() {
+	if r.owes() && !r.due() {
 		r.measure(false, r.next)
 	} else {
 		r.next()
 	}
 }
 
-// order is one that changes what is learned.
-type order struct {
-	what     EventType    // EventPruned, EventRestored or EventReoptimised
-	kernels  []string     // of the first two
-	change   *vbks.Change // of the last
-	byItself bool         // as Event.ByItself
-	after    int          // of one that is carried out again: evaluations before it
-}
-
 // carryOut carries an order out on a trainer at rest and records it.
-func (r *Run) carryOut(o order) error {
-	if o.what == EventReoptimised {
+func (r *Run) carryOut(o Order) error {
+	if o.What == EventReoptimised {
 		return r.reoptimizeNow(o)
 	}
 	change := r.trainer.Prune
-	if o.what == EventRestored {
+	if o.What == EventRestored {
 		change = r.trainer.Restore
 	}
-	e, err := change(o.kernels)
+	e, err := change(o.Kernels)
 	if err != nil {
 		return err
 	}
@@ -161,14 +152,14 @@ func (r *Run) carryOut(o order) error {
 	return nil
 }
 
-func (r *Run) reoptimizeNow(o order) error {
-	c := *o.change
-	before, inducing := r.trainer.Planned(), r.trainer.Inducing()
+func (r *Run) reoptimizeNow(o Order) error {
+	c := *o.Change
+	before := r.trainer.Planned()
 	if err := r.trainer.Reoptimize(c); err != nil {
 		return err
 	}
 	if r.most > 0 { // the order is worth more than the budget
-		r.most = max(r.most, r.made+max(c.Rounds, r.trainer.Planned()-before))
+		r.most = max(r.most, r.standing.Made+max(c.Rounds, r.trainer.Planned()-before))
 	}
 	if r.budget > 0 {
 		r.deadline, r.over = r.watch.elapsed()+r.budget, ""
@@ -176,8 +167,7 @@ func (r *Run) reoptimizeNow(o order) error {
 	r.mu.Lock()
 	r.shown.Planned, r.shown.Progress = r.planned(), vbks.Progress{}
 	r.mu.Unlock()
-	r.record(&Event{Type: EventReoptimised, Change: &c, Inducing: r.trainer.Inducing(), ByItself: o.byItself})
-	r.moved = r.moved || r.trainer.Inducing() != inducing
+	r.record(&Event{Type: EventReoptimised, Change: &c, Inducing: r.trainer.Inducing(), ByItself: o.ByItself})
 	return nil
 }
 
@@ -187,12 +177,12 @@ func (r *Run) interrupt() (again func(), err error) {
 	switch s := r.state(); {
 	case s == Failed:
 		return nil, r.failure()
-	case s == Ready || r.made == 0:
+	case s == Ready || r.standing.Made == 0:
 		return nil, errNoResults
 	}
-	made, scoring := r.made, r.flight != nil && r.flight.scores
+	made, scoring := r.standing.Made, r.flight != nil && r.flight.scores
 	again = func() {
-		if r.owed && (scoring || r.made > made) {
+		if r.owes() && (scoring || r.standing.Made > made) {
 			r.measure(r.state().Settled(), r.next)
 		} else {
 			r.next()

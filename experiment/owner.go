@@ -24,6 +24,7 @@ type Owner struct {
 	Since time.Time `json:"since"`
 
 	Alive bool `json:"-"` // it still does
+	Known bool `json:"-"` // whether it does could be told
 }
 
 // errNoLocks is the error of a file system that has no locks; who owns a run is
@@ -176,7 +177,8 @@ func OwnerOf(dir string) (o Owner, known bool) {
 		return o, false
 	}
 	o.Alive, err = owned(note)
-	return o, err == nil
+	o.Known = err == nil
+	return o, o.Known
 }
 
 // owned tries the owner's lock.

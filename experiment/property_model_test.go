@@ -298,7 +298,7 @@ func (m *model) revised(e *Event) error {
 	for _, id := range e.Kernels {
 		m.kernels[id].status = to
 	}
-	m.owed, m.full, m.scoring = true, false, m.state.Settled()
+	m.owed, m.full, m.scoring = true, false, m.state.Settled() && !m.moved
 	return m.check(e.Evaluation)
 }
 

@@ -53,7 +53,7 @@ func toyScene(_ *testing.T, rng *rand.Rand) (*scene, error) {
 		c.Settings.TimeBudget = time.Duration(1+rng.IntN(4)) * time.Second
 	}
 	t := newToy(ids, "BAD", 60, 0.34, refine)
-	start := &Start{Name: "toy", Data: &datasets.Summary{Name: "toy"}}
+	start := &Start{Name: "toy", Data: &datasets.Summary{Name: "toy"}, Inducing: t.inducing}
 	for _, id := range ids {
 		start.Kernels = append(start.Kernels, KernelInfo{ID: id, Name: id, Weight: 1, Params: []ParamInfo{{Scale: 1}, {Scale: 1}, {Scale: 1}}})
 	}

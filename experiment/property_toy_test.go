@@ -27,10 +27,12 @@ type toy struct {
 	gate    func(context.Context) error
 	busy    sync.Mutex
 	notices []string
+
+	inducing int
 }
 
 func newToy(ids []string, bad string, n int, every float64, refine int) *toy {
-	f := &toy{ids: ids, bad: bad, n: n, every: every, refine: refine, status: map[string]vbks.Status{}, rows: map[string]int{}}
+	f := &toy{ids: ids, bad: bad, n: n, every: every, refine: refine, status: map[string]vbks.Status{}, rows: map[string]int{}, inducing: 8}
 	for _, id := range ids {
 		f.status[id] = vbks.Live
 	}
@@ -50,7 +52,7 @@ func (f *toy) SetProgress(func(vbks.Progress))       {}
 func (f *toy) Last() *vbks.Evaluation                { return f.last }
 func (f *toy) Done() bool                            { return f.index >= f.Planned() }
 func (f *toy) Planned() int                          { return int(math.Ceil(1/f.every-1e-9)) + f.refine + f.extra }
-func (f *toy) Inducing() int                         { return 0 }
+func (f *toy) Inducing() int                         { return f.inducing }
 
 func (f *toy) seen(index int) int {
 	return min(f.n, int(math.Ceil(float64(index)*f.every*float64(f.n)-1e-9)))
@@ -145,6 +147,9 @@ func (f *toy) Reoptimize(c vbks.Change) error {
 		f.extra += c.Rounds
 	} else {
 		f.extra += max(0, max(1, f.refine)-(f.Planned()-f.index))
+	}
+	if c.Inducing > 0 {
+		f.inducing = c.Inducing
 	}
 	return nil
 }

@@ -113,10 +113,9 @@ func ReadRunInfo(dir string) RunInfo {
 	if err := r.read(dir); err != nil {
 		r.Err = err.Error()
 	}
-	if o, known := OwnerOf(dir); known {
-		r.Live = o.Alive
-		r.Crashed = !o.Alive && !r.State.Settled()
-	}
+	o, _ := OwnerOf(dir)
+	r.Live = o.Alive
+	r.Crashed = Fate(&Standing{State: r.State}, o) == Crashed
 	return r
 }
 
@@ -135,24 +134,18 @@ func (r *RunInfo) read(dir string) error {
 		return err
 	}
 	r.Started = first.Time
-	names := map[string]string{}
 	if s := first.Start; s != nil {
 		r.Name, r.Kernels, r.Planned = s.Name, len(s.Kernels), s.Planned
-		if s.Data != nil {
-			r.Rows, r.Data = s.Data.Train, s.Data.Name
-		}
-		for _, k := range s.Kernels {
-			names[k.ID] = k.Name
-		}
+		r.Rows, r.Data = s.Data.Train, s.Data.Name
 	}
-	return r.readEnd(f, names)
+	return r.readEnd(f, first)
 }
 
 // tailSizes are the parts of a log's end that are tried one after the other.
 var tailSizes = [...]int64{256 << 10, 4 << 20, 32 << 20}
 
 // readEnd takes the last state, evaluation and metrics from the end of a log.
-func (r *RunInfo) readEnd(f *os.File, names map[string]string) error {
+func (r *RunInfo) readEnd(f *os.File, first *Event) error {
 	info, err := f.Stat()
 	if err != nil {
 		return err
@@ -166,45 +159,76 @@ func (r *RunInfo) readEnd(f *os.File, names map[string]string) error {
 		if !t.enough() && part < size && i < len(tailSizes)-1 {
 			continue
 		}
-		if t.last == nil {
+		if len(t.events) == 0 {
 			return errors.New("its end is damaged")
 		}
-		r.Last, r.Seconds = t.last.Time, float64(t.last.Seconds)
-		switch {
-		case t.state != nil:
-			r.State, r.Reason = t.state.To, t.state.Reason
-		case part < size || t.evaluation != nil:
-			r.State = Running // in no other state are evaluations made one after the other
-		}
-		if e := t.evaluation; e != nil {
-			r.Evaluations, r.Planned = e.Index, e.Planned
-			if l := e.Leader(); l != nil {
-				r.Leader, r.LeaderName, r.Posterior = l.ID, names[l.ID], float64(l.Fit.Posterior)
-			}
-		}
-		for _, m := range t.metrics {
-			if m.Method == MethodAverage {
-				r.RMSE = float64(m.RMSE)
-			}
-		}
+		r.show(t.standing(first))
 		break
 	}
 	return nil
 }
 
-// tail is what the end of a log says.
+// show takes over how the run stands.
+func (r *RunInfo) show(s *Standing) {
+	r.State, r.Reason, r.Last, r.Seconds = s.State, s.Reason, s.Time, float64(s.Seconds)
+	if e := s.Evaluation; e != nil {
+		r.Evaluations, r.Planned = e.Index, e.Planned
+		if l := e.Leader(); l != nil {
+			r.Leader, r.Posterior = l.ID, float64(l.Fit.Posterior)
+			r.LeaderName = s.kernelName(l.ID)
+		}
+	}
+	for _, m := range s.Metrics {
+		if m.Method == MethodAverage {
+			r.RMSE = float64(m.RMSE)
+		}
+	}
+}
+
+// kernelName returns how a kernel is written for reading, "" if it is not known.
+func (s *Standing) kernelName(id string) string {
+	if s.Start != nil {
+		for i := range s.Start.Kernels {
+			if k := &s.Start.Kernels[i]; k.ID == id {
+				return k.Name
+			}
+		}
+	}
+	return ""
+}
+
+// tail is the end of a log.
 type tail struct {
-	last        *Event
-	state       *StateChange
-	evaluation  *Evaluation
-	metrics     []Metric
-	evaluations int
+	events         []*Event // the last one first
+	state, metrics bool     // are among them
+	evaluations    int
+	revised        bool // an evaluation or what an order made of one is
 }
 
 // enough reports whether nothing further up would add to it: metrics stand
 // right behind their evaluation, and there are none without test rows.
 func (t *tail) enough() bool {
-	return t.evaluation != nil && (t.state != nil && t.metrics != nil || t.evaluations > 2)
+	return t.revised && (t.state && t.metrics || t.evaluations > 2)
+}
+
+func (t *tail) add(e *Event) {
+	t.events = append(t.events, e)
+	t.state = t.state || e.Type == EventState
+	t.metrics = t.metrics || e.Type == EventMetrics
+	t.revised = t.revised || e.Evaluation != nil
+	if e.Type == EventEvaluation {
+		t.evaluations++
+	}
+}
+
+// standing is how the run stands after its first event and those of its end.
+func (t *tail) standing(first *Event) *Standing {
+	s := &Standing{}
+	s.Apply(first)
+	for _, e := range slices.Backward(t.events) {
+		s.Apply(e)
+	}
+	return s
 }
 
 // readTail reads the last lines of a log, backwards, as far as they matter.
@@ -226,7 +250,7 @@ func readTail(f *os.File, size, part int64) (*tail, error) {
 		text = text[:start]
 		var damage *damagedLine
 		switch {
-		case errors.As(err, &damage) && t.last == nil:
+		case errors.As(err, &damage) && len(t.events) == 0:
 			continue // torn
 		case errors.As(err, &damage):
 			return nil, fmt.Errorf("a line near its end is damaged: %w", damage.err)
@@ -235,26 +259,7 @@ func readTail(f *os.File, size, part int64) (*tail, error) {
 		case e == nil:
 			continue
 		}
-		if t.last == nil {
-			t.last = e
-		}
-		switch e.Type {
-		case EventState:
-			if t.state == nil {
-				t.state = e.State
-			}
-		case EventEvaluation, EventPruned, EventRestored:
-			if e.Type == EventEvaluation {
-				t.evaluations++
-			}
-			if t.evaluation == nil {
-				t.evaluation = e.Evaluation
-			}
-		case EventMetrics:
-			if t.metrics == nil {
-				t.metrics = e.Metrics
-			}
-		}
+		t.add(e)
 	}
 	return t, nil
 }

@@ -30,7 +30,7 @@ func TestRunInfoAgreesWithTheLog(t *testing.T) {
 		want := Summarise(events)
 		got := ReadRunInfo(dir)
 		if got.Err != "" || got.Name != want.Name || got.State != want.State || want.State != Running && got.Reason != want.Reason || !got.Started.Equal(want.Started) ||
-			!got.Last.Equal(want.Last) || got.Seconds != float64(want.Seconds) || got.Kernels != 3 || got.Live || got.Crashed {
+			!got.Last.Equal(want.Time) || got.Seconds != float64(want.Seconds) || got.Kernels != 3 || got.Live || got.Crashed {
 			t.Fatalf("%d lines: %+v\nwant %+v", n, got, want)
 		}
 		rmse := math.NaN()

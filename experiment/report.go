@@ -9,6 +9,7 @@ import (
 	"math"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"time"
 
@@ -156,18 +157,20 @@ func (r *reporter) compileOptions() {
 // state says how the run stands, and how that is known.
 func (r *reporter) state() (state, note string) {
 	h := r.history
-	if h.State.Settled() {
-		return string(h.State), h.Reason
-	}
-	owner, known := OwnerOf(r.dir)
+	owner, _ := OwnerOf(r.dir)
+	fate := Fate(&h.Standing, owner)
 	last := "the last event is " + shortDuration(r.now.Sub(h.Time)) + " old"
 	switch {
-	case known && owner.Alive:
-		return string(h.State), "still going on when this page was made; " + last
-	case known:
-		return "cut off", "it was " + string(h.State) + " when its process ended without a word; what is here is what it had written down"
+	case fate.Settled():
+		note = h.Reason
+	case fate == Crashed:
+		note = "it was " + string(h.State) + " when its process ended without a word; what is here is what it had written down"
+	case owner.Known:
+		note = "still going on when this page was made; " + last
+	default:
+		note = "it is going on or was cut off; " + last
 	}
-	return string(h.State), "it is going on or was cut off; " + last
+	return string(fate), note
 }
 
 func (r *reporter) add(name, format string, args ...any) {
@@ -194,7 +197,7 @@ func (r *reporter) facts() {
 		r.add("Device", "%s, %s", s.Device, count(s.Lanes, "lane"))
 	}
 	r.add("Started", "%s", h.Started.UTC().Format("2006-01-02 15:04:05 UTC"))
-	r.add("Time of work", "%s", shortDuration(time.Duration(h.Seconds*float64(time.Second))))
+	r.add("Time of work", "%s", shortDuration(time.Duration(float64(h.Seconds)*float64(time.Second))))
 	if e := h.Evaluation; e != nil {
 		r.add("Evaluation", "%d of %d, %.4g %% of the training rows seen (%d)", e.Index, e.Planned, 100*e.Proportion, e.RowsSeen)
 	}
@@ -220,7 +223,7 @@ func (r *reporter) log() {
 	lines, dropped := r.history.Lines()
 	r.page.LogDropped = dropped
 	for _, l := range lines {
-		if l.Level != LevelEvaluation || strings.HasPrefix(l.Text, "pruned ") || strings.HasPrefix(l.Text, "restored ") {
+		if l.Level != LevelEvaluation || l.Type == EventPruned || l.Type == EventRestored {
 			r.page.Log = append(r.page.Log, logEntry{l.Time.UTC().Format("2006-01-02 15:04:05"), l.Text})
 		}
 	}
@@ -286,13 +289,13 @@ func (r *reporter) reproduce() {
 		"kestrel export " + shellWord(r.dir) + " -o tables",
 		"kestrel predict " + shellWord(r.dir) + " --data new.csv -o predictions.csv",
 	}
-	by := map[string]bool{}
 	var hand []string
 	for _, m := range r.history.Marks() {
-		verb, _, _ := strings.Cut(m.Text, " ")
-		if !strings.HasSuffix(m.Text, "by itself") && !by[verb] && (verb == "pruned" || verb == "restored" || verb == "re-optimised") {
-			by[verb] = true
-			hand = append(hand, verb)
+		switch m.Kind {
+		case MarkPruned, MarkRestored, MarkReoptimised:
+			if verb := string(m.Kind); !m.Auto && !slices.Contains(hand, verb) {
+				hand = append(hand, verb)
+			}
 		}
 	}
 	if len(hand) > 0 {

@@ -230,7 +230,7 @@ func TestReportStates(t *testing.T) {
 	torn := bytes.LastIndex(log, []byte(`"type":"state"`))
 	must(t, os.WriteFile(filepath.Join(gone, eventsFile), log[:torn], 0o644))
 	if _, known := OwnerOf(gone); known {
-		reportOn(t, gone).has(t, "|cut off|: it was running when its process ended without a word", "Evaluation|", "Observed against predicted")
+		reportOn(t, gone).has(t, "|crashed|: it was running when its process ended without a word", "Evaluation|", "Observed against predicted")
 	}
 	must(t, os.RemoveAll(filepath.Join(gone, stateDir)))
 	d := reportOn(t, gone)

@@ -15,26 +15,13 @@ type past struct {
 	size  int64  // of the log
 	lost  bool   // the log ends right before the event that the checkpoint rests on
 
-	// Of what stays.
-	made     int // evaluations
-	told     []string
-	measured bool  // the last evaluation or its revision was scored
-	full     int   // test rows of that score
-	inducing []int // inputs, as changedInducing has them
-	moved    bool  // they were changed after the last evaluation
-	seconds  Number
-
-	// Of all.
-	state    StateChange // the last one
-	ended    bool        // and its event "finished" is there
-	refined  bool        // the re-optimising that follows by itself has been ordered
-	last     *Evaluation
-	scored   bool // the last evaluation or its revision was
-	seen     int  // evaluations
-	orders   []order
-	repeated int // evaluations that are cut
-	notices  []string
-	now      *Start // as it is here and now
+	stays    Standing // after the events that stay
+	all      Standing // after all
+	told     []string // notices that stay, since what is believed was last revised
+	done     int      // orders that the checkpoint rests on; the others are given again
+	repeated int      // evaluations that are cut
+	notices  []string // of what was found while reading
+	now      *Start   // as it is here and now
 }
 
 // readPast reads a log from its beginning. With a checkpoint, what stands
@@ -51,7 +38,7 @@ func readPast(path string, s *saved, unsaved error, again bool) (*past, error) {
 	if err != nil {
 		return nil, fmt.Errorf("run %q cannot be read: %w", path, err)
 	}
-	p := &past{saved: s, size: info.Size(), state: StateChange{To: Ready}}
+	p := &past{saved: s, size: info.Size()}
 	known, cut := int64(0), false
 	if s != nil {
 		known = s.rest.after.bytes
@@ -84,7 +71,7 @@ func readPast(path string, s *saved, unsaved error, again bool) (*past, error) {
 		p.notices = append(p.notices, fmt.Sprintf("the last line of %s was torn; its %d bytes are cut", eventsFile, torn))
 	}
 	if again {
-		p.kept, p.made, p.told, p.measured, p.moved, p.seconds, p.repeated = 0, 0, nil, false, false, 0, p.seen
+		p.kept, p.stays, p.told, p.repeated = 0, Standing{}, nil, p.all.Made
 		return p, nil
 	}
 	return p, p.check(path, begin, unsaved)
@@ -98,55 +85,30 @@ func (e *Event) redone() bool {
 // take takes an event in. It is cut or stays; certain says that a checkpoint
 // rests on it.
 func (p *past) take(e *Event, cut, certain bool) {
-	revised := false
-	switch {
-	case e.Type == EventStarted && p.start == nil:
-		p.start, p.inducing = e.Start, []int{e.Start.Inducing}
-	case e.Type == EventState && e.State != nil:
-		p.state, p.ended = *e.State, false
-	case e.Type == EventFinished:
-		p.ended = true
-	case e.Type == EventEvaluation && e.Evaluation != nil:
-		p.seen++
-		revised = true
-		if cut {
-			p.repeated++
-		}
-	case (e.Type == EventPruned || e.Type == EventRestored) && e.Evaluation != nil:
-		revised = true
-	case e.Type == EventMetrics && len(e.Metrics) > 0:
-		p.scored = true
-	case e.Type == EventReoptimised && e.Change != nil:
-		p.refined = p.refined || e.ByItself
-		p.ended = false // it goes on
+	if e.Type == EventStarted && p.start == nil {
+		p.start = e.Start
 	}
-	if revised {
-		p.last, p.scored = e.Evaluation, false
-	}
-	if !certain && e.redone() && e.Type != EventEvaluation {
-		p.orders = append(p.orders, order{what: e.Type, kernels: e.Kernels, change: e.Change, byItself: e.ByItself, after: p.seen})
+	p.all.Apply(e)
+	if certain {
+		p.done = len(p.all.Orders)
 	}
 	if cut {
+		if e.Type == EventEvaluation {
+			p.repeated++
+		}
 		return
 	}
-	p.seconds = e.Seconds
-	if e.Type == EventEvaluation {
-		p.moved = false
-	} else if e.Type == EventReoptimised {
-		before := len(p.inducing)
-		p.inducing = changedInducing(p.inducing, e)
-		p.moved = p.moved || len(p.inducing) > before
-	}
+	p.stays.Apply(e)
 	switch {
-	case revised:
-		p.measured, p.full, p.told = false, 0, nil
-		p.made = p.seen
-	case e.Type == EventMetrics && len(e.Metrics) > 0:
-		p.measured, p.full = true, e.Metrics[0].TestRows
+	case e.Evaluation != nil:
+		p.told = nil
 	case e.Type == EventNotice:
 		p.told = append(p.told, e.Notice)
 	}
 }
+
+// orders are those that are given again.
+func (p *past) orders() []Order { return p.all.Orders[p.done:] }
 
 // errComplete is below the error of a run of which nothing is left to be done.
 var errComplete = errors.New("needs no resuming")
@@ -161,10 +123,10 @@ func (p *past) check(path string, end int64, unsaved error) error {
 	case p.start == nil || p.start.Data == nil:
 		return fmt.Errorf("run %q: the first line of %s is not the run's beginning; begin a new run", path, eventsFile)
 	case p.complete():
-		return fmt.Errorf("run %q has finished (%s) and %w; kestrel open %s shows it", path, p.state.Reason, errComplete, path)
-	case s == nil && p.seen > 1:
+		return fmt.Errorf("run %q has finished (%s) and %w; kestrel open %s shows it", path, p.all.Reason, errComplete, path)
+	case s == nil && p.all.Made > 1:
 		if unsaved == nil {
-			unsaved = fmt.Errorf("there are %d evaluations but no checkpoint in %s", p.seen, stateDir)
+			unsaved = fmt.Errorf("there are %d evaluations but no checkpoint in %s", p.all.Made, stateDir)
 		}
 		return &noCheckpoint{path: path, err: unsaved}
 	case s == nil && unsaved != nil: // one evaluation is soon made again
@@ -173,26 +135,27 @@ func (p *past) check(path string, end int64, unsaved error) error {
 	case end < s.rest.before.bytes:
 		return &noCheckpoint{path: path, err: fmt.Errorf("its %s ends before the evaluation that the checkpoint rests on", eventsFile)}
 	case end < s.rest.after.bytes:
-		p.lost, p.kept, p.told, p.measured = true, s.rest.before.bytes, nil, false
+		p.lost, p.kept, p.told = true, s.rest.before.bytes, nil
 	}
 	return nil
 }
 
 // complete reports whether nothing is left to be done.
 func (p *past) complete() bool {
-	if p.state.To != Finished || !p.ended || p.last == nil {
+	all := &p.all
+	if all.State != Finished || !all.Ended || all.Evaluation == nil {
 		return false
 	}
-	if p.start.Data.Test > 0 && !p.scored {
+	if p.start.Data.Test > 0 && all.Owed {
 		return false
 	}
 	d := p.course()
-	return d.ThenRefine == 0 && (d.PruneTop == 0 || len(p.last.Below(d.PruneTop)) == 0)
+	return d.ThenRefine == 0 && (d.PruneTop == 0 || len(all.Evaluation.Below(d.PruneTop)) == 0)
 }
 
 // course returns what still follows by itself.
 func (p *past) course() Drive {
-	if p.start == nil || p.start.Course == nil || p.refined {
+	if p.start == nil || p.start.Course == nil || p.all.refined() {
 		return Drive{}
 	}
 	return *p.start.Course

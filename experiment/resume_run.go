@@ -25,7 +25,7 @@ func (r *Run) note(d Drive) error {
 // takeUp gives a run that is ready its past.
 func (r *Run) takeUp(p *past) error {
 	return r.do(func() error {
-		r.past, r.repeat, p.now = p, p.orders, r.start
+		r.past, r.repeat, r.standing, p.now = p, p.orders(), p.stays, r.start
 		if p.kept > 0 {
 			r.start = p.start
 		} else if p.start != nil {
@@ -36,17 +36,13 @@ func (r *Run) takeUp(p *past) error {
 		if s := p.saved; s != nil {
 			r.most, r.deadline = s.most, s.deadline
 		}
-		r.watch.before = time.Duration(float64(p.seconds) * float64(time.Second))
+		r.watch.before = time.Duration(float64(p.stays.Seconds) * float64(time.Second))
 		r.mu.Lock()
 		defer r.mu.Unlock()
 		r.shown.Start, r.shown.Planned = r.start, r.planned()
 		if e := r.trainer.Last(); e != nil {
-			r.made = e.Index
 			r.shown.Evaluation, r.learned = r.start.evaluation(e, r.planned()), r.learn()
 		}
-		r.owed = r.trainer.Last() != nil && !p.measured
-		r.moved = p.moved
-		r.scored = p.measured && p.full == len(r.test.y)
 		return nil
 	})
 }
@@ -59,8 +55,12 @@ func (r *Run) goOn() error {
 		r.record(&Event{Type: EventStarted, Start: r.start})
 	}
 	now, then := p.now, r.start
+	last := 0
+	if e := r.trainer.Last(); e != nil {
+		last = e.Index
+	}
 	r.record(&Event{Type: EventResumed, Resumed: &Resumed{
-		Evaluation: r.made, Repeated: p.repeated, Orders: len(p.orders), Build: now.Build, Device: now.Device, Lanes: now.Lanes,
+		Evaluation: last, Repeated: p.repeated, Orders: len(r.repeat), Build: now.Build, Device: now.Device, Lanes: now.Lanes,
 	}})
 	if now.Device != then.Device || now.Build != then.Build {
 		p.notices = append(p.notices, fmt.Sprintf("begun with kestrel %s on %s: the last digits may differ from those of a run that was not interrupted", then.Build, then.Device))
@@ -69,11 +69,11 @@ func (r *Run) goOn() error {
 		r.record(&Event{Type: EventNotice, Notice: n})
 	}
 	if p.lost && r.state() != Failed {
-		r.show(r.trainer.Last(), order{what: p.saved.rest.what, kernels: p.saved.rest.kernels})
+		r.show(r.trainer.Last(), Order{What: p.saved.rest.what, Kernels: p.saved.rest.kernels})
 	}
 	// What had not been said when the run was cut off.
-	notices := r.notices
-	if e := r.trainer.Last(); e != nil {
+	e, notices := r.trainer.Last(), r.notices
+	if e != nil {
 		notices = nil
 		if p.saved.rest.what == EventEvaluation {
 			notices = e.Notices
@@ -81,7 +81,7 @@ func (r *Run) goOn() error {
 	}
 	for _, n := range notices {
 		if !slices.Contains(p.told, n) {
-			r.record(&Event{Type: EventNotice, Notice: n})
+			r.record(&Event{Type: EventNotice, Notice: n, Kernel: e.FailureTold(n)})
 		}
 	}
 	if r.state() == Failed {
@@ -95,7 +95,7 @@ func (r *Run) goOn() error {
 }
 
 // due reports whether an order of the past is to be carried out now.
-func (r *Run) due() bool { return len(r.repeat) > 0 && r.repeat[0].after <= r.made }
+func (r *Run) due() bool { return len(r.repeat) > 0 && r.repeat[0].After <= r.standing.Made }
 
 // again carries out an order that was given before the run was resumed.
 func (r *Run) again() {
@@ -103,9 +103,9 @@ func (r *Run) again() {
 	r.repeat = r.repeat[1:]
 	err := r.carryOut(o)
 	if err != nil {
-		r.record(&Event{Type: EventNotice, Notice: fmt.Sprintf("an order of the past (%s) cannot be carried out again: %v", o.what, err)})
+		r.record(&Event{Type: EventNotice, Notice: fmt.Sprintf("an order of the past (%s) cannot be carried out again: %v", o.What, err)})
 	}
-	if err != nil || o.what == EventReoptimised {
+	if err != nil || o.What == EventReoptimised {
 		r.catchUp()
 	} else {
 		r.measure(false, r.next)

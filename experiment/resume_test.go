@@ -337,8 +337,8 @@ func TestResumeStoppedAndFailed(t *testing.T) {
 	for i := range events {
 		h.Apply(&events[i])
 	}
-	if sum := Summarise(events); sum.State != Finished || sum.Evaluations != 3 || h.State != Finished || h.Made != 3 {
-		t.Errorf("summary %s after %d, history %s after %d", sum.State, sum.Evaluations, h.State, h.Made)
+	if sum := Summarise(events); sum.State != Finished || sum.Made != 3 || h.State != Finished || h.Made != 3 {
+		t.Errorf("summary %s after %d, history %s after %d", sum.State, sum.Made, h.State, h.Made)
 	}
 	again := filepath.Join(t.TempDir(), "tables")
 	must(t, ExportRun(failed, again))

@@ -31,6 +31,7 @@ func (s State) Settled() bool { return s == Stopped || s == Finished || s == Fai
 type Snapshot struct {
 	State      State
 	Reason     string // of the last transition
+	Cause      Cause  // of it
 	Start      *Start
 	Planned    int
 	Evaluation *Evaluation // the last one, nil before the first
@@ -70,14 +71,11 @@ type Run struct {
 	// Owned by the goroutine.
 	watch    stopwatch
 	flight   *flight
-	made     int // evaluations
+	standing Standing // as recorded, by a resumed run from its beginning on
 	deadline time.Duration
 	over     string  // why no more evaluations are made once the time is up
-	owed     bool    // the last evaluation or its revision has not been scored
-	moved    bool    // the inducing inputs are not those of the last evaluation any more
-	scored   bool    // on all test rows, since the last evaluation
 	holding  bool    // nothing new may be launched
-	repeat   []order // given before the run was resumed, to be carried out again
+	repeat   []Order // given before the run was resumed, to be carried out again
 
 	mu      sync.Mutex
 	shown   Snapshot
@@ -246,7 +244,10 @@ func (r *Run) active() bool {
 }
 
 // enter makes a transition and records it.
-func (r *Run) enter(to State, reason string) {
+func (r *Run) enter(to State, reason string) { r.enterFor("", to, reason) }
+
+// enterFor is enter for a cause that code goes by.
+func (r *Run) enterFor(cause Cause, to State, reason string) {
 	change := &StateChange{From: r.shown.State, To: to, Reason: reason}
 	switch {
 	case to == Running:
@@ -262,11 +263,11 @@ func (r *Run) enter(to State, reason string) {
 		r.gate.open()
 	}
 	r.mu.Lock()
-	r.shown.State, r.shown.Reason = to, reason
+	r.shown.State, r.shown.Reason, r.shown.Cause = to, reason, cause
 	r.mu.Unlock()
-	r.record(&Event{Type: EventState, State: change})
+	r.record(&Event{Type: EventState, State: change, Cause: cause})
 	if to.Settled() && r.state() == to {
-		r.record(&Event{Type: EventFinished, State: change})
+		r.record(&Event{Type: EventFinished, State: change, Cause: cause})
 	}
 }
 
@@ -298,12 +299,13 @@ func (r *Run) record(e *Event) {
 	for i := range e.Metrics {
 		e.Metrics[i].Seconds = e.Seconds
 	}
+	r.standing.Apply(e)
 	r.tell(r.recorder.Record(e))
 }
 
 func (r *Run) tell(err error) {
 	if err != nil && r.state() != Failed {
-		r.enter(Failed, fmt.Sprintf("the results cannot be written: %v", err))
+		r.enterFor(CauseUnwritable, Failed, fmt.Sprintf("the results cannot be written: %v", err))
 		if r.flight != nil {
 			r.flight.cancel(errAborted)
 		}
@@ -327,11 +329,11 @@ func (r *Run) next() {
 	case r.due():
 		r.again()
 	case r.over != "":
-		r.end(r.over)
-	case r.most > 0 && r.made >= r.most:
-		r.end(fmt.Sprintf("the budget of %d evaluations is used up", r.most))
+		r.end(CauseTimeBudget, r.over)
+	case r.most > 0 && r.standing.Made >= r.most:
+		r.end("", fmt.Sprintf("the budget of %d evaluations is used up", r.most))
 	case r.trainer.Done():
-		r.end("all planned evaluations are done")
+		r.end("", "all planned evaluations are done")
 	default:
 		var e *vbks.Evaluation
 		r.launch(func(ctx context.Context) (err error) {
@@ -346,10 +348,9 @@ func (r *Run) evaluated(e *vbks.Evaluation, err error) {
 	if r.gone(err) || r.state() == Failed {
 		return
 	}
-	r.made++
-	r.show(e, order{what: EventEvaluation})
+	r.show(e, Order{What: EventEvaluation})
 	for _, n := range e.Notices {
-		r.record(&Event{Type: EventNotice, Notice: n})
+		r.record(&Event{Type: EventNotice, Notice: n, Kernel: e.FailureTold(n)})
 	}
 	for _, p := range e.Broken {
 		r.tellStack(p)
@@ -381,12 +382,12 @@ func (r *Run) tellStack(p *vbks.PanicError) {
 func (r *Run) gone(err error) bool {
 	if err != nil && !errors.Is(err, errAborted) && r.state() != Failed {
 		var p *vbks.PanicError
-		reason := err.Error()
 		if errors.As(err, &p) {
 			r.tellStack(p)
-			reason = fmt.Sprintf("%s, please report it with the run's %s: %s", internalError, logFile, strings.TrimPrefix(p.Error(), internalError+": "))
+			r.enterFor(CauseInternal, Failed, fmt.Sprintf("internal error, please report it with the run's %s: %s", logFile, strings.TrimPrefix(p.Error(), "internal error: ")))
+		} else {
+			r.enter(Failed, err.Error())
 		}
-		r.enter(Failed, reason)
 	}
 	return err != nil
 }
@@ -396,11 +397,11 @@ func (r *Run) measure(all bool, then func()) {
 	if r.state() == Failed {
 		return
 	}
-	if r.moved { // what is known predicts nothing before the next evaluation
-		if r.owed && len(r.test.y) > 0 {
-			r.record(&Event{Type: EventNotice, Notice: fmt.Sprintf("evaluation %d, as it is now, has no row in %s: the inducing inputs were changed before it was scored", r.made, metricsFile)})
+	if r.standing.Moved { // what is known predicts nothing before the next evaluation
+		if r.owes() {
+			r.record(&Event{Type: EventNotice, Cause: CauseUnscored, Notice: fmt.Sprintf(
+				"evaluation %d, as it is now, has no row in %s: the inducing inputs were changed before it was scored", r.standing.Made, metricsFile)})
 		}
-		r.owed = false
 		then()
 		return
 	}
@@ -412,9 +413,7 @@ func (r *Run) measure(all bool, then func()) {
 		if r.gone(err) || r.state() == Failed {
 			return
 		}
-		r.owed = false
 		if len(ms) > 0 {
-			r.scored = all || !r.test.sampled()
 			r.record(&Event{Type: EventMetrics, Metrics: ms})
 			r.mu.Lock()
 			r.shown.Metrics = ms
@@ -425,15 +424,18 @@ func (r *Run) measure(all bool, then func()) {
 	r.flight.scores = true
 }
 
+// owes reports whether test rows are to be scored with what is believed now.
+func (r *Run) owes() bool { return r.standing.Owed && len(r.test.y) > 0 }
+
 // end finishes the run, after scoring all test rows where none or only some were.
 // One that was paused in its last step finishes when it is resumed.
-func (r *Run) end(reason string) {
+func (r *Run) end(cause Cause, reason string) {
 	finish := func() {
 		if r.active() && r.state() == Running {
-			r.enter(Finished, reason)
+			r.enterFor(cause, Finished, reason)
 		}
 	}
-	if r.owed || r.test.sampled() && !r.scored {
+	if r.owes() || r.test.sampled() && r.standing.Scored < len(r.test.y) {
 		r.measure(true, finish)
 		return
 	}
@@ -448,24 +450,23 @@ func (r *Run) outOfTime() {
 		return
 	}
 	reason := fmt.Sprintf("the time budget of %s is used up", r.budget)
-	if r.made == 0 {
-		r.enter(Failed, reason+" before the first evaluation; allow more time or fewer kernels")
+	if r.standing.Made == 0 {
+		r.enterFor(CauseTimeBudget, Failed, reason+" before the first evaluation; allow more time or fewer kernels")
 		return
 	}
 	r.over = reason
-	r.end(reason)
+	r.end(CauseTimeBudget, reason)
 }
 
 // show records an evaluation in the units of the data, and what it rests on; o
 // is the order that revised it, or the event only.
-func (r *Run) show(e *vbks.Evaluation, o order) {
+func (r *Run) show(e *vbks.Evaluation, o Order) {
 	out, learned := r.start.evaluation(e, r.planned()), r.learn()
-	r.owed, r.moved, r.scored = true, r.moved && o.what != EventEvaluation, false
 	r.mu.Lock()
 	r.shown.Evaluation, r.shown.Planned, r.shown.Progress = out, out.Planned, vbks.Progress{}
 	r.learned = learned
 	r.mu.Unlock()
-	r.record(&Event{Type: o.what, Evaluation: out, Kernels: o.kernels, ByItself: o.byItself})
+	r.record(&Event{Type: o.What, Evaluation: out, Kernels: o.Kernels, ByItself: o.ByItself})
 	if c, ok := r.recorder.(Checkpointer); ok && r.state() != Failed {
 		r.tell(c.Checkpoint(learned))
 	}

@@ -192,9 +192,9 @@ func (s *StudyCase) Run(ctx context.Context, seed uint64, times int, rec Recorde
 	}
 	defer job.Close()
 	var evaluations []*Evaluation
-	var seconds Number
+	var standing Standing
 	recorders := Recorders{RecorderFunc(func(e *Event) error {
-		seconds = e.Seconds
+		standing.Apply(e)
 		if e.Type == EventEvaluation {
 			evaluations = append(evaluations, e.Evaluation)
 		}
@@ -215,9 +215,9 @@ func (s *StudyCase) Run(ctx context.Context, seed uint64, times int, rec Recorde
 		return nil, err
 	}
 	row := s.Assess(evaluations)
-	row.Seed, row.Starts, row.Seconds = seed, c.Settings.Starts, seconds
-	if end := run.Snapshot(); end.State == Failed {
-		row.Failure = end.Reason
+	row.Seed, row.Starts, row.Seconds = seed, c.Settings.Starts, standing.Seconds
+	if standing.State == Failed {
+		row.Failure = standing.Reason
 	}
 	return row, nil
 }

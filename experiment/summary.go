@@ -16,23 +16,17 @@ import (
 
 // Summary is what the event log of a run says in short.
 type Summary struct {
-	Name        string      `json:"name"`
-	State       State       `json:"state"` // the last one written down
-	Reason      string      `json:"reason"`
-	Started     time.Time   `json:"started"`
-	Last        time.Time   `json:"last"` // time of the last event
-	Seconds     Number      `json:"seconds"`
-	Start       *Start      `json:"start,omitempty"`
-	Inducing    []int       `json:"inducing,omitempty"` // inputs, of the start and after changes
-	Evaluations int         `json:"evaluations"`
-	Evaluation  *Evaluation `json:"evaluation,omitempty"` // the last one
-	Metrics     []Metric    `json:"metrics,omitempty"`    // the last ones
-	Notices     []string    `json:"notices,omitempty"`
+	Name string `json:"name"`
+	Fate State  `json:"fate"` // as Fate has it
+	Standing
+	Notices []string `json:"notices,omitempty"`
+
+	owner Owner // of a run that is read from its directory and not at rest
 }
 
 // Summarise reads a run's events.
 func Summarise(events []Event) *Summary {
-	s := &Summary{State: Ready}
+	s := &Summary{}
 	for i := range events {
 		s.take(&events[i])
 	}
@@ -42,10 +36,11 @@ func Summarise(events []Event) *Summary {
 // ReadSummary summarises the event log of a run directory without holding all of
 // it in memory. Errors are those of ReadEvents.
 func ReadSummary(dir string) (*Summary, error) {
-	s := &Summary{State: Ready}
+	s := &Summary{}
 	if err := eachEvent(context.Background(), dir, s.take); err != nil {
 		return nil, err
 	}
+	s.ask(dir)
 	return s, nil
 }
 
@@ -56,43 +51,24 @@ func (s *Summary) Record(e *Event) error {
 	return nil
 }
 
-// take takes in the next event.
+// take takes in the next event, of a run whose process is not known.
 func (s *Summary) take(e *Event) {
-	if s.Started.IsZero() {
-		s.Started, s.State = e.Time, Ready
-	}
-	s.Last, s.Seconds = e.Time, e.Seconds
+	s.Apply(e)
 	switch e.Type {
 	case EventStarted:
-		s.Start, s.Name = e.Start, e.Start.Name
-		s.Inducing = []int{e.Start.Inducing}
-	case EventState:
-		s.State, s.Reason = e.State.To, e.State.Reason
+		s.Name = e.Start.Name
 	case EventNotice:
 		s.Notices = append(s.Notices, e.Notice)
-	case EventEvaluation:
-		s.Evaluations++
-		s.Evaluation = e.Evaluation
-	case EventPruned, EventRestored:
-		s.Evaluation = e.Evaluation
-	case EventReoptimised:
-		s.Inducing = changedInducing(s.Inducing, e)
-	case EventMetrics:
-		s.Metrics = e.Metrics
 	}
+	s.Fate = Fate(&s.Standing, Owner{})
 }
 
-// changedInducing adds what a re-optimisation made of the number of inducing
-// inputs. Older logs have what was asked for only.
-func changedInducing(had []int, e *Event) []int {
-	now := e.Inducing
-	if now == 0 && e.Change != nil {
-		now = e.Change.Inducing
+// ask asks for the process of a run that is not at rest.
+func (s *Summary) ask(dir string) {
+	if !s.State.Settled() {
+		s.owner, _ = OwnerOf(dir)
+		s.Fate = Fate(&s.Standing, s.owner)
 	}
-	if now <= 0 || len(had) > 0 && had[len(had)-1] == now {
-		return had
-	}
-	return append(had, now)
 }
 
 // inducingText is "200", or "200, then 800".
@@ -110,14 +86,7 @@ const shownKernels = 10
 // WriteText writes the summary for people.
 func (s *Summary) WriteText(w io.Writer, now time.Time) error {
 	w = PlainWriter(w)
-	state := string(s.State)
-	if s.Reason != "" {
-		state += ": " + s.Reason
-	}
-	if !s.State.Settled() {
-		state += fmt.Sprintf("; last event %s ago, the run is going on or was cut off", shortDuration(now.Sub(s.Last)))
-	}
-	fmt.Fprintf(w, "%s  %s\n", s.Name, state)
+	fmt.Fprintf(w, "%s  %s\n", s.Name, s.stateText(now))
 	if st := s.Start; st != nil {
 		fmt.Fprintf(w, "started   %s, %.4g s of work\n", s.Started.Format(time.RFC3339), float64(s.Seconds))
 		fmt.Fprintf(w, "data      %s: %d training, %d test rows, %d columns\n", st.Data.Name, st.Data.Train, st.Data.Test, len(st.Data.Columns))
@@ -150,6 +119,25 @@ func (s *Summary) WriteText(w io.Writer, now time.Time) error {
 		}
 	}
 	return nil
+}
+
+// stateText says how the run stands, and how that is known.
+func (s *Summary) stateText(now time.Time) string {
+	ago := ""
+	if !s.State.Settled() {
+		ago = "; last event " + shortDuration(now.Sub(s.Time)) + " ago"
+	}
+	if s.Fate == Crashed {
+		return fmt.Sprintf("%s: it was %s when its process ended without a word%s", s.Fate, s.State, ago)
+	}
+	text := string(s.Fate)
+	if s.Reason != "" {
+		text += ": " + s.Reason
+	}
+	if text += ago; ago != "" && !s.owner.Known {
+		text += ", the run is going on or was cut off"
+	}
+	return text
 }
 
 func (s *Summary) writeKernels(w io.Writer) error {

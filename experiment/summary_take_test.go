@@ -43,7 +43,7 @@ func TestSummaryKeepsTheLastEvaluationOnly(t *testing.T) {
 			break
 		}
 	}
-	if n := evaluations - gone.Load(); n != 1 || s.Evaluations != evaluations || s.Evaluation.Index != evaluations {
-		t.Errorf("%d evaluations are in memory; %d were made, the last is %d", n, s.Evaluations, s.Evaluation.Index)
+	if n := evaluations - gone.Load(); n != 1 || s.Made != evaluations || s.Evaluation.Index != evaluations {
+		t.Errorf("%d evaluations are in memory; %d were made, the last is %d", n, s.Made, s.Evaluation.Index)
 	}
 }

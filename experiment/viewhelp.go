@@ -59,17 +59,21 @@ func (s *Start) InWords(p *ParamInfo, value float64) string {
 // are repeats of each other. What a comparison is to do besides ([compare]) does
 // not concern a run; it may change while a comparison goes on.
 func (s *Start) Experiment() string {
+	return s.experimentBut(func(string, string) bool { return false })
+}
+
+// experimentBut is Experiment without some more keys.
+func (s *Start) experimentBut(not func(section, key string) bool) string {
 	var b strings.Builder
 	b.WriteString(s.Name)
-	section := ""
-	for line := range strings.Lines(s.Config) {
-		if strings.HasPrefix(line, "[") {
-			section = line
+	err := eachSetting(s.Config, func(section, key, value string) {
+		if section == "" && key == "seed" || section == "compare" || not(section, key) {
+			return
 		}
-		if section == "" && strings.HasPrefix(line, "seed ") || strings.HasPrefix(section, "[compare]") {
-			continue
-		}
-		b.WriteString("\n" + strings.TrimSuffix(line, "\n"))
+		b.WriteString("\n" + section + "." + key + " = " + value)
+	})
+	if err != nil { // no program has written that: it is equal to itself only
+		return s.Name + "\n" + s.Config
 	}
 	return b.String()
 }

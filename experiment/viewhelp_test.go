@@ -83,6 +83,13 @@ func TestExperimentIsTheConfigWithoutItsSeed(t *testing.T) {
 	if a.Experiment() == c.Experiment() {
 		t.Error("different numbers of inducing inputs are the same experiment")
 	}
+	// What a key is about may be said in other words, and another program may
+	// lay the text out differently.
+	d := *b
+	d.Config = strings.NewReplacer("# ", "# or rather: ", " = ", "  =  ").Replace(b.Config)
+	if d.Config == b.Config || d.Experiment() != b.Experiment() {
+		t.Error("comments make another experiment")
+	}
 	b.Name = "other"
 	if a.Experiment() == b.Experiment() {
 		t.Error("different names are the same experiment")

@@ -28,7 +28,7 @@ func demoStart(t testing.TB, set string, planned int) *experiment.Start {
 		t.Fatal(err)
 	}
 	s := &experiment.Start{
-		Name: "demo", Seed: 7, Device: "cpu (test)", Lanes: 2, Inducing: 16, Planned: planned,
+		Name: "demo", Seed: 7, Device: "cpu (test)", DeviceKind: "cpu", Lanes: 2, Inducing: 16, Planned: planned,
 		Data: &datasets.Summary{Name: "demo", Source: "synthetic", Train: 1000, Test: 200, Kernel: "PER*LIN*RQ",
 			Columns: []datasets.ColumnSummary{{Name: "x", Role: "input", Min: -10, Max: 10}, {Name: "y", Role: "target"}}},
 	}

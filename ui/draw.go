@@ -60,7 +60,7 @@ func (b *bench) stateText(t *theme.Theme) (string, plot.Style) {
 
 // elapsed is the run's time, less pauses.
 func (b *bench) elapsed() time.Duration {
-	worked := time.Duration(b.hist.Seconds * float64(time.Second))
+	worked := time.Duration(float64(b.hist.Seconds) * float64(time.Second))
 	if b.owns() && b.snapshot.Elapsed > worked {
 		return b.snapshot.Elapsed
 	}
@@ -136,10 +136,9 @@ func (b *bench) describe() []string {
 	if failed > 0 {
 		out = append(out, fmt.Sprintf("%d failed", failed))
 	}
-	device, _, _ := strings.Cut(s.Device, " ")
-	lanes := fmt.Sprintf("%s %d lanes", device, s.Lanes)
+	lanes := fmt.Sprintf("%s %d lanes", s.DeviceKind, s.Lanes)
 	if s.Lanes == 1 {
-		lanes = device + " 1 lane"
+		lanes = s.DeviceKind + " 1 lane"
 	}
 	return append(out, lanes, fmt.Sprintf("M = %d", b.inducing()), fmt.Sprintf("seed %d", s.Seed))
 }

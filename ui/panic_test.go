@@ -78,7 +78,7 @@ func TestPanicStopsTheRun(t *testing.T) {
 		ended <- err
 	}()
 	for { // until it has something to lose
-		if s, err := experiment.ReadSummary(out); err == nil && s.Evaluations > 0 {
+		if s, err := experiment.ReadSummary(out); err == nil && s.Made > 0 {
 			break
 		}
 		if ctx.Err() != nil {

@@ -25,7 +25,7 @@ func (r *round) commit() error {
 		}
 		if r.failure[i] != "" {
 			k.status, k.reason = Failed, r.failure[i]
-			notices = append(notices, fmt.Sprintf("kernel %s failed: %s", k.id, r.failure[i]))
+			notices = append(notices, failureNotice(k.id, r.failure[i]))
 			if mistake := (*PanicError)(nil); errors.As(r.broken[i], &mistake) {
 				broken = append(broken, mistake)
 			}

@@ -392,8 +392,9 @@ func resolve(ctx context.Context, d draft) resolved {
 
 // culprit returns the part that an error is about.
 func (d *draft) culprit(err error) part {
-	for i, o := range d.set {
-		if strings.HasPrefix(err.Error(), o.Flag+":") {
+	var wrong *experiment.OverrideError
+	if errors.As(err, &wrong) {
+		if i := slices.IndexFunc(d.set, func(o experiment.Override) bool { return o.Flag == wrong.Flag }); i >= 0 {
 			return d.parts[i]
 		}
 	}
@@ -406,13 +407,11 @@ func (r *resolved) reason() string {
 	if errors.As(r.err, &space) {
 		return space.Msg
 	}
-	text := r.err.Error()
-	for i, o := range r.draft.set {
-		if r.draft.parts[i] == r.part && r.part != noPart {
-			text = strings.TrimPrefix(text, o.Flag+": "+o.Key+" ")
-		}
+	var wrong *experiment.OverrideError
+	if r.part != noPart && errors.As(r.err, &wrong) && wrong.About == wrong.Key {
+		return wrong.Err.Error()
 	}
-	return text
+	return r.err.Error()
 }
 
 // caret returns the column of the kernels' text that is wrong, −1 if there is

@@ -1,9 +1,9 @@
 package launcher
 
 import (
-	"strings"
 	"time"
 
+	"kestrel/experiment"
 	"kestrel/ui/draw"
 	"kestrel/ui/plot"
 	"kestrel/ui/theme"
@@ -162,7 +162,7 @@ func (l *Launcher) drawItem(c *plot.Canvas, r plot.Rect, t *theme.Theme, at int)
 			}
 			style := t.Faint
 			if n == 0 {
-				style = l.standingStyle(t, w)
+				style = l.standingStyle(t, i.run)
 			}
 			x = c.TextFit(x, r.Y, end-x, w, style) + 2
 		}
@@ -197,9 +197,8 @@ func over(s, top plot.Style) plot.Style {
 	return s.With(top.Attr)
 }
 
-func (l *Launcher) standingStyle(t *theme.Theme, standing string) plot.Style {
-	word, _, _ := strings.Cut(standing, " ")
-	switch word {
+func (l *Launcher) standingStyle(t *theme.Theme, run *experiment.RunInfo) plot.Style {
+	switch run.Standing() {
 	case "finished":
 		return t.Strong
 	case "running":

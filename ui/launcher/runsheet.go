@@ -16,7 +16,7 @@ func (l *Launcher) runSheet(s *sheet, r *experiment.RunInfo) {
 	if r.Live {
 		standing += ", being written by another process"
 	}
-	s.pair("state", standing, l.standingStyle(t, standing))
+	s.pair("state", standing, l.standingStyle(t, r))
 	if r.Reason != "" {
 		s.pair("", r.Reason, t.Faint)
 	}
