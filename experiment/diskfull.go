@@ -10,6 +10,7 @@ import (
 	"syscall"
 	"time"
 
+	"kestrel/internal/guard"
 	"kestrel/vbks"
 )
 
@@ -98,7 +99,7 @@ func (p *patient) again() {
 	if p.closed {
 		return
 	}
-	if err := vbks.Guarded(p.flush); err != nil {
+	if err := guard.Do(p.flush); err != nil {
 		go p.broken(err)
 	}
 }
@@ -163,7 +164,7 @@ func (r *Run) waitFor(p *patient) error {
 // fail ends the run with what went wrong with its files.
 func (r *Run) fail(err error) {
 	_ = r.do(func() error {
-		var p *vbks.PanicError
+		var p *guard.PanicError
 		if errors.As(err, &p) {
 			r.tellStack(p)
 		}

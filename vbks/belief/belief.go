@@ -1,4 +1,7 @@
-package vbks
+// Package belief finds q(g), the Gaussian belief over the scores of kernels, from
+// their local ELBOs, and what follows from it: the kernel posterior, and how
+// similar kernels are.
+package belief
 
 import (
 	"errors"
@@ -10,17 +13,17 @@ import (
 	"gonum.org/v1/gonum/mat"
 )
 
-// BeliefOptions are the choices of FitBelief.
-type BeliefOptions struct {
+// Options are the choices of Fit.
+type Options struct {
 	PriorVariance float64 // s > 0
 	EvidenceScale float64 // τ > 0
 	Samples       int     // fixed samples that the belief is optimised on, 2 to 512; 0: 512
 	Seed          uint64
 }
 
-// maxBeliefSamples is the largest number of samples to optimise on: more cost
+// mostSamples is the largest number of samples to optimise on: more cost
 // time and change little, because the starts are compared on a larger sample.
-const maxBeliefSamples = 512
+const mostSamples = 512
 
 // Belief is the Gaussian belief over the kernels' scores,
 //
@@ -36,7 +39,7 @@ type Belief struct {
 	Start     string    // which start led here: "last", "prior", "leader", "shape"
 }
 
-// FitBelief maximises the total ELBO over q(g) = N(m_g, C_g C_gᵀ),
+// Fit maximises the total ELBO over q(g) = N(m_g, C_g C_gᵀ),
 //
 //	J = Σ_i E_q(g)[softmax(g)_i] 𝓛_i/τ − KL[q(g) ‖ N(m_0, s I)],
 //
@@ -64,19 +67,19 @@ type Belief struct {
 // the samples must not decide. Everything is computed in the order of the ids
 // sorted, with a stream of random numbers for each id: the result does not
 // depend on the order of the arguments, and equal arguments give equal results.
-func FitBelief(elbo, logPrior []float64, opts BeliefOptions, last *Belief, lastLeader string, ids []string) (*Belief, error) {
-	if err := checkBelief(elbo, logPrior, opts, ids); err != nil {
+func Fit(elbo, logPrior []float64, opts Options, last *Belief, lastLeader string, ids []string) (*Belief, error) {
+	if err := check(elbo, logPrior, opts, ids); err != nil {
 		return nil, err
 	}
 	order, err := canonicalOrder(ids)
 	if err != nil {
 		return nil, err
 	}
-	p, shift := newBeliefProblem(elbo, logPrior, opts, ids, order)
+	p, shift := newProblem(elbo, logPrior, opts, ids, order)
 	if opts.Samples == 0 {
-		opts.Samples = maxBeliefSamples
+		opts.Samples = mostSamples
 	}
-	var fit beliefFit
+	var fit fitted
 	if p.k == 1 {
 		fit = p.single()
 	} else if fit, err = p.optimise(opts, last, lastLeader); err != nil {
@@ -89,34 +92,34 @@ func FitBelief(elbo, logPrior []float64, opts BeliefOptions, last *Belief, lastL
 	}
 	b.Chol, err = permutedFactor(fit.chol, order)
 	if err != nil {
-		return nil, fmt.Errorf("vbks: belief over kernels: %w", err)
+		return nil, fmt.Errorf("belief over kernels: %w", err)
 	}
 	return b, nil
 }
 
-func checkBelief(elbo, logPrior []float64, opts BeliefOptions, ids []string) error {
+func check(elbo, logPrior []float64, opts Options, ids []string) error {
 	switch {
 	case len(ids) == 0:
-		return errors.New("vbks: belief over no kernels")
+		return errors.New("belief over no kernels")
 	case len(elbo) != len(ids):
-		return fmt.Errorf("vbks: %d local ELBOs for %d kernels", len(elbo), len(ids))
+		return fmt.Errorf("%d local ELBOs for %d kernels", len(elbo), len(ids))
 	case logPrior != nil && len(logPrior) != len(ids):
-		return fmt.Errorf("vbks: %d prior weights for %d kernels", len(logPrior), len(ids))
+		return fmt.Errorf("%d prior weights for %d kernels", len(logPrior), len(ids))
 	case !(opts.PriorVariance > 0) || math.IsInf(opts.PriorVariance, 0):
-		return fmt.Errorf("vbks: prior variance %v of the belief is not positive and finite", opts.PriorVariance)
+		return fmt.Errorf("prior variance %v of the belief is not positive and finite", opts.PriorVariance)
 	case !(opts.EvidenceScale > 0) || math.IsInf(opts.EvidenceScale, 0):
-		return fmt.Errorf("vbks: evidence scale %v is not positive and finite", opts.EvidenceScale)
-	case opts.Samples < 0 || opts.Samples == 1 || opts.Samples > maxBeliefSamples:
-		return fmt.Errorf("vbks: %d samples for the belief, want 2 to %d", opts.Samples, maxBeliefSamples)
+		return fmt.Errorf("evidence scale %v is not positive and finite", opts.EvidenceScale)
+	case opts.Samples < 0 || opts.Samples == 1 || opts.Samples > mostSamples:
+		return fmt.Errorf("%d samples for the belief, want 2 to %d", opts.Samples, mostSamples)
 	}
 	for i, v := range elbo {
 		if v /= opts.EvidenceScale; math.IsNaN(v) || math.IsInf(v, 0) {
-			return fmt.Errorf("vbks: local ELBO of %s is %v", ids[i], elbo[i])
+			return fmt.Errorf("local ELBO of %s is %v", ids[i], elbo[i])
 		}
 	}
 	for i, v := range logPrior {
 		if math.IsNaN(v) || math.IsInf(v, 0) {
-			return fmt.Errorf("vbks: logarithm of the prior weight of %s is %v", ids[i], v)
+			return fmt.Errorf("logarithm of the prior weight of %s is %v", ids[i], v)
 		}
 	}
 	return nil
@@ -139,7 +142,7 @@ func canonicalOrder(ids []string) ([]int, error) {
 	})
 	for i := 1; i < len(order); i++ {
 		if id := ids[order[i]]; id == ids[order[i-1]] {
-			return nil, fmt.Errorf("vbks: kernel %s occurs twice in the belief", id)
+			return nil, fmt.Errorf("kernel %s occurs twice in the belief", id)
 		}
 	}
 	return order, nil
@@ -203,7 +206,7 @@ func (b *Belief) Covariance() *mat.SymDense { return covarianceOf(b.Chol, len(b.
 // than independent ones. samples must be positive. The entries sum to 1.
 func (b *Belief) Posterior(samples int, seed uint64) []float64 {
 	if samples <= 0 {
-		panic("vbks: number of samples of the kernel posterior is not positive")
+		panic("number of samples of the kernel posterior is not positive")
 	}
 	k := len(b.IDs)
 	q := make([]float64, k)
@@ -214,7 +217,7 @@ func (b *Belief) Posterior(samples int, seed uint64) []float64 {
 	// In canonical order, so that the order of the kernels does not matter.
 	order, err := canonicalOrder(b.IDs)
 	if err != nil {
-		panic("vbks: a kernel occurs twice in a belief")
+		panic("a kernel occurs twice in a belief")
 	}
 	ids := make([]string, k)
 	mean := make([]float64, k)
@@ -224,9 +227,9 @@ func (b *Belief) Posterior(samples int, seed uint64) []float64 {
 	}
 	chol, err := permutedFactor(b.Chol, to)
 	if err != nil {
-		panic("vbks: factor of the belief's covariance is singular")
+		panic("factor of the belief's covariance is singular")
 	}
-	p := &beliefProblem{k: k, ids: ids, gain: make([]float64, k), prior: make([]float64, k), s: 1}
+	p := &problem{k: k, ids: ids, gain: make([]float64, k), prior: make([]float64, k), s: 1}
 	w := p.newWorkspace(p.samples(samples, seed))
 	w.softmax(mean, chol)
 	w.average()
