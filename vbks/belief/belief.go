@@ -92,7 +92,7 @@ func Fit(elbo, logPrior []float64, opts Options, last *Belief, lastLeader string
 	}
 	b.Chol, err = permutedFactor(fit.chol, order)
 	if err != nil {
-		return nil, fmt.Errorf("belief over kernels: %w", err)
+		return nil, fmt.Errorf("vbks: belief over kernels: %w", err)
 	}
 	return b, nil
 }
@@ -100,26 +100,26 @@ func Fit(elbo, logPrior []float64, opts Options, last *Belief, lastLeader string
 func check(elbo, logPrior []float64, opts Options, ids []string) error {
 	switch {
 	case len(ids) == 0:
-		return errors.New("belief over no kernels")
+		return errors.New("vbks: belief over no kernels")
 	case len(elbo) != len(ids):
-		return fmt.Errorf("%d local ELBOs for %d kernels", len(elbo), len(ids))
+		return fmt.Errorf("vbks: %d local ELBOs for %d kernels", len(elbo), len(ids))
 	case logPrior != nil && len(logPrior) != len(ids):
-		return fmt.Errorf("%d prior weights for %d kernels", len(logPrior), len(ids))
+		return fmt.Errorf("vbks: %d prior weights for %d kernels", len(logPrior), len(ids))
 	case !(opts.PriorVariance > 0) || math.IsInf(opts.PriorVariance, 0):
-		return fmt.Errorf("prior variance %v of the belief is not positive and finite", opts.PriorVariance)
+		return fmt.Errorf("vbks: prior variance %v of the belief is not positive and finite", opts.PriorVariance)
 	case !(opts.EvidenceScale > 0) || math.IsInf(opts.EvidenceScale, 0):
-		return fmt.Errorf("evidence scale %v is not positive and finite", opts.EvidenceScale)
+		return fmt.Errorf("vbks: evidence scale %v is not positive and finite", opts.EvidenceScale)
 	case opts.Samples < 0 || opts.Samples == 1 || opts.Samples > mostSamples:
-		return fmt.Errorf("%d samples for the belief, want 2 to %d", opts.Samples, mostSamples)
+		return fmt.Errorf("vbks: %d samples for the belief, want 2 to %d", opts.Samples, mostSamples)
 	}
 	for i, v := range elbo {
 		if v /= opts.EvidenceScale; math.IsNaN(v) || math.IsInf(v, 0) {
-			return fmt.Errorf("local ELBO of %s is %v", ids[i], elbo[i])
+			return fmt.Errorf("vbks: local ELBO of %s is %v", ids[i], elbo[i])
 		}
 	}
 	for i, v := range logPrior {
 		if math.IsNaN(v) || math.IsInf(v, 0) {
-			return fmt.Errorf("logarithm of the prior weight of %s is %v", ids[i], v)
+			return fmt.Errorf("vbks: logarithm of the prior weight of %s is %v", ids[i], v)
 		}
 	}
 	return nil
@@ -142,7 +142,7 @@ func canonicalOrder(ids []string) ([]int, error) {
 	})
 	for i := 1; i < len(order); i++ {
 		if id := ids[order[i]]; id == ids[order[i-1]] {
-			return nil, fmt.Errorf("kernel %s occurs twice in the belief", id)
+			return nil, fmt.Errorf("vbks: kernel %s occurs twice in the belief", id)
 		}
 	}
 	return order, nil
@@ -206,7 +206,7 @@ func (b *Belief) Covariance() *mat.SymDense { return covarianceOf(b.Chol, len(b.
 // than independent ones. samples must be positive. The entries sum to 1.
 func (b *Belief) Posterior(samples int, seed uint64) []float64 {
 	if samples <= 0 {
-		panic("number of samples of the kernel posterior is not positive")
+		panic("vbks: number of samples of the kernel posterior is not positive")
 	}
 	k := len(b.IDs)
 	q := make([]float64, k)
@@ -217,7 +217,7 @@ func (b *Belief) Posterior(samples int, seed uint64) []float64 {
 	// In canonical order, so that the order of the kernels does not matter.
 	order, err := canonicalOrder(b.IDs)
 	if err != nil {
-		panic("a kernel occurs twice in a belief")
+		panic("vbks: a kernel occurs twice in a belief")
 	}
 	ids := make([]string, k)
 	mean := make([]float64, k)
@@ -227,7 +227,7 @@ func (b *Belief) Posterior(samples int, seed uint64) []float64 {
 	}
 	chol, err := permutedFactor(b.Chol, to)
 	if err != nil {
-		panic("factor of the belief's covariance is singular")
+		panic("vbks: factor of the belief's covariance is singular")
 	}
 	p := &problem{k: k, ids: ids, gain: make([]float64, k), prior: make([]float64, k), s: 1}
 	w := p.newWorkspace(p.samples(samples, seed))

@@ -182,7 +182,7 @@ func (p *problem) ascendDiagonal(eta, x []float64, iterations int) ([]float64, e
 	}
 	result, err := guard.Minimise(objective, x, settings, &optimize.LBFGS{Store: 8})
 	if result == nil {
-		return nil, fmt.Errorf("belief over kernels: %w", err)
+		return nil, fmt.Errorf("vbks: belief over kernels: %w", err)
 	}
 	// A line search that finds no progress ends at the best point it has: that
 	// is an answer, too.
@@ -326,7 +326,7 @@ func (p *problem) optimise(opts Options, last *Belief, lastLeader string) (fitte
 		}
 	}
 	if best.x == nil {
-		return fitted{}, fmt.Errorf("belief over kernels: %w", errNotFinite)
+		return fitted{}, fmt.Errorf("vbks: belief over kernels: %w", errNotFinite)
 	}
 	p.breakTie(best.x, lastLeader)
 

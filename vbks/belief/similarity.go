@@ -29,19 +29,19 @@ func (b *Belief) Correlation() *mat.SymDense {
 // of different length and values that are not finite are errors.
 func MeanCorrelation(means [][]float64) (*mat.SymDense, error) {
 	if len(means) == 0 || len(means[0]) == 0 {
-		return nil, fmt.Errorf("correlation of the means of %d kernels: no values", len(means))
+		return nil, fmt.Errorf("vbks: correlation of the means of %d kernels: no values", len(means))
 	}
 	n := len(means[0])
 	centred := make([][]float64, len(means))
 	for i, m := range means {
 		if len(m) != n {
-			return nil, fmt.Errorf("correlation of means: %d rows for kernel %d, %d for the first", len(m), i, n)
+			return nil, fmt.Errorf("vbks: correlation of means: %d rows for kernel %d, %d for the first", len(m), i, n)
 		}
 		// Scaled first, so that squares cannot overflow.
 		scale := 0.0
 		for row, v := range m {
 			if math.IsNaN(v) || math.IsInf(v, 0) {
-				return nil, fmt.Errorf("correlation of means: mean of kernel %d at row %d is %v", i, row, v)
+				return nil, fmt.Errorf("vbks: correlation of means: mean of kernel %d at row %d is %v", i, row, v)
 			}
 			scale = max(scale, math.Abs(v))
 		}
