@@ -12,7 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"kestrel/configs"
-	"kestrel/vbks"
+	"kestrel/internal/guard"
 )
 
 // kestrel runs the program in the test's directory.
@@ -320,7 +320,7 @@ func TestCrash(t *testing.T) {
 	}
 	// So is one that was caught on another goroutine and came as an error.
 	var out strings.Builder
-	complain(&out, fmt.Errorf("predicting: %w", &vbks.PanicError{Value: "too long", Stack: []byte("goroutine 9 [running]")}))
+	complain(&out, fmt.Errorf("predicting: %w", &guard.PanicError{Value: "too long", Stack: []byte("goroutine 9 [running]")}))
 	if _, file, ok := strings.Cut(out.String(), "kestrel: internal error: too long; please report it with the file "); !ok || strings.Contains(out.String(), "goroutine") {
 		t.Error(out.String())
 	} else if text, err := os.ReadFile(strings.TrimSpace(file)); err != nil || !strings.Contains(string(text), "goroutine 9") {

@@ -17,9 +17,9 @@ import (
 
 	"kestrel/configs"
 	"kestrel/experiment"
+	"kestrel/internal/guard"
 	"kestrel/kernelspace"
 	"kestrel/ui"
-	"kestrel/vbks"
 )
 
 // Exit codes.
@@ -80,7 +80,7 @@ func Execute(args []string, stdout, stderr io.Writer) (code int) {
 	if errors.As(err, &e) {
 		return e.code
 	}
-	var mistake *vbks.PanicError
+	var mistake *guard.PanicError
 	if errors.As(err, &mistake) {
 		return exitFailed
 	}
@@ -105,7 +105,7 @@ func keepErrors(cmd *cobra.Command, to *error) {
 // a kernel expression that cannot be read with a caret under the column.
 func complain(w io.Writer, err error) {
 	line := experiment.PlainLine(strings.ReplaceAll(strings.TrimSpace(err.Error()), "\n", "; "))
-	var mistake *vbks.PanicError
+	var mistake *guard.PanicError
 	if errors.As(err, &mistake) {
 		line = experiment.PlainLine(crash(mistake.Value, mistake.Stack))
 	}

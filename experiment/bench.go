@@ -10,6 +10,7 @@ import (
 
 	"kestrel/device/cpu/simd"
 	"kestrel/vbks"
+	"kestrel/vbks/belief"
 )
 
 // BenchCase is one combination to time.
@@ -207,19 +208,19 @@ func (r *BenchRow) time(ctx context.Context, o BenchOptions, run func(n int) err
 // before.
 func refitting(k int) (func(n int) error, error) {
 	s := vbks.DefaultSettings()
-	opts := vbks.BeliefOptions{PriorVariance: s.PriorVariance, EvidenceScale: s.EvidenceScale, Seed: s.Seed}
+	opts := belief.Options{PriorVariance: s.PriorVariance, EvidenceScale: s.EvidenceScale, Seed: s.Seed}
 	ids, before, after := make([]string, k), make([]float64, k), make([]float64, k)
 	for i := range ids {
 		ids[i] = fmt.Sprintf("kernel %03d", i)
 		before[i], after[i] = -3*float64(i), -3.3*float64(i)
 	}
-	last, err := vbks.FitBelief(before, nil, opts, nil, "", ids)
+	last, err := belief.Fit(before, nil, opts, nil, "", ids)
 	if err != nil {
 		return nil, err
 	}
 	return func(n int) error {
 		for range n {
-			if _, err := vbks.FitBelief(after, nil, opts, last, ids[0], ids); err != nil {
+			if _, err := belief.Fit(after, nil, opts, last, ids[0], ids); err != nil {
 				return err
 			}
 		}

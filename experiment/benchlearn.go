@@ -13,6 +13,8 @@ import (
 	"kestrel/device"
 	"kestrel/kernelspace"
 	"kestrel/vbks"
+	"kestrel/vbks/inducing"
+	"kestrel/vbks/periods"
 )
 
 // LearnCase is what a Learning traces: one kernel on a config's data.
@@ -94,7 +96,7 @@ func PrepareLearn(ctx context.Context, c LearnCase) (*Learning, error) {
 	if set.Batch >= len(y) {
 		return nil, fmt.Errorf("schedule.batch = %d is not less than the %d training rows; --learn wants minibatches", set.Batch, len(y))
 	}
-	z, _, err := vbks.PlaceInducing(x, 1, set.Inducing, set.Placement, set.Seed)
+	z, _, err := inducing.Place(x, 1, set.Inducing, set.Placement, set.Seed)
 	if err != nil {
 		return nil, err
 	}
@@ -143,7 +145,7 @@ func (l *Learning) Run(ctx context.Context, dir string, each func(LearnPoint) er
 // learnTheta is the start that PrepareLearn names.
 func learnTheta(p *kernelspace.Program, x, y []float64, seed uint64) []float64 {
 	period := 1.0
-	if peaks := vbks.Periods(x, y, vbks.PeriodOptions{Seed: seed}); len(peaks) > 0 {
+	if peaks := periods.Find(x, y, periods.Options{Seed: seed}); len(peaks) > 0 {
 		period = peaks[0].Period
 	}
 	theta := make([]float64, len(p.Params))

@@ -9,6 +9,7 @@ import (
 	"kestrel/device"
 	"kestrel/kernelspace"
 	"kestrel/vbks"
+	"kestrel/vbks/random"
 )
 
 // boFirst is the number of kernels that are drawn at random before the surrogate
@@ -66,7 +67,7 @@ func (s *boSearch) next(ctx context.Context, done []searchStep) (string, error) 
 		}
 	}
 	if len(done) < boFirst {
-		for _, k := range vbks.Stream(s.seed, "bo first kernels", 0).Perm(len(s.ids)) {
+		for _, k := range random.Stream(s.seed, "bo first kernels", 0).Perm(len(s.ids)) {
 			if !slices.Contains(trained, k) {
 				return s.ids[k], nil
 			}
@@ -76,7 +77,7 @@ func (s *boSearch) next(ctx context.Context, done []searchStep) (string, error) 
 	if err != nil {
 		return "", err
 	}
-	best, most := -1, belief{}
+	best, most := -1, surrogateBelief{}
 	incumbent := slices.Max(model.values)
 	for k := range s.ids {
 		if slices.Contains(trained, k) {
@@ -162,7 +163,7 @@ func (p *priorDistances) open(ctx context.Context, m *Comparing, seed uint64) er
 	}
 	n := data.train.Rows()
 	var x []float64
-	for _, r := range vbks.Stream(seed, "bo rows", 0).Perm(n)[:min(n, c.Compare.Rows)] {
+	for _, r := range random.Stream(seed, "bo rows", 0).Perm(n)[:min(n, c.Compare.Rows)] {
 		x = append(x, data.train.X[r*d.Dim:(r+1)*d.Dim]...)
 	}
 	if p.dev, err = OpenDevice(c.Device); err != nil {

@@ -78,14 +78,14 @@ func (s *surrogate) between(squared float64) float64 {
 	return 1 + s.sigma2*math.Exp(-squared/(2*s.ell2))
 }
 
-// belief is what a surrogate says of a value not seen yet.
-type belief struct {
+// surrogateBelief is what a surrogate says of a value not seen yet.
+type surrogateBelief struct {
 	mean, sd    float64
 	improvement float64 // expected
 }
 
 // at returns the belief at given squared distances from what was seen.
-func (s *surrogate) at(squared []float64) belief {
+func (s *surrogate) at(squared []float64) surrogateBelief {
 	k := mat.NewVecDense(len(squared), nil)
 	for i, d := range squared {
 		k.SetVec(i, s.between(d))
@@ -95,7 +95,7 @@ func (s *surrogate) at(squared []float64) belief {
 	if err := s.factor.SolveVecTo(solved, k); err == nil {
 		variance -= mat.Dot(k, solved)
 	}
-	return belief{
+	return surrogateBelief{
 		mean: s.shift + s.scale*mat.Dot(k, s.weights),
 		sd:   s.scale * math.Sqrt(max(0, variance)),
 	}

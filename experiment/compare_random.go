@@ -5,7 +5,7 @@ import (
 	"errors"
 	"math"
 
-	"kestrel/vbks"
+	"kestrel/vbks/random"
 )
 
 // random scores kernels that are drawn from the space, all with the same
@@ -28,7 +28,7 @@ func (m *Comparing) random(ctx context.Context, run int, seed uint64) error {
 	}
 	missing := false
 	for draw := run; draw <= v.RandomRuns; draw += seeds {
-		k := vbks.Stream(m.Config.Settings.Seed, "random kernel", draw).IntN(len(m.space))
+		k := random.Stream(m.Config.Settings.Seed, "random kernel", draw).IntN(len(m.space))
 		id := m.space[k].Expr.ID()
 		r, err := m.single(ctx, id, seed)
 		if errors.Is(err, errMissing) {

@@ -9,6 +9,7 @@ import (
 	"syscall"
 	"time"
 
+	"kestrel/internal/guard"
 	"kestrel/vbks"
 )
 
@@ -99,7 +100,7 @@ func (p *roomWaiter) again() {
 	if p.closed {
 		return
 	}
-	if err := vbks.Guarded(p.flush); err != nil {
+	if err := guard.Do(p.flush); err != nil {
 		go p.broken(err)
 	}
 }
@@ -164,7 +165,7 @@ func (r *Run) waitFor(p *roomWaiter) error {
 // fail ends the run with what went wrong with its files.
 func (r *Run) fail(err error) {
 	_ = r.do(func() error {
-		var p *vbks.PanicError
+		var p *guard.PanicError
 		if errors.As(err, &p) {
 			r.tellStack(p)
 		}

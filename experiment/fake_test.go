@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"kestrel/datasets"
+	"kestrel/internal/guard"
 	"kestrel/kernelspace"
 	"kestrel/vbks"
 )
@@ -29,7 +30,7 @@ type fake struct {
 	passed   chan int      // receives the number of the step after the gate; nil: nobody listens
 	busy     bool
 	fail     func(index int) error
-	broken   []*vbks.PanicError    // of the next evaluation
+	broken   []*guard.PanicError   // of the next evaluation
 	scoring  func(context.Context) // nil, or what predicting takes
 	inducing int
 }

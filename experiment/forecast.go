@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"math"
 
-	"kestrel/vbks"
+	"kestrel/vbks/belief"
 )
 
 // Forecast returns what the kernel posterior q* would be if of an evaluation only
@@ -41,11 +41,11 @@ func Forecast(s *Start, e *Evaluation, ids []string) ([]float64, error) {
 	if leader == nil {
 		return nil, errors.New("no kernel is left")
 	}
-	belief, err := vbks.FitBelief(elbo, logPrior, vbks.BeliefOptions{
+	q, err := belief.Fit(elbo, logPrior, belief.Options{
 		PriorVariance: c.Settings.PriorVariance, EvidenceScale: c.Settings.EvidenceScale, Seed: c.Settings.Seed,
 	}, nil, leader.ID, ids)
 	if err != nil {
 		return nil, err
 	}
-	return belief.Posterior(c.Settings.Samples, c.Settings.Seed), nil
+	return q.Posterior(c.Settings.Samples, c.Settings.Seed), nil
 }

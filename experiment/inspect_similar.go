@@ -8,6 +8,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"kestrel/vbks"
+	"kestrel/vbks/belief"
 )
 
 // similarRows is the number of rows at which predictive means are compared.
@@ -54,7 +55,7 @@ func (i *Inspector) Similarity(ctx context.Context, top int) (*Similarity, error
 	if err != nil {
 		return nil, err
 	}
-	c, err := vbks.MeanCorrelation(p.Mean)
+	c, err := belief.MeanCorrelation(p.Mean)
 	if err != nil {
 		return nil, err
 	}

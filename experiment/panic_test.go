@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"kestrel/datasets"
+	"kestrel/internal/guard"
 	"kestrel/vbks"
 )
 
@@ -42,7 +43,7 @@ func (p *panickyTrainer) Prune([]string) (*vbks.Evaluation, error) {
 // A panic on the goroutine that owns the run fails the run, and every order is
 // answered; one that was caught below refuses the order only.
 func TestPanicInAnOrder(t *testing.T) {
-	for _, caught := range []error{nil, &vbks.PanicError{Value: "mine", Stack: []byte("goroutine 7 [running]:\nhere in TestPanicInAnOrder")}} {
+	for _, caught := range []error{nil, &guard.PanicError{Value: "mine", Stack: []byte("goroutine 7 [running]:\nhere in TestPanicInAnOrder")}} {
 		f, l := newFake(2, "SE", "RQ"), &log{}
 		r := fakeRun(t, f, l, nil)
 		must(t, r.do(func() error { r.trainer = &panickyTrainer{f, caught}; return nil }))
@@ -99,7 +100,7 @@ func TestPanicWhileWaitingForRoom(t *testing.T) {
 		}
 		panic("writing is broken")
 	}))
-	var mistake *vbks.PanicError
+	var mistake *guard.PanicError
 	if err := <-broken; !errors.As(err, &mistake) {
 		t.Error(err)
 	}
@@ -134,7 +135,7 @@ func TestPanicWhilePredicting(t *testing.T) {
 	defer func() { must(t, p.Close()) }()
 	for left, where := range map[int]string{1: "panickyPoints", 4: "predict"} {
 		_, err := p.Write(t.Context(), &panickyPoints{1, left}, p.DefaultQuery(), io.Discard, nil)
-		var mistake *vbks.PanicError
+		var mistake *guard.PanicError
 		if !errors.As(err, &mistake) || !strings.Contains(string(mistake.Stack), where) || strings.Contains(err.Error(), "\n") {
 			t.Errorf("%d: %v", left, err)
 		}

@@ -12,6 +12,7 @@ import (
 	"sync"
 
 	"kestrel/datasets"
+	"kestrel/internal/guard"
 	"kestrel/vbks"
 )
 
@@ -191,7 +192,7 @@ func (p *Predictor) batches(ctx context.Context, w *predictionWriter, points Poi
 	work := func(lane *Inspector) {
 		for t := range tasks {
 			var a answer
-			a.err = vbks.Guarded(func() (err error) {
+			a.err = guard.Do(func() (err error) {
 				a.batch, err = lane.predictBatch(ctx, w, t.points)
 				return err
 			})
@@ -209,7 +210,7 @@ func (p *Predictor) batches(ctx context.Context, w *predictionWriter, points Poi
 				return
 			}
 			var next *datasets.Points
-			err := vbks.Guarded(func() (err error) {
+			err := guard.Do(func() (err error) {
 				next, err = points.Next(ctx, size)
 				if err == nil && n < lanes {
 					var lane *Inspector

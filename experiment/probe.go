@@ -7,8 +7,8 @@ import (
 	"time"
 
 	"kestrel/device"
+	"kestrel/internal/guard"
 	"kestrel/kernelspace"
-	"kestrel/vbks"
 )
 
 // cost is what one evaluation of the bound takes, in seconds of the whole
@@ -61,7 +61,7 @@ func (p *probe) time(ctx context.Context, m int, long time.Duration) (cost, erro
 	var wg sync.WaitGroup
 	for i := range lanes {
 		wg.Go(func() {
-			errs[i] = vbks.Guarded(func() (err error) {
+			errs[i] = guard.Do(func() (err error) {
 				costs[i], err = p.lane(ctx, p.dev.Lane(i), device.All(z), device.All(data), long)
 				return err
 			})

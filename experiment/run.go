@@ -8,6 +8,7 @@ import (
 	"sync"
 	"time"
 
+	"kestrel/internal/guard"
 	"kestrel/vbks"
 )
 
@@ -170,7 +171,7 @@ func (r *Run) do(order func() error) error {
 		var err error
 		mistake := r.safely(func() {
 			err = order()
-			var p *vbks.PanicError
+			var p *guard.PanicError
 			if errors.As(err, &p) { // caught below; the order is refused
 				r.tellStack(p)
 			}
@@ -196,7 +197,7 @@ func (r *Run) launch(work func(context.Context) error, then func(error)) {
 	f := &flight{cancel: cancel, done: make(chan func(), 1)}
 	r.flight = f
 	go func() {
-		err := vbks.Guarded(func() error { return work(ctx) })
+		err := guard.Do(func() error { return work(ctx) })
 		cancel(nil)
 		f.done <- func() { then(err) }
 	}()
@@ -206,11 +207,11 @@ func (r *Run) launch(work func(context.Context) error, then func(error)) {
 // may be in any condition: it has failed, which is told if that can still be
 // done. The error is a PanicError.
 func (r *Run) safely(f func()) error {
-	err := vbks.Guarded(func() error { f(); return nil })
+	err := guard.Do(func() error { f(); return nil })
 	if err == nil {
 		return nil
 	}
-	if e := vbks.Guarded(func() error { r.gone(err); return nil }); e != nil {
+	if e := guard.Do(func() error { r.gone(err); return nil }); e != nil {
 		r.watch.stop()
 		r.mu.Lock()
 		r.shown.State, r.shown.Reason = Failed, err.Error()
@@ -363,7 +364,7 @@ func (r *Run) evaluated(e *vbks.Evaluation, err error) {
 // Blame leaves a mistake of the program that was caught outside of the run, what
 // panic was called with and the stack, in the log of a run that has begun.
 func (r *Run) Blame(value any, stack []byte) error {
-	p := &vbks.PanicError{Value: value, Stack: stack}
+	p := &guard.PanicError{Value: fmt.Sprint(value), Stack: stack}
 	return r.do(func() error {
 		if r.state() != Ready {
 			r.record(&Event{Type: EventNotice, Notice: fmt.Sprintf("%v, outside of the run", p)})
@@ -374,14 +375,14 @@ func (r *Run) Blame(value any, stack []byte) error {
 }
 
 // tellStack leaves the stack of a mistake of the program in the log.
-func (r *Run) tellStack(p *vbks.PanicError) {
+func (r *Run) tellStack(p *guard.PanicError) {
 	r.record(&Event{Type: EventNotice, Notice: fmt.Sprintf("the stack of the internal error is in %s\n%s", logFile, p.Stack)})
 }
 
 // gone deals with work that ended in an error, and reports whether it did.
 func (r *Run) gone(err error) bool {
 	if err != nil && !errors.Is(err, errAborted) && r.state() != Failed {
-		var p *vbks.PanicError
+		var p *guard.PanicError
 		if errors.As(err, &p) {
 			r.tellStack(p)
 			r.enterFor(CauseInternal, Failed, fmt.Sprintf("internal error, please report it with the run's %s: %s", logFile, strings.TrimPrefix(p.Error(), "internal error: ")))

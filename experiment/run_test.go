@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"kestrel/internal/guard"
 	"kestrel/vbks"
 )
 
@@ -224,7 +225,7 @@ func TestFailures(t *testing.T) {
 
 	// A mistake that has cost a kernel only: its stack is for the log.
 	f, l = newFake(3, "SE"), &log{}
-	f.broken = []*vbks.PanicError{{Value: "out of range", Stack: []byte("goroutine 7 [running]:\nhere\n")}}
+	f.broken = []*guard.PanicError{{Value: "out of range", Stack: []byte("goroutine 7 [running]:\nhere\n")}}
 	r = fakeRun(t, f, l, nil)
 	must(t, r.Start())
 	if s := settle(t, r); s.State != Finished {

@@ -9,6 +9,7 @@ import (
 	"gonum.org/v1/gonum/optimize"
 
 	"kestrel/device"
+	"kestrel/internal/guard"
 )
 
 // ascent is one L-BFGS maximisation of a member's bound, from a start.
@@ -27,7 +28,7 @@ type ascent struct {
 	rival    []float64
 	trail    []float64 // best value after each evaluation
 
-	broken error // a PanicError: a mistake ended the run, and it counts for nothing
+	broken error // a guard.PanicError: a mistake ended the run, and it counts for nothing
 }
 
 const (
@@ -115,12 +116,12 @@ type answer struct {
 // only.
 func (q *asker) run(a *ascent, iterations int) {
 	defer close(q.done)
-	if err := Guarded(func() error { return q.optimise(a, iterations) }); err != nil {
+	if err := guard.Do(func() error { return q.optimise(a, iterations) }); err != nil {
 		a.broken, a.x = err, nil
 	}
 }
 
-// optimise is run without its end; the error is a PanicError.
+// optimise is run without its end; the error is a guard.PanicError.
 func (q *asker) optimise(a *ascent, iterations int) error {
 	var (
 		at, grad []float64
@@ -211,8 +212,8 @@ func (q *asker) optimise(a *ascent, iterations int) error {
 			Converger:         &optimize.FunctionConverge{Absolute: 0.01, Iterations: 6},
 		}
 		at = nil
-		result, err := minimise(problem, start, settings, &optimize.LBFGS{Store: 12})
-		if mistake := (*PanicError)(nil); errors.As(err, &mistake) {
+		result, err := guard.Minimise(problem, start, settings, &optimize.LBFGS{Store: 12})
+		if mistake := (*guard.PanicError)(nil); errors.As(err, &mistake) {
 			return mistake
 		}
 		if a.x == nil || result == nil {

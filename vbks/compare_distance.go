@@ -5,19 +5,15 @@ import (
 	"errors"
 	"fmt"
 	"math"
-	"math/rand/v2"
 	"sync"
 
 	"gonum.org/v1/gonum/stat/distuv"
 
 	"kestrel/device"
+	"kestrel/internal/guard"
 	"kestrel/kernelspace"
+	"kestrel/vbks/random"
 )
-
-// Stream returns the random numbers of one purpose within a run of that seed.
-func Stream(seed uint64, purpose string, number int) *rand.Rand {
-	return stream(seed, purpose, number)
-}
 
 // SquaredHellinger returns the squared Hellinger distance of two normals of
 // mean zero,
@@ -89,7 +85,7 @@ type latinCube struct {
 func (c *latinCube) at(axis string, draw int) float64 {
 	z, ok := c.axes[axis]
 	if !ok {
-		rng := stream(c.seed, "prior distance "+axis, 0)
+		rng := random.Stream(c.seed, "prior distance "+axis, 0)
 		for _, stratum := range rng.Perm(c.draws) {
 			z = append(z, distuv.UnitNormal.Quantile((float64(stratum)+rng.Float64())/float64(c.draws)))
 		}
@@ -216,7 +212,7 @@ func (d *PriorDistance) each(ctx context.Context, work func(l *distanceLane, i i
 	var lanes sync.WaitGroup
 	for i := range d.dev.Info().Lanes {
 		lanes.Go(func() {
-			err := Guarded(func() error {
+			err := guard.Do(func() error {
 				l, err := d.newLane(d.dev.Lane(i))
 				if err != nil {
 					return err

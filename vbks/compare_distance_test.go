@@ -8,6 +8,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"kestrel/kernelspace"
+	"kestrel/vbks/random"
 )
 
 // The distance of two normals in one dimension, against its definition
@@ -59,7 +60,7 @@ func distancePrograms(t *testing.T, texts ...string) (programs []*kernelspace.Pr
 // draws.
 func TestPriorDistance(t *testing.T) {
 	const n, draws = 12, 5
-	rng := Stream(1, "test", 0)
+	rng := random.Stream(1, "test", 0)
 	var x []float64
 	var rows [][]float64
 	for range n {

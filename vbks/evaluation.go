@@ -1,6 +1,9 @@
 package vbks
 
-import "kestrel/kernelspace"
+import (
+	"kestrel/internal/guard"
+	"kestrel/kernelspace"
+)
 
 // Status is what has become of a kernel.
 type Status string
@@ -34,10 +37,10 @@ type Evaluation struct {
 	Index      int     // counted from 1
 	Proportion float64 // of the training rows seen
 	RowsSeen   int
-	Kernels    []KernelResult // every kernel of the space, in its order
-	Objective  float64        // total ELBO at the optimum of q(g)
-	Notices    []string       // what the user should know, once
-	Broken     []*PanicError  // why kernels have failed for which the program is to blame; not part of a checkpoint
+	Kernels    []KernelResult      // every kernel of the space, in its order
+	Objective  float64             // total ELBO at the optimum of q(g)
+	Notices    []string            // what the user should know, once
+	Broken     []*guard.PanicError // why kernels have failed for which the program is to blame; not part of a checkpoint
 }
 
 // Leader returns the index of the kernel ranked first, −1 if none is live.

@@ -6,6 +6,9 @@ import (
 	"fmt"
 	"math"
 	"slices"
+
+	"kestrel/internal/guard"
+	"kestrel/vbks/belief"
 )
 
 // commit takes the round's results over, refits q(g) and makes the evaluation.
@@ -17,7 +20,7 @@ func (r *round) commit() error {
 		kernels[i] = *k
 	}
 	var notices []string
-	var broken []*PanicError
+	var broken []*guard.PanicError
 	for _, i := range r.live {
 		k := &kernels[i]
 		if r.failure[i] == "" && (r.states[i] == nil || math.IsNaN(r.elbo[i]) || math.IsInf(r.elbo[i], 0)) {
@@ -26,7 +29,7 @@ func (r *round) commit() error {
 		if r.failure[i] != "" {
 			k.status, k.reason = Failed, r.failure[i]
 			notices = append(notices, failureNotice(k.id, r.failure[i]))
-			if mistake := (*PanicError)(nil); errors.As(r.broken[i], &mistake) {
+			if mistake := (*guard.PanicError)(nil); errors.As(r.broken[i], &mistake) {
 				broken = append(broken, mistake)
 			}
 			continue
@@ -69,7 +72,7 @@ func (t *Trainer) setKernels(kernels []kernel) {
 // prune, kernels whose mass has been negligible for long are pruned.
 func (t *Trainer) refit(prune bool) error {
 	for {
-		e, belief, err := t.evaluate()
+		e, q, err := t.evaluate()
 		if err != nil {
 			return err
 		}
@@ -79,7 +82,7 @@ func (t *Trainer) refit(prune bool) error {
 			prune = false
 		}
 		if len(drop) == 0 {
-			t.last, t.belief = e, belief
+			t.last, t.belief = e, q
 			t.notices = nil
 			t.leader = e.Kernels[e.Leader()].ID
 			return nil
@@ -94,7 +97,7 @@ func (t *Trainer) refit(prune bool) error {
 }
 
 // evaluate fits q(g) and ranks the kernels.
-func (t *Trainer) evaluate() (*Evaluation, *Belief, error) {
+func (t *Trainer) evaluate() (*Evaluation, *belief.Belief, error) {
 	var live []int
 	var ids []string
 	var elbo, logPrior []float64
@@ -113,15 +116,15 @@ func (t *Trainer) evaluate() (*Evaluation, *Belief, error) {
 		}
 		return nil, nil, fmt.Errorf("no kernel is left")
 	}
-	belief, err := FitBelief(elbo, logPrior, BeliefOptions{
+	q, err := belief.Fit(elbo, logPrior, belief.Options{
 		PriorVariance: t.settings.PriorVariance, EvidenceScale: t.settings.EvidenceScale, Seed: t.settings.Seed,
 	}, t.belief, t.leader, ids)
 	if err != nil {
 		return nil, nil, err
 	}
-	posterior := belief.Posterior(t.settings.Samples, t.settings.Seed)
-	bayes := Bayes(elbo, logPrior, t.settings.EvidenceScale)
-	e := t.report(belief)
+	posterior := q.Posterior(t.settings.Samples, t.settings.Seed)
+	bayes := belief.Bayes(elbo, logPrior, t.settings.EvidenceScale)
+	e := t.report(q)
 	for j, i := range live {
 		e.Kernels[i].Posterior, e.Kernels[i].Bayes = posterior[j], bayes[j]
 	}
@@ -134,15 +137,15 @@ func (t *Trainer) evaluate() (*Evaluation, *Belief, error) {
 		res.SE = pairedSE(t.kernels[i].terms, leader.terms, t.rows)
 		res.Tied = math.Abs(leader.elbo-t.kernels[i].elbo) <= math.Max(1, 2*res.SE)
 	}
-	return e, belief, nil
+	return e, q, nil
 }
 
 // report makes an evaluation of what the kernels know of themselves: all but
 // their places in the belief.
-func (t *Trainer) report(belief *Belief) *Evaluation {
+func (t *Trainer) report(q *belief.Belief) *Evaluation {
 	e := &Evaluation{
 		Index: t.evaluation, RowsSeen: t.rows, Proportion: float64(t.rows) / float64(t.data.Rows()),
-		Kernels: make([]KernelResult, len(t.kernels)), Objective: belief.Objective,
+		Kernels: make([]KernelResult, len(t.kernels)), Objective: q.Objective,
 		Notices: slices.Clone(t.notices),
 	}
 	for i, k := range t.kernels {
@@ -298,4 +301,4 @@ func (t *Trainer) change(ids []string, from, to Status, reason string) (*Evaluat
 }
 
 // Belief returns q(g) of the last evaluation.
-func (t *Trainer) Belief() *Belief { return t.belief }
+func (t *Trainer) Belief() *belief.Belief { return t.belief }

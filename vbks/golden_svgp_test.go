@@ -8,6 +8,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"kestrel/device"
+	"kestrel/internal/golden"
 	"kestrel/kernelspace"
 )
 
@@ -200,7 +201,7 @@ func readArray(t testing.TB, ln device.Lane, a device.Array, k int) []float64 {
 }
 
 func TestGoldenSVGP(t *testing.T) {
-	for name, f := range readGolden[goldenFile](t, "vbks-golden/1") {
+	for name, f := range golden.Read[goldenFile](t, "vbks-golden/1") {
 		for i := range f.Cases {
 			c := &f.Cases[i]
 			t.Run(name+"/"+c.Name, func(t *testing.T) {
@@ -272,7 +273,7 @@ func (b *goldenBench) check(t *testing.T, what string, x device.Points, want *go
 // The bounds above the ELBO: Titsias' and the exact log marginal likelihood,
 // at the same hyperparameters with the fixed ones moved into the free.
 func TestGoldenBounds(t *testing.T) {
-	for name, f := range readGolden[goldenFile](t, "vbks-golden/1") {
+	for name, f := range golden.Read[goldenFile](t, "vbks-golden/1") {
 		for i := range f.Cases {
 			c := &f.Cases[i]
 			t.Run(name+"/"+c.Name, func(t *testing.T) {

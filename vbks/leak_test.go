@@ -10,6 +10,7 @@ import (
 	"testing/synctest"
 
 	"kestrel/device"
+	"kestrel/internal/guard"
 )
 
 // mined is a device on which a panic, or whatever else trip does, waits at a
@@ -105,7 +106,7 @@ func TestGoroutinesEndWithTheRound(t *testing.T) {
 							_, err = tr.Predict(ctx, []float64{-1, 0, 1}, PredictOptions{})
 						}
 					}
-					var p *PanicError
+					var p *guard.PanicError
 					ok := err == nil
 					switch way {
 					case "done":
@@ -162,7 +163,7 @@ func TestGoroutinesEndWithOtherWork(t *testing.T) {
 				if d.done.Load() < at {
 					t.Fatalf("only %d operations", d.done.Load())
 				}
-				var p *PanicError
+				var p *guard.PanicError
 				if ok := map[string]bool{
 					"done": err == nil, "context": errors.Is(err, context.Canceled), "panic": errors.As(err, &p),
 					"device": err == nil || errors.Is(err, errBroken), // a Kernel has no error to give

@@ -6,6 +6,7 @@ import (
 	"math"
 
 	"kestrel/device"
+	"kestrel/vbks/periods"
 )
 
 // A natural-gradient evaluation ends with an exact pass over all rows seen
@@ -25,7 +26,7 @@ func (r *round) ending() bool {
 // columnPeriods finds candidate periods for every input column.
 func columnPeriods(d Training, seed uint64) [][]float64 {
 	out := make([][]float64, d.Dim)
-	for c, peaks := range ColumnPeriods(d.X, d.Y, d.Dim, PeriodOptions{Seed: seed}) {
+	for c, peaks := range periods.Columns(d.X, d.Y, d.Dim, periods.Options{Seed: seed}) {
 		for _, p := range peaks {
 			out[c] = append(out[c], p.Period)
 		}

@@ -10,6 +10,7 @@ import (
 
 	"kestrel/device"
 	"kestrel/kernelspace"
+	"kestrel/vbks/belief"
 )
 
 // Resume makes a trainer that stands where another one stood when Checkpoint
@@ -235,7 +236,7 @@ func (l *loader) kernel(t *Trainer, i int) {
 func (l *loader) belief(t *Trainer) {
 	places := l.numbers("belief/kernels", -1)
 	k := len(places)
-	b := &Belief{
+	b := &belief.Belief{
 		Mean: l.numbers("belief/mean", k), Chol: l.numbers("belief/chol", k*k),
 		Objective: l.numbers("belief/objective", 1)[0], Start: l.text("belief/start"),
 	}

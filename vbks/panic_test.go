@@ -6,6 +6,8 @@ import (
 	"strings"
 	"sync/atomic"
 	"testing"
+
+	"kestrel/internal/guard"
 )
 
 // A panic in a worker's goroutine ends the round with an error, not the
@@ -23,7 +25,7 @@ func TestEachRecovers(t *testing.T) {
 		}
 		return nil
 	})
-	var p *PanicError
+	var p *guard.PanicError
 	if !errors.As(err, &p) || !strings.Contains(string(p.Stack), "TestEachRecovers") {
 		t.Fatalf("got %v", err)
 	}

@@ -8,6 +8,7 @@ import (
 	"sync"
 
 	"kestrel/device"
+	"kestrel/internal/guard"
 	"kestrel/kernelspace"
 )
 
@@ -34,7 +35,7 @@ type round struct {
 	best    []solution
 	factor  []float64
 	failure []string // reason why a kernel failed
-	broken  []error  // and the PanicError, if that was one
+	broken  []error  // and the guard.PanicError, if that was one
 	states  []*State // what the stochastic optimisers arrived at
 	elbo    []float64
 	terms   [][]float64
@@ -184,7 +185,7 @@ func (p *pass) run(ctx context.Context) error {
 	var wg sync.WaitGroup
 	for _, w := range p.workers {
 		wg.Go(func() {
-			err := Guarded(func() error {
+			err := guard.Do(func() error {
 				for unit := p.take(ctx); unit != nil; unit = p.take(ctx) {
 					if again, err := p.attempt(ctx, w, unit); !again {
 						return err

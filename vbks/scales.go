@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"kestrel/kernelspace"
+	"kestrel/vbks/periods"
 )
 
 // Summarise measures what data-driven starts and bounds need of N x dim inputs
@@ -41,7 +42,7 @@ func Summarise(x, y []float64, dim int) kernelspace.Scales {
 		if !(span > 0) {
 			continue
 		}
-		s.Span[d], s.Spacing[d] = span, gapQuantile(distinctGaps(column), 0.5)
+		s.Span[d], s.Spacing[d] = span, periods.GapQuantile(periods.Gaps(column), 0.5)
 	}
 	return s
 }
@@ -74,32 +75,4 @@ func variance(y []float64) float64 {
 		sum += (v - mean) * (v - mean)
 	}
 	return sum / float64(len(y))
-}
-
-// distinctGaps returns the gaps between neighbouring distinct values of a
-// sorted column with a positive range, in its order.
-func distinctGaps(sorted []float64) []float64 {
-	last := sorted[0]
-	tie := 1e-9 * (sorted[len(sorted)-1] - last)
-	gaps := make([]float64, 0, len(sorted))
-	for _, v := range sorted {
-		if v-last > tie {
-			gaps = append(gaps, v-last)
-			last = v
-		}
-	}
-	return gaps
-}
-
-// gapQuantile returns the q-quantile of the gaps (one of them), of long lists
-// from evenly taken ones.
-func gapQuantile(gaps []float64, q float64) float64 {
-	const most = 50000
-	step := (len(gaps) + most - 1) / most
-	some := make([]float64, 0, len(gaps)/step+1)
-	for i := 0; i < len(gaps); i += step {
-		some = append(some, gaps[i])
-	}
-	slices.Sort(some)
-	return some[int(q*float64(len(some)-1))]
 }

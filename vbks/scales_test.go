@@ -52,8 +52,17 @@ func TestSummariseDegenerate(t *testing.T) {
 }
 
 func BenchmarkSummarise(b *testing.B) {
-	x, y := randomRows(1000000, 3, 1), randomRows(1000000, 1, 2)
+	x, y := normalRows(1000000, 3, 1), normalRows(1000000, 1, 2)
 	for b.Loop() {
 		Summarise(x, y, 3)
 	}
+}
+
+func normalRows(n, dim int, seed uint64) []float64 {
+	rng := rand.New(rand.NewPCG(seed, 2))
+	x := make([]float64, n*dim)
+	for i := range x {
+		x[i] = rng.NormFloat64()
+	}
+	return x
 }

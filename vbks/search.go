@@ -6,6 +6,8 @@ import (
 	"math"
 	"slices"
 	"sort"
+
+	"kestrel/vbks/random"
 )
 
 // Numbers that steer the search for good hyperparameters; docs/architecture.md
@@ -143,7 +145,7 @@ func (r *round) freshStarts(ctx context.Context, unit []int, onScreen objective)
 		runs := make([]*ascent, len(unit))
 		labels := make([]string, len(unit))
 		for i, k := range unit {
-			rng := stream(r.settings.Seed, r.kernels[k].id, r.number<<10+s)
+			rng := random.Stream(r.settings.Seed, r.kernels[k].id, r.number<<10+s)
 			labels[i] = "fresh"
 			switch {
 			case s%3 == 1 && r.best[k].x != nil:
@@ -234,7 +236,7 @@ func (r *round) polish(ctx context.Context, unit []int, drafts [][]draft, onRows
 func (r *round) describeFailure(k int, x []float64) string {
 	kern := r.kernels[k]
 	if x == nil {
-		x = r.drawer.draw(kern.program, stream(r.settings.Seed, kern.id, r.number<<10), 0)
+		x = r.drawer.draw(kern.program, random.Stream(r.settings.Seed, kern.id, r.number<<10), 0)
 	}
 	return fmt.Sprintf("%s: k(Z,Z) is not positive definite or the bound is not finite, even with %g times the jitter, e.g. at %s",
 		kern.id, r.factor[k], r.formatParams(kern, x))

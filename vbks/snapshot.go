@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"kestrel/device"
+	"kestrel/vbks/random"
 )
 
 // begin gives member k its state. What a state lacks starts anew: q(v) at the
@@ -16,7 +17,7 @@ func (l *learner) begin(k int, st *State, name string) error {
 		return fmt.Errorf("%s: a state of %d free parameters for a kernel of %d", name, len(st.Free), n)
 	}
 	l.members[k] = member{name: name, steps: st.Steps, seen: st.Seen, rows: st.Rows,
-		rng: stream(l.seed, name+" samples", 0)}
+		rng: random.Stream(l.seed, name+" samples", 0)}
 	factor := st.Factor
 	if factor == 0 {
 		factor = 1

@@ -9,7 +9,9 @@ import (
 	"slices"
 
 	"kestrel/device"
+	"kestrel/internal/guard"
 	"kestrel/kernelspace"
+	"kestrel/vbks/random"
 )
 
 // StepKind names what a StepBench repeats.
@@ -125,7 +127,7 @@ func NewStepBench(dev device.Device, s StepSetup) (*StepBench, error) {
 		ln.start, ln.done = make(chan benchWork), make(chan error, 1)
 		go func() {
 			for do := range ln.start {
-				ln.done <- Guarded(func() error { return ln.work(b, do) })
+				ln.done <- guard.Do(func() error { return ln.work(b, do) })
 			}
 		}()
 	}
@@ -465,7 +467,7 @@ func newBatchDrawer(seed uint64, n, size, steps int) *batchDrawer {
 // begin starts the next list.
 func (d *batchDrawer) begin() {
 	d.number++
-	d.rng = stream(d.seed, "minibatches", d.number)
+	d.rng = random.Stream(d.seed, "minibatches", d.number)
 	d.rows = d.rows[:0]
 }
 

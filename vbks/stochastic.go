@@ -8,6 +8,7 @@ import (
 	"math/rand/v2"
 
 	"kestrel/device"
+	"kestrel/vbks/random"
 )
 
 const (
@@ -298,7 +299,7 @@ func (l *learner) take(sub []int, i int) {
 		return
 	}
 	l.q.sample(sub, func(k int) []float64 {
-		rng := stream(l.seed, l.members[k].name+" draws", i/2)
+		rng := random.Stream(l.seed, l.members[k].name+" draws", i/2)
 		eta := make([]float64, l.freeLen(k))
 		for j := range eta {
 			eta[j] = rng.NormFloat64()
@@ -361,7 +362,7 @@ func (l *learner) train(sub []int, b *minibatches, stop stopped) error {
 		again = true
 		for _, k := range sub {
 			m := &l.members[k]
-			m.rng = stream(l.seed, m.name+" samples", b.number)
+			m.rng = random.Stream(l.seed, m.name+" samples", b.number)
 			// A sample of θ left from before must not decide how it goes on.
 			m.current = m.current && l.q == nil
 		}
@@ -436,7 +437,7 @@ func drawMinibatches(seed uint64, number, n, size, steps int) *minibatches {
 	if b.size == n {
 		return b
 	}
-	rng := stream(seed, "minibatches", number)
+	rng := random.Stream(seed, "minibatches", number)
 	b.rows = make([]int32, 0, steps*b.size)
 	taken := make(map[int32]bool, b.size)
 	for range steps {

@@ -7,6 +7,7 @@ import (
 	"gonum.org/v1/gonum/floats"
 
 	"kestrel/device"
+	"kestrel/vbks/random"
 )
 
 // thetaObjective is the collapsed bound with a belief q(log θ) = N(mean, CCᵀ)
@@ -94,7 +95,7 @@ func matchedDraws(seed uint64, name string, f, pairs int) [][]float64 {
 		columns[j] = make([]float64, pairs)
 	}
 	for i := range pairs {
-		rng := stream(seed, name, i)
+		rng := random.Stream(seed, name, i)
 		for j := range columns {
 			columns[j][i] = rng.NormFloat64()
 		}

@@ -9,6 +9,9 @@ import (
 
 	"kestrel/device"
 	"kestrel/kernelspace"
+	"kestrel/vbks/belief"
+	"kestrel/vbks/inducing"
+	"kestrel/vbks/random"
 )
 
 // Trainer optimises all kernels of a space and the belief over them, one
@@ -33,7 +36,7 @@ type Trainer struct {
 	evaluation int // of the last one, 0 before the first
 	extra      int // evaluations at proportion 1 asked for by Reoptimize
 	rows       int // seen so far
-	belief     *Belief
+	belief     *belief.Belief
 	leader     string
 	last       *Evaluation
 	notices    []string
@@ -172,7 +175,7 @@ func (t *Trainer) newScout() (*common, error) {
 	if m == t.m {
 		return &t.common, nil
 	}
-	z, _, err := PlaceInducing(t.data.X, t.data.Dim, m, t.settings.Placement, t.settings.Seed)
+	z, _, err := inducing.Place(t.data.X, t.data.Dim, m, t.settings.Placement, t.settings.Seed)
 	if err != nil {
 		return nil, err
 	}
@@ -190,7 +193,7 @@ func (t *Trainer) place(ctx context.Context, m int) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
-	z, notices, err := PlaceInducing(t.data.X, t.data.Dim, m, t.settings.Placement, t.settings.Seed)
+	z, notices, err := inducing.Place(t.data.X, t.data.Dim, m, t.settings.Placement, t.settings.Seed)
 	if err != nil {
 		return err
 	}
@@ -378,4 +381,15 @@ func (t *Trainer) reinduce(m int) error {
 		}
 	}
 	return nil
+}
+
+// permutation is the fixed order in which rows are taken for the common
+// subsample of the ELBO estimates.
+func permutation(n int, seed uint64) []int32 {
+	p := make([]int32, n)
+	for i := range p {
+		p[i] = int32(i)
+	}
+	random.Stream(seed, "elbo rows", 0).Shuffle(n, func(i, j int) { p[i], p[j] = p[j], p[i] })
+	return p
 }

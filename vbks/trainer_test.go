@@ -13,6 +13,7 @@ import (
 
 	"kestrel/device"
 	"kestrel/kernelspace"
+	"kestrel/vbks/belief"
 )
 
 // trainingSeries draws n noisy values of a sine with a trend, in random order.
@@ -90,7 +91,7 @@ func train(t testing.TB, tr *Trainer) []Evaluation {
 type snapshot struct {
 	Evaluation, Rows, Extra int
 	Last                    *Evaluation
-	Belief                  *Belief
+	Belief                  *belief.Belief
 	Leader                  string
 	Notices                 []string
 	Tensors                 map[string]Tensor

@@ -9,6 +9,7 @@ import (
 
 	"kestrel/device"
 	"kestrel/kernelspace"
+	"kestrel/vbks/inducing"
 )
 
 // graft is a kernel space with its relations, data to judge by, and what makes
@@ -54,7 +55,7 @@ func newGraft(t *testing.T, depth, dim int) *graft {
 		g.programs = append(g.programs, p)
 	}
 	g.kin = kinship(g.exprs)
-	if g.z, _, err = PlaceInducing(g.data.X, dim, m, "auto", 1); err != nil {
+	if g.z, _, err = inducing.Place(g.data.X, dim, m, "auto", 1); err != nil {
 		t.Fatal(err)
 	}
 	scales := Summarise(g.data.X, g.data.Y, dim)

@@ -3,6 +3,8 @@ package vbks
 import (
 	"context"
 	"slices"
+
+	"kestrel/vbks/random"
 )
 
 // transplants tries the solutions of related kernels as starts, again and again
@@ -69,7 +71,7 @@ func (r *round) transplantUnit(ctx context.Context, w *worker, unit []int, giver
 	most := 0
 	for i, k := range unit {
 		kern := r.kernels[k]
-		rng := stream(r.settings.Seed, kern.id, r.number<<10+900+times)
+		rng := random.Stream(r.settings.Seed, kern.id, r.number<<10+900+times)
 		for _, rel := range kern.kin {
 			if !changed[rel.from] || givers[rel.from].x == nil || !r.worthwhile(rel, givers[rel.from].value, r.valueOf(k)) {
 				continue

@@ -1,10 +1,14 @@
-package vbks
+// Package periods finds candidate periods of a series by a least-squares
+// periodogram.
+package periods
 
 import (
 	"cmp"
 	"math"
 	"math/rand/v2"
 	"slices"
+
+	"kestrel/vbks/random"
 )
 
 // Peak is a candidate period of a series.
@@ -13,8 +17,8 @@ type Peak struct {
 	Power  float64 // share of the detrended series' sum of squares that the period and its harmonics explain, in [0, 1]
 }
 
-// PeriodOptions are the choices of Periods. The zero value is useful.
-type PeriodOptions struct {
+// Options are the choices of Find. The zero value is useful.
+type Options struct {
 	Max  int // the most peaks returned; 0: 8
 	Rows int // irregular series are thinned at random to this many rows; 0: 20000
 	// FalseAlarm is the probability that white noise gives a peak at all; 0:
@@ -23,7 +27,7 @@ type PeriodOptions struct {
 	Seed       uint64 // of the thinning
 }
 
-func (o PeriodOptions) orDefaults() PeriodOptions {
+func (o Options) orDefaults() Options {
 	if o.Max <= 0 {
 		o.Max = 8
 	}
@@ -51,7 +55,7 @@ const (
 	negligible = 1e-3
 )
 
-// Periods finds candidate periods of y as a function of x, strongest first and
+// Find finds candidate periods of y as a function of x, strongest first and
 // well separated (by 5 %, or by what the range of x resolves). x may be
 // irregular, unsorted and repeat; rows that are not finite are left out.
 //
@@ -76,7 +80,7 @@ const (
 //
 // Nothing is returned for fewer than 12 rows or distinct inputs, for constant
 // targets, and where no peak is significant.
-func Periods(x, y []float64, opts PeriodOptions) []Peak {
+func Find(x, y []float64, opts Options) []Peak {
 	opts = opts.orDefaults()
 	x, y = finiteRows(x, y)
 	if len(x) < fewestInputs {
@@ -98,11 +102,11 @@ func Periods(x, y []float64, opts PeriodOptions) []Peak {
 	return gather(found, s.span, opts.Max)
 }
 
-// ColumnPeriods is Periods for every column of N x dim inputs (row-major), the
+// Columns is Find for every column of N x dim inputs (row-major), the
 // others taken as noise. Columns with few distinct values have none.
-func ColumnPeriods(x, y []float64, dim int, opts PeriodOptions) [][]Peak {
+func Columns(x, y []float64, dim int, opts Options) [][]Peak {
 	if dim == 1 {
-		return [][]Peak{Periods(x, y, opts)}
+		return [][]Peak{Find(x, y, opts)}
 	}
 	opts = opts.orDefaults()
 	rows := make([]int, len(y))
@@ -110,8 +114,7 @@ func ColumnPeriods(x, y []float64, dim int, opts PeriodOptions) [][]Peak {
 		rows[i] = i
 	}
 	if len(rows) > opts.Rows {
-		p := placer{rng: rand.New(rand.NewPCG(opts.Seed, thinningStream))}
-		rows = p.sample(len(y), opts.Rows)
+		rows = random.Sample(rand.New(rand.NewPCG(opts.Seed, thinningStream)), len(y), opts.Rows)
 	}
 	targets := make([]float64, len(rows))
 	for i, r := range rows {
@@ -123,34 +126,7 @@ func ColumnPeriods(x, y []float64, dim int, opts PeriodOptions) [][]Peak {
 		for i, r := range rows {
 			column[i] = x[r*dim+d]
 		}
-		out[d] = Periods(column, targets, opts)
-	}
-	return out
-}
-
-// WithMultiples returns starting values for a period: the peaks' own, then the
-// halves and doubles, then the thirds and triples of each, strongest peak
-// first, without those within 3 % of an earlier one or above longest (no limit
-// if that is not positive), max of them at most.
-func WithMultiples(peaks []Peak, longest float64, max int) []float64 {
-	var out []float64
-	add := func(p float64) {
-		if len(out) >= max || longest > 0 && p > longest {
-			return
-		}
-		for _, q := range out {
-			if math.Abs(math.Log(p/q)) < 0.03 {
-				return
-			}
-		}
-		out = append(out, p)
-	}
-	for _, factors := range [][]float64{{1}, {0.5, 2}, {1. / 3, 3}} {
-		for _, peak := range peaks {
-			for _, f := range factors {
-				add(peak.Period * f)
-			}
-		}
+		out[d] = Find(column, targets, opts)
 	}
 	return out
 }
@@ -158,8 +134,7 @@ func WithMultiples(peaks []Peak, longest float64, max int) []float64 {
 const thinningStream = 0x7468696e6e696e67
 
 func thinRows(x, y []float64, rows int, seed uint64) (tx, ty []float64) {
-	p := placer{rng: rand.New(rand.NewPCG(seed, thinningStream))}
-	for _, i := range p.sample(len(x), rows) {
+	for _, i := range random.Sample(rand.New(rand.NewPCG(seed, thinningStream)), len(x), rows) {
 		tx = append(tx, x[i])
 		ty = append(ty, y[i])
 	}
@@ -235,7 +210,7 @@ type component struct {
 // components takes sinusoids out of a spectrum, the strongest first, while
 // they are significant. Repeated finds at one frequency, where amplitude or
 // phase wander, are counted together.
-func components(sp *spectrum, opts PeriodOptions) []component {
+func components(sp *spectrum, opts Options) []component {
 	var found []component
 	noise := falseAlarmShare(sp, opts.FalseAlarm)
 	for range componentsPerPeak * opts.Max {

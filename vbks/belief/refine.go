@@ -1,4 +1,4 @@
-package vbks
+package belief
 
 import (
 	"math"
@@ -17,9 +17,9 @@ const (
 	minBeliefGain  = 0.01 // nats; a step that gains less is the last
 )
 
-// beliefWorkspace holds samples of g and what is averaged over them.
-type beliefWorkspace struct {
-	p         *beliefProblem
+// workspace holds samples of g and what is averaged over them.
+type workspace struct {
+	p         *problem
 	n         int
 	eta, prob blas64.General // n x K: η; softmax(g)
 	weighted  blas64.General // n x K: softmax(g)_i (gain_i − φ) = ∂φ/∂g_i
@@ -29,12 +29,12 @@ type beliefWorkspace struct {
 	phi       []float64      // n: φ(g)
 }
 
-func (p *beliefProblem) newWorkspace(eta []float64) *beliefWorkspace {
+func (p *problem) newWorkspace(eta []float64) *workspace {
 	n := len(eta) / p.k
 	general := func(data []float64) blas64.General {
 		return blas64.General{Rows: n, Cols: p.k, Stride: p.k, Data: data}
 	}
-	return &beliefWorkspace{
+	return &workspace{
 		p: p, n: n,
 		eta: general(eta), prob: general(make([]float64, n*p.k)),
 		gradient: make([]float64, p.k), posterior: make([]float64, p.k), phi: make([]float64, n),
@@ -42,7 +42,7 @@ func (p *beliefProblem) newWorkspace(eta []float64) *beliefWorkspace {
 }
 
 // softmax fills prob and phi for g = m + C η.
-func (w *beliefWorkspace) softmax(mean, chol []float64) {
+func (w *workspace) softmax(mean, chol []float64) {
 	k := w.p.k
 	// The second half of the samples mirrors the first, and C is triangular:
 	// of the product with C the first half is computed, in blocks of columns.
@@ -69,7 +69,7 @@ func (w *beliefWorkspace) softmax(mean, chol []float64) {
 }
 
 // average fills posterior.
-func (w *beliefWorkspace) average() {
+func (w *workspace) average() {
 	k := w.p.k
 	clear(w.posterior)
 	for s := range w.n {
@@ -83,7 +83,7 @@ func (w *beliefWorkspace) average() {
 //	KL = ½ [(|C|² + |m − m_0|²)/s − K + K log s] − Σ_i log C_ii,
 //
 // −∞ where it is not finite.
-func (w *beliefWorkspace) value(mean, chol []float64) float64 {
+func (w *workspace) value(mean, chol []float64) float64 {
 	p := w.p
 	w.softmax(mean, chol)
 	kl := 0.5 * (floats.Dot(chol, chol)/p.s + float64(p.k)*(math.Log(p.s)-1))
@@ -104,7 +104,7 @@ func (w *beliefWorkspace) value(mean, chol []float64) float64 {
 //	∂²φ/∂g_i∂g_j  = δ_ij p_i (𝓛_i − φ) − p_i p_j (𝓛_i + 𝓛_j − 2φ)
 //
 // for the samples that value was last called for.
-func (w *beliefWorkspace) derivatives() {
+func (w *workspace) derivatives() {
 	k := w.p.k
 	if w.hessian == nil {
 		w.weighted = w.prob
@@ -140,7 +140,7 @@ func (w *beliefWorkspace) derivatives() {
 //
 // where β is halved until Λ is positive definite and J on the samples eta
 // increases. It sets the value of fit.
-func (p *beliefProblem) refine(fit *beliefFit, eta []float64) {
+func (p *problem) refine(fit *fitted, eta []float64) {
 	k := p.k
 	w := p.newWorkspace(eta)
 	fit.value = w.value(fit.mean, fit.chol)

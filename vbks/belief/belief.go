@@ -1,4 +1,7 @@
-package vbks
+// Package belief finds q(g), the Gaussian belief over the scores of kernels, from
+// their local ELBOs, and what follows from it: the kernel posterior, and how
+// similar kernels are.
+package belief
 
 import (
 	"errors"
@@ -10,17 +13,17 @@ import (
 	"gonum.org/v1/gonum/mat"
 )
 
-// BeliefOptions are the choices of FitBelief.
-type BeliefOptions struct {
+// Options are the choices of Fit.
+type Options struct {
 	PriorVariance float64 // s > 0
 	EvidenceScale float64 // τ > 0
 	Samples       int     // fixed samples that the belief is optimised on, 2 to 512; 0: 512
 	Seed          uint64
 }
 
-// maxBeliefSamples is the largest number of samples to optimise on: more cost
+// mostSamples is the largest number of samples to optimise on: more cost
 // time and change little, because the starts are compared on a larger sample.
-const maxBeliefSamples = 512
+const mostSamples = 512
 
 // Belief is the Gaussian belief over the kernels' scores,
 //
@@ -36,7 +39,7 @@ type Belief struct {
 	Start     string    // which start led here: "last", "prior", "leader", "shape"
 }
 
-// FitBelief maximises the total ELBO over q(g) = N(m_g, C_g C_gᵀ),
+// Fit maximises the total ELBO over q(g) = N(m_g, C_g C_gᵀ),
 //
 //	J = Σ_i E_q(g)[softmax(g)_i] 𝓛_i/τ − KL[q(g) ‖ N(m_0, s I)],
 //
@@ -64,19 +67,19 @@ type Belief struct {
 // the samples must not decide. Everything is computed in the order of the ids
 // sorted, with a stream of random numbers for each id: the result does not
 // depend on the order of the arguments, and equal arguments give equal results.
-func FitBelief(elbo, logPrior []float64, opts BeliefOptions, last *Belief, lastLeader string, ids []string) (*Belief, error) {
-	if err := checkBelief(elbo, logPrior, opts, ids); err != nil {
+func Fit(elbo, logPrior []float64, opts Options, last *Belief, lastLeader string, ids []string) (*Belief, error) {
+	if err := check(elbo, logPrior, opts, ids); err != nil {
 		return nil, err
 	}
 	order, err := canonicalOrder(ids)
 	if err != nil {
 		return nil, err
 	}
-	p, shift := newBeliefProblem(elbo, logPrior, opts, ids, order)
+	p, shift := newProblem(elbo, logPrior, opts, ids, order)
 	if opts.Samples == 0 {
-		opts.Samples = maxBeliefSamples
+		opts.Samples = mostSamples
 	}
-	var fit beliefFit
+	var fit fitted
 	if p.k == 1 {
 		fit = p.single()
 	} else if fit, err = p.optimise(opts, last, lastLeader); err != nil {
@@ -94,7 +97,7 @@ func FitBelief(elbo, logPrior []float64, opts BeliefOptions, last *Belief, lastL
 	return b, nil
 }
 
-func checkBelief(elbo, logPrior []float64, opts BeliefOptions, ids []string) error {
+func check(elbo, logPrior []float64, opts Options, ids []string) error {
 	switch {
 	case len(ids) == 0:
 		return errors.New("vbks: belief over no kernels")
@@ -106,8 +109,8 @@ func checkBelief(elbo, logPrior []float64, opts BeliefOptions, ids []string) err
 		return fmt.Errorf("vbks: prior variance %v of the belief is not positive and finite", opts.PriorVariance)
 	case !(opts.EvidenceScale > 0) || math.IsInf(opts.EvidenceScale, 0):
 		return fmt.Errorf("vbks: evidence scale %v is not positive and finite", opts.EvidenceScale)
-	case opts.Samples < 0 || opts.Samples == 1 || opts.Samples > maxBeliefSamples:
-		return fmt.Errorf("vbks: %d samples for the belief, want 2 to %d", opts.Samples, maxBeliefSamples)
+	case opts.Samples < 0 || opts.Samples == 1 || opts.Samples > mostSamples:
+		return fmt.Errorf("vbks: %d samples for the belief, want 2 to %d", opts.Samples, mostSamples)
 	}
 	for i, v := range elbo {
 		if v /= opts.EvidenceScale; math.IsNaN(v) || math.IsInf(v, 0) {
@@ -226,7 +229,7 @@ func (b *Belief) Posterior(samples int, seed uint64) []float64 {
 	if err != nil {
 		panic("vbks: factor of the belief's covariance is singular")
 	}
-	p := &beliefProblem{k: k, ids: ids, gain: make([]float64, k), prior: make([]float64, k), s: 1}
+	p := &problem{k: k, ids: ids, gain: make([]float64, k), prior: make([]float64, k), s: 1}
 	w := p.newWorkspace(p.samples(samples, seed))
 	w.softmax(mean, chol)
 	w.average()

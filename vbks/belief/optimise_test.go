@@ -1,6 +1,7 @@
-package vbks
+package belief
 
 import (
+	"errors"
 	"math"
 	"math/rand/v2"
 	"slices"
@@ -8,11 +9,13 @@ import (
 
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
+
+	"kestrel/internal/guard"
 )
 
-func randomBeliefProblem(k int) *beliefProblem {
+func randomProblem(k int) *problem {
 	rng := rand.New(rand.NewPCG(11, uint64(k)))
-	p := &beliefProblem{k: k, s: 1.7}
+	p := &problem{k: k, s: 1.7}
 	for i := range k {
 		p.ids = append(p.ids, string(rune('a'+i)))
 		p.gain = append(p.gain, -4*rng.Float64())
@@ -22,7 +25,7 @@ func randomBeliefProblem(k int) *beliefProblem {
 }
 
 func TestBeliefSamples(t *testing.T) {
-	p := randomBeliefProblem(3)
+	p := randomProblem(3)
 	const n = 1001
 	eta := p.samples(n, 5)
 	for j := range 3 {
@@ -41,7 +44,7 @@ func TestBeliefSamples(t *testing.T) {
 		}
 	}
 	// A kernel keeps its numbers when another goes.
-	q := &beliefProblem{k: 2, ids: []string{"a", "c"}}
+	q := &problem{k: 2, ids: []string{"a", "c"}}
 	other := q.samples(n, 5)
 	for i := range n {
 		if other[i*2+1] != eta[i*3+2] {
@@ -51,7 +54,7 @@ func TestBeliefSamples(t *testing.T) {
 }
 
 func TestBeliefDiagonalGradient(t *testing.T) {
-	p := randomBeliefProblem(5)
+	p := randomProblem(5)
 	eta := p.samples(64, 1)
 	rng := rand.New(rand.NewPCG(1, 1))
 	x := make([]float64, 10)
@@ -75,7 +78,7 @@ func TestBeliefDiagonalGradient(t *testing.T) {
 // Both objectives agree where the covariance is diagonal, and the averages of
 // ∇φ and ∇²φ are the derivatives of the average of φ by the mean.
 func TestBeliefFullDerivatives(t *testing.T) {
-	p := randomBeliefProblem(40) // more than a block of the product with C
+	p := randomProblem(40) // more than a block of the product with C
 	rng := rand.New(rand.NewPCG(2, 1))
 	eta := p.samples(33, 1)
 	x := make([]float64, 80)
@@ -166,7 +169,7 @@ func quadratureJ(gap, s, mu, v float64) float64 {
 func TestBeliefTwoKernels(t *testing.T) {
 	for _, s := range []float64{0.5, 10} {
 		for _, gap := range []float64{0.5, 4, 60} {
-			b := mustFit(t, []float64{-gap, 0}, nil, BeliefOptions{PriorVariance: s, Seed: 1}, nil, "", []string{"a", "b"})
+			b := mustFit(t, []float64{-gap, 0}, nil, Options{PriorVariance: s, Seed: 1}, nil, "", []string{"a", "b"})
 			// The best on a grid.
 			best := math.Inf(-1)
 			for i := range 40 {
@@ -197,8 +200,8 @@ func TestBeliefTwoKernels(t *testing.T) {
 func TestBeliefStationary(t *testing.T) {
 	elbo := []float64{0, -2, -5, -9}
 	ids := []string{"a", "b", "c", "d"}
-	b := mustFit(t, elbo, nil, BeliefOptions{PriorVariance: 2, Seed: 1}, nil, "", ids)
-	p := &beliefProblem{k: 4, ids: ids, gain: elbo, prior: make([]float64, 4), s: 2}
+	b := mustFit(t, elbo, nil, Options{PriorVariance: 2, Seed: 1}, nil, "", ids)
+	p := &problem{k: 4, ids: ids, gain: elbo, prior: make([]float64, 4), s: 2}
 	w := p.newWorkspace(p.samples(20000, 99))
 	w.value(b.Mean, b.Chol)
 	w.derivatives()
@@ -225,10 +228,10 @@ func TestBeliefStationary(t *testing.T) {
 // The full family contains the diagonal one.
 func TestBeliefRefineImproves(t *testing.T) {
 	elbo, ids := oneAhead(12, 100, 0)
-	p := &beliefProblem{k: 12, ids: ids, gain: elbo, prior: make([]float64, 12), s: 10}
+	p := &problem{k: 12, ids: ids, gain: elbo, prior: make([]float64, 12), s: 10}
 	eta := p.samples(1000, 1)
 	for _, x := range [][]float64{make([]float64, 24), p.starts(nil)[1].x} {
-		fit := beliefFit{mean: make([]float64, 12), chol: make([]float64, 144)}
+		fit := fitted{mean: make([]float64, 12), chol: make([]float64, 144)}
 		for i := range 12 {
 			fit.mean[i] = math.Sqrt(10) * x[i]
 			fit.chol[i*13] = math.Sqrt(10) * math.Exp(x[12+i])
@@ -238,5 +241,15 @@ func TestBeliefRefineImproves(t *testing.T) {
 		if fit.value < before || math.Abs(p.newWorkspace(eta).value(fit.mean, fit.chol)-fit.value) > 1e-9 {
 			t.Errorf("J went from %v to %v", before, fit.value)
 		}
+	}
+}
+
+// A mistake in an ascent is an error: the belief over kernels has no kernel that
+// could fail.
+func TestBeliefAscentRecovers(t *testing.T) {
+	b := &problem{k: 2, ids: []string{"a", "b"}, gain: []float64{0}, prior: make([]float64, 2), s: 1}
+	var caught *guard.PanicError
+	if _, err := b.ascendDiagonal(b.samples(8, 1), make([]float64, 4), 5); !errors.As(err, &caught) {
+		t.Errorf("got %v", err)
 	}
 }

@@ -1,4 +1,4 @@
-package vbks
+package periods
 
 import (
 	"encoding/csv"
@@ -9,7 +9,6 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
-	"slices"
 	"strconv"
 	"testing"
 )
@@ -148,7 +147,7 @@ func TestPeriodsIrregularSine(t *testing.T) {
 		for i, v := range x {
 			y[i] = 40 + 3*math.Sin(2*math.Pi*v/1.7+1) + rng.NormFloat64()
 		}
-		wantPeriod(t, Periods(x, y, PeriodOptions{}), 1.7, 1e-2, 1)
+		wantPeriod(t, Find(x, y, Options{}), 1.7, 1e-2, 1)
 	}
 }
 
@@ -160,7 +159,7 @@ func TestPeriodsThreeAndTrend(t *testing.T) {
 		y[i] = 2*v + 0.03*v*v + 5*math.Sin(2*math.Pi*v/23) + 2*math.Cos(2*math.Pi*v/5.1) +
 			0.8*math.Sin(2*math.Pi*v/0.7) + 0.5*rng.NormFloat64()
 	}
-	peaks := Periods(x, y, PeriodOptions{})
+	peaks := Find(x, y, Options{})
 	for _, p := range []float64{23, 5.1, 0.7} {
 		wantPeriod(t, peaks, p, 1e-2, 3)
 	}
@@ -177,7 +176,7 @@ func TestPeriodsFundamentalBehindHarmonics(t *testing.T) {
 		for i, v := range x {
 			y[i] = f(2*math.Pi*v/4) + 0.3*rng.NormFloat64()
 		}
-		peaks := Periods(x, y, PeriodOptions{})
+		peaks := Find(x, y, Options{})
 		wantPeriod(t, peaks, 4, 1e-2, 1)
 		wantPeriod(t, peaks, 2, 1e-2, len(peaks))
 	}
@@ -193,7 +192,7 @@ func TestPeriodsChangingAmplitude(t *testing.T) {
 		x[i] = 20*rng.Float64() - 10
 		y[i] = x[i]*math.Sin(x[i]+0.4) + 0.3*rng.NormFloat64()
 	}
-	wantPeriod(t, Periods(x, y, PeriodOptions{}), 2*math.Pi, 2e-2, 1)
+	wantPeriod(t, Find(x, y, Options{}), 2*math.Pi, 2e-2, 1)
 }
 
 func TestPeriodsNoise(t *testing.T) {
@@ -205,10 +204,10 @@ func TestPeriodsNoise(t *testing.T) {
 		for i := range y {
 			y[i] = rng.NormFloat64()
 		}
-		if len(Periods(x, y, PeriodOptions{})) > 0 {
+		if len(Find(x, y, Options{})) > 0 {
 			alarms++
 		}
-		if seed == 0 && len(Periods(x, y, PeriodOptions{FalseAlarm: 1})) == 0 {
+		if seed == 0 && len(Find(x, y, Options{FalseAlarm: 1})) == 0 {
 			t.Error("no insignificant peaks with FalseAlarm 1")
 		}
 	}
@@ -233,12 +232,12 @@ func TestPeriodsDegenerate(t *testing.T) {
 		"empty": {nil, nil}, "short": {ramp[:5], wave[:5]}, "constant x": {constant, wave}, "few values": {few, wave},
 		"constant y": {ramp, constant}, "quadratic": {ramp, ramp}, "not a number": {ramp, bad},
 	} {
-		if p := Periods(c[0], c[1], PeriodOptions{}); len(p) != 0 {
+		if p := Find(c[0], c[1], Options{}); len(p) != 0 {
 			t.Errorf("%s: %v", name, p)
 		}
 	}
 	wave[3] = math.NaN()
-	wantPeriod(t, Periods(ramp, wave, PeriodOptions{}), 2*math.Pi, 1e-2, 1)
+	wantPeriod(t, Find(ramp, wave, Options{}), 2*math.Pi, 1e-2, 1)
 }
 
 func TestColumnPeriods(t *testing.T) {
@@ -250,18 +249,11 @@ func TestColumnPeriods(t *testing.T) {
 		copy(x[3*i:], []float64{a, b, c})
 		y[i] = math.Sin(2*math.Pi*a/3) + math.Sin(2*math.Pi*b/0.13) + c
 	}
-	got := ColumnPeriods(x, y, 3, PeriodOptions{Rows: 1500})
+	got := Columns(x, y, 3, Options{Rows: 1500})
 	wantPeriod(t, got[0], 3, 1e-2, 1)
 	wantPeriod(t, got[1], 0.13, 1e-2, 1)
 	if len(got[2]) != 0 {
 		t.Errorf("four distinct values have periods %v", got[2])
-	}
-}
-
-func TestWithMultiples(t *testing.T) {
-	got := WithMultiples([]Peak{{Period: 4}, {Period: 2.01}}, 10, 6)
-	if want := []float64{4, 2.01, 8, 1.005, 4. / 3, 0.67}; !slices.EqualFunc(got, want, func(a, b float64) bool { return math.Abs(a-b) < 1e-12 }) {
-		t.Errorf("got %v, want %v", got, want)
 	}
 }
 
@@ -270,7 +262,7 @@ func sharedData(t *testing.T, path string) io.Reader {
 	t.Helper()
 	root := os.Getenv("KESTREL_DATA")
 	if root == "" {
-		root = filepath.Join("..", "..", "shared", "data")
+		root = filepath.Join("..", "..", "..", "shared", "data")
 	}
 	f, err := os.Open(filepath.Join(root, path))
 	if err != nil {
@@ -306,7 +298,7 @@ func readSeries(t *testing.T, r io.Reader, column int, keep func(i int) bool) (x
 func TestPeriodsOfRealSeries(t *testing.T) {
 	for _, name := range []string{"01-airline.csv", "03-mauna.csv"} {
 		x, y := readSeries(t, sharedData(t, filepath.Join("series", name)), 1, func(int) bool { return true })
-		peaks := Periods(x, y, PeriodOptions{})
+		peaks := Find(x, y, Options{})
 		t.Log(name, peaks)
 		wantPeriod(t, peaks, 1, 1e-2, 1)
 	}
@@ -325,7 +317,7 @@ func BenchmarkPeriods(b *testing.B) {
 		}
 		b.Run(fmt.Sprint(n), func(b *testing.B) {
 			for b.Loop() {
-				Periods(x, y, PeriodOptions{})
+				Find(x, y, Options{})
 			}
 		})
 	}

@@ -9,104 +9,10 @@ import (
 	"testing"
 	"testing/synctest"
 
-	"gonum.org/v1/gonum/optimize"
-
 	"kestrel/device"
+	"kestrel/internal/guard"
 	"kestrel/kernelspace"
 )
-
-// valley is Rosenbrock's function as a problem.
-func valley() optimize.Problem {
-	f := func(x, grad []float64) float64 {
-		g := make([]float64, len(x))
-		v, _ := rosenbrock(x, g)
-		for i := range grad {
-			grad[i] = -g[i]
-		}
-		return -v
-	}
-	return optimize.Problem{
-		Func: func(x []float64) float64 { return f(x, nil) },
-		Grad: func(dst, x []float64) { f(x, dst) },
-	}
-}
-
-// panickyLinesearcher panics at the step before which it has made so many.
-type panickyLinesearcher struct {
-	optimize.Bisection
-	left *int
-}
-
-func (l *panickyLinesearcher) Iterate(f, g float64) (optimize.Operation, float64, error) {
-	if *l.left--; *l.left < 0 {
-		panic("mine")
-	}
-	return l.Bisection.Iterate(f, g)
-}
-
-// Whatever panics, on whichever of gonum's goroutines and when, is an error, and
-// none of them is left; without a panic minimise is optimize.Minimize.
-func TestMinimiseRecovers(t *testing.T) {
-	start := []float64{-1.2, 1}
-	settings := func() *optimize.Settings { return &optimize.Settings{GradientThreshold: 1e-6} }
-	want, err := optimize.Minimize(valley(), start, settings(), &optimize.LBFGS{Store: 5})
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, way := range []string{"none", "value", "gradient", "status", "step"} {
-		for _, after := range []int{0, 1, 7} {
-			synctest.Test(t, func(t *testing.T) {
-				left := after
-				mine := func(here string) {
-					if way != here {
-						return
-					}
-					if left--; left < 0 {
-						panic("mine")
-					}
-				}
-				p := valley()
-				f, grad := p.Func, p.Grad
-				p.Func = func(x []float64) float64 { mine("value"); return f(x) }
-				p.Grad = func(dst, x []float64) { mine("gradient"); grad(dst, x) }
-				p.Status = func() (optimize.Status, error) { mine("status"); return optimize.NotTerminated, nil }
-				m := &optimize.LBFGS{Store: 5}
-				if way == "step" {
-					m.Linesearcher = &panickyLinesearcher{left: &left}
-				}
-				got, err := minimise(p, start, settings(), m)
-				if way == "none" {
-					if err != nil || !slices.Equal(got.X, want.X) || got.Stats.FuncEvaluations != want.Stats.FuncEvaluations {
-						t.Errorf("got %+v, %v, want %+v", got, err, want)
-					}
-					return
-				}
-				var caught *PanicError
-				if !errors.As(err, &caught) || caught.Value != "mine" || !strings.Contains(string(caught.Stack), "minimise_test.go") {
-					t.Errorf("%s after %d: %v", way, after, err)
-				}
-			})
-		}
-	}
-	// gonum itself takes no step along a gradient whose norm overflows.
-	p := optimize.Problem{
-		Func: func(x []float64) float64 { return x[0] },
-		Grad: func(dst, _ []float64) {
-			for i := range dst {
-				dst[i] = 1.7e308
-			}
-		},
-	}
-	var caught *PanicError
-	if _, err := minimise(p, make([]float64, 4), settings(), &optimize.LBFGS{}); !errors.As(err, &caught) || !strings.Contains(string(caught.Stack), "optimize.(*Bisection).Init") {
-		t.Errorf("a steep gradient: %v", err)
-	}
-	// The belief over kernels has no kernel that could fail.
-	b := &beliefProblem{k: 2, ids: []string{"a", "b"}, gain: []float64{0}, prior: make([]float64, 2), s: 1}
-	if _, err := b.ascendDiagonal(b.samples(8, 1), make([]float64, 4), 5); !errors.As(err, &caught) {
-		t.Errorf("the belief: %v", err)
-	}
-}
 
 // An ascent that a mistake ends counts for nothing; those beside it end as they do
 // without it, and no goroutine is left.
@@ -140,7 +46,7 @@ func TestBrokenAscentFailsAlone(t *testing.T) {
 	} {
 		synctest.Test(t, func(t *testing.T) {
 			runs := climb(t, x.start, x.scale, x.rival, x.f)
-			var caught *PanicError
+			var caught *guard.PanicError
 			if !errors.As(runs[1].broken, &caught) || runs[1].x != nil {
 				t.Errorf("%s: %v at %v", what, runs[1].broken, runs[1].x)
 			}
@@ -230,7 +136,7 @@ func TestPanicInTheOptimiserFailsAKernel(t *testing.T) {
 		}
 		d = &steepDevice{ids: []string{"LIN+RQ", "LIN+SE"}}
 		tr = trainerOn(t, 1, wrap, data, s, "LIN+RQ", "LIN+SE")
-		var caught *PanicError
+		var caught *guard.PanicError
 		if _, err := tr.Next(t.Context()); !errors.As(err, &caught) || strings.Contains(err.Error(), "\n") || tr.Last() != nil {
 			t.Errorf("%s, all broken: %v", optimizer, err)
 		}

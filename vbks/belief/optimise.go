@@ -1,17 +1,19 @@
-package vbks
+package belief
 
 import (
+	"errors"
 	"fmt"
-	"hash/fnv"
 	"math"
-	"math/rand/v2"
 	"slices"
+	"sync"
 
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/optimize"
 	"gonum.org/v1/gonum/stat/distuv"
 
 	"kestrel/device/cpu/simd"
+	"kestrel/internal/guard"
+	"kestrel/vbks/random"
 )
 
 // tieNats is the gap between scaled local ELBOs below which two kernels count
@@ -22,8 +24,8 @@ const tieNats = 0.01
 // full covariance is estimated from.
 const commonSamples = 2048
 
-// beliefProblem is the total ELBO with the kernels in canonical order.
-type beliefProblem struct {
+// problem is the total ELBO with the kernels in canonical order.
+type problem struct {
 	k     int
 	ids   []string
 	gain  []float64 // (𝓛_i − max 𝓛)/τ: only differences matter, and J stays exact at gaps of 1e5 nats
@@ -31,17 +33,17 @@ type beliefProblem struct {
 	s     float64
 }
 
-// beliefFit is a point of the full family and its J, without the shift.
-type beliefFit struct {
+// fitted is a point of the full family and its J, without the shift.
+type fitted struct {
 	mean, chol []float64
 	value      float64
 	start      string
 }
 
-// newBeliefProblem also returns what the constant max 𝓛/τ adds to J.
-func newBeliefProblem(elbo, logPrior []float64, opts BeliefOptions, ids []string, order []int) (p *beliefProblem, shift float64) {
+// newProblem also returns what the constant max 𝓛/τ adds to J.
+func newProblem(elbo, logPrior []float64, opts Options, ids []string, order []int) (p *problem, shift float64) {
 	k := len(ids)
-	p = &beliefProblem{k: k, ids: make([]string, k), gain: make([]float64, k), prior: make([]float64, k), s: opts.PriorVariance}
+	p = &problem{k: k, ids: make([]string, k), gain: make([]float64, k), prior: make([]float64, k), s: opts.PriorVariance}
 	top := floats.Max(elbo)
 	for i, at := range order {
 		p.ids[i] = ids[at]
@@ -54,8 +56,8 @@ func newBeliefProblem(elbo, logPrior []float64, opts BeliefOptions, ids []string
 }
 
 // single is the belief over one kernel: the prior.
-func (p *beliefProblem) single() beliefFit {
-	return beliefFit{mean: slices.Clone(p.prior), chol: []float64{math.Sqrt(p.s)}, start: "prior"}
+func (p *problem) single() fitted {
+	return fitted{mean: slices.Clone(p.prior), chol: []float64{math.Sqrt(p.s)}, start: "prior"}
 }
 
 // samples draws n standard normal vectors, n x K row-major. In each column the
@@ -64,13 +66,11 @@ func (p *beliefProblem) single() beliefFit {
 // line, shuffled, with random signs; the second half mirrors it. Midpoints of the
 // strata would have less variance but miss the tails, which decide E[softmax(g)_i]
 // of a kernel far behind. A column depends on the kernel's id, seed and n only.
-func (p *beliefProblem) samples(n int, seed uint64) []float64 {
+func (p *problem) samples(n int, seed uint64) []float64 {
 	half := n / 2
 	eta := make([]float64, n*p.k) // a middle row of zeros if n is odd
 	for j, id := range p.ids {
-		h := fnv.New64a()
-		h.Write([]byte(id)) // never fails
-		rng := rand.New(rand.NewPCG(seed, h.Sum64()))
+		rng := random.Stream(seed, id, 0)
 		for i, stratum := range rng.Perm(half) {
 			v := distuv.UnitNormal.Quantile(0.5 + 0.5*(float64(stratum)+rng.Float64())/float64(half))
 			if rng.Uint64()&1 == 0 {
@@ -89,7 +89,7 @@ func (p *beliefProblem) samples(n int, seed uint64) []float64 {
 //	KL = ½ Σ_i [x_i² + exp(2 x_{K+i}) − 1 − 2 x_{K+i}],
 //
 // and its gradient, if grad is not nil. It returns −∞ where it overflows.
-func (p *beliefProblem) diagonal(eta, x, grad []float64) float64 {
+func (p *problem) diagonal(eta, x, grad []float64) float64 {
 	k := p.k
 	root := math.Sqrt(p.s)
 	mean, sd := make([]float64, k), make([]float64, k)
@@ -151,7 +151,7 @@ func softmaxInPlace(g []float64) {
 
 // ascendDiagonal maximises J over diagonal covariances on samples eta, from x,
 // which is not modified.
-func (p *beliefProblem) ascendDiagonal(eta, x []float64, iterations int) ([]float64, error) {
+func (p *problem) ascendDiagonal(eta, x []float64, iterations int) ([]float64, error) {
 	// The line search asks for value and gradient at the same point one after
 	// the other.
 	at := make([]float64, len(x))
@@ -164,7 +164,7 @@ func (p *beliefProblem) ascendDiagonal(eta, x []float64, iterations int) ([]floa
 		copy(at, x)
 		value, known = -p.diagonal(eta, x, grad), true
 	}
-	problem := optimize.Problem{
+	objective := optimize.Problem{
 		Func: func(x []float64) float64 { eval(x); return value },
 		Grad: func(dst, x []float64) {
 			eval(x)
@@ -180,7 +180,7 @@ func (p *beliefProblem) ascendDiagonal(eta, x []float64, iterations int) ([]floa
 		FuncEvaluations:   4 * iterations,
 		Converger:         &optimize.FunctionConverge{Absolute: 1e-4, Relative: 1e-5, Iterations: 3},
 	}
-	result, err := minimise(problem, x, settings, &optimize.LBFGS{Store: 8})
+	result, err := guard.Minimise(objective, x, settings, &optimize.LBFGS{Store: 8})
 	if result == nil {
 		return nil, fmt.Errorf("vbks: belief over kernels: %w", err)
 	}
@@ -189,8 +189,8 @@ func (p *beliefProblem) ascendDiagonal(eta, x []float64, iterations int) ([]floa
 	return result.X, nil
 }
 
-// beliefStart is a point to start from, in the coordinates of diagonal.
-type beliefStart struct {
+// start is a point to start from, in the coordinates of diagonal.
+type start struct {
 	name string
 	x    []float64
 }
@@ -199,12 +199,12 @@ type beliefStart struct {
 // with one leader raised far enough to lead (golden values show that the mean
 // must rise by log K + 1 or more), and at one in the shape of softmax(𝓛/τ),
 // where kernels that are nearly as good as the best rise with it.
-func (p *beliefProblem) starts(last *Belief) []beliefStart {
-	var list []beliefStart
+func (p *problem) starts(last *Belief) []start {
+	var list []start
 	if x := p.lastPoint(last); x != nil {
-		list = append(list, beliefStart{"last", x})
+		list = append(list, start{"last", x})
 	}
-	list = append(list, beliefStart{"prior", make([]float64, 2*p.k)})
+	list = append(list, start{"prior", make([]float64, 2*p.k)})
 
 	k := float64(p.k)
 	root := math.Sqrt(p.s)
@@ -239,7 +239,7 @@ func (p *beliefProblem) starts(last *Belief) []beliefStart {
 			x[p.k+j] = -0.5 * math.Ln2
 		}
 		x[leader] += up / root
-		list = append(list, beliefStart{"leader", x})
+		list = append(list, start{"leader", x})
 	}
 
 	shape := make([]float64, 2*p.k)
@@ -255,12 +255,12 @@ func (p *beliefProblem) starts(last *Belief) []beliefStart {
 		return list // the same as the leader's
 	}
 	floats.AddConst(-floats.Sum(shape[:p.k])/k, shape[:p.k])
-	return append(list, beliefStart{"shape", shape})
+	return append(list, start{"shape", shape})
 }
 
 // lastPoint maps a belief over perhaps other kernels to these: kernels that it
 // does not know are as in the prior. It is nil if no kernel is known.
-func (p *beliefProblem) lastPoint(last *Belief) []float64 {
+func (p *problem) lastPoint(last *Belief) []float64 {
 	if last == nil {
 		return nil
 	}
@@ -291,7 +291,7 @@ func (p *beliefProblem) lastPoint(last *Belief) []float64 {
 }
 
 // optimise runs all starts, keeps the best and refines it in the full family.
-func (p *beliefProblem) optimise(opts BeliefOptions, last *Belief, lastLeader string) (beliefFit, error) {
+func (p *problem) optimise(opts Options, last *Belief, lastLeader string) (fitted, error) {
 	// On the samples that it was optimised on, J is too high: the last ones are for
 	// its value alone.
 	var eta, common, fresh []float64
@@ -301,7 +301,7 @@ func (p *beliefProblem) optimise(opts BeliefOptions, last *Belief, lastLeader st
 		func() error { fresh = p.samples(commonSamples, opts.Seed+2); return nil },
 	)
 	if err != nil {
-		return beliefFit{}, err
+		return fitted{}, err
 	}
 	starts := p.starts(last)
 	values := make([]float64, len(starts))
@@ -316,9 +316,9 @@ func (p *beliefProblem) optimise(opts BeliefOptions, last *Belief, lastLeader st
 		}
 	}
 	if err := together(climbs...); err != nil {
-		return beliefFit{}, err
+		return fitted{}, err
 	}
-	var best beliefStart
+	var best start
 	value := math.Inf(-1)
 	for i, v := range values {
 		if v > value {
@@ -326,11 +326,11 @@ func (p *beliefProblem) optimise(opts BeliefOptions, last *Belief, lastLeader st
 		}
 	}
 	if best.x == nil {
-		return beliefFit{}, fmt.Errorf("vbks: belief over kernels: %w", errNotFinite)
+		return fitted{}, fmt.Errorf("vbks: belief over kernels: %w", errNotFinite)
 	}
 	p.breakTie(best.x, lastLeader)
 
-	fit := beliefFit{mean: make([]float64, p.k), chol: make([]float64, p.k*p.k), start: best.name}
+	fit := fitted{mean: make([]float64, p.k), chol: make([]float64, p.k*p.k), start: best.name}
 	root := math.Sqrt(p.s)
 	for i := range p.k {
 		fit.mean[i] = p.prior[i] + root*best.x[i]
@@ -347,7 +347,7 @@ func (p *beliefProblem) optimise(opts BeliefOptions, last *Belief, lastLeader st
 // exactly E[p_leader − p_chosen] times the difference of their gains, so it
 // needs no samples, and no further starts for equally good kernels, which would
 // find the same optimum again with other sampling error.
-func (p *beliefProblem) breakTie(x []float64, lastLeader string) {
+func (p *problem) breakTie(x []float64, lastLeader string) {
 	leader := 0
 	for i := range p.k {
 		if p.prior[i]+math.Sqrt(p.s)*x[i] > p.prior[leader]+math.Sqrt(p.s)*x[leader] {
@@ -371,4 +371,16 @@ func (p *beliefProblem) breakTie(x []float64, lastLeader string) {
 	}
 	x[leader], x[chosen] = x[chosen], x[leader]
 	x[p.k+leader], x[p.k+chosen] = x[p.k+chosen], x[p.k+leader]
+}
+
+// together runs functions on goroutines of their own and returns their errors,
+// joined.
+func together(fs ...func() error) error {
+	errs := make([]error, len(fs))
+	var wg sync.WaitGroup
+	for i, f := range fs {
+		wg.Go(func() { errs[i] = guard.Do(f) })
+	}
+	wg.Wait()
+	return errors.Join(errs...)
 }

@@ -1,4 +1,4 @@
-package vbks
+package periods
 
 import (
 	"math"
@@ -59,9 +59,9 @@ func sampleOf(x []float64) (s sampling, ok bool) {
 	if !(s.span > 0) || math.IsInf(s.span, 0) {
 		return s, false
 	}
-	gaps := distinctGaps(sorted)
+	gaps := Gaps(sorted)
 	s.distinct = len(gaps) + 1
-	s.gap = gapQuantile(gaps, 0.25)
+	s.gap = GapQuantile(gaps, 0.25)
 	s.step, s.cells = regularGrid(gaps, s.span)
 	return s, true
 }

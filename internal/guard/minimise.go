@@ -1,4 +1,4 @@
-package vbks
+package guard
 
 import (
 	"math"
@@ -7,7 +7,7 @@ import (
 	"gonum.org/v1/gonum/optimize"
 )
 
-// minimise is optimize.Minimize by L-BFGS for a program that must not end by a
+// Minimise is optimize.Minimize by L-BFGS for a program that must not end by a
 // mistake in an objective. gonum evaluates the problem on one goroutine of its
 // own and steps on another, where nobody recovers; the status it asks for on the
 // caller's, which a panic would leave with those two waiting for ever. Here a
@@ -17,7 +17,7 @@ import (
 // The only others that gonum starts for this program are those of a large product
 // of matrices (blas/gonum, dgemmParallel). They run nothing of ours, on blocks
 // whose bounds Dgemm has checked on the caller's goroutine.
-func minimise(p optimize.Problem, start []float64, s *optimize.Settings, m *optimize.LBFGS) (*optimize.Result, error) {
+func Minimise(p optimize.Problem, start []float64, s *optimize.Settings, m *optimize.LBFGS) (*optimize.Result, error) {
 	var c catcher
 	f, grad, status := p.Func, p.Grad, p.Status
 	p.Func = func(x []float64) float64 {
@@ -63,7 +63,7 @@ func (c *catcher) do(f func() error) bool {
 	if c.err() != nil {
 		return false
 	}
-	err := Guarded(f)
+	err := Do(f)
 	if err == nil {
 		return true
 	}

@@ -1,4 +1,4 @@
-package vbks
+package inducing
 
 import (
 	"math"
@@ -27,8 +27,8 @@ func hasRow(x []float64, dim int, row []float64) bool {
 	return false
 }
 
-func TestPlaceInducingEveryMethod(t *testing.T) {
-	for _, method := range Placements() {
+func TestPlaceEveryMethod(t *testing.T) {
+	for _, method := range Methods() {
 		for _, dim := range []int{1, 3} {
 			if method == "grid" && dim > 1 {
 				continue
@@ -36,7 +36,7 @@ func TestPlaceInducingEveryMethod(t *testing.T) {
 			for _, m := range []int{1, 2, 7, 64, 400} {
 				x := randomRows(400, dim, 1)
 				before := slices.Clone(x)
-				z, notices, err := PlaceInducing(x, dim, m, method, 5)
+				z, notices, err := Place(x, dim, m, method, 5)
 				if err != nil || len(notices) > 0 || len(z) != m*dim {
 					t.Fatalf("%s, %d columns, m = %d: %d numbers, %v, %v", method, dim, m, len(z), notices, err)
 				}
@@ -48,7 +48,7 @@ func TestPlaceInducingEveryMethod(t *testing.T) {
 						t.Fatalf("%s, %d columns, m = %d: rows %v and %v are not in order or equal", method, dim, m, z[i-dim:i], z[i:i+dim])
 					}
 				}
-				again, _, _ := PlaceInducing(x, dim, m, method, 5)
+				again, _, _ := Place(x, dim, m, method, 5)
 				if !slices.Equal(z, again) {
 					t.Errorf("%s, %d columns, m = %d: not deterministic", method, dim, m)
 				}
@@ -65,35 +65,35 @@ func TestPlaceInducingEveryMethod(t *testing.T) {
 	}
 }
 
-func TestPlaceInducingSeeds(t *testing.T) {
+func TestPlaceSeeds(t *testing.T) {
 	x := randomRows(8000, 1, 2)
 	for _, method := range []string{"auto", "kmeans", "jittered", "random"} {
-		a, _, _ := PlaceInducing(x, 1, 20, method, 1)
-		b, _, _ := PlaceInducing(x, 1, 20, method, 2)
+		a, _, _ := Place(x, 1, 20, method, 1)
+		b, _, _ := Place(x, 1, 20, method, 2)
 		if slices.Equal(a, b) {
 			t.Errorf("%s does not depend on the seed", method)
 		}
 	}
 }
 
-func TestPlaceInducingFewDistinctRows(t *testing.T) {
+func TestPlaceFewDistinctRows(t *testing.T) {
 	x := make([]float64, 0, 3*300)
 	for i := range 300 {
 		x = append(x, float64(i%4), float64(i%2), 1)
 	}
-	for _, method := range Placements() {
+	for _, method := range Methods() {
 		for _, dim := range []int{1, 3} {
 			if method == "grid" && dim > 1 {
 				continue
 			}
 			const want = 4 // rows repeat with period 4; the values are 0, 1, 2, 3
-			z, notices, err := PlaceInducing(x, dim, 50, method, 1)
+			z, notices, err := Place(x, dim, 50, method, 1)
 			if err != nil || len(z) != want*dim || len(notices) != 1 || !strings.Contains(notices[0], "4 distinct") {
 				t.Errorf("%s, %d columns: %v, %v, %v", method, dim, z, notices, err)
 			}
 		}
 	}
-	z, notices, err := PlaceInducing([]float64{3, 1, 2}, 1, 10, "auto", 1)
+	z, notices, err := Place([]float64{3, 1, 2}, 1, 10, "auto", 1)
 	if err != nil || !slices.Equal(z, []float64{1, 2, 3}) || len(notices) != 1 || !strings.Contains(notices[0], "only 3 training rows") {
 		t.Errorf("more than rows: %v, %v, %v", z, notices, err)
 	}
@@ -102,30 +102,30 @@ func TestPlaceInducingFewDistinctRows(t *testing.T) {
 	for i := 0; i < len(many); i += 200 {
 		many[i] = float64(i / 200 % 300)
 	}
-	z, notices, err = PlaceInducing(many, 2, 290, "kmeans", 1)
+	z, notices, err = Place(many, 2, 290, "kmeans", 1)
 	if err != nil || len(z) != 290*2 || len(notices) != 0 {
 		t.Errorf("rare rows: %d numbers, %v, %v", len(z), notices, err)
 	}
 }
 
-func TestPlaceInducingGridAndQuantiles(t *testing.T) {
+func TestPlaceGridAndQuantiles(t *testing.T) {
 	x := []float64{4, 0, 0.1, 0.2, 0.3, 0.4, 0.5, 1, 2}
-	z, _, err := PlaceInducing(x, 1, 5, "grid", 1)
+	z, _, err := Place(x, 1, 5, "grid", 1)
 	if err != nil || !slices.Equal(z, []float64{0, 1, 2, 3, 4}) {
 		t.Errorf("grid: %v, %v", z, err)
 	}
-	z, _, err = PlaceInducing(x, 1, 5, "auto", 1)
+	z, _, err = Place(x, 1, 5, "auto", 1)
 	if err != nil || !slices.Equal(z, []float64{0, 0.2, 0.4, 1, 4}) {
 		t.Errorf("quantiles: %v, %v", z, err)
 	}
 }
 
-func TestPlaceInducingSpreadConsecutive(t *testing.T) {
+func TestPlaceSpreadConsecutive(t *testing.T) {
 	x := make([]float64, 1000)
 	for i := range x {
 		x[i] = float64((i * 7) % 1000)
 	}
-	z, _, err := PlaceInducing(x, 1, 40, "spread+consecutive", 1)
+	z, _, err := Place(x, 1, 40, "spread+consecutive", 1)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -141,13 +141,13 @@ func TestPlaceInducingSpreadConsecutive(t *testing.T) {
 }
 
 // One row of every cell of equally many rows.
-func TestPlaceInducingJittered(t *testing.T) {
+func TestPlaceJittered(t *testing.T) {
 	x := make([]float64, 10000)
 	for i := range x {
 		x[i] = float64(i)
 	}
 	for _, method := range []string{"jittered", "auto"} {
-		z, _, err := PlaceInducing(x, 1, 50, method, 3)
+		z, _, err := Place(x, 1, 50, method, 3)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -165,7 +165,7 @@ func TestPlaceInducingJittered(t *testing.T) {
 }
 
 // K-means must do much better than random rows, and find separate clusters.
-func TestPlaceInducingKMeans(t *testing.T) {
+func TestPlaceKMeans(t *testing.T) {
 	cost := func(x, z []float64, dim int) (sum float64) {
 		for i := 0; i < len(x); i += dim {
 			best := math.Inf(1)
@@ -181,8 +181,8 @@ func TestPlaceInducingKMeans(t *testing.T) {
 		return sum
 	}
 	x := randomRows(3000, 2, 4)
-	z, _, _ := PlaceInducing(x, 2, 40, "kmeans", 1)
-	random, _, _ := PlaceInducing(x, 2, 40, "random", 1)
+	z, _, _ := Place(x, 2, 40, "kmeans", 1)
+	random, _, _ := Place(x, 2, 40, "random", 1)
 	if a, b := cost(x, z, 2), cost(x, random, 2); a > 0.7*b {
 		t.Errorf("k-means costs %g, random rows %g", a, b)
 	}
@@ -190,7 +190,7 @@ func TestPlaceInducingKMeans(t *testing.T) {
 		x[i] = 100*float64(i/2%3) + 0.01*x[i]
 		x[i+1] = 100*float64(i/6%3) + 0.01*x[i+1]
 	}
-	z, _, _ = PlaceInducing(x, 2, 9, "kmeans", 1)
+	z, _, _ = Place(x, 2, 9, "kmeans", 1)
 	if a := cost(x, z, 2); a > 3000*2*1e-4*1.2 {
 		t.Errorf("the clusters were not found: cost %g, centres %v", a, z)
 	}
@@ -215,7 +215,7 @@ func TestAssign(t *testing.T) {
 	}
 }
 
-func TestPlaceInducingErrors(t *testing.T) {
+func TestPlaceErrors(t *testing.T) {
 	x := randomRows(10, 2, 1)
 	for _, c := range []struct {
 		x      []float64
@@ -231,13 +231,13 @@ func TestPlaceInducingErrors(t *testing.T) {
 		{x, 2, 0, "auto", "at least 1"},
 		{[]float64{1, math.NaN()}, 1, 1, "auto", "finite"},
 	} {
-		if _, _, err := PlaceInducing(c.x, c.dim, c.m, c.method, 1); err == nil || !strings.Contains(err.Error(), c.want) {
+		if _, _, err := Place(c.x, c.dim, c.m, c.method, 1); err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%s, m = %d: %v, want %q", c.method, c.m, err, c.want)
 		}
 	}
 }
 
-func BenchmarkPlaceInducing(b *testing.B) {
+func BenchmarkPlace(b *testing.B) {
 	for _, c := range []struct {
 		name      string
 		n, dim, m int
@@ -253,7 +253,7 @@ func BenchmarkPlaceInducing(b *testing.B) {
 		x := randomRows(c.n, c.dim, 1)
 		b.Run(c.name, func(b *testing.B) {
 			for b.Loop() {
-				if _, _, err := PlaceInducing(x, c.dim, c.m, c.method, 1); err != nil {
+				if _, _, err := Place(x, c.dim, c.m, c.method, 1); err != nil {
 					b.Fatal(err)
 				}
 			}

@@ -1,4 +1,4 @@
-package vbks
+package belief
 
 import (
 	"fmt"
@@ -8,6 +8,8 @@ import (
 	"testing"
 
 	"gonum.org/v1/gonum/floats"
+
+	"kestrel/internal/golden"
 )
 
 // beliefGolden is a file of schema vbks-qg/1.
@@ -49,12 +51,12 @@ func oneAhead(k int, gap float64, best int) (elbo []float64, ids []string) {
 	return elbo, ids
 }
 
-func mustFit(t *testing.T, elbo, logPrior []float64, opts BeliefOptions, last *Belief, leader string, ids []string) *Belief {
+func mustFit(t *testing.T, elbo, logPrior []float64, opts Options, last *Belief, leader string, ids []string) *Belief {
 	t.Helper()
 	if opts.EvidenceScale == 0 {
 		opts.EvidenceScale = 1
 	}
-	b, err := FitBelief(elbo, logPrior, opts, last, leader, ids)
+	b, err := Fit(elbo, logPrior, opts, last, leader, ids)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -62,7 +64,7 @@ func mustFit(t *testing.T, elbo, logPrior []float64, opts BeliefOptions, last *B
 }
 
 func TestGoldenQG(t *testing.T) {
-	for _, f := range readGolden[beliefGolden](t, "vbks-qg/1") {
+	for _, f := range golden.Read[beliefGolden](t, "vbks-qg/1") {
 		for _, r := range f.Rows {
 			if r.Family != "full" {
 				continue // TestGoldenQGDiagonal
@@ -72,7 +74,7 @@ func TestGoldenQG(t *testing.T) {
 			}
 			t.Run(fmt.Sprintf("K=%d,s=%g,gap=%g", r.K, r.PriorVariance, r.Gap), func(t *testing.T) {
 				elbo, ids := oneAhead(r.K, r.Gap, 5)
-				b := mustFit(t, elbo, nil, BeliefOptions{PriorVariance: r.PriorVariance, Seed: 1}, nil, "", ids)
+				b := mustFit(t, elbo, nil, Options{PriorVariance: r.PriorVariance, Seed: 1}, nil, "", ids)
 				q := b.Posterior(2000, 1)
 				// What the README of the golden values grants a program with 1,000
 				// antithetic samples: .03 at K = 12, .01 on the high branch of K =
@@ -106,14 +108,14 @@ func TestGoldenQG(t *testing.T) {
 // The objective at the published optimum of the diagonal family, no optimiser
 // involved.
 func TestGoldenQGDiagonal(t *testing.T) {
-	for _, f := range readGolden[beliefGolden](t, "vbks-qg/1") {
+	for _, f := range golden.Read[beliefGolden](t, "vbks-qg/1") {
 		for _, r := range f.Rows {
 			if r.Family != "diagonal" {
 				continue
 			}
 			elbo, ids := oneAhead(r.K, r.Gap, 0)
 			order, _ := canonicalOrder(ids)
-			p, _ := newBeliefProblem(elbo, nil, BeliefOptions{PriorVariance: r.PriorVariance, EvidenceScale: 1}, ids, order)
+			p, _ := newProblem(elbo, nil, Options{PriorVariance: r.PriorVariance, EvidenceScale: 1}, ids, order)
 			x := make([]float64, 2*r.K)
 			for i := range r.K {
 				x[i] = -r.Best.MeanGap / float64(r.K) / math.Sqrt(r.PriorVariance)
@@ -133,10 +135,10 @@ func TestGoldenQGDiagonal(t *testing.T) {
 // side. A fifth of the distance to the window's end is left out: the families
 // differ, and J is known to a few hundredths of a nat only.
 func TestGoldenQGBranches(t *testing.T) {
-	for _, f := range readGolden[beliefGolden](t, "vbks-qg/1") {
+	for _, f := range golden.Read[beliefGolden](t, "vbks-qg/1") {
 		for _, w := range f.TwoBranches.Rows {
 			k := f.TwoBranches.K
-			opts := BeliefOptions{PriorVariance: w.PriorVariance, Seed: 2}
+			opts := Options{PriorVariance: w.PriorVariance, Seed: 2}
 			below := w.Crossing - 0.4*(w.Crossing-w.From)
 			above := w.Crossing + 0.4*(w.To-w.Crossing)
 			elbo, ids := oneAhead(k, below, 7)
@@ -166,7 +168,7 @@ func TestBeliefTies(t *testing.T) {
 		elbo[i] = -200
 	}
 	elbo[3], elbo[8] = 0, 0
-	opts := BeliefOptions{PriorVariance: 10, Seed: 1}
+	opts := Options{PriorVariance: 10, Seed: 1}
 	var last *Belief
 	for _, c := range []struct {
 		leader string
@@ -190,7 +192,7 @@ func TestBeliefPermutation(t *testing.T) {
 	elbo := []float64{-3, -1, -2.5, -8, -1.2, -40, 0}
 	prior := []float64{0, 0.3, -1, 0, 0, 1, -0.5}
 	ids := []string{"LIN", "PER", "SE", "RQ", "PER*SE", "LIN*SE", "PER+SE"}
-	opts := BeliefOptions{PriorVariance: 2, Seed: 4}
+	opts := Options{PriorVariance: 2, Seed: 4}
 	b := mustFit(t, elbo, prior, opts, nil, "", ids)
 	q := b.Posterior(2000, 9)
 	perm := []int{4, 2, 6, 0, 5, 1, 3}
@@ -224,7 +226,7 @@ func TestBeliefPermutation(t *testing.T) {
 
 func TestBeliefDeterministic(t *testing.T) {
 	elbo, ids := oneAhead(9, 12, 2)
-	opts := BeliefOptions{PriorVariance: 10, Seed: 3}
+	opts := Options{PriorVariance: 10, Seed: 3}
 	a, b := mustFit(t, elbo, nil, opts, nil, "", ids), mustFit(t, elbo, nil, opts, nil, "", ids)
 	if !slices.Equal(a.Mean, b.Mean) || !slices.Equal(a.Chol, b.Chol) || a.Objective != b.Objective {
 		t.Error("equal arguments gave different beliefs")
@@ -239,7 +241,7 @@ func TestBeliefDeterministic(t *testing.T) {
 func TestBeliefPrior(t *testing.T) {
 	ids := []string{"a", "b", "c"}
 	prior := []float64{math.Log(8), 0, 0}
-	b := mustFit(t, []float64{-7, -7, -7}, prior, BeliefOptions{PriorVariance: 0.01, Seed: 1}, nil, "", ids)
+	b := mustFit(t, []float64{-7, -7, -7}, prior, Options{PriorVariance: 0.01, Seed: 1}, nil, "", ids)
 	if math.Abs(b.Objective+7) > 1e-3 {
 		t.Errorf("J = %v, want −7", b.Objective)
 	}
@@ -250,7 +252,7 @@ func TestBeliefPrior(t *testing.T) {
 	}
 	// A strong prior against a small lead, and the reverse.
 	for _, c := range []struct{ gap, low, high float64 }{{0.5, 0, 0.2}, {300, 0.9, 1}} {
-		b := mustFit(t, []float64{0, -c.gap}, []float64{-3, 0}, BeliefOptions{PriorVariance: 1, Seed: 1}, nil, "", ids[:2])
+		b := mustFit(t, []float64{0, -c.gap}, []float64{-3, 0}, Options{PriorVariance: 1, Seed: 1}, nil, "", ids[:2])
 		if q := b.Posterior(2000, 1)[0]; q < c.low || q > c.high {
 			t.Errorf("gap %v: q = %.4f, want %v to %v", c.gap, q, c.low, c.high)
 		}
@@ -262,7 +264,7 @@ func TestBeliefHugeGaps(t *testing.T) {
 		for _, gap := range []float64{1e5, 1e9} {
 			elbo, ids := oneAhead(k, gap, 1)
 			floats.AddConst(-3e6, elbo)
-			b := mustFit(t, elbo, nil, BeliefOptions{PriorVariance: 0.5, Seed: 1}, nil, "", ids)
+			b := mustFit(t, elbo, nil, Options{PriorVariance: 0.5, Seed: 1}, nil, "", ids)
 			q := b.Posterior(2000, 1)
 			if !(q[1] > 0.999) || math.IsNaN(b.Objective) || floats.HasNaN(b.Chol) || math.Abs(floats.Sum(q)-1) > 1e-12 {
 				t.Errorf("K=%d gap=%g: q = %v, J = %v", k, gap, q[1], b.Objective)
@@ -278,7 +280,7 @@ func TestBeliefHugeGaps(t *testing.T) {
 // afresh, also when the set and the leader have changed.
 func TestBeliefWarmNotWorse(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 2))
-	opts := BeliefOptions{PriorVariance: 10, Seed: 1}
+	opts := Options{PriorVariance: 10, Seed: 1}
 	var last *Belief
 	leader := ""
 	for round := range 8 {
@@ -296,7 +298,7 @@ func TestBeliefWarmNotWorse(t *testing.T) {
 }
 
 func TestBeliefOneKernel(t *testing.T) {
-	b := mustFit(t, []float64{-12}, []float64{-2}, BeliefOptions{PriorVariance: 4, EvidenceScale: 3}, nil, "", []string{"SE"})
+	b := mustFit(t, []float64{-12}, []float64{-2}, Options{PriorVariance: 4, EvidenceScale: 3}, nil, "", []string{"SE"})
 	if q := b.Posterior(10, 1); len(q) != 1 || q[0] != 1 {
 		t.Errorf("posterior %v", q)
 	}
@@ -309,8 +311,8 @@ func TestBeliefEvidenceScale(t *testing.T) {
 	elbo := []float64{-30, 0, -45, -60}
 	scaled := []float64{-3, 0, -4.5, -6}
 	ids := []string{"a", "b", "c", "d"}
-	a := mustFit(t, elbo, nil, BeliefOptions{PriorVariance: 1, EvidenceScale: 10, Seed: 1}, nil, "", ids)
-	b := mustFit(t, scaled, nil, BeliefOptions{PriorVariance: 1, EvidenceScale: 1, Seed: 1}, nil, "", ids)
+	a := mustFit(t, elbo, nil, Options{PriorVariance: 1, EvidenceScale: 10, Seed: 1}, nil, "", ids)
+	b := mustFit(t, scaled, nil, Options{PriorVariance: 1, EvidenceScale: 1, Seed: 1}, nil, "", ids)
 	if !floats.EqualApprox(a.Mean, b.Mean, 1e-9) || math.Abs(a.Objective-b.Objective) > 1e-9 {
 		t.Errorf("𝓛/τ: J = %v and %v", a.Objective, b.Objective)
 	}
@@ -318,10 +320,10 @@ func TestBeliefEvidenceScale(t *testing.T) {
 
 func TestBeliefErrors(t *testing.T) {
 	ids := []string{"a", "b"}
-	good := BeliefOptions{PriorVariance: 1, EvidenceScale: 1}
+	good := Options{PriorVariance: 1, EvidenceScale: 1}
 	for name, c := range map[string]struct {
 		elbo, prior []float64
-		opts        BeliefOptions
+		opts        Options
 		ids         []string
 	}{
 		"no kernels":     {nil, nil, good, nil},
@@ -331,11 +333,11 @@ func TestBeliefErrors(t *testing.T) {
 		"infinite":       {[]float64{1, math.Inf(-1)}, nil, good, ids},
 		"zero weight":    {[]float64{1, 2}, []float64{0, math.Inf(-1)}, good, ids},
 		"twice":          {[]float64{1, 2}, nil, good, []string{"a", "a"}},
-		"prior variance": {[]float64{1, 2}, nil, BeliefOptions{EvidenceScale: 1}, ids},
-		"evidence scale": {[]float64{1, 2}, nil, BeliefOptions{PriorVariance: 1}, ids},
-		"samples":        {[]float64{1, 2}, nil, BeliefOptions{PriorVariance: 1, EvidenceScale: 1, Samples: 513}, ids},
+		"prior variance": {[]float64{1, 2}, nil, Options{EvidenceScale: 1}, ids},
+		"evidence scale": {[]float64{1, 2}, nil, Options{PriorVariance: 1}, ids},
+		"samples":        {[]float64{1, 2}, nil, Options{PriorVariance: 1, EvidenceScale: 1, Samples: 513}, ids},
 	} {
-		if _, err := FitBelief(c.elbo, c.prior, c.opts, nil, "", c.ids); err == nil {
+		if _, err := Fit(c.elbo, c.prior, c.opts, nil, "", c.ids); err == nil {
 			t.Errorf("%s: no error", name)
 		}
 	}
@@ -351,15 +353,15 @@ func TestBayes(t *testing.T) {
 	}
 }
 
-func BenchmarkFitBelief(b *testing.B) {
+func BenchmarkFit(b *testing.B) {
 	for _, k := range []int{12, 144} {
 		b.Run(fmt.Sprint(k), func(b *testing.B) {
 			elbo, ids := oneAhead(k, 30, 5)
-			opts := BeliefOptions{PriorVariance: 10, EvidenceScale: 1, Seed: 1}
+			opts := Options{PriorVariance: 10, EvidenceScale: 1, Seed: 1}
 			var last *Belief
 			for b.Loop() {
 				var err error
-				if last, err = FitBelief(elbo, nil, opts, last, ids[5], ids); err != nil {
+				if last, err = Fit(elbo, nil, opts, last, ids[5], ids); err != nil {
 					b.Fatal(err)
 				}
 			}

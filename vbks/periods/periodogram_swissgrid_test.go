@@ -1,6 +1,6 @@
 //go:build !race
 
-package vbks
+package periods
 
 import (
 	"math/rand/v2"
@@ -24,7 +24,7 @@ func TestPeriodsOfSwissgrid(t *testing.T) {
 	x, y := readSeries(t, r, 2, func(int) bool { return rng.Float64() < 190336./210336 })
 	// Rows come shuffled.
 	rng.Shuffle(len(x), func(i, j int) { x[i], x[j] = x[j], x[i]; y[i], y[j] = y[j], y[i] })
-	peaks := Periods(x, y, PeriodOptions{Max: 4})
+	peaks := Find(x, y, Options{Max: 4})
 	t.Log(len(x), "rows:", peaks)
 	wantPeriod(t, peaks, 365.25, 0.05, 3)
 	wantPeriod(t, peaks, 7, 0.01, 3)

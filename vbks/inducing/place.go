@@ -1,4 +1,5 @@
-package vbks
+// Package inducing places the inducing inputs of sparse Gaussian processes.
+package inducing
 
 import (
 	"cmp"
@@ -9,10 +10,12 @@ import (
 	"slices"
 
 	"github.com/agnivade/levenshtein"
+
+	"kestrel/vbks/random"
 )
 
-// Placements lists the methods that PlaceInducing knows.
-func Placements() []string {
+// Methods lists what Place knows.
+func Methods() []string {
 	return []string{"auto", "kmeans", "grid", "jittered", "spread+consecutive", "random"}
 }
 
@@ -26,7 +29,7 @@ const quantileRows = 5000
 // of the same seed.
 const placementStream = 0x696e647563696e67
 
-// PlaceInducing chooses m inducing inputs for the N x dim training inputs x
+// Place chooses m inducing inputs for the N x dim training inputs x
 // (row-major, standardised), sorted by their first column. The methods are
 //
 //	"auto"                one column: evenly over the quantiles of x, both ends included, up
@@ -43,7 +46,7 @@ const placementStream = 0x696e647563696e67
 // with a notice, to the number of distinct rows where there are fewer. Equal
 // arguments give equal results. An unknown method, a grid in several columns
 // and inputs that are empty, ragged or not finite are errors.
-func PlaceInducing(x []float64, dim, m int, method string, seed uint64) (z []float64, notices []string, err error) {
+func Place(x []float64, dim, m int, method string, seed uint64) (z []float64, notices []string, err error) {
 	if err := checkPlacement(x, dim, m, method); err != nil {
 		return nil, nil, err
 	}
@@ -55,10 +58,10 @@ func PlaceInducing(x []float64, dim, m int, method string, seed uint64) (z []flo
 	all := dim == 1 || method == "spread+consecutive" && n <= 1<<21
 	size := max(20000, 20*m)
 	if !all && n > size {
-		p.distinct(p.sample(n, size))
+		p.distinct(random.Sample(p.rng, n, size))
 	}
 	if len(p.rows) < min(m, n) {
-		p.distinct(p.sample(n, n))
+		p.distinct(random.Sample(p.rng, n, n))
 	}
 	if m > n {
 		notices = append(notices, fmt.Sprintf("%d inducing inputs asked for but only %d training rows: %d used", m, n, min(n, len(p.rows))))
@@ -99,14 +102,14 @@ func PlaceInducing(x []float64, dim, m int, method string, seed uint64) (z []flo
 }
 
 func checkPlacement(x []float64, dim, m int, method string) error {
-	if !slices.Contains(Placements(), method) {
+	if !slices.Contains(Methods(), method) {
 		near, best := "", math.MaxInt
-		for _, name := range Placements() {
+		for _, name := range Methods() {
 			if d := levenshtein.ComputeDistance(method, name); d < best {
 				near, best = name, d
 			}
 		}
-		return fmt.Errorf("unknown placement of inducing inputs %q: did you mean %q? (known: %q)", method, near, Placements())
+		return fmt.Errorf("unknown placement of inducing inputs %q: did you mean %q? (known: %q)", method, near, Methods())
 	}
 	if dim < 1 || len(x) == 0 || len(x)%dim != 0 {
 		return fmt.Errorf("inducing inputs: %d numbers are not rows of %d columns", len(x), dim)
@@ -135,32 +138,9 @@ type placer struct {
 
 func (p *placer) row(i int) []float64 { return p.x[i*p.dim : (i+1)*p.dim] }
 
-// sample returns size of the numbers 0, …, n−1, drawn without replacement.
-func (p *placer) sample(n, size int) []int {
-	if size >= n {
-		out := make([]int, n)
-		for i := range out {
-			out[i] = i
-		}
-		return out
-	}
-	// Floyd's algorithm (Bentley and Floyd, CACM 30, 1987).
-	seen := make(map[int]bool, size)
-	out := make([]int, 0, size)
-	for j := n - size; j < n; j++ {
-		t := p.rng.IntN(j + 1)
-		if seen[t] {
-			t = j
-		}
-		seen[t] = true
-		out = append(out, t)
-	}
-	return out
-}
-
 // thin returns size of the rows, in their order.
 func (p *placer) thin(size int) []int {
-	at := p.sample(len(p.rows), size)
+	at := random.Sample(p.rng, len(p.rows), size)
 	slices.Sort(at)
 	for i, j := range at {
 		at[i] = p.rows[j]
@@ -278,7 +258,7 @@ func (p *placer) sortByWidest(cell []int) {
 // sortRows returns the rows of z in ascending order.
 func sortRows(z []float64, dim int) []float64 {
 	p := placer{x: z, dim: dim}
-	rows := p.sample(len(z)/dim, len(z)/dim)
+	rows := random.Sample(p.rng, len(z)/dim, len(z)/dim)
 	slices.SortFunc(rows, func(a, b int) int { return slices.Compare(p.row(a), p.row(b)) })
 	out := make([]float64, 0, len(z))
 	for _, i := range rows {

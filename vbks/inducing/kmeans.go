@@ -1,4 +1,4 @@
-package vbks
+package inducing
 
 import (
 	"math"

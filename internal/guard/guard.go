@@ -1,0 +1,32 @@
+// Package guard keeps mistakes of the program, panics, from ending it: they
+// become errors of the goroutine that made them.
+package guard
+
+import (
+	"fmt"
+	"runtime/debug"
+	"strings"
+)
+
+// PanicError is a mistake of the program, caught in the goroutine that made
+// it so that the rest of the run can still be written down.
+type PanicError struct {
+	Value string // what panic was called with, as text
+	Stack []byte // of the goroutine, as debug.Stack returns it
+}
+
+// Error returns one line, without the stack.
+func (e *PanicError) Error() string {
+	return "internal error: " + strings.Join(strings.Fields(e.Value), " ")
+}
+
+// Do runs f. A panic, which on a goroutine of its own would end the whole
+// program, becomes a PanicError.
+func Do(f func() error) (err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			err = &PanicError{Value: fmt.Sprint(p), Stack: debug.Stack()}
+		}
+	}()
+	return f()
+}
