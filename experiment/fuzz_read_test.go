@@ -172,29 +172,31 @@ func someEvents() []byte {
 	)
 }
 
-// FuzzEvents: whatever stands in an event log, those who read it go on or end
-// with an error, and nothing of it steers a terminal.
-func FuzzEvents(f *testing.F) {
-	f.Add(someEvents())
+// strangeLogs are event logs, one as it should be and others that no run writes.
+func strangeLogs() [][]byte {
+	logs := [][]byte{someEvents()}
 	for _, s := range []string{
 		`{"v":1,"type":"run-started"}`, `{"v":1,"type":"evaluation","evaluation":{}}`, `{"v":1,"type":"metrics","metrics":[]}`, `{"v":9,"type":"x"}`, `{}`, `[]`, `null`, "\x00",
 		`{"type":"evaluation","evaluation":{"kernels":[{"id":"a"},{"id":"a"}]}}`, `{"type":"state"}`, `{"type":"finished"}`, `{"type":"pruned"}`, `{"type":"reoptimised"}`, `{"type":"resumed"}`,
 		strings.Repeat("[", 20_000),
 	} {
-		f.Add(logOf(s, `{"v":1,"type":"notice","notice":"a"}`))
+		logs = append(logs, logOf(s, `{"v":1,"type":"notice","notice":"a"}`))
 	}
-	null, err := os.OpenFile(os.DevNull, os.O_WRONLY, 0)
-	if err != nil {
-		f.Fatal(err)
+	return logs
+}
+
+// FuzzEvents: whatever stands in an event log, those who read it go on or end
+// with an error, and nothing of it steers a terminal.
+func FuzzEvents(f *testing.F) {
+	for _, log := range strangeLogs() {
+		f.Add(log)
 	}
-	f.Cleanup(func() { null.Close() })
 	f.Fuzz(func(t *testing.T, text []byte) {
 		d := newEventDecoder(bytes.NewReader(text))
 		var events []Event
 		h := &History{Capacity: 4}
 		var out bytes.Buffer
 		p := &Progress{Out: &out}
-		w := &tables{kernels: map[string]KernelInfo{}, posterior: null, metrics: null, lazy: true}
 		for {
 			e, err := d.next()
 			if err == io.EOF {
@@ -207,7 +209,6 @@ func FuzzEvents(f *testing.F) {
 			events = append(events, *e)
 			h.Apply(e)
 			must(t, p.Record(e))
-			must(t, w.Record(e))
 			fmt.Fprintln(&out, Describe(e))
 		}
 		must(t, Summarise(events).WriteText(&out, time.Unix(0, 0)))
@@ -225,6 +226,25 @@ func FuzzEvents(f *testing.F) {
 			if unicode.IsControl(r) && r != '\n' && r != '\t' {
 				t.Fatalf("%q", out.String())
 			}
+		}
+	})
+}
+
+// FuzzTables: whatever stands in an event log, tables are made of it.
+func FuzzTables(f *testing.F) {
+	for _, log := range strangeLogs() {
+		f.Add(log)
+	}
+	null, err := os.OpenFile(os.DevNull, os.O_WRONLY, 0)
+	if err != nil {
+		f.Fatal(err)
+	}
+	f.Cleanup(func() { null.Close() })
+	f.Fuzz(func(t *testing.T, text []byte) {
+		d := newEventDecoder(bytes.NewReader(text))
+		w := &tables{kernels: map[string]KernelInfo{}, posterior: null, metrics: null, lazy: true}
+		for e, err := d.next(); err == nil; e, err = d.next() {
+			must(t, w.Record(e))
 		}
 	})
 }
