@@ -13,11 +13,11 @@
 //
 // Names are those of BaseKernels, in any case, such as SE, RQ, LIN, PER, MATERN32,
 // POLY2 or WN, with synonyms such as RBF, and the letters s r p l of the paper's
-// legends. A scope limits the
-// kernels before it to some columns (SE[time], (SE+PER)[1,2]) and says whether
-// they have a length scale per column (ard) or one (iso): SE[time,temp;ard],
-// or SE[;ard] for all columns. A column's name that holds a bracket, comma,
-// semicolon or quote, or is a number, is quoted as a Go string: SE["a,b"].
+// legends. A scope limits the kernels before it to some columns (SE[time],
+// (SE+PER)[1,2]) and says whether they have a length scale per column (ard) or
+// one (iso): SE[time,temp;ard], or SE[;ard] for all columns. A column's name that
+// holds a bracket, comma, semicolon or quote, or is a number, is quoted as a Go
+// string: SE["a,b"].
 package kernelspace
 
 import (

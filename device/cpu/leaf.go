@@ -6,8 +6,8 @@ import (
 	"kestrel/kernelspace"
 )
 
-// code is what the device knows of a base kernel: all of it but the gradients in
-// this file, these in the next. A base kernel without a case in codeOf is refused.
+// code is what the device knows of a base kernel, its gradients in
+// leaf_backward.go. A base kernel without a case in codeOf is refused.
 type code struct {
 	reads    reading
 	slots    func(in *kernelspace.Instr) int // of auxiliaries that forward leaves for the gradients; nil: none
@@ -21,9 +21,9 @@ type code struct {
 type reading uint8
 
 const (
-	nothing   reading = iota // differences by column, if any
-	distances                // it is stationary, too
-	products
+	nothing   reading = iota // or differences by column
+	distances                // squared
+	products                 // which make it not stationary
 )
 
 type (
@@ -35,6 +35,7 @@ type (
 	weights func(t *tile, lf *leaf, adj, v []float64) (sum, scale float64)
 )
 
+// codeOf is the table of what the device has code for.
 func codeOf(op kernelspace.Op) code {
 	switch op {
 	case kernelspace.OpSE:
@@ -68,9 +69,10 @@ func codeOf(op kernelspace.Op) code {
 	return code{}
 }
 
-// hasCode reports whether nothing is missing that some operation would call.
-func hasCode(op kernelspace.Op) bool {
-	c := codeOf(op)
+func hasCode(op kernelspace.Op) bool { return codeOf(op).complete() }
+
+// complete reports whether nothing is missing that some operation would call.
+func (c code) complete() bool {
 	return c.forward != nil && c.backward != nil && c.inputs != nil && (c.reads != distances || c.weights != nil)
 }
 
