@@ -75,7 +75,8 @@ func wrongFlag(_ *cobra.Command, err error) error {
 	if !errors.As(err, &value) {
 		return err
 	}
-	want := map[string]string{"int": "a whole number", "uint64": "a whole number, at least 0", "bool": "true or false"}[value.GetFlag().Value.Type()]
+	want := map[string]string{"int": "a whole number", "uint64": "a whole number, at least 0",
+		"bool": "true or false"}[value.GetFlag().Value.Type()]
 	if want == "" {
 		return err
 	}

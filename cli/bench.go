@@ -31,19 +31,25 @@ func newBench() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "bench",
 		Short: "Measure how fast this machine computes",
-		Long: "Time single steps of the optimisers and print for each the least and the median time of a step of all kernels, how many floating-point operations a second " +
-			"that is, its share of the machine's peak of fused multiply-adds measured in the same run, and heap allocations. Counted are the operations of the linear algebra alone, " +
-			"as the algorithm needs them; kernel matrices and their gradients are left out, so the share of the peak says least for small sizes.\n\n" +
+		Long: "Time single steps of the optimisers and print for each the least and the median time of a step of all kernels, how many " +
+			"floating-point operations a second that is, its share of the machine's peak of fused multiply-adds measured in the same run, and " +
+			"heap allocations. Counted are the operations of the linear algebra alone, as the algorithm needs them; kernel matrices and their " +
+			"gradients are left out, so the share of the peak says least for small sizes.\n\n" +
 			"Workloads: a has 16 inducing inputs, minibatches of 32 and 1,000 rows; b has 200, 128 and 20,000; c has 800, 128 and 20,000.\n" +
 			"Kernels: one, the lists k12 and k144, or expressions separated by semicolons. Every leaf's variance is free and alpha of RQ is 1.\n" +
-			"Steps: adam, on q(v), hyperparameters and noise; theta, a natural-gradient step that moves them, too; frozen, one that does not; posterior, one refit of the belief over the " +
-			"kernels; predict, 20,000 rows.\n\n" +
-			"With --against, another program and this one take turns in fresh processes; the last line that it prints must be a JSON object with ms_min and, where it has it, elbo_start, " +
-			"the ELBO of the first minibatch at the start summed over the kernels, which is the same for programs that do the same work.\n\n" +
-			"With --learn CONFIG, one kernel learns on the config's data (one input column) and the local ELBO per row is printed against the seconds of its steps, as CSV; the folder named by --out gets the start, the rows and the inducing inputs " +
-			"for other programs before the first step.",
-		Example: "kestrel bench\n\n# a full step of twelve small kernels on one and on two threads\nkestrel bench --work a --kernels k12 --step adam,theta,frozen --threads 1,2\n\n" +
-			"# against another program, five rounds each\nkestrel bench --work b --against 'python torch_svgp.py --mode compiled --work b --seconds 3'\n\n" +
+			"Steps: adam, on q(v), hyperparameters and noise; theta, a natural-gradient step that moves them, too; frozen, one that does not; " +
+			"posterior, one refit of the belief over the kernels; predict, 20,000 rows.\n\n" +
+			"With --against, another program and this one take turns in fresh processes; the last line that it prints must be a JSON object with " +
+			"ms_min and, where it has it, elbo_start, the ELBO of the first minibatch at the start summed over the kernels, which is the same " +
+			"for programs that do the same work.\n\n" +
+			"With --learn CONFIG, one kernel learns on the config's data (one input column) and the local ELBO per row is printed against the " +
+			"seconds of its steps, as CSV; the folder named by --out gets the start, the rows and the inducing inputs for other programs before " +
+			"the first step.",
+		Example: "kestrel bench\n\n" +
+			"# a full step of twelve small kernels on one and on two threads\n" +
+			"kestrel bench --work a --kernels k12 --step adam,theta,frozen --threads 1,2\n\n" +
+			"# against another program, five rounds each\n" +
+			"kestrel bench --work b --against 'python torch_svgp.py --mode compiled --work b --seconds 3'\n\n" +
 			"# where the time goes\nkestrel bench --work c --step theta --profile c.prof && go tool pprof -top c.prof",
 		Args: nothing,
 		RunE: func(cmd *cobra.Command, _ []string) error { return f.run(cmd) },
@@ -63,7 +69,8 @@ func newBench() *cobra.Command {
 	fs.StringVarP(&f.out, "out", "o", "learn", "folder of --learn")
 	fs.Float64SliceVar(&f.rates, "rates", []float64{0.01}, "learning rates of --learn")
 	for name, values := range map[string][]string{
-		"work": {"a", "b", "c"}, "kernels": {"one", "k12", "k144"}, "step": {"adam", "theta", "frozen", "posterior", "predict"}, "device": {"auto", "cpu", "cuda"},
+		"work": {"a", "b", "c"}, "kernels": {"one", "k12", "k144"}, "step": {"adam", "theta", "frozen", "posterior", "predict"},
+		"device": {"auto", "cpu", "cuda"},
 	} {
 		noErr(cmd.RegisterFlagCompletionFunc(name, cobra.FixedCompletions(values, cobra.ShellCompDirectiveNoFileComp)))
 	}

@@ -10,19 +10,22 @@ import (
 func TestBenchErrors(t *testing.T) {
 	t.Chdir(t.TempDir())
 	for args, want := range map[string]string{
-		"--work d":                                    `--work "d": must be a, b or c`,
-		"--step a":                                    `--step "a": must be adam, theta, frozen, posterior or predict`,
-		"--kernels k13":                               `--kernels "k13": must be one, k12 or k144, or expressions separated by semicolons: `,
-		"--threads 0":                                 "--threads 0: must be at least 1",
-		"--seconds 0":                                 "--seconds 0: must be above 0",
-		"--rounds 2":                                  "--rounds needs --against, the command to compare with",
-		"--against true --work a --rounds 0":          "--rounds 0: must be at least 1",
-		"--against true":                              "--against is for one combination, not 3; name one workload, kernel list, step and number of threads",
-		"--profile p":                                 "--profile is for one combination, not 3; name one workload, kernel list, step and number of threads",
-		"--device moon --work a":                      `unknown device "moon"; devices are auto, cpu, cuda`,
-		"--work a --step posterior":                   "--step posterior: one kernel has no posterior to fit; choose --kernels k12 or k144",
-		"--out x":                                     "--out needs --learn, the config whose data are learnt from",
-		"--learn quickstart --json":                   "--json does not go with --learn, which traces one kernel on a config's data as CSV; leave it out",
+		"--work d":                           `--work "d": must be a, b or c`,
+		"--step a":                           `--step "a": must be adam, theta, frozen, posterior or predict`,
+		"--kernels k13":                      `--kernels "k13": must be one, k12 or k144, or expressions separated by semicolons: `,
+		"--threads 0":                        "--threads 0: must be at least 1",
+		"--seconds 0":                        "--seconds 0: must be above 0",
+		"--rounds 2":                         "--rounds needs --against, the command to compare with",
+		"--against true --work a --rounds 0": "--rounds 0: must be at least 1",
+		"--against true": "--against is for one combination, not 3; " +
+			"name one workload, kernel list, step and number of threads",
+		"--profile p": "--profile is for one combination, not 3; " +
+			"name one workload, kernel list, step and number of threads",
+		"--device moon --work a":    `unknown device "moon"; devices are auto, cpu, cuda`,
+		"--work a --step posterior": "--step posterior: one kernel has no posterior to fit; choose --kernels k12 or k144",
+		"--out x":                   "--out needs --learn, the config whose data are learnt from",
+		"--learn quickstart --json": "--json does not go with --learn, which traces one kernel on a config's data as CSV; " +
+			"leave it out",
 		"--learn quickstart --work a":                 "--work does not go with --learn",
 		"--learn quickstart --against true":           "--against does not go with --learn",
 		"--learn quickstart --rounds 2":               "--rounds does not go with --learn",
@@ -86,7 +89,8 @@ func TestBenchLearn(t *testing.T) {
 		t.Errorf("%s", stdout)
 	}
 	write(t, "file", "")
-	if code, _, stderr := kestrel(t, append(args, "--out", "file")...); code != exitFailed || !strings.HasPrefix(stderr, `kestrel: output directory "file" cannot be written`) {
+	if code, _, stderr := kestrel(t, append(args, "--out", "file")...); code != exitFailed ||
+		!strings.HasPrefix(stderr, `kestrel: output directory "file" cannot be written`) {
 		t.Errorf("%d %s", code, stderr)
 	}
 }
@@ -114,7 +118,8 @@ func TestBenchAgainst(t *testing.T) {
 	if got.Work != "a" || len(got.Ours) != 2 || len(got.Peer) != 2 || !(got.Ratio > 10) || got.Warning != "" {
 		t.Errorf("%s", stdout)
 	}
-	code, stdout, _ = kestrel(t, "bench", "--work", "a", "--seconds", "0.01", "--rounds", "1", "--against", `echo '{"ms_min": 1000, "elbo_start": -13900}'`)
+	code, stdout, _ = kestrel(t, "bench", "--work", "a", "--seconds", "0.01", "--rounds", "1",
+		"--against", `echo '{"ms_min": 1000, "elbo_start": -13900}'`)
 	if code != 0 || !strings.Contains(stdout, "\nwarning      the ELBOs at the start differ by 3.0e-03 relative") {
 		t.Errorf("%d %s", code, stdout)
 	}

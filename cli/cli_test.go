@@ -40,8 +40,9 @@ func TestKernels(t *testing.T) {
 		{[]string{"--base", "SE,RQ,LIN,PER", "--depth", "3", "--count"}, 0, "144\n", ""},
 		{[]string{"K144", "K12", "--count"}, 0, "144\n", ""},
 		{[]string{"LIN*(r+PER)"}, 0, "(PER+RQ)*LIN   (PER + RQ)×LIN   (p+r)×l\n", ""},
-		{[]string{"PER*(LIN+RQ"}, 2, "", "kestrel: kernel expression \"PER*(LIN+RQ\", column 12: expected \")\" to close the \"(\" at column 5\n" +
-			"PER*(LIN+RQ\n           ^\n"},
+		{[]string{"PER*(LIN+RQ"}, 2, "",
+			"kestrel: kernel expression \"PER*(LIN+RQ\", column 12: expected \")\" to close the \"(\" at column 5\n" +
+				"PER*(LIN+RQ\n           ^\n"},
 		{[]string{"--depth", "3"}, 2, "", "kestrel: --depth needs --base, the kernels to combine\n"},
 	} {
 		code, stdout, stderr := kestrel(t, append([]string{"kernels"}, c.args...)...)
@@ -93,23 +94,28 @@ func TestBadInput(t *testing.T) {
 		{"run quickstart --seed -1", `--seed "-1": must be a whole number, at least 0`},
 		{"run quickstart --repeat x", `--repeat "x": must be a whole number`},
 		{"run column.toml", `kernels: PER[time]: there is no column "time"; columns: a`},
-		{"run huge.csv", `huge.csv: line 4, column 2 ("b"): "1e300" is too large: its square cannot be summed in 64-bit numbers; change the unit or list it under missing`},
+		{"run huge.csv", `huge.csv: line 4, column 2 ("b"): "1e300" is too large: its square cannot be summed in 64-bit numbers; ` +
+			`change the unit or list it under missing`},
 		{"run tiny.csv", `tiny.csv: "b" goes from 1e-300 to 4e-300 only: too little to compute with; change its unit`},
 		{"run binary.csv", `binary.csv: holds binary data, not a table of text`},
 		{"run empty.csv", `empty.csv: has no rows`},
 		{"run names.csv", `names.csv: has no rows below the names of its columns`},
 		{"run one.csv", `one.csv: no training rows are left: of 1 row, 1 held out (data.test)`},
-		{"run sales.prn", `sales.prn: line 1, column 2: expected '=' after key; a config is TOML, and a table of data is told by its name: .csv, .tsv, .txt or .dat`},
+		{"run sales.prn", `sales.prn: line 1, column 2: expected '=' after key; a config is TOML, ` +
+			`and a table of data is told by its name: .csv, .tsv, .txt or .dat`},
 		{"run book.xlsx", `book.xlsx: is a spreadsheet or an archive, not a table of text; export it as CSV`},
 		{"data info book.xlsx", `book.xlsx: is a spreadsheet or an archive, not a table of text; export it as CSV`},
 		{"run table.csv", `data file "table.csv" is a folder`},
 		{"run key.toml", `key.toml: line 5: unknown key "schedule.step"; did you mean "schedule.steps"?`},
-		{"run kernel.toml", `kernel.toml: line 3: data.kernel is wrong: kernel expression "PER*(LIN+RQ", column 12: expected ")" to close the "(" at column 5` + "\nPER*(LIN+RQ\n           ^"},
-		{"run none.csv", `data file "none.csv" not found; looked for ` + filepath.Join(dir, "none.csv") + `; $KESTREL_DATA may name the folder of the data`},
+		{"run kernel.toml", `kernel.toml: line 3: data.kernel is wrong: kernel expression "PER*(LIN+RQ", ` +
+			`column 12: expected ")" to close the "(" at column 5` + "\nPER*(LIN+RQ\n           ^"},
+		{"run none.csv",
+			`data file "none.csv" not found; looked for ` + filepath.Join(dir, "none.csv") + `; $KESTREL_DATA may name the folder of the data`},
 		{"run none.toml", `config "none.toml": no such file; built-in configs are ` + strings.Join(configs.Names(), ", ")},
 		{"run good.csv --target level", `good.csv: there is no column "level"; the columns are "a", "b"`},
 		{"run text.csv", `text.csv: line 4, column 1 ("a"): "three" is not a number`},
-		{"run nan.csv --set data.missing=[]", `nan.csv: line 3, column 2 ("b"): "NaN" is not a finite number; list it under missing to drop such rows`},
+		{"run nan.csv --set data.missing=[]",
+			`nan.csv: line 3, column 2 ("b"): "NaN" is not a finite number; list it under missing to drop such rows`},
 		{"run inf.csv", `inf.csv: line 4, column 2 ("b"): "inf" is not a finite number; list it under missing to drop such rows`},
 		{"run zero.csv", `zero.csv: no rows are left: of 2, 2 were dropped for a missing target and 0 for a missing input`},
 		{"run const.csv", `const.csv: the target "b" is 5 in every row: there is nothing to learn`},
@@ -183,7 +189,8 @@ func TestRunOpenExport(t *testing.T) {
 			t.Errorf("%s differs after export", name)
 		}
 	}
-	if code, _, stderr := kestrel(t, "export", "r", "-o", "r"); code != 2 || stderr != "kestrel: -o r is the run's own directory; choose another\n" {
+	if code, _, stderr := kestrel(t, "export", "r", "-o", "r"); code != 2 ||
+		stderr != "kestrel: -o r is the run's own directory; choose another\n" {
 		t.Error(code, stderr)
 	}
 	write(t, filepath.Join("tables", "events.jsonl"), "")
@@ -193,7 +200,8 @@ func TestRunOpenExport(t *testing.T) {
 		{"-o file/sub", `output directory "file/sub" cannot be written: not a directory; choose another with --out`},
 		{"-o file --format json", `output directory "file" cannot be written: not a directory; choose another with --out`},
 	} {
-		if code, _, stderr := kestrel(t, append([]string{"export", "r"}, strings.Fields(c.args)...)...); code != 2 || stderr != "kestrel: "+c.want+"\n" {
+		if code, _, stderr := kestrel(t, append([]string{"export", "r"}, strings.Fields(c.args)...)...); code != 2 ||
+			stderr != "kestrel: "+c.want+"\n" {
 			t.Errorf("export r %s: %d %s", c.args, code, stderr)
 		}
 	}
@@ -203,14 +211,16 @@ func TestRunOpenExport(t *testing.T) {
 		Evaluations []struct{ Index int }
 		Metrics     []struct{ Method string }
 	}
-	if err := json.Unmarshal([]byte(stdout), &trace); code != 0 || err != nil || trace.State != "finished" || len(trace.Evaluations) != 2 || len(trace.Metrics) != 4 {
+	if err := json.Unmarshal([]byte(stdout), &trace); code != 0 || err != nil || trace.State != "finished" ||
+		len(trace.Evaluations) != 2 || len(trace.Metrics) != 4 {
 		t.Errorf("%d %v %+v", code, err, trace)
 	}
 }
 
 func TestRepeatPruneAndFiles(t *testing.T) {
 	t.Chdir(t.TempDir())
-	code, _, stderr := kestrel(t, quick("run", "quickstart", "--out", "many", "--repeat", "2", "--quiet", "--seed", "5", "--prune-top", "1", "--then-refine", "1")...)
+	code, _, stderr := kestrel(t,
+		quick("run", "quickstart", "--out", "many", "--repeat", "2", "--quiet", "--seed", "5", "--prune-top", "1", "--then-refine", "1")...)
 	if code != 0 || stderr != "" {
 		t.Fatal(code, stderr)
 	}
@@ -256,7 +266,8 @@ func TestHelpHasExamples(t *testing.T) {
 			t.Errorf("%s has no example or no description", c.CommandPath())
 		}
 	}
-	for _, args := range [][]string{{"--help"}, {"run", "--help"}, {"version"}, {"devices"}, {"config", "list"}, {"completion", "bash"}, {"kernels"}} {
+	for _, args := range [][]string{{"--help"}, {"run", "--help"}, {"version"}, {"devices"}, {"config", "list"},
+		{"completion", "bash"}, {"kernels"}} {
 		code, stdout, stderr := kestrel(t, args...)
 		if code != 0 || stdout == "" || stderr != "" || strings.Contains(stdout, "\x1b") {
 			t.Errorf("%q: code %d, stderr %q, stdout %q", args, code, stderr, stdout[:min(200, len(stdout))])
@@ -301,7 +312,8 @@ func TestConfigCommands(t *testing.T) {
 	if code != 0 || again != stdout {
 		t.Errorf("not the same:\n%s\n%s", stdout, again)
 	}
-	if code, stdout, _ := kestrel(t, "config", "check", "again.toml", "fig1c"); code != 0 || stdout != "again.toml: good, 12 kernels\nfig1c: good, 144 kernels\n" {
+	if code, stdout, _ := kestrel(t, "config", "check", "again.toml", "fig1c"); code != 0 ||
+		stdout != "again.toml: good, 12 kernels\nfig1c: good, 144 kernels\n" {
 		t.Error(code, stdout)
 	}
 }
@@ -321,7 +333,8 @@ func TestCrash(t *testing.T) {
 	// So is one that was caught on another goroutine and came as an error.
 	var out strings.Builder
 	complain(&out, fmt.Errorf("predicting: %w", &guard.PanicError{Value: "too long", Stack: []byte("goroutine 9 [running]")}))
-	if _, file, ok := strings.Cut(out.String(), "kestrel: internal error: too long; please report it with the file "); !ok || strings.Contains(out.String(), "goroutine") {
+	if _, file, ok := strings.Cut(out.String(), "kestrel: internal error: too long; please report it with the file "); !ok ||
+		strings.Contains(out.String(), "goroutine") {
 		t.Error(out.String())
 	} else if text, err := os.ReadFile(strings.TrimSpace(file)); err != nil || !strings.Contains(string(text), "goroutine 9") {
 		t.Errorf("%v: %s", err, text)

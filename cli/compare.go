@@ -35,14 +35,22 @@ func newCompare() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "compare CONFIG|FILE.csv",
 		Short: "Compare methods of selecting a kernel",
-		Long: "Run several methods of selecting a kernel on the same data, with several seeds, and tabulate how well each predicts the held-out rows, and after how many seconds. " +
-			"The [compare] section of the config says which and how; --methods and --runs are short for compare.methods and compare.runs.\n\n" +
+		Long: "Run several methods of selecting a kernel on the same data, with several seeds, and tabulate how well each predicts the " +
+			"held-out rows, and after how many seconds. The [compare] section of the config says which and how; --methods and --runs are short " +
+			"for compare.methods and compare.runs.\n\n" +
 			"Methods:" + doc.String() + "\n\n" +
-			"random, bo and cks train one kernel at a time with the config's own schedule. Each such run is kept and shared by them. random draws compare.random_runs kernels, spread over the seeds of all runs; " +
-			"with compare.random_seeds=1 they take at most as many trainings as there are kernels, but are all on the first run's division of the data. The seconds reported are those that the method takes by itself, in sequence. The budget (compare.budget) of a run is the time that VBKS with the same seed took, unless stated otherwise. Then, as with a time, the clock decides how many kernels " +
-			"bo and cks train, so that another machine or another day may give another table; a number of kernels as budget does not depend on it.\n\n" +
-			"With --out of an earlier comparison it goes on where that was stopped, or with more runs or methods. The directory holds metrics.csv, final.csv and table.csv; kestrel figures draws them. Ctrl-C stops; the run under way then goes on from its last evaluation.",
-		Example: "kestrel compare fig1a --runs 3 --out results/fig1a\n\n# ten kernels each, greedy search as well\nkestrel compare swissgrid-small --methods vbks,vbks-s,random,bo,cks --set compare.budget=10 --out results/swissgrid\n\n" +
+			"random, bo and cks train one kernel at a time with the config's own schedule. Each such run is kept and shared by them. random draws " +
+			"compare.random_runs kernels, spread over the seeds of all runs; with compare.random_seeds=1 they take at most as many trainings as " +
+			"there are kernels, but are all on the first run's division of the data. The seconds reported are those that the method takes by " +
+			"itself, in sequence. The budget (compare.budget) of a run is the time that VBKS with the same seed took, unless stated otherwise. " +
+			"Then, as with a time, the clock decides how many kernels bo and cks train, so that another machine or another day may give another " +
+			"table; a number of kernels as budget does not depend on it.\n\n" +
+			"With --out of an earlier comparison it goes on where that was stopped, or with more runs or methods. The directory holds " +
+			"metrics.csv, final.csv and table.csv; kestrel figures draws them. Ctrl-C stops; the run under way then goes on from its last " +
+			"evaluation.",
+		Example: "kestrel compare fig1a --runs 3 --out results/fig1a\n\n" +
+			"# ten kernels each, greedy search as well\n" +
+			"kestrel compare swissgrid-small --methods vbks,vbks-s,random,bo,cks --set compare.budget=10 --out results/swissgrid\n\n" +
 			"# go on with it after an interruption\nkestrel compare results/swissgrid/config.toml --out results/swissgrid",
 		Args:              one("a config or a data file", "kestrel compare fig1a"),
 		ValidArgsFunction: completeConfigs,
@@ -58,7 +66,8 @@ func newCompare() *cobra.Command {
 	fs.BoolVar(&f.quiet, "quiet", false, "no progress lines and no table")
 	fs.BoolVar(&f.json, "json", false, "write the summary as JSON")
 	noErr(cmd.RegisterFlagCompletionFunc("methods", cobra.FixedCompletions(names, cobra.ShellCompDirectiveNoFileComp)))
-	noErr(cmd.RegisterFlagCompletionFunc("device", cobra.FixedCompletions([]string{"auto", "cpu", "cuda"}, cobra.ShellCompDirectiveNoFileComp)))
+	noErr(cmd.RegisterFlagCompletionFunc("device",
+		cobra.FixedCompletions([]string{"auto", "cpu", "cuda"}, cobra.ShellCompDirectiveNoFileComp)))
 	return cmd
 }
 

@@ -38,13 +38,16 @@ func TestCompareAndFigures(t *testing.T) {
 		Method string
 		RMSE   float64 `json:"rmse"`
 	}
-	if err := json.Unmarshal([]byte(stdout), &summary); code != 0 || stderr != "" || err != nil || len(summary) != 4 || summary[3].Method != "bo" {
+	if err := json.Unmarshal([]byte(stdout), &summary); code != 0 || stderr != "" || err != nil ||
+		len(summary) != 4 || summary[3].Method != "bo" {
 		t.Errorf("%d %q %v %s", code, stderr, err, stdout)
 	}
-	if code, stdout, stderr = kestrel(t, "compare", filepath.Join("c", "config.toml"), "--out", "c", "--json", "--runs", "1"); code != 0 || !strings.Contains(stdout, `"rmse_sd": null`) {
+	if code, stdout, stderr = kestrel(t, "compare", filepath.Join("c", "config.toml"), "--out", "c", "--json", "--runs", "1"); code != 0 ||
+		!strings.Contains(stdout, `"rmse_sd": null`) {
 		t.Errorf("one run: %d %s%s", code, stdout, stderr)
 	}
-	if code, _, stderr = kestrel(t, "compare", filepath.Join("c", "config.toml"), "-o", "c", "--quiet", "--runs", "2"); code != 0 || stderr != "" {
+	if code, _, stderr = kestrel(t, "compare", filepath.Join("c", "config.toml"), "-o", "c", "--quiet", "--runs", "2"); code != 0 ||
+		stderr != "" {
 		t.Error(code, stderr)
 	}
 	if after, err := os.ReadFile(filepath.Join("c", "table.csv")); err != nil || string(after) != string(before) {
@@ -56,14 +59,17 @@ func TestCompareAndFigures(t *testing.T) {
 	}
 	// What was read well but cannot be written is a failure, not bad usage.
 	if code, stdout, stderr = kestrel(t, "figures", "c", "-o", filepath.Join("c", "table.csv")); code != exitFailed || stdout != "" ||
-		stderr != `kestrel: output directory "`+filepath.Join("c", "table.csv")+`" cannot be written: not a directory; choose another with --out`+"\n" {
+		stderr != `kestrel: output directory "`+filepath.Join("c", "table.csv")+`" cannot be written: `+
+			"not a directory; choose another with --out\n" {
 		t.Errorf("%d %s%s", code, stdout, stderr)
 	}
 	write(t, "none.csv", "a,b\n1,2\n2,3\n3,5\n4,1\n")
 	for _, c := range []struct{ args, want string }{
 		{"compare", `compare needs a config or a data file; for example kestrel compare fig1a`},
-		{"compare quickstart --methods bo --out x", `compare.budget = "vbks" needs the method vbks or vbks-s; state a time or a number of kernels, or add one of them`},
-		{"compare quickstart --methods boo", `--set compare.methods=boo: compare.methods has a wrong entry: it must be one of "vbks", "vbks-s", "vbks-prune", "random", "bo", "cks", not "boo"; did you mean "bo"?`},
+		{"compare quickstart --methods bo --out x",
+			`compare.budget = "vbks" needs the method vbks or vbks-s; state a time or a number of kernels, or add one of them`},
+		{"compare quickstart --methods boo", `--set compare.methods=boo: compare.methods has a wrong entry: ` +
+			`it must be one of "vbks", "vbks-s", "vbks-prune", "random", "bo", "cks", not "boo"; did you mean "bo"?`},
 		{"compare quickstart --runs 0", `--set compare.runs=0: compare.runs must be a whole number from 1 to 10000, not 0`},
 		{"compare fig1a --out f", `output directory "f" exists and is not empty; choose another with --out, or remove it`},
 		{"figures", `figures needs the directory of a run, of repeats or of a comparison; for example kestrel figures runs/… -o figures`},

@@ -36,8 +36,9 @@ func TestDevices(t *testing.T) {
 
 func TestDeviceLine(t *testing.T) {
 	for want, d := range map[string]experiment.DeviceStatus{
-		"cpu    amd64, 2 cores; 2 lanes; FP64 on avx512":        {Kind: "cpu", Name: "amd64, 2 cores", Lanes: 2, Details: "FP64 on avx512"},
-		"cuda   NVIDIA H200; 1 lane; 139.8 GiB; card 0":         {Kind: "cuda", Name: "NVIDIA H200", Lanes: 1, Memory: 150_110_000_000, Details: "card 0"},
+		"cpu    amd64, 2 cores; 2 lanes; FP64 on avx512": {Kind: "cpu", Name: "amd64, 2 cores", Lanes: 2, Details: "FP64 on avx512"},
+		"cuda   NVIDIA H200; 1 lane; 139.8 GiB; card 0": {Kind: "cuda", Name: "NVIDIA H200", Lanes: 1, Memory: 150_110_000_000,
+			Details: "card 0"},
 		"cuda   none: no CUDA driver: no such file; install it": {Kind: "cuda", Missing: "no CUDA driver: no such file; install it"},
 	} {
 		if got := deviceLine(d); got != want {

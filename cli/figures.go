@@ -17,11 +17,15 @@ func newFigures() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "figures RUN|DIR…",
 		Short: "Draw the paper's figures",
-		Long: "Draw figures from runs, folders of runs (as run --repeat makes them) and comparisons, and write each as SVG, PNG and CSV with the numbers that are drawn. " +
-			"Runs that differ in their seed only are repeats of one experiment and are averaged.\n\n" +
-			"NAME-posterior is the kernel posterior against the proportion of the data (the paper's figures 1a to 1d, Swissgrid a, IEQ a); NAME-rmse the RMSE against time of every method, mean and standard deviation " +
-			"over its runs (Swissgrid b, IEQ b); NAME-table the table of runs, as points and in Markdown; NAME-scalability, where runs differ in their batch size only, time against iterations, with fitted lines in NAME-scalability-fit.csv; likewise NAME-scalability-kernels and NAME-scalability-rows, where they differ in those.",
-		Example: "# ten seeds of figure 1a\nkestrel run fig1a --repeat 10 --out results/fig1a\nkestrel figures results/fig1a -o figures\n\n# methods compared\nkestrel figures results/swissgrid --top 3 -o figures\n\n" +
+		Long: "Draw figures from runs, folders of runs (as run --repeat makes them) and comparisons, and write each as SVG, PNG and CSV with " +
+			"the numbers that are drawn. Runs that differ in their seed only are repeats of one experiment and are averaged.\n\n" +
+			"NAME-posterior is the kernel posterior against the proportion of the data (the paper's figures 1a to 1d, Swissgrid a, IEQ a); " +
+			"NAME-rmse the RMSE against time of every method, mean and standard deviation over its runs (Swissgrid b, IEQ b); NAME-table the " +
+			"table of runs, as points and in Markdown; NAME-scalability, where runs differ in their batch size only, time against iterations, " +
+			"with fitted lines in NAME-scalability-fit.csv; likewise NAME-scalability-kernels and NAME-scalability-rows, where they differ in " +
+			"those.",
+		Example: "# ten seeds of figure 1a\nkestrel run fig1a --repeat 10 --out results/fig1a\nkestrel figures results/fig1a -o figures\n\n" +
+			"# methods compared\nkestrel figures results/swissgrid --top 3 -o figures\n\n" +
 			"# scalability; scripts/scalability.sh makes such runs\nkestrel figures results/batch64 results/batch128 results/batch256 -o figures",
 		Args: some("the directory of a run, of repeats or of a comparison", "kestrel figures runs/… -o figures"),
 		RunE: func(cmd *cobra.Command, args []string) error {

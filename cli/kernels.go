@@ -23,7 +23,9 @@ func newKernels() *cobra.Command {
 		Short: "Read kernel expressions, list kernel spaces",
 		Long: "Read kernel expressions and show their canonical form; list a space by name (K12, K144) or all kernels with up to depth " +
 			"base kernels. With nothing, list the base kernels.",
-		Example: "kestrel kernels 'LIN*(PER+SE)'\n\n# the paper's space of 144\nkestrel kernels --base SE,RQ,LIN,PER --depth 3 --count\n\nkestrel kernels K12 --json",
+		Example: "kestrel kernels 'LIN*(PER+SE)'\n\n" +
+			"# the paper's space of 144\nkestrel kernels --base SE,RQ,LIN,PER --depth 3 --count\n\n" +
+			"kestrel kernels K12 --json",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if len(args) == 0 && base == nil {
 				if cmd.Flags().Changed("depth") {

@@ -16,7 +16,8 @@ import (
 func TestGoroutinesEndWithTheCommand(t *testing.T) {
 	dir := t.TempDir()
 	run := filepath.Join(dir, "run")
-	tiny := " --set data.outputs=60 --set data.test=20 --set kernels.expressions=SE,LIN,POLY2 --set sparse.inducing=8 --set optimise.starts=1 --set schedule.evaluate_every=1"
+	tiny := " --set data.outputs=60 --set data.test=20 --set kernels.expressions=SE,LIN,POLY2 " +
+		"--set sparse.inducing=8 --set optimise.starts=1 --set schedule.evaluate_every=1"
 	for _, c := range []struct {
 		args string
 		code int

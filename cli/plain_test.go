@@ -65,15 +65,18 @@ func TestNothingSteersTheTerminal(t *testing.T) {
 		t.Fatal(err)
 	}
 	quoted := `\u001b[31m\u001b]0;title\u0007` + "\u009b2J\u202e"
-	events := `{"v":1,"type":"run-started","time":"2026-01-02T15:04:05Z","seconds":0,"start":{"name":"NAME","device":"NAME","data":{"name":"NAME","kernel":"NAME","columns":[]},"kernels":[{"id":"NAME","name":"NAME"}]}}
-{"v":1,"type":"evaluation","time":"2026-01-02T15:04:05Z","seconds":0,"evaluation":{"index":1,"planned":1,"kernels":[{"id":"NAME","status":"live","fit":{"rank":1}}]}}
+	events := `{"v":1,"type":"run-started","time":"2026-01-02T15:04:05Z","seconds":0,"start":{"name":"NAME","device":"NAME",` +
+		`"data":{"name":"NAME","kernel":"NAME","columns":[]},"kernels":[{"id":"NAME","name":"NAME"}]}}
+{"v":1,"type":"evaluation","time":"2026-01-02T15:04:05Z","seconds":0,"evaluation":{"index":1,"planned":1,` +
+		`"kernels":[{"id":"NAME","status":"live","fit":{"rank":1}}]}}
 {"v":1,"type":"metrics","time":"2026-01-02T15:04:05Z","seconds":0,"metrics":[{"method":"NAME"}]}
 {"v":1,"type":"state","time":"2026-01-02T15:04:05Z","seconds":0,"state":{"from":"running","to":"failed","reason":"NAME"}}
 `
 	if err := os.WriteFile(filepath.Join(run, "events.jsonl"), []byte(strings.ReplaceAll(events, "NAME", quoted)), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	quick := []string{"--set", "schedule.evaluate_every=1", "--set", "schedule.refine=0", "--set", "schedule.steps=1", "--set", "optimise.starts=1",
+	quick := []string{"--set", "schedule.evaluate_every=1", "--set", "schedule.refine=0",
+		"--set", "schedule.steps=1", "--set", "optimise.starts=1",
 		"--set", "kernels.expressions=SE, LIN[1]", "--set", "sparse.inducing=4", "--target", "2", "--set", "data.test=4"}
 	for _, c := range []struct {
 		args []string
@@ -118,7 +121,8 @@ func TestNothingSteersTheTerminal(t *testing.T) {
 func TestReportIsShort(t *testing.T) {
 	var b bytes.Buffer
 	complain(&b, errors.New("begin\n"+strings.Repeat("é", 100_000)+"\nend"))
-	if s := b.String(); len(s) > 3000 || strings.Count(s, "\n") != 1 || !strings.HasPrefix(s, "kestrel: begin; é") || !strings.HasSuffix(s, "é; end\n") {
+	if s := b.String(); len(s) > 3000 || strings.Count(s, "\n") != 1 || !strings.HasPrefix(s, "kestrel: begin; é") ||
+		!strings.HasSuffix(s, "é; end\n") {
 		t.Errorf("%d bytes: %.100q", len(s), s)
 	}
 }

@@ -32,15 +32,17 @@ func newPredict() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "predict RUN --data FILE",
 		Short: "Predict at the rows of a new table",
-		Long: "Predict at the rows of a table with what a run had learned when it was last saved; the run may be finished, stopped or still going on. " +
-			"The table has the run's input columns under the same names, in any order; other columns are passed over. " +
-			"Where it has the target too, the error, the log density and the coverage of the intervals are told on standard error.\n\n" +
-			"The result has a row for each row of the table whose inputs are there: row (its number in the file, the header not counted), the inputs, the target if there is one, " +
-			"mean, sd_f and sd_y (of the function, and of an observation with noise), and the quantiles f_q… and y_q… of the mixture over the kernels; all in the units of the data. " +
-			"With --components a second table, NAME.components.csv beside the first, has a row for each point, kernel and additive component of the kernel. " +
-			"The means of a kernel's components add up to its mean.",
+		Long: "Predict at the rows of a table with what a run had learned when it was last saved; the run may be finished, stopped or still " +
+			"going on. The table has the run's input columns under the same names, in any order; other columns are passed over. Where it has the " +
+			"target too, the error, the log density and the coverage of the intervals are told on standard error.\n\n" +
+			"The result has a row for each row of the table whose inputs are there: row (its number in the file, the header not counted), the " +
+			"inputs, the target if there is one, mean, sd_f and sd_y (of the function, and of an observation with noise), and the quantiles f_q… " +
+			"and y_q… of the mixture over the kernels; all in the units of the data. With --components a second table, NAME.components.csv " +
+			"beside the first, has a row for each point, kernel and additive component of the kernel. The means of a kernel's components add up " +
+			"to its mean.",
 		Example: "kestrel predict runs/fig1a-20260102T150405Z --data new.csv -o predictions.csv\n\n" +
-			"# the ends of the 95 % interval, of the best kernel alone\nkestrel predict runs/… --data new.csv --method vbks-s --quantiles 0.025,0.975\n\n" +
+			"# the ends of the 95 % interval, of the best kernel alone\n" +
+			"kestrel predict runs/… --data new.csv --method vbks-s --quantiles 0.025,0.975\n\n" +
 			"# what each part of the five best kernels contributes\nkestrel predict runs/… --data new.csv --top 5 --components -o predictions.csv",
 		Args: one("the directory of a run", "kestrel predict runs/… --data new.csv"),
 		RunE: func(cmd *cobra.Command, args []string) error { return f.run(cmd, args[0]) },
@@ -52,10 +54,13 @@ func newPredict() *cobra.Command {
 	fs.BoolVar(&f.components, "components", false, "write a table of the additive components, too")
 	fs.StringVar(&f.weights, "weights", "", "of the average: posterior or bayes; default the run's predict.weights")
 	fs.IntVar(&f.top, "top", 0, "kernels averaged, 0 for all; default the run's predict.top")
-	fs.StringVar(&f.method, "method", experiment.MethodAverage, "method: "+experiment.MethodAverage+", the average over kernels, or "+experiment.MethodSingle+", the best one")
+	fs.StringVar(&f.method, "method", experiment.MethodAverage,
+		"method: "+experiment.MethodAverage+", the average over kernels, or "+experiment.MethodSingle+", the best one")
 	fs.StringVar(&f.format, "format", "csv", "format: csv, or json, an array of objects")
 	fs.BoolVar(&f.quiet, "quiet", false, "nothing on standard error")
-	for flag, choices := range map[string][]string{"weights": {"posterior", "bayes"}, "method": {experiment.MethodAverage, experiment.MethodSingle}, "format": {"csv", "json"}} {
+	for flag, choices := range map[string][]string{
+		"weights": {"posterior", "bayes"}, "method": {experiment.MethodAverage, experiment.MethodSingle}, "format": {"csv", "json"},
+	} {
 		noErr(cmd.RegisterFlagCompletionFunc(flag, cobra.FixedCompletions(choices, cobra.ShellCompDirectiveNoFileComp)))
 	}
 	return cmd
@@ -72,7 +77,8 @@ func (f *predictFlags) query(cmd *cobra.Command, q experiment.PredictQuery) (exp
 			}
 		}
 	default:
-		return q, fmt.Errorf("--method %s: must be %s, the average over kernels, or %s, the best one", f.method, experiment.MethodAverage, experiment.MethodSingle)
+		return q, fmt.Errorf("--method %s: must be %s, the average over kernels, or %s, the best one",
+			f.method, experiment.MethodAverage, experiment.MethodSingle)
 	}
 	if cmd.Flags().Changed("weights") {
 		if q.Weights = f.weights; f.weights != "posterior" && f.weights != "bayes" {

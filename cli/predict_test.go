@@ -26,7 +26,8 @@ func TestPredict(t *testing.T) {
 	write(t, "new.csv", "x,y\n0.5,1\n,2\n3,\n")
 	code, stdout, stderr := kestrel(t, "predict", "run", "--data", "new.csv", "--quantiles", "0.1, 0.9", "--top", "1", "--weights", "bayes")
 	lines := strings.Split(strings.TrimSuffix(stdout, "\n"), "\n")
-	if code != 0 || len(lines) != 3 || lines[0] != "row,x,y,mean,sd_f,sd_y,f_q0.1,f_q0.9,y_q0.1,y_q0.9" || !strings.HasPrefix(lines[1], "1,0.5,1,") || !strings.HasPrefix(lines[2], "3,3,,") {
+	if code != 0 || len(lines) != 3 || lines[0] != "row,x,y,mean,sd_f,sd_y,f_q0.1,f_q0.9,y_q0.1,y_q0.9" ||
+		!strings.HasPrefix(lines[1], "1,0.5,1,") || !strings.HasPrefix(lines[2], "3,3,,") {
 		t.Fatalf("code %d\n%s%s", code, stdout, stderr)
 	}
 	for _, part := range []string{"evaluation 2, with ", ": 2 rows\n", "note: 1 of 3 rows are left out for a missing input\n",
@@ -36,11 +37,13 @@ func TestPredict(t *testing.T) {
 		}
 	}
 	write(t, "new.csv", "x;y\n0,5;1\n")
-	if _, _, stderr := kestrel(t, "predict", "run", "--data", "new.csv"); !strings.Contains(stderr, "note: new.csv: the comma is the decimal sign: \"0,5\" is read as 0.5\n") {
+	said := "note: new.csv: the comma is the decimal sign: \"0,5\" is read as 0.5\n"
+	if _, _, stderr := kestrel(t, "predict", "run", "--data", "new.csv"); !strings.Contains(stderr, said) {
 		t.Error(stderr)
 	}
 	// To files, the second beside the first; nothing is said, and no other file is left.
-	if code, stdout, stderr := kestrel(t, "predict", "run", "--data", "new.csv", "-o", "out.json", "--format", "json", "--components", "--quiet"); code != 0 || stdout+stderr != "" {
+	if code, stdout, stderr := kestrel(t, "predict", "run", "--data", "new.csv", "-o", "out.json",
+		"--format", "json", "--components", "--quiet"); code != 0 || stdout+stderr != "" {
 		t.Errorf("code %d %q %q", code, stdout, stderr)
 	}
 	var names []string

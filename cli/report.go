@@ -17,9 +17,9 @@ func newReport() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "report RUN",
 		Short: "Write a page about a run",
-		Long: "Write one page of HTML about a run, whether it has finished, was stopped, was cut off or is still going on: traces, ranked kernels with their hyperparameters " +
-			"and a sentence each, the fit, residuals, calibration, what was pruned or failed, notices, settings, versions, and how to make it again. " +
-			"The page needs no other file, no script and no network, and can be printed.",
+		Long: "Write one page of HTML about a run, whether it has finished, was stopped, was cut off or is still going on: traces, ranked " +
+			"kernels with their hyperparameters and a sentence each, the fit, residuals, calibration, what was pruned or failed, notices, " +
+			"settings, versions, and how to make it again. The page needs no other file, no script and no network, and can be printed.",
 		Example: "kestrel report runs/fig1a-20260102T150405Z\n\nkestrel report runs/fig1a-20260102T150405Z -o fig1a.html",
 		Args:    one("the directory of a run", "kestrel report runs/…"),
 		RunE: func(cmd *cobra.Command, args []string) error {

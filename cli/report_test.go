@@ -17,7 +17,8 @@ func TestReport(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		for _, part := range []string{"<!DOCTYPE html>", "<strong>finished</strong>", "kestrel run &#39;a run/config.toml&#39; --headless", "</html>"} {
+		for _, part := range []string{"<!DOCTYPE html>", "<strong>finished</strong>", "kestrel run &#39;a run/config.toml&#39; --headless",
+			"</html>"} {
 			if !strings.Contains(string(page), part) {
 				t.Errorf("no %q in %s", part, out)
 			}
@@ -36,7 +37,8 @@ func TestReport(t *testing.T) {
 				args = append(args, strings.ReplaceAll(word, "\u00a0", " "))
 			}
 		}
-		if code, stdout, stderr := kestrel(t, append([]string{"report"}, args...)...); code != exitUsage || stdout != "" || !strings.HasPrefix(stderr, "kestrel: "+c.want) {
+		if code, stdout, stderr := kestrel(t, append([]string{"report"}, args...)...); code != exitUsage ||
+			stdout != "" || !strings.HasPrefix(stderr, "kestrel: "+c.want) {
 			t.Errorf("%q: code %d %q %q", args, code, stdout, stderr)
 		}
 	}

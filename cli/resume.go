@@ -16,11 +16,13 @@ func newResume() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "resume RUN",
 		Short: "Go on with a run that was stopped, killed or crashed",
-		Long: "Go on with a run at the last evaluation that it saved, in the workbench or with --headless in plain progress lines. " +
-			"It ends with the same posterior.csv and kernels.csv as if it had never been interrupted; orders given in it (prune, restore, re-optimise) are kept, " +
-			"and so is what --prune-top and --then-refine asked for. The data must be where they were, and unchanged.",
-		Example: "kestrel resume runs/fig1a-20260102T150405Z\n\n# without the workbench\nkestrel resume runs/fig1a-20260102T150405Z --headless\n\n" +
-			"# its checkpoint is lost: begin again with the same config and the same orders\nkestrel resume runs/fig1a-20260102T150405Z --from-start",
+		Long: "Go on with a run at the last evaluation that it saved, in the workbench or with --headless in plain progress lines. It ends " +
+			"with the same posterior.csv and kernels.csv as if it had never been interrupted; orders given in it (prune, restore, re-optimise) " +
+			"are kept, and so is what --prune-top and --then-refine asked for. The data must be where they were, and unchanged.",
+		Example: "kestrel resume runs/fig1a-20260102T150405Z\n\n" +
+			"# without the workbench\nkestrel resume runs/fig1a-20260102T150405Z --headless\n\n" +
+			"# its checkpoint is lost: begin again with the same config and the same orders\n" +
+			"kestrel resume runs/fig1a-20260102T150405Z --from-start",
 		Args: one("the directory of a run", "kestrel resume runs/…"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if !f.headless && !f.json && !f.quiet && hasScreen(cmd) {
@@ -32,10 +34,12 @@ func newResume() *cobra.Command {
 		},
 	}
 	fs := cmd.Flags()
-	fs.BoolVar(&f.headless, "headless", false, "without the workbench, with plain progress lines; so without a terminal, with --json or --quiet, too")
+	fs.BoolVar(&f.headless, "headless", false,
+		"without the workbench, with plain progress lines; so without a terminal, with --json or --quiet, too")
 	fs.BoolVar(&f.quiet, "quiet", false, "no progress lines and no summary")
 	fs.BoolVar(&f.json, "json", false, "write the summary as JSON")
-	fs.BoolVar(&fromStart, "from-start", false, "begin again with the first evaluation; what is there is kept in a folder of the run's directory")
+	fs.BoolVar(&fromStart, "from-start", false,
+		"begin again with the first evaluation; what is there is kept in a folder of the run's directory")
 	return cmd
 }
 
@@ -43,7 +47,8 @@ func newResume() *cobra.Command {
 func (f *runFlags) resume(ctx context.Context, cmd *cobra.Command, path string, fromStart bool) error {
 	summary := &experiment.Summary{}
 	progress := &experiment.Progress{Out: cmd.ErrOrStderr(), Quiet: true}
-	session, err := experiment.Resume(ctx, path, experiment.ResumeOptions{FromStart: fromStart, Past: experiment.Recorders{progress, summary}}, progress, summary)
+	session, err := experiment.Resume(ctx, path, experiment.ResumeOptions{FromStart: fromStart, Past: experiment.Recorders{progress, summary}},
+		progress, summary)
 	if err != nil {
 		return err
 	}

@@ -16,7 +16,8 @@ import (
 )
 
 // resumeRun is a run of a second or two.
-const resumeRun = "run quickstart --quiet --set schedule.evaluate_every=0.1 --set schedule.refine=1 --set data.outputs=150 --prune-top 3 --then-refine 1 --out "
+const resumeRun = "run quickstart --quiet --set schedule.evaluate_every=0.1 --set schedule.refine=1 " +
+	"--set data.outputs=150 --prune-top 3 --then-refine 1 --out "
 
 // A run that is killed with SIGKILL, and killed again while it is resumed, ends
 // with the files of one that was not.
@@ -64,7 +65,8 @@ func TestResumeAfterKill(t *testing.T) {
 			if err := json.Unmarshal([]byte(said), &s); code != 0 || err != nil {
 				t.Fatalf("exit code %d, %v: %s", code, err, said)
 			}
-			if s.State != experiment.Finished || s.Made != 12 || s.Start == nil || float64(s.Seconds) < float64(before[len(before)-1].Seconds)/2 {
+			if s.State != experiment.Finished || s.Made != 12 || s.Start == nil ||
+				float64(s.Seconds) < float64(before[len(before)-1].Seconds)/2 {
 				t.Errorf("the summary: %s after %d evaluations and %v s", s.State, s.Made, s.Seconds)
 			}
 		}
@@ -75,7 +77,8 @@ func TestResumeAfterKill(t *testing.T) {
 				t.Errorf("kills %v: %s differs (%v, %v)", kills, name, errA, errB)
 			}
 		}
-		if said, code := execute("resume --headless " + dir); code != exitUsage || !strings.Contains(said, "needs no resuming") || strings.Count(strings.TrimSpace(said), "\n") > 0 {
+		if said, code := execute("resume --headless " + dir); code != exitUsage || !strings.Contains(said, "needs no resuming") ||
+			strings.Count(strings.TrimSpace(said), "\n") > 0 {
 			t.Errorf("resumed again: exit code %d, %q", code, said)
 		}
 	}

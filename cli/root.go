@@ -138,13 +138,16 @@ func newRoot() *cobra.Command {
 	root := &cobra.Command{
 		Use:   "kestrel [CONFIG | FILE.csv]",
 		Short: "Select kernels for Gaussian process regression",
-		Long: "kestrel finds out which kernels explain a series or a table of numbers: variational Bayesian kernel selection " +
-			"for sparse Gaussian process regression (Teng, Chen, Zhang and Low, AAAI 2020). Every kernel of a space is optimised on a " +
-			"growing part of the data, and a belief over the kernels is kept beside.\n\n" +
-			"In a terminal it opens the workbench: with a config or a data file it starts the run, as kestrel run does; with nothing it shows the launcher, " +
-			"which lists experiments, data files and earlier runs. Without a terminal it writes plain progress lines.",
-		Example: "# the launcher\nkestrel\n\n# a first look, a few seconds\nkestrel quickstart\n\n# your own table; the last column is the target unless you say so\nkestrel sales.csv --target revenue\n\n" +
-			"# an experiment of the paper, with another seed\nkestrel run fig1a --seed 7 --out results/fig1a-7\n\n# what came out\nkestrel open results/fig1a-7",
+		Long: "kestrel finds out which kernels explain a series or a table of numbers: variational Bayesian kernel selection for sparse " +
+			"Gaussian process regression (Teng, Chen, Zhang and Low, AAAI 2020). Every kernel of a space is optimised on a growing part of the " +
+			"data, and a belief over the kernels is kept beside.\n\n" +
+			"In a terminal it opens the workbench: with a config or a data file it starts the run, as kestrel run does; with nothing it shows " +
+			"the launcher, which lists experiments, data files and earlier runs. Without a terminal it writes plain progress lines.",
+		Example: "# the launcher\nkestrel\n\n" +
+			"# a first look, a few seconds\nkestrel quickstart\n\n" +
+			"# your own table; the last column is the target unless you say so\nkestrel sales.csv --target revenue\n\n" +
+			"# an experiment of the paper, with another seed\nkestrel run fig1a --seed 7 --out results/fig1a-7\n\n" +
+			"# what came out\nkestrel open results/fig1a-7",
 		Args: atMostOne,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			name := "quickstart"
@@ -156,14 +159,16 @@ func newRoot() *cobra.Command {
 				}
 				return workbench(cmd, ui.Options{})
 			} else if !f.quiet {
-				fmt.Fprintln(cmd.ErrOrStderr(), "no config or data file given, and no terminal for the workbench: running the built-in quickstart with plain progress lines; kestrel --help tells what else there is")
+				fmt.Fprintln(cmd.ErrOrStderr(), "no config or data file given, and no terminal for the workbench: "+
+					"running the built-in quickstart with plain progress lines; kestrel --help tells what else there is")
 			}
 			return f.run(cmd, name)
 		},
 	}
 	f.register(root)
 	root.SetFlagErrorFunc(wrongFlag)
-	root.AddCommand(newRun(), newOpen(), newResume(), newExport(), newPredict(), newReport(), newKernels(), newData(), newConfig(), newStudy(), newCompare(), newFigures(), newBench(), newDevices(), newVersion())
+	root.AddCommand(newRun(), newOpen(), newResume(), newExport(), newPredict(), newReport(),
+		newKernels(), newData(), newConfig(), newStudy(), newCompare(), newFigures(), newBench(), newDevices(), newVersion())
 	return root
 }
 

@@ -35,7 +35,8 @@ type runFlags struct {
 
 func (f *runFlags) register(cmd *cobra.Command) {
 	fs := cmd.Flags()
-	fs.BoolVar(&f.headless, "headless", false, "without the workbench, with plain progress lines; so without a terminal, with --repeat, --json or --quiet, too")
+	fs.BoolVar(&f.headless, "headless", false,
+		"without the workbench, with plain progress lines; so without a terminal, with --repeat, --json or --quiet, too")
 	fs.StringVarP(&f.out, "out", "o", "", "directory of the run; default runs/<name>-<time>")
 	fs.StringArrayVar(&f.set, "set", nil, "override a key of the config: section.key=value; may be repeated")
 	fs.IntVar(&f.repeat, "repeat", 1, "so many runs with seeds counting up, in 001, 002, … of the directory")
@@ -47,7 +48,8 @@ func (f *runFlags) register(cmd *cobra.Command) {
 	fs.IntVar(&f.thenInducing, "then-inducing", 0, "with m inducing inputs")
 	fs.BoolVar(&f.quiet, "quiet", false, "no progress lines and no summary")
 	fs.BoolVar(&f.json, "json", false, "write the summary as JSON")
-	noErr(cmd.RegisterFlagCompletionFunc("device", cobra.FixedCompletions([]string{"auto", "cpu", "cuda"}, cobra.ShellCompDirectiveNoFileComp)))
+	noErr(cmd.RegisterFlagCompletionFunc("device",
+		cobra.FixedCompletions([]string{"auto", "cpu", "cuda"}, cobra.ShellCompDirectiveNoFileComp)))
 }
 
 // noErr is for errors that only a mistake in the commands' definition can
@@ -63,10 +65,11 @@ func newRun() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "run CONFIG|FILE.csv",
 		Short: "Run an experiment",
-		Long: "Show the workbench, or with --headless plain progress lines, and run what a config says, a TOML file or a built-in one (kestrel config list), or a data file with the default settings. " +
-			"The run's directory holds the resolved config, an event log, and the results as CSV. " +
-			"Ctrl-C stops the run with everything written (exit code 130); a second one ends it at once.",
-		Example: "kestrel run fig1a --headless\n\n# other settings, same config\nkestrel run fig1a --set sparse.inducing=32 --set data.noise=0.1\n\n" +
+		Long: "Show the workbench, or with --headless plain progress lines, and run what a config says, a TOML file or a built-in one " +
+			"(kestrel config list), or a data file with the default settings. The run's directory holds the resolved config, an event log, and " +
+			"the results as CSV. Ctrl-C stops the run with everything written (exit code 130); a second one ends it at once.",
+		Example: "kestrel run fig1a --headless\n\n" +
+			"# other settings, same config\nkestrel run fig1a --set sparse.inducing=32 --set data.noise=0.1\n\n" +
 			"# ten seeds, in DIR/001 to DIR/010\nkestrel run fig1a --repeat 10 --out results/fig1a\n\n" +
 			"# keep the best five kernels and go on with them\nkestrel run data.csv --target y --prune-top 5 --then-refine 3",
 		Args:              one("a config or a data file", "kestrel run fig1a"),

@@ -44,16 +44,19 @@ func newStudy() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "study",
 		Short: "Find out how often the true kernel is selected",
-		Long: "Draw data from a known kernel with many seeds, run the selection on each, and tabulate what became of the true kernel: its final rank, its gap " +
-			"to the leader in nats ± the standard error, its posterior q* and Bayes' posterior, whether it shares the first place within a nat, from which proportion of the " +
-			"data on it led and where it was first ahead, the largest q* of any kernel in the first tenth of the data, and how many nested pairs of kernels end " +
-			"more than 5 nats in the wrong order.\n\n" +
-			"The tables are Markdown, one for each variant and figure, and grow row by row; Ctrl-C ends the study with the rows there are. With --out they are " +
-			"also written as CSV, study-<variant>-<figure>.csv, with the final local ELBO of every kernel in study-elbos-<variant>-<figure>.csv.\n\n" +
-			"Without flags it studies fig1a and fig1b with seeds 1..10, fig1c and fig1d with seeds 1..3, under i, ii and iii: hours rather than minutes on two cores.\n\n" +
+		Long: "Draw data from a known kernel with many seeds, run the selection on each, and tabulate what became of the true kernel: its " +
+			"final rank, its gap to the leader in nats ± the standard error, its posterior q* and Bayes' posterior, whether it shares the first " +
+			"place within a nat, from which proportion of the data on it led and where it was first ahead, the largest q* of any kernel in the " +
+			"first tenth of the data, and how many nested pairs of kernels end more than 5 nats in the wrong order.\n\n" +
+			"The tables are Markdown, one for each variant and figure, and grow row by row; Ctrl-C ends the study with the rows there are. With " +
+			"--out they are also written as CSV, study-<variant>-<figure>.csv, with the final local ELBO of every kernel in " +
+			"study-elbos-<variant>-<figure>.csv.\n\n" +
+			"Without flags it studies fig1a and fig1b with seeds 1..10, fig1c and fig1d with seeds 1..3, under i, ii and iii: hours rather than " +
+			"minutes on two cores.\n\n" +
 			"Variants:" + doc.String(),
 		Example: "# the first two figures with observation noise\nkestrel study --figures fig1a,fig1b --variant i -o tables\n\n" +
-			"# the paper's setting, three seeds, longer optimisation\nkestrel study --figures fig1c --variant iii --seeds 1..3 --set schedule.steps=100\n\n" +
+			"# the paper's setting, three seeds, longer optimisation\n" +
+			"kestrel study --figures fig1c --variant iii --seeds 1..3 --set schedule.steps=100\n\n" +
 			"# would eight times the starts find better optima?\nkestrel study --figures fig1a --variant i --compare-starts 8",
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error { return f.run(cmd) },
@@ -61,7 +64,8 @@ func newStudy() *cobra.Command {
 	fs := cmd.Flags()
 	fs.StringSliceVar(&f.figures, "figures", []string{"fig1a", "fig1b", "fig1c", "fig1d"}, "configs with synthetic data, separated by commas")
 	fs.StringSliceVar(&f.variants, "variant", []string{"i", "ii", "iii"}, "variants, separated by commas: "+strings.Join(names, ", "))
-	fs.StringVar(&f.seeds, "seeds", "", "seeds, such as 1..10 or 1,3,5; default "+manySeeds+", or "+fewSeeds+" for spaces of more than "+strconv.Itoa(largeSpace)+" kernels")
+	fs.StringVar(&f.seeds, "seeds", "",
+		"seeds, such as 1..10 or 1,3,5; default "+manySeeds+", or "+fewSeeds+" for spaces of more than "+strconv.Itoa(largeSpace)+" kernels")
 	fs.StringArrayVar(&f.set, "set", nil, "override a key of the config, after the variant: section.key=value; may be repeated")
 	fs.IntVar(&f.compareStarts, "compare-starts", 0, "run each seed again with n times the starts, and compare the final local ELBOs")
 	fs.StringVarP(&f.out, "out", "o", "", "directory for the tables as CSV")
@@ -274,8 +278,10 @@ type markdownSink struct{ w io.Writer }
 
 func (m *markdownSink) begin(c *experiment.StudyCase) error {
 	s := c.Config.Settings
-	_, err := fmt.Fprintf(m.w, "### %s (%s): %s\n\nTrue kernel %s among %d; %d inducing inputs, noise %g sd, optimizer %s, %d starts, s = %g, τ = %g.\n\n%s%s",
-		experiment.PlainLine(c.Figure), c.Variant.Name, c.Variant.Doc, experiment.PlainLine(c.Truth), c.Kernels, s.Inducing, c.Config.Data.Noise, s.Optimizer, s.Starts, s.PriorVariance, s.EvidenceScale,
+	_, err := fmt.Fprintf(m.w,
+		"### %s (%s): %s\n\nTrue kernel %s among %d; %d inducing inputs, noise %g sd, optimizer %s, %d starts, s = %g, τ = %g.\n\n%s%s",
+		experiment.PlainLine(c.Figure), c.Variant.Name, c.Variant.Doc, experiment.PlainLine(c.Truth),
+		c.Kernels, s.Inducing, c.Config.Data.Noise, s.Optimizer, s.Starts, s.PriorVariance, s.EvidenceScale,
 		"| seed | rank | leader | gap ± s.e. | q* | Bayes | tied | led from | first ahead | early max q* | nested violations | s |\n",
 		"|---:|---:|---|---:|---:|---:|---|---:|---:|---:|---:|---:|\n")
 	return err
@@ -293,7 +299,8 @@ func (m *markdownSink) row(r *experiment.StudyRow) error {
 	if r.Tied {
 		tied = "yes"
 	}
-	_, err := fmt.Fprintf(m.w, "| %d | %s | %s | %s | %.4f | %.4f | %s | %s | %s | %s | %d/%d | %.3g |\n", r.Seed, rank, markdownCell(r.Leader), gap,
+	_, err := fmt.Fprintf(m.w, "| %d | %s | %s | %s | %.4f | %.4f | %s | %s | %s | %s | %d/%d | %.3g |\n",
+		r.Seed, rank, markdownCell(r.Leader), gap,
 		float64(r.Posterior), float64(r.Bayes), tied, share(r.LeadFrom, "%.3g"), share(r.FirstAhead, "%.3g"), share(r.EarlyMax, "%.3f"),
 		r.Violations, r.Pairs, float64(r.Seconds))
 	return err
@@ -355,7 +362,8 @@ func writeComparisons(w io.Writer, cs []*experiment.StartsComparison) error {
 		if c.Changed {
 			changed = "from " + orNone(c.Leader) + " to " + orNone(c.MoreLeader)
 		}
-		fmt.Fprintf(&b, "| %d | %d | %.3f | %.3f | %s | %s |\n", c.Seed, c.Kernels, float64(c.MedianRise), float64(c.MostRise), orNone(c.MostKernel), changed)
+		fmt.Fprintf(&b, "| %d | %d | %.3f | %.3f | %s | %s |\n", c.Seed, c.Kernels, float64(c.MedianRise),
+			float64(c.MostRise), orNone(c.MostKernel), changed)
 	}
 	_, err := io.WriteString(w, b.String())
 	return err
@@ -389,11 +397,13 @@ func newCSVSink(dir string, c *experiment.StudyCase, compare bool) (*csvSink, er
 		name   string
 		header []string
 	}{
-		{&s.rows, "study-" + name, []string{"variant", "figure", "seed", "truth", "rank", "leader", "gap", "elbo_se", "posterior", "bayes", "tied",
-			"lead_from", "first_ahead", "early_max", "violations", "pairs", "evaluations", "seconds", "failure"}},
+		{&s.rows, "study-" + name,
+			[]string{"variant", "figure", "seed", "truth", "rank", "leader", "gap", "elbo_se", "posterior", "bayes", "tied",
+				"lead_from", "first_ahead", "early_max", "violations", "pairs", "evaluations", "seconds", "failure"}},
 		{&s.elbos, "study-elbos-" + name, elbos},
-		{&s.starts, "study-starts-" + name, []string{"variant", "figure", "seed", "starts", "more_starts", "kernels", "median_rise", "largest_rise",
-			"largest_rise_kernel", "leader", "more_leader", "leader_changed"}},
+		{&s.starts, "study-starts-" + name,
+			[]string{"variant", "figure", "seed", "starts", "more_starts", "kernels", "median_rise", "largest_rise",
+				"largest_rise_kernel", "leader", "more_leader", "leader_changed"}},
 		{&s.moreELBOs, "study-starts-elbos-" + name, elbos},
 	}
 	if !compare {
@@ -429,8 +439,9 @@ func (s *csvSink) row(r *experiment.StudyRow) error {
 }
 
 func (s *csvSink) compared(c *experiment.StartsComparison, more *experiment.StudyRow) error {
-	err := experiment.WriteRows(s.starts, []string{c.Variant, c.Figure, strconv.FormatUint(c.Seed, 10), strconv.Itoa(c.Starts), strconv.Itoa(c.More), strconv.Itoa(c.Kernels),
-		c.MedianRise.String(), c.MostRise.String(), c.MostKernel, c.Leader, c.MoreLeader, strconv.FormatBool(c.Changed)})
+	err := experiment.WriteRows(s.starts,
+		[]string{c.Variant, c.Figure, strconv.FormatUint(c.Seed, 10), strconv.Itoa(c.Starts), strconv.Itoa(c.More), strconv.Itoa(c.Kernels),
+			c.MedianRise.String(), c.MostRise.String(), c.MostKernel, c.Leader, c.MoreLeader, strconv.FormatBool(c.Changed)})
 	if err != nil {
 		return err
 	}

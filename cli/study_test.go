@@ -21,7 +21,8 @@ import (
 
 // tiny makes a study tiny.
 func tiny(args ...string) []string {
-	return append([]string{"study", "--figures", "quickstart", "--variant", "iii", "--quiet", "--set", "data.outputs=40", "--set", "data.test=10",
+	return append([]string{"study", "--figures", "quickstart", "--variant", "iii", "--quiet",
+		"--set", "data.outputs=40", "--set", "data.test=10",
 		"--set", "kernels.expressions=SE,LIN+RQ,LIN+SE,(PER+RQ)*LIN", "--set", "sparse.inducing=6", "--set", "schedule.evaluate_every=0.5",
 		"--set", "schedule.steps=4", "--set", "optimise.starts=1", "--set", "schedule.refine=0"}, args...)
 }
@@ -72,7 +73,8 @@ func TestStudyTables(t *testing.T) {
 	elbos := records(t, filepath.Join("tables", "study-elbos-iii-quickstart.csv"))
 	more := records(t, filepath.Join("tables", "study-starts-elbos-iii-quickstart.csv"))
 	starts := records(t, filepath.Join("tables", "study-starts-iii-quickstart.csv"))
-	if len(rows) != 3 || len(elbos) != 9 || len(more) != 9 || len(starts) != 3 || rows[1][2] != "2" || rows[2][2] != "4" || starts[2][2] != "4" {
+	if len(rows) != 3 || len(elbos) != 9 || len(more) != 9 || len(starts) != 3 || rows[1][2] != "2" ||
+		rows[2][2] != "4" || starts[2][2] != "4" {
 		t.Fatalf("%v\n%v\n%v\n%v", rows, elbos, more, starts)
 	}
 	// The files agree with each other: gap and rises from the ELBOs.
@@ -128,7 +130,8 @@ func TestStudyJSON(t *testing.T) {
 			t.Fatalf("%v: %s", err, line)
 		}
 		types = append(types, o.Type)
-		if o.Type == "seed" && (o.Seed != len(types) || o.Rank < 1 || o.Rank > 4 || o.Truth != "(PER+RQ)*LIN") || o.Type == "summary" && o.Summary.Seeds != 2 {
+		if o.Type == "seed" && (o.Seed != len(types) || o.Rank < 1 || o.Rank > 4 || o.Truth != "(PER+RQ)*LIN") ||
+			o.Type == "summary" && o.Summary.Seeds != 2 {
 			t.Error(line)
 		}
 	}
@@ -147,7 +150,8 @@ func TestStudyBadInput(t *testing.T) {
 		{"--seeds 3..1", `--seeds: seeds "3..1": "3..1" is neither a seed nor a range; write 1..10 or 1,3,5`},
 		{"--figures fig2", `config "fig2": no such file; built-in configs are ` + strings.Join(configs.Names(), ", ")},
 		{"--figures fig1a,fig1a", `figure fig1a (i) is asked for twice`},
-		{"--figures swissgrid-small --variant iii", `swissgrid-small: a study needs data.source = "synthetic", where the true kernel is known, not "swissgrid"`},
+		{"--figures swissgrid-small --variant iii",
+			`swissgrid-small: a study needs data.source = "synthetic", where the true kernel is known, not "swissgrid"`},
 		{"--set seed=3", `--set seed=3: a study runs many seeds; state them with --seeds`},
 		{"--set sparse.inducin=3", `--set sparse.inducin=3: unknown key "sparse.inducin"; did you mean "sparse.inducing"?`},
 		{"--compare-starts 1", `--compare-starts 1: must be at least 2`},
@@ -218,7 +222,8 @@ func TestStudyTablesAreSafe(t *testing.T) {
 	good := &experiment.StudyRow{Variant: "i", Figure: "f", Seed: 1, Truth: formula, Rank: 2, Leader: "@SUM(A1)|x", Gap: -3.5,
 		ELBOs: []experiment.KernelELBO{{ID: "-SE", ELBO: -7}}}
 	bad := &experiment.StudyRow{Variant: "i", Figure: "f", Seed: 2, Truth: "SE", Failure: steering}
-	starts := &experiment.StartsComparison{Variant: "i", Figure: "f", Seed: 1, MostKernel: "=A1", Leader: "=B1|", MoreLeader: "a\nb", Changed: true}
+	starts := &experiment.StartsComparison{Variant: "i", Figure: "f", Seed: 1, MostKernel: "=A1",
+		Leader: "=B1|", MoreLeader: "a\nb", Changed: true}
 	c := &experiment.StudyCase{Figure: "f", Variant: experiment.Variant{Name: "i"}, Truth: formula}
 
 	dir := t.TempDir()
@@ -228,7 +233,8 @@ func TestStudyTablesAreSafe(t *testing.T) {
 	}
 	var b strings.Builder
 	sinks := studySinks{tables, &markdownSink{w: &b}}
-	for _, err := range []error{sinks.begin(c), sinks.row(good), sinks.row(bad), sinks.compared(starts, good), tables.close(), writeComparisons(&b, []*experiment.StartsComparison{starts})} {
+	for _, err := range []error{sinks.begin(c), sinks.row(good), sinks.row(bad), sinks.compared(starts, good),
+		tables.close(), writeComparisons(&b, []*experiment.StartsComparison{starts})} {
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -73,7 +73,8 @@ func (c *intelCounts) dropped() int { return c.incomplete + c.mote + c.temperatu
 
 // String lists why rows are not valid.
 func (c *intelCounts) String() string {
-	return fmt.Sprintf("%d with missing fields, %d of a mote without a place, %d with a temperature outside %v to %v °C, %d with a voltage outside %v to %v V",
+	return fmt.Sprintf("%d with missing fields, %d of a mote without a place, %d with a temperature outside %v to %v °C, "+
+		"%d with a voltage outside %v to %v V",
 		c.incomplete, c.mote, c.temperature, intelLowTemperature, intelTopTemperature, c.voltage, intelLowVoltage, intelTopVoltage)
 }
 
@@ -102,7 +103,8 @@ func loadIntel(ctx context.Context, s *Spec) (*Dataset, []int32, error) {
 		return nil, nil, err
 	}
 	if chosen.target < intelTemperature {
-		return nil, nil, fmt.Errorf("target = %s: is no measurement; those are %s", quoteText(s.Target), quoteList(intelNames()[intelTemperature:]))
+		return nil, nil, fmt.Errorf("target = %s: is no measurement; those are %s",
+			quoteText(s.Target), quoteList(intelNames()[intelTemperature:]))
 	}
 	l := &intelLog{places: places.at, limit: s.ValidRows, chosen: append(chosen.inputs, chosen.target)}
 	for j, i := range l.chosen { // numbers as in a table of the inputs and the target
@@ -221,7 +223,8 @@ func (l *intelLog) read(ctx context.Context, path string, s *Spec) error {
 			return &LineError{file, recs.line, "more rows than can be counted"}
 		}
 		if len(fields) > intelFields {
-			return &LineError{file, recs.line, fmt.Sprintf("%s where %d belong: %s", plural(len(fields), "field"), intelFields, strings.Join(intelFieldNames(), ", "))}
+			return &LineError{file, recs.line,
+				fmt.Sprintf("%s where %d belong: %s", plural(len(fields), "field"), intelFields, strings.Join(intelFieldNames(), ", "))}
 		}
 		at, err := l.row(fields, known)
 		if err != nil {

@@ -77,7 +77,8 @@ func TestIntelRows(t *testing.T) {
 		t.Errorf("%q", d.Notices)
 	}
 	for i, c := range append(d.Inputs, d.Target) {
-		if got := fmt.Sprint(c.Name, " ", c.Unit, " ", c.Time, " ", c.Number); got != []string{"time d true 1", "x m false 2", "y m false 3", "temperature °C false 4"}[i] {
+		want := []string{"time d true 1", "x m false 2", "y m false 3", "temperature °C false 4"}[i]
+		if got := fmt.Sprint(c.Name, " ", c.Unit, " ", c.Time, " ", c.Number); got != want {
 			t.Error(got)
 		}
 	}
@@ -121,7 +122,8 @@ func TestIntelAgainstNaive(t *testing.T) {
 			text = strings.Join(fields[:2+r.IntN(len(fields)-2)], " ")
 		}
 		fmt.Fprintln(&log, text)
-		if _, known := places[mote]; whole && known && temperature >= 0 && temperature <= 50 && voltage >= 2.4 && voltage <= 3.3 && len(valid) < limit {
+		if _, known := places[mote]; whole && known && temperature >= 0 && temperature <= 50 && voltage >= 2.4 &&
+			voltage <= 3.3 && len(valid) < limit {
 			valid = append(valid, row{line, at, mote, temperature, humidity})
 			if at.Before(first) {
 				first = at
@@ -138,7 +140,8 @@ func TestIntelAgainstNaive(t *testing.T) {
 	path := writeBytes(t, dir, "data.txt.gz", packed.Bytes())
 	locations := writeBytes(t, t.TempDir(), "places.txt", []byte(threeMotes))
 	for _, n := range []int{100, limit, 0} {
-		d := mustLoad(t, Spec{Source: "ieq", Path: path, Locations: locations, ValidRows: n, Target: "humidity", Inputs: []string{"x", "time", "temperature"}, TestFraction: .1})
+		d := mustLoad(t, Spec{Source: "ieq", Path: path, Locations: locations, ValidRows: n, Target: "humidity",
+			Inputs: []string{"x", "time", "temperature"}, TestFraction: .1})
 		if n > 0 && (d.N() != n || d.Rows != valid[n-1].line || d.Rows != n+d.Dropped.Invalid) {
 			t.Fatalf("%d rows of %d, %+v", d.N(), d.Rows, d.Dropped)
 		}
@@ -175,7 +178,9 @@ func TestIntelNotices(t *testing.T) {
 	}
 	// A mask has a line for each row of the file, valid or not.
 	mask := writeFile(t, "mask.csv", "0\n1\n0\n1\n0\n")
-	log = "2004-02-28 01:03:16 11 2 19.3 38 45 2.6\n2004-02-28 01:03:16 11 2\n" + strings.Repeat("2004-02-28 01:03:16 11 2 19.4 38 45 2.6\n", 3)
+	log = "2004-02-28 01:03:16 11 2 19.3 38 45 2.6\n" +
+		"2004-02-28 01:03:16 11 2\n" +
+		strings.Repeat("2004-02-28 01:03:16 11 2 19.4 38 45 2.6\n", 3)
 	d = mustLoad(t, Spec{Source: "ieq", Path: lab(t, log), SplitBy: "mask", Mask: mask})
 	if !slices.Equal(d.Test, []int32{2}) || len(d.Train) != 3 {
 		t.Errorf("%v %v", d.Train, d.Test)
@@ -185,7 +190,8 @@ func TestIntelNotices(t *testing.T) {
 func TestIntelErrors(t *testing.T) {
 	row := "2004-02-28 01:03:16 11 2 19.3 38 45 2.6\n"
 	for log, want := range map[string]string{
-		row + "2004-02-28 01:03:16 11 2 19.3 38 45 2.6 7\n": "data.txt: line 2: 9 fields where 8 belong: date, time, epoch, moteid, temperature, humidity, light, voltage",
+		row + "2004-02-28 01:03:16 11 2 19.3 38 45 2.6 7\n": "data.txt: line 2: 9 fields where 8 belong: " +
+			"date, time, epoch, moteid, temperature, humidity, light, voltage",
 		row + "\n2004-02-28 01:03:16 11 2 19.x 38 45 2.6\n": `data.txt: line 3, column 5 (temperature): "19.x" is not a number`,
 		row + "2004-02-30 01:03:16 11 2 19.3 38 45 2.6\n":   `data.txt: line 2, column 1 (date): "2004-02-30" is not a time stamp`,
 		row + "2004-02-28 25:03:16 11 2 19.3 38 45 2.6\n":   `data.txt: line 2, column 2 (time): "25:03:16" is not a time stamp`,

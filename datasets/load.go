@@ -133,7 +133,8 @@ func newDataset(s *Spec, path string, t *table) (d *Dataset, kept []int32, err e
 		}
 	}
 	if d.Target.Time {
-		return nil, nil, fmt.Errorf("%s: the target, column %d (%s), holds time stamps, not numbers", t.file, d.Target.Number, quoteText(d.Target.Name))
+		return nil, nil, fmt.Errorf("%s: the target, column %d (%s), holds time stamps, not numbers",
+			t.file, d.Target.Number, quoteText(d.Target.Name))
 	}
 	if kept, err = d.take(t); err != nil {
 		return nil, nil, err

@@ -147,30 +147,44 @@ func TestLoadErrors(t *testing.T) {
 		{"1,2\n2,abc\n", Spec{}, `data.csv: line 2, column 2: "abc" is not a number`},
 		{"x,y\n1,2\n\n2,\x1b[31m\n", Spec{}, `data.csv: line 4, column 2 ("y"): "\x1b[31m" is not a number`},
 		{"x,y\n1,2\n2," + long + "\n", Spec{}, `data.csv: line 3, column 2 ("y"): "` + long[:40] + `…" is not a number`},
-		{"x;y\n1;2.5\n2;2,5\n", Spec{}, `data.csv: line 3, column 2 ("y"): "2,5" is not a number; decimals are written with a point, or set decimal = ","`},
-		{"x;y\n1;2.5\n2;2,5\n", Spec{Decimal: ","}, `data.csv: line 2, column 2 ("y"): "2.5" is not a number; decimals are written with a comma here, or set decimal = "."`},
-		{"x,y\n1,2\n2,\"2,5\"\n", Spec{}, `data.csv: line 3, column 2 ("y"): "2,5" is not a number; decimals are written with a point, or set decimal = ","`},
-		{"x;y\n1;987\n2;1,234\n", Spec{}, `data.csv: line 3, column 2 ("y"): "1,234" is a number with decimals or with thousands; set decimal = "," or decimal = "."`},
-		{"t;y\n01/02/2024;987\n02/02/2024;3\n", Spec{Inputs: []string{"t"}}, `data.csv: line 2, column 1 ("t"): "01/02/2024" does not tell day from month, and no date in the first rows does; write 2024-01-31`},
-		{"t;y\n01/02/2024;987\n02/02/2024;3\n13/02/2024;3\n02/13/2024;3\n", Spec{Inputs: []string{"t"}}, `data.csv: line 2, column 1 ("t"): "01/02/2024" does not tell day from month, and no date in the first rows does; write 2024-01-31`},
-		{"t,y\n07:30,1\n07:45,2\n", Spec{}, `data.csv: no column is left to be an input: column 1 ("t") holds text and is no input: "07:30"; ` + stampForms},
-		{"x,load,temp,note\n1,2,3,ok\n4,5,6,ok\n", Spec{}, `data.csv: the target is the last column, "note", if none is named, but that holds text ("ok"); name another with --target (data.target), of "x", "load", "temp"`},
+		{"x;y\n1;2.5\n2;2,5\n", Spec{},
+			`data.csv: line 3, column 2 ("y"): "2,5" is not a number; decimals are written with a point, or set decimal = ","`},
+		{"x;y\n1;2.5\n2;2,5\n", Spec{Decimal: ","},
+			`data.csv: line 2, column 2 ("y"): "2.5" is not a number; decimals are written with a comma here, or set decimal = "."`},
+		{"x,y\n1,2\n2,\"2,5\"\n", Spec{},
+			`data.csv: line 3, column 2 ("y"): "2,5" is not a number; decimals are written with a point, or set decimal = ","`},
+		{"x;y\n1;987\n2;1,234\n", Spec{},
+			`data.csv: line 3, column 2 ("y"): "1,234" is a number with decimals or with thousands; set decimal = "," or decimal = "."`},
+		{"t;y\n01/02/2024;987\n02/02/2024;3\n", Spec{Inputs: []string{"t"}},
+			`data.csv: line 2, column 1 ("t"): "01/02/2024" does not tell day from month, and no date in the first rows does; write 2024-01-31`},
+		{"t;y\n01/02/2024;987\n02/02/2024;3\n13/02/2024;3\n02/13/2024;3\n", Spec{Inputs: []string{"t"}},
+			`data.csv: line 2, column 1 ("t"): "01/02/2024" does not tell day from month, and no date in the first rows does; write 2024-01-31`},
+		{"t,y\n07:30,1\n07:45,2\n", Spec{},
+			`data.csv: no column is left to be an input: column 1 ("t") holds text and is no input: "07:30"; ` + stampForms},
+		{"x,load,temp,note\n1,2,3,ok\n4,5,6,ok\n", Spec{}, `data.csv: the target is the last column, "note", if none is named, ` +
+			`but that holds text ("ok"); name another with --target (data.target), of "x", "load", "temp"`},
 		{"x,y\n1,2,\n2,3,4\n", Spec{}, `data.csv: line 2: 3 fields where the first line has 2`},
-		{"x,y\n" + strings.Repeat("1,2,\n", 300) + "2,3,4\n", Spec{}, `data.csv: line 302: a value in column 3, which has no name and was empty so far; name it`},
+		{"x,y\n" + strings.Repeat("1,2,\n", 300) + "2,3,4\n", Spec{},
+			`data.csv: line 302: a value in column 3, which has no name and was empty so far; name it`},
 		{"x,y\n" + strings.Repeat("1,2,\n", 300) + "2,3\n", Spec{}, `data.csv: line 302: 2 fields where the first lines of values have 3`},
 		{"# a\n# b\nx,y\n1,2\n2,abc\n", Spec{}, `data.csv: line 5, column 2 ("y"): "abc" is not a number`},
 		{"x,y\n1,2\n2,0x10\n", Spec{}, `data.csv: line 3, column 2 ("y"): "0x10" is not a number`},
-		{"x,y\n1,2\n2,-Inf\n", Spec{}, `data.csv: line 3, column 2 ("y"): "-Inf" is not a finite number; list it under missing to drop such rows`},
-		{"x,y\n1,2\nNaN,3\n", Spec{Missing: []string{"NA"}}, `data.csv: line 3, column 1 ("x"): "NaN" is not a finite number; list it under missing to drop such rows`},
+		{"x,y\n1,2\n2,-Inf\n", Spec{},
+			`data.csv: line 3, column 2 ("y"): "-Inf" is not a finite number; list it under missing to drop such rows`},
+		{"x,y\n1,2\nNaN,3\n", Spec{Missing: []string{"NA"}},
+			`data.csv: line 3, column 1 ("x"): "NaN" is not a finite number; list it under missing to drop such rows`},
 		{"x,y\n1,2\n2,1e999\n", Spec{}, `data.csv: line 3, column 2 ("y"): "1e999" is too large for a 64-bit number`},
-		{"x,y\n1,2\n2,1e300\n", Spec{}, `data.csv: line 3, column 2 ("y"): "1e300" is too large: its square cannot be summed in 64-bit numbers; change the unit or list it under missing`},
+		{"x,y\n1,2\n2,1e300\n", Spec{}, `data.csv: line 3, column 2 ("y"): "1e300" is too large: ` +
+			`its square cannot be summed in 64-bit numbers; change the unit or list it under missing`},
 		{"x,y\n1,2\n2,\x00\n", Spec{}, `data.csv: holds binary data, not a table of text`},
 		{"x,y\n1,2\n2,3,4\n", Spec{}, `data.csv: line 3: 3 fields where the first line has 2`},
 		{"x,y\n1,2\n2\n", Spec{}, `data.csv: line 3: 1 field where the first line has 2`},
 		{"x,y\n1,2\n2,\"3\n4,5\n", Spec{}, `data.csv: line 3: unclosed quotation mark`},
 		{"x,y\n1,2\n\"2\"2,3\n", Spec{}, `data.csv: line 3: text after a closing quotation mark; a mark inside quotes is written twice`},
-		{"a\"b,y\n\"two\nlines\",2\n1,q\n", Spec{Inputs: []string{"1"}}, `data.csv: line 2, column 1 ("a\"b"): "two\nlines" is neither a number nor a time stamp`},
-		{"id,2019,2020\n1,2,3\n4,5,6\n", Spec{Inputs: []string{"1"}}, `data.csv: line 1, column 1: "id" is neither a number nor a time stamp; if line 1 holds the names of the columns, set header = "yes"`},
+		{"a\"b,y\n\"two\nlines\",2\n1,q\n", Spec{Inputs: []string{"1"}},
+			`data.csv: line 2, column 1 ("a\"b"): "two\nlines" is neither a number nor a time stamp`},
+		{"id,2019,2020\n1,2,3\n4,5,6\n", Spec{Inputs: []string{"1"}},
+			`data.csv: line 1, column 1: "id" is neither a number nor a time stamp; if line 1 holds the names of the columns, set header = "yes"`},
 		{"x,y\nNA,1\n2,?\n", Spec{}, `data.csv: no rows are left: of 2, 1 were dropped for a missing target and 1 for a missing input`},
 		{"x,y\n", Spec{}, `data.csv: has no rows below the names of its columns`},
 		{"x,y\n", Spec{Inputs: []string{"x"}}, `data.csv: has no rows below the names of its columns`},
@@ -178,24 +192,28 @@ func TestLoadErrors(t *testing.T) {
 		{"", Spec{}, `data.csv: has no rows`},
 		{"\n \n", Spec{}, `data.csv: has no rows`},
 		{"x,y\n1,5\n2,5\n3,NA\n", Spec{}, `data.csv: the target "y" is 5 in every row: there is nothing to learn`},
-		{"x,y\n1,5\n2,5\n3,6\n", Spec{SplitBy: "rows", TestRows: 1}, `data.csv: the target "y" is 5 in every training row: there is nothing to learn`},
+		{"x,y\n1,5\n2,5\n3,6\n", Spec{SplitBy: "rows", TestRows: 1},
+			`data.csv: the target "y" is 5 in every training row: there is nothing to learn`},
 		{"x,y\n1,5\n", Spec{}, `data.csv: 1 training row: at least 2 are needed`},
 		{"x,y\n1,5\n2,6\n", Spec{TestRows: 1}, `data.csv: 1 training row: at least 2 are needed; 1 of 2 are held out (data.test)`},
 		{"x,y\n1,5\n2,6\n", Spec{TestRows: 2}, `data.csv: no training rows are left: of 2 rows, 2 held out (data.test)`},
-		{"time,temperature,load\n1,2,3\n4,5,6\n", Spec{Target: "temprature"}, `data.csv: there is no column "temprature"; did you mean "temperature"? the columns are "time", "temperature", "load"`},
+		{"time,temperature,load\n1,2,3\n4,5,6\n", Spec{Target: "temprature"},
+			`data.csv: there is no column "temprature"; did you mean "temperature"? the columns are "time", "temperature", "load"`},
 		{"a,b\n1,2\n4,5\n", Spec{Inputs: []string{"zzz"}}, `data.csv: there is no column "zzz"; the columns are "a", "b"`},
 		{"a,b\n1,2\n4,5\n", Spec{Inputs: []string{"7"}}, `data.csv: there is no column 7; the columns are 1 to 2: "a", "b"`},
 		{"a,b\n1,2\n4,5\n", Spec{Inputs: []string{"0"}}, `data.csv: there is no column 0; the columns are 1 to 2: "a", "b"`},
 		{"a,a,b\n1,2,3\n4,5,6\n", Spec{Inputs: []string{"a"}}, `data.csv: columns 1 and 2 are both named "a"; choose by number`},
 		{"a,b\n1,2\n4,5\n", Spec{Inputs: []string{"b"}}, `data.csv: column "b" is both an input and the target`},
 		{"a,b,c\n1,2,3\n4,5,6\n", Spec{Inputs: []string{"a", "1"}}, `data.csv: column "a" is named twice among the inputs`},
-		{"a b\n1 2\n", Spec{}, `data.csv: has a single column; an input and a target are needed, and a delimiter other than , ; or tab must be given (delimiter = "space")`},
+		{"a b\n1 2\n", Spec{}, `data.csv: has a single column; an input and a target are needed, ` +
+			`and a delimiter other than , ; or tab must be given (delimiter = "space")`},
 		{"x,t\n1,2020-01-01\n2,2020-01-02\n", Spec{}, `data.csv: the target, column 2 ("t"), holds time stamps, not numbers`},
 		{"t,y\n2020-01-01,1\n2020-02-30,2\n", Spec{}, `data.csv: line 3, column 1 ("t"): "2020-02-30" is not a time stamp`},
 		{"PK\x03\x04zip", Spec{}, `data.csv: is a spreadsheet or an archive, not a table of text; export it as CSV`},
 		{"\xff\xfex\x00", Spec{}, `data.csv: has no rows below the names of its columns`},
 		{"x,y\n1,2\n", Spec{SplitBy: "row"}, `split_by = "row": allowed are "random", "rows", "x", "mask"; did you mean "rows"?`},
-		{"x,y\n1,2\n", Spec{Delimiter: "ab"}, `delimiter = "ab": allowed are "auto", ",", ";", "tab", "space" or another ASCII character that no number holds`},
+		{"x,y\n1,2\n", Spec{Delimiter: "ab"},
+			`delimiter = "ab": allowed are "auto", ",", ";", "tab", "space" or another ASCII character that no number holds`},
 		{"x,y\n1,2\n", Spec{TestFraction: 1}, `test = 1: a fraction must be in [0, 1)`},
 	} {
 		c.spec.Path = writeFile(t, "data.csv", c.text)
@@ -219,7 +237,8 @@ func TestErrorTypes(t *testing.T) {
 	}
 	broken := compressed(t, "gz", strings.Repeat("1,2\n", 1000))
 	_, err = Load(context.Background(), Spec{Path: writeFile(t, "d.csv.gz", string(broken[:len(broken)-9]))})
-	if err == nil || !strings.HasPrefix(err.Error(), "d.csv.gz: ") || !strings.Contains(err.Error(), ": the compressed data are damaged or cut off: ") {
+	if err == nil || !strings.HasPrefix(err.Error(), "d.csv.gz: ") ||
+		!strings.Contains(err.Error(), ": the compressed data are damaged or cut off: ") {
 		t.Errorf("truncated: %v", err)
 	}
 }
@@ -247,13 +266,15 @@ func TestResolve(t *testing.T) {
 		t.Errorf("%q, %v: the working directory goes before $%s", p, err, dataEnv)
 	}
 	_, err := Resolve("none.csv", []string{a, a})
-	want := fmt.Sprintf(`data file "none.csv" not found; looked for %s, %s, %s`, filepath.Join(a, "none.csv"), filepath.Join(work, "none.csv"), filepath.Join(env, "none.csv"))
+	want := fmt.Sprintf(`data file "none.csv" not found; looked for %s, %s, %s`, filepath.Join(a, "none.csv"),
+		filepath.Join(work, "none.csv"), filepath.Join(env, "none.csv"))
 	if err == nil || err.Error() != want || !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("got %v\nwant %s", err, want)
 	}
 	t.Setenv(dataEnv, "")
 	_, err = Resolve("none.csv", nil)
-	want = fmt.Sprintf(`data file "none.csv" not found; looked for %s; $KESTREL_DATA may name the folder of the data`, filepath.Join(work, "none.csv"))
+	want = fmt.Sprintf(`data file "none.csv" not found; looked for %s; $KESTREL_DATA may name the folder of the data`,
+		filepath.Join(work, "none.csv"))
 	if err == nil || err.Error() != want {
 		t.Errorf("got %v\nwant %s", err, want)
 	}

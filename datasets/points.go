@@ -108,7 +108,8 @@ func (p *PointReader) Next(ctx context.Context, most int) (*Points, error) {
 		}
 	}
 	if p.found = p.found || len(b.Rows) > 0; p.err == io.EOF && !p.found {
-		p.err = fmt.Errorf("%s: no rows to predict at: %s read, %d dropped for a missing input", p.rows.file, plural(p.rows.rows, "row"), p.dropped)
+		p.err = fmt.Errorf("%s: no rows to predict at: %s read, %d dropped for a missing input",
+			p.rows.file, plural(p.rows.rows, "row"), p.dropped)
 	}
 	if p.err != nil && (p.err != io.EOF || len(b.Rows) == 0) {
 		return nil, p.err
@@ -155,7 +156,8 @@ func (p *PointReader) check(c *tableColumn, j int) error {
 	if c.kind == kindUnknown || (c.kind == kindTime) == want {
 		return nil
 	}
-	return fmt.Errorf("%s: column %d (%s) holds %s, but %s in the training data", p.rows.file, c.number, quoteText(c.name), kindName(!want), kindName(want))
+	return fmt.Errorf("%s: column %d (%s) holds %s, but %s in the training data",
+		p.rows.file, c.number, quoteText(c.name), kindName(!want), kindName(want))
 }
 
 // since returns a value as it stands in an input column of a dataset. Whole

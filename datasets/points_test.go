@@ -28,7 +28,8 @@ func readPoints(t *testing.T, block int, spec Spec, like *Dataset) (all *Points,
 		if err != nil {
 			return nil, 0, err
 		}
-		if len(p.Rows) == 0 || len(p.Rows) > block || last || p.Dim != like.Dim || len(p.X) != p.Dim*len(p.Rows) || (p.Y != nil) != r.HasTarget() {
+		if len(p.Rows) == 0 || len(p.Rows) > block || last || p.Dim != like.Dim || len(p.X) != p.Dim*len(p.Rows) ||
+			(p.Y != nil) != r.HasTarget() {
 			t.Fatalf("a block of %d where %d were wanted, after a short one: %v: %+v", len(p.Rows), block, last, p)
 		}
 		last = len(p.Rows) < block
@@ -127,7 +128,8 @@ func TestPointsInBlocks(t *testing.T) {
 				}
 			}
 			if !equalFloats(got.X, want.X) || !equalFloats(got.Y, want.Y) || !slices.Equal(got.Rows, want.Rows) || dropped != rows-len(want.Rows) {
-				t.Errorf("%s in blocks of %d: %d points, %d dropped, want %d and %d, or they differ", name, block, len(got.Rows), dropped, len(want.Rows), rows-len(want.Rows))
+				t.Errorf("%s in blocks of %d: %d points, %d dropped, want %d and %d, or they differ",
+					name, block, len(got.Rows), dropped, len(want.Rows), rows-len(want.Rows))
 			}
 		}
 	}
@@ -148,7 +150,8 @@ func TestPointsWithABadCell(t *testing.T) {
 		}
 	}
 	for range 2 {
-		if p, err := r.Next(t.Context(), 10); err == nil || p != nil || err != r.Err() || err.Error() != `new.csv: line 27, column 1 ("x"): "one" is not a number` {
+		if p, err := r.Next(t.Context(), 10); err == nil || p != nil || err != r.Err() ||
+			err.Error() != `new.csv: line 27, column 1 ("x"): "one" is not a number` {
 			t.Errorf("%v %v", p, err)
 		}
 	}

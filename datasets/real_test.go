@@ -47,7 +47,8 @@ func TestSwissgridReportsGaps(t *testing.T) {
 		text += "2010-01-01T" + at + "Z,x,1" + at[:2] + at[3:] + ",0\n"
 	}
 	d := loadText(t, text, Spec{Source: "swissgrid"})
-	want := []string{"the time grid has 2 steps other than 15 min, the widest 2 h after 2010-01-01 00:15", "the time stamps do not ascend at 1 row"}
+	want := []string{"the time grid has 2 steps other than 15 min, the widest 2 h after 2010-01-01 00:15",
+		"the time stamps do not ascend at 1 row"}
 	if !slices.Equal(d.Notices, want) {
 		t.Errorf("%q", d.Notices)
 	}

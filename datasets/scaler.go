@@ -45,7 +45,8 @@ func NewScaler(d *Dataset, modeX, modeY string) (*Scaler, error) {
 		}
 		shift, scale, ok := fitColumn(modeX, d.Train, d.X, d.Dim, j)
 		if !ok {
-			s.Notices = append(s.Notices, fmt.Sprintf("the input %s is constant over the training rows and is not scaled", quoteText(d.Inputs[j].Name)))
+			s.Notices = append(s.Notices,
+				fmt.Sprintf("the input %s is constant over the training rows and is not scaled", quoteText(d.Inputs[j].Name)))
 		}
 		s.XShift, s.XScale = append(s.XShift, shift), append(s.XScale, scale)
 	}

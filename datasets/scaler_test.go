@@ -124,7 +124,8 @@ func TestScalerPredictions(t *testing.T) {
 
 func TestScalerErrors(t *testing.T) {
 	d := offsetData(30)
-	if _, err := NewScaler(d, "fully", "full"); err == nil || err.Error() != `standardise_x = "fully": allowed are "full", "scale", "none"; did you mean "full"?` {
+	if _, err := NewScaler(d, "fully", "full"); err == nil ||
+		err.Error() != `standardise_x = "fully": allowed are "full", "scale", "none"; did you mean "full"?` {
 		t.Errorf("%v", err)
 	}
 	// Squares that are lost to rounding: 1e-300 is neither constant nor usable.
@@ -132,7 +133,8 @@ func TestScalerErrors(t *testing.T) {
 		tiny := offsetData(30)
 		values, stride, want := tiny.Y, 1, `offset: "y" goes from 2e-300 to 3e-299 only: too little to compute with; change its unit`
 		if x == "input" {
-			values, stride, want = tiny.X, tiny.Dim, `offset: "`+tiny.Inputs[0].Name+`" goes from 2e-300 to 3e-299 only: too little to compute with; change its unit`
+			values, stride, want = tiny.X, tiny.Dim, `offset: "`+tiny.Inputs[0].Name+`" goes from 2e-300 to 3e-299 only: `+
+				`too little to compute with; change its unit`
 		}
 		for j := range 30 {
 			values[j*stride] = 1e-300 * float64(1+j)
@@ -144,7 +146,8 @@ func TestScalerErrors(t *testing.T) {
 	for i := range d.Y {
 		d.Y[i] = 7
 	}
-	if _, err := NewScaler(d, "full", "full"); err == nil || err.Error() != `offset: the target "y" is 7 in every row: there is nothing to learn` {
+	if _, err := NewScaler(d, "full", "full"); err == nil ||
+		err.Error() != `offset: the target "y" is 7 in every row: there is nothing to learn` {
 		t.Errorf("%v", err)
 	}
 }

@@ -68,11 +68,13 @@ func (s *sample) sniff(spec *Spec, by writing, c *cells) (*form, error) {
 		}
 		if looksLikeUnits(recs, c) {
 			f.units = true
-			f.notices = append(f.notices, fmt.Sprintf("the line below the names (%s) holds no numbers, is taken for units and left out", readableList(recs[0])))
+			f.notices = append(f.notices,
+				fmt.Sprintf("the line below the names (%s) holds no numbers, is taken for units and left out", readableList(recs[0])))
 			recs = recs[1:]
 		}
 	} else if spec.Header == "" || spec.Header == "auto" {
-		f.notices = append(f.notices, fmt.Sprintf("line %d (%s) is read as values; if it holds the names of the columns, set header = \"yes\"", s.line+1, readableList(recs[0])))
+		f.notices = append(f.notices, fmt.Sprintf(
+			"line %d (%s) is read as values; if it holds the names of the columns, set header = \"yes\"", s.line+1, readableList(recs[0])))
 	}
 	if !spec.fromTheRight() {
 		f.trim(recs)
@@ -301,5 +303,6 @@ func parseDelimiter(s string) (byte, error) {
 			return d, nil
 		}
 	}
-	return 0, fmt.Errorf("delimiter = %s: allowed are \"auto\", \",\", \";\", \"tab\", \"space\" or another ASCII character that no number holds", quoteText(s))
+	return 0, fmt.Errorf("delimiter = %s: allowed are \"auto\", \",\", \";\", \"tab\", "+
+		"\"space\" or another ASCII character that no number holds", quoteText(s))
 }

@@ -32,12 +32,17 @@ func TestFormsOfExports(t *testing.T) {
 		{"UTF-16", inUTF16("température,€,y\r\n1,2,3\r\n4,5,7\r\n", binary.LittleEndian), nil},
 		{"UTF-16, big end first", inUTF16("température\t€\ty\n1\t2\t3\n4\t5\t7", binary.BigEndian), nil},
 		{"carriage returns", "température,€,y\r1,2,3\r4,5,7\r", []string{"the lines end in carriage returns alone, as on old Macintoshes"}},
-		{"a comma behind all", "température,€,y,\n1,2,3,\n4,5,7,\n", []string{`what stands behind column 3 ("y"), 1 column without a name or a value, is left out`}},
-		{"two", "température;€;y;;\n1;2;3;;\n4;5;7;; \n", []string{`what stands behind column 3 ("y"), 2 columns without a name or a value, is left out`}},
-		{"a comma behind the values", "température,€,y\n1,2,3,\n4,5,7,\n", []string{`what stands behind column 3 ("y"), 1 column without a name or a value, is left out`}},
-		{"comments", "# exported, by a program\n\n#\n\ntempérature,€,y\n1,2,3\n4,5,7\n", []string{"comments (#) at the top are left out: 3 lines"}},
+		{"a comma behind all", "température,€,y,\n1,2,3,\n4,5,7,\n",
+			[]string{`what stands behind column 3 ("y"), 1 column without a name or a value, is left out`}},
+		{"two", "température;€;y;;\n1;2;3;;\n4;5;7;; \n",
+			[]string{`what stands behind column 3 ("y"), 2 columns without a name or a value, is left out`}},
+		{"a comma behind the values", "température,€,y\n1,2,3,\n4,5,7,\n",
+			[]string{`what stands behind column 3 ("y"), 1 column without a name or a value, is left out`}},
+		{"comments", "# exported, by a program\n\n#\n\ntempérature,€,y\n1,2,3\n4,5,7\n",
+			[]string{"comments (#) at the top are left out: 3 lines"}},
 		{"names behind a #", "# température,€,y\n1,2,3\n4,5,7\n", nil},
-		{"units", "température,€,y\n[°C],-,[MW]\n1,2,3\n4,5,7\n", []string{`the line below the names ("[°C]", "-", "[MW]") holds no numbers, is taken for units and left out`}},
+		{"units", "température,€,y\n[°C],-,[MW]\n1,2,3\n4,5,7\n",
+			[]string{`the line below the names ("[°C]", "-", "[MW]") holds no numbers, is taken for units and left out`}},
 	} {
 		for _, how := range []string{"", "gz"} {
 			d := readBothWays(t, string(compressed(t, how, c.text)), Spec{})
@@ -79,11 +84,13 @@ func TestReadableNames(t *testing.T) { // unicode.org, CP1252.TXT
 // sought are told.
 func TestNamesOrNot(t *testing.T) {
 	d := readBothWays(t, "# made today\n#x,y\n1,3\n4,7\n", Spec{})
-	if !equalFloats(d.X, []float64{1, 4}) || d.Inputs[0].Name != "x" || !slices.Equal(d.Notices, []string{"comments (#) at the top are left out: 1 line"}) {
+	if !equalFloats(d.X, []float64{1, 4}) || d.Inputs[0].Name != "x" ||
+		!slices.Equal(d.Notices, []string{"comments (#) at the top are left out: 1 line"}) {
 		t.Errorf("%v %+v %q", d.X, d.Inputs, d.Notices)
 	}
 	d = readBothWays(t, "2023,2024\n1,3\n4,7\n", Spec{})
-	if want := []string{`line 1 ("2023", "2024") is read as values; if it holds the names of the columns, set header = "yes"`}; d.Rows != 3 || !slices.Equal(d.Notices, want) {
+	if want := []string{`line 1 ("2023", "2024") is read as values; if it holds the names of the columns, set header = "yes"`}; d.Rows != 3 ||
+		!slices.Equal(d.Notices, want) {
 		t.Errorf("%d rows, %q", d.Rows, d.Notices)
 	}
 	for header, rows := range map[string]int{"yes": 2, "no": 3} {
@@ -115,7 +122,8 @@ func TestUTF16InPieces(t *testing.T) {
 	want := "a𝛉é\ufeff𐀀z"
 	for _, order := range []binary.AppendByteOrder{binary.LittleEndian, binary.BigEndian} {
 		text := inUTF16(want, order)
-		for _, in := range []io.Reader{strings.NewReader(text), iotest.OneByteReader(strings.NewReader(text)), iotest.DataErrReader(strings.NewReader(text))} {
+		for _, in := range []io.Reader{strings.NewReader(text), iotest.OneByteReader(strings.NewReader(text)),
+			iotest.DataErrReader(strings.NewReader(text))} {
 			got, err := io.ReadAll(newUTF16Text(in, []byte(text)))
 			if err != nil || string(got) != want {
 				t.Errorf("%v: %q, %v", order, got, err)

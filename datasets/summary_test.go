@@ -18,13 +18,15 @@ func TestDescribe(t *testing.T) {
 		t.Fatalf("%+v", sum)
 	}
 	when, z, y := sum.Columns[0], sum.Columns[1], sum.Columns[2]
-	if when.Spacing != 86400 || !when.Regular || when.Span != "2 days" || when.First != "2020-01-01T00:00:00Z" || when.Last != "2020-01-03T00:00:00Z" || when.Unit != "s" {
+	if when.Spacing != 86400 || !when.Regular || when.Span != "2 days" || when.First != "2020-01-01T00:00:00Z" ||
+		when.Last != "2020-01-03T00:00:00Z" || when.Unit != "s" {
 		t.Errorf("%+v", when)
 	}
 	if z.Spacing != 0 || z.Distinct != 1 || z.SD != 0 || z.Scale != 1 || len(sum.Notices) != 1 {
 		t.Errorf("%+v %q", z, sum.Notices)
 	}
-	if y.Min != 2 || y.Max != 9 || y.Mean != 5 || math.Abs(y.SD-math.Sqrt(26./3)) > 1e-12 || y.Missing != 1 || y.Count != 3 || y.Shift != 0 || y.Role != "target" {
+	if y.Min != 2 || y.Max != 9 || y.Mean != 5 || math.Abs(y.SD-math.Sqrt(26./3)) > 1e-12 || y.Missing != 1 ||
+		y.Count != 3 || y.Shift != 0 || y.Role != "target" {
 		t.Errorf("%+v", y)
 	}
 	if got := strings.Join(sum.Preview[0], " "); got != "2020-01-03T00:00:00Z 1 2" {
@@ -56,7 +58,8 @@ func TestSummaryEscapesForeignText(t *testing.T) {
 }
 
 func TestHumanDuration(t *testing.T) {
-	for s, want := range map[float64]string{.5: "0.5 s", 90: "90 s", 900: "15 min", 36 * 3600: "36 h", 2 * 86400: "2 days", 6 * 365.2425 * 86400: "6 years"} {
+	for s, want := range map[float64]string{.5: "0.5 s", 90: "90 s", 900: "15 min", 36 * 3600: "36 h",
+		2 * 86400: "2 days", 6 * 365.2425 * 86400: "6 years"} {
 		if got := HumanDuration(s); got != want {
 			t.Errorf("%v s: %q, want %q", s, got, want)
 		}

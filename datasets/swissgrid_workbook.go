@@ -72,7 +72,8 @@ func loadWorkbooks(ctx context.Context, s *Spec, files []string, path string) (*
 		books = append(books, b)
 	}
 	if len(readings) == 0 {
-		return nil, nil, fmt.Errorf("%s: sheet %s has no rows but empty ones for the hour that is skipped in spring", books[0].file, workbookSheet)
+		return nil, nil, fmt.Errorf("%s: sheet %s has no rows but empty ones for the hour that is skipped in spring",
+			books[0].file, workbookSheet)
 	}
 	slices.SortStableFunc(books, func(a, b *workbook) int {
 		return cmp.Or(cmp.Compare(a.walls[0], b.walls[0]), cmp.Compare(a.file, b.file))
@@ -157,10 +158,12 @@ func compareBooks(books []*workbook) (notices []string, err error) {
 	first := books[0]
 	for _, b := range books[1:] {
 		if b.unit != first.unit {
-			return nil, fmt.Errorf("%s: the unit of %s is %s, but in %s it is %s", b.file, quoteText(b.name), quoteText(b.unit), first.file, quoteText(first.unit))
+			return nil, fmt.Errorf("%s: the unit of %s is %s, but in %s it is %s",
+				b.file, quoteText(b.name), quoteText(b.unit), first.file, quoteText(first.unit))
 		}
 		if len(notices) == 0 && plainName(b.name) != plainName(first.name) {
-			notices = append(notices, fmt.Sprintf("the column is named %s in %s, but %s in %s", quoteText(b.name), b.file, quoteText(first.name), first.file))
+			notices = append(notices,
+				fmt.Sprintf("the column is named %s in %s, but %s in %s", quoteText(b.name), b.file, quoteText(first.name), first.file))
 		}
 	}
 	for _, b := range books {
@@ -306,7 +309,8 @@ func findSeries(ref, file string, header []sheetCell) (column int, name string, 
 		for _, p := range parts {
 			found = append(found, names[p])
 		}
-		return 0, "", fmt.Errorf("%s: target = %s is part of the names of %d columns: %s; give more of the name, or the column's number", file, quoteText(ref), len(parts), quoteList(found))
+		return 0, "", fmt.Errorf("%s: target = %s is part of the names of %d columns: %s; give more of the name, or the column's number",
+			file, quoteText(ref), len(parts), quoteList(found))
 	}
 	if column, err = lookup(ref, file, names); err != nil {
 		return 0, "", err

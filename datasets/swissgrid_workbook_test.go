@@ -30,7 +30,8 @@ func week(t testing.TB) []gridRow { return gridRows(t, utc(2021, 10, 29, 22), ut
 // checkGrid checks that quarter hours follow each other without a gap.
 func checkGrid(t *testing.T, d *Dataset, rows int, origin time.Time) {
 	t.Helper()
-	if d.N() != rows || d.Dim != 1 || d.Inputs[0].Name != "utc_start" || d.Inputs[0].Unit != "d" || !d.Inputs[0].Time || !d.Inputs[0].Origin.Equal(origin) {
+	if d.N() != rows || d.Dim != 1 || d.Inputs[0].Name != "utc_start" || d.Inputs[0].Unit != "d" ||
+		!d.Inputs[0].Time || !d.Inputs[0].Origin.Equal(origin) {
 		t.Fatalf("%d rows, %+v", d.N(), d.Inputs)
 	}
 	for i, x := range d.X {
@@ -145,7 +146,8 @@ func TestSwissgridWorkbookSeries(t *testing.T) {
 		"1":          `a.xls: target = "1" is the first column, which holds the time`,
 		"27":         "a.xls: there is no column 27; ",
 	} {
-		if _, err := Load(context.Background(), Spec{Source: "swissgrid", Path: path, Target: target}); err == nil || !strings.HasPrefix(err.Error(), want) {
+		if _, err := Load(context.Background(), Spec{Source: "swissgrid", Path: path, Target: target}); err == nil ||
+			!strings.HasPrefix(err.Error(), want) {
 			t.Errorf("%q: %v", target, err)
 		}
 	}
@@ -189,11 +191,12 @@ func TestSwissgridWorkbookFlaws(t *testing.T) {
 func TestSwissgridWorkbookErrors(t *testing.T) {
 	dir := t.TempDir()
 	sheet := func(name string, cells func(*biff)) string {
-		k := &book{name: workbookSheet, most: 8224, strings: []string{"", "energy consumed by end users", "kWh", "abc", "31.03.2013 02:30", "MWh"}, cells: func(b *biff) {
-			b.shared(0, 1, 1)
-			b.shared(1, 1, 2)
-			cells(b)
-		}}
+		k := &book{name: workbookSheet, most: 8224,
+			strings: []string{"", "energy consumed by end users", "kWh", "abc", "31.03.2013 02:30", "MWh"}, cells: func(b *biff) {
+				b.shared(0, 1, 1)
+				b.shared(1, 1, 2)
+				cells(b)
+			}}
 		return writeBytes(t, dir, name, oleFile("Workbook", k.stream()))
 	}
 	day := serial(time.Date(2013, 1, 2, 0, 0, 0, 0, time.UTC))
@@ -210,25 +213,32 @@ func TestSwissgridWorkbookErrors(t *testing.T) {
 	}
 	list := func(paths ...string) string { return strings.Join(paths, string(os.PathListSeparator)) }
 	for path, want := range map[string]string{
-		sheet("text.xls", func(b *biff) { b.number(2, 0, day); b.shared(2, 1, 3) }):     `text.xls: line 3, column 2 ("energy consumed by end users"): "abc" is not a number`,
-		sheet("stamp.xls", func(b *biff) { b.shared(2, 0, 3); b.number(2, 1, 4) }):      `stamp.xls: line 3, column 1: "abc" is not a time stamp`,
-		sheet("nostamp.xls", func(b *biff) { b.number(4, 1, 4) }):                       "nostamp.xls: line 5: a value without a time stamp",
-		sheet("nothing.xls", func(b *biff) { b.shared(2, 0, 4) }):                       `nothing.xls: sheet Zeitreihen0h15 has no rows but empty ones for the hour that is skipped in spring`,
-		sheet("skipped.xls", func(b *biff) { b.shared(2, 0, 4); b.number(2, 1, 4) }):    `skipped.xls: line 3, column 1: "2013-03-31 02:30" does not exist in Swiss local time: the hour was skipped for summer time`,
-		sheet("norows.xls", func(*biff) {}):                                             "norows.xls: sheet Zeitreihen0h15 has no rows below the names and units of its columns",
-		sheet("huge.xls", func(b *biff) { b.number(2, 0, day); b.number(2, 1, 1e200) }): `huge.xls: line 3, column 2 ("energy consumed by end users"): "1e+200" is too large`,
+		sheet("text.xls", func(b *biff) { b.number(2, 0, day); b.shared(2, 1, 3) }): `text.xls: line 3, column 2 ` +
+			`("energy consumed by end users"): "abc" is not a number`,
+		sheet("stamp.xls", func(b *biff) { b.shared(2, 0, 3); b.number(2, 1, 4) }): `stamp.xls: line 3, column 1: "abc" is not a time stamp`,
+		sheet("nostamp.xls", func(b *biff) { b.number(4, 1, 4) }):                  "nostamp.xls: line 5: a value without a time stamp",
+		sheet("nothing.xls", func(b *biff) { b.shared(2, 0, 4) }): `nothing.xls: sheet Zeitreihen0h15 has no rows but empty ones ` +
+			`for the hour that is skipped in spring`,
+		sheet("skipped.xls", func(b *biff) { b.shared(2, 0, 4); b.number(2, 1, 4) }): `skipped.xls: line 3, column 1: ` +
+			`"2013-03-31 02:30" does not exist in Swiss local time: the hour was skipped for summer time`,
+		sheet("norows.xls", func(*biff) {}): "norows.xls: sheet Zeitreihen0h15 has no rows " +
+			"below the names and units of its columns",
+		sheet("huge.xls", func(b *biff) { b.number(2, 0, day); b.number(2, 1, 1e200) }): `huge.xls: line 3, column 2 ` +
+			`("energy consumed by end users"): "1e+200" is too large`,
 		list(good, other):            `other.xls: the unit of "energy consumed by end users" is "GWh", but in good.xls it is "MWh"`,
 		empty:                        `is a folder without EnergieUebersichtCH-YYYY.xls or .xlsx`,
 		filepath.Join(dir, "x*.xls"): "not found; looked for",
-		list(good, writeBytes(t, dir, "a.csv", []byte("a,b\n1,2\n"))): "a.csv: is no workbook (.xls or .xlsx); only Swissgrid's workbooks can be joined",
-		writeBytes(t, dir, "cut.xlsx", gridXLSX(t, nil, true)[:900]):  "cut.xlsx: cannot be read as .xlsx: ",
+		list(good, writeBytes(t, dir, "a.csv", []byte("a,b\n1,2\n"))): "a.csv: is no workbook (.xls or .xlsx); " +
+			"only Swissgrid's workbooks can be joined",
+		writeBytes(t, dir, "cut.xlsx", gridXLSX(t, nil, true)[:900]): "cut.xlsx: cannot be read as .xlsx: ",
 	} {
 		_, err := Load(context.Background(), Spec{Source: "swissgrid", Path: path})
 		if err == nil || !strings.Contains(err.Error(), want) || strings.Contains(err.Error(), "\n") {
 			t.Errorf("%v\nnot %s", err, want)
 		}
 	}
-	if _, err := Load(context.Background(), Spec{Source: "swissgrid", Path: good, Inputs: []string{"x"}}); err == nil || !strings.Contains(err.Error(), "inputs") {
+	if _, err := Load(context.Background(), Spec{Source: "swissgrid", Path: good, Inputs: []string{"x"}}); err == nil ||
+		!strings.Contains(err.Error(), "inputs") {
 		t.Error(err)
 	}
 	// An empty row in the hour that does not exist is no error.
@@ -246,7 +256,8 @@ func TestSwissgridWorkbookErrors(t *testing.T) {
 
 // TestXLSXBomb has archives that say they unpack to more than is allowed.
 func TestXLSXBomb(t *testing.T) {
-	for name, size := range map[string]uint64{"xl/worksheets/sheet1.xml": 3 << 30, "xl/styles.xml": 17 << 20, "xl/sharedStrings.xml": math.MaxUint64} {
+	for name, size := range map[string]uint64{"xl/worksheets/sheet1.xml": 3 << 30, "xl/styles.xml": 17 << 20,
+		"xl/sharedStrings.xml": math.MaxUint64} {
 		var b bytes.Buffer
 		w := zip.NewWriter(&b)
 		if _, err := w.CreateRaw(&zip.FileHeader{Name: name, Method: zip.Deflate, UncompressedSize64: size}); err != nil {

@@ -52,7 +52,8 @@ func everyRecord() *book {
 		b.record(0x0205, uint16(0), uint16(8), uint16(15), byte(1), byte(0))                         // TRUE
 		b.record(0x0201, uint16(0), uint16(9), uint16(15))                                           // BLANK
 		formula := func(row, col int, result ...any) {
-			b.record(0x0006, append(append([]any{uint16(row), uint16(col), uint16(15)}, result...), uint16(0), uint32(0), uint16(3), []byte{0x1e, 1, 0})...)
+			b.record(0x0006,
+				append(append([]any{uint16(row), uint16(col), uint16(15)}, result...), uint16(0), uint32(0), uint16(3), []byte{0x1e, 1, 0})...)
 		}
 		formula(0, 10, 2.25)
 		formula(0, 11, []byte{0, 0, 0, 0, 0, 0, 0xff, 0xff})
@@ -81,7 +82,8 @@ func TestReadXLSCells(t *testing.T) {
 // between the halves of a surrogate pair and where the width of the characters
 // changes.
 func TestReadXLSStrings(t *testing.T) {
-	texts := []string{"", "plain", "Sekundär-Regelenergie", "*rich and phonetic", "Ωmega then narrow again for long", "*Ω", "𝔘𝔫𝔦", strings.Repeat("x", 300), "end"}
+	texts := []string{"", "plain", "Sekundär-Regelenergie", "*rich and phonetic", "Ωmega then narrow again for long",
+		"*Ω", "𝔘𝔫𝔦", strings.Repeat("x", 300), "end"}
 	k := &book{name: "Daten", strings: texts, cells: func(b *biff) {
 		for i := range texts {
 			b.shared(i, 0, uint32(i))
@@ -128,16 +130,20 @@ func TestReadXLSErrors(t *testing.T) {
 		data []byte
 		want string
 	}{
-		"password":       {with(func(k *book) { k.extra = func(b *biff) { b.record(0x2f, make([]byte, 54)) } }), "a.xls: is protected by a password; save it without one"},
-		"sheet":          {with(func(k *book) { k.name = "Tabelle1" }), `a.xls: has no sheet "Daten"; its sheets are "Übersicht", "Tabelle1"`},
-		"old":            {oleFile("Book", old), "a.xls: cannot be read as .xls: is a workbook of Excel 95 or older; save it as .xlsx"},
-		"old in new":     {oleFile("Workbook", old), "a.xls: is no workbook of Excel 97 to 2003; save it as .xlsx"},
-		"document":       {oleFile("WordDocument", old), "a.xls: cannot be read as .xls: holds no workbook"},
-		"missing string": {with(func(k *book) { k.cells = func(b *biff) { b.shared(0, 0, 7) } }), `a.xls: sheet "Daten": row 1, column 1: shared string 7 of 2; the file is damaged`},
-		"order":          {with(func(k *book) { k.cells = func(b *biff) { b.number(3, 0, 1); b.number(2, 0, 1) } }), `a.xls: sheet "Daten": row 3, column 1: comes after row 4; save the workbook anew`},
-		"short":          {with(func(k *book) { k.cells = func(b *biff) { b.record(0x0203, uint16(0), uint16(0)) } }), `a.xls: sheet "Daten": behind row 0: a record is shorter than it should be`},
-		"cut off":        {good[:len(good)/2], "a.xls: cannot be read as .xls: "},
-		"no workbook":    {[]byte("a,b\n1,2\n"), "a.xls: is no workbook (.xls or .xlsx)"},
+		"password": {with(func(k *book) { k.extra = func(b *biff) { b.record(0x2f, make([]byte, 54)) } }),
+			"a.xls: is protected by a password; save it without one"},
+		"sheet":      {with(func(k *book) { k.name = "Tabelle1" }), `a.xls: has no sheet "Daten"; its sheets are "Übersicht", "Tabelle1"`},
+		"old":        {oleFile("Book", old), "a.xls: cannot be read as .xls: is a workbook of Excel 95 or older; save it as .xlsx"},
+		"old in new": {oleFile("Workbook", old), "a.xls: is no workbook of Excel 97 to 2003; save it as .xlsx"},
+		"document":   {oleFile("WordDocument", old), "a.xls: cannot be read as .xls: holds no workbook"},
+		"missing string": {with(func(k *book) { k.cells = func(b *biff) { b.shared(0, 0, 7) } }),
+			`a.xls: sheet "Daten": row 1, column 1: shared string 7 of 2; the file is damaged`},
+		"order": {with(func(k *book) { k.cells = func(b *biff) { b.number(3, 0, 1); b.number(2, 0, 1) } }),
+			`a.xls: sheet "Daten": row 3, column 1: comes after row 4; save the workbook anew`},
+		"short": {with(func(k *book) { k.cells = func(b *biff) { b.record(0x0203, uint16(0), uint16(0)) } }),
+			`a.xls: sheet "Daten": behind row 0: a record is shorter than it should be`},
+		"cut off":     {good[:len(good)/2], "a.xls: cannot be read as .xls: "},
+		"no workbook": {[]byte("a,b\n1,2\n"), "a.xls: is no workbook (.xls or .xlsx)"},
 	} {
 		_, err := readAll(t, c.data)
 		if err == nil || !strings.HasPrefix(err.Error(), c.want) || strings.Contains(err.Error(), "\n") {

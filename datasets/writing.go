@@ -159,7 +159,8 @@ func lookAt(recs [][]string) *signs {
 // fields or a point is found to be a decimal sign there is no doubt.
 func (c *cells) learn(s *sample, recs [][]string, delim byte, decimal string, by writing) (notices []string) {
 	found := lookAt(recs)
-	if found.commas != "" || found.date != "" || found.points != "" && !found.point && delim != ',' { // few tables: of those all of the sample is looked at
+	// Few tables: of those all of the sample is looked at.
+	if found.commas != "" || found.date != "" || found.points != "" && !found.point && delim != ',' {
 		if all, err := s.records(delim, math.MaxInt); err == nil {
 			found = lookAt(all)
 		}
@@ -188,15 +189,18 @@ func (c *cells) learn(s *sample, recs [][]string, delim byte, decimal string, by
 		case c.sure:
 			notices = append(notices, fmt.Sprintf("the comma is the decimal sign: %s is read as %s", quoteText(found.commas), b))
 		default:
-			notices = append(notices, fmt.Sprintf(`the comma is taken for the decimal sign: %s is read as %s; if it divides thousands, set decimal = "."`, quoteText(found.commas), b))
+			notices = append(notices, fmt.Sprintf(`the comma is taken for the decimal sign: %s is read as %s; `+
+				`if it divides thousands, set decimal = "."`, quoteText(found.commas), b))
 		}
 	}
 	switch {
 	case named || found.points == "":
 	case c.decimal == ',' && c.sure:
-		notices = append(notices, fmt.Sprintf("points divide thousands: %s is read as %s", quoteText(found.points), c.plain([]byte(found.points), nil)))
+		notices = append(notices,
+			fmt.Sprintf("points divide thousands: %s is read as %s", quoteText(found.points), c.plain([]byte(found.points), nil)))
 	case !c.sure && found.doubtful && !found.comma && delim != ',':
-		notices = append(notices, fmt.Sprintf(`the point is taken for the decimal sign: %s is read so; if it divides thousands, set decimal = ","`, quoteText(found.points)))
+		notices = append(notices, fmt.Sprintf(`the point is taken for the decimal sign: %s is read so; `+
+			`if it divides thousands, set decimal = ","`, quoteText(found.points)))
 	}
 	c.code()
 	switch {

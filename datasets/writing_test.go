@@ -83,7 +83,8 @@ func TestThreeDigitsBehindTheComma(t *testing.T) {
 
 // Points that could be of either sign are not read in silence.
 func TestThreeDigitsBehindThePoint(t *testing.T) {
-	const taken, divide = `the point is taken for the decimal sign: "1.230" is read so; if it divides thousands, set decimal = ","`, `points divide thousands: "1.230" is read as 1230`
+	const taken, divide = `the point is taken for the decimal sign: "1.230" is read so; if it divides thousands, set decimal = ","`,
+		`points divide thousands: "1.230" is read as 1230`
 	for _, c := range []struct {
 		text, decimal string
 		want          float64
@@ -122,7 +123,8 @@ func TestMissingAsWritten(t *testing.T) {
 			t.Errorf("missing %q: %v", missing, d.X)
 		}
 	}
-	if d := readBothWays(t, "x;y\n1,5;1\n-9.999;2\n2,5;3\n4,5;4\n", Spec{Missing: []string{"-9999"}}); !equalFloats(d.X, []float64{1.5, 2.5, 4.5}) {
+	text := "x;y\n1,5;1\n-9.999;2\n2,5;3\n4,5;4\n"
+	if d := readBothWays(t, text, Spec{Missing: []string{"-9999"}}); !equalFloats(d.X, []float64{1.5, 2.5, 4.5}) {
 		t.Errorf("%v", d.X)
 	}
 }
@@ -142,7 +144,8 @@ func TestPointsTellHowTheyAreRead(t *testing.T) {
 
 // What is no number divided by thousands stays none.
 func TestNoDividedNumbers(t *testing.T) {
-	for _, text := range []string{"1,23,456", "12345,678.5", "1,2345", "0,123", ",123", "1,234,5", "1'234,567", "1''234", "1,234.5.6", "1,234 ", "-", "+", "1e", "1,e5", "1,234-5", "1.5,000"} {
+	for _, text := range []string{"1,23,456", "12345,678.5", "1,2345", "0,123", ",123", "1,234,5",
+		"1'234,567", "1''234", "1,234.5.6", "1,234 ", "-", "+", "1e", "1,e5", "1,234-5", "1.5,000"} {
 		w := writing{decimal: '.', sure: true}
 		got := w.plain([]byte(text), nil)
 		if want := map[string]string{"1,234 ": "1234"}[text]; string(got) != want {
@@ -156,7 +159,8 @@ func TestNoDividedNumbers(t *testing.T) {
 func TestLocalStampsAgreeWithTimePackage(t *testing.T) {
 	for _, order := range []dateOrder{dayFirst, monthFirst} {
 		c := &cells{writing: writing{dates: order}}
-		layouts := []string{"2-Jan-06", "02-Jan-2006 15:04", "2 January 2006", "2/Jan/2006 15:04:05", "2.1.2006 15:04", "02.01.2006 15:04", "2006-01-02 3:04 PM", "2006-01-02 15:04"}
+		layouts := []string{"2-Jan-06", "02-Jan-2006 15:04", "2 January 2006", "2/Jan/2006 15:04:05",
+			"2.1.2006 15:04", "02.01.2006 15:04", "2006-01-02 3:04 PM", "2006-01-02 15:04"}
 		if order == dayFirst {
 			layouts = append(layouts, "2/1/2006", "02/01/2006 15:04", "02-01-2006 15:04:05", "2/1/2006 3:04 PM", "2/1/2006 15:04Z")
 		} else {
@@ -178,7 +182,8 @@ func TestLocalStampsAgreeWithTimePackage(t *testing.T) {
 	}
 	c := &cells{writing: writing{dates: dayFirst}}
 	for _, text := range []string{
-		"1/2/24", "24/01/31", "31.1.24", "01/31/2024", "1/2-2024", "1-Foo-24", "1-Jan-024", "1 2 2024", "2024-01-31 7", "1/2/2024 13:00 PM", "1/2/2024 0:30 AM", "1/2/2024 7:30 XM",
+		"1/2/24", "24/01/31", "31.1.24", "01/31/2024", "1/2-2024", "1-Foo-24", "1-Jan-024", "1 2 2024", "2024-01-31 7", "1/2/2024 13:00 PM",
+		"1/2/2024 0:30 AM", "1/2/2024 7:30 XM",
 		"30-Feb-24", "1/2/2024x", "07:30", "1.Jan.2024", "1/2/", "1-Jan", "100/1/2024",
 	} {
 		if us, ok := c.stamp([]byte(text)); ok {
@@ -219,7 +224,8 @@ func TestDayAndMonth(t *testing.T) {
 		t.Errorf("%v", d.X)
 	}
 	d = loadText(t, "x,when,y\n3,1/2/2024,1\n4,1/1/2024,2\n", Spec{})
-	if want := []string{`column 2 ("when") holds text and is no input: "1/2/2024" does not tell day from month, and no date in the first rows does; write 2024-01-31`}; d.Dim != 1 || !slices.Equal(d.Notices, want) {
+	if want := []string{`column 2 ("when") holds text and is no input: "1/2/2024" does not tell day from month, ` +
+		`and no date in the first rows does; write 2024-01-31`}; d.Dim != 1 || !slices.Equal(d.Notices, want) {
 		t.Errorf("%q", d.Notices)
 	}
 }

@@ -209,7 +209,8 @@ func (x *xzReader) begin(size byte) error {
 		return fmt.Errorf("dictionary of a block: %w", errXZ)
 	}
 	if dictionary > maxDictionary {
-		return refusedError(fmt.Sprintf("it asks for a dictionary of %d MiB, xz -9 for %d; unpack the file first, or pack it with xz -9 or less", dictionary>>20, maxDictionary>>20))
+		return refusedError(fmt.Sprintf("it asks for a dictionary of %d MiB, xz -9 for %d; "+
+			"unpack the file first, or pack it with xz -9 or less", dictionary>>20, maxDictionary>>20))
 	}
 	if b.sum, err = x.newSum(); err != nil {
 		return err

@@ -56,14 +56,15 @@ func TestXZ(t *testing.T) {
 	text := tableText()
 	small := packXZ(t, "1,2\n", xz.WriterConfig{})
 	for what, packed := range map[string][]byte{
-		"one block":       packXZ(t, text, xz.WriterConfig{}),
-		"blocks":          packXZ(t, text, xz.WriterConfig{BlockSize: 1000}),
-		"crc32":           packXZ(t, text, xz.WriterConfig{CheckSum: xz.CRC32}),
-		"sha256":          packXZ(t, text, xz.WriterConfig{CheckSum: xz.SHA256, BlockSize: 7000}),
-		"no checksum":     packXZ(t, text, xz.WriterConfig{NoCheckSum: true}),
-		"of 64 MiB":       packXZ(t, text, xz.WriterConfig{DictCap: 64 << 20}),
-		"streams":         append(packXZ(t, text[:10_000], xz.WriterConfig{}), packXZ(t, text[10_000:], xz.WriterConfig{CheckSum: xz.CRC32})...),
-		"padding":         append(append(packXZ(t, text[:1000], xz.WriterConfig{}), make([]byte, 8)...), append(packXZ(t, text[1000:], xz.WriterConfig{}), make([]byte, 4)...)...),
+		"one block":   packXZ(t, text, xz.WriterConfig{}),
+		"blocks":      packXZ(t, text, xz.WriterConfig{BlockSize: 1000}),
+		"crc32":       packXZ(t, text, xz.WriterConfig{CheckSum: xz.CRC32}),
+		"sha256":      packXZ(t, text, xz.WriterConfig{CheckSum: xz.SHA256, BlockSize: 7000}),
+		"no checksum": packXZ(t, text, xz.WriterConfig{NoCheckSum: true}),
+		"of 64 MiB":   packXZ(t, text, xz.WriterConfig{DictCap: 64 << 20}),
+		"streams":     append(packXZ(t, text[:10_000], xz.WriterConfig{}), packXZ(t, text[10_000:], xz.WriterConfig{CheckSum: xz.CRC32})...),
+		"padding": append(append(packXZ(t, text[:1000], xz.WriterConfig{}), make([]byte, 8)...),
+			append(packXZ(t, text[1000:], xz.WriterConfig{}), make([]byte, 4)...)...),
 		"an empty stream": append(packXZ(t, "", xz.WriterConfig{}), packXZ(t, text, xz.WriterConfig{})...),
 	} {
 		if got, err := unpackXZ(packed); err != nil || got != text {
@@ -134,7 +135,8 @@ func TestXZDictionary(t *testing.T) {
 		switch {
 		case c.want == "" && err != nil:
 			t.Errorf("%s: %v", c.what, err)
-		case c.want != "" && (err == nil || !strings.Contains(err.Error(), c.want) || !strings.Contains(err.Error(), "a.csv.xz") || strings.Contains(err.Error(), "\n")):
+		case c.want != "" && (err == nil || !strings.Contains(err.Error(), c.want) || !strings.Contains(err.Error(), "a.csv.xz") ||
+			strings.Contains(err.Error(), "\n")):
 			t.Errorf("%s: error %v, want %q", c.what, err, c.want)
 		}
 		if n := after.TotalAlloc - before.TotalAlloc; n > 80<<20 {

@@ -83,7 +83,8 @@ func TestSmallChartsAtAnySizeStayInside(t *testing.T) {
 
 func TestHeatMap(t *testing.T) {
 	m := [][]float64{{1, -0.5}, {math.NaN(), 0}}
-	o := HeatMapOptions{Min: -1, Max: 1, Labels: []string{"SE", "核"}, Color: func(t float64) Style { return Style{BG: RGB(0, 0, uint8(100*t))} }}
+	o := HeatMapOptions{Min: -1, Max: 1, Labels: []string{"SE", "核"},
+		Color: func(t float64) Style { return Style{BG: RGB(0, 0, uint8(100*t))} }}
 	c := NewCanvas(24, 3)
 	l := HeatMap(c, c.Bounds(), m, o)
 	want := "        1      2\nSE 1   1.00  -0.50\n核 2    ·     0.00"

@@ -40,7 +40,8 @@ func TestTextReplacesControlCharacters(t *testing.T) {
 // here.
 func TestRowsAreAsWideAsBubbleTeaCounts(t *testing.T) {
 	for _, text := range []string{
-		"PER×LIN + RQ²", "核🚀é", "e\u0301x", "\u0600", "a\u2066b\u2069", "\u061cx", "\U000e0041\U000e007f", "🇨🇭👍🏽", "स्ते", "\xffb", "\u25fd\u25fe▶",
+		"PER×LIN + RQ²", "核🚀é", "e\u0301x", "\u0600", "a\u2066b\u2069", "\u061cx", "\U000e0041\U000e007f", "🇨🇭👍🏽", "स्ते", "\xffb",
+		"\u25fd\u25fe▶",
 	} {
 		c := NewCanvas(20, 1)
 		end := c.Text(0, 0, text, Style{})
@@ -79,7 +80,8 @@ func TestClipNestsAndEnds(t *testing.T) {
 
 // TestRenderShowsTheSameAsTheCells reads the escape sequences back.
 func TestRenderShowsTheSameAsTheCells(t *testing.T) {
-	styles := []Style{{}, {FG: Indexed(1)}, {FG: Indexed(12), Attr: Bold}, {FG: RGB(1, 2, 3), BG: Indexed(200)}, {BG: RGB(9, 8, 7), Attr: Reverse | Underline}}
+	styles := []Style{{}, {FG: Indexed(1)}, {FG: Indexed(12), Attr: Bold}, {FG: RGB(1, 2, 3), BG: Indexed(200)},
+		{BG: RGB(9, 8, 7), Attr: Reverse | Underline}}
 	codes := map[Style]string{
 		styles[0]: "", styles[1]: "31", styles[2]: "1;94", styles[3]: "38;2;1;2;3;48;5;200", styles[4]: "4;7;48;2;9;8;7",
 	}

@@ -60,9 +60,11 @@ func nastyChart(rng *rand.Rand, ra *Raster) *Chart {
 		}
 		return a
 	}
-	ch := &Chart{X: axis(), Y: axis(), Glyphs: allGlyphs[rng.IntN(4)], LabelEnds: flip(), Legend: flip(), Empty: names[rng.IntN(5)], Raster: ra}
+	ch := &Chart{X: axis(), Y: axis(), Glyphs: allGlyphs[rng.IntN(4)], LabelEnds: flip(), Legend: flip(),
+		Empty: names[rng.IntN(5)], Raster: ra}
 	for range rng.IntN(7) {
-		l := Line{Y: nasty(rng), Name: names[rng.IntN(5)], Label: names[rng.IntN(5)], Dash: rng.IntN(5) - 1, Priority: rng.IntN(3) - 1, Focus: rng.IntN(5) == 0, Step: flip()}
+		l := Line{Y: nasty(rng), Name: names[rng.IntN(5)], Label: names[rng.IntN(5)], Dash: rng.IntN(5) - 1,
+			Priority: rng.IntN(3) - 1, Focus: rng.IntN(5) == 0, Step: flip()}
 		if flip() {
 			l.X = nasty(rng)
 		}

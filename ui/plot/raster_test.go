@@ -61,7 +61,8 @@ func naive(x, lo, hi []float64, xMax, yMin, yMax float64, w, h int, connect bool
 			i++
 			continue
 		}
-		c := column{col: int(math.Floor(x[i]*float64(w-1)/xMax + 0.5)), top: math.MaxInt, bottom: math.MinInt, first: (row(lo[i]) + row(hi[i])) / 2}
+		c := column{col: int(math.Floor(x[i]*float64(w-1)/xMax + 0.5)), top: math.MaxInt, bottom: math.MinInt,
+			first: (row(lo[i]) + row(hi[i])) / 2}
 		for ; i < len(x) && !math.IsNaN(lo[i]) && int(math.Floor(x[i]*float64(w-1)/xMax+0.5)) == c.col; i++ {
 			c.top, c.bottom = min(c.top, row(hi[i])), max(c.bottom, row(lo[i]))
 			c.last = (row(lo[i]) + row(hi[i])) / 2
@@ -151,7 +152,8 @@ func TestLinesAreAsTheNaiveRasteriserDrawsThem(t *testing.T) {
 		for y := range h {
 			for col := range w {
 				if p := [2]int{col, y}; got[p] != want[p] {
-					t.Fatalf("round %d, glyphs %v, %d points on %dx%d dots: dot %v is %v, want %v\n%s\n%v %v %v", round, g, n, w, h, p, got[p], want[p], c.Plain(), x, lo, hi)
+					t.Fatalf("round %d, glyphs %v, %d points on %dx%d dots: dot %v is %v, want %v\n%s\n%v %v %v",
+						round, g, n, w, h, p, got[p], want[p], c.Plain(), x, lo, hi)
 				}
 			}
 		}
@@ -186,7 +188,8 @@ func TestLinesThatLeaveThePlot(t *testing.T) {
 		for row := range inner.H * down {
 			for col := range w {
 				if got[[2]int{col, row}] != want[[2]int{col, row + down}] {
-					t.Fatalf("round %d, glyphs %v, %d points on %dx%d dots: dot %d,%d is %v\n%s\n%v", round, g, n, w, h, col, row+down, got[[2]int{col, row}], c.Plain(), y)
+					t.Fatalf("round %d, glyphs %v, %d points on %dx%d dots: dot %d,%d is %v\n%s\n%v",
+						round, g, n, w, h, col, row+down, got[[2]int{col, row}], c.Plain(), y)
 				}
 			}
 		}

@@ -24,8 +24,9 @@ func TestMarkerTextsKeepClear(t *testing.T) {
 		t.Errorf("not in the second row\n%s", strings.Join(lines, "\n"))
 	}
 	// There is room for one; before, the first of them had it.
-	text = strings.Join(rows(&Chart{Lines: []Line{{X: []float64{0, 10}, Y: []float64{0, 0}}}, Y: Axis{Min: 0, Max: 10, Hide: true}, X: Axis{Hide: true},
-		Markers: []Marker{{X: 0, Text: "paused"}, {X: 0, Text: "pruned 19 by itself", Short: "pruned 19", Priority: 1}}}, 14, 2), "\n")
+	text = strings.Join(
+		rows(&Chart{Lines: []Line{{X: []float64{0, 10}, Y: []float64{0, 0}}}, Y: Axis{Min: 0, Max: 10, Hide: true}, X: Axis{Hide: true},
+			Markers: []Marker{{X: 0, Text: "paused"}, {X: 0, Text: "pruned 19 by itself", Short: "pruned 19", Priority: 1}}}, 14, 2), "\n")
 	if !strings.Contains(text, "pruned 19") || strings.Contains(text, "itself") || strings.Contains(text, "paused") {
 		t.Errorf("the heavier one is not named, or not in short\n%s", text)
 	}
