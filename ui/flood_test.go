@@ -94,6 +94,14 @@ func TestNoFrameWithoutNews(t *testing.T) {
 	if a.drawn != drawn {
 		t.Errorf("%d frames for nothing", a.drawn-drawn)
 	}
+	// But what has changed before such a message is drawn after it.
+	a.Update(tea.WindowSizeMsg{Width: 100, Height: 30})
+	a.Update(unknown{})
+	a.View()
+	a.View()
+	if a.drawn != drawn+1 {
+		t.Errorf("%d frames for a change", a.drawn-drawn)
+	}
 }
 
 // The memory of a long run: 10,000 evaluations of 144 kernels in under 100 MB.

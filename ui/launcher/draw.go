@@ -9,8 +9,8 @@ import (
 	"kestrel/ui/theme"
 )
 
-// launcherScreen is where things were drawn last, for the mouse.
-type launcherScreen struct {
+// areas are where things were drawn last, for the mouse.
+type areas struct {
 	list, lines plot.Rect
 	parts       []partArea
 	clicked     time.Time

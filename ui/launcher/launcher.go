@@ -51,7 +51,7 @@ type Launcher struct {
 
 	acted  time.Time // when the user last did something
 	scroll int       // of the preview
-	screen launcherScreen
+	screen areas
 	raster plot.Raster
 }
 
