@@ -54,8 +54,11 @@ func TestOldRuns(t *testing.T) {
 					fate = "running"
 				}
 				var s experiment.Summary
-				if err := json.Unmarshal([]byte(said(t, "open", dir, "--json")), &s); err != nil || string(s.Fate) != fate || s.Made != evaluations || s.Start.DeviceKind != "cpu" {
-					t.Errorf("%s after %d evaluations on %q, want %s after %d; %v", s.Fate, s.Made, s.Start.DeviceKind, fate, evaluations, err)
+				if err := json.Unmarshal([]byte(said(t, "open", dir, "--json")), &s); err != nil {
+					t.Fatal(err)
+				}
+				if kind := s.Start.DeviceKind; string(s.Fate) != fate || s.Made != evaluations || kind != "cpu" {
+					t.Errorf("%s after %d evaluations on %q, want %s after %d", s.Fate, s.Made, kind, fate, evaluations)
 				}
 			}
 			stands(c.fate, c.evaluations)

@@ -2,6 +2,7 @@ package experiment
 
 import (
 	"encoding/json"
+	"fmt"
 	"path/filepath"
 	"testing"
 )
@@ -9,30 +10,38 @@ import (
 // What older logs say in words only is read from them into the fields of today.
 func TestOldLogsSayInWords(t *testing.T) {
 	for _, c := range []struct {
-		line   string
+		what   EventType
+		to     State
+		said   string
+		newer  string // fields of today
 		cause  Cause
 		kernel string
 	}{
-		{`{"type":"state","state":{"from":"running","to":"paused","reason":"the disk is full (no space left on device); the run goes on by itself when there is room"}}`, CauseDiskFull, ""},
-		{`{"type":"state","state":{"from":"running","to":"paused","reason":"paused by the user"}}`, "", ""},
-		{`{"type":"state","state":{"from":"running","to":"failed","reason":"the results cannot be written: read-only file system"}}`, CauseUnwritable, ""},
-		{`{"type":"finished","state":{"from":"running","to":"failed","reason":"internal error, please report it with the run's log.txt: index out of range"}}`, CauseInternal, ""},
-		{`{"type":"state","state":{"from":"running","to":"failed","reason":"the time budget of 1ms is used up before the first evaluation; allow more time or fewer kernels"}}`, CauseTimeBudget, ""},
-		{`{"type":"state","state":{"from":"running","to":"finished","reason":"the time budget of 1s is used up"}}`, CauseTimeBudget, ""},
-		{`{"type":"state","state":{"from":"running","to":"failed","reason":"no kernel is left"}}`, "", ""},
-		{`{"type":"state","state":{"from":"running","to":"stopped","reason":"the disk is full"}}`, "", ""},
-		{`{"type":"notice","notice":"kernel SE+LIN failed: not positive definite"}`, "", "SE+LIN"},
-		{`{"type":"notice","notice":"kernel SE: jitter raised 10 times"}`, "", ""},
-		{`{"type":"notice","notice":"evaluation 3, as it is now, has no row in metrics.csv: the inducing inputs were changed before it was scored"}`, CauseUnscored, ""},
-		{`{"type":"notice","notice":"evaluation of the weather"}`, "", ""},
+		{EventState, Paused, "the disk is full (no space left on device); the run goes on by itself when there is room", "", CauseDiskFull, ""},
+		{EventState, Paused, "paused by the user", "", "", ""},
+		{EventState, Failed, "the results cannot be written: read-only file system", "", CauseUnwritable, ""},
+		{EventFinished, Failed, "internal error, please report it with the run's log.txt: index out of range", "", CauseInternal, ""},
+		{EventState, Failed, "the time budget of 1ms is used up before the first evaluation; allow more time", "", CauseTimeBudget, ""},
+		{EventState, Finished, "the time budget of 1s is used up", "", CauseTimeBudget, ""},
+		{EventState, Failed, "no kernel is left", "", "", ""},
+		{EventState, Stopped, "the disk is full", "", "", ""},
+		{EventNotice, "", "kernel SE+LIN failed: not positive definite", "", "", "SE+LIN"},
+		{EventNotice, "", "kernel SE: jitter raised 10 times", "", "", ""},
+		{EventNotice, "", "evaluation 3, as it is now, has no row in metrics.csv: the inducing inputs were changed before it was scored", "",
+			CauseUnscored, ""},
+		{EventNotice, "", "evaluation of the weather", "", "", ""},
 		// What newer ones say stays, in whatever words.
-		{`{"type":"state","cause":"disk-full","state":{"from":"running","to":"paused","reason":"internal error"}}`, CauseDiskFull, ""},
-		{`{"type":"notice","kernel":"LIN","notice":"kernel SE failed: x"}`, "", "LIN"},
+		{EventState, Paused, "internal error", `,"cause":"disk-full"`, CauseDiskFull, ""},
+		{EventNotice, "", "kernel SE failed: x", `,"kernel":"LIN"`, "", "LIN"},
 	} {
+		line := fmt.Sprintf(`{"type":%q,"notice":%q%s}`, c.what, c.said, c.newer)
+		if c.to != "" {
+			line = fmt.Sprintf(`{"type":%q,"state":{"from":"running","to":%q,"reason":%q}%s}`, c.what, c.to, c.said, c.newer)
+		}
 		var e Event
-		must(t, json.Unmarshal([]byte(c.line), &e))
+		must(t, json.Unmarshal([]byte(line), &e))
 		if e.Cause != c.cause || e.Kernel != c.kernel {
-			t.Errorf("%s: cause %q, kernel %q, want %q and %q", c.line, e.Cause, e.Kernel, c.cause, c.kernel)
+			t.Errorf("%s: cause %q, kernel %q, want %q and %q", line, e.Cause, e.Kernel, c.cause, c.kernel)
 		}
 	}
 	for device, kind := range map[string]string{"cpu (amd64, 2 cores)": "cpu", "cuda (A card (of sorts))": "cuda", "fake": "fake", "": ""} {
@@ -76,8 +85,10 @@ func TestOldLogsStand(t *testing.T) {
 		if n := len(s.Orders); n > 0 {
 			last = s.Orders[n-1].What
 		}
-		if s.State != want.state || s.Cause != want.cause || s.Made != want.made || s.Inducing[len(s.Inducing)-1] != want.inducing || s.Owed != want.owed ||
-			s.Scored != want.scored || len(s.Orders) != want.orders || last != want.lastOrder || s.Moved || s.Ended != want.state.Settled() || s.Start.DeviceKind != "cpu" {
+		inducing := s.Inducing[len(s.Inducing)-1]
+		if s.State != want.state || s.Cause != want.cause || s.Made != want.made || inducing != want.inducing || s.Owed != want.owed ||
+			s.Scored != want.scored || len(s.Orders) != want.orders || last != want.lastOrder || s.Moved ||
+			s.Ended != want.state.Settled() || s.Start.DeviceKind != "cpu" {
 			t.Errorf("%s: %+v", name, s)
 		}
 	}
