@@ -57,14 +57,17 @@ func readFinished(path string) (*finishedRun, error) {
 	if e := s.Evaluation; e != nil {
 		r.Rows = e.RowsSeen
 		if l := e.Leader(); l != nil {
-			r.Leader, r.ELBO, r.Params = l.ID, float64(l.Fit.ELBO), s.Start.freeParams(l.ID)
+			r.Leader, r.ELBO, r.Params = l.ID, float64(l.Fit.ELBO), freeParams(s.Start, l.ID)
 		}
 	}
 	return r, nil
 }
 
 // freeParams counts the hyperparameters of a kernel that are optimised.
-func (s *Start) freeParams(id string) (n int) {
+func freeParams(s *Start, id string) (n int) {
+	if s == nil {
+		return 0
+	}
 	for i := range s.Kernels {
 		if s.Kernels[i].ID != id {
 			continue

@@ -229,7 +229,8 @@ func (c *Config) check(file string, given map[string]entry) error {
 	paths, _ := given["data.path"].value.([]any)
 	switch {
 	case d.Source == "synthetic" && d.Kernel == "":
-		return wrong("data.source", "data.kernel", "is missing; source = \"synthetic\" needs a kernel to draw a function from, such as \"PER*LIN\"")
+		return wrong("data.source", "data.kernel",
+			"is missing; source = \"synthetic\" needs a kernel to draw a function from, such as \"PER*LIN\"")
 	case d.Source != "synthetic" && d.Path == "":
 		return wrong("data.source", "data.path", "is missing; source = %q needs the file to read", d.Source)
 	case len(paths) > 1 && d.Source != "swissgrid":

@@ -255,7 +255,8 @@ func TestSpaceWeights(t *testing.T) {
 // What is wrong with an override names it, whatever the words are.
 func TestOverrideError(t *testing.T) {
 	for set, about := range map[string]string{
-		"schedule.steps=many": "schedule.steps", "shedule.steps=3": "", "data.low=100": "data.low", "data.split_by=mask": "data.split_by", "kernels.set=K99": "kernels.set",
+		"schedule.steps=many": "schedule.steps", "shedule.steps=3": "", "data.low=100": "data.low",
+		"data.split_by=mask": "data.split_by", "kernels.set=K99": "kernels.set",
 	} {
 		o, err := ParseOverride(set)
 		must(t, err)

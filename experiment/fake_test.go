@@ -201,7 +201,9 @@ func fakeRun(t *testing.T, f *fake, rec Recorder, change func(*Config)) *Run {
 	if change != nil {
 		change(&c)
 	}
-	start := &Start{Name: "fake", Config: c.TOML(), Build: ReadBuild(), Data: &datasets.Summary{Name: "fake"}, Inducing: f.inducing, Planned: f.planned}
+	start := &Start{
+		Name: "fake", Config: c.TOML(), Build: ReadBuild(), Data: &datasets.Summary{Name: "fake"}, Inducing: f.inducing, Planned: f.planned,
+	}
 	for _, id := range f.ids {
 		start.Kernels = append(start.Kernels, KernelInfo{ID: id, Name: id + ", read", Weight: 1, Params: []ParamInfo{
 			{Name: "SE.variance", Unit: "K²", Scale: 9}, {Name: "SE.lengthscale", Column: "time", Unit: "s", Scale: 10}, {Name: "noise_variance", Unit: "K²", Scale: 9},

@@ -180,8 +180,9 @@ func checkFaults(t *testing.T, dir string) map[string]string {
 	}
 	for id := range failed {
 		told := false
-		for _, n := range s.Notices {
-			told = told || strings.HasPrefix(n, fmt.Sprintf("kernel %s failed: ", id))
+		for i := range events {
+			e := &events[i]
+			told = told || e.Kernel == id && strings.HasPrefix(e.Notice, fmt.Sprintf("kernel %s failed: ", id))
 		}
 		if !told {
 			t.Errorf("no notice of %s, only %q", id, s.Notices)

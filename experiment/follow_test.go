@@ -123,7 +123,7 @@ func TestFollowARun(t *testing.T) {
 	for i := range l.events {
 		h.Apply(&l.events[i])
 	}
-	if s := Summarise(l.events); h.State != s.State || h.Made != s.Made || h.Evaluation != s.Evaluation || !reflect.DeepEqual(h.Metrics, s.Metrics) || h.Start != s.Start {
+	if s := Summarise(l.events); !reflect.DeepEqual(h.Standing, s.Standing) || h.Evaluation != s.Evaluation || h.Start != s.Start {
 		t.Errorf("history %+v, summary %+v", &h, s)
 	}
 }

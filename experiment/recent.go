@@ -174,8 +174,7 @@ func (r *RunInfo) show(s *Standing) {
 	if e := s.Evaluation; e != nil {
 		r.Evaluations, r.Planned = e.Index, e.Planned
 		if l := e.Leader(); l != nil {
-			r.Leader, r.Posterior = l.ID, float64(l.Fit.Posterior)
-			r.LeaderName = s.kernelName(l.ID)
+			r.Leader, r.LeaderName, r.Posterior = l.ID, readName(s.Start, l.ID), float64(l.Fit.Posterior)
 		}
 	}
 	for _, m := range s.Metrics {
@@ -185,11 +184,11 @@ func (r *RunInfo) show(s *Standing) {
 	}
 }
 
-// kernelName returns how a kernel is written for reading, "" if it is not known.
-func (s *Standing) kernelName(id string) string {
-	if s.Start != nil {
-		for i := range s.Start.Kernels {
-			if k := &s.Start.Kernels[i]; k.ID == id {
+// readName returns how a kernel is written for reading, "" if it is not known.
+func readName(s *Start, id string) string {
+	if s != nil {
+		for i := range s.Kernels {
+			if k := &s.Kernels[i]; k.ID == id {
 				return k.Name
 			}
 		}

@@ -385,7 +385,8 @@ func (r *Run) gone(err error) bool {
 		var p *guard.PanicError
 		if errors.As(err, &p) {
 			r.tellStack(p)
-			r.enterFor(CauseInternal, Failed, fmt.Sprintf("internal error, please report it with the run's %s: %s", logFile, strings.TrimPrefix(p.Error(), "internal error: ")))
+			r.enterFor(CauseInternal, Failed, fmt.Sprintf("internal error, please report it with the run's %s: %s", logFile,
+				strings.TrimPrefix(p.Error(), "internal error: ")))
 		} else {
 			r.enter(Failed, err.Error())
 		}

@@ -1,6 +1,8 @@
 package experiment
 
 import (
+	"bytes"
+	"encoding/json"
 	"strings"
 	"testing"
 	"time"
@@ -24,5 +26,27 @@ func TestSummaryTellsInducingInputs(t *testing.T) {
 		if !strings.Contains(out.String(), want) {
 			t.Errorf("after %d events no %q in\n%s", n, want, out.String())
 		}
+	}
+}
+
+// Programs read a summary's JSON; its keys and their order stay.
+func TestSummaryKeys(t *testing.T) {
+	s := Summarise(eventful())
+	text, err := json.Marshal(s)
+	must(t, err)
+	d := json.NewDecoder(bytes.NewReader(text))
+	_, err = d.Token()
+	must(t, err)
+	var keys []string
+	for d.More() {
+		key, err := d.Token()
+		must(t, err)
+		keys = append(keys, key.(string))
+		var value json.RawMessage
+		must(t, d.Decode(&value))
+	}
+	want := "name fate state reason started last seconds start inducing evaluations evaluation metrics notices"
+	if got := strings.Join(keys, " "); got != want {
+		t.Errorf("%s, want %s", got, want)
 	}
 }

@@ -58,11 +58,10 @@ func (b *bench) broken() bool {
 
 // crashed reports whether the process of a followed run is gone.
 func (b *bench) crashed() bool {
-	switch b.state() {
-	case experiment.Running, experiment.Paused, experiment.Stopping:
-		return b.session == nil && b.snapped && !b.alive
+	if b.session != nil || !b.snapped || b.hist.State == "" {
+		return false
 	}
-	return false
+	return experiment.Fate(&b.hist.Standing, experiment.Owner{Known: true, Alive: b.alive}) == experiment.Crashed
 }
 
 // whatGoesOn names the keys with which a run that was cut short can be gone on with.
