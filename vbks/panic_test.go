@@ -13,9 +13,9 @@ import (
 // A panic in a worker's goroutine ends the round with an error, not the
 // program; the other workers stop.
 func TestEachRecovers(t *testing.T) {
-	r := &round{Trainer: &Trainer{group: 1, workers: []*worker{{}, {}}}}
+	r := &round{Trainer: &Trainer{group: 1, workers: []*worker{{}, {}}}, outcomes: make([]outcome, 1)}
 	var begun atomic.Int32
-	err := r.each(t.Context(), "test", make([]int, 1000), func(ctx context.Context, _ *worker, _ []int) error {
+	err := r.handOut(t.Context(), &order{}, make([]task, 1000), func(ctx context.Context, _ *unit) error {
 		if begun.Add(1) == 3 {
 			var none []int
 			_ = none[begun.Load()]
