@@ -117,12 +117,7 @@ func (r *round) searching() bool {
 // where a lane is lost or has too little memory, its units are begun again, on
 // other lanes or in smaller ones.
 func (r *round) each(ctx context.Context, o *order, tasks []task) error {
-	return r.handOut(ctx, o, tasks, func(ctx context.Context, u *unit) error { return u.work(ctx) })
-}
-
-// handOut is each with the work told.
-func (r *round) handOut(ctx context.Context, o *order, tasks []task, work func(context.Context, *unit) error) error {
-	p := &pass{round: r, site: r.site(), order: o, total: len(tasks), work: work}
+	p := &pass{round: r, site: r.site(), order: o, total: len(tasks)}
 	for left := tasks; len(left) > 0; {
 		p.units = divide(left, len(r.workers), r.group)
 		if err := p.run(ctx); err != nil {
@@ -153,7 +148,6 @@ type pass struct {
 	site        *site
 	order       *order
 	total, done int // kernels
-	work        func(context.Context, *unit) error
 
 	mu    sync.Mutex
 	units [][]task
@@ -225,7 +219,7 @@ func (p *pass) take(ctx context.Context) []task {
 // forgotten.
 func (p *pass) attempt(ctx context.Context, w *worker, tasks []task) (again bool, err error) {
 	u := newUnit(ctx, p.site, p.order, w, tasks)
-	err = p.work(ctx, u)
+	err = p.perform(ctx, u)
 	lost, short := errors.Is(err, device.ErrLost), errors.Is(err, device.ErrOutOfMemory)
 	if err != nil && !lost && !short {
 		return false, err

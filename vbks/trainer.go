@@ -43,6 +43,7 @@ type Trainer struct {
 
 	gate     gate
 	progress func(Progress)
+	perform  func(context.Context, *unit) error // does a unit's work: here, unless a test sees to it
 }
 
 // kernel is one candidate and what is known of it.
@@ -89,7 +90,7 @@ func newTrainer(dev device.Device, data Training, space []Candidate, columns []s
 	if len(space) == 0 {
 		return nil, errors.New("the kernel space is empty")
 	}
-	t := &Trainer{settings: s, data: data}
+	t := &Trainer{settings: s, data: data, perform: doHere}
 	t.cumYY = make([]float64, n+1)
 	for i, y := range data.Y {
 		t.cumYY[i+1] = t.cumYY[i] + y*y

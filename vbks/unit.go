@@ -174,6 +174,9 @@ func newUnit(ctx context.Context, s *site, o *order, w *worker, tasks []task) *u
 	return u
 }
 
+// doHere does a unit's work on its own worker.
+func doHere(ctx context.Context, u *unit) error { return u.work(ctx) }
+
 // work does what the order says.
 func (u *unit) work(ctx context.Context) error {
 	switch u.order.Phase {
