@@ -3,6 +3,9 @@ package experiment
 import (
 	"math"
 	"regexp"
+
+	"kestrel/vbks"
+	"kestrel/vbks/inducing"
 )
 
 // key is one line of a config.
@@ -70,11 +73,11 @@ func (c *Config) keys() []key {
 		{"kernels", "shared_period", flag{&s.SharedPeriod}, "one period for all columns"},
 
 		{"sparse", "inducing", whole{&s.Inducing, 1, 100_000}, "M"},
-		{"sparse", "placement", choice(&s.Placement, "auto", "kmeans", "grid", "jittered", "spread+consecutive", "random"), ""},
+		{"sparse", "placement", choice(&s.Placement, inducing.Methods()...), ""},
 		{"sparse", "jitter", real{&s.Jitter.Relative, 0, 1, false}, "times the mean diagonal of k(Z,Z)"},
 		{"sparse", "jitter_absolute", real{&s.Jitter.Absolute, 0, 1, false}, "added to it"},
 
-		{"optimise", "optimizer", choice(&s.Optimizer, "auto", "collapsed", "natural", "adam"), ""},
+		{"optimise", "optimizer", choice(&s.Optimizer, vbks.OptimizerNames()...), ""},
 		{"optimise", "hyperparameters", choice(&s.Hyperparameters, "point", "diagonal", "full"), "form of q(log θ)"},
 		{"optimise", "theta_prior", flag{&s.ThetaPrior}, `log p(θ) in the local ELBO, with "point"`},
 		{"optimise", "theta_samples", whole{&s.ThetaSamples, 1, 1000}, "of q(log θ) for each gradient"},

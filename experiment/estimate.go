@@ -121,15 +121,20 @@ func (e *Estimator) run(ctx context.Context, c Config, rows, dim int) (Estimate,
 	if err != nil {
 		return Estimate{}, err
 	}
-	w := newWorkload(&c, space, rows, dim)
-	p := &probe{dev: dev, programs: w.programs, dim: dim}
-	full, err := p.time(ctx, w.inducing, probeTime)
+	w, err := newWorkload(&c, space, rows, dim)
+	if err != nil {
+		return Estimate{}, err
+	}
+	measure := func(m int) (vbks.BoundCost, error) {
+		return vbks.MeasureBound(ctx, dev, w.programs, dim, m, probeTime)
+	}
+	full, err := measure(w.inducing)
 	if err != nil {
 		return Estimate{}, err
 	}
 	search := full
 	if w.scout != w.inducing {
-		if search, err = p.time(ctx, w.scout, probeTime); err != nil {
+		if search, err = measure(w.scout); err != nil {
 			return Estimate{}, err
 		}
 	}
@@ -150,8 +155,6 @@ const (
 	atTheEnd      = 1.35 // times as many once all data are used
 	perBelief     = 30.0 // for q(log θ), for each draw
 	thetaDraws    = 16.0 // from it
-	passesExact   = 1e5  // rows times kernels up to which an evaluation ends with a pass over all rows
-	passesFinal   = 4e6  // the last one
 
 	overhead = 1.25 // of what is not timed: small operations, the optimisers, waiting at barriers
 
@@ -162,11 +165,11 @@ const (
 // workload is how much a run will compute.
 type workload struct {
 	config    *Config
+	effort    vbks.Effort // of its optimiser
 	kernels   int
 	rows, dim int
 	inducing  int
-	scout     int // inducing inputs that are searched with
-	exact     bool
+	scout     int                    // inducing inputs that are searched with
 	programs  []*kernelspace.Program // some of the space's, from simple to costly
 	relations float64                // of a kernel to others of the space
 	params    float64                // hyperparameters of a kernel
@@ -175,11 +178,14 @@ type workload struct {
 // sampledKernels is the number of kernels of a space that are timed.
 const sampledKernels = 4
 
-func newWorkload(c *Config, space []vbks.Candidate, rows, dim int) *workload {
+func newWorkload(c *Config, space []vbks.Candidate, rows, dim int) (*workload, error) {
 	s := &c.Settings
-	w := &workload{config: c, kernels: len(space), rows: rows, dim: dim, inducing: min(s.Inducing, rows)}
-	w.exact = s.Optimizer == "collapsed" || s.Optimizer == "auto" && rows <= 4000
-	if w.scout = w.inducing; !w.exact {
+	effort, err := s.Effort(rows)
+	if err != nil {
+		return nil, err
+	}
+	w := &workload{config: c, effort: effort, kernels: len(space), rows: rows, dim: dim, inducing: min(s.Inducing, rows)}
+	if w.scout = w.inducing; !effort.Exact() {
 		_, w.scout = vbks.ScoutSize(w.kernels, w.inducing)
 	}
 	sorted := slices.Clone(space)
@@ -196,7 +202,7 @@ func newWorkload(c *Config, space []vbks.Candidate, rows, dim int) *workload {
 			}
 		}
 	}
-	return w
+	return w, nil
 }
 
 // crudeCost orders kernels by what their leaves take.
@@ -261,7 +267,7 @@ const mostCounted = 100_000
 
 // seconds adds up the evaluations. search is what the kernels cost where
 // solutions are searched for, full on the run's own inducing inputs.
-func (w *workload) seconds(search, full cost) float64 {
+func (w *workload) seconds(search, full vbks.BoundCost) float64 {
 	c, s := w.config, &w.config.Settings
 	n := w.rows
 	planned := int(math.Ceil(1/s.EvaluateEvery-1e-9)) + s.Refine
@@ -277,10 +283,10 @@ func (w *workload) seconds(search, full cost) float64 {
 			alive = max(alive/2, min(alive, float64(s.AutoPruneKeep)))
 		}
 		each := 0.0
-		if w.exact {
+		if w.effort.Exact() {
 			each = w.searching(search, t, seen, seen)
 			if s.Hyperparameters != "point" {
-				each += perBelief * max(thetaDraws, 2*w.params) * full.gradient(seen)
+				each += perBelief * max(thetaDraws, 2*w.params) * full.Gradient(seen)
 			}
 		} else {
 			if t&(t-1) == 0 || seen == n && before < n {
@@ -301,7 +307,7 @@ func (w *workload) seconds(search, full cost) float64 {
 }
 
 // searching is the time of one kernel's search on so many rows.
-func (w *workload) searching(k cost, t, seen, rows int) float64 {
+func (w *workload) searching(k vbks.BoundCost, t, seen, rows int) float64 {
 	s := &w.config.Settings
 	starts := float64(s.Starts)
 	if p := float64(seen) / float64(w.rows); p >= 0.3 && p < 1 {
@@ -316,15 +322,15 @@ func (w *workload) searching(k cost, t, seen, rows int) float64 {
 	if t == 1 {
 		all = perSearch
 	}
-	if w.exact && seen == w.rows {
+	if w.effort.Exact() && seen == w.rows {
 		all *= atTheEnd
 	}
 	all *= math.Pow(min(1, float64(s.Steps)/40), 0.4)
-	return (perStart*starts+perDraft*drafts)*k.gradient(min(rows, screenRows)) + all*k.gradient(rows) + values*k.value(rows)
+	return (perStart*starts+perDraft*drafts)*k.Gradient(min(rows, screenRows)) + all*k.Gradient(rows) + values*k.Value(rows)
 }
 
 // learning is the time of one kernel's stochastic steps and estimate.
-func (w *workload) learning(k cost, seen int, alive float64, last bool) float64 {
+func (w *workload) learning(k vbks.BoundCost, seen int, alive float64, last bool) float64 {
 	s := &w.config.Settings
 	draws, samples := 1.0, 1.0
 	if s.Hyperparameters != "point" {
@@ -334,29 +340,20 @@ func (w *workload) learning(k cost, seen int, alive float64, last bool) float64 
 	if s.ELBORows > 0 {
 		estimated = min(seen, s.ELBORows)
 	}
-	if w.tunes() && seen == w.rows && float64(seen)*alive <= passesFinal {
-		return perTuning*float64(s.Steps)*k.gradient(w.tuned()) + k.value(seen) + 1.5*k.value(estimated)
+	if w.effort.Tunes(seen, w.rows, alive) {
+		return perTuning*float64(s.Steps)*k.Gradient(w.tuned()) + k.Value(seen) + 1.5*k.Value(estimated)
 	}
 	batch := min(s.Batch, seen)
-	move := 1.0
-	if s.Optimizer != "adam" {
-		move = 0.5
-	}
-	t := float64(s.Steps) * samples * (move*1.5*k.gradient(batch) + (1-move)*k.value(batch))
-	t += 1.5 * draws * k.value(estimated)
-	if work := float64(seen) * alive; s.Optimizer != "adam" && (work <= passesExact || last && work <= passesFinal) {
-		t += draws * k.value(seen)
+	move := w.effort.Moving()
+	t := float64(s.Steps) * samples * (move*1.5*k.Gradient(batch) + (1-move)*k.Value(batch))
+	t += 1.5 * draws * k.Value(estimated)
+	if w.effort.Passes(seen, alive, last) {
+		t += draws * k.Value(seen)
 	}
 	return t
 }
 
-// tunes reports whether the run ends with tuning on a collapsed bound, tuned on
-// how many rows.
-func (w *workload) tunes() bool {
-	s := &w.config.Settings
-	return !w.exact && s.Optimizer != "adam" && s.Hyperparameters == "point"
-}
-
+// tuned is the number of rows that hyperparameters are tuned on.
 func (w *workload) tuned() int { return vbks.TunedRows(w.rows, w.inducing) }
 
 // beliefSeconds is the time of q(g), which one core makes.
@@ -372,22 +369,19 @@ func (w *workload) bytes(lanes int) int64 {
 		left = min(left, w.config.Settings.AutoPruneKeep)
 	}
 	held, scout := w.rows, m // of k(Z,X), for the gradient
-	if !w.exact {
+	if !w.effort.Exact() {
 		held, scout = vbks.ScoutSize(left, m)
 	}
 	chunks := (held + chunk - 1) / chunk
 	tape := min(64<<20, 3*word*int(w.params)*scout*min(chunk, held))
 	lane := chunks*(word*scout*chunk+tape) + 2*word*scout*chunk + 12*word*m*m
 	states := 0
-	if !w.exact {
+	if !w.effort.Exact() {
 		lane += 4 * word * m * max(w.config.Settings.Batch, screenRows)
-		if w.tunes() && float64(w.rows)*float64(left) <= passesFinal {
+		if w.effort.Tunes(w.rows, w.rows, float64(left)) {
 			lane += word * m * (w.tuned() + chunk)
 		}
-		states = 3 * word * m * m
-		if w.config.Settings.Optimizer == "adam" {
-			states *= 3
-		}
+		states = 3 * word * m * m * w.effort.Carried()
 	}
 	data := 6*word*w.rows*(w.dim+1) + 3000*min(w.rows, 20_000)*w.dim // periodograms
 	return int64(25e6) + int64(lanes*lane+w.kernels*states+data)*3/2

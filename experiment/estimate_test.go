@@ -7,6 +7,7 @@ import (
 
 	"kestrel/device"
 	"kestrel/kernelspace"
+	"kestrel/vbks"
 )
 
 // Counted by hand for a run of one evaluation: all fresh starts on 256 rows, the
@@ -18,8 +19,9 @@ func TestEstimateByHand(t *testing.T) {
 	s.Optimizer, s.Starts, s.Steps, s.EvaluateEvery, s.Refine = "collapsed", 9, 40, 1, 0
 	space, err := c.Kernels.Candidates()
 	must(t, err)
-	w := newWorkload(&c, space, 1000, 1)
-	unit := cost{fixed: 1, row: 0.01, fixedGrad: 3, rowGrad: 0.02}
+	w, err := newWorkload(&c, space, 1000, 1)
+	must(t, err)
+	unit := vbks.BoundCost{Fixed: 1, Row: 0.01, FixedGrad: 3, RowGrad: 0.02}
 	// 9 starts and 3 drafts cost 9·7 + 3·16 = 111 gradients on 256 rows, 4 + 256·0.03
 	// = 11.68 each; then 60·1.35 = 81 on 1000 rows, 34 each; nothing is related.
 	want := 1.25*2*(111*11.68+81*34) + 3e-5*1000 + 2*2e-3
@@ -34,7 +36,7 @@ func TestEstimateByHand(t *testing.T) {
 
 // More of anything takes longer, and memory where it is kept.
 func TestEstimateGrows(t *testing.T) {
-	unit := cost{fixed: 1e-5, row: 1e-7, fixedGrad: 3e-5, rowGrad: 2e-7}
+	unit := vbks.BoundCost{Fixed: 1e-5, Row: 1e-7, FixedGrad: 3e-5, RowGrad: 2e-7}
 	base := func() Config {
 		c := DefaultConfig()
 		c.Kernels = KernelSpace{Set: "K12"}
@@ -44,7 +46,8 @@ func TestEstimateGrows(t *testing.T) {
 		t.Helper()
 		space, err := c.Kernels.Candidates()
 		must(t, err)
-		w := newWorkload(&c, space, rows, 2)
+		w, err := newWorkload(&c, space, rows, 2)
+		must(t, err)
 		return w.seconds(unit, unit), w.bytes(2)
 	}
 	for _, optimizer := range []string{"collapsed", "natural", "adam"} {

@@ -9,6 +9,70 @@ func (al *allocator) moments(rows, cols int) moments {
 	return moments{al.array(rows, cols), al.array(rows, cols)}
 }
 
+// adam is the paper's stochastic gradient ascent on all of q(v), by its factor,
+// and θ.
+type adam struct{}
+
+func (adam) byPrecision() bool { return false }
+
+func (adam) allocate(l *learner, al *allocator) {
+	l.meanMoments, l.cholMoments = al.moments(l.m, 1), al.moments(l.m, l.m)
+	if l.q != nil {
+		l.sumM, l.sumC = al.array(l.m, 1), al.array(l.m, l.m)
+	}
+}
+
+func (adam) own(l *learner, al *allocator) {
+	l.qm, l.qc = al.array(l.m, 1), al.array(l.m, l.m)
+	l.meanMoments, l.cholMoments = al.moments(l.m, 1), al.moments(l.m, l.m)
+}
+
+func (adam) write(l *learner, k int, st *State, mean, root []float64) {
+	ln, m := l.lane, l.m
+	ln.Write(l.qm, k, mean)
+	ln.Write(l.qc, k, root)
+	ln.Write(l.meanMoments.first, k, orZeros(st.MeanM1, m))
+	ln.Write(l.meanMoments.second, k, orZeros(st.MeanM2, m))
+	ln.Write(l.cholMoments.first, k, orZeros(st.CholM1, m*m))
+	ln.Write(l.cholMoments.second, k, orZeros(st.CholM2, m*m))
+}
+
+func (adam) read(l *learner, st *State, read func(a device.Array, n int) []float64) {
+	m := l.m
+	st.Mean, st.Chol = read(l.qm, m), read(l.qc, m*m)
+	st.MeanM1, st.MeanM2 = read(l.meanMoments.first, m), read(l.meanMoments.second, m)
+	st.CholM1, st.CholM2 = read(l.cholMoments.first, m*m), read(l.cholMoments.second, m*m)
+}
+
+func (adam) location(l *learner) device.Array { return l.qm }
+
+func (adam) begin(*learner, []int, float64) {}
+
+func (adam) step(l *learner, sub []int, x device.Points, n float64, _ int) { l.adamStep(sub, x, n) }
+
+func (adam) believe(*learner, []int) {}
+
+// passed: C is the factor of S = Λ⁻¹.
+func (adam) passed(l *learner, sub []int) {
+	ln := l.lane
+	ln.Fill(sub, l.work, 0)
+	ln.AddDiagonal(sub, l.work, 1)
+	ln.Solve(sub, false, l.qc, l.work)
+	ln.Gemm(sub, true, false, 1, l.work, l.work, 0, l.qc)
+	ln.Fill(sub, l.info, 0)
+	ln.Cholesky(sub, l.qc, l.info)
+	l.note(sub)
+}
+
+func (adam) tunes(Settings, int, int, float64) bool { return false }
+
+func (adam) passes(int, float64, bool) bool { return false }
+
+func (adam) moving() float64 { return 1 }
+
+// carried counts the moments of C.
+func (adam) carried() int { return 3 }
+
 // adamStep is a step of the paper's stochastic gradient ascent, with Adam, on
 // (m, C, log θ, ρ), or (m, C) and q(log θ), along the gradient of the local
 // ELBO of the rows x, which stand for n.

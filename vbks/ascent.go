@@ -28,7 +28,7 @@ type ascent struct {
 	rival    []float64
 	trail    []float64 // best value after each evaluation
 
-	broken error // a guard.PanicError: a mistake ended the run, and it counts for nothing
+	broken *guard.PanicError // a mistake ended the run, and it counts for nothing
 }
 
 const (
@@ -46,9 +46,9 @@ const (
 
 // against sets the solution that a run has to beat.
 func (a *ascent) against(s *solution) {
-	a.target, a.rivalled, a.rival = math.Inf(-1), true, s.x
-	if s.x != nil {
-		a.target = s.value
+	a.target, a.rivalled, a.rival = math.Inf(-1), true, s.X
+	if s.X != nil {
+		a.target = s.Value
 	}
 }
 
@@ -117,7 +117,8 @@ type answer struct {
 func (q *asker) run(a *ascent, iterations int) {
 	defer close(q.done)
 	if err := guard.Do(func() error { return q.optimise(a, iterations) }); err != nil {
-		a.broken, a.x = err, nil
+		errors.As(err, &a.broken)
+		a.x = nil
 	}
 }
 

@@ -1,228 +1,104 @@
 package vbks
 
 import (
+	"cmp"
 	"context"
-	"math"
+	"fmt"
 
-	"kestrel/device"
+	"kestrel/kernelspace"
 )
 
-// chunkRows is the number of rows whose k(Z,X) is held as one matrix.
-const chunkRows = 1024
+// collapsedOptimizer takes the collapsed bound on all rows seen for the local
+// ELBO: the search maximises just that, and is all there is to do, unless θ has a
+// belief.
+type collapsedOptimizer struct{}
 
-// collapsed computes Titsias' bound (2009, equation 9): the local ELBO at the
-// optimal q(v), and its gradient by log θ and σ_n².
-//
-// By the envelope theorem the gradient is the uncollapsed one at that q(v). With
-// w = 1/σ_n², Q = AAᵀ, S = (I + wQ)⁻¹, m = wSAy, β = L⁻ᵀm, the formulas of the
-// uncollapsed bound become
-//
-//	∂/∂k(Z,X) = w (β rᵀ + P k(Z,X)),  P = L⁻ᵀ(I − S)L⁻¹,  r = y − k(X,Z)β
-//	∂/∂k(Z,Z) = −½ L⁻ᵀ (mmᵀ + wQ − (I − S)) L⁻¹
-//
-// so that beyond one product with every row's k(Z,X), all is M x M.
-type collapsed struct {
-	*group
-	kzx                   []device.Array // k(Z,X), a chunk each
-	a, bar                device.Array   // A of a chunk; ∂/∂k(Z,X) of a chunk
-	kdiag, diagBar, r     device.Array
-	q, prec, inv, p, work device.Array // Q; I + wQ and its factor; its inverse; P
-	b, solved, beta, mean device.Array // Ay; L_B⁻¹Ay; β; m
-	sumDiag, sumR2, sumV  device.Array
+func (collapsedOptimizer) scout(_, n, m int) (rows, inducing int) { return n, m }
+
+func (collapsedOptimizer) search() searchTerms { return searchTerms{always: true, further: true} }
+
+func (collapsedOptimizer) stepping() rule { return nil }
+
+func (collapsedOptimizer) bounded() bool { return true }
+
+func (collapsedOptimizer) complete(ctx context.Context, r *round) error {
+	for _, k := range r.live {
+		f := &r.outcomes[k]
+		f.ELBO = f.Best.Value
+		if f.Best.X != nil {
+			f.State = &State{Free: f.Best.X, Factor: f.Factor}
+		}
+	}
+	if r.settings.pointEstimates() {
+		return nil
+	}
+	return r.each(ctx, r.order(phaseTheta), r.tasks(r.live))
 }
 
-// newCollapsed adds to a group the buffers of the collapsed bound.
-func newCollapsed(g *group) (*collapsed, error) {
-	c := &collapsed{group: g}
-	al, m := &allocator{g: g}, g.m
-	c.a, c.bar = al.array(m, chunkRows), al.array(m, chunkRows)
-	c.kdiag, c.diagBar, c.r = al.array(1, chunkRows), al.array(1, chunkRows), al.array(1, chunkRows)
-	for _, p := range []*device.Array{&c.q, &c.prec, &c.inv, &c.p, &c.work} {
-		*p = al.array(m, m)
-	}
-	for _, p := range []*device.Array{&c.b, &c.solved, &c.beta, &c.mean} {
-		*p = al.array(m, 1)
-	}
-	c.sumDiag, c.sumR2, c.sumV = al.array(1, 1), al.array(1, 1), al.array(1, 1)
-	if al.err != nil {
-		return nil, al.err
-	}
-	return c, nil
-}
-
-// stopped is asked between the parts of a long computation.
-type stopped func() error
-
-// chunk returns the i-th array for k(Z,X), making it if need be.
-func (c *collapsed) chunk(i int) (device.Array, error) {
-	for len(c.kzx) <= i {
-		a, err := c.lane.NewArray(c.capacity, c.m, chunkRows)
-		if err != nil {
-			return nil, err
+// predict predicts with the optimal q(v).
+func (collapsedOptimizer) predict(u *unit) error {
+	bound, last := u.worker.bound, u.last()
+	var mean, variance [][]float64
+	var noise []float64
+	if u.settings.pointEstimates() {
+		if err := u.optimum(last); err != nil {
+			return err
 		}
-		c.kzx = append(c.kzx, a)
-	}
-	return c.kzx[i], nil
-}
-
-// statistics computes L, Q, b = Ay and Σ k(x,x) over the given rows. With keep,
-// every chunk's k(Z,X) stays for the gradient.
-func (c *collapsed) statistics(sub []int, x device.Points, keep bool, stop stopped) error {
-	ln := c.lane
-	c.factorise(sub)
-	ln.Fill(sub, c.q, 0)
-	ln.Fill(sub, c.b, 0)
-	ln.Fill(sub, c.sumDiag, 0)
-	for i, from := 0, x.From; from < x.To; i, from = i+1, from+chunkRows {
-		if stop != nil {
-			if err := stop(); err != nil {
-				return err
-			}
+		for i, st := range last {
+			_, s2 := rawParams(u.model(i).program, st.Free, u.floor)
+			noise = append(noise, s2)
 		}
-		rows := x
-		rows.From, rows.To = from, min(from+chunkRows, x.To)
-		slot := 0
-		if keep {
-			slot = i
+		var err error
+		if mean, variance, err = bound.predict(u.all(), u.queried(), u.stop); err != nil {
+			return err
 		}
-		kzx, err := c.chunk(slot)
+	} else {
+		o, err := u.thetaObjective()
 		if err != nil {
 			return err
 		}
-		ln.Kernel(sub, c.ks, c.theta, c.z, rows, kzx)
-		ln.Copy(sub, c.a, kzx)
-		ln.Solve(sub, false, c.l, c.a)
-		ln.Syrk(sub, 1, c.a, 1, c.q)
-		ln.MulTargets(sub, 1, c.a, rows, 1, c.b)
-		ln.KernelDiag(sub, c.ks, c.theta, rows, c.kdiag)
-		ln.Sum(sub, false, c.kdiag, c.sumDiag)
+		var means, chols [][]float64
+		for i, st := range last {
+			means, chols = append(means, st.Free), append(chols, u.thetaChol(i))
+		}
+		if mean, variance, noise, err = o.predict(u.all(), means, chols, u.queried()); err != nil {
+			return err
+		}
 	}
+	u.foretell(mean, variance, noise)
 	return nil
 }
 
-// optimum factorises I + wQ and computes the bound into value, and
-// solved = L_B⁻¹b.
-func (c *collapsed) optimum(sub []int, n, yy float64) {
-	ln := c.lane
-	ln.Precision(sub, c.ks, c.theta, 1, c.q, c.prec)
-	ln.Cholesky(sub, c.prec, c.info)
-	ln.Copy(sub, c.solved, c.b)
-	ln.Solve(sub, false, c.prec, c.solved)
-	ln.Fill(sub, c.value, 0)
-	ln.Bound(sub, c.ks, c.theta, n, yy, c.prec, c.solved, c.q, c.sumDiag, c.value)
-}
-
-// belief computes m = S b/σ_n² and β = L⁻ᵀm from solved; to be called after
-// optimum.
-func (c *collapsed) belief(sub []int) {
-	ln := c.lane
-	ln.Copy(sub, c.mean, c.solved)
-	ln.Solve(sub, true, c.prec, c.mean)
-	ln.Weight(sub, c.ks, c.theta, 1, 1, 1, c.mean)
-	ln.Copy(sub, c.beta, c.mean)
-	ln.Solve(sub, true, c.l, c.beta)
-}
-
-// eval computes the bound of the named members on the rows x, whose targets'
-// squares sum to yy, with log p(θ) where the members have a prior; and, if
-// grad, its gradient by the free vector into gradFree.
-func (c *collapsed) eval(sub []int, x device.Points, yy float64, grad bool, stop stopped) error {
-	n := float64(x.Len())
-	if err := c.statistics(sub, x, grad, stop); err != nil {
+// components needs no belief over θ, or takes the moments over its draws.
+func (collapsedOptimizer) components(u *unit, parts []kernelspace.Component, out []ComponentPrediction) error {
+	last := u.last()
+	if !u.settings.pointEstimates() {
+		o, err := u.thetaObjective()
+		if err != nil {
+			return err
+		}
+		return o.components(last[0].Free, u.thetaChol(0), parts, u.queried(), out)
+	}
+	if err := u.optimum(last); err != nil {
 		return err
 	}
-	c.optimum(sub, n, yy)
-	if grad {
-		c.gradient(sub, x, n)
+	if _, ok, err := u.worker.bound.result(0, nil); err != nil || !ok {
+		return cmp.Or(err, fmt.Errorf("the bound cannot be evaluated at %s", u.formatParams(u.model(0), last[0].Free)))
 	}
-	ln := c.lane
-	var gf device.Array
-	if grad {
-		gf = c.gradFree
+	return u.worker.bound.components(parts, u.queried(), 0, u.stop, out)
+}
+
+// optimum finds the optimal q(v) of the members at their last states, from all
+// rows seen.
+func (u *unit) optimum(last []*State) error {
+	bound, all := u.worker.bound, u.all()
+	for i, st := range last {
+		bound.setFree(i, st.Free)
 	}
-	ln.LogPrior(sub, c.free, c.group.mean, c.group.prec, c.lo, c.hi, c.wall, c.value, gf)
+	if err := bound.statistics(all, u.seen(), false, u.stop); err != nil {
+		return err
+	}
+	bound.optimum(all, float64(u.order.Rows), u.cumYY[u.order.Rows])
+	bound.belief(all)
 	return nil
 }
-
-// gradient is eval's second half.
-func (c *collapsed) gradient(sub []int, x device.Points, n float64) {
-	ln := c.lane
-	c.belief(sub)
-	// S = L_B⁻ᵀ I L_B⁻¹.
-	ln.Fill(sub, c.inv, 0)
-	ln.AddDiagonal(sub, c.inv, 1)
-	ln.SolveBoth(sub, c.prec, c.inv)
-
-	// p = I − S, then P = L⁻ᵀ p L⁻¹.
-	ln.Fill(sub, c.p, 0)
-	ln.AddScaled(sub, c.p, -1, c.inv)
-	ln.AddDiagonal(sub, c.p, 1)
-	// work = mmᵀ + wQ − p, where wQ = Precision(Q) − I.
-	ln.Precision(sub, c.ks, c.theta, 1, c.q, c.work)
-	ln.AddDiagonal(sub, c.work, -1)
-	ln.AddScaled(sub, c.work, -1, c.p)
-	ln.Gemm(sub, false, true, 1, c.mean, c.mean, 1, c.work)
-	// tr(S Q) for the noise, before P overwrites p: Σ v = Σ k(x,x) − tr Q + tr SQ
-	// = Σ k(x,x) − tr pQ.
-	ln.Fill(sub, c.sumV, 0)
-	ln.Dot(sub, c.p, c.q, c.sumV)
-	ln.Copy(sub, c.sumR2, c.sumDiag)
-	ln.AddScaled(sub, c.sumR2, -1, c.sumV)
-	ln.Copy(sub, c.sumV, c.sumR2)
-	ln.Fill(sub, c.sumR2, 0)
-	ln.SolveBoth(sub, c.l, c.p)
-	ln.SolveBoth(sub, c.l, c.work)
-
-	ln.Fill(sub, c.gradTheta, 0)
-	for i, from := 0, x.From; from < x.To; i, from = i+1, from+chunkRows {
-		rows := x
-		rows.From, rows.To = from, min(from+chunkRows, x.To)
-		kzx := c.kzx[i]
-		ln.Residual(sub, rows, kzx, c.beta, c.r)
-		ln.Sum(sub, true, c.r, c.sumR2)
-		ln.Gemm(sub, false, false, 1, c.p, kzx, 0, c.bar)
-		ln.BarKzx(sub, c.ks, c.theta, c.beta, c.r, c.bar)
-		ln.KernelGrad(sub, c.ks, c.theta, c.z, rows, kzx, c.bar, c.gradTheta)
-		// ∂/∂k(x,x) = −w/2 for every row.
-		c.diagBar.Reshape(1, rows.Len())
-		ln.Fill(sub, c.diagBar, 1)
-		ln.Weight(sub, c.ks, c.theta, 1, 1, -0.5, c.diagBar)
-		ln.KernelDiagGrad(sub, c.ks, c.theta, rows, c.diagBar, c.gradTheta)
-	}
-	// ∂/∂k(Z,Z) = −½ work.
-	ln.Fill(sub, c.prec, 0)
-	ln.AddScaled(sub, c.prec, -0.5, c.work)
-	ln.JitterGrad(sub, c.prec, c.jitter, c.factor)
-	ln.KernelGrad(sub, c.ks, c.theta, c.z, c.z, c.kzz, c.prec, c.gradTheta)
-	ln.NoiseGrad(sub, c.ks, c.theta, n, c.sumR2, c.sumV, c.gradTheta)
-	ln.Collect(sub, c.ks, c.floor, c.theta, c.gradTheta, c.gradFree)
-}
-
-// result reads member k's bound, and its gradient into grad if not nil. ok is
-// false where a factorisation failed or a number is not finite.
-func (c *collapsed) result(k int, grad []float64) (value float64, ok bool, err error) {
-	info, err := c.scalar(c.info, k)
-	if err != nil {
-		return 0, false, err
-	}
-	value, err = c.scalar(c.value, k)
-	if err != nil {
-		return 0, false, err
-	}
-	ok = info == 0 && !math.IsNaN(value) && !math.IsInf(value, 0)
-	if grad != nil && ok {
-		full := make([]float64, c.ks.Free())
-		if err := c.lane.Read(c.gradFree, k, full); err != nil {
-			return 0, false, err
-		}
-		copy(grad, c.unpadded(k, full))
-		for _, v := range grad {
-			ok = ok && !math.IsNaN(v) && !math.IsInf(v, 0)
-		}
-	}
-	return value, ok, nil
-}
-
-// gate is asked before every step: it blocks while the run is paused and
-// returns an error to end it.
-type gate func(context.Context) error

@@ -1,7 +1,6 @@
 package vbks
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 
@@ -34,66 +33,34 @@ func (t *Trainer) Components(ctx context.Context, id string, x []float64) ([]Com
 	if err != nil {
 		return nil, err
 	}
-	components, err := t.kernels[i].program.Components()
-	if err != nil {
-		return nil, err
-	}
-	data, err := t.dev.NewData(x, nil, t.dim)
-	if err != nil {
-		return nil, err
-	}
-	out := make([]ComponentPrediction, len(components))
-	for c := range components {
-		out[c] = ComponentPrediction{
-			ID: components[c].Expr.ID(), Name: components[c].Expr.String(),
-			Mean: make([]float64, data.Rows()), Var: make([]float64, data.Rows()),
-		}
-	}
 	r := t.asking()
-	err = r.each(ctx, "components", []int{i}, func(ctx context.Context, w *worker, unit []int) error {
-		return r.componentsUnit(ctx, w, unit, components, device.All(data), out)
-	})
-	if err != nil {
+	if err := r.ask(ctx, phaseComponents, []int{i}, x); err != nil {
 		return nil, fmt.Errorf("components of %s: %w", id, err)
 	}
-	return out, nil
+	return r.outcomes[i].Prediction.Components, nil
 }
 
-// componentsUnit predicts the components of the only kernel of a unit into out.
-func (r *round) componentsUnit(ctx context.Context, w *worker, unit []int, components []kernelspace.Component, x device.Points, out []ComponentPrediction) error {
-	if err := r.load(w.group, unit); err != nil {
+// components predicts the components of the only kernel of a unit.
+func (u *unit) components() error {
+	parts, err := u.model(0).program.Components()
+	if err != nil {
 		return err
 	}
-	k := r.kernels[unit[0]]
-	stop := func() error { return r.step(ctx) }
-	if !r.exact {
-		l, err := r.ask(w, unit, stop)
-		if err != nil {
-			return err
+	out := make([]ComponentPrediction, len(parts))
+	for c := range parts {
+		out[c] = ComponentPrediction{
+			ID: parts[c].Expr.ID(), Name: parts[c].Expr.String(),
+			Mean: make([]float64, u.order.at.Rows()), Var: make([]float64, u.order.at.Rows()),
 		}
-		if err := l.components(components, x, stop, out); err != nil {
-			return err
-		}
-		return l.err(0)
 	}
-	if r.settings.Hyperparameters != "point" {
-		o, err := r.thetaObjective(ctx, w, unit)
-		if err != nil {
-			return err
-		}
-		return o.components(k.state.Free, r.thetaChol(unit[0]), components, x, out)
-	}
-	w.group.setFree(0, k.state.Free)
-	rows := device.Points{Data: r.train, To: r.n}
-	if err := w.bound.statistics([]int{0}, rows, false, stop); err != nil {
+	if err := u.load(u.worker.group); err != nil {
 		return err
 	}
-	w.bound.optimum([]int{0}, float64(r.n), r.cumYY[r.n])
-	if _, ok, err := w.bound.result(0, nil); err != nil || !ok {
-		return cmp.Or(err, fmt.Errorf("the bound cannot be evaluated at %s", r.formatParams(k, k.state.Free)))
+	if err := u.optimizer.components(u, parts, out); err != nil {
+		return err
 	}
-	w.bound.belief([]int{0})
-	return w.bound.components(components, x, 0, stop, out)
+	u.found[0].Prediction = &predicted{Components: out}
+	return nil
 }
 
 // as does work with the group's only member computing k_c, with the parameters
@@ -140,7 +107,9 @@ func (c *collapsed) components(components []kernelspace.Component, x device.Poin
 }
 
 // components predicts the components of member 0 with q(log θ) = N(mean, CCᵀ).
-func (o *thetaObjective) components(mean, chol []float64, components []kernelspace.Component, x device.Points, out []ComponentPrediction) error {
+func (o *thetaObjective) components(
+	mean, chol []float64, components []kernelspace.Component, x device.Points, out []ComponentPrediction,
+) error {
 	c := o.bound
 	return o.each([]int{0}, [][]float64{mean}, [][]float64{chol}, o.draws, func(s int, live, at []int) ([]int, error) {
 		if err := o.optimum(live, s); err != nil {
@@ -154,7 +123,7 @@ func (o *thetaObjective) components(mean, chol []float64, components []kernelspa
 func (l *learner) components(components []kernelspace.Component, x device.Points, stop stopped, out []ComponentPrediction) error {
 	mu, v := make([]float64, l.svgp.rows), make([]float64, l.svgp.rows)
 	return l.attempt([]int{0}, func(sub []int) error {
-		l.believe(sub)
+		l.rule.believe(l, sub)
 		for s := range l.draws() {
 			l.take(sub, s)
 			for i := range components {

@@ -20,7 +20,7 @@ func (l *learner) estimate(sub []int, x device.Points, n int, stop stopped) ([]*
 		for _, k := range sub {
 			out[at[k]] = &elboEstimate{Rows: make([]float64, x.Len())}
 		}
-		l.believe(sub)
+		l.rule.believe(l, sub)
 		weight := 1 / float64(l.draws())
 		part := make([]float64, l.svgp.rows)
 		for i := range l.draws() {
@@ -112,7 +112,7 @@ func (l *learner) predict(sub []int, x device.Points, stop stopped) (mean, varia
 			mean[at[k]], variance[at[k]] = make([]float64, x.Len()), make([]float64, x.Len())
 			noise[at[k]] = 0
 		}
-		l.believe(sub)
+		l.rule.believe(l, sub)
 		weight := 1 / float64(l.draws())
 		mu, v := make([]float64, l.svgp.rows), make([]float64, l.svgp.rows)
 		theta := make([]float64, l.ks.Params())
@@ -163,13 +163,6 @@ func mix(mean, variance, mu, v []float64, count int) {
 		d := mu[b] - mean[b]
 		mean[b] += w * d
 		variance[b] += w * (v[b] - variance[b] + (1-w)*d*d)
-	}
-}
-
-// believe brings m and the factor of q(v) up to date.
-func (l *learner) believe(sub []int) {
-	if l.precision {
-		l.factoriseBelief(sub)
 	}
 }
 

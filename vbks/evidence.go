@@ -2,7 +2,6 @@ package vbks
 
 import (
 	"cmp"
-	"errors"
 	"fmt"
 	"math"
 	"slices"
@@ -22,24 +21,25 @@ func (r *round) commit() error {
 	var notices []string
 	var broken []*guard.PanicError
 	for _, i := range r.live {
-		k := &kernels[i]
-		if r.failure[i] == "" && (r.states[i] == nil || math.IsNaN(r.elbo[i]) || math.IsInf(r.elbo[i], 0)) {
-			r.failure[i] = "no finite local ELBO"
+		k, f := &kernels[i], &r.outcomes[i]
+		failure := f.Failure
+		if failure == "" && (f.State == nil || math.IsNaN(f.ELBO) || math.IsInf(f.ELBO, 0)) {
+			failure = "no finite local ELBO"
 		}
-		if r.failure[i] != "" {
-			k.status, k.reason = Failed, r.failure[i]
-			notices = append(notices, failureNotice(k.id, r.failure[i]))
-			if mistake := (*guard.PanicError)(nil); errors.As(r.broken[i], &mistake) {
-				broken = append(broken, mistake)
+		if failure != "" {
+			k.status, k.reason = Failed, failure
+			notices = append(notices, failureNotice(k.id, failure))
+			if f.Mistake != nil {
+				broken = append(broken, f.Mistake)
 			}
 			continue
 		}
-		if r.factor[i] > 1 && (k.state == nil || k.state.Factor != r.factor[i]) {
-			notices = append(notices, fmt.Sprintf("kernel %s: jitter raised %g times", k.id, r.factor[i]))
+		if f.Factor > 1 && (k.state == nil || k.state.Factor != f.Factor) {
+			notices = append(notices, fmt.Sprintf("kernel %s: jitter raised %g times", k.id, f.Factor))
 		}
-		k.state, k.elbo, k.terms, k.rows = r.states[i], r.elbo[i], r.terms[i], r.n
-		if r.best[i].source != "" {
-			k.source = r.best[i].source
+		k.state, k.elbo, k.terms, k.rows = f.State, f.ELBO, f.Terms, r.n
+		if f.Best.Source != "" {
+			k.source = f.Best.Source
 		}
 	}
 	old := *t

@@ -240,11 +240,11 @@ func TestSubsampleAndPairedSE(t *testing.T) {
 	for seed := range uint64(runs) {
 		tr := &Trainer{settings: Settings{ELBORows: rows}, elboRows: permutation(total, seed)}
 		sample := tr.elboSample(n)
-		if len(sample.rows) != rows || sample.n != rows {
-			t.Fatalf("%d rows sampled, want %d", len(sample.rows), rows)
+		if len(sample.Rows) != rows || sample.N != rows {
+			t.Fatalf("%d rows sampled, want %d", len(sample.Rows), rows)
 		}
 		var sa, sb, sc []float64
-		for _, r := range sample.rows {
+		for _, r := range sample.Rows {
 			count[r]++ // panics for a row that has not been seen
 			sa, sb, sc = append(sa, a[r]), append(sb, b[r]), append(sc, c[r])
 		}

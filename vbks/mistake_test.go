@@ -21,7 +21,7 @@ func TestBrokenAscentFailsAlone(t *testing.T) {
 		o := &testObjective{functions: []testFunction{quadratic(3, -2), f, rosenbrock}}
 		runs := []*ascent{{start: []float64{0, 0}}, {start: start, scale: scale}, {start: []float64{-1.2, 1}}}
 		if rival != nil {
-			runs[1].against(&solution{x: rival})
+			runs[1].against(&solution{X: rival})
 		}
 		if err := ascend(context.Background(), nil, []int{0, 1, 2}, runs, 200, o.objective()); err != nil {
 			t.Error(err)
@@ -46,8 +46,7 @@ func TestBrokenAscentFailsAlone(t *testing.T) {
 	} {
 		synctest.Test(t, func(t *testing.T) {
 			runs := climb(t, x.start, x.scale, x.rival, x.f)
-			var caught *guard.PanicError
-			if !errors.As(runs[1].broken, &caught) || runs[1].x != nil {
+			if runs[1].broken == nil || runs[1].x != nil {
 				t.Errorf("%s: %v at %v", what, runs[1].broken, runs[1].x)
 			}
 			for _, i := range []int{0, 2} {

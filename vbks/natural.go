@@ -15,7 +15,63 @@ const (
 	warmRows = 5
 	// thetaEvery is the number of steps of which one moves θ.
 	thetaEvery = 2
+
+	// An evaluation ends with an exact pass over all rows seen where that costs
+	// little, at most exactRows rows times live kernels, and when all data are used,
+	// where it decides the result, at most finalExactRows.
+	exactRows      = 1e5
+	finalExactRows = 4e6
 )
+
+// natural steps along the natural gradient of q(v), held by its precision, and
+// along Adam's in θ every other time. While rows times kernels are few its
+// evaluations end with exact passes, and point estimates are tuned once all data
+// are in use: minibatches find the neighbourhood of an optimum, not it.
+type natural struct{}
+
+func (natural) byPrecision() bool { return true }
+
+func (natural) allocate(*learner, *allocator) {}
+
+func (natural) own(l *learner, al *allocator) {
+	l.lambda, l.lambdaM = al.array(l.m, l.m), al.array(l.m, 1)
+}
+
+func (natural) write(l *learner, k int, _ *State, mean, root []float64) {
+	l.lane.Write(l.lambdaM, k, mean)
+	l.lane.Write(l.lambda, k, root)
+}
+
+func (natural) read(l *learner, st *State, read func(a device.Array, n int) []float64) {
+	st.Mean, st.Chol = read(l.lambdaM, l.m), read(l.lambda, l.m*l.m)
+}
+
+func (natural) location(l *learner) device.Array { return l.lambdaM }
+
+func (natural) begin(l *learner, sub []int, n float64) { l.rescale(sub, n) }
+
+func (natural) step(l *learner, sub []int, x device.Points, n float64, t int) {
+	l.naturalStep(sub, x, n, (t+1)%l.every == 0)
+}
+
+func (natural) believe(l *learner, sub []int) { l.factoriseBelief(sub) }
+
+func (natural) passed(*learner, []int) {}
+
+// tunes: with point estimates, once all data are in use and few enough kernels
+// are left for exact passes.
+func (natural) tunes(s Settings, seen, all int, live float64) bool {
+	return s.pointEstimates() && seen == all && float64(seen)*live <= finalExactRows
+}
+
+func (natural) passes(seen int, live float64, last bool) bool {
+	work := float64(seen) * live
+	return work <= exactRows || work <= finalExactRows && last
+}
+
+func (natural) moving() float64 { return 1.0 / thetaEvery }
+
+func (natural) carried() int { return 1 }
 
 // naturalStep is a step of size γ along the natural gradient of the local
 // ELBO by q(v), which for a Gaussian likelihood is a step towards the minibatch's
@@ -130,74 +186,4 @@ func (l *learner) rescale(sub []int, n float64) {
 	for _, k := range sub {
 		l.members[k].rows = n
 	}
-}
-
-// factoriseBelief computes the factor F of Λ and m from Λ and Λm.
-func (l *learner) factoriseBelief(sub []int) {
-	ln := l.lane
-	ln.Copy(sub, l.qc, l.lambda)
-	ln.Fill(sub, l.info, 0)
-	ln.Cholesky(sub, l.qc, l.info)
-	l.note(sub)
-	ln.Copy(sub, l.qm, l.lambdaM)
-	ln.Solve(sub, false, l.qc, l.qm)
-	ln.Solve(sub, true, l.qc, l.qm)
-}
-
-// exact sets q(v) to its optimum for the hyperparameters as they are, from all
-// the rows x:
-//
-//	Λ = I + AAᵀ/σ_n²     Λm = Ay/σ_n²
-//
-// averaged over fixed draws where θ has a belief. stop is asked between chunks
-// of rows; if it ends the pass, q(v) is as it was.
-func (l *learner) exact(sub []int, x device.Points, stop stopped) error {
-	return l.attempt(sub, func(sub []int) error {
-		ln := l.lane
-		draws := l.draws()
-		weight := 1 / float64(draws)
-		// gradC and gradM gather Λ and Λm until the pass is complete.
-		ln.Fill(sub, l.gradC, 0)
-		ln.Fill(sub, l.gradM, 0)
-		for i := range draws {
-			l.take(sub, i)
-			ln.Fill(sub, l.work, 0)
-			ln.Fill(sub, l.target, 0)
-			for rows := range l.chunks(x) {
-				if stop != nil {
-					if err := stop(); err != nil {
-						return err
-					}
-				}
-				l.project(sub, rows)
-				ln.Syrk(sub, 1, l.a, 1, l.work)
-				ln.MulTargets(sub, 1, l.a, rows, 1, l.target)
-				if err := ln.Sync(); err != nil {
-					return err
-				}
-			}
-			ln.Precision(sub, l.ks, l.theta, 1, l.work, l.kbar)
-			ln.AddScaled(sub, l.gradC, weight, l.kbar)
-			ln.Weight(sub, l.ks, l.theta, 1, 1, 1, l.target)
-			ln.AddScaled(sub, l.gradM, weight, l.target)
-		}
-		ln.Copy(sub, l.lambda, l.gradC)
-		ln.Copy(sub, l.lambdaM, l.gradM)
-		l.factoriseBelief(sub)
-		for _, k := range sub {
-			l.members[k].seen, l.members[k].rows = float64(x.Len()), float64(x.Len())
-		}
-		if l.precision {
-			return nil
-		}
-		// C is the factor of S = Λ⁻¹.
-		ln.Fill(sub, l.work, 0)
-		ln.AddDiagonal(sub, l.work, 1)
-		ln.Solve(sub, false, l.qc, l.work)
-		ln.Gemm(sub, true, false, 1, l.work, l.work, 0, l.qc)
-		ln.Fill(sub, l.info, 0)
-		ln.Cholesky(sub, l.qc, l.info)
-		l.note(sub)
-		return nil
-	})
 }

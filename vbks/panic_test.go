@@ -13,9 +13,9 @@ import (
 // A panic in a worker's goroutine ends the round with an error, not the
 // program; the other workers stop.
 func TestEachRecovers(t *testing.T) {
-	r := &round{Trainer: &Trainer{group: 1, workers: []*worker{{}, {}}}}
+	r := &round{Trainer: &Trainer{group: 1, workers: []*worker{{}, {}}}, outcomes: make([]outcome, 1)}
 	var begun atomic.Int32
-	err := r.each(t.Context(), "test", make([]int, 1000), func(ctx context.Context, _ *worker, _ []int) error {
+	r.perform = func(ctx context.Context, _ *unit) error {
 		if begun.Add(1) == 3 {
 			var none []int
 			_ = none[begun.Load()]
@@ -24,7 +24,8 @@ func TestEachRecovers(t *testing.T) {
 			<-ctx.Done()
 		}
 		return nil
-	})
+	}
+	err := r.each(t.Context(), &order{}, make([]task, 1000))
 	var p *guard.PanicError
 	if !errors.As(err, &p) || !strings.Contains(string(p.Stack), "TestEachRecovers") {
 		t.Fatalf("got %v", err)

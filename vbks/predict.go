@@ -5,7 +5,6 @@ import (
 	"context"
 	"fmt"
 	"slices"
-	"sync"
 
 	"kestrel/device"
 )
@@ -73,81 +72,65 @@ func (t *Trainer) Predict(ctx context.Context, x []float64, o PredictOptions) (*
 	for n := len(kernels); n > 1 && o.IDs == nil && weights[n-1] < 1e-9; n-- {
 		kernels, weights = kernels[:n-1], weights[:n-1]
 	}
-	data, err := t.dev.NewData(x, nil, t.dim)
-	if err != nil {
-		return nil, err
-	}
 	p := &Prediction{
 		IDs: make([]string, len(kernels)), Weights: weights, Noise: make([]float64, len(kernels)),
 		Mean: make([][]float64, len(kernels)), Var: make([][]float64, len(kernels)),
 	}
-	place := make(map[int]int, len(kernels))
 	for j, i := range kernels {
-		k := t.kernels[i]
-		p.IDs[j] = k.id
-		place[i] = j
+		p.IDs[j] = t.kernels[i].id
 	}
 	r := t.asking()
-	var mu sync.Mutex
-	err = r.each(ctx, "predict", kernels, func(ctx context.Context, w *worker, unit []int) error {
-		mean, variance, noise, err := r.predictUnit(ctx, w, unit, device.All(data))
-		if err != nil {
-			return err
-		}
-		mu.Lock()
-		defer mu.Unlock()
-		for i, k := range unit {
-			p.Mean[place[k]], p.Var[place[k]], p.Noise[place[k]] = mean[i], variance[i], noise[i]
-		}
-		return nil
-	})
-	if err != nil {
+	if err := r.ask(ctx, phasePredict, kernels, x); err != nil {
 		return nil, err
+	}
+	for j, i := range kernels {
+		got := r.outcomes[i].Prediction
+		p.Mean[j], p.Var[j], p.Noise[j] = got.Mean, got.Var, got.Noise
 	}
 	return p, nil
 }
 
 // asking is a round that only predicts, under the last evaluation.
 func (t *Trainer) asking() *round {
-	r := &round{Trainer: t, number: t.evaluation, n: t.rows, factor: make([]float64, len(t.kernels))}
-	for i, k := range t.kernels {
-		r.factor[i] = 1
-		if k.state != nil && k.state.Factor > 0 {
-			r.factor[i] = k.state.Factor
-		}
-	}
-	return r
+	return &round{Trainer: t, number: t.evaluation, n: t.rows, outcomes: t.unknown()}
 }
 
-// predictUnit predicts with the kernels of a unit: mean and variance of f, and
-// σ_n², averaged over θ where it has a belief.
-func (r *round) predictUnit(ctx context.Context, w *worker, unit []int, x device.Points) (mean, variance [][]float64, noise []float64, err error) {
-	if err := r.load(w.group, unit); err != nil {
-		return nil, nil, nil, err
+// ask has the kernels predict at the rows x.
+func (r *round) ask(ctx context.Context, p phase, kernels []int, x []float64) error {
+	o := r.order(p)
+	o.X = x
+	if err := r.site().place(o); err != nil {
+		return err
 	}
-	if !r.exact {
-		return r.predictLearned(ctx, w, unit, x)
+	return r.each(ctx, o, r.tasks(kernels))
+}
+
+// last returns the states of the last evaluation.
+func (u *unit) last() []*State {
+	out := make([]*State, len(u.tasks))
+	for i := range out {
+		out[i] = u.tasks[i].Last
 	}
-	if r.settings.Hyperparameters != "point" {
-		return r.predictTheta(ctx, w, unit, x)
+	return out
+}
+
+// queried returns the rows to predict at.
+func (u *unit) queried() device.Points { return device.All(u.order.at) }
+
+// predict predicts with the kernels of a unit: mean and variance of f, and σ_n²,
+// averaged over θ where it has a belief.
+func (u *unit) predict() error {
+	if err := u.load(u.worker.group); err != nil {
+		return err
 	}
-	all := make([]int, len(unit))
-	for i, k := range unit {
-		all[i] = i
-		st := r.kernels[k].state
-		w.group.setFree(i, st.Free)
-		_, s2 := rawParams(r.kernels[k].program, st.Free, r.floor)
-		noise = append(noise, s2)
+	return u.optimizer.predict(u)
+}
+
+// foretell writes down what has been predicted.
+func (u *unit) foretell(mean, variance [][]float64, noise []float64) {
+	for i := range u.found {
+		u.found[i].Prediction = &predicted{Mean: mean[i], Var: variance[i], Noise: noise[i]}
 	}
-	rows := device.Points{Data: r.train, To: r.n}
-	stop := func() error { return r.step(ctx) }
-	if err := w.bound.statistics(all, rows, false, stop); err != nil {
-		return nil, nil, nil, err
-	}
-	w.bound.optimum(all, float64(r.n), r.cumYY[r.n])
-	w.bound.belief(all)
-	mean, variance, err = w.bound.predict(all, x, stop)
-	return mean, variance, noise, err
 }
 
 // predict computes the mean and variance of f at the points x under the

@@ -19,19 +19,29 @@ type donor struct {
 
 // donors returns the better half of the live kernels' solutions, at least six,
 // best first.
-func (t *Trainer) donors() []donor {
-	var live []*kernel
-	for _, k := range t.kernels {
+func (t *Trainer) donors() []gift {
+	var live []int
+	for i, k := range t.kernels {
 		if k.current(t.rows) {
-			live = append(live, k)
+			live = append(live, i)
 		}
 	}
-	slices.SortStableFunc(live, func(a, b *kernel) int { return cmp.Compare(b.elbo, a.elbo) })
+	slices.SortStableFunc(live, func(a, b int) int { return cmp.Compare(t.kernels[b].elbo, t.kernels[a].elbo) })
 	live = live[:min(len(live), max(6, len(live)/2))]
-	out := make([]donor, len(live))
+	out := make([]gift, len(live))
 	for i, k := range live {
-		raw, noise := rawParams(k.program, k.state.Free, t.floor)
-		out[i] = donor{k.program, raw, noise}
+		out[i] = gift{From: k, X: t.kernels[k].state.Free, Value: t.kernels[k].elbo}
+	}
+	return out
+}
+
+// donors returns those of the order.
+func (u *unit) donors() []donor {
+	out := make([]donor, len(u.order.Donors))
+	for i, g := range u.order.Donors {
+		p := u.models[g.From].program
+		raw, noise := rawParams(p, g.X, u.floor)
+		out[i] = donor{p, raw, noise}
 	}
 	return out
 }
@@ -58,7 +68,9 @@ func (w *drawer) recombine(p *kernelspace.Program, donors []donor, rng *rand.Ran
 
 // adoptLeaf copies a leaf's parameters from the first donor, counted from one of
 // them and its leaves from one of those, that has a leaf of its kind left.
-func adoptLeaf(p *kernelspace.Program, in *kernelspace.Instr, raw []float64, donors []donor, first, leaf int, taken map[*kernelspace.Instr]bool) {
+func adoptLeaf(
+	p *kernelspace.Program, in *kernelspace.Instr, raw []float64, donors []donor, first, leaf int, taken map[*kernelspace.Instr]bool,
+) {
 	for i := range donors {
 		d := donors[(first+i)%len(donors)]
 		all := leaves(d.program)

@@ -302,12 +302,11 @@ func TestUnitsAreDividedByTheLanes(t *testing.T) {
 		{1, 2, 5, [][]int{{0, 3}, {1, 4}, {2}}},
 		{2, 1, 3, [][]int{{0}, {1}, {2}}},
 	} {
-		r := &round{Trainer: &Trainer{group: c.group, workers: make([]*worker, c.lanes)}}
 		var kernels []int
 		for k := range c.kernels {
 			kernels = append(kernels, k)
 		}
-		if got := r.divide(kernels); !reflect.DeepEqual(got, c.want) {
+		if got := divide(kernels, c.lanes, c.group); !reflect.DeepEqual(got, c.want) {
 			t.Errorf("%d kernels on %d lanes of %d: %v, want %v", c.kernels, c.lanes, c.group, got, c.want)
 		}
 	}

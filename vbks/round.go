@@ -9,80 +9,63 @@ import (
 
 	"kestrel/device"
 	"kestrel/internal/guard"
-	"kestrel/kernelspace"
 )
 
-// solution is a point that a kernel's optimisation has reached.
-type solution struct {
-	x      []float64
-	value  float64 // bound on the round's rows
-	source string
-	fresh  bool // changed since relatives last saw it
-}
-
 // round is one evaluation in the making. Nothing of the trainer changes before
-// it commits.
+// it commits, and units of work change nothing but their own outcomes.
 type round struct {
 	*Trainer
-	number  int
-	n       int
-	screen  *rowSet
-	rows    *rowSet // on which hyperparameters are compared
-	sample  *rowSet // on which local ELBOs are estimated
-	tuned   *rowSet // on which hyperparameters are tuned; nil: they are not
-	live    []int   // indices of the kernels that take part
-	donors  []donor // the last evaluation's solutions, best first
-	best    []solution
-	factor  []float64
-	failure []string // reason why a kernel failed
-	broken  []error  // and the guard.PanicError, if that was one
-	states  []*State // what the stochastic optimisers arrived at
-	elbo    []float64
-	terms   [][]float64
+	number   int
+	n        int
+	screen   *rowSet
+	compared *rowSet   // on which hyperparameters are compared
+	live     []int     // indices of the kernels that take part
+	given    []gift    // the last evaluation's solutions, best first
+	outcomes []outcome // of every kernel of the space
 }
 
 func (t *Trainer) newRound(number int) (*round, error) {
-	k := len(t.kernels)
-	r := &round{
-		Trainer: t, number: number, n: t.schedule(number),
-		best: make([]solution, k), factor: make([]float64, k), failure: make([]string, k), broken: make([]error, k),
-		states: make([]*State, k), elbo: make([]float64, k), terms: make([][]float64, k),
-	}
-	r.screen = t.spreadRows(r.n, screenRows)
-	r.rows = &rowSet{n: r.n, yy: t.cumYY[r.n]}
-	r.sample = t.elboSample(r.n)
-	if !t.exact {
-		rows, _ := t.scoutSize()
-		r.rows = t.spreadRows(r.n, rows)
-	}
+	n := t.schedule(number)
+	rows, _ := t.scoutSize(n)
+	r := &round{Trainer: t, number: number, n: n, outcomes: t.unknown(),
+		screen: t.spreadRows(n, screenRows), compared: t.spreadRows(n, rows), given: t.donors()}
 	for i, k := range t.kernels {
-		r.factor[i] = 1
-		if k.state != nil && k.state.Factor > 0 {
-			r.factor[i] = k.state.Factor
-		}
 		if k.status == Live {
 			r.live = append(r.live, i)
 		}
 	}
-	r.donors = t.donors()
 	if len(r.live) == 0 {
 		return nil, fmt.Errorf("no kernel is left: every one has failed or been pruned")
 	}
 	return r, nil
 }
 
-// spreadRows takes at most count rows, evenly from the first n.
-func (t *Trainer) spreadRows(n, count int) *rowSet {
-	if n <= count {
-		return &rowSet{n: n, yy: t.cumYY[n]}
+// unknown is what is known of the kernels before a round: the escalation of the
+// jitter.
+func (t *Trainer) unknown() []outcome {
+	out := make([]outcome, len(t.kernels))
+	for i, k := range t.kernels {
+		out[i].Factor = 1
+		if k.state != nil && k.state.Factor > 0 {
+			out[i].Factor = k.state.Factor
+		}
 	}
-	s := &rowSet{n: count, rows: make([]int32, count)}
-	for i := range s.rows {
-		j := int(float64(i) * float64(n) / float64(count))
-		s.rows[i] = int32(j)
-		s.yy += t.data.Y[j] * t.data.Y[j]
+	return out
+}
+
+// order returns what the units of a phase have in common.
+func (r *round) order(p phase) *order {
+	return &order{Phase: p, Number: r.number, Rows: r.n, Screen: r.screen, Compared: r.compared, Donors: r.given}
+}
+
+// tasks returns what units read of kernels, the costliest first: what takes long
+// must not come last, when the other lanes are idle.
+func (r *round) tasks(kernels []int) []task {
+	out := make([]task, len(kernels))
+	for i, k := range r.costliestFirst(kernels) {
+		out[i] = task{Kernel: k, Last: r.kernels[k].state, Known: r.outcomes[k]}
 	}
-	return s
+	return out
 }
 
 // close gives the round's row lists back.
@@ -100,11 +83,11 @@ func (r *round) run(ctx context.Context) error {
 		searched = slices.DeleteFunc(slices.Clone(r.live), func(k int) bool { return r.kernels[k].state != nil })
 		for _, k := range r.live {
 			if s := r.kernels[k].state; s != nil {
-				r.best[k] = solution{x: s.Free, source: "last"}
+				r.outcomes[k].Best = solution{X: s.Free, Source: "last"}
 			}
 		}
 	}
-	if err := r.each(ctx, "optimise", r.costliestFirst(searched), r.search); err != nil {
+	if err := r.each(ctx, r.order(phaseSearch), r.tasks(searched)); err != nil {
 		return err
 	}
 	if r.settings.Transplants && r.searching() {
@@ -112,35 +95,31 @@ func (r *round) run(ctx context.Context) error {
 			return err
 		}
 	}
-	if r.exact {
-		for _, k := range r.live {
-			r.elbo[k] = r.best[k].value
-			if r.best[k].x != nil {
-				r.states[k] = &State{Free: r.best[k].x, Factor: r.factor[k]}
-			}
-		}
-		if r.settings.Hyperparameters == "point" {
-			return nil
-		}
-		return r.each(ctx, "beliefs over hyperparameters", r.costliestFirst(r.live), r.thetaUnit)
-	}
-	if r.tuning() {
-		r.tuned = r.tuneSample()
-		if err := r.each(ctx, "tune", r.costliestFirst(r.live), r.tuneUnit); err != nil {
-			return err
-		}
-	}
-	return r.each(ctx, "learn", r.costliestFirst(r.live), r.learnUnit)
+	return r.optimizer.complete(ctx, r)
 }
 
-// each hands the kernels to the workers, a unit at a time, and waits for all.
-// No result depends on their order, nor on the division into units: where a lane
-// is lost or has too little memory, its units are begun again, on other lanes
-// or in smaller ones.
-func (r *round) each(ctx context.Context, phase string, kernels []int, work func(context.Context, *worker, []int) error) error {
-	p := &pass{round: r, phase: phase, total: len(kernels), work: work}
-	for left := kernels; len(left) > 0; {
-		p.units = r.divide(left)
+// searching reports whether this evaluation looks for other solutions at all:
+// always where the bound on all rows is the local ELBO; for the stochastic
+// optimisers, whose solutions move on in between, at evaluations 1, 2, 4, 8, ...,
+// once all data are in use, and after a change of the inducing inputs.
+func (r *round) searching() bool {
+	if r.optimizer.search().always || r.number&(r.number-1) == 0 || r.n == r.data.Rows() && r.Trainer.rows < r.n {
+		return true
+	}
+	return slices.ContainsFunc(r.live, func(k int) bool {
+		s := r.kernels[k].state
+		return s != nil && s.Mean == nil
+	})
+}
+
+// each hands the tasks of a phase to the workers, a unit at a time, and takes the
+// outcomes over. No result depends on their order, nor on the division into units:
+// where a lane is lost or has too little memory, its units are begun again, on
+// other lanes or in smaller ones.
+func (r *round) each(ctx context.Context, o *order, tasks []task) error {
+	p := &pass{round: r, site: r.site(), order: o, total: len(tasks)}
+	for left := tasks; len(left) > 0; {
+		p.units = divide(left, len(r.workers), r.group)
 		if err := p.run(ctx); err != nil {
 			return err
 		}
@@ -149,14 +128,14 @@ func (r *round) each(ctx context.Context, phase string, kernels []int, work func
 	return nil
 }
 
-// divide makes units of kernels, which come costliest first: at most as many in
-// one as a worker takes at a time, and no fewer units than workers, as far as
-// that goes. Kernels are dealt to them in turn, so that they cost about the same.
-func (r *round) divide(kernels []int) [][]int {
-	lanes := max(1, len(r.workers))
-	size := max(1, min(r.group, (len(kernels)+lanes-1)/lanes))
-	units := make([][]int, (len(kernels)+size-1)/size)
-	for i, k := range kernels {
+// divide makes units of tasks, which come costliest first: at most as many in one
+// as a worker takes at a time, and no fewer units than workers, as far as that
+// goes. Tasks are dealt to them in turn, so that they cost about the same.
+func divide[T any](tasks []T, workers, group int) [][]T {
+	lanes := max(1, workers)
+	size := max(1, min(group, (len(tasks)+lanes-1)/lanes))
+	units := make([][]T, (len(tasks)+size-1)/size)
+	for i, k := range tasks {
 		units[i%len(units)] = append(units[i%len(units)], k)
 	}
 	return units
@@ -166,12 +145,12 @@ func (r *round) divide(kernels []int) [][]int {
 // are left in units.
 type pass struct {
 	*round
-	phase       string
+	site        *site
+	order       *order
 	total, done int // kernels
-	work        func(context.Context, *worker, []int) error
 
 	mu    sync.Mutex
-	units [][]int
+	units [][]task
 	short error // memory that was lacking; no more units are begun
 	gone  map[*worker]error
 }
@@ -224,7 +203,7 @@ func (p *pass) run(ctx context.Context) error {
 }
 
 // take returns the next unit, nil if there is none or no more are to be begun.
-func (p *pass) take(ctx context.Context) []int {
+func (p *pass) take(ctx context.Context) []task {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if len(p.units) == 0 || p.short != nil || ctx.Err() != nil {
@@ -236,10 +215,11 @@ func (p *pass) take(ctx context.Context) []int {
 }
 
 // attempt does the work for a unit and reports whether the worker may take
-// another. A unit whose lane fails is given back with its kernels as they were.
-func (p *pass) attempt(ctx context.Context, w *worker, unit []int) (again bool, err error) {
-	before := p.save(unit)
-	err = p.work(ctx, w, unit)
+// another. A unit whose lane fails is given back, and what it has found is
+// forgotten.
+func (p *pass) attempt(ctx context.Context, w *worker, tasks []task) (again bool, err error) {
+	u := newUnit(ctx, p.site, p.order, w, tasks)
+	err = p.perform(ctx, u)
 	lost, short := errors.Is(err, device.ErrLost), errors.Is(err, device.ErrOutOfMemory)
 	if err != nil && !lost && !short {
 		return false, err
@@ -250,88 +230,30 @@ func (p *pass) attempt(ctx context.Context, w *worker, unit []int) (again bool, 
 			lost, err = true, e
 		}
 	}
-	p.mu.Lock()
-	switch {
-	case err == nil:
-		p.done += len(unit)
-	default:
-		p.restore(before)
-		p.units = append(p.units, unit)
-		if lost {
-			p.gone[w] = err
-		} else {
-			p.short = err
-		}
-	}
-	done := p.done
-	p.mu.Unlock()
+	done := p.settleUnit(u, err, lost)
 	if err == nil && p.progress != nil {
-		p.progress(Progress{Done: done, Total: p.total, Phase: p.phase})
+		p.progress(Progress{Done: done, Total: p.total, Phase: string(p.order.Phase)})
 	}
 	return err == nil, nil
 }
 
-// found is what a round has found out about a kernel.
-type found struct {
-	kernel  int
-	best    solution
-	factor  float64
-	failure string
-	broken  error
-	state   *State
-	elbo    float64
-	terms   []float64
-}
-
-// save returns what is known of kernels, for restore. A round that only
-// predicts finds nothing out.
-func (r *round) save(kernels []int) []found {
-	if r.best == nil {
-		return nil
-	}
-	out := make([]found, len(kernels))
-	for i, k := range kernels {
-		out[i] = found{k, r.best[k], r.factor[k], r.failure[k], r.broken[k], nil, r.elbo[k], r.terms[k]}
-		if s := r.states[k]; s != nil {
-			copied := *s // its slices are replaced, never written into
-			out[i].state = &copied
+// settleUnit takes a unit's outcomes over, or the unit back where its lane has
+// failed, and returns the number of kernels done.
+func (p *pass) settleUnit(u *unit, err error, lost bool) int {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	switch {
+	case err == nil:
+		for i, t := range u.tasks {
+			p.outcomes[t.Kernel] = u.found[i]
 		}
+		p.done += len(u.tasks)
+	case lost:
+		p.units = append(p.units, u.tasks)
+		p.gone[u.worker] = err
+	default:
+		p.units = append(p.units, u.tasks)
+		p.short = err
 	}
-	return out
-}
-
-// restore undoes what was found out since save.
-func (r *round) restore(before []found) {
-	for _, f := range before {
-		k := f.kernel
-		r.best[k], r.factor[k], r.failure[k], r.broken[k] = f.best, f.factor, f.failure, f.broken
-		r.states[k], r.elbo[k], r.terms[k] = f.state, f.elbo, f.terms
-	}
-}
-
-// load gives a worker's group g the kernels of a unit.
-func (r *round) load(g *group, unit []int) error {
-	programs := make([]*kernelspace.Program, len(unit))
-	priors := make([]prior, len(unit))
-	for i, k := range unit {
-		programs[i], priors[i] = r.kernels[k].program, r.kernels[k].prior
-	}
-	if err := g.load(programs, priors); err != nil {
-		return err
-	}
-	for i, k := range unit {
-		g.lane.Write(g.factor, i, []float64{r.factor[k]})
-	}
-	return nil
-}
-
-// step is called between the steps of every optimisation.
-func (r *round) step(ctx context.Context) error {
-	if err := ctx.Err(); err != nil {
-		return context.Cause(ctx)
-	}
-	if r.gate != nil {
-		return r.gate(ctx)
-	}
-	return nil
+	return p.done
 }

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"kestrel/kernelspace"
+	"kestrel/vbks/periods"
 )
 
 // drawer draws starting hyperparameters from what the data look like.
@@ -20,6 +21,17 @@ type drawer struct {
 	spread  []float64   // median distance of two rows, per column
 	m       int         // inducing inputs
 	floor   float64
+}
+
+// columnPeriods finds candidate periods for every input column.
+func columnPeriods(d Training, seed uint64) [][]float64 {
+	out := make([][]float64, d.Dim)
+	for c, peaks := range periods.Columns(d.X, d.Y, d.Dim, periods.Options{Seed: seed}) {
+		for _, p := range peaks {
+			out[c] = append(out[c], p.Period)
+		}
+	}
+	return out
 }
 
 // newDrawer summarises training rows.

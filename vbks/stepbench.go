@@ -247,12 +247,7 @@ func (l *learner) fork() (*learner, error) {
 	f := *l
 	f.svgp, f.members, f.priors = &s, nil, nil
 	f.failed, f.stride, f.freeMoments = al.array(1, 1), al.array(1, g.params), al.moments(1, g.params)
-	if s.precision {
-		f.lambda, f.lambdaM = al.array(g.m, g.m), al.array(g.m, 1)
-	} else {
-		s.qm, s.qc = al.array(g.m, 1), al.array(g.m, g.m)
-		f.meanMoments, f.cholMoments = al.moments(g.m, 1), al.moments(g.m, g.m)
-	}
+	f.rule.own(&f, al)
 	return &f, al.err
 }
 
@@ -274,7 +269,7 @@ func (b *StepBench) begin(l *learner, kernels []int) error {
 	}
 	for i, k := range kernels {
 		st := &State{Free: freeVector(programs[i], b.setup.Theta[k], b.setup.Noise, 0), Mean: b.setup.Mean, Chol: b.setup.Chol}
-		if l.precision {
+		if b.setup.Kind != StepAdam {
 			st.Rows = float64(len(b.setup.Y))
 			if !b.setup.Unseen {
 				st.Seen = st.Rows
@@ -284,7 +279,7 @@ func (b *StepBench) begin(l *learner, kernels []int) error {
 			return err
 		}
 	}
-	if l.precision {
+	if b.setup.Kind != StepAdam {
 		l.invert(l.all)
 	}
 	return nil
@@ -308,7 +303,7 @@ func (b *StepBench) ELBO(rows int) (float64, error) {
 	values := make([]float64, len(b.setup.Programs))
 	for _, ln := range b.lanes {
 		for i, l := range ln.units {
-			l.believe(l.all)
+			l.rule.believe(l, l.all)
 			for from := 0; from < rows; from += b.setup.Batch {
 				x := device.Points{Data: b.common.train, From: from, To: min(from+b.setup.Batch, rows)}
 				l.evaluate(l.all, x, float64(len(b.setup.Y)), false)

@@ -1,456 +1,213 @@
 package vbks
 
 import (
+	"context"
 	"errors"
-	"fmt"
-	"iter"
 	"math"
-	"math/rand/v2"
 
 	"kestrel/device"
-	"kestrel/vbks/random"
+	"kestrel/kernelspace"
 )
 
-const (
-	// thetaDraws is the number of fixed draws from q(log θ), in antithetic
-	// pairs, over which estimates and predictions are averaged.
-	thetaDraws = 16
-	// passRows is the least number of rows taken at a time in passes over many.
-	passRows = 256
-)
+// stochastic is an optimiser that takes the solutions of a search on a scout, the
+// collapsed bound on few rows and inducing inputs, through steps on minibatches
+// by a rule, and estimates local ELBOs on the common subsample.
+type stochastic struct{ rule }
 
-var errDiverged = errors.New("the hyperparameters or q(v) are no longer finite")
+// rule is how a learner makes steps on minibatches, and what of q(v) a kernel
+// carries from one to the next.
+type rule interface {
+	// byPrecision is the form of q(v), see svgp.
+	byPrecision() bool
+	// allocate makes the arrays that only this rule needs; own those, of a learner
+	// that shares the others with another one, that kernels carry.
+	allocate(l *learner, al *allocator)
+	own(l *learner, al *allocator)
+	// write gives member k the q(v) of a state, mean and root being its own or the
+	// prior's, and what else the rule carries; read is the reverse.
+	write(l *learner, k int, st *State, mean, root []float64)
+	read(l *learner, st *State, read func(a device.Array, n int) []float64)
+	// location is what is not finite where a member has diverged.
+	location(l *learner) device.Array
+	// begin prepares members for minibatches that stand for n rows, and step makes
+	// step number t, from 0, on one of them.
+	begin(l *learner, sub []int, n float64)
+	step(l *learner, sub []int, x device.Points, n float64, t int)
+	// believe brings m and the factor of q(v) up to date; passed does after an exact
+	// pass, which leaves Λ, Λm and their m and F.
+	believe(l *learner, sub []int)
+	passed(l *learner, sub []int)
 
-// learner takes the kernels of a group through stochastic steps. It is made
-// once for a group; for each set of kernels the group is loaded with, the calls
-// are
-//
-//	adopt, begin for every member, (train | exact | estimate | predict)*, end
-//
-// A member that fails numerically is tried again with ten times the jitter, up
-// to maxFactor, from where it stood before the call, and then given up: err
-// tells why, later calls pass over it, and the others never notice.
-type learner struct {
-	*svgp
-	batch   int
-	seed    uint64
-	rate    float64
-	samples int  // of q(log θ), for each gradient
-	every   int  // natural: steps of which one moves θ
-	frozen  bool // θ stays as it is
-
-	q       *thetaBelief // nil for point estimates
-	priors  []prior
-	members []member
-
-	lambda, lambdaM device.Array // Λ, Λm
-	target          device.Array // M x 1, scratch
-	sumM, sumC      device.Array // gradients summed over samples of θ
-	failed          device.Array // not 0 once a factorisation has failed
-
-	stride, strideChol device.Array // see strides
-
-	stale, moving, resting []int // scratch of refresh and naturalStep
-	pace                   pace
-
-	freeMoments, meanMoments, cholMoments, thetaMoments moments
+	// tunes reports whether hyperparameters are tuned on the collapsed bound, in
+	// the place of steps, passes whether the evaluation ends with an exact pass.
+	tunes(s Settings, seen, all int, live float64) bool
+	passes(seen int, live float64, last bool) bool
+	// moving is the share of the steps that move θ, carried the number of M x M
+	// matrices of a state.
+	moving() float64
+	carried() int
 }
 
-// member is what the host knows of a kernel in the group.
-type member struct {
-	name       string
-	err        error
-	steps      int // of Adam
-	seen, rows float64
-	rng        *rand.Rand // draws from q(log θ)
-	current    bool       // θ and L belong to the free vector
+// ScoutSize returns the rows and inducing inputs on which the stochastic
+// optimisers search for solutions, in a run with so many live kernels and
+// inducing inputs. The work, rows times m², is shared: the fewer kernels are
+// left, down to ten, the larger they are.
+func ScoutSize(live, inducing int) (rows, m int) {
+	c := math.Max(1, math.Cbrt(scoutKernels/float64(max(live, scoutFewest))))
+	return int(scoutRows * c), min(int(scoutInducing*c), inducing)
 }
 
-// newLearner adds to a group the buffers of the stochastic optimisers, for
-// minibatches of at most batch rows.
-func newLearner(g *group, batch int, s Settings) (*learner, error) {
-	sv, err := newSVGP(g, max(batch, passRows))
+func (stochastic) scout(live, _, m int) (rows, inducing int) { return ScoutSize(live, m) }
+
+// A restart forgets q(v): it must be worth it.
+func (stochastic) search() searchTerms { return searchTerms{restart: 5, transplant: 2} }
+
+func (s stochastic) stepping() rule { return s.rule }
+
+func (stochastic) bounded() bool { return false }
+
+func (s stochastic) complete(ctx context.Context, r *round) error {
+	live := float64(len(r.live))
+	var tuned *rowSet
+	if s.tunes(r.settings, r.n, r.data.Rows(), live) {
+		tuned = r.tuneSample()
+		o := r.order(phaseTune)
+		o.Tuned = tuned
+		if err := r.each(ctx, o, r.tasks(r.live)); err != nil {
+			return err
+		}
+	}
+	o := r.order(phaseLearn)
+	o.Tuned, o.Estimated = tuned, r.elboSample(r.n)
+	o.Pass = tuned != nil || s.passes(r.n, live, r.number >= r.Planned())
+	return r.each(ctx, o, r.tasks(r.live))
+}
+
+// learner returns the worker's learner, loaded with the group's kernels.
+func (u *unit) learner() (*learner, error) {
+	w := u.worker
+	// Its chunks must not depend on batches of the past.
+	if w.learn == nil || w.learn.batch != u.settings.Batch {
+		l, err := newLearner(w.group, u.settings.Batch, u.settings)
+		if err != nil {
+			return nil, err
+		}
+		w.learn = l
+	}
+	return w.learn, w.learn.adopt(u.priors())
+}
+
+// learn takes the kernels of a unit through the evaluation's stochastic steps and
+// estimates their local ELBOs.
+func (u *unit) learn() error {
+	if err := u.load(u.worker.group); err != nil {
+		return err
+	}
+	l, err := u.learner()
+	if err != nil {
+		return err
+	}
+	var sub []int
+	for i := range u.found {
+		f := &u.found[i]
+		if f.Failure != "" || f.Best.X == nil {
+			continue
+		}
+		st := &State{Free: f.Best.X, Factor: f.Factor}
+		if last := u.tasks[i].Last; last != nil && f.Best.Source == "last" {
+			st = last.clone() // q(v) and the moments go on
+		}
+		if err := l.begin(i, st, u.model(i).id); err != nil {
+			return err
+		}
+		sub = append(sub, i)
+	}
+	if u.order.Tuned == nil {
+		batches := drawMinibatches(u.settings.Seed, u.order.Number, u.order.Rows, u.settings.Batch, u.settings.Steps)
+		if err := l.train(sub, batches, u.stop); err != nil {
+			return err
+		}
+	}
+	if u.order.Pass {
+		if err := l.exact(sub, u.seen(), u.stop); err != nil {
+			return err
+		}
+	}
+	rows, err := u.rows(u.order.Estimated)
+	if err != nil {
+		return err
+	}
+	estimates, err := l.estimate(sub, rows, u.order.Rows, u.stop)
+	if err != nil {
+		return err
+	}
+	for j, i := range sub {
+		f := &u.found[i]
+		if err := l.err(i); err != nil {
+			f.Failure = err.Error() + ", at " + u.formatParams(u.model(i), f.Best.X)
+			continue
+		}
+		if f.State, err = l.end(i); err != nil {
+			return err
+		}
+		f.Factor = math.Max(f.State.Factor, 1)
+		f.ELBO = estimates[j].ELBO
+		if len(estimates[j].Rows) < u.order.Rows {
+			f.Terms = estimates[j].Rows
+		}
+	}
+	return nil
+}
+
+// ask returns the worker's learner with the kernels of a unit as the last
+// evaluation left them.
+func (u *unit) ask() (*learner, error) {
+	l, err := u.learner()
 	if err != nil {
 		return nil, err
 	}
-	l := &learner{svgp: sv, batch: batch, seed: s.Seed, rate: s.LearningRate, samples: max(s.ThetaSamples, 1), every: thetaEvery}
-	switch s.Optimizer {
-	case "natural":
-		sv.precision = true
-	case "adam":
-	default:
-		return nil, fmt.Errorf("optimizer %q is not stochastic", s.Optimizer)
-	}
-	if s.Hyperparameters != "point" {
-		if l.q, err = newThetaBelief(g, s.Hyperparameters == "diagonal"); err != nil {
+	var unfitted []int // after a change of the inducing inputs
+	for i, st := range u.last() {
+		if err := l.begin(i, st, u.model(i).id); err != nil {
 			return nil, err
 		}
-		sv.thetaPrec = l.q.flat
-	}
-	al := &allocator{g: g}
-	m, f := g.m, g.frees
-	l.lambda, l.lambdaM, l.target = al.array(m, m), al.array(m, 1), al.array(m, 1)
-	l.failed = al.array(1, 1)
-	l.freeMoments = al.moments(1, f)
-	l.stride = al.array(1, f)
-	if l.q != nil {
-		l.thetaMoments = al.moments(f, f)
-		l.strideChol = al.array(f, f)
-	}
-	if !sv.precision {
-		l.meanMoments, l.cholMoments = al.moments(m, 1), al.moments(m, m)
-		if l.q != nil {
-			l.sumM, l.sumC = al.array(m, 1), al.array(m, m)
+		if st.Mean == nil {
+			unfitted = append(unfitted, i)
 		}
 	}
-	return l, al.err
-}
-
-// adopt takes up the kernels that the group has been loaded with, whose priors
-// are given.
-func (l *learner) adopt(priors []prior) error {
-	l.priors = priors
-	l.members = make([]member, len(priors))
-	f := l.ks.Free()
-	l.freeMoments.reshape(1, f)
-	l.stride.Reshape(1, f)
-	if l.q == nil {
-		return nil
-	}
-	l.thetaMoments.reshape(f, f)
-	l.strideChol.Reshape(f, f)
-	return l.q.adopt(priors)
-}
-
-func (m moments) reshape(rows, cols int) {
-	m.first.Reshape(rows, cols)
-	m.second.Reshape(rows, cols)
-}
-
-// err says why member k has been given up, nil if it has not.
-func (l *learner) err(k int) error { return l.members[k].err }
-
-// attempt does the work for the members still live, and again, with the
-// jitter escalated, for those that failed in it.
-func (l *learner) attempt(sub []int, work func(sub []int) error) error {
-	sub = l.live(sub)
-	for len(sub) > 0 {
-		l.lane.Fill(sub, l.failed, 0)
-		if err := work(sub); err != nil {
-			return err
-		}
-		bad, err := l.broken(sub)
-		if err != nil {
-			return err
-		}
-		sub = sub[:0:0]
-		for _, k := range bad {
-			ok, err := l.escalate(k)
-			if err != nil {
-				return err
-			}
-			if ok {
-				sub = append(sub, k)
-			}
-		}
-	}
-	return nil
-}
-
-// live returns the members of sub that have not been given up.
-func (l *learner) live(sub []int) []int {
-	var out []int
-	for _, k := range sub {
-		if l.members[k].err == nil {
-			out = append(out, k)
-		}
-	}
-	return out
-}
-
-// note remembers a failed factorisation until broken looks.
-func (l *learner) note(sub []int) { l.lane.AddScaled(sub, l.failed, 1, l.info) }
-
-// broken returns the members whose factorisations failed or whose numbers are
-// not finite.
-func (l *learner) broken(sub []int) ([]int, error) {
-	var bad []int
-	m, f := make([]float64, l.m), make([]float64, l.ks.Free())
-	mean, free := l.qm, l.free
-	if l.precision {
-		mean = l.lambdaM
-	}
-	if l.q != nil {
-		free = l.q.centre
-	}
-	for _, k := range sub {
-		failed, err := l.scalar(l.failed, k)
-		if err != nil {
+	if len(unfitted) > 0 {
+		if err := l.exact(unfitted, u.seen(), u.stop); err != nil {
 			return nil, err
 		}
-		if err := l.lane.Read(mean, k, m); err != nil {
-			return nil, err
-		}
-		if err := l.lane.Read(free, k, f); err != nil {
-			return nil, err
-		}
-		if failed != 0 || !finite(m) || !finite(f) {
-			bad = append(bad, k)
-		}
 	}
-	return bad, nil
+	return l, nil
 }
 
-func finite(x []float64) bool {
-	for _, v := range x {
-		if math.IsNaN(v) || math.IsInf(v, 0) {
-			return false
-		}
-	}
-	return true
-}
-
-// escalate multiplies a member's jitter by ten; false if it has had the most.
-func (l *learner) escalate(k int) (bool, error) {
-	factor, err := l.scalar(l.factor, k)
+// predict predicts with the q(v) that the steps have led to.
+func (stochastic) predict(u *unit) error {
+	l, err := u.ask()
 	if err != nil {
-		return false, err
-	}
-	m := &l.members[k]
-	m.current = false
-	if factor >= maxFactor {
-		failed, err := l.scalar(l.failed, k)
-		if err != nil {
-			return false, err
-		}
-		cause := errDiverged
-		if failed != 0 {
-			cause = errors.New("k(Z,Z) is not positive definite")
-		}
-		m.err = fmt.Errorf("%s: %w, even with %g times the jitter", l.programs[k].ID, cause, factor)
-		return false, nil
-	}
-	l.lane.Write(l.factor, k, []float64{10 * factor})
-	return true, nil
-}
-
-// refresh makes θ and L those of the free vectors, or of a fresh sample of
-// q(log θ), where they are not already.
-func (l *learner) refresh(sub []int) {
-	stale := l.stale[:0]
-	for _, k := range sub {
-		if !l.members[k].current {
-			stale = append(stale, k)
-		}
-	}
-	l.stale = stale
-	if len(stale) == 0 {
-		return
-	}
-	if l.q != nil {
-		l.resample(stale)
-		return
-	}
-	l.factorise(stale)
-	l.note(stale)
-	for _, k := range stale {
-		l.members[k].current = true
-	}
-}
-
-// resample draws θ from q(log θ), each member from its own stream.
-func (l *learner) resample(sub []int) {
-	l.q.sample(sub, func(k int) []float64 {
-		eta := make([]float64, l.freeLen(k))
-		for i := range eta {
-			eta[i] = l.members[k].rng.NormFloat64()
-		}
-		return eta
-	})
-	l.factorise(sub)
-	l.note(sub)
-	for _, k := range sub {
-		l.members[k].current = true
-	}
-}
-
-// outdate says that the free vectors have changed.
-func (l *learner) outdate(sub []int) {
-	if l.frozen {
-		return
-	}
-	for _, k := range sub {
-		l.members[k].current = false
-	}
-}
-
-// draws returns the number of θ that estimates are averaged over.
-func (l *learner) draws() int {
-	if l.q == nil {
-		return 1
-	}
-	return thetaDraws
-}
-
-// take sets θ and L to the point estimate or to fixed draw i of q(log θ).
-func (l *learner) take(sub []int, i int) {
-	if l.q == nil {
-		l.refresh(sub)
-		return
-	}
-	l.q.sample(sub, func(k int) []float64 {
-		rng := random.Stream(l.seed, l.members[k].name+" draws", i/2)
-		eta := make([]float64, l.freeLen(k))
-		for j := range eta {
-			eta[j] = rng.NormFloat64()
-			if i%2 == 1 {
-				eta[j] = -eta[j]
-			}
-		}
-		return eta
-	})
-	l.factorise(sub)
-	l.note(sub)
-	for _, k := range sub {
-		l.members[k].current = false
-	}
-}
-
-// chunks cuts points into parts that the buffers hold.
-func (l *learner) chunks(x device.Points) iter.Seq[device.Points] {
-	return func(yield func(device.Points) bool) {
-		for from := x.From; from < x.To; from += l.svgp.rows {
-			part := x
-			part.From, part.To = from, min(from+l.svgp.rows, x.To)
-			if !yield(part) {
-				return
-			}
-		}
-	}
-}
-
-// train makes the steps of the minibatches for the members sub. stop is asked
-// before every step; where it ends the training, its error is returned and the
-// members stand as the last complete step left them.
-func (l *learner) train(sub []int, b *minibatches, stop stopped) error {
-	if b.size > l.svgp.rows {
-		return fmt.Errorf("a minibatch of %d rows where the learner was made for %d", b.size, l.batch)
-	}
-	var index device.Index
-	if b.rows != nil {
-		var err error
-		if index, err = l.lane.NewIndex(b.rows); err != nil {
-			return err
-		}
-		defer l.lane.Free(index)
-	}
-	saved := map[int]*State{}
-	for _, k := range l.live(sub) {
-		st, err := l.end(k)
-		if err != nil {
-			return err
-		}
-		saved[k] = st
-	}
-	again := false
-	return l.attempt(sub, func(sub []int) error {
-		if again {
-			if err := l.restore(sub, saved); err != nil {
-				return err
-			}
-		}
-		again = true
-		for _, k := range sub {
-			m := &l.members[k]
-			m.rng = random.Stream(l.seed, m.name+" samples", b.number)
-			// A sample of θ left from before must not decide how it goes on.
-			m.current = m.current && l.q == nil
-		}
-		if l.precision {
-			l.rescale(sub, float64(b.n))
-		}
-		err := l.steps(sub, b, index, stop)
-		if err == nil {
-			return nil
-		}
-		// An interrupted training must not leave a member broken.
-		if bad, readErr := l.broken(sub); readErr == nil && len(bad) > 0 {
-			return errors.Join(err, l.restore(bad, saved))
-		}
 		return err
-	})
+	}
+	mean, variance, noise, err := l.predict(u.all(), u.queried(), u.stop)
+	if err != nil {
+		return err
+	}
+	var failures []error
+	for i := range u.tasks {
+		failures = append(failures, l.err(i))
+	}
+	u.foretell(mean, variance, noise)
+	return errors.Join(failures...)
 }
 
-// steps is train's loop.
-func (l *learner) steps(sub []int, b *minibatches, index device.Index, stop stopped) error {
-	for t := range b.steps {
-		if stop != nil {
-			if err := stop(); err != nil {
-				return err
-			}
-		}
-		x := device.Points{Data: l.common.train, To: b.n}
-		if index != nil {
-			x = device.Points{Data: l.common.train, Index: index, From: t * b.size, To: (t + 1) * b.size}
-		}
-		if l.precision {
-			l.naturalStep(sub, x, float64(b.n), (t+1)%l.every == 0)
-		} else {
-			l.adamStep(sub, x, float64(b.n))
-		}
-		if err := l.pace.step(l.lane); err != nil {
-			return err
-		}
+func (stochastic) components(u *unit, parts []kernelspace.Component, out []ComponentPrediction) error {
+	l, err := u.ask()
+	if err != nil {
+		return err
 	}
-	return l.pace.wait(l.lane)
-}
-
-// restore puts members back to where they were, but for their jitter.
-func (l *learner) restore(sub []int, saved map[int]*State) error {
-	for _, k := range sub {
-		factor, err := l.scalar(l.factor, k)
-		if err != nil {
-			return err
-		}
-		st := saved[k].clone()
-		st.Factor = factor
-		if err := l.begin(k, st, l.members[k].name); err != nil {
-			return err
-		}
+	if err := l.components(parts, u.queried(), u.stop, out); err != nil {
+		return err
 	}
-	return nil
-}
-
-// minibatches are the rows of a number of steps, the same for all kernels.
-type minibatches struct {
-	number int     // names the evaluation
-	n      int     // rows that have been seen
-	size   int     // rows of a batch: at most n
-	steps  int     // number of batches
-	rows   []int32 // steps x size; nil: every batch is all n rows
-}
-
-// drawMinibatches draws steps batches of distinct rows from the first n. They
-// depend on the seed and the evaluation's number only.
-func drawMinibatches(seed uint64, number, n, size, steps int) *minibatches {
-	b := &minibatches{number: number, n: n, size: min(size, n), steps: steps}
-	if b.size == n {
-		return b
-	}
-	rng := random.Stream(seed, "minibatches", number)
-	b.rows = make([]int32, 0, steps*b.size)
-	taken := make(map[int32]bool, b.size)
-	for range steps {
-		// Floyd's algorithm: a uniformly distributed subset.
-		clear(taken)
-		for j := n - b.size; j < n; j++ {
-			r := int32(rng.IntN(j + 1))
-			if taken[r] {
-				r = int32(j)
-			}
-			taken[r] = true
-			b.rows = append(b.rows, r)
-		}
-	}
-	return b
+	return l.err(0)
 }

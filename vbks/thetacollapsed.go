@@ -59,7 +59,9 @@ type thetaResult struct {
 // is loaded with, on the rows x with targets' squares yy. names are the kernels'
 // own, for their streams of random numbers; priors need a positive precision
 // for every entry. stop may be nil.
-func newThetaObjective(c *collapsed, x device.Points, yy float64, diagonal bool, seed uint64, names []string, priors []prior, stop stopped) (*thetaObjective, error) {
+func newThetaObjective(
+	c *collapsed, x device.Points, yy float64, diagonal bool, seed uint64, names []string, priors []prior, stop stopped,
+) (*thetaObjective, error) {
 	o := &thetaObjective{
 		bound: c, rows: x, yy: yy, diagonal: diagonal, stop: stop, priors: priors,
 		draws: make([][][]float64, len(names)), others: make([][][]float64, len(names)),
@@ -118,12 +120,6 @@ func matchedDraws(seed uint64, name string, f, pairs int) [][]float64 {
 		draws[2*i], draws[2*i+1] = plus, minus
 	}
 	return draws
-}
-
-// start returns the variables of a q(log θ) around a free vector, with
-// independent entries of standard deviation sd.
-func (o *thetaObjective) start(point []float64, sd float64) []float64 {
-	return o.pack(point, orIdentity(nil, len(point), sd))
 }
 
 // pack returns the variables of N(mean, CCᵀ); chol is C, F x F row-major lower
@@ -269,7 +265,9 @@ func (o *thetaObjective) average(sub []int, xs [][]float64, draws [][][]float64,
 // each sets the free vectors to mean + Cη for one η after another. visit is
 // told the members that have a draw s, and where each is in sub, and returns
 // the places of those that go on.
-func (o *thetaObjective) each(sub []int, means, chols [][]float64, draws [][][]float64, visit func(s int, live, at []int) ([]int, error)) error {
+func (o *thetaObjective) each(
+	sub []int, means, chols [][]float64, draws [][][]float64, visit func(s int, live, at []int) ([]int, error),
+) error {
 	places := make([]int, len(sub))
 	for i := range sub {
 		places[i] = i
@@ -338,7 +336,9 @@ func (o *thetaObjective) result(k int, grad []float64) (value float64, ok bool, 
 // of σ_n², for the members sub with q(log θ) = N(means[i], CCᵀ) and C =
 // chols[i]: the moments of the even mixture over the draws. It is an error if a
 // factorisation fails at a draw.
-func (o *thetaObjective) predict(sub []int, means, chols [][]float64, x device.Points) (mean, variance [][]float64, noise []float64, err error) {
+func (o *thetaObjective) predict(
+	sub []int, means, chols [][]float64, x device.Points,
+) (mean, variance [][]float64, noise []float64, err error) {
 	c := o.bound
 	mean, variance = make([][]float64, len(sub)), make([][]float64, len(sub))
 	noise = make([]float64, len(sub))

@@ -66,6 +66,12 @@ func (o *thetaObjective) fit(t testing.TB) []*ascent {
 	return runs
 }
 
+// start returns the variables of a q(log θ) around a free vector, with
+// independent entries of standard deviation sd.
+func (o *thetaObjective) start(point []float64, sd float64) []float64 {
+	return o.pack(point, orIdentity(nil, len(point), sd))
+}
+
 // someBelief is a q(log θ) with entries of every kind.
 func someBelief(rng *rand.Rand, f int) (mean, chol []float64) {
 	mean, chol = make([]float64, f), make([]float64, f*f)

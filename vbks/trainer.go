@@ -11,7 +11,6 @@ import (
 	"kestrel/kernelspace"
 	"kestrel/vbks/belief"
 	"kestrel/vbks/inducing"
-	"kestrel/vbks/random"
 )
 
 // Trainer optimises all kernels of a space and the belief over them, one
@@ -19,19 +18,19 @@ import (
 // progress functions are called from its workers.
 type Trainer struct {
 	common
-	settings Settings
-	data     Training
-	cumYY    []float64 // cumYY[n]: Σ y² of the first n rows
-	inducing []float64 // Z, row-major
-	scales   kernelspace.Scales
-	drawer   *drawer // nil until something is searched for
-	kernels  []*kernel
-	scout    *common // what solutions are searched on, nil until then; &common itself where that is the local ELBO
-	workers  []*worker
-	lost     map[int]bool // lanes that do not work any more
-	group    int          // most kernels that a worker takes at a time
-	exact    bool         // optimizer "collapsed": the bound on all rows seen is the local ELBO
-	elboRows []int32
+	settings  Settings
+	optimizer optimizer // that of the settings
+	data      Training
+	cumYY     []float64 // cumYY[n]: Σ y² of the first n rows
+	inducing  []float64 // Z, row-major
+	scales    kernelspace.Scales
+	drawer    *drawer // nil until something is searched for
+	kernels   []*kernel
+	scout     *common // what solutions are searched on, nil until then; &common itself where that is the local ELBO
+	workers   []*worker
+	lost      map[int]bool // lanes that do not work any more
+	group     int          // most kernels that a worker takes at a time
+	elboRows  []int32
 
 	evaluation int // of the last one, 0 before the first
 	extra      int // evaluations at proportion 1 asked for by Reoptimize
@@ -44,16 +43,12 @@ type Trainer struct {
 
 	gate     gate
 	progress func(Progress)
+	perform  func(context.Context, *unit) error // does a unit's work: here, unless a test sees to it
 }
 
 // kernel is one candidate and what is known of it.
 type kernel struct {
-	id       string
-	expr     kernelspace.Expr
-	program  *kernelspace.Program
-	prior    prior
-	logPrior float64 // m₀
-	kin      []relation
+	*model
 
 	status Status
 	reason string
@@ -95,7 +90,7 @@ func newTrainer(dev device.Device, data Training, space []Candidate, columns []s
 	if len(space) == 0 {
 		return nil, errors.New("the kernel space is empty")
 	}
-	t := &Trainer{settings: s, data: data}
+	t := &Trainer{settings: s, data: data, perform: doHere}
 	t.cumYY = make([]float64, n+1)
 	for i, y := range data.Y {
 		t.cumYY[i+1] = t.cumYY[i] + y*y
@@ -107,7 +102,10 @@ func newTrainer(dev device.Device, data Training, space []Candidate, columns []s
 	if t.train, err = dev.NewData(data.X, data.Y, data.Dim); err != nil {
 		return nil, err
 	}
-	t.chooseOptimizer()
+	t.settings.Optimizer = s.resolved(n)
+	if t.optimizer, err = optimizerOf(t.settings.Optimizer); err != nil {
+		return nil, err
+	}
 	t.elboRows = permutation(n, s.Seed)
 	if err := t.compile(space, columns); err != nil {
 		return nil, err
@@ -124,7 +122,7 @@ func (t *Trainer) prepareSearch() error {
 	}
 	t.drawer.m = t.m
 	if t.scout != nil {
-		if _, m := t.scoutSize(); t.scout.m == m {
+		if _, m := t.scoutSize(0); t.scout.m == m {
 			return nil
 		}
 		t.scout = nil
@@ -144,34 +142,22 @@ func (t *Trainer) prepareSearch() error {
 	return nil
 }
 
-// ScoutSize returns the rows and inducing inputs on which the stochastic
-// optimisers search for solutions, in a run with so many live kernels and
-// inducing inputs. The work, rows times m², is shared: the fewer kernels are
-// left, down to ten, the larger they are.
-func ScoutSize(live, inducing int) (rows, m int) {
-	c := math.Max(1, math.Cbrt(scoutKernels/float64(max(live, scoutFewest))))
-	return int(scoutRows * c), min(int(scoutInducing*c), inducing)
-}
-
-// scoutSize is ScoutSize for the run as it is.
-func (t *Trainer) scoutSize() (rows, m int) {
+// scoutSize returns the rows, of n seen, and the inducing inputs that solutions
+// are searched with.
+func (t *Trainer) scoutSize(n int) (rows, m int) {
 	live := 0
 	for _, k := range t.kernels {
 		if k.status == Live {
 			live++
 		}
 	}
-	rows, m = ScoutSize(live, t.m)
-	if t.exact {
-		m = t.m
-	}
-	return rows, m
+	return t.optimizer.scout(live, n, t.m)
 }
 
 // newScout returns what solutions are searched on: the run's own inducing
 // inputs, or for the stochastic optimisers fewer.
 func (t *Trainer) newScout() (*common, error) {
-	_, m := t.scoutSize()
+	_, m := t.scoutSize(0)
 	if m == t.m {
 		return &t.common, nil
 	}
@@ -230,11 +216,11 @@ func (t *Trainer) compile(space []Candidate, columns []string) error {
 		if err != nil {
 			return fmt.Errorf("kernel %s: %w", e.ID(), err)
 		}
-		t.kernels = append(t.kernels, &kernel{
-			id: e.ID(), expr: e, program: p, kin: kin[i], status: Live,
+		t.kernels = append(t.kernels, &kernel{status: Live, model: &model{
+			id: e.ID(), expr: e, program: p, kin: kin[i],
 			prior:    t.prior(p, t.scales),
 			logPrior: math.Log(space[i].Weight / total),
-		})
+		}})
 	}
 	return nil
 }
@@ -245,7 +231,7 @@ func (t *Trainer) prior(p *kernelspace.Program, s kernelspace.Scales) prior {
 	var out prior
 	add := func(mean, sd, lo, hi float64) {
 		prec := 1 / (sd * sd)
-		if !t.settings.ThetaPrior && t.settings.Hyperparameters == "point" {
+		if !t.settings.ThetaPrior && t.settings.pointEstimates() {
 			prec = 0
 		}
 		out.mean, out.prec = append(out.mean, mean), append(out.prec, prec)
@@ -260,17 +246,6 @@ func (t *Trainer) prior(p *kernelspace.Program, s kernelspace.Scales) prior {
 	v := math.Log(s.YVar)
 	add(v+math.Log(0.1), 3, math.Min(math.Log(math.Max(t.floor, 1e-12*s.YVar))-7, v-16), v+4)
 	return out
-}
-
-// chooseOptimizer resolves "auto": the collapsed bound while it is cheap.
-func (t *Trainer) chooseOptimizer() {
-	if t.settings.Optimizer == "auto" {
-		t.settings.Optimizer = "natural"
-		if t.data.Rows() <= 4000 {
-			t.settings.Optimizer = "collapsed"
-		}
-	}
-	t.exact = t.settings.Optimizer == "collapsed"
 }
 
 // SetGate sets a function that the workers call before every step: it blocks
@@ -381,15 +356,4 @@ func (t *Trainer) reinduce(m int) error {
 		}
 	}
 	return nil
-}
-
-// permutation is the fixed order in which rows are taken for the common
-// subsample of the ELBO estimates.
-func permutation(n int, seed uint64) []int32 {
-	p := make([]int32, n)
-	for i := range p {
-		p[i] = int32(i)
-	}
-	random.Stream(seed, "elbo rows", 0).Shuffle(n, func(i, j int) { p[i], p[j] = p[j], p[i] })
-	return p
 }

@@ -51,10 +51,10 @@ func TestTuneSample(t *testing.T) {
 		s.Inducing, s.ELBORows = c.m, n-160
 		tr := trainerOn(t, 1, nil, data, s, "SE")
 		set := tr.tuneSample()
-		if set.n != c.rows || set.rows != nil && len(set.rows) != c.rows {
-			t.Fatalf("M = %d: %d rows, %d listed; want %d", c.m, set.n, len(set.rows), c.rows)
+		if set.N != c.rows || set.Rows != nil && len(set.Rows) != c.rows {
+			t.Fatalf("M = %d: %d rows, %d listed; want %d", c.m, set.N, len(set.Rows), c.rows)
 		}
-		rows := set.rows
+		rows := set.Rows
 		if rows == nil {
 			for i := range int32(n) {
 				rows = append(rows, i)
@@ -66,10 +66,10 @@ func TestTuneSample(t *testing.T) {
 			seen[i] = true
 			yy += data.Y[i] * data.Y[i]
 		}
-		if len(seen) != c.rows || math.Abs(yy-set.yy) > 1e-9*yy {
-			t.Errorf("M = %d: %d distinct rows, Σy² %g, want %d and %g", c.m, len(seen), set.yy, c.rows, yy)
+		if len(seen) != c.rows || math.Abs(yy-set.YY) > 1e-9*yy {
+			t.Errorf("M = %d: %d distinct rows, Σy² %g, want %d and %g", c.m, len(seen), set.YY, c.rows, yy)
 		}
-		for _, i := range tr.elboSample(n).rows {
+		for _, i := range tr.elboSample(n).Rows {
 			if c.m == 8 && seen[i] {
 				t.Fatalf("row %d is both tuned and estimated on", i)
 			}

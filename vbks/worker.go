@@ -58,27 +58,20 @@ func (w *worker) ownBound() (*collapsed, error) {
 	return w.own, nil
 }
 
-// rowSet is a choice of training rows: the first n, or those listed.
-type rowSet struct {
-	n    int
-	rows []int32 // nil: the first n
-	yy   float64 // Σ y²
-}
-
 // points returns the rows on a worker's lane.
 func (w *worker) points(train device.Data, s *rowSet) (device.Points, error) {
-	if s.rows == nil {
-		return device.Points{Data: train, To: s.n}, nil
+	if s.Rows == nil {
+		return device.Points{Data: train, To: s.N}, nil
 	}
 	ix, ok := w.index[s]
 	if !ok {
 		var err error
-		if ix, err = w.lane.NewIndex(s.rows); err != nil {
+		if ix, err = w.lane.NewIndex(s.Rows); err != nil {
 			return device.Points{}, err
 		}
 		w.index[s] = ix
 	}
-	return device.Points{Data: train, Index: ix, To: len(s.rows)}, nil
+	return device.Points{Data: train, Index: ix, To: len(s.Rows)}, nil
 }
 
 // makeWorkers makes a worker for every lane, for the inducing inputs as they
@@ -146,7 +139,7 @@ func (t *Trainer) newWorkers() error {
 		params = max(params, len(k.program.Params)+1)
 	}
 	searched := t.scout
-	if t.exact { // predictions need the bound, too
+	if t.optimizer.bounded() { // predictions need the bound, too
 		searched = &t.common
 	}
 	var workers []*worker

@@ -35,17 +35,7 @@ func (l *learner) begin(k int, st *State, name string) error {
 	if len(mean) != l.m || len(root) != l.m*l.m {
 		return fmt.Errorf("%s: q(v) of %d inducing inputs where there are %d", name, len(mean), l.m)
 	}
-	if l.precision {
-		ln.Write(l.lambdaM, k, mean)
-		ln.Write(l.lambda, k, root)
-	} else {
-		ln.Write(l.qm, k, mean)
-		ln.Write(l.qc, k, root)
-		ln.Write(l.meanMoments.first, k, orZeros(st.MeanM1, l.m))
-		ln.Write(l.meanMoments.second, k, orZeros(st.MeanM2, l.m))
-		ln.Write(l.cholMoments.first, k, orZeros(st.CholM1, l.m*l.m))
-		ln.Write(l.cholMoments.second, k, orZeros(st.CholM2, l.m*l.m))
-	}
+	l.rule.write(l, k, st, mean, root)
 	if l.q == nil {
 		return nil
 	}
@@ -98,7 +88,7 @@ func orIdentity(x []float64, n int, diag float64) []float64 {
 
 // end returns the state of member k as it stands.
 func (l *learner) end(k int) (*State, error) {
-	m, f := l.m, l.ks.Free()
+	f := l.ks.Free()
 	st := &State{Steps: l.members[k].steps, Seen: l.members[k].seen, Rows: l.members[k].rows}
 	var err error
 	read := func(a device.Array, n int) []float64 {
@@ -112,13 +102,7 @@ func (l *learner) end(k int) (*State, error) {
 	square := func(a device.Array) []float64 { return l.unpaddedSquare(read(a, f*f), l.freeLen(k)) }
 	st.Factor = read(l.factor, 1)[0]
 	st.FreeM1, st.FreeM2 = vector(l.freeMoments.first), vector(l.freeMoments.second)
-	if l.precision {
-		st.Mean, st.Chol = read(l.lambdaM, m), read(l.lambda, m*m)
-	} else {
-		st.Mean, st.Chol = read(l.qm, m), read(l.qc, m*m)
-		st.MeanM1, st.MeanM2 = read(l.meanMoments.first, m), read(l.meanMoments.second, m)
-		st.CholM1, st.CholM2 = read(l.cholMoments.first, m*m), read(l.cholMoments.second, m*m)
-	}
+	l.rule.read(l, st, read)
 	if l.q == nil {
 		st.Free = vector(l.free)
 	} else {

@@ -1,4 +1,4 @@
-package experiment
+package vbks
 
 import (
 	"context"
@@ -11,22 +11,24 @@ import (
 	"kestrel/kernelspace"
 )
 
-// cost is what one evaluation of the bound takes, in seconds of the whole
-// device: averaged over kernels, divided by the lanes.
-type cost struct {
-	fixed, fixedGrad float64 // whatever the rows
-	row, rowGrad     float64 // for each row
+// BoundCost is what one evaluation of the collapsed bound takes, in seconds of
+// the whole device: averaged over kernels, divided by the lanes.
+type BoundCost struct {
+	Fixed, FixedGrad float64 // whatever the rows
+	Row, RowGrad     float64 // for each row
 }
 
-func (c cost) value(rows int) float64 { return c.fixed + float64(rows)*c.row }
+// Value is the time of the bound on so many rows.
+func (c BoundCost) Value(rows int) float64 { return c.Fixed + float64(rows)*c.Row }
 
-func (c cost) gradient(rows int) float64 {
-	return c.value(rows) + c.fixedGrad + float64(rows)*c.rowGrad
+// Gradient is that of the bound with its gradient.
+func (c BoundCost) Gradient(rows int) float64 {
+	return c.Value(rows) + c.FixedGrad + float64(rows)*c.RowGrad
 }
 
-// probe times the operations that an evaluation of the bound mostly consists
-// of, as vbks/collapsed.go has them.
-type probe struct {
+// boundProbe times the operations that an evaluation of the bound mostly consists
+// of, as bound.go has them.
+type boundProbe struct {
 	dev      device.Device
 	programs []*kernelspace.Program
 	dim      int
@@ -36,9 +38,16 @@ type probe struct {
 // M³, and with each row as M².
 const mostProbed = 256
 
-// time measures on all lanes at once, for about so long, with m inducing
-// inputs.
-func (p *probe) time(ctx context.Context, m int, long time.Duration) (cost, error) {
+// MeasureBound times the bound for kernels over dim columns, on all lanes at once,
+// for about so long, with m inducing inputs, on made-up rows.
+func MeasureBound(
+	ctx context.Context, dev device.Device, programs []*kernelspace.Program, dim, m int, long time.Duration,
+) (BoundCost, error) {
+	p := &boundProbe{dev: dev, programs: programs, dim: dim}
+	return p.time(ctx, m, long)
+}
+
+func (p *boundProbe) time(ctx context.Context, m int, long time.Duration) (BoundCost, error) {
 	times := max(1, float64(m)/mostProbed)
 	m = min(m, mostProbed)
 	// Rows enough to see what one costs, few enough to be quick.
@@ -50,14 +59,14 @@ func (p *probe) time(ctx context.Context, m int, long time.Duration) (cost, erro
 	}
 	z, err := p.dev.NewData(x[:m*p.dim], nil, p.dim)
 	if err != nil {
-		return cost{}, err
+		return BoundCost{}, err
 	}
 	data, err := p.dev.NewData(x[m*p.dim:], y[m:], p.dim)
 	if err != nil {
-		return cost{}, err
+		return BoundCost{}, err
 	}
 	lanes := p.dev.Info().Lanes
-	costs, errs := make([]cost, lanes), make([]error, lanes)
+	costs, errs := make([]BoundCost, lanes), make([]error, lanes)
 	var wg sync.WaitGroup
 	for i := range lanes {
 		wg.Go(func() {
@@ -68,42 +77,45 @@ func (p *probe) time(ctx context.Context, m int, long time.Duration) (cost, erro
 		})
 	}
 	wg.Wait()
-	var rate cost // of all lanes: their speeds add up
+	var rate BoundCost // of all lanes: their speeds add up
 	for i := range lanes {
 		if errs[i] != nil {
-			return cost{}, errs[i]
+			return BoundCost{}, errs[i]
 		}
-		rate.fixed += 1 / costs[i].fixed
-		rate.fixedGrad += 1 / costs[i].fixedGrad
-		rate.row += 1 / costs[i].row
-		rate.rowGrad += 1 / costs[i].rowGrad
+		rate.Fixed += 1 / costs[i].Fixed
+		rate.FixedGrad += 1 / costs[i].FixedGrad
+		rate.Row += 1 / costs[i].Row
+		rate.RowGrad += 1 / costs[i].RowGrad
 	}
 	cube, square := times*times*times, times*times
-	return cost{cube / rate.fixed, cube / rate.fixedGrad, square / rate.row, square / rate.rowGrad}, nil
+	return BoundCost{cube / rate.Fixed, cube / rate.FixedGrad, square / rate.Row, square / rate.RowGrad}, nil
 }
 
 // lane measures on one lane: the mean over the kernels of each one's mean time.
-func (p *probe) lane(ctx context.Context, ln device.Lane, z, x device.Points, long time.Duration) (cost, error) {
-	var sum cost
+func (p *boundProbe) lane(ctx context.Context, ln device.Lane, z, x device.Points, long time.Duration) (BoundCost, error) {
+	var sum BoundCost
 	each := long / time.Duration(len(p.programs))
 	for _, program := range p.programs {
 		one, err := p.kernel(ctx, ln, program, z, x, each)
 		if err != nil {
-			return cost{}, err
+			return BoundCost{}, err
 		}
 		n := float64(len(p.programs))
-		sum.fixed += one.fixed / n
-		sum.fixedGrad += one.fixedGrad / n
-		sum.row += one.row / n
-		sum.rowGrad += one.rowGrad / n
+		sum.Fixed += one.Fixed / n
+		sum.FixedGrad += one.FixedGrad / n
+		sum.Row += one.Row / n
+		sum.RowGrad += one.RowGrad / n
 	}
 	return sum, nil
 }
 
-func (p *probe) kernel(ctx context.Context, ln device.Lane, program *kernelspace.Program, z, x device.Points, long time.Duration) (cost, error) {
+// kernel measures one kernel.
+func (p *boundProbe) kernel(
+	ctx context.Context, ln device.Lane, program *kernelspace.Program, z, x device.Points, long time.Duration,
+) (BoundCost, error) {
 	ks, err := ln.NewKernels([]*kernelspace.Program{program})
 	if err != nil {
-		return cost{}, err
+		return BoundCost{}, err
 	}
 	defer ln.Free(ks)
 	m, rows := z.Len(), x.Len()
@@ -127,7 +139,7 @@ func (p *probe) kernel(ctx context.Context, ln device.Lane, program *kernelspace
 		}
 	}()
 	if err != nil {
-		return cost{}, err
+		return BoundCost{}, err
 	}
 	sub := []int{0}
 	ln.Fill(sub, theta, 1)
@@ -146,7 +158,7 @@ func (p *probe) kernel(ctx context.Context, ln device.Lane, program *kernelspace
 			spent = [4]time.Duration{}
 		}
 		if ctx.Err() != nil {
-			return cost{}, context.Cause(ctx)
+			return BoundCost{}, context.Cause(ctx)
 		}
 		for i, do := range [...]func(){
 			func() { // L, and the factor of I + Q/σ²
@@ -177,10 +189,10 @@ func (p *probe) kernel(ctx context.Context, ln device.Lane, program *kernelspace
 			},
 		} {
 			if err := part(i, do); err != nil {
-				return cost{}, err
+				return BoundCost{}, err
 			}
 		}
 	}
 	per := func(i int) float64 { return max(1e-9, spent[i].Seconds()/float64(times)) }
-	return cost{fixed: per(0), row: per(1) / float64(rows), fixedGrad: per(2), rowGrad: per(3) / float64(rows)}, nil
+	return BoundCost{Fixed: per(0), Row: per(1) / float64(rows), FixedGrad: per(2), RowGrad: per(3) / float64(rows)}, nil
 }

@@ -1,0 +1,63 @@
+package vbks
+
+import "kestrel/device"
+
+// factoriseBelief computes the factor F of Λ and m from Λ and Λm.
+func (l *learner) factoriseBelief(sub []int) {
+	ln := l.lane
+	ln.Copy(sub, l.qc, l.lambda)
+	ln.Fill(sub, l.info, 0)
+	ln.Cholesky(sub, l.qc, l.info)
+	l.note(sub)
+	ln.Copy(sub, l.qm, l.lambdaM)
+	ln.Solve(sub, false, l.qc, l.qm)
+	ln.Solve(sub, true, l.qc, l.qm)
+}
+
+// exact sets q(v) to its optimum for the hyperparameters as they are, from all
+// the rows x:
+//
+//	Λ = I + AAᵀ/σ_n²     Λm = Ay/σ_n²
+//
+// averaged over fixed draws where θ has a belief. stop is asked between chunks
+// of rows; if it ends the pass, q(v) is as it was.
+func (l *learner) exact(sub []int, x device.Points, stop stopped) error {
+	return l.attempt(sub, func(sub []int) error {
+		ln := l.lane
+		draws := l.draws()
+		weight := 1 / float64(draws)
+		// gradC and gradM gather Λ and Λm until the pass is complete.
+		ln.Fill(sub, l.gradC, 0)
+		ln.Fill(sub, l.gradM, 0)
+		for i := range draws {
+			l.take(sub, i)
+			ln.Fill(sub, l.work, 0)
+			ln.Fill(sub, l.target, 0)
+			for rows := range l.chunks(x) {
+				if stop != nil {
+					if err := stop(); err != nil {
+						return err
+					}
+				}
+				l.project(sub, rows)
+				ln.Syrk(sub, 1, l.a, 1, l.work)
+				ln.MulTargets(sub, 1, l.a, rows, 1, l.target)
+				if err := ln.Sync(); err != nil {
+					return err
+				}
+			}
+			ln.Precision(sub, l.ks, l.theta, 1, l.work, l.kbar)
+			ln.AddScaled(sub, l.gradC, weight, l.kbar)
+			ln.Weight(sub, l.ks, l.theta, 1, 1, 1, l.target)
+			ln.AddScaled(sub, l.gradM, weight, l.target)
+		}
+		ln.Copy(sub, l.lambda, l.gradC)
+		ln.Copy(sub, l.lambdaM, l.gradM)
+		l.factoriseBelief(sub)
+		for _, k := range sub {
+			l.members[k].seen, l.members[k].rows = float64(x.Len()), float64(x.Len())
+		}
+		l.rule.passed(l, sub)
+		return nil
+	})
+}

@@ -1,0 +1,153 @@
+package vbks
+
+import (
+	"context"
+)
+
+// transplants tries the solutions of related kernels as starts, again and again
+// while that changes something: once between, at most four times at the end.
+func (r *round) transplants(ctx context.Context) error {
+	times := 1
+	if r.n == r.data.Rows() {
+		times = 4
+	}
+	for time := range times {
+		before := make([]solution, len(r.outcomes))
+		changed := make([]bool, len(r.outcomes))
+		for k := range r.outcomes {
+			before[k] = r.outcomes[k].Best
+		}
+		for _, k := range r.live {
+			best := &r.outcomes[k].Best
+			changed[k] = time == 0 || best.Fresh
+			best.Fresh = false
+		}
+		gifts := make([][]gift, len(r.kernels))
+		var takers []int
+		for _, k := range r.live {
+			if r.outcomes[k].Failure != "" {
+				continue
+			}
+			for i, rel := range r.kernels[k].kin {
+				if giver := before[rel.from]; changed[rel.from] && giver.X != nil {
+					gifts[k] = append(gifts[k], gift{From: i, X: giver.X, Value: giver.Value})
+				}
+			}
+			if len(gifts[k]) > 0 {
+				takers = append(takers, k)
+			}
+		}
+		tasks := r.tasks(takers)
+		for i := range tasks {
+			tasks[i].Gifts = gifts[tasks[i].Kernel]
+		}
+		o := r.order(phaseTransplant)
+		o.Time = time
+		if err := r.each(ctx, o, tasks); err != nil {
+			return err
+		}
+		moved := false
+		for _, k := range r.live {
+			best := &r.outcomes[k].Best
+			gain := best.Value - before[k].Value
+			best.Fresh = gain > 0.5
+			moved = moved || best.Fresh
+		}
+		if !moved {
+			break
+		}
+	}
+	return nil
+}
+
+// transplant values the transplants for the kernels of a unit and optimises the
+// promising ones.
+func (u *unit) transplant(ctx context.Context) error {
+	bound := u.worker.bound
+	if err := u.load(bound.group); err != nil {
+		return err
+	}
+	rows, err := u.rows(u.order.Compared)
+	if err != nil {
+		return err
+	}
+	obj := bound.boundObjective(rows, u.order.Compared.YY, u.stop)
+	plain := bound.boundValue(rows, u.order.Compared.YY, u.stop)
+
+	type trial struct {
+		run   *ascent
+		label string
+	}
+	trials := make([][]trial, len(u.tasks))
+	most := 0
+	for i := range u.tasks {
+		m, f := u.model(i), &u.found[i]
+		rng := u.stream(i, 900+u.order.Time)
+		for _, g := range u.tasks[i].Gifts {
+			rel := m.kin[g.From]
+			if !worthwhile(rel, g.Value, f.value()) {
+				continue
+			}
+			for _, x := range u.drawer.transplant(rel, u.models[rel.from].program, m.program, g.X, f.Best.X, rng) {
+				trials[i] = append(trials[i], trial{&ascent{start: x}, rel.label})
+			}
+		}
+		most = max(most, len(trials[i]))
+	}
+	for j := range most {
+		var sub []int
+		var runs []*ascent
+		for i := range trials {
+			if j < len(trials[i]) {
+				sub, runs = append(sub, i), append(runs, trials[i][j].run)
+			}
+		}
+		if err := u.stop(); err != nil {
+			return err
+		}
+		if err := value(sub, runs, plain); err != nil {
+			return err
+		}
+	}
+	// Only the best is optimised: the second and third hardly ever come out ahead
+	// of it.
+	var sub []int
+	var runs []*ascent
+	var labels []string
+	for i := range trials {
+		var best trial
+		for _, t := range trials[i] {
+			if t.run.x != nil && (best.run == nil || t.run.value > best.run.value) {
+				best = t
+			}
+		}
+		if best.run == nil || best.run.value < u.found[i].value()-transplantSlack {
+			continue
+		}
+		best.run.start = best.run.x
+		best.run.against(&u.found[i].Best)
+		sub, runs, labels = append(sub, i), append(runs, best.run), append(labels, best.label)
+	}
+	if err := u.climb(ctx, sub, runs, u.settings.Steps, obj); err != nil {
+		return err
+	}
+	for j, a := range runs {
+		if f := &u.found[sub[j]]; a.value > f.value()+u.optimizer.search().transplant {
+			f.offer(a, labels[j])
+		}
+	}
+	return nil
+}
+
+// worthwhile says whether a giver's solution can help at all: a kernel is
+// hardly better than another that contains it.
+func worthwhile(rel relation, giver, taker float64) bool {
+	switch rel.kind {
+	case lift:
+		return giver > taker-200
+	case restriction:
+		return giver > taker-1
+	default:
+		return giver > taker-30
+	}
+}
