@@ -77,3 +77,6 @@ func DefaultSettings() Settings {
 		Weights:         "posterior",
 	}
 }
+
+// pointEstimates reports whether θ has no belief.
+func (s Settings) pointEstimates() bool { return s.Hyperparameters == "point" }
