@@ -13,21 +13,21 @@ import (
 // unit is the work of a phase for some kernels, on one worker.
 type unit struct {
 	*site
-	order  *order
-	worker *worker
-	tasks  []task
-	found  []outcome // in the order of tasks
-	stop   stopped
+	order    *order
+	worker   *worker
+	tasks    []task
+	outcomes []outcome // in the order of tasks
+	stop     stopped
 }
 
 // newUnit makes a unit whose outcomes are what is known.
 func newUnit(ctx context.Context, s *site, o *order, w *worker, tasks []task) *unit {
-	u := &unit{site: s, order: o, worker: w, tasks: tasks, found: make([]outcome, len(tasks))}
+	u := &unit{site: s, order: o, worker: w, tasks: tasks, outcomes: make([]outcome, len(tasks))}
 	for i := range tasks {
-		u.found[i] = tasks[i].Known
-		if st := u.found[i].State; st != nil {
+		u.outcomes[i] = tasks[i].Known
+		if st := u.outcomes[i].State; st != nil {
 			copied := *st // its slices are replaced, never written into
-			u.found[i].State = &copied
+			u.outcomes[i].State = &copied
 		}
 	}
 	u.stop = func() error { return s.step(ctx) }
@@ -88,8 +88,8 @@ func (u *unit) load(g *group) error {
 	if err := g.load(programs, u.priors()); err != nil {
 		return err
 	}
-	for i := range u.found {
-		g.lane.Write(g.factor, i, []float64{u.found[i].Factor})
+	for i := range u.outcomes {
+		g.lane.Write(g.factor, i, []float64{u.outcomes[i].Factor})
 	}
 	return nil
 }
