@@ -12,7 +12,9 @@ import (
 )
 
 // testBound makes the collapsed bound of one or more kernels on random data.
-func testBound(t testing.TB, programs []*kernelspace.Program, x, y, z []float64, dim int, j device.Jitter, floor float64) (*collapsed, device.Points) {
+func testBound(
+	t testing.TB, programs []*kernelspace.Program, x, y, z []float64, dim int, j device.Jitter, floor float64,
+) (*collapsed, device.Points) {
 	t.Helper()
 	dev := onCPU(1)
 	t.Cleanup(func() { dev.Close() })

@@ -54,7 +54,9 @@ type PriorDistance struct {
 // NewPriorDistance prepares the distances between kernels at the rows of x
 // (row-major, standardised), which are some of the training rows that scales
 // describe. Errors: no rows, kernels or draws; a device without room.
-func NewPriorDistance(dev device.Device, x []float64, scales kernelspace.Scales, programs []*kernelspace.Program, draws int, seed uint64) (*PriorDistance, error) {
+func NewPriorDistance(
+	dev device.Device, x []float64, scales kernelspace.Scales, programs []*kernelspace.Program, draws int, seed uint64,
+) (*PriorDistance, error) {
 	if len(programs) == 0 || draws < 1 || len(x) == 0 {
 		return nil, errors.New("distances between kernels need kernels, rows and draws")
 	}

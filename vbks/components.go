@@ -59,7 +59,7 @@ func (u *unit) components() error {
 	if err := u.optimizer.components(u, parts, out); err != nil {
 		return err
 	}
-	u.found[0].Prediction = &predicted{Components: out}
+	u.outcomes[0].Prediction = &predicted{Components: out}
 	return nil
 }
 

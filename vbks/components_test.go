@@ -13,7 +13,9 @@ import (
 
 // denseComponent is the posterior of one component of an exact GP at x, by the
 // textbook's formulas.
-func denseComponent(whole *kernelspace.Program, c *kernelspace.Component, theta []float64, noise float64, d Training, x []float64) (mean, variance float64) {
+func denseComponent(
+	whole *kernelspace.Program, c *kernelspace.Component, theta []float64, noise float64, d Training, x []float64,
+) (mean, variance float64) {
 	n := d.Rows()
 	k := mat.NewSymDense(n, nil)
 	cross, y := mat.NewVecDense(n, nil), mat.NewVecDense(n, d.Y)
@@ -84,7 +86,8 @@ func TestComponentsOfTheExactGP(t *testing.T) {
 					}
 					for row := range len(x) / c.data.Dim {
 						mean, variance := denseComponent(p, &components[i], theta, noise, c.data, x[row*c.data.Dim:(row+1)*c.data.Dim])
-						scale := components[i].Program.Eval(components[i].Theta(theta), x[row*c.data.Dim:(row+1)*c.data.Dim], x[row*c.data.Dim:(row+1)*c.data.Dim], true)
+						at := x[row*c.data.Dim : (row+1)*c.data.Dim]
+						scale := components[i].Program.Eval(components[i].Theta(theta), at, at, true)
 						if d := math.Abs(got[i].Mean[row] - mean); d > 1e-4*(1+math.Sqrt(scale)) {
 							t.Errorf("%s %s, %s at row %d: mean %v, the exact GP's is %v", optimizer, id, got[i].ID, row, got[i].Mean[row], mean)
 						}

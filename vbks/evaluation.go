@@ -80,7 +80,7 @@ type ParamValue struct {
 // Progress is told between evaluations, from the worker goroutines.
 type Progress struct {
 	Done, Total int    // kernels finished in the current phase
-	Phase       string // "optimise", "transplants", "evidence"
+	Phase       string // such as "optimise", "transplants"
 }
 
 // Change is what a re-optimisation may alter; zero fields stay as they are.

@@ -154,7 +154,8 @@ func TestPruneAndRestore(t *testing.T) {
 			t.Fatal(err)
 		}
 		for i, k := range tr.Last().Kernels {
-			if k.Status != Live || k.ELBO != last.Kernels[i].ELBO || k.Bayes != last.Kernels[i].Bayes || !reflect.DeepEqual(k.Params, last.Kernels[i].Params) {
+			if k.Status != Live || k.ELBO != last.Kernels[i].ELBO || k.Bayes != last.Kernels[i].Bayes ||
+				!reflect.DeepEqual(k.Params, last.Kernels[i].Params) {
 				t.Errorf("%s: %s is %+v after all was restored", optimizer, k.ID, k)
 			}
 		}
@@ -211,7 +212,8 @@ func TestAutomaticPruning(t *testing.T) {
 		if live := len(tr.Belief().IDs); live != want {
 			t.Errorf("evaluation %d: %d kernels are live, want %d", e.Index, live, want)
 		}
-		if pruned := slices.ContainsFunc(e.Notices, func(n string) bool { return strings.Contains(n, "pruned 2 kernels") }); pruned != (e.Index == 2) {
+		told := func(n string) bool { return strings.Contains(n, "pruned 2 kernels") }
+		if pruned := slices.ContainsFunc(e.Notices, told); pruned != (e.Index == 2) {
 			t.Errorf("evaluation %d: notices %q", e.Index, e.Notices)
 		}
 	}
@@ -476,7 +478,8 @@ func TestPredictionWeights(t *testing.T) {
 			t.Fatal(err)
 		}
 		rest := check("after pruning", PredictOptions{}, 2)
-		if i := slices.Index(rest.IDs, two.IDs[0]); i < 0 || !reflect.DeepEqual(rest.Mean[i], two.Mean[0]) || !reflect.DeepEqual(rest.Var[i], two.Var[0]) {
+		i := slices.Index(rest.IDs, two.IDs[0])
+		if i < 0 || !reflect.DeepEqual(rest.Mean[i], two.Mean[0]) || !reflect.DeepEqual(rest.Var[i], two.Var[0]) {
 			t.Errorf("%s: pruning others changed what %s predicts", optimizer, two.IDs[0])
 		}
 		if _, err := tr.Predict(context.Background(), at, PredictOptions{IDs: others[:1]}); err == nil {

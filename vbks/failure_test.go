@@ -70,7 +70,8 @@ func TestBrokenKernelFailsAlone(t *testing.T) {
 			s.Transplants = false // so that the others cannot have taken from it
 			var broken atomic.Bool
 			d := &brokenDevice{id: "LIN+RQ", broken: func(float64) bool { return broken.Load() }}
-			tr := trainerOn(t, 1, func(dev device.Device) device.Device { d.Device = dev; return d }, data, s, fourKernels...)
+			wrap := func(dev device.Device) device.Device { d.Device = dev; return d }
+			tr := trainerOn(t, 1, wrap, data, s, fourKernels...)
 			tr.SetProgress(func(p Progress) {
 				if p.Phase == when.phase && p.Done == p.Total {
 					broken.Store(true)
@@ -117,7 +118,8 @@ func TestBrokenKernelFailsAlone(t *testing.T) {
 func TestAllKernelsFail(t *testing.T) {
 	for _, optimizer := range optimizers {
 		d := &brokenDevice{broken: func(float64) bool { return true }}
-		tr := trainerOn(t, 1, func(dev device.Device) device.Device { d.Device = dev; return d }, trainingSeries(16, 60), quickSettings(optimizer), fourKernels...)
+		wrap := func(dev device.Device) device.Device { d.Device = dev; return d }
+		tr := trainerOn(t, 1, wrap, trainingSeries(16, 60), quickSettings(optimizer), fourKernels...)
 		before := snapshotOf(tr)
 		_, err := tr.Next(context.Background())
 		if err == nil {
@@ -138,7 +140,8 @@ func TestAllKernelsFail(t *testing.T) {
 func TestJitterEscalationIsKept(t *testing.T) {
 	for _, optimizer := range optimizers {
 		d := &brokenDevice{id: "PER", broken: func(factor float64) bool { return factor < 1000 }}
-		tr := trainerOn(t, 1, func(dev device.Device) device.Device { d.Device = dev; return d }, trainingSeries(17, 60), quickSettings(optimizer), fourKernels...)
+		wrap := func(dev device.Device) device.Device { d.Device = dev; return d }
+		tr := trainerOn(t, 1, wrap, trainingSeries(17, 60), quickSettings(optimizer), fourKernels...)
 		for i := 1; i <= 2; i++ {
 			e := next(t, tr)
 			checkEvaluation(t, e)

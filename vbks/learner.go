@@ -409,37 +409,3 @@ func (l *learner) restore(sub []int, before map[int]*State) error {
 	}
 	return nil
 }
-
-// minibatches are the rows of a number of steps, the same for all kernels.
-type minibatches struct {
-	number int     // names the evaluation
-	n      int     // rows that have been seen
-	size   int     // rows of a batch: at most n
-	steps  int     // number of batches
-	rows   []int32 // steps x size; nil: every batch is all n rows
-}
-
-// drawMinibatches draws steps batches of distinct rows from the first n. They
-// depend on the seed and the evaluation's number only.
-func drawMinibatches(seed uint64, number, n, size, steps int) *minibatches {
-	b := &minibatches{number: number, n: n, size: min(size, n), steps: steps}
-	if b.size == n {
-		return b
-	}
-	rng := random.Stream(seed, "minibatches", number)
-	b.rows = make([]int32, 0, steps*b.size)
-	taken := make(map[int32]bool, b.size)
-	for range steps {
-		// Floyd's algorithm: a uniformly distributed subset.
-		clear(taken)
-		for j := n - b.size; j < n; j++ {
-			r := int32(rng.IntN(j + 1))
-			if taken[r] {
-				r = int32(j)
-			}
-			taken[r] = true
-			b.rows = append(b.rows, r)
-		}
-	}
-	return b
-}

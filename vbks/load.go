@@ -23,7 +23,9 @@ import (
 //
 // Errors: arrays that are missing, damaged or not of these kernels, rows or
 // settings, which are named.
-func Resume(ctx context.Context, dev device.Device, data Training, space []Candidate, columns []string, s Settings, arrays map[string]Tensor) (*Trainer, error) {
+func Resume(
+	ctx context.Context, dev device.Device, data Training, space []Candidate, columns []string, s Settings, arrays map[string]Tensor,
+) (*Trainer, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}

@@ -245,9 +245,12 @@ func TestResumeErrors(t *testing.T) {
 		{"other format", "array format: version 1", func(a map[string]Tensor, _ *Training, _ *Settings, _ *[]string) {
 			a["format"] = Tensor{Data: []float64{1}}
 		}},
-		{"other optimiser", `"natural point", the settings say "adam point"`, func(_ map[string]Tensor, _ *Training, s *Settings, _ *[]string) { s.Optimizer = "adam" }},
-		{"another kernel", "array kernels: number 2 is LIN, in the space it is RQ", func(_ map[string]Tensor, _ *Training, _ *Settings, e *[]string) { *e = []string{"SE", "RQ"} }},
-		{"fewer kernels", "array kernels: 2 kernels, the space has 1", func(_ map[string]Tensor, _ *Training, _ *Settings, e *[]string) { *e = []string{"SE"} }},
+		{"other optimiser", `"natural point", the settings say "adam point"`,
+			func(_ map[string]Tensor, _ *Training, s *Settings, _ *[]string) { s.Optimizer = "adam" }},
+		{"another kernel", "array kernels: number 2 is LIN, in the space it is RQ",
+			func(_ map[string]Tensor, _ *Training, _ *Settings, e *[]string) { *e = []string{"SE", "RQ"} }},
+		{"fewer kernels", "array kernels: 2 kernels, the space has 1",
+			func(_ map[string]Tensor, _ *Training, _ *Settings, e *[]string) { *e = []string{"SE"} }},
 		{"fewer rows", "array run: of 40 training rows, the data have 30", func(_ map[string]Tensor, d *Training, _ *Settings, _ *[]string) {
 			d.X, d.Y = d.X[:30], d.Y[:30]
 		}},
@@ -259,34 +262,42 @@ func TestResumeErrors(t *testing.T) {
 			run[2] = 7
 			a["run"] = Tensor{Data: run}
 		}},
-		{"M out of range", "array run: 1e+09 is not a whole number from 1 to 40", func(a map[string]Tensor, _ *Training, _ *Settings, _ *[]string) {
-			run := slices.Clone(a["run"].Data)
-			run[2] = 1e9
-			a["run"] = Tensor{Data: run}
-		}},
-		{"q(v) of another M", "array kernel/1/chol has 49 numbers where 64 fit", func(a map[string]Tensor, _ *Training, _ *Settings, _ *[]string) {
-			a["kernel/1/chol"] = Tensor{Data: make([]float64, 49)}
-		}},
-		{"no free vector", "array kernel/0/free is missing", func(a map[string]Tensor, _ *Training, _ *Settings, _ *[]string) { delete(a, "kernel/0/free") }},
-		{"half of q(v)", "kernel/0/mean and kernel/0/chol one is missing", func(a map[string]Tensor, _ *Training, _ *Settings, _ *[]string) { delete(a, "kernel/0/mean") }},
-		{"not a number", "array kernel/0/free holds numbers that are not finite", func(a map[string]Tensor, _ *Training, _ *Settings, _ *[]string) {
-			a["kernel/0/free"] = Tensor{Data: []float64{0, math.NaN(), 0}}
-		}},
-		{"an unknown status", "array kernel/0/status: 3 is not a whole number from 0 to 2", func(a map[string]Tensor, _ *Training, _ *Settings, _ *[]string) {
-			v := slices.Clone(a["kernel/0/status"].Data)
-			v[6] = 3
-			a["kernel/0/status"] = Tensor{Data: v}
-		}},
+		{"M out of range", "array run: 1e+09 is not a whole number from 1 to 40",
+			func(a map[string]Tensor, _ *Training, _ *Settings, _ *[]string) {
+				run := slices.Clone(a["run"].Data)
+				run[2] = 1e9
+				a["run"] = Tensor{Data: run}
+			}},
+		{"q(v) of another M", "array kernel/1/chol has 49 numbers where 64 fit",
+			func(a map[string]Tensor, _ *Training, _ *Settings, _ *[]string) {
+				a["kernel/1/chol"] = Tensor{Data: make([]float64, 49)}
+			}},
+		{"no free vector", "array kernel/0/free is missing",
+			func(a map[string]Tensor, _ *Training, _ *Settings, _ *[]string) { delete(a, "kernel/0/free") }},
+		{"half of q(v)", "kernel/0/mean and kernel/0/chol one is missing",
+			func(a map[string]Tensor, _ *Training, _ *Settings, _ *[]string) { delete(a, "kernel/0/mean") }},
+		{"not a number", "array kernel/0/free holds numbers that are not finite",
+			func(a map[string]Tensor, _ *Training, _ *Settings, _ *[]string) {
+				a["kernel/0/free"] = Tensor{Data: []float64{0, math.NaN(), 0}}
+			}},
+		{"an unknown status", "array kernel/0/status: 3 is not a whole number from 0 to 2",
+			func(a map[string]Tensor, _ *Training, _ *Settings, _ *[]string) {
+				v := slices.Clone(a["kernel/0/status"].Data)
+				v[6] = 3
+				a["kernel/0/status"] = Tensor{Data: v}
+			}},
 		{"a belief over others", "array belief/kernels", func(a map[string]Tensor, _ *Training, _ *Settings, _ *[]string) {
 			a["belief/kernels"] = Tensor{Data: []float64{0}}
 			a["belief/mean"], a["belief/chol"] = a["belief/kernels"], Tensor{Data: []float64{1}}
 		}},
-		{"no rank", "array kernel/1/result is missing", func(a map[string]Tensor, _ *Training, _ *Settings, _ *[]string) { delete(a, "kernel/1/result") }},
-		{"a longer free vector", "array kernel/0/free has 3 numbers where 4 fit", func(_ map[string]Tensor, d *Training, s *Settings, _ *[]string) {
-			// Under ARD SE has a length scale for each of two columns.
-			two := trainerOn(t, 1, nil, Training{X: append(slices.Clone(d.X), d.X...), Y: d.Y, Dim: 2}, *s, "SE", "LIN")
-			*d, s.ARD = two.data, true
-		}},
+		{"no rank", "array kernel/1/result is missing",
+			func(a map[string]Tensor, _ *Training, _ *Settings, _ *[]string) { delete(a, "kernel/1/result") }},
+		{"a longer free vector", "array kernel/0/free has 3 numbers where 4 fit",
+			func(_ map[string]Tensor, d *Training, s *Settings, _ *[]string) {
+				// Under ARD SE has a length scale for each of two columns.
+				two := trainerOn(t, 1, nil, Training{X: append(slices.Clone(d.X), d.X...), Y: d.Y, Dim: 2}, *s, "SE", "LIN")
+				*d, s.ARD = two.data, true
+			}},
 	} {
 		arrays, d, settings, exprs := maps.Clone(whole), data, s, []string{"SE", "LIN"}
 		c.change(arrays, &d, &settings, &exprs)

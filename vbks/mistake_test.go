@@ -51,7 +51,8 @@ func TestBrokenAscentFailsAlone(t *testing.T) {
 			}
 			for _, i := range []int{0, 2} {
 				if a := runs[i]; a.broken != nil || a.value != whole[i].value || !slices.Equal(a.x, whole[i].x) {
-					t.Errorf("%s: the ascent beside it ends with %g at %v, %v; alone with %g at %v", what, a.value, a.x, a.broken, whole[i].value, whole[i].x)
+					t.Errorf("%s: the ascent beside it ends with %g at %v, %v; alone with %g at %v",
+						what, a.value, a.x, a.broken, whole[i].value, whole[i].x)
 				}
 			}
 		})
@@ -115,7 +116,8 @@ func TestPanicInTheOptimiserFailsAKernel(t *testing.T) {
 			e, want := next(t, tr), next(t, others)
 			checkEvaluation(t, e)
 			k := e.Kernels[2]
-			if k.Status != Failed || !strings.HasPrefix(k.Reason, "internal error: bisection: ") || strings.Contains(k.Reason, "\n") || !strings.Contains(k.Reason, "alpha") || !strings.Contains(k.Reason, "noise=") {
+			if k.Status != Failed || !strings.HasPrefix(k.Reason, "internal error: bisection: ") || strings.Contains(k.Reason, "\n") ||
+				!strings.Contains(k.Reason, "alpha") || !strings.Contains(k.Reason, "noise=") {
 				t.Fatalf("%s: %s, %q", optimizer, k.Status, k.Reason)
 			}
 			told := slices.ContainsFunc(e.Notices, func(n string) bool { return strings.HasPrefix(n, "kernel LIN+RQ failed: internal error: ") })

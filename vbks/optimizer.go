@@ -24,7 +24,7 @@ type optimizer interface {
 	// bounded reports whether predictions need the bound that is searched on.
 	bounded() bool
 	// predict predicts with a unit whose kernels its worker's group is loaded
-	// with, as the last evaluation left them: into found.
+	// with, as the last evaluation left them: into outcomes.
 	predict(u *unit) error
 	// components adds the components of the only kernel of such a unit to out.
 	components(u *unit, parts []kernelspace.Component, out []ComponentPrediction) error

@@ -32,7 +32,8 @@ func TestPace(t *testing.T) {
 		each        time.Duration
 		most, least int // steps in the queue in the end
 	}{
-		{10 * time.Microsecond, 32, 32}, {time.Millisecond, 25, 10}, {3 * time.Millisecond, 8, 3}, {50 * time.Millisecond, 1, 1}, {100 * time.Microsecond, 32, 32},
+		{10 * time.Microsecond, 32, 32}, {time.Millisecond, 25, 10}, {3 * time.Millisecond, 8, 3}, {50 * time.Millisecond, 1, 1},
+		{100 * time.Microsecond, 32, 32},
 	} {
 		q.each = c.each
 		longest := 0

@@ -128,8 +128,8 @@ func (u *unit) predict() error {
 
 // foretell writes down what has been predicted.
 func (u *unit) foretell(mean, variance [][]float64, noise []float64) {
-	for i := range u.found {
-		u.found[i].Prediction = &predicted{Mean: mean[i], Var: variance[i], Noise: noise[i]}
+	for i := range u.outcomes {
+		u.outcomes[i].Prediction = &predicted{Mean: mean[i], Var: variance[i], Noise: noise[i]}
 	}
 }
 

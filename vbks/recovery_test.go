@@ -201,8 +201,10 @@ func narrow(most int) func(device.Device) device.Device {
 func TestNoMemory(t *testing.T) {
 	for _, optimizer := range optimizers {
 		dev := cpu.New(cpu.Options{Lanes: 2})
-		_, err := New(context.Background(), narrow(20)(dev), trainingSeries(1, 30), candidates(t, fourKernels...), []string{"x"}, quickSettings(optimizer))
-		if !errors.Is(err, device.ErrOutOfMemory) || !strings.Contains(err.Error(), "not even one kernel") || !strings.Contains(err.Error(), "fewer inducing inputs") {
+		space, s := candidates(t, fourKernels...), quickSettings(optimizer)
+		_, err := New(context.Background(), narrow(20)(dev), trainingSeries(1, 30), space, []string{"x"}, s)
+		if !errors.Is(err, device.ErrOutOfMemory) || !strings.Contains(err.Error(), "not even one kernel") ||
+			!strings.Contains(err.Error(), "fewer inducing inputs") {
 			t.Errorf("%s: error %v", optimizer, err)
 		}
 		dev.Close()
@@ -255,7 +257,8 @@ func TestLostLane(t *testing.T) {
 			got := train(t, tr)
 			n := told(got)
 			// Which lane takes what is a race: it may be read less often than before.
-			if d.lanes[1].reads > d.after && (len(n) != 1 || !strings.Contains(n[0], "lane 2 of 2 is lost") || !strings.Contains(n[0], "fell off the bus")) {
+			if d.lanes[1].reads > d.after && (len(n) != 1 || !strings.Contains(n[0], "lane 2 of 2 is lost") ||
+				!strings.Contains(n[0], "fell off the bus")) {
 				t.Errorf("%s, after %d reads: notices %q", optimizer, d.after, n)
 			}
 			if !reflect.DeepEqual(got, want) {

@@ -245,7 +245,7 @@ func (p *pass) settleUnit(u *unit, err error, lost bool) int {
 	switch {
 	case err == nil:
 		for i, t := range u.tasks {
-			p.outcomes[t.Kernel] = u.found[i]
+			p.outcomes[t.Kernel] = u.outcomes[i]
 		}
 		p.done += len(u.tasks)
 	case lost:

@@ -68,8 +68,8 @@ func (u *unit) search(ctx context.Context) error {
 	if err := u.polish(ctx, drafts, onRows); err != nil {
 		return err
 	}
-	for i := range u.found {
-		f := &u.found[i]
+	for i := range u.outcomes {
+		f := &u.outcomes[i]
 		if f.Best.X != nil || f.Failure != "" {
 			continue
 		}
@@ -77,7 +77,7 @@ func (u *unit) search(ctx context.Context) error {
 			// No start could be evaluated: more jitter, once per evaluation and kept.
 			f.Factor *= 10
 			alone := *u
-			alone.tasks, alone.found = u.tasks[i:i+1], u.found[i:i+1]
+			alone.tasks, alone.outcomes = u.tasks[i:i+1], u.outcomes[i:i+1]
 			if err := alone.search(ctx); err != nil {
 				return err
 			}
@@ -109,7 +109,7 @@ func (u *unit) resume(ctx context.Context, onRows objective) error {
 		return err
 	}
 	for j, i := range sub {
-		u.found[i].offer(runs[j], "last")
+		u.outcomes[i].offer(runs[j], "last")
 	}
 	return nil
 }
@@ -123,7 +123,7 @@ func (u *unit) freshStarts(ctx context.Context, onScreen objective) ([][]draft, 
 		runs := make([]*ascent, len(all))
 		labels := make([]string, len(all))
 		for i := range all {
-			rng, program, best := u.stream(i, s), u.model(i).program, u.found[i].Best.X
+			rng, program, best := u.stream(i, s), u.model(i).program, u.outcomes[i].Best.X
 			labels[i] = "fresh"
 			switch {
 			case s%3 == 1 && best != nil:
@@ -198,11 +198,11 @@ func (u *unit) polish(ctx context.Context, drafts [][]draft, onRows objective) e
 	}
 	for j, i := range sub {
 		a, slack := runs[j], 0.0
-		if u.found[i].Best.X != nil && u.tasks[i].Last != nil {
+		if u.outcomes[i].Best.X != nil && u.tasks[i].Last != nil {
 			slack = u.optimizer.search().restart
 		}
-		if a.x != nil && a.value > u.found[i].value()+slack {
-			u.found[i].offer(a, drafts[i][0].label)
+		if a.x != nil && a.value > u.outcomes[i].value()+slack {
+			u.outcomes[i].offer(a, drafts[i][0].label)
 		}
 	}
 	return nil
@@ -216,7 +216,7 @@ func (u *unit) describeFailure(i int, x []float64) string {
 		x = u.drawer.draw(m.program, u.stream(i, 0), 0)
 	}
 	return fmt.Sprintf("%s: k(Z,Z) is not positive definite or the bound is not finite, even with %g times the jitter, e.g. at %s",
-		m.id, u.found[i].Factor, u.formatParams(m, x))
+		m.id, u.outcomes[i].Factor, u.formatParams(m, x))
 }
 
 // climb runs ascents; with 0 steps it only values the starts.
@@ -242,7 +242,7 @@ func (u *unit) climb(ctx context.Context, sub []int, runs []*ascent, steps int, 
 // breaks marks member i failed if a mistake of the program ended its ascent; free
 // is where that began.
 func (u *unit) breaks(i int, a *ascent, free []float64) {
-	f := &u.found[i]
+	f := &u.outcomes[i]
 	if a.broken == nil || f.Failure != "" {
 		return
 	}
@@ -254,7 +254,7 @@ func (u *unit) breaks(i int, a *ascent, free []float64) {
 // are far behind their kernel's best.
 func (u *unit) staged(ctx context.Context, sub []int, runs []*ascent, obj objective) error {
 	for j, a := range runs {
-		a.against(&u.found[sub[j]].Best)
+		a.against(&u.outcomes[sub[j]].Best)
 	}
 	if err := u.climb(ctx, sub, runs, min(stageSteps, u.settings.Steps), obj); err != nil {
 		return err
@@ -262,7 +262,7 @@ func (u *unit) staged(ctx context.Context, sub []int, runs []*ascent, obj object
 	var again []int
 	var rest []*ascent
 	for j, a := range runs {
-		if a.x != nil && !a.hopeless() && a.value > u.found[sub[j]].value()-promising {
+		if a.x != nil && !a.hopeless() && a.value > u.outcomes[sub[j]].value()-promising {
 			a.start = a.x
 			again, rest = append(again, sub[j]), append(rest, a)
 		}

@@ -13,11 +13,11 @@ type Settings struct {
 
 	// Inducing inputs.
 	Inducing  int    // M; more than rows becomes the number of rows, with a notice
-	Placement string // "kmeans", "grid", "jittered", "spread+consecutive", "random"; "auto": grid-like in 1-D, else k-means
+	Placement string // one of inducing.Methods
 	Jitter    device.Jitter
 
 	// Optimisation.
-	Optimizer       string  // "auto", "collapsed", "natural", "adam"
+	Optimizer       string  // one of OptimizerNames
 	Hyperparameters string  // "point", "diagonal", "full"
 	ThetaPrior      bool    // log p(θ) in the local ELBO ("point" only; the others always have it)
 	Starts          int     // starts of each kernel at each evaluation besides its last optimum: fresh, shaken, recombined
@@ -77,3 +77,6 @@ func DefaultSettings() Settings {
 		Weights:         "posterior",
 	}
 }
+
+// pointEstimates reports whether θ has no belief.
+func (s Settings) pointEstimates() bool { return s.Hyperparameters == "point" }

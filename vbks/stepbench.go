@@ -5,13 +5,11 @@ import (
 	"errors"
 	"fmt"
 	"math"
-	"math/rand/v2"
 	"slices"
 
 	"kestrel/device"
 	"kestrel/internal/guard"
 	"kestrel/kernelspace"
-	"kestrel/vbks/random"
 )
 
 // StepKind names what a StepBench repeats.
@@ -134,7 +132,7 @@ func NewStepBench(dev device.Device, s StepSetup) (*StepBench, error) {
 	if s.Kind == StepPredict {
 		return b, nil
 	}
-	b.drawer = newBatchDrawer(s.Seed, n, s.Batch, stepsAhead)
+	b.drawer = newBatchDrawer(s.Seed, 1, n, s.Batch, stepsAhead)
 	b.drawer.draw(stepsAhead)
 	if err := b.upload(); err != nil {
 		b.Close()
@@ -364,7 +362,7 @@ func (b *StepBench) upload() error {
 		}
 	}
 	b.at = 0
-	b.drawer.begin()
+	b.drawer.next()
 	return nil
 }
 
@@ -437,49 +435,6 @@ func (b *StepBench) Close() {
 	for _, ln := range b.lanes {
 		if ln.start != nil {
 			close(ln.start)
-		}
-	}
-}
-
-// batchDrawer draws the lists of minibatches that drawMinibatches makes, batch
-// by batch and into the same memory.
-type batchDrawer struct {
-	seed           uint64
-	n, size, steps int
-	number         int // of the list
-	rng            *rand.Rand
-	taken          []uint32 // the last batch that has each row
-	batch          uint32
-	rows           []int32
-}
-
-func newBatchDrawer(seed uint64, n, size, steps int) *batchDrawer {
-	d := &batchDrawer{seed: seed, n: n, size: size, steps: steps, taken: make([]uint32, n), rows: make([]int32, 0, steps*size)}
-	d.begin()
-	return d
-}
-
-// begin starts the next list.
-func (d *batchDrawer) begin() {
-	d.number++
-	d.rng = random.Stream(d.seed, "minibatches", d.number)
-	d.rows = d.rows[:0]
-}
-
-// draw adds so many batches to the list, by Floyd's algorithm.
-func (d *batchDrawer) draw(count int) {
-	for range count {
-		if d.batch++; d.batch == 0 { // every number has been used
-			clear(d.taken)
-			d.batch = 1
-		}
-		for j := d.n - d.size; j < d.n; j++ {
-			r := d.rng.IntN(j + 1)
-			if d.taken[r] == d.batch {
-				r = j
-			}
-			d.taken[r] = d.batch
-			d.rows = append(d.rows, int32(r))
 		}
 	}
 }

@@ -9,6 +9,7 @@ import (
 
 	"kestrel/device"
 	"kestrel/kernelspace"
+	"kestrel/vbks/random"
 )
 
 // stepSetup is a setup on random data, with a q(v) away from the prior.
@@ -193,16 +194,33 @@ func TestStepsAllocateNothing(t *testing.T) {
 
 // The list of minibatches, drawn in parts, is that of training.
 func TestBatchDrawer(t *testing.T) {
-	d := newBatchDrawer(8, 50, 7, 20)
+	d := newBatchDrawer(8, 1, 50, 7, 20)
 	d.batch = math.MaxUint32 - 3 // the numbers of batches come round
 	for number := 1; number <= 3; number++ {
 		for _, part := range []int{1, 0, 12, 7} {
 			d.draw(part)
 		}
-		if want := drawMinibatches(8, number, 50, 7, 20).rows; !slices.Equal(d.rows, want) {
+		// Floyd's algorithm with a set.
+		rng := random.Stream(8, "minibatches", number)
+		var want []int32
+		for range 20 {
+			batch := map[int32]bool{}
+			for j := 50 - 7; j < 50; j++ {
+				r := int32(rng.IntN(j + 1))
+				if batch[r] {
+					r = int32(j)
+				}
+				batch[r] = true
+				want = append(want, r)
+			}
+		}
+		if !slices.Equal(want, drawMinibatches(8, number, 50, 7, 20).rows) {
+			t.Fatalf("list %d of training is another", number)
+		}
+		if !slices.Equal(d.rows, want) {
 			t.Errorf("list %d: %v, want %v", number, d.rows, want)
 		}
-		d.begin()
+		d.next()
 	}
 }
 

@@ -108,8 +108,8 @@ func (u *unit) learn() error {
 		return err
 	}
 	var sub []int
-	for i := range u.found {
-		f := &u.found[i]
+	for i := range u.outcomes {
+		f := &u.outcomes[i]
 		if f.Failure != "" || f.Best.X == nil {
 			continue
 		}
@@ -142,7 +142,7 @@ func (u *unit) learn() error {
 		return err
 	}
 	for j, i := range sub {
-		f := &u.found[i]
+		f := &u.outcomes[i]
 		if err := l.err(i); err != nil {
 			f.Failure = err.Error() + ", at " + u.formatParams(u.model(i), f.Best.X)
 			continue

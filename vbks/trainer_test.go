@@ -297,7 +297,8 @@ func TestNewErrors(t *testing.T) {
 		settings   Settings
 	}{
 		{"no rows", "no training rows", context.Background(), Training{Dim: 1}, candidates(t, "SE"), s},
-		{"ragged rows", "no training rows", context.Background(), Training{X: []float64{1, 2, 3}, Y: []float64{1, 2}, Dim: 1}, candidates(t, "SE"), s},
+		{"ragged rows", "no training rows", context.Background(),
+			Training{X: []float64{1, 2, 3}, Y: []float64{1, 2}, Dim: 1}, candidates(t, "SE"), s},
 		{"no kernels", "empty", context.Background(), data, nil, s},
 		{"a kernel twice", "LIN+SE", context.Background(), data, candidates(t, "SE+LIN", "LIN+SE"), s},
 		{"a prior weight of 0", "LIN", context.Background(), data, weighted, s},

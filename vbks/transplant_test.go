@@ -394,7 +394,8 @@ func TestReplacementsKeepTheRest(t *testing.T) {
 // once transplants are made, and solutions say from where they came.
 func TestTransplantsOrderNestedKernels(t *testing.T) {
 	data := trainingSeries(8, 120)
-	space := []string{"PER*LIN+SE", "PER*LIN", "LIN*SE", "PER*SE", "PER*RQ", "PER*LIN+RQ", "SE", "RQ", "LIN", "PER", "LIN+SE", "LIN+RQ", "PER+LIN", "PER+SE", "PER+LIN+SE", "LIN*SE+SE"}
+	space := []string{"PER*LIN+SE", "PER*LIN", "LIN*SE", "PER*SE", "PER*RQ", "PER*LIN+RQ", "SE", "RQ", "LIN", "PER",
+		"LIN+SE", "LIN+RQ", "PER+LIN", "PER+SE", "PER+LIN+SE", "LIN*SE+SE"}
 	s := quickSettings("collapsed")
 	// Few starts and iterations, so that there is something to mend.
 	s.Starts, s.EvaluateEvery, s.ThetaPrior = 1, 1, false

@@ -81,7 +81,7 @@ func (u *unit) transplant(ctx context.Context) error {
 	trials := make([][]trial, len(u.tasks))
 	most := 0
 	for i := range u.tasks {
-		m, f := u.model(i), &u.found[i]
+		m, f := u.model(i), &u.outcomes[i]
 		rng := u.stream(i, 900+u.order.Time)
 		for _, g := range u.tasks[i].Gifts {
 			rel := m.kin[g.From]
@@ -121,18 +121,18 @@ func (u *unit) transplant(ctx context.Context) error {
 				best = t
 			}
 		}
-		if best.run == nil || best.run.value < u.found[i].value()-transplantSlack {
+		if best.run == nil || best.run.value < u.outcomes[i].value()-transplantSlack {
 			continue
 		}
 		best.run.start = best.run.x
-		best.run.against(&u.found[i].Best)
+		best.run.against(&u.outcomes[i].Best)
 		sub, runs, labels = append(sub, i), append(runs, best.run), append(labels, best.label)
 	}
 	if err := u.climb(ctx, sub, runs, u.settings.Steps, obj); err != nil {
 		return err
 	}
 	for j, a := range runs {
-		if f := &u.found[sub[j]]; a.value > f.value()+u.optimizer.search().transplant {
+		if f := &u.outcomes[sub[j]]; a.value > f.value()+u.optimizer.search().transplant {
 			f.offer(a, labels[j])
 		}
 	}

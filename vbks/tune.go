@@ -31,8 +31,8 @@ func (u *unit) tune(ctx context.Context) error {
 	obj := bound.boundObjective(rows, u.order.Tuned.YY, u.stop)
 	starts := make([]solution, len(u.tasks))
 	for i := range starts {
-		starts[i] = u.found[i].Best
-		u.found[i].Best.Value = math.Inf(-1)
+		starts[i] = u.outcomes[i].Best
+		u.outcomes[i].Best.Value = math.Inf(-1)
 	}
 	// What the search has found must prove itself here, where there are more
 	// inducing inputs, against what there was.
@@ -47,9 +47,9 @@ func (u *unit) tune(ctx context.Context) error {
 					continue
 				}
 				a.start = last.Free
-				a.against(&u.found[i].Best)
+				a.against(&u.outcomes[i].Best)
 			}
-			if u.found[i].Failure == "" && a.start != nil {
+			if u.outcomes[i].Failure == "" && a.start != nil {
 				sub, runs = append(sub, i), append(runs, a)
 			}
 		}
@@ -57,7 +57,7 @@ func (u *unit) tune(ctx context.Context) error {
 			return err
 		}
 		for j, a := range runs {
-			u.found[sub[j]].offer(a, "tuned")
+			u.outcomes[sub[j]].offer(a, "tuned")
 		}
 	}
 	return nil

@@ -3,171 +3,31 @@ package vbks
 import (
 	"context"
 	"fmt"
-	"math"
 	"math/rand/v2"
 
 	"kestrel/device"
-	"kestrel/internal/guard"
 	"kestrel/kernelspace"
 	"kestrel/vbks/random"
 )
 
-// What a unit of work needs is a site, an order and tasks, and what it makes of
-// them are outcomes. A site any machine makes for itself that has the run's
-// config and data. Orders, tasks and outcomes are plain values, exported field
-// by field, so that they can be encoded without loss: a unit may be carried out
-// wherever there is a site.
-
-// phase is a part of a round that is done kernel by kernel; its name is shown.
-type phase string
-
-const (
-	phaseSearch     phase = "optimise"
-	phaseTransplant phase = "transplants"
-	phaseTheta      phase = "beliefs over hyperparameters"
-	phaseTune       phase = "tune"
-	phaseLearn      phase = "learn"
-	phasePredict    phase = "predict"
-	phaseComponents phase = "components"
-)
-
-// model is what is known of a kernel of the space before any data.
-type model struct {
-	id       string
-	expr     kernelspace.Expr
-	program  *kernelspace.Program
-	prior    prior
-	logPrior float64 // m₀
-	kin      []relation
-}
-
-// solution is a point that a kernel's optimisation has reached.
-type solution struct {
-	X      []float64
-	Value  float64 // bound on the round's rows
-	Source string
-	Fresh  bool // changed since relatives last saw it
-}
-
-// gift is a solution that a kernel offers to others.
-type gift struct {
-	From  int // place in the space of its kernel; of a transplant, in the taker's kin
-	X     []float64
-	Value float64
-}
-
-// order is what the units of a phase have in common. They read it only.
-type order struct {
-	Phase  phase
-	Number int // of the evaluation
-	Rows   int // seen
-
-	Screen    *rowSet     // search: on which fresh starts are tried
-	Compared  *rowSet     // search, transplants: on which hyperparameters are compared
-	Tuned     *rowSet     // tune, and learn after it: on which hyperparameters are tuned; nil: they are not
-	Estimated *rowSet     // learn: on which local ELBOs are estimated
-	Pass      bool        // learn: it ends with an exact pass over all rows seen
-	Donors    []gift      // search: the last evaluation's solutions, best first
-	Time      int         // transplants: how often there have been some in this round
-	X         []float64   // predict, components: rows to predict at
-	at        device.Data // X on the device, see place
-}
-
-// task is what a unit reads of one kernel.
-type task struct {
-	Kernel int     // place in the space
-	Last   *State  // at the last evaluation, nil before the first
-	Known  outcome // what the phases before have found out
-	Gifts  []gift  // transplants: solutions of its kin to try
-}
-
-// outcome is what a round finds out about a kernel, and all that a unit writes:
-// one for each of its tasks, which begins as what was known. The zero value is
-// that nothing is known.
-type outcome struct {
-	Best       solution
-	Factor     float64           // of the jitter
-	Failure    string            // why the kernel failed
-	Mistake    *guard.PanicError // and whose fault it was, if the program's
-	State      *State            // what the optimiser arrived at
-	ELBO       float64
-	Terms      []float64 // of the ELBO, row by row on the common subsample; nil if all rows were used
-	Prediction *predicted
-}
-
-// predicted is what a kernel predicts at an order's X.
-type predicted struct {
-	Mean, Var  []float64 // of f
-	Noise      float64   // σ_n²
-	Components []ComponentPrediction
-}
-
-// value is that of the best solution so far.
-func (o *outcome) value() float64 {
-	if o.Best.X == nil {
-		return math.Inf(-1)
-	}
-	return o.Best.Value
-}
-
-// offer takes an ascent's result if it is the kernel's best.
-func (o *outcome) offer(a *ascent, source string) {
-	if a.x == nil || a.value <= o.value() {
-		return
-	}
-	o.Best = solution{X: a.x, Value: a.value, Source: source, Fresh: true}
-}
-
-// site is what a machine has of a run whatever the phase: data and inducing
-// inputs on the device, the kernels compiled, how starts are drawn. Units read
-// it only.
-type site struct {
-	*common
-	settings  Settings
-	optimizer optimizer
-	models    []*model
-	drawer    *drawer
-	total     int       // training rows
-	cumYY     []float64 // cumYY[n]: Σ y² of the first n rows
-	gate      gate
-}
-
-// site returns the trainer's own, as the run is.
-func (t *Trainer) site() *site {
-	s := &site{common: &t.common, settings: t.settings, optimizer: t.optimizer, drawer: t.drawer,
-		total: t.data.Rows(), cumYY: t.cumYY, gate: t.gate}
-	for _, k := range t.kernels {
-		s.models = append(s.models, k.model)
-	}
-	return s
-}
-
-// place puts what an order brings with it on the device.
-func (s *site) place(o *order) (err error) {
-	if o.X != nil {
-		o.at, err = s.dev.NewData(o.X, nil, s.dim)
-	}
-	return err
-}
-
 // unit is the work of a phase for some kernels, on one worker.
 type unit struct {
 	*site
-	order  *order
-	worker *worker
-	tasks  []task
-	found  []outcome // in the order of tasks
-	stop   stopped
+	order    *order
+	worker   *worker
+	tasks    []task
+	outcomes []outcome // in the order of tasks
+	stop     stopped
 }
 
 // newUnit makes a unit whose outcomes are what is known.
 func newUnit(ctx context.Context, s *site, o *order, w *worker, tasks []task) *unit {
-	u := &unit{site: s, order: o, worker: w, tasks: tasks, found: make([]outcome, len(tasks))}
+	u := &unit{site: s, order: o, worker: w, tasks: tasks, outcomes: make([]outcome, len(tasks))}
 	for i := range tasks {
-		u.found[i] = tasks[i].Known
-		if st := u.found[i].State; st != nil {
+		u.outcomes[i] = tasks[i].Known
+		if st := u.outcomes[i].State; st != nil {
 			copied := *st // its slices are replaced, never written into
-			u.found[i].State = &copied
+			u.outcomes[i].State = &copied
 		}
 	}
 	u.stop = func() error { return s.step(ctx) }
@@ -228,8 +88,8 @@ func (u *unit) load(g *group) error {
 	if err := g.load(programs, u.priors()); err != nil {
 		return err
 	}
-	for i := range u.found {
-		g.lane.Write(g.factor, i, []float64{u.found[i].Factor})
+	for i := range u.outcomes {
+		g.lane.Write(g.factor, i, []float64{u.outcomes[i].Factor})
 	}
 	return nil
 }
@@ -245,28 +105,3 @@ func (u *unit) seen() device.Points { return device.Points{Data: u.train, To: u.
 func (u *unit) stream(i, purpose int) *rand.Rand {
 	return random.Stream(u.settings.Seed, u.model(i).id, u.order.Number<<10+purpose)
 }
-
-// step is called between the steps of every optimisation.
-func (s *site) step(ctx context.Context) error {
-	if err := ctx.Err(); err != nil {
-		return context.Cause(ctx)
-	}
-	if s.gate != nil {
-		return s.gate(ctx)
-	}
-	return nil
-}
-
-// formatParams lists a kernel's hyperparameters on one line.
-func (s *site) formatParams(m *model, x []float64) string {
-	raw, noise := rawParams(m.program, x, s.floor)
-	text := ""
-	for _, i := range m.program.Free {
-		p := m.program.Params[i]
-		text += fmt.Sprintf("%s[%d].%s=%.4g ", p.Base, p.Leaf+1, p.Name, raw[i])
-	}
-	return text + fmt.Sprintf("noise=%.4g", noise)
-}
-
-// pointEstimates reports whether θ has no belief.
-func (s Settings) pointEstimates() bool { return s.Hyperparameters == "point" }

@@ -69,11 +69,11 @@ func (e *elsewhere) do(ctx context.Context, u *unit) error {
 	if !reflect.DeepEqual(snapshotOf(e.remote), learned) {
 		e.t.Errorf("%s: a unit has changed its machine's trainer", u.order.Phase)
 	}
-	back := sent(e.t, there.found)
-	if !reflect.DeepEqual(back, u.found) {
-		e.t.Errorf("%s: elsewhere another outcome:\n%+v\nnot\n%+v", u.order.Phase, back, u.found)
+	back := sent(e.t, there.outcomes)
+	if !reflect.DeepEqual(back, u.outcomes) {
+		e.t.Errorf("%s: elsewhere another outcome:\n%+v\nnot\n%+v", u.order.Phase, back, u.outcomes)
 	}
-	u.found = back
+	u.outcomes = back
 	return nil
 }
 

@@ -17,8 +17,8 @@ func (u *unit) widen(ctx context.Context) error {
 	}
 	var sub []int
 	var runs []*ascent
-	for i := range u.found {
-		f := &u.found[i]
+	for i := range u.outcomes {
+		f := &u.outcomes[i]
 		if f.Failure != "" || f.State == nil {
 			continue
 		}
@@ -34,7 +34,7 @@ func (u *unit) widen(ctx context.Context) error {
 	var widened []int
 	var xs [][]float64
 	for j, i := range sub {
-		f := &u.found[i]
+		f := &u.outcomes[i]
 		u.breaks(i, runs[j], f.State.Free)
 		if f.Failure != "" {
 			continue
@@ -50,7 +50,7 @@ func (u *unit) widen(ctx context.Context) error {
 		return err
 	}
 	for j, i := range widened {
-		f := &u.found[i]
+		f := &u.outcomes[i]
 		if !ok[j] {
 			values[j] = math.NaN()
 		}

@@ -67,7 +67,8 @@ func Place(x []float64, dim, m int, method string, seed uint64) (z []float64, no
 		notices = append(notices, fmt.Sprintf("%d inducing inputs asked for but only %d training rows: %d used", m, n, min(n, len(p.rows))))
 		m = n
 	} else if len(p.rows) < m {
-		notices = append(notices, fmt.Sprintf("%d inducing inputs asked for but only %d distinct training inputs: %d used", m, len(p.rows), len(p.rows)))
+		notices = append(notices, fmt.Sprintf("%d inducing inputs asked for but only %d distinct training inputs: %d used",
+			m, len(p.rows), len(p.rows)))
 	}
 	m = min(m, len(p.rows))
 

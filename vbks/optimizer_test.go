@@ -1,0 +1,73 @@
+package vbks
+
+import (
+	"slices"
+	"testing"
+)
+
+// The table names every optimiser once, "auto" chooses by the number of rows, and
+// no other name is taken.
+func TestOptimizerTable(t *testing.T) {
+	if got := OptimizerNames(); !slices.Equal(got, append([]string{"auto"}, optimizers...)) {
+		t.Errorf("names %q", got)
+	}
+	s := Settings{Optimizer: "auto", Hyperparameters: "point"}
+	for rows, want := range map[int]string{1: "collapsed", 4000: "collapsed", 4001: "natural"} {
+		if got := s.resolved(rows); got != want {
+			t.Errorf("%d rows: %q, want %q", rows, got, want)
+		}
+	}
+	if s.Optimizer = "adam"; s.resolved(10) != "adam" {
+		t.Error("a choice is not kept")
+	}
+	s.Optimizer = "newton"
+	if _, err := s.Effort(10); err == nil {
+		t.Error("an effort of an unknown optimiser")
+	}
+	dev := onCPU(1)
+	defer dev.Close()
+	if _, err := New(t.Context(), dev, trainingSeries(1, 20), candidates(t, "SE"), []string{"x"}, s); err == nil {
+		t.Error("a trainer with an unknown optimiser")
+	}
+}
+
+// What an estimate is told of the optimisers is what rounds do.
+func TestEffort(t *testing.T) {
+	of := func(optimizer, theta string) Effort {
+		e, err := Settings{Optimizer: optimizer, Hyperparameters: theta}.Effort(5000)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return e
+	}
+	exact, natural, wide, adam := of("collapsed", "point"), of("auto", "point"), of("natural", "full"), of("adam", "point")
+	if !exact.Exact() || natural.Exact() || adam.Exact() {
+		t.Error("only the collapsed bound is exact")
+	}
+	if exact.Carried() != 0 || natural.Carried() != 1 || adam.Carried() != 3 {
+		t.Error("matrices of a state")
+	}
+	if natural.Moving() != 0.5 || adam.Moving() != 1 || exact.Moving() != 0 {
+		t.Error("steps that move θ")
+	}
+	for _, c := range []struct {
+		what      string
+		got, want bool
+	}{
+		{"tuning at the end", natural.Tunes(5000, 5000, 800), true},
+		{"tuning of too many", natural.Tunes(5000, 5000, 801), false},
+		{"tuning while data arrive", natural.Tunes(4999, 5000, 1), false},
+		{"tuning of a belief", wide.Tunes(5000, 5000, 1), false},
+		{"tuning by adam", adam.Tunes(5000, 5000, 1), false},
+		{"a pass over few", natural.Passes(5000, 20, false), true},
+		{"a pass over more", natural.Passes(5000, 21, false), false},
+		{"the last pass", wide.Passes(5000, 800, true), true},
+		{"a last pass over too many", natural.Passes(5000, 801, true), false},
+		{"a pass by adam", adam.Passes(1, 1, true), false},
+		{"a pass of the bound", exact.Passes(1, 1, true), false},
+	} {
+		if c.got != c.want {
+			t.Errorf("%s: %v", c.what, c.got)
+		}
+	}
+}

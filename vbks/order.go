@@ -1,0 +1,104 @@
+package vbks
+
+import (
+	"math"
+
+	"kestrel/device"
+	"kestrel/internal/guard"
+)
+
+// What a unit of work needs is a site, an order and tasks, and what it makes of
+// them are outcomes. A site any machine makes for itself that has the run's
+// config and data. Orders, tasks and outcomes are plain values, exported field
+// by field, so that they can be encoded without loss: a unit may be carried out
+// wherever there is a site.
+
+// phase is a part of a round that is done kernel by kernel; its name is shown.
+type phase string
+
+const (
+	phaseSearch     phase = "optimise"
+	phaseTransplant phase = "transplants"
+	phaseTheta      phase = "beliefs over hyperparameters"
+	phaseTune       phase = "tune"
+	phaseLearn      phase = "learn"
+	phasePredict    phase = "predict"
+	phaseComponents phase = "components"
+)
+
+// solution is a point that a kernel's optimisation has reached.
+type solution struct {
+	X      []float64
+	Value  float64 // bound on the round's rows
+	Source string
+	Fresh  bool // changed since relatives last saw it
+}
+
+// gift is a solution that a kernel offers to others.
+type gift struct {
+	From  int // place in the space of its kernel; of a transplant, in the taker's kin
+	X     []float64
+	Value float64
+}
+
+// order is what the units of a phase have in common. They read it only.
+type order struct {
+	Phase  phase
+	Number int // of the evaluation
+	Rows   int // seen
+
+	Screen    *rowSet     // search: on which fresh starts are tried
+	Compared  *rowSet     // search, transplants: on which hyperparameters are compared
+	Tuned     *rowSet     // tune, and learn after it: on which hyperparameters are tuned; nil: they are not
+	Estimated *rowSet     // learn: on which local ELBOs are estimated
+	Pass      bool        // learn: it ends with an exact pass over all rows seen
+	Donors    []gift      // search: the last evaluation's solutions, best first
+	Time      int         // transplants: how often there have been some in this round
+	X         []float64   // predict, components: rows to predict at
+	at        device.Data // X on the device, see place
+}
+
+// task is what a unit reads of one kernel.
+type task struct {
+	Kernel int     // place in the space
+	Last   *State  // at the last evaluation, nil before the first
+	Known  outcome // what the phases before have found out
+	Gifts  []gift  // transplants: solutions of its kin to try
+}
+
+// outcome is what a round finds out about a kernel, and all that a unit writes:
+// one for each of its tasks, which begins as what was known. The zero value is
+// that nothing is known.
+type outcome struct {
+	Best       solution
+	Factor     float64           // of the jitter
+	Failure    string            // why the kernel failed
+	Mistake    *guard.PanicError // and whose fault it was, if the program's
+	State      *State            // what the optimiser arrived at
+	ELBO       float64
+	Terms      []float64 // of the ELBO, row by row on the common subsample; nil if all rows were used
+	Prediction *predicted
+}
+
+// predicted is what a kernel predicts at an order's X.
+type predicted struct {
+	Mean, Var  []float64 // of f
+	Noise      float64   // σ_n²
+	Components []ComponentPrediction
+}
+
+// value is that of the best solution so far.
+func (o *outcome) value() float64 {
+	if o.Best.X == nil {
+		return math.Inf(-1)
+	}
+	return o.Best.Value
+}
+
+// offer takes an ascent's result if it is the kernel's best.
+func (o *outcome) offer(a *ascent, source string) {
+	if a.x == nil || a.value <= o.value() {
+		return
+	}
+	o.Best = solution{X: a.x, Value: a.value, Source: source, Fresh: true}
+}
