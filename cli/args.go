@@ -9,7 +9,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
-	"kestrel/experiment"
+	"kestrel/experiment/config"
 )
 
 // commandName is a command without the name of the program, with which every
@@ -43,7 +43,7 @@ func none(cmd *cobra.Command, args []string) error {
 		}
 	}
 	hint := "kestrel " + commandName(cmd) + " --help lists them"
-	if near := experiment.Nearest(args[0], words); near != "" {
+	if near := config.Nearest(args[0], words); near != "" {
 		hint = "did you mean " + near + "?"
 	}
 	return fmt.Errorf("%s has no command %q; %s", commandName(cmd), args[0], hint)

@@ -11,7 +11,10 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"kestrel/experiment"
+	"kestrel/experiment/bench"
+	"kestrel/experiment/config"
+	"kestrel/experiment/library"
+	"kestrel/experiment/prepare"
 )
 
 type benchFlags struct {
@@ -78,7 +81,7 @@ func newBench() *cobra.Command {
 }
 
 // cases are the combinations asked for.
-func (f *benchFlags) cases(cmd *cobra.Command) ([]experiment.BenchCase, error) {
+func (f *benchFlags) cases(cmd *cobra.Command) ([]bench.Case, error) {
 	if !(f.seconds > 0) {
 		return nil, fmt.Errorf("--seconds %v: must be above 0", f.seconds)
 	}
@@ -88,7 +91,7 @@ func (f *benchFlags) cases(cmd *cobra.Command) ([]experiment.BenchCase, error) {
 	if f.against == "" && cmd.Flags().Changed("rounds") {
 		return nil, errors.New("--rounds needs --against, the command to compare with")
 	}
-	dev, err := experiment.OpenDevice(experiment.DeviceChoice{Kind: f.device, Lanes: 1})
+	dev, err := prepare.OpenDevice(config.DeviceChoice{Kind: f.device, Lanes: 1})
 	if err != nil {
 		return nil, err
 	}
@@ -96,7 +99,7 @@ func (f *benchFlags) cases(cmd *cobra.Command) ([]experiment.BenchCase, error) {
 		return nil, failed(err)
 	}
 	if f.work == nil && f.kernels == nil && f.step == nil && f.against == "" && f.profile == "" {
-		return experiment.DefaultBenchCases(f.threads)
+		return bench.DefaultCases(f.threads)
 	}
 	or := func(values []string, otherwise ...string) []string {
 		if values == nil {
@@ -105,7 +108,7 @@ func (f *benchFlags) cases(cmd *cobra.Command) ([]experiment.BenchCase, error) {
 		return values
 	}
 	works := or(f.work, "a", "b", "c")
-	cases, err := experiment.BenchCases(works, or(f.kernels, "one"), or(f.step, "adam"), f.threads)
+	cases, err := bench.Cases(works, or(f.kernels, "one"), or(f.step, "adam"), f.threads)
 	if err != nil {
 		return nil, err
 	}
@@ -136,7 +139,7 @@ func (f *benchFlags) run(cmd *cobra.Command) (err error) {
 	if f.against != "" {
 		return f.compare(cmd, cases[0])
 	}
-	o := experiment.BenchOptions{Device: f.device, Seconds: f.seconds}
+	o := bench.Options{Device: f.device, Seconds: f.seconds}
 	if f.profile != "" {
 		file, err := os.Create(f.profile)
 		if err != nil {
@@ -145,12 +148,12 @@ func (f *benchFlags) run(cmd *cobra.Command) (err error) {
 		defer func() { err = errors.Join(err, failed(file.Close())) }()
 		o.Profile = file
 	}
-	out := experiment.NewBenchTable(cmd.OutOrStdout())
+	out := bench.NewTable(cmd.OutOrStdout())
 	lines := json.NewEncoder(cmd.OutOrStdout())
 	ctx, stop := interrupts(cmd.Context())
 	defer stop()
 	for _, c := range cases {
-		row, err := experiment.Bench(ctx, c, o)
+		row, err := bench.Run(ctx, c, o)
 		if errors.Is(err, errInterrupted) {
 			return err
 		}
@@ -202,13 +205,13 @@ func (f *benchFlags) trace(cmd *cobra.Command) error {
 			return fmt.Errorf("--rates %v: must be above 0", r)
 		}
 	}
-	c, err := experiment.ConfigFor(f.learn, nil)
+	c, err := library.ConfigFor(f.learn, nil)
 	if err != nil {
 		return err
 	}
 	ctx, stop := interrupts(cmd.Context())
 	defer stop()
-	work, err := experiment.PrepareLearn(ctx, experiment.LearnCase{
+	work, err := bench.PrepareLearn(ctx, bench.LearnCase{
 		Config: c, Kernel: f.kernels[0], Steps: steps, Rates: f.rates, Seconds: f.seconds, Threads: f.threads[0], Device: f.device,
 	})
 	if err != nil {
@@ -217,7 +220,7 @@ func (f *benchFlags) trace(cmd *cobra.Command) error {
 	out := cmd.OutOrStdout()
 	_, err = fmt.Fprintln(out, "program,step,rate,steps,seconds,elbo_per_row")
 	if err == nil {
-		err = work.Run(ctx, f.out, func(p experiment.LearnPoint) error {
+		err = work.Run(ctx, f.out, func(p bench.LearnPoint) error {
 			_, err := fmt.Fprintf(out, "kestrel,%s,%g,%d,%.6f,%.9g\n", p.Step, p.Rate, p.Steps, p.Seconds, float64(p.ELBO))
 			return err
 		})
@@ -233,7 +236,7 @@ func (f *benchFlags) trace(cmd *cobra.Command) error {
 
 // compare alternates with another program. Ours is this program, too, started
 // afresh.
-func (f *benchFlags) compare(cmd *cobra.Command, c experiment.BenchCase) error {
+func (f *benchFlags) compare(cmd *cobra.Command, c bench.Case) error {
 	program, err := os.Executable()
 	if err != nil {
 		return failed(err)
@@ -242,12 +245,12 @@ func (f *benchFlags) compare(cmd *cobra.Command, c experiment.BenchCase) error {
 	defer stop()
 	args := []string{"bench", "--work", c.Work, "--kernels", c.Kernels, "--step", c.Step, "--threads", strconv.Itoa(c.Threads),
 		"--seconds", strconv.FormatFloat(f.seconds, 'g', -1, 64), "--device", f.device, "--json"}
-	comparison, err := experiment.Compare(f.against, f.rounds,
-		func() (*experiment.BenchFigure, error) {
-			return experiment.ReadFigure(exec.CommandContext(ctx, program, args...), "kestrel bench")
+	comparison, err := bench.Compare(f.against, f.rounds,
+		func() (*bench.Figure, error) {
+			return bench.ReadFigure(exec.CommandContext(ctx, program, args...), "kestrel bench")
 		},
-		func() (*experiment.BenchFigure, error) {
-			return experiment.ReadFigure(experiment.ShellCommand(ctx, f.against), "--against")
+		func() (*bench.Figure, error) {
+			return bench.ReadFigure(bench.ShellCommand(ctx, f.against), "--against")
 		})
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
@@ -257,8 +260,8 @@ func (f *benchFlags) compare(cmd *cobra.Command, c experiment.BenchCase) error {
 	}
 	if f.json {
 		type line struct {
-			experiment.BenchCase
-			*experiment.BenchComparison
+			bench.Case
+			*bench.Comparison
 		}
 		return failed(json.NewEncoder(cmd.OutOrStdout()).Encode(line{c, comparison}))
 	}

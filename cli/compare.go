@@ -10,7 +10,10 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"kestrel/experiment"
+	"kestrel/experiment/compare"
+	"kestrel/experiment/config"
+	"kestrel/experiment/record"
+	"kestrel/experiment/rundir"
 )
 
 // compareFlags are the flags of compare.
@@ -28,7 +31,7 @@ func newCompare() *cobra.Command {
 	var f compareFlags
 	var doc strings.Builder
 	var names []string
-	for _, m := range experiment.ComparedMethods() {
+	for _, m := range config.ComparedMethods() {
 		names = append(names, m.Name)
 		fmt.Fprintf(&doc, "\n  %-10s  %s", m.Name, m.Doc)
 	}
@@ -85,16 +88,16 @@ func (f *compareFlags) run(cmd *cobra.Command, name string) error {
 	}
 	dir := f.out
 	if dir == "" {
-		dir = experiment.DefaultPath(c.Name+"-compare", time.Now())
+		dir = rundir.DefaultPath(c.Name+"-compare", time.Now())
 	}
 	ctx, stop := interrupts(cmd.Context())
 	defer stop()
-	var o experiment.CompareOptions
+	var o compare.Options
 	if !f.quiet {
 		o.Say = func(line string) { fmt.Fprintln(cmd.ErrOrStderr(), line) }
-		o.Recorder = func() experiment.Recorder { return &experiment.Progress{Out: cmd.ErrOrStderr()} }
+		o.Recorder = func() record.Recorder { return &record.Progress{Out: cmd.ErrOrStderr()} }
 	}
-	work, err := experiment.BeginComparison(ctx, c, dir, o)
+	work, err := compare.Begin(ctx, c, dir, o)
 	if err != nil {
 		return err
 	}
@@ -112,7 +115,7 @@ func (f *compareFlags) run(cmd *cobra.Command, name string) error {
 }
 
 // conclude says what came out and where it is.
-func (f *compareFlags) conclude(cmd *cobra.Command, c *experiment.Comparison) error {
+func (f *compareFlags) conclude(cmd *cobra.Command, c *compare.Comparison) error {
 	out := cmd.OutOrStdout()
 	if f.json {
 		return failed(writeJSON(out, c.Summary()))

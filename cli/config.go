@@ -7,7 +7,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"kestrel/configs"
-	"kestrel/experiment"
+	"kestrel/experiment/config"
+	"kestrel/experiment/library"
 )
 
 func newConfig() *cobra.Command {
@@ -58,7 +59,7 @@ func newConfigCheck() *cobra.Command {
 		ValidArgsFunction: completeConfigs,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			for _, name := range args {
-				c, err := experiment.LoadConfig(name, nil)
+				c, err := config.Load(name, nil)
 				if err != nil {
 					return err
 				}
@@ -86,7 +87,7 @@ func newConfigList() *cobra.Command {
 				About string `json:"about"`
 			}
 			var items []item
-			for _, c := range experiment.ConfigChoices(".") {
+			for _, c := range library.ConfigChoices(".") {
 				if c.Shipped {
 					items = append(items, item{c.Name, c.About})
 				}

@@ -6,7 +6,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"kestrel/datasets"
-	"kestrel/experiment"
+	"kestrel/experiment/prepare"
 )
 
 func newData() *cobra.Command {
@@ -39,7 +39,7 @@ func newDataInfo() *cobra.Command {
 			}
 			ctx, stop := interrupts(cmd.Context())
 			defer stop()
-			d, s, err := experiment.LoadData(ctx, &c)
+			d, s, err := prepare.LoadData(ctx, &c)
 			if err != nil {
 				if ctx.Err() != nil {
 					return context.Cause(ctx)

@@ -6,7 +6,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"kestrel/experiment"
+	"kestrel/experiment/prepare"
 )
 
 func newDevices() *cobra.Command {
@@ -19,7 +19,7 @@ func newDevices() *cobra.Command {
 		Example: "kestrel devices\n\n# for a script\nkestrel devices --json",
 		Args:    nothing,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			list, err := experiment.Devices()
+			list, err := prepare.Devices()
 			if err != nil {
 				return failed(err)
 			}
@@ -39,7 +39,7 @@ func newDevices() *cobra.Command {
 }
 
 // deviceLine describes a device for people.
-func deviceLine(d experiment.DeviceStatus) string {
+func deviceLine(d prepare.DeviceStatus) string {
 	if d.Missing != "" {
 		return fmt.Sprintf("%-5s  none: %s", d.Kind, d.Missing)
 	}

@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"kestrel/experiment"
+	"kestrel/experiment/prepare"
 )
 
 func TestDevices(t *testing.T) {
@@ -20,7 +20,7 @@ func TestDevices(t *testing.T) {
 		}
 	}
 	code, stdout, stderr = kestrel(t, "devices", "--json")
-	var list []experiment.DeviceStatus
+	var list []prepare.DeviceStatus
 	if err := json.Unmarshal([]byte(stdout), &list); code != exitDone || stderr != "" || err != nil {
 		t.Fatalf("code %d, stderr %q, %v: %q", code, stderr, err, stdout)
 	}
@@ -35,7 +35,7 @@ func TestDevices(t *testing.T) {
 }
 
 func TestDeviceLine(t *testing.T) {
-	for want, d := range map[string]experiment.DeviceStatus{
+	for want, d := range map[string]prepare.DeviceStatus{
 		"cpu    amd64, 2 cores; 2 lanes; FP64 on avx512": {Kind: "cpu", Name: "amd64, 2 cores", Lanes: 2, Details: "FP64 on avx512"},
 		"cuda   NVIDIA H200; 1 lane; 139.8 GiB; card 0": {Kind: "cuda", Name: "NVIDIA H200", Lanes: 1, Memory: 150_110_000_000,
 			Details: "card 0"},

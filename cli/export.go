@@ -8,7 +8,9 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"kestrel/experiment"
+	"kestrel/experiment/files"
+	"kestrel/experiment/history"
+	"kestrel/experiment/rundir"
 )
 
 func newExport() *cobra.Command {
@@ -30,17 +32,17 @@ func newExport() *cobra.Command {
 			switch {
 			case same(out, args[0]):
 				return fmt.Errorf("-o %s is the run's own directory; choose another", out)
-			case experiment.IsRun(out):
+			case rundir.IsRun(out):
 				return fmt.Errorf("-o %s is the directory of another run; choose another", out)
 			}
 			if format == "json" {
-				run, err := experiment.ReadJSONExport(cmd.Context(), args[0])
+				run, err := history.ReadJSON(cmd.Context(), args[0])
 				if err != nil {
 					return err
 				}
 				return exportJSON(cmd, run, out)
 			}
-			if err := experiment.ExportRun(args[0], out); err != nil {
+			if err := rundir.Export(args[0], out); err != nil {
 				return err
 			}
 			_, err := fmt.Fprintln(cmd.OutOrStdout(), out)
@@ -59,15 +61,15 @@ func same(a, b string) bool {
 	return errX == nil && errY == nil && os.SameFile(x, y)
 }
 
-func exportJSON(cmd *cobra.Command, run *experiment.JSONExport, out string) error {
+func exportJSON(cmd *cobra.Command, run *history.JSONExport, out string) error {
 	if out == "" {
 		return failed(run.Write(cmd.Context(), cmd.OutOrStdout()))
 	}
-	if err := experiment.MakeExportDirectory(out); err != nil {
+	if err := files.MakeDirectory(out); err != nil {
 		return err
 	}
 	path := filepath.Join(out, "run.json")
-	err := experiment.WriteOutput(path, func(w io.Writer) error { return run.Write(cmd.Context(), w) })
+	err := files.WriteOutput(path, func(w io.Writer) error { return run.Write(cmd.Context(), w) })
 	if err == nil {
 		_, err = fmt.Fprintln(cmd.OutOrStdout(), path)
 	}

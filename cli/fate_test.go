@@ -15,6 +15,8 @@ import (
 	"time"
 
 	"kestrel/experiment"
+	"kestrel/experiment/config"
+	"kestrel/experiment/library"
 )
 
 // told is what everything that shows a run says of how it stands, in one word.
@@ -50,7 +52,7 @@ func told(t *testing.T, dir string) map[string]string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	listed := experiment.ReadRunInfo(dir)
+	listed := library.ReadRunInfo(dir)
 	return map[string]string{
 		"open --summary":       word(`^quickstart  ([a-z]+)\b`, said("open", dir, "--summary")),
 		"open --json":          fate(said("open", dir, "--json")),
@@ -123,7 +125,7 @@ func TestAllSayTheSameOfARun(t *testing.T) {
 	}
 	all(dir, "failed")
 
-	c, err := experiment.LoadConfig("quickstart", nil)
+	c, err := config.Load("quickstart", nil)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -8,12 +8,13 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"kestrel/experiment"
+	"kestrel/experiment/figures"
+	"kestrel/experiment/rundir"
 )
 
 func newFigures() *cobra.Command {
 	var out string
-	o := experiment.FiguresOptions{Top: 2}
+	o := figures.Options{Top: 2}
 	cmd := &cobra.Command{
 		Use:   "figures RUN|DIR…",
 		Short: "Draw the paper's figures",
@@ -32,7 +33,7 @@ func newFigures() *cobra.Command {
 			if o.Top < 1 {
 				return fmt.Errorf("--top %d: must be at least 1", o.Top)
 			}
-			if out != "" && experiment.IsRun(out) {
+			if out != "" && rundir.IsRun(out) {
 				return fmt.Errorf("-o %s is the directory of a run; choose another", out)
 			}
 			ctx, stop := interrupts(cmd.Context())
@@ -51,8 +52,8 @@ func newFigures() *cobra.Command {
 
 // drawFigures writes the figures of runs to a directory and tells w which, and
 // notes which runs it leaves out.
-func drawFigures(ctx context.Context, w, notes io.Writer, runs []string, dir string, o experiment.FiguresOptions) error {
-	drawn, err := experiment.ReadFigures(ctx, runs, o)
+func drawFigures(ctx context.Context, w, notes io.Writer, runs []string, dir string, o figures.Options) error {
+	drawn, err := figures.Read(ctx, runs, o)
 	if err != nil {
 		return err
 	}

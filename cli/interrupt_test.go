@@ -11,7 +11,8 @@ import (
 	"strings"
 	"testing"
 
-	"kestrel/experiment"
+	"kestrel/experiment/history"
+	"kestrel/experiment/record"
 )
 
 // argsEnv holds the arguments with which a test runs this binary as the
@@ -66,12 +67,12 @@ func TestInterrupt(t *testing.T) {
 	if err != nil || len(rows) < 13 || len(rows)%12 != 1 {
 		t.Errorf("%d rows, %v", len(rows), err)
 	}
-	events, err := experiment.ReadEvents(dir)
+	events, err := record.Read(dir)
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := experiment.Summarise(events)
-	if s.State != experiment.Stopped || s.Made != (len(rows)-1)/12 {
+	s := history.Summarise(events)
+	if s.State != record.Stopped || s.Made != (len(rows)-1)/12 {
 		t.Errorf("%s after %d evaluations", s.State, s.Made)
 	}
 }

@@ -9,7 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"kestrel/experiment"
+	"kestrel/experiment/config"
 	"kestrel/kernelspace"
 	"kestrel/vbks"
 )
@@ -50,18 +50,18 @@ func newKernels() *cobra.Command {
 
 // collect reads the kernels asked for, without repetition.
 func collect(args, base []string, depth int) ([]vbks.Candidate, error) {
-	var spaces []experiment.KernelSpace
+	var spaces []config.KernelSpace
 	for _, a := range args {
-		s := experiment.KernelSpace{Expressions: []string{a}}
+		s := config.KernelSpace{Expressions: []string{a}}
 		for _, name := range kernelspace.SetNames() {
 			if strings.EqualFold(a, name) {
-				s = experiment.KernelSpace{Set: name}
+				s = config.KernelSpace{Set: name}
 			}
 		}
 		spaces = append(spaces, s)
 	}
 	if base != nil {
-		spaces = append(spaces, experiment.KernelSpace{Base: base, Depth: depth})
+		spaces = append(spaces, config.KernelSpace{Base: base, Depth: depth})
 	}
 	var all []vbks.Candidate
 	seen := map[string]bool{}

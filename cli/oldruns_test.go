@@ -8,7 +8,8 @@ import (
 	"strings"
 	"testing"
 
-	"kestrel/experiment"
+	"kestrel/experiment/history"
+	"kestrel/experiment/rundir"
 )
 
 // oldRuns are runs of an older version of the program, see the README there.
@@ -47,13 +48,13 @@ func TestOldRuns(t *testing.T) {
 			if err := os.CopyFS(dir, os.DirFS(filepath.Join(oldRuns, c.name))); err != nil {
 				t.Fatal(err)
 			}
-			_, known := experiment.OwnerOf(dir)
+			_, known := rundir.OwnerOf(dir)
 			stands := func(fate string, evaluations int) {
 				t.Helper()
 				if fate == "crashed" && !known { // there are no locks here
 					fate = "running"
 				}
-				var s experiment.Summary
+				var s history.Summary
 				if err := json.Unmarshal([]byte(said(t, "open", dir, "--json")), &s); err != nil {
 					t.Fatal(err)
 				}

@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"kestrel/experiment"
+	"kestrel/experiment/history"
 	"kestrel/ui"
 )
 
@@ -28,7 +29,7 @@ func newOpen() *cobra.Command {
 				}
 				return workbench(cmd, ui.Options{Open: args[0]})
 			}
-			s, err := experiment.ReadSummary(args[0])
+			s, err := history.ReadSummary(args[0])
 			if err != nil {
 				return err
 			}

@@ -5,7 +5,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"kestrel/experiment"
+	"kestrel/experiment/words"
 )
 
 // shorten cuts the middle out of a message that repeats what is far too long.
@@ -25,8 +25,8 @@ func keepPlain(cmd *cobra.Command) {
 	if cmd.HasParent() && cmd.HasSubCommands() {
 		return
 	}
-	cmd.SetErr(experiment.PlainWriter(cmd.ErrOrStderr()))
+	cmd.SetErr(words.PlainWriter(cmd.ErrOrStderr()))
 	if out := cmd.OutOrStdout(); isTerminal(out) {
-		cmd.SetOut(experiment.PlainWriter(out))
+		cmd.SetOut(words.PlainWriter(out))
 	}
 }

@@ -11,7 +11,12 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"kestrel/experiment"
+	"kestrel/experiment/config"
+	"kestrel/experiment/files"
+	"kestrel/experiment/inspect"
+	"kestrel/experiment/record"
+	"kestrel/experiment/rundir"
+	"kestrel/experiment/words"
 )
 
 // predictFlags are the flags of predict.
@@ -54,12 +59,12 @@ func newPredict() *cobra.Command {
 	fs.BoolVar(&f.components, "components", false, "write a table of the additive components, too")
 	fs.StringVar(&f.weights, "weights", "", "of the average: posterior or bayes; default the run's predict.weights")
 	fs.IntVar(&f.top, "top", 0, "kernels averaged, 0 for all; default the run's predict.top")
-	fs.StringVar(&f.method, "method", experiment.MethodAverage,
-		"method: "+experiment.MethodAverage+", the average over kernels, or "+experiment.MethodSingle+", the best one")
+	fs.StringVar(&f.method, "method", config.MethodAverage,
+		"method: "+config.MethodAverage+", the average over kernels, or "+config.MethodSingle+", the best one")
 	fs.StringVar(&f.format, "format", "csv", "format: csv, or json, an array of objects")
 	fs.BoolVar(&f.quiet, "quiet", false, "nothing on standard error")
 	for flag, choices := range map[string][]string{
-		"weights": {"posterior", "bayes"}, "method": {experiment.MethodAverage, experiment.MethodSingle}, "format": {"csv", "json"},
+		"weights": {"posterior", "bayes"}, "method": {config.MethodAverage, config.MethodSingle}, "format": {"csv", "json"},
 	} {
 		noErr(cmd.RegisterFlagCompletionFunc(flag, cobra.FixedCompletions(choices, cobra.ShellCompDirectiveNoFileComp)))
 	}
@@ -67,18 +72,18 @@ func newPredict() *cobra.Command {
 }
 
 // query is what the flags ask for, on top of what the run says.
-func (f *predictFlags) query(cmd *cobra.Command, q experiment.PredictQuery) (experiment.PredictQuery, error) {
+func (f *predictFlags) query(cmd *cobra.Command, q inspect.PredictQuery) (inspect.PredictQuery, error) {
 	switch q.Method = f.method; q.Method {
-	case experiment.MethodAverage:
-	case experiment.MethodSingle:
+	case config.MethodAverage:
+	case config.MethodSingle:
 		for _, name := range []string{"weights", "top"} {
 			if cmd.Flags().Changed(name) {
-				return q, fmt.Errorf("--%s is about the average; leave it out, or choose --method %s", name, experiment.MethodAverage)
+				return q, fmt.Errorf("--%s is about the average; leave it out, or choose --method %s", name, config.MethodAverage)
 			}
 		}
 	default:
 		return q, fmt.Errorf("--method %s: must be %s, the average over kernels, or %s, the best one",
-			f.method, experiment.MethodAverage, experiment.MethodSingle)
+			f.method, config.MethodAverage, config.MethodSingle)
 	}
 	if cmd.Flags().Changed("weights") {
 		if q.Weights = f.weights; f.weights != "posterior" && f.weights != "bayes" {
@@ -139,13 +144,13 @@ func (f *predictFlags) check(run string) error {
 		outs = append(outs, componentsFile(f.out))
 	}
 	for _, out := range outs {
-		if err := experiment.CheckOutput(out); err != nil {
+		if err := files.CheckOutput(out); err != nil {
 			return err
 		}
 		switch {
 		case same(out, f.data):
 			return fmt.Errorf("-o %s: that is the table to predict at; choose another", f.out)
-		case experiment.RunFile(run, out):
+		case rundir.RunFile(run, out):
 			return fmt.Errorf("-o %s: the run keeps that file for itself; choose another", f.out)
 		}
 	}
@@ -157,7 +162,7 @@ func (f *predictFlags) run(cmd *cobra.Command, run string) error {
 		return err
 	}
 	// What is wrong with the flags is said before a run is read.
-	if _, err := f.query(cmd, experiment.PredictQuery{Method: experiment.MethodAverage, Weights: "posterior"}); err != nil {
+	if _, err := f.query(cmd, inspect.PredictQuery{Method: config.MethodAverage, Weights: "posterior"}); err != nil {
 		return err
 	}
 	ctx, stop := interrupts(cmd.Context())
@@ -170,7 +175,7 @@ func (f *predictFlags) run(cmd *cobra.Command, run string) error {
 }
 
 func (f *predictFlags) predict(ctx context.Context, cmd *cobra.Command, run string) error {
-	p, err := experiment.OpenPredictor(ctx, run)
+	p, err := inspect.OpenPredictor(ctx, run)
 	if err != nil {
 		return err
 	}
@@ -184,7 +189,7 @@ func (f *predictFlags) predict(ctx context.Context, cmd *cobra.Command, run stri
 		return err
 	}
 	defer points.Close()
-	var done *experiment.Predicted
+	var done *inspect.Predicted
 	write := func(predictions, components io.Writer) error {
 		done, err = p.Write(ctx, points, q, predictions, components)
 		return err
@@ -193,9 +198,9 @@ func (f *predictFlags) predict(ctx context.Context, cmd *cobra.Command, run stri
 	case f.out == "":
 		err = write(cmd.OutOrStdout(), nil)
 	case f.components:
-		err = experiment.WriteOutputs([]string{f.out, componentsFile(f.out)}, func(to []io.Writer) error { return write(to[0], to[1]) })
+		err = files.WriteOutputs([]string{f.out, componentsFile(f.out)}, func(to []io.Writer) error { return write(to[0], to[1]) })
 	default:
-		err = experiment.WriteOutput(f.out, func(predictions io.Writer) error { return write(predictions, nil) })
+		err = files.WriteOutput(f.out, func(predictions io.Writer) error { return write(predictions, nil) })
 	}
 	switch {
 	case err == nil:
@@ -206,7 +211,7 @@ func (f *predictFlags) predict(ctx context.Context, cmd *cobra.Command, run stri
 	}
 	if !f.quiet {
 		for _, n := range points.Notices() {
-			fmt.Fprintf(cmd.ErrOrStderr(), "note: %s: %s\n", experiment.PlainLine(filepath.Base(f.data)), experiment.PlainLine(n))
+			fmt.Fprintf(cmd.ErrOrStderr(), "note: %s: %s\n", words.PlainLine(filepath.Base(f.data)), words.PlainLine(n))
 		}
 		f.tell(cmd.ErrOrStderr(), p, &q, points.Dropped(), done)
 	}
@@ -214,7 +219,7 @@ func (f *predictFlags) predict(ctx context.Context, cmd *cobra.Command, run stri
 }
 
 // tell says what was predicted with, and how good it was.
-func (f *predictFlags) tell(w io.Writer, p *experiment.Predictor, q *experiment.PredictQuery, dropped int, done *experiment.Predicted) {
+func (f *predictFlags) tell(w io.Writer, p *inspect.Predictor, q *inspect.PredictQuery, dropped int, done *inspect.Predicted) {
 	with := "with " + done.IDs[0]
 	if n := len(done.IDs); n > 1 {
 		with = fmt.Sprintf("averaged over %d kernels by %s, %s with weight %.3g first", n, q.Weights, done.IDs[0], done.Weights[0])
@@ -237,7 +242,7 @@ func (f *predictFlags) tell(w io.Writer, p *experiment.Predictor, q *experiment.
 	}
 	fmt.Fprintf(w, "on %d rows with a target%s: rmse %.6g%s, mae %.6g%s, nlpd %.6g\n", a.Rows, of, a.RMSE, unit, a.MAE, unit, a.NLPD)
 	fmt.Fprint(w, "coverage of intervals:")
-	for i, level := range experiment.CoverageLevels {
+	for i, level := range record.CoverageLevels {
 		if i > 0 {
 			fmt.Fprint(w, ",")
 		}

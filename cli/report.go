@@ -10,6 +10,9 @@ import (
 	"github.com/spf13/cobra"
 
 	"kestrel/experiment"
+	"kestrel/experiment/files"
+	"kestrel/experiment/report"
+	"kestrel/experiment/rundir"
 )
 
 func newReport() *cobra.Command {
@@ -29,15 +32,15 @@ func newReport() *cobra.Command {
 			if out == "" {
 				out = filepath.Join(args[0], "report.html")
 			}
-			if err := experiment.CheckOutput(out); err != nil {
+			if err := files.CheckOutput(out); err != nil {
 				return err
 			}
-			if experiment.RunFile(args[0], out) {
+			if rundir.RunFile(args[0], out) {
 				return fmt.Errorf("-o %s: the run keeps that file for itself; choose another", out)
 			}
 			ctx, stop := interrupts(cmd.Context())
 			defer stop()
-			err := experiment.WriteOutput(out, func(w io.Writer) error { return experiment.WriteReport(ctx, args[0], time.Now(), w) })
+			err := files.WriteOutput(out, func(w io.Writer) error { return report.Write(ctx, args[0], time.Now(), w) })
 			switch {
 			case err != nil && ctx.Err() != nil:
 				return context.Cause(ctx)

@@ -7,6 +7,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"kestrel/experiment"
+	"kestrel/experiment/history"
+	"kestrel/experiment/record"
 	"kestrel/ui"
 )
 
@@ -45,9 +47,9 @@ func newResume() *cobra.Command {
 
 // resume goes on with a run to its end, or until ctx ends.
 func (f *runFlags) resume(ctx context.Context, cmd *cobra.Command, path string, fromStart bool) error {
-	summary := &experiment.Summary{}
-	progress := &experiment.Progress{Out: cmd.ErrOrStderr(), Quiet: true}
-	session, err := experiment.Resume(ctx, path, experiment.ResumeOptions{FromStart: fromStart, Past: experiment.Recorders{progress, summary}},
+	summary := &history.Summary{}
+	progress := &record.Progress{Out: cmd.ErrOrStderr(), Quiet: true}
+	session, err := experiment.Resume(ctx, path, experiment.ResumeOptions{FromStart: fromStart, Past: record.Recorders{progress, summary}},
 		progress, summary)
 	if err != nil {
 		return err

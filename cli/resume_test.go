@@ -12,7 +12,8 @@ import (
 	"testing"
 	"time"
 
-	"kestrel/experiment"
+	"kestrel/experiment/history"
+	"kestrel/experiment/record"
 )
 
 // resumeRun is a run of a second or two.
@@ -53,7 +54,7 @@ func TestResumeAfterKill(t *testing.T) {
 			}
 			args = "resume --quiet " + dir
 		}
-		before, err := experiment.ReadEvents(dir)
+		before, err := record.Read(dir)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -61,11 +62,11 @@ func TestResumeAfterKill(t *testing.T) {
 		if strings.Contains(said, "needs no resuming") {
 			t.Logf("kills %v: too late", kills)
 		} else {
-			var s experiment.Summary
+			var s history.Summary
 			if err := json.Unmarshal([]byte(said), &s); code != 0 || err != nil {
 				t.Fatalf("exit code %d, %v: %s", code, err, said)
 			}
-			if s.State != experiment.Finished || s.Made != 12 || s.Start == nil ||
+			if s.State != record.Finished || s.Made != 12 || s.Start == nil ||
 				float64(s.Seconds) < float64(before[len(before)-1].Seconds)/2 {
 				t.Errorf("the summary: %s after %d evaluations and %v s", s.State, s.Made, s.Seconds)
 			}
@@ -121,7 +122,7 @@ func TestResumeInTheWorkbench(t *testing.T) {
 		}
 		p.until("the end", func() bool {
 			es := events(dir)
-			return finished(es) && count(es, experiment.EventReoptimised) == 1
+			return finished(es) && count(es, record.EventReoptimised) == 1
 		})
 		if code := p.quit(); code != 0 {
 			t.Errorf("%s: exit code %d", how, code)

@@ -16,7 +16,10 @@ import (
 	"github.com/spf13/cobra"
 
 	"kestrel/configs"
-	"kestrel/experiment"
+	"kestrel/experiment/config"
+	"kestrel/experiment/library"
+	"kestrel/experiment/record"
+	"kestrel/experiment/words"
 	"kestrel/internal/guard"
 	"kestrel/kernelspace"
 	"kestrel/ui"
@@ -51,7 +54,7 @@ func failed(err error) error {
 func Execute(args []string, stdout, stderr io.Writer) (code int) {
 	defer func() {
 		if p := recover(); p != nil {
-			fmt.Fprintln(experiment.PlainWriter(stderr), "kestrel: "+crash(p, debug.Stack()))
+			fmt.Fprintln(words.PlainWriter(stderr), "kestrel: "+crash(p, debug.Stack()))
 			code = exitFailed
 		}
 	}()
@@ -60,7 +63,7 @@ func Execute(args []string, stdout, stderr io.Writer) (code int) {
 	root.SetOut(stdout)
 	root.SetErr(stderr)
 	completeCompletion(root)
-	build := experiment.ReadBuild()
+	build := record.ReadBuild()
 	// fang asks the terminal for its colours before it reports an error, and
 	// waits for an answer; after a hangup none comes. So what a command returns
 	// is kept from it.
@@ -104,10 +107,10 @@ func keepErrors(cmd *cobra.Command, to *error) {
 // complain writes an error: one line of what, where and what to do, and below it
 // a kernel expression that cannot be read with a caret under the column.
 func complain(w io.Writer, err error) {
-	line := experiment.PlainLine(strings.ReplaceAll(strings.TrimSpace(err.Error()), "\n", "; "))
+	line := words.PlainLine(strings.ReplaceAll(strings.TrimSpace(err.Error()), "\n", "; "))
 	var mistake *guard.PanicError
 	if errors.As(err, &mistake) {
-		line = experiment.PlainLine(crash(mistake.Value, mistake.Stack))
+		line = words.PlainLine(crash(mistake.Value, mistake.Stack))
 	}
 	for _, usage := range []string{"unknown flag", "unknown shorthand", "flag needs"} {
 		if strings.HasPrefix(line, usage) {
@@ -126,7 +129,7 @@ func complain(w io.Writer, err error) {
 // where.
 func crash(value any, stack []byte) string {
 	name := filepath.Join(os.TempDir(), "kestrel-crash-"+time.Now().UTC().Format("20060102T150405Z")+".log")
-	text := fmt.Sprintf("kestrel %s\n%s\n%v\n\n%s", experiment.ReadBuild(), strings.Join(os.Args, " "), value, stack)
+	text := fmt.Sprintf("kestrel %s\n%s\n%v\n\n%s", record.ReadBuild(), strings.Join(os.Args, " "), value, stack)
 	if err := os.WriteFile(name, []byte(text), 0o644); err != nil {
 		return fmt.Sprintf("internal error: %v; please report it", value)
 	}
@@ -175,7 +178,7 @@ func newRoot() *cobra.Command {
 // known says what was meant by a word that is neither a command nor a config
 // nor a file.
 func known(cmd *cobra.Command, name string) error {
-	if _, err := os.Stat(name); err == nil || experiment.IsTable(name) || strings.ContainsAny(name, "./\\") {
+	if _, err := os.Stat(name); err == nil || library.IsTable(name) || strings.ContainsAny(name, "./\\") {
 		return nil
 	}
 	if _, ok := configs.Read(name); ok {
@@ -187,7 +190,7 @@ func known(cmd *cobra.Command, name string) error {
 			words = append(words, c.Name())
 		}
 	}
-	if near := experiment.Nearest(name, words); near != "" {
+	if near := config.Nearest(name, words); near != "" {
 		return fmt.Errorf("%q is no command, config or file; did you mean %s?", name, near)
 	}
 	return fmt.Errorf("%q is no command, config or file; kestrel --help lists commands, kestrel config list the configs", name)

@@ -14,6 +14,11 @@ import (
 	"github.com/spf13/cobra"
 
 	"kestrel/experiment"
+	"kestrel/experiment/config"
+	"kestrel/experiment/history"
+	"kestrel/experiment/library"
+	"kestrel/experiment/record"
+	"kestrel/experiment/rundir"
 	"kestrel/ui"
 )
 
@@ -81,26 +86,26 @@ func newRun() *cobra.Command {
 }
 
 // config reads a config, or makes one for a data file.
-func (f *runFlags) config(cmd *cobra.Command, name string) (experiment.Config, error) {
-	var set []experiment.Override
+func (f *runFlags) config(cmd *cobra.Command, name string) (config.Config, error) {
+	var set []config.Override
 	for _, s := range f.set {
-		o, err := experiment.ParseOverride(s)
+		o, err := config.ParseOverride(s)
 		if err != nil {
-			return experiment.Config{}, err
+			return config.Config{}, err
 		}
 		set = append(set, o)
 	}
 	if f.device != "" {
-		set = append(set, experiment.Override{Key: "device.kind", Value: f.device, Flag: "--device " + f.device})
+		set = append(set, config.Override{Key: "device.kind", Value: f.device, Flag: "--device " + f.device})
 	}
 	if cmd.Flags().Changed("seed") {
 		s := strconv.FormatUint(f.seed, 10)
-		set = append(set, experiment.Override{Key: "seed", Value: s, Flag: "--seed " + s})
+		set = append(set, config.Override{Key: "seed", Value: s, Flag: "--seed " + s})
 	}
 	if f.target != "" {
-		set = append(set, experiment.Override{Key: "data.target", Value: f.target, Flag: "--target " + f.target})
+		set = append(set, config.Override{Key: "data.target", Value: f.target, Flag: "--target " + f.target})
 	}
-	return experiment.ConfigFor(name, set)
+	return library.ConfigFor(name, set)
 }
 
 func (f *runFlags) run(cmd *cobra.Command, name string) error {
@@ -124,7 +129,7 @@ func (f *runFlags) run(cmd *cobra.Command, name string) error {
 	}
 	base := f.out
 	if base == "" {
-		base = experiment.DefaultPath(c.Name, time.Now())
+		base = rundir.DefaultPath(c.Name, time.Now())
 	}
 	if f.repeat == 1 && !f.headless && !f.json && !f.quiet && hasScreen(cmd) {
 		return workbench(cmd, ui.Options{Config: &c, Out: base, Drive: f.course()})
@@ -134,7 +139,7 @@ func (f *runFlags) run(cmd *cobra.Command, name string) error {
 	if f.repeat == 1 {
 		return f.one(ctx, cmd, c, base)
 	}
-	if err := experiment.CheckDirectory(base); err != nil {
+	if err := rundir.Check(base); err != nil {
 		return err
 	}
 	defer os.Remove(base) // where not even the first run began
@@ -191,9 +196,9 @@ func interrupts(parent context.Context) (context.Context, func()) {
 }
 
 // one makes a run in a directory that has been checked.
-func (f *runFlags) one(ctx context.Context, cmd *cobra.Command, c experiment.Config, path string) error {
-	summary := &experiment.Summary{}
-	progress := &experiment.Progress{Out: cmd.ErrOrStderr(), Quiet: f.quiet}
+func (f *runFlags) one(ctx context.Context, cmd *cobra.Command, c config.Config, path string) error {
+	summary := &history.Summary{}
+	progress := &record.Progress{Out: cmd.ErrOrStderr(), Quiet: f.quiet}
 	session, err := experiment.Begin(ctx, c, path, progress, summary)
 	if err != nil {
 		return err
@@ -205,13 +210,13 @@ func (f *runFlags) one(ctx context.Context, cmd *cobra.Command, c experiment.Con
 }
 
 // finish lets a run take its course and says what came out.
-func (f *runFlags) finish(ctx context.Context, cmd *cobra.Command, session *experiment.Session, summary *experiment.Summary) error {
+func (f *runFlags) finish(ctx context.Context, cmd *cobra.Command, session *experiment.Session, summary *history.Summary) error {
 	path := session.Path
 	end, runErr := f.drive(ctx, session.Run)
 	if e := session.Close(); runErr == nil && e != nil {
 		runErr = failed(e)
 	}
-	if end.State == experiment.Failed {
+	if end.State == record.Failed {
 		return failed(fmt.Errorf("the run failed: %s; what was done is in %s", end.Reason, path))
 	}
 	if e := f.conclude(cmd, summary, path); runErr == nil && e != nil {
@@ -235,19 +240,19 @@ func (f *runFlags) drive(ctx context.Context, run *experiment.Run) (experiment.S
 	if stopErr := run.Stop("interrupted by the user"); stopErr != nil {
 		return run.Snapshot(), failed(stopErr)
 	}
-	if end = run.Snapshot(); end.State == experiment.Finished {
+	if end = run.Snapshot(); end.State == record.Finished {
 		err = nil
 	}
 	return end, err
 }
 
 // course is what follows by itself.
-func (f *runFlags) course() experiment.Drive {
-	return experiment.Drive{PruneTop: f.pruneTop, ThenRefine: f.thenRefine, Inducing: f.thenInducing}
+func (f *runFlags) course() record.Course {
+	return record.Course{PruneTop: f.pruneTop, ThenRefine: f.thenRefine, Inducing: f.thenInducing}
 }
 
 // conclude says what came out and where it is.
-func (f *runFlags) conclude(cmd *cobra.Command, s *experiment.Summary, path string) error {
+func (f *runFlags) conclude(cmd *cobra.Command, s *history.Summary, path string) error {
 	out := cmd.OutOrStdout()
 	if f.json {
 		return writeJSON(out, s)

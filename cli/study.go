@@ -13,7 +13,12 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"kestrel/experiment"
+	"kestrel/experiment/config"
+	"kestrel/experiment/files"
+	"kestrel/experiment/record"
+	"kestrel/experiment/rundir"
+	"kestrel/experiment/study"
+	"kestrel/experiment/words"
 )
 
 // Seeds of a figure unless the user says so, and the size of a kernel space
@@ -37,7 +42,7 @@ func newStudy() *cobra.Command {
 	var f studyFlags
 	var doc strings.Builder
 	var names []string
-	for _, v := range experiment.Variants() {
+	for _, v := range study.Variants() {
 		names = append(names, v.Name)
 		fmt.Fprintf(&doc, "\n  %-6s %s", v.Name, v.Doc)
 	}
@@ -78,7 +83,7 @@ func newStudy() *cobra.Command {
 
 // studyTable is a case with the seeds to run.
 type studyTable struct {
-	*experiment.StudyCase
+	*study.Case
 	seeds []uint64
 }
 
@@ -88,9 +93,9 @@ func (f *studyFlags) tables(cmd *cobra.Command) ([]studyTable, error) {
 	if cmd.Flags().Changed("compare-starts") && f.compareStarts < 2 {
 		return nil, fmt.Errorf("--compare-starts %d: must be at least 2", f.compareStarts)
 	}
-	var set []experiment.Override
+	var set []config.Override
 	for _, s := range f.set {
-		o, err := experiment.ParseOverride(s)
+		o, err := config.ParseOverride(s)
 		if err != nil {
 			return nil, err
 		}
@@ -102,12 +107,12 @@ func (f *studyFlags) tables(cmd *cobra.Command) ([]studyTable, error) {
 	var all []studyTable
 	seen := map[string]bool{}
 	for _, name := range f.variants {
-		v, err := experiment.FindVariant(name)
+		v, err := study.FindVariant(name)
 		if err != nil {
 			return nil, fmt.Errorf("--variant: %w", err)
 		}
 		for _, figure := range f.figures {
-			c, err := experiment.NewStudyCase(figure, v, set)
+			c, err := study.NewCase(figure, v, set)
 			if err != nil {
 				return nil, err
 			}
@@ -125,8 +130,8 @@ func (f *studyFlags) tables(cmd *cobra.Command) ([]studyTable, error) {
 			} else if seeds == "" {
 				seeds = manySeeds
 			}
-			t := studyTable{StudyCase: c}
-			if t.seeds, err = experiment.ParseSeeds(seeds); err != nil {
+			t := studyTable{Case: c}
+			if t.seeds, err = study.ParseSeeds(seeds); err != nil {
 				return nil, fmt.Errorf("--seeds: %w", err)
 			}
 			all = append(all, t)
@@ -144,7 +149,7 @@ func (f *studyFlags) run(cmd *cobra.Command) error {
 		return err
 	}
 	if f.out != "" {
-		if err := experiment.CheckDirectory(f.out); err != nil {
+		if err := rundir.Check(f.out); err != nil {
 			return err
 		}
 	}
@@ -172,7 +177,7 @@ func (f *studyFlags) table(ctx context.Context, cmd *cobra.Command, t studyTable
 		sinks[0] = jsonSink{cmd.OutOrStdout()}
 	}
 	if f.out != "" {
-		files, err := newCSVSink(f.out, t.StudyCase, f.compareStarts > 0)
+		files, err := newCSVSink(f.out, t.Case, f.compareStarts > 0)
 		if err != nil {
 			return failed(err)
 		}
@@ -183,11 +188,11 @@ func (f *studyFlags) table(ctx context.Context, cmd *cobra.Command, t studyTable
 			}
 		}()
 	}
-	if err := sinks.begin(t.StudyCase); err != nil {
+	if err := sinks.begin(t.Case); err != nil {
 		return failed(err)
 	}
-	var rows []*experiment.StudyRow
-	var comparisons []*experiment.StartsComparison
+	var rows []*study.Row
+	var comparisons []*study.StartsComparison
 	var workErr error
 	for i, seed := range t.seeds {
 		say := func(more string) {
@@ -196,8 +201,8 @@ func (f *studyFlags) table(ctx context.Context, cmd *cobra.Command, t studyTable
 			}
 		}
 		say("")
-		progress := &experiment.Progress{Out: cmd.ErrOrStderr(), Quiet: f.quiet}
-		var row, more *experiment.StudyRow
+		progress := &record.Progress{Out: cmd.ErrOrStderr(), Quiet: f.quiet}
+		var row, more *study.Row
 		if row, workErr = t.Run(ctx, seed, 1, progress); workErr != nil {
 			break
 		}
@@ -209,11 +214,11 @@ func (f *studyFlags) table(ctx context.Context, cmd *cobra.Command, t studyTable
 			continue
 		}
 		say(fmt.Sprintf(", with %d times the starts", f.compareStarts))
-		progress = &experiment.Progress{Out: cmd.ErrOrStderr(), Quiet: f.quiet}
+		progress = &record.Progress{Out: cmd.ErrOrStderr(), Quiet: f.quiet}
 		if more, workErr = t.Run(ctx, seed, f.compareStarts, progress); workErr != nil {
 			break
 		}
-		c := experiment.CompareStarts(row, more)
+		c := study.CompareStarts(row, more)
 		comparisons = append(comparisons, c)
 		if err := sinks.compared(c, more); err != nil {
 			return failed(err)
@@ -239,9 +244,9 @@ func (f *studyFlags) table(ctx context.Context, cmd *cobra.Command, t studyTable
 
 // studySink takes a study's results as they come, and writes each whole.
 type studySink interface {
-	begin(c *experiment.StudyCase) error
-	row(r *experiment.StudyRow) error
-	compared(c *experiment.StartsComparison, more *experiment.StudyRow) error
+	begin(c *study.Case) error
+	row(r *study.Row) error
+	compared(c *study.StartsComparison, more *study.Row) error
 	end(what string, summary fmt.Stringer) error
 }
 
@@ -257,15 +262,15 @@ func (ss studySinks) each(tell func(studySink) error) error {
 	return nil
 }
 
-func (ss studySinks) begin(c *experiment.StudyCase) error {
+func (ss studySinks) begin(c *study.Case) error {
 	return ss.each(func(s studySink) error { return s.begin(c) })
 }
 
-func (ss studySinks) row(r *experiment.StudyRow) error {
+func (ss studySinks) row(r *study.Row) error {
 	return ss.each(func(s studySink) error { return s.row(r) })
 }
 
-func (ss studySinks) compared(c *experiment.StartsComparison, more *experiment.StudyRow) error {
+func (ss studySinks) compared(c *study.StartsComparison, more *study.Row) error {
 	return ss.each(func(s studySink) error { return s.compared(c, more) })
 }
 
@@ -276,18 +281,18 @@ func (ss studySinks) end(what string, summary fmt.Stringer) error {
 // markdownSink writes a table for people.
 type markdownSink struct{ w io.Writer }
 
-func (m *markdownSink) begin(c *experiment.StudyCase) error {
+func (m *markdownSink) begin(c *study.Case) error {
 	s := c.Config.Settings
 	_, err := fmt.Fprintf(m.w,
 		"### %s (%s): %s\n\nTrue kernel %s among %d; %d inducing inputs, noise %g sd, optimizer %s, %d starts, s = %g, τ = %g.\n\n%s%s",
-		experiment.PlainLine(c.Figure), c.Variant.Name, c.Variant.Doc, experiment.PlainLine(c.Truth),
+		words.PlainLine(c.Figure), c.Variant.Name, c.Variant.Doc, words.PlainLine(c.Truth),
 		c.Kernels, s.Inducing, c.Config.Data.Noise, s.Optimizer, s.Starts, s.PriorVariance, s.EvidenceScale,
 		"| seed | rank | leader | gap ± s.e. | q* | Bayes | tied | led from | first ahead | early max q* | nested violations | s |\n",
 		"|---:|---:|---|---:|---:|---:|---|---:|---:|---:|---:|---:|\n")
 	return err
 }
 
-func (m *markdownSink) row(r *experiment.StudyRow) error {
+func (m *markdownSink) row(r *study.Row) error {
 	if r.Failure != "" {
 		_, err := fmt.Fprintf(m.w, "| %d | failed | %s | | | | | | | | | %.3g |\n", r.Seed, markdownCell(r.Failure), float64(r.Seconds))
 		return err
@@ -307,7 +312,7 @@ func (m *markdownSink) row(r *experiment.StudyRow) error {
 }
 
 // compared writes nothing: the comparisons are a table of their own.
-func (m *markdownSink) compared(*experiment.StartsComparison, *experiment.StudyRow) error { return nil }
+func (m *markdownSink) compared(*study.StartsComparison, *study.Row) error { return nil }
 
 func (m *markdownSink) end(_ string, summary fmt.Stringer) error {
 	_, err := fmt.Fprintf(m.w, "\n%s\n", summary)
@@ -331,19 +336,19 @@ func (j jsonSink) write(v any) error {
 	return enc.Encode(v)
 }
 
-func (j jsonSink) begin(*experiment.StudyCase) error { return nil }
+func (j jsonSink) begin(*study.Case) error { return nil }
 
-func (j jsonSink) row(r *experiment.StudyRow) error {
+func (j jsonSink) row(r *study.Row) error {
 	return j.write(struct {
 		Type string `json:"type"`
-		*experiment.StudyRow
+		*study.Row
 	}{"seed", r})
 }
 
-func (j jsonSink) compared(c *experiment.StartsComparison, _ *experiment.StudyRow) error {
+func (j jsonSink) compared(c *study.StartsComparison, _ *study.Row) error {
 	return j.write(struct {
 		Type string `json:"type"`
-		*experiment.StartsComparison
+		*study.StartsComparison
 	}{"starts", c})
 }
 
@@ -352,7 +357,7 @@ func (j jsonSink) end(what string, summary fmt.Stringer) error {
 }
 
 // writeComparisons writes the table of what more starts changed.
-func writeComparisons(w io.Writer, cs []*experiment.StartsComparison) error {
+func writeComparisons(w io.Writer, cs []*study.StartsComparison) error {
 	var b strings.Builder
 	fmt.Fprintf(&b, "\nRise of the final local ELBOs in nats, with %d starts in the place of %d:\n\n%s%s", cs[0].More, cs[0].Starts,
 		"| seed | kernels | median rise | largest rise | of | leader changed |\n",
@@ -379,7 +384,7 @@ func orNone(id string) string {
 // markdownCell is foreign text, such as the name of a kernel, as one cell of a
 // table that divides them by bars, fit for a terminal.
 func markdownCell(text string) string {
-	return strings.ReplaceAll(experiment.PlainLine(text), "|", `\|`)
+	return strings.ReplaceAll(words.PlainLine(text), "|", `\|`)
 }
 
 // csvSink writes a study's CSV files, a row as soon as it is known.
@@ -388,7 +393,7 @@ type csvSink struct {
 }
 
 // newCSVSink creates the files of a table with their headers.
-func newCSVSink(dir string, c *experiment.StudyCase, compare bool) (*csvSink, error) {
+func newCSVSink(dir string, c *study.Case, compare bool) (*csvSink, error) {
 	s := &csvSink{}
 	name := c.Variant.Name + "-" + c.Figure + ".csv"
 	elbos := []string{"seed", "kernel_id", "local_elbo"}
@@ -413,7 +418,7 @@ func newCSVSink(dir string, c *experiment.StudyCase, compare bool) (*csvSink, er
 		f, err := os.OpenFile(filepath.Join(dir, file.name), os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644)
 		if err == nil {
 			*file.f = f
-			err = experiment.WriteRows(f, file.header)
+			err = files.WriteRows(f, file.header)
 		}
 		if err != nil {
 			return nil, errors.Join(err, s.close())
@@ -422,9 +427,9 @@ func newCSVSink(dir string, c *experiment.StudyCase, compare bool) (*csvSink, er
 	return s, nil
 }
 
-func (s *csvSink) begin(*experiment.StudyCase) error { return nil }
+func (s *csvSink) begin(*study.Case) error { return nil }
 
-func (s *csvSink) row(r *experiment.StudyRow) error {
+func (s *csvSink) row(r *study.Row) error {
 	record := []string{r.Variant, r.Figure, strconv.FormatUint(r.Seed, 10), r.Truth, "", r.Leader, "", "", "", "", "",
 		optional(r.LeadFrom), optional(r.FirstAhead), optional(r.EarlyMax),
 		strconv.Itoa(r.Violations), strconv.Itoa(r.Pairs), strconv.Itoa(r.Evaluations), r.Seconds.String(), r.Failure}
@@ -432,20 +437,20 @@ func (s *csvSink) row(r *experiment.StudyRow) error {
 		record[4] = strconv.Itoa(r.Rank)
 		copy(record[6:], []string{r.Gap.String(), r.SE.String(), r.Posterior.String(), r.Bayes.String(), strconv.FormatBool(r.Tied)})
 	}
-	if err := experiment.WriteRows(s.rows, record); err != nil {
+	if err := files.WriteRows(s.rows, record); err != nil {
 		return err
 	}
-	return experiment.WriteRows(s.elbos, elboRecords(r)...)
+	return files.WriteRows(s.elbos, elboRecords(r)...)
 }
 
-func (s *csvSink) compared(c *experiment.StartsComparison, more *experiment.StudyRow) error {
-	err := experiment.WriteRows(s.starts,
+func (s *csvSink) compared(c *study.StartsComparison, more *study.Row) error {
+	err := files.WriteRows(s.starts,
 		[]string{c.Variant, c.Figure, strconv.FormatUint(c.Seed, 10), strconv.Itoa(c.Starts), strconv.Itoa(c.More), strconv.Itoa(c.Kernels),
 			c.MedianRise.String(), c.MostRise.String(), c.MostKernel, c.Leader, c.MoreLeader, strconv.FormatBool(c.Changed)})
 	if err != nil {
 		return err
 	}
-	return experiment.WriteRows(s.moreELBOs, elboRecords(more)...)
+	return files.WriteRows(s.moreELBOs, elboRecords(more)...)
 }
 
 func (s *csvSink) end(string, fmt.Stringer) error { return nil }
@@ -463,10 +468,10 @@ func (s *csvSink) close() error {
 	return first
 }
 
-func elboRecords(r *experiment.StudyRow) [][]string {
+func elboRecords(r *study.Row) [][]string {
 	var records [][]string
 	for _, k := range r.ELBOs {
-		records = append(records, []string{strconv.FormatUint(r.Seed, 10), k.ID, experiment.Number(k.ELBO).String()})
+		records = append(records, []string{strconv.FormatUint(r.Seed, 10), k.ID, files.Number(k.ELBO).String()})
 	}
 	return records
 }
@@ -475,5 +480,5 @@ func optional(p *float64) string {
 	if p == nil {
 		return ""
 	}
-	return experiment.Number(*p).String()
+	return files.Number(*p).String()
 }

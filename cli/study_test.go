@@ -16,7 +16,7 @@ import (
 	"testing"
 
 	"kestrel/configs"
-	"kestrel/experiment"
+	"kestrel/experiment/study"
 )
 
 // tiny makes a study tiny.
@@ -219,12 +219,12 @@ func TestStudyInterrupt(t *testing.T) {
 // Markdown they make no cells and no lines, and nothing steers a terminal.
 func TestStudyTablesAreSafe(t *testing.T) {
 	const formula, steering = `=HYPERLINK("http://a.b","c")`, "+cmd|' /C calc'!A0\n| 7 | 1 |\x1b[2J"
-	good := &experiment.StudyRow{Variant: "i", Figure: "f", Seed: 1, Truth: formula, Rank: 2, Leader: "@SUM(A1)|x", Gap: -3.5,
-		ELBOs: []experiment.KernelELBO{{ID: "-SE", ELBO: -7}}}
-	bad := &experiment.StudyRow{Variant: "i", Figure: "f", Seed: 2, Truth: "SE", Failure: steering}
-	starts := &experiment.StartsComparison{Variant: "i", Figure: "f", Seed: 1, MostKernel: "=A1",
+	good := &study.Row{Variant: "i", Figure: "f", Seed: 1, Truth: formula, Rank: 2, Leader: "@SUM(A1)|x", Gap: -3.5,
+		ELBOs: []study.KernelELBO{{ID: "-SE", ELBO: -7}}}
+	bad := &study.Row{Variant: "i", Figure: "f", Seed: 2, Truth: "SE", Failure: steering}
+	starts := &study.StartsComparison{Variant: "i", Figure: "f", Seed: 1, MostKernel: "=A1",
 		Leader: "=B1|", MoreLeader: "a\nb", Changed: true}
-	c := &experiment.StudyCase{Figure: "f", Variant: experiment.Variant{Name: "i"}, Truth: formula}
+	c := &study.Case{Figure: "f", Variant: study.Variant{Name: "i"}, Truth: formula}
 
 	dir := t.TempDir()
 	tables, err := newCSVSink(dir, c, true)
@@ -234,7 +234,7 @@ func TestStudyTablesAreSafe(t *testing.T) {
 	var b strings.Builder
 	sinks := studySinks{tables, &markdownSink{w: &b}}
 	for _, err := range []error{sinks.begin(c), sinks.row(good), sinks.row(bad), sinks.compared(starts, good),
-		tables.close(), writeComparisons(&b, []*experiment.StartsComparison{starts})} {
+		tables.close(), writeComparisons(&b, []*study.StartsComparison{starts})} {
 		if err != nil {
 			t.Fatal(err)
 		}

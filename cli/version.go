@@ -5,7 +5,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"kestrel/experiment"
+	"kestrel/experiment/record"
 )
 
 func newVersion() *cobra.Command {
@@ -16,7 +16,7 @@ func newVersion() *cobra.Command {
 		Example: "kestrel version",
 		Args:    nothing,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			b := experiment.ReadBuild()
+			b := record.ReadBuild()
 			if asJSON {
 				return failed(writeJSON(cmd.OutOrStdout(), b))
 			}

@@ -11,7 +11,7 @@ import (
 	"github.com/charmbracelet/x/term"
 	"github.com/spf13/cobra"
 
-	"kestrel/experiment"
+	"kestrel/experiment/record"
 	"kestrel/ui"
 )
 
@@ -62,7 +62,7 @@ func farewell(ctx context.Context, out io.Writer, end ui.Outcome) error {
 		return &exitError{exitInterrupted, errors.New("interrupted")}
 	case end.Path == "":
 		return nil
-	case end.Own && end.State == experiment.Failed:
+	case end.Own && end.State == record.Failed:
 		return failed(fmt.Errorf("the run failed; what was done is in %s, and why in its log.txt", end.Path))
 	}
 	_, err := fmt.Fprintf(out, "%s: %s; kestrel open %s shows it again\n", end.Path, end.State, end.Path)

@@ -9,7 +9,7 @@ import (
 	"testing"
 	"time"
 
-	"kestrel/experiment"
+	"kestrel/experiment/record"
 )
 
 // BenchmarkFirstFrame is the time from the start of the program to its first
@@ -29,7 +29,7 @@ func BenchmarkFirstFrame(b *testing.B) {
 func BenchmarkKey(b *testing.B) {
 	dir := filepath.Join(b.TempDir(), "run")
 	p := start(b, "run fig1c --out "+dir)
-	p.until("an evaluation", func() bool { return count(events(dir), experiment.EventEvaluation) >= 1 })
+	p.until("an evaluation", func() bool { return count(events(dir), record.EventEvaluation) >= 1 })
 	var took []time.Duration
 	for i := range b.N {
 		time.Sleep(time.Duration(100+17*(i%7)) * time.Millisecond) // not in step with frames

@@ -20,7 +20,8 @@ import (
 	"github.com/creack/pty"
 	"golang.org/x/sys/unix"
 
-	"kestrel/experiment"
+	"kestrel/experiment/history"
+	"kestrel/experiment/record"
 )
 
 // terminal is the program in a pseudo-terminal.
@@ -171,15 +172,15 @@ func (p *terminal) restored() {
 	}
 }
 
-func events(dir string) []experiment.Event {
-	es, err := experiment.ReadEvents(dir)
+func events(dir string) []record.Event {
+	es, err := record.Read(dir)
 	if err != nil {
 		return nil
 	}
 	return es
 }
 
-func count(es []experiment.Event, what experiment.EventType) int {
+func count(es []record.Event, what record.EventType) int {
 	n := 0
 	for i := range es {
 		if es[i].Type == what {
@@ -189,8 +190,8 @@ func count(es []experiment.Event, what experiment.EventType) int {
 	return n
 }
 
-func finished(es []experiment.Event) bool {
-	return len(es) > 0 && es[len(es)-1].Type == experiment.EventFinished
+func finished(es []record.Event) bool {
+	return len(es) > 0 && es[len(es)-1].Type == record.EventFinished
 }
 
 // shortRun makes fig1a a matter of seconds.
@@ -201,9 +202,9 @@ const shortRun = " --set optimise.starts=1 --set schedule.steps=10 --set data.ou
 func TestSession(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "run")
 	p := start(t, "run fig1a --out "+dir+shortRun)
-	p.until("two evaluations", func() bool { return count(events(dir), experiment.EventEvaluation) >= 2 })
+	p.until("two evaluations", func() bool { return count(events(dir), record.EventEvaluation) >= 2 })
 	p.keys("p", "\x7f", "\x7f", "3", "\r")
-	p.until("the pruning", func() bool { return count(events(dir), experiment.EventPruned) == 1 })
+	p.until("the pruning", func() bool { return count(events(dir), record.EventPruned) == 1 })
 	p.until("the end", func() bool { return finished(events(dir)) })
 	before := len(events(dir))
 	p.keys("r", "\r")
@@ -223,17 +224,17 @@ func TestSession(t *testing.T) {
 	p.restored()
 
 	es := events(dir)
-	if n := count(es, experiment.EventReoptimised); n != 1 {
+	if n := count(es, record.EventReoptimised); n != 1 {
 		t.Errorf("%d re-optimisations", n)
 	}
-	s := experiment.Summarise(es)
+	s := history.Summarise(es)
 	live := 0
 	for i := range s.Evaluation.Kernels {
 		if s.Evaluation.Kernels[i].Fit != nil {
 			live++
 		}
 	}
-	if live != 3 || s.State != experiment.Finished {
+	if live != 3 || s.State != record.Finished {
 		t.Errorf("%d live kernels, %s", live, s.State)
 	}
 	for _, name := range []string{"posterior.csv", "metrics.csv", "kernels.csv"} {
@@ -280,7 +281,7 @@ func TestHangup(t *testing.T) {
 	}
 	dir := filepath.Join(t.TempDir(), "run")
 	p := start(t, "run fig1a --set schedule.refine=500 --out "+dir)
-	p.until("an evaluation", func() bool { return count(events(dir), experiment.EventEvaluation) >= 1 })
+	p.until("an evaluation", func() bool { return count(events(dir), record.EventEvaluation) >= 1 })
 	if err := p.cmd.Process.Signal(syscall.SIGHUP); err != nil {
 		t.Fatal(err)
 	}
@@ -293,7 +294,7 @@ func TestHangup(t *testing.T) {
 	if strings.Contains(after, "\x1b]11;?") || strings.Contains(after, "\x1b[c") {
 		t.Errorf("the terminal is asked after the screen was left: %q", after)
 	}
-	if s := experiment.Summarise(events(dir)); s.State != experiment.Stopped {
+	if s := history.Summarise(events(dir)); s.State != record.Stopped {
 		t.Errorf("the run was left %s", s.State)
 	}
 }
@@ -317,7 +318,7 @@ func TestOpenAfterKill(t *testing.T) {
 	before := modes()
 	dir := filepath.Join(t.TempDir(), "run")
 	p := startOn(t, ptmx, tty, "run fig1a --out "+dir)
-	p.until("an evaluation", func() bool { return count(events(dir), experiment.EventEvaluation) >= 1 })
+	p.until("an evaluation", func() bool { return count(events(dir), record.EventEvaluation) >= 1 })
 	if err := p.cmd.Process.Kill(); err != nil {
 		t.Fatal(err)
 	}
@@ -325,7 +326,7 @@ func TestOpenAfterKill(t *testing.T) {
 	if now := modes(); now.Lflag == before.Lflag {
 		t.Error("the killed program left the terminal as it was: the test says nothing")
 	}
-	made := count(events(dir), experiment.EventEvaluation)
+	made := count(events(dir), record.EventEvaluation)
 	q := startOn(t, ptmx, tty, "open "+dir)
 	// Both read the terminal now; either may get it.
 	both := func() string { return p.output() + q.output() }
@@ -336,7 +337,7 @@ func TestOpenAfterKill(t *testing.T) {
 	if now := modes(); now.Lflag != before.Lflag || now.Iflag != before.Iflag || now.Oflag != before.Oflag {
 		t.Errorf("modes %x %x %x, before %x %x %x", now.Iflag, now.Oflag, now.Lflag, before.Iflag, before.Oflag, before.Lflag)
 	}
-	if n := count(events(dir), experiment.EventEvaluation); n != made {
+	if n := count(events(dir), record.EventEvaluation); n != made {
 		t.Errorf("opening changed the log: %d evaluations, %d before", n, made)
 	}
 }
@@ -346,7 +347,7 @@ func TestOpenAfterKill(t *testing.T) {
 func TestOpenRunning(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "run")
 	p := start(t, "run fig1a --headless --out "+dir+shortRun)
-	p.until("an evaluation", func() bool { return count(events(dir), experiment.EventEvaluation) >= 1 })
+	p.until("an evaluation", func() bool { return count(events(dir), record.EventEvaluation) >= 1 })
 	q := start(t, "open "+dir)
 	q.until("the screen", func() bool { return strings.Contains(q.output(), "Kernel posterior") })
 	if code := p.wait(); code != 0 {

@@ -2,7 +2,6 @@ package experiment
 
 import (
 	"bytes"
-	"encoding/csv"
 	"os"
 	"path/filepath"
 	"reflect"
@@ -12,6 +11,12 @@ import (
 
 	"github.com/sbinet/npyio/npz"
 
+	"kestrel/experiment/config"
+	"kestrel/experiment/files/filestest"
+	"kestrel/experiment/history"
+	"kestrel/experiment/record"
+	"kestrel/experiment/rundir"
+	"kestrel/internal/must"
 	"kestrel/vbks"
 )
 
@@ -19,33 +24,23 @@ import (
 func recorded(t *testing.T) string {
 	t.Helper()
 	dir := filepath.Join(t.TempDir(), "a", "run")
-	d, err := CreateDirectory(dir)
-	must(t, err)
-	r := fakeRun(t, newFake(3, "SE", "LIN*PER", `SE["a,b"]`), Recorders{d}, nil)
-	must(t, r.Start())
+	d, err := rundir.Create(dir)
+	must.OK(t, err)
+	r := fakeRun(t, newFake(3, "SE", "LIN*PER", `SE["a,b"]`), record.Recorders{d}, nil)
+	must.OK(t, r.Start())
 	settle(t, r)
-	must(t, r.Prune([]string{"LIN*PER"}))
+	must.OK(t, r.Prune([]string{"LIN*PER"}))
 	settle(t, r)
-	must(t, r.Reoptimize(vbks.Change{Rounds: 1}))
+	must.OK(t, r.Reoptimize(vbks.Change{Rounds: 1}))
 	settle(t, r)
-	must(t, r.Close())
-	must(t, d.Close())
+	must.OK(t, r.Close())
+	must.OK(t, d.Close())
 	return dir
-}
-
-func readCSV(t *testing.T, path string) [][]string {
-	t.Helper()
-	f, err := os.Open(path)
-	must(t, err)
-	defer f.Close()
-	rows, err := csv.NewReader(f).ReadAll()
-	must(t, err)
-	return rows
 }
 
 func TestDirectory(t *testing.T) {
 	dir := recorded(t)
-	rows := readCSV(t, filepath.Join(dir, "posterior.csv"))
+	rows := filestest.ReadCSV(t, filepath.Join(dir, "posterior.csv"))
 	if got := strings.Join(rows[0], ","); got != "evaluation,proportion,rows_seen,kernel_id,kernel,posterior,bayes,local_elbo,elbo_se,rank,status" {
 		t.Error(got)
 	}
@@ -58,14 +53,14 @@ func TestDirectory(t *testing.T) {
 	if got := strings.Join(rows[11], "|"); got != "3|0.3|30|LIN*PER|LIN*PER, read||||||pruned" {
 		t.Error(got)
 	}
-	rows = readCSV(t, filepath.Join(dir, "metrics.csv"))
+	rows = filestest.ReadCSV(t, filepath.Join(dir, "metrics.csv"))
 	if got := strings.Join(rows[0], ","); got != "evaluation,proportion,seconds,method,kernels,rmse,mae,nlpd,coverage95,test_rows,coverage50,coverage80" {
 		t.Error(got)
 	}
 	if len(rows) != 1+2*5 {
 		t.Errorf("%d rows of metrics", len(rows))
 	}
-	rows = readCSV(t, filepath.Join(dir, "kernels.csv"))
+	rows = filestest.ReadCSV(t, filepath.Join(dir, "kernels.csv"))
 	want := [][]string{
 		{"kernel_id", "kernel", "parameter", "column", "value", "unit"},
 		{"SE", "SE, read", "SE.variance", "", "4.5", "K²"},
@@ -75,12 +70,12 @@ func TestDirectory(t *testing.T) {
 	if !reflect.DeepEqual(rows[:4], want) || len(rows) != 7 {
 		t.Errorf("%q", rows)
 	}
-	if c, err := LoadConfig(filepath.Join(dir, "config.toml"), []Override{{Key: "data.path", Value: "x"}}); err != nil {
+	if c, err := config.Load(filepath.Join(dir, "config.toml"), []config.Override{{Key: "data.path", Value: "x"}}); err != nil {
 		t.Error(c, err)
 	}
-	events, err := ReadEvents(dir)
-	must(t, err)
-	if events[0].Type != EventStarted || events[len(events)-1].Type != EventFinished && events[len(events)-1].Type != EventMetrics {
+	events, err := record.Read(dir)
+	must.OK(t, err)
+	if events[0].Type != record.EventStarted || events[len(events)-1].Type != record.EventFinished && events[len(events)-1].Type != record.EventMetrics {
 		t.Errorf("%s ... %s", events[0].Type, events[len(events)-1].Type)
 	}
 	for _, e := range events {
@@ -89,7 +84,7 @@ func TestDirectory(t *testing.T) {
 		}
 	}
 	log, err := os.ReadFile(filepath.Join(dir, "log.txt"))
-	must(t, err)
+	must.OK(t, err)
 	for _, part := range []string{"running: started", "a notice", "pruned 1 kernels", "re-optimising, rounds 1", "finished: all planned"} {
 		if !strings.Contains(string(log), part) {
 			t.Errorf("log.txt lacks %q:\n%s", part, log)
@@ -100,10 +95,10 @@ func TestDirectory(t *testing.T) {
 func TestCheckpointIsReadable(t *testing.T) {
 	dir := recorded(t)
 	r, err := npz.Open(filepath.Join(dir, "state", "checkpoint.npz"))
-	must(t, err)
+	must.OK(t, err)
 	defer r.Close()
 	var got []float64
-	must(t, r.Read("run.npy", &got))
+	must.OK(t, r.Read("run.npy", &got))
 	if shape := r.Header("run.npy").Descr.Shape; !reflect.DeepEqual(shape, []int{1, 2}) {
 		t.Errorf("shape %v", shape)
 	}
@@ -117,22 +112,22 @@ func TestTornLog(t *testing.T) {
 	dir := recorded(t)
 	path := filepath.Join(dir, "events.jsonl")
 	text, err := os.ReadFile(path)
-	must(t, err)
+	must.OK(t, err)
 	lines := bytes.SplitAfter(text, []byte("\n"))
 	whole := len(lines) - 1
 	for cut := 1; cut < len(lines[whole-1]); cut += 7 {
-		must(t, os.WriteFile(path, text[:len(text)-cut], 0o644))
-		events, err := ReadEvents(dir)
+		must.OK(t, os.WriteFile(path, text[:len(text)-cut], 0o644))
+		events, err := record.Read(dir)
 		if err != nil || len(events) != whole-1 {
 			t.Fatalf("cut %d: %d events of %d, %v", cut, len(events), whole, err)
 		}
 	}
-	must(t, os.WriteFile(path, bytes.Replace(text, []byte(`{"v":1`), []byte(`{"v":`), 1), 0o644))
-	if _, err := ReadEvents(dir); err == nil || !strings.Contains(err.Error(), "line 1 is damaged") {
+	must.OK(t, os.WriteFile(path, bytes.Replace(text, []byte(`{"v":1`), []byte(`{"v":`), 1), 0o644))
+	if _, err := record.Read(dir); err == nil || !strings.Contains(err.Error(), "line 1 is damaged") {
 		t.Error(err)
 	}
-	must(t, os.WriteFile(path, bytes.Replace(text, []byte(`{"v":1`), []byte(`{"v":2`), 1), 0o644))
-	if _, err := ReadEvents(dir); err == nil || !strings.Contains(err.Error(), "newer version") {
+	must.OK(t, os.WriteFile(path, bytes.Replace(text, []byte(`{"v":1`), []byte(`{"v":2`), 1), 0o644))
+	if _, err := record.Read(dir); err == nil || !strings.Contains(err.Error(), "newer version") {
 		t.Error(err)
 	}
 }
@@ -140,16 +135,16 @@ func TestTornLog(t *testing.T) {
 func TestDirectoryMessages(t *testing.T) {
 	base := t.TempDir()
 	full := filepath.Join(base, "full")
-	must(t, os.Mkdir(full, 0o755))
-	must(t, CheckDirectory(full)) // empty
+	must.OK(t, os.Mkdir(full, 0o755))
+	must.OK(t, rundir.Check(full)) // empty
 	file := filepath.Join(full, "file")
-	must(t, os.WriteFile(file, nil, 0o644))
+	must.OK(t, os.WriteFile(file, nil, 0o644))
 	for path, want := range map[string]string{
 		full:                     `output directory "` + full + `" exists and is not empty; choose another with --out, or remove it`,
 		file:                     `output directory "` + file + `" is a file; choose another with --out`,
 		filepath.Join(file, "x"): `output directory "` + filepath.Join(file, "x") + `" cannot be written: not a directory; choose another with --out`,
 	} {
-		if err := CheckDirectory(path); err == nil || err.Error() != want {
+		if err := rundir.Check(path); err == nil || err.Error() != want {
 			t.Errorf("got %v\nwant %s", err, want)
 		}
 	}
@@ -158,7 +153,7 @@ func TestDirectoryMessages(t *testing.T) {
 		full:                        `run "` + full + `" has no events.jsonl; name the directory of a run`,
 		file:                        `run "` + file + `" is a file; name the directory of a run`,
 	} {
-		if _, err := ReadEvents(path); err == nil || err.Error() != want {
+		if _, err := record.Read(path); err == nil || err.Error() != want {
 			t.Errorf("got %v\nwant %s", err, want)
 		}
 	}
@@ -167,28 +162,28 @@ func TestDirectoryMessages(t *testing.T) {
 func TestDefaultPath(t *testing.T) {
 	t.Chdir(t.TempDir())
 	now := time.Date(2026, 1, 2, 16, 4, 5, 0, time.FixedZone("", 3600))
-	path := DefaultPath("a", now)
+	path := rundir.DefaultPath("a", now)
 	if path != filepath.Join("runs", "a-20260102T150405Z") {
 		t.Error(path)
 	}
-	must(t, CheckDirectory(path))
-	if again := DefaultPath("a", now); again != path+"-2" {
+	must.OK(t, rundir.Check(path))
+	if again := rundir.DefaultPath("a", now); again != path+"-2" {
 		t.Error(again)
 	}
 }
 
 func TestSummary(t *testing.T) {
-	events, err := ReadEvents(recorded(t))
-	must(t, err)
+	events, err := record.Read(recorded(t))
+	must.OK(t, err)
 	var b strings.Builder
-	must(t, Summarise(events).WriteText(&b, time.Now()))
+	must.OK(t, history.Summarise(events).WriteText(&b, time.Now()))
 	for _, part := range []string{"fake  finished: all planned evaluations are done", "evaluation 4 of 4", "1 pruned, 0 failed", "vbks-s"} {
 		if !strings.Contains(b.String(), part) {
 			t.Errorf("the summary lacks %q:\n%s", part, b.String())
 		}
 	}
 	b.Reset()
-	must(t, Summarise(events[:3]).WriteText(&b, time.Now()))
+	must.OK(t, history.Summarise(events[:3]).WriteText(&b, time.Now()))
 	for _, part := range []string{"the run is going on or was cut off", "no evaluation yet"} {
 		if !strings.Contains(b.String(), part) {
 			t.Errorf("the summary of a run under way lacks %q:\n%s", part, b.String())

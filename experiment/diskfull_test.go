@@ -4,13 +4,17 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"path/filepath"
 	"reflect"
 	"sync"
 	"syscall"
 	"testing"
+	"testing/synctest"
 	"time"
 
+	"kestrel/experiment/record"
+	"kestrel/experiment/record/recordtest"
+	"kestrel/experiment/rundir"
+	"kestrel/internal/must"
 	"kestrel/vbks"
 )
 
@@ -36,7 +40,7 @@ func (n *narrow) take(what string) error {
 	return nil
 }
 
-func (n *narrow) Record(e *Event) error { return n.take(string(e.Type)) }
+func (n *narrow) Record(e *record.Event) error { return n.take(string(e.Type)) }
 
 func (n *narrow) Checkpoint(map[string]vbks.Tensor) error { return n.take("checkpoint") }
 
@@ -48,10 +52,10 @@ func (n *narrow) clear() {
 
 // narrowRun makes a run that writes to such a disk, with a little time between
 // its events.
-func narrowRun(t *testing.T, disk *narrow, poll time.Duration, others ...Recorder) (*Run, *roomWaiter) {
+func narrowRun(t *testing.T, disk *narrow, poll time.Duration, others ...record.Recorder) (*Run, *rundir.RoomWaiter) {
 	t.Helper()
 	var r *Run
-	files := newRoomWaiter(disk, poll, func() { r.look() }, func(err error) { t.Error(err) }) // not before the run is started
+	files := rundir.NewRoomWaiter(disk, poll, func() { r.look() }, func(err error) { t.Error(err) }) // not before the run is started
 	f := newFake(3, "SE", "LIN")
 	f.steps = make(chan struct{})
 	go func() {
@@ -64,8 +68,8 @@ func narrowRun(t *testing.T, disk *narrow, poll time.Duration, others ...Recorde
 			}
 		}
 	}()
-	r = fakeRun(t, f, append(Recorders{files}, others...), nil)
-	must(t, r.waitFor(files))
+	r = fakeRun(t, f, append(record.Recorders{files}, others...), nil)
+	must.OK(t, r.waitFor(files))
 	return r, files
 }
 
@@ -74,28 +78,28 @@ func narrowRun(t *testing.T, disk *narrow, poll time.Duration, others ...Recorde
 func TestFullDiskPauses(t *testing.T) {
 	paused := 0
 	for room := range 16 {
-		disk, l := &narrow{room: room}, &log{}
+		disk, l := &narrow{room: room}, &recordtest.Log{}
 		r, files := narrowRun(t, disk, 5*time.Millisecond, l)
-		must(t, r.Start())
+		must.OK(t, r.Start())
 		// It may be at rest, and what it said last still be waiting.
-		for began := time.Now(); r.Snapshot().State != Finished || files.stuck() != nil; time.Sleep(time.Millisecond) {
-			if s := r.Snapshot().State; s == Paused || s == Finished {
+		for began := time.Now(); r.Snapshot().State != record.Finished || files.Stuck() != nil; time.Sleep(time.Millisecond) {
+			if s := r.Snapshot().State; s == record.Paused || s == record.Finished {
 				disk.clear()
 			}
 			if time.Since(began) > time.Minute {
 				t.Fatalf("room for %d: the run is %s: %s", room, r.Snapshot().State, r.Snapshot().Reason)
 			}
 		}
-		must(t, files.close())
+		must.OK(t, files.Close())
 		var told, written []string
-		l.mu.Lock()
-		for i := range l.events {
-			told = append(told, string(l.events[i].Type))
-			if s := l.events[i].State; s != nil && s.To == Paused {
+		l.Mu.Lock()
+		for i := range l.Events {
+			told = append(told, string(l.Events[i].Type))
+			if s := l.Events[i].State; s != nil && s.To == record.Paused {
 				paused++
 			}
 		}
-		l.mu.Unlock()
+		l.Mu.Unlock()
 		checkpoints := 0
 		for _, w := range disk.written {
 			if w == "checkpoint" {
@@ -116,62 +120,33 @@ func TestFullDiskPauses(t *testing.T) {
 // A run that is stopped while the disk is full says what is missing.
 func TestFullDiskAtTheEnd(t *testing.T) {
 	r, files := narrowRun(t, &narrow{room: 3}, time.Millisecond)
-	must(t, r.Start())
-	for began := time.Now(); r.Snapshot().State != Paused && !r.Snapshot().State.Settled(); time.Sleep(time.Millisecond) {
+	must.OK(t, r.Start())
+	for began := time.Now(); r.Snapshot().State != record.Paused && !r.Snapshot().State.Settled(); time.Sleep(time.Millisecond) {
 		if time.Since(began) > time.Minute {
 			t.Fatal("the run is not paused")
 		}
 	}
-	must(t, r.Stop("enough"))
-	if err := files.close(); err == nil || !errors.Is(err, syscall.ENOSPC) {
+	must.OK(t, r.Stop("enough"))
+	if err := files.Close(); err == nil || !errors.Is(err, syscall.ENOSPC) {
 		t.Error(err)
 	}
 }
 
-// A directory goes on with an event where it failed: no row comes twice, none is
-// torn.
-func TestRecordAgain(t *testing.T) {
-	want := filepath.Join(t.TempDir(), "run")
-	_, _ = runIn(t, small(t), want)
-	events, err := ReadEvents(want)
-	must(t, err)
-	dir := filepath.Join(t.TempDir(), "run")
-	d, err := CreateDirectory(dir)
-	must(t, err)
-	failed := 0
-	for i := range events {
-		files := d.GrowingFiles()
-		var good, bad []*os.File
-		for _, file := range files {
-			f, err := os.Open((*file).Name()) // for reading: it takes nothing
-			must(t, err)
-			good, bad = append(good, *file), append(bad, f)
-			*file = f
-		}
-		recorded := false
-		for k, file := range files {
-			// An event that the files left say nothing of is through.
-			if !recorded && d.Record(&events[i]) == nil {
-				recorded = true
-			} else if !recorded {
-				failed++
+// A run that waits for room on the disk ends when it is closed, and so do the
+// attempts to write what waits.
+func TestGoroutinesEndWithAFullDisk(t *testing.T) {
+	for room := range 12 {
+		synctest.Test(t, func(t *testing.T) {
+			r, files := narrowRun(t, &narrow{room: room}, time.Second)
+			must.OK(t, r.Start())
+			time.Sleep(10 * time.Second)
+			if s := r.Snapshot(); room < 8 && s.State != record.Paused {
+				t.Errorf("room for %d: the run is %s", room, s.State)
 			}
-			*file = good[k]
-			must(t, bad[k].Close())
-		}
-		if !recorded {
-			must(t, d.Record(&events[i]))
-		}
-	}
-	must(t, d.Close())
-	if failed < 3*len(events) {
-		t.Errorf("%d failures for %d events", failed, len(events))
-	}
-	for _, name := range []string{posteriorFile, metricsFile, kernelsFile, eventsFile, logFile} {
-		a, errA := os.ReadFile(filepath.Join(dir, name))
-		b, errB := os.ReadFile(filepath.Join(want, name))
-		if errA != nil || errB != nil || string(a) != string(b) {
-			t.Errorf("%s differs: %v, %v\n%s\n%s", name, errA, errB, a, b)
-		}
+			must.OK(t, r.Close())
+			if err := files.Close(); err != nil && !errors.Is(err, syscall.ENOSPC) {
+				t.Error(err)
+			}
+		})
 	}
 }

@@ -6,15 +6,20 @@ import (
 	"os"
 	"path/filepath"
 	"testing"
+
+	"kestrel/experiment/history"
+	"kestrel/experiment/record"
+	"kestrel/experiment/rundir"
+	"kestrel/internal/must"
 )
 
 // The object that is written bit by bit is the one that all events at once make,
 // and events that come after the reading are not in it.
 func TestJSONExport(t *testing.T) {
 	dir := recorded(t)
-	path := filepath.Join(dir, eventsFile)
+	path := filepath.Join(dir, record.EventsFile)
 	whole, err := os.ReadFile(path)
-	must(t, err)
+	must.OK(t, err)
 	ends := []int{}
 	for i, b := range whole {
 		if b == '\n' {
@@ -22,16 +27,16 @@ func TestJSONExport(t *testing.T) {
 		}
 	}
 	for _, kept := range []int{1, 2, 5, len(ends)} {
-		must(t, os.WriteFile(path, whole[:ends[kept-1]], 0o644))
-		events, err := ReadEvents(dir)
-		must(t, err)
+		must.OK(t, os.WriteFile(path, whole[:ends[kept-1]], 0o644))
+		events, err := record.Read(dir)
+		must.OK(t, err)
 		all := struct {
-			*Summary
-			Evaluations []*Evaluation `json:"evaluations"`
-			Metrics     []Metric      `json:"metrics"`
-		}{Summary: Summarise(events)}
-		owner, _ := OwnerOf(dir)
-		all.Fate = Fate(&all.Standing, owner) // that of a summary of events alone is not known
+			*history.Summary
+			Evaluations []*record.Evaluation `json:"evaluations"`
+			Metrics     []record.Metric      `json:"metrics"`
+		}{Summary: history.Summarise(events)}
+		owner, _ := rundir.OwnerOf(dir)
+		all.Fate = rundir.Fate(&all.Standing, owner) // that of a summary of events alone is not known
 		for i := range events {
 			if e := events[i].Evaluation; e != nil {
 				all.Evaluations = append(all.Evaluations, e)
@@ -42,17 +47,17 @@ func TestJSONExport(t *testing.T) {
 		in := json.NewEncoder(&want)
 		in.SetIndent("", "  ")
 		in.SetEscapeHTML(false)
-		must(t, in.Encode(all))
-		x, err := ReadJSONExport(t.Context(), dir)
-		must(t, err)
-		must(t, os.WriteFile(path, whole, 0o644)) // it goes on
-		must(t, x.Write(t.Context(), &got))
+		must.OK(t, in.Encode(all))
+		x, err := history.ReadJSON(t.Context(), dir)
+		must.OK(t, err)
+		must.OK(t, os.WriteFile(path, whole, 0o644)) // it goes on
+		must.OK(t, x.Write(t.Context(), &got))
 		if !bytes.Equal(got.Bytes(), want.Bytes()) {
 			t.Errorf("%d events:\n%s\nwant\n%s", kept, got.Bytes(), want.Bytes())
 		}
 	}
-	must(t, os.WriteFile(path, nil, 0o644))
-	if _, err := ReadJSONExport(t.Context(), dir); err == nil {
+	must.OK(t, os.WriteFile(path, nil, 0o644))
+	if _, err := history.ReadJSON(t.Context(), dir); err == nil {
 		t.Error("a log without events is exported")
 	}
 }

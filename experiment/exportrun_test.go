@@ -6,6 +6,10 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"kestrel/experiment/files/filestest"
+	"kestrel/experiment/rundir"
+	"kestrel/internal/must"
 )
 
 // The tables are those that the run itself wrote, and those of a log that is
@@ -13,33 +17,33 @@ import (
 func TestExportRun(t *testing.T) {
 	dir := recorded(t)
 	out := filepath.Join(dir, "export")
-	must(t, ExportRun(dir, out))
-	must(t, ExportRun(dir, out)) // again, over the first
+	must.OK(t, rundir.Export(dir, out))
+	must.OK(t, rundir.Export(dir, out)) // again, over the first
 	for _, name := range []string{"posterior.csv", "metrics.csv", "kernels.csv"} {
 		want, err := os.ReadFile(filepath.Join(dir, name))
-		must(t, err)
+		must.OK(t, err)
 		got, err := os.ReadFile(filepath.Join(out, name))
-		must(t, err)
+		must.OK(t, err)
 		if !bytes.Equal(got, want) {
 			t.Errorf("%s differs:\n%s\n%s", name, got, want)
 		}
 	}
 	path := filepath.Join(dir, "events.jsonl")
 	text, err := os.ReadFile(path)
-	must(t, err)
+	must.OK(t, err)
 	first := bytes.Index(text, []byte(`"type":"evaluation"`))
 	end := first + bytes.IndexByte(text[first:], '\n') + 1
-	must(t, os.WriteFile(path, text[:end+20], 0o644)) // one evaluation, and a part of what follows
-	must(t, ExportRun(dir, out))
-	if rows := readCSV(t, filepath.Join(out, "posterior.csv")); len(rows) != 1+3 {
+	must.OK(t, os.WriteFile(path, text[:end+20], 0o644)) // one evaluation, and a part of what follows
+	must.OK(t, rundir.Export(dir, out))
+	if rows := filestest.ReadCSV(t, filepath.Join(out, "posterior.csv")); len(rows) != 1+3 {
 		t.Errorf("%d rows of one evaluation of three kernels", len(rows))
 	}
-	must(t, os.WriteFile(path, nil, 0o644))
-	if err := ExportRun(dir, out); err == nil || !strings.Contains(err.Error(), "no events yet") {
+	must.OK(t, os.WriteFile(path, nil, 0o644))
+	if err := rundir.Export(dir, out); err == nil || !strings.Contains(err.Error(), "no events yet") {
 		t.Error(err)
 	}
-	must(t, os.WriteFile(path, []byte("{\n{\n"), 0o644))
-	if err := ExportRun(dir, out); err == nil || !strings.Contains(err.Error(), "line 1 is damaged") {
+	must.OK(t, os.WriteFile(path, []byte("{\n{\n"), 0o644))
+	if err := rundir.Export(dir, out); err == nil || !strings.Contains(err.Error(), "line 1 is damaged") {
 		t.Error(err)
 	}
 }
@@ -47,19 +51,19 @@ func TestExportRun(t *testing.T) {
 func TestExportRunRefuses(t *testing.T) {
 	dir := recorded(t)
 	before, err := os.ReadFile(filepath.Join(dir, "posterior.csv"))
-	must(t, err)
-	if err := ExportRun(dir, dir); err == nil || !strings.Contains(err.Error(), "is the directory of a run") {
+	must.OK(t, err)
+	if err := rundir.Export(dir, dir); err == nil || !strings.Contains(err.Error(), "is the directory of a run") {
 		t.Error(err)
 	}
 	after, err := os.ReadFile(filepath.Join(dir, "posterior.csv"))
-	must(t, err)
+	must.OK(t, err)
 	if !bytes.Equal(before, after) {
 		t.Error("the run's own table has changed")
 	}
-	if err := ExportRun(filepath.Join(dir, "none"), filepath.Join(dir, "export")); err == nil || !strings.Contains(err.Error(), "does not exist") {
+	if err := rundir.Export(filepath.Join(dir, "none"), filepath.Join(dir, "export")); err == nil || !strings.Contains(err.Error(), "does not exist") {
 		t.Error(err)
 	}
-	if err := ExportRun(dir, filepath.Join(dir, "log.txt")); err == nil || !strings.Contains(err.Error(), "cannot be written") {
+	if err := rundir.Export(dir, filepath.Join(dir, "log.txt")); err == nil || !strings.Contains(err.Error(), "cannot be written") {
 		t.Error(err)
 	}
 }

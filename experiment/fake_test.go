@@ -10,7 +10,11 @@ import (
 	"time"
 
 	"kestrel/datasets"
+	"kestrel/experiment/config"
+	"kestrel/experiment/prepare"
+	"kestrel/experiment/record"
 	"kestrel/internal/guard"
+	"kestrel/internal/must"
 	"kestrel/kernelspace"
 	"kestrel/vbks"
 )
@@ -55,11 +59,16 @@ func (f *fake) enter() func() {
 }
 
 func (f *fake) SetGate(g func(context.Context) error) { f.gate = g }
-func (f *fake) SetProgress(p func(vbks.Progress))     { f.progress = p }
-func (f *fake) Done() bool                            { return f.index >= f.planned }
-func (f *fake) Planned() int                          { return f.planned }
-func (f *fake) Inducing() int                         { return f.inducing }
-func (f *fake) Last() *vbks.Evaluation                { return f.last }
+
+func (f *fake) SetProgress(p func(vbks.Progress)) { f.progress = p }
+
+func (f *fake) Done() bool { return f.index >= f.planned }
+
+func (f *fake) Planned() int { return f.planned }
+
+func (f *fake) Inducing() int { return f.inducing }
+
+func (f *fake) Last() *vbks.Evaluation { return f.last }
 
 func (f *fake) Next(ctx context.Context) (*vbks.Evaluation, error) {
 	defer f.enter()()
@@ -125,7 +134,8 @@ func (f *fake) set(ids []string, pruned bool) (*vbks.Evaluation, error) {
 	return f.last, nil
 }
 
-func (f *fake) Prune(ids []string) (*vbks.Evaluation, error)   { return f.set(ids, true) }
+func (f *fake) Prune(ids []string) (*vbks.Evaluation, error) { return f.set(ids, true) }
+
 func (f *fake) Restore(ids []string) (*vbks.Evaluation, error) { return f.set(ids, false) }
 
 func (f *fake) Reoptimize(c vbks.Change) error {
@@ -154,62 +164,22 @@ func (f *fake) Checkpoint() map[string]vbks.Tensor {
 	return map[string]vbks.Tensor{"run": {Shape: []int{1, 2}, Data: []float64{float64(f.index), 0.1}}}
 }
 
-// log records events.
-type log struct {
-	mu     sync.Mutex
-	events []Event
-	err    error
-}
-
-func (l *log) Record(e *Event) error {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	l.events = append(l.events, *e)
-	return l.err
-}
-
-// count counts the events of a type.
-func (l *log) count(what EventType) int {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	n := 0
-	for i := range l.events {
-		if l.events[i].Type == what {
-			n++
-		}
-	}
-	return n
-}
-
-// states lists the states entered.
-func (l *log) states() []State {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	var out []State
-	for i := range l.events {
-		if s := l.events[i].State; s != nil && l.events[i].Type == EventState {
-			out = append(out, s.To)
-		}
-	}
-	return out
-}
-
 // fakeRun makes a run of a fake trainer with four test rows.
-func fakeRun(t *testing.T, f *fake, rec Recorder, change func(*Config)) *Run {
+func fakeRun(t *testing.T, f *fake, rec record.Recorder, change func(*config.Config)) *Run {
 	t.Helper()
-	c := DefaultConfig()
+	c := config.Default()
 	if change != nil {
 		change(&c)
 	}
-	start := &Start{
-		Name: "fake", Config: c.TOML(), Build: ReadBuild(), Data: &datasets.Summary{Name: "fake"}, Inducing: f.inducing, Planned: f.planned,
+	start := &record.Start{
+		Name: "fake", Config: c.TOML(), Build: record.ReadBuild(), Data: &datasets.Summary{Name: "fake"}, Inducing: f.inducing, Planned: f.planned,
 	}
 	for _, id := range f.ids {
-		start.Kernels = append(start.Kernels, KernelInfo{ID: id, Name: id + ", read", Weight: 1, Params: []ParamInfo{
+		start.Kernels = append(start.Kernels, record.KernelInfo{ID: id, Name: id + ", read", Weight: 1, Params: []record.ParamInfo{
 			{Name: "SE.variance", Unit: "K²", Scale: 9}, {Name: "SE.lengthscale", Column: "time", Unit: "s", Scale: 10}, {Name: "noise_variance", Unit: "K²", Scale: 9},
 		}})
 	}
-	test := testSet{x: []float64{1, 2, 3, 4}, y: []float64{1, -1, 1, -1}, dim: 1, scale: 3, most: c.MetricRows}
+	test := prepare.TestSet{X: []float64{1, 2, 3, 4}, Y: []float64{1, -1, 1, -1}, Dim: 1, Scale: 3, Most: c.MetricRows}
 	r := newRun(f, test, start, []string{"a notice"}, &c, rec)
 	t.Cleanup(func() {
 		if err := r.Close(); err != nil && !errors.Is(err, errClosed) {
@@ -219,20 +189,12 @@ func fakeRun(t *testing.T, f *fake, rec Recorder, change func(*Config)) *Run {
 	return r
 }
 
-// must ends the test on an error.
-func must(t *testing.T, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
-	}
-}
-
 // settle waits for the end of a run.
 func settle(t *testing.T, r *Run) Snapshot {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Minute)
 	defer cancel()
 	s, err := r.Wait(ctx)
-	must(t, err)
+	must.OK(t, err)
 	return s
 }

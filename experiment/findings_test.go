@@ -1,4 +1,4 @@
-package experiment
+package experiment_test
 
 import (
 	"encoding/json"
@@ -8,6 +8,11 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"kestrel/experiment/config"
+	"kestrel/experiment/record"
+	"kestrel/experiment/runtest"
+	"kestrel/internal/must"
 )
 
 // folder returns the folder that a variable names, else one beside the
@@ -36,7 +41,7 @@ func TestGoldenFindings(t *testing.T) {
 	met := 0
 	for _, file := range files {
 		text, err := os.ReadFile(file)
-		must(t, err)
+		must.OK(t, err)
 		var f struct {
 			Schema string
 			Series []finding
@@ -59,22 +64,22 @@ func TestGoldenFindings(t *testing.T) {
 }
 
 func (f finding) check(t *testing.T, path string) {
-	var set []Override
+	var set []config.Override
 	for _, s := range []string{
 		"data.inputs=x", "data.split_by=x", "data.test=0.1", "sparse.inducing=48",
 		"kernels.expressions=PER*SE+SE+RQ,PER*LIN+SE,PER+LIN+SE+RQ,LIN+SE", "optimise.starts=3",
 		"schedule.evaluate_every=0.5", "schedule.refine=1",
 	} {
-		o, err := ParseOverride(s)
-		must(t, err)
+		o, err := config.ParseOverride(s)
+		must.OK(t, err)
 		set = append(set, o)
 	}
-	c, err := FileConfig(path, "y", set)
-	must(t, err)
-	var start *Start
-	var last *Evaluation
-	var score *Metric
-	_, s := runIn(t, c, filepath.Join(t.TempDir(), "run"), RecorderFunc(func(e *Event) error {
+	c, err := config.ForTable(path, "y", set)
+	must.OK(t, err)
+	var start *record.Start
+	var last *record.Evaluation
+	var score *record.Metric
+	_, s := runtest.In(t, c, filepath.Join(t.TempDir(), "run"), record.RecorderFunc(func(e *record.Event) error {
 		if e.Start != nil {
 			start = e.Start
 		}
@@ -88,7 +93,7 @@ func (f finding) check(t *testing.T, path string) {
 		}
 		return nil
 	}))
-	if s.State != Finished || last == nil || score == nil {
+	if s.State != record.Finished || last == nil || score == nil {
 		t.Fatalf("%s: %s", s.State, s.Reason)
 	}
 	nearest := math.Inf(1)
@@ -108,33 +113,33 @@ func (f finding) check(t *testing.T, path string) {
 }
 
 // leaderIndex returns the place of the kernel ranked first.
-func leaderIndex(e *Evaluation) int {
-	return slices.IndexFunc(e.Kernels, func(k Kernel) bool { return k.Fit != nil && k.Fit.Rank == 1 })
+func leaderIndex(e *record.Evaluation) int {
+	return slices.IndexFunc(e.Kernels, func(k record.Kernel) bool { return k.Fit != nil && k.Fit.Rank == 1 })
 }
 
 // With a little noise and enough inducing inputs the true kernel is found. One
 // reduced seed; the tables of the full experiment are made by "kestrel study".
 func TestTrueKernelIsFound(t *testing.T) {
-	var set []Override
+	var set []config.Override
 	for _, s := range []string{
 		"data.noise=0.1", "sparse.inducing=32", "data.outputs=400", "optimise.starts=4",
 		"schedule.evaluate_every=0.5", "schedule.refine=1",
 		"kernels.expressions=LIN+RQ,PER+RQ+SE,PER*SE+SE,PER*LIN+SE,(PER+RQ)*LIN,LIN*RQ+PER",
 	} {
-		o, err := ParseOverride(s)
-		must(t, err)
+		o, err := config.ParseOverride(s)
+		must.OK(t, err)
 		set = append(set, o)
 	}
-	c, err := LoadConfig("fig1b", set)
-	must(t, err)
-	var last *Evaluation
-	_, s := runIn(t, c, filepath.Join(t.TempDir(), "run"), RecorderFunc(func(e *Event) error {
+	c, err := config.Load("fig1b", set)
+	must.OK(t, err)
+	var last *record.Evaluation
+	_, s := runtest.In(t, c, filepath.Join(t.TempDir(), "run"), record.RecorderFunc(func(e *record.Event) error {
 		if e.Evaluation != nil {
 			last = e.Evaluation
 		}
 		return nil
 	}))
-	if s.State != Finished {
+	if s.State != record.Finished {
 		t.Fatalf("%s: %s", s.State, s.Reason)
 	}
 	truth, best := math.NaN(), math.Inf(-1)

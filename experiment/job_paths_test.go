@@ -1,4 +1,4 @@
-package experiment
+package experiment_test
 
 import (
 	"fmt"
@@ -7,6 +7,14 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"kestrel/experiment"
+	"kestrel/experiment/compare"
+	"kestrel/experiment/config"
+	"kestrel/experiment/inspect"
+	"kestrel/experiment/record"
+	"kestrel/experiment/runtest"
+	"kestrel/internal/must"
 )
 
 // Whatever files a run's data are in, and wherever it was begun, it is resumed,
@@ -29,7 +37,7 @@ func TestRunsKnowTheirFilesFromAnywhere(t *testing.T) {
 		for _, from := range []string{"config", "directory", "environment"} {
 			t.Run(name+", found by "+from, func(t *testing.T) {
 				base, elsewhere := t.TempDir(), t.TempDir()
-				must(t, os.MkdirAll(filepath.Join(base, "data", "beside"), 0o755))
+				must.OK(t, os.MkdirAll(filepath.Join(base, "data", "beside"), 0o755))
 				file := filepath.Join(base, "c.toml")
 				t.Chdir(elsewhere)
 				switch from {
@@ -46,38 +54,38 @@ func TestRunsKnowTheirFilesFromAnywhere(t *testing.T) {
 					filepath.Join(base, "data/beside/lab.txt"): lab.String(), filepath.Join(base, "data/beside/mote_locs.txt"): "1 21.5 23\n2 24.5 20\n",
 					file: "[data]\n" + data + quick,
 				} {
-					must(t, os.WriteFile(path, []byte(text), 0o644))
+					must.OK(t, os.WriteFile(path, []byte(text), 0o644))
 				}
-				c, err := LoadConfig(file, nil)
-				must(t, err)
+				c, err := config.Load(file, nil)
+				must.OK(t, err)
 				run := filepath.Join(t.TempDir(), "run")
-				if _, end := runIn(t, c, run); end.State != Finished {
+				if _, end := runtest.In(t, c, run); end.State != record.Finished {
 					t.Fatal(end.State, end.Reason)
 				}
-				must(t, os.Remove(file))
+				must.OK(t, os.Remove(file))
 				t.Setenv("KESTREL_DATA", "")
 				t.Chdir(t.TempDir())
 
-				p, err := OpenPredictor(t.Context(), run)
-				must(t, err)
-				must(t, p.Close())
+				p, err := inspect.OpenPredictor(t.Context(), run)
+				must.OK(t, err)
+				must.OK(t, p.Close())
 				again := filepath.Join(t.TempDir(), "again")
-				copyRun(t, run, again)
-				if _, err := takeUp(t, again, ResumeOptions{FromStart: true}); err != nil {
+				runtest.CopyRun(t, run, again)
+				if _, err := runtest.TakeUp(t, again, experiment.ResumeOptions{FromStart: true}); err != nil {
 					t.Fatal(err)
 				}
-				sameResults(t, name, again, run, again)
-				c, err = LoadConfig(filepath.Join(run, configFile), nil)
-				must(t, err)
+				runtest.SameResults(t, name, again, run, again)
+				c, err = config.Load(filepath.Join(run, record.ConfigFile), nil)
+				must.OK(t, err)
 				for _, path := range []string{c.Data.Path, c.Data.Mask, c.Data.Locations} {
 					if path != "" && !filepath.IsAbs(path) {
 						t.Errorf("the run's config has the path %q", path)
 					}
 				}
-				c.Compare.Methods, c.Compare.Runs = []string{MethodAverage}, 1
-				m, err := BeginComparison(t.Context(), c, filepath.Join(t.TempDir(), "comparison"), CompareOptions{})
-				must(t, err)
-				must(t, m.Close())
+				c.Compare.Methods, c.Compare.Runs = []string{config.MethodAverage}, 1
+				m, err := compare.Begin(t.Context(), c, filepath.Join(t.TempDir(), "comparison"), compare.Options{})
+				must.OK(t, err)
+				must.OK(t, m.Close())
 			})
 		}
 	}

@@ -13,6 +13,10 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"kestrel/experiment/config"
+	"kestrel/experiment/record"
+	"kestrel/internal/must"
 )
 
 // Parts of a run that hold memory.
@@ -96,11 +100,11 @@ func TestMemoryByComponent(t *testing.T) {
 	}
 	defer func(rate int) { runtime.MemProfileRate = rate }(runtime.MemProfileRate)
 	runtime.MemProfileRate = 64 << 10
-	c, err := LoadConfig(path, nil)
-	must(t, err)
+	c, err := config.Load(path, nil)
+	must.OK(t, err)
 	s, err := Begin(context.Background(), c, filepath.Join(t.TempDir(), "run"))
-	must(t, err)
-	defer func() { must(t, s.Close()) }()
+	must.OK(t, err)
+	defer func() { must.OK(t, s.Close()) }()
 	done, most := make(chan struct{}), make(chan map[string]float64)
 	go func() {
 		var peak map[string]float64
@@ -116,11 +120,11 @@ func TestMemoryByComponent(t *testing.T) {
 			}
 		}
 	}()
-	end, err := s.Run.Drive(context.Background(), Drive{})
+	end, err := s.Run.Drive(context.Background(), record.Course{})
 	close(done)
 	peak := <-most
-	must(t, err)
-	if end.State != Finished {
+	must.OK(t, err)
+	if end.State != record.Finished {
 		t.Fatalf("%s: %s", end.State, end.Reason)
 	}
 

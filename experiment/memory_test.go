@@ -1,4 +1,4 @@
-package experiment
+package experiment_test
 
 import (
 	"fmt"
@@ -7,6 +7,12 @@ import (
 	"path/filepath"
 	"runtime"
 	"testing"
+
+	"kestrel/experiment"
+	"kestrel/experiment/config/configtest"
+	"kestrel/experiment/record"
+	"kestrel/experiment/runtest"
+	"kestrel/internal/must"
 )
 
 // longVariable, set to anything, asks for a run of 2,000 evaluations: each waits
@@ -25,26 +31,26 @@ func TestLongRunIsFlat(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "run")
 	size := func(name string) int64 {
 		info, err := os.Stat(filepath.Join(dir, name))
-		must(t, err)
+		must.OK(t, err)
 		return info.Size()
 	}
-	look := RecorderFunc(func(e *Event) error { // after the directory has the event
-		if e.Type == EventEvaluation && (e.Evaluation.Index == early || e.Evaluation.Index == late) {
+	look := record.RecorderFunc(func(e *record.Event) error { // after the directory has the event
+		if e.Type == record.EventEvaluation && (e.Evaluation.Index == early || e.Evaluation.Index == late) {
 			runtime.GC()
 			runtime.GC() // what had finalizers is gone after the second one
 			var m runtime.MemStats
 			runtime.ReadMemStats(&m)
-			at[e.Evaluation.Index] = measure{int64(m.HeapAlloc), int64(runtime.NumGoroutine()), size(eventsFile), size(filepath.Join(stateDir, checkpoint))}
+			at[e.Evaluation.Index] = measure{int64(m.HeapAlloc), int64(runtime.NumGoroutine()), size(record.EventsFile), size(filepath.Join(record.StateDir, record.CheckpointFile))}
 		}
 		return nil
 	})
-	s, err := Begin(t.Context(), small(t, "kernels.expressions=SE,LIN", "data.outputs=30", "data.test=6", "sparse.inducing=4", "optimise.transplants=false",
+	s, err := experiment.Begin(t.Context(), configtest.Small(t, "kernels.expressions=SE,LIN", "data.outputs=30", "data.test=6", "sparse.inducing=4", "optimise.transplants=false",
 		"posterior.samples=100", "schedule.evaluate_every=0.5", fmt.Sprintf("schedule.refine=%d", late-2), "device.lanes=1"), dir, look)
-	must(t, err)
-	must(t, s.Run.Start())
-	end := await(t, s.Run)
-	must(t, s.Close())
-	if end.State != Finished || end.Evaluation.Index != late {
+	must.OK(t, err)
+	must.OK(t, s.Run.Start())
+	end := runtest.Await(t, s.Run)
+	must.OK(t, s.Close())
+	if end.State != record.Finished || end.Evaluation.Index != late {
 		t.Fatalf("%s: %s", end.State, end.Reason)
 	}
 	a, b := at[early], at[late]

@@ -5,27 +5,28 @@ import (
 	"errors"
 	"fmt"
 
+	"kestrel/experiment/record"
 	"kestrel/vbks"
 )
 
 // Start begins a run that is ready.
 func (r *Run) Start() error {
 	return r.do(func() error {
-		if s := r.state(); s != Ready {
+		if s := r.state(); s != record.Ready {
 			return fmt.Errorf("the run is %s and cannot be started", s)
 		}
 		if r.past != nil {
 			return r.goOn()
 		}
 		r.watch.start()
-		r.record(&Event{Type: EventStarted, Start: r.start})
+		r.record(&record.Event{Type: record.EventStarted, Start: r.start})
 		for _, n := range r.notices {
-			r.record(&Event{Type: EventNotice, Notice: n})
+			r.record(&record.Event{Type: record.EventNotice, Notice: n})
 		}
-		if r.state() == Failed {
+		if r.state() == record.Failed {
 			return errors.New(r.shown.Reason)
 		}
-		r.enter(Running, "started")
+		r.enter(record.Running, "started")
 		r.next()
 		return nil
 	})
@@ -35,10 +36,10 @@ func (r *Run) Start() error {
 // way is kept.
 func (r *Run) Pause() error {
 	return r.do(func() error {
-		if s := r.state(); s != Running {
+		if s := r.state(); s != record.Running {
 			return fmt.Errorf("the run is %s and cannot be paused", s)
 		}
-		r.enter(Paused, "paused by the user")
+		r.enter(record.Paused, "paused by the user")
 		return nil
 	})
 }
@@ -46,10 +47,10 @@ func (r *Run) Pause() error {
 // Resume lets a paused run go on.
 func (r *Run) Resume() error {
 	return r.do(func() error {
-		if s := r.state(); s != Paused {
+		if s := r.state(); s != record.Paused {
 			return fmt.Errorf("the run is %s and cannot be resumed", s)
 		}
-		r.enter(Running, "resumed by the user")
+		r.enter(record.Running, "resumed by the user")
 		r.next()
 		return nil
 	})
@@ -62,10 +63,10 @@ func (r *Run) Stop(reason string) error {
 		if r.state().Settled() {
 			return nil
 		}
-		r.enter(Stopping, reason)
+		r.enter(record.Stopping, reason)
 		r.abort()
-		if r.state() == Stopping {
-			r.enter(Stopped, reason)
+		if r.state() == record.Stopping {
+			r.enter(record.Stopped, reason)
 		}
 		return nil
 	})
@@ -76,15 +77,15 @@ func (r *Run) Stop(reason string) error {
 func (r *Run) Prune(ids []string) error { return r.prune(ids, false) }
 
 func (r *Run) prune(ids []string, byItself bool) error {
-	return r.revise(Order{What: EventPruned, Kernels: ids, ByItself: byItself})
+	return r.revise(record.Order{What: record.EventPruned, Kernels: ids, ByItself: byItself})
 }
 
 // Restore takes pruned kernels back, as they were.
 func (r *Run) Restore(ids []string) error {
-	return r.revise(Order{What: EventRestored, Kernels: ids})
+	return r.revise(record.Order{What: record.EventRestored, Kernels: ids})
 }
 
-func (r *Run) revise(o Order) error {
+func (r *Run) revise(o record.Order) error {
 	return r.do(func() error {
 		again, err := r.interrupt()
 		if err != nil {
@@ -109,16 +110,16 @@ func (r *Run) reoptimize(c vbks.Change, byItself bool) error {
 		if err != nil {
 			return err
 		}
-		if err := r.carryOut(Order{What: EventReoptimised, Change: &c, ByItself: byItself}); err != nil {
+		if err := r.carryOut(record.Order{What: record.EventReoptimised, Change: &c, ByItself: byItself}); err != nil {
 			again()
 			return err
 		}
-		if s := r.state(); s.Settled() && s != Failed || s == Paused {
+		if s := r.state(); s.Settled() && s != record.Failed || s == record.Paused {
 			reason := "re-optimised by the user"
 			if byItself {
 				reason = "re-optimised, as asked for at the start"
 			}
-			r.enter(Running, reason)
+			r.enter(record.Running, reason)
 		}
 		r.catchUp()
 		return nil
@@ -136,12 +137,12 @@ func (r *Run) catchUp() {
 }
 
 // carryOut carries an order out on a trainer at rest and records it.
-func (r *Run) carryOut(o Order) error {
-	if o.What == EventReoptimised {
+func (r *Run) carryOut(o record.Order) error {
+	if o.What == record.EventReoptimised {
 		return r.reoptimizeNow(o)
 	}
 	change := r.trainer.Prune
-	if o.What == EventRestored {
+	if o.What == record.EventRestored {
 		change = r.trainer.Restore
 	}
 	e, err := change(o.Kernels)
@@ -152,7 +153,7 @@ func (r *Run) carryOut(o Order) error {
 	return nil
 }
 
-func (r *Run) reoptimizeNow(o Order) error {
+func (r *Run) reoptimizeNow(o record.Order) error {
 	c := *o.Change
 	before := r.trainer.Planned()
 	if err := r.trainer.Reoptimize(c); err != nil {
@@ -167,7 +168,7 @@ func (r *Run) reoptimizeNow(o Order) error {
 	r.mu.Lock()
 	r.shown.Planned, r.shown.Progress = r.planned(), vbks.Progress{}
 	r.mu.Unlock()
-	r.record(&Event{Type: EventReoptimised, Change: &c, Inducing: r.trainer.Inducing(), ByItself: o.ByItself})
+	r.record(&record.Event{Type: record.EventReoptimised, Change: &c, Inducing: r.trainer.Inducing(), ByItself: o.ByItself})
 	return nil
 }
 
@@ -175,10 +176,10 @@ func (r *Run) reoptimizeNow(o Order) error {
 // takes the work up where the order is refused.
 func (r *Run) interrupt() (again func(), err error) {
 	switch s := r.state(); {
-	case s == Failed:
+	case s == record.Failed:
 		return nil, r.failure()
-	case s == Ready || r.standing.Made == 0:
-		return nil, errNoResults
+	case s == record.Ready || r.standing.Made == 0:
+		return nil, record.ErrNoResults
 	}
 	made, scoring := r.standing.Made, r.flight != nil && r.flight.scores
 	again = func() {
@@ -189,7 +190,7 @@ func (r *Run) interrupt() (again func(), err error) {
 		}
 	}
 	r.abort()
-	if r.state() == Failed {
+	if r.state() == record.Failed {
 		return nil, r.failure()
 	}
 	return again, nil

@@ -11,6 +11,8 @@ import (
 	"testing"
 	"time"
 
+	"kestrel/experiment/record"
+	"kestrel/internal/must"
 	"kestrel/vbks"
 )
 
@@ -118,7 +120,7 @@ func (c *crowd) anyNames(o command) (ids []string) {
 }
 
 // accounts counts orders and the events that they leave behind.
-func accounts(answers []answer, events []Event) (given, seen map[string]int) {
+func accounts(answers []answer, events []record.Event) (given, seen map[string]int) {
 	given, seen = map[string]int{}, map[string]int{}
 	for _, a := range answers {
 		if a.err == nil && a.kind != orderStop { // which a run at rest has nothing to tell of
@@ -130,17 +132,17 @@ func accounts(answers []answer, events []Event) (given, seen map[string]int) {
 		kind := ""
 		switch {
 		case e.ByItself:
-		case e.Type == EventStarted:
+		case e.Type == record.EventStarted:
 			kind = orderStart
-		case e.Type == EventPruned:
+		case e.Type == record.EventPruned:
 			kind = orderPrune
-		case e.Type == EventRestored:
+		case e.Type == record.EventRestored:
 			kind = orderRestore
-		case e.Type == EventReoptimised:
+		case e.Type == record.EventReoptimised:
 			kind = orderReoptimise
-		case e.Type == EventState && e.State.To == Paused:
+		case e.Type == record.EventState && e.State.To == record.Paused:
 			kind = orderPause
-		case e.Type == EventState && e.State.Reason == "resumed by the user":
+		case e.Type == record.EventState && e.State.Reason == "resumed by the user":
 			kind = orderResume
 		}
 		if kind != "" {
@@ -255,21 +257,21 @@ func TestStopHoldsWhatIsPaused(t *testing.T) {
 		if err != nil {
 			return err
 		}
-		slow := RecorderFunc(func(e *Event) error {
-			if label(e) == string(Stopping) {
+		slow := record.RecorderFunc(func(e *record.Event) error {
+			if label(e) == string(record.Stopping) {
 				time.Sleep(time.Second) // all others have their turn
 			}
 			return nil
 		})
-		must(t, s.run.do(func() error { s.run.recorder = Recorders{slow, s.log}; return nil }))
-		must(t, s.run.Start())
-		must(t, s.run.Pause())
+		must.OK(t, s.run.do(func() error { s.run.recorder = record.Recorders{slow, s.log}; return nil }))
+		must.OK(t, s.run.Start())
+		must.OK(t, s.run.Pause())
 		s.stile.let(-1)
-		must(t, s.run.Stop("enough"))
+		must.OK(t, s.run.Stop("enough"))
 		if n := s.stile.steps(); n > 0 {
 			return fmt.Errorf("%d steps", n)
 		}
 		return s.close()
 	})
-	must(t, wrong)
+	must.OK(t, wrong)
 }

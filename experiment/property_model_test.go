@@ -7,6 +7,8 @@ import (
 	"strings"
 	"time"
 
+	"kestrel/experiment/files"
+	"kestrel/experiment/record"
 	"kestrel/vbks"
 )
 
@@ -28,7 +30,7 @@ type model struct {
 	sampled int // of these scored at each evaluation
 	budget  time.Duration
 
-	state    State
+	state    record.State
 	begun    bool
 	made     int
 	seen     int  // rows, at the last evaluation
@@ -40,7 +42,7 @@ type model struct {
 	open     bool // a settled state still wants its event of the end
 	late     bool // the time is up
 	mayFail  bool // a fault has been laid
-	drive    Drive
+	drive    record.Course
 	courseOn bool          // it prunes and goes on by itself
 	byItself bool          // the last event was such an order
 	elapsed  time.Duration // less pauses
@@ -80,7 +82,7 @@ func (m *model) current(id string) bool {
 func (m *model) refusal(kind string, ids []string) string {
 	switch kind {
 	case orderStart, orderPause, orderResume:
-		from := map[string]State{orderStart: Ready, orderPause: Running, orderResume: Paused}[kind]
+		from := map[string]record.State{orderStart: record.Ready, orderPause: record.Running, orderResume: record.Paused}[kind]
 		if m.state == from {
 			return ""
 		}
@@ -89,7 +91,7 @@ func (m *model) refusal(kind string, ids []string) string {
 		return ""
 	}
 	switch {
-	case m.state == Failed:
+	case m.state == record.Failed:
 		return "the run has failed"
 	case m.made == 0:
 		return "no evaluation yet"
@@ -127,7 +129,7 @@ func (m *model) refusal(kind string, ids []string) string {
 func (m *model) own(kind string) []string {
 	switch kind {
 	case orderStart:
-		return []string{string(EventStarted), "running"}
+		return []string{string(record.EventStarted), "running"}
 	case orderPause:
 		return []string{"paused"}
 	case orderResume:
@@ -136,76 +138,76 @@ func (m *model) own(kind string) []string {
 		if m.state.Settled() {
 			return nil
 		}
-		return []string{"stopping", "stopped", string(EventFinished)}
+		return []string{"stopping", "stopped", string(record.EventFinished)}
 	case orderPrune:
-		return []string{string(EventPruned)}
+		return []string{string(record.EventPruned)}
 	case orderRestore:
-		return []string{string(EventRestored)}
+		return []string{string(record.EventRestored)}
 	case orderReoptimise:
-		if m.state == Running {
-			return []string{string(EventReoptimised)}
+		if m.state == record.Running {
+			return []string{string(record.EventReoptimised)}
 		}
-		return []string{string(EventReoptimised), "running"}
+		return []string{string(record.EventReoptimised), "running"}
 	}
 	return nil
 }
 
 // label is what own calls an event.
-func label(e *Event) string {
-	if e.Type == EventState {
+func label(e *record.Event) string {
+	if e.Type == record.EventState {
 		return string(e.State.To)
 	}
 	return string(e.Type)
 }
 
-var transitions = map[State][]State{
-	Ready:    {Running, Stopping},
-	Running:  {Paused, Stopping, Finished, Failed},
-	Paused:   {Running, Stopping, Failed},
-	Stopping: {Stopped, Failed}, // what is abandoned may just fail
-	Stopped:  {Running, Failed}, // its scoring may fail
-	Finished: {Running, Failed},
-	Failed:   {},
+var transitions = map[record.State][]record.State{
+	record.Ready:    {record.Running, record.Stopping},
+	record.Running:  {record.Paused, record.Stopping, record.Finished, record.Failed},
+	record.Paused:   {record.Running, record.Stopping, record.Failed},
+	record.Stopping: {record.Stopped, record.Failed}, // what is abandoned may just fail
+	record.Stopped:  {record.Running, record.Failed}, // its scoring may fail
+	record.Finished: {record.Running, record.Failed},
+	record.Failed:   {},
 }
 
 // apply takes an event in and says what is wrong with it. ordered tells those
 // that an order was answered by from those that come by themselves.
-func (m *model) apply(e *Event, ordered bool) error {
+func (m *model) apply(e *record.Event, ordered bool) error {
 	byItself := m.byItself
 	m.byItself = e.ByItself
 	switch {
-	case m.open != (e.Type == EventFinished):
+	case m.open != (e.Type == record.EventFinished):
 		return fmt.Errorf("%s: the end of a run is one event, right after its last state", label(e))
-	case m.state == Failed && e.Type != EventFinished:
+	case m.state == record.Failed && e.Type != record.EventFinished:
 		return fmt.Errorf("%s after the run has failed", label(e))
-	case !m.begun && e.Type != EventStarted && m.state == Ready && label(e) != string(Stopping):
+	case !m.begun && e.Type != record.EventStarted && m.state == record.Ready && label(e) != string(record.Stopping):
 		return fmt.Errorf("%s before the run began", label(e))
-	case e.ByItself && (!m.courseOn || m.state != Finished && m.slack == 0):
+	case e.ByItself && (!m.courseOn || m.state != record.Finished && m.slack == 0):
 		return fmt.Errorf("%s by itself while %s", label(e), m.state)
 	}
 	switch e.Type {
-	case EventStarted:
+	case record.EventStarted:
 		if m.begun {
 			return fmt.Errorf("begun twice")
 		}
 		m.begun, m.inducing = true, e.Start.Inducing
-	case EventState:
+	case record.EventState:
 		return m.enter(e.State, ordered || byItself)
-	case EventFinished:
+	case record.EventFinished:
 		m.open = false
 		if e.State.To != m.state {
 			return fmt.Errorf("the end says %s, the run is %s", e.State.To, m.state)
 		}
-	case EventEvaluation:
+	case record.EventEvaluation:
 		return m.evaluated(e)
-	case EventMetrics:
+	case record.EventMetrics:
 		return m.measured(e)
-	case EventPruned, EventRestored:
+	case record.EventPruned, record.EventRestored:
 		if !ordered && !e.ByItself {
 			return fmt.Errorf("%s without an order", label(e))
 		}
 		return m.revised(e)
-	case EventReoptimised:
+	case record.EventReoptimised:
 		if !ordered && !e.ByItself {
 			return fmt.Errorf("re-optimised without an order")
 		}
@@ -224,30 +226,30 @@ func (m *model) apply(e *Event, ordered bool) error {
 	return nil
 }
 
-func (m *model) enter(c *StateChange, ordered bool) error {
+func (m *model) enter(c *record.StateChange, ordered bool) error {
 	switch {
 	case c.From != m.state || !slices.Contains(transitions[m.state], c.To):
 		return fmt.Errorf("from %s to %s while %s", c.From, c.To, m.state)
 	case c.Reason == "":
 		return fmt.Errorf("%s without a reason", c.To)
-	case !ordered && c.To != Finished && c.To != Failed:
+	case !ordered && c.To != record.Finished && c.To != record.Failed:
 		return fmt.Errorf("%s without an order", c.To)
-	case c.To == Finished && m.made < m.planned() && !m.late:
+	case c.To == record.Finished && m.made < m.planned() && !m.late:
 		return fmt.Errorf("finished after %d of %d evaluations", m.made, m.planned())
-	case c.To == Finished && !m.moved && (m.owed || m.sampled < m.tests && !m.full):
+	case c.To == record.Finished && !m.moved && (m.owed || m.sampled < m.tests && !m.full):
 		return fmt.Errorf("finished without scores of evaluation %d", m.made)
-	case c.To == Failed && !m.mayFail && (!m.late || m.made > 0):
+	case c.To == record.Failed && !m.mayFail && (!m.late || m.made > 0):
 		return fmt.Errorf("failed without a fault: %s", c.Reason)
 	}
 	m.state, m.open = c.To, c.To.Settled()
-	m.courseOn = m.courseOn && c.To != Stopped && c.To != Failed
-	if c.From != Paused || c.To != Stopping {
+	m.courseOn = m.courseOn && c.To != record.Stopped && c.To != record.Failed
+	if c.From != record.Paused || c.To != record.Stopping {
 		m.allowed = 0
 	}
-	if c.To == Paused || c.From == Running && c.To == Stopping {
+	if c.To == record.Paused || c.From == record.Running && c.To == record.Stopping {
 		m.allowed = m.slack
 	}
-	if c.To == Failed {
+	if c.To == record.Failed {
 		m.scoring = false
 	}
 	return nil
@@ -255,14 +257,14 @@ func (m *model) enter(c *StateChange, ordered bool) error {
 
 // comes reports whether the result of a piece of work may come now.
 func (m *model) comes() bool {
-	if (m.state == Paused || m.state == Stopping) && m.allowed > 0 {
+	if (m.state == record.Paused || m.state == record.Stopping) && m.allowed > 0 {
 		m.allowed--
 		return true
 	}
-	return m.state == Running
+	return m.state == record.Running
 }
 
-func (m *model) evaluated(e *Event) error {
+func (m *model) evaluated(e *record.Event) error {
 	switch v := e.Evaluation; {
 	case !m.comes():
 		return fmt.Errorf("evaluation %d while %s", v.Index, m.state)
@@ -287,9 +289,9 @@ func (m *model) evaluated(e *Event) error {
 	return m.check(e.Evaluation)
 }
 
-func (m *model) revised(e *Event) error {
+func (m *model) revised(e *record.Event) error {
 	kind, to := orderPrune, vbks.Pruned
-	if e.Type == EventRestored {
+	if e.Type == record.EventRestored {
 		kind, to = orderRestore, vbks.Live
 	}
 	if why := m.refusal(kind, e.Kernels); why != "" {
@@ -302,7 +304,7 @@ func (m *model) revised(e *Event) error {
 	return m.check(e.Evaluation)
 }
 
-func (m *model) measured(e *Event) error {
+func (m *model) measured(e *record.Event) error {
 	for _, v := range e.Metrics {
 		rows := v.TestRows
 		last := m.made == m.planned() || m.late
@@ -318,7 +320,7 @@ func (m *model) measured(e *Event) error {
 		case m.state.Settled() && !m.scoring:
 			return fmt.Errorf("scores while %s", m.state)
 		}
-		for _, x := range []Number{v.RMSE, v.MAE, v.NLPD, v.Coverage95} {
+		for _, x := range []files.Number{v.RMSE, v.MAE, v.NLPD, v.Coverage95} {
 			if f := float64(x); math.IsNaN(f) || math.IsInf(f, 0) {
 				return fmt.Errorf("scores %+v", v)
 			}
@@ -333,15 +335,15 @@ func (m *model) measured(e *Event) error {
 
 // check compares what an evaluation says with what is known, and looks at its
 // numbers.
-func (m *model) check(e *Evaluation) error {
+func (m *model) check(e *record.Evaluation) error {
 	if e.Index != m.made || e.RowsSeen != m.seen || e.Planned != m.planned() || len(e.Kernels) != len(m.ids) {
 		return fmt.Errorf("evaluation %d of %d, %d rows, %d kernels; want %d of %d, %d rows, %d kernels",
 			e.Index, e.Planned, e.RowsSeen, len(e.Kernels), m.made, m.planned(), m.seen, len(m.ids))
 	}
 	var sum, bayes float64
 	var ranks []int
-	finite := func(x ...Number) bool {
-		return !slices.ContainsFunc(x, func(n Number) bool { return math.IsNaN(float64(n)) || math.IsInf(float64(n), 0) })
+	finite := func(x ...files.Number) bool {
+		return !slices.ContainsFunc(x, func(n files.Number) bool { return math.IsNaN(float64(n)) || math.IsInf(float64(n), 0) })
 	}
 	for i, id := range m.ids {
 		k, want := &e.Kernels[i], m.kernels[id].status

@@ -8,6 +8,7 @@ import (
 	"testing"
 	"testing/synctest"
 
+	"kestrel/experiment/record"
 	"kestrel/vbks"
 )
 
@@ -32,7 +33,7 @@ func (b *brittle) take(what string) error {
 	return nil
 }
 
-func (b *brittle) Record(e *Event) error { return b.take(label(e)) }
+func (b *brittle) Record(e *record.Event) error { return b.take(label(e)) }
 
 func (b *brittle) Checkpoint(map[string]vbks.Tensor) error { return b.take("checkpoint") }
 
@@ -58,7 +59,7 @@ func TestNothingAfterARecorderFails(t *testing.T) {
 			defer s.close()
 			defer s.stile.let(-1)
 			b := &brittle{left: 1 + rng.IntN(40)}
-			if err := s.run.do(func() error { s.run.recorder = Recorders{b, s.log}; return nil }); err != nil {
+			if err := s.run.do(func() error { s.run.recorder = record.Recorders{b, s.log}; return nil }); err != nil {
 				return err
 			}
 			order := map[string]func() error{
@@ -79,7 +80,7 @@ func TestNothingAfterARecorderFails(t *testing.T) {
 				err := f()
 				if now, _ := b.broken(); now && !before {
 					failed++
-					if err == nil && s.run.Snapshot().State != Failed {
+					if err == nil && s.run.Snapshot().State != record.Failed {
 						return fmt.Errorf("command %d, %v: %v, and the run is %s", i+1, c, err, s.run.Snapshot().State)
 					}
 				}
@@ -88,7 +89,7 @@ func TestNothingAfterARecorderFails(t *testing.T) {
 				if !now {
 					continue
 				}
-				if look := s.run.Snapshot(); look.State != Failed || after != "[failed finished]" {
+				if look := s.run.Snapshot(); look.State != record.Failed || after != "[failed finished]" {
 					return fmt.Errorf("command %d, %v: the run is %s, told since %s", i+1, c, look.State, after)
 				}
 				if err == nil && c.kind != orderStop && before {

@@ -12,13 +12,18 @@ import (
 	"time"
 
 	"kestrel/datasets"
+	"kestrel/experiment/config"
+	"kestrel/experiment/config/configtest"
+	"kestrel/experiment/prepare"
+	"kestrel/experiment/record"
+	"kestrel/experiment/record/recordtest"
 	"kestrel/vbks"
 )
 
 // scene is a run with the model that it is held against.
 type scene struct {
 	run   *Run
-	log   *log
+	log   *recordtest.Log
 	stile *turnstile
 	model *model
 	wait  []*waiter
@@ -44,7 +49,7 @@ var errGone = errors.New("the one who waits has gone")
 func toyScene(_ *testing.T, rng *rand.Rand) (*scene, error) {
 	ids := []string{"SE", "LIN", "PER", "RQ", "BAD"}
 	refine := rng.IntN(3)
-	c := DefaultConfig()
+	c := config.Default()
 	c.MetricRows = 3 * rng.IntN(2)
 	if rng.IntN(3) == 0 {
 		c.Evaluations = 1 + rng.IntN(4)
@@ -53,16 +58,16 @@ func toyScene(_ *testing.T, rng *rand.Rand) (*scene, error) {
 		c.Settings.TimeBudget = time.Duration(1+rng.IntN(4)) * time.Second
 	}
 	t := newToy(ids, "BAD", 60, 0.34, refine)
-	start := &Start{Name: "toy", Data: &datasets.Summary{Name: "toy"}, Inducing: t.inducing}
+	start := &record.Start{Name: "toy", Data: &datasets.Summary{Name: "toy"}, Inducing: t.inducing}
 	for _, id := range ids {
-		start.Kernels = append(start.Kernels, KernelInfo{ID: id, Name: id, Weight: 1, Params: []ParamInfo{{Scale: 1}, {Scale: 1}, {Scale: 1}}})
+		start.Kernels = append(start.Kernels, record.KernelInfo{ID: id, Name: id, Weight: 1, Params: []record.ParamInfo{{Scale: 1}, {Scale: 1}, {Scale: 1}}})
 	}
-	test := testSet{x: []float64{1, 2, 3, 4}, y: []float64{1, -1, 1, -1}, dim: 1, scale: 3, most: c.MetricRows}
+	test := prepare.TestSet{X: []float64{1, 2, 3, 4}, Y: []float64{1, -1, 1, -1}, Dim: 1, Scale: 3, Most: c.MetricRows}
 	m := &model{ids: ids, bad: "BAD", rows: 60, every: 0.34, refine: refine, most: c.Evaluations, budget: c.Settings.TimeBudget, tests: 4}
 	s := newScene(t, test, start, []string{"a notice"}, &c, m)
 	s.unit, s.close = 4, s.run.Close
 	if rng.IntN(4) == 0 {
-		m.drive = Drive{PruneTop: rng.IntN(3), ThenRefine: rng.IntN(3)}
+		m.drive = record.Course{PruneTop: rng.IntN(3), ThenRefine: rng.IntN(3)}
 	}
 	return s, nil
 }
@@ -70,39 +75,39 @@ func toyScene(_ *testing.T, rng *rand.Rand) (*scene, error) {
 // trainerScene is a run of a trainer on one or two lanes: five kernels, one of
 // which overflows, and 60 rows.
 func trainerScene(t *testing.T, rng *rand.Rand) (*scene, error) {
-	var b *badData
-	for _, table := range badTables() {
-		if table.fails == "POLY4" && table.what == "x of 1e100, as it is" {
+	var b *configtest.BadData
+	for _, table := range configtest.BadTables() {
+		if table.Fails == "POLY4" && table.What == "x of 1e100, as it is" {
 			b = &table
 		}
 	}
-	b.rows = wave(75, func(_ int, row []float64) { row[0] *= 1e99 })
+	b.Rows = configtest.Wave(75, func(_ int, row []float64) { row[0] *= 1e99 })
 	refine := rng.IntN(2)
-	c := b.config(t, "SE, LIN, PER, SE+LIN, POLY4",
+	c := b.Config(t, "SE, LIN, PER, SE+LIN, POLY4",
 		"optimise.optimizer="+[]string{"collapsed", "natural", "adam"}[rng.IntN(3)], "sparse.inducing=8", "schedule.evaluate_every=0.34",
 		fmt.Sprintf("schedule.refine=%d", refine), "posterior.samples=200", fmt.Sprintf("device.lanes=%d", 1+rng.IntN(2)),
 		fmt.Sprintf("predict.metric_rows=%d", 10*rng.IntN(2)), fmt.Sprintf("seed=%d", rng.IntN(1000)))
-	j, err := Prepare(t.Context(), c)
+	j, err := prepare.Prepare(t.Context(), c)
 	if err != nil {
 		return nil, err
 	}
-	m := &model{bad: "POLY4", rows: j.Start.Data.Train, every: 0.34, refine: refine, tests: len(j.test.y)}
+	m := &model{bad: "POLY4", rows: j.Start.Data.Train, every: 0.34, refine: refine, tests: len(j.Test.Y)}
 	for _, k := range j.Start.Kernels {
 		m.ids = append(m.ids, k.ID)
 	}
-	s := newScene(j.trainer, j.test, j.Start, j.Notices, &j.Config, m)
+	s := newScene(j.Trainer, j.Test, j.Start, j.Notices, &j.Config, m)
 	s.unit = 150
 	s.close = func() error { return errors.Join(s.run.Close(), j.Close()) }
 	return s, nil
 }
 
-func newScene(t trainer, test testSet, start *Start, notices []string, c *Config, m *model) *scene {
+func newScene(t prepare.Trainer, test prepare.TestSet, start *record.Start, notices []string, c *config.Config, m *model) *scene {
 	stile := &turnstile{more: make(chan struct{})}
-	l := &log{}
-	m.state, m.deadline, m.kernels = Ready, m.budget, map[string]*modelKernel{}
+	l := &recordtest.Log{}
+	m.state, m.deadline, m.kernels = record.Ready, m.budget, map[string]*modelKernel{}
 	m.sampled = m.tests
-	if test.sampled() {
-		m.sampled = test.most
+	if test.Sampled() {
+		m.sampled = test.Most
 	}
 	for _, id := range m.ids {
 		m.kernels[id] = &modelKernel{status: vbks.Live}
@@ -111,11 +116,11 @@ func newScene(t trainer, test testSet, start *Start, notices []string, c *Config
 }
 
 // news returns the events since the last call.
-func (s *scene) news() []Event {
-	s.log.mu.Lock()
-	defer s.log.mu.Unlock()
-	out := s.log.events[s.seen:]
-	s.seen = len(s.log.events)
+func (s *scene) news() []record.Event {
+	s.log.Mu.Lock()
+	defer s.log.Mu.Unlock()
+	out := s.log.Events[s.seen:]
+	s.seen = len(s.log.Events)
 	return out
 }
 
@@ -166,7 +171,7 @@ func (s *scene) do(c command) error {
 	switch kind {
 	case orderStart:
 		order = s.run.Start
-		if m.drive != (Drive{}) && m.state == Ready {
+		if m.drive != (record.Course{}) && m.state == record.Ready {
 			order = func() error { s.follow(m.drive); return nil }
 		}
 	case orderPause:
@@ -187,7 +192,7 @@ func (s *scene) do(c command) error {
 		s.stile.let(1 + int(c.a)%(2*s.unit))
 	case letTime:
 		time.Sleep(time.Second)
-		if m.state == Running {
+		if m.state == record.Running {
 			m.elapsed += time.Second
 			m.late = m.late || m.budget > 0 && m.elapsed >= m.deadline
 		}
@@ -225,13 +230,13 @@ func (s *scene) do(c command) error {
 	events := s.news()
 	for i := range events {
 		e := &events[i]
-		ordered := len(own) > 0 && e.Type != EventNotice
+		ordered := len(own) > 0 && e.Type != record.EventNotice
 		if ordered {
 			if label(e) != own[0] {
 				return fmt.Errorf("%s, want %s", label(e), own[0])
 			}
 			own = own[1:]
-			if e.Type == EventPruned || e.Type == EventRestored {
+			if e.Type == record.EventPruned || e.Type == record.EventRestored {
 				if !slices.Equal(e.Kernels, ids) {
 					return fmt.Errorf("%s %v, want %v", e.Type, e.Kernels, ids)
 				}
@@ -246,7 +251,7 @@ func (s *scene) do(c command) error {
 		return fmt.Errorf("no %s", own[0])
 	case m.open:
 		return errors.New("no event of the end")
-	case (m.state == Paused || m.state == Ready) && kind != orderPause && s.stile.steps() != steps:
+	case (m.state == record.Paused || m.state == record.Ready) && kind != orderPause && s.stile.steps() != steps:
 		return fmt.Errorf("%d steps while %s", s.stile.steps()-steps, m.state)
 	}
 	look := s.run.Snapshot()
@@ -267,7 +272,7 @@ func (s *scene) waits(cancel context.CancelCauseFunc, f func() error) {
 }
 
 // follow starts the run with what follows by itself.
-func (s *scene) follow(d Drive) {
+func (s *scene) follow(d record.Course) {
 	s.model.courseOn = d.PruneTop > 0
 	ctx, cancel := context.WithCancelCause(context.Background())
 	s.waits(cancel, func() error { _, err := s.run.Drive(ctx, d); return err })
@@ -283,7 +288,7 @@ func (s *scene) waiting() error {
 		default:
 		}
 		switch {
-		case done && w.err != nil && !(w.gone && errors.Is(w.err, errGone)) && s.model.state != Failed:
+		case done && w.err != nil && !(w.gone && errors.Is(w.err, errGone)) && s.model.state != record.Failed:
 			return fmt.Errorf("waiting ended with %v", w.err)
 		case !done && (w.gone || s.model.rests()):
 			return fmt.Errorf("somebody waits for a run that is %s; gone: %v", s.model.state, w.gone)
@@ -303,7 +308,7 @@ func (s *scene) end() error {
 		return err
 	}
 	// It may be left paused.
-	if m.state == Running || m.scoring {
+	if m.state == record.Running || m.scoring {
 		return fmt.Errorf("%s for ever", m.state)
 	}
 	own := m.own(orderStop)

@@ -12,6 +12,9 @@ import (
 	"sync"
 	"testing"
 	"testing/synctest"
+
+	"kestrel/experiment/prepare"
+	"kestrel/experiment/record"
 )
 
 // The commands of a sequence: orders, and what happens meanwhile.
@@ -77,12 +80,12 @@ type turnstile struct {
 
 // stepped is a trainer behind a turnstile.
 type stepped struct {
-	trainer
+	prepare.Trainer
 	*turnstile
 }
 
 func (s stepped) SetGate(g func(context.Context) error) {
-	s.trainer.SetGate(func(ctx context.Context) error { return s.pass(ctx, g) })
+	s.Trainer.SetGate(func(ctx context.Context) error { return s.pass(ctx, g) })
 }
 
 func (s *turnstile) pass(ctx context.Context, gate func(context.Context) error) error {
@@ -194,7 +197,7 @@ func (m *meetings) note(c command, at *model) {
 	if at.scoring {
 		(*m)[c.kind+" while scoring at rest"]++
 	}
-	if at.late && at.state == Running {
+	if at.late && at.state == record.Running {
 		(*m)[c.kind+" after the time"]++
 	}
 }

@@ -48,11 +48,16 @@ func (f *toy) alone() func() {
 }
 
 func (f *toy) SetGate(g func(context.Context) error) { f.gate = g }
-func (f *toy) SetProgress(func(vbks.Progress))       {}
-func (f *toy) Last() *vbks.Evaluation                { return f.last }
-func (f *toy) Done() bool                            { return f.index >= f.Planned() }
-func (f *toy) Planned() int                          { return int(math.Ceil(1/f.every-1e-9)) + f.refine + f.extra }
-func (f *toy) Inducing() int                         { return f.inducing }
+
+func (f *toy) SetProgress(func(vbks.Progress)) {}
+
+func (f *toy) Last() *vbks.Evaluation { return f.last }
+
+func (f *toy) Done() bool { return f.index >= f.Planned() }
+
+func (f *toy) Planned() int { return int(math.Ceil(1/f.every-1e-9)) + f.refine + f.extra }
+
+func (f *toy) Inducing() int { return f.inducing }
 
 func (f *toy) seen(index int) int {
 	return min(f.n, int(math.Ceil(float64(index)*f.every*float64(f.n)-1e-9)))

@@ -1,61 +1,28 @@
-package experiment
+package experiment_test
 
 import (
 	"bytes"
-	"context"
 	"errors"
 	"math"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
-	"time"
 
+	"kestrel/experiment"
+	"kestrel/experiment/config"
+	"kestrel/experiment/config/configtest"
+	"kestrel/experiment/files"
+	"kestrel/experiment/files/filestest"
+	"kestrel/experiment/history"
+	"kestrel/experiment/prepare"
+	"kestrel/experiment/record"
+	"kestrel/experiment/record/recordtest"
+	"kestrel/experiment/rundir"
+	"kestrel/experiment/runtest"
+	"kestrel/internal/must"
 	"kestrel/vbks"
 )
-
-// small is a config that takes a moment.
-func small(t *testing.T, set ...string) Config {
-	t.Helper()
-	var overrides []Override
-	for _, s := range append([]string{
-		"data.outputs=60", "data.test=20", "kernels.expressions=SE,PER*LIN,SE[x]+LIN", "sparse.inducing=8",
-		"optimise.starts=1", "schedule.steps=6", "schedule.evaluate_every=0.5", "schedule.refine=1",
-	}, set...) {
-		o, err := ParseOverride(s)
-		must(t, err)
-		overrides = append(overrides, o)
-	}
-	c, err := LoadConfig("quickstart", overrides)
-	must(t, err)
-	return c
-}
-
-// await waits for the end of a run.
-func await(t *testing.T, r *Run) Snapshot {
-	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Minute)
-	defer cancel()
-	s, err := r.Wait(ctx)
-	must(t, err)
-	return s
-}
-
-// runIn makes a run of a config in a directory, up to its end.
-func runIn(t *testing.T, c Config, dir string, extra ...Recorder) (*Job, Snapshot) {
-	t.Helper()
-	j, err := Prepare(t.Context(), c)
-	must(t, err)
-	defer j.Close()
-	d, err := CreateDirectory(dir)
-	must(t, err)
-	r := NewRun(j, append(Recorders{d}, extra...))
-	must(t, r.Start())
-	s := await(t, r)
-	must(t, r.Close())
-	must(t, d.Close())
-	return j, s
-}
 
 // The same seed gives the same posterior.csv with one worker and with two, and
 // another seed does not.
@@ -64,13 +31,13 @@ func TestWorkersDoNotMatter(t *testing.T) {
 		var texts [3][]byte
 		for i, set := range [][]string{{"device.lanes=1"}, {"device.lanes=2"}, {"device.lanes=2", "seed=2"}} {
 			dir := filepath.Join(t.TempDir(), "run")
-			_, s := runIn(t, small(t, append(set, "optimise.optimizer="+optimizer)...), dir)
-			if s.State != Finished {
+			_, s := runtest.In(t, configtest.Small(t, append(set, "optimise.optimizer="+optimizer)...), dir)
+			if s.State != record.Finished {
 				t.Fatalf("%s: %s", s.State, s.Reason)
 			}
 			var err error
 			texts[i], err = os.ReadFile(filepath.Join(dir, "posterior.csv"))
-			must(t, err)
+			must.OK(t, err)
 		}
 		if !bytes.Equal(texts[0], texts[1]) {
 			t.Errorf("%s: one and two workers differ:\n%s\n%s", optimizer, texts[0], texts[1])
@@ -85,27 +52,27 @@ func TestWorkersDoNotMatter(t *testing.T) {
 // evaluation before.
 func TestStopInTheMiddle(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "run")
-	j, err := Prepare(t.Context(), small(t, "schedule.steps=100000", "optimise.optimizer=natural"))
-	must(t, err)
+	j, err := prepare.Prepare(t.Context(), configtest.Small(t, "schedule.steps=100000", "optimise.optimizer=natural"))
+	must.OK(t, err)
 	defer j.Close()
-	d, err := CreateDirectory(dir)
-	must(t, err)
-	r := NewRun(j, d)
-	must(t, r.Start())
-	must(t, r.Pause())
-	must(t, r.Resume())
-	must(t, r.Stop("enough"))
-	if s := await(t, r); s.State != Stopped {
+	d, err := rundir.Create(dir)
+	must.OK(t, err)
+	r := experiment.NewRun(j, d)
+	must.OK(t, r.Start())
+	must.OK(t, r.Pause())
+	must.OK(t, r.Resume())
+	must.OK(t, r.Stop("enough"))
+	if s := runtest.Await(t, r); s.State != record.Stopped {
 		t.Errorf("%s: %s", s.State, s.Reason)
 	}
-	must(t, r.Close())
-	must(t, d.Close())
-	if rows := readCSV(t, filepath.Join(dir, "posterior.csv")); len(rows) != 1 {
+	must.OK(t, r.Close())
+	must.OK(t, d.Close())
+	if rows := filestest.ReadCSV(t, filepath.Join(dir, "posterior.csv")); len(rows) != 1 {
 		t.Errorf("an evaluation of 100000 steps was not abandoned: %d rows", len(rows))
 	}
-	events, err := ReadEvents(dir)
-	must(t, err)
-	if s := Summarise(events); s.State != Stopped || s.Reason != "enough" {
+	events, err := record.Read(dir)
+	must.OK(t, err)
+	if s := history.Summarise(events); s.State != record.Stopped || s.Reason != "enough" {
 		t.Errorf("%+v", s)
 	}
 }
@@ -113,13 +80,13 @@ func TestStopInTheMiddle(t *testing.T) {
 // A stop between evaluations, told by the recorder, keeps those made.
 func TestStopKeepsWhatIsMade(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "run")
-	_, s := runIn(t, small(t, "schedule.budget=1"), dir)
+	_, s := runtest.In(t, configtest.Small(t, "schedule.budget=1"), dir)
 	full := filepath.Join(t.TempDir(), "full")
-	_, _ = runIn(t, small(t), full)
+	_, _ = runtest.In(t, configtest.Small(t), full)
 	part, err := os.ReadFile(filepath.Join(dir, "posterior.csv"))
-	must(t, err)
+	must.OK(t, err)
 	whole, err := os.ReadFile(filepath.Join(full, "posterior.csv"))
-	must(t, err)
+	must.OK(t, err)
 	if s.Evaluation.Index != 1 || !bytes.HasPrefix(whole, part) || len(whole) <= len(part) {
 		t.Error("the run cut short differs from the beginning of the whole one")
 	}
@@ -128,15 +95,15 @@ func TestStopKeepsWhatIsMade(t *testing.T) {
 // The resolved config that a run writes down repeats the run.
 func TestResolvedConfigRepeatsTheRun(t *testing.T) {
 	first, second := filepath.Join(t.TempDir(), "1"), filepath.Join(t.TempDir(), "2")
-	runIn(t, small(t), first)
-	c, err := LoadConfig(filepath.Join(first, "config.toml"), nil)
-	must(t, err)
-	runIn(t, c, second)
+	runtest.In(t, configtest.Small(t), first)
+	c, err := config.Load(filepath.Join(first, "config.toml"), nil)
+	must.OK(t, err)
+	runtest.In(t, c, second)
 	for _, name := range []string{"posterior.csv", "kernels.csv", "config.toml"} {
 		a, err := os.ReadFile(filepath.Join(first, name))
-		must(t, err)
+		must.OK(t, err)
 		b, err := os.ReadFile(filepath.Join(second, name))
-		must(t, err)
+		must.OK(t, err)
 		if !bytes.Equal(a, b) {
 			t.Errorf("%s differs", name)
 		}
@@ -151,24 +118,24 @@ func TestParametersAreInDataUnits(t *testing.T) {
 		b.WriteString("when,level\n")
 		for i := range 40 {
 			x := float64(i) * 0.25
-			b.WriteString(formatFloat(fx*x) + "," + formatFloat(fy*(math.Sin(x)+0.25*x)) + "\n")
+			b.WriteString(files.FormatFloat(fx*x) + "," + files.FormatFloat(fy*(math.Sin(x)+0.25*x)) + "\n")
 		}
 		path := filepath.Join(t.TempDir(), "data.csv")
-		must(t, os.WriteFile(path, []byte(b.String()), 0o644))
+		must.OK(t, os.WriteFile(path, []byte(b.String()), 0o644))
 		return path
 	}
 	values := func(path string) map[string]float64 {
-		c, err := FileConfig(path, "", []Override{
+		c, err := config.ForTable(path, "", []config.Override{
 			{Key: "kernels.expressions", Value: "SE+LIN"}, {Key: "schedule.evaluate_every", Value: "1"}, {Key: "schedule.refine", Value: "0"},
 			{Key: "sparse.inducing", Value: "10"}, {Key: "schedule.steps", Value: "8"}, {Key: "optimise.starts", Value: "1"},
 		})
-		must(t, err)
+		must.OK(t, err)
 		dir := filepath.Join(t.TempDir(), "run")
-		runIn(t, c, dir)
+		runtest.In(t, c, dir)
 		out := map[string]float64{}
-		for _, row := range readCSV(t, filepath.Join(dir, "kernels.csv"))[1:] {
-			var n Number
-			must(t, n.UnmarshalJSON([]byte(row[4])))
+		for _, row := range filestest.ReadCSV(t, filepath.Join(dir, "kernels.csv"))[1:] {
+			var n files.Number
+			must.OK(t, n.UnmarshalJSON([]byte(row[4])))
 			out[row[2]+":"+row[3]] = float64(n)
 		}
 		return out
@@ -191,46 +158,46 @@ func TestParametersAreInDataUnits(t *testing.T) {
 
 func TestPrepareChecksTheHash(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "data.csv")
-	must(t, os.WriteFile(path, []byte("x,y\n1,2\n2,3\n3,5\n4,4\n"), 0o644))
-	c, err := FileConfig(path, "", []Override{{Key: "data.test", Value: "0"}})
-	must(t, err)
-	j, err := Prepare(t.Context(), c)
-	must(t, err)
+	must.OK(t, os.WriteFile(path, []byte("x,y\n1,2\n2,3\n3,5\n4,4\n"), 0o644))
+	c, err := config.ForTable(path, "", []config.Override{{Key: "data.test", Value: "0"}})
+	must.OK(t, err)
+	j, err := prepare.Prepare(t.Context(), c)
+	must.OK(t, err)
 	j.Close()
 	if len(j.Config.SHA256) != 64 {
 		t.Errorf("sha256 = %q", j.Config.SHA256)
 	}
 	c.SHA256 = strings.Repeat("0", 64)
-	if _, err := Prepare(t.Context(), c); err == nil || !strings.Contains(err.Error(), "the file has changed") {
+	if _, err := prepare.Prepare(t.Context(), c); err == nil || !strings.Contains(err.Error(), "the file has changed") {
 		t.Error(err)
 	}
 }
 
 // Orders given between evaluations of a real trainer.
 func TestPruneRefineRestore(t *testing.T) {
-	j, err := Prepare(t.Context(), small(t))
-	must(t, err)
+	j, err := prepare.Prepare(t.Context(), configtest.Small(t))
+	must.OK(t, err)
 	defer j.Close()
-	l := &log{}
-	r := NewRun(j, l)
-	must(t, r.Start())
-	s := await(t, r)
+	l := &recordtest.Log{}
+	r := experiment.NewRun(j, l)
+	must.OK(t, r.Start())
+	s := runtest.Await(t, r)
 	ids := s.Evaluation.Below(1)
-	must(t, r.Prune(ids))
-	s = await(t, r)
+	must.OK(t, r.Prune(ids))
+	s = runtest.Await(t, r)
 	if len(ids) != 2 || s.Evaluation.Leader().Fit.Posterior != 1 || s.Evaluation.Index != 3 {
 		t.Errorf("pruned %v: %+v", ids, s.Evaluation.Leader())
 	}
-	must(t, r.Reoptimize(vbks.Change{Rounds: 1}))
-	if s = await(t, r); s.State != Finished || s.Evaluation.Index != 4 {
+	must.OK(t, r.Reoptimize(vbks.Change{Rounds: 1}))
+	if s = runtest.Await(t, r); s.State != record.Finished || s.Evaluation.Index != 4 {
 		t.Errorf("%s %+v", s.State, s.Evaluation)
 	}
-	must(t, r.Restore(ids))
-	if s = await(t, r); len(s.Evaluation.Below(1)) != 2 {
+	must.OK(t, r.Restore(ids))
+	if s = runtest.Await(t, r); len(s.Evaluation.Below(1)) != 2 {
 		t.Errorf("%+v", s.Evaluation)
 	}
-	if err := r.Prune([]string{"nosuch"}); err == nil || errors.Is(err, ErrRunClosed) {
+	if err := r.Prune([]string{"nosuch"}); err == nil || errors.Is(err, experiment.ErrRunClosed) {
 		t.Error(err)
 	}
-	must(t, r.Close())
+	must.OK(t, r.Close())
 }

@@ -12,24 +12,31 @@ import (
 	"time"
 
 	"kestrel/datasets"
+	"kestrel/experiment/files"
+	"kestrel/experiment/history"
+	"kestrel/experiment/library"
+	"kestrel/experiment/record"
+	"kestrel/experiment/record/recordtest"
+	"kestrel/experiment/rundir"
+	"kestrel/internal/must"
 )
 
 // What the list says of a run agrees with its whole log, wherever it is cut.
 func TestRunInfoAgreesWithTheLog(t *testing.T) {
 	dir := recorded(t)
-	must(t, os.RemoveAll(filepath.Join(dir, stateDir))) // its owner's note too
+	must.OK(t, os.RemoveAll(filepath.Join(dir, record.StateDir))) // its owner's note too
 	path := filepath.Join(dir, "events.jsonl")
 	text, err := os.ReadFile(path)
-	must(t, err)
+	must.OK(t, err)
 	lines := bytes.SplitAfter(text, []byte("\n"))
 	for n := 1; n < len(lines); n++ {
 		torn := append(bytes.Join(lines[:n], nil), `{"v":1,"ty`...)
-		must(t, os.WriteFile(path, torn, 0o644))
-		events, err := ReadEvents(dir)
-		must(t, err)
-		want := Summarise(events)
-		got := ReadRunInfo(dir)
-		if got.Err != "" || got.Name != want.Name || got.State != want.State || want.State != Running && got.Reason != want.Reason || !got.Started.Equal(want.Started) ||
+		must.OK(t, os.WriteFile(path, torn, 0o644))
+		events, err := record.Read(dir)
+		must.OK(t, err)
+		want := history.Summarise(events)
+		got := library.ReadRunInfo(dir)
+		if got.Err != "" || got.Name != want.Name || got.State != want.State || want.State != record.Running && got.Reason != want.Reason || !got.Started.Equal(want.Started) ||
 			!got.Last.Equal(want.Time) || got.Seconds != float64(want.Seconds) || got.Kernels != 3 || got.Live || got.Crashed {
 			t.Fatalf("%d lines: %+v\nwant %+v", n, got, want)
 		}
@@ -37,7 +44,7 @@ func TestRunInfoAgreesWithTheLog(t *testing.T) {
 		if len(want.Metrics) > 0 {
 			rmse = float64(want.Metrics[0].RMSE)
 		}
-		if !same(got.RMSE, rmse) {
+		if !recordtest.Same(got.RMSE, rmse) {
 			t.Errorf("%d lines: RMSE %v, want %v", n, got.RMSE, rmse)
 		}
 		if e := want.Evaluation; e != nil {
@@ -53,46 +60,46 @@ func TestRunInfoAgreesWithTheLog(t *testing.T) {
 // Of a long log only the beginning and the end are read.
 func TestRunInfoOfALongLog(t *testing.T) {
 	dir := t.TempDir()
-	f, err := os.Create(filepath.Join(dir, eventsFile))
-	must(t, err)
+	f, err := os.Create(filepath.Join(dir, record.EventsFile))
+	must.OK(t, err)
 	defer f.Close()
-	l := newEventLog(f)
-	must(t, l.append(&Event{V: 1, Type: EventStarted, Start: &Start{Name: "long", Data: &datasets.Summary{}, Kernels: make([]KernelInfo, 7)}}))
-	must(t, l.append(&Event{V: 1, Type: EventState, State: &StateChange{From: Ready, To: Running}}))
+	l := record.NewLog(f)
+	must.OK(t, l.Append(&record.Event{V: 1, Type: record.EventStarted, Start: &record.Start{Name: "long", Data: &datasets.Summary{}, Kernels: make([]record.KernelInfo, 7)}}))
+	must.OK(t, l.Append(&record.Event{V: 1, Type: record.EventState, State: &record.StateChange{From: record.Ready, To: record.Running}}))
 	// A hole of 400 MB takes no place and would be no event.
 	_, err = f.Seek(400<<20, io.SeekCurrent)
-	must(t, err)
+	must.OK(t, err)
 	_, err = f.WriteString("\n")
-	must(t, err)
+	must.OK(t, err)
 	for i := range 40 {
-		e := evaluationOf(100+i, 200, 0.5, []float64{0.25, 0.75})
+		e := recordtest.Evaluation(100+i, 200, 0.5, []float64{0.25, 0.75})
 		e.Kernels[0].Fit.Source = strings.Repeat("x", 20_000)
-		must(t, l.append(&Event{V: 1, Type: EventEvaluation, Evaluation: e, Seconds: Number(i)}))
+		must.OK(t, l.Append(&record.Event{V: 1, Type: record.EventEvaluation, Evaluation: e, Seconds: files.Number(i)}))
 	}
-	if r := ReadRunInfo(dir); r.Err != "" || r.State != Running || r.Evaluations != 139 || r.Leader != "k1" || r.Posterior != 0.75 || r.Seconds != 39 || r.Kernels != 7 {
+	if r := library.ReadRunInfo(dir); r.Err != "" || r.State != record.Running || r.Evaluations != 139 || r.Leader != "k1" || r.Posterior != 0.75 || r.Seconds != 39 || r.Kernels != 7 {
 		t.Errorf("%+v", r)
 	}
 }
 
 func TestRecentRuns(t *testing.T) {
 	root := filepath.Join(t.TempDir(), "runs")
-	if runs, err := RecentRuns(root, 5); err != nil || len(runs) != 0 {
+	if runs, err := library.RecentRuns(root, 5); err != nil || len(runs) != 0 {
 		t.Errorf("%v, %v", runs, err)
 	}
 	source := recorded(t)
 	text, err := os.ReadFile(filepath.Join(source, "events.jsonl"))
-	must(t, err)
+	must.OK(t, err)
 	began := time.Date(2026, 1, 2, 3, 0, 0, 0, time.UTC)
 	age := 0
 	put := func(path string, text []byte) {
 		t.Helper()
 		dir := filepath.Join(root, path)
-		must(t, os.MkdirAll(dir, 0o755))
+		must.OK(t, os.MkdirAll(dir, 0o755))
 		file := filepath.Join(dir, "events.jsonl")
-		must(t, os.WriteFile(file, text, 0o644))
+		must.OK(t, os.WriteFile(file, text, 0o644))
 		age++
 		at := began.Add(time.Duration(age) * time.Hour)
-		must(t, os.Chtimes(file, at, at))
+		must.OK(t, os.Chtimes(file, at, at))
 	}
 	first, rest, _ := bytes.Cut(text, []byte("\n"))
 	put("oldest", text)
@@ -105,17 +112,17 @@ func TestRecentRuns(t *testing.T) {
 	put("other/deeper/001", text) // is none of ours
 	put(".hidden", text)
 	put("cut", append(first, '\n'))
-	must(t, os.WriteFile(filepath.Join(root, "a file"), nil, 0o644))
-	must(t, os.MkdirAll(filepath.Join(root, "a folder"), 0o755))
-	own, err := WriteOwner(filepath.Join(root, "cut"))
-	must(t, err)
+	must.OK(t, os.WriteFile(filepath.Join(root, "a file"), nil, 0o644))
+	must.OK(t, os.MkdirAll(filepath.Join(root, "a folder"), 0o755))
+	own, err := rundir.Claim(filepath.Join(root, "cut"))
+	must.OK(t, err)
 
-	runs, err := RecentRuns(root, 0)
-	must(t, err)
+	runs, err := library.RecentRuns(root, 0)
+	must.OK(t, err)
 	var got []string
 	for _, r := range runs {
 		path, err := filepath.Rel(root, r.Path)
-		must(t, err)
+		must.OK(t, err)
 		got = append(got, fmt.Sprintf("%s %s %v %s", filepath.ToSlash(path), r.Standing(), r.Live, r.Err))
 	}
 	want := []string{
@@ -131,11 +138,11 @@ func TestRecentRuns(t *testing.T) {
 	if strings.Join(got, "\n") != strings.Join(want, "\n") {
 		t.Errorf("got\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
 	}
-	must(t, own.Close())
-	if runs, err = RecentRuns(root, 1); err != nil || len(runs) != 1 || runs[0].Standing() != "crashed" || runs[0].Live {
+	must.OK(t, own.Close())
+	if runs, err = library.RecentRuns(root, 1); err != nil || len(runs) != 1 || runs[0].Standing() != "crashed" || runs[0].Live {
 		t.Errorf("%+v, %v", runs, err)
 	}
-	if _, err := RecentRuns(filepath.Join(root, "a file"), 1); err == nil {
+	if _, err := library.RecentRuns(filepath.Join(root, "a file"), 1); err == nil {
 		t.Error("a file has runs")
 	}
 }

@@ -2,31 +2,14 @@ package experiment
 
 import (
 	"context"
-	"fmt"
 	"slices"
-	"strings"
 	"testing"
 
+	"kestrel/experiment/record"
+	"kestrel/experiment/record/recordtest"
+	"kestrel/internal/must"
 	"kestrel/vbks"
 )
-
-// course lists the evaluations, their revisions, scores and what is said of scores
-// that do not come.
-func (l *log) course() (out []string) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	for i := range l.events {
-		switch e := &l.events[i]; {
-		case e.Evaluation != nil:
-			out = append(out, fmt.Sprintf("%s %d", e.Type, e.Evaluation.Index))
-		case e.Type == EventMetrics:
-			out = append(out, fmt.Sprintf("scores %d", e.Metrics[0].Evaluation))
-		case e.Type == EventNotice && strings.Contains(e.Notice, "has no row in metrics.csv: "):
-			out = append(out, strings.Fields(e.Notice)[1]+" no scores")
-		}
-	}
-	return out
-}
 
 // A re-optimisation that comes while an evaluation is being scored costs it no
 // row; where the inducing inputs are changed, what is known predicts nothing any
@@ -45,7 +28,7 @@ func TestReoptimisingWhileScoring(t *testing.T) {
 		{"other inducing inputs, then a pruning", vbks.Change{Inducing: 7}, func(r *Run) error { return r.Prune([]string{"RQ"}) },
 			[]string{"evaluation 1", "1, no scores", "pruned 1", "1, no scores", "evaluation 2", "scores 2"}},
 	} {
-		f, l := newFake(2, "SE", "RQ"), &log{}
+		f, l := newFake(2, "SE", "RQ"), &recordtest.Log{}
 		f.inducing = 5
 		begun := make(chan struct{})
 		f.scoring = func(ctx context.Context) {
@@ -63,19 +46,19 @@ func TestReoptimisingWhileScoring(t *testing.T) {
 		}
 		wait := begun
 		r := fakeRun(t, f, l, nil)
-		must(t, r.Start())
+		must.OK(t, r.Start())
 		<-wait
-		must(t, r.Reoptimize(x.change))
+		must.OK(t, r.Reoptimize(x.change))
 		if x.then != nil {
-			must(t, x.then(r))
+			must.OK(t, x.then(r))
 			for range 3 {
 				f.steps <- struct{}{}
 			}
 		}
-		if s := settle(t, r); s.State != Finished {
+		if s := settle(t, r); s.State != record.Finished {
 			t.Fatalf("%s: %+v", x.what, s)
 		}
-		if got := l.course(); !slices.Equal(got, x.want) {
+		if got := l.Course(); !slices.Equal(got, x.want) {
 			t.Errorf("%s: %q, want %q", x.what, got, x.want)
 		}
 	}

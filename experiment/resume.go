@@ -7,6 +7,10 @@ import (
 	"io"
 	"path/filepath"
 
+	"kestrel/experiment/config"
+	"kestrel/experiment/prepare"
+	"kestrel/experiment/record"
+	"kestrel/experiment/rundir"
 	"kestrel/vbks"
 )
 
@@ -17,36 +21,8 @@ type ResumeOptions struct {
 	// its own in the run's directory, and the orders in its log are given again.
 	FromStart bool
 
-	Cores int      // lanes where the config names none; 0: GOMAXPROCS
-	Past  Recorder // nil, or told the events that stay in the log, before the run is ready
-}
-
-// Resumed is how a run was taken up again.
-type Resumed struct {
-	Evaluation int    `json:"evaluation"` // the last one that stays; 0: none
-	Repeated   int    `json:"repeated"`   // evaluations in the log behind it, which are made again
-	Orders     int    `json:"orders"`     // given behind it, which are carried out again
-	Build      Build  `json:"build"`
-	Device     string `json:"device"`
-	Lanes      int    `json:"lanes"`
-}
-
-// String is one line.
-func (r *Resumed) String() string {
-	if r == nil {
-		return "resumed"
-	}
-	s := fmt.Sprintf("resumed after evaluation %d", r.Evaluation)
-	if r.Evaluation == 0 {
-		s = "resumed at the beginning"
-	}
-	if r.Repeated > 0 {
-		s += ", " + count(r.Repeated, "evaluation") + " made again"
-	}
-	if r.Orders > 0 {
-		s += ", " + count(r.Orders, "order") + " given again"
-	}
-	return s + fmt.Sprintf("; kestrel %s on %s", r.Build, r.Device)
+	Cores int             // lanes where the config names none; 0: GOMAXPROCS
+	Past  record.Recorder // nil, or told the events that stay in the log, before the run is ready
 }
 
 // Resume takes up the run in a directory where it was cut off or stopped: at
@@ -61,11 +37,11 @@ func (r *Resumed) String() string {
 // process writes it; it has finished; its log is damaged where it matters; its
 // checkpoint is missing, damaged, of another log or another version of the
 // program (ErrNoCheckpoint); its data are gone or have changed.
-func Resume(ctx context.Context, path string, o ResumeOptions, recorders ...Recorder) (_ *Session, err error) {
+func Resume(ctx context.Context, path string, o ResumeOptions, recorders ...record.Recorder) (_ *Session, err error) {
 	if err := CheckRun(path); err != nil {
 		return nil, err
 	}
-	owner, err := WriteOwner(path)
+	owner, err := rundir.Claim(path)
 	if err != nil {
 		return nil, err
 	}
@@ -75,10 +51,10 @@ func Resume(ctx context.Context, path string, o ResumeOptions, recorders ...Reco
 			err = s.abandon(ctx, owner, err)
 		}
 	}()
-	var last *saved
+	var last *rundir.Checkpoint
 	var unsaved error
 	if !o.FromStart {
-		last, unsaved = readSaved(path)
+		last, unsaved = rundir.ReadCheckpoint(path)
 	}
 	p, err := readPast(path, last, unsaved, o.FromStart)
 	if err != nil {
@@ -88,13 +64,13 @@ func Resume(ctx context.Context, path string, o ResumeOptions, recorders ...Reco
 	if err != nil {
 		return nil, err
 	}
-	if s.job, err = prepareFrom(ctx, c, p.saved.learned()); err != nil {
+	if s.job, err = prepare.PrepareFrom(ctx, c, p.saved.Learned()); err != nil {
 		return nil, unusable(path, err)
 	}
 	if o.FromStart {
 		s.dir, err = beginAgain(path, owner, p)
 	} else {
-		s.dir, err = reopenDirectory(path, owner, p.cut(), p.start, o.Past)
+		s.dir, err = rundir.Reopen(path, owner, p.cut(), p.start, o.Past)
 	}
 	if err != nil {
 		return nil, err
@@ -124,13 +100,13 @@ func (s *Session) abandon(ctx context.Context, owner io.Closer, err error) error
 }
 
 // config returns the config that the log began with.
-func (p *past) config(path string, o ResumeOptions) (Config, error) {
-	var c Config
+func (p *past) config(path string, o ResumeOptions) (config.Config, error) {
+	var c config.Config
 	var err error
 	if p.start != nil {
-		c, err = DefaultConfig().read([]byte(p.start.Config), eventsFile, nil)
+		c, err = config.Default().Read([]byte(p.start.Config), record.EventsFile, nil)
 	} else { // of a damaged log
-		c, err = LoadConfig(filepath.Join(path, configFile), nil)
+		c, err = config.Load(filepath.Join(path, record.ConfigFile), nil)
 	}
 	if err != nil {
 		return c, fmt.Errorf("the config of run %q: %w", path, err)
@@ -141,23 +117,23 @@ func (p *past) config(path string, o ResumeOptions) (Config, error) {
 
 // unusable says of what could not be prepared what to do about it.
 func unusable(path string, err error) error {
-	var changed *changedFile
+	var changed *prepare.ChangedFile
 	switch {
 	case errors.As(err, &changed):
-		return fmt.Errorf("the data of run %q have changed since it began: %s has another sha256; put the old file back, or begin a new run", path, changed.path)
+		return fmt.Errorf("the data of run %q have changed since it began: %s has another sha256; put the old file back, or begin a new run", path, changed.Path)
 	case errors.Is(err, vbks.ErrCheckpoint):
-		return &noCheckpoint{path: path, err: err}
+		return &rundir.NoCheckpoint{Path: path, Err: err}
 	}
 	return fmt.Errorf("run %q: %w", path, err)
 }
 
 // beginAgain moves what a run has written aside, where it can still be opened,
 // and makes the files anew.
-func beginAgain(path string, owner io.Closer, p *past) (*Directory, error) {
-	aside, err := moveAside(path)
+func beginAgain(path string, owner io.Closer, p *past) (*rundir.Directory, error) {
+	aside, err := rundir.MoveAside(path)
 	if err != nil {
 		return nil, err
 	}
 	p.notices = append(p.notices, fmt.Sprintf("begun again; what was there is in %s", filepath.Base(aside)))
-	return createFiles(path, owner)
+	return rundir.Make(path, owner)
 }

@@ -5,12 +5,14 @@ import (
 	"fmt"
 	"slices"
 	"time"
+
+	"kestrel/experiment/record"
 )
 
 // note keeps what follows by itself in the run's first event.
-func (r *Run) note(d Drive) error {
+func (r *Run) note(d record.Course) error {
 	return r.do(func() error {
-		if d == (Drive{}) || r.state() != Ready || r.past != nil {
+		if d == (record.Course{}) || r.state() != record.Ready || r.past != nil {
 			return nil
 		}
 		start := *r.start
@@ -34,14 +36,14 @@ func (r *Run) takeUp(p *past) error {
 			r.start = &start
 		}
 		if s := p.saved; s != nil {
-			r.most, r.deadline = s.most, s.deadline
+			r.most, r.deadline = s.Most, s.Deadline
 		}
 		r.watch.before = time.Duration(float64(p.stays.Seconds) * float64(time.Second))
 		r.mu.Lock()
 		defer r.mu.Unlock()
 		r.shown.Start, r.shown.Planned = r.start, r.planned()
 		if e := r.trainer.Last(); e != nil {
-			r.shown.Evaluation, r.learned = r.start.evaluation(e, r.planned()), r.learn()
+			r.shown.Evaluation, r.learned = r.start.Evaluation(e, r.planned()), r.learn()
 		}
 		return nil
 	})
@@ -52,42 +54,42 @@ func (r *Run) goOn() error {
 	p := r.past
 	r.watch.start()
 	if p.kept == 0 {
-		r.record(&Event{Type: EventStarted, Start: r.start})
+		r.record(&record.Event{Type: record.EventStarted, Start: r.start})
 	}
 	now, then := p.now, r.start
 	last := 0
 	if e := r.trainer.Last(); e != nil {
 		last = e.Index
 	}
-	r.record(&Event{Type: EventResumed, Resumed: &Resumed{
+	r.record(&record.Event{Type: record.EventResumed, Resumed: &record.Resumed{
 		Evaluation: last, Repeated: p.repeated, Orders: len(r.repeat), Build: now.Build, Device: now.Device, Lanes: now.Lanes,
 	}})
 	if now.Device != then.Device || now.Build != then.Build {
 		p.notices = append(p.notices, fmt.Sprintf("begun with kestrel %s on %s: the last digits may differ from those of a run that was not interrupted", then.Build, then.Device))
 	}
 	for _, n := range p.notices {
-		r.record(&Event{Type: EventNotice, Notice: n})
+		r.record(&record.Event{Type: record.EventNotice, Notice: n})
 	}
-	if p.lost && r.state() != Failed {
-		r.show(r.trainer.Last(), Order{What: p.saved.rest.what, Kernels: p.saved.rest.kernels})
+	if p.lost && r.state() != record.Failed {
+		r.show(r.trainer.Last(), record.Order{What: p.saved.Rest.What, Kernels: p.saved.Rest.Kernels})
 	}
 	// What had not been said when the run was cut off.
 	e, notices := r.trainer.Last(), r.notices
 	if e != nil {
 		notices = nil
-		if p.saved.rest.what == EventEvaluation {
+		if p.saved.Rest.What == record.EventEvaluation {
 			notices = e.Notices
 		}
 	}
 	for _, n := range notices {
 		if !slices.Contains(p.told, n) {
-			r.record(&Event{Type: EventNotice, Notice: n, Kernel: e.FailureTold(n)})
+			r.record(&record.Event{Type: record.EventNotice, Notice: n, Kernel: e.FailureTold(n)})
 		}
 	}
-	if r.state() == Failed {
+	if r.state() == record.Failed {
 		return errors.New(r.shown.Reason)
 	}
-	r.enter(Running, "resumed")
+	r.enter(record.Running, "resumed")
 	// A pruning given before the test rows were scored is at once followed by
 	// their scoring.
 	r.catchUp()
@@ -103,9 +105,9 @@ func (r *Run) again() {
 	r.repeat = r.repeat[1:]
 	err := r.carryOut(o)
 	if err != nil {
-		r.record(&Event{Type: EventNotice, Notice: fmt.Sprintf("an order of the past (%s) cannot be carried out again: %v", o.What, err)})
+		r.record(&record.Event{Type: record.EventNotice, Notice: fmt.Sprintf("an order of the past (%s) cannot be carried out again: %v", o.What, err)})
 	}
-	if err != nil || o.What == EventReoptimised {
+	if err != nil || o.What == record.EventReoptimised {
 		r.catchUp()
 	} else {
 		r.measure(false, r.next)

@@ -1,4 +1,4 @@
-package experiment
+package experiment_test
 
 import (
 	"bytes"
@@ -14,25 +14,36 @@ import (
 	"sync"
 	"testing"
 
+	"kestrel/experiment"
+	"kestrel/experiment/config"
+	"kestrel/experiment/config/configtest"
+	"kestrel/experiment/history"
+	"kestrel/experiment/npz"
+	"kestrel/experiment/prepare"
+	"kestrel/experiment/record"
+	"kestrel/experiment/record/recordtest"
+	"kestrel/experiment/rundir"
+	"kestrel/experiment/runtest"
+	"kestrel/internal/must"
 	"kestrel/vbks"
 )
 
 // camera is a Directory that keeps a copy of its files as a kill would leave
 // them: before and after each event and each checkpoint.
 type camera struct {
-	*Directory
+	*rundir.Directory
 	t     *testing.T
 	shots string // folder of the copies
 	count int
-	tell  func(e *Event) // nil, or told after the copy
+	tell  func(e *record.Event) // nil, or told after the copy
 }
 
 func (c *camera) shoot() {
 	c.count++
-	copyRun(c.t, c.Path, filepath.Join(c.shots, fmt.Sprintf("%03d", c.count)))
+	runtest.CopyRun(c.t, c.Path, filepath.Join(c.shots, fmt.Sprintf("%03d", c.count)))
 }
 
-func (c *camera) Record(e *Event) error {
+func (c *camera) Record(e *record.Event) error {
 	err := c.Directory.Record(e)
 	c.shoot()
 	if c.tell != nil {
@@ -47,31 +58,23 @@ func (c *camera) Checkpoint(arrays map[string]vbks.Tensor) error {
 	return err
 }
 
-// copyRun copies a run's directory.
-func copyRun(t testing.TB, from, to string) {
-	t.Helper()
-	if err := os.CopyFS(to, os.DirFS(from)); err != nil {
-		t.Error(err)
-	}
-}
-
 // filmed makes a run in a folder of its own with a copy of every moment. steer
 // may give orders: it is told the numbers of the evaluations, and 0 at the end.
-func filmed(t *testing.T, c Config, course Drive, steer func(*Run, int) error) (dir, shots string) {
+func filmed(t *testing.T, c config.Config, course record.Course, steer func(*experiment.Run, int) error) (dir, shots string) {
 	t.Helper()
 	base := t.TempDir()
 	dir, shots = filepath.Join(base, "run"), filepath.Join(base, "shots")
-	j, err := Prepare(t.Context(), c)
-	must(t, err)
+	j, err := prepare.Prepare(t.Context(), c)
+	must.OK(t, err)
 	defer j.Close()
-	d, err := CreateDirectory(dir)
-	must(t, err)
+	d, err := rundir.Create(dir)
+	must.OK(t, err)
 	film := &camera{Directory: d, t: t, shots: shots}
-	r := NewRun(j, film)
+	r := experiment.NewRun(j, film)
 	var orders sync.WaitGroup
 	if steer != nil {
-		film.tell = func(e *Event) {
-			if e.Type != EventEvaluation {
+		film.tell = func(e *record.Event) {
+			if e.Type != record.EventEvaluation {
 				return
 			}
 			at := e.Evaluation.Index
@@ -83,63 +86,16 @@ func filmed(t *testing.T, c Config, course Drive, steer func(*Run, int) error) (
 		}
 	}
 	_, err = r.Drive(t.Context(), course)
-	must(t, err)
+	must.OK(t, err)
 	if steer != nil {
-		must(t, steer(r, 0))
+		must.OK(t, steer(r, 0))
 	}
-	await(t, r)
+	runtest.Await(t, r)
 	orders.Wait()
-	await(t, r)
-	must(t, r.Close())
-	must(t, d.Close())
+	runtest.Await(t, r)
+	must.OK(t, r.Close())
+	must.OK(t, d.Close())
 	return dir, shots
-}
-
-// takeUp resumes a run and lets it take its course.
-func takeUp(t *testing.T, dir string, o ResumeOptions, recorders ...Recorder) (Snapshot, error) {
-	t.Helper()
-	s, err := Resume(t.Context(), dir, o, recorders...)
-	if err != nil {
-		return Snapshot{}, err
-	}
-	end, err := s.Run.Drive(t.Context(), s.Course)
-	must(t, err)
-	must(t, s.Close())
-	return end, nil
-}
-
-// sameResults compares what must be the same byte for byte, and looks for
-// scores that are gone.
-func sameResults(t *testing.T, what, got, want, before string) {
-	t.Helper()
-	read := func(dir, name string) []byte {
-		text, err := os.ReadFile(filepath.Join(dir, name))
-		must(t, err)
-		return text
-	}
-	for _, name := range []string{posteriorFile, kernelsFile} {
-		if a, b := read(got, name), read(want, name); !bytes.Equal(a, b) {
-			t.Errorf("%s: %s differs:\n%s\nwant\n%s", what, name, a, b)
-		}
-	}
-	// Behind an order that is carried out again a row is made again, with a clock
-	// that went on.
-	timeless := func(line string) string {
-		cells := strings.Split(line, ",")
-		if len(cells) > 3 {
-			cells = slices.Delete(cells, 2, 3)
-		}
-		return strings.Join(cells, ",")
-	}
-	var kept []string
-	for line := range strings.SplitSeq(string(read(got, metricsFile)), "\n") {
-		kept = append(kept, timeless(line))
-	}
-	for _, line := range strings.SplitAfter(string(read(before, metricsFile)), "\n") {
-		if line, whole := strings.CutSuffix(line, "\n"); whole && !slices.Contains(kept, timeless(line)) {
-			t.Errorf("%s: the row of %s is gone: %s", what, metricsFile, line)
-		}
-	}
 }
 
 // resumeAll resumes a run from each of its moments, and from each with a torn
@@ -148,7 +104,7 @@ func sameResults(t *testing.T, what, got, want, before string) {
 func resumeAll(t *testing.T, dir, shots string, every int) {
 	t.Helper()
 	moments, err := os.ReadDir(shots)
-	must(t, err)
+	must.OK(t, err)
 	all := orders(t, dir)
 	moments = slices.DeleteFunc(moments, func(m os.DirEntry) bool { return orders(t, filepath.Join(shots, m.Name())) < all })
 	resumed, tried := 0, 0
@@ -163,13 +119,13 @@ func resumeAll(t *testing.T, dir, shots string, every int) {
 			}
 			what := fmt.Sprintf("moment %s, torn %v", m.Name(), torn)
 			run := filepath.Join(t.TempDir(), "run")
-			copyRun(t, filepath.Join(shots, m.Name()), run)
+			runtest.CopyRun(t, filepath.Join(shots, m.Name()), run)
 			if torn { // and another line begun
 				tear(t, run)
 			}
-			end, err := takeUp(t, run, ResumeOptions{})
+			end, err := runtest.TakeUp(t, run, experiment.ResumeOptions{})
 			if err != nil && strings.Contains(err.Error(), "has finished") {
-				sameResults(t, what+", which is the end", run, dir, dir)
+				runtest.SameResults(t, what+", which is the end", run, dir, dir)
 				continue
 			}
 			if err != nil {
@@ -177,18 +133,18 @@ func resumeAll(t *testing.T, dir, shots string, every int) {
 				continue
 			}
 			resumed++
-			if end.State != Finished {
+			if end.State != record.Finished {
 				t.Errorf("%s: ended %s: %s", what, end.State, end.Reason)
 			}
-			sameResults(t, what, run, dir, filepath.Join(shots, m.Name()))
-			events, err := ReadEvents(run)
-			must(t, err)
+			runtest.SameResults(t, what, run, dir, filepath.Join(shots, m.Name()))
+			events, err := record.Read(run)
+			must.OK(t, err)
 			evaluations := 0
 			for k := range events {
 				if k > 0 && events[k].Seconds < events[k-1].Seconds {
 					t.Errorf("%s: the clock goes back from %v s to %v s", what, events[k-1].Seconds, events[k].Seconds)
 				}
-				if events[k].Type == EventEvaluation {
+				if events[k].Type == record.EventEvaluation {
 					if evaluations++; events[k].Evaluation.Index != evaluations {
 						t.Errorf("%s: evaluation %d comes as number %d", what, events[k].Evaluation.Index, evaluations)
 					}
@@ -197,7 +153,7 @@ func resumeAll(t *testing.T, dir, shots string, every int) {
 			if i%4 != 0 {
 				continue
 			}
-			if _, err := takeUp(t, run, ResumeOptions{}); err == nil || !strings.Contains(err.Error(), "has finished") {
+			if _, err := runtest.TakeUp(t, run, experiment.ResumeOptions{}); err == nil || !strings.Contains(err.Error(), "has finished") {
 				t.Errorf("%s: resumed after its end: %v", what, err)
 			}
 		}
@@ -210,11 +166,11 @@ func resumeAll(t *testing.T, dir, shots string, every int) {
 // orders counts the orders by the user in a run's log.
 func orders(t *testing.T, run string) int {
 	t.Helper()
-	events, err := ReadEvents(run)
-	must(t, err)
+	events, err := record.Read(run)
+	must.OK(t, err)
 	n := 0
 	for i := range events {
-		if e := &events[i]; e.redone() && e.Type != EventEvaluation && !e.ByItself {
+		if e := &events[i]; e.Redone() && e.Type != record.EventEvaluation && !e.ByItself {
 			n++
 		}
 	}
@@ -224,11 +180,11 @@ func orders(t *testing.T, run string) int {
 // tear appends half a line to a run's event log.
 func tear(t *testing.T, run string) {
 	t.Helper()
-	f, err := os.OpenFile(filepath.Join(run, eventsFile), os.O_APPEND|os.O_WRONLY, 0)
-	must(t, err)
+	f, err := os.OpenFile(filepath.Join(run, record.EventsFile), os.O_APPEND|os.O_WRONLY, 0)
+	must.OK(t, err)
 	_, err = f.WriteString(`{"v":1,"type":"evaluation","time":"2026-`)
-	must(t, err)
-	must(t, f.Close())
+	must.OK(t, err)
+	must.OK(t, f.Close())
 }
 
 // A run that is cut off at any moment ends, resumed, as the one that was not.
@@ -236,15 +192,15 @@ func TestResumeFromEveryMoment(t *testing.T) {
 	for _, c := range []struct {
 		name   string
 		set    []string
-		course Drive
+		course record.Course
 		every  int
 	}{
-		{"collapsed", nil, Drive{PruneTop: 2, ThenRefine: 1}, 1},
-		{"natural", []string{"optimise.optimizer=natural", "schedule.batch=16", "predict.metric_rows=7"}, Drive{}, 2},
-		{"adam with q(log theta)", []string{"optimise.optimizer=adam", "optimise.hyperparameters=diagonal", "schedule.batch=16"}, Drive{PruneTop: 2}, 3},
+		{"collapsed", nil, record.Course{PruneTop: 2, ThenRefine: 1}, 1},
+		{"natural", []string{"optimise.optimizer=natural", "schedule.batch=16", "predict.metric_rows=7"}, record.Course{}, 2},
+		{"adam with q(log theta)", []string{"optimise.optimizer=adam", "optimise.hyperparameters=diagonal", "schedule.batch=16"}, record.Course{PruneTop: 2}, 3},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			dir, shots := filmed(t, small(t, c.set...), c.course, nil)
+			dir, shots := filmed(t, configtest.Small(t, c.set...), c.course, nil)
 			resumeAll(t, dir, shots, c.every)
 		})
 	}
@@ -252,15 +208,15 @@ func TestResumeFromEveryMoment(t *testing.T) {
 
 // Orders given in the run before it was cut off are part of it.
 func TestResumeKeepsOrders(t *testing.T) {
-	first := func(r *Run, at int) error {
+	first := func(r *experiment.Run, at int) error {
 		if at != 1 {
 			return nil
 		}
 		return r.Prune([]string{"SE"})
 	}
-	dir, shots := filmed(t, small(t, "schedule.evaluate_every=0.4"), Drive{}, first)
+	dir, shots := filmed(t, configtest.Small(t, "schedule.evaluate_every=0.4"), record.Course{}, first)
 	resumeAll(t, dir, shots, 3)
-	dir, shots = filmed(t, small(t), Drive{}, func(r *Run, at int) error {
+	dir, shots = filmed(t, configtest.Small(t), record.Course{}, func(r *experiment.Run, at int) error {
 		if at != 0 {
 			return first(r, at)
 		}
@@ -269,9 +225,9 @@ func TestResumeKeepsOrders(t *testing.T) {
 		}
 		return r.Restore([]string{"SE"})
 	})
-	log, err := os.ReadFile(filepath.Join(dir, eventsFile))
-	must(t, err)
-	for _, what := range []EventType{EventPruned, EventRestored, EventReoptimised} {
+	log, err := os.ReadFile(filepath.Join(dir, record.EventsFile))
+	must.OK(t, err)
+	for _, what := range []record.EventType{record.EventPruned, record.EventRestored, record.EventReoptimised} {
 		if !bytes.Contains(log, []byte(fmt.Sprintf(`"type":"%s"`, what))) {
 			t.Fatalf("no event %s: the test says nothing", what)
 		}
@@ -279,16 +235,16 @@ func TestResumeKeepsOrders(t *testing.T) {
 	resumeAll(t, dir, shots, 3)
 	// Begun again, it is given the same orders.
 	run := filepath.Join(t.TempDir(), "run")
-	copyRun(t, dir, run)
-	_, err = takeUp(t, run, ResumeOptions{FromStart: true})
-	must(t, err)
-	sameResults(t, "begun again", run, dir, filepath.Join(shots, "001"))
+	runtest.CopyRun(t, dir, run)
+	_, err = runtest.TakeUp(t, run, experiment.ResumeOptions{FromStart: true})
+	must.OK(t, err)
+	runtest.SameResults(t, "begun again", run, dir, filepath.Join(shots, "001"))
 	aside, err := filepath.Glob(filepath.Join(run, "before-*"))
-	must(t, err)
+	must.OK(t, err)
 	if len(aside) != 1 {
 		t.Fatalf("what was there is in %q", aside)
 	}
-	for _, name := range []string{eventsFile, posteriorFile, metricsFile, kernelsFile, configFile, logFile, filepath.Join(stateDir, checkpoint)} {
+	for _, name := range []string{record.EventsFile, record.PosteriorFile, record.MetricsFile, record.KernelsFile, record.ConfigFile, record.LogFile, filepath.Join(record.StateDir, record.CheckpointFile)} {
 		a, errA := os.ReadFile(filepath.Join(aside[0], name))
 		b, errB := os.ReadFile(filepath.Join(dir, name))
 		if errA != nil || errB != nil || !bytes.Equal(a, b) {
@@ -299,50 +255,50 @@ func TestResumeKeepsOrders(t *testing.T) {
 
 // A run that was stopped, and one that failed for want of space, go on.
 func TestResumeStoppedAndFailed(t *testing.T) {
-	c := small(t)
+	c := configtest.Small(t)
 	want := filepath.Join(t.TempDir(), "run")
-	runIn(t, c, want)
+	runtest.In(t, c, want)
 	stopped := filepath.Join(t.TempDir(), "run")
-	s, err := Begin(t.Context(), c, stopped)
-	must(t, err)
-	must(t, s.Run.Start())
-	must(t, s.Run.Stop("enough"))
-	must(t, s.Close())
-	told := &log{}
-	_, err = takeUp(t, stopped, ResumeOptions{Past: told}, told)
-	must(t, err)
-	sameResults(t, "stopped", stopped, want, stopped)
-	if told.events[0].Type != EventStarted || told.count(EventStarted) != 1 || told.count(EventResumed) != 1 || told.count(EventEvaluation) != 3 {
-		t.Errorf("the recorder was told %d starts, %d resumptions, %d evaluations", told.count(EventStarted), told.count(EventResumed), told.count(EventEvaluation))
+	s, err := experiment.Begin(t.Context(), c, stopped)
+	must.OK(t, err)
+	must.OK(t, s.Run.Start())
+	must.OK(t, s.Run.Stop("enough"))
+	must.OK(t, s.Close())
+	told := &recordtest.Log{}
+	_, err = runtest.TakeUp(t, stopped, experiment.ResumeOptions{Past: told}, told)
+	must.OK(t, err)
+	runtest.SameResults(t, "stopped", stopped, want, stopped)
+	if told.Events[0].Type != record.EventStarted || told.Count(record.EventStarted) != 1 || told.Count(record.EventResumed) != 1 || told.Count(record.EventEvaluation) != 3 {
+		t.Errorf("the recorder was told %d starts, %d resumptions, %d evaluations", told.Count(record.EventStarted), told.Count(record.EventResumed), told.Count(record.EventEvaluation))
 	}
 
 	failed := filepath.Join(t.TempDir(), "run")
 	full := errors.New("no space left on device")
-	_, snap := runIn(t, c, failed, RecorderFunc(func(e *Event) error {
-		if e.Type == EventEvaluation && e.Evaluation.Index == 2 {
+	_, snap := runtest.In(t, c, failed, record.RecorderFunc(func(e *record.Event) error {
+		if e.Type == record.EventEvaluation && e.Evaluation.Index == 2 {
 			return full
 		}
 		return nil
 	}))
-	if snap.State != Failed {
+	if snap.State != record.Failed {
 		t.Fatal(snap.State)
 	}
-	_, err = takeUp(t, failed, ResumeOptions{})
-	must(t, err)
-	sameResults(t, "failed", failed, want, failed)
+	_, err = runtest.TakeUp(t, failed, experiment.ResumeOptions{})
+	must.OK(t, err)
+	runtest.SameResults(t, "failed", failed, want, failed)
 	// Summaries, tables and histories are made of such a log as of others.
-	events, err := ReadEvents(failed)
-	must(t, err)
-	h := &History{}
+	events, err := record.Read(failed)
+	must.OK(t, err)
+	h := &history.History{}
 	for i := range events {
 		h.Apply(&events[i])
 	}
-	if sum := Summarise(events); sum.State != Finished || sum.Made != 3 || h.State != Finished || h.Made != 3 {
+	if sum := history.Summarise(events); sum.State != record.Finished || sum.Made != 3 || h.State != record.Finished || h.Made != 3 {
 		t.Errorf("summary %s after %d, history %s after %d", sum.State, sum.Made, h.State, h.Made)
 	}
 	again := filepath.Join(t.TempDir(), "tables")
-	must(t, ExportRun(failed, again))
-	sameResults(t, "exported", again, want, failed)
+	must.OK(t, rundir.Export(failed, again))
+	runtest.SameResults(t, "exported", again, want, failed)
 }
 
 // Each thing that can be wrong is said in one line with what to do, and nothing
@@ -354,30 +310,30 @@ func TestResumeMessages(t *testing.T) {
 	for i := range 80 {
 		fmt.Fprintf(&b, "%d,%g\n", i, math.Sin(float64(i)/5))
 	}
-	must(t, os.WriteFile(data, []byte(b.String()), 0o644))
-	var set []Override
+	must.OK(t, os.WriteFile(data, []byte(b.String()), 0o644))
+	var set []config.Override
 	for _, s := range []string{"kernels.expressions=SE,LIN", "sparse.inducing=6", "optimise.starts=1", "schedule.evaluate_every=0.5", "schedule.refine=1"} {
-		o, err := ParseOverride(s)
-		must(t, err)
+		o, err := config.ParseOverride(s)
+		must.OK(t, err)
 		set = append(set, o)
 	}
-	c, err := FileConfig(data, "y", set)
-	must(t, err)
-	dir, shots := filmed(t, c, Drive{}, nil)
+	c, err := config.ForTable(data, "y", set)
+	must.OK(t, err)
+	dir, shots := filmed(t, c, record.Course{}, nil)
 	moments, err := os.ReadDir(shots)
-	must(t, err)
+	must.OK(t, err)
 	// The last moment with two evaluations and the checkpoint of the second.
 	at := slices.IndexFunc(moments, func(m os.DirEntry) bool {
-		events, err := ReadEvents(filepath.Join(shots, m.Name()))
-		return err == nil && events[len(events)-1].Type == EventMetrics && events[len(events)-1].Metrics[0].Evaluation == 2
+		events, err := record.Read(filepath.Join(shots, m.Name()))
+		return err == nil && events[len(events)-1].Type == record.EventMetrics && events[len(events)-1].Metrics[0].Evaluation == 2
 	})
 	if at < 0 {
 		t.Fatal("no such moment")
 	}
 	middle := filepath.Join(shots, moments[at].Name())
 	load := func(run string) map[string]vbks.Tensor {
-		arrays, err := loadCheckpoint(filepath.Join(run, stateDir, checkpoint))
-		must(t, err)
+		arrays, err := npz.Load(filepath.Join(run, record.StateDir, record.CheckpointFile))
+		must.OK(t, err)
 		return arrays
 	}
 	for _, x := range []struct {
@@ -386,66 +342,66 @@ func TestResumeMessages(t *testing.T) {
 		want  []string
 		gap   bool // ErrNoCheckpoint
 	}{
-		{"no run", func(run string) { must(t, os.RemoveAll(run)) }, []string{"does not exist", "name the directory of a run"}, false},
-		{"an empty log", func(run string) { must(t, os.Truncate(filepath.Join(run, eventsFile), 0)) }, []string{"ended before it began", "run it again"}, false},
-		{"no checkpoint", func(run string) { must(t, os.Remove(filepath.Join(run, stateDir, checkpoint))) }, []string{"2 evaluations but no checkpoint", "--from-start"}, true},
+		{"no run", func(run string) { must.OK(t, os.RemoveAll(run)) }, []string{"does not exist", "name the directory of a run"}, false},
+		{"an empty log", func(run string) { must.OK(t, os.Truncate(filepath.Join(run, record.EventsFile), 0)) }, []string{"ended before it began", "run it again"}, false},
+		{"no checkpoint", func(run string) { must.OK(t, os.Remove(filepath.Join(run, record.StateDir, record.CheckpointFile))) }, []string{"2 evaluations but no checkpoint", "--from-start"}, true},
 		{"a damaged checkpoint", func(run string) {
-			path := filepath.Join(run, stateDir, checkpoint)
+			path := filepath.Join(run, record.StateDir, record.CheckpointFile)
 			text, err := os.ReadFile(path)
-			must(t, err)
+			must.OK(t, err)
 			text[len(text)/3] ^= 1
-			must(t, os.WriteFile(path, text, 0o644))
+			must.OK(t, os.WriteFile(path, text, 0o644))
 		}, []string{"is damaged", "--from-start"}, true},
 		{"another hash", func(run string) {
 			arrays := load(run)
-			arrays[hashArray] = bytesTensor(make([]byte, 32))
+			arrays[npz.HashArray] = npz.Bytes(make([]byte, 32))
 			text := packed(t, arrays)
-			must(t, os.WriteFile(filepath.Join(run, stateDir, checkpoint), text, 0o644))
+			must.OK(t, os.WriteFile(filepath.Join(run, record.StateDir, record.CheckpointFile), text, 0o644))
 		}, []string{"is damaged", "sha256", "--from-start"}, true},
 		{"an older checkpoint", func(run string) {
 			arrays := load(run)
 			arrays["format"] = vbks.Tensor{Shape: []int{1}, Data: []float64{1}}
-			must(t, saveCheckpoint(filepath.Join(run, stateDir, checkpoint), arrays))
+			must.OK(t, npz.Save(filepath.Join(run, record.StateDir, record.CheckpointFile), arrays))
 		}, []string{"an older version of the program", "--from-start"}, true},
 		{"a newer checkpoint", func(run string) {
 			arrays := load(run)
 			arrays["format"] = vbks.Tensor{Shape: []int{1}, Data: []float64{99}}
-			must(t, saveCheckpoint(filepath.Join(run, stateDir, checkpoint), arrays))
+			must.OK(t, npz.Save(filepath.Join(run, record.StateDir, record.CheckpointFile), arrays))
 		}, []string{"a newer version of the program", "--from-start"}, true},
 		{"a checkpoint without a place", func(run string) {
 			arrays := load(run)
 			delete(arrays, "log")
-			must(t, saveCheckpoint(filepath.Join(run, stateDir, checkpoint), arrays))
+			must.OK(t, npz.Save(filepath.Join(run, record.StateDir, record.CheckpointFile), arrays))
 		}, []string{"an older version of the program", "--from-start"}, true},
 		{"a newer log", func(run string) {
-			edit(t, filepath.Join(run, eventsFile), `{"v":1,"type":"metrics"`, `{"v":7,"type":"metrics"`)
+			edit(t, filepath.Join(run, record.EventsFile), `{"v":1,"type":"metrics"`, `{"v":7,"type":"metrics"`)
 		}, []string{"newer version of the program"}, false},
 		{"a changed log", func(run string) {
-			edit(t, filepath.Join(run, eventsFile), `"reason":"started"`, `"reason":"STARTED"`)
+			edit(t, filepath.Join(run, record.EventsFile), `"reason":"started"`, `"reason":"STARTED"`)
 		}, []string{"not the one that the checkpoint rests on", "--from-start"}, true},
 		{"a damaged log", func(run string) {
-			edit(t, filepath.Join(run, eventsFile), `{"v":1,"type":"state"`, `{"v":1 "type":"state"`)
+			edit(t, filepath.Join(run, record.EventsFile), `{"v":1,"type":"state"`, `{"v":1 "type":"state"`)
 		}, []string{"line 2 is damaged"}, false},
 		{"a log that is far too short", func(run string) {
-			text, err := os.ReadFile(filepath.Join(run, eventsFile))
-			must(t, err)
-			must(t, os.Truncate(filepath.Join(run, eventsFile), int64(bytes.Index(text, []byte(`{"v":1,"type":"evaluation"`)))))
+			text, err := os.ReadFile(filepath.Join(run, record.EventsFile))
+			must.OK(t, err)
+			must.OK(t, os.Truncate(filepath.Join(run, record.EventsFile), int64(bytes.Index(text, []byte(`{"v":1,"type":"evaluation"`)))))
 		}, []string{"ends before the evaluation that the checkpoint rests on", "--from-start"}, true},
 		{"another run's checkpoint", func(run string) {
 			arrays := load(run)
-			arrays["kernels"] = bytesTensor([]byte("SE\nRQ"))
-			must(t, saveCheckpoint(filepath.Join(run, stateDir, checkpoint), arrays))
+			arrays["kernels"] = npz.Bytes([]byte("SE\nRQ"))
+			must.OK(t, npz.Save(filepath.Join(run, record.StateDir, record.CheckpointFile), arrays))
 		}, []string{"number 2 is RQ", "--from-start"}, true},
 		{"a finished run", func(run string) {
-			must(t, os.RemoveAll(run))
-			copyRun(t, dir, run)
+			must.OK(t, os.RemoveAll(run))
+			runtest.CopyRun(t, dir, run)
 		}, []string{"has finished (all planned evaluations are done)", "kestrel open"}, false},
 	} {
 		run := filepath.Join(t.TempDir(), "run")
-		copyRun(t, middle, run)
+		runtest.CopyRun(t, middle, run)
 		x.spoil(run)
 		before := listing(t, run)
-		_, err := takeUp(t, run, ResumeOptions{})
+		_, err := runtest.TakeUp(t, run, experiment.ResumeOptions{})
 		if err == nil {
 			t.Errorf("%s: resumed", x.what)
 			continue
@@ -458,17 +414,17 @@ func TestResumeMessages(t *testing.T) {
 		if strings.Contains(err.Error(), "\n") {
 			t.Errorf("%s: more than one line: %v", x.what, err)
 		}
-		if errors.Is(err, ErrNoCheckpoint) != x.gap {
+		if errors.Is(err, rundir.ErrNoCheckpoint) != x.gap {
 			t.Errorf("%s: of the kind ErrNoCheckpoint: %v", x.what, !x.gap)
 		}
 		if after := listing(t, run); !slices.Equal(before, after) {
 			t.Errorf("%s: changed the directory:\n%q\n%q", x.what, before, after)
 		}
 		if x.gap { // what the message says helps
-			if _, err := takeUp(t, run, ResumeOptions{FromStart: true}); err != nil {
+			if _, err := runtest.TakeUp(t, run, experiment.ResumeOptions{FromStart: true}); err != nil {
 				t.Errorf("%s: --from-start: %v", x.what, err)
 			} else {
-				sameResults(t, x.what+", begun again", run, dir, run)
+				runtest.SameResults(t, x.what+", begun again", run, dir, run)
 			}
 		}
 	}
@@ -476,53 +432,53 @@ func TestResumeMessages(t *testing.T) {
 	// The log may lack what the checkpoint rests on: it is written anew.
 	for _, cut := range []int64{0, 1, 40} {
 		run := filepath.Join(t.TempDir(), "run")
-		copyRun(t, middle, run)
+		runtest.CopyRun(t, middle, run)
 		where := load(run)["log"].Data
-		must(t, os.Truncate(filepath.Join(run, eventsFile), max(int64(where[0]), int64(where[1])-1-100*cut)))
-		_, err := takeUp(t, run, ResumeOptions{})
-		must(t, err)
-		sameResults(t, "the log behind the checkpoint", run, dir, filepath.Join(shots, "001"))
+		must.OK(t, os.Truncate(filepath.Join(run, record.EventsFile), max(int64(where[0]), int64(where[1])-1-100*cut)))
+		_, err := runtest.TakeUp(t, run, experiment.ResumeOptions{})
+		must.OK(t, err)
+		runtest.SameResults(t, "the log behind the checkpoint", run, dir, filepath.Join(shots, "001"))
 	}
 
 	// A process that writes the run.
 	run := filepath.Join(t.TempDir(), "run")
-	copyRun(t, middle, run)
-	owner, err := WriteOwner(run)
-	must(t, err)
-	if _, err := takeUp(t, run, ResumeOptions{}); err == nil || !strings.Contains(err.Error(), "is being written by process") {
+	runtest.CopyRun(t, middle, run)
+	owner, err := rundir.Claim(run)
+	must.OK(t, err)
+	if _, err := runtest.TakeUp(t, run, experiment.ResumeOptions{}); err == nil || !strings.Contains(err.Error(), "is being written by process") {
 		t.Error(err)
 	}
-	must(t, owner.Close())
+	must.OK(t, owner.Close())
 
 	// Last, as it spoils the others: data that are different, then gone.
-	must(t, os.WriteFile(data, []byte(b.String()+"80,0\n"), 0o644))
-	if _, err := takeUp(t, run, ResumeOptions{}); err == nil || !strings.Contains(err.Error(), "have changed since it began") || !strings.Contains(err.Error(), "put the old file back") {
+	must.OK(t, os.WriteFile(data, []byte(b.String()+"80,0\n"), 0o644))
+	if _, err := runtest.TakeUp(t, run, experiment.ResumeOptions{}); err == nil || !strings.Contains(err.Error(), "have changed since it began") || !strings.Contains(err.Error(), "put the old file back") {
 		t.Error(err)
 	}
-	must(t, os.Remove(data))
-	if _, err := takeUp(t, run, ResumeOptions{}); err == nil || !strings.Contains(err.Error(), "data.csv") {
+	must.OK(t, os.Remove(data))
+	if _, err := runtest.TakeUp(t, run, experiment.ResumeOptions{}); err == nil || !strings.Contains(err.Error(), "data.csv") {
 		t.Error(err)
 	}
-	must(t, os.WriteFile(data, []byte(b.String()), 0o644))
+	must.OK(t, os.WriteFile(data, []byte(b.String()), 0o644))
 	ctx, cancel := context.WithCancelCause(t.Context())
 	cancel(errors.New("interrupted"))
-	if _, err := Resume(ctx, run, ResumeOptions{}); err == nil || err.Error() != "interrupted" {
+	if _, err := experiment.Resume(ctx, run, experiment.ResumeOptions{}); err == nil || err.Error() != "interrupted" {
 		t.Error(err)
 	}
-	_, err = takeUp(t, run, ResumeOptions{})
-	must(t, err)
-	sameResults(t, "after all that", run, dir, middle)
+	_, err = runtest.TakeUp(t, run, experiment.ResumeOptions{})
+	must.OK(t, err)
+	runtest.SameResults(t, "after all that", run, dir, middle)
 }
 
 // edit replaces the first occurrence of a text in a file.
 func edit(t *testing.T, path, from, to string) {
 	t.Helper()
 	text, err := os.ReadFile(path)
-	must(t, err)
+	must.OK(t, err)
 	if !bytes.Contains(text, []byte(from)) {
 		t.Fatalf("%s has no %q", path, from)
 	}
-	must(t, os.WriteFile(path, bytes.Replace(text, []byte(from), []byte(to), 1), 0o644))
+	must.OK(t, os.WriteFile(path, bytes.Replace(text, []byte(from), []byte(to), 1), 0o644))
 }
 
 // listing names the files below a folder with their sizes and sums, except the
@@ -554,6 +510,6 @@ func listing(t *testing.T, dir string) []string {
 func packed(t *testing.T, arrays map[string]vbks.Tensor) []byte {
 	t.Helper()
 	var b bytes.Buffer
-	must(t, writeNPZ(&b, arrays))
+	must.OK(t, npz.Write(&b, arrays))
 	return b.Bytes()
 }

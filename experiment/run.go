@@ -8,60 +8,43 @@ import (
 	"sync"
 	"time"
 
+	"kestrel/experiment/config"
+	"kestrel/experiment/files"
+	"kestrel/experiment/prepare"
+	"kestrel/experiment/record"
 	"kestrel/internal/guard"
 	"kestrel/vbks"
 )
 
-// State is where a run stands.
-type State string
-
-const (
-	Ready    State = "ready"
-	Running  State = "running"
-	Paused   State = "paused"
-	Stopping State = "stopping"
-	Stopped  State = "stopped"  // by an order; Reoptimize goes on
-	Finished State = "finished" // as planned; Reoptimize goes on
-	Failed   State = "failed"
-)
-
-// Settled reports whether the run is at rest and stays there without an order.
-func (s State) Settled() bool { return s == Stopped || s == Finished || s == Failed }
-
 // Snapshot is what a run looks like from outside.
 type Snapshot struct {
-	State      State
-	Reason     string // of the last transition
-	Cause      Cause  // of it
-	Start      *Start
+	State      record.State
+	Reason     string       // of the last transition
+	Cause      record.Cause // of it
+	Start      *record.Start
 	Planned    int
-	Evaluation *Evaluation // the last one, nil before the first
-	Metrics    []Metric    // of it
+	Evaluation *record.Evaluation // the last one, nil before the first
+	Metrics    []record.Metric    // of it
 	Progress   vbks.Progress
 	Elapsed    time.Duration // less pauses
-}
-
-// Checkpointer is a Recorder that keeps what has been learned.
-type Checkpointer interface {
-	Checkpoint(arrays map[string]vbks.Tensor) error
 }
 
 // Run is one goroutine that owns a trainer. All methods may be called from any
 // goroutine; they wait until the order has been carried out, which is at most
 // one step of the optimiser, except Wait.
 type Run struct {
-	start    *Start
+	start    *record.Start
 	notices  []string
-	trainer  trainer
-	test     testSet
+	trainer  prepare.Trainer
+	test     prepare.TestSet
 	top      int
 	weights  string
 	budget   time.Duration
 	most     int // evaluations; 0: as planned
-	recorder Recorder
-	subject  *subject     // nil: it cannot be inspected
-	past     *past        // of a resumed run
-	stuck    func() error // nil, or says why what was recorded is still to be written
+	recorder record.Recorder
+	subject  *prepare.Subject // nil: it cannot be inspected
+	past     *past            // of a resumed run
+	stuck    func() error     // nil, or says why what was recorded is still to be written
 
 	orders chan func()
 	quit   chan struct{}
@@ -72,11 +55,11 @@ type Run struct {
 	// Owned by the goroutine.
 	watch    stopwatch
 	flight   *flight
-	standing Standing // as recorded, by a resumed run from its beginning on
+	standing record.Standing // as recorded, by a resumed run from its beginning on
 	deadline time.Duration
-	over     string  // why no more evaluations are made once the time is up
-	holding  bool    // nothing new may be launched
-	repeat   []Order // given before the run was resumed, to be carried out again
+	over     string         // why no more evaluations are made once the time is up
+	holding  bool           // nothing new may be launched
+	repeat   []record.Order // given before the run was resumed, to be carried out again
 
 	mu      sync.Mutex
 	shown   Snapshot
@@ -96,19 +79,16 @@ var (
 	errClosed  = errors.New("the run has been closed")
 )
 
-// errNoResults is below the error of a question to a run without an evaluation.
-var errNoResults = errors.New("there is no evaluation yet")
-
 // NewRun makes a run of a job and starts its goroutine; Start starts the work.
 // Close must be called.
-func NewRun(j *Job, rec Recorder) *Run {
+func NewRun(j *prepare.Job, rec record.Recorder) *Run {
 	c := &j.Config
-	r := newRun(j.trainer, j.test, j.Start, j.Notices, c, rec)
-	r.subject = j.subject
+	r := newRun(j.Trainer, j.Test, j.Start, j.Notices, c, rec)
+	r.subject = j.Subject
 	return r
 }
 
-func newRun(t trainer, test testSet, start *Start, notices []string, c *Config, rec Recorder) *Run {
+func newRun(t prepare.Trainer, test prepare.TestSet, start *record.Start, notices []string, c *config.Config, rec record.Recorder) *Run {
 	r := &Run{
 		start: start, notices: notices, trainer: t, test: test, recorder: rec,
 		top: c.Settings.Top, weights: c.Settings.Weights, budget: c.Settings.TimeBudget, most: c.Evaluations,
@@ -117,7 +97,7 @@ func newRun(t trainer, test testSet, start *Start, notices []string, c *Config, 
 	}
 	r.watch.now = time.Now
 	r.deadline = r.budget
-	r.shown = Snapshot{State: Ready, Start: start, Planned: r.planned()}
+	r.shown = Snapshot{State: record.Ready, Start: start, Planned: r.planned()}
 	t.SetGate(r.gate.pass)
 	t.SetProgress(func(p vbks.Progress) {
 		r.mu.Lock()
@@ -137,7 +117,7 @@ func (r *Run) loop() {
 		var alarm *time.Timer
 		if r.flight != nil {
 			landed = r.flight.done
-			if r.budget > 0 && r.over == "" && r.shown.State == Running {
+			if r.budget > 0 && r.over == "" && r.shown.State == record.Running {
 				alarm = time.NewTimer(r.deadline - r.watch.elapsed())
 				late = alarm.C
 			}
@@ -176,7 +156,7 @@ func (r *Run) do(order func() error) error {
 				r.tellStack(p)
 			}
 		})
-		if err == nil && before != Failed && r.state() == Failed {
+		if err == nil && before != record.Failed && r.state() == record.Failed {
 			err = r.failure()
 		} else if err == nil {
 			err = mistake
@@ -214,7 +194,7 @@ func (r *Run) safely(f func()) error {
 	if e := guard.Do(func() error { r.gone(err); return nil }); e != nil {
 		r.watch.stop()
 		r.mu.Lock()
-		r.shown.State, r.shown.Reason = Failed, err.Error()
+		r.shown.State, r.shown.Reason = record.Failed, err.Error()
 		r.mu.Unlock()
 	}
 	if r.flight != nil {
@@ -237,38 +217,38 @@ func (r *Run) abort() {
 	r.holding = false
 }
 
-func (r *Run) state() State { return r.shown.State }
+func (r *Run) state() record.State { return r.shown.State }
 
 // active reports whether the run goes on by itself.
 func (r *Run) active() bool {
-	return !r.holding && (r.state() == Running || r.state() == Paused)
+	return !r.holding && (r.state() == record.Running || r.state() == record.Paused)
 }
 
 // enter makes a transition and records it.
-func (r *Run) enter(to State, reason string) { r.enterFor("", to, reason) }
+func (r *Run) enter(to record.State, reason string) { r.enterFor("", to, reason) }
 
 // enterFor is enter for a cause that code goes by.
-func (r *Run) enterFor(cause Cause, to State, reason string) {
-	change := &StateChange{From: r.shown.State, To: to, Reason: reason}
+func (r *Run) enterFor(cause record.Cause, to record.State, reason string) {
+	change := &record.StateChange{From: r.shown.State, To: to, Reason: reason}
 	switch {
-	case to == Running:
+	case to == record.Running:
 		r.watch.start()
-	case to == Paused, to.Settled():
+	case to == record.Paused, to.Settled():
 		r.watch.stop()
 	}
 	switch to {
-	case Paused:
+	case record.Paused:
 		r.gate.shut()
-	case Stopping: // what a pause holds is abandoned there, without another step
+	case record.Stopping: // what a pause holds is abandoned there, without another step
 	default:
 		r.gate.open()
 	}
 	r.mu.Lock()
 	r.shown.State, r.shown.Reason, r.shown.Cause = to, reason, cause
 	r.mu.Unlock()
-	r.record(&Event{Type: EventState, State: change, Cause: cause})
+	r.record(&record.Event{Type: record.EventState, State: change, Cause: cause})
 	if to.Settled() && r.state() == to {
-		r.record(&Event{Type: EventFinished, State: change, Cause: cause})
+		r.record(&record.Event{Type: record.EventFinished, State: change, Cause: cause})
 	}
 }
 
@@ -291,12 +271,12 @@ func (r *Run) signal() {
 
 // record tells the recorder. If that fails, so does the run, and a run that has
 // failed has no more to tell than that.
-func (r *Run) record(e *Event) {
-	if r.state() == Failed && e.State == nil {
+func (r *Run) record(e *record.Event) {
+	if r.state() == record.Failed && e.State == nil {
 		return
 	}
-	e.V, e.Time = EventVersion, time.Now().UTC()
-	e.Seconds = Number(r.watch.elapsed().Seconds())
+	e.V, e.Time = record.Version, time.Now().UTC()
+	e.Seconds = files.Number(r.watch.elapsed().Seconds())
 	for i := range e.Metrics {
 		e.Metrics[i].Seconds = e.Seconds
 	}
@@ -305,8 +285,8 @@ func (r *Run) record(e *Event) {
 }
 
 func (r *Run) tell(err error) {
-	if err != nil && r.state() != Failed {
-		r.enterFor(CauseUnwritable, Failed, fmt.Sprintf("the results cannot be written: %v", err))
+	if err != nil && r.state() != record.Failed {
+		r.enterFor(record.CauseUnwritable, record.Failed, fmt.Sprintf("the results cannot be written: %v", err))
 		if r.flight != nil {
 			r.flight.cancel(errAborted)
 		}
@@ -330,7 +310,7 @@ func (r *Run) next() {
 	case r.due():
 		r.again()
 	case r.over != "":
-		r.end(CauseTimeBudget, r.over)
+		r.end(record.CauseTimeBudget, r.over)
 	case r.most > 0 && r.standing.Made >= r.most:
 		r.end("", fmt.Sprintf("the budget of %d evaluations is used up", r.most))
 	case r.trainer.Done():
@@ -346,12 +326,12 @@ func (r *Run) next() {
 
 // evaluated takes an evaluation over.
 func (r *Run) evaluated(e *vbks.Evaluation, err error) {
-	if r.gone(err) || r.state() == Failed {
+	if r.gone(err) || r.state() == record.Failed {
 		return
 	}
-	r.show(e, Order{What: EventEvaluation})
+	r.show(e, record.Order{What: record.EventEvaluation})
 	for _, n := range e.Notices {
-		r.record(&Event{Type: EventNotice, Notice: n, Kernel: e.FailureTold(n)})
+		r.record(&record.Event{Type: record.EventNotice, Notice: n, Kernel: e.FailureTold(n)})
 	}
 	for _, p := range e.Broken {
 		r.tellStack(p)
@@ -366,8 +346,8 @@ func (r *Run) evaluated(e *vbks.Evaluation, err error) {
 func (r *Run) Blame(value any, stack []byte) error {
 	p := &guard.PanicError{Value: fmt.Sprint(value), Stack: stack}
 	return r.do(func() error {
-		if r.state() != Ready {
-			r.record(&Event{Type: EventNotice, Notice: fmt.Sprintf("%v, outside of the run", p)})
+		if r.state() != record.Ready {
+			r.record(&record.Event{Type: record.EventNotice, Notice: fmt.Sprintf("%v, outside of the run", p)})
 			r.tellStack(p)
 		}
 		return nil
@@ -376,19 +356,19 @@ func (r *Run) Blame(value any, stack []byte) error {
 
 // tellStack leaves the stack of a mistake of the program in the log.
 func (r *Run) tellStack(p *guard.PanicError) {
-	r.record(&Event{Type: EventNotice, Notice: fmt.Sprintf("the stack of the internal error is in %s\n%s", logFile, p.Stack)})
+	r.record(&record.Event{Type: record.EventNotice, Notice: fmt.Sprintf("the stack of the internal error is in %s\n%s", record.LogFile, p.Stack)})
 }
 
 // gone deals with work that ended in an error, and reports whether it did.
 func (r *Run) gone(err error) bool {
-	if err != nil && !errors.Is(err, errAborted) && r.state() != Failed {
+	if err != nil && !errors.Is(err, errAborted) && r.state() != record.Failed {
 		var p *guard.PanicError
 		if errors.As(err, &p) {
 			r.tellStack(p)
-			r.enterFor(CauseInternal, Failed, fmt.Sprintf("internal error, please report it with the run's %s: %s", logFile,
+			r.enterFor(record.CauseInternal, record.Failed, fmt.Sprintf("internal error, please report it with the run's %s: %s", record.LogFile,
 				strings.TrimPrefix(p.Error(), "internal error: ")))
 		} else {
-			r.enter(Failed, err.Error())
+			r.enter(record.Failed, err.Error())
 		}
 	}
 	return err != nil
@@ -396,27 +376,27 @@ func (r *Run) gone(err error) bool {
 
 // measure scores the test rows.
 func (r *Run) measure(all bool, then func()) {
-	if r.state() == Failed {
+	if r.state() == record.Failed {
 		return
 	}
 	if r.standing.Moved { // what is known predicts nothing before the next evaluation
 		if r.owes() {
-			r.record(&Event{Type: EventNotice, Cause: CauseUnscored, Notice: fmt.Sprintf(
-				"evaluation %d, as it is now, has no row in %s: the inducing inputs were changed before it was scored", r.standing.Made, metricsFile)})
+			r.record(&record.Event{Type: record.EventNotice, Cause: record.CauseUnscored, Notice: fmt.Sprintf(
+				"evaluation %d, as it is now, has no row in %s: the inducing inputs were changed before it was scored", r.standing.Made, record.MetricsFile)})
 		}
 		then()
 		return
 	}
-	var ms []Metric
+	var ms []record.Metric
 	r.launch(func(ctx context.Context) (err error) {
-		ms, err = r.test.score(ctx, r.trainer, r.top, r.weights, all)
+		ms, err = r.test.Score(ctx, r.trainer, r.top, r.weights, all)
 		return err
 	}, func(err error) {
-		if r.gone(err) || r.state() == Failed {
+		if r.gone(err) || r.state() == record.Failed {
 			return
 		}
 		if len(ms) > 0 {
-			r.record(&Event{Type: EventMetrics, Metrics: ms})
+			r.record(&record.Event{Type: record.EventMetrics, Metrics: ms})
 			r.mu.Lock()
 			r.shown.Metrics = ms
 			r.mu.Unlock()
@@ -427,17 +407,17 @@ func (r *Run) measure(all bool, then func()) {
 }
 
 // owes reports whether test rows are to be scored with what is believed now.
-func (r *Run) owes() bool { return r.standing.Owed && len(r.test.y) > 0 }
+func (r *Run) owes() bool { return r.standing.Owed && len(r.test.Y) > 0 }
 
 // end finishes the run, after scoring all test rows where none or only some were.
 // One that was paused in its last step finishes when it is resumed.
-func (r *Run) end(cause Cause, reason string) {
+func (r *Run) end(cause record.Cause, reason string) {
 	finish := func() {
-		if r.active() && r.state() == Running {
-			r.enterFor(cause, Finished, reason)
+		if r.active() && r.state() == record.Running {
+			r.enterFor(cause, record.Finished, reason)
 		}
 	}
-	if r.owes() || r.test.sampled() && r.standing.Scored < len(r.test.y) {
+	if r.owes() || r.test.Sampled() && r.standing.Scored < len(r.test.Y) {
 		r.measure(true, finish)
 		return
 	}
@@ -448,60 +428,28 @@ func (r *Run) end(cause Cause, reason string) {
 // way is abandoned.
 func (r *Run) outOfTime() {
 	r.abort()
-	if r.state() != Running {
+	if r.state() != record.Running {
 		return
 	}
 	reason := fmt.Sprintf("the time budget of %s is used up", r.budget)
 	if r.standing.Made == 0 {
-		r.enterFor(CauseTimeBudget, Failed, reason+" before the first evaluation; allow more time or fewer kernels")
+		r.enterFor(record.CauseTimeBudget, record.Failed, reason+" before the first evaluation; allow more time or fewer kernels")
 		return
 	}
 	r.over = reason
-	r.end(CauseTimeBudget, reason)
+	r.end(record.CauseTimeBudget, reason)
 }
 
 // show records an evaluation in the units of the data, and what it rests on; o
 // is the order that revised it, or the event only.
-func (r *Run) show(e *vbks.Evaluation, o Order) {
-	out, learned := r.start.evaluation(e, r.planned()), r.learn()
+func (r *Run) show(e *vbks.Evaluation, o record.Order) {
+	out, learned := r.start.Evaluation(e, r.planned()), r.learn()
 	r.mu.Lock()
 	r.shown.Evaluation, r.shown.Planned, r.shown.Progress = out, out.Planned, vbks.Progress{}
 	r.learned = learned
 	r.mu.Unlock()
-	r.record(&Event{Type: o.What, Evaluation: out, Kernels: o.Kernels, ByItself: o.ByItself})
-	if c, ok := r.recorder.(Checkpointer); ok && r.state() != Failed {
+	r.record(&record.Event{Type: o.What, Evaluation: out, Kernels: o.Kernels, ByItself: o.ByItself})
+	if c, ok := r.recorder.(record.Checkpointer); ok && r.state() != record.Failed {
 		r.tell(c.Checkpoint(learned))
 	}
-}
-
-// evaluation converts an evaluation to the units of the data.
-func (s *Start) evaluation(e *vbks.Evaluation, planned int) *Evaluation {
-	out := &Evaluation{
-		Index: e.Index, Planned: planned, Proportion: e.Proportion, RowsSeen: e.RowsSeen, Objective: Number(e.Objective),
-		Kernels: make([]Kernel, len(e.Kernels)),
-	}
-	for i := range e.Kernels {
-		k := &e.Kernels[i]
-		out.Kernels[i] = Kernel{ID: k.ID, Status: k.Status, Reason: k.Reason}
-		if k.Status != vbks.Live {
-			continue
-		}
-		f := &Fit{
-			Posterior: Number(k.Posterior), Bayes: Number(k.Bayes), ELBO: Number(k.ELBO), SE: Number(k.SE),
-			Rank: k.Rank, Tied: k.Tied, Source: k.Source,
-		}
-		layout := s.Kernels[i].Params
-		uncertain := false
-		for p, v := range k.Params {
-			f.Params = append(f.Params, Number(v.Value*layout[p].Scale))
-			f.SD = append(f.SD, Number(v.SD))
-			uncertain = uncertain || v.SD != 0
-		}
-		f.Params = append(f.Params, Number(k.Noise*layout[len(k.Params)].Scale))
-		if !uncertain {
-			f.SD = nil
-		}
-		out.Kernels[i].Fit = f
-	}
-	return out
 }

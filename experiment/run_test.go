@@ -10,26 +10,31 @@ import (
 	"testing"
 	"time"
 
+	"kestrel/experiment/config"
+	"kestrel/experiment/files"
+	"kestrel/experiment/record"
+	"kestrel/experiment/record/recordtest"
 	"kestrel/internal/guard"
+	"kestrel/internal/must"
 	"kestrel/vbks"
 )
 
 func TestRunFinishes(t *testing.T) {
-	l := &log{}
+	l := &recordtest.Log{}
 	r := fakeRun(t, newFake(3, "SE", "LIN"), l, nil)
-	if s := r.Snapshot(); s.State != Ready {
+	if s := r.Snapshot(); s.State != record.Ready {
 		t.Fatal(s.State)
 	}
-	must(t, r.Start())
+	must.OK(t, r.Start())
 	s := settle(t, r)
-	if s.State != Finished || s.Evaluation.Index != 3 || s.Reason != "all planned evaluations are done" {
+	if s.State != record.Finished || s.Evaluation.Index != 3 || s.Reason != "all planned evaluations are done" {
 		t.Errorf("%+v", s)
 	}
-	if got := l.states(); !reflect.DeepEqual(got, []State{Running, Finished}) {
+	if got := l.States(); !reflect.DeepEqual(got, []record.State{record.Running, record.Finished}) {
 		t.Error(got)
 	}
-	for what, want := range map[EventType]int{EventStarted: 1, EventNotice: 1, EventEvaluation: 3, EventMetrics: 3, EventFinished: 1} {
-		if n := l.count(what); n != want {
+	for what, want := range map[record.EventType]int{record.EventStarted: 1, record.EventNotice: 1, record.EventEvaluation: 3, record.EventMetrics: 3, record.EventFinished: 1} {
+		if n := l.Count(what); n != want {
 			t.Errorf("%d events %s, want %d", n, what, want)
 		}
 	}
@@ -41,7 +46,7 @@ func TestRunFinishes(t *testing.T) {
 	if m := s.Metrics[1]; m.Method != "vbks-s" || math.Abs(float64(m.NLPD)-(0.5*math.Log(2*math.Pi)+0.5+math.Log(3))) > 1e-12 {
 		t.Errorf("%+v", m)
 	}
-	if f := s.Evaluation.Kernels[0].Fit; !reflect.DeepEqual(f.Params, []Number{4.5, 20, 2.25}) {
+	if f := s.Evaluation.Kernels[0].Fit; !reflect.DeepEqual(f.Params, []files.Number{4.5, 20, 2.25}) {
 		t.Errorf("parameters in data units: %v", f.Params)
 	}
 	if err := r.Start(); err == nil || err.Error() != "the run is finished and cannot be started" {
@@ -53,12 +58,12 @@ func TestRunFinishes(t *testing.T) {
 func TestPause(t *testing.T) {
 	f := newFake(1, "SE")
 	f.steps, f.passed = make(chan struct{}), make(chan int)
-	l := &log{}
+	l := &recordtest.Log{}
 	r := fakeRun(t, f, l, nil)
-	must(t, r.Start())
+	must.OK(t, r.Start())
 	f.steps <- struct{}{}
 	<-f.passed
-	must(t, r.Pause())
+	must.OK(t, r.Pause())
 	before := r.Snapshot()
 	f.steps <- struct{}{} // the step comes to the gate
 	select {
@@ -67,7 +72,7 @@ func TestPause(t *testing.T) {
 	case <-time.After(30 * time.Millisecond):
 	}
 	after := r.Snapshot()
-	if after.State != Paused || after.Elapsed != before.Elapsed {
+	if after.State != record.Paused || after.Elapsed != before.Elapsed {
 		t.Errorf("%s, %v then %v", after.State, before.Elapsed, after.Elapsed)
 	}
 	if after.Progress.Done != 1 {
@@ -76,14 +81,14 @@ func TestPause(t *testing.T) {
 	if err := r.Pause(); err == nil {
 		t.Error("paused twice")
 	}
-	must(t, r.Resume())
+	must.OK(t, r.Resume())
 	<-f.passed
 	f.steps <- struct{}{}
 	<-f.passed
-	if s := settle(t, r); s.State != Finished || s.Evaluation.Index != 1 {
+	if s := settle(t, r); s.State != record.Finished || s.Evaluation.Index != 1 {
 		t.Errorf("%+v", s)
 	}
-	if got := l.states(); !reflect.DeepEqual(got, []State{Running, Paused, Running, Finished}) {
+	if got := l.States(); !reflect.DeepEqual(got, []record.State{record.Running, record.Paused, record.Running, record.Finished}) {
 		t.Error(got)
 	}
 }
@@ -93,28 +98,28 @@ func TestStop(t *testing.T) {
 	for _, pause := range []bool{false, true} {
 		f := newFake(3, "SE")
 		f.steps = make(chan struct{})
-		l := &log{}
+		l := &recordtest.Log{}
 		r := fakeRun(t, f, l, nil)
-		must(t, r.Start())
+		must.OK(t, r.Start())
 		for range 4 { // the first evaluation and a step of the second
 			f.steps <- struct{}{}
 		}
 		if pause {
-			must(t, r.Pause())
+			must.OK(t, r.Pause())
 		}
-		must(t, r.Stop("enough"))
+		must.OK(t, r.Stop("enough"))
 		s := settle(t, r)
-		if s.State != Stopped || s.Reason != "enough" || s.Evaluation.Index != 1 || l.count(EventEvaluation) != 1 {
+		if s.State != record.Stopped || s.Reason != "enough" || s.Evaluation.Index != 1 || l.Count(record.EventEvaluation) != 1 {
 			t.Errorf("pause %v: %+v", pause, s)
 		}
-		must(t, r.Stop("again"))
+		must.OK(t, r.Stop("again"))
 		if s := r.Snapshot(); s.Reason != "enough" {
 			t.Error("stopped twice")
 		}
 	}
-	r := fakeRun(t, newFake(3, "SE"), &log{}, nil)
-	must(t, r.Stop("never begun"))
-	if s := settle(t, r); s.State != Stopped {
+	r := fakeRun(t, newFake(3, "SE"), &recordtest.Log{}, nil)
+	must.OK(t, r.Stop("never begun"))
+	if s := settle(t, r); s.State != record.Stopped {
 		t.Error(s.State)
 	}
 }
@@ -123,10 +128,10 @@ func TestStop(t *testing.T) {
 func TestPruneRestoreReoptimize(t *testing.T) {
 	f := newFake(2, "SE", "LIN", "PER")
 	f.steps = make(chan struct{})
-	l := &log{}
+	l := &recordtest.Log{}
 	r := fakeRun(t, f, l, nil)
-	must(t, r.Start())
-	if err := r.Prune([]string{"LIN"}); !errors.Is(err, errNoResults) {
+	must.OK(t, r.Start())
+	if err := r.Prune([]string{"LIN"}); !errors.Is(err, record.ErrNoResults) {
 		t.Error(err)
 	}
 	for range 4 {
@@ -136,39 +141,39 @@ func TestPruneRestoreReoptimize(t *testing.T) {
 		t.Error("pruned a kernel that is not there")
 	}
 	f.steps <- struct{}{}
-	must(t, r.Prune(r.Snapshot().Evaluation.Below(2)))
+	must.OK(t, r.Prune(r.Snapshot().Evaluation.Below(2)))
 	if e := r.Snapshot().Evaluation; e.Index != 1 || e.Kernels[2].Status != vbks.Pruned || e.Kernels[2].Fit != nil {
 		t.Errorf("%+v", e)
 	}
 	for range 3 {
 		f.steps <- struct{}{}
 	}
-	if s := settle(t, r); s.State != Finished || s.Evaluation.Index != 2 || l.count(EventEvaluation) != 2 {
+	if s := settle(t, r); s.State != record.Finished || s.Evaluation.Index != 2 || l.Count(record.EventEvaluation) != 2 {
 		t.Errorf("%+v", s)
 	}
-	must(t, r.Restore([]string{"PER"}))
+	must.OK(t, r.Restore([]string{"PER"}))
 	s := settle(t, r)
-	if s.State != Finished || s.Evaluation.Kernels[2].Fit == nil || l.count(EventRestored) != 1 {
+	if s.State != record.Finished || s.Evaluation.Kernels[2].Fit == nil || l.Count(record.EventRestored) != 1 {
 		t.Errorf("%+v", s)
 	}
 	close(f.steps)
-	must(t, r.Reoptimize(vbks.Change{Rounds: 2}))
-	if s := settle(t, r); s.State != Finished || s.Evaluation.Index != 4 || s.Planned != 4 || l.count(EventReoptimised) != 1 {
+	must.OK(t, r.Reoptimize(vbks.Change{Rounds: 2}))
+	if s := settle(t, r); s.State != record.Finished || s.Evaluation.Index != 4 || s.Planned != 4 || l.Count(record.EventReoptimised) != 1 {
 		t.Errorf("%+v", s)
 	}
-	if got := l.states(); !reflect.DeepEqual(got, []State{Running, Finished, Running, Finished}) {
+	if got := l.States(); !reflect.DeepEqual(got, []record.State{record.Running, record.Finished, record.Running, record.Finished}) {
 		t.Error(got)
 	}
 }
 
 func TestBudgets(t *testing.T) {
-	r := fakeRun(t, newFake(9, "SE"), &log{}, func(c *Config) { c.Evaluations = 2 })
-	must(t, r.Start())
-	if s := settle(t, r); s.State != Finished || s.Evaluation.Index != 2 || s.Planned != 2 || s.Reason != "the budget of 2 evaluations is used up" {
+	r := fakeRun(t, newFake(9, "SE"), &recordtest.Log{}, func(c *config.Config) { c.Evaluations = 2 })
+	must.OK(t, r.Start())
+	if s := settle(t, r); s.State != record.Finished || s.Evaluation.Index != 2 || s.Planned != 2 || s.Reason != "the budget of 2 evaluations is used up" {
 		t.Errorf("%+v", s)
 	}
-	must(t, r.Reoptimize(vbks.Change{Rounds: 3}))
-	if s := settle(t, r); s.State != Finished || s.Evaluation.Index != 5 {
+	must.OK(t, r.Reoptimize(vbks.Change{Rounds: 3}))
+	if s := settle(t, r); s.State != record.Finished || s.Evaluation.Index != 5 {
 		t.Errorf("%+v", s)
 	}
 
@@ -178,10 +183,10 @@ func TestBudgets(t *testing.T) {
 	for range 4 {
 		f.steps <- struct{}{}
 	}
-	r = fakeRun(t, f, &log{}, func(c *Config) { c.Settings.TimeBudget = 50 * time.Millisecond; c.MetricRows = 3 })
-	must(t, r.Start())
+	r = fakeRun(t, f, &recordtest.Log{}, func(c *config.Config) { c.Settings.TimeBudget = 50 * time.Millisecond; c.MetricRows = 3 })
+	must.OK(t, r.Start())
 	s := settle(t, r)
-	if s.State != Finished || s.Evaluation.Index != 1 || s.Reason != "the time budget of 50ms is used up" || s.Elapsed < 50*time.Millisecond {
+	if s.State != record.Finished || s.Evaluation.Index != 1 || s.Reason != "the time budget of 50ms is used up" || s.Elapsed < 50*time.Millisecond {
 		t.Errorf("%+v", s)
 	}
 	if s.Metrics[0].TestRows != 4 {
@@ -190,9 +195,9 @@ func TestBudgets(t *testing.T) {
 
 	f = newFake(9, "SE")
 	f.steps = make(chan struct{})
-	r = fakeRun(t, f, &log{}, func(c *Config) { c.Settings.TimeBudget = time.Millisecond })
-	must(t, r.Start())
-	if s := settle(t, r); s.State != Failed || !strings.Contains(s.Reason, "before the first evaluation") {
+	r = fakeRun(t, f, &recordtest.Log{}, func(c *config.Config) { c.Settings.TimeBudget = time.Millisecond })
+	must.OK(t, r.Start())
+	if s := settle(t, r); s.State != record.Failed || !strings.Contains(s.Reason, "before the first evaluation") {
 		t.Errorf("%+v", s)
 	}
 }
@@ -205,10 +210,10 @@ func TestFailures(t *testing.T) {
 		}
 		return nil
 	}
-	l := &log{}
+	l := &recordtest.Log{}
 	r := fakeRun(t, f, l, nil)
-	must(t, r.Start())
-	if s := settle(t, r); s.State != Failed || s.Reason != "no kernel is left" || l.count(EventFinished) != 1 {
+	must.OK(t, r.Start())
+	if s := settle(t, r); s.State != record.Failed || s.Reason != "no kernel is left" || l.Count(record.EventFinished) != 1 {
 		t.Errorf("%+v", s)
 	}
 	if err := r.Reoptimize(vbks.Change{}); err == nil || err.Error() != "the run has failed: no kernel is left" {
@@ -217,23 +222,23 @@ func TestFailures(t *testing.T) {
 
 	f = newFake(3, "SE")
 	f.fail = func(int) error { panic("out of range") }
-	r = fakeRun(t, f, &log{}, nil)
-	must(t, r.Start())
-	if s := settle(t, r); s.State != Failed || s.Reason != "internal error, please report it with the run's log.txt: out of range" {
+	r = fakeRun(t, f, &recordtest.Log{}, nil)
+	must.OK(t, r.Start())
+	if s := settle(t, r); s.State != record.Failed || s.Reason != "internal error, please report it with the run's log.txt: out of range" {
 		t.Errorf("%+v", s)
 	}
 
 	// A mistake that has cost a kernel only: its stack is for the log.
-	f, l = newFake(3, "SE"), &log{}
+	f, l = newFake(3, "SE"), &recordtest.Log{}
 	f.broken = []*guard.PanicError{{Value: "out of range", Stack: []byte("goroutine 7 [running]:\nhere\n")}}
 	r = fakeRun(t, f, l, nil)
-	must(t, r.Start())
-	if s := settle(t, r); s.State != Finished {
+	must.OK(t, r.Start())
+	if s := settle(t, r); s.State != record.Finished {
 		t.Errorf("%+v", s)
 	}
 	var stacks []string
-	for _, e := range l.events { // nobody writes any more
-		if e.Type == EventNotice && strings.Contains(e.Notice, "goroutine 7 [running]:\nhere") {
+	for _, e := range l.Events { // nobody writes any more
+		if e.Type == record.EventNotice && strings.Contains(e.Notice, "goroutine 7 [running]:\nhere") {
 			stacks = append(stacks, e.Notice)
 		}
 	}
@@ -241,11 +246,11 @@ func TestFailures(t *testing.T) {
 		t.Errorf("stacks told: %q", stacks)
 	}
 
-	r = fakeRun(t, newFake(3, "SE"), &log{err: errors.New("disk full")}, nil)
+	r = fakeRun(t, newFake(3, "SE"), &recordtest.Log{Err: errors.New("disk full")}, nil)
 	if err := r.Start(); err == nil || err.Error() != "the results cannot be written: disk full" {
 		t.Error(err)
 	}
-	if s := settle(t, r); s.State != Failed {
+	if s := settle(t, r); s.State != record.Failed {
 		t.Errorf("%+v", s)
 	}
 }
@@ -254,27 +259,27 @@ func TestFailures(t *testing.T) {
 func TestClose(t *testing.T) {
 	f := newFake(3, "SE")
 	f.steps = make(chan struct{})
-	l := &log{}
+	l := &recordtest.Log{}
 	r := fakeRun(t, f, l, nil)
-	must(t, r.Start())
-	must(t, r.Close())
-	if s := r.Snapshot(); s.State != Stopped {
+	must.OK(t, r.Start())
+	must.OK(t, r.Close())
+	if s := r.Snapshot(); s.State != record.Stopped {
 		t.Error(s.State)
 	}
 	if err := r.Pause(); !errors.Is(err, errClosed) {
 		t.Error(err)
 	}
-	must(t, r.Close())
+	must.OK(t, r.Close())
 }
 
 func TestWaitEndsWithContext(t *testing.T) {
 	f := newFake(3, "SE")
 	f.steps = make(chan struct{})
-	r := fakeRun(t, f, &log{}, nil)
-	must(t, r.Start())
+	r := fakeRun(t, f, &recordtest.Log{}, nil)
+	must.OK(t, r.Start())
 	ctx, cancel := context.WithCancelCause(t.Context())
 	cancel(fmt.Errorf("interrupted"))
-	if s, err := r.Wait(ctx); err == nil || err.Error() != "interrupted" || s.State != Running {
+	if s, err := r.Wait(ctx); err == nil || err.Error() != "interrupted" || s.State != record.Running {
 		t.Error(s.State, err)
 	}
 }

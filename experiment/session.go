@@ -5,33 +5,38 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+
+	"kestrel/experiment/config"
+	"kestrel/experiment/prepare"
+	"kestrel/experiment/record"
+	"kestrel/experiment/rundir"
 )
 
 // Session is a run with its data, device and directory: what the commands and
 // the workbench begin and close.
 type Session struct {
 	Run    *Run
-	Path   string // of the run directory
-	Course Drive  // of a resumed run: what still follows by itself
+	Path   string        // of the run directory
+	Course record.Course // of a resumed run: what still follows by itself
 
-	job   *Job
-	dir   *Directory
-	files *roomWaiter // writes to dir
+	job   *prepare.Job
+	dir   *rundir.Directory
+	files *rundir.RoomWaiter // writes to dir
 }
 
 // Begin loads and compiles what a config asks for, creates the run directory
 // and makes the run, ready to be started. The recorders are told after the
 // directory. What can be wrong with a config, its data or the directory is found
 // before a file is written; then no directory is left that was not there before.
-func Begin(ctx context.Context, c Config, path string, recorders ...Recorder) (*Session, error) {
+func Begin(ctx context.Context, c config.Config, path string, recorders ...record.Recorder) (*Session, error) {
 	made := missing(path)
 	s := &Session{Path: path}
-	err := CheckDirectory(path)
+	err := rundir.Check(path)
 	if err == nil {
-		s.job, err = Prepare(ctx, c)
+		s.job, err = prepare.Prepare(ctx, c)
 	}
 	if err == nil {
-		s.dir, err = CreateDirectory(path)
+		s.dir, err = rundir.Create(path)
 	}
 	if err != nil {
 		if s.job != nil {
@@ -50,9 +55,9 @@ func Begin(ctx context.Context, c Config, path string, recorders ...Recorder) (*
 }
 
 // makeRun makes the run of a session that has its job and its directory.
-func (s *Session) makeRun(recorders []Recorder) {
-	s.files = newRoomWaiter(s.dir, fullDiskPoll, func() { s.Run.look() }, func(err error) { s.Run.fail(err) })
-	s.Run = NewRun(s.job, append(Recorders{s.files}, recorders...))
+func (s *Session) makeRun(recorders []record.Recorder) {
+	s.files = rundir.NewRoomWaiter(s.dir, rundir.FullDiskPoll, func() { s.Run.look() }, func(err error) { s.Run.fail(err) })
+	s.Run = NewRun(s.job, append(record.Recorders{s.files}, recorders...))
 	_ = s.Run.waitFor(s.files) // it is not closed
 }
 
@@ -72,7 +77,7 @@ func missing(path string) []string {
 // device back.
 func (s *Session) Close() error {
 	err := s.Run.Close()
-	if e := s.files.close(); err == nil && e != nil {
+	if e := s.files.Close(); err == nil && e != nil {
 		err = fmt.Errorf("run directory %q: %w", s.Path, e)
 	}
 	if e := s.dir.Close(); err == nil && e != nil {
@@ -87,7 +92,7 @@ func (s *Session) Close() error {
 // CheckRun returns an error, as ReadEvents does, if a path is not the directory
 // of a run.
 func CheckRun(path string) error {
-	file, err := openEvents(path)
+	file, err := record.Open(path)
 	if err != nil {
 		return err
 	}

@@ -1,6 +1,8 @@
 package experiment
 
-import "time"
+import (
+	"time"
+)
 
 // stopwatch measures wall time less pauses.
 type stopwatch struct {

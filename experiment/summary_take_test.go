@@ -5,23 +5,28 @@ import (
 	"runtime"
 	"sync/atomic"
 	"testing"
+
+	"kestrel/experiment/history"
+	"kestrel/experiment/record"
+	"kestrel/experiment/record/recordtest"
+	"kestrel/internal/must"
 )
 
 // A summary made event by event, while a run goes on or from its log, is that of
 // all its events.
 func TestSummaryEventByEvent(t *testing.T) {
 	dir := recorded(t)
-	events, err := ReadEvents(dir)
-	must(t, err)
-	want := Summarise(events)
-	got, err := ReadSummary(dir)
-	must(t, err)
+	events, err := record.Read(dir)
+	must.OK(t, err)
+	want := history.Summarise(events)
+	got, err := history.ReadSummary(dir)
+	must.OK(t, err)
 	if !reflect.DeepEqual(got, want) {
 		t.Errorf("read event by event:\n%+v\nwant\n%+v", got, want)
 	}
-	grown := &Summary{}
+	grown := &history.Summary{}
 	for i := range events {
-		must(t, grown.Record(&events[i]))
+		must.OK(t, grown.Record(&events[i]))
 	}
 	if !reflect.DeepEqual(grown, want) {
 		t.Errorf("recorded:\n%+v\nwant\n%+v", grown, want)
@@ -30,13 +35,13 @@ func TestSummaryEventByEvent(t *testing.T) {
 
 // What a summary keeps of a run does not grow with its evaluations.
 func TestSummaryKeepsTheLastEvaluationOnly(t *testing.T) {
-	s := &Summary{}
+	s := &history.Summary{}
 	const evaluations = 100
 	var gone atomic.Int64
 	for i := range evaluations {
-		e := &Event{Type: EventEvaluation, Evaluation: evaluationOf(i+1, evaluations, 1, []float64{1, 2})}
+		e := &record.Event{Type: record.EventEvaluation, Evaluation: recordtest.Evaluation(i+1, evaluations, 1, []float64{1, 2})}
 		runtime.AddCleanup(e.Evaluation, func(gone *atomic.Int64) { gone.Add(1) }, &gone)
-		must(t, s.Record(e))
+		must.OK(t, s.Record(e))
 	}
 	for range 200 { // a goroutine of the runtime runs the cleanups
 		if runtime.GC(); gone.Load() == evaluations-1 {

@@ -4,7 +4,9 @@ import (
 	"fmt"
 	"math"
 
-	"kestrel/experiment"
+	"kestrel/experiment/chart"
+	"kestrel/experiment/history"
+	"kestrel/experiment/record"
 	"kestrel/ui/plot"
 	"kestrel/ui/theme"
 )
@@ -38,18 +40,18 @@ func (v *mainView) axes(t *tracer, th *theme.Theme) {
 func (v *mainView) drawChart(c *plot.Canvas, r plot.Rect, th *theme.Theme) {
 	t, h := &v.belief, &v.b.hist
 	ids := h.IDs()
-	t.fill(v.b.version, len(ids), func(k int) experiment.Series { return h.Series(k, t.quantity) })
+	t.fill(v.b.version, len(ids), func(k int) history.Series { return h.Series(k, t.quantity) })
 	v.axes(t, th)
 	t.chart.LabelEnds, t.chart.Remark = true, unseen
 	t.chart.Empty = v.waiting()
 	switch t.quantity {
-	case experiment.QuantityPosterior, experiment.QuantityBayes:
+	case history.QuantityPosterior, history.QuantityBayes:
 		if t.log {
 			t.chart.Y.Max, t.chart.Y.Min = 1, 1e-4
 		} else {
 			t.chart.Y.Min, t.chart.Y.Max = 0, 1
 		}
-	case experiment.QuantityGap:
+	case history.QuantityGap:
 		t.chart.Y.Robust = true
 		t.chart.Y.Title = "nats"
 		t.chart.Y.Log = false
@@ -58,7 +60,7 @@ func (v *mainView) drawChart(c *plot.Canvas, r plot.Rect, th *theme.Theme) {
 		t.chart.Y.Title = "nats"
 		t.chart.Y.Log = false
 	}
-	v.colours(ids, th, func(k int, id string, style plot.Style, swatch experiment.Swatch, priority int, label bool) {
+	v.colours(ids, th, func(k int, id string, style plot.Style, swatch chart.Swatch, priority int, label bool) {
 		l := plot.Line{Style: style, X: t.xs, Y32: t.low[k], Priority: priority}
 		if t.wide {
 			l.Hi32 = t.high[k]
@@ -106,7 +108,7 @@ func unseen(l plot.Layout) []string {
 // waiting says why there is nothing to see yet.
 func (v *mainView) waiting() string {
 	switch s := v.b.state(); {
-	case s == experiment.Failed:
+	case s == record.Failed:
 		return "the run failed: " + v.b.hist.Reason
 	case s.Settled():
 		return "no evaluation was made"
@@ -117,7 +119,7 @@ func (v *mainView) waiting() string {
 // tells reports whether the line of kernel k is worth a label: small
 // probabilities lie on each other.
 func (v *mainView) tells(k int) bool {
-	if q := v.belief.quantity; v.belief.log || q != experiment.QuantityPosterior && q != experiment.QuantityBayes {
+	if q := v.belief.quantity; v.belief.log || q != history.QuantityPosterior && q != history.QuantityBayes {
 		return true
 	}
 	return v.last(k) >= 0.02
@@ -126,7 +128,7 @@ func (v *mainView) tells(k int) bool {
 // colours tells for every kernel how its line looks: the chosen one before all,
 // the leaders in their colours, the rest grey.
 func (v *mainView) colours(ids []string, th *theme.Theme,
-	line func(k int, id string, s plot.Style, w experiment.Swatch, priority int, label bool)) {
+	line func(k int, id string, s plot.Style, w chart.Swatch, priority int, label bool)) {
 	h := &v.b.hist
 	chosen := ""
 	if k, ok := v.table.current(); ok {
@@ -140,7 +142,7 @@ func (v *mainView) colours(ids []string, th *theme.Theme,
 			if h.Kernel(k).Status == "" {
 				continue
 			}
-			line(k, id, th.Border, experiment.Swatch{}, 0, false)
+			line(k, id, th.Border, chart.Swatch{}, 0, false)
 		case id == chosen:
 			w := v.b.palette.Of(id)
 			line(k, id, th.Series(w).With(plot.Bold), w, len(ids)+1, true)
@@ -181,7 +183,7 @@ func (v *mainView) valueAt(k int) string {
 	switch {
 	case math.IsNaN(x):
 		return ""
-	case v.belief.quantity == experiment.QuantityPosterior, v.belief.quantity == experiment.QuantityBayes:
+	case v.belief.quantity == history.QuantityPosterior, v.belief.quantity == history.QuantityBayes:
 		return " " + number(x)
 	}
 	return " " + gapText(x, 0)

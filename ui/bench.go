@@ -9,6 +9,10 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"kestrel/experiment"
+	"kestrel/experiment/chart"
+	"kestrel/experiment/history"
+	"kestrel/experiment/record"
+	"kestrel/experiment/rundir"
 	"kestrel/ui/input"
 	"kestrel/ui/note"
 	"kestrel/ui/plot"
@@ -37,8 +41,8 @@ type bench struct {
 	ctx     context.Context
 	cancel  context.CancelFunc
 
-	hist     experiment.History
-	palette  experiment.Palette
+	hist     history.History
+	palette  chart.Palette
 	version  int // of hist: counts the events
 	snapshot experiment.Snapshot
 	looking  bool // a snapshot is under way
@@ -83,7 +87,7 @@ type endedMsg struct {
 // follow reads the event log as it grows.
 func (b *bench) follow() tea.Cmd {
 	return func() tea.Msg {
-		err := experiment.Follow(b.ctx, b.path, followPoll, b.box.put)
+		err := history.Follow(b.ctx, b.path, followPoll, b.box.put)
 		if errors.Is(err, context.Canceled) {
 			return nil
 		}
@@ -112,9 +116,9 @@ func (b *bench) owns() bool { return b.session != nil && !b.released }
 // settled reports whether the run is at rest, as far as is known.
 func (b *bench) settled() bool { return b.state().Settled() }
 
-func (b *bench) state() experiment.State {
+func (b *bench) state() record.State {
 	if b.hist.State == "" {
-		return experiment.Ready
+		return record.Ready
 	}
 	return b.hist.State
 }
@@ -122,7 +126,7 @@ func (b *bench) state() experiment.State {
 // moving reports whether something changes without events.
 func (b *bench) moving() bool {
 	s := b.state()
-	return !s.Settled() && s != experiment.Paused || b.app.opts.now().Sub(b.app.note.At) < note.Stay+tickTime
+	return !s.Settled() && s != record.Paused || b.app.opts.now().Sub(b.app.note.At) < note.Stay+tickTime
 }
 
 func (b *bench) name() string {
@@ -149,7 +153,7 @@ func (b *bench) observe() tea.Cmd {
 		if b.session != nil {
 			return snapMsg{b, b.session.Run.Snapshot(), true}
 		}
-		owner, known := experiment.OwnerOf(b.path)
+		owner, known := rundir.OwnerOf(b.path)
 		return snapMsg{of: b, alive: !known || owner.Alive}
 	}
 }
@@ -194,7 +198,7 @@ func (b *bench) message(msg tea.Msg) (cmd tea.Cmd, changed bool) {
 }
 
 // apply takes an event in.
-func (b *bench) apply(e *experiment.Event) {
+func (b *bench) apply(e *record.Event) {
 	b.hist.Apply(e)
 	b.version++
 	b.takeOrders(e)
@@ -223,7 +227,7 @@ func (b *bench) groups() []input.Group {
 	if !b.owns() {
 		gs = append(gs, input.Group{Name: runKeys, All: []input.Binding{
 			{Keys: []string{"space", "s", "p", "u", "r"}, Do: b.onlyWatched},
-			b.again(b.state() == experiment.Finished),
+			b.again(b.state() == record.Finished),
 			{Keys: []string{"e"}, Label: "e", Short: "export",
 				About: "write all traces as CSV, and the chart as SVG, PNG and text", Off: b.hist.Start == nil, Do: b.export},
 		}})

@@ -1,7 +1,7 @@
 package ui
 
 import (
-	"kestrel/experiment"
+	"kestrel/experiment/record"
 	"kestrel/ui/note"
 )
 
@@ -31,6 +31,6 @@ func (a *app) heed(msg note.Msg) {
 func (a *app) noteFresh() bool { return a.note.Fresh(a.opts.now()) }
 
 // in makes a condition of a note: the run is in this state.
-func (b *bench) in(s experiment.State) func() bool {
+func (b *bench) in(s record.State) func() bool {
 	return func() bool { return b.state() == s }
 }

@@ -3,13 +3,13 @@ package ui
 import (
 	"math"
 
-	"kestrel/experiment"
+	"kestrel/experiment/history"
 	"kestrel/ui/plot"
 	"kestrel/ui/theme"
 )
 
 // traced is a series as a line over an axis; nothing is left out.
-func traced(s experiment.Series, a experiment.Axis) plot.Line {
+func traced(s history.Series, a history.Axis) plot.Line {
 	l := plot.Line{X: make([]float64, s.Len()), Y: make([]float64, s.Len()), Hi: make([]float64, s.Len())}
 	for i := range s.Len() {
 		l.X[i] = s.X(i, a)
@@ -33,7 +33,7 @@ func finiteRange(lists ...[]float64) (lo, hi float64, ok bool) {
 }
 
 // markers appends what was done to the run, for a chart of it over time.
-func (b *bench) markers(to []plot.Marker, a experiment.Axis, th *theme.Theme) []plot.Marker {
+func (b *bench) markers(to []plot.Marker, a history.Axis, th *theme.Theme) []plot.Marker {
 	for _, m := range b.hist.MarksOn(a) {
 		to = append(to, plot.Marker{X: m.X, Text: m.Text, Short: m.Short, Priority: m.Weight, Style: th.Faint})
 	}

@@ -1,6 +1,6 @@
 package ui
 
-import "kestrel/experiment"
+import "kestrel/experiment/record"
 
 // chosen returns the kernel chosen in the bench, "" before there is one.
 func (b *bench) chosen() string {
@@ -44,7 +44,7 @@ func (b *bench) inOrder() []string {
 }
 
 // kernelNow returns a kernel as of the last evaluation, nil if there is none.
-func (b *bench) kernelNow(id string) *experiment.Kernel {
+func (b *bench) kernelNow(id string) *record.Kernel {
 	if e := b.hist.Evaluation; e != nil {
 		for i := range e.Kernels {
 			if e.Kernels[i].ID == id {

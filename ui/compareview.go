@@ -9,7 +9,9 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 
-	"kestrel/experiment"
+	"kestrel/experiment/chart"
+	"kestrel/experiment/history"
+	"kestrel/experiment/library"
 	"kestrel/ui/draw"
 	"kestrel/ui/input"
 	"kestrel/ui/plot"
@@ -43,9 +45,9 @@ const (
 // compareMsg is a list of runs, or one run read.
 type compareMsg struct {
 	of   *compareView
-	runs []experiment.RunInfo // with path ""
+	runs []library.RunInfo // with path ""
 	path string
-	hist *experiment.History
+	hist *history.History
 	err  error
 }
 
@@ -55,28 +57,28 @@ type compareView struct {
 	listed  bool
 	listing bool
 	listErr error
-	runs    []experiment.RunInfo // this one first
-	cursor  string               // path
+	runs    []library.RunInfo // this one first
+	cursor  string            // path
 	top     int
 
 	chosen  []string // paths, as they were chosen
-	hists   map[string]*experiment.History
+	hists   map[string]*history.History
 	errs    map[string]error
 	loading string // path being read
 
 	by       comparison
-	axis     experiment.Axis
+	axis     history.Axis
 	log      bool
 	apart    bool // repeats by themselves, not as mean and sd
 	showList bool // where there is room for list or chart only
 
-	colours  experiment.Palette
+	colours  chart.Palette
 	listArea plot.Rect // of the rows
 	raster   plot.Raster
 }
 
 func newCompareView(b *bench) *compareView {
-	v := &compareView{b: b, axis: experiment.AxisSeconds, hists: map[string]*experiment.History{}, errs: map[string]error{}}
+	v := &compareView{b: b, axis: history.AxisSeconds, hists: map[string]*history.History{}, errs: map[string]error{}}
 	v.chosen, v.cursor = []string{v.own()}, v.own()
 	return v
 }
@@ -121,7 +123,7 @@ func (v *compareView) step(by int) {
 }
 
 func (v *compareView) place() int {
-	return max(0, slices.IndexFunc(v.runs, func(r experiment.RunInfo) bool { return r.Path == v.cursor }))
+	return max(0, slices.IndexFunc(v.runs, func(r library.RunInfo) bool { return r.Path == v.cursor }))
 }
 
 func (v *compareView) toggle(path string) {
@@ -173,7 +175,7 @@ func (v *compareView) refresh() tea.Cmd {
 		v.listing, v.listed = true, true
 		root := v.root()
 		return func() tea.Msg {
-			runs, err := experiment.RecentRuns(root, mostListed)
+			runs, err := library.RecentRuns(root, mostListed)
 			return compareMsg{of: v, runs: runs, err: err}
 		}
 	}
@@ -187,7 +189,7 @@ func (v *compareView) refresh() tea.Cmd {
 		v.loading = path
 		ctx := v.b.ctx
 		return func() tea.Msg {
-			h, err := experiment.ReadHistory(ctx, path, comparePoints)
+			h, err := history.Read(ctx, path, comparePoints)
 			return compareMsg{of: v, path: path, hist: h, err: err}
 		}
 	}
@@ -210,7 +212,7 @@ func (v *compareView) loaded(msg compareMsg) {
 	}
 	v.listing, v.listErr = false, msg.err
 	v.runs = v.runs[:0]
-	own := experiment.RunInfo{Path: v.own(), Name: v.b.name(), State: v.b.state(), RMSE: math.NaN(), Posterior: math.NaN()}
+	own := library.RunInfo{Path: v.own(), Name: v.b.name(), State: v.b.state(), RMSE: math.NaN(), Posterior: math.NaN()}
 	for _, r := range msg.runs {
 		r.Path = filepath.Clean(r.Path)
 		if r.Path == v.own() {
@@ -223,7 +225,7 @@ func (v *compareView) loaded(msg compareMsg) {
 }
 
 // hist returns a chosen run, nil as long as it is not read.
-func (v *compareView) hist(path string) *experiment.History {
+func (v *compareView) hist(path string) *history.History {
 	if path == v.own() {
 		return &v.b.hist
 	}
@@ -308,7 +310,7 @@ func (v *compareView) drawList(c *plot.Canvas, r plot.Rect, t *theme.Theme, grou
 	v.top = max(0, min(v.top, len(v.runs)-in.H))
 	v.top = min(max(v.top, at-in.H+1), at)
 	v.listArea = in
-	colour := map[string]experiment.Swatch{}
+	colour := map[string]chart.Swatch{}
 	for _, g := range groups {
 		for _, p := range g.paths {
 			colour[p] = v.colours.Of(g.key)
@@ -344,7 +346,7 @@ func (v *compareView) drawList(c *plot.Canvas, r plot.Rect, t *theme.Theme, grou
 }
 
 // tail is what stands at the right of a run's name, as there is room.
-func (v *compareView) tail(run *experiment.RunInfo, w int) string {
+func (v *compareView) tail(run *library.RunInfo, w int) string {
 	parts := []string{run.Standing()}
 	if run.Path == v.own() {
 		parts[0] = "this run"

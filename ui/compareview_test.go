@@ -10,7 +10,8 @@ import (
 	"strings"
 	"testing"
 
-	"kestrel/experiment"
+	"kestrel/experiment/files"
+	"kestrel/experiment/record"
 )
 
 func TestMeanAndSDOfPolylines(t *testing.T) {
@@ -69,12 +70,12 @@ func same(t *testing.T, what string, got, want []float64) {
 // added to its errors.
 func writeRun(t *testing.T, dir string, seed uint64, config string, more float64) {
 	t.Helper()
-	events := settle(demoEvents(t, "K12", 4), experiment.Finished, "done")
+	events := settle(demoEvents(t, "K12", 4), record.Finished, "done")
 	events[0].Start.Seed, events[0].Start.Config = seed, config
 	var log strings.Builder
 	for i := range events {
 		for m := range events[i].Metrics {
-			events[i].Metrics[m].RMSE += experiment.Number(more)
+			events[i].Metrics[m].RMSE += files.Number(more)
 		}
 		line, err := json.Marshal(&events[i])
 		if err != nil {
@@ -104,7 +105,7 @@ func TestCompareView(t *testing.T) {
 		t.Fatal(err)
 	}
 
-	own, err := experiment.ReadEvents(filepath.Join(rep, "001"))
+	own, err := record.Read(filepath.Join(rep, "001"))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -11,7 +11,9 @@ import (
 	"github.com/charmbracelet/colorprofile"
 
 	"kestrel/datasets"
-	"kestrel/experiment"
+	"kestrel/experiment/config"
+	"kestrel/experiment/files"
+	"kestrel/experiment/record"
 	"kestrel/kernelspace"
 	"kestrel/ui/plot"
 	"kestrel/ui/theme"
@@ -21,24 +23,24 @@ import (
 var demoTime = time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
 
 // demoStart describes an invented run over a named set of kernels.
-func demoStart(t testing.TB, set string, planned int) *experiment.Start {
+func demoStart(t testing.TB, set string, planned int) *record.Start {
 	t.Helper()
 	space, err := kernelspace.Set(set)
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := &experiment.Start{
+	s := &record.Start{
 		Name: "demo", Seed: 7, Device: "cpu (test)", DeviceKind: "cpu", Lanes: 2, Inducing: 16, Planned: planned,
 		Data: &datasets.Summary{Name: "demo", Source: "synthetic", Train: 1000, Test: 200, Kernel: "PER*LIN*RQ",
 			Columns: []datasets.ColumnSummary{{Name: "x", Role: "input", Min: -10, Max: 10}, {Name: "y", Role: "target"}}},
 	}
 	for _, e := range space {
-		info := experiment.KernelInfo{ID: e.Canonical().ID(), Name: e.Canonical().String(), Weight: 1}
+		info := record.KernelInfo{ID: e.Canonical().ID(), Name: e.Canonical().String(), Weight: 1}
 		for i, l := range e.Canonical().Leaves() {
-			info.Params = append(info.Params, experiment.ParamInfo{Name: fmt.Sprintf("%s#%d.lengthscale", l.Base(), i+1), Column: "x",
+			info.Params = append(info.Params, record.ParamInfo{Name: fmt.Sprintf("%s#%d.lengthscale", l.Base(), i+1), Column: "x",
 				Unit: "m", Scale: 1})
 		}
-		info.Params = append(info.Params, experiment.ParamInfo{Name: "noise_variance", Unit: "°C²", Scale: 1})
+		info.Params = append(info.Params, record.ParamInfo{Name: "noise_variance", Unit: "°C²", Scale: 1})
 		s.Kernels = append(s.Kernels, info)
 	}
 	return s
@@ -46,9 +48,9 @@ func demoStart(t testing.TB, set string, planned int) *experiment.Start {
 
 // demoEvaluation invents what is known after evaluation i: the last kernel of
 // K12's first eleven gains on the others.
-func demoEvaluation(s *experiment.Start, i int) *experiment.Evaluation {
+func demoEvaluation(s *record.Start, i int) *record.Evaluation {
 	n := len(s.Kernels)
-	e := &experiment.Evaluation{Index: i, Planned: s.Planned, Proportion: math.Min(1, float64(i)/10), RowsSeen: min(1000, 100*i)}
+	e := &record.Evaluation{Index: i, Planned: s.Planned, Proportion: math.Min(1, float64(i)/10), RowsSeen: min(1000, 100*i)}
 	weight := make([]float64, n)
 	var total float64
 	for k := range n {
@@ -57,16 +59,16 @@ func demoEvaluation(s *experiment.Start, i int) *experiment.Evaluation {
 	}
 	for k := range n {
 		id := s.Kernels[(k+n-2)%n].ID // the last but one of the space leads
-		p := experiment.Number(weight[k] / total)
-		f := &experiment.Fit{Posterior: p, Bayes: p * p, ELBO: experiment.Number(1000 + 50*i - 12*k), SE: experiment.Number(k % 3),
+		p := files.Number(weight[k] / total)
+		f := &record.Fit{Posterior: p, Bayes: p * p, ELBO: files.Number(1000 + 50*i - 12*k), SE: files.Number(k % 3),
 			Rank: k + 1, Tied: k < 2}
 		for j := range s.Kernels[(k+n-2)%n].Params {
-			f.Params = append(f.Params, experiment.Number(0.5+float64(j)))
+			f.Params = append(f.Params, files.Number(0.5+float64(j)))
 		}
-		e.Kernels = append(e.Kernels, experiment.Kernel{ID: id, Status: vbks.Live, Fit: f})
+		e.Kernels = append(e.Kernels, record.Kernel{ID: id, Status: vbks.Live, Fit: f})
 	}
 	// In the space's order.
-	byID := map[string]experiment.Kernel{}
+	byID := map[string]record.Kernel{}
 	for _, k := range e.Kernels {
 		byID[k.ID] = k
 	}
@@ -77,24 +79,24 @@ func demoEvaluation(s *experiment.Start, i int) *experiment.Evaluation {
 }
 
 // demoEvents invents a run of so many evaluations that has not ended.
-func demoEvents(t testing.TB, set string, evaluations int) []experiment.Event {
+func demoEvents(t testing.TB, set string, evaluations int) []record.Event {
 	t.Helper()
 	s := demoStart(t, set, 12)
-	at := func(sec float64) experiment.Event {
-		return experiment.Event{V: 1, Time: demoTime.Add(time.Duration(sec * float64(time.Second))), Seconds: experiment.Number(sec)}
+	at := func(sec float64) record.Event {
+		return record.Event{V: 1, Time: demoTime.Add(time.Duration(sec * float64(time.Second))), Seconds: files.Number(sec)}
 	}
 	start, running := at(0), at(0)
-	start.Type, start.Start = experiment.EventStarted, s
-	running.Type, running.State = experiment.EventState,
-		&experiment.StateChange{From: experiment.Ready, To: experiment.Running, Reason: "started"}
-	out := []experiment.Event{start, running}
+	start.Type, start.Start = record.EventStarted, s
+	running.Type, running.State = record.EventState,
+		&record.StateChange{From: record.Ready, To: record.Running, Reason: "started"}
+	out := []record.Event{start, running}
 	for i := 1; i <= evaluations; i++ {
 		e, m := at(3*float64(i)), at(3*float64(i)+0.1)
-		e.Type, e.Evaluation = experiment.EventEvaluation, demoEvaluation(s, i)
-		m.Type = experiment.EventMetrics
-		for j, name := range []string{experiment.MethodAverage, experiment.MethodSingle} {
-			m.Metrics = append(m.Metrics, experiment.Metric{Evaluation: i, Proportion: e.Evaluation.Proportion, Seconds: m.Seconds, Method: name,
-				Kernels: 12, RMSE: experiment.Number(0.03 + 0.1/float64(i+j)), NLPD: 1, MAE: 0.02, Coverage95: 0.95, TestRows: 200})
+		e.Type, e.Evaluation = record.EventEvaluation, demoEvaluation(s, i)
+		m.Type = record.EventMetrics
+		for j, name := range []string{config.MethodAverage, config.MethodSingle} {
+			m.Metrics = append(m.Metrics, record.Metric{Evaluation: i, Proportion: e.Evaluation.Proportion, Seconds: m.Seconds, Method: name,
+				Kernels: 12, RMSE: files.Number(0.03 + 0.1/float64(i+j)), NLPD: 1, MAE: 0.02, Coverage95: 0.95, TestRows: 200})
 		}
 		out = append(out, e, m)
 	}
@@ -103,7 +105,7 @@ func demoEvents(t testing.TB, set string, evaluations int) []experiment.Event {
 
 // testApp is a workbench without a terminal, showing a followed run of some
 // events.
-func testApp(t testing.TB, w, h int, events []experiment.Event) *app {
+func testApp(t testing.TB, w, h int, events []record.Event) *app {
 	t.Helper()
 	ctx, cancel := context.WithCancel(context.Background())
 	t.Cleanup(cancel)
@@ -123,10 +125,10 @@ func testApp(t testing.TB, w, h int, events []experiment.Event) *app {
 }
 
 // settle ends an invented run.
-func settle(events []experiment.Event, state experiment.State, reason string) []experiment.Event {
+func settle(events []record.Event, state record.State, reason string) []record.Event {
 	e := events[len(events)-1]
-	end := experiment.Event{V: 1, Type: experiment.EventState, Time: e.Time, Seconds: e.Seconds,
-		State: &experiment.StateChange{From: experiment.Running, To: state, Reason: reason}}
+	end := record.Event{V: 1, Type: record.EventState, Time: e.Time, Seconds: e.Seconds,
+		State: &record.StateChange{From: record.Running, To: state, Reason: reason}}
 	return append(events, end)
 }
 

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"time"
 
-	"kestrel/experiment"
+	"kestrel/experiment/record"
 	"kestrel/ui/draw"
 	"kestrel/ui/format"
 	"kestrel/ui/plot"
@@ -48,11 +48,11 @@ func (b *bench) stateText(t *theme.Theme) (string, plot.Style) {
 		return "crashed", t.Bad
 	}
 	switch s {
-	case experiment.Running:
+	case record.Running:
 		return string(s), t.Good
-	case experiment.Paused, experiment.Stopping, experiment.Stopped:
+	case record.Paused, record.Stopping, record.Stopped:
 		return string(s), t.Warn
-	case experiment.Failed:
+	case record.Failed:
 		return string(s), t.Bad
 	}
 	return string(s), t.Strong
@@ -64,7 +64,7 @@ func (b *bench) elapsed() time.Duration {
 	if b.owns() && b.snapshot.Elapsed > worked {
 		return b.snapshot.Elapsed
 	}
-	if !b.owns() && b.state() == experiment.Running && b.alive {
+	if !b.owns() && b.state() == record.Running && b.alive {
 		return worked + max(0, b.app.opts.now().Sub(b.hist.Time))
 	}
 	return worked
@@ -77,7 +77,7 @@ func (b *bench) drawHeader(c *plot.Canvas, r plot.Rect, t *theme.Theme) {
 	if e := b.hist.Evaluation; e != nil {
 		right = append(right, fmt.Sprintf("%.0f %% of data", 100*e.Proportion))
 	}
-	if eta, ok := b.hist.ETA(); ok && b.state() == experiment.Running && word == string(experiment.Running) {
+	if eta, ok := b.hist.ETA(); ok && b.state() == record.Running && word == string(record.Running) {
 		right = append(right, format.Clock(eta)+" left")
 	}
 	tail := " " + strings.Join(right, " · ")
@@ -175,9 +175,9 @@ func (b *bench) status(t *theme.Theme) (string, plot.Style) {
 			text += fmt.Sprintf(" · %d %s", n, b.waitText())
 		}
 		return text, t.Faint
-	case state == experiment.Paused:
+	case state == record.Paused:
 		return fmt.Sprintf("%s in evaluation %d", b.hist.Reason, b.made()+1), t.Faint
-	case state == experiment.Ready:
+	case state == record.Ready:
 		return "waiting for the first event", t.Faint
 	}
 	return "", t.Faint

@@ -7,7 +7,7 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 
-	"kestrel/experiment"
+	"kestrel/experiment/rundir"
 )
 
 // export writes all traces as CSV, and the charts that are looked at as SVG, PNG,
@@ -17,7 +17,7 @@ func (b *bench) export() tea.Cmd {
 	charts, none := b.figures() // before they are drawn for the text, at another size
 	screen, path := b.screenText(), b.path
 	return b.order(nil, func() (string, error) {
-		if err := experiment.ExportRun(path, dir); err != nil {
+		if err := rundir.Export(path, dir); err != nil {
 			return "", err
 		}
 		if len(charts) == 0 {
@@ -28,7 +28,7 @@ func (b *bench) export() tea.Cmd {
 			if err := f.Save(dir, screen); err != nil {
 				return "", fmt.Errorf("exported the CSV files to %s, but the chart was not drawn: %w", dir, err)
 			}
-			if err := f.SaveTable(dir, experiment.TableFiles()...); err != nil {
+			if err := f.SaveTable(dir, rundir.TableFiles()...); err != nil {
 				return "", fmt.Errorf("exported to %s, but not the numbers of the chart: %w", dir, err)
 			}
 			names = append(names, f.Name)

@@ -7,7 +7,7 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 
-	"kestrel/experiment"
+	"kestrel/experiment/record"
 )
 
 // frameTime is the least time between two drawings of new results.
@@ -18,14 +18,14 @@ const frameTime = 33 * time.Millisecond
 // Recorder.
 type mailbox struct {
 	mu     sync.Mutex
-	events []experiment.Event
+	events []record.Event
 	wake   chan struct{}
 }
 
 func newMailbox() *mailbox { return &mailbox{wake: make(chan struct{}, 1)} }
 
 // Record implements experiment.Recorder. It does not fail.
-func (m *mailbox) Record(e *experiment.Event) error {
+func (m *mailbox) Record(e *record.Event) error {
 	m.mu.Lock()
 	m.events = append(m.events, *e)
 	m.mu.Unlock()
@@ -34,7 +34,7 @@ func (m *mailbox) Record(e *experiment.Event) error {
 }
 
 // put takes events that were read from a log.
-func (m *mailbox) put(events []experiment.Event) {
+func (m *mailbox) put(events []record.Event) {
 	m.mu.Lock()
 	m.events = append(m.events, events...)
 	m.mu.Unlock()
@@ -49,7 +49,7 @@ func (m *mailbox) ring() {
 }
 
 // take empties the mailbox.
-func (m *mailbox) take() []experiment.Event {
+func (m *mailbox) take() []record.Event {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	out := m.events
@@ -60,7 +60,7 @@ func (m *mailbox) take() []experiment.Event {
 // frameMsg is what has happened since the last one.
 type frameMsg struct {
 	from   *mailbox
-	events []experiment.Event
+	events []record.Event
 }
 
 // next waits for events and brings them, at most one batch a frame. It ends

@@ -6,7 +6,8 @@ import (
 	"testing/synctest"
 	"time"
 
-	"kestrel/experiment"
+	"kestrel/experiment/files"
+	"kestrel/experiment/record"
 )
 
 // In virtual time: events that come every millisecond reach the screen in at
@@ -19,7 +20,7 @@ func TestOneMessageAFrame(t *testing.T) {
 		began := time.Now()
 		go func() {
 			for i := range events {
-				if err := box.Record(&experiment.Event{Type: experiment.EventNotice, Seconds: experiment.Number(i)}); err != nil {
+				if err := box.Record(&record.Event{Type: record.EventNotice, Seconds: files.Number(i)}); err != nil {
 					t.Error(err)
 				}
 				time.Sleep(time.Millisecond)

@@ -4,7 +4,10 @@ import (
 	"fmt"
 	"time"
 
-	"kestrel/experiment"
+	"kestrel/experiment/chart"
+	"kestrel/experiment/figures"
+	"kestrel/experiment/inspect"
+	"kestrel/experiment/record"
 	"kestrel/ui/format"
 	"kestrel/ui/plot"
 	"kestrel/ui/theme"
@@ -13,47 +16,47 @@ import (
 // illustrated is a view whose charts can be saved as figures.
 type illustrated interface {
 	// figures returns the charts that are looked at; where there are none, why.
-	figures() (charts []*experiment.Figure, none string)
+	figures() (charts []*chart.Figure, none string)
 }
 
 // figures are the charts that are looked at.
-func (b *bench) figures() (charts []*experiment.Figure, none string) {
+func (b *bench) figures() (charts []*chart.Figure, none string) {
 	if v, ok := b.views[b.at].(illustrated); ok {
 		return v.figures()
 	}
 	return nil, "this view has no chart"
 }
 
-func (v *mainView) figures() ([]*experiment.Figure, string) {
-	return []*experiment.Figure{v.figure()}, ""
+func (v *mainView) figures() ([]*chart.Figure, string) {
+	return []*chart.Figure{v.figure()}, ""
 }
 
 // figure is the belief as it is drawn now, for a file.
-func (v *mainView) figure() *experiment.Figure {
+func (v *mainView) figure() *chart.Figure {
 	if v.focus == metricPane {
-		f := experiment.MetricFigure(&v.b.hist, v.metric.quantity, v.metric.axis)
+		f := figures.Metrics(&v.b.hist, v.metric.quantity, v.metric.axis)
 		f.LogY = v.metric.log
 		return f
 	}
-	return experiment.HistoryFigure(&v.b.hist, &v.b.palette, v.belief.quantity, v.belief.axis, focusKernels, v.belief.log)
+	return figures.History(&v.b.hist, &v.b.palette, v.belief.quantity, v.belief.axis, focusKernels, v.belief.log)
 }
 
-func (v *fitView) figures() ([]*experiment.Figure, string) {
+func (v *fitView) figures() ([]*chart.Figure, string) {
 	if f := v.figure(); f != nil {
-		return []*experiment.Figure{f}, ""
+		return []*chart.Figure{f}, ""
 	}
 	return nil, "the fit has not been computed yet"
 }
 
-func (v *compareView) figures() ([]*experiment.Figure, string) {
+func (v *compareView) figures() ([]*chart.Figure, string) {
 	if f := v.figure(); f != nil {
-		return []*experiment.Figure{f}, ""
+		return []*chart.Figure{f}, ""
 	}
 	return nil, "no chosen run has such values"
 }
 
 // figures is the matrix that is shown.
-func (v *similarView) figures() ([]*experiment.Figure, string) {
+func (v *similarView) figures() ([]*chart.Figure, string) {
 	s, ok := v.known()
 	if !ok || len(s.IDs) == 0 {
 		return nil, "the similarity has not been computed yet"
@@ -62,11 +65,11 @@ func (v *similarView) figures() ([]*experiment.Figure, string) {
 	if v.means {
 		name, title, m = "similarity-predictions", "Correlation of the kernels’ predictive means", s.Means
 	}
-	cells := experiment.FigureCells{Values: m, Text: correlationText}
+	cells := chart.Cells{Values: m, Text: correlationText}
 	for _, id := range s.IDs {
 		cells.Names = append(cells.Names, v.b.kernelName(id))
 	}
-	return []*experiment.Figure{experiment.CellsFigure(name, v.b.name()+": "+title, cells)}, ""
+	return []*chart.Figure{chart.OfCells(name, v.b.name()+": "+title, cells)}, ""
 }
 
 // label joins a name and its unit.
@@ -78,30 +81,30 @@ func label(name, unit string) string {
 }
 
 // figure is the fit as it is seen: data, mean and bands.
-func (v *fitView) figure() *experiment.Figure {
+func (v *fitView) figure() *chart.Figure {
 	points, havePoints := known[fitPoints](&v.points, v.pointsTopic())
-	curve, haveCurve := known[*experiment.Curve](&v.curve, v.curveTopic())
+	curve, haveCurve := known[*inspect.Curve](&v.curve, v.curveTopic())
 	s := v.b.hist.Start
 	if s == nil || !havePoints || !haveCurve {
 		return nil
 	}
-	all := experiment.Swatches()
+	all := chart.Swatches()
 	swatch := all[0]
 	if v.single {
 		swatch = v.b.palette.Of(v.b.chosen())
 	}
 	title, _ := v.title()
-	f := &experiment.Figure{Name: "fit", Title: s.Name + ": " + title}
+	f := &chart.Figure{Name: "fit", Title: s.Name + ": " + title}
 	f.XMin, f.XMax = v.window()
 	v.b.figureAlong(f, v.column)
 	if y := s.Target(); y != nil {
 		f.YLabel = label(y.Name, y.Unit)
 	}
-	experiment.DrawFit(f, curve, swatch)
-	rows := map[experiment.PointKind]*experiment.FigurePoints{
-		experiment.PointSeen:   {Name: "training rows", Swatch: all[len(all)-1]},
-		experiment.PointUnseen: {Name: "not yet seen", Swatch: all[len(all)-1], Hollow: true},
-		experiment.PointTest:   {Name: "test rows", Swatch: all[1], Hollow: true},
+	figures.AddFit(f, curve, swatch)
+	rows := map[inspect.PointKind]*chart.Points{
+		inspect.PointSeen:   {Name: "training rows", Swatch: all[len(all)-1]},
+		inspect.PointUnseen: {Name: "not yet seen", Swatch: all[len(all)-1], Hollow: true},
+		inspect.PointTest:   {Name: "test rows", Swatch: all[1], Hollow: true},
 	}
 	for i, x := range points.X {
 		if x >= f.XMin && x <= f.XMax {
@@ -109,7 +112,7 @@ func (v *fitView) figure() *experiment.Figure {
 			p.X, p.Y = append(p.X, x), append(p.Y, points.Y[i])
 		}
 	}
-	for _, k := range []experiment.PointKind{experiment.PointUnseen, experiment.PointSeen, experiment.PointTest} {
+	for _, k := range []inspect.PointKind{inspect.PointUnseen, inspect.PointSeen, inspect.PointTest} {
 		if len(rows[k].X) > 0 {
 			f.Points = append(f.Points, *rows[k])
 		}
@@ -119,10 +122,10 @@ func (v *fitView) figure() *experiment.Figure {
 
 // figureAlong makes the horizontal axis of a figure, whose limits are set, that of
 // an input column.
-func (b *bench) figureAlong(f *experiment.Figure, column int) {
+func (b *bench) figureAlong(f *chart.Figure, column int) {
 	in := &b.hist.Start.Inputs()[column]
 	f.XLabel = label(in.Name, in.Unit)
-	if origin, unit, ok := experiment.TimeScale(in); ok {
+	if origin, unit, ok := record.TimeScale(in); ok {
 		for _, t := range format.DateTicks(origin, unit, f.XMin, f.XMax, 8) {
 			f.XAt = append(f.XAt, t.At)
 		}
@@ -134,8 +137,8 @@ func (b *bench) figureAlong(f *experiment.Figure, column int) {
 }
 
 // figure is the comparison as it is seen.
-func (v *compareView) figure() *experiment.Figure {
-	f := &experiment.Figure{Name: "compare", Title: v.title(), XLabel: axisNames[v.axis], YLabel: v.title(),
+func (v *compareView) figure() *chart.Figure {
+	f := &chart.Figure{Name: "compare", Title: v.title(), XLabel: axisNames[v.axis], YLabel: v.title(),
 		LogY: v.log && v.by == compareRMSE}
 	f.XTicks = v.b.hist.Labeller(v.axis)
 	for _, g := range v.grouped() {
@@ -145,9 +148,9 @@ func (v *compareView) figure() *experiment.Figure {
 			continue
 		}
 		if sum.lo != nil {
-			f.Bands = append(f.Bands, experiment.FigureBand{Name: "± sd", X: sum.x, Lo: sum.lo, Hi: sum.hi, Swatch: w})
+			f.Bands = append(f.Bands, chart.Band{Name: "± sd", X: sum.x, Lo: sum.lo, Hi: sum.hi, Swatch: w})
 		}
-		f.Lines = append(f.Lines, experiment.FigureLine{Name: sum.label, X: sum.x, Lo: sum.y, Swatch: w})
+		f.Lines = append(f.Lines, chart.Line{Name: sum.label, X: sum.x, Lo: sum.y, Swatch: w})
 	}
 	if len(f.Lines) == 0 {
 		return nil

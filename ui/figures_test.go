@@ -8,16 +8,17 @@ import (
 	"strings"
 	"testing"
 
-	"kestrel/experiment"
+	"kestrel/experiment/record"
+	"kestrel/experiment/rundir"
 	"kestrel/vbks"
 )
 
 // changedEvents is a run of 8 evaluations of K12 that was paused after the
 // fourth, pruned to 2 kernels, and has all of them back since the sixth.
-func changedEvents(t *testing.T) []experiment.Event {
+func changedEvents(t *testing.T) []record.Event {
 	events := demoEvents(t, "K12", 8)
-	var out []experiment.Event
-	less := func(e *experiment.Evaluation) *experiment.Evaluation {
+	var out []record.Event
+	less := func(e *record.Evaluation) *record.Evaluation {
 		c := *e
 		c.Kernels = slices.Clone(e.Kernels)
 		for i := range c.Kernels {
@@ -34,11 +35,11 @@ func changedEvents(t *testing.T) []experiment.Event {
 		out = append(out, e)
 		if e.Evaluation != nil && e.Evaluation.Index == 4 {
 			pause, prune, resume := e, e, e
-			pause.Type, pause.Evaluation, pause.State = experiment.EventState, nil,
-				&experiment.StateChange{From: experiment.Running, To: experiment.Paused}
-			prune.Type, prune.Evaluation, prune.Kernels = experiment.EventPruned, less(e.Evaluation), make([]string, 10)
-			resume.Type, resume.Evaluation, resume.State = experiment.EventState, nil,
-				&experiment.StateChange{From: experiment.Paused, To: experiment.Running}
+			pause.Type, pause.Evaluation, pause.State = record.EventState, nil,
+				&record.StateChange{From: record.Running, To: record.Paused}
+			prune.Type, prune.Evaluation, prune.Kernels = record.EventPruned, less(e.Evaluation), make([]string, 10)
+			resume.Type, resume.Evaluation, resume.State = record.EventState, nil,
+				&record.StateChange{From: record.Paused, To: record.Running}
 			out = append(out, pause, prune, resume)
 		}
 	}
@@ -48,7 +49,7 @@ func changedEvents(t *testing.T) []experiment.Event {
 // The head of the list and the list are of the evaluation at the crosshair:
 // before the pruning, after it, and now.
 func TestKernelsAreThoseAtTheCrosshair(t *testing.T) {
-	b := testApp(t, 120, 36, settle(changedEvents(t), experiment.Finished, "done")).bench
+	b := testApp(t, 120, 36, settle(changedEvents(t), record.Finished, "done")).bench
 	mustShow(t, shown(b, 120, 33), "12 live", "pruned 10")
 	b.main.cursor = 3
 	screen := shown(b, 120, 33)
@@ -95,7 +96,7 @@ func TestKernelsAreThoseAtTheCrosshair(t *testing.T) {
 
 // Every view exports what it shows, with the numbers.
 func TestEveryViewExportsItself(t *testing.T) {
-	b := testApp(t, 120, 36, settle(demoEvents(t, "K12", 3), experiment.Finished, "done")).bench
+	b := testApp(t, 120, 36, settle(demoEvents(t, "K12", 3), record.Finished, "done")).bench
 	faked(b)
 	want := map[int]string{0: "posterior", kernelPlace: "kernel-trace kernel-covariance kernel-draws kernel-components",
 		fitPlace: "fit", similarPlace: "similarity", logPlace: ""}
@@ -114,7 +115,7 @@ func TestEveryViewExportsItself(t *testing.T) {
 			if err := f.Save(dir, "text"); err != nil {
 				t.Fatal(err)
 			}
-			if err := f.SaveTable(dir, experiment.TableFiles()...); err != nil {
+			if err := f.SaveTable(dir, rundir.TableFiles()...); err != nil {
 				t.Fatal(err)
 			}
 			if f.Name == "posterior" {

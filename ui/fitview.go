@@ -9,7 +9,9 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 
-	"kestrel/experiment"
+	"kestrel/experiment/config"
+	"kestrel/experiment/inspect"
+	"kestrel/experiment/prepare"
 	"kestrel/ui/draw"
 	"kestrel/ui/format"
 	"kestrel/ui/input"
@@ -189,8 +191,8 @@ func (v *fitView) residualTopic() string { return "of " + v.kernel() }
 
 // fitPoints is the data along a column.
 type fitPoints struct {
-	*experiment.PointSet
-	inputs []experiment.ColumnInfo
+	*inspect.PointSet
+	inputs []prepare.ColumnInfo
 }
 
 func (p *fitPoints) medians() []float64 {
@@ -212,7 +214,7 @@ func (v *fitView) refresh() tea.Cmd {
 	// Twice as many points as there are dots, in steps so that a resize asks
 	// seldom: what swings within a column of dots is drawn from end to end.
 	points := max(160, min(960, (v.b.app.w*4+79)/80*80))
-	q := experiment.FitQuery{Column: column, Low: lo, High: hi, Points: points, Held: v.held, Kernel: kernel}
+	q := inspect.FitQuery{Column: column, Low: lo, High: hi, Points: points, Held: v.held, Kernel: kernel}
 	qs := []inquiry{
 		{to: &v.points, topic: v.pointsTopic(), f: func(_ context.Context, i inspector) (any, error) {
 			p, err := i.Points(column, mostDrawn)
@@ -263,7 +265,7 @@ func (v *fitView) mouse(msg tea.MouseMsg) tea.Cmd {
 // title says whose fit it is, and how good.
 func (v *fitView) title() (title, right string) {
 	title = "Fit, averaged over kernels"
-	if c, ok := known[*experiment.Curve](&v.curve, v.curveTopic()); ok && !v.single {
+	if c, ok := known[*inspect.Curve](&v.curve, v.curveTopic()); ok && !v.single {
 		title = fmt.Sprintf("Fit, averaged over %d kernels", len(c.IDs))
 		if len(c.IDs) == 1 {
 			title = "Fit, all weight on " + v.b.kernelName(c.IDs[0])
@@ -287,7 +289,7 @@ func (v *fitView) scores() string {
 	text := func(rmse, coverage float64, rows string) string {
 		return fmt.Sprintf("RMSE %.4g · %.0f %% of %s in the band", rmse, 100*coverage, rows)
 	}
-	if r, ok := known[*experiment.Residuals](&v.residuals, v.residualTopic()); ok {
+	if r, ok := known[*inspect.Residuals](&v.residuals, v.residualTopic()); ok {
 		if r.Test {
 			return text(r.RMSE, r.Coverage95, "test rows")
 		}
@@ -295,7 +297,7 @@ func (v *fitView) scores() string {
 	}
 	if !v.single {
 		for _, m := range v.b.hist.Metrics {
-			if m.Method == experiment.MethodAverage {
+			if m.Method == config.MethodAverage {
 				return text(float64(m.RMSE), float64(m.Coverage95), "test rows")
 			}
 		}
@@ -341,7 +343,7 @@ func (v *fitView) drawFit(c *plot.Canvas, r plot.Rect, t *theme.Theme) {
 	ch := plot.Chart{Glyphs: t.Glyphs, Styles: t.ChartStyles(), Raster: &v.raster, Empty: "no evaluation yet"}
 	ch.Legend = r.H >= 8
 	points, havePoints := known[fitPoints](&v.points, v.pointsTopic())
-	curve, haveCurve := known[*experiment.Curve](&v.curve, v.curveTopic())
+	curve, haveCurve := known[*inspect.Curve](&v.curve, v.curveTopic())
 	if !havePoints && !haveCurve {
 		text, bad := v.b.answerNote(&v.points, v.pointsTopic())
 		draw.Empty(c, r, text, map[bool]plot.Style{true: t.Bad, false: t.Faint}[bad])
@@ -382,12 +384,12 @@ func (v *fitView) drawFit(c *plot.Canvas, r plot.Rect, t *theme.Theme) {
 }
 
 // scatter adds the rows that are in the window, and returns their targets.
-func (v *fitView) scatter(ch *plot.Chart, p *experiment.PointSet, t *theme.Theme) (shown []float64) {
+func (v *fitView) scatter(ch *plot.Chart, p *inspect.PointSet, t *theme.Theme) (shown []float64) {
 	lo, hi := v.window()
 	kinds := [...]plot.Scatter{
-		experiment.PointSeen:   {Name: "training rows seen", Style: t.Text, Priority: 1},
-		experiment.PointUnseen: {Name: "still to come", Style: t.Faint},
-		experiment.PointTest:   {Name: "test rows", Style: t.Warn, Mark: t.TestMark(), Priority: 2},
+		inspect.PointSeen:   {Name: "training rows seen", Style: t.Text, Priority: 1},
+		inspect.PointUnseen: {Name: "still to come", Style: t.Faint},
+		inspect.PointTest:   {Name: "test rows", Style: t.Warn, Mark: t.TestMark(), Priority: 2},
 	}
 	for i, x := range p.X {
 		if x < lo || x > hi {
@@ -397,7 +399,7 @@ func (v *fitView) scatter(ch *plot.Chart, p *experiment.PointSet, t *theme.Theme
 		k.X, k.Y = append(k.X, x), append(k.Y, p.Y[i])
 		shown = append(shown, p.Y[i])
 	}
-	for _, k := range [...]experiment.PointKind{experiment.PointUnseen, experiment.PointSeen, experiment.PointTest} {
+	for _, k := range [...]inspect.PointKind{inspect.PointUnseen, inspect.PointSeen, inspect.PointTest} {
 		if len(kinds[k].X) > 0 {
 			ch.Scatters = append(ch.Scatters, kinds[k])
 		}
@@ -407,7 +409,7 @@ func (v *fitView) scatter(ch *plot.Chart, p *experiment.PointSet, t *theme.Theme
 
 // belief adds the mean and the bands, and to what is shown the mean and as much
 // of the band of y as is not far beyond.
-func (v *fitView) belief(ch *plot.Chart, curve *experiment.Curve, t *theme.Theme, shown *[]float64) {
+func (v *fitView) belief(ch *plot.Chart, curve *inspect.Curve, t *theme.Theme, shown *[]float64) {
 	y, f := t.BandStyles()
 	if t.Shaded() {
 		ch.Bands = []plot.Band{
@@ -458,7 +460,7 @@ type remark struct {
 
 // foot says what stands under the crosshair, at what the other inputs are held,
 // and what went wrong.
-func (v *fitView) foot(points fitPoints, havePoints bool, curve *experiment.Curve, haveCurve bool) (out []remark) {
+func (v *fitView) foot(points fitPoints, havePoints bool, curve *inspect.Curve, haveCurve bool) (out []remark) {
 	if haveCurve && !math.IsNaN(v.at) {
 		if text := v.reading(); text != "" {
 			out = append(out, remark{text: text})
@@ -508,7 +510,7 @@ func (v *fitView) reading() string {
 			x = data.inputs[v.column].At(v.at).Format("2006-01-02 15:04:05")
 		}
 	}
-	curve, ok := known[*experiment.Curve](&v.exact, v.exactTopic())
+	curve, ok := known[*inspect.Curve](&v.exact, v.exactTopic())
 	if !ok || len(curve.X) == 0 {
 		return fmt.Sprintf("%s %s: computing …", name, x)
 	}

@@ -10,7 +10,8 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 
-	"kestrel/experiment"
+	"kestrel/experiment/files"
+	"kestrel/experiment/record"
 )
 
 // A flood of events: the engine's side never waits, none is lost, and what is
@@ -21,8 +22,8 @@ func TestFlood(t *testing.T) {
 	ctx, cancel := context.WithCancel(context.Background())
 	defer cancel()
 	s := demoStart(t, "K12", flood)
-	start := experiment.Event{Type: experiment.EventStarted, Time: demoTime, Start: s}
-	a := testApp(t, 120, 36, []experiment.Event{start})
+	start := record.Event{Type: record.EventStarted, Time: demoTime, Start: s}
+	a := testApp(t, 120, 36, []record.Event{start})
 	a.bench.box = box
 	drawnBefore := a.drawn
 
@@ -51,7 +52,7 @@ func TestFlood(t *testing.T) {
 		for i := 1; i <= flood; i++ {
 			ev := *e
 			ev.Index = i
-			if err := box.Record(&experiment.Event{Type: experiment.EventEvaluation, Time: demoTime, Seconds: experiment.Number(i),
+			if err := box.Record(&record.Event{Type: record.EventEvaluation, Time: demoTime, Seconds: files.Number(i),
 				Evaluation: &ev}); err != nil {
 				t.Error(err)
 			}
@@ -113,10 +114,10 @@ func TestLongRunMemory(t *testing.T) {
 	a := testApp(t, 120, 36, demoEvents(t, "K144", 1))
 	s := a.bench.hist.Start
 	for i := 2; i <= 10_000; i++ {
-		e := experiment.Event{Type: experiment.EventEvaluation, Time: demoTime, Seconds: experiment.Number(i),
+		e := record.Event{Type: record.EventEvaluation, Time: demoTime, Seconds: files.Number(i),
 			Evaluation: demoEvaluation(s, i%50+1)}
 		e.Evaluation.Index = i
-		a.Update(frameMsg{a.bench.box, []experiment.Event{e}})
+		a.Update(frameMsg{a.bench.box, []record.Event{e}})
 		if i%1000 == 0 {
 			a.View()
 		}
@@ -142,7 +143,7 @@ func BenchmarkView(b *testing.B) {
 			a := testApp(b, size[0], size[1], demoEvents(b, "K144", 0))
 			s := a.bench.hist.Start
 			for i := 1; i <= 1000; i++ {
-				e := experiment.Event{Type: experiment.EventEvaluation, Time: demoTime, Seconds: experiment.Number(i),
+				e := record.Event{Type: record.EventEvaluation, Time: demoTime, Seconds: files.Number(i),
 					Evaluation: demoEvaluation(s, i%50+1)}
 				e.Evaluation.Index, e.Evaluation.Proportion = i, float64(i)/1000
 				a.bench.apply(&e)
@@ -166,12 +167,12 @@ func TestHostileNames(t *testing.T) {
 	data := *s.Data
 	data.Name = "a\x1b[31mb\u202e"
 	s.Data = &data
-	s.Kernels = append([]experiment.KernelInfo{}, s.Kernels...)
+	s.Kernels = append([]record.KernelInfo{}, s.Kernels...)
 	for i := range s.Kernels {
 		s.Kernels[i].Name += "\x1b[8m\u009b2J"
 	}
 	events[0].Start = &s
-	notice := experiment.Event{Type: experiment.EventNotice, Time: demoTime, Notice: "look\x1b[?1049l\r\nhere"}
+	notice := record.Event{Type: record.EventNotice, Time: demoTime, Notice: "look\x1b[?1049l\r\nhere"}
 	a := testApp(t, 120, 36, append(events, notice))
 	for _, view := range []string{"1", "2", "3", "4", "5", "6"} {
 		press(a, view)

@@ -5,7 +5,7 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 
-	"kestrel/experiment"
+	"kestrel/experiment/words"
 	"kestrel/ui/plot"
 )
 
@@ -22,7 +22,7 @@ func (a *app) View() tea.View {
 	v.AltScreen = true
 	v.WindowTitle = "kestrel"
 	if a.bench != nil {
-		v.WindowTitle = "kestrel · " + experiment.PlainLine(a.bench.name())
+		v.WindowTitle = "kestrel · " + words.PlainLine(a.bench.name())
 	}
 	if a.mouse {
 		v.MouseMode = tea.MouseModeCellMotion

@@ -10,7 +10,7 @@ import (
 
 	"github.com/charmbracelet/colorprofile"
 
-	"kestrel/experiment"
+	"kestrel/experiment/record"
 	"kestrel/ui/plot"
 	"kestrel/ui/theme"
 )
@@ -43,7 +43,7 @@ func golden(t *testing.T, name, got string) {
 func TestGoldenFrames(t *testing.T) {
 	running := demoEvents(t, "K12", 6)
 	for _, size := range [][2]int{{1, 1}, {40, 12}, {80, 24}, {120, 36}, {240, 60}} {
-		a := testApp(t, size[0], size[1], settle(running, experiment.Finished, "all planned evaluations are done"))
+		a := testApp(t, size[0], size[1], settle(running, record.Finished, "all planned evaluations are done"))
 		golden(t, fmt.Sprintf("bench-%dx%d", size[0], size[1]), screen(a)+"\n")
 	}
 	for _, look := range []struct {
@@ -59,7 +59,7 @@ func TestGoldenFrames(t *testing.T) {
 		{"console", colorprofile.ANSI, true, plot.Halves},
 		{"ascii", colorprofile.ASCII, true, plot.ASCII},
 	} {
-		a := testApp(t, 80, 24, settle(running, experiment.Stopped, "stopped by the user"))
+		a := testApp(t, 80, 24, settle(running, record.Stopped, "stopped by the user"))
 		a.theme = theme.New(look.profile, look.dark, look.glyphs)
 		a.fresh = false
 		frame := a.View().Content
@@ -67,7 +67,7 @@ func TestGoldenFrames(t *testing.T) {
 	}
 	a := testApp(t, 100, 30, running[:2])
 	golden(t, "waiting", screen(a)+"\n")
-	a = testApp(t, 100, 30, settle(running, experiment.Finished, "all planned evaluations are done"))
+	a = testApp(t, 100, 30, settle(running, record.Finished, "all planned evaluations are done"))
 	press(a, "?")
 	golden(t, "help", screen(a)+"\n")
 }
@@ -130,8 +130,8 @@ func TestCursorStays(t *testing.T) {
 func TestSortMissingLast(t *testing.T) {
 	events := demoEvents(t, "K12", 2)
 	e := *events[len(events)-2].Evaluation
-	e.Kernels = append([]experiment.Kernel{}, e.Kernels...)
-	e.Kernels[3] = experiment.Kernel{ID: e.Kernels[3].ID, Status: "pruned"}
+	e.Kernels = append([]record.Kernel{}, e.Kernels...)
+	e.Kernels[3] = record.Kernel{ID: e.Kernels[3].ID, Status: "pruned"}
 	events[len(events)-2].Evaluation = &e
 	a := testApp(t, 120, 36, events)
 	screen(a)

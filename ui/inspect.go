@@ -9,20 +9,22 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 
-	"kestrel/experiment"
+	"kestrel/experiment/inspect"
+	"kestrel/experiment/prepare"
+	"kestrel/experiment/record"
 )
 
 // inspector answers what a run has learned; an experiment.Inspector is one.
 type inspector interface {
 	Evaluation() int
-	Inputs() []experiment.ColumnInfo
-	Curve(ctx context.Context, q experiment.FitQuery) (*experiment.Curve, error)
-	Points(column, most int) (*experiment.PointSet, error)
-	Residuals(ctx context.Context, kernel string, most int) (*experiment.Residuals, error)
-	Components(ctx context.Context, id string, q experiment.FitQuery) ([]experiment.ComponentCurve, error)
-	Covariance(id string, column, points int) (*experiment.CovarianceCurve, error)
-	PriorDraws(id string, column, points, draws int) (*experiment.PriorDraws, error)
-	Similarity(ctx context.Context, top int) (*experiment.Similarity, error)
+	Inputs() []prepare.ColumnInfo
+	Curve(ctx context.Context, q inspect.FitQuery) (*inspect.Curve, error)
+	Points(column, most int) (*inspect.PointSet, error)
+	Residuals(ctx context.Context, kernel string, most int) (*inspect.Residuals, error)
+	Components(ctx context.Context, id string, q inspect.FitQuery) ([]inspect.ComponentCurve, error)
+	Covariance(id string, column, points int) (*inspect.CovarianceCurve, error)
+	PriorDraws(id string, column, points, draws int) (*inspect.PriorDraws, error)
+	Similarity(ctx context.Context, top int) (*inspect.Similarity, error)
 	Close() error
 }
 
@@ -34,9 +36,9 @@ type answer struct {
 	evaluation int    // that the value was given as of
 	err        error  // of the last asking, whatever the value
 
-	key   string                 // topic and details asked last
-	about *experiment.Evaluation // asked last
-	asked int                    // when, counted in questions
+	key   string             // topic and details asked last
+	about *record.Evaluation // asked last
+	asked int                // when, counted in questions
 }
 
 // known returns what an answer holds about a topic; false if it holds
@@ -75,14 +77,14 @@ type inspection struct {
 	// Of the question under way.
 	mu     sync.Mutex
 	now    inspector
-	about  *experiment.Evaluation
+	about  *record.Evaluation
 	closed bool
 }
 
 // lateness is how often an inspector was older than the evaluation asked about:
 // of another process's run, the event comes before the checkpoint.
 type lateness struct {
-	about *experiment.Evaluation
+	about *record.Evaluation
 	times int
 }
 
@@ -95,7 +97,7 @@ const (
 var errInspectionClosed = errors.New("the run has been closed")
 
 // take returns an inspector that knows an evaluation; the mutex is held.
-func (i *inspection) take(ctx context.Context, about *experiment.Evaluation,
+func (i *inspection) take(ctx context.Context, about *record.Evaluation,
 	open func(context.Context) (inspector, error)) (inspector, error) {
 	if i.closed {
 		return nil, errInspectionClosed
@@ -132,7 +134,7 @@ type answerMsg struct {
 	to         *answer
 	key        string
 	topic      string
-	about      *experiment.Evaluation
+	about      *record.Evaluation
 	value      any
 	err        error
 	evaluation int
@@ -148,12 +150,12 @@ func (b *bench) openInspector(ctx context.Context) (inspector, error) {
 		}
 		return i, nil
 	}
-	var i *experiment.Inspector
+	var i *inspect.Inspector
 	var err error
-	if last, ok := b.inspect.now.(*experiment.Inspector); ok { // the data need not be read again
+	if last, ok := b.inspect.now.(*inspect.Inspector); ok { // the data need not be read again
 		i, err = last.Reload(ctx)
 	} else {
-		i, err = experiment.OpenInspector(ctx, b.path)
+		i, err = inspect.Open(ctx, b.path)
 	}
 	if err != nil {
 		return nil, err
@@ -198,7 +200,7 @@ func (b *bench) inquire(qs ...inquiry) tea.Cmd {
 }
 
 // question is the command that answers an inquiry.
-func (b *bench) question(q *inquiry, about *experiment.Evaluation) tea.Cmd {
+func (b *bench) question(q *inquiry, about *record.Evaluation) tea.Cmd {
 	msg := answerMsg{of: b, to: q.to, key: q.key(), topic: q.topic, about: about}
 	open, f := b.inspect.open, q.f
 	if open == nil {

@@ -11,27 +11,29 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"kestrel/datasets"
-	"kestrel/experiment"
+	"kestrel/experiment/inspect"
+	"kestrel/experiment/prepare"
+	"kestrel/experiment/record"
 )
 
 // fakeInspector answers with values that follow from the question. Where fail
 // is set it answers nothing else.
 type fakeInspector struct {
 	evaluation int
-	inputs     []experiment.ColumnInfo
+	inputs     []prepare.ColumnInfo
 	test       bool
 	fail       error
 	closed     int
-	queries    []experiment.FitQuery // of Curve
+	queries    []inspect.FitQuery // of Curve
 }
 
-func (f *fakeInspector) Evaluation() int                 { return f.evaluation }
-func (f *fakeInspector) Inputs() []experiment.ColumnInfo { return f.inputs }
-func (f *fakeInspector) Close() error                    { f.closed++; return nil }
+func (f *fakeInspector) Evaluation() int              { return f.evaluation }
+func (f *fakeInspector) Inputs() []prepare.ColumnInfo { return f.inputs }
+func (f *fakeInspector) Close() error                 { f.closed++; return nil }
 
-func (f *fakeInspector) Curve(_ context.Context, q experiment.FitQuery) (*experiment.Curve, error) {
+func (f *fakeInspector) Curve(_ context.Context, q inspect.FitQuery) (*inspect.Curve, error) {
 	f.queries = append(f.queries, q)
-	c := &experiment.Curve{Evaluation: f.evaluation, IDs: []string{"SE", "LIN"}, Weights: []float64{.7, .3}}
+	c := &inspect.Curve{Evaluation: f.evaluation, IDs: []string{"SE", "LIN"}, Weights: []float64{.7, .3}}
 	for i := range q.Points {
 		x := q.Low + (q.High-q.Low)*float64(i)/float64(q.Points-1)
 		c.X, c.Mean = append(c.X, x), append(c.Mean, x)
@@ -41,16 +43,16 @@ func (f *fakeInspector) Curve(_ context.Context, q experiment.FitQuery) (*experi
 	return c, f.fail
 }
 
-func (f *fakeInspector) Points(int, int) (*experiment.PointSet, error) {
-	p := &experiment.PointSet{Seen: 3, Unseen: 1, Tests: 1,
+func (f *fakeInspector) Points(int, int) (*inspect.PointSet, error) {
+	p := &inspect.PointSet{Seen: 3, Unseen: 1, Tests: 1,
 		X: []float64{-5, 0, 5, 7, 1}, Y: []float64{-5, 1, 4, 7, 2},
-		Kind: []experiment.PointKind{experiment.PointSeen, experiment.PointSeen, experiment.PointSeen, experiment.PointUnseen,
-			experiment.PointTest}}
+		Kind: []inspect.PointKind{inspect.PointSeen, inspect.PointSeen, inspect.PointSeen, inspect.PointUnseen,
+			inspect.PointTest}}
 	return p, f.fail
 }
 
-func (f *fakeInspector) Residuals(context.Context, string, int) (*experiment.Residuals, error) {
-	r := &experiment.Residuals{Evaluation: f.evaluation, Test: f.test, Of: 4, Inputs: len(f.inputs), RMSE: .25, Coverage95: .75}
+func (f *fakeInspector) Residuals(context.Context, string, int) (*inspect.Residuals, error) {
+	r := &inspect.Residuals{Evaluation: f.evaluation, Test: f.test, Of: 4, Inputs: len(f.inputs), RMSE: .25, Coverage95: .75}
 	for i := range 4 {
 		for range f.inputs {
 			r.X = append(r.X, float64(i))
@@ -61,30 +63,30 @@ func (f *fakeInspector) Residuals(context.Context, string, int) (*experiment.Res
 	return r, f.fail
 }
 
-func (f *fakeInspector) Components(_ context.Context, id string, q experiment.FitQuery) ([]experiment.ComponentCurve, error) {
+func (f *fakeInspector) Components(_ context.Context, id string, q inspect.FitQuery) ([]inspect.ComponentCurve, error) {
 	x, y, lo, hi := []float64{-1, 0, 1}, []float64{0, 1, 0}, []float64{-1, 0, -1}, []float64{1, 2, 1}
-	return []experiment.ComponentCurve{
+	return []inspect.ComponentCurve{
 		{ID: "SE", Name: "SE", X: x, Mean: y, Lower: lo, Upper: hi}, {ID: "LIN", Name: "LIN", X: x, Mean: x, Lower: lo, Upper: hi},
-		{Name: experiment.DataMean, X: x, Mean: []float64{3, 3, 3}, Lower: y, Upper: y},
+		{Name: inspect.DataMean, X: x, Mean: []float64{3, 3, 3}, Lower: y, Upper: y},
 	}, f.fail
 }
 
-func (f *fakeInspector) Covariance(string, int, int) (*experiment.CovarianceCurve, error) {
-	return &experiment.CovarianceCurve{Stationary: true, Lag: []float64{0, 1, 2}, Value: []float64{4, 2, 1}}, f.fail
+func (f *fakeInspector) Covariance(string, int, int) (*inspect.CovarianceCurve, error) {
+	return &inspect.CovarianceCurve{Stationary: true, Lag: []float64{0, 1, 2}, Value: []float64{4, 2, 1}}, f.fail
 }
 
-func (f *fakeInspector) PriorDraws(string, int, int, int) (*experiment.PriorDraws, error) {
-	return &experiment.PriorDraws{X: []float64{0, 1, 2}, Draws: [][]float64{{0, 1, 0}, {1, 0, -1}}}, f.fail
+func (f *fakeInspector) PriorDraws(string, int, int, int) (*inspect.PriorDraws, error) {
+	return &inspect.PriorDraws{X: []float64{0, 1, 2}, Draws: [][]float64{{0, 1, 0}, {1, 0, -1}}}, f.fail
 }
 
-func (f *fakeInspector) Similarity(_ context.Context, top int) (*experiment.Similarity, error) {
-	return &experiment.Similarity{IDs: []string{"SE", "LIN", "PER"}, Rows: 20, Test: f.test,
+func (f *fakeInspector) Similarity(_ context.Context, top int) (*inspect.Similarity, error) {
+	return &inspect.Similarity{IDs: []string{"SE", "LIN", "PER"}, Rows: 20, Test: f.test,
 		Belief: [][]float64{{1, .5, -.25}, {.5, 1, 0}, {-.25, 0, 1}}, Means: [][]float64{{1, .9, .8}, {.9, 1, .7}, {.8, .7, 1}}}, f.fail
 }
 
 // oneInput is the input of the invented runs.
-func oneInput() []experiment.ColumnInfo {
-	return []experiment.ColumnInfo{{Column: datasets.Column{Name: "x"}, Low: -10, High: 10}}
+func oneInput() []prepare.ColumnInfo {
+	return []prepare.ColumnInfo{{Column: datasets.Column{Name: "x"}, Low: -10, High: 10}}
 }
 
 // faked gives a bench inspectors that know its last evaluation, and returns
@@ -138,7 +140,7 @@ func answerTo(t testing.TB, b *bench, cmd tea.Cmd) {
 }
 
 func TestOneQuestionAtATime(t *testing.T) {
-	b := testApp(t, 80, 24, settle(demoEvents(t, "K12", 3), experiment.Finished, "done")).bench
+	b := testApp(t, 80, 24, settle(demoEvents(t, "K12", 3), record.Finished, "done")).bench
 	inspectors := faked(b)
 	var one, two answer
 	qs := []inquiry{asks(&one, "a", "", "one"), asks(&two, "b", "", "two")}
@@ -248,7 +250,7 @@ func TestTheQuestionLongestWithoutAnswerComesFirst(t *testing.T) {
 }
 
 func TestAFailedQuestionIsTold(t *testing.T) {
-	b := testApp(t, 80, 24, settle(demoEvents(t, "K12", 3), experiment.Finished, "done")).bench
+	b := testApp(t, 80, 24, settle(demoEvents(t, "K12", 3), record.Finished, "done")).bench
 	faked(b)
 	var got answer
 	q := asks(&got, "a", "", "value")
@@ -272,7 +274,7 @@ func TestAFailedQuestionIsTold(t *testing.T) {
 }
 
 func TestALateCheckpointIsWaitedFor(t *testing.T) {
-	a := testApp(t, 80, 24, settle(demoEvents(t, "K12", 3), experiment.Finished, "done"))
+	a := testApp(t, 80, 24, settle(demoEvents(t, "K12", 3), record.Finished, "done"))
 	b := a.bench
 	clock := demoTime
 	a.opts.now = func() time.Time { return clock }

@@ -3,7 +3,10 @@ package ui
 import (
 	"fmt"
 
-	"kestrel/experiment"
+	"kestrel/experiment/chart"
+	"kestrel/experiment/history"
+	"kestrel/experiment/inspect"
+	"kestrel/experiment/record"
 	"kestrel/ui/draw"
 	"kestrel/ui/format"
 	"kestrel/ui/plot"
@@ -21,9 +24,9 @@ func (v *kernelView) drawTrace(c *plot.Canvas, r plot.Rect, t *theme.Theme, id s
 	ch := v.chart(t)
 	ch.Empty = "no evaluation yet"
 	if at >= 0 {
-		q := experiment.QuantityGap
+		q := history.QuantityGap
 		if v.elbo {
-			q = experiment.QuantityELBO
+			q = history.QuantityELBO
 			if e := h.Evaluation; e != nil {
 				if l := e.Leader(); l != nil && l.ID != id {
 					line := traced(h.Series(h.Index(l.ID), q), v.axis)
@@ -50,7 +53,7 @@ func (v *kernelView) drawTrace(c *plot.Canvas, r plot.Rect, t *theme.Theme, id s
 	ch.Y.Robust = true
 	ch.Y.Title = "nats"
 	ch.X.Format = func(x, _ float64) string { return h.Label(v.axis, x) }
-	if v.axis == experiment.AxisData {
+	if v.axis == history.AxisData {
 		ch.X.Include = []float64{0, 1}
 	}
 	ch.Markers = v.b.markers(nil, v.axis, t)
@@ -79,7 +82,7 @@ func (v *kernelView) asked(c *plot.Canvas, r plot.Rect, t *theme.Theme, a *answe
 func mostTicks(w int) int { return max(1, (w-6)/8) }
 
 func (v *kernelView) drawCovariance(c *plot.Canvas, r plot.Rect, t *theme.Theme, id string) {
-	cov, ok := known[*experiment.CovarianceCurve](&v.covariance, v.topic())
+	cov, ok := known[*inspect.CovarianceCurve](&v.covariance, v.topic())
 	if v.asked(c, r, t, &v.covariance, ok) || len(cov.Lag) == 0 {
 		return
 	}
@@ -89,7 +92,7 @@ func (v *kernelView) drawCovariance(c *plot.Canvas, r plot.Rect, t *theme.Theme,
 	ch.Y.Include = []float64{0}
 	in := &v.b.hist.Start.Inputs()[v.column]
 	ch.X.Title, ch.X.Unit = "lag", in.Unit
-	if _, unit, ok := experiment.TimeScale(in); ok {
+	if _, unit, ok := record.TimeScale(in); ok {
 		ch.X.Labels = format.LagTicks(unit, cov.Lag[0], cov.Lag[len(cov.Lag)-1], mostTicks(r.W))
 		ch.X.Unit = ""
 	}
@@ -104,7 +107,7 @@ func (b *bench) along(x *plot.Axis, column int, lo, hi float64, w int) {
 	}
 	in := &s.Inputs()[column]
 	x.Title, x.Unit = in.Name, in.Unit
-	if origin, unit, ok := experiment.TimeScale(in); ok {
+	if origin, unit, ok := record.TimeScale(in); ok {
 		if ticks := format.DateTicks(origin, unit, lo, hi, mostTicks(w)); len(ticks) > 1 {
 			x.Labels, x.Unit = ticks, ""
 			x.Format = func(v, _ float64) string { return format.DateText(format.Instant(origin, unit, v), hi-lo, unit) }
@@ -114,12 +117,12 @@ func (b *bench) along(x *plot.Axis, column int, lo, hi float64, w int) {
 
 // dashOf tells lines apart where there are no colours.
 func dashOf(i int) int {
-	all := experiment.Swatches()
+	all := chart.Swatches()
 	return all[i%len(all)].Dash
 }
 
 func (v *kernelView) drawDraws(c *plot.Canvas, r plot.Rect, t *theme.Theme) {
-	d, ok := known[*experiment.PriorDraws](&v.draws, v.topic())
+	d, ok := known[*inspect.PriorDraws](&v.draws, v.topic())
 	if v.asked(c, r, t, &v.draws, ok) || len(d.X) == 0 {
 		return
 	}
@@ -132,11 +135,11 @@ func (v *kernelView) drawDraws(c *plot.Canvas, r plot.Rect, t *theme.Theme) {
 }
 
 func (v *kernelView) drawComponents(c *plot.Canvas, r plot.Rect, t *theme.Theme) {
-	all, ok := known[[]experiment.ComponentCurve](&v.components, v.topic())
+	all, ok := known[[]inspect.ComponentCurve](&v.components, v.topic())
 	if v.asked(c, r, t, &v.components, ok) {
 		return
 	}
-	var parts []experiment.ComponentCurve
+	var parts []inspect.ComponentCurve
 	level := ""
 	for _, p := range all {
 		if p.ID == "" && len(p.Mean) > 0 {

@@ -4,12 +4,15 @@ import (
 	"fmt"
 	"slices"
 
-	"kestrel/experiment"
+	"kestrel/experiment/chart"
+	"kestrel/experiment/figures"
+	"kestrel/experiment/history"
+	"kestrel/experiment/inspect"
 )
 
 // figures are the charts of the kernel that there is room for and that have been
 // computed.
-func (v *kernelView) figures() (charts []*experiment.Figure, none string) {
+func (v *kernelView) figures() (charts []*chart.Figure, none string) {
 	id := v.b.chosen()
 	if id == "" || v.b.hist.Start == nil || v.broken() {
 		return nil, "this kernel has no chart"
@@ -33,46 +36,46 @@ func (v *kernelView) figures() (charts []*experiment.Figure, none string) {
 }
 
 // figure is one chart; nil if it has not been computed.
-func (v *kernelView) figure(p kernelPanel, id string) *experiment.Figure {
+func (v *kernelView) figure(p kernelPanel, id string) *chart.Figure {
 	name, swatch := v.b.kernelName(id), v.b.palette.Of(id)
 	y := v.b.hist.Start.Target()
 	switch p {
 	case tracePanel:
 		return v.traceFigure(id, name, swatch)
 	case covariancePanel:
-		c, ok := known[*experiment.CovarianceCurve](&v.covariance, v.topic())
+		c, ok := known[*inspect.CovarianceCurve](&v.covariance, v.topic())
 		if !ok || len(c.Lag) == 0 {
 			return nil
 		}
 		in := &v.b.hist.Start.Inputs()[v.column]
 		swatch.Mark = 0
-		return &experiment.Figure{Name: "kernel-covariance", XLabel: label("lag", in.Unit), YLabel: "covariance",
-			Lines: []experiment.FigureLine{{Name: name, X: c.Lag, Lo: c.Value, Swatch: swatch}}}
+		return &chart.Figure{Name: "kernel-covariance", XLabel: label("lag", in.Unit), YLabel: "covariance",
+			Lines: []chart.Line{{Name: name, X: c.Lag, Lo: c.Value, Swatch: swatch}}}
 	case priorPanel:
-		d, ok := known[*experiment.PriorDraws](&v.draws, v.topic())
+		d, ok := known[*inspect.PriorDraws](&v.draws, v.topic())
 		if !ok || len(d.X) == 0 {
 			return nil
 		}
-		f := &experiment.Figure{Name: "kernel-draws", XMin: d.X[0], XMax: d.X[len(d.X)-1]}
+		f := &chart.Figure{Name: "kernel-draws", XMin: d.X[0], XMax: d.X[len(d.X)-1]}
 		for i, draw := range d.Draws {
-			f.Lines = append(f.Lines, experiment.FigureLine{Name: fmt.Sprintf("draw %d", i+1), X: d.X, Lo: draw, Swatch: bare(i)})
+			f.Lines = append(f.Lines, chart.Line{Name: fmt.Sprintf("draw %d", i+1), X: d.X, Lo: draw, Swatch: bare(i)})
 		}
 		v.b.figureAlong(f, v.column)
 		f.YLabel = label(y.Name, y.Unit)
 		return f
 	case componentPanel:
-		parts, ok := known[[]experiment.ComponentCurve](&v.components, v.topic())
+		parts, ok := known[[]inspect.ComponentCurve](&v.components, v.topic())
 		if !ok {
 			return nil
 		}
-		f := &experiment.Figure{Name: "kernel-components"}
+		f := &chart.Figure{Name: "kernel-components"}
 		for _, p := range parts {
 			if p.ID == "" || len(p.X) == 0 { // the mean of the data, a constant
 				continue
 			}
 			s := bare(len(f.Lines))
-			f.Lines = append(f.Lines, experiment.FigureLine{Name: p.Name, X: p.X, Lo: p.Mean, Swatch: s})
-			f.Bands = append(f.Bands, experiment.FigureBand{Name: p.Name + ", 95 %", X: p.X, Lo: p.Lower, Hi: p.Upper, Swatch: s})
+			f.Lines = append(f.Lines, chart.Line{Name: p.Name, X: p.X, Lo: p.Mean, Swatch: s})
+			f.Bands = append(f.Bands, chart.Band{Name: p.Name + ", 95 %", X: p.X, Lo: p.Lower, Hi: p.Upper, Swatch: s})
 			f.XMin, f.XMax = p.X[0], p.X[len(p.X)-1]
 		}
 		if len(f.Lines) == 0 {
@@ -86,8 +89,8 @@ func (v *kernelView) figure(p kernelPanel, id string) *experiment.Figure {
 }
 
 // bare is the look of the i-th of some curves, without marks.
-func bare(i int) experiment.Swatch {
-	all := experiment.Swatches()
+func bare(i int) chart.Swatch {
+	all := chart.Swatches()
 	s := all[i%len(all)]
 	s.Mark = 0
 	return s
@@ -95,20 +98,20 @@ func bare(i int) experiment.Swatch {
 
 // traceFigure is the trace of a kernel, drawn broad, before those of the kernels
 // ranked first.
-func (v *kernelView) traceFigure(id, name string, swatch experiment.Swatch) *experiment.Figure {
+func (v *kernelView) traceFigure(id, name string, swatch chart.Swatch) *chart.Figure {
 	h := &v.b.hist
 	at := h.Index(id)
 	if at < 0 || len(h.Moments()) == 0 {
 		return nil
 	}
-	q := experiment.QuantityGap
+	q := history.QuantityGap
 	if v.elbo {
-		q = experiment.QuantityELBO
+		q = history.QuantityELBO
 	}
-	f := experiment.HistoryFigure(h, &v.b.palette, q, v.axis, focusKernels, false)
+	f := figures.History(h, &v.b.palette, q, v.axis, focusKernels, false)
 	f.Name = "kernel-trace"
-	f.Lines = slices.DeleteFunc(f.Lines, func(l experiment.FigureLine) bool { return !l.Rest && l.Name == name })
-	line := experiment.FigureLine{Name: name, Swatch: swatch, Width: 2.2}
+	f.Lines = slices.DeleteFunc(f.Lines, func(l chart.Line) bool { return !l.Rest && l.Name == name })
+	line := chart.Line{Name: name, Swatch: swatch, Width: 2.2}
 	s, ranges := h.Series(at, q), false
 	for i := range s.Len() {
 		lo, hi := s.At(i)
@@ -118,6 +121,6 @@ func (v *kernelView) traceFigure(id, name string, swatch experiment.Swatch) *exp
 	if !ranges {
 		line.Hi = nil
 	}
-	f.Lines = append([]experiment.FigureLine{line}, f.Lines...)
+	f.Lines = append([]chart.Line{line}, f.Lines...)
 	return f
 }

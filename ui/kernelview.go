@@ -8,7 +8,9 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 
-	"kestrel/experiment"
+	"kestrel/experiment/history"
+	"kestrel/experiment/inspect"
+	"kestrel/experiment/record"
 	"kestrel/ui/draw"
 	"kestrel/ui/input"
 	"kestrel/ui/plot"
@@ -43,7 +45,7 @@ type kernelView struct {
 	large  kernelPanel // the chart shown where there is room for one only
 	alone  bool        // one chart even where there is room for all
 	elbo   bool        // local ELBO, not its gap
-	axis   experiment.Axis
+	axis   history.Axis
 	column int
 	scroll int // of the hyperparameters, or of the reason of a failure
 	last   int // lines that could be scrolled
@@ -175,7 +177,7 @@ func (v *kernelView) refresh() tea.Cmd {
 		return i.PriorDraws(id, column, priorPoints, priorDraws)
 	})
 	ask(componentPanel, &v.components, func(ctx context.Context, i inspector) (any, error) {
-		return i.Components(ctx, id, experiment.FitQuery{Column: column, Points: componentPoints})
+		return i.Components(ctx, id, inspect.FitQuery{Column: column, Points: componentPoints})
 	})
 	return v.b.inquire(qs...)
 }
@@ -297,7 +299,7 @@ func (v *kernelView) place(id string) string {
 }
 
 // numbers are the figures of a live kernel, the most important first.
-func (v *kernelView) numbers(k *experiment.Kernel) [][2]string {
+func (v *kernelView) numbers(k *record.Kernel) [][2]string {
 	f := k.Fit
 	out := [][2]string{{"q*", number(float64(f.Posterior))}, {"Bayes", number(float64(f.Bayes))}}
 	if l := v.b.hist.Evaluation.Leader(); l != nil {
@@ -349,7 +351,7 @@ func (v *kernelView) title(p kernelPanel) (title, right string) {
 		return "ELBO gap to the leader", "vs " + axisNames[v.axis]
 	case covariancePanel:
 		title = "Covariance" + column
-		if c, ok := known[*experiment.CovarianceCurve](&v.covariance, v.topic()); ok && !c.Stationary {
+		if c, ok := known[*inspect.CovarianceCurve](&v.covariance, v.topic()); ok && !c.Stationary {
 			title = "Covariance with the middle" + column
 		}
 		return title, note(&v.covariance)

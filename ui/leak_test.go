@@ -9,22 +9,22 @@ import (
 	"testing"
 	"time"
 
-	"kestrel/experiment"
+	"kestrel/experiment/config"
 	"kestrel/internal/goroutines"
 )
 
-func leakConfig(t *testing.T) *experiment.Config {
+func leakConfig(t *testing.T) *config.Config {
 	t.Helper()
-	var overrides []experiment.Override
+	var overrides []config.Override
 	for _, s := range []string{"data.outputs=60", "data.test=20", "kernels.expressions=SE,LIN,PER", "sparse.inducing=8",
 		"optimise.starts=1", "schedule.refine=0"} {
-		o, err := experiment.ParseOverride(s)
+		o, err := config.ParseOverride(s)
 		if err != nil {
 			t.Fatal(err)
 		}
 		overrides = append(overrides, o)
 	}
-	c, err := experiment.LoadConfig("quickstart", overrides)
+	c, err := config.Load("quickstart", overrides)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -6,7 +6,7 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 
-	"kestrel/experiment"
+	"kestrel/experiment/history"
 	"kestrel/ui/draw"
 	"kestrel/ui/input"
 	"kestrel/ui/plot"
@@ -26,14 +26,14 @@ const (
 
 var logLevelNames = [logLevels]string{"all", "no evaluations", "notices and errors", "errors"}
 
-func (l logLevel) shows(level experiment.Level) bool {
+func (l logLevel) shows(level history.Level) bool {
 	switch l {
 	case logNoEvaluations:
-		return level != experiment.LevelEvaluation
+		return level != history.LevelEvaluation
 	case logNotices:
-		return level == experiment.LevelNotice || level == experiment.LevelError
+		return level == history.LevelNotice || level == history.LevelError
 	case logErrors:
-		return level == experiment.LevelError
+		return level == history.LevelError
 	}
 	return true
 }
@@ -56,7 +56,7 @@ type logView struct {
 // logRow is a row of the screen.
 type logRow struct {
 	time, text string // time "" on the rows after a line's first
-	level      experiment.Level
+	level      history.Level
 }
 
 type logKey struct {
@@ -121,7 +121,7 @@ func (v *logView) build(w int) {
 	}
 	v.built = key
 	v.rows, v.shown = v.rows[:0], 0
-	var lines []experiment.LogLine
+	var lines []history.LogLine
 	lines, v.dropped = v.b.hist.Lines()
 	want := strings.ToLower(v.filter)
 	room := w
@@ -179,8 +179,8 @@ func (v *logView) draw(c *plot.Canvas, r plot.Rect, t *theme.Theme) {
 		draw.Empty(c, in, text, t.Faint)
 		return
 	}
-	styles := map[experiment.Level]plot.Style{
-		experiment.LevelNotice: t.Warn, experiment.LevelState: t.Strong, experiment.LevelEvaluation: t.Text, experiment.LevelError: t.Bad,
+	styles := map[history.Level]plot.Style{
+		history.LevelNotice: t.Warn, history.LevelState: t.Strong, history.LevelEvaluation: t.Text, history.LevelError: t.Bad,
 	}
 	for i := range min(in.H, len(v.rows)-v.top) {
 		row, x, y := &v.rows[v.top+i], in.X, in.Y+i

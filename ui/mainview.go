@@ -8,7 +8,7 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 
-	"kestrel/experiment"
+	"kestrel/experiment/history"
 	"kestrel/ui/draw"
 	"kestrel/ui/input"
 	"kestrel/ui/plot"
@@ -45,9 +45,9 @@ type mainView struct {
 
 func newMainView(b *bench) *mainView {
 	v := &mainView{b: b, share: 58, cursor: -1, version: -1}
-	v.belief.quantity = experiment.QuantityPosterior
-	v.metric.quantity = experiment.QuantityRMSE
-	v.metric.axis = experiment.AxisSeconds
+	v.belief.quantity = history.QuantityPosterior
+	v.metric.quantity = history.QuantityRMSE
+	v.metric.axis = history.AxisSeconds
 	return v
 }
 
@@ -138,9 +138,9 @@ func (v *mainView) release() {
 }
 
 func (v *mainView) nextQuantity(c *tracer) {
-	order := []experiment.Quantity{experiment.QuantityPosterior, experiment.QuantityBayes, experiment.QuantityGap, experiment.QuantityELBO}
+	order := []history.Quantity{history.QuantityPosterior, history.QuantityBayes, history.QuantityGap, history.QuantityELBO}
 	if c == &v.metric {
-		order = []experiment.Quantity{experiment.QuantityRMSE, experiment.QuantityMAE, experiment.QuantityNLPD, experiment.QuantityCoverage}
+		order = []history.Quantity{history.QuantityRMSE, history.QuantityMAE, history.QuantityNLPD, history.QuantityCoverage}
 	}
 	c.quantity = order[(slices.Index(order, c.quantity)+1)%len(order)]
 }
@@ -173,7 +173,7 @@ func (v *mainView) extent(t *tracer) (lo, hi float64) {
 			}
 		}
 	}
-	if t.axis == experiment.AxisData {
+	if t.axis == history.AxisData {
 		hi = max(hi, 1)
 	}
 	return 0, max(hi, 1e-9)
@@ -275,7 +275,7 @@ func (v *mainView) clickTable(m tea.Mouse) {
 }
 
 // nearest returns the point of the history nearest to x.
-func (v *mainView) nearest(axis experiment.Axis, x float64) int {
+func (v *mainView) nearest(axis history.Axis, x float64) int {
 	best, at := math.Inf(1), -1
 	for i := range v.b.hist.Moments() {
 		if d := math.Abs(v.b.hist.Moments()[i].On(axis) - x); d < best {
@@ -357,14 +357,14 @@ func (v *mainView) arrange(r plot.Rect) (a [panes]plot.Rect) {
 }
 
 // quantityNames are the titles of charts.
-var quantityNames = map[experiment.Quantity]string{
-	experiment.QuantityPosterior: "Kernel posterior q*", experiment.QuantityBayes: "Bayes posterior",
-	experiment.QuantityELBO: "Local ELBO", experiment.QuantityGap: "Gap to the leader", experiment.QuantityRMSE: "RMSE",
-	experiment.QuantityMAE: "MAE", experiment.QuantityNLPD: "NLPD", experiment.QuantityCoverage: "Coverage of 95 %",
+var quantityNames = map[history.Quantity]string{
+	history.QuantityPosterior: "Kernel posterior q*", history.QuantityBayes: "Bayes posterior",
+	history.QuantityELBO: "Local ELBO", history.QuantityGap: "Gap to the leader", history.QuantityRMSE: "RMSE",
+	history.QuantityMAE: "MAE", history.QuantityNLPD: "NLPD", history.QuantityCoverage: "Coverage of 95 %",
 }
 
-var axisNames = map[experiment.Axis]string{
-	experiment.AxisData: "data", experiment.AxisSeconds: "time", experiment.AxisEvaluation: "evaluation",
+var axisNames = map[history.Axis]string{
+	history.AxisData: "data", history.AxisSeconds: "time", history.AxisEvaluation: "evaluation",
 }
 
 func (v *mainView) titles(p pane) (title, right string) {

@@ -4,7 +4,8 @@ import (
 	"fmt"
 	"math"
 
-	"kestrel/experiment"
+	"kestrel/experiment/config"
+	"kestrel/experiment/history"
 	"kestrel/ui/plot"
 	"kestrel/ui/theme"
 )
@@ -13,7 +14,7 @@ import (
 func (v *mainView) drawMetric(c *plot.Canvas, r plot.Rect, th *theme.Theme) {
 	t, h := &v.metric, &v.b.hist
 	n := h.Methods()
-	t.fill(v.b.version, n, func(m int) experiment.Series { return h.MethodSeries(m, t.quantity) })
+	t.fill(v.b.version, n, func(m int) history.Series { return h.MethodSeries(m, t.quantity) })
 	v.axes(t, th)
 	t.chart.Empty = v.waiting()
 	if h.Evaluation != nil {
@@ -22,8 +23,8 @@ func (v *mainView) drawMetric(c *plot.Canvas, r plot.Rect, th *theme.Theme) {
 	if s := h.Start; s != nil && s.Data.Test == 0 {
 		t.chart.Empty = "no held-out rows: data.test is 0"
 	}
-	t.chart.Y.Robust = t.quantity != experiment.QuantityCoverage
-	if t.quantity == experiment.QuantityNLPD || t.quantity == experiment.QuantityCoverage {
+	t.chart.Y.Robust = t.quantity != history.QuantityCoverage
+	if t.quantity == history.QuantityNLPD || t.quantity == history.QuantityCoverage {
 		t.chart.Y.Log = false
 	}
 	x := r.X
@@ -43,7 +44,7 @@ func (v *mainView) drawMetric(c *plot.Canvas, r plot.Rect, th *theme.Theme) {
 			}
 		}
 		if at >= 0 && r.H > 3 {
-			text := fmt.Sprintf("%s %s", experiment.MethodName(h.Method(m)), plot.Number(s.Last(at), math.Abs(s.Last(at))/1000))
+			text := fmt.Sprintf("%s %s", config.MethodName(h.Method(m)), plot.Number(s.Last(at), math.Abs(s.Last(at))/1000))
 			if m > 0 {
 				x += 3
 			}

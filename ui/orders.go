@@ -6,7 +6,8 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 
-	"kestrel/experiment"
+	"kestrel/experiment/record"
+	"kestrel/experiment/rundir"
 	"kestrel/ui/input"
 	"kestrel/ui/note"
 	"kestrel/vbks"
@@ -25,7 +26,7 @@ func (b *bench) order(still func() bool, f func() (string, error)) tea.Cmd {
 }
 
 func (b *bench) pauseWord() string {
-	if b.state() == experiment.Paused {
+	if b.state() == record.Paused {
 		return "resume"
 	}
 	return "pause"
@@ -33,15 +34,15 @@ func (b *bench) pauseWord() string {
 
 func (b *bench) pause() tea.Cmd {
 	run := b.session.Run
-	if b.state() == experiment.Paused {
-		return b.order(b.in(experiment.Running), func() (string, error) { return "the run goes on", run.Resume() })
+	if b.state() == record.Paused {
+		return b.order(b.in(record.Running), func() (string, error) { return "the run goes on", run.Resume() })
 	}
-	return b.order(b.in(experiment.Paused), func() (string, error) { return "paused; space goes on", run.Pause() })
+	return b.order(b.in(record.Paused), func() (string, error) { return "paused; space goes on", run.Pause() })
 }
 
 func (b *bench) stop() tea.Cmd {
 	run := b.session.Run
-	return b.order(b.in(experiment.Stopped), func() (string, error) {
+	return b.order(b.in(record.Stopped), func() (string, error) {
 		return "stopped, with everything written; " + b.whatGoesOn(), run.Stop("stopped by the user")
 	})
 }
@@ -50,7 +51,7 @@ func (b *bench) stop() tea.Cmd {
 // as is known.
 func (b *bench) broken() bool {
 	switch b.state() {
-	case experiment.Stopped, experiment.Failed:
+	case record.Stopped, record.Failed:
 		return true
 	}
 	return b.crashed()
@@ -61,7 +62,7 @@ func (b *bench) crashed() bool {
 	if b.session != nil || !b.snapped || b.hist.State == "" {
 		return false
 	}
-	return experiment.Fate(&b.hist.Standing, experiment.Owner{Known: true, Alive: b.alive}) == experiment.Crashed
+	return rundir.Fate(&b.hist.Standing, rundir.Owner{Known: true, Alive: b.alive}) == rundir.Crashed
 }
 
 // whatGoesOn names the keys with which a run that was cut short can be gone on with.
@@ -119,22 +120,22 @@ func (b *bench) onlyWatched() tea.Cmd {
 
 // canRevise reports whether there is a belief that orders can change.
 func (b *bench) canRevise() bool {
-	return b.owns() && b.hist.Evaluation != nil && b.state() != experiment.Failed
+	return b.owns() && b.hist.Evaluation != nil && b.state() != record.Failed
 }
 
 // takeOrders notes what the orders in the log have made of the kernels.
-func (b *bench) takeOrders(e *experiment.Event) {
+func (b *bench) takeOrders(e *record.Event) {
 	switch e.Type {
-	case experiment.EventEvaluation, experiment.EventAnew:
+	case record.EventEvaluation, record.EventAnew:
 		b.waiting = nil
-	case experiment.EventPruned:
+	case record.EventPruned:
 		for _, id := range e.Kernels {
 			delete(b.waiting, id)
 		}
 		if !e.ByItself {
 			b.taken = e.Kernels
 		}
-	case experiment.EventRestored:
+	case record.EventRestored:
 		b.restoring = false
 		for _, id := range e.Kernels {
 			if k := b.kernelNow(id); k != nil && k.Status == vbks.Pruned {
@@ -192,7 +193,7 @@ func (b *bench) restore() tea.Cmd {
 		}
 		now := run.Snapshot()
 		wait = slices.ContainsFunc(now.Evaluation.Kernels,
-			func(k experiment.Kernel) bool { return k.Status == vbks.Pruned && slices.Contains(ids, k.ID) })
+			func(k record.Kernel) bool { return k.Status == vbks.Pruned && slices.Contains(ids, k.ID) })
 		switch {
 		case wait && now.State.Settled():
 			text += "; they wait for r"

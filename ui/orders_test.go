@@ -11,6 +11,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"kestrel/experiment"
+	"kestrel/experiment/record"
 	"kestrel/ui/note"
 	"kestrel/ui/plot"
 )
@@ -27,7 +28,7 @@ func mustNotShow(t *testing.T, screen string, texts ...string) {
 // What is pasted is taken as if it had been typed, wherever there is a text to edit.
 func TestPasteIsTyping(t *testing.T) {
 	paste := func(a *app, text string) { a.Update(tea.PasteMsg{Content: text}) }
-	events := settle(demoEvents(t, "K12", 3), experiment.Finished, "done")
+	events := settle(demoEvents(t, "K12", 3), record.Finished, "done")
 
 	a := testApp(t, 120, 36, events)
 	press(a, "/")
@@ -94,7 +95,7 @@ func TestRestoredKernelsWait(t *testing.T) {
 	b := d.a.bench
 	d.press("p", "1", "enter")
 	d.until("two are pruned", func() bool { return len(b.pruned()) == 2 })
-	d.untilState(experiment.Finished)
+	d.untilState(record.Finished)
 	mustShow(t, d.screen(), "u restore")
 	d.press("u", "u") // before anything has come of it, too
 	d.until("they wait", func() bool { return len(b.waiting) == 2 })
@@ -105,12 +106,12 @@ func TestRestoredKernelsWait(t *testing.T) {
 	mustNotShow(t, text, "u restore", "pruned 2 kernels")
 	d.a.note = note.Note{}
 	mustShow(t, d.screen(), "all planned evaluations are done · 2 restored, waiting for r")
-	if n := d.count(experiment.EventRestored); n != 1 {
+	if n := d.count(record.EventRestored); n != 1 {
 		t.Errorf("restored %d times", n)
 	}
 	d.press("r", "1", "enter")
 	d.until("they are back", func() bool { return len(b.waiting) == 0 })
-	d.untilState(experiment.Finished)
+	d.untilState(record.Finished)
 	text = d.screen()
 	mustShow(t, text, "3 live")
 	mustNotShow(t, text, "restored,", "re-optimising", "1 live")
@@ -131,19 +132,19 @@ func TestNotesGoWithTheirTruth(t *testing.T) {
 	d.press("space")
 	d.untilShown("the run goes on")
 	mustNotShow(t, d.screen(), "paused;")
-	d.untilState(experiment.Finished)
+	d.untilState(record.Finished)
 	mustNotShow(t, d.screen(), "the run goes on")
 	mustShow(t, d.screen(), "all planned evaluations are done")
 	d.press("r", "1", "enter")
 	d.until("there is one more", func() bool { return d.a.bench.hist.Made == 21 })
-	d.untilState(experiment.Finished)
+	d.untilState(record.Finished)
 	for range 5 { // the answer to the order may come last
 		d.send(nil)
 	}
 	mustNotShow(t, d.screen(), "re-optimising")
 
 	// What was said of a run is not said of the launcher.
-	a := testApp(t, 120, 36, settle(demoEvents(t, "K12", 3), experiment.Stopped, "stopped by the user"))
+	a := testApp(t, 120, 36, settle(demoEvents(t, "K12", 3), record.Stopped, "stopped by the user"))
 	_, cmd := a.Update(keyMsg("space"))
 	for _, c := range append(batched(cmd), cmd) {
 		if n, ok := c().(benchNoteMsg); ok {
@@ -176,7 +177,7 @@ func TestPartingFollowsTheRun(t *testing.T) {
 		b.session = &experiment.Session{}
 		press(a, key)
 		mustShow(t, screen(a), "The run is going on. It will be stopped", "enter stop and "+verb, b.path)
-		a.Update(frameMsg{b.box, settle(demoEvents(t, "K12", 3), experiment.Finished, "done")[8:]})
+		a.Update(frameMsg{b.box, settle(demoEvents(t, "K12", 3), record.Finished, "done")[8:]})
 		mustShow(t, screen(a), "The run has finished meanwhile", "enter "+verb, b.path)
 		mustNotShow(t, screen(a), "going on", "stop and")
 	}
@@ -191,7 +192,7 @@ func TestGoingOnAfterStop(t *testing.T) {
 	path, made := d.a.bench.path, 0
 	stopped := func() {
 		t.Helper()
-		d.untilState(experiment.Stopped)
+		d.untilState(record.Stopped)
 		made = d.a.bench.hist.Made
 		d.a.note = note.Note{}
 		text := d.screen()
@@ -215,7 +216,7 @@ func TestGoingOnAfterStop(t *testing.T) {
 	stopped()
 	mustNotShow(t, d.screen(), "r with other settings")
 	d.press("R")
-	d.untilState(experiment.Finished)
+	d.untilState(record.Finished)
 	mustNotShow(t, d.screen(), "R go on")
 	d.press("R")
 	if d.a.busy != "" {
@@ -240,7 +241,7 @@ func TestGoingOnAfterStop(t *testing.T) {
 func TestGoingOnFails(t *testing.T) {
 	d := beginWorking(t, longConfig(t))
 	d.press("s")
-	d.untilState(experiment.Stopped)
+	d.untilState(record.Stopped)
 	if err := os.WriteFile(filepath.Join(d.a.bench.path, "events.jsonl"), []byte("{\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
@@ -287,7 +288,7 @@ func TestMessagesAreReadToTheEnd(t *testing.T) {
 		mustShow(t, asked(a), "a number of kernels to keep, such as 5, or a share of the belief, such as 99 % or 0.99")
 		a.prompt = nil
 
-		for _, state := range []experiment.State{experiment.Running, experiment.Stopped, experiment.Finished, experiment.Failed} {
+		for _, state := range []record.State{record.Running, record.Stopped, record.Finished, record.Failed} {
 			a = testApp(t, size[0], size[1], settle(demoEvents(t, "K12", 3), state, "so it is"))
 			a.Update(a.bench.onlyWatched()())
 			mustShow(t, words(screen(a)), a.note.Text)
@@ -303,7 +304,7 @@ func TestPruneTellsTheBeliefToCome(t *testing.T) {
 	c := longConfig(t)
 	c.Settings.PriorVariance = 0.5 // q* is soft
 	d := beginWorking(t, c)
-	d.untilState(experiment.Finished)
+	d.untilState(record.Finished)
 	d.press("p", "2")
 	p := d.a.prompt.(*prunePrompt)
 	mustShow(t, d.screen(), "q* is found anew for those that stay")

@@ -12,7 +12,8 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 
-	"kestrel/experiment"
+	"kestrel/experiment/history"
+	"kestrel/experiment/record"
 	"kestrel/internal/goroutines"
 	"kestrel/ui/note"
 )
@@ -78,7 +79,7 @@ func TestPanicStopsTheRun(t *testing.T) {
 		ended <- err
 	}()
 	for { // until it has something to lose
-		if s, err := experiment.ReadSummary(out); err == nil && s.Made > 0 {
+		if s, err := history.ReadSummary(out); err == nil && s.Made > 0 {
 			break
 		}
 		if ctx.Err() != nil {
@@ -101,7 +102,7 @@ func TestPanicStopsTheRun(t *testing.T) {
 		t.Fatal(err)
 	}
 	typed.Close()
-	events, err := experiment.ReadEvents(out)
+	events, err := record.Read(out)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -113,8 +114,8 @@ func TestPanicStopsTheRun(t *testing.T) {
 		}
 	}
 	last := events[len(events)-1]
-	if stacks != 1 || last.Type != experiment.EventFinished || last.State.To != experiment.Stopped {
-		t.Errorf("%d stacks; the log ends with %s", stacks, experiment.Describe(&last))
+	if stacks != 1 || last.Type != record.EventFinished || last.State.To != record.Stopped {
+		t.Errorf("%d stacks; the log ends with %s", stacks, record.Describe(&last))
 	}
 	goroutines.End(t, "after a panic")
 }

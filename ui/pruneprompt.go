@@ -11,7 +11,8 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 
-	"kestrel/experiment"
+	"kestrel/experiment/inspect"
+	"kestrel/experiment/record"
 	"kestrel/ui/asking"
 	"kestrel/ui/draw"
 	"kestrel/ui/input"
@@ -23,11 +24,11 @@ import (
 type prunePrompt struct {
 	b     *bench
 	field input.Field
-	keep  []experiment.Kernel // best first
-	drop  []experiment.Kernel
+	keep  []record.Kernel // best first
+	drop  []record.Kernel
 	mass  float64 // of those kept
 	err   error
-	as    *experiment.Evaluation // that this was made from
+	as    *record.Evaluation // that this was made from
 
 	asking   asking.Latest
 	asked    []string  // ids whose posterior was asked for last
@@ -73,7 +74,7 @@ func (p *prunePrompt) look() tea.Cmd {
 		if ctx.Err() != nil {
 			return forecastMsg{of: p, serial: serial}
 		}
-		q, err := experiment.Forecast(start, now, ids)
+		q, err := inspect.Forecast(start, now, ids)
 		if err != nil {
 			q = nil // pruning itself says why
 		}
@@ -163,7 +164,7 @@ func (p *prunePrompt) draw(c *plot.Canvas, r plot.Rect, t *theme.Theme) {
 	if p.err != nil {
 		draw.Wrapped(c, plot.Rect{X: card.X, Y: card.Y + 2, W: card.W, H: card.H - 3}, p.err.Error(), t.Warn)
 	} else {
-		line := func(y int, head string, ks []experiment.Kernel, style plot.Style) {
+		line := func(y int, head string, ks []record.Kernel, style plot.Style) {
 			names := make([]string, len(ks))
 			for i := range ks {
 				names[i] = p.b.kernelName(ks[i].ID)

@@ -7,7 +7,7 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 
-	"kestrel/experiment"
+	"kestrel/experiment/record"
 	"kestrel/ui/draw"
 	"kestrel/ui/input"
 	"kestrel/ui/plot"
@@ -91,7 +91,7 @@ func (p *reoptimisePrompt) accept() (tea.Cmd, bool) {
 		return nil, false
 	}
 	run := p.b.session.Run
-	return p.b.order(p.b.in(experiment.Running), func() (string, error) {
+	return p.b.order(p.b.in(record.Running), func() (string, error) {
 		text := "re-optimising"
 		for i := range p.fields {
 			if v := strings.TrimSpace(p.fields[i].Value()); v != "" {

@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strings"
 
-	"kestrel/experiment"
+	"kestrel/experiment/inspect"
 	"kestrel/ui/draw"
 	"kestrel/ui/plot"
 	"kestrel/ui/theme"
@@ -27,7 +27,7 @@ var residualNames = [residualKinds]string{"standardised residuals", "quantiles o
 
 func (v *fitView) residualTitle() string {
 	name := residualNames[v.below]
-	if r, ok := known[*experiment.Residuals](&v.residuals, v.residualTopic()); ok {
+	if r, ok := known[*inspect.Residuals](&v.residuals, v.residualTopic()); ok {
 		rows := "training rows seen"
 		if r.Test {
 			rows = "test rows"
@@ -45,7 +45,7 @@ func (v *fitView) residualTitle() string {
 const twoSided95 = 1.959963984540054
 
 func (v *fitView) drawResiduals(c *plot.Canvas, r plot.Rect, t *theme.Theme) {
-	res, ok := known[*experiment.Residuals](&v.residuals, v.residualTopic())
+	res, ok := known[*inspect.Residuals](&v.residuals, v.residualTopic())
 	if !ok || len(res.Standardised) == 0 {
 		text, bad := v.b.answerNote(&v.residuals, v.residualTopic())
 		draw.Empty(c, r, text, map[bool]plot.Style{true: t.Bad, false: t.Faint}[bad])

@@ -8,17 +8,18 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 
-	"kestrel/experiment"
+	"kestrel/experiment/config"
+	"kestrel/experiment/record"
 )
 
 // Options say what the workbench shows first and where.
 type Options struct {
-	Config *experiment.Config // to run at once; nil with Open "": the launcher
-	Out    string             // its run directory; "": experiment.DefaultPath
-	Open   string             // run directory to show
-	Resume string             // run directory to go on with
-	Drive  experiment.Drive   // what follows a run by itself
-	Cores  int                // for optimising; 0: GOMAXPROCS
+	Config *config.Config // to run at once; nil with Open "": the launcher
+	Out    string         // its run directory; "": experiment.DefaultPath
+	Open   string         // run directory to show
+	Resume string         // run directory to go on with
+	Drive  record.Course  // what follows a run by itself
+	Cores  int            // for optimising; 0: GOMAXPROCS
 
 	FromStart bool // with Resume: begin again with the first evaluation
 
@@ -32,7 +33,7 @@ type Options struct {
 // Outcome is how the workbench was left.
 type Outcome struct {
 	Path        string // of the last run shown, "" if there was none
-	State       experiment.State
+	State       record.State
 	Own         bool // it was run here
 	Interrupted bool // by a signal
 }

@@ -4,17 +4,18 @@ import (
 	"fmt"
 	"slices"
 
-	"kestrel/experiment"
+	"kestrel/experiment/config"
+	"kestrel/experiment/history"
 )
 
 // series is what a run is compared by; empty where it has none.
-func (v *compareView) series(h *experiment.History) experiment.Series {
-	quantity := experiment.QuantityRMSE
+func (v *compareView) series(h *history.History) history.Series {
+	quantity := history.QuantityRMSE
 	switch v.by {
 	case compareNLPD:
-		quantity = experiment.QuantityNLPD
+		quantity = history.QuantityNLPD
 	case compareCoverage:
-		quantity = experiment.QuantityCoverage
+		quantity = history.QuantityCoverage
 	case compareLeader, compareKernel:
 		id := v.b.chosen()
 		if v.by == compareLeader {
@@ -24,16 +25,16 @@ func (v *compareView) series(h *experiment.History) experiment.Series {
 			}
 		}
 		if k := h.Index(id); k >= 0 {
-			return h.Series(k, experiment.QuantityPosterior)
+			return h.Series(k, history.QuantityPosterior)
 		}
-		return experiment.Series{}
+		return history.Series{}
 	}
 	for m := range h.Methods() {
-		if h.Method(m) == experiment.MethodAverage {
+		if h.Method(m) == config.MethodAverage {
 			return h.MethodSeries(m, quantity)
 		}
 	}
-	return experiment.Series{}
+	return history.Series{}
 }
 
 // runGroup is runs of one experiment that differ in their seeds only.
@@ -64,7 +65,7 @@ func (v *compareView) grouped() (groups []runGroup) {
 }
 
 // polyline returns what a run is compared by, with the last value of each point.
-func (v *compareView) polyline(h *experiment.History) polyline {
+func (v *compareView) polyline(h *history.History) polyline {
 	s := v.series(h)
 	var l polyline
 	for i := range s.Len() {

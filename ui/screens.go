@@ -9,6 +9,9 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"kestrel/experiment"
+	"kestrel/experiment/config"
+	"kestrel/experiment/record"
+	"kestrel/experiment/rundir"
 	"kestrel/ui/launcher"
 	"kestrel/ui/note"
 )
@@ -26,8 +29,8 @@ func (a *app) quit() tea.Cmd {
 func (b *bench) parting(verb string) func() (text, yes string) {
 	return func() (text, yes string) {
 		if s := b.state(); s.Settled() {
-			return fmt.Sprintf("The run has %s meanwhile. Everything is written in %s", map[experiment.State]string{
-				experiment.Stopped: "been stopped", experiment.Finished: "finished", experiment.Failed: "failed"}[s], b.path), verb
+			return fmt.Sprintf("The run has %s meanwhile. Everything is written in %s", map[record.State]string{
+				record.Stopped: "been stopped", record.Finished: "finished", record.Failed: "failed"}[s], b.path), verb
 		}
 		return "The run is going on. It will be stopped, with everything written so far in " + b.path, "stop and " + verb
 	}
@@ -103,14 +106,14 @@ func (b *begun) take(s *experiment.Session) {
 type beganMsg struct {
 	session *experiment.Session
 	box     *mailbox
-	drive   experiment.Drive
+	drive   record.Course
 	err     error
 }
 
 // begin prepares a run in the background.
-func (a *app) begin(c experiment.Config, path string) tea.Cmd {
+func (a *app) begin(c config.Config, path string) tea.Cmd {
 	if path == "" {
-		path = experiment.DefaultPath(c.Name, a.opts.now())
+		path = rundir.DefaultPath(c.Name, a.opts.now())
 	}
 	c.Device.Cores = a.opts.Cores
 	a.busy = "loading " + c.Name
@@ -123,7 +126,7 @@ func (a *app) begin(c experiment.Config, path string) tea.Cmd {
 // back: rest brings how it went, unless it is nil.
 func (a *app) resume(path string, fromStart bool, rest <-chan error) tea.Cmd {
 	a.busy = "reading " + path
-	return a.prepare(experiment.Drive{}, func(box *mailbox) (*experiment.Session, error) {
+	return a.prepare(record.Course{}, func(box *mailbox) (*experiment.Session, error) {
 		if rest != nil {
 			if err := <-rest; err != nil {
 				return nil, err
@@ -134,7 +137,7 @@ func (a *app) resume(path string, fromStart bool, rest <-chan error) tea.Cmd {
 	})
 }
 
-func (a *app) prepare(drive experiment.Drive, session func(*mailbox) (*experiment.Session, error)) tea.Cmd {
+func (a *app) prepare(drive record.Course, session func(*mailbox) (*experiment.Session, error)) tea.Cmd {
 	return func() tea.Msg {
 		if !a.begun.enter(&a.pending) {
 			return nil
@@ -142,7 +145,7 @@ func (a *app) prepare(drive experiment.Drive, session func(*mailbox) (*experimen
 		defer a.pending.Done()
 		box := newMailbox()
 		s, err := session(box)
-		if err == nil && s.Course != (experiment.Drive{}) {
+		if err == nil && s.Course != (record.Course{}) {
 			drive = s.Course
 		}
 		if err == nil && a.ctx.Err() != nil { // nobody takes it any more

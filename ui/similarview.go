@@ -8,7 +8,7 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 
-	"kestrel/experiment"
+	"kestrel/experiment/inspect"
 	"kestrel/ui/draw"
 	"kestrel/ui/input"
 	"kestrel/ui/plot"
@@ -77,8 +77,8 @@ func (v *similarView) open() tea.Cmd {
 // A matrix of another size serves until the one asked for is there.
 const similarTopic = "similarity"
 
-func (v *similarView) known() (*experiment.Similarity, bool) {
-	return known[*experiment.Similarity](&v.matrix, similarTopic)
+func (v *similarView) known() (*inspect.Similarity, bool) {
+	return known[*inspect.Similarity](&v.matrix, similarTopic)
 }
 
 func (v *similarView) size() int {
@@ -196,7 +196,7 @@ func correlationText(v float64) string {
 }
 
 // explain says what the matrix means.
-func (v *similarView) explain(s *experiment.Similarity) string {
+func (v *similarView) explain(s *inspect.Similarity) string {
 	if v.means {
 		rows := "training rows seen"
 		if s.Test {

@@ -7,7 +7,8 @@ import (
 	"slices"
 	"strings"
 
-	"kestrel/experiment"
+	"kestrel/experiment/history"
+	"kestrel/experiment/record"
 	"kestrel/ui/input"
 	"kestrel/ui/plot"
 	"kestrel/ui/theme"
@@ -15,8 +16,8 @@ import (
 )
 
 // ranked returns the live kernels of an evaluation, best first.
-func ranked(e *experiment.Evaluation) []experiment.Kernel {
-	var out []experiment.Kernel
+func ranked(e *record.Evaluation) []record.Kernel {
+	var out []record.Kernel
 	if e == nil {
 		return nil
 	}
@@ -25,7 +26,7 @@ func ranked(e *experiment.Evaluation) []experiment.Kernel {
 			out = append(out, e.Kernels[i])
 		}
 	}
-	slices.SortFunc(out, func(a, b experiment.Kernel) int { return cmp.Compare(a.Fit.Rank, b.Fit.Rank) })
+	slices.SortFunc(out, func(a, b record.Kernel) int { return cmp.Compare(a.Fit.Rank, b.Fit.Rank) })
 	return out
 }
 
@@ -103,16 +104,16 @@ func (t *table) build(b *bench, at int) {
 		switch {
 		case at >= 0:
 			r.status = b.hist.StatusAt(h, at)
-			r.posterior = b.hist.Series(h, experiment.QuantityPosterior).Last(at)
-			r.bayes = b.hist.Series(h, experiment.QuantityBayes).Last(at)
-			r.gap = b.hist.Series(h, experiment.QuantityGap).Last(at)
-			if v := b.hist.Series(h, experiment.QuantityRank).Last(at); !math.IsNaN(v) {
+			r.posterior = b.hist.Series(h, history.QuantityPosterior).Last(at)
+			r.bayes = b.hist.Series(h, history.QuantityBayes).Last(at)
+			r.gap = b.hist.Series(h, history.QuantityGap).Last(at)
+			if v := b.hist.Series(h, history.QuantityRank).Last(at); !math.IsNaN(v) {
 				r.rank = int(v)
 			}
 		case k.Fit != nil:
 			f := k.Fit
 			r.rank, r.tied, r.posterior, r.bayes, r.se = f.Rank, f.Tied, float64(f.Posterior), float64(f.Bayes), float64(f.SE)
-			r.gap = b.hist.Series(h, experiment.QuantityGap).Last(len(b.hist.Moments()) - 1)
+			r.gap = b.hist.Series(h, history.QuantityGap).Last(len(b.hist.Moments()) - 1)
 		}
 		switch {
 		case r.status == vbks.Live:

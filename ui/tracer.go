@@ -1,14 +1,14 @@
 package ui
 
 import (
-	"kestrel/experiment"
+	"kestrel/experiment/history"
 	"kestrel/ui/plot"
 )
 
 // tracer is the state of a chart over the time of the run.
 type tracer struct {
-	quantity experiment.Quantity
-	axis     experiment.Axis
+	quantity history.Quantity
+	axis     history.Axis
 	log      bool
 	lo, hi   float64 // limits of x; equal: all of it
 	hold     bool    // do not follow new points
@@ -29,7 +29,7 @@ func (t *tracer) zoomed() bool { return t.hi > t.lo }
 
 // fill copies series into the tracer's memory unless they are there already;
 // version counts what has happened to them.
-func (t *tracer) fill(version, count int, series func(i int) experiment.Series) {
+func (t *tracer) fill(version, count int, series func(i int) history.Series) {
 	as := [2]int{int(t.quantity), int(t.axis)}
 	if t.cachedVersion == version && t.cachedAs == as && len(t.low) == count {
 		return

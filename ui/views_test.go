@@ -13,7 +13,11 @@ import (
 	"github.com/charmbracelet/colorprofile"
 
 	"kestrel/datasets"
-	"kestrel/experiment"
+	"kestrel/experiment/files"
+	"kestrel/experiment/inspect"
+	"kestrel/experiment/library"
+	"kestrel/experiment/prepare"
+	"kestrel/experiment/record"
 	"kestrel/ui/input"
 	"kestrel/ui/plot"
 	"kestrel/ui/theme"
@@ -31,7 +35,7 @@ const (
 
 // manyInputs gives an invented run a time column, an input more and no test
 // rows.
-func manyInputs(events []experiment.Event) []experiment.Event {
+func manyInputs(events []record.Event) []record.Event {
 	d := events[0].Start.Data
 	d.Test = 0
 	d.Columns = []datasets.ColumnSummary{
@@ -40,9 +44,9 @@ func manyInputs(events []experiment.Event) []experiment.Event {
 		{Name: "constant", Role: "input", Min: 1, Max: 1},
 		{Name: "y", Role: "target", Unit: "K"},
 	}
-	var out []experiment.Event
+	var out []record.Event
 	for _, e := range events {
-		if e.Type != experiment.EventMetrics {
+		if e.Type != record.EventMetrics {
 			out = append(out, e)
 		}
 	}
@@ -54,13 +58,13 @@ const longReason = "the covariance is not positive definite even with a jitter o
 
 // broken makes the first kernel of the last evaluation failed and the second
 // pruned.
-func broken(events []experiment.Event) []experiment.Event {
+func broken(events []record.Event) []record.Event {
 	e := events[len(events)-2].Evaluation
 	e.Kernels[0].Fit, e.Kernels[0].Status, e.Kernels[0].Reason = nil, vbks.Failed, longReason
 	e.Kernels[1].Fit, e.Kernels[1].Status = nil, vbks.Pruned
 	for _, k := range []int{2, 3} {
-		e.Kernels[k].Fit.ELBO, e.Kernels[k].Fit.SE = experiment.Number(math.NaN()), experiment.Number(math.Inf(1))
-		e.Kernels[k].Fit.Params, e.Kernels[k].Fit.SD = nil, []experiment.Number{1}
+		e.Kernels[k].Fit.ELBO, e.Kernels[k].Fit.SE = files.Number(math.NaN()), files.Number(math.Inf(1))
+		e.Kernels[k].Fit.Params, e.Kernels[k].Fit.SD = nil, []files.Number{1}
 	}
 	return events
 }
@@ -74,11 +78,11 @@ func TestViewsDrawInEveryState(t *testing.T) {
 		"running": func() *bench { return testApp(t, 80, 24, demoEvents(t, "K12", 5)).bench },
 		"broken":  func() *bench { return testApp(t, 80, 24, broken(demoEvents(t, "K12", 3))).bench },
 		"inputs": func() *bench {
-			b := testApp(t, 80, 24, settle(manyInputs(demoEvents(t, "K12", 3)), experiment.Finished, "done")).bench
+			b := testApp(t, 80, 24, settle(manyInputs(demoEvents(t, "K12", 3)), record.Finished, "done")).bench
 			b.inspect.open = func(context.Context) (inspector, error) {
-				inputs := make([]experiment.ColumnInfo, 3)
+				inputs := make([]prepare.ColumnInfo, 3)
 				for i, c := range b.hist.Start.Inputs() {
-					inputs[i] = experiment.ColumnInfo{Column: datasets.Column{Name: c.Name, Unit: c.Unit, Time: i == 0, Origin: demoTime},
+					inputs[i] = prepare.ColumnInfo{Column: datasets.Column{Name: c.Name, Unit: c.Unit, Time: i == 0, Origin: demoTime},
 						Low: c.Min, High: c.Max, Median: c.Min}
 				}
 				return &fakeInspector{evaluation: 3, inputs: inputs}, nil
@@ -86,7 +90,7 @@ func TestViewsDrawInEveryState(t *testing.T) {
 			return b
 		},
 		"unknown": func() *bench {
-			b := testApp(t, 80, 24, settle(demoEvents(t, "K12", 3), experiment.Stopped, "stopped")).bench
+			b := testApp(t, 80, 24, settle(demoEvents(t, "K12", 3), record.Stopped, "stopped")).bench
 			b.inspect.open = func(context.Context) (inspector, error) { return nil, errors.New("there is no checkpoint") }
 			return b
 		},
@@ -105,7 +109,7 @@ func TestViewsDrawInEveryState(t *testing.T) {
 			if c, ok := v.(*compareView); ok {
 				c.root() // nothing is listed: RecentRuns is not asked here
 				c.listed = true
-				c.loaded(compareMsg{of: c, runs: []experiment.RunInfo{{Path: "runs/other", Name: "other", Err: "damaged"}, {Path: b.path}}})
+				c.loaded(compareMsg{of: c, runs: []library.RunInfo{{Path: "runs/other", Name: "other", Err: "damaged"}, {Path: b.path}}})
 				c.errs["runs/other"] = errors.New("run is damaged")
 				c.toggle("runs/other")
 			}
@@ -199,20 +203,20 @@ func viewKeys(t *testing.T, b *bench, keys ...string) {
 // TestKernelViewShowsTheEvent compares what is shown with figures worked out
 // from the event by hand.
 func TestKernelViewShowsTheEvent(t *testing.T) {
-	events := settle(demoEvents(t, "K12", 2), experiment.Finished, "done")
+	events := settle(demoEvents(t, "K12", 2), record.Finished, "done")
 	e := events[4].Evaluation
 	if e == nil {
 		t.Fatal("the fixture has changed")
 	}
 	leader, k := e.Leader(), &e.Kernels[5]
 	leader.Fit.ELBO = -100
-	*k.Fit = experiment.Fit{Posterior: .1234, Bayes: .0456, ELBO: -123.456, SE: 2.5, Rank: k.Fit.Rank, Source: "SE*LIN",
-		Params: []experiment.Number{1234.5678, 2, 3, 0.0625}, SD: []experiment.Number{.5, 0, .02, .4}}
+	*k.Fit = record.Fit{Posterior: .1234, Bayes: .0456, ELBO: -123.456, SE: 2.5, Rank: k.Fit.Rank, Source: "SE*LIN",
+		Params: []files.Number{1234.5678, 2, 3, 0.0625}, SD: []files.Number{.5, 0, .02, .4}}
 	b := testApp(t, 160, 40, events).bench
 	info := &b.hist.Start.Kernels[5]
-	info.Params = []experiment.ParamInfo{{Name: "PER.period", Column: "x", Unit: "m"}, {Name: "SE.variance", Unit: "K²"},
+	info.Params = []record.ParamInfo{{Name: "PER.period", Column: "x", Unit: "m"}, {Name: "SE.variance", Unit: "K²"},
 		{Name: "SE.lengthscale", Unit: "m"}, {Name: "noise_variance", Unit: "K²"}}
-	info.Fixed = []experiment.Fixed{{Name: "LIN.centre", Column: "x", Value: -7.25, Unit: "m"}}
+	info.Fixed = []record.Fixed{{Name: "LIN.centre", Column: "x", Value: -7.25, Unit: "m"}}
 	b.hist.Start.Target().Unit = "K"
 	b.at = kernelPlace
 	b.choose(k.ID)
@@ -230,8 +234,8 @@ func TestKernelViewTellsTimesInWords(t *testing.T) {
 	events := manyInputs(demoEvents(t, "K12", 2))
 	b := testApp(t, 160, 40, events).bench
 	id := b.hist.Start.Kernels[0].ID
-	b.hist.Start.Kernels[0].Params = []experiment.ParamInfo{{Name: "PER.period", Unit: "d"}, {Name: "noise_variance"}}
-	b.kernelNow(id).Fit.Params = []experiment.Number{30, 1}
+	b.hist.Start.Kernels[0].Params = []record.ParamInfo{{Name: "PER.period", Unit: "d"}, {Name: "noise_variance"}}
+	b.kernelNow(id).Fit.Params = []files.Number{30, 1}
 	b.at = kernelPlace
 	b.choose(id)
 	mustShow(t, shown(b, 160, 40), "= 30 days")
@@ -292,7 +296,7 @@ func TestAFailedKernelTellsItsReasonInFull(t *testing.T) {
 }
 
 func TestKernelViewAsksForWhatItHasRoomFor(t *testing.T) {
-	b := testApp(t, 80, 24, settle(demoEvents(t, "K12", 3), experiment.Finished, "done")).bench
+	b := testApp(t, 80, 24, settle(demoEvents(t, "K12", 3), record.Finished, "done")).bench
 	faked(b)
 	b.at = kernelPlace
 	v := b.views[kernelPlace].(*kernelView)
@@ -320,11 +324,11 @@ func TestKernelViewAsksForWhatItHasRoomFor(t *testing.T) {
 }
 
 func TestFitViewAsksWhatItShows(t *testing.T) {
-	b := testApp(t, 120, 36, settle(demoEvents(t, "K12", 3), experiment.Finished, "done")).bench
+	b := testApp(t, 120, 36, settle(demoEvents(t, "K12", 3), record.Finished, "done")).bench
 	inspectors := faked(b)
 	b.at = fitPlace
 	v := b.views[fitPlace].(*fitView)
-	last := func() experiment.FitQuery {
+	last := func() inspect.FitQuery {
 		t.Helper()
 		askAll(t, b)
 		qs := (*inspectors)[0].queries
@@ -381,8 +385,8 @@ func TestFitViewAsksWhatItShows(t *testing.T) {
 }
 
 func TestFitViewHoldsOtherInputs(t *testing.T) {
-	b := testApp(t, 120, 36, settle(manyInputs(demoEvents(t, "K12", 3)), experiment.Finished, "done")).bench
-	f := &fakeInspector{evaluation: 3, inputs: []experiment.ColumnInfo{
+	b := testApp(t, 120, 36, settle(manyInputs(demoEvents(t, "K12", 3)), record.Finished, "done")).bench
+	f := &fakeInspector{evaluation: 3, inputs: []prepare.ColumnInfo{
 		{Column: datasets.Column{Name: "when", Unit: "d", Time: true, Origin: time.Date(2020, 2, 28, 0, 0, 0, 0, time.UTC)},
 			High: 400, Median: 200},
 		{Column: datasets.Column{Name: "depth"}, Low: 2, High: 4, Median: 2.5},
@@ -420,7 +424,7 @@ func TestNormalQuantile(t *testing.T) {
 }
 
 func TestSimilarView(t *testing.T) {
-	b := testApp(t, 120, 36, settle(demoEvents(t, "K12", 3), experiment.Finished, "done")).bench
+	b := testApp(t, 120, 36, settle(demoEvents(t, "K12", 3), record.Finished, "done")).bench
 	faked(b)
 	b.at = similarPlace
 	askAll(t, b)
@@ -448,14 +452,14 @@ func TestCorrelationText(t *testing.T) {
 }
 
 // logLines is a run that says a few things.
-func logLines(n int) []experiment.Event {
-	events := []experiment.Event{{V: 1, Type: experiment.EventState, Time: demoTime,
-		State: &experiment.StateChange{From: experiment.Ready, To: experiment.Running, Reason: "started"}}}
+func logLines(n int) []record.Event {
+	events := []record.Event{{V: 1, Type: record.EventState, Time: demoTime,
+		State: &record.StateChange{From: record.Ready, To: record.Running, Reason: "started"}}}
 	for i := range n {
-		events = append(events, experiment.Event{V: 1, Type: experiment.EventNotice, Time: demoTime, Notice: fmt.Sprintf("notice number %d", i)})
+		events = append(events, record.Event{V: 1, Type: record.EventNotice, Time: demoTime, Notice: fmt.Sprintf("notice number %d", i)})
 	}
-	return append(events, experiment.Event{V: 1, Type: experiment.EventState, Time: demoTime,
-		State: &experiment.StateChange{From: experiment.Running, To: experiment.Failed, Reason: "disk\x1b[31m full\n\tat\x07 line 3"}})
+	return append(events, record.Event{V: 1, Type: record.EventState, Time: demoTime,
+		State: &record.StateChange{From: record.Running, To: record.Failed, Reason: "disk\x1b[31m full\n\tat\x07 line 3"}})
 }
 
 func TestLogView(t *testing.T) {
@@ -472,13 +476,13 @@ func TestLogView(t *testing.T) {
 	if s := shown(b, 80, 21); strings.Contains(s, "running: started") || !strings.Contains(s, "notice number 20") {
 		t.Errorf("a page further is\n%s", s)
 	}
-	b.apply(&experiment.Event{V: 1, Type: experiment.EventNotice, Time: demoTime, Notice: "a late one"})
+	b.apply(&record.Event{V: 1, Type: record.EventNotice, Time: demoTime, Notice: "a late one"})
 	if strings.Contains(shown(b, 80, 21), "a late one") {
 		t.Error("held lines move")
 	}
 	viewKeys(t, b, "end")
 	mustShow(t, shown(b, 80, 21), "a late one")
-	b.apply(&experiment.Event{V: 1, Type: experiment.EventNotice, Time: demoTime, Notice: "a later one"})
+	b.apply(&record.Event{V: 1, Type: record.EventNotice, Time: demoTime, Notice: "a later one"})
 	mustShow(t, shown(b, 80, 21), "a later one")
 	b.views[logPlace].mouse(tea.MouseWheelMsg{Button: tea.MouseWheelUp})
 	if s := shown(b, 80, 21); strings.Contains(s, "a later one") {

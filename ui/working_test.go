@@ -9,6 +9,8 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"kestrel/experiment"
+	"kestrel/experiment/config"
+	"kestrel/experiment/record"
 )
 
 // working drives a workbench with a run of its own, without a terminal. Its clock
@@ -80,7 +82,7 @@ func (d *working) until(what string, is func() bool) {
 	}
 }
 
-func (d *working) untilState(s experiment.State) {
+func (d *working) untilState(s record.State) {
 	d.t.Helper()
 	d.until("the run is "+string(s), func() bool { return d.a.bench != nil && d.a.bench.state() == s })
 }
@@ -91,20 +93,20 @@ func (d *working) untilShown(text string) {
 }
 
 // longConfig is a run of many short evaluations.
-func longConfig(t *testing.T) *experiment.Config {
+func longConfig(t *testing.T) *config.Config {
 	c := leakConfig(t)
 	c.Settings.EvaluateEvery = 0.05
 	return c
 }
 
 // carryOut makes a run without a screen, to its end.
-func carryOut(t *testing.T, c *experiment.Config, path string) {
+func carryOut(t *testing.T, c *config.Config, path string) {
 	t.Helper()
 	s, err := experiment.Begin(t.Context(), *c, path)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := s.Run.Drive(t.Context(), experiment.Drive{}); err != nil {
+	if _, err := s.Run.Drive(t.Context(), record.Course{}); err != nil {
 		t.Fatal(err)
 	}
 	if err := s.Close(); err != nil {
@@ -113,7 +115,7 @@ func carryOut(t *testing.T, c *experiment.Config, path string) {
 }
 
 // beginWorking begins a run and waits for an evaluation.
-func beginWorking(t *testing.T, c *experiment.Config) *working {
+func beginWorking(t *testing.T, c *config.Config) *working {
 	t.Helper()
 	t.Chdir(t.TempDir())
 	d := newWorking(t, Options{Config: c, Out: filepath.Join(t.TempDir(), "run")})
@@ -128,9 +130,9 @@ func (d *working) screen() string {
 }
 
 // count counts the events of a type in the log.
-func (d *working) count(what experiment.EventType) int {
+func (d *working) count(what record.EventType) int {
 	d.t.Helper()
-	events, err := experiment.ReadEvents(d.a.bench.path)
+	events, err := record.Read(d.a.bench.path)
 	if err != nil {
 		d.t.Fatal(err)
 	}

@@ -10,7 +10,9 @@ import (
 	"strconv"
 	"strings"
 
-	"kestrel/experiment"
+	"kestrel/experiment/config"
+	"kestrel/experiment/library"
+	"kestrel/experiment/rundir"
 	"kestrel/ui/input"
 )
 
@@ -38,11 +40,11 @@ var partKeys = map[part]string{
 // base is known.
 type choice struct {
 	name     string
-	base     *experiment.Config
-	columns  []experiment.TableColumn // of a table, nil for other data
-	target   int                      // index into columns, −1: not known
-	inputs   []bool                   // of columns
-	split    string                   // how the held-out rows are chosen
+	base     *config.Config
+	columns  []library.TableColumn // of a table, nil for other data
+	target   int                   // index into columns, −1: not known
+	inputs   []bool                // of columns
+	split    string                // how the held-out rows are chosen
 	device   string
 	kernels  input.Field
 	inducing input.Field
@@ -53,7 +55,7 @@ type choice struct {
 func newChoice(name string) *choice { return &choice{name: name, target: -1} }
 
 // adopt takes in the config without changes.
-func (c *choice) adopt(base *experiment.Config, columns []experiment.TableColumn) {
+func (c *choice) adopt(base *config.Config, columns []library.TableColumn) {
 	c.base, c.columns, c.target = base, columns, -1
 	for i, col := range columns {
 		if col.Role == "target" {
@@ -61,7 +63,7 @@ func (c *choice) adopt(base *experiment.Config, columns []experiment.TableColumn
 		}
 		c.inputs = append(c.inputs, col.Role == "input")
 	}
-	if len(columns) > 0 && experiment.IsTable(c.name) &&
+	if len(columns) > 0 && library.IsTable(c.name) &&
 		(c.target < 0 || columns[c.target].Kind == "text" || columns[c.target].Kind == "time") {
 		// The last column cannot be the target; the last one of numbers can.
 		c.target = 0
@@ -107,7 +109,7 @@ func (c *choice) parts() []part {
 
 // baseTarget returns the column that the base has for a target, −1 if none fits.
 func (c *choice) baseTarget() int {
-	return slices.IndexFunc(c.columns, func(col experiment.TableColumn) bool { return col.Role == "target" })
+	return slices.IndexFunc(c.columns, func(col library.TableColumn) bool { return col.Role == "target" })
 }
 
 // usable reports whether a column can be an input.
@@ -230,7 +232,7 @@ func (c *choice) ref(i int) string {
 type draft struct {
 	name  string
 	typed string // the path as it is written, "" where the name was chosen
-	set   []experiment.Override
+	set   []config.Override
 	parts []part // of set
 	space string // "": that of the config
 }
@@ -241,12 +243,12 @@ func (c *choice) draft() draft {
 	if c.base == nil {
 		return d
 	}
-	add := func(p part, o experiment.Override) {
+	add := func(p part, o config.Override) {
 		d.set, d.parts = append(d.set, o), append(d.parts, p)
 	}
 	if c.target >= 0 {
 		if c.target != c.baseTarget() {
-			add(targetPart, experiment.TextOverride(partKeys[targetPart], c.ref(c.target)))
+			add(targetPart, config.TextOverride(partKeys[targetPart], c.ref(c.target)))
 		}
 		if !slices.Equal(c.inputs, c.usual(c.target)) {
 			var names []string
@@ -256,26 +258,26 @@ func (c *choice) draft() draft {
 				}
 			}
 			if len(names) > 0 {
-				add(inputsPart, experiment.ListOverride(partKeys[inputsPart], names))
+				add(inputsPart, config.ListOverride(partKeys[inputsPart], names))
 			}
 		}
 	}
 	if c.split != c.base.Data.SplitBy {
-		add(splitPart, experiment.TextOverride(partKeys[splitPart], c.split))
+		add(splitPart, config.TextOverride(partKeys[splitPart], c.split))
 	}
 	for _, p := range []struct {
 		part part
 		base string
 	}{{inducingPart, c.baseInducing()}, {seedPart, c.baseSeed()}} {
 		if v := strings.TrimSpace(c.text(p.part).Value()); v != "" && v != p.base {
-			o, err := experiment.ParseOverride(partKeys[p.part] + "=" + v)
+			o, err := config.ParseOverride(partKeys[p.part] + "=" + v)
 			if err == nil {
 				add(p.part, o)
 			}
 		}
 	}
 	if c.device != c.base.Device.Kind {
-		add(devicePart, experiment.TextOverride(partKeys[devicePart], c.device))
+		add(devicePart, config.TextOverride(partKeys[devicePart], c.device))
 	}
 	if v := strings.TrimSpace(c.kernels.Value()); v != "" && v != c.base.Kernels.Text() {
 		d.space = c.kernels.Value()
@@ -287,7 +289,7 @@ func (c *choice) draft() draft {
 func (d *draft) key() string { return d.command(d.set) + "\x00" + d.space }
 
 // command writes the command line that does the same without the launcher.
-func (d *draft) command(set []experiment.Override) string {
+func (d *draft) command(set []config.Override) string {
 	name := d.name
 	if strings.HasPrefix(name, "-") {
 		name = "./" + name
@@ -322,13 +324,13 @@ func shellWord(s string) string {
 // resolved is what a draft comes to.
 type resolved struct {
 	draft   draft
-	base    *experiment.Config
-	columns []experiment.TableColumn
-	config  experiment.Config
+	base    *config.Config
+	columns []library.TableColumn
+	config  config.Config
 	kernels int
 	command string
-	run     *experiment.RunInfo // the name is a run's directory
-	ways    []string            // how a path that leads nowhere yet could go on
+	run     *library.RunInfo // the name is a run's directory
+	ways    []string         // how a path that leads nowhere yet could go on
 
 	err  error
 	part part // that err is about
@@ -337,8 +339,8 @@ type resolved struct {
 // resolve reads a draft's config with its changes, as the command line would.
 func resolve(ctx context.Context, d draft) resolved {
 	r := resolved{draft: d}
-	if experiment.IsRun(d.name) {
-		info := experiment.ReadRunInfo(d.name)
+	if rundir.IsRun(d.name) {
+		info := library.ReadRunInfo(d.name)
 		r.run = &info
 		return r
 	}
@@ -349,20 +351,20 @@ func resolve(ctx context.Context, d draft) resolved {
 			return r
 		}
 	}
-	base, err := experiment.ConfigFor(d.name, nil)
+	base, err := library.ConfigFor(d.name, nil)
 	if err != nil {
 		r.err = err
 		return r
 	}
 	r.base = &base
-	if r.columns, err = experiment.TableColumns(base); err != nil {
+	if r.columns, err = library.TableColumns(base); err != nil {
 		r.columns = nil // the preview says why the data cannot be read
 	}
 	set := d.set
 	r.command = d.command(set)
 	r.kernels, err = 0, nil
 	if d.space != "" {
-		space, n, err := experiment.ParseSpace(d.space)
+		space, n, err := config.ParseSpace(d.space)
 		if err != nil {
 			r.err, r.part = err, kernelsPart
 			return r
@@ -375,7 +377,7 @@ func resolve(ctx context.Context, d draft) resolved {
 		r.err = context.Cause(ctx)
 		return r
 	}
-	if r.config, r.err = experiment.ConfigFor(d.name, set); r.err != nil {
+	if r.config, r.err = library.ConfigFor(d.name, set); r.err != nil {
 		r.part = d.culprit(r.err)
 		return r
 	}
@@ -392,9 +394,9 @@ func resolve(ctx context.Context, d draft) resolved {
 
 // culprit returns the part that an error is about.
 func (d *draft) culprit(err error) part {
-	var wrong *experiment.OverrideError
+	var wrong *config.OverrideError
 	if errors.As(err, &wrong) {
-		if i := slices.IndexFunc(d.set, func(o experiment.Override) bool { return o.Flag == wrong.Flag }); i >= 0 {
+		if i := slices.IndexFunc(d.set, func(o config.Override) bool { return o.Flag == wrong.Flag }); i >= 0 {
 			return d.parts[i]
 		}
 	}
@@ -403,11 +405,11 @@ func (d *draft) culprit(err error) part {
 
 // reason writes an error for the place beside the part it is about.
 func (r *resolved) reason() string {
-	var space *experiment.SpaceError
+	var space *config.SpaceError
 	if errors.As(r.err, &space) {
 		return space.Msg
 	}
-	var wrong *experiment.OverrideError
+	var wrong *config.OverrideError
 	if r.part != noPart && errors.As(r.err, &wrong) && wrong.About == wrong.Key {
 		return wrong.Err.Error()
 	}
@@ -417,7 +419,7 @@ func (r *resolved) reason() string {
 // caret returns the column of the kernels' text that is wrong, −1 if there is
 // none.
 func (r *resolved) caret() int {
-	var space *experiment.SpaceError
+	var space *config.SpaceError
 	if errors.As(r.err, &space) {
 		return space.Col
 	}
@@ -425,6 +427,6 @@ func (r *resolved) caret() int {
 }
 
 // dataKey identifies the data that a config reads, and how they are divided.
-func dataKey(c *experiment.Config) string {
+func dataKey(c *config.Config) string {
 	return fmt.Sprintf("%#v %s", c.Data, c.SHA256)
 }

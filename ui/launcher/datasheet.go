@@ -4,13 +4,14 @@ import (
 	"fmt"
 	"strings"
 
-	"kestrel/experiment"
+	"kestrel/experiment/inspect"
+	"kestrel/experiment/record"
 	"kestrel/ui/format"
 	"kestrel/ui/plot"
 )
 
 // dataSheet shows rows, columns, a plot and the first rows.
-func (l *Launcher) dataSheet(s *sheet, p *experiment.Preview) {
+func (l *Launcher) dataSheet(s *sheet, p *inspect.Preview) {
 	t, d := s.t, p.Summary
 	rows := fmt.Sprintf("%d rows: %d training, %d test", d.Rows, d.Train, d.Test)
 	if n := d.DroppedTarget + d.DroppedInputs; n > 0 {
@@ -68,7 +69,7 @@ func shortStamp(stamp string) string {
 }
 
 // rowSheet shows the first rows in columns, as many as fit.
-func (l *Launcher) rowSheet(s *sheet, d *experiment.Preview, rows [][]string) {
+func (l *Launcher) rowSheet(s *sheet, d *inspect.Preview, rows [][]string) {
 	columns := d.Summary.Columns
 	short := func(i int, v string) string {
 		if columns[i].First != "" {
@@ -114,7 +115,7 @@ func (l *Launcher) rowSheet(s *sheet, d *experiment.Preview, rows [][]string) {
 }
 
 // drawData draws the target against the first input.
-func (l *Launcher) drawData(s *sheet, r plot.Rect, p *experiment.Preview) {
+func (l *Launcher) drawData(s *sheet, r plot.Rect, p *inspect.Preview) {
 	t := s.t
 	train := plot.Scatter{Name: "training", Style: t.Focus}
 	test := plot.Scatter{Name: "test", Style: t.Warn, Mark: t.TestMark(), Priority: 1}
@@ -123,7 +124,7 @@ func (l *Launcher) drawData(s *sheet, r plot.Rect, p *experiment.Preview) {
 	}
 	for i, x := range p.Points.X {
 		k := &train
-		if p.Points.Kind[i] == experiment.PointTest {
+		if p.Points.Kind[i] == inspect.PointTest {
 			k = &test
 		}
 		k.X, k.Y = append(k.X, x), append(k.Y, p.Points.Y[i])
@@ -134,7 +135,7 @@ func (l *Launcher) drawData(s *sheet, r plot.Rect, p *experiment.Preview) {
 		X: plot.Axis{Title: p.Input.Name, Unit: p.Input.Unit}, Y: plot.Axis{Title: p.Target.Name, Unit: p.Target.Unit},
 		Legend: len(test.X) > 0,
 	}
-	if origin, unit, ok := experiment.TimeScale(&columns[0]); ok {
+	if origin, unit, ok := record.TimeScale(&columns[0]); ok {
 		ch.X.Labels = format.DateTicks(origin, unit, columns[0].Min, columns[0].Max, max(2, r.W/14))
 		ch.X.Unit = ""
 	}

@@ -3,7 +3,7 @@ package launcher
 import (
 	"time"
 
-	"kestrel/experiment"
+	"kestrel/experiment/library"
 	"kestrel/ui/draw"
 	"kestrel/ui/plot"
 	"kestrel/ui/theme"
@@ -197,7 +197,7 @@ func over(s, top plot.Style) plot.Style {
 	return s.With(top.Attr)
 }
 
-func (l *Launcher) standingStyle(t *theme.Theme, run *experiment.RunInfo) plot.Style {
+func (l *Launcher) standingStyle(t *theme.Theme, run *library.RunInfo) plot.Style {
 	switch run.Standing() {
 	case "finished":
 		return t.Strong

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"time"
 
-	"kestrel/experiment"
+	"kestrel/experiment/library"
 )
 
 // section is a part of the launcher's list.
@@ -29,7 +29,7 @@ type item struct {
 	name    string // for ConfigFor, or the path of a run
 	label   string
 	about   string
-	run     *experiment.RunInfo
+	run     *library.RunInfo
 }
 
 // key identifies an item however the lists change.
@@ -156,7 +156,7 @@ func (l *listing) move(by int) {
 }
 
 // configItems are the experiments of a list.
-func configItems(choices []experiment.ConfigChoice) []item {
+func configItems(choices []library.ConfigChoice) []item {
 	var out []item
 	for _, c := range choices {
 		out = append(out, item{section: experimentSection, name: c.Name, label: c.Name, about: c.About})
@@ -181,7 +181,7 @@ const firstConfig = "quickstart"
 // configs.
 func fileItems(paths []string) (tables, configs []item) {
 	for _, p := range paths {
-		if experiment.IsTable(p) {
+		if library.IsTable(p) {
 			tables = append(tables, item{section: dataSection, name: p, label: p})
 		} else {
 			configs = append(configs, item{section: experimentSection, name: p, label: p})
@@ -191,7 +191,7 @@ func fileItems(paths []string) (tables, configs []item) {
 }
 
 // runItems are the runs of a list.
-func runItems(runs []experiment.RunInfo) []item {
+func runItems(runs []library.RunInfo) []item {
 	var out []item
 	for i := range runs {
 		r := &runs[i]
@@ -203,7 +203,7 @@ func runItems(runs []experiment.RunInfo) []item {
 
 // runLine is what the list says of a run behind its name, the most important
 // first.
-func runLine(r *experiment.RunInfo, now time.Time) []string {
+func runLine(r *library.RunInfo, now time.Time) []string {
 	out := []string{r.Standing()}
 	if r.Live {
 		out[0] += " now"

@@ -7,22 +7,25 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 
-	"kestrel/experiment"
+	"kestrel/experiment/config"
+	"kestrel/experiment/inspect"
+	"kestrel/experiment/library"
+	"kestrel/experiment/prepare"
 )
 
 // knowledge is where what the launcher knows comes from. Everything in it may
 // take its time and is called in commands.
 type knowledge struct {
-	configs  func() []experiment.ConfigChoice
+	configs  func() []library.ConfigChoice
 	files    func() []string
-	runs     func() ([]experiment.RunInfo, error)
+	runs     func() ([]library.RunInfo, error)
 	devices  func() []string
-	preview  func(context.Context, experiment.Config) (*experiment.Preview, error)
-	estimate func(ctx context.Context, c experiment.Config, rows, dim int) (experiment.Estimate, error)
+	preview  func(context.Context, config.Config) (*inspect.Preview, error)
+	estimate func(ctx context.Context, c config.Config, rows, dim int) (prepare.Estimate, error)
 	// after brings a message when some time has passed.
 	after func(time.Duration, tea.Msg) tea.Cmd
 	// begin and open leave the launcher for a run.
-	begin func(experiment.Config) tea.Cmd
+	begin func(config.Config) tea.Cmd
 	open  func(path string) tea.Cmd
 }
 
@@ -34,7 +37,7 @@ const (
 )
 
 func newKnowledge(h Host) knowledge {
-	estimator := new(experiment.Estimator)
+	estimator := new(prepare.Estimator)
 	// A run has the device for itself.
 	leave := func(next tea.Cmd) tea.Cmd {
 		return tea.Batch(next, func() tea.Msg {
@@ -43,18 +46,18 @@ func newKnowledge(h Host) knowledge {
 		})
 	}
 	return knowledge{
-		configs: func() []experiment.ConfigChoice { return experiment.ConfigChoices(".") },
-		files:   func() []string { return experiment.FindData(".", mostFiles) },
-		runs:    func() ([]experiment.RunInfo, error) { return experiment.RecentRuns(runsFolder, mostRuns) },
+		configs: func() []library.ConfigChoice { return library.ConfigChoices(".") },
+		files:   func() []string { return library.FindData(".", mostFiles) },
+		runs:    func() ([]library.RunInfo, error) { return library.RecentRuns(runsFolder, mostRuns) },
 		devices: availableDevices,
-		preview: func(ctx context.Context, c experiment.Config) (*experiment.Preview, error) {
-			return experiment.PreviewData(ctx, c, previewPoints)
+		preview: func(ctx context.Context, c config.Config) (*inspect.Preview, error) {
+			return inspect.PreviewData(ctx, c, previewPoints)
 		},
 		estimate: estimator.Run,
 		after: func(d time.Duration, msg tea.Msg) tea.Cmd {
 			return tea.Tick(d, func(time.Time) tea.Msg { return msg })
 		},
-		begin: func(c experiment.Config) tea.Cmd { return leave(h.Begin(c)) },
+		begin: func(c config.Config) tea.Cmd { return leave(h.Begin(c)) },
 		open:  func(path string) tea.Cmd { return leave(h.Open(path)) },
 	}
 }
@@ -63,7 +66,7 @@ func newKnowledge(h Host) knowledge {
 // this build.
 func availableDevices() []string {
 	kinds := []string{"auto", "cpu"}
-	list, err := experiment.Devices()
+	list, err := prepare.Devices()
 	if err != nil {
 		return kinds // a run says why
 	}

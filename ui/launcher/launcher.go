@@ -11,7 +11,9 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 
-	"kestrel/experiment"
+	"kestrel/experiment/config"
+	"kestrel/experiment/inspect"
+	"kestrel/experiment/prepare"
 	"kestrel/ui/asking"
 	"kestrel/ui/input"
 	"kestrel/ui/note"
@@ -38,11 +40,11 @@ type Launcher struct {
 
 	resolved   *resolved // nil: not yet
 	dataKey    string    // of the preview that is there or asked for
-	preview    *experiment.Preview
+	preview    *inspect.Preview
 	previewErr error
 	reading    bool
 	measuring  bool
-	estimate   *experiment.Estimate
+	estimate   *prepare.Estimate
 	estimErr   error
 
 	edits    int  // counts changes
@@ -78,7 +80,7 @@ type Host interface {
 	// Note is what happened last.
 	Note() note.Note
 	// Begin and Open leave the launcher for a run.
-	Begin(experiment.Config) tea.Cmd
+	Begin(config.Config) tea.Cmd
 	Open(path string) tea.Cmd
 }
 

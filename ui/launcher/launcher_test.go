@@ -13,7 +13,10 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 
-	"kestrel/experiment"
+	"kestrel/experiment/config"
+	"kestrel/experiment/library"
+	"kestrel/experiment/prepare"
+	"kestrel/experiment/record"
 	"kestrel/ui/note"
 	"kestrel/ui/plot"
 	"kestrel/ui/theme"
@@ -215,16 +218,16 @@ func TestShellWord(t *testing.T) {
 
 func TestLauncherRuns(t *testing.T) {
 	d := newLaunching(t, nil)
-	runs := []experiment.RunInfo{
+	runs := []library.RunInfo{
 		{
-			Path: "runs/good", Name: "good", State: experiment.Finished, Reason: "all data used",
+			Path: "runs/good", Name: "good", State: record.Finished, Reason: "all data used",
 			Started: time.Date(2026, 8, 1, 9, 0, 0, 0, time.UTC),
 			Last:    time.Date(2026, 8, 1, 10, 0, 0, 0, time.UTC), Seconds: 61, Evaluations: 5, Planned: 9, Leader: "LIN*PER",
 			LeaderName: "LIN × PER", Posterior: 0.931, RMSE: 0.25, Kernels: 12, Rows: 800, Data: "tides",
 		},
 		{Path: "runs/bad", Name: "bad", Err: "events.jsonl: line 3: broken", Posterior: math.NaN(), RMSE: math.NaN()},
 	}
-	d.l.lib.runs = func() ([]experiment.RunInfo, error) { return runs, nil }
+	d.l.lib.runs = func() ([]library.RunInfo, error) { return runs, nil }
 	d.start()
 	d.has("good", "finished", "LIN × PER 0.93", "damaged")
 	d.put("bad")
@@ -235,7 +238,7 @@ func TestLauncherRuns(t *testing.T) {
 	if !slices.Equal(d.opened, []string{"runs/good"}) || len(d.begun) != 0 {
 		t.Errorf("opened %q", d.opened)
 	}
-	d.l.lib.runs = func() ([]experiment.RunInfo, error) { return nil, errors.New("the folder cannot be read") }
+	d.l.lib.runs = func() ([]library.RunInfo, error) { return nil, errors.New("the folder cannot be read") }
 	d.press("ctrl+r")
 	d.has("the folder cannot be read")
 }
@@ -247,12 +250,12 @@ func TestLauncherDropsStaleAnswers(t *testing.T) {
 	d.put("a.csv")
 	before := d.estimates
 	var asked []context.Context
-	d.l.lib.estimate = func(ctx context.Context, c experiment.Config, rows, dim int) (experiment.Estimate, error) {
+	d.l.lib.estimate = func(ctx context.Context, c config.Config, rows, dim int) (prepare.Estimate, error) {
 		asked = append(asked, ctx)
 		if rows != 5 || dim != 2 { // a tenth of six is one
 			t.Errorf("estimate for %d rows and %d inputs", rows, dim)
 		}
-		return experiment.Estimate{Seconds: float64(len(asked))}, ctx.Err()
+		return prepare.Estimate{Seconds: float64(len(asked))}, ctx.Err()
 	}
 	d.press("tab", "tab", "tab", "tab") // to the kernels
 	if len(asked) != 0 || d.estimates != before {
@@ -326,8 +329,8 @@ func TestLauncherMouse(t *testing.T) {
 
 func TestLauncherAllSizes(t *testing.T) {
 	d := newLaunching(t, map[string]string{"a.csv": tableText, "wide.csv": wideTable(60), "名前.csv": plainText})
-	d.l.lib.runs = func() ([]experiment.RunInfo, error) {
-		return []experiment.RunInfo{{Path: "runs/one", Name: strings.Repeat("long", 30), State: experiment.Running,
+	d.l.lib.runs = func() ([]library.RunInfo, error) {
+		return []library.RunInfo{{Path: "runs/one", Name: strings.Repeat("long", 30), State: record.Running,
 			Posterior: math.NaN(), RMSE: math.NaN()}}, nil
 	}
 	states := map[string]func(){
@@ -383,9 +386,9 @@ func TestLauncherAgo(t *testing.T) {
 // Which rows of a table are held out is a setting like the others: it goes into
 // the command line that does the same.
 func TestLauncherSplit(t *testing.T) {
-	base := experiment.DefaultConfig()
+	base := config.Default()
 	c := newChoice("a.csv")
-	c.adopt(&base, []experiment.TableColumn{{Name: "t", Number: 1, Kind: "number", Role: "input"},
+	c.adopt(&base, []library.TableColumn{{Name: "t", Number: 1, Kind: "number", Role: "input"},
 		{Name: "y", Number: 2, Kind: "number", Role: "target"}})
 	before := c.draft()
 	if got := before.command(before.set); got != "kestrel run a.csv" {
@@ -396,7 +399,7 @@ func TestLauncherSplit(t *testing.T) {
 	if got := after.command(after.set); got != `kestrel run a.csv --set data.split_by=x` {
 		t.Errorf("at the end of the range: %s", got)
 	}
-	if _, err := experiment.FileConfig("a.csv", "", after.set); err != nil {
+	if _, err := config.ForTable("a.csv", "", after.set); err != nil {
 		t.Error(err)
 	}
 	c.turnSplit(-1)

@@ -13,7 +13,9 @@ import (
 	tea "charm.land/bubbletea/v2"
 	"github.com/charmbracelet/colorprofile"
 
-	"kestrel/experiment"
+	"kestrel/experiment/config"
+	"kestrel/experiment/library"
+	"kestrel/experiment/prepare"
 	"kestrel/ui/input"
 	"kestrel/ui/note"
 	"kestrel/ui/plot"
@@ -30,7 +32,7 @@ type launching struct {
 	theme     *theme.Theme
 	now       time.Time
 	note      note.Note
-	begun     []experiment.Config
+	begun     []config.Config
 	opened    []string
 	commands  []string // keys that the launcher has left to the workbench
 	estimates int
@@ -44,8 +46,8 @@ func (d *launching) Now() time.Time { d.now = d.now.Add(time.Second); return d.n
 func (d *launching) Cores() int      { return 0 }
 func (d *launching) Note() note.Note { return d.note }
 
-func (d *launching) Begin(c experiment.Config) tea.Cmd { d.begun = append(d.begun, c); return nil }
-func (d *launching) Open(path string) tea.Cmd          { d.opened = append(d.opened, path); return nil }
+func (d *launching) Begin(c config.Config) tea.Cmd { d.begun = append(d.begun, c); return nil }
+func (d *launching) Open(path string) tea.Cmd      { d.opened = append(d.opened, path); return nil }
 
 func (d *launching) Keys() []input.Group {
 	command := func(short string, keys ...string) input.Binding {
@@ -74,11 +76,11 @@ func newLaunching(t *testing.T, files map[string]string) *launching {
 	d.l = New(t.Context(), d)
 	lib := &d.l.lib
 	lib.devices = func() []string { return []string{"auto", "cpu", "cuda"} }
-	lib.runs = func() ([]experiment.RunInfo, error) { return nil, nil }
+	lib.runs = func() ([]library.RunInfo, error) { return nil, nil }
 	lib.after = func(_ time.Duration, msg tea.Msg) tea.Cmd { return func() tea.Msg { return msg } }
-	lib.estimate = func(context.Context, experiment.Config, int, int) (experiment.Estimate, error) {
+	lib.estimate = func(context.Context, config.Config, int, int) (prepare.Estimate, error) {
 		d.estimates++
-		return experiment.Estimate{Seconds: 60}, nil
+		return prepare.Estimate{Seconds: 60}, nil
 	}
 	return d
 }
@@ -181,7 +183,7 @@ func (d *launching) put(label string) {
 	d.t.Fatalf("no %q in the list", label)
 }
 
-func (d *launching) begin() experiment.Config {
+func (d *launching) begin() config.Config {
 	d.t.Helper()
 	d.press("enter")
 	if len(d.begun) != 1 {
@@ -192,19 +194,19 @@ func (d *launching) begin() experiment.Config {
 
 // same fails unless a config is what the command line would make of a name and
 // overrides.
-func (d *launching) same(got experiment.Config, name string, set ...string) {
+func (d *launching) same(got config.Config, name string, set ...string) {
 	d.t.Helper()
-	var overrides []experiment.Override
+	var overrides []config.Override
 	for _, s := range set {
-		o, err := experiment.ParseOverride(s)
+		o, err := config.ParseOverride(s)
 		if err != nil {
 			d.t.Fatal(err)
 		}
 		overrides = append(overrides, o)
 	}
-	load := func() (experiment.Config, error) { return experiment.LoadConfig(name, overrides) }
-	if experiment.IsTable(name) {
-		load = func() (experiment.Config, error) { return experiment.FileConfig(name, "", overrides) }
+	load := func() (config.Config, error) { return config.Load(name, overrides) }
+	if library.IsTable(name) {
+		load = func() (config.Config, error) { return config.ForTable(name, "", overrides) }
 	}
 	want, err := load()
 	if err != nil {

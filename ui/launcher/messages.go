@@ -3,14 +3,16 @@ package launcher
 import (
 	tea "charm.land/bubbletea/v2"
 
-	"kestrel/experiment"
+	"kestrel/experiment/inspect"
+	"kestrel/experiment/library"
+	"kestrel/experiment/prepare"
 )
 
 // Messages with which the lists come, one by one.
 type (
 	choicesMsg struct {
 		of      *Launcher
-		choices []experiment.ConfigChoice
+		choices []library.ConfigChoice
 	}
 	filesMsg struct {
 		of    *Launcher
@@ -18,7 +20,7 @@ type (
 	}
 	runsMsg struct {
 		of   *Launcher
-		runs []experiment.RunInfo
+		runs []library.RunInfo
 		err  error
 	}
 	devicesMsg struct {
@@ -41,13 +43,13 @@ type (
 	previewMsg struct {
 		of      *Launcher
 		serial  int
-		preview *experiment.Preview
+		preview *inspect.Preview
 		err     error
 	}
 	estimateMsg struct {
 		of       *Launcher
 		serial   int
-		estimate experiment.Estimate
+		estimate prepare.Estimate
 		err      error
 	}
 	// settleMsg comes some time after a change.

@@ -3,7 +3,7 @@ package launcher
 import (
 	"fmt"
 
-	"kestrel/experiment"
+	"kestrel/experiment/config"
 	"kestrel/ui/input"
 	"kestrel/ui/plot"
 )
@@ -76,7 +76,7 @@ func (l *Launcher) partSheet(s *sheet, c *choice, p part) {
 		})
 		l.wrongSheet(s, f, p, wide, focused)
 		if p == kernelsPart && focused {
-			s.indented(labelWidth, experiment.SpaceSyntax, t.Faint)
+			s.indented(labelWidth, config.SpaceSyntax, t.Faint)
 		}
 		return
 	}

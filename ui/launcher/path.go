@@ -9,7 +9,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
-	"kestrel/experiment"
+	"kestrel/experiment/library"
 )
 
 // pastedPath makes a path of what was pasted or dropped into the terminal: the
@@ -91,7 +91,7 @@ func completePath(path string) (string, []string) {
 			continue
 		} else if info.IsDir() {
 			name += string(filepath.Separator)
-		} else if !experiment.IsTable(name) && !strings.EqualFold(filepath.Ext(name), ".toml") {
+		} else if !library.IsTable(name) && !strings.EqualFold(filepath.Ext(name), ".toml") {
 			continue
 		}
 		names = append(names, name)

@@ -8,7 +8,7 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 
-	"kestrel/experiment"
+	"kestrel/experiment/config"
 )
 
 func TestLauncherPath(t *testing.T) {
@@ -104,7 +104,7 @@ func TestLauncherControlCharacters(t *testing.T) {
 // no harm.
 func TestLauncherUnreadableTables(t *testing.T) {
 	c := newChoice("empty.csv")
-	base := experiment.DefaultConfig()
+	base := config.Default()
 	c.adopt(&base, nil)
 	if c.target >= 0 || c.ref(c.target) != "" {
 		t.Errorf("target %d, %q", c.target, c.ref(c.target))

@@ -5,12 +5,12 @@ import (
 	"math"
 	"time"
 
-	"kestrel/experiment"
+	"kestrel/experiment/library"
 	"kestrel/ui/format"
 )
 
 // runSheet shows a past or present run.
-func (l *Launcher) runSheet(s *sheet, r *experiment.RunInfo) {
+func (l *Launcher) runSheet(s *sheet, r *library.RunInfo) {
 	t := s.t
 	standing := r.Standing()
 	if r.Live {

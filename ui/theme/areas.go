@@ -5,7 +5,7 @@ import (
 
 	"github.com/charmbracelet/colorprofile"
 
-	"kestrel/experiment"
+	"kestrel/experiment/chart"
 	"kestrel/ui/plot"
 )
 
@@ -25,7 +25,7 @@ func (t *Theme) BandStyles() (y, f plot.Style) {
 }
 
 // Tint is the area around a line in a swatch's colour.
-func (t *Theme) Tint(w experiment.Swatch) plot.Style {
+func (t *Theme) Tint(w chart.Swatch) plot.Style {
 	if !t.Shaded() {
 		return t.Series(w)
 	}

@@ -3,7 +3,7 @@ package theme
 import (
 	"github.com/charmbracelet/colorprofile"
 
-	"kestrel/experiment"
+	"kestrel/experiment/chart"
 	"kestrel/ui/plot"
 )
 
@@ -13,7 +13,7 @@ func (t *Theme) ChartStyles() plot.ChartStyles {
 }
 
 // Series is the style of a kernel's line and name.
-func (t *Theme) Series(s experiment.Swatch) plot.Style {
+func (t *Theme) Series(s chart.Swatch) plot.Style {
 	switch {
 	case t.Profile < colorprofile.ANSI:
 		return plot.Style{}
@@ -29,7 +29,7 @@ func (t *Theme) Series(s experiment.Swatch) plot.Style {
 
 // Swatch is a style for the i-th of some lines that are no kernels.
 func (t *Theme) Swatch(i int) plot.Style {
-	all := experiment.Swatches()
+	all := chart.Swatches()
 	return t.Series(all[i%len(all)])
 }
 
@@ -45,7 +45,7 @@ func (t *Theme) Mark(i int) rune {
 }
 
 // SignOf is a swatch's mark in the glyphs of the terminal.
-func (t *Theme) SignOf(w experiment.Swatch) rune {
+func (t *Theme) SignOf(w chart.Swatch) rune {
 	if t.Glyphs == plot.ASCII {
 		return w.Letter
 	}

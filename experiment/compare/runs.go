@@ -1,0 +1,250 @@
+package compare
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"hash/fnv"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"kestrel/experiment"
+	"kestrel/experiment/config"
+	"kestrel/experiment/files"
+	"kestrel/experiment/record"
+	"kestrel/experiment/rundir"
+)
+
+// kernelsDir holds the runs of one kernel alone.
+const kernelsDir = "kernels"
+
+// finishedRun is what a comparison reads off the event log of a run that has
+// come to its end.
+type finishedRun struct {
+	Kernels int    // in the space
+	Leader  string // id, "" if there was no evaluation
+	ELBO    float64
+	Params  int // free hyperparameters of the leader, the noise included
+	Rows    int // training rows seen
+	Seconds float64
+	Metrics []record.Metric // of all methods
+	Failure string          // why the run failed
+}
+
+// of returns the metrics of a method.
+func (r *finishedRun) of(method string) (out []record.Metric) {
+	for _, x := range r.Metrics {
+		if x.Method == method {
+			out = append(out, x)
+		}
+	}
+	return out
+}
+
+// readFinished reads a run that has been put in its place.
+func readFinished(path string) (*finishedRun, error) {
+	r := &finishedRun{}
+	var s record.Standing
+	err := record.Each(context.Background(), path, func(e *record.Event) {
+		s.Apply(e)
+		r.Metrics = append(r.Metrics, e.Metrics...)
+	})
+	if err != nil && !errors.Is(err, record.ErrNoEvents) {
+		return nil, err
+	}
+	r.Seconds = float64(s.Seconds)
+	if s.State == record.Failed {
+		r.Failure = s.Reason
+	}
+	if s.Start != nil {
+		r.Kernels = len(s.Start.Kernels)
+	}
+	if e := s.Evaluation; e != nil {
+		r.Rows = e.RowsSeen
+		if l := e.Leader(); l != nil {
+			r.Leader, r.ELBO, r.Params = l.ID, float64(l.Fit.ELBO), freeParams(s.Start, l.ID)
+		}
+	}
+	return r, nil
+}
+
+// freeParams counts the hyperparameters of a kernel that are optimised.
+func freeParams(s *record.Start, id string) (n int) {
+	if s == nil {
+		return 0
+	}
+	for i := range s.Kernels {
+		if s.Kernels[i].ID != id {
+			continue
+		}
+		for _, p := range s.Kernels[i].Params {
+			if !p.Fixed {
+				n++
+			}
+		}
+	}
+	return n
+}
+
+// wholeSpace makes the run of a method over the whole space.
+func (m *Comparing) wholeSpace(ctx context.Context, method string, run int, c config.Config) (*finishedRun, error) {
+	path := m.place(method, c.Settings.Seed)
+	r, err := m.run(ctx, c, path, func() record.Recorder {
+		m.options.Say(fmt.Sprintf("%s, run %d, seed %d", method, run, c.Settings.Seed))
+		if m.options.Recorder == nil {
+			return nil
+		}
+		return m.options.Recorder()
+	})
+	if err == nil && r.Failure != "" {
+		err = fmt.Errorf("the run failed: %s; what was done is in %s, remove it to try again", r.Failure, path)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("%s, seed %d: %w", method, c.Settings.Seed, err)
+	}
+	return r, nil
+}
+
+// single trains one kernel alone, with the settings of the comparison and a
+// seed, unless that has been done. It has no relatives whose solutions it could
+// start from, which VBKS's kernels have.
+func (m *Comparing) single(ctx context.Context, id string, seed uint64) (*finishedRun, error) {
+	c := m.seeded(seed)
+	c.Kernels = config.KernelSpace{Expressions: []string{id}}
+	trained := false
+	r, err := m.run(ctx, c, filepath.Join(m.place(kernelsDir, seed), kernelFolder(id)), func() record.Recorder {
+		trained = true
+		return nil
+	})
+	if err != nil {
+		return nil, fmt.Errorf("kernel %s, seed %d: %w", id, seed, err)
+	}
+	if trained {
+		line := fmt.Sprintf("  seed %d: trained %s in %.3g s", seed, id, r.Seconds)
+		if r.Failure != "" {
+			line += "; failed: " + r.Failure
+		} else {
+			line += fmt.Sprintf(", local ELBO %.6g", r.ELBO)
+		}
+		m.options.Say(line)
+	}
+	return r, nil
+}
+
+// kernelFolder names the folder of a kernel: its expression as far as file
+// systems allow it, and a checksum that tells alike ones apart.
+func kernelFolder(id string) string {
+	name := strings.Map(func(r rune) rune {
+		switch {
+		case r == '*':
+			return 'x'
+		case r == '+' || config.FileName.MatchString(string(r)):
+			return r
+		}
+		return '_'
+	}, id)
+	h := fnv.New32a()
+	h.Write([]byte(id)) // never fails
+	return fmt.Sprintf("%.60s-%08x", name, h.Sum32())
+}
+
+// run makes a run and puts it in its place when it has finished; one that is
+// there is only read, and one that was cut goes on. begin is called before and
+// returns who is told about it.
+func (m *Comparing) run(ctx context.Context, c config.Config, path string, begin func() record.Recorder) (*finishedRun, error) {
+	if !rundir.IsRun(path) && !m.looking {
+		if err := context.Cause(ctx); err != nil {
+			return nil, err
+		}
+		var recorders record.Recorders
+		if r := begin(); r != nil {
+			recorders = append(recorders, r)
+		}
+		partial := filepath.Join(filepath.Dir(path), "."+filepath.Base(path)+".partial")
+		if err := m.finishRun(ctx, c, partial, recorders); err != nil {
+			return nil, err
+		}
+		if err := os.Rename(partial, path); err != nil {
+			return nil, files.Unwritable(path, err)
+		}
+	}
+	return m.finished(path)
+}
+
+// finished reads a run that is in its place, once. The error is errMissing if it
+// is not there.
+func (m *Comparing) finished(path string) (*finishedRun, error) {
+	if r, ok := m.known[path]; ok {
+		return r, nil
+	}
+	if !rundir.IsRun(path) {
+		return nil, fmt.Errorf("run %q %w", path, errMissing)
+	}
+	r, err := readFinished(path)
+	if err == nil {
+		m.known[path] = r
+	}
+	return r, err
+}
+
+// finishRun makes a run up to its end. What was cut is resumed as kestrel resume
+// does it, or made anew where that cannot be. A failure of the kernels is an end,
+// one of the disk or the program is not.
+func (m *Comparing) finishRun(ctx context.Context, c config.Config, path string, recorders record.Recorders) error {
+	s, err := m.goOn(ctx, path, recorders)
+	if errors.Is(err, experiment.ErrComplete) {
+		return nil // but for being put in its place
+	}
+	if s == nil && err == nil {
+		if err := os.RemoveAll(path); err != nil {
+			return files.Unwritable(path, err)
+		}
+		s, err = experiment.Begin(ctx, c, path, recorders)
+	}
+	if err != nil {
+		return err
+	}
+	end, err := s.Run.Drive(ctx, s.Course)
+	if e := s.Close(); err == nil {
+		err = e
+	}
+	switch {
+	case err != nil:
+		return err
+	case end.State == record.Failed && !end.Cause.OfKernels():
+		return errors.New(end.Reason)
+	}
+	return nil
+}
+
+// goOn takes up a run that was cut; nil if there is none or it has nothing to go
+// on from. The recorders are told its past first. The error is errComplete if it
+// has come to its end. Where something was learnt and only the circumstances are
+// in the way, they are the error: the run is not given up.
+func (m *Comparing) goOn(ctx context.Context, path string, recorders record.Recorders) (*experiment.Session, error) {
+	if !rundir.IsRun(path) {
+		return nil, nil
+	}
+	s, err := experiment.Resume(ctx, path, experiment.ResumeOptions{Cores: m.Config.Device.Cores, Past: recorders}, recorders)
+	switch {
+	case err == nil:
+		m.options.Say("  goes on where it was cut")
+		return s, nil
+	case ctx.Err() != nil:
+		return nil, context.Cause(ctx)
+	case errors.Is(err, experiment.ErrComplete):
+		return nil, err
+	case !errors.Is(err, rundir.ErrNoCheckpoint):
+		if r, e := readFinished(path); e != nil || r.Rows > 0 {
+			return nil, fmt.Errorf("%w; or remove %s, and the run is made anew", err, path)
+		}
+	}
+	m.options.Say(fmt.Sprintf("  made anew: %v", err))
+	return nil, nil
+}
+
+// searchFile is where the course of a search is written down.
+func (m *Comparing) searchFile(method string, seed uint64) string {
+	return filepath.Join(m.place(method, seed), "search.csv")
+}

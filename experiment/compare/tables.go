@@ -1,0 +1,177 @@
+package compare
+
+import (
+	"fmt"
+	"io"
+	"math"
+	"path/filepath"
+	"strconv"
+	"text/tabwriter"
+
+	"kestrel/experiment/average"
+	"kestrel/experiment/files"
+	"kestrel/experiment/record"
+	"kestrel/experiment/rundir"
+	"kestrel/experiment/words"
+)
+
+// Names of the tables of a comparison; metrics are in metricsFile.
+const (
+	FinalsFile   = "final.csv"
+	runTableFile = "table.csv"
+)
+
+// write writes the tables.
+func (c *Comparison) write() error {
+	for _, t := range []struct {
+		name string
+		rows [][]string
+	}{{record.MetricsFile, c.metricRows()}, {FinalsFile, c.finalRows()}, {runTableFile, c.TableRows()}} {
+		text, err := files.FormatRows(t.rows)
+		if err != nil {
+			return err
+		}
+		if err := files.ReplaceFile(filepath.Join(c.Path, t.name), text); err != nil {
+			return files.Unwritable(c.Path, err)
+		}
+	}
+	return nil
+}
+
+func (c *Comparison) metricRows() [][]string {
+	rows := [][]string{append([]string{"run"}, rundir.MetricColumns()...)}
+	for i := range c.Runs {
+		r := &c.Runs[i]
+		for _, row := range rundir.MetricRows(r.Metrics) {
+			rows = append(rows, append([]string{strconv.Itoa(r.Run)}, row...))
+		}
+	}
+	return rows
+}
+
+// finalRows has a row for each run of each method; where nothing has predicted
+// the numbers are empty.
+func (c *Comparison) finalRows() [][]string {
+	rows := [][]string{append([]string{"method", "run", "seed", "kernel_id", "trained", "seconds"}, rundir.AccuracyColumns()...)}
+	for i := range c.Runs {
+		r := &c.Runs[i]
+		row := []string{r.Method, strconv.Itoa(r.Run), strconv.FormatUint(r.Seed, 10), r.Kernel, strconv.Itoa(r.Trained), ""}
+		accuracy := make([]string, len(rundir.AccuracyColumns()))
+		if f := r.Final(); f != nil {
+			row[len(row)-1], accuracy = f.Seconds.String(), f.AccuracyCells()
+		}
+		rows = append(rows, append(row, accuracy...))
+	}
+	return rows
+}
+
+// TableRows is the paper's table of ten runs.
+func (c *Comparison) TableRows() [][]string {
+	rows := [][]string{{"run"}}
+	most := 0
+	for i := range c.Runs {
+		most = max(most, c.Runs[i].Run)
+	}
+	for run := range most {
+		rows = append(rows, []string{strconv.Itoa(run + 1)})
+	}
+	rows = append(rows, []string{"mean"}, []string{"sd"})
+	for _, s := range c.Summary() {
+		column := make([]string, len(rows))
+		column[0] = s.Method
+		for i := range c.Runs {
+			if r := &c.Runs[i]; r.Method == s.Method && r.Final() != nil {
+				column[r.Run] = r.Final().RMSE.String()
+			}
+		}
+		for at, v := range []files.Number{s.RMSE, s.RMSESD} {
+			if !math.IsNaN(float64(v)) {
+				column[len(rows)-2+at] = v.String()
+			}
+		}
+		for i := range rows {
+			rows[i] = append(rows[i], column[i])
+		}
+	}
+	return rows
+}
+
+// MethodSummary is what the runs of a method came to. Means are over the runs
+// that have predicted; standard deviations are those of a sample (n − 1), NaN
+// for one run.
+type MethodSummary struct {
+	Method  string       `json:"method"`
+	Runs    int          `json:"runs"`
+	Without int          `json:"without"` // a prediction
+	RMSE    files.Number `json:"rmse"`
+	RMSESD  files.Number `json:"rmse_sd"`
+	NLPD    files.Number `json:"nlpd"`
+	NLPDSD  files.Number `json:"nlpd_sd"`
+	// Means of the shares within the intervals of CoverageLevels.
+	Coverage  [len(record.CoverageLevels)]files.Number `json:"coverage"`
+	Seconds   files.Number                             `json:"seconds"` // at the end
+	SecondsSD files.Number                             `json:"seconds_sd"`
+	Trained   files.Number                             `json:"trained"` // kernels, mean
+}
+
+// Summary sums the methods up, in the order of the config.
+func (c *Comparison) Summary() (out []MethodSummary) {
+	for _, method := range c.Config.Compare.Methods {
+		s := MethodSummary{Method: method}
+		var rmse, nlpd, seconds, trained []float64
+		var coverage [len(record.CoverageLevels)][]float64
+		for i := range c.Runs {
+			r := &c.Runs[i]
+			if r.Method != method {
+				continue
+			}
+			s.Runs++
+			trained = append(trained, float64(r.Trained))
+			f := r.Final()
+			if f == nil {
+				s.Without++
+				continue
+			}
+			rmse, nlpd, seconds = append(rmse, float64(f.RMSE)), append(nlpd, float64(f.NLPD)), append(seconds, float64(f.Seconds))
+			for l, share := range f.Coverage() {
+				coverage[l] = append(coverage[l], float64(share))
+			}
+		}
+		if s.Runs == 0 {
+			continue
+		}
+		for _, x := range []struct {
+			mean, sd *files.Number
+			of       []float64
+		}{{&s.RMSE, &s.RMSESD, rmse}, {&s.NLPD, &s.NLPDSD, nlpd}, {&s.Seconds, &s.SecondsSD, seconds}, {&s.Trained, new(files.Number), trained}} {
+			mean, sd := average.MeanSD(x.of)
+			*x.mean, *x.sd = files.Number(mean), files.Number(sd)
+		}
+		for l := range coverage {
+			mean, _ := average.MeanSD(coverage[l])
+			s.Coverage[l] = files.Number(mean)
+		}
+		out = append(out, s)
+	}
+	return out
+}
+
+// WriteText writes the summary for people.
+func (c *Comparison) WriteText(w io.Writer) error {
+	w = words.PlainWriter(w)
+	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', tabwriter.AlignRight)
+	fmt.Fprintf(t, "method\truns\trmse\t± sd\tnlpd\t± sd\t%s\tseconds\tkernels\t\n", record.CoverageHeads())
+	without := 0
+	for _, s := range c.Summary() {
+		fmt.Fprintf(t, "%s\t%d\t%s\t%s\t%s\t%s\t%s\t%s\t%s\t\n", s.Method, s.Runs, s.RMSE.Format("%.5g"), s.RMSESD.Format("%.3g"),
+			s.NLPD.Format("%.4f"), s.NLPDSD.Format("%.3g"), record.CoverageCells(s.Coverage), s.Seconds.Format("%.4g"), s.Trained.Format("%.4g"))
+		without += s.Without
+	}
+	if err := t.Flush(); err != nil {
+		return err
+	}
+	if without > 0 {
+		fmt.Fprintf(w, "%s without a prediction: no kernel could be trained within the budget\n", words.Count(without, "run"))
+	}
+	return nil
+}

@@ -1,0 +1,296 @@
+package config
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/agnivade/levenshtein"
+
+	"kestrel/configs"
+	"kestrel/datasets"
+	"kestrel/vbks"
+)
+
+// Config is everything that decides a run.
+type Config struct {
+	Name        string
+	Data        datasets.Spec // Seed is that of Settings
+	SHA256      string        // of the data file, if it is to be checked
+	MaskSHA256  string        // of Data.Mask, likewise
+	Kernels     KernelSpace
+	Settings    vbks.Settings // TimeBudget is kept by the Run
+	Evaluations int           // at most so many; 0: as many as planned
+	MetricRows  int           // test rows scored at each evaluation; 0: all
+	Device      DeviceChoice
+	Compare     Comparison
+}
+
+// KernelSpace says which kernels compete: one of Set, Expressions, or Base with
+// Depth.
+type KernelSpace struct {
+	Set         string
+	Expressions []string
+	Base        []string
+	Depth       int
+	Weights     map[string]float64 // prior weights by expression; 1 where not stated
+}
+
+// DeviceChoice says where to compute.
+type DeviceChoice struct {
+	Kind  string // "auto", "cpu", "cuda"
+	Lanes int    // 0: as many as the device has
+	Cores int    // those that a CPU has, where not GOMAXPROCS; no key of a config
+}
+
+// Default returns the config that an empty file stands for.
+func Default() Config {
+	s := vbks.DefaultSettings()
+	s.AutoPruneMass = 0
+	return Config{
+		Name: "run",
+		Data: datasets.Spec{
+			Source: "csv", Header: "auto", Delimiter: "auto", Decimal: "auto", Missing: datasets.DefaultMissing(),
+			TestFraction: 0.1, SplitBy: "random", MaskColumn: 1, Order: "shuffled",
+			StandardiseX: "full", StandardiseY: "full", ValidRows: 1_000_000,
+			Support: 256, Outputs: 1000, Low: -10, High: 10,
+		},
+		Kernels:    KernelSpace{Base: []string{"SE", "RQ", "LIN", "PER"}, Depth: 2},
+		Settings:   s,
+		MetricRows: 2000,
+		Device:     DeviceChoice{Kind: "auto"},
+		Compare:    defaultCompare(),
+	}
+}
+
+// Load reads a config: a TOML file, or the name of a built-in config.
+// set is applied on top. Errors name the file
+// and line, or the override, and say what is allowed.
+func Load(name string, set []Override) (Config, error) {
+	text, err := readHead(name, largestConfig+1)
+	switch {
+	case err == nil && len(text) > largestConfig:
+		return Config{}, fmt.Errorf("config %q is larger than %d KiB; a config is TOML, and a table of data is told by its name: .csv, .tsv, .txt or .dat", name, largestConfig>>10)
+	case err == nil:
+		if _, err := parseTOML(text, filepath.Base(name)); err != nil && !strings.EqualFold(filepath.Ext(name), ".toml") {
+			return Config{}, fmt.Errorf("%w; a config is TOML, and a table of data is told by its name: .csv, .tsv, .txt or .dat", err)
+		}
+		c := Default()
+		if base := strings.TrimSuffix(filepath.Base(name), filepath.Ext(name)); FileName.MatchString(base) {
+			c.Name = base
+		}
+		c.Data.SearchDirs = []string{filepath.Dir(name)}
+		return c.Read(text, filepath.Base(name), set)
+	case !errors.Is(err, fs.ErrNotExist):
+		if info, statErr := os.Stat(name); statErr == nil && info.IsDir() {
+			return Config{}, fmt.Errorf("config %q is a folder; name a TOML file or one of %s", name, strings.Join(configs.Names(), ", "))
+		}
+		return Config{}, fmt.Errorf("config %q cannot be read: %w", name, errors.Unwrap(err))
+	}
+	if text, ok := configs.Read(name); ok {
+		c := Default()
+		return c.Read(text, name+" (built in)", set)
+	}
+	near := ""
+	if n := Nearest(name, configs.Names()); n != "" {
+		near = fmt.Sprintf("did you mean %s? ", n)
+	}
+	return Config{}, fmt.Errorf("config %q: no such file; %sbuilt-in configs are %s", name, near, strings.Join(configs.Names(), ", "))
+}
+
+// ForTable returns the default config for a table of numbers. target may be
+// empty: the last column.
+func ForTable(path, target string, set []Override) (Config, error) {
+	c := Default()
+	c.Name = dataName(path)
+	c.Data.Path, c.Data.Target = path, target
+	return c.Read(nil, "defaults", set)
+}
+
+// dataName makes a run's name from that of a data file.
+func dataName(path string) string {
+	base := filepath.Base(path)
+	if i := strings.IndexByte(base, '.'); i > 0 {
+		base = base[:i]
+	}
+	name := strings.Map(func(r rune) rune {
+		if FileName.MatchString(string(r)) {
+			return r
+		}
+		return '-'
+	}, base)
+	if !FileName.MatchString(name) {
+		return "run"
+	}
+	return name
+}
+
+// Read sets what the text and the overrides say, in this order, and checks the
+// whole.
+func (c Config) Read(text []byte, file string, set []Override) (Config, error) {
+	c = c.Clone()
+	entries, err := parseTOML(text, file)
+	if err != nil {
+		return Config{}, err
+	}
+	for _, s := range set {
+		entries = append(entries, s.entry())
+	}
+	keys := c.keys()
+	given := map[string]entry{}
+	for _, e := range entries {
+		i := slices.IndexFunc(keys, func(k key) bool { return k.path() == e.path })
+		if i < 0 {
+			return Config{}, e.wrong("", errors.New(unknownKey(e.path, keys)))
+		}
+		if err := c.alternatives(e, given); err != nil {
+			return Config{}, err
+		}
+		if err := keys[i].value.set(e.value); err != nil {
+			if t, isText := keys[i].value.(textValue); !isText || e.raw == "" || t.set(e.raw) != nil {
+				return Config{}, e.wrong(e.path, err)
+			}
+		}
+		given[e.path] = e
+	}
+	c.Data.Seed = c.Settings.Seed
+	if c.Kernels.Base != nil && c.Kernels.Depth == 0 {
+		c.Kernels.Depth = Default().Kernels.Depth
+	}
+	return c, c.check(file, given)
+}
+
+// Clone copies what read may change in place.
+func (c Config) Clone() Config {
+	c.Data.Missing = slices.Clone(c.Data.Missing)
+	c.Kernels.Base = slices.Clone(c.Kernels.Base)
+	return c
+}
+
+// alternatives clears the other ways to state the kernel space: an override
+// replaces what the file says, but one source must not say two things.
+func (c *Config) alternatives(e entry, given map[string]entry) error {
+	groups := [][]string{{"kernels.set"}, {"kernels.expressions"}, {"kernels.base", "kernels.depth"}}
+	mine := slices.IndexFunc(groups, func(g []string) bool { return slices.Contains(g, e.path) })
+	if mine < 0 {
+		return nil
+	}
+	for i, g := range groups {
+		for _, path := range g {
+			if other, ok := given[path]; ok && i != mine {
+				if other.override == e.override {
+					return e.wrong(e.path, fmt.Errorf("stands beside %s; state one of set, expressions, or base with depth", other.path))
+				}
+				delete(given, path)
+			}
+		}
+	}
+	k := &c.Kernels
+	switch mine {
+	case 0:
+		k.Expressions, k.Base, k.Depth = nil, nil, 0
+	case 1:
+		k.Set, k.Base, k.Depth = "", nil, 0
+	case 2:
+		k.Set, k.Expressions = "", nil
+		if k.Base == nil {
+			k.Base = Default().Kernels.Base
+		}
+	}
+	return nil
+}
+
+// check finds contradictions between keys.
+func (c *Config) check(file string, given map[string]entry) error {
+	// place is the key that is to be changed, about the one that is wrong.
+	wrong := func(place, about, format string, args ...any) error {
+		e, ok := given[place]
+		if !ok {
+			e = entry{where: file}
+		}
+		return e.wrong(about, fmt.Errorf(format, args...))
+	}
+	d := &c.Data
+	paths, _ := given["data.path"].value.([]any)
+	switch {
+	case d.Source == "synthetic" && d.Kernel == "":
+		return wrong("data.source", "data.kernel",
+			"is missing; source = \"synthetic\" needs a kernel to draw a function from, such as \"PER*LIN\"")
+	case d.Source != "synthetic" && d.Path == "":
+		return wrong("data.source", "data.path", "is missing; source = %q needs the file to read", d.Source)
+	case len(paths) > 1 && d.Source != "swissgrid":
+		return wrong("data.path", "data.path", "is a list; only source = \"swissgrid\" joins files, not %q", d.Source)
+	case d.SplitBy == "mask" && d.Source == "synthetic":
+		return wrong("data.split_by", "data.split_by", "= \"mask\" needs a data file, but source is \"synthetic\"")
+	case d.SplitBy == "mask" && d.Mask == "":
+		return wrong("data.split_by", "data.mask", "is missing; split_by = \"mask\" needs the file that marks test rows")
+	case !(d.Low < d.High):
+		return wrong("data.low", "data.low", "must be less than data.high, not %v and %v", d.Low, d.High)
+	}
+	return nil
+}
+
+// unknownKey says what is wrong with a key that does not exist.
+func unknownKey(path string, keys []key) string {
+	section, name, dotted := strings.Cut(path, ".")
+	if !dotted {
+		section, name = "", path
+	}
+	var sections, names, all []string
+	for _, k := range keys {
+		if k.section != "" && !slices.Contains(sections, k.section) {
+			sections = append(sections, k.section)
+		}
+		if k.section == section {
+			names = append(names, k.name)
+		}
+		all = append(all, k.path())
+	}
+	if len(names) == 0 {
+		msg := fmt.Sprintf("unknown section [%s]", section)
+		if n := Nearest(section, sections); n != "" {
+			return fmt.Sprintf("%s; did you mean [%s]?", msg, n)
+		}
+		return msg + "; sections are " + strings.Join(sections, ", ")
+	}
+	msg := fmt.Sprintf("unknown key %q", path)
+	if n := Nearest(name, names); n != "" {
+		if section != "" {
+			n = section + "." + n
+		}
+		return fmt.Sprintf("%s; did you mean %q?", msg, n)
+	}
+	for _, other := range all { // the right key in the wrong section
+		if _, n, ok := strings.Cut(other, "."); ok && n == name || other == name {
+			return fmt.Sprintf("%s; did you mean %q?", msg, other)
+		}
+	}
+	where := "keys of [" + section + "]"
+	if section == "" {
+		where = "keys and sections"
+		names = append(names, sections...)
+	}
+	return fmt.Sprintf("%s; %s are %s", msg, where, strings.Join(names, ", "))
+}
+
+// Nearest returns the name closest to what was written, "" if none is close.
+func Nearest(written string, names []string) string {
+	if len(written) > 200 { // nothing is so long, and comparing it would take its time
+		return ""
+	}
+	best, distance := "", 0
+	for _, n := range names {
+		d := levenshtein.ComputeDistance(strings.ToLower(written), strings.ToLower(n))
+		if best == "" || d < distance {
+			best, distance = n, d
+		}
+	}
+	if best == "" || distance > max(1, len([]rune(best))/3) {
+		return ""
+	}
+	return best
+}

@@ -1,0 +1,118 @@
+package config
+
+import (
+	"math"
+	"regexp"
+
+	"kestrel/vbks"
+	"kestrel/vbks/inducing"
+)
+
+// key is one line of a config.
+type key struct {
+	section, name string
+	value         value
+	about         string
+}
+
+func (k key) path() string {
+	if k.section == "" {
+		return k.name
+	}
+	return k.section + "." + k.name
+}
+
+// FileName matches what may be part of the name of a run directory.
+var FileName = regexp.MustCompile(`^[A-Za-z0-9._-]+$`)
+
+const many = 1_000_000_000
+
+// keys lists every key with the field that it sets. It is the one place that
+// says what a config may hold.
+func (c *Config) keys() []key {
+	d, k, s, v := &c.Data, &c.Kernels, &c.Settings, &c.Compare
+	inf := math.Inf(1)
+	return []key{
+		{"", "name", textValue{p: &c.Name, match: FileName, want: "letters, digits, '.', '_' and '-'"}, "of the run and its directory"},
+		{"", "seed", seed{&s.Seed}, "of everything random; --repeat counts up from it"},
+
+		{"data", "source", choice(&d.Source, "csv", "synthetic", "swissgrid", "ieq"), ""},
+		{"data", "name", textValue{p: &d.Name}, "of the data set; default: the file's name, or the kernel"},
+		{"data", "path", dataPath{&d.Path}, "against the config's folder, the working directory, then $KESTREL_DATA; swissgrid: a list, folder or pattern, too"},
+		{"data", "sha256", sha256Value(&c.SHA256), "of the file, if it is to be checked"},
+		{"data", "inputs", columns{&d.Inputs}, "by name or number; default: all others"},
+		{"data", "target", column{&d.Target}, "by name or number; default: the last; of workbooks: part of the name"},
+		{"data", "header", choice(&d.Header, "auto", "yes", "no"), ""},
+		{"data", "delimiter", textValue{p: &d.Delimiter}, `"auto", "tab", "space", or a character`},
+		{"data", "decimal", choice(&d.Decimal, "auto", ".", ","), "the decimal sign; the other one may divide thousands"},
+		{"data", "missing", texts{&d.Missing}, "what stands for a missing value"},
+		{"data", "test", testRows{&d.TestRows, &d.TestFraction}, "rows (a whole number) or a fraction held out"},
+		{"data", "split_by", choice(&d.SplitBy, "random", "rows", "x", "mask"), "rows: the last ones; x: the largest inputs"},
+		{"data", "mask", textValue{p: &d.Mask}, "file whose entries are 1 for test rows"},
+		{"data", "mask_column", whole{&d.MaskColumn, 1, many}, "counted from 1"},
+		{"data", "mask_sha256", sha256Value(&c.MaskSHA256), "of the mask, if it is to be checked"},
+		{"data", "order", choice(&d.Order, "shuffled", "time"), "of the training rows"},
+		{"data", "standardise_x", choice(&d.StandardiseX, "full", "scale", "none"), "scale: no shift"},
+		{"data", "standardise_y", choice(&d.StandardiseY, "full", "scale", "none"), ""},
+		{"data", "locations", textValue{p: &d.Locations}, "ieq: file of the motes' places; default: mote_locs.txt beside the data"},
+		{"data", "valid_rows", whole{&d.ValidRows, 0, many}, "ieq: the first valid rows are taken; 0: all"},
+		{"data", "kernel", expression{&d.Kernel}, "synthetic: the true kernel"},
+		{"data", "params", reals{&d.Params}, "its raw parameters, leaf by leaf; default: the paper's"},
+		{"data", "noise", real{&d.Noise, 0, inf, false}, "synthetic: sd of the observation noise, in sds of y"},
+		{"data", "support", whole{&d.Support, 1, 5000}, "synthetic: support inputs"},
+		{"data", "outputs", whole{&d.Outputs, 1, many}, "synthetic: training rows"},
+		{"data", "low", real{&d.Low, -inf, inf, false}, "synthetic: range of the inputs"},
+		{"data", "high", real{&d.High, -inf, inf, false}, ""},
+
+		{"kernels", "set", kernelSet{&k.Set}, "a kernel space by name"},
+		{"kernels", "expressions", expressions{&k.Expressions}, "a list of kernels"},
+		{"kernels", "base", expressions{&k.Base}, "all kernels with up to depth of these"},
+		{"kernels", "depth", depth{&k.Depth}, ""},
+		{"kernels", "weights", weights{&k.Weights}, "prior weights by expression; 1 where not stated"},
+		{"kernels", "ard", flag{&s.ARD}, "a length scale for each column"},
+		{"kernels", "shared_period", flag{&s.SharedPeriod}, "one period for all columns"},
+
+		{"sparse", "inducing", whole{&s.Inducing, 1, 100_000}, "M"},
+		{"sparse", "placement", choice(&s.Placement, inducing.Methods()...), ""},
+		{"sparse", "jitter", real{&s.Jitter.Relative, 0, 1, false}, "times the mean diagonal of k(Z,Z)"},
+		{"sparse", "jitter_absolute", real{&s.Jitter.Absolute, 0, 1, false}, "added to it"},
+
+		{"optimise", "optimizer", choice(&s.Optimizer, vbks.OptimizerNames()...), ""},
+		{"optimise", "hyperparameters", choice(&s.Hyperparameters, "point", "diagonal", "full"), "form of q(log θ)"},
+		{"optimise", "theta_prior", flag{&s.ThetaPrior}, `log p(θ) in the local ELBO, with "point"`},
+		{"optimise", "theta_samples", whole{&s.ThetaSamples, 1, 1000}, "of q(log θ) for each gradient"},
+		{"optimise", "starts", whole{&s.Starts, 1, 1000}, "fresh starts of each kernel at each evaluation"},
+		{"optimise", "transplants", flag{&s.Transplants}, "try solutions of related kernels"},
+		{"optimise", "noise_floor", real{&s.NoiseFloor, 0, 1, false}, "least noise variance, as a fraction of var(y)"},
+		{"optimise", "learning_rate", real{&s.LearningRate, 0, 10, true}, "of Adam"},
+
+		{"schedule", "batch", whole{&s.Batch, 1, many}, "B"},
+		{"schedule", "evaluate_every", real{&s.EvaluateEvery, 0, 1, true}, "proportion of the rows that each evaluation adds"},
+		{"schedule", "steps", whole{&s.Steps, 1, many}, "of an evaluation"},
+		{"schedule", "refine", whole{&s.Refine, 0, many}, "evaluations after all data are used"},
+		{"schedule", "budget", budget{&c.Evaluations, &s.TimeBudget}, `at most so many evaluations, or a time such as "10m"; 0: none`},
+		{"schedule", "elbo_rows", whole{&s.ELBORows, 0, many}, "rows on which local ELBOs are estimated; 0: all"},
+
+		{"posterior", "prior_variance", real{&s.PriorVariance, 0, inf, true}, "s of p(g) = N(m0, s I)"},
+		{"posterior", "evidence_scale", real{&s.EvidenceScale, 0, inf, true}, "τ: local ELBOs are divided by it"},
+		{"posterior", "samples", whole{&s.Samples, 1, 1_000_000}, "S"},
+		{"posterior", "auto_prune", autoPrune{&s.AutoPruneMass, &s.AutoPruneWait, &s.AutoPruneKeep}, "false, or {below, wait, keep}"},
+
+		{"predict", "top", whole{&s.Top, 0, many}, "kernels averaged over; 0: all"},
+		{"predict", "weights", choice(&s.Weights, "posterior", "bayes"), ""},
+		{"predict", "metric_rows", whole{&c.MetricRows, 0, many}, "test rows scored at each evaluation; 0: all"},
+
+		{"device", "kind", choice(&c.Device.Kind, "auto", "cpu", "cuda"), ""},
+		{"device", "lanes", whole{&c.Device.Lanes, 0, 4096}, "0: as many as the device has"},
+
+		{"compare", "methods", methods{&v.Methods}, "of kestrel compare"},
+		{"compare", "runs", whole{&v.Runs, 1, 10_000}, "of each method, with seeds counting up"},
+		{"compare", "random_runs", whole{&v.RandomRuns, 1, 1_000_000}, "kernels drawn at random"},
+		{"compare", "random_seeds", whole{&v.RandomSeeds, 0, 10_000}, "that these are spread over; 0: those of all runs; 1: at most K trainings, all on one division of the data"},
+		{"compare", "budget", compareBudget{&v.Budget}, `"vbks": as long as VBKS took; a time such as "10m" (the clock decides with both); a number of kernels`},
+		{"compare", "rows", whole{&v.Rows, 2, 5000}, "at which bo measures the distance between kernels"},
+		{"compare", "draws", whole{&v.Draws, 1, 10_000}, "of the hyperparameters' prior, for that"},
+		{"compare", "depth", whole{&v.Depth, 1, 8}, "base kernels in a kernel of cks, at most"},
+		{"compare", "prune", pruning(&v.Prune), "of vbks-prune: {below, wait, keep}"},
+	}
+}

@@ -1,0 +1,78 @@
+package history
+
+import (
+	"fmt"
+	"math"
+	"time"
+
+	"kestrel/experiment/record"
+	"kestrel/experiment/words"
+)
+
+// Axis is what a series is drawn against.
+type Axis uint8
+
+// The axes of a run.
+const (
+	AxisData       Axis = iota // proportion of the data, then refinements: Moment.Data
+	AxisSeconds                // wall time less pauses
+	AxisEvaluation             // index
+)
+
+// Moment is where a point of a series stands: an evaluation, or several that
+// have been merged. The numbers but First are those of the last of them.
+type Moment struct {
+	First, Index int // evaluations, both inclusive
+	Merged       int // evaluations that begin in it: 1 for a single one, 0 for one revised by an order
+	Rows         int // seen
+	Proportion   float64
+	Data         float64 // Proportion, and beyond 1 one step for each refinement
+	Seconds      float64
+}
+
+// On returns the moment's coordinate on an axis.
+func (m *Moment) On(a Axis) float64 {
+	switch a {
+	case AxisSeconds:
+		return m.Seconds
+	case AxisEvaluation:
+		return float64(m.Index)
+	}
+	return m.Data
+}
+
+// ruler places evaluations on the data axis: those that all data are used in
+// already follow at the distance of the others.
+type ruler struct {
+	step float64 // what an evaluation adds
+	full int     // first evaluation at proportion 1
+}
+
+func (r *ruler) data(e *record.Evaluation) float64 {
+	if r.step == 0 {
+		r.step = e.Proportion / float64(max(1, e.Index))
+	}
+	if e.Proportion < 1 {
+		return e.Proportion
+	}
+	if r.full == 0 {
+		r.full = e.Index
+	}
+	return 1 + float64(e.Index-r.full)*r.step
+}
+
+// label writes a coordinate for the scale of an axis.
+func (r *ruler) label(a Axis, x float64) string {
+	switch a {
+	case AxisSeconds:
+		return words.ShortDuration(time.Duration(x * float64(time.Second)))
+	case AxisEvaluation:
+		return fmt.Sprintf("%.0f", x)
+	}
+	if x > 1 && r.step > 0 {
+		if j := math.Round((x - 1) / r.step); j > 0 {
+			return fmt.Sprintf("+%.0f", j)
+		}
+	}
+	return fmt.Sprintf("%.3g %%", 100*min(x, 1))
+}

@@ -1,0 +1,185 @@
+package history
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"io"
+	"slices"
+	"strconv"
+	"strings"
+	"text/tabwriter"
+	"time"
+
+	"kestrel/experiment/record"
+	"kestrel/experiment/rundir"
+	"kestrel/experiment/words"
+	"kestrel/vbks"
+)
+
+// Summary is what the event log of a run says in short.
+type Summary struct {
+	Name string       `json:"name"`
+	Fate record.State `json:"fate"` // as Fate has it
+	record.Standing
+	Notices []string `json:"notices,omitempty"`
+
+	owner rundir.Owner // of a run that is read from its directory and not at rest
+}
+
+// Summarise reads a run's events.
+func Summarise(events []record.Event) *Summary {
+	s := &Summary{}
+	for i := range events {
+		s.take(&events[i])
+	}
+	return s
+}
+
+// ReadSummary summarises the event log of a run directory without holding all of
+// it in memory. Errors are those of ReadEvents.
+func ReadSummary(dir string) (*Summary, error) {
+	s := &Summary{}
+	if err := record.Each(context.Background(), dir, s.take); err != nil {
+		return nil, err
+	}
+	s.ask(dir)
+	return s, nil
+}
+
+// Record implements Recorder: the summary of a run that goes on, which keeps of
+// its events only what it says. It does not fail.
+func (s *Summary) Record(e *record.Event) error {
+	s.take(e)
+	return nil
+}
+
+// take takes in the next event, of a run whose process is not known.
+func (s *Summary) take(e *record.Event) {
+	s.Apply(e)
+	switch e.Type {
+	case record.EventStarted:
+		s.Name = e.Start.Name
+	case record.EventNotice:
+		s.Notices = append(s.Notices, e.Notice)
+	}
+	s.Fate = rundir.Fate(&s.Standing, rundir.Owner{})
+}
+
+// ask asks for the process of a run that is not at rest.
+func (s *Summary) ask(dir string) {
+	if !s.State.Settled() {
+		s.owner, _ = rundir.OwnerOf(dir)
+		s.Fate = rundir.Fate(&s.Standing, s.owner)
+	}
+}
+
+// InducingText is "200", or "200, then 800".
+func InducingText(numbers []int) string {
+	texts := make([]string, len(numbers))
+	for i, n := range numbers {
+		texts[i] = strconv.Itoa(n)
+	}
+	return strings.Join(texts, ", then ")
+}
+
+// shownKernels is the number of kernels that a summary lists.
+const shownKernels = 10
+
+// WriteText writes the summary for people.
+func (s *Summary) WriteText(w io.Writer, now time.Time) error {
+	w = words.PlainWriter(w)
+	fmt.Fprintf(w, "%s  %s\n", s.Name, s.stateText(now))
+	if st := s.Start; st != nil {
+		fmt.Fprintf(w, "started   %s, %.4g s of work\n", s.Started.Format(time.RFC3339), float64(s.Seconds))
+		fmt.Fprintf(w, "data      %s: %d training, %d test rows, %d columns\n", st.Data.Name, st.Data.Train, st.Data.Test, len(st.Data.Columns))
+		if st.Data.Kernel != "" {
+			fmt.Fprintf(w, "truth     %s\n", st.Data.Kernel)
+		}
+		fmt.Fprintf(w, "kernels   %d; inducing inputs %s; seed %d\n", len(st.Kernels), InducingText(s.Inducing), st.Seed)
+		fmt.Fprintf(w, "program   kestrel %s on %s\n", st.Build, st.Device)
+	}
+	if e := s.Evaluation; e != nil {
+		fmt.Fprintf(w, "evaluation %d of %d, %.4g %% of the data seen (%d rows)\n\n", e.Index, e.Planned, 100*e.Proportion, e.RowsSeen)
+		if err := s.writeKernels(w); err != nil {
+			return err
+		}
+	} else {
+		fmt.Fprintln(w, "no evaluation yet")
+	}
+	if len(s.Metrics) > 0 {
+		fmt.Fprintln(w)
+		t := tabwriter.NewWriter(w, 0, 0, 2, ' ', tabwriter.AlignRight)
+		fmt.Fprintf(t, "method\tkernels\trmse\tmae\tnlpd\t%s\ttest rows\t\n", record.CoverageHeads())
+		for _, m := range s.Metrics {
+			fmt.Fprintf(t, "%s\t%d\t%.5g\t%.5g\t%.4f\t%s\t%d\t\n", m.Method, m.Kernels, float64(m.RMSE), float64(m.MAE), float64(m.NLPD), record.CoverageCells(m.Coverage()), m.TestRows)
+		}
+		if err := t.Flush(); err != nil {
+			return err
+		}
+		if text := record.AveragingGain(s.Metrics); text != "" {
+			fmt.Fprintf(w, "%s\n", text)
+		}
+	}
+	return nil
+}
+
+// stateText says how the run stands, and how that is known.
+func (s *Summary) stateText(now time.Time) string {
+	ago := ""
+	if !s.State.Settled() {
+		ago = "; last event " + words.ShortDuration(now.Sub(s.Time)) + " ago"
+	}
+	if s.Fate == rundir.Crashed {
+		return fmt.Sprintf("%s: it was %s when its process ended without a word%s", s.Fate, s.State, ago)
+	}
+	text := string(s.Fate)
+	if s.Reason != "" {
+		text += ": " + s.Reason
+	}
+	if text += ago; ago != "" && !s.owner.Known {
+		text += ", the run is going on or was cut off"
+	}
+	return text
+}
+
+func (s *Summary) writeKernels(w io.Writer) error {
+	var live []*record.Kernel
+	count := map[vbks.Status]int{}
+	for i := range s.Evaluation.Kernels {
+		k := &s.Evaluation.Kernels[i]
+		count[k.Status]++
+		if k.Fit != nil {
+			live = append(live, k)
+		}
+	}
+	slices.SortFunc(live, func(a, b *record.Kernel) int { return cmp.Compare(a.Fit.Rank, b.Fit.Rank) })
+	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(t, "rank\tkernel\tq*\tbayes\tlocal ELBO\tbehind\t± s.e.\t")
+	for i, k := range live {
+		if i == shownKernels {
+			break
+		}
+		mark := ""
+		if k.Fit.Tied && k.Fit.Rank > 1 {
+			mark = "equal"
+		}
+		fmt.Fprintf(t, "%d\t%s\t%.4f\t%.4f\t%.2f\t%.2f\t%.2f\t%s\n", k.Fit.Rank, k.ID, float64(k.Fit.Posterior), float64(k.Fit.Bayes),
+			float64(k.Fit.ELBO), float64(live[0].Fit.ELBO-k.Fit.ELBO), float64(k.Fit.SE), mark)
+	}
+	if err := t.Flush(); err != nil {
+		return err
+	}
+	if n := len(live) - shownKernels; n > 0 {
+		fmt.Fprintf(w, "and %d more", n)
+		if count[vbks.Pruned]+count[vbks.Failed] == 0 {
+			fmt.Fprintln(w)
+		} else {
+			fmt.Fprint(w, "; ")
+		}
+	}
+	if count[vbks.Pruned]+count[vbks.Failed] > 0 {
+		fmt.Fprintf(w, "%d pruned, %d failed\n", count[vbks.Pruned], count[vbks.Failed])
+	}
+	return nil
+}

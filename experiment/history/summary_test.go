@@ -1,0 +1,55 @@
+package history
+
+import (
+	"bytes"
+	"encoding/json"
+	"strings"
+	"testing"
+	"time"
+
+	"kestrel/datasets"
+	"kestrel/experiment/record"
+	"kestrel/experiment/record/recordtest"
+	"kestrel/internal/must"
+	"kestrel/vbks"
+)
+
+// A summary tells of every number of inducing inputs that a run has had.
+func TestSummaryTellsInducingInputs(t *testing.T) {
+	events := []record.Event{
+		{Type: record.EventStarted, Start: &record.Start{Name: "a", Inducing: 200, Data: &datasets.Summary{}}},
+		{Type: record.EventReoptimised, Change: &vbks.Change{Rounds: 2}},
+		{Type: record.EventReoptimised, Change: &vbks.Change{Inducing: 800}}, // as older logs have it
+		{Type: record.EventReoptimised, Change: &vbks.Change{Inducing: 800, Rounds: 1}, Inducing: 800},
+		{Type: record.EventReoptimised, Change: &vbks.Change{Inducing: 5000}, Inducing: 900},
+	}
+	for n, want := range map[int]string{1: "inputs 200;", 2: "inputs 200;", 4: "inputs 200, then 800;", 5: "inputs 200, then 800, then 900;"} {
+		var out strings.Builder
+		must.OK(t, Summarise(events[:n]).WriteText(&out, time.Time{}))
+		if !strings.Contains(out.String(), want) {
+			t.Errorf("after %d events no %q in\n%s", n, want, out.String())
+		}
+	}
+}
+
+// Programs read a summary's JSON; its keys and their order stay.
+func TestSummaryKeys(t *testing.T) {
+	s := Summarise(recordtest.Eventful())
+	text, err := json.Marshal(s)
+	must.OK(t, err)
+	d := json.NewDecoder(bytes.NewReader(text))
+	_, err = d.Token()
+	must.OK(t, err)
+	var keys []string
+	for d.More() {
+		key, err := d.Token()
+		must.OK(t, err)
+		keys = append(keys, key.(string))
+		var value json.RawMessage
+		must.OK(t, d.Decode(&value))
+	}
+	want := "name fate state reason started last seconds start inducing evaluations evaluation metrics notices"
+	if got := strings.Join(keys, " "); got != want {
+		t.Errorf("%s, want %s", got, want)
+	}
+}

@@ -1,0 +1,47 @@
+package inspect
+
+import (
+	"context"
+
+	"kestrel/experiment/config"
+)
+
+// Calibration says how many of the rows held out lie within the intervals that
+// were predicted for them.
+type Calibration struct {
+	Rows    int // that were predicted
+	Of      int // held out; 0: none are, and nothing is known
+	Methods []MethodCalibration
+}
+
+// MethodCalibration is the calibration of one method of prediction.
+type MethodCalibration struct {
+	Method string    // MethodAverage or MethodSingle
+	Shares []float64 // of rows within the intervals of CoverageLevels
+}
+
+// Calibration predicts at most so many rows held out, evenly taken, by averaging
+// and by the best kernel.
+func (i *Inspector) Calibration(ctx context.Context, most int) (*Calibration, error) {
+	rows, test := i.common()
+	if !test {
+		return &Calibration{}, nil
+	}
+	c := &Calibration{Of: len(rows)}
+	rows = evenly(rows, most)
+	c.Rows = len(rows)
+	last := i.trainer.Last()
+	for _, method := range []struct{ name, kernel string }{{config.MethodAverage, ""}, {config.MethodSingle, last.Kernels[last.Leader()].ID}} {
+		p, err := i.predict(ctx, i.subject.Scaler.X(i.subject.Data, rows), method.kernel)
+		if err != nil {
+			return nil, err
+		}
+		var t tally
+		if err := t.add(p, i.subject.Scaler.Y(i.subject.Data, rows)); err != nil {
+			return nil, err
+		}
+		shares := t.accuracy(1).Coverage
+		c.Methods = append(c.Methods, MethodCalibration{Method: method.name, Shares: shares[:]})
+	}
+	return c, nil
+}

@@ -1,0 +1,215 @@
+package inspect
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"slices"
+
+	"gonum.org/v1/gonum/stat/distuv"
+
+	"kestrel/experiment/prepare"
+	"kestrel/vbks"
+)
+
+const (
+	curvePoints = 200  // of a query that does not say
+	mostPoints  = 5000 // of a curve
+	margin      = 0.05 // of the range of the data, on both sides
+)
+
+// FitQuery says which curve through the inputs is wanted: one column varies,
+// the others are held.
+type FitQuery struct {
+	Column    int
+	Low, High float64   // in data units; both 0: the range of the data with a margin of 5 %
+	Points    int       // at least 2; 0: 200
+	Held      []float64 // a value for every input, that of Column not being used; nil: the medians
+	Kernel    string    // id; "": averaged as the config says
+	Level     float64   // of the bands, in (0, 1); 0: 0.95
+}
+
+// Curve is the predictive belief along a line through the inputs.
+type Curve struct {
+	Evaluation     int
+	IDs            []string  // the kernels averaged, best first
+	Weights        []float64 // of them
+	X              []float64 // of the column that varies
+	Mean           []float64
+	Lower, Upper   []float64 // quantiles of y, noise included
+	LowerF, UpperF []float64 // quantiles of f
+}
+
+// ComponentCurve is one additive component of a kernel's fit.
+type ComponentCurve struct {
+	ID           string // canonical expression; "" for DataMean
+	Name         string // for reading
+	X, Mean      []float64
+	Lower, Upper []float64 // mean ± as many standard deviations as the level of a normal has
+}
+
+// DataMean names the constant component that the data's mean is where it was
+// taken from the targets.
+const DataMean = "mean of the data"
+
+// Curve predicts along a line: quantiles are those of the mixture over kernels.
+func (i *Inspector) Curve(ctx context.Context, q FitQuery) (*Curve, error) {
+	x, rows, err := i.line(&q)
+	if err != nil {
+		return nil, err
+	}
+	p, err := i.predict(ctx, rows, q.Kernel)
+	if err != nil {
+		return nil, err
+	}
+	n := len(x)
+	c := &Curve{
+		Evaluation: i.Evaluation(), IDs: p.IDs, Weights: p.Weights, X: x, Mean: make([]float64, n),
+		Lower: make([]float64, n), Upper: make([]float64, n), LowerF: make([]float64, n), UpperF: make([]float64, n),
+	}
+	tail := (1 - q.Level) / 2
+	for row := range n {
+		if err := ctx.Err(); err != nil {
+			return nil, context.Cause(ctx)
+		}
+		mean, _ := p.Moments(row, false)
+		c.Mean[row] = i.subject.Scaler.Mean(mean)
+		for _, b := range []struct {
+			to   []float64
+			prob float64
+			ofY  bool
+		}{{c.Lower, tail, true}, {c.Upper, 1 - tail, true}, {c.LowerF, tail, false}, {c.UpperF, 1 - tail, false}} {
+			b.to[row] = i.subject.Scaler.Mean(p.Quantile(row, b.prob, b.ofY))
+		}
+	}
+	return c, nil
+}
+
+// Components predicts the additive components of a kernel along a line. Their
+// means, with that of DataMean where there is one, add up to the curve's. The
+// query's own kernel is not used.
+func (i *Inspector) Components(ctx context.Context, id string, q FitQuery) ([]ComponentCurve, error) {
+	x, rows, err := i.line(&q)
+	if err != nil {
+		return nil, err
+	}
+	var parts []vbks.ComponentPrediction
+	err = i.ask(ctx, func(ctx context.Context) (err error) {
+		parts, err = i.trainer.Components(ctx, id, rows)
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	z := distuv.UnitNormal.Quantile((1 + q.Level) / 2)
+	var out []ComponentCurve
+	for _, p := range parts {
+		c := ComponentCurve{ID: p.ID, Name: p.Name, X: x, Mean: p.Mean}
+		for row, m := range p.Mean {
+			half := z * i.subject.Scaler.SD(math.Sqrt(max(0, p.Var[row])))
+			c.Mean[row] = i.subject.Scaler.SD(m)
+			c.Lower, c.Upper = append(c.Lower, c.Mean[row]-half), append(c.Upper, c.Mean[row]+half)
+		}
+		out = append(out, c)
+	}
+	if shift := i.subject.Scaler.YShift; shift != 0 {
+		level := slices.Repeat([]float64{shift}, len(x))
+		out = append(out, ComponentCurve{Name: DataMean, X: x, Mean: level, Lower: level, Upper: level})
+	}
+	return out, nil
+}
+
+// predict predicts standardised rows with one kernel, or averaged.
+func (i *Inspector) predict(ctx context.Context, rows []float64, kernel string) (p *vbks.Prediction, err error) {
+	o := vbks.PredictOptions{Top: i.subject.Settings.Top, Weights: i.subject.Settings.Weights}
+	if kernel != "" {
+		o = vbks.PredictOptions{IDs: []string{kernel}}
+	}
+	err = i.ask(ctx, func(ctx context.Context) error {
+		p, err = i.trainer.Predict(ctx, rows, o)
+		return err
+	})
+	if err == nil {
+		err = p.Check()
+	}
+	return p, err
+}
+
+// line returns the points of a query, in which it writes the defaults: x of the
+// column, and the rows standardised.
+func (i *Inspector) line(q *FitQuery) (x, rows []float64, err error) {
+	if err := i.input(q.Column); err != nil {
+		return nil, nil, err
+	}
+	inputs := i.Inputs()
+	if q.Low == 0 && q.High == 0 {
+		q.Low, q.High = widened(&inputs[q.Column], margin)
+	}
+	if q.Points == 0 {
+		q.Points = curvePoints
+	}
+	if q.Level == 0 {
+		q.Level = 0.95
+	}
+	if q.Held == nil {
+		q.Held = i.medians()
+	}
+	switch {
+	case !(q.Low < q.High) || math.IsInf(q.High-q.Low, 0):
+		return nil, nil, fmt.Errorf("there is no range from %v to %v", q.Low, q.High)
+	case !(q.Level > 0 && q.Level < 1):
+		return nil, nil, fmt.Errorf("level %v of the bands is not between 0 and 1", q.Level)
+	case len(q.Held) != i.subject.Data.Dim:
+		return nil, nil, fmt.Errorf("%d values to hold for %d inputs", len(q.Held), i.subject.Data.Dim)
+	}
+	if x, err = linspace(q.Low, q.High, q.Points, mostPoints); err != nil {
+		return nil, nil, err
+	}
+	return x, i.along(q.Column, x, q.Held), nil
+}
+
+// widened is the range of a column with a margin, of a constant one too.
+func widened(c *prepare.ColumnInfo, by float64) (low, high float64) {
+	d := by * (c.High - c.Low)
+	if c.High == c.Low {
+		d = max(1, math.Abs(c.Low)) / 2
+	}
+	return c.Low - d, c.High + d
+}
+
+// linspace returns n values evenly from low to high, both included.
+func linspace(low, high float64, n, most int) ([]float64, error) {
+	if n < 2 || n > most {
+		return nil, fmt.Errorf("%d points; from 2 to %d are allowed", n, most)
+	}
+	x := make([]float64, n)
+	for i := range x {
+		u := float64(i) / float64(n-1)
+		x[i] = (1-u)*low + u*high
+	}
+	return x, nil
+}
+
+// medians returns the inputs' medians.
+func (i *Inspector) medians() []float64 {
+	var out []float64
+	for _, c := range i.Inputs() {
+		out = append(out, c.Median)
+	}
+	return out
+}
+
+// along returns standardised rows: column takes the values x, the others are
+// held.
+func (i *Inspector) along(column int, x, held []float64) []float64 {
+	rows := make([]float64, 0, len(x)*len(held))
+	for _, v := range x {
+		for j, h := range held {
+			if j == column {
+				h = v
+			}
+			rows = append(rows, i.subject.Scaler.Input(j, h))
+		}
+	}
+	return rows
+}

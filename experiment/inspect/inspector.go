@@ -1,0 +1,154 @@
+package inspect
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"path/filepath"
+
+	"kestrel/device"
+	"kestrel/device/cpu"
+	"kestrel/experiment/config"
+	"kestrel/experiment/npz"
+	"kestrel/experiment/prepare"
+	"kestrel/experiment/record"
+	"kestrel/experiment/rundir"
+	"kestrel/vbks"
+)
+
+// Inspector answers what a run has learned as of one evaluation, beside the
+// run, on a lane of its own. All it returns is in the units of the data. It is
+// safe for concurrent use; questions that compute are answered one after the
+// other.
+type Inspector struct {
+	subject *prepare.Subject
+	dir     string // of the run; "" if it is live
+	trainer *vbks.Trainer
+	dev     device.Device
+	turn    chan struct{} // held while the trainer is used
+	ctx     context.Context
+	cancel  context.CancelCauseFunc
+}
+
+var errInspectorClosed = errors.New("the inspector has been closed")
+
+// Open returns an inspector of what the run in a directory had learned
+// when it was last saved: at an evaluation, a pruning or a restoring. The data
+// are read again. Close must be called.
+//
+// Errors: no such run, no evaluation yet, a damaged checkpoint, data that are
+// missing or have changed.
+func Open(ctx context.Context, dir string) (*Inspector, error) {
+	learned, err := lastSaved(dir)
+	if err != nil {
+		return nil, err
+	}
+	c, err := config.Load(filepath.Join(dir, record.ConfigFile), nil)
+	if err != nil {
+		return nil, fmt.Errorf("run %q: %w", dir, err)
+	}
+	space, err := c.Kernels.Candidates()
+	if err != nil {
+		return nil, fmt.Errorf("run %q: %w", dir, err)
+	}
+	d, s, err := prepare.LoadData(ctx, &c)
+	if err != nil {
+		return nil, fmt.Errorf("data of run %q: %w", dir, err)
+	}
+	return openInspector(ctx, dir, prepare.NewSubject(&c, d, s, space), learned)
+}
+
+// Reload returns another inspector of a run's directory as it was last saved,
+// without reading the data again.
+func (i *Inspector) Reload(ctx context.Context) (*Inspector, error) {
+	if i.dir == "" {
+		return nil, errors.New("an inspector of a live run is made by Run.Inspect")
+	}
+	learned, err := lastSaved(i.dir)
+	if err != nil {
+		return nil, err
+	}
+	return openInspector(ctx, i.dir, i.subject, learned)
+}
+
+// lastSaved reads the checkpoint of a run's directory.
+func lastSaved(dir string) (map[string]vbks.Tensor, error) {
+	learned, err := npz.Load(filepath.Join(dir, record.StateDir, record.CheckpointFile))
+	switch {
+	case errors.Is(err, fs.ErrNotExist) && !rundir.IsRun(dir):
+		return nil, fmt.Errorf("%q is not the directory of a run: it has no %s", dir, record.EventsFile)
+	case errors.Is(err, fs.ErrNotExist):
+		return nil, fmt.Errorf("run %q: %w", dir, record.ErrNoResults)
+	}
+	return learned, err
+}
+
+func openInspector(ctx context.Context, dir string, s *prepare.Subject, learned map[string]vbks.Tensor) (*Inspector, error) {
+	i, err := NewInspector(ctx, s, learned)
+	if err != nil {
+		return nil, fmt.Errorf("run %q: %w", dir, err)
+	}
+	i.dir = dir
+	return i, nil
+}
+
+func NewInspector(ctx context.Context, s *prepare.Subject, learned map[string]vbks.Tensor) (*Inspector, error) {
+	dev := cpu.New(cpu.Options{Lanes: 1})
+	t, err := vbks.Resume(ctx, dev, s.Train, s.Space, s.Columns, s.Settings, learned)
+	if err == nil && t.Last() == nil {
+		err = record.ErrNoResults
+	}
+	if err != nil {
+		dev.Close()
+		return nil, err
+	}
+	i := &Inspector{subject: s, trainer: t, dev: dev, turn: make(chan struct{}, 1)}
+	i.ctx, i.cancel = context.WithCancelCause(context.Background())
+	return i, nil
+}
+
+// Close ends the question under way and gives the device back.
+func (i *Inspector) Close() error {
+	i.cancel(errInspectorClosed)
+	i.turn <- struct{}{}
+	defer func() { <-i.turn }()
+	return i.dev.Close()
+}
+
+// ask does work with the trainer when it is free.
+func (i *Inspector) ask(ctx context.Context, work func(context.Context) error) error {
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	defer context.AfterFunc(i.ctx, func() { cancel(errInspectorClosed) })()
+	select {
+	case i.turn <- struct{}{}:
+		defer func() { <-i.turn }()
+	case <-ctx.Done():
+	}
+	if err := cmp.Or(i.ctx.Err(), ctx.Err()); err != nil {
+		return cmp.Or(context.Cause(i.ctx), context.Cause(ctx))
+	}
+	return work(ctx)
+}
+
+// Evaluation returns the number of the evaluation that is inspected, from 1.
+func (i *Inspector) Evaluation() int { return i.trainer.Last().Index }
+
+// Inputs describes the input columns.
+func (i *Inspector) Inputs() []prepare.ColumnInfo { return i.subject.Ranges()[:i.subject.Data.Dim] }
+
+// Target describes the target.
+func (i *Inspector) Target() prepare.ColumnInfo { return i.subject.Ranges()[i.subject.Data.Dim] }
+
+// seen returns the training rows that the evaluation has seen.
+func (i *Inspector) seen() []int32 { return i.subject.Data.Train[:i.trainer.Last().RowsSeen] }
+
+// input checks the number of an input column.
+func (i *Inspector) input(column int) error {
+	if column < 0 || column >= i.subject.Data.Dim {
+		return fmt.Errorf("there is no input %d; inputs are numbered from 0 to %d", column, i.subject.Data.Dim-1)
+	}
+	return nil
+}

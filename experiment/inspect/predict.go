@@ -1,0 +1,384 @@
+package inspect
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"sync"
+
+	"kestrel/datasets"
+	"kestrel/experiment/config"
+	"kestrel/experiment/record"
+	"kestrel/internal/guard"
+	"kestrel/vbks"
+)
+
+// Predictor predicts with what the run in a directory had learned when it was
+// last saved; the run may be over or still going on. It works on batches of
+// rows, one for each core at a time. It is not safe for concurrent use.
+type Predictor struct {
+	lanes []*Inspector
+	spec  datasets.Spec // how the run's table is written
+}
+
+// PredictQuery says with what to predict and what to write.
+type PredictQuery struct {
+	Method     string    // MethodAverage or MethodSingle
+	Weights    string    // of the average: "posterior" or "bayes"
+	Top        int       // kernels averaged, the highest-ranked ones; 0: all
+	Quantiles  []float64 // each in (0, 1), none twice
+	Components bool      // additive components of every kernel, too
+	JSON       bool      // an array of objects, else CSV
+}
+
+// Predicted says what has been predicted.
+type Predicted struct {
+	Evaluation int
+	IDs        []string  // the kernels used, best first
+	Weights    []float64 // of them
+	Rows       int
+	Accuracy   Accuracy // on the rows that have a target
+}
+
+// OpenPredictor reads a run's checkpoint and its data. Close must be called.
+// Errors are those of OpenInspector.
+func OpenPredictor(ctx context.Context, dir string) (*Predictor, error) {
+	i, err := Open(ctx, dir)
+	if err != nil {
+		return nil, err
+	}
+	c, err := config.Load(filepath.Join(dir, record.ConfigFile), nil)
+	if err != nil {
+		i.Close()
+		return nil, fmt.Errorf("run %q: %w", dir, err)
+	}
+	d := c.Data
+	return &Predictor{
+		lanes: []*Inspector{i},
+		spec:  datasets.Spec{Header: d.Header, Delimiter: d.Delimiter, Decimal: d.Decimal, Missing: d.Missing},
+	}, nil
+}
+
+// Close gives the memory back.
+func (p *Predictor) Close() error {
+	var first error
+	for _, i := range p.lanes {
+		if err := i.Close(); first == nil {
+			first = err
+		}
+	}
+	return first
+}
+
+// DefaultQuery is what the run's config says of predictions, with the median
+// and the ends of the 90 % interval.
+func (p *Predictor) DefaultQuery() PredictQuery {
+	s := &p.lanes[0].subject.Settings
+	return PredictQuery{Method: config.MethodAverage, Weights: s.Weights, Top: s.Top, Quantiles: []float64{0.05, 0.5, 0.95}}
+}
+
+// Unit returns the unit of the target, "" if it is not known.
+func (p *Predictor) Unit() string { return p.lanes[0].subject.Data.Target.Unit }
+
+// PointSource is where points to predict at come from, in the units of the data.
+type PointSource interface {
+	// Next returns so many points, fewer only if these are the last, and io.EOF
+	// behind them.
+	Next(ctx context.Context, most int) (*datasets.Points, error)
+	// HasTarget reports whether they have targets, too.
+	HasTarget() bool
+}
+
+// OpenPoints opens a table with the inputs of the run, which is written as the
+// run's own was, or has a header to guess from. Errors name the file and the
+// columns. The reader must be closed.
+func (p *Predictor) OpenPoints(path string) (*datasets.PointReader, error) {
+	spec := p.spec
+	spec.Path = path
+	return datasets.OpenPoints(spec, p.lanes[0].subject.Data)
+}
+
+// Check returns an error if the query cannot be asked of any run.
+func (q *PredictQuery) Check() error {
+	if q.Method != config.MethodAverage && q.Method != config.MethodSingle {
+		return fmt.Errorf("unknown method %q of prediction; methods are %s, %s", q.Method, config.MethodAverage, config.MethodSingle)
+	}
+	if q.Weights != "posterior" && q.Weights != "bayes" {
+		return fmt.Errorf("unknown weights %q; weights are posterior, bayes", q.Weights)
+	}
+	if q.Top < 0 {
+		return fmt.Errorf("%d kernels to average; 0 stands for all", q.Top)
+	}
+	for i, prob := range q.Quantiles {
+		if !(prob > 0 && prob < 1) {
+			return fmt.Errorf("quantile %v is not between 0 and 1", prob)
+		}
+		if slices.Contains(q.Quantiles[:i], prob) {
+			return fmt.Errorf("quantile %v is asked for twice", prob)
+		}
+	}
+	return nil
+}
+
+// Batches are as many rows as kernels' means and variances fit into batchBytes:
+// large, since each one costs the collapsed bound a pass over the training rows
+// for every kernel, but bounded.
+const (
+	batchBytes            = 16 << 20
+	leastBatch, mostBatch = 1 << 10, 1 << 15
+)
+
+// batchRows is the number of rows that are predicted at once with so many
+// kernels.
+func batchRows(kernels int) int {
+	return min(max(batchBytes/(16*max(1, kernels)), leastBatch), mostBatch)
+}
+
+// Write predicts at points and writes a table of the predictions, one row for
+// each point in the order of the file, and, where they are asked for, one of the
+// components, one row for each point, kernel and component. The columns are
+// those of predictionSheet and componentSheet; all numbers are in the units of
+// the data. Points are asked for as they are needed, so that memory does not grow
+// with their number; an error of theirs is returned as it is, after what was
+// predicted for those before it has been written.
+func (p *Predictor) Write(ctx context.Context, points PointSource, q PredictQuery, predictions, components io.Writer) (*Predicted, error) {
+	if err := q.Check(); err != nil {
+		return nil, err
+	}
+	d := p.lanes[0].subject.Data
+	if q.Components && components == nil {
+		return nil, errors.New("there is nowhere to write the components to")
+	}
+	w := &predictionWriter{
+		query: &q, predictions: predictions,
+		table: predictionSheet(d, points.HasTarget(), &q),
+		done:  Predicted{Evaluation: p.lanes[0].Evaluation()},
+	}
+	if q.Components {
+		w.components, w.parts = components, componentSheet(&q)
+	}
+	if err := p.batches(ctx, w, points); err != nil {
+		return nil, err
+	}
+	if err := w.end(); err != nil {
+		return nil, err
+	}
+	w.done.Accuracy = w.tally.accuracy(p.lanes[0].subject.Scaler.YScale)
+	return &w.done, nil
+}
+
+// batches predicts batch by batch, on as many lanes at once as there are cores
+// and batches, and hands the results over in order. A batch is read when there is
+// room for it.
+func (p *Predictor) batches(ctx context.Context, w *predictionWriter, points PointSource) error {
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	lanes, size := runtime.GOMAXPROCS(0), batchRows(len(p.lanes[0].trainer.Last().Kernels))
+	learned := p.lanes[0].trainer.Checkpoint() // no lane is at work yet
+	type answer struct {
+		batch *predictedBatch
+		err   error
+	}
+	type task struct {
+		points *datasets.Points
+		reply  chan answer
+	}
+	tasks := make(chan task)
+	order := make(chan chan answer, lanes) // bounds what waits to be written
+	var group sync.WaitGroup
+	work := func(lane *Inspector) {
+		for t := range tasks {
+			var a answer
+			a.err = guard.Do(func() (err error) {
+				a.batch, err = lane.predictBatch(ctx, w, t.points)
+				return err
+			})
+			t.reply <- a
+		}
+	}
+	group.Go(func() {
+		defer close(order)
+		defer close(tasks)
+		for n := 0; ; n++ {
+			reply := make(chan answer, 1)
+			select {
+			case order <- reply:
+			case <-ctx.Done():
+				return
+			}
+			var next *datasets.Points
+			err := guard.Do(func() (err error) {
+				next, err = points.Next(ctx, size)
+				if err == nil && n < lanes {
+					var lane *Inspector
+					if lane, err = p.lane(ctx, n, learned); err == nil {
+						group.Go(func() { work(lane) })
+					}
+				}
+				return err
+			})
+			if err != nil {
+				reply <- answer{nil, err}
+				return
+			}
+			tasks <- task{next, reply} // all of order are answered, so a lane comes for it
+		}
+	})
+	var first error
+	for reply := range order {
+		a := <-reply
+		if first == nil {
+			if first = a.err; first == nil {
+				first = w.write(a.batch)
+			}
+			if first != nil {
+				cancel(first)
+			}
+		}
+	}
+	group.Wait()
+	if first == nil && ctx.Err() != nil {
+		first = context.Cause(ctx)
+	}
+	if first == io.EOF {
+		return nil
+	}
+	return first
+}
+
+// lane returns lane n, counted from 0, of which there are n at least: another
+// inspector of what the first one knows.
+func (p *Predictor) lane(ctx context.Context, n int, learned map[string]vbks.Tensor) (*Inspector, error) {
+	if n == len(p.lanes) {
+		i, err := NewInspector(ctx, p.lanes[0].subject, learned)
+		if err != nil {
+			return nil, err
+		}
+		p.lanes = append(p.lanes, i)
+	}
+	return p.lanes[n], nil
+}
+
+// options says over which kernels to average.
+func (i *Inspector) options(q *PredictQuery) vbks.PredictOptions {
+	if q.Method == config.MethodSingle {
+		last := i.trainer.Last()
+		return vbks.PredictOptions{IDs: []string{last.Kernels[last.Leader()].ID}}
+	}
+	return vbks.PredictOptions{Top: q.Top, Weights: q.Weights}
+}
+
+// predictedBatch is some rows of the tables.
+type predictedBatch struct {
+	ids          []string
+	weights      []float64
+	rows         int
+	table, parts []byte
+	tally        tally
+}
+
+// predictBatch predicts at points.
+func (i *Inspector) predictBatch(ctx context.Context, w *predictionWriter, points *datasets.Points) (*predictedBatch, error) {
+	if points.Dim != i.subject.Data.Dim {
+		return nil, fmt.Errorf("points of %d inputs for a run with %d", points.Dim, i.subject.Data.Dim)
+	}
+	x := i.subject.Scaler.Inputs(points.X)
+	var pred *vbks.Prediction
+	err := i.ask(ctx, func(ctx context.Context) (err error) {
+		pred, err = i.trainer.Predict(ctx, x, i.options(w.query))
+		return err
+	})
+	if err == nil {
+		err = pred.Check()
+	}
+	if err != nil {
+		return nil, err
+	}
+	b := &predictedBatch{ids: pred.IDs, weights: pred.Weights, rows: len(points.Rows)}
+	if points.Y != nil {
+		y := make([]float64, len(points.Y))
+		for k, v := range points.Y {
+			y[k] = i.subject.Scaler.Target(v)
+		}
+		if err := b.tally.add(pred, y); err != nil {
+			return nil, err
+		}
+	}
+	if b.table, err = i.predictionRows(ctx, w, pred, points); err != nil {
+		return nil, err
+	}
+	if w.components != nil {
+		b.parts, err = i.componentRows(ctx, w, pred, x, points)
+	}
+	return b, err
+}
+
+// predictionRows fills the rows of the table of predictions.
+func (i *Inspector) predictionRows(ctx context.Context, w *predictionWriter, p *vbks.Prediction, points *datasets.Points) ([]byte, error) {
+	s := w.table.rows()
+	for k := range p.Rows() {
+		if k&0xff == 0 && ctx.Err() != nil {
+			return nil, context.Cause(ctx)
+		}
+		s.whole(int(points.Rows[k]) + 1)
+		for j := range i.subject.Data.Inputs {
+			s.value(&i.subject.Data.Inputs[j], points.X[k*i.subject.Data.Dim+j])
+		}
+		if points.Y != nil {
+			s.number(points.Y[k])
+		}
+		mean, varF := p.Moments(k, false)
+		_, varY := p.Moments(k, true)
+		s.number(i.subject.Scaler.Mean(mean))
+		s.number(i.subject.Scaler.SD(math.Sqrt(varF)))
+		s.number(i.subject.Scaler.SD(math.Sqrt(varY)))
+		for _, ofY := range []bool{false, true} {
+			for _, prob := range w.query.Quantiles {
+				s.number(i.subject.Scaler.Mean(p.Quantile(k, prob, ofY)))
+			}
+		}
+		s.endRow()
+	}
+	return s.text()
+}
+
+// componentRows fills the rows of the table of components.
+func (i *Inspector) componentRows(ctx context.Context, w *predictionWriter, p *vbks.Prediction, x []float64, points *datasets.Points) ([]byte, error) {
+	kernels := make([][]vbks.ComponentPrediction, len(p.IDs))
+	for k, id := range p.IDs {
+		err := i.ask(ctx, func(ctx context.Context) (err error) {
+			kernels[k], err = i.trainer.Components(ctx, id, x)
+			return err
+		})
+		if err != nil {
+			return nil, err
+		}
+	}
+	s := w.parts.rows()
+	for row := range p.Rows() {
+		for k, id := range p.IDs {
+			add := func(part int, component string, mean, sd float64) {
+				s.whole(int(points.Rows[row]) + 1)
+				s.word(id)
+				s.number(p.Weights[k])
+				s.whole(part)
+				s.word(component)
+				s.number(mean)
+				s.number(sd)
+				s.endRow()
+			}
+			for part, c := range kernels[k] {
+				add(part+1, c.ID, i.subject.Scaler.SD(c.Mean[row]), i.subject.Scaler.SD(math.Sqrt(max(0, c.Var[row]))))
+			}
+			if shift := i.subject.Scaler.YShift; shift != 0 {
+				add(len(kernels[k])+1, DataMean, shift, 0)
+			}
+		}
+	}
+	return s.text()
+}

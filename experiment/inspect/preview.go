@@ -1,0 +1,50 @@
+package inspect
+
+import (
+	"context"
+	"fmt"
+
+	"kestrel/datasets"
+	"kestrel/experiment/config"
+	"kestrel/experiment/prepare"
+)
+
+// Preview is what is to be seen of the data of a config before a run.
+type Preview struct {
+	Summary *datasets.Summary
+	Input   datasets.Column // the first input: X of Points
+	Target  datasets.Column
+	Points  PointSet // training rows as PointUnseen, and test rows
+}
+
+// PreviewData loads the data of a config, as a run would, and thins the target
+// against the first input to at most so many points (less than 8 is taken as
+// 8), with the least and greatest of every stretch.
+// Errors are those of LoadData.
+func PreviewData(ctx context.Context, c config.Config, points int) (*Preview, error) {
+	d, s, err := prepare.LoadData(ctx, &c)
+	if err != nil {
+		return nil, err
+	}
+	p := &Preview{Summary: datasets.Describe(d, s), Target: d.Target}
+	if d.Dim == 0 {
+		return nil, fmt.Errorf("%s has no input column", d.Name)
+	}
+	p.Input = d.Inputs[0]
+	points = max(8, points)
+	// A quarter for the test rows, unless there are fewer.
+	tests := min(len(d.Test), max(points/4, points-len(d.Train)))
+	x := func(r int32) float64 { return d.X[int(r)*d.Dim] }
+	y := func(r int32) float64 { return d.Y[r] }
+	p.Points.Unseen, p.Points.Tests = len(d.Train), len(d.Test)
+	for _, part := range []struct {
+		kind PointKind
+		rows []int32
+		most int
+	}{{PointUnseen, d.Train, points - tests}, {PointTest, d.Test, tests}} {
+		for _, r := range thinned(part.rows, part.most, x, y) {
+			p.Points.X, p.Points.Y, p.Points.Kind = append(p.Points.X, x(r)), append(p.Points.Y, y(r)), append(p.Points.Kind, part.kind)
+		}
+	}
+	return p, nil
+}

@@ -1,0 +1,101 @@
+package inspect
+
+import (
+	"math"
+
+	"kestrel/experiment/record"
+	"kestrel/vbks"
+)
+
+// Accuracy says how well predictions fit targets, in the units of the data.
+type Accuracy struct {
+	Rows     int // with a target
+	Missing  int // without
+	RMSE     float64
+	MAE      float64
+	NLPD     float64 // nats
+	Coverage vbks.Coverage
+}
+
+// tally adds up, batch by batch, what Accuracy needs; vbks.Score has the
+// formulas.
+type tally struct {
+	rows, missing           int
+	squares, absolute, nlpd float64 // sums
+	inside                  [len(record.CoverageLevels)]int
+}
+
+// add takes predictions and their standardised targets in, NaN where there is
+// none.
+func (t *tally) add(p *vbks.Prediction, y []float64) error {
+	p, y = withTarget(p, y, &t.missing)
+	if len(y) == 0 {
+		return nil
+	}
+	s, err := p.Score(y)
+	if err != nil {
+		return err
+	}
+	n := float64(s.Rows)
+	t.rows += s.Rows
+	t.squares += n * s.RMSE * s.RMSE
+	t.absolute += n * s.MAE
+	t.nlpd += n * s.NLPD
+	for l, share := range s.Coverage {
+		t.inside[l] += int(math.Round(n * share))
+	}
+	return nil
+}
+
+// withTarget leaves the rows out that have no target and counts them.
+func withTarget(p *vbks.Prediction, y []float64, missing *int) (*vbks.Prediction, []float64) {
+	var rows []int
+	for row, v := range y {
+		if !math.IsNaN(v) {
+			rows = append(rows, row)
+		}
+	}
+	*missing += len(y) - len(rows)
+	if len(rows) == len(y) {
+		return p, y
+	}
+	pick := func(from []float64) []float64 {
+		out := make([]float64, len(rows))
+		for i, row := range rows {
+			out[i] = from[row]
+		}
+		return out
+	}
+	q := *p
+	q.Mean, q.Var = make([][]float64, len(p.IDs)), make([][]float64, len(p.IDs))
+	for k := range p.IDs {
+		q.Mean[k], q.Var[k] = pick(p.Mean[k]), pick(p.Var[k])
+	}
+	return &q, pick(y)
+}
+
+func (t *tally) merge(o *tally) {
+	t.rows += o.rows
+	t.missing += o.missing
+	t.squares += o.squares
+	t.absolute += o.absolute
+	t.nlpd += o.nlpd
+	for l := range t.inside {
+		t.inside[l] += o.inside[l]
+	}
+}
+
+// accuracy returns the averages for targets that were divided by scale.
+func (t *tally) accuracy(scale float64) Accuracy {
+	a := Accuracy{Rows: t.rows, Missing: t.missing}
+	if t.rows == 0 {
+		return a
+	}
+	n := float64(t.rows)
+	s := vbks.Score{RMSE: math.Sqrt(t.squares / n), MAE: t.absolute / n, NLPD: t.nlpd / n}.InUnits(scale)
+	a.RMSE, a.MAE, a.NLPD = s.RMSE, s.MAE, s.NLPD
+	for l := range a.Coverage {
+		a.Coverage[l] = float64(t.inside[l]) / n
+	}
+	return a
+}

@@ -1,0 +1,49 @@
+package library
+
+import (
+	"os"
+	"path/filepath"
+	"reflect"
+	"testing"
+
+	"kestrel/experiment/config"
+)
+
+func TestConfigFor(t *testing.T) {
+	dir := t.TempDir()
+	table, file := filepath.Join(dir, "DATA.Csv.GZ"), filepath.Join(dir, "my.toml")
+	if err := os.WriteFile(file, []byte("[data]\nsource = 'synthetic'\nkernel = 'SE'\n"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	set := []config.Override{config.TextOverride("seed", "7")}
+	want, _ := config.ForTable(table, "", set)
+	if got, err := ConfigFor(table, set); err != nil || !reflect.DeepEqual(got, want) {
+		t.Errorf("%+v, %v", got, err)
+	}
+	for _, name := range []string{file, "fig1a"} {
+		want, _ = config.Load(name, set)
+		if got, err := ConfigFor(name, set); err != nil || !reflect.DeepEqual(got, want) || got.Settings.Seed != 7 {
+			t.Errorf("%+v, %v", got, err)
+		}
+	}
+}
+
+func TestTableColumns(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "a.csv")
+	if err := os.WriteFile(path, []byte("t,place,y\n1,here,2\n3,there,4\n"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	c, err := config.ForTable(path, "t", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	got, err := TableColumns(c)
+	want := []TableColumn{{"t", 1, "number", "target"}, {"place", 2, "text", ""}, {"y", 3, "number", "input"}}
+	if err != nil || !reflect.DeepEqual(got, want) {
+		t.Errorf("%v, %v", got, err)
+	}
+	c, _ = config.Load("fig1a", nil)
+	if got, err := TableColumns(c); got != nil || err != nil {
+		t.Errorf("synthetic data: %v, %v", got, err)
+	}
+}

@@ -1,0 +1,57 @@
+package library
+
+import (
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"kestrel/configs"
+	"kestrel/experiment/config"
+)
+
+// ConfigChoice is a config that may be run.
+type ConfigChoice struct {
+	Name    string // what LoadConfig takes: a built-in name or a path
+	About   string // its first line, if that is a comment
+	Shipped bool   // comes with the program
+}
+
+// ConfigChoices lists the built-in configs and then those in dir/configs and in
+// dir, without copies of built-in ones.
+func ConfigChoices(dir string) []ConfigChoice {
+	var out []ConfigChoice
+	var shipped []string
+	for _, name := range configs.Names() {
+		text, _ := configs.Read(name)
+		shipped = append(shipped, string(text))
+		out = append(out, ConfigChoice{Name: name, About: firstComment(string(text)), Shipped: true})
+	}
+	for _, folder := range []string{filepath.Join(dir, "configs"), dir} {
+		entries, err := os.ReadDir(folder)
+		if err != nil {
+			continue // it need not be there
+		}
+		for _, e := range entries {
+			path := filepath.Join(folder, e.Name())
+			if filepath.Ext(path) != ".toml" || strings.HasPrefix(e.Name(), ".") {
+				continue
+			}
+			text, err := config.ReadConfig(path)
+			if err != nil || !config.IsConfig.Match(text) || slices.Contains(shipped, string(text)) {
+				continue
+			}
+			out = append(out, ConfigChoice{Name: path, About: firstComment(string(text))})
+		}
+	}
+	return out
+}
+
+func firstComment(text string) string {
+	first, _, _ := strings.Cut(text, "\n")
+	about, ok := strings.CutPrefix(strings.TrimSpace(first), "#")
+	if !ok {
+		return ""
+	}
+	return strings.TrimSpace(about)
+}

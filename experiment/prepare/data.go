@@ -1,0 +1,34 @@
+package prepare
+
+import (
+	"context"
+	"fmt"
+
+	"kestrel/datasets"
+	"kestrel/experiment/config"
+)
+
+// ChangedFile is a file of the data that is not the one that a config means.
+type ChangedFile struct{ Path, key, was, is string }
+
+func (e *ChangedFile) Error() string {
+	return fmt.Sprintf("%s: its sha256 is %s, not %s = %q; the file has changed, remove the key to use it all the same", e.Path, e.is, e.key, e.was)
+}
+
+// LoadData loads the data of a config and fits their standardisation.
+func LoadData(ctx context.Context, c *config.Config) (*datasets.Dataset, *datasets.Scaler, error) {
+	d, err := datasets.Load(ctx, c.Data)
+	if err != nil {
+		return nil, nil, err
+	}
+	for _, f := range []ChangedFile{{d.Path, "data.sha256", c.SHA256, d.SHA256}, {d.Mask, "data.mask_sha256", c.MaskSHA256, d.MaskSHA256}} {
+		if f.was != "" && f.is != "" && f.was != f.is {
+			return nil, nil, &f
+		}
+	}
+	s, err := datasets.NewScaler(d, c.Data.StandardiseX, c.Data.StandardiseY)
+	if err != nil {
+		return nil, nil, err
+	}
+	return d, s, nil
+}

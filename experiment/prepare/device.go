@@ -1,0 +1,88 @@
+package prepare
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"os"
+
+	"kestrel/device"
+	"kestrel/device/cpu"
+	"kestrel/device/cpu/simd"
+	"kestrel/experiment/config"
+)
+
+// OpenDevice makes the device of a config. The environment variable
+// simd.Variable forces an instruction set of the CPU. With "auto" it is the
+// cards where this build of the program can use them and there are any, else
+// the CPU.
+func OpenDevice(c config.DeviceChoice) (device.Device, error) {
+	dev, _, err := openDevice(c)
+	return dev, err
+}
+
+// openDevice also says, where "auto" looked for cards in vain, why the CPU is
+// taken; "" otherwise.
+func openDevice(c config.DeviceChoice) (device.Device, string, error) {
+	switch c.Kind {
+	case "cpu":
+		dev, err := openCPU(c)
+		return dev, "", err
+	case "cuda":
+		if !builtWithCUDA {
+			return nil, "", errors.New("device cuda is not in this build of the program; use device.kind = \"cpu\" or \"auto\"")
+		}
+		dev, err := openCUDA(c)
+		if err != nil {
+			return nil, "", fmt.Errorf("device cuda: %w; device.kind = \"cpu\" and \"auto\" do without", err)
+		}
+		return dev, "", nil
+	case "auto", "":
+		if !builtWithCUDA {
+			dev, err := openCPU(c)
+			return dev, "", err
+		}
+		dev, reason := openCUDA(c)
+		if reason == nil {
+			return dev, "", nil
+		}
+		dev, err := openCPU(c)
+		return dev, fmt.Sprintf("computing on the CPU: %v", reason), err
+	}
+	return nil, "", fmt.Errorf("unknown device %q; devices are auto, cpu, cuda", c.Kind)
+}
+
+func openCPU(c config.DeviceChoice) (device.Device, error) {
+	level, err := simd.Choose(os.Getenv(simd.Variable))
+	if err != nil {
+		return nil, err
+	}
+	return cpu.New(cpu.Options{Lanes: cmp.Or(c.Lanes, c.Cores), Level: level}), nil
+}
+
+// DeviceStatus is a place to compute, or why there is none of its kind.
+type DeviceStatus struct {
+	Kind    string `json:"kind"`
+	Name    string `json:"name,omitempty"`
+	Lanes   int    `json:"lanes"`
+	Memory  uint64 `json:"memory,omitempty"` // bytes; 0: not limited by the device
+	Details string `json:"details,omitempty"`
+	Missing string `json:"missing,omitempty"` // why there is none
+}
+
+// Devices lists where this build of the program can compute on this machine:
+// the CPU and each card.
+func Devices() ([]DeviceStatus, error) {
+	dev, err := openCPU(config.DeviceChoice{})
+	if err != nil {
+		return nil, err
+	}
+	defer dev.Close()
+	info := dev.Info()
+	list := []DeviceStatus{{Kind: info.Kind, Name: info.Name, Lanes: info.Lanes, Memory: info.Memory, Details: info.Details}}
+	cards, err := cudaCards()
+	if err != nil {
+		cards = []DeviceStatus{{Kind: "cuda", Missing: err.Error()}}
+	}
+	return append(list, cards...), nil
+}

@@ -1,0 +1,18 @@
+//go:build !cuda
+
+package prepare
+
+import (
+	"errors"
+
+	"kestrel/device"
+	"kestrel/experiment/config"
+)
+
+const builtWithCUDA = false
+
+var errWithoutCUDA = errors.New("not in this build of the program; device/cuda/build.sh makes one with it")
+
+func openCUDA(config.DeviceChoice) (device.Device, error) { return nil, errWithoutCUDA }
+
+func cudaCards() ([]DeviceStatus, error) { return nil, errWithoutCUDA }

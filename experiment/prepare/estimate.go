@@ -1,0 +1,163 @@
+package prepare
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"sync"
+	"time"
+
+	"kestrel/device"
+	"kestrel/experiment/config"
+	"kestrel/vbks"
+)
+
+// Estimate is what a run will take on this machine, as far as that can be told.
+type Estimate struct {
+	Seconds   float64 // of work, to the last planned evaluation
+	Low, High float64 // seconds; the time is between them as a rule
+	Bytes     int64   // of memory
+}
+
+// String is such as "about 2 min (1 to 4), 60 MB". More digits than one or two
+// it does not know.
+func (e Estimate) String() string {
+	size, unit := 1.0, "s"
+	switch {
+	case e.Seconds >= 90*60:
+		size, unit = 3600, "h"
+	case e.Seconds >= 90:
+		size, unit = 60, "min"
+	}
+	number := func(v float64) string {
+		if v /= size; v < 9.5 {
+			return fmt.Sprintf("%.1g", v)
+		}
+		return fmt.Sprintf("%.0f", v)
+	}
+	if e.High < 1 {
+		return fmt.Sprintf("less than a second, %s", megabytes(e.Bytes))
+	}
+	return fmt.Sprintf("about %s %s (%s to %s), %s", number(e.Seconds), unit, number(e.Low), number(e.High), megabytes(e.Bytes))
+}
+
+func megabytes(bytes int64) string {
+	switch mb := float64(bytes) / 1e6; {
+	case mb >= 2000:
+		return fmt.Sprintf("%.1f GB", mb/1000)
+	case mb >= 100:
+		return fmt.Sprintf("%.0f MB", 10*math.Ceil(mb/10))
+	default:
+		return fmt.Sprintf("%.0f MB", math.Ceil(mb))
+	}
+}
+
+// Estimator makes estimates, one at a time, and keeps the device between them: a
+// card takes long to be made ready. Its zero value is ready for use.
+type Estimator struct {
+	mu     sync.Mutex
+	choice config.DeviceChoice // of dev
+	dev    device.Device       // nil: none yet
+}
+
+// open returns the device of a config. e.mu is held.
+func (e *Estimator) open(c config.DeviceChoice) (device.Device, error) {
+	if e.dev != nil && e.choice == c {
+		return e.dev, nil
+	}
+	if err := e.forget(); err != nil {
+		return nil, err
+	}
+	var err error
+	e.dev, err = OpenDevice(c)
+	e.choice = c
+	return e.dev, err
+}
+
+func (e *Estimator) forget() error {
+	dev := e.dev
+	e.dev = nil
+	if dev == nil {
+		return nil
+	}
+	return dev.Close()
+}
+
+// Close gives the device back, when the estimate under way has been made; a later
+// one makes it anew.
+func (e *Estimator) Close() error {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	return e.forget()
+}
+
+// Run says what a run of a config will take with so many training rows and input
+// columns. It takes about half a second: some kernels of the space are timed on
+// made-up rows, on all lanes of the device at once; how often a run computes them
+// is known from experience. Errors are those of the config.
+func (e *Estimator) Run(ctx context.Context, c config.Config, rows, dim int) (Estimate, error) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	out, err := e.run(ctx, c, rows, dim)
+	if err != nil && ctx.Err() == nil {
+		err = errors.Join(err, e.forget()) // it may be the device's
+	}
+	return out, err
+}
+
+func (e *Estimator) run(ctx context.Context, c config.Config, rows, dim int) (Estimate, error) {
+	if rows < 1 || dim < 1 {
+		return Estimate{}, fmt.Errorf("an estimate needs rows and columns, not %d and %d", rows, dim)
+	}
+	space, err := c.Kernels.Candidates()
+	if err != nil {
+		return Estimate{}, err
+	}
+	dev, err := e.open(c.Device)
+	if err != nil {
+		return Estimate{}, err
+	}
+	w, err := newWorkload(&c, space, rows, dim)
+	if err != nil {
+		return Estimate{}, err
+	}
+	measure := func(m int) (vbks.BoundCost, error) {
+		return vbks.MeasureBound(ctx, dev, w.programs, dim, m, probeTime)
+	}
+	full, err := measure(w.inducing)
+	if err != nil {
+		return Estimate{}, err
+	}
+	search := full
+	if w.scout != w.inducing {
+		if search, err = measure(w.scout); err != nil {
+			return Estimate{}, err
+		}
+	}
+	seconds := w.seconds(search, full)
+	return Estimate{Seconds: seconds, Low: seconds / estimateSpread, High: seconds * estimateSpread, Bytes: w.bytes(dev.Info().Lanes)}, nil
+}
+
+// What a run does as a rule, counted in runs of the shipped configs and of
+// series; see vbks/search.go for the steps. Numbers are of evaluations of the
+// bound for one kernel, with its gradient unless stated.
+const (
+	screenRows    = 256  // rows on which fresh starts are tried
+	perTuning     = 1.5  // gradients with all inducing inputs, for each of the steps, where the stochastic optimisers tune
+	perStart      = 7.0  // on few rows, for each fresh start
+	perDraft      = 16.0 // for each of those that go on
+	perSearch     = 60.0 // on all rows, for the last optimum and the drafts
+	perTransplant = 2.5  // with gradient, for each value of a transplant
+	atTheEnd      = 1.35 // times as many once all data are used
+	perBelief     = 30.0 // for q(log θ), for each draw
+	thetaDraws    = 16.0 // from it
+
+	overhead = 1.25 // of what is not timed: small operations, the optimisers, waiting at barriers
+
+	probeTime      = 150 * time.Millisecond
+	estimateSpread = 2.0
+)
+
+// sampledKernels is the number of kernels of a space that are timed.
+const sampledKernels = 4

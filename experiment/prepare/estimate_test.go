@@ -1,0 +1,187 @@
+package prepare
+
+import (
+	"context"
+	"math"
+	"testing"
+
+	"kestrel/device"
+	"kestrel/experiment/config"
+	"kestrel/experiment/config/configtest"
+	"kestrel/internal/must"
+	"kestrel/kernelspace"
+	"kestrel/vbks"
+)
+
+// Counted by hand for a run of one evaluation: all fresh starts on 256 rows, the
+// better ones again, then the search on all rows, which are the last ones.
+func TestEstimateByHand(t *testing.T) {
+	c := config.Default()
+	c.Kernels = config.KernelSpace{Expressions: []string{"SE", "PER*LIN"}}
+	s := &c.Settings
+	s.Optimizer, s.Starts, s.Steps, s.EvaluateEvery, s.Refine = "collapsed", 9, 40, 1, 0
+	space, err := c.Kernels.Candidates()
+	must.OK(t, err)
+	w, err := newWorkload(&c, space, 1000, 1)
+	must.OK(t, err)
+	unit := vbks.BoundCost{Fixed: 1, Row: 0.01, FixedGrad: 3, RowGrad: 0.02}
+	// 9 starts and 3 drafts cost 9·7 + 3·16 = 111 gradients on 256 rows, 4 + 256·0.03
+	// = 11.68 each; then 60·1.35 = 81 on 1000 rows, 34 each; nothing is related.
+	want := 1.25*2*(111*11.68+81*34) + 3e-5*1000 + 2*2e-3
+	if got := w.seconds(unit, unit); math.Abs(got-want) > 1e-9*want {
+		t.Errorf("%v, want %v", got, want)
+	}
+	c.Settings.TimeBudget = 5e9
+	if got := w.seconds(unit, unit); got != 5 {
+		t.Errorf("a run with a budget of 5 s takes %v s", got)
+	}
+}
+
+// More of anything takes longer, and memory where it is kept.
+func TestEstimateGrows(t *testing.T) {
+	unit := vbks.BoundCost{Fixed: 1e-5, Row: 1e-7, FixedGrad: 3e-5, RowGrad: 2e-7}
+	base := func() config.Config {
+		c := config.Default()
+		c.Kernels = config.KernelSpace{Set: "K12"}
+		return c
+	}
+	of := func(c config.Config, rows int) (float64, int64) {
+		t.Helper()
+		space, err := c.Kernels.Candidates()
+		must.OK(t, err)
+		w, err := newWorkload(&c, space, rows, 2)
+		must.OK(t, err)
+		return w.seconds(unit, unit), w.bytes(2)
+	}
+	for _, optimizer := range []string{"collapsed", "natural", "adam"} {
+		plain := base()
+		plain.Settings.Optimizer = optimizer
+		seconds, bytes := of(plain, 3000)
+		if s, b := of(plain, 30_000); s <= seconds || b <= bytes {
+			t.Errorf("%s: ten times the rows take %v s and %d bytes, not more than %v and %d", optimizer, s, b, seconds, bytes)
+		}
+		for name, change := range map[string]func(*config.Config){
+			"kernels":     func(c *config.Config) { c.Kernels.Set = "K144" },
+			"starts":      func(c *config.Config) { c.Settings.Starts *= 4 },
+			"steps":       func(c *config.Config) { c.Settings.Steps *= 2 },
+			"refinements": func(c *config.Config) { c.Settings.Refine += 5 },
+			"q(theta)":    func(c *config.Config) { c.Settings.Hyperparameters = "diagonal" },
+			"often":       func(c *config.Config) { c.Settings.EvaluateEvery /= 2 },
+		} {
+			c := plain
+			change(&c)
+			if s, _ := of(c, 3000); s <= seconds && !(name == "steps" && optimizer == "collapsed") {
+				t.Errorf("%s, more %s: %v s, not more than %v", optimizer, name, s, seconds)
+			}
+		}
+		c := plain
+		c.Settings.AutoPruneMass, c.Settings.AutoPruneWait, c.Settings.AutoPruneKeep = 1e-3, 1, 2
+		if s, _ := of(c, 3000); s >= seconds {
+			t.Errorf("%s: pruning takes %v s, not less than %v", optimizer, s, seconds)
+		}
+		c = plain
+		c.Evaluations = 2
+		if s, _ := of(c, 3000); s >= seconds {
+			t.Errorf("%s: two evaluations take %v s, not less than %v", optimizer, s, seconds)
+		}
+		c = plain
+		c.Settings.Inducing *= 8
+		if _, b := of(c, 3000); b <= bytes {
+			t.Errorf("%s: 512 inducing inputs take %d bytes, not more than %d", optimizer, b, bytes)
+		}
+	}
+}
+
+// The time is measured on this machine, also for kernels of named columns and
+// for more inducing inputs than are timed.
+func TestEstimateRun(t *testing.T) {
+	var estimator Estimator
+	defer func() { must.OK(t, estimator.Close()) }()
+	for _, set := range [][]string{nil, {"optimise.optimizer=natural"}, {"kernels.expressions=SE[x]*LIN,PER[nosuch]"}, {"sparse.inducing=300"}} {
+		e, err := estimator.Run(t.Context(), configtest.Small(t, set...), 500, 3)
+		must.OK(t, err)
+		if !(e.Seconds > 0 && e.Low < e.Seconds && e.Seconds < e.High && e.High < 3600) || e.Bytes < 1e6 || e.Bytes > 1e9 {
+			t.Errorf("%v: %+v", set, e)
+		}
+	}
+	c := configtest.Small(t)
+	c.Kernels = config.KernelSpace{Expressions: []string{"SE+"}}
+	if _, err := estimator.Run(t.Context(), c, 100, 1); err == nil {
+		t.Error("a kernel that cannot be read has an estimate")
+	}
+	if _, err := estimator.Run(t.Context(), configtest.Small(t), 0, 1); err == nil {
+		t.Error("no rows have an estimate")
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if _, err := estimator.Run(ctx, configtest.Small(t), 100, 1); err == nil {
+		t.Error("an estimate was made although the context had ended")
+	}
+}
+
+// The device is kept from one estimate to the next, until another is asked for.
+func TestEstimatorKeepsItsDevice(t *testing.T) {
+	var e Estimator
+	estimate := func(c config.Config) device.Device {
+		t.Helper()
+		_, err := e.Run(t.Context(), c, 50, 1)
+		must.OK(t, err)
+		return e.dev
+	}
+	one, two := configtest.Small(t, "device.kind=cpu", "device.lanes=1"), configtest.Small(t, "device.kind=cpu", "device.lanes=2")
+	first := estimate(one)
+	if again := estimate(one); again != first {
+		t.Error("a second device for the same choice")
+	}
+	if other := estimate(two); other == first || other.Info().Lanes != 2 {
+		t.Errorf("%d lanes, want 2", other.Info().Lanes)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if _, err := e.Run(ctx, two, 50, 1); err == nil || e.dev == nil {
+		t.Errorf("after an estimate that was not wanted any more: %v, device %v", err, e.dev)
+	}
+	must.OK(t, e.Close())
+	if e.dev != nil {
+		t.Error("the device is kept although the estimator is closed")
+	}
+	if again := estimate(one); again == nil || again.Info().Lanes != 1 {
+		t.Error("no estimate after closing")
+	}
+	must.OK(t, e.Close())
+}
+
+func TestEstimateText(t *testing.T) {
+	for want, e := range map[string]Estimate{
+		"less than a second, 31 MB":      {0.4, 0.2, 0.8, 30.2e6},
+		"about 0.6 s (0.3 to 1), 60 MB":  {0.61, 0.305, 1.22, 60e6},
+		"about 9 s (4 to 18), 100 MB":    {8.8, 4.4, 17.6, 100e6},
+		"about 2 min (1 to 4), 130 MB":   {124, 62, 248, 121e6},
+		"about 3 h (2 to 6), 2.5 GB":     {11_000, 5500, 22_000, 2.5e9},
+		"about 13 min (6 to 26), 60 MB":  {780, 390, 1560, 60e6},
+		"about 2 min (0.8 to 3), 2.0 GB": {95, 47.5, 190, 2.04e9},
+		"about 40 h (20 to 80), 1000 MB": {144_000, 72_000, 288_000, 1e9},
+	} {
+		if got := e.String(); got != want {
+			t.Errorf("%q, want %q", got, want)
+		}
+	}
+}
+
+func TestRelated(t *testing.T) {
+	for _, c := range []struct {
+		a, b string
+		want bool
+	}{
+		{"SE", "RQ", true}, {"SE", "SE", false}, {"SE", "SE+LIN", true}, {"SE*LIN", "SE+LIN", true}, {"SE*LIN", "SE*PER", true},
+		{"SE", "RQ+LIN", false}, {"SE", "SE*LIN*PER", false}, {"SE*LIN", "PER*RQ", false}, {"SE+SE", "SE", true},
+	} {
+		a, err := kernelspace.Parse(c.a)
+		must.OK(t, err)
+		b, err := kernelspace.Parse(c.b)
+		must.OK(t, err)
+		if related(a, b) != c.want || related(b, a) != c.want {
+			t.Errorf("%s and %s: want %v", c.a, c.b, c.want)
+		}
+	}
+}

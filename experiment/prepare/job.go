@@ -1,0 +1,128 @@
+package prepare
+
+import (
+	"context"
+	"fmt"
+
+	"kestrel/datasets"
+	"kestrel/device"
+	"kestrel/experiment/config"
+	"kestrel/experiment/record"
+	"kestrel/vbks"
+)
+
+// Job is a run made ready: the data loaded, the kernels compiled and placed on
+// the device. All that can be wrong with what the user asked for has been
+// found.
+type Job struct {
+	Config  config.Config // resolved
+	Data    *datasets.Dataset
+	Scaler  *datasets.Scaler
+	Start   *record.Start
+	Notices []string
+
+	dev     device.Device
+	Subject *Subject
+	Trainer Trainer
+	Test    TestSet
+	learned map[string]vbks.Tensor // a checkpoint that the trainer begins with; nil: it begins anew
+}
+
+// Trainer is what a Run needs of vbks.Trainer.
+type Trainer interface {
+	SetGate(func(context.Context) error)
+	SetProgress(func(vbks.Progress))
+	Next(context.Context) (*vbks.Evaluation, error)
+	Done() bool
+	Planned() int
+	Inducing() int
+	Last() *vbks.Evaluation
+	Prune(ids []string) (*vbks.Evaluation, error)
+	Restore(ids []string) (*vbks.Evaluation, error)
+	Reoptimize(vbks.Change) error
+	Predict(ctx context.Context, x []float64, o vbks.PredictOptions) (*vbks.Prediction, error)
+	Checkpoint() map[string]vbks.Tensor
+}
+
+var _ Trainer = (*vbks.Trainer)(nil)
+
+// Prepare loads and compiles what a config asks for. Its errors are the user's
+// to mend.
+func Prepare(ctx context.Context, c config.Config) (*Job, error) { return PrepareFrom(ctx, c, nil) }
+
+// PrepareFrom is Prepare for a trainer that begins with a checkpoint, if that is
+// not nil.
+func PrepareFrom(ctx context.Context, c config.Config, learned map[string]vbks.Tensor) (*Job, error) {
+	space, err := c.Kernels.Candidates()
+	if err != nil {
+		return nil, err
+	}
+	dev, notice, err := openDevice(c.Device)
+	if err != nil {
+		return nil, err
+	}
+	j := &Job{Config: c, dev: dev, learned: learned}
+	if notice != "" {
+		j.Notices = append(j.Notices, notice)
+	}
+	if err := j.prepare(ctx, space); err != nil {
+		dev.Close()
+		return nil, err
+	}
+	return j, nil
+}
+
+func (j *Job) prepare(ctx context.Context, space []vbks.Candidate) error {
+	var err error
+	if j.Data, j.Scaler, err = LoadData(ctx, &j.Config); err != nil {
+		return err
+	}
+	c, d := &j.Config, j.Data
+	c.SettleData(d)
+	s := NewSubject(c, d, j.Scaler, space)
+	j.Subject = s
+	var kernels []record.KernelInfo
+	for _, k := range space {
+		ki, err := j.kernelInfo(k, s.Columns)
+		if err != nil {
+			return err
+		}
+		kernels = append(kernels, ki)
+	}
+	t, err := j.newTrainer(ctx)
+	if err != nil {
+		return err
+	}
+	j.Trainer = t
+	c.Settings.Optimizer = t.Settings().Optimizer
+	rows := d.Test
+	j.Test = TestSet{
+		X: j.Scaler.X(d, rows), Y: j.Scaler.Y(d, rows), Dim: d.Dim, Scale: j.Scaler.YScale, Most: c.MetricRows,
+	}
+	info := j.dev.Info()
+	summary := datasets.Describe(d, j.Scaler)
+	if n := d.Dropped.Target + d.Dropped.Inputs; n > 0 {
+		j.Notices = append(j.Notices, fmt.Sprintf("%d of %d rows are left out: %d for a missing target, %d for a missing input",
+			n, d.Rows, d.Dropped.Target, d.Dropped.Inputs))
+	}
+	j.Notices = append(j.Notices, summary.Notices...)
+	j.Start = &record.Start{
+		Name: c.Name, Seed: c.Settings.Seed, Config: c.TOML(), Build: record.ReadBuild(),
+		Device: fmt.Sprintf("%s (%s)", info.Kind, info.Name), DeviceKind: info.Kind, Lanes: info.Lanes,
+		Data: summary, Inducing: t.Inducing(), Planned: t.Planned(), Kernels: kernels,
+	}
+	return nil
+}
+
+// newTrainer makes the trainer of the subject, at its beginning or as it was
+// saved.
+func (j *Job) newTrainer(ctx context.Context) (*vbks.Trainer, error) {
+	s := j.Subject
+	if j.learned == nil {
+		return vbks.New(ctx, j.dev, s.Train, s.Space, s.Columns, s.Settings)
+	}
+	return vbks.Resume(ctx, j.dev, s.Train, s.Space, s.Columns, s.Settings, j.learned)
+}
+
+// Close gives the device back.
+func (j *Job) Close() error { return j.dev.Close() }

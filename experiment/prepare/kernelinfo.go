@@ -1,0 +1,91 @@
+package prepare
+
+import (
+	"errors"
+	"fmt"
+	"math"
+
+	"kestrel/experiment/record"
+	"kestrel/kernelspace"
+	"kestrel/vbks"
+)
+
+// kernelInfo describes a kernel's hyperparameters and how they scale to the
+// units of the data.
+func (j *Job) kernelInfo(k vbks.Candidate, columns []string) (record.KernelInfo, error) {
+	p, err := kernelspace.Compile(k.Expr.Canonical(), kernelspace.Options{
+		Columns: columns, Dim: len(columns), ARD: j.Config.Settings.ARD, SharedPeriod: j.Config.Settings.SharedPeriod,
+	})
+	if err != nil {
+		// Below the name of the kernel stands that of the leaf, and the reason.
+		if cause := errors.Unwrap(err); cause != nil {
+			err = cause
+		}
+		return record.KernelInfo{}, fmt.Errorf("kernels: %w", err)
+	}
+	units := make([]string, len(columns))
+	for i, in := range j.Data.Inputs {
+		units[i] = in.Unit
+	}
+	info := record.KernelInfo{ID: p.ID, Name: k.Expr.String(), Weight: k.Weight}
+	names := LeafNames(p)
+	for i, q := range p.Params {
+		pi := record.ParamInfo{
+			Name:  names[q.Leaf] + "." + q.Name,
+			Unit:  p.Unit(i, units, j.Data.Target.Unit),
+			Scale: p.Scale(i, j.Scaler.XScale, j.Scaler.YScale),
+			Fixed: !q.Free,
+		}
+		if q.Column >= 0 {
+			pi.Column = columns[q.Column]
+		}
+		// It acts on columns of different scales, or its unit is beyond floats.
+		if !(pi.Scale > 0) || math.IsInf(pi.Scale, 1) {
+			pi.Unit, pi.Scale = kernelspace.Standardised, 1
+		}
+		info.Params = append(info.Params, pi)
+	}
+	noise := record.ParamInfo{Name: "noise_variance", Scale: j.Scaler.YScale * j.Scaler.YScale}
+	if u := j.Data.Target.Unit; u != "" {
+		noise.Unit = u + "²"
+	}
+	info.Params = append(info.Params, noise)
+	// A linear kernel is about the centre of the inputs.
+	leaf := 0
+	for i := range p.Instrs {
+		in := &p.Instrs[i]
+		if in.Op >= kernelspace.OpAdd {
+			continue
+		}
+		if in.Op == kernelspace.OpLIN || in.Op == kernelspace.OpPoly {
+			for _, c := range in.Cols {
+				if shift := j.Scaler.XShift[c]; shift != 0 {
+					info.Fixed = append(info.Fixed, record.Fixed{Name: names[leaf] + ".centre", Column: columns[c], Value: shift, Unit: units[c]})
+				}
+			}
+		}
+		leaf++
+	}
+	return info, nil
+}
+
+// LeafNames names the leaves of a program: "PER", or "PER#1" and "PER#2" where
+// a base kernel appears more than once.
+func LeafNames(p *kernelspace.Program) []string {
+	var bases []string
+	count := map[string]int{}
+	for _, q := range p.Params {
+		if q.Leaf == len(bases) {
+			bases = append(bases, q.Base)
+			count[q.Base]++
+		}
+	}
+	seen := map[string]int{}
+	for i, b := range bases {
+		if count[b] > 1 {
+			seen[b]++
+			bases[i] = fmt.Sprintf("%s#%d", b, seen[b])
+		}
+	}
+	return bases
+}

@@ -1,0 +1,31 @@
+package prepare
+
+import (
+	"sync"
+
+	"kestrel/datasets"
+	"kestrel/experiment/config"
+	"kestrel/vbks"
+)
+
+// Subject is what a trainer is made of. It is not changed once it is made.
+type Subject struct {
+	Data     *datasets.Dataset
+	Scaler   *datasets.Scaler
+	Columns  []string
+	Space    []vbks.Candidate
+	Train    vbks.Training
+	Settings vbks.Settings
+	Ranges   func() []ColumnInfo // of the inputs, then the target
+}
+
+func NewSubject(c *config.Config, d *datasets.Dataset, scaler *datasets.Scaler, space []vbks.Candidate) *Subject {
+	s := &Subject{Data: d, Scaler: scaler, Space: space, Settings: c.Settings}
+	s.Settings.TimeBudget = 0 // the Run keeps it, pauses taken off
+	for _, in := range d.Inputs {
+		s.Columns = append(s.Columns, in.Name)
+	}
+	s.Train = vbks.Training{X: scaler.X(d, d.Train), Y: scaler.Y(d, d.Train), Dim: d.Dim}
+	s.Ranges = sync.OnceValue(func() []ColumnInfo { return columnInfos(d) })
+	return s
+}

@@ -1,0 +1,76 @@
+package prepare
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"kestrel/experiment/config"
+	"kestrel/experiment/files"
+	"kestrel/experiment/record"
+	"kestrel/vbks"
+)
+
+// TestSet is the test rows, standardised.
+type TestSet struct {
+	X     []float64 // rows x dim
+	Y     []float64
+	Dim   int
+	Scale float64 // of the targets
+	Most  int     // rows scored at each evaluation; 0: all
+}
+
+// choose returns the rows that are scored: at every evaluation the same ones,
+// spread evenly over the test rows.
+func (t *TestSet) choose(all bool) (x, y []float64) {
+	n := len(t.Y)
+	if all || t.Most == 0 || n <= t.Most {
+		return t.X, t.Y
+	}
+	for i := range t.Most {
+		r := i * n / t.Most
+		x = append(x, t.X[r*t.Dim:(r+1)*t.Dim]...)
+		y = append(y, t.Y[r])
+	}
+	return x, y
+}
+
+// Sampled reports whether the evaluations score a part of the test rows only.
+func (t *TestSet) Sampled() bool { return t.Most > 0 && len(t.Y) > t.Most }
+
+// Score predicts the test rows by averaging and by the best kernel.
+func (t *TestSet) Score(ctx context.Context, tr Trainer, top int, weights string, all bool) ([]record.Metric, error) {
+	e := tr.Last()
+	if len(t.Y) == 0 || e == nil || e.Leader() < 0 {
+		return nil, nil
+	}
+	x, y := t.choose(all)
+	p, err := tr.Predict(ctx, x, vbks.PredictOptions{Top: top, Weights: weights})
+	if err != nil {
+		return nil, err
+	}
+	leader := e.Kernels[e.Leader()].ID
+	var single *vbks.Prediction
+	if k := slices.Index(p.IDs, leader); k >= 0 {
+		single = p.Single(k)
+	} else if single, err = tr.Predict(ctx, x, vbks.PredictOptions{IDs: []string{leader}}); err != nil {
+		return nil, err
+	}
+	var out []record.Metric
+	for _, m := range []struct {
+		name string
+		p    *vbks.Prediction
+	}{{config.MethodAverage, p}, {config.MethodSingle, single}} {
+		s, err := m.p.Score(y)
+		if err != nil {
+			return nil, fmt.Errorf("scoring the test rows: %w", err)
+		}
+		s = s.InUnits(t.Scale)
+		out = append(out, record.Metric{
+			Evaluation: e.Index, Proportion: e.Proportion, Method: m.name, Kernels: len(m.p.IDs),
+			RMSE: files.Number(s.RMSE), MAE: files.Number(s.MAE), NLPD: files.Number(s.NLPD), TestRows: s.Rows,
+			Coverage50: files.Number(s.Coverage[vbks.Coverage50]), Coverage80: files.Number(s.Coverage[vbks.Coverage80]), Coverage95: files.Number(s.Coverage[vbks.Coverage95]),
+		})
+	}
+	return out, nil
+}

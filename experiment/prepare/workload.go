@@ -1,0 +1,235 @@
+package prepare
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+
+	"kestrel/experiment/config"
+	"kestrel/kernelspace"
+	"kestrel/vbks"
+)
+
+// workload is how much a run will compute.
+type workload struct {
+	config    *config.Config
+	effort    vbks.Effort // of its optimiser
+	kernels   int
+	rows, dim int
+	inducing  int
+	scout     int                    // inducing inputs that are searched with
+	programs  []*kernelspace.Program // some of the space's, from simple to costly
+	relations float64                // of a kernel to others of the space
+	params    float64                // hyperparameters of a kernel
+}
+
+func newWorkload(c *config.Config, space []vbks.Candidate, rows, dim int) (*workload, error) {
+	s := &c.Settings
+	effort, err := s.Effort(rows)
+	if err != nil {
+		return nil, err
+	}
+	w := &workload{config: c, effort: effort, kernels: len(space), rows: rows, dim: dim, inducing: min(s.Inducing, rows)}
+	if w.scout = w.inducing; !effort.Exact() {
+		_, w.scout = vbks.ScoutSize(w.kernels, w.inducing)
+	}
+	sorted := slices.Clone(space)
+	slices.SortStableFunc(sorted, func(a, b vbks.Candidate) int { return cmp.Compare(crudeCost(a.Expr), crudeCost(b.Expr)) })
+	n := min(sampledKernels, len(sorted))
+	for i := range n {
+		e := sorted[(2*i+1)*len(sorted)/(2*n)].Expr
+		p := compileLoosely(e, s.ARD, s.SharedPeriod, dim)
+		w.programs = append(w.programs, p)
+		w.params += float64(len(p.Free)+1) / float64(n)
+		for _, other := range space {
+			if related(e, other.Expr) {
+				w.relations += 1 / float64(n)
+			}
+		}
+	}
+	return w, nil
+}
+
+// crudeCost orders kernels by what their leaves take.
+func crudeCost(e kernelspace.Expr) (cost float64) {
+	for _, l := range e.Leaves() {
+		switch l.Base() {
+		case "LIN", "CONST", "WHITE":
+			cost += 0.3
+		case "RQ", "PER":
+			cost += 2
+		default:
+			cost++
+		}
+	}
+	return cost
+}
+
+// compileLoosely compiles a kernel where the columns' names are not known: one
+// that names some acts on all.
+func compileLoosely(e kernelspace.Expr, ard, shared bool, dim int) *kernelspace.Program {
+	columns := make([]string, dim)
+	for i := range columns {
+		columns[i] = fmt.Sprintf("x%d", i+1)
+	}
+	o := kernelspace.Options{Columns: columns, Dim: dim, ARD: ard, SharedPeriod: shared}
+	if p, err := kernelspace.Compile(e.Canonical(), o); err == nil {
+		return p
+	}
+	var bases []string
+	for _, l := range e.Leaves() {
+		bases = append(bases, l.Base())
+	}
+	for _, text := range []string{strings.Join(bases, "*"), "SE"} {
+		if e, err := kernelspace.Parse(text); err == nil {
+			if p, err := kernelspace.Compile(e.Canonical(), o); err == nil {
+				return p
+			}
+		}
+	}
+	panic("experiment: the kernel SE cannot be compiled")
+}
+
+// related says whether two kernels differ in one leaf: in what it is, or in
+// that it is there.
+func related(a, b kernelspace.Expr) bool {
+	count := map[string]int{}
+	for _, l := range a.Leaves() {
+		count[l.ID()]++
+	}
+	for _, l := range b.Leaves() {
+		count[l.ID()]--
+	}
+	more, less := 0, 0
+	for _, n := range count {
+		more, less = more+max(n, 0), less-min(n, 0)
+	}
+	return max(more, less) == 1 || more+less == 0 && a.ID() != b.ID()
+}
+
+// mostCounted bounds how many evaluations are added up one by one.
+const mostCounted = 100_000
+
+// seconds adds up the evaluations. search is what the kernels cost where
+// solutions are searched for, full on the run's own inducing inputs.
+func (w *workload) seconds(search, full vbks.BoundCost) float64 {
+	c, s := w.config, &w.config.Settings
+	n := w.rows
+	planned := int(math.Ceil(1/s.EvaluateEvery-1e-9)) + s.Refine
+	if c.Evaluations > 0 {
+		planned = min(planned, c.Evaluations)
+	}
+	alive := float64(w.kernels)
+	total := 3e-5 * float64(min(n, 20_000)*w.dim) // periods and inducing inputs
+	before := 0
+	for t := 1; t <= min(planned, mostCounted); t++ {
+		seen := min(n, int(math.Ceil(float64(t)*s.EvaluateEvery*float64(n)-1e-9)))
+		if s.AutoPruneMass > 0 && t > s.AutoPruneWait {
+			alive = max(alive/2, min(alive, float64(s.AutoPruneKeep)))
+		}
+		each := 0.0
+		if w.effort.Exact() {
+			each = w.searching(search, t, seen, seen)
+			if s.Hyperparameters != "point" {
+				each += perBelief * max(thetaDraws, 2*w.params) * full.Gradient(seen)
+			}
+		} else {
+			if t&(t-1) == 0 || seen == n && before < n {
+				rows, m := vbks.ScoutSize(int(alive), w.inducing)
+				wider := float64(m) / float64(w.scout)
+				each = w.searching(search, t, seen, min(seen, rows)) * wider * wider
+			}
+			each += w.learning(full, seen, alive, t == planned)
+		}
+		before = seen
+		total += overhead*alive*each + beliefSeconds(w.kernels)
+	}
+	total *= max(1, float64(planned)/mostCounted)
+	if s.TimeBudget > 0 {
+		total = min(total, s.TimeBudget.Seconds())
+	}
+	return total
+}
+
+// searching is the time of one kernel's search on so many rows.
+func (w *workload) searching(k vbks.BoundCost, t, seen, rows int) float64 {
+	s := &w.config.Settings
+	starts := float64(s.Starts)
+	if p := float64(seen) / float64(w.rows); p >= 0.3 && p < 1 {
+		starts = math.Ceil(starts / 2)
+	}
+	drafts := min(starts, max(3, math.Ceil(starts/3)))
+	values := 0.0
+	if s.Transplants {
+		values = 3 * math.Pow(w.relations, 0.6) // of transplants, without gradient: not all are tried
+	}
+	all := perSearch + perTransplant*values
+	if t == 1 {
+		all = perSearch
+	}
+	if w.effort.Exact() && seen == w.rows {
+		all *= atTheEnd
+	}
+	all *= math.Pow(min(1, float64(s.Steps)/40), 0.4)
+	return (perStart*starts+perDraft*drafts)*k.Gradient(min(rows, screenRows)) + all*k.Gradient(rows) + values*k.Value(rows)
+}
+
+// learning is the time of one kernel's stochastic steps and estimate.
+func (w *workload) learning(k vbks.BoundCost, seen int, alive float64, last bool) float64 {
+	s := &w.config.Settings
+	draws, samples := 1.0, 1.0
+	if s.Hyperparameters != "point" {
+		draws, samples = thetaDraws, float64(max(1, s.ThetaSamples))
+	}
+	estimated := seen
+	if s.ELBORows > 0 {
+		estimated = min(seen, s.ELBORows)
+	}
+	if w.effort.Tunes(seen, w.rows, alive) {
+		return perTuning*float64(s.Steps)*k.Gradient(w.tuned()) + k.Value(seen) + 1.5*k.Value(estimated)
+	}
+	batch := min(s.Batch, seen)
+	move := w.effort.Moving()
+	t := float64(s.Steps) * samples * (move*1.5*k.Gradient(batch) + (1-move)*k.Value(batch))
+	t += 1.5 * draws * k.Value(estimated)
+	if w.effort.Passes(seen, alive, last) {
+		t += draws * k.Value(seen)
+	}
+	return t
+}
+
+// tuned is the number of rows that hyperparameters are tuned on.
+func (w *workload) tuned() int { return vbks.TunedRows(w.rows, w.inducing) }
+
+// beliefSeconds is the time of q(g), which one core makes.
+func beliefSeconds(kernels int) float64 { return 2e-3 * float64(kernels) }
+
+// bytes is the memory of a run: what lanes hold, what kernels carry from one
+// evaluation to the next, the data, and the program with its garbage.
+func (w *workload) bytes(lanes int) int64 {
+	const word, chunk = 8, 1024
+	m := w.inducing
+	left := w.kernels // at the end
+	if w.config.Settings.AutoPruneMass > 0 {
+		left = min(left, w.config.Settings.AutoPruneKeep)
+	}
+	held, scout := w.rows, m // of k(Z,X), for the gradient
+	if !w.effort.Exact() {
+		held, scout = vbks.ScoutSize(left, m)
+	}
+	chunks := (held + chunk - 1) / chunk
+	tape := min(64<<20, 3*word*int(w.params)*scout*min(chunk, held))
+	lane := chunks*(word*scout*chunk+tape) + 2*word*scout*chunk + 12*word*m*m
+	states := 0
+	if !w.effort.Exact() {
+		lane += 4 * word * m * max(w.config.Settings.Batch, screenRows)
+		if w.effort.Tunes(w.rows, w.rows, float64(left)) {
+			lane += word * m * (w.tuned() + chunk)
+		}
+		states = 3 * word * m * m * w.effort.Carried()
+	}
+	data := 6*word*w.rows*(w.dim+1) + 3000*min(w.rows, 20_000)*w.dim // periodograms
+	return int64(25e6) + int64(lanes*lane+w.kernels*states+data)*3/2
+}

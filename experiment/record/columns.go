@@ -1,0 +1,55 @@
+package record
+
+import (
+	"strings"
+	"time"
+
+	"kestrel/datasets"
+)
+
+// Inputs returns the summaries of the input columns, Target that of the target;
+// nil where the data have none.
+func (s *Start) Inputs() []datasets.ColumnSummary {
+	if s.Data == nil || len(s.Data.Columns) == 0 {
+		return nil
+	}
+	return s.Data.Columns[:len(s.Data.Columns)-1]
+}
+
+// Target returns the summary of the target, nil if there is none.
+func (s *Start) Target() *datasets.ColumnSummary {
+	if s.Data == nil || len(s.Data.Columns) == 0 {
+		return nil
+	}
+	return &s.Data.Columns[len(s.Data.Columns)-1]
+}
+
+// TimeScale returns the instant that the values of a column of time stamps
+// count from, UTC, and the seconds of their unit; false for other columns.
+func TimeScale(c *datasets.ColumnSummary) (origin time.Time, unit float64, ok bool) {
+	first, err := time.Parse(time.RFC3339Nano, c.First)
+	if err != nil {
+		return time.Time{}, 0, false
+	}
+	column := datasets.Column{Unit: c.Unit, Origin: first}
+	return column.At(-c.Min), column.Seconds(1), true
+}
+
+// InWords writes the value of a hyperparameter that is a length of time for
+// people, such as "36 h"; "" for any other.
+func (s *Start) InWords(p *ParamInfo, value float64) string {
+	if !strings.HasSuffix(p.Name, ".lengthscale") && !strings.HasSuffix(p.Name, ".period") {
+		return ""
+	}
+	inputs := s.Inputs()
+	for i := range inputs {
+		c := &inputs[i]
+		if c.Unit != p.Unit || p.Column != "" && p.Column != c.Name {
+			continue
+		}
+		if _, unit, ok := TimeScale(c); ok {
+			return datasets.HumanDuration(value * unit)
+		}
+	}
+	return ""
+}

@@ -1,0 +1,79 @@
+package record
+
+import (
+	"fmt"
+	"strings"
+
+	"kestrel/datasets"
+	"kestrel/vbks"
+)
+
+// Describe writes an event in one line for a log, "" for one that a log does
+// not need. A notice may have several lines; nothing in it steers a terminal.
+func Describe(e *Event) string { return datasets.Plain(describe(e)) }
+
+func describe(e *Event) string {
+	switch e.Type {
+	case EventStarted:
+		s := e.Start
+		return fmt.Sprintf("run %s: seed %d, %d kernels, %d training and %d test rows, %d inducing inputs, %s; kestrel %s",
+			s.Name, s.Seed, len(s.Kernels), s.Data.Train, s.Data.Test, s.Inducing, s.Device, s.Build)
+	case EventState:
+		return fmt.Sprintf("%s: %s", e.State.To, e.State.Reason)
+	case EventNotice:
+		return e.Notice
+	case EventEvaluation:
+		return "evaluation " + progressText(e.Evaluation)
+	case EventMetrics:
+		var parts []string
+		for _, m := range e.Metrics {
+			parts = append(parts, fmt.Sprintf("%s: rmse %.4g, nlpd %.4g, %s", m.Method, m.RMSE, m.NLPD, coverageText(m.Coverage())))
+		}
+		return fmt.Sprintf("on %d test rows, %s", e.Metrics[0].TestRows, strings.Join(parts, "; "))
+	case EventPruned:
+		return fmt.Sprintf("pruned %d kernels; %s", len(e.Kernels), progressText(e.Evaluation))
+	case EventRestored:
+		return fmt.Sprintf("restored %d kernels; %s", len(e.Kernels), progressText(e.Evaluation))
+	case EventReoptimised:
+		return "re-optimising" + describeChange(e.Change)
+	case EventResumed:
+		return e.Resumed.String()
+	}
+	return ""
+}
+
+func describeChange(c *vbks.Change) string {
+	s := ""
+	for _, p := range []struct {
+		name  string
+		value int
+	}{{"steps", c.Steps}, {"inducing", c.Inducing}, {"batch", c.Batch}, {"rounds", c.Rounds}} {
+		if p.value > 0 {
+			s += fmt.Sprintf(", %s %d", p.name, p.value)
+		}
+	}
+	return s
+}
+
+// progressText says how far an evaluation is and which kernel leads.
+func progressText(e *Evaluation) string {
+	s := fmt.Sprintf("%d/%d  %3.0f %% of the data", e.Index, e.Planned, 100*e.Proportion)
+	if l := e.Leader(); l != nil {
+		s += fmt.Sprintf("  %s  q* %.3f", l.ID, float64(l.Fit.Posterior))
+		if n := e.tied(); n > 1 {
+			s += fmt.Sprintf("  (%d equal)", n)
+		}
+	}
+	return s
+}
+
+// tied counts the kernels that cannot be told from the leader.
+func (e *Evaluation) tied() int {
+	n := 0
+	for i := range e.Kernels {
+		if f := e.Kernels[i].Fit; f != nil && (f.Tied || f.Rank == 1) {
+			n++
+		}
+	}
+	return n
+}

@@ -1,0 +1,98 @@
+package record
+
+import (
+	"encoding/json"
+	"math"
+	"strconv"
+
+	"kestrel/experiment/files"
+	"kestrel/vbks"
+)
+
+// Evaluation is what was known after a round, in the space's order.
+type Evaluation struct {
+	Index      int          `json:"index"` // counted from 1
+	Planned    int          `json:"planned"`
+	Proportion float64      `json:"proportion"`
+	RowsSeen   int          `json:"rows_seen"`
+	Objective  files.Number `json:"objective"` // total ELBO
+	Kernels    []Kernel     `json:"kernels"`
+}
+
+// Kernel is one kernel in an evaluation.
+type Kernel struct {
+	ID     string      `json:"id"`
+	Status vbks.Status `json:"status"`
+	Reason string      `json:"reason,omitempty"`
+	Fit    *Fit        `json:"fit,omitempty"` // of live kernels
+}
+
+// Fit holds a live kernel's numbers.
+type Fit struct {
+	Posterior files.Number   `json:"posterior"`
+	Bayes     files.Number   `json:"bayes"`
+	ELBO      files.Number   `json:"elbo"` // nats, of the standardised targets
+	SE        files.Number   `json:"se"`
+	Rank      int            `json:"rank"`
+	Tied      bool           `json:"tied,omitempty"`
+	Source    string         `json:"source,omitempty"`
+	Params    []files.Number `json:"params"`       // in data units, as KernelInfo.Params
+	SD        []files.Number `json:"sd,omitempty"` // of their logarithms, under q(log θ)
+}
+
+// Leader returns the kernel ranked first, nil if none is live.
+func (e *Evaluation) Leader() *Kernel {
+	for i := range e.Kernels {
+		if f := e.Kernels[i].Fit; f != nil && f.Rank == 1 {
+			return &e.Kernels[i]
+		}
+	}
+	return nil
+}
+
+// Below returns the ids of the live kernels that rank below the first k.
+func (e *Evaluation) Below(k int) []string {
+	var ids []string
+	for i := range e.Kernels {
+		if f := e.Kernels[i].Fit; f != nil && f.Rank > k {
+			ids = append(ids, e.Kernels[i].ID)
+		}
+	}
+	return ids
+}
+
+// Metric is how well a method predicts the test rows, in data units.
+type Metric struct {
+	Evaluation int          `json:"evaluation"`
+	Proportion float64      `json:"proportion"`
+	Seconds    files.Number `json:"seconds"`
+	Method     string       `json:"method"`  // "vbks": averaged; "vbks-s": the best kernel
+	Kernels    int          `json:"kernels"` // averaged
+	RMSE       files.Number `json:"rmse"`
+	MAE        files.Number `json:"mae"`
+	NLPD       files.Number `json:"nlpd"`
+	Coverage95 files.Number `json:"coverage95"`
+	TestRows   int          `json:"test_rows"`
+	Coverage50 files.Number `json:"coverage50"` // NaN in the logs of older versions, as Coverage80
+	Coverage80 files.Number `json:"coverage80"`
+}
+
+// UnmarshalJSON implements json.Unmarshaler: a share that is not there is not
+// known.
+func (m *Metric) UnmarshalJSON(text []byte) error {
+	type plain Metric
+	nan := files.Number(math.NaN())
+	p := plain{Coverage50: nan, Coverage80: nan, Coverage95: nan}
+	if err := json.Unmarshal(text, &p); err != nil {
+		return err
+	}
+	*m = Metric(p)
+	return nil
+}
+
+// AccuracyCells are the cells of accuracyColumns, empty where a share is not
+// known.
+func (m *Metric) AccuracyCells() []string {
+	return []string{m.RMSE.String(), m.MAE.String(), m.NLPD.String(), m.Coverage95.Known(""), strconv.Itoa(m.TestRows),
+		m.Coverage50.Known(""), m.Coverage80.Known("")}
+}

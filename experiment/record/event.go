@@ -1,0 +1,66 @@
+package record
+
+import (
+	"time"
+
+	"kestrel/experiment/files"
+	"kestrel/vbks"
+)
+
+// Version is the version of the event log that this program writes.
+const Version = 1
+
+// EventType names what happened.
+type EventType string
+
+const (
+	EventStarted     EventType = "run-started" // Start
+	EventState       EventType = "state"       // State
+	EventNotice      EventType = "notice"      // Notice
+	EventEvaluation  EventType = "evaluation"  // Evaluation
+	EventMetrics     EventType = "metrics"     // Metrics
+	EventPruned      EventType = "pruned"      // Kernels, and the revised Evaluation
+	EventRestored    EventType = "restored"    // Kernels, and the revised Evaluation
+	EventReoptimised EventType = "reoptimised" // Change
+	EventFinished    EventType = "finished"    // State: how it ended
+	EventResumed     EventType = "resumed"     // Resumed: another process goes on with the run
+)
+
+// Event is one line of the event log. Which of the fields after Seconds are
+// there depends on the type.
+type Event struct {
+	V       int          `json:"v"`
+	Type    EventType    `json:"type"`
+	Time    time.Time    `json:"time"`    // UTC
+	Seconds files.Number `json:"seconds"` // wall time since the start, less pauses
+
+	Start      *Start       `json:"start,omitempty"`
+	State      *StateChange `json:"state,omitempty"`
+	Notice     string       `json:"notice,omitempty"`
+	Kernel     string       `json:"kernel,omitempty"` // id, of the notice that a kernel has failed
+	Cause      Cause        `json:"cause,omitempty"`  // of a state, of the end and of a notice
+	Evaluation *Evaluation  `json:"evaluation,omitempty"`
+	Metrics    []Metric     `json:"metrics,omitempty"`
+	Kernels    []string     `json:"kernels,omitempty"` // kernel ids
+	Change     *vbks.Change `json:"change,omitempty"`
+	Inducing   int          `json:"inducing,omitempty"` // inputs after the change, which may have asked for more than there are rows
+	Resumed    *Resumed     `json:"resumed,omitempty"`
+	ByItself   bool         `json:"by_itself,omitempty"` // of an order: it followed by itself, see Start.Course
+}
+
+// StateChange is a transition of the run.
+type StateChange struct {
+	From   State  `json:"from"`
+	To     State  `json:"to"`
+	Reason string `json:"reason"`
+}
+
+// EventAnew says that the event log was replaced and is told again from its
+// beginning: what went before no longer counts. Follow makes it; it is in no
+// log.
+const EventAnew EventType = "anew"
+
+// Redone reports whether the event is done again if no checkpoint holds it.
+func (e *Event) Redone() bool {
+	return e.Evaluation != nil || e.Type == EventReoptimised
+}

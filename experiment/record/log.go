@@ -1,0 +1,188 @@
+package record
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"hash"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+
+	"kestrel/experiment/files"
+)
+
+// Log appends events to a file, one a line, each in a single write. It
+// knows where it stands, so that a checkpoint can say which event it rests on.
+type Log struct {
+	File *os.File
+	Hash hash.Hash // of all lines
+	End  Place     // of the last line
+	Last Place     // where that line begins
+}
+
+// Place is a place in an event log.
+type Place struct {
+	Bytes int64
+	Sum   [sha256.Size]byte // of what stands before it
+}
+
+// NewLog begins a log in an empty file.
+func NewLog(file *os.File) *Log {
+	l := &Log{File: file, Hash: sha256.New()}
+	l.End.Sum = [sha256.Size]byte(l.Hash.Sum(nil))
+	l.Last = l.End
+	return l
+}
+
+func (l *Log) Append(e *Event) error {
+	line, err := json.Marshal(e)
+	if err != nil {
+		return fmt.Errorf("event %s cannot be written: %w", e.Type, err)
+	}
+	line = append(line, '\n')
+	if err := files.AllOrNothing(func() error { _, err := l.File.Write(line); return err }, l.File); err != nil {
+		return fmt.Errorf("event log: %w", err)
+	}
+	l.Hash.Write(line) // never fails
+	l.Last = l.End
+	l.End.Bytes += int64(len(line))
+	l.End.Sum = [sha256.Size]byte(l.Hash.Sum(nil))
+	return nil
+}
+
+// Open opens the event log of a run directory.
+func Open(dir string) (*os.File, error) {
+	file, err := os.Open(filepath.Join(dir, EventsFile))
+	if err == nil {
+		return file, nil
+	}
+	info, statErr := os.Stat(dir)
+	switch {
+	case errors.Is(statErr, fs.ErrNotExist):
+		return nil, fmt.Errorf("run %q does not exist; name the directory of a run, such as runs/…", dir)
+	case statErr == nil && !info.IsDir():
+		return nil, fmt.Errorf("run %q is a file; name the directory of a run", dir)
+	case errors.Is(err, fs.ErrNotExist):
+		return nil, fmt.Errorf("run %q has no %s; name the directory of a run", dir, EventsFile)
+	}
+	return nil, fmt.Errorf("run %q cannot be read: %w", dir, err)
+}
+
+// Read reads the event log of a run directory, whether the run is
+// finished, crashed or still running: a last line that is not complete is left
+// out.
+func Read(dir string) ([]Event, error) {
+	var events []Event
+	err := Each(context.Background(), dir, func(e *Event) { events = append(events, *e) })
+	if err != nil {
+		return nil, err
+	}
+	return events, nil
+}
+
+var ErrNoEvents = errors.New("has no events yet; it ended before it began")
+
+// Each reads the event log of a run directory, as ReadEvents does, one
+// event at a time. A log without events is an error, and so is the end of ctx.
+func Each(ctx context.Context, dir string, take func(*Event)) error {
+	file, err := Open(dir)
+	if err != nil {
+		return err
+	}
+	defer file.Close()
+	d := NewDecoder(file)
+	for n := 0; ; n++ {
+		if ctx.Err() != nil {
+			return context.Cause(ctx)
+		}
+		e, err := d.Next()
+		switch {
+		case err == io.EOF && n == 0:
+			return fmt.Errorf("run %q %w", dir, ErrNoEvents)
+		case err == io.EOF:
+			return nil
+		case err != nil:
+			return fmt.Errorf("%s: %w", filepath.Join(dir, EventsFile), err)
+		}
+		take(e)
+	}
+}
+
+// LongestLine is more than any event takes, in bytes.
+const LongestLine = 256 << 20
+
+// Decoder reads events from a log that may still grow.
+type Decoder struct {
+	in     *bufio.Reader
+	number int    // of the line begun
+	Line   []byte // as far as it is there
+	bad    error  // what is wrong with the line before, if it is not the last
+	Read   int64  // bytes of all complete lines
+}
+
+func NewDecoder(r io.Reader) *Decoder {
+	return &Decoder{in: bufio.NewReaderSize(r, 1<<20), number: 1}
+}
+
+// Next returns the next event. At io.EOF it may be called again when there is
+// more: a line that is not complete, or is damaged and the last, is being
+// written or was torn by a crash.
+func (d *Decoder) Next() (*Event, error) {
+	for {
+		part, err := d.in.ReadSlice('\n')
+		if d.bad != nil && len(part) > 0 {
+			return nil, d.bad
+		}
+		d.Line = append(d.Line, part...)
+		switch {
+		case err == bufio.ErrBufferFull && len(d.Line) < LongestLine:
+			continue
+		case err == bufio.ErrBufferFull:
+			return nil, fmt.Errorf("line %d is damaged: it does not end", d.number)
+		case err != nil:
+			return nil, err
+		}
+		e, err := Decode(d.Line, d.number)
+		d.Read += int64(len(d.Line))
+		d.Line = d.Line[:0]
+		d.number++
+		var damage *DamagedLine
+		switch {
+		case errors.As(err, &damage):
+			d.bad = err
+		case err != nil || e != nil:
+			return e, err
+		}
+	}
+}
+
+// DamagedLine is the error of a line that is not an event.
+type DamagedLine struct {
+	number int
+	Err    error
+}
+
+func (e *DamagedLine) Error() string { return fmt.Sprintf("line %d is damaged: %v", e.number, e.Err) }
+
+func (e *DamagedLine) Unwrap() error { return e.Err }
+
+// Decode reads a line of the log; an empty one is no event.
+func Decode(line []byte, number int) (*Event, error) {
+	if line = bytes.TrimSpace(line); len(line) == 0 {
+		return nil, nil
+	}
+	var e Event
+	if err := json.Unmarshal(line, &e); err != nil {
+		return nil, &DamagedLine{number, err}
+	}
+	if e.V > Version {
+		return nil, fmt.Errorf("line %d was written by a newer version of the program (format %d, known is %d); use that version", number, e.V, Version)
+	}
+	return &e, nil
+}

@@ -1,0 +1,37 @@
+package record
+
+import (
+	"runtime"
+	"strings"
+	"testing"
+)
+
+// endless gives the same byte for ever and counts.
+type endless struct{ n int }
+
+func (e *endless) Read(p []byte) (int, error) {
+	for i := range p {
+		p[i] = '['
+	}
+	e.n += len(p)
+	return len(p), nil
+}
+
+// A line that does not end is given up after the longest that there can be.
+func TestEndlessLine(t *testing.T) {
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	in := &endless{}
+	_, err := NewDecoder(in).Next()
+	runtime.ReadMemStats(&after)
+	if err == nil || !strings.Contains(err.Error(), "line 1 is damaged: it does not end") {
+		t.Error(err)
+	}
+	if in.n > LongestLine+2<<20 {
+		t.Errorf("%d bytes read", in.n)
+	}
+	// All that was ever allocated: the line's memory grows by a quarter at a time.
+	if n := after.TotalAlloc - before.TotalAlloc; n > 8*LongestLine {
+		t.Errorf("%d MiB allocated", n>>20)
+	}
+}

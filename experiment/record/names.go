@@ -1,0 +1,13 @@
+package record
+
+// Names of the files in a run directory.
+const (
+	ConfigFile     = "config.toml"
+	EventsFile     = "events.jsonl"
+	StateDir       = "state"
+	CheckpointFile = "checkpoint.npz"
+	PosteriorFile  = "posterior.csv"
+	MetricsFile    = "metrics.csv"
+	KernelsFile    = "kernels.csv"
+	LogFile        = "log.txt"
+)

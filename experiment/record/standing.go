@@ -1,0 +1,115 @@
+package record
+
+import (
+	"slices"
+	"time"
+
+	"kestrel/experiment/files"
+	"kestrel/vbks"
+)
+
+// Standing is how a run stands, as its events say: the one place where it is
+// decided what an event changes. The run applies what it records, a resumed one
+// what it reads, and all who show a run what they are told. The zero value is a
+// run of which nothing is known; the fields are to be read only. What events
+// point to is kept and must not change any more.
+type Standing struct {
+	State      State        `json:"state"` // the last one written down
+	Reason     string       `json:"reason"`
+	Cause      Cause        `json:"-"` // of the state
+	Started    time.Time    `json:"started"`
+	Time       time.Time    `json:"last"`    // of the last event
+	Seconds    files.Number `json:"seconds"` // wall time less pauses, at the last event
+	Start      *Start       `json:"start,omitempty"`
+	Inducing   []int        `json:"inducing,omitempty"`   // inputs, of the start and after changes
+	Made       int          `json:"evaluations"`          // of those told
+	Evaluation *Evaluation  `json:"evaluation,omitempty"` // the last one, as revised; nil before the first
+	Metrics    []Metric     `json:"metrics,omitempty"`    // the last ones
+
+	Ended  bool         `json:"-"` // the event of the state's being the last is there
+	Worked files.Number `json:"-"` // Seconds at the last evaluation or its revision
+	Owed   bool         `json:"-"` // the last evaluation or its revision has not been scored and may still be
+	Moved  bool         `json:"-"` // the inducing inputs are not those of the last evaluation any more
+	Scored int          `json:"-"` // test rows on which the last evaluation or its revision was scored; 0: it was not
+	Orders []Order      `json:"-"` // that changed what is learned, in their order
+}
+
+// Order is one that changes what is learned.
+type Order struct {
+	What     EventType    // EventPruned, EventRestored or EventReoptimised
+	Kernels  []string     // of the first two
+	Change   *vbks.Change // of the last
+	ByItself bool         // as Event.ByItself
+	After    int          // evaluations before it
+}
+
+// Apply takes the next event in. One that lacks what its type promises changes
+// the clock only.
+func (s *Standing) Apply(e *Event) {
+	if e.Type == EventAnew {
+		*s = Standing{}
+		return
+	}
+	if s.State == "" {
+		s.Started, s.State = e.Time, Ready
+	}
+	s.Time, s.Seconds = e.Time, e.Seconds
+	if e.Missing() != "" {
+		return
+	}
+	switch e.Type {
+	case EventStarted:
+		s.Start, s.Inducing = e.Start, []int{e.Start.Inducing}
+	case EventState:
+		s.State, s.Reason, s.Cause, s.Ended = e.State.To, e.State.Reason, e.Cause, false
+	case EventFinished:
+		s.Ended = true
+	case EventEvaluation:
+		s.Made++
+		s.Moved = false
+		if s.State == Ready { // who reads the end of a log only may not have seen it begin
+			s.State = Running
+		}
+		s.revise(e)
+	case EventPruned, EventRestored:
+		s.revise(e)
+		s.Orders = append(s.Orders, Order{What: e.Type, Kernels: e.Kernels, ByItself: e.ByItself, After: s.Made})
+	case EventReoptimised:
+		before := len(s.Inducing)
+		s.Inducing = changedInducing(s.Inducing, e)
+		s.Moved = s.Moved || len(s.Inducing) > before
+		s.Ended = false // it goes on
+		s.Orders = append(s.Orders, Order{What: e.Type, Change: e.Change, ByItself: e.ByItself, After: s.Made})
+	case EventMetrics:
+		s.Metrics, s.Scored, s.Owed = e.Metrics, e.Metrics[0].TestRows, false
+	case EventNotice:
+		if e.Cause == CauseUnscored {
+			s.Owed = false
+		}
+	}
+}
+
+// revise takes over what is believed now, which has not been scored.
+func (s *Standing) revise(e *Event) {
+	s.Evaluation, s.Worked = e.Evaluation, e.Seconds
+	s.Owed, s.Scored = true, 0
+}
+
+// Refined reports whether the re-optimising that follows by itself has been
+// ordered.
+func (s *Standing) Refined() bool {
+	return slices.ContainsFunc(s.Orders, func(o Order) bool { return o.What == EventReoptimised && o.ByItself })
+}
+
+// changedInducing adds what a re-optimisation made of the number of inducing
+// inputs. Older logs have what was asked for only.
+func changedInducing(had []int, e *Event) []int {
+	now := e.Inducing
+	if now == 0 && e.Change != nil {
+		now = e.Change.Inducing
+	}
+	if now <= 0 || len(had) > 0 && had[len(had)-1] == now {
+		return had
+	}
+	return append(slices.Clip(had), now)
+}

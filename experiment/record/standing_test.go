@@ -1,0 +1,84 @@
+package record_test
+
+import (
+	"reflect"
+	"testing"
+
+	"kestrel/experiment/files"
+	"kestrel/experiment/record"
+	"kestrel/experiment/record/recordtest"
+	"kestrel/vbks"
+)
+
+// What events change, one after the other.
+func TestStanding(t *testing.T) {
+	type stands struct {
+		state       record.State
+		cause       record.Cause
+		made        int
+		owed, moved bool
+		scored      int
+		ended       bool
+		inducing    int
+		worked      files.Number
+		orders      int
+	}
+	want := []stands{
+		{state: record.Ready, inducing: 5},
+		{state: record.Running, inducing: 5},
+		{record.Running, "", 1, true, false, 0, false, 5, 2, 0},
+		{record.Running, "", 1, true, false, 0, false, 5, 2, 0},
+		{record.Running, "", 1, false, false, 4, false, 5, 2, 0},
+		{record.Paused, record.CauseDiskFull, 1, false, false, 4, false, 5, 2, 0},
+		{record.Paused, record.CauseDiskFull, 1, true, false, 0, false, 5, 6, 1},
+		{record.Running, "", 1, true, false, 0, false, 5, 6, 1},
+		{record.Running, "", 1, true, true, 0, false, 8, 6, 2},
+		{record.Running, "", 1, false, true, 0, false, 8, 6, 2},
+		{record.Running, "", 2, true, false, 0, false, 8, 10, 2},
+		{record.Running, "", 2, false, false, 10, false, 8, 10, 2},
+		{record.Finished, record.CauseTimeBudget, 2, false, false, 10, false, 8, 10, 2},
+		{record.Finished, record.CauseTimeBudget, 2, false, false, 10, true, 8, 10, 2},
+		{record.Finished, record.CauseTimeBudget, 2, false, false, 10, false, 8, 10, 3},
+	}
+	var s record.Standing
+	for i, e := range recordtest.Eventful() {
+		s.Apply(&e)
+		got := stands{s.State, s.Cause, s.Made, s.Owed, s.Moved, s.Scored, s.Ended, s.Inducing[len(s.Inducing)-1], s.Worked, len(s.Orders)}
+		if got != want[i] || s.Seconds != files.Number(i) {
+			t.Errorf("after event %d, %s: %+v, want %+v", i+1, e.Type, got, want[i])
+		}
+		if s.Refined() != (i == len(want)-1) {
+			t.Errorf("after event %d: refined %v", i+1, s.Refined())
+		}
+	}
+	if want := []record.Order{
+		{What: record.EventPruned, Kernels: []string{"k1"}, After: 1},
+		{What: record.EventReoptimised, Change: &vbks.Change{Inducing: 9}, After: 1},
+		{What: record.EventReoptimised, Change: &vbks.Change{Rounds: 1}, ByItself: true, After: 2},
+	}; !reflect.DeepEqual(s.Orders, want) {
+		t.Errorf("orders %+v, want %+v", s.Orders, want)
+	}
+	before := s
+	for _, what := range []record.EventType{
+		record.EventStarted, record.EventState, record.EventFinished, record.EventEvaluation, record.EventPruned, record.EventMetrics, record.EventReoptimised, record.EventResumed, "new",
+	} {
+		s.Apply(&record.Event{Type: what, Seconds: before.Seconds}) // lacks all that its type promises
+	}
+	if !reflect.DeepEqual(s, before) {
+		t.Errorf("%+v, want %+v", s, before)
+	}
+	if s.Apply(&record.Event{Type: record.EventAnew}); !reflect.DeepEqual(s, record.Standing{}) {
+		t.Errorf("anew: %+v", s)
+	}
+}
+
+// The end of a log stands as all of it, as far as it goes.
+func TestStandingOfAnEnd(t *testing.T) {
+	events := recordtest.Eventful()
+	var s record.Standing
+	s.Apply(&events[0])
+	s.Apply(&events[10])
+	if s.State != record.Running || s.Evaluation != events[10].Evaluation || s.Start == nil {
+		t.Errorf("%+v", s)
+	}
+}

@@ -1,0 +1,80 @@
+package record
+
+import (
+	"fmt"
+	"strings"
+
+	"kestrel/datasets"
+	"kestrel/experiment/config"
+)
+
+// Header says in comments where a config was run.
+func (s *Start) Header() string {
+	return fmt.Sprintf("# As run by kestrel %s, on %s.\n\n", s.Build, s.Device)
+}
+
+// Start says what the run is.
+type Start struct {
+	Name       string            `json:"name"`
+	Seed       uint64            `json:"seed"`
+	Config     string            `json:"config"` // resolved, TOML
+	Build      Build             `json:"build"`
+	Device     string            `json:"device"`
+	DeviceKind string            `json:"device_kind,omitempty"` // "cpu" or "cuda"
+	Lanes      int               `json:"lanes"`
+	Data       *datasets.Summary `json:"data"`
+	Inducing   int               `json:"inducing"`
+	Planned    int               `json:"planned"` // evaluations
+	Kernels    []KernelInfo      `json:"kernels"`
+	Course     *Course           `json:"course,omitempty"` // what follows by itself, if anything
+}
+
+// KernelInfo describes a kernel of the space.
+type KernelInfo struct {
+	ID     string      `json:"id"`   // canonical ASCII expression
+	Name   string      `json:"name"` // for reading
+	Weight float64     `json:"weight"`
+	Params []ParamInfo `json:"params"`
+	Fixed  []Fixed     `json:"fixed,omitempty"` // places that are not optimised, such as LIN's centre
+}
+
+// ParamInfo describes a hyperparameter. The last one of a kernel is its noise
+// variance.
+type ParamInfo struct {
+	Name   string  `json:"name"` // "PER.period", "SE#2.variance"
+	Column string  `json:"column,omitempty"`
+	Unit   string  `json:"unit,omitempty"`
+	Scale  float64 `json:"scale"`           // standardised value to data units
+	Fixed  bool    `json:"fixed,omitempty"` // another amplitude carries its scale
+}
+
+// Fixed is a parameter whose value the data decide.
+type Fixed struct {
+	Name   string  `json:"name"`
+	Column string  `json:"column"`
+	Value  float64 `json:"value"`
+	Unit   string  `json:"unit,omitempty"`
+}
+
+// Experiment identifies what was run but for its seed: runs of equal experiments
+// are repeats of each other. What a comparison is to do besides ([compare]) does
+// not concern a run; it may change while a comparison goes on.
+func (s *Start) Experiment() string {
+	return s.ExperimentBut(func(string, string) bool { return false })
+}
+
+// ExperimentBut is Experiment without some more keys.
+func (s *Start) ExperimentBut(not func(section, key string) bool) string {
+	var b strings.Builder
+	b.WriteString(s.Name)
+	err := config.EachSetting(s.Config, func(section, key, value string) {
+		if section == "" && key == "seed" || section == "compare" || not(section, key) {
+			return
+		}
+		b.WriteString("\n" + section + "." + key + " = " + value)
+	})
+	if err != nil { // no program has written that: it is equal to itself only
+		return s.Name + "\n" + s.Config
+	}
+	return b.String()
+}

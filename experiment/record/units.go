@@ -1,0 +1,38 @@
+package record
+
+import (
+	"kestrel/experiment/files"
+	"kestrel/vbks"
+)
+
+// Evaluation converts an evaluation to the units of the data.
+func (s *Start) Evaluation(e *vbks.Evaluation, planned int) *Evaluation {
+	out := &Evaluation{
+		Index: e.Index, Planned: planned, Proportion: e.Proportion, RowsSeen: e.RowsSeen, Objective: files.Number(e.Objective),
+		Kernels: make([]Kernel, len(e.Kernels)),
+	}
+	for i := range e.Kernels {
+		k := &e.Kernels[i]
+		out.Kernels[i] = Kernel{ID: k.ID, Status: k.Status, Reason: k.Reason}
+		if k.Status != vbks.Live {
+			continue
+		}
+		f := &Fit{
+			Posterior: files.Number(k.Posterior), Bayes: files.Number(k.Bayes), ELBO: files.Number(k.ELBO), SE: files.Number(k.SE),
+			Rank: k.Rank, Tied: k.Tied, Source: k.Source,
+		}
+		layout := s.Kernels[i].Params
+		uncertain := false
+		for p, v := range k.Params {
+			f.Params = append(f.Params, files.Number(v.Value*layout[p].Scale))
+			f.SD = append(f.SD, files.Number(v.SD))
+			uncertain = uncertain || v.SD != 0
+		}
+		f.Params = append(f.Params, files.Number(k.Noise*layout[len(k.Params)].Scale))
+		if !uncertain {
+			f.SD = nil
+		}
+		out.Kernels[i].Fit = f
+	}
+	return out
+}

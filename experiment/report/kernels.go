@@ -1,0 +1,213 @@
+package report
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+
+	"kestrel/experiment/record"
+	"kestrel/vbks"
+)
+
+// Bounds of what a page lists.
+const (
+	mostRanked   = 200 // kernels in the table
+	detailed     = 10  // kernels with hyperparameters, and those equal to the leader up to
+	mostDetailed = 20
+	mostNamed    = 30 // kernels named in a list
+)
+
+// kernelLine is a kernel in the ranking.
+type kernelLine struct {
+	Rank                      int
+	Name, ID                  string
+	Posterior, Bayes, Gap, SE string
+	Percent                   float64 // of the posterior
+	Equal                     bool    // to the leader, which it is not
+}
+
+// kernelDetail is what is known of a kernel.
+type kernelDetail struct {
+	Rank               int
+	Name, ID, Sentence string
+	Params             []paramLine
+	Spread             bool // there are standard deviations
+}
+
+// paramLine is a hyperparameter in data units.
+type paramLine struct{ Name, Column, Value, Unit, Words, Spread string }
+
+// goneKernels are kernels that left for one reason.
+type goneKernels struct {
+	Status, Reason string
+	Count          int
+	Names          string
+}
+
+// kernels fills in all that is about single kernels.
+func (r *reporter) kernels() {
+	e := r.history.Evaluation
+	var live []*record.Kernel
+	for i := range e.Kernels {
+		if e.Kernels[i].Fit != nil {
+			live = append(live, &e.Kernels[i])
+		}
+	}
+	slices.SortFunc(live, func(a, b *record.Kernel) int { return cmp.Compare(a.Fit.Rank, b.Fit.Rank) })
+	for i, k := range live {
+		if i < mostRanked {
+			r.page.Kernels = append(r.page.Kernels, r.line(k, live[0]))
+		}
+		if i < detailed || k.Fit.Tied && i < mostDetailed {
+			r.page.Details = append(r.page.Details, r.detail(k))
+		}
+	}
+	r.page.Others = len(live) - len(r.page.Details)
+	r.gone()
+	r.summary(live)
+}
+
+func (r *reporter) line(k, leader *record.Kernel) kernelLine {
+	f := k.Fit
+	l := kernelLine{
+		Rank: f.Rank, Name: r.name(k.ID), ID: k.ID, Posterior: fmt.Sprintf("%.4f", float64(f.Posterior)), Bayes: fmt.Sprintf("%.4f", float64(f.Bayes)),
+		Gap: fmt.Sprintf("%.2f", float64(leader.Fit.ELBO-f.ELBO)), SE: fmt.Sprintf("%.2f", float64(f.SE)), Equal: f.Tied && k != leader,
+	}
+	if p := 100 * float64(f.Posterior); p >= 0 && p <= 100 {
+		l.Percent = math.Round(10*p) / 10
+	}
+	return l
+}
+
+// name returns what a kernel is called for reading.
+func (r *reporter) name(id string) string {
+	if at := r.history.Index(id); at >= 0 {
+		return r.history.Name(at)
+	}
+	return id
+}
+
+// info returns a kernel's description, nil if there is none.
+func (r *reporter) info(id string) *record.KernelInfo {
+	s := r.history.Start
+	if s == nil {
+		return nil
+	}
+	at := slices.IndexFunc(s.Kernels, func(k record.KernelInfo) bool { return k.ID == id })
+	if at < 0 {
+		return nil
+	}
+	return &s.Kernels[at]
+}
+
+func (r *reporter) detail(k *record.Kernel) kernelDetail {
+	d := kernelDetail{Rank: k.Fit.Rank, Name: r.name(k.ID), ID: k.ID}
+	info, s := r.info(k.ID), r.history.Start
+	if info == nil {
+		return d
+	}
+	if r.options != nil {
+		d.Sentence = sentence(s, *r.options, info, k.Fit.Params)
+	}
+	for i := range info.Params {
+		p := &info.Params[i]
+		if p.Fixed || i >= len(k.Fit.Params) {
+			continue // another amplitude carries its scale
+		}
+		v := float64(k.Fit.Params[i])
+		l := paramLine{Name: p.Name, Column: p.Column, Value: fiveDigits(v), Unit: p.Unit, Words: s.InWords(p, v)}
+		if i == len(info.Params)-1 && v >= 0 {
+			unit := ""
+			if c := s.Target(); c != nil {
+				unit = c.Unit
+			}
+			l.Words = "standard deviation " + withUnit(math.Sqrt(v), unit)
+		}
+		if i < len(k.Fit.SD) && k.Fit.SD[i] > 0 {
+			l.Spread = fmt.Sprintf("×÷ %.3g", math.Exp(float64(k.Fit.SD[i])))
+			d.Spread = true
+		}
+		d.Params = append(d.Params, l)
+	}
+	for _, f := range info.Fixed {
+		d.Params = append(d.Params, paramLine{Name: f.Name, Column: f.Column, Value: fiveDigits(f.Value), Unit: f.Unit, Words: "set by the data"})
+	}
+	return d
+}
+
+// gone lists the kernels that are pruned or have failed, with the reasons.
+func (r *reporter) gone() {
+	at := map[[2]string]int{}
+	var names [][]string
+	for _, k := range r.history.Evaluation.Kernels {
+		if k.Status == vbks.Live {
+			continue
+		}
+		key := [2]string{string(k.Status), k.Reason}
+		i, ok := at[key]
+		if !ok {
+			i = len(names)
+			at[key] = i
+			names = append(names, nil)
+			r.page.Gone = append(r.page.Gone, goneKernels{Status: string(k.Status), Reason: cmp.Or(k.Reason, "by the user")})
+		}
+		names[i] = append(names[i], r.name(k.ID))
+	}
+	for i := range r.page.Gone {
+		r.page.Gone[i].Count, r.page.Gone[i].Names = len(names[i]), listed(names[i], ", ")
+	}
+	slices.SortStableFunc(r.page.Gone, func(a, b goneKernels) int { return cmp.Compare(a.Status, b.Status) })
+}
+
+// listed joins names, the first of many.
+func listed(names []string, between string) string {
+	if n := len(names) - mostNamed; n > 1 {
+		return fmt.Sprintf("%s and %d more", strings.Join(names[:mostNamed], between), n)
+	}
+	return strings.Join(names, between)
+}
+
+// summary says in words what came out.
+func (r *reporter) summary(live []*record.Kernel) {
+	add := func(format string, args ...any) {
+		r.page.Summary = append(r.page.Summary, fmt.Sprintf(format, args...))
+	}
+	if len(live) == 0 {
+		add("No kernel is left.")
+		return
+	}
+	e, leader := r.history.Evaluation, live[0]
+	var equal []string
+	var share, bayes float64
+	for _, k := range live {
+		if k == leader || k.Fit.Tied {
+			equal = append(equal, r.name(k.ID))
+			share += float64(k.Fit.Posterior)
+			bayes += float64(k.Fit.Bayes)
+		}
+	}
+	if len(equal) > 1 {
+		add("%d kernels are equal within the standard error: %s. Their local ELBOs differ from the leader’s by no more than two standard errors of the difference, or by one nat. "+
+			"Together they hold a posterior of %.3f (%.3f by Bayes’ rule); how it is divided among them is no evidence.", len(equal), listed(equal, "; "), share, bayes)
+	} else if len(live) > 1 {
+		next := live[1]
+		text := fmt.Sprintf("%s leads with a posterior of %.3f (%.3f by Bayes’ rule), %.1f nats", r.name(leader.ID), float64(leader.Fit.Posterior),
+			float64(leader.Fit.Bayes), float64(leader.Fit.ELBO-next.Fit.ELBO))
+		if next.Fit.SE > 0 {
+			text += fmt.Sprintf(" ± %.1f", float64(next.Fit.SE))
+		}
+		add("%s ahead of %s.", text, r.name(next.ID))
+	} else {
+		add("%s is the only kernel left.", r.name(leader.ID))
+	}
+	if e.Proportion < 1 {
+		add("So far %.3g %% of the training rows have been seen; the order may still change.", 100*e.Proportion)
+	}
+	if s := r.history.Start; s != nil && s.Data.Kernel != "" {
+		if at := slices.IndexFunc(live, func(k *record.Kernel) bool { return k.ID == s.Data.Kernel }); at >= 0 {
+			add("The data were drawn from %s, which is in place %d.", r.name(s.Data.Kernel), at+1)
+		}
+	}
+}

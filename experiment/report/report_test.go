@@ -1,0 +1,403 @@
+package report
+
+import (
+	"bytes"
+	"encoding/xml"
+	"fmt"
+	"io"
+	"math"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"kestrel/datasets"
+	"kestrel/experiment"
+	"kestrel/experiment/config/configtest"
+	"kestrel/experiment/files"
+	"kestrel/experiment/history"
+	"kestrel/experiment/inspect"
+	"kestrel/experiment/prepare"
+	"kestrel/experiment/record"
+	"kestrel/experiment/rundir"
+	"kestrel/experiment/runtest"
+	"kestrel/internal/must"
+	"kestrel/kernelspace"
+	"kestrel/vbks"
+)
+
+// reportNow is after every event of a test.
+func reportNow() time.Time { return time.Now().Add(time.Minute) }
+
+// document is a report as a parser sees it: the texts by element, the elements
+// and their attributes.
+type document struct {
+	source   string
+	text     string // of the body, elements divided by |
+	elements map[string]int
+	style    string
+}
+
+// reportOn makes the report on a run and checks what holds for all reports.
+func reportOn(t *testing.T, dir string) *document {
+	t.Helper()
+	var b bytes.Buffer
+	must.OK(t, Write(t.Context(), dir, reportNow(), &b))
+	return parseReport(t, b.String())
+}
+
+// parseReport reads a page as XML, which finds whatever breaks out of its place,
+// and refuses scripts and everything that is loaded from somewhere.
+func parseReport(t *testing.T, source string) *document {
+	t.Helper()
+	d := &document{source: source, elements: map[string]int{}}
+	var stack []string
+	in := xml.NewDecoder(strings.NewReader(source))
+	ids := map[string]bool{}
+	var links []string
+	for {
+		token, err := in.Token()
+		if err == io.EOF {
+			break
+		}
+		if err != nil {
+			t.Fatalf("the page is not well-formed: %v", err)
+		}
+		switch e := token.(type) {
+		case xml.StartElement:
+			name := e.Name.Local
+			d.elements[name]++
+			stack = append(stack, name)
+			if !slices.Contains(strings.Fields("html head meta title style body header nav section h1 h2 h3 p strong a dl dt dd div span table thead tbody tr th td "+
+				"figure figcaption pre svg g path text"), name) {
+				t.Errorf("element %s", name)
+			}
+			for _, a := range e.Attr {
+				switch at := a.Name.Local; {
+				case at == "id":
+					if ids[a.Value] {
+						t.Errorf("id %s twice", a.Value)
+					}
+					ids[a.Value] = true
+				case at == "href":
+					links = append(links, a.Value)
+				case strings.HasPrefix(at, "on"), at == "src", at == "srcset", at == "data", at == "action":
+					t.Errorf("attribute %s=%q of %s", at, a.Value, name)
+				case at == "style":
+					if strings.Contains(a.Value, "url") || strings.Contains(a.Value, "expression") {
+						t.Errorf("style %q", a.Value)
+					}
+				}
+			}
+		case xml.EndElement:
+			stack = stack[:len(stack)-1]
+			d.text += "|"
+		case xml.CharData:
+			if n := len(stack); n > 0 && stack[n-1] == "style" {
+				d.style += string(e)
+			} else if text := string(e); strings.TrimSpace(text) != "" {
+				d.text += text
+			}
+		}
+	}
+	for _, l := range links {
+		if !strings.HasPrefix(l, "#") || !ids[l[1:]] {
+			t.Errorf("link to %q", l)
+		}
+	}
+	if strings.Contains(d.style, "url(") || strings.Contains(d.style, "@import") || !strings.Contains(d.style, "prefers-color-scheme: dark") || !strings.Contains(d.style, "@media print") {
+		t.Error("style sheet")
+	}
+	if !strings.Contains(source, `content="default-src 'none'; style-src 'unsafe-inline'"`) {
+		t.Error("no policy against what may be loaded")
+	}
+	return d
+}
+
+// has fails the test for each text that is not in the report.
+func (d *document) has(t *testing.T, texts ...string) {
+	t.Helper()
+	for _, s := range texts {
+		if !strings.Contains(d.text, s) {
+			t.Errorf("no %q in the report", s)
+		}
+	}
+}
+
+// The numbers of a report are those of the run's files.
+func TestReportOnFinishedRun(t *testing.T) {
+	j, r, dir := runtest.Finished(t, configtest.Plane(t, configtest.PlaneFile(t)))
+	must.OK(t, r.Prune(r.Snapshot().Evaluation.Below(2)))
+	runtest.Await(t, r)
+	d := reportOn(t, dir)
+	events, err := record.Read(dir)
+	must.OK(t, err)
+	s := history.Summarise(events)
+	d.has(t, "|finished|: all planned evaluations are done", "plane", "80: 60 for training, 20 held out", "Inducing inputs M|10|",
+		"Observed against predicted, 20 of 20 rows held out", "Pruned and failed", "pruned|1|", "|hour|input|", "|level|target|",
+		"expressions = [", "Data sha256|"+j.Data.SHA256, "kestrel run ", "kernels were pruned", "|pruned 1 kernels")
+	if strings.Contains(d.text, "missing here") {
+		t.Error("the fit is missing")
+	}
+	for _, m := range s.Metrics {
+		d.has(t, fmt.Sprintf("|%s|%s|", significant(float64(m.RMSE), 5), significant(float64(m.MAE), 5)), percent(float64(m.Coverage95)))
+	}
+	for _, k := range s.Evaluation.Kernels {
+		if k.Fit == nil {
+			continue
+		}
+		d.has(t, fmt.Sprintf("|%.4f|%.4f|%.2f|", float64(k.Fit.Posterior), float64(k.Fit.Bayes), float64(s.Evaluation.Leader().Fit.ELBO-k.Fit.ELBO)))
+		d.has(t, "|noise_variance||"+significant(float64(k.Fit.Params[len(k.Fit.Params)-1]), 5)+"|")
+	}
+	if n := d.elements["svg"]; n < 4 || strings.Count(d.source, `role="img"`) != n {
+		t.Errorf("%d figures", n)
+	}
+}
+
+// The interval coverage in the page is that of the test rows, counted here from
+// the predictions of another function.
+func TestReportCalibration(t *testing.T) {
+	j, r, dir := runtest.Finished(t, configtest.Plane(t, configtest.PlaneFile(t), "data.test=30"))
+	i := runtest.Inspect(t, r)
+	inside := [len(record.CoverageLevels)]int{}
+	for _, row := range j.Data.Test {
+		x := j.Data.Row(int(row))
+		for l, level := range record.CoverageLevels {
+			c, err := i.Curve(t.Context(), inspect.FitQuery{Column: 0, Low: x[0], High: x[0] + 1, Points: 2, Held: []float64{0, x[1]}, Level: level})
+			must.OK(t, err)
+			if y := j.Data.Y[row]; y >= c.Lower[0] && y <= c.Upper[0] {
+				inside[l]++
+			}
+		}
+	}
+	want := "|averaged|"
+	for l, level := range record.CoverageLevels {
+		chance := map[float64]string{0.5: "9.1 %", 0.8: "7.3 %", 0.95: "4.0 %"}[level] // √(p(1−p)/30)
+		want += fmt.Sprintf("%.1f %% ± %s|", 100*float64(inside[l])/30, chance)
+	}
+	reportOn(t, dir).has(t, want, "On 30 of the 30 rows held out")
+}
+
+// Texts of the data cannot break out of their place, whatever they are.
+func TestReportEscapes(t *testing.T) {
+	hostile := []string{`<script>alert("h")</script>`, `</td></svg><img src=x onerror=alert(1)>`, `"' style=x onload=y {{.Name}} ]]> -->` + "`${1}"}
+	var b strings.Builder
+	for i, h := range hostile {
+		if i > 0 {
+			b.WriteByte(',')
+		}
+		b.WriteString(`"` + strings.ReplaceAll(h, `"`, `""`) + `"`)
+	}
+	rng := rand.New(rand.NewPCG(1, 2))
+	for range 40 {
+		x, w := rng.Float64(), rng.Float64()
+		fmt.Fprintf(&b, "\n%g,%g,%g", x, w, x+w*w)
+	}
+	path := filepath.Join(t.TempDir(), "data <b>.csv")
+	must.OK(t, os.WriteFile(path, []byte(b.String()+"\n"), 0o644))
+	_, _, dir := runtest.Finished(t, configtest.Plane(t, path, "kernels.expressions=SE,LIN+RQ", "data.test=10", "kernels.ard=true"))
+	d := reportOn(t, dir)
+	for _, h := range hostile {
+		d.has(t, "|"+h+"|")
+	}
+	if d.elements["script"]+d.elements["img"] > 0 {
+		t.Error("it broke out")
+	}
+	// One input: the names stand in the figures, too.
+	_, _, dir = runtest.Finished(t, configtest.Plane(t, path, "kernels.expressions=SE", "data.test=0", `data.inputs=["1"]`, "data.target=2"))
+	d = reportOn(t, dir)
+	d.has(t, hostile[0], hostile[1], "No rows are held out", "is the only kernel left")
+}
+
+// A report says how a run stands: before its first evaluation, paused by its
+// process, cut off, stopped.
+func TestReportStates(t *testing.T) {
+	j, err := prepare.Prepare(t.Context(), configtest.Plane(t, configtest.PlaneFile(t), "schedule.refine=100000"))
+	must.OK(t, err)
+	dir := filepath.Join(t.TempDir(), "run")
+	files, err := rundir.Create(dir)
+	must.OK(t, err)
+	r := experiment.NewRun(j, files)
+	t.Cleanup(func() { r.Close(); files.Close(); j.Close() })
+	if err := Write(t.Context(), dir, reportNow(), io.Discard); err == nil || !strings.Contains(err.Error(), "no events yet") {
+		t.Error(err)
+	}
+	must.OK(t, r.Start())
+	for r.Snapshot().Evaluation == nil {
+		time.Sleep(time.Millisecond)
+	}
+	must.OK(t, r.Pause())
+	reportOn(t, dir).has(t, "|paused|: still going on when this page was made", "|paused: paused by the user|", "Evaluation|", "Observed against predicted")
+
+	// The files of a run whose process is gone, the last line torn.
+	gone := filepath.Join(t.TempDir(), "gone")
+	must.OK(t, os.CopyFS(gone, os.DirFS(dir)))
+	log, err := os.ReadFile(filepath.Join(gone, record.EventsFile))
+	must.OK(t, err)
+	torn := bytes.LastIndex(log, []byte(`"type":"state"`))
+	must.OK(t, os.WriteFile(filepath.Join(gone, record.EventsFile), log[:torn], 0o644))
+	if _, known := rundir.OwnerOf(gone); known {
+		reportOn(t, gone).has(t, "|crashed|: it was running when its process ended without a word", "Evaluation|", "Observed against predicted")
+	}
+	must.OK(t, os.RemoveAll(filepath.Join(gone, record.StateDir)))
+	d := reportOn(t, gone)
+	d.has(t, "it is going on or was cut off", "missing here: run", "there is no evaluation yet")
+	if d.elements["svg"] == 0 {
+		t.Error("no traces")
+	}
+
+	must.OK(t, r.Stop("enough of it"))
+	reportOn(t, dir).has(t, "|stopped|: enough of it")
+
+	d = reportOn(t, made(t))
+	d.has(t, "There is no evaluation yet", "They were not written down", "|made|")
+	if d.elements["svg"] != 0 {
+		t.Error("figures of nothing")
+	}
+	if err := Write(t.Context(), t.TempDir(), reportNow(), io.Discard); err == nil || !strings.Contains(err.Error(), "has no events.jsonl") {
+		t.Error(err)
+	}
+}
+
+// Without its data a report has what the files of the run say.
+func TestReportWithoutData(t *testing.T) {
+	path := configtest.PlaneFile(t)
+	_, _, dir := runtest.Finished(t, configtest.Plane(t, path))
+	must.OK(t, os.Remove(path))
+	d := reportOn(t, dir)
+	d.has(t, "What takes the model and the data is missing here: data of run", "not found", "Error on the rows held out", "Traces")
+}
+
+// made writes an event log of a run with an evaluation, if there are kernels.
+func made(t *testing.T, kernels ...record.Kernel) string {
+	t.Helper()
+	dir := t.TempDir()
+	log, err := os.Create(filepath.Join(dir, record.EventsFile))
+	must.OK(t, err)
+	defer log.Close()
+	start := &record.Start{Name: "made", Data: &datasets.Summary{Columns: []datasets.ColumnSummary{{Name: "x", Role: "input"}, {Name: "y", Role: "target"}}}}
+	for _, k := range kernels {
+		start.Kernels = append(start.Kernels, record.KernelInfo{ID: k.ID, Name: k.ID})
+	}
+	e := record.NewLog(log)
+	must.OK(t, e.Append(&record.Event{V: record.Version, Type: record.EventStarted, Time: time.Unix(0, 0), Start: start}))
+	if len(kernels) == 0 {
+		return dir
+	}
+	must.OK(t, e.Append(&record.Event{V: record.Version, Type: record.EventEvaluation, Time: time.Unix(9, 0), Evaluation: &record.Evaluation{Index: 1, Planned: 4, Proportion: .25, Kernels: kernels}}))
+	return dir
+}
+
+func TestReportOnTiesAndFailures(t *testing.T) {
+	fit := func(rank int, posterior, bayes, elbo, se float64, tied bool) *record.Fit {
+		return &record.Fit{Rank: rank, Posterior: files.Number(posterior), Bayes: files.Number(bayes), ELBO: files.Number(elbo), SE: files.Number(se), Tied: tied}
+	}
+	d := reportOn(t, made(t,
+		record.Kernel{ID: "SE", Status: vbks.Live, Fit: fit(2, .3, .4, -12, 1.5, true)},
+		record.Kernel{ID: "RQ", Status: vbks.Live, Fit: fit(1, .6, .5, -10, 0, true)},
+		record.Kernel{ID: "PER", Status: vbks.Live, Fit: fit(3, .1, .1, -110, 4, false)},
+		record.Kernel{ID: "LIN", Status: vbks.Failed, Reason: "k(Z,Z) is not positive definite <at 3>"},
+		record.Kernel{ID: "LIN*LIN", Status: vbks.Failed, Reason: "k(Z,Z) is not positive definite <at 3>"},
+		record.Kernel{ID: "CONST", Status: vbks.Pruned, Reason: "posterior below the limit"}))
+	d.has(t, "2 kernels are equal within the standard error: RQ; SE.", "Together they hold a posterior of 0.900 (0.900 by Bayes’ rule)",
+		"|2|SE||||0.3000|0.4000|2.00|1.50|equal|", "|3|PER||||0.1000|0.1000|100.00|4.00||", "So far 25 % of the training rows have been seen",
+		"|failed|2|k(Z,Z) is not positive definite <at 3>|LIN, LIN*LIN|", "|pruned|1|posterior below the limit|CONST|")
+	d = reportOn(t, made(t, record.Kernel{ID: "SE", Status: vbks.Live, Fit: fit(2, .1, 0, -20, 2.5, false)}, record.Kernel{ID: "RQ", Status: vbks.Live, Fit: fit(1, .9, 1, -10, 0, true)}))
+	d.has(t, "RQ leads with a posterior of 0.900 (1.000 by Bayes’ rule), 10.0 nats ± 2.5 ahead of SE.")
+	reportOn(t, made(t, record.Kernel{ID: "SE", Status: vbks.Failed, Reason: "no"})).has(t, "No kernel is left.", "|failed|1|no|SE|")
+}
+
+// Kernels in words, with hyperparameters chosen by hand.
+func TestKernelSentences(t *testing.T) {
+	first := "2024-01-01T00:00:00Z"
+	one := []datasets.ColumnSummary{{Name: "x", Unit: "m", Role: "input"}, {Name: "y", Unit: "K", Role: "target"}}
+	clock := []datasets.ColumnSummary{{Name: "when", Unit: "d", Role: "input", First: first, Max: 400}, {Name: "y", Role: "target"}}
+	two := []datasets.ColumnSummary{{Name: "x", Unit: "m", Role: "input"}, {Name: "w", Role: "input"}, {Name: "y", Unit: "K", Role: "target"}}
+	for _, c := range []struct {
+		kernel  string
+		columns []datasets.ColumnSummary
+		ard     bool
+		values  []files.Number // raw parameters, then the noise variance
+		fixed   []record.Fixed
+		want    string
+	}{
+		{"SE", one, false, []files.Number{4, 2.5, 0.25}, nil,
+			"It is a smooth variation with a length scale of 2.5 m (standard deviation 2 K). Observations scatter about it with a standard deviation of 0.5 K."},
+		{"PER*SE+LIN", clock, false, []files.Number{9, 1, 1, 1, 50, 1, 1, 0.01}, []record.Fixed{{Name: "LIN.centre", Column: "when", Value: 1.5}},
+			"It is the sum of 2 parts: a pattern that repeats every 24 h, changing over about 50 days (standard deviation 3); and a straight line, 0 at when = 2024-01-02 12:00. " +
+				"Observations scatter about it with a standard deviation of 0.1."},
+		{"LIN*LIN*PER", one, false, []files.Number{1, 1, 7, 1, 1, 1, 1, 0}, nil,
+			"It is a pattern that repeats every 7 m, growing with the square of the distance from x = 0. Observations scatter about it with a standard deviation of 0 K."},
+		{"LIN*LIN", one, false, []files.Number{1, 1, 1, 1, 1}, nil,
+			"It is a product of 2 straight lines. Observations scatter about it with a standard deviation of 1 K."},
+		{"(RQ+M32)*LIN", one, false, []files.Number{4, 2, 1, 1, 0.5, 1, 1, 1}, nil,
+			"It is the sum of 2 parts: a variation on many length scales about 2 m, growing in proportion to the distance from x = 0; " +
+				"and a fairly rough variation with a length scale of 0.5 m, growing in proportion to the distance from x = 0. Observations scatter about it with a standard deviation of 1 K."},
+		{"SE[x]+WHITE+CONST", two, false, []files.Number{9, 1, 5, 4, 1}, nil,
+			"It is the sum of 3 parts: a smooth variation in x with a length scale of 1 m (standard deviation 3 K); a constant (standard deviation 2.24 K); " +
+				"and noise that no other row shares (standard deviation 2 K). Observations scatter about it with a standard deviation of 1 K."},
+		{"SE", two, true, []files.Number{4, 2, 3000, 1}, nil,
+			"It is a smooth variation in all inputs with a length scale of 2 m in x and 3000 in w (standard deviation 2 K). Observations scatter about it with a standard deviation of 1 K."},
+		{"PER[w]*LIN[x]", two, false, []files.Number{1, 1, 12, 1, 1, 1}, []record.Fixed{{Name: "LIN.centre", Column: "x", Value: 10}},
+			"It is a pattern in w that repeats every 12, growing in proportion to the distance from x = 10 m. Observations scatter about it with a standard deviation of 1 K."},
+	} {
+		s := &record.Start{Data: &datasets.Summary{Columns: c.columns}}
+		o := kernelspace.Options{ARD: c.ard}
+		var units []string
+		for _, in := range s.Inputs() {
+			o.Columns, units = append(o.Columns, in.Name), append(units, in.Unit)
+		}
+		o.Dim = len(units)
+		e, err := kernelspace.Parse(c.kernel)
+		must.OK(t, err)
+		p, err := kernelspace.Compile(e.Canonical(), o)
+		must.OK(t, err)
+		info := &record.KernelInfo{ID: p.ID, Fixed: c.fixed}
+		names := prepare.LeafNames(p)
+		var order []string
+		for i, q := range p.Params {
+			pi := record.ParamInfo{Name: names[q.Leaf] + "." + q.Name, Unit: p.Unit(i, units, s.Target().Unit)}
+			if q.Column >= 0 {
+				pi.Column = o.Columns[q.Column]
+			}
+			order = append(order, pi.Name)
+			info.Params = append(info.Params, pi)
+		}
+		info.Params = append(info.Params, record.ParamInfo{Name: "noise_variance"})
+		if got := sentence(s, o, info, c.values); got != c.want {
+			t.Errorf("%s %v:\n%s\nwant\n%s", c.kernel, order, got, c.want)
+		}
+		if got := sentence(s, o, info, c.values[1:]); got != "" {
+			t.Errorf("%s without a value: %s", c.kernel, got)
+		}
+	}
+}
+
+func TestSignificant(t *testing.T) {
+	for want, v := range map[string]float64{"1220": 1219.6, "0.00123": 0.0012345, "123000": 123456, "1.23e+06": 1234567, "1.23e-06": 1.2345e-6, "0": 0, "-2.5": -2.5, "NaN": math.NaN()} {
+		if got := significant(v, 3); got != want {
+			t.Errorf("%v is %s, want %s", v, got, want)
+		}
+	}
+}
+
+// Nothing in a report steers a terminal or reorders text, whatever a column is
+// called.
+func TestReportShowsControlCharacters(t *testing.T) {
+	var b strings.Builder
+	b.WriteString("x\x1b[31m\u202e,y\x1b]0;t\x07")
+	for i := range 40 {
+		fmt.Fprintf(&b, "\n%d,%d", i, i%7)
+	}
+	path := filepath.Join(t.TempDir(), "data.csv")
+	must.OK(t, os.WriteFile(path, []byte(b.String()+"\n"), 0o644))
+	_, _, dir := runtest.Finished(t, configtest.Plane(t, path, "kernels.expressions=SE", "data.test=10", `data.inputs=["1"]`, "data.target=2"))
+	d := reportOn(t, dir)
+	if at := strings.IndexAny(d.source, "\x1b\x07\u202e"); at >= 0 {
+		t.Errorf("… %q …", d.source[max(0, at-40):at+20])
+	}
+	d.has(t, datasets.PlainLine("x\x1b[31m\u202e"))
+}

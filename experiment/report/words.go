@@ -1,0 +1,297 @@
+package report
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+
+	"kestrel/experiment/figures"
+	"kestrel/experiment/files"
+	"kestrel/experiment/prepare"
+	"kestrel/experiment/record"
+	"kestrel/kernelspace"
+)
+
+// speller puts a kernel with its hyperparameters into words.
+type speller struct {
+	start   *record.Start
+	info    *record.KernelInfo
+	program *kernelspace.Program
+	values  []files.Number // as KernelInfo.Params
+	names   []string       // of the leaves
+}
+
+// sentence says in plain English what functions a kernel stands for: its
+// additive components one by one, with their scales in the units of the data,
+// and the noise. It is "" where the kernel cannot be taken apart.
+func sentence(s *record.Start, o kernelspace.Options, info *record.KernelInfo, values []files.Number) string {
+	e, err := kernelspace.Parse(info.ID)
+	if err != nil {
+		return ""
+	}
+	p, err := kernelspace.Compile(e.Canonical(), o)
+	if err != nil || len(values) != len(p.Params)+1 || len(info.Params) != len(values) {
+		return ""
+	}
+	components, err := p.Components()
+	if err != nil {
+		return ""
+	}
+	w := &speller{start: s, info: info, program: p, values: values, names: prepare.LeafNames(p)}
+	var parts []string
+	for i := range components {
+		parts = append(parts, w.component(&components[i]))
+	}
+	text := "It is " + parts[0]
+	if n := len(parts); n > 1 {
+		text = fmt.Sprintf("It is the sum of %d parts: %s; and %s", n, strings.Join(parts[:n-1], "; "), parts[n-1])
+	}
+	noise := ""
+	if v := float64(values[len(values)-1]); v >= 0 {
+		noise = " Observations scatter about it with a standard deviation of " + withUnit(math.Sqrt(v), w.targetUnit()) + "."
+	}
+	return text + "." + noise
+}
+
+func (w *speller) targetUnit() string {
+	if c := w.start.Target(); c != nil {
+		return c.Unit
+	}
+	return ""
+}
+
+// withUnit writes a number for reading.
+func withUnit(v float64, unit string) string {
+	s := significant(v, 3)
+	if unit != "" {
+		s += " " + unit
+	}
+	return s
+}
+
+// significant writes a number with so many digits, without an exponent where it
+// can be read without.
+func significant(v float64, digits int) string {
+	s := strconv.FormatFloat(v, 'g', digits, 64)
+	if abs := math.Abs(v); abs >= 1e-3 && abs < 1e6 {
+		if rounded, err := strconv.ParseFloat(s, 64); err == nil {
+			return strconv.FormatFloat(rounded, 'f', -1, 64)
+		}
+	}
+	return s
+}
+
+// wordLeaf is a leaf of a component.
+type wordLeaf struct {
+	*kernelspace.Instr
+	params []int // places in KernelInfo.Params
+	name   string
+}
+
+// bearing orders the leaves of a product: the first one is what the component
+// is, the others say how it changes.
+func (l *wordLeaf) bearing() int {
+	switch l.Op {
+	case kernelspace.OpWhite:
+		return 0
+	case kernelspace.OpPER:
+		return 1
+	case kernelspace.OpCos:
+		return 2
+	case kernelspace.OpSE, kernelspace.OpRQ, kernelspace.OpMatern12, kernelspace.OpMatern32, kernelspace.OpMatern52:
+		return 3
+	case kernelspace.OpPoly:
+		return 4
+	case kernelspace.OpLIN:
+		return 5
+	}
+	return 6
+}
+
+// component describes a product of leaves.
+func (w *speller) component(c *kernelspace.Component) string {
+	var leaves []wordLeaf
+	variance, stationary := 1.0, true
+	for i := range c.Program.Instrs {
+		in := &c.Program.Instrs[i]
+		if in.Op >= kernelspace.OpAdd {
+			continue
+		}
+		l := wordLeaf{Instr: in, params: c.Params[in.Off : in.Off+in.NumParams()], name: w.names[c.Leaves[len(leaves)]]}
+		leaves = append(leaves, l)
+		variance *= float64(w.values[l.params[0]])
+		stationary = stationary && l.Op != kernelspace.OpLIN && l.Op != kernelspace.OpPoly
+	}
+	slices.SortStableFunc(leaves, func(a, b wordLeaf) int { return cmp.Compare(a.bearing(), b.bearing()) })
+	text := w.head(&leaves[0])
+	lines := map[string]int{} // factors LIN, by where they are 0
+	var order []string
+	for i := range leaves[1:] {
+		l := &leaves[1+i]
+		if l.Op == kernelspace.OpLIN {
+			at := w.centre(l)
+			if lines[at] == 0 {
+				order = append(order, at)
+			}
+			lines[at]++
+		} else if m := w.modifier(l); m != "" {
+			text += ", " + m
+		}
+	}
+	if leaves[0].Op == kernelspace.OpLIN {
+		// A product of straight lines only.
+		degree := 0
+		for _, at := range order {
+			degree += lines[at]
+		}
+		if degree > 0 {
+			text = fmt.Sprintf("a product of %d straight lines%s", degree+1, w.where(&leaves[0]))
+		}
+		return text + w.amplitude(variance, stationary)
+	}
+	for _, at := range order {
+		grows := map[int]string{1: "in proportion to the distance from ", 2: "with the square of the distance from ", 3: "with the cube of the distance from "}[lines[at]]
+		if grows == "" {
+			grows = fmt.Sprintf("with the power %d of the distance from ", lines[at])
+		}
+		text += ", growing " + grows + at
+	}
+	return text + w.amplitude(variance, stationary)
+}
+
+// amplitude says how far a stationary component goes as a rule.
+func (w *speller) amplitude(variance float64, stationary bool) string {
+	if !stationary || !(variance > 0) || math.IsInf(variance, 0) {
+		return ""
+	}
+	return " (standard deviation " + withUnit(math.Sqrt(variance), w.targetUnit()) + ")"
+}
+
+// head says what a leaf is.
+func (w *speller) head(l *wordLeaf) string {
+	in := w.where(l)
+	switch l.Op {
+	case kernelspace.OpSE:
+		return "a smooth variation" + in + " with a length scale of " + w.lengths(l)
+	case kernelspace.OpRQ:
+		return "a variation" + in + " on many length scales about " + w.lengths(l)
+	case kernelspace.OpMatern12:
+		return "a rough variation" + in + ", nowhere smooth, with a length scale of " + w.lengths(l)
+	case kernelspace.OpMatern32:
+		return "a fairly rough variation" + in + " with a length scale of " + w.lengths(l)
+	case kernelspace.OpMatern52:
+		return "a fairly smooth variation" + in + " with a length scale of " + w.lengths(l)
+	case kernelspace.OpPER:
+		return "a pattern" + in + " that repeats every " + w.periods(l)
+	case kernelspace.OpCos:
+		return "a sine wave" + in + " with a period of " + w.periods(l)
+	case kernelspace.OpLIN:
+		return "a straight line" + in + ", 0 at " + w.centre(l)
+	case kernelspace.OpPoly:
+		return fmt.Sprintf("a polynomial of degree %d%s", l.Degree, in)
+	case kernelspace.OpWhite:
+		return "noise that no other row shares"
+	case kernelspace.OpConst:
+		return "a constant"
+	}
+	return l.name
+}
+
+// modifier says what a leaf does to the leaf before it in a product.
+func (w *speller) modifier(l *wordLeaf) string {
+	in := w.where(l)
+	switch l.Op {
+	case kernelspace.OpSE, kernelspace.OpMatern12, kernelspace.OpMatern32, kernelspace.OpMatern52:
+		return "changing" + in + " over about " + w.lengths(l)
+	case kernelspace.OpRQ:
+		return "changing" + in + " on length scales about " + w.lengths(l)
+	case kernelspace.OpPER:
+		return "modulated by a pattern" + in + " that repeats every " + w.periods(l)
+	case kernelspace.OpCos:
+		return "modulated by a sine wave" + in + " with a period of " + w.periods(l)
+	case kernelspace.OpPoly:
+		return fmt.Sprintf("growing as a polynomial of degree %d%s", l.Degree, in)
+	}
+	return ""
+}
+
+// where names the columns that a leaf acts on if there are others.
+func (w *speller) where(l *wordLeaf) string {
+	inputs := w.start.Inputs()
+	if len(inputs) < 2 {
+		return ""
+	}
+	if len(l.Cols) == len(inputs) {
+		return " in all inputs"
+	}
+	var names []string
+	for _, c := range l.Cols {
+		names = append(names, inputs[c].Name)
+	}
+	return " in " + inWords(names)
+}
+
+// inWords joins names: "a, b and c".
+func inWords(names []string) string {
+	if n := len(names); n > 1 {
+		return strings.Join(names[:n-1], ", ") + " and " + names[n-1]
+	}
+	return strings.Join(names, "")
+}
+
+func (w *speller) lengths(l *wordLeaf) string { return w.quantities(l.params[1 : 1+l.NumScale]) }
+
+func (w *speller) periods(l *wordLeaf) string {
+	from := 1 + l.NumScale
+	return w.quantities(l.params[from : from+l.NumPeriod])
+}
+
+// quantities writes lengths in the unit of their column, lengths of time in
+// words; several with their columns.
+func (w *speller) quantities(places []int) string {
+	var parts []string
+	for _, i := range places {
+		p, v := &w.info.Params[i], float64(w.values[i])
+		text := w.start.InWords(p, v)
+		switch {
+		case text != "":
+		case p.Unit == kernelspace.Standardised:
+			text = withUnit(v, "standard deviations")
+		default:
+			text = withUnit(v, p.Unit)
+		}
+		if len(places) > 1 && p.Column != "" {
+			text += " in " + p.Column
+		}
+		parts = append(parts, text)
+	}
+	return inWords(parts)
+}
+
+// centre says where a linear leaf is 0.
+func (w *speller) centre(l *wordLeaf) string {
+	inputs := w.start.Inputs()
+	var parts []string
+	for _, c := range l.Cols {
+		at := "0"
+		for _, f := range w.info.Fixed {
+			if f.Name == l.name+".centre" && f.Column == inputs[c].Name {
+				at = w.place(c, f.Value)
+			}
+		}
+		parts = append(parts, inputs[c].Name+" = "+at)
+	}
+	return inWords(parts)
+}
+
+// place writes a value of an input for reading, a time stamp as a date.
+func (w *speller) place(column int, v float64) string {
+	c := &w.start.Inputs()[column]
+	if t, ok := figures.TimeColumn(c); ok {
+		return t.At(v).Format("2006-01-02 15:04")
+	}
+	return strings.TrimSpace(significant(v, 5) + " " + c.Unit)
+}

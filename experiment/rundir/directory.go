@@ -1,0 +1,220 @@
+package rundir
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"maps"
+	"os"
+	"path/filepath"
+	"time"
+
+	filespkg "kestrel/experiment/files"
+	"kestrel/experiment/npz"
+	"kestrel/experiment/record"
+	"kestrel/vbks"
+)
+
+// Directory is the directory of a run in the making. It is a Recorder.
+type Directory struct {
+	Path   string
+	events *record.Log
+	log    *os.File
+	tables *tables
+	owner  io.Closer     // tells others that the run is being written
+	rests  Rest          // what a checkpoint would rest on
+	at     *record.Event // being recorded
+	done   int           // steps of that
+}
+
+// DefaultPath names a new run directory: runs/<name>-<UTC time>, with a number
+// behind it if there is one of that name already.
+func DefaultPath(name string, now time.Time) string {
+	base := filepath.Join("runs", name+"-"+now.UTC().Format("20060102T150405Z"))
+	path := base
+	for i := 2; ; i++ {
+		if _, err := os.Lstat(path); errors.Is(err, fs.ErrNotExist) {
+			return path
+		}
+		path = fmt.Sprintf("%s-%d", base, i)
+	}
+}
+
+// Check returns an error if a run cannot be written to path, because
+// there is something already or because it is not permitted. It creates the
+// directory.
+func Check(path string) error {
+	info, err := os.Stat(path)
+	switch {
+	case err == nil && !info.IsDir():
+		return fmt.Errorf("output directory %q is a file; choose another with --out", path)
+	case err == nil:
+		entries, err := os.ReadDir(path)
+		if err != nil {
+			return filespkg.Unwritable(path, err)
+		}
+		if len(entries) > 0 {
+			return fmt.Errorf("output directory %q exists and is not empty; choose another with --out, or remove it", path)
+		}
+	}
+	if err := os.MkdirAll(path, 0o755); err != nil {
+		return filespkg.Unwritable(path, err)
+	}
+	probe, err := os.CreateTemp(path, ".probe*")
+	if err != nil {
+		return filespkg.Unwritable(path, err)
+	}
+	probe.Close()
+	if err := os.Remove(probe.Name()); err != nil {
+		return filespkg.Unwritable(path, err)
+	}
+	return nil
+}
+
+// Create makes the directory of a run with the files that grow.
+func Create(path string) (*Directory, error) {
+	if err := Check(path); err != nil {
+		return nil, err
+	}
+	owner, err := Claim(path)
+	if err != nil {
+		return nil, err
+	}
+	return Make(path, owner)
+}
+
+// Make makes the files that grow in a directory that is owned already,
+// and takes the owner's note over.
+func Make(path string, owner io.Closer) (*Directory, error) {
+	d := &Directory{Path: path, owner: owner}
+	file, err := os.Create(filepath.Join(path, record.EventsFile))
+	if err == nil {
+		d.events = record.NewLog(file)
+		d.log, err = os.Create(filepath.Join(path, record.LogFile))
+	}
+	if err == nil {
+		d.tables, err = newTables(path)
+	}
+	if err != nil {
+		d.Close()
+		return nil, filespkg.Unwritable(path, err)
+	}
+	return d, nil
+}
+
+// Record implements Recorder: the event log first, then what follows from it.
+// Where it failed it may be called again with the same event, and goes on where
+// it was.
+func (d *Directory) Record(e *record.Event) error {
+	if d.at != e {
+		d.at, d.done = e, 0
+	}
+	for steps := d.steps(); d.done < len(steps); d.done++ {
+		if err := steps[d.done](e); err != nil {
+			return err
+		}
+	}
+	d.at = nil
+	return nil
+}
+
+// steps are what is done with an event, each wholly or not at all.
+func (d *Directory) steps() []func(*record.Event) error {
+	return []func(*record.Event) error{
+		func(e *record.Event) error {
+			err := d.events.Append(e)
+			if err == nil && e.Evaluation != nil {
+				d.rests = Rest{Before: d.events.Last, After: d.events.End, What: e.Type, Kernels: e.Kernels}
+			}
+			return err
+		},
+		func(e *record.Event) error {
+			if e.Type != record.EventStarted {
+				return nil
+			}
+			return writeConfig(d.Path, e.Start)
+		},
+		func(e *record.Event) error {
+			return filespkg.AllOrNothing(func() error { return d.tables.Record(e) }, d.tables.posterior, d.tables.metrics)
+		},
+		func(e *record.Event) error {
+			text := record.Describe(e)
+			if text == "" {
+				return nil
+			}
+			return filespkg.AllOrNothing(func() error {
+				_, err := fmt.Fprintf(d.log, "%s %s\n", e.Time.Format(time.RFC3339), text)
+				if err != nil {
+					return fmt.Errorf("%s: %w", record.LogFile, err)
+				}
+				return nil
+			}, d.log)
+		},
+	}
+}
+
+// writeConfig writes the config that a run began with.
+func writeConfig(dir string, s *record.Start) error {
+	if err := filespkg.ReplaceFile(filepath.Join(dir, record.ConfigFile), []byte(s.Header()+s.Config)); err != nil {
+		return fmt.Errorf("%s: %w", record.ConfigFile, err)
+	}
+	return nil
+}
+
+// Checkpoint saves what has been learned, with the place in the event log of
+// the last evaluation, pruning or restoring, which it rests on. The log is on the disk before the checkpoint is, so that none is
+// ever ahead of it.
+func (d *Directory) Checkpoint(arrays map[string]vbks.Tensor) error {
+	if err := d.events.File.Sync(); err != nil {
+		return fmt.Errorf("event log: %w", err)
+	}
+	arrays = maps.Clone(arrays)
+	d.rests.put(arrays)
+	if err := npz.Save(filepath.Join(d.Path, record.StateDir, record.CheckpointFile), arrays); err != nil {
+		return fmt.Errorf("checkpoint: %w", err)
+	}
+	return nil
+}
+
+// Close syncs and closes the files.
+func (d *Directory) Close() error {
+	var err error
+	if d.tables != nil {
+		err = d.tables.Close()
+	}
+	files := []*os.File{d.log}
+	if d.events != nil {
+		files = append(files, d.events.File)
+	}
+	err = closeSynced(err, files...)
+	if d.owner != nil {
+		if e := d.owner.Close(); err == nil {
+			err = e
+		}
+	}
+	return err
+}
+
+// closeSynced syncs and closes the files that are there and returns the first
+// error, err before any other.
+func closeSynced(err error, files ...*os.File) error {
+	for _, f := range files {
+		if f == nil {
+			continue
+		}
+		if e := f.Sync(); err == nil {
+			err = e
+		}
+		if e := f.Close(); err == nil {
+			err = e
+		}
+	}
+	return err
+}
+
+// IsRun reports whether a path is the directory of a run.
+func IsRun(path string) bool {
+	_, err := os.Stat(filepath.Join(path, record.EventsFile))
+	return path != "" && err == nil
+}

@@ -1,0 +1,129 @@
+package rundir
+
+import (
+	"errors"
+	"fmt"
+	"sync"
+	"syscall"
+	"time"
+
+	"kestrel/experiment/record"
+	"kestrel/internal/guard"
+	"kestrel/vbks"
+)
+
+// FullDiskPoll is how often it is tried whether there is room again.
+const FullDiskPoll = 2 * time.Second
+
+// noRoom reports whether an error is about a full disk or a used up quota, as
+// Unix has it.
+func noRoom(err error) bool {
+	return errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT)
+}
+
+// files is what a Directory is to those that write to it. What fails for want
+// of room must leave no trace that doing it again does not put right.
+type files interface {
+	record.Recorder
+	record.Checkpointer
+}
+
+// RoomWaiter writes to files, and where there is no room keeps what is to be
+// written until there is.
+type RoomWaiter struct {
+	to      files
+	poll    time.Duration
+	changed func()      // something was kept or written; called from a goroutine of its own
+	broken  func(error) // so is this, with what else went wrong with what was kept
+
+	mu      sync.Mutex
+	waiting []func() error
+	lacking error // why they wait, nil if they do not
+	timer   *time.Timer
+	closed  bool
+}
+
+// NewRoomWaiter makes a roomWaiter that tries again after so long.
+func NewRoomWaiter(to files, poll time.Duration, changed func(), broken func(error)) *RoomWaiter {
+	return &RoomWaiter{to: to, poll: poll, changed: changed, broken: broken}
+}
+
+// Record implements Recorder.
+func (p *RoomWaiter) Record(e *record.Event) error {
+	return p.write(func() error { return p.to.Record(e) })
+}
+
+// Checkpoint implements Checkpointer.
+func (p *RoomWaiter) Checkpoint(arrays map[string]vbks.Tensor) error {
+	return p.write(func() error { return p.to.Checkpoint(arrays) })
+}
+
+func (p *RoomWaiter) write(f func() error) error {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.waiting = append(p.waiting, f)
+	return p.flush()
+}
+
+// flush writes what waits, in order.
+func (p *RoomWaiter) flush() error {
+	for len(p.waiting) > 0 {
+		err := p.waiting[0]()
+		if noRoom(err) {
+			p.lacking = err
+			if !p.closed {
+				go p.changed()
+				if p.timer == nil {
+					p.timer = time.AfterFunc(p.poll, p.again)
+				}
+			}
+			return nil
+		}
+		p.waiting = p.waiting[1:]
+		if err != nil {
+			return err
+		}
+	}
+	if p.lacking != nil {
+		p.lacking = nil
+		go p.changed()
+	}
+	return nil
+}
+
+// again tries whether there is room.
+func (p *RoomWaiter) again() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.timer = nil
+	if p.closed {
+		return
+	}
+	if err := guard.Do(p.flush); err != nil {
+		go p.broken(err)
+	}
+}
+
+// Stuck returns why something waits, nil if nothing does.
+func (p *RoomWaiter) Stuck() error {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.lacking
+}
+
+// Close tries a last time and returns an error if something is left.
+func (p *RoomWaiter) Close() error {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.closed = true
+	if p.timer != nil {
+		p.timer.Stop()
+	}
+	if err := p.flush(); err != nil {
+		return err
+	}
+	if len(p.waiting) > 0 {
+		return fmt.Errorf("%w; what came last could not be written: make room and resume the run", p.lacking)
+	}
+	return nil
+}

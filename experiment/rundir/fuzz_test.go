@@ -1,0 +1,30 @@
+package rundir
+
+import (
+	"bytes"
+	"os"
+	"testing"
+
+	"kestrel/experiment/record"
+	"kestrel/experiment/record/recordtest"
+	"kestrel/internal/must"
+)
+
+// FuzzTables: whatever stands in an event log, tables are made of it.
+func FuzzTables(f *testing.F) {
+	for _, log := range recordtest.StrangeLogs() {
+		f.Add(log)
+	}
+	null, err := os.OpenFile(os.DevNull, os.O_WRONLY, 0)
+	if err != nil {
+		f.Fatal(err)
+	}
+	f.Cleanup(func() { null.Close() })
+	f.Fuzz(func(t *testing.T, text []byte) {
+		d := record.NewDecoder(bytes.NewReader(text))
+		w := &tables{kernels: map[string]record.KernelInfo{}, posterior: null, metrics: null, lazy: true}
+		for e, err := d.Next(); err == nil; e, err = d.Next() {
+			must.OK(t, w.Record(e))
+		}
+	})
+}

@@ -1,0 +1,14 @@
+//go:build darwin || dragonfly || freebsd || linux || netbsd || openbsd
+
+package rundir
+
+import (
+	"syscall"
+)
+
+// noFollow makes opening a link an error.
+const noFollow = syscall.O_NOFOLLOW
+
+// lockFile is the file that is locked: the note itself, since the locks here are
+// advisory.
+func lockFile(note string) string { return note }

@@ -1,0 +1,156 @@
+package rundir
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strconv"
+
+	filespkg "kestrel/experiment/files"
+	"kestrel/experiment/record"
+	"kestrel/vbks"
+)
+
+// TableFiles returns the names of a run's tables.
+func TableFiles() []string {
+	return []string{record.PosteriorFile, record.MetricsFile, record.KernelsFile}
+}
+
+// tables writes the CSV files of a run from its events. Rows go out in one
+// write for each event, so that a reader finds whole rows.
+type tables struct {
+	dir                string
+	posterior, metrics *os.File
+	kernels            map[string]record.KernelInfo
+	last               *record.Evaluation
+	lazy               bool // write kernels.csv when closed, not at each evaluation
+}
+
+// newTables creates the files with their headers.
+func newTables(dir string) (*tables, error) {
+	t := &tables{dir: dir, kernels: map[string]record.KernelInfo{}}
+	var err error
+	if t.posterior, err = os.Create(filepath.Join(dir, record.PosteriorFile)); err != nil {
+		return nil, err
+	}
+	if t.metrics, err = os.Create(filepath.Join(dir, record.MetricsFile)); err != nil {
+		t.posterior.Close()
+		return nil, err
+	}
+	err = writeRows(t.posterior, [][]string{{"evaluation", "proportion", "rows_seen", "kernel_id", "kernel",
+		"posterior", "bayes", "local_elbo", "elbo_se", "rank", "status"}})
+	if err == nil {
+		err = writeRows(t.metrics, [][]string{MetricColumns()})
+	}
+	if err == nil {
+		err = t.writeKernels()
+	}
+	if err != nil {
+		t.Close()
+		return nil, err
+	}
+	return t, nil
+}
+
+func writeRows(f *os.File, rows [][]string) error {
+	text, err := filespkg.FormatRows(rows)
+	if err != nil {
+		return err
+	}
+	_, err = f.Write(text)
+	return err
+}
+
+// Record implements Recorder.
+func (t *tables) Record(e *record.Event) error {
+	switch e.Type {
+	case record.EventStarted:
+		for _, k := range e.Start.Kernels {
+			t.kernels[k.ID] = k
+		}
+	case record.EventEvaluation, record.EventPruned, record.EventRestored:
+		if err := writeRows(t.posterior, t.posteriorRows(e.Evaluation)); err != nil {
+			return fmt.Errorf("%s: %w", record.PosteriorFile, err)
+		}
+		t.last = e.Evaluation
+		if !t.lazy {
+			return t.writeKernels()
+		}
+	case record.EventMetrics:
+		if err := writeRows(t.metrics, MetricRows(e.Metrics)); err != nil {
+			return fmt.Errorf("%s: %w", record.MetricsFile, err)
+		}
+	}
+	return nil
+}
+
+// posteriorRows has no clock in it: equal runs give equal files. A pruning
+// revises the belief of the last evaluation: its rows have that number again.
+func (t *tables) posteriorRows(e *record.Evaluation) [][]string {
+	rows := make([][]string, len(e.Kernels))
+	for i, k := range e.Kernels {
+		row := []string{strconv.Itoa(e.Index), filespkg.FormatFloat(e.Proportion), strconv.Itoa(e.RowsSeen),
+			k.ID, t.kernels[k.ID].Name, "", "", "", "", "", string(k.Status)}
+		if f := k.Fit; f != nil {
+			copy(row[5:], []string{f.Posterior.String(), f.Bayes.String(), f.ELBO.String(), f.SE.String(), strconv.Itoa(f.Rank)})
+		}
+		rows[i] = row
+	}
+	return rows
+}
+
+// MetricColumns are those of metrics.csv. Who knows the file from before the two
+// last ones came finds the others where they were.
+func MetricColumns() []string {
+	return append([]string{"evaluation", "proportion", "seconds", "method", "kernels"}, AccuracyColumns()...)
+}
+
+func MetricRows(ms []record.Metric) [][]string {
+	rows := make([][]string, len(ms))
+	for i, m := range ms {
+		rows[i] = append([]string{strconv.Itoa(m.Evaluation), filespkg.FormatFloat(m.Proportion), m.Seconds.String(), m.Method,
+			strconv.Itoa(m.Kernels)}, m.AccuracyCells()...)
+	}
+	return rows
+}
+
+// AccuracyColumns are the columns of a table that say how well a method
+// predicts.
+func AccuracyColumns() []string {
+	return []string{"rmse", "mae", "nlpd", "coverage95", "test_rows", "coverage50", "coverage80"}
+}
+
+// writeKernels replaces kernels.csv by the hyperparameters of the last
+// evaluation, in data units.
+func (t *tables) writeKernels() error {
+	rows := [][]string{{"kernel_id", "kernel", "parameter", "column", "value", "unit"}}
+	if t.last != nil {
+		for _, k := range t.last.Kernels {
+			info := t.kernels[k.ID]
+			if k.Status != vbks.Live || k.Fit == nil {
+				continue
+			}
+			for i, p := range info.Params {
+				if i < len(k.Fit.Params) {
+					rows = append(rows, []string{k.ID, info.Name, p.Name, p.Column, k.Fit.Params[i].String(), p.Unit})
+				}
+			}
+			for _, f := range info.Fixed {
+				rows = append(rows, []string{k.ID, info.Name, f.Name, f.Column, filespkg.FormatFloat(f.Value), f.Unit})
+			}
+		}
+	}
+	text, err := filespkg.FormatRows(rows)
+	if err != nil {
+		return err
+	}
+	return filespkg.ReplaceFile(filepath.Join(t.dir, record.KernelsFile), text)
+}
+
+func (t *tables) Close() error {
+	var err error
+	if t.lazy {
+		err = t.writeKernels()
+	}
+	return closeSynced(err, t.posterior, t.metrics)
+}

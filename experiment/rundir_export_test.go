@@ -1,8 +1,0 @@
-package experiment
-
-import "os"
-
-// GrowingFiles are the files that a directory appends to, for a test to replace.
-func (d *Directory) GrowingFiles() []**os.File {
-	return []**os.File{&d.events.file, &d.tables.posterior, &d.tables.metrics, &d.log}
-}

@@ -1,0 +1,13 @@
+package must
+
+import (
+	"testing"
+)
+
+// OK ends the test on an error.
+func OK(t *testing.T, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
