@@ -90,9 +90,7 @@ func (l *learner) adamStep(sub []int, x device.Points, n float64) {
 		l.step(sub, func(same []int, t int) {
 			ln.Adam(same, t, l.rate, nil, l.qm, l.gradM, l.meanMoments.first, l.meanMoments.second)
 			ln.AdamLower(same, t, l.rate, l.qc, l.gradC, l.cholMoments.first, l.cholMoments.second)
-			if !l.frozen {
-				ln.Adam(same, t, l.rate, l.stride, l.free, l.gradFree, l.freeMoments.first, l.freeMoments.second)
-			}
+			l.stepTheta(same, t)
 		})
 		l.outdate(sub)
 		return
@@ -117,12 +115,16 @@ func (l *learner) adamStep(sub []int, x device.Points, n float64) {
 	})
 }
 
-// stepTheta moves q(log θ).
+// stepTheta moves θ, or q(log θ).
 func (l *learner) stepTheta(same []int, t int) {
 	if l.frozen {
 		return
 	}
 	ln := l.lane
+	if l.q == nil {
+		ln.Adam(same, t, l.rate, l.stride, l.free, l.gradFree, l.freeMoments.first, l.freeMoments.second)
+		return
+	}
 	ln.Adam(same, t, l.rate, l.stride, l.q.centre, l.q.gradCentre, l.freeMoments.first, l.freeMoments.second)
 	ln.Adam(same, t, l.rate, l.strideChol, l.q.chol, l.q.gradChol, l.thetaMoments.first, l.thetaMoments.second)
 }

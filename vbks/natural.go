@@ -83,7 +83,6 @@ func (natural) carried() int { return 1 }
 // Adam on log θ and ρ, or q(log θ), at q(v) as the earlier batches left it: the
 // gradient is then that of rows that q(v) has not just been fitted to.
 func (l *learner) naturalStep(sub []int, x device.Points, n float64, move bool) {
-	ln := l.lane
 	moving, resting := l.moving[:0], l.resting[:0]
 	warm := math.Min(n, float64(warmRows*l.m))
 	for _, k := range sub {
@@ -114,13 +113,7 @@ func (l *learner) naturalStep(sub []int, x device.Points, n float64, move bool) 
 		}
 	}
 	l.towards(sub, x, n)
-	l.step(moving, func(same []int, t int) {
-		if l.q != nil {
-			l.stepTheta(same, t)
-			return
-		}
-		ln.Adam(same, t, l.rate, l.stride, l.free, l.gradFree, l.freeMoments.first, l.freeMoments.second)
-	})
+	l.step(moving, l.stepTheta)
 	if l.q == nil {
 		l.outdate(moving)
 	}

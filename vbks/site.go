@@ -19,7 +19,9 @@ type model struct {
 
 // site is what a machine has of a run whatever the phase: data and inducing
 // inputs on the device, the kernels compiled, how starts are drawn. Units read
-// it only.
+// it only. Between evaluations it changes where Reoptimize changes the settings or
+// the inducing inputs; the bound that a worker searches on follows, besides, the
+// number of live kernels.
 type site struct {
 	*common
 	settings  Settings
@@ -43,7 +45,7 @@ func (t *Trainer) site() *site {
 
 // place puts what an order brings with it on the device.
 func (s *site) place(o *order) (err error) {
-	if o.X != nil {
+	if o.Phase == phasePredict || o.Phase == phaseComponents {
 		o.at, err = s.dev.NewData(o.X, nil, s.dim)
 	}
 	return err
