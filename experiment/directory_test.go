@@ -41,20 +41,23 @@ func recorded(t *testing.T) string {
 func TestDirectory(t *testing.T) {
 	dir := recorded(t)
 	rows := filestest.ReadCSV(t, filepath.Join(dir, "posterior.csv"))
-	if got := strings.Join(rows[0], ","); got != "evaluation,proportion,rows_seen,kernel_id,kernel,posterior,bayes,local_elbo,elbo_se,rank,status" {
+	if got := strings.Join(rows[0],
+		","); got != "evaluation,proportion,rows_seen,kernel_id,kernel,posterior,bayes,local_elbo,elbo_se,rank,status" {
 		t.Error(got)
 	}
 	if len(rows) != 1+3*(3+1+1) {
 		t.Errorf("%d rows", len(rows))
 	}
-	if got := strings.Join(rows[2], "|"); got != "1|0.1|10|LIN*PER|LIN*PER, read|0.07142857142857142|0.3333333333333333|-0.16666666666666666|0|2|live" {
+	if got := strings.Join(rows[2], "|"); got != "1|0.1|10|LIN*PER|LIN*PER, "+
+		"read|0.07142857142857142|0.3333333333333333|-0.16666666666666666|0|2|live" {
 		t.Error(got)
 	}
 	if got := strings.Join(rows[11], "|"); got != "3|0.3|30|LIN*PER|LIN*PER, read||||||pruned" {
 		t.Error(got)
 	}
 	rows = filestest.ReadCSV(t, filepath.Join(dir, "metrics.csv"))
-	if got := strings.Join(rows[0], ","); got != "evaluation,proportion,seconds,method,kernels,rmse,mae,nlpd,coverage95,test_rows,coverage50,coverage80" {
+	if got := strings.Join(rows[0],
+		","); got != "evaluation,proportion,seconds,method,kernels,rmse,mae,nlpd,coverage95,test_rows,coverage50,coverage80" {
 		t.Error(got)
 	}
 	if len(rows) != 1+2*5 {
@@ -75,7 +78,8 @@ func TestDirectory(t *testing.T) {
 	}
 	events, err := record.Read(dir)
 	must.OK(t, err)
-	if events[0].Type != record.EventStarted || events[len(events)-1].Type != record.EventFinished && events[len(events)-1].Type != record.EventMetrics {
+	if events[0].Type != record.EventStarted || events[len(events)-1].Type != record.EventFinished &&
+		events[len(events)-1].Type != record.EventMetrics {
 		t.Errorf("%s ... %s", events[0].Type, events[len(events)-1].Type)
 	}
 	for _, e := range events {
@@ -140,9 +144,10 @@ func TestDirectoryMessages(t *testing.T) {
 	file := filepath.Join(full, "file")
 	must.OK(t, os.WriteFile(file, nil, 0o644))
 	for path, want := range map[string]string{
-		full:                     `output directory "` + full + `" exists and is not empty; choose another with --out, or remove it`,
-		file:                     `output directory "` + file + `" is a file; choose another with --out`,
-		filepath.Join(file, "x"): `output directory "` + filepath.Join(file, "x") + `" cannot be written: not a directory; choose another with --out`,
+		full: `output directory "` + full + `" exists and is not empty; choose another with --out, or remove it`,
+		file: `output directory "` + file + `" is a file; choose another with --out`,
+		filepath.Join(file, "x"): `output directory "` + filepath.Join(file, "x") +
+			`" cannot be written: not a directory; choose another with --out`,
 	} {
 		if err := rundir.Check(path); err == nil || err.Error() != want {
 			t.Errorf("got %v\nwant %s", err, want)

@@ -60,7 +60,8 @@ func TestExportRunRefuses(t *testing.T) {
 	if !bytes.Equal(before, after) {
 		t.Error("the run's own table has changed")
 	}
-	if err := rundir.Export(filepath.Join(dir, "none"), filepath.Join(dir, "export")); err == nil || !strings.Contains(err.Error(), "does not exist") {
+	if err := rundir.Export(filepath.Join(dir, "none"), filepath.Join(dir, "export")); err == nil ||
+		!strings.Contains(err.Error(), "does not exist") {
 		t.Error(err)
 	}
 	if err := rundir.Export(dir, filepath.Join(dir, "log.txt")); err == nil || !strings.Contains(err.Error(), "cannot be written") {

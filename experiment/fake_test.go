@@ -156,7 +156,8 @@ func (f *fake) Predict(ctx context.Context, x []float64, o vbks.PredictOptions) 
 	if f.scoring != nil {
 		f.scoring(ctx)
 	}
-	p := &vbks.Prediction{IDs: f.ids[:1], Weights: []float64{1}, Noise: []float64{1}, Mean: [][]float64{make([]float64, len(x))}, Var: [][]float64{make([]float64, len(x))}}
+	p := &vbks.Prediction{IDs: f.ids[:1], Weights: []float64{1}, Noise: []float64{1}, Mean: [][]float64{make([]float64, len(x))},
+		Var: [][]float64{make([]float64, len(x))}}
 	return p, f.gate(ctx)
 }
 
@@ -172,11 +173,13 @@ func fakeRun(t *testing.T, f *fake, rec record.Recorder, change func(*config.Con
 		change(&c)
 	}
 	start := &record.Start{
-		Name: "fake", Config: c.TOML(), Build: record.ReadBuild(), Data: &datasets.Summary{Name: "fake"}, Inducing: f.inducing, Planned: f.planned,
+		Name: "fake", Config: c.TOML(), Build: record.ReadBuild(), Data: &datasets.Summary{Name: "fake"}, Inducing: f.inducing,
+		Planned: f.planned,
 	}
 	for _, id := range f.ids {
 		start.Kernels = append(start.Kernels, record.KernelInfo{ID: id, Name: id + ", read", Weight: 1, Params: []record.ParamInfo{
-			{Name: "SE.variance", Unit: "K²", Scale: 9}, {Name: "SE.lengthscale", Column: "time", Unit: "s", Scale: 10}, {Name: "noise_variance", Unit: "K²", Scale: 9},
+			{Name: "SE.variance", Unit: "K²", Scale: 9}, {Name: "SE.lengthscale", Column: "time", Unit: "s", Scale: 10},
+			{Name: "noise_variance", Unit: "K²", Scale: 9},
 		}})
 	}
 	test := prepare.TestSet{X: []float64{1, 2, 3, 4}, Y: []float64{1, -1, 1, -1}, Dim: 1, Scale: 3, Most: c.MetricRows}

@@ -22,7 +22,8 @@ func TestFollowARun(t *testing.T) {
 	end, err := os.OpenFile(filepath.Join(dir, "events.jsonl"), os.O_APPEND|os.O_WRONLY, 0)
 	must.OK(t, err)
 	defer end.Close()
-	must.OK(t, record.NewLog(end).Append(&record.Event{V: 1, Type: record.EventState, State: &record.StateChange{From: record.Finished, To: record.Running}}))
+	must.OK(t, record.NewLog(end).Append(&record.Event{V: 1, Type: record.EventState,
+		State: &record.StateChange{From: record.Finished, To: record.Running}}))
 	l.Until(t, "what came after its end", func(e []record.Event) bool { return len(e) == len(events)+1 })
 	must.OK(t, stop())
 	var h history.History

@@ -27,11 +27,13 @@ func TestRunsKnowTheirFilesFromAnywhere(t *testing.T) {
 		fmt.Fprintf(&mask, "0,%d\n", i/5%2)
 		fmt.Fprintf(&lab, "2004-02-28 01:%02d:16 %d %d %g 38 45 2.6\n", i, i, 1+i%2, 20+math.Sin(float64(i)/5))
 	}
-	const quick = "[kernels]\nexpressions = [\"SE\"]\n[sparse]\ninducing = 6\n[optimise]\nstarts = 1\n[schedule]\nsteps = 4\nevaluate_every = 0.5\nrefine = 0\n"
+	const quick = "[kernels]\nexpressions = [\"SE\"]\n[sparse]\ninducing = 6\n[optimise]\nstarts = 1\n[schedule]\nsteps = " +
+		"4\nevaluate_every = 0.5\nrefine = 0\n"
 	for name, data := range map[string]string{
-		"a table with a mask":       "path = \"data/table.csv\"\nsplit_by = \"mask\"\nmask = \"data/mask.csv\"\nmask_column = 2\n",
-		"the lab with places":       "source = \"ieq\"\npath = \"data/lab.txt\"\nlocations = \"data/places.txt\"\nvalid_rows = 0\ntest = 10\n",
-		"the lab, masked":           "source = \"ieq\"\npath = \"data/lab.txt\"\nlocations = \"data/places.txt\"\nvalid_rows = 0\nsplit_by = \"mask\"\nmask = \"data/mask.csv\"\nmask_column = 2\n",
+		"a table with a mask": "path = \"data/table.csv\"\nsplit_by = \"mask\"\nmask = \"data/mask.csv\"\nmask_column = 2\n",
+		"the lab with places": "source = \"ieq\"\npath = \"data/lab.txt\"\nlocations = \"data/places.txt\"\nvalid_rows = 0\ntest = 10\n",
+		"the lab, masked": "source = \"ieq\"\npath = \"data/lab.txt\"\nlocations = \"data/places.txt\"\nvalid_rows = 0\nsplit_by = " +
+			"\"mask\"\nmask = \"data/mask.csv\"\nmask_column = 2\n",
 		"the lab, places beside it": "source = \"ieq\"\npath = \"data/beside/lab.txt\"\nvalid_rows = 0\ntest = 10\n",
 	} {
 		for _, from := range []string{"config", "directory", "environment"} {

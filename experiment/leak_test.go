@@ -25,7 +25,8 @@ func TestGoroutinesEndWithTheSession(t *testing.T) {
 				synctest.Test(t, func(t *testing.T) {
 					enough := make(chan struct{})
 					seen := 0
-					s, err := experiment.Begin(t.Context(), configtest.Small(t, "device.lanes=2", "optimise.optimizer="+optimizer), filepath.Join(t.TempDir(), "run"),
+					s, err := experiment.Begin(t.Context(), configtest.Small(t, "device.lanes=2", "optimise.optimizer="+optimizer),
+						filepath.Join(t.TempDir(), "run"),
 						record.RecorderFunc(func(e *record.Event) error {
 							if seen++; seen == events || e.Type == record.EventFinished && seen < events {
 								close(enough)

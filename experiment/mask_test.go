@@ -114,7 +114,8 @@ func TestChangedMask(t *testing.T) {
 	for _, o := range []experiment.ResumeOptions{{}, {FromStart: true}} {
 		before := listing(t, middle)
 		_, err := runtest.TakeUp(t, middle, o)
-		if err == nil || !strings.HasSuffix(err.Error(), "have changed since it began: "+filepath.Join(data, "mask.csv")+" has another sha256; put the old file back, or begin a new run") || strings.Contains(err.Error(), "\n") {
+		if err == nil || !strings.HasSuffix(err.Error(), "have changed since it began: "+filepath.Join(data,
+			"mask.csv")+" has another sha256; put the old file back, or begin a new run") || strings.Contains(err.Error(), "\n") {
 			t.Errorf("resuming %+v: %v", o, err)
 		}
 		if !slices.Equal(listing(t, middle), before) {
@@ -125,7 +126,8 @@ func TestChangedMask(t *testing.T) {
 	if err == nil {
 		must.OK(t, p.Close())
 	}
-	if err == nil || !strings.Contains(err.Error(), "mask.csv: its sha256 is ") || !strings.Contains(err.Error(), sum) || strings.Contains(err.Error(), "\n") {
+	if err == nil || !strings.Contains(err.Error(), "mask.csv: its sha256 is ") || !strings.Contains(err.Error(), sum) ||
+		strings.Contains(err.Error(), "\n") {
 		t.Errorf("predicting: %v", err)
 	}
 	if _, err := again(old, experiment.ResumeOptions{FromStart: true}); err != nil {

@@ -40,11 +40,13 @@ func TestLongRunIsFlat(t *testing.T) {
 			runtime.GC() // what had finalizers is gone after the second one
 			var m runtime.MemStats
 			runtime.ReadMemStats(&m)
-			at[e.Evaluation.Index] = measure{int64(m.HeapAlloc), int64(runtime.NumGoroutine()), size(record.EventsFile), size(filepath.Join(record.StateDir, record.CheckpointFile))}
+			at[e.Evaluation.Index] = measure{int64(m.HeapAlloc), int64(runtime.NumGoroutine()), size(record.EventsFile),
+				size(filepath.Join(record.StateDir, record.CheckpointFile))}
 		}
 		return nil
 	})
-	s, err := experiment.Begin(t.Context(), configtest.Small(t, "kernels.expressions=SE,LIN", "data.outputs=30", "data.test=6", "sparse.inducing=4", "optimise.transplants=false",
+	s, err := experiment.Begin(t.Context(), configtest.Small(t, "kernels.expressions=SE,LIN", "data.outputs=30", "data.test=6",
+		"sparse.inducing=4", "optimise.transplants=false",
 		"posterior.samples=100", "schedule.evaluate_every=0.5", fmt.Sprintf("schedule.refine=%d", late-2), "device.lanes=1"), dir, look)
 	must.OK(t, err)
 	must.OK(t, s.Run.Start())
@@ -65,7 +67,8 @@ func TestLongRunIsFlat(t *testing.T) {
 	if b.checkpoint != a.checkpoint {
 		t.Errorf("a checkpoint of %d bytes at evaluation %d, of %d at %d", a.checkpoint, early, b.checkpoint, late)
 	}
-	if before, after := float64(a.log)/float64(early), float64(b.log-a.log)/float64(late-early); math.Abs(after/before-1) > 0.25 || after > 4<<10 {
+	if before, after := float64(a.log)/float64(early), float64(b.log-a.log)/float64(late-early); math.Abs(after/before-1) > 0.25 ||
+		after > 4<<10 {
 		t.Errorf("%.0f bytes of the log an evaluation up to %d, %.0f from there to %d", before, early, after, late)
 	}
 }

@@ -28,7 +28,8 @@ func (p *panickyTrainer) Prune([]string) (*vbks.Evaluation, error) {
 // A panic on the goroutine that owns the run fails the run, and every order is
 // answered; one that was caught below refuses the order only.
 func TestPanicInAnOrder(t *testing.T) {
-	for _, caught := range []error{nil, &guard.PanicError{Value: "mine", Stack: []byte("goroutine 7 [running]:\nhere in TestPanicInAnOrder")}} {
+	for _, caught := range []error{nil, &guard.PanicError{Value: "mine",
+		Stack: []byte("goroutine 7 [running]:\nhere in TestPanicInAnOrder")}} {
 		f, l := newFake(2, "SE", "RQ"), &recordtest.Log{}
 		r := fakeRun(t, f, l, nil)
 		must.OK(t, r.do(func() error { r.trainer = &panickyTrainer{f, caught}; return nil }))
@@ -52,7 +53,8 @@ func TestPanicInAnOrder(t *testing.T) {
 
 // A recorder that panics ends the run, not the program, at whatever event.
 func TestRecorderPanics(t *testing.T) {
-	for _, at := range []record.EventType{record.EventStarted, record.EventState, record.EventEvaluation, record.EventMetrics, record.EventFinished} {
+	for _, at := range []record.EventType{record.EventStarted, record.EventState, record.EventEvaluation, record.EventMetrics,
+		record.EventFinished} {
 		for _, always := range []bool{false, true} {
 			f, l := newFake(2, "SE", "RQ"), &recordtest.Log{}
 			tripped := false

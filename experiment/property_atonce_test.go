@@ -42,7 +42,8 @@ func (c *crowd) fail(format string, args ...any) {
 // give gives orders, some steps apart; where no step is made, because the run
 // is paused or at rest, in the next moment.
 func (c *crowd) give(rng *rand.Rand, ticks <-chan struct{}, n int) {
-	kinds := []string{orderPause, orderResume, orderResume, orderResume, orderPrune, orderPruneTop, orderRestore, orderReoptimise, orderStart, orderStop, letWait}
+	kinds := []string{orderPause, orderResume, orderResume, orderResume, orderPrune, orderPruneTop, orderRestore, orderReoptimise,
+		orderStart, orderStop, letWait}
 	var last Snapshot
 	for range n {
 		for left := rng.IntN(2 * c.unit); left > 0; left-- {
@@ -93,7 +94,8 @@ func (c *crowd) order(o command) {
 		}
 		return
 	}
-	if a.err != nil && !slices.ContainsFunc([]string{"cannot be", "has failed", "no evaluation yet", "kernel"}, func(s string) bool { return strings.Contains(a.err.Error(), s) }) {
+	if a.err != nil && !slices.ContainsFunc([]string{"cannot be", "has failed", "no evaluation yet", "kernel"},
+		func(s string) bool { return strings.Contains(a.err.Error(), s) }) {
 		c.fail("%s: refused with %v", a.kind, a.err)
 	}
 	c.mu.Lock()

@@ -86,7 +86,8 @@ func (m *model) refusal(kind string, ids []string) string {
 		if m.state == from {
 			return ""
 		}
-		return fmt.Sprintf("the run is %s and cannot be %s", m.state, map[string]string{orderStart: "started", orderPause: "paused", orderResume: "resumed"}[kind])
+		return fmt.Sprintf("the run is %s and cannot be %s", m.state, map[string]string{orderStart: "started", orderPause: "paused",
+			orderResume: "resumed"}[kind])
 	case orderStop:
 		return ""
 	}

@@ -204,7 +204,8 @@ func (m *meetings) note(c command, at *model) {
 
 func (m meetings) check(t *testing.T) {
 	t.Helper()
-	for _, kind := range []string{orderStart, orderPause, orderResume, orderStop, orderPrune, orderPruneTop, orderRestore, orderReoptimise, letFault, letCancel} {
+	for _, kind := range []string{orderStart, orderPause, orderResume, orderStop, orderPrune, orderPruneTop, orderRestore, orderReoptimise,
+		letFault, letCancel} {
 		for _, when := range []string{"ready", "running", "paused", "stopped", "finished", "failed", "scoring at rest"} {
 			if m[kind+" while "+when] == 0 {
 				t.Errorf("no %s while %s", kind, when)

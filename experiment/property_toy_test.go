@@ -96,7 +96,8 @@ func (f *toy) revise() (*vbks.Evaluation, error) {
 		case k.Status == vbks.Live && f.rows[id] == e.RowsSeen:
 			live++
 			k.Rank, k.ELBO, k.Noise, k.Reason = live, float64(-live), 1, ""
-			k.Params = []vbks.ParamValue{{Param: kernelspace.Param{Name: "variance"}, Value: 1}, {Param: kernelspace.Param{Name: "lengthscale"}, Value: 1}}
+			k.Params = []vbks.ParamValue{{Param: kernelspace.Param{Name: "variance"}, Value: 1},
+				{Param: kernelspace.Param{Name: "lengthscale"}, Value: 1}}
 		case k.Status == vbks.Live:
 			k.Status, k.Reason = vbks.Pruned, "restored"
 		}

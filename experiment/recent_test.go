@@ -36,7 +36,8 @@ func TestRunInfoAgreesWithTheLog(t *testing.T) {
 		must.OK(t, err)
 		want := history.Summarise(events)
 		got := library.ReadRunInfo(dir)
-		if got.Err != "" || got.Name != want.Name || got.State != want.State || want.State != record.Running && got.Reason != want.Reason || !got.Started.Equal(want.Started) ||
+		if got.Err != "" || got.Name != want.Name || got.State != want.State || want.State != record.Running && got.Reason != want.Reason ||
+			!got.Started.Equal(want.Started) ||
 			!got.Last.Equal(want.Time) || got.Seconds != float64(want.Seconds) || got.Kernels != 3 || got.Live || got.Crashed {
 			t.Fatalf("%d lines: %+v\nwant %+v", n, got, want)
 		}
@@ -48,7 +49,8 @@ func TestRunInfoAgreesWithTheLog(t *testing.T) {
 			t.Errorf("%d lines: RMSE %v, want %v", n, got.RMSE, rmse)
 		}
 		if e := want.Evaluation; e != nil {
-			if l := e.Leader(); got.Evaluations != e.Index || got.Planned != e.Planned || got.Leader != l.ID || got.LeaderName != l.ID+", read" || got.Posterior != float64(l.Fit.Posterior) {
+			if l := e.Leader(); got.Evaluations != e.Index || got.Planned != e.Planned || got.Leader != l.ID || got.LeaderName != l.ID+", read" ||
+				got.Posterior != float64(l.Fit.Posterior) {
 				t.Errorf("%d lines: %+v", n, got)
 			}
 		} else if got.Leader != "" || !math.IsNaN(got.Posterior) {
@@ -64,7 +66,8 @@ func TestRunInfoOfALongLog(t *testing.T) {
 	must.OK(t, err)
 	defer f.Close()
 	l := record.NewLog(f)
-	must.OK(t, l.Append(&record.Event{V: 1, Type: record.EventStarted, Start: &record.Start{Name: "long", Data: &datasets.Summary{}, Kernels: make([]record.KernelInfo, 7)}}))
+	must.OK(t, l.Append(&record.Event{V: 1, Type: record.EventStarted, Start: &record.Start{Name: "long", Data: &datasets.Summary{},
+		Kernels: make([]record.KernelInfo, 7)}}))
 	must.OK(t, l.Append(&record.Event{V: 1, Type: record.EventState, State: &record.StateChange{From: record.Ready, To: record.Running}}))
 	// A hole of 400 MB takes no place and would be no event.
 	_, err = f.Seek(400<<20, io.SeekCurrent)
@@ -76,7 +79,8 @@ func TestRunInfoOfALongLog(t *testing.T) {
 		e.Kernels[0].Fit.Source = strings.Repeat("x", 20_000)
 		must.OK(t, l.Append(&record.Event{V: 1, Type: record.EventEvaluation, Evaluation: e, Seconds: files.Number(i)}))
 	}
-	if r := library.ReadRunInfo(dir); r.Err != "" || r.State != record.Running || r.Evaluations != 139 || r.Leader != "k1" || r.Posterior != 0.75 || r.Seconds != 39 || r.Kernels != 7 {
+	if r := library.ReadRunInfo(dir); r.Err != "" || r.State != record.Running || r.Evaluations != 139 || r.Leader != "k1" ||
+		r.Posterior != 0.75 || r.Seconds != 39 || r.Kernels != 7 {
 		t.Errorf("%+v", r)
 	}
 }

@@ -21,7 +21,8 @@ func TestReoptimisingWhileScoring(t *testing.T) {
 		then   func(*Run) error // right after it
 		want   []string
 	}{
-		{"another round", vbks.Change{Rounds: 1}, nil, []string{"evaluation 1", "scores 1", "evaluation 2", "scores 2", "evaluation 3", "scores 3"}},
+		{"another round", vbks.Change{Rounds: 1}, nil, []string{"evaluation 1", "scores 1", "evaluation 2", "scores 2", "evaluation 3",
+			"scores 3"}},
 		{"other steps", vbks.Change{Steps: 9}, nil, []string{"evaluation 1", "scores 1", "evaluation 2", "scores 2"}},
 		{"other inducing inputs", vbks.Change{Inducing: 7}, nil, []string{"evaluation 1", "1, no scores", "evaluation 2", "scores 2"}},
 		{"as many inducing inputs", vbks.Change{Inducing: 5}, nil, []string{"evaluation 1", "scores 1", "evaluation 2", "scores 2"}},

@@ -120,7 +120,8 @@ func unusable(path string, err error) error {
 	var changed *prepare.ChangedFile
 	switch {
 	case errors.As(err, &changed):
-		return fmt.Errorf("the data of run %q have changed since it began: %s has another sha256; put the old file back, or begin a new run", path, changed.Path)
+		return fmt.Errorf("the data of run %q have changed since it began: %s has another sha256; put the old file back, or begin a new run",
+			path, changed.Path)
 	case errors.Is(err, vbks.ErrCheckpoint):
 		return &rundir.NoCheckpoint{Path: path, Err: err}
 	}

@@ -131,7 +131,8 @@ func (p *past) check(path string, end int64, unsaved error) error {
 		p.notices = append(p.notices, unsaved.Error())
 	case s == nil:
 	case end < s.Rest.Before.Bytes:
-		return &rundir.NoCheckpoint{Path: path, Err: fmt.Errorf("its %s ends before the evaluation that the checkpoint rests on", record.EventsFile)}
+		return &rundir.NoCheckpoint{Path: path, Err: fmt.Errorf("its %s ends before the evaluation that the checkpoint rests on",
+			record.EventsFile)}
 	case end < s.Rest.After.Bytes:
 		p.lost, p.kept, p.told = true, s.Rest.Before.Bytes, nil
 	}

@@ -65,7 +65,8 @@ func (r *Run) goOn() error {
 		Evaluation: last, Repeated: p.repeated, Orders: len(r.repeat), Build: now.Build, Device: now.Device, Lanes: now.Lanes,
 	}})
 	if now.Device != then.Device || now.Build != then.Build {
-		p.notices = append(p.notices, fmt.Sprintf("begun with kestrel %s on %s: the last digits may differ from those of a run that was not interrupted", then.Build, then.Device))
+		p.notices = append(p.notices, fmt.Sprintf("begun with kestrel %s on %s: the last digits may differ from those of a run that was not "+
+			"interrupted", then.Build, then.Device))
 	}
 	for _, n := range p.notices {
 		r.record(&record.Event{Type: record.EventNotice, Notice: n})
@@ -105,7 +106,8 @@ func (r *Run) again() {
 	r.repeat = r.repeat[1:]
 	err := r.carryOut(o)
 	if err != nil {
-		r.record(&record.Event{Type: record.EventNotice, Notice: fmt.Sprintf("an order of the past (%s) cannot be carried out again: %v", o.What, err)})
+		r.record(&record.Event{Type: record.EventNotice, Notice: fmt.Sprintf("an order of the past (%s) cannot be carried out again: %v",
+			o.What, err)})
 	}
 	if err != nil || o.What == record.EventReoptimised {
 		r.catchUp()

@@ -197,7 +197,8 @@ func TestResumeFromEveryMoment(t *testing.T) {
 	}{
 		{"collapsed", nil, record.Course{PruneTop: 2, ThenRefine: 1}, 1},
 		{"natural", []string{"optimise.optimizer=natural", "schedule.batch=16", "predict.metric_rows=7"}, record.Course{}, 2},
-		{"adam with q(log theta)", []string{"optimise.optimizer=adam", "optimise.hyperparameters=diagonal", "schedule.batch=16"}, record.Course{PruneTop: 2}, 3},
+		{"adam with q(log theta)", []string{"optimise.optimizer=adam", "optimise.hyperparameters=diagonal", "schedule.batch=16"},
+			record.Course{PruneTop: 2}, 3},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			dir, shots := filmed(t, configtest.Small(t, c.set...), c.course, nil)
@@ -244,7 +245,8 @@ func TestResumeKeepsOrders(t *testing.T) {
 	if len(aside) != 1 {
 		t.Fatalf("what was there is in %q", aside)
 	}
-	for _, name := range []string{record.EventsFile, record.PosteriorFile, record.MetricsFile, record.KernelsFile, record.ConfigFile, record.LogFile, filepath.Join(record.StateDir, record.CheckpointFile)} {
+	for _, name := range []string{record.EventsFile, record.PosteriorFile, record.MetricsFile, record.KernelsFile, record.ConfigFile,
+		record.LogFile, filepath.Join(record.StateDir, record.CheckpointFile)} {
 		a, errA := os.ReadFile(filepath.Join(aside[0], name))
 		b, errB := os.ReadFile(filepath.Join(dir, name))
 		if errA != nil || errB != nil || !bytes.Equal(a, b) {
@@ -268,8 +270,10 @@ func TestResumeStoppedAndFailed(t *testing.T) {
 	_, err = runtest.TakeUp(t, stopped, experiment.ResumeOptions{Past: told}, told)
 	must.OK(t, err)
 	runtest.SameResults(t, "stopped", stopped, want, stopped)
-	if told.Events[0].Type != record.EventStarted || told.Count(record.EventStarted) != 1 || told.Count(record.EventResumed) != 1 || told.Count(record.EventEvaluation) != 3 {
-		t.Errorf("the recorder was told %d starts, %d resumptions, %d evaluations", told.Count(record.EventStarted), told.Count(record.EventResumed), told.Count(record.EventEvaluation))
+	if told.Events[0].Type != record.EventStarted || told.Count(record.EventStarted) != 1 || told.Count(record.EventResumed) != 1 ||
+		told.Count(record.EventEvaluation) != 3 {
+		t.Errorf("the recorder was told %d starts, %d resumptions, %d evaluations", told.Count(record.EventStarted),
+			told.Count(record.EventResumed), told.Count(record.EventEvaluation))
 	}
 
 	failed := filepath.Join(t.TempDir(), "run")
@@ -312,7 +316,8 @@ func TestResumeMessages(t *testing.T) {
 	}
 	must.OK(t, os.WriteFile(data, []byte(b.String()), 0o644))
 	var set []config.Override
-	for _, s := range []string{"kernels.expressions=SE,LIN", "sparse.inducing=6", "optimise.starts=1", "schedule.evaluate_every=0.5", "schedule.refine=1"} {
+	for _, s := range []string{"kernels.expressions=SE,LIN", "sparse.inducing=6", "optimise.starts=1", "schedule.evaluate_every=0.5",
+		"schedule.refine=1"} {
 		o, err := config.ParseOverride(s)
 		must.OK(t, err)
 		set = append(set, o)
@@ -343,8 +348,10 @@ func TestResumeMessages(t *testing.T) {
 		gap   bool // ErrNoCheckpoint
 	}{
 		{"no run", func(run string) { must.OK(t, os.RemoveAll(run)) }, []string{"does not exist", "name the directory of a run"}, false},
-		{"an empty log", func(run string) { must.OK(t, os.Truncate(filepath.Join(run, record.EventsFile), 0)) }, []string{"ended before it began", "run it again"}, false},
-		{"no checkpoint", func(run string) { must.OK(t, os.Remove(filepath.Join(run, record.StateDir, record.CheckpointFile))) }, []string{"2 evaluations but no checkpoint", "--from-start"}, true},
+		{"an empty log", func(run string) { must.OK(t, os.Truncate(filepath.Join(run, record.EventsFile), 0)) },
+			[]string{"ended before it began", "run it again"}, false},
+		{"no checkpoint", func(run string) { must.OK(t, os.Remove(filepath.Join(run, record.StateDir, record.CheckpointFile))) },
+			[]string{"2 evaluations but no checkpoint", "--from-start"}, true},
 		{"a damaged checkpoint", func(run string) {
 			path := filepath.Join(run, record.StateDir, record.CheckpointFile)
 			text, err := os.ReadFile(path)
@@ -445,14 +452,16 @@ func TestResumeMessages(t *testing.T) {
 	runtest.CopyRun(t, middle, run)
 	owner, err := rundir.Claim(run)
 	must.OK(t, err)
-	if _, err := runtest.TakeUp(t, run, experiment.ResumeOptions{}); err == nil || !strings.Contains(err.Error(), "is being written by process") {
+	if _, err := runtest.TakeUp(t, run, experiment.ResumeOptions{}); err == nil ||
+		!strings.Contains(err.Error(), "is being written by process") {
 		t.Error(err)
 	}
 	must.OK(t, owner.Close())
 
 	// Last, as it spoils the others: data that are different, then gone.
 	must.OK(t, os.WriteFile(data, []byte(b.String()+"80,0\n"), 0o644))
-	if _, err := runtest.TakeUp(t, run, experiment.ResumeOptions{}); err == nil || !strings.Contains(err.Error(), "have changed since it began") || !strings.Contains(err.Error(), "put the old file back") {
+	if _, err := runtest.TakeUp(t, run, experiment.ResumeOptions{}); err == nil ||
+		!strings.Contains(err.Error(), "have changed since it began") || !strings.Contains(err.Error(), "put the old file back") {
 		t.Error(err)
 	}
 	must.OK(t, os.Remove(data))

@@ -356,7 +356,8 @@ func (r *Run) Blame(value any, stack []byte) error {
 
 // tellStack leaves the stack of a mistake of the program in the log.
 func (r *Run) tellStack(p *guard.PanicError) {
-	r.record(&record.Event{Type: record.EventNotice, Notice: fmt.Sprintf("the stack of the internal error is in %s\n%s", record.LogFile, p.Stack)})
+	r.record(&record.Event{Type: record.EventNotice, Notice: fmt.Sprintf("the stack of the internal error is in %s\n%s", record.LogFile,
+		p.Stack)})
 }
 
 // gone deals with work that ended in an error, and reports whether it did.
@@ -382,7 +383,8 @@ func (r *Run) measure(all bool, then func()) {
 	if r.standing.Moved { // what is known predicts nothing before the next evaluation
 		if r.owes() {
 			r.record(&record.Event{Type: record.EventNotice, Cause: record.CauseUnscored, Notice: fmt.Sprintf(
-				"evaluation %d, as it is now, has no row in %s: the inducing inputs were changed before it was scored", r.standing.Made, record.MetricsFile)})
+				"evaluation %d, as it is now, has no row in %s: the inducing inputs were changed before it was scored", r.standing.Made,
+				record.MetricsFile)})
 		}
 		then()
 		return

@@ -33,7 +33,8 @@ func TestRunFinishes(t *testing.T) {
 	if got := l.States(); !reflect.DeepEqual(got, []record.State{record.Running, record.Finished}) {
 		t.Error(got)
 	}
-	for what, want := range map[record.EventType]int{record.EventStarted: 1, record.EventNotice: 1, record.EventEvaluation: 3, record.EventMetrics: 3, record.EventFinished: 1} {
+	for what, want := range map[record.EventType]int{record.EventStarted: 1, record.EventNotice: 1, record.EventEvaluation: 3,
+		record.EventMetrics: 3, record.EventFinished: 1} {
 		if n := l.Count(what); n != want {
 			t.Errorf("%d events %s, want %d", n, what, want)
 		}
@@ -169,7 +170,8 @@ func TestPruneRestoreReoptimize(t *testing.T) {
 func TestBudgets(t *testing.T) {
 	r := fakeRun(t, newFake(9, "SE"), &recordtest.Log{}, func(c *config.Config) { c.Evaluations = 2 })
 	must.OK(t, r.Start())
-	if s := settle(t, r); s.State != record.Finished || s.Evaluation.Index != 2 || s.Planned != 2 || s.Reason != "the budget of 2 evaluations is used up" {
+	if s := settle(t, r); s.State != record.Finished || s.Evaluation.Index != 2 || s.Planned != 2 ||
+		s.Reason != "the budget of 2 evaluations is used up" {
 		t.Errorf("%+v", s)
 	}
 	must.OK(t, r.Reoptimize(vbks.Change{Rounds: 3}))
@@ -186,7 +188,8 @@ func TestBudgets(t *testing.T) {
 	r = fakeRun(t, f, &recordtest.Log{}, func(c *config.Config) { c.Settings.TimeBudget = 50 * time.Millisecond; c.MetricRows = 3 })
 	must.OK(t, r.Start())
 	s := settle(t, r)
-	if s.State != record.Finished || s.Evaluation.Index != 1 || s.Reason != "the time budget of 50ms is used up" || s.Elapsed < 50*time.Millisecond {
+	if s.State != record.Finished || s.Evaluation.Index != 1 || s.Reason != "the time budget of 50ms is used up" ||
+		s.Elapsed < 50*time.Millisecond {
 		t.Errorf("%+v", s)
 	}
 	if s.Metrics[0].TestRows != 4 {

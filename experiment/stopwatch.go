@@ -1,8 +1,6 @@
 package experiment
 
-import (
-	"time"
-)
+import "time"
 
 // stopwatch measures wall time less pauses.
 type stopwatch struct {

@@ -20,9 +20,7 @@
 // string: SE["a,b"].
 package kernelspace
 
-import (
-	"slices"
-)
+import "slices"
 
 // Expr is an immutable kernel expression. Two expressions are the same kernel
 // if their ID is equal. Sums and products are flat: no term of a sum is a sum,

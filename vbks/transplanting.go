@@ -1,8 +1,6 @@
 package vbks
 
-import (
-	"context"
-)
+import "context"
 
 // transplants tries the solutions of related kernels as starts, again and again
 // while that changes something: once between, at most four times at the end.

@@ -69,7 +69,8 @@ func TestBenchELBO(t *testing.T) {
 // A row has what is promised of it, under those names.
 func TestBenchRow(t *testing.T) {
 	for _, c := range []Case{
-		{"a", "one", "adam", 1}, {"a", "SE;PER*LIN", "theta", 2}, {"a", "K12", "frozen", 1}, {"a", "one", "predict", 1}, {"a", "SE;LIN;RQ", "posterior", 1},
+		{"a", "one", "adam", 1}, {"a", "SE;PER*LIN", "theta", 2}, {"a", "K12", "frozen", 1}, {"a", "one", "predict", 1},
+		{"a", "SE;LIN;RQ", "posterior", 1},
 	} {
 		row, err := Run(t.Context(), c, Options{Seconds: 0.01})
 		if err != nil {
@@ -83,7 +84,8 @@ func TestBenchRow(t *testing.T) {
 		if err := json.Unmarshal(text, &got); err != nil {
 			t.Fatal(err)
 		}
-		names := []string{"work", "kernels", "step", "device", "level", "threads", "K", "ms_min", "ms_median", "steps", "allocs", "finite", "versions"}
+		names := []string{"work", "kernels", "step", "device", "level", "threads", "K", "ms_min", "ms_median", "steps", "allocs", "finite",
+			"versions"}
 		if c.Step != "posterior" {
 			names = append(names, "M", "B", "N", "gflops", "elbo_start", "elbo_end")
 		}

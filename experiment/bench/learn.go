@@ -210,8 +210,9 @@ func (l *Learning) trace(ctx context.Context, step string, rate float64, each fu
 // local ELBO per row that it should find there.
 func (l *Learning) write(dir string, elbo files.Number) error {
 	s := &l.setup
-	start := learnStart{Kernel: l.c.Kernel, Noise: s.Noise, Batch: s.Batch, Jitter: s.Jitter.Absolute, Rows: l.rows, ELBO: elbo, Versions: record.ReadBuild(),
-		Files: map[string]string{"rows": "rows.csv", "inducing": "inducing.csv"}}
+	start := learnStart{Kernel: l.c.Kernel, Noise: s.Noise, Batch: s.Batch, Jitter: s.Jitter.Absolute, Rows: l.rows, ELBO: elbo,
+		Versions: record.ReadBuild(),
+		Files:    map[string]string{"rows": "rows.csv", "inducing": "inducing.csv"}}
 	for i, q := range l.program.Params {
 		start.Parameters = append(start.Parameters, learnParameter{q.Leaf, q.Base, q.Name, s.Theta[0][i], q.Free})
 	}

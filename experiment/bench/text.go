@@ -19,7 +19,8 @@ const benchLine = "%-4s  %-7s  %-9s  %7v  %4v  %4v  %6v  %6v  %8v  %9v  %6v  %7v
 // Write writes a row, above the first one a heading.
 func (t *Table) Write(r *Row) error {
 	if t.last == nil {
-		if _, err := fmt.Fprintf(t.w, benchLine, "work", "kernels", "step", "threads", "K", "M", "B", "N", "ms min", "median", "steps", "GFLOPS", "of peak", "allocs", "ELBO at start"); err != nil {
+		if _, err := fmt.Fprintf(t.w, benchLine, "work", "kernels", "step", "threads", "K", "M", "B", "N", "ms min", "median", "steps",
+			"GFLOPS", "of peak", "allocs", "ELBO at start"); err != nil {
 			return err
 		}
 	}
@@ -29,7 +30,8 @@ func (t *Table) Write(r *Row) error {
 		end += ", not finite at the end"
 	}
 	_, err := fmt.Fprintf(t.w, benchLine, r.Work, r.Kernels, r.Step, r.Threads, r.K, size(r.M), size(r.B), size(r.N),
-		figures(r.MsMin), figures(r.MsMedian), r.Steps, optional("%.1f", r.GFLOPS, 1), optional("%.0f %%", r.PeakFraction, 100), figures(r.Allocs), end)
+		figures(r.MsMin), figures(r.MsMedian), r.Steps, optional("%.1f", r.GFLOPS, 1), optional("%.0f %%", r.PeakFraction, 100),
+		figures(r.Allocs), end)
 	return err
 }
 

@@ -97,7 +97,8 @@ func (w benchWork) kernels(name string) ([]kernelspace.Expr, error) {
 	}
 	exprs, err := config.ParseAll(strings.Split(name, ";"))
 	if err != nil {
-		return nil, fmt.Errorf("--kernels %q: must be %s, or expressions separated by semicolons: %w", name, alternatives(benchKernelNames()), err)
+		return nil, fmt.Errorf("--kernels %q: must be %s, or expressions separated by semicolons: %w", name, alternatives(benchKernelNames()),
+			err)
 	}
 	return exprs, nil
 }

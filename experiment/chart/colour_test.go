@@ -82,7 +82,8 @@ func TestSwatchesCanBeToldApart(t *testing.T) {
 				t.Errorf("slot %d: %s has a contrast of %.2f", i, what, got)
 			}
 		}
-		if a.On(true) != a.Dark || a.On(false) != a.Light || a.Dash < 0 || a.Dash > 3 || a.ANSI16 < 1 || a.ANSI16 > 14 || a.ANSI16 == 7 || a.ANSI16 == 8 {
+		if a.On(true) != a.Dark || a.On(false) != a.Light || a.Dash < 0 || a.Dash > 3 || a.ANSI16 < 1 || a.ANSI16 > 14 || a.ANSI16 == 7 ||
+			a.ANSI16 == 8 {
 			t.Errorf("slot %d: %+v", i, a)
 		}
 		for j, b := range all[:i] {
@@ -102,7 +103,8 @@ func TestSwatchesCanBeToldApart(t *testing.T) {
 			}
 		}
 	}
-	if r, g, b, alpha := (RGB{0xff, 0x80, 0}).RGBA(); r != 0xffff || g != 0x8080 || b != 0 || alpha != 0xffff || (RGB{1, 171, 16}).Hex() != "#01ab10" {
+	if r, g, b, alpha := (RGB{0xff, 0x80, 0}).RGBA(); r != 0xffff || g != 0x8080 || b != 0 || alpha != 0xffff ||
+		(RGB{1, 171, 16}).Hex() != "#01ab10" {
 		t.Error(r, g, b, alpha)
 	}
 }

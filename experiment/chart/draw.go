@@ -275,7 +275,8 @@ func (p *plate) axes() {
 		p.write((r.Min.X+r.Max.X)/2, below, p.fit(Printable(p.XLabel), labelSize, p.canvas.Size().X-2*border), labelSize, .5, inkText)
 	}
 	if p.YLabel != "" {
-		p.upwards(border+labelSize*.8, (r.Min.Y+r.Max.Y)/2, p.fit(Printable(p.YLabel), labelSize, p.canvas.Size().Y-2*border), labelSize, .5, inkText)
+		p.upwards(border+labelSize*.8, (r.Min.Y+r.Max.Y)/2, p.fit(Printable(p.YLabel), labelSize, p.canvas.Size().Y-2*border), labelSize, .5,
+			inkText)
 	}
 	if p.Title != "" {
 		title := p.fit(Printable(p.Title), titleSize, (p.canvas.Max.X-r.Min.X-border)*.94) // bold is wider

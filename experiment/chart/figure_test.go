@@ -64,7 +64,8 @@ func TestFigureTicksAreWhereTheySay(t *testing.T) {
 		lo, hi float64
 		log    bool
 	}{
-		{0, 1, false}, {-3, 17, false}, {8, -2, false}, {0.00085, 0.0011, false}, {-4e5, 6e5, false}, {1e6, 1e6 + 3, false}, {1e-12, 7e-12, false},
+		{0, 1, false}, {-3, 17, false}, {8, -2, false}, {0.00085, 0.0011, false}, {-4e5, 6e5, false}, {1e6, 1e6 + 3, false},
+		{1e-12, 7e-12, false},
 		{-1e249, 7e248, false}, {0.02, 130, true}, {1e-9, 3, true}, {3, 8, true}, {1e-240, 1e240, true}, {41, 43, true}, {0.3, 2, true},
 	} {
 		a := figureAxis{lo: test.lo, hi: test.hi, log: test.log, from: 0, to: 300}
@@ -140,7 +141,8 @@ func TestFigureGapsAndExtents(t *testing.T) {
 	part := svgtest.Stroked(paths, c)[0]
 	want := [][2]float64{{0, .8}, {.5, .6}, {.5, .2}, {1, .1}}
 	for i, w := range want {
-		if x, y := left+w[0]*(right-left), bottom+w[1]*(top-bottom); len(part) != 4 || !svgtest.Near(part[i][0], x) || !svgtest.Near(part[i][1], y) {
+		if x, y := left+w[0]*(right-left), bottom+w[1]*(top-bottom); len(part) != 4 || !svgtest.Near(part[i][0], x) ||
+			!svgtest.Near(part[i][1], y) {
 			t.Fatalf("%v, not %v", part, want)
 		}
 	}
@@ -161,7 +163,8 @@ func TestFigureOfManyPointsLosesNoSpike(t *testing.T) {
 		l.X[i], l.Lo[i] = float64(i), math.Sin(float64(i))
 	}
 	l.Lo[31_415], l.Lo[62_831] = 9, -7
-	f := &Figure{Name: "f", YMin: -10, YMax: 10, XMin: 0, XMax: n, Lines: []Line{l}, Points: []Points{{X: l.X, Y: l.Lo, Swatch: Swatch{Light: c}}}}
+	f := &Figure{Name: "f", YMin: -10, YMax: 10, XMin: 0, XMax: n, Lines: []Line{l},
+		Points: []Points{{X: l.X, Y: l.Lo, Swatch: Swatch{Light: c}}}}
 	var b bytes.Buffer
 	must.OK(t, f.WriteSVG(&b))
 	if b.Len() > 4<<20 {
@@ -190,7 +193,8 @@ func TestFigureBands(t *testing.T) {
 	c := RGB{0x12, 0x34, 0x56}
 	f := &Figure{
 		Name: "f", XMin: 0, XMax: 10, YMin: 0, YMax: 10,
-		Bands:  []Band{{Name: "95 % band", X: []float64{0, 5, 6, 7, 10}, Lo: []float64{1, 2, math.NaN(), 2, 1}, Hi: []float64{3, 20, 5, 4, 3}, Swatch: Swatch{Light: c}}},
+		Bands: []Band{{Name: "95 % band", X: []float64{0, 5, 6, 7, 10}, Lo: []float64{1, 2, math.NaN(), 2, 1}, Hi: []float64{3, 20, 5, 4, 3},
+			Swatch: Swatch{Light: c}}},
 		Points: []Points{{Name: "data", X: []float64{1, 2, 20, math.NaN()}, Y: []float64{5, 6, 5, 5}, Swatch: Swatch{Light: RGB{1, 2, 3}}}},
 	}
 	paths, texts := svgtest.Drawn(t, f)
@@ -334,7 +338,8 @@ func TestFigureFontHasTheSigns(t *testing.T) {
 
 func TestFigureImage(t *testing.T) {
 	c := RGB{0x12, 0x34, 0x56}
-	f := &Figure{Name: "f", XMin: 0, XMax: 1, YMin: 0, YMax: 1, Lines: []Line{{X: []float64{0, 1}, Lo: []float64{.5, .5}, Swatch: Swatch{Light: c}, Width: 4}}}
+	f := &Figure{Name: "f", XMin: 0, XMax: 1, YMin: 0, YMax: 1,
+		Lines: []Line{{X: []float64{0, 1}, Lo: []float64{.5, .5}, Swatch: Swatch{Light: c}, Width: 4}}}
 	for _, size := range [][4]float64{{0, 0, 7 * 192, 4.5 * 192}, {3, 2, 3 * 192, 2 * 192}} {
 		f.Width, f.Height = size[0], size[1]
 		var b bytes.Buffer
@@ -366,14 +371,19 @@ func TestFigureErrors(t *testing.T) {
 	nan := math.NaN()
 	one := []Line{{X: []float64{1}, Lo: []float64{1}}}
 	for want, f := range map[string]*Figure{
-		`figure "f" has nothing to draw: no value of it is a finite number`:                                                         {Name: "f"},
-		`figure "g" has nothing to draw: no value of it is a finite number above 0, as a logarithmic axis needs; take a linear one`: {Name: "g", LogY: true, Lines: []Line{{X: []float64{1, 2}, Lo: []float64{0, nan}}}},
-		`figure "h": line "l" has lists of different lengths: [2 1 0]`:                                                              {Name: "h", Lines: []Line{{Name: "l", X: []float64{1, 2}, Lo: []float64{1}}}},
-		`figure "i": its vertical axis cannot go from 0 to 1`:                                                                       {Name: "i", LogY: true, YMax: 1, Lines: one},
-		`figure "j": its horizontal axis cannot go from NaN to 1`:                                                                   {Name: "j", XMin: nan, XMax: 1, Lines: one},
-		`figure "k": 1000 x 4.5 in is no size for it; 2 x 1.5 to 40 x 40 are`:                                                       {Name: "k", Width: 1000, Lines: one},
-		`figure "../l" cannot be saved: its name is no name of a file`:                                                              {Name: "../l", Lines: one},
-		`figure "" cannot be saved: its name is no name of a file`:                                                                  {Lines: one},
+		`figure "f" has nothing to draw: no value of it is a finite number`: {Name: "f"},
+		`figure "g" has nothing to draw: no value of it is a finite number above 0, as a logarithmic axis needs; take a linear one`: {Name: "g",
+			LogY: true, Lines: []Line{{X: []float64{1, 2}, Lo: []float64{0, nan}}}},
+		`figure "h": line "l" has lists of different lengths: [2 1 0]`: {Name: "h",
+			Lines: []Line{{Name: "l", X: []float64{1, 2}, Lo: []float64{1}}}},
+		`figure "i": its vertical axis cannot go from 0 to 1`: {Name: "i",
+			LogY: true, YMax: 1, Lines: one},
+		`figure "j": its horizontal axis cannot go from NaN to 1`: {Name: "j",
+			XMin: nan, XMax: 1, Lines: one},
+		`figure "k": 1000 x 4.5 in is no size for it; 2 x 1.5 to 40 x 40 are`: {Name: "k",
+			Width: 1000, Lines: one},
+		`figure "../l" cannot be saved: its name is no name of a file`: {Name: "../l", Lines: one},
+		`figure "" cannot be saved: its name is no name of a file`:     {Lines: one},
 	} {
 		dir := filepath.Join(t.TempDir(), "out")
 		if err := f.Save(dir, "text"); err == nil || err.Error() != want {
@@ -389,14 +399,16 @@ func TestFigureErrors(t *testing.T) {
 func TestFigureOfStrangeValues(t *testing.T) {
 	nan := math.NaN()
 	for i, values := range [][]float64{
-		{0}, {5, 5}, {-math.MaxFloat64, 7, math.MaxFloat64}, {-1e250, 1e250}, {math.SmallestNonzeroFloat64, 1}, {1e250, 1e-250}, {nan, 3, nan}, {1, 1 + 1e-15}, {-1e-320, 1e-320, 1e-249},
+		{0}, {5, 5}, {-math.MaxFloat64, 7, math.MaxFloat64}, {-1e250, 1e250}, {math.SmallestNonzeroFloat64, 1}, {1e250, 1e-250}, {nan, 3, nan},
+		{1, 1 + 1e-15}, {-1e-320, 1e-320, 1e-249},
 	} {
 		for _, log := range []bool{false, true} {
 			if log && i == 0 {
 				continue
 			}
-			f := &Figure{Name: "f", Width: 3, Height: 2, LogX: log, LogY: log, Lines: []Line{{Name: "l", X: values, Lo: values}}, Points: []Points{{Name: "p", X: values, Y: values}},
-				Bands: []Band{{Name: "b", X: values, Lo: values, Hi: values}}}
+			f := &Figure{Name: "f", Width: 3, Height: 2, LogX: log, LogY: log, Lines: []Line{{Name: "l", X: values, Lo: values}},
+				Points: []Points{{Name: "p", X: values, Y: values}},
+				Bands:  []Band{{Name: "b", X: values, Lo: values, Hi: values}}}
 			paths, _ := svgtest.Drawn(t, f)
 			for _, p := range paths {
 				for _, part := range p.Parts {
@@ -451,7 +463,8 @@ func TestFigureMarks(t *testing.T) {
 			t.Error("a mark outside is named")
 		}
 	}
-	if foot := fmt.Sprintf("%d marks without a text, for want of room", 201-named); named < 4 || !slices.ContainsFunc(texts, func(s svgtest.Text) bool { return s.Text == foot }) {
+	if foot := fmt.Sprintf("%d marks without a text, for want of room", 201-named); named < 4 ||
+		!slices.ContainsFunc(texts, func(s svgtest.Text) bool { return s.Text == foot }) {
 		t.Errorf("%d named; no %q", named, foot)
 	}
 }

@@ -17,7 +17,8 @@ import (
 
 // The table of a figure has its numbers.
 func TestFigureTable(t *testing.T) {
-	f := &Figure{Name: "fit", Lines: []Line{{Name: "mean", X: []float64{1, 2}, Lo: []float64{.5, math.NaN()}}, {X: []float64{1}, Lo: []float64{7}}},
+	f := &Figure{Name: "fit", Lines: []Line{{Name: "mean", X: []float64{1, 2}, Lo: []float64{.5, math.NaN()}},
+		{X: []float64{1}, Lo: []float64{7}}},
 		Bands:  []Band{{Name: "95 % of y", X: []float64{1}, Lo: []float64{-1}, Hi: []float64{1e-300}}},
 		Points: []Points{{Name: "=rows", X: []float64{3}, Y: []float64{4}}}}
 	want := [][]string{{"kind", "series", "x", "low", "high"}, {"line", "mean", "1", "0.5", ""}, {"line", "mean", "2", "", ""},
@@ -40,7 +41,8 @@ func TestFigureTable(t *testing.T) {
 	if b, err := os.ReadFile(filepath.Join(dir, "posterior.csv")); string(b) != "all" {
 		t.Errorf("%q, %v", b, err)
 	}
-	cells := OfCells("similarity", "", Cells{Names: []string{"SE", "PER"}, Values: [][]float64{{1, -.5}, {-.5, 1}}, Text: func(v float64) string { return fmt.Sprintf("%g", v) }})
+	cells := OfCells("similarity", "", Cells{Names: []string{"SE", "PER"}, Values: [][]float64{{1, -.5}, {-.5, 1}},
+		Text: func(v float64) string { return fmt.Sprintf("%g", v) }})
 	if got := read(cells); !slices.Equal(got[2], []string{"SE", "PER", "-0.5"}) || len(got) != 5 {
 		t.Errorf("%q", got)
 	}

@@ -123,14 +123,16 @@ func Begin(ctx context.Context, c config.Config, dir string, o Options) (*Compar
 	}
 	drawn := func(v *config.Comparison) bool { return slices.Contains(v.Methods, config.MethodRandom) }
 	if v, was := &c.Compare, &before.Compare; v.RandomSeeds == 0 && drawn(v) && drawn(was) && v.SeedsDrawn() != was.SeedsDrawn() {
-		o.Say(fmt.Sprintf("note: the kernels at random were spread over %s and are now over %d, so that most are trained and scored anew; set compare.random_seeds=%d to keep them",
+		o.Say(fmt.Sprintf("note: the kernels at random were spread over %s and are now over %d, so that most are trained and scored anew; set "+
+			"compare.random_seeds=%d to keep them",
 			words.Count(was.SeedsDrawn(), "seed"), v.SeedsDrawn(), was.SeedsDrawn()))
 	}
 	m := &Comparing{Comparison: Comparison{Config: c, Path: dir}, options: o, space: space, known: map[string]*finishedRun{}}
 	if m.owner, err = rundir.Claim(dir); err != nil {
 		return nil, err
 	}
-	if err := files.ReplaceFile(filepath.Join(dir, record.ConfigFile), []byte("# Compared by kestrel "+record.ReadBuild().String()+".\n\n"+c.TOML())); err != nil {
+	if err := files.ReplaceFile(filepath.Join(dir, record.ConfigFile),
+		[]byte("# Compared by kestrel "+record.ReadBuild().String()+".\n\n"+c.TOML())); err != nil {
 		m.Close()
 		return nil, files.Unwritable(dir, err)
 	}
@@ -237,7 +239,8 @@ func claimComparison(dir string, c config.Config) (before config.Config, err err
 	was, is := config.FixedKeys(before), config.FixedKeys(c)
 	for _, k := range slices.Sorted(maps.Keys(is)) {
 		if was[k] != is[k] {
-			return before, fmt.Errorf("comparison %q was begun with %s = %s, now it is %s; choose another directory with --out, or state the same", dir, k, cmp.Or(was[k], "nothing"), cmp.Or(is[k], "nothing"))
+			return before, fmt.Errorf("comparison %q was begun with %s = %s, now it is %s; choose another directory with --out, or state the same",
+				dir, k, cmp.Or(was[k], "nothing"), cmp.Or(is[k], "nothing"))
 		}
 	}
 	return before, nil

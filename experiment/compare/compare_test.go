@@ -82,7 +82,8 @@ func TestComparison(t *testing.T) {
 			t.Errorf("%s trained %d kernels with a budget of 6", run.Method, run.Trained)
 		}
 	}
-	if want := map[string]int{config.MethodAverage: 2, config.MethodSingle: 2, config.MethodPrune: 2, config.MethodRandom: 5, config.MethodBO: 2, config.MethodCKS: 2}; !reflect.DeepEqual(count, want) {
+	if want := map[string]int{config.MethodAverage: 2, config.MethodSingle: 2, config.MethodPrune: 2, config.MethodRandom: 5,
+		config.MethodBO: 2, config.MethodCKS: 2}; !reflect.DeepEqual(count, want) {
 		t.Errorf("runs: %v", count)
 	}
 	// Kernels are trained once for all methods.
@@ -116,10 +117,12 @@ func TestComparison(t *testing.T) {
 			}
 			sum += steps.Number(i, "choosing_seconds") + steps.Number(i, "training_seconds")
 		}
-		single, err := files.ReadTable(filepath.Join(dir, kernelsDir, fmt.Sprint(run.Seed), kernelFolder(steps.Text(best, "kernel_id")), record.MetricsFile))
+		single, err := files.ReadTable(filepath.Join(dir, kernelsDir, fmt.Sprint(run.Seed), kernelFolder(steps.Text(best, "kernel_id")),
+			record.MetricsFile))
 		must.OK(t, err)
 		if last := len(single.Rows) - 1; run.Kernel != steps.Text(best, "kernel_id") || run.Final().RMSE.String() != single.Text(last, "rmse") {
-			t.Errorf("bo: %s with %v, the best is %s with %s", run.Kernel, run.Final().RMSE, steps.Text(best, "kernel_id"), single.Text(last, "rmse"))
+			t.Errorf("bo: %s with %v, the best is %s with %s", run.Kernel, run.Final().RMSE, steps.Text(best, "kernel_id"),
+				single.Text(last, "rmse"))
 		}
 		if math.Abs(float64(run.Final().Seconds)-sum) > 1e-9 {
 			t.Errorf("bo took %v s, its steps %v", run.Final().Seconds, sum)
@@ -150,7 +153,8 @@ func TestComparison(t *testing.T) {
 		}
 	}
 	// More runs and another method list go on from what is there.
-	_, said, err = compareIn(t.Context(), t, configtest.Compared(t, "compare.methods=vbks,random", "compare.runs=3", "compare.random_runs=6"), dir, nil)
+	_, said, err = compareIn(t.Context(), t, configtest.Compared(t, "compare.methods=vbks,random", "compare.runs=3",
+		"compare.random_runs=6"), dir, nil)
 	must.OK(t, err)
 	if !slices.Contains(said, "vbks, run 3, seed 3") || slices.Contains(said, "vbks, run 2, seed 2") || trainings(said) > 1 {
 		t.Errorf("going on: %q", said)
@@ -233,7 +237,8 @@ func TestComparisonGoesOn(t *testing.T) {
 // kernels about equally often.
 func TestRandomIsCached(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "c")
-	r, said, err := compareIn(t.Context(), t, configtest.Compared(t, "compare.methods=random", "compare.random_runs=50", "compare.random_seeds=1"), dir, nil)
+	r, said, err := compareIn(t.Context(), t, configtest.Compared(t, "compare.methods=random", "compare.random_runs=50",
+		"compare.random_seeds=1"), dir, nil)
 	must.OK(t, err)
 	if n := trainings(said); n > 7 {
 		t.Errorf("%d trainings of 7 kernels", n)
@@ -250,14 +255,16 @@ func TestRandomIsCached(t *testing.T) {
 			t.Errorf("%s was drawn %d times of 50", id, n)
 		}
 	}
-	if _, said, err = compareIn(t.Context(), t, configtest.Compared(t, "compare.methods=random", "compare.random_runs=4", "compare.random_seeds=2"), dir, nil); err != nil || !strings.HasPrefix(said[0], "  seed 2: ") {
+	if _, said, err = compareIn(t.Context(), t, configtest.Compared(t, "compare.methods=random", "compare.random_runs=4",
+		"compare.random_seeds=2"), dir, nil); err != nil || !strings.HasPrefix(said[0], "  seed 2: ") {
 		t.Errorf("two seeds: %q, %v", said, err)
 	}
 }
 
 // Kernels at random are tried on the data of all runs, as the other methods are.
 func TestRandomHasTheSeedsOfOthers(t *testing.T) {
-	r, _, err := compareIn(t.Context(), t, configtest.Compared(t, "compare.methods=random", "compare.runs=3", "compare.random_runs=7"), filepath.Join(t.TempDir(), "c"), nil)
+	r, _, err := compareIn(t.Context(), t, configtest.Compared(t, "compare.methods=random", "compare.runs=3", "compare.random_runs=7"),
+		filepath.Join(t.TempDir(), "c"), nil)
 	must.OK(t, err)
 	count := map[uint64]int{}
 	for _, run := range r.Runs {
@@ -274,7 +281,8 @@ func TestRandomHasTheSeedsOfOthers(t *testing.T) {
 func TestRandomKeepsItsSeeds(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "c")
 	of := func(set ...string) (*Comparison, string) {
-		r, said, err := compareIn(t.Context(), t, configtest.Compared(t, append(set, "compare.methods=random", "compare.random_runs=4")...), dir, nil)
+		r, said, err := compareIn(t.Context(), t, configtest.Compared(t, append(set, "compare.methods=random", "compare.random_runs=4")...),
+			dir, nil)
 		must.OK(t, err)
 		return r, fmt.Sprint(said)
 	}
@@ -293,7 +301,8 @@ func TestRandomKeepsItsSeeds(t *testing.T) {
 	if got := seeds(r); !slices.Equal(got, []uint64{0, 1, 0, 1}) || strings.Contains(said, keep) {
 		t.Errorf("at first: seeds %v, %s", got, said)
 	}
-	if r, said = of("compare.runs=3", "compare.random_seeds=2"); !slices.Equal(seeds(r), []uint64{0, 1, 0, 1}) || strings.Contains(said, "trained") || strings.Contains(said, "to keep them") {
+	if r, said = of("compare.runs=3", "compare.random_seeds=2"); !slices.Equal(seeds(r), []uint64{0, 1, 0, 1}) ||
+		strings.Contains(said, "trained") || strings.Contains(said, "to keep them") {
 		t.Errorf("kept: seeds %v, %s", seeds(r), said)
 	}
 	if r, said = of("compare.runs=3"); !slices.Equal(seeds(r), []uint64{0, 1, 2, 0}) || !strings.Contains(said, keep) {
@@ -307,7 +316,8 @@ func TestSearchMetrics(t *testing.T) {
 		r := &finishedRun{Seconds: seconds}
 		for i, v := range rmse {
 			at := files.Number(seconds * float64(i+1) / float64(len(rmse)))
-			r.Metrics = append(r.Metrics, record.Metric{Evaluation: i + 1, Method: config.MethodAverage, RMSE: 99, Seconds: at}, record.Metric{Evaluation: i + 1, Method: config.MethodSingle, RMSE: files.Number(v), Seconds: at})
+			r.Metrics = append(r.Metrics, record.Metric{Evaluation: i + 1, Method: config.MethodAverage, RMSE: 99, Seconds: at},
+				record.Metric{Evaluation: i + 1, Method: config.MethodSingle, RMSE: files.Number(v), Seconds: at})
 		}
 		return r
 	}
@@ -368,7 +378,8 @@ func TestBudgetOfComparison(t *testing.T) {
 		{"data.test=0", "needs held-out rows"},
 		{"compare.random_seeds=3", "compare.random_seeds = 3 is more than compare.runs = 2"},
 	} {
-		if _, _, err := compareIn(t.Context(), t, configtest.Compared(t, "compare.budget=vbks", c.set), filepath.Join(t.TempDir(), "x"), nil); err == nil || !strings.Contains(err.Error(), c.want) {
+		if _, _, err := compareIn(t.Context(), t, configtest.Compared(t, "compare.budget=vbks", c.set), filepath.Join(t.TempDir(), "x"),
+			nil); err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%s: %v", c.set, err)
 		}
 	}

@@ -19,10 +19,12 @@ func TestOldComparisonKnowsOneCoverage(t *testing.T) {
 	dir := t.TempDir()
 	c := configtest.Small(t, "compare.methods=vbks,random")
 	must.OK(t, os.WriteFile(filepath.Join(dir, record.ConfigFile), []byte(c.TOML()), 0o644))
-	must.OK(t, os.WriteFile(filepath.Join(dir, record.MetricsFile), []byte("run,evaluation,proportion,seconds,method,kernels,rmse,mae,nlpd,coverage95,test_rows\n"+
-		"1,1,0.5,2,vbks,3,9,8,7,0.75,20\n1,2,1,3,vbks,3,6,5,4,0.9,20\n"), 0o644))
-	must.OK(t, os.WriteFile(filepath.Join(dir, FinalsFile), []byte("method,run,seed,kernel_id,trained,seconds,rmse,mae,nlpd,coverage95,test_rows\n"+
-		"vbks,1,1,SE,3,3,6,5,4,0.9,20\nrandom,1,1,RQ,1,,,,,,\n"), 0o644))
+	must.OK(t, os.WriteFile(filepath.Join(dir, record.MetricsFile),
+		[]byte("run,evaluation,proportion,seconds,method,kernels,rmse,mae,nlpd,coverage95,test_rows\n"+
+			"1,1,0.5,2,vbks,3,9,8,7,0.75,20\n1,2,1,3,vbks,3,6,5,4,0.9,20\n"), 0o644))
+	must.OK(t, os.WriteFile(filepath.Join(dir, FinalsFile),
+		[]byte("method,run,seed,kernel_id,trained,seconds,rmse,mae,nlpd,coverage95,test_rows\n"+
+			"vbks,1,1,SE,3,3,6,5,4,0.9,20\nrandom,1,1,RQ,1,,,,,,\n"), 0o644))
 	check := func() *Comparison {
 		t.Helper()
 		r, err := Read(dir)

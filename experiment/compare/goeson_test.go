@@ -33,24 +33,26 @@ func TestComparisonWithOneMethodMore(t *testing.T) {
 	}
 	old := []string{"vbks 1", "vbks 2", "vbks 3", "bo 1", "bo 2", "bo 3"}
 	heard := 0
-	_, _, err = compareIn(t.Context(), t, configtest.Compared(t, "compare.methods=vbks,bo,vbks-prune", "compare.runs=3", "compare.budget=2"), dir, func(line string) {
-		heard++
-		switch line {
-		case "vbks-prune, run 1, seed 1":
-			if tablesOf(t, dir) != before {
-				t.Error("the tables have changed before anything was made")
+	_, _, err = compareIn(t.Context(), t, configtest.Compared(t, "compare.methods=vbks,bo,vbks-prune", "compare.runs=3", "compare.budget=2"),
+		dir, func(line string) {
+			heard++
+			switch line {
+			case "vbks-prune, run 1, seed 1":
+				if tablesOf(t, dir) != before {
+					t.Error("the tables have changed before anything was made")
+				}
+			case "vbks-prune, run 2, seed 2":
+				if have, want := rows(), append(slices.Clone(old), "vbks-prune 1"); !slices.Equal(have, want) {
+					t.Errorf("after the first new run the table has %v, want %v", have, want)
+				}
+			case "vbks-prune, run 3, seed 3":
+			default:
+				t.Errorf("done again: %s", line)
 			}
-		case "vbks-prune, run 2, seed 2":
-			if have, want := rows(), append(slices.Clone(old), "vbks-prune 1"); !slices.Equal(have, want) {
-				t.Errorf("after the first new run the table has %v, want %v", have, want)
-			}
-		case "vbks-prune, run 3, seed 3":
-		default:
-			t.Errorf("done again: %s", line)
-		}
-	})
+		})
 	must.OK(t, err)
-	if have, want := rows(), append(slices.Clone(old), "vbks-prune 1", "vbks-prune 2", "vbks-prune 3"); !slices.Equal(have, want) || heard != 3 {
+	if have, want := rows(), append(slices.Clone(old), "vbks-prune 1", "vbks-prune 2", "vbks-prune 3"); !slices.Equal(have, want) ||
+		heard != 3 {
 		t.Errorf("in the end the table has %v, want %v", have, want)
 	}
 }

@@ -21,7 +21,8 @@ import (
 
 // comparedTelling makes a comparison whose runs of VBKS tell a log; cut, if not
 // nil, is asked at each event of them whether to stop there.
-func comparedTelling(t *testing.T, c config.Config, dir string, cut func(*record.Event) bool) (told *recordtest.Log, said []string, err error) {
+func comparedTelling(t *testing.T, c config.Config, dir string, cut func(*record.Event) bool) (told *recordtest.Log, said []string,
+	err error) {
 	t.Helper()
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
@@ -66,7 +67,10 @@ func TestComparisonGoesOnInTheMiddleOfARun(t *testing.T) {
 	}
 	begin := func() (dir string) {
 		dir = filepath.Join(t.TempDir(), "c")
-		told, _, err := comparedTelling(t, c, dir, func(e *record.Event) bool { return e.Type == record.EventMetrics && e.Metrics[0].Evaluation == 2 })
+		told, _, err := comparedTelling(t, c, dir, func(e *record.Event) bool {
+			return e.Type == record.EventMetrics &&
+				e.Metrics[0].Evaluation == 2
+		})
 		if !errors.Is(err, context.Canceled) || told.Count(record.EventEvaluation) < 2 || told.Count(record.EventEvaluation) == all {
 			t.Fatalf("cut after %d of %d evaluations: %v", told.Count(record.EventEvaluation), all, err)
 		}
@@ -101,8 +105,10 @@ func TestComparisonGoesOnInTheMiddleOfARun(t *testing.T) {
 		must.OK(t, err)
 		switch what {
 		case "as it was":
-			if !strings.Contains(lines, "goes on where it was cut") || told.Count(record.EventStarted) != 1 || told.Count(record.EventResumed) != 1 || told.Count(record.EventEvaluation) != all {
-				t.Errorf("%s: %s; told %d starts, %d resumptions, %d evaluations of %d", what, lines, told.Count(record.EventStarted), told.Count(record.EventResumed), told.Count(record.EventEvaluation), all)
+			if !strings.Contains(lines, "goes on where it was cut") || told.Count(record.EventStarted) != 1 ||
+				told.Count(record.EventResumed) != 1 || told.Count(record.EventEvaluation) != all {
+				t.Errorf("%s: %s; told %d starts, %d resumptions, %d evaluations of %d", what, lines, told.Count(record.EventStarted),
+					told.Count(record.EventResumed), told.Count(record.EventEvaluation), all)
 			}
 			if !after[0].Time.Equal(before[0].Time) {
 				t.Errorf("%s: the run has begun again", what)
@@ -129,7 +135,8 @@ func TestComparisonGoesOnInTheMiddleOfARun(t *testing.T) {
 	dir := begin()
 	owner, err := rundir.Claim(filepath.Join(dir, partial))
 	must.OK(t, err)
-	if _, _, err := comparedTelling(t, c, dir, nil); err == nil || !strings.Contains(err.Error(), "is being written by process") || strings.Contains(err.Error(), "\n") {
+	if _, _, err := comparedTelling(t, c, dir, nil); err == nil || !strings.Contains(err.Error(), "is being written by process") ||
+		strings.Contains(err.Error(), "\n") {
 		t.Errorf("owned by another: %v", err)
 	}
 	must.OK(t, owner.Close())

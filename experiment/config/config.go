@@ -74,7 +74,8 @@ func Load(name string, set []Override) (Config, error) {
 	text, err := readHead(name, largestConfig+1)
 	switch {
 	case err == nil && len(text) > largestConfig:
-		return Config{}, fmt.Errorf("config %q is larger than %d KiB; a config is TOML, and a table of data is told by its name: .csv, .tsv, .txt or .dat", name, largestConfig>>10)
+		return Config{}, fmt.Errorf("config %q is larger than %d KiB; a config is TOML, and a table of data is told by its name: .csv, .tsv, "+
+			".txt or .dat", name, largestConfig>>10)
 	case err == nil:
 		if _, err := parseTOML(text, filepath.Base(name)); err != nil && !strings.EqualFold(filepath.Ext(name), ".toml") {
 			return Config{}, fmt.Errorf("%w; a config is TOML, and a table of data is told by its name: .csv, .tsv, .txt or .dat", err)

@@ -159,7 +159,8 @@ prune = {below = 0.02, wait = 5, keep = 6}
 	if !reflect.DeepEqual(c, again) {
 		t.Errorf("round trip:\n%+v\n%+v", c, again)
 	}
-	if c.Settings.TimeBudget != 90*time.Second || c.Evaluations != 0 || c.Data.TestRows != 0 || c.Data.TestFraction != 0.25 || c.Data.Seed != 18 {
+	if c.Settings.TimeBudget != 90*time.Second || c.Evaluations != 0 || c.Data.TestRows != 0 || c.Data.TestFraction != 0.25 ||
+		c.Data.Seed != 18 {
 		t.Errorf("%+v", c)
 	}
 }
@@ -170,28 +171,42 @@ func TestConfigMessages(t *testing.T) {
 		{"inducing = 5\n" + synthetic, `my.toml: line 1: unknown key "inducing"; did you mean "sparse.inducing"?`},
 		{"[device]\ncolour = 5\n", `my.toml: line 2: unknown key "device.colour"; keys of [device] are kind, lanes`},
 		{"\n[schedul]\nsteps = 5\n", `my.toml: line 2: unknown section [schedul]; did you mean [schedule]?`},
-		{"[zzzzzzzz]\n", `my.toml: line 1: unknown section [zzzzzzzz]; sections are data, kernels, sparse, optimise, schedule, posterior, predict, device, compare`},
+		{"[zzzzzzzz]\n",
+			`my.toml: line 1: unknown section [zzzzzzzz]; sections are data, kernels, sparse, optimise, schedule, posterior, predict, device, ` +
+				`compare`},
 		{"schedule = 5\n", `my.toml: line 1: schedule is a section; write [schedule] on a line of its own`},
 		{"schedule.steps = 0\n", `my.toml: line 1: schedule.steps must be a whole number, at least 1, not 0`},
 		{"schedule = {steps = 1.5}\n", `my.toml: line 1: schedule.steps must be a whole number, at least 1, not 1.5`},
 		{"[schedule]\n\nsteps = \"ten\"\n", `my.toml: line 3: schedule.steps must be a whole number, at least 1, not "ten"`},
 		{"[schedule]\nevaluate_every = 2\n", `my.toml: line 2: schedule.evaluate_every must be a number greater than 0 and at most 1, not 2`},
-		{"[schedule]\nbudget = \"soon\"\n", `my.toml: line 2: schedule.budget must be a number of evaluations or a time such as "90s" or "10m", not "soon"`},
+		{"[schedule]\nbudget = \"soon\"\n",
+			`my.toml: line 2: schedule.budget must be a number of evaluations or a time such as "90s" or "10m", not "soon"`},
 		{"[posterior]\nprior_variance = nan\n", `my.toml: line 2: posterior.prior_variance must be a number greater than 0, not NaN`},
-		{"[posterior]\nauto_prune = true\n", `my.toml: line 2: posterior.auto_prune must be false or a table {below = 0.001, wait = 3, keep = 10}, not true`},
-		{"[posterior]\nauto_prune = {below = 0.1, kep = 2}\n", `my.toml: line 2: posterior.auto_prune has an unknown entry "kep"; entries are below, wait, keep`},
-		{"[compare]\nmethods = [\"vbks\", \"cksd\"]\n", `my.toml: line 2: compare.methods has a wrong entry: it must be one of "vbks", "vbks-s", "vbks-prune", "random", "bo", "cks", not "cksd"; did you mean "cks"?`},
-		{"[compare]\nmethods = []\n", `my.toml: line 2: compare.methods must be a list of methods (vbks, vbks-s, vbks-prune, random, bo, cks), not a list`},
+		{"[posterior]\nauto_prune = true\n",
+			`my.toml: line 2: posterior.auto_prune must be false or a table {below = 0.001, wait = 3, keep = 10}, not true`},
+		{"[posterior]\nauto_prune = {below = 0.1, kep = 2}\n",
+			`my.toml: line 2: posterior.auto_prune has an unknown entry "kep"; entries are below, wait, keep`},
+		{"[compare]\nmethods = [\"vbks\", \"cksd\"]\n",
+			`my.toml: line 2: compare.methods has a wrong entry: it must be one of "vbks", "vbks-s", "vbks-prune", "random", "bo", "cks", not ` +
+				`"cksd"; did you mean "cks"?`},
+		{"[compare]\nmethods = []\n",
+			`my.toml: line 2: compare.methods must be a list of methods (vbks, vbks-s, vbks-prune, random, bo, cks), not a list`},
 		{"[compare]\nmethods = [\"bo\", \"bo\"]\n", `my.toml: line 2: compare.methods names "bo" twice`},
-		{"[compare]\nbudget = 0\n", `my.toml: line 2: compare.budget must be "vbks" (as long as VBKS took), a time such as "90s" or "10m", or a number of kernels, not 0`},
+		{"[compare]\nbudget = 0\n",
+			`my.toml: line 2: compare.budget must be "vbks" (as long as VBKS took), a time such as "90s" or "10m", or a number of kernels, not 0`},
 		{"[compare]\nprune = false\n", `my.toml: line 2: compare.prune must be a table {below = 0.001, wait = 3, keep = 10}, not false`},
-		{"[optimise]\noptimizer = \"adams\"\n", `my.toml: line 2: optimise.optimizer must be one of "auto", "collapsed", "natural", "adam", not "adams"; did you mean "adam"?`},
+		{"[optimise]\noptimizer = \"adams\"\n",
+			`my.toml: line 2: optimise.optimizer must be one of "auto", "collapsed", "natural", "adam", not "adams"; did you mean "adam"?`},
 		{"[optimise]\ntransplants = 1\n", `my.toml: line 2: optimise.transplants must be true or false, not 1`},
 		{"[data]\nsource = \"csv\"\n", `my.toml: line 2: data.path is missing; source = "csv" needs the file to read`},
-		{"[data]\nsource = \"synthetic\"\n", `my.toml: line 2: data.kernel is missing; source = "synthetic" needs a kernel to draw a function from, such as "PER*LIN"`},
-		{"[data]\nkernel = \"PER*(LIN\"\n", `my.toml: line 2: data.kernel is wrong: kernel expression "PER*(LIN", column 9: expected ")" to close the "(" at column 5`},
-		{"[kernels]\nexpressions = [\n  \"SE\", # good\n  # next\n  \"SEE\",\n]\n", `my.toml: line 5: kernels.expressions is wrong: kernel expression "SEE", column 1: no kernel "SEE"; did you mean SE?`},
-		{"[kernels]\nset = \"K12\"\ndepth = 2\n", `my.toml: line 3: kernels.depth stands beside kernels.set; state one of set, expressions, or base with depth`},
+		{"[data]\nsource = \"synthetic\"\n",
+			`my.toml: line 2: data.kernel is missing; source = "synthetic" needs a kernel to draw a function from, such as "PER*LIN"`},
+		{"[data]\nkernel = \"PER*(LIN\"\n",
+			`my.toml: line 2: data.kernel is wrong: kernel expression "PER*(LIN", column 9: expected ")" to close the "(" at column 5`},
+		{"[kernels]\nexpressions = [\n  \"SE\", # good\n  # next\n  \"SEE\",\n]\n",
+			`my.toml: line 5: kernels.expressions is wrong: kernel expression "SEE", column 1: no kernel "SEE"; did you mean SE?`},
+		{"[kernels]\nset = \"K12\"\ndepth = 2\n",
+			`my.toml: line 3: kernels.depth stands beside kernels.set; state one of set, expressions, or base with depth`},
 		{"[schedule]\nsteps = \n", `my.toml: line 2, column 9: unexpected character U+000A at start of value`},
 		{"seed = 1\nseed = 2\n", `my.toml: line 2, column 1: key seed is already defined`},
 		{"name = \"a/b\"\n", `my.toml: line 1: name must consist of letters, digits, '.', '_' and '-', not "a/b"`},
@@ -205,7 +220,8 @@ func TestConfigMessages(t *testing.T) {
 
 func TestOverrides(t *testing.T) {
 	c, err := load(t, synthetic+"[kernels]\nset = \"K12\"\n[schedule]\nsteps = 5\n",
-		"schedule.steps=7", "kernels.expressions=SE*PER,SE[a,b]", "data.target = 5", "name=12", "optimise.theta_prior=false", "posterior.auto_prune={below=0.1}")
+		"schedule.steps=7", "kernels.expressions=SE*PER,SE[a,b]", "data.target = 5", "name=12", "optimise.theta_prior=false",
+		"posterior.auto_prune={below=0.1}")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -227,7 +243,8 @@ func TestOverrides(t *testing.T) {
 
 func TestUnknownConfig(t *testing.T) {
 	_, err := Load("fig1e", nil)
-	want := `config "fig1e": no such file; did you mean fig1a? built-in configs are airline, elevators, fig1a, fig1b, fig1c, fig1d, ieq, ieq-authors, ieq-small, mauna-loa, quickstart, scalability, solar, swissgrid, swissgrid-authors, swissgrid-small, wheat`
+	want := `config "fig1e": no such file; did you mean fig1a? built-in configs are airline, elevators, fig1a, fig1b, fig1c, fig1d, ieq, ` +
+		`ieq-authors, ieq-small, mauna-loa, quickstart, scalability, solar, swissgrid, swissgrid-authors, swissgrid-small, wheat`
 	if err == nil || err.Error() != want {
 		t.Errorf("got %v\nwant %s", err, want)
 	}
@@ -243,7 +260,8 @@ func TestSpaceWeights(t *testing.T) {
 		t.Errorf("%+v", space)
 	}
 	k.Weights = map[string]float64{"RQ": 2}
-	if _, err := k.Candidates(); err == nil || err.Error() != "kernels.weights: RQ is not in the kernel space of 2; add it or remove its weight" {
+	if _, err := k.Candidates(); err == nil || err.Error() != "kernels.weights: RQ is not in the kernel space of 2; add it or remove its "+
+		"weight" {
 		t.Error(err)
 	}
 	for set, want := range map[string]int{"K12": 12, "K144": 144} {

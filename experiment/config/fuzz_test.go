@@ -22,7 +22,8 @@ func FuzzConfig(f *testing.F) {
 	}
 	for _, s := range []string{
 		"", "[data]\npath = 'a.csv'\ninputs = [1, 'b']", "a.b.c = 1", "[kernels]\nweights = {SE = 2.0}", "seed = 1\nseed = 2", "[[data]]",
-		"[data]\npath = \"a\"\n[schedule]\nbudget = \"10m\"\n[posterior]\nauto_prune = {below = 0.001}", "name = \"\x1b\"", "[kernels]\nbase = [\"SE\"]\ndepth = 3",
+		"[data]\npath = \"a\"\n[schedule]\nbudget = \"10m\"\n[posterior]\nauto_prune = {below = 0.001}", "name = \"\x1b\"",
+		"[kernels]\nbase = [\"SE\"]\ndepth = 3",
 		"x = " + strings.Repeat("[", 100), "'\u009b' = 1", "[data]\nkernel = 'SE['", "[compare]\nmethods = ['vbks']",
 	} {
 		f.Add([]byte(s))
@@ -94,7 +95,8 @@ func numbered(format string, n int) string {
 
 // FuzzOverride: --set never does more than set a key, and says what is wrong.
 func FuzzOverride(f *testing.F) {
-	for _, s := range []string{"seed=2", "schedule.steps = 50", "kernels.expressions=SE, PER*LIN", "data.test=0.5", "data.inputs=[1,2]", "=", "a\n[data]=1", "posterior.auto_prune={below=1}"} {
+	for _, s := range []string{"seed=2", "schedule.steps = 50", "kernels.expressions=SE, PER*LIN", "data.test=0.5", "data.inputs=[1,2]", "=",
+		"a\n[data]=1", "posterior.auto_prune={below=1}"} {
 		f.Add(s)
 	}
 	quickstart, _ := configs.Read("quickstart")

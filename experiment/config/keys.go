@@ -38,7 +38,8 @@ func (c *Config) keys() []key {
 
 		{"data", "source", choice(&d.Source, "csv", "synthetic", "swissgrid", "ieq"), ""},
 		{"data", "name", textValue{p: &d.Name}, "of the data set; default: the file's name, or the kernel"},
-		{"data", "path", dataPath{&d.Path}, "against the config's folder, the working directory, then $KESTREL_DATA; swissgrid: a list, folder or pattern, too"},
+		{"data", "path", dataPath{&d.Path}, "against the config's folder, the working directory, then $KESTREL_DATA; swissgrid: a list, " +
+			"folder or pattern, too"},
 		{"data", "sha256", sha256Value(&c.SHA256), "of the file, if it is to be checked"},
 		{"data", "inputs", columns{&d.Inputs}, "by name or number; default: all others"},
 		{"data", "target", column{&d.Target}, "by name or number; default: the last; of workbooks: part of the name"},
@@ -108,8 +109,10 @@ func (c *Config) keys() []key {
 		{"compare", "methods", methods{&v.Methods}, "of kestrel compare"},
 		{"compare", "runs", whole{&v.Runs, 1, 10_000}, "of each method, with seeds counting up"},
 		{"compare", "random_runs", whole{&v.RandomRuns, 1, 1_000_000}, "kernels drawn at random"},
-		{"compare", "random_seeds", whole{&v.RandomSeeds, 0, 10_000}, "that these are spread over; 0: those of all runs; 1: at most K trainings, all on one division of the data"},
-		{"compare", "budget", compareBudget{&v.Budget}, `"vbks": as long as VBKS took; a time such as "10m" (the clock decides with both); a number of kernels`},
+		{"compare", "random_seeds", whole{&v.RandomSeeds, 0, 10_000},
+			"that these are spread over; 0: those of all runs; 1: at most K trainings, all on one division of the data"},
+		{"compare", "budget", compareBudget{&v.Budget},
+			`"vbks": as long as VBKS took; a time such as "10m" (the clock decides with both); a number of kernels`},
 		{"compare", "rows", whole{&v.Rows, 2, 5000}, "at which bo measures the distance between kernels"},
 		{"compare", "draws", whole{&v.Draws, 1, 10_000}, "of the hyperparameters' prior, for that"},
 		{"compare", "depth", whole{&v.Depth, 1, 8}, "base kernels in a kernel of cks, at most"},

@@ -1,8 +1,6 @@
 package config
 
-import (
-	"slices"
-)
+import "slices"
 
 // Methods of selecting a kernel that are compared besides those of a run.
 const (
@@ -27,7 +25,8 @@ func ComparedMethods() []Method {
 		{MethodSingle, "VBKS-s", "the kernel of highest posterior alone, of the same run"},
 		{MethodPrune, "VBKS, pruning", "VBKS with automatic pruning (compare.prune)"},
 		{MethodRandom, "random", "a kernel of the space drawn at random, trained alone"},
-		{MethodBO, "BO", "Bayesian optimisation over the space with the expected Hellinger distance between kernels (Malkomes, Schaff and Garnett 2016)"},
+		{MethodBO, "BO", "Bayesian optimisation over the space with the expected Hellinger distance between kernels (Malkomes, Schaff and " +
+			"Garnett 2016)"},
 		{MethodCKS, "CKS", "greedy compositional search by BIC (Duvenaud et al. 2013)"},
 	}
 }

@@ -30,17 +30,19 @@ func TestConfigDataPaths(t *testing.T) {
 	if n := Default().Data.ValidRows; n != 1_000_000 { // as the paper
 		t.Error(n)
 	}
-	if c, err = Default().Read(nil, "c.toml", []Override{{Key: "data.source", Value: "swissgrid"}, {Key: "data.path", Value: `["a.xls", "b/*.xlsx"]`}}); err != nil || c.Data.Path != list {
+	if c, err = Default().Read(nil, "c.toml", []Override{{Key: "data.source", Value: "swissgrid"},
+		{Key: "data.path", Value: `["a.xls", "b/*.xlsx"]`}}); err != nil || c.Data.Path != list {
 		t.Errorf("%q, %v", c.Data.Path, err)
 	}
 	for text, want := range map[string]string{
-		"path = 3":                      "c.toml: line 2: data.path must be a path or a list of paths, not 3",
-		"path = []":                     "c.toml: line 2: data.path must be a path or a list of paths, not a list",
-		"path = [\"a\", 3]":             "c.toml: line 2: data.path must be a list of paths; one of them is 3",
-		"path = [\"a\", \"b\"]":         `c.toml: line 2: data.path is a list; only source = "swissgrid" joins files, not "csv"`,
-		"source = \"ieq\"":              `c.toml: line 2: data.path is missing; source = "ieq" needs the file to read`,
-		"source = \"iq\"\npath = \"a\"": `c.toml: line 2: data.source must be one of "csv", "synthetic", "swissgrid", "ieq", not "iq"; did you mean "ieq"?`,
-		"path = \"a\"\nvalidrows = 4":   `c.toml: line 3: unknown key "data.validrows"; did you mean "data.valid_rows"?`,
+		"path = 3":              "c.toml: line 2: data.path must be a path or a list of paths, not 3",
+		"path = []":             "c.toml: line 2: data.path must be a path or a list of paths, not a list",
+		"path = [\"a\", 3]":     "c.toml: line 2: data.path must be a list of paths; one of them is 3",
+		"path = [\"a\", \"b\"]": `c.toml: line 2: data.path is a list; only source = "swissgrid" joins files, not "csv"`,
+		"source = \"ieq\"":      `c.toml: line 2: data.path is missing; source = "ieq" needs the file to read`,
+		"source = \"iq\"\npath = \"a\"": `c.toml: line 2: data.source must be one of "csv", "synthetic", "swissgrid", "ieq", not "iq"; did ` +
+			`you mean "ieq"?`,
+		"path = \"a\"\nvalidrows = 4": `c.toml: line 3: unknown key "data.validrows"; did you mean "data.valid_rows"?`,
 	} {
 		if _, err := Default().Read([]byte("[data]\n"+text+"\n"), "c.toml", nil); err == nil || err.Error() != want {
 			t.Errorf("%v\nnot %s", err, want)

@@ -103,7 +103,8 @@ func TestSpaceTextRoundTrip(t *testing.T) {
 }
 
 func TestTextOverride(t *testing.T) {
-	for _, text := range []string{"y", "7", "1.5", "true", "inf", "nan", `"quoted"`, "[1]", "2020-01-01", " padded ", "a#b", "007", "été", `back\slash`, ""} {
+	for _, text := range []string{"y", "7", "1.5", "true", "inf", "nan", `"quoted"`, "[1]", "2020-01-01", " padded ", "a#b", "007", "été",
+		`back\slash`, ""} {
 		c, err := ForTable("x.csv", "other", []Override{TextOverride("data.target", text), ListOverride("data.inputs", []string{text, "x"})})
 		if err != nil || c.Data.Target != text || !reflect.DeepEqual(c.Data.Inputs, []string{text, "x"}) {
 			t.Errorf("%q: %q, %q, %v", text, c.Data.Target, c.Data.Inputs, err)

@@ -62,7 +62,10 @@ func Read(ctx context.Context, paths []string, o Options) (*Figures, error) {
 			return nil, err
 		}
 		for _, g := range found {
-			if i := slices.IndexFunc(groups, func(o *figureGroup) bool { return g.table == nil && o.table == nil && g.experiment() == o.experiment() }); i >= 0 {
+			if i := slices.IndexFunc(groups, func(o *figureGroup) bool {
+				return g.table == nil && o.table == nil &&
+					g.experiment() == o.experiment()
+			}); i >= 0 {
 				groups[i].runs = append(groups[i].runs, g.runs...)
 			} else {
 				groups = append(groups, g)

@@ -142,7 +142,8 @@ func TestFiguresOfRepeats(t *testing.T) {
 	}
 	text, err := os.ReadFile(filepath.Join(dir, "out", "quickstart-table.md"))
 	must.OK(t, err)
-	if want := fmt.Sprintf("| mean | %.4g | %.4g |\n", final[config.MethodAverage], final[config.MethodSingle]); !strings.Contains(string(text), want) {
+	if want := fmt.Sprintf("| mean | %.4g | %.4g |\n", final[config.MethodAverage],
+		final[config.MethodSingle]); !strings.Contains(string(text), want) {
 		t.Errorf("no %q in\n%s", want, text)
 	}
 }
@@ -174,7 +175,8 @@ func TestScalabilityFigure(t *testing.T) {
 	dir := t.TempDir()
 	var paths []string
 	for _, b := range []int{5, 20} {
-		c := configtest.Small(t, "optimise.optimizer=natural", "optimise.transplants=false", "schedule.evaluate_every=0.25", fmt.Sprintf("schedule.batch=%d", b))
+		c := configtest.Small(t, "optimise.optimizer=natural", "optimise.transplants=false", "schedule.evaluate_every=0.25",
+			fmt.Sprintf("schedule.batch=%d", b))
 		paths = append(paths, repeated(t, filepath.Join(dir, fmt.Sprint(b)), 1, c)...)
 	}
 	names := saveFigures(t, paths, filepath.Join(dir, "out"), Options{})
@@ -224,7 +226,8 @@ func TestCourses(t *testing.T) {
 		t.Errorf("at 3.5: %v ± %v", mean, sd)
 	}
 	nan := math.NaN()
-	courses := []curve{{x: []float64{1, 2, 3}, y: []float64{5, 1, 3}}, {x: []float64{1, 2, 3}, y: []float64{4, 2, 4}}, {x: []float64{1, 2, 3}, y: []float64{nan, 0, 5}}, {x: []float64{1, 2, 3}, y: []float64{0, 0, 0}}}
+	courses := []curve{{x: []float64{1, 2, 3}, y: []float64{5, 1, 3}}, {x: []float64{1, 2, 3}, y: []float64{4, 2, 4}},
+		{x: []float64{1, 2, 3}, y: []float64{nan, 0, 5}}, {x: []float64{1, 2, 3}, y: []float64{0, 0, 0}}}
 	if got := everFirst(courses, 1); !slices.Equal(got, []int{2, 1, 0}) {
 		t.Errorf("ever first: %v", got)
 	}
@@ -253,7 +256,8 @@ func TestFiguresLeaveOutWhatHasNoEvaluation(t *testing.T) {
 		must.OK(t, os.Mkdir(filepath.Join(dir, name), 0o755))
 		must.OK(t, os.WriteFile(filepath.Join(dir, name, record.EventsFile), log, 0o644))
 	}
-	if _, err := Read(t.Context(), []string{dir}, Options{}); !errors.Is(err, record.ErrNoResults) || !strings.Contains(err.Error(), filepath.Join(dir, "a")) {
+	if _, err := Read(t.Context(), []string{dir}, Options{}); !errors.Is(err, record.ErrNoResults) ||
+		!strings.Contains(err.Error(), filepath.Join(dir, "a")) {
 		t.Errorf("nothing but runs without an evaluation: %v", err)
 	}
 	must.OK(t, os.CopyFS(filepath.Join(dir, "c"), os.DirFS(done)))

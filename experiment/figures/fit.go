@@ -111,7 +111,8 @@ func ObservedFigure(s *record.Start, res *inspect.Residuals) *chart.Figure {
 		low, high = min(low, y, res.Mean[i]), max(high, y, res.Mean[i])
 	}
 	y := labelled(s.Target())
-	return &chart.Figure{Name: "observed", XLabel: "predicted mean of " + y, YLabel: "observed " + y, Width: reportSquare, Height: reportSquare,
+	return &chart.Figure{Name: "observed", XLabel: "predicted mean of " + y, YLabel: "observed " + y, Width: reportSquare,
+		Height: reportSquare,
 		Lines:  []chart.Line{levelLine("observed = predicted", []float64{low, high}, []float64{low, high})},
 		Points: []chart.Points{{Name: RowsName(res), X: res.Mean, Y: res.Y, Swatch: chart.Swatches()[0]}},
 	}
@@ -126,7 +127,8 @@ func RowsName(res *inspect.Residuals) string {
 
 // levelLine is a grey line for orientation.
 func levelLine(name string, x, y []float64) chart.Line {
-	return chart.Line{Name: name, X: x, Lo: y, Swatch: chart.Swatch{Light: chart.RGB{R: chart.InkMark.Y, G: chart.InkMark.Y, B: chart.InkMark.Y}}, Width: 0.8}
+	return chart.Line{Name: name, X: x, Lo: y,
+		Swatch: chart.Swatch{Light: chart.RGB{R: chart.InkMark.Y, G: chart.InkMark.Y, B: chart.InkMark.Y}}, Width: 0.8}
 }
 
 // ResidualFigure draws standardised residuals against the only input, or

@@ -104,7 +104,8 @@ func Metrics(h *history.History, q history.Quantity, a history.Axis) *chart.Figu
 	if q == history.QuantityCoverage && len(f.Lines) > 0 {
 		grey := chart.RGB{R: chart.InkMark.Y, G: chart.InkMark.Y, B: chart.InkMark.Y}
 		x := f.Lines[0].X
-		f.Lines = append(f.Lines, chart.Line{X: []float64{x[0], x[len(x)-1]}, Lo: []float64{.95, .95}, Swatch: chart.Swatch{Light: grey}, Width: 0.8})
+		f.Lines = append(f.Lines, chart.Line{X: []float64{x[0], x[len(x)-1]}, Lo: []float64{.95, .95}, Swatch: chart.Swatch{Light: grey},
+			Width: 0.8})
 	}
 	f.Marks = h.MarksOn(a)
 	return f

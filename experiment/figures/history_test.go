@@ -22,7 +22,8 @@ import (
 func figured() *history.History {
 	nan := math.NaN()
 	h := &history.History{}
-	start := &record.Start{Name: "demo", Data: &datasets.Summary{Columns: []datasets.ColumnSummary{{Name: "x", Role: "input", Unit: "s"}, {Name: "y", Role: "target", Unit: "MWh"}}}}
+	start := &record.Start{Name: "demo", Data: &datasets.Summary{Columns: []datasets.ColumnSummary{{Name: "x", Role: "input", Unit: "s"},
+		{Name: "y", Role: "target", Unit: "MWh"}}}}
 	for _, id := range []string{"k0", "k1", "k2", "k3"} {
 		start.Kernels = append(start.Kernels, record.KernelInfo{ID: id, Name: strings.Replace(id, "k", "kernel ", 1)})
 	}
@@ -34,7 +35,8 @@ func figured() *history.History {
 		}
 		e := recordtest.Evaluation(i+1, 5, p, values)
 		if i == 4 {
-			h.Apply(&record.Event{Type: record.EventPruned, Seconds: files.Number(2*i + 1), Kernels: []string{"k1"}, Evaluation: recordtest.Evaluation(4, 5, 1, values)})
+			h.Apply(&record.Event{Type: record.EventPruned, Seconds: files.Number(2*i + 1), Kernels: []string{"k1"},
+				Evaluation: recordtest.Evaluation(4, 5, 1, values)})
 		}
 		for k, rank := range []int{2, 3, 1, 4} {
 			if f := e.Kernels[k].Fit; f != nil {
@@ -43,7 +45,8 @@ func figured() *history.History {
 		}
 		h.Apply(&record.Event{Type: record.EventEvaluation, Seconds: files.Number(2*i + 2), Evaluation: e})
 		h.Apply(&record.Event{Type: record.EventMetrics, Seconds: files.Number(2*i + 2), Metrics: []record.Metric{
-			{Evaluation: i + 1, Proportion: p, Seconds: files.Number(2*i + 2), Method: config.MethodAverage, RMSE: files.Number(8 - i), Coverage95: .875},
+			{Evaluation: i + 1, Proportion: p, Seconds: files.Number(2*i + 2), Method: config.MethodAverage, RMSE: files.Number(8 - i),
+				Coverage95: .875},
 			{Evaluation: i + 1, Proportion: p, Seconds: files.Number(2*i + 2), Method: config.MethodSingle, RMSE: 9},
 		}})
 	}
@@ -91,7 +94,8 @@ func TestHistoryFigure(t *testing.T) {
 	for _, id := range []string{"k2", "k0"} {
 		s := p.Of(id)
 		found := slices.ContainsFunc(paths, func(q svgtest.Path) bool {
-			return strings.EqualFold(q.Stroke, s.Light.Hex()) && len(q.Parts) == 1 && len(q.Parts[0]) == 6 && (q.Dashes == "" || q.Dashes == "none") == (s.Dash == 0)
+			return strings.EqualFold(q.Stroke, s.Light.Hex()) && len(q.Parts) == 1 && len(q.Parts[0]) == 6 &&
+				(q.Dashes == "" || q.Dashes == "none") == (s.Dash == 0)
 		})
 		if !found {
 			t.Errorf("%s is not drawn in its colour and dash", id)
@@ -162,7 +166,8 @@ func TestHistoryFigureOfGaps(t *testing.T) {
 func TestHistoryFigureOfMergedPoints(t *testing.T) {
 	h := &history.History{Capacity: 8}
 	for i := 1; i <= 100; i++ {
-		h.Apply(&record.Event{Type: record.EventEvaluation, Seconds: files.Number(i), Evaluation: recordtest.Evaluation(i, 100, float64(i)/100, []float64{1000, float64(i % 7)})})
+		h.Apply(&record.Event{Type: record.EventEvaluation, Seconds: files.Number(i),
+			Evaluation: recordtest.Evaluation(i, 100, float64(i)/100, []float64{1000, float64(i % 7)})})
 	}
 	for _, log := range []bool{false, true} {
 		f := History(h, nil, history.QuantityGap, history.AxisEvaluation, 2, log)
@@ -207,10 +212,12 @@ func TestHistoryFiguresOfAllKinds(t *testing.T) {
 	if len(names) != int(history.QuantityCoverage)+1 {
 		t.Errorf("%v", names)
 	}
-	if err := History(h, nil, history.QuantityRMSE, history.AxisData, 3, false).WriteSVG(nil); err == nil || !strings.Contains(err.Error(), "nothing to draw") {
+	if err := History(h, nil, history.QuantityRMSE, history.AxisData, 3, false).WriteSVG(nil); err == nil ||
+		!strings.Contains(err.Error(), "nothing to draw") {
 		t.Error(err)
 	}
-	if err := History(&history.History{}, nil, history.QuantityPosterior, history.AxisData, 3, false).WriteSVG(nil); err == nil || !strings.Contains(err.Error(), "nothing to draw") {
+	if err := History(&history.History{}, nil, history.QuantityPosterior, history.AxisData, 3, false).WriteSVG(nil); err == nil ||
+		!strings.Contains(err.Error(), "nothing to draw") {
 		t.Error(err)
 	}
 }
@@ -220,7 +227,8 @@ func TestMetricFigure(t *testing.T) {
 	if f.Name != "rmse" || f.YLabel != "RMSE on held-out rows (MWh)" || len(f.Lines) != 2 {
 		t.Fatalf("%+v", f)
 	}
-	if l := f.Lines[0]; l.Name != "averaged" || !slices.Equal(l.X, []float64{2, 4, 6, 8, 10}) || !slices.Equal(l.Lo, []float64{8, 7, 6, 5, 4}) {
+	if l := f.Lines[0]; l.Name != "averaged" || !slices.Equal(l.X, []float64{2, 4, 6, 8, 10}) ||
+		!slices.Equal(l.Lo, []float64{8, 7, 6, 5, 4}) {
 		t.Errorf("%+v", l)
 	}
 	if f.Lines[1].Name != "best kernel" || f.Lines[0].Swatch == f.Lines[1].Swatch {

@@ -27,7 +27,8 @@ func pausedAndPruned() *history.History {
 		if i > 5 {
 			values = []float64{1, nan, nan, nan}
 		}
-		h.Apply(&record.Event{Type: record.EventEvaluation, Seconds: files.Number(i), Evaluation: recordtest.Evaluation(i, 20, float64(i)/20, values)})
+		h.Apply(&record.Event{Type: record.EventEvaluation, Seconds: files.Number(i),
+			Evaluation: recordtest.Evaluation(i, 20, float64(i)/20, values)})
 		if i == 5 {
 			h.Apply(&record.Event{Type: record.EventState, Seconds: 5.25, State: &record.StateChange{From: record.Running, To: record.Paused}})
 			pruned := recordtest.Evaluation(5, 20, .25, []float64{1, nan, nan, nan})

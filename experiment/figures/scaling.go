@@ -115,7 +115,8 @@ func (s *scaling) figure() *paperFigure {
 			continue
 		}
 		intercept, slope := stat.LinearRegression(x, y, nil, false)
-		rows = append(rows, []string{fmt.Sprint(value), fmt.Sprint(len(courses)), files.FormatFloat(slope), files.FormatFloat(intercept), files.FormatFloat(stat.RSquared(x, y, nil, intercept, slope))})
+		rows = append(rows, []string{fmt.Sprint(value), fmt.Sprint(len(courses)), files.FormatFloat(slope), files.FormatFloat(intercept),
+			files.FormatFloat(stat.RSquared(x, y, nil, intercept, slope))})
 	}
 	f.XMin, f.YMin = 0, 0
 	for _, l := range f.Lines {

@@ -26,7 +26,8 @@ func TestScalabilityBySize(t *testing.T) {
 	}
 	names := saveFigures(t, paths, filepath.Join(dir, "out"), Options{})
 	names = slices.DeleteFunc(names, func(n string) bool { return !strings.Contains(n, "scalability") })
-	if want := []string{"quickstart-scalability", "quickstart-scalability-kernels", "quickstart-scalability-rows"}; !slices.Equal(names, want) {
+	if want := []string{"quickstart-scalability", "quickstart-scalability-kernels", "quickstart-scalability-rows"}; !slices.Equal(names,
+		want) {
 		t.Fatal(names)
 	}
 	for _, c := range []struct {

@@ -1,8 +1,6 @@
 package files
 
-import (
-	"path/filepath"
-)
+import "path/filepath"
 
 // Absolute returns the absolute form of a path, or the path if there is none.
 func Absolute(path string) string {

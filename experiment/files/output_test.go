@@ -57,7 +57,8 @@ func TestWriteOutputs(t *testing.T) {
 	// Where the second cannot be written, nothing is asked for.
 	none := filepath.Join(dir, "none", "b")
 	err = WriteOutputs([]string{paths[0], none}, func([]io.Writer) error { t.Error("written all the same"); return nil })
-	if err == nil || !strings.HasPrefix(err.Error(), `"`+none+`" cannot be written: `) || !strings.HasSuffix(err.Error(), "; choose another with --out") ||
+	if err == nil || !strings.HasPrefix(err.Error(), `"`+none+`" cannot be written: `) ||
+		!strings.HasSuffix(err.Error(), "; choose another with --out") ||
 		!errors.Is(err, os.ErrNotExist) || content(paths[0]) != "first" {
 		t.Errorf("%v", err)
 	}

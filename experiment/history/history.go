@@ -343,7 +343,8 @@ func (h *History) score(m *record.Metric) {
 				t.values[i].merge(ends, h.capacity()-len(ends))
 			}
 		}
-		at := Moment{First: m.Evaluation, Index: m.Evaluation, Merged: 1, Proportion: m.Proportion, Data: m.Proportion, Seconds: float64(m.Seconds)}
+		at := Moment{First: m.Evaluation, Index: m.Evaluation, Merged: 1, Proportion: m.Proportion, Data: m.Proportion,
+			Seconds: float64(m.Seconds)}
 		if n := len(h.timeline.moments); n > 0 && h.timeline.moments[n-1].Index == m.Evaluation {
 			at.Rows, at.Data = h.timeline.moments[n-1].Rows, h.timeline.moments[n-1].Data
 		}

@@ -51,7 +51,8 @@ func TestNoSpikeIsLost(t *testing.T) {
 				}
 			}
 			rmse = append(rmse, []float64{rng.Float64()})
-			h.Apply(&record.Event{Type: record.EventMetrics, Metrics: []record.Metric{{Evaluation: i + 1, Method: config.MethodAverage, RMSE: files.Number(rmse[i][0])}}})
+			h.Apply(&record.Event{Type: record.EventMetrics,
+				Metrics: []record.Metric{{Evaluation: i + 1, Method: config.MethodAverage, RMSE: files.Number(rmse[i][0])}}})
 			if len(h.Moments()) > h.Capacity {
 				t.Fatalf("%d points of at most %d", len(h.Moments()), h.Capacity)
 			}
@@ -265,7 +266,8 @@ func TestHistoryOfARun(t *testing.T) {
 	for _, m := range h.Marks() {
 		marks = append(marks, fmt.Sprintf("%d %g %g %s", m.Index, m.Data, m.Seconds, m.Text))
 	}
-	if want := []string{"1 0.5 5 paused", "1 0.5 6 resumed", "2 1 9 pruned 1", "2 1 11 re-optimised", "4 2 16 failed"}; !slices.Equal(marks, want) {
+	if want := []string{"1 0.5 5 paused", "1 0.5 6 resumed", "2 1 9 pruned 1", "2 1 11 re-optimised", "4 2 16 failed"}; !slices.Equal(marks,
+		want) {
 		t.Errorf("marks %q", marks)
 	}
 	lines, dropped := h.Lines()
@@ -285,7 +287,8 @@ func TestHistoryOfARun(t *testing.T) {
 	if got, want := h.Kernel(1), (KernelState{vbks.Pruned, "asked for", 2}); got != want {
 		t.Errorf("%+v", got)
 	}
-	if h.State != record.Failed || h.Reason != "because" || h.Made != 4 || h.Evaluation != e || !reflect.DeepEqual(h.IDs(), []string{"k0", "k1", "k2"}) {
+	if h.State != record.Failed || h.Reason != "because" || h.Made != 4 || h.Evaluation != e ||
+		!reflect.DeepEqual(h.IDs(), []string{"k0", "k1", "k2"}) {
 		t.Errorf("%+v", &h)
 	}
 	if _, ok := h.ETA(); ok {
@@ -299,7 +302,8 @@ func TestHistoryOfARun(t *testing.T) {
 // A log without its beginning, and events without their content, are taken.
 func TestHistoryOfAStrangeLog(t *testing.T) {
 	h := &History{Capacity: 4}
-	for _, what := range []record.EventType{record.EventStarted, record.EventState, record.EventNotice, record.EventEvaluation, record.EventMetrics, record.EventPruned, record.EventRestored, record.EventReoptimised, record.EventFinished, "future"} {
+	for _, what := range []record.EventType{record.EventStarted, record.EventState, record.EventNotice, record.EventEvaluation,
+		record.EventMetrics, record.EventPruned, record.EventRestored, record.EventReoptimised, record.EventFinished, "future"} {
 		h.Apply(&record.Event{Type: what})
 	}
 	if len(h.Moments()) != 0 {
@@ -321,7 +325,8 @@ func TestJournalIsBounded(t *testing.T) {
 		h.Apply(&record.Event{Type: record.EventNotice, Notice: fmt.Sprint(i) + strings.Repeat("é", i)})
 	}
 	lines, dropped := h.Lines()
-	if len(lines) != 2000 || dropped != 9000 || !strings.HasPrefix(lines[0].Text, "9000é") || len(lines[0].Text) > 4200 || len(h.lines.kept) > 4000 {
+	if len(lines) != 2000 || dropped != 9000 || !strings.HasPrefix(lines[0].Text, "9000é") || len(lines[0].Text) > 4200 ||
+		len(h.lines.kept) > 4000 {
 		t.Errorf("%d lines, %d dropped, the first is %.20s", len(lines), dropped, lines[0].Text)
 	}
 }

@@ -22,9 +22,11 @@ func TestReadHistoryIsTheHistoryOfTheEvents(t *testing.T) {
 	log := record.NewLog(f)
 	want := &History{Capacity: 4}
 	for i := range 11 {
-		e := &record.Event{V: record.Version, Type: record.EventEvaluation, Time: time.Unix(int64(i), 0).UTC(), Seconds: files.Number(i), Evaluation: &record.Evaluation{
-			Index: i + 1, Planned: 11, Proportion: float64(i+1) / 11, Kernels: []record.Kernel{{ID: "SE", Status: "live", Fit: &record.Fit{Posterior: 1, ELBO: files.Number(i * i), Rank: 1}}},
-		}}
+		e := &record.Event{V: record.Version, Type: record.EventEvaluation, Time: time.Unix(int64(i), 0).UTC(), Seconds: files.Number(i),
+			Evaluation: &record.Evaluation{
+				Index: i + 1, Planned: 11, Proportion: float64(i+1) / 11,
+				Kernels: []record.Kernel{{ID: "SE", Status: "live", Fit: &record.Fit{Posterior: 1, ELBO: files.Number(i * i), Rank: 1}}},
+			}}
 		if err := log.Append(e); err != nil {
 			t.Fatal(err)
 		}

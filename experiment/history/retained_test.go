@@ -25,7 +25,8 @@ func TestFollowersKeepTheLastEvaluationOnly(t *testing.T) {
 	l := record.NewLog(f)
 	must.OK(t, l.Append(&record.Event{V: 1, Type: record.EventStarted, Start: &record.Start{Name: "long", Data: &datasets.Summary{}}}))
 	for i := range evaluations {
-		must.OK(t, l.Append(&record.Event{V: 1, Type: record.EventEvaluation, Evaluation: recordtest.Evaluation(i+1, evaluations, 1, []float64{0.25, 0.75})}))
+		must.OK(t, l.Append(&record.Event{V: 1, Type: record.EventEvaluation,
+			Evaluation: recordtest.Evaluation(i+1, evaluations, 1, []float64{0.25, 0.75})}))
 	}
 	must.OK(t, f.Close())
 

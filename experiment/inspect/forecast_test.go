@@ -14,7 +14,8 @@ import (
 // The forecast of a pruning is what the pruning gives.
 func TestForecast(t *testing.T) {
 	var overrides []config.Override
-	for _, s := range []string{"data.outputs=80", "data.test=20", "sparse.inducing=8", "optimise.starts=1", "schedule.evaluate_every=0.5", "schedule.refine=0", "kernels.weights={SE=3.0}", "kernels.expressions=SE,LIN,PER,RQ,SE+LIN,PER*SE"} {
+	for _, s := range []string{"data.outputs=80", "data.test=20", "sparse.inducing=8", "optimise.starts=1", "schedule.evaluate_every=0.5",
+		"schedule.refine=0", "kernels.weights={SE=3.0}", "kernels.expressions=SE,LIN,PER,RQ,SE+LIN,PER*SE"} {
 		o, err := config.ParseOverride(s)
 		if err != nil {
 			t.Fatal(err)

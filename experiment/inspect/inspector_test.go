@@ -138,7 +138,8 @@ func TestCurveIsThePrediction(t *testing.T) {
 			}
 		}
 	}
-	for _, q := range []inspect.FitQuery{{Column: 2}, {Column: -1}, {Low: 2, High: 1}, {Points: 1}, {Points: 1e6}, {Level: 1}, {Held: []float64{1}}, {Kernel: "nosuch"}} {
+	for _, q := range []inspect.FitQuery{{Column: 2}, {Column: -1}, {Low: 2, High: 1}, {Points: 1}, {Points: 1e6}, {Level: 1},
+		{Held: []float64{1}}, {Kernel: "nosuch"}} {
 		if _, err := i.Curve(t.Context(), q); err == nil || strings.Contains(err.Error(), "\n") {
 			t.Errorf("%+v: error %v", q, err)
 		}
@@ -149,7 +150,8 @@ func TestCurveIsThePrediction(t *testing.T) {
 // deviations of the binomial distribution.
 func TestBandsCover(t *testing.T) {
 	const fresh = 600
-	j, r, _ := runtest.Finished(t, configtest.Small(t, "data.outputs=150", fmt.Sprintf("data.test=%d", fresh), "kernels.expressions=(PER+RQ)*LIN,PER*LIN",
+	j, r, _ := runtest.Finished(t, configtest.Small(t, "data.outputs=150", fmt.Sprintf("data.test=%d", fresh),
+		"kernels.expressions=(PER+RQ)*LIN,PER*LIN",
 		"data.noise=0.3", "sparse.inducing=30", "optimise.starts=3", "schedule.steps=30"))
 	i := runtest.Inspect(t, r)
 	c, err := i.Curve(t.Context(), inspect.FitQuery{Points: 2000})
@@ -232,7 +234,8 @@ func TestComponentsAddUpToTheCurve(t *testing.T) {
 // The covariance is the kernel's formula with the hyperparameters that the
 // events have, in data units.
 func TestCovarianceInDataUnits(t *testing.T) {
-	j, r, _ := runtest.Finished(t, configtest.Plane(t, configtest.PlaneFile(t), "kernels.expressions=SE[hour],LIN[height],SE[hour]*LIN[height]"))
+	j, r, _ := runtest.Finished(t, configtest.Plane(t, configtest.PlaneFile(t),
+		"kernels.expressions=SE[hour],LIN[height],SE[hour]*LIN[height]"))
 	i := runtest.Inspect(t, r)
 	params := map[string][]files.Number{}
 	for _, k := range r.Snapshot().Evaluation.Kernels {

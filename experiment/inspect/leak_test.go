@@ -55,7 +55,8 @@ func TestGoroutinesEndWithTheirContext(t *testing.T) {
 				})
 				_, err = p.Write(ctx, points, inspect.PredictQuery{Method: config.MethodAverage, Weights: "posterior"}, out, new(bytes.Buffer))
 				// Where all was predicted already a context that ends is late.
-				if want := map[string]error{"context": context.Canceled, "error": errWrite}[way]; !errors.Is(err, want) && (way == "error" || err != nil) {
+				if want := map[string]error{"context": context.Canceled, "error": errWrite}[way]; !errors.Is(err, want) &&
+					(way == "error" || err != nil) {
 					t.Errorf("%s after %d writes of %d: %v", way, after, n, err)
 				}
 			})

@@ -348,7 +348,8 @@ func (i *Inspector) predictionRows(ctx context.Context, w *predictionWriter, p *
 }
 
 // componentRows fills the rows of the table of components.
-func (i *Inspector) componentRows(ctx context.Context, w *predictionWriter, p *vbks.Prediction, x []float64, points *datasets.Points) ([]byte, error) {
+func (i *Inspector) componentRows(ctx context.Context, w *predictionWriter, p *vbks.Prediction, x []float64,
+	points *datasets.Points) ([]byte, error) {
 	kernels := make([][]vbks.ComponentPrediction, len(p.IDs))
 	for k, id := range p.IDs {
 		err := i.ask(ctx, func(ctx context.Context) (err error) {

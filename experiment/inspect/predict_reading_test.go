@@ -32,14 +32,16 @@ func TestPredictAtTheTableLearnedFrom(t *testing.T) {
 	}
 	for n := range 40 {
 		x := points.X[3*n : 3*n+3]
-		if want := 86400*float64(n/2) + 9*3600*float64(n%2); x[0] != want || x[1] != float64(n)+0.5 || x[2] != float64(n*n%7)+0.25 || points.Y[n] != float64(n%5)+0.125 {
+		if want := 86400*float64(n/2) + 9*3600*float64(n%2); x[0] != want || x[1] != float64(n)+0.5 || x[2] != float64(n*n%7)+0.25 ||
+			points.Y[n] != float64(n%5)+0.125 {
 			t.Fatalf("row %d: %v, %v", n+1, x, points.Y[n])
 		}
 	}
 
 	// A kernel cannot say which of the two it means by the name.
 	ambiguous := tableConfig(t, table, append(keys, "kernels.expressions=SE[temp]")...)
-	if j, err := prepare.Prepare(t.Context(), ambiguous); err == nil || !strings.HasSuffix(err.Error(), `inputs 2 and 3 are both named "temp"; write the number`) {
+	if j, err := prepare.Prepare(t.Context(), ambiguous); err == nil ||
+		!strings.HasSuffix(err.Error(), `inputs 2 and 3 are both named "temp"; write the number`) {
 		t.Errorf("%v", err)
 		if err == nil {
 			j.Close()

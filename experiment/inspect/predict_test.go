@@ -275,7 +275,8 @@ func TestLoadedModelHasTheRunsObjective(t *testing.T) {
 	for optimizer, objective := range map[string]func(*naive, *testing.T) float64{
 		"collapsed": (*naive).collapsed, "natural": (*naive).uncollapsed,
 	} {
-		_, _, dir := runtest.Finished(t, configtest.Plane(t, path, "optimise.optimizer="+optimizer, "optimise.theta_prior=false", "optimise.noise_floor=0.01", "sparse.jitter=1e-4",
+		_, _, dir := runtest.Finished(t, configtest.Plane(t, path, "optimise.optimizer="+optimizer, "optimise.theta_prior=false",
+			"optimise.noise_floor=0.01", "sparse.jitter=1e-4",
 			"schedule.elbo_rows=0", "kernels.expressions=SE[hour]+LIN[height],PER[hour]*SE[height],RQ,SE"))
 		events, err := record.Read(dir)
 		must.OK(t, err)
@@ -328,7 +329,8 @@ func TestPredictedComponentsAddUp(t *testing.T) {
 // Many rows, in several batches and on several lanes, are what few are, in
 // order; the accuracy is that of all.
 func TestBatchesComeInOrder(t *testing.T) {
-	_, _, dir := runtest.Finished(t, configtest.Plane(t, configtest.PlaneFile(t), "kernels.expressions=SE[hour]+LIN[height],LIN", "sparse.inducing=4"))
+	_, _, dir := runtest.Finished(t, configtest.Plane(t, configtest.PlaneFile(t), "kernels.expressions=SE[hour]+LIN[height],LIN",
+		"sparse.inducing=4"))
 	p := predictor(t, dir)
 	const n = inspect.MostBatch + 700
 	var b strings.Builder
@@ -430,7 +432,8 @@ func TestPredictAtTimes(t *testing.T) {
 	}
 	table := filepath.Join(t.TempDir(), "days.csv")
 	must.OK(t, os.WriteFile(table, []byte(b.String()), 0o644))
-	_, _, dir := runtest.Finished(t, tableConfig(t, table, "kernels.expressions=PER,SE", "sparse.inducing=10", "optimise.starts=3", "schedule.evaluate_every=1", "data.test=4"))
+	_, _, dir := runtest.Finished(t, tableConfig(t, table, "kernels.expressions=PER,SE", "sparse.inducing=10", "optimise.starts=3",
+		"schedule.evaluate_every=1", "data.test=4"))
 	p := predictor(t, dir)
 	q := p.DefaultQuery()
 	rows, _, done := predicted(t, p, tableFile(t, "mean,when\n10,2024-02-03T00:00:00Z\nNA,2024-02-03T13:00:00+01:00\n"), q)
@@ -460,7 +463,8 @@ func TestPredictAtTimes(t *testing.T) {
 		t.Errorf("mean %v, as CSV %v", objects[0]["mean"], rows[1][3])
 	}
 	// Numbers where there were time stamps.
-	if _, err := p.Write(t.Context(), opened(t, p, tableFile(t, "when\n1\n2\n")), q, &out, nil); err == nil || !strings.Contains(err.Error(), "time stamps in the training data") {
+	if _, err := p.Write(t.Context(), opened(t, p, tableFile(t, "when\n1\n2\n")), q, &out, nil); err == nil ||
+		!strings.Contains(err.Error(), "time stamps in the training data") {
 		t.Error(err)
 	}
 }
@@ -479,7 +483,8 @@ func TestPredictedQuantiles(t *testing.T) {
 	mean := columnOf(t, table, "mean")
 	for _, of := range []string{"f", "y"} {
 		sd := columnOf(t, table, "sd_"+of)
-		low, median, high := columnOf(t, table, of+"_q0.158655253931457"), columnOf(t, table, of+"_q0.5"), columnOf(t, table, of+"_q0.841344746068543")
+		low, median, high := columnOf(t, table, of+"_q0.158655253931457"), columnOf(t, table, of+"_q0.5"),
+			columnOf(t, table, of+"_q0.841344746068543")
 		for k := range mean {
 			if !within(median[k], mean[k], 1e-9) || !within(high[k]-mean[k], sd[k], 1e-6) || !within(mean[k]-low[k], sd[k], 1e-6) {
 				t.Errorf("%s: %v, %v, %v about %v ± %v", of, low[k], median[k], high[k], mean[k], sd[k])

@@ -111,8 +111,9 @@ func TestConfigChoices(t *testing.T) {
 	quick, err := os.ReadFile(filepath.Join("..", "..", "configs", "quickstart.toml"))
 	must.OK(t, err)
 	root := tree(t, map[string]string{
-		"configs/copy.toml": string(quick), "configs/mine.toml": "# Mine: ours.\n[data]\n", "top.toml": "name = \"top\"\n\n[kernels]\nset = \"K12\"\n",
-		"go.toml": "[build]\n", ".hidden.toml": "[data]\n", "deep/er.toml": "[data]\n",
+		"configs/copy.toml": string(quick), "configs/mine.toml": "# Mine: ours.\n[data]\n",
+		"top.toml": "name = \"top\"\n\n[kernels]\nset = \"K12\"\n",
+		"go.toml":  "[build]\n", ".hidden.toml": "[data]\n", "deep/er.toml": "[data]\n",
 	})
 	got := ConfigChoices(root)[len(shipped):]
 	want := []ConfigChoice{{Name: filepath.Join(root, "configs", "mine.toml"), About: "Mine: ours."}, {Name: filepath.Join(root, "top.toml")}}

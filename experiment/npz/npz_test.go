@@ -141,15 +141,18 @@ func TestAbsurdCheckpoints(t *testing.T) {
 	}{
 		"a size that the file cannot have": {claims, "16777200 bytes cannot be true"},
 		"a shape without data":             {pack("a.npy", headerOf(fmt.Sprintf(ok, "1000000, 1000"), 16)), "[1000000 1000] in"},
-		"a shape that overflows":           {pack("a.npy", headerOf(fmt.Sprintf(ok, "2000000000, 2000000000, 2000000000"), 16)), "cannot be true"},
-		"a number that overflows":          {pack("a.npy", headerOf(fmt.Sprintf(ok, "99999999999999999999,"), 16)), "cannot be true"},
-		"a negative size":                  {pack("a.npy", headerOf(fmt.Sprintf(ok, "-2,"), 16)), "cannot be true"},
-		"column-major":                     {pack("a.npy", headerOf("{'descr': '<f8', 'fortran_order': True, 'shape': (2,), }\n", 16)), "row-major"},
-		"float32":                          {pack("a.npy", headerOf("{'descr': '<f4', 'fortran_order': False, 'shape': (2,), }\n", 8)), "float64"},
-		"no array":                         {pack("a.txt", []byte("hello")), "no array"},
-		"no NumPy":                         {pack("a.npy", []byte("hello, world")), "not a NumPy array"},
-		"an array twice":                   {twice, "twice"},
-		"no archive":                       {[]byte("hello"), "zip"},
+		"a shape that overflows": {pack("a.npy", headerOf(fmt.Sprintf(ok, "2000000000, 2000000000, 2000000000"), 16)),
+			"cannot be true"},
+		"a number that overflows": {pack("a.npy", headerOf(fmt.Sprintf(ok, "99999999999999999999,"), 16)), "cannot be true"},
+		"a negative size":         {pack("a.npy", headerOf(fmt.Sprintf(ok, "-2,"), 16)), "cannot be true"},
+		"column-major": {pack("a.npy", headerOf("{'descr': '<f8', 'fortran_order': True, 'shape': (2,), }\n", 16)),
+			"row-major"},
+		"float32": {pack("a.npy", headerOf("{'descr': '<f4', 'fortran_order': False, 'shape': (2,), }\n", 8)),
+			"float64"},
+		"no array":       {pack("a.txt", []byte("hello")), "no array"},
+		"no NumPy":       {pack("a.npy", []byte("hello, world")), "not a NumPy array"},
+		"an array twice": {twice, "twice"},
+		"no archive":     {[]byte("hello"), "zip"},
 	} {
 		if _, err := Read(bytes.NewReader(c.text), int64(len(c.text))); err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%s: error %v, want %q", what, err, c.want)
@@ -220,11 +223,12 @@ func TestSmallCheckpointsThatClaimMuch(t *testing.T) {
 	}{
 		"a directory that lies":     {claims, "cannot be true", 8 << 20},
 		"entries of the same bytes": {overlap, "cannot be true", 8 << 20},
-		"a small run":               {deflated(t, map[string][]byte{"run": run(8, 100), "kernel/0/chol": large}), "kernel/0/chol: more numbers than", 8 << 20},
-		"no run":                    {deflated(t, map[string][]byte{"kernel/0/chol": large}), "more numbers than", 8 << 20},
-		"more inputs than rows":     {deflated(t, map[string][]byte{"run": run(1e6, 100), "kernel/0/chol": large}), "more numbers than", 8 << 20},
-		"a large head":              {deflated(t, map[string][]byte{"run": zeros("65,", 65)}), "array run: more numbers than", 8 << 20},
-		"a large run":               {deflated(t, map[string][]byte{"run": run(8, n), "kernel/0/terms": large}), "", 64 << 20},
+		"a small run": {deflated(t, map[string][]byte{"run": run(8, 100), "kernel/0/chol": large}),
+			"kernel/0/chol: more numbers than", 8 << 20},
+		"no run":                {deflated(t, map[string][]byte{"kernel/0/chol": large}), "more numbers than", 8 << 20},
+		"more inputs than rows": {deflated(t, map[string][]byte{"run": run(1e6, 100), "kernel/0/chol": large}), "more numbers than", 8 << 20},
+		"a large head":          {deflated(t, map[string][]byte{"run": zeros("65,", 65)}), "array run: more numbers than", 8 << 20},
+		"a large run":           {deflated(t, map[string][]byte{"run": run(8, n), "kernel/0/terms": large}), "", 64 << 20},
 	} {
 		var before, after runtime.MemStats
 		runtime.ReadMemStats(&before)

@@ -12,7 +12,8 @@ import (
 type ChangedFile struct{ Path, key, was, is string }
 
 func (e *ChangedFile) Error() string {
-	return fmt.Sprintf("%s: its sha256 is %s, not %s = %q; the file has changed, remove the key to use it all the same", e.Path, e.is, e.key, e.was)
+	return fmt.Sprintf("%s: its sha256 is %s, not %s = %q; the file has changed, remove the key to use it all the same", e.Path, e.is, e.key,
+		e.was)
 }
 
 // LoadData loads the data of a config and fits their standardisation.

@@ -14,7 +14,8 @@ import (
 func TestLoadIntelFromConfig(t *testing.T) {
 	dir := t.TempDir()
 	for name, text := range map[string]string{
-		"data.txt":      strings.Repeat("2004-02-28 01:03:16 11 2 19.3 38 45 2.6\n2004-02-28 01:03:46 12 1 122.1 38 45 2.6\n2004-02-28 01:04:16 12 1 19.5 38 45 2.6\n", 9),
+		"data.txt": strings.Repeat("2004-02-28 01:03:16 11 2 19.3 38 45 2.6\n2004-02-28 01:03:46 12 1 122.1 38 45 2.6\n2004-02-28 "+
+			"01:04:16 12 1 19.5 38 45 2.6\n", 9),
 		"mote_locs.txt": "1 21.5 23\n2 24.5 20\n",
 		"lab.toml":      "[data]\nsource = \"ieq\"\npath = \"data.txt\"\nvalid_rows = 11\n[kernels]\nexpressions = [\"SE\"]\n",
 	} {
@@ -35,7 +36,8 @@ func TestLoadIntelFromConfig(t *testing.T) {
 		t.Errorf("%d x %d, %+v", j.Data.N(), j.Data.Dim, j.Start.Data.Columns)
 	}
 	told := strings.Join(j.Notices, "\n")
-	for _, want := range []string{"5 of 16 rows read are not valid", "5 with a temperature outside 0 to 50 °C", "the first 11 valid rows are taken"} {
+	for _, want := range []string{"5 of 16 rows read are not valid", "5 with a temperature outside 0 to 50 °C",
+		"the first 11 valid rows are taken"} {
 		if !strings.Contains(told, want) {
 			t.Errorf("no %q in the notices: %s", want, told)
 		}

@@ -18,7 +18,8 @@ func TestOpenDeviceWithoutDriver(t *testing.T) {
 	if _, err := driver.Open(); err == nil {
 		t.Skip("a driver is open in this process")
 	}
-	if _, err := OpenDevice(config.DeviceChoice{Kind: "cuda"}); !errors.Is(err, driver.ErrNoDriver) || !strings.Contains(err.Error(), "device.kind") {
+	if _, err := OpenDevice(config.DeviceChoice{Kind: "cuda"}); !errors.Is(err, driver.ErrNoDriver) ||
+		!strings.Contains(err.Error(), "device.kind") {
 		t.Errorf("error %v", err)
 	}
 	c, err := config.Load("quickstart", nil)

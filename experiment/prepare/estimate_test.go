@@ -97,7 +97,8 @@ func TestEstimateGrows(t *testing.T) {
 func TestEstimateRun(t *testing.T) {
 	var estimator Estimator
 	defer func() { must.OK(t, estimator.Close()) }()
-	for _, set := range [][]string{nil, {"optimise.optimizer=natural"}, {"kernels.expressions=SE[x]*LIN,PER[nosuch]"}, {"sparse.inducing=300"}} {
+	for _, set := range [][]string{nil, {"optimise.optimizer=natural"}, {"kernels.expressions=SE[x]*LIN,PER[nosuch]"},
+		{"sparse.inducing=300"}} {
 		e, err := estimator.Run(t.Context(), configtest.Small(t, set...), 500, 3)
 		must.OK(t, err)
 		if !(e.Seconds > 0 && e.Low < e.Seconds && e.Seconds < e.High && e.High < 3600) || e.Bytes < 1e6 || e.Bytes > 1e9 {

@@ -16,7 +16,8 @@ import (
 // with a reason, or the trainer stands there with finite numbers.
 func FuzzResume(f *testing.F) {
 	c, err := config.Load("quickstart", []config.Override{
-		{Key: "data.outputs", Value: "30"}, {Key: "data.test", Value: "5"}, {Key: "kernels.expressions", Value: "SE, LIN+RQ"}, {Key: "sparse.inducing", Value: "4"},
+		{Key: "data.outputs", Value: "30"}, {Key: "data.test", Value: "5"}, {Key: "kernels.expressions", Value: "SE, LIN+RQ"},
+		{Key: "sparse.inducing", Value: "4"},
 		{Key: "optimise.starts", Value: "1"}, {Key: "schedule.evaluate_every", Value: "1"}, {Key: "schedule.refine", Value: "0"},
 		{Key: "schedule.steps", Value: "3"}, {Key: "optimise.optimizer", Value: "natural"}, {Key: "device.lanes", Value: "1"},
 	})

@@ -69,7 +69,8 @@ func (t *TestSet) Score(ctx context.Context, tr Trainer, top int, weights string
 		out = append(out, record.Metric{
 			Evaluation: e.Index, Proportion: e.Proportion, Method: m.name, Kernels: len(m.p.IDs),
 			RMSE: files.Number(s.RMSE), MAE: files.Number(s.MAE), NLPD: files.Number(s.NLPD), TestRows: s.Rows,
-			Coverage50: files.Number(s.Coverage[vbks.Coverage50]), Coverage80: files.Number(s.Coverage[vbks.Coverage80]), Coverage95: files.Number(s.Coverage[vbks.Coverage95]),
+			Coverage50: files.Number(s.Coverage[vbks.Coverage50]), Coverage80: files.Number(s.Coverage[vbks.Coverage80]),
+			Coverage95: files.Number(s.Coverage[vbks.Coverage95]),
 		})
 	}
 	return out, nil

@@ -21,7 +21,8 @@ func TestAveragingGain(t *testing.T) {
 		{math.Inf(1), 1, ""},
 		{math.Inf(1), math.Inf(1), ""},
 	} {
-		ms := []Metric{{Method: config.MethodAverage, NLPD: files.Number(c.average), TestRows: 3}, {Method: config.MethodSingle, NLPD: files.Number(c.single), TestRows: 3}}
+		ms := []Metric{{Method: config.MethodAverage, NLPD: files.Number(c.average), TestRows: 3},
+			{Method: config.MethodSingle, NLPD: files.Number(c.single), TestRows: 3}}
 		if got := AveragingGain(ms); !strings.Contains(got, c.want) || (got == "") != (c.want == "") {
 			t.Errorf("%v, %v: %q", c.average, c.single, got)
 		}

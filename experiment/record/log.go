@@ -182,7 +182,8 @@ func Decode(line []byte, number int) (*Event, error) {
 		return nil, &DamagedLine{number, err}
 	}
 	if e.V > Version {
-		return nil, fmt.Errorf("line %d was written by a newer version of the program (format %d, known is %d); use that version", number, e.V, Version)
+		return nil, fmt.Errorf("line %d was written by a newer version of the program (format %d, known is %d); use that version", number, e.V,
+			Version)
 	}
 	return &e, nil
 }

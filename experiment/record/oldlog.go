@@ -1,8 +1,6 @@
 package record
 
-import (
-	"strings"
-)
+import "strings"
 
 // fillFromText sets what events of this version say in fields of their own and
 // older logs only in words. It is the only code that reads them, and what it

@@ -21,17 +21,21 @@ func TestOldLogsSayInWords(t *testing.T) {
 		cause  record.Cause
 		kernel string
 	}{
-		{record.EventState, record.Paused, "the disk is full (no space left on device); the run goes on by itself when there is room", "", record.CauseDiskFull, ""},
+		{record.EventState, record.Paused, "the disk is full (no space left on device); the run goes on by itself when there is room", "",
+			record.CauseDiskFull, ""},
 		{record.EventState, record.Paused, "paused by the user", "", "", ""},
 		{record.EventState, record.Failed, "the results cannot be written: read-only file system", "", record.CauseUnwritable, ""},
-		{record.EventFinished, record.Failed, "internal error, please report it with the run's log.txt: index out of range", "", record.CauseInternal, ""},
-		{record.EventState, record.Failed, "the time budget of 1ms is used up before the first evaluation; allow more time", "", record.CauseTimeBudget, ""},
+		{record.EventFinished, record.Failed, "internal error, please report it with the run's log.txt: index out of range", "",
+			record.CauseInternal, ""},
+		{record.EventState, record.Failed, "the time budget of 1ms is used up before the first evaluation; allow more time", "",
+			record.CauseTimeBudget, ""},
 		{record.EventState, record.Finished, "the time budget of 1s is used up", "", record.CauseTimeBudget, ""},
 		{record.EventState, record.Failed, "no kernel is left", "", "", ""},
 		{record.EventState, record.Stopped, "the disk is full", "", "", ""},
 		{record.EventNotice, "", "kernel SE+LIN failed: not positive definite", "", "", "SE+LIN"},
 		{record.EventNotice, "", "kernel SE: jitter raised 10 times", "", "", ""},
-		{record.EventNotice, "", "evaluation 3, as it is now, has no row in metrics.csv: the inducing inputs were changed before it was scored", "",
+		{record.EventNotice, "", "evaluation 3, as it is now, has no row in metrics.csv: the inducing inputs were changed before it was scored",
+			"",
 			record.CauseUnscored, ""},
 		{record.EventNotice, "", "evaluation of the weather", "", "", ""},
 		// What newer ones say stays, in whatever words.

@@ -1,8 +1,6 @@
 package record
 
-import (
-	"time"
-)
+import "time"
 
 // Pace returns how long an evaluation has taken on average, pauses not
 // counted, and how long those that are left take at that pace. Both are 0

@@ -15,7 +15,8 @@ import (
 func TestProgressLines(t *testing.T) {
 	var out strings.Builder
 	p := &Progress{Out: &out}
-	start := &Start{Name: "swissgrid-small", Seed: 1, Inducing: 200, Data: &datasets.Summary{Train: 190336, Test: 20000}, Device: "cpu (amd64, 2 cores)"}
+	start := &Start{Name: "swissgrid-small", Seed: 1, Inducing: 200, Data: &datasets.Summary{Train: 190336, Test: 20000},
+		Device: "cpu (amd64, 2 cores)"}
 	e := &Evaluation{Index: 9, Planned: 22, Proportion: 0.45}
 	for _, id := range []string{"SE", "PER*LIN*RQ", "(PER+LIN)*RQ"} {
 		start.Kernels = append(start.Kernels, KernelInfo{ID: id})

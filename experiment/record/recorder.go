@@ -1,8 +1,6 @@
 package record
 
-import (
-	"kestrel/vbks"
-)
+import "kestrel/vbks"
 
 // Recorder is told everything that happens in a run, in order, from the run's
 // goroutine. An error ends the run.

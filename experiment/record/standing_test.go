@@ -60,7 +60,8 @@ func TestStanding(t *testing.T) {
 	}
 	before := s
 	for _, what := range []record.EventType{
-		record.EventStarted, record.EventState, record.EventFinished, record.EventEvaluation, record.EventPruned, record.EventMetrics, record.EventReoptimised, record.EventResumed, "new",
+		record.EventStarted, record.EventState, record.EventFinished, record.EventEvaluation, record.EventPruned, record.EventMetrics,
+		record.EventReoptimised, record.EventResumed, "new",
 	} {
 		s.Apply(&record.Event{Type: what, Seconds: before.Seconds}) // lacks all that its type promises
 	}

@@ -1,8 +1,6 @@
 package record
 
-import (
-	"errors"
-)
+import "errors"
 
 // State is where a run stands.
 type State string

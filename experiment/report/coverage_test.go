@@ -65,7 +65,8 @@ func TestCoverageOfRun(t *testing.T) {
 	if want := fmt.Sprintf("in 50 %% %.3f, in 80 %% %.3f, in 95 %% %.3f", want[0], want[1], want[2]); !strings.Contains(string(log), want) {
 		t.Errorf("no %q in the log:\n%s", want, log)
 	}
-	reportOn(t, dir).has(t, "|within 50 %|within 80 %|within 95 %|Rows|", fmt.Sprintf("|%.1f %%|%.1f %%|%.1f %%|40|", 100*want[0], 100*want[1], 100*want[2]))
+	reportOn(t, dir).has(t, "|within 50 %|within 80 %|within 95 %|Rows|",
+		fmt.Sprintf("|%.1f %%|%.1f %%|%.1f %%|40|", 100*want[0], 100*want[1], 100*want[2]))
 }
 
 // Logs and tables of older versions have coverage95 alone: what they do not have is

@@ -17,11 +17,14 @@ func (r *reporter) traces() {
 		caption string
 	}
 	charts := []trace{
-		{figures.History(h, nil, history.QuantityPosterior, history.AxisData, shownInTraces, false), "Posterior of each kernel against the proportion of the data used. The rest is grey."},
-		{figures.History(h, nil, history.QuantityGap, history.AxisData, shownInTraces, true), "Local ELBO behind that of the leader, in nats, on a logarithmic axis, where the leader’s own 0 has no place."},
+		{figures.History(h, nil, history.QuantityPosterior, history.AxisData, shownInTraces, false),
+			"Posterior of each kernel against the proportion of the data used. The rest is grey."},
+		{figures.History(h, nil, history.QuantityGap, history.AxisData, shownInTraces, true),
+			"Local ELBO behind that of the leader, in nats, on a logarithmic axis, where the leader’s own 0 has no place."},
 	}
 	if h.Methods() > 0 {
-		charts = append(charts, trace{figures.Metrics(h, history.QuantityRMSE, history.AxisSeconds), "Error on the rows held out against the time of work."})
+		charts = append(charts, trace{figures.Metrics(h, history.QuantityRMSE, history.AxisSeconds),
+			"Error on the rows held out against the time of work."})
 	}
 	for _, c := range charts {
 		c.figure.Title, c.figure.Width, c.figure.Height = "", figures.ReportWidth, figures.ReportHeight

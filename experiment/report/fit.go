@@ -72,7 +72,8 @@ func (r *reporter) fit(ctx context.Context, i *inspect.Inspector) error {
 			outside++
 		}
 	}
-	caption := fmt.Sprintf("Residuals of %d of %d %s over their predicted standard deviation: %s beyond ±1.96, where 5 %% are expected if they are normal; the largest is %.3g.",
+	caption := fmt.Sprintf("Residuals of %d of %d %s over their predicted standard deviation: %s beyond ±1.96, where 5 %% are expected if "+
+		"they are normal; the largest is %.3g.",
 		len(res.Y), res.Of, figures.RowsName(res), percent(float64(outside)/float64(len(res.Y))), largest)
 	if r.page.Residuals, err = figures.ForPage(figures.ResidualFigure(s, res), caption); err != nil {
 		return err
@@ -100,6 +101,7 @@ func (r *reporter) calibrate(ctx context.Context, i *inspect.Inspector) error {
 		}
 		r.page.Calibration = append(r.page.Calibration, l)
 	}
-	r.page.CalibrationNote = fmt.Sprintf("On %d of the %d rows held out. Behind ± stands the standard deviation that chance alone gives the share, were the rows independent.", c.Rows, c.Of)
+	r.page.CalibrationNote = fmt.Sprintf("On %d of the %d rows held out. Behind ± stands the standard deviation that chance alone gives "+
+		"the share, were the rows independent.", c.Rows, c.Of)
 	return nil
 }

@@ -72,8 +72,9 @@ func (r *reporter) kernels() {
 func (r *reporter) line(k, leader *record.Kernel) kernelLine {
 	f := k.Fit
 	l := kernelLine{
-		Rank: f.Rank, Name: r.name(k.ID), ID: k.ID, Posterior: fmt.Sprintf("%.4f", float64(f.Posterior)), Bayes: fmt.Sprintf("%.4f", float64(f.Bayes)),
-		Gap: fmt.Sprintf("%.2f", float64(leader.Fit.ELBO-f.ELBO)), SE: fmt.Sprintf("%.2f", float64(f.SE)), Equal: f.Tied && k != leader,
+		Rank: f.Rank, Name: r.name(k.ID), ID: k.ID, Posterior: fmt.Sprintf("%.4f", float64(f.Posterior)),
+		Bayes: fmt.Sprintf("%.4f", float64(f.Bayes)),
+		Gap:   fmt.Sprintf("%.2f", float64(leader.Fit.ELBO-f.ELBO)), SE: fmt.Sprintf("%.2f", float64(f.SE)), Equal: f.Tied && k != leader,
 	}
 	if p := 100 * float64(f.Posterior); p >= 0 && p <= 100 {
 		l.Percent = math.Round(10*p) / 10
@@ -189,11 +190,14 @@ func (r *reporter) summary(live []*record.Kernel) {
 		}
 	}
 	if len(equal) > 1 {
-		add("%d kernels are equal within the standard error: %s. Their local ELBOs differ from the leader’s by no more than two standard errors of the difference, or by one nat. "+
-			"Together they hold a posterior of %.3f (%.3f by Bayes’ rule); how it is divided among them is no evidence.", len(equal), listed(equal, "; "), share, bayes)
+		add("%d kernels are equal within the standard error: %s. Their local ELBOs differ from the leader’s by no more than two standard "+
+			"errors of the difference, or by one nat. "+
+			"Together they hold a posterior of %.3f (%.3f by Bayes’ rule); how it is divided among them is no evidence.", len(equal),
+			listed(equal, "; "), share, bayes)
 	} else if len(live) > 1 {
 		next := live[1]
-		text := fmt.Sprintf("%s leads with a posterior of %.3f (%.3f by Bayes’ rule), %.1f nats", r.name(leader.ID), float64(leader.Fit.Posterior),
+		text := fmt.Sprintf("%s leads with a posterior of %.3f (%.3f by Bayes’ rule), %.1f nats", r.name(leader.ID),
+			float64(leader.Fit.Posterior),
 			float64(leader.Fit.Bayes), float64(leader.Fit.ELBO-next.Fit.ELBO))
 		if next.Fit.SE > 0 {
 			text += fmt.Sprintf(" ± %.1f", float64(next.Fit.SE))

@@ -242,7 +242,8 @@ func (r *reporter) scores() {
 	}
 	for _, m := range r.history.Metrics {
 		l := scoreLine{
-			Method: config.MethodName(m.Method), Kernels: m.Kernels, Rows: m.TestRows, RMSE: fiveDigits(float64(m.RMSE)), MAE: fiveDigits(float64(m.MAE)),
+			Method: config.MethodName(m.Method), Kernels: m.Kernels, Rows: m.TestRows, RMSE: fiveDigits(float64(m.RMSE)),
+			MAE:  fiveDigits(float64(m.MAE)),
 			NLPD: fmt.Sprintf("%.4f", float64(m.NLPD)),
 		}
 		for _, share := range m.Coverage() {

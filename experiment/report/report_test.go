@@ -71,7 +71,8 @@ func parseReport(t *testing.T, source string) *document {
 			name := e.Name.Local
 			d.elements[name]++
 			stack = append(stack, name)
-			if !slices.Contains(strings.Fields("html head meta title style body header nav section h1 h2 h3 p strong a dl dt dd div span table thead tbody tr th td "+
+			if !slices.Contains(strings.Fields("html head meta title style body header nav section h1 h2 h3 p strong a dl dt dd div span table "+
+				"thead tbody tr th td "+
 				"figure figcaption pre svg g path text"), name) {
 				t.Errorf("element %s", name)
 			}
@@ -108,7 +109,8 @@ func parseReport(t *testing.T, source string) *document {
 			t.Errorf("link to %q", l)
 		}
 	}
-	if strings.Contains(d.style, "url(") || strings.Contains(d.style, "@import") || !strings.Contains(d.style, "prefers-color-scheme: dark") || !strings.Contains(d.style, "@media print") {
+	if strings.Contains(d.style, "url(") || strings.Contains(d.style, "@import") ||
+		!strings.Contains(d.style, "prefers-color-scheme: dark") || !strings.Contains(d.style, "@media print") {
 		t.Error("style sheet")
 	}
 	if !strings.Contains(source, `content="default-src 'none'; style-src 'unsafe-inline'"`) {
@@ -149,7 +151,8 @@ func TestReportOnFinishedRun(t *testing.T) {
 		if k.Fit == nil {
 			continue
 		}
-		d.has(t, fmt.Sprintf("|%.4f|%.4f|%.2f|", float64(k.Fit.Posterior), float64(k.Fit.Bayes), float64(s.Evaluation.Leader().Fit.ELBO-k.Fit.ELBO)))
+		d.has(t, fmt.Sprintf("|%.4f|%.4f|%.2f|", float64(k.Fit.Posterior), float64(k.Fit.Bayes),
+			float64(s.Evaluation.Leader().Fit.ELBO-k.Fit.ELBO)))
 		d.has(t, "|noise_variance||"+significant(float64(k.Fit.Params[len(k.Fit.Params)-1]), 5)+"|")
 	}
 	if n := d.elements["svg"]; n < 4 || strings.Count(d.source, `role="img"`) != n {
@@ -183,7 +186,8 @@ func TestReportCalibration(t *testing.T) {
 
 // Texts of the data cannot break out of their place, whatever they are.
 func TestReportEscapes(t *testing.T) {
-	hostile := []string{`<script>alert("h")</script>`, `</td></svg><img src=x onerror=alert(1)>`, `"' style=x onload=y {{.Name}} ]]> -->` + "`${1}"}
+	hostile := []string{`<script>alert("h")</script>`, `</td></svg><img src=x onerror=alert(1)>`,
+		`"' style=x onload=y {{.Name}} ]]> -->` + "`${1}"}
 	var b strings.Builder
 	for i, h := range hostile {
 		if i > 0 {
@@ -230,7 +234,8 @@ func TestReportStates(t *testing.T) {
 		time.Sleep(time.Millisecond)
 	}
 	must.OK(t, r.Pause())
-	reportOn(t, dir).has(t, "|paused|: still going on when this page was made", "|paused: paused by the user|", "Evaluation|", "Observed against predicted")
+	reportOn(t, dir).has(t, "|paused|: still going on when this page was made", "|paused: paused by the user|", "Evaluation|",
+		"Observed against predicted")
 
 	// The files of a run whose process is gone, the last line torn.
 	gone := filepath.Join(t.TempDir(), "gone")
@@ -278,7 +283,8 @@ func made(t *testing.T, kernels ...record.Kernel) string {
 	log, err := os.Create(filepath.Join(dir, record.EventsFile))
 	must.OK(t, err)
 	defer log.Close()
-	start := &record.Start{Name: "made", Data: &datasets.Summary{Columns: []datasets.ColumnSummary{{Name: "x", Role: "input"}, {Name: "y", Role: "target"}}}}
+	start := &record.Start{Name: "made", Data: &datasets.Summary{Columns: []datasets.ColumnSummary{{Name: "x", Role: "input"},
+		{Name: "y", Role: "target"}}}}
 	for _, k := range kernels {
 		start.Kernels = append(start.Kernels, record.KernelInfo{ID: k.ID, Name: k.ID})
 	}
@@ -287,13 +293,15 @@ func made(t *testing.T, kernels ...record.Kernel) string {
 	if len(kernels) == 0 {
 		return dir
 	}
-	must.OK(t, e.Append(&record.Event{V: record.Version, Type: record.EventEvaluation, Time: time.Unix(9, 0), Evaluation: &record.Evaluation{Index: 1, Planned: 4, Proportion: .25, Kernels: kernels}}))
+	must.OK(t, e.Append(&record.Event{V: record.Version, Type: record.EventEvaluation, Time: time.Unix(9, 0),
+		Evaluation: &record.Evaluation{Index: 1, Planned: 4, Proportion: .25, Kernels: kernels}}))
 	return dir
 }
 
 func TestReportOnTiesAndFailures(t *testing.T) {
 	fit := func(rank int, posterior, bayes, elbo, se float64, tied bool) *record.Fit {
-		return &record.Fit{Rank: rank, Posterior: files.Number(posterior), Bayes: files.Number(bayes), ELBO: files.Number(elbo), SE: files.Number(se), Tied: tied}
+		return &record.Fit{Rank: rank, Posterior: files.Number(posterior), Bayes: files.Number(bayes), ELBO: files.Number(elbo),
+			SE: files.Number(se), Tied: tied}
 	}
 	d := reportOn(t, made(t,
 		record.Kernel{ID: "SE", Status: vbks.Live, Fit: fit(2, .3, .4, -12, 1.5, true)},
@@ -305,7 +313,8 @@ func TestReportOnTiesAndFailures(t *testing.T) {
 	d.has(t, "2 kernels are equal within the standard error: RQ; SE.", "Together they hold a posterior of 0.900 (0.900 by Bayes’ rule)",
 		"|2|SE||||0.3000|0.4000|2.00|1.50|equal|", "|3|PER||||0.1000|0.1000|100.00|4.00||", "So far 25 % of the training rows have been seen",
 		"|failed|2|k(Z,Z) is not positive definite <at 3>|LIN, LIN*LIN|", "|pruned|1|posterior below the limit|CONST|")
-	d = reportOn(t, made(t, record.Kernel{ID: "SE", Status: vbks.Live, Fit: fit(2, .1, 0, -20, 2.5, false)}, record.Kernel{ID: "RQ", Status: vbks.Live, Fit: fit(1, .9, 1, -10, 0, true)}))
+	d = reportOn(t, made(t, record.Kernel{ID: "SE", Status: vbks.Live, Fit: fit(2, .1, 0, -20, 2.5, false)},
+		record.Kernel{ID: "RQ", Status: vbks.Live, Fit: fit(1, .9, 1, -10, 0, true)}))
 	d.has(t, "RQ leads with a posterior of 0.900 (1.000 by Bayes’ rule), 10.0 nats ± 2.5 ahead of SE.")
 	reportOn(t, made(t, record.Kernel{ID: "SE", Status: vbks.Failed, Reason: "no"})).has(t, "No kernel is left.", "|failed|1|no|SE|")
 }
@@ -325,24 +334,31 @@ func TestKernelSentences(t *testing.T) {
 		want    string
 	}{
 		{"SE", one, false, []files.Number{4, 2.5, 0.25}, nil,
-			"It is a smooth variation with a length scale of 2.5 m (standard deviation 2 K). Observations scatter about it with a standard deviation of 0.5 K."},
+			"It is a smooth variation with a length scale of 2.5 m (standard deviation 2 K). Observations scatter about it with a standard " +
+				"deviation of 0.5 K."},
 		{"PER*SE+LIN", clock, false, []files.Number{9, 1, 1, 1, 50, 1, 1, 0.01}, []record.Fixed{{Name: "LIN.centre", Column: "when", Value: 1.5}},
-			"It is the sum of 2 parts: a pattern that repeats every 24 h, changing over about 50 days (standard deviation 3); and a straight line, 0 at when = 2024-01-02 12:00. " +
+			"It is the sum of 2 parts: a pattern that repeats every 24 h, changing over about 50 days (standard deviation 3); and a straight " +
+				"line, 0 at when = 2024-01-02 12:00. " +
 				"Observations scatter about it with a standard deviation of 0.1."},
 		{"LIN*LIN*PER", one, false, []files.Number{1, 1, 7, 1, 1, 1, 1, 0}, nil,
-			"It is a pattern that repeats every 7 m, growing with the square of the distance from x = 0. Observations scatter about it with a standard deviation of 0 K."},
+			"It is a pattern that repeats every 7 m, growing with the square of the distance from x = 0. Observations scatter about it with a " +
+				"standard deviation of 0 K."},
 		{"LIN*LIN", one, false, []files.Number{1, 1, 1, 1, 1}, nil,
 			"It is a product of 2 straight lines. Observations scatter about it with a standard deviation of 1 K."},
 		{"(RQ+M32)*LIN", one, false, []files.Number{4, 2, 1, 1, 0.5, 1, 1, 1}, nil,
 			"It is the sum of 2 parts: a variation on many length scales about 2 m, growing in proportion to the distance from x = 0; " +
-				"and a fairly rough variation with a length scale of 0.5 m, growing in proportion to the distance from x = 0. Observations scatter about it with a standard deviation of 1 K."},
+				"and a fairly rough variation with a length scale of 0.5 m, growing in proportion to the distance from x = 0. Observations scatter " +
+				"about it with a standard deviation of 1 K."},
 		{"SE[x]+WHITE+CONST", two, false, []files.Number{9, 1, 5, 4, 1}, nil,
-			"It is the sum of 3 parts: a smooth variation in x with a length scale of 1 m (standard deviation 3 K); a constant (standard deviation 2.24 K); " +
+			"It is the sum of 3 parts: a smooth variation in x with a length scale of 1 m (standard deviation 3 K); a constant (standard " +
+				"deviation 2.24 K); " +
 				"and noise that no other row shares (standard deviation 2 K). Observations scatter about it with a standard deviation of 1 K."},
 		{"SE", two, true, []files.Number{4, 2, 3000, 1}, nil,
-			"It is a smooth variation in all inputs with a length scale of 2 m in x and 3000 in w (standard deviation 2 K). Observations scatter about it with a standard deviation of 1 K."},
+			"It is a smooth variation in all inputs with a length scale of 2 m in x and 3000 in w (standard deviation 2 K). Observations scatter " +
+				"about it with a standard deviation of 1 K."},
 		{"PER[w]*LIN[x]", two, false, []files.Number{1, 1, 12, 1, 1, 1}, []record.Fixed{{Name: "LIN.centre", Column: "x", Value: 10}},
-			"It is a pattern in w that repeats every 12, growing in proportion to the distance from x = 10 m. Observations scatter about it with a standard deviation of 1 K."},
+			"It is a pattern in w that repeats every 12, growing in proportion to the distance from x = 10 m. Observations scatter about it with " +
+				"a standard deviation of 1 K."},
 	} {
 		s := &record.Start{Data: &datasets.Summary{Columns: c.columns}}
 		o := kernelspace.Options{ARD: c.ard}
@@ -377,7 +393,8 @@ func TestKernelSentences(t *testing.T) {
 }
 
 func TestSignificant(t *testing.T) {
-	for want, v := range map[string]float64{"1220": 1219.6, "0.00123": 0.0012345, "123000": 123456, "1.23e+06": 1234567, "1.23e-06": 1.2345e-6, "0": 0, "-2.5": -2.5, "NaN": math.NaN()} {
+	for want, v := range map[string]float64{"1220": 1219.6, "0.00123": 0.0012345, "123000": 123456, "1.23e+06": 1234567,
+		"1.23e-06": 1.2345e-6, "0": 0, "-2.5": -2.5, "NaN": math.NaN()} {
 		if got := significant(v, 3); got != want {
 			t.Errorf("%v is %s, want %s", v, got, want)
 		}

@@ -153,7 +153,8 @@ func (w *speller) component(c *kernelspace.Component) string {
 		return text + w.amplitude(variance, stationary)
 	}
 	for _, at := range order {
-		grows := map[int]string{1: "in proportion to the distance from ", 2: "with the square of the distance from ", 3: "with the cube of the distance from "}[lines[at]]
+		grows := map[int]string{1: "in proportion to the distance from ", 2: "with the square of the distance from ",
+			3: "with the cube of the distance from "}[lines[at]]
 		if grows == "" {
 			grows = fmt.Sprintf("with the power %d of the distance from ", lines[at])
 		}

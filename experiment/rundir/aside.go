@@ -25,7 +25,8 @@ func MoveAside(path string) (aside string, err error) {
 	}
 	RemoveTemporary(path)
 	// The log goes last: as long as it is there, this can be done again.
-	for _, name := range []string{record.PosteriorFile, record.MetricsFile, record.KernelsFile, record.LogFile, filepath.Join(record.StateDir, record.CheckpointFile), record.ConfigFile, record.EventsFile} {
+	for _, name := range []string{record.PosteriorFile, record.MetricsFile, record.KernelsFile, record.LogFile,
+		filepath.Join(record.StateDir, record.CheckpointFile), record.ConfigFile, record.EventsFile} {
 		if err := os.Rename(filepath.Join(path, name), filepath.Join(aside, name)); err != nil && !errors.Is(err, os.ErrNotExist) {
 			return "", fmt.Errorf("run %q: what is there cannot be moved aside: %w", path, err)
 		}

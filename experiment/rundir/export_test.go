@@ -1,8 +1,6 @@
 package rundir
 
-import (
-	"os"
-)
+import "os"
 
 // GrowingFiles are the files that a directory appends to, for a test to replace.
 func (d *Directory) GrowingFiles() []**os.File {

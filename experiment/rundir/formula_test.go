@@ -13,7 +13,8 @@ import (
 // as they were.
 func TestTablesStartNoFormula(t *testing.T) {
 	start := &record.Start{Kernels: []record.KernelInfo{{
-		ID: "SE", Name: "@SE", Params: []record.ParamInfo{{Name: "SE.lengthscale", Column: "=HYPERLINK(1)", Unit: "+m"}, {Name: "noise_variance"}},
+		ID: "SE", Name: "@SE", Params: []record.ParamInfo{{Name: "SE.lengthscale", Column: "=HYPERLINK(1)", Unit: "+m"},
+			{Name: "noise_variance"}},
 		Fixed: []record.Fixed{{Name: "LIN.centre", Column: "-c", Value: -2.5}},
 	}}}
 	dir := t.TempDir()

@@ -16,5 +16,6 @@ func RunFile(dir, path string) bool {
 	if errA != nil || errB != nil || !os.SameFile(a, b) {
 		return false
 	}
-	return slices.Contains([]string{record.ConfigFile, record.EventsFile, record.StateDir, record.PosteriorFile, record.MetricsFile, record.KernelsFile, record.LogFile}, filepath.Base(path))
+	return slices.Contains([]string{record.ConfigFile, record.EventsFile, record.StateDir, record.PosteriorFile, record.MetricsFile,
+		record.KernelsFile, record.LogFile}, filepath.Base(path))
 }

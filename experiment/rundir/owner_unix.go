@@ -2,9 +2,7 @@
 
 package rundir
 
-import (
-	"syscall"
-)
+import "syscall"
 
 // noFollow makes opening a link an error.
 const noFollow = syscall.O_NOFOLLOW

@@ -88,6 +88,7 @@ func (s *Case) SummariseStarts(cs []*StartsComparison) StartsSummary {
 
 // String is the summary in one line.
 func (s StartsSummary) String() string {
-	return fmt.Sprintf("%s (%s), more starts: median rise %.3g nats over all kernels and seeds (worst seed %.3g), largest rise %.3g; leader changed on %d of %d seeds",
+	return fmt.Sprintf("%s (%s), more starts: median rise %.3g nats over all kernels and seeds (worst seed %.3g), largest rise %.3g; "+
+		"leader changed on %d of %d seeds",
 		s.Figure, s.Variant, float64(s.MedianRise), float64(s.MostMedian), float64(s.MostRise), s.LeaderChanges, s.Seeds)
 }

@@ -108,14 +108,15 @@ type KernelELBO struct {
 // Row is what came of one seed. Proportions are of the training rows; nil
 // where it never happened.
 type Row struct {
-	Variant     string       `json:"variant"`
-	Figure      string       `json:"figure"`
-	Seed        uint64       `json:"seed"`
-	Starts      int          `json:"starts"`
-	Truth       string       `json:"truth"`
-	Rank        int          `json:"rank"` // of the true kernel; 0: pruned or failed
-	Leader      string       `json:"leader"`
-	Gap         files.Number `json:"gap"` // local ELBO of the leader less that of the true kernel; below 0 where a tie is broken against the ELBO
+	Variant string `json:"variant"`
+	Figure  string `json:"figure"`
+	Seed    uint64 `json:"seed"`
+	Starts  int    `json:"starts"`
+	Truth   string `json:"truth"`
+	Rank    int    `json:"rank"` // of the true kernel; 0: pruned or failed
+	Leader  string `json:"leader"`
+	// local ELBO of the leader less that of the true kernel; below 0 where a tie is broken against the ELBO
+	Gap         files.Number `json:"gap"`
 	SE          files.Number `json:"elbo_se"`
 	Posterior   files.Number `json:"posterior"` // of the true kernel
 	Bayes       files.Number `json:"bayes"`

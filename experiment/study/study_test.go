@@ -89,7 +89,8 @@ func TestVariants(t *testing.T) {
 	if s, err = NewCase("fig1c", v, nil); err != nil || len(s.pairs) != 281 {
 		t.Errorf("%d nested pairs in K144, %v", len(s.pairs), err)
 	}
-	if _, err := NewCase("fig1a", v, []config.Override{{Key: "kernels.expressions", Value: `["SE", "LIN"]`}}); err == nil || !strings.Contains(err.Error(), "PER*LIN*RQ is not among the 2") {
+	if _, err := NewCase("fig1a", v, []config.Override{{Key: "kernels.expressions", Value: `["SE", "LIN"]`}}); err == nil ||
+		!strings.Contains(err.Error(), "PER*LIN*RQ is not among the 2") {
 		t.Error(err)
 	}
 	if _, err := NewCase("swissgrid-small", Variant{}, nil); err == nil || !strings.Contains(err.Error(), "true kernel is known") {
@@ -126,7 +127,8 @@ func round(proportion float64, elbo ...float64) *record.Evaluation {
 				}
 			}
 			k.Status = vbks.Live
-			k.Fit = &record.Fit{ELBO: files.Number(elbo[i]), Rank: rank, Posterior: files.Number(0.5 - 0.1*float64(rank)), Bayes: files.Number(1 / float64(rank)), SE: files.Number(rank - 1)}
+			k.Fit = &record.Fit{ELBO: files.Number(elbo[i]), Rank: rank, Posterior: files.Number(0.5 - 0.1*float64(rank)),
+				Bayes: files.Number(1 / float64(rank)), SE: files.Number(rank - 1)}
 		}
 		e.Kernels = append(e.Kernels, k)
 	}
@@ -157,16 +159,21 @@ func TestAssess(t *testing.T) {
 		{"leads, loses, leads for good", []*record.Evaluation{
 			round(.05, 0, 0, 0.5, 1), round(.5, 9, 0, 0, 1), round(.7, 0, 0, 0, 2), round(1, 0, 0, 0, 3), round(1, 0, 0, 1, 4),
 		}, 1, "LIN+RQ", 0, false, .7, .05, .4, 0, 4, 4, true, true, true, false},
-		{"leads a tie", []*record.Evaluation{round(.2, 0, 0, 0, 1), round(1, 1, 2, 9.5, 10)}, 1, "LIN+RQ", 0, true, .2, .2, -1, 0, 4, 4, true, true, true, false},
-		{"within a nat at the end", []*record.Evaluation{round(.1, 0, 0, 0, 1), round(1, 1, 2, 10, 9.25)}, 2, "LIN+SE", .75, true, -1, .1, .4, 0, 4, 4, false, true, true, false},
+		{"leads a tie", []*record.Evaluation{round(.2, 0, 0, 0, 1), round(1, 1, 2, 9.5, 10)}, 1, "LIN+RQ", 0, true, .2, .2, -1, 0, 4, 4, true,
+			true, true, false},
+		{"within a nat at the end", []*record.Evaluation{round(.1, 0, 0, 0, 1), round(1, 1, 2, 10, 9.25)}, 2, "LIN+SE", .75, true, -1, .1, .4,
+			0, 4, 4, false, true, true, false},
 		// SE is 17 above LIN+SE and 5 above RQ, LIN+SE 2 below LIN+RQ, RQ 10 above LIN+RQ.
-		{"behind its special cases", []*record.Evaluation{round(.1, 0, 0, 0, -1), round(1, 20, 15, 3, 5)}, 3, "SE", 15, false, -1, -1, .4, 2, 4, 4, false, false, false, false},
+		{"behind its special cases", []*record.Evaluation{round(.1, 0, 0, 0, -1), round(1, 20, 15, 3, 5)}, 3, "SE", 15, false, -1, -1, .4, 2, 4,
+			4, false, false, false, false},
 		{"near", []*record.Evaluation{round(1, 3, 0, 0, 1)}, 2, "SE", 2, false, -1, -1, -1, 0, 4, 4, false, false, true, false},
-		{"failed", []*record.Evaluation{round(.5, 0, 0, 0, 1), round(1, 20, 1, 30, nan)}, 0, "LIN+SE", nan, false, -1, .5, -1, 1, 2, 3, false, false, false, true},
+		{"failed", []*record.Evaluation{round(.5, 0, 0, 0, 1), round(1, 20, 1, 30, nan)}, 0, "LIN+SE", nan, false, -1, .5, -1, 1, 2, 3, false,
+			false, false, true},
 		{"nothing done", nil, 0, "", nan, false, -1, -1, -1, 0, 0, 0, false, false, false, true},
 	} {
 		r := s.Assess(c.rounds)
-		if r.Rank != c.rank || r.Leader != c.leader || r.Tied != c.tied || r.Violations != c.violations || r.Pairs != c.pairs || len(r.ELBOs) != c.live {
+		if r.Rank != c.rank || r.Leader != c.leader || r.Tied != c.tied || r.Violations != c.violations || r.Pairs != c.pairs ||
+			len(r.ELBOs) != c.live {
 			t.Errorf("%s: %+v", c.name, r)
 		}
 		if g := float64(r.Gap); g != c.gap && !(math.IsNaN(g) && math.IsNaN(c.gap)) {
@@ -208,7 +215,8 @@ func TestCompareStarts(t *testing.T) {
 	few := &Row{Seed: 3, Starts: 2, Leader: "SE", ELBOs: []KernelELBO{{"SE", 5}, {"RQ", 1}, {"LIN", 0}, {"PER", 8}}}
 	more := &Row{Seed: 3, Starts: 16, Leader: "RQ", ELBOs: []KernelELBO{{"LIN", -1}, {"RQ", 7.5}, {"SE", 5.5}}}
 	c := CompareStarts(few, more) // rises SE .5, RQ 6.5, LIN −1
-	if c.Kernels != 3 || c.MedianRise != .5 || c.MostRise != 6.5 || c.MostKernel != "RQ" || !c.Changed || c.Starts != 2 || c.More != 16 || c.Seed != 3 {
+	if c.Kernels != 3 || c.MedianRise != .5 || c.MostRise != 6.5 || c.MostKernel != "RQ" || !c.Changed || c.Starts != 2 || c.More != 16 ||
+		c.Seed != 3 {
 		t.Errorf("%+v", c)
 	}
 	same := CompareStarts(few, few)
@@ -247,7 +255,8 @@ func TestStudyRun(t *testing.T) {
 		}
 		if record[3] == "PER*LIN" {
 			truth = record[7]
-			if row.Posterior.String() != record[5] || row.Bayes.String() != record[6] || row.SE.String() != record[8] || strconv.Itoa(row.Rank) != record[9] {
+			if row.Posterior.String() != record[5] || row.Bayes.String() != record[6] || row.SE.String() != record[8] ||
+				strconv.Itoa(row.Rank) != record[9] {
 				t.Errorf("%+v, want %v", row, record)
 			}
 		}

@@ -1,8 +1,6 @@
 package words
 
-import (
-	"fmt"
-)
+import "fmt"
 
 // Count writes a number of things.
 func Count(n int, what string) string {

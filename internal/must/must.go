@@ -1,8 +1,7 @@
+// Package must ends tests on errors.
 package must
 
-import (
-	"testing"
-)
+import "testing"
 
 // OK ends the test on an error.
 func OK(t *testing.T, err error) {

@@ -66,7 +66,8 @@ func BadTables() []BadData {
 			}
 			return rows
 		}},
-		{What: "a thousand rows of each of two points", Rows: Wave(2000, func(i int, row []float64) { row[0], row[1] = float64(i%2), float64(i%2)+1e-9*float64(i%3) })},
+		{What: "a thousand rows of each of two points", Rows: Wave(2000,
+			func(i int, row []float64) { row[0], row[1] = float64(i%2), float64(i%2)+1e-9*float64(i%3) })},
 		{What: "duplicates without noise", Rows: Wave(60, func(i int, row []float64) { row[0] = float64(i % 3); row[1] = math.Sin(row[0]) })},
 		{What: "one outlier of 1e12", Rows: Wave(40, func(i int, row []float64) {
 			if i == 17 {

@@ -24,7 +24,8 @@ func Eventful() []record.Event {
 		return record.Event{Type: record.EventMetrics, Metrics: []record.Metric{{Method: config.MethodAverage, TestRows: rows}}}
 	}
 	events := []record.Event{
-		{Type: record.EventStarted, Start: &record.Start{Name: "a", Data: SummaryOf(20, 10), Inducing: 5, Kernels: []record.KernelInfo{{ID: "k0"}, {ID: "k1"}}}},
+		{Type: record.EventStarted, Start: &record.Start{Name: "a", Data: SummaryOf(20, 10), Inducing: 5,
+			Kernels: []record.KernelInfo{{ID: "k0"}, {ID: "k1"}}}},
 		state(record.Ready, record.Running, ""),
 		evaluation(record.EventEvaluation, 1),
 		{Type: record.EventNotice, Notice: "kernel k1 failed: so it was", Kernel: "k1"},

@@ -26,12 +26,17 @@ func logOf(lines ...string) []byte { return []byte(strings.Join(lines, "\n") + "
 
 func someEvents() []byte {
 	return logOf(
-		`{"v":1,"type":"run-started","time":"2026-01-02T15:04:05Z","seconds":0,"start":{"name":"a","config":"","data":{"name":"d","train":9,"test":1,"columns":[{"name":"x"},{"name":"y"}]},"planned":2,"kernels":[{"id":"SE","name":"SE","params":[{"name":"SE.variance","scale":1},{"name":"noise_variance","scale":1}]},{"id":"LIN","name":"LIN","fixed":[{"name":"c","value":1}]}]}}`,
+		`{"v":1,"type":"run-started","time":"2026-01-02T15:04:05Z","seconds":0,"start":{"name":"a","config":"","data":{"name":"d","train":9,`+
+			`"test":1,"columns":[{"name":"x"},{"name":"y"}]},"planned":2,"kernels":[{"id":"SE","name":"SE","params":[{"name":"SE.variance",`+
+			`"scale":1},{"name":"noise_variance","scale":1}]},{"id":"LIN","name":"LIN","fixed":[{"name":"c","value":1}]}]}}`,
 		`{"v":1,"type":"state","time":"2026-01-02T15:04:06Z","seconds":1,"state":{"from":"ready","to":"running","reason":"started"}}`,
-		`{"v":1,"type":"evaluation","time":"2026-01-02T15:04:07Z","seconds":2,"evaluation":{"index":1,"planned":2,"proportion":0.5,"rows_seen":5,"objective":"-Inf","kernels":[{"id":"SE","status":"live","fit":{"posterior":1,"bayes":"NaN","elbo":-3,"se":0,"rank":1,"params":[1,2]}},{"id":"LIN","status":"failed","reason":"no"}]}}`,
+		`{"v":1,"type":"evaluation","time":"2026-01-02T15:04:07Z","seconds":2,"evaluation":{"index":1,"planned":2,"proportion":0.5,`+
+			`"rows_seen":5,"objective":"-Inf","kernels":[{"id":"SE","status":"live","fit":{"posterior":1,"bayes":"NaN","elbo":-3,"se":0,"rank":1,`+
+			`"params":[1,2]}},{"id":"LIN","status":"failed","reason":"no"}]}}`,
 		`{"v":1,"type":"notice","time":"2026-01-02T15:04:08Z","notice":"kernel LIN failed: \u001b[31m"}`,
 		`{"v":1,"type":"metrics","time":"2026-01-02T15:04:09Z","seconds":3,"metrics":[{"evaluation":1,"method":"vbks","rmse":1,"test_rows":1}]}`,
-		`{"v":1,"type":"pruned","time":"2026-01-02T15:04:10Z","seconds":4,"kernels":["SE"],"evaluation":{"index":1,"planned":2,"kernels":[{"id":"SE","status":"pruned"}]}}`,
+		`{"v":1,"type":"pruned","time":"2026-01-02T15:04:10Z","seconds":4,"kernels":["SE"],"evaluation":{"index":1,"planned":2,`+
+			`"kernels":[{"id":"SE","status":"pruned"}]}}`,
 		`{"v":1,"type":"reoptimised","change":{"Steps":1}}`,
 		`{"v":1,"type":"finished","state":{"from":"running","to":"finished","reason":"done"}}`,
 	)
@@ -41,8 +46,10 @@ func someEvents() []byte {
 func StrangeLogs() [][]byte {
 	logs := [][]byte{someEvents()}
 	for _, s := range []string{
-		`{"v":1,"type":"run-started"}`, `{"v":1,"type":"evaluation","evaluation":{}}`, `{"v":1,"type":"metrics","metrics":[]}`, `{"v":9,"type":"x"}`, `{}`, `[]`, `null`, "\x00",
-		`{"type":"evaluation","evaluation":{"kernels":[{"id":"a"},{"id":"a"}]}}`, `{"type":"state"}`, `{"type":"finished"}`, `{"type":"pruned"}`, `{"type":"reoptimised"}`, `{"type":"resumed"}`,
+		`{"v":1,"type":"run-started"}`, `{"v":1,"type":"evaluation","evaluation":{}}`, `{"v":1,"type":"metrics","metrics":[]}`,
+		`{"v":9,"type":"x"}`, `{}`, `[]`, `null`, "\x00",
+		`{"type":"evaluation","evaluation":{"kernels":[{"id":"a"},{"id":"a"}]}}`, `{"type":"state"}`, `{"type":"finished"}`,
+		`{"type":"pruned"}`, `{"type":"reoptimised"}`, `{"type":"resumed"}`,
 		strings.Repeat("[", 20_000),
 	} {
 		logs = append(logs, logOf(s, `{"v":1,"type":"notice","notice":"a"}`))

@@ -53,7 +53,8 @@ func (l *Log) Stacks(with string) (n int) {
 	l.Mu.Lock()
 	defer l.Mu.Unlock()
 	for i := range l.Events {
-		if e := &l.Events[i]; e.Type == record.EventNotice && strings.HasPrefix(e.Notice, "the stack of the internal error is in log.txt\ngoroutine ") && strings.Contains(e.Notice, with) {
+		if e := &l.Events[i]; e.Type == record.EventNotice && strings.HasPrefix(e.Notice, "the stack of the internal error is in "+
+			"log.txt\ngoroutine ") && strings.Contains(e.Notice, with) {
 			n++
 		}
 	}

@@ -1,8 +1,6 @@
 package recordtest
 
-import (
-	"math"
-)
+import "math"
 
 // LeastAndGreatest returns the least and greatest number, NaN if there is none.
 func LeastAndGreatest(values []float64) (lo, hi float64) {

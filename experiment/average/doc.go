@@ -1,0 +1,2 @@
+// Package average has the middle of a few numbers, with NaN where there is none.
+package average

@@ -1,0 +1,2 @@
+// Package svgtest reads drawn figures back, for tests.
+package svgtest

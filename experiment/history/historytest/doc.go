@@ -1,0 +1,2 @@
+// Package historytest follows logs, for tests.
+package historytest

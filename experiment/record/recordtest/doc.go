@@ -1,0 +1,2 @@
+// Package recordtest makes and keeps events, for tests.
+package recordtest

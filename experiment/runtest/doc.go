@@ -1,0 +1,2 @@
+// Package runtest makes whole runs, for tests of what reads them.
+package runtest

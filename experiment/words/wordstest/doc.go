@@ -1,0 +1,2 @@
+// Package wordstest checks messages, for tests.
+package wordstest

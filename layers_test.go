@@ -1,0 +1,189 @@
+package main
+
+import (
+	"go/parser"
+	"go/token"
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+)
+
+// layers are the packages of the module from the lowest to the highest: a package
+// imports only those above it in this list. docs/architecture.md has the same list
+// with what each is for.
+var layers = []string{
+	"internal/guard",
+	"kernelspace",
+	"device",
+	"device/cpu/simd",
+	"device/cpu",
+	"device/cuda/driver",
+	"device/cuda/source",
+	"device/cuda",
+	"vbks/random",
+	"vbks/periods",
+	"vbks/inducing",
+	"vbks/belief",
+	"vbks",
+	"datasets",
+	"configs",
+	"experiment/average",
+	"experiment/words",
+	"experiment/files",
+	"experiment/npz",
+	"experiment/config",
+	"experiment/record",
+	"experiment/chart",
+	"experiment/rundir",
+	"experiment/history",
+	"experiment/library",
+	"experiment/prepare",
+	"experiment/inspect",
+	"experiment",
+	"experiment/study",
+	"experiment/compare",
+	"experiment/bench",
+	"experiment/figures",
+	"experiment/report",
+	"ui/plot",
+	"ui/theme",
+	"ui/format",
+	"ui/draw",
+	"ui/input",
+	"ui/note",
+	"ui/asking",
+	"ui/launcher",
+	"ui",
+	"cli",
+	".",
+}
+
+// apart says what a package must not know, nor what is below that, although it
+// stands lower.
+var apart = map[string][]string{
+	"datasets":           {"vbks", "device"},
+	"vbks":               {"device/cpu", "device/cuda"},                                  // whatever computes
+	"experiment/chart":   {"experiment/record", "experiment/config", "vbks", "datasets"}, // it knows no run
+	"experiment/rundir":  {"experiment/config", "experiment/chart"},
+	"experiment/history": {"experiment/config"},
+	"ui/plot":            {"experiment", "vbks", "datasets", "device", "kernelspace"},
+	"ui/launcher":        {"vbks", "device"},
+	"ui":                 {"device", "datasets"},
+	".":                  {"ui", "experiment", "vbks"}, // cli alone
+}
+
+// forTests are packages that only tests import, and programs that nobody does.
+func forTests(pkg string) bool {
+	return strings.HasSuffix(pkg, "test") || slices.Contains([]string{"internal/must", "internal/golden", "internal/goroutines"}, pkg)
+}
+
+// standsAlone reports whether a package is a program of its own, or made for one.
+func standsAlone(pkg string) bool {
+	return slices.Contains([]string{"device/cuda/check", "device/cuda/driver/fake"}, pkg)
+}
+
+// mostFiles is how many files besides tests a package may have, where it is below
+// experiment or anywhere.
+const mostBelow, mostAnywhere = 30, 45
+
+// Imports point upwards in the list of layers only.
+func TestLayers(t *testing.T) {
+	at := map[string]int{}
+	for i, p := range layers {
+		at[p] = i
+	}
+	files := map[string]int{}
+	err := filepath.WalkDir(".", func(name string, d fs.DirEntry, err error) error {
+		switch {
+		case err != nil:
+			return err
+		case d.IsDir() && name != "." && (strings.HasPrefix(d.Name(), ".") || d.Name() == "testdata" || ownModule(name)):
+			return fs.SkipDir
+		case !strings.HasSuffix(name, ".go") || strings.HasSuffix(name, "_test.go"):
+			return nil
+		}
+		pkg := path.Clean(filepath.ToSlash(filepath.Dir(name)))
+		files[pkg]++
+		layer, known := at[pkg]
+		if !known && !forTests(pkg) && !standsAlone(pkg) {
+			t.Errorf("package %s has no place in layers (layers_test.go); give it one, and a row in docs/architecture.md", pkg)
+			return fs.SkipDir
+		}
+		f, err := parser.ParseFile(token.NewFileSet(), name, nil, parser.ImportsOnly)
+		if err != nil {
+			return err
+		}
+		for _, i := range f.Imports {
+			to, err := strconv.Unquote(i.Path.Value)
+			if err != nil {
+				return err
+			}
+			to, ours := strings.CutPrefix(to, "kestrel/")
+			if !ours || forTests(pkg) || standsAlone(pkg) {
+				continue
+			}
+			if forTests(to) {
+				t.Errorf("%s: %s → %s, which is for tests only", name, pkg, to)
+			} else if below, known := at[to]; !known || below >= layer {
+				t.Errorf("%s: the arrow %s → %s runs back up", name, pkg, to)
+			}
+			for _, p := range apart[pkg] {
+				if to == p || strings.HasPrefix(to, p+"/") {
+					t.Errorf("%s: %s must not know %s", name, pkg, to)
+				}
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for pkg, n := range files {
+		most := mostAnywhere
+		if strings.HasPrefix(pkg, "experiment/") {
+			most = mostBelow
+		}
+		if n > most {
+			t.Errorf("package %s has %d files besides tests, more than %d: has it one purpose?", pkg, n, most)
+		}
+	}
+	for _, p := range layers {
+		if files[p] == 0 {
+			t.Errorf("layers has %s, which has no files", p)
+		}
+	}
+}
+
+func ownModule(dir string) bool {
+	_, err := os.Stat(filepath.Join(dir, "go.mod"))
+	return err == nil
+}
+
+// The table of docs/architecture.md has the layers, in their order.
+func TestLayersAreDocumented(t *testing.T) {
+	text, err := os.ReadFile(filepath.Join("docs", "architecture.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var rows []string
+	_, table, _ := strings.Cut(string(text), "\n## Packages\n")
+	table, _, _ = strings.Cut(table, "\n## ")
+	for line := range strings.Lines(table) {
+		if cells := strings.Split(line, "|"); len(cells) > 3 {
+			for _, name := range strings.Split(cells[1], ",") {
+				if _, name, ok := strings.Cut(name, "`"); ok {
+					name, _, _ = strings.Cut(name, "`")
+					rows = append(rows, name)
+				}
+			}
+		}
+	}
+	if !slices.Equal(rows, layers[:len(layers)-1]) {
+		t.Errorf("docs/architecture.md has the packages\n%s\nand layers_test.go\n%s", strings.Join(rows, "\n"), strings.Join(layers, "\n"))
+	}
+}
