@@ -100,7 +100,7 @@ func (s *Session) abandon(ctx context.Context, owner io.Closer, err error) error
 }
 
 // config returns the config that the log began with.
-func (p *past) config(path string, o ResumeOptions) (config.Config, error) {
+func (p *pastRun) config(path string, o ResumeOptions) (config.Config, error) {
 	var c config.Config
 	var err error
 	if p.start != nil {
@@ -130,7 +130,7 @@ func unusable(path string, err error) error {
 
 // beginAgain moves what a run has written aside, where it can still be opened,
 // and makes the files anew.
-func beginAgain(path string, owner io.Closer, p *past) (*rundir.Directory, error) {
+func beginAgain(path string, owner io.Closer, p *pastRun) (*rundir.Directory, error) {
 	aside, err := rundir.MoveAside(path)
 	if err != nil {
 		return nil, err

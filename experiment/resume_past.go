@@ -9,9 +9,9 @@ import (
 	"kestrel/experiment/rundir"
 )
 
-// past is what the event log of a run says that matters when it is taken up
+// pastRun is what the event log of a run says that matters when it is taken up
 // again, and where the log is cut.
-type past struct {
+type pastRun struct {
 	saved *rundir.Checkpoint // nil: there is no checkpoint, it begins with the first evaluation
 	start *record.Start      // nil: the first event cannot be read
 	kept  int64              // bytes of the log that stay
@@ -31,7 +31,7 @@ type past struct {
 // before the event that it rests on must be what it was. Where all is to be
 // done again, damage only ends it. unsaved says why there is no checkpoint, if
 // that is not for its being missing.
-func readPast(path string, s *rundir.Checkpoint, unsaved error, again bool) (*past, error) {
+func readPast(path string, s *rundir.Checkpoint, unsaved error, again bool) (*pastRun, error) {
 	file, err := record.Open(path)
 	if err != nil {
 		return nil, err
@@ -41,7 +41,7 @@ func readPast(path string, s *rundir.Checkpoint, unsaved error, again bool) (*pa
 	if err != nil {
 		return nil, fmt.Errorf("run %q cannot be read: %w", path, err)
 	}
-	p := &past{saved: s, size: info.Size()}
+	p := &pastRun{saved: s, size: info.Size()}
 	known, cut := int64(0), false
 	if s != nil {
 		known = s.Rest.After.Bytes
@@ -82,7 +82,7 @@ func readPast(path string, s *rundir.Checkpoint, unsaved error, again bool) (*pa
 
 // take takes an event in. It is cut or stays; certain says that a checkpoint
 // rests on it.
-func (p *past) take(e *record.Event, cut, certain bool) {
+func (p *pastRun) take(e *record.Event, cut, certain bool) {
 	if e.Type == record.EventStarted && p.start == nil {
 		p.start = e.Start
 	}
@@ -106,14 +106,14 @@ func (p *past) take(e *record.Event, cut, certain bool) {
 }
 
 // orders are those that are given again.
-func (p *past) orders() []record.Order { return p.all.Orders[p.done:] }
+func (p *pastRun) orders() []record.Order { return p.all.Orders[p.done:] }
 
 // ErrComplete is below the error of a run of which nothing is left to be done.
 var ErrComplete = errors.New("needs no resuming")
 
 // check finds what keeps a run from being resumed; end is where the log's last
 // whole line ends.
-func (p *past) check(path string, end int64, unsaved error) error {
+func (p *pastRun) check(path string, end int64, unsaved error) error {
 	s := p.saved
 	switch {
 	case p.start == nil && end == 0:
@@ -140,7 +140,7 @@ func (p *past) check(path string, end int64, unsaved error) error {
 }
 
 // complete reports whether nothing is left to be done.
-func (p *past) complete() bool {
+func (p *pastRun) complete() bool {
 	all := &p.all
 	if all.State != record.Finished || !all.Ended || all.Evaluation == nil {
 		return false
@@ -153,7 +153,7 @@ func (p *past) complete() bool {
 }
 
 // course returns what still follows by itself.
-func (p *past) course() record.Course {
+func (p *pastRun) course() record.Course {
 	if p.start == nil || p.start.Course == nil || p.all.Refined() {
 		return record.Course{}
 	}
@@ -161,7 +161,7 @@ func (p *past) course() record.Course {
 }
 
 // cut returns where the log is cut.
-func (p *past) cut() rundir.Cut {
+func (p *pastRun) cut() rundir.Cut {
 	c := rundir.Cut{Kept: p.kept}
 	if p.saved != nil {
 		c.Known = &p.saved.Rest.After

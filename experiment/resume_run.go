@@ -25,7 +25,7 @@ func (r *Run) note(d record.Course) error {
 }
 
 // takeUp gives a run that is ready its past.
-func (r *Run) takeUp(p *past) error {
+func (r *Run) takeUp(p *pastRun) error {
 	return r.do(func() error {
 		r.past, r.repeat, r.standing, p.now = p, p.orders(), p.stays, r.start
 		if p.kept > 0 {

@@ -43,7 +43,7 @@ type Run struct {
 	most     int // evaluations; 0: as planned
 	recorder record.Recorder
 	subject  *prepare.Subject // nil: it cannot be inspected
-	past     *past            // of a resumed run
+	past     *pastRun         // of a resumed run
 	stuck    func() error     // nil, or says why what was recorded is still to be written
 
 	orders chan func()

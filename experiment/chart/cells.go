@@ -35,7 +35,7 @@ func OfCells(name, title string, cells Cells) *Figure {
 }
 
 // cells draws the colours of the square.
-func (p *plate) cells() {
+func (p *figureDrawing) cells() {
 	if p.Cells == nil {
 		return
 	}
@@ -56,7 +56,7 @@ func (p *plate) cells() {
 	}
 }
 
-func (p *plate) cellText(v float64, w, h vg.Length) string {
+func (p *figureDrawing) cellText(v float64, w, h vg.Length) string {
 	if p.Cells.Text == nil || h < noteSize+2 {
 		return ""
 	}

@@ -25,8 +25,8 @@ const (
 	frameWidth = 0.6
 )
 
-// plate is a figure on its paper.
-type plate struct {
+// figureDrawing is a figure on its paper.
+type figureDrawing struct {
 	*Figure
 	lettering
 	x, y    figureAxis
@@ -46,7 +46,7 @@ func (f *Figure) draw(c draw.Canvas) error {
 	if err := f.check(); err != nil {
 		return err
 	}
-	p := &plate{Figure: f, lettering: newLettering(c)}
+	p := &figureDrawing{Figure: f, lettering: newLettering(c)}
 	if err := p.scale(); err != nil {
 		return err
 	}
@@ -64,7 +64,7 @@ func (f *Figure) draw(c draw.Canvas) error {
 }
 
 // scale finds the limits of the axes.
-func (p *plate) scale() error {
+func (p *figureDrawing) scale() error {
 	p.x = figureAxis{lo: p.XMin, hi: p.XMax, log: p.LogX}
 	p.y = figureAxis{lo: p.YMin, hi: p.YMax, log: p.LogY}
 	freeX, freeY := p.XMin == p.XMax, p.YMin == p.YMax
@@ -122,7 +122,7 @@ func (p *plate) scale() error {
 }
 
 // each visits all values that are not of the rest, or all that are.
-func (p *plate) each(rest bool, visit func(x, v float64)) {
+func (p *figureDrawing) each(rest bool, visit func(x, v float64)) {
 	for i := range p.Lines {
 		l := &p.Lines[i]
 		if l.Rest != rest {
@@ -164,7 +164,7 @@ const (
 )
 
 // arrange divides the paper and finds the ticks.
-func (p *plate) arrange() {
+func (p *figureDrawing) arrange() {
 	paper := p.canvas.Rectangle
 	p.entries = p.named()
 	p.yTicks, p.yFactor = p.y.ticks(int(paper.Size().Y / 45))
@@ -215,7 +215,7 @@ func (p *plate) arrange() {
 
 // horizontalTicks finds the ticks of the horizontal axis, with labels that do
 // not touch.
-func (p *plate) horizontalTicks() {
+func (p *figureDrawing) horizontalTicks() {
 	want := max(2, int(p.frame.Size().X/60))
 	p.xTicks, p.xFactor = p.x.ticks(want)
 	if p.XAt != nil {
@@ -246,7 +246,7 @@ func (p *plate) horizontalTicks() {
 }
 
 // axes draws the frame with its ticks and texts.
-func (p *plate) axes() {
+func (p *figureDrawing) axes() {
 	c, r := &p.canvas, p.frame.Rectangle
 	thin := draw.LineStyle{Color: inkFrame, Width: frameWidth}
 	c.SetLineStyle(thin)
@@ -284,7 +284,7 @@ func (p *plate) axes() {
 	}
 }
 
-func (p *plate) bands() {
+func (p *figureDrawing) bands() {
 	for i := len(p.Bands) - 1; i >= 0; i-- {
 		b := &p.Bands[i]
 		for _, area := range p.areas(b) {
@@ -302,7 +302,7 @@ func (b *Band) tint() color.Color {
 	return color.NRGBA{b.Swatch.Light.R, b.Swatch.Light.G, b.Swatch.Light.B, opacity}
 }
 
-func (p *plate) points() {
+func (p *figureDrawing) points() {
 	for i := len(p.Points) - 1; i >= 0; i-- {
 		s := &p.Points[i]
 		at := p.dots(s)
@@ -311,12 +311,12 @@ func (p *plate) points() {
 }
 
 // pointRadius makes many points smaller.
-func (p *plate) pointRadius(n int) vg.Length {
+func (p *figureDrawing) pointRadius(n int) vg.Length {
 	return vg.Length(min(max(2.2-0.5*math.Log10(float64(n+1)/50), 0.8), 2.2))
 }
 
 // stroke draws a line on the paper, cut at the frame.
-func (p *plate) stroke(l *Line, runs [][]vg.Point) {
+func (p *figureDrawing) stroke(l *Line, runs [][]vg.Point) {
 	for _, run := range runs {
 		for _, part := range p.frame.ClipLinesXY(run) {
 			strokePieces(&p.canvas, p.style(l), part)
@@ -355,7 +355,7 @@ func length(points []vg.Point) (sum vg.Length) {
 	return sum
 }
 
-func (p *plate) style(l *Line) draw.LineStyle {
+func (p *figureDrawing) style(l *Line) draw.LineStyle {
 	s := draw.LineStyle{Color: l.Swatch.Light, Width: vg.Length(l.Width), Dashes: dashes(l.Swatch)}
 	if l.Rest {
 		s.Color, s.Dashes = inkRest, nil
@@ -370,7 +370,7 @@ func (p *plate) style(l *Line) draw.LineStyle {
 }
 
 // lines draws the rest first and the first line last.
-func (p *plate) lines() {
+func (p *figureDrawing) lines() {
 	coloured := 0
 	for i := range p.Lines {
 		if l := &p.Lines[i]; !l.Rest {

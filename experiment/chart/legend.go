@@ -27,7 +27,7 @@ const (
 )
 
 // named lists what has a name, in the order of reading.
-func (p *plate) named() (entries []figureEntry) {
+func (p *figureDrawing) named() (entries []figureEntry) {
 	middle := func(at vg.Point) vg.Point { return vg.Point{X: at.X + sampleLen/2., Y: at.Y} }
 	for i := range p.Points {
 		s := &p.Points[i]
@@ -68,12 +68,12 @@ func (p *plate) named() (entries []figureEntry) {
 
 // above says whether the names stand in rows above the frame: where not all of
 // them are those of lines. Else they stand beside it, at the lines' ends.
-func (p *plate) above() bool {
+func (p *figureDrawing) above() bool {
 	return slices.ContainsFunc(p.entries, func(e figureEntry) bool { return e.line < 0 })
 }
 
 // ended notes where a line ends, for its name.
-func (p *plate) ended(line int, middle []vg.Point) {
+func (p *figureDrawing) ended(line int, middle []vg.Point) {
 	k := slices.IndexFunc(p.entries, func(e figureEntry) bool { return e.line == line })
 	if k < 0 {
 		return
@@ -89,7 +89,7 @@ func (p *plate) ended(line int, middle []vg.Point) {
 
 // flow divides the names into rows of a width and returns their number; put is
 // given the place of each.
-func (p *plate) flow(width vg.Length, put func(e *figureEntry, x vg.Length, row int)) (rows int) {
+func (p *figureDrawing) flow(width vg.Length, put func(e *figureEntry, x vg.Length, row int)) (rows int) {
 	var x vg.Length
 	for i := range p.entries {
 		e := &p.entries[i]
@@ -107,7 +107,7 @@ func (p *plate) flow(width vg.Length, put func(e *figureEntry, x vg.Length, row 
 }
 
 // besideWidth is what the names beside the frame need.
-func (p *plate) besideWidth() vg.Length {
+func (p *figureDrawing) besideWidth() vg.Length {
 	w := vg.Length(0)
 	for i := range p.entries {
 		w = max(w, p.width(p.entries[i].name, tickSize))
@@ -115,7 +115,7 @@ func (p *plate) besideWidth() vg.Length {
 	return leadLen + sampleLen + sampleGap + w + border + 3
 }
 
-func (p *plate) names() {
+func (p *figureDrawing) names() {
 	switch {
 	case len(p.entries) == 0:
 	case p.above():
@@ -130,7 +130,7 @@ func (p *plate) names() {
 }
 
 // name writes a sample and a name at their left end.
-func (p *plate) name(e *figureEntry, at vg.Point) {
+func (p *figureDrawing) name(e *figureEntry, at vg.Point) {
 	e.draw(at)
 	var ink color.Color = inkText
 	if e.line >= 0 && !e.seen && !p.above() {
@@ -141,7 +141,7 @@ func (p *plate) name(e *figureEntry, at vg.Point) {
 
 // beside puts the names at the lines' ends, as close as they can be without
 // touching, or where there are many, in a list.
-func (p *plate) beside() {
+func (p *figureDrawing) beside() {
 	lo, hi := p.frame.Min.Y+3, p.frame.Max.Y-3
 	x := p.frame.Max.X + leadLen
 	room := int((hi-lo)/rowStep) + 1

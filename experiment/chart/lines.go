@@ -21,7 +21,7 @@ type figureTrace struct {
 
 // trace puts a line on the paper. A range is drawn upright, its nearer end
 // first.
-func (p *plate) trace(l *Line) (t figureTrace) {
+func (p *figureDrawing) trace(l *Line) (t figureTrace) {
 	var run []vg.Point
 	column := figureColumn
 	if l.Rest {
@@ -57,7 +57,7 @@ func (p *plate) trace(l *Line) (t figureTrace) {
 }
 
 // extent returns the part of a range that has a place on the vertical axis.
-func (p *plate) extent(lows, highs []float64, i int) (lo, hi float64, ok bool) {
+func (p *figureDrawing) extent(lows, highs []float64, i int) (lo, hi float64, ok bool) {
 	lo = lows[i]
 	hi = lo
 	if highs != nil {
@@ -107,7 +107,7 @@ func thin(run []vg.Point, column float64) []vg.Point {
 }
 
 // areas puts a band on the paper, an outline for each run between gaps.
-func (p *plate) areas(b *Band) (areas [][]vg.Point) {
+func (p *figureDrawing) areas(b *Band) (areas [][]vg.Point) {
 	var above, below []vg.Point
 	end := func() {
 		if len(above) > 1 {
@@ -139,7 +139,7 @@ func (p *plate) areas(b *Band) (areas [][]vg.Point) {
 }
 
 // dots puts points on the paper; of those on one spot only one is kept.
-func (p *plate) dots(s *Points) (dots []vg.Point) {
+func (p *figureDrawing) dots(s *Points) (dots []vg.Point) {
 	type spot struct{ x, y int32 }
 	seen := make(map[spot]bool)
 	for i, x := range s.X {

@@ -105,7 +105,7 @@ const (
 
 // marked returns where a line bears its mark. Lines bear theirs at different
 // places, by their number among count.
-func (p *plate) marked(middle []vg.Point, number, count int) (at []vg.Point) {
+func (p *figureDrawing) marked(middle []vg.Point, number, count int) (at []vg.Point) {
 	inside := func(q vg.Point) bool { return p.frame.Contains(q) }
 	if len(middle) <= fewPoints {
 		for _, q := range middle {

@@ -28,7 +28,7 @@ const (
 // placeNotes finds a place for each text above the frame, beside its mark: the
 // heaviest first, of equals from the right, each in the lowest row where it fits,
 // its short form only where the whole one fits nowhere.
-func (p *plate) placeNotes() {
+func (p *figureDrawing) placeNotes() {
 	marks := slices.SortedStableFunc(slices.Values(p.Marks), func(a, b AxisMark) int {
 		return cmp.Or(cmp.Compare(b.Weight, a.Weight), cmp.Compare(b.X, a.X))
 	})
@@ -46,7 +46,7 @@ func (p *plate) placeNotes() {
 }
 
 // placeNote tries the places of a mark's text.
-func (p *plate) placeNote(m *AxisMark) (n markNote, ok bool) {
+func (p *figureDrawing) placeNote(m *AxisMark) (n markNote, ok bool) {
 	n.at = p.x.place(m.X)
 	for _, text := range []string{m.Text, m.Short} {
 		if text == "" {
@@ -67,7 +67,7 @@ func (p *plate) placeNote(m *AxisMark) (n markNote, ok bool) {
 
 // clear reports whether neither the text nor the lead of a note touches those of
 // the others.
-func (p *plate) clear(n *markNote) bool {
+func (p *figureDrawing) clear(n *markNote) bool {
 	const between, beside = 5, 1.5
 	crosses := func(lead, over *markNote) bool { // the lead of a note goes up through the rows below its own
 		return lead.row >= over.row && lead.at > over.left-beside && lead.at < over.left+over.width+beside
@@ -83,7 +83,7 @@ func (p *plate) clear(n *markNote) bool {
 
 // headRoom is the height above the frame that is taken by notes, or by the
 // factor of the vertical axis.
-func (p *plate) headRoom() vg.Length {
+func (p *figureDrawing) headRoom() vg.Length {
 	h := vg.Length(p.rows) * noteStep
 	if h > 0 {
 		h += 3
@@ -95,7 +95,7 @@ func (p *plate) headRoom() vg.Length {
 }
 
 // vertical draws the lines of the marks.
-func (p *plate) vertical() {
+func (p *figureDrawing) vertical() {
 	dashed := draw.LineStyle{Color: InkMark, Width: frameWidth, Dashes: []vg.Length{2, 2}}
 	for _, m := range p.Marks {
 		if p.x.contains(m.X) {
@@ -105,7 +105,7 @@ func (p *plate) vertical() {
 	}
 }
 
-func (p *plate) writeNotes() {
+func (p *figureDrawing) writeNotes() {
 	for _, n := range p.notes {
 		y := p.frame.Max.Y + 3.5 + vg.Length(n.row)*noteStep
 		p.canvas.StrokeLine2(draw.LineStyle{Color: InkMark, Width: 0.4}, n.at, p.frame.Max.Y, n.at, y+noteSize*.7)
@@ -114,7 +114,7 @@ func (p *plate) writeNotes() {
 }
 
 // foot says what is not in the figure.
-func (p *plate) foot() {
+func (p *figureDrawing) foot() {
 	var notes []string
 	if p.left > 0 {
 		notes = append(notes, words.Count(p.left, "value")+" not above 0, without a place on a logarithmic axis")

@@ -21,9 +21,9 @@ func asideName(now time.Time) string { return "before-" + now.UTC().Format("2006
 func MoveAside(path string) (aside string, err error) {
 	aside = filepath.Join(path, asideName(time.Now()))
 	if err := os.MkdirAll(filepath.Join(aside, record.StateDir), 0o755); err != nil {
-		return "", Unresumable(path, err)
+		return "", unresumable(path, err)
 	}
-	RemoveTemporary(path)
+	removeTemporary(path)
 	// The log goes last: as long as it is there, this can be done again.
 	for _, name := range []string{record.PosteriorFile, record.MetricsFile, record.KernelsFile, record.LogFile,
 		filepath.Join(record.StateDir, record.CheckpointFile), record.ConfigFile, record.EventsFile} {
@@ -38,9 +38,9 @@ func MoveAside(path string) (aside string, err error) {
 // tables are made anew.
 const tablesPrefix = ".tables"
 
-// RemoveTemporary removes what a killed process was just writing aside. What
+// removeTemporary removes what a killed process was just writing aside. What
 // cannot be removed does no harm.
-func RemoveTemporary(path string) {
+func removeTemporary(path string) {
 	for dir, names := range map[string][]string{
 		path:                                 {record.ConfigFile, record.KernelsFile},
 		filepath.Join(path, record.StateDir): {record.CheckpointFile, strings.TrimPrefix(tablesPrefix, ".")},
@@ -59,8 +59,8 @@ func RemoveTemporary(path string) {
 	}
 }
 
-// Unresumable is unwritable for a run that is there already.
-func Unresumable(path string, err error) error {
+// unresumable is unwritable for a run that is there already.
+func unresumable(path string, err error) error {
 	var pe *fs.PathError
 	if errors.As(err, &pe) {
 		err = pe.Err

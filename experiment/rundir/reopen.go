@@ -27,7 +27,7 @@ func Reopen(path string, owner io.Closer, cut Cut, start *record.Start, told rec
 			d.Close() // without the owner's note
 		}
 	}()
-	RemoveTemporary(path)
+	removeTemporary(path)
 	if d.events, err = cutLog(path, cut); err != nil {
 		return nil, err
 	}
@@ -42,7 +42,7 @@ func Reopen(path string, owner io.Closer, cut Cut, start *record.Start, told rec
 		}
 	}
 	if d.log, err = appendLines(filepath.Join(path, record.LogFile)); err != nil {
-		return nil, Unresumable(path, err)
+		return nil, unresumable(path, err)
 	}
 	d.owner = owner
 	return d, nil
@@ -53,7 +53,7 @@ func Reopen(path string, owner io.Closer, cut Cut, start *record.Start, told rec
 func cutLog(path string, cut Cut) (*record.Log, error) {
 	file, err := os.OpenFile(filepath.Join(path, record.EventsFile), os.O_RDWR, 0)
 	if err != nil {
-		return nil, Unresumable(path, err)
+		return nil, unresumable(path, err)
 	}
 	l, err := cutFile(file, cut)
 	if err == nil {
@@ -65,7 +65,7 @@ func cutLog(path string, cut Cut) (*record.Log, error) {
 		gap.Path = path
 		return nil, err
 	}
-	return nil, Unresumable(path, err)
+	return nil, unresumable(path, err)
 }
 
 func cutFile(file *os.File, cut Cut) (*record.Log, error) {
@@ -103,12 +103,12 @@ func remakeTables(path string, kept int64, told record.Recorder) (*tables, error
 	defer file.Close()
 	aside, err := os.MkdirTemp(filepath.Join(path, record.StateDir), tablesPrefix)
 	if err != nil {
-		return nil, Unresumable(path, err)
+		return nil, unresumable(path, err)
 	}
 	defer os.RemoveAll(aside)
 	made, err := newTables(aside)
 	if err != nil {
-		return nil, Unresumable(path, err)
+		return nil, unresumable(path, err)
 	}
 	made.lazy = true
 	log := record.NewDecoder(io.LimitReader(file, kept))
@@ -129,16 +129,16 @@ func remakeTables(path string, kept int64, told record.Recorder) (*tables, error
 	}
 	for _, name := range TableFiles() {
 		if err := os.Rename(filepath.Join(aside, name), filepath.Join(path, name)); err != nil {
-			return nil, Unresumable(path, err)
+			return nil, unresumable(path, err)
 		}
 	}
 	t := &tables{dir: path, kernels: made.kernels, last: made.last}
 	if t.posterior, err = appendLines(filepath.Join(path, record.PosteriorFile)); err != nil {
-		return nil, Unresumable(path, err)
+		return nil, unresumable(path, err)
 	}
 	if t.metrics, err = appendLines(filepath.Join(path, record.MetricsFile)); err != nil {
 		t.posterior.Close()
-		return nil, Unresumable(path, err)
+		return nil, unresumable(path, err)
 	}
 	return t, nil
 }

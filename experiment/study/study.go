@@ -133,9 +133,9 @@ type Row struct {
 	ELBOs []KernelELBO `json:"-"` // of the live kernels, in the space's order
 }
 
-// First reports whether the true kernel leads or is equal to the leader within
+// first reports whether the true kernel leads or is equal to the leader within
 // the given nats.
-func (r *Row) First(within float64) bool {
+func (r *Row) first(within float64) bool {
 	return r.Rank == 1 || r.Rank > 1 && float64(r.Gap) <= within
 }
 
@@ -177,7 +177,7 @@ func (s *Case) Run(ctx context.Context, seed uint64, times int, rec record.Recor
 	if err != nil {
 		return nil, err
 	}
-	row := s.Assess(evaluations)
+	row := s.assess(evaluations)
 	row.Seed, row.Starts, row.Seconds = seed, c.Settings.Starts, standing.Seconds
 	if standing.State == record.Failed {
 		row.Failure = standing.Reason
@@ -185,8 +185,8 @@ func (s *Case) Run(ctx context.Context, seed uint64, times int, rec record.Recor
 	return row, nil
 }
 
-// Assess reads off the evaluations of a run what became of the true kernel.
-func (s *Case) Assess(evaluations []*record.Evaluation) *Row {
+// assess reads off the evaluations of a run what became of the true kernel.
+func (s *Case) assess(evaluations []*record.Evaluation) *Row {
 	r := &Row{
 		Variant: s.Variant.Name, Figure: s.Figure, Truth: s.Truth, Evaluations: len(evaluations),
 		Gap: files.Number(math.NaN()), SE: files.Number(math.NaN()), Posterior: files.Number(math.NaN()), Bayes: files.Number(math.NaN()),
@@ -279,10 +279,10 @@ func (s *Case) Summarise(rows []*Row) Summary {
 		if r.Rank == 1 {
 			out.First++
 		}
-		if r.First(tieNats) {
+		if r.first(tieNats) {
 			out.FirstOrEqual++
 		}
-		if r.First(nearNats) {
+		if r.first(nearNats) {
 			out.Near++
 		}
 		if r.EarlyMax != nil && (out.EarlyMax == nil || *r.EarlyMax > *out.EarlyMax) {

@@ -171,7 +171,7 @@ func TestAssess(t *testing.T) {
 			false, false, true},
 		{"nothing done", nil, 0, "", nan, false, -1, -1, -1, 0, 0, 0, false, false, false, true},
 	} {
-		r := s.Assess(c.rounds)
+		r := s.assess(c.rounds)
 		if r.Rank != c.rank || r.Leader != c.leader || r.Tied != c.tied || r.Violations != c.violations || r.Pairs != c.pairs ||
 			len(r.ELBOs) != c.live {
 			t.Errorf("%s: %+v", c.name, r)
@@ -182,8 +182,8 @@ func TestAssess(t *testing.T) {
 		if at(r.LeadFrom) != c.leadFrom || at(r.FirstAhead) != c.firstAhead || at(r.EarlyMax) != c.earlyQ {
 			t.Errorf("%s: lead from %v, first ahead %v, early %v", c.name, at(r.LeadFrom), at(r.FirstAhead), at(r.EarlyMax))
 		}
-		if (r.Rank == 1) != c.first || r.First(1) != c.within1 || r.First(3) != c.within3 {
-			t.Errorf("%s: first %v, within 1 %v, within 3 %v", c.name, r.Rank == 1, r.First(1), r.First(3))
+		if (r.Rank == 1) != c.first || r.first(1) != c.within1 || r.first(3) != c.within3 {
+			t.Errorf("%s: first %v, within 1 %v, within 3 %v", c.name, r.Rank == 1, r.first(1), r.first(3))
 		}
 		if !c.dead && (float64(r.SE) != float64(c.rank-1) || float64(r.Bayes) != 1/float64(c.rank)) {
 			t.Errorf("%s: se %v, Bayes %v", c.name, r.SE, r.Bayes)

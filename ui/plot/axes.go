@@ -13,7 +13,7 @@ func (ch *Chart) axes(c *Canvas, r Rect, l *Layout, margin int, axisRow bool) {
 		c.Fill(Rect{x, p.Y, 1, p.H}, g.vertical, ch.Styles.Axis)
 		last := p.Y + p.H // of the label below
 		for _, t := range ra.ticksY {
-			if y, ok := l.CellY(t.At); ok {
+			if y, ok := l.cellY(t.At); ok {
 				c.Set(x, y, g.tickLeft, ch.Styles.Axis)
 				if y < last && margin > 0 && t.Text != "" {
 					c.TextRight(x, y, t.Text, ch.Styles.Label)
@@ -29,7 +29,7 @@ func (ch *Chart) axes(c *Canvas, r Rect, l *Layout, margin int, axisRow bool) {
 	left, right := r.X, r.X+r.W
 	cursor, from, to := "", 0, 0
 	if ch.Cursor != nil {
-		if x, ok := l.CellX(*ch.Cursor); ok {
+		if x, ok := l.cellX(*ch.Cursor); ok {
 			cursor = ch.X.format(*ch.Cursor, l.XAt(p.X+1)-l.XAt(p.X))
 			w := TextWidth(cursor)
 			if from = max(min(x-(w-1)/2, right-w), left); w <= r.W {

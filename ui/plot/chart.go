@@ -263,7 +263,7 @@ func (ch *Chart) scatter(s *Scatter, sx, sy scale, higher bool) (clipped int) {
 func (ch *Chart) behind(c *Canvas, l *Layout) {
 	g := ch.Glyphs.lines()
 	line := func(x float64, s Style) {
-		if at, ok := l.CellX(x); ok {
+		if at, ok := l.cellX(x); ok {
 			c.Fill(Rect{at, l.Plot.Y, 1, l.Plot.H}, g.cursor, s)
 		}
 	}
@@ -338,7 +338,7 @@ func (ch *Chart) above(c *Canvas, l *Layout) {
 			line, xs := &ch.Lines[i], &ra.xs[ra.lineX[i]]
 			k := -1
 			if xs.sorted {
-				k = NearestIndex(xs.xs, *ch.Cursor)
+				k = nearestIndex(xs.xs, *ch.Cursor)
 			}
 			if k < 0 {
 				continue
@@ -346,8 +346,8 @@ func (ch *Chart) above(c *Canvas, l *Layout) {
 			for n := ch.CursorNext; n > 0 && k+1 < len(xs.xs) && xs.xs[k+1] == xs.xs[k]; n-- {
 				k++
 			}
-			x, okX := l.CellX(xs.xs[k])
-			y, okY := l.CellY(line.at(k))
+			x, okX := l.cellX(xs.xs[k])
+			y, okY := l.cellY(line.at(k))
 			if okX && okY {
 				over(x, y, g.point, line.Style.With(Bold))
 			}

@@ -184,7 +184,7 @@ func TestAxisLabelsDoNotTouch(t *testing.T) {
 				t.Fatalf("label %q at %d, after %d, of %d columns\n%s", k.Text, k.x, end, w, c.Plain())
 			}
 			end = k.x + TextWidth(k.Text)
-			if cell, ok := l.CellX(k.At); !ok || cell != k.cell || k.x > cell || end <= cell {
+			if cell, ok := l.cellX(k.At); !ok || cell != k.cell || k.x > cell || end <= cell {
 				t.Fatalf("label %q is not at its tick\n%s", k.Text, c.Plain())
 			}
 			var got []rune
@@ -293,28 +293,28 @@ func TestLayoutGoesBothWays(t *testing.T) {
 			c := NewCanvas(50, 14)
 			l := ch.Draw(c, Rect{3, 2, 44, 11})
 			for x := l.Plot.X; x < l.Plot.X+l.Plot.W; x++ {
-				if got, ok := l.CellX(l.XAt(x)); got != x || !ok {
+				if got, ok := l.cellX(l.XAt(x)); got != x || !ok {
 					t.Errorf("column %d is %v, which is in column %d", x, l.XAt(x), got)
 				}
 			}
 			for y := l.Plot.Y; y < l.Plot.Y+l.Plot.H; y++ {
-				if got, ok := l.CellY(l.YAt(y)); got != y || !ok {
-					t.Errorf("row %d is %v, which is in row %d", y, l.YAt(y), got)
+				if got, ok := l.cellY(l.yAt(y)); got != y || !ok {
+					t.Errorf("row %d is %v, which is in row %d", y, l.yAt(y), got)
 				}
 			}
-			if x, ok := l.CellX(1); x != l.Plot.X || !ok {
+			if x, ok := l.cellX(1); x != l.Plot.X || !ok {
 				t.Errorf("the least x is in column %d", x)
 			}
-			if y, ok := l.CellY(50); y != l.Plot.Y || !ok {
+			if y, ok := l.cellY(50); y != l.Plot.Y || !ok {
 				t.Errorf("the largest y is in row %d", y)
 			}
-			if _, ok := l.CellX(1e6); ok {
+			if _, ok := l.cellX(1e6); ok {
 				t.Error("1e6 is in the plot")
 			}
 		}
 	}
 	var none Layout
-	if _, ok := none.CellX(1); ok || !math.IsNaN(none.XAt(3)) {
+	if _, ok := none.cellX(1); ok || !math.IsNaN(none.XAt(3)) {
 		t.Error("a chart that was not drawn has cells")
 	}
 }
@@ -334,11 +334,11 @@ func TestNearestIndex(t *testing.T) {
 				want = i
 			}
 		}
-		if got := NearestIndex(xs, x); got != want {
-			t.Fatalf("NearestIndex(%v, %v) = %d, want %d", xs, x, got, want)
+		if got := nearestIndex(xs, x); got != want {
+			t.Fatalf("nearestIndex(%v, %v) = %d, want %d", xs, x, got, want)
 		}
 	}
-	if NearestIndex([]float64{1}, math.NaN()) != -1 {
+	if nearestIndex([]float64{1}, math.NaN()) != -1 {
 		t.Error("NaN is near something")
 	}
 }
@@ -378,8 +378,8 @@ func TestRobustLimitsKeepTheOthersVisible(t *testing.T) {
 	if l.YMin < -2.1 || l.YMax > 4.1 || l.Clipped != 2 {
 		t.Errorf("limits %v..%v, %d clipped; want about the sine's, 2", l.YMin, l.YMax, l.Clipped)
 	}
-	up, _ := l.CellX(120)
-	down, _ := l.CellX(60)
+	up, _ := l.cellX(120)
+	down, _ := l.cellX(60)
 	if c.At(up, l.Plot.Y).Rune != '▲' || c.At(down, l.Plot.Y+l.Plot.H-1).Rune != '▼' {
 		t.Errorf("no arrows at columns %d and %d\n%s", up, down, c.Plain())
 	}
@@ -389,7 +389,7 @@ func TestRobustLimitsKeepTheOthersVisible(t *testing.T) {
 	points := &Chart{Scatters: []Scatter{{X: []float64{0, 120, 120, 199}, Y: []float64{0, 9, 9, 1}}}, Y: Axis{Min: 0, Max: 1}}
 	c.Reset(60, 12)
 	l = points.Draw(c, c.Bounds())
-	up, _ = l.CellX(120)
+	up, _ = l.cellX(120)
 	if l.Clipped != 2 || c.At(up, l.Plot.Y).Rune != '▲' {
 		t.Errorf("%d points clipped, want 2 and an arrow\n%s", l.Clipped, c.Plain())
 	}
@@ -420,7 +420,7 @@ func TestBandCoversWhatIsBetween(t *testing.T) {
 			l := ch.Draw(c, c.Bounds())
 			for cy := range 20 {
 				for cx := range 40 {
-					at, v := l.XAt(cx), l.YAt(cy)
+					at, v := l.XAt(cx), l.yAt(cy)
 					depth := min(v-(2+at/5), 6+at/5-v) // inside by so much
 					cell := c.At(cx, cy)
 					marked := cell.Rune != ' '
@@ -442,8 +442,8 @@ func TestCursorAndMarkers(t *testing.T) {
 		Lines: []Line{{Y: []float64{0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10}, Focus: true}}}
 	c := NewCanvas(60, 14)
 	l := ch.Draw(c, c.Bounds())
-	x, _ := l.CellX(5)
-	y, _ := l.CellY(5)
+	x, _ := l.cellX(5)
+	y, _ := l.cellY(5)
 	if c.At(x, y).Rune != '●' || c.At(x, l.Plot.Y).Rune != '┊' {
 		t.Errorf("no crosshair at %d,%d\n%s", x, y, c.Plain())
 	}

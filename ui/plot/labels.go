@@ -34,9 +34,9 @@ func (a *Axis) ticks(to []label, lo, hi float64, n int) []label {
 	var places []float64
 	var step float64
 	if a.Log {
-		places, step = LogTicks(lo, hi, n)
+		places, step = logTicks(lo, hi, n)
 	} else {
-		places, step = Ticks(lo, hi, n)
+		places, step = linearTicks(lo, hi, n)
 	}
 	most := 0.0
 	for _, v := range places {
@@ -82,7 +82,7 @@ func (a *Axis) place(to []label, l *Layout, left, right, avoid, avoidEnd int) []
 		end, fits := left-1, true // the first label may begin at left
 		kept := to[:0]
 		for _, t := range to {
-			t.cell, _ = l.CellX(t.At)
+			t.cell, _ = l.cellX(t.At)
 			w := TextWidth(t.Text)
 			t.x = max(min(t.cell-(w-1)/2, right-w), left)
 			switch {

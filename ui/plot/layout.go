@@ -54,21 +54,21 @@ func (l Layout) XAt(cell int) float64 {
 	return at(cell-l.Plot.X, l.Plot.W, across, l.XMin, l.XMax, l.XLog)
 }
 
-// YAt returns the y in the middle of a row of cells.
-func (l Layout) YAt(cell int) float64 {
+// yAt returns the y in the middle of a row of cells.
+func (l Layout) yAt(cell int) float64 {
 	_, down := l.Glyphs.dots()
 	return at(l.Plot.Y+l.Plot.H-1-cell, l.Plot.H, down, l.YMin, l.YMax, l.YLog)
 }
 
-// CellX returns the column of cells of an x, and whether it is in the plot.
-func (l Layout) CellX(x float64) (int, bool) {
+// cellX returns the column of cells of an x, and whether it is in the plot.
+func (l Layout) cellX(x float64) (int, bool) {
 	across, _ := l.Glyphs.dots()
 	i, ok := cellOf(x, l.Plot.W, across, l.XMin, l.XMax, l.XLog)
 	return l.Plot.X + i, ok
 }
 
-// CellY returns the row of cells of a y, and whether it is in the plot.
-func (l Layout) CellY(y float64) (int, bool) {
+// cellY returns the row of cells of a y, and whether it is in the plot.
+func (l Layout) cellY(y float64) (int, bool) {
 	_, down := l.Glyphs.dots()
 	i, ok := cellOf(y, l.Plot.H, down, l.YMin, l.YMax, l.YLog)
 	return l.Plot.Y + l.Plot.H - 1 - i, ok
@@ -96,9 +96,9 @@ func cellOf(v float64, n, dots int, lo, hi float64, log bool) (int, bool) {
 	return min(max(d, 0), n*dots-1) / dots, d >= 0 && d < n*dots
 }
 
-// NearestIndex returns the index of the value of xs nearest to x, which must
+// nearestIndex returns the index of the value of xs nearest to x, which must
 // not decrease; -1 where there is none. Of equally near ones it is the first.
-func NearestIndex(xs []float64, x float64) int {
+func nearestIndex(xs []float64, x float64) int {
 	if len(xs) == 0 || math.IsNaN(x) {
 		return -1
 	}

@@ -82,7 +82,7 @@ func widen(lo, hi float64, log bool) (float64, float64) {
 // outwards rounds limits of a linear axis to halves of what n ticks would be
 // apart, so that live data do not move it with every value.
 func outwards(lo, hi float64, n int) (float64, float64) {
-	_, step := Ticks(lo, hi, n)
+	_, step := linearTicks(lo, hi, n)
 	if step /= 2; step < smallest {
 		return lo, hi
 	}

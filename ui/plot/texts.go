@@ -24,7 +24,7 @@ func (ch *Chart) texts(c *Canvas, l *Layout) {
 	ra.written = ra.written[:0]
 	for _, i := range ra.markers {
 		m := &ch.Markers[i]
-		if x, ok := l.CellX(m.X); ok && !ch.textAt(c, l, m.Text, m.Style, x) {
+		if x, ok := l.cellX(m.X); ok && !ch.textAt(c, l, m.Text, m.Style, x) {
 			ch.textAt(c, l, m.Short, m.Style, x)
 		}
 	}

@@ -52,8 +52,8 @@ func TestCursorOnAStep(t *testing.T) {
 			Lines: []Line{{X: []float64{0, 5, 5, 10}, Y: []float64{1, 1, 9, 9}, Focus: true}}}
 		c := NewCanvas(60, 14)
 		l := ch.Draw(c, c.Bounds())
-		x, _ := l.CellX(at)
-		if y, _ := l.CellY(want); c.At(x, y).Rune != '●' {
+		x, _ := l.cellX(at)
+		if y, _ := l.cellY(want); c.At(x, y).Rune != '●' {
 			t.Errorf("point %d is not at %g\n%s", next, want, c.Plain())
 		}
 	}

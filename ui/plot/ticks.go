@@ -7,9 +7,9 @@ import (
 	"strings"
 )
 
-// Ticks returns at most n round places from lo to hi, evenly spaced by 1, 2 or
+// linearTicks returns at most n round places from lo to hi, evenly spaced by 1, 2 or
 // 5 times a power of ten, and the space between them.
-func Ticks(lo, hi float64, n int) (ticks []float64, step float64) {
+func linearTicks(lo, hi float64, n int) (ticks []float64, step float64) {
 	if !(lo < hi) || n < 1 || math.IsInf(hi-lo, 0) {
 		return nil, 0
 	}
@@ -37,10 +37,10 @@ func times10(m float64, e int) float64 {
 	return m * math.Pow10(e)
 }
 
-// LogTicks returns at most n places from lo to hi, both positive: powers of
+// logTicks returns at most n places from lo to hi, both positive: powers of
 // ten where there are three, else 1, 2 and 5 times these, else evenly spaced
 // ones, the space between which is step; 0 for the others.
-func LogTicks(lo, hi float64, n int) (ticks []float64, step float64) {
+func logTicks(lo, hi float64, n int) (ticks []float64, step float64) {
 	if !(0 < lo && lo < hi) || n < 1 || math.IsInf(hi, 0) {
 		return nil, 0
 	}
@@ -66,7 +66,7 @@ func LogTicks(lo, hi float64, n int) (ticks []float64, step float64) {
 	if ticks = ticks[:0]; last > first {
 		return append(ticks, math.Pow10(int(first)), math.Pow10(int(last))), 0
 	}
-	ticks, step = Ticks(lo, hi, n)
+	ticks, step = linearTicks(lo, hi, n)
 	return slices.DeleteFunc(ticks, func(v float64) bool { return v <= 0 }), step
 }
 

@@ -24,8 +24,8 @@ func TestTicksKnown(t *testing.T) {
 		{0, 60, 4, []float64{0, 20, 40, 60}},
 		{1, 1, 5, nil}, {2, 1, 5, nil}, {0, 1, 0, nil}, {math.NaN(), 1, 5, nil}, {0, math.Inf(1), 5, nil},
 	} {
-		if got, _ := Ticks(k.lo, k.hi, k.n); !slices.Equal(got, k.want) {
-			t.Errorf("Ticks(%v, %v, %d) = %v, want %v", k.lo, k.hi, k.n, got, k.want)
+		if got, _ := linearTicks(k.lo, k.hi, k.n); !slices.Equal(got, k.want) {
+			t.Errorf("linearTicks(%v, %v, %d) = %v, want %v", k.lo, k.hi, k.n, got, k.want)
 		}
 	}
 }
@@ -43,15 +43,15 @@ func TestLogTicksKnown(t *testing.T) {
 		{3.1, 3.3, 5, []float64{3.1, 3.15, 3.2, 3.25, 3.3}},
 		{0, 1, 5, nil}, {-1, 1, 5, nil},
 	} {
-		got, _ := LogTicks(k.lo, k.hi, k.n)
+		got, _ := logTicks(k.lo, k.hi, k.n)
 		if k.lo == 3.1 { // only: within, increasing, more than one
 			if len(got) < 2 || len(got) > k.n || got[0] < 3.1 || got[len(got)-1] > 3.3+1e-9 {
-				t.Errorf("LogTicks(%v, %v, %d) = %v", k.lo, k.hi, k.n, got)
+				t.Errorf("logTicks(%v, %v, %d) = %v", k.lo, k.hi, k.n, got)
 			}
 			continue
 		}
 		if !slices.Equal(got, k.want) {
-			t.Errorf("LogTicks(%v, %v, %d) = %v, want %v", k.lo, k.hi, k.n, got, k.want)
+			t.Errorf("logTicks(%v, %v, %d) = %v, want %v", k.lo, k.hi, k.n, got, k.want)
 		}
 	}
 }
@@ -65,23 +65,23 @@ func TestTicksLaws(t *testing.T) {
 		lo := (rng.Float64()*2 - 1) * width * math.Pow(10, rng.Float64()*4-1)
 		hi := lo + width
 		n := 3 + rng.IntN(9)
-		ticks, step := Ticks(lo, hi, n)
+		ticks, step := linearTicks(lo, hi, n)
 		if len(ticks) > n || n >= 8 && len(ticks) < 3 {
-			t.Fatalf("Ticks(%v, %v, %d): %d ticks", lo, hi, n, len(ticks))
+			t.Fatalf("linearTicks(%v, %v, %d): %d ticks", lo, hi, n, len(ticks))
 		}
 		a := Axis{}
 		labels := a.ticks(nil, lo, hi, n)
 		before := math.Inf(-1)
 		for i, v := range ticks {
 			if v < lo-1e-9*width || v > hi+1e-9*width {
-				t.Fatalf("Ticks(%v, %v, %d): %v is outside", lo, hi, n, v)
+				t.Fatalf("linearTicks(%v, %v, %d): %v is outside", lo, hi, n, v)
 			}
 			if i > 0 && math.Abs(v-ticks[i-1]-step) > 1e-6*step {
-				t.Fatalf("Ticks(%v, %v, %d) = %v: not every %v", lo, hi, n, ticks, step)
+				t.Fatalf("linearTicks(%v, %v, %d) = %v: not every %v", lo, hi, n, ticks, step)
 			}
 			shown := readNumber(t, labels[i].Text)
 			if math.Abs(shown-v) > 1e-3*step || shown <= before {
-				t.Fatalf("Ticks(%v, %v, %d): %v is labelled %q, after %v", lo, hi, n, v, labels[i].Text, before)
+				t.Fatalf("linearTicks(%v, %v, %d): %v is labelled %q, after %v", lo, hi, n, v, labels[i].Text, before)
 			}
 			before = shown
 		}
