@@ -12,7 +12,7 @@ import (
 // data.
 type Dataset struct {
 	Name   string
-	Source string // "csv", "synthetic", "swissgrid", "ieq"
+	Source string // as Spec.Source
 	Path   string // of the file, or what names several; "" for synthetic data
 	SHA256 string // of the file as stored, of several (see sumOfSums), or of the numbers of synthetic data, in hexadecimal
 

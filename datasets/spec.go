@@ -8,11 +8,14 @@ import (
 	"github.com/agnivade/levenshtein"
 )
 
+// Sources lists the kinds of data that can be loaded; the first is the default.
+func Sources() []string { return []string{"csv", "synthetic", "swissgrid", "ieq"} }
+
 // Spec says which data to load and how to divide them. It is the [data]
 // section of a config. Zero values stand for the defaults given here.
 type Spec struct {
 	Name   string // of the dataset; default: the file's name, or the kernel
-	Source string // "csv" (default), "synthetic", "swissgrid", "ieq"
+	Source string // one of Sources
 
 	// Files.
 	Path       string   // looked for in SearchDirs, the working directory, $KESTREL_DATA; see loadSwissgrid for more than one file
@@ -62,7 +65,7 @@ func (s Spec) withDefaults() (Spec, error) {
 		value   *string
 		allowed []string
 	}{
-		{"source", &s.Source, []string{"csv", "synthetic", "swissgrid", "ieq"}},
+		{"source", &s.Source, Sources()},
 		{"header", &s.Header, []string{"auto", "yes", "no"}},
 		{"decimal", &s.Decimal, []string{"auto", ".", ","}},
 		{"split_by", &s.SplitBy, []string{"random", "rows", "x", "mask"}},

@@ -7,6 +7,8 @@ import (
 	"time"
 
 	"kestrel/experiment/record"
+	"kestrel/experiment/rundir"
+	"kestrel/vbks"
 )
 
 // note keeps what follows by itself in the run's first event.
@@ -114,4 +116,11 @@ func (r *Run) again() {
 	} else {
 		r.measure(false, r.next)
 	}
+}
+
+// learn returns what the trainer has learned, with what the run adds.
+func (r *Run) learn() map[string]vbks.Tensor {
+	arrays := r.trainer.Checkpoint()
+	arrays[rundir.ScheduleArray] = vbks.Tensor{Shape: []int{2}, Data: []float64{float64(r.most), r.deadline.Seconds()}}
+	return arrays
 }

@@ -4,6 +4,7 @@ import (
 	"math"
 	"regexp"
 
+	"kestrel/datasets"
 	"kestrel/vbks"
 	"kestrel/vbks/inducing"
 )
@@ -36,7 +37,7 @@ func (c *Config) keys() []key {
 		{"", "name", textValue{p: &c.Name, match: FileName, want: "letters, digits, '.', '_' and '-'"}, "of the run and its directory"},
 		{"", "seed", seed{&s.Seed}, "of everything random; --repeat counts up from it"},
 
-		{"data", "source", choice(&d.Source, "csv", "synthetic", "swissgrid", "ieq"), ""},
+		{"data", "source", choice(&d.Source, datasets.Sources()...), ""},
 		{"data", "name", textValue{p: &d.Name}, "of the data set; default: the file's name, or the kernel"},
 		{"data", "path", dataPath{&d.Path}, "against the config's folder, the working directory, then $KESTREL_DATA; swissgrid: a list, " +
 			"folder or pattern, too"},
