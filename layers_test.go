@@ -7,6 +7,7 @@ import (
 	"os"
 	"path"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -185,5 +186,27 @@ func TestLayersAreDocumented(t *testing.T) {
 	}
 	if !slices.Equal(rows, layers[:len(layers)-1]) {
 		t.Errorf("docs/architecture.md has the packages\n%s\nand layers_test.go\n%s", strings.Join(rows, "\n"), strings.Join(layers, "\n"))
+	}
+}
+
+var link = regexp.MustCompile(`\]\(([^)#:]+)(#[^)]*)?\)`)
+
+// Links of the pages for people lead somewhere.
+func TestLinksLeadSomewhere(t *testing.T) {
+	pages, err := filepath.Glob("docs/*.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, page := range append(pages, "README.md", "CONTRIBUTING.md") {
+		text, err := os.ReadFile(page)
+		if err != nil {
+			t.Error(err)
+			continue
+		}
+		for _, m := range link.FindAllStringSubmatch(string(text), -1) {
+			if _, err := os.Stat(filepath.Join(filepath.Dir(page), filepath.FromSlash(m[1]))); err != nil {
+				t.Errorf("%s: %v", page, err)
+			}
+		}
 	}
 }
