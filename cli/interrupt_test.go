@@ -11,8 +11,9 @@ import (
 	"strings"
 	"testing"
 
-	"kestrel/experiment/history"
+	"kestrel/experiment/history/historytest"
 	"kestrel/experiment/record"
+	"kestrel/experiment/record/recordtest"
 )
 
 // argsEnv holds the arguments with which a test runs this binary as the
@@ -67,11 +68,11 @@ func TestInterrupt(t *testing.T) {
 	if err != nil || len(rows) < 13 || len(rows)%12 != 1 {
 		t.Errorf("%d rows, %v", len(rows), err)
 	}
-	events, err := record.Read(dir)
+	events, err := recordtest.Read(dir)
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := history.Summarise(events)
+	s := historytest.Summarise(events)
 	if s.State != record.Stopped || s.Made != (len(rows)-1)/12 {
 		t.Errorf("%s after %d evaluations", s.State, s.Made)
 	}

@@ -14,6 +14,7 @@ import (
 
 	"kestrel/experiment/history"
 	"kestrel/experiment/record"
+	"kestrel/experiment/record/recordtest"
 )
 
 // resumeRun is a run of a second or two.
@@ -54,7 +55,7 @@ func TestResumeAfterKill(t *testing.T) {
 			}
 			args = "resume --quiet " + dir
 		}
-		before, err := record.Read(dir)
+		before, err := recordtest.Read(dir)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -20,8 +20,9 @@ import (
 	"github.com/creack/pty"
 	"golang.org/x/sys/unix"
 
-	"kestrel/experiment/history"
+	"kestrel/experiment/history/historytest"
 	"kestrel/experiment/record"
+	"kestrel/experiment/record/recordtest"
 )
 
 // terminal is the program in a pseudo-terminal.
@@ -173,7 +174,7 @@ func (p *terminal) restored() {
 }
 
 func events(dir string) []record.Event {
-	es, err := record.Read(dir)
+	es, err := recordtest.Read(dir)
 	if err != nil {
 		return nil
 	}
@@ -227,7 +228,7 @@ func TestSession(t *testing.T) {
 	if n := count(es, record.EventReoptimised); n != 1 {
 		t.Errorf("%d re-optimisations", n)
 	}
-	s := history.Summarise(es)
+	s := historytest.Summarise(es)
 	live := 0
 	for i := range s.Evaluation.Kernels {
 		if s.Evaluation.Kernels[i].Fit != nil {
@@ -294,7 +295,7 @@ func TestHangup(t *testing.T) {
 	if strings.Contains(after, "\x1b]11;?") || strings.Contains(after, "\x1b[c") {
 		t.Errorf("the terminal is asked after the screen was left: %q", after)
 	}
-	if s := history.Summarise(events(dir)); s.State != record.Stopped {
+	if s := historytest.Summarise(events(dir)); s.State != record.Stopped {
 		t.Errorf("the run was left %s", s.State)
 	}
 }

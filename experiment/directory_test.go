@@ -13,8 +13,9 @@ import (
 
 	"kestrel/experiment/config"
 	"kestrel/experiment/files/filestest"
-	"kestrel/experiment/history"
+	"kestrel/experiment/history/historytest"
 	"kestrel/experiment/record"
+	"kestrel/experiment/record/recordtest"
 	"kestrel/experiment/rundir"
 	"kestrel/internal/must"
 	"kestrel/vbks"
@@ -76,7 +77,7 @@ func TestDirectory(t *testing.T) {
 	if c, err := config.Load(filepath.Join(dir, "config.toml"), []config.Override{{Key: "data.path", Value: "x"}}); err != nil {
 		t.Error(c, err)
 	}
-	events, err := record.Read(dir)
+	events, err := recordtest.Read(dir)
 	must.OK(t, err)
 	if events[0].Type != record.EventStarted || events[len(events)-1].Type != record.EventFinished &&
 		events[len(events)-1].Type != record.EventMetrics {
@@ -121,17 +122,17 @@ func TestTornLog(t *testing.T) {
 	whole := len(lines) - 1
 	for cut := 1; cut < len(lines[whole-1]); cut += 7 {
 		must.OK(t, os.WriteFile(path, text[:len(text)-cut], 0o644))
-		events, err := record.Read(dir)
+		events, err := recordtest.Read(dir)
 		if err != nil || len(events) != whole-1 {
 			t.Fatalf("cut %d: %d events of %d, %v", cut, len(events), whole, err)
 		}
 	}
 	must.OK(t, os.WriteFile(path, bytes.Replace(text, []byte(`{"v":1`), []byte(`{"v":`), 1), 0o644))
-	if _, err := record.Read(dir); err == nil || !strings.Contains(err.Error(), "line 1 is damaged") {
+	if _, err := recordtest.Read(dir); err == nil || !strings.Contains(err.Error(), "line 1 is damaged") {
 		t.Error(err)
 	}
 	must.OK(t, os.WriteFile(path, bytes.Replace(text, []byte(`{"v":1`), []byte(`{"v":2`), 1), 0o644))
-	if _, err := record.Read(dir); err == nil || !strings.Contains(err.Error(), "newer version") {
+	if _, err := recordtest.Read(dir); err == nil || !strings.Contains(err.Error(), "newer version") {
 		t.Error(err)
 	}
 }
@@ -158,7 +159,7 @@ func TestDirectoryMessages(t *testing.T) {
 		full:                        `run "` + full + `" has no events.jsonl; name the directory of a run`,
 		file:                        `run "` + file + `" is a file; name the directory of a run`,
 	} {
-		if _, err := record.Read(path); err == nil || err.Error() != want {
+		if _, err := recordtest.Read(path); err == nil || err.Error() != want {
 			t.Errorf("got %v\nwant %s", err, want)
 		}
 	}
@@ -178,17 +179,17 @@ func TestDefaultPath(t *testing.T) {
 }
 
 func TestSummary(t *testing.T) {
-	events, err := record.Read(recorded(t))
+	events, err := recordtest.Read(recorded(t))
 	must.OK(t, err)
 	var b strings.Builder
-	must.OK(t, history.Summarise(events).WriteText(&b, time.Now()))
+	must.OK(t, historytest.Summarise(events).WriteText(&b, time.Now()))
 	for _, part := range []string{"fake  finished: all planned evaluations are done", "evaluation 4 of 4", "1 pruned, 0 failed", "vbks-s"} {
 		if !strings.Contains(b.String(), part) {
 			t.Errorf("the summary lacks %q:\n%s", part, b.String())
 		}
 	}
 	b.Reset()
-	must.OK(t, history.Summarise(events[:3]).WriteText(&b, time.Now()))
+	must.OK(t, historytest.Summarise(events[:3]).WriteText(&b, time.Now()))
 	for _, part := range []string{"the run is going on or was cut off", "no evaluation yet"} {
 		if !strings.Contains(b.String(), part) {
 			t.Errorf("the summary of a run under way lacks %q:\n%s", part, b.String())

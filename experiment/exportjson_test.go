@@ -8,7 +8,9 @@ import (
 	"testing"
 
 	"kestrel/experiment/history"
+	"kestrel/experiment/history/historytest"
 	"kestrel/experiment/record"
+	"kestrel/experiment/record/recordtest"
 	"kestrel/experiment/rundir"
 	"kestrel/internal/must"
 )
@@ -28,13 +30,13 @@ func TestJSONExport(t *testing.T) {
 	}
 	for _, kept := range []int{1, 2, 5, len(ends)} {
 		must.OK(t, os.WriteFile(path, whole[:ends[kept-1]], 0o644))
-		events, err := record.Read(dir)
+		events, err := recordtest.Read(dir)
 		must.OK(t, err)
 		all := struct {
 			*history.Summary
 			Evaluations []*record.Evaluation `json:"evaluations"`
 			Metrics     []record.Metric      `json:"metrics"`
-		}{Summary: history.Summarise(events)}
+		}{Summary: historytest.Summarise(events)}
 		owner, _ := rundir.OwnerOf(dir)
 		all.Fate = rundir.Fate(&all.Standing, owner) // that of a summary of events alone is not known
 		for i := range events {

@@ -10,9 +10,10 @@ import (
 
 	"kestrel/experiment/config/configtest"
 	"kestrel/experiment/files/filestest"
-	"kestrel/experiment/history"
+	"kestrel/experiment/history/historytest"
 	"kestrel/experiment/prepare"
 	"kestrel/experiment/record"
+	"kestrel/experiment/record/recordtest"
 	"kestrel/experiment/runtest"
 	"kestrel/internal/must"
 	"kestrel/vbks"
@@ -65,9 +66,9 @@ func checkFaults(t *testing.T, dir string) map[string]string {
 			}
 		}
 	}
-	events, err := record.Read(dir)
+	events, err := recordtest.Read(dir)
 	must.OK(t, err)
-	s := history.Summarise(events)
+	s := historytest.Summarise(events)
 	failed := map[string]string{}
 	sum := 0.0
 	for _, k := range s.Evaluation.Kernels {

@@ -9,6 +9,7 @@ import (
 	"kestrel/experiment/history"
 	"kestrel/experiment/history/historytest"
 	"kestrel/experiment/record"
+	"kestrel/experiment/record/recordtest"
 	"kestrel/internal/must"
 )
 
@@ -16,7 +17,7 @@ import (
 func TestFollowARun(t *testing.T) {
 	dir := recorded(t)
 	l, stop := historytest.Follow(t, dir)
-	events, err := record.Read(dir)
+	events, err := recordtest.Read(dir)
 	must.OK(t, err)
 	l.Until(t, "the run", func(e []record.Event) bool { return len(e) == len(events) })
 	end, err := os.OpenFile(filepath.Join(dir, "events.jsonl"), os.O_APPEND|os.O_WRONLY, 0)
@@ -30,7 +31,7 @@ func TestFollowARun(t *testing.T) {
 	for i := range l.Events {
 		h.Apply(&l.Events[i])
 	}
-	if s := history.Summarise(l.Events); !reflect.DeepEqual(h.Standing, s.Standing) || h.Evaluation != s.Evaluation || h.Start != s.Start {
+	if s := historytest.Summarise(l.Events); !reflect.DeepEqual(h.Standing, s.Standing) || h.Evaluation != s.Evaluation || h.Start != s.Start {
 		t.Errorf("history %+v, summary %+v", &h, s)
 	}
 }

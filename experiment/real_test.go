@@ -14,7 +14,7 @@ import (
 	"kestrel/experiment/config/configtest"
 	"kestrel/experiment/files"
 	"kestrel/experiment/files/filestest"
-	"kestrel/experiment/history"
+	"kestrel/experiment/history/historytest"
 	"kestrel/experiment/prepare"
 	"kestrel/experiment/record"
 	"kestrel/experiment/record/recordtest"
@@ -70,9 +70,9 @@ func TestStopInTheMiddle(t *testing.T) {
 	if rows := filestest.ReadCSV(t, filepath.Join(dir, "posterior.csv")); len(rows) != 1 {
 		t.Errorf("an evaluation of 100000 steps was not abandoned: %d rows", len(rows))
 	}
-	events, err := record.Read(dir)
+	events, err := recordtest.Read(dir)
 	must.OK(t, err)
-	if s := history.Summarise(events); s.State != record.Stopped || s.Reason != "enough" {
+	if s := historytest.Summarise(events); s.State != record.Stopped || s.Reason != "enough" {
 		t.Errorf("%+v", s)
 	}
 }

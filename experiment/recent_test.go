@@ -13,7 +13,7 @@ import (
 
 	"kestrel/datasets"
 	"kestrel/experiment/files"
-	"kestrel/experiment/history"
+	"kestrel/experiment/history/historytest"
 	"kestrel/experiment/library"
 	"kestrel/experiment/record"
 	"kestrel/experiment/record/recordtest"
@@ -32,9 +32,9 @@ func TestRunInfoAgreesWithTheLog(t *testing.T) {
 	for n := 1; n < len(lines); n++ {
 		torn := append(bytes.Join(lines[:n], nil), `{"v":1,"ty`...)
 		must.OK(t, os.WriteFile(path, torn, 0o644))
-		events, err := record.Read(dir)
+		events, err := recordtest.Read(dir)
 		must.OK(t, err)
-		want := history.Summarise(events)
+		want := historytest.Summarise(events)
 		got := library.ReadRunInfo(dir)
 		if got.Err != "" || got.Name != want.Name || got.State != want.State || want.State != record.Running && got.Reason != want.Reason ||
 			!got.Started.Equal(want.Started) ||

@@ -18,6 +18,7 @@ import (
 	"kestrel/experiment/config"
 	"kestrel/experiment/config/configtest"
 	"kestrel/experiment/history"
+	"kestrel/experiment/history/historytest"
 	"kestrel/experiment/npz"
 	"kestrel/experiment/prepare"
 	"kestrel/experiment/record"
@@ -137,7 +138,7 @@ func resumeAll(t *testing.T, dir, shots string, every int) {
 				t.Errorf("%s: ended %s: %s", what, end.State, end.Reason)
 			}
 			runtest.SameResults(t, what, run, dir, filepath.Join(shots, m.Name()))
-			events, err := record.Read(run)
+			events, err := recordtest.Read(run)
 			must.OK(t, err)
 			evaluations := 0
 			for k := range events {
@@ -166,7 +167,7 @@ func resumeAll(t *testing.T, dir, shots string, every int) {
 // orders counts the orders by the user in a run's log.
 func orders(t *testing.T, run string) int {
 	t.Helper()
-	events, err := record.Read(run)
+	events, err := recordtest.Read(run)
 	must.OK(t, err)
 	n := 0
 	for i := range events {
@@ -291,13 +292,13 @@ func TestResumeStoppedAndFailed(t *testing.T) {
 	must.OK(t, err)
 	runtest.SameResults(t, "failed", failed, want, failed)
 	// Summaries, tables and histories are made of such a log as of others.
-	events, err := record.Read(failed)
+	events, err := recordtest.Read(failed)
 	must.OK(t, err)
 	h := &history.History{}
 	for i := range events {
 		h.Apply(&events[i])
 	}
-	if sum := history.Summarise(events); sum.State != record.Finished || sum.Made != 3 || h.State != record.Finished || h.Made != 3 {
+	if sum := historytest.Summarise(events); sum.State != record.Finished || sum.Made != 3 || h.State != record.Finished || h.Made != 3 {
 		t.Errorf("summary %s after %d, history %s after %d", sum.State, sum.Made, h.State, h.Made)
 	}
 	again := filepath.Join(t.TempDir(), "tables")
@@ -329,7 +330,7 @@ func TestResumeMessages(t *testing.T) {
 	must.OK(t, err)
 	// The last moment with two evaluations and the checkpoint of the second.
 	at := slices.IndexFunc(moments, func(m os.DirEntry) bool {
-		events, err := record.Read(filepath.Join(shots, m.Name()))
+		events, err := recordtest.Read(filepath.Join(shots, m.Name()))
 		return err == nil && events[len(events)-1].Type == record.EventMetrics && events[len(events)-1].Metrics[0].Evaluation == 2
 	})
 	if at < 0 {

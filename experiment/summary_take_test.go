@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"kestrel/experiment/history"
+	"kestrel/experiment/history/historytest"
 	"kestrel/experiment/record"
 	"kestrel/experiment/record/recordtest"
 	"kestrel/internal/must"
@@ -16,9 +17,9 @@ import (
 // all its events.
 func TestSummaryEventByEvent(t *testing.T) {
 	dir := recorded(t)
-	events, err := record.Read(dir)
+	events, err := recordtest.Read(dir)
 	must.OK(t, err)
-	want := history.Summarise(events)
+	want := historytest.Summarise(events)
 	got, err := history.ReadSummary(dir)
 	must.OK(t, err)
 	if !reflect.DeepEqual(got, want) {

@@ -12,6 +12,7 @@ import (
 
 	"kestrel/experiment/files"
 	"kestrel/experiment/record"
+	"kestrel/experiment/record/recordtest"
 )
 
 func TestMeanAndSDOfPolylines(t *testing.T) {
@@ -105,7 +106,7 @@ func TestCompareView(t *testing.T) {
 		t.Fatal(err)
 	}
 
-	own, err := record.Read(filepath.Join(rep, "001"))
+	own, err := recordtest.Read(filepath.Join(rep, "001"))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -14,6 +14,7 @@ import (
 
 	"kestrel/experiment/history"
 	"kestrel/experiment/record"
+	"kestrel/experiment/record/recordtest"
 	"kestrel/internal/goroutines"
 	"kestrel/ui/note"
 )
@@ -102,7 +103,7 @@ func TestPanicStopsTheRun(t *testing.T) {
 		t.Fatal(err)
 	}
 	typed.Close()
-	events, err := record.Read(out)
+	events, err := recordtest.Read(out)
 	if err != nil {
 		t.Fatal(err)
 	}

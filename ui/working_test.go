@@ -11,6 +11,7 @@ import (
 	"kestrel/experiment"
 	"kestrel/experiment/config"
 	"kestrel/experiment/record"
+	"kestrel/experiment/record/recordtest"
 )
 
 // working drives a workbench with a run of its own, without a terminal. Its clock
@@ -132,7 +133,7 @@ func (d *working) screen() string {
 // count counts the events of a type in the log.
 func (d *working) count(what record.EventType) int {
 	d.t.Helper()
-	events, err := record.Read(d.a.bench.path)
+	events, err := recordtest.Read(d.a.bench.path)
 	if err != nil {
 		d.t.Fatal(err)
 	}

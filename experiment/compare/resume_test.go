@@ -58,7 +58,7 @@ func TestComparisonGoesOnInTheMiddleOfARun(t *testing.T) {
 	partial := filepath.Join(config.MethodAverage, ".1.partial")
 	want := filepath.Join(whole, run)
 	all := 0 // evaluations
-	events, err := record.Read(want)
+	events, err := recordtest.Read(want)
 	must.OK(t, err)
 	for i := range events {
 		if events[i].Type == record.EventEvaluation {
@@ -91,7 +91,7 @@ func TestComparisonGoesOnInTheMiddleOfARun(t *testing.T) {
 		},
 	} {
 		dir := begin()
-		before, err := record.Read(filepath.Join(dir, partial))
+		before, err := recordtest.Read(filepath.Join(dir, partial))
 		must.OK(t, err)
 		spoil(dir)
 		told, said, err := comparedTelling(t, c, dir, nil)
@@ -101,7 +101,7 @@ func TestComparisonGoesOnInTheMiddleOfARun(t *testing.T) {
 		}
 		runtest.SameResults(t, what, filepath.Join(dir, run), want, filepath.Join(dir, run))
 		lines := strings.Join(said, "\n")
-		after, err := record.Read(filepath.Join(dir, run))
+		after, err := recordtest.Read(filepath.Join(dir, run))
 		must.OK(t, err)
 		switch what {
 		case "as it was":

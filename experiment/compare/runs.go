@@ -219,7 +219,7 @@ func (m *Comparing) finishRun(ctx context.Context, c config.Config, path string,
 }
 
 // goOn takes up a run that was cut; nil if there is none or it has nothing to go
-// on from. The recorders are told its past first. The error is errComplete if it
+// on from. The recorders are told its past first. The error is experiment.ErrComplete if it
 // has come to its end. Where something was learnt and only the circumstances are
 // in the way, they are the error: the run is not given up.
 func (m *Comparing) goOn(ctx context.Context, path string, recorders record.Recorders) (*experiment.Session, error) {

@@ -15,7 +15,7 @@ import (
 	"kestrel/experiment/words"
 )
 
-// Names of the tables of a comparison; metrics are in metricsFile.
+// Names of the tables of a comparison; metrics are in record.MetricsFile.
 const (
 	FinalsFile   = "final.csv"
 	runTableFile = "table.csv"

@@ -19,6 +19,7 @@ import (
 	"kestrel/experiment/config/configtest"
 	"kestrel/experiment/files"
 	"kestrel/experiment/record"
+	"kestrel/experiment/record/recordtest"
 	"kestrel/experiment/runtest"
 	"kestrel/internal/must"
 )
@@ -186,7 +187,7 @@ func TestScalabilityFigure(t *testing.T) {
 	fit, err := files.ReadTable(filepath.Join(dir, "out", "quickstart-scalability-fit.csv"))
 	must.OK(t, err)
 	for i, path := range paths {
-		events, err := record.Read(path)
+		events, err := recordtest.Read(path)
 		must.OK(t, err)
 		var x, y []float64
 		for _, e := range events {

@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// savedCell returns the text of which safeCell made a cell, as its comment says.
+// savedCell returns the text of which SafeCell made a cell, as its comment says.
 func savedCell(cell string) string {
 	if strings.HasPrefix(cell, "'") && startsFormula(cell) {
 		return cell[1:]

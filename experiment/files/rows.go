@@ -7,7 +7,7 @@ import (
 )
 
 // WriteRows writes rows of a table as CSV, in one write, as the tables of runs
-// are written: no text starts a formula (see safeCell), for which rows is
+// are written: no text starts a formula (see SafeCell), for which rows is
 // changed; for those who see only this package.
 func WriteRows(w io.Writer, rows ...[]string) error {
 	text, err := FormatRows(rows)
@@ -20,7 +20,7 @@ func WriteRows(w io.Writer, rows ...[]string) error {
 
 // FormatRows quotes as RFC 4180; lines end in a line feed, as the tools of
 // Unix want it and all readers of CSV take it. Texts start no formula, see
-// safeCell; rows is changed where they would.
+// SafeCell; rows is changed where they would.
 func FormatRows(rows [][]string) ([]byte, error) {
 	var b bytes.Buffer
 	w := csv.NewWriter(&b)

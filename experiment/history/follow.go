@@ -26,7 +26,7 @@ const (
 // incomplete last line waits until it is whole. Where the log is cut short or
 // replaced, EventAnew comes first and it is read again. A run that is at rest
 // may be re-optimised, so Follow goes on until ctx ends, and then returns nil.
-// Errors are those of ReadEvents, except that a log may be empty.
+// Errors are those of record.Each, except that a log may be empty.
 func Follow(ctx context.Context, dir string, poll time.Duration, put func([]record.Event)) error {
 	if poll <= 0 {
 		poll = followPoll

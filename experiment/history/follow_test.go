@@ -41,7 +41,7 @@ func TestFollowAGrowingLog(t *testing.T) {
 	}
 	l.Until(t, "the rest", func(e []record.Event) bool { return len(e) == len(lines) })
 	must.OK(t, stop())
-	want, err := record.Read(dir)
+	want, err := recordtest.Read(dir)
 	must.OK(t, err)
 	if !reflect.DeepEqual(l.Events, want) || l.Largest > 2000 {
 		t.Errorf("what was told differs from what is read; %d at once", l.Largest)
@@ -113,7 +113,7 @@ func TestFollowADamagedLog(t *testing.T) {
 	path := filepath.Join(dir, "events.jsonl")
 	lines := recordtest.LogLines(t, 5)
 	must.OK(t, os.WriteFile(path, append(bytes.Join(lines[:3], nil), "{torn\n"...), 0o644))
-	if events, err := record.Read(dir); err != nil || len(events) != 3 {
+	if events, err := recordtest.Read(dir); err != nil || len(events) != 3 {
 		t.Errorf("%d events, %v", len(events), err)
 	}
 	l, stop := historytest.Follow(t, dir)
@@ -121,7 +121,7 @@ func TestFollowADamagedLog(t *testing.T) {
 	must.OK(t, stop())
 
 	must.OK(t, appendTo(path, lines[3]))
-	_, want := record.Read(dir)
+	_, want := recordtest.Read(dir)
 	if want == nil || !strings.Contains(want.Error(), "line 4 is damaged") {
 		t.Fatal(want)
 	}
@@ -135,7 +135,7 @@ func TestFollowADamagedLog(t *testing.T) {
 		t.Error(err)
 	}
 	none := filepath.Join(dir, "none")
-	_, want = record.Read(none)
+	_, want = recordtest.Read(none)
 	if err := history.Follow(t.Context(), none, 0, l.Put); err == nil || err.Error() != want.Error() {
 		t.Error(err)
 	}

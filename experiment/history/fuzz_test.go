@@ -9,6 +9,7 @@ import (
 	"unicode"
 
 	"kestrel/experiment/history"
+	"kestrel/experiment/history/historytest"
 	"kestrel/experiment/record"
 	"kestrel/experiment/record/recordtest"
 	"kestrel/experiment/words/wordstest"
@@ -41,7 +42,7 @@ func FuzzEvents(f *testing.F) {
 			must.OK(t, p.Record(e))
 			fmt.Fprintln(&out, record.Describe(e))
 		}
-		must.OK(t, history.Summarise(events).WriteText(&out, time.Unix(0, 0)))
+		must.OK(t, historytest.Summarise(events).WriteText(&out, time.Unix(0, 0)))
 		for k, id := range h.IDs() {
 			if h.Index(id) != k {
 				t.Fatalf("kernel %q is at %d and %d", id, k, h.Index(id))

@@ -21,7 +21,7 @@ type JSONExport struct {
 }
 
 // ReadJSON reads the event log of a run directory up to its end. Errors are
-// those of ReadEvents.
+// those of record.Each.
 func ReadJSON(ctx context.Context, dir string) (*JSONExport, error) {
 	x := &JSONExport{dir: dir, summary: &Summary{}}
 	err := record.Each(ctx, dir, func(e *record.Event) {

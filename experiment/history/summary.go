@@ -27,17 +27,8 @@ type Summary struct {
 	owner rundir.Owner // of a run that is read from its directory and not at rest
 }
 
-// Summarise reads a run's events.
-func Summarise(events []record.Event) *Summary {
-	s := &Summary{}
-	for i := range events {
-		s.take(&events[i])
-	}
-	return s
-}
-
 // ReadSummary summarises the event log of a run directory without holding all of
-// it in memory. Errors are those of ReadEvents.
+// it in memory. Errors are those of record.Each.
 func ReadSummary(dir string) (*Summary, error) {
 	s := &Summary{}
 	if err := record.Each(context.Background(), dir, s.take); err != nil {

@@ -1,4 +1,4 @@
-package history
+package history_test
 
 import (
 	"bytes"
@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"kestrel/datasets"
+	"kestrel/experiment/history/historytest"
 	"kestrel/experiment/record"
 	"kestrel/experiment/record/recordtest"
 	"kestrel/internal/must"
@@ -25,7 +26,7 @@ func TestSummaryTellsInducingInputs(t *testing.T) {
 	}
 	for n, want := range map[int]string{1: "inputs 200;", 2: "inputs 200;", 4: "inputs 200, then 800;", 5: "inputs 200, then 800, then 900;"} {
 		var out strings.Builder
-		must.OK(t, Summarise(events[:n]).WriteText(&out, time.Time{}))
+		must.OK(t, historytest.Summarise(events[:n]).WriteText(&out, time.Time{}))
 		if !strings.Contains(out.String(), want) {
 			t.Errorf("after %d events no %q in\n%s", n, want, out.String())
 		}
@@ -34,7 +35,7 @@ func TestSummaryTellsInducingInputs(t *testing.T) {
 
 // Programs read a summary's JSON; its keys and their order stay.
 func TestSummaryKeys(t *testing.T) {
-	s := Summarise(recordtest.Eventful())
+	s := historytest.Summarise(recordtest.Eventful())
 	text, err := json.Marshal(s)
 	must.OK(t, err)
 	d := json.NewDecoder(bytes.NewReader(text))

@@ -46,7 +46,7 @@ type Predicted struct {
 }
 
 // OpenPredictor reads a run's checkpoint and its data. Close must be called.
-// Errors are those of OpenInspector.
+// Errors are those of Open.
 func OpenPredictor(ctx context.Context, dir string) (*Predictor, error) {
 	i, err := Open(ctx, dir)
 	if err != nil {

@@ -23,11 +23,12 @@ import (
 	"kestrel/datasets"
 	"kestrel/experiment/config"
 	"kestrel/experiment/config/configtest"
-	"kestrel/experiment/history"
+	"kestrel/experiment/history/historytest"
 	"kestrel/experiment/inspect"
 	"kestrel/experiment/npz"
 	"kestrel/experiment/prepare"
 	"kestrel/experiment/record"
+	"kestrel/experiment/record/recordtest"
 	"kestrel/experiment/runtest"
 	"kestrel/internal/must"
 	"kestrel/vbks"
@@ -119,11 +120,11 @@ func TestPredictionsAreTheRunsOwn(t *testing.T) {
 		{"optimise.optimizer=adam", "data.standardise_y=scale"},
 	} {
 		j, _, dir := runtest.Finished(t, configtest.Plane(t, path, set...))
-		events, err := record.Read(dir)
+		events, err := recordtest.Read(dir)
 		must.OK(t, err)
 		rows := ownTestRows(t, j)
 		p := predictor(t, dir)
-		for _, m := range history.Summarise(events).Metrics {
+		for _, m := range historytest.Summarise(events).Metrics {
 			q := p.DefaultQuery()
 			q.Method, q.Quantiles = m.Method, []float64{0.025, 0.975}
 			table, _, done := predicted(t, p, rows, q)
@@ -278,12 +279,12 @@ func TestLoadedModelHasTheRunsObjective(t *testing.T) {
 		_, _, dir := runtest.Finished(t, configtest.Plane(t, path, "optimise.optimizer="+optimizer, "optimise.theta_prior=false",
 			"optimise.noise_floor=0.01", "sparse.jitter=1e-4",
 			"schedule.elbo_rows=0", "kernels.expressions=SE[hour]+LIN[height],PER[hour]*SE[height],RQ,SE"))
-		events, err := record.Read(dir)
+		events, err := recordtest.Read(dir)
 		must.OK(t, err)
 		arrays, err := npz.Load(filepath.Join(dir, record.StateDir, record.CheckpointFile))
 		must.OK(t, err)
 		i := predictor(t, dir).Lane()
-		for place, k := range history.Summarise(events).Evaluation.Kernels {
+		for place, k := range historytest.Summarise(events).Evaluation.Kernels {
 			got := objective(newNaive(t, i, place, arrays), t)
 			if !within(got, float64(k.Fit.ELBO), 1e-12) {
 				t.Errorf("%s, %s: local ELBO %v, the run had %v: off by %.2g", optimizer, k.ID, got, k.Fit.ELBO, got/float64(k.Fit.ELBO)-1)

@@ -27,7 +27,7 @@ type sheet struct {
 // that of y; the standard deviations of f and of y = f + noise; and for each
 // probability p the quantiles f_qp and y_qp of the mixture over the kernels. A
 // column of the data whose name another one has is called name_data. In CSV, names
-// start no formula, see safeCell.
+// start no formula, see files.SafeCell.
 func predictionSheet(d *datasets.Dataset, target bool, q *PredictQuery) *sheet {
 	results := []string{"mean", "sd_f", "sd_y"}
 	for _, of := range []string{"f", "y"} {

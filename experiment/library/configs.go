@@ -12,7 +12,7 @@ import (
 
 // ConfigChoice is a config that may be run.
 type ConfigChoice struct {
-	Name    string // what LoadConfig takes: a built-in name or a path
+	Name    string // what config.Load takes: a built-in name or a path
 	About   string // its first line, if that is a comment
 	Shipped bool   // comes with the program
 }

@@ -148,7 +148,7 @@ func Bytes(b []byte) vbks.Tensor {
 	return t
 }
 
-// BytesOf is the inverse of bytesTensor; ok is false for an array of
+// BytesOf is the inverse of Bytes; ok is false for an array of
 // anything else.
 func BytesOf(t vbks.Tensor) (b []byte, ok bool) {
 	b = make([]byte, len(t.Data))
@@ -169,7 +169,7 @@ func appendFloats(b []byte, numbers []float64) []byte {
 	return b
 }
 
-// Read is the inverse of writeNPZ, for arrays of float64 in row-major order
+// Read is the inverse of Write, for arrays of float64 in row-major order
 // in a file of the given size. Before it allocates anything for an array it
 // checks that its size can be true, see checkpointLimits.
 func Read(file io.ReaderAt, size int64) (map[string]vbks.Tensor, error) {

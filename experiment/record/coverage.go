@@ -25,7 +25,7 @@ func (m *Metric) Coverage() shares {
 // LevelText is such as "95 %".
 func LevelText(level float64) string { return fmt.Sprintf("%.0f %%", 100*level) }
 
-// CoverageHeads heads the columns of coverageCells in a text of tab-separated
+// CoverageHeads heads the columns of CoverageCells in a text of tab-separated
 // cells.
 func CoverageHeads() string {
 	var cells []string

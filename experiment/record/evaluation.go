@@ -90,7 +90,7 @@ func (m *Metric) UnmarshalJSON(text []byte) error {
 	return nil
 }
 
-// AccuracyCells are the cells of accuracyColumns, empty where a share is not
+// AccuracyCells are the cells of rundir.AccuracyColumns, empty where a share is not
 // known.
 func (m *Metric) AccuracyCells() []string {
 	return []string{m.RMSE.String(), m.MAE.String(), m.NLPD.String(), m.Coverage95.Known(""), strconv.Itoa(m.TestRows),

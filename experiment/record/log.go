@@ -74,22 +74,12 @@ func Open(dir string) (*os.File, error) {
 	return nil, fmt.Errorf("run %q cannot be read: %w", dir, err)
 }
 
-// Read reads the event log of a run directory, whether the run is
-// finished, crashed or still running: a last line that is not complete is left
-// out.
-func Read(dir string) ([]Event, error) {
-	var events []Event
-	err := Each(context.Background(), dir, func(e *Event) { events = append(events, *e) })
-	if err != nil {
-		return nil, err
-	}
-	return events, nil
-}
-
+// ErrNoEvents is below the error of an empty log.
 var ErrNoEvents = errors.New("has no events yet; it ended before it began")
 
-// Each reads the event log of a run directory, as ReadEvents does, one
-// event at a time. A log without events is an error, and so is the end of ctx.
+// Each reads the event log of a run directory, whether the run is finished, crashed
+// or still running, one event at a time: a last line that is not complete is left
+// out. A log without events is an error, and so is the end of ctx.
 func Each(ctx context.Context, dir string, take func(*Event)) error {
 	file, err := Open(dir)
 	if err != nil {

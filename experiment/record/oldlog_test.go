@@ -83,7 +83,7 @@ func TestOldLogsStand(t *testing.T) {
 		"killed":   {record.Running, "", 3, 6, false, 15, 0, ""},
 		"stopped":  {record.Stopped, "", 5, 6, true, 0, 0, ""},
 	} {
-		events, err := record.Read(filepath.Join("..", "testdata", "runs", name))
+		events, err := recordtest.Read(filepath.Join("..", "testdata", "runs", name))
 		must.OK(t, err)
 		var s record.Standing
 		for i := range events {

@@ -15,8 +15,9 @@ import (
 	"kestrel/experiment/config"
 	"kestrel/experiment/config/configtest"
 	"kestrel/experiment/files"
-	"kestrel/experiment/history"
+	"kestrel/experiment/history/historytest"
 	"kestrel/experiment/record"
+	"kestrel/experiment/record/recordtest"
 	"kestrel/experiment/rundir"
 	"kestrel/experiment/runtest"
 	"kestrel/internal/must"
@@ -26,9 +27,9 @@ import (
 // within so many standard deviations of the mean.
 func TestCoverageOfRun(t *testing.T) {
 	_, r, dir := runtest.Finished(t, configtest.Plane(t, configtest.PlaneFile(t), "data.test=40"))
-	events, err := record.Read(dir)
+	events, err := recordtest.Read(dir)
 	must.OK(t, err)
-	s := history.Summarise(events)
+	s := historytest.Summarise(events)
 	res, err := runtest.Inspect(t, r).Residuals(t.Context(), s.Evaluation.Leader().ID, 0)
 	must.OK(t, err)
 	var want [3]float64
@@ -81,9 +82,9 @@ func TestOldLogsKnowOneCoverage(t *testing.T) {
 		t.Fatal("the log cannot be made an old one")
 	}
 	must.OK(t, os.WriteFile(path, old, 0o644))
-	events, err := record.Read(dir)
+	events, err := recordtest.Read(dir)
 	must.OK(t, err)
-	s := history.Summarise(events)
+	s := historytest.Summarise(events)
 	for _, m := range s.Metrics {
 		if c := m.Coverage(); !math.IsNaN(float64(c[0])) || !math.IsNaN(float64(c[1])) || !(c[2] >= 0) {
 			t.Errorf("%+v", m)

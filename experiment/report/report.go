@@ -36,7 +36,7 @@ const reportCapacity = 1000
 // loaded from anywhere. All foreign text in it is escaped.
 //
 // What cannot be found out, such as the fit of a run whose data have been moved,
-// is left out with the reason. Errors are those of ReadHistory, of w, and the
+// is left out with the reason. Errors are those of history.Read, of w, and the
 // end of ctx.
 func Write(ctx context.Context, dir string, now time.Time, w io.Writer) error {
 	h, err := history.Read(ctx, dir, reportCapacity)

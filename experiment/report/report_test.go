@@ -18,10 +18,11 @@ import (
 	"kestrel/experiment"
 	"kestrel/experiment/config/configtest"
 	"kestrel/experiment/files"
-	"kestrel/experiment/history"
+	"kestrel/experiment/history/historytest"
 	"kestrel/experiment/inspect"
 	"kestrel/experiment/prepare"
 	"kestrel/experiment/record"
+	"kestrel/experiment/record/recordtest"
 	"kestrel/experiment/rundir"
 	"kestrel/experiment/runtest"
 	"kestrel/internal/must"
@@ -135,9 +136,9 @@ func TestReportOnFinishedRun(t *testing.T) {
 	must.OK(t, r.Prune(r.Snapshot().Evaluation.Below(2)))
 	runtest.Await(t, r)
 	d := reportOn(t, dir)
-	events, err := record.Read(dir)
+	events, err := recordtest.Read(dir)
 	must.OK(t, err)
-	s := history.Summarise(events)
+	s := historytest.Summarise(events)
 	d.has(t, "|finished|: all planned evaluations are done", "plane", "80: 60 for training, 20 held out", "Inducing inputs M|10|",
 		"Observed against predicted, 20 of 20 rows held out", "Pruned and failed", "pruned|1|", "|hour|input|", "|level|target|",
 		"expressions = [", "Data sha256|"+j.Data.SHA256, "kestrel run ", "kernels were pruned", "|pruned 1 kernels")

@@ -43,7 +43,7 @@ type RoomWaiter struct {
 	closed  bool
 }
 
-// NewRoomWaiter makes a roomWaiter that tries again after so long.
+// NewRoomWaiter makes a RoomWaiter that tries again after so long.
 func NewRoomWaiter(to files, poll time.Duration, changed func(), broken func(error)) *RoomWaiter {
 	return &RoomWaiter{to: to, poll: poll, changed: changed, broken: broken}
 }

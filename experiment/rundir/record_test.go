@@ -7,6 +7,7 @@ import (
 
 	"kestrel/experiment/config/configtest"
 	"kestrel/experiment/record"
+	"kestrel/experiment/record/recordtest"
 	"kestrel/experiment/rundir"
 	"kestrel/experiment/runtest"
 	"kestrel/internal/must"
@@ -17,7 +18,7 @@ import (
 func TestRecordAgain(t *testing.T) {
 	want := filepath.Join(t.TempDir(), "run")
 	_, _ = runtest.In(t, configtest.Small(t), want)
-	events, err := record.Read(want)
+	events, err := recordtest.Read(want)
 	must.OK(t, err)
 	dir := filepath.Join(t.TempDir(), "run")
 	d, err := rundir.Create(dir)

@@ -482,3 +482,9 @@ func TestDrawAllocatesLittle(t *testing.T) {
 		t.Errorf("%v allocations", n)
 	}
 }
+
+// yAt returns the y in the middle of a row of cells.
+func (l Layout) yAt(cell int) float64 {
+	_, down := l.Glyphs.dots()
+	return at(l.Plot.Y+l.Plot.H-1-cell, l.Plot.H, down, l.YMin, l.YMax, l.YLog)
+}

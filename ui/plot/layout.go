@@ -54,12 +54,6 @@ func (l Layout) XAt(cell int) float64 {
 	return at(cell-l.Plot.X, l.Plot.W, across, l.XMin, l.XMax, l.XLog)
 }
 
-// yAt returns the y in the middle of a row of cells.
-func (l Layout) yAt(cell int) float64 {
-	_, down := l.Glyphs.dots()
-	return at(l.Plot.Y+l.Plot.H-1-cell, l.Plot.H, down, l.YMin, l.YMax, l.YLog)
-}
-
 // cellX returns the column of cells of an x, and whether it is in the plot.
 func (l Layout) cellX(x float64) (int, bool) {
 	across, _ := l.Glyphs.dots()
