@@ -1,0 +1,93 @@
+package rundir_test
+
+import (
+	"path/filepath"
+	"regexp"
+	"slices"
+	"testing"
+
+	"kestrel/experiment/config/configtest"
+	"kestrel/experiment/files/filestest"
+	"kestrel/experiment/npz"
+	"kestrel/experiment/record"
+	"kestrel/experiment/record/recordtest"
+	"kestrel/experiment/rundir"
+	"kestrel/experiment/runtest"
+	"kestrel/internal/must"
+	"kestrel/vbks"
+)
+
+// docs/format.md has the columns of the tables, in their order.
+func TestFormatPageHasColumns(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "run")
+	d, err := rundir.Create(dir)
+	must.OK(t, err)
+	must.OK(t, d.Close())
+	for _, name := range rundir.TableFiles() {
+		got, want := recordtest.PageNames(t, "### "+name), filestest.ReadCSV(t, filepath.Join(dir, name))[0]
+		if !slices.Equal(got, want) {
+			t.Errorf("docs/format.md has the columns %q of %s, it has %q", got, name, want)
+		}
+	}
+}
+
+// It has the arrays of a checkpoint, and none that no run writes.
+func TestFormatPageHasArrays(t *testing.T) {
+	written := arrayNames{}
+	for _, set := range [][]string{
+		// Its only evaluation prunes, for a reason and with a notice.
+		{"optimise.optimizer=collapsed", "schedule.evaluate_every=1", "schedule.refine=0",
+			"posterior.auto_prune={below = 0.9, wait = 1, keep = 1}"},
+		{"optimise.optimizer=adam", "optimise.hyperparameters=full", "schedule.batch=16", "schedule.elbo_rows=20"},
+		{"optimise.optimizer=natural", "schedule.batch=16"},
+	} {
+		runtest.In(t, configtest.Small(t, set...), filepath.Join(t.TempDir(), "run"), written)
+	}
+	// What a directory adds, of a pruning.
+	dir := filepath.Join(t.TempDir(), "run")
+	d, err := rundir.Create(dir)
+	must.OK(t, err)
+	events := recordtest.Eventful()
+	for i := range events {
+		must.OK(t, d.Record(&events[i]))
+		if events[i].Type == record.EventPruned {
+			break
+		}
+	}
+	must.OK(t, d.Checkpoint(map[string]vbks.Tensor{}))
+	must.OK(t, d.Close())
+	arrays, err := npz.Load(filepath.Join(dir, record.StateDir, record.CheckpointFile))
+	must.OK(t, err)
+	arrays[npz.HashArray] = vbks.Tensor{} // which Load takes out
+	must.OK(t, written.Checkpoint(arrays))
+
+	named := recordtest.PageNames(t, "## state/checkpoint.npz")
+	for name := range written {
+		if !slices.Contains(named, name) {
+			t.Errorf("docs/format.md lacks the array %s", name)
+		}
+	}
+	for _, name := range named {
+		// A device must be lost between evaluations for the first.
+		if name != "notices" && !written[name] {
+			t.Errorf("docs/format.md has an array %s that is not written", name)
+		}
+	}
+}
+
+// arrayNames gathers the names of arrays that are saved, those of a kernel as
+// "kernel/i/…".
+type arrayNames map[string]bool
+
+var kernelArray = regexp.MustCompile(`^kernel/\d+/`)
+
+// Record implements record.Recorder.
+func (arrayNames) Record(*record.Event) error { return nil }
+
+// Checkpoint implements record.Checkpointer.
+func (a arrayNames) Checkpoint(arrays map[string]vbks.Tensor) error {
+	for name := range arrays {
+		a[kernelArray.ReplaceAllString(name, "kernel/i/")] = true
+	}
+	return nil
+}
