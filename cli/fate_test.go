@@ -58,7 +58,7 @@ func told(t *testing.T, dir string) map[string]string {
 		"open --json":          fate(said("open", dir, "--json")),
 		"export --format json": fate(said("export", dir, "--format", "json")),
 		"report":               word(`<p><strong>([^<]*)</strong>`, report),
-		"the launcher":         listed.Standing(),
+		"the launcher":         listed.Word(),
 	}
 }
 

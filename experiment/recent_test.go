@@ -36,9 +36,9 @@ func TestRunInfoAgreesWithTheLog(t *testing.T) {
 		must.OK(t, err)
 		want := historytest.Summarise(events)
 		got := library.ReadRunInfo(dir)
-		if got.Err != "" || got.Name != want.Name || got.State != want.State || want.State != record.Running && got.Reason != want.Reason ||
+		if got.Err != "" || got.Name != want.Name || got.Fate != want.State || want.State != record.Running && got.Reason != want.Reason ||
 			!got.Started.Equal(want.Started) ||
-			!got.Last.Equal(want.Time) || got.Seconds != float64(want.Seconds) || got.Kernels != 3 || got.Live || got.Crashed {
+			!got.Last.Equal(want.Time) || got.Seconds != float64(want.Seconds) || got.Kernels != 3 || got.Live || got.Word() != string(got.Fate) {
 			t.Fatalf("%d lines: %+v\nwant %+v", n, got, want)
 		}
 		rmse := math.NaN()
@@ -79,7 +79,7 @@ func TestRunInfoOfALongLog(t *testing.T) {
 		e.Kernels[0].Fit.Source = strings.Repeat("x", 20_000)
 		must.OK(t, l.Append(&record.Event{V: 1, Type: record.EventEvaluation, Evaluation: e, Seconds: files.Number(i)}))
 	}
-	if r := library.ReadRunInfo(dir); r.Err != "" || r.State != record.Running || r.Evaluations != 139 || r.Leader != "k1" ||
+	if r := library.ReadRunInfo(dir); r.Err != "" || r.Fate != record.Running || r.Evaluations != 139 || r.Leader != "k1" ||
 		r.Posterior != 0.75 || r.Seconds != 39 || r.Kernels != 7 {
 		t.Errorf("%+v", r)
 	}
@@ -127,7 +127,7 @@ func TestRecentRuns(t *testing.T) {
 	for _, r := range runs {
 		path, err := filepath.Rel(root, r.Path)
 		must.OK(t, err)
-		got = append(got, fmt.Sprintf("%s %s %v %s", filepath.ToSlash(path), r.Standing(), r.Live, r.Err))
+		got = append(got, fmt.Sprintf("%s %s %v %s", filepath.ToSlash(path), r.Word(), r.Live, r.Err))
 	}
 	want := []string{
 		"cut ready true ",
@@ -143,7 +143,7 @@ func TestRecentRuns(t *testing.T) {
 		t.Errorf("got\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
 	}
 	must.OK(t, own.Close())
-	if runs, err = library.RecentRuns(root, 1); err != nil || len(runs) != 1 || runs[0].Standing() != "crashed" || runs[0].Live {
+	if runs, err = library.RecentRuns(root, 1); err != nil || len(runs) != 1 || runs[0].Word() != "crashed" || runs[0].Live {
 		t.Errorf("%+v, %v", runs, err)
 	}
 	if _, err := library.RecentRuns(filepath.Join(root, "a file"), 1); err == nil {

@@ -45,9 +45,9 @@ type bench struct {
 	palette  chart.Palette
 	version  int // of hist: counts the events
 	snapshot experiment.Snapshot
-	looking  bool // a snapshot is under way
-	snapped  bool // there has been a look
-	alive    bool // of a followed run: its process was there at the last look
+	looking  bool         // a snapshot is under way
+	snapped  bool         // there has been a look
+	owner    rundir.Owner // of a followed run, at the last look
 	failure  error
 	taken    []string // pruned last, to be taken back
 
@@ -140,7 +140,7 @@ func (b *bench) name() string {
 type snapMsg struct {
 	of       *bench
 	snapshot experiment.Snapshot
-	alive    bool
+	owner    rundir.Owner
 }
 
 // observe looks at the run's clock and its progress within an evaluation.
@@ -151,10 +151,10 @@ func (b *bench) observe() tea.Cmd {
 	b.looking = true
 	return func() tea.Msg {
 		if b.session != nil {
-			return snapMsg{b, b.session.Run.Snapshot(), true}
+			return snapMsg{of: b, snapshot: b.session.Run.Snapshot()}
 		}
-		owner, known := rundir.OwnerOf(b.path)
-		return snapMsg{of: b, alive: !known || owner.Alive}
+		owner, _ := rundir.OwnerOf(b.path)
+		return snapMsg{of: b, owner: owner}
 	}
 }
 
@@ -172,7 +172,7 @@ func (b *bench) message(msg tea.Msg) (cmd tea.Cmd, changed bool) {
 	case snapMsg:
 		if msg.of == b {
 			b.looking, b.snapped = false, true
-			b.snapshot, b.alive = msg.snapshot, msg.alive
+			b.snapshot, b.owner = msg.snapshot, msg.owner
 		}
 	case endedMsg:
 		if msg.from == b.box {

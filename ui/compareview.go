@@ -212,7 +212,7 @@ func (v *compareView) loaded(msg compareMsg) {
 	}
 	v.listing, v.listErr = false, msg.err
 	v.runs = v.runs[:0]
-	own := library.RunInfo{Path: v.own(), Name: v.b.name(), State: v.b.state(), RMSE: math.NaN(), Posterior: math.NaN()}
+	own := library.RunInfo{Path: v.own(), Name: v.b.name(), Fate: v.b.state(), RMSE: math.NaN(), Posterior: math.NaN()}
 	for _, r := range msg.runs {
 		r.Path = filepath.Clean(r.Path)
 		if r.Path == v.own() {
@@ -347,7 +347,7 @@ func (v *compareView) drawList(c *plot.Canvas, r plot.Rect, t *theme.Theme, grou
 
 // tail is what stands at the right of a run's name, as there is room.
 func (v *compareView) tail(run *library.RunInfo, w int) string {
-	parts := []string{run.Standing()}
+	parts := []string{run.Word()}
 	if run.Path == v.own() {
 		parts[0] = "this run"
 	}

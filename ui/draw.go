@@ -64,7 +64,7 @@ func (b *bench) elapsed() time.Duration {
 	if b.owns() && b.snapshot.Elapsed > worked {
 		return b.snapshot.Elapsed
 	}
-	if !b.owns() && b.state() == record.Running && b.alive {
+	if !b.owns() && b.state() == record.Running && b.snapped && !b.crashed() {
 		return worked + max(0, b.app.opts.now().Sub(b.hist.Time))
 	}
 	return worked

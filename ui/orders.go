@@ -62,7 +62,7 @@ func (b *bench) crashed() bool {
 	if b.session != nil || !b.snapped || b.hist.State == "" {
 		return false
 	}
-	return rundir.Fate(&b.hist.Standing, rundir.Owner{Known: true, Alive: b.alive}) == rundir.Crashed
+	return rundir.Fate(&b.hist.Standing, b.owner) == rundir.Crashed
 }
 
 // whatGoesOn names the keys with which a run that was cut short can be gone on with.

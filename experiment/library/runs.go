@@ -22,7 +22,7 @@ import (
 type RunInfo struct {
 	Path        string
 	Name        string
-	State       record.State // the last one written down
+	Fate        record.State // as rundir.Fate has it
 	Reason      string       // "" where it was written down long before the end
 	Started     time.Time
 	Last        time.Time // of the last event
@@ -38,21 +38,15 @@ type RunInfo struct {
 	Data        string // the dataset's name
 	Err         string // why the rest is not known, "" as a rule
 
-	// Live says that a process writes the run now. A run that is not at rest
-	// has Crashed if its process is known to be gone; neither is set where
-	// that cannot be told.
-	Live, Crashed bool
+	Live bool // a process is known to write the run now
 }
 
-// Standing is the state in one word, "crashed" for a run that was cut off.
-func (r *RunInfo) Standing() string {
-	switch {
-	case r.Err != "":
+// Word is the run's fate, or "damaged" if the rest is not known.
+func (r *RunInfo) Word() string {
+	if r.Err != "" {
 		return "damaged"
-	case r.Crashed:
-		return "crashed"
 	}
-	return string(r.State)
+	return string(r.Fate)
 }
 
 // RecentRuns lists the runs in a folder, such as "runs", and one level below,
@@ -113,17 +107,19 @@ func RecentRuns(root string, most int) ([]RunInfo, error) {
 
 // ReadRunInfo looks at the run in dir without reading all of its log.
 func ReadRunInfo(dir string) RunInfo {
-	r := RunInfo{Path: dir, Name: filepath.Base(dir), State: record.Ready, Posterior: math.NaN(), RMSE: math.NaN()}
-	if err := r.read(dir); err != nil {
+	r := RunInfo{Path: dir, Name: filepath.Base(dir), Posterior: math.NaN(), RMSE: math.NaN()}
+	var s record.Standing
+	if err := r.read(dir, &s); err != nil {
 		r.Err = err.Error()
 	}
 	o, _ := rundir.OwnerOf(dir)
-	r.Live = o.Alive
-	r.Crashed = rundir.Fate(&record.Standing{State: r.State}, o) == rundir.Crashed
+	r.Fate, r.Live = rundir.Fate(&s, o), o.Alive
 	return r
 }
 
-func (r *RunInfo) read(dir string) error {
+// read takes what the list says from the beginning and the end of a log; s is how
+// the run stands.
+func (r *RunInfo) read(dir string, s *record.Standing) error {
 	f, err := record.Open(dir)
 	if err != nil {
 		return err
@@ -138,18 +134,18 @@ func (r *RunInfo) read(dir string) error {
 		return err
 	}
 	r.Started = first.Time
-	if s := first.Start; s != nil {
-		r.Name, r.Kernels, r.Planned = s.Name, len(s.Kernels), s.Planned
-		r.Rows, r.Data = s.Data.Train, s.Data.Name
+	if start := first.Start; start != nil {
+		r.Name, r.Kernels, r.Planned = start.Name, len(start.Kernels), start.Planned
+		r.Rows, r.Data = start.Data.Train, start.Data.Name
 	}
-	return r.readEnd(f, first)
+	return r.readEnd(f, first, s)
 }
 
 // tailSizes are the parts of a log's end that are tried one after the other.
 var tailSizes = [...]int64{256 << 10, 4 << 20, 32 << 20}
 
 // readEnd takes the last state, evaluation and metrics from the end of a log.
-func (r *RunInfo) readEnd(f *os.File, first *record.Event) error {
+func (r *RunInfo) readEnd(f *os.File, first *record.Event, s *record.Standing) error {
 	info, err := f.Stat()
 	if err != nil {
 		return err
@@ -166,7 +162,8 @@ func (r *RunInfo) readEnd(f *os.File, first *record.Event) error {
 		if len(t.events) == 0 {
 			return errors.New("its end is damaged")
 		}
-		r.show(t.standing(first))
+		t.apply(first, s)
+		r.show(s)
 		break
 	}
 	return nil
@@ -174,7 +171,7 @@ func (r *RunInfo) readEnd(f *os.File, first *record.Event) error {
 
 // show takes over how the run stands.
 func (r *RunInfo) show(s *record.Standing) {
-	r.State, r.Reason, r.Last, r.Seconds = s.State, s.Reason, s.Time, float64(s.Seconds)
+	r.Reason, r.Last, r.Seconds = s.Reason, s.Time, float64(s.Seconds)
 	if e := s.Evaluation; e != nil {
 		r.Evaluations, r.Planned = e.Index, e.Planned
 		if l := e.Leader(); l != nil {
@@ -224,14 +221,12 @@ func (t *tail) add(e *record.Event) {
 	}
 }
 
-// standing is how the run stands after its first event and those of its end.
-func (t *tail) standing(first *record.Event) *record.Standing {
-	s := &record.Standing{}
+// apply makes s how the run stands after its first event and those of its end.
+func (t *tail) apply(first *record.Event, s *record.Standing) {
 	s.Apply(first)
 	for _, e := range slices.Backward(t.events) {
 		s.Apply(e)
 	}
-	return s
 }
 
 // readTail reads the last lines of a log, backwards, as far as they matter.

@@ -198,7 +198,7 @@ func over(s, top plot.Style) plot.Style {
 }
 
 func (l *Launcher) standingStyle(t *theme.Theme, run *library.RunInfo) plot.Style {
-	switch run.Standing() {
+	switch run.Word() {
 	case "finished":
 		return t.Strong
 	case "running":

@@ -196,7 +196,7 @@ func runItems(runs []library.RunInfo) []item {
 	for i := range runs {
 		r := &runs[i]
 		label := r.Name
-		out = append(out, item{section: runSection, name: r.Path, label: label, about: r.Standing() + " " + r.LeaderName, run: r})
+		out = append(out, item{section: runSection, name: r.Path, label: label, about: r.Word() + " " + r.LeaderName, run: r})
 	}
 	return out
 }
@@ -204,7 +204,7 @@ func runItems(runs []library.RunInfo) []item {
 // runLine is what the list says of a run behind its name, the most important
 // first.
 func runLine(r *library.RunInfo, now time.Time) []string {
-	out := []string{r.Standing()}
+	out := []string{r.Word()}
 	if r.Live {
 		out[0] += " now"
 	}

@@ -220,7 +220,7 @@ func TestLauncherRuns(t *testing.T) {
 	d := newLaunching(t, nil)
 	runs := []library.RunInfo{
 		{
-			Path: "runs/good", Name: "good", State: record.Finished, Reason: "all data used",
+			Path: "runs/good", Name: "good", Fate: record.Finished, Reason: "all data used",
 			Started: time.Date(2026, 8, 1, 9, 0, 0, 0, time.UTC),
 			Last:    time.Date(2026, 8, 1, 10, 0, 0, 0, time.UTC), Seconds: 61, Evaluations: 5, Planned: 9, Leader: "LIN*PER",
 			LeaderName: "LIN × PER", Posterior: 0.931, RMSE: 0.25, Kernels: 12, Rows: 800, Data: "tides",
@@ -330,7 +330,7 @@ func TestLauncherMouse(t *testing.T) {
 func TestLauncherAllSizes(t *testing.T) {
 	d := newLaunching(t, map[string]string{"a.csv": tableText, "wide.csv": wideTable(60), "名前.csv": plainText})
 	d.l.lib.runs = func() ([]library.RunInfo, error) {
-		return []library.RunInfo{{Path: "runs/one", Name: strings.Repeat("long", 30), State: record.Running,
+		return []library.RunInfo{{Path: "runs/one", Name: strings.Repeat("long", 30), Fate: record.Running,
 			Posterior: math.NaN(), RMSE: math.NaN()}}, nil
 	}
 	states := map[string]func(){

@@ -12,7 +12,7 @@ import (
 // runSheet shows a past or present run.
 func (l *Launcher) runSheet(s *sheet, r *library.RunInfo) {
 	t := s.t
-	standing := r.Standing()
+	standing := r.Word()
 	if r.Live {
 		standing += ", being written by another process"
 	}
