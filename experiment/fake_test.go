@@ -17,6 +17,7 @@ import (
 	"kestrel/internal/must"
 	"kestrel/kernelspace"
 	"kestrel/vbks"
+	"kestrel/vbks/mixture"
 )
 
 // fake is a trainer whose evaluations consist of steps that the test lets
@@ -151,12 +152,15 @@ func (f *fake) Reoptimize(c vbks.Change) error {
 	return nil
 }
 
-func (f *fake) Predict(ctx context.Context, x []float64, o vbks.PredictOptions) (*vbks.Prediction, error) {
+func (f *fake) Predict(ctx context.Context, x []float64, o vbks.PredictOptions) (*mixture.Prediction, error) {
 	defer f.enter()()
 	if f.scoring != nil {
 		f.scoring(ctx)
 	}
-	p := &vbks.Prediction{IDs: f.ids[:1], Weights: []float64{1}, Noise: []float64{1}, Mean: [][]float64{make([]float64, len(x))}, Var: [][]float64{make([]float64, len(x))}}
+	p := &mixture.Prediction{
+		IDs: f.ids[:1], Weights: []float64{1}, Noise: []float64{1},
+		Mean: [][]float64{make([]float64, len(x))}, Var: [][]float64{make([]float64, len(x))},
+	}
 	return p, f.gate(ctx)
 }
 

@@ -9,6 +9,7 @@ import (
 
 	"kestrel/kernelspace"
 	"kestrel/vbks"
+	"kestrel/vbks/mixture"
 )
 
 // toy is a trainer that has the rules of vbks.Trainer and no arithmetic: an
@@ -159,10 +160,10 @@ func (f *toy) Reoptimize(c vbks.Change) error {
 	return nil
 }
 
-func (f *toy) Predict(ctx context.Context, x []float64, _ vbks.PredictOptions) (*vbks.Prediction, error) {
+func (f *toy) Predict(ctx context.Context, x []float64, _ vbks.PredictOptions) (*mixture.Prediction, error) {
 	defer f.alone()()
 	e := f.last
-	return &vbks.Prediction{
+	return &mixture.Prediction{
 		IDs: []string{e.Kernels[e.Leader()].ID}, Weights: []float64{1}, Noise: []float64{1},
 		Mean: [][]float64{make([]float64, len(x))}, Var: [][]float64{make([]float64, len(x))},
 	}, f.gate(ctx)

@@ -8,6 +8,7 @@ import (
 
 	"kestrel/internal/guard"
 	"kestrel/vbks/belief"
+	"kestrel/vbks/params"
 )
 
 // commit takes the round's results over, refits q(g) and makes the evaluation.
@@ -204,7 +205,7 @@ func pairedSE(a, b []float64, n int) float64 {
 
 // values lists a kernel's hyperparameters.
 func (t *Trainer) values(k *kernel) ([]ParamValue, float64) {
-	raw, noise := rawParams(k.program, k.state.Free, t.floor)
+	raw, noise := params.Raw(k.program, k.state.Free, t.floor)
 	out := make([]ParamValue, len(raw))
 	for i, p := range k.program.Params {
 		out[i] = ParamValue{Param: p, Value: raw[i]}

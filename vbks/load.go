@@ -11,6 +11,7 @@ import (
 	"kestrel/device"
 	"kestrel/kernelspace"
 	"kestrel/vbks/belief"
+	"kestrel/vbks/params"
 )
 
 // Resume makes a trainer that stands where another one stood when Checkpoint
@@ -70,7 +71,7 @@ func (t *Trainer) Solution(id string) (p *kernelspace.Program, theta []float64, 
 		return nil, nil, 0, err
 	}
 	k := t.kernels[i]
-	theta, noise = rawParams(k.program, k.state.Free, t.floor)
+	theta, noise = params.Raw(k.program, k.state.Free, t.floor)
 	return k.program, theta, noise, nil
 }
 

@@ -1,4 +1,7 @@
-package vbks
+// Package mixture has what several kernels predict, averaged with weights: at every
+// row a mixture of normals, with its moments, quantiles and densities, and scores
+// against targets that were held out.
+package mixture
 
 import (
 	"errors"
