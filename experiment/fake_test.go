@@ -36,6 +36,7 @@ type fake struct {
 	busy     bool
 	fail     func(index int) error
 	broken   []*guard.PanicError   // of the next evaluation
+	notices  []vbks.Notice         // of the next evaluation
 	scoring  func(context.Context) // nil, or what predicting takes
 	inducing int
 }
@@ -98,6 +99,7 @@ func (f *fake) Next(ctx context.Context) (*vbks.Evaluation, error) {
 	f.index++
 	f.revise()
 	f.last.Broken, f.broken = f.broken, nil
+	f.last.Notices, f.notices = f.notices, nil
 	return f.last, nil
 }
 

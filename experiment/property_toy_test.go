@@ -27,7 +27,7 @@ type toy struct {
 	last    *vbks.Evaluation
 	gate    func(context.Context) error
 	busy    sync.Mutex
-	notices []string
+	notices []vbks.Notice
 
 	inducing int
 }
@@ -80,7 +80,7 @@ func (f *toy) Next(ctx context.Context) (*vbks.Evaluation, error) {
 		f.rows[id] = f.seen(f.index)
 		if id == f.bad {
 			f.status[id] = vbks.Failed
-			f.notices = append(f.notices, "kernel "+id+" failed: it is bad")
+			f.notices = append(f.notices, vbks.Notice{Text: "kernel " + id + " failed: it is bad", Kernel: id, Failed: true})
 		}
 	}
 	return f.revise()

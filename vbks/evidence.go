@@ -19,7 +19,7 @@ func (r *round) commit() error {
 	for i, k := range t.kernels {
 		kernels[i] = *k
 	}
-	var notices []string
+	var notices []Notice
 	var broken []*guard.PanicError
 	for _, i := range r.live {
 		k, f := &kernels[i], &r.outcomes[i]
@@ -29,14 +29,14 @@ func (r *round) commit() error {
 		}
 		if failure != "" {
 			k.status, k.reason = Failed, failure
-			notices = append(notices, failureNotice(k.id, failure))
+			notices = append(notices, Notice{Text: fmt.Sprintf("kernel %s failed: %s", k.id, failure), Kernel: k.id, Failed: true})
 			if f.Mistake != nil {
 				broken = append(broken, f.Mistake)
 			}
 			continue
 		}
 		if f.Factor > 1 && (k.state == nil || k.state.Factor != f.Factor) {
-			notices = append(notices, fmt.Sprintf("kernel %s: jitter raised %g times", k.id, f.Factor))
+			notices = append(notices, Notice{Text: fmt.Sprintf("kernel %s: jitter raised %g times", k.id, f.Factor), Kernel: k.id})
 		}
 		k.state, k.elbo, k.terms, k.rows = f.State, f.ELBO, f.Terms, r.n
 		if f.Best.Source != "" {
@@ -47,7 +47,7 @@ func (r *round) commit() error {
 	t.setKernels(kernels)
 	t.evaluation, t.rows = r.number, r.n
 	if d, ok := t.dev.(interface{ Notices() []string }); ok { // what a device tells, each once
-		notices = append(notices, d.Notices()...)
+		notices = append(notices, plain(d.Notices())...)
 	}
 	t.notices = append(slices.Clone(t.notices), notices...)
 	if err := t.refit(true); err != nil {
@@ -93,7 +93,8 @@ func (t *Trainer) refit(prune bool) error {
 				k.status, k.reason = Pruned, "posterior below the limit"
 			}
 		}
-		t.notices = append(t.notices, fmt.Sprintf("pruned %d kernels whose posterior stayed below %g", len(drop), t.settings.AutoPruneMass))
+		text := fmt.Sprintf("pruned %d kernels whose posterior stayed below %g", len(drop), t.settings.AutoPruneMass)
+		t.notices = append(t.notices, Notice{Text: text})
 	}
 }
 

@@ -214,9 +214,9 @@ func TestAutomaticPruning(t *testing.T) {
 		if live := len(tr.Belief().IDs); live != want {
 			t.Errorf("evaluation %d: %d kernels are live, want %d", e.Index, live, want)
 		}
-		told := func(n string) bool { return strings.Contains(n, "pruned 2 kernels") }
+		told := func(n Notice) bool { return n.Kernel == "" && strings.Contains(n.Text, "pruned 2 kernels") }
 		if pruned := slices.ContainsFunc(e.Notices, told); pruned != (e.Index == 2) {
-			t.Errorf("evaluation %d: notices %q", e.Index, e.Notices)
+			t.Errorf("evaluation %d: notices %+v", e.Index, e.Notices)
 		}
 	}
 }
@@ -372,7 +372,7 @@ func TestPredictsAsTheExactGP(t *testing.T) {
 		tr := trainerOn(t, 2, nil, data, s, fourKernels...)
 		e := next(t, tr)
 		if tr.Inducing() != 40 || len(e.Notices) == 0 {
-			t.Errorf("%s: %d inducing inputs of 40 rows, notices %q", optimizer, tr.Inducing(), e.Notices)
+			t.Errorf("%s: %d inducing inputs of 40 rows, notices %+v", optimizer, tr.Inducing(), e.Notices)
 		}
 		p, err := tr.Predict(context.Background(), at, PredictOptions{IDs: fourKernels})
 		if err != nil {

@@ -39,7 +39,7 @@ type Trainer struct {
 	belief     *belief.Belief
 	leader     string
 	last       *Evaluation
-	notices    []string
+	notices    []Notice
 	spent      time.Duration
 
 	gate     gate
@@ -186,7 +186,7 @@ func (t *Trainer) place(ctx context.Context, m int) error {
 	if err != nil {
 		return err
 	}
-	t.notices = append(t.notices, notices...)
+	t.notices = append(t.notices, plain(notices)...)
 	d, err := t.dev.NewData(z, nil, t.data.Dim)
 	if err != nil {
 		return err
