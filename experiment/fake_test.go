@@ -17,6 +17,7 @@ import (
 	"kestrel/internal/must"
 	"kestrel/kernelspace"
 	"kestrel/vbks"
+	"kestrel/vbks/mixture"
 )
 
 // fake is a trainer whose evaluations consist of steps that the test lets
@@ -35,6 +36,7 @@ type fake struct {
 	busy     bool
 	fail     func(index int) error
 	broken   []*guard.PanicError   // of the next evaluation
+	notices  []vbks.Notice         // of the next evaluation
 	scoring  func(context.Context) // nil, or what predicting takes
 	inducing int
 }
@@ -97,6 +99,7 @@ func (f *fake) Next(ctx context.Context) (*vbks.Evaluation, error) {
 	f.index++
 	f.revise()
 	f.last.Broken, f.broken = f.broken, nil
+	f.last.Notices, f.notices = f.notices, nil
 	return f.last, nil
 }
 
@@ -151,13 +154,15 @@ func (f *fake) Reoptimize(c vbks.Change) error {
 	return nil
 }
 
-func (f *fake) Predict(ctx context.Context, x []float64, o vbks.PredictOptions) (*vbks.Prediction, error) {
+func (f *fake) Predict(ctx context.Context, x []float64, o vbks.PredictOptions) (*mixture.Prediction, error) {
 	defer f.enter()()
 	if f.scoring != nil {
 		f.scoring(ctx)
 	}
-	p := &vbks.Prediction{IDs: f.ids[:1], Weights: []float64{1}, Noise: []float64{1}, Mean: [][]float64{make([]float64, len(x))},
-		Var: [][]float64{make([]float64, len(x))}}
+	p := &mixture.Prediction{
+		IDs: f.ids[:1], Weights: []float64{1}, Noise: []float64{1},
+		Mean: [][]float64{make([]float64, len(x))}, Var: [][]float64{make([]float64, len(x))},
+	}
 	return p, f.gate(ctx)
 }
 

@@ -9,6 +9,7 @@ import (
 
 	"kestrel/kernelspace"
 	"kestrel/vbks"
+	"kestrel/vbks/mixture"
 )
 
 // toy is a trainer that has the rules of vbks.Trainer and no arithmetic: an
@@ -26,7 +27,7 @@ type toy struct {
 	last    *vbks.Evaluation
 	gate    func(context.Context) error
 	busy    sync.Mutex
-	notices []string
+	notices []vbks.Notice
 
 	inducing int
 }
@@ -79,7 +80,7 @@ func (f *toy) Next(ctx context.Context) (*vbks.Evaluation, error) {
 		f.rows[id] = f.seen(f.index)
 		if id == f.bad {
 			f.status[id] = vbks.Failed
-			f.notices = append(f.notices, "kernel "+id+" failed: it is bad")
+			f.notices = append(f.notices, vbks.Notice{Text: "kernel " + id + " failed: it is bad", Kernel: id, Failed: true})
 		}
 	}
 	return f.revise()
@@ -160,10 +161,10 @@ func (f *toy) Reoptimize(c vbks.Change) error {
 	return nil
 }
 
-func (f *toy) Predict(ctx context.Context, x []float64, _ vbks.PredictOptions) (*vbks.Prediction, error) {
+func (f *toy) Predict(ctx context.Context, x []float64, _ vbks.PredictOptions) (*mixture.Prediction, error) {
 	defer f.alone()()
 	e := f.last
-	return &vbks.Prediction{
+	return &mixture.Prediction{
 		IDs: []string{e.Kernels[e.Leader()].ID}, Weights: []float64{1}, Noise: []float64{1},
 		Mean: [][]float64{make([]float64, len(x))}, Var: [][]float64{make([]float64, len(x))},
 	}, f.gate(ctx)

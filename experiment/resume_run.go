@@ -77,16 +77,17 @@ func (r *Run) goOn() error {
 		r.show(r.trainer.Last(), record.Order{What: p.saved.Rest.What, Kernels: p.saved.Rest.Kernels})
 	}
 	// What had not been said when the run was cut off.
-	e, notices := r.trainer.Last(), r.notices
-	if e != nil {
-		notices = nil
-		if p.saved.Rest.What == record.EventEvaluation {
-			notices = e.Notices
+	var notices []vbks.Notice
+	if e := r.trainer.Last(); e == nil {
+		for _, n := range r.notices {
+			notices = append(notices, vbks.Notice{Text: n})
 		}
+	} else if p.saved.Rest.What == record.EventEvaluation {
+		notices = e.Notices
 	}
 	for _, n := range notices {
-		if !slices.Contains(p.told, n) {
-			r.record(&record.Event{Type: record.EventNotice, Notice: n, Kernel: e.FailureTold(n)})
+		if !slices.Contains(p.told, n.Text) {
+			r.notify(n)
 		}
 	}
 	if r.state() == record.Failed {

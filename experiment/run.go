@@ -331,7 +331,7 @@ func (r *Run) evaluated(e *vbks.Evaluation, err error) {
 	}
 	r.show(e, record.Order{What: record.EventEvaluation})
 	for _, n := range e.Notices {
-		r.record(&record.Event{Type: record.EventNotice, Notice: n, Kernel: e.FailureTold(n)})
+		r.notify(n)
 	}
 	for _, p := range e.Broken {
 		r.tellStack(p)
@@ -339,6 +339,15 @@ func (r *Run) evaluated(e *vbks.Evaluation, err error) {
 	if r.active() {
 		r.measure(false, r.next)
 	}
+}
+
+// notify records a notice of an evaluation.
+func (r *Run) notify(n vbks.Notice) {
+	e := &record.Event{Type: record.EventNotice, Notice: n.Text}
+	if n.Failed {
+		e.Kernel = n.Kernel
+	}
+	r.record(e)
 }
 
 // Blame leaves a mistake of the program that was caught outside of the run, what

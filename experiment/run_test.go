@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"math"
 	"reflect"
 	"strings"
@@ -255,6 +256,27 @@ func TestFailures(t *testing.T) {
 	}
 	if s := settle(t, r); s.State != record.Failed {
 		t.Errorf("%+v", s)
+	}
+}
+
+// An event names the kernel of a notice only where that has failed: that is what
+// makes it an error to readers.
+func TestNoticesOfFailuresNameTheKernel(t *testing.T) {
+	f, l := newFake(1, "SE", "RQ"), &recordtest.Log{}
+	f.notices = []vbks.Notice{
+		{Text: "a lane is lost"}, {Text: "SE: jitter raised", Kernel: "SE"}, {Text: "RQ is gone", Kernel: "RQ", Failed: true},
+	}
+	r := fakeRun(t, f, l, nil)
+	must.OK(t, r.Start())
+	settle(t, r)
+	told := map[string]string{}
+	for _, e := range l.Events { // nobody writes any more
+		if e.Type == record.EventNotice {
+			told[e.Notice] = e.Kernel
+		}
+	}
+	if want := map[string]string{"a notice": "", "a lane is lost": "", "SE: jitter raised": "", "RQ is gone": "RQ"}; !maps.Equal(told, want) {
+		t.Errorf("kernels of notices: %q, want %q", told, want)
 	}
 }
 

@@ -9,6 +9,8 @@ import (
 
 	"kestrel/device"
 	"kestrel/kernelspace"
+	"kestrel/kernelspace/kernelspacetest"
+	"kestrel/vbks/params"
 )
 
 // testBound makes the collapsed bound of one or more kernels on random data.
@@ -121,7 +123,7 @@ func TestCollapsedAgainstDenseMatrices(t *testing.T) {
 			y[i] = math.Sin(x[i*dim]) + 0.3*rng.NormFloat64()
 		}
 		for _, expr := range []string{"SE", "(PER+RQ)*LIN", "PER*LIN*RQ", "LIN+SE*MATERN32", "SE+CONST+COS*MATERN52"} {
-			p := compiled(t, expr, kernelspace.Options{Dim: dim, ARD: dim > 1})
+			p := kernelspacetest.Program(t, expr, kernelspace.Options{Dim: dim, ARD: dim > 1})
 			for _, j := range []device.Jitter{{Absolute: 1e-6}, {Relative: 1e-4}} {
 				b, rows := testBound(t, []*kernelspace.Program{p}, x, y, z, dim, j, 1e-3)
 				free := make([]float64, len(p.Free)+1)
@@ -129,7 +131,7 @@ func TestCollapsedAgainstDenseMatrices(t *testing.T) {
 					free[i] = 0.5 * rng.NormFloat64()
 				}
 				free[len(free)-1] = math.Log(0.2)
-				raw, noise := rawParams(p, free, 1e-3)
+				raw, noise := params.Raw(p, free, 1e-3)
 				obj := b.boundObjective(rows, sumSquares(y), nil)
 				at := func(f []float64, grad []float64) float64 {
 					if err := obj.eval([]int{0}, [][]float64{f}); err != nil {
@@ -171,10 +173,10 @@ func TestCollapsedAtAllInputsIsExact(t *testing.T) {
 	for i := range y {
 		y[i] = math.Cos(x[i]) + 0.1*rng.NormFloat64()
 	}
-	p := compiled(t, "SE+LIN", kernelspace.Options{Dim: 1})
+	p := kernelspacetest.Program(t, "SE+LIN", kernelspace.Options{Dim: 1})
 	b, rows := testBound(t, []*kernelspace.Program{p}, x, y, x, 1, device.Jitter{Absolute: 1e-9}, 0)
 	free := []float64{0.1, -0.2, -1, math.Log(0.05)}
-	raw, noise := rawParams(p, free, 0)
+	raw, noise := params.Raw(p, free, 0)
 	cov := mat.NewSymDense(40, nil)
 	for i := range 40 {
 		for j := i; j < 40; j++ {

@@ -36,7 +36,10 @@ const (
 //	kernels             text: the ids of the space, one a line
 //	z                   M x D: inducing inputs, standardised
 //	notices             text: what the next evaluation will tell, one a line; not there if empty
+//	notices/kernels     for each line, the place in the space of the kernel that it is about (−1: none),
+//	                    and 1 if that kernel has failed; not there if none is about a kernel
 //	evaluation/notices  text: what the last one told
+//	evaluation/notices/kernels
 //	belief/kernels      places in the space of the K kernels that q(g) is over
 //	belief/mean         K
 //	belief/chol         K x K
@@ -79,6 +82,25 @@ func (t *Trainer) Checkpoint() map[string]Tensor {
 	for i, k := range t.kernels {
 		ids[i] = k.id
 	}
+	told := func(name string, notices []Notice) {
+		var lines []string
+		var about []float64
+		some := false
+		for _, n := range notices {
+			place, failed := slices.Index(ids, n.Kernel), 0.0
+			if n.Failed {
+				failed = 1
+			}
+			for line := range strings.SplitSeq(n.Text, "\n") {
+				lines, about = append(lines, line), append(about, float64(place), failed)
+			}
+			some = some || place >= 0
+		}
+		text(name, strings.Join(lines, "\n"))
+		if some {
+			add(name+"/kernels", about, len(lines), 2)
+		}
+	}
 	add("format", []float64{checkpointFormat})
 	add("run", []float64{
 		float64(t.evaluation), float64(t.rows), float64(t.m), t.floor, float64(t.data.Rows()), float64(t.extra),
@@ -88,7 +110,7 @@ func (t *Trainer) Checkpoint() map[string]Tensor {
 	text("optimizer", t.settings.Optimizer+" "+t.settings.Hyperparameters)
 	text("kernels", strings.Join(ids, "\n"))
 	add("z", t.inducing, t.m, t.dim)
-	text("notices", strings.Join(t.notices, "\n"))
+	told("notices", t.notices)
 	if b := t.belief; b != nil {
 		k := len(b.Mean)
 		places := make([]float64, k)
@@ -102,7 +124,7 @@ func (t *Trainer) Checkpoint() map[string]Tensor {
 		text("belief/start", b.Start)
 	}
 	if t.last != nil {
-		text("evaluation/notices", strings.Join(t.last.Notices, "\n"))
+		told("evaluation/notices", t.last.Notices)
 	}
 	for i, k := range t.kernels {
 		name := func(part string) string { return fmt.Sprintf("kernel/%d/%s", i, part) }

@@ -6,6 +6,7 @@ import (
 	"fmt"
 
 	"kestrel/kernelspace"
+	"kestrel/vbks/params"
 )
 
 // collapsedOptimizer takes the collapsed bound on all rows seen for the local
@@ -45,7 +46,7 @@ func (collapsedOptimizer) predict(u *unit) error {
 			return err
 		}
 		for i, st := range last {
-			_, s2 := rawParams(u.model(i).program, st.Free, u.floor)
+			_, s2 := params.Raw(u.model(i).program, st.Free, u.floor)
 			noise = append(noise, s2)
 		}
 		var err error

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"kestrel/kernelspace"
+	"kestrel/vbks/params"
 )
 
 // leafCost is the number of multiplications that take about as long as a
@@ -24,7 +25,7 @@ func leafCost(op kernelspace.Op) float64 {
 func searchCost(p *kernelspace.Program) float64 {
 	const algebra = 20 // of an entry, beside the leaves
 	cost := float64(algebra)
-	for _, in := range leaves(p) {
+	for _, in := range params.Leaves(p) {
 		cost += leafCost(in.Op)
 	}
 	return cost * float64(len(p.Free)+1)

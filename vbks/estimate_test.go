@@ -7,6 +7,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"kestrel/device"
+	"kestrel/vbks/params"
 )
 
 // At the optimal q(v), the predictions are those of the projected process by
@@ -23,7 +24,7 @@ func TestPredict(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		raw, s2 := rawParams(b.programs[0], b.start(0), b.floor)
+		raw, s2 := params.Raw(b.programs[0], b.start(0), b.floor)
 		near(t, "noise", noise, []float64{s2}, 1e-14)
 		// Q = Kxz Kzz⁻¹ Kzx; mean = Q (Q + σ²I)⁻¹ y; variance = k(x,x) − diag(Q (Q + σ²I)⁻¹ Q).
 		p, m := b.programs[0], 7

@@ -39,8 +39,23 @@ type Evaluation struct {
 	RowsSeen   int
 	Kernels    []KernelResult      // every kernel of the space, in its order
 	Objective  float64             // total ELBO at the optimum of q(g)
-	Notices    []string            // what the user should know, once
+	Notices    []Notice            // what the user should know, once
 	Broken     []*guard.PanicError // why kernels have failed for which the program is to blame; not part of a checkpoint
+}
+
+// Notice is something that the user should know.
+type Notice struct {
+	Text   string
+	Kernel string // id of the kernel that it is about, "" for none
+	Failed bool   // that kernel has failed
+}
+
+// plain makes notices that are about no kernel.
+func plain(texts []string) (notices []Notice) {
+	for _, s := range texts {
+		notices = append(notices, Notice{Text: s})
+	}
+	return notices
 }
 
 // Leader returns the index of the kernel ranked first, −1 if none is live.

@@ -8,6 +8,7 @@ import (
 
 	"kestrel/internal/guard"
 	"kestrel/vbks/belief"
+	"kestrel/vbks/params"
 )
 
 // commit takes the round's results over, refits q(g) and makes the evaluation.
@@ -18,7 +19,7 @@ func (r *round) commit() error {
 	for i, k := range t.kernels {
 		kernels[i] = *k
 	}
-	var notices []string
+	var notices []Notice
 	var broken []*guard.PanicError
 	for _, i := range r.live {
 		k, f := &kernels[i], &r.outcomes[i]
@@ -28,14 +29,14 @@ func (r *round) commit() error {
 		}
 		if failure != "" {
 			k.status, k.reason = Failed, failure
-			notices = append(notices, failureNotice(k.id, failure))
+			notices = append(notices, Notice{Text: fmt.Sprintf("kernel %s failed: %s", k.id, failure), Kernel: k.id, Failed: true})
 			if f.Mistake != nil {
 				broken = append(broken, f.Mistake)
 			}
 			continue
 		}
 		if f.Factor > 1 && (k.state == nil || k.state.Factor != f.Factor) {
-			notices = append(notices, fmt.Sprintf("kernel %s: jitter raised %g times", k.id, f.Factor))
+			notices = append(notices, Notice{Text: fmt.Sprintf("kernel %s: jitter raised %g times", k.id, f.Factor), Kernel: k.id})
 		}
 		k.state, k.elbo, k.terms, k.rows = f.State, f.ELBO, f.Terms, r.n
 		if f.Best.Source != "" {
@@ -46,7 +47,7 @@ func (r *round) commit() error {
 	t.setKernels(kernels)
 	t.evaluation, t.rows = r.number, r.n
 	if d, ok := t.dev.(interface{ Notices() []string }); ok { // what a device tells, each once
-		notices = append(notices, d.Notices()...)
+		notices = append(notices, plain(d.Notices())...)
 	}
 	t.notices = append(slices.Clone(t.notices), notices...)
 	if err := t.refit(true); err != nil {
@@ -92,7 +93,8 @@ func (t *Trainer) refit(prune bool) error {
 				k.status, k.reason = Pruned, "posterior below the limit"
 			}
 		}
-		t.notices = append(t.notices, fmt.Sprintf("pruned %d kernels whose posterior stayed below %g", len(drop), t.settings.AutoPruneMass))
+		text := fmt.Sprintf("pruned %d kernels whose posterior stayed below %g", len(drop), t.settings.AutoPruneMass)
+		t.notices = append(t.notices, Notice{Text: text})
 	}
 }
 
@@ -204,7 +206,7 @@ func pairedSE(a, b []float64, n int) float64 {
 
 // values lists a kernel's hyperparameters.
 func (t *Trainer) values(k *kernel) ([]ParamValue, float64) {
-	raw, noise := rawParams(k.program, k.state.Free, t.floor)
+	raw, noise := params.Raw(k.program, k.state.Free, t.floor)
 	out := make([]ParamValue, len(raw))
 	for i, p := range k.program.Params {
 		out[i] = ParamValue{Param: p, Value: raw[i]}

@@ -14,6 +14,8 @@ import (
 
 	"kestrel/device"
 	"kestrel/kernelspace"
+	"kestrel/vbks/mixture"
+	"kestrel/vbks/params"
 )
 
 // The collapsed evaluation's local ELBO is Titsias' bound at the
@@ -36,7 +38,7 @@ func TestEvaluationReportsTheBound(t *testing.T) {
 			}
 			n := e.RowsSeen
 			want := naiveCollapsed(k.program, raw, res.Noise, data.X[:n], data.Y[:n], tr.inducing, 1, s.Jitter)
-			for j, x := range freeVector(k.program, raw, res.Noise, tr.floor) {
+			for j, x := range params.Free(k.program, raw, res.Noise, tr.floor) {
 				// A noise variance at its floor keeps too few digits to say where ρ is.
 				if out := math.Max(k.prior.lo[j]-x, x-k.prior.hi[j]); out > 0 && j < len(raw) {
 					want -= tr.wall * out * out / 2
@@ -212,9 +214,9 @@ func TestAutomaticPruning(t *testing.T) {
 		if live := len(tr.Belief().IDs); live != want {
 			t.Errorf("evaluation %d: %d kernels are live, want %d", e.Index, live, want)
 		}
-		told := func(n string) bool { return strings.Contains(n, "pruned 2 kernels") }
+		told := func(n Notice) bool { return n.Kernel == "" && strings.Contains(n.Text, "pruned 2 kernels") }
 		if pruned := slices.ContainsFunc(e.Notices, told); pruned != (e.Index == 2) {
-			t.Errorf("evaluation %d: notices %q", e.Index, e.Notices)
+			t.Errorf("evaluation %d: notices %+v", e.Index, e.Notices)
 		}
 	}
 }
@@ -370,7 +372,7 @@ func TestPredictsAsTheExactGP(t *testing.T) {
 		tr := trainerOn(t, 2, nil, data, s, fourKernels...)
 		e := next(t, tr)
 		if tr.Inducing() != 40 || len(e.Notices) == 0 {
-			t.Errorf("%s: %d inducing inputs of 40 rows, notices %q", optimizer, tr.Inducing(), e.Notices)
+			t.Errorf("%s: %d inducing inputs of 40 rows, notices %+v", optimizer, tr.Inducing(), e.Notices)
 		}
 		p, err := tr.Predict(context.Background(), at, PredictOptions{IDs: fourKernels})
 		if err != nil {
@@ -381,7 +383,7 @@ func TestPredictsAsTheExactGP(t *testing.T) {
 		}
 		for j, id := range p.IDs {
 			i := slices.IndexFunc(tr.kernels, func(k *kernel) bool { return k.id == id })
-			raw, noise := rawParams(tr.kernels[i].program, tr.kernels[i].state.Free, tr.floor)
+			raw, noise := params.Raw(tr.kernels[i].program, tr.kernels[i].state.Free, tr.floor)
 			mean, variance := densePrediction(tr.kernels[i].program, raw, noise, data.X, data.Y, at)
 			near(t, optimizer+" mean of "+id, p.Mean[j], mean, 1e-4)
 			near(t, optimizer+" variance of "+id, p.Var[j], variance, 1e-4)
@@ -414,7 +416,7 @@ func TestPredictionWeights(t *testing.T) {
 			t.Error("prediction before the first evaluation")
 		}
 		train(t, tr)
-		check := func(what string, o PredictOptions, kernels int) *Prediction {
+		check := func(what string, o PredictOptions, kernels int) *mixture.Prediction {
 			t.Helper()
 			p, err := tr.Predict(context.Background(), at, o)
 			if err != nil {

@@ -97,9 +97,14 @@ func TestBrokenKernelFailsAlone(t *testing.T) {
 						t.Errorf("%s, %s: the reason %q lacks %q", optimizer, when.what, k.Reason, part)
 					}
 				}
-				told := slices.ContainsFunc(e.Notices, func(n string) bool { return strings.Contains(n, "LIN+RQ failed") })
+				told := slices.ContainsFunc(e.Notices, func(n Notice) bool {
+					return strings.Contains(n.Text, "LIN+RQ failed") && n.Kernel == "LIN+RQ" && n.Failed
+				})
 				if told != (i == when.evaluation) {
-					t.Errorf("%s, %s: notices at evaluation %d: %q", optimizer, when.what, i, e.Notices)
+					t.Errorf("%s, %s: notices at evaluation %d: %+v", optimizer, when.what, i, e.Notices)
+				}
+				if told { // a run that goes on knows whose failure it was
+					same(t, optimizer+", "+when.what, resumed(t, tr, s), tr)
 				}
 				for j, at := range []int{0, 1, 3} {
 					if e.Kernels[at].ELBO != want.Kernels[j].ELBO {
@@ -154,9 +159,11 @@ func TestJitterEscalationIsKept(t *testing.T) {
 					t.Errorf("%s: %s is %s with %g times the jitter, want %g", optimizer, k.id, e.Kernels[j].Status, k.state.Factor, want)
 				}
 			}
-			told := slices.ContainsFunc(e.Notices, func(n string) bool { return strings.Contains(n, "PER: jitter raised 1000 times") })
+			told := slices.ContainsFunc(e.Notices, func(n Notice) bool {
+				return n == Notice{Text: "kernel PER: jitter raised 1000 times", Kernel: "PER"}
+			})
 			if told != (i == 1) {
-				t.Errorf("%s: notices at evaluation %d: %q", optimizer, i, e.Notices)
+				t.Errorf("%s: notices at evaluation %d: %+v", optimizer, i, e.Notices)
 			}
 		}
 	}

@@ -10,6 +10,7 @@ import (
 	"kestrel/device"
 	"kestrel/internal/golden"
 	"kestrel/kernelspace"
+	"kestrel/vbks/params"
 )
 
 // goldenFile is a file of schema vbks-golden/1; its README says what the
@@ -108,7 +109,7 @@ func (c *goldenCase) compileGolden(t *testing.T, dim int) (*kernelspace.Program,
 	for i := range raw {
 		raw[i] = 1
 	}
-	ins := leaves(p)
+	ins := params.Leaves(p)
 	if len(ins) != len(c.Leaves) {
 		t.Fatalf("%s: %d leaves compiled, %d in the file", c.Name, len(ins), len(c.Leaves))
 	}
@@ -256,7 +257,7 @@ func (b *goldenBench) check(t *testing.T, what string, x device.Points, want *go
 	for i := range b.raw {
 		g[i] /= b.raw[i] // ∂/∂θ from ∂/∂log θ
 	}
-	for i, in := range leaves(b.program) {
+	for i, in := range params.Leaves(b.program) {
 		l := want.Gradients.Leaves[i]
 		near(t, what+" ∂/∂variance of "+l.Type, g[in.Off:in.Off+1], []float64{l.Variance}, gradient)
 		near(t, what+" ∂/∂lengthscale of "+l.Type, g[in.Off+1:in.Off+1+in.NumScale], l.Lengthscale, gradient)
@@ -284,7 +285,7 @@ func TestGoldenBounds(t *testing.T) {
 				d := f.Data[c.Data]
 				dim := len(d.X[0])
 				p, raw := c.compileGolden(t, dim)
-				settle(p, raw)
+				params.Settle(p, raw)
 				x, z := flatten(d.X), flatten(d.Z)
 				if c.Exact != nil {
 					near(t, "exact", []float64{naiveExact(p, raw, f.Noise, x, d.Y, dim)}, []float64{*c.Exact}, tolerance)
@@ -294,7 +295,7 @@ func TestGoldenBounds(t *testing.T) {
 				}
 				b, rows := testBound(t, []*kernelspace.Program{p}, x, d.Y, z, dim, device.Jitter{Absolute: f.Jitter}, 0)
 				obj := b.boundValue(rows, sumSquares(d.Y), nil)
-				free := freeVector(p, raw, f.Noise, 0)
+				free := params.Free(p, raw, f.Noise, 0)
 				if err := obj.eval([]int{0}, [][]float64{free}); err != nil {
 					t.Fatal(err)
 				}

@@ -11,6 +11,10 @@ import (
 
 	"kestrel/device"
 	"kestrel/internal/guard"
+	"kestrel/kernelspace"
+	"kestrel/kernelspace/kernelspacetest"
+	"kestrel/vbks/distance"
+	"kestrel/vbks/starts"
 )
 
 // mined is a device on which a panic, or whatever else trip does, waits at a
@@ -133,9 +137,12 @@ func TestGoroutinesEndWithTheRound(t *testing.T) {
 // The lanes of the distance between kernels end with the work, and those of a
 // benchmark when it is closed, whatever happened.
 func TestGoroutinesEndWithOtherWork(t *testing.T) {
-	programs := distancePrograms(t, "SE[a]", "LIN[b]", "PER[a]*SE[b]", "RQ", "SE+LIN")
+	var programs []*kernelspace.Program
+	for _, e := range []string{"SE[a]", "LIN[b]", "PER[a]*SE[b]", "RQ", "SE+LIN"} {
+		programs = append(programs, kernelspacetest.Program(t, e, kernelspace.Options{Columns: []string{"a", "b"}, Dim: 2}))
+	}
 	x := []float64{0, 0, 1, 2, 0.5, -1, 2, 0.25}
-	scales := Summarise(x, []float64{1, 2, 3, 5}, 2)
+	scales := starts.Summarise(x, []float64{1, 2, 3, 5}, 2)
 	errBroken := errors.New("the device is broken")
 	for _, way := range []string{"done", "context", "device", "panic"} {
 		for _, at := range []int64{1, 2, 7, 20} {
@@ -155,11 +162,11 @@ func TestGoroutinesEndWithOtherWork(t *testing.T) {
 					}
 					return nil
 				}}
-				distance, err := NewPriorDistance(d, x, scales, programs, 3, 1)
+				between, err := distance.NewPrior(d, x, scales, programs, 3, 1)
 				if err != nil {
 					t.Fatal(err)
 				}
-				_, err = distance.From(ctx, 0)
+				_, err = between.From(ctx, 0)
 				if d.done.Load() < at {
 					t.Fatalf("only %d operations", d.done.Load())
 				}

@@ -11,6 +11,7 @@ import (
 	"kestrel/device"
 	"kestrel/kernelspace"
 	"kestrel/vbks/belief"
+	"kestrel/vbks/params"
 )
 
 // Resume makes a trainer that stands where another one stood when Checkpoint
@@ -46,7 +47,7 @@ func Resume(
 	if t.evaluation > 0 && l.err == nil {
 		l.last(t)
 	}
-	t.notices = l.lines("notices")
+	t.notices = l.notices(t, "notices")
 	if l.err != nil {
 		return nil, l.err
 	}
@@ -70,7 +71,7 @@ func (t *Trainer) Solution(id string) (p *kernelspace.Program, theta []float64, 
 		return nil, nil, 0, err
 	}
 	k := t.kernels[i]
-	theta, noise = rawParams(k.program, k.state.Free, t.floor)
+	theta, noise = params.Raw(k.program, k.state.Free, t.floor)
 	return k.program, theta, noise, nil
 }
 
@@ -155,6 +156,24 @@ func (l *loader) lines(name string) []string {
 		return strings.Split(s, "\n")
 	}
 	return nil
+}
+
+// notices returns the notices of a text, one a line. In a checkpoint of an earlier
+// version none is about a kernel.
+func (l *loader) notices(t *Trainer, name string) []Notice {
+	out := plain(l.lines(name))
+	name += "/kernels"
+	about := l.optional(name, 2*len(out))
+	if l.err != nil || about == nil {
+		return out
+	}
+	for i := range out {
+		if k := l.whole(name, about[2*i], -1, len(t.kernels)-1); k >= 0 {
+			out[i].Kernel = t.kernels[k].id
+		}
+		out[i].Failed = about[2*i+1] != 0
+	}
+	return out
 }
 
 // run loads what is not a kernel's.
@@ -256,7 +275,7 @@ func (l *loader) belief(t *Trainer) {
 
 // last makes the last evaluation anew.
 func (l *loader) last(t *Trainer) {
-	t.notices = l.lines("evaluation/notices")
+	t.notices = l.notices(t, "evaluation/notices")
 	e := t.report(t.belief)
 	for i := range e.Kernels {
 		r := &e.Kernels[i]

@@ -358,9 +358,36 @@ func TestResumeKeepsNotices(t *testing.T) {
 	tr := trainerOn(t, 1, nil, trainingSeries(17, 30), s, "SE")
 	other := resumed(t, tr, s)
 	same(t, "with a notice", other, tr)
-	if e := next(t, other); len(e.Notices) != 1 || !strings.Contains(e.Notices[0], "60 inducing inputs") {
-		t.Errorf("notices %q", e.Notices)
+	if e := next(t, other); len(e.Notices) != 1 || !strings.Contains(e.Notices[0].Text, "60 inducing inputs") {
+		t.Errorf("notices %+v", e.Notices)
 	}
 	next(t, tr)
 	same(t, "told", resumed(t, other, s), tr)
+
+	tr.notices = []Notice{{Text: "a"}, {Text: "b", Kernel: "SE"}, {Text: "c", Kernel: "SE", Failed: true}}
+	same(t, "about a kernel", resumed(t, tr, s), tr)
+	arrays := copied(t, tr.Checkpoint())
+	resume := func() (*Trainer, error) {
+		dev := onCPU(1)
+		t.Cleanup(func() { dev.Close() })
+		return Resume(t.Context(), dev, tr.data, candidates(t, "SE"), []string{"x"}, s, arrays)
+	}
+	arrays["notices/kernels"].Data[2] = 1
+	if _, err := resume(); err == nil || !strings.Contains(err.Error(), "array notices/kernels: 1 is not a whole number from -1 to 0") {
+		t.Errorf("a notice about a kernel that is not there: %v", err)
+	}
+	delete(arrays, "notices/kernels") // as earlier versions did not write it
+	old, err := resume()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if want := []Notice{{Text: "a"}, {Text: "b"}, {Text: "c"}}; !slices.Equal(old.notices, want) {
+		t.Errorf("notices %+v, want %+v", old.notices, want)
+	}
+	// A text of several lines comes back as several notices about the same.
+	tr.notices = []Notice{{Text: "c\nd", Kernel: "SE", Failed: true}}
+	want := []Notice{{Text: "c", Kernel: "SE", Failed: true}, {Text: "d", Kernel: "SE", Failed: true}}
+	if got := resumed(t, tr, s).notices; !slices.Equal(got, want) {
+		t.Errorf("notices %+v, want %+v", got, want)
+	}
 }

@@ -120,9 +120,11 @@ func TestPanicInTheOptimiserFailsAKernel(t *testing.T) {
 				!strings.Contains(k.Reason, "alpha") || !strings.Contains(k.Reason, "noise=") {
 				t.Fatalf("%s: %s, %q", optimizer, k.Status, k.Reason)
 			}
-			told := slices.ContainsFunc(e.Notices, func(n string) bool { return strings.HasPrefix(n, "kernel LIN+RQ failed: internal error: ") })
+			told := slices.ContainsFunc(e.Notices, func(n Notice) bool {
+				return strings.HasPrefix(n.Text, "kernel LIN+RQ failed: internal error: ") && n.Kernel == "LIN+RQ" && n.Failed
+			})
 			if told != (i == 1) || len(e.Broken) != 2-i {
-				t.Errorf("%s, evaluation %d: notices %q, broken %v", optimizer, i, e.Notices, e.Broken)
+				t.Errorf("%s, evaluation %d: notices %+v, broken %v", optimizer, i, e.Notices, e.Broken)
 			}
 			for _, p := range e.Broken {
 				if !strings.Contains(string(p.Stack), "optimize.(*Bisection).Init") {

@@ -8,13 +8,14 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"kestrel/device"
+	"kestrel/vbks/params"
 )
 
 // titsias is the optimal q(v) by dense matrices: Λ = I + AAᵀ/σ², Λm = Ay/σ².
 func (b *bench) titsias(t *testing.T, k int, free []float64, n int) (lambda, lambdaM []float64) {
 	t.Helper()
 	p, m, dim := b.programs[k], b.svgp.group.m, b.dim
-	raw, noise := rawParams(p, free, b.floor)
+	raw, noise := params.Raw(p, free, b.floor)
 	row := func(a []float64, i int) []float64 { return a[i*dim : (i+1)*dim] }
 	kzz := mat.NewSymDense(m, nil)
 	var trace float64
@@ -61,7 +62,7 @@ func (b *bench) titsias(t *testing.T, k int, free []float64, n int) (lambda, lam
 
 // collapsedAt is Titsias' bound by dense matrices plus log p(θ).
 func (b *bench) collapsedAt(k int, free []float64) float64 {
-	raw, noise := rawParams(b.programs[k], free, b.floor)
+	raw, noise := params.Raw(b.programs[k], free, b.floor)
 	return naiveCollapsed(b.programs[k], raw, noise, b.x, b.y, b.z, b.dim, b.jitter) + logThetaPrior(free, b.priors[k])
 }
 
@@ -159,7 +160,7 @@ func TestNaturalStepsApproachTheBound(t *testing.T) {
 	if gap := top - after[0].ELBO; gap > 5 || gap > 0.01*(top-before[0].ELBO) {
 		t.Errorf("ELBO %.3f → %.3f, collapsed bound %.3f", before[0].ELBO, after[0].ELBO, top)
 	}
-	raw, noise := rawParams(b.programs[0], b.start(0), b.floor)
+	raw, noise := params.Raw(b.programs[0], b.start(0), b.floor)
 	if exact := naiveExact(b.programs[0], raw, noise, x, y, 1) + logThetaPrior(b.start(0), b.priors[0]); top > exact {
 		t.Errorf("collapsed bound %.6f above the exact %.6f", top, exact)
 	}

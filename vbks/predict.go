@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"kestrel/device"
+	"kestrel/vbks/mixture"
 )
 
 // PredictOptions say over which kernels to average.
@@ -64,7 +65,7 @@ func (t *Trainer) chosen(o PredictOptions) (kernels []int, weights []float64, er
 // Predict computes the predictive belief at the rows of x (row-major,
 // standardised) under the last evaluation. Kernels whose weight could not
 // change any figure (below 1e-9 of the whole) are left out.
-func (t *Trainer) Predict(ctx context.Context, x []float64, o PredictOptions) (*Prediction, error) {
+func (t *Trainer) Predict(ctx context.Context, x []float64, o PredictOptions) (*mixture.Prediction, error) {
 	kernels, weights, err := t.chosen(o)
 	if err != nil {
 		return nil, err
@@ -72,7 +73,7 @@ func (t *Trainer) Predict(ctx context.Context, x []float64, o PredictOptions) (*
 	for n := len(kernels); n > 1 && o.IDs == nil && weights[n-1] < 1e-9; n-- {
 		kernels, weights = kernels[:n-1], weights[:n-1]
 	}
-	p := &Prediction{
+	p := &mixture.Prediction{
 		IDs: make([]string, len(kernels)), Weights: weights, Noise: make([]float64, len(kernels)),
 		Mean: make([][]float64, len(kernels)), Var: make([][]float64, len(kernels)),
 	}

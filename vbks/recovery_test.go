@@ -118,7 +118,9 @@ func frail(d *frailDevice) func(device.Device) device.Device {
 // compared.
 func told(es []Evaluation) (notices []string) {
 	for i := range es {
-		notices = append(notices, es[i].Notices...)
+		for _, n := range es[i].Notices {
+			notices = append(notices, n.Text)
+		}
 		es[i].Notices = nil
 	}
 	return notices

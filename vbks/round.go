@@ -1,6 +1,7 @@
 package vbks
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -49,6 +50,24 @@ func (t *Trainer) unknown() []outcome {
 		if k.state != nil && k.state.Factor > 0 {
 			out[i].Factor = k.state.Factor
 		}
+	}
+	return out
+}
+
+// donors returns the better half of the live kernels' solutions, at least six,
+// best first.
+func (t *Trainer) donors() []gift {
+	var live []int
+	for i, k := range t.kernels {
+		if k.current(t.rows) {
+			live = append(live, i)
+		}
+	}
+	slices.SortStableFunc(live, func(a, b int) int { return cmp.Compare(t.kernels[b].elbo, t.kernels[a].elbo) })
+	live = live[:min(len(live), max(6, len(live)/2))]
+	out := make([]gift, len(live))
+	for i, k := range live {
+		out[i] = gift{From: k, X: t.kernels[k].state.Free, Value: t.kernels[k].elbo}
 	}
 	return out
 }

@@ -5,6 +5,9 @@ import (
 	"fmt"
 	"slices"
 	"sort"
+
+	"kestrel/vbks/params"
+	"kestrel/vbks/starts"
 )
 
 // Numbers that steer the search for good hyperparameters; docs/architecture.md
@@ -127,17 +130,17 @@ func (u *unit) freshStarts(ctx context.Context, onScreen objective) ([][]draft, 
 			labels[i] = "fresh"
 			switch {
 			case s%3 == 1 && best != nil:
-				runs[i] = &ascent{start: u.drawer.shake(program, best, rng)}
+				runs[i] = &ascent{start: u.drawer.Shake(program, best, rng)}
 				labels[i] = "shaken"
 			case s%3 == 2 && len(donors) > 0:
-				runs[i] = &ascent{start: u.drawer.recombine(program, donors, rng)}
+				runs[i] = &ascent{start: u.drawer.Recombine(program, donors, rng)}
 				labels[i] = "recombined"
 			default:
 				number := s
 				if u.order.Number > 1 && s == 0 && u.order.Number%4 != 0 {
 					number = -1 // the middling start has been tried
 				}
-				runs[i] = &ascent{start: u.drawer.draw(program, rng, number)}
+				runs[i] = &ascent{start: u.drawer.Draw(program, rng, number)}
 			}
 		}
 		if err := u.climb(ctx, all, runs, screenSteps, onScreen); err != nil {
@@ -172,6 +175,17 @@ func (u *unit) freshStarts(ctx context.Context, onScreen objective) ([][]draft, 
 		sortDrafts(drafts[i])
 	}
 	return drafts, nil
+}
+
+// donors returns those of the order.
+func (u *unit) donors() []starts.Donor {
+	out := make([]starts.Donor, len(u.order.Donors))
+	for i, g := range u.order.Donors {
+		p := u.models[g.From].program
+		raw, noise := params.Raw(p, g.X, u.floor)
+		out[i] = starts.Donor{Program: p, Raw: raw, Noise: noise}
+	}
+	return out
 }
 
 // ascents makes an ascent from the draft at a place of every member that has so
@@ -213,7 +227,7 @@ func (u *unit) polish(ctx context.Context, drafts [][]draft, onRows objective) e
 func (u *unit) describeFailure(i int, x []float64) string {
 	m := u.model(i)
 	if x == nil {
-		x = u.drawer.draw(m.program, u.stream(i, 0), 0)
+		x = u.drawer.Draw(m.program, u.stream(i, 0), 0)
 	}
 	return fmt.Sprintf("%s: k(Z,Z) is not positive definite or the bound is not finite, even with %g times the jitter, e.g. at %s",
 		m.id, u.outcomes[i].Factor, u.formatParams(m, x))

@@ -5,6 +5,8 @@ import (
 	"fmt"
 
 	"kestrel/kernelspace"
+	"kestrel/vbks/params"
+	"kestrel/vbks/starts"
 )
 
 // model is what is known of a kernel of the space before any data.
@@ -14,7 +16,7 @@ type model struct {
 	program  *kernelspace.Program
 	prior    prior
 	logPrior float64 // m₀
-	kin      []relation
+	kin      []starts.Relation
 }
 
 // site is what a machine has of a run whatever the phase: data and inducing
@@ -27,7 +29,7 @@ type site struct {
 	settings  Settings
 	optimizer optimizer
 	models    []*model
-	drawer    *drawer
+	drawer    *starts.Drawer
 	total     int       // training rows
 	cumYY     []float64 // cumYY[n]: Σ y² of the first n rows
 	gate      gate
@@ -64,7 +66,7 @@ func (s *site) step(ctx context.Context) error {
 
 // formatParams lists a kernel's hyperparameters on one line.
 func (s *site) formatParams(m *model, x []float64) string {
-	raw, noise := rawParams(m.program, x, s.floor)
+	raw, noise := params.Raw(m.program, x, s.floor)
 	text := ""
 	for _, i := range m.program.Free {
 		p := m.program.Params[i]

@@ -10,6 +10,7 @@ import (
 	"kestrel/device"
 	"kestrel/internal/guard"
 	"kestrel/kernelspace"
+	"kestrel/vbks/params"
 )
 
 // StepKind names what a StepBench repeats.
@@ -178,7 +179,7 @@ func (s *StepSetup) costs() []float64 {
 	costs := make([]float64, len(s.Programs))
 	for i, p := range s.Programs {
 		costs[i] = algebra
-		for _, in := range leaves(p) {
+		for _, in := range params.Leaves(p) {
 			costs[i] += entries * leafCost(in.Op)
 		}
 	}
@@ -266,7 +267,7 @@ func (b *StepBench) begin(l *learner, kernels []int) error {
 		return err
 	}
 	for i, k := range kernels {
-		st := &State{Free: freeVector(programs[i], b.setup.Theta[k], b.setup.Noise, 0), Mean: b.setup.Mean, Chol: b.setup.Chol}
+		st := &State{Free: params.Free(programs[i], b.setup.Theta[k], b.setup.Noise, 0), Mean: b.setup.Mean, Chol: b.setup.Chol}
 		if b.setup.Kind != StepAdam {
 			st.Rows = float64(len(b.setup.Y))
 			if !b.setup.Unseen {

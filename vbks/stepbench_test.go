@@ -9,6 +9,7 @@ import (
 
 	"kestrel/device"
 	"kestrel/kernelspace"
+	"kestrel/kernelspace/kernelspacetest"
 	"kestrel/vbks/random"
 )
 
@@ -29,7 +30,7 @@ func stepSetup(t testing.TB, kind StepKind, n, m, batch int, exprs ...string) St
 		s.Chol[i*m+i] = 0.5 + rng.Float64()
 	}
 	for _, e := range exprs {
-		p := compiled(t, e, kernelspace.Options{Dim: 1})
+		p := kernelspacetest.Program(t, e, kernelspace.Options{Dim: 1})
 		raw := make([]float64, len(p.Params))
 		for i := range raw {
 			raw[i] = 1

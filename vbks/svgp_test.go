@@ -8,6 +8,7 @@ import (
 
 	"kestrel/device"
 	"kestrel/kernelspace"
+	"kestrel/kernelspace/kernelspacetest"
 )
 
 // bench is a learner with kernels on random data.
@@ -46,7 +47,7 @@ func newBench(t testing.TB, x, y, z []float64, dim int, s Settings, exprs ...str
 	t.Helper()
 	b := &bench{x: x, y: y, z: z}
 	for _, e := range exprs {
-		p := compiled(t, e, kernelspace.Options{Dim: dim, ARD: dim > 1})
+		p := kernelspacetest.Program(t, e, kernelspace.Options{Dim: dim, ARD: dim > 1})
 		b.programs = append(b.programs, p)
 		b.priors = append(b.priors, broad(p))
 	}

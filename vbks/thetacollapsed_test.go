@@ -10,6 +10,8 @@ import (
 
 	"kestrel/device"
 	"kestrel/kernelspace"
+	"kestrel/kernelspace/kernelspacetest"
+	"kestrel/vbks/params"
 )
 
 // thetaBench makes the objective of some kernels with broad priors; Z may be X.
@@ -18,7 +20,7 @@ func thetaBench(t testing.TB, x, y, z []float64, diagonal bool, exprs ...string)
 	var programs []*kernelspace.Program
 	var priors []prior
 	for _, e := range exprs {
-		p := compiled(t, e, kernelspace.Options{Dim: 1})
+		p := kernelspacetest.Program(t, e, kernelspace.Options{Dim: 1})
 		programs, priors = append(programs, p), append(priors, broad(p))
 	}
 	c, rows := testBound(t, programs, x, y, z, 1, device.Jitter{Relative: 1e-6}, 1e-6)
@@ -226,7 +228,7 @@ func TestNarrowThetaObjectiveIsThePoint(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			_, noise := rawParams(c.programs[k], mean, c.floor)
+			_, noise := params.Raw(c.programs[k], mean, c.floor)
 			near(t, "mean", gm[0], wm[0], 1e-5)
 			near(t, "variance", gv[0], wv[0], 1e-5)
 			near(t, "noise", gn, []float64{noise}, 1e-5)
@@ -304,7 +306,7 @@ func TestThetaPredictMixes(t *testing.T) {
 				free[i] += chol[i*f+j] * eta[j]
 			}
 		}
-		raw, s2 := rawParams(p, free, o.bound.floor)
+		raw, s2 := params.Raw(p, free, o.bound.floor)
 		noise += s2 / s
 		mu, v := densePrediction(p, raw, s2, x, y, xs)
 		for b, m := range mu {

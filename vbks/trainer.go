@@ -11,6 +11,7 @@ import (
 	"kestrel/kernelspace"
 	"kestrel/vbks/belief"
 	"kestrel/vbks/inducing"
+	"kestrel/vbks/starts"
 )
 
 // Trainer optimises all kernels of a space and the belief over them, one
@@ -24,7 +25,7 @@ type Trainer struct {
 	cumYY     []float64 // cumYY[n]: Σ y² of the first n rows
 	inducing  []float64 // Z, row-major
 	scales    kernelspace.Scales
-	drawer    *drawer // nil until something is searched for
+	drawer    *starts.Drawer // nil until something is searched for
 	kernels   []*kernel
 	scout     *common // what solutions are searched on, nil until then; &common itself where that is the local ELBO
 	workers   []*worker
@@ -38,7 +39,7 @@ type Trainer struct {
 	belief     *belief.Belief
 	leader     string
 	last       *Evaluation
-	notices    []string
+	notices    []Notice
 	spent      time.Duration
 
 	gate     gate
@@ -95,7 +96,7 @@ func newTrainer(dev device.Device, data Training, space []Candidate, columns []s
 	for i, y := range data.Y {
 		t.cumYY[i+1] = t.cumYY[i] + y*y
 	}
-	t.scales = Summarise(data.X, data.Y, data.Dim)
+	t.scales = starts.Summarise(data.X, data.Y, data.Dim)
 	t.common = common{dev: dev, dim: data.Dim, jitter: s.Jitter, wall: 100, span: t.scales.Span}
 	t.floor = s.NoiseFloor * t.scales.YVar
 	var err error
@@ -118,9 +119,11 @@ func newTrainer(dev device.Device, data Training, space []Candidate, columns []s
 // only asked does without.
 func (t *Trainer) prepareSearch() error {
 	if t.drawer == nil {
-		t.drawer = newDrawer(t.data, t.m, t.floor, columnPeriods(t.data, t.settings.Seed), t.scales)
+		t.drawer = starts.NewDrawer(t.data.X, t.data.Y, t.dim, starts.Options{
+			Inducing: t.m, Floor: t.floor, Scales: t.scales, Seed: t.settings.Seed,
+		})
 	}
-	t.drawer.m = t.m
+	t.drawer.Inducing = t.m
 	if t.scout != nil {
 		if _, m := t.scoutSize(0); t.scout.m == m {
 			return nil
@@ -183,7 +186,7 @@ func (t *Trainer) place(ctx context.Context, m int) error {
 	if err != nil {
 		return err
 	}
-	t.notices = append(t.notices, notices...)
+	t.notices = append(t.notices, plain(notices)...)
 	d, err := t.dev.NewData(z, nil, t.data.Dim)
 	if err != nil {
 		return err
@@ -208,7 +211,7 @@ func (t *Trainer) compile(space []Candidate, columns []string) error {
 		}
 		total += c.Weight
 	}
-	kin := kinship(exprs)
+	kin := starts.Kinship(exprs)
 	for i, e := range exprs {
 		p, err := kernelspace.Compile(e, kernelspace.Options{
 			Columns: columns, Dim: t.dim, ARD: t.settings.ARD, SharedPeriod: t.settings.SharedPeriod,

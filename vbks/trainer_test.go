@@ -93,14 +93,14 @@ type snapshot struct {
 	Last                    *Evaluation
 	Belief                  *belief.Belief
 	Leader                  string
-	Notices                 []string
+	Notices                 []Notice
 	Tensors                 map[string]Tensor
 	Status                  []Status
 }
 
 func snapshotOf(tr *Trainer) snapshot {
 	s := snapshot{Evaluation: tr.evaluation, Rows: tr.rows, Extra: tr.extra, Last: tr.last, Belief: tr.belief,
-		Leader: tr.leader, Notices: append([]string{}, tr.notices...), Tensors: tr.Checkpoint()}
+		Leader: tr.leader, Notices: append([]Notice{}, tr.notices...), Tensors: tr.Checkpoint()}
 	for _, k := range tr.kernels {
 		s.Status = append(s.Status, k.status)
 	}

@@ -1,277 +1,155 @@
 package vbks
 
 import (
-	"math"
-	"math/rand/v2"
-	"slices"
+	"context"
 
-	"kestrel/kernelspace"
+	"kestrel/vbks/starts"
 )
 
-// relation says how a solution of one kernel of the space becomes a start for
-// another.
-type relation struct {
-	from  int   // kernel that gives
-	pairs []int // for each leaf of the taker, the giver's leaf, −1 for none
-	kind  relationKind
-	label string
-}
-
-type relationKind uint8
-
-const (
-	lift        relationKind = iota // the taker contains the giver
-	restriction                     // the giver contains the taker
-	replacement                     // one leaf differs
-)
-
-// kinship lists, for every kernel of a space, the relations through which it
-// can take solutions, nearest first. The space holds canonical expressions.
-func kinship(space []kernelspace.Expr) [][]relation {
-	index := make(map[string]int, len(space))
-	for i, e := range space {
-		index[e.ID()] = i
+// transplants tries the solutions of related kernels as starts, again and again
+// while that changes something: once between, at most four times at the end.
+func (r *round) transplants(ctx context.Context) error {
+	times := 1
+	if r.n == r.data.Rows() {
+		times = 4
 	}
-	bases := baseKernels(space)
-	out := make([][]relation, len(space))
-	for g, e := range space {
-		for _, s := range e.Simplifications() {
-			special, ok := index[s.Expr.ID()]
-			if !ok {
+	for time := range times {
+		before := make([]solution, len(r.outcomes))
+		changed := make([]bool, len(r.outcomes))
+		for k := range r.outcomes {
+			before[k] = r.outcomes[k].Best
+		}
+		for _, k := range r.live {
+			best := &r.outcomes[k].Best
+			changed[k] = time == 0 || best.Fresh
+			best.Fresh = false
+		}
+		gifts := make([][]gift, len(r.kernels))
+		var takers []int
+		for _, k := range r.live {
+			if r.outcomes[k].Failure != "" {
 				continue
 			}
-			// s.Leaves maps the special case's leaves to the general one's.
-			up := slices.Repeat([]int{-1}, len(e.Leaves()))
-			for i, j := range s.Leaves {
-				up[j] = i
-			}
-			out[g] = append(out[g], relation{from: special, pairs: up, kind: lift, label: space[special].ID()})
-			out[special] = append(out[special], relation{from: g, pairs: s.Leaves, kind: restriction, label: space[g].ID()})
-		}
-		for _, s := range e.Replacements(bases) {
-			giver, ok := index[s.Expr.ID()]
-			if !ok {
-				continue
-			}
-			pairs := slices.Repeat([]int{-1}, len(e.Leaves()))
-			for i, j := range s.Leaves {
-				pairs[j] = i
-			}
-			out[g] = append(out[g], relation{from: giver, pairs: pairs, kind: replacement, label: space[giver].ID()})
-		}
-	}
-	for g := range out {
-		slices.SortStableFunc(out[g], func(a, b relation) int {
-			return int(a.kind) - int(b.kind)
-		})
-	}
-	return out
-}
-
-// baseKernels returns the distinct leaves of a space.
-func baseKernels(space []kernelspace.Expr) []kernelspace.Expr {
-	seen := map[string]bool{}
-	var out []kernelspace.Expr
-	for _, e := range space {
-		for _, l := range e.Leaves() {
-			if id := l.ID(); !seen[id] {
-				seen[id] = true
-				out = append(out, l)
-			}
-		}
-	}
-	return out
-}
-
-// drawnParts is how many fresh draws of the part that a giver lacks are tried.
-const drawnParts = 4
-
-// transplant makes starts for the taker from the giver's solution. own is the
-// taker's present solution (nil for none), from which leaves that the giver
-// lacks are filled; they are drawn afresh, too.
-func (w *drawer) transplant(r relation, giver, taker *kernelspace.Program, x, own []float64, rng *rand.Rand) [][]float64 {
-	from, noise := rawParams(giver, x, w.floor)
-	fromLeaves, toLeaves := leaves(giver), leaves(taker)
-	raw := make([]float64, len(taker.Params))
-	if own != nil {
-		raw, _ = rawParams(taker, own, w.floor)
-	} else {
-		used := w.unused()
-		for _, in := range toLeaves {
-			w.leaf(in, raw[in.Off:in.Off+in.NumParams()], rng, 0, used)
-		}
-	}
-	var added []int // leaves that the giver lacks
-	widened := -1   // an RQ that was SE
-	for i, in := range toLeaves {
-		j := r.pairs[i]
-		if j < 0 {
-			added = append(added, i)
-			continue
-		}
-		src := fromLeaves[j]
-		if src.Op != in.Op && !(radial(src.Op) && radial(in.Op)) {
-			continue // nothing in common: the taker's own values stay
-		}
-		copyLeaf(giver, taker, src, in, from, raw)
-		if in.Op == kernelspace.OpRQ && src.Op != kernelspace.OpRQ {
-			widened = i
-		}
-	}
-	t := tree(taker)
-	var out [][]float64
-	emit := func(edit func(raw []float64)) {
-		c := slices.Clone(raw)
-		if edit != nil {
-			edit(c)
-		}
-		settle(taker, c)
-		out = append(out, freeVector(taker, c, noise, w.floor))
-	}
-	switch {
-	case widened >= 0:
-		// SE is RQ with a large shape; smaller ones give the shape a gradient.
-		in := toLeaves[widened]
-		alpha := in.Off + 1 + in.NumScale
-		emit(func(c []float64) { c[alpha] = 1000 })
-		emit(func(c []float64) { c[alpha] = 10 })
-		emit(func(c []float64) { c[alpha] = 1 })
-	case r.kind == lift && len(added) > 0:
-		parent, part := enclosing(t, added)
-		if parent == nil {
-			return nil
-		}
-		redraw := func(c []float64, number int) {
-			used := w.unused()
-			for _, i := range added {
-				in := toLeaves[i]
-				w.leaf(in, c[in.Off:in.Off+in.NumParams()], rng, number, used)
-			}
-		}
-		if parent.in.Op == kernelspace.OpAdd {
-			// A summand far below the noise changes nothing; one near it shows by the
-			// bound whether it is wanted; and the taker's own may be right at once.
-			quiet := noise * min(0.01, 1/float64(w.rows))
-			emit(func(c []float64) { w.shrink(taker, part, c, quiet) })
-			for number := range drawnParts {
-				emit(func(c []float64) {
-					redraw(c, number)
-					w.shrink(taker, part, c, 0.3*noise)
-				})
-			}
-			if own != nil {
-				emit(nil)
-			}
-		} else {
-			if flat(part) {
-				// The flatter the smaller the noise is beside the function.
-				times := math.Sqrt(float64(w.rows) * w.square / noise)
-				emit(func(c []float64) { w.flatten(part, c, max(50, times)) })
-			}
-			for number := range drawnParts {
-				emit(func(c []float64) {
-					redraw(c, number)
-					if flat(part) {
-						w.flatten(part, c, 3)
-					}
-				})
-			}
-		}
-	default:
-		emit(nil)
-	}
-	return out
-}
-
-// radial reports whether a leaf is a function of r/ℓ, so that its length scale
-// means the same as another's.
-func radial(op kernelspace.Op) bool {
-	switch op {
-	case kernelspace.OpSE, kernelspace.OpRQ, kernelspace.OpMatern12, kernelspace.OpMatern32, kernelspace.OpMatern52:
-		return true
-	}
-	return false
-}
-
-// copyLeaf copies the parameters that two leaves have in common, in order.
-func copyLeaf(giver, taker *kernelspace.Program, src, dst *kernelspace.Instr, from, to []float64) {
-	for name, next := range map[string]int{"variance": 0, "lengthscale": 0, "alpha": 0, "period": 0, "offset": 0} {
-		for d := dst.Off; d < dst.Off+dst.NumParams(); d++ {
-			if taker.Params[d].Name != name {
-				continue
-			}
-			for s := src.Off + next; s < src.Off+src.NumParams(); s++ {
-				next++
-				if giver.Params[s].Name == name {
-					to[d] = from[s]
-					break
+			for i, rel := range r.kernels[k].kin {
+				if giver := before[rel.From]; changed[rel.From] && giver.X != nil {
+					gifts[k] = append(gifts[k], gift{From: i, X: giver.X, Value: giver.Value})
 				}
 			}
+			if len(gifts[k]) > 0 {
+				takers = append(takers, k)
+			}
+		}
+		tasks := r.tasks(takers)
+		for i := range tasks {
+			tasks[i].Gifts = gifts[tasks[i].Kernel]
+		}
+		o := r.order(phaseTransplant)
+		o.Time = time
+		if err := r.each(ctx, o, tasks); err != nil {
+			return err
+		}
+		moved := false
+		for _, k := range r.live {
+			best := &r.outcomes[k].Best
+			gain := best.Value - before[k].Value
+			best.Fresh = gain > 0.5
+			moved = moved || best.Fresh
+		}
+		if !moved {
+			break
 		}
 	}
+	return nil
 }
 
-// enclosing finds the sum or product in t of which the given leaves are one
-// whole argument.
-func enclosing(t *term, part []int) (parent, arg *term) {
-	for _, a := range t.args {
-		if slices.Equal(a.leaves, part) {
-			return t, a
+// transplant values the transplants for the kernels of a unit and optimises the
+// promising ones.
+func (u *unit) transplant(ctx context.Context) error {
+	bound := u.worker.bound
+	if err := u.load(bound.group); err != nil {
+		return err
+	}
+	rows, err := u.rows(u.order.Compared)
+	if err != nil {
+		return err
+	}
+	obj := bound.boundObjective(rows, u.order.Compared.YY, u.stop)
+	plain := bound.boundValue(rows, u.order.Compared.YY, u.stop)
+
+	type trial struct {
+		run   *ascent
+		label string
+	}
+	trials := make([][]trial, len(u.tasks))
+	most := 0
+	for i := range u.tasks {
+		m, f := u.model(i), &u.outcomes[i]
+		rng := u.stream(i, 900+u.order.Time)
+		for _, g := range u.tasks[i].Gifts {
+			rel := m.kin[g.From]
+			if !worthwhile(rel, g.Value, f.value()) {
+				continue
+			}
+			for _, x := range u.drawer.Transplant(rel, u.models[rel.From].program, m.program, g.X, f.Best.X, rng) {
+				trials[i] = append(trials[i], trial{&ascent{start: x}, rel.Label})
+			}
 		}
-		if p, q := enclosing(a, part); p != nil {
-			return p, q
+		most = max(most, len(trials[i]))
+	}
+	for j := range most {
+		var sub []int
+		var runs []*ascent
+		for i := range trials {
+			if j < len(trials[i]) {
+				sub, runs = append(sub, i), append(runs, trials[i][j].run)
+			}
+		}
+		if err := u.stop(); err != nil {
+			return err
+		}
+		if err := value(sub, runs, plain); err != nil {
+			return err
 		}
 	}
-	return nil, nil
+	// Only the best is optimised: the second and third hardly ever come out ahead
+	// of it.
+	var sub []int
+	var runs []*ascent
+	var labels []string
+	for i := range trials {
+		var best trial
+		for _, t := range trials[i] {
+			if t.run.x != nil && (best.run == nil || t.run.value > best.run.value) {
+				best = t
+			}
+		}
+		if best.run == nil || best.run.value < u.outcomes[i].value()-transplantSlack {
+			continue
+		}
+		best.run.start = best.run.x
+		best.run.against(&u.outcomes[i].Best)
+		sub, runs, labels = append(sub, i), append(runs, best.run), append(labels, best.label)
+	}
+	if err := u.climb(ctx, sub, runs, u.settings.Steps, obj); err != nil {
+		return err
+	}
+	for j, a := range runs {
+		if f := &u.outcomes[sub[j]]; a.value > f.value()+u.optimizer.search().transplant {
+			f.offer(a, labels[j])
+		}
+	}
+	return nil
 }
 
-// shrink scales the contribution of one summand to the given mean of k(x,x).
-func (w *drawer) shrink(p *kernelspace.Program, part *term, raw []float64, target float64) {
-	whole := w.meanDiag(p, raw)
-	without := slices.Clone(raw)
-	amplify(part, without, 0)
-	share := whole - w.meanDiag(p, without)
-	if share > 0 {
-		amplify(part, raw, target/share)
-	}
-}
-
-// flat reports whether a term can be made nearly constant.
-func flat(t *term) bool {
-	if t.leaf >= 0 {
-		switch t.in.Op {
-		case kernelspace.OpLIN, kernelspace.OpPoly, kernelspace.OpWhite, kernelspace.OpCos:
-			return false
-		}
-		return true
-	}
-	for _, a := range t.args {
-		if !flat(a) {
-			return false
-		}
-	}
-	return true
-}
-
-// flatten makes a term nearly constant: length scales of so many times the
-// span, a mean of about 1.
-func (w *drawer) flatten(t *term, raw []float64, times float64) {
-	if t.leaf < 0 {
-		for _, a := range t.args {
-			w.flatten(a, raw, times)
-		}
-		if t.in.Op == kernelspace.OpAdd {
-			amplify(t, raw, 1/float64(len(t.args)))
-		}
-		return
-	}
-	in := t.in
-	raw[in.Off] = 1
-	for i := range in.NumScale {
-		l := min(times, 90)
-		if in.Op != kernelspace.OpPER {
-			l = min(times, 900) * w.scales.Span[in.Cols[min(i, len(in.Cols)-1)]]
-		}
-		raw[in.Off+1+i] = l
+// worthwhile says whether a giver's solution can help at all: a kernel is
+// hardly better than another that contains it.
+func worthwhile(rel starts.Relation, giver, taker float64) bool {
+	switch rel.Kind {
+	case starts.Lift:
+		return giver > taker-200
+	case starts.Restriction:
+		return giver > taker-1
+	default:
+		return giver > taker-30
 	}
 }

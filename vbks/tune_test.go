@@ -4,6 +4,8 @@ import (
 	"math"
 	"slices"
 	"testing"
+
+	"kestrel/vbks/params"
 )
 
 // Once all data are in use, natural gradients end at a stationary point of the
@@ -19,7 +21,7 @@ func TestTunedHyperparametersAreStationary(t *testing.T) {
 	}
 	for i, k := range tr.kernels {
 		bound := func(free []float64) float64 {
-			raw, noise := rawParams(k.program, free, tr.floor)
+			raw, noise := params.Raw(k.program, free, tr.floor)
 			return naiveCollapsed(k.program, raw, noise, data.X, data.Y, tr.inducing, 1, s.Jitter)
 		}
 		top := bound(k.state.Free)

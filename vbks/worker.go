@@ -125,7 +125,7 @@ func (t *Trainer) settle(err error) error {
 		t.group, err = t.group/2, nil
 	}
 	if t.group < began {
-		t.notices = append(t.notices, fmt.Sprintf("card memory: kernels are taken %d at a time", t.group))
+		t.notices = append(t.notices, Notice{Text: fmt.Sprintf("card memory: kernels are taken %d at a time", t.group)})
 	}
 	return nil
 }
@@ -175,7 +175,8 @@ func (t *Trainer) lose(lane int, err error) {
 		t.lost = map[int]bool{}
 	}
 	t.lost[lane] = true
-	t.notices = append(t.notices, fmt.Sprintf("lane %d of %d is lost, the others take its kernels: %v", lane+1, t.dev.Info().Lanes, err))
+	text := fmt.Sprintf("lane %d of %d is lost, the others take its kernels: %v", lane+1, t.dev.Info().Lanes, err)
+	t.notices = append(t.notices, Notice{Text: text})
 }
 
 // noLane is the error where the last lane is lost, err its failure.

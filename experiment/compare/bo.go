@@ -10,8 +10,9 @@ import (
 	"kestrel/experiment/config"
 	"kestrel/experiment/prepare"
 	"kestrel/kernelspace"
-	"kestrel/vbks"
+	"kestrel/vbks/distance"
 	"kestrel/vbks/random"
+	"kestrel/vbks/starts"
 )
 
 // boFirst is the number of kernels that are drawn at random before the surrogate
@@ -138,13 +139,13 @@ func (s *boSearch) surrogate(ctx context.Context, done []searchStep, trained []i
 // priorDistances are the distances between the kernels of a comparison, at some
 // training rows of one seed.
 type priorDistances struct {
-	*vbks.PriorDistance
+	*distance.Prior
 	dev device.Device
 }
 
 // open prepares the distances unless that has been done.
 func (p *priorDistances) open(ctx context.Context, m *Comparing, seed uint64) error {
-	if p.PriorDistance != nil {
+	if p.Prior != nil {
 		return nil
 	}
 	c := m.seeded(seed)
@@ -171,8 +172,8 @@ func (p *priorDistances) open(ctx context.Context, m *Comparing, seed uint64) er
 	if p.dev, err = prepare.OpenDevice(c.Device); err != nil {
 		return err
 	}
-	scales := vbks.Summarise(data.Train.X, data.Train.Y, d.Dim)
-	p.PriorDistance, err = vbks.NewPriorDistance(p.dev, x, scales, programs, c.Compare.Draws, seed)
+	scales := starts.Summarise(data.Train.X, data.Train.Y, d.Dim)
+	p.Prior, err = distance.NewPrior(p.dev, x, scales, programs, c.Compare.Draws, seed)
 	return err
 }
 

@@ -10,6 +10,7 @@ import (
 
 	"kestrel/experiment/prepare"
 	"kestrel/vbks"
+	"kestrel/vbks/mixture"
 )
 
 const (
@@ -120,7 +121,7 @@ func (i *Inspector) Components(ctx context.Context, id string, q FitQuery) ([]Co
 }
 
 // predict predicts standardised rows with one kernel, or averaged.
-func (i *Inspector) predict(ctx context.Context, rows []float64, kernel string) (p *vbks.Prediction, err error) {
+func (i *Inspector) predict(ctx context.Context, rows []float64, kernel string) (p *mixture.Prediction, err error) {
 	o := vbks.PredictOptions{Top: i.subject.Settings.Top, Weights: i.subject.Settings.Weights}
 	if kernel != "" {
 		o = vbks.PredictOptions{IDs: []string{kernel}}

@@ -7,7 +7,7 @@ import (
 	"math"
 	"slices"
 
-	"kestrel/vbks"
+	"kestrel/vbks/mixture"
 )
 
 // PointKind says what part a row of the data has.
@@ -131,7 +131,7 @@ func (i *Inspector) Residuals(ctx context.Context, kernel string, most int) (*Re
 	}
 	s = s.InUnits(i.subject.Scaler.YScale)
 	r.IDs = p.IDs
-	r.RMSE, r.MAE, r.NLPD, r.Coverage95 = s.RMSE, s.MAE, s.NLPD, s.Coverage[vbks.Coverage95]
+	r.RMSE, r.MAE, r.NLPD, r.Coverage95 = s.RMSE, s.MAE, s.NLPD, s.Coverage[mixture.Coverage95]
 	for at, row := range rows {
 		mean, variance := p.Moments(at, true)
 		mean, sd, y := i.subject.Scaler.Mean(mean), i.subject.Scaler.SD(math.Sqrt(variance)), i.subject.Data.Y[row]

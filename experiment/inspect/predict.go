@@ -16,6 +16,7 @@ import (
 	"kestrel/experiment/record"
 	"kestrel/internal/guard"
 	"kestrel/vbks"
+	"kestrel/vbks/mixture"
 )
 
 // Predictor predicts with what the run in a directory had learned when it was
@@ -288,7 +289,7 @@ func (i *Inspector) predictBatch(ctx context.Context, w *predictionWriter, point
 		return nil, fmt.Errorf("points of %d inputs for a run with %d", points.Dim, i.subject.Data.Dim)
 	}
 	x := i.subject.Scaler.Inputs(points.X)
-	var pred *vbks.Prediction
+	var pred *mixture.Prediction
 	err := i.ask(ctx, func(ctx context.Context) (err error) {
 		pred, err = i.trainer.Predict(ctx, x, i.options(w.query))
 		return err
@@ -319,7 +320,9 @@ func (i *Inspector) predictBatch(ctx context.Context, w *predictionWriter, point
 }
 
 // predictionRows fills the rows of the table of predictions.
-func (i *Inspector) predictionRows(ctx context.Context, w *predictionWriter, p *vbks.Prediction, points *datasets.Points) ([]byte, error) {
+func (i *Inspector) predictionRows(
+	ctx context.Context, w *predictionWriter, p *mixture.Prediction, points *datasets.Points,
+) ([]byte, error) {
 	s := w.table.rows()
 	for k := range p.Rows() {
 		if k&0xff == 0 && ctx.Err() != nil {
@@ -348,8 +351,9 @@ func (i *Inspector) predictionRows(ctx context.Context, w *predictionWriter, p *
 }
 
 // componentRows fills the rows of the table of components.
-func (i *Inspector) componentRows(ctx context.Context, w *predictionWriter, p *vbks.Prediction, x []float64,
-	points *datasets.Points) ([]byte, error) {
+func (i *Inspector) componentRows(
+	ctx context.Context, w *predictionWriter, p *mixture.Prediction, x []float64, points *datasets.Points,
+) ([]byte, error) {
 	kernels := make([][]vbks.ComponentPrediction, len(p.IDs))
 	for k, id := range p.IDs {
 		err := i.ask(ctx, func(ctx context.Context) (err error) {

@@ -4,7 +4,7 @@ import (
 	"math"
 
 	"kestrel/experiment/record"
-	"kestrel/vbks"
+	"kestrel/vbks/mixture"
 )
 
 // Accuracy says how well predictions fit targets, in the units of the data.
@@ -14,10 +14,10 @@ type Accuracy struct {
 	RMSE     float64
 	MAE      float64
 	NLPD     float64 // nats
-	Coverage vbks.Coverage
+	Coverage mixture.Coverage
 }
 
-// tally adds up, batch by batch, what Accuracy needs; vbks.Score has the
+// tally adds up, batch by batch, what Accuracy needs; mixture.Score has the
 // formulas.
 type tally struct {
 	rows, missing           int
@@ -27,7 +27,7 @@ type tally struct {
 
 // add takes predictions and their standardised targets in, NaN where there is
 // none.
-func (t *tally) add(p *vbks.Prediction, y []float64) error {
+func (t *tally) add(p *mixture.Prediction, y []float64) error {
 	p, y = withTarget(p, y, &t.missing)
 	if len(y) == 0 {
 		return nil
@@ -48,7 +48,7 @@ func (t *tally) add(p *vbks.Prediction, y []float64) error {
 }
 
 // withTarget leaves the rows out that have no target and counts them.
-func withTarget(p *vbks.Prediction, y []float64, missing *int) (*vbks.Prediction, []float64) {
+func withTarget(p *mixture.Prediction, y []float64, missing *int) (*mixture.Prediction, []float64) {
 	var rows []int
 	for row, v := range y {
 		if !math.IsNaN(v) {
@@ -92,7 +92,7 @@ func (t *tally) accuracy(scale float64) Accuracy {
 		return a
 	}
 	n := float64(t.rows)
-	s := vbks.Score{RMSE: math.Sqrt(t.squares / n), MAE: t.absolute / n, NLPD: t.nlpd / n}.InUnits(scale)
+	s := mixture.Score{RMSE: math.Sqrt(t.squares / n), MAE: t.absolute / n, NLPD: t.nlpd / n}.InUnits(scale)
 	a.RMSE, a.MAE, a.NLPD = s.RMSE, s.MAE, s.NLPD
 	for l := range a.Coverage {
 		a.Coverage[l] = float64(t.inside[l]) / n

@@ -9,6 +9,7 @@ import (
 
 	"kestrel/vbks"
 	"kestrel/vbks/belief"
+	"kestrel/vbks/mixture"
 )
 
 // similarRows is the number of rows at which predictive means are compared.
@@ -47,7 +48,7 @@ func (i *Inspector) Similarity(ctx context.Context, top int) (*Similarity, error
 
 	b := i.trainer.Belief()
 	s.Belief = matrixOf(b.Correlation(), b.IDs, s.IDs)
-	var p *vbks.Prediction
+	var p *mixture.Prediction
 	err := i.ask(ctx, func(ctx context.Context) (err error) {
 		p, err = i.trainer.Predict(ctx, i.subject.Scaler.X(i.subject.Data, rows), vbks.PredictOptions{IDs: s.IDs})
 		return err

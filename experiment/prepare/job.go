@@ -9,6 +9,7 @@ import (
 	"kestrel/experiment/config"
 	"kestrel/experiment/record"
 	"kestrel/vbks"
+	"kestrel/vbks/mixture"
 )
 
 // Job is a run made ready: the data loaded, the kernels compiled and placed on
@@ -40,7 +41,7 @@ type Trainer interface {
 	Prune(ids []string) (*vbks.Evaluation, error)
 	Restore(ids []string) (*vbks.Evaluation, error)
 	Reoptimize(vbks.Change) error
-	Predict(ctx context.Context, x []float64, o vbks.PredictOptions) (*vbks.Prediction, error)
+	Predict(ctx context.Context, x []float64, o vbks.PredictOptions) (*mixture.Prediction, error)
 	Checkpoint() map[string]vbks.Tensor
 }
 

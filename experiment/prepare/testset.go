@@ -9,6 +9,7 @@ import (
 	"kestrel/experiment/files"
 	"kestrel/experiment/record"
 	"kestrel/vbks"
+	"kestrel/vbks/mixture"
 )
 
 // TestSet is the test rows, standardised.
@@ -50,7 +51,7 @@ func (t *TestSet) Score(ctx context.Context, tr Trainer, top int, weights string
 		return nil, err
 	}
 	leader := e.Kernels[e.Leader()].ID
-	var single *vbks.Prediction
+	var single *mixture.Prediction
 	if k := slices.Index(p.IDs, leader); k >= 0 {
 		single = p.Single(k)
 	} else if single, err = tr.Predict(ctx, x, vbks.PredictOptions{IDs: []string{leader}}); err != nil {
@@ -59,7 +60,7 @@ func (t *TestSet) Score(ctx context.Context, tr Trainer, top int, weights string
 	var out []record.Metric
 	for _, m := range []struct {
 		name string
-		p    *vbks.Prediction
+		p    *mixture.Prediction
 	}{{config.MethodAverage, p}, {config.MethodSingle, single}} {
 		s, err := m.p.Score(y)
 		if err != nil {
@@ -69,8 +70,9 @@ func (t *TestSet) Score(ctx context.Context, tr Trainer, top int, weights string
 		out = append(out, record.Metric{
 			Evaluation: e.Index, Proportion: e.Proportion, Method: m.name, Kernels: len(m.p.IDs),
 			RMSE: files.Number(s.RMSE), MAE: files.Number(s.MAE), NLPD: files.Number(s.NLPD), TestRows: s.Rows,
-			Coverage50: files.Number(s.Coverage[vbks.Coverage50]), Coverage80: files.Number(s.Coverage[vbks.Coverage80]),
-			Coverage95: files.Number(s.Coverage[vbks.Coverage95]),
+			Coverage50: files.Number(s.Coverage[mixture.Coverage50]),
+			Coverage80: files.Number(s.Coverage[mixture.Coverage80]),
+			Coverage95: files.Number(s.Coverage[mixture.Coverage95]),
 		})
 	}
 	return out, nil

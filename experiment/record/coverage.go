@@ -7,11 +7,11 @@ import (
 
 	"kestrel/experiment/config"
 	"kestrel/experiment/files"
-	"kestrel/vbks"
+	"kestrel/vbks/mixture"
 )
 
 // CoverageLevels are those of vbks.
-var CoverageLevels = vbks.CoverageLevels
+var CoverageLevels = mixture.CoverageLevels
 
 // shares are the parts of the targets within the intervals of CoverageLevels, NaN
 // where one is not known.
@@ -19,7 +19,7 @@ type shares = [len(CoverageLevels)]files.Number
 
 // Coverage returns the shares in the order of CoverageLevels.
 func (m *Metric) Coverage() shares {
-	return shares{vbks.Coverage50: m.Coverage50, vbks.Coverage80: m.Coverage80, vbks.Coverage95: m.Coverage95}
+	return shares{mixture.Coverage50: m.Coverage50, mixture.Coverage80: m.Coverage80, mixture.Coverage95: m.Coverage95}
 }
 
 // LevelText is such as "95 %".

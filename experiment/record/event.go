@@ -37,7 +37,7 @@ type Event struct {
 	Start      *Start       `json:"start,omitempty"`
 	State      *StateChange `json:"state,omitempty"`
 	Notice     string       `json:"notice,omitempty"`
-	Kernel     string       `json:"kernel,omitempty"` // id, of the notice that a kernel has failed
+	Kernel     string       `json:"kernel,omitempty"` // id, of a notice that a kernel has failed; of no other notice
 	Cause      Cause        `json:"cause,omitempty"`  // of a state, of the end and of a notice
 	Evaluation *Evaluation  `json:"evaluation,omitempty"`
 	Metrics    []Metric     `json:"metrics,omitempty"`

@@ -264,7 +264,7 @@ type fundamental struct {
 	members []int
 }
 
-// gather turns components into periods, as Periods describes.
+// gather turns components into periods, as Find describes.
 func gather(found []component, span float64, most int) []Peak {
 	claimed := make([]bool, len(found))
 	var out []Peak

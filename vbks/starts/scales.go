@@ -1,4 +1,4 @@
-package vbks
+package starts
 
 import (
 	"math"
@@ -14,7 +14,7 @@ import (
 // (the range where there is none) and its root mean square about 0, and the
 // variance of y about its mean.
 // Values closer than 1e-9 of the range count as equal. Values that are not
-// finite are left out. See SecondMoment for targets that are not centred.
+// finite are left out.
 func Summarise(x, y []float64, dim int) kernelspace.Scales {
 	s := kernelspace.Scales{
 		Span:    make([]float64, dim),
@@ -34,7 +34,7 @@ func Summarise(x, y []float64, dim int) kernelspace.Scales {
 		if len(column) == 0 {
 			continue
 		}
-		s.RMS[d] = math.Sqrt(SecondMoment(column))
+		s.RMS[d] = math.Sqrt(secondMoment(column))
 		if !slices.IsSorted(column) {
 			slices.Sort(column)
 		}
@@ -47,9 +47,8 @@ func Summarise(x, y []float64, dim int) kernelspace.Scales {
 	return s
 }
 
-// SecondMoment returns the mean of y², which is the scale of the targets of a
-// model without an offset where y is not centred.
-func SecondMoment(y []float64) float64 {
+// secondMoment returns the mean of y².
+func secondMoment(y []float64) float64 {
 	if len(y) == 0 {
 		return 0
 	}

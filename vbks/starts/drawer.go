@@ -1,4 +1,7 @@
-package vbks
+// Package starts makes the hyperparameters from which the search for a kernel's
+// begins: drawn from what the data look like, shaken, recombined of other kernels'
+// solutions, or transplanted from a relative's.
+package starts
 
 import (
 	"math"
@@ -6,11 +9,15 @@ import (
 	"slices"
 
 	"kestrel/kernelspace"
+	"kestrel/vbks/params"
 	"kestrel/vbks/periods"
 )
 
-// drawer draws starting hyperparameters from what the data look like.
-type drawer struct {
+// Drawer draws starting hyperparameters from what the data look like. It may be
+// used by many goroutines at a time.
+type Drawer struct {
+	Inducing int // M; not to be changed while it is in use
+
 	scales  kernelspace.Scales
 	dim     int
 	rows    int         // training rows in all
@@ -19,29 +26,25 @@ type drawer struct {
 	yvar    float64     // variance of y
 	periods [][]float64 // candidate periods per column, strongest first
 	spread  []float64   // median distance of two rows, per column
-	m       int         // inducing inputs
 	floor   float64
 }
 
-// columnPeriods finds candidate periods for every input column.
-func columnPeriods(d Training, seed uint64) [][]float64 {
-	out := make([][]float64, d.Dim)
-	for c, peaks := range periods.Columns(d.X, d.Y, d.Dim, periods.Options{Seed: seed}) {
-		for _, p := range peaks {
-			out[c] = append(out[c], p.Period)
-		}
-	}
-	return out
+// Options say what a Drawer needs to know beside the rows.
+type Options struct {
+	Inducing int                // M
+	Floor    float64            // of the noise variance
+	Scales   kernelspace.Scales // of the rows, see Summarise
+	Seed     uint64             // of the search for periods
 }
 
-// newDrawer summarises training rows.
-func newDrawer(d Training, m int, floor float64, periods [][]float64, scales kernelspace.Scales) *drawer {
-	n := d.Rows()
-	w := &drawer{scales: scales, dim: d.Dim, rows: n, m: m, floor: floor, periods: periods}
+// NewDrawer summarises training rows: x (N x dim, row-major) and y.
+func NewDrawer(x, y []float64, dim int, o Options) *Drawer {
+	n := len(y)
+	w := &Drawer{Inducing: o.Inducing, scales: o.Scales, dim: dim, rows: n, floor: o.Floor, periods: columnPeriods(x, y, dim, o.Seed)}
 	var mean, square float64
-	for _, y := range d.Y {
-		mean += y
-		square += y * y
+	for _, v := range y {
+		mean += v
+		square += v * v
 	}
 	mean /= float64(n)
 	w.square = square / float64(n)
@@ -49,9 +52,9 @@ func newDrawer(d Training, m int, floor float64, periods [][]float64, scales ker
 	const rows = 64
 	for i := range min(rows, n) {
 		r := i * n / min(rows, n)
-		w.sample = append(w.sample, d.X[r*d.Dim:(r+1)*d.Dim])
+		w.sample = append(w.sample, x[r*dim:(r+1)*dim])
 	}
-	w.spread = make([]float64, d.Dim)
+	w.spread = make([]float64, dim)
 	for c := range w.spread {
 		var gaps []float64
 		for i := range w.sample {
@@ -64,10 +67,21 @@ func newDrawer(d Training, m int, floor float64, periods [][]float64, scales ker
 			w.spread[c] = gaps[len(gaps)/2]
 		}
 		if w.spread[c] <= 0 {
-			w.spread[c] = max(scales.Span[c]/4, 1e-3)
+			w.spread[c] = max(w.scales.Span[c]/4, 1e-3)
 		}
 	}
 	return w
+}
+
+// columnPeriods finds candidate periods for every input column.
+func columnPeriods(x, y []float64, dim int, seed uint64) [][]float64 {
+	out := make([][]float64, dim)
+	for c, peaks := range periods.Columns(x, y, dim, periods.Options{Seed: seed}) {
+		for _, p := range peaks {
+			out[c] = append(out[c], p.Period)
+		}
+	}
+	return out
 }
 
 // logUniform draws from [lo, hi] uniformly in the logarithm.
@@ -78,12 +92,12 @@ func logUniform(rng *rand.Rand, lo, hi float64) float64 {
 	return lo * math.Exp(rng.Float64()*math.Log(hi/lo))
 }
 
-// draw returns a fresh start for a kernel. The first (number 0) uses the
+// Draw returns a fresh start for a kernel. The first (number 0) uses the
 // strongest periods and middling values; the others are random around them.
-func (w *drawer) draw(p *kernelspace.Program, rng *rand.Rand, number int) []float64 {
+func (w *Drawer) Draw(p *kernelspace.Program, rng *rand.Rand, number int) []float64 {
 	raw := make([]float64, len(p.Params))
 	used := w.unused()
-	for _, in := range leaves(p) {
+	for _, in := range params.Leaves(p) {
 		w.leaf(in, raw[in.Off:in.Off+in.NumParams()], rng, number, used)
 	}
 	share := math.Pow(10, -0.5-2*rng.Float64()) // of the noise
@@ -91,11 +105,11 @@ func (w *drawer) draw(p *kernelspace.Program, rng *rand.Rand, number int) []floa
 		share = 0.1
 	}
 	w.normalise(p, raw, (1-share)*w.square)
-	return freeVector(p, raw, share*w.yvar, w.floor)
+	return params.Free(p, raw, share*w.yvar, w.floor)
 }
 
 // unused notes for each column which candidate periods a kernel has taken.
-func (w *drawer) unused() []map[int]bool {
+func (w *Drawer) unused() []map[int]bool {
 	used := make([]map[int]bool, w.dim)
 	for c := range used {
 		used[c] = map[int]bool{}
@@ -104,15 +118,15 @@ func (w *drawer) unused() []map[int]bool {
 }
 
 // normalise scales a kernel to the given mean of k(x,x) and settles it.
-func (w *drawer) normalise(p *kernelspace.Program, raw []float64, target float64) {
+func (w *Drawer) normalise(p *kernelspace.Program, raw []float64, target float64) {
 	if d := w.meanDiag(p, raw); d > 0 && !math.IsInf(d, 0) {
-		amplify(tree(p), raw, target/d)
+		params.Tree(p).Amplify(raw, target/d)
 	}
-	settle(p, raw)
+	params.Settle(p, raw)
 }
 
 // meanDiag returns the mean of k(x,x) over the sample.
-func (w *drawer) meanDiag(p *kernelspace.Program, raw []float64) float64 {
+func (w *Drawer) meanDiag(p *kernelspace.Program, raw []float64) float64 {
 	var sum float64
 	for _, x := range w.sample {
 		sum += p.Eval(raw, x, x, true)
@@ -122,7 +136,7 @@ func (w *drawer) meanDiag(p *kernelspace.Program, raw []float64) float64 {
 
 // leaf draws one leaf's parameters, its variance such that leaves in a sum
 // have comparable shares.
-func (w *drawer) leaf(in *kernelspace.Instr, raw []float64, rng *rand.Rand, number int, used []map[int]bool) {
+func (w *Drawer) leaf(in *kernelspace.Instr, raw []float64, rng *rand.Rand, number int, used []map[int]bool) {
 	first := number == 0
 	raw[0] = 1
 	if !first {
@@ -191,14 +205,14 @@ func (w *drawer) leaf(in *kernelspace.Instr, raw []float64, rng *rand.Rand, numb
 
 // shortest is the least useful length scale as a fraction of the spread: what
 // M inducing inputs can resolve in one dimension.
-func (w *drawer) shortest(columns int) float64 {
+func (w *Drawer) shortest(columns int) float64 {
 	if columns > 1 {
 		return 0.3
 	}
-	return math.Max(0.01, math.Min(0.3, 4/float64(w.m)))
+	return math.Max(0.01, math.Min(0.3, 4/float64(w.Inducing)))
 }
 
-func (w *drawer) rms(c int) float64 {
+func (w *Drawer) rms(c int) float64 {
 	var s float64
 	for _, x := range w.sample {
 		s += x[c] * x[c]
@@ -212,7 +226,7 @@ func (w *drawer) rms(c int) float64 {
 // period draws a period for a column: the peaks of the periodogram in their
 // order for start 0, then peaks at random, their multiples and halves, and
 // now and then anything. Leaves of one kernel get different peaks.
-func (w *drawer) period(c int, rng *rand.Rand, number int, used []map[int]bool) float64 {
+func (w *Drawer) period(c int, rng *rand.Rand, number int, used []map[int]bool) float64 {
 	peaks := w.periods[c]
 	u := rng.Float64()
 	lo := math.Max(3*w.scales.Spacing[c], w.scales.Span[c]/500)
@@ -247,9 +261,9 @@ func (w *drawer) period(c int, rng *rand.Rand, number int, used []map[int]bool) 
 	return math.Max(p*math.Exp(0.02*rng.NormFloat64()), lo)
 }
 
-// shake changes a solution for another try: either every parameter a little,
+// Shake changes a solution for another try: either every parameter a little,
 // one much and periods by factors of two, or one leaf is drawn afresh.
-func (w *drawer) shake(p *kernelspace.Program, x []float64, rng *rand.Rand) []float64 {
+func (w *Drawer) Shake(p *kernelspace.Program, x []float64, rng *rand.Rand) []float64 {
 	if rng.IntN(2) == 0 {
 		return w.redraw(p, x, rng)
 	}
@@ -282,12 +296,12 @@ func (w *drawer) shake(p *kernelspace.Program, x []float64, rng *rand.Rand) []fl
 
 // redraw replaces one leaf of a solution by a fresh draw and keeps the mean of
 // k(x,x).
-func (w *drawer) redraw(p *kernelspace.Program, x []float64, rng *rand.Rand) []float64 {
-	raw, noise := rawParams(p, x, w.floor)
+func (w *Drawer) redraw(p *kernelspace.Program, x []float64, rng *rand.Rand) []float64 {
+	raw, noise := params.Raw(p, x, w.floor)
 	whole := w.meanDiag(p, raw)
-	all := leaves(p)
+	all := params.Leaves(p)
 	in := all[rng.IntN(len(all))]
 	w.leaf(in, raw[in.Off:in.Off+in.NumParams()], rng, 1, w.unused())
 	w.normalise(p, raw, whole)
-	return freeVector(p, raw, noise, w.floor)
+	return params.Free(p, raw, noise, w.floor)
 }

@@ -1,4 +1,4 @@
-package vbks
+package starts
 
 import (
 	"math"
@@ -30,14 +30,14 @@ func TestSummarise(t *testing.T) {
 	if want := 201. * 200 / (401 * 401); math.Abs(s.YVar-want) > 1e-9 {
 		t.Errorf("variance %g, want %g", s.YVar, want)
 	}
-	if got, want := SecondMoment([]float64{3, -4, 5}), 50./3; math.Abs(got-want) > 1e-12 {
+	if got, want := secondMoment([]float64{3, -4, 5}), 50./3; math.Abs(got-want) > 1e-12 {
 		t.Errorf("second moment %g, want %g", got, want)
 	}
 }
 
 func TestSummariseDegenerate(t *testing.T) {
 	s := Summarise(nil, nil, 2)
-	if len(s.Span) != 2 || s.Span[1] != 1 || s.Spacing[1] != 1 || s.YVar != 0 || SecondMoment(nil) != 0 {
+	if len(s.Span) != 2 || s.Span[1] != 1 || s.Spacing[1] != 1 || s.YVar != 0 || secondMoment(nil) != 0 {
 		t.Errorf("no rows: %+v", s)
 	}
 	s = Summarise([]float64{1, math.NaN(), 2, math.Inf(1), 3}, []float64{1, 1, 1, 1, 1}, 1)

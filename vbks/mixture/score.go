@@ -1,4 +1,4 @@
-package vbks
+package mixture
 
 import (
 	"errors"
@@ -62,7 +62,7 @@ func (p *Prediction) Score(y []float64) (Score, error) {
 		d := math.Abs(v - mean)
 		s.MAE += d
 		s.RMSE = math.Hypot(s.RMSE, d)
-		density := p.LogDensity(row, v)
+		density := p.logDensity(row, v)
 		impossible = impossible || math.IsInf(density, -1)
 		s.NLPD -= density
 		at, below := p.around(row, v)

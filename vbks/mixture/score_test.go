@@ -1,4 +1,4 @@
-package vbks
+package mixture
 
 import (
 	"math"

@@ -1,14 +1,20 @@
-package vbks
+package distance
 
 import (
 	"math"
+	"os"
 	"slices"
 	"testing"
 
 	"gonum.org/v1/gonum/mat"
+	"gonum.org/v1/gonum/stat/distuv"
 
+	"kestrel/device/cpu"
+	"kestrel/device/cpu/simd"
 	"kestrel/kernelspace"
+	"kestrel/kernelspace/kernelspacetest"
 	"kestrel/vbks/random"
+	"kestrel/vbks/starts"
 )
 
 // The distance of two normals in one dimension, against its definition
@@ -24,41 +30,33 @@ func TestSquaredHellinger(t *testing.T) {
 			d := math.Sqrt(density(x, c[0])) - math.Sqrt(density(x, c[1]))
 			want += d * d / 2 * step
 		}
-		got := SquaredHellinger(math.Log(c[0]), math.Log(c[1]), math.Log((c[0]+c[1])/2))
+		got := squaredHellinger(math.Log(c[0]), math.Log(c[1]), math.Log((c[0]+c[1])/2))
 		if math.Abs(got-want) > 1e-6 {
 			t.Errorf("variances %v: %v, by integration %v", c, got, want)
 		}
 	}
-	if d := SquaredHellinger(-700, -700, -700); d != 0 {
+	if d := squaredHellinger(-700, -700, -700); d != 0 {
 		t.Errorf("equal normals: %v", d)
 	}
-	if d := SquaredHellinger(math.Log(1e-300), math.Log(1e300), math.Log(5e299)); !(d > 1-1e-9 && d <= 1) {
+	if d := squaredHellinger(math.Log(1e-300), math.Log(1e300), math.Log(5e299)); !(d > 1-1e-9 && d <= 1) {
 		t.Errorf("normals far from each other: %v", d)
 	}
-	if d := SquaredHellinger(1, 1, 1-1e-13); d != 0 {
+	if d := squaredHellinger(1, 1, 1-1e-13); d != 0 {
 		t.Errorf("rounding makes it %v", d)
 	}
 }
 
-func distancePrograms(t *testing.T, texts ...string) (programs []*kernelspace.Program) {
+func compiled(t *testing.T, texts ...string) (programs []*kernelspace.Program) {
 	t.Helper()
 	for _, text := range texts {
-		e, err := kernelspace.Parse(text)
-		if err != nil {
-			t.Fatal(err)
-		}
-		p, err := kernelspace.Compile(e.Canonical(), kernelspace.Options{Columns: []string{"a", "b"}, Dim: 2})
-		if err != nil {
-			t.Fatal(err)
-		}
-		programs = append(programs, p)
+		programs = append(programs, kernelspacetest.Program(t, text, kernelspace.Options{Columns: []string{"a", "b"}, Dim: 2}))
 	}
 	return programs
 }
 
 // Expected distances against naive matrices and determinants, with the same
 // draws.
-func TestPriorDistance(t *testing.T) {
+func TestPrior(t *testing.T) {
 	const n, draws = 12, 5
 	rng := random.Stream(1, "test", 0)
 	var x []float64
@@ -67,9 +65,13 @@ func TestPriorDistance(t *testing.T) {
 		row := []float64{rng.NormFloat64(), rng.NormFloat64()}
 		x, rows = append(x, row...), append(rows, row)
 	}
-	scales := Summarise(x, []float64{1, -1, 2, -2}, 2)
-	programs := distancePrograms(t, "SE", "SE+LIN", "PER*RQ", "SE+SE", "WN")
-	d, err := NewPriorDistance(onCPU(2), x, scales, programs, draws, 3)
+	scales := starts.Summarise(x, []float64{1, -1, 2, -2}, 2)
+	programs := compiled(t, "SE", "SE+LIN", "PER*RQ", "SE+SE", "WN")
+	level, err := simd.Choose(os.Getenv(simd.Variable))
+	if err != nil {
+		t.Fatal(err)
+	}
+	d, err := NewPrior(cpu.New(cpu.Options{Lanes: 2, Level: level}), x, scales, programs, draws, 3)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -140,7 +142,7 @@ func TestLatinCube(t *testing.T) {
 	c := &latinCube{draws: draws, seed: 1, axes: map[string][]float64{}}
 	var met [draws]int
 	for s := range draws {
-		met[int(draws*normalCDF(c.at("axis", s)))]++
+		met[int(draws*distuv.UnitNormal.CDF(c.at("axis", s)))]++
 	}
 	if met != [draws]int{1, 1, 1, 1, 1, 1, 1, 1} {
 		t.Errorf("strata were met so often: %v", met)

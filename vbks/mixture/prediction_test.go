@@ -1,8 +1,7 @@
-package vbks
+package mixture
 
 import (
 	"math"
-	"slices"
 	"testing"
 
 	"gonum.org/v1/gonum/stat/distuv"
@@ -50,7 +49,7 @@ func checkNormal(t *testing.T, p *Prediction, want distuv.Normal) {
 		if got := p.CDF(0, x, true); math.Abs(got-want.CDF(x)) > 1e-14 {
 			t.Errorf("F(%v) = %v, want %v", x, got, want.CDF(x))
 		}
-		if got := p.LogDensity(0, x); math.Abs(got-want.LogProb(x)) > 1e-11 {
+		if got := p.logDensity(0, x); math.Abs(got-want.LogProb(x)) > 1e-11 {
 			t.Errorf("log p(%v) = %v, want %v", x, got, want.LogProb(x))
 		}
 	}
@@ -66,7 +65,7 @@ func TestMixtureMomentsByIntegration(t *testing.T) {
 	const h = 1e-3
 	var total, first, second float64
 	for x := -25.0; x < 25; x += h {
-		d := h * math.Exp(p.LogDensity(0, x))
+		d := h * math.Exp(p.logDensity(0, x))
 		total += d
 		first += d * x
 		second += d * x * x
@@ -128,7 +127,7 @@ func TestMixtureExtremes(t *testing.T) {
 			t.Errorf("point masses: F(%v) = %v, want %v", x, got, want)
 		}
 	}
-	if !math.IsInf(p.LogDensity(0, 5), 1) || !math.IsInf(p.LogDensity(0, 6), -1) {
+	if !math.IsInf(p.logDensity(0, 5), 1) || !math.IsInf(p.logDensity(0, 6), -1) {
 		t.Error("density of point masses is not infinite or zero")
 	}
 
@@ -157,48 +156,21 @@ func TestMixtureExtremes(t *testing.T) {
 	}
 }
 
-func TestMixtureLogDensityDoesNotUnderflow(t *testing.T) {
+func TestMixturelogDensityDoesNotUnderflow(t *testing.T) {
 	p := column([]float64{0.9, 0.1}, []float64{1e-2, 1e-2}, []float64{0, 1}, []float64{0, 0})
 	// At 1000 the second component decides: 999 away with variance .01.
 	want := math.Log(0.1) - 0.5*(math.Log(2*math.Pi*0.01)+999*999/0.01)
-	if got := p.LogDensity(0, 1000); math.Abs(got/want-1) > 1e-14 {
+	if got := p.logDensity(0, 1000); math.Abs(got/want-1) > 1e-14 {
 		t.Errorf("log p = %v, want %v", got, want)
 	}
 	p = column([]float64{1}, []float64{0}, []float64{3}, []float64{1e-300})
-	if got, want := p.LogDensity(0, 3), -0.5*(math.Log(2*math.Pi)+math.Log(1e-300)); math.Abs(got-want) > 1e-9 {
+	if got, want := p.logDensity(0, 3), -0.5*(math.Log(2*math.Pi)+math.Log(1e-300)); math.Abs(got-want) > 1e-9 {
 		t.Errorf("log p = %v, want %v", got, want)
 	}
 	// A kernel of weight 0 does not count, however well it fits.
 	p = column([]float64{1, 0}, []float64{1, 0}, []float64{0, 7}, []float64{0, 0})
-	if got, want := p.LogDensity(0, 7), distuv.UnitNormal.LogProb(7); math.Abs(got-want) > 1e-12 {
+	if got, want := p.logDensity(0, 7), distuv.UnitNormal.LogProb(7); math.Abs(got-want) > 1e-12 {
 		t.Errorf("log p = %v, want %v", got, want)
-	}
-}
-
-func TestMixtureTopAndReweight(t *testing.T) {
-	p := threeKernels()
-	top := p.Top(2)
-	if !slices.Equal(top.IDs, []string{"a", "c"}) || math.Abs(top.Weights[0]-0.625) > 1e-15 || math.Abs(top.Weights[1]-0.375) > 1e-15 {
-		t.Errorf("top 2 is %v, %v", top.IDs, top.Weights)
-	}
-	if top.Noise[1] != 1 || top.Mean[1][0] != 0.5 || top.Var[1][0] != 2 {
-		t.Errorf("top 2 has noise %v, mean %v, variance %v", top.Noise, top.Mean, top.Var)
-	}
-	for _, r := range []int{0, 3, 10} {
-		a, _ := p.Moments(0, true)
-		b, _ := p.Top(r).Moments(0, true)
-		if len(p.Top(r).IDs) != 3 || math.Abs(a-b) > 1e-15 {
-			t.Errorf("top %d changes the mean from %v to %v", r, a, b)
-		}
-	}
-	q, err := p.Reweight([]float64{0, 4, 4})
-	if err != nil || !slices.Equal(q.Weights, []float64{0, 0.5, 0.5}) || p.Weights[0] != 0.5 {
-		t.Errorf("reweighted: %v, %v; before: %v", q.Weights, err, p.Weights)
-	}
-	for _, bad := range [][]float64{{1}, {0, 0, 0}, {1, -1, 1}, {1, math.NaN(), 0}} {
-		if _, err := p.Reweight(bad); err == nil {
-			t.Errorf("weights %v: no error", bad)
-		}
 	}
 }
 
@@ -210,6 +182,8 @@ func TestPredictionCheck(t *testing.T) {
 		"empty":    func(p *Prediction) { *p = Prediction{} },
 		"weights":  func(p *Prediction) { p.Weights = p.Weights[:2] },
 		"negative": func(p *Prediction) { p.Weights[0] = -1 },
+		"nan":      func(p *Prediction) { p.Weights[1] = math.NaN() },
+		"massless": func(p *Prediction) { clear(p.Weights) },
 		"noise":    func(p *Prediction) { p.Noise[1] = math.NaN() },
 		"rows":     func(p *Prediction) { p.Var[2] = nil },
 		"mean":     func(p *Prediction) { p.Mean[2][0] = math.Inf(1) },

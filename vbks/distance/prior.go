@@ -1,4 +1,6 @@
-package vbks
+// Package distance measures how far kernels are from each other before any target is
+// seen.
+package distance
 
 import (
 	"context"
@@ -15,18 +17,18 @@ import (
 	"kestrel/vbks/random"
 )
 
-// SquaredHellinger returns the squared Hellinger distance of two normals of
+// squaredHellinger returns the squared Hellinger distance of two normals of
 // mean zero,
 //
 //	d² = 1 − |Σ₁|^¼ |Σ₂|^¼ / |½(Σ₁ + Σ₂)|^½,
 //
 // from the logarithms of the three determinants, that of ½(Σ₁ + Σ₂) last.
-func SquaredHellinger(logDet1, logDet2, logDetMean float64) float64 {
+func squaredHellinger(logDet1, logDet2, logDetMean float64) float64 {
 	// log det is concave: the exponent is above 0 by rounding only.
 	return -math.Expm1(min(0, (logDet1+logDet2)/4-logDetMean/2))
 }
 
-// PriorDistance measures how far kernels are from each other before any target
+// Prior measures how far kernels are from each other before any target
 // is seen: the expected squared Hellinger distance between the normals that
 // their GP priors, with observation noise, give the targets at some inputs,
 //
@@ -42,7 +44,7 @@ func SquaredHellinger(logDet1, logDet2, logDetMean float64) float64 {
 // the exponent of a covariance function.
 //
 // It is not safe for concurrent use.
-type PriorDistance struct {
+type Prior struct {
 	dev      device.Device
 	x        device.Data
 	programs []*kernelspace.Program
@@ -51,12 +53,12 @@ type PriorDistance struct {
 	logDets  [][]float64   // [kernel][draw], NaN where not positive definite; nil until needed
 }
 
-// NewPriorDistance prepares the distances between kernels at the rows of x
+// NewPrior prepares the distances between kernels at the rows of x
 // (row-major, standardised), which are some of the training rows that scales
 // describe. Errors: no rows, kernels or draws; a device without room.
-func NewPriorDistance(
+func NewPrior(
 	dev device.Device, x []float64, scales kernelspace.Scales, programs []*kernelspace.Program, draws int, seed uint64,
-) (*PriorDistance, error) {
+) (*Prior, error) {
 	if len(programs) == 0 || draws < 1 || len(x) == 0 {
 		return nil, errors.New("distances between kernels need kernels, rows and draws")
 	}
@@ -64,7 +66,7 @@ func NewPriorDistance(
 	if err != nil {
 		return nil, err
 	}
-	d := &PriorDistance{dev: dev, x: data, programs: programs, theta: make([][][]float64, draws), noise: make([]float64, draws)}
+	d := &Prior{dev: dev, x: data, programs: programs, theta: make([][][]float64, draws), noise: make([]float64, draws)}
 	cube := &latinCube{draws: draws, seed: seed, axes: map[string][]float64{}}
 	for s := range draws {
 		d.noise[s] = 0.1 * scales.YVar * math.Exp(cube.at("noise", s))
@@ -122,7 +124,7 @@ func priorDraw(p *kernelspace.Program, scales kernelspace.Scales, cube *latinCub
 // From returns the expected squared distances of all kernels from kernel i.
 // Draws with which one of two matrices is not positive definite are left out;
 // where none is left the distance is 1. All lanes of the device are used.
-func (d *PriorDistance) From(ctx context.Context, i int) ([]float64, error) {
+func (d *Prior) From(ctx context.Context, i int) ([]float64, error) {
 	if d.logDets == nil {
 		if err := d.determinants(ctx); err != nil {
 			return nil, err
@@ -134,7 +136,7 @@ func (d *PriorDistance) From(ctx context.Context, i int) ([]float64, error) {
 		return nil, err
 	}
 	out := make([]float64, len(d.programs))
-	err = d.each(ctx, func(l *distanceLane, j int) error {
+	err = d.each(ctx, func(l *priorLane, j int) error {
 		if j == i {
 			return nil
 		}
@@ -147,7 +149,7 @@ func (d *PriorDistance) From(ctx context.Context, i int) ([]float64, error) {
 			if err != nil {
 				return err
 			}
-			distance := SquaredHellinger(d.logDets[i][s], d.logDets[j][s], both-float64(n)*math.Ln2)
+			distance := squaredHellinger(d.logDets[i][s], d.logDets[j][s], both-float64(n)*math.Ln2)
 			if !math.IsNaN(distance) {
 				sum += distance
 				count++
@@ -166,9 +168,9 @@ func (d *PriorDistance) From(ctx context.Context, i int) ([]float64, error) {
 }
 
 // determinants computes log |K_i(θ) + σ_n² I| for all kernels and draws.
-func (d *PriorDistance) determinants(ctx context.Context) error {
+func (d *Prior) determinants(ctx context.Context) error {
 	logDets := make([][]float64, len(d.programs))
-	err := d.each(ctx, func(l *distanceLane, i int) error {
+	err := d.each(ctx, func(l *priorLane, i int) error {
 		logDets[i] = make([]float64, len(d.noise))
 		for s := range d.noise {
 			l.covariance(s)
@@ -186,7 +188,7 @@ func (d *PriorDistance) determinants(ctx context.Context) error {
 }
 
 // covariances returns K_i(θ) + σ_n² I for every draw.
-func (d *PriorDistance) covariances(i int) ([][]float64, error) {
+func (d *Prior) covariances(i int) ([][]float64, error) {
 	l, err := d.newLane(d.dev.Lane(0))
 	if err != nil {
 		return nil, err
@@ -207,7 +209,7 @@ func (d *PriorDistance) covariances(i int) ([][]float64, error) {
 }
 
 // each hands the kernels to the lanes, one at a time.
-func (d *PriorDistance) each(ctx context.Context, work func(l *distanceLane, i int) error) error {
+func (d *Prior) each(ctx context.Context, work func(l *priorLane, i int) error) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	kernels := make(chan int)
@@ -248,9 +250,9 @@ func (d *PriorDistance) each(ctx context.Context, work func(l *distanceLane, i i
 	return context.Cause(ctx)
 }
 
-// distanceLane is a lane with the buffers for one kernel.
-type distanceLane struct {
-	d                            *PriorDistance
+// priorLane is a lane with the buffers for one kernel.
+type priorLane struct {
+	d                            *Prior
 	lane                         device.Lane
 	sub                          []int
 	kernel                       int
@@ -258,8 +260,8 @@ type distanceLane struct {
 	theta, k, other, info, value device.Array
 }
 
-func (d *PriorDistance) newLane(lane device.Lane) (*distanceLane, error) {
-	l := &distanceLane{d: d, lane: lane, sub: []int{0}}
+func (d *Prior) newLane(lane device.Lane) (*priorLane, error) {
+	l := &priorLane{d: d, lane: lane, sub: []int{0}}
 	params := 1
 	for _, p := range d.programs {
 		params = max(params, len(p.Params)+1)
@@ -278,7 +280,7 @@ func (d *PriorDistance) newLane(lane device.Lane) (*distanceLane, error) {
 	return l, nil
 }
 
-func (l *distanceLane) close() {
+func (l *priorLane) close() {
 	for _, a := range []device.Array{l.theta, l.k, l.other, l.info, l.value} {
 		if a != nil {
 			l.lane.Free(a)
@@ -290,7 +292,7 @@ func (l *distanceLane) close() {
 }
 
 // load gives the lane its kernel.
-func (l *distanceLane) load(kernel int) error {
+func (l *priorLane) load(kernel int) error {
 	ks, err := l.lane.NewKernels(l.d.programs[kernel : kernel+1])
 	if err != nil {
 		return err
@@ -304,7 +306,7 @@ func (l *distanceLane) load(kernel int) error {
 }
 
 // covariance computes K(θ) + σ_n² I of a draw into k.
-func (l *distanceLane) covariance(draw int) {
+func (l *priorLane) covariance(draw int) {
 	theta := make([]float64, l.ks.Params())
 	copy(theta, l.d.theta[draw][l.kernel])
 	noise := l.d.noise[draw]
@@ -317,7 +319,7 @@ func (l *distanceLane) covariance(draw int) {
 
 // logDet destroys k and returns the logarithm of its determinant, NaN if it is
 // not positive definite.
-func (l *distanceLane) logDet() (float64, error) {
+func (l *priorLane) logDet() (float64, error) {
 	l.lane.Fill(l.sub, l.info, 0)
 	l.lane.Cholesky(l.sub, l.k, l.info)
 	l.lane.LogDiag(l.sub, l.k, l.value)

@@ -1,12 +1,13 @@
-package vbks
+// Package mixture has what several kernels predict, averaged with weights: at every
+// row a mixture of normals, with its moments, quantiles and densities, and scores
+// against targets that were held out.
+package mixture
 
 import (
 	"errors"
 	"fmt"
 	"math"
-	"slices"
 
-	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/stat/distuv"
 )
 
@@ -208,13 +209,13 @@ func (p *Prediction) Quantile(row int, prob float64, ofY bool) float64 {
 	return hi
 }
 
-// LogDensity returns the logarithm of the density of y at a row,
+// logDensity returns the logarithm of the density of y at a row,
 //
 //	log Σ_i w_i N(y; μ_i, σ_i² + σ_n,i²),
 //
 // by log-sum-exp, so that it does not underflow. A component without any
 // variance contributes +∞ at its mean and nothing elsewhere.
-func (p *Prediction) LogDensity(row int, y float64) float64 {
+func (p *Prediction) logDensity(row int, y float64) float64 {
 	// One pass, with a running maximum.
 	top, sum := math.Inf(-1), 0.0
 	for i, w := range p.Weights {
@@ -251,60 +252,11 @@ func logNormal(y, mean, variance float64) float64 {
 	return -0.5 * (math.Log(2*math.Pi*variance) + z*z)
 }
 
-// Single returns the prediction of kernel k alone. Arrays are shared with p.
-func (p *Prediction) Single(k int) *Prediction { return p.subset([]int{k}, []float64{1}) }
-
-// Top returns the prediction of the r kernels with the highest weights,
-// highest first, renormalised; of equal weights the earlier goes first. All
-// kernels are kept if r <= 0 or r exceeds their number. Arrays are shared with p.
-func (p *Prediction) Top(r int) *Prediction {
-	order := make([]int, len(p.IDs))
-	for i := range order {
-		order[i] = i
+// Single returns the prediction of kernel k alone. Means and variances are shared
+// with p.
+func (p *Prediction) Single(k int) *Prediction {
+	return &Prediction{
+		IDs: []string{p.IDs[k]}, Weights: []float64{1}, Noise: []float64{p.Noise[k]},
+		Mean: [][]float64{p.Mean[k]}, Var: [][]float64{p.Var[k]},
 	}
-	slices.SortStableFunc(order, func(a, b int) int {
-		switch {
-		case p.Weights[a] > p.Weights[b]:
-			return -1
-		case p.Weights[a] < p.Weights[b]:
-			return 1
-		}
-		return 0
-	})
-	if r > 0 && r < len(order) {
-		order = order[:r]
-	}
-	weights := make([]float64, len(order))
-	for i, k := range order {
-		weights[i] = p.Weights[k]
-	}
-	floats.Scale(1/floats.Sum(weights), weights)
-	return p.subset(order, weights)
-}
-
-// Reweight returns the same predictions averaged with other weights, in the
-// order of IDs, which it normalises. Weights that are negative, not finite, all
-// zero or of the wrong number are errors. Arrays are shared with p.
-func (p *Prediction) Reweight(weights []float64) (*Prediction, error) {
-	if len(weights) != len(p.IDs) {
-		return nil, fmt.Errorf("vbks: %d weights for %d kernels of a prediction", len(weights), len(p.IDs))
-	}
-	if err := checkWeights(weights); err != nil {
-		return nil, err
-	}
-	q := *p
-	q.Weights = slices.Clone(weights)
-	floats.Scale(1/floats.Sum(weights), q.Weights)
-	return &q, nil
-}
-
-func (p *Prediction) subset(kernels []int, weights []float64) *Prediction {
-	q := &Prediction{Weights: weights}
-	for _, k := range kernels {
-		q.IDs = append(q.IDs, p.IDs[k])
-		q.Noise = append(q.Noise, p.Noise[k])
-		q.Mean = append(q.Mean, p.Mean[k])
-		q.Var = append(q.Var, p.Var[k])
-	}
-	return q
 }

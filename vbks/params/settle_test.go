@@ -1,4 +1,4 @@
-package vbks
+package params
 
 import (
 	"math"
@@ -6,23 +6,10 @@ import (
 	"testing"
 
 	"kestrel/kernelspace"
+	"kestrel/kernelspace/kernelspacetest"
 )
 
-// compiled parses and compiles an expression in canonical order.
-func compiled(t testing.TB, expr string, opt kernelspace.Options) *kernelspace.Program {
-	t.Helper()
-	e, err := kernelspace.Parse(expr)
-	if err != nil {
-		t.Fatal(err)
-	}
-	p, err := kernelspace.Compile(e.Canonical(), opt)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return p
-}
-
-// settle must leave the kernel what it is and every fixed parameter 1.
+// Settle must leave the kernel what it is and every fixed parameter 1.
 func TestSettleKeepsTheKernel(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 2))
 	space, err := kernelspace.Set("K144")
@@ -36,13 +23,13 @@ func TestSettleKeepsTheKernel(t *testing.T) {
 	exprs = append(exprs, "POLY2*SE", "(CONST+LIN)*(WN+PER)*(SE+RQ)", "POLY3+LIN*LIN", "COS*(LIN*SE+PER)*MATERN32")
 	for _, opt := range []kernelspace.Options{{Dim: 1}, {Dim: 3}, {Dim: 3, ARD: true}} {
 		for _, expr := range exprs {
-			p := compiled(t, expr, opt)
+			p := kernelspacetest.Program(t, expr, opt)
 			raw := make([]float64, len(p.Params))
 			for i := range raw {
 				raw[i] = math.Exp(rng.NormFloat64())
 			}
 			settled := append([]float64(nil), raw...)
-			settle(p, settled)
+			Settle(p, settled)
 			for i, q := range p.Params {
 				if !q.Free && math.Abs(settled[i]-1) > 1e-12 {
 					t.Errorf("%s dim %d ard %v: fixed %s of leaf %d is %g", expr, opt.Dim, opt.ARD, q.Name, q.Leaf, settled[i])
@@ -63,14 +50,14 @@ func TestSettleKeepsTheKernel(t *testing.T) {
 }
 
 func TestFreeVectorRoundTrip(t *testing.T) {
-	p := compiled(t, "(PER+RQ)*LIN", kernelspace.Options{Dim: 1})
+	p := kernelspacetest.Program(t, "(PER+RQ)*LIN", kernelspace.Options{Dim: 1})
 	raw := make([]float64, len(p.Params))
 	for i := range raw {
 		raw[i] = 0.5 + float64(i)
 	}
-	settle(p, raw)
-	x := freeVector(p, raw, 0.3, 1e-6)
-	back, noise := rawParams(p, x, 1e-6)
+	Settle(p, raw)
+	x := Free(p, raw, 0.3, 1e-6)
+	back, noise := Raw(p, x, 1e-6)
 	if math.Abs(noise-0.3) > 1e-12 {
 		t.Errorf("noise %g, want 0.3", noise)
 	}

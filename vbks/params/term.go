@@ -1,0 +1,60 @@
+package params
+
+import "kestrel/kernelspace"
+
+// Term is a node of a program's tree, rebuilt from its postfix instructions.
+type Term struct {
+	In     *kernelspace.Instr
+	Leaf   int   // index of the leaf; −1 for sums and products
+	Leaves []int // indices of the leaves below it
+	Args   []*Term
+}
+
+// Tree returns a program's expression as a tree over its instructions.
+func Tree(p *kernelspace.Program) *Term {
+	var stack []*Term
+	leaf := 0
+	for i := range p.Instrs {
+		in := &p.Instrs[i]
+		t := &Term{In: in, Leaf: -1}
+		if in.Op < kernelspace.OpAdd {
+			t.Leaf = leaf
+			t.Leaves = []int{leaf}
+			leaf++
+		} else {
+			n := len(stack) - in.Arity
+			t.Args = append(t.Args, stack[n:]...)
+			stack = stack[:n]
+			for _, a := range t.Args {
+				t.Leaves = append(t.Leaves, a.Leaves...)
+			}
+		}
+		stack = append(stack, t)
+	}
+	return stack[0]
+}
+
+// Leaves returns the leaf instructions from left to right.
+func Leaves(p *kernelspace.Program) []*kernelspace.Instr {
+	var out []*kernelspace.Instr
+	for i := range p.Instrs {
+		if p.Instrs[i].Op < kernelspace.OpAdd {
+			out = append(out, &p.Instrs[i])
+		}
+	}
+	return out
+}
+
+// Amplify multiplies a term by s whatever is fixed in it; Settle must follow.
+func (t *Term) Amplify(raw []float64, s float64) {
+	switch {
+	case t.Leaf >= 0:
+		raw[t.In.Off] *= s
+	case t.In.Op == kernelspace.OpAdd:
+		for _, a := range t.Args {
+			a.Amplify(raw, s)
+		}
+	default:
+		t.Args[0].Amplify(raw, s)
+	}
+}

@@ -1,0 +1,203 @@
+package starts
+
+import (
+	"math"
+	"math/rand/v2"
+	"slices"
+
+	"kestrel/kernelspace"
+	"kestrel/vbks/params"
+)
+
+// drawnParts is how many fresh draws of the part that a giver lacks are tried.
+const drawnParts = 4
+
+// Transplant makes starts for the taker from the giver's solution. own is the
+// taker's present solution (nil for none), from which leaves that the giver
+// lacks are filled; they are drawn afresh, too.
+func (w *Drawer) Transplant(r Relation, giver, taker *kernelspace.Program, x, own []float64, rng *rand.Rand) [][]float64 {
+	from, noise := params.Raw(giver, x, w.floor)
+	fromLeaves, toLeaves := params.Leaves(giver), params.Leaves(taker)
+	raw := make([]float64, len(taker.Params))
+	if own != nil {
+		raw, _ = params.Raw(taker, own, w.floor)
+	} else {
+		used := w.unused()
+		for _, in := range toLeaves {
+			w.leaf(in, raw[in.Off:in.Off+in.NumParams()], rng, 0, used)
+		}
+	}
+	var added []int // leaves that the giver lacks
+	widened := -1   // an RQ that was SE
+	for i, in := range toLeaves {
+		j := r.Pairs[i]
+		if j < 0 {
+			added = append(added, i)
+			continue
+		}
+		src := fromLeaves[j]
+		if src.Op != in.Op && !(radial(src.Op) && radial(in.Op)) {
+			continue // nothing in common: the taker's own values stay
+		}
+		copyLeaf(giver, taker, src, in, from, raw)
+		if in.Op == kernelspace.OpRQ && src.Op != kernelspace.OpRQ {
+			widened = i
+		}
+	}
+	t := params.Tree(taker)
+	var out [][]float64
+	emit := func(edit func(raw []float64)) {
+		c := slices.Clone(raw)
+		if edit != nil {
+			edit(c)
+		}
+		params.Settle(taker, c)
+		out = append(out, params.Free(taker, c, noise, w.floor))
+	}
+	switch {
+	case widened >= 0:
+		// SE is RQ with a large shape; smaller ones give the shape a gradient.
+		in := toLeaves[widened]
+		alpha := in.Off + 1 + in.NumScale
+		emit(func(c []float64) { c[alpha] = 1000 })
+		emit(func(c []float64) { c[alpha] = 10 })
+		emit(func(c []float64) { c[alpha] = 1 })
+	case r.Kind == Lift && len(added) > 0:
+		parent, part := enclosing(t, added)
+		if parent == nil {
+			return nil
+		}
+		redraw := func(c []float64, number int) {
+			used := w.unused()
+			for _, i := range added {
+				in := toLeaves[i]
+				w.leaf(in, c[in.Off:in.Off+in.NumParams()], rng, number, used)
+			}
+		}
+		if parent.In.Op == kernelspace.OpAdd {
+			// A summand far below the noise changes nothing; one near it shows by the
+			// bound whether it is wanted; and the taker's own may be right at once.
+			quiet := noise * min(0.01, 1/float64(w.rows))
+			emit(func(c []float64) { w.shrink(taker, part, c, quiet) })
+			for number := range drawnParts {
+				emit(func(c []float64) {
+					redraw(c, number)
+					w.shrink(taker, part, c, 0.3*noise)
+				})
+			}
+			if own != nil {
+				emit(nil)
+			}
+		} else {
+			if flat(part) {
+				// The flatter the smaller the noise is beside the function.
+				times := math.Sqrt(float64(w.rows) * w.square / noise)
+				emit(func(c []float64) { w.flatten(part, c, max(50, times)) })
+			}
+			for number := range drawnParts {
+				emit(func(c []float64) {
+					redraw(c, number)
+					if flat(part) {
+						w.flatten(part, c, 3)
+					}
+				})
+			}
+		}
+	default:
+		emit(nil)
+	}
+	return out
+}
+
+// radial reports whether a leaf is a function of r/ℓ, so that its length scale
+// means the same as another's.
+func radial(op kernelspace.Op) bool {
+	switch op {
+	case kernelspace.OpSE, kernelspace.OpRQ, kernelspace.OpMatern12, kernelspace.OpMatern32, kernelspace.OpMatern52:
+		return true
+	}
+	return false
+}
+
+// copyLeaf copies the parameters that two leaves have in common, in order.
+func copyLeaf(giver, taker *kernelspace.Program, src, dst *kernelspace.Instr, from, to []float64) {
+	for name, next := range map[string]int{"variance": 0, "lengthscale": 0, "alpha": 0, "period": 0, "offset": 0} {
+		for d := dst.Off; d < dst.Off+dst.NumParams(); d++ {
+			if taker.Params[d].Name != name {
+				continue
+			}
+			for s := src.Off + next; s < src.Off+src.NumParams(); s++ {
+				next++
+				if giver.Params[s].Name == name {
+					to[d] = from[s]
+					break
+				}
+			}
+		}
+	}
+}
+
+// enclosing finds the sum or product in t of which the given leaves are one
+// whole argument.
+func enclosing(t *params.Term, part []int) (parent, arg *params.Term) {
+	for _, a := range t.Args {
+		if slices.Equal(a.Leaves, part) {
+			return t, a
+		}
+		if p, q := enclosing(a, part); p != nil {
+			return p, q
+		}
+	}
+	return nil, nil
+}
+
+// shrink scales the contribution of one summand to the given mean of k(x,x).
+func (w *Drawer) shrink(p *kernelspace.Program, part *params.Term, raw []float64, target float64) {
+	whole := w.meanDiag(p, raw)
+	without := slices.Clone(raw)
+	part.Amplify(without, 0)
+	share := whole - w.meanDiag(p, without)
+	if share > 0 {
+		part.Amplify(raw, target/share)
+	}
+}
+
+// flat reports whether a term can be made nearly constant.
+func flat(t *params.Term) bool {
+	if t.Leaf >= 0 {
+		switch t.In.Op {
+		case kernelspace.OpLIN, kernelspace.OpPoly, kernelspace.OpWhite, kernelspace.OpCos:
+			return false
+		}
+		return true
+	}
+	for _, a := range t.Args {
+		if !flat(a) {
+			return false
+		}
+	}
+	return true
+}
+
+// flatten makes a term nearly constant: length scales of so many times the
+// span, a mean of about 1.
+func (w *Drawer) flatten(t *params.Term, raw []float64, times float64) {
+	if t.Leaf < 0 {
+		for _, a := range t.Args {
+			w.flatten(a, raw, times)
+		}
+		if t.In.Op == kernelspace.OpAdd {
+			t.Amplify(raw, 1/float64(len(t.Args)))
+		}
+		return
+	}
+	in := t.In
+	raw[in.Off] = 1
+	for i := range in.NumScale {
+		l := min(times, 90)
+		if in.Op != kernelspace.OpPER {
+			l = min(times, 900) * w.scales.Span[in.Cols[min(i, len(in.Cols)-1)]]
+		}
+		raw[in.Off+1+i] = l
+	}
+}

@@ -1,0 +1,138 @@
+package starts_test
+
+import (
+	"math"
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"kestrel/kernelspace"
+	"kestrel/vbks/params"
+	"kestrel/vbks/starts"
+	"kestrel/vbks/starts/startstest"
+)
+
+// radial reports whether a leaf of the grafts' spaces is a function of r/ℓ.
+func radial(in *kernelspace.Instr) bool {
+	return in.Op == kernelspace.OpSE || in.Op == kernelspace.OpRQ
+}
+
+// A restriction is the giver without its part: without the summand, with RQ's
+// shape grown beyond all bounds, without the factor up to a constant.
+func TestRestrictionsDropThePart(t *testing.T) {
+	for _, c := range []struct{ depth, dim int }{{3, 1}, {2, 2}} {
+		g := startstest.NewGraft(t, c.depth, c.dim)
+		counted := map[string]int{}
+		for taker := range g.Exprs {
+			for _, r := range g.Kin[taker] {
+				if r.Kind != starts.Restriction {
+					continue
+				}
+				giver, p := g.Programs[r.From], g.Programs[taker]
+				x := g.Random(r.From)
+				var own []float64
+				if taker%2 == 0 {
+					own = g.Random(taker)
+				}
+				starts := g.Transplant(r, giver, p, x, own, rand.New(rand.NewPCG(2, 1)))
+				if len(starts) != 1 {
+					t.Fatalf("%s from %s: %d starts", g.Exprs[taker].ID(), r.Label, len(starts))
+				}
+				g.Valid(t, taker, starts[0])
+				from, noise := params.Raw(giver, x, g.Floor)
+				to, kept := params.Raw(p, starts[0], g.Floor)
+				if math.Abs(kept-noise) > 1e-9*noise {
+					t.Errorf("%s from %s: noise %g became %g", g.Exprs[taker].ID(), r.Label, noise, kept)
+				}
+				kind := g.KindOf(r.From, taker)
+				counted[kind]++
+				if kind == kernelspace.DropFactor {
+					continue
+				}
+				// What the giver is without the part, by its own covariance function.
+				for j, in := range params.Leaves(giver) {
+					i := slices.Index(r.Pairs, j)
+					if i < 0 {
+						from[in.Off] = 0
+					} else if in.Op == kernelspace.OpRQ && params.Leaves(p)[i].Op == kernelspace.OpSE {
+						from[in.Off+1+in.NumScale] = 1e12
+					}
+				}
+				for i := 0; i < 100; i += 9 {
+					for j := 0; j < 100; j += 11 {
+						want := giver.Eval(from, g.Row(i), g.Row(j), i == j)
+						got := p.Eval(to, g.Row(i), g.Row(j), i == j)
+						if math.Abs(got-want) > 1e-8*(1e-3+math.Abs(want)) {
+							t.Fatalf("%s from %s: covariance %.10g, want %.10g", g.Exprs[taker].ID(), r.Label, got, want)
+						}
+					}
+				}
+			}
+		}
+		if counted[kernelspace.DropSum] < 20 || counted[kernelspace.DropFactor] < 20 || counted[kernelspace.RQToSE] < 10 {
+			t.Errorf("dim %d: too few restrictions tried: %v", c.dim, counted)
+		}
+	}
+}
+
+// A replacement keeps what the kernels share: the other leaves entirely, and of
+// leaves that are both functions of r/ℓ variance and length scale.
+func TestReplacementsKeepTheRest(t *testing.T) {
+	for _, dim := range []int{1, 2} {
+		g := startstest.NewGraft(t, 2, dim)
+		tried, radials := 0, 0
+		for taker := range g.Exprs {
+			for _, r := range g.Kin[taker] {
+				if r.Kind != starts.Replacement {
+					continue
+				}
+				tried++
+				giver, p := g.Programs[r.From], g.Programs[taker]
+				x := g.Random(r.From)
+				starts := g.Transplant(r, giver, p, x, g.Random(taker), rand.New(rand.NewPCG(3, 1)))
+				if len(starts) == 0 {
+					t.Fatalf("%s from %s: no start", g.Exprs[taker].ID(), r.Label)
+				}
+				for _, s := range starts {
+					g.Valid(t, taker, s)
+				}
+				from, _ := params.Raw(giver, x, g.Floor)
+				to, _ := params.Raw(p, starts[0], g.Floor)
+				before, after := params.Leaves(giver), params.Leaves(p)
+				same := true
+				for i, j := range r.Pairs {
+					a, b := before[j], after[i]
+					if a.Op != b.Op && !(radial(a) && radial(b)) {
+						same = false
+						continue
+					}
+					// Amplitudes may move between leaves; length scales and periods of
+					// leaves that are not linear may not.
+					if a.Op == kernelspace.OpLIN {
+						continue
+					}
+					for s := range a.NumScale + a.NumPeriod {
+						if a.Op == b.Op || s < a.NumScale {
+							if u, v := from[a.Off+1+s], to[b.Off+1+s]; math.Abs(u-v) > 1e-9*u {
+								t.Errorf("%s from %s: %g became %g", g.Exprs[taker].ID(), r.Label, u, v)
+							}
+						}
+					}
+				}
+				if same {
+					// Only one radial leaf's shape differs: k(x,x) is as it was.
+					radials++
+					for i := 0; i < 100; i += 9 {
+						u, v := giver.Eval(from, g.Row(i), g.Row(i), true), p.Eval(to, g.Row(i), g.Row(i), true)
+						if math.Abs(u-v) > 1e-9*math.Abs(u) {
+							t.Fatalf("%s from %s: k(x,x) %g became %g", g.Exprs[taker].ID(), r.Label, u, v)
+						}
+					}
+				}
+			}
+		}
+		if tried < 50 || radials < 5 {
+			t.Errorf("dim %d: %d replacements, %d of radial leaves", dim, tried, radials)
+		}
+	}
+}
