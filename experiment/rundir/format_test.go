@@ -67,9 +67,10 @@ func TestFormatPageHasArrays(t *testing.T) {
 			t.Errorf("docs/format.md lacks the array %s", name)
 		}
 	}
+	// A device must be lost between evaluations, or a kernel fail, for these.
+	rare := []string{"notices", "notices/kernels", "evaluation/notices/kernels"}
 	for _, name := range named {
-		// A device must be lost between evaluations for the first.
-		if name != "notices" && !written[name] {
+		if !slices.Contains(rare, name) && !written[name] {
 			t.Errorf("docs/format.md has an array %s that is not written", name)
 		}
 	}
