@@ -7,8 +7,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"kestrel/experiment"
 	"kestrel/experiment/history"
+	"kestrel/experiment/rundir"
 	"kestrel/ui"
 )
 
@@ -24,7 +24,7 @@ func newOpen() *cobra.Command {
 		Args: one("the directory of a run", "kestrel open runs/…"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if !asJSON && !summary && hasScreen(cmd) {
-				if err := experiment.CheckRun(args[0]); err != nil {
+				if err := rundir.CheckRun(args[0]); err != nil {
 					return err
 				}
 				return workbench(cmd, ui.Options{Open: args[0]})

@@ -9,7 +9,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"kestrel/experiment"
 	"kestrel/experiment/files"
 	"kestrel/experiment/report"
 	"kestrel/experiment/rundir"
@@ -26,7 +25,7 @@ func newReport() *cobra.Command {
 		Example: "kestrel report runs/fig1a-20260102T150405Z\n\nkestrel report runs/fig1a-20260102T150405Z -o fig1a.html",
 		Args:    one("the directory of a run", "kestrel report runs/…"),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if err := experiment.CheckRun(args[0]); err != nil {
+			if err := rundir.CheckRun(args[0]); err != nil {
 				return err
 			}
 			if out == "" {

@@ -65,7 +65,8 @@ func TestRecorderPanics(t *testing.T) {
 				return nil
 			})}, nil)
 			_ = r.Start() // refused where it fails at once
-			if s := settle(t, r); s.State != record.Failed || !strings.Contains(s.Reason, "recording is broken") {
+			if s := settle(t, r); s.State != record.Failed || s.Cause != record.CauseInternal ||
+				!strings.Contains(s.Reason, "recording is broken") {
 				t.Errorf("%s, always %v: %+v", at, always, s)
 			}
 			if err := r.Reoptimize(vbks.Change{}); err == nil || !strings.Contains(err.Error(), "the run has failed") {

@@ -38,7 +38,7 @@ type ResumeOptions struct {
 // checkpoint is missing, damaged, of another log or another version of the
 // program (ErrNoCheckpoint); its data are gone or have changed.
 func Resume(ctx context.Context, path string, o ResumeOptions, recorders ...record.Recorder) (_ *Session, err error) {
-	if err := CheckRun(path); err != nil {
+	if err := rundir.CheckRun(path); err != nil {
 		return nil, err
 	}
 	owner, err := rundir.Claim(path)

@@ -194,7 +194,7 @@ func (r *Run) safely(f func()) error {
 	if e := guard.Do(func() error { r.gone(err); return nil }); e != nil {
 		r.watch.stop()
 		r.mu.Lock()
-		r.shown.State, r.shown.Reason = record.Failed, err.Error()
+		r.shown.State, r.shown.Reason, r.shown.Cause = record.Failed, err.Error(), record.CauseInternal
 		r.mu.Unlock()
 	}
 	if r.flight != nil {

@@ -88,13 +88,3 @@ func (s *Session) Close() error {
 	}
 	return err
 }
-
-// CheckRun returns an error, as record.Each does, if a path is not the directory
-// of a run.
-func CheckRun(path string) error {
-	file, err := record.Open(path)
-	if err != nil {
-		return err
-	}
-	return file.Close()
-}

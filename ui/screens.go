@@ -191,7 +191,7 @@ type openedMsg struct {
 func (a *app) open(path string) tea.Cmd {
 	a.busy = "reading " + path
 	return func() tea.Msg {
-		return openedMsg{path, experiment.CheckRun(path)}
+		return openedMsg{path, rundir.CheckRun(path)}
 	}
 }
 

@@ -83,7 +83,9 @@ func TestTraining(t *testing.T) {
 // told collects and removes the notices, so that the rest can be compared.
 func told(es []vbks.Evaluation) (notices []string) {
 	for i := range es {
-		notices = append(notices, es[i].Notices...)
+		for _, n := range es[i].Notices {
+			notices = append(notices, n.Text)
+		}
 		es[i].Notices = nil
 	}
 	return notices

@@ -84,7 +84,7 @@ func (f *Figure) Save(dir, text string) error {
 	if err := f.WriteSVG(&svg); err != nil {
 		return err
 	}
-	if err := f.WritePNG(&png); err != nil {
+	if err := f.writePNG(&png); err != nil {
 		return err
 	}
 	if err := os.MkdirAll(dir, 0o755); err != nil {
@@ -128,8 +128,8 @@ func (f *Figure) WriteSVG(w io.Writer) error {
 	return err
 }
 
-// WritePNG writes the figure as PNG, on white at 192 dots per inch.
-func (f *Figure) WritePNG(w io.Writer) error {
+// writePNG writes the figure as PNG, on white at 192 dots per inch.
+func (f *Figure) writePNG(w io.Writer) error {
 	width, height, err := f.size()
 	if err != nil {
 		return err

@@ -320,7 +320,7 @@ func TestFigureNamesMayHoldAnything(t *testing.T) {
 			t.Errorf("%q is not in %v", s, texts)
 		}
 	}
-	must.OK(t, f.WritePNG(io.Discard))
+	must.OK(t, f.writePNG(io.Discard))
 }
 
 func TestFigureFontHasTheSigns(t *testing.T) {
@@ -343,7 +343,7 @@ func TestFigureImage(t *testing.T) {
 	for _, size := range [][4]float64{{0, 0, 7 * 192, 4.5 * 192}, {3, 2, 3 * 192, 2 * 192}} {
 		f.Width, f.Height = size[0], size[1]
 		var b bytes.Buffer
-		must.OK(t, f.WritePNG(&b))
+		must.OK(t, f.writePNG(&b))
 		m, err := png.Decode(&b)
 		must.OK(t, err)
 		if s := m.Bounds().Size(); float64(s.X) != size[2] || float64(s.Y) != size[3] {
@@ -419,7 +419,7 @@ func TestFigureOfStrangeValues(t *testing.T) {
 					}
 				}
 			}
-			must.OK(t, f.WritePNG(io.Discard))
+			must.OK(t, f.writePNG(io.Discard))
 		}
 	}
 }

@@ -11,7 +11,7 @@ import (
 	"kestrel/experiment/files"
 )
 
-// WriteTable writes the numbers that a figure shows as CSV, one a row,
+// writeTable writes the numbers that a figure shows as CSV, one a row,
 //
 //	kind,series,x,low,high
 //
@@ -20,7 +20,7 @@ import (
 // cells are
 //
 //	row,column,value
-func (f *Figure) WriteTable(w io.Writer) error {
+func (f *Figure) writeTable(w io.Writer) error {
 	if err := f.check(); err != nil {
 		return err
 	}
@@ -80,7 +80,7 @@ func (f *Figure) SaveTable(dir string, keep ...string) error {
 		return nil
 	}
 	var b bytes.Buffer
-	if err := f.WriteTable(&b); err != nil {
+	if err := f.writeTable(&b); err != nil {
 		return err
 	}
 	if err := os.MkdirAll(dir, 0o755); err != nil {

@@ -25,7 +25,7 @@ func TestFigureTable(t *testing.T) {
 		{"band", "95 % of y", "1", "-1", "1e-300"}, {"points", "'=rows", "3", "4", ""}}
 	read := func(f *Figure) [][]string {
 		var b bytes.Buffer
-		must.OK(t, f.WriteTable(&b))
+		must.OK(t, f.writeTable(&b))
 		rows, err := csv.NewReader(&b).ReadAll()
 		must.OK(t, err)
 		return rows
@@ -48,7 +48,7 @@ func TestFigureTable(t *testing.T) {
 	}
 	// Orange is above 0 and blue below, the first row above.
 	var b bytes.Buffer
-	must.OK(t, cells.WritePNG(&b))
+	must.OK(t, cells.writePNG(&b))
 	img, err := png.Decode(&b)
 	must.OK(t, err)
 	at := func(x, y float64) (r, b uint32) {

@@ -48,7 +48,7 @@ func History(h *history.History, p *chart.Palette, q history.Quantity, a history
 	first := ranked[:min(max(0, focus), len(ranked))]
 	ids := make([]string, len(first))
 	for i, k := range first {
-		ids[i] = h.Ids[k]
+		ids[i] = h.IDs()[k]
 	}
 	if p == nil {
 		p = new(chart.Palette)
@@ -68,7 +68,7 @@ func History(h *history.History, p *chart.Palette, q history.Quantity, a history
 			l.Negate()
 		}
 		if l.Rest = !slices.Contains(first, k); !l.Rest {
-			l.Name, l.Swatch = h.Name(k), p.Of(h.Ids[k])
+			l.Name, l.Swatch = h.Name(k), p.Of(h.IDs()[k])
 		}
 		f.Lines = append(f.Lines, l)
 	}

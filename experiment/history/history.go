@@ -12,60 +12,6 @@ import (
 	"kestrel/vbks"
 )
 
-// TargetUnit is " (MWh)", or "" if the unit is not known.
-func (h *History) TargetUnit() string {
-	if h.Start == nil || h.Start.Data == nil {
-		return ""
-	}
-	for _, c := range h.Start.Data.Columns {
-		if c.Role == "target" && c.Unit != "" {
-			return " (" + c.Unit + ")"
-		}
-	}
-	return ""
-}
-
-// Ranked lists the kernels by rank, those without one behind, by their last one;
-// those that never had one in the order of the space.
-func (h *History) Ranked() []int {
-	rank := make([]int, len(h.Ids))
-	order := make([]int, len(h.Ids))
-	for k := range order {
-		order[k], rank[k] = k, math.MaxInt
-	}
-	if h.Evaluation != nil {
-		for i := range h.Evaluation.Kernels {
-			if k := &h.Evaluation.Kernels[i]; k.Fit != nil {
-				if at := h.Index(k.ID); at >= 0 {
-					rank[at] = k.Fit.Rank
-				}
-			}
-		}
-	}
-	before := make([]int, len(h.Ids))
-	for k := range before {
-		if before[k] = math.MaxInt; rank[k] == math.MaxInt {
-			before[k] = cmp.Or(h.LastRank(k, -1), math.MaxInt)
-		}
-	}
-	slices.SortStableFunc(order, func(a, b int) int {
-		return cmp.Or(cmp.Compare(rank[a], rank[b]), cmp.Compare(before[a], before[b]))
-	})
-	return order
-}
-
-// Name returns what kernel k is called for reading.
-func (h *History) Name(k int) string {
-	if h.Start != nil {
-		for i := range h.Start.Kernels {
-			if s := &h.Start.Kernels[i]; s.ID == h.Ids[k] && s.Name != "" {
-				return s.Name
-			}
-		}
-	}
-	return h.Ids[k]
-}
-
 // defaultCapacity is the number of points that a History keeps of each series.
 // 144 kernels then take at most some 60 MB.
 const defaultCapacity = 8192
@@ -82,7 +28,7 @@ type History struct {
 
 	ruler    ruler
 	timeline timeline
-	Ids      []string
+	ids      []string
 	places   map[string]int // of the kernels in ids
 	kernels  []*kernelTracks
 	methods  []*methodTracks
@@ -264,9 +210,9 @@ func (h *History) place(id string) int {
 		posterior: absent[float32](merged, single), bayes: absent[float32](merged, single), gap: absent[float32](merged, single),
 		rank: absent[float32](merged, single), elbo: absent[float64](merged, single), status: make([]statusCode, merged+single),
 	})
-	h.places[id] = len(h.Ids)
-	h.Ids = append(h.Ids, id)
-	return len(h.Ids) - 1
+	h.places[id] = len(h.ids)
+	h.ids = append(h.ids, id)
+	return len(h.ids) - 1
 }
 
 // take appends an evaluation, or what an order made of the last one, at the same
@@ -299,7 +245,7 @@ func (h *History) take(e *record.Event, before *record.Evaluation) (auto int) {
 
 // at returns the place of a kernel of an evaluation, as a rule the same.
 func (h *History) at(ev *record.Evaluation, i int) int {
-	if id := ev.Kernels[i].ID; i >= len(h.Ids) || h.Ids[i] != id {
+	if id := ev.Kernels[i].ID; i >= len(h.ids) || h.ids[i] != id {
 		return h.place(id)
 	}
 	return i
@@ -397,7 +343,7 @@ func (t *kernelTracks) set(k *record.Kernel, leader *record.Kernel) {
 }
 
 // IDs lists the kernels in the order of the space.
-func (h *History) IDs() []string { return h.Ids }
+func (h *History) IDs() []string { return h.ids }
 
 // Index returns the place of a kernel, −1 if it is unknown.
 func (h *History) Index(id string) int {
@@ -507,4 +453,58 @@ func (h *History) pace() (each, eta time.Duration) {
 		return 0, 0
 	}
 	return record.Pace(float64(h.Worked), h.Made, h.Evaluation.Planned-h.Evaluation.Index)
+}
+
+// TargetUnit is " (MWh)", or "" if the unit is not known.
+func (h *History) TargetUnit() string {
+	if h.Start == nil || h.Start.Data == nil {
+		return ""
+	}
+	for _, c := range h.Start.Data.Columns {
+		if c.Role == "target" && c.Unit != "" {
+			return " (" + c.Unit + ")"
+		}
+	}
+	return ""
+}
+
+// Ranked lists the kernels by rank, those without one behind, by their last one;
+// those that never had one in the order of the space.
+func (h *History) Ranked() []int {
+	rank := make([]int, len(h.ids))
+	order := make([]int, len(h.ids))
+	for k := range order {
+		order[k], rank[k] = k, math.MaxInt
+	}
+	if h.Evaluation != nil {
+		for i := range h.Evaluation.Kernels {
+			if k := &h.Evaluation.Kernels[i]; k.Fit != nil {
+				if at := h.Index(k.ID); at >= 0 {
+					rank[at] = k.Fit.Rank
+				}
+			}
+		}
+	}
+	before := make([]int, len(h.ids))
+	for k := range before {
+		if before[k] = math.MaxInt; rank[k] == math.MaxInt {
+			before[k] = cmp.Or(h.LastRank(k, -1), math.MaxInt)
+		}
+	}
+	slices.SortStableFunc(order, func(a, b int) int {
+		return cmp.Or(cmp.Compare(rank[a], rank[b]), cmp.Compare(before[a], before[b]))
+	})
+	return order
+}
+
+// Name returns what kernel k is called for reading.
+func (h *History) Name(k int) string {
+	if h.Start != nil {
+		for i := range h.Start.Kernels {
+			if s := &h.Start.Kernels[i]; s.ID == h.ids[k] && s.Name != "" {
+				return s.Name
+			}
+		}
+	}
+	return h.ids[k]
 }

@@ -13,13 +13,13 @@ import (
 // CoverageLevels are those of vbks.
 var CoverageLevels = mixture.CoverageLevels
 
-// shares are the parts of the targets within the intervals of CoverageLevels, NaN
+// Shares are the parts of the targets within the intervals of CoverageLevels, NaN
 // where one is not known.
-type shares = [len(CoverageLevels)]files.Number
+type Shares = [len(CoverageLevels)]files.Number
 
 // Coverage returns the shares in the order of CoverageLevels.
-func (m *Metric) Coverage() shares {
-	return shares{mixture.Coverage50: m.Coverage50, mixture.Coverage80: m.Coverage80, mixture.Coverage95: m.Coverage95}
+func (m *Metric) Coverage() Shares {
+	return Shares{mixture.Coverage50: m.Coverage50, mixture.Coverage80: m.Coverage80, mixture.Coverage95: m.Coverage95}
 }
 
 // LevelText is such as "95 %".
@@ -35,7 +35,7 @@ func CoverageHeads() string {
 	return strings.Join(cells, "\t")
 }
 
-func CoverageCells(s shares) string {
+func CoverageCells(s Shares) string {
 	var cells []string
 	for _, share := range s {
 		cells = append(cells, share.Format("%.3f"))
@@ -44,7 +44,7 @@ func CoverageCells(s shares) string {
 }
 
 // coverageText is such as "in 50 % 0.481, in 80 % 0.800, in 95 % 0.952".
-func coverageText(s shares) string {
+func coverageText(s Shares) string {
 	var parts []string
 	for l, share := range s {
 		parts = append(parts, "in "+LevelText(CoverageLevels[l])+" "+share.Format("%.3f"))

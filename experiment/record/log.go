@@ -21,9 +21,10 @@ import (
 // knows where it stands, so that a checkpoint can say which event it rests on.
 type Log struct {
 	File *os.File
-	Hash hash.Hash // of all lines
-	End  Place     // of the last line
-	Last Place     // where that line begins
+
+	hash hash.Hash // of all lines
+	end  Place     // of the last line
+	last Place     // where that line begins
 }
 
 // Place is a place in an event log.
@@ -32,14 +33,16 @@ type Place struct {
 	Sum   [sha256.Size]byte // of what stands before it
 }
 
-// NewLog begins a log in an empty file.
+// NewLog begins a log in an empty file, or in one that Skip reads on.
 func NewLog(file *os.File) *Log {
-	l := &Log{File: file, Hash: sha256.New()}
-	l.End.Sum = [sha256.Size]byte(l.Hash.Sum(nil))
-	l.Last = l.End
+	l := &Log{File: file, hash: sha256.New()}
+	l.end.Sum = [sha256.Size]byte(l.hash.Sum(nil))
+	l.last = l.end
 	return l
 }
 
+// Append writes an event. If it returns an error nothing of the event is there, as
+// far as the disk lets it.
 func (l *Log) Append(e *Event) error {
 	line, err := json.Marshal(e)
 	if err != nil {
@@ -49,11 +52,22 @@ func (l *Log) Append(e *Event) error {
 	if err := files.AllOrNothing(func() error { _, err := l.File.Write(line); return err }, l.File); err != nil {
 		return fmt.Errorf("event log: %w", err)
 	}
-	l.Hash.Write(line) // never fails
-	l.Last = l.End
-	l.End.Bytes += int64(len(line))
-	l.End.Sum = [sha256.Size]byte(l.Hash.Sum(nil))
+	l.hash.Write(line) // never fails
+	l.last = l.end
+	l.end.Bytes += int64(len(line))
+	l.end.Sum = [sha256.Size]byte(l.hash.Sum(nil))
 	return nil
+}
+
+// Ends returns where the last event begins and where it ends.
+func (l *Log) Ends() (last, end Place) { return l.last, l.end }
+
+// Skip reads on to a place of so many bytes, as if its events had been appended.
+func (l *Log) Skip(to int64) (Place, error) {
+	n, err := io.CopyN(l.hash, l.File, to-l.end.Bytes)
+	l.end.Bytes += n
+	l.end.Sum = [sha256.Size]byte(l.hash.Sum(nil))
+	return l.end, err
 }
 
 // Open opens the event log of a run directory.

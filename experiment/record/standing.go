@@ -1,6 +1,7 @@
 package record
 
 import (
+	"cmp"
 	"slices"
 	"time"
 
@@ -102,12 +103,12 @@ func (s *Standing) Refined() bool {
 }
 
 // changedInducing adds what a re-optimisation made of the number of inducing
-// inputs. Older logs have what was asked for only.
+// inputs, if it asked for another. Older logs have what was asked for only.
 func changedInducing(had []int, e *Event) []int {
-	now := e.Inducing
-	if now == 0 && e.Change != nil {
-		now = e.Change.Inducing
+	if e.Change.Inducing == 0 {
+		return had
 	}
+	now := cmp.Or(e.Inducing, e.Change.Inducing)
 	if now <= 0 || len(had) > 0 && had[len(had)-1] == now {
 		return had
 	}

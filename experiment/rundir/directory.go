@@ -10,7 +10,7 @@ import (
 	"path/filepath"
 	"time"
 
-	filespkg "kestrel/experiment/files"
+	"kestrel/experiment/files"
 	"kestrel/experiment/npz"
 	"kestrel/experiment/record"
 	"kestrel/vbks"
@@ -52,22 +52,22 @@ func Check(path string) error {
 	case err == nil:
 		entries, err := os.ReadDir(path)
 		if err != nil {
-			return filespkg.Unwritable(path, err)
+			return files.Unwritable(path, err)
 		}
 		if len(entries) > 0 {
 			return fmt.Errorf("output directory %q exists and is not empty; choose another with --out, or remove it", path)
 		}
 	}
 	if err := os.MkdirAll(path, 0o755); err != nil {
-		return filespkg.Unwritable(path, err)
+		return files.Unwritable(path, err)
 	}
 	probe, err := os.CreateTemp(path, ".probe*")
 	if err != nil {
-		return filespkg.Unwritable(path, err)
+		return files.Unwritable(path, err)
 	}
 	probe.Close()
 	if err := os.Remove(probe.Name()); err != nil {
-		return filespkg.Unwritable(path, err)
+		return files.Unwritable(path, err)
 	}
 	return nil
 }
@@ -98,7 +98,7 @@ func Make(path string, owner io.Closer) (*Directory, error) {
 	}
 	if err != nil {
 		d.Close()
-		return nil, filespkg.Unwritable(path, err)
+		return nil, files.Unwritable(path, err)
 	}
 	return d, nil
 }
@@ -125,7 +125,8 @@ func (d *Directory) steps() []func(*record.Event) error {
 		func(e *record.Event) error {
 			err := d.events.Append(e)
 			if err == nil && e.Evaluation != nil {
-				d.rests = Rest{Before: d.events.Last, After: d.events.End, What: e.Type, Kernels: e.Kernels}
+				before, after := d.events.Ends()
+				d.rests = Rest{Before: before, After: after, What: e.Type, Kernels: e.Kernels}
 			}
 			return err
 		},
@@ -136,14 +137,14 @@ func (d *Directory) steps() []func(*record.Event) error {
 			return writeConfig(d.Path, e.Start)
 		},
 		func(e *record.Event) error {
-			return filespkg.AllOrNothing(func() error { return d.tables.Record(e) }, d.tables.posterior, d.tables.metrics)
+			return files.AllOrNothing(func() error { return d.tables.Record(e) }, d.tables.posterior, d.tables.metrics)
 		},
 		func(e *record.Event) error {
 			text := record.Describe(e)
 			if text == "" {
 				return nil
 			}
-			return filespkg.AllOrNothing(func() error {
+			return files.AllOrNothing(func() error {
 				_, err := fmt.Fprintf(d.log, "%s %s\n", e.Time.Format(time.RFC3339), text)
 				if err != nil {
 					return fmt.Errorf("%s: %w", record.LogFile, err)
@@ -156,7 +157,7 @@ func (d *Directory) steps() []func(*record.Event) error {
 
 // writeConfig writes the config that a run began with.
 func writeConfig(dir string, s *record.Start) error {
-	if err := filespkg.ReplaceFile(filepath.Join(dir, record.ConfigFile), []byte(s.Header()+s.Config)); err != nil {
+	if err := files.ReplaceFile(filepath.Join(dir, record.ConfigFile), []byte(s.Header()+s.Config)); err != nil {
 		return fmt.Errorf("%s: %w", record.ConfigFile, err)
 	}
 	return nil
@@ -183,11 +184,11 @@ func (d *Directory) Close() error {
 	if d.tables != nil {
 		err = d.tables.Close()
 	}
-	files := []*os.File{d.log}
+	open := []*os.File{d.log}
 	if d.events != nil {
-		files = append(files, d.events.File)
+		open = append(open, d.events.File)
 	}
-	err = closeSynced(err, files...)
+	err = closeSynced(err, open...)
 	if d.owner != nil {
 		if e := d.owner.Close(); err == nil {
 			err = e
@@ -198,8 +199,8 @@ func (d *Directory) Close() error {
 
 // closeSynced syncs and closes the files that are there and returns the first
 // error, err before any other.
-func closeSynced(err error, files ...*os.File) error {
-	for _, f := range files {
+func closeSynced(err error, open ...*os.File) error {
+	for _, f := range open {
 		if f == nil {
 			continue
 		}
@@ -211,10 +212,4 @@ func closeSynced(err error, files ...*os.File) error {
 		}
 	}
 	return err
-}
-
-// IsRun reports whether a path is the directory of a run.
-func IsRun(path string) bool {
-	_, err := os.Stat(filepath.Join(path, record.EventsFile))
-	return path != "" && err == nil
 }

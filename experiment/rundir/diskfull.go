@@ -21,17 +21,17 @@ func noRoom(err error) bool {
 	return errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT)
 }
 
-// files is what a Directory is to those that write to it. What fails for want
+// writer is what a Directory is to those that write to it. What fails for want
 // of room must leave no trace that doing it again does not put right.
-type files interface {
+type writer interface {
 	record.Recorder
 	record.Checkpointer
 }
 
-// RoomWaiter writes to files, and where there is no room keeps what is to be
+// RoomWaiter writes to a directory, and where there is no room keeps what is to be
 // written until there is.
 type RoomWaiter struct {
-	to      files
+	to      writer
 	poll    time.Duration
 	changed func()      // something was kept or written; called from a goroutine of its own
 	broken  func(error) // so is this, with what else went wrong with what was kept
@@ -44,7 +44,7 @@ type RoomWaiter struct {
 }
 
 // NewRoomWaiter makes a RoomWaiter that tries again after so long.
-func NewRoomWaiter(to files, poll time.Duration, changed func(), broken func(error)) *RoomWaiter {
+func NewRoomWaiter(to writer, poll time.Duration, changed func(), broken func(error)) *RoomWaiter {
 	return &RoomWaiter{to: to, poll: poll, changed: changed, broken: broken}
 }
 

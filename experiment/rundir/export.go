@@ -7,7 +7,7 @@ import (
 	"os"
 	"path/filepath"
 
-	filespkg "kestrel/experiment/files"
+	"kestrel/experiment/files"
 	"kestrel/experiment/record"
 )
 
@@ -32,11 +32,11 @@ func Export(path, dir string) (err error) {
 		return fmt.Errorf("%s: %w", filepath.Join(path, record.EventsFile), err)
 	}
 	if err := os.MkdirAll(dir, 0o755); err != nil {
-		return filespkg.Unwritable(dir, err)
+		return files.Unwritable(dir, err)
 	}
 	t, err := newTables(dir)
 	if err != nil {
-		return filespkg.Unwritable(dir, err)
+		return files.Unwritable(dir, err)
 	}
 	t.lazy = true
 	defer func() {

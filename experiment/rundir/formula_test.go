@@ -3,7 +3,7 @@ package rundir
 import (
 	"testing"
 
-	filespkg "kestrel/experiment/files"
+	"kestrel/experiment/files"
 	"kestrel/experiment/files/filestest"
 	"kestrel/experiment/record"
 	"kestrel/internal/must"
@@ -22,7 +22,7 @@ func TestTablesStartNoFormula(t *testing.T) {
 	must.OK(t, err)
 	must.OK(t, w.Record(&record.Event{Type: record.EventStarted, Start: start}))
 	must.OK(t, w.Record(&record.Event{Type: record.EventEvaluation, Evaluation: &record.Evaluation{Index: 1, Kernels: []record.Kernel{
-		{ID: "SE", Status: "live", Fit: &record.Fit{ELBO: -12.5, Posterior: 1, Rank: 1, Params: []filespkg.Number{-3, 0.25}}},
+		{ID: "SE", Status: "live", Fit: &record.Fit{ELBO: -12.5, Posterior: 1, Rank: 1, Params: []files.Number{-3, 0.25}}},
 	}}}))
 	must.OK(t, w.Record(&record.Event{Type: record.EventMetrics, Metrics: []record.Metric{{Method: "=vbks", NLPD: -1.5}}}))
 	must.OK(t, w.Close())

@@ -13,7 +13,7 @@ import (
 
 	"github.com/gofrs/flock"
 
-	filespkg "kestrel/experiment/files"
+	"kestrel/experiment/files"
 	"kestrel/experiment/record"
 )
 
@@ -43,19 +43,22 @@ var errOwned = errors.New("another process holds the lock")
 // the run. The state folder is made if it is missing.
 func Claim(dir string) (io.Closer, error) {
 	if err := os.MkdirAll(filepath.Join(dir, record.StateDir), 0o755); err != nil {
-		return nil, filespkg.Unwritable(dir, err)
+		return nil, files.Unwritable(dir, err)
 	}
 	note := filepath.Join(dir, record.StateDir, ownerFile)
 	lock, err := claim(note)
 	if errors.Is(err, errOwned) {
 		return nil, fmt.Errorf("run %q is being written by %s; wait for it or stop it", dir, ownerName(note))
 	}
-	if err == nil || errors.Is(err, errNoLocks) {
+	if locked := err == nil; locked || errors.Is(err, errNoLocks) {
 		err = writeNote(note)
+		if locked && errors.Is(err, fs.ErrPermission) {
+			err = nil // on SMB what is locked is written through the lock's own handle only; the note is for people
+		}
 	}
 	if err != nil {
 		lock.Close()
-		return nil, filespkg.Unwritable(dir, err)
+		return nil, files.Unwritable(dir, err)
 	}
 	return lock, nil
 }
@@ -176,7 +179,7 @@ func readOwner(note string) (o Owner, err error) {
 func OwnerOf(dir string) (o Owner, known bool) {
 	note := filepath.Join(dir, record.StateDir, ownerFile)
 	o, err := readOwner(note)
-	if err != nil {
+	if err != nil && !errors.Is(err, fs.ErrPermission) { // which on SMB a locked note is refused with
 		return o, false
 	}
 	o.Alive, err = owned(note)

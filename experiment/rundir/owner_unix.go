@@ -8,5 +8,5 @@ import "syscall"
 const noFollow = syscall.O_NOFOLLOW
 
 // lockFile is the file that is locked: the note itself, since the locks here are
-// advisory.
+// advisory, but on SMB, see Claim.
 func lockFile(note string) string { return note }

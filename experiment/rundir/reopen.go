@@ -1,12 +1,13 @@
 package rundir
 
 import (
-	"crypto/sha256"
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
+	"strings"
 
 	"kestrel/experiment/record"
 )
@@ -70,21 +71,15 @@ func cutLog(path string, cut Cut) (*record.Log, error) {
 
 func cutFile(file *os.File, cut Cut) (*record.Log, error) {
 	l := record.NewLog(file)
-	read := func(to int64) error {
-		n, err := io.CopyN(l.Hash, file, to-l.End.Bytes)
-		l.End.Bytes += n
-		l.End.Sum = [sha256.Size]byte(l.Hash.Sum(nil))
-		return err
-	}
 	if place := cut.Known; place != nil {
-		if err := read(place.Bytes); err != nil {
+		switch at, err := l.Skip(place.Bytes); {
+		case err != nil:
 			return nil, err
-		}
-		if l.End.Sum != place.Sum {
+		case at.Sum != place.Sum:
 			return nil, &NoCheckpoint{Err: fmt.Errorf("its %s is not the one that the checkpoint rests on, or has been changed", record.EventsFile)}
 		}
 	}
-	if err := read(cut.Kept); err != nil {
+	if _, err := l.Skip(cut.Kept); err != nil {
 		return nil, err
 	}
 	if err := file.Truncate(cut.Kept); err != nil {
@@ -161,4 +156,38 @@ func appendLines(path string) (*os.File, error) {
 		return nil, err
 	}
 	return file, nil
+}
+
+// tablesPrefix begins the name of the folder, in the state folder, in which
+// tables are made anew.
+const tablesPrefix = ".tables"
+
+// removeTemporary removes what a killed process was just writing aside. What
+// cannot be removed does no harm.
+func removeTemporary(path string) {
+	for dir, names := range map[string][]string{
+		path:                                 {record.ConfigFile, record.KernelsFile},
+		filepath.Join(path, record.StateDir): {record.CheckpointFile, strings.TrimPrefix(tablesPrefix, ".")},
+	} {
+		entries, err := os.ReadDir(dir)
+		if err != nil {
+			continue
+		}
+		for _, e := range entries {
+			for _, name := range names {
+				if strings.HasPrefix(e.Name(), "."+name) {
+					_ = os.RemoveAll(filepath.Join(dir, e.Name()))
+				}
+			}
+		}
+	}
+}
+
+// unresumable is unwritable for a run that is there already.
+func unresumable(path string, err error) error {
+	var pe *fs.PathError
+	if errors.As(err, &pe) {
+		err = pe.Err
+	}
+	return fmt.Errorf("run %q cannot be written: %w; see to that and resume it again", path, err)
 }

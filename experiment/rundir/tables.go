@@ -6,7 +6,7 @@ import (
 	"path/filepath"
 	"strconv"
 
-	filespkg "kestrel/experiment/files"
+	"kestrel/experiment/files"
 	"kestrel/experiment/record"
 	"kestrel/vbks"
 )
@@ -53,7 +53,7 @@ func newTables(dir string) (*tables, error) {
 }
 
 func writeRows(f *os.File, rows [][]string) error {
-	text, err := filespkg.FormatRows(rows)
+	text, err := files.FormatRows(rows)
 	if err != nil {
 		return err
 	}
@@ -89,7 +89,7 @@ func (t *tables) Record(e *record.Event) error {
 func (t *tables) posteriorRows(e *record.Evaluation) [][]string {
 	rows := make([][]string, len(e.Kernels))
 	for i, k := range e.Kernels {
-		row := []string{strconv.Itoa(e.Index), filespkg.FormatFloat(e.Proportion), strconv.Itoa(e.RowsSeen),
+		row := []string{strconv.Itoa(e.Index), files.FormatFloat(e.Proportion), strconv.Itoa(e.RowsSeen),
 			k.ID, t.kernels[k.ID].Name, "", "", "", "", "", string(k.Status)}
 		if f := k.Fit; f != nil {
 			copy(row[5:], []string{f.Posterior.String(), f.Bayes.String(), f.ELBO.String(), f.SE.String(), strconv.Itoa(f.Rank)})
@@ -108,7 +108,7 @@ func MetricColumns() []string {
 func MetricRows(ms []record.Metric) [][]string {
 	rows := make([][]string, len(ms))
 	for i, m := range ms {
-		rows[i] = append([]string{strconv.Itoa(m.Evaluation), filespkg.FormatFloat(m.Proportion), m.Seconds.String(), m.Method,
+		rows[i] = append([]string{strconv.Itoa(m.Evaluation), files.FormatFloat(m.Proportion), m.Seconds.String(), m.Method,
 			strconv.Itoa(m.Kernels)}, m.AccuracyCells()...)
 	}
 	return rows
@@ -136,15 +136,15 @@ func (t *tables) writeKernels() error {
 				}
 			}
 			for _, f := range info.Fixed {
-				rows = append(rows, []string{k.ID, info.Name, f.Name, f.Column, filespkg.FormatFloat(f.Value), f.Unit})
+				rows = append(rows, []string{k.ID, info.Name, f.Name, f.Column, files.FormatFloat(f.Value), f.Unit})
 			}
 		}
 	}
-	text, err := filespkg.FormatRows(rows)
+	text, err := files.FormatRows(rows)
 	if err != nil {
 		return err
 	}
-	return filespkg.ReplaceFile(filepath.Join(t.dir, record.KernelsFile), text)
+	return files.ReplaceFile(filepath.Join(t.dir, record.KernelsFile), text)
 }
 
 func (t *tables) Close() error {
