@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/exec"
 	"strconv"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -63,7 +64,7 @@ func newBench() *cobra.Command {
 	fs.StringSliceVar(&f.step, "step", nil, "steps: adam, theta, frozen, posterior, predict")
 	fs.IntSliceVar(&f.threads, "threads", []int{1}, "cores to use")
 	fs.Float64Var(&f.seconds, "seconds", 2, "timed seconds of each combination")
-	fs.StringVar(&f.device, "device", "", "where to compute: auto, cpu, cuda")
+	fs.StringVar(&f.device, "device", "", "where to compute: "+strings.Join(config.DeviceKinds(), ", "))
 	fs.StringVar(&f.against, "against", "", "alternate with this command and compare")
 	fs.IntVar(&f.rounds, "rounds", 5, "rounds of --against")
 	fs.StringVar(&f.profile, "profile", "", "write a CPU profile of the timed steps to this file")
@@ -73,7 +74,7 @@ func newBench() *cobra.Command {
 	fs.Float64SliceVar(&f.rates, "rates", []float64{0.01}, "learning rates of --learn")
 	for name, values := range map[string][]string{
 		"work": {"a", "b", "c"}, "kernels": {"one", "k12", "k144"}, "step": {"adam", "theta", "frozen", "posterior", "predict"},
-		"device": {"auto", "cpu", "cuda"},
+		"device": config.DeviceKinds(),
 	} {
 		noErr(cmd.RegisterFlagCompletionFunc(name, cobra.FixedCompletions(values, cobra.ShellCompDirectiveNoFileComp)))
 	}

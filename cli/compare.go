@@ -64,13 +64,13 @@ func newCompare() *cobra.Command {
 	fs.IntVar(&f.runs, "runs", 0, "runs of each method, with seeds counting up; of random compare.random_runs")
 	fs.StringSliceVar(&f.methods, "methods", nil, "methods, separated by commas: "+strings.Join(names, ", "))
 	fs.StringArrayVar(&f.set, "set", nil, "override a key of the config: section.key=value; may be repeated")
-	fs.StringVar(&f.device, "device", "", "where to compute: auto, cpu, cuda")
+	fs.StringVar(&f.device, "device", "", "where to compute: "+strings.Join(config.DeviceKinds(), ", "))
 	fs.Uint64Var(&f.seed, "seed", 0, "of the first run, instead of the config's")
 	fs.BoolVar(&f.quiet, "quiet", false, "no progress lines and no table")
 	fs.BoolVar(&f.json, "json", false, "write the summary as JSON")
 	noErr(cmd.RegisterFlagCompletionFunc("methods", cobra.FixedCompletions(names, cobra.ShellCompDirectiveNoFileComp)))
 	noErr(cmd.RegisterFlagCompletionFunc("device",
-		cobra.FixedCompletions([]string{"auto", "cpu", "cuda"}, cobra.ShellCompDirectiveNoFileComp)))
+		cobra.FixedCompletions(config.DeviceKinds(), cobra.ShellCompDirectiveNoFileComp)))
 	return cmd
 }
 

@@ -8,6 +8,7 @@ import (
 	"os/signal"
 	"path/filepath"
 	"strconv"
+	"strings"
 	"syscall"
 	"time"
 
@@ -45,7 +46,7 @@ func (f *runFlags) register(cmd *cobra.Command) {
 	fs.StringVarP(&f.out, "out", "o", "", "directory of the run; default runs/<name>-<time>")
 	fs.StringArrayVar(&f.set, "set", nil, "override a key of the config: section.key=value; may be repeated")
 	fs.IntVar(&f.repeat, "repeat", 1, "so many runs with seeds counting up, in 001, 002, … of the directory")
-	fs.StringVar(&f.device, "device", "", "where to compute: auto, cpu, cuda")
+	fs.StringVar(&f.device, "device", "", "where to compute: "+strings.Join(config.DeviceKinds(), ", "))
 	fs.Uint64Var(&f.seed, "seed", 0, "of everything random, instead of the config's")
 	fs.StringVar(&f.target, "target", "", "column to explain, of a data file; default the last")
 	fs.IntVar(&f.pruneTop, "prune-top", 0, "at the end, keep the k kernels ranked first")
@@ -54,7 +55,7 @@ func (f *runFlags) register(cmd *cobra.Command) {
 	fs.BoolVar(&f.quiet, "quiet", false, "no progress lines and no summary")
 	fs.BoolVar(&f.json, "json", false, "write the summary as JSON")
 	noErr(cmd.RegisterFlagCompletionFunc("device",
-		cobra.FixedCompletions([]string{"auto", "cpu", "cuda"}, cobra.ShellCompDirectiveNoFileComp)))
+		cobra.FixedCompletions(config.DeviceKinds(), cobra.ShellCompDirectiveNoFileComp)))
 }
 
 // noErr is for errors that only a mistake in the commands' definition can

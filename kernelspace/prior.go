@@ -55,7 +55,7 @@ func typical(columns []int, of func(int) float64) float64 {
 //	                           dimensionless, 1e-2 to 1e2; of LIN and POLY
 //	                           1e±4 times what gives k(x,x) = YVar
 //	period                     2 Spacing to 10 Span
-//	alpha                      1e-2 to 1e4
+//	alpha, other shapes        1e-2 to 1e4
 //	offset                     1e±6 times a typical x·x′/ℓ²
 //
 // A parameter that is not free has lo = hi = 0.
@@ -83,7 +83,7 @@ func (p *Program) Bounds(i int, s Scales) (lo, hi float64) {
 		c := p.centre(i, s)
 		return c - math.Log(1e6), c + math.Log(1e6)
 	}
-	return math.Log(1e-2), math.Log(1e4) // alpha
+	return math.Log(1e-2), math.Log(1e4) // alpha, and what shape a new base kernel has
 }
 
 // Prior returns the mean and standard deviation of a broad normal prior on

@@ -11,7 +11,7 @@ import (
 // CheckCompare finds contradictions that concern comparisons only.
 func (c *Config) CheckCompare() error {
 	v := &c.Compare
-	searches := slices.Contains(v.Methods, MethodBO) || slices.Contains(v.Methods, MethodCKS)
+	searches := slices.ContainsFunc(ComparedMethods(), func(m Method) bool { return m.Searches && slices.Contains(v.Methods, m.Name) })
 	if searches && v.Budget == (ComparisonBudget{}) && !v.RunsVBKS() {
 		return fmt.Errorf("compare.budget = %q needs the method vbks or vbks-s; state a time or a number of kernels, or add one of them", asVBKS)
 	}
@@ -21,6 +21,7 @@ func (c *Config) CheckCompare() error {
 	return nil
 }
 
+// RunsVBKS reports whether VBKS itself is among the methods.
 func (v *Comparison) RunsVBKS() bool {
 	return slices.Contains(v.Methods, MethodAverage) || slices.Contains(v.Methods, MethodSingle)
 }

@@ -40,9 +40,12 @@ type KernelSpace struct {
 	Weights     map[string]float64 // prior weights by expression; 1 where not stated
 }
 
+// DeviceKinds lists where can be computed; the first is the default.
+func DeviceKinds() []string { return []string{"auto", "cpu", "cuda"} }
+
 // DeviceChoice says where to compute.
 type DeviceChoice struct {
-	Kind  string // "auto", "cpu", "cuda"
+	Kind  string // one of DeviceKinds
 	Lanes int    // 0: as many as the device has
 	Cores int    // those that a CPU has, where not GOMAXPROCS; no key of a config
 }

@@ -104,7 +104,7 @@ func (c *Config) keys() []key {
 		{"predict", "weights", choice(&s.Weights, "posterior", "bayes"), ""},
 		{"predict", "metric_rows", whole{&c.MetricRows, 0, many}, "test rows scored at each evaluation; 0: all"},
 
-		{"device", "kind", choice(&c.Device.Kind, "auto", "cpu", "cuda"), ""},
+		{"device", "kind", choice(&c.Device.Kind, DeviceKinds()...), ""},
 		{"device", "lanes", whole{&c.Device.Lanes, 0, 4096}, "0: as many as the device has"},
 
 		{"compare", "methods", methods{&v.Methods}, "of kestrel compare"},

@@ -15,19 +15,21 @@ type Method struct {
 	Name  string // in configs and files
 	Label string // in figures
 	Doc   string // one line
+
+	Searches bool // it trains kernels one after the other, under the budget
 }
 
 // ComparedMethods lists the methods that can be compared, in the order in which
 // tables and figures have them.
 func ComparedMethods() []Method {
 	return []Method{
-		{MethodAverage, "VBKS", "variational Bayesian kernel selection: the average over the top kernels (predict.top)"},
-		{MethodSingle, "VBKS-s", "the kernel of highest posterior alone, of the same run"},
-		{MethodPrune, "VBKS, pruning", "VBKS with automatic pruning (compare.prune)"},
-		{MethodRandom, "random", "a kernel of the space drawn at random, trained alone"},
-		{MethodBO, "BO", "Bayesian optimisation over the space with the expected Hellinger distance between kernels (Malkomes, Schaff and " +
-			"Garnett 2016)"},
-		{MethodCKS, "CKS", "greedy compositional search by BIC (Duvenaud et al. 2013)"},
+		{Name: MethodAverage, Label: "VBKS", Doc: "variational Bayesian kernel selection: the average over the top kernels (predict.top)"},
+		{Name: MethodSingle, Label: "VBKS-s", Doc: "the kernel of highest posterior alone, of the same run"},
+		{Name: MethodPrune, Label: "VBKS, pruning", Doc: "VBKS with automatic pruning (compare.prune)"},
+		{Name: MethodRandom, Label: "random", Doc: "a kernel of the space drawn at random, trained alone"},
+		{Name: MethodBO, Label: "BO", Searches: true, Doc: "Bayesian optimisation over the space with the expected Hellinger distance " +
+			"between kernels (Malkomes, Schaff and Garnett 2016)"},
+		{Name: MethodCKS, Label: "CKS", Searches: true, Doc: "greedy compositional search by BIC (Duvenaud et al. 2013)"},
 	}
 }
 

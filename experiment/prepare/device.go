@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"strings"
 
 	"kestrel/device"
 	"kestrel/device/cpu"
@@ -49,7 +50,7 @@ func openDevice(c config.DeviceChoice) (device.Device, string, error) {
 		dev, err := openCPU(c)
 		return dev, fmt.Sprintf("computing on the CPU: %v", reason), err
 	}
-	return nil, "", fmt.Errorf("unknown device %q; devices are auto, cpu, cuda", c.Kind)
+	return nil, "", fmt.Errorf("unknown device %q; devices are %s", c.Kind, strings.Join(config.DeviceKinds(), ", "))
 }
 
 func openCPU(c config.DeviceChoice) (device.Device, error) {

@@ -56,7 +56,7 @@ func newWorkload(c *config.Config, space []vbks.Candidate, rows, dim int) (*work
 func crudeCost(e kernelspace.Expr) (cost float64) {
 	for _, l := range e.Leaves() {
 		switch l.Base() {
-		case "LIN", "CONST", "WHITE":
+		case "LIN", "CONST", "WN":
 			cost += 0.3
 		case "RQ", "PER":
 			cost += 2

@@ -189,14 +189,11 @@ func (w *Drawer) leaf(in *kernelspace.Instr, raw []float64, rng *rand.Rand, numb
 		}
 	}
 	rest := raw[1+in.NumScale:]
-	switch in.Op {
-	case kernelspace.OpRQ:
-		rest[0] = 1
-		if !first {
-			rest[0] = math.Exp(rng.NormFloat64())
+	for i := range rest[in.NumPeriod:] { // a shape, if there is one
+		rest[in.NumPeriod+i] = 1
+		if !first && in.Op != kernelspace.OpPoly {
+			rest[in.NumPeriod+i] = math.Exp(rng.NormFloat64())
 		}
-	case kernelspace.OpPoly:
-		rest[0] = 1
 	}
 	for i := range in.NumPeriod {
 		rest[i] = w.period(in.Cols[min(i, len(in.Cols)-1)], rng, number, used)

@@ -121,17 +121,14 @@ func radial(op kernelspace.Op) bool {
 
 // copyLeaf copies the parameters that two leaves have in common, in order.
 func copyLeaf(giver, taker *kernelspace.Program, src, dst *kernelspace.Instr, from, to []float64) {
-	for name, next := range map[string]int{"variance": 0, "lengthscale": 0, "alpha": 0, "period": 0, "offset": 0} {
-		for d := dst.Off; d < dst.Off+dst.NumParams(); d++ {
-			if taker.Params[d].Name != name {
-				continue
-			}
-			for s := src.Off + next; s < src.Off+src.NumParams(); s++ {
-				next++
-				if giver.Params[s].Name == name {
-					to[d] = from[s]
-					break
-				}
+	next := map[string]int{} // of the giver's leaf, by name
+	for d := dst.Off; d < dst.Off+dst.NumParams(); d++ {
+		name := taker.Params[d].Name
+		for s := src.Off + next[name]; s < src.Off+src.NumParams(); s++ {
+			next[name]++
+			if giver.Params[s].Name == name {
+				to[d] = from[s]
+				break
 			}
 		}
 	}
