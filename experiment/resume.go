@@ -36,7 +36,7 @@ type ResumeOptions struct {
 // Errors, all of which but those of writing leave the directory as it was: no such run; another
 // process writes it; it has finished; its log is damaged where it matters; its
 // checkpoint is missing, damaged, of another log or another version of the
-// program (ErrNoCheckpoint); its data are gone or have changed.
+// program (rundir.ErrNoCheckpoint); its data are gone or have changed.
 func Resume(ctx context.Context, path string, o ResumeOptions, recorders ...record.Recorder) (_ *Session, err error) {
 	if err := rundir.CheckRun(path); err != nil {
 		return nil, err

@@ -185,7 +185,7 @@ func (r *Run) launch(work func(context.Context) error, then func(error)) {
 
 // safely runs f on the goroutine that owns the run. After a panic there the run
 // may be in any condition: it has failed, which is told if that can still be
-// done. The error is a PanicError.
+// done. The error is a guard.PanicError.
 func (r *Run) safely(f func()) error {
 	err := guard.Do(func() error { f(); return nil })
 	if err == nil {

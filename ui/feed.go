@@ -24,7 +24,7 @@ type mailbox struct {
 
 func newMailbox() *mailbox { return &mailbox{wake: make(chan struct{}, 1)} }
 
-// Record implements experiment.Recorder. It does not fail.
+// Record implements record.Recorder. It does not fail.
 func (m *mailbox) Record(e *record.Event) error {
 	m.mu.Lock()
 	m.events = append(m.events, *e)

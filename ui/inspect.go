@@ -14,7 +14,7 @@ import (
 	"kestrel/experiment/record"
 )
 
-// inspector answers what a run has learned; an experiment.Inspector is one.
+// inspector answers what a run has learned; an inspect.Inspector is one.
 type inspector interface {
 	Evaluation() int
 	Inputs() []prepare.ColumnInfo

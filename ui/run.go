@@ -15,7 +15,7 @@ import (
 // Options say what the workbench shows first and where.
 type Options struct {
 	Config *config.Config // to run at once; nil with Open "": the launcher
-	Out    string         // its run directory; "": experiment.DefaultPath
+	Out    string         // its run directory; "": rundir.DefaultPath
 	Open   string         // run directory to show
 	Resume string         // run directory to go on with
 	Drive  record.Course  // what follows a run by itself

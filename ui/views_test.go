@@ -107,7 +107,7 @@ func TestViewsDrawInEveryState(t *testing.T) {
 			b.at = at
 			v := b.views[at]
 			if c, ok := v.(*compareView); ok {
-				c.root() // nothing is listed: RecentRuns is not asked here
+				c.root() // nothing is listed: library.RecentRuns is not asked here
 				c.listed = true
 				c.loaded(compareMsg{of: c, runs: []library.RunInfo{{Path: "runs/other", Name: "other", Err: "damaged"}, {Path: b.path}}})
 				c.errs["runs/other"] = errors.New("run is damaged")

@@ -179,6 +179,7 @@ func (f *Figure) check() error {
 	return nil
 }
 
+// Negate changes the sign of what is drawn.
 func (l *Line) Negate() {
 	for i := range l.Lo {
 		l.Lo[i] = 0 - l.Lo[i] // not −0

@@ -107,7 +107,7 @@ type MethodSummary struct {
 	RMSESD  files.Number `json:"rmse_sd"`
 	NLPD    files.Number `json:"nlpd"`
 	NLPDSD  files.Number `json:"nlpd_sd"`
-	// Means of the shares within the intervals of CoverageLevels.
+	// Means of the shares within the intervals of record.CoverageLevels.
 	Coverage  [len(record.CoverageLevels)]files.Number `json:"coverage"`
 	Seconds   files.Number                             `json:"seconds"` // at the end
 	SecondsSD files.Number                             `json:"seconds_sd"`

@@ -62,7 +62,7 @@ func FixedKeys(c Config) map[string]string {
 	return out
 }
 
-// randomSeeds is over how many seeds the runs of random kernels are spread.
+// SeedsDrawn is over how many seeds the runs of random kernels are spread.
 func (v *Comparison) SeedsDrawn() int {
 	if v.RandomSeeds > 0 {
 		return v.RandomSeeds
@@ -70,7 +70,7 @@ func (v *Comparison) SeedsDrawn() int {
 	return min(v.Runs, v.RandomRuns)
 }
 
-// Comparison say which methods are compared and how: the [compare] section
+// Comparison says which methods are compared and how: the [compare] section
 // of a config.
 type Comparison struct {
 	Methods     []string // by name, without repetition

@@ -23,6 +23,7 @@ var IsConfig = regexp.MustCompile(`(?m)^\s*\[?(data|kernels|sparse|optimise|sche
 // largestConfig is more than any config takes, in bytes.
 const largestConfig = 1 << 20
 
+// ReadConfig reads a file that may be a config: a regular one of the size of one.
 func ReadConfig(path string) ([]byte, error) {
 	info, err := os.Stat(path)
 	if err != nil {

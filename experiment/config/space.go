@@ -62,6 +62,7 @@ func (k KernelSpace) Candidates() ([]vbks.Candidate, error) {
 	return space, nil
 }
 
+// ParseAll reads expressions.
 func ParseAll(texts []string) ([]kernelspace.Expr, error) {
 	var out []kernelspace.Expr
 	for _, t := range texts {

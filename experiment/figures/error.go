@@ -65,7 +65,7 @@ func methodSwatch(method string) chart.Swatch {
 	return looks[i%len(looks)]
 }
 
-// courses returns the RMSE of a method's runs against time.
+// coursesOf returns the RMSE of a method's runs against time.
 func coursesOf(c *compare.Comparison, method string) (out []curve) {
 	for i := range c.Runs {
 		if r := &c.Runs[i]; r.Method == method && len(r.Metrics) > 0 {

@@ -75,7 +75,7 @@ func pointStyles() map[inspect.PointKind]*chart.Points {
 	}
 }
 
-// Fit adds a mean with its 95 % bands. They bear no marks, which would look like
+// AddFit adds a mean with its 95 % bands. They bear no marks, which would look like
 // rows of the data.
 func AddFit(f *chart.Figure, c *inspect.Curve, swatch chart.Swatch) {
 	swatch.Mark = 0
@@ -118,6 +118,7 @@ func ObservedFigure(s *record.Start, res *inspect.Residuals) *chart.Figure {
 	}
 }
 
+// RowsName is what the rows of residuals are called.
 func RowsName(res *inspect.Residuals) string {
 	if res.Test {
 		return "rows held out"

@@ -14,6 +14,7 @@ func ReplaceFile(path string, text []byte) error {
 	})
 }
 
+// ReplaceWith replaces a file by what write writes: aside, synced, renamed.
 func ReplaceWith(path string, write func(*os.File) error) error {
 	f, err := os.CreateTemp(filepath.Dir(path), "."+filepath.Base(path)+".*")
 	if err != nil {

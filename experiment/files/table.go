@@ -19,6 +19,7 @@ type Table struct {
 	Err    error
 }
 
+// ReadTable reads a CSV file with a header.
 func ReadTable(path string) (*Table, error) {
 	text, err := os.ReadFile(path)
 	if err != nil {
@@ -34,12 +35,14 @@ func ReadTable(path string) (*Table, error) {
 	return &Table{path: path, header: rows[0], Rows: rows[1:]}, nil
 }
 
+// Note keeps the first error, with where it is.
 func (t *Table) Note(row int, column string, err error) {
 	if err != nil && t.Err == nil {
 		t.Err = fmt.Errorf("%s is damaged: line %d, %s: %w", t.path, row+2, column, err)
 	}
 }
 
+// Text returns a cell.
 func (t *Table) Text(row int, column string) string {
 	i := slices.Index(t.header, column)
 	if i < 0 {
@@ -49,6 +52,7 @@ func (t *Table) Text(row int, column string) string {
 	return t.Rows[row][i]
 }
 
+// Number returns a cell as a number.
 func (t *Table) Number(row int, column string) float64 {
 	v, err := strconv.ParseFloat(t.Text(row, column), 64)
 	t.Note(row, column, err)
@@ -64,6 +68,7 @@ func (t *Table) Share(row int, column string) Number {
 	return Number(t.Number(row, column))
 }
 
+// Whole returns a cell as a whole number.
 func (t *Table) Whole(row int, column string) int {
 	v, err := strconv.Atoi(t.Text(row, column))
 	t.Note(row, column, err)

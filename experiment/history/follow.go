@@ -24,7 +24,7 @@ const (
 // as another process appends to it, looking every poll (0: 200 ms). put is
 // given the events in order, a few thousand at most, and may keep the slice; an
 // incomplete last line waits until it is whole. Where the log is cut short or
-// replaced, EventAnew comes first and it is read again. A run that is at rest
+// replaced, record.EventAnew comes first and it is read again. A run that is at rest
 // may be re-optimised, so Follow goes on until ctx ends, and then returns nil.
 // Errors are those of record.Each, except that a log may be empty.
 func Follow(ctx context.Context, dir string, poll time.Duration, put func([]record.Event)) error {

@@ -20,7 +20,7 @@ import (
 // Summary is what the event log of a run says in short.
 type Summary struct {
 	Name string       `json:"name"`
-	Fate record.State `json:"fate"` // as Fate has it
+	Fate record.State `json:"fate"` // as rundir.Fate has it
 	record.Standing
 	Notices []string `json:"notices,omitempty"`
 

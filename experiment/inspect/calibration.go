@@ -16,8 +16,8 @@ type Calibration struct {
 
 // MethodCalibration is the calibration of one method of prediction.
 type MethodCalibration struct {
-	Method string    // MethodAverage or MethodSingle
-	Shares []float64 // of rows within the intervals of CoverageLevels
+	Method string    // config.MethodAverage or MethodSingle
+	Shares []float64 // of rows within the intervals of record.CoverageLevels
 }
 
 // Calibration predicts at most so many rows held out, evenly taken, by averaging

@@ -94,6 +94,8 @@ func openInspector(ctx context.Context, dir string, s *prepare.Subject, learned 
 	return i, nil
 }
 
+// NewInspector returns an inspector of what a trainer of the subject had learned.
+// Close must be called.
 func NewInspector(ctx context.Context, s *prepare.Subject, learned map[string]vbks.Tensor) (*Inspector, error) {
 	dev := cpu.New(cpu.Options{Lanes: 1})
 	t, err := vbks.Resume(ctx, dev, s.Train, s.Space, s.Columns, s.Settings, learned)

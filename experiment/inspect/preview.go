@@ -20,7 +20,7 @@ type Preview struct {
 // PreviewData loads the data of a config, as a run would, and thins the target
 // against the first input to at most so many points (less than 8 is taken as
 // 8), with the least and greatest of every stretch.
-// Errors are those of LoadData.
+// Errors are those of prepare.LoadData.
 func PreviewData(ctx context.Context, c config.Config, points int) (*Preview, error) {
 	d, s, err := prepare.LoadData(ctx, &c)
 	if err != nil {

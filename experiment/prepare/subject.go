@@ -19,6 +19,7 @@ type Subject struct {
 	Ranges   func() []ColumnInfo // of the inputs, then the target
 }
 
+// NewSubject is what a config and its data say of a trainer.
 func NewSubject(c *config.Config, d *datasets.Dataset, scaler *datasets.Scaler, space []vbks.Candidate) *Subject {
 	s := &Subject{Data: d, Scaler: scaler, Space: space, Settings: c.Settings}
 	s.Settings.TimeBudget = 0 // the Run keeps it, pauses taken off

@@ -35,6 +35,7 @@ func CoverageHeads() string {
 	return strings.Join(cells, "\t")
 }
 
+// CoverageCells are the cells of shares in such a text.
 func CoverageCells(s Shares) string {
 	var cells []string
 	for _, share := range s {

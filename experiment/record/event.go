@@ -56,7 +56,7 @@ type StateChange struct {
 }
 
 // EventAnew says that the event log was replaced and is told again from its
-// beginning: what went before no longer counts. Follow makes it; it is in no
+// beginning: what went before no longer counts. history.Follow makes it; it is in no
 // log.
 const EventAnew EventType = "anew"
 

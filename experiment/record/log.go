@@ -130,6 +130,7 @@ type Decoder struct {
 	Read   int64  // bytes of all complete lines
 }
 
+// NewDecoder reads from the beginning of a log.
 func NewDecoder(r io.Reader) *Decoder {
 	return &Decoder{in: bufio.NewReaderSize(r, 1<<20), number: 1}
 }

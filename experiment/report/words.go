@@ -20,7 +20,7 @@ type speller struct {
 	start   *record.Start
 	info    *record.KernelInfo
 	program *kernelspace.Program
-	values  []files.Number // as KernelInfo.Params
+	values  []files.Number // as record.KernelInfo.Params
 	names   []string       // of the leaves
 }
 
@@ -87,7 +87,7 @@ func significant(v float64, digits int) string {
 // wordLeaf is a leaf of a component.
 type wordLeaf struct {
 	*kernelspace.Instr
-	params []int // places in KernelInfo.Params
+	params []int // places in record.KernelInfo.Params
 	name   string
 }
 

@@ -105,6 +105,7 @@ func MetricColumns() []string {
 	return append([]string{"evaluation", "proportion", "seconds", "method", "kernels"}, AccuracyColumns()...)
 }
 
+// MetricRows are the rows of metrics.csv.
 func MetricRows(ms []record.Metric) [][]string {
 	rows := make([][]string, len(ms))
 	for i, m := range ms {

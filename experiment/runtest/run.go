@@ -32,6 +32,7 @@ func Finished(t *testing.T, c config.Config) (j *prepare.Job, r *experiment.Run,
 	return j, r, dir
 }
 
+// Inspect returns an inspector of a run, closed at the end of the test.
 func Inspect(t *testing.T, r *experiment.Run) *inspect.Inspector {
 	t.Helper()
 	i, err := r.Inspect(t.Context())

@@ -26,7 +26,7 @@ var sectionNames = [sections]string{"experiments", "data files", "recent runs"}
 type item struct {
 	section section
 	typed   bool   // the line to write a path on
-	name    string // for ConfigFor, or the path of a run
+	name    string // for library.ConfigFor, or the path of a run
 	label   string
 	about   string
 	run     *library.RunInfo

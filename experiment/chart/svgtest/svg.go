@@ -21,6 +21,7 @@ type Path struct {
 	Parts                [][][2]float64
 }
 
+// Text is a text and where it stands.
 type Text struct {
 	X, Y float64 // upwards
 	Text string
@@ -61,6 +62,7 @@ func Read(t *testing.T, data []byte) (paths []Path, texts []Text) {
 	}
 }
 
+// ParseNumber reads a number of a file.
 func ParseNumber(t *testing.T, s string) float64 {
 	t.Helper()
 	v, err := strconv.ParseFloat(s, 64)
@@ -91,6 +93,7 @@ func readPath(t *testing.T, d string) (parts [][][2]float64) {
 	return parts
 }
 
+// Drawn returns the paths and texts of a figure.
 func Drawn(t *testing.T, f interface{ WriteSVG(io.Writer) error }) (paths []Path, texts []Text) {
 	t.Helper()
 	var b bytes.Buffer

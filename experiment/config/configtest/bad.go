@@ -37,6 +37,7 @@ func Wave(n int, change func(i int, row []float64)) func(*rand.Rand) [][]float64
 	}
 }
 
+// BadTables are tables that are hard on arithmetic.
 func BadTables() []BadData {
 	scaled := func(x, y float64) func(*rand.Rand) [][]float64 {
 		return Wave(40, func(_ int, row []float64) { row[0] *= x; row[1] *= y })
@@ -85,6 +86,7 @@ func BadTables() []BadData {
 	}
 }
 
+// Config is a config of a run on the table.
 func (b *BadData) Config(t *testing.T, kernels string, set ...string) config.Config {
 	t.Helper()
 	rng := rand.New(rand.NewPCG(7, 8))

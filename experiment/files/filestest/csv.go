@@ -8,6 +8,7 @@ import (
 	"kestrel/internal/must"
 )
 
+// ReadCSV returns the rows of a CSV file, its header first.
 func ReadCSV(t *testing.T, path string) [][]string {
 	t.Helper()
 	f, err := os.Open(path)

@@ -18,6 +18,7 @@ type Told struct {
 	News    chan struct{}
 }
 
+// Put is told events.
 func (l *Told) Put(events []record.Event) {
 	l.mu.Lock()
 	defer l.mu.Unlock()

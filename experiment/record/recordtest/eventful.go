@@ -8,6 +8,7 @@ import (
 	"kestrel/vbks"
 )
 
+// SummaryOf is a summary of data of so many rows.
 func SummaryOf(train, test int) *datasets.Summary {
 	return &datasets.Summary{Train: train, Test: test}
 }

@@ -10,6 +10,7 @@ import (
 	"kestrel/internal/must"
 )
 
+// LogLines are the lines of a log of n notices.
 func LogLines(t *testing.T, n int) [][]byte {
 	t.Helper()
 	lines := make([][]byte, n)

@@ -15,6 +15,7 @@ type Log struct {
 	Err    error
 }
 
+// Record implements record.Recorder.
 func (l *Log) Record(e *record.Event) error {
 	l.Mu.Lock()
 	defer l.Mu.Unlock()
