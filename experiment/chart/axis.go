@@ -53,7 +53,7 @@ type Extent struct {
 	Any    bool
 }
 
-// Add widens the extent to v, if that is a finite number.
+// Add widens the extent to v.
 func (e *Extent) Add(v float64) {
 	if !e.Any {
 		*e = Extent{v, v, true}
