@@ -56,6 +56,7 @@ func (l *brokenLane) Cholesky(sub []int, a, info device.Array) {
 // A kernel that cannot be computed is marked failed, with its expression and
 // hyperparameters, whenever that happens; the others end as they do without it.
 func TestBrokenKernelFailsAlone(t *testing.T) {
+	t.Parallel()
 	data := trainingSeries(15, 90)
 	for _, optimizer := range optimizers {
 		for _, when := range []struct {

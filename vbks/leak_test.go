@@ -55,6 +55,7 @@ func (l *minedLane) Read(a device.Array, k int, dst []float64) error {
 // However an evaluation or a prediction ends, its goroutines end with it:
 // synctest.Test panics with their stacks if one is left.
 func TestGoroutinesEndWithTheRound(t *testing.T) {
+	t.Parallel()
 	var (
 		errGate   = errors.New("stopped by the gate")
 		errBroken = errors.New("the device is broken")

@@ -132,6 +132,7 @@ var sixKernels = append(slices.Clone(fourKernels), "RQ", "LIN")
 // and predictions are the same bit for bit, kernels being taken fewer at a time,
 // which is told once.
 func TestLittleMemory(t *testing.T) {
+	t.Parallel()
 	data := trainingSeries(21, 90)
 	for _, optimizer := range optimizers {
 		for _, late := range []bool{false, true} {
@@ -238,6 +239,7 @@ func TestTooManyInducingInputs(t *testing.T) {
 // A lane that is lost in the middle, in whatever phase, leaves its kernels to the
 // other: evaluations and predictions are the same bit for bit, and it is told.
 func TestLostLane(t *testing.T) {
+	t.Parallel()
 	data := trainingSeries(22, 90)
 	for _, optimizer := range append(slices.Clone(optimizers), "collapsed diagonal") {
 		s := quickSettings(strings.Fields(optimizer)[0])
@@ -350,6 +352,7 @@ func (l *tightLane) NewArray(count, rows, cols int) (device.Array, error) {
 // Where there is no memory for the bound that hyperparameters are tuned on,
 // fewer kernels are taken at a time, with the same results.
 func TestTuningWithLittleMemory(t *testing.T) {
+	t.Parallel()
 	data := trainingSeries(21, 400)
 	s := quickSettings("natural")
 	s.Inducing, s.Refine = 160, 1

@@ -50,6 +50,7 @@ func jointSE(p *kernelspace.Program, pr prior, logScale float64, x, y []float64,
 // objective, which averages over a few draws instead. Variance and length scale
 // are correlated, so that a full C is better.
 func TestThetaObjectiveAgainstEvidence(t *testing.T) {
+	t.Parallel()
 	rng := rand.New(rand.NewPCG(4, 12))
 	x := make([]float64, 12)
 	y := make([]float64, len(x))

@@ -126,6 +126,7 @@ func (d regrouped) Info() device.Info {
 // kernels in one batch or in batches that do not come out even, and when
 // repeated; another seed gives others.
 func TestResultsDoNotDependOnTheDevice(t *testing.T) {
+	t.Parallel()
 	data := trainingSeries(1, 120)
 	for _, optimizer := range optimizers {
 		s := quickSettings(optimizer)

@@ -81,6 +81,7 @@ func (e *elsewhere) do(ctx context.Context, u *unit) error {
 // the order and the tasks, and a run whose units are all done there is the same
 // bit for bit.
 func TestUnitsAreDoneElsewhere(t *testing.T) {
+	t.Parallel()
 	seen := map[phase]int{}
 	for _, name := range []string{"collapsed point", "collapsed full", "natural point", "natural diagonal", "adam point"} {
 		optimizer, theta, _ := strings.Cut(name, " ")

@@ -5,23 +5,25 @@ import (
 	"path/filepath"
 	"testing"
 
-	"kestrel/experiment/config/configtest"
 	"kestrel/experiment/record"
 	"kestrel/experiment/record/recordtest"
 	"kestrel/experiment/rundir"
-	"kestrel/experiment/runtest"
 	"kestrel/internal/must"
 )
 
 // A directory goes on with an event where it failed: no row comes twice, none is
 // torn.
 func TestRecordAgain(t *testing.T) {
+	events := recordtest.Eventful()
 	want := filepath.Join(t.TempDir(), "run")
-	_, _ = runtest.In(t, configtest.Small(t), want)
-	events, err := recordtest.Read(want)
+	d, err := rundir.Create(want)
 	must.OK(t, err)
+	for i := range events {
+		must.OK(t, d.Record(&events[i]))
+	}
+	must.OK(t, d.Close())
 	dir := filepath.Join(t.TempDir(), "run")
-	d, err := rundir.Create(dir)
+	d, err = rundir.Create(dir)
 	must.OK(t, err)
 	failed := 0
 	for i := range events {

@@ -15,7 +15,7 @@ func Read[T any](t *testing.T, schema string) map[string]*T {
 	t.Helper()
 	dir := os.Getenv("KESTREL_GOLDEN")
 	if dir == "" {
-		dir = filepath.Join(module(t), "..", "shared", "golden")
+		dir = filepath.Join(Module(t), "..", "shared", "golden")
 	}
 	paths, err := filepath.Glob(filepath.Join(dir, "*.json"))
 	if err != nil {
@@ -43,8 +43,8 @@ func Read[T any](t *testing.T, schema string) map[string]*T {
 	return out
 }
 
-// module is the root of the module in which a test runs.
-func module(t *testing.T) string {
+// Module is the root of the module in which a test runs.
+func Module(t *testing.T) string {
 	t.Helper()
 	at, err := os.Getwd()
 	if err != nil {

@@ -2,20 +2,21 @@ package recordtest
 
 import (
 	"os"
+	"path/filepath"
 	"regexp"
 	"strings"
 	"testing"
 
+	"kestrel/internal/golden"
 	"kestrel/internal/must"
 )
 
 var quoted = regexp.MustCompile("`([^`]+)`")
 
-// Page returns what stands under a heading of docs/format.md, up to the next one,
-// for the test of a package two folders below the root.
+// Page returns what stands under a heading of docs/format.md, up to the next one.
 func Page(t *testing.T, heading string) string {
 	t.Helper()
-	page, err := os.ReadFile("../../docs/format.md")
+	page, err := os.ReadFile(filepath.Join(golden.Module(t), "docs", "format.md"))
 	must.OK(t, err)
 	_, text, ok := strings.Cut(string(page), "\n"+heading+"\n")
 	if !ok {

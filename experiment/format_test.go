@@ -1,4 +1,4 @@
-package rundir_test
+package experiment_test
 
 import (
 	"path/filepath"
