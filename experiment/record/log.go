@@ -128,11 +128,13 @@ type Decoder struct {
 	Line   []byte // as far as it is there
 	bad    error  // what is wrong with the line before, if it is not the last
 	Read   int64  // bytes of all complete lines
+
+	longest int // LongestLine
 }
 
 // NewDecoder reads from the beginning of a log.
 func NewDecoder(r io.Reader) *Decoder {
-	return &Decoder{in: bufio.NewReaderSize(r, 1<<20), number: 1}
+	return &Decoder{in: bufio.NewReaderSize(r, 1<<20), number: 1, longest: LongestLine}
 }
 
 // Next returns the next event. At io.EOF it may be called again when there is
@@ -146,7 +148,7 @@ func (d *Decoder) Next() (*Event, error) {
 		}
 		d.Line = append(d.Line, part...)
 		switch {
-		case err == bufio.ErrBufferFull && len(d.Line) < LongestLine:
+		case err == bufio.ErrBufferFull && len(d.Line) < d.longest:
 			continue
 		case err == bufio.ErrBufferFull:
 			return nil, fmt.Errorf("line %d is damaged: it does not end", d.number)
