@@ -28,14 +28,14 @@ func FuzzCheckpoint(f *testing.F) {
 	f.Add(b.Bytes())
 	f.Add([]byte("PK\x05\x06" + strings.Repeat("\x00", 18)))
 	f.Fuzz(func(t *testing.T, text []byte) {
-		arrays, err := Read(bytes.NewReader(text), int64(len(text)))
+		arrays, err := unpack(bytes.NewReader(text), int64(len(text)))
 		if err != nil {
 			wordstest.CheckMessage(t, err, len(text))
 			return
 		}
 		var b bytes.Buffer
 		must.OK(t, Write(&b, arrays))
-		again, err := Read(bytes.NewReader(b.Bytes()), int64(b.Len()))
+		again, err := unpack(bytes.NewReader(b.Bytes()), int64(b.Len()))
 		if err != nil || !sameArrays(arrays, again) {
 			t.Fatalf("%v: %v becomes %v", err, arrays, again)
 		}

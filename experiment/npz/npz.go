@@ -96,7 +96,7 @@ func Load(path string) (map[string]vbks.Tensor, error) {
 	if err != nil {
 		return nil, err
 	}
-	arrays, err := Read(f, info.Size())
+	arrays, err := unpack(f, info.Size())
 	if err == nil {
 		err = checkHash(arrays)
 	}
@@ -169,10 +169,10 @@ func appendFloats(b []byte, numbers []float64) []byte {
 	return b
 }
 
-// Read is the inverse of Write, for arrays of float64 in row-major order
+// unpack is the inverse of Write, for arrays of float64 in row-major order
 // in a file of the given size. Before it allocates anything for an array it
 // checks that its size can be true, see checkpointLimits.
-func Read(file io.ReaderAt, size int64) (map[string]vbks.Tensor, error) {
+func unpack(file io.ReaderAt, size int64) (map[string]vbks.Tensor, error) {
 	entries, err := openNPZ(file, size)
 	if err != nil {
 		return nil, err

@@ -76,7 +76,7 @@ func TestDamagedCheckpoint(t *testing.T) {
 	whole := npzBytes(t, want)
 	try := func(what string, text []byte) {
 		t.Helper()
-		got, err := Read(bytes.NewReader(text), int64(len(text)))
+		got, err := unpack(bytes.NewReader(text), int64(len(text)))
 		if err != nil && strings.Contains(err.Error(), "\n") {
 			t.Errorf("%s: %q", what, err)
 		}
@@ -154,7 +154,7 @@ func TestAbsurdCheckpoints(t *testing.T) {
 		"an array twice": {twice, "twice"},
 		"no archive":     {[]byte("hello"), "zip"},
 	} {
-		if _, err := Read(bytes.NewReader(c.text), int64(len(c.text))); err == nil || !strings.Contains(err.Error(), c.want) {
+		if _, err := unpack(bytes.NewReader(c.text), int64(len(c.text))); err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%s: error %v, want %q", what, err, c.want)
 		}
 	}
@@ -232,7 +232,7 @@ func TestSmallCheckpointsThatClaimMuch(t *testing.T) {
 	} {
 		var before, after runtime.MemStats
 		runtime.ReadMemStats(&before)
-		_, err := Read(bytes.NewReader(c.text), int64(len(c.text)))
+		_, err := unpack(bytes.NewReader(c.text), int64(len(c.text)))
 		runtime.ReadMemStats(&after)
 		if got := after.TotalAlloc - before.TotalAlloc; got > c.bytes {
 			t.Errorf("%s: a file of %d bytes took %d of memory", what, len(c.text), got)
