@@ -29,7 +29,7 @@ func (t *Trainer) newRound(number int) (*round, error) {
 	n := t.schedule(number)
 	rows, _ := t.scoutSize(n)
 	r := &round{Trainer: t, number: number, n: n, outcomes: t.unknown(),
-		screen: t.spreadRows(n, screenRows), compared: t.spreadRows(n, rows), given: t.donors()}
+		screen: t.spreadRows(n, ScreenRows), compared: t.spreadRows(n, rows), given: t.donors()}
 	for i, k := range t.kernels {
 		if k.status == Live {
 			r.live = append(r.live, i)

@@ -10,10 +10,12 @@ import (
 	"kestrel/vbks/starts"
 )
 
+// ScreenRows is on how many rows fresh starts are first tried.
+const ScreenRows = 256
+
 // Numbers that steer the search for good hyperparameters; docs/architecture.md
 // has the reasons.
 const (
-	screenRows      = 256  // rows on which fresh starts are first tried
 	screenSteps     = 5    // L-BFGS iterations there
 	draftSteps      = 12   // further ones for the third that did best
 	stageSteps      = 12   // iterations on all rows before a start must look promising

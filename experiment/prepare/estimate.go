@@ -143,7 +143,6 @@ func (e *Estimator) run(ctx context.Context, c config.Config, rows, dim int) (Es
 // series; see vbks/search.go for the steps. Numbers are of evaluations of the
 // bound for one kernel, with its gradient unless stated.
 const (
-	screenRows    = 256  // rows on which fresh starts are tried
 	perTuning     = 1.5  // gradients with all inducing inputs, for each of the steps, where the stochastic optimisers tune
 	perStart      = 7.0  // on few rows, for each fresh start
 	perDraft      = 16.0 // for each of those that go on

@@ -173,7 +173,7 @@ func (w *workload) searching(k vbks.BoundCost, t, seen, rows int) float64 {
 		all *= atTheEnd
 	}
 	all *= math.Pow(min(1, float64(s.Steps)/40), 0.4)
-	return (perStart*starts+perDraft*drafts)*k.Gradient(min(rows, screenRows)) + all*k.Gradient(rows) + values*k.Value(rows)
+	return (perStart*starts+perDraft*drafts)*k.Gradient(min(rows, vbks.ScreenRows)) + all*k.Gradient(rows) + values*k.Value(rows)
 }
 
 // learning is the time of one kernel's stochastic steps and estimate.
@@ -224,7 +224,7 @@ func (w *workload) bytes(lanes int) int64 {
 	lane := chunks*(word*scout*chunk+tape) + 2*word*scout*chunk + 12*word*m*m
 	states := 0
 	if !w.effort.Exact() {
-		lane += 4 * word * m * max(w.config.Settings.Batch, screenRows)
+		lane += 4 * word * m * max(w.config.Settings.Batch, vbks.ScreenRows)
 		if w.effort.Tunes(w.rows, w.rows, float64(left)) {
 			lane += word * m * (w.tuned() + chunk)
 		}
