@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"strings"
 	"sync"
 	"time"
 
@@ -375,8 +374,8 @@ func (r *Run) gone(err error) bool {
 		var p *guard.PanicError
 		if errors.As(err, &p) {
 			r.tellStack(p)
-			r.enterFor(record.CauseInternal, record.Failed, fmt.Sprintf("internal error, please report it with the run's %s: %s", record.LogFile,
-				strings.TrimPrefix(p.Error(), "internal error: ")))
+			r.enterFor(record.CauseInternal, record.Failed,
+				fmt.Sprintf("internal error, please report it with the run's %s: %s", record.LogFile, p.Line()))
 		} else {
 			r.enter(record.Failed, err.Error())
 		}

@@ -15,9 +15,12 @@ type PanicError struct {
 	Stack []byte // of the goroutine, as debug.Stack returns it
 }
 
+// Line is Value in one line.
+func (e *PanicError) Line() string { return strings.Join(strings.Fields(e.Value), " ") }
+
 // Error returns one line, without the stack.
 func (e *PanicError) Error() string {
-	return "internal error: " + strings.Join(strings.Fields(e.Value), " ")
+	return "internal error: " + e.Line()
 }
 
 // Do runs f. A panic, which on a goroutine of its own would end the whole
