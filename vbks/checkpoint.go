@@ -55,6 +55,7 @@ const (
 //	kernel/i/reason     text: why it failed or was pruned
 //	kernel/i/source     text: where its solution came from
 //	kernel/i/terms      the terms of the local ELBO on the common subsample
+//	kernel/i/evidence   lower and upper bound on the log evidence at its hyperparameters
 //	kernel/i/free       logarithms of the free hyperparameters and ρ, σ_n² = floor + exp ρ
 //	kernel/i/theta_chol F x F, factor of q(log θ)
 //	kernel/i/mean, chol q(v): m and C ("adam"), Λm and Λ ("natural")
@@ -142,6 +143,9 @@ func (t *Trainer) Checkpoint() map[string]Tensor {
 		text(name("reason"), k.reason)
 		text(name("source"), k.source)
 		add(name("terms"), k.terms)
+		if k.bounds != nil {
+			add(name("evidence"), []float64{k.bounds.Lower, k.bounds.Upper})
+		}
 		if t.last != nil && t.last.Kernels[i].Status == Live {
 			r := &t.last.Kernels[i]
 			tied := 0.0

@@ -31,7 +31,7 @@ func (collapsedOptimizer) complete(ctx context.Context, r *round) error {
 		}
 	}
 	if r.settings.pointEstimates() {
-		return nil
+		return r.each(ctx, r.order(phaseEvidence), r.tasks(r.live))
 	}
 	return r.each(ctx, r.order(phaseTheta), r.tasks(r.live))
 }

@@ -77,9 +77,12 @@ type KernelResult struct {
 	Posterior float64 // q*(k)
 	Bayes     float64 // softmax(𝓛/τ + m₀)
 	ELBO      float64 // local ELBO of the standardised targets, nats
+	ELBORows  int     // rows that it was computed from: all seen, or the common subsample
 	SE        float64 // paired standard error of the gap to the leader
 	Rank      int     // 1 is the highest posterior; 0 if not live
 	Tied      bool    // equal to the leader within two standard errors or one nat
+	Evidence  *Evidence
+	Apart     bool // told apart from the leader at these hyperparameters: its upper bound lies below the leader's lower one
 	Params    []ParamValue
 	Noise     float64 // σ_n² of the standardised targets
 	Source    string  // where the solution came from: "last", "fresh", "SE*LIN" (a transplant)

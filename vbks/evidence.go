@@ -38,7 +38,7 @@ func (r *round) commit() error {
 		if f.Factor > 1 && (k.state == nil || k.state.Factor != f.Factor) {
 			notices = append(notices, Notice{Text: fmt.Sprintf("kernel %s: jitter raised %g times", k.id, f.Factor), Kernel: k.id})
 		}
-		k.state, k.elbo, k.terms, k.rows = f.State, f.ELBO, f.Terms, r.n
+		k.state, k.elbo, k.terms, k.bounds, k.rows = f.State, f.ELBO, f.Terms, f.Evidence, r.n
 		if f.Best.Source != "" {
 			k.source = f.Best.Source
 		}
@@ -138,6 +138,7 @@ func (t *Trainer) evaluate() (*Evaluation, *belief.Belief, error) {
 		res.Rank = place + 1
 		res.SE = pairedSE(t.kernels[i].terms, leader.terms, t.rows)
 		res.Tied = math.Abs(leader.elbo-t.kernels[i].elbo) <= math.Max(1, 2*res.SE)
+		res.Apart = t.kernels[i].bounds.below(leader.bounds)
 	}
 	return e, q, nil
 }
@@ -155,7 +156,11 @@ func (t *Trainer) report(q *belief.Belief) *Evaluation {
 		*res = KernelResult{ID: k.id, Status: k.status, Reason: k.reason}
 		switch {
 		case k.current(t.rows):
-			res.ELBO, res.Source = k.elbo, k.source
+			res.ELBO, res.Source, res.ELBORows = k.elbo, k.source, k.rows
+			if k.terms != nil {
+				res.ELBORows = len(k.terms)
+			}
+			res.Evidence = k.bounds
 			res.Params, res.Noise = t.values(k)
 		case k.status == Live:
 			res.Status, res.Reason = Pruned, "restored: takes part from the next evaluation on"

@@ -233,6 +233,9 @@ func (l *loader) kernel(t *Trainer, i int) {
 	if k.terms != nil && len(k.terms) > k.rows {
 		l.fail("array %s has %d numbers, for %d rows", name("terms"), len(k.terms), k.rows)
 	}
+	if v := l.optional(name("evidence"), 2); v != nil {
+		k.bounds = &Evidence{v[0], v[1]}
+	}
 	if _, ok := l.arrays[name("free")]; !ok && k.status == Failed {
 		return // at its first evaluation
 	}
@@ -287,8 +290,13 @@ func (l *loader) last(t *Trainer) {
 		r.Posterior, r.Bayes, r.SE, r.Tied = v[0], v[1], v[2], v[4] != 0
 		r.Rank = l.whole(name, v[3], 1, len(e.Kernels))
 	}
-	if e.Leader() < 0 {
+	leader := e.Leader()
+	if leader < 0 {
 		l.fail("arrays kernel/.../result: no kernel is ranked first")
+		return
+	}
+	for i := range e.Kernels {
+		e.Kernels[i].Apart = e.Kernels[i].Evidence.below(e.Kernels[leader].Evidence)
 	}
 	t.last = e
 }

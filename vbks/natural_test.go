@@ -121,7 +121,7 @@ func TestExactPass(t *testing.T) {
 	x, y, z := testData(6, n, 8, 2)
 	for _, optimizer := range []string{"natural", "adam"} {
 		b := newBench(t, x, y, z, 2, testSettings(optimizer, "point", 32), "SE+LIN")
-		if err := b.exact([]int{0}, b.rows(), nil); err != nil {
+		if err := b.exact([]int{0}, b.rows(), sumSquares(y), nil); err != nil {
 			t.Fatal(err)
 		}
 		lambda, lambdaM := b.titsias(t, 0, b.start(0), n)
@@ -229,7 +229,7 @@ func TestRescale(t *testing.T) {
 	b := newBench(t, doubled, append(append([]float64(nil), y...), y...), z, 1, testSettings("natural", "point", 60), "SE")
 	half := b.rows()
 	half.To = 60
-	if err := b.exact([]int{0}, half, nil); err != nil {
+	if err := b.exact([]int{0}, half, sumSquares(y), nil); err != nil {
 		t.Fatal(err)
 	}
 	b.rescale([]int{0}, 120)

@@ -119,15 +119,15 @@ func (s Settings) Effort(rows int) (Effort, error) {
 func (e Effort) Exact() bool { return e.rule == nil }
 
 // Tunes reports whether hyperparameters are tuned in the place of steps when seen
-// of all rows have been seen and so many kernels are live.
-func (e Effort) Tunes(seen, all int, live float64) bool {
-	return e.rule != nil && e.rule.tunes(e.settings, seen, all, live)
+// of all rows have been seen.
+func (e Effort) Tunes(seen, all int) bool {
+	return e.rule != nil && e.rule.tunes(e.settings, seen, all)
 }
 
 // Passes reports whether the evaluation ends with an exact pass over the rows
 // seen. last is that of the run.
 func (e Effort) Passes(seen int, live float64, last bool) bool {
-	return e.rule != nil && e.rule.passes(seen, live, last)
+	return e.rule != nil && e.rule.passes(e.settings, seen, live, last)
 }
 
 // Moving is the share of the steps that move hyperparameters.

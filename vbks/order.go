@@ -22,6 +22,7 @@ const (
 	phaseTheta      phase = "beliefs over hyperparameters"
 	phaseTune       phase = "tune"
 	phaseLearn      phase = "learn"
+	phaseEvidence   phase = "evidence"
 	phasePredict    phase = "predict"
 	phaseComponents phase = "components"
 )
@@ -49,7 +50,10 @@ type order struct {
 
 	Screen    *rowSet     // search: on which fresh starts are tried
 	Compared  *rowSet     // search, transplants: on which hyperparameters are compared
-	Tuned     *rowSet     // tune, and learn after it: on which hyperparameters are tuned; nil: they are not
+	Tuned     *rowSet     // tune: on which hyperparameters are tuned
+	Steps     int         // tune: L-BFGS iterations at most
+	Further   bool        // tune: from what an earlier stage has arrived at, only
+	Settled   bool        // learn: hyperparameters have been tuned, no steps follow
 	Estimated *rowSet     // learn: on which local ELBOs are estimated
 	Pass      bool        // learn: it ends with an exact pass over all rows seen
 	Donors    []gift      // search: the last evaluation's solutions, best first
@@ -77,6 +81,7 @@ type outcome struct {
 	State      *State            // what the optimiser arrived at
 	ELBO       float64
 	Terms      []float64 // of the ELBO, row by row on the common subsample; nil if all rows were used
+	Evidence   *Evidence // nil where only an estimate is known
 	Prediction *predicted
 }
 

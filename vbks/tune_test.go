@@ -52,7 +52,7 @@ func TestTuneSample(t *testing.T) {
 		s := quickSettings("natural")
 		s.Inducing, s.ELBORows = c.m, n-160
 		tr := trainerOn(t, 1, nil, data, s, "SE")
-		set := tr.tuneSample()
+		set := tr.tuneSample(TuningStages(n, c.m, 1, 40, false)[0].Rows)
 		if set.N != c.rows || set.Rows != nil && len(set.Rows) != c.rows {
 			t.Fatalf("M = %d: %d rows, %d listed; want %d", c.m, set.N, len(set.Rows), c.rows)
 		}
@@ -75,6 +75,28 @@ func TestTuneSample(t *testing.T) {
 			if c.m == 8 && seen[i] {
 				t.Fatalf("row %d is both tuned and estimated on", i)
 			}
+		}
+	}
+}
+
+// Every stage has more rows than the one before and no more kernels; the last
+// one has all rows, where all data decide.
+func TestTuningStages(t *testing.T) {
+	for _, c := range []struct{ n, m, live int }{{100, 64, 12}, {5000, 64, 144}, {1_000_000, 64, 12}, {190_000, 800, 2}, {1281, 64, 1}} {
+		stages := TuningStages(c.n, c.m, c.live, 40, true)
+		if first := stages[0]; first.Kernels != c.live || first.Rows != min(c.n, 20*c.m) {
+			t.Errorf("%v: begins with %v", c, first)
+		}
+		for i := 1; i < len(stages); i++ {
+			if a, b := stages[i-1], stages[i]; b.Rows <= a.Rows || b.Kernels > a.Kernels || b.Kernels < min(c.live, fewestTuned) {
+				t.Errorf("%v: %v after %v", c, b, a)
+			}
+		}
+		if last := stages[len(stages)-1]; last.Rows != c.n {
+			t.Errorf("%v: ends with %v", c, last)
+		}
+		if some := TuningStages(c.n, c.m, c.live, 40, false); len(some) != 1 || some[0] != stages[0] {
+			t.Errorf("%v: %v before the last evaluation", c, some)
 		}
 	}
 }

@@ -187,8 +187,12 @@ func (w *workload) learning(k vbks.BoundCost, seen int, alive float64, last bool
 	if s.ELBORows > 0 {
 		estimated = min(seen, s.ELBORows)
 	}
-	if w.effort.Tunes(seen, w.rows, alive) {
-		return perTuning*float64(s.Steps)*k.Gradient(w.tuned()) + k.Value(seen) + 1.5*k.Value(estimated)
+	if w.effort.Tunes(seen, w.rows) {
+		t := k.Value(seen)
+		for _, stage := range vbks.TuningStages(w.rows, w.inducing, int(math.Ceil(alive)), s.Steps, last) {
+			t += perTuning * float64(stage.Steps) * k.Gradient(stage.Rows) * float64(stage.Kernels) / math.Ceil(alive)
+		}
+		return t
 	}
 	batch := min(s.Batch, seen)
 	move := w.effort.Moving()
@@ -199,9 +203,6 @@ func (w *workload) learning(k vbks.BoundCost, seen int, alive float64, last bool
 	}
 	return t
 }
-
-// tuned is the number of rows that hyperparameters are tuned on.
-func (w *workload) tuned() int { return vbks.TunedRows(w.rows, w.inducing) }
 
 // beliefSeconds is the time of q(g), which one core makes.
 func beliefSeconds(kernels int) float64 { return 2e-3 * float64(kernels) }
@@ -219,14 +220,15 @@ func (w *workload) bytes(lanes int) int64 {
 	if !w.effort.Exact() {
 		held, scout = vbks.ScoutSize(left, m)
 	}
+	held = vbks.KeptRows(held, scout)
 	chunks := (held + chunk - 1) / chunk
 	tape := min(64<<20, 3*word*int(w.params)*scout*min(chunk, held))
 	lane := chunks*(word*scout*chunk+tape) + 2*word*scout*chunk + 12*word*m*m
 	states := 0
 	if !w.effort.Exact() {
 		lane += 4 * word * m * max(w.config.Settings.Batch, vbks.ScreenRows)
-		if w.effort.Tunes(w.rows, w.rows, float64(left)) {
-			lane += word * m * (w.tuned() + chunk)
+		if w.effort.Tunes(w.rows, w.rows) {
+			lane += word * m * (vbks.KeptRows(w.rows, m) + chunk)
 		}
 		states = 3 * word * m * m * w.effort.Carried()
 	}
