@@ -71,6 +71,9 @@ func TestOldRuns(t *testing.T) {
 			for _, name := range []string{"posterior.csv", "metrics.csv", "kernels.csv"} {
 				got, errGot := os.ReadFile(filepath.Join(tables, name))
 				want, errWant := os.ReadFile(filepath.Join(oldRuns, "expected", c.name, name))
+				if name == "posterior.csv" { // columns have been added since, which these runs know nothing of
+					got = bytes.ReplaceAll(bytes.Replace(got, []byte(",elbo_rows,lower,upper\n"), []byte("\n"), 1), []byte(",,,\n"), []byte("\n"))
+				}
 				if errGot != nil || errWant != nil || !bytes.Equal(got, want) {
 					t.Errorf("%s differs (%v, %v):\n%s\nwant\n%s", name, errGot, errWant, got, want)
 				}

@@ -35,9 +35,19 @@ type Fit struct {
 	SE        files.Number   `json:"se"`
 	Rank      int            `json:"rank"`
 	Tied      bool           `json:"tied,omitempty"`
+	Rows      int            `json:"elbo_rows,omitempty"` // that the ELBO was computed from; 0 in the logs of older versions
+	Evidence  *Evidence      `json:"evidence,omitempty"`  // nil where the ELBO is an estimate
+	Apart     bool           `json:"apart,omitempty"`     // told apart from the leader at these hyperparameters
 	Source    string         `json:"source,omitempty"`
 	Params    []files.Number `json:"params"`       // in data units, as KernelInfo.Params
 	SD        []files.Number `json:"sd,omitempty"` // of their logarithms, under q(log θ)
+}
+
+// Evidence bounds the log evidence of all rows seen at a kernel's hyperparameters,
+// nats of the standardised targets.
+type Evidence struct {
+	Lower files.Number `json:"lower"`
+	Upper files.Number `json:"upper"`
 }
 
 // Leader returns the kernel ranked first, nil if none is live.

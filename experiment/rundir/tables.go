@@ -38,7 +38,8 @@ func newTables(dir string) (*tables, error) {
 		return nil, err
 	}
 	err = writeRows(t.posterior, [][]string{{"evaluation", "proportion", "rows_seen", "kernel_id", "kernel",
-		"posterior", "bayes", "local_elbo", "elbo_se", "rank", "status"}})
+		"posterior", "bayes", "local_elbo", "elbo_se", "rank", "status",
+		"elbo_rows", "lower", "upper"}})
 	if err == nil {
 		err = writeRows(t.metrics, [][]string{MetricColumns()})
 	}
@@ -90,9 +91,15 @@ func (t *tables) posteriorRows(e *record.Evaluation) [][]string {
 	rows := make([][]string, len(e.Kernels))
 	for i, k := range e.Kernels {
 		row := []string{strconv.Itoa(e.Index), files.FormatFloat(e.Proportion), strconv.Itoa(e.RowsSeen),
-			k.ID, t.kernels[k.ID].Name, "", "", "", "", "", string(k.Status)}
+			k.ID, t.kernels[k.ID].Name, "", "", "", "", "", string(k.Status), "", "", ""}
 		if f := k.Fit; f != nil {
 			copy(row[5:], []string{f.Posterior.String(), f.Bayes.String(), f.ELBO.String(), f.SE.String(), strconv.Itoa(f.Rank)})
+			if f.Rows > 0 {
+				row[11] = strconv.Itoa(f.Rows)
+			}
+			if b := f.Evidence; b != nil {
+				row[12], row[13] = b.Lower.String(), b.Upper.String()
+			}
 		}
 		rows[i] = row
 	}
