@@ -1,7 +1,10 @@
 package vbks
 
 import (
+	"cmp"
+	"context"
 	"math"
+	"slices"
 
 	"kestrel/device"
 )
@@ -128,10 +131,58 @@ func (e *evidencer) solve(sub []int, w float64, q, b device.Array) ([]float64, e
 	return out, nil
 }
 
+const (
+	// tightened bounds how many kernels' bounds are worth products with all of
+	// k(X,X); within tightNats of the leader they may matter.
+	tightened = 8
+	tightNats = 3
+)
+
+// tighten closes in on the log evidence of the kernels that may be the best, in
+// the run's last evaluation, by products with all of k(X,X).
+func (r *round) tighten(ctx context.Context) error {
+	if r.n < r.data.Rows() || r.n > exactProductRows || r.number < r.Planned() || !r.settings.pointEstimates() {
+		return nil
+	}
+	best := math.Inf(-1)
+	for _, k := range r.live {
+		if b := r.outcomes[k].Evidence; b != nil {
+			best = math.Max(best, b.Lower)
+		}
+	}
+	at := slices.DeleteFunc(slices.Clone(r.live), func(k int) bool {
+		b := r.outcomes[k].Evidence
+		return b == nil || b.Upper < best-tightNats || b.Slack() <= openNats
+	})
+	slices.SortStableFunc(at, func(a, b int) int { return cmp.Compare(r.outcomes[b].Evidence.Lower, r.outcomes[a].Evidence.Lower) })
+	o := r.order(phaseEvidence)
+	o.Tight = true
+	return r.each(ctx, o, r.tasks(at[:min(len(at), tightened)]))
+}
+
 // evidence bounds the log evidence of a unit's kernels at what the search has
 // found. A kernel that cannot be bounded, whose local ELBO is not in question,
 // has none.
 func (u *unit) evidence() error {
+	if u.order.Tight {
+		if err := u.load(u.worker.group); err != nil {
+			return err
+		}
+		for i := range u.outcomes {
+			f := &u.outcomes[i]
+			u.worker.group.setFree(i, f.State.Free)
+			prior, err := u.worker.group.logPrior(i)
+			if err != nil {
+				return err
+			}
+			better, err := u.tighten(i, *f.Evidence, prior)
+			if err != nil {
+				return err
+			}
+			f.Evidence = &better
+		}
+		return nil
+	}
 	bound, err := u.worker.ownBound()
 	if err != nil {
 		return err

@@ -93,3 +93,55 @@ func TestEvidenceBounds(t *testing.T) {
 		}
 	}
 }
+
+// Products with all of k(X,X) leave open the determinant only, in one matrix or
+// in pieces, and the exact value stays between the bounds.
+func TestTightEvidence(t *testing.T) {
+	data := trainingSeries(41, 150)
+	s := quickSettings("collapsed")
+	s.Inducing, s.EvaluateEvery, s.Refine = 12, 1, 0
+	tr := trainerOn(t, 2, nil, data, s, "SE", "PER*SE", "MATERN12", "SE+LIN", "WN+SE")
+	e := next(t, tr)
+	for i, k := range tr.kernels {
+		r := e.Kernels[i]
+		raw, noise := params.Raw(k.program, k.state.Free, tr.floor)
+		exact := naiveEvidence(k.program, raw, noise, data.X, data.Y, 1) + logThetaPrior(k.state.Free, k.prior)
+		if r.Evidence == nil || r.Evidence.Lower < r.ELBO-1e-9 || exact < r.Evidence.Lower-1e-6 || exact > r.Evidence.Upper+1e-6 {
+			t.Errorf("%s: ELBO %v, bounds %v, exact %v", k.id, r.ELBO, r.Evidence, exact)
+		}
+	}
+	u := newUnit(t.Context(), tr.site(), &order{Phase: phaseEvidence, Rows: 150, Tight: true}, tr.workers[0],
+		[]task{{Kernel: 0, Known: outcome{State: tr.kernels[0].state, Factor: 1, Evidence: &Evidence{-1e9, 1e9}}}})
+	if err := u.work(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	got, want := *u.outcomes[0].Evidence, *e.Kernels[0].Evidence
+	if math.Abs(got.Lower-want.Lower) > 0.1 || math.Abs(got.Upper-want.Upper) > 0.1 {
+		t.Errorf("bounds %v, with what was known before %v", got, want)
+	}
+}
+
+// Where k(X,X) is too large to be one matrix, products with it are made in pieces.
+func TestTightEvidenceInPieces(t *testing.T) {
+	if testing.Short() {
+		t.Skip("factorises 2,100 rows")
+	}
+	const n = 2100
+	data := trainingSeries(42, n)
+	s := quickSettings("collapsed")
+	s.Inducing = 12
+	tr := trainerOn(t, 1, nil, data, s, "SE+LIN")
+	k := tr.kernels[0]
+	free := make([]float64, len(k.program.Free)+1)
+	free[len(free)-1] = -2
+	raw, noise := params.Raw(k.program, free, tr.floor)
+	exact := naiveEvidence(k.program, raw, noise, data.X, data.Y, 1) + logThetaPrior(free, k.prior)
+	u := newUnit(t.Context(), tr.site(), &order{Phase: phaseEvidence, Rows: n, Tight: true}, tr.workers[0],
+		[]task{{Kernel: 0, Known: outcome{State: &State{Free: free}, Factor: 1, Evidence: &Evidence{-1e9, 1e9}}}})
+	if err := u.work(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if got := u.outcomes[0].Evidence; exact < got.Lower-1e-5 || exact > got.Upper+1e-5 || got.Slack() > 100 {
+		t.Errorf("bounds %v, exact %v", got, exact)
+	}
+}

@@ -77,7 +77,10 @@ func (s stochastic) complete(ctx context.Context, r *round) error {
 	o := r.order(phaseLearn)
 	o.Settled, o.Estimated = tuned, r.elboSample(r.n)
 	o.Pass = tuned || s.passes(r.settings, r.n, float64(len(r.live)), last)
-	return r.each(ctx, o, r.tasks(r.live))
+	if err := r.each(ctx, o, r.tasks(r.live)); err != nil {
+		return err
+	}
+	return r.tighten(ctx)
 }
 
 // learner returns the worker's learner, loaded with the group's kernels.
