@@ -32,6 +32,7 @@ const (
 //	run                 evaluation, rows seen, M, noise floor, training rows, evaluations
 //	                    added by Reoptimize, steps, batch, inducing inputs asked for, place
 //	                    of the leader in the space (−1: none)
+//	rung                where M is chosen by itself: how often it has been raised, 1 if it need not be again
 //	optimizer           text: the optimiser, a space, the form of q(log θ)
 //	kernels             text: the ids of the space, one a line
 //	z                   M x D: inducing inputs, standardised
@@ -40,6 +41,7 @@ const (
 //	                    and 1 if that kernel has failed; not there if none is about a kernel
 //	evaluation/notices  text: what the last one told
 //	evaluation/notices/kernels
+//	evaluation/inducing M at the last one; not there before this was told
 //	belief/kernels      places in the space of the K kernels that q(g) is over
 //	belief/mean         K
 //	belief/chol         K x K
@@ -108,6 +110,13 @@ func (t *Trainer) Checkpoint() map[string]Tensor {
 		float64(t.settings.Steps), float64(t.settings.Batch), float64(t.settings.Inducing),
 		float64(slices.Index(ids, t.leader)),
 	})
+	if t.settings.autoInducing() {
+		told := 0.0
+		if t.told {
+			told = 1
+		}
+		add("rung", []float64{float64(t.rung), told})
+	}
 	text("optimizer", t.settings.Optimizer+" "+t.settings.Hyperparameters)
 	text("kernels", strings.Join(ids, "\n"))
 	add("z", t.inducing, t.m, t.dim)
@@ -126,6 +135,7 @@ func (t *Trainer) Checkpoint() map[string]Tensor {
 	}
 	if t.last != nil {
 		told("evaluation/notices", t.last.Notices)
+		add("evaluation/inducing", []float64{float64(t.last.Inducing)})
 	}
 	for i, k := range t.kernels {
 		name := func(part string) string { return fmt.Sprintf("kernel/%d/%s", i, part) }

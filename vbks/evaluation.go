@@ -37,6 +37,7 @@ type Evaluation struct {
 	Index      int     // counted from 1
 	Proportion float64 // of the training rows seen
 	RowsSeen   int
+	Inducing   int                 // M
 	Kernels    []KernelResult      // every kernel of the space, in its order
 	Objective  float64             // total ELBO at the optimum of q(g)
 	Notices    []Notice            // what the user should know, once

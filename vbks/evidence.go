@@ -58,6 +58,7 @@ func (r *round) commit() error {
 		return err
 	}
 	t.last.Broken = broken
+	t.tell(t.last)
 	return nil
 }
 
@@ -148,7 +149,7 @@ func (t *Trainer) evaluate() (*Evaluation, *belief.Belief, error) {
 func (t *Trainer) report(q *belief.Belief) *Evaluation {
 	e := &Evaluation{
 		Index: t.evaluation, RowsSeen: t.rows, Proportion: float64(t.rows) / float64(t.data.Rows()),
-		Kernels: make([]KernelResult, len(t.kernels)), Objective: q.Objective,
+		Inducing: t.m, Kernels: make([]KernelResult, len(t.kernels)), Objective: q.Objective,
 		Notices: slices.Clone(t.notices),
 	}
 	for i, k := range t.kernels {

@@ -218,6 +218,10 @@ func (l *loader) run(t *Trainer) {
 		t.leader = t.kernels[i].id
 	}
 	t.inducing = l.numbers("z", t.m*t.dim)
+	t.rungs = t.settings.Rungs(n)
+	if v := l.optional("rung", 2); v != nil && t.settings.autoInducing() {
+		t.rung, t.told = l.whole("rung", v[0], 0, len(t.rungs)-1), v[1] != 0
+	}
 }
 
 // kernel loads kernel i.
@@ -280,6 +284,9 @@ func (l *loader) belief(t *Trainer) {
 func (l *loader) last(t *Trainer) {
 	t.notices = l.notices(t, "evaluation/notices")
 	e := t.report(t.belief)
+	if v := l.optional("evaluation/inducing", 1); v != nil {
+		e.Inducing = l.whole("evaluation/inducing", v[0], 1, t.data.Rows())
+	}
 	for i := range e.Kernels {
 		r := &e.Kernels[i]
 		if r.Status != Live {

@@ -132,16 +132,18 @@ func (e *evidencer) solve(sub []int, w float64, q, b device.Array) ([]float64, e
 }
 
 const (
-	// tightened bounds how many kernels' bounds are worth products with all of
-	// k(X,X); within tightNats of the leader they may matter.
-	tightened = 8
-	tightNats = 3
+	// At least fewestTightened kernels' bounds are worth products with all of k(X,X),
+	// and as many as have tightEntries of it together; within tightNats of the leader
+	// they may matter.
+	fewestTightened = 3
+	tightEntries    = 2e8
+	tightNats       = 3
 )
 
 // tighten closes in on the log evidence of the kernels that may be the best, in
 // the run's last evaluation, by products with all of k(X,X).
 func (r *round) tighten(ctx context.Context) error {
-	if r.n < r.data.Rows() || r.n > exactProductRows || r.number < r.Planned() || !r.settings.pointEstimates() {
+	if r.n < r.data.Rows() || r.n > exactProductRows || !r.concluding(r.number) || !r.settings.pointEstimates() {
 		return nil
 	}
 	best := math.Inf(-1)
@@ -157,7 +159,8 @@ func (r *round) tighten(ctx context.Context) error {
 	slices.SortStableFunc(at, func(a, b int) int { return cmp.Compare(r.outcomes[b].Evidence.Lower, r.outcomes[a].Evidence.Lower) })
 	o := r.order(phaseEvidence)
 	o.Tight = true
-	return r.each(ctx, o, r.tasks(at[:min(len(at), tightened)]))
+	most := max(fewestTightened, int(tightEntries/(float64(r.n)*float64(r.n))))
+	return r.each(ctx, o, r.tasks(at[:min(len(at), most)]))
 }
 
 // evidence bounds the log evidence of a unit's kernels at what the search has

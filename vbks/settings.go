@@ -12,9 +12,10 @@ type Settings struct {
 	Seed uint64
 
 	// Inducing inputs.
-	Inducing  int    // M; more than rows becomes the number of rows, with a notice
-	Placement string // one of inducing.Methods
-	Jitter    device.Jitter
+	Inducing     int    // M; more than rows becomes the number of rows, with a notice; 0: as many as it takes, see Rungs
+	MostInducing int    // where Inducing is 0; 0: as many as there are rows, within reason
+	Placement    string // one of inducing.Methods
+	Jitter       device.Jitter
 
 	// Optimisation.
 	Optimizer       string  // one of OptimizerNames

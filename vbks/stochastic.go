@@ -67,7 +67,7 @@ func (s stochastic) stepping() rule { return s.rule }
 func (stochastic) bounded() bool { return false }
 
 func (s stochastic) complete(ctx context.Context, r *round) error {
-	last := r.number >= r.Planned()
+	last := r.concluding(r.number)
 	tuned := s.tunes(r.settings, r.n, r.data.Rows())
 	if tuned {
 		if err := r.tune(ctx, last); err != nil {

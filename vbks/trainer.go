@@ -33,9 +33,12 @@ type Trainer struct {
 	group     int          // most kernels that a worker takes at a time
 	elboRows  []int32
 
-	evaluation int // of the last one, 0 before the first
-	extra      int // evaluations at proportion 1 asked for by Reoptimize
-	rows       int // seen so far
+	evaluation int   // of the last one, 0 before the first
+	extra      int   // evaluations at proportion 1 asked for by Reoptimize
+	rungs      []int // numbers of inducing inputs, one after the other
+	rung       int   // place in them
+	told       bool  // more inducing inputs could change nothing
+	rows       int   // seen so far
 	belief     *belief.Belief
 	leader     string
 	last       *Evaluation
@@ -70,7 +73,7 @@ func New(ctx context.Context, dev device.Device, data Training, space []Candidat
 	if err != nil {
 		return nil, err
 	}
-	if err := t.place(ctx, s.Inducing); err != nil {
+	if err := t.place(ctx, t.rungs[0]); err != nil {
 		return nil, err
 	}
 	if err := t.makeWorkers(); err != nil {
@@ -109,6 +112,10 @@ func newTrainer(dev device.Device, data Training, space []Candidate, columns []s
 		return nil, err
 	}
 	t.elboRows = permutation(n, s.Seed)
+	t.rungs = s.Rungs(n)
+	if !s.autoInducing() {
+		t.rungs[0] = s.Inducing // more than there are rows is told when they are placed
+	}
 	if err := t.compile(space, columns); err != nil {
 		return nil, err
 	}
@@ -277,7 +284,11 @@ func (t *Trainer) schedule(i int) int {
 
 // Planned returns the number of evaluations planned in all.
 func (t *Trainer) Planned() int {
-	return int(math.Ceil(1/t.settings.EvaluateEvery-1e-9)) + t.settings.Refine + t.extra
+	rung := len(t.rungs) - 1
+	if t.told {
+		rung = t.rung
+	}
+	return t.base() + t.extra + rung
 }
 
 // Done reports whether all planned evaluations have been made or the time
@@ -293,22 +304,33 @@ func (t *Trainer) Done() bool {
 // was before the call.
 func (t *Trainer) Next(ctx context.Context) (*Evaluation, error) {
 	began := time.Now()
-	if err := t.prepareSearch(); err != nil {
-		return nil, err
+	undo, err := t.climb()
+	if err == nil {
+		if err = t.evaluateNext(ctx); err != nil {
+			err = joined(err, undo())
+		}
 	}
-	r, err := t.newRound(t.evaluation + 1)
 	if err != nil {
-		return nil, err
-	}
-	defer r.close()
-	if err := r.run(ctx); err != nil {
-		return nil, err
-	}
-	if err := r.commit(); err != nil {
 		return nil, err
 	}
 	t.spent += time.Since(began)
 	return t.last, nil
+}
+
+// evaluateNext is Next on the rung that the trainer stands on.
+func (t *Trainer) evaluateNext(ctx context.Context) error {
+	if err := t.prepareSearch(); err != nil {
+		return err
+	}
+	r, err := t.newRound(t.evaluation + 1)
+	if err != nil {
+		return err
+	}
+	defer r.close()
+	if err := r.run(ctx); err != nil {
+		return err
+	}
+	return r.commit()
 }
 
 // Reoptimize lets the surviving kernels go on from where they are, with what
@@ -324,6 +346,8 @@ func (t *Trainer) Reoptimize(c Change) error {
 		if err := t.reinduce(c.Inducing); err != nil {
 			return err
 		}
+		t.settings.Inducing = t.m
+		t.rungs, t.rung = []int{t.m}, 0
 	}
 	t.spent = 0
 	if c.Rounds > 0 {
@@ -340,18 +364,18 @@ func (t *Trainer) Reoptimize(c Change) error {
 // q(v) starts anew. If it returns an error the inducing inputs are those of
 // before.
 func (t *Trainer) reinduce(m int) error {
-	z, before, inducing, setting := t.z, t.m, t.inducing, t.settings.Inducing
+	z, before, inducing := t.z, t.m, t.inducing
 	if err := t.place(context.Background(), m); err != nil {
 		return err
 	}
-	t.settings.Inducing, t.scout = t.m, nil
+	t.scout = nil
 	err := t.makeWorkers()
 	if err == nil {
 		err = t.prepareSearch()
 	}
 	if err != nil {
 		asked := t.m
-		t.z, t.m, t.inducing, t.settings.Inducing, t.scout = z, before, inducing, setting, nil
+		t.z, t.m, t.inducing, t.scout = z, before, inducing, nil
 		return errors.Join(fmt.Errorf("memory for %d inducing inputs: %w", asked, err), t.makeWorkers())
 	}
 	for _, k := range t.kernels {

@@ -74,7 +74,8 @@ func (c *Config) keys() []key {
 		{"kernels", "ard", flag{&s.ARD}, "a length scale for each column"},
 		{"kernels", "shared_period", flag{&s.SharedPeriod}, "one period for all columns"},
 
-		{"sparse", "inducing", whole{&s.Inducing, 1, 100_000}, "M"},
+		{"sparse", "inducing", autoWhole{&s.Inducing, 1, 100_000}, `M, or "auto": few for all kernels, more for the best`},
+		{"sparse", "most_inducing", whole{&s.MostInducing, 0, 100_000}, `where "auto" ends; 0: at as many as there are rows, within reason`},
 		{"sparse", "placement", choice(&s.Placement, inducing.Methods()...), ""},
 		{"sparse", "jitter", real{&s.Jitter.Relative, 0, 1, false}, "times the mean diagonal of k(Z,Z)"},
 		{"sparse", "jitter_absolute", real{&s.Jitter.Absolute, 0, 1, false}, "added to it"},

@@ -18,7 +18,8 @@ type workload struct {
 	effort    vbks.Effort // of its optimiser
 	kernels   int
 	rows, dim int
-	inducing  int
+	inducing  int                    // of all kernels
+	rungs     []int                  // and of the best, one after the other
 	scout     int                    // inducing inputs that are searched with
 	programs  []*kernelspace.Program // some of the space's, from simple to costly
 	relations float64                // of a kernel to others of the space
@@ -31,7 +32,8 @@ func newWorkload(c *config.Config, space []vbks.Candidate, rows, dim int) (*work
 	if err != nil {
 		return nil, err
 	}
-	w := &workload{config: c, effort: effort, kernels: len(space), rows: rows, dim: dim, inducing: min(s.Inducing, rows)}
+	rungs := s.Rungs(rows)
+	w := &workload{config: c, effort: effort, kernels: len(space), rows: rows, dim: dim, inducing: rungs[0], rungs: rungs[1:]}
 	if w.scout = w.inducing; !effort.Exact() {
 		_, w.scout = vbks.ScoutSize(w.kernels, w.inducing)
 	}
@@ -121,7 +123,7 @@ func (w *workload) seconds(search, full vbks.BoundCost) float64 {
 	if c.Evaluations > 0 {
 		planned = min(planned, c.Evaluations)
 	}
-	alive := float64(w.kernels)
+	alive, rungs, last := float64(w.kernels), w.rungs, 0.0
 	total := 3e-5 * float64(min(n, 20_000)*w.dim) // periods and inducing inputs
 	before := 0
 	for t := 1; t <= min(planned, mostCounted); t++ {
@@ -145,6 +147,13 @@ func (w *workload) seconds(search, full vbks.BoundCost) float64 {
 		}
 		before = seen
 		total += overhead*alive*each + beliefSeconds(w.kernels)
+		last = overhead * each
+	}
+	// A run that knows enough leaves rungs out; this is all of them.
+	for left, m := int(math.Ceil(alive)), w.inducing; len(rungs) > 0; rungs = rungs[1:] {
+		left = vbks.RungKernels(left)
+		more := float64(rungs[0]) / float64(m)
+		total += float64(left)*last*more*more + beliefSeconds(left)
 	}
 	total *= max(1, float64(planned)/mostCounted)
 	if s.TimeBudget > 0 {
@@ -212,6 +221,9 @@ func beliefSeconds(kernels int) float64 { return 2e-3 * float64(kernels) }
 func (w *workload) bytes(lanes int) int64 {
 	const word, chunk = 8, 1024
 	m := w.inducing
+	if len(w.rungs) > 0 {
+		m = w.rungs[len(w.rungs)-1]
+	}
 	left := w.kernels // at the end
 	if w.config.Settings.AutoPruneMass > 0 {
 		left = min(left, w.config.Settings.AutoPruneKeep)

@@ -1,0 +1,181 @@
+package vbks
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+)
+
+const (
+	// firstRung is the number of inducing inputs that "auto" begins with; each further
+	// rung has twice as many, for about a quarter of the kernels, so that rungs take
+	// about equal time: their work per kernel grows with M².
+	firstRung  = 64
+	rungShare  = 0.25
+	fewestLeft = 3
+	// Rungs end where rows times M² reach rungWork, or at MostInducing.
+	rungWork = 2e9
+	// Within rungNats of the leader kernels stay, up to twice as many.
+	rungNats = 10
+	// A slack below settledNats decides nothing more.
+	settledNats = 1
+)
+
+// autoInducing reports whether the number of inducing inputs is the program's to
+// choose.
+func (s Settings) autoInducing() bool { return s.Inducing == 0 }
+
+// Rungs returns the numbers of inducing inputs that a run of n rows goes through:
+// one, but where Inducing is 0. All kernels are compared with the first, and once
+// all data are in use the best ones with more, up to Z = X where that is within
+// reach, one evaluation each.
+func (s Settings) Rungs(n int) []int {
+	if !s.autoInducing() {
+		return []int{min(s.Inducing, n)}
+	}
+	most := n
+	if s.MostInducing > 0 {
+		most = min(most, s.MostInducing)
+	}
+	out := []int{min(firstRung, most)}
+	for m := 2 * firstRung; out[len(out)-1] < most; m *= 2 {
+		if 4*m > 3*most { // a rung of nearly as many
+			m = most
+		}
+		if float64(n)*float64(m)*float64(m) > rungWork {
+			break
+		}
+		out = append(out, m)
+	}
+	return out
+}
+
+// RungKernels returns about how many of so many kernels are compared on the next
+// rung.
+func RungKernels(live int) int {
+	return min(live, max(fewestLeft, int(math.Ceil(rungShare*float64(live)))))
+}
+
+// base is the number of evaluations planned before the first rung is left.
+func (t *Trainer) base() int {
+	return int(math.Ceil(1/t.settings.EvaluateEvery-1e-9)) + t.settings.Refine
+}
+
+// concluding reports whether an evaluation is the last one planned on its rung.
+func (t *Trainer) concluding(number int) bool { return number >= t.base()+t.extra }
+
+// climb moves to the next rung where the evaluations of this one are done:
+// kernels that are not among its finalists are pruned. It returns how to undo it.
+func (t *Trainer) climb() (undo func() error, err error) {
+	undo = func() error { return nil }
+	if !t.settings.autoInducing() || t.told || t.rung+1 >= len(t.rungs) || t.evaluation < t.base()+t.extra+t.rung {
+		return undo, nil
+	}
+	before := *t
+	before.workers = nil // their memory is needed
+	kernels := make([]kernel, len(t.kernels))
+	for i, k := range t.kernels {
+		kernels[i] = *k
+	}
+	t.setKernels(kernels)
+	undo = func() error {
+		*t = before
+		if err := t.makeWorkers(); err != nil {
+			return err
+		}
+		return t.prepareSearch()
+	}
+	m := t.rungs[t.rung+1]
+	stay := t.finalists()
+	for i, k := range t.kernels {
+		if k.status == Live && !stay[i] {
+			k.status, k.reason = Pruned, fmt.Sprintf("not among the %d compared with %d inducing inputs", len(stay), m)
+		}
+	}
+	t.rung++
+	if err := t.reinduce(m); err != nil {
+		return func() error { return nil }, joined(err, undo())
+	}
+	return undo, nil
+}
+
+func joined(a, b error) error {
+	if b == nil {
+		return a
+	}
+	return fmt.Errorf("%w; %w", a, b)
+}
+
+// finalists chooses the kernels of the next rung: the best quarter by what is sure
+// of their evidence, then those that might still be as good, by the middle of
+// their bounds, up to as many again. Few inducing inputs are worse for rough
+// kernels than for smooth ones, so that the local ELBO alone would leave them out.
+func (t *Trainer) finalists() map[int]bool {
+	var live []int
+	for i, k := range t.kernels {
+		if k.current(t.rows) {
+			live = append(live, i)
+		}
+	}
+	sure := func(i int) float64 {
+		if b := t.kernels[i].bounds; b != nil {
+			return b.Lower
+		}
+		return t.kernels[i].elbo
+	}
+	middle := func(i int) float64 {
+		if b := t.kernels[i].bounds; b != nil && t.rows <= exactProductRows {
+			return b.Lower + b.Slack()/2
+		}
+		return sure(i)
+	}
+	by := func(value func(int) float64) []int {
+		order := slices.Clone(live)
+		slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(value(b), value(a)) })
+		return order
+	}
+	count := RungKernels(len(live))
+	stay := map[int]bool{}
+	order := by(sure)
+	for _, i := range order[:count] {
+		stay[i] = true
+	}
+	for _, i := range by(middle) {
+		if len(stay) < 2*count && (middle(i) > sure(order[0]) || sure(order[0])-sure(i) < rungNats) {
+			stay[i] = true
+		}
+	}
+	return stay
+}
+
+// tell finds out, after the last evaluation of a rung, whether more inducing inputs
+// could change anything, and says so on the last rung if they could.
+func (t *Trainer) tell(e *Evaluation) {
+	if !t.settings.autoInducing() || !t.concluding(e.Index) {
+		return
+	}
+	var open []string
+	slack := 0.0
+	for i := range e.Kernels {
+		k := &e.Kernels[i]
+		switch {
+		case k.Status != Live || k.Apart:
+		case k.Evidence == nil:
+			open, slack = append(open, k.ID), math.Inf(1)
+		default:
+			open, slack = append(open, k.ID), math.Max(slack, k.Evidence.Slack())
+		}
+	}
+	t.told = len(open) < 2 || slack <= settledNats
+	if t.told || t.rung+1 < len(t.rungs) {
+		return
+	}
+	const most = 6
+	names := strings.Join(open[:min(most, len(open))], ", ")
+	if len(open) > most {
+		names += fmt.Sprintf(" and %d more", len(open)-most)
+	}
+	e.Notices = append(e.Notices, Notice{Text: fmt.Sprintf("%d inducing inputs do not tell these %d kernels apart: %s", t.m, len(open), names)})
+}
