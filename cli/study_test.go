@@ -105,9 +105,21 @@ func TestStudyTables(t *testing.T) {
 		}
 	}
 
-	code, _, stderr = kestrel(t, tiny("--seeds", "2", "-o", "tables")...)
-	if code != 2 || !strings.Contains(stderr, "exists and is not empty") {
-		t.Error(code, stderr)
+	for _, c := range []struct {
+		args []string
+		want string
+	}{
+		{tiny("--seeds", "2,4", "-o", "tables"), "--compare-starts = 2, now it is nothing"},
+		{tiny("--seeds", "2", "--compare-starts", "2", "-o", "tables"), "--seeds of iii-quickstart = 2,4, now it is 2"},
+		{tiny("--seeds", "4,2", "--compare-starts", "2", "-o", "tables"), "--seeds of iii-quickstart = 2,4, now it is 4,2"},
+		{tiny("--seeds", "2,4", "--compare-starts", "2", "-o", "tables", "--variant", "i"), "--seeds of i-quickstart = nothing, now it is 2,4"},
+		{tiny("--seeds", "2,4", "--compare-starts", "2", "-o", "tables", "--set", "schedule.steps=5"),
+			"iii-quickstart, schedule.steps = 4, now it is 5"},
+	} {
+		if code, _, stderr = kestrel(t, c.args...); code != 2 || stderr != `kestrel: study "tables" was begun with `+c.want+
+			"; choose another directory with --out, or state the same\n" {
+			t.Error(code, stderr)
+		}
 	}
 }
 
@@ -201,7 +213,8 @@ func TestStudyInterrupt(t *testing.T) {
 	if err := cmd.Wait(); !errors.As(err, &exit) || exit.ExitCode() != 130 {
 		t.Errorf("ended with %v", err)
 	}
-	if want := "kestrel: interrupted; the rows written so far are whole\n"; stderr.String() != want {
+	if want := "kestrel: interrupted; the rows written so far are whole; kestrel study --figures quickstart "; !strings.HasPrefix(
+		stderr.String(), want) || !strings.HasSuffix(stderr.String(), " --variant iii --out "+dir+" goes on\n") {
 		t.Errorf("stderr %q", stderr.String())
 	}
 	if rows < 2 || rows == 5000 || !strings.Contains(last, " of "+strconv.Itoa(rows)+", first or within 1 nat ") {
@@ -227,14 +240,14 @@ func TestStudyTablesAreSafe(t *testing.T) {
 	c := &study.Case{Figure: "f", Variant: study.Variant{Name: "i"}, Truth: formula}
 
 	dir := t.TempDir()
-	tables, err := newCSVSink(dir, c, true)
+	tables, err := study.OpenTables(dir, c, true)
 	if err != nil {
 		t.Fatal(err)
 	}
 	var b strings.Builder
-	sinks := studySinks{tables, &markdownSink{w: &b}}
+	sinks := studySinks{&csvSink{tables}, &markdownSink{w: &b}}
 	for _, err := range []error{sinks.begin(c), sinks.row(good), sinks.row(bad), sinks.compared(starts, good),
-		tables.close(), writeComparisons(&b, []*study.StartsComparison{starts})} {
+		tables.Close(), writeComparisons(&b, []*study.StartsComparison{starts})} {
 		if err != nil {
 			t.Fatal(err)
 		}
