@@ -9,6 +9,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"runtime"
 	"slices"
 	"strconv"
@@ -282,5 +283,76 @@ func TestStudyTablesAreSafe(t *testing.T) {
 	}
 	if rows != 5 { // two headers, two rows, one comparison
 		t.Errorf("%d rows in\n%s", rows, &b)
+	}
+}
+
+// seconds stand in a study's tables and in what it writes.
+var secondsOf = regexp.MustCompile(`(?m)(; median )[^;]* s$|(\| )[0-9.e+-]+ \|$|,[0-9.e+-]+(,[^,]*)$`)
+
+// A study whose files end anywhere knows the rows before, makes the others, and
+// ends with the same tables, on the screen, too; there may be more seeds.
+func TestStudyGoesOn(t *testing.T) {
+	t.Chdir(t.TempDir())
+	args := func(dir, seeds string) []string { return tiny("--seeds", seeds, "--compare-starts", "2", "-o", dir) }
+	code, want, stderr := kestrel(t, args("want", "1..3")...)
+	if code != 0 {
+		t.Fatal(stderr)
+	}
+	timeless := func(text string) string { return secondsOf.ReplaceAllString(text, "$1$2$3") }
+	const rows, starts = "study-iii-quickstart.csv", "study-starts-iii-quickstart.csv"
+	for what, c := range map[string]struct {
+		seeds, file string
+		less        int // bytes
+		line        string
+	}{
+		"fewer seeds":      {"1,2", "", 0, "goes on where it was cut: 4 of 6 runs finished\n"},
+		"a torn row":       {"1..3", rows, 5, "goes on where it was cut: 5 of 6 runs finished\n"},
+		"no comparison":    {"1..3", starts, 1, "goes on where it was cut: 5 of 6 runs finished\n"},
+		"nothing is known": {"1..3", "", -1, "goes on where it was cut: 0 of 6 runs finished\n"},
+		"all":              {"1..3", "", 0, ""},
+	} {
+		dir := strings.ReplaceAll(what, " ", "-")
+		if code, _, stderr := kestrel(t, args(dir, c.seeds)...); code != 0 {
+			t.Fatal(stderr)
+		}
+		if c.file != "" {
+			info, err := os.Stat(filepath.Join(dir, c.file))
+			if err == nil {
+				err = os.Truncate(filepath.Join(dir, c.file), info.Size()-int64(c.less))
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+		}
+		if c.less < 0 {
+			files, err := filepath.Glob(filepath.Join(dir, "*.csv"))
+			if err != nil || len(files) != 4 {
+				t.Fatal(files, err)
+			}
+			for _, file := range files {
+				if err := os.Remove(file); err != nil {
+					t.Fatal(err)
+				}
+			}
+		}
+		loud := slices.DeleteFunc(args(dir, "1..3"), func(a string) bool { return a == "--quiet" })
+		code, stdout, stderr := kestrel(t, loud...)
+		if code != 0 || timeless(stdout) != timeless(want) {
+			t.Errorf("%s: %d %s\nwant\n%s", what, code, stdout, want)
+		}
+		if !strings.HasPrefix(stderr, c.line) || strings.Contains(stderr, "goes on") != (c.line != "") ||
+			c.less >= 0 && !strings.Contains(stderr, "quickstart (iii), seed 2, 2 of 3: finished already\n") {
+			t.Errorf("%s: %s", what, stderr)
+		}
+		for _, name := range []string{rows, "study-elbos-iii-quickstart.csv", starts, "study-starts-elbos-iii-quickstart.csv"} {
+			a, errA := os.ReadFile(filepath.Join("want", name))
+			b, errB := os.ReadFile(filepath.Join(dir, name))
+			if name == rows {
+				a, b = []byte(timeless(string(a))), []byte(timeless(string(b)))
+			}
+			if errA != nil || errB != nil || string(a) != string(b) {
+				t.Errorf("%s: %s is\n%s\nwant\n%s", what, name, b, a)
+			}
+		}
 	}
 }

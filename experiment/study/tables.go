@@ -232,7 +232,8 @@ func (t *tableFile) read(header []string) error {
 			break
 		}
 		at := in.InputOffset()
-		if torn := all[len(all)-1] != '\n'; torn && (err != nil || at == int64(len(all))) {
+		open := errors.Is(err, csv.ErrQuote) && at == int64(len(all)) // torn behind a line of a text of several
+		if open || all[len(all)-1] != '\n' && (err != nil || at == int64(len(all))) {
 			break
 		}
 		switch {
