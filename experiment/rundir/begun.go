@@ -31,8 +31,8 @@ func OnlyClaimed(dir string, known func(name string) bool) bool {
 	return true
 }
 
-// Disclaim removes what OnlyClaimed names, and the directory. The lock is still
-// held. What cannot be removed does no harm.
+// Disclaim removes what OnlyClaimed names, and the directory. What cannot be removed
+// does no harm.
 func Disclaim(dir string) {
 	state := filepath.Join(dir, record.StateDir)
 	for _, name := range []string{ownerFile, filepath.Base(lockFile(ownerFile))} {

@@ -72,9 +72,16 @@ func (d *Directory) aside(name string) bool {
 // Close gives the directory back. One in which nothing was made but a note of what
 // was asked is removed.
 func (d *Directory) Close() error {
+	still := false
 	if rundir.OnlyClaimed(d.Path, func(name string) bool { return name == askedFile || d.aside(name) }) {
 		_ = os.Remove(filepath.Join(d.Path, record.StateDir, askedFile))
 		rundir.Disclaim(d.Path)
+		_, err := os.Lstat(d.Path)
+		still = err == nil
 	}
-	return d.owner.Close()
+	err := d.owner.Close()
+	if still { // Windows removes nothing that is open
+		rundir.Disclaim(d.Path)
+	}
+	return err
 }
