@@ -158,7 +158,10 @@ func TestMoreSeeds(t *testing.T) {
 	for _, c := range []struct {
 		was, is string
 		more    bool
-	}{{"1..3", "1,2,3", true}, {"1..3", "1..10", true}, {"1..3", "1..2", false}, {"1..3", "2..4", false}, {"1", "2,1", false}, {"x", "1", false}} {
+	}{
+		{"1..3", "1,2,3", true}, {"1..3", "1..10", true}, {"1..3", "1..2", false}, {"1..3", "2..4", false}, {"1", "2,1", false},
+		{"x", "1", false},
+	} {
 		if MoreSeeds(c.was, c.is) != c.more {
 			t.Errorf("%s, then %s: %v", c.was, c.is, !c.more)
 		}
