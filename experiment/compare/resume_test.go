@@ -107,7 +107,8 @@ func TestComparisonGoesOnInTheMiddleOfARun(t *testing.T) {
 		switch what {
 		case "as it was":
 			const goesOn = "goes on where it was cut"
-			if !strings.HasPrefix(lines, goesOn+": 0 of 2 runs finished\nvbks, run 1, seed 1\n  "+goesOn+"\n") || told.Count(record.EventStarted) != 1 ||
+			if !strings.HasPrefix(lines, goesOn+": 0 of 2 runs finished\nvbks, run 1, seed 1\n  "+goesOn+"\n") ||
+				told.Count(record.EventStarted) != 1 ||
 				told.Count(record.EventResumed) != 1 || told.Count(record.EventEvaluation) != all {
 				t.Errorf("%s: %s; told %d starts, %d resumptions, %d evaluations of %d", what, lines, told.Count(record.EventStarted),
 					told.Count(record.EventResumed), told.Count(record.EventEvaluation), all)
