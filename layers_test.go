@@ -50,6 +50,7 @@ var layers = []string{
 	"experiment/prepare",
 	"experiment/inspect",
 	"experiment",
+	"experiment/series",
 	"experiment/study",
 	"experiment/compare",
 	"experiment/bench",

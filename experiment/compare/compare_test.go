@@ -199,7 +199,10 @@ func TestComparisonGoesOn(t *testing.T) {
 	for try := 0; ; try++ {
 		ctx, cancel := context.WithCancelCause(t.Context())
 		heard := 0
-		got, _, err := compareIn(ctx, t, c, stopped, func(string) {
+		got, _, err := compareIn(ctx, t, c, stopped, func(line string) {
+			if strings.HasPrefix(line, "goes on where it was cut: ") { // before any work
+				return
+			}
 			if heard++; heard == 2 {
 				cancel(over)
 			}
@@ -256,7 +259,8 @@ func TestRandomIsCached(t *testing.T) {
 		}
 	}
 	if _, said, err = compareIn(t.Context(), t, configtest.Compared(t, "compare.methods=random", "compare.random_runs=4",
-		"compare.random_seeds=2"), dir, nil); err != nil || !strings.HasPrefix(said[0], "  seed 2: ") {
+		"compare.random_seeds=2"), dir, nil); err != nil ||
+		said[0] != "goes on where it was cut: 1 of 2 runs finished" || !strings.HasPrefix(said[1], "  seed 2: ") {
 		t.Errorf("two seeds: %q, %v", said, err)
 	}
 }

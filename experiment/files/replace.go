@@ -3,6 +3,7 @@ package files
 import (
 	"os"
 	"path/filepath"
+	"strings"
 )
 
 // ReplaceFile writes a file aside, syncs it and renames it, so that a reader
@@ -35,4 +36,25 @@ func ReplaceWith(path string, write func(*os.File) error) error {
 		err = os.Rename(f.Name(), path)
 	}
 	return err
+}
+
+// RemoveAside removes what a process that was killed has left aside of a file that
+// it was just replacing. What cannot be removed does no harm.
+func RemoveAside(path string) {
+	entries, err := os.ReadDir(filepath.Dir(path))
+	if err != nil {
+		return
+	}
+	for _, e := range entries {
+		if Aside(e.Name(), filepath.Base(path)) {
+			_ = os.Remove(filepath.Join(filepath.Dir(path), e.Name()))
+		}
+	}
+}
+
+// Aside reports whether a name is one under which ReplaceWith writes the file of
+// another name.
+func Aside(name, of string) bool {
+	number, ok := strings.CutPrefix(name, "."+of+".")
+	return ok && number != "" && strings.Trim(number, "0123456789") == ""
 }
