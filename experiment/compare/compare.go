@@ -16,6 +16,7 @@ import (
 
 	"kestrel/experiment/config"
 	"kestrel/experiment/files"
+	"kestrel/experiment/output"
 	"kestrel/experiment/prepare"
 	"kestrel/experiment/record"
 	"kestrel/experiment/rundir"
@@ -229,8 +230,8 @@ func claimComparison(dir string, c config.Config) (before config.Config, err err
 	if _, err := os.Stat(file); errors.Is(err, fs.ErrNotExist) {
 		return before, rundir.Check(dir)
 	}
-	if rundir.IsRun(dir) {
-		return before, fmt.Errorf("output directory %q is that of a run; choose another with --out", dir)
+	if err := output.CheckFolder(dir); err != nil {
+		return before, fmt.Errorf("output directory %w", err)
 	}
 	if before, err = config.Load(file, nil); err != nil {
 		return before, fmt.Errorf("comparison %q cannot be continued: %w", dir, err)
