@@ -54,7 +54,7 @@ func newPredict() *cobra.Command {
 	}
 	fs := cmd.Flags()
 	fs.StringVar(&f.data, "data", "", "table to predict at")
-	fs.StringVarP(&f.out, "out", "o", "", "file to write to; default standard output")
+	fs.StringVarP(&f.out, "out", "o", "", "file to write to, a link is followed; default standard output")
 	fs.StringVar(&f.quantiles, "quantiles", "0.05,0.5,0.95", "probabilities, or none")
 	fs.BoolVar(&f.components, "components", false, "write a table of the additive components, too")
 	fs.StringVar(&f.weights, "weights", "", "of the average: posterior or bayes; default the run's predict.weights")

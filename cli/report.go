@@ -47,6 +47,6 @@ func newReport() *cobra.Command {
 			return failed(err)
 		},
 	}
-	cmd.Flags().StringVarP(&out, "out", "o", "", "file to write to; default RUN/report.html")
+	cmd.Flags().StringVarP(&out, "out", "o", "", "file to write to, a link is followed; default RUN/report.html")
 	return cmd
 }

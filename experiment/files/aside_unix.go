@@ -16,6 +16,7 @@ const placedOpen = true
 // nobody does.
 func lockAside(f *os.File) bool { return !errors.Is(flock(f), syscall.EWOULDBLOCK) }
 
+// flock locks an open file itself; package flock would open it once more.
 func flock(f *os.File) error {
 	for {
 		if err := syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB); err != syscall.EINTR {

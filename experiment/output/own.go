@@ -14,14 +14,18 @@ func ownFiles() []string {
 		record.KernelsFile, record.LogFile}
 }
 
-// isRun reports whether a folder is that of a run, or of what is left of one.
+// isRun reports whether a folder is that of a run, or of what is left of one. A
+// link named like a run's state makes none of the folder that it lies in.
 func isRun(dir string) bool {
-	for _, name := range []string{record.EventsFile, filepath.Join(record.StateDir, record.CheckpointFile)} {
-		if _, err := os.Lstat(filepath.Join(dir, name)); err == nil {
-			return true
-		}
+	if _, err := os.Lstat(filepath.Join(dir, record.EventsFile)); err == nil {
+		return true
 	}
-	return false
+	state := filepath.Join(dir, record.StateDir)
+	if info, err := os.Lstat(state); err != nil || !info.IsDir() {
+		return false
+	}
+	_, err := os.Lstat(filepath.Join(state, record.CheckpointFile))
+	return err == nil
 }
 
 // runAround is the directory of the run that a folder is, or lies in; "": none.
