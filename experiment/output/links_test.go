@@ -110,7 +110,8 @@ func TestOfRuns(t *testing.T) {
 		return `"` + name + `" lies in what the run "` + run + `" keeps for itself; choose another name`
 	}
 	link := func(name, link string) string {
-		return `"` + name + `" goes through a link in the run "run", and such links are not followed; remove "` + link + `" or choose another name`
+		return `"` + name + `" goes through a link in the run "run", and such links are not followed; ` +
+			`remove "` + link + `" or choose another name`
 	}
 	for name, want := range map[string]string{
 		"run/events.jsonl":         keeps("run/events.jsonl", "run"),
