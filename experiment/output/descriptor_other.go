@@ -1,4 +1,4 @@
-//go:build !linux
+//go:build !(darwin || dragonfly || freebsd || linux || netbsd || openbsd)
 
 package output
 
@@ -7,8 +7,7 @@ import (
 	"os"
 )
 
-// descriptor finds none: elsewhere /dev/fd has devices, which opened are the
-// descriptors themselves.
+// descriptor finds none: they have no names here.
 func descriptor(string, string) int { return -1 }
 
 func openDescriptor(int) (*os.File, error) { return nil, errors.ErrUnsupported }

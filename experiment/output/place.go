@@ -19,6 +19,9 @@ const mostLinks = 255
 
 // find follows the links of a name. What is not there yet is taken as it stands.
 func find(name string) (place, error) {
+	if info, err := os.Stat(name); runtime.GOOS == "windows" && err == nil && info.Mode()&os.ModeCharDevice != 0 {
+		return place{name, -1}, nil // NUL is in no folder
+	}
 	at, rest, err := begin(name)
 	if err != nil {
 		return place{}, err

@@ -1,3 +1,5 @@
+//go:build darwin || dragonfly || freebsd || linux || netbsd || openbsd
+
 package output
 
 import (
@@ -11,8 +13,7 @@ import (
 // folder stands for, -1 if it does not. Opened by its name, a file would be written
 // from its beginning, whatever stands in it.
 func descriptor(dir, name string) int {
-	self, err := os.Readlink("/proc/self")
-	if err != nil || dir != fmt.Sprintf("/proc/%s/fd", self) {
+	if self, err := os.Readlink("/proc/self"); dir != "/dev/fd" && (err != nil || dir != fmt.Sprintf("/proc/%s/fd", self)) {
 		return -1
 	}
 	n, err := strconv.Atoi(name)
