@@ -43,6 +43,7 @@ var layers = []string{
 	"experiment/npz",
 	"experiment/config",
 	"experiment/record",
+	"experiment/output",
 	"experiment/chart",
 	"experiment/rundir",
 	"experiment/history",

@@ -63,7 +63,7 @@ func TestRepeatGoesOn(t *testing.T) {
 			"choose another directory with --out, or state the same"},
 		{repeats("--repeat", "3", "--out", "."), `output directory "." exists and is not empty; choose another with --out, or remove it`},
 		{repeats("--repeat", "3", "--out", filepath.Join("many", "001")), `output directory "` + filepath.Join("many", "001") +
-			`" is that of a run; choose another with --out`},
+			`" is the directory of a run; choose another`},
 		{tiny("--out", "many"), `output directory "many" holds a series of runs, not a study; choose another with --out`},
 		{repeats(), `output directory "many" exists and is not empty; choose another with --out, or remove it`},
 	} {

@@ -47,7 +47,7 @@ func (m *Comparing) search(ctx context.Context, method string, run int, seed uin
 	if err != nil {
 		return err
 	}
-	files.RemoveAside(file) // of a process that was killed
+	files.RemoveLeftovers(file) // of a process that was killed
 	limit, kernels, err := m.budget(seed)
 	if err != nil {
 		return err

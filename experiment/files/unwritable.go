@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"os"
 )
 
 // Unwritable says so without repeating the path.
@@ -14,12 +13,4 @@ func Unwritable(path string, err error) error {
 		err = pe.Err
 	}
 	return fmt.Errorf("output directory %q cannot be written: %w; choose another with --out", path, err)
-}
-
-// MakeDirectory makes a directory for exports where there is none.
-func MakeDirectory(dir string) error {
-	if err := os.MkdirAll(dir, 0o755); err != nil {
-		return Unwritable(dir, err)
-	}
-	return nil
 }

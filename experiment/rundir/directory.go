@@ -12,6 +12,7 @@ import (
 
 	"kestrel/experiment/files"
 	"kestrel/experiment/npz"
+	"kestrel/experiment/output"
 	"kestrel/experiment/record"
 	"kestrel/vbks"
 )
@@ -57,6 +58,9 @@ func Check(path string) error {
 		if len(entries) > 0 {
 			return fmt.Errorf("output directory %q exists and is not empty; choose another with --out, or remove it", path)
 		}
+	}
+	if err := output.CheckFolder(path); err != nil {
+		return fmt.Errorf("output directory %w", err)
 	}
 	if err := os.MkdirAll(path, 0o755); err != nil {
 		return files.Unwritable(path, err)

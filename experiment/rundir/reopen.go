@@ -127,7 +127,7 @@ func remakeTables(path string, kept int64, told record.Recorder) (*tables, error
 			return nil, unresumable(path, err)
 		}
 	}
-	t := &tables{dir: path, kernels: made.kernels, last: made.last}
+	t := &tables{tableRows: made.tableRows, dir: path}
 	if t.posterior, err = appendLines(filepath.Join(path, record.PosteriorFile)); err != nil {
 		return nil, unresumable(path, err)
 	}

@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"kestrel/experiment/files"
+	"kestrel/experiment/output"
 	"kestrel/experiment/record"
 	"kestrel/experiment/rundir"
 )
@@ -41,8 +42,8 @@ func Take(path string, names []string, known func() (bool, error)) (*Directory, 
 	}
 	rundir.RemoveProbes(path)
 	for _, name := range names {
-		files.RemoveAside(filepath.Join(path, name))
-		files.RemoveAside(filepath.Join(path, record.StateDir, name))
+		files.RemoveLeftovers(filepath.Join(path, name))
+		files.RemoveLeftovers(filepath.Join(path, record.StateDir, name))
 	}
 	return d, nil
 }
@@ -52,8 +53,8 @@ func (d *Directory) check(known func() (bool, error)) (bool, error) {
 	if info, err := os.Stat(d.Path); err != nil || !info.IsDir() {
 		return false, rundir.Check(d.Path)
 	}
-	if rundir.IsRun(d.Path) {
-		return false, fmt.Errorf("output directory %q is that of a run; choose another with --out", d.Path)
+	if err := output.CheckFolder(d.Path); err != nil {
+		return false, fmt.Errorf("output directory %w", err)
 	}
 	if begun, err := known(); err != nil || begun {
 		return begun, err
@@ -66,7 +67,7 @@ func (d *Directory) check(known func() (bool, error)) (bool, error) {
 
 // aside reports whether a file was to become one of its own.
 func (d *Directory) aside(name string) bool {
-	return slices.ContainsFunc(d.names, func(n string) bool { return files.Aside(name, n) })
+	return slices.ContainsFunc(d.names, func(n string) bool { return files.IsAside(name, n) })
 }
 
 // Close gives the directory back. One in which nothing was made but a note of what

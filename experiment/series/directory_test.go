@@ -29,7 +29,7 @@ func put(t *testing.T, path, text string) {
 // What a process leaves that is killed before it began is nothing, whenever that
 // was; what it was just writing is removed.
 func TestKilledBeforeItBegan(t *testing.T) {
-	left := []string{"", "state/", "state/owner.json", ".probe123", "state/.asked.json.77", ".config.toml.5"}
+	left := []string{"", "state/", "state/owner.json", ".probe123", "state/.asked.json.kestrel-1-77", ".config.toml.kestrel-1-5"}
 	for i := range left {
 		dir := filepath.Join(t.TempDir(), "d")
 		for _, name := range left[:i+1] {

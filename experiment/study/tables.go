@@ -194,7 +194,7 @@ type tableFile struct {
 // openTable opens a table, or makes it with its header. A torn last line is cut off.
 func openTable(dir, name string, header []string) (_ *tableFile, err error) {
 	path := filepath.Join(dir, name)
-	files.RemoveAside(path)
+	files.RemoveLeftovers(path)
 	info, err := os.Lstat(path)
 	if errors.Is(err, fs.ErrNotExist) {
 		var head []byte

@@ -84,7 +84,7 @@ func TestTablesThatWereCut(t *testing.T) {
 				}
 				must.OK(t, os.WriteFile(filepath.Join(dir, n), []byte(text), 0o644))
 			}
-			must.OK(t, os.WriteFile(filepath.Join(dir, "."+name+".123"), nil, 0o600))
+			must.OK(t, os.WriteFile(filepath.Join(dir, "."+name+".kestrel-1-123"), nil, 0o600))
 			tables, err := OpenTables(dir, c, true)
 			if err != nil {
 				t.Fatalf("%s, %d bytes: %v", name, cut, err)
