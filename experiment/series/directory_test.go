@@ -68,7 +68,7 @@ func TestForeignDirectories(t *testing.T) {
 		"a file of the user's": {"notes.txt", "", "exists and is not empty"},
 		"one in its state":     {"state/notes.txt", "", "exists and is not empty"},
 		"alike a remnant":      {".probe", "", "exists and is not empty"},
-		"a run":                {record.EventsFile, "", "is that of a run"},
+		"a run":                {record.EventsFile, "", "is the directory of a run"},
 		"another series":       {"state/asked.json", `{"what": "series of runs"}`, "holds a series of runs, not a study"},
 		"another task": {"state/asked.json", `{"what": "study", "flags": {"--seeds": "2"}}`,
 			"was begun with --seeds = 2, now it is 1; choose another directory with --out, or state the same"},
