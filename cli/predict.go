@@ -184,7 +184,7 @@ func (f *predictFlags) predict(ctx context.Context, cmd *cobra.Command, run stri
 	if err != nil {
 		return err
 	}
-	points, err := p.OpenPoints(f.data)
+	points, err := p.OpenPoints(ctx, f.data)
 	if err != nil {
 		return err
 	}

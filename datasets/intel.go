@@ -196,7 +196,7 @@ type intelLog struct {
 }
 
 func (l *intelLog) read(ctx context.Context, path string, s *Spec) error {
-	src, err := openSource(path)
+	src, err := openSource(ctx, path, false)
 	if err != nil {
 		return err
 	}

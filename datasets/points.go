@@ -31,8 +31,9 @@ type PointReader struct {
 // OpenPoints opens a table with the input columns of like: found by their
 // names if the table has a header, else by their numbers, or in order if the
 // table has no other columns. The target column may be there. Of spec, Path,
-// SearchDirs, Header, Delimiter, Decimal and Missing are used. Close must be called.
-func OpenPoints(spec Spec, like *Dataset) (*PointReader, error) {
+// SearchDirs, Header, Delimiter, Decimal and Missing are used. It may be a pipe.
+// Close must be called; whoever reads is let go when ctx ends.
+func OpenPoints(ctx context.Context, spec Spec, like *Dataset) (*PointReader, error) {
 	spec.Source = "csv"
 	s, err := spec.withDefaults()
 	if err != nil {
@@ -42,7 +43,7 @@ func OpenPoints(spec Spec, like *Dataset) (*PointReader, error) {
 	if err != nil {
 		return nil, err
 	}
-	src, err := openSource(path)
+	src, err := openSource(ctx, path, true)
 	if err != nil {
 		return nil, err
 	}
@@ -66,6 +67,9 @@ func newPointReader(src *source, file string, s *Spec, like *Dataset) (*PointRea
 		return nil, err
 	}
 	p.rows = rows
+	if src.pipe {
+		p.rows.notices = append(p.rows.notices, "is a pipe: read once, as it comes")
+	}
 	return p, nil
 }
 

@@ -12,7 +12,7 @@ import (
 // closing quote: bytes, and fields, each of which costs 24 bytes. The first
 // record is whole within the sample and so has no more fields than that.
 const (
-	maxRecord = 64 << 20
+	maxRecord = 16 << 20
 	maxFields = sampleBytes
 )
 

@@ -40,7 +40,7 @@ type tableColumn struct {
 
 // readTable reads the columns that choose returns. The path must exist.
 func readTable(ctx context.Context, path string, s *Spec, choose func(*form) ([]int, error)) (*table, error) {
-	src, err := openSource(path)
+	src, err := openSource(ctx, path, false)
 	if err != nil {
 		return nil, err
 	}

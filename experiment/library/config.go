@@ -8,7 +8,7 @@ import (
 // ConfigFor returns the config of a file of data, of a TOML file or of a
 // built-in name, whichever name is, with overrides on top.
 func ConfigFor(name string, set []config.Override) (config.Config, error) {
-	if IsTable(name) || datasets.IsWorkbook(name) { // which says of itself that it is no table
+	if IsTable(name) || datasets.IsWorkbook(name) || datasets.IsPipe(name) { // the last two say of themselves that they are no tables
 		return config.ForTable(name, "", set)
 	}
 	return config.Load(name, set)
