@@ -36,8 +36,7 @@ func newFigures() *cobra.Command {
 			if out != "" && rundir.IsRun(out) {
 				return fmt.Errorf("-o %s is the directory of a run; choose another", out)
 			}
-			ctx, stop := interrupts(cmd.Context())
-			defer stop()
+			ctx := cmd.Context()
 			err := drawFigures(ctx, cmd.OutOrStdout(), cmd.ErrOrStderr(), args, out, o)
 			if err != nil && ctx.Err() != nil {
 				return context.Cause(ctx)

@@ -165,8 +165,7 @@ func (f *predictFlags) run(cmd *cobra.Command, run string) error {
 	if _, err := f.query(cmd, inspect.PredictQuery{Method: config.MethodAverage, Weights: "posterior"}); err != nil {
 		return err
 	}
-	ctx, stop := interrupts(cmd.Context())
-	defer stop()
+	ctx := cmd.Context()
 	err := f.predict(ctx, cmd, run)
 	if err != nil && ctx.Err() != nil {
 		return context.Cause(ctx)

@@ -37,8 +37,7 @@ func newReport() *cobra.Command {
 			if rundir.RunFile(args[0], out) {
 				return fmt.Errorf("-o %s: the run keeps that file for itself; choose another", out)
 			}
-			ctx, stop := interrupts(cmd.Context())
-			defer stop()
+			ctx := cmd.Context()
 			err := files.WriteOutput(out, func(w io.Writer) error { return report.Write(ctx, args[0], time.Now(), w) })
 			switch {
 			case err != nil && ctx.Err() != nil:

@@ -153,8 +153,8 @@ func (f *studyFlags) run(cmd *cobra.Command) error {
 			return err
 		}
 	}
-	ctx, stop := interrupts(cmd.Context())
-	defer stop()
+	ctx := cmd.Context()
+	keep(cmd)
 	for i, t := range tables {
 		if i > 0 && !f.json {
 			fmt.Fprintln(cmd.OutOrStdout())
