@@ -89,7 +89,7 @@ var errNoInputs = errors.New("no column is left to be an input")
 func chooseRoles(s *Spec, file string, f *form) (*roles, error) {
 	if len(f.names) < 2 {
 		return nil, fmt.Errorf("%s: has a single column; an input and a target are needed, "+
-			"and a delimiter other than , ; or tab must be given (delimiter = \"space\")", file)
+			"and a delimiter other than , ; tab or space must be given (delimiter = \"|\")", file)
 	}
 	r := &roles{target: len(f.names) - 1}
 	if s.Target != "" {

@@ -99,10 +99,12 @@ func newTableReader(src *source, file string, s *Spec, by writing, choose func(*
 	if err != nil {
 		return nil, err
 	}
-	if lines, size := begin.comments(delim, c); lines > 0 {
+	if lines, size := begin.comments(delim, c); size > 0 {
 		in.Discard(size) // of what has been looked at, and looked at from there
 		begin.line, begin.text = lines, begin.text[size:]
-		notices = append(notices, fmt.Sprintf("comments (#) at the top are left out: %s", plural(lines, "line")))
+		if lines > 0 {
+			notices = append(notices, fmt.Sprintf("comments (#) at the top are left out: %s", plural(lines, "line")))
+		}
 	}
 	f, err := begin.sniff(s, by, c)
 	if err != nil {
@@ -120,7 +122,7 @@ func newTableReader(src *source, file string, s *Spec, by writing, choose func(*
 		}
 		t.columns = append(t.columns, col)
 	}
-	recs := &records{r: in, delim: f.delim, file: file, next: begin.line}
+	recs := &records{r: in, delim: f.delim, file: file, next: begin.line, spaces: f.spaces}
 	return &tableReader{table: t, src: src, recs: recs, form: f, c: c, head: f.header, unit: f.units}, nil
 }
 
@@ -133,6 +135,7 @@ func (r *tableReader) fill(ctx context.Context, most int) error {
 		}
 		fields, err := r.recs.read()
 		if err == io.EOF {
+			r.end()
 			return err
 		}
 		if err != nil {
@@ -166,6 +169,13 @@ func (r *tableReader) fill(ctx context.Context, most int) error {
 		n++
 	}
 	return nil
+}
+
+// end says what only the whole table shows.
+func (r *tableReader) end() {
+	if n := r.recs.remarks; n > 0 {
+		r.notices = append(r.notices, fmt.Sprintf("comments (#) among the rows are left out: %s", plural(n, "line")))
+	}
 }
 
 // row appends a row to the columns.
