@@ -16,6 +16,8 @@ type Column struct {
 	Time    bool      // time stamps in the file; the values count from Origin
 	Origin  time.Time // the smallest stamp, in UTC
 	Missing int       // missing values in the rows read
+
+	nanos bool // some time stamps have nanoseconds
 }
 
 // lookup finds a column by its name, else by its number: "1" is the first,

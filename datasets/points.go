@@ -141,14 +141,14 @@ func (p *PointReader) take(b *Points, first int) error {
 		}
 		b.Rows = append(b.Rows, int32(first+r))
 		for j, in := range p.like.Inputs {
-			b.X = append(b.X, columns[j].since(&in, columns[j].values[r]))
+			b.X = append(b.X, columns[j].since(&in, r))
 		}
 		if p.target {
 			b.Y = append(b.Y, columns[b.Dim].values[r])
 		}
 	}
 	for j := range columns {
-		columns[j].values = columns[j].values[:0]
+		columns[j].values, columns[j].nanos, columns[j].larges = columns[j].values[:0], nil, columns[j].larges[:0]
 	}
 	return nil
 }
@@ -164,13 +164,14 @@ func (p *PointReader) check(c *tableColumn, j int) error {
 		p.rows.file, c.number, quoteText(c.name), kindName(!want), kindName(want))
 }
 
-// since returns a value as it stands in an input column of a dataset. Whole
-// microseconds are subtracted, not rounded seconds.
-func (c *tableColumn) since(in *Column, v float64) float64 {
+// since returns the value of a row as it stands in an input column of a dataset.
+// Whole microseconds and nanoseconds are subtracted, not rounded seconds.
+func (c *tableColumn) since(in *Column, row int) float64 {
+	v := c.values[row]
 	if !in.Time {
 		return v
 	}
-	v = float64(c.base+int64(v)-in.Origin.UnixMicro()) / 1e6
+	v = stampSeconds(float64(c.base+int64(v)-in.Origin.UnixMicro()), c.nanoAt(row)-in.Origin.Nanosecond()%1000)
 	if in.Unit == "d" {
 		v /= secondsPerDay
 	}
