@@ -51,3 +51,22 @@ func TestSignalWhileReading(t *testing.T) {
 		}
 	}
 }
+
+// A pipe is refused as a table, whatever it is called, and leaves nothing behind.
+func TestPipeIsNoTable(t *testing.T) {
+	t.Chdir(t.TempDir())
+	for _, name := range []string{"pipe", "pipe.csv", "pipe.txt.gz"} {
+		if err := syscall.Mkfifo(name, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		want := "kestrel: " + name + ": is a pipe: a table is read more than once; write it to a file first\n"
+		for _, args := range [][]string{{"data", "info", name}, {"run", name, "--headless", "--out", "run"}, {"compare", name, "--out", "run"}} {
+			if code, stdout, stderr := kestrel(t, args...); code != exitUsage || stdout != "" || stderr != want {
+				t.Errorf("%q: code %d: %s%s", args, code, stdout, stderr)
+			}
+		}
+	}
+	if _, err := os.Stat("run"); err == nil {
+		t.Error("a directory is left")
+	}
+}
