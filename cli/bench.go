@@ -165,8 +165,7 @@ func (f *benchFlags) run(cmd *cobra.Command) error {
 func (f *benchFlags) measure(cmd *cobra.Command, cases []bench.Case, o bench.Options) error {
 	out := bench.NewTable(cmd.OutOrStdout())
 	lines := json.NewEncoder(cmd.OutOrStdout())
-	ctx, stop := interrupts(cmd.Context())
-	defer stop()
+	ctx := cmd.Context()
 	for _, c := range cases {
 		row, err := bench.Run(ctx, c, o)
 		if errors.Is(err, errInterrupted) {
@@ -227,8 +226,7 @@ func (f *benchFlags) trace(cmd *cobra.Command) error {
 	if err != nil {
 		return err
 	}
-	ctx, stop := interrupts(cmd.Context())
-	defer stop()
+	ctx := cmd.Context()
 	work, err := bench.PrepareLearn(ctx, bench.LearnCase{
 		Config: c, Kernel: f.kernels[0], Steps: steps, Rates: f.rates, Seconds: f.seconds, Threads: f.threads[0], Device: f.device,
 	})
@@ -259,8 +257,7 @@ func (f *benchFlags) compare(cmd *cobra.Command, c bench.Case) error {
 	if err != nil {
 		return failed(err)
 	}
-	ctx, stop := interrupts(cmd.Context())
-	defer stop()
+	ctx := cmd.Context()
 	args := []string{"bench", "--work", c.Work, "--kernels", c.Kernels, "--step", c.Step, "--threads", strconv.Itoa(c.Threads),
 		"--seconds", strconv.FormatFloat(f.seconds, 'g', -1, 64), "--device", f.device, "--json"}
 	comparison, err := bench.Compare(f.against, f.rounds,

@@ -36,8 +36,7 @@ func newFigures() *cobra.Command {
 			if err := output.CheckFolder(out); err != nil {
 				return fmt.Errorf("-o %w", err)
 			}
-			ctx, stop := interrupts(cmd.Context())
-			defer stop()
+			ctx := cmd.Context()
 			err := drawFigures(ctx, cmd.OutOrStdout(), cmd.ErrOrStderr(), args, out, o)
 			if err != nil && ctx.Err() != nil {
 				return context.Cause(ctx)

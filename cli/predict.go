@@ -169,8 +169,7 @@ func (f *predictFlags) run(cmd *cobra.Command, run string) error {
 	if _, err := f.query(cmd, inspect.PredictQuery{Method: config.MethodAverage, Weights: "posterior"}); err != nil {
 		return err
 	}
-	ctx, stop := interrupts(cmd.Context())
-	defer stop()
+	ctx := cmd.Context()
 	err := f.predict(ctx, cmd, run)
 	if err != nil && ctx.Err() != nil {
 		return context.Cause(ctx)
@@ -188,7 +187,7 @@ func (f *predictFlags) predict(ctx context.Context, cmd *cobra.Command, run stri
 	if err != nil {
 		return err
 	}
-	points, err := p.OpenPoints(f.data)
+	points, err := p.OpenPoints(ctx, f.data)
 	if err != nil {
 		return err
 	}

@@ -34,8 +34,7 @@ func newReport() *cobra.Command {
 			if err := output.Check(out, args[0]); err != nil {
 				return fmt.Errorf("-o %w", err)
 			}
-			ctx, stop := interrupts(cmd.Context())
-			defer stop()
+			ctx := cmd.Context()
 			err := output.Write(out, func(w io.Writer) error { return report.Write(ctx, args[0], time.Now(), w) })
 			switch {
 			case err != nil && ctx.Err() != nil:

@@ -95,7 +95,7 @@ func keepErrors(cmd *cobra.Command, to *error) {
 	if run := cmd.RunE; run != nil {
 		cmd.RunE = func(cmd *cobra.Command, args []string) error {
 			keepPlain(cmd)
-			*to = run(cmd, args)
+			*to = interruptible(cmd, leaveAfter, func() error { return run(cmd, args) })
 			return nil
 		}
 	}

@@ -135,8 +135,7 @@ func (f *runFlags) run(cmd *cobra.Command, name string) error {
 	if f.repeat == 1 && !f.headless && !f.json && !f.quiet && hasScreen(cmd) {
 		return workbench(cmd, ui.Options{Config: &c, Out: base, Drive: f.course()})
 	}
-	ctx, stop := interrupts(cmd.Context())
-	defer stop()
+	ctx := cmd.Context()
 	if f.repeat == 1 {
 		return f.one(ctx, cmd, c, base)
 	}
@@ -195,6 +194,7 @@ func (f *runFlags) one(ctx context.Context, cmd *cobra.Command, c config.Config,
 
 // finish lets a run take its course and says what came out.
 func (f *runFlags) finish(ctx context.Context, cmd *cobra.Command, session *experiment.Session, summary *history.Summary) error {
+	keep(cmd)
 	path := session.Path
 	end, runErr := f.drive(ctx, session.Run)
 	if e := session.Close(); runErr == nil && e != nil {

@@ -162,8 +162,8 @@ func (f *studyFlags) run(cmd *cobra.Command) (err error) {
 			}
 		}()
 	}
-	ctx, stop := interrupts(cmd.Context())
-	defer stop()
+	ctx := cmd.Context()
+	keep(cmd)
 	for i, t := range tables {
 		if i > 0 && !f.json {
 			fmt.Fprintln(cmd.OutOrStdout())

@@ -98,10 +98,10 @@ type PointSource interface {
 // OpenPoints opens a table with the inputs of the run, which is written as the
 // run's own was, or has a header to guess from. Errors name the file and the
 // columns. The reader must be closed.
-func (p *Predictor) OpenPoints(path string) (*datasets.PointReader, error) {
+func (p *Predictor) OpenPoints(ctx context.Context, path string) (*datasets.PointReader, error) {
 	spec := p.spec
 	spec.Path = path
-	return datasets.OpenPoints(spec, p.lanes[0].subject.Data)
+	return datasets.OpenPoints(ctx, spec, p.lanes[0].subject.Data)
 }
 
 // Check returns an error if the query cannot be asked of any run.

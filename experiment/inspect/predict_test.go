@@ -54,7 +54,7 @@ func tableFile(t *testing.T, text string) string {
 // opened opens a table of points until the test's end.
 func opened(t *testing.T, p *inspect.Predictor, path string) *datasets.PointReader {
 	t.Helper()
-	points, err := p.OpenPoints(path)
+	points, err := p.OpenPoints(t.Context(), path)
 	must.OK(t, err)
 	t.Cleanup(func() { points.Close() })
 	return points
@@ -509,7 +509,7 @@ func TestBadPredictions(t *testing.T) {
 		"hour,height\n1,1e999\n": "too large",
 	} {
 		var out bytes.Buffer
-		points, err := p.OpenPoints(tableFile(t, text))
+		points, err := p.OpenPoints(t.Context(), tableFile(t, text))
 		if err == nil {
 			_, err = p.Write(t.Context(), points, p.DefaultQuery(), &out, nil)
 			points.Close()

@@ -1,6 +1,8 @@
 package library
 
 import (
+	"path/filepath"
+
 	"kestrel/datasets"
 	"kestrel/experiment/config"
 )
@@ -8,7 +10,8 @@ import (
 // ConfigFor returns the config of a file of data, of a TOML file or of a
 // built-in name, whichever name is, with overrides on top.
 func ConfigFor(name string, set []config.Override) (config.Config, error) {
-	if IsTable(name) || datasets.IsWorkbook(name) { // which says of itself that it is no table
+	pipe := datasets.IsPipe(name) && filepath.Ext(name) != ".toml"
+	if IsTable(name) || datasets.IsWorkbook(name) || pipe { // the last two say of themselves that they are no tables
 		return config.ForTable(name, "", set)
 	}
 	return config.Load(name, set)
