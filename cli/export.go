@@ -27,7 +27,7 @@ func newExport() *cobra.Command {
 				return fmt.Errorf("--format %s: must be csv or json", format)
 			}
 			if out == "" && format == "csv" {
-				out = filepath.Join(args[0], "export")
+				out = filepath.Join(args[0], rundir.ExportDir)
 			}
 			switch {
 			case same(out, args[0]):
@@ -38,6 +38,9 @@ func newExport() *cobra.Command {
 			if format == "json" {
 				run, err := history.ReadJSON(cmd.Context(), args[0])
 				if err != nil {
+					return err
+				}
+				if err := rundir.CheckOutput(args[0], out); err != nil {
 					return err
 				}
 				return exportJSON(cmd, run, out)

@@ -36,6 +36,11 @@ func newFigures() *cobra.Command {
 			if out != "" && rundir.IsRun(out) {
 				return fmt.Errorf("-o %s is the directory of a run; choose another", out)
 			}
+			for _, run := range args {
+				if err := rundir.CheckOutput(run, out); err != nil {
+					return err
+				}
+			}
 			ctx, stop := interrupts(cmd.Context())
 			defer stop()
 			err := drawFigures(ctx, cmd.OutOrStdout(), cmd.ErrOrStderr(), args, out, o)

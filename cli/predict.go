@@ -147,6 +147,9 @@ func (f *predictFlags) check(run string) error {
 		if err := files.CheckOutput(out); err != nil {
 			return err
 		}
+		if err := rundir.CheckOutput(run, out); err != nil {
+			return err
+		}
 		switch {
 		case same(out, f.data):
 			return fmt.Errorf("-o %s: that is the table to predict at; choose another", f.out)

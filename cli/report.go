@@ -37,6 +37,9 @@ func newReport() *cobra.Command {
 			if rundir.RunFile(args[0], out) {
 				return fmt.Errorf("-o %s: the run keeps that file for itself; choose another", out)
 			}
+			if err := rundir.CheckOutput(args[0], out); err != nil {
+				return err
+			}
 			ctx, stop := interrupts(cmd.Context())
 			defer stop()
 			err := files.WriteOutput(out, func(w io.Writer) error { return report.Write(ctx, args[0], time.Now(), w) })

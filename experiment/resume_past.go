@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 
+	"kestrel/experiment/inside"
 	"kestrel/experiment/record"
 	"kestrel/experiment/rundir"
 )
@@ -31,8 +32,9 @@ type pastRun struct {
 // before the event that it rests on must be what it was. Where all is to be
 // done again, damage only ends it. unsaved says why there is no checkpoint, if
 // that is not for its being missing.
-func readPast(path string, s *rundir.Checkpoint, unsaved error, again bool) (*pastRun, error) {
-	file, err := record.Open(path)
+func readPast(dir *inside.Dir, s *rundir.Checkpoint, unsaved error, again bool) (*pastRun, error) {
+	path := dir.Path()
+	file, err := record.OpenIn(dir)
 	if err != nil {
 		return nil, err
 	}

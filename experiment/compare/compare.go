@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"maps"
 	"math"
@@ -83,7 +82,7 @@ type Comparing struct {
 	Comparison
 	options Options
 	space   []vbks.Candidate
-	owner   io.Closer
+	owner   *rundir.Claimed
 	known   map[string]*finishedRun // by path
 
 	looking bool // what is there is gathered, nothing is made
@@ -131,7 +130,7 @@ func Begin(ctx context.Context, c config.Config, dir string, o Options) (*Compar
 	if m.owner, err = rundir.Claim(dir); err != nil {
 		return nil, err
 	}
-	if err := files.ReplaceFile(filepath.Join(dir, record.ConfigFile),
+	if err := m.owner.ReplaceFile(record.ConfigFile,
 		[]byte("# Compared by kestrel "+record.ReadBuild().String()+".\n\n"+c.TOML())); err != nil {
 		m.Close()
 		return nil, files.Unwritable(dir, err)
@@ -210,7 +209,7 @@ func (m *Comparing) save() error {
 		return nil
 	}
 	m.news = false
-	return m.write()
+	return m.write(m.owner.Dir)
 }
 
 // causeOf is the reason why ctx has ended, if it has, in the place of an error
@@ -225,14 +224,13 @@ func causeOf(ctx context.Context, err error) error {
 // claimComparison checks that a directory is new, or that of the same
 // comparison, and returns the config that this had, or an empty one.
 func claimComparison(dir string, c config.Config) (before config.Config, err error) {
-	file := filepath.Join(dir, record.ConfigFile)
-	if _, err := os.Stat(file); errors.Is(err, fs.ErrNotExist) {
+	if _, err := os.Lstat(filepath.Join(dir, record.ConfigFile)); errors.Is(err, fs.ErrNotExist) {
 		return before, rundir.Check(dir)
 	}
 	if rundir.IsRun(dir) {
 		return before, fmt.Errorf("output directory %q is that of a run; choose another with --out", dir)
 	}
-	if before, err = config.Load(file, nil); err != nil {
+	if before, err = config.LoadInside(dir, record.ConfigFile); err != nil {
 		return before, fmt.Errorf("comparison %q cannot be continued: %w", dir, err)
 	}
 	before.BringUp(&c)

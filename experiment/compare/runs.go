@@ -7,6 +7,7 @@ import (
 	"hash/fnv"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 
 	"kestrel/experiment"
@@ -153,6 +154,10 @@ func kernelFolder(id string) string {
 // there is only read, and one that was cut goes on. begin is called before and
 // returns who is told about it.
 func (m *Comparing) run(ctx context.Context, c config.Config, path string, begin func() record.Recorder) (*finishedRun, error) {
+	partial := filepath.Join(filepath.Dir(path), "."+filepath.Base(path)+".partial")
+	if err := m.checkPlace(partial); err != nil {
+		return nil, err
+	}
 	if !rundir.IsRun(path) && !m.looking {
 		if err := context.Cause(ctx); err != nil {
 			return nil, err
@@ -161,7 +166,6 @@ func (m *Comparing) run(ctx context.Context, c config.Config, path string, begin
 		if r := begin(); r != nil {
 			recorders = append(recorders, r)
 		}
-		partial := filepath.Join(filepath.Dir(path), "."+filepath.Base(path)+".partial")
 		if err := m.finishRun(ctx, c, partial, recorders); err != nil {
 			return nil, err
 		}
@@ -177,6 +181,9 @@ func (m *Comparing) run(ctx context.Context, c config.Config, path string, begin
 func (m *Comparing) finished(path string) (*finishedRun, error) {
 	if r, ok := m.known[path]; ok {
 		return r, nil
+	}
+	if err := m.checkPlace(path); err != nil {
+		return nil, err
 	}
 	if !rundir.IsRun(path) {
 		return nil, fmt.Errorf("run %q %w", path, errMissing)
@@ -244,7 +251,17 @@ func (m *Comparing) goOn(ctx context.Context, path string, recorders record.Reco
 	return nil, nil
 }
 
-// searchFile is where the course of a search is written down.
+// searchFile is where the course of a search is written down, in the directory of the
+// comparison.
 func (m *Comparing) searchFile(method string, seed uint64) string {
-	return filepath.Join(m.place(method, seed), "search.csv")
+	return filepath.Join(method, strconv.FormatUint(seed, 10), "search.csv")
+}
+
+// checkPlace returns an error if a run's path leads through a link.
+func (m *Comparing) checkPlace(path string) error {
+	name, err := filepath.Rel(m.Path, path)
+	if err == nil {
+		err = m.owner.CheckFolder(name)
+	}
+	return err
 }

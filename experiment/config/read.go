@@ -1,10 +1,15 @@
 package config
 
 import (
+	"errors"
+	"fmt"
 	"io"
 	"io/fs"
 	"os"
+	"path/filepath"
 	"regexp"
+
+	"kestrel/experiment/inside"
 )
 
 // readHead reads a file, at most so many bytes of it.
@@ -15,6 +20,23 @@ func readHead(name string, most int64) ([]byte, error) {
 	}
 	defer f.Close()
 	return io.ReadAll(io.LimitReader(f, most))
+}
+
+// LoadInside reads the config that a run or a comparison keeps in its directory, as
+// Load does.
+func LoadInside(dir, name string) (Config, error) {
+	text, err := inside.ReadFile(dir, name, largestConfig)
+	var refused *inside.Refused
+	switch path := filepath.Join(dir, name); {
+	case errors.As(err, &refused):
+		return Config{}, err
+	case errors.Is(err, fs.ErrNotExist):
+		return Config{}, fmt.Errorf("config %q: no such file", path)
+	case err != nil:
+		return Config{}, fmt.Errorf("config %q cannot be read: %w", path, err)
+	default:
+		return read(text, path, nil)
+	}
 }
 
 // IsConfig tells a config from other TOML.

@@ -3,7 +3,6 @@ package rundir
 import (
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"maps"
 	"os"
@@ -11,6 +10,7 @@ import (
 	"time"
 
 	"kestrel/experiment/files"
+	"kestrel/experiment/inside"
 	"kestrel/experiment/npz"
 	"kestrel/experiment/record"
 	"kestrel/vbks"
@@ -19,10 +19,11 @@ import (
 // Directory is the directory of a run in the making. It is a Recorder.
 type Directory struct {
 	Path   string
+	dir    *inside.Dir // closed with the owner's note
 	events *record.Log
 	log    *os.File
 	tables *tables
-	owner  io.Closer     // tells others that the run is being written
+	owner  *Claimed      // tells others that the run is being written
 	rests  Rest          // what a checkpoint would rest on
 	at     *record.Event // being recorded
 	done   int           // steps of that
@@ -81,24 +82,24 @@ func Create(path string) (*Directory, error) {
 	if err != nil {
 		return nil, err
 	}
-	return Make(path, owner)
+	return Make(owner)
 }
 
 // Make makes the files that grow in a directory that is owned already,
 // and takes the owner's note over.
-func Make(path string, owner io.Closer) (*Directory, error) {
-	d := &Directory{Path: path, owner: owner}
-	file, err := os.Create(filepath.Join(path, record.EventsFile))
+func Make(owner *Claimed) (*Directory, error) {
+	d := &Directory{Path: owner.Path(), dir: owner.Dir, owner: owner}
+	file, err := d.dir.Create(record.EventsFile)
 	if err == nil {
 		d.events = record.NewLog(file)
-		d.log, err = os.Create(filepath.Join(path, record.LogFile))
+		d.log, err = d.dir.Create(record.LogFile)
 	}
 	if err == nil {
-		d.tables, err = newTables(path)
+		d.tables, err = newTables(d.dir)
 	}
 	if err != nil {
 		d.Close()
-		return nil, files.Unwritable(path, err)
+		return nil, files.Unwritable(d.Path, err)
 	}
 	return d, nil
 }
@@ -134,7 +135,7 @@ func (d *Directory) steps() []func(*record.Event) error {
 			if e.Type != record.EventStarted {
 				return nil
 			}
-			return writeConfig(d.Path, e.Start)
+			return writeConfig(d.dir, e.Start)
 		},
 		func(e *record.Event) error {
 			return files.AllOrNothing(func() error { return d.tables.Record(e) }, d.tables.posterior, d.tables.metrics)
@@ -156,8 +157,8 @@ func (d *Directory) steps() []func(*record.Event) error {
 }
 
 // writeConfig writes the config that a run began with.
-func writeConfig(dir string, s *record.Start) error {
-	if err := files.ReplaceFile(filepath.Join(dir, record.ConfigFile), []byte(s.Header()+s.Config)); err != nil {
+func writeConfig(dir *inside.Dir, s *record.Start) error {
+	if err := dir.ReplaceFile(record.ConfigFile, []byte(s.Header()+s.Config)); err != nil {
 		return fmt.Errorf("%s: %w", record.ConfigFile, err)
 	}
 	return nil
@@ -172,7 +173,7 @@ func (d *Directory) Checkpoint(arrays map[string]vbks.Tensor) error {
 	}
 	arrays = maps.Clone(arrays)
 	d.rests.put(arrays)
-	if err := npz.Save(filepath.Join(d.Path, record.StateDir, record.CheckpointFile), arrays); err != nil {
+	if err := npz.Save(d.dir, checkpointPath, arrays); err != nil {
 		return fmt.Errorf("checkpoint: %w", err)
 	}
 	return nil

@@ -6,10 +6,16 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"syscall"
 
 	"kestrel/experiment/files"
+	"kestrel/experiment/inside"
 	"kestrel/experiment/record"
 )
+
+// ExportDir is the folder in a run's directory that tables are written to anew where
+// no other is named.
+const ExportDir = "export"
 
 // Export writes the CSV tables of a run directory anew from its event log
 // into dir, the same bytes as the run itself, without holding the whole log in
@@ -31,26 +37,55 @@ func Export(path, dir string) (err error) {
 	if err != nil {
 		return fmt.Errorf("%s: %w", filepath.Join(path, record.EventsFile), err)
 	}
-	if err := os.MkdirAll(dir, 0o755); err != nil {
-		return files.Unwritable(dir, err)
-	}
-	t, err := newTables(dir)
+	to, err := exportTo(path, dir)
 	if err != nil {
 		return files.Unwritable(dir, err)
 	}
-	t.lazy = true
-	defer func() {
-		if e := t.Close(); err == nil {
-			err = e
+	defer to.Close()
+	_, err = replaceTables(to, tablesPrefix, files.Unwritable, func(t *tables) error {
+		for ; err == nil; e, err = log.Next() {
+			if err := t.Record(e); err != nil {
+				return err
+			}
 		}
-	}()
-	for ; err == nil; e, err = log.Next() {
-		if err := t.Record(e); err != nil {
-			return err
+		if !errors.Is(err, io.EOF) {
+			return fmt.Errorf("%s: %w", filepath.Join(path, record.EventsFile), err)
+		}
+		return nil
+	})
+	return err
+}
+
+// exportTo makes and opens the folder to export to, which is no link where it lies
+// in the run's directory.
+func exportTo(run, dir string) (*inside.Dir, error) {
+	if !liesIn(run, dir) {
+		if err := os.MkdirAll(dir, 0o755); err != nil {
+			return nil, err
+		}
+		return inside.Open(dir)
+	}
+	if RunFile(run, dir) {
+		return nil, syscall.ENOTDIR
+	}
+	d, err := inside.Open(run)
+	if err != nil {
+		return nil, err
+	}
+	defer d.Close()
+	name := filepath.Base(dir)
+	if err := d.MkdirAll(name); err != nil {
+		return nil, err
+	}
+	to, err := d.Sub(name)
+	if err != nil {
+		return nil, err
+	}
+	for _, table := range TableFiles() {
+		if err := to.CheckFile(table); err != nil {
+			to.Close()
+			return nil, err
 		}
 	}
-	if !errors.Is(err, io.EOF) {
-		return fmt.Errorf("%s: %w", filepath.Join(path, record.EventsFile), err)
-	}
-	return nil
+	return to, nil
 }

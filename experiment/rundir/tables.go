@@ -3,10 +3,10 @@ package rundir
 import (
 	"fmt"
 	"os"
-	"path/filepath"
 	"strconv"
 
 	"kestrel/experiment/files"
+	"kestrel/experiment/inside"
 	"kestrel/experiment/record"
 	"kestrel/vbks"
 )
@@ -19,7 +19,7 @@ func TableFiles() []string {
 // tables writes the CSV files of a run from its events. Rows go out in one
 // write for each event, so that a reader finds whole rows.
 type tables struct {
-	dir                string
+	dir                *inside.Dir
 	posterior, metrics *os.File
 	kernels            map[string]record.KernelInfo
 	last               *record.Evaluation
@@ -27,13 +27,13 @@ type tables struct {
 }
 
 // newTables creates the files with their headers.
-func newTables(dir string) (*tables, error) {
+func newTables(dir *inside.Dir) (*tables, error) {
 	t := &tables{dir: dir, kernels: map[string]record.KernelInfo{}}
 	var err error
-	if t.posterior, err = os.Create(filepath.Join(dir, record.PosteriorFile)); err != nil {
+	if t.posterior, err = dir.Create(record.PosteriorFile); err != nil {
 		return nil, err
 	}
-	if t.metrics, err = os.Create(filepath.Join(dir, record.MetricsFile)); err != nil {
+	if t.metrics, err = dir.Create(record.MetricsFile); err != nil {
 		t.posterior.Close()
 		return nil, err
 	}
@@ -145,7 +145,7 @@ func (t *tables) writeKernels() error {
 	if err != nil {
 		return err
 	}
-	return files.ReplaceFile(filepath.Join(t.dir, record.KernelsFile), text)
+	return t.dir.ReplaceFile(record.KernelsFile, text)
 }
 
 func (t *tables) Close() error {
