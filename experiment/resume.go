@@ -65,6 +65,9 @@ func Resume(ctx context.Context, path string, o ResumeOptions, recorders ...reco
 	if s.job, err = prepare.PrepareFrom(ctx, c, p.saved.Learned()); err != nil {
 		return nil, unusable(path, err)
 	}
+	if err := p.fits(s.job.Trainer.Last()); err != nil {
+		return nil, &rundir.NoCheckpoint{Path: path, Err: err}
+	}
 	if o.FromStart {
 		s.dir, err = beginAgain(owner, p)
 	} else {

@@ -8,6 +8,7 @@ import (
 	"kestrel/experiment/inside"
 	"kestrel/experiment/record"
 	"kestrel/experiment/rundir"
+	"kestrel/vbks"
 )
 
 // pastRun is what the event log of a run says that matters when it is taken up
@@ -137,6 +138,25 @@ func (p *pastRun) check(path string, end int64, unsaved error) error {
 			record.EventsFile)}
 	case end < s.Rest.After.Bytes:
 		p.lost, p.kept, p.told = true, s.Rest.Before.Bytes, nil
+	}
+	return nil
+}
+
+// fits returns an error if a checkpoint's last evaluation is not the one that its
+// place in the log is about.
+func (p *pastRun) fits(e *vbks.Evaluation) error {
+	if p.saved == nil {
+		return nil
+	}
+	made, has := p.stays.Made, 0
+	if p.lost && p.saved.Rest.What == record.EventEvaluation {
+		made++
+	}
+	if e != nil {
+		has = e.Index
+	}
+	if has != made || e == nil {
+		return fmt.Errorf("its checkpoint is of evaluation %d, the place in %s that it rests on of evaluation %d", has, record.EventsFile, made)
 	}
 	return nil
 }

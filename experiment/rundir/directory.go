@@ -27,6 +27,11 @@ type Directory struct {
 	rests  Rest          // what a checkpoint would rest on
 	at     *record.Event // being recorded
 	done   int           // steps of that
+
+	lost    error // why the log cannot be gone on with, see keepLog
+	told    bool  // that it is lost
+	moved   bool  // the directory, which has been remarked on
+	remarks []string
 }
 
 // DefaultPath names a new run directory: runs/<name>-<UTC time>, with a number
@@ -111,12 +116,23 @@ func (d *Directory) Record(e *record.Event) error {
 	if d.at != e {
 		d.at, d.done = e, 0
 	}
+	if d.done == 0 && d.lost == nil {
+		if err := d.keepLog(); errors.As(err, new(*lostLog)) {
+			d.lost = err
+		} else if err != nil {
+			return err
+		}
+	}
 	for steps := d.steps(); d.done < len(steps); d.done++ {
-		if err := steps[d.done](e); err != nil {
+		if err := steps[d.done](e); err != nil && (d.lost == nil || d.told || noRoom(err)) {
 			return err
 		}
 	}
 	d.at = nil
+	if d.lost != nil && !d.told { // all but the log has been written
+		d.told = true
+		return d.lost
+	}
 	return nil
 }
 
@@ -124,6 +140,9 @@ func (d *Directory) Record(e *record.Event) error {
 func (d *Directory) steps() []func(*record.Event) error {
 	return []func(*record.Event) error{
 		func(e *record.Event) error {
+			if d.lost != nil {
+				return nil
+			}
 			err := d.events.Append(e)
 			if err == nil && e.Evaluation != nil {
 				before, after := d.events.Ends()
@@ -184,6 +203,9 @@ func (d *Directory) Close() error {
 	var err error
 	if d.tables != nil {
 		err = d.tables.Close()
+		if e := d.keepUnlessLost(); err == nil {
+			err = e
+		}
 	}
 	open := []*os.File{d.log}
 	if d.events != nil {
@@ -196,6 +218,14 @@ func (d *Directory) Close() error {
 		}
 	}
 	return err
+}
+
+// keepUnlessLost is keepLog after the last event. That the log was lost has been told.
+func (d *Directory) keepUnlessLost() error {
+	if d.lost != nil || d.events == nil {
+		return nil
+	}
+	return d.keepLog()
 }
 
 // closeSynced syncs and closes the files that are there and returns the first
