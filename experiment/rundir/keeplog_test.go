@@ -14,6 +14,7 @@ import (
 	"kestrel/experiment/record/recordtest"
 	"kestrel/experiment/rundir"
 	"kestrel/internal/must"
+	"kestrel/vbks"
 )
 
 // halfWay makes a run directory with the first of some events; want is what its log
@@ -63,7 +64,9 @@ func TestLogIsPutRight(t *testing.T) {
 		aside []byte // what is kept of others
 	}{
 		"removed": {os.Remove, "was removed while", nil},
-		"replaced": {func(log string) error { return errors.Join(os.WriteFile(log+"~", theirs, 0o644), os.Rename(log+"~", log)) },
+		"replaced": {func(log string) error {
+			return errors.Join(os.WriteFile(log+"~", theirs, 0o644), os.Rename(log+"~", log))
+		},
 			"was replaced", theirs},
 		"a link": {func(log string) error {
 			return errors.Join(os.WriteFile(log+"~", theirs, 0o644), os.Remove(log), os.Symlink(log+"~", log))
@@ -165,7 +168,7 @@ func TestMovedDirectory(t *testing.T) {
 	if err != nil || len(remarks) != 1 || !strings.Contains(remarks[0], "is not at "+d.Path+" any more") {
 		t.Errorf("%q, %v", remarks, err)
 	}
-	must.OK(t, d.Checkpoint(nil))
+	must.OK(t, d.Checkpoint(map[string]vbks.Tensor{}))
 	must.OK(t, d.Close())
 	if got, err := os.ReadFile(filepath.Join(moved, record.EventsFile)); err != nil || !bytes.Equal(got, want) {
 		t.Errorf("the log is\n%s\n%v, want\n%s", got, err, want)

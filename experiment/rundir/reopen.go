@@ -196,6 +196,7 @@ func removeTemporary(d *inside.Dir) {
 	for dir, names := range map[string][]string{
 		".":             {record.ConfigFile, record.KernelsFile},
 		record.StateDir: {record.CheckpointFile, strings.TrimPrefix(tablesPrefix, ".")},
+		ExportDir:       {strings.TrimPrefix(tablesPrefix, ".")},
 	} {
 		entries, err := d.ReadDir(dir)
 		if err != nil {
