@@ -203,8 +203,8 @@ func TestHostileComparison(t *testing.T) {
 		}
 	}
 	unharmed := snapshot(t, victims)
-	for _, name := range []string{"config.toml", "final.csv", "metrics.csv", "table.csv", "state", "state/owner.json", "vbks", "vbks/1", "kernels",
-		"kernels/1", "vbks/1/events.jsonl", "vbks/1/log.txt", "vbks/1/state"} {
+	for _, name := range []string{"config.toml", "final.csv", "metrics.csv", "table.csv", "state", "state/owner.json", "vbks", "vbks/1",
+		"kernels", "kernels/1", "vbks/1/events.jsonl", "vbks/1/log.txt", "vbks/1/state"} {
 		for kind, put := range map[string]func(path string) error{
 			"a link outside":    func(path string) error { return os.Symlink(victims, path) },
 			"a link to a file":  func(path string) error { return os.Symlink(filepath.Join(victims, "victim"), path) },
@@ -295,7 +295,9 @@ func TestHostileArchive(t *testing.T) {
 		to := filepath.Join(base, "unpacked")
 		unpack(t, packed.Bytes(), to)
 		before := snapshot(t, to)
-		for _, args := range [][]string{{"resume", "--headless", "--quiet"}, {"resume", "--headless", "--quiet", "--from-start"}, {"export"}, {"open"}} {
+		for _, args := range [][]string{
+			{"resume", "--headless", "--quiet"}, {"resume", "--headless", "--quiet", "--from-start"}, {"export"}, {"open"},
+		} {
 			said, code := timely(t, append(args, filepath.Join(to, "run"))...)
 			if code == 0 || strings.Count(said, "\n") != 1 || strings.Contains(said, "internal error") {
 				t.Errorf("%s, %q: exit code %d, %q", what, args, code, said)
@@ -429,7 +431,8 @@ func TestLauncherListsBesideStrangeRuns(t *testing.T) {
 	own := filepath.Join(t.TempDir(), "own")
 	if err := errors.Join(os.WriteFile(own, text, 0o644), syscall.Mkfifo(log("pipe"), 0o644), os.Symlink(log("good"), log("link")),
 		os.Mkdir(log("folder"), 0o755), os.Link(own, log("second")), os.WriteFile(log("note"), text, 0o644),
-		syscall.Mkfifo(filepath.Join(root, "note", "state", "owner.json"), 0o644), syscall.Mkfifo(filepath.Join(root, "lonely"), 0o644)); err != nil {
+		syscall.Mkfifo(filepath.Join(root, "note", "state", "owner.json"), 0o644),
+		syscall.Mkfifo(filepath.Join(root, "lonely"), 0o644)); err != nil {
 		t.Fatal(err)
 	}
 	done := make(chan []library.RunInfo, 1)

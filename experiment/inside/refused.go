@@ -49,7 +49,8 @@ func (d *Dir) ordinary(name string, info fs.FileInfo) error {
 }
 
 func (d *Dir) refuseSecondName(name string) error {
-	return d.refuse(name, "has a second name (a hard link)", "it may be somebody else's file: put a copy in its place, as cp -r of the whole directory makes it, or remove it")
+	return d.refuse(name, "has a second name (a hard link)",
+		"it may be somebody else's file: put a copy in its place, as cp -r of the whole directory makes it, or remove it")
 }
 
 // folder refuses what is no folder.

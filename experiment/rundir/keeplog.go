@@ -41,7 +41,8 @@ func (d *Directory) keepLog() error {
 	}
 	if !d.moved && d.dir.Moved() {
 		d.moved = true
-		d.remark("the directory of the run is not at %s any more; the run goes on writing to where it was moved: kestrel open shows it there", d.Path)
+		d.remark("the directory of the run is not at %s any more; the run goes on writing to where it was moved: kestrel open shows it there",
+			d.Path)
 	}
 	if open.Size() < end.Bytes {
 		return &lostLog{fmt.Sprintf("another program cut %s from %d to %d bytes while the run wrote it; the tables, %s and %s/%s are whole, "+
