@@ -405,7 +405,7 @@ func TestRefusedResumeChangesNothing(t *testing.T) {
 			before := snapshot(t, run)
 			said, code := timely(t, "resume", "--headless", "--quiet", run)
 			if code == 0 || snapshot(t, run) != before {
-				t.Errorf("%s without %q: exit code %d, %s\n%s\nbefore\n%s", name, without, code, said, snapshot(t, run), before)
+				t.Errorf("%s without %q: exit code %d, or the directory has changed: %s", name, without, code, said)
 			}
 		}
 	}
