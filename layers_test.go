@@ -39,6 +39,7 @@ var layers = []string{
 	"configs",
 	"experiment/average",
 	"experiment/words",
+	"experiment/inside",
 	"experiment/files",
 	"experiment/npz",
 	"experiment/config",

@@ -26,7 +26,7 @@ func newExport() *cobra.Command {
 				return fmt.Errorf("--format %s: must be csv or json", format)
 			}
 			if out == "" && format == "csv" {
-				out = filepath.Join(args[0], "export")
+				out = filepath.Join(args[0], rundir.ExportDir)
 			}
 			if out != "" {
 				if err := output.CheckFolder(out); err != nil {

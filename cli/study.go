@@ -215,7 +215,7 @@ func (f *studyFlags) open(cmd *cobra.Command, tables []studyTable) (shut func() 
 	done, all := 0, 0
 	for i := range tables {
 		t := &tables[i]
-		if t.known, err = study.OpenTables(f.out, t.Case, f.compareStarts > 0); err != nil {
+		if t.known, err = study.OpenTables(dir.Owner.Dir, t.Case, f.compareStarts > 0); err != nil {
 			return nil, failed(errors.Join(err, shut()))
 		}
 		for _, seed := range t.seeds {

@@ -17,7 +17,9 @@ import (
 	"testing"
 
 	"kestrel/configs"
+	"kestrel/experiment/inside"
 	"kestrel/experiment/study"
+	"kestrel/internal/must"
 )
 
 // tiny makes a study tiny.
@@ -241,7 +243,10 @@ func TestStudyTablesAreSafe(t *testing.T) {
 	c := &study.Case{Figure: "f", Variant: study.Variant{Name: "i"}, Truth: formula}
 
 	dir := t.TempDir()
-	tables, err := study.OpenTables(dir, c, true)
+	in, err := inside.Open(dir)
+	must.OK(t, err)
+	defer in.Close()
+	tables, err := study.OpenTables(in, c, true)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -16,7 +16,7 @@ import (
 // export writes all traces as CSV, and the charts that are looked at as SVG, PNG,
 // text and, with their numbers, as CSV.
 func (b *bench) export() tea.Cmd {
-	dir := filepath.Join(b.path, "export")
+	dir := filepath.Join(b.path, rundir.ExportDir)
 	charts, none := b.figures() // before they are drawn for the text, at another size
 	screen, path := b.screenText(), b.path
 	return b.order(nil, func() (string, error) {

@@ -131,7 +131,7 @@ func Begin(ctx context.Context, c config.Config, dir string, o Options) (*Compar
 	}
 	m := &Comparing{Comparison: Comparison{Config: c, Path: dir}, options: o, space: space, known: map[string]*finishedRun{},
 		dir: taken, maker: series.Maker{Cores: c.Device.Cores, Say: o.Say}}
-	if err := files.ReplaceFile(filepath.Join(dir, record.ConfigFile),
+	if err := taken.Owner.ReplaceFile(record.ConfigFile,
 		[]byte("# Compared by kestrel "+record.ReadBuild().String()+".\n\n"+c.TOML())); err != nil {
 		m.Close()
 		return nil, files.Unwritable(dir, err)
@@ -214,7 +214,7 @@ func (m *Comparing) save() error {
 		return nil
 	}
 	m.news = false
-	return m.write()
+	return m.write(m.dir.Owner.Dir)
 }
 
 // causeOf is the reason why ctx has ended, if it has, in the place of an error
@@ -229,11 +229,10 @@ func causeOf(ctx context.Context, err error) error {
 // begun returns the config that the comparison in a directory was begun with, if one
 // was, and an error if it is not the same comparison.
 func begun(dir string, c config.Config) (before config.Config, known bool, err error) {
-	file := filepath.Join(dir, record.ConfigFile)
-	if _, err := os.Stat(file); errors.Is(err, fs.ErrNotExist) {
+	if _, err := os.Lstat(filepath.Join(dir, record.ConfigFile)); errors.Is(err, fs.ErrNotExist) {
 		return before, false, nil
 	}
-	if before, err = config.Load(file, nil); err != nil {
+	if before, err = config.LoadInside(dir, record.ConfigFile); err != nil {
 		return before, true, fmt.Errorf("comparison %q cannot be continued: %w", dir, err)
 	}
 	before.BringUp(&c)

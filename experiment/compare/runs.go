@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"hash/fnv"
 	"path/filepath"
+	"strconv"
 	"strings"
 
 	"kestrel/experiment/config"
@@ -149,6 +150,10 @@ func kernelFolder(id string) string {
 // run makes a run where it is not in its place, and reads it. begin is called before
 // and returns who is told about it.
 func (m *Comparing) run(ctx context.Context, c config.Config, path string, begin func() record.Recorder) (*finishedRun, error) {
+	partial := filepath.Join(filepath.Dir(path), "."+filepath.Base(path)+".partial")
+	if err := m.checkPlace(partial); err != nil {
+		return nil, err
+	}
 	if !rundir.IsRun(path) && !m.looking {
 		if err := context.Cause(ctx); err != nil {
 			return nil, err
@@ -170,6 +175,9 @@ func (m *Comparing) finished(path string) (*finishedRun, error) {
 	if r, ok := m.known[path]; ok {
 		return r, nil
 	}
+	if err := m.checkPlace(path); err != nil {
+		return nil, err
+	}
 	if !rundir.IsRun(path) {
 		return nil, fmt.Errorf("run %q %w", path, errMissing)
 	}
@@ -180,7 +188,17 @@ func (m *Comparing) finished(path string) (*finishedRun, error) {
 	return r, err
 }
 
-// searchFile is where the course of a search is written down.
+// searchFile is where the course of a search is written down, in the directory of the
+// comparison.
 func (m *Comparing) searchFile(method string, seed uint64) string {
-	return filepath.Join(m.place(method, seed), "search.csv")
+	return filepath.Join(method, strconv.FormatUint(seed, 10), "search.csv")
+}
+
+// checkPlace returns an error if a run's path leads through a link.
+func (m *Comparing) checkPlace(path string) error {
+	name, err := filepath.Rel(m.Path, path)
+	if err == nil {
+		err = m.dir.Owner.CheckFolder(name)
+	}
+	return err
 }

@@ -13,6 +13,7 @@ import (
 	"kestrel/experiment/config"
 	"kestrel/experiment/files"
 	"kestrel/experiment/history"
+	"kestrel/experiment/inside"
 	"kestrel/experiment/output"
 	"kestrel/experiment/record"
 	"kestrel/experiment/rundir"
@@ -167,7 +168,7 @@ func (p *Figures) source(ctx context.Context, path string) ([]*figureGroup, erro
 	}
 	var runs []string
 	for _, method := range []string{config.MethodAverage, config.MethodPrune} {
-		if runs, err = runsIn(filepath.Join(path, method)); err != nil && !errors.Is(err, os.ErrNotExist) {
+		if runs, err = runsWithin(path, method); err != nil && !errors.Is(err, os.ErrNotExist) {
 			return nil, err
 		}
 		if len(runs) > 0 {
@@ -193,7 +194,7 @@ func (p *Figures) source(ctx context.Context, path string) ([]*figureGroup, erro
 
 // isComparison reports whether a path is the directory of a comparison.
 func isComparison(path string) bool {
-	_, err := os.Stat(filepath.Join(path, compare.FinalsFile))
+	_, err := os.Lstat(filepath.Join(path, compare.FinalsFile))
 	return err == nil && !rundir.IsRun(path)
 }
 
@@ -210,6 +211,25 @@ func runsIn(path string) ([]string, error) {
 		}
 	}
 	return runs, nil
+}
+
+// runsWithin lists the runs of a method in a comparison, none of which is a link.
+func runsWithin(path, method string) ([]string, error) {
+	d, err := inside.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer d.Close()
+	if err := d.CheckFolder(method); err != nil {
+		return nil, err
+	}
+	runs, err := runsIn(d.Join(method))
+	for _, run := range runs {
+		if err := d.CheckFolder(filepath.Join(method, filepath.Base(run))); err != nil {
+			return nil, err
+		}
+	}
+	return runs, err
 }
 
 // groups reads runs and puts repeats together.

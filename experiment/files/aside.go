@@ -3,14 +3,13 @@ package files
 import (
 	"errors"
 	"fmt"
-	"hash/fnv"
 	"io/fs"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
-	"regexp"
-	"strings"
 	"time"
+
+	"kestrel/experiment/inside"
 )
 
 // Aside is a file that is being written beside the one whose place it takes, as
@@ -26,9 +25,9 @@ type Aside struct {
 // NewAside begins to write a file aside, and removes what others that are no more
 // have left of the same name. Drop must be called.
 func NewAside(path string) (*Aside, error) {
-	RemoveLeftovers(path)
+	removeLeftovers(path)
 	for {
-		name := fmt.Sprintf("%s%d-%d", asidePrefix(path), os.Getpid(), rand.Uint32())
+		name := fmt.Sprintf("%s%d-%d", inside.AsidePrefix(filepath.Base(path)), os.Getpid(), rand.Uint32())
 		f, err := os.OpenFile(filepath.Join(filepath.Dir(path), name), os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o644)
 		if errors.Is(err, fs.ErrExist) {
 			continue
@@ -89,35 +88,10 @@ func (a *Aside) Drop() {
 	}
 }
 
-// longestName is up to which a name stands in that of its aside; with what is
-// added no more than the 255 bytes of common file systems are needed.
-const longestName = 200
-
-// asidePrefix begins the names of a file's asides.
-func asidePrefix(path string) string {
-	name := filepath.Base(path)
-	if len(name) > longestName {
-		h := fnv.New64a()
-		h.Write([]byte(name)) // never fails
-		name = fmt.Sprintf("%s-%016x", strings.ToValidUTF8(name[:longestName-17], ""), h.Sum64())
-	}
-	return "." + name + ".kestrel-"
-}
-
-// asideNumbers are what follows.
-var asideNumbers = regexp.MustCompile(`^[0-9]+-[0-9]+$`)
-
-// IsAside reports whether a name is one under which a file of another name is
-// written aside.
-func IsAside(name, of string) bool {
-	numbers, ok := strings.CutPrefix(name, asidePrefix(of))
-	return ok && asideNumbers.MatchString(numbers)
-}
-
-// RemoveLeftovers removes the asides of a file that nobody writes any more. Those
+// removeLeftovers removes the asides of a file that nobody writes any more. Those
 // of versions before, .NAME.DIGITS, are left: what is named so may as well be the
 // user's. What cannot be removed does no harm.
-func RemoveLeftovers(path string) {
+func removeLeftovers(path string) {
 	dir := filepath.Dir(path)
 	d, err := os.Open(dir)
 	if err != nil {
@@ -126,7 +100,7 @@ func RemoveLeftovers(path string) {
 	defer d.Close()
 	names, _ := d.Readdirnames(-1)
 	for _, name := range names {
-		if IsAside(name, path) {
+		if inside.IsAside(name, filepath.Base(path)) {
 			removeAbandoned(filepath.Join(dir, name))
 		}
 	}

@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"kestrel/experiment/inside"
 	"kestrel/internal/must"
 )
 
@@ -86,8 +87,8 @@ func TestAsideOfALongName(t *testing.T) {
 	for _, name := range []string{a, b} {
 		must.OK(t, ReplaceFile(filepath.Join(dir, name), []byte(name)))
 	}
-	if asidePrefix(a) == asidePrefix(b) || len(asidePrefix(a)) > 220 {
-		t.Errorf("%s, %s", asidePrefix(a), asidePrefix(b))
+	if inside.AsidePrefix(a) == inside.AsidePrefix(b) || len(inside.AsidePrefix(a)) > 220 {
+		t.Errorf("%s, %s", inside.AsidePrefix(a), inside.AsidePrefix(b))
 	}
 	if names := namesIn(t, dir); names != a+" "+b {
 		t.Error(names)

@@ -5,9 +5,11 @@ import (
 	"encoding/csv"
 	"fmt"
 	"math"
-	"os"
+	"path/filepath"
 	"slices"
 	"strconv"
+
+	"kestrel/experiment/inside"
 )
 
 // Table is a CSV file with a header. After its first error, which it keeps, its
@@ -19,9 +21,20 @@ type Table struct {
 	Err    error
 }
 
-// ReadTable reads a CSV file with a header.
+// ReadTable reads a CSV file with a header, that of a comparison.
 func ReadTable(path string) (*Table, error) {
-	text, err := os.ReadFile(path)
+	d, err := inside.Open(filepath.Dir(path))
+	if err != nil {
+		return nil, fmt.Errorf("table cannot be read: %w", err)
+	}
+	defer d.Close()
+	return ReadTableIn(d, filepath.Base(path))
+}
+
+// ReadTableIn is ReadTable for a file in an open directory.
+func ReadTableIn(d *inside.Dir, name string) (*Table, error) {
+	path := d.Join(name)
+	text, err := d.ReadFile(name, 0)
 	if err != nil {
 		return nil, fmt.Errorf("table cannot be read: %w", err)
 	}

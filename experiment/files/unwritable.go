@@ -4,10 +4,15 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+
+	"kestrel/experiment/inside"
 )
 
-// Unwritable says so without repeating the path.
+// Unwritable says so without repeating the path. What is inside.Refused says enough.
 func Unwritable(path string, err error) error {
+	if refused := (*inside.Refused)(nil); errors.As(err, &refused) {
+		return err
+	}
 	var pe *fs.PathError
 	if errors.As(err, &pe) {
 		err = pe.Err

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"math"
-	"path/filepath"
 	"runtime"
 	"slices"
 	"sync"
@@ -53,7 +52,7 @@ func OpenPredictor(ctx context.Context, dir string) (*Predictor, error) {
 	if err != nil {
 		return nil, err
 	}
-	c, err := config.Load(filepath.Join(dir, record.ConfigFile), nil)
+	c, err := config.LoadInside(dir, record.ConfigFile)
 	if err != nil {
 		i.Close()
 		return nil, fmt.Errorf("run %q: %w", dir, err)

@@ -25,7 +25,7 @@ import (
 	"kestrel/experiment/config/configtest"
 	"kestrel/experiment/history/historytest"
 	"kestrel/experiment/inspect"
-	"kestrel/experiment/npz"
+	"kestrel/experiment/npz/npztest"
 	"kestrel/experiment/prepare"
 	"kestrel/experiment/record"
 	"kestrel/experiment/record/recordtest"
@@ -281,7 +281,7 @@ func TestLoadedModelHasTheRunsObjective(t *testing.T) {
 			"schedule.elbo_rows=0", "kernels.expressions=SE[hour]+LIN[height],PER[hour]*SE[height],RQ,SE"))
 		events, err := recordtest.Read(dir)
 		must.OK(t, err)
-		arrays, err := npz.Load(filepath.Join(dir, record.StateDir, record.CheckpointFile))
+		arrays, err := npztest.Load(t, filepath.Join(dir, record.StateDir, record.CheckpointFile))
 		must.OK(t, err)
 		i := predictor(t, dir).Lane()
 		for place, k := range historytest.Summarise(events).Evaluation.Kernels {

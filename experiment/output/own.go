@@ -49,7 +49,8 @@ func checkFolder(name, path string) error {
 }
 
 // checkFile refuses, for a file without links, what the run around it keeps for
-// itself, and what one of the runs keeps, by another name of the same file.
+// itself, what is no file in there, such as a pipe, which might be waited for, and
+// what one of the runs keeps, by another name of the same file.
 func checkFile(name, path string, runs []string) error {
 	if err := checkFolder(name, path); err != nil {
 		return err
@@ -64,7 +65,11 @@ func checkFile(name, path string, runs []string) error {
 			}
 		}
 	}
-	for _, run := range append([]string{runAround(filepath.Dir(path))}, runs...) {
+	around := runAround(filepath.Dir(path))
+	if info, err := os.Lstat(path); around != "" && err == nil && !info.Mode().IsRegular() && !info.IsDir() {
+		return fmt.Errorf("%q is no file, in the run %q, which may be somebody else's; remove it or choose another name", name, shown(around))
+	}
+	for _, run := range append([]string{around}, runs...) {
 		if run == "" {
 			continue
 		}

@@ -147,7 +147,7 @@ func (r *reporter) fill(ctx context.Context) error {
 
 // compileOptions reads from the run's config how kernels were compiled.
 func (r *reporter) compileOptions() {
-	c, err := config.Load(filepath.Join(r.dir, record.ConfigFile), nil)
+	c, err := config.LoadInside(r.dir, record.ConfigFile)
 	if err != nil {
 		return // of another version, say; the rest of the page does without
 	}

@@ -11,6 +11,10 @@ import (
 	"kestrel/experiment/record"
 )
 
+// ExportDir is the folder in a run's directory that tables are written to anew where
+// no other is named.
+const ExportDir = "export"
+
 // Export writes the CSV tables of a run directory anew from its event log
 // into dir, the same bytes as the run itself, without holding the whole log in
 // memory: the run may be long, and it may still be running. The files beside them

@@ -17,8 +17,9 @@ func CheckRun(path string) error {
 	return file.Close()
 }
 
-// IsRun reports whether a path is the directory of a run.
+// IsRun reports whether a path is the directory of a run, be it one that cannot be
+// read: what is there in the place of its event log is not looked at.
 func IsRun(path string) bool {
-	_, err := os.Stat(filepath.Join(path, record.EventsFile))
+	_, err := os.Lstat(filepath.Join(path, record.EventsFile))
 	return path != "" && err == nil
 }

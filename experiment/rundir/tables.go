@@ -4,11 +4,11 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"path/filepath"
 	"slices"
 	"strconv"
 
 	"kestrel/experiment/files"
+	"kestrel/experiment/inside"
 	"kestrel/experiment/record"
 	"kestrel/vbks"
 )
@@ -21,7 +21,7 @@ func TableFiles() []string {
 // tables writes the CSV files of a run from its events.
 type tables struct {
 	tableRows
-	dir                string
+	dir                *inside.Dir
 	posterior, metrics *os.File
 	lazy               bool // write kernels.csv when closed, not at each evaluation
 }
@@ -34,13 +34,13 @@ type tableRows struct {
 }
 
 // newTables creates the files with their headers.
-func newTables(dir string) (*tables, error) {
+func newTables(dir *inside.Dir) (*tables, error) {
 	t := &tables{tableRows: newTableRows(), dir: dir}
 	var err error
-	if t.posterior, err = os.Create(filepath.Join(dir, record.PosteriorFile)); err != nil {
+	if t.posterior, err = dir.Create(record.PosteriorFile); err != nil {
 		return nil, err
 	}
-	if t.metrics, err = os.Create(filepath.Join(dir, record.MetricsFile)); err != nil {
+	if t.metrics, err = dir.Create(record.MetricsFile); err != nil {
 		t.posterior.Close()
 		return nil, err
 	}
@@ -160,7 +160,7 @@ func (t *tables) writeKernels() error {
 	if err != nil {
 		return err
 	}
-	return files.ReplaceFile(filepath.Join(t.dir, record.KernelsFile), text)
+	return t.dir.ReplaceFile(record.KernelsFile, text)
 }
 
 func (t *tables) Close() error {

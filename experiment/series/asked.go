@@ -7,19 +7,22 @@ import (
 	"fmt"
 	"io/fs"
 	"maps"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 
 	"kestrel/experiment/config"
 	"kestrel/experiment/files"
+	"kestrel/experiment/inside"
 	"kestrel/experiment/record"
 )
 
 // askedFile holds, in the state folder, what a series was asked for that has no
 // config of its own.
 const askedFile = "asked.json"
+
+// mostAsked is more than any note takes, in bytes.
+const mostAsked = 16 << 20
 
 // Asked is what a series is asked for.
 type Asked struct {
@@ -40,7 +43,7 @@ func TakeAsked(path string, a Asked, names []string, may func(key, was, is strin
 	a.Build = record.ReadBuild().String()
 	text, err := json.MarshalIndent(a, "", "  ")
 	if err == nil {
-		err = files.ReplaceFile(filepath.Join(path, record.StateDir, askedFile), append(text, '\n'))
+		err = d.Owner.ReplaceFile(filepath.Join(record.StateDir, askedFile), append(text, '\n'))
 	}
 	if err != nil {
 		d.Close()
@@ -52,7 +55,7 @@ func TakeAsked(path string, a Asked, names []string, may func(key, was, is strin
 // begun reports whether the same has been asked for in a directory before.
 func (a *Asked) begun(path string, may func(key, was, is string) bool) (bool, error) {
 	name := filepath.Join(record.StateDir, askedFile)
-	text, err := os.ReadFile(filepath.Join(path, name))
+	text, err := inside.ReadFile(path, name, mostAsked)
 	if errors.Is(err, fs.ErrNotExist) {
 		return false, nil
 	}

@@ -2,12 +2,11 @@ package series
 
 import (
 	"fmt"
-	"io"
 	"os"
 	"path/filepath"
 	"slices"
 
-	"kestrel/experiment/files"
+	"kestrel/experiment/inside"
 	"kestrel/experiment/output"
 	"kestrel/experiment/record"
 	"kestrel/experiment/rundir"
@@ -18,8 +17,9 @@ type Directory struct {
 	Path  string
 	Known bool // it was begun earlier
 
+	Owner *rundir.Claimed // open, and locked
+
 	names []string // of its own files, besides what is made
-	owner io.Closer
 }
 
 // Take takes a directory, which is new, empty or that of the same task: known says
@@ -33,17 +33,17 @@ func Take(path string, names []string, known func() (bool, error)) (*Directory, 
 		return nil, err
 	}
 	var err error
-	if d.owner, err = rundir.Claim(path); err != nil {
+	if d.Owner, err = rundir.Claim(path); err != nil {
 		return nil, err
 	}
 	if d.Known, err = d.check(known); err != nil { // another may have begun it since
-		d.owner.Close()
+		d.Owner.Close()
 		return nil, err
 	}
 	rundir.RemoveProbes(path)
 	for _, name := range names {
-		files.RemoveLeftovers(filepath.Join(path, name))
-		files.RemoveLeftovers(filepath.Join(path, record.StateDir, name))
+		d.Owner.RemoveLeftovers(name)
+		d.Owner.RemoveLeftovers(filepath.Join(record.StateDir, name))
 	}
 	return d, nil
 }
@@ -67,7 +67,7 @@ func (d *Directory) check(known func() (bool, error)) (bool, error) {
 
 // aside reports whether a file was to become one of its own.
 func (d *Directory) aside(name string) bool {
-	return slices.ContainsFunc(d.names, func(n string) bool { return files.IsAside(name, n) })
+	return slices.ContainsFunc(d.names, func(n string) bool { return inside.IsAside(name, n) })
 }
 
 // Close gives the directory back. One in which nothing was made but a note of what
@@ -80,7 +80,7 @@ func (d *Directory) Close() error {
 		_, err := os.Lstat(d.Path)
 		still = err == nil
 	}
-	err := d.owner.Close()
+	err := d.Owner.Close()
 	if still { // Windows removes nothing that is open
 		rundir.Disclaim(d.Path)
 	}

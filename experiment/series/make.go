@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 
@@ -34,6 +35,9 @@ func (m *Maker) Make(ctx context.Context, c config.Config, course record.Course,
 		return err
 	}
 	partial := filepath.Join(filepath.Dir(path), "."+filepath.Base(path)+".partial")
+	if info, err := os.Lstat(partial); err == nil && info.Mode()&fs.ModeSymlink != 0 {
+		return fmt.Errorf("%q is a link; kestrel follows none inside a series of runs: remove it", partial)
+	}
 	if err := m.finish(ctx, c, course, partial, recorders); err != nil {
 		return err
 	}

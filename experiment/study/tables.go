@@ -9,11 +9,11 @@ import (
 	"io/fs"
 	"math"
 	"os"
-	"path/filepath"
 	"slices"
 	"strconv"
 
 	"kestrel/experiment/files"
+	"kestrel/experiment/inside"
 )
 
 // Tables are the CSV files of a case, to which a row is added as soon as it is known.
@@ -28,7 +28,7 @@ type Tables struct {
 
 // OpenTables opens the files of a case in a directory, or makes them. What is known
 // there is read, and what a killed process had not completed is cut off.
-func OpenTables(dir string, c *Case, compare bool) (_ *Tables, err error) {
+func OpenTables(dir *inside.Dir, c *Case, compare bool) (_ *Tables, err error) {
 	t := &Tables{known: map[uint64]*Row{}, more: map[uint64]*Row{}}
 	defer func() {
 		if err != nil {
@@ -192,22 +192,18 @@ type tableFile struct {
 }
 
 // openTable opens a table, or makes it with its header. A torn last line is cut off.
-func openTable(dir, name string, header []string) (_ *tableFile, err error) {
-	path := filepath.Join(dir, name)
-	files.RemoveLeftovers(path)
-	info, err := os.Lstat(path)
+func openTable(dir *inside.Dir, name string, header []string) (_ *tableFile, err error) {
+	dir.RemoveLeftovers(name)
+	f, err := dir.OpenToWrite(name)
 	if errors.Is(err, fs.ErrNotExist) {
 		var head []byte
 		if head, err = files.FormatRows([][]string{slices.Clone(header)}); err == nil {
-			err = files.ReplaceFile(path, head)
+			err = dir.ReplaceFile(name, head)
 		}
-	} else if err == nil && !info.Mode().IsRegular() {
-		err = fmt.Errorf("%s is not a file; remove it, or choose another directory with --out", path)
+		if err == nil {
+			f, err = dir.OpenToWrite(name)
+		}
 	}
-	if err != nil {
-		return nil, err
-	}
-	f, err := os.OpenFile(path, os.O_RDWR, 0)
 	if err != nil {
 		return nil, err
 	}

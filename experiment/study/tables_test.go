@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"kestrel/experiment/files"
+	"kestrel/experiment/inside"
 	"kestrel/internal/must"
 )
 
@@ -59,7 +60,7 @@ func shown(t *testing.T, r *Row) string {
 func TestTablesThatWereCut(t *testing.T) {
 	c := toyCase()
 	whole := t.TempDir()
-	tables, err := OpenTables(whole, c, true)
+	tables, err := OpenTables(opened(t, whole), c, true)
 	must.OK(t, err)
 	fill(t, tables)
 	must.OK(t, tables.Close())
@@ -85,7 +86,7 @@ func TestTablesThatWereCut(t *testing.T) {
 				must.OK(t, os.WriteFile(filepath.Join(dir, n), []byte(text), 0o644))
 			}
 			must.OK(t, os.WriteFile(filepath.Join(dir, "."+name+".kestrel-1-123"), nil, 0o600))
-			tables, err := OpenTables(dir, c, true)
+			tables, err := OpenTables(opened(t, dir), c, true)
 			if err != nil {
 				t.Fatalf("%s, %d bytes: %v", name, cut, err)
 			}
@@ -133,7 +134,7 @@ func TestDamagedTables(t *testing.T) {
 		"other header": {"variant,figure", "figure,variant", "has other columns"},
 	} {
 		dir := t.TempDir()
-		tables, err := OpenTables(dir, c, false)
+		tables, err := OpenTables(opened(t, dir), c, false)
 		must.OK(t, err)
 		rows, _ := tableRows()
 		for _, r := range rows {
@@ -145,7 +146,7 @@ func TestDamagedTables(t *testing.T) {
 		must.OK(t, err)
 		bad := strings.Replace(string(text), spoil.of, spoil.to, 1)
 		must.OK(t, os.WriteFile(file, []byte(bad), 0o644))
-		if _, err := OpenTables(dir, c, false); err == nil || !strings.Contains(err.Error(), spoil.want) || !strings.Contains(err.Error(), file) {
+		if _, err := OpenTables(opened(t, dir), c, false); err == nil || !strings.Contains(err.Error(), spoil.want) || !strings.Contains(err.Error(), file) {
 			t.Errorf("%s: %v", what, err)
 		}
 		if now, err := os.ReadFile(file); err != nil || string(now) != bad {
@@ -166,4 +167,13 @@ func TestMoreSeeds(t *testing.T) {
 			t.Errorf("%s, then %s: %v", c.was, c.is, !c.more)
 		}
 	}
+}
+
+// opened opens a directory for the time of a test.
+func opened(t *testing.T, dir string) *inside.Dir {
+	t.Helper()
+	d, err := inside.Open(dir)
+	must.OK(t, err)
+	t.Cleanup(func() { d.Close() })
+	return d
 }
