@@ -116,10 +116,3 @@ func openAny(ctx context.Context, path string, pipes bool) (file *os.File, pipe 
 }
 
 func isPipe(info fs.FileInfo) bool { return info.Mode()&(fs.ModeNamedPipe|fs.ModeSocket) != 0 }
-
-// IsPipe reports whether a path leads to a pipe, which can be read only once, and
-// waits for whoever writes into it.
-func IsPipe(path string) bool {
-	info, err := os.Stat(path)
-	return err == nil && isPipe(info)
-}

@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"kestrel/experiment/config/configtest"
-	"kestrel/experiment/files"
+	"kestrel/experiment/files/filestest"
 	"kestrel/internal/must"
 )
 
@@ -23,7 +23,7 @@ func TestComparisonWithOneMethodMore(t *testing.T) {
 	must.OK(t, err)
 	before := tablesOf(t, dir)
 	rows := func() (have []string) {
-		table, err := files.ReadTable(filepath.Join(dir, FinalsFile))
+		table, err := filestest.ReadTable(filepath.Join(dir, FinalsFile))
 		must.OK(t, err)
 		for i := range table.Rows {
 			have = append(have, table.Text(i, "method")+" "+table.Text(i, "run"))

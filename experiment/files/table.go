@@ -5,7 +5,6 @@ import (
 	"encoding/csv"
 	"fmt"
 	"math"
-	"path/filepath"
 	"slices"
 	"strconv"
 
@@ -21,17 +20,7 @@ type Table struct {
 	Err    error
 }
 
-// ReadTable reads a CSV file with a header, that of a comparison.
-func ReadTable(path string) (*Table, error) {
-	d, err := inside.Open(filepath.Dir(path))
-	if err != nil {
-		return nil, fmt.Errorf("table cannot be read: %w", err)
-	}
-	defer d.Close()
-	return ReadTableIn(d, filepath.Base(path))
-}
-
-// ReadTableIn is ReadTable for a file in an open directory.
+// ReadTableIn reads a CSV file with a header, in an open directory.
 func ReadTableIn(d *inside.Dir, name string) (*Table, error) {
 	path := d.Join(name)
 	text, err := d.ReadFile(name, 0)
