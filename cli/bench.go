@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"os/exec"
 	"strconv"
@@ -15,6 +16,7 @@ import (
 	"kestrel/experiment/bench"
 	"kestrel/experiment/config"
 	"kestrel/experiment/library"
+	"kestrel/experiment/output"
 	"kestrel/experiment/prepare"
 )
 
@@ -124,7 +126,7 @@ func (f *benchFlags) cases(cmd *cobra.Command) ([]bench.Case, error) {
 	return cases, nil
 }
 
-func (f *benchFlags) run(cmd *cobra.Command) (err error) {
+func (f *benchFlags) run(cmd *cobra.Command) error {
 	if f.learn != "" {
 		return f.trace(cmd)
 	}
@@ -141,18 +143,29 @@ func (f *benchFlags) run(cmd *cobra.Command) (err error) {
 		return f.compare(cmd, cases[0])
 	}
 	o := bench.Options{Device: f.device, Seconds: f.seconds}
-	if f.profile != "" {
-		file, err := os.Create(f.profile)
-		if err != nil {
-			return fmt.Errorf("--profile: %w", err)
-		}
-		defer func() { err = errors.Join(err, failed(file.Close())) }()
-		o.Profile = file
+	if f.profile == "" {
+		return f.measure(cmd, cases, o)
 	}
+	if err := output.Check(f.profile); err != nil {
+		return fmt.Errorf("--profile %w", err)
+	}
+	var own error
+	err = output.Write(f.profile, func(w io.Writer) error {
+		o.Profile = w
+		own = f.measure(cmd, cases, o)
+		return own
+	})
+	if err != own {
+		return failed(err)
+	}
+	return own
+}
+
+// measure prints a row for each case.
+func (f *benchFlags) measure(cmd *cobra.Command, cases []bench.Case, o bench.Options) error {
 	out := bench.NewTable(cmd.OutOrStdout())
 	lines := json.NewEncoder(cmd.OutOrStdout())
-	ctx, stop := interrupts(cmd.Context())
-	defer stop()
+	ctx := cmd.Context()
 	for _, c := range cases {
 		row, err := bench.Run(ctx, c, o)
 		if errors.Is(err, errInterrupted) {
@@ -201,6 +214,9 @@ func (f *benchFlags) trace(cmd *cobra.Command) error {
 			return fmt.Errorf("--step %s: --learn takes theta and adam", s)
 		}
 	}
+	if err := output.CheckFolder(f.out); err != nil {
+		return fmt.Errorf("--out %w", err)
+	}
 	for _, r := range f.rates {
 		if !(r > 0) {
 			return fmt.Errorf("--rates %v: must be above 0", r)
@@ -210,8 +226,7 @@ func (f *benchFlags) trace(cmd *cobra.Command) error {
 	if err != nil {
 		return err
 	}
-	ctx, stop := interrupts(cmd.Context())
-	defer stop()
+	ctx := cmd.Context()
 	work, err := bench.PrepareLearn(ctx, bench.LearnCase{
 		Config: c, Kernel: f.kernels[0], Steps: steps, Rates: f.rates, Seconds: f.seconds, Threads: f.threads[0], Device: f.device,
 	})
@@ -242,8 +257,7 @@ func (f *benchFlags) compare(cmd *cobra.Command, c bench.Case) error {
 	if err != nil {
 		return failed(err)
 	}
-	ctx, stop := interrupts(cmd.Context())
-	defer stop()
+	ctx := cmd.Context()
 	args := []string{"bench", "--work", c.Work, "--kernels", c.Kernels, "--step", c.Step, "--threads", strconv.Itoa(c.Threads),
 		"--seconds", strconv.FormatFloat(f.seconds, 'g', -1, 64), "--device", f.device, "--json"}
 	comparison, err := bench.Compare(f.against, f.rounds,

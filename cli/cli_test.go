@@ -190,13 +190,13 @@ func TestRunOpenExport(t *testing.T) {
 		}
 	}
 	if code, _, stderr := kestrel(t, "export", "r", "-o", "r"); code != 2 ||
-		stderr != "kestrel: -o r is the run's own directory; choose another\n" {
+		stderr != "kestrel: -o \"r\" is the directory of a run; choose another\n" {
 		t.Error(code, stderr)
 	}
 	write(t, filepath.Join("tables", "events.jsonl"), "")
 	write(t, "file", "")
 	for _, c := range []struct{ args, want string }{
-		{"-o tables", `-o tables is the directory of another run; choose another`},
+		{"-o tables", `-o "tables" is the directory of a run; choose another`},
 		{"-o file/sub", `output directory "file/sub" cannot be written: not a directory; choose another with --out`},
 		{"-o file --format json", `output directory "file" cannot be written: not a directory; choose another with --out`},
 	} {

@@ -90,8 +90,7 @@ func (f *compareFlags) run(cmd *cobra.Command, name string) error {
 	if dir == "" {
 		dir = rundir.DefaultPath(c.Name+"-compare", time.Now())
 	}
-	ctx, stop := interrupts(cmd.Context())
-	defer stop()
+	ctx := cmd.Context()
 	var o compare.Options
 	if !f.quiet {
 		o.Say = func(line string) { fmt.Fprintln(cmd.ErrOrStderr(), line) }
@@ -101,6 +100,7 @@ func (f *compareFlags) run(cmd *cobra.Command, name string) error {
 	if err != nil {
 		return err
 	}
+	keep(cmd)
 	all, err := work.Run(ctx)
 	if e := work.Close(); err == nil {
 		err = e

@@ -37,8 +37,7 @@ func newDataInfo() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			ctx, stop := interrupts(cmd.Context())
-			defer stop()
+			ctx := cmd.Context()
 			d, s, err := prepare.LoadData(ctx, &c)
 			if err != nil {
 				if ctx.Err() != nil {

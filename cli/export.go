@@ -3,13 +3,12 @@ package cli
 import (
 	"fmt"
 	"io"
-	"os"
 	"path/filepath"
 
 	"github.com/spf13/cobra"
 
-	"kestrel/experiment/files"
 	"kestrel/experiment/history"
+	"kestrel/experiment/output"
 	"kestrel/experiment/rundir"
 )
 
@@ -27,13 +26,12 @@ func newExport() *cobra.Command {
 				return fmt.Errorf("--format %s: must be csv or json", format)
 			}
 			if out == "" && format == "csv" {
-				out = filepath.Join(args[0], "export")
+				out = filepath.Join(args[0], rundir.ExportDir)
 			}
-			switch {
-			case same(out, args[0]):
-				return fmt.Errorf("-o %s is the run's own directory; choose another", out)
-			case rundir.IsRun(out):
-				return fmt.Errorf("-o %s is the directory of another run; choose another", out)
+			if out != "" {
+				if err := output.CheckFolder(out); err != nil {
+					return fmt.Errorf("-o %w", err)
+				}
 			}
 			if format == "json" {
 				run, err := history.ReadJSON(cmd.Context(), args[0])
@@ -55,23 +53,17 @@ func newExport() *cobra.Command {
 	return cmd
 }
 
-func same(a, b string) bool {
-	x, errX := os.Stat(a)
-	y, errY := os.Stat(b)
-	return errX == nil && errY == nil && os.SameFile(x, y)
-}
-
 func exportJSON(cmd *cobra.Command, run *history.JSONExport, out string) error {
 	if out == "" {
 		return failed(run.Write(cmd.Context(), cmd.OutOrStdout()))
 	}
-	if err := files.MakeDirectory(out); err != nil {
+	if err := output.MakeFolder(out); err != nil {
 		return err
 	}
-	path := filepath.Join(out, "run.json")
-	err := files.WriteOutput(path, func(w io.Writer) error { return run.Write(cmd.Context(), w) })
+	const name = "run.json"
+	err := output.WriteFolder(out, []string{name}, func(to []io.Writer) error { return run.Write(cmd.Context(), to[0]) })
 	if err == nil {
-		_, err = fmt.Fprintln(cmd.OutOrStdout(), path)
+		_, err = fmt.Fprintln(cmd.OutOrStdout(), filepath.Join(out, name))
 	}
 	return failed(err)
 }

@@ -9,7 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"kestrel/experiment/figures"
-	"kestrel/experiment/rundir"
+	"kestrel/experiment/output"
 )
 
 func newFigures() *cobra.Command {
@@ -33,11 +33,10 @@ func newFigures() *cobra.Command {
 			if o.Top < 1 {
 				return fmt.Errorf("--top %d: must be at least 1", o.Top)
 			}
-			if out != "" && rundir.IsRun(out) {
-				return fmt.Errorf("-o %s is the directory of a run; choose another", out)
+			if err := output.CheckFolder(out); err != nil {
+				return fmt.Errorf("-o %w", err)
 			}
-			ctx, stop := interrupts(cmd.Context())
-			defer stop()
+			ctx := cmd.Context()
 			err := drawFigures(ctx, cmd.OutOrStdout(), cmd.ErrOrStderr(), args, out, o)
 			if err != nil && ctx.Err() != nil {
 				return context.Cause(ctx)

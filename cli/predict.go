@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"os"
 	"path/filepath"
 	"strconv"
 	"strings"
@@ -12,10 +13,9 @@ import (
 	"github.com/spf13/cobra"
 
 	"kestrel/experiment/config"
-	"kestrel/experiment/files"
 	"kestrel/experiment/inspect"
+	"kestrel/experiment/output"
 	"kestrel/experiment/record"
-	"kestrel/experiment/rundir"
 	"kestrel/experiment/words"
 )
 
@@ -54,7 +54,7 @@ func newPredict() *cobra.Command {
 	}
 	fs := cmd.Flags()
 	fs.StringVar(&f.data, "data", "", "table to predict at")
-	fs.StringVarP(&f.out, "out", "o", "", "file to write to; default standard output")
+	fs.StringVarP(&f.out, "out", "o", "", "file to write to, a link is followed; default standard output")
 	fs.StringVar(&f.quantiles, "quantiles", "0.05,0.5,0.95", "probabilities, or none")
 	fs.BoolVar(&f.components, "components", false, "write a table of the additive components, too")
 	fs.StringVar(&f.weights, "weights", "", "of the average: posterior or bayes; default the run's predict.weights")
@@ -122,6 +122,13 @@ func parseQuantiles(text string) ([]float64, error) {
 	return out, nil
 }
 
+// same reports whether two names are of one file.
+func same(a, b string) bool {
+	x, errX := os.Stat(a)
+	y, errY := os.Stat(b)
+	return errX == nil && errY == nil && os.SameFile(x, y)
+}
+
 // componentsFile is where the components go: beside the predictions.
 func componentsFile(out string) string {
 	ending := filepath.Ext(out)
@@ -144,14 +151,11 @@ func (f *predictFlags) check(run string) error {
 		outs = append(outs, componentsFile(f.out))
 	}
 	for _, out := range outs {
-		if err := files.CheckOutput(out); err != nil {
-			return err
+		if err := output.Check(out, run); err != nil {
+			return fmt.Errorf("-o %w", err)
 		}
-		switch {
-		case same(out, f.data):
-			return fmt.Errorf("-o %s: that is the table to predict at; choose another", f.out)
-		case rundir.RunFile(run, out):
-			return fmt.Errorf("-o %s: the run keeps that file for itself; choose another", f.out)
+		if same(out, f.data) {
+			return fmt.Errorf("-o %q is the table to predict at; choose another name", out)
 		}
 	}
 	return nil
@@ -165,8 +169,7 @@ func (f *predictFlags) run(cmd *cobra.Command, run string) error {
 	if _, err := f.query(cmd, inspect.PredictQuery{Method: config.MethodAverage, Weights: "posterior"}); err != nil {
 		return err
 	}
-	ctx, stop := interrupts(cmd.Context())
-	defer stop()
+	ctx := cmd.Context()
 	err := f.predict(ctx, cmd, run)
 	if err != nil && ctx.Err() != nil {
 		return context.Cause(ctx)
@@ -184,7 +187,7 @@ func (f *predictFlags) predict(ctx context.Context, cmd *cobra.Command, run stri
 	if err != nil {
 		return err
 	}
-	points, err := p.OpenPoints(f.data)
+	points, err := p.OpenPoints(ctx, f.data)
 	if err != nil {
 		return err
 	}
@@ -198,9 +201,9 @@ func (f *predictFlags) predict(ctx context.Context, cmd *cobra.Command, run stri
 	case f.out == "":
 		err = write(cmd.OutOrStdout(), nil)
 	case f.components:
-		err = files.WriteOutputs([]string{f.out, componentsFile(f.out)}, func(to []io.Writer) error { return write(to[0], to[1]) })
+		err = output.WriteAll([]string{f.out, componentsFile(f.out)}, func(to []io.Writer) error { return write(to[0], to[1]) })
 	default:
-		err = files.WriteOutput(f.out, func(predictions io.Writer) error { return write(predictions, nil) })
+		err = output.Write(f.out, func(predictions io.Writer) error { return write(predictions, nil) })
 	}
 	switch {
 	case err == nil:

@@ -9,7 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"kestrel/experiment/files"
+	"kestrel/experiment/output"
 	"kestrel/experiment/report"
 	"kestrel/experiment/rundir"
 )
@@ -31,15 +31,11 @@ func newReport() *cobra.Command {
 			if out == "" {
 				out = filepath.Join(args[0], "report.html")
 			}
-			if err := files.CheckOutput(out); err != nil {
-				return err
+			if err := output.Check(out, args[0]); err != nil {
+				return fmt.Errorf("-o %w", err)
 			}
-			if rundir.RunFile(args[0], out) {
-				return fmt.Errorf("-o %s: the run keeps that file for itself; choose another", out)
-			}
-			ctx, stop := interrupts(cmd.Context())
-			defer stop()
-			err := files.WriteOutput(out, func(w io.Writer) error { return report.Write(ctx, args[0], time.Now(), w) })
+			ctx := cmd.Context()
+			err := output.Write(out, func(w io.Writer) error { return report.Write(ctx, args[0], time.Now(), w) })
 			switch {
 			case err != nil && ctx.Err() != nil:
 				return context.Cause(ctx)
@@ -50,6 +46,6 @@ func newReport() *cobra.Command {
 			return failed(err)
 		},
 	}
-	cmd.Flags().StringVarP(&out, "out", "o", "", "file to write to; default RUN/report.html")
+	cmd.Flags().StringVarP(&out, "out", "o", "", "file to write to, a link is followed; default RUN/report.html")
 	return cmd
 }

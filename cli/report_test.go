@@ -29,7 +29,7 @@ func TestReport(t *testing.T) {
 		{"none", `run "none" does not exist`},
 		{".", `run "." has no events.jsonl`},
 		{"a\u00a0run -o none/page.html", `-o "none/page.html": there is no such folder`},
-		{"a\u00a0run -o a\u00a0run/config.toml", "-o a run/config.toml: the run keeps that file for itself; choose another"},
+		{"a\u00a0run -o a\u00a0run/config.toml", `-o "a run/config.toml" is a file that the run "a run" keeps for itself; choose another name`},
 	} {
 		var args []string
 		for word := range strings.SplitSeq(c.args, " ") {

@@ -30,8 +30,7 @@ func newResume() *cobra.Command {
 			if !f.headless && !f.json && !f.quiet && hasScreen(cmd) {
 				return workbench(cmd, ui.Options{Resume: args[0], FromStart: fromStart})
 			}
-			ctx, stop := interrupts(cmd.Context())
-			defer stop()
+			ctx := cmd.Context()
 			return f.resume(ctx, cmd, args[0], fromStart)
 		},
 	}

@@ -17,6 +17,7 @@ import (
 
 	"kestrel/configs"
 	"kestrel/experiment/config"
+	"kestrel/experiment/files"
 	"kestrel/experiment/library"
 	"kestrel/experiment/record"
 	"kestrel/experiment/words"
@@ -95,7 +96,7 @@ func keepErrors(cmd *cobra.Command, to *error) {
 	if run := cmd.RunE; run != nil {
 		cmd.RunE = func(cmd *cobra.Command, args []string) error {
 			keepPlain(cmd)
-			*to = run(cmd, args)
+			*to = interruptible(cmd, leaveAfter, func() error { return run(cmd, args) })
 			return nil
 		}
 	}
@@ -130,7 +131,7 @@ func complain(w io.Writer, err error) {
 func crash(value any, stack []byte) string {
 	name := filepath.Join(os.TempDir(), "kestrel-crash-"+time.Now().UTC().Format("20060102T150405Z")+".log")
 	text := fmt.Sprintf("kestrel %s\n%s\n%v\n\n%s", record.ReadBuild(), strings.Join(os.Args, " "), value, stack)
-	if err := os.WriteFile(name, []byte(text), 0o644); err != nil {
+	if err := files.ReplaceFile(name, []byte(text)); err != nil {
 		return fmt.Sprintf("internal error: %v; please report it", value)
 	}
 	return fmt.Sprintf("internal error: %v; please report it with the file %s", value, name)

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"os"
 	"os/signal"
-	"path/filepath"
 	"strconv"
 	"strings"
 	"syscall"
@@ -73,7 +72,8 @@ func newRun() *cobra.Command {
 		Short: "Run an experiment",
 		Long: "Show the workbench, or with --headless plain progress lines, and run what a config says, a TOML file or a built-in one " +
 			"(kestrel config list), or a data file with the default settings. The run's directory holds the resolved config, an event log, and " +
-			"the results as CSV. Ctrl-C stops the run with everything written (exit code 130); a second one ends it at once.",
+			"the results as CSV. Ctrl-C stops the run with everything written (exit code 130); a second one ends it at once. " +
+			"The same command with --repeat and --out of an earlier one goes on where that was cut, also with more runs.",
 		Example: "kestrel run fig1a --headless\n\n" +
 			"# other settings, same config\nkestrel run fig1a --set sparse.inducing=32 --set data.noise=0.1\n\n" +
 			"# ten seeds, in DIR/001 to DIR/010\nkestrel run fig1a --repeat 10 --out results/fig1a\n\n" +
@@ -135,29 +135,11 @@ func (f *runFlags) run(cmd *cobra.Command, name string) error {
 	if f.repeat == 1 && !f.headless && !f.json && !f.quiet && hasScreen(cmd) {
 		return workbench(cmd, ui.Options{Config: &c, Out: base, Drive: f.course()})
 	}
-	ctx, stop := interrupts(cmd.Context())
-	defer stop()
+	ctx := cmd.Context()
 	if f.repeat == 1 {
 		return f.one(ctx, cmd, c, base)
 	}
-	if err := rundir.Check(base); err != nil {
-		return err
-	}
-	defer os.Remove(base) // where not even the first run began
-	first := c.Settings.Seed
-	for i := range f.repeat {
-		c := c
-		c.Settings.Seed = first + uint64(i)
-		c.Data.Seed = c.Settings.Seed
-		dir := filepath.Join(base, fmt.Sprintf("%03d", i+1))
-		if !f.quiet {
-			fmt.Fprintf(cmd.ErrOrStderr(), "run %d of %d, seed %d\n", i+1, f.repeat, c.Settings.Seed)
-		}
-		if err := f.one(ctx, cmd, c, dir); err != nil {
-			return fmt.Errorf("run %d of %d: %w", i+1, f.repeat, err)
-		}
-	}
-	return nil
+	return f.repeats(ctx, cmd, c, name, base)
 }
 
 var errInterrupted = &exitError{exitInterrupted, errors.New("interrupted")}
@@ -212,6 +194,7 @@ func (f *runFlags) one(ctx context.Context, cmd *cobra.Command, c config.Config,
 
 // finish lets a run take its course and says what came out.
 func (f *runFlags) finish(ctx context.Context, cmd *cobra.Command, session *experiment.Session, summary *history.Summary) error {
+	keep(cmd)
 	path := session.Path
 	end, runErr := f.drive(ctx, session.Run)
 	if e := session.Close(); runErr == nil && e != nil {

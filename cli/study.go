@@ -1,22 +1,21 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
-	"os"
-	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/spf13/cobra"
 
 	"kestrel/experiment/config"
-	"kestrel/experiment/files"
 	"kestrel/experiment/record"
-	"kestrel/experiment/rundir"
+	"kestrel/experiment/series"
 	"kestrel/experiment/study"
 	"kestrel/experiment/words"
 )
@@ -55,7 +54,8 @@ func newStudy() *cobra.Command {
 			"first tenth of the data, and how many nested pairs of kernels end more than 5 nats in the wrong order.\n\n" +
 			"The tables are Markdown, one for each variant and figure, and grow row by row; Ctrl-C ends the study with the rows there are. With " +
 			"--out they are also written as CSV, study-<variant>-<figure>.csv, with the final local ELBO of every kernel in " +
-			"study-elbos-<variant>-<figure>.csv.\n\n" +
+			"study-elbos-<variant>-<figure>.csv; with the directory of the same study, which may have more seeds now, it goes on where that " +
+			"was cut.\n\n" +
 			"Without flags it studies fig1a and fig1b with seeds 1..10, fig1c and fig1d with seeds 1..3, under i, ii and iii: hours rather than " +
 			"minutes on two cores.\n\n" +
 			"Variants:" + doc.String(),
@@ -85,7 +85,11 @@ func newStudy() *cobra.Command {
 type studyTable struct {
 	*study.Case
 	seeds []uint64
+	asked string        // for seeds, as text
+	known *study.Tables // nil without a directory
 }
+
+func (t *studyTable) id() string { return t.Variant.Name + "-" + t.Figure }
 
 // tables finds everything that is wrong with the user's wishes before any work
 // begins.
@@ -119,19 +123,18 @@ func (f *studyFlags) tables(cmd *cobra.Command) ([]studyTable, error) {
 			if f.compareStarts > 0 && c.Config.Settings.Starts == 0 {
 				return nil, fmt.Errorf("--compare-starts: %s has optimise.starts = 0; there is nothing to multiply", figure)
 			}
-			if id := c.Variant.Name + "-" + c.Figure; seen[id] {
-				return nil, fmt.Errorf("figure %s (%s) is asked for twice", c.Figure, c.Variant.Name)
-			} else {
-				seen[id] = true
-			}
-			seeds := f.seeds
-			if seeds == "" && c.Kernels > largeSpace {
-				seeds = fewSeeds
-			} else if seeds == "" {
-				seeds = manySeeds
-			}
 			t := studyTable{Case: c}
-			if t.seeds, err = study.ParseSeeds(seeds); err != nil {
+			if seen[t.id()] {
+				return nil, fmt.Errorf("figure %s (%s) is asked for twice", c.Figure, c.Variant.Name)
+			}
+			seen[t.id()] = true
+			t.asked = f.seeds
+			if t.asked == "" && c.Kernels > largeSpace {
+				t.asked = fewSeeds
+			} else if t.asked == "" {
+				t.asked = manySeeds
+			}
+			if t.seeds, err = study.ParseSeeds(t.asked); err != nil {
 				return nil, fmt.Errorf("--seeds: %w", err)
 			}
 			all = append(all, t)
@@ -143,25 +146,35 @@ func (f *studyFlags) tables(cmd *cobra.Command) ([]studyTable, error) {
 	return all, nil
 }
 
-func (f *studyFlags) run(cmd *cobra.Command) error {
+func (f *studyFlags) run(cmd *cobra.Command) (err error) {
 	tables, err := f.tables(cmd)
 	if err != nil {
 		return err
 	}
 	if f.out != "" {
-		if err := rundir.Check(f.out); err != nil {
+		shut, err := f.open(cmd, tables)
+		if err != nil {
 			return err
 		}
+		defer func() {
+			if e := shut(); err == nil {
+				err = failed(e)
+			}
+		}()
 	}
-	ctx, stop := interrupts(cmd.Context())
-	defer stop()
+	ctx := cmd.Context()
+	keep(cmd)
 	for i, t := range tables {
 		if i > 0 && !f.json {
 			fmt.Fprintln(cmd.OutOrStdout())
 		}
 		if err := f.table(ctx, cmd, t); err != nil {
 			if errors.Is(err, errInterrupted) {
-				return &exitError{exitInterrupted, errors.New("interrupted; the rows written so far are whole")}
+				line := "interrupted; the rows written so far are whole"
+				if f.out != "" {
+					line += "; " + again(cmd, f.out) + " goes on"
+				}
+				return &exitError{exitInterrupted, errors.New(line)}
 			}
 			return err
 		}
@@ -169,24 +182,70 @@ func (f *studyFlags) run(cmd *cobra.Command) error {
 	return nil
 }
 
+// open takes the directory for the tables, opens their files and reads what is known.
+func (f *studyFlags) open(cmd *cobra.Command, tables []studyTable) (shut func() error, err error) {
+	asked := series.Asked{What: "study", Flags: map[string]string{}, Configs: map[string]string{}}
+	if f.compareStarts > 0 {
+		asked.Flags["--compare-starts"] = strconv.Itoa(f.compareStarts)
+	}
+	var figures, variants []string
+	for _, t := range tables {
+		asked.Configs[t.id()], asked.Flags["--seeds of "+t.id()] = t.Config.TOML(), t.asked
+		figures, variants = append(figures, t.Figure), append(variants, t.Variant.Name)
+	}
+	for flag, names := range map[string][]string{"--figures": figures, "--variant": variants} {
+		slices.Sort(names)
+		asked.Flags[flag] = strings.Join(slices.Compact(names), ",")
+	}
+	dir, err := series.TakeAsked(f.out, asked, nil, func(key, was, is string) bool {
+		return strings.HasPrefix(key, "--seeds of ") && study.MoreSeeds(was, is)
+	})
+	if err != nil {
+		return nil, err
+	}
+	shut = func() error {
+		var first error
+		for i := range tables {
+			if t := tables[i].known; t != nil {
+				first = cmp.Or(first, t.Close())
+			}
+		}
+		return cmp.Or(first, dir.Close())
+	}
+	done, all := 0, 0
+	for i := range tables {
+		t := &tables[i]
+		if t.known, err = study.OpenTables(dir.Owner.Dir, t.Case, f.compareStarts > 0); err != nil {
+			return nil, failed(errors.Join(err, shut()))
+		}
+		for _, seed := range t.seeds {
+			row, more := t.known.Known(seed)
+			if row != nil {
+				done++
+			}
+			if all++; f.compareStarts > 0 {
+				all++
+			}
+			if more != nil {
+				done++
+			}
+		}
+	}
+	if dir.Known && done < all && !f.quiet {
+		fmt.Fprintln(cmd.ErrOrStderr(), series.GoesOn(done, all))
+	}
+	return shut, nil
+}
+
 // table makes one table. An interruption leaves the rows there are, and their
 // summary.
-func (f *studyFlags) table(ctx context.Context, cmd *cobra.Command, t studyTable) (err error) {
+func (f *studyFlags) table(ctx context.Context, cmd *cobra.Command, t studyTable) error {
 	sinks := studySinks{&markdownSink{w: cmd.OutOrStdout()}}
 	if f.json {
 		sinks[0] = jsonSink{cmd.OutOrStdout()}
 	}
-	if f.out != "" {
-		files, err := newCSVSink(f.out, t.Case, f.compareStarts > 0)
-		if err != nil {
-			return failed(err)
-		}
-		sinks = append(sinks, files)
-		defer func() {
-			if e := files.close(); err == nil {
-				err = failed(e)
-			}
-		}()
+	if t.known != nil {
+		sinks = append(sinks, &csvSink{t.known})
 	}
 	if err := sinks.begin(t.Case); err != nil {
 		return failed(err)
@@ -200,11 +259,17 @@ func (f *studyFlags) table(ctx context.Context, cmd *cobra.Command, t studyTable
 				fmt.Fprintf(cmd.ErrOrStderr(), "%s (%s), seed %d, %d of %d%s\n", t.Figure, t.Variant.Name, seed, i+1, len(t.seeds), more)
 			}
 		}
-		say("")
-		progress := &record.Progress{Out: cmd.ErrOrStderr(), Quiet: f.quiet}
 		var row, more *study.Row
-		if row, workErr = t.Run(ctx, seed, 1, progress); workErr != nil {
-			break
+		if t.known != nil {
+			row, more = t.known.Known(seed)
+		}
+		if row != nil {
+			say(": finished already")
+		} else {
+			say("")
+			if row, workErr = t.Run(ctx, seed, 1, &record.Progress{Out: cmd.ErrOrStderr(), Quiet: f.quiet}); workErr != nil {
+				break
+			}
 		}
 		rows = append(rows, row)
 		if err := sinks.row(row); err != nil {
@@ -213,10 +278,14 @@ func (f *studyFlags) table(ctx context.Context, cmd *cobra.Command, t studyTable
 		if f.compareStarts == 0 {
 			continue
 		}
-		say(fmt.Sprintf(", with %d times the starts", f.compareStarts))
-		progress = &record.Progress{Out: cmd.ErrOrStderr(), Quiet: f.quiet}
-		if more, workErr = t.Run(ctx, seed, f.compareStarts, progress); workErr != nil {
-			break
+		with := fmt.Sprintf(", with %d times the starts", f.compareStarts)
+		if more != nil {
+			say(with + ": finished already")
+		} else {
+			say(with)
+			if more, workErr = t.Run(ctx, seed, f.compareStarts, &record.Progress{Out: cmd.ErrOrStderr(), Quiet: f.quiet}); workErr != nil {
+				break
+			}
 		}
 		c := study.CompareStarts(row, more)
 		comparisons = append(comparisons, c)
@@ -387,98 +456,15 @@ func markdownCell(text string) string {
 	return strings.ReplaceAll(words.PlainLine(text), "|", `\|`)
 }
 
-// csvSink writes a study's CSV files, a row as soon as it is known.
-type csvSink struct {
-	rows, elbos, starts, moreELBOs *os.File // the last two only where starts are compared
-}
-
-// newCSVSink creates the files of a table with their headers.
-func newCSVSink(dir string, c *study.Case, compare bool) (*csvSink, error) {
-	s := &csvSink{}
-	name := c.Variant.Name + "-" + c.Figure + ".csv"
-	elbos := []string{"seed", "kernel_id", "local_elbo"}
-	all := []struct {
-		f      **os.File
-		name   string
-		header []string
-	}{
-		{&s.rows, "study-" + name,
-			[]string{"variant", "figure", "seed", "truth", "rank", "leader", "gap", "elbo_se", "posterior", "bayes", "tied",
-				"lead_from", "first_ahead", "early_max", "violations", "pairs", "evaluations", "seconds", "failure"}},
-		{&s.elbos, "study-elbos-" + name, elbos},
-		{&s.starts, "study-starts-" + name,
-			[]string{"variant", "figure", "seed", "starts", "more_starts", "kernels", "median_rise", "largest_rise",
-				"largest_rise_kernel", "leader", "more_leader", "leader_changed"}},
-		{&s.moreELBOs, "study-starts-elbos-" + name, elbos},
-	}
-	if !compare {
-		all = all[:2]
-	}
-	for _, file := range all {
-		f, err := os.OpenFile(filepath.Join(dir, file.name), os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644)
-		if err == nil {
-			*file.f = f
-			err = files.WriteRows(f, file.header)
-		}
-		if err != nil {
-			return nil, errors.Join(err, s.close())
-		}
-	}
-	return s, nil
-}
+// csvSink adds to a study's CSV files what they lack.
+type csvSink struct{ tables *study.Tables }
 
 func (s *csvSink) begin(*study.Case) error { return nil }
 
-func (s *csvSink) row(r *study.Row) error {
-	record := []string{r.Variant, r.Figure, strconv.FormatUint(r.Seed, 10), r.Truth, "", r.Leader, "", "", "", "", "",
-		optional(r.LeadFrom), optional(r.FirstAhead), optional(r.EarlyMax),
-		strconv.Itoa(r.Violations), strconv.Itoa(r.Pairs), strconv.Itoa(r.Evaluations), r.Seconds.String(), r.Failure}
-	if r.Rank > 0 {
-		record[4] = strconv.Itoa(r.Rank)
-		copy(record[6:], []string{r.Gap.String(), r.SE.String(), r.Posterior.String(), r.Bayes.String(), strconv.FormatBool(r.Tied)})
-	}
-	if err := files.WriteRows(s.rows, record); err != nil {
-		return err
-	}
-	return files.WriteRows(s.elbos, elboRecords(r)...)
-}
+func (s *csvSink) row(r *study.Row) error { return s.tables.Add(r) }
 
 func (s *csvSink) compared(c *study.StartsComparison, more *study.Row) error {
-	err := files.WriteRows(s.starts,
-		[]string{c.Variant, c.Figure, strconv.FormatUint(c.Seed, 10), strconv.Itoa(c.Starts), strconv.Itoa(c.More), strconv.Itoa(c.Kernels),
-			c.MedianRise.String(), c.MostRise.String(), c.MostKernel, c.Leader, c.MoreLeader, strconv.FormatBool(c.Changed)})
-	if err != nil {
-		return err
-	}
-	return files.WriteRows(s.moreELBOs, elboRecords(more)...)
+	return s.tables.AddComparison(c, more)
 }
 
 func (s *csvSink) end(string, fmt.Stringer) error { return nil }
-
-func (s *csvSink) close() error {
-	var first error
-	for _, f := range []*os.File{s.rows, s.elbos, s.starts, s.moreELBOs} {
-		if f == nil {
-			continue
-		}
-		if err := f.Close(); err != nil && first == nil {
-			first = err
-		}
-	}
-	return first
-}
-
-func elboRecords(r *study.Row) [][]string {
-	var records [][]string
-	for _, k := range r.ELBOs {
-		records = append(records, []string{strconv.FormatUint(r.Seed, 10), k.ID, files.Number(k.ELBO).String()})
-	}
-	return records
-}
-
-func optional(p *float64) string {
-	if p == nil {
-		return ""
-	}
-	return files.Number(*p).String()
-}

@@ -9,6 +9,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"runtime"
 	"slices"
 	"strconv"
@@ -16,7 +17,9 @@ import (
 	"testing"
 
 	"kestrel/configs"
+	"kestrel/experiment/inside"
 	"kestrel/experiment/study"
+	"kestrel/internal/must"
 )
 
 // tiny makes a study tiny.
@@ -105,9 +108,21 @@ func TestStudyTables(t *testing.T) {
 		}
 	}
 
-	code, _, stderr = kestrel(t, tiny("--seeds", "2", "-o", "tables")...)
-	if code != 2 || !strings.Contains(stderr, "exists and is not empty") {
-		t.Error(code, stderr)
+	for _, c := range []struct {
+		args []string
+		want string
+	}{
+		{tiny("--seeds", "2,4", "-o", "tables"), "--compare-starts = 2, now it is nothing"},
+		{tiny("--seeds", "2", "--compare-starts", "2", "-o", "tables"), "--seeds of iii-quickstart = 2,4, now it is 2"},
+		{tiny("--seeds", "4,2", "--compare-starts", "2", "-o", "tables"), "--seeds of iii-quickstart = 2,4, now it is 4,2"},
+		{tiny("--seeds", "2,4", "--compare-starts", "2", "-o", "tables", "--variant", "i"), "--seeds of i-quickstart = nothing, now it is 2,4"},
+		{tiny("--seeds", "2,4", "--compare-starts", "2", "-o", "tables", "--set", "schedule.steps=5"),
+			"iii-quickstart, schedule.steps = 4, now it is 5"},
+	} {
+		if code, _, stderr = kestrel(t, c.args...); code != 2 || stderr != `kestrel: study "tables" was begun with `+c.want+
+			"; choose another directory with --out, or state the same\n" {
+			t.Error(code, stderr)
+		}
 	}
 }
 
@@ -201,7 +216,8 @@ func TestStudyInterrupt(t *testing.T) {
 	if err := cmd.Wait(); !errors.As(err, &exit) || exit.ExitCode() != 130 {
 		t.Errorf("ended with %v", err)
 	}
-	if want := "kestrel: interrupted; the rows written so far are whole\n"; stderr.String() != want {
+	if want := "kestrel: interrupted; the rows written so far are whole; kestrel study --figures quickstart "; !strings.HasPrefix(
+		stderr.String(), want) || !strings.HasSuffix(stderr.String(), " --variant iii --out "+dir+" goes on\n") {
 		t.Errorf("stderr %q", stderr.String())
 	}
 	if rows < 2 || rows == 5000 || !strings.Contains(last, " of "+strconv.Itoa(rows)+", first or within 1 nat ") {
@@ -227,14 +243,17 @@ func TestStudyTablesAreSafe(t *testing.T) {
 	c := &study.Case{Figure: "f", Variant: study.Variant{Name: "i"}, Truth: formula}
 
 	dir := t.TempDir()
-	tables, err := newCSVSink(dir, c, true)
+	in, err := inside.Open(dir)
+	must.OK(t, err)
+	defer in.Close()
+	tables, err := study.OpenTables(in, c, true)
 	if err != nil {
 		t.Fatal(err)
 	}
 	var b strings.Builder
-	sinks := studySinks{tables, &markdownSink{w: &b}}
+	sinks := studySinks{&csvSink{tables}, &markdownSink{w: &b}}
 	for _, err := range []error{sinks.begin(c), sinks.row(good), sinks.row(bad), sinks.compared(starts, good),
-		tables.close(), writeComparisons(&b, []*study.StartsComparison{starts})} {
+		tables.Close(), writeComparisons(&b, []*study.StartsComparison{starts})} {
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -269,5 +288,76 @@ func TestStudyTablesAreSafe(t *testing.T) {
 	}
 	if rows != 5 { // two headers, two rows, one comparison
 		t.Errorf("%d rows in\n%s", rows, &b)
+	}
+}
+
+// seconds stand in a study's tables and in what it writes.
+var secondsOf = regexp.MustCompile(`(?m)(; median )[^;]* s$|(\| )[0-9.e+-]+ \|$|,[0-9.e+-]+(,[^,]*)$`)
+
+// A study whose files end anywhere knows the rows before, makes the others, and
+// ends with the same tables, on the screen, too; there may be more seeds.
+func TestStudyGoesOn(t *testing.T) {
+	t.Chdir(t.TempDir())
+	args := func(dir, seeds string) []string { return tiny("--seeds", seeds, "--compare-starts", "2", "-o", dir) }
+	code, want, stderr := kestrel(t, args("want", "1..3")...)
+	if code != 0 {
+		t.Fatal(stderr)
+	}
+	timeless := func(text string) string { return secondsOf.ReplaceAllString(text, "$1$2$3") }
+	const rows, starts = "study-iii-quickstart.csv", "study-starts-iii-quickstart.csv"
+	for what, c := range map[string]struct {
+		seeds, file string
+		less        int // bytes
+		line        string
+	}{
+		"fewer seeds":      {"1,2", "", 0, "goes on where it was cut: 4 of 6 runs finished\n"},
+		"a torn row":       {"1..3", rows, 5, "goes on where it was cut: 5 of 6 runs finished\n"},
+		"no comparison":    {"1..3", starts, 1, "goes on where it was cut: 5 of 6 runs finished\n"},
+		"nothing is known": {"1..3", "", -1, "goes on where it was cut: 0 of 6 runs finished\n"},
+		"all":              {"1..3", "", 0, ""},
+	} {
+		dir := strings.ReplaceAll(what, " ", "-")
+		if code, _, stderr := kestrel(t, args(dir, c.seeds)...); code != 0 {
+			t.Fatal(stderr)
+		}
+		if c.file != "" {
+			info, err := os.Stat(filepath.Join(dir, c.file))
+			if err == nil {
+				err = os.Truncate(filepath.Join(dir, c.file), info.Size()-int64(c.less))
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+		}
+		if c.less < 0 {
+			files, err := filepath.Glob(filepath.Join(dir, "*.csv"))
+			if err != nil || len(files) != 4 {
+				t.Fatal(files, err)
+			}
+			for _, file := range files {
+				if err := os.Remove(file); err != nil {
+					t.Fatal(err)
+				}
+			}
+		}
+		loud := slices.DeleteFunc(args(dir, "1..3"), func(a string) bool { return a == "--quiet" })
+		code, stdout, stderr := kestrel(t, loud...)
+		if code != 0 || timeless(stdout) != timeless(want) {
+			t.Errorf("%s: %d %s\nwant\n%s", what, code, stdout, want)
+		}
+		if !strings.HasPrefix(stderr, c.line) || strings.Contains(stderr, "goes on") != (c.line != "") ||
+			c.less >= 0 && !strings.Contains(stderr, "quickstart (iii), seed 2, 2 of 3: finished already\n") {
+			t.Errorf("%s: %s", what, stderr)
+		}
+		for _, name := range []string{rows, "study-elbos-iii-quickstart.csv", starts, "study-starts-elbos-iii-quickstart.csv"} {
+			a, errA := os.ReadFile(filepath.Join("want", name))
+			b, errB := os.ReadFile(filepath.Join(dir, name))
+			if name == rows {
+				a, b = []byte(timeless(string(a))), []byte(timeless(string(b)))
+			}
+			if errA != nil || errB != nil || string(a) != string(b) {
+				t.Errorf("%s: %s is\n%s\nwant\n%s", what, name, b, a)
+			}
+		}
 	}
 }

@@ -31,8 +31,8 @@ func isTerminal(f any) bool {
 // workbench shows the screen until it is left, and then says in a line where
 // the results are.
 func workbench(cmd *cobra.Command, o ui.Options) error {
-	ctx, stop := interrupts(cmd.Context())
-	defer stop()
+	ctx := cmd.Context()
+	keep(cmd)
 	// While every core optimises, the screen's goroutines would wait their turn
 	// of 10 ms, several times for one key. With threads of its own the system
 	// gives it the core at once: a key is answered in 17 ms instead of 65.

@@ -16,6 +16,8 @@ type Column struct {
 	Time    bool      // time stamps in the file; the values count from Origin
 	Origin  time.Time // the smallest stamp, in UTC
 	Missing int       // missing values in the rows read
+
+	nanos bool // some time stamps have nanoseconds
 }
 
 // lookup finds a column by its name, else by its number: "1" is the first,
@@ -89,7 +91,7 @@ var errNoInputs = errors.New("no column is left to be an input")
 func chooseRoles(s *Spec, file string, f *form) (*roles, error) {
 	if len(f.names) < 2 {
 		return nil, fmt.Errorf("%s: has a single column; an input and a target are needed, "+
-			"and a delimiter other than , ; or tab must be given (delimiter = \"space\")", file)
+			"and a delimiter other than , ; tab or space must be given (delimiter = \"|\")", file)
 	}
 	r := &roles{target: len(f.names) - 1}
 	if s.Target != "" {

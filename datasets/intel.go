@@ -163,12 +163,12 @@ func readMotes(ctx context.Context, s *Spec, log string) (*motes, error) {
 	spec := Spec{Header: "no", Delimiter: "space", Missing: []string{}}
 	t, err := readTable(ctx, path, &spec, func(f *form) ([]int, error) {
 		if len(f.names) != 3 {
-			return nil, fmt.Errorf("has %s, not the 3 of mote, x and y", plural(len(f.names), "column"))
+			return nil, fmt.Errorf("%s: has %s, not the 3 of mote, x and y", filepath.Base(path), plural(len(f.names), "column"))
 		}
 		return []int{0, 1, 2}, nil
 	})
 	if err != nil {
-		return nil, fmt.Errorf("locations of the motes: %s: %w", filepath.Base(path), err)
+		return nil, fmt.Errorf("locations of the motes: %w", err)
 	}
 	m := &motes{path: path, sha256: t.sha256, at: map[int][2]float64{}}
 	for r, id := range t.columns[0].values {
@@ -196,7 +196,7 @@ type intelLog struct {
 }
 
 func (l *intelLog) read(ctx context.Context, path string, s *Spec) error {
-	src, err := openSource(path)
+	src, err := openSource(ctx, path, false)
 	if err != nil {
 		return err
 	}

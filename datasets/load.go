@@ -124,7 +124,14 @@ func newDataset(s *Spec, path string, t *table) (d *Dataset, kept []int32, err e
 		c := &t.columns[i]
 		col := Column{Name: c.name, Number: c.number, Missing: c.missing}
 		if c.kind == kindTime {
-			col.Time, col.Origin, col.Unit = true, c.origin, "s"
+			col.Time, col.Origin, col.Unit, col.nanos = true, c.origin, "s", c.nanos != nil
+		}
+		advice := ""
+		if i < d.Dim {
+			advice = ", or leave the column out (data.inputs)"
+		}
+		if err := c.checkLarge(t.file, advice); err != nil {
+			return nil, nil, err
 		}
 		if i < d.Dim {
 			d.Inputs = append(d.Inputs, col)

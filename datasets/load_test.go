@@ -205,8 +205,8 @@ func TestLoadErrors(t *testing.T) {
 		{"a,a,b\n1,2,3\n4,5,6\n", Spec{Inputs: []string{"a"}}, `data.csv: columns 1 and 2 are both named "a"; choose by number`},
 		{"a,b\n1,2\n4,5\n", Spec{Inputs: []string{"b"}}, `data.csv: column "b" is both an input and the target`},
 		{"a,b,c\n1,2,3\n4,5,6\n", Spec{Inputs: []string{"a", "1"}}, `data.csv: column "a" is named twice among the inputs`},
-		{"a b\n1 2\n", Spec{}, `data.csv: has a single column; an input and a target are needed, ` +
-			`and a delimiter other than , ; or tab must be given (delimiter = "space")`},
+		{"a|b\n1|2\n", Spec{}, `data.csv: has a single column; an input and a target are needed, ` +
+			`and a delimiter other than , ; tab or space must be given (delimiter = "|")`},
 		{"x,t\n1,2020-01-01\n2,2020-01-02\n", Spec{}, `data.csv: the target, column 2 ("t"), holds time stamps, not numbers`},
 		{"t,y\n2020-01-01,1\n2020-02-30,2\n", Spec{}, `data.csv: line 3, column 1 ("t"): "2020-02-30" is not a time stamp`},
 		{"PK\x03\x04zip", Spec{}, `data.csv: is a spreadsheet or an archive, not a table of text; export it as CSV`},

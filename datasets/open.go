@@ -3,6 +3,7 @@ package datasets
 import (
 	"bufio"
 	"bytes"
+	"context"
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
@@ -100,6 +101,9 @@ type source struct {
 	stored io.Reader // the file, hashed
 	sum    hash.Hash
 	zstd   *zstd.Decoder
+	pipe   bool // it can be read only once
+
+	unpacker *unpacker // nil if it is not compressed
 }
 
 // Bounds of what is unpacked. Tables of numbers shrink to a tenth, regular ones
@@ -121,19 +125,57 @@ type unpacker struct {
 	io.Reader
 	stored   *counter
 	unpacked int64
+	ahead    func() error // unpacks the file from its beginning, to see whether it will be too much; nil if that cannot be
 }
+
+// A file that has unpacked to more bytes than suspicious, and to more than
+// suspiciousExpansion times what has been read of it, is looked through before it
+// is read on: values take several times the memory of their text.
+const (
+	suspicious          = 1 << 20
+	suspiciousExpansion = 50
+)
 
 func (u *unpacker) Read(p []byte) (int, error) {
 	n, err := u.Reader.Read(p)
 	var refused refusedError
-	if err != nil && err != io.EOF && !errors.As(err, &refused) {
+	if err != nil && err != io.EOF && !errors.As(err, &refused) && !errors.Is(err, context.Canceled) {
 		err = fmt.Errorf("the compressed data are damaged or cut off: %w", err)
 	}
 	u.unpacked += int64(n)
+	if u.unpacked > suspicious && u.unpacked > suspiciousExpansion*u.stored.n && u.ahead != nil {
+		look := u.ahead
+		u.ahead = nil
+		if err := look(); err != nil {
+			return 0, err
+		}
+	}
 	if u.unpacked > anyExpansion && u.unpacked > maxExpansion*u.stored.n {
-		return 0, fmt.Errorf("the compressed data unpack to more than %d times their size; if that is right, unpack the file first", maxExpansion)
+		return 0, errBomb
 	}
 	return n, err
+}
+
+var errBomb = refusedError(fmt.Sprintf("the compressed data unpack to more than %d times their size; "+
+	"if that is right, unpack the file first", maxExpansion))
+
+// lookThrough unpacks a file from its beginning, as far as whatever it holds may
+// be unpacked, and keeps nothing of it.
+func lookThrough(ctx context.Context, path string) error {
+	src, err := openSource(ctx, path, false)
+	if err != nil {
+		return err
+	}
+	defer src.Close()
+	if src.unpacker == nil {
+		return nil // it has been replaced by another
+	}
+	src.unpacker.ahead = nil
+	_, err = io.CopyN(io.Discard, src, anyExpansion+1)
+	if errors.Is(err, errBomb) || ctx.Err() != nil {
+		return err
+	}
+	return nil // whatever else is wrong is found when it is read
 }
 
 // counter counts what is read.
@@ -149,23 +191,31 @@ func (c *counter) Read(p []byte) (int, error) {
 }
 
 // openSource opens a file and recognises gzip, xz, zstandard and UTF-16 by their
-// first bytes.
-func openSource(path string) (*source, error) {
-	f, err := os.Open(path)
+// first bytes. A pipe is opened only if the caller reads it once. Whoever reads is
+// let go when ctx ends.
+func openSource(ctx context.Context, path string, pipes bool) (*source, error) {
+	f, pipe, err := openAny(ctx, path, pipes)
+	if err == errPipe {
+		return nil, fmt.Errorf("%s: %w", filepath.Base(path), err)
+	}
 	if err != nil {
 		return nil, err
 	}
-	s := &source{file: f, sum: sha256.New()}
+	s := &source{file: f, sum: sha256.New(), pipe: pipe}
+	in := newBesideReader(ctx, f)
 	var magic [6]byte
-	n, err := io.ReadFull(f, magic[:])
+	n, err := io.ReadFull(in, magic[:])
 	if err != nil && err != io.EOF && err != io.ErrUnexpectedEOF {
 		f.Close()
 		return nil, err
 	}
-	s.stored = io.TeeReader(io.MultiReader(bytes.NewReader(magic[:n]), f), s.sum)
+	s.stored = io.TeeReader(io.MultiReader(bytes.NewReader(magic[:n]), in), s.sum)
 	if err := s.decompress(magic[:n]); err != nil {
 		f.Close()
 		return nil, fmt.Errorf("%s: %w", filepath.Base(path), err)
+	}
+	if s.unpacker != nil && !pipe {
+		s.unpacker.ahead = func() error { return lookThrough(ctx, path) }
 	}
 	return s, nil
 }
@@ -195,7 +245,8 @@ func (s *source) decompress(magic []byte) (err error) {
 	if err != nil {
 		return fmt.Errorf("cannot be decompressed: %w", err)
 	}
-	unpacked := bufio.NewReaderSize(&unpacker{Reader: s.Reader, stored: packed}, 16) // larger reads pass it by
+	s.unpacker = &unpacker{Reader: s.Reader, stored: packed}
+	unpacked := bufio.NewReaderSize(s.unpacker, 16) // larger reads pass it by
 	s.Reader = unpacked
 	begin, _ := unpacked.Peek(2) // its error comes again
 	if text := newUTF16Text(unpacked, begin); text != nil {

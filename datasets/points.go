@@ -31,8 +31,9 @@ type PointReader struct {
 // OpenPoints opens a table with the input columns of like: found by their
 // names if the table has a header, else by their numbers, or in order if the
 // table has no other columns. The target column may be there. Of spec, Path,
-// SearchDirs, Header, Delimiter, Decimal and Missing are used. Close must be called.
-func OpenPoints(spec Spec, like *Dataset) (*PointReader, error) {
+// SearchDirs, Header, Delimiter, Decimal and Missing are used. It may be a pipe.
+// Close must be called; whoever reads is let go when ctx ends.
+func OpenPoints(ctx context.Context, spec Spec, like *Dataset) (*PointReader, error) {
 	spec.Source = "csv"
 	s, err := spec.withDefaults()
 	if err != nil {
@@ -42,7 +43,7 @@ func OpenPoints(spec Spec, like *Dataset) (*PointReader, error) {
 	if err != nil {
 		return nil, err
 	}
-	src, err := openSource(path)
+	src, err := openSource(ctx, path, true)
 	if err != nil {
 		return nil, err
 	}
@@ -66,6 +67,9 @@ func newPointReader(src *source, file string, s *Spec, like *Dataset) (*PointRea
 		return nil, err
 	}
 	p.rows = rows
+	if src.pipe {
+		p.rows.notices = append(p.rows.notices, "is a pipe: read once, as it comes")
+	}
 	return p, nil
 }
 
@@ -137,14 +141,14 @@ func (p *PointReader) take(b *Points, first int) error {
 		}
 		b.Rows = append(b.Rows, int32(first+r))
 		for j, in := range p.like.Inputs {
-			b.X = append(b.X, columns[j].since(&in, columns[j].values[r]))
+			b.X = append(b.X, columns[j].since(&in, r))
 		}
 		if p.target {
 			b.Y = append(b.Y, columns[b.Dim].values[r])
 		}
 	}
 	for j := range columns {
-		columns[j].values = columns[j].values[:0]
+		columns[j].values, columns[j].nanos, columns[j].larges = columns[j].values[:0], nil, columns[j].larges[:0]
 	}
 	return nil
 }
@@ -160,13 +164,14 @@ func (p *PointReader) check(c *tableColumn, j int) error {
 		p.rows.file, c.number, quoteText(c.name), kindName(!want), kindName(want))
 }
 
-// since returns a value as it stands in an input column of a dataset. Whole
-// microseconds are subtracted, not rounded seconds.
-func (c *tableColumn) since(in *Column, v float64) float64 {
+// since returns the value of a row as it stands in an input column of a dataset.
+// Whole microseconds and nanoseconds are subtracted, not rounded seconds.
+func (c *tableColumn) since(in *Column, row int) float64 {
+	v := c.values[row]
 	if !in.Time {
 		return v
 	}
-	v = float64(c.base+int64(v)-in.Origin.UnixMicro()) / 1e6
+	v = stampSeconds(float64(c.base+int64(v)-in.Origin.UnixMicro()), c.nanoAt(row)-in.Origin.Nanosecond()%1000)
 	if in.Unit == "d" {
 		v /= secondsPerDay
 	}

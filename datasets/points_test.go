@@ -14,7 +14,7 @@ import (
 // that were left out.
 func readPoints(t *testing.T, block int, spec Spec, like *Dataset) (all *Points, dropped int, err error) {
 	t.Helper()
-	r, err := OpenPoints(spec, like)
+	r, err := OpenPoints(t.Context(), spec, like)
 	if err != nil {
 		return nil, 0, err
 	}
@@ -139,7 +139,7 @@ func TestPointsInBlocks(t *testing.T) {
 // reading.
 func TestPointsWithABadCell(t *testing.T) {
 	d := loadText(t, "x,y\n1,2\n2,3\n3,5\n", Spec{})
-	r, err := OpenPoints(Spec{Path: writeFile(t, "new.csv", "x\n"+strings.Repeat("1\n", 25)+"one\n2\n")}, d)
+	r, err := OpenPoints(t.Context(), Spec{Path: writeFile(t, "new.csv", "x\n"+strings.Repeat("1\n", 25)+"one\n2\n")}, d)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -6,13 +6,15 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"iter"
+	"unicode"
 )
 
 // Bounds of a record, beyond which it is taken for binary data or a missing
 // closing quote: bytes, and fields, each of which costs 24 bytes. The first
 // record is whole within the sample and so has no more fields than that.
 const (
-	maxRecord = 64 << 20
+	maxRecord = 16 << 20
 	maxFields = sampleBytes
 )
 
@@ -24,13 +26,15 @@ type records struct {
 	r     *bufio.Reader
 	delim byte // ' ' stands for runs of spaces and tabs
 
-	file   string
-	line   int      // line at which the last record started
-	next   int      // number of lines read
-	long   []byte   // a line that did not fit the reader's buffer, or several lines
-	text   []byte   // unquoted text of the last record
-	fields [][]byte // of the last record; valid until the next
-	ends   []int    // ends of fields in text
+	file    string
+	line    int      // line at which the last record started
+	next    int      // number of lines read
+	long    []byte   // a line that did not fit the reader's buffer, or several lines
+	text    []byte   // unquoted text of the last record
+	fields  [][]byte // of the last record; valid until the next
+	spaces  *spacing // where spaces divide; nil: each field is a value
+	remarks int      // lines that begin with #, which are left out where spaces divide
+	ends    []int    // ends of fields in text
 }
 
 var errUnclosedQuote = errors.New("unclosed quotation mark")
@@ -81,11 +85,8 @@ func (s *records) read() ([][]byte, error) {
 		}
 		s.fields = s.fields[:0]
 		if s.delim == ' ' {
-			for field := range bytes.FieldsSeq(line) {
-				if len(s.fields) == maxFields {
-					return nil, &LineError{s.file, s.line, errTooManyFields}
-				}
-				s.fields = append(s.fields, field)
+			if err := s.spaced(line); err != nil {
+				return nil, err
 			}
 			if len(s.fields) == 0 {
 				continue
@@ -105,6 +106,53 @@ func (s *records) read() ([][]byte, error) {
 		}
 		s.fields = append(s.fields, line)
 		return s.fields, nil
+	}
+}
+
+// spaced splits a line that runs of spaces and tabs divide. A field that begins
+// with a quotation mark ends with the next one, if space or the line's end follows
+// there. Of a line that begins with # nothing is left.
+func (s *records) spaced(line []byte) error {
+	line = bytes.TrimSpace(line)
+	if len(line) > 0 && line[0] == '#' {
+		s.remarks++
+		return nil
+	}
+	split := bytes.FieldsSeq
+	if bytes.IndexByte(line, '"') >= 0 {
+		split = quotedFields
+	}
+	for field := range split(line) {
+		if len(s.fields) == maxFields {
+			return &LineError{s.file, s.line, errTooManyFields}
+		}
+		s.fields = append(s.fields, field)
+	}
+	if s.spaces != nil {
+		s.fields, s.text = s.spaces.join(s.fields, s.text[:0])
+	}
+	return nil
+}
+
+// quotedFields is bytes.FieldsSeq for a line in which quotation marks may hold
+// fields together.
+func quotedFields(b []byte) iter.Seq[[]byte] {
+	return func(yield func([]byte) bool) {
+		for b = bytes.TrimSpace(b); len(b) > 0; b = bytes.TrimSpace(b) {
+			field, rest := b, []byte(nil)
+			if i := bytes.IndexFunc(b, unicode.IsSpace); i >= 0 {
+				field, rest = b[:i], b[i:]
+			}
+			if end := bytes.IndexByte(b[1:], '"') + 1; b[0] == '"' && end > 0 {
+				if after := b[end+1:]; len(after) == 0 || bytes.IndexFunc(after, unicode.IsSpace) == 0 {
+					field, rest = b[1:end], after
+				}
+			}
+			if !yield(field) {
+				return
+			}
+			b = rest
+		}
 	}
 }
 

@@ -20,6 +20,7 @@ const sampleRecords = 200
 // form is how a table is written.
 type form struct {
 	delim   byte
+	spaces  *spacing // where spaces divide
 	header  bool
 	units   bool     // the line below the header holds units
 	names   []string // one per column; "c1", "c2", ... without a header
@@ -51,7 +52,10 @@ func (s *sample) sniff(spec *Spec, by writing, c *cells) (*form, error) {
 	if f.delim == 0 {
 		f.delim = s.delimiter()
 	}
-	recs, err := s.records(f.delim, sampleRecords)
+	if f.delim == ' ' {
+		f.spaces = s.spacing()
+	}
+	recs, err := s.split(f.delim, f.spaces, sampleRecords)
 	if err != nil {
 		return nil, err
 	}
@@ -201,6 +205,14 @@ func readableList(fields []string) string {
 // records splits the sample into at most so many records. What is wrong with a
 // record, the reader of the whole file will say, with the line.
 func (s *sample) records(delim byte, most int) ([][]string, error) {
+	if delim == ' ' {
+		return s.split(delim, s.spacing(), most)
+	}
+	return s.split(delim, nil, most)
+}
+
+// split is records with what is known of spaces.
+func (s *sample) split(delim byte, spaces *spacing, most int) ([][]string, error) {
 	text := s.text
 	if !s.whole { // the last line may be cut off
 		i := bytes.LastIndexByte(text, '\n')
@@ -219,6 +231,10 @@ func (s *sample) records(delim byte, most int) ([][]string, error) {
 			}
 			break
 		}
+		if spaces != nil && len(recs) == 0 {
+			fields = spaces.first(lineOf(text, r.line-s.line), fields)
+			r.spaces = spaces // of those that follow
+		}
 		rec := make([]string, len(fields))
 		for i, b := range fields {
 			rec[i] = string(b)
@@ -226,6 +242,15 @@ func (s *sample) records(delim byte, most int) ([][]string, error) {
 		recs = append(recs, rec)
 	}
 	return recs, nil
+}
+
+// lineOf returns a line of a text, counted from 1.
+func lineOf(text []byte, number int) []byte {
+	for range number - 1 {
+		text = text[bytes.IndexByte(text, '\n')+1:]
+	}
+	line, _, _ := bytes.Cut(text, []byte{'\n'})
+	return line
 }
 
 // looksLikeHeader reports whether the first record holds names: no number and
@@ -256,10 +281,11 @@ func looksLikeHeader(recs [][]string, c *cells) bool {
 
 // delimiter returns the first of tab, semicolon and comma that divides
 // all lines of the sample into the same number of fields, at least two; else
-// the one found on most lines. (A comma comes last because it may be a decimal
-// sign where the delimiter is another.)
+// space if none of them is found on all lines and it does so; else the one found
+// on most lines. (A comma comes late because it may be a decimal sign where the
+// delimiter is another.)
 func (s *sample) delimiter() byte {
-	best, most := byte(','), 0
+	best, most, always := byte(','), 0, false
 	for _, d := range []byte{'\t', ';', ','} {
 		recs, err := s.records(d, sampleRecords)
 		if err != nil || len(recs) == 0 {
@@ -272,12 +298,21 @@ func (s *sample) delimiter() byte {
 			}
 			same = same && len(rec) == len(recs[0])
 		}
-		if same && found == len(recs) {
-			return d
+		if found == len(recs) {
+			if d == ',' && s.spaced(recs) {
+				return ' '
+			}
+			if same {
+				return d
+			}
+			always = true
 		}
 		if found > most {
 			best, most = d, found
 		}
+	}
+	if !always && s.spaced(nil) {
+		return ' '
 	}
 	return best
 }

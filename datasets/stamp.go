@@ -1,6 +1,9 @@
 package datasets
 
-import "time"
+import (
+	"bytes"
+	"time"
+)
 
 // parseStamp reads a time stamp and returns it in microseconds since 1970,
 // UTC. A stamp without a zone is taken as UTC. Understood are dates
@@ -31,6 +34,24 @@ func parseStamp(b []byte) (int64, bool) {
 		return 0, false
 	}
 	return us + clock - offset, true
+}
+
+// stampEnd returns what parseStamp leaves out of a time stamp: the nanoseconds
+// beyond its microseconds, and whether it has a zone.
+func stampEnd(b []byte) (nanos uint16, zoned bool) {
+	_, b, ok := bytes.Cut(b, []byte{':'})
+	if !ok {
+		return 0, false
+	}
+	if _, fraction, ok := bytes.Cut(b, []byte{'.'}); ok {
+		for i, unit := 0, uint16(100); i < len(fraction) && i < 9 && fraction[i] >= '0' && fraction[i] <= '9'; i++ {
+			if i >= 6 {
+				nanos += unit * uint16(fraction[i]-'0')
+				unit /= 10
+			}
+		}
+	}
+	return nanos, bytes.ContainsAny(b, "Zz+-")
 }
 
 // digits reads n decimal digits from the start of b.

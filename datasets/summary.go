@@ -138,9 +138,18 @@ func (c *Column) Seconds(v float64) float64 {
 	return v
 }
 
-// At returns the instant of a value of a time column, to the microsecond.
+// nanosKept is the number of seconds within which a float64 holds nanoseconds, with
+// a digit to spare.
+const nanosKept = 1e6
+
+// At returns the instant of a value of a time column: to the nanosecond if its time
+// stamps have such and the value is near the origin, else to the microsecond.
 func (c *Column) At(v float64) time.Time {
-	return time.UnixMicro(c.Origin.UnixMicro() + int64(math.Round(c.Seconds(v)*1e6))).UTC()
+	seconds := c.Seconds(v)
+	if (c.nanos || c.Origin.Nanosecond()%1000 != 0) && math.Abs(seconds) < nanosKept {
+		return c.Origin.Add(time.Duration(math.Round(seconds * 1e9))).UTC()
+	}
+	return time.UnixMicro(c.Origin.UnixMicro() + int64(math.Round(seconds*1e6))).UTC()
 }
 
 // Format writes a value of the column: a number, or for a time column the time

@@ -26,7 +26,7 @@ func loadSwissgrid(ctx context.Context, s *Spec) (d *Dataset, kept []int32, err 
 	if s.Name == "" {
 		s.Name = "swissgrid"
 	}
-	files, path, err := findWorkbooks(s.Path, s.SearchDirs)
+	files, path, err := findWorkbooks(ctx, s.Path, s.SearchDirs)
 	if err != nil {
 		return nil, nil, err
 	}

@@ -1,6 +1,7 @@
 package datasets
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -23,7 +24,7 @@ const workbookPrefix = "energieuebersichtch-"
 // findWorkbooks returns the workbooks that a path stands for, and the path as
 // found: files, folders and patterns, separated as in $PATH. It returns no
 // files where the path is a single file that is no workbook.
-func findWorkbooks(path string, dirs []string) (files []string, found string, err error) {
+func findWorkbooks(ctx context.Context, path string, dirs []string) (files []string, found string, err error) {
 	parts := filepath.SplitList(path)
 	if _, err := Resolve(path, dirs); err == nil {
 		parts = []string{path} // a separator may be part of the name
@@ -41,7 +42,7 @@ func findWorkbooks(path string, dirs []string) (files []string, found string, er
 		return nil, "", fmt.Errorf("data file %q names nothing", path)
 	}
 	for _, f := range files {
-		format, err := workbookFormat(f)
+		format, err := workbookFormat(ctx, f)
 		if err != nil {
 			return nil, "", err
 		}
@@ -125,14 +126,17 @@ func filesIn(dir string, wanted func(string) bool) ([]string, error) {
 
 // workbookFormat returns the magic number of a workbook, whatever its file is
 // called, or "" of anything else.
-func workbookFormat(path string) (string, error) {
-	f, err := os.Open(path)
+func workbookFormat(ctx context.Context, path string) (string, error) {
+	f, err := open(ctx, path)
+	if err == errPipe {
+		return "", fmt.Errorf("%s: %w", filepath.Base(path), err)
+	}
 	if err != nil {
 		return "", err
 	}
 	defer f.Close()
 	var b [8]byte
-	n, err := io.ReadFull(f, b[:])
+	n, err := io.ReadFull(newBesideReader(ctx, f), b[:])
 	if err != nil && err != io.EOF && err != io.ErrUnexpectedEOF {
 		return "", err
 	}
@@ -147,6 +151,6 @@ func workbookFormat(path string) (string, error) {
 // IsWorkbook reports whether a file is a workbook of a spreadsheet program, or
 // another archive, whatever it is called.
 func IsWorkbook(path string) bool {
-	format, err := workbookFormat(path)
+	format, err := workbookFormat(context.Background(), path)
 	return err == nil && format != ""
 }

@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"io"
 	"math"
-	"os"
 	"path/filepath"
 	"strconv"
 )
@@ -50,7 +49,7 @@ var errTooBig = fmt.Errorf("is larger than %d MB, the most that is read of a wor
 // name, but for those of rows.
 func readSheet(ctx context.Context, path, sheet string, rows sheetRows) (sum string, err error) {
 	base := filepath.Base(path)
-	f, err := os.Open(path)
+	f, err := open(ctx, path)
 	if err != nil {
 		return "", err
 	}
@@ -63,10 +62,10 @@ func readSheet(ctx context.Context, path, sheet string, rows sheetRows) (sum str
 		return "", fmt.Errorf("%s: %w", base, errTooBig)
 	}
 	h := sha256.New()
-	if _, err := io.Copy(h, f); err != nil {
+	if _, err := io.Copy(h, newBesideReader(ctx, f)); err != nil {
 		return "", fmt.Errorf("%s: %w", base, err)
 	}
-	format, err := workbookFormat(path)
+	format, err := workbookFormat(ctx, path)
 	if err != nil {
 		return "", fmt.Errorf("%s: %w", base, err)
 	}

@@ -101,7 +101,7 @@ func TestSwissgridWorkbookYears(t *testing.T) {
 		}
 		hash = d.SHA256
 		// A config of a run keeps the path that the dataset gives.
-		if _, again, err := findWorkbooks(d.Path, nil); err != nil || again != d.Path {
+		if _, again, err := findWorkbooks(t.Context(), d.Path, nil); err != nil || again != d.Path {
 			t.Errorf("%q is not found again: %q, %v", d.Path, again, err)
 		}
 	}
@@ -319,7 +319,7 @@ func TestXLSXOverstated(t *testing.T) {
 // two years back that are written as workbooks.
 func TestRealSwissgridOrder(t *testing.T) {
 	t.Parallel() // decompression is slow under the race detector
-	src, err := openSource(sharedData(t, swissgridFile))
+	src, err := openSource(t.Context(), sharedData(t, swissgridFile), false)
 	if err != nil {
 		t.Fatal(err)
 	}

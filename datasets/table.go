@@ -3,11 +3,13 @@ package datasets
 import (
 	"bufio"
 	"bytes"
+	"cmp"
 	"context"
 	"fmt"
 	"io"
 	"math"
 	"path/filepath"
+	"slices"
 	"time"
 )
 
@@ -34,13 +36,20 @@ type tableColumn struct {
 
 	// While reading, time stamps are kept as microseconds since base: whole
 	// numbers, exact over 285 years.
-	base int64
-	hint string // appended to the errors of the first line
+	base  int64
+	nanos []uint16 // nanoseconds beyond these; nil: none
+	nano  uint16   // of the last value
+	zoned int      // time stamps with a zone
+	local int      // and without one
+
+	larges  []largeNumber
+	rounded int    // of them
+	hint    string // appended to the errors of the first line
 }
 
 // readTable reads the columns that choose returns. The path must exist.
 func readTable(ctx context.Context, path string, s *Spec, choose func(*form) ([]int, error)) (*table, error) {
-	src, err := openSource(path)
+	src, err := openSource(ctx, path, false)
 	if err != nil {
 		return nil, err
 	}
@@ -57,7 +66,11 @@ func readTable(ctx context.Context, path string, s *Spec, choose func(*form) ([]
 		return nil, fmt.Errorf("%s: %w", t.file, err)
 	}
 	for i := range t.columns {
-		t.columns[i].finish()
+		c := &t.columns[i]
+		if lost := c.finish(); lost > 0 {
+			t.notices = append(t.notices, fmt.Sprintf("column %d (%s): %s within nanoseconds of another one and, so far from the first, equal to it",
+				c.number, quoteText(c.name), plural(lost, "time stamp")))
+		}
 	}
 	return t, nil
 }
@@ -99,10 +112,12 @@ func newTableReader(src *source, file string, s *Spec, by writing, choose func(*
 	if err != nil {
 		return nil, err
 	}
-	if lines, size := begin.comments(delim, c); lines > 0 {
+	if lines, size := begin.comments(delim, c); size > 0 {
 		in.Discard(size) // of what has been looked at, and looked at from there
 		begin.line, begin.text = lines, begin.text[size:]
-		notices = append(notices, fmt.Sprintf("comments (#) at the top are left out: %s", plural(lines, "line")))
+		if lines > 0 {
+			notices = append(notices, fmt.Sprintf("comments (#) at the top are left out: %s", plural(lines, "line")))
+		}
 	}
 	f, err := begin.sniff(s, by, c)
 	if err != nil {
@@ -120,7 +135,7 @@ func newTableReader(src *source, file string, s *Spec, by writing, choose func(*
 		}
 		t.columns = append(t.columns, col)
 	}
-	recs := &records{r: in, delim: f.delim, file: file, next: begin.line}
+	recs := &records{r: in, delim: f.delim, file: file, next: begin.line, spaces: f.spaces}
 	return &tableReader{table: t, src: src, recs: recs, form: f, c: c, head: f.header, unit: f.units}, nil
 }
 
@@ -133,6 +148,7 @@ func (r *tableReader) fill(ctx context.Context, most int) error {
 		}
 		fields, err := r.recs.read()
 		if err == io.EOF {
+			r.end()
 			return err
 		}
 		if err != nil {
@@ -168,6 +184,25 @@ func (r *tableReader) fill(ctx context.Context, most int) error {
 	return nil
 }
 
+// end says what only the whole table shows.
+func (r *tableReader) end() {
+	if n := r.recs.remarks; n > 0 {
+		r.notices = append(r.notices, fmt.Sprintf("comments (#) among the rows are left out: %s", plural(n, "line")))
+	}
+	for i := range r.columns {
+		c := &r.columns[i]
+		name := fmt.Sprintf("column %d (%s)", c.number, quoteText(c.name))
+		if c.zoned > 0 && c.local > 0 {
+			r.notices = append(r.notices, fmt.Sprintf("%s: %s with a zone, read by it, and %d without one, read as UTC",
+				name, plural(c.zoned, "time stamp"), c.local))
+		}
+		if c.rounded > 0 {
+			r.notices = append(r.notices, fmt.Sprintf("%s: %s beyond 2^53, rounded to what a 64-bit floating-point number holds; "+
+				"subtract a constant first to keep them", name, plural(c.rounded, "whole number")))
+		}
+	}
+}
+
 // row appends a row to the columns.
 func (r *tableReader) row(fields [][]byte) error {
 	r.rows++
@@ -190,7 +225,12 @@ func (r *tableReader) row(fields [][]byte) error {
 		if v != v {
 			col.missing++
 		}
-		col.values = append(col.values, v)
+		if col.nano != 0 && col.nanos == nil {
+			col.nanos = make([]uint16, len(col.values))
+		}
+		if col.values = append(col.values, v); col.nanos != nil {
+			col.nanos = append(col.nanos, col.nano)
+		}
 	}
 	return nil
 }
@@ -198,16 +238,16 @@ func (r *tableReader) row(fields [][]byte) error {
 // parse reads a value; the first that is not missing decides between numbers
 // and time stamps.
 func (col *tableColumn) parse(text []byte, c *cells) (float64, error) {
-	switch col.kind {
-	case kindNumber:
-		return c.number(text)
-	case kindUnknown:
+	if col.kind != kindTime {
 		v, err := c.number(text)
-		if err == nil {
-			if v == v {
-				col.kind = kindNumber
-			}
-			return v, nil
+		if math.Abs(v) >= largestExact {
+			col.large(text, v, c)
+		}
+		if err == nil && v == v {
+			col.kind = kindNumber
+		}
+		if err == nil || col.kind == kindNumber {
+			return v, err
 		}
 		b := bytes.TrimSpace(text)
 		us, ok := c.stamp(b)
@@ -224,24 +264,80 @@ func (col *tableColumn) parse(text []byte, c *cells) (float64, error) {
 	}
 	b := bytes.TrimSpace(text)
 	if us, ok := c.stamp(b); ok {
+		var zoned bool
+		if col.nano, zoned = stampEnd(b); zoned {
+			col.zoned++
+		} else {
+			col.local++
+		}
 		return float64(us - col.base), nil
 	}
+	col.nano = 0
 	if c.isMissing(b) {
 		return math.NaN(), nil
 	}
 	return 0, errNotTime
 }
 
-// finish turns time stamps into seconds since the smallest.
-func (col *tableColumn) finish() {
+// finish turns time stamps into seconds since the smallest. It returns how many of
+// them have become equal to another one.
+func (col *tableColumn) finish() (lost int) {
 	if col.kind != kindTime {
-		return
+		return 0
 	}
-	first := minKnown(col.values)
-	col.origin = time.UnixMicro(col.base + int64(first)).UTC()
+	first, nano := minKnown(col.values), uint16(0)
+	if col.nanos != nil {
+		lost = col.lost(first)
+		nano = math.MaxUint16
+		for i, v := range col.values {
+			if v == first {
+				nano = min(nano, col.nanos[i])
+			}
+		}
+	}
+	col.origin = time.UnixMicro(col.base + int64(first)).Add(time.Duration(nano)).UTC()
 	for i, v := range col.values {
-		col.values[i] = (v - first) / 1e6
+		col.values[i] = stampSeconds(v-first, col.nanoAt(i)-int(nano))
 	}
+	return lost
+}
+
+// nanoAt returns the nanoseconds of a value beyond its microseconds.
+func (col *tableColumn) nanoAt(i int) int {
+	if col.nanos == nil {
+		return 0
+	}
+	return int(col.nanos[i])
+}
+
+// stampSeconds turns microseconds and nanoseconds into seconds.
+func stampSeconds(us float64, nanos int) float64 {
+	if nanos == 0 {
+		return us / 1e6
+	}
+	return (us*1e3 + float64(nanos)) / 1e9
+}
+
+// lost counts the time stamps with nanoseconds that become equal to an earlier one
+// as seconds since the first.
+func (col *tableColumn) lost(first float64) (n int) {
+	order := make([]int32, 0, len(col.values))
+	for i, v := range col.values {
+		if v == v {
+			order = append(order, int32(i))
+		}
+	}
+	slices.SortFunc(order, func(a, b int32) int {
+		return cmp.Or(cmp.Compare(col.values[a], col.values[b]), cmp.Compare(col.nanos[a], col.nanos[b]))
+	})
+	for i := 1; i < len(order); i++ {
+		a, b := order[i-1], order[i]
+		same := col.values[a] == col.values[b] && col.nanos[a] == col.nanos[b]
+		if !same && stampSeconds(col.values[a]-first, col.nanoAt(int(a))) == stampSeconds(col.values[b]-first, col.nanoAt(int(b))) {
+			n++
+		}
+	}
+	return n
 }
 
 // minKnown returns the smallest value that is not missing.

@@ -132,7 +132,7 @@ func TestMissingAsWritten(t *testing.T) {
 // Who predicts learns how the new table is read.
 func TestPointsTellHowTheyAreRead(t *testing.T) {
 	like := loadText(t, "x;y\n1.5;1\n2;2\n", Spec{})
-	p, err := OpenPoints(Spec{Path: writeFile(t, "new.csv", "x;z\n1,234;1\n987;2\n")}, like)
+	p, err := OpenPoints(t.Context(), Spec{Path: writeFile(t, "new.csv", "x;z\n1,234;1\n987;2\n")}, like)
 	if err != nil {
 		t.Fatal(err)
 	}

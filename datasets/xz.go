@@ -216,11 +216,43 @@ func (x *xzReader) begin(size byte) error {
 		return err
 	}
 	b.stored = &counter{Reader: x.r}
+	// A dictionary is taken for every block: for a short one no more than it fills.
+	begin, _ := x.r.Peek(x.r.Size()) // its error comes again
+	if clear, whole := clearBytes(begin); whole {
+		dictionary = min(dictionary, max(clear, lzma.MinDictCap))
+	}
 	if b.data, err = (lzma.Reader2Config{DictCap: int(dictionary)}).NewReader2(b.stored); err != nil {
 		return err
 	}
 	x.block = b
 	return nil
+}
+
+// clearBytes adds up what the chunks of LZMA2 at the start of a block have in clear;
+// whole is false if they go on behind what is there.
+func clearBytes(b []byte) (clear int64, whole bool) {
+	const head = 6 // bytes, at most: control, size in clear and packed, properties
+	for len(b) > 0 {
+		control := b[0]
+		if control == 0 {
+			return clear, true
+		}
+		if len(b) < head {
+			return clear, false
+		}
+		size := int64(b[1])<<8 + int64(b[2]) + 1
+		next := size + 3 // a chunk that is stored
+		if control >= 0x80 {
+			size += int64(control&0x1f) << 16
+			next = int64(b[3])<<8 + int64(b[4]) + 1 + 5
+			if control >= 0xc0 {
+				next++
+			}
+		}
+		clear += size
+		b = b[min(next, int64(len(b))):]
+	}
+	return clear, false
 }
 
 // endBlock reads what follows the chunks of a block: zeros up to a multiple of 4

@@ -144,3 +144,19 @@ func TestXZDictionary(t *testing.T) {
 		}
 	}
 }
+
+// A short block does not take the memory of the dictionary that it asks for.
+func TestXZShortBlocksTakeLittle(t *testing.T) {
+	text := tableText()
+	packed := packXZ(t, text, xz.WriterConfig{BlockSize: 2000, DictCap: 8 << 20})
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	got, err := unpackXZ(packed)
+	runtime.ReadMemStats(&after)
+	if err != nil || got != text {
+		t.Errorf("%d bytes, %v", len(got), err)
+	}
+	if n := after.TotalAlloc - before.TotalAlloc; n > 16<<20 {
+		t.Errorf("%d MB for %d bytes", n>>20, len(packed))
+	}
+}

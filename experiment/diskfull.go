@@ -37,7 +37,7 @@ func (r *Run) stuckNow() bool {
 // waitFor lets the run write its events through p.
 func (r *Run) waitFor(p *rundir.RoomWaiter) error {
 	return r.do(func() error {
-		r.stuck = p.Stuck
+		r.stuck, r.remarks = p.Stuck, p.Remarks
 		return nil
 	})
 }

@@ -4,8 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
-	"path/filepath"
 
 	"kestrel/experiment/config"
 	"kestrel/experiment/prepare"
@@ -34,7 +32,7 @@ type ResumeOptions struct {
 // follows by itself, and is still to be done, is the result's Course.
 //
 // Errors, all of which but those of writing leave the directory as it was: no such run; another
-// process writes it; it has finished; its log is damaged where it matters; its
+// process writes it; one of its files is a link or no file; it has finished; its log is damaged where it matters; its
 // checkpoint is missing, damaged, of another log or another version of the
 // program (rundir.ErrNoCheckpoint); its data are gone or have changed.
 func Resume(ctx context.Context, path string, o ResumeOptions, recorders ...record.Recorder) (_ *Session, err error) {
@@ -54,9 +52,9 @@ func Resume(ctx context.Context, path string, o ResumeOptions, recorders ...reco
 	var last *rundir.Checkpoint
 	var unsaved error
 	if !o.FromStart {
-		last, unsaved = rundir.ReadCheckpoint(path)
+		last, unsaved = rundir.ReadCheckpoint(owner.Dir)
 	}
-	p, err := readPast(path, last, unsaved, o.FromStart)
+	p, err := readPast(owner.Dir, last, unsaved, o.FromStart)
 	if err != nil {
 		return nil, err
 	}
@@ -67,10 +65,13 @@ func Resume(ctx context.Context, path string, o ResumeOptions, recorders ...reco
 	if s.job, err = prepare.PrepareFrom(ctx, c, p.saved.Learned()); err != nil {
 		return nil, unusable(path, err)
 	}
+	if err := p.fits(s.job.Trainer.Last()); err != nil {
+		return nil, &rundir.NoCheckpoint{Path: path, Err: err}
+	}
 	if o.FromStart {
-		s.dir, err = beginAgain(path, owner, p)
+		s.dir, err = beginAgain(owner, p)
 	} else {
-		s.dir, err = rundir.Reopen(path, owner, p.cut(), p.start, o.Past)
+		s.dir, err = rundir.Reopen(owner, p.cut(), p.start, o.Past)
 	}
 	if err != nil {
 		return nil, err
@@ -81,14 +82,14 @@ func Resume(ctx context.Context, path string, o ResumeOptions, recorders ...reco
 }
 
 // abandon gives back what a session has, and returns why.
-func (s *Session) abandon(ctx context.Context, owner io.Closer, err error) error {
+func (s *Session) abandon(ctx context.Context, owner *rundir.Claimed, err error) error {
 	if s.Run != nil {
 		s.Run.Close()
 	}
 	if s.dir != nil {
 		s.dir.Close() // and the owner's note with it
 	} else {
-		owner.Close()
+		owner.Release()
 	}
 	if s.job != nil {
 		s.job.Close()
@@ -106,7 +107,7 @@ func (p *pastRun) config(path string, o ResumeOptions) (config.Config, error) {
 	if p.start != nil {
 		c, err = config.Default().Read([]byte(p.start.Config), record.EventsFile, nil)
 	} else { // of a damaged log
-		c, err = config.Load(filepath.Join(path, record.ConfigFile), nil)
+		c, err = config.LoadInside(path, record.ConfigFile)
 	}
 	if err != nil {
 		return c, fmt.Errorf("the config of run %q: %w", path, err)
@@ -130,11 +131,11 @@ func unusable(path string, err error) error {
 
 // beginAgain moves what a run has written aside, where it can still be opened,
 // and makes the files anew.
-func beginAgain(path string, owner io.Closer, p *pastRun) (*rundir.Directory, error) {
-	aside, err := rundir.MoveAside(path)
+func beginAgain(owner *rundir.Claimed, p *pastRun) (*rundir.Directory, error) {
+	aside, err := rundir.MoveAside(owner)
 	if err != nil {
 		return nil, err
 	}
-	p.notices = append(p.notices, fmt.Sprintf("begun again; what was there is in %s", filepath.Base(aside)))
-	return rundir.Make(path, owner)
+	p.notices = append(p.notices, fmt.Sprintf("begun again; what was there is in %s", aside))
+	return rundir.Make(owner)
 }

@@ -5,8 +5,10 @@ import (
 	"fmt"
 	"io"
 
+	"kestrel/experiment/inside"
 	"kestrel/experiment/record"
 	"kestrel/experiment/rundir"
+	"kestrel/vbks"
 )
 
 // pastRun is what the event log of a run says that matters when it is taken up
@@ -31,8 +33,9 @@ type pastRun struct {
 // before the event that it rests on must be what it was. Where all is to be
 // done again, damage only ends it. unsaved says why there is no checkpoint, if
 // that is not for its being missing.
-func readPast(path string, s *rundir.Checkpoint, unsaved error, again bool) (*pastRun, error) {
-	file, err := record.Open(path)
+func readPast(dir *inside.Dir, s *rundir.Checkpoint, unsaved error, again bool) (*pastRun, error) {
+	path := dir.Path()
+	file, err := record.OpenIn(dir)
 	if err != nil {
 		return nil, err
 	}
@@ -135,6 +138,25 @@ func (p *pastRun) check(path string, end int64, unsaved error) error {
 			record.EventsFile)}
 	case end < s.Rest.After.Bytes:
 		p.lost, p.kept, p.told = true, s.Rest.Before.Bytes, nil
+	}
+	return nil
+}
+
+// fits returns an error if a checkpoint's last evaluation is not the one that its
+// place in the log is about.
+func (p *pastRun) fits(e *vbks.Evaluation) error {
+	if p.saved == nil {
+		return nil
+	}
+	made, has := p.stays.Made, 0
+	if p.lost && p.saved.Rest.What == record.EventEvaluation {
+		made++
+	}
+	if e != nil {
+		has = e.Index
+	}
+	if has != made || e == nil {
+		return fmt.Errorf("its checkpoint is of evaluation %d, the place in %s that it rests on of evaluation %d", has, record.EventsFile, made)
 	}
 	return nil
 }

@@ -20,6 +20,7 @@ import (
 	"kestrel/experiment/history"
 	"kestrel/experiment/history/historytest"
 	"kestrel/experiment/npz"
+	"kestrel/experiment/npz/npztest"
 	"kestrel/experiment/prepare"
 	"kestrel/experiment/record"
 	"kestrel/experiment/record/recordtest"
@@ -338,7 +339,7 @@ func TestResumeMessages(t *testing.T) {
 	}
 	middle := filepath.Join(shots, moments[at].Name())
 	load := func(run string) map[string]vbks.Tensor {
-		arrays, err := npz.Load(filepath.Join(run, record.StateDir, record.CheckpointFile))
+		arrays, err := npztest.Load(t, filepath.Join(run, record.StateDir, record.CheckpointFile))
 		must.OK(t, err)
 		return arrays
 	}
@@ -369,17 +370,17 @@ func TestResumeMessages(t *testing.T) {
 		{"an older checkpoint", func(run string) {
 			arrays := load(run)
 			arrays["format"] = vbks.Tensor{Shape: []int{1}, Data: []float64{1}}
-			must.OK(t, npz.Save(filepath.Join(run, record.StateDir, record.CheckpointFile), arrays))
+			must.OK(t, npztest.Save(t, filepath.Join(run, record.StateDir, record.CheckpointFile), arrays))
 		}, []string{"an older version of the program", "--from-start"}, true},
 		{"a newer checkpoint", func(run string) {
 			arrays := load(run)
 			arrays["format"] = vbks.Tensor{Shape: []int{1}, Data: []float64{99}}
-			must.OK(t, npz.Save(filepath.Join(run, record.StateDir, record.CheckpointFile), arrays))
+			must.OK(t, npztest.Save(t, filepath.Join(run, record.StateDir, record.CheckpointFile), arrays))
 		}, []string{"a newer version of the program", "--from-start"}, true},
 		{"a checkpoint without a place", func(run string) {
 			arrays := load(run)
 			delete(arrays, "log")
-			must.OK(t, npz.Save(filepath.Join(run, record.StateDir, record.CheckpointFile), arrays))
+			must.OK(t, npztest.Save(t, filepath.Join(run, record.StateDir, record.CheckpointFile), arrays))
 		}, []string{"an older version of the program", "--from-start"}, true},
 		{"a newer log", func(run string) {
 			edit(t, filepath.Join(run, record.EventsFile), `{"v":1,"type":"metrics"`, `{"v":7,"type":"metrics"`)
@@ -398,7 +399,7 @@ func TestResumeMessages(t *testing.T) {
 		{"another run's checkpoint", func(run string) {
 			arrays := load(run)
 			arrays["kernels"] = npz.Bytes([]byte("SE\nRQ"))
-			must.OK(t, npz.Save(filepath.Join(run, record.StateDir, record.CheckpointFile), arrays))
+			must.OK(t, npztest.Save(t, filepath.Join(run, record.StateDir, record.CheckpointFile), arrays))
 		}, []string{"number 2 is RQ", "--from-start"}, true},
 		{"a finished run", func(run string) {
 			must.OK(t, os.RemoveAll(run))

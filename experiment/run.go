@@ -44,6 +44,7 @@ type Run struct {
 	subject  *prepare.Subject // nil: it cannot be inspected
 	past     *pastRun         // of a resumed run
 	stuck    func() error     // nil, or says why what was recorded is still to be written
+	remarks  func() []string  // nil, or what was found out while writing
 
 	orders chan func()
 	quit   chan struct{}
@@ -281,6 +282,11 @@ func (r *Run) record(e *record.Event) {
 	}
 	r.standing.Apply(e)
 	r.tell(r.recorder.Record(e))
+	if r.remarks != nil {
+		for _, text := range r.remarks() {
+			r.record(&record.Event{Type: record.EventNotice, Notice: text})
+		}
+	}
 }
 
 func (r *Run) tell(err error) {

@@ -8,8 +8,9 @@ import (
 	"strings"
 	"testing"
 
+	"kestrel/experiment/chart"
+	"kestrel/experiment/output"
 	"kestrel/experiment/record"
-	"kestrel/experiment/rundir"
 	"kestrel/vbks"
 )
 
@@ -112,14 +113,18 @@ func TestEveryViewExportsItself(t *testing.T) {
 		dir := t.TempDir()
 		for _, f := range charts {
 			got = append(got, f.Name)
-			if err := f.Save(dir, "text"); err != nil {
+			drawn, err := chartFiles([]*chart.Figure{f}, "text")
+			if err != nil {
 				t.Fatal(err)
 			}
-			if err := f.SaveTable(dir, rundir.TableFiles()...); err != nil {
+			if err := output.WriteFiles(dir, drawn); err != nil {
 				t.Fatal(err)
 			}
-			if f.Name == "posterior" {
-				continue // the run's own table
+			if f.Name == "posterior" { // the run's own table
+				if _, err := os.Stat(filepath.Join(dir, "posterior.csv")); err == nil {
+					t.Error("a chart has taken the place of posterior.csv")
+				}
+				continue
 			}
 			file, err := os.Open(filepath.Join(dir, f.Name+".csv"))
 			if err != nil {

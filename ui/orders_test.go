@@ -242,7 +242,13 @@ func TestGoingOnFails(t *testing.T) {
 	d := beginWorking(t, longConfig(t))
 	d.press("s")
 	d.untilState(record.Stopped)
-	if err := os.WriteFile(filepath.Join(d.a.bench.path, "events.jsonl"), []byte("{\n"), 0o600); err != nil {
+	log := filepath.Join(d.a.bench.path, "events.jsonl")
+	text, err := os.ReadFile(log)
+	if err != nil {
+		t.Fatal(err)
+	}
+	text[0] = '[' // as long as it was: of a log that was cut closing the run would tell, too
+	if err := os.WriteFile(log, text, 0o600); err != nil {
 		t.Fatal(err)
 	}
 	d.press("R")

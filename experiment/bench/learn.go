@@ -5,14 +5,13 @@ import (
 	"encoding/json"
 	"fmt"
 	"math"
-	"os"
-	"path/filepath"
 	"strconv"
 	"time"
 
 	"kestrel/device"
 	"kestrel/experiment/config"
 	"kestrel/experiment/files"
+	"kestrel/experiment/output"
 	"kestrel/experiment/prepare"
 	"kestrel/experiment/record"
 	"kestrel/kernelspace"
@@ -220,22 +219,11 @@ func (l *Learning) write(dir string, elbo files.Number) error {
 	if err != nil {
 		return fmt.Errorf("start.json: %w", err)
 	}
-	if err := os.MkdirAll(dir, 0o755); err != nil {
-		return files.Unwritable(dir, err)
-	}
-	for _, file := range []struct {
-		name string
-		text []byte
-	}{
-		{"rows.csv", learnColumns("x,y", s.X, s.Y)},
-		{"inducing.csv", learnColumns("x", s.Z)},
-		{"start.json", append(text, '\n')},
-	} {
-		if err := files.ReplaceFile(filepath.Join(dir, file.name), file.text); err != nil {
-			return files.Unwritable(dir, err)
-		}
-	}
-	return nil
+	return output.WriteFiles(dir, []files.File{
+		{Name: "rows.csv", Text: learnColumns("x,y", s.X, s.Y)},
+		{Name: "inducing.csv", Text: learnColumns("x", s.Z)},
+		{Name: "start.json", Text: append(text, '\n')},
+	})
 }
 
 // learnColumns is a table of numbers in full precision.

@@ -11,6 +11,7 @@ import (
 
 	"kestrel/experiment/config/configtest"
 	"kestrel/experiment/files"
+	"kestrel/experiment/files/filestest"
 	"kestrel/internal/must"
 )
 
@@ -29,12 +30,12 @@ func readStart(t *testing.T, dir string) (start learnStart, x, y, z []float64) {
 	text, err := os.ReadFile(filepath.Join(dir, "start.json"))
 	must.OK(t, err)
 	must.OK(t, json.Unmarshal(text, &start))
-	rows, err := files.ReadTable(filepath.Join(dir, start.Files["rows"]))
+	rows, err := filestest.ReadTable(filepath.Join(dir, start.Files["rows"]))
 	must.OK(t, err)
 	for i := range rows.Rows {
 		x, y = append(x, rows.Number(i, "x")), append(y, rows.Number(i, "y"))
 	}
-	inducing, err := files.ReadTable(filepath.Join(dir, start.Files["inducing"]))
+	inducing, err := filestest.ReadTable(filepath.Join(dir, start.Files["inducing"]))
 	must.OK(t, err)
 	for i := range inducing.Rows {
 		z = append(z, inducing.Number(i, "x"))

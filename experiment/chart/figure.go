@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"fmt"
 	"io"
-	"os"
 	"path/filepath"
 	"strings"
 
@@ -73,36 +72,24 @@ const (
 	figureDPI                 = 192 // twice a screen's
 )
 
-// Save writes Name.svg, Name.png and, unless text is empty, Name.txt with the
-// text into dir, which is made if need be. Nothing is written if the figure
-// cannot be drawn.
-func (f *Figure) Save(dir, text string) error {
+// Files draws the figure as Name.svg, Name.png and, unless text is empty, Name.txt
+// with the text.
+func (f *Figure) Files(text string) ([]files.File, error) {
 	if f.Name == "" || f.Name != filepath.Base(f.Name) || strings.HasPrefix(f.Name, ".") {
-		return fmt.Errorf("figure %q cannot be saved: its name is no name of a file", f.Name)
+		return nil, fmt.Errorf("figure %q cannot be saved: its name is no name of a file", f.Name)
 	}
 	var svg, png bytes.Buffer
 	if err := f.WriteSVG(&svg); err != nil {
-		return err
+		return nil, err
 	}
 	if err := f.writePNG(&png); err != nil {
-		return err
+		return nil, err
 	}
-	if err := os.MkdirAll(dir, 0o755); err != nil {
-		return files.Unwritable(dir, err)
+	all := []files.File{{Name: f.Name + ".svg", Text: svg.Bytes()}, {Name: f.Name + ".png", Text: png.Bytes()}}
+	if text != "" {
+		all = append(all, files.File{Name: f.Name + ".txt", Text: []byte(text)})
 	}
-	forms := []struct {
-		ending string
-		data   []byte
-	}{{".svg", svg.Bytes()}, {".png", png.Bytes()}, {".txt", []byte(text)}}
-	for _, file := range forms {
-		if len(file.data) == 0 {
-			continue
-		}
-		if err := files.ReplaceFile(filepath.Join(dir, f.Name+file.ending), file.data); err != nil {
-			return files.Unwritable(dir, err)
-		}
-	}
-	return nil
+	return all, nil
 }
 
 // WriteSVG writes the figure as SVG. Texts stay texts, in Liberation Sans or

@@ -7,8 +7,6 @@ import (
 	"image/png"
 	"io"
 	"math"
-	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -385,12 +383,8 @@ func TestFigureErrors(t *testing.T) {
 		`figure "../l" cannot be saved: its name is no name of a file`: {Name: "../l", Lines: one},
 		`figure "" cannot be saved: its name is no name of a file`:     {Lines: one},
 	} {
-		dir := filepath.Join(t.TempDir(), "out")
-		if err := f.Save(dir, "text"); err == nil || err.Error() != want {
+		if files, err := f.Files("text"); err == nil || err.Error() != want || files != nil {
 			t.Errorf("%v, not %s", err, want)
-		}
-		if _, err := os.Stat(dir); err == nil {
-			t.Errorf("%q: something was written", f.Name)
 		}
 	}
 }
@@ -469,35 +463,28 @@ func TestFigureMarks(t *testing.T) {
 	}
 }
 
-func TestFigureIsSaved(t *testing.T) {
-	dir := filepath.Join(t.TempDir(), "a", "b")
+func TestFilesOfAFigure(t *testing.T) {
 	f := &Figure{Name: "posterior", Lines: []Line{{Name: "a", X: []float64{1, 2}, Lo: []float64{3, 4}}}}
-	must.OK(t, f.Save(dir, "drawn\n"))
-	f.Lines[0].Name = "b"
-	must.OK(t, f.Save(dir, "drawn again\n"))
-	entries, err := os.ReadDir(dir)
+	all, err := f.Files("drawn\n")
 	must.OK(t, err)
 	var names []string
-	for _, e := range entries {
-		names = append(names, e.Name())
+	for _, f := range all {
+		names = append(names, f.Name)
 	}
-	if want := []string{"posterior.png", "posterior.svg", "posterior.txt"}; !slices.Equal(names, want) {
-		t.Errorf("%v", names)
+	if want := []string{"posterior.svg", "posterior.png", "posterior.txt"}; !slices.Equal(names, want) {
+		t.Fatalf("%v", names)
 	}
-	text, err := os.ReadFile(filepath.Join(dir, "posterior.txt"))
-	must.OK(t, err)
-	if string(text) != "drawn again\n" {
-		t.Errorf("%q", text)
+	if string(all[2].Text) != "drawn\n" {
+		t.Errorf("%q", all[2].Text)
 	}
-	svg, err := os.ReadFile(filepath.Join(dir, "posterior.svg"))
-	must.OK(t, err)
-	if _, texts := svgtest.Read(t, svg); !slices.ContainsFunc(texts, func(s svgtest.Text) bool { return s.Text == "b" }) {
+	svg := all[0].Text
+	if _, texts := svgtest.Read(t, svg); !slices.ContainsFunc(texts, func(s svgtest.Text) bool { return s.Text == "a" }) {
 		t.Errorf("%v", texts)
 	}
 	if !bytes.Contains(svg, []byte("Liberation Sans,Arial")) {
 		t.Error("no other fonts are named")
 	}
-	if err := f.Save(filepath.Join(dir, "posterior.txt"), ""); err == nil || !strings.Contains(err.Error(), "cannot be written") {
-		t.Error(err)
+	if all, err := f.Files(""); err != nil || len(all) != 2 {
+		t.Errorf("%d files without a text, %v", len(all), err)
 	}
 }

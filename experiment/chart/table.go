@@ -3,9 +3,6 @@ package chart
 import (
 	"bytes"
 	"io"
-	"os"
-	"path/filepath"
-	"slices"
 	"strconv"
 
 	"kestrel/experiment/files"
@@ -71,23 +68,9 @@ func (f *Figure) writeTable(w io.Writer) error {
 	return files.WriteRows(w, rows...)
 }
 
-// SaveTable writes the table of a figure to Name.csv in dir. Where that is one of
-// the files to keep, such as posterior.csv, which has the numbers of all kernels,
-// it stays as it is.
-func (f *Figure) SaveTable(dir string, keep ...string) error {
-	name := f.Name + ".csv"
-	if slices.Contains(keep, name) {
-		return nil
-	}
+// Table is the table of a figure, Name.csv.
+func (f *Figure) Table() (files.File, error) {
 	var b bytes.Buffer
-	if err := f.writeTable(&b); err != nil {
-		return err
-	}
-	if err := os.MkdirAll(dir, 0o755); err != nil {
-		return files.Unwritable(dir, err)
-	}
-	if err := files.ReplaceFile(filepath.Join(dir, name), b.Bytes()); err != nil {
-		return files.Unwritable(dir, err)
-	}
-	return nil
+	err := f.writeTable(&b)
+	return files.File{Name: f.Name + ".csv", Text: b.Bytes()}, err
 }

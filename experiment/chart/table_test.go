@@ -6,8 +6,6 @@ import (
 	"fmt"
 	"image/png"
 	"math"
-	"os"
-	"path/filepath"
 	"reflect"
 	"slices"
 	"testing"
@@ -33,13 +31,8 @@ func TestFigureTable(t *testing.T) {
 	if got := read(f); !reflect.DeepEqual(got, want) {
 		t.Errorf("%q", got)
 	}
-	// A table of the run stays as it is.
-	dir := t.TempDir()
-	must.OK(t, os.WriteFile(filepath.Join(dir, "posterior.csv"), []byte("all"), 0o644))
-	f.Name = "posterior"
-	must.OK(t, f.SaveTable(dir, "posterior.csv"))
-	if b, err := os.ReadFile(filepath.Join(dir, "posterior.csv")); string(b) != "all" {
-		t.Errorf("%q, %v", b, err)
+	if table, err := f.Table(); err != nil || table.Name != "fit.csv" || !bytes.HasPrefix(table.Text, []byte("kind,series,")) {
+		t.Errorf("%s: %q, %v", table.Name, table.Text, err)
 	}
 	cells := OfCells("similarity", "", Cells{Names: []string{"SE", "PER"}, Values: [][]float64{{1, -.5}, {-.5, 1}},
 		Text: func(v float64) string { return fmt.Sprintf("%g", v) }})

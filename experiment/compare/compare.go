@@ -1,13 +1,10 @@
 package compare
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
-	"maps"
 	"math"
 	"os"
 	"path/filepath"
@@ -18,7 +15,7 @@ import (
 	"kestrel/experiment/files"
 	"kestrel/experiment/prepare"
 	"kestrel/experiment/record"
-	"kestrel/experiment/rundir"
+	"kestrel/experiment/series"
 	"kestrel/experiment/words"
 	"kestrel/vbks"
 )
@@ -83,7 +80,8 @@ type Comparing struct {
 	Comparison
 	options Options
 	space   []vbks.Candidate
-	owner   io.Closer
+	dir     *series.Directory
+	maker   series.Maker
 	known   map[string]*finishedRun // by path
 
 	looking bool // what is there is gathered, nothing is made
@@ -117,7 +115,11 @@ func Begin(ctx context.Context, c config.Config, dir string, o Options) (*Compar
 		return nil, errors.New("a comparison needs held-out rows to score predictions on; set data.test")
 	}
 	c.SettleData(d)
-	before, err := claimComparison(dir, c)
+	var before config.Config
+	taken, err := series.Take(dir, []string{record.ConfigFile, record.MetricsFile, FinalsFile, runTableFile}, func() (known bool, err error) {
+		before, known, err = begun(dir, c)
+		return known, err
+	})
 	if err != nil {
 		return nil, err
 	}
@@ -127,11 +129,9 @@ func Begin(ctx context.Context, c config.Config, dir string, o Options) (*Compar
 			"compare.random_seeds=%d to keep them",
 			words.Count(was.SeedsDrawn(), "seed"), v.SeedsDrawn(), was.SeedsDrawn()))
 	}
-	m := &Comparing{Comparison: Comparison{Config: c, Path: dir}, options: o, space: space, known: map[string]*finishedRun{}}
-	if m.owner, err = rundir.Claim(dir); err != nil {
-		return nil, err
-	}
-	if err := files.ReplaceFile(filepath.Join(dir, record.ConfigFile),
+	m := &Comparing{Comparison: Comparison{Config: c, Path: dir}, options: o, space: space, known: map[string]*finishedRun{},
+		dir: taken, maker: series.Maker{Cores: c.Device.Cores, Say: o.Say}}
+	if err := taken.Owner.ReplaceFile(record.ConfigFile,
 		[]byte("# Compared by kestrel "+record.ReadBuild().String()+".\n\n"+c.TOML())); err != nil {
 		m.Close()
 		return nil, files.Unwritable(dir, err)
@@ -140,7 +140,7 @@ func Begin(ctx context.Context, c config.Config, dir string, o Options) (*Compar
 }
 
 // Close gives the directory back.
-func (m *Comparing) Close() error { return m.owner.Close() }
+func (m *Comparing) Close() error { return m.dir.Close() }
 
 // Run gathers what is there, makes what is missing, seed by seed, and writes the
 // tables after every step that adds to them, so that they never hold less than
@@ -154,7 +154,8 @@ func (m *Comparing) Run(ctx context.Context) (*Comparison, error) {
 	}
 	m.Runs, m.looking = nil, true
 	var missing []compareStep
-	for _, s := range m.steps() {
+	steps := m.steps()
+	for _, s := range steps {
 		err := s.do(ctx, s.run, s.seed)
 		if errors.Is(err, errMissing) {
 			missing = append(missing, s)
@@ -163,6 +164,9 @@ func (m *Comparing) Run(ctx context.Context) (*Comparison, error) {
 		}
 	}
 	m.looking, m.news = false, len(missing) == 0 // then the tables are made anew, whatever they say
+	if m.dir.Known && len(missing) > 0 {
+		m.options.Say(series.GoesOn(len(steps)-len(missing), len(steps)))
+	}
 	for _, s := range missing {
 		if err := s.do(ctx, s.run, s.seed); err != nil {
 			return nil, causeOf(ctx, err)
@@ -210,7 +214,7 @@ func (m *Comparing) save() error {
 		return nil
 	}
 	m.news = false
-	return m.write()
+	return m.write(m.dir.Owner.Dir)
 }
 
 // causeOf is the reason why ctx has ended, if it has, in the place of an error
@@ -222,28 +226,17 @@ func causeOf(ctx context.Context, err error) error {
 	return err
 }
 
-// claimComparison checks that a directory is new, or that of the same
-// comparison, and returns the config that this had, or an empty one.
-func claimComparison(dir string, c config.Config) (before config.Config, err error) {
-	file := filepath.Join(dir, record.ConfigFile)
-	if _, err := os.Stat(file); errors.Is(err, fs.ErrNotExist) {
-		return before, rundir.Check(dir)
+// begun returns the config that the comparison in a directory was begun with, if one
+// was, and an error if it is not the same comparison.
+func begun(dir string, c config.Config) (before config.Config, known bool, err error) {
+	if _, err := os.Lstat(filepath.Join(dir, record.ConfigFile)); errors.Is(err, fs.ErrNotExist) {
+		return before, false, nil
 	}
-	if rundir.IsRun(dir) {
-		return before, fmt.Errorf("output directory %q is that of a run; choose another with --out", dir)
-	}
-	if before, err = config.Load(file, nil); err != nil {
-		return before, fmt.Errorf("comparison %q cannot be continued: %w", dir, err)
+	if before, err = config.LoadInside(dir, record.ConfigFile); err != nil {
+		return before, true, fmt.Errorf("comparison %q cannot be continued: %w", dir, err)
 	}
 	before.BringUp(&c)
-	was, is := config.FixedKeys(before), config.FixedKeys(c)
-	for _, k := range slices.Sorted(maps.Keys(is)) {
-		if was[k] != is[k] {
-			return before, fmt.Errorf("comparison %q was begun with %s = %s, now it is %s; choose another directory with --out, or state the same",
-				dir, k, cmp.Or(was[k], "nothing"), cmp.Or(is[k], "nothing"))
-		}
-	}
-	return before, nil
+	return before, true, series.Same("comparison", dir, config.FixedKeys(before), config.FixedKeys(c), nil)
 }
 
 // seeded is the config with the seed of a run.

@@ -17,6 +17,7 @@ import (
 	"kestrel/experiment/config"
 	"kestrel/experiment/config/configtest"
 	"kestrel/experiment/files"
+	"kestrel/experiment/files/filestest"
 	"kestrel/experiment/record"
 	"kestrel/internal/must"
 )
@@ -93,7 +94,7 @@ func TestComparison(t *testing.T) {
 		t.Errorf("%d trainings, %d folders", n, len(folders))
 	}
 	// VBKS: the last rows of the run's own metrics.csv.
-	own, err := files.ReadTable(filepath.Join(dir, config.MethodAverage, "1", record.MetricsFile))
+	own, err := filestest.ReadTable(filepath.Join(dir, config.MethodAverage, "1", record.MetricsFile))
 	must.OK(t, err)
 	for i := range own.Rows {
 		if m := own.Text(i, "method"); i >= len(own.Rows)-2 {
@@ -108,7 +109,7 @@ func TestComparison(t *testing.T) {
 		if run.Method != config.MethodBO {
 			continue
 		}
-		steps, err := files.ReadTable(filepath.Join(dir, config.MethodBO, fmt.Sprint(run.Seed), "search.csv"))
+		steps, err := filestest.ReadTable(filepath.Join(dir, config.MethodBO, fmt.Sprint(run.Seed), "search.csv"))
 		must.OK(t, err)
 		best, sum := 0, 0.0
 		for i := range steps.Rows {
@@ -117,7 +118,7 @@ func TestComparison(t *testing.T) {
 			}
 			sum += steps.Number(i, "choosing_seconds") + steps.Number(i, "training_seconds")
 		}
-		single, err := files.ReadTable(filepath.Join(dir, kernelsDir, fmt.Sprint(run.Seed), kernelFolder(steps.Text(best, "kernel_id")),
+		single, err := filestest.ReadTable(filepath.Join(dir, kernelsDir, fmt.Sprint(run.Seed), kernelFolder(steps.Text(best, "kernel_id")),
 			record.MetricsFile))
 		must.OK(t, err)
 		if last := len(single.Rows) - 1; run.Kernel != steps.Text(best, "kernel_id") || run.Final().RMSE.String() != single.Text(last, "rmse") {
@@ -164,7 +165,7 @@ func TestComparison(t *testing.T) {
 // checkRunTable compares table.csv with means and deviations computed anew.
 func checkRunTable(t *testing.T, dir string, c *Comparison) {
 	t.Helper()
-	table, err := files.ReadTable(filepath.Join(dir, runTableFile))
+	table, err := filestest.ReadTable(filepath.Join(dir, runTableFile))
 	must.OK(t, err)
 	for _, method := range c.Config.Compare.Methods {
 		sum, squares, n := 0.0, 0.0, 0.0
@@ -199,7 +200,10 @@ func TestComparisonGoesOn(t *testing.T) {
 	for try := 0; ; try++ {
 		ctx, cancel := context.WithCancelCause(t.Context())
 		heard := 0
-		got, _, err := compareIn(ctx, t, c, stopped, func(string) {
+		got, _, err := compareIn(ctx, t, c, stopped, func(line string) {
+			if strings.HasPrefix(line, "goes on where it was cut: ") { // before any work
+				return
+			}
 			if heard++; heard == 2 {
 				cancel(over)
 			}
@@ -256,7 +260,8 @@ func TestRandomIsCached(t *testing.T) {
 		}
 	}
 	if _, said, err = compareIn(t.Context(), t, configtest.Compared(t, "compare.methods=random", "compare.random_runs=4",
-		"compare.random_seeds=2"), dir, nil); err != nil || !strings.HasPrefix(said[0], "  seed 2: ") {
+		"compare.random_seeds=2"), dir, nil); err != nil ||
+		said[0] != "goes on where it was cut: 1 of 2 runs finished" || !strings.HasPrefix(said[1], "  seed 2: ") {
 		t.Errorf("two seeds: %q, %v", said, err)
 	}
 }

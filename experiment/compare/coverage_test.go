@@ -11,6 +11,7 @@ import (
 	"kestrel/experiment/config"
 	"kestrel/experiment/config/configtest"
 	"kestrel/experiment/files"
+	"kestrel/experiment/inside"
 	"kestrel/experiment/record"
 	"kestrel/internal/must"
 )
@@ -42,7 +43,10 @@ func TestOldComparisonKnowsOneCoverage(t *testing.T) {
 		return r
 	}
 	r := check()
-	must.OK(t, r.write())
+	d, err := inside.Open(dir)
+	must.OK(t, err)
+	defer d.Close()
+	must.OK(t, r.write(d))
 	check()
 	text, err := os.ReadFile(filepath.Join(dir, FinalsFile))
 	must.OK(t, err)

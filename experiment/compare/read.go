@@ -2,11 +2,11 @@ package compare
 
 import (
 	"fmt"
-	"path/filepath"
 	"strconv"
 
 	"kestrel/experiment/config"
 	"kestrel/experiment/files"
+	"kestrel/experiment/inside"
 	"kestrel/experiment/record"
 )
 
@@ -14,14 +14,19 @@ import (
 func Read(path string) (*Comparison, error) {
 	c := &Comparison{Path: path}
 	var err error
-	if c.Config, err = config.Load(filepath.Join(path, record.ConfigFile), nil); err != nil {
+	if c.Config, err = config.LoadInside(path, record.ConfigFile); err != nil {
 		return nil, fmt.Errorf("comparison %q: %w", path, err)
 	}
-	final, err := files.ReadTable(filepath.Join(path, FinalsFile))
+	d, err := inside.Open(path)
+	if err != nil {
+		return nil, fmt.Errorf("comparison %q: %w", path, err)
+	}
+	defer d.Close()
+	final, err := files.ReadTableIn(d, FinalsFile)
 	if err != nil {
 		return nil, err
 	}
-	metrics, err := files.ReadTable(filepath.Join(path, record.MetricsFile))
+	metrics, err := files.ReadTableIn(d, record.MetricsFile)
 	if err != nil {
 		return nil, err
 	}

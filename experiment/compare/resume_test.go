@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -105,7 +106,9 @@ func TestComparisonGoesOnInTheMiddleOfARun(t *testing.T) {
 		must.OK(t, err)
 		switch what {
 		case "as it was":
-			if !strings.Contains(lines, "goes on where it was cut") || told.Count(record.EventStarted) != 1 ||
+			const goesOn = "goes on where it was cut"
+			if !strings.HasPrefix(lines, goesOn+": 0 of 2 runs finished\nvbks, run 1, seed 1\n  "+goesOn+"\n") ||
+				told.Count(record.EventStarted) != 1 ||
 				told.Count(record.EventResumed) != 1 || told.Count(record.EventEvaluation) != all {
 				t.Errorf("%s: %s; told %d starts, %d resumptions, %d evaluations of %d", what, lines, told.Count(record.EventStarted),
 					told.Count(record.EventResumed), told.Count(record.EventEvaluation), all)
@@ -140,7 +143,7 @@ func TestComparisonGoesOnInTheMiddleOfARun(t *testing.T) {
 		t.Errorf("owned by another: %v", err)
 	}
 	must.OK(t, owner.Close())
-	if _, said, err := comparedTelling(t, c, dir, nil); err != nil || !strings.Contains(strings.Join(said, "\n"), "goes on where it was cut") {
+	if _, said, err := comparedTelling(t, c, dir, nil); err != nil || !slices.Contains(said, "  goes on where it was cut") {
 		t.Errorf("then: %v, %q", err, said)
 	}
 	runtest.SameResults(t, "then", filepath.Join(dir, run), want, filepath.Join(dir, run))

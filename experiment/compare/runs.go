@@ -5,13 +5,11 @@ import (
 	"errors"
 	"fmt"
 	"hash/fnv"
-	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 
-	"kestrel/experiment"
 	"kestrel/experiment/config"
-	"kestrel/experiment/files"
 	"kestrel/experiment/record"
 	"kestrel/experiment/rundir"
 )
@@ -149,10 +147,13 @@ func kernelFolder(id string) string {
 	return fmt.Sprintf("%.60s-%08x", name, h.Sum32())
 }
 
-// run makes a run and puts it in its place when it has finished; one that is
-// there is only read, and one that was cut goes on. begin is called before and
-// returns who is told about it.
+// run makes a run where it is not in its place, and reads it. begin is called before
+// and returns who is told about it.
 func (m *Comparing) run(ctx context.Context, c config.Config, path string, begin func() record.Recorder) (*finishedRun, error) {
+	partial := filepath.Join(filepath.Dir(path), "."+filepath.Base(path)+".partial")
+	if err := m.checkPlace(partial); err != nil {
+		return nil, err
+	}
 	if !rundir.IsRun(path) && !m.looking {
 		if err := context.Cause(ctx); err != nil {
 			return nil, err
@@ -161,12 +162,8 @@ func (m *Comparing) run(ctx context.Context, c config.Config, path string, begin
 		if r := begin(); r != nil {
 			recorders = append(recorders, r)
 		}
-		partial := filepath.Join(filepath.Dir(path), "."+filepath.Base(path)+".partial")
-		if err := m.finishRun(ctx, c, partial, recorders); err != nil {
+		if err := m.maker.Make(ctx, c, record.Course{}, path, recorders); err != nil {
 			return nil, err
-		}
-		if err := os.Rename(partial, path); err != nil {
-			return nil, files.Unwritable(path, err)
 		}
 	}
 	return m.finished(path)
@@ -178,6 +175,9 @@ func (m *Comparing) finished(path string) (*finishedRun, error) {
 	if r, ok := m.known[path]; ok {
 		return r, nil
 	}
+	if err := m.checkPlace(path); err != nil {
+		return nil, err
+	}
 	if !rundir.IsRun(path) {
 		return nil, fmt.Errorf("run %q %w", path, errMissing)
 	}
@@ -188,63 +188,17 @@ func (m *Comparing) finished(path string) (*finishedRun, error) {
 	return r, err
 }
 
-// finishRun makes a run up to its end. What was cut is resumed as kestrel resume
-// does it, or made anew where that cannot be. A failure of the kernels is an end,
-// one of the disk or the program is not.
-func (m *Comparing) finishRun(ctx context.Context, c config.Config, path string, recorders record.Recorders) error {
-	s, err := m.goOn(ctx, path, recorders)
-	if errors.Is(err, experiment.ErrComplete) {
-		return nil // but for being put in its place
-	}
-	if s == nil && err == nil {
-		if err := os.RemoveAll(path); err != nil {
-			return files.Unwritable(path, err)
-		}
-		s, err = experiment.Begin(ctx, c, path, recorders)
-	}
-	if err != nil {
-		return err
-	}
-	end, err := s.Run.Drive(ctx, s.Course)
-	if e := s.Close(); err == nil {
-		err = e
-	}
-	switch {
-	case err != nil:
-		return err
-	case end.State == record.Failed && !end.Cause.OfKernels():
-		return errors.New(end.Reason)
-	}
-	return nil
-}
-
-// goOn takes up a run that was cut; nil if there is none or it has nothing to go
-// on from. The recorders are told its past first. The error is experiment.ErrComplete if it
-// has come to its end. Where something was learnt and only the circumstances are
-// in the way, they are the error: the run is not given up.
-func (m *Comparing) goOn(ctx context.Context, path string, recorders record.Recorders) (*experiment.Session, error) {
-	if !rundir.IsRun(path) {
-		return nil, nil
-	}
-	s, err := experiment.Resume(ctx, path, experiment.ResumeOptions{Cores: m.Config.Device.Cores, Past: recorders}, recorders)
-	switch {
-	case err == nil:
-		m.options.Say("  goes on where it was cut")
-		return s, nil
-	case ctx.Err() != nil:
-		return nil, context.Cause(ctx)
-	case errors.Is(err, experiment.ErrComplete):
-		return nil, err
-	case !errors.Is(err, rundir.ErrNoCheckpoint):
-		if r, e := readFinished(path); e != nil || r.Rows > 0 {
-			return nil, fmt.Errorf("%w; or remove %s, and the run is made anew", err, path)
-		}
-	}
-	m.options.Say(fmt.Sprintf("  made anew: %v", err))
-	return nil, nil
-}
-
-// searchFile is where the course of a search is written down.
+// searchFile is where the course of a search is written down, in the directory of the
+// comparison.
 func (m *Comparing) searchFile(method string, seed uint64) string {
-	return filepath.Join(m.place(method, seed), "search.csv")
+	return filepath.Join(method, strconv.FormatUint(seed, 10), "search.csv")
+}
+
+// checkPlace returns an error if a run's path leads through a link.
+func (m *Comparing) checkPlace(path string) error {
+	name, err := filepath.Rel(m.Path, path)
+	if err == nil {
+		err = m.dir.Owner.CheckFolder(name)
+	}
+	return err
 }

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io/fs"
 	"math"
-	"os"
 	"path/filepath"
 	"strconv"
 	"time"
@@ -43,10 +42,11 @@ type searchStep struct {
 // was stopped, with the seconds that choosing took at first.
 func (m *Comparing) search(ctx context.Context, method string, run int, seed uint64, s searcher) error {
 	file := m.searchFile(method, seed)
-	chosen, err := readSearch(file) // before
+	chosen, err := m.readSearch(file) // before
 	if err != nil {
 		return err
 	}
+	m.dir.Owner.RemoveLeftovers(file) // of a process that was killed
 	limit, kernels, err := m.budget(seed)
 	if err != nil {
 		return err
@@ -79,7 +79,7 @@ func (m *Comparing) search(ctx context.Context, method string, run int, seed uin
 		steps = append(steps, step)
 		seconds += step.Choosing + step.Run.Seconds
 		if len(steps) > len(chosen) {
-			if err := writeSearch(file, steps); err != nil {
+			if err := m.writeSearch(file, steps); err != nil {
 				return err
 			}
 		}
@@ -160,7 +160,7 @@ func searchMetrics(steps []searchStep, limit float64) (out []record.Metric, kern
 }
 
 // writeSearch writes down the course of a search.
-func writeSearch(file string, steps []searchStep) error {
+func (m *Comparing) writeSearch(file string, steps []searchStep) error {
 	rows := [][]string{{"step", "kernel_id", "choosing_seconds", "training_seconds", "local_elbo", "score"}}
 	for i, s := range steps {
 		row := []string{strconv.Itoa(i + 1), s.ID, files.FormatFloat(s.Choosing), files.FormatFloat(s.Run.Seconds), "", ""}
@@ -173,18 +173,19 @@ func writeSearch(file string, steps []searchStep) error {
 	if err != nil {
 		return err
 	}
-	if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
-		return files.Unwritable(filepath.Dir(file), err)
+	dir := filepath.Dir(file)
+	if err := m.dir.Owner.MkdirAll(dir); err != nil {
+		return files.Unwritable(m.dir.Owner.Join(dir), err)
 	}
-	if err := files.ReplaceFile(file, text); err != nil {
-		return files.Unwritable(filepath.Dir(file), err)
+	if err := m.dir.Owner.ReplaceFile(file, text); err != nil {
+		return files.Unwritable(m.dir.Owner.Join(dir), err)
 	}
 	return nil
 }
 
 // readSearch reads the choices back; a file that is not there has none.
-func readSearch(file string) ([]searchStep, error) {
-	t, err := files.ReadTable(file)
+func (m *Comparing) readSearch(file string) ([]searchStep, error) {
+	t, err := files.ReadTableIn(m.dir.Owner.Dir, file)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}

@@ -4,12 +4,12 @@ import (
 	"fmt"
 	"io"
 	"math"
-	"path/filepath"
 	"strconv"
 	"text/tabwriter"
 
 	"kestrel/experiment/average"
 	"kestrel/experiment/files"
+	"kestrel/experiment/inside"
 	"kestrel/experiment/record"
 	"kestrel/experiment/rundir"
 	"kestrel/experiment/words"
@@ -21,8 +21,8 @@ const (
 	runTableFile = "table.csv"
 )
 
-// write writes the tables.
-func (c *Comparison) write() error {
+// write writes the tables to the directory.
+func (c *Comparison) write(dir *inside.Dir) error {
 	for _, t := range []struct {
 		name string
 		rows [][]string
@@ -31,8 +31,8 @@ func (c *Comparison) write() error {
 		if err != nil {
 			return err
 		}
-		if err := files.ReplaceFile(filepath.Join(c.Path, t.name), text); err != nil {
-			return files.Unwritable(c.Path, err)
+		if err := dir.ReplaceFile(t.name, text); err != nil {
+			return files.Unwritable(dir.Path(), err)
 		}
 	}
 	return nil

@@ -83,12 +83,7 @@ func Load(name string, set []Override) (Config, error) {
 		if _, err := parseTOML(text, filepath.Base(name)); err != nil && !strings.EqualFold(filepath.Ext(name), ".toml") {
 			return Config{}, fmt.Errorf("%w; a config is TOML, and a table of data is told by its name: .csv, .tsv, .txt or .dat", err)
 		}
-		c := Default()
-		if base := strings.TrimSuffix(filepath.Base(name), filepath.Ext(name)); FileName.MatchString(base) {
-			c.Name = base
-		}
-		c.Data.SearchDirs = []string{filepath.Dir(name)}
-		return c.Read(text, filepath.Base(name), set)
+		return read(text, name, set)
 	case !errors.Is(err, fs.ErrNotExist):
 		if info, statErr := os.Stat(name); statErr == nil && info.IsDir() {
 			return Config{}, fmt.Errorf("config %q is a folder; name a TOML file or one of %s", name, strings.Join(configs.Names(), ", "))
@@ -104,6 +99,16 @@ func Load(name string, set []Override) (Config, error) {
 		near = fmt.Sprintf("did you mean %s? ", n)
 	}
 	return Config{}, fmt.Errorf("config %q: no such file; %sbuilt-in configs are %s", name, near, strings.Join(configs.Names(), ", "))
+}
+
+// read reads the text of a file of a name, which its data are looked for beside.
+func read(text []byte, name string, set []Override) (Config, error) {
+	c := Default()
+	if base := strings.TrimSuffix(filepath.Base(name), filepath.Ext(name)); FileName.MatchString(base) {
+		c.Name = base
+	}
+	c.Data.SearchDirs = []string{filepath.Dir(name)}
+	return c.Read(text, filepath.Base(name), set)
 }
 
 // ForTable returns the default config for a table of numbers. target may be

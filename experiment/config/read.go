@@ -1,20 +1,67 @@
 package config
 
 import (
+	"errors"
+	"fmt"
 	"io"
 	"io/fs"
 	"os"
+	"path/filepath"
 	"regexp"
+	"time"
+
+	"kestrel/experiment/inside"
 )
 
-// readHead reads a file, at most so many bytes of it.
+// pipePatience is how long a pipe or a terminal may take to say what it has.
+const pipePatience = 10 * time.Second
+
+// readHead reads a file, at most so many bytes of it. One that is a pipe, as a shell
+// makes it of <(…), is read until its other end is closed, and not waited for for
+// ever.
 func readHead(name string, most int64) ([]byte, error) {
-	f, err := os.Open(name)
+	info, err := os.Stat(name)
+	if err != nil {
+		return nil, err
+	}
+	flag := os.O_RDONLY
+	if !info.Mode().IsRegular() {
+		flag |= nonBlock
+	}
+	f, err := os.OpenFile(name, flag, 0)
 	if err != nil {
 		return nil, err
 	}
 	defer f.Close()
-	return io.ReadAll(io.LimitReader(f, most))
+	if info.Mode().IsRegular() || info.IsDir() {
+		return io.ReadAll(io.LimitReader(f, most))
+	}
+	_ = f.SetReadDeadline(time.Now().Add(pipePatience)) // a device that has none does not wait
+	text, err := io.ReadAll(io.LimitReader(f, most))
+	if err == nil && len(text) == 0 {
+		err = &fs.PathError{Op: "read", Path: name, Err: errors.New("it is no file, and nothing comes from it; name a TOML file or a table")}
+	}
+	if errors.Is(err, os.ErrDeadlineExceeded) {
+		err = &fs.PathError{Op: "read", Path: name, Err: fmt.Errorf("it is no file, and does not end within %s; name a TOML file", pipePatience)}
+	}
+	return text, err
+}
+
+// LoadInside reads the config that a run or a comparison keeps in its directory, as
+// Load does.
+func LoadInside(dir, name string) (Config, error) {
+	text, err := inside.ReadFile(dir, name, largestConfig)
+	var refused *inside.Refused
+	switch path := filepath.Join(dir, name); {
+	case errors.As(err, &refused):
+		return Config{}, err
+	case errors.Is(err, fs.ErrNotExist):
+		return Config{}, fmt.Errorf("config %q: no such file", path)
+	case err != nil:
+		return Config{}, fmt.Errorf("config %q cannot be read: %w", path, err)
+	default:
+		return read(text, path, nil)
+	}
 }
 
 // IsConfig tells a config from other TOML.

@@ -13,6 +13,8 @@ import (
 	"kestrel/experiment/config"
 	"kestrel/experiment/files"
 	"kestrel/experiment/history"
+	"kestrel/experiment/inside"
+	"kestrel/experiment/output"
 	"kestrel/experiment/record"
 	"kestrel/experiment/rundir"
 )
@@ -75,12 +77,13 @@ func Read(ctx context.Context, paths []string, o Options) (*Figures, error) {
 	if len(groups) == 0 && len(p.LeftOut) > 0 {
 		return nil, fmt.Errorf("run %q: %w", p.LeftOut[0], record.ErrNoResults)
 	}
-	taken := map[string]int{}
+	taken := map[string]bool{}
 	for _, g := range groups {
 		g.name = g.title()
-		if taken[g.name]++; taken[g.name] > 1 {
-			g.name += fmt.Sprintf("-%d", taken[g.name])
+		for n := 2; taken[g.name]; n++ {
+			g.name = fmt.Sprintf("%s-%d", g.title(), n)
 		}
+		taken[g.name] = true
 		if g.table == nil {
 			g.table = g.results()
 		}
@@ -96,17 +99,22 @@ func Read(ctx context.Context, paths []string, o Options) (*Figures, error) {
 }
 
 // Save draws the figures and writes them to dir, each as SVG, as PNG and as CSV
-// with exactly what is drawn. It returns the names of the files written, without
-// ending.
+// with exactly what is drawn: all of them, or none. It returns the names of the
+// files written, without ending.
 func (p *Figures) Save(ctx context.Context, dir string) (names []string, err error) {
+	var all []files.File
 	for _, f := range p.figures {
 		if err := ctx.Err(); err != nil {
-			return names, context.Cause(ctx)
+			return nil, context.Cause(ctx)
 		}
-		if err := f.save(dir); err != nil {
-			return names, err
+		drawn, err := f.files()
+		if err != nil {
+			return nil, err
 		}
-		names = append(names, f.Name)
+		names, all = append(names, f.Name), append(all, drawn...)
+	}
+	if err := output.WriteFiles(dir, all); err != nil {
+		return nil, err
 	}
 	return names, nil
 }
@@ -160,7 +168,7 @@ func (p *Figures) source(ctx context.Context, path string) ([]*figureGroup, erro
 	}
 	var runs []string
 	for _, method := range []string{config.MethodAverage, config.MethodPrune} {
-		if runs, err = runsIn(filepath.Join(path, method)); err != nil && !errors.Is(err, os.ErrNotExist) {
+		if runs, err = runsWithin(path, method); err != nil && !errors.Is(err, os.ErrNotExist) {
 			return nil, err
 		}
 		if len(runs) > 0 {
@@ -186,7 +194,7 @@ func (p *Figures) source(ctx context.Context, path string) ([]*figureGroup, erro
 
 // isComparison reports whether a path is the directory of a comparison.
 func isComparison(path string) bool {
-	_, err := os.Stat(filepath.Join(path, compare.FinalsFile))
+	_, err := os.Lstat(filepath.Join(path, compare.FinalsFile))
 	return err == nil && !rundir.IsRun(path)
 }
 
@@ -203,6 +211,25 @@ func runsIn(path string) ([]string, error) {
 		}
 	}
 	return runs, nil
+}
+
+// runsWithin lists the runs of a method in a comparison, none of which is a link.
+func runsWithin(path, method string) ([]string, error) {
+	d, err := inside.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer d.Close()
+	if err := d.CheckFolder(method); err != nil {
+		return nil, err
+	}
+	runs, err := runsIn(d.Join(method))
+	for _, run := range runs {
+		if err := d.CheckFolder(filepath.Join(method, filepath.Base(run))); err != nil {
+			return nil, err
+		}
+	}
+	return runs, err
 }
 
 // groups reads runs and puts repeats together.

@@ -17,7 +17,7 @@ import (
 	"kestrel/experiment/compare"
 	"kestrel/experiment/config"
 	"kestrel/experiment/config/configtest"
-	"kestrel/experiment/files"
+	"kestrel/experiment/files/filestest"
 	"kestrel/experiment/record"
 	"kestrel/experiment/record/recordtest"
 	"kestrel/experiment/runtest"
@@ -42,7 +42,7 @@ func repeated(t *testing.T, dir string, n int, c config.Config) (paths []string)
 // drawnRows returns the rows of a figure's CSV of one kind and name.
 func drawnRows(t *testing.T, path, element, name string) (rows [][4]float64) {
 	t.Helper()
-	table, err := files.ReadTable(path)
+	table, err := filestest.ReadTable(path)
 	must.OK(t, err)
 	number := func(i int, column string) float64 {
 		if table.Text(i, column) == "" {
@@ -98,7 +98,7 @@ func TestFiguresOfRepeats(t *testing.T) {
 	at := map[int]float64{}
 	final, square := map[string]float64{}, map[string]float64{}
 	for _, p := range paths {
-		table, err := files.ReadTable(filepath.Join(p, record.PosteriorFile))
+		table, err := filestest.ReadTable(filepath.Join(p, record.PosteriorFile))
 		must.OK(t, err)
 		for i := range table.Rows {
 			k := table.Text(i, "kernel")
@@ -108,7 +108,7 @@ func TestFiguresOfRepeats(t *testing.T) {
 			mean[k][table.Whole(i, "evaluation")] += table.Number(i, "posterior") / 2
 			at[table.Whole(i, "evaluation")] = table.Number(i, "proportion")
 		}
-		metrics, err := files.ReadTable(filepath.Join(p, record.MetricsFile))
+		metrics, err := filestest.ReadTable(filepath.Join(p, record.MetricsFile))
 		must.OK(t, err)
 		for i := len(metrics.Rows) - 2; i < len(metrics.Rows); i++ {
 			v := metrics.Number(i, "rmse")
@@ -184,7 +184,7 @@ func TestScalabilityFigure(t *testing.T) {
 	if len(names) != 7 || names[6] != "quickstart-scalability" || names[3] != "quickstart-2-posterior" {
 		t.Fatal(names)
 	}
-	fit, err := files.ReadTable(filepath.Join(dir, "out", "quickstart-scalability-fit.csv"))
+	fit, err := filestest.ReadTable(filepath.Join(dir, "out", "quickstart-scalability-fit.csv"))
 	must.OK(t, err)
 	for i, path := range paths {
 		events, err := recordtest.Read(path)

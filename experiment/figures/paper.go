@@ -1,8 +1,9 @@
 package figures
 
 import (
+	"maps"
 	"math"
-	"path/filepath"
+	"slices"
 
 	"kestrel/experiment/chart"
 	"kestrel/experiment/files"
@@ -71,25 +72,22 @@ func (f *paperFigure) row(element, name string, x, y, low, high float64) {
 	}
 }
 
-// save writes the figure, its numbers and what else belongs to it.
-func (f *paperFigure) save(dir string) error {
+// files are the figure, its numbers and what else belongs to it.
+func (f *paperFigure) files() ([]files.File, error) {
+	all, err := f.Files("")
+	if err != nil {
+		return nil, err
+	}
 	text, err := files.FormatRows(append([][]string{{"element", "name", "x", "y", "low", "high"}}, f.rows...))
 	if err != nil {
-		return err
-	}
-	if err := f.Save(dir, ""); err != nil {
-		return err
+		return nil, err
 	}
 	beside := map[string][]byte{".csv": text}
-	for ending, text := range f.extra {
-		beside[ending] = text
+	maps.Copy(beside, f.extra)
+	for _, ending := range slices.Sorted(maps.Keys(beside)) {
+		all = append(all, files.File{Name: f.Name + ending, Text: beside[ending]})
 	}
-	for ending, text := range beside {
-		if err := files.ReplaceFile(filepath.Join(dir, f.Name+ending), text); err != nil {
-			return files.Unwritable(dir, err)
-		}
-	}
-	return nil
+	return all, nil
 }
 
 // spread says whether values are all positive and the largest is more than so

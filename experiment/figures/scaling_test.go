@@ -8,7 +8,7 @@ import (
 	"testing"
 
 	"kestrel/experiment/config/configtest"
-	"kestrel/experiment/files"
+	"kestrel/experiment/files/filestest"
 	"kestrel/internal/must"
 )
 
@@ -38,7 +38,7 @@ func TestScalabilityBySize(t *testing.T) {
 		{"quickstart-scalability-kernels", "kernels", "K", []int{3, 5}},
 		{"quickstart-scalability-rows", "rows", "N", []int{60, 90}},
 	} {
-		fit, err := files.ReadTable(filepath.Join(dir, "out", c.name+"-fit.csv"))
+		fit, err := filestest.ReadTable(filepath.Join(dir, "out", c.name+"-fit.csv"))
 		must.OK(t, err)
 		var got []int
 		for i := range fit.Rows {

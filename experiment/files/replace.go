@@ -1,9 +1,6 @@
 package files
 
-import (
-	"os"
-	"path/filepath"
-)
+import "os"
 
 // ReplaceFile writes a file aside, syncs it and renames it, so that a reader
 // finds the old one or the new one, whole.
@@ -14,25 +11,19 @@ func ReplaceFile(path string, text []byte) error {
 	})
 }
 
-// ReplaceWith replaces a file by what write writes: aside, synced, renamed.
+// ReplaceWith replaces a file by what write writes: aside, synced, renamed. A link
+// of that name is replaced, not followed.
 func ReplaceWith(path string, write func(*os.File) error) error {
-	f, err := os.CreateTemp(filepath.Dir(path), "."+filepath.Base(path)+".*")
+	a, err := NewAside(path)
 	if err != nil {
 		return err
 	}
-	defer os.Remove(f.Name())
-	err = write(f)
-	if err == nil {
-		err = f.Chmod(0o644)
+	defer a.Drop()
+	if err := write(a.File); err != nil {
+		return err
 	}
-	if err == nil {
-		err = f.Sync()
+	if err := a.Finish(); err != nil {
+		return err
 	}
-	if e := f.Close(); err == nil {
-		err = e
-	}
-	if err == nil {
-		err = os.Rename(f.Name(), path)
-	}
-	return err
+	return a.Place()
 }

@@ -5,9 +5,10 @@ import (
 	"encoding/csv"
 	"fmt"
 	"math"
-	"os"
 	"slices"
 	"strconv"
+
+	"kestrel/experiment/inside"
 )
 
 // Table is a CSV file with a header. After its first error, which it keeps, its
@@ -19,9 +20,10 @@ type Table struct {
 	Err    error
 }
 
-// ReadTable reads a CSV file with a header.
-func ReadTable(path string) (*Table, error) {
-	text, err := os.ReadFile(path)
+// ReadTableIn reads a CSV file with a header, in an open directory.
+func ReadTableIn(d *inside.Dir, name string) (*Table, error) {
+	path := d.Join(name)
+	text, err := d.ReadFile(name, 0)
 	if err != nil {
 		return nil, fmt.Errorf("table cannot be read: %w", err)
 	}

@@ -5,10 +5,12 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"time"
 
+	"kestrel/experiment/inside"
 	"kestrel/experiment/record"
 )
 
@@ -142,11 +144,24 @@ func (f *follower) tell(what record.EventType, text string) {
 	f.put([]record.Event{{V: record.Version, Type: what, Time: time.Now().UTC(), Notice: text}})
 }
 
+// look says what has the name of the log now; a link is not followed.
+func (f *follower) look() (fs.FileInfo, error) {
+	d, err := inside.Open(f.dir)
+	if err != nil {
+		return nil, err
+	}
+	defer d.Close()
+	if err := d.CheckFile(record.EventsFile); err != nil {
+		return nil, err
+	}
+	return d.Lstat(record.EventsFile)
+}
+
 // reopenIfReplaced begins anew where the file is another one, or shorter than
 // what has been read of it, or begins otherwise.
 func (f *follower) reopenIfReplaced() error {
 	path := filepath.Join(f.dir, record.EventsFile)
-	now, err := os.Stat(path)
+	now, err := f.look()
 	if err != nil {
 		if !f.gone {
 			f.gone = true

@@ -6,12 +6,10 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"path/filepath"
 
 	"kestrel/device"
 	"kestrel/device/cpu"
 	"kestrel/experiment/config"
-	"kestrel/experiment/npz"
 	"kestrel/experiment/prepare"
 	"kestrel/experiment/record"
 	"kestrel/experiment/rundir"
@@ -45,7 +43,7 @@ func Open(ctx context.Context, dir string) (*Inspector, error) {
 	if err != nil {
 		return nil, err
 	}
-	c, err := config.Load(filepath.Join(dir, record.ConfigFile), nil)
+	c, err := config.LoadInside(dir, record.ConfigFile)
 	if err != nil {
 		return nil, fmt.Errorf("run %q: %w", dir, err)
 	}
@@ -75,7 +73,7 @@ func (i *Inspector) Reload(ctx context.Context) (*Inspector, error) {
 
 // lastSaved reads the checkpoint of a run's directory.
 func lastSaved(dir string) (map[string]vbks.Tensor, error) {
-	learned, err := npz.Load(filepath.Join(dir, record.StateDir, record.CheckpointFile))
+	learned, err := rundir.Learned(dir)
 	switch {
 	case errors.Is(err, fs.ErrNotExist) && !rundir.IsRun(dir):
 		return nil, fmt.Errorf("%q is not the directory of a run: it has no %s", dir, record.EventsFile)

@@ -19,7 +19,7 @@ import (
 	"kestrel/experiment/config/configtest"
 	"kestrel/experiment/files"
 	"kestrel/experiment/inspect"
-	"kestrel/experiment/npz"
+	"kestrel/experiment/npz/npztest"
 	"kestrel/experiment/prepare"
 	"kestrel/experiment/record"
 	"kestrel/experiment/rundir"
@@ -532,7 +532,7 @@ func TestOpenInspectorErrors(t *testing.T) {
 	must.OK(t, err)
 	must.OK(t, os.WriteFile(file, whole[:len(whole)/2], 0o644))
 	fails("half a checkpoint", dir, "is damaged")
-	must.OK(t, npz.Save(file, map[string]vbks.Tensor{"run": {Shape: []int{1}, Data: []float64{1}}}))
+	must.OK(t, npztest.Save(t, file, map[string]vbks.Tensor{"run": {Shape: []int{1}, Data: []float64{1}}}))
 	fails("a checkpoint of another kind", dir, "array format is missing")
 	must.OK(t, os.Remove(file))
 	fails("no checkpoint", dir, "there is no evaluation yet")

@@ -38,7 +38,7 @@ func TestGoroutinesEndWithTheirContext(t *testing.T) {
 				for i := range 30_000 {
 					fmt.Fprintf(&rows, "%g\n", float64(i)/3000)
 				}
-				points, err := p.OpenPoints(tableFile(t, rows.String()))
+				points, err := p.OpenPoints(t.Context(), tableFile(t, rows.String()))
 				must.OK(t, err)
 				defer points.Close()
 				n := 0

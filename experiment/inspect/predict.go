@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"math"
-	"path/filepath"
 	"runtime"
 	"slices"
 	"sync"
@@ -53,7 +52,7 @@ func OpenPredictor(ctx context.Context, dir string) (*Predictor, error) {
 	if err != nil {
 		return nil, err
 	}
-	c, err := config.Load(filepath.Join(dir, record.ConfigFile), nil)
+	c, err := config.LoadInside(dir, record.ConfigFile)
 	if err != nil {
 		i.Close()
 		return nil, fmt.Errorf("run %q: %w", dir, err)
@@ -98,10 +97,10 @@ type PointSource interface {
 // OpenPoints opens a table with the inputs of the run, which is written as the
 // run's own was, or has a header to guess from. Errors name the file and the
 // columns. The reader must be closed.
-func (p *Predictor) OpenPoints(path string) (*datasets.PointReader, error) {
+func (p *Predictor) OpenPoints(ctx context.Context, path string) (*datasets.PointReader, error) {
 	spec := p.spec
 	spec.Path = path
-	return datasets.OpenPoints(spec, p.lanes[0].subject.Data)
+	return datasets.OpenPoints(ctx, spec, p.lanes[0].subject.Data)
 }
 
 // Check returns an error if the query cannot be asked of any run.

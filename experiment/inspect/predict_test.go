@@ -25,7 +25,7 @@ import (
 	"kestrel/experiment/config/configtest"
 	"kestrel/experiment/history/historytest"
 	"kestrel/experiment/inspect"
-	"kestrel/experiment/npz"
+	"kestrel/experiment/npz/npztest"
 	"kestrel/experiment/prepare"
 	"kestrel/experiment/record"
 	"kestrel/experiment/record/recordtest"
@@ -54,7 +54,7 @@ func tableFile(t *testing.T, text string) string {
 // opened opens a table of points until the test's end.
 func opened(t *testing.T, p *inspect.Predictor, path string) *datasets.PointReader {
 	t.Helper()
-	points, err := p.OpenPoints(path)
+	points, err := p.OpenPoints(t.Context(), path)
 	must.OK(t, err)
 	t.Cleanup(func() { points.Close() })
 	return points
@@ -281,7 +281,7 @@ func TestLoadedModelHasTheRunsObjective(t *testing.T) {
 			"schedule.elbo_rows=0", "kernels.expressions=SE[hour]+LIN[height],PER[hour]*SE[height],RQ,SE"))
 		events, err := recordtest.Read(dir)
 		must.OK(t, err)
-		arrays, err := npz.Load(filepath.Join(dir, record.StateDir, record.CheckpointFile))
+		arrays, err := npztest.Load(t, filepath.Join(dir, record.StateDir, record.CheckpointFile))
 		must.OK(t, err)
 		i := predictor(t, dir).Lane()
 		for place, k := range historytest.Summarise(events).Evaluation.Kernels {
@@ -509,7 +509,7 @@ func TestBadPredictions(t *testing.T) {
 		"hour,height\n1,1e999\n": "too large",
 	} {
 		var out bytes.Buffer
-		points, err := p.OpenPoints(tableFile(t, text))
+		points, err := p.OpenPoints(t.Context(), tableFile(t, text))
 		if err == nil {
 			_, err = p.Write(t.Context(), points, p.DefaultQuery(), &out, nil)
 			points.Close()

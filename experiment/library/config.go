@@ -1,6 +1,8 @@
 package library
 
 import (
+	"os"
+
 	"kestrel/datasets"
 	"kestrel/experiment/config"
 )
@@ -8,8 +10,14 @@ import (
 // ConfigFor returns the config of a file of data, of a TOML file or of a
 // built-in name, whichever name is, with overrides on top.
 func ConfigFor(name string, set []config.Override) (config.Config, error) {
-	if IsTable(name) || datasets.IsWorkbook(name) { // which says of itself that it is no table
+	if IsTable(name) || isFile(name) && datasets.IsWorkbook(name) { // which says of itself that it is no table
 		return config.ForTable(name, "", set)
 	}
 	return config.Load(name, set)
+}
+
+// isFile tells a file from a pipe, of which nothing may be lost by looking at it.
+func isFile(name string) bool {
+	info, err := os.Stat(name)
+	return err == nil && info.Mode().IsRegular()
 }

@@ -60,7 +60,7 @@ func RecentRuns(root string, most int) ([]RunInfo, error) {
 	}
 	var runs []found
 	look := func(dir string) bool {
-		info, err := os.Stat(filepath.Join(dir, record.EventsFile))
+		info, err := os.Lstat(filepath.Join(dir, record.EventsFile)) // what it leads to is not looked at
 		if err != nil || info.IsDir() {
 			return false
 		}

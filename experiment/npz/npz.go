@@ -17,7 +17,7 @@ import (
 	"strconv"
 	"strings"
 
-	"kestrel/experiment/files"
+	"kestrel/experiment/inside"
 	"kestrel/vbks"
 )
 
@@ -71,12 +71,12 @@ func writeNPY(w io.Writer, t vbks.Tensor) error {
 	return nil
 }
 
-// Save replaces a checkpoint file. The file has one array more, the
+// Save replaces a checkpoint file in a directory. The file has one array more, the
 // hash of all others.
-func Save(path string, arrays map[string]vbks.Tensor) error {
+func Save(dir *inside.Dir, name string, arrays map[string]vbks.Tensor) error {
 	arrays = maps.Clone(arrays)
 	arrays[HashArray] = Bytes(hashArrays(arrays))
-	return files.ReplaceWith(path, func(f *os.File) error {
+	return dir.Replace(name, func(f *os.File) error {
 		buf := bufio.NewWriter(f)
 		if err := Write(buf, arrays); err != nil {
 			return err
@@ -85,9 +85,9 @@ func Save(path string, arrays map[string]vbks.Tensor) error {
 	})
 }
 
-// Load reads a checkpoint file.
-func Load(path string) (map[string]vbks.Tensor, error) {
-	f, err := os.Open(path)
+// Load reads a checkpoint file in a directory.
+func Load(dir *inside.Dir, name string) (map[string]vbks.Tensor, error) {
+	f, err := dir.Open(name)
 	if err != nil {
 		return nil, err
 	}
@@ -101,7 +101,7 @@ func Load(path string) (map[string]vbks.Tensor, error) {
 		err = checkHash(arrays)
 	}
 	if err != nil {
-		return nil, fmt.Errorf("checkpoint %s is damaged: %w", path, err)
+		return nil, fmt.Errorf("checkpoint %s is damaged: %w", dir.Join(name), err)
 	}
 	delete(arrays, HashArray)
 	return arrays, nil
@@ -124,12 +124,12 @@ func hashArrays(arrays map[string]vbks.Tensor) []byte {
 	return h.Sum(nil)
 }
 
-// checkHash compares the hash in a checkpoint with what it holds, where there
-// is one: what other programs write has none.
+// checkHash compares the hash in a checkpoint with what it holds. Every version of
+// the program has written one.
 func checkHash(arrays map[string]vbks.Tensor) error {
 	want, ok := arrays[HashArray]
 	if !ok {
-		return nil
+		return fmt.Errorf("it has no array %s, which says what the others are; another program wrote or changed it", HashArray)
 	}
 	rest := maps.Clone(arrays)
 	delete(rest, HashArray)

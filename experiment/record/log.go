@@ -15,6 +15,7 @@ import (
 	"path/filepath"
 
 	"kestrel/experiment/files"
+	"kestrel/experiment/inside"
 )
 
 // Log appends events to a file, one a line, each in a single write. It
@@ -72,9 +73,10 @@ func (l *Log) Skip(to int64) (Place, error) {
 
 // Open opens the event log of a run directory.
 func Open(dir string) (*os.File, error) {
-	file, err := os.Open(filepath.Join(dir, EventsFile))
+	d, err := inside.Open(dir)
 	if err == nil {
-		return file, nil
+		defer d.Close()
+		return OpenIn(d)
 	}
 	info, statErr := os.Stat(dir)
 	switch {
@@ -82,10 +84,42 @@ func Open(dir string) (*os.File, error) {
 		return nil, fmt.Errorf("run %q does not exist; name the directory of a run, such as runs/…", dir)
 	case statErr == nil && !info.IsDir():
 		return nil, fmt.Errorf("run %q is a file; name the directory of a run", dir)
-	case errors.Is(err, fs.ErrNotExist):
-		return nil, fmt.Errorf("run %q has no %s; name the directory of a run", dir, EventsFile)
 	}
 	return nil, fmt.Errorf("run %q cannot be read: %w", dir, err)
+}
+
+// CheckFiles returns an inside.Refused if one of the files of a run is something else
+// than a file, or its state folder something else than a folder. Any may be missing,
+// and who may not look will hear of it where it matters.
+func CheckFiles(d *inside.Dir) error {
+	err := d.CheckFolder(StateDir)
+	for _, name := range []string{EventsFile, ConfigFile, PosteriorFile, MetricsFile, KernelsFile, LogFile, StateDir + "/" + CheckpointFile} {
+		if errors.As(err, new(*inside.Refused)) {
+			return err
+		}
+		err = d.CheckFile(name)
+	}
+	if errors.As(err, new(*inside.Refused)) {
+		return err
+	}
+	return nil
+}
+
+// OpenIn is Open for a directory that is open already.
+func OpenIn(d *inside.Dir) (*os.File, error) {
+	if err := CheckFiles(d); err != nil {
+		return nil, err
+	}
+	file, err := d.Open(EventsFile)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return nil, fmt.Errorf("run %q has no %s; name the directory of a run", d.Path(), EventsFile)
+	case errors.As(err, new(*inside.Refused)):
+		return nil, err
+	case err != nil:
+		return nil, fmt.Errorf("run %q cannot be read: %w", d.Path(), err)
+	}
+	return file, nil
 }
 
 // ErrNoEvents is below the error of an empty log.

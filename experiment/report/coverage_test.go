@@ -15,6 +15,7 @@ import (
 	"kestrel/experiment/config"
 	"kestrel/experiment/config/configtest"
 	"kestrel/experiment/files"
+	"kestrel/experiment/files/filestest"
 	"kestrel/experiment/history/historytest"
 	"kestrel/experiment/record"
 	"kestrel/experiment/record/recordtest"
@@ -47,7 +48,7 @@ func TestCoverageOfRun(t *testing.T) {
 		}
 	}
 	// The table, the summary, the log and the page say the same.
-	rows, err := files.ReadTable(filepath.Join(dir, record.MetricsFile))
+	rows, err := filestest.ReadTable(filepath.Join(dir, record.MetricsFile))
 	must.OK(t, err)
 	for l, column := range []string{"coverage50", "coverage80", "coverage95"} {
 		if got := rows.Number(len(rows.Rows)-1, column); math.Abs(got-want[l]) > 1e-9 {
@@ -95,7 +96,7 @@ func TestOldLogsKnowOneCoverage(t *testing.T) {
 	}
 	out := filepath.Join(t.TempDir(), "export")
 	must.OK(t, rundir.Export(dir, out))
-	rows, err := files.ReadTable(filepath.Join(out, record.MetricsFile))
+	rows, err := filestest.ReadTable(filepath.Join(out, record.MetricsFile))
 	must.OK(t, err)
 	for i := range rows.Rows {
 		if rows.Text(i, "coverage50") != "" || rows.Text(i, "coverage80") != "" || !(rows.Number(i, "coverage95") >= 0) {

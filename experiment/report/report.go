@@ -8,9 +8,7 @@ import (
 	"io"
 	"math"
 	"path/filepath"
-	"regexp"
 	"slices"
-	"strings"
 	"time"
 
 	"kestrel/experiment/config"
@@ -149,7 +147,7 @@ func (r *reporter) fill(ctx context.Context) error {
 
 // compileOptions reads from the run's config how kernels were compiled.
 func (r *reporter) compileOptions() {
-	c, err := config.Load(filepath.Join(r.dir, record.ConfigFile), nil)
+	c, err := config.LoadInside(r.dir, record.ConfigFile)
 	if err != nil {
 		return // of another version, say; the rest of the page does without
 	}
@@ -278,23 +276,12 @@ func (r *reporter) versions() {
 		fact{"Format of the event log", fmt.Sprint(record.Version)})
 }
 
-// plain matches what a shell takes as it is.
-var plain = regexp.MustCompile(`^[A-Za-z0-9_./:@%+=,-]+$`)
-
-// shellWord quotes a path for a POSIX shell.
-func shellWord(s string) string {
-	if plain.MatchString(s) {
-		return s
-	}
-	return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'"
-}
-
 func (r *reporter) reproduce() {
-	config := shellWord(filepath.Join(r.dir, record.ConfigFile))
+	config := words.Shell(filepath.Join(r.dir, record.ConfigFile))
 	r.page.Commands = []string{
 		"kestrel run " + config + " --headless --out again",
-		"kestrel export " + shellWord(r.dir) + " -o tables",
-		"kestrel predict " + shellWord(r.dir) + " --data new.csv -o predictions.csv",
+		"kestrel export " + words.Shell(r.dir) + " -o tables",
+		"kestrel predict " + words.Shell(r.dir) + " --data new.csv -o predictions.csv",
 	}
 	var hand []string
 	for _, m := range r.history.Marks() {

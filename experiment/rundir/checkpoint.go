@@ -6,10 +6,10 @@ import (
 	"fmt"
 	"io/fs"
 	"math"
-	"path/filepath"
 	"strings"
 	"time"
 
+	"kestrel/experiment/inside"
 	"kestrel/experiment/npz"
 	"kestrel/experiment/record"
 	"kestrel/vbks"
@@ -31,9 +31,26 @@ func (s *Checkpoint) Learned() map[string]vbks.Tensor {
 	return s.arrays
 }
 
+// checkpointPath is its name in the directory of a run.
+const checkpointPath = record.StateDir + "/" + record.CheckpointFile
+
+// Learned reads the arrays of the checkpoint in a run's directory. The error is
+// fs.ErrNotExist if there is none.
+func Learned(path string) (map[string]vbks.Tensor, error) {
+	d, err := inside.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer d.Close()
+	if err := record.CheckFiles(d); err != nil {
+		return nil, err
+	}
+	return npz.Load(d, checkpointPath)
+}
+
 // ReadCheckpoint reads the checkpoint of a run, nil if there is none.
-func ReadCheckpoint(path string) (*Checkpoint, error) {
-	arrays, err := npz.Load(filepath.Join(path, record.StateDir, record.CheckpointFile))
+func ReadCheckpoint(d *inside.Dir) (*Checkpoint, error) {
+	arrays, err := npz.Load(d, checkpointPath)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}

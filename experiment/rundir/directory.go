@@ -3,7 +3,6 @@ package rundir
 import (
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"maps"
 	"os"
@@ -11,7 +10,9 @@ import (
 	"time"
 
 	"kestrel/experiment/files"
+	"kestrel/experiment/inside"
 	"kestrel/experiment/npz"
+	"kestrel/experiment/output"
 	"kestrel/experiment/record"
 	"kestrel/vbks"
 )
@@ -19,13 +20,19 @@ import (
 // Directory is the directory of a run in the making. It is a Recorder.
 type Directory struct {
 	Path   string
+	dir    *inside.Dir // closed with the owner's note
 	events *record.Log
 	log    *os.File
 	tables *tables
-	owner  io.Closer     // tells others that the run is being written
+	owner  *Claimed      // tells others that the run is being written
 	rests  Rest          // what a checkpoint would rest on
 	at     *record.Event // being recorded
 	done   int           // steps of that
+
+	lost    error // why the log cannot be gone on with, see keepLog
+	told    bool  // that it is lost
+	moved   bool  // the directory, which has been remarked on
+	remarks []string
 }
 
 // DefaultPath names a new run directory: runs/<name>-<UTC time>, with a number
@@ -58,6 +65,9 @@ func Check(path string) error {
 			return fmt.Errorf("output directory %q exists and is not empty; choose another with --out, or remove it", path)
 		}
 	}
+	if err := output.CheckFolder(path); err != nil {
+		return fmt.Errorf("output directory %w", err)
+	}
 	if err := os.MkdirAll(path, 0o755); err != nil {
 		return files.Unwritable(path, err)
 	}
@@ -81,24 +91,24 @@ func Create(path string) (*Directory, error) {
 	if err != nil {
 		return nil, err
 	}
-	return Make(path, owner)
+	return Make(owner)
 }
 
 // Make makes the files that grow in a directory that is owned already,
 // and takes the owner's note over.
-func Make(path string, owner io.Closer) (*Directory, error) {
-	d := &Directory{Path: path, owner: owner}
-	file, err := os.Create(filepath.Join(path, record.EventsFile))
+func Make(owner *Claimed) (*Directory, error) {
+	d := &Directory{Path: owner.Path(), dir: owner.Dir, owner: owner}
+	file, err := d.dir.Create(record.EventsFile)
 	if err == nil {
 		d.events = record.NewLog(file)
-		d.log, err = os.Create(filepath.Join(path, record.LogFile))
+		d.log, err = d.dir.Create(record.LogFile)
 	}
 	if err == nil {
-		d.tables, err = newTables(path)
+		d.tables, err = newTables(d.dir)
 	}
 	if err != nil {
 		d.Close()
-		return nil, files.Unwritable(path, err)
+		return nil, files.Unwritable(d.Path, err)
 	}
 	return d, nil
 }
@@ -110,12 +120,23 @@ func (d *Directory) Record(e *record.Event) error {
 	if d.at != e {
 		d.at, d.done = e, 0
 	}
+	if d.done == 0 && d.lost == nil {
+		if err := d.keepLog(); errors.As(err, new(*lostLog)) {
+			d.lost = err
+		} else if err != nil {
+			return err
+		}
+	}
 	for steps := d.steps(); d.done < len(steps); d.done++ {
-		if err := steps[d.done](e); err != nil {
+		if err := steps[d.done](e); err != nil && (d.lost == nil || d.told || noRoom(err)) {
 			return err
 		}
 	}
 	d.at = nil
+	if d.lost != nil && !d.told { // all but the log has been written
+		d.told = true
+		return d.lost
+	}
 	return nil
 }
 
@@ -123,6 +144,9 @@ func (d *Directory) Record(e *record.Event) error {
 func (d *Directory) steps() []func(*record.Event) error {
 	return []func(*record.Event) error{
 		func(e *record.Event) error {
+			if d.lost != nil {
+				return nil
+			}
 			err := d.events.Append(e)
 			if err == nil && e.Evaluation != nil {
 				before, after := d.events.Ends()
@@ -134,7 +158,7 @@ func (d *Directory) steps() []func(*record.Event) error {
 			if e.Type != record.EventStarted {
 				return nil
 			}
-			return writeConfig(d.Path, e.Start)
+			return writeConfig(d.dir, e.Start)
 		},
 		func(e *record.Event) error {
 			return files.AllOrNothing(func() error { return d.tables.Record(e) }, d.tables.posterior, d.tables.metrics)
@@ -156,8 +180,8 @@ func (d *Directory) steps() []func(*record.Event) error {
 }
 
 // writeConfig writes the config that a run began with.
-func writeConfig(dir string, s *record.Start) error {
-	if err := files.ReplaceFile(filepath.Join(dir, record.ConfigFile), []byte(s.Header()+s.Config)); err != nil {
+func writeConfig(dir *inside.Dir, s *record.Start) error {
+	if err := dir.ReplaceFile(record.ConfigFile, []byte(s.Header()+s.Config)); err != nil {
 		return fmt.Errorf("%s: %w", record.ConfigFile, err)
 	}
 	return nil
@@ -172,7 +196,7 @@ func (d *Directory) Checkpoint(arrays map[string]vbks.Tensor) error {
 	}
 	arrays = maps.Clone(arrays)
 	d.rests.put(arrays)
-	if err := npz.Save(filepath.Join(d.Path, record.StateDir, record.CheckpointFile), arrays); err != nil {
+	if err := npz.Save(d.dir, checkpointPath, arrays); err != nil {
 		return fmt.Errorf("checkpoint: %w", err)
 	}
 	return nil
@@ -183,6 +207,9 @@ func (d *Directory) Close() error {
 	var err error
 	if d.tables != nil {
 		err = d.tables.Close()
+		if e := d.keepUnlessLost(); err == nil {
+			err = e
+		}
 	}
 	open := []*os.File{d.log}
 	if d.events != nil {
@@ -195,6 +222,14 @@ func (d *Directory) Close() error {
 		}
 	}
 	return err
+}
+
+// keepUnlessLost is keepLog after the last event. That the log was lost has been told.
+func (d *Directory) keepUnlessLost() error {
+	if d.lost != nil || d.events == nil {
+		return nil
+	}
+	return d.keepLog()
 }
 
 // closeSynced syncs and closes the files that are there and returns the first

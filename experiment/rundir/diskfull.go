@@ -111,6 +111,16 @@ func (p *RoomWaiter) Stuck() error {
 	return p.lacking
 }
 
+// Remarks are those of the directory.
+func (p *RoomWaiter) Remarks() []string {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if d, ok := p.to.(*Directory); ok {
+		return d.Remarks()
+	}
+	return nil
+}
+
 // Close tries a last time and returns an error if something is left.
 func (p *RoomWaiter) Close() error {
 	p.mu.Lock()

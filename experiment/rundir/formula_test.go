@@ -5,6 +5,7 @@ import (
 
 	"kestrel/experiment/files"
 	"kestrel/experiment/files/filestest"
+	"kestrel/experiment/inside"
 	"kestrel/experiment/record"
 	"kestrel/internal/must"
 )
@@ -18,7 +19,10 @@ func TestTablesStartNoFormula(t *testing.T) {
 		Fixed: []record.Fixed{{Name: "LIN.centre", Column: "-c", Value: -2.5}},
 	}}}
 	dir := t.TempDir()
-	w, err := newTables(dir)
+	d, err := inside.Open(dir)
+	must.OK(t, err)
+	defer d.Close()
+	w, err := newTables(d)
 	must.OK(t, err)
 	must.OK(t, w.Record(&record.Event{Type: record.EventStarted, Start: start}))
 	must.OK(t, w.Record(&record.Event{Type: record.EventEvaluation, Evaluation: &record.Evaluation{Index: 1, Kernels: []record.Kernel{

@@ -22,7 +22,7 @@ func FuzzTables(f *testing.F) {
 	f.Cleanup(func() { null.Close() })
 	f.Fuzz(func(t *testing.T, text []byte) {
 		d := record.NewDecoder(bytes.NewReader(text))
-		w := &tables{kernels: map[string]record.KernelInfo{}, posterior: null, metrics: null, lazy: true}
+		w := &tables{tableRows: newTableRows(), posterior: null, metrics: null, lazy: true}
 		for e, err := d.Next(); err == nil; e, err = d.Next() {
 			must.OK(t, w.Record(e))
 		}

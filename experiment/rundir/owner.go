@@ -4,21 +4,27 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"os"
-	"path/filepath"
 	"syscall"
 	"time"
 
 	"github.com/gofrs/flock"
 
 	"kestrel/experiment/files"
+	"kestrel/experiment/inside"
 	"kestrel/experiment/record"
 )
 
-// ownerFile says in a run's state folder which process writes the run.
-const ownerFile = "owner.json"
+// ownerFile says in a run's state folder which process writes the run; largestNote
+// is more than it takes, in bytes.
+const (
+	ownerFile   = "owner.json"
+	largestNote = 1 << 16
+)
+
+// notePath is its name in the directory of a run.
+const notePath = record.StateDir + "/" + ownerFile
 
 // Owner is the process that writes a run, or last wrote it.
 type Owner struct {
@@ -37,34 +43,93 @@ var errNoLocks = errors.New("the file system has no locks")
 // errOwned is the error of taking a lock that another holds.
 var errOwned = errors.New("another process holds the lock")
 
+// Claimed is the directory of a run that this process writes: open, and locked.
+type Claimed struct {
+	*inside.Dir
+	lock   *flock.Flock
+	before []byte   // what the note said, nil if there was none
+	made   []string // what was not there before, the last first
+}
+
 // Claim notes that this process writes the run in dir, until the result is
 // closed or the process ends, however it ends. The result must be kept: a file
 // that nobody refers to is closed. It is an error if another process writes
-// the run. The state folder is made if it is missing.
-func Claim(dir string) (io.Closer, error) {
-	if err := os.MkdirAll(filepath.Join(dir, record.StateDir), 0o755); err != nil {
+// the run, and, before anything is changed, if one of the run's files is no file,
+// see inside.Refused. The state folder is made if it is missing.
+func Claim(dir string) (*Claimed, error) {
+	d, err := inside.Open(dir)
+	if err != nil {
 		return nil, files.Unwritable(dir, err)
 	}
-	note := filepath.Join(dir, record.StateDir, ownerFile)
-	lock, err := claim(note)
+	c := &Claimed{Dir: d}
+	for _, check := range []func() error{
+		func() error { return record.CheckFiles(d) },
+		func() error { return d.CheckFile(notePath) },
+		func() error { return d.CheckFile(lockFile(notePath)) },
+	} {
+		if err := check(); err != nil {
+			d.Close()
+			return nil, err
+		}
+	}
+	err = c.claim()
 	if errors.Is(err, errOwned) {
-		return nil, fmt.Errorf("run %q is being written by %s; wait for it or stop it", dir, ownerName(note))
+		err = fmt.Errorf("run %q is being written by %s; wait for it or stop it", dir, ownerName(d))
+		c.Release()
+		return nil, err
 	}
 	if locked := err == nil; locked || errors.Is(err, errNoLocks) {
-		err = writeNote(note)
+		err = c.writeNote()
 		if locked && errors.Is(err, fs.ErrPermission) {
 			err = nil // on SMB what is locked is written through the lock's own handle only; the note is for people
 		}
 	}
 	if err != nil {
-		lock.Close()
+		c.Release()
 		return nil, files.Unwritable(dir, err)
 	}
-	return lock, nil
+	return c, nil
+}
+
+// Close gives the directory back and closes it.
+func (c *Claimed) Close() error {
+	var err error
+	if c.lock != nil {
+		err = c.lock.Close()
+	}
+	return errors.Join(err, c.Dir.Close())
+}
+
+// Release is Close where nothing was written after all: the note says again what it
+// said, and what was made for it is removed.
+func (c *Claimed) Release() {
+	if c.before != nil && !c.isNew(notePath) {
+		_ = c.writeText(c.before) // the note is for people
+	}
+	for _, name := range c.made {
+		_ = c.Remove(name) // it does no harm
+	}
+	c.Close()
+}
+
+func (c *Claimed) isNew(name string) bool {
+	for _, made := range c.made {
+		if made == name {
+			return true
+		}
+	}
+	return false
+}
+
+// missing notes that a name is about to be made, if it is not there.
+func (c *Claimed) missing(name string) {
+	if _, err := c.Lstat(name); errors.Is(err, fs.ErrNotExist) && !c.isNew(name) {
+		c.made = append([]string{name}, c.made...)
+	}
 }
 
 // writeNote notes that this process is the owner, in the place of who was.
-func writeNote(note string) error {
+func (c *Claimed) writeNote() error {
 	host, err := os.Hostname()
 	if err != nil {
 		host = "" // it is for people
@@ -73,32 +138,69 @@ func writeNote(note string) error {
 	if err != nil {
 		return err
 	}
-	f, err := openNote(note, os.O_WRONLY|os.O_CREATE)
+	c.missing(notePath)
+	if before, err := c.ReadFile(notePath, largestNote); err == nil {
+		c.before = before
+	}
+	return c.writeText(append(text, '\n'))
+}
+
+// writeText writes the note in its place, for it may be what is locked.
+func (c *Claimed) writeText(text []byte) error {
+	f, err := c.OpenOrCreate(notePath)
 	if err != nil {
 		return err
 	}
 	err = f.Truncate(0)
 	if err == nil {
-		_, err = f.WriteAt(append(text, '\n'), 0)
+		_, err = f.WriteAt(text, 0)
 	}
 	return errors.Join(err, f.Close())
 }
 
 // claim takes the lock of an owner; a reader that is just looking holds it for
-// a moment.
-func claim(note string) (*flock.Flock, error) {
-	path := lockFile(note)
-	lock := newLock(path, os.O_RDWR|os.O_CREATE)
-	if err := ordinary(path); err != nil {
-		return lock, err
+// a moment, and a process that gives up what it had claimed removes its file.
+func (c *Claimed) claim() error {
+	c.missing(record.StateDir)
+	if err := c.MkdirAll(record.StateDir); err != nil {
+		return err
 	}
+	name := lockFile(notePath)
 	for try := 0; ; try++ {
-		err := take(lock.TryLock)
-		if !errors.Is(err, errOwned) || try == 10 {
-			return lock, err
+		c.missing(name)
+		f, err := c.OpenOrCreate(name)
+		if err != nil && !errors.Is(err, fs.ErrPermission) { // which on SMB a locked file is refused with
+			return err
+		}
+		if f != nil {
+			f.Close()
+		}
+		c.lock = newLock(c.Join(name), os.O_RDWR)
+		err = take(c.lock.TryLock)
+		if err == nil {
+			if err = c.holds(name); err == nil {
+				return nil
+			}
+			c.lock.Close()
+		}
+		if errors.Is(err, errNoLocks) || try == 10 {
+			return err
+		}
+		if !errors.Is(err, errOwned) && !errors.Is(err, fs.ErrNotExist) && !errors.As(err, new(*inside.Refused)) {
+			return err
 		}
 		time.Sleep(10 * time.Millisecond)
 	}
+}
+
+// holds returns an error unless the file that is locked is the one that the
+// directory has: it was opened by its path.
+func (c *Claimed) holds(name string) error {
+	info, err := c.lock.Stat()
+	if err != nil {
+		return err
+	}
+	return c.Holds(name, info)
 }
 
 // newLock is not locked yet, and its file not open.
@@ -125,33 +227,8 @@ func take(try func() (bool, error)) error {
 	}
 }
 
-// ordinary refuses what stands in the place of a file, a link above all: who put
-// it there would choose what is written to. A file may also be missing.
-func ordinary(path string) error {
-	info, err := os.Lstat(path)
-	switch {
-	case errors.Is(err, fs.ErrNotExist):
-		return nil
-	case err != nil || info.Mode().IsRegular():
-		return err
-	}
-	what := "no file"
-	if info.Mode()&fs.ModeSymlink != 0 {
-		what = "a link"
-	}
-	return fmt.Errorf("%s in it is %s", filepath.Join(record.StateDir, filepath.Base(path)), what)
-}
-
-// openNote opens a note that is no link.
-func openNote(note string, flag int) (*os.File, error) {
-	if err := ordinary(note); err != nil {
-		return nil, err
-	}
-	return os.OpenFile(note, flag|noFollow, 0o644)
-}
-
-func ownerName(note string) string {
-	o, err := readOwner(note)
+func ownerName(d *inside.Dir) string {
+	o, err := readOwner(d)
 	if err != nil || o.PID == 0 {
 		return "another process"
 	}
@@ -160,13 +237,8 @@ func ownerName(note string) string {
 
 // readOwner returns an owner without a number if the note is torn: who holds the
 // lock may just be writing it.
-func readOwner(note string) (o Owner, err error) {
-	f, err := openNote(note, os.O_RDONLY)
-	if err != nil {
-		return o, err
-	}
-	defer f.Close()
-	text, err := io.ReadAll(f)
+func readOwner(d *inside.Dir) (o Owner, err error) {
+	text, err := d.ReadFile(notePath, largestNote)
 	if err == nil && json.Unmarshal(text, &o) != nil {
 		o = Owner{}
 	}
@@ -177,23 +249,27 @@ func readOwner(note string) (o Owner, err error) {
 // whether it still does. known is false where that cannot be told: the run was
 // made without such a note, or it cannot be read.
 func OwnerOf(dir string) (o Owner, known bool) {
-	note := filepath.Join(dir, record.StateDir, ownerFile)
-	o, err := readOwner(note)
+	d, err := inside.Open(dir)
+	if err != nil {
+		return o, false
+	}
+	defer d.Close()
+	o, err = readOwner(d)
 	if err != nil && !errors.Is(err, fs.ErrPermission) { // which on SMB a locked note is refused with
 		return o, false
 	}
-	o.Alive, err = owned(note)
+	o.Alive, err = owned(d)
 	o.Known = err == nil
 	return o, o.Known
 }
 
 // owned tries the owner's lock.
-func owned(note string) (bool, error) {
-	path := lockFile(note)
-	if err := ordinary(path); err != nil {
+func owned(d *inside.Dir) (bool, error) {
+	name := lockFile(notePath)
+	if err := d.CheckFile(name); err != nil {
 		return false, err
 	}
-	lock := newLock(path, os.O_RDONLY)
+	lock := newLock(d.Join(name), os.O_RDONLY)
 	defer lock.Close()
 	switch err := take(lock.TryRLock); {
 	case errors.Is(err, errOwned):

@@ -2,7 +2,7 @@
 
 package rundir
 
-// noFollow is no flag of opening here; ordinary asks before.
+// noFollow is no flag of opening here; Claim asks before.
 const noFollow = 0
 
 // lockFile is the file that is locked, one beside the note: what another process

@@ -2,6 +2,7 @@ package rundir
 
 import (
 	"bufio"
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -100,7 +101,7 @@ func TestOwnerFollowsNoLink(t *testing.T) {
 				t.Skip(err) // Windows asks for a privilege
 			}
 			own, err := Claim(dir)
-			if want := filepath.Join(record.StateDir, name) + " in it is a link"; err == nil {
+			if want := fmt.Sprintf("%s in %q is a link", filepath.Join(record.StateDir, name), dir); err == nil {
 				own.Close()
 				t.Errorf("%s: followed", name)
 			} else if !strings.Contains(err.Error(), want) || strings.Contains(err.Error(), "\n") {

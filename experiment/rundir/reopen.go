@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"strings"
 
+	"kestrel/experiment/inside"
 	"kestrel/experiment/record"
 )
 
@@ -21,29 +22,28 @@ type Cut struct {
 // Reopen opens the files of a run to go on with them: the log is cut,
 // the tables are made anew from it, and told is told what stays, if it is not
 // nil. The owner's note is taken over. start is the run's first event.
-func Reopen(path string, owner io.Closer, cut Cut, start *record.Start, told record.Recorder) (_ *Directory, err error) {
-	d := &Directory{Path: path}
+func Reopen(owner *Claimed, cut Cut, start *record.Start, told record.Recorder) (_ *Directory, err error) {
+	d := &Directory{Path: owner.Path(), dir: owner.Dir}
 	defer func() {
 		if err != nil {
 			d.Close() // without the owner's note
 		}
 	}()
-	removeTemporary(path)
-	if d.events, err = cutLog(path, cut); err != nil {
+	removeTemporary(d.dir)
+	if d.events, err = cutLog(d.dir, cut); err != nil {
 		return nil, err
 	}
-	if d.tables, err = remakeTables(path, cut.Kept, told); err != nil {
+	if d.tables, err = remakeTables(d.dir, cut.Kept, told); err != nil {
 		return nil, err
 	}
 	// It was cut off before this was written.
-	config := filepath.Join(path, record.ConfigFile)
-	if _, err := os.Stat(config); errors.Is(err, os.ErrNotExist) {
-		if err := writeConfig(path, start); err != nil {
+	if _, err := d.dir.Lstat(record.ConfigFile); errors.Is(err, os.ErrNotExist) {
+		if err := writeConfig(d.dir, start); err != nil {
 			return nil, err
 		}
 	}
-	if d.log, err = appendLines(filepath.Join(path, record.LogFile)); err != nil {
-		return nil, unresumable(path, err)
+	if d.log, err = appendLines(d.dir, record.LogFile); err != nil {
+		return nil, unresumable(d.Path, err)
 	}
 	d.owner = owner
 	return d, nil
@@ -51,8 +51,9 @@ func Reopen(path string, owner io.Closer, cut Cut, start *record.Start, told rec
 
 // cutLog opens the event log of a run and cuts it, after a look whether it is
 // the one that the checkpoint rests on.
-func cutLog(path string, cut Cut) (*record.Log, error) {
-	file, err := os.OpenFile(filepath.Join(path, record.EventsFile), os.O_RDWR, 0)
+func cutLog(dir *inside.Dir, cut Cut) (*record.Log, error) {
+	path := dir.Path()
+	file, err := dir.OpenToWrite(record.EventsFile)
 	if err != nil {
 		return nil, unresumable(path, err)
 	}
@@ -89,59 +90,86 @@ func cutFile(file *os.File, cut Cut) (*record.Log, error) {
 }
 
 // remakeTables makes the tables of a run anew from the first bytes of its event
-// log, aside, puts them in their places and opens them to go on.
-func remakeTables(path string, kept int64, told record.Recorder) (*tables, error) {
-	file, err := record.Open(path)
+// log and opens them to go on.
+func remakeTables(dir *inside.Dir, kept int64, told record.Recorder) (*tables, error) {
+	path := dir.Path()
+	file, err := record.OpenIn(dir)
 	if err != nil {
 		return nil, err
 	}
 	defer file.Close()
-	aside, err := os.MkdirTemp(filepath.Join(path, record.StateDir), tablesPrefix)
-	if err != nil {
-		return nil, unresumable(path, err)
-	}
-	defer os.RemoveAll(aside)
-	made, err := newTables(aside)
-	if err != nil {
-		return nil, unresumable(path, err)
-	}
-	made.lazy = true
 	log := record.NewDecoder(io.LimitReader(file, kept))
-	for err == nil {
-		var e *record.Event
-		if e, err = log.Next(); err != nil {
-			break
+	made, err := replaceTables(dir, filepath.Join(record.StateDir, tablesPrefix), unresumable, func(t *tables) error {
+		for {
+			e, err := log.Next()
+			if err == nil {
+				err = t.Record(e)
+			}
+			if err == nil && told != nil {
+				err = told.Record(e)
+			}
+			switch {
+			case err == io.EOF:
+				return nil
+			case err != nil:
+				return fmt.Errorf("the tables of run %q: %w", path, err)
+			}
 		}
-		if err = made.Record(e); err == nil && told != nil {
-			err = told.Record(e)
-		}
-	}
-	if e := made.Close(); err == io.EOF {
-		err = e
-	}
+	})
 	if err != nil {
-		return nil, fmt.Errorf("the tables of run %q: %w", path, err)
+		return nil, err
 	}
-	for _, name := range TableFiles() {
-		if err := os.Rename(filepath.Join(aside, name), filepath.Join(path, name)); err != nil {
-			return nil, unresumable(path, err)
-		}
-	}
-	t := &tables{dir: path, kernels: made.kernels, last: made.last}
-	if t.posterior, err = appendLines(filepath.Join(path, record.PosteriorFile)); err != nil {
+	t := &tables{tableRows: made.tableRows, dir: dir}
+	if t.posterior, err = appendLines(dir, record.PosteriorFile); err != nil {
 		return nil, unresumable(path, err)
 	}
-	if t.metrics, err = appendLines(filepath.Join(path, record.MetricsFile)); err != nil {
+	if t.metrics, err = appendLines(dir, record.MetricsFile); err != nil {
 		t.posterior.Close()
 		return nil, unresumable(path, err)
 	}
 	return t, nil
 }
 
+// replaceTables makes tables in a folder aside, whose name begins so, and puts them
+// in their places when they are whole. unwritable says of a path that it cannot be
+// written; errors of fill are returned as they are.
+func replaceTables(
+	dir *inside.Dir, prefix string, unwritable func(path string, err error) error, fill func(*tables) error,
+) (_ *tables, err error) {
+	aside, err := dir.MkdirTemp(prefix)
+	if err != nil {
+		return nil, unwritable(dir.Path(), err)
+	}
+	defer func() { _ = dir.RemoveAll(aside) }()
+	to, err := dir.Sub(aside)
+	if err != nil {
+		return nil, unwritable(dir.Path(), err)
+	}
+	defer to.Close()
+	made, err := newTables(to)
+	if err != nil {
+		return nil, unwritable(dir.Path(), err)
+	}
+	made.lazy = true
+	err = fill(made)
+	if e := made.Close(); err == nil {
+		err = e
+	}
+	if err != nil {
+		return nil, err
+	}
+	for _, name := range TableFiles() {
+		if err := dir.Rename(filepath.Join(aside, name), name); err != nil {
+			return nil, unwritable(dir.Path(), err)
+		}
+	}
+	return made, nil
+}
+
 // appendLines opens a file of lines to append to; a last line that has no end
 // gets one.
-func appendLines(path string) (*os.File, error) {
-	file, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o644)
+func appendLines(dir *inside.Dir, name string) (*os.File, error) {
+	file, err := dir.OpenOrCreate(name)
 	if err != nil {
 		return nil, err
 	}
@@ -164,19 +192,19 @@ const tablesPrefix = ".tables"
 
 // removeTemporary removes what a killed process was just writing aside. What
 // cannot be removed does no harm.
-func removeTemporary(path string) {
+func removeTemporary(d *inside.Dir) {
 	for dir, names := range map[string][]string{
-		path:                                 {record.ConfigFile, record.KernelsFile},
-		filepath.Join(path, record.StateDir): {record.CheckpointFile, strings.TrimPrefix(tablesPrefix, ".")},
+		".":             {record.ConfigFile, record.KernelsFile},
+		record.StateDir: {record.CheckpointFile, strings.TrimPrefix(tablesPrefix, ".")},
 	} {
-		entries, err := os.ReadDir(dir)
+		entries, err := d.ReadDir(dir)
 		if err != nil {
 			continue
 		}
 		for _, e := range entries {
 			for _, name := range names {
 				if strings.HasPrefix(e.Name(), "."+name) {
-					_ = os.RemoveAll(filepath.Join(dir, e.Name()))
+					_ = d.RemoveAll(filepath.Join(dir, e.Name()))
 				}
 			}
 		}
@@ -185,6 +213,9 @@ func removeTemporary(path string) {
 
 // unresumable is unwritable for a run that is there already.
 func unresumable(path string, err error) error {
+	if refused := (*inside.Refused)(nil); errors.As(err, &refused) {
+		return err
+	}
 	var pe *fs.PathError
 	if errors.As(err, &pe) {
 		err = pe.Err

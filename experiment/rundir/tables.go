@@ -2,11 +2,13 @@ package rundir
 
 import (
 	"fmt"
+	"io"
 	"os"
-	"path/filepath"
+	"slices"
 	"strconv"
 
 	"kestrel/experiment/files"
+	"kestrel/experiment/inside"
 	"kestrel/experiment/record"
 	"kestrel/vbks"
 )
@@ -16,34 +18,33 @@ func TableFiles() []string {
 	return []string{record.PosteriorFile, record.MetricsFile, record.KernelsFile}
 }
 
-// tables writes the CSV files of a run from its events. Rows go out in one
-// write for each event, so that a reader finds whole rows.
+// tables writes the CSV files of a run from its events.
 type tables struct {
-	dir                string
+	tableRows
+	dir                *inside.Dir
 	posterior, metrics *os.File
-	kernels            map[string]record.KernelInfo
-	last               *record.Evaluation
 	lazy               bool // write kernels.csv when closed, not at each evaluation
 }
 
+// tableRows are the rows of tables, made from events. They go out in one write for each
+// event, so that a reader finds whole rows.
+type tableRows struct {
+	kernels map[string]record.KernelInfo
+	last    *record.Evaluation
+}
+
 // newTables creates the files with their headers.
-func newTables(dir string) (*tables, error) {
-	t := &tables{dir: dir, kernels: map[string]record.KernelInfo{}}
+func newTables(dir *inside.Dir) (*tables, error) {
+	t := &tables{tableRows: newTableRows(), dir: dir}
 	var err error
-	if t.posterior, err = os.Create(filepath.Join(dir, record.PosteriorFile)); err != nil {
+	if t.posterior, err = dir.Create(record.PosteriorFile); err != nil {
 		return nil, err
 	}
-	if t.metrics, err = os.Create(filepath.Join(dir, record.MetricsFile)); err != nil {
+	if t.metrics, err = dir.Create(record.MetricsFile); err != nil {
 		t.posterior.Close()
 		return nil, err
 	}
-	err = writeRows(t.posterior, [][]string{{"evaluation", "proportion", "rows_seen", "kernel_id", "kernel",
-		"posterior", "bayes", "local_elbo", "elbo_se", "rank", "status",
-		"elbo_rows", "lower", "upper"}})
-	if err == nil {
-		err = writeRows(t.metrics, [][]string{MetricColumns()})
-	}
-	if err == nil {
+	if err = writeHeaders(t.posterior, t.metrics); err == nil {
 		err = t.writeKernels()
 	}
 	if err != nil {
@@ -53,32 +54,40 @@ func newTables(dir string) (*tables, error) {
 	return t, nil
 }
 
-func writeRows(f *os.File, rows [][]string) error {
-	text, err := files.FormatRows(rows)
-	if err != nil {
-		return err
+func newTableRows() tableRows { return tableRows{kernels: map[string]record.KernelInfo{}} }
+
+// writeHeaders writes the names of the columns.
+func writeHeaders(posterior, metrics io.Writer) error {
+	err := files.WriteRows(posterior, []string{"evaluation", "proportion", "rows_seen", "kernel_id", "kernel",
+		"posterior", "bayes", "local_elbo", "elbo_se", "rank", "status", "elbo_rows", "lower", "upper"})
+	if err == nil {
+		err = files.WriteRows(metrics, MetricColumns())
 	}
-	_, err = f.Write(text)
 	return err
 }
 
 // Record implements Recorder.
 func (t *tables) Record(e *record.Event) error {
+	if err := t.write(e, t.posterior, t.metrics); err != nil || t.lazy || !slices.Contains(restTypes(), e.Type) {
+		return err
+	}
+	return t.writeKernels()
+}
+
+// write writes what an event adds.
+func (t *tableRows) write(e *record.Event, posterior, metrics io.Writer) error {
 	switch e.Type {
 	case record.EventStarted:
 		for _, k := range e.Start.Kernels {
 			t.kernels[k.ID] = k
 		}
 	case record.EventEvaluation, record.EventPruned, record.EventRestored:
-		if err := writeRows(t.posterior, t.posteriorRows(e.Evaluation)); err != nil {
+		if err := files.WriteRows(posterior, t.posteriorRows(e.Evaluation)...); err != nil {
 			return fmt.Errorf("%s: %w", record.PosteriorFile, err)
 		}
 		t.last = e.Evaluation
-		if !t.lazy {
-			return t.writeKernels()
-		}
 	case record.EventMetrics:
-		if err := writeRows(t.metrics, MetricRows(e.Metrics)); err != nil {
+		if err := files.WriteRows(metrics, MetricRows(e.Metrics)...); err != nil {
 			return fmt.Errorf("%s: %w", record.MetricsFile, err)
 		}
 	}
@@ -87,7 +96,7 @@ func (t *tables) Record(e *record.Event) error {
 
 // posteriorRows has no clock in it: equal runs give equal files. A pruning
 // revises the belief of the last evaluation: its rows have that number again.
-func (t *tables) posteriorRows(e *record.Evaluation) [][]string {
+func (t *tableRows) posteriorRows(e *record.Evaluation) [][]string {
 	rows := make([][]string, len(e.Kernels))
 	for i, k := range e.Kernels {
 		row := []string{strconv.Itoa(e.Index), files.FormatFloat(e.Proportion), strconv.Itoa(e.RowsSeen),
@@ -128,9 +137,9 @@ func AccuracyColumns() []string {
 	return []string{"rmse", "mae", "nlpd", "coverage95", "test_rows", "coverage50", "coverage80"}
 }
 
-// writeKernels replaces kernels.csv by the hyperparameters of the last
-// evaluation, in data units.
-func (t *tables) writeKernels() error {
+// kernelRows are those of kernels.csv: the hyperparameters of the last evaluation,
+// in data units.
+func (t *tableRows) kernelRows() [][]string {
 	rows := [][]string{{"kernel_id", "kernel", "parameter", "column", "value", "unit"}}
 	if t.last != nil {
 		for _, k := range t.last.Kernels {
@@ -148,11 +157,16 @@ func (t *tables) writeKernels() error {
 			}
 		}
 	}
-	text, err := files.FormatRows(rows)
+	return rows
+}
+
+// writeKernels replaces kernels.csv.
+func (t *tables) writeKernels() error {
+	text, err := files.FormatRows(t.kernelRows())
 	if err != nil {
 		return err
 	}
-	return files.ReplaceFile(filepath.Join(t.dir, record.KernelsFile), text)
+	return t.dir.ReplaceFile(record.KernelsFile, text)
 }
 
 func (t *tables) Close() error {

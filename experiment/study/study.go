@@ -54,6 +54,13 @@ func ParseSeeds(text string) ([]uint64, error) {
 	return seeds, nil
 }
 
+// MoreSeeds reports whether a list of seeds begins with all of another one.
+func MoreSeeds(was, is string) bool {
+	a, errA := ParseSeeds(was)
+	b, errB := ParseSeeds(is)
+	return errA == nil && errB == nil && len(b) >= len(a) && slices.Equal(a, b[:len(a)])
+}
+
 // Case is a figure under a variant: one table of a study.
 type Case struct {
 	Variant Variant

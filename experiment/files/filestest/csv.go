@@ -3,8 +3,11 @@ package filestest
 import (
 	"encoding/csv"
 	"os"
+	"path/filepath"
 	"testing"
 
+	"kestrel/experiment/files"
+	"kestrel/experiment/inside"
 	"kestrel/internal/must"
 )
 
@@ -17,4 +20,14 @@ func ReadCSV(t *testing.T, path string) [][]string {
 	rows, err := csv.NewReader(f).ReadAll()
 	must.OK(t, err)
 	return rows
+}
+
+// ReadTable reads a CSV file with a header.
+func ReadTable(path string) (*files.Table, error) {
+	d, err := inside.Open(filepath.Dir(path))
+	if err != nil {
+		return nil, err
+	}
+	defer d.Close()
+	return files.ReadTableIn(d, filepath.Base(path))
 }

@@ -1,4 +1,4 @@
-package files
+package output
 
 import (
 	"errors"
@@ -25,7 +25,7 @@ func namesIn(t *testing.T, dir string) string {
 
 // Of files that belong together none is in its place while another may still
 // fail, and what was there stays.
-func TestWriteOutputs(t *testing.T) {
+func TestWriteAll(t *testing.T) {
 	dir := t.TempDir()
 	paths := []string{filepath.Join(dir, "a"), filepath.Join(dir, "b")}
 	must.OK(t, os.WriteFile(paths[0], []byte("old"), 0o600))
@@ -43,20 +43,20 @@ func TestWriteOutputs(t *testing.T) {
 		return nil
 	}
 	over := errors.New("over")
-	err := WriteOutputs(paths, func(to []io.Writer) error {
+	err := WriteAll(paths, func(to []io.Writer) error {
 		must.OK(t, both(to))
 		return over
 	})
 	if err != over || namesIn(t, dir) != "a" || content(paths[0]) != "old" {
 		t.Errorf("%v; left: %s", err, namesIn(t, dir))
 	}
-	must.OK(t, WriteOutputs(paths, both))
+	must.OK(t, WriteAll(paths, both))
 	if namesIn(t, dir) != "a b" || content(paths[0]) != "first" || content(paths[1]) != "second" {
 		t.Errorf("%s: %q, %q", namesIn(t, dir), content(paths[0]), content(paths[1]))
 	}
 	// Where the second cannot be written, nothing is asked for.
 	none := filepath.Join(dir, "none", "b")
-	err = WriteOutputs([]string{paths[0], none}, func([]io.Writer) error { t.Error("written all the same"); return nil })
+	err = WriteAll([]string{paths[0], none}, func([]io.Writer) error { t.Error("written all the same"); return nil })
 	if err == nil || !strings.HasPrefix(err.Error(), `"`+none+`" cannot be written: `) ||
 		!strings.HasSuffix(err.Error(), "; choose another with --out") ||
 		!errors.Is(err, os.ErrNotExist) || content(paths[0]) != "first" {
@@ -66,13 +66,13 @@ func TestWriteOutputs(t *testing.T) {
 
 // What is buffered last is on the disk before the first file is put in its place:
 // a disk that is full then leaves nothing behind.
-func TestWriteOutputsToAFullDisk(t *testing.T) {
+func TestWriteAllToAFullDisk(t *testing.T) {
 	if _, err := os.Stat("/dev/full"); err != nil {
 		t.Skip("there is no /dev/full")
 	}
 	dir := t.TempDir()
 	for _, paths := range [][]string{{filepath.Join(dir, "a"), "/dev/full"}, {"/dev/full", filepath.Join(dir, "a")}} {
-		err := WriteOutputs(paths, func(to []io.Writer) error {
+		err := WriteAll(paths, func(to []io.Writer) error {
 			for _, w := range to {
 				if _, err := io.WriteString(w, "text"); err != nil {
 					return err

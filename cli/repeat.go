@@ -1,0 +1,107 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"kestrel/experiment/config"
+	"kestrel/experiment/history"
+	"kestrel/experiment/record"
+	"kestrel/experiment/series"
+	"kestrel/experiment/words"
+)
+
+// repeats makes the runs of --repeat that are not there yet.
+func (f *runFlags) repeats(ctx context.Context, cmd *cobra.Command, c config.Config, name, dir string) (err error) {
+	say := func(line string) {
+		if !f.quiet {
+			fmt.Fprintln(cmd.ErrOrStderr(), line)
+		}
+	}
+	runs, err := series.BeginRepeats(ctx, c, f.course(), f.repeat, dir, say)
+	if err != nil {
+		return err
+	}
+	defer func() {
+		if e := runs.Close(); err == nil {
+			err = failed(e)
+		}
+	}()
+	if done := runs.Done(); runs.Known && done < runs.N {
+		say(series.GoesOn(done, runs.N))
+	}
+	for i := 1; i <= runs.N; i++ {
+		err := f.repeated(ctx, cmd, runs, i, say)
+		if errors.Is(err, errInterrupted) {
+			return &exitError{exitInterrupted, fmt.Errorf("interrupted; %d of %d runs finished; %s goes on",
+				runs.Done(), runs.N, again(cmd, dir, name))}
+		}
+		if err != nil {
+			return fmt.Errorf("run %d of %d: %w", i, runs.N, err)
+		}
+	}
+	return nil
+}
+
+// repeated makes one of several runs, unless it is there, and says what came out.
+func (f *runFlags) repeated(ctx context.Context, cmd *cobra.Command, runs *series.Repeats, i int, say func(string)) error {
+	path, there := runs.Place(i), runs.Finished(i)
+	line := fmt.Sprintf("run %d of %d, seed %d", i, runs.N, runs.Seed(i))
+	if there {
+		say(line + ": finished already, in " + path)
+	} else {
+		say(line)
+		err := runs.Make(ctx, i, &record.Progress{Out: cmd.ErrOrStderr(), Quiet: f.quiet})
+		if begun := (*series.BegunError)(nil); errors.As(err, &begun) {
+			return failed(err)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	summary, err := history.ReadSummary(path)
+	switch {
+	case err != nil:
+		return failed(err)
+	case summary.State == record.Failed:
+		return failed(fmt.Errorf("the run failed: %s; what was done is in %s, remove it to try again", summary.Reason, path))
+	case there && !f.json:
+		return nil
+	}
+	return failed(f.conclude(cmd, summary, path))
+}
+
+// again is the command that was given, with its output in a directory.
+func again(cmd *cobra.Command, dir string, args ...string) string {
+	line := strings.Fields(cmd.CommandPath())
+	for _, a := range args {
+		line = append(line, words.Shell(a))
+	}
+	flag := func(f *pflag.Flag, value string) {
+		if f.Value.Type() == "bool" {
+			value = "=" + value
+		} else {
+			value = " " + words.Shell(value)
+		}
+		line = append(line, "--"+f.Name+strings.TrimSuffix(value, "=true"))
+	}
+	cmd.Flags().Visit(func(f *pflag.Flag) {
+		switch list, ok := f.Value.(pflag.SliceValue); {
+		case f.Name == "out":
+		case ok && f.Value.Type() == "stringArray":
+			for _, v := range list.GetSlice() {
+				flag(f, v)
+			}
+		case ok:
+			flag(f, strings.Join(list.GetSlice(), ","))
+		default:
+			flag(f, f.Value.String())
+		}
+	})
+	return strings.Join(append(line, "--out "+words.Shell(dir)), " ")
+}

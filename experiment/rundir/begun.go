@@ -1,0 +1,66 @@
+package rundir
+
+import (
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"kestrel/experiment/record"
+)
+
+// OnlyClaimed reports whether a directory that is there holds nothing but what
+// taking it and looking whether it can be written leave behind, and files that
+// known names: it was killed before it began.
+func OnlyClaimed(dir string, known func(name string) bool) bool {
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		return false
+	}
+	for _, e := range entries {
+		switch name := e.Name(); {
+		case name == record.StateDir:
+			state, err := os.ReadDir(filepath.Join(dir, name))
+			if err != nil || slices.ContainsFunc(state, func(e os.DirEntry) bool { return !ownersFile(e.Name()) && !known(e.Name()) }) {
+				return false
+			}
+		case !probe(name) && !known(name):
+			return false
+		}
+	}
+	return true
+}
+
+// Disclaim removes what OnlyClaimed names, and the directory. What cannot be removed
+// does no harm.
+func Disclaim(dir string) {
+	state := filepath.Join(dir, record.StateDir)
+	for _, name := range []string{ownerFile, filepath.Base(lockFile(ownerFile))} {
+		_ = os.Remove(filepath.Join(state, name))
+	}
+	RemoveProbes(dir)
+	_ = os.Remove(state)
+	_ = os.Remove(dir)
+}
+
+// RemoveProbes removes what a process left that was killed while it looked whether
+// a directory can be written.
+func RemoveProbes(dir string) {
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		return
+	}
+	for _, e := range entries {
+		if probe(e.Name()) {
+			_ = os.Remove(filepath.Join(dir, e.Name()))
+		}
+	}
+}
+
+func ownersFile(name string) bool { return name == ownerFile || name == lockFile(ownerFile) }
+
+// probe reports whether Check has made a file of that name.
+func probe(name string) bool {
+	number, ok := strings.CutPrefix(name, ".probe")
+	return ok && number != "" && strings.Trim(number, "0123456789") == ""
+}

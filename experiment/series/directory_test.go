@@ -1,0 +1,168 @@
+package series
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"kestrel/experiment/config/configtest"
+	"kestrel/experiment/record"
+	"kestrel/experiment/rundir"
+	"kestrel/internal/must"
+)
+
+func asked(steps string) Asked {
+	return Asked{What: "study", Flags: map[string]string{"--seeds": steps}}
+}
+
+// put makes a file with its folders.
+func put(t *testing.T, path, text string) {
+	t.Helper()
+	must.OK(t, os.MkdirAll(filepath.Dir(path), 0o755))
+	must.OK(t, os.WriteFile(path, []byte(text), 0o644))
+}
+
+// What a process leaves that is killed before it began is nothing, whenever that
+// was; what it was just writing is removed.
+func TestKilledBeforeItBegan(t *testing.T) {
+	left := []string{"", "state/", "state/owner.json", ".probe123", "state/.asked.json.kestrel-1-77", ".config.toml.kestrel-1-5"}
+	for i := range left {
+		dir := filepath.Join(t.TempDir(), "d")
+		for _, name := range left[:i+1] {
+			if name == "" || strings.HasSuffix(name, "/") {
+				must.OK(t, os.MkdirAll(filepath.Join(dir, name), 0o755))
+			} else {
+				put(t, filepath.Join(dir, name), "")
+			}
+		}
+		d, err := TakeAsked(dir, asked("1"), []string{"config.toml"}, nil)
+		if err != nil {
+			t.Fatalf("%v: %v", left[:i+1], err)
+		}
+		if d.Known {
+			t.Errorf("%v: it is known", left[:i+1])
+		}
+		for _, name := range left[3:] {
+			if _, err := os.Lstat(filepath.Join(dir, name)); !errors.Is(err, fs.ErrNotExist) {
+				t.Errorf("%s is still there: %v", name, err)
+			}
+		}
+		put(t, filepath.Join(dir, "made"), "")
+		must.OK(t, d.Close())
+		if d, err = TakeAsked(dir, asked("1"), nil, nil); err != nil || !d.Known {
+			t.Fatalf("again: %v", err)
+		}
+		must.OK(t, d.Close())
+	}
+}
+
+// Directories of something else are refused in a line, and left as they were.
+func TestForeignDirectories(t *testing.T) {
+	for what, c := range map[string]struct {
+		name, text, want string
+	}{
+		"a file of the user's": {"notes.txt", "", "exists and is not empty"},
+		"one in its state":     {"state/notes.txt", "", "exists and is not empty"},
+		"alike a remnant":      {".probe", "", "exists and is not empty"},
+		"a run":                {record.EventsFile, "", "is the directory of a run"},
+		"another series":       {"state/asked.json", `{"what": "series of runs"}`, "holds a series of runs, not a study"},
+		"another task": {"state/asked.json", `{"what": "study", "flags": {"--seeds": "2"}}`,
+			"was begun with --seeds = 2, now it is 1; choose another directory with --out, or state the same"},
+		"one key less":      {"state/asked.json", `{"what": "study"}`, "was begun with --seeds = nothing, now it is 1"},
+		"one key more":      {"state/asked.json", `{"what": "study", "flags": {"--seeds": "1", "--x": "2"}}`, "--x = 2, now it is nothing"},
+		"damaged":           {"state/asked.json", `{"what`, "asked.json cannot be read: "},
+		"a config that was": {"state/asked.json", `{"what": "study", "configs": {"": "no = 1"}}`, "asked.json cannot be read: "},
+	} {
+		dir := filepath.Join(t.TempDir(), "d")
+		put(t, filepath.Join(dir, c.name), c.text)
+		_, err := TakeAsked(dir, asked("1"), nil, nil)
+		if err == nil || !strings.Contains(err.Error(), c.want) || strings.Contains(err.Error(), "\n") ||
+			!strings.Contains(err.Error(), fmt.Sprintf("%q", dir)) {
+			t.Errorf("%s: %v", what, err)
+		}
+		if left := names(t, dir); left != c.name {
+			t.Errorf("%s: left %s", what, left)
+		}
+	}
+	file := filepath.Join(t.TempDir(), "f")
+	put(t, file, "")
+	if _, err := TakeAsked(file, asked("1"), nil, nil); err == nil || !strings.Contains(err.Error(), "is a file") {
+		t.Error(err)
+	}
+}
+
+// names are those of all files in a directory.
+func names(t *testing.T, dir string) string {
+	t.Helper()
+	var all []string
+	must.OK(t, filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
+		if err == nil && !d.IsDir() {
+			name, _ := filepath.Rel(dir, path)
+			all = append(all, filepath.ToSlash(name))
+		}
+		return err
+	}))
+	return strings.Join(all, " ")
+}
+
+// One process at a time; a directory in which nothing was made is gone.
+func TestOneAtATime(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "d")
+	d, err := TakeAsked(dir, asked("1"), nil, nil)
+	must.OK(t, err)
+	if _, err := TakeAsked(dir, asked("1"), nil, nil); err == nil || !strings.Contains(err.Error(), "is being written by process ") ||
+		strings.Contains(err.Error(), "\n") {
+		t.Errorf("a second one: %v", err)
+	}
+	must.OK(t, d.Close())
+	if _, err := os.Lstat(dir); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("nothing was made, but there is %q: %v", names(t, dir), err)
+	}
+}
+
+// What no run is about may change, and what is allowed to.
+func TestWhatMayChange(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "d")
+	a := asked("1")
+	a.Configs = map[string]string{"x": configtest.Small(t).TOML()}
+	d, err := TakeAsked(dir, a, nil, nil)
+	must.OK(t, err)
+	put(t, filepath.Join(dir, "made"), "")
+	must.OK(t, d.Close())
+	a = asked("1,2")
+	a.Configs = map[string]string{"x": configtest.Small(t, "compare.rows=7").TOML()}
+	for range 2 { // the second time it is what was asked before
+		d, err = TakeAsked(dir, a, nil, func(key, was, is string) bool { return key == "--seeds" && was == "1" && is == "1,2" })
+		must.OK(t, err)
+		must.OK(t, d.Close())
+	}
+	a.Configs["x"] = configtest.Small(t, "schedule.steps=7").TOML()
+	if _, err := TakeAsked(dir, a, nil, nil); err == nil || !strings.Contains(err.Error(), "with x, schedule.steps = 6, now it is 7") {
+		t.Error(err)
+	}
+}
+
+// What is held by another is not taken from it, nor what it has begun meanwhile.
+func TestBegunMeanwhile(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "d")
+	late := errors.New("begun by another")
+	looks := 0
+	_, err := Take(dir, nil, func() (bool, error) {
+		if looks++; looks > 0 && rundir.OnlyClaimed(dir, func(string) bool { return false }) {
+			if _, err := os.Stat(filepath.Join(dir, record.StateDir)); err == nil {
+				return false, late
+			}
+		}
+		return false, nil
+	})
+	if !errors.Is(err, late) {
+		t.Errorf("%v after %d looks", err, looks)
+	}
+	owner, err := rundir.Claim(dir) // it was given back
+	must.OK(t, err)
+	must.OK(t, owner.Close())
+}

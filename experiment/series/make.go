@@ -1,0 +1,114 @@
+package series
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+
+	"kestrel/experiment"
+	"kestrel/experiment/config"
+	"kestrel/experiment/files"
+	"kestrel/experiment/record"
+	"kestrel/experiment/rundir"
+)
+
+// Maker makes runs.
+type Maker struct {
+	Cores int               // lanes where a config names none; 0: GOMAXPROCS
+	Say   func(line string) // what becomes of a run that was cut
+}
+
+// BegunError is the error of a run that had begun: not the user's to mend.
+type BegunError struct{ Err error }
+
+func (e *BegunError) Error() string { return e.Err.Error() }
+func (e *BegunError) Unwrap() error { return e.Err }
+
+// Make makes a run up to its end beside its place and puts it there. What was cut
+// is resumed as kestrel resume does it, or made anew where that cannot be. A failure
+// of the kernels is an end, one of the disk or the program is not.
+func (m *Maker) Make(ctx context.Context, c config.Config, course record.Course, path string, recorders ...record.Recorder) error {
+	if err := context.Cause(ctx); err != nil {
+		return err
+	}
+	partial := filepath.Join(filepath.Dir(path), "."+filepath.Base(path)+".partial")
+	if info, err := os.Lstat(partial); err == nil && info.Mode()&fs.ModeSymlink != 0 {
+		return fmt.Errorf("%q is a link; kestrel follows none inside a series of runs: remove it", partial)
+	}
+	if err := m.finish(ctx, c, course, partial, recorders); err != nil {
+		return err
+	}
+	if err := os.Rename(partial, path); err != nil {
+		return files.Unwritable(path, err)
+	}
+	return nil
+}
+
+// finish makes a run up to its end.
+func (m *Maker) finish(ctx context.Context, c config.Config, course record.Course, path string, recorders record.Recorders) error {
+	s, err := m.goOn(ctx, path, recorders)
+	if errors.Is(err, experiment.ErrComplete) {
+		return nil // but for being put in its place
+	}
+	if s == nil && err == nil {
+		if err := os.RemoveAll(path); err != nil {
+			return files.Unwritable(path, err)
+		}
+		if s, err = experiment.Begin(ctx, c, path, recorders); err == nil {
+			s.Course = course
+		}
+	}
+	if err != nil {
+		return err
+	}
+	end, err := s.Run.Drive(ctx, s.Course)
+	if e := s.Close(); err == nil {
+		err = e
+	}
+	switch {
+	case err != nil:
+		return &BegunError{err}
+	case end.State == record.Failed && !end.Cause.OfKernels():
+		return &BegunError{errors.New(end.Reason)}
+	}
+	return nil
+}
+
+// goOn takes up a run that was cut; nil if there is none or it has nothing to go
+// on from. The recorders are told its past first. The error is experiment.ErrComplete if it
+// has come to its end. Where something was learnt and only the circumstances are
+// in the way, they are the error: the run is not given up.
+func (m *Maker) goOn(ctx context.Context, path string, recorders record.Recorders) (*experiment.Session, error) {
+	if !rundir.IsRun(path) {
+		return nil, nil
+	}
+	s, err := experiment.Resume(ctx, path, experiment.ResumeOptions{Cores: m.Cores, Past: recorders}, recorders)
+	switch {
+	case err == nil:
+		m.Say("  goes on where it was cut")
+		return s, nil
+	case ctx.Err() != nil:
+		return nil, context.Cause(ctx)
+	case errors.Is(err, experiment.ErrComplete):
+		return nil, err
+	case !errors.Is(err, rundir.ErrNoCheckpoint):
+		if learnt, e := learnt(ctx, path); e != nil || learnt {
+			return nil, fmt.Errorf("%w; or remove %s, and the run is made anew", err, path)
+		}
+	}
+	m.Say(fmt.Sprintf("  made anew: %v", err))
+	return nil, nil
+}
+
+// learnt reports whether a run has seen rows.
+func learnt(ctx context.Context, path string) (bool, error) {
+	var s record.Standing
+	err := record.Each(ctx, path, s.Apply)
+	if errors.Is(err, record.ErrNoEvents) {
+		err = nil
+	}
+	return s.Evaluation != nil && s.Evaluation.RowsSeen > 0, err
+}
