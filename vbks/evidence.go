@@ -40,7 +40,7 @@ func (r *round) commit() error {
 		}
 		k.state, k.elbo, k.terms, k.bounds, k.rows = f.State, f.ELBO, f.Terms, f.Evidence, r.n
 		if f.Best.Source != "" {
-			k.source = f.Best.Source
+			k.source, k.gain = f.Best.Source, f.Best.Gain
 		}
 	}
 	old := *t
@@ -59,6 +59,7 @@ func (r *round) commit() error {
 	}
 	t.last.Broken = broken
 	t.tell(t.last)
+	t.warn(t.last)
 	return nil
 }
 
@@ -163,6 +164,7 @@ func (t *Trainer) report(q *belief.Belief) *Evaluation {
 			}
 			res.Evidence = k.bounds
 			res.Params, res.Noise = t.values(k)
+			res.Flags = t.flags(k)
 		case k.status == Live:
 			res.Status, res.Reason = Pruned, "restored: takes part from the next evaluation on"
 		}

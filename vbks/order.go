@@ -32,7 +32,8 @@ type solution struct {
 	X      []float64
 	Value  float64 // bound on the round's rows
 	Source string
-	Fresh  bool // changed since relatives last saw it
+	Fresh  bool    // changed since relatives last saw it
+	Gain   float64 // in the last evaluations of the ascent that led here
 }
 
 // gift is a solution that a kernel offers to others.
@@ -106,5 +107,5 @@ func (o *outcome) offer(a *ascent, source string) {
 	if a.x == nil || a.value <= o.value() {
 		return
 	}
-	o.Best = solution{X: a.x, Value: a.value, Source: source, Fresh: true}
+	o.Best = solution{X: a.x, Value: a.value, Source: source, Fresh: true, Gain: a.lately()}
 }
