@@ -58,6 +58,7 @@ type order struct {
 	Estimated *rowSet     // learn: on which local ELBOs are estimated
 	Pass      bool        // learn: it ends with an exact pass over all rows seen
 	Tight     bool        // evidence: by products with all of k(X,X)
+	Resumed   bool        // search: solutions are taken further, no others are looked for
 	Donors    []gift      // search: the last evaluation's solutions, best first
 	Time      int         // transplants: how often there have been some in this round
 	X         []float64   // predict, components: rows to predict at
