@@ -49,7 +49,7 @@ func (r *round) commit() error {
 	if d, ok := t.dev.(interface{ Notices() []string }); ok { // what a device tells, each once
 		notices = append(notices, plain(d.Notices())...)
 	}
-	t.notices = append(slices.Clone(t.notices), notices...)
+	t.notices = append(slices.Clone(t.notices), append(r.remarks, notices...)...)
 	if err := t.refit(true); err != nil {
 		*t = old
 		if len(broken) > 0 {

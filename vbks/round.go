@@ -23,6 +23,7 @@ type round struct {
 	live     []int     // indices of the kernels that take part
 	given    []gift    // the last evaluation's solutions, best first
 	outcomes []outcome // of every kernel of the space
+	remarks  []Notice  // to be told with the evaluation
 }
 
 func (t *Trainer) newRound(number int) (*round, error) {
