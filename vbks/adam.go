@@ -64,7 +64,7 @@ func (adam) passed(l *learner, sub []int) {
 	l.note(sub)
 }
 
-func (adam) tunes(Settings, int, int) bool { return false }
+func (adam) tunes(Settings, int, int, float64) bool { return false }
 
 func (adam) passes(Settings, int, float64, bool) bool { return false }
 

@@ -57,6 +57,7 @@ const (
 //	kernel/i/reason     text: why it failed or was pruned
 //	kernel/i/source     text: where its solution came from
 //	kernel/i/terms      the terms of the local ELBO on the common subsample
+//	kernel/i/gain       of the ascent that led to its solution, in its last evaluations, nats; not there if 0
 //	kernel/i/evidence   lower and upper bound on the log evidence at its hyperparameters
 //	kernel/i/free       logarithms of the free hyperparameters and ρ, σ_n² = floor + exp ρ
 //	kernel/i/theta_chol F x F, factor of q(log θ)
@@ -153,6 +154,9 @@ func (t *Trainer) Checkpoint() map[string]Tensor {
 		text(name("reason"), k.reason)
 		text(name("source"), k.source)
 		add(name("terms"), k.terms)
+		if k.gain != 0 {
+			add(name("gain"), []float64{k.gain})
+		}
 		if k.bounds != nil {
 			add(name("evidence"), []float64{k.bounds.Lower, k.bounds.Upper})
 		}

@@ -85,6 +85,7 @@ type KernelResult struct {
 	Evidence  *Evidence
 	Apart     bool // told apart from the leader at these hyperparameters: its upper bound lies below the leader's lower one
 	Params    []ParamValue
+	Flags     []Flag  // what its user should look at
 	Noise     float64 // σ_n² of the standardised targets
 	Source    string  // where the solution came from: "last", "fresh", "SE*LIN" (a transplant)
 }

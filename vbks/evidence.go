@@ -40,7 +40,7 @@ func (r *round) commit() error {
 		}
 		k.state, k.elbo, k.terms, k.bounds, k.rows = f.State, f.ELBO, f.Terms, f.Evidence, r.n
 		if f.Best.Source != "" {
-			k.source = f.Best.Source
+			k.source, k.gain = f.Best.Source, f.Best.Gain
 		}
 	}
 	old := *t
@@ -49,7 +49,7 @@ func (r *round) commit() error {
 	if d, ok := t.dev.(interface{ Notices() []string }); ok { // what a device tells, each once
 		notices = append(notices, plain(d.Notices())...)
 	}
-	t.notices = append(slices.Clone(t.notices), notices...)
+	t.notices = append(slices.Clone(t.notices), append(r.remarks, notices...)...)
 	if err := t.refit(true); err != nil {
 		*t = old
 		if len(broken) > 0 {
@@ -59,6 +59,7 @@ func (r *round) commit() error {
 	}
 	t.last.Broken = broken
 	t.tell(t.last)
+	t.warn(t.last)
 	return nil
 }
 
@@ -163,6 +164,7 @@ func (t *Trainer) report(q *belief.Belief) *Evaluation {
 			}
 			res.Evidence = k.bounds
 			res.Params, res.Noise = t.values(k)
+			res.Flags = t.flags(k)
 		case k.status == Live:
 			res.Status, res.Reason = Pruned, "restored: takes part from the next evaluation on"
 		}

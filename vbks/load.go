@@ -237,6 +237,9 @@ func (l *loader) kernel(t *Trainer, i int) {
 	if k.terms != nil && len(k.terms) > k.rows {
 		l.fail("array %s has %d numbers, for %d rows", name("terms"), len(k.terms), k.rows)
 	}
+	if v := l.optional(name("gain"), 1); v != nil {
+		k.gain = v[0]
+	}
 	if v := l.optional(name("evidence"), 2); v != nil {
 		k.bounds = &Evidence{v[0], v[1]}
 	}

@@ -3,6 +3,7 @@ package vbks
 import (
 	"math"
 	"math/rand/v2"
+	"strings"
 	"testing"
 
 	"gonum.org/v1/gonum/mat"
@@ -237,4 +238,15 @@ func TestRescale(t *testing.T) {
 	lambda, lambdaM := b.titsias(t, 0, b.start(0), 120)
 	near(t, "Λ", readArray(t, b.lane, b.lambda, 0), lambda, 1e-9)
 	near(t, "Λm", readArray(t, b.lane, b.lambdaM, 0), lambdaM, 1e-9)
+}
+
+// What is left out where rows and kernels are too many is said, with how many
+// kernels there may be.
+func TestLeftOut(t *testing.T) {
+	if text := leftOut(1_000_000, 20); text != "" {
+		t.Error(text)
+	}
+	if text := leftOut(1_000_000, 144); !strings.Contains(text, "1000000 rows x 144 kernels") || !strings.Contains(text, "best 20 kernels") {
+		t.Error(text)
+	}
 }

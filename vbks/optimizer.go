@@ -119,9 +119,9 @@ func (s Settings) Effort(rows int) (Effort, error) {
 func (e Effort) Exact() bool { return e.rule == nil }
 
 // Tunes reports whether hyperparameters are tuned in the place of steps when seen
-// of all rows have been seen.
-func (e Effort) Tunes(seen, all int) bool {
-	return e.rule != nil && e.rule.tunes(e.settings, seen, all)
+// of all rows have been seen and so many kernels are live.
+func (e Effort) Tunes(seen, all int, live float64) bool {
+	return e.rule != nil && e.rule.tunes(e.settings, seen, all, live)
 }
 
 // Passes reports whether the evaluation ends with an exact pass over the rows

@@ -32,7 +32,8 @@ type solution struct {
 	X      []float64
 	Value  float64 // bound on the round's rows
 	Source string
-	Fresh  bool // changed since relatives last saw it
+	Fresh  bool    // changed since relatives last saw it
+	Gain   float64 // in the last evaluations of the ascent that led here
 }
 
 // gift is a solution that a kernel offers to others.
@@ -57,6 +58,7 @@ type order struct {
 	Estimated *rowSet     // learn: on which local ELBOs are estimated
 	Pass      bool        // learn: it ends with an exact pass over all rows seen
 	Tight     bool        // evidence: by products with all of k(X,X)
+	Resumed   bool        // search: solutions are taken further, no others are looked for
 	Donors    []gift      // search: the last evaluation's solutions, best first
 	Time      int         // transplants: how often there have been some in this round
 	X         []float64   // predict, components: rows to predict at
@@ -106,5 +108,5 @@ func (o *outcome) offer(a *ascent, source string) {
 	if a.x == nil || a.value <= o.value() {
 		return
 	}
-	o.Best = solution{X: a.x, Value: a.value, Source: source, Fresh: true}
+	o.Best = solution{X: a.x, Value: a.value, Source: source, Fresh: true, Gain: a.lately()}
 }

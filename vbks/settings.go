@@ -56,7 +56,7 @@ func DefaultSettings() Settings {
 		Seed:            1,
 		Inducing:        64,
 		Placement:       "auto",
-		Jitter:          device.Jitter{Relative: 1e-6},
+		Jitter:          device.Jitter{Relative: 1e-9},
 		Optimizer:       "auto",
 		Hyperparameters: "point",
 		ThetaPrior:      true,

@@ -40,7 +40,7 @@ type rule interface {
 
 	// tunes reports whether hyperparameters are tuned on the collapsed bound, in
 	// the place of steps, passes whether the evaluation ends with an exact pass.
-	tunes(s Settings, seen, all int) bool
+	tunes(s Settings, seen, all int, live float64) bool
 	passes(s Settings, seen int, live float64, last bool) bool
 	// moving is the share of the steps that move θ, carried the number of M x M
 	// matrices of a state.
@@ -68,7 +68,12 @@ func (stochastic) bounded() bool { return false }
 
 func (s stochastic) complete(ctx context.Context, r *round) error {
 	last := r.concluding(r.number)
-	tuned := s.tunes(r.settings, r.n, r.data.Rows())
+	tuned := s.tunes(r.settings, r.n, r.data.Rows(), float64(len(r.live)))
+	if _, ok := s.rule.(natural); ok && r.n == r.data.Rows() && r.Trainer.rows < r.n {
+		if text := leftOut(r.n, len(r.live)); text != "" {
+			r.remarks = append(r.remarks, Notice{Text: text})
+		}
+	}
 	if tuned {
 		if err := r.tune(ctx, last); err != nil {
 			return err

@@ -61,6 +61,7 @@ type kernel struct {
 	state  *State    // nil before the first evaluation
 	elbo   float64   // local ELBO at the last evaluation
 	terms  []float64 // its terms row by row on the common subsample; nil if all rows were used
+	gain   float64   // of the ascent that led to its solution, in its last evaluations
 	bounds *Evidence // on the log evidence at its hyperparameters; nil where only an estimate is known
 	low    int       // consecutive evaluations below the mass for pruning
 }
@@ -126,11 +127,7 @@ func newTrainer(dev device.Device, data Training, space []Candidate, columns []s
 // is not there yet: the candidate periods and the scout. A trainer that is
 // only asked does without.
 func (t *Trainer) prepareSearch() error {
-	if t.drawer == nil {
-		t.drawer = starts.NewDrawer(t.data.X, t.data.Y, t.dim, starts.Options{
-			Inducing: t.m, Floor: t.floor, Scales: t.scales, Seed: t.settings.Seed,
-		})
-	}
+	t.readyDrawer()
 	t.drawer.Inducing = t.m
 	if t.scout != nil {
 		if _, m := t.scoutSize(0); t.scout.m == m {
@@ -153,6 +150,34 @@ func (t *Trainer) prepareSearch() error {
 	return nil
 }
 
+// readyDrawer makes what draws starts, which knows the candidate periods.
+func (t *Trainer) readyDrawer() {
+	if t.drawer == nil {
+		t.drawer = starts.NewDrawer(t.data.X, t.data.Y, t.dim, starts.Options{
+			Inducing: t.m, Floor: t.floor, Scales: t.scales, Seed: t.settings.Seed,
+		})
+	}
+}
+
+// perCycle is the number of inducing inputs for each cycle of the shortest
+// candidate period from which on evenly spaced ones see its shape; fewer alias
+// with it.
+const perCycle = 3
+
+// placement is how m inducing inputs are placed. Where that is left to the program
+// and there is one column, it depends on how many cycles there are, not on how many
+// rows: by "quantiles" with enough for each cycle, else "jittered".
+func (t *Trainer) placement(m int) string {
+	if t.settings.Placement != "auto" || t.dim != 1 {
+		return t.settings.Placement
+	}
+	t.readyDrawer()
+	if p := t.drawer.ShortestPeriod(0); p > 0 && float64(m)*p < perCycle*t.scales.Span[0] {
+		return "jittered"
+	}
+	return "quantiles"
+}
+
 // scoutSize returns the rows, of n seen, and the inducing inputs that solutions
 // are searched with.
 func (t *Trainer) scoutSize(n int) (rows, m int) {
@@ -172,7 +197,7 @@ func (t *Trainer) newScout() (*common, error) {
 	if m == t.m {
 		return &t.common, nil
 	}
-	z, _, err := inducing.Place(t.data.X, t.data.Dim, m, t.settings.Placement, t.settings.Seed)
+	z, _, err := inducing.Place(t.data.X, t.data.Dim, m, t.placement(m), t.settings.Seed)
 	if err != nil {
 		return nil, err
 	}
@@ -190,7 +215,7 @@ func (t *Trainer) place(ctx context.Context, m int) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
-	z, notices, err := inducing.Place(t.data.X, t.data.Dim, m, t.settings.Placement, t.settings.Seed)
+	z, notices, err := inducing.Place(t.data.X, t.data.Dim, m, t.placement(m), t.settings.Seed)
 	if err != nil {
 		return err
 	}

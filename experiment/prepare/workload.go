@@ -196,7 +196,7 @@ func (w *workload) learning(k vbks.BoundCost, seen int, alive float64, last bool
 	if s.ELBORows > 0 {
 		estimated = min(seen, s.ELBORows)
 	}
-	if w.effort.Tunes(seen, w.rows) {
+	if w.effort.Tunes(seen, w.rows, alive) {
 		t := k.Value(seen)
 		for _, stage := range vbks.TuningStages(w.rows, w.inducing, int(math.Ceil(alive)), s.Steps, last) {
 			t += perTuning * float64(stage.Steps) * k.Gradient(stage.Rows) * float64(stage.Kernels) / math.Ceil(alive)
@@ -239,7 +239,7 @@ func (w *workload) bytes(lanes int) int64 {
 	states := 0
 	if !w.effort.Exact() {
 		lane += 4 * word * m * max(w.config.Settings.Batch, vbks.ScreenRows)
-		if w.effort.Tunes(w.rows, w.rows) {
+		if w.effort.Tunes(w.rows, w.rows, float64(left)) {
 			lane += word * m * (vbks.KeptRows(w.rows, m) + chunk)
 		}
 		states = 3 * word * m * m * w.effort.Carried()

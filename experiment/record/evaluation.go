@@ -39,8 +39,9 @@ type Fit struct {
 	Evidence  *Evidence      `json:"evidence,omitempty"`  // nil where the ELBO is an estimate
 	Apart     bool           `json:"apart,omitempty"`     // told apart from the leader at these hyperparameters
 	Source    string         `json:"source,omitempty"`
-	Params    []files.Number `json:"params"`       // in data units, as KernelInfo.Params
-	SD        []files.Number `json:"sd,omitempty"` // of their logarithms, under q(log θ)
+	Flags     []vbks.Flag    `json:"flags,omitempty"` // what its user should look at
+	Params    []files.Number `json:"params"`          // in data units, as KernelInfo.Params
+	SD        []files.Number `json:"sd,omitempty"`    // of their logarithms, under q(log θ)
 }
 
 // Evidence bounds the log evidence of all rows seen at a kernel's hyperparameters,
