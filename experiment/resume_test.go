@@ -358,7 +358,8 @@ func TestResumeMessages(t *testing.T) {
 			path := filepath.Join(run, record.StateDir, record.CheckpointFile)
 			text, err := os.ReadFile(path)
 			must.OK(t, err)
-			text[len(text)/3] ^= 1
+			// A bit of an array, not of what surrounds it in the file, which readers may pass over.
+			text[bytes.LastIndex(text[:len(text)/2], []byte("\x93NUMPY"))] ^= 1
 			must.OK(t, os.WriteFile(path, text, 0o644))
 		}, []string{"is damaged", "--from-start"}, true},
 		{"another hash", func(run string) {

@@ -43,9 +43,16 @@ func (r *round) commit() error {
 			k.source = f.Best.Source
 		}
 	}
+	if t.compared != t.m {
+		for i := range kernels { // what is known of those left out cannot be compared any more
+			if k := &kernels[i]; k.status == Pruned {
+				k.rows, k.terms = 0, nil
+			}
+		}
+	}
 	old := *t
 	t.setKernels(kernels)
-	t.evaluation, t.rows = r.number, r.n
+	t.evaluation, t.rows, t.compared = r.number, r.n, t.m
 	if d, ok := t.dev.(interface{ Notices() []string }); ok { // what a device tells, each once
 		notices = append(notices, plain(d.Notices())...)
 	}
@@ -149,7 +156,7 @@ func (t *Trainer) evaluate() (*Evaluation, *belief.Belief, error) {
 func (t *Trainer) report(q *belief.Belief) *Evaluation {
 	e := &Evaluation{
 		Index: t.evaluation, RowsSeen: t.rows, Proportion: float64(t.rows) / float64(t.data.Rows()),
-		Inducing: t.m, Kernels: make([]KernelResult, len(t.kernels)), Objective: q.Objective,
+		Inducing: t.compared, Kernels: make([]KernelResult, len(t.kernels)), Objective: q.Objective,
 		Notices: slices.Clone(t.notices),
 	}
 	for i, k := range t.kernels {

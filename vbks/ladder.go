@@ -40,6 +40,9 @@ func (s Settings) Rungs(n int) []int {
 		most = min(most, s.MostInducing)
 	}
 	out := []int{min(firstRung, most)}
+	if e, err := s.Effort(n); err == nil && !e.Exact() && !e.Passes(n, 1, true) {
+		return out // one evaluation does not bring q(v) of more to its optimum, and none tells bounds
+	}
 	for m := 2 * firstRung; out[len(out)-1] < most; m *= 2 {
 		if 4*m > 3*most { // a rung of nearly as many
 			m = most
@@ -89,16 +92,33 @@ func (t *Trainer) climb() (undo func() error, err error) {
 	}
 	m := t.rungs[t.rung+1]
 	stay := t.finalists()
+	var names []string
 	for i, k := range t.kernels {
-		if k.status == Live && !stay[i] {
+		switch {
+		case !k.current(t.rows): // restored ones, which have not been compared yet, stay
+		case stay[i]:
+			names = append(names, k.id)
+		default:
 			k.status, k.reason = Pruned, fmt.Sprintf("not among the %d compared with %d inducing inputs", len(stay), m)
 		}
 	}
+	text := fmt.Sprintf("evaluation %d compares %s with %d inducing inputs", t.evaluation+1, listed(names), m)
+	t.notices = append(slices.Clone(t.notices), Notice{Text: text})
 	t.rung++
 	if err := t.reinduce(m); err != nil {
 		return func() error { return nil }, joined(err, undo())
 	}
 	return undo, nil
+}
+
+// listed names kernels, the first of many.
+func listed(ids []string) string {
+	const most = 6
+	text := strings.Join(ids[:min(most, len(ids))], ", ")
+	if n := len(ids) - most; n > 0 {
+		text += fmt.Sprintf(" and %d more", n)
+	}
+	return text
 }
 
 func joined(a, b error) error {
@@ -151,31 +171,28 @@ func (t *Trainer) finalists() map[int]bool {
 }
 
 // tell finds out, after the last evaluation of a rung, whether more inducing inputs
-// could change anything, and says so on the last rung if they could.
+// could change anything, and says so on the last rung if they could. The leader's
+// own slack counts, for its predictions, where it is alone as well.
 func (t *Trainer) tell(e *Evaluation) {
 	if !t.settings.autoInducing() || !t.concluding(e.Index) {
 		return
 	}
 	var open []string
-	slack := 0.0
+	slack, bounded := 0.0, true
 	for i := range e.Kernels {
 		k := &e.Kernels[i]
 		switch {
 		case k.Status != Live || k.Apart:
 		case k.Evidence == nil:
-			open, slack = append(open, k.ID), math.Inf(1)
+			open, bounded = append(open, k.ID), false
 		default:
 			open, slack = append(open, k.ID), math.Max(slack, k.Evidence.Slack())
 		}
 	}
-	t.told = len(open) < 2 || slack <= settledNats
-	if t.told || t.rung+1 < len(t.rungs) {
+	// Where Z has fewer than were asked for it has every input that there is.
+	t.told = bounded && slack <= settledNats || t.m < t.rungs[t.rung]
+	if t.told || t.rung+1 < len(t.rungs) || len(open) < 2 || !bounded {
 		return
 	}
-	const most = 6
-	names := strings.Join(open[:min(most, len(open))], ", ")
-	if len(open) > most {
-		names += fmt.Sprintf(" and %d more", len(open)-most)
-	}
-	e.Notices = append(e.Notices, Notice{Text: fmt.Sprintf("%d inducing inputs do not tell these %d kernels apart: %s", t.m, len(open), names)})
+	e.Notices = append(e.Notices, Notice{Text: fmt.Sprintf("%d inducing inputs do not tell these %d kernels apart: %s", t.m, len(open), listed(open))})
 }
