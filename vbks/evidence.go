@@ -272,10 +272,13 @@ func (t *Trainer) negligible(e *Evaluation) []string {
 	return drop
 }
 
+// ByRequest is the reason of kernels that Prune has taken out.
+const ByRequest = "pruned by request"
+
 // Prune takes kernels out of the belief and refits it from the stored local
 // ELBOs, without training. They keep their state.
 func (t *Trainer) Prune(ids []string) (*Evaluation, error) {
-	return t.change(ids, Live, Pruned, "pruned by request")
+	return t.change(ids, Live, Pruned, ByRequest)
 }
 
 // Restore brings pruned kernels back, as they were. Asking again for one that

@@ -190,9 +190,16 @@ func (t *Trainer) tell(e *Evaluation) {
 		}
 	}
 	// Where Z has fewer than were asked for it has every input that there is.
+	before, last := t.told, t.rung+1 == len(t.rungs)
 	t.told = bounded && slack <= settledNats || t.m < t.rungs[t.rung]
-	if t.told || t.rung+1 < len(t.rungs) || len(open) < 2 || !bounded {
+	text := ""
+	switch {
+	case t.told && !before && !last:
+		text = fmt.Sprintf("more than %d inducing inputs would change nothing: fewer evaluations are needed than planned", t.m)
+	case !t.told && last && bounded && len(open) > 1:
+		text = fmt.Sprintf("%d inducing inputs do not tell these %d kernels apart: %s", t.m, len(open), listed(open))
+	default:
 		return
 	}
-	e.Notices = append(e.Notices, Notice{Text: fmt.Sprintf("%d inducing inputs do not tell these %d kernels apart: %s", t.m, len(open), listed(open))})
+	e.Notices = append(e.Notices, Notice{Text: text})
 }
