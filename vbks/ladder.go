@@ -19,6 +19,8 @@ const (
 	rungWork = 2e9
 	// Within rungNats of the leader kernels stay, up to twice as many.
 	rungNats = 10
+	// A notice names so many kernels.
+	fewNames = 6
 	// A slack below settledNats decides nothing more.
 	settledNats = 1
 )
@@ -102,23 +104,16 @@ func (t *Trainer) climb() (undo func() error, err error) {
 			k.status, k.reason = Pruned, fmt.Sprintf("not among the %d compared with %d inducing inputs", len(stay), m)
 		}
 	}
-	text := fmt.Sprintf("evaluation %d compares %s with %d inducing inputs", t.evaluation+1, listed(names), m)
+	text := fmt.Sprintf("evaluation %d compares %d of %d kernels with %d inducing inputs", t.evaluation+1, len(names), len(t.kernels), m)
+	if len(names) <= fewNames {
+		text += ": " + strings.Join(names, ", ")
+	}
 	t.notices = append(slices.Clone(t.notices), Notice{Text: text})
 	t.rung++
 	if err := t.reinduce(m); err != nil {
 		return func() error { return nil }, joined(err, undo())
 	}
 	return undo, nil
-}
-
-// listed names kernels, the first of many.
-func listed(ids []string) string {
-	const most = 6
-	text := strings.Join(ids[:min(most, len(ids))], ", ")
-	if n := len(ids) - most; n > 0 {
-		text += fmt.Sprintf(" and %d more", n)
-	}
-	return text
 }
 
 func joined(a, b error) error {
@@ -171,16 +166,21 @@ func (t *Trainer) finalists() map[int]bool {
 }
 
 // tell finds out, after the last evaluation of a rung, whether more inducing inputs
-// could change anything, and says so on the last rung if they could. The leader's
-// own slack counts, for its predictions, where it is alone as well.
+// could change anything, and says so on the last rung if they could. A kernel that
+// is alone need not be compared: it climbs for its predictions, and what matters is
+// how far its q(v) may be from the posterior, KL = log evidence − local ELBO.
 func (t *Trainer) tell(e *Evaluation) {
 	if !t.settings.autoInducing() || !t.concluding(e.Index) {
 		return
 	}
 	var open []string
+	live := 0
 	slack, bounded := 0.0, true
 	for i := range e.Kernels {
 		k := &e.Kernels[i]
+		if k.Status == Live {
+			live++
+		}
 		switch {
 		case k.Status != Live || k.Apart:
 		case k.Evidence == nil:
@@ -190,14 +190,21 @@ func (t *Trainer) tell(e *Evaluation) {
 		}
 	}
 	// Where Z has fewer than were asked for it has every input that there is.
+	if leader := &e.Kernels[e.Leader()]; live == 1 && bounded {
+		slack = leader.Evidence.Upper - leader.ELBO
+	}
 	before, last := t.told, t.rung+1 == len(t.rungs)
 	t.told = bounded && slack <= settledNats || t.m < t.rungs[t.rung]
 	text := ""
 	switch {
 	case t.told && !before && !last:
-		text = fmt.Sprintf("more than %d inducing inputs would change nothing: fewer evaluations are needed than planned", t.m)
+		text = fmt.Sprintf("%d inducing inputs are enough: fewer evaluations are needed than planned", t.m)
 	case !t.told && last && bounded && len(open) > 1:
-		text = fmt.Sprintf("%d inducing inputs do not tell these %d kernels apart: %s", t.m, len(open), listed(open))
+		text = fmt.Sprintf("%d inducing inputs do not tell these %d kernels apart: %s", t.m, len(open),
+			strings.Join(open[:min(fewNames, len(open))], ", "))
+		if more := len(open) - fewNames; more > 0 {
+			text += fmt.Sprintf(" and %d more", more)
+		}
 	default:
 		return
 	}
