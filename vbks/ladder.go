@@ -105,7 +105,10 @@ func (t *Trainer) climb() (undo func() error, err error) {
 		}
 	}
 	text := fmt.Sprintf("evaluation %d compares %d of %d kernels with %d inducing inputs", t.evaluation+1, len(names), len(t.kernels), m)
-	if len(names) <= fewNames {
+	switch {
+	case len(names) == 1:
+		text = fmt.Sprintf("evaluation %d: %s with %d inducing inputs", t.evaluation+1, names[0], m)
+	case len(names) <= fewNames:
 		text += ": " + strings.Join(names, ", ")
 	}
 	t.notices = append(slices.Clone(t.notices), Notice{Text: text})

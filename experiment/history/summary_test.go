@@ -36,7 +36,9 @@ func TestSummaryTellsInducingInputs(t *testing.T) {
 // A summary says how M was raised, which kernels were left out, and what was told
 // with the last evaluation.
 func TestSummaryTellsWhatWasLeftOut(t *testing.T) {
-	out := func(id, reason string) record.Kernel { return record.Kernel{ID: id, Status: vbks.Pruned, Reason: reason} }
+	out := func(id, reason string) record.Kernel {
+		return record.Kernel{ID: id, Status: vbks.Pruned, Reason: reason}
+	}
 	events := []record.Event{
 		{Type: record.EventStarted, Start: &record.Start{Name: "a", Inducing: 64, Data: &datasets.Summary{}}},
 		{Type: record.EventEvaluation, Evaluation: &record.Evaluation{Index: 1, Inducing: 64}},

@@ -122,10 +122,14 @@ func TestEstimateRun(t *testing.T) {
 	var estimator Estimator
 	defer func() { must.OK(t, estimator.Close()) }()
 	for _, set := range [][]string{nil, {"optimise.optimizer=natural"}, {"kernels.expressions=SE[x]*LIN,PER[nosuch]"},
-		{"sparse.inducing=300"}} {
+		{"sparse.inducing=300"}, {"sparse.inducing=auto"}} {
 		e, err := estimator.Run(t.Context(), configtest.Small(t, set...), 500, 3)
 		must.OK(t, err)
 		if !(e.Seconds > 0 && e.Low < e.Seconds && e.Seconds < e.High && e.High < 3600) || e.Bytes < 1e6 || e.Bytes > 1e9 {
+			t.Errorf("%v: %+v", set, e)
+		}
+		// One that knows enough early takes far less time than all rungs.
+		if auto := slices.Contains(set, "sparse.inducing=auto"); auto == (e.Low > e.Seconds/estimateSpread/1.01) {
 			t.Errorf("%v: %+v", set, e)
 		}
 	}
