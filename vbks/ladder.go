@@ -30,7 +30,8 @@ const (
 func (s Settings) autoInducing() bool { return s.Inducing == 0 }
 
 // Rungs returns the numbers of inducing inputs that a run of n rows goes through:
-// one, but where Inducing is 0. All kernels are compared with the first, and once
+// one, but where Inducing is 0 and the optimiser brings a new q(v) to its optimum in
+// an evaluation. All kernels are compared with the first, and once
 // all data are in use the best ones with more, up to Z = X where that is within
 // reach, one evaluation each.
 func (s Settings) Rungs(n int) []int {
@@ -101,7 +102,7 @@ func (t *Trainer) climb() (undo func() error, err error) {
 		case stay[i]:
 			names = append(names, k.id)
 		default:
-			k.status, k.reason = Pruned, fmt.Sprintf("not among the %d compared with %d inducing inputs", len(stay), m)
+			k.status, k.reason = Pruned, fmt.Sprintf("left out at M = %d, where %d are compared", m, len(stay))
 		}
 	}
 	text := fmt.Sprintf("evaluation %d compares %d of %d kernels with %d inducing inputs", t.evaluation+1, len(names), len(t.kernels), m)
