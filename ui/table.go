@@ -373,9 +373,9 @@ func (t *table) draw(c *plot.Canvas, r plot.Rect, b *bench, th *theme.Theme, foc
 			word, st := string(k.status), th.Faint
 			if k.status == vbks.Failed {
 				st = th.Bad
-				if k.reason != "" {
-					word += ": " + k.reason
-				}
+			}
+			if k.reason != "" && k.reason != vbks.ByRequest {
+				word += ": " + k.reason
 			}
 			if k.waits {
 				if word, st = b.waitText(), th.Warn; plot.TextWidth(word) > r.X+r.W-barX {

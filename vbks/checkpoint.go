@@ -30,8 +30,8 @@ const (
 //
 //	format              2
 //	run                 evaluation, rows seen, M, noise floor, training rows, evaluations
-//	                    added by Reoptimize, steps, batch, inducing inputs asked for, place
-//	                    of the leader in the space (−1: none)
+//	                    added by Reoptimize, steps, batch, inducing inputs asked for (0:
+//	                    "auto"), place of the leader in the space (−1: none)
 //	rung                where M is chosen by itself: how often it has been raised, 1 if it need not be again
 //	optimizer           text: the optimiser, a space, the form of q(log θ)
 //	kernels             text: the ids of the space, one a line
@@ -51,8 +51,8 @@ const (
 // and for the kernel at place i of the space, where there is such a thing,
 //
 //	kernel/i/status     local ELBO, jitter factor, steps of Adam, rows that Λ stands for and
-//	                    rests on, rows that the ELBO stands for, 0, 1 or 2 for live, pruned or
-//	                    failed, evaluations of negligible mass
+//	                    rests on, rows that the ELBO stands for (0: of another M), 0, 1 or 2
+//	                    for live, pruned or failed, evaluations of negligible mass
 //	kernel/i/result     q*, Bayes' rule, paired standard error, rank, 1 if tied with the leader
 //	kernel/i/reason     text: why it failed or was pruned
 //	kernel/i/source     text: where its solution came from

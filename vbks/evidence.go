@@ -43,9 +43,16 @@ func (r *round) commit() error {
 			k.source, k.gain = f.Best.Source, f.Best.Gain
 		}
 	}
+	if t.compared != t.m {
+		for i := range kernels { // what is known of those left out cannot be compared any more
+			if k := &kernels[i]; k.status == Pruned {
+				k.rows, k.terms = 0, nil
+			}
+		}
+	}
 	old := *t
 	t.setKernels(kernels)
-	t.evaluation, t.rows = r.number, r.n
+	t.evaluation, t.rows, t.compared = r.number, r.n, t.m
 	if d, ok := t.dev.(interface{ Notices() []string }); ok { // what a device tells, each once
 		notices = append(notices, plain(d.Notices())...)
 	}
@@ -150,7 +157,7 @@ func (t *Trainer) evaluate() (*Evaluation, *belief.Belief, error) {
 func (t *Trainer) report(q *belief.Belief) *Evaluation {
 	e := &Evaluation{
 		Index: t.evaluation, RowsSeen: t.rows, Proportion: float64(t.rows) / float64(t.data.Rows()),
-		Inducing: t.m, Kernels: make([]KernelResult, len(t.kernels)), Objective: q.Objective,
+		Inducing: t.compared, Kernels: make([]KernelResult, len(t.kernels)), Objective: q.Objective,
 		Notices: slices.Clone(t.notices),
 	}
 	for i, k := range t.kernels {
@@ -267,10 +274,13 @@ func (t *Trainer) negligible(e *Evaluation) []string {
 	return drop
 }
 
+// ByRequest is the reason of kernels that Prune has taken out.
+const ByRequest = "pruned by request"
+
 // Prune takes kernels out of the belief and refits it from the stored local
 // ELBOs, without training. They keep their state.
 func (t *Trainer) Prune(ids []string) (*Evaluation, error) {
-	return t.change(ids, Live, Pruned, "pruned by request")
+	return t.change(ids, Live, Pruned, ByRequest)
 }
 
 // Restore brings pruned kernels back, as they were. Asking again for one that

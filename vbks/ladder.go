@@ -19,6 +19,8 @@ const (
 	rungWork = 2e9
 	// Within rungNats of the leader kernels stay, up to twice as many.
 	rungNats = 10
+	// A notice names so many kernels.
+	fewNames = 6
 	// A slack below settledNats decides nothing more.
 	settledNats = 1
 )
@@ -28,7 +30,8 @@ const (
 func (s Settings) autoInducing() bool { return s.Inducing == 0 }
 
 // Rungs returns the numbers of inducing inputs that a run of n rows goes through:
-// one, but where Inducing is 0. All kernels are compared with the first, and once
+// one, but where Inducing is 0 and the optimiser brings a new q(v) to its optimum in
+// an evaluation. All kernels are compared with the first, and once
 // all data are in use the best ones with more, up to Z = X where that is within
 // reach, one evaluation each.
 func (s Settings) Rungs(n int) []int {
@@ -40,6 +43,9 @@ func (s Settings) Rungs(n int) []int {
 		most = min(most, s.MostInducing)
 	}
 	out := []int{min(firstRung, most)}
+	if e, err := s.Effort(n); err == nil && !e.Exact() && !e.Passes(n, 1, true) {
+		return out // one evaluation does not bring q(v) of more to its optimum, and none tells bounds
+	}
 	for m := 2 * firstRung; out[len(out)-1] < most; m *= 2 {
 		if 4*m > 3*most { // a rung of nearly as many
 			m = most
@@ -89,11 +95,24 @@ func (t *Trainer) climb() (undo func() error, err error) {
 	}
 	m := t.rungs[t.rung+1]
 	stay := t.finalists()
+	var names []string
 	for i, k := range t.kernels {
-		if k.status == Live && !stay[i] {
-			k.status, k.reason = Pruned, fmt.Sprintf("not among the %d compared with %d inducing inputs", len(stay), m)
+		switch {
+		case !k.current(t.rows): // restored ones, which have not been compared yet, stay
+		case stay[i]:
+			names = append(names, k.id)
+		default:
+			k.status, k.reason = Pruned, fmt.Sprintf("left out at M = %d, where %d are compared", m, len(stay))
 		}
 	}
+	text := fmt.Sprintf("evaluation %d compares %d of %d kernels with %d inducing inputs", t.evaluation+1, len(names), len(t.kernels), m)
+	switch {
+	case len(names) == 1:
+		text = fmt.Sprintf("evaluation %d: %s with %d inducing inputs", t.evaluation+1, names[0], m)
+	case len(names) <= fewNames:
+		text += ": " + strings.Join(names, ", ")
+	}
+	t.notices = append(slices.Clone(t.notices), Notice{Text: text})
 	t.rung++
 	if err := t.reinduce(m); err != nil {
 		return func() error { return nil }, joined(err, undo())
@@ -151,31 +170,47 @@ func (t *Trainer) finalists() map[int]bool {
 }
 
 // tell finds out, after the last evaluation of a rung, whether more inducing inputs
-// could change anything, and says so on the last rung if they could.
+// could change anything, and says so on the last rung if they could. A kernel that
+// is alone need not be compared: it climbs for its predictions, and what matters is
+// how far its q(v) may be from the posterior, KL = log evidence − local ELBO.
 func (t *Trainer) tell(e *Evaluation) {
 	if !t.settings.autoInducing() || !t.concluding(e.Index) {
 		return
 	}
 	var open []string
-	slack := 0.0
+	live := 0
+	slack, bounded := 0.0, true
 	for i := range e.Kernels {
 		k := &e.Kernels[i]
+		if k.Status == Live {
+			live++
+		}
 		switch {
 		case k.Status != Live || k.Apart:
 		case k.Evidence == nil:
-			open, slack = append(open, k.ID), math.Inf(1)
+			open, bounded = append(open, k.ID), false
 		default:
 			open, slack = append(open, k.ID), math.Max(slack, k.Evidence.Slack())
 		}
 	}
-	t.told = len(open) < 2 || slack <= settledNats
-	if t.told || t.rung+1 < len(t.rungs) {
+	// Where Z has fewer than were asked for it has every input that there is.
+	if leader := &e.Kernels[e.Leader()]; live == 1 && bounded {
+		slack = leader.Evidence.Upper - leader.ELBO
+	}
+	before, last := t.told, t.rung+1 == len(t.rungs)
+	t.told = bounded && slack <= settledNats || t.m < t.rungs[t.rung]
+	text := ""
+	switch {
+	case t.told && !before && !last:
+		text = fmt.Sprintf("%d inducing inputs are enough: fewer evaluations are needed than planned", t.m)
+	case !t.told && last && bounded && len(open) > 1:
+		text = fmt.Sprintf("%d inducing inputs do not tell these %d kernels apart: %s", t.m, len(open),
+			strings.Join(open[:min(fewNames, len(open))], ", "))
+		if more := len(open) - fewNames; more > 0 {
+			text += fmt.Sprintf(" and %d more", more)
+		}
+	default:
 		return
 	}
-	const most = 6
-	names := strings.Join(open[:min(most, len(open))], ", ")
-	if len(open) > most {
-		names += fmt.Sprintf(" and %d more", len(open)-most)
-	}
-	e.Notices = append(e.Notices, Notice{Text: fmt.Sprintf("%d inducing inputs do not tell these %d kernels apart: %s", t.m, len(open), names)})
+	e.Notices = append(e.Notices, Notice{Text: text})
 }

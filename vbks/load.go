@@ -286,10 +286,11 @@ func (l *loader) belief(t *Trainer) {
 // last makes the last evaluation anew.
 func (l *loader) last(t *Trainer) {
 	t.notices = l.notices(t, "evaluation/notices")
-	e := t.report(t.belief)
+	t.compared = t.m
 	if v := l.optional("evaluation/inducing", 1); v != nil {
-		e.Inducing = l.whole("evaluation/inducing", v[0], 1, t.data.Rows())
+		t.compared = l.whole("evaluation/inducing", v[0], 1, t.data.Rows())
 	}
+	e := t.report(t.belief)
 	for i := range e.Kernels {
 		r := &e.Kernels[i]
 		if r.Status != Live {

@@ -54,7 +54,6 @@ type Settings struct {
 func DefaultSettings() Settings {
 	return Settings{
 		Seed:            1,
-		Inducing:        64,
 		Placement:       "auto",
 		Jitter:          device.Jitter{Relative: 1e-9},
 		Optimizer:       "auto",

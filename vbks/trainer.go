@@ -39,6 +39,7 @@ type Trainer struct {
 	rung       int   // place in them
 	told       bool  // more inducing inputs could change nothing
 	rows       int   // seen so far
+	compared   int   // inducing inputs of the last evaluation
 	belief     *belief.Belief
 	leader     string
 	last       *Evaluation
@@ -367,12 +368,15 @@ func (t *Trainer) Reoptimize(c Change) error {
 	if c.Batch > 0 {
 		t.settings.Batch = c.Batch
 	}
-	if c.Inducing > 0 && c.Inducing != t.m {
-		if err := t.reinduce(c.Inducing); err != nil {
-			return err
+	if c.Inducing > 0 && (c.Inducing != t.m || t.settings.autoInducing()) {
+		if c.Inducing != t.m {
+			if err := t.reinduce(c.Inducing); err != nil {
+				return err
+			}
 		}
 		t.settings.Inducing = t.m
-		t.rungs, t.rung = []int{t.m}, 0
+		t.extra += t.rung // the evaluations of rungs that were climbed stay counted
+		t.rungs, t.rung, t.told = []int{t.m}, 0, false
 	}
 	t.spent = 0
 	if c.Rounds > 0 {

@@ -97,6 +97,7 @@ ard = true
 shared_period = true
 [sparse]
 inducing = 3
+most_inducing = 300
 placement = "grid"
 jitter = 1e-3
 jitter_absolute = 1e-9

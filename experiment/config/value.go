@@ -116,11 +116,14 @@ func (w whole) set(v any) error {
 
 func (w whole) toml() string { return strconv.Itoa(*w.p) }
 
+// autoText leaves a number to the program.
+const autoText = "auto"
+
 // autoWhole is a whole number, or "auto", which is 0.
 type autoWhole whole
 
 func (w autoWhole) set(v any) error {
-	if v == "auto" {
+	if v == autoText {
 		*w.p = 0
 		return nil
 	}
@@ -134,9 +137,17 @@ func (w autoWhole) set(v any) error {
 
 func (w autoWhole) toml() string {
 	if *w.p == 0 {
-		return `"auto"`
+		return strconv.Quote(autoText)
 	}
 	return strconv.Itoa(*w.p)
+}
+
+// InducingText is the number of inducing inputs, or "auto".
+func (c *Config) InducingText() string {
+	if c.Settings.Inducing == 0 {
+		return autoText
+	}
+	return strconv.Itoa(c.Settings.Inducing)
 }
 
 // depth is a whole number that is only there beside a base.

@@ -24,6 +24,7 @@ type Summary struct {
 	record.Standing
 	Notices []string `json:"notices,omitempty"`
 
+	fresh []string     // notices of the last evaluation or since
 	owner rundir.Owner // of a run that is read from its directory and not at rest
 }
 
@@ -51,8 +52,11 @@ func (s *Summary) take(e *record.Event) {
 	switch e.Type {
 	case record.EventStarted:
 		s.Name = e.Start.Name
+	case record.EventEvaluation:
+		s.fresh = nil
 	case record.EventNotice:
 		s.Notices = append(s.Notices, e.Notice)
+		s.fresh = append(s.fresh, e.Notice)
 	}
 	s.Fate = rundir.Fate(&s.Standing, rundir.Owner{})
 }
@@ -95,6 +99,7 @@ func (s *Summary) WriteText(w io.Writer, now time.Time) error {
 		if err := s.writeKernels(w); err != nil {
 			return err
 		}
+		s.writeLeftOut(w)
 	} else {
 		fmt.Fprintln(w, "no evaluation yet")
 	}
@@ -113,7 +118,45 @@ func (s *Summary) WriteText(w io.Writer, now time.Time) error {
 			fmt.Fprintf(w, "%s\n", text)
 		}
 	}
+	s.writeNotices(w)
 	return nil
+}
+
+// writeLeftOut says why kernels are pruned that the user has not pruned.
+func (s *Summary) writeLeftOut(w io.Writer) {
+	var reasons []string
+	count := map[string]int{}
+	for i := range s.Evaluation.Kernels {
+		k := &s.Evaluation.Kernels[i]
+		if k.Status != vbks.Pruned || k.Reason == "" || k.Reason == vbks.ByRequest {
+			continue
+		}
+		if count[k.Reason]++; count[k.Reason] == 1 {
+			reasons = append(reasons, k.Reason)
+		}
+	}
+	for _, reason := range reasons {
+		fmt.Fprintf(w, "  %d %s\n", count[reason], reason)
+	}
+}
+
+// mostNotices is the number of notices that a summary shows.
+const mostNotices = 5
+
+// writeNotices writes the first lines of what was told with the last evaluation or
+// since; the log has all.
+func (s *Summary) writeNotices(w io.Writer) {
+	for i, text := range s.fresh {
+		if i == 0 {
+			fmt.Fprintln(w)
+		}
+		if i == mostNotices {
+			fmt.Fprintf(w, "and %d more in %s\n", len(s.fresh)-i, record.LogFile)
+			return
+		}
+		line, _, _ := strings.Cut(text, "\n")
+		fmt.Fprintf(w, "note: %s\n", line)
+	}
 }
 
 // stateText says how the run stands, and how that is known.

@@ -119,11 +119,12 @@ const mostCounted = 100_000
 func (w *workload) seconds(search, full vbks.BoundCost) float64 {
 	c, s := w.config, &w.config.Settings
 	n := w.rows
-	planned := int(math.Ceil(1/s.EvaluateEvery-1e-9)) + s.Refine
+	planned, rungs := int(math.Ceil(1/s.EvaluateEvery-1e-9))+s.Refine, w.rungs
 	if c.Evaluations > 0 {
+		rungs = rungs[:min(len(rungs), max(0, c.Evaluations-planned))]
 		planned = min(planned, c.Evaluations)
 	}
-	alive, rungs, last := float64(w.kernels), w.rungs, 0.0
+	alive := float64(w.kernels)
 	total := 3e-5 * float64(min(n, 20_000)*w.dim) // periods and inducing inputs
 	before := 0
 	for t := 1; t <= min(planned, mostCounted); t++ {
@@ -133,33 +134,57 @@ func (w *workload) seconds(search, full vbks.BoundCost) float64 {
 		}
 		each := 0.0
 		if w.effort.Exact() {
-			each = w.searching(search, t, seen, seen)
-			if s.Hyperparameters != "point" {
-				each += perBelief * max(thetaDraws, 2*w.params) * full.Gradient(seen)
-			}
+			each = w.exactly(search, full, t, seen)
 		} else {
 			if t&(t-1) == 0 || seen == n && before < n {
-				rows, m := vbks.ScoutSize(int(alive), w.inducing)
-				wider := float64(m) / float64(w.scout)
-				each = w.searching(search, t, seen, min(seen, rows)) * wider * wider
+				each = w.scouting(search, t, seen, alive, w.inducing)
 			}
-			each += w.learning(full, seen, alive, t == planned)
+			each += w.learning(full, seen, alive, w.inducing, t == planned)
 		}
 		before = seen
 		total += overhead*alive*each + beliefSeconds(w.kernels)
-		last = overhead * each
-	}
-	// A run that knows enough leaves rungs out; this is all of them.
-	for left, m := int(math.Ceil(alive)), w.inducing; len(rungs) > 0; rungs = rungs[1:] {
-		left = vbks.RungKernels(left)
-		more := float64(rungs[0]) / float64(m)
-		total += float64(left)*last*more*more + beliefSeconds(left)
 	}
 	total *= max(1, float64(planned)/mostCounted)
+	// A run that knows enough leaves rungs out; this is all of them.
+	left := int(math.Ceil(alive))
+	for i, m := range rungs {
+		left = vbks.RungKernels(left)
+		t, wide := planned+i+1, wider(full, float64(m)/float64(w.inducing))
+		each := 0.0
+		if w.effort.Exact() {
+			each = w.exactly(wide, wide, t, n)
+		} else {
+			each = w.scouting(search, t, n, float64(left), m) + w.learning(wide, n, float64(left), m, true)
+		}
+		total += overhead*float64(left)*each + beliefSeconds(left)
+	}
 	if s.TimeBudget > 0 {
 		total = min(total, s.TimeBudget.Seconds())
 	}
 	return total
+}
+
+// wider is what kernels cost with f times the inducing inputs.
+func wider(k vbks.BoundCost, f float64) vbks.BoundCost {
+	rows, fixed := f*f, f*f*f
+	return vbks.BoundCost{Fixed: fixed * k.Fixed, Row: rows * k.Row, FixedGrad: fixed * k.FixedGrad, RowGrad: rows * k.RowGrad}
+}
+
+// exactly is the time of one kernel's evaluation where the bound that is searched
+// on is the local ELBO.
+func (w *workload) exactly(search, full vbks.BoundCost, t, seen int) float64 {
+	each := w.searching(search, t, seen, seen)
+	if w.config.Settings.Hyperparameters != "point" {
+		each += perBelief * max(thetaDraws, 2*w.params) * full.Gradient(seen)
+	}
+	return each
+}
+
+// scouting is the time of one kernel's search on the scout.
+func (w *workload) scouting(search vbks.BoundCost, t, seen int, alive float64, inducing int) float64 {
+	rows, m := vbks.ScoutSize(int(math.Ceil(alive)), inducing)
+	f := float64(m) / float64(w.scout)
+	return w.searching(search, t, seen, min(seen, rows)) * f * f
 }
 
 // searching is the time of one kernel's search on so many rows.
@@ -186,7 +211,7 @@ func (w *workload) searching(k vbks.BoundCost, t, seen, rows int) float64 {
 }
 
 // learning is the time of one kernel's stochastic steps and estimate.
-func (w *workload) learning(k vbks.BoundCost, seen int, alive float64, last bool) float64 {
+func (w *workload) learning(k vbks.BoundCost, seen int, alive float64, inducing int, last bool) float64 {
 	s := &w.config.Settings
 	draws, samples := 1.0, 1.0
 	if s.Hyperparameters != "point" {
@@ -198,7 +223,7 @@ func (w *workload) learning(k vbks.BoundCost, seen int, alive float64, last bool
 	}
 	if w.effort.Tunes(seen, w.rows, alive) {
 		t := k.Value(seen)
-		for _, stage := range vbks.TuningStages(w.rows, w.inducing, int(math.Ceil(alive)), s.Steps, last) {
+		for _, stage := range vbks.TuningStages(w.rows, inducing, int(math.Ceil(alive)), s.Steps, last) {
 			t += perTuning * float64(stage.Steps) * k.Gradient(stage.Rows) * float64(stage.Kernels) / math.Ceil(alive)
 		}
 		return t
@@ -242,8 +267,15 @@ func (w *workload) bytes(lanes int) int64 {
 		if w.effort.Tunes(w.rows, w.rows, float64(left)) {
 			lane += word * m * (vbks.KeptRows(w.rows, m) + chunk)
 		}
-		states = 3 * word * m * m * w.effort.Carried()
+		// The kernels of a rung carry matrices of its size, the others none any more.
+		kernels := w.kernels
+		for i, m := range slices.Concat([]int{w.inducing}, w.rungs) {
+			if i > 0 {
+				kernels = vbks.RungKernels(kernels)
+			}
+			states = max(states, 3*word*m*m*w.effort.Carried()*kernels)
+		}
 	}
 	data := 6*word*w.rows*(w.dim+1) + 3000*min(w.rows, 20_000)*w.dim // periodograms
-	return int64(25e6) + int64(lanes*lane+w.kernels*states+data)*3/2
+	return int64(25e6) + int64(lanes*lane+states+data)*3/2
 }

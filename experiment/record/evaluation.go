@@ -15,7 +15,8 @@ type Evaluation struct {
 	Planned    int          `json:"planned"`
 	Proportion float64      `json:"proportion"`
 	RowsSeen   int          `json:"rows_seen"`
-	Objective  files.Number `json:"objective"` // total ELBO
+	Inducing   int          `json:"inducing,omitempty"` // inputs; 0 in the logs of older versions
+	Objective  files.Number `json:"objective"`          // total ELBO
 	Kernels    []Kernel     `json:"kernels"`
 }
 

@@ -68,6 +68,7 @@ func (s *Standing) Apply(e *Event) {
 	case EventEvaluation:
 		s.Made++
 		s.Moved = false
+		s.Inducing = appendInducing(s.Inducing, e.Evaluation.Inducing)
 		if s.State == Ready { // who reads the end of a log only may not have seen it begin
 			s.State = Running
 		}
@@ -108,7 +109,11 @@ func changedInducing(had []int, e *Event) []int {
 	if e.Change.Inducing == 0 {
 		return had
 	}
-	now := cmp.Or(e.Inducing, e.Change.Inducing)
+	return appendInducing(had, cmp.Or(e.Inducing, e.Change.Inducing))
+}
+
+// appendInducing adds a number of inducing inputs that is known and another one.
+func appendInducing(had []int, now int) []int {
 	if now <= 0 || len(had) > 0 && had[len(had)-1] == now {
 		return had
 	}

@@ -8,8 +8,8 @@ import (
 // Evaluation converts an evaluation to the units of the data.
 func (s *Start) Evaluation(e *vbks.Evaluation, planned int) *Evaluation {
 	out := &Evaluation{
-		Index: e.Index, Planned: planned, Proportion: e.Proportion, RowsSeen: e.RowsSeen, Objective: files.Number(e.Objective),
-		Kernels: make([]Kernel, len(e.Kernels)),
+		Index: e.Index, Planned: planned, Proportion: e.Proportion, RowsSeen: e.RowsSeen, Inducing: e.Inducing,
+		Objective: files.Number(e.Objective), Kernels: make([]Kernel, len(e.Kernels)),
 	}
 	for i := range e.Kernels {
 		k := &e.Kernels[i]
