@@ -58,8 +58,7 @@ func (e *evidencer) of(sub []int, q, b, sumDiag device.Array, n, yy float64) (el
 	g, ln := e.g, e.g.lane
 	elbo, bounds = make([]float64, len(sub)), make([]Evidence, len(sub))
 	ln.Fill(sub, g.value, 0)
-	quadratic, err := e.solve(sub, 1, q, b)
-	if err != nil {
+	if _, err := e.solve(sub, 1, q, b); err != nil {
 		return nil, nil, err
 	}
 	ln.Bound(sub, g.ks, g.theta, n, yy, e.prec, e.solved, q, sumDiag, g.value)
@@ -93,7 +92,8 @@ func (e *evidencer) of(sub []int, q, b, sumDiag device.Array, n, yy float64) (el
 		bounds[i].Lower = elbo[i] + 0.5*rest/noise - 0.5*n*math.Log1p(rest/(n*noise))
 		// The second system is (Q + (σ²+T)I) = (σ²+T)(I + wQ/σ²), w = σ²/(σ²+T).
 		wide := noise + rest
-		if quadratic, err = e.solve([]int{k}, noise/wide, q, b); err != nil {
+		quadratic, err := e.solve([]int{k}, noise/wide, q, b)
+		if err != nil {
 			return nil, nil, err
 		}
 		bounds[i].Upper = -0.5*n*math.Log(2*math.Pi*noise) - half - 0.5*(yy-quadratic[0]/wide)/wide
