@@ -106,10 +106,19 @@ func (c *Claimed) Release() {
 	if c.before != nil && !c.isNew(notePath) {
 		_ = c.writeText(c.before) // the note is for people
 	}
+	var left []string
 	for _, name := range c.made {
+		if c.Remove(name) != nil {
+			left = append(left, name)
+		}
+	}
+	if c.lock != nil {
+		_ = c.lock.Close()
+	}
+	for _, name := range left { // Windows removes nothing that is open
 		_ = c.Remove(name) // it does no harm
 	}
-	c.Close()
+	_ = c.Dir.Close()
 }
 
 func (c *Claimed) isNew(name string) bool {
