@@ -277,6 +277,15 @@ func TestHostileSeries(t *testing.T) {
 		t.Fatal(rows, err)
 	}
 	unharmed := snapshot(t, victims)
+	for _, args := range [][]string{
+		{"report", filepath.Join(victims, "001"), "-o", filepath.Join(victims, "state", "owner.json")},
+		{"export", filepath.Join(victims, "001"), "-o", filepath.Join(victims, "state")},
+	} {
+		if said, code := timely(t, args...); code != exitUsage || !strings.Contains(said, "a series of runs, keeps for itself; choose another") ||
+			snapshot(t, victims) != unharmed {
+			t.Errorf("%s: exit code %d, %q", args[0], code, said)
+		}
+	}
 	for _, c := range []struct {
 		from, name string
 		again      func(dir string) []string

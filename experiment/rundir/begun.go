@@ -34,7 +34,7 @@ func OnlyClaimed(dir string, known func(name string) bool) bool {
 // Disclaim removes what OnlyClaimed names. What cannot be removed does no harm.
 func Disclaim(dir string) {
 	state := filepath.Join(dir, record.StateDir)
-	for _, name := range []string{ownerFile, filepath.Base(lockFile(ownerFile))} {
+	for _, name := range []string{record.OwnerFile, filepath.Base(lockFile(record.OwnerFile))} {
 		_ = os.Remove(filepath.Join(state, name))
 	}
 	RemoveProbes(dir)
@@ -67,7 +67,9 @@ func RemoveProbes(dir string) {
 	}
 }
 
-func ownersFile(name string) bool { return name == ownerFile || name == lockFile(ownerFile) }
+func ownersFile(name string) bool {
+	return name == record.OwnerFile || name == lockFile(record.OwnerFile)
+}
 
 // probe reports whether Check has made a file of that name.
 func probe(name string) bool {

@@ -16,15 +16,11 @@ import (
 	"kestrel/experiment/record"
 )
 
-// ownerFile says in a run's state folder which process writes the run; largestNote
-// is more than it takes, in bytes.
-const (
-	ownerFile   = "owner.json"
-	largestNote = 1 << 16
-)
+// largestNote is more than the note of a run's owner takes, in bytes.
+const largestNote = 1 << 16
 
 // notePath is its name in the directory of a run.
-const notePath = record.StateDir + "/" + ownerFile
+const notePath = record.StateDir + "/" + record.OwnerFile
 
 // Owner is the process that writes a run, or last wrote it.
 type Owner struct {
