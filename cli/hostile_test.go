@@ -313,7 +313,8 @@ func TestHostileSeries(t *testing.T) {
 			}
 			for _, args := range commands {
 				said, code := timely(t, args...)
-				if code != exitUsage || !strings.Contains(said, filepath.Base(c.name)) || !strings.Contains(said, "; ") || strings.Count(said, "\n") != 1 {
+				if code != exitUsage || !strings.Contains(said, filepath.Base(c.name)) || !strings.Contains(said, "; ") ||
+					strings.Count(said, "\n") != 1 {
 					t.Errorf("%s, %s is %s: exit code %d, %q", args[0], c.name, kind, code, said)
 				}
 			}
