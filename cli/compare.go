@@ -14,6 +14,7 @@ import (
 	"kestrel/experiment/config"
 	"kestrel/experiment/record"
 	"kestrel/experiment/rundir"
+	"kestrel/experiment/words"
 )
 
 // compareFlags are the flags of compare.
@@ -107,7 +108,8 @@ func (f *compareFlags) run(cmd *cobra.Command, name string) error {
 	}
 	switch {
 	case errors.Is(err, errInterrupted):
-		return &exitError{exitInterrupted, fmt.Errorf("interrupted; kestrel compare %s --out %s goes on", filepath.Join(dir, "config.toml"), dir)}
+		return &exitError{exitInterrupted, fmt.Errorf("interrupted; kestrel compare %s --out %s goes on",
+			words.Shell(filepath.Join(dir, "config.toml")), words.Shell(dir))}
 	case err != nil:
 		return failed(err)
 	}

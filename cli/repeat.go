@@ -27,6 +27,7 @@ func (f *runFlags) repeats(ctx context.Context, cmd *cobra.Command, c config.Con
 	if err != nil {
 		return err
 	}
+	keep(cmd)
 	defer func() {
 		if e := runs.Close(); err == nil {
 			err = failed(e)

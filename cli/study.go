@@ -14,6 +14,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"kestrel/experiment/config"
+	"kestrel/experiment/prepare"
 	"kestrel/experiment/record"
 	"kestrel/experiment/series"
 	"kestrel/experiment/study"
@@ -203,20 +204,31 @@ func (f *studyFlags) open(cmd *cobra.Command, tables []studyTable) (shut func() 
 	if err != nil {
 		return nil, err
 	}
-	shut = func() error {
-		var first error
+	closeTables := func() (first error) {
 		for i := range tables {
 			if t := tables[i].known; t != nil {
 				first = cmp.Or(first, t.Close())
 			}
 		}
+		return first
+	}
+	shut = func() error {
+		first := closeTables()
 		return cmp.Or(first, dir.Close())
 	}
 	done, all := 0, 0
 	for i := range tables {
 		t := &tables[i]
-		if t.known, err = study.OpenTables(dir.Owner.Dir, t.Case, f.compareStarts > 0); err != nil {
-			return nil, failed(errors.Join(err, shut()))
+		if !dir.Known {
+			err = prepare.CheckDevice(t.Config.Device)
+		}
+		if err == nil {
+			t.known, err = study.OpenTables(dir.Owner.Dir, t.Case, f.compareStarts > 0)
+		}
+		if err != nil {
+			err = errors.Join(err, closeTables())
+			dir.GiveUp()
+			return nil, err
 		}
 		for _, seed := range t.seeds {
 			row, more := t.known.Known(seed)

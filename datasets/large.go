@@ -23,7 +23,11 @@ type largeNumber struct {
 func (col *tableColumn) large(text []byte, v float64, c *cells) {
 	b := bytes.TrimSpace(text)
 	if !isWhole(b) {
-		if b = c.plain(b, c.buf[:]); !isWhole(b) { // what divides thousands is left out
+		b = c.plain(b, c.buf[:]) // what divides thousands is left out
+		if i := bytes.IndexByte(b, '.'); i > 0 && len(bytes.Trim(b[i+1:], "0")) == 0 {
+			b = b[:i]
+		}
+		if !isWhole(b) {
 			return
 		}
 	}

@@ -32,6 +32,8 @@ func TestLargeWholeNumbers(t *testing.T) {
 		"128 bits":   {func(i int) string { return fmt.Sprintf("1%028d", i) }, "of 100, 1 would be left"},
 		"divided":    {func(i int) string { return fmt.Sprintf("9'007'199'254'740'%d", 993-i%2) }, "of 2, 1 would be left"},
 		"the bound":  {func(i int) string { return fmt.Sprint(9007199254740992 + i%2) }, "of 2, 1 would be left"},
+		"as floats":  {func(i int) string { return fmt.Sprintf("%d.0", 9007199254740993+i) }, "of 100, 51 would be left"},
+		"a point":    {func(i int) string { return fmt.Sprintf("%d.", 9007199254740993+i) }, "of 100, 51 would be left"},
 		"one twice":  {func(i int) string { return "9007199254740993" }, "note: 100 whole numbers beyond 2^53, rounded"},
 		"far":        {func(i int) string { return fmt.Sprint(9007199254740993 + 10*i) }, "note: 100 whole numbers beyond 2^53, rounded"},
 		"exact":      {func(i int) string { return fmt.Sprint(9007199254740992 + 2*i) }, "note: "},

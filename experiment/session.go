@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"os"
-	"path/filepath"
 
 	"kestrel/experiment/config"
 	"kestrel/experiment/prepare"
@@ -29,7 +28,7 @@ type Session struct {
 // directory. What can be wrong with a config, its data or the directory is found
 // before a file is written; then no directory is left that was not there before.
 func Begin(ctx context.Context, c config.Config, path string, recorders ...record.Recorder) (*Session, error) {
-	made := missing(path)
+	made := rundir.Missing(path)
 	s := &Session{Path: path}
 	err := rundir.Check(path)
 	if err == nil {
@@ -59,18 +58,6 @@ func (s *Session) makeRun(recorders []record.Recorder) {
 	s.files = rundir.NewRoomWaiter(s.dir, rundir.FullDiskPoll, func() { s.Run.look() }, func(err error) { s.Run.fail(err) })
 	s.Run = NewRun(s.job, append(record.Recorders{s.files}, recorders...))
 	_ = s.Run.waitFor(s.files) // it is not closed
-}
-
-// missing returns path and its parents as far as they do not exist, the longest
-// first.
-func missing(path string) []string {
-	var out []string
-	for dir := filepath.Clean(path); ; dir = filepath.Dir(dir) {
-		if _, err := os.Lstat(dir); err == nil || dir == filepath.Dir(dir) {
-			return out
-		}
-		out = append(out, dir)
-	}
 }
 
 // Close stops the run if it is not at rest, writes everything and gives the

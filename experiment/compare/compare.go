@@ -120,6 +120,11 @@ func Begin(ctx context.Context, c config.Config, dir string, o Options) (*Compar
 		before, known, err = begun(dir, c)
 		return known, err
 	})
+	if err == nil && !taken.Known { // what is there may be read where the device is not
+		if err = prepare.CheckDevice(c.Device); err != nil {
+			taken.GiveUp()
+		}
+	}
 	if err != nil {
 		return nil, err
 	}

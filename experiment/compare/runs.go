@@ -12,6 +12,7 @@ import (
 	"kestrel/experiment/config"
 	"kestrel/experiment/record"
 	"kestrel/experiment/rundir"
+	"kestrel/experiment/series"
 )
 
 // kernelsDir holds the runs of one kernel alone.
@@ -150,8 +151,7 @@ func kernelFolder(id string) string {
 // run makes a run where it is not in its place, and reads it. begin is called before
 // and returns who is told about it.
 func (m *Comparing) run(ctx context.Context, c config.Config, path string, begin func() record.Recorder) (*finishedRun, error) {
-	partial := filepath.Join(filepath.Dir(path), "."+filepath.Base(path)+".partial")
-	if err := m.checkPlace(partial); err != nil {
+	if err := m.dir.CheckPlace(series.Partial(path)); err != nil {
 		return nil, err
 	}
 	if !rundir.IsRun(path) && !m.looking {
@@ -175,7 +175,7 @@ func (m *Comparing) finished(path string) (*finishedRun, error) {
 	if r, ok := m.known[path]; ok {
 		return r, nil
 	}
-	if err := m.checkPlace(path); err != nil {
+	if err := m.dir.CheckPlace(path); err != nil {
 		return nil, err
 	}
 	if !rundir.IsRun(path) {
@@ -192,13 +192,4 @@ func (m *Comparing) finished(path string) (*finishedRun, error) {
 // comparison.
 func (m *Comparing) searchFile(method string, seed uint64) string {
 	return filepath.Join(method, strconv.FormatUint(seed, 10), "search.csv")
-}
-
-// checkPlace returns an error if a run's path leads through a link.
-func (m *Comparing) checkPlace(path string) error {
-	name, err := filepath.Rel(m.Path, path)
-	if err == nil {
-		err = m.dir.Owner.CheckFolder(name)
-	}
-	return err
 }

@@ -153,7 +153,7 @@ func (p *Figures) source(ctx context.Context, path string) ([]*figureGroup, erro
 		return p.groups(ctx, []string{path})
 	}
 	if !isComparison(path) {
-		runs, err := runsIn(path)
+		runs, err := runsWithin(path, ".")
 		if err == nil && len(runs) == 0 {
 			err = fmt.Errorf("%q is neither a run nor a comparison, and no folder of runs", path)
 		}
@@ -213,19 +213,19 @@ func runsIn(path string) ([]string, error) {
 	return runs, nil
 }
 
-// runsWithin lists the runs of a method in a comparison, none of which is a link.
-func runsWithin(path, method string) ([]string, error) {
+// runsWithin lists the runs in a folder of a directory, none of which is a link.
+func runsWithin(path, folder string) ([]string, error) {
 	d, err := inside.Open(path)
 	if err != nil {
-		return nil, err
+		return nil, fmt.Errorf("runs in %q cannot be listed: %w", path, errors.Unwrap(err))
 	}
 	defer d.Close()
-	if err := d.CheckFolder(method); err != nil {
+	if err := d.CheckFolder(folder); err != nil {
 		return nil, err
 	}
-	runs, err := runsIn(d.Join(method))
+	runs, err := runsIn(d.Join(folder))
 	for _, run := range runs {
-		if err := d.CheckFolder(filepath.Join(method, filepath.Base(run))); err != nil {
+		if err := d.CheckFolder(filepath.Join(folder, filepath.Base(run))); err != nil {
 			return nil, err
 		}
 	}

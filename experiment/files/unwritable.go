@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"os"
 
 	"kestrel/experiment/inside"
 )
@@ -13,9 +14,10 @@ func Unwritable(path string, err error) error {
 	if refused := (*inside.Refused)(nil); errors.As(err, &refused) {
 		return err
 	}
-	var pe *fs.PathError
-	if errors.As(err, &pe) {
+	if pe := (*fs.PathError)(nil); errors.As(err, &pe) {
 		err = pe.Err
+	} else if le := (*os.LinkError)(nil); errors.As(err, &le) {
+		err = le.Err
 	}
 	return fmt.Errorf("output directory %q cannot be written: %w; choose another with --out", path, err)
 }

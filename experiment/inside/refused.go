@@ -20,7 +20,7 @@ func (e *Refused) Error() string {
 func (d *Dir) refuse(name, is, mend string) error { return &Refused{d.path, name, is, mend} }
 
 func (d *Dir) refuseLink(name string) error {
-	return d.refuse(name, "is a link", "kestrel follows none inside a run or a comparison: put what it leads to in its place, or remove it")
+	return d.refuse(name, "is a link", "kestrel follows none in there: put what it leads to in its place, or remove it")
 }
 
 // ordinary refuses what is no file of one name.

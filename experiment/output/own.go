@@ -38,11 +38,19 @@ func runAround(dir string) string {
 	return ""
 }
 
-// checkFolder refuses, for a folder without links, what lies in the state of a run.
+// checkFolder refuses, for a folder without links, what lies in the state of a run
+// or of a series.
 func checkFolder(name, path string) error {
 	for _, a := range above(path) {
-		if run := filepath.Dir(a); (filepath.Base(a) == record.StateDir || same(a, filepath.Join(run, record.StateDir))) && isRun(run) {
+		run := filepath.Dir(a)
+		if filepath.Base(a) != record.StateDir && !same(a, filepath.Join(run, record.StateDir)) {
+			continue
+		}
+		if isRun(run) {
 			return fmt.Errorf("%q lies in what the run %q keeps for itself; choose another name", name, shown(run))
+		}
+		if _, err := os.Lstat(filepath.Join(a, record.OwnerFile)); err == nil { // of a series, a study, a comparison
+			return fmt.Errorf("%q lies in what %q, a series of runs, keeps for itself; choose another name", name, shown(run))
 		}
 	}
 	return nil

@@ -22,6 +22,15 @@ func OpenDevice(c config.DeviceChoice) (device.Device, error) {
 	return dev, err
 }
 
+// CheckDevice returns an error if the device of a config cannot be used.
+func CheckDevice(c config.DeviceChoice) error {
+	d, err := OpenDevice(c)
+	if err != nil {
+		return err
+	}
+	return d.Close()
+}
+
 // openDevice also says, where "auto" looked for cards in vain, why the CPU is
 // taken; "" otherwise.
 func openDevice(c config.DeviceChoice) (device.Device, string, error) {

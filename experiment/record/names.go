@@ -6,6 +6,7 @@ const (
 	EventsFile     = "events.jsonl"
 	StateDir       = "state"
 	CheckpointFile = "checkpoint.npz"
+	OwnerFile      = "owner.json" // in the state folder: who writes a run or a series
 	PosteriorFile  = "posterior.csv"
 	MetricsFile    = "metrics.csv"
 	KernelsFile    = "kernels.csv"

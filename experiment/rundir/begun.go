@@ -31,16 +31,26 @@ func OnlyClaimed(dir string, known func(name string) bool) bool {
 	return true
 }
 
-// Disclaim removes what OnlyClaimed names, and the directory. What cannot be removed
-// does no harm.
+// Disclaim removes what OnlyClaimed names. What cannot be removed does no harm.
 func Disclaim(dir string) {
 	state := filepath.Join(dir, record.StateDir)
-	for _, name := range []string{ownerFile, filepath.Base(lockFile(ownerFile))} {
+	for _, name := range []string{record.OwnerFile, filepath.Base(lockFile(record.OwnerFile))} {
 		_ = os.Remove(filepath.Join(state, name))
 	}
 	RemoveProbes(dir)
 	_ = os.Remove(state)
-	_ = os.Remove(dir)
+}
+
+// Missing returns path and its parents as far as they do not exist, the longest
+// first.
+func Missing(path string) []string {
+	var out []string
+	for dir := filepath.Clean(path); ; dir = filepath.Dir(dir) {
+		if _, err := os.Lstat(dir); err == nil || dir == filepath.Dir(dir) {
+			return out
+		}
+		out = append(out, dir)
+	}
 }
 
 // RemoveProbes removes what a process left that was killed while it looked whether
@@ -57,7 +67,9 @@ func RemoveProbes(dir string) {
 	}
 }
 
-func ownersFile(name string) bool { return name == ownerFile || name == lockFile(ownerFile) }
+func ownersFile(name string) bool {
+	return name == record.OwnerFile || name == lockFile(record.OwnerFile)
+}
 
 // probe reports whether Check has made a file of that name.
 func probe(name string) bool {

@@ -196,7 +196,12 @@ func (d *Directory) Checkpoint(arrays map[string]vbks.Tensor) error {
 	}
 	arrays = maps.Clone(arrays)
 	d.rests.put(arrays)
-	if err := npz.Save(d.dir, checkpointPath, arrays); err != nil {
+	err := npz.Save(d.dir, checkpointPath, arrays)
+	if errors.Is(err, fs.ErrNotExist) && !d.dir.Gone() {
+		return fmt.Errorf("the folder %s, with the checkpoint, was removed while the run wrote it; resume the run with --from-start",
+			record.StateDir)
+	}
+	if err != nil {
 		return fmt.Errorf("checkpoint: %w", err)
 	}
 	return nil

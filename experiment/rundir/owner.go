@@ -16,15 +16,11 @@ import (
 	"kestrel/experiment/record"
 )
 
-// ownerFile says in a run's state folder which process writes the run; largestNote
-// is more than it takes, in bytes.
-const (
-	ownerFile   = "owner.json"
-	largestNote = 1 << 16
-)
+// largestNote is more than the note of a run's owner takes, in bytes.
+const largestNote = 1 << 16
 
 // notePath is its name in the directory of a run.
-const notePath = record.StateDir + "/" + ownerFile
+const notePath = record.StateDir + "/" + record.OwnerFile
 
 // Owner is the process that writes a run, or last wrote it.
 type Owner struct {
@@ -106,10 +102,19 @@ func (c *Claimed) Release() {
 	if c.before != nil && !c.isNew(notePath) {
 		_ = c.writeText(c.before) // the note is for people
 	}
+	var left []string
 	for _, name := range c.made {
+		if c.Remove(name) != nil {
+			left = append(left, name)
+		}
+	}
+	if c.lock != nil {
+		_ = c.lock.Close()
+	}
+	for _, name := range left { // Windows removes nothing that is open
 		_ = c.Remove(name) // it does no harm
 	}
-	c.Close()
+	_ = c.Dir.Close()
 }
 
 func (c *Claimed) isNew(name string) bool {

@@ -80,7 +80,7 @@ func TestOwner(t *testing.T) {
 	if o, known := OwnerOf(dir); !known || o.Alive {
 		t.Errorf("given back: %+v %v", o, known)
 	}
-	must.OK(t, os.WriteFile(filepath.Join(dir, record.StateDir, ownerFile), []byte("{"), 0o644))
+	must.OK(t, os.WriteFile(filepath.Join(dir, record.StateDir, record.OwnerFile), []byte("{"), 0o644))
 	if o, known := OwnerOf(dir); !known || o.Alive || o.PID != 0 {
 		t.Errorf("a torn note: %+v %v", o, known)
 	}
@@ -89,7 +89,7 @@ func TestOwner(t *testing.T) {
 // A link in the place of the note leads nobody to write elsewhere, or to take
 // what is read there for an owner.
 func TestOwnerFollowsNoLink(t *testing.T) {
-	for _, name := range []string{ownerFile, filepath.Base(lockFile(ownerFile))} {
+	for _, name := range []string{record.OwnerFile, filepath.Base(lockFile(record.OwnerFile))} {
 		for _, there := range []bool{true, false} {
 			dir, victim := t.TempDir(), filepath.Join(t.TempDir(), "victim")
 			must.OK(t, os.Mkdir(filepath.Join(dir, record.StateDir), 0o755))
@@ -119,7 +119,7 @@ func TestOwnerFollowsNoLink(t *testing.T) {
 
 // Where the link comes between the question and the opening, opening refuses.
 func TestOpeningFollowsNoLink(t *testing.T) {
-	if lockFile(ownerFile) != ownerFile {
+	if lockFile(record.OwnerFile) != record.OwnerFile {
 		t.Skip("there is no such flag here")
 	}
 	dir := t.TempDir()

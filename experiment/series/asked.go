@@ -40,13 +40,20 @@ func TakeAsked(path string, a Asked, names []string, may func(key, was, is strin
 	if err != nil {
 		return nil, err
 	}
+	name := filepath.Join(record.StateDir, askedFile)
+	if d.Known {
+		d.asked, err = d.Owner.ReadFile(name, mostAsked)
+	}
 	a.Build = record.ReadBuild().String()
-	text, err := json.MarshalIndent(a, "", "  ")
+	var text []byte
 	if err == nil {
-		err = d.Owner.ReplaceFile(filepath.Join(record.StateDir, askedFile), append(text, '\n'))
+		text, err = json.MarshalIndent(a, "", "  ")
+	}
+	if err == nil {
+		err = d.Owner.ReplaceFile(name, append(text, '\n'))
 	}
 	if err != nil {
-		d.Close()
+		d.GiveUp()
 		return nil, files.Unwritable(path, err)
 	}
 	return d, nil
@@ -66,6 +73,9 @@ func (a *Asked) begun(path string, may func(key, was, is string) bool) (bool, er
 	}
 	if err == nil {
 		was, err = before.keys()
+	}
+	if refused := (*inside.Refused)(nil); errors.As(err, &refused) {
+		return false, err
 	}
 	if err != nil {
 		return false, fmt.Errorf("%q cannot be gone on with: its %s cannot be read: %w; choose another directory with --out", path, name, err)

@@ -20,6 +20,8 @@ type Directory struct {
 	Owner *rundir.Claimed // open, and locked
 
 	names []string // of its own files, besides what is made
+	made  []string // folders that were not there before, the longest first
+	asked []byte   // what its note of what was asked said before
 }
 
 // Take takes a directory, which is new, empty or that of the same task: known says
@@ -28,16 +30,18 @@ type Directory struct {
 // killed process was just writing of them is removed. A directory that is refused
 // is left as it was. Close must be called.
 func Take(path string, names []string, known func() (bool, error)) (*Directory, error) {
-	d := &Directory{Path: path, names: names}
+	d := &Directory{Path: path, names: names, made: rundir.Missing(path)}
 	if _, err := d.check(known); err != nil {
+		d.unmake()
 		return nil, err
 	}
 	var err error
 	if d.Owner, err = rundir.Claim(path); err != nil {
+		d.unmake()
 		return nil, err
 	}
 	if d.Known, err = d.check(known); err != nil { // another may have begun it since
-		d.Owner.Close()
+		d.Owner.Release()
 		return nil, err
 	}
 	rundir.RemoveProbes(path)
@@ -77,12 +81,44 @@ func (d *Directory) Close() error {
 	if rundir.OnlyClaimed(d.Path, func(name string) bool { return name == askedFile || d.aside(name) }) {
 		_ = os.Remove(filepath.Join(d.Path, record.StateDir, askedFile))
 		rundir.Disclaim(d.Path)
-		_, err := os.Lstat(d.Path)
+		d.unmake()
+		_, err := os.Lstat(filepath.Join(d.Path, record.StateDir))
 		still = err == nil
 	}
 	err := d.Owner.Close()
 	if still { // Windows removes nothing that is open
 		rundir.Disclaim(d.Path)
+		d.unmake()
+	}
+	return err
+}
+
+// GiveUp is Close where the directory cannot be used after all: what was written
+// down when it was taken is taken back.
+func (d *Directory) GiveUp() {
+	if !d.Known {
+		_ = d.Close() // why it is given up is said already
+		return
+	}
+	if d.asked != nil {
+		_ = d.Owner.ReplaceFile(filepath.Join(record.StateDir, askedFile), d.asked)
+	}
+	d.Owner.Release()
+}
+
+// unmake removes the folders that were made for it, as far as they are empty.
+func (d *Directory) unmake() {
+	for _, dir := range d.made {
+		_ = os.Remove(dir)
+	}
+}
+
+// CheckPlace returns an error if the path of a run in it leads through a link, or
+// through what is no folder.
+func (d *Directory) CheckPlace(path string) error {
+	name, err := filepath.Rel(d.Path, path)
+	if err == nil {
+		err = d.Owner.CheckFolder(name)
 	}
 	return err
 }

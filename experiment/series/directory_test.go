@@ -166,3 +166,43 @@ func TestBegunMeanwhile(t *testing.T) {
 	must.OK(t, err)
 	must.OK(t, owner.Close())
 }
+
+// A directory that is given up is as it was: its note, its owner, and the folders
+// that were not there.
+func TestGivenUp(t *testing.T) {
+	base := t.TempDir()
+	d, err := TakeAsked(filepath.Join(base, "a", "b"), asked("1"), nil, nil)
+	must.OK(t, err)
+	d.GiveUp()
+	if entries, err := os.ReadDir(base); err != nil || len(entries) > 0 {
+		t.Errorf("%v, %v", entries, err)
+	}
+	dir := filepath.Join(base, "there")
+	must.OK(t, os.Mkdir(dir, 0o755))
+	d, err = TakeAsked(dir, asked("1"), nil, nil)
+	must.OK(t, err)
+	d.GiveUp()
+	if entries, err := os.ReadDir(dir); err != nil || len(entries) > 0 {
+		t.Errorf("a directory that was there: %v, %v", entries, err)
+	}
+	d, err = TakeAsked(dir, asked("1"), nil, nil)
+	must.OK(t, err)
+	put(t, filepath.Join(dir, "made"), "")
+	must.OK(t, d.Close())
+	files := []string{filepath.Join(dir, "state", "asked.json"), filepath.Join(dir, "state", "owner.json")}
+	var before []string
+	for _, f := range files {
+		text, err := os.ReadFile(f)
+		must.OK(t, err)
+		before = append(before, string(text))
+	}
+	if d, err = TakeAsked(dir, asked("2"), nil, func(string, string, string) bool { return true }); err != nil || !d.Known {
+		t.Fatal(err)
+	}
+	d.GiveUp()
+	for i, f := range files {
+		if text, err := os.ReadFile(f); err != nil || string(text) != before[i] {
+			t.Errorf("%s is %s, was %s, %v", f, text, before[i], err)
+		}
+	}
+}

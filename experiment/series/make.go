@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io/fs"
 	"os"
 	"path/filepath"
 
@@ -27,6 +26,20 @@ type BegunError struct{ Err error }
 func (e *BegunError) Error() string { return e.Err.Error() }
 func (e *BegunError) Unwrap() error { return e.Err }
 
+// Partial is where a run is made, beside its place.
+func Partial(path string) string {
+	return filepath.Join(filepath.Dir(path), "."+filepath.Base(path)+".partial")
+}
+
+// checkFree returns an error if something that is no run has the place of one: it
+// could not be put there when it is made.
+func checkFree(path string) error {
+	if _, err := os.Lstat(path); err == nil && !rundir.IsRun(path) {
+		return fmt.Errorf("%q is no run, and in the place of one; move it elsewhere or remove it", path)
+	}
+	return nil
+}
+
 // Make makes a run up to its end beside its place and puts it there. What was cut
 // is resumed as kestrel resume does it, or made anew where that cannot be. A failure
 // of the kernels is an end, one of the disk or the program is not.
@@ -34,10 +47,10 @@ func (m *Maker) Make(ctx context.Context, c config.Config, course record.Course,
 	if err := context.Cause(ctx); err != nil {
 		return err
 	}
-	partial := filepath.Join(filepath.Dir(path), "."+filepath.Base(path)+".partial")
-	if info, err := os.Lstat(partial); err == nil && info.Mode()&fs.ModeSymlink != 0 {
-		return fmt.Errorf("%q is a link; kestrel follows none inside a series of runs: remove it", partial)
+	if err := checkFree(path); err != nil {
+		return err
 	}
+	partial := Partial(path)
 	if err := m.finish(ctx, c, course, partial, recorders); err != nil {
 		return err
 	}

@@ -48,7 +48,30 @@ func BeginRepeats(ctx context.Context, c config.Config, course record.Course, n 
 	if r.Directory, err = TakeAsked(path, asked, nil, nil); err != nil {
 		return nil, err
 	}
+	if err = r.checkPlaces(); err == nil && !r.Known {
+		err = prepare.CheckDevice(c.Device)
+	}
+	if err != nil {
+		r.GiveUp()
+		return nil, err
+	}
 	return r, nil
+}
+
+// checkPlaces returns an error if what has the place of a run is none, or a link.
+func (r *Repeats) checkPlaces() error {
+	for i := range r.N {
+		path := r.Place(i + 1)
+		for _, p := range []string{path, Partial(path)} {
+			if err := r.CheckPlace(p); err != nil {
+				return err
+			}
+		}
+		if err := checkFree(path); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // Place is where run i of 1 to N is when it is finished.

@@ -28,11 +28,11 @@ type Tables struct {
 
 // OpenTables opens the files of a case in a directory, or makes them. What is known
 // there is read, and what a killed process had not completed is cut off.
-func OpenTables(dir *inside.Dir, c *Case, compare bool) (_ *Tables, err error) {
+func OpenTables(dir *inside.Dir, c *Case, compare bool) (opened *Tables, err error) {
 	t := &Tables{known: map[uint64]*Row{}, more: map[uint64]*Row{}}
 	defer func() {
 		if err != nil {
-			err = errors.Join(err, t.Close())
+			opened, err = nil, errors.Join(err, t.Close())
 		}
 	}()
 	names := c.tableNames()
