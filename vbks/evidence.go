@@ -39,6 +39,7 @@ func (r *round) commit() error {
 			notices = append(notices, Notice{Text: fmt.Sprintf("kernel %s: jitter raised %g times", k.id, f.Factor), Kernel: k.id})
 		}
 		k.state, k.elbo, k.terms, k.bounds, k.rows = f.State, f.ELBO, f.Terms, f.Evidence, r.n
+		k.remember(r.number)
 		if f.Best.Source != "" {
 			k.source = f.Best.Source
 		}
@@ -119,26 +120,43 @@ func (t *Trainer) evaluate() (*Evaluation, *belief.Belief, error) {
 		}
 		return nil, nil, fmt.Errorf("no kernel is left")
 	}
-	q, err := belief.Fit(elbo, logPrior, belief.Options{
+	opts := belief.Options{
 		PriorVariance: t.settings.PriorVariance, EvidenceScale: t.settings.EvidenceScale, Seed: t.settings.Seed,
-	}, t.belief, t.leader, ids)
+	}
+	q, err := belief.Fit(elbo, logPrior, opts, t.belief, t.leader, ids)
 	if err != nil {
 		return nil, nil, err
 	}
 	posterior := q.Posterior(t.settings.Samples, t.settings.Seed)
 	bayes := belief.Bayes(elbo, logPrior, t.settings.EvidenceScale)
+	unsure := t.errors(live)
+	unsure.IDs, unsure.ELBO, unsure.LogPrior = ids, elbo, logPrior
+	believed := unsure.Ignore(posterior, bayes)
+	if t.settings.integrates() {
+		if believed, err = unsure.Integrate(posterior, bayes, opts); err != nil {
+			return nil, nil, err
+		}
+	}
 	e := t.report(q)
 	for j, i := range live {
-		e.Kernels[i].Posterior, e.Kernels[i].Bayes = posterior[j], bayes[j]
+		res := &e.Kernels[i]
+		res.Posterior, res.Bayes = believed.Posterior[j], believed.Bayes[j]
+		res.PointPosterior, res.PointBayes = posterior[j], bayes[j]
 	}
-	order := slices.Clone(live)
-	slices.SortStableFunc(order, func(a, b int) int { return compareResults(&e.Kernels[a], &e.Kernels[b]) })
-	leader := t.kernels[order[0]]
-	for place, i := range order {
+	places := make([]int, len(live)) // in live
+	for j := range places {
+		places[j] = j
+	}
+	slices.SortStableFunc(places, func(a, b int) int { return compareResults(&e.Kernels[live[a]], &e.Kernels[live[b]]) })
+	first := places[0]
+	leader := t.kernels[live[first]]
+	for place, j := range places {
+		i := live[j]
 		res := &e.Kernels[i]
 		res.Rank = place + 1
-		res.SE = pairedSE(t.kernels[i].terms, leader.terms, t.rows)
-		res.Tied = math.Abs(leader.elbo-t.kernels[i].elbo) <= math.Max(1, 2*res.SE)
+		res.SE = belief.PairedSE(t.kernels[i].terms, leader.terms, t.rows)
+		gap, sd := believed.Gap(j, first)
+		res.Tied = math.Abs(gap) <= math.Max(1, 2*sd)
 		res.Apart = t.kernels[i].bounds.below(leader.bounds)
 	}
 	return e, q, nil
@@ -185,29 +203,6 @@ func compareResults(a, b *KernelResult) int {
 		cmp.Compare(b.ELBO, a.ELBO),
 		cmp.Compare(a.ID, b.ID),
 	)
-}
-
-// pairedSE is the standard error of the difference of two local ELBOs that were
-// estimated on the same rows, n being the number of rows they stand for:
-//
-//	n · sd(a_b − b_b)/√B · √(1 − B/n)
-func pairedSE(a, b []float64, n int) float64 {
-	rows := len(a)
-	if rows < 2 || len(b) != rows || rows >= n {
-		return 0
-	}
-	var mean float64
-	for i := range a {
-		mean += a[i] - b[i]
-	}
-	mean /= float64(rows)
-	var ss float64
-	for i := range a {
-		d := a[i] - b[i] - mean
-		ss += d * d
-	}
-	sd := math.Sqrt(ss / float64(rows-1))
-	return float64(n) * sd / math.Sqrt(float64(rows)) * math.Sqrt(1-float64(rows)/float64(n))
 }
 
 // values lists a kernel's hyperparameters.

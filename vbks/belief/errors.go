@@ -1,0 +1,358 @@
+package belief
+
+import (
+	"math"
+	"slices"
+
+	"gonum.org/v1/gonum/floats"
+	"gonum.org/v1/gonum/stat/distuv"
+
+	"kestrel/vbks/random"
+)
+
+// Errors are what is not known of local ELBOs as the kernels' log evidence of the
+// end of the run, in the order of IDs:
+//
+//   - sampling: an estimate is from some rows, the same for all kernels, so that
+//     what the kernels have in common does not count;
+//   - slack: the log evidence lies somewhere in [ELBO + Low, ELBO + High];
+//   - drift: what search and data still move, against the best kernel.
+//
+// Slack and drift of two kernels are taken to be independent.
+type Errors struct {
+	IDs       []string
+	ELBO      []float64
+	LogPrior  []float64   // nil: zeros
+	Terms     [][]float64 // of the ELBO, row by row; nil: of all rows
+	Rows      int         // that terms stand for
+	Low, High []float64   // nats
+	// Drift is the standard deviation of what still moves kernel i against the best
+	// one, which is the one whose log evidence is the highest in the middle.
+	Drift  func(i, best int) float64
+	Number int // of the evaluation: each has its own draws
+}
+
+const (
+	// Errors matter to kernels that come within reachNats of the best with reachSDs
+	// of the error of the gap; errors below leastNats to none.
+	reachNats = 10
+	reachSDs  = 4
+	leastNats = tieNats
+
+	// bayesDraws are those of Bayes' rule, beliefDraws those of q*: each is a fit, over
+	// the fittedMost best of the draw, on fewer samples. The others would have the
+	// thousandths that the tail of q(g) gives to all. With twelve kernels 32 such fits
+	// take as long as two of Fit.
+	bayesDraws    = 512
+	beliefDraws   = 32
+	fittedMost    = 12
+	fittedSamples = 128
+	fittedCommon  = 512
+)
+
+// Integrated are a posterior and Bayes' rule averaged over errors.
+type Integrated struct {
+	Posterior, Bayes []float64
+	errors           *Errors
+	drift            []float64
+}
+
+// Gap is by how much kernel j is ahead of kernel i, in the middle of what is known,
+// and the standard deviation of its error.
+func (in *Integrated) Gap(i, j int) (nats, sd float64) {
+	e := in.errors
+	if i == j {
+		return 0, 0
+	}
+	sampling := PairedSE(e.terms(i), e.terms(j), e.Rows)
+	const twelve = 12 // variance of a uniform variable
+	a, b := e.High[i]-e.Low[i], e.High[j]-e.Low[j]
+	return e.middle(j) - e.middle(i),
+		math.Sqrt(sampling*sampling + (a*a+b*b)/twelve + in.drift[i]*in.drift[i] + in.drift[j]*in.drift[j])
+}
+
+func (e *Errors) terms(i int) []float64 {
+	if e.Terms == nil {
+		return nil
+	}
+	return e.Terms[i]
+}
+
+func (e *Errors) logPrior(i int) float64 {
+	if e.LogPrior == nil {
+		return 0
+	}
+	return e.LogPrior[i]
+}
+
+func (e *Errors) middle(i int) float64 { return e.ELBO[i] + (e.Low[i]+e.High[i])/2 }
+
+// PairedSE is the standard error of the difference of two local ELBOs that were
+// estimated on the same rows, n being the number of rows they stand for:
+//
+//	n · sd(a_b − b_b)/√B · √(1 − B/n)
+func PairedSE(a, b []float64, n int) float64 {
+	rows := len(a)
+	if rows < 2 || len(b) != rows || rows >= n {
+		return 0
+	}
+	var mean float64
+	for i := range a {
+		mean += a[i] - b[i]
+	}
+	mean /= float64(rows)
+	var ss float64
+	for i := range a {
+		d := a[i] - b[i] - mean
+		ss += d * d
+	}
+	sd := math.Sqrt(ss / float64(rows-1))
+	return float64(n) * sd / math.Sqrt(float64(rows)) * math.Sqrt(1-float64(rows)/float64(n))
+}
+
+// Integrate averages q* and Bayes' rule over the errors; posterior and bayes are
+// those without, which stay what they are where there is nothing to average. Only
+// kernels that might be the best have errors: they share what they had together
+// without. Neither the order of the kernels nor others far away matter.
+func (e *Errors) Integrate(posterior, bayes []float64, opts Options) (*Integrated, error) {
+	out := e.Ignore(posterior, bayes)
+	order, err := canonicalOrder(e.IDs)
+	if err != nil {
+		return nil, err
+	}
+	in := &integral{Errors: e, opts: opts, best: order[0], drift: out.drift}
+	for _, i := range order {
+		if in.score(e.middle(i), i) > in.score(e.middle(in.best), in.best) {
+			in.best = i
+		}
+	}
+	for i := range in.drift {
+		if i != in.best && e.Drift != nil {
+			in.drift[i] = e.Drift(i, in.best)
+		}
+	}
+	some := false
+	for _, i := range order {
+		_, sd := out.Gap(i, in.best)
+		behind := in.score(e.middle(in.best), in.best) - in.score(e.middle(i), i)
+		if behind > reachNats+reachSDs*sd/opts.EvidenceScale {
+			continue
+		}
+		in.near = append(in.near, i)
+		shift := e.Low[in.best] + e.High[in.best] - e.Low[i] - e.High[i]
+		some = some || sd >= leastNats || math.Abs(shift)/2 >= leastNats
+	}
+	if len(in.near) < 2 || !some {
+		return out, nil
+	}
+	in.bayes(out.Bayes)
+	shares, err := in.shares()
+	if err != nil {
+		return nil, err
+	}
+	total := 0.0
+	for _, i := range in.near {
+		total += posterior[i]
+	}
+	for c, i := range in.near {
+		out.Posterior[i] = total * shares[c]
+	}
+	return out, nil
+}
+
+// Ignore leaves q* and Bayes' rule as they are; Drift is not asked for.
+func (e *Errors) Ignore(posterior, bayes []float64) *Integrated {
+	return &Integrated{Posterior: slices.Clone(posterior), Bayes: slices.Clone(bayes), errors: e, drift: make([]float64, len(e.IDs))}
+}
+
+// integral is an average over errors in the making.
+type integral struct {
+	*Errors
+	opts  Options
+	best  int
+	near  []int // kernels that might be the best, in canonical order
+	drift []float64
+}
+
+// score is what a log evidence of kernel i counts.
+func (in *integral) score(v float64, i int) float64 { return v/in.opts.EvidenceScale + in.logPrior(i) }
+
+// draws draws the log evidence of the near kernels so often: antithetic,
+// stratified, for each kernel by its id. Drift brings a kernel past the best one
+// only as far as its sd exceeds the gap: of many kernels far behind, whose gaps are
+// uncertain by as much, some would else be drawn far ahead each time, the worst the
+// furthest.
+func (in *integral) draws(count int) [][]float64 {
+	out := make([][]float64, count)
+	for d := range out {
+		out[d] = make([]float64, len(in.near))
+	}
+	for c, i := range in.near {
+		id := in.IDs[i]
+		slack := stratified(random.Stream(in.opts.Seed, id+" slack", in.Number), count)
+		drift := stratified(random.Stream(in.opts.Seed, id+" drift", in.Number), count)
+		most := math.Max(in.drift[i], in.middle(in.best)-in.middle(i))
+		for d := range out {
+			u := distuv.UnitNormal.CDF(slack[d])
+			out[d][c] = in.ELBO[i] + in.Low[i] + u*(in.High[i]-in.Low[i]) + math.Min(in.drift[i]*drift[d], most)
+		}
+	}
+	in.sample(out)
+	return out
+}
+
+// sample adds sampling errors whose covariance over kernels is exactly the one
+// that is estimated from the terms: with z_b standard normal, common to all kernels,
+//
+//	e_k = n √((1 − B/n)/B) (B − 1)^−½ Σ_b z_b (t_kb − mean_k)
+func (in *integral) sample(out [][]float64) {
+	centred := make([][]float64, len(in.near))
+	most := 0
+	for c, i := range in.near {
+		terms := in.terms(i)
+		rows, n := float64(len(terms)), float64(in.Rows)
+		if len(terms) < 2 || len(terms) >= in.Rows {
+			continue
+		}
+		centred[c] = slices.Clone(terms)
+		floats.AddConst(-floats.Sum(terms)/rows, centred[c])
+		floats.Scale(n*math.Sqrt((1-rows/n)/rows/(rows-1)), centred[c])
+		most = max(most, len(terms))
+	}
+	const block = 512 // rows at a time
+	half := len(out) / 2
+	z := make([]float64, half*block)
+	rng := random.Stream(in.opts.Seed, "rows of local ELBOs", in.Number)
+	for from := 0; from < most; from += block {
+		to := min(from+block, most)
+		for b := range to - from {
+			for d := range half {
+				z[d*block+b] = rng.NormFloat64()
+			}
+		}
+		for c, terms := range centred {
+			if from >= len(terms) {
+				continue
+			}
+			part := terms[from:min(to, len(terms))]
+			for d := range half {
+				v := floats.Dot(z[d*block:d*block+len(part)], part)
+				out[d][c] += v
+				out[len(out)-1-d][c] -= v
+			}
+		}
+	}
+}
+
+// bayes averages Bayes' rule.
+func (in *integral) bayes(q []float64) {
+	clear(q)
+	elbo := slices.Clone(in.ELBO)
+	for _, draw := range in.draws(bayesDraws) {
+		for c, i := range in.near {
+			elbo[i] = draw[c]
+		}
+		floats.Add(q, Bayes(elbo, in.LogPrior, in.opts.EvidenceScale))
+	}
+	floats.Scale(1.0/bayesDraws, q)
+}
+
+// shares averages how the near kernels divide a posterior, in a fit for each draw.
+func (in *integral) shares() ([]float64, error) {
+	all := &problem{k: len(in.near), s: in.opts.PriorVariance}
+	for _, i := range in.near {
+		all.ids = append(all.ids, in.IDs[i])
+	}
+	eta, common := all.samples(fittedSamples, in.opts.Seed), all.samples(fittedCommon, in.opts.Seed+1)
+	draws := in.draws(beliefDraws)
+	results := make([][]float64, len(draws))
+	fits := make([]func() error, len(draws))
+	for d := range draws {
+		fits[d] = func() (err error) {
+			results[d], err = in.share(all, draws[d], eta, common)
+			return err
+		}
+	}
+	if err := together(fits...); err != nil {
+		return nil, err
+	}
+	q := make([]float64, all.k)
+	for _, r := range results {
+		floats.Add(q, r)
+	}
+	floats.Scale(1/floats.Sum(q), q)
+	return q, nil
+}
+
+// share is the posterior of the near kernels for one draw of their log evidence.
+func (in *integral) share(all *problem, draw, eta, common []float64) ([]float64, error) {
+	score := func(c int) float64 { return in.score(draw[c], in.near[c]) }
+	chosen := make([]int, all.k)
+	for c := range chosen {
+		chosen[c] = c
+	}
+	slices.SortStableFunc(chosen, func(a, b int) int {
+		switch x, y := score(a), score(b); {
+		case x > y:
+			return -1
+		case x < y:
+			return 1
+		}
+		return 0
+	})
+	top := chosen[0]
+	// Those that drift has brought up to the best are equal to it, and more than can
+	// be fitted perhaps: they share alike.
+	equal := func(c int) bool {
+		return in.logPrior(in.near[c]) == in.logPrior(in.near[top]) && score(c) >= score(top)-tieNats
+	}
+	var ties []int
+	for c := range all.k {
+		if equal(c) {
+			ties = append(ties, c)
+		}
+	}
+	chosen = chosen[:min(fittedMost, all.k)]
+	slices.Sort(chosen)
+	q := make([]float64, all.k)
+	p := &problem{k: len(chosen), s: all.s}
+	most := math.Inf(-1)
+	for _, c := range chosen {
+		most = math.Max(most, draw[c])
+	}
+	for _, c := range chosen {
+		p.ids = append(p.ids, all.ids[c])
+		p.gain = append(p.gain, (draw[c]-most)/in.opts.EvidenceScale)
+		p.prior = append(p.prior, in.logPrior(in.near[c]))
+	}
+	columns := func(from []float64) []float64 {
+		out := make([]float64, 0, len(from)/all.k*p.k)
+		for ; len(from) > 0; from = from[all.k:] {
+			for _, c := range chosen {
+				out = append(out, from[c])
+			}
+		}
+		return out
+	}
+	eta, common = columns(eta), columns(common)
+	best, err := p.climb(p.starts(nil), eta, common)
+	if err != nil {
+		return nil, err
+	}
+	fit := p.at(best)
+	p.refine(&fit, common)
+	w := p.newWorkspace(common)
+	w.softmax(fit.mean, fit.chol)
+	w.average()
+	for j, c := range chosen {
+		q[c] = w.posterior[j]
+	}
+	mass := 0.0
+	for _, c := range ties {
+		mass += q[c]
+	}
+	for _, c := range ties {
+		q[c] = mass / float64(len(ties))
+	}
+	return q, nil
+}
