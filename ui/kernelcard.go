@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"math"
 
+	"kestrel/experiment/record"
+	"kestrel/experiment/words"
 	"kestrel/ui/draw"
 	"kestrel/ui/format"
 	"kestrel/ui/plot"
@@ -48,11 +50,14 @@ func (v *mainView) drawCard(c *plot.Canvas, r plot.Rect, th *theme.Theme) {
 	}
 	head := fmt.Sprintf("rank %d · q* %s · Bayes %s · gap %s", f.Rank, number(float64(f.Posterior)), number(float64(f.Bayes)),
 		gapText(k.gap, float64(f.SE)))
-	if f.Tied && f.Rank > 1 {
+	switch f.Mark() {
+	case record.MarkEqual:
 		head += " · equal to the leader"
+	case record.MarkApart:
+		head += " · told apart"
 	}
 	c.TextFit(r.X, r.Y, r.W, head, th.Text)
-	c.TextFit(r.X, r.Y+1, r.W, fmt.Sprintf("local ELBO %.2f nats", float64(f.ELBO)), th.Faint)
+	c.TextFit(r.X, r.Y+1, r.W, elboText(f, v.b.hist.Evaluation.RowsSeen), th.Faint)
 	info := v.b.hist.Start.Kernels[k.index]
 	y := r.Y + 1
 	for i, p := range info.Params {
@@ -80,4 +85,20 @@ func (v *mainView) drawCard(c *plot.Canvas, r plot.Rect, th *theme.Theme) {
 		x := c.Text(r.X+wide+1, y, value, th.Text)
 		c.TextFit(x+1, y, r.X+r.W-x-1, unit, th.Faint)
 	}
+}
+
+// elboText says what is known of a kernel's local ELBO: that it is an estimate, or
+// what the bounds on the log evidence leave open above.
+func elboText(f *record.Fit, seen int) string {
+	text := fmt.Sprintf("local ELBO %.2f nats", float64(f.ELBO))
+	if slack, ok := f.Slack(); ok {
+		return text + fmt.Sprintf(" · log evidence from %.2f, slack %s", float64(f.Evidence.Lower), words.Nats(slack))
+	}
+	if f.Sampled(seen) {
+		text += " · an estimate"
+		if f.Rows > 0 {
+			text += fmt.Sprintf(" from %d of %d rows", f.Rows, seen)
+		}
+	}
+	return text
 }
