@@ -303,5 +303,35 @@ func (t *Trainer) change(ids []string, from, to Status, reason string) (*Evaluat
 	return t.last, nil
 }
 
+// Forecast returns q* as it would be if only the kernels of these ids stayed, in
+// their order. Nothing is changed.
+func (t *Trainer) Forecast(ids []string) ([]float64, error) {
+	c := *t
+	kernels := make([]kernel, len(t.kernels))
+	places := make([]int, len(ids))
+	for i, k := range t.kernels {
+		kernels[i] = *k
+		if !slices.Contains(ids, k.id) && k.status == Live {
+			kernels[i].status = Pruned
+		}
+	}
+	for j, id := range ids {
+		places[j] = slices.IndexFunc(kernels, func(k kernel) bool { return k.id == id && k.current(t.rows) })
+		if places[j] < 0 {
+			return nil, fmt.Errorf("kernel %s is not live", id)
+		}
+	}
+	c.setKernels(kernels)
+	e, _, err := c.evaluate()
+	if err != nil {
+		return nil, err
+	}
+	out := make([]float64, len(ids))
+	for j, i := range places {
+		out[j] = e.Kernels[i].Posterior
+	}
+	return out, nil
+}
+
 // Belief returns q(g) of the last evaluation.
 func (t *Trainer) Belief() *belief.Belief { return t.belief }

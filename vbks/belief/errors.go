@@ -39,12 +39,12 @@ const (
 	reachSDs  = 4
 	leastNats = tieNats
 
-	// bayesDraws are those of Bayes' rule, beliefDraws those of q*: each is a fit, over
-	// the fittedMost best of the draw, on fewer samples. The others would have the
-	// thousandths that the tail of q(g) gives to all. With twelve kernels 32 such fits
-	// take as long as two of Fit.
-	bayesDraws    = 512
-	beliefDraws   = 32
+	// errorDraws are those of Bayes' rule. For q* each would be a fit: there are about
+	// beliefFits, some for each kernel that leads a draw, which count as often as it
+	// leads, over the fittedMost best of the draw, on fewer samples. The others would
+	// have the thousandths that the tail of q(g) gives to all.
+	errorDraws    = 512
+	beliefFits    = 32
 	fittedMost    = 12
 	fittedSamples = 128
 	fittedCommon  = 512
@@ -145,8 +145,9 @@ func (e *Errors) Integrate(posterior, bayes []float64, opts Options) (*Integrate
 	if len(in.near) < 2 || !some {
 		return out, nil
 	}
-	in.bayes(out.Bayes)
-	shares, err := in.shares()
+	draws := in.draws(errorDraws)
+	in.bayes(out.Bayes, draws)
+	shares, err := in.shares(draws)
 	if err != nil {
 		return nil, err
 	}
@@ -245,31 +246,65 @@ func (in *integral) sample(out [][]float64) {
 }
 
 // bayes averages Bayes' rule.
-func (in *integral) bayes(q []float64) {
+func (in *integral) bayes(q []float64, draws [][]float64) {
 	clear(q)
 	elbo := slices.Clone(in.ELBO)
-	for _, draw := range in.draws(bayesDraws) {
+	for _, draw := range draws {
 		for c, i := range in.near {
 			elbo[i] = draw[c]
 		}
 		floats.Add(q, Bayes(elbo, in.LogPrior, in.opts.EvidenceScale))
 	}
-	floats.Scale(1.0/bayesDraws, q)
+	floats.Scale(1/float64(len(draws)), q)
 }
 
-// shares averages how the near kernels divide a posterior, in a fit for each draw.
-func (in *integral) shares() ([]float64, error) {
+// fit is a draw that stands for some, by the weight of these.
+type fit struct {
+	draw   []float64
+	weight float64
+}
+
+// chosen are the draws to be fitted. Most of what differs between draws is which
+// kernel leads: that is counted over all of them, so that kernels that lead about as
+// often do not change places by chance.
+func (in *integral) chosen(draws [][]float64) []fit {
+	leads := make([][]fit, len(in.near))
+	for _, draw := range draws {
+		leader := 0
+		for c, i := range in.near {
+			// What drift has brought up to the best one is equal to it, but for rounding.
+			switch more := in.score(draw[c], i) - in.score(draw[leader], in.near[leader]); {
+			case more > tieNats, more > -tieNats && i == in.best:
+				leader = c
+			}
+		}
+		leads[leader] = append(leads[leader], fit{draw: draw})
+	}
+	var out []fit
+	for _, l := range leads {
+		n := min(len(l), (len(l)*beliefFits+len(draws)-1)/len(draws)) // at least one
+		for j := range n {
+			f := l[j*len(l)/n]
+			f.weight = float64(len(l)) / float64(n)
+			out = append(out, f)
+		}
+	}
+	return out
+}
+
+// shares averages how the near kernels divide a posterior.
+func (in *integral) shares(draws [][]float64) ([]float64, error) {
 	all := &problem{k: len(in.near), s: in.opts.PriorVariance}
 	for _, i := range in.near {
 		all.ids = append(all.ids, in.IDs[i])
 	}
 	eta, common := all.samples(fittedSamples, in.opts.Seed), all.samples(fittedCommon, in.opts.Seed+1)
-	draws := in.draws(beliefDraws)
-	results := make([][]float64, len(draws))
-	fits := make([]func() error, len(draws))
-	for d := range draws {
+	chosen := in.chosen(draws)
+	results := make([][]float64, len(chosen))
+	fits := make([]func() error, len(chosen))
+	for d := range chosen {
 		fits[d] = func() (err error) {
-			results[d], err = in.share(all, draws[d], eta, common)
+			results[d], err = in.share(all, chosen[d].draw, eta, common)
 			return err
 		}
 	}
@@ -277,8 +312,8 @@ func (in *integral) shares() ([]float64, error) {
 		return nil, err
 	}
 	q := make([]float64, all.k)
-	for _, r := range results {
-		floats.Add(q, r)
+	for d, r := range results {
+		floats.AddScaled(q, chosen[d].weight, r)
 	}
 	floats.Scale(1/floats.Sum(q), q)
 	return q, nil
