@@ -50,14 +50,11 @@ func (v *mainView) drawCard(c *plot.Canvas, r plot.Rect, th *theme.Theme) {
 	}
 	head := fmt.Sprintf("rank %d · q* %s · Bayes %s · gap %s", f.Rank, number(float64(f.Posterior)), number(float64(f.Bayes)),
 		gapText(k.gap, float64(f.SE)))
-	switch f.Mark() {
-	case record.MarkEqual:
-		head += " · equal to the leader"
-	case record.MarkApart:
-		head += " · told apart"
+	if mark := f.Mark(); mark != "" {
+		head += " · " + mark
 	}
 	c.TextFit(r.X, r.Y, r.W, head, th.Text)
-	c.TextFit(r.X, r.Y+1, r.W, elboText(f, v.b.hist.Evaluation.RowsSeen), th.Faint)
+	c.TextFit(r.X, r.Y+1, r.W, elboText(f, v.b.hist.Evaluation.RowsSeen, r.W), th.Faint)
 	info := v.b.hist.Start.Kernels[k.index]
 	y := r.Y + 1
 	for i, p := range info.Params {
@@ -87,17 +84,26 @@ func (v *mainView) drawCard(c *plot.Canvas, r plot.Rect, th *theme.Theme) {
 	}
 }
 
-// elboText says what is known of a kernel's local ELBO: that it is an estimate, or
-// what the bounds on the log evidence leave open above.
-func elboText(f *record.Fit, seen int) string {
-	text := fmt.Sprintf("local ELBO %.2f nats", float64(f.ELBO))
-	if slack, ok := f.Slack(); ok {
-		return text + fmt.Sprintf(" · log evidence from %.2f, slack %s", float64(f.Evidence.Lower), words.Nats(slack))
+// elboText says what is known of a kernel's local ELBO, in w columns: that it is an
+// estimate, or what the bounds on the log evidence leave open above.
+func elboText(f *record.Fit, seen, w int) string {
+	text := fmt.Sprintf("local ELBO %.2f", float64(f.ELBO))
+	slack, bounded := f.Slack()
+	var more []string // the longest that fits
+	switch {
+	case bounded:
+		b := f.Evidence
+		more = []string{fmt.Sprintf(" · evidence %.2f to %.2f", float64(b.Lower), float64(b.Upper)), " · slack " + words.Nats(slack)}
+	case f.Sampled(seen) && f.Rows > 0:
+		more = []string{fmt.Sprintf(" · estimated from %d of %d rows", f.Rows, seen), " · an estimate"}
+	case f.Sampled(seen):
+		more = []string{" · an estimate"}
+	default:
+		more = []string{" nats"}
 	}
-	if f.Sampled(seen) {
-		text += " · an estimate"
-		if f.Rows > 0 {
-			text += fmt.Sprintf(" from %d of %d rows", f.Rows, seen)
+	for _, m := range more {
+		if plot.TextWidth(text+m) <= w {
+			return text + m
 		}
 	}
 	return text

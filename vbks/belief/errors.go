@@ -1,8 +1,10 @@
 package belief
 
 import (
+	"cmp"
 	"math"
 	"slices"
+	"strconv"
 
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/stat/distuv"
@@ -294,24 +296,26 @@ func (in *integral) chosen(draws [][]float64) []fit {
 
 // shares averages how the near kernels divide a posterior.
 func (in *integral) shares(draws [][]float64) ([]float64, error) {
-	all := &problem{k: len(in.near), s: in.opts.PriorVariance}
-	for _, i := range in.near {
-		all.ids = append(all.ids, in.IDs[i])
+	// The samples of a fit belong to the places in a draw, not to kernels: which kernel
+	// is where must not matter.
+	places := &problem{k: min(fittedMost, len(in.near)), s: in.opts.PriorVariance}
+	for i := range places.k {
+		places.ids = append(places.ids, strconv.Itoa(i+1))
 	}
-	eta, common := all.samples(fittedSamples, in.opts.Seed), all.samples(fittedCommon, in.opts.Seed+1)
+	eta, common := places.samples(fittedSamples, in.opts.Seed), places.samples(fittedCommon, in.opts.Seed+1)
 	chosen := in.chosen(draws)
 	results := make([][]float64, len(chosen))
 	fits := make([]func() error, len(chosen))
 	for d := range chosen {
 		fits[d] = func() (err error) {
-			results[d], err = in.share(all, chosen[d].draw, eta, common)
+			results[d], err = in.share(places, chosen[d].draw, eta, common)
 			return err
 		}
 	}
 	if err := together(fits...); err != nil {
 		return nil, err
 	}
-	q := make([]float64, all.k)
+	q := make([]float64, len(in.near))
 	for d, r := range results {
 		floats.AddScaled(q, chosen[d].weight, r)
 	}
@@ -320,56 +324,32 @@ func (in *integral) shares(draws [][]float64) ([]float64, error) {
 }
 
 // share is the posterior of the near kernels for one draw of their log evidence.
-func (in *integral) share(all *problem, draw, eta, common []float64) ([]float64, error) {
+func (in *integral) share(places *problem, draw, eta, common []float64) ([]float64, error) {
 	score := func(c int) float64 { return in.score(draw[c], in.near[c]) }
-	chosen := make([]int, all.k)
-	for c := range chosen {
-		chosen[c] = c
+	order := make([]int, len(in.near))
+	for c := range order {
+		order[c] = c
 	}
-	slices.SortStableFunc(chosen, func(a, b int) int {
-		switch x, y := score(a), score(b); {
-		case x > y:
-			return -1
-		case x < y:
-			return 1
-		}
-		return 0
-	})
-	top := chosen[0]
+	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(score(b), score(a)) })
+	top := order[0]
 	// Those that drift has brought up to the best are equal to it, and more than can
 	// be fitted perhaps: they share alike.
-	equal := func(c int) bool {
-		return in.logPrior(in.near[c]) == in.logPrior(in.near[top]) && score(c) >= score(top)-tieNats
-	}
 	var ties []int
-	for c := range all.k {
-		if equal(c) {
+	for c := range draw {
+		if in.logPrior(in.near[c]) == in.logPrior(in.near[top]) && score(c) >= score(top)-tieNats {
 			ties = append(ties, c)
 		}
 	}
-	chosen = chosen[:min(fittedMost, all.k)]
-	slices.Sort(chosen)
-	q := make([]float64, all.k)
-	p := &problem{k: len(chosen), s: all.s}
+	order = order[:places.k]
+	p := &problem{k: places.k, ids: places.ids, s: places.s}
 	most := math.Inf(-1)
-	for _, c := range chosen {
+	for _, c := range order {
 		most = math.Max(most, draw[c])
 	}
-	for _, c := range chosen {
-		p.ids = append(p.ids, all.ids[c])
+	for _, c := range order {
 		p.gain = append(p.gain, (draw[c]-most)/in.opts.EvidenceScale)
 		p.prior = append(p.prior, in.logPrior(in.near[c]))
 	}
-	columns := func(from []float64) []float64 {
-		out := make([]float64, 0, len(from)/all.k*p.k)
-		for ; len(from) > 0; from = from[all.k:] {
-			for _, c := range chosen {
-				out = append(out, from[c])
-			}
-		}
-		return out
-	}
-	eta, common = columns(eta), columns(common)
 	best, err := p.climb(p.starts(nil), eta, common)
 	if err != nil {
 		return nil, err
@@ -379,7 +359,8 @@ func (in *integral) share(all *problem, draw, eta, common []float64) ([]float64,
 	w := p.newWorkspace(common)
 	w.softmax(fit.mean, fit.chol)
 	w.average()
-	for j, c := range chosen {
+	q := make([]float64, len(draw))
+	for j, c := range order {
 		q[c] = w.posterior[j]
 	}
 	mass := 0.0
