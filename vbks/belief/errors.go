@@ -42,12 +42,12 @@ const (
 	leastNats = tieNats
 
 	// errorDraws are those of Bayes' rule. For q* each would be a fit: there are about
-	// beliefFits, some for each kernel that leads a draw, which count as often as it
-	// leads, over the fittedMost best of the draw, on fewer samples. The others would
-	// have the thousandths that the tail of q(g) gives to all.
+	// beliefFits, fewer of many kernels, some for each kernel that leads a draw, which
+	// count as often as it leads. They are over all kernels, as that without errors
+	// (among few q(g) is softer), but on fewer samples.
 	errorDraws    = 512
 	beliefFits    = 32
-	fittedMost    = 12
+	fittedKernels = 24
 	fittedSamples = 128
 	fittedCommon  = 512
 )
@@ -122,7 +122,7 @@ func (e *Errors) Integrate(posterior, bayes []float64, opts Options) (*Integrate
 	if err != nil {
 		return nil, err
 	}
-	in := &integral{Errors: e, opts: opts, best: order[0], drift: out.drift}
+	in := &integral{Errors: e, opts: opts, order: order, best: order[0], drift: out.drift}
 	for _, i := range order {
 		if in.score(e.middle(i), i) > in.score(e.middle(in.best), in.best) {
 			in.best = i
@@ -172,6 +172,7 @@ func (e *Errors) Ignore(posterior, bayes []float64) *Integrated {
 type integral struct {
 	*Errors
 	opts  Options
+	order []int // canonical
 	best  int
 	near  []int // kernels that might be the best, in canonical order
 	drift []float64
@@ -180,7 +181,7 @@ type integral struct {
 // score is what a log evidence of kernel i counts.
 func (in *integral) score(v float64, i int) float64 { return v/in.opts.EvidenceScale + in.logPrior(i) }
 
-// draws draws the log evidence of the near kernels so often: antithetic,
+// draws draws the log evidence so often, which of other kernels than the near ones is the ELBO: antithetic,
 // stratified, for each kernel by its id. Drift brings a kernel past the best one
 // only as far as its sd exceeds the gap: of many kernels far behind, whose gaps are
 // uncertain by as much, some would else be drawn far ahead each time, the worst the
@@ -188,16 +189,16 @@ func (in *integral) score(v float64, i int) float64 { return v/in.opts.EvidenceS
 func (in *integral) draws(count int) [][]float64 {
 	out := make([][]float64, count)
 	for d := range out {
-		out[d] = make([]float64, len(in.near))
+		out[d] = slices.Clone(in.ELBO)
 	}
-	for c, i := range in.near {
+	for _, i := range in.near {
 		id := in.IDs[i]
 		slack := stratified(random.Stream(in.opts.Seed, id+" slack", in.Number), count)
 		drift := stratified(random.Stream(in.opts.Seed, id+" drift", in.Number), count)
 		most := math.Max(in.drift[i], in.middle(in.best)-in.middle(i))
 		for d := range out {
 			u := distuv.UnitNormal.CDF(slack[d])
-			out[d][c] = in.ELBO[i] + in.Low[i] + u*(in.High[i]-in.Low[i]) + math.Min(in.drift[i]*drift[d], most)
+			out[d][i] += in.Low[i] + u*(in.High[i]-in.Low[i]) + math.Min(in.drift[i]*drift[d], most)
 		}
 	}
 	in.sample(out)
@@ -240,8 +241,8 @@ func (in *integral) sample(out [][]float64) {
 			part := terms[from:min(to, len(terms))]
 			for d := range half {
 				v := floats.Dot(z[d*block:d*block+len(part)], part)
-				out[d][c] += v
-				out[len(out)-1-d][c] -= v
+				out[d][in.near[c]] += v
+				out[len(out)-1-d][in.near[c]] -= v
 			}
 		}
 	}
@@ -250,12 +251,8 @@ func (in *integral) sample(out [][]float64) {
 // bayes averages Bayes' rule.
 func (in *integral) bayes(q []float64, draws [][]float64) {
 	clear(q)
-	elbo := slices.Clone(in.ELBO)
 	for _, draw := range draws {
-		for c, i := range in.near {
-			elbo[i] = draw[c]
-		}
-		floats.Add(q, Bayes(elbo, in.LogPrior, in.opts.EvidenceScale))
+		floats.Add(q, Bayes(draw, in.LogPrior, in.opts.EvidenceScale))
 	}
 	floats.Scale(1/float64(len(draws)), q)
 }
@@ -270,21 +267,23 @@ type fit struct {
 // kernel leads: that is counted over all of them, so that kernels that lead about as
 // often do not change places by chance.
 func (in *integral) chosen(draws [][]float64) []fit {
-	leads := make([][]fit, len(in.near))
+	leads := map[int][]fit{}
 	for _, draw := range draws {
-		leader := 0
-		for c, i := range in.near {
+		leader := in.near[0]
+		for _, i := range in.near {
 			// What drift has brought up to the best one is equal to it, but for rounding.
-			switch more := in.score(draw[c], i) - in.score(draw[leader], in.near[leader]); {
+			switch more := in.score(draw[i], i) - in.score(draw[leader], leader); {
 			case more > tieNats, more > -tieNats && i == in.best:
-				leader = c
+				leader = i
 			}
 		}
 		leads[leader] = append(leads[leader], fit{draw: draw})
 	}
+	fits := beliefFits * fittedKernels / max(fittedKernels, len(in.IDs))
 	var out []fit
-	for _, l := range leads {
-		n := min(len(l), (len(l)*beliefFits+len(draws)-1)/len(draws)) // at least one
+	for _, i := range in.near {
+		l := leads[i]
+		n := min(len(l), (len(l)*fits+len(draws)-1)/len(draws)) // at least one
 		for j := range n {
 			f := l[j*len(l)/n]
 			f.weight = float64(len(l)) / float64(n)
@@ -294,11 +293,11 @@ func (in *integral) chosen(draws [][]float64) []fit {
 	return out
 }
 
-// shares averages how the near kernels divide a posterior.
+// shares averages how the near kernels divide what they have together.
 func (in *integral) shares(draws [][]float64) ([]float64, error) {
 	// The samples of a fit belong to the places in a draw, not to kernels: which kernel
 	// is where must not matter.
-	places := &problem{k: min(fittedMost, len(in.near)), s: in.opts.PriorVariance}
+	places := &problem{k: len(in.IDs), s: in.opts.PriorVariance}
 	for i := range places.k {
 		places.ids = append(places.ids, strconv.Itoa(i+1))
 	}
@@ -317,38 +316,24 @@ func (in *integral) shares(draws [][]float64) ([]float64, error) {
 	}
 	q := make([]float64, len(in.near))
 	for d, r := range results {
-		floats.AddScaled(q, chosen[d].weight, r)
+		for c, i := range in.near {
+			q[c] += chosen[d].weight * r[i]
+		}
 	}
 	floats.Scale(1/floats.Sum(q), q)
 	return q, nil
 }
 
-// share is the posterior of the near kernels for one draw of their log evidence.
+// share is the posterior of all kernels for one draw of their log evidence.
 func (in *integral) share(places *problem, draw, eta, common []float64) ([]float64, error) {
-	score := func(c int) float64 { return in.score(draw[c], in.near[c]) }
-	order := make([]int, len(in.near))
-	for c := range order {
-		order[c] = c
-	}
+	score := func(i int) float64 { return in.score(draw[i], i) }
+	order := slices.Clone(in.order)
 	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(score(b), score(a)) })
-	top := order[0]
-	// Those that drift has brought up to the best are equal to it, and more than can
-	// be fitted perhaps: they share alike.
-	var ties []int
-	for c := range draw {
-		if in.logPrior(in.near[c]) == in.logPrior(in.near[top]) && score(c) >= score(top)-tieNats {
-			ties = append(ties, c)
-		}
-	}
-	order = order[:places.k]
 	p := &problem{k: places.k, ids: places.ids, s: places.s}
-	most := math.Inf(-1)
-	for _, c := range order {
-		most = math.Max(most, draw[c])
-	}
-	for _, c := range order {
-		p.gain = append(p.gain, (draw[c]-most)/in.opts.EvidenceScale)
-		p.prior = append(p.prior, in.logPrior(in.near[c]))
+	most := floats.Max(draw)
+	for _, i := range order {
+		p.gain = append(p.gain, (draw[i]-most)/in.opts.EvidenceScale)
+		p.prior = append(p.prior, in.logPrior(i))
 	}
 	best, err := p.climb(p.starts(nil), eta, common)
 	if err != nil {
@@ -360,15 +345,20 @@ func (in *integral) share(places *problem, draw, eta, common []float64) ([]float
 	w.softmax(fit.mean, fit.chol)
 	w.average()
 	q := make([]float64, len(draw))
-	for j, c := range order {
-		q[c] = w.posterior[j]
+	for j, i := range order {
+		q[i] = w.posterior[j]
 	}
-	mass := 0.0
-	for _, c := range ties {
-		mass += q[c]
+	// Those that drift has brought up to the best are equal to it: they share alike.
+	var ties []int
+	mass, top := 0.0, order[0]
+	for _, i := range order {
+		if in.logPrior(i) == in.logPrior(top) && score(i) >= score(top)-tieNats {
+			ties = append(ties, i)
+			mass += q[i]
+		}
 	}
-	for _, c := range ties {
-		q[c] = mass / float64(len(ties))
+	for _, i := range ties {
+		q[i] = mass / float64(len(ties))
 	}
 	return q, nil
 }
