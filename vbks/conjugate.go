@@ -214,11 +214,11 @@ func (u *unit) tighten(i int, known Evidence, prior float64) (Evidence, error) {
 	rest = math.Max(0, rest)
 	rows := float64(n)
 	upper := -0.5*rows*math.Log(2*math.Pi*c.noise) - half[0] - value + prior
-	better := Evidence{upper - open - 0.5*rows*math.Log1p(rest/(rows*c.noise)), upper}
+	better := Evidence{upper - open - 0.5*rows*math.Log1p(rest/(rows*c.noise)), upper, true}
 	if !better.known() {
 		return known, nil
 	}
-	better = Evidence{math.Max(known.Lower, better.Lower), math.Min(known.Upper, better.Upper)}
+	better = Evidence{math.Max(known.Lower, better.Lower), math.Min(known.Upper, better.Upper), true}
 	better.Upper = math.Max(better.Upper, better.Lower) // rounding
 	return better, nil
 }

@@ -241,7 +241,15 @@ func (l *loader) kernel(t *Trainer, i int) {
 		k.gain = v[0]
 	}
 	if v := l.optional(name("evidence"), 2); v != nil {
-		k.bounds = &Evidence{v[0], v[1]}
+		_, tight := l.arrays[name("tight")]
+		k.bounds = &Evidence{v[0], v[1], tight}
+	}
+	for v := l.optional(name("past"), -1); len(v) > 0 && l.err == nil; v = v[pastFields:] {
+		if len(v) < pastFields {
+			l.fail("array %s ends within an evaluation", name("past"))
+			break
+		}
+		k.past = append(k.past, pastELBO{l.whole(name("past"), v[0], 1, t.evaluation), l.whole(name("past"), v[1], 1, t.rows), v[2]})
 	}
 	if _, ok := l.arrays[name("free")]; !ok && k.status == Failed {
 		return // at its first evaluation
@@ -300,6 +308,10 @@ func (l *loader) last(t *Trainer) {
 		v := l.numbers(name, resultFields)
 		r.Posterior, r.Bayes, r.SE, r.Tied = v[0], v[1], v[2], v[4] != 0
 		r.Rank = l.whole(name, v[3], 1, len(e.Kernels))
+		r.PointPosterior, r.PointBayes = r.Posterior, r.Bayes
+		if v := l.optional(fmt.Sprintf("kernel/%d/point", i), pointFields); v != nil {
+			r.PointPosterior, r.PointBayes = v[0], v[1]
+		}
 	}
 	leader := e.Leader()
 	if leader < 0 {

@@ -14,6 +14,7 @@ import (
 // nothing of what other hyperparameters would give.
 type Evidence struct {
 	Lower, Upper float64 // the local ELBO is at most Lower
+	Tight        bool    // from products with all of k(X,X): Upper is close, too
 }
 
 // Slack is what the inducing inputs leave open: 0 where they are all of the rows.
@@ -25,7 +26,7 @@ func (e *Evidence) below(other *Evidence) bool {
 }
 
 // plus adds log p(θ).
-func (e Evidence) plus(v float64) Evidence { return Evidence{e.Lower + v, e.Upper + v} }
+func (e Evidence) plus(v float64) Evidence { return Evidence{e.Lower + v, e.Upper + v, e.Tight} }
 
 // known reports whether these are numbers.
 func (e Evidence) known() bool { return finite([]float64{e.Lower, e.Upper}) }
@@ -104,7 +105,7 @@ func (e *evidencer) of(sub []int, q, b, sumDiag device.Array, n, yy float64) (el
 			return nil, nil, err
 		}
 		if failed != 0 {
-			elbo[i], bounds[i] = math.NaN(), Evidence{math.NaN(), math.NaN()}
+			elbo[i], bounds[i] = math.NaN(), Evidence{Lower: math.NaN(), Upper: math.NaN()}
 		}
 	}
 	return elbo, bounds, nil

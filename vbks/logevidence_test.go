@@ -111,7 +111,7 @@ func TestTightEvidence(t *testing.T) {
 		}
 	}
 	u := newUnit(t.Context(), tr.site(), &order{Phase: phaseEvidence, Rows: 150, Tight: true}, tr.workers[0],
-		[]task{{Kernel: 0, Known: outcome{State: tr.kernels[0].state, Factor: 1, Evidence: &Evidence{-1e9, 1e9}}}})
+		[]task{{Kernel: 0, Known: outcome{State: tr.kernels[0].state, Factor: 1, Evidence: &Evidence{Lower: -1e9, Upper: 1e9}}}})
 	if err := u.work(t.Context()); err != nil {
 		t.Fatal(err)
 	}
@@ -137,7 +137,7 @@ func TestTightEvidenceInPieces(t *testing.T) {
 	raw, noise := params.Raw(k.program, free, tr.floor)
 	exact := naiveEvidence(k.program, raw, noise, data.X, data.Y, 1) + logThetaPrior(free, k.prior)
 	u := newUnit(t.Context(), tr.site(), &order{Phase: phaseEvidence, Rows: n, Tight: true}, tr.workers[0],
-		[]task{{Kernel: 0, Known: outcome{State: &State{Free: free}, Factor: 1, Evidence: &Evidence{-1e9, 1e9}}}})
+		[]task{{Kernel: 0, Known: outcome{State: &State{Free: free}, Factor: 1, Evidence: &Evidence{Lower: -1e9, Upper: 1e9}}}})
 	if err := u.work(t.Context()); err != nil {
 		t.Fatal(err)
 	}

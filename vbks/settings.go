@@ -41,6 +41,7 @@ type Settings struct {
 	PriorVariance float64 // s
 	EvidenceScale float64 // τ
 	Samples       int     // S
+	Errors        string  // of local ELBOs: "integrate" over them, or "ignore"
 	AutoPruneMass float64 // prune kernels whose posterior stays below this, at most half of them at once; 0: never
 	AutoPruneWait int     // for so many evaluations
 	AutoPruneKeep int     // but keep at least so many
@@ -72,11 +73,15 @@ func DefaultSettings() Settings {
 		PriorVariance:   10,
 		EvidenceScale:   1,
 		Samples:         2000,
+		Errors:          "integrate",
 		AutoPruneWait:   3,
 		AutoPruneKeep:   10,
 		Weights:         "posterior",
 	}
 }
+
+// integrates reports whether the belief is averaged over the errors of local ELBOs.
+func (s Settings) integrates() bool { return s.Errors == "integrate" }
 
 // pointEstimates reports whether θ has no belief.
 func (s Settings) pointEstimates() bool { return s.Hyperparameters == "point" }

@@ -58,13 +58,14 @@ type kernel struct {
 	status Status
 	reason string
 	source string
-	rows   int       // seen when its local ELBO was estimated
-	state  *State    // nil before the first evaluation
-	elbo   float64   // local ELBO at the last evaluation
-	terms  []float64 // its terms row by row on the common subsample; nil if all rows were used
-	gain   float64   // of the ascent that led to its solution, in its last evaluations
-	bounds *Evidence // on the log evidence at its hyperparameters; nil where only an estimate is known
-	low    int       // consecutive evaluations below the mass for pruning
+	rows   int        // seen when its local ELBO was estimated
+	state  *State     // nil before the first evaluation
+	elbo   float64    // local ELBO at the last evaluation
+	terms  []float64  // its terms row by row on the common subsample; nil if all rows were used
+	gain   float64    // of the ascent that led to its solution, in its last evaluations
+	bounds *Evidence  // on the log evidence at its hyperparameters; nil where only an estimate is known
+	low    int        // consecutive evaluations below the mass for pruning
+	past   []pastELBO // the last ones, of the present first
 }
 
 // New prepares a run: it places the data and the inducing inputs on the

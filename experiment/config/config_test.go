@@ -121,6 +121,7 @@ elbo_rows = 13
 prior_variance = 2.5
 evidence_scale = 3.5
 samples = 14
+errors = "ignore"
 auto_prune = {below = 0.01, wait = 4, keep = 5}
 [predict]
 top = 6

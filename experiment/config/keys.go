@@ -99,6 +99,7 @@ func (c *Config) keys() []key {
 		{"posterior", "prior_variance", real{&s.PriorVariance, 0, inf, true}, "s of p(g) = N(m0, s I)"},
 		{"posterior", "evidence_scale", real{&s.EvidenceScale, 0, inf, true}, "τ: local ELBOs are divided by it"},
 		{"posterior", "samples", whole{&s.Samples, 1, 1_000_000}, "S"},
+		{"posterior", "errors", choice(&s.Errors, "integrate", "ignore"), "of the local ELBOs, in q* and Bayes' rule"},
 		{"posterior", "auto_prune", autoPrune{&s.AutoPruneMass, &s.AutoPruneWait, &s.AutoPruneKeep}, "false, or {below, wait, keep}"},
 
 		{"predict", "top", whole{&s.Top, 0, many}, "kernels averaged over; 0: all"},

@@ -95,7 +95,11 @@ func (s *Summary) WriteText(w io.Writer, now time.Time) error {
 		fmt.Fprintf(w, "program   kestrel %s on %s\n", st.Build, st.Device)
 	}
 	if e := s.Evaluation; e != nil {
-		fmt.Fprintf(w, "evaluation %d of %d, %.4g %% of the data seen (%d rows)\n\n", e.Index, e.Planned, 100*e.Proportion, e.RowsSeen)
+		fmt.Fprintf(w, "evaluation %d of %d, %.4g %% of the data seen (%d rows)\n", e.Index, e.Planned, 100*e.Proportion, e.RowsSeen)
+		if text := s.Lead.Text(s.Lead.Kernel); text != "" {
+			fmt.Fprintf(w, "settled   %s\n", text)
+		}
+		fmt.Fprintln(w)
 		if err := s.writeKernels(w); err != nil {
 			return err
 		}
@@ -190,17 +194,30 @@ func (s *Summary) writeKernels(w io.Writer) error {
 	}
 	slices.SortFunc(live, func(a, b *record.Kernel) int { return cmp.Compare(a.Fit.Rank, b.Fit.Rank) })
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(t, "rank\tkernel\tq*\tbayes\tlocal ELBO\tbehind\t± s.e.\t")
-	for i, k := range live {
-		if i == shownKernels {
-			break
+	shown := live[:min(len(live), shownKernels)]
+	seen := s.Evaluation.RowsSeen
+	sampled := slices.ContainsFunc(shown, func(k *record.Kernel) bool { return k.Fit.Sampled(seen) })
+	bounded := slices.ContainsFunc(shown, func(k *record.Kernel) bool { return k.Fit.Evidence != nil })
+	line := func(cells []string, se, slack, mark string) {
+		if sampled {
+			cells = append(cells, se)
 		}
-		mark := ""
-		if k.Fit.Tied && k.Fit.Rank > 1 {
-			mark = "equal"
+		if bounded {
+			cells = append(cells, slack)
 		}
-		fmt.Fprintf(t, "%d\t%s\t%.4f\t%.4f\t%.2f\t%.2f\t%.2f\t%s\n", k.Fit.Rank, k.ID, float64(k.Fit.Posterior), float64(k.Fit.Bayes),
-			float64(k.Fit.ELBO), float64(live[0].Fit.ELBO-k.Fit.ELBO), float64(k.Fit.SE), mark)
+		fmt.Fprintln(t, strings.Join(append(cells, mark), "\t"))
+	}
+	line([]string{"rank", "kernel", "q*", "bayes", "local ELBO", "behind"}, "± s.e.", "slack", "")
+	for _, k := range shown {
+		f, se, open := k.Fit, "", ""
+		if f.Sampled(seen) {
+			se = fmt.Sprintf("%.2f", float64(f.SE))
+		}
+		if slack, ok := f.Slack(); ok {
+			open = words.Nats(slack)
+		}
+		line([]string{strconv.Itoa(f.Rank), k.ID, fmt.Sprintf("%.4f", float64(f.Posterior)), fmt.Sprintf("%.4f", float64(f.Bayes)),
+			fmt.Sprintf("%.2f", float64(f.ELBO)), fmt.Sprintf("%.2f", float64(live[0].Fit.ELBO-f.ELBO))}, se, open, f.Mark())
 	}
 	if err := t.Flush(); err != nil {
 		return err

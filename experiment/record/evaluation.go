@@ -39,10 +39,25 @@ type Fit struct {
 	Rows      int            `json:"elbo_rows,omitempty"` // that the ELBO was computed from; 0 in the logs of older versions
 	Evidence  *Evidence      `json:"evidence,omitempty"`  // nil where the ELBO is an estimate
 	Apart     bool           `json:"apart,omitempty"`     // told apart from the leader at these hyperparameters
+	Point     *Point         `json:"point,omitempty"`     // nil where the errors of local ELBOs change nothing
 	Source    string         `json:"source,omitempty"`
 	Flags     []vbks.Flag    `json:"flags,omitempty"` // what its user should look at
 	Params    []files.Number `json:"params"`          // in data units, as KernelInfo.Params
 	SD        []files.Number `json:"sd,omitempty"`    // of their logarithms, under q(log θ)
+}
+
+// Point is what is believed of the local ELBOs as they are, without their errors.
+type Point struct {
+	Posterior files.Number `json:"posterior"`
+	Bayes     files.Number `json:"bayes"`
+}
+
+// Plain returns q* and Bayes' rule without errors.
+func (f *Fit) Plain() Point {
+	if f.Point != nil {
+		return *f.Point
+	}
+	return Point{f.Posterior, f.Bayes}
 }
 
 // Evidence bounds the log evidence of all rows seen at a kernel's hyperparameters,

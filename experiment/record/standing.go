@@ -25,7 +25,8 @@ type Standing struct {
 	Inducing   []int        `json:"inducing,omitempty"`   // inputs, of the start and after changes
 	Made       int          `json:"evaluations"`          // of those told
 	Evaluation *Evaluation  `json:"evaluation,omitempty"` // the last one, as revised; nil before the first
-	Metrics    []Metric     `json:"metrics,omitempty"`    // the last ones
+	Lead       Lead         `json:"lead"`
+	Metrics    []Metric     `json:"metrics,omitempty"` // the last ones
 
 	Ended  bool         `json:"-"` // the event of the state's being the last is there
 	Worked files.Number `json:"-"` // Seconds at the last evaluation or its revision
@@ -95,6 +96,7 @@ func (s *Standing) Apply(e *Event) {
 func (s *Standing) revise(e *Event) {
 	s.Evaluation, s.Worked = e.Evaluation, e.Seconds
 	s.Owed, s.Scored = true, 0
+	s.Lead.Take(e.Evaluation)
 }
 
 // Refined reports whether the re-optimising that follows by itself has been

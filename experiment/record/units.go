@@ -21,6 +21,9 @@ func (s *Start) Evaluation(e *vbks.Evaluation, planned int) *Evaluation {
 			Posterior: files.Number(k.Posterior), Bayes: files.Number(k.Bayes), ELBO: files.Number(k.ELBO), SE: files.Number(k.SE),
 			Rank: k.Rank, Tied: k.Tied, Source: k.Source, Flags: k.Flags, Rows: k.ELBORows, Apart: k.Apart,
 		}
+		if k.PointPosterior != k.Posterior || k.PointBayes != k.Bayes {
+			f.Point = &Point{files.Number(k.PointPosterior), files.Number(k.PointBayes)}
+		}
 		if b := k.Evidence; b != nil {
 			f.Evidence = &Evidence{files.Number(b.Lower), files.Number(b.Upper)}
 		}
