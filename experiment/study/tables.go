@@ -14,6 +14,7 @@ import (
 
 	"kestrel/experiment/files"
 	"kestrel/experiment/inside"
+	"kestrel/experiment/record"
 )
 
 // Tables are the CSV files of a case, to which a row is added as soon as it is known.
@@ -84,7 +85,8 @@ func (t *Tables) files() []*tableFile {
 // tableNames are the names of the files of a case, those of compared starts last.
 func (s *Case) tableNames() []string {
 	name := s.Variant.Name + "-" + s.Figure + ".csv"
-	return []string{"study-" + name, "study-elbos-" + name, "study-starts-" + name, "study-starts-elbos-" + name}
+	p := record.StudyPrefix
+	return []string{p + name, p + "elbos-" + name, p + "starts-" + name, p + "starts-elbos-" + name}
 }
 
 func rowColumns() []string {
