@@ -20,6 +20,7 @@ import (
 	"kestrel/experiment/library"
 	"kestrel/experiment/record"
 	"kestrel/experiment/rundir"
+	"kestrel/experiment/series"
 	"kestrel/ui"
 )
 
@@ -133,11 +134,13 @@ func (f *runFlags) run(cmd *cobra.Command, name string) error {
 	if base == "" {
 		base = rundir.DefaultPath(c.Name, time.Now())
 	}
-	if f.repeat == 1 && !f.headless && !f.json && !f.quiet && hasScreen(cmd) {
+	// A series may be of one run now.
+	single := f.repeat == 1 && !(cmd.Flags().Changed("repeat") && series.IsBegun(base))
+	if single && !f.headless && !f.json && !f.quiet && hasScreen(cmd) {
 		return workbench(cmd, ui.Options{Config: &c, Out: base, Drive: f.course()})
 	}
 	ctx := cmd.Context()
-	if f.repeat == 1 {
+	if single {
 		return f.one(ctx, cmd, c, base)
 	}
 	return f.repeats(ctx, cmd, c, name, base)
