@@ -15,7 +15,8 @@ func TestRemoveTemporary(t *testing.T) {
 	dir := t.TempDir()
 	gone := []string{".config.toml.kestrel-7-8", ".kernels.csv.kestrel-1-2", ".events.jsonl.kestrel-1-2", ".config.toml.123",
 		".kernels.csv.9", "state/.checkpoint.npz.kestrel-3-4", "state/.checkpoint.npz.55", "state/.tables123/posterior.csv"}
-	stay := []string{".config.toml.swp", ".config.toml", ".config.toml.", ".config.toml.kestrel-mine", ".kernels.csv-mine/a", ".kernels.csv.5/a",
+	stay := []string{".config.toml.swp", ".config.toml", ".config.toml.", ".config.toml.kestrel-mine",
+		".kernels.csv-mine/a", ".kernels.csv.5/a",
 		".kernels.csv~", "state/.checkpoint.npz.bak", "state/.checkpoint.npz", "state/.tables", "state/.tables-of-mine/a", "state/.tables5x"}
 	for _, name := range slices.Concat(gone, stay) {
 		name = filepath.Join(dir, name)
