@@ -40,6 +40,10 @@ func TestRepeatGoesOn(t *testing.T) {
 	if code != 0 || stdout != "" {
 		t.Errorf("%d %s", code, stdout)
 	}
+	code, _, stderr = kestrel(t, repeats("--repeat", "1")...)
+	if want := "run 1 of 1, seed 1: finished already, in " + filepath.Join("many", "001") + "\n"; code != 0 || stderr != want {
+		t.Errorf("one of them: %d %s", code, stderr)
+	}
 	// One that was thrown away is made again.
 	if err := os.RemoveAll(filepath.Join("many", "002")); err != nil {
 		t.Fatal(err)

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"os/signal"
 	"strconv"
@@ -19,6 +20,7 @@ import (
 	"kestrel/experiment/library"
 	"kestrel/experiment/record"
 	"kestrel/experiment/rundir"
+	"kestrel/experiment/series"
 	"kestrel/ui"
 )
 
@@ -132,11 +134,13 @@ func (f *runFlags) run(cmd *cobra.Command, name string) error {
 	if base == "" {
 		base = rundir.DefaultPath(c.Name, time.Now())
 	}
-	if f.repeat == 1 && !f.headless && !f.json && !f.quiet && hasScreen(cmd) {
+	// A series may be of one run now.
+	single := f.repeat == 1 && !(cmd.Flags().Changed("repeat") && series.IsBegun(base))
+	if single && !f.headless && !f.json && !f.quiet && hasScreen(cmd) {
 		return workbench(cmd, ui.Options{Config: &c, Out: base, Drive: f.course()})
 	}
 	ctx := cmd.Context()
-	if f.repeat == 1 {
+	if single {
 		return f.one(ctx, cmd, c, base)
 	}
 	return f.repeats(ctx, cmd, c, name, base)
@@ -201,15 +205,34 @@ func (f *runFlags) finish(ctx context.Context, cmd *cobra.Command, session *expe
 		runErr = failed(e)
 	}
 	if end.State == record.Failed {
+		if gone(path) {
+			return failed(fmt.Errorf("the run failed: %s", end.Reason))
+		}
 		return failed(fmt.Errorf("the run failed: %s; what was done is in %s", end.Reason, path))
 	}
 	if e := f.conclude(cmd, summary, path); runErr == nil && e != nil {
 		runErr = failed(e)
 	}
 	if errors.Is(runErr, errInterrupted) {
-		return &exitError{exitInterrupted, fmt.Errorf("interrupted; everything up to there is in %s", path)}
+		return interruptedIn(path)
 	}
 	return runErr
+}
+
+// interruptedIn is the error of an interrupted run.
+func interruptedIn(path string) error {
+	text := "interrupted; everything up to there is in " + path
+	if gone(path) {
+		text = fmt.Sprintf("interrupted; everything up to there was in %s, which was moved or removed", path)
+	}
+	return &exitError{exitInterrupted, errors.New(text)}
+}
+
+// gone reports whether a directory is not in its place any more; a run goes on where
+// it was moved to.
+func gone(path string) bool {
+	_, err := os.Stat(path)
+	return errors.Is(err, fs.ErrNotExist)
 }
 
 // drive lets a run take its course, and stops it when ctx ends.
@@ -248,6 +271,10 @@ func (f *runFlags) conclude(cmd *cobra.Command, s *history.Summary, path string)
 	if err := s.WriteText(out, time.Now()); err != nil {
 		return err
 	}
-	_, err := fmt.Fprintf(out, "\nresults in %s\n", path)
+	text := "results in " + path
+	if gone(path) {
+		text = fmt.Sprintf("results were in %s, which was moved or removed", path)
+	}
+	_, err := fmt.Fprintf(out, "\n%s\n", text)
 	return err
 }

@@ -204,32 +204,31 @@ func (f *studyFlags) open(cmd *cobra.Command, tables []studyTable) (shut func() 
 	if err != nil {
 		return nil, err
 	}
-	closeTables := func() (first error) {
-		for i := range tables {
-			if t := tables[i].known; t != nil {
-				first = cmp.Or(first, t.Close())
-			}
+	var cases []*study.Case
+	for _, t := range tables {
+		cases = append(cases, t.Case)
+		if !dir.Known && err == nil {
+			err = prepare.CheckDevice(t.Config.Device)
 		}
-		return first
 	}
-	shut = func() error {
-		first := closeTables()
+	var known []*study.Tables
+	if err == nil {
+		known, err = study.OpenTables(dir.Owner.Dir, cases, f.compareStarts > 0)
+	}
+	if err != nil {
+		dir.GiveUp()
+		return nil, err
+	}
+	shut = func() (first error) {
+		for _, t := range known {
+			first = cmp.Or(first, t.Close())
+		}
 		return cmp.Or(first, dir.Close())
 	}
 	done, all := 0, 0
 	for i := range tables {
 		t := &tables[i]
-		if !dir.Known {
-			err = prepare.CheckDevice(t.Config.Device)
-		}
-		if err == nil {
-			t.known, err = study.OpenTables(dir.Owner.Dir, t.Case, f.compareStarts > 0)
-		}
-		if err != nil {
-			err = errors.Join(err, closeTables())
-			dir.GiveUp()
-			return nil, err
-		}
+		t.known = known[i]
 		for _, seed := range t.seeds {
 			row, more := t.known.Known(seed)
 			if row != nil {

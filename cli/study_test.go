@@ -246,10 +246,11 @@ func TestStudyTablesAreSafe(t *testing.T) {
 	in, err := inside.Open(dir)
 	must.OK(t, err)
 	defer in.Close()
-	tables, err := study.OpenTables(in, c, true)
+	all, err := study.OpenTables(in, []*study.Case{c}, true)
 	if err != nil {
 		t.Fatal(err)
 	}
+	tables := all[0]
 	var b strings.Builder
 	sinks := studySinks{&csvSink{tables}, &markdownSink{w: &b}}
 	for _, err := range []error{sinks.begin(c), sinks.row(good), sinks.row(bad), sinks.compared(starts, good),

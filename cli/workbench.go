@@ -57,11 +57,16 @@ func workbench(cmd *cobra.Command, o ui.Options) error {
 func farewell(ctx context.Context, out io.Writer, end ui.Outcome) error {
 	switch {
 	case end.Interrupted && end.Path != "":
-		return &exitError{exitInterrupted, fmt.Errorf("interrupted; everything up to there is in %s", end.Path)}
+		return interruptedIn(end.Path)
 	case end.Interrupted:
 		return &exitError{exitInterrupted, errors.New("interrupted")}
 	case end.Path == "":
 		return nil
+	case gone(end.Path) && end.Own && end.State == record.Failed:
+		return failed(fmt.Errorf("the run failed; %s, where it was, was moved or removed", end.Path))
+	case gone(end.Path):
+		_, err := fmt.Fprintf(out, "%s: %s; it was moved or removed\n", end.Path, end.State)
+		return failed(err)
 	case end.Own && end.State == record.Failed:
 		return failed(fmt.Errorf("the run failed; what was done is in %s, and why in its log.txt", end.Path))
 	}

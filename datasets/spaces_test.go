@@ -79,7 +79,8 @@ func TestSpacesDoNotDivide(t *testing.T) {
 		}
 	}
 	for text, want := range map[string]string{
-		"x y\n1 2\n2 3\n3\n4 5\n5 6\n6 7\n7 8\n8 9\n9 8\n1 2\n2 3\n": "data.csv: line 4: 1 field where the first line has 2",
+		"x y\n1 2\n2 3\n3\n4 5\n5 6\n6 7\n7 8\n8 9\n9 8\n1 2\n2 3\n": "data.csv: line 4: 1 field where the first line has 2; " +
+			"write nan where a value is missing, or remove the line",
 		"x y\n1 2 3\n2 3 4\n":                            "data.csv: line 2: 3 fields where the first line has 2",
 		"one\n1\n2\n":                                    "data.csv: has a single column",
 		"t\n2024-01-31 07:30\n2024-01-31 07:31\n":        "data.csv: has a single column",
@@ -88,6 +89,14 @@ func TestSpacesDoNotDivide(t *testing.T) {
 		if _, err := Load(t.Context(), Spec{Path: writeFile(t, "data.csv", text)}); err == nil || !strings.HasPrefix(err.Error(), want) {
 			t.Errorf("%q: %v, want %s", text, err, want)
 		}
+	}
+}
+
+// What the message of a missing cell says to do helps.
+func TestMissingCellBetweenSpaces(t *testing.T) {
+	rows := "x y\n1 2\n2 3\nnan 4\n4 5\n5 6\n6 7\n7 8\n8 9\n9 8\n1 2\n2 3\n"
+	if d := loadText(t, rows, Spec{}); d.Dim != 1 || d.Dropped.Inputs != 1 || d.Rows != 11 {
+		t.Errorf("%+v, %+v of %d", d.Inputs, d.Dropped, d.Rows)
 	}
 }
 

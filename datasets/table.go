@@ -165,7 +165,11 @@ func (r *tableReader) fill(ctx context.Context, most int) error {
 			if want != r.form.first {
 				line = "the first lines of values have"
 			}
-			return &LineError{r.file, r.recs.line, fmt.Sprintf("%s where %s %d", plural(len(fields), "field"), line, want)}
+			text := fmt.Sprintf("%s where %s %d", plural(len(fields), "field"), line, want)
+			if len(fields) < want && r.recs.delim == ' ' {
+				text += "; write nan where a value is missing, or remove the line"
+			}
+			return &LineError{r.file, r.recs.line, text}
 		}
 		if r.unit {
 			r.unit = false

@@ -28,7 +28,7 @@ func TestParseLimits(t *testing.T) {
 		begin := time.Now()
 		_, err := Parse(c.text)
 		// Generous for a loaded machine; what is not linear takes minutes.
-		if took := time.Since(begin); took > 5*time.Second {
+		if took := time.Since(begin); took > time.Minute {
 			t.Errorf("%s: took %v", what, took)
 		}
 		var syntax *SyntaxError

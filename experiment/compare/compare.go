@@ -116,7 +116,7 @@ func Begin(ctx context.Context, c config.Config, dir string, o Options) (*Compar
 	}
 	c.SettleData(d)
 	var before config.Config
-	taken, err := series.Take(dir, []string{record.ConfigFile, record.MetricsFile, FinalsFile, runTableFile}, func() (known bool, err error) {
+	taken, err := series.Take(dir, record.ComparisonFiles(), func() (known bool, err error) {
 		before, known, err = begun(dir, c)
 		return known, err
 	})

@@ -52,7 +52,7 @@ func trainings(said []string) (n int) {
 
 func tablesOf(t *testing.T, dir string) (texts [3]string) {
 	t.Helper()
-	for i, name := range []string{record.MetricsFile, FinalsFile, runTableFile} {
+	for i, name := range []string{record.MetricsFile, record.FinalsFile, record.RunTableFile} {
 		text, err := os.ReadFile(filepath.Join(dir, name))
 		must.OK(t, err)
 		texts[i] = string(text)
@@ -130,7 +130,7 @@ func TestComparison(t *testing.T) {
 		}
 	}
 	before := tablesOf(t, dir)
-	for _, name := range []string{record.MetricsFile, FinalsFile, runTableFile} {
+	for _, name := range []string{record.MetricsFile, record.FinalsFile, record.RunTableFile} {
 		must.OK(t, os.Remove(filepath.Join(dir, name)))
 	}
 	_, said, err = compareIn(t.Context(), t, c, dir, nil)
@@ -165,7 +165,7 @@ func TestComparison(t *testing.T) {
 // checkRunTable compares table.csv with means and deviations computed anew.
 func checkRunTable(t *testing.T, dir string, c *Comparison) {
 	t.Helper()
-	table, err := filestest.ReadTable(filepath.Join(dir, runTableFile))
+	table, err := filestest.ReadTable(filepath.Join(dir, record.RunTableFile))
 	must.OK(t, err)
 	for _, method := range c.Config.Compare.Methods {
 		sum, squares, n := 0.0, 0.0, 0.0

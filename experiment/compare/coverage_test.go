@@ -23,7 +23,7 @@ func TestOldComparisonKnowsOneCoverage(t *testing.T) {
 	must.OK(t, os.WriteFile(filepath.Join(dir, record.MetricsFile),
 		[]byte("run,evaluation,proportion,seconds,method,kernels,rmse,mae,nlpd,coverage95,test_rows\n"+
 			"1,1,0.5,2,vbks,3,9,8,7,0.75,20\n1,2,1,3,vbks,3,6,5,4,0.9,20\n"), 0o644))
-	must.OK(t, os.WriteFile(filepath.Join(dir, FinalsFile),
+	must.OK(t, os.WriteFile(filepath.Join(dir, record.FinalsFile),
 		[]byte("method,run,seed,kernel_id,trained,seconds,rmse,mae,nlpd,coverage95,test_rows\n"+
 			"vbks,1,1,SE,3,3,6,5,4,0.9,20\nrandom,1,1,RQ,1,,,,,,\n"), 0o644))
 	check := func() *Comparison {
@@ -48,7 +48,7 @@ func TestOldComparisonKnowsOneCoverage(t *testing.T) {
 	defer d.Close()
 	must.OK(t, r.write(d))
 	check()
-	text, err := os.ReadFile(filepath.Join(dir, FinalsFile))
+	text, err := os.ReadFile(filepath.Join(dir, record.FinalsFile))
 	must.OK(t, err)
 	if want := "method,run,seed,kernel_id,trained,seconds,rmse,mae,nlpd,coverage95,test_rows,coverage50,coverage80\n" +
 		"vbks,1,1,SE,3,3,6,5,4,0.9,20,,\nrandom,1,1,RQ,1,,,,,,,,\n"; string(text) != want {

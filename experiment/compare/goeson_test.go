@@ -10,6 +10,7 @@ import (
 
 	"kestrel/experiment/config/configtest"
 	"kestrel/experiment/files/filestest"
+	"kestrel/experiment/record"
 	"kestrel/internal/must"
 )
 
@@ -23,7 +24,7 @@ func TestComparisonWithOneMethodMore(t *testing.T) {
 	must.OK(t, err)
 	before := tablesOf(t, dir)
 	rows := func() (have []string) {
-		table, err := filestest.ReadTable(filepath.Join(dir, FinalsFile))
+		table, err := filestest.ReadTable(filepath.Join(dir, record.FinalsFile))
 		must.OK(t, err)
 		for i := range table.Rows {
 			have = append(have, table.Text(i, "method")+" "+table.Text(i, "run"))

@@ -22,7 +22,7 @@ func Read(path string) (*Comparison, error) {
 		return nil, fmt.Errorf("comparison %q: %w", path, err)
 	}
 	defer d.Close()
-	final, err := files.ReadTableIn(d, FinalsFile)
+	final, err := files.ReadTableIn(d, record.FinalsFile)
 	if err != nil {
 		return nil, err
 	}
@@ -44,7 +44,7 @@ func Read(path string) (*Comparison, error) {
 	for i := range metrics.Rows {
 		r, ok := at[key(metrics, i)]
 		if !ok {
-			metrics.Note(i, "run", fmt.Errorf("a run of %s that %s has not", metrics.Text(i, "method"), FinalsFile))
+			metrics.Note(i, "run", fmt.Errorf("a run of %s that %s has not", metrics.Text(i, "method"), record.FinalsFile))
 			break
 		}
 		number := func(column string) files.Number { return files.Number(metrics.Number(i, column)) }

@@ -128,7 +128,7 @@ func TestComparisonGoesOnInTheMiddleOfARun(t *testing.T) {
 		if _, err := os.Stat(filepath.Join(dir, partial)); !errors.Is(err, fs.ErrNotExist) {
 			t.Errorf("%s: %v", what, err)
 		}
-		text, err := os.ReadFile(filepath.Join(dir, FinalsFile))
+		text, err := os.ReadFile(filepath.Join(dir, record.FinalsFile))
 		must.OK(t, err)
 		if n := bytes.Count(text, []byte("\n")); n != 5 { // a header, vbks, vbks-s and two of random
 			t.Errorf("%s: %d lines in\n%s", what, n, text)

@@ -15,18 +15,12 @@ import (
 	"kestrel/experiment/words"
 )
 
-// Names of the tables of a comparison; metrics are in record.MetricsFile.
-const (
-	FinalsFile   = "final.csv"
-	runTableFile = "table.csv"
-)
-
 // write writes the tables to the directory.
 func (c *Comparison) write(dir *inside.Dir) error {
 	for _, t := range []struct {
 		name string
 		rows [][]string
-	}{{record.MetricsFile, c.metricRows()}, {FinalsFile, c.finalRows()}, {runTableFile, c.TableRows()}} {
+	}{{record.MetricsFile, c.metricRows()}, {record.FinalsFile, c.finalRows()}, {record.RunTableFile, c.TableRows()}} {
 		text, err := files.FormatRows(t.rows)
 		if err != nil {
 			return err

@@ -194,7 +194,7 @@ func (p *Figures) source(ctx context.Context, path string) ([]*figureGroup, erro
 
 // isComparison reports whether a path is the directory of a comparison.
 func isComparison(path string) bool {
-	_, err := os.Lstat(filepath.Join(path, compare.FinalsFile))
+	_, err := os.Lstat(filepath.Join(path, record.FinalsFile))
 	return err == nil && !rundir.IsRun(path)
 }
 

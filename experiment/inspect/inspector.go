@@ -85,11 +85,26 @@ func lastSaved(dir string) (map[string]vbks.Tensor, error) {
 
 func openInspector(ctx context.Context, dir string, s *prepare.Subject, learned map[string]vbks.Tensor) (*Inspector, error) {
 	i, err := NewInspector(ctx, s, learned)
+	if errors.Is(err, record.ErrNoResults) {
+		err = checkOwn(ctx, dir, err)
+	}
 	if err != nil {
 		return nil, fmt.Errorf("run %q: %w", dir, err)
 	}
 	i.dir = dir
 	return i, nil
+}
+
+// checkOwn returns, for a checkpoint without an evaluation, an error that says so if
+// the log of its run has some; else the one that there was.
+func checkOwn(ctx context.Context, dir string, none error) error {
+	var all record.Standing
+	if err := record.Each(ctx, dir, all.Apply); err != nil || all.Made == 0 {
+		return none
+	}
+	return fmt.Errorf("its checkpoint has no evaluation, its %s has %d: the one does not belong to the other; "+
+		"put its own %s/%s back, or begin the run again with kestrel resume --from-start, which keeps what is there in a folder",
+		record.EventsFile, all.Made, record.StateDir, record.CheckpointFile)
 }
 
 // NewInspector returns an inspector of what a trainer of the subject had learned.

@@ -530,6 +530,11 @@ func TestOpenInspectorErrors(t *testing.T) {
 	file := filepath.Join(dir, record.StateDir, record.CheckpointFile)
 	whole, err := os.ReadFile(file)
 	must.OK(t, err)
+	learned, err := rundir.Learned(dir)
+	must.OK(t, err)
+	learned["run"].Data[0] = 0
+	must.OK(t, npztest.Save(t, file, learned))
+	fails("one of no evaluation", dir, "its checkpoint has no evaluation, its events.jsonl has ")
 	must.OK(t, os.WriteFile(file, whole[:len(whole)/2], 0o644))
 	fails("half a checkpoint", dir, "is damaged")
 	must.OK(t, npztest.Save(t, file, map[string]vbks.Tensor{"run": {Shape: []int{1}, Data: []float64{1}}}))

@@ -181,6 +181,58 @@ func TestOfRuns(t *testing.T) {
 	}
 }
 
+// So it is with what a series, a study or a comparison keeps; a run in it keeps its own.
+func TestOfSeries(t *testing.T) {
+	t.Chdir(t.TempDir())
+	makeTree(t, [2]string{"set/state/owner.json", "all"}, [2]string{"set/config.toml", "old"}, [2]string{"set/final.csv", "old"},
+		[2]string{"set/study-i-fig1a.csv", "old"}, [2]string{"set/001/events.jsonl", "events"}, [2]string{"set/link", "-> ../safe"},
+		[2]string{"set/folder", "-> ../safe.d"}, [2]string{"set/sub/link", "-> ../../safe"}, [2]string{"safe", "old"},
+		[2]string{"safe.d/", ""}, [2]string{"file", "-> set/final.csv"}, [2]string{"dir", "-> set"})
+	must.OK(t, os.Link("set/final.csv", "hard"))
+	must.OK(t, os.Link("set/study-i-fig1a.csv", "set/copy.csv"))
+	must.OK(t, syscall.Mkfifo("set/pipe", 0o644))
+	keeps := func(name string) string {
+		return `"` + name + `" is a file that "set", a series of runs, keeps for itself; choose another name`
+	}
+	link := func(name, link string) string {
+		return `"` + name + `" goes through a link in "set", a series of runs, and such links are not followed; ` +
+			`remove "` + link + `" or choose another name`
+	}
+	before := namesIn(t, "set")
+	for name, want := range map[string]string{
+		"set/config.toml": keeps("set/config.toml"), "set/metrics.csv": keeps("set/metrics.csv"),
+		"set/final.csv": keeps("set/final.csv"), "set/table.csv": keeps("set/table.csv"),
+		"set/study-i-fig1a.csv": keeps("set/study-i-fig1a.csv"), "set/study-starts-ii-x.csv": keeps("set/study-starts-ii-x.csv"),
+		"file": keeps("file"), "dir/final.csv": keeps("dir/final.csv"), "set/copy.csv": keeps("set/copy.csv"), "hard": keeps("hard"),
+		"set/state/x": `"set/state/x" lies in what "set", a series of runs, keeps for itself; choose another name`,
+		"set/link":    link("set/link", "set/link"), "set/folder/x": link("set/folder/x", "set/folder"),
+		"set/sub/link": link("set/sub/link", "set/sub/link"),
+		"set/pipe": `"set/pipe" is no file, in "set", a series of runs, which may be somebody else's; ` +
+			`remove it or choose another name`,
+		"set/001/config.toml": `"set/001/config.toml" is a file that the run "set/001" keeps for itself; choose another name`,
+	} {
+		if err := Check(name, "set"); err == nil || err.Error() != want {
+			t.Errorf("%s: %v\nnot %s", name, err, want)
+		}
+		if err := Write(name, text("new")); err == nil && name != "hard" { // a name of its own, which the series does not see
+			t.Errorf("%s has been written", name)
+		}
+	}
+	if err := CheckFolder("set/folder"); err == nil || err.Error() != link("set/folder", "set/folder") {
+		t.Error(err)
+	}
+	if after := namesIn(t, "set"); after != before {
+		t.Errorf("there are %s, were %s", after, before)
+	}
+	for _, name := range []string{"safe", "set/config.toml", "set/final.csv", "set/study-i-fig1a.csv"} {
+		if got, err := os.ReadFile(name); err != nil || string(got) != "old" {
+			t.Errorf("%s: %q, %v", name, got, err)
+		}
+	}
+	must.OK(t, WriteFolder("set", []string{"rmse.png", "study-of-mine.md"}, func([]io.Writer) error { return nil }))
+	must.OK(t, Write("set/sub/study-x.csv", text("new")))
+}
+
 // A pipe and a device are written as they are.
 func TestPipesAndDevices(t *testing.T) {
 	t.Chdir(t.TempDir())

@@ -45,9 +45,9 @@ func find(name string) (place, error) {
 			at = next // where it cannot be seen, writing will say why
 			continue
 		}
-		if run := runAround(at); run != "" {
-			return place{}, fmt.Errorf("%q goes through a link in the run %q, and such links are not followed; remove %q or choose another name",
-				name, shown(run), shown(next))
+		if k := keeperAround(at); k.dir != "" {
+			return place{}, fmt.Errorf("%q goes through a link in %s, and such links are not followed; remove %q or choose another name",
+				name, k, shown(next))
 		}
 		if links++; links > mostLinks {
 			return place{}, fmt.Errorf("%q goes through too many links; choose another name", name)

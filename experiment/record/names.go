@@ -1,5 +1,7 @@
 package record
 
+import "strings"
+
 // Names of the files in a run directory.
 const (
 	ConfigFile     = "config.toml"
@@ -12,3 +14,20 @@ const (
 	KernelsFile    = "kernels.csv"
 	LogFile        = "log.txt"
 )
+
+// Names of the tables of a comparison, beside its config and MetricsFile.
+const (
+	FinalsFile   = "final.csv"
+	RunTableFile = "table.csv"
+)
+
+// ComparisonFiles returns the names that a comparison keeps for itself in its directory.
+func ComparisonFiles() []string { return []string{ConfigFile, MetricsFile, FinalsFile, RunTableFile} }
+
+// StudyPrefix begins the names of the tables of a study.
+const StudyPrefix = "study-"
+
+// IsStudyTable reports whether a name is that of a table of a study.
+func IsStudyTable(name string) bool {
+	return strings.HasPrefix(name, StudyPrefix) && strings.HasSuffix(name, ".csv")
+}

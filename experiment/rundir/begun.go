@@ -72,7 +72,10 @@ func ownersFile(name string) bool {
 }
 
 // probe reports whether Check has made a file of that name.
-func probe(name string) bool {
-	number, ok := strings.CutPrefix(name, ".probe")
+func probe(name string) bool { return numbered(name, ".probe") }
+
+// numbered reports whether a name is a prefix and a number.
+func numbered(name, prefix string) bool {
+	number, ok := strings.CutPrefix(name, prefix)
 	return ok && number != "" && strings.Trim(number, "0123456789") == ""
 }

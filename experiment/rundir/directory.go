@@ -50,7 +50,7 @@ func DefaultPath(name string, now time.Time) string {
 
 // Check returns an error if a run cannot be written to path, because
 // there is something already or because it is not permitted. It creates the
-// directory.
+// directory, and clears one of what a run has left that was killed before it began.
 func Check(path string) error {
 	info, err := os.Stat(path)
 	switch {
@@ -61,7 +61,10 @@ func Check(path string) error {
 		if err != nil {
 			return files.Unwritable(path, err)
 		}
-		if len(entries) > 0 {
+		if err := clearUnbegun(path); err != nil {
+			return err
+		}
+		if len(entries) > 0 && !OnlyClaimed(path, func(string) bool { return false }) {
 			return fmt.Errorf("output directory %q exists and is not empty; choose another with --out, or remove it", path)
 		}
 	}
@@ -91,6 +94,7 @@ func Create(path string) (*Directory, error) {
 	if err != nil {
 		return nil, err
 	}
+	RemoveProbes(path)
 	return Make(owner)
 }
 

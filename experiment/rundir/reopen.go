@@ -7,7 +7,6 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"strings"
 
 	"kestrel/experiment/inside"
 	"kestrel/experiment/record"
@@ -190,12 +189,15 @@ func appendLines(dir *inside.Dir, name string) (*os.File, error) {
 // tables are made anew.
 const tablesPrefix = ".tables"
 
-// removeTemporary removes what a killed process was just writing aside. What
-// cannot be removed does no harm.
+// removeTemporary removes what a killed process was just writing aside, and nothing
+// that is only named alike. What cannot be removed does no harm.
 func removeTemporary(d *inside.Dir) {
+	for _, name := range []string{record.EventsFile, record.ConfigFile, record.KernelsFile, checkpointPath} {
+		d.RemoveLeftovers(name)
+	}
 	for dir, names := range map[string][]string{
-		".":             {record.ConfigFile, record.KernelsFile},
-		record.StateDir: {record.CheckpointFile, strings.TrimPrefix(tablesPrefix, ".")},
+		".":             {"." + record.ConfigFile + ".", "." + record.KernelsFile + "."}, // of older versions
+		record.StateDir: {"." + record.CheckpointFile + ".", tablesPrefix},
 	} {
 		entries, err := d.ReadDir(dir)
 		if err != nil {
@@ -203,7 +205,7 @@ func removeTemporary(d *inside.Dir) {
 		}
 		for _, e := range entries {
 			for _, name := range names {
-				if strings.HasPrefix(e.Name(), "."+name) {
+				if numbered(e.Name(), name) && e.IsDir() == (name == tablesPrefix) {
 					_ = d.RemoveAll(filepath.Join(dir, e.Name()))
 				}
 			}

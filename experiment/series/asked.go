@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io/fs"
 	"maps"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -57,6 +58,12 @@ func TakeAsked(path string, a Asked, names []string, may func(key, was, is strin
 		return nil, files.Unwritable(path, err)
 	}
 	return d, nil
+}
+
+// IsBegun reports whether something has been asked for in a directory before.
+func IsBegun(path string) bool {
+	_, err := os.Lstat(filepath.Join(path, record.StateDir, askedFile))
+	return err == nil
 }
 
 // begun reports whether the same has been asked for in a directory before.

@@ -14,6 +14,7 @@ import (
 
 	"kestrel/experiment/files"
 	"kestrel/experiment/inside"
+	"kestrel/experiment/record"
 )
 
 // Tables are the CSV files of a case, to which a row is added as soon as it is known.
@@ -26,38 +27,66 @@ type Tables struct {
 	more  map[uint64]*Row // with more starts: what a comparison needs of it
 }
 
-// OpenTables opens the files of a case in a directory, or makes them. What is known
-// there is read, and what a killed process had not completed is cut off.
-func OpenTables(dir *inside.Dir, c *Case, compare bool) (opened *Tables, err error) {
-	t := &Tables{known: map[uint64]*Row{}, more: map[uint64]*Row{}}
+// OpenTables opens the files of cases in a directory, or makes them. What is known
+// there is read, and what a killed process had not completed is cut off; nothing is
+// changed before all that is there has been found sound.
+func OpenTables(dir *inside.Dir, cases []*Case, compare bool) (opened []*Tables, err error) {
 	defer func() {
 		if err != nil {
-			opened, err = nil, errors.Join(err, t.Close())
+			for _, t := range opened {
+				err = errors.Join(err, t.Close())
+			}
+			opened = nil
 		}
 	}()
+	for _, c := range cases {
+		t := &Tables{known: map[uint64]*Row{}, more: map[uint64]*Row{}}
+		opened = append(opened, t)
+		if err := t.open(dir, c, compare); err != nil {
+			return opened, err
+		}
+	}
+	for _, t := range opened {
+		for _, f := range t.files() {
+			if err := f.settle(dir); err != nil {
+				return opened, err
+			}
+		}
+	}
+	return opened, nil
+}
+
+// open opens what there is and reads it.
+func (t *Tables) open(dir *inside.Dir, c *Case, compare bool) (err error) {
 	names := c.tableNames()
 	if t.rows, err = openTable(dir, names[0], rowColumns()); err != nil {
-		return nil, err
+		return err
 	}
 	if t.elbos, err = openTable(dir, names[1], elboColumns()); err != nil {
-		return nil, err
+		return err
 	}
 	if err := t.readRows(c); err != nil || !compare {
-		return t, err
+		return err
 	}
 	if t.starts, err = openTable(dir, names[2], startsColumns()); err != nil {
-		return nil, err
+		return err
 	}
 	if t.moreELBOs, err = openTable(dir, names[3], elboColumns()); err != nil {
-		return nil, err
+		return err
 	}
-	return t, t.readStarts()
+	return t.readStarts()
+}
+
+// files are those that are open.
+func (t *Tables) files() []*tableFile {
+	return slices.DeleteFunc([]*tableFile{t.rows, t.elbos, t.starts, t.moreELBOs}, func(f *tableFile) bool { return f == nil })
 }
 
 // tableNames are the names of the files of a case, those of compared starts last.
 func (s *Case) tableNames() []string {
 	name := s.Variant.Name + "-" + s.Figure + ".csv"
-	return []string{"study-" + name, "study-elbos-" + name, "study-starts-" + name, "study-starts-elbos-" + name}
+	p := record.StudyPrefix
+	return []string{p + name, p + "elbos-" + name, p + "starts-" + name, p + "starts-elbos-" + name}
 }
 
 func rowColumns() []string {
@@ -125,8 +154,8 @@ func add(elbos *tableFile, r *Row, to *tableFile, cells []string) error {
 // Close closes the files.
 func (t *Tables) Close() error {
 	var first error
-	for _, f := range []*tableFile{t.rows, t.elbos, t.starts, t.moreELBOs} {
-		if f == nil {
+	for _, f := range t.files() {
+		if f.File == nil {
 			continue
 		}
 		if err := f.Close(); first == nil {
@@ -163,7 +192,8 @@ func (t *Tables) readRows(c *Case) error {
 		}
 		r.ELBOs, t.known[r.Seed] = elbos[r.Seed], r
 	}
-	return t.elbos.keep(t.known)
+	t.elbos.keep(t.known)
+	return nil
 }
 
 // readStarts reads what is known of more starts.
@@ -180,48 +210,69 @@ func (t *Tables) readStarts() error {
 		}
 		r.ELBOs, t.more[r.Seed] = elbos[r.Seed], r
 	}
-	return t.moreELBOs.keep(t.more)
+	t.moreELBOs.keep(t.more)
+	return nil
 }
 
 // tableFile is a CSV file that grows.
 type tableFile struct {
-	*os.File
-	records [][]string // that were there, without the header
-	ends    []int64    // of each
-	begins  int64      // of the first
+	*os.File // nil: it is not there yet
+	name     string
+	header   []string
+	records  [][]string // that were there, without the header
+	ends     []int64    // of each
+	begins   int64      // of the first
+	end      int64      // of what stays
 }
 
-// openTable opens a table, or makes it with its header. A torn last line is cut off.
-func openTable(dir *inside.Dir, name string, header []string) (_ *tableFile, err error) {
-	dir.RemoveLeftovers(name)
+// openTable opens a table, if it is there, and reads it.
+func openTable(dir *inside.Dir, name string, header []string) (*tableFile, error) {
+	t := &tableFile{name: name, header: header}
 	f, err := dir.OpenToWrite(name)
 	if errors.Is(err, fs.ErrNotExist) {
-		var head []byte
-		if head, err = files.FormatRows([][]string{slices.Clone(header)}); err == nil {
-			err = dir.ReplaceFile(name, head)
-		}
-		if err == nil {
-			f, err = dir.OpenToWrite(name)
-		}
+		return t, nil
 	}
 	if err != nil {
 		return nil, err
 	}
-	t := &tableFile{File: f}
-	if err := t.read(header); err != nil {
+	t.File = f
+	if err := t.read(); err != nil {
 		return nil, errors.Join(err, f.Close())
 	}
 	return t, nil
 }
 
+// settle makes a table that is not there, with its header, and cuts off what does not
+// stay of one that is.
+func (t *tableFile) settle(dir *inside.Dir) error {
+	dir.RemoveLeftovers(t.name)
+	if t.File == nil {
+		head, err := files.FormatRows([][]string{slices.Clone(t.header)})
+		if err == nil {
+			err = dir.ReplaceFile(t.name, head)
+		}
+		if err == nil {
+			t.File, err = dir.OpenToWrite(t.name)
+		}
+		if err != nil {
+			return err
+		}
+		t.end = int64(len(head))
+	}
+	if err := t.Truncate(t.end); err != nil {
+		return err
+	}
+	_, err := t.Seek(t.end, io.SeekStart)
+	return err
+}
+
 // read reads what is there, up to its last whole line.
-func (t *tableFile) read(header []string) error {
+func (t *tableFile) read() error {
 	all, err := io.ReadAll(t.File)
 	if err != nil {
 		return err
 	}
 	in := csv.NewReader(bytes.NewReader(all))
-	end := int64(0)
 	for n := 0; ; n++ {
 		cells, err := in.Read()
 		if err == io.EOF {
@@ -235,28 +286,19 @@ func (t *tableFile) read(header []string) error {
 		switch {
 		case err != nil:
 			return t.damaged(n-1, err)
-		case n == 0 && !slices.Equal(cells, header):
+		case n == 0 && !slices.Equal(cells, t.header):
 			return fmt.Errorf("%s has other columns than this version of kestrel writes; choose another directory with --out", t.Name())
 		case n == 0:
 			t.begins = at
 		default:
 			t.records, t.ends = append(t.records, cells), append(t.ends, at)
 		}
-		end = at
+		t.end = at
 	}
-	if end == 0 {
+	if t.end == 0 {
 		return t.damaged(-1, errors.New("its header is torn"))
 	}
-	return t.cut(end)
-}
-
-// cut leaves so many bytes, behind which is written.
-func (t *tableFile) cut(end int64) error {
-	if err := t.Truncate(end); err != nil {
-		return err
-	}
-	_, err := t.Seek(end, io.SeekStart)
-	return err
+	return nil
 }
 
 // bySeed reads a table of local ELBOs.
@@ -273,19 +315,20 @@ func (t *tableFile) bySeed() (map[uint64][]KernelELBO, error) {
 	return out, nil
 }
 
-// keep cuts off what is of a seed that is not known yet: its row was still to come.
-func (t *tableFile) keep(known map[uint64]*Row) error {
+// keep leaves what is before that of a seed that is not known yet: its row was still
+// to come.
+func (t *tableFile) keep(known map[uint64]*Row) {
 	for i, cells := range t.records {
 		p := reader{cells: cells}
 		if known[p.seed(0)] != nil {
 			continue
 		}
-		if i == 0 {
-			return t.cut(t.begins)
+		t.end = t.begins
+		if i > 0 {
+			t.end = t.ends[i-1]
 		}
-		return t.cut(t.ends[i-1])
+		return
 	}
-	return nil
 }
 
 // write adds rows, all or none, and waits until they are on the disk.

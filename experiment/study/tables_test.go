@@ -60,7 +60,7 @@ func shown(t *testing.T, r *Row) string {
 func TestTablesThatWereCut(t *testing.T) {
 	c := toyCase()
 	whole := t.TempDir()
-	tables, err := OpenTables(opened(t, whole), c, true)
+	tables, err := openTables(t, whole, c, true)
 	must.OK(t, err)
 	fill(t, tables)
 	must.OK(t, tables.Close())
@@ -86,7 +86,7 @@ func TestTablesThatWereCut(t *testing.T) {
 				must.OK(t, os.WriteFile(filepath.Join(dir, n), []byte(text), 0o644))
 			}
 			must.OK(t, os.WriteFile(filepath.Join(dir, "."+name+".kestrel-1-123"), nil, 0o600))
-			tables, err := OpenTables(opened(t, dir), c, true)
+			tables, err := openTables(t, dir, c, true)
 			if err != nil {
 				t.Fatalf("%s, %d bytes: %v", name, cut, err)
 			}
@@ -134,7 +134,7 @@ func TestDamagedTables(t *testing.T) {
 		"other header": {"variant,figure", "figure,variant", "has other columns"},
 	} {
 		dir := t.TempDir()
-		tables, err := OpenTables(opened(t, dir), c, false)
+		tables, err := openTables(t, dir, c, false)
 		must.OK(t, err)
 		rows, _ := tableRows()
 		for _, r := range rows {
@@ -146,7 +146,7 @@ func TestDamagedTables(t *testing.T) {
 		must.OK(t, err)
 		bad := strings.Replace(string(text), spoil.of, spoil.to, 1)
 		must.OK(t, os.WriteFile(file, []byte(bad), 0o644))
-		tables, err = OpenTables(opened(t, dir), c, false)
+		tables, err = openTables(t, dir, c, false)
 		if err == nil || tables != nil || !strings.Contains(err.Error(), spoil.want) || !strings.Contains(err.Error(), file) ||
 			strings.Contains(err.Error(), "\n") {
 			t.Errorf("%s: %v", what, err)
@@ -169,6 +169,63 @@ func TestMoreSeeds(t *testing.T) {
 			t.Errorf("%s, then %s: %v", c.was, c.is, !c.more)
 		}
 	}
+}
+
+// What is refused leaves all files of all cases as they were: none is cut, made or
+// swept away, be it before or behind the one that is damaged.
+func TestRefusedTablesAreLeft(t *testing.T) {
+	first, second := toyCase(), toyCase()
+	second.Figure = "g"
+	cases := []*Case{first, second}
+	for at := range 8 { // the damaged file
+		dir := t.TempDir()
+		all, err := OpenTables(opened(t, dir), cases, true)
+		must.OK(t, err)
+		for _, tables := range all {
+			fill(t, tables)
+			must.OK(t, tables.Close())
+		}
+		names := append(first.tableNames(), second.tableNames()...)
+		missing := names[(at+1)%8]
+		before := map[string]string{}
+		for i, name := range names {
+			text, err := os.ReadFile(filepath.Join(dir, name))
+			must.OK(t, err)
+			torn := string(text) + "torn"
+			if i == at {
+				torn = string(text) + "a,b,c,d,e\n"
+			}
+			before[name] = torn
+			before["."+name+".kestrel-1-123"] = ""
+		}
+		must.OK(t, os.Remove(filepath.Join(dir, missing)))
+		delete(before, missing)
+		for name, text := range before {
+			must.OK(t, os.WriteFile(filepath.Join(dir, name), []byte(text), 0o644))
+		}
+		if all, err := OpenTables(opened(t, dir), cases, true); err == nil || all != nil || !strings.Contains(err.Error(), names[at]) {
+			t.Fatalf("%s: %v", names[at], err)
+		}
+		left, err := os.ReadDir(dir)
+		if err != nil || len(left) != len(before) {
+			t.Errorf("%s: left %v, %v", names[at], left, err)
+		}
+		for name, text := range before {
+			if now, err := os.ReadFile(filepath.Join(dir, name)); err != nil || string(now) != text {
+				t.Errorf("%s is damaged, and %s was changed: %v", names[at], name, err)
+			}
+		}
+	}
+}
+
+// openTables opens those of one case.
+func openTables(t *testing.T, dir string, c *Case, compare bool) (*Tables, error) {
+	t.Helper()
+	all, err := OpenTables(opened(t, dir), []*Case{c}, compare)
+	if err != nil {
+		return nil, err
+	}
+	return all[0], nil
 }
 
 // opened opens a directory for the time of a test.
