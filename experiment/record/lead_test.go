@@ -39,7 +39,8 @@ func TestMark(t *testing.T) {
 		fit  Fit
 		want string
 	}{
-		{Fit{Rank: 1, Tied: true}, ""}, {Fit{Rank: 2, Tied: true, Apart: true}, MarkEqual}, {Fit{Rank: 2, Apart: true}, MarkApart}, {Fit{Rank: 2}, ""},
+		{Fit{Rank: 1, Tied: true}, ""}, {Fit{Rank: 2, Tied: true, Apart: true}, MarkEqual}, {Fit{Rank: 2, Apart: true}, MarkApart},
+		{Fit{Rank: 2}, ""},
 	} {
 		if got := c.fit.Mark(); got != c.want {
 			t.Errorf("%+v: %q, want %q", c.fit, got, c.want)

@@ -120,7 +120,8 @@ func checkPlacement(x []float64, dim, m int, method string) error {
 		return fmt.Errorf("inducing inputs: at least 1 is needed, %d asked for", m)
 	}
 	if (method == "grid" || method == "quantiles") && dim > 1 {
-		return fmt.Errorf("inducing inputs on a grid or at quantiles need a single input column, here are %d: use \"kmeans\" or \"jittered\"", dim)
+		return fmt.Errorf("inducing inputs on a grid or at quantiles need a single input column, here are %d: "+
+			"use \"kmeans\" or \"jittered\"", dim)
 	}
 	for _, v := range x {
 		if math.IsNaN(v) || math.IsInf(v, 0) {
