@@ -71,6 +71,7 @@ func TestOldRuns(t *testing.T) {
 			for _, name := range []string{"posterior.csv", "metrics.csv", "kernels.csv"} {
 				got, errGot := os.ReadFile(filepath.Join(tables, name))
 				want, errWant := os.ReadFile(filepath.Join(oldRuns, "expected", c.name, name))
+				got = withoutLater(got, want)
 				if errGot != nil || errWant != nil || !bytes.Equal(got, want) {
 					t.Errorf("%s differs (%v, %v):\n%s\nwant\n%s", name, errGot, errWant, got, want)
 				}
@@ -126,4 +127,17 @@ func TestOldComparison(t *testing.T) {
 			t.Errorf("%s differs (%v, %v):\n%s\nwant\n%s", name, errGot, errWant, got, want)
 		}
 	}
+}
+
+// withoutLater leaves out the columns of a table that came after those of an older one.
+// No cell of these tables holds a comma.
+func withoutLater(table, older []byte) []byte {
+	header, _, _ := bytes.Cut(older, []byte("\n"))
+	columns := bytes.Count(header, []byte(",")) + 1
+	var out []byte
+	for line := range bytes.Lines(table) {
+		cells := bytes.Split(bytes.TrimSuffix(line, []byte("\n")), []byte(","))
+		out = append(append(out, bytes.Join(cells[:min(columns, len(cells))], []byte(","))...), '\n')
+	}
+	return out
 }

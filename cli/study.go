@@ -364,9 +364,9 @@ type markdownSink struct{ w io.Writer }
 func (m *markdownSink) begin(c *study.Case) error {
 	s := c.Config.Settings
 	_, err := fmt.Fprintf(m.w,
-		"### %s (%s): %s\n\nTrue kernel %s among %d; %d inducing inputs, noise %g sd, optimizer %s, %d starts, s = %g, τ = %g.\n\n%s%s",
+		"### %s (%s): %s\n\nTrue kernel %s among %d; inducing inputs %s, noise %g sd, optimizer %s, %d starts, s = %g, τ = %g.\n\n%s%s",
 		words.PlainLine(c.Figure), c.Variant.Name, c.Variant.Doc, words.PlainLine(c.Truth),
-		c.Kernels, s.Inducing, c.Config.Data.Noise, s.Optimizer, s.Starts, s.PriorVariance, s.EvidenceScale,
+		c.Kernels, c.Config.InducingText(), c.Config.Data.Noise, s.Optimizer, s.Starts, s.PriorVariance, s.EvidenceScale,
 		"| seed | rank | leader | gap ± s.e. | q* | Bayes | tied | led from | first ahead | early max q* | nested violations | s |\n",
 		"|---:|---:|---|---:|---:|---:|---|---:|---:|---:|---:|---:|\n")
 	return err

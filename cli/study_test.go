@@ -51,7 +51,7 @@ func TestStudyTables(t *testing.T) {
 		t.Fatal(code, stderr)
 	}
 	for _, part := range []string{
-		"### quickstart (iii): ", "True kernel (PER+RQ)*LIN among 4; 6 inducing inputs, noise 0.1 sd", "\n| 2 | ", "\n| 4 | ",
+		"### quickstart (iii): ", "True kernel (PER+RQ)*LIN among 4; inducing inputs 6, noise 0.1 sd", "\n| 2 | ", "\n| 4 | ",
 		"\nquickstart (iii): true kernel first ", " of 2, first or within 1 nat ", "with 2 starts in the place of 1:", "; leader changed on ",
 	} {
 		if !strings.Contains(stdout, part) {

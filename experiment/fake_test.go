@@ -115,6 +115,7 @@ func (f *fake) revise() {
 			rank++
 			k.Rank, k.ELBO = rank, -1/float64(3*rank)
 			k.Posterior, k.Bayes = 1/float64(rank*7), 1.0/3
+			k.PointPosterior, k.PointBayes = 0.25, k.Bayes
 			k.Params = []vbks.ParamValue{
 				{Param: kernelspace.Param{Name: "variance"}, Value: 0.5}, {Param: kernelspace.Param{Name: "lengthscale"}, Value: 2},
 			}

@@ -39,6 +39,7 @@ func TestFormatPageHasArrays(t *testing.T) {
 		// Its only evaluation prunes, for a reason and with a notice.
 		{"optimise.optimizer=collapsed", "schedule.evaluate_every=1", "schedule.refine=0",
 			"posterior.auto_prune={below = 0.9, wait = 1, keep = 1}"},
+		{"sparse.inducing=auto", "sparse.most_inducing=8"},
 		{"optimise.optimizer=adam", "optimise.hyperparameters=full", "schedule.batch=16", "schedule.elbo_rows=20"},
 		{"optimise.optimizer=natural", "schedule.batch=16"},
 	} {

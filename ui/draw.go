@@ -153,6 +153,21 @@ func (b *bench) kernelName(id string) string {
 	return id
 }
 
+// toldLast is the last notice of the last evaluation or since, "" if there is none.
+func (b *bench) toldLast() string {
+	lines, _ := b.hist.Lines()
+	for _, l := range slices.Backward(lines) {
+		switch l.Type {
+		case record.EventNotice:
+			text, _, _ := strings.Cut(l.Text, "\n")
+			return text
+		case record.EventEvaluation:
+			return ""
+		}
+	}
+	return ""
+}
+
 // status is the last note, or how the run stands; "" while it goes on.
 func (b *bench) status(t *theme.Theme) (string, plot.Style) {
 	state := b.state()
@@ -173,6 +188,9 @@ func (b *bench) status(t *theme.Theme) (string, plot.Style) {
 		}
 		if n := len(b.waiting); n > 0 {
 			text += fmt.Sprintf(" · %d %s", n, b.waitText())
+		}
+		if told := b.toldLast(); state == record.Finished && told != "" {
+			text += " · " + told
 		}
 		return text, t.Faint
 	case state == record.Paused:

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"math"
 
+	"kestrel/experiment/record"
+	"kestrel/experiment/words"
 	"kestrel/ui/draw"
 	"kestrel/ui/format"
 	"kestrel/ui/plot"
@@ -48,11 +50,11 @@ func (v *mainView) drawCard(c *plot.Canvas, r plot.Rect, th *theme.Theme) {
 	}
 	head := fmt.Sprintf("rank %d · q* %s · Bayes %s · gap %s", f.Rank, number(float64(f.Posterior)), number(float64(f.Bayes)),
 		gapText(k.gap, float64(f.SE)))
-	if f.Tied && f.Rank > 1 {
-		head += " · equal to the leader"
+	if mark := f.Mark(); mark != "" {
+		head += " · " + mark
 	}
 	c.TextFit(r.X, r.Y, r.W, head, th.Text)
-	c.TextFit(r.X, r.Y+1, r.W, fmt.Sprintf("local ELBO %.2f nats", float64(f.ELBO)), th.Faint)
+	c.TextFit(r.X, r.Y+1, r.W, elboText(f, v.b.hist.Evaluation.RowsSeen, r.W), th.Faint)
 	info := v.b.hist.Start.Kernels[k.index]
 	y := r.Y + 1
 	for i, p := range info.Params {
@@ -80,4 +82,29 @@ func (v *mainView) drawCard(c *plot.Canvas, r plot.Rect, th *theme.Theme) {
 		x := c.Text(r.X+wide+1, y, value, th.Text)
 		c.TextFit(x+1, y, r.X+r.W-x-1, unit, th.Faint)
 	}
+}
+
+// elboText says what is known of a kernel's local ELBO, in w columns: that it is an
+// estimate, or what the bounds on the log evidence leave open above.
+func elboText(f *record.Fit, seen, w int) string {
+	text := fmt.Sprintf("local ELBO %.2f", float64(f.ELBO))
+	slack, bounded := f.Slack()
+	var more []string // the longest that fits
+	switch {
+	case bounded:
+		b := f.Evidence
+		more = []string{fmt.Sprintf(" · evidence %.2f to %.2f", float64(b.Lower), float64(b.Upper)), " · slack " + words.Nats(slack)}
+	case f.Sampled(seen) && f.Rows > 0:
+		more = []string{fmt.Sprintf(" · estimated from %d of %d rows", f.Rows, seen), " · an estimate"}
+	case f.Sampled(seen):
+		more = []string{" · an estimate"}
+	default:
+		more = []string{" nats"}
+	}
+	for _, m := range more {
+		if plot.TextWidth(text+m) <= w {
+			return text + m
+		}
+	}
+	return text
 }

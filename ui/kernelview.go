@@ -11,6 +11,7 @@ import (
 	"kestrel/experiment/history"
 	"kestrel/experiment/inspect"
 	"kestrel/experiment/record"
+	"kestrel/experiment/words"
 	"kestrel/ui/draw"
 	"kestrel/ui/input"
 	"kestrel/ui/plot"
@@ -292,8 +293,11 @@ func (v *kernelView) place(id string) string {
 		return string(k.Status)
 	}
 	text := fmt.Sprintf("#%d of %d", k.Fit.Rank, len(ranked(v.b.hist.Evaluation)))
-	if k.Fit.Tied && k.Fit.Rank > 1 {
-		text += ", equal to the leader within the standard error"
+	switch k.Fit.Mark() {
+	case record.MarkEqual:
+		text += ", equal to the leader within its error"
+	case record.MarkApart:
+		text += ", told apart from the leader at these hyperparameters"
 	}
 	return text
 }
@@ -306,6 +310,9 @@ func (v *kernelView) numbers(k *record.Kernel) [][2]string {
 		out = append(out, [2]string{"gap", gapText(float64(f.ELBO-l.Fit.ELBO), float64(f.SE)) + " nats"})
 	}
 	out = append(out, [2]string{"local ELBO", strings.Replace(fmt.Sprintf("%.2f", float64(f.ELBO)), "-", "−", 1)})
+	if slack, ok := f.Slack(); ok {
+		out = append(out, [2]string{"slack", words.Nats(slack)})
+	}
 	if f.Source != "" {
 		out = append(out, [2]string{"from", sourceText(f.Source)})
 	}

@@ -9,6 +9,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"kestrel/experiment/history"
+	"kestrel/experiment/words"
 	"kestrel/ui/draw"
 	"kestrel/ui/input"
 	"kestrel/ui/plot"
@@ -385,7 +386,14 @@ func (v *mainView) titles(p pane) (title, right string) {
 	}
 	switch p {
 	case posteriorPane:
-		return quantityNames[v.belief.quantity], tags(&v.belief)
+		title = quantityNames[v.belief.quantity]
+		if l := &h.Lead; l.Kernel != "" && v.areas[posteriorPane].W >= 68 {
+			title += fmt.Sprintf(" · same leader since %.3g %%", 100*l.Since)
+			if l.Changes > 0 {
+				title += ", " + words.Count(l.Changes, "change")
+			}
+		}
+		return title, tags(&v.belief)
 	case metricPane:
 		title = quantityNames[v.metric.quantity] + " on held-out rows"
 		return title, tags(&v.metric)

@@ -11,7 +11,7 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 
-	"kestrel/experiment/inspect"
+	"kestrel/experiment"
 	"kestrel/experiment/record"
 	"kestrel/ui/asking"
 	"kestrel/ui/draw"
@@ -65,8 +65,8 @@ func (p *prunePrompt) look() tea.Cmd {
 		return nil
 	}
 	p.asked, p.forecast = ids, nil
-	start, now := p.b.hist.Start, p.as
-	if p.err != nil || start == nil {
+	session := p.b.session
+	if p.err != nil || session == nil { // who only watches cannot prune
 		p.asking.Drop()
 		return nil
 	}
@@ -74,12 +74,22 @@ func (p *prunePrompt) look() tea.Cmd {
 		if ctx.Err() != nil {
 			return forecastMsg{of: p, serial: serial}
 		}
-		q, err := inspect.Forecast(start, now, ids)
+		q, err := forecast(ctx, session, ids)
 		if err != nil {
 			q = nil // pruning itself says why
 		}
 		return forecastMsg{p, serial, q}
 	})
+}
+
+// forecast asks the run.
+func forecast(ctx context.Context, s *experiment.Session, ids []string) ([]float64, error) {
+	i, err := s.Run.Inspect(ctx)
+	if err != nil {
+		return nil, err
+	}
+	defer i.Close()
+	return i.Forecast(ctx, ids)
 }
 
 // forecastMsg is the posterior that a pruning would give.

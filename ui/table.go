@@ -9,6 +9,7 @@ import (
 
 	"kestrel/experiment/history"
 	"kestrel/experiment/record"
+	"kestrel/experiment/words"
 	"kestrel/ui/input"
 	"kestrel/ui/plot"
 	"kestrel/ui/theme"
@@ -39,11 +40,12 @@ const (
 	byPosterior
 	byBayes
 	byGap
+	bySlack
 	byStatus
 	columns
 )
 
-var columnNames = [columns]string{"#", "kernel", "q*", "Bayes", "gap", "state"}
+var columnNames = [columns]string{"#", "kernel", "q*", "Bayes", "gap", "slack", "state"}
 
 // row is one kernel in the table, at the evaluation that is looked at.
 type row struct {
@@ -52,6 +54,8 @@ type row struct {
 	rank                      int // 0: not live
 	before                    int // of one not live: its last rank, 0 if it never had one
 	posterior, bayes, gap, se float64
+	slack                     float64 // of the bounds on the log evidence, NaN where there are none
+	mark                      string  // as record.Fit.Mark
 	tied                      bool
 	status                    vbks.Status
 	reason                    string
@@ -88,7 +92,8 @@ func (t *table) build(b *bench, at int) {
 			t.total = len(b.hist.Start.Kernels)
 			t.live = t.total
 			for i, k := range b.hist.Start.Kernels {
-				t.add(row{id: k.ID, name: k.Name, index: i, posterior: math.NaN(), bayes: math.NaN(), gap: math.NaN()})
+				t.add(row{id: k.ID, name: k.Name, index: i, posterior: math.NaN(), bayes: math.NaN(), gap: math.NaN(),
+					slack: math.NaN()})
 			}
 		}
 		t.order()
@@ -99,7 +104,7 @@ func (t *table) build(b *bench, at int) {
 		k := &e.Kernels[i]
 		h := b.hist.Index(k.ID)
 		r := row{id: k.ID, name: b.kernelName(k.ID), index: h, status: k.Status, reason: k.Reason,
-			posterior: math.NaN(), bayes: math.NaN(), gap: math.NaN(), se: math.NaN()}
+			posterior: math.NaN(), bayes: math.NaN(), gap: math.NaN(), se: math.NaN(), slack: math.NaN()}
 		r.waits = at < 0 && b.waiting[k.ID]
 		switch {
 		case at >= 0:
@@ -113,6 +118,10 @@ func (t *table) build(b *bench, at int) {
 		case k.Fit != nil:
 			f := k.Fit
 			r.rank, r.tied, r.posterior, r.bayes, r.se = f.Rank, f.Tied, float64(f.Posterior), float64(f.Bayes), float64(f.SE)
+			r.mark = f.Mark()
+			if slack, ok := f.Slack(); ok {
+				r.slack = slack
+			}
 			r.gap = b.hist.Series(h, history.QuantityGap).Last(len(b.hist.Moments()) - 1)
 		}
 		switch {
@@ -182,6 +191,8 @@ func (t *table) order() {
 			c = number(a.bayes, b.bayes)
 		case byGap:
 			c = number(a.gap, b.gap)
+		case bySlack:
+			c = number(a.slack, b.slack)
 		case byStatus:
 			c = sign * cmp.Compare(a.status, b.status)
 		}
@@ -254,41 +265,36 @@ func gapText(g, se float64) string {
 	if math.IsNaN(g) {
 		return "·"
 	}
-	format := func(v float64) string {
-		switch a := math.Abs(v); {
-		case a < 0.005:
-			return "0"
-		case a < 10:
-			return fmt.Sprintf("%.2f", v)
-		case a < 1000:
-			return fmt.Sprintf("%.1f", v)
-		case a < 1e6:
-			return fmt.Sprintf("%.0f", v)
-		}
-		return fmt.Sprintf("%.1e", v)
-	}
-	s := strings.Replace(format(g), "-", "−", 1)
+	s := strings.Replace(words.Nats(g), "-", "−", 1)
 	if se > 0 && math.Abs(g) >= 0.005 {
-		s += " ±" + format(se)
+		s += " ±" + words.Nats(se)
 	}
 	return s
 }
 
 // widths shares w columns out; the least important go first where room is
 // scarce. 0: not shown.
-func (t *table) widths(w int) (rank, name, bar, post, bayes, gap int) {
+func (t *table) widths(w int) (rank, name, bar, post, bayes, gap, slack int) {
 	rank, post = 4, 5
-	longest := 6
+	longest, gapWide, slackWide := 6, 8, 0
 	for i := range t.rows {
 		longest = max(longest, plot.TextWidth(t.rows[i].name))
+		if t.rows[i].se > 0 {
+			gapWide = 13
+		}
+		if !math.IsNaN(t.rows[i].slack) {
+			slackWide = 6
+		}
 	}
 	name = min(longest, max(6, w-rank-post-3))
 	left := w - rank - 1 - name - 1 - post - 1
-	gapWide := 13
 	for _, want := range []struct {
 		size *int
 		n    int
-	}{{&bayes, 5}, {&gap, 8}, {&gap, gapWide}, {&bar, 4}} {
+	}{{&bayes, 5}, {&gap, 8}, {&gap, gapWide}, {&slack, slackWide}, {&bar, 4}} {
+		if want.n == 0 {
+			continue
+		}
 		need := want.n - *want.size
 		if *want.size == 0 {
 			need++
@@ -314,7 +320,7 @@ func (t *table) draw(c *plot.Canvas, r plot.Rect, b *bench, th *theme.Theme, foc
 	if r.Empty() {
 		return
 	}
-	rank, name, bar, post, bayes, gap := t.widths(r.W)
+	rank, name, bar, post, bayes, gap, slack := t.widths(r.W)
 	t.header = plot.Rect{X: r.X, Y: r.Y, W: r.W, H: 1}
 	t.area = plot.Rect{X: r.X, Y: r.Y + 1, W: r.W, H: r.H - 1}
 	xs := r.X
@@ -346,6 +352,7 @@ func (t *table) draw(c *plot.Canvas, r plot.Rect, b *bench, th *theme.Theme, foc
 	_, postEnd := head(byPosterior, post, true)
 	_, bayesEnd := head(byBayes, bayes, true)
 	_, gapEnd := head(byGap, gap, true)
+	_, slackEnd := head(bySlack, slack, true)
 	t.page = max(1, r.H-1)
 	at := t.place()
 	t.top = max(0, min(t.top, len(t.rows)-t.page))
@@ -362,8 +369,11 @@ func (t *table) draw(c *plot.Canvas, r plot.Rect, b *bench, th *theme.Theme, foc
 		}
 		if k.rank > 0 {
 			s, mark := text, ""
-			if k.tied && k.rank > 1 {
-				s, mark = th.Good, "=" // cannot be told from the leader
+			switch k.mark {
+			case record.MarkEqual:
+				s, mark = th.Good, "="
+			case record.MarkApart:
+				mark = "≠"
 			}
 			c.TextRight(rankEnd, y, mark+fmt.Sprint(k.rank), s)
 		}
@@ -373,9 +383,9 @@ func (t *table) draw(c *plot.Canvas, r plot.Rect, b *bench, th *theme.Theme, foc
 			word, st := string(k.status), th.Faint
 			if k.status == vbks.Failed {
 				st = th.Bad
-				if k.reason != "" {
-					word += ": " + k.reason
-				}
+			}
+			if k.reason != "" && k.reason != vbks.ByRequest {
+				word += ": " + k.reason
 			}
 			if k.waits {
 				if word, st = b.waitText(), th.Warn; plot.TextWidth(word) > r.X+r.W-barX {
@@ -397,6 +407,9 @@ func (t *table) draw(c *plot.Canvas, r plot.Rect, b *bench, th *theme.Theme, foc
 					s = gapText(k.gap, 0)
 				}
 				c.TextRight(gapEnd, y, s, text)
+			}
+			if slack > 0 && !math.IsNaN(k.slack) {
+				c.TextRight(slackEnd, y, words.Nats(k.slack), th.Faint)
 			}
 		}
 		if t.top+i == at {

@@ -66,7 +66,7 @@ func (adam) passed(l *learner, sub []int) {
 
 func (adam) tunes(Settings, int, int, float64) bool { return false }
 
-func (adam) passes(int, float64, bool) bool { return false }
+func (adam) passes(Settings, int, float64, bool) bool { return false }
 
 func (adam) moving() float64 { return 1 }
 

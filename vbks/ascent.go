@@ -70,6 +70,16 @@ func (a *ascent) hopeless() bool {
 	return a.value+hopelessHorizon*gain < a.target
 }
 
+// lately is what the run gained in its last evaluations: much, if it was far from
+// an optimum when it ended.
+func (a *ascent) lately() float64 {
+	n := len(a.trail)
+	if n == 0 {
+		return 0
+	}
+	return a.trail[n-1] - a.trail[max(0, n-1-hopelessWindow)]
+}
+
 func (a *ascent) nearRival() bool {
 	for i, x := range a.rival {
 		if math.Abs(a.x[i]-x) >= nearDistance {

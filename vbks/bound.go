@@ -7,8 +7,18 @@ import (
 	"kestrel/device"
 )
 
-// chunkRows is the number of rows whose k(Z,X) is held as one matrix.
-const chunkRows = 1024
+const (
+	// chunkRows is the number of rows whose k(Z,X) is held as one matrix.
+	chunkRows = 1024
+	// keptEntries bounds what is kept of a kernel's k(Z,X) for the gradient, 64 MiB;
+	// the rest is computed again.
+	keptEntries = 8 << 20
+)
+
+// KeptRows returns of how many of the rows that a gradient is of k(Z,X) is kept.
+func KeptRows(rows, inducing int) int {
+	return min(rows, max(chunkRows, keptEntries/max(1, inducing)/chunkRows*chunkRows))
+}
 
 // collapsed computes Titsias' bound (2009, equation 9): the local ELBO at the
 // optimal q(v), and its gradient by log θ and σ_n².
@@ -23,7 +33,8 @@ const chunkRows = 1024
 // so that beyond one product with every row's k(Z,X), all is M x M.
 type collapsed struct {
 	*group
-	kzx                   []device.Array // k(Z,X), a chunk each
+	kzx                   []device.Array // k(Z,X), a chunk each; the last of those kept serves all further ones
+	kept                  int            // chunks at most
 	a, bar                device.Array   // A of a chunk; ∂/∂k(Z,X) of a chunk
 	kdiag, diagBar, r     device.Array
 	q, prec, inv, p, work device.Array // Q; I + wQ and its factor; its inverse; P
@@ -33,7 +44,7 @@ type collapsed struct {
 
 // newCollapsed adds to a group the buffers of the collapsed bound.
 func newCollapsed(g *group) (*collapsed, error) {
-	c := &collapsed{group: g}
+	c := &collapsed{group: g, kept: KeptRows(math.MaxInt, g.m) / chunkRows}
 	al, m := &allocator{g: g}, g.m
 	c.a, c.bar = al.array(m, chunkRows), al.array(m, chunkRows)
 	c.kdiag, c.diagBar, c.r = al.array(1, chunkRows), al.array(1, chunkRows), al.array(1, chunkRows)
@@ -53,8 +64,9 @@ func newCollapsed(g *group) (*collapsed, error) {
 // stopped is asked between the parts of a long computation.
 type stopped func() error
 
-// chunk returns the i-th array for k(Z,X), making it if need be.
+// chunk returns the array for the i-th chunk of k(Z,X), making it if need be.
 func (c *collapsed) chunk(i int) (device.Array, error) {
+	i = min(i, c.kept-1)
 	for len(c.kzx) <= i {
 		a, err := c.lane.NewArray(c.capacity, c.m, chunkRows)
 		if err != nil {
@@ -66,7 +78,7 @@ func (c *collapsed) chunk(i int) (device.Array, error) {
 }
 
 // statistics computes L, Q, b = Ay and Σ k(x,x) over the given rows. With keep,
-// every chunk's k(Z,X) stays for the gradient.
+// chunks of k(Z,X) stay for the gradient.
 func (c *collapsed) statistics(sub []int, x device.Points, keep bool, stop stopped) error {
 	ln := c.lane
 	c.factorise(sub)
@@ -177,7 +189,10 @@ func (c *collapsed) gradient(sub []int, x device.Points, n float64) {
 	for i, from := 0, x.From; from < x.To; i, from = i+1, from+chunkRows {
 		rows := x
 		rows.From, rows.To = from, min(from+chunkRows, x.To)
-		kzx := c.kzx[i]
+		kzx := c.kzx[min(i, c.kept-1)]
+		if i >= c.kept-1 && x.Len() > c.kept*chunkRows {
+			ln.Kernel(sub, c.ks, c.theta, c.z, rows, kzx) // of the chunk that was last there
+		}
 		ln.Residual(sub, rows, kzx, c.beta, c.r)
 		ln.Sum(sub, true, c.r, c.sumR2)
 		ln.Gemm(sub, false, false, 1, c.p, kzx, 0, c.bar)

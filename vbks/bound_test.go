@@ -199,3 +199,43 @@ func TestCollapsedAtAllInputsIsExact(t *testing.T) {
 		t.Errorf("collapsed %.10g, exact %.10g (%v, %v)", got, want, ok, err)
 	}
 }
+
+// What is not kept of k(Z,X) is computed again, with the same result.
+func TestBoundOfManyRows(t *testing.T) {
+	rng := rand.New(rand.NewPCG(8, 1))
+	const n = 3*chunkRows + 77
+	x, z := randomPoints(rng, n, 1), randomPoints(rng, 7, 1)
+	y := make([]float64, n)
+	for i := range y {
+		y[i] = math.Sin(x[i]) + 0.3*rng.NormFloat64()
+	}
+	p := kernelspacetest.Program(t, "PER*SE+LIN", kernelspace.Options{Dim: 1})
+	free := make([]float64, len(p.Free)+1)
+	var want []float64
+	for _, kept := range []int{9, 4, 3, 2, 1} {
+		b, rows := testBound(t, []*kernelspace.Program{p}, x, y, z, 1, device.Jitter{Relative: 1e-6}, 1e-3)
+		b.kept = kept
+		obj := b.boundObjective(rows, sumSquares(y), nil)
+		if err := obj.eval([]int{0}, [][]float64{free}); err != nil {
+			t.Fatal(err)
+		}
+		grad := make([]float64, len(free))
+		v, ok, err := obj.result(0, grad)
+		if err != nil || !ok {
+			t.Fatal(ok, err)
+		}
+		got := append(grad, v)
+		if want == nil {
+			want = got
+		}
+		for i := range got {
+			if got[i] != want[i] {
+				t.Errorf("%d chunks kept: %v, all kept: %v", kept, got, want)
+				break
+			}
+		}
+		if len(b.kzx) > kept {
+			t.Errorf("%d chunks where %d may be kept", len(b.kzx), kept)
+		}
+	}
+}

@@ -18,11 +18,14 @@ const checkpointFormat = 2
 // Status of a kernel as a number in a checkpoint: its place in this list.
 func statuses() []Status { return []Status{Live, Pruned, Failed} }
 
-// runFields and statusFields are the lengths of "run" and "kernel/i/status".
+// These are the lengths of "run", "kernel/i/status", "result", "point" and of a row of
+// "past".
 const (
 	runFields    = 10
 	statusFields = 8
 	resultFields = 5
+	pointFields  = 2
+	pastFields   = 3
 )
 
 // Checkpoint returns everything that the trainer has learned, by name; Resume
@@ -30,8 +33,9 @@ const (
 //
 //	format              2
 //	run                 evaluation, rows seen, M, noise floor, training rows, evaluations
-//	                    added by Reoptimize, steps, batch, inducing inputs asked for, place
-//	                    of the leader in the space (−1: none)
+//	                    added by Reoptimize, steps, batch, inducing inputs asked for (0:
+//	                    "auto"), place of the leader in the space (−1: none)
+//	rung                where M is chosen by itself: how often it has been raised, 1 if it need not be again
 //	optimizer           text: the optimiser, a space, the form of q(log θ)
 //	kernels             text: the ids of the space, one a line
 //	z                   M x D: inducing inputs, standardised
@@ -40,6 +44,7 @@ const (
 //	                    and 1 if that kernel has failed; not there if none is about a kernel
 //	evaluation/notices  text: what the last one told
 //	evaluation/notices/kernels
+//	evaluation/inducing M at the last one; not there before this was told
 //	belief/kernels      places in the space of the K kernels that q(g) is over
 //	belief/mean         K
 //	belief/chol         K x K
@@ -49,12 +54,17 @@ const (
 // and for the kernel at place i of the space, where there is such a thing,
 //
 //	kernel/i/status     local ELBO, jitter factor, steps of Adam, rows that Λ stands for and
-//	                    rests on, rows that the ELBO stands for, 0, 1 or 2 for live, pruned or
-//	                    failed, evaluations of negligible mass
+//	                    rests on, rows that the ELBO stands for (0: of another M), 0, 1 or 2
+//	                    for live, pruned or failed, evaluations of negligible mass
 //	kernel/i/result     q*, Bayes' rule, paired standard error, rank, 1 if tied with the leader
+//	kernel/i/point      q* and Bayes' rule without the errors of local ELBOs; not there where they are ignored
+//	kernel/i/past       P x 3: evaluation, rows seen and local ELBO of the last ones, newest first
 //	kernel/i/reason     text: why it failed or was pruned
 //	kernel/i/source     text: where its solution came from
 //	kernel/i/terms      the terms of the local ELBO on the common subsample
+//	kernel/i/gain       of the ascent that led to its solution, in its last evaluations, nats; not there if 0
+//	kernel/i/evidence   lower and upper bound on the log evidence at its hyperparameters
+//	kernel/i/tight      1 if these are from products with all of k(X,X); else not there
 //	kernel/i/free       logarithms of the free hyperparameters and ρ, σ_n² = floor + exp ρ
 //	kernel/i/theta_chol F x F, factor of q(log θ)
 //	kernel/i/mean, chol q(v): m and C ("adam"), Λm and Λ ("natural")
@@ -107,6 +117,13 @@ func (t *Trainer) Checkpoint() map[string]Tensor {
 		float64(t.settings.Steps), float64(t.settings.Batch), float64(t.settings.Inducing),
 		float64(slices.Index(ids, t.leader)),
 	})
+	if t.settings.autoInducing() {
+		told := 0.0
+		if t.told {
+			told = 1
+		}
+		add("rung", []float64{float64(t.rung), told})
+	}
 	text("optimizer", t.settings.Optimizer+" "+t.settings.Hyperparameters)
 	text("kernels", strings.Join(ids, "\n"))
 	add("z", t.inducing, t.m, t.dim)
@@ -125,6 +142,7 @@ func (t *Trainer) Checkpoint() map[string]Tensor {
 	}
 	if t.last != nil {
 		told("evaluation/notices", t.last.Notices)
+		add("evaluation/inducing", []float64{float64(t.last.Inducing)})
 	}
 	for i, k := range t.kernels {
 		name := func(part string) string { return fmt.Sprintf("kernel/%d/%s", i, part) }
@@ -142,6 +160,20 @@ func (t *Trainer) Checkpoint() map[string]Tensor {
 		text(name("reason"), k.reason)
 		text(name("source"), k.source)
 		add(name("terms"), k.terms)
+		if k.gain != 0 {
+			add(name("gain"), []float64{k.gain})
+		}
+		if k.bounds != nil {
+			add(name("evidence"), []float64{k.bounds.Lower, k.bounds.Upper})
+			if k.bounds.Tight {
+				add(name("tight"), []float64{1})
+			}
+		}
+		var past []float64
+		for _, p := range k.past {
+			past = append(past, float64(p.evaluation), float64(p.rows), p.elbo)
+		}
+		add(name("past"), past, len(k.past), pastFields)
 		if t.last != nil && t.last.Kernels[i].Status == Live {
 			r := &t.last.Kernels[i]
 			tied := 0.0
@@ -149,6 +181,9 @@ func (t *Trainer) Checkpoint() map[string]Tensor {
 				tied = 1
 			}
 			add(name("result"), []float64{r.Posterior, r.Bayes, r.SE, float64(r.Rank), tied})
+			if t.settings.integrates() {
+				add(name("point"), []float64{r.PointPosterior, r.PointBayes})
+			}
 		}
 		for _, p := range s.parts(len(k.program.Free)+1, t.m) {
 			add(name(p.name), *p.data, p.shape...)

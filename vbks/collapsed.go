@@ -31,7 +31,10 @@ func (collapsedOptimizer) complete(ctx context.Context, r *round) error {
 		}
 	}
 	if r.settings.pointEstimates() {
-		return nil
+		if err := r.each(ctx, r.order(phaseEvidence), r.tasks(r.live)); err != nil {
+			return err
+		}
+		return r.tighten(ctx)
 	}
 	return r.each(ctx, r.order(phaseTheta), r.tasks(r.live))
 }

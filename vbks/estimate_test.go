@@ -17,7 +17,7 @@ func TestPredict(t *testing.T) {
 	x, y, z := testData(24, n, 7, 1)
 	for _, optimizer := range []string{"adam", "natural"} {
 		b := newBench(t, x, y, z, 1, testSettings(optimizer, "point", 20), "SE+LIN")
-		if err := b.exact([]int{0}, b.rows(), nil); err != nil {
+		if err := b.exact([]int{0}, b.rows(), sumSquares(y), nil); err != nil {
 			t.Fatal(err)
 		}
 		mean, variance, noise, err := b.predict([]int{0}, b.rows(), nil)
@@ -71,7 +71,7 @@ func TestPredict(t *testing.T) {
 func TestPredictMixesOverTheta(t *testing.T) {
 	x, y, z := testData(25, 50, 5, 1)
 	b := newBench(t, x, y, z, 1, testSettings("natural", "full", 20), "SE")
-	if err := b.exact([]int{0}, b.rows(), nil); err != nil {
+	if err := b.exact([]int{0}, b.rows(), sumSquares(y), nil); err != nil {
 		t.Fatal(err)
 	}
 	mean, variance, _, err := b.predict([]int{0}, b.rows(), nil)

@@ -37,6 +37,7 @@ type Evaluation struct {
 	Index      int     // counted from 1
 	Proportion float64 // of the training rows seen
 	RowsSeen   int
+	Inducing   int                 // M
 	Kernels    []KernelResult      // every kernel of the space, in its order
 	Objective  float64             // total ELBO at the optimum of q(g)
 	Notices    []Notice            // what the user should know, once
@@ -71,18 +72,23 @@ func (e *Evaluation) Leader() int {
 // KernelResult is one kernel in an Evaluation. The numbers are meaningful for
 // live kernels only.
 type KernelResult struct {
-	ID        string // canonical expression
-	Status    Status
-	Reason    string  // why it failed, with its hyperparameters
-	Posterior float64 // q*(k)
-	Bayes     float64 // softmax(𝓛/τ + m₀)
-	ELBO      float64 // local ELBO of the standardised targets, nats
-	SE        float64 // paired standard error of the gap to the leader
-	Rank      int     // 1 is the highest posterior; 0 if not live
-	Tied      bool    // equal to the leader within two standard errors or one nat
-	Params    []ParamValue
-	Noise     float64 // σ_n² of the standardised targets
-	Source    string  // where the solution came from: "last", "fresh", "SE*LIN" (a transplant)
+	ID                         string // canonical expression
+	Status                     Status
+	Reason                     string  // why it failed, with its hyperparameters
+	Posterior                  float64 // q*(k), averaged over the errors of local ELBOs
+	Bayes                      float64 // softmax(𝓛/τ + m₀), likewise
+	PointPosterior, PointBayes float64 // of the local ELBOs as they are: the paper's
+	ELBO                       float64 // local ELBO of the standardised targets, nats
+	ELBORows                   int     // rows that it was computed from: all seen, or the common subsample
+	SE                         float64 // paired standard error of the gap to the leader, from sampling alone
+	Rank                       int     // 1 is the highest posterior; 0 if not live
+	Tied                       bool    // equal to the leader within one nat or twice the error of the gap
+	Evidence                   *Evidence
+	Apart                      bool // told apart from the leader at these hyperparameters: its upper bound lies below the leader's lower one
+	Params                     []ParamValue
+	Flags                      []Flag  // what its user should look at
+	Noise                      float64 // σ_n² of the standardised targets
+	Source                     string  // where the solution came from: "last", "fresh", "SE*LIN" (a transplant)
 }
 
 // ParamValue is a hyperparameter's value in the units of the standardised data.

@@ -38,18 +38,26 @@ func (r *round) commit() error {
 		if f.Factor > 1 && (k.state == nil || k.state.Factor != f.Factor) {
 			notices = append(notices, Notice{Text: fmt.Sprintf("kernel %s: jitter raised %g times", k.id, f.Factor), Kernel: k.id})
 		}
-		k.state, k.elbo, k.terms, k.rows = f.State, f.ELBO, f.Terms, r.n
+		k.state, k.elbo, k.terms, k.bounds, k.rows = f.State, f.ELBO, f.Terms, f.Evidence, r.n
+		k.remember(r.number)
 		if f.Best.Source != "" {
-			k.source = f.Best.Source
+			k.source, k.gain = f.Best.Source, f.Best.Gain
+		}
+	}
+	if t.compared != t.m {
+		for i := range kernels { // what is known of those left out cannot be compared any more
+			if k := &kernels[i]; k.status == Pruned {
+				k.rows, k.terms = 0, nil
+			}
 		}
 	}
 	old := *t
 	t.setKernels(kernels)
-	t.evaluation, t.rows = r.number, r.n
+	t.evaluation, t.rows, t.compared = r.number, r.n, t.m
 	if d, ok := t.dev.(interface{ Notices() []string }); ok { // what a device tells, each once
 		notices = append(notices, plain(d.Notices())...)
 	}
-	t.notices = append(slices.Clone(t.notices), notices...)
+	t.notices = append(slices.Clone(t.notices), append(r.remarks, notices...)...)
 	if err := t.refit(true); err != nil {
 		*t = old
 		if len(broken) > 0 {
@@ -58,6 +66,8 @@ func (r *round) commit() error {
 		return err
 	}
 	t.last.Broken = broken
+	t.tell(t.last)
+	t.warn(t.last)
 	return nil
 }
 
@@ -118,26 +128,45 @@ func (t *Trainer) evaluate() (*Evaluation, *belief.Belief, error) {
 		}
 		return nil, nil, fmt.Errorf("no kernel is left")
 	}
-	q, err := belief.Fit(elbo, logPrior, belief.Options{
+	opts := belief.Options{
 		PriorVariance: t.settings.PriorVariance, EvidenceScale: t.settings.EvidenceScale, Seed: t.settings.Seed,
-	}, t.belief, t.leader, ids)
+	}
+	q, err := belief.Fit(elbo, logPrior, opts, t.belief, t.leader, ids)
 	if err != nil {
 		return nil, nil, err
 	}
 	posterior := q.Posterior(t.settings.Samples, t.settings.Seed)
 	bayes := belief.Bayes(elbo, logPrior, t.settings.EvidenceScale)
+	unsure := t.errors(live)
+	unsure.IDs, unsure.ELBO, unsure.LogPrior = ids, elbo, logPrior
+	believed := unsure.Ignore(posterior, bayes)
+	if t.settings.integrates() {
+		if believed, err = unsure.Integrate(posterior, bayes, opts); err != nil {
+			return nil, nil, err
+		}
+	}
 	e := t.report(q)
 	for j, i := range live {
-		e.Kernels[i].Posterior, e.Kernels[i].Bayes = posterior[j], bayes[j]
+		res := &e.Kernels[i]
+		res.Posterior, res.Bayes = believed.Posterior[j], believed.Bayes[j]
+		res.PointPosterior, res.PointBayes = posterior[j], bayes[j]
 	}
-	order := slices.Clone(live)
-	slices.SortStableFunc(order, func(a, b int) int { return compareResults(&e.Kernels[a], &e.Kernels[b]) })
-	leader := t.kernels[order[0]]
-	for place, i := range order {
+	places := make([]int, len(live)) // in live
+	for j := range places {
+		places[j] = j
+	}
+	grain := t.settings.grain()
+	slices.SortStableFunc(places, func(a, b int) int { return compareResults(&e.Kernels[live[a]], &e.Kernels[live[b]], grain) })
+	first := places[0]
+	leader := t.kernels[live[first]]
+	for place, j := range places {
+		i := live[j]
 		res := &e.Kernels[i]
 		res.Rank = place + 1
-		res.SE = pairedSE(t.kernels[i].terms, leader.terms, t.rows)
-		res.Tied = math.Abs(leader.elbo-t.kernels[i].elbo) <= math.Max(1, 2*res.SE)
+		res.SE = belief.PairedSE(t.kernels[i].terms, leader.terms, t.rows)
+		gap, sd := believed.Gap(j, first)
+		res.Tied = math.Abs(gap) <= math.Max(1, 2*sd)
+		res.Apart = t.kernels[i].bounds.below(leader.bounds)
 	}
 	return e, q, nil
 }
@@ -147,7 +176,7 @@ func (t *Trainer) evaluate() (*Evaluation, *belief.Belief, error) {
 func (t *Trainer) report(q *belief.Belief) *Evaluation {
 	e := &Evaluation{
 		Index: t.evaluation, RowsSeen: t.rows, Proportion: float64(t.rows) / float64(t.data.Rows()),
-		Kernels: make([]KernelResult, len(t.kernels)), Objective: q.Objective,
+		Inducing: t.compared, Kernels: make([]KernelResult, len(t.kernels)), Objective: q.Objective,
 		Notices: slices.Clone(t.notices),
 	}
 	for i, k := range t.kernels {
@@ -155,8 +184,13 @@ func (t *Trainer) report(q *belief.Belief) *Evaluation {
 		*res = KernelResult{ID: k.id, Status: k.status, Reason: k.reason}
 		switch {
 		case k.current(t.rows):
-			res.ELBO, res.Source = k.elbo, k.source
+			res.ELBO, res.Source, res.ELBORows = k.elbo, k.source, k.rows
+			if k.terms != nil {
+				res.ELBORows = len(k.terms)
+			}
+			res.Evidence = k.bounds
 			res.Params, res.Noise = t.values(k)
+			res.Flags = t.flags(k)
 		case k.status == Live:
 			res.Status, res.Reason = Pruned, "restored: takes part from the next evaluation on"
 		}
@@ -170,38 +204,24 @@ func (k *kernel) current(rows int) bool {
 	return k.status == Live && k.state != nil && k.rows == rows
 }
 
-// compareResults ranks by the posterior, and where posteriors are equal to two
-// decimals (of small ones the order is that of the samples) by local ELBO, then
-// by name.
-func compareResults(a, b *KernelResult) int {
+// grain is how many steps of the posterior there are for ranking: what differs by
+// less is not known better. Averaged over errors, kernels that lead about as often
+// differ by how far behind the others then are, which says nothing.
+func (s Settings) grain() float64 {
+	if s.integrates() {
+		return 20
+	}
+	return 100
+}
+
+// compareResults ranks by the posterior, and where posteriors are equal but for the
+// grain (of small ones the order is that of the samples) by local ELBO, then by name.
+func compareResults(a, b *KernelResult, grain float64) int {
 	return cmp.Or(
-		cmp.Compare(math.Round(b.Posterior*100), math.Round(a.Posterior*100)),
+		cmp.Compare(math.Round(b.Posterior*grain), math.Round(a.Posterior*grain)),
 		cmp.Compare(b.ELBO, a.ELBO),
 		cmp.Compare(a.ID, b.ID),
 	)
-}
-
-// pairedSE is the standard error of the difference of two local ELBOs that were
-// estimated on the same rows, n being the number of rows they stand for:
-//
-//	n · sd(a_b − b_b)/√B · √(1 − B/n)
-func pairedSE(a, b []float64, n int) float64 {
-	rows := len(a)
-	if rows < 2 || len(b) != rows || rows >= n {
-		return 0
-	}
-	var mean float64
-	for i := range a {
-		mean += a[i] - b[i]
-	}
-	mean /= float64(rows)
-	var ss float64
-	for i := range a {
-		d := a[i] - b[i] - mean
-		ss += d * d
-	}
-	sd := math.Sqrt(ss / float64(rows-1))
-	return float64(n) * sd / math.Sqrt(float64(rows)) * math.Sqrt(1-float64(rows)/float64(n))
 }
 
 // values lists a kernel's hyperparameters.
@@ -259,10 +279,13 @@ func (t *Trainer) negligible(e *Evaluation) []string {
 	return drop
 }
 
+// ByRequest is the reason of kernels that Prune has taken out.
+const ByRequest = "pruned by request"
+
 // Prune takes kernels out of the belief and refits it from the stored local
 // ELBOs, without training. They keep their state.
 func (t *Trainer) Prune(ids []string) (*Evaluation, error) {
-	return t.change(ids, Live, Pruned, "pruned by request")
+	return t.change(ids, Live, Pruned, ByRequest)
 }
 
 // Restore brings pruned kernels back, as they were. Asking again for one that
@@ -300,6 +323,36 @@ func (t *Trainer) change(ids []string, from, to Status, reason string) (*Evaluat
 		return nil, err
 	}
 	return t.last, nil
+}
+
+// Forecast returns q* as it would be if only the kernels of these ids stayed, in
+// their order. Nothing is changed.
+func (t *Trainer) Forecast(ids []string) ([]float64, error) {
+	c := *t
+	kernels := make([]kernel, len(t.kernels))
+	places := make([]int, len(ids))
+	for i, k := range t.kernels {
+		kernels[i] = *k
+		if !slices.Contains(ids, k.id) && k.status == Live {
+			kernels[i].status = Pruned
+		}
+	}
+	for j, id := range ids {
+		places[j] = slices.IndexFunc(kernels, func(k kernel) bool { return k.id == id && k.current(t.rows) })
+		if places[j] < 0 {
+			return nil, fmt.Errorf("kernel %s is not live", id)
+		}
+	}
+	c.setKernels(kernels)
+	e, _, err := c.evaluate()
+	if err != nil {
+		return nil, err
+	}
+	out := make([]float64, len(ids))
+	for j, i := range places {
+		out[j] = e.Kernels[i].Posterior
+	}
+	return out, nil
 }
 
 // Belief returns q(g) of the last evaluation.

@@ -19,9 +19,11 @@ func (l *learner) factoriseBelief(sub []int) {
 //
 //	Λ = I + AAᵀ/σ_n²     Λm = Ay/σ_n²
 //
-// averaged over fixed draws where θ has a belief. stop is asked between chunks
+// averaged over fixed draws where θ has a belief. A point estimate's local ELBO is
+// then the collapsed bound on these rows, whose squared targets sum to yy, and is
+// kept with the bounds on its evidence: see passed. stop is asked between chunks
 // of rows; if it ends the pass, q(v) is as it was.
-func (l *learner) exact(sub []int, x device.Points, stop stopped) error {
+func (l *learner) exact(sub []int, x device.Points, yy float64, stop stopped) error {
 	return l.attempt(sub, func(sub []int) error {
 		ln := l.lane
 		draws := l.draws()
@@ -33,6 +35,7 @@ func (l *learner) exact(sub []int, x device.Points, stop stopped) error {
 			l.take(sub, i)
 			ln.Fill(sub, l.work, 0)
 			ln.Fill(sub, l.target, 0)
+			ln.Fill(sub, l.sumDiag, 0)
 			for rows := range l.chunks(x) {
 				if stop != nil {
 					if err := stop(); err != nil {
@@ -42,7 +45,14 @@ func (l *learner) exact(sub []int, x device.Points, stop stopped) error {
 				l.project(sub, rows)
 				ln.Syrk(sub, 1, l.a, 1, l.work)
 				ln.MulTargets(sub, 1, l.a, rows, 1, l.target)
+				ln.KernelDiag(sub, l.ks, l.theta, rows, l.kdiag)
+				ln.Sum(sub, false, l.kdiag, l.sumDiag)
 				if err := ln.Sync(); err != nil {
+					return err
+				}
+			}
+			if l.q == nil {
+				if err := l.settle(sub, float64(x.Len()), yy); err != nil {
 					return err
 				}
 			}
@@ -60,4 +70,29 @@ func (l *learner) exact(sub []int, x device.Points, stop stopped) error {
 		l.rule.passed(l, sub)
 		return nil
 	})
+}
+
+// settle keeps the collapsed bound and the bounds on the log evidence, of which
+// the pass over n rows has gathered what they are made of.
+func (l *learner) settle(sub []int, n, yy float64) error {
+	if l.open == nil {
+		e, err := newEvidencer(l.group)
+		if err != nil {
+			return err
+		}
+		l.open = e
+	}
+	elbo, bounds, err := l.open.of(sub, l.work, l.target, l.sumDiag, n, yy)
+	if err != nil {
+		return err
+	}
+	l.note(sub)
+	for i, k := range sub {
+		prior, err := l.logPrior(k)
+		if err != nil {
+			return err
+		}
+		l.members[k].settled = &settled{elbo: elbo[i] + prior, bounds: bounds[i].plus(prior)}
+	}
+	return nil
 }

@@ -181,3 +181,12 @@ func (g *group) scalar(a device.Array, k int) (float64, error) {
 	err := g.lane.Read(a, k, v[:])
 	return v[0], err
 }
+
+// logPrior returns log p(θ) less the soft bounds at member k's free vector, as
+// it stands in a local ELBO. It overwrites the member's objective.
+func (g *group) logPrior(k int) (float64, error) {
+	sub := []int{k}
+	g.lane.Fill(sub, g.value, 0)
+	g.lane.LogPrior(sub, g.free, g.mean, g.prec, g.lo, g.hi, g.wall, g.value, nil)
+	return g.scalar(g.value, k)
+}

@@ -46,10 +46,13 @@ type learner struct {
 
 	lambda, lambdaM device.Array // Λ, Λm
 	target          device.Array // M x 1, scratch
+	sumDiag         device.Array // Σ k(x,x) of an exact pass
 	sumM, sumC      device.Array // gradients summed over samples of θ
 	failed          device.Array // not 0 once a factorisation has failed
 
 	stride, strideChol device.Array // see strides
+
+	open *evidencer // nil until there is an exact pass
 
 	stale, moving, resting []int // scratch of refresh and naturalStep
 	pace                   pace
@@ -65,6 +68,13 @@ type member struct {
 	seen, rows float64
 	rng        *rand.Rand // draws from q(log θ)
 	current    bool       // θ and L belong to the free vector
+	settled    *settled   // by an exact pass at these hyperparameters
+}
+
+// settled is what an exact pass makes known of a point estimate.
+type settled struct {
+	elbo   float64 // the local ELBO at the optimal q(v)
+	bounds Evidence
 }
 
 // newLearner adds to a group the buffers of the stochastic optimisers, for
@@ -93,7 +103,7 @@ func newLearner(g *group, batch int, s Settings) (*learner, error) {
 	al := &allocator{g: g}
 	m, f := g.m, g.frees
 	l.lambda, l.lambdaM, l.target = al.array(m, m), al.array(m, 1), al.array(m, 1)
-	l.failed = al.array(1, 1)
+	l.failed, l.sumDiag = al.array(1, 1), al.array(1, 1)
 	l.freeMoments = al.moments(1, f)
 	l.stride = al.array(1, f)
 	if l.q != nil {

@@ -150,7 +150,7 @@ func TestExactStops(t *testing.T) {
 			t.Fatal(err)
 		}
 		asked := 0
-		err = b.exact([]int{0}, b.rows(), func() error {
+		err = b.exact([]int{0}, b.rows(), sumSquares(y), func() error {
 			if asked++; asked == 2 {
 				return context.Canceled
 			}

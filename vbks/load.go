@@ -218,6 +218,10 @@ func (l *loader) run(t *Trainer) {
 		t.leader = t.kernels[i].id
 	}
 	t.inducing = l.numbers("z", t.m*t.dim)
+	t.rungs = t.settings.Rungs(n)
+	if v := l.optional("rung", 2); v != nil && t.settings.autoInducing() {
+		t.rung, t.told = l.whole("rung", v[0], 0, len(t.rungs)-1), v[1] != 0
+	}
 }
 
 // kernel loads kernel i.
@@ -232,6 +236,20 @@ func (l *loader) kernel(t *Trainer, i int) {
 	k.terms = l.optional(name("terms"), -1)
 	if k.terms != nil && len(k.terms) > k.rows {
 		l.fail("array %s has %d numbers, for %d rows", name("terms"), len(k.terms), k.rows)
+	}
+	if v := l.optional(name("gain"), 1); v != nil {
+		k.gain = v[0]
+	}
+	if v := l.optional(name("evidence"), 2); v != nil {
+		_, tight := l.arrays[name("tight")]
+		k.bounds = &Evidence{v[0], v[1], tight}
+	}
+	for v := l.optional(name("past"), -1); len(v) > 0 && l.err == nil; v = v[pastFields:] {
+		if len(v) < pastFields {
+			l.fail("array %s ends within an evaluation", name("past"))
+			break
+		}
+		k.past = append(k.past, pastELBO{l.whole(name("past"), v[0], 1, t.evaluation), l.whole(name("past"), v[1], 1, t.rows), v[2]})
 	}
 	if _, ok := l.arrays[name("free")]; !ok && k.status == Failed {
 		return // at its first evaluation
@@ -276,6 +294,10 @@ func (l *loader) belief(t *Trainer) {
 // last makes the last evaluation anew.
 func (l *loader) last(t *Trainer) {
 	t.notices = l.notices(t, "evaluation/notices")
+	t.compared = t.m
+	if v := l.optional("evaluation/inducing", 1); v != nil {
+		t.compared = l.whole("evaluation/inducing", v[0], 1, t.data.Rows())
+	}
 	e := t.report(t.belief)
 	for i := range e.Kernels {
 		r := &e.Kernels[i]
@@ -286,9 +308,18 @@ func (l *loader) last(t *Trainer) {
 		v := l.numbers(name, resultFields)
 		r.Posterior, r.Bayes, r.SE, r.Tied = v[0], v[1], v[2], v[4] != 0
 		r.Rank = l.whole(name, v[3], 1, len(e.Kernels))
+		r.PointPosterior, r.PointBayes = r.Posterior, r.Bayes
+		if v := l.optional(fmt.Sprintf("kernel/%d/point", i), pointFields); v != nil {
+			r.PointPosterior, r.PointBayes = v[0], v[1]
+		}
 	}
-	if e.Leader() < 0 {
+	leader := e.Leader()
+	if leader < 0 {
 		l.fail("arrays kernel/.../result: no kernel is ranked first")
+		return
+	}
+	for i := range e.Kernels {
+		e.Kernels[i].Apart = e.Kernels[i].Evidence.below(e.Kernels[leader].Evidence)
 	}
 	t.last = e
 }

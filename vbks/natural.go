@@ -1,6 +1,7 @@
 package vbks
 
 import (
+	"fmt"
 	"math"
 
 	"kestrel/device"
@@ -17,16 +18,19 @@ const (
 	thetaEvery = 2
 
 	// An evaluation ends with an exact pass over all rows seen where that costs
-	// little, at most exactRows rows times live kernels, and when all data are used,
-	// where it decides the result, at most finalExactRows.
-	exactRows      = 1e5
-	finalExactRows = 4e6
+	// little: at most exactRows rows times live kernels, or, since a row of a pass is
+	// cheaper than one of a step, passedSteps times the rows of its minibatches. When
+	// all data are in use, where it decides the result, up to mostExactRows; beyond
+	// that it is said, see leftOut.
+	exactRows     = 1e5
+	passedSteps   = 4
+	mostExactRows = 2e7
 )
 
 // natural steps along the natural gradient of q(v), held by its precision, and
-// along Adam's in θ every other time. While rows times kernels are few its
-// evaluations end with exact passes, and point estimates are tuned once all data
-// are in use: minibatches find the neighbourhood of an optimum, not it.
+// along Adam's in θ every other time. While rows are few its evaluations end with
+// exact passes, and point estimates are tuned once all data are in use: minibatches
+// find the neighbourhood of an optimum, not it.
 type natural struct{}
 
 func (natural) byPrecision() bool { return true }
@@ -58,15 +62,25 @@ func (natural) believe(l *learner, sub []int) { l.factoriseBelief(sub) }
 
 func (natural) passed(*learner, []int) {}
 
-// tunes: with point estimates, once all data are in use and few enough kernels
-// are left for exact passes.
+// tunes: with point estimates, once all data are in use and few enough kernels are
+// left for exact passes.
 func (natural) tunes(s Settings, seen, all int, live float64) bool {
-	return s.pointEstimates() && seen == all && float64(seen)*live <= finalExactRows
+	return s.pointEstimates() && seen == all && float64(seen)*live <= mostExactRows
 }
 
-func (natural) passes(seen int, live float64, last bool) bool {
+func (natural) passes(s Settings, seen int, live float64, last bool) bool {
 	work := float64(seen) * live
-	return work <= exactRows || work <= finalExactRows && last
+	return work <= exactRows || seen <= passedSteps*s.Steps*s.Batch || last && work <= mostExactRows
+}
+
+// leftOut says that there are too many rows and kernels for what else ends a run,
+// and how many kernels there may be; "" if there are not.
+func leftOut(seen, live int) string {
+	if float64(seen)*float64(live) <= mostExactRows {
+		return ""
+	}
+	return fmt.Sprintf("%d rows x %d kernels: hyperparameters are not tuned and local ELBOs stay estimates; "+
+		"prune to the best %d kernels and go on, or let posterior.auto_prune do so", seen, live, max(1, int(mostExactRows/seen)))
 }
 
 func (natural) moving() float64 { return 1.0 / thetaEvery }

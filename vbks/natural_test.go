@@ -3,6 +3,7 @@ package vbks
 import (
 	"math"
 	"math/rand/v2"
+	"strings"
 	"testing"
 
 	"gonum.org/v1/gonum/mat"
@@ -121,7 +122,7 @@ func TestExactPass(t *testing.T) {
 	x, y, z := testData(6, n, 8, 2)
 	for _, optimizer := range []string{"natural", "adam"} {
 		b := newBench(t, x, y, z, 2, testSettings(optimizer, "point", 32), "SE+LIN")
-		if err := b.exact([]int{0}, b.rows(), nil); err != nil {
+		if err := b.exact([]int{0}, b.rows(), sumSquares(y), nil); err != nil {
 			t.Fatal(err)
 		}
 		lambda, lambdaM := b.titsias(t, 0, b.start(0), n)
@@ -229,7 +230,7 @@ func TestRescale(t *testing.T) {
 	b := newBench(t, doubled, append(append([]float64(nil), y...), y...), z, 1, testSettings("natural", "point", 60), "SE")
 	half := b.rows()
 	half.To = 60
-	if err := b.exact([]int{0}, half, nil); err != nil {
+	if err := b.exact([]int{0}, half, sumSquares(y), nil); err != nil {
 		t.Fatal(err)
 	}
 	b.rescale([]int{0}, 120)
@@ -237,4 +238,15 @@ func TestRescale(t *testing.T) {
 	lambda, lambdaM := b.titsias(t, 0, b.start(0), 120)
 	near(t, "Λ", readArray(t, b.lane, b.lambda, 0), lambda, 1e-9)
 	near(t, "Λm", readArray(t, b.lane, b.lambdaM, 0), lambdaM, 1e-9)
+}
+
+// What is left out where rows and kernels are too many is said, with how many
+// kernels there may be.
+func TestLeftOut(t *testing.T) {
+	if text := leftOut(1_000_000, 20); text != "" {
+		t.Error(text)
+	}
+	if text := leftOut(1_000_000, 144); !strings.Contains(text, "1000000 rows x 144 kernels") || !strings.Contains(text, "best 20 kernels") {
+		t.Error(text)
+	}
 }

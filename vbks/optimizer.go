@@ -127,7 +127,7 @@ func (e Effort) Tunes(seen, all int, live float64) bool {
 // Passes reports whether the evaluation ends with an exact pass over the rows
 // seen. last is that of the run.
 func (e Effort) Passes(seen int, live float64, last bool) bool {
-	return e.rule != nil && e.rule.passes(seen, live, last)
+	return e.rule != nil && e.rule.passes(e.settings, seen, live, last)
 }
 
 // Moving is the share of the steps that move hyperparameters.

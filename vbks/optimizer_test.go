@@ -34,7 +34,7 @@ func TestOptimizerTable(t *testing.T) {
 // What an estimate is told of the optimisers is what rounds do.
 func TestEffort(t *testing.T) {
 	of := func(optimizer, theta string) Effort {
-		e, err := Settings{Optimizer: optimizer, Hyperparameters: theta}.Effort(5000)
+		e, err := Settings{Optimizer: optimizer, Hyperparameters: theta, Steps: 40, Batch: 16}.Effort(5000)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -54,15 +54,16 @@ func TestEffort(t *testing.T) {
 		what      string
 		got, want bool
 	}{
-		{"tuning at the end", natural.Tunes(5000, 5000, 800), true},
-		{"tuning of too many", natural.Tunes(5000, 5000, 801), false},
+		{"tuning at the end", natural.Tunes(5000, 5000, 4000), true},
+		{"tuning of too many", natural.Tunes(5000, 5000, 4001), false},
 		{"tuning while data arrive", natural.Tunes(4999, 5000, 1), false},
 		{"tuning of a belief", wide.Tunes(5000, 5000, 1), false},
 		{"tuning by adam", adam.Tunes(5000, 5000, 1), false},
 		{"a pass over few", natural.Passes(5000, 20, false), true},
 		{"a pass over more", natural.Passes(5000, 21, false), false},
-		{"the last pass", wide.Passes(5000, 800, true), true},
-		{"a last pass over too many", natural.Passes(5000, 801, true), false},
+		{"a pass that costs what the steps do", natural.Passes(4*40*16, 1000, false), true},
+		{"the last pass", wide.Passes(1e6, 20, true), true},
+		{"a last pass over too many", natural.Passes(1e6, 21, true), false},
 		{"a pass by adam", adam.Passes(1, 1, true), false},
 		{"a pass of the bound", exact.Passes(1, 1, true), false},
 	} {

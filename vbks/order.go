@@ -22,6 +22,7 @@ const (
 	phaseTheta      phase = "beliefs over hyperparameters"
 	phaseTune       phase = "tune"
 	phaseLearn      phase = "learn"
+	phaseEvidence   phase = "evidence"
 	phasePredict    phase = "predict"
 	phaseComponents phase = "components"
 )
@@ -31,7 +32,8 @@ type solution struct {
 	X      []float64
 	Value  float64 // bound on the round's rows
 	Source string
-	Fresh  bool // changed since relatives last saw it
+	Fresh  bool    // changed since relatives last saw it
+	Gain   float64 // in the last evaluations of the ascent that led here
 }
 
 // gift is a solution that a kernel offers to others.
@@ -49,9 +51,14 @@ type order struct {
 
 	Screen    *rowSet     // search: on which fresh starts are tried
 	Compared  *rowSet     // search, transplants: on which hyperparameters are compared
-	Tuned     *rowSet     // tune, and learn after it: on which hyperparameters are tuned; nil: they are not
+	Tuned     *rowSet     // tune: on which hyperparameters are tuned
+	Steps     int         // tune: L-BFGS iterations at most
+	Further   bool        // tune: from what an earlier stage has arrived at, only
+	Settled   bool        // learn: hyperparameters have been tuned, no steps follow
 	Estimated *rowSet     // learn: on which local ELBOs are estimated
 	Pass      bool        // learn: it ends with an exact pass over all rows seen
+	Tight     bool        // evidence: by products with all of k(X,X)
+	Resumed   bool        // search: solutions are taken further, no others are looked for
 	Donors    []gift      // search: the last evaluation's solutions, best first
 	Time      int         // transplants: how often there have been some in this round
 	X         []float64   // predict, components: rows to predict at
@@ -77,6 +84,7 @@ type outcome struct {
 	State      *State            // what the optimiser arrived at
 	ELBO       float64
 	Terms      []float64 // of the ELBO, row by row on the common subsample; nil if all rows were used
+	Evidence   *Evidence // nil where only an estimate is known
 	Prediction *predicted
 }
 
@@ -100,5 +108,5 @@ func (o *outcome) offer(a *ascent, source string) {
 	if a.x == nil || a.value <= o.value() {
 		return
 	}
-	o.Best = solution{X: a.x, Value: a.value, Source: source, Fresh: true}
+	o.Best = solution{X: a.x, Value: a.value, Source: source, Fresh: true, Gain: a.lately()}
 }

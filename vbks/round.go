@@ -23,6 +23,7 @@ type round struct {
 	live     []int     // indices of the kernels that take part
 	given    []gift    // the last evaluation's solutions, best first
 	outcomes []outcome // of every kernel of the space
+	remarks  []Notice  // to be told with the evaluation
 }
 
 func (t *Trainer) newRound(number int) (*round, error) {
@@ -106,10 +107,21 @@ func (r *round) run(ctx context.Context) error {
 			}
 		}
 	}
+	// With more inducing inputs than at first the solutions are those of before,
+	// moved a little; a search would cost many times as much as it finds.
+	if r.rung > 0 {
+		o := r.order(phaseSearch)
+		o.Resumed = true
+		solved := slices.DeleteFunc(slices.Clone(searched), func(k int) bool { return r.kernels[k].state == nil })
+		if err := r.each(ctx, o, r.tasks(solved)); err != nil {
+			return err
+		}
+		searched = slices.DeleteFunc(slices.Clone(searched), func(k int) bool { return r.kernels[k].state != nil })
+	}
 	if err := r.each(ctx, r.order(phaseSearch), r.tasks(searched)); err != nil {
 		return err
 	}
-	if r.settings.Transplants && r.searching() {
+	if r.settings.Transplants && r.searching() && r.rung == 0 {
 		if err := r.transplants(ctx); err != nil {
 			return err
 		}

@@ -45,10 +45,9 @@ func (t *Trainer) elboSample(n int) *rowSet {
 // tuneSample is the last rows of the permutation whose first are what local
 // ELBOs are estimated on, so that the two have none in common where there are
 // enough.
-func (t *Trainer) tuneSample() *rowSet {
+func (t *Trainer) tuneSample(count int) *rowSet {
 	n := t.data.Rows()
-	count := TunedRows(n, t.m)
-	if count == n {
+	if count >= n {
 		return &rowSet{N: n, YY: t.cumYY[n]}
 	}
 	s := &rowSet{N: count, Rows: t.elboRows[n-count:]}

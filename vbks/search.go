@@ -31,6 +31,9 @@ const (
 // starts returns the number of fresh starts of this evaluation: all while data
 // are few and at the end, half of them between.
 func (u *unit) starts() int {
+	if u.order.Resumed {
+		return 0
+	}
 	p := float64(u.order.Rows) / float64(u.total)
 	if p >= 0.3 && p < 1 {
 		return (u.settings.Starts + 1) / 2

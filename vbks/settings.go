@@ -12,9 +12,10 @@ type Settings struct {
 	Seed uint64
 
 	// Inducing inputs.
-	Inducing  int    // M; more than rows becomes the number of rows, with a notice
-	Placement string // one of inducing.Methods
-	Jitter    device.Jitter
+	Inducing     int    // M; more than rows becomes the number of rows, with a notice; 0: as many as it takes, see Rungs
+	MostInducing int    // where Inducing is 0; 0: as many as there are rows, within reason
+	Placement    string // one of inducing.Methods
+	Jitter       device.Jitter
 
 	// Optimisation.
 	Optimizer       string  // one of OptimizerNames
@@ -40,6 +41,7 @@ type Settings struct {
 	PriorVariance float64 // s
 	EvidenceScale float64 // τ
 	Samples       int     // S
+	Errors        string  // of local ELBOs: "integrate" over them, or "ignore"
 	AutoPruneMass float64 // prune kernels whose posterior stays below this, at most half of them at once; 0: never
 	AutoPruneWait int     // for so many evaluations
 	AutoPruneKeep int     // but keep at least so many
@@ -53,9 +55,8 @@ type Settings struct {
 func DefaultSettings() Settings {
 	return Settings{
 		Seed:            1,
-		Inducing:        64,
 		Placement:       "auto",
-		Jitter:          device.Jitter{Relative: 1e-6},
+		Jitter:          device.Jitter{Relative: 1e-9},
 		Optimizer:       "auto",
 		Hyperparameters: "point",
 		ThetaPrior:      true,
@@ -72,11 +73,15 @@ func DefaultSettings() Settings {
 		PriorVariance:   10,
 		EvidenceScale:   1,
 		Samples:         2000,
+		Errors:          "integrate",
 		AutoPruneWait:   3,
 		AutoPruneKeep:   10,
 		Weights:         "posterior",
 	}
 }
+
+// integrates reports whether the belief is averaged over the errors of local ELBOs.
+func (s Settings) integrates() bool { return s.Errors == "integrate" }
 
 // pointEstimates reports whether θ has no belief.
 func (s Settings) pointEstimates() bool { return s.Hyperparameters == "point" }

@@ -31,6 +31,7 @@ type site struct {
 	models    []*model
 	drawer    *starts.Drawer
 	total     int       // training rows
+	y         []float64 // targets
 	cumYY     []float64 // cumYY[n]: Σ y² of the first n rows
 	gate      gate
 }
@@ -38,7 +39,7 @@ type site struct {
 // site returns the trainer's own, as the run is.
 func (t *Trainer) site() *site {
 	s := &site{common: &t.common, settings: t.settings, optimizer: t.optimizer, drawer: t.drawer,
-		total: t.data.Rows(), cumYY: t.cumYY, gate: t.gate}
+		total: t.data.Rows(), y: t.data.Y, cumYY: t.cumYY, gate: t.gate}
 	for _, k := range t.kernels {
 		s.models = append(s.models, k.model)
 	}

@@ -164,7 +164,7 @@ func TestStepBenchELBO(t *testing.T) {
 	s = stepSetup(t, StepTheta, 60, 5, 4, "SE+LIN")
 	b := newStepBench(t, s, 1)
 	l := b.lanes[0].units[0]
-	if err := l.exact([]int{0}, device.Points{Data: b.common.train, To: 60}, nil); err != nil {
+	if err := l.exact([]int{0}, device.Points{Data: b.common.train, To: 60}, sumSquares(s.Y[:60]), nil); err != nil {
 		t.Fatal(err)
 	}
 	got, err := b.ELBO(60)

@@ -41,7 +41,7 @@ type rule interface {
 	// tunes reports whether hyperparameters are tuned on the collapsed bound, in
 	// the place of steps, passes whether the evaluation ends with an exact pass.
 	tunes(s Settings, seen, all int, live float64) bool
-	passes(seen int, live float64, last bool) bool
+	passes(s Settings, seen int, live float64, last bool) bool
 	// moving is the share of the steps that move θ, carried the number of M x M
 	// matrices of a state.
 	moving() float64
@@ -67,20 +67,25 @@ func (s stochastic) stepping() rule { return s.rule }
 func (stochastic) bounded() bool { return false }
 
 func (s stochastic) complete(ctx context.Context, r *round) error {
-	live := float64(len(r.live))
-	var tuned *rowSet
-	if s.tunes(r.settings, r.n, r.data.Rows(), live) {
-		tuned = r.tuneSample()
-		o := r.order(phaseTune)
-		o.Tuned = tuned
-		if err := r.each(ctx, o, r.tasks(r.live)); err != nil {
+	last := r.concluding(r.number)
+	tuned := s.tunes(r.settings, r.n, r.data.Rows(), float64(len(r.live)))
+	if _, ok := s.rule.(natural); ok && r.n == r.data.Rows() && r.Trainer.rows < r.n {
+		if text := leftOut(r.n, len(r.live)); text != "" {
+			r.remarks = append(r.remarks, Notice{Text: text})
+		}
+	}
+	if tuned {
+		if err := r.tune(ctx, last); err != nil {
 			return err
 		}
 	}
 	o := r.order(phaseLearn)
-	o.Tuned, o.Estimated = tuned, r.elboSample(r.n)
-	o.Pass = tuned != nil || s.passes(r.n, live, r.number >= r.Planned())
-	return r.each(ctx, o, r.tasks(r.live))
+	o.Settled, o.Estimated = tuned, r.elboSample(r.n)
+	o.Pass = tuned || s.passes(r.settings, r.n, float64(len(r.live)), last)
+	if err := r.each(ctx, o, r.tasks(r.live)); err != nil {
+		return err
+	}
+	return r.tighten(ctx)
 }
 
 // learner returns the worker's learner, loaded with the group's kernels.
@@ -122,24 +127,26 @@ func (u *unit) learn() error {
 		}
 		sub = append(sub, i)
 	}
-	if u.order.Tuned == nil {
+	if !u.order.Settled {
 		batches := drawMinibatches(u.settings.Seed, u.order.Number, u.order.Rows, u.settings.Batch, u.settings.Steps)
 		if err := l.train(sub, batches, u.stop); err != nil {
 			return err
 		}
 	}
 	if u.order.Pass {
-		if err := l.exact(sub, u.seen(), u.stop); err != nil {
+		if err := l.exact(sub, u.seen(), u.cumYY[u.order.Rows], u.stop); err != nil {
 			return err
 		}
 	}
-	rows, err := u.rows(u.order.Estimated)
-	if err != nil {
-		return err
-	}
-	estimates, err := l.estimate(sub, rows, u.order.Rows, u.stop)
-	if err != nil {
-		return err
+	estimates := make([]*elboEstimate, len(sub))
+	if !u.order.Pass || l.q != nil { // else the pass has said what they are
+		rows, err := u.rows(u.order.Estimated)
+		if err != nil {
+			return err
+		}
+		if estimates, err = l.estimate(sub, rows, u.order.Rows, u.stop); err != nil {
+			return err
+		}
 	}
 	for j, i := range sub {
 		f := &u.outcomes[i]
@@ -151,6 +158,14 @@ func (u *unit) learn() error {
 			return err
 		}
 		f.Factor = math.Max(f.State.Factor, 1)
+		if estimates[j] == nil {
+			exact := l.members[i].settled
+			f.ELBO = exact.elbo
+			if exact.bounds.known() {
+				f.Evidence = &exact.bounds
+			}
+			continue
+		}
 		f.ELBO = estimates[j].ELBO
 		if len(estimates[j].Rows) < u.order.Rows {
 			f.Terms = estimates[j].Rows
@@ -176,7 +191,7 @@ func (u *unit) ask() (*learner, error) {
 		}
 	}
 	if len(unfitted) > 0 {
-		if err := l.exact(unfitted, u.seen(), u.stop); err != nil {
+		if err := l.exact(unfitted, u.seen(), u.cumYY[u.order.Rows], u.stop); err != nil {
 			return nil, err
 		}
 	}

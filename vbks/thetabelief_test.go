@@ -127,7 +127,7 @@ func TestNarrowThetaBeliefIsThePoint(t *testing.T) {
 	x, y, z := testData(15, 40, 6, 1)
 	for _, optimizer := range []string{"adam", "natural"} {
 		point := newBench(t, x, y, z, 1, testSettings(optimizer, "point", 40), "SE+LIN")
-		if err := point.exact([]int{0}, point.rows(), nil); err != nil {
+		if err := point.exact([]int{0}, point.rows(), sumSquares(y), nil); err != nil {
 			t.Fatal(err)
 		}
 		st, err := point.end(0)
@@ -161,7 +161,7 @@ func TestNarrowThetaBeliefIsThePoint(t *testing.T) {
 			near(t, "mean", gm[0], mean[0], 1e-5)
 			near(t, "variance", gv[0], variance[0], 1e-5)
 			near(t, "noise", gn, noise, 1e-5)
-			if err := b.exact([]int{0}, b.rows(), nil); err != nil {
+			if err := b.exact([]int{0}, b.rows(), sumSquares(y), nil); err != nil {
 				t.Fatal(err)
 			}
 			end, err := b.end(0)

@@ -33,9 +33,13 @@ type Trainer struct {
 	group     int          // most kernels that a worker takes at a time
 	elboRows  []int32
 
-	evaluation int // of the last one, 0 before the first
-	extra      int // evaluations at proportion 1 asked for by Reoptimize
-	rows       int // seen so far
+	evaluation int   // of the last one, 0 before the first
+	extra      int   // evaluations at proportion 1 asked for by Reoptimize
+	rungs      []int // numbers of inducing inputs, one after the other
+	rung       int   // place in them
+	told       bool  // more inducing inputs could change nothing
+	rows       int   // seen so far
+	compared   int   // inducing inputs of the last evaluation
 	belief     *belief.Belief
 	leader     string
 	last       *Evaluation
@@ -54,11 +58,14 @@ type kernel struct {
 	status Status
 	reason string
 	source string
-	rows   int       // seen when its local ELBO was estimated
-	state  *State    // nil before the first evaluation
-	elbo   float64   // local ELBO at the last evaluation
-	terms  []float64 // its terms row by row on the common subsample; nil if all rows were used
-	low    int       // consecutive evaluations below the mass for pruning
+	rows   int        // seen when its local ELBO was estimated
+	state  *State     // nil before the first evaluation
+	elbo   float64    // local ELBO at the last evaluation
+	terms  []float64  // its terms row by row on the common subsample; nil if all rows were used
+	gain   float64    // of the ascent that led to its solution, in its last evaluations
+	bounds *Evidence  // on the log evidence at its hyperparameters; nil where only an estimate is known
+	low    int        // consecutive evaluations below the mass for pruning
+	past   []pastELBO // the last ones, of the present first
 }
 
 // New prepares a run: it places the data and the inducing inputs on the
@@ -69,7 +76,7 @@ func New(ctx context.Context, dev device.Device, data Training, space []Candidat
 	if err != nil {
 		return nil, err
 	}
-	if err := t.place(ctx, s.Inducing); err != nil {
+	if err := t.place(ctx, t.rungs[0]); err != nil {
 		return nil, err
 	}
 	if err := t.makeWorkers(); err != nil {
@@ -108,6 +115,10 @@ func newTrainer(dev device.Device, data Training, space []Candidate, columns []s
 		return nil, err
 	}
 	t.elboRows = permutation(n, s.Seed)
+	t.rungs = s.Rungs(n)
+	if !s.autoInducing() {
+		t.rungs[0] = s.Inducing // more than there are rows is told when they are placed
+	}
 	if err := t.compile(space, columns); err != nil {
 		return nil, err
 	}
@@ -118,11 +129,7 @@ func newTrainer(dev device.Device, data Training, space []Candidate, columns []s
 // is not there yet: the candidate periods and the scout. A trainer that is
 // only asked does without.
 func (t *Trainer) prepareSearch() error {
-	if t.drawer == nil {
-		t.drawer = starts.NewDrawer(t.data.X, t.data.Y, t.dim, starts.Options{
-			Inducing: t.m, Floor: t.floor, Scales: t.scales, Seed: t.settings.Seed,
-		})
-	}
+	t.readyDrawer()
 	t.drawer.Inducing = t.m
 	if t.scout != nil {
 		if _, m := t.scoutSize(0); t.scout.m == m {
@@ -145,6 +152,34 @@ func (t *Trainer) prepareSearch() error {
 	return nil
 }
 
+// readyDrawer makes what draws starts, which knows the candidate periods.
+func (t *Trainer) readyDrawer() {
+	if t.drawer == nil {
+		t.drawer = starts.NewDrawer(t.data.X, t.data.Y, t.dim, starts.Options{
+			Inducing: t.m, Floor: t.floor, Scales: t.scales, Seed: t.settings.Seed,
+		})
+	}
+}
+
+// perCycle is the number of inducing inputs for each cycle of the shortest
+// candidate period from which on evenly spaced ones see its shape; fewer alias
+// with it.
+const perCycle = 3
+
+// placement is how m inducing inputs are placed. Where that is left to the program
+// and there is one column, it depends on how many cycles there are, not on how many
+// rows: by "quantiles" with enough for each cycle, else "jittered".
+func (t *Trainer) placement(m int) string {
+	if t.settings.Placement != "auto" || t.dim != 1 {
+		return t.settings.Placement
+	}
+	t.readyDrawer()
+	if p := t.drawer.ShortestPeriod(0); p > 0 && float64(m)*p < perCycle*t.scales.Span[0] {
+		return "jittered"
+	}
+	return "quantiles"
+}
+
 // scoutSize returns the rows, of n seen, and the inducing inputs that solutions
 // are searched with.
 func (t *Trainer) scoutSize(n int) (rows, m int) {
@@ -164,7 +199,7 @@ func (t *Trainer) newScout() (*common, error) {
 	if m == t.m {
 		return &t.common, nil
 	}
-	z, _, err := inducing.Place(t.data.X, t.data.Dim, m, t.settings.Placement, t.settings.Seed)
+	z, _, err := inducing.Place(t.data.X, t.data.Dim, m, t.placement(m), t.settings.Seed)
 	if err != nil {
 		return nil, err
 	}
@@ -182,7 +217,7 @@ func (t *Trainer) place(ctx context.Context, m int) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
-	z, notices, err := inducing.Place(t.data.X, t.data.Dim, m, t.settings.Placement, t.settings.Seed)
+	z, notices, err := inducing.Place(t.data.X, t.data.Dim, m, t.placement(m), t.settings.Seed)
 	if err != nil {
 		return err
 	}
@@ -276,7 +311,11 @@ func (t *Trainer) schedule(i int) int {
 
 // Planned returns the number of evaluations planned in all.
 func (t *Trainer) Planned() int {
-	return int(math.Ceil(1/t.settings.EvaluateEvery-1e-9)) + t.settings.Refine + t.extra
+	rung := len(t.rungs) - 1
+	if t.told {
+		rung = t.rung
+	}
+	return t.base() + t.extra + rung
 }
 
 // Done reports whether all planned evaluations have been made or the time
@@ -292,22 +331,33 @@ func (t *Trainer) Done() bool {
 // was before the call.
 func (t *Trainer) Next(ctx context.Context) (*Evaluation, error) {
 	began := time.Now()
-	if err := t.prepareSearch(); err != nil {
-		return nil, err
+	undo, err := t.climb()
+	if err == nil {
+		if err = t.evaluateNext(ctx); err != nil {
+			err = joined(err, undo())
+		}
 	}
-	r, err := t.newRound(t.evaluation + 1)
 	if err != nil {
-		return nil, err
-	}
-	defer r.close()
-	if err := r.run(ctx); err != nil {
-		return nil, err
-	}
-	if err := r.commit(); err != nil {
 		return nil, err
 	}
 	t.spent += time.Since(began)
 	return t.last, nil
+}
+
+// evaluateNext is Next on the rung that the trainer stands on.
+func (t *Trainer) evaluateNext(ctx context.Context) error {
+	if err := t.prepareSearch(); err != nil {
+		return err
+	}
+	r, err := t.newRound(t.evaluation + 1)
+	if err != nil {
+		return err
+	}
+	defer r.close()
+	if err := r.run(ctx); err != nil {
+		return err
+	}
+	return r.commit()
 }
 
 // Reoptimize lets the surviving kernels go on from where they are, with what
@@ -319,10 +369,15 @@ func (t *Trainer) Reoptimize(c Change) error {
 	if c.Batch > 0 {
 		t.settings.Batch = c.Batch
 	}
-	if c.Inducing > 0 && c.Inducing != t.m {
-		if err := t.reinduce(c.Inducing); err != nil {
-			return err
+	if c.Inducing > 0 && (c.Inducing != t.m || t.settings.autoInducing()) {
+		if c.Inducing != t.m {
+			if err := t.reinduce(c.Inducing); err != nil {
+				return err
+			}
 		}
+		t.settings.Inducing = t.m
+		t.extra += t.rung // the evaluations of rungs that were climbed stay counted
+		t.rungs, t.rung, t.told = []int{t.m}, 0, false
 	}
 	t.spent = 0
 	if c.Rounds > 0 {
@@ -339,18 +394,18 @@ func (t *Trainer) Reoptimize(c Change) error {
 // q(v) starts anew. If it returns an error the inducing inputs are those of
 // before.
 func (t *Trainer) reinduce(m int) error {
-	z, before, inducing, setting := t.z, t.m, t.inducing, t.settings.Inducing
+	z, before, inducing := t.z, t.m, t.inducing
 	if err := t.place(context.Background(), m); err != nil {
 		return err
 	}
-	t.settings.Inducing, t.scout = t.m, nil
+	t.scout = nil
 	err := t.makeWorkers()
 	if err == nil {
 		err = t.prepareSearch()
 	}
 	if err != nil {
 		asked := t.m
-		t.z, t.m, t.inducing, t.settings.Inducing, t.scout = z, before, inducing, setting, nil
+		t.z, t.m, t.inducing, t.scout = z, before, inducing, nil
 		return errors.Join(fmt.Errorf("memory for %d inducing inputs: %w", asked, err), t.makeWorkers())
 	}
 	for _, k := range t.kernels {

@@ -414,3 +414,32 @@ func TestEveryBaseKernel(t *testing.T) {
 		}
 	}
 }
+
+// Where the program places the inducing inputs of one column, cycles decide: a
+// season of which each cycle gets few is not sampled evenly, however few the rows;
+// a slow one is, however many.
+func TestPlacementByCycles(t *testing.T) {
+	for _, c := range []struct {
+		cycles float64
+		m      int
+		want   string
+	}{{50, 100, "jittered"}, {50, 400, "quantiles"}, {3, 32, "quantiles"}} {
+		const n = 1500
+		rng := rand.New(rand.NewPCG(3, 7))
+		d := Training{Dim: 1}
+		for i := range n {
+			x := float64(i) / n
+			d.X, d.Y = append(d.X, x), append(d.Y, math.Sin(2*math.Pi*c.cycles*x)+0.1*rng.NormFloat64())
+		}
+		s := quickSettings("collapsed")
+		s.Inducing = c.m
+		tr := trainerOn(t, 1, nil, d, s, "SE")
+		if got := tr.placement(c.m); got != c.want {
+			t.Errorf("%v cycles, M = %d: %s", c.cycles, c.m, got)
+		}
+		s.Placement = "random"
+		if got := trainerOn(t, 1, nil, d, s, "SE").placement(c.m); got != "random" {
+			t.Errorf("asked for random: %s", got)
+		}
+	}
+}

@@ -1,13 +1,57 @@
 package vbks
 
 import (
+	"cmp"
 	"context"
 	"math"
+	"slices"
 )
 
-// TunedRows returns the number of rows, of n, on which the natural-gradient route
-// tunes hyperparameters at the end: as many as its running q(v) rests on.
-func TunedRows(n, inducing int) int { return min(n, rememberedRows*inducing) }
+const (
+	// A stage of tuning takes tuneMore times the rows of the one before, for half
+	// of its kernels, as long as there are more than fewestTuned: successive halving
+	// (Karnin, Koren and Somekh, ICML 2013).
+	tuneMore    = 4
+	fewestTuned = 3
+	// Further stages begin near an optimum: they take this share of the steps.
+	furtherSteps = 0.25
+)
+
+// TuningStage is a part of an evaluation's tuning: how many kernels are taken
+// uphill on how many rows, by how many L-BFGS iterations at most.
+type TuningStage struct{ Rows, Kernels, Steps int }
+
+// TuningStages returns how the natural-gradient route tunes the hyperparameters of
+// so many live kernels once all n rows are in use: all of them on as many rows as
+// its running q(v) rests on, and in the last evaluation the best on more and more,
+// the last ones on all. A part of the rows shifts gaps: where they are small it
+// must not decide.
+func TuningStages(n, inducing, live, steps int, last bool) []TuningStage {
+	out := []TuningStage{{Rows: min(n, rememberedRows*inducing), Kernels: live, Steps: steps}}
+	for s := out[0]; last && s.Rows < n; out = append(out, s) {
+		s.Rows, s.Steps = min(n, tuneMore*s.Rows), int(math.Ceil(furtherSteps*float64(steps)))
+		s.Kernels = min(s.Kernels, max(fewestTuned, s.Kernels/2))
+	}
+	return out
+}
+
+// tune takes the live kernels' hyperparameters through the stages.
+func (r *round) tune(ctx context.Context, last bool) error {
+	at := r.live
+	for i, stage := range TuningStages(r.n, r.m, len(r.live), r.settings.Steps, last) {
+		o := r.order(phaseTune)
+		o.Tuned, o.Steps, o.Further = r.tuneSample(stage.Rows), stage.Steps, i > 0
+		at = slices.DeleteFunc(slices.Clone(at), func(k int) bool { return r.outcomes[k].Failure != "" || r.outcomes[k].Best.X == nil })
+		slices.SortStableFunc(at, func(a, b int) int { return cmp.Compare(r.outcomes[b].Best.Value, r.outcomes[a].Best.Value) })
+		if i > 0 {
+			at = at[:min(len(at), stage.Kernels)]
+		}
+		if err := r.each(ctx, o, r.tasks(at)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
 
 // tune takes the hyperparameters of a unit's kernels uphill, from where they
 // stand, on the run's own inducing inputs: on the collapsed bound, in the place
@@ -43,7 +87,7 @@ func (u *unit) tune(ctx context.Context) error {
 			a := &ascent{start: starts[i].X}
 			if !searched {
 				last := u.tasks[i].Last
-				if last == nil || starts[i].Source == "last" {
+				if last == nil || starts[i].Source == "last" || u.order.Further {
 					continue
 				}
 				a.start = last.Free
@@ -53,7 +97,7 @@ func (u *unit) tune(ctx context.Context) error {
 				sub, runs = append(sub, i), append(runs, a)
 			}
 		}
-		if err := u.climb(ctx, sub, runs, u.settings.Steps, obj); err != nil {
+		if err := u.climb(ctx, sub, runs, u.order.Steps, obj); err != nil {
 			return err
 		}
 		for j, a := range runs {

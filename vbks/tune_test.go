@@ -13,7 +13,8 @@ import (
 func TestTunedHyperparametersAreStationary(t *testing.T) {
 	data := trainingSeries(31, 120)
 	s := quickSettings("natural")
-	s.ThetaPrior, s.Steps, s.Refine, s.ELBORows = false, 80, 1, 0
+	s.ThetaPrior, s.Steps, s.Refine = false, 80, 1
+	s.ELBORows = 40 // of 120: what was estimated on them would be nats off
 	tr := trainerOn(t, 2, nil, data, s, fourKernels...)
 	var last Evaluation
 	for _, e := range train(t, tr) {
@@ -25,7 +26,7 @@ func TestTunedHyperparametersAreStationary(t *testing.T) {
 			return naiveCollapsed(k.program, raw, noise, data.X, data.Y, tr.inducing, 1, s.Jitter)
 		}
 		top := bound(k.state.Free)
-		if got := last.Kernels[i].ELBO; math.Abs(got-top) > 1e-6*math.Abs(top) {
+		if got := last.Kernels[i].ELBO; math.Abs(got-top) > 1e-8*math.Abs(top) || last.Kernels[i].ELBORows != 120 {
 			t.Errorf("%s: local ELBO %.6f, the bound at its hyperparameters is %.6f", k.id, got, top)
 		}
 		for a := range k.state.Free {
@@ -52,7 +53,7 @@ func TestTuneSample(t *testing.T) {
 		s := quickSettings("natural")
 		s.Inducing, s.ELBORows = c.m, n-160
 		tr := trainerOn(t, 1, nil, data, s, "SE")
-		set := tr.tuneSample()
+		set := tr.tuneSample(TuningStages(n, c.m, 1, 40, false)[0].Rows)
 		if set.N != c.rows || set.Rows != nil && len(set.Rows) != c.rows {
 			t.Fatalf("M = %d: %d rows, %d listed; want %d", c.m, set.N, len(set.Rows), c.rows)
 		}
@@ -75,6 +76,28 @@ func TestTuneSample(t *testing.T) {
 			if c.m == 8 && seen[i] {
 				t.Fatalf("row %d is both tuned and estimated on", i)
 			}
+		}
+	}
+}
+
+// Every stage has more rows than the one before and no more kernels; the last
+// one has all rows, where all data decide.
+func TestTuningStages(t *testing.T) {
+	for _, c := range []struct{ n, m, live int }{{100, 64, 12}, {5000, 64, 144}, {1_000_000, 64, 12}, {190_000, 800, 2}, {1281, 64, 1}} {
+		stages := TuningStages(c.n, c.m, c.live, 40, true)
+		if first := stages[0]; first.Kernels != c.live || first.Rows != min(c.n, 20*c.m) {
+			t.Errorf("%v: begins with %v", c, first)
+		}
+		for i := 1; i < len(stages); i++ {
+			if a, b := stages[i-1], stages[i]; b.Rows <= a.Rows || b.Kernels > a.Kernels || b.Kernels < min(c.live, fewestTuned) {
+				t.Errorf("%v: %v after %v", c, b, a)
+			}
+		}
+		if last := stages[len(stages)-1]; last.Rows != c.n {
+			t.Errorf("%v: ends with %v", c, last)
+		}
+		if some := TuningStages(c.n, c.m, c.live, 40, false); len(some) != 1 || some[0] != stages[0] {
+			t.Errorf("%v: %v before the last evaluation", c, some)
 		}
 	}
 }

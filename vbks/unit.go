@@ -50,6 +50,8 @@ func (u *unit) work(ctx context.Context) error {
 		return u.tune(ctx)
 	case phaseLearn:
 		return u.learn()
+	case phaseEvidence:
+		return u.evidence()
 	case phasePredict:
 		return u.predict()
 	case phaseComponents:

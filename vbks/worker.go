@@ -18,6 +18,7 @@ type worker struct {
 	group  *group
 	bound  *collapsed // nil until something is searched for, where it is not the local ELBO
 	own    *collapsed // on the group itself; nil until asked for
+	open   *evidencer // bounds on the log evidence; nil until asked for
 	learn  *learner   // nil until a stochastic optimiser needs it
 	index  map[*rowSet]device.Index
 }
@@ -56,6 +57,18 @@ func (w *worker) ownBound() (*collapsed, error) {
 		w.own = b
 	}
 	return w.own, nil
+}
+
+// evidencer returns what bounds the log evidence with the run's own inducing inputs.
+func (w *worker) evidencer() (*evidencer, error) {
+	if w.open == nil {
+		e, err := newEvidencer(w.group)
+		if err != nil {
+			return nil, err
+		}
+		w.open = e
+	}
+	return w.open, nil
 }
 
 // points returns the rows on a worker's lane.

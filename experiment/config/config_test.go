@@ -97,6 +97,7 @@ ard = true
 shared_period = true
 [sparse]
 inducing = 3
+most_inducing = 300
 placement = "grid"
 jitter = 1e-3
 jitter_absolute = 1e-9
@@ -120,6 +121,7 @@ elbo_rows = 13
 prior_variance = 2.5
 evidence_scale = 3.5
 samples = 14
+errors = "ignore"
 auto_prune = {below = 0.01, wait = 4, keep = 5}
 [predict]
 top = 6

@@ -74,7 +74,8 @@ func (c *Config) keys() []key {
 		{"kernels", "ard", flag{&s.ARD}, "a length scale for each column"},
 		{"kernels", "shared_period", flag{&s.SharedPeriod}, "one period for all columns"},
 
-		{"sparse", "inducing", whole{&s.Inducing, 1, 100_000}, "M"},
+		{"sparse", "inducing", autoWhole{&s.Inducing, 1, 100_000}, `M, or "auto": few for all kernels, more for the best`},
+		{"sparse", "most_inducing", whole{&s.MostInducing, 0, 100_000}, `where "auto" ends; 0: at as many as there are rows, within reason`},
 		{"sparse", "placement", choice(&s.Placement, inducing.Methods()...), ""},
 		{"sparse", "jitter", real{&s.Jitter.Relative, 0, 1, false}, "times the mean diagonal of k(Z,Z)"},
 		{"sparse", "jitter_absolute", real{&s.Jitter.Absolute, 0, 1, false}, "added to it"},
@@ -98,6 +99,7 @@ func (c *Config) keys() []key {
 		{"posterior", "prior_variance", real{&s.PriorVariance, 0, inf, true}, "s of p(g) = N(m0, s I)"},
 		{"posterior", "evidence_scale", real{&s.EvidenceScale, 0, inf, true}, "τ: local ELBOs are divided by it"},
 		{"posterior", "samples", whole{&s.Samples, 1, 1_000_000}, "S"},
+		{"posterior", "errors", choice(&s.Errors, "integrate", "ignore"), "of the local ELBOs, in q* and Bayes' rule"},
 		{"posterior", "auto_prune", autoPrune{&s.AutoPruneMass, &s.AutoPruneWait, &s.AutoPruneKeep}, "false, or {below, wait, keep}"},
 
 		{"predict", "top", whole{&s.Top, 0, many}, "kernels averaged over; 0: all"},

@@ -116,6 +116,40 @@ func (w whole) set(v any) error {
 
 func (w whole) toml() string { return strconv.Itoa(*w.p) }
 
+// autoText leaves a number to the program.
+const autoText = "auto"
+
+// autoWhole is a whole number, or "auto", which is 0.
+type autoWhole whole
+
+func (w autoWhole) set(v any) error {
+	if v == autoText {
+		*w.p = 0
+		return nil
+	}
+	n, ok := v.(int64)
+	if !ok || n < int64(w.lo) || n > int64(w.hi) {
+		return fmt.Errorf(`must be "auto" or a whole number from %d to %d, not %s`, w.lo, w.hi, shown(v))
+	}
+	*w.p = int(n)
+	return nil
+}
+
+func (w autoWhole) toml() string {
+	if *w.p == 0 {
+		return strconv.Quote(autoText)
+	}
+	return strconv.Itoa(*w.p)
+}
+
+// InducingText is the number of inducing inputs, or "auto".
+func (c *Config) InducingText() string {
+	if c.Settings.Inducing == 0 {
+		return autoText
+	}
+	return strconv.Itoa(c.Settings.Inducing)
+}
+
 // depth is a whole number that is only there beside a base.
 type depth struct{ p *int }
 

@@ -56,6 +56,7 @@ const (
 	MarkPruned      MarkKind = "pruned"
 	MarkRestored    MarkKind = "restored"
 	MarkReoptimised MarkKind = "re-optimised"
+	MarkInducing    MarkKind = "inducing" // inputs are more from this evaluation on
 )
 
 // KernelState is what has become of a kernel.
@@ -107,7 +108,7 @@ func (h *History) Apply(e *record.Event) {
 		h.lines.add(LogLine{Time: e.Time, Level: LevelNotice, Type: record.EventNotice, Text: e.Notice})
 		return
 	}
-	before := h.Evaluation
+	before, rungs := h.Evaluation, len(h.Inducing)
 	h.Standing.Apply(e)
 	if e.Missing() != "" {
 		return
@@ -147,6 +148,9 @@ func (h *History) Apply(e *record.Event) {
 			h.markKernels(MarkRestored, len(e.Kernels), false)
 		case auto > 0:
 			h.markKernels(MarkPruned, auto, true)
+		}
+		if e.Type == record.EventEvaluation && len(h.Inducing) > rungs {
+			h.add(Mark{Kind: MarkInducing, Auto: true, Text: fmt.Sprintf("M = %d", h.Inducing[rungs])})
 		}
 		h.say(e, LevelEvaluation)
 	case record.EventMetrics:

@@ -24,6 +24,7 @@ type Summary struct {
 	record.Standing
 	Notices []string `json:"notices,omitempty"`
 
+	fresh []string     // notices of the last evaluation or since
 	owner rundir.Owner // of a run that is read from its directory and not at rest
 }
 
@@ -51,8 +52,11 @@ func (s *Summary) take(e *record.Event) {
 	switch e.Type {
 	case record.EventStarted:
 		s.Name = e.Start.Name
+	case record.EventEvaluation:
+		s.fresh = nil
 	case record.EventNotice:
 		s.Notices = append(s.Notices, e.Notice)
+		s.fresh = append(s.fresh, e.Notice)
 	}
 	s.Fate = rundir.Fate(&s.Standing, rundir.Owner{})
 }
@@ -91,10 +95,15 @@ func (s *Summary) WriteText(w io.Writer, now time.Time) error {
 		fmt.Fprintf(w, "program   kestrel %s on %s\n", st.Build, st.Device)
 	}
 	if e := s.Evaluation; e != nil {
-		fmt.Fprintf(w, "evaluation %d of %d, %.4g %% of the data seen (%d rows)\n\n", e.Index, e.Planned, 100*e.Proportion, e.RowsSeen)
+		fmt.Fprintf(w, "evaluation %d of %d, %.4g %% of the data seen (%d rows)\n", e.Index, e.Planned, 100*e.Proportion, e.RowsSeen)
+		if text := s.Lead.Text(s.Lead.Kernel); text != "" {
+			fmt.Fprintf(w, "settled   %s\n", text)
+		}
+		fmt.Fprintln(w)
 		if err := s.writeKernels(w); err != nil {
 			return err
 		}
+		s.writeLeftOut(w)
 	} else {
 		fmt.Fprintln(w, "no evaluation yet")
 	}
@@ -113,7 +122,45 @@ func (s *Summary) WriteText(w io.Writer, now time.Time) error {
 			fmt.Fprintf(w, "%s\n", text)
 		}
 	}
+	s.writeNotices(w)
 	return nil
+}
+
+// writeLeftOut says why kernels are pruned that the user has not pruned.
+func (s *Summary) writeLeftOut(w io.Writer) {
+	var reasons []string
+	count := map[string]int{}
+	for i := range s.Evaluation.Kernels {
+		k := &s.Evaluation.Kernels[i]
+		if k.Status != vbks.Pruned || k.Reason == "" || k.Reason == vbks.ByRequest {
+			continue
+		}
+		if count[k.Reason]++; count[k.Reason] == 1 {
+			reasons = append(reasons, k.Reason)
+		}
+	}
+	for _, reason := range reasons {
+		fmt.Fprintf(w, "  %d %s\n", count[reason], reason)
+	}
+}
+
+// mostNotices is the number of notices that a summary shows.
+const mostNotices = 5
+
+// writeNotices writes the first lines of what was told with the last evaluation or
+// since; the log has all.
+func (s *Summary) writeNotices(w io.Writer) {
+	for i, text := range s.fresh {
+		if i == 0 {
+			fmt.Fprintln(w)
+		}
+		if i == mostNotices {
+			fmt.Fprintf(w, "and %d more in %s\n", len(s.fresh)-i, record.LogFile)
+			return
+		}
+		line, _, _ := strings.Cut(text, "\n")
+		fmt.Fprintf(w, "note: %s\n", line)
+	}
 }
 
 // stateText says how the run stands, and how that is known.
@@ -147,17 +194,30 @@ func (s *Summary) writeKernels(w io.Writer) error {
 	}
 	slices.SortFunc(live, func(a, b *record.Kernel) int { return cmp.Compare(a.Fit.Rank, b.Fit.Rank) })
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(t, "rank\tkernel\tq*\tbayes\tlocal ELBO\tbehind\t± s.e.\t")
-	for i, k := range live {
-		if i == shownKernels {
-			break
+	shown := live[:min(len(live), shownKernels)]
+	seen := s.Evaluation.RowsSeen
+	sampled := slices.ContainsFunc(shown, func(k *record.Kernel) bool { return k.Fit.Sampled(seen) })
+	bounded := slices.ContainsFunc(shown, func(k *record.Kernel) bool { return k.Fit.Evidence != nil })
+	line := func(cells []string, se, slack, mark string) {
+		if sampled {
+			cells = append(cells, se)
 		}
-		mark := ""
-		if k.Fit.Tied && k.Fit.Rank > 1 {
-			mark = "equal"
+		if bounded {
+			cells = append(cells, slack)
 		}
-		fmt.Fprintf(t, "%d\t%s\t%.4f\t%.4f\t%.2f\t%.2f\t%.2f\t%s\n", k.Fit.Rank, k.ID, float64(k.Fit.Posterior), float64(k.Fit.Bayes),
-			float64(k.Fit.ELBO), float64(live[0].Fit.ELBO-k.Fit.ELBO), float64(k.Fit.SE), mark)
+		fmt.Fprintln(t, strings.Join(append(cells, mark), "\t"))
+	}
+	line([]string{"rank", "kernel", "q*", "bayes", "local ELBO", "behind"}, "± s.e.", "slack", "")
+	for _, k := range shown {
+		f, se, open := k.Fit, "", ""
+		if f.Sampled(seen) {
+			se = fmt.Sprintf("%.2f", float64(f.SE))
+		}
+		if slack, ok := f.Slack(); ok {
+			open = words.Nats(slack)
+		}
+		line([]string{strconv.Itoa(f.Rank), k.ID, fmt.Sprintf("%.4f", float64(f.Posterior)), fmt.Sprintf("%.4f", float64(f.Bayes)),
+			fmt.Sprintf("%.2f", float64(f.ELBO)), fmt.Sprintf("%.2f", float64(live[0].Fit.ELBO-f.ELBO))}, se, open, f.Mark())
 	}
 	if err := t.Flush(); err != nil {
 		return err

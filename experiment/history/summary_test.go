@@ -33,6 +33,40 @@ func TestSummaryTellsInducingInputs(t *testing.T) {
 	}
 }
 
+// A summary says how M was raised, which kernels were left out, and what was told
+// with the last evaluation.
+func TestSummaryTellsWhatWasLeftOut(t *testing.T) {
+	out := func(id, reason string) record.Kernel {
+		return record.Kernel{ID: id, Status: vbks.Pruned, Reason: reason}
+	}
+	events := []record.Event{
+		{Type: record.EventStarted, Start: &record.Start{Name: "a", Inducing: 64, Data: &datasets.Summary{}}},
+		{Type: record.EventEvaluation, Evaluation: &record.Evaluation{Index: 1, Inducing: 64}},
+		{Type: record.EventNotice, Notice: "of the first"},
+		{Type: record.EventEvaluation, Evaluation: &record.Evaluation{Index: 2, Inducing: 128, Kernels: []record.Kernel{
+			out("A", "not among the 3"), out("B", vbks.ByRequest), out("C", "not among the 3")}}},
+		{Type: record.EventNotice, Notice: "one\nof two lines"},
+	}
+	var text strings.Builder
+	must.OK(t, historytest.Summarise(events).WriteText(&text, time.Time{}))
+	for _, want := range []string{"inputs 64, then 128;", "\n3 pruned, 0 failed\n  2 not among the 3\n", "\n\nnote: one\n"} {
+		if !strings.Contains(text.String(), want) {
+			t.Errorf("no %q in\n%s", want, text.String())
+		}
+	}
+	if strings.Contains(text.String(), "of the first") || strings.Contains(text.String(), "1 pruned by request") {
+		t.Errorf("too much is told:\n%s", text.String())
+	}
+	for range 7 {
+		events = append(events, record.Event{Type: record.EventNotice, Notice: "more"})
+	}
+	text.Reset()
+	must.OK(t, historytest.Summarise(events).WriteText(&text, time.Time{}))
+	if !strings.HasSuffix(text.String(), "note: more\nand 3 more in log.txt\n") {
+		t.Errorf("not cut:\n%s", text.String())
+	}
+}
+
 // Programs read a summary's JSON; its keys and their order stay.
 func TestSummaryKeys(t *testing.T) {
 	s := historytest.Summarise(recordtest.Eventful())
@@ -49,7 +83,7 @@ func TestSummaryKeys(t *testing.T) {
 		var value json.RawMessage
 		must.OK(t, d.Decode(&value))
 	}
-	want := "name fate state reason started last seconds start inducing evaluations evaluation metrics notices"
+	want := "name fate state reason started last seconds start inducing evaluations evaluation lead metrics notices"
 	if got := strings.Join(keys, " "); got != want {
 		t.Errorf("%s, want %s", got, want)
 	}

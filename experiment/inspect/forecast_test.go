@@ -7,7 +7,6 @@ import (
 
 	"kestrel/experiment"
 	"kestrel/experiment/config"
-	"kestrel/experiment/inspect"
 	"kestrel/experiment/record"
 )
 
@@ -47,8 +46,18 @@ func TestForecast(t *testing.T) {
 				ids = append(ids, k.ID)
 			}
 		}
-		q, err := inspect.Forecast(end.Start, e, ids)
+		i, err := s.Run.Inspect(t.Context())
 		if err != nil {
+			t.Fatal(err)
+		}
+		q, err := i.Forecast(t.Context(), ids)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := i.Forecast(t.Context(), []string{ids[0], "nothing"}); err == nil {
+			t.Error("a kernel that is not live has a forecast")
+		}
+		if err := i.Close(); err != nil {
 			t.Fatal(err)
 		}
 		if err := s.Run.Prune(e.Below(keep)); err != nil {
@@ -67,8 +76,5 @@ func TestForecast(t *testing.T) {
 			}
 			at++
 		}
-	}
-	if _, err := inspect.Forecast(end.Start, end.Evaluation, []string{"PER", "nothing"}); err == nil {
-		t.Error("a kernel that is not live has a forecast")
 	}
 }

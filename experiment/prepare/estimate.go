@@ -136,7 +136,10 @@ func (e *Estimator) run(ctx context.Context, c config.Config, rows, dim int) (Es
 		}
 	}
 	seconds := w.seconds(search, full)
-	return Estimate{Seconds: seconds, Low: seconds / estimateSpread, High: seconds * estimateSpread, Bytes: w.bytes(dev.Info().Lanes)}, nil
+	early := *w
+	early.rungs = nil // of a run that knows enough with the first number
+	least := early.seconds(search, full)
+	return Estimate{Seconds: seconds, Low: least / estimateSpread, High: seconds * estimateSpread, Bytes: w.bytes(dev.Info().Lanes)}, nil
 }
 
 // What a run does as a rule, counted in runs of the shipped configs and of

@@ -3,6 +3,7 @@ package prepare
 import (
 	"context"
 	"math"
+	"slices"
 	"testing"
 
 	"kestrel/device"
@@ -19,7 +20,7 @@ func TestEstimateByHand(t *testing.T) {
 	c := config.Default()
 	c.Kernels = config.KernelSpace{Expressions: []string{"SE", "PER*LIN"}}
 	s := &c.Settings
-	s.Optimizer, s.Starts, s.Steps, s.EvaluateEvery, s.Refine = "collapsed", 9, 40, 1, 0
+	s.Optimizer, s.Inducing, s.Starts, s.Steps, s.EvaluateEvery, s.Refine = "collapsed", 64, 9, 40, 1, 0
 	space, err := c.Kernels.Candidates()
 	must.OK(t, err)
 	w, err := newWorkload(&c, space, 1000, 1)
@@ -30,6 +31,27 @@ func TestEstimateByHand(t *testing.T) {
 	want := 1.25*2*(111*11.68+81*34) + 3e-5*1000 + 2*2e-3
 	if got := w.seconds(unit, unit); math.Abs(got-want) > 1e-9*want {
 		t.Errorf("%v, want %v", got, want)
+	}
+	// With up to 200 inducing inputs, "auto" searches again with 128 and with 200 of
+	// them for both kernels, which transplants are not related enough for. That takes
+	// f² times as long for a row and f³ times else, f = 2 and f = 200/64; starts on few
+	// rows come again, too.
+	s.Inducing, s.MostInducing = 0, 200
+	w, err = newWorkload(&c, space, 1000, 1)
+	must.OK(t, err)
+	if !slices.Equal(w.rungs, []int{128, 200}) {
+		t.Fatalf("rungs %v", w.rungs)
+	}
+	auto := want
+	for _, f := range []float64{2, 200. / 64} {
+		auto += 1.25*2*(111*(4*f*f*f+7.68*f*f)+81*(4*f*f*f+30*f*f)) + 2*2e-3
+	}
+	if got := w.seconds(unit, unit); math.Abs(got-auto) > 1e-9*auto {
+		t.Errorf("auto: %v, want %v", got, auto)
+	}
+	c.Evaluations = 2 // leaves the last of them out
+	if got := w.seconds(unit, unit); got >= auto || got <= want {
+		t.Errorf("auto, two evaluations: %v, all take %v and the first %v", got, auto, want)
 	}
 	c.Settings.TimeBudget = 5e9
 	if got := w.seconds(unit, unit); got != 5 {
@@ -55,7 +77,7 @@ func TestEstimateGrows(t *testing.T) {
 	}
 	for _, optimizer := range []string{"collapsed", "natural", "adam"} {
 		plain := base()
-		plain.Settings.Optimizer = optimizer
+		plain.Settings.Optimizer, plain.Settings.Inducing = optimizer, 64
 		seconds, bytes := of(plain, 3000)
 		if s, b := of(plain, 30_000); s <= seconds || b <= bytes {
 			t.Errorf("%s: ten times the rows take %v s and %d bytes, not more than %v and %d", optimizer, s, b, seconds, bytes)
@@ -65,12 +87,15 @@ func TestEstimateGrows(t *testing.T) {
 			"starts":      func(c *config.Config) { c.Settings.Starts *= 4 },
 			"steps":       func(c *config.Config) { c.Settings.Steps *= 2 },
 			"refinements": func(c *config.Config) { c.Settings.Refine += 5 },
-			"q(theta)":    func(c *config.Config) { c.Settings.Hyperparameters = "diagonal" },
-			"often":       func(c *config.Config) { c.Settings.EvaluateEvery /= 2 },
+			// natural tunes point estimates on the collapsed bound, which takes longer than
+			// all that q(theta) gets.
+			"q(theta)": func(c *config.Config) { c.Settings.Hyperparameters = "diagonal" },
+			"often":    func(c *config.Config) { c.Settings.EvaluateEvery /= 2 },
 		} {
 			c := plain
 			change(&c)
-			if s, _ := of(c, 3000); s <= seconds && !(name == "steps" && optimizer == "collapsed") {
+			other := name == "steps" && optimizer == "collapsed" || name == "q(theta)" && optimizer == "natural"
+			if s, _ := of(c, 3000); s <= seconds && !other {
 				t.Errorf("%s, more %s: %v s, not more than %v", optimizer, name, s, seconds)
 			}
 		}
@@ -98,10 +123,14 @@ func TestEstimateRun(t *testing.T) {
 	var estimator Estimator
 	defer func() { must.OK(t, estimator.Close()) }()
 	for _, set := range [][]string{nil, {"optimise.optimizer=natural"}, {"kernels.expressions=SE[x]*LIN,PER[nosuch]"},
-		{"sparse.inducing=300"}} {
+		{"sparse.inducing=300"}, {"sparse.inducing=auto"}} {
 		e, err := estimator.Run(t.Context(), configtest.Small(t, set...), 500, 3)
 		must.OK(t, err)
 		if !(e.Seconds > 0 && e.Low < e.Seconds && e.Seconds < e.High && e.High < 3600) || e.Bytes < 1e6 || e.Bytes > 1e9 {
+			t.Errorf("%v: %+v", set, e)
+		}
+		// One that knows enough early takes far less time than all rungs.
+		if auto := slices.Contains(set, "sparse.inducing=auto"); auto == (e.Low > e.Seconds/estimateSpread/1.01) {
 			t.Errorf("%v: %+v", set, e)
 		}
 	}

@@ -18,7 +18,8 @@ type workload struct {
 	effort    vbks.Effort // of its optimiser
 	kernels   int
 	rows, dim int
-	inducing  int
+	inducing  int                    // of all kernels
+	rungs     []int                  // and of the best, one after the other
 	scout     int                    // inducing inputs that are searched with
 	programs  []*kernelspace.Program // some of the space's, from simple to costly
 	relations float64                // of a kernel to others of the space
@@ -31,7 +32,8 @@ func newWorkload(c *config.Config, space []vbks.Candidate, rows, dim int) (*work
 	if err != nil {
 		return nil, err
 	}
-	w := &workload{config: c, effort: effort, kernels: len(space), rows: rows, dim: dim, inducing: min(s.Inducing, rows)}
+	rungs := s.Rungs(rows)
+	w := &workload{config: c, effort: effort, kernels: len(space), rows: rows, dim: dim, inducing: rungs[0], rungs: rungs[1:]}
 	if w.scout = w.inducing; !effort.Exact() {
 		_, w.scout = vbks.ScoutSize(w.kernels, w.inducing)
 	}
@@ -117,8 +119,9 @@ const mostCounted = 100_000
 func (w *workload) seconds(search, full vbks.BoundCost) float64 {
 	c, s := w.config, &w.config.Settings
 	n := w.rows
-	planned := int(math.Ceil(1/s.EvaluateEvery-1e-9)) + s.Refine
+	planned, rungs := int(math.Ceil(1/s.EvaluateEvery-1e-9))+s.Refine, w.rungs
 	if c.Evaluations > 0 {
+		rungs = rungs[:min(len(rungs), max(0, c.Evaluations-planned))]
 		planned = min(planned, c.Evaluations)
 	}
 	alive := float64(w.kernels)
@@ -131,26 +134,57 @@ func (w *workload) seconds(search, full vbks.BoundCost) float64 {
 		}
 		each := 0.0
 		if w.effort.Exact() {
-			each = w.searching(search, t, seen, seen)
-			if s.Hyperparameters != "point" {
-				each += perBelief * max(thetaDraws, 2*w.params) * full.Gradient(seen)
-			}
+			each = w.exactly(search, full, t, seen)
 		} else {
 			if t&(t-1) == 0 || seen == n && before < n {
-				rows, m := vbks.ScoutSize(int(alive), w.inducing)
-				wider := float64(m) / float64(w.scout)
-				each = w.searching(search, t, seen, min(seen, rows)) * wider * wider
+				each = w.scouting(search, t, seen, alive, w.inducing)
 			}
-			each += w.learning(full, seen, alive, t == planned)
+			each += w.learning(full, seen, alive, w.inducing, t == planned)
 		}
 		before = seen
 		total += overhead*alive*each + beliefSeconds(w.kernels)
 	}
 	total *= max(1, float64(planned)/mostCounted)
+	// A run that knows enough leaves rungs out; this is all of them.
+	left := int(math.Ceil(alive))
+	for i, m := range rungs {
+		left = vbks.RungKernels(left)
+		t, wide := planned+i+1, wider(full, float64(m)/float64(w.inducing))
+		each := 0.0
+		if w.effort.Exact() {
+			each = w.exactly(wide, wide, t, n)
+		} else {
+			each = w.scouting(search, t, n, float64(left), m) + w.learning(wide, n, float64(left), m, true)
+		}
+		total += overhead*float64(left)*each + beliefSeconds(left)
+	}
 	if s.TimeBudget > 0 {
 		total = min(total, s.TimeBudget.Seconds())
 	}
 	return total
+}
+
+// wider is what kernels cost with f times the inducing inputs.
+func wider(k vbks.BoundCost, f float64) vbks.BoundCost {
+	rows, fixed := f*f, f*f*f
+	return vbks.BoundCost{Fixed: fixed * k.Fixed, Row: rows * k.Row, FixedGrad: fixed * k.FixedGrad, RowGrad: rows * k.RowGrad}
+}
+
+// exactly is the time of one kernel's evaluation where the bound that is searched
+// on is the local ELBO.
+func (w *workload) exactly(search, full vbks.BoundCost, t, seen int) float64 {
+	each := w.searching(search, t, seen, seen)
+	if w.config.Settings.Hyperparameters != "point" {
+		each += perBelief * max(thetaDraws, 2*w.params) * full.Gradient(seen)
+	}
+	return each
+}
+
+// scouting is the time of one kernel's search on the scout.
+func (w *workload) scouting(search vbks.BoundCost, t, seen int, alive float64, inducing int) float64 {
+	rows, m := vbks.ScoutSize(int(math.Ceil(alive)), inducing)
+	f := float64(m) / float64(w.scout)
+	return w.searching(search, t, seen, min(seen, rows)) * f * f
 }
 
 // searching is the time of one kernel's search on so many rows.
@@ -177,7 +211,7 @@ func (w *workload) searching(k vbks.BoundCost, t, seen, rows int) float64 {
 }
 
 // learning is the time of one kernel's stochastic steps and estimate.
-func (w *workload) learning(k vbks.BoundCost, seen int, alive float64, last bool) float64 {
+func (w *workload) learning(k vbks.BoundCost, seen int, alive float64, inducing int, last bool) float64 {
 	s := &w.config.Settings
 	draws, samples := 1.0, 1.0
 	if s.Hyperparameters != "point" {
@@ -188,7 +222,11 @@ func (w *workload) learning(k vbks.BoundCost, seen int, alive float64, last bool
 		estimated = min(seen, s.ELBORows)
 	}
 	if w.effort.Tunes(seen, w.rows, alive) {
-		return perTuning*float64(s.Steps)*k.Gradient(w.tuned()) + k.Value(seen) + 1.5*k.Value(estimated)
+		t := k.Value(seen)
+		for _, stage := range vbks.TuningStages(w.rows, inducing, int(math.Ceil(alive)), s.Steps, last) {
+			t += perTuning * float64(stage.Steps) * k.Gradient(stage.Rows) * float64(stage.Kernels) / math.Ceil(alive)
+		}
+		return t
 	}
 	batch := min(s.Batch, seen)
 	move := w.effort.Moving()
@@ -200,9 +238,6 @@ func (w *workload) learning(k vbks.BoundCost, seen int, alive float64, last bool
 	return t
 }
 
-// tuned is the number of rows that hyperparameters are tuned on.
-func (w *workload) tuned() int { return vbks.TunedRows(w.rows, w.inducing) }
-
 // beliefSeconds is the time of q(g), which one core makes.
 func beliefSeconds(kernels int) float64 { return 2e-3 * float64(kernels) }
 
@@ -211,6 +246,9 @@ func beliefSeconds(kernels int) float64 { return 2e-3 * float64(kernels) }
 func (w *workload) bytes(lanes int) int64 {
 	const word, chunk = 8, 1024
 	m := w.inducing
+	if len(w.rungs) > 0 {
+		m = w.rungs[len(w.rungs)-1]
+	}
 	left := w.kernels // at the end
 	if w.config.Settings.AutoPruneMass > 0 {
 		left = min(left, w.config.Settings.AutoPruneKeep)
@@ -219,6 +257,7 @@ func (w *workload) bytes(lanes int) int64 {
 	if !w.effort.Exact() {
 		held, scout = vbks.ScoutSize(left, m)
 	}
+	held = vbks.KeptRows(held, scout)
 	chunks := (held + chunk - 1) / chunk
 	tape := min(64<<20, 3*word*int(w.params)*scout*min(chunk, held))
 	lane := chunks*(word*scout*chunk+tape) + 2*word*scout*chunk + 12*word*m*m
@@ -226,10 +265,17 @@ func (w *workload) bytes(lanes int) int64 {
 	if !w.effort.Exact() {
 		lane += 4 * word * m * max(w.config.Settings.Batch, vbks.ScreenRows)
 		if w.effort.Tunes(w.rows, w.rows, float64(left)) {
-			lane += word * m * (w.tuned() + chunk)
+			lane += word * m * (vbks.KeptRows(w.rows, m) + chunk)
 		}
-		states = 3 * word * m * m * w.effort.Carried()
+		// The kernels of a rung carry matrices of its size, the others none any more.
+		kernels := w.kernels
+		for i, m := range slices.Concat([]int{w.inducing}, w.rungs) {
+			if i > 0 {
+				kernels = vbks.RungKernels(kernels)
+			}
+			states = max(states, 3*word*m*m*w.effort.Carried()*kernels)
+		}
 	}
 	data := 6*word*w.rows*(w.dim+1) + 3000*min(w.rows, 20_000)*w.dim // periodograms
-	return int64(25e6) + int64(lanes*lane+w.kernels*states+data)*3/2
+	return int64(25e6) + int64(lanes*lane+states+data)*3/2
 }

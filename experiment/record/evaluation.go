@@ -15,7 +15,8 @@ type Evaluation struct {
 	Planned    int          `json:"planned"`
 	Proportion float64      `json:"proportion"`
 	RowsSeen   int          `json:"rows_seen"`
-	Objective  files.Number `json:"objective"` // total ELBO
+	Inducing   int          `json:"inducing,omitempty"` // inputs; 0 in the logs of older versions
+	Objective  files.Number `json:"objective"`          // total ELBO
 	Kernels    []Kernel     `json:"kernels"`
 }
 
@@ -35,9 +36,35 @@ type Fit struct {
 	SE        files.Number   `json:"se"`
 	Rank      int            `json:"rank"`
 	Tied      bool           `json:"tied,omitempty"`
+	Rows      int            `json:"elbo_rows,omitempty"` // that the ELBO was computed from; 0 in the logs of older versions
+	Evidence  *Evidence      `json:"evidence,omitempty"`  // nil where the ELBO is an estimate
+	Apart     bool           `json:"apart,omitempty"`     // told apart from the leader at these hyperparameters
+	Point     *Point         `json:"point,omitempty"`     // nil where the errors of local ELBOs change nothing
 	Source    string         `json:"source,omitempty"`
-	Params    []files.Number `json:"params"`       // in data units, as KernelInfo.Params
-	SD        []files.Number `json:"sd,omitempty"` // of their logarithms, under q(log θ)
+	Flags     []vbks.Flag    `json:"flags,omitempty"` // what its user should look at
+	Params    []files.Number `json:"params"`          // in data units, as KernelInfo.Params
+	SD        []files.Number `json:"sd,omitempty"`    // of their logarithms, under q(log θ)
+}
+
+// Point is what is believed of the local ELBOs as they are, without their errors.
+type Point struct {
+	Posterior files.Number `json:"posterior"`
+	Bayes     files.Number `json:"bayes"`
+}
+
+// Plain returns q* and Bayes' rule without errors.
+func (f *Fit) Plain() Point {
+	if f.Point != nil {
+		return *f.Point
+	}
+	return Point{f.Posterior, f.Bayes}
+}
+
+// Evidence bounds the log evidence of all rows seen at a kernel's hyperparameters,
+// nats of the standardised targets.
+type Evidence struct {
+	Lower files.Number `json:"lower"`
+	Upper files.Number `json:"upper"`
 }
 
 // Leader returns the kernel ranked first, nil if none is live.

@@ -25,7 +25,8 @@ type Standing struct {
 	Inducing   []int        `json:"inducing,omitempty"`   // inputs, of the start and after changes
 	Made       int          `json:"evaluations"`          // of those told
 	Evaluation *Evaluation  `json:"evaluation,omitempty"` // the last one, as revised; nil before the first
-	Metrics    []Metric     `json:"metrics,omitempty"`    // the last ones
+	Lead       Lead         `json:"lead"`
+	Metrics    []Metric     `json:"metrics,omitempty"` // the last ones
 
 	Ended  bool         `json:"-"` // the event of the state's being the last is there
 	Worked files.Number `json:"-"` // Seconds at the last evaluation or its revision
@@ -68,6 +69,7 @@ func (s *Standing) Apply(e *Event) {
 	case EventEvaluation:
 		s.Made++
 		s.Moved = false
+		s.Inducing = appendInducing(s.Inducing, e.Evaluation.Inducing)
 		if s.State == Ready { // who reads the end of a log only may not have seen it begin
 			s.State = Running
 		}
@@ -94,6 +96,7 @@ func (s *Standing) Apply(e *Event) {
 func (s *Standing) revise(e *Event) {
 	s.Evaluation, s.Worked = e.Evaluation, e.Seconds
 	s.Owed, s.Scored = true, 0
+	s.Lead.Take(e.Evaluation)
 }
 
 // Refined reports whether the re-optimising that follows by itself has been
@@ -108,7 +111,11 @@ func changedInducing(had []int, e *Event) []int {
 	if e.Change.Inducing == 0 {
 		return had
 	}
-	now := cmp.Or(e.Inducing, e.Change.Inducing)
+	return appendInducing(had, cmp.Or(e.Inducing, e.Change.Inducing))
+}
+
+// appendInducing adds a number of inducing inputs that is known and another one.
+func appendInducing(had []int, now int) []int {
 	if now <= 0 || len(had) > 0 && had[len(had)-1] == now {
 		return had
 	}

@@ -2,6 +2,7 @@ package record_test
 
 import (
 	"reflect"
+	"slices"
 	"testing"
 
 	"kestrel/experiment/files"
@@ -70,6 +71,28 @@ func TestStanding(t *testing.T) {
 	}
 	if s.Apply(&record.Event{Type: record.EventAnew}); !reflect.DeepEqual(s, record.Standing{}) {
 		t.Errorf("anew: %+v", s)
+	}
+}
+
+// Evaluations that have another number of inducing inputs say so; what an order
+// changed is not said twice, nor what an order revises, and older logs say nothing.
+func TestStandingOfInducing(t *testing.T) {
+	var s record.Standing
+	s.Apply(&record.Event{Type: record.EventStarted, Start: &record.Start{Inducing: 64}})
+	evaluation := func(what record.EventType, m int) {
+		s.Apply(&record.Event{Type: what, Kernels: []string{"SE"}, Evaluation: &record.Evaluation{Inducing: m}})
+	}
+	for _, m := range []int{64, 64, 128, 0} {
+		evaluation(record.EventEvaluation, m)
+	}
+	s.Apply(&record.Event{Type: record.EventReoptimised, Change: &vbks.Change{Inducing: 500}, Inducing: 300})
+	if !s.Moved {
+		t.Error("not moved")
+	}
+	evaluation(record.EventPruned, 128)
+	evaluation(record.EventEvaluation, 300)
+	if want := []int{64, 128, 300}; !slices.Equal(s.Inducing, want) || s.Moved {
+		t.Errorf("%v, want %v; moved %v", s.Inducing, want, s.Moved)
 	}
 }
 

@@ -8,8 +8,8 @@ import (
 // Evaluation converts an evaluation to the units of the data.
 func (s *Start) Evaluation(e *vbks.Evaluation, planned int) *Evaluation {
 	out := &Evaluation{
-		Index: e.Index, Planned: planned, Proportion: e.Proportion, RowsSeen: e.RowsSeen, Objective: files.Number(e.Objective),
-		Kernels: make([]Kernel, len(e.Kernels)),
+		Index: e.Index, Planned: planned, Proportion: e.Proportion, RowsSeen: e.RowsSeen, Inducing: e.Inducing,
+		Objective: files.Number(e.Objective), Kernels: make([]Kernel, len(e.Kernels)),
 	}
 	for i := range e.Kernels {
 		k := &e.Kernels[i]
@@ -19,7 +19,13 @@ func (s *Start) Evaluation(e *vbks.Evaluation, planned int) *Evaluation {
 		}
 		f := &Fit{
 			Posterior: files.Number(k.Posterior), Bayes: files.Number(k.Bayes), ELBO: files.Number(k.ELBO), SE: files.Number(k.SE),
-			Rank: k.Rank, Tied: k.Tied, Source: k.Source,
+			Rank: k.Rank, Tied: k.Tied, Source: k.Source, Flags: k.Flags, Rows: k.ELBORows, Apart: k.Apart,
+		}
+		if k.PointPosterior != k.Posterior || k.PointBayes != k.Bayes {
+			f.Point = &Point{files.Number(k.PointPosterior), files.Number(k.PointBayes)}
+		}
+		if b := k.Evidence; b != nil {
+			f.Evidence = &Evidence{files.Number(b.Lower), files.Number(b.Upper)}
 		}
 		layout := s.Kernels[i].Params
 		uncertain := false

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"kestrel/experiment/record"
+	"kestrel/experiment/words"
 	"kestrel/vbks"
 )
 
@@ -21,11 +22,12 @@ const (
 
 // kernelLine is a kernel in the ranking.
 type kernelLine struct {
-	Rank                      int
-	Name, ID                  string
-	Posterior, Bayes, Gap, SE string
-	Percent                   float64 // of the posterior
-	Equal                     bool    // to the leader, which it is not
+	Rank                  int
+	Name, ID              string
+	Posterior, Bayes, Gap string
+	SE, Slack             string  // empty where the local ELBO is exact, or its slack not known
+	Percent               float64 // of the posterior
+	Mark                  string
 }
 
 // kernelDetail is what is known of a kernel.
@@ -74,7 +76,13 @@ func (r *reporter) line(k, leader *record.Kernel) kernelLine {
 	l := kernelLine{
 		Rank: f.Rank, Name: r.name(k.ID), ID: k.ID, Posterior: fmt.Sprintf("%.4f", float64(f.Posterior)),
 		Bayes: fmt.Sprintf("%.4f", float64(f.Bayes)),
-		Gap:   fmt.Sprintf("%.2f", float64(leader.Fit.ELBO-f.ELBO)), SE: fmt.Sprintf("%.2f", float64(f.SE)), Equal: f.Tied && k != leader,
+		Gap:   fmt.Sprintf("%.2f", float64(leader.Fit.ELBO-f.ELBO)), Mark: f.Mark(),
+	}
+	if f.Sampled(r.history.Evaluation.RowsSeen) {
+		l.SE = fmt.Sprintf("%.2f", float64(f.SE))
+	}
+	if slack, ok := f.Slack(); ok {
+		l.Slack = words.Nats(slack)
 	}
 	if p := 100 * float64(f.Posterior); p >= 0 && p <= 100 {
 		l.Percent = math.Round(10*p) / 10
@@ -190,8 +198,8 @@ func (r *reporter) summary(live []*record.Kernel) {
 		}
 	}
 	if len(equal) > 1 {
-		add("%d kernels are equal within the standard error: %s. Their local ELBOs differ from the leader’s by no more than two standard "+
-			"errors of the difference, or by one nat. "+
+		add("%d kernels are equal within their errors: %s. Their log evidence differs from the leader’s by no more than twice the error "+
+			"of the difference, or by one nat. "+
 			"Together they hold a posterior of %.3f (%.3f by Bayes’ rule); how it is divided among them is no evidence.", len(equal),
 			listed(equal, "; "), share, bayes)
 	} else if len(live) > 1 {
@@ -205,6 +213,9 @@ func (r *reporter) summary(live []*record.Kernel) {
 		add("%s ahead of %s.", text, r.name(next.ID))
 	} else {
 		add("%s is the only kernel left.", r.name(leader.ID))
+	}
+	if text := r.history.Lead.Text(r.name(leader.ID)); text != "" {
+		add("%s.", text)
 	}
 	if e.Proportion < 1 {
 		add("So far %.3g %% of the training rows have been seen; the order may still change.", 100*e.Proportion)

@@ -304,15 +304,18 @@ func TestReportOnTiesAndFailures(t *testing.T) {
 		return &record.Fit{Rank: rank, Posterior: files.Number(posterior), Bayes: files.Number(bayes), ELBO: files.Number(elbo),
 			SE: files.Number(se), Tied: tied}
 	}
+	apart := fit(3, .1, .1, -110, 0, false)
+	apart.Evidence, apart.Apart = &record.Evidence{Lower: -101, Upper: -88.5}, true
 	d := reportOn(t, made(t,
 		record.Kernel{ID: "SE", Status: vbks.Live, Fit: fit(2, .3, .4, -12, 1.5, true)},
 		record.Kernel{ID: "RQ", Status: vbks.Live, Fit: fit(1, .6, .5, -10, 0, true)},
-		record.Kernel{ID: "PER", Status: vbks.Live, Fit: fit(3, .1, .1, -110, 4, false)},
+		record.Kernel{ID: "PER", Status: vbks.Live, Fit: apart},
 		record.Kernel{ID: "LIN", Status: vbks.Failed, Reason: "k(Z,Z) is not positive definite <at 3>"},
 		record.Kernel{ID: "LIN*LIN", Status: vbks.Failed, Reason: "k(Z,Z) is not positive definite <at 3>"},
 		record.Kernel{ID: "CONST", Status: vbks.Pruned, Reason: "posterior below the limit"}))
-	d.has(t, "2 kernels are equal within the standard error: RQ; SE.", "Together they hold a posterior of 0.900 (0.900 by Bayes’ rule)",
-		"|2|SE||||0.3000|0.4000|2.00|1.50|equal|", "|3|PER||||0.1000|0.1000|100.00|4.00||", "So far 25 % of the training rows have been seen",
+	d.has(t, "2 kernels are equal within their errors: RQ; SE.", "Together they hold a posterior of 0.900 (0.900 by Bayes’ rule)",
+		"|2|SE||||0.3000|0.4000|2.00|1.50||equal|", "|3|PER||||0.1000|0.1000|100.00||12.5|told apart|",
+		"RQ leads since 25 % of the data; no other has led.", "So far 25 % of the training rows have been seen",
 		"|failed|2|k(Z,Z) is not positive definite <at 3>|LIN, LIN*LIN|", "|pruned|1|posterior below the limit|CONST|")
 	d = reportOn(t, made(t, record.Kernel{ID: "SE", Status: vbks.Live, Fit: fit(2, .1, 0, -20, 2.5, false)},
 		record.Kernel{ID: "RQ", Status: vbks.Live, Fit: fit(1, .9, 1, -10, 0, true)}))

@@ -31,6 +31,7 @@ type tables struct {
 type tableRows struct {
 	kernels map[string]record.KernelInfo
 	last    *record.Evaluation
+	lead    record.Lead
 }
 
 // newTables creates the files with their headers.
@@ -59,9 +60,10 @@ func newTableRows() tableRows { return tableRows{kernels: map[string]record.Kern
 // writeHeaders writes the names of the columns.
 func writeHeaders(posterior, metrics io.Writer) error {
 	err := files.WriteRows(posterior, []string{"evaluation", "proportion", "rows_seen", "kernel_id", "kernel",
-		"posterior", "bayes", "local_elbo", "elbo_se", "rank", "status"})
+		"posterior", "bayes", "local_elbo", "elbo_se", "rank", "status", "elbo_rows", "lower", "upper",
+		"point_posterior", "point_bayes"})
 	if err == nil {
-		err = files.WriteRows(metrics, MetricColumns())
+		err = files.WriteRows(metrics, append(MetricColumns(), "leader_since", "leader_changes"))
 	}
 	return err
 }
@@ -86,8 +88,13 @@ func (t *tableRows) write(e *record.Event, posterior, metrics io.Writer) error {
 			return fmt.Errorf("%s: %w", record.PosteriorFile, err)
 		}
 		t.last = e.Evaluation
+		t.lead.Take(e.Evaluation)
 	case record.EventMetrics:
-		if err := files.WriteRows(metrics, MetricRows(e.Metrics)...); err != nil {
+		rows := MetricRows(e.Metrics)
+		for i := range rows {
+			rows[i] = append(rows[i], files.FormatFloat(t.lead.Since), strconv.Itoa(t.lead.Changes))
+		}
+		if err := files.WriteRows(metrics, rows...); err != nil {
 			return fmt.Errorf("%s: %w", record.MetricsFile, err)
 		}
 	}
@@ -100,22 +107,30 @@ func (t *tableRows) posteriorRows(e *record.Evaluation) [][]string {
 	rows := make([][]string, len(e.Kernels))
 	for i, k := range e.Kernels {
 		row := []string{strconv.Itoa(e.Index), files.FormatFloat(e.Proportion), strconv.Itoa(e.RowsSeen),
-			k.ID, t.kernels[k.ID].Name, "", "", "", "", "", string(k.Status)}
+			k.ID, t.kernels[k.ID].Name, "", "", "", "", "", string(k.Status), "", "", "", "", ""}
 		if f := k.Fit; f != nil {
 			copy(row[5:], []string{f.Posterior.String(), f.Bayes.String(), f.ELBO.String(), f.SE.String(), strconv.Itoa(f.Rank)})
+			if f.Rows > 0 {
+				row[11] = strconv.Itoa(f.Rows)
+			}
+			point := f.Plain()
+			row[14], row[15] = point.Posterior.String(), point.Bayes.String()
+			if b := f.Evidence; b != nil {
+				row[12], row[13] = b.Lower.String(), b.Upper.String()
+			}
 		}
 		rows[i] = row
 	}
 	return rows
 }
 
-// MetricColumns are those of metrics.csv. Who knows the file from before the two
+// MetricColumns are those of metrics.csv but for the leader's. Who knows the file from before the two
 // last ones came finds the others where they were.
 func MetricColumns() []string {
 	return append([]string{"evaluation", "proportion", "seconds", "method", "kernels"}, AccuracyColumns()...)
 }
 
-// MetricRows are the rows of metrics.csv.
+// MetricRows are the rows with these columns.
 func MetricRows(ms []record.Metric) [][]string {
 	rows := make([][]string, len(ms))
 	for i, m := range ms {

@@ -79,7 +79,7 @@ func (c *choice) adopt(base *config.Config, columns []library.TableColumn) {
 	c.seed = input.NewField(c.baseSeed(), c.baseSeed())
 }
 
-func (c *choice) baseInducing() string { return strconv.Itoa(c.base.Settings.Inducing) }
+func (c *choice) baseInducing() string { return c.base.InducingText() }
 func (c *choice) baseSeed() string     { return strconv.FormatUint(c.base.Settings.Seed, 10) }
 
 // text returns the field of a part, nil if it is no text.

@@ -113,7 +113,7 @@ func TestLauncherSettingsAreChecked(t *testing.T) {
 	d := newLaunching(t, nil)
 	d.start()
 	d.press("tab", "tab", "ctrl+u", "many")
-	d.has(`must be a whole number from 1 to 100000, not "many"`)
+	d.has(`must be "auto" or a whole number from 1 to 100000, not`)
 	d.press("tab", "enter")
 	if len(d.begun) != 0 {
 		t.Fatal("a run began with a wrong setting")
@@ -406,4 +406,15 @@ func TestLauncherSplit(t *testing.T) {
 	if c.split != "random" {
 		t.Errorf("back again: %s", c.split)
 	}
+}
+
+// "auto" is offered beside numbers, where the config has a number and where not.
+func TestLauncherInducingByItself(t *testing.T) {
+	d := newLaunching(t, nil)
+	d.start()
+	d.press("tab", "tab")
+	d.has("a number, or auto")
+	d.press("ctrl+u", "auto")
+	d.has("--set sparse.inducing=auto")
+	d.same(d.begin(), "quickstart", "sparse.inducing=auto")
 }

@@ -78,6 +78,9 @@ func (l *Launcher) partSheet(s *sheet, c *choice, p part) {
 		if p == kernelsPart && focused {
 			s.indented(labelWidth, config.SpaceSyntax, t.Faint)
 		}
+		if p == inducingPart && focused {
+			s.indented(labelWidth, "a number, or auto: few for all kernels, more for the best", t.Faint)
+		}
 		return
 	}
 	l.wrongSheet(s, nil, p, room, focused)

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"math/rand/v2"
 	"slices"
 	"sync"
 
@@ -67,20 +68,27 @@ func (p *problem) single() fitted {
 // strata would have less variance but miss the tails, which decide E[softmax(g)_i]
 // of a kernel far behind. A column depends on the kernel's id, seed and n only.
 func (p *problem) samples(n int, seed uint64) []float64 {
-	half := n / 2
-	eta := make([]float64, n*p.k) // a middle row of zeros if n is odd
+	eta := make([]float64, n*p.k)
 	for j, id := range p.ids {
-		rng := random.Stream(seed, id, 0)
-		for i, stratum := range rng.Perm(half) {
-			v := distuv.UnitNormal.Quantile(0.5 + 0.5*(float64(stratum)+rng.Float64())/float64(half))
-			if rng.Uint64()&1 == 0 {
-				v = -v
-			}
+		for i, v := range stratified(random.Stream(seed, id, 0), n) {
 			eta[i*p.k+j] = v
-			eta[(n-1-i)*p.k+j] = -v
 		}
 	}
 	return eta
+}
+
+// stratified is one column of samples.
+func stratified(rng *rand.Rand, n int) []float64 {
+	half := n / 2
+	out := make([]float64, n) // a zero in the middle if n is odd
+	for i, stratum := range rng.Perm(half) {
+		v := distuv.UnitNormal.Quantile(0.5 + 0.5*(float64(stratum)+rng.Float64())/float64(half))
+		if rng.Uint64()&1 == 0 {
+			v = -v
+		}
+		out[i], out[n-1-i] = v, -v
+	}
+	return out
 }
 
 // diagonal computes J on samples eta for diagonal covariances, at
@@ -303,7 +311,21 @@ func (p *problem) optimise(opts Options, last *Belief, lastLeader string) (fitte
 	if err != nil {
 		return fitted{}, err
 	}
-	starts := p.starts(last)
+	best, err := p.climb(p.starts(last), eta, common)
+	if err != nil {
+		return fitted{}, err
+	}
+	p.breakTie(best.x, lastLeader)
+
+	fit := p.at(best)
+	p.refine(&fit, common)
+	fit.value = p.newWorkspace(fresh).value(fit.mean, fit.chol)
+	return fit, nil
+}
+
+// climb ascends from all starts on samples eta and returns the end that is best on
+// the common sample.
+func (p *problem) climb(starts []start, eta, common []float64) (start, error) {
 	values := make([]float64, len(starts))
 	climbs := make([]func() error, len(starts))
 	for i := range starts {
@@ -316,7 +338,7 @@ func (p *problem) optimise(opts Options, last *Belief, lastLeader string) (fitte
 		}
 	}
 	if err := together(climbs...); err != nil {
-		return fitted{}, err
+		return start{}, err
 	}
 	var best start
 	value := math.Inf(-1)
@@ -326,19 +348,20 @@ func (p *problem) optimise(opts Options, last *Belief, lastLeader string) (fitte
 		}
 	}
 	if best.x == nil {
-		return fitted{}, fmt.Errorf("vbks: belief over kernels: %w", errNotFinite)
+		return start{}, fmt.Errorf("vbks: belief over kernels: %w", errNotFinite)
 	}
-	p.breakTie(best.x, lastLeader)
+	return best, nil
+}
 
-	fit := fitted{mean: make([]float64, p.k), chol: make([]float64, p.k*p.k), start: best.name}
+// at is a diagonal point in the full family.
+func (p *problem) at(s start) fitted {
+	fit := fitted{mean: make([]float64, p.k), chol: make([]float64, p.k*p.k), start: s.name}
 	root := math.Sqrt(p.s)
 	for i := range p.k {
-		fit.mean[i] = p.prior[i] + root*best.x[i]
-		fit.chol[i*p.k+i] = root * math.Exp(best.x[p.k+i])
+		fit.mean[i] = p.prior[i] + root*s.x[i]
+		fit.chol[i*p.k+i] = root * math.Exp(s.x[p.k+i])
 	}
-	p.refine(&fit, common)
-	fit.value = p.newWorkspace(fresh).value(fit.mean, fit.chol)
-	return fit, nil
+	return fit
 }
 
 // breakTie exchanges the leader of a diagonal belief with the kernel that

@@ -16,7 +16,7 @@ import (
 
 // Methods lists what Place knows.
 func Methods() []string {
-	return []string{"auto", "kmeans", "grid", "jittered", "spread+consecutive", "random"}
+	return []string{"auto", "kmeans", "quantiles", "grid", "jittered", "spread+consecutive", "random"}
 }
 
 // quantileRows is the largest number of rows for which "auto" puts the
@@ -35,6 +35,7 @@ const placementStream = 0x696e647563696e67
 //	"auto"                one column: evenly over the quantiles of x, both ends included, up
 //	                      to 5000 rows, "jittered" for more; several columns: "kmeans"
 //	"kmeans"              centres of k-means (on at most some 20,000 rows)
+//	"quantiles"           one column only: evenly over the quantiles of x, both ends included
 //	"grid"                one column only: evenly spaced from the least to the greatest x
 //	"jittered"            a random row from each of m cells that hold equally many distinct
 //	                      rows: quantiles of one column, cells of a k-d tree of several
@@ -118,8 +119,9 @@ func checkPlacement(x []float64, dim, m int, method string) error {
 	if m < 1 {
 		return fmt.Errorf("inducing inputs: at least 1 is needed, %d asked for", m)
 	}
-	if method == "grid" && dim > 1 {
-		return fmt.Errorf("inducing inputs on a grid need a single input column, here are %d: use \"kmeans\" or \"jittered\"", dim)
+	if (method == "grid" || method == "quantiles") && dim > 1 {
+		return fmt.Errorf("inducing inputs on a grid or at quantiles need a single input column, here are %d: "+
+			"use \"kmeans\" or \"jittered\"", dim)
 	}
 	for _, v := range x {
 		if math.IsNaN(v) || math.IsInf(v, 0) {

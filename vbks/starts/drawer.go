@@ -302,3 +302,14 @@ func (w *Drawer) redraw(p *kernelspace.Program, x []float64, rng *rand.Rand) []f
 	w.normalise(p, raw, whole)
 	return params.Free(p, raw, noise, w.floor)
 }
+
+// ShortestPeriod returns the shortest of the strongest candidate periods of a column,
+// 0 if it has none.
+func (w *Drawer) ShortestPeriod(column int) float64 {
+	const strongest = 3
+	peaks := w.periods[column]
+	if len(peaks) == 0 {
+		return 0
+	}
+	return slices.Min(peaks[:min(strongest, len(peaks))])
+}

@@ -1,0 +1,60 @@
+package record
+
+import (
+	"testing"
+
+	"kestrel/vbks"
+)
+
+// Evaluations and orders may change the leader; what leaves none changes nothing.
+func TestLead(t *testing.T) {
+	var s Standing
+	take := func(typ EventType, proportion float64, leader, want string) {
+		t.Helper()
+		e := &Evaluation{Index: 1, Proportion: proportion, Kernels: []Kernel{{ID: "A", Status: vbks.Live}, {ID: "B", Status: vbks.Live}}}
+		for i := range e.Kernels {
+			if k := &e.Kernels[i]; leader != "" {
+				k.Fit = &Fit{Rank: 2}
+				if k.ID == leader {
+					k.Fit.Rank = 1
+				}
+			}
+		}
+		s.Apply(&Event{Type: typ, Evaluation: e, Kernels: []string{"A"}})
+		if got := s.Lead.Text(s.Lead.Kernel); got != want {
+			t.Errorf("%q, want %q", got, want)
+		}
+	}
+	take(EventEvaluation, 0.1, "", "")
+	take(EventEvaluation, 0.2, "A", "A leads since 20 % of the data; no other has led")
+	take(EventEvaluation, 0.3, "A", "A leads since 20 % of the data; no other has led")
+	take(EventPruned, 0.3, "B", "B leads since 30 % of the data; 1 change before")
+	take(EventEvaluation, 0.4, "", "B leads since 30 % of the data; 1 change before")
+	take(EventRestored, 0.45, "A", "A leads since 45 % of the data; 2 changes before")
+	take(EventEvaluation, 0.5, "A", "A leads since 45 % of the data; 2 changes before")
+}
+
+func TestMark(t *testing.T) {
+	for _, c := range []struct {
+		fit  Fit
+		want string
+	}{
+		{Fit{Rank: 1, Tied: true}, ""}, {Fit{Rank: 2, Tied: true, Apart: true}, MarkEqual}, {Fit{Rank: 2, Apart: true}, MarkApart},
+		{Fit{Rank: 2}, ""},
+	} {
+		if got := c.fit.Mark(); got != c.want {
+			t.Errorf("%+v: %q, want %q", c.fit, got, c.want)
+		}
+	}
+	for _, c := range []struct {
+		fit  Fit
+		want bool
+	}{{Fit{Rows: 10}, true}, {Fit{Rows: 20, SE: 1}, false}, {Fit{SE: 1}, true}, {Fit{}, false}} {
+		if got := c.fit.Sampled(20); got != c.want {
+			t.Errorf("%+v: sampled %v", c.fit, got)
+		}
+	}
+	if p := (&Fit{Posterior: 0.3, Bayes: 0.4}).Plain(); p != (Point{0.3, 0.4}) {
+		t.Errorf("%+v", p)
+	}
+}

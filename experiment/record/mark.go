@@ -1,0 +1,39 @@
+package record
+
+// Words for how a kernel stands to the leader.
+const (
+	MarkEqual = "equal"      // within a nat or the errors of the gap
+	MarkApart = "told apart" // by the bounds, at these hyperparameters
+)
+
+// Mark says how a kernel stands to the leader, "" if nothing is known beyond the
+// gap, and for the leader itself.
+func (f *Fit) Mark() string {
+	switch {
+	case f.Rank <= 1:
+		return ""
+	case f.Tied:
+		return MarkEqual
+	case f.Apart:
+		return MarkApart
+	}
+	return ""
+}
+
+// Sampled reports whether the local ELBO is an estimate from some of the rows
+// seen; else it is exact and its gap has no standard error.
+func (f *Fit) Sampled(seen int) bool {
+	if f.Rows == 0 { // logs of older versions
+		return f.SE > 0
+	}
+	return f.Rows < seen
+}
+
+// Slack is what the bounds on the log evidence leave open in nats; ok is false where
+// there are none.
+func (f *Fit) Slack() (nats float64, ok bool) {
+	if f.Evidence == nil {
+		return 0, false
+	}
+	return float64(f.Evidence.Upper - f.Evidence.Lower), true
+}

@@ -1,0 +1,94 @@
+package vbks
+
+import (
+	"math"
+
+	"kestrel/vbks/belief"
+)
+
+// pastELBO is a local ELBO of an evaluation.
+type pastELBO struct {
+	evaluation, rows int
+	elbo             float64
+}
+
+// rememberedELBOs are as many as the last two innovations need.
+const rememberedELBOs = 3
+
+// remember keeps the local ELBO of an evaluation. What is there is not modified.
+func (k *kernel) remember(evaluation int) {
+	past := append([]pastELBO{{evaluation, k.rows, k.elbo}}, k.past...)
+	k.past = past[:min(len(past), rememberedELBOs)]
+}
+
+// innovation is what an evaluation has changed in the gap to another kernel beyond
+// what more rows do alone, with which a gap grows in proportion. at counts
+// evaluations back from the last one.
+func (k *kernel) innovation(other *kernel, at int) (nats float64, ok bool) {
+	if len(k.past) < at+2 || len(other.past) < at+2 {
+		return 0, false
+	}
+	gap := func(i int) float64 { return k.past[i].elbo - other.past[i].elbo }
+	now, before := k.past[at], k.past[at+1]
+	if o := other.past[at]; o.evaluation != now.evaluation || other.past[at+1].evaluation != before.evaluation ||
+		now.evaluation != before.evaluation+1 {
+		return 0, false
+	}
+	return gap(at) - float64(now.rows)/float64(before.rows)*gap(at+1), true
+}
+
+// drift is the standard deviation of what search and data still move in the gap to
+// another kernel: the larger innovation of the last two, whatever it came from:
+// rows, better hyperparameters, more inducing inputs, another sample; once two
+// evaluations are of all rows, of these alone. Of a kernel without history, while data still arrive, the gap may close altogether.
+func (k *kernel) drift(other *kernel, all bool) float64 {
+	last, ok := k.innovation(other, 0)
+	if !ok {
+		if all {
+			return 0
+		}
+		return math.Abs(k.elbo - other.elbo)
+	}
+	before, ok := k.innovation(other, 1)
+	// What came with the last rows is over where another evaluation of all of them
+	// has confirmed it.
+	if ok && all && k.past[1].rows == k.rows && k.past[2].rows < k.rows {
+		before = 0
+	}
+	return math.Max(math.Abs(last), math.Abs(before))
+}
+
+// slack says between which numbers of nats above the local ELBO the log evidence
+// lies. Bounds from the trace are far too wide above, where they are not tight: of
+// what they allow the belief takes as much above Lower as is known to be below.
+func (k *kernel) slack() (low, high float64) {
+	switch b := k.bounds; {
+	case b == nil:
+		return 0, 0
+	case b.Tight:
+		return b.Lower - k.elbo, b.Upper - k.elbo
+	default:
+		return 0, 2 * (b.Lower - k.elbo)
+	}
+}
+
+// errors are those of kernels' local ELBOs, but which these are; where they are to
+// be ignored, of sampling alone.
+func (t *Trainer) errors(live []int) *belief.Errors {
+	e := &belief.Errors{
+		Rows: t.rows, Number: t.evaluation,
+		Terms: make([][]float64, len(live)), Low: make([]float64, len(live)), High: make([]float64, len(live)),
+	}
+	for j, i := range live {
+		e.Terms[j] = t.kernels[i].terms
+		if t.settings.integrates() {
+			e.Low[j], e.High[j] = t.kernels[i].slack()
+		}
+	}
+	if t.settings.integrates() {
+		e.Drift = func(j, best int) float64 {
+			return t.kernels[live[j]].drift(t.kernels[live[best]], t.rows == t.data.Rows())
+		}
+	}
+	return e
+}

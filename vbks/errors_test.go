@@ -1,0 +1,125 @@
+package vbks
+
+import (
+	"math"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// kernelWith has these local ELBOs, newest first, of evaluations that have seen
+// these rows.
+func kernelWith(numbers, rows []int, elbos ...float64) *kernel {
+	k := &kernel{model: &model{}}
+	for i, v := range slices.Backward(elbos) {
+		k.elbo, k.rows = v, rows[i]
+		k.remember(numbers[i])
+	}
+	return k
+}
+
+// A gap that grows with the rows moves nothing; what it does otherwise is the
+// error, the larger of the last two times.
+func TestDrift(t *testing.T) {
+	numbers, rows := []int{4, 3, 2, 1}, []int{400, 300, 200, 100}
+	leader := kernelWith(numbers, rows, -40, -30, -20, -10)
+	for _, c := range []struct {
+		name          string
+		k             *kernel
+		coming, whole float64 // while data arrive, and when all are in use
+	}{
+		{"in proportion", kernelWith(numbers, rows, -80, -60, -40, -20), 0, 0},
+		{"last", kernelWith(numbers, rows, -73, -60, -40, -20), 7, 7},
+		{"before", kernelWith(numbers, rows, -68, -51, -40, -20), 9, 9},                           // gaps 28, 21, 20
+		{"long ago", kernelWith(numbers, rows, -80, -60, -40, -500), 0, 0},                        // gap 490 of 100 rows
+		{"no history", kernelWith(numbers[:1], rows[:1], -95), 55, 0},                             //
+		{"just restored", kernelWith([]int{4, 2, 1}, []int{400, 200, 100}, -95, -40, -20), 55, 0}, //
+		{"one", kernelWith(numbers[:2], rows[:2], -75, -60), 5, 5},
+	} {
+		if got := c.k.drift(leader, false); math.Abs(got-c.coming) > 1e-9 {
+			t.Errorf("%s: %v while data arrive, want %v", c.name, got, c.coming)
+		}
+		if got := c.k.drift(leader, true); math.Abs(got-c.whole) > 1e-9 {
+			t.Errorf("%s: %v with all data, want %v", c.name, got, c.whole)
+		}
+		if len(c.k.past) > rememberedELBOs {
+			t.Errorf("%s: %d remembered", c.name, len(c.k.past))
+		}
+	}
+}
+
+func TestSlack(t *testing.T) {
+	k := &kernel{elbo: -10}
+	for _, c := range []struct {
+		bounds    *Evidence
+		low, high float64
+	}{{nil, 0, 0}, {&Evidence{Lower: -9, Upper: 500}, 0, 2}, {&Evidence{Lower: -7, Upper: -6.5, Tight: true}, 3, 3.5}} {
+		k.bounds = c.bounds
+		if low, high := k.slack(); low != c.low || high != c.high {
+			t.Errorf("%+v: %v to %v, want %v to %v", c.bounds, low, high, c.low, c.high)
+		}
+	}
+}
+
+// Where errors are ignored the belief is that of the local ELBOs, and where they
+// are integrated over that one is kept beside it. Both go through a checkpoint.
+func TestErrorsSetting(t *testing.T) {
+	data := trainingSeries(21, 60)
+	s := quickSettings("collapsed")
+	s.EvaluateEvery = 0.25
+	differ := false
+	s.Errors = "integrate"
+	tr := trainerOn(t, 1, nil, data, s, "SE", "PER", "LIN", "PER+LIN")
+	s.Errors = "ignore"
+	plain := trainerOn(t, 1, nil, data, s, "SE", "PER", "LIN", "PER+LIN")
+	for range 3 {
+		e, p := next(t, tr), next(t, plain)
+		for i := range e.Kernels {
+			a, b := &e.Kernels[i], &p.Kernels[i]
+			if b.Posterior != b.PointPosterior || b.Bayes != b.PointBayes || a.PointBayes != b.Bayes || a.ELBO != b.ELBO {
+				t.Errorf("%s: q* %v and %v, Bayes' rule %v, %v and %v", a.ID, b.Posterior, b.PointPosterior, b.Bayes, b.PointBayes, a.PointBayes)
+			}
+			differ = differ || a.Posterior != a.PointPosterior
+		}
+	}
+	if !differ {
+		t.Error("no error has mattered")
+	}
+	s.Errors = "integrate"
+	other := resumed(t, tr, s)
+	same(t, "resumed", other, tr)
+	next(t, other)
+	next(t, tr)
+	same(t, "resumed, and one further", other, tr)
+	for name := range plain.Checkpoint() {
+		if strings.HasSuffix(name, "/point") {
+			t.Errorf("array %s where errors are ignored", name)
+		}
+	}
+	// An older checkpoint has no history.
+	arrays := copied(t, tr.Checkpoint())
+	for name := range arrays {
+		if strings.HasSuffix(name, "/past") || strings.HasSuffix(name, "/point") || strings.HasSuffix(name, "/tight") {
+			delete(arrays, name)
+		}
+	}
+	dev := onCPU(1)
+	t.Cleanup(func() { dev.Close() })
+	old, err := Resume(t.Context(), dev, data, candidates(t, "SE", "PER", "LIN", "PER+LIN"), []string{"x"}, s, arrays)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, k := range old.Last().Kernels {
+		if k.PointPosterior != k.Posterior {
+			t.Errorf("%s: %v and %v", k.ID, k.PointPosterior, k.Posterior)
+		}
+	}
+	if old.kernels[0].past != nil {
+		t.Error("a history from nowhere")
+	}
+	arrays["kernel/0/past"] = Tensor{Shape: []int{4}, Data: []float64{1, 2, 3, 4}}
+	if _, err := Resume(t.Context(), dev, data, candidates(t, "SE", "PER", "LIN", "PER+LIN"), []string{"x"}, s, arrays); err == nil ||
+		!strings.Contains(err.Error(), "array kernel/0/past ends within an evaluation") {
+		t.Errorf("a damaged history: %v", err)
+	}
+}

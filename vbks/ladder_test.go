@@ -1,0 +1,286 @@
+package vbks
+
+import (
+	"context"
+	"errors"
+	"math/rand/v2"
+	"slices"
+	"testing"
+)
+
+// Rungs rise to all rows where these are few, and end where work does; a number
+// that is asked for is the only one.
+func TestRungs(t *testing.T) {
+	for _, c := range []struct {
+		inducing, most, n int
+		want              []int
+	}{
+		{0, 0, 30, []int{30}},
+		{0, 0, 130, []int{64, 130}},
+		{0, 0, 300, []int{64, 128, 300}},
+		{0, 0, 1000, []int{64, 128, 256, 512, 1000}},
+		{0, 200, 1000, []int{64, 128, 200}},
+		{0, 40, 1000, []int{40}},
+		{0, 0, 200_000, []int{64}},
+		{0, 0, 1_000_000, []int{64}},
+		{77, 50, 1000, []int{77}},
+		{77, 0, 30, []int{30}},
+	} {
+		if got := (Settings{Inducing: c.inducing, MostInducing: c.most}).Rungs(c.n); !slices.Equal(got, c.want) {
+			t.Errorf("%+v: %v", c, got)
+		}
+	}
+}
+
+// roughSeries is a random walk, which few inducing inputs do not follow.
+func roughSeries(seed uint64, n int) Training {
+	rng := rand.New(rand.NewPCG(seed, 3))
+	d := Training{Dim: 1}
+	level := 0.0
+	for i := range n {
+		level += rng.NormFloat64()
+		d.X, d.Y = append(d.X, 4*float64(i)/float64(n)-2), append(d.Y, level)
+	}
+	return d
+}
+
+// The kernels of later rungs are fewer, their bounds closer, and the run ends when
+// more inducing inputs could change nothing.
+func TestClimbing(t *testing.T) {
+	data := roughSeries(51, 150)
+	s := quickSettings("collapsed")
+	s.Inducing, s.EvaluateEvery, s.Refine = 0, 0.5, 0
+	tr := trainerOn(t, 2, nil, data, s, "SE", "LIN", "PER", "PER+SE", "LIN+SE", "MATERN12", "RQ", "LIN+PER")
+	if got := tr.Planned(); got != 3 {
+		t.Fatalf("%d evaluations planned", got)
+	}
+	var all []Evaluation
+	for !tr.Done() {
+		all = append(all, *next(t, tr))
+	}
+	last := all[len(all)-1]
+	if len(all) != tr.Planned() || last.Inducing != 150 || all[1].Inducing != 64 {
+		t.Fatalf("%d of %d evaluations, with %d and %d inducing inputs", len(all), tr.Planned(), all[1].Inducing, last.Inducing)
+	}
+	live := 0
+	for i, k := range last.Kernels {
+		if k.Status != Live {
+			continue
+		}
+		live++
+		if k.Evidence == nil || k.Evidence.Slack() > all[1].Kernels[i].Evidence.Slack()+0.1 || k.Evidence.Slack() > settledNats {
+			t.Errorf("%s: slack %+v, before %+v", k.ID, k.Evidence, all[1].Kernels[i].Evidence)
+		}
+	}
+	if live < 2 || live > 6 {
+		t.Errorf("%d finalists", live)
+	}
+}
+
+// A climb that is interrupted leaves the trainer as it was, and a trainer that is
+// resumed between rungs goes on alike.
+func TestClimbingIsUndone(t *testing.T) {
+	data := roughSeries(51, 150)
+	s := quickSettings("collapsed")
+	s.Inducing, s.EvaluateEvery, s.Refine = 0, 1, 0
+	exprs := []string{"SE", "LIN", "PER", "PER+SE", "MATERN12", "RQ"}
+	tr := trainerOn(t, 2, nil, data, s, exprs...)
+	next(t, tr)
+	if tr.told {
+		t.Fatal("settled on the first rung")
+	}
+	arrays := tr.Checkpoint()
+	ctx, cancel := context.WithCancel(t.Context())
+	steps := 0
+	tr.SetGate(func(context.Context) error {
+		if steps++; steps == 20 {
+			cancel()
+		}
+		return nil
+	})
+	if _, err := tr.Next(ctx); !errors.Is(err, context.Canceled) {
+		t.Fatalf("error %v", err)
+	}
+	if tr.m != 64 || tr.rung != 0 || tr.evaluation != 1 {
+		t.Fatalf("M = %d on rung %d after %d evaluations", tr.m, tr.rung, tr.evaluation)
+	}
+	tr.SetGate(nil)
+	want := next(t, tr)
+	dev := onCPU(2)
+	defer dev.Close()
+	again, err := Resume(t.Context(), dev, data, candidates(t, exprs...), []string{"x"}, s, arrays)
+	if err != nil {
+		t.Fatal(err)
+	}
+	got := next(t, again)
+	for i := range want.Kernels {
+		a, b := want.Kernels[i], got.Kernels[i]
+		if a.Status != b.Status || a.ELBO != b.ELBO || a.Posterior != b.Posterior {
+			t.Errorf("%s: %+v, resumed %+v", a.ID, a, b)
+		}
+	}
+	if got.Inducing != 150 || got.Index != 2 {
+		t.Errorf("evaluation %d with %d inducing inputs", got.Index, got.Inducing)
+	}
+}
+
+// A kernel that is alone climbs while its evidence is open by more than a nat, and
+// no further.
+func TestClimbingAlone(t *testing.T) {
+	s := quickSettings("collapsed")
+	s.Inducing, s.EvaluateEvery, s.Refine = 0, 1, 0
+	for _, c := range []struct {
+		what   string
+		data   Training
+		kernel string
+		want   int
+	}{{"rough", roughSeries(51, 150), "MATERN12", 2}, {"smooth", trainingSeries(5, 150), "SE", 1}} {
+		tr := trainerOn(t, 1, nil, c.data, s, c.kernel)
+		if got := train(t, tr); len(got) != c.want || tr.Planned() != c.want {
+			t.Errorf("%s: %d evaluations, %d planned, want %d; evidence %+v", c.what, len(got), tr.Planned(), c.want,
+				got[len(got)-1].Kernels[0].Evidence)
+		}
+	}
+}
+
+// Adam, whose evaluations end without bounds and where its steps do, does not climb.
+func TestAdamDoesNotClimb(t *testing.T) {
+	for optimizer, want := range map[string]int{"collapsed": 3, "natural": 3, "adam": 1} {
+		s := quickSettings(optimizer)
+		s.Inducing = 0
+		if got := s.Rungs(300); len(got) != want {
+			t.Errorf("%s: %v", optimizer, got)
+		}
+	}
+}
+
+// Repeated inputs are few: where Z has them all no more are asked for.
+func TestClimbingEndsAtDistinctInputs(t *testing.T) {
+	data := roughSeries(51, 300)
+	for i := range data.X {
+		data.X[i] = data.X[i/10*10]
+	}
+	s := quickSettings("natural")
+	s.Inducing, s.EvaluateEvery, s.Refine, s.Hyperparameters = 0, 1, 0, "diagonal"
+	tr := trainerOn(t, 1, nil, data, s, "SE", "LIN")
+	if got := train(t, tr); len(got) != 1 || got[0].Inducing != 30 {
+		t.Errorf("%d evaluations, the last with %d inducing inputs", len(got), got[len(got)-1].Inducing)
+	}
+}
+
+// climber is a trainer on its first of rungs 64, 128 and 175.
+func climber(t *testing.T, optimizer string) (*Trainer, Settings) {
+	t.Helper()
+	s := quickSettings(optimizer)
+	s.Inducing, s.EvaluateEvery, s.Refine, s.Starts, s.Steps, s.Transplants = 0, 1, 0, 1, 10, false
+	tr := trainerOn(t, 2, nil, roughSeries(51, 175), s, "SE", "LIN", "PER", "LIN+SE", "MATERN12", "RQ")
+	next(t, tr)
+	return tr, s
+}
+
+// What the user does between rungs: prune, restore, ask for more or for another
+// number of inducing inputs. Resumed at any moment a trainer goes on alike.
+func TestOrdersBetweenRungs(t *testing.T) {
+	t.Parallel()
+	for _, optimizer := range []string{"collapsed", "natural"} {
+		tr, s := climber(t, optimizer)
+		if tr.told || tr.Planned() != 3 {
+			t.Fatalf("%s: told %v, %d planned", optimizer, tr.told, tr.Planned())
+		}
+		other := resumed(t, tr, s)
+		both := func(what string, f func(x *Trainer)) {
+			t.Helper()
+			f(tr)
+			f(other)
+			same(t, optimizer+" "+what, other, tr)
+			other = resumed(t, tr, s)
+			same(t, optimizer+" resumed "+what, other, tr)
+		}
+		both("pruned", func(x *Trainer) {
+			if _, err := x.Prune([]string{"LIN"}); err != nil {
+				t.Fatal(err)
+			}
+			if x.Last().Inducing != 64 {
+				t.Errorf("an evaluation with 64 inducing inputs has %d after pruning", x.Last().Inducing)
+			}
+		})
+		both("on the second rung", func(x *Trainer) { next(t, x) })
+		if tr.m != 128 || tr.Last().Inducing != 128 {
+			t.Fatalf("%s: %d inducing inputs", optimizer, tr.m)
+		}
+		var out, gone []string
+		for _, k := range tr.Last().Kernels {
+			if k.Status == Pruned && k.Reason != ByRequest {
+				out = append(out, k.ID)
+			} else if k.Status == Pruned {
+				gone = append(gone, k.ID)
+			}
+		}
+		if len(out) == 0 || !slices.Equal(gone, []string{"LIN"}) {
+			t.Fatalf("%s: left out %q, pruned %q", optimizer, out, gone)
+		}
+		// Those that were left out are not compared by what fewer inducing inputs say,
+		// and take part in the next evaluation whoever is the best.
+		both("restored", func(x *Trainer) {
+			e, err := x.Restore(out[:1])
+			if err != nil {
+				t.Fatal(err)
+			}
+			if i := slices.IndexFunc(e.Kernels, func(k KernelResult) bool { return k.ID == out[0] }); e.Kernels[i].Status != Pruned {
+				t.Errorf("%s: %+v is compared", optimizer, e.Kernels[i])
+			}
+		})
+		both("on the last rung", func(x *Trainer) { next(t, x) })
+		last := tr.Last()
+		if i := slices.IndexFunc(last.Kernels, func(k KernelResult) bool { return k.ID == out[0] }); last.Kernels[i].Status != Live ||
+			last.Inducing != 175 || !tr.Done() {
+			t.Errorf("%s: %+v with %d inducing inputs, done %v", optimizer, last.Kernels[i], last.Inducing, tr.Done())
+		}
+		for _, c := range []struct {
+			change Change
+			want   int
+		}{{Change{Inducing: 100, Rounds: 2}, 100}, {Change{Rounds: 1}, 100}, {Change{}, 100}} {
+			both("re-optimised", func(x *Trainer) {
+				if err := x.Reoptimize(c.change); err != nil {
+					t.Fatal(err)
+				}
+			})
+			if want := max(1, c.change.Rounds); tr.Planned()-tr.evaluation != want {
+				t.Errorf("%s, %+v: %d further evaluations, want %d", optimizer, c.change, tr.Planned()-tr.evaluation, want)
+			}
+			for !tr.Done() {
+				both("after re-optimising", func(x *Trainer) { next(t, x) })
+			}
+			if got := tr.Last().Inducing; got != c.want {
+				t.Errorf("%s, %+v: %d inducing inputs", optimizer, c.change, got)
+			}
+		}
+	}
+}
+
+// More evaluations asked for in the midst are made on the rung that the run is on,
+// and the further rungs follow; a number ends them.
+func TestReoptimisingBetweenRungs(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		change Change
+		want   []int
+	}{
+		{Change{}, []int{128, 175}}, // one is to come in any case
+		{Change{Rounds: 1}, []int{64, 128, 175}},
+		{Change{Rounds: 2, Inducing: 90}, []int{90, 90}},
+		{Change{Inducing: 64}, []int{64}},
+	} {
+		tr, _ := climber(t, "collapsed")
+		if err := tr.Reoptimize(c.change); err != nil {
+			t.Fatal(err)
+		}
+		var got []int
+		for !tr.Done() {
+			got = append(got, next(t, tr).Inducing)
+		}
+		if !slices.Equal(got, c.want) {
+			t.Errorf("%+v: %v, want %v", c.change, got, c.want)
+		}
+	}
+}
