@@ -128,6 +128,7 @@ func TestHostileRuns(t *testing.T) {
 		{"predict", func(run string) []string { return []string{"predict", run, "--data", points, "-o", out + ".csv"} }, ""},
 		{"figures", func(run string) []string { return []string{"figures", run, "-o", out} }, ""},
 	}
+	tried := 0
 	for _, name := range names {
 		for _, kind := range kinds {
 			isFolder := name == "state" || name == "export"
@@ -139,6 +140,9 @@ func TestHostileRuns(t *testing.T) {
 				refuses := !optional || name == c.needs
 				if !refuses && kind.name != "a link outside" && kind.name != "a pipe" {
 					continue // which takes its time
+				}
+				if tried++; racing && tried%5 != 0 {
+					continue // most is refused by one goroutine
 				}
 				what := fmt.Sprintf("%s, %s is %s", c.name, name, kind.name)
 				run := filepath.Join(t.TempDir(), "run")
@@ -214,7 +218,7 @@ func TestHostileComparison(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	unharmed := snapshot(t, victims)
+	unharmed, tried := snapshot(t, victims), 0
 	for _, name := range []string{"config.toml", "final.csv", "metrics.csv", "table.csv", "state", "state/owner.json", "vbks", "vbks/1",
 		"kernels", "kernels/1", "vbks/1/events.jsonl", "vbks/1/log.txt", "vbks/1/state"} {
 		for kind, put := range map[string]func(path string) error{
@@ -224,6 +228,9 @@ func TestHostileComparison(t *testing.T) {
 			"a second name":     func(path string) error { return os.Link(filepath.Join(victims, "victim"), path) },
 			"a pipe":            func(path string) error { return syscall.Mkfifo(path, 0o644) },
 		} {
+			if tried++; racing && tried%5 != 0 {
+				continue
+			}
 			dir := filepath.Join(t.TempDir(), "comparison")
 			if err := os.CopyFS(dir, os.DirFS(filepath.Join(oldRuns, "comparison"))); err != nil {
 				t.Fatal(err)

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"math/rand/v2"
 	"slices"
+	"sync/atomic"
 	"testing"
 )
 
@@ -91,9 +92,9 @@ func TestClimbingIsUndone(t *testing.T) {
 	}
 	arrays := tr.Checkpoint()
 	ctx, cancel := context.WithCancel(t.Context())
-	steps := 0
+	var steps atomic.Int32
 	tr.SetGate(func(context.Context) error {
-		if steps++; steps == 20 {
+		if steps.Add(1) == 20 {
 			cancel()
 		}
 		return nil

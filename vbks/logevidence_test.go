@@ -123,7 +123,7 @@ func TestTightEvidence(t *testing.T) {
 
 // Where k(X,X) is too large to be one matrix, products with it are made in pieces.
 func TestTightEvidenceInPieces(t *testing.T) {
-	if testing.Short() {
+	if testing.Short() || racing {
 		t.Skip("factorises 2,100 rows")
 	}
 	const n = 2100

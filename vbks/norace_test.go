@@ -1,0 +1,5 @@
+//go:build !race
+
+package vbks
+
+const racing = false
