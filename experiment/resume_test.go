@@ -204,6 +204,9 @@ func TestResumeFromEveryMoment(t *testing.T) {
 		{"inducing inputs by themselves", rungs(), record.Course{PruneTop: 2, ThenRefine: 1, Inducing: 20}, 4},
 	} {
 		t.Run(c.name, func(t *testing.T) {
+			if racing && c.course.Inducing > 0 {
+				t.Skip("takes long with the race detector")
+			}
 			dir, shots := filmed(t, configtest.Small(t, c.set...), c.course, nil)
 			if c.course.Inducing > 0 {
 				mustRise(t, dir, []int{64, 140, 20})
@@ -236,6 +239,9 @@ func mustRise(t *testing.T, dir string, want []int) {
 
 // Between two numbers of inducing inputs, as well.
 func TestResumeKeepsOrdersBetweenRungs(t *testing.T) {
+	if racing {
+		t.Skip("takes long with the race detector")
+	}
 	dir, shots := filmed(t, configtest.Small(t, rungs("schedule.refine=0")...), record.Course{}, func(r *experiment.Run, at int) error {
 		switch at {
 		case 2:

@@ -45,9 +45,18 @@ func roughSeries(seed uint64, n int) Training {
 	return d
 }
 
+// slowWhenRacing skips what the race detector learns nothing from.
+func slowWhenRacing(t *testing.T) {
+	t.Helper()
+	if racing {
+		t.Skip("takes long with the race detector, which sees the same in other tests")
+	}
+}
+
 // The kernels of later rungs are fewer, their bounds closer, and the run ends when
 // more inducing inputs could change nothing.
 func TestClimbing(t *testing.T) {
+	slowWhenRacing(t)
 	data := roughSeries(51, 150)
 	s := quickSettings("collapsed")
 	s.Inducing, s.EvaluateEvery, s.Refine = 0, 0.5, 0
@@ -128,6 +137,7 @@ func TestClimbingIsUndone(t *testing.T) {
 // A kernel that is alone climbs while its evidence is open by more than a nat, and
 // no further.
 func TestClimbingAlone(t *testing.T) {
+	slowWhenRacing(t)
 	s := quickSettings("collapsed")
 	s.Inducing, s.EvaluateEvery, s.Refine = 0, 1, 0
 	for _, c := range []struct {
@@ -182,6 +192,7 @@ func climber(t *testing.T, optimizer string) (*Trainer, Settings) {
 // What the user does between rungs: prune, restore, ask for more or for another
 // number of inducing inputs. Resumed at any moment a trainer goes on alike.
 func TestOrdersBetweenRungs(t *testing.T) {
+	slowWhenRacing(t)
 	t.Parallel()
 	for _, optimizer := range []string{"collapsed", "natural"} {
 		tr, s := climber(t, optimizer)
@@ -262,6 +273,7 @@ func TestOrdersBetweenRungs(t *testing.T) {
 // More evaluations asked for in the midst are made on the rung that the run is on,
 // and the further rungs follow; a number ends them.
 func TestReoptimisingBetweenRungs(t *testing.T) {
+	slowWhenRacing(t)
 	t.Parallel()
 	for _, c := range []struct {
 		change Change
