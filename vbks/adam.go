@@ -68,6 +68,8 @@ func (adam) tunes(Settings, int, int, float64) bool { return false }
 
 func (adam) passes(Settings, int, float64, bool) bool { return false }
 
+func (adam) leftOut(int, int) string { return "" }
+
 func (adam) moving() float64 { return 1 }
 
 // carried counts the moments of C.

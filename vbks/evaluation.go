@@ -74,17 +74,17 @@ func (e *Evaluation) Leader() int {
 type KernelResult struct {
 	ID                         string // canonical expression
 	Status                     Status
-	Reason                     string  // why it failed, with its hyperparameters
-	Posterior                  float64 // q*(k), averaged over the errors of local ELBOs
-	Bayes                      float64 // softmax(𝓛/τ + m₀), likewise
-	PointPosterior, PointBayes float64 // of the local ELBOs as they are: the paper's
-	ELBO                       float64 // local ELBO of the standardised targets, nats
-	ELBORows                   int     // rows that it was computed from: all seen, or the common subsample
-	SE                         float64 // paired standard error of the gap to the leader, from sampling alone
-	Rank                       int     // 1 is the highest posterior; 0 if not live
-	Tied                       bool    // equal to the leader within one nat or twice the error of the gap
-	Evidence                   *Evidence
-	Apart                      bool // told apart from the leader at these hyperparameters: its upper bound lies below the leader's lower one
+	Reason                     string    // why it failed, with its hyperparameters
+	Posterior                  float64   // q*(k), averaged over the errors of local ELBOs
+	Bayes                      float64   // softmax(𝓛/τ + m₀), likewise
+	PointPosterior, PointBayes float64   // of the local ELBOs as they are: the paper's
+	ELBO                       float64   // local ELBO of the standardised targets, nats
+	ELBORows                   int       // rows that it was computed from: all seen, or the common subsample
+	SE                         float64   // paired standard error of the gap to the leader, from sampling alone
+	Rank                       int       // 1 is the highest posterior; 0 if not live
+	Tied                       bool      // equal to the leader within one nat or twice the error of the gap
+	Evidence                   *Evidence // nil where the local ELBO is an estimate
+	Apart                      bool      // told apart from the leader at these hyperparameters: its upper bound lies below the leader's lower one
 	Params                     []ParamValue
 	Flags                      []Flag  // what its user should look at
 	Noise                      float64 // σ_n² of the standardised targets

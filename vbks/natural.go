@@ -75,7 +75,7 @@ func (natural) passes(s Settings, seen int, live float64, last bool) bool {
 
 // leftOut says that there are too many rows and kernels for what else ends a run,
 // and how many kernels there may be; "" if there are not.
-func leftOut(seen, live int) string {
+func (natural) leftOut(seen, live int) string {
 	if float64(seen)*float64(live) <= mostExactRows {
 		return ""
 	}

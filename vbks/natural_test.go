@@ -243,10 +243,10 @@ func TestRescale(t *testing.T) {
 // What is left out where rows and kernels are too many is said, with how many
 // kernels there may be.
 func TestLeftOut(t *testing.T) {
-	if text := leftOut(1_000_000, 20); text != "" {
+	if text := (natural{}).leftOut(1_000_000, 20); text != "" {
 		t.Error(text)
 	}
-	if text := leftOut(1_000_000, 144); !strings.Contains(text, "1000000 rows x 144 kernels") || !strings.Contains(text, "best 20 kernels") {
+	if text := (natural{}).leftOut(1_000_000, 144); !strings.Contains(text, "1000000 rows x 144 kernels") || !strings.Contains(text, "best 20 kernels") {
 		t.Error(text)
 	}
 }

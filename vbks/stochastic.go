@@ -42,6 +42,9 @@ type rule interface {
 	// the place of steps, passes whether the evaluation ends with an exact pass.
 	tunes(s Settings, seen, all int, live float64) bool
 	passes(s Settings, seen int, live float64, last bool) bool
+	// leftOut says why neither is done once all data are in use, "" if they are, or
+	// never would be.
+	leftOut(seen, live int) string
 	// moving is the share of the steps that move θ, carried the number of M x M
 	// matrices of a state.
 	moving() float64
@@ -69,8 +72,8 @@ func (stochastic) bounded() bool { return false }
 func (s stochastic) complete(ctx context.Context, r *round) error {
 	last := r.concluding(r.number)
 	tuned := s.tunes(r.settings, r.n, r.data.Rows(), float64(len(r.live)))
-	if _, ok := s.rule.(natural); ok && r.n == r.data.Rows() && r.Trainer.rows < r.n {
-		if text := leftOut(r.n, len(r.live)); text != "" {
+	if r.n == r.data.Rows() && r.Trainer.rows < r.n {
+		if text := s.leftOut(r.n, len(r.live)); text != "" {
 			r.remarks = append(r.remarks, Notice{Text: text})
 		}
 	}
