@@ -84,7 +84,7 @@ type KernelResult struct {
 	Rank                       int       // 1 is the highest posterior; 0 if not live
 	Tied                       bool      // equal to the leader within one nat or twice the error of the gap
 	Evidence                   *Evidence // nil where the local ELBO is an estimate
-	Apart                      bool      // told apart from the leader at these hyperparameters: its upper bound lies below the leader's lower one
+	Apart                      bool      // told apart at these hyperparameters: its upper bound lies below the leader's lower one
 	Params                     []ParamValue
 	Flags                      []Flag  // what its user should look at
 	Noise                      float64 // σ_n² of the standardised targets
