@@ -34,6 +34,7 @@ var layers = []string{
 	"vbks/params",
 	"vbks/starts",
 	"vbks/distance",
+	"vbks/exact",
 	"vbks",
 	"datasets",
 	"configs",
@@ -75,7 +76,8 @@ var layers = []string{
 // stands lower.
 var apart = map[string][]string{
 	"datasets":           {"vbks", "device"},
-	"vbks":               {"device/cpu", "device/cuda"},                                  // whatever computes
+	"vbks":               {"device/cpu", "device/cuda"}, // whatever computes
+	"vbks/exact":         {"device/cpu", "device/cuda"},
 	"experiment/chart":   {"experiment/record", "experiment/config", "vbks", "datasets"}, // it knows no run
 	"experiment/rundir":  {"experiment/config", "experiment/chart"},
 	"experiment/history": {"experiment/config"},

@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"kestrel/experiment/words"
 )
@@ -22,11 +23,17 @@ func shorten(line string) string {
 // goes as it is. Commands that only hold others write nothing but help, whose
 // colours stay.
 func keepPlain(cmd *cobra.Command) {
-	if cmd.HasParent() && cmd.HasSubCommands() {
+	if cmd.HasParent() && cmd.HasSubCommands() && !hasOwnFlags(cmd) {
 		return
 	}
 	cmd.SetErr(words.PlainWriter(cmd.ErrOrStderr()))
 	if out := cmd.OutOrStdout(); isTerminal(out) {
 		cmd.SetOut(words.PlainWriter(out))
 	}
+}
+
+// hasOwnFlags reports whether a command takes flags besides --help.
+func hasOwnFlags(cmd *cobra.Command) (own bool) {
+	cmd.LocalFlags().VisitAll(func(f *pflag.Flag) { own = own || f.Name != "help" })
+	return own
 }

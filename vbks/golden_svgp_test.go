@@ -289,6 +289,7 @@ func TestGoldenBounds(t *testing.T) {
 				x, z := flatten(d.X), flatten(d.Z)
 				if c.Exact != nil {
 					near(t, "exact", []float64{naiveExact(p, raw, f.Noise, x, d.Y, dim)}, []float64{*c.Exact}, tolerance)
+					near(t, "exact, on a device", []float64{exactAt(t, p, raw, f.Noise, x, d.Y, dim)}, []float64{*c.Exact}, tolerance)
 				}
 				if c.Collapsed == nil {
 					return

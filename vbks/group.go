@@ -1,10 +1,9 @@
 package vbks
 
 import (
-	"math"
-
 	"kestrel/device"
 	"kestrel/kernelspace"
+	"kestrel/vbks/params"
 )
 
 // common is what all kernels of a run share on a device.
@@ -107,31 +106,9 @@ func (g *group) load(programs []*kernelspace.Program, priors []prior) error {
 	return nil
 }
 
-// strides returns how far a free vector's entries may sensibly move together,
-// relative to each other: 1, but for a period p over a range of x that is many
-// times as long. A change of its logarithm by δ moves the phase at the far end by
-// δ·range/p cycles, so its steps are half of p/range, at most 1.
+// strides are params.Strides over the training inputs.
 func (c *common) strides(p *kernelspace.Program, x []float64) []float64 {
-	out := make([]float64, len(x))
-	for i := range out {
-		out[i] = 1
-	}
-	for i, j := range p.Free {
-		q := p.Params[j]
-		if q.Name != "period" {
-			continue
-		}
-		span := 0.0
-		for d, s := range c.span {
-			if q.Column < 0 || q.Column == d {
-				span = max(span, s)
-			}
-		}
-		if span > 0 {
-			out[i] = min(1, 0.5*math.Exp(x[i])/span)
-		}
-	}
-	return out
+	return params.Strides(p, x, c.span)
 }
 
 // freeLen returns the length of kernel i's free vector: its free parameters and ρ.

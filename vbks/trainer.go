@@ -11,6 +11,7 @@ import (
 	"kestrel/kernelspace"
 	"kestrel/vbks/belief"
 	"kestrel/vbks/inducing"
+	"kestrel/vbks/params"
 	"kestrel/vbks/starts"
 )
 
@@ -104,7 +105,7 @@ func newTrainer(dev device.Device, data Training, space []Candidate, columns []s
 		t.cumYY[i+1] = t.cumYY[i] + y*y
 	}
 	t.scales = starts.Summarise(data.X, data.Y, data.Dim)
-	t.common = common{dev: dev, dim: data.Dim, jitter: s.Jitter, wall: 100, span: t.scales.Span}
+	t.common = common{dev: dev, dim: data.Dim, jitter: s.Jitter, wall: params.Wall, span: t.scales.Span}
 	t.floor = s.NoiseFloor * t.scales.YVar
 	var err error
 	if t.train, err = dev.NewData(data.X, data.Y, data.Dim); err != nil {
@@ -266,24 +267,14 @@ func (t *Trainer) compile(space []Candidate, columns []string) error {
 // prior returns the broad prior and the soft bounds of a kernel's free vector.
 // Without a prior (theta_prior = false with point estimates) its precision is 0.
 func (t *Trainer) prior(p *kernelspace.Program, s kernelspace.Scales) prior {
-	var out prior
-	add := func(mean, sd, lo, hi float64) {
-		prec := 1 / (sd * sd)
-		if !t.settings.ThetaPrior && t.settings.pointEstimates() {
-			prec = 0
+	mean, sd, lo, hi := params.Prior(p, s, t.floor)
+	prec := make([]float64, len(sd))
+	if t.settings.ThetaPrior || !t.settings.pointEstimates() {
+		for i, w := range sd {
+			prec[i] = 1 / (w * w)
 		}
-		out.mean, out.prec = append(out.mean, mean), append(out.prec, prec)
-		out.lo, out.hi = append(out.lo, lo), append(out.hi, hi)
 	}
-	for _, i := range p.Free {
-		mean, sd := p.Prior(i, s)
-		lo, hi := p.Bounds(i, s)
-		add(mean, sd, lo, hi)
-	}
-	// ρ: around a tenth of the variance; below the floor it has no effect.
-	v := math.Log(s.YVar)
-	add(v+math.Log(0.1), 3, math.Min(math.Log(math.Max(t.floor, 1e-12*s.YVar))-7, v-16), v+4)
-	return out
+	return prior{mean: mean, prec: prec, lo: lo, hi: hi}
 }
 
 // SetGate sets a function that the workers call before every step: it blocks

@@ -8,13 +8,12 @@ import (
 	"strconv"
 	"strings"
 
-	"kestrel/experiment"
 	"kestrel/experiment/average"
 	"kestrel/experiment/config"
 	"kestrel/experiment/files"
-	"kestrel/experiment/prepare"
 	"kestrel/experiment/record"
 	"kestrel/kernelspace"
+	"kestrel/vbks"
 )
 
 // A selection study draws data from a known kernel, with many seeds, and asks
@@ -122,7 +121,8 @@ type Row struct {
 	Truth   string `json:"truth"`
 	Rank    int    `json:"rank"` // of the true kernel; 0: pruned or failed
 	Leader  string `json:"leader"`
-	// local ELBO of the leader less that of the true kernel; below 0 where a tie is broken against the ELBO
+	// local ELBO of the leader less that of the true kernel; below 0 where a tie is broken against the ELBO. Of one
+	// that was left out since in the last evaluation that it took part in, against that one's leader
 	Gap         files.Number `json:"gap"`
 	SE          files.Number `json:"elbo_se"`
 	Posterior   files.Number `json:"posterior"` // of the true kernel
@@ -135,7 +135,10 @@ type Row struct {
 	Pairs       int          `json:"pairs"`       // nested pairs of live kernels
 	Evaluations int          `json:"evaluations"`
 	Seconds     files.Number `json:"seconds"` // of work
-	Failure     string       `json:"failure,omitempty"`
+	// exact evidence of the leader less that of the true kernel, both at their best; NaN where that leads within a nat,
+	// or there are too many rows
+	ExactGap files.Number `json:"exact_gap"`
+	Failure  string       `json:"failure,omitempty"`
 
 	ELBOs []KernelELBO `json:"-"` // of the live kernels, in the space's order
 }
@@ -143,8 +146,11 @@ type Row struct {
 // first reports whether the true kernel leads or is equal to the leader within
 // the given nats.
 func (r *Row) first(within float64) bool {
-	return r.Rank == 1 || r.Rank > 1 && float64(r.Gap) <= within
+	return r.Rank == 1 || float64(r.Gap) <= within
 }
+
+// explained reports whether the data themselves prefer the leader by more than a nat.
+func (r *Row) explained() bool { return float64(r.ExactGap) > tieNats }
 
 // Run makes the run of a seed, in memory, and assesses it; times is a factor on
 // the config's starts. rec may be nil. A run that fails by itself is a row, one
@@ -153,41 +159,14 @@ func (s *Case) Run(ctx context.Context, seed uint64, times int, rec record.Recor
 	c := s.Config.Clone()
 	c.Settings.Seed, c.Data.Seed = seed, seed
 	c.Settings.Starts *= times
-	job, err := prepare.Prepare(ctx, c)
-	if err != nil {
-		if ctx.Err() != nil {
-			return nil, context.Cause(ctx)
-		}
-		return nil, err
-	}
-	defer job.Close()
-	var evaluations []*record.Evaluation
-	var standing record.Standing
-	recorders := record.Recorders{record.RecorderFunc(func(e *record.Event) error {
-		standing.Apply(e)
-		if e.Type == record.EventEvaluation {
-			evaluations = append(evaluations, e.Evaluation)
-		}
-		return nil
-	})}
-	if rec != nil {
-		recorders = append(recorders, rec)
-	}
-	run := experiment.NewRun(job, recorders)
-	err = run.Start()
-	if err == nil {
-		_, err = run.Wait(ctx)
-	}
-	if e := run.Close(); err == nil { // stops a run that is still going
-		err = e
-	}
+	m, err := makeRun(ctx, c, rec)
 	if err != nil {
 		return nil, err
 	}
-	row := s.assess(evaluations)
-	row.Seed, row.Starts, row.Seconds = seed, c.Settings.Starts, standing.Seconds
-	if standing.State == record.Failed {
-		row.Failure = standing.Reason
+	row := s.assess(m.evaluations)
+	row.Seed, row.Starts, row.Seconds, row.Failure = seed, c.Settings.Starts, m.standing.Seconds, m.failure()
+	if err := s.explain(ctx, m, row); err != nil {
+		return nil, err
 	}
 	return row, nil
 }
@@ -197,6 +176,7 @@ func (s *Case) assess(evaluations []*record.Evaluation) *Row {
 	r := &Row{
 		Variant: s.Variant.Name, Figure: s.Figure, Truth: s.Truth, Evaluations: len(evaluations),
 		Gap: files.Number(math.NaN()), SE: files.Number(math.NaN()), Posterior: files.Number(math.NaN()), Bayes: files.Number(math.NaN()),
+		ExactGap: files.Number(math.NaN()),
 	}
 	for _, e := range evaluations {
 		leader := e.Leader()
@@ -223,6 +203,7 @@ func (s *Case) assess(evaluations []*record.Evaluation) *Row {
 	}
 	if len(evaluations) > 0 {
 		s.assessLast(r, evaluations[len(evaluations)-1])
+		s.assessLeftOut(r, evaluations)
 	}
 	return r
 }
@@ -263,6 +244,27 @@ func (s *Case) assessLast(r *Row, last *record.Evaluation) {
 	}
 }
 
+// assessLeftOut gives a true kernel that was left out for a reason the gap of the
+// last evaluation that it took part in.
+func (s *Case) assessLeftOut(r *Row, evaluations []*record.Evaluation) {
+	truth := func(e *record.Evaluation) *record.Kernel {
+		i := slices.IndexFunc(e.Kernels, func(k record.Kernel) bool { return k.ID == s.Truth })
+		if i < 0 {
+			return nil
+		}
+		return &e.Kernels[i]
+	}
+	if k := truth(evaluations[len(evaluations)-1]); k == nil || k.Status != vbks.Pruned || k.Reason == "" {
+		return
+	}
+	for _, e := range slices.Backward(evaluations) {
+		if k, leader := truth(e), e.Leader(); k.Fit != nil && leader != nil {
+			r.Gap = leader.Fit.ELBO - k.Fit.ELBO
+			return
+		}
+	}
+}
+
 // Summary is what the rows of a table say together.
 type Summary struct {
 	Variant       string       `json:"variant"`
@@ -271,6 +273,7 @@ type Summary struct {
 	First         int          `json:"first"`        // the true kernel leads
 	FirstOrEqual  int          `json:"within_1_nat"` // or is within 1 nat
 	Near          int          `json:"within_3_nats"`
+	Explained     int          `json:"explained"` // of the others than first or equal: the data prefer the leader
 	EarlyMax      *float64     `json:"early_max"`
 	Violations    int          `json:"violations"`
 	Pairs         int          `json:"pairs"`
@@ -292,6 +295,9 @@ func (s *Case) Summarise(rows []*Row) Summary {
 		if r.first(nearNats) {
 			out.Near++
 		}
+		if r.explained() {
+			out.Explained++
+		}
 		if r.EarlyMax != nil && (out.EarlyMax == nil || *r.EarlyMax > *out.EarlyMax) {
 			out.EarlyMax = r.EarlyMax
 		}
@@ -312,8 +318,9 @@ func (s Summary) String() string {
 	if s.EarlyMax != nil {
 		early = fmt.Sprintf("%.3f", *s.EarlyMax)
 	}
-	return fmt.Sprintf("%s (%s): true kernel first %d of %d, first or within %d nat %d, within %d nats %d; largest q* in the first tenth %s; "+
+	return fmt.Sprintf("%s (%s): true kernel first %d of %d, first or within %d nat %d, within %d nats %d, explained by exact evidence %d; "+
+		"largest q* in the first tenth %s; "+
 		"nested pairs violated by more than %d nats: %d of %d (worst seed %.1f %%); median %.3g s",
-		s.Figure, s.Variant, s.First, s.Seeds, tieNats, s.FirstOrEqual, nearNats, s.Near, early,
+		s.Figure, s.Variant, s.First, s.Seeds, tieNats, s.FirstOrEqual, nearNats, s.Near, s.Explained, early,
 		violationNats, s.Violations, s.Pairs, 100*s.WorstShare, float64(s.MedianSeconds))
 }

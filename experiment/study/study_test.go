@@ -198,15 +198,15 @@ func TestSummariseStudy(t *testing.T) {
 		{Rank: 1, Pairs: 10, EarlyMax: &early[0], Seconds: 1},
 		{Rank: 2, Gap: 0.5, Pairs: 10, Violations: 3, EarlyMax: &early[1], Seconds: 5},
 		{Rank: 2, Gap: 2.5, Pairs: 20, Violations: 2, EarlyMax: &early[2], Seconds: 2},
-		{Rank: 4, Gap: 9, Pairs: 10, Seconds: 3},
-		{Rank: 0, Gap: files.Number(math.NaN()), Seconds: 4},
+		{Rank: 4, Gap: 9, Pairs: 10, Seconds: 3, ExactGap: 1.5},
+		{Rank: 0, Gap: files.Number(math.NaN()), Seconds: 4, ExactGap: -2},
 	}
 	got := s.Summarise(rows)
-	if got.Seeds != 5 || got.First != 1 || got.FirstOrEqual != 2 || got.Near != 3 || at(got.EarlyMax) != .6 ||
+	if got.Seeds != 5 || got.First != 1 || got.FirstOrEqual != 2 || got.Near != 3 || got.Explained != 1 || at(got.EarlyMax) != .6 ||
 		got.Violations != 5 || got.Pairs != 50 || got.WorstShare != .3 || got.MedianSeconds != 3 {
 		t.Errorf("%+v", got)
 	}
-	if want := "first or within 1 nat 2, within 3 nats 3;"; !strings.Contains(got.String(), want) {
+	if want := "first or within 1 nat 2, within 3 nats 3, explained by exact evidence 1;"; !strings.Contains(got.String(), want) {
 		t.Error(got)
 	}
 }

@@ -91,7 +91,7 @@ func (s *Case) tableNames() []string {
 
 func rowColumns() []string {
 	return []string{"variant", "figure", "seed", "truth", "rank", "leader", "gap", "elbo_se", "posterior", "bayes", "tied",
-		"lead_from", "first_ahead", "early_max", "violations", "pairs", "evaluations", "seconds", "failure"}
+		"lead_from", "first_ahead", "early_max", "violations", "pairs", "evaluations", "seconds", "failure", "exact_gap"}
 }
 
 func elboColumns() []string { return []string{"seed", "kernel_id", "local_elbo"} }
@@ -112,8 +112,11 @@ func (t *Tables) Add(r *Row) error {
 	}
 	cells := []string{r.Variant, r.Figure, strconv.FormatUint(r.Seed, 10), r.Truth, "", r.Leader, "", "", "", "", "",
 		optional(r.LeadFrom), optional(r.FirstAhead), optional(r.EarlyMax),
-		strconv.Itoa(r.Violations), strconv.Itoa(r.Pairs), strconv.Itoa(r.Evaluations), r.Seconds.String(), r.Failure}
-	if r.Rank > 0 {
+		strconv.Itoa(r.Violations), strconv.Itoa(r.Pairs), strconv.Itoa(r.Evaluations), r.Seconds.String(), r.Failure,
+		r.ExactGap.Known("")}
+	if r.Rank == 0 {
+		cells[6] = r.Gap.Known("")
+	} else {
 		cells[4] = strconv.Itoa(r.Rank)
 		copy(cells[6:], []string{r.Gap.String(), r.SE.String(), r.Posterior.String(), r.Bayes.String(), strconv.FormatBool(r.Tied)})
 	}
@@ -187,6 +190,7 @@ func (t *Tables) readRows(c *Case) error {
 		r.Tied = cells[10] == "true"
 		r.LeadFrom, r.FirstAhead, r.EarlyMax = p.optional(11), p.optional(12), p.optional(13)
 		r.Violations, r.Pairs, r.Evaluations, r.Seconds = p.whole(14), p.whole(15), p.whole(16), p.number(17)
+		r.ExactGap = p.number(19)
 		if p.err != nil {
 			return t.rows.damaged(i, p.err)
 		}

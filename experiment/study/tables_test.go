@@ -20,8 +20,9 @@ func tableRows() (rows, more []*Row) {
 	nan := files.Number(math.NaN())
 	rows = []*Row{
 		{Seed: 3, Rank: 2, Leader: "-SE", Gap: 1.0 / 3, SE: nan, Posterior: 0.1, Bayes: 1e-300, Tied: true, LeadFrom: &at, EarlyMax: &low,
-			Violations: 1, Pairs: 2, Evaluations: 5, Seconds: 0.25, ELBOs: []KernelELBO{{"-SE", -1.0 / 3}, {"LIN", math.Inf(-1)}}},
-		{Seed: 1, Leader: "LIN", Gap: nan, SE: nan, Posterior: nan, Bayes: nan, Failure: "=1, torn\nand \"so\" on"},
+			Violations: 1, Pairs: 2, Evaluations: 5, Seconds: 0.25, ExactGap: 1.0 / 7,
+			ELBOs: []KernelELBO{{"-SE", -1.0 / 3}, {"LIN", math.Inf(-1)}}},
+		{Seed: 1, Leader: "LIN", Gap: 2.5, ExactGap: nan, SE: nan, Posterior: nan, Bayes: nan, Failure: "=1, torn\nand \"so\" on"},
 		{Seed: 2, Rank: 1, Leader: "LIN", Gap: 0, SE: 0, Posterior: 1, Bayes: 1, FirstAhead: &at, ELBOs: []KernelELBO{{"LIN", 7}}},
 	}
 	for _, r := range rows {

@@ -1,0 +1,355 @@
+package study
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"kestrel/device/cpu"
+	"kestrel/experiment/config"
+	"kestrel/experiment/files"
+	"kestrel/kernelspace"
+	"kestrel/vbks"
+	"kestrel/vbks/exact"
+	"kestrel/vbks/random"
+)
+
+// Priors lists from where the hyperparameters of a calibration's data come: the
+// fit's own prior, and another one.
+func Priors() []string { return []string{"same", "other"} }
+
+// Calibration makes data sets whose kernel and hyperparameters are drawn from the
+// prior that the fit believes in, so that Bayes' posterior over kernels should be
+// right as often as it says.
+//
+// Inputs are uniform on [−10, 10], the kernel on the space, the logarithms of
+// hyperparameters from their prior within their bounds ("other": means raised by
+// half of an sd, and sds halved), f from the exact process, the noise's sd log-uniform
+// from .05 to .5 sds of f. That prior is relative to the variance of the targets
+// and wide: kernel, hyperparameters, f and noise are drawn anew, all of them, until
+// the variance of y about its mean is in [.8, 1.25]. Whether a draw is taken depends
+// on y alone, so that p(k|y) is what it was: the posterior with all kernels equally
+// likely. Only the noise does not come from the fit's prior, alike for all kernels.
+type Calibration struct {
+	Space  string // name of a set of kernels
+	Prior  string // one of Priors
+	Config config.Config
+	Rows   RowRange
+
+	candidates []vbks.Candidate
+}
+
+// RowRange is from how many rows to how many a data set has.
+type RowRange struct{ Fewest, Most int }
+
+// ParseRowRange reads "300..1000".
+func ParseRowRange(text string) (r RowRange, err error) {
+	from, to, ok := strings.Cut(text, "..")
+	if ok {
+		r.Fewest, err = strconv.Atoi(from)
+	}
+	if ok && err == nil {
+		r.Most, err = strconv.Atoi(to)
+	}
+	if !ok || err != nil || r.Fewest < 10 || r.Most < r.Fewest || r.Most > 10_000 {
+		return r, fmt.Errorf("%q is no range of rows from 10 to 10000, such as 300..1000", text)
+	}
+	return r, nil
+}
+
+// What is drawn.
+const (
+	halfRange             = 10.0 // of the inputs
+	leastNoise, mostNoise = 0.05, 0.5
+	leastYVar, mostYVar   = 0.8, 1.25
+	mostDraws             = 100_000
+)
+
+// calibrationData is the name of the table that a fit reads.
+const calibrationData = "data.csv"
+
+// NewCalibration makes the config of the fits: the program's defaults, but for data
+// as they are, without test rows, and in two steps. set comes after that.
+func NewCalibration(space, prior string, rows RowRange, set []config.Override) (*Calibration, error) {
+	if !slices.Contains(Priors(), prior) {
+		return nil, fmt.Errorf("there is no prior %q; priors are %s", prior, strings.Join(Priors(), ", "))
+	}
+	for _, o := range set {
+		section, _, _ := strings.Cut(o.Key, ".")
+		if section == "data" || section == "kernels" || o.Key == "seed" || o.Key == "name" {
+			return nil, fmt.Errorf("%s: a calibration draws its data and its kernels itself", o.Flag)
+		}
+	}
+	own := []config.Override{{Key: "kernels.set", Value: space, Flag: "--spaces " + space}}
+	for _, s := range [][2]string{
+		{"name", "calibrate"}, {"data.test", "0"}, {"data.standardise_x", "none"}, {"data.standardise_y", "none"},
+		{"schedule.evaluate_every", "0.5"},
+	} {
+		own = append(own, config.Override{Key: s[0], Value: s[1], Flag: s[0]})
+	}
+	c, err := config.ForTable(calibrationData, "", append(own, set...))
+	if err != nil {
+		return nil, err
+	}
+	candidates, err := c.Kernels.Candidates()
+	if err != nil {
+		return nil, err
+	}
+	return &Calibration{space, prior, c, rows, candidates}, nil
+}
+
+// calibrationSet is a data set and what it was drawn from.
+type calibrationSet struct {
+	x, y  []float64
+	truth int     // in the space
+	noise float64 // sd, in sds of f
+	draws int     // until one was taken
+}
+
+// draw makes the data set of a seed.
+func (c *Calibration) draw(ctx context.Context, seed uint64) (*calibrationSet, error) {
+	rng := random.Stream(seed, "calibration of "+c.Space, 0)
+	n := c.Rows.Fewest + rng.IntN(c.Rows.Most-c.Rows.Fewest+1)
+	s := &calibrationSet{x: make([]float64, n)}
+	for i := range s.x {
+		s.x[i] = halfRange * (2*rng.Float64() - 1)
+	}
+	rows, err := exact.New(cpu.New(cpu.Options{Lanes: 1}), s.x, nil, 1, exact.Options{})
+	if err != nil {
+		return nil, err
+	}
+	kernels := map[int]*exact.Kernel{}
+	z := make([]float64, n)
+	for s.draws = 1; s.draws <= mostDraws; s.draws++ {
+		if err := context.Cause(ctx); err != nil {
+			return nil, err
+		}
+		s.truth = rng.IntN(len(c.candidates))
+		p, err := kernelspace.Compile(c.candidates[s.truth].Expr.Canonical(), kernelspace.Options{Dim: 1})
+		if err != nil {
+			return nil, err
+		}
+		if kernels[s.truth] == nil {
+			if kernels[s.truth], err = rows.Kernel(p); err != nil {
+				return nil, err
+			}
+		}
+		mean, sd, lo, hi := rows.Prior(p)
+		free := make([]float64, len(mean)) // the last one is the noise's, which is not in f
+		for i := range p.Free {
+			if c.Prior == Priors()[1] {
+				mean[i], sd[i] = mean[i]+sd[i]/2, sd[i]/2
+			}
+			for ok := false; !ok; ok = free[i] >= lo[i] && free[i] <= hi[i] {
+				free[i] = mean[i] + sd[i]*rng.NormFloat64()
+			}
+		}
+		for i := range z {
+			z[i] = rng.NormFloat64()
+		}
+		s.noise = leastNoise * math.Exp(rng.Float64()*math.Log(mostNoise/leastNoise))
+		f, ok, err := kernels[s.truth].Draw(free, z)
+		if err != nil {
+			return nil, err
+		}
+		if !ok {
+			continue
+		}
+		sdF := math.Sqrt(variance(f))
+		s.y = f
+		for i := range s.y {
+			s.y[i] += s.noise * sdF * rng.NormFloat64()
+		}
+		if v := variance(s.y); v >= leastYVar && v <= mostYVar {
+			return s, nil
+		}
+	}
+	return nil, fmt.Errorf("no data of variance about 1 in %d draws", mostDraws)
+}
+
+// variance is that about the mean.
+func variance(y []float64) float64 {
+	mean, square := 0.0, 0.0
+	for _, v := range y {
+		mean += v / float64(len(y))
+	}
+	for _, v := range y {
+		square += (v - mean) * (v - mean) / float64(len(y))
+	}
+	return square
+}
+
+// CalibrationRow is what came of one data set.
+type CalibrationRow struct {
+	Space     string       `json:"space"`
+	Seed      uint64       `json:"seed"`
+	Rows      int          `json:"rows"`
+	Noise     files.Number `json:"noise"` // sd, in sds of the function
+	Draws     int          `json:"draws"` // until the variance was about 1
+	Generator string       `json:"generator"`
+	Leader    string       `json:"leader"`
+	Fitted    int          `json:"fitted"`     // kernels with a fit, also of those that were left out later
+	ClassSize int          `json:"class_size"` // kernels equal to the leader by exact evidence
+	Hit       bool         `json:"hit"`        // the generator is one of them
+	// of the leader's class
+	Bayes      files.Number `json:"belief_bayes"`
+	Posterior  files.Number `json:"belief_posterior"`
+	PointBayes files.Number `json:"belief_point_bayes"`
+	// of the generator's class
+	OwnBayes      files.Number `json:"own_bayes"`
+	OwnPosterior  files.Number `json:"own_posterior"`
+	OwnPointBayes files.Number `json:"own_point_bayes"`
+	ExactGap      files.Number `json:"exact_gap"` // of the leader to the generator, at their fits; NaN where that has none
+	Seconds       files.Number `json:"seconds"`   // of all: drawing, fitting, exact evidence
+	Failure       string       `json:"failure,omitempty"`
+}
+
+// Run draws the data set of a seed, fits it with so many lanes and looks whether
+// what is believed is so. ctx ends it with its cause.
+func (c *Calibration) Run(ctx context.Context, seed uint64, lanes int) (*CalibrationRow, error) {
+	began := time.Now()
+	s, err := c.draw(ctx, seed)
+	if err != nil {
+		return nil, fmt.Errorf("%s, seed %d: %w", c.Space, seed, err)
+	}
+	m, err := c.fit(ctx, s, seed, lanes)
+	if err != nil {
+		return nil, err
+	}
+	row := &CalibrationRow{
+		Space: c.Space, Seed: seed, Rows: len(s.y), Noise: files.Number(s.noise), Draws: s.draws,
+		Generator: c.candidates[s.truth].Expr.Canonical().ID(), Failure: m.failure(),
+	}
+	if row.Failure == "" {
+		j, err := newJudge(m)
+		if err != nil {
+			return nil, err
+		}
+		if err := j.believed(ctx, s.truth, row); err != nil {
+			return nil, err
+		}
+	}
+	row.Seconds = files.Number(time.Since(began).Seconds())
+	return row, nil
+}
+
+// fit makes the run of a data set in memory; the table that it reads is gone then.
+func (c *Calibration) fit(ctx context.Context, s *calibrationSet, seed uint64, lanes int) (m *made, err error) {
+	dir, err := os.MkdirTemp("", "kestrel-calibrate-")
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
+	var text bytes.Buffer
+	table := [][]string{{"x", "y"}}
+	for i := range s.y {
+		table = append(table, []string{files.FormatFloat(s.x[i]), files.FormatFloat(s.y[i])})
+	}
+	if err := files.WriteRows(&text, table...); err != nil {
+		return nil, err
+	}
+	to := c.Config.Clone()
+	to.Data.Path = filepath.Join(dir, calibrationData)
+	to.Settings.Seed, to.Data.Seed = seed, seed
+	if to.Device.Lanes == 0 {
+		to.Device.Lanes = lanes
+	}
+	if err := os.WriteFile(to.Data.Path, text.Bytes(), 0o600); err != nil {
+		return nil, err
+	}
+	return makeRun(ctx, to, nil)
+}
+
+// believed finds, by exact evidence alone, the kernels that cannot be told apart,
+// and then what is believed of them. Kernels are in the leader's class within a nat
+// of it; other classes are what is within a nat of the best that is left.
+func (j *judge) believed(ctx context.Context, truth int, row *CalibrationRow) error {
+	nats := make([]float64, len(j.job.Start.Kernels))
+	for i := range nats {
+		if err := context.Cause(ctx); err != nil {
+			return err
+		}
+		nats[i] = math.NaN()
+		f := j.lastFit(i)
+		if f == nil {
+			continue
+		}
+		k, _, err := j.kernel(i)
+		if err != nil {
+			return err
+		}
+		v, ok, err := k.At(j.fitted(k, i, f))
+		if err != nil {
+			return err
+		}
+		if ok {
+			nats[i] = v
+			row.Fitted++
+		}
+	}
+	last := j.last()
+	if last == nil || last.Leader() == nil {
+		row.Failure = "no kernel leads"
+		return nil
+	}
+	row.Leader = last.Leader().ID
+	lead := nats[j.place(row.Leader)]
+	if math.IsNaN(lead) {
+		row.Failure = "the leader has no exact evidence"
+		return nil
+	}
+	row.ExactGap = files.Number(lead - nats[truth])
+	own := classOf(nats, truth)
+	for i, v := range nats {
+		leading := math.Abs(v-lead) <= tieNats
+		if leading {
+			row.ClassSize++
+			row.Hit = row.Hit || i == truth
+		}
+		f := last.Kernels[i].Fit
+		if f == nil {
+			continue
+		}
+		point := f.Plain().Bayes
+		if leading {
+			row.Bayes, row.Posterior, row.PointBayes = row.Bayes+f.Bayes, row.Posterior+f.Posterior, row.PointBayes+point
+		}
+		if own[i] {
+			row.OwnBayes, row.OwnPosterior, row.OwnPointBayes = row.OwnBayes+f.Bayes, row.OwnPosterior+f.Posterior, row.OwnPointBayes+point
+		}
+	}
+	return nil
+}
+
+// classOf divides kernels by their evidence, from the best down, into those within a
+// nat of the best that is left, and says which are in one class with a kernel. One
+// without evidence is alone.
+func classOf(nats []float64, kernel int) []bool {
+	left := make([]bool, len(nats))
+	for i, v := range nats {
+		left[i] = !math.IsNaN(v)
+	}
+	class := make([]bool, len(nats))
+	for left[kernel] {
+		best := math.Inf(-1)
+		for i, v := range nats {
+			if left[i] {
+				best = max(best, v)
+			}
+		}
+		for i, v := range nats {
+			class[i] = left[i] && v >= best-tieNats
+			left[i] = left[i] && !class[i]
+		}
+	}
+	class[kernel] = true
+	return class
+}

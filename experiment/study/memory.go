@@ -1,0 +1,80 @@
+package study
+
+import (
+	"context"
+
+	"kestrel/experiment"
+	"kestrel/experiment/config"
+	"kestrel/experiment/prepare"
+	"kestrel/experiment/record"
+)
+
+// made is a run that came to its end in memory.
+type made struct {
+	job         *prepare.Job
+	evaluations []*record.Evaluation
+	standing    record.Standing
+}
+
+// makeRun makes the run of a config in memory; rec may be nil. A run that fails by
+// itself is made, one that ctx ends is not: the error is then ctx's cause.
+func makeRun(ctx context.Context, c config.Config, rec record.Recorder) (*made, error) {
+	job, err := prepare.Prepare(ctx, c)
+	if err != nil {
+		if ctx.Err() != nil {
+			return nil, context.Cause(ctx)
+		}
+		return nil, err
+	}
+	defer job.Close()
+	m := &made{job: job}
+	recorders := record.Recorders{record.RecorderFunc(func(e *record.Event) error {
+		m.standing.Apply(e)
+		if e.Type == record.EventEvaluation {
+			m.evaluations = append(m.evaluations, e.Evaluation)
+		}
+		return nil
+	})}
+	if rec != nil {
+		recorders = append(recorders, rec)
+	}
+	run := experiment.NewRun(job, recorders)
+	err = run.Start()
+	if err == nil {
+		_, err = run.Wait(ctx)
+	}
+	if e := run.Close(); err == nil { // stops a run that is still going
+		err = e
+	}
+	if err != nil {
+		return nil, err
+	}
+	return m, nil
+}
+
+// failure is why a run failed, "" if it did not.
+func (m *made) failure() string {
+	if m.standing.State == record.Failed {
+		return m.standing.Reason
+	}
+	return ""
+}
+
+// last is the last evaluation, nil if there is none.
+func (m *made) last() *record.Evaluation {
+	if len(m.evaluations) == 0 {
+		return nil
+	}
+	return m.evaluations[len(m.evaluations)-1]
+}
+
+// lastFit is what was last known of the i-th kernel of the space, also of one that
+// was left out since; nil if it never had a fit.
+func (m *made) lastFit(i int) *record.Fit {
+	for j := len(m.evaluations) - 1; j >= 0; j-- {
+		if f := m.evaluations[j].Kernels[i].Fit; f != nil {
+			return f
+		}
+	}
+	return nil
+}

@@ -1,0 +1,56 @@
+package params
+
+import (
+	"math"
+
+	"kestrel/kernelspace"
+)
+
+// Wall is the strength of the soft bounds of a free vector, in nats per squared
+// logarithm beyond them (times two).
+const Wall = 100
+
+// Prior returns the broad normal prior of a free vector, by means and standard
+// deviations, and its soft bounds. s is of the data, floor the least σ_n².
+func Prior(p *kernelspace.Program, s kernelspace.Scales, floor float64) (mean, sd, lo, hi []float64) {
+	add := func(m, w, l, h float64) {
+		mean, sd, lo, hi = append(mean, m), append(sd, w), append(lo, l), append(hi, h)
+	}
+	for _, i := range p.Free {
+		m, w := p.Prior(i, s)
+		l, h := p.Bounds(i, s)
+		add(m, w, l, h)
+	}
+	// ρ: around a tenth of the variance; below the floor it has no effect.
+	v := math.Log(s.YVar)
+	add(v+math.Log(0.1), 3, math.Min(math.Log(math.Max(floor, 1e-12*s.YVar))-7, v-16), v+4)
+	return mean, sd, lo, hi
+}
+
+// Strides returns how far a free vector's entries may sensibly move together,
+// relative to each other: 1, but for a period p over a range of x that is many
+// times as long. A change of its logarithm by δ moves the phase at the far end by
+// δ·range/p cycles, so its steps are half of p/range, at most 1. span is the range
+// of each column.
+func Strides(p *kernelspace.Program, x, span []float64) []float64 {
+	out := make([]float64, len(x))
+	for i := range out {
+		out[i] = 1
+	}
+	for i, j := range p.Free {
+		q := p.Params[j]
+		if q.Name != "period" {
+			continue
+		}
+		widest := 0.0
+		for d, s := range span {
+			if q.Column < 0 || q.Column == d {
+				widest = max(widest, s)
+			}
+		}
+		if widest > 0 {
+			out[i] = min(1, 0.5*math.Exp(x[i])/widest)
+		}
+	}
+	return out
+}
