@@ -35,7 +35,7 @@ func TestInterrupt(t *testing.T) {
 	}
 	dir := filepath.Join(t.TempDir(), "run")
 	cmd := exec.Command(os.Args[0])
-	cmd.Env = append(os.Environ(), argsEnv+"=run fig1a --out "+dir+" --set schedule.evaluate_every=0.05")
+	cmd.Env = append(os.Environ(), argsEnv+"=run fig1a-authors --out "+dir+" --set schedule.evaluate_every=0.05")
 	stderr, err := cmd.StderrPipe()
 	if err != nil {
 		t.Fatal(err)

@@ -28,7 +28,7 @@ func BenchmarkFirstFrame(b *testing.B) {
 // kernels optimise on all cores.
 func BenchmarkKey(b *testing.B) {
 	dir := filepath.Join(b.TempDir(), "run")
-	p := start(b, "run fig1c --out "+dir)
+	p := start(b, "run fig1c-authors --out "+dir)
 	p.until("an evaluation", func() bool { return count(events(dir), record.EventEvaluation) >= 1 })
 	var took []time.Duration
 	for i := range b.N {

@@ -195,14 +195,14 @@ func finished(es []record.Event) bool {
 	return len(es) > 0 && es[len(es)-1].Type == record.EventFinished
 }
 
-// shortRun makes fig1a a matter of seconds.
+// shortRun makes fig1a-authors a matter of seconds.
 const shortRun = " --set optimise.starts=1 --set schedule.steps=10 --set data.outputs=300"
 
 // A session: start, wait for the first points, prune to three, re-optimise,
 // export, quit. What is in the files is what was ordered.
 func TestSession(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "run")
-	p := start(t, "run fig1a --out "+dir+shortRun)
+	p := start(t, "run fig1a-authors --out "+dir+shortRun)
 	p.until("two evaluations", func() bool { return count(events(dir), record.EventEvaluation) >= 2 })
 	p.keys("p", "\x7f", "\x7f", "3", "\r")
 	p.until("the pruning", func() bool { return count(events(dir), record.EventPruned) == 1 })
@@ -259,13 +259,13 @@ func TestSession(t *testing.T) {
 // for byte.
 func TestWorkbenchAndHeadlessAgree(t *testing.T) {
 	shown, headless := filepath.Join(t.TempDir(), "run"), filepath.Join(t.TempDir(), "run")
-	p := start(t, "run fig1a --out "+shown+shortRun)
+	p := start(t, "run fig1a-authors --out "+shown+shortRun)
 	p.until("the end", func() bool { return finished(events(shown)) })
 	if code := p.quit(); code != 0 {
 		t.Errorf("exit code %d", code)
 	}
 	var out, errs bytes.Buffer
-	if code := Execute(strings.Fields("run fig1a --headless --quiet --out "+headless+shortRun), &out, &errs); code != 0 {
+	if code := Execute(strings.Fields("run fig1a-authors --headless --quiet --out "+headless+shortRun), &out, &errs); code != 0 {
 		t.Fatalf("exit code %d: %s", code, errs.String())
 	}
 	a, errA := os.ReadFile(filepath.Join(shown, "posterior.csv"))
@@ -281,7 +281,7 @@ func TestHangup(t *testing.T) {
 		t.Skip("hangups are ignored here, as nohup does, and so in programs started from here")
 	}
 	dir := filepath.Join(t.TempDir(), "run")
-	p := start(t, "run fig1a --set schedule.refine=500 --out "+dir)
+	p := start(t, "run fig1a-authors --set schedule.refine=500 --out "+dir)
 	p.until("an evaluation", func() bool { return count(events(dir), record.EventEvaluation) >= 1 })
 	if err := p.cmd.Process.Signal(syscall.SIGHUP); err != nil {
 		t.Fatal(err)
@@ -318,7 +318,7 @@ func TestOpenAfterKill(t *testing.T) {
 	}
 	before := modes()
 	dir := filepath.Join(t.TempDir(), "run")
-	p := startOn(t, ptmx, tty, "run fig1a --out "+dir)
+	p := startOn(t, ptmx, tty, "run fig1a-authors --out "+dir)
 	p.until("an evaluation", func() bool { return count(events(dir), record.EventEvaluation) >= 1 })
 	if err := p.cmd.Process.Kill(); err != nil {
 		t.Fatal(err)
@@ -347,7 +347,7 @@ func TestOpenAfterKill(t *testing.T) {
 // that.
 func TestOpenRunning(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "run")
-	p := start(t, "run fig1a --headless --out "+dir+shortRun)
+	p := start(t, "run fig1a-authors --headless --out "+dir+shortRun)
 	p.until("an evaluation", func() bool { return count(events(dir), record.EventEvaluation) >= 1 })
 	q := start(t, "open "+dir)
 	q.until("the screen", func() bool { return strings.Contains(q.output(), "Kernel posterior") })

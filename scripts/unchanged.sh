@@ -53,8 +53,8 @@ all() {
 	points x -1 6 57 >"$tmp/short.csv"
 	points x 1948 1963 181 >"$tmp/years.csv"
 	one "$program" quickstart "$tmp/short.csv" quickstart
-	one "$program" fig1a "$tmp/short.csv" fig1a
-	one "$program" fig1c "$tmp/short.csv" fig1c
+	one "$program" fig1a "$tmp/short.csv" fig1a-authors
+	one "$program" fig1c "$tmp/short.csv" fig1c-authors
 	one "$program" adam "$tmp/short.csv" quickstart --set optimise.optimizer=adam --set schedule.batch=32 --set optimise.starts=1 --set predict.metric_rows=20
 	one "$program" natural "$tmp/short.csv" quickstart --set optimise.optimizer=natural --set schedule.batch=32 --set optimise.starts=1 --prune-top 2 --then-refine 2 --then-inducing 12
 	one "$program" diagonal "$tmp/short.csv" quickstart --set optimise.hyperparameters=diagonal --set data.outputs=100 --set 'posterior.auto_prune={below=0.05,wait=2,keep=2}'

@@ -324,7 +324,7 @@ func TestLauncherMouse(t *testing.T) {
 	}
 	x, y := find("▸ fig1b")
 	d.run(d.l.Mouse(tea.MouseWheelMsg{X: x, Y: y, Button: tea.MouseWheelDown}))
-	d.has("$ kestrel run fig1c")
+	d.has("$ kestrel run fig1b-authors")
 }
 
 func TestLauncherAllSizes(t *testing.T) {
