@@ -3,7 +3,6 @@ package study
 import (
 	"bytes"
 	"context"
-	"errors"
 	"fmt"
 	"math"
 	"os"
@@ -16,6 +15,7 @@ import (
 	"kestrel/device/cpu"
 	"kestrel/experiment/config"
 	"kestrel/experiment/files"
+	"kestrel/experiment/prepare"
 	"kestrel/kernelspace"
 	"kestrel/vbks"
 	"kestrel/vbks/exact"
@@ -241,13 +241,23 @@ func (c *Calibration) Run(ctx context.Context, seed uint64, lanes int) (*Calibra
 	return row, nil
 }
 
-// fit makes the run of a data set in memory; the table that it reads is gone then.
-func (c *Calibration) fit(ctx context.Context, s *calibrationSet, seed uint64, lanes int) (m *made, err error) {
+// fit makes the run of a data set in memory.
+func (c *Calibration) fit(ctx context.Context, s *calibrationSet, seed uint64, lanes int) (*made, error) {
+	job, err := c.prepare(ctx, s, seed, lanes)
+	if err != nil {
+		return nil, err
+	}
+	return finishRun(ctx, job, nil)
+}
+
+// prepare prepares the run of a data set. A run reads a table, which is there for as
+// long as that takes.
+func (c *Calibration) prepare(ctx context.Context, s *calibrationSet, seed uint64, lanes int) (*prepare.Job, error) {
 	dir, err := os.MkdirTemp("", "kestrel-calibrate-")
 	if err != nil {
 		return nil, err
 	}
-	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
+	defer os.RemoveAll(dir)
 	var text bytes.Buffer
 	table := [][]string{{"x", "y"}}
 	for i := range s.y {
@@ -265,7 +275,7 @@ func (c *Calibration) fit(ctx context.Context, s *calibrationSet, seed uint64, l
 	if err := os.WriteFile(to.Data.Path, text.Bytes(), 0o600); err != nil {
 		return nil, err
 	}
-	return makeRun(ctx, to, nil)
+	return prepareRun(ctx, to)
 }
 
 // believed finds, by exact evidence alone, the kernels that cannot be told apart,

@@ -19,13 +19,24 @@ type made struct {
 // makeRun makes the run of a config in memory; rec may be nil. A run that fails by
 // itself is made, one that ctx ends is not: the error is then ctx's cause.
 func makeRun(ctx context.Context, c config.Config, rec record.Recorder) (*made, error) {
-	job, err := prepare.Prepare(ctx, c)
+	job, err := prepareRun(ctx, c)
 	if err != nil {
-		if ctx.Err() != nil {
-			return nil, context.Cause(ctx)
-		}
 		return nil, err
 	}
+	return finishRun(ctx, job, rec)
+}
+
+// prepareRun is all of makeRun that reads files.
+func prepareRun(ctx context.Context, c config.Config) (*prepare.Job, error) {
+	job, err := prepare.Prepare(ctx, c)
+	if err != nil && ctx.Err() != nil {
+		err = context.Cause(ctx)
+	}
+	return job, err
+}
+
+// finishRun makes a run that is prepared, and gives its device back.
+func finishRun(ctx context.Context, job *prepare.Job, rec record.Recorder) (*made, error) {
 	defer job.Close()
 	m := &made{job: job}
 	recorders := record.Recorders{record.RecorderFunc(func(e *record.Event) error {
@@ -39,7 +50,7 @@ func makeRun(ctx context.Context, c config.Config, rec record.Recorder) (*made, 
 		recorders = append(recorders, rec)
 	}
 	run := experiment.NewRun(job, recorders)
-	err = run.Start()
+	err := run.Start()
 	if err == nil {
 		_, err = run.Wait(ctx)
 	}
