@@ -70,11 +70,12 @@ func (e *Evaluation) Leader() int {
 }
 
 // KernelResult is one kernel in an Evaluation. The numbers are meaningful for
-// live kernels only.
+// live kernels only, but what is believed also for those left out.
 type KernelResult struct {
 	ID                         string // canonical expression
 	Status                     Status
 	Reason                     string    // why it failed, with its hyperparameters
+	LeftOut                    bool      // not compared with so many inducing inputs: believed in as it was
 	Posterior                  float64   // q*(k), averaged over the errors of local ELBOs
 	Bayes                      float64   // softmax(𝓛/τ + m₀), likewise
 	PointPosterior, PointBayes float64   // of the local ELBOs as they are: the paper's

@@ -251,6 +251,18 @@ func (l *loader) kernel(t *Trainer, i int) {
 		}
 		k.past = append(k.past, pastELBO{l.whole(name("past"), v[0], 1, t.evaluation), l.whole(name("past"), v[1], 1, t.rows), v[2]})
 	}
+	for v := l.optional(name("ends"), -1); len(v) > 0 && l.err == nil; v = v[endFields:] {
+		if len(v) < endFields {
+			l.fail("array %s ends within a rung", name("ends"))
+			break
+		}
+		k.ends = append(k.ends, rungEnd{l.whole(name("ends"), v[0], 1, t.evaluation), v[1], v[2], v[3]})
+	}
+	if v := l.optional(name("left"), 1); v != nil {
+		if k.left = l.whole(name("left"), v[0], 1, t.data.Rows()); len(k.ends) == 0 {
+			l.fail("array %s is missing", name("ends"))
+		}
+	}
 	if _, ok := l.arrays[name("free")]; !ok && k.status == Failed {
 		return // at its first evaluation
 	}
@@ -271,7 +283,7 @@ func (l *loader) kernel(t *Trainer, i int) {
 	k.state = s
 }
 
-// belief loads q(g), which is over the kernels that are up to date.
+// belief loads q(g), which is over the kernels that are up to date or were left out.
 func (l *loader) belief(t *Trainer) {
 	places := l.numbers("belief/kernels", -1)
 	k := len(places)
@@ -279,14 +291,12 @@ func (l *loader) belief(t *Trainer) {
 		Mean: l.numbers("belief/mean", k), Chol: l.numbers("belief/chol", k*k),
 		Objective: l.numbers("belief/objective", 1)[0], Start: l.text("belief/start"),
 	}
-	var current []float64
-	for i, k := range t.kernels {
-		if k.current(t.rows) {
-			current, b.IDs = append(current, float64(i)), append(b.IDs, k.id)
-		}
+	var members []float64
+	for _, i := range t.members() {
+		members, b.IDs = append(members, float64(i)), append(b.IDs, t.kernels[i].id)
 	}
-	if !slices.Equal(places, current) {
-		l.fail("array belief/kernels: it is over the kernels %v, but those up to date are %v", places, current)
+	if !slices.Equal(places, members) {
+		l.fail("array belief/kernels: it is over the kernels %v, but those up to date are %v", places, members)
 	}
 	t.belief = b
 }
@@ -301,6 +311,10 @@ func (l *loader) last(t *Trainer) {
 	e := t.report(t.belief)
 	for i := range e.Kernels {
 		r := &e.Kernels[i]
+		if r.LeftOut {
+			v := l.numbers(fmt.Sprintf("kernel/%d/share", i), shareFields)
+			r.Posterior, r.Bayes, r.PointPosterior, r.PointBayes = v[0], v[1], v[2], v[3]
+		}
 		if r.Status != Live {
 			continue
 		}

@@ -66,6 +66,8 @@ type kernel struct {
 	bounds *Evidence  // on the log evidence at its hyperparameters; nil where only an estimate is known
 	low    int        // consecutive evaluations below the mass for pruning
 	past   []pastELBO // the last ones, of the present first
+	ends   []rungEnd  // of the rungs that it has taken part in and the run has left, oldest first
+	left   int        // inducing inputs of the rung that it was left out of, until it takes part again; 0: it was not
 }
 
 // New prepares a run: it places the data and the inducing inputs on the
