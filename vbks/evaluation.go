@@ -26,6 +26,8 @@ type Training struct {
 	X   []float64 // N x Dim, row-major
 	Y   []float64 // N
 	Dim int
+
+	Truth string // id of the kernel that they were drawn from, "" if not known: what comes out is held against it
 }
 
 // Rows returns N.

@@ -68,7 +68,6 @@ func (r *round) commit() error {
 	}
 	t.last.Broken = broken
 	t.tell(t.last)
-	t.warn(t.last)
 	return nil
 }
 
@@ -317,6 +316,7 @@ func (t *Trainer) change(ids []string, from, to Status, reason string) (*Evaluat
 		*t = old
 		return nil, err
 	}
+	t.judge(t.last)
 	return t.last, nil
 }
 

@@ -335,5 +335,6 @@ func (l *loader) last(t *Trainer) {
 	for i := range e.Kernels {
 		e.Kernels[i].Apart = e.Kernels[i].Evidence.below(e.Kernels[leader].Evidence)
 	}
+	t.judge(e)
 	t.last = e
 }

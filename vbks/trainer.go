@@ -343,6 +343,7 @@ func (t *Trainer) Next(ctx context.Context) (*Evaluation, error) {
 		return nil, err
 	}
 	t.spent += time.Since(began)
+	t.conclude(t.last)
 	return t.last, nil
 }
 
