@@ -38,6 +38,7 @@ const (
 //	                    added by Reoptimize, steps, batch, inducing inputs asked for (0:
 //	                    "auto"), place of the leader in the space (−1: none)
 //	rung                where M is chosen by itself: how often it has been raised, 1 if it need not be again
+//	spent               with Settings.MostSeconds: seconds that evaluations have taken
 //	optimizer           text: the optimiser, a space, the form of q(log θ)
 //	kernels             text: the ids of the space, one a line
 //	z                   M x D: inducing inputs, standardised
@@ -76,7 +77,7 @@ const (
 //	kernel/i/mean, chol q(v): m and C ("adam"), Λm and Λ ("natural")
 //	kernel/i/..._m1, _m2 moments of Adam
 //
-// The wall time spent is not part of it. The arrays may share memory with the
+// No other wall time is part of it. The arrays may share memory with the
 // trainer, which never writes into them.
 func (t *Trainer) Checkpoint() map[string]Tensor {
 	out := map[string]Tensor{}
@@ -129,6 +130,9 @@ func (t *Trainer) Checkpoint() map[string]Tensor {
 			told = 1
 		}
 		add("rung", []float64{float64(t.rung), told})
+	}
+	if t.settings.MostSeconds > 0 {
+		add("spent", []float64{t.spent.Seconds()})
 	}
 	text("optimizer", t.settings.Optimizer+" "+t.settings.Hyperparameters)
 	text("kernels", strings.Join(ids, "\n"))

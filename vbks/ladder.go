@@ -6,6 +6,7 @@ import (
 	"math"
 	"slices"
 	"strings"
+	"time"
 
 	"kestrel/vbks/belief"
 )
@@ -17,7 +18,7 @@ const (
 	firstRung  = 64
 	rungShare  = 0.25
 	fewestLeft = 3
-	// Rungs end where rows times M² reach rungWork, or at MostInducing.
+	// Rungs end where rows times M² reach rungWork, at MostInducing or at Room.
 	rungWork = 2e9
 	// Within rungNats of the leader kernels stay, up to twice as many.
 	rungNats = 10
@@ -41,8 +42,10 @@ func (s Settings) Rungs(n int) []int {
 		return []int{min(s.Inducing, n)}
 	}
 	most := n
-	if s.MostInducing > 0 {
-		most = min(most, s.MostInducing)
+	for _, limit := range []int{s.MostInducing, s.Room} {
+		if limit > 0 {
+			most = min(most, limit)
+		}
 	}
 	out := []int{min(firstRung, most)}
 	if e, err := s.Effort(n); err == nil && !e.Exact() && !e.Passes(n, 1, true) {
@@ -74,11 +77,45 @@ func (t *Trainer) base() int {
 // concluding reports whether an evaluation is the last one planned on its rung.
 func (t *Trainer) concluding(number int) bool { return number >= t.base()+t.extra }
 
+// climbs reports whether the next evaluation is the first of another rung.
+func (t *Trainer) climbs() bool {
+	return t.settings.autoInducing() && !t.told && t.rung+1 < len(t.rungs) && t.evaluation >= t.base()+t.extra+t.rung
+}
+
+// limit ends the ladder where the next rung would go beyond MostSeconds, if each of
+// its kernels takes as long as one of the last evaluation, which took so long, by
+// the square of M. That it did is kept, so that a resumed run does not ask again.
+func (t *Trainer) limit(e *Evaluation, took time.Duration) {
+	most := t.settings.MostSeconds
+	if most <= 0 || !t.climbs() {
+		return
+	}
+	live := 0
+	for i := range e.Kernels {
+		if e.Kernels[i].Status == Live {
+			live++
+		}
+	}
+	m, stay := t.rungs[t.rung+1], len(t.finalists())
+	wider := float64(m) / float64(t.m)
+	more, left := took.Seconds()*wider*wider*float64(stay)/float64(live), most-t.spent.Seconds()
+	if more <= left {
+		return
+	}
+	t.told = true
+	of := fmt.Sprintf("%d kernels", stay)
+	if stay == 1 {
+		of = "1 kernel"
+	}
+	e.Notices = append(e.Notices, Notice{Text: fmt.Sprintf(
+		"%d inducing inputs for %s would take about %.2g s more, sparse.most_seconds = %g leaves %.2g", m, of, more, most, math.Max(0, left))})
+}
+
 // climb moves to the next rung where the evaluations of this one are done:
 // kernels that are not among its finalists are pruned. It returns how to undo it.
 func (t *Trainer) climb() (undo func() error, err error) {
 	undo = func() error { return nil }
-	if !t.settings.autoInducing() || t.told || t.rung+1 >= len(t.rungs) || t.evaluation < t.base()+t.extra+t.rung {
+	if !t.climbs() {
 		return undo, nil
 	}
 	before := *t

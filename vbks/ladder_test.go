@@ -3,11 +3,14 @@ package vbks
 import (
 	"context"
 	"errors"
+	"fmt"
 	"math"
 	"math/rand/v2"
 	"slices"
+	"strings"
 	"sync/atomic"
 	"testing"
+	"time"
 )
 
 // Rungs rise to all rows where these are few, and end where work does; a number
@@ -422,5 +425,89 @@ func TestLeftOutKernelsMoveWithTheFront(t *testing.T) {
 	c.status = Failed
 	if _, _, _, ok := tr.standing(out); ok {
 		t.Error("it is in the belief, though none is left that it was compared with")
+	}
+}
+
+// Where there is memory for so many inducing inputs there are no rungs above.
+func TestRungsEndWithMemory(t *testing.T) {
+	for room, want := range map[int][]int{0: {64, 128, 256, 512, 1000}, 300: {64, 128, 300}, 5000: {64, 128, 256, 512, 1000}, 64: {64}, 9: {9}} {
+		if got := (Settings{Room: room}).Rungs(1000); !slices.Equal(got, want) {
+			t.Errorf("room for %d: %v, want %v", room, got, want)
+		}
+	}
+	if got := (Settings{Room: 300, MostInducing: 100}).Rungs(1000); !slices.Equal(got, []int{64, 100}) {
+		t.Errorf("%v", got)
+	}
+	if got := (Settings{Room: 10, Inducing: 77}).Rungs(1000); !slices.Equal(got, []int{77}) {
+		t.Errorf("a number that is stated: %v", got)
+	}
+}
+
+// A rung that would take longer than there is time is not begun, and what it would
+// have taken is told; a resumed trainer knows that, and what was spent.
+func TestClimbingEndsInTime(t *testing.T) {
+	s := quickSettings("collapsed")
+	s.Inducing, s.EvaluateEvery, s.Refine, s.Starts, s.Steps, s.Transplants = 0, 1, 0, 1, 3, false
+	exprs := []string{"SE", "LIN", "PER", "LIN+SE", "MATERN12", "RQ"}
+	trainer := func(most float64) *Trainer {
+		s.MostSeconds = most
+		tr := trainerOn(t, 2, nil, roughSeries(51, 175), s, exprs...)
+		next(t, tr)
+		return tr
+	}
+	tr := trainer(1e-6)
+	texts := tr.Last().Notices
+	if !tr.Done() || len(texts) == 0 || !strings.Contains(texts[len(texts)-1].Text, " s more, sparse.most_seconds = 1e-06 leaves 0") {
+		t.Errorf("done %v: %+v", tr.Done(), texts)
+	}
+	same(t, "ended", resumed(t, tr, s), tr)
+
+	tr = trainer(60)
+	if tr.Done() || tr.told {
+		t.Fatal("a minute is too little")
+	}
+	if other := resumed(t, tr, s); math.Abs((other.spent-tr.spent).Seconds()) > 1e-6 || other.Planned() != 3 {
+		t.Errorf("%v spent, resumed %v; %d planned", tr.spent, other.spent, other.Planned())
+	}
+	stay := len(tr.finalists())
+	e := *tr.Last()
+	e.Notices, tr.spent = nil, 48*time.Second
+	tr.limit(&e, time.Duration(6*float64(12*time.Second)/4/float64(stay)))
+	if tr.told || e.Notices != nil {
+		t.Errorf("12 s are left, 12 s needed: %+v", e.Notices)
+	}
+	tr.limit(&e, time.Duration(6*float64(40*time.Second)/4/float64(stay)))
+	want := fmt.Sprintf("128 inducing inputs for %d kernels would take about 40 s more, sparse.most_seconds = 60 leaves 12", stay)
+	if !tr.told || len(e.Notices) != 1 || e.Notices[0].Text != want {
+		t.Errorf("%+v, want %q", e.Notices, want)
+	}
+}
+
+// A run that has climbed further than this machine has memory for goes on where it
+// is, and ends there.
+func TestClimbedBeyondMemory(t *testing.T) {
+	tr, s := climber(t, "collapsed")
+	next(t, tr)
+	s.Room = 100
+	other := resumed(t, tr, s)
+	if other.m != 128 || !other.Done() || other.Planned() != 2 {
+		t.Errorf("%d inducing inputs, done %v, %d planned", other.m, other.Done(), other.Planned())
+	}
+}
+
+// Time at a gate counts once for all who wait there, and passing it not at all.
+func TestPauses(t *testing.T) {
+	var p *pauses
+	if p.length() != 0 {
+		t.Error("no pauses take time")
+	}
+	p = &pauses{}
+	at := func(s float64) time.Time { return time.Unix(1000, int64(s*1e9)) }
+	p.add(at(0), at(0.0001))
+	p.add(at(1), at(5))
+	p.add(at(0.9), at(5.1)) // the same pause
+	p.add(at(7), at(8))
+	if got := p.length().Seconds(); math.Abs(got-5.1) > 1e-9 {
+		t.Errorf("%v s", got)
 	}
 }

@@ -7,6 +7,7 @@ import (
 	"math"
 	"slices"
 	"strings"
+	"time"
 
 	"kestrel/device"
 	"kestrel/kernelspace"
@@ -20,7 +21,7 @@ import (
 // the arrays. These are not modified and must not be afterwards.
 //
 // It costs little as long as the trainer is only asked: the search for periods
-// is left until Next needs it. A time budget counts anew.
+// is left until Next needs it. A time budget counts anew, MostSeconds does not.
 //
 // Errors: arrays that are missing, damaged or not of these kernels, rows or
 // settings, which are named.
@@ -220,7 +221,20 @@ func (l *loader) run(t *Trainer) {
 	t.inducing = l.numbers("z", t.m*t.dim)
 	t.rungs = t.settings.Rungs(n)
 	if v := l.optional("rung", 2); v != nil && t.settings.autoInducing() {
-		t.rung, t.told = l.whole("rung", v[0], 0, len(t.rungs)-1), v[1] != 0
+		anywhere := t.settings
+		anywhere.Room = 0
+		rungs := anywhere.Rungs(n)
+		t.rung, t.told = l.whole("rung", v[0], 0, len(rungs)-1), v[1] != 0
+		if t.rung >= len(t.rungs) { // another machine had more room
+			t.rungs = rungs[:t.rung+1]
+		}
+	}
+	if v := l.optional("spent", 1); v != nil {
+		if !(v[0] >= 0 && v[0] < math.MaxInt32) {
+			l.fail("array spent: %v is no time", v[0])
+			return
+		}
+		t.spent = time.Duration(v[0] * float64(time.Second))
 	}
 }
 
