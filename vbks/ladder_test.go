@@ -430,7 +430,8 @@ func TestLeftOutKernelsMoveWithTheFront(t *testing.T) {
 
 // Where there is memory for so many inducing inputs there are no rungs above.
 func TestRungsEndWithMemory(t *testing.T) {
-	for room, want := range map[int][]int{0: {64, 128, 256, 512, 1000}, 300: {64, 128, 300}, 5000: {64, 128, 256, 512, 1000}, 64: {64}, 9: {9}} {
+	all := []int{64, 128, 256, 512, 1000}
+	for room, want := range map[int][]int{0: all, 300: {64, 128, 300}, 5000: all, 64: {64}, 9: {9}} {
 		if got := (Settings{Room: room}).Rungs(1000); !slices.Equal(got, want) {
 			t.Errorf("room for %d: %v, want %v", room, got, want)
 		}
