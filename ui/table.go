@@ -123,6 +123,8 @@ func (t *table) build(b *bench, at int) {
 				r.slack = slack
 			}
 			r.gap = b.hist.Series(h, history.QuantityGap).Last(len(b.hist.Moments()) - 1)
+		case k.Left != nil:
+			r.posterior, r.bayes = float64(k.Left.Posterior), float64(k.Left.Bayes)
 		}
 		switch {
 		case r.status == vbks.Live:
@@ -383,6 +385,9 @@ func (t *table) draw(c *plot.Canvas, r plot.Rect, b *bench, th *theme.Theme, foc
 			word, st := string(k.status), th.Faint
 			if k.status == vbks.Failed {
 				st = th.Bad
+			}
+			if !math.IsNaN(k.posterior) { // left out
+				word += ", q* " + number(k.posterior)
 			}
 			if k.reason != "" && k.reason != vbks.ByRequest {
 				word += ": " + k.reason

@@ -18,14 +18,16 @@ const checkpointFormat = 2
 // Status of a kernel as a number in a checkpoint: its place in this list.
 func statuses() []Status { return []Status{Live, Pruned, Failed} }
 
-// These are the lengths of "run", "kernel/i/status", "result", "point" and of a row of
-// "past".
+// These are the lengths of "run", "kernel/i/status", "result", "point", of a row of
+// "past" and of "ends", and of "share".
 const (
 	runFields    = 10
 	statusFields = 8
 	resultFields = 5
 	pointFields  = 2
 	pastFields   = 3
+	endFields    = 4
+	shareFields  = 4
 )
 
 // Checkpoint returns everything that the trainer has learned, by name; Resume
@@ -36,6 +38,7 @@ const (
 //	                    added by Reoptimize, steps, batch, inducing inputs asked for (0:
 //	                    "auto"), place of the leader in the space (−1: none)
 //	rung                where M is chosen by itself: how often it has been raised, 1 if it need not be again
+//	spent               with Settings.MostSeconds: seconds that evaluations have taken
 //	optimizer           text: the optimiser, a space, the form of q(log θ)
 //	kernels             text: the ids of the space, one a line
 //	z                   M x D: inducing inputs, standardised
@@ -59,6 +62,10 @@ const (
 //	kernel/i/result     q*, Bayes' rule, paired standard error, rank, 1 if tied with the leader
 //	kernel/i/point      q* and Bayes' rule without the errors of local ELBOs; not there where they are ignored
 //	kernel/i/past       P x 3: evaluation, rows seen and local ELBO of the last ones, newest first
+//	kernel/i/ends       E x 4: where it stood when rungs were left that it had taken part in, oldest
+//	                    first: evaluation, local ELBO, middle of what bounds allow, error of its gap
+//	kernel/i/left       M of the rung that it was left out of, until it takes part again
+//	kernel/i/share      of one left out: q*, Bayes' rule, and both without the errors of local ELBOs
 //	kernel/i/reason     text: why it failed or was pruned
 //	kernel/i/source     text: where its solution came from
 //	kernel/i/terms      the terms of the local ELBO on the common subsample
@@ -70,7 +77,7 @@ const (
 //	kernel/i/mean, chol q(v): m and C ("adam"), Λm and Λ ("natural")
 //	kernel/i/..._m1, _m2 moments of Adam
 //
-// The wall time spent is not part of it. The arrays may share memory with the
+// No other wall time is part of it. The arrays may share memory with the
 // trainer, which never writes into them.
 func (t *Trainer) Checkpoint() map[string]Tensor {
 	out := map[string]Tensor{}
@@ -124,6 +131,9 @@ func (t *Trainer) Checkpoint() map[string]Tensor {
 		}
 		add("rung", []float64{float64(t.rung), told})
 	}
+	if t.settings.MostSeconds > 0 {
+		add("spent", []float64{t.spent.Seconds()})
+	}
 	text("optimizer", t.settings.Optimizer+" "+t.settings.Hyperparameters)
 	text("kernels", strings.Join(ids, "\n"))
 	add("z", t.inducing, t.m, t.dim)
@@ -174,6 +184,18 @@ func (t *Trainer) Checkpoint() map[string]Tensor {
 			past = append(past, float64(p.evaluation), float64(p.rows), p.elbo)
 		}
 		add(name("past"), past, len(k.past), pastFields)
+		var ends []float64
+		for _, e := range k.ends {
+			ends = append(ends, float64(e.evaluation), e.elbo, e.middle, e.drift)
+		}
+		add(name("ends"), ends, len(k.ends), endFields)
+		if k.left > 0 {
+			add(name("left"), []float64{float64(k.left)})
+		}
+		if t.last != nil && t.last.Kernels[i].LeftOut {
+			r := &t.last.Kernels[i]
+			add(name("share"), []float64{r.Posterior, r.Bayes, r.PointPosterior, r.PointBayes})
+		}
 		if t.last != nil && t.last.Kernels[i].Status == Live {
 			r := &t.last.Kernels[i]
 			tied := 0.0

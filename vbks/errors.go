@@ -72,22 +72,35 @@ func (k *kernel) slack() (low, high float64) {
 	}
 }
 
-// errors are those of kernels' local ELBOs, but which these are; where they are to
-// be ignored, of sampling alone.
-func (t *Trainer) errors(live []int) *belief.Errors {
+// middle is that of what is known of the log evidence.
+func (k *kernel) middle() float64 {
+	low, high := k.slack()
+	return k.elbo + (low+high)/2
+}
+
+// errors are the local ELBOs of the kernels that the belief is over, and their
+// errors; where these are to be ignored, those of sampling alone.
+func (t *Trainer) errors(members []int) *belief.Errors {
 	e := &belief.Errors{
 		Rows: t.rows, Number: t.evaluation,
-		Terms: make([][]float64, len(live)), Low: make([]float64, len(live)), High: make([]float64, len(live)),
+		Terms: make([][]float64, len(members)), Low: make([]float64, len(members)), High: make([]float64, len(members)),
 	}
-	for j, i := range live {
-		e.Terms[j] = t.kernels[i].terms
+	for j, i := range members {
+		k := t.kernels[i]
+		elbo, low, high, _ := t.standing(k)
+		e.IDs, e.ELBO, e.LogPrior = append(e.IDs, k.id), append(e.ELBO, elbo), append(e.LogPrior, k.logPrior)
+		e.Terms[j] = k.terms
 		if t.settings.integrates() {
-			e.Low[j], e.High[j] = t.kernels[i].slack()
+			e.Low[j], e.High[j] = low, high
 		}
 	}
 	if t.settings.integrates() {
 		e.Drift = func(j, best int) float64 {
-			return t.kernels[live[j]].drift(t.kernels[live[best]], t.rows == t.data.Rows())
+			a, b := t.kernels[members[j]], t.kernels[members[best]]
+			if a.current(t.rows) && b.current(t.rows) {
+				return a.drift(b, t.rows == t.data.Rows())
+			}
+			return math.Max(a.driftThen(t.rows), b.driftThen(t.rows))
 		}
 	}
 	return e

@@ -26,6 +26,8 @@ type Training struct {
 	X   []float64 // N x Dim, row-major
 	Y   []float64 // N
 	Dim int
+
+	Truth string // id of the kernel that they were drawn from, "" if not known: what comes out is held against it
 }
 
 // Rows returns N.
@@ -70,11 +72,12 @@ func (e *Evaluation) Leader() int {
 }
 
 // KernelResult is one kernel in an Evaluation. The numbers are meaningful for
-// live kernels only.
+// live kernels only, but what is believed also for those left out.
 type KernelResult struct {
 	ID                         string // canonical expression
 	Status                     Status
 	Reason                     string    // why it failed, with its hyperparameters
+	LeftOut                    bool      // not compared with so many inducing inputs: believed in as it was
 	Posterior                  float64   // q*(k), averaged over the errors of local ELBOs
 	Bayes                      float64   // softmax(𝓛/τ + m₀), likewise
 	PointPosterior, PointBayes float64   // of the local ELBOs as they are: the paper's

@@ -23,6 +23,7 @@ func (r *round) commit() error {
 	var broken []*guard.PanicError
 	for _, i := range r.live {
 		k, f := &kernels[i], &r.outcomes[i]
+		k.left = 0
 		failure := f.Failure
 		if failure == "" && (f.State == nil || math.IsNaN(f.ELBO) || math.IsInf(f.ELBO, 0)) {
 			failure = "no finite local ELBO"
@@ -67,7 +68,6 @@ func (r *round) commit() error {
 	}
 	t.last.Broken = broken
 	t.tell(t.last)
-	t.warn(t.last)
 	return nil
 }
 
@@ -100,7 +100,7 @@ func (t *Trainer) refit(prune bool) error {
 		}
 		for _, k := range t.kernels {
 			if slices.Contains(drop, k.id) {
-				k.status, k.reason = Pruned, "posterior below the limit"
+				k.status, k.reason, k.left = Pruned, "posterior below the limit", 0
 			}
 		}
 		text := fmt.Sprintf("pruned %d kernels whose posterior stayed below %g", len(drop), t.settings.AutoPruneMass)
@@ -110,17 +110,8 @@ func (t *Trainer) refit(prune bool) error {
 
 // evaluate fits q(g) and ranks the kernels.
 func (t *Trainer) evaluate() (*Evaluation, *belief.Belief, error) {
-	var live []int
-	var ids []string
-	var elbo, logPrior []float64
-	for i, k := range t.kernels {
-		if k.current(t.rows) {
-			live = append(live, i)
-			ids = append(ids, k.id)
-			elbo, logPrior = append(elbo, k.elbo), append(logPrior, k.logPrior)
-		}
-	}
-	if len(live) == 0 {
+	members := t.members()
+	if !slices.ContainsFunc(t.kernels, func(k *kernel) bool { return k.current(t.rows) }) {
 		for _, k := range t.kernels {
 			if k.status == Failed {
 				return nil, nil, fmt.Errorf("every kernel failed or is pruned; %s: %s", k.id, k.reason)
@@ -131,14 +122,13 @@ func (t *Trainer) evaluate() (*Evaluation, *belief.Belief, error) {
 	opts := belief.Options{
 		PriorVariance: t.settings.PriorVariance, EvidenceScale: t.settings.EvidenceScale, Seed: t.settings.Seed,
 	}
-	q, err := belief.Fit(elbo, logPrior, opts, t.belief, t.leader, ids)
+	unsure := t.errors(members)
+	q, err := belief.Fit(unsure.ELBO, unsure.LogPrior, opts, t.belief, t.leader, unsure.IDs)
 	if err != nil {
 		return nil, nil, err
 	}
 	posterior := q.Posterior(t.settings.Samples, t.settings.Seed)
-	bayes := belief.Bayes(elbo, logPrior, t.settings.EvidenceScale)
-	unsure := t.errors(live)
-	unsure.IDs, unsure.ELBO, unsure.LogPrior = ids, elbo, logPrior
+	bayes := belief.Bayes(unsure.ELBO, unsure.LogPrior, t.settings.EvidenceScale)
 	believed := unsure.Ignore(posterior, bayes)
 	if t.settings.integrates() {
 		if believed, err = unsure.Integrate(posterior, bayes, opts); err != nil {
@@ -146,21 +136,21 @@ func (t *Trainer) evaluate() (*Evaluation, *belief.Belief, error) {
 		}
 	}
 	e := t.report(q)
-	for j, i := range live {
+	var places []int // in members, of the live ones
+	for j, i := range members {
 		res := &e.Kernels[i]
 		res.Posterior, res.Bayes = believed.Posterior[j], believed.Bayes[j]
 		res.PointPosterior, res.PointBayes = posterior[j], bayes[j]
-	}
-	places := make([]int, len(live)) // in live
-	for j := range places {
-		places[j] = j
+		if res.Status == Live {
+			places = append(places, j)
+		}
 	}
 	grain := t.settings.grain()
-	slices.SortStableFunc(places, func(a, b int) int { return compareResults(&e.Kernels[live[a]], &e.Kernels[live[b]], grain) })
+	slices.SortStableFunc(places, func(a, b int) int { return compareResults(&e.Kernels[members[a]], &e.Kernels[members[b]], grain) })
 	first := places[0]
-	leader := t.kernels[live[first]]
+	leader := t.kernels[members[first]]
 	for place, j := range places {
-		i := live[j]
+		i := members[j]
 		res := &e.Kernels[i]
 		res.Rank = place + 1
 		res.SE = belief.PairedSE(t.kernels[i].terms, leader.terms, t.rows)
@@ -181,7 +171,8 @@ func (t *Trainer) report(q *belief.Belief) *Evaluation {
 	}
 	for i, k := range t.kernels {
 		res := &e.Kernels[i]
-		*res = KernelResult{ID: k.id, Status: k.status, Reason: k.reason}
+		_, _, _, member := t.standing(k)
+		*res = KernelResult{ID: k.id, Status: k.status, Reason: k.reason, LeftOut: member && !k.current(t.rows)}
 		switch {
 		case k.current(t.rows):
 			res.ELBO, res.Source, res.ELBORows = k.elbo, k.source, k.rows
@@ -315,6 +306,9 @@ func (t *Trainer) change(ids []string, from, to Status, reason string) (*Evaluat
 			return nil, fmt.Errorf("kernel %s is %s, not %s", id, kernels[i].status, from)
 		}
 		kernels[i].status, kernels[i].reason, kernels[i].low = to, reason, 0
+		if to == Pruned {
+			kernels[i].left = 0
+		}
 	}
 	old := *t
 	t.setKernels(kernels)
@@ -322,6 +316,7 @@ func (t *Trainer) change(ids []string, from, to Status, reason string) (*Evaluat
 		*t = old
 		return nil, err
 	}
+	t.judge(t.last)
 	return t.last, nil
 }
 

@@ -19,6 +19,7 @@ const (
 	IdleSummand  Flag = "a summand explains nothing"
 	NoiseAtFloor Flag = "noise at its floor"
 	StillMoving  Flag = "not converged"
+	NotTheTruth  Flag = "known truth is not first"
 )
 
 const (
@@ -95,13 +96,61 @@ func (t *Trainer) idle(p *kernelspace.Program, raw []float64, noise float64) boo
 	return false
 }
 
-// warn says of the leader, at the end, that it rests on a period which the data do
-// not show twice: whoever expects it to come again should know.
-func (t *Trainer) warn(e *Evaluation) {
-	i := e.Leader()
-	if i < 0 || e.Index < t.Planned() || !slices.Contains(e.Kernels[i].Flags, PeriodOnce) {
+// conclude says what should be known of the leader at the end.
+func (t *Trainer) conclude(e *Evaluation) {
+	leader, truth := t.judge(e)
+	if leader < 0 || e.Index < t.Planned() {
 		return
 	}
-	id := e.Kernels[i].ID
-	e.Notices = append(e.Notices, Notice{Text: fmt.Sprintf("%s has a %s", id, PeriodOnce), Kernel: id})
+	// Whoever expects a period to come again should know that the data do not show it
+	// twice.
+	if id := e.Kernels[leader].ID; slices.Contains(e.Kernels[leader].Flags, PeriodOnce) {
+		e.Notices = append(e.Notices, Notice{Text: fmt.Sprintf("%s has a %s", id, PeriodOnce), Kernel: id})
+	}
+	if truth >= 0 {
+		e.Notices = append(e.Notices, Notice{Text: t.missed(e, leader, truth), Kernel: e.Kernels[truth].ID})
+	}
+}
+
+// judge finds the leader, and flags it at the end where the kernel that the data
+// were drawn from is in the space and another one; truth is −1 where that is not so.
+func (t *Trainer) judge(e *Evaluation) (leader, truth int) {
+	leader = e.Leader()
+	truth = slices.IndexFunc(e.Kernels, func(k KernelResult) bool { return k.ID == t.data.Truth })
+	if leader < 0 || truth == leader || e.Index < t.Planned() {
+		return leader, -1
+	}
+	if truth >= 0 {
+		k := &e.Kernels[leader]
+		k.Flags = append(slices.Clip(k.Flags), NotTheTruth)
+	}
+	return leader, truth
+}
+
+// missed says where the true kernel is that does not lead.
+func (t *Trainer) missed(e *Evaluation, leader, truth int) string {
+	r, k := &e.Kernels[truth], t.kernels[truth]
+	text := fmt.Sprintf("the data were drawn from %s, which ", r.ID)
+	apart := func(gap float64) string {
+		if gap < 0 {
+			return fmt.Sprintf("%.1f nats ahead by its local ELBO", -gap)
+		}
+		return fmt.Sprintf("%.1f nats behind", gap)
+	}
+	switch {
+	case r.Status == Live:
+		text += "is " + apart(e.Kernels[leader].ELBO-r.ELBO)
+		if r.Tied {
+			text += ", equal within the errors"
+		}
+	case r.LeftOut:
+		text += fmt.Sprintf("was left out at M = %d", k.left)
+		own := k.ends[len(k.ends)-1]
+		if was, ok := t.kernels[leader].end(own.evaluation); ok {
+			text += fmt.Sprintf(", %s then", apart(was.elbo-own.elbo))
+		}
+	default:
+		text += fmt.Sprintf("is %s: %s", r.Status, r.Reason)
+	}
+	return text
 }

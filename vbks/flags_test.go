@@ -1,8 +1,10 @@
 package vbks
 
 import (
+	"fmt"
 	"math"
 	"slices"
+	"strings"
 	"testing"
 )
 
@@ -54,5 +56,63 @@ func TestFlags(t *testing.T) {
 		if got := tr.flags(&k); !slices.Equal(got, c.want) {
 			t.Errorf("%s: %q, want %q", c.name, got, c.want)
 		}
+	}
+}
+
+// Where the kernel that the data were drawn from is known and another one leads,
+// the leader is flagged after the last evaluation, and it is told where the true one
+// is; nothing else changes.
+func TestKnownTruth(t *testing.T) {
+	data, s := trainingSeries(62, 60), quickSettings("collapsed")
+	plain := train(t, trainerOn(t, 1, nil, data, s, fourKernels...))
+	last := plain[len(plain)-1]
+	leader := last.Leader()
+	for _, k := range append(slices.Clone(fourKernels), "LIN", "") {
+		data.Truth = k
+		tr := trainerOn(t, 1, nil, data, s, fourKernels...)
+		i := slices.Index(fourKernels, k)
+		for _, e := range train(t, tr) {
+			want := e.Index == len(plain) && i >= 0 && i != leader
+			if got := slices.Contains(e.Kernels[leader].Flags, NotTheTruth); got != want {
+				t.Errorf("truth %q, leader %s, evaluation %d: flagged %v", k, last.Kernels[leader].ID, e.Index, got)
+			}
+			text := fmt.Sprintf("the data were drawn from %s, which is ", k)
+			got := slices.ContainsFunc(e.Notices, func(n Notice) bool { return strings.HasPrefix(n.Text, text) && n.Kernel == k })
+			if got != want {
+				t.Errorf("truth %q, evaluation %d: notices %+v", k, e.Index, e.Notices)
+			}
+			for j := range e.Kernels {
+				if a, b := e.Kernels[j].Posterior, plain[e.Index-1].Kernels[j].Posterior; a != b {
+					t.Errorf("truth %q changes a posterior from %v to %v", k, b, a)
+				}
+			}
+		}
+		same(t, "resumed with truth "+k, resumed(t, tr, s), tr)
+	}
+	data.Truth = fourKernels[leader]
+	tr := trainerOn(t, 1, nil, data, s, fourKernels...)
+	train(t, tr)
+	e, err := tr.Prune(fourKernels[leader : leader+1])
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !slices.Contains(e.Kernels[e.Leader()].Flags, NotTheTruth) {
+		t.Error("the true kernel is pruned, but the leader not flagged")
+	}
+}
+
+// It is told of a true kernel that was left out how far behind it was then.
+func TestKnownTruthThatWasLeftOut(t *testing.T) {
+	s := quickSettings("collapsed")
+	s.EvaluateEvery = 1
+	tr := trainerOn(t, 1, nil, trainingSeries(5, 40), s, "SE", "PER", "RQ", "LIN")
+	next(t, tr)
+	_, e := climbing(t, tr, []float64{0, -3, -4, -5.25}, 3, 2)
+	if got, want := tr.missed(e, 0, 3), "the data were drawn from LIN, which was left out at M = 128, 5.2 nats behind then"; got != want {
+		t.Errorf("%q, want %q", got, want)
+	}
+	e.Kernels[3].LeftOut, e.Kernels[3].Reason = false, ByRequest
+	if got, want := tr.missed(e, 0, 3), "the data were drawn from LIN, which is pruned: pruned by request"; got != want {
+		t.Errorf("%q, want %q", got, want)
 	}
 }

@@ -6,6 +6,9 @@ import (
 	"math"
 	"slices"
 	"strings"
+	"time"
+
+	"kestrel/vbks/belief"
 )
 
 const (
@@ -15,7 +18,7 @@ const (
 	firstRung  = 64
 	rungShare  = 0.25
 	fewestLeft = 3
-	// Rungs end where rows times M² reach rungWork, or at MostInducing.
+	// Rungs end where rows times M² reach rungWork, at MostInducing or at Room.
 	rungWork = 2e9
 	// Within rungNats of the leader kernels stay, up to twice as many.
 	rungNats = 10
@@ -39,8 +42,10 @@ func (s Settings) Rungs(n int) []int {
 		return []int{min(s.Inducing, n)}
 	}
 	most := n
-	if s.MostInducing > 0 {
-		most = min(most, s.MostInducing)
+	for _, limit := range []int{s.MostInducing, s.Room} {
+		if limit > 0 {
+			most = min(most, limit)
+		}
 	}
 	out := []int{min(firstRung, most)}
 	if e, err := s.Effort(n); err == nil && !e.Exact() && !e.Passes(n, 1, true) {
@@ -72,11 +77,45 @@ func (t *Trainer) base() int {
 // concluding reports whether an evaluation is the last one planned on its rung.
 func (t *Trainer) concluding(number int) bool { return number >= t.base()+t.extra }
 
+// climbs reports whether the next evaluation is the first of another rung.
+func (t *Trainer) climbs() bool {
+	return t.settings.autoInducing() && !t.told && t.rung+1 < len(t.rungs) && t.evaluation >= t.base()+t.extra+t.rung
+}
+
+// limit ends the ladder where the next rung would go beyond MostSeconds, if each of
+// its kernels takes as long as one of the last evaluation, which took so long, by
+// the square of M. That it did is kept, so that a resumed run does not ask again.
+func (t *Trainer) limit(e *Evaluation, took time.Duration) {
+	most := t.settings.MostSeconds
+	if most <= 0 || !t.climbs() {
+		return
+	}
+	live := 0
+	for i := range e.Kernels {
+		if e.Kernels[i].Status == Live {
+			live++
+		}
+	}
+	m, stay := t.rungs[t.rung+1], len(t.finalists())
+	wider := float64(m) / float64(t.m)
+	more, left := took.Seconds()*wider*wider*float64(stay)/float64(live), most-t.spent.Seconds()
+	if more <= left {
+		return
+	}
+	t.told = true
+	of := fmt.Sprintf("%d kernels", stay)
+	if stay == 1 {
+		of = "1 kernel"
+	}
+	e.Notices = append(e.Notices, Notice{Text: fmt.Sprintf(
+		"%d inducing inputs for %s would take about %.2g s more, sparse.most_seconds = %g leaves %.2g", m, of, more, most, math.Max(0, left))})
+}
+
 // climb moves to the next rung where the evaluations of this one are done:
 // kernels that are not among its finalists are pruned. It returns how to undo it.
 func (t *Trainer) climb() (undo func() error, err error) {
 	undo = func() error { return nil }
-	if !t.settings.autoInducing() || t.told || t.rung+1 >= len(t.rungs) || t.evaluation < t.base()+t.extra+t.rung {
+	if !t.climbs() {
 		return undo, nil
 	}
 	before := *t
@@ -95,6 +134,7 @@ func (t *Trainer) climb() (undo func() error, err error) {
 	}
 	m := t.rungs[t.rung+1]
 	stay := t.finalists()
+	t.leave()
 	var names []string
 	for i, k := range t.kernels {
 		switch {
@@ -102,7 +142,7 @@ func (t *Trainer) climb() (undo func() error, err error) {
 		case stay[i]:
 			names = append(names, k.id)
 		default:
-			k.status, k.reason = Pruned, fmt.Sprintf("left out at M = %d, where %d are compared", m, len(stay))
+			k.status, k.reason, k.left = Pruned, fmt.Sprintf("left out at M = %d, where %d are compared", m, len(stay)), m
 		}
 	}
 	text := fmt.Sprintf("evaluation %d compares %d of %d kernels with %d inducing inputs", t.evaluation+1, len(names), len(t.kernels), m)
@@ -167,6 +207,93 @@ func (t *Trainer) finalists() map[int]bool {
 		}
 	}
 	return stay
+}
+
+// rungEnd is where a kernel stood when a rung was left.
+type rungEnd struct {
+	evaluation   int // the last one on the rung
+	elbo, middle float64
+	drift        float64 // the error of its gap to the best one, without slack
+}
+
+// end finds where a kernel stood after an evaluation that was the last on its rung.
+func (k *kernel) end(evaluation int) (rungEnd, bool) {
+	i := slices.IndexFunc(k.ends, func(e rungEnd) bool { return e.evaluation == evaluation })
+	if i < 0 {
+		return rungEnd{}, false
+	}
+	return k.ends[i], true
+}
+
+// leave writes down where the kernels stand that were compared on a rung.
+func (t *Trainer) leave() {
+	var best *kernel
+	for _, k := range t.kernels {
+		if k.current(t.rows) && (best == nil || k.middle() > best.middle()) {
+			best = k
+		}
+	}
+	for _, k := range t.kernels {
+		if !k.current(t.rows) {
+			continue
+		}
+		drift := 0.0
+		if k != best {
+			drift = math.Hypot(k.drift(best, t.rows == t.data.Rows()), belief.PairedSE(k.terms, best.terms, t.rows))
+		}
+		k.ends = append(slices.Clip(k.ends), rungEnd{t.evaluation, k.elbo, k.middle(), drift})
+	}
+}
+
+// members are the places of the kernels that the belief is over: those up to date,
+// and those that the ladder has left out.
+func (t *Trainer) members() (out []int) {
+	for i, k := range t.kernels {
+		if _, _, _, ok := t.standing(k); ok {
+			out = append(out, i)
+		}
+	}
+	return out
+}
+
+// standing is what the belief takes for a kernel's local ELBO and its slack. One
+// that was left out stays as far behind the foremost of those kernels that were
+// compared with it last and still are: with more inducing inputs all gain, and what
+// is known is its gap. That is the larger of the gaps in local ELBOs and between
+// the middles of what bounds allow; the error of then stays.
+func (t *Trainer) standing(k *kernel) (elbo, low, high float64, ok bool) {
+	low, high = k.slack()
+	if k.current(t.rows) {
+		return k.elbo, low, high, true
+	}
+	if k.left == 0 {
+		return 0, 0, 0, false
+	}
+	var then, now struct{ elbo, middle float64 }
+	own := k.ends[len(k.ends)-1]
+	for _, c := range t.kernels {
+		was, compared := c.end(own.evaluation)
+		if !compared || !c.current(t.rows) {
+			continue
+		}
+		if !ok {
+			then.elbo, then.middle, now.elbo, now.middle, ok = was.elbo, was.middle, c.elbo, c.middle(), true
+		}
+		then.elbo, then.middle = math.Max(then.elbo, was.elbo), math.Max(then.middle, was.middle)
+		now.elbo, now.middle = math.Max(now.elbo, c.elbo), math.Max(now.middle, c.middle())
+	}
+	behind := then.middle - own.middle
+	elbo = now.elbo - math.Max(behind, then.elbo-own.elbo)
+	middle, half := now.middle-behind, (high-low)/2
+	return elbo, middle - half - elbo, middle + half - elbo, ok
+}
+
+// driftThen is the drift with which a kernel was left out, 0 for others.
+func (k *kernel) driftThen(rows int) float64 {
+	if k.current(rows) || len(k.ends) == 0 {
+		return 0
+	}
+	return k.ends[len(k.ends)-1].drift
 }
 
 // tell finds out, after the last evaluation of a rung, whether more inducing inputs

@@ -3,10 +3,14 @@ package vbks
 import (
 	"context"
 	"errors"
+	"fmt"
+	"math"
 	"math/rand/v2"
 	"slices"
+	"strings"
 	"sync/atomic"
 	"testing"
+	"time"
 )
 
 // Rungs rise to all rows where these are few, and end where work does; a number
@@ -295,5 +299,216 @@ func TestReoptimisingBetweenRungs(t *testing.T) {
 		if !slices.Equal(got, c.want) {
 			t.Errorf("%+v: %v, want %v", c.change, got, c.want)
 		}
+	}
+}
+
+// believed returns the place of the leader and q* and Bayes' rule of all
+// kernels, and fails where these do not sum to 1.
+func believed(t *testing.T, e *Evaluation) (leader int, q, bayes []float64) {
+	t.Helper()
+	sum, sumBayes := 0.0, 0.0
+	for _, k := range e.Kernels {
+		q, bayes = append(q, k.Posterior), append(bayes, k.Bayes)
+		sum, sumBayes = sum+k.Posterior, sumBayes+k.Bayes
+	}
+	if math.Abs(sum-1) > 1e-9 || math.Abs(sumBayes-1) > 1e-9 {
+		t.Errorf("q* sums to %v, Bayes' rule to %v", sum, sumBayes)
+	}
+	return e.Leader(), q, bayes
+}
+
+// climbing makes what a climb finds of a trainer that has made one evaluation: the
+// local ELBOs are given, then the worst are left out, and all others gain as much.
+func climbing(t *testing.T, tr *Trainer, elbo []float64, stay int, gain float64) (before, after *Evaluation) {
+	t.Helper()
+	for i, k := range tr.kernels {
+		k.elbo, k.bounds, k.terms = elbo[i], nil, nil
+		k.past = []pastELBO{{tr.evaluation, k.rows, k.elbo}}
+	}
+	before, q, err := tr.evaluate()
+	if err != nil {
+		t.Fatal(err)
+	}
+	tr.belief, tr.leader = q, before.Kernels[before.Leader()].ID
+	tr.leave()
+	tr.evaluation++
+	for i, k := range tr.kernels {
+		if i >= stay {
+			k.status, k.left, k.rows = Pruned, 128, 0
+			continue
+		}
+		k.elbo += gain
+		k.remember(tr.evaluation)
+	}
+	if after, _, err = tr.evaluate(); err != nil {
+		t.Fatal(err)
+	}
+	return before, after
+}
+
+// Kernels that are left out keep their share where the others keep their gaps: q*
+// of the leader does not fall for want of losers.
+func TestLeftOutKernelsKeepTheirShare(t *testing.T) {
+	exprs := []string{"SE", "PER", "RQ", "MATERN12", "MATERN32", "LIN", "PER+SE", "LIN+SE", "RQ*SE", "PER*SE", "LIN*SE", "LIN+PER"}
+	for _, how := range []string{"integrate", "ignore"} {
+		s := quickSettings("collapsed")
+		s.EvaluateEvery, s.Refine, s.Starts, s.Steps, s.Transplants, s.Errors = 1, 0, 1, 3, false, how
+		tr := trainerOn(t, 2, nil, trainingSeries(5, 40), s, exprs...)
+		next(t, tr)
+		elbo := []float64{0, -3, -4, -5}
+		for len(elbo) < len(exprs) {
+			elbo = append(elbo, -12-float64(len(elbo)))
+		}
+		before, after := climbing(t, tr, elbo, 4, 7.5)
+		leader, q, bayes := believed(t, before)
+		same, q2, bayes2 := believed(t, after)
+		if leader != 0 || same != 0 || q2[0] < q[0]-0.02 {
+			t.Errorf("%s: q* of the leader was %.4f, is %.4f", how, q[0], q2[0])
+		}
+		for i, k := range after.Kernels {
+			if k.LeftOut != (i >= 4) || k.LeftOut == (k.Rank > 0) {
+				t.Errorf("%s: %+v", how, k)
+			}
+			if math.Abs(q2[i]-q[i]) > 0.02 || math.Abs(bayes2[i]-bayes[i]) > 1e-9 {
+				t.Errorf("%s: %s had %.5f and %.3g, has %.5f and %.3g", how, k.ID, q[i], bayes[i], q2[i], bayes2[i])
+			}
+		}
+		// Pruned by the user it is gone, and what it had is the others'.
+		tr.last = after
+		if _, err := tr.Restore([]string{"LIN"}); err != nil {
+			t.Fatal(err)
+		}
+		if k := tr.Last().Kernels[5]; !k.LeftOut || k.Status != Pruned {
+			t.Errorf("%s: restored, before it is compared: %+v", how, k)
+		}
+		e, err := tr.Prune([]string{"LIN"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if k := e.Kernels[5]; k.LeftOut || k.Posterior != 0 {
+			t.Errorf("%s: pruned by request: %+v", how, k)
+		}
+		believed(t, e)
+	}
+}
+
+// The front moves on: a kernel that was left out stays as far behind it, whoever
+// leads now, also where bounds tell more than local ELBOs. It does
+// not depend on kernels that are gone.
+func TestLeftOutKernelsMoveWithTheFront(t *testing.T) {
+	s := quickSettings("collapsed")
+	s.EvaluateEvery = 1
+	tr := trainerOn(t, 1, nil, trainingSeries(5, 40), s, "SE", "PER", "RQ", "LIN")
+	next(t, tr)
+	a, b, c, out := tr.kernels[0], tr.kernels[1], tr.kernels[2], tr.kernels[3]
+	for i, k := range tr.kernels {
+		k.elbo, k.bounds = []float64{-100, -103, -110, -102}[i], nil
+	}
+	b.bounds = &Evidence{-103, -93, true} // middle −98
+	tr.leave()
+	out.status, out.left, out.rows = Pruned, 128, 0
+	for i, k := range []*kernel{a, b, c} {
+		k.elbo, k.bounds = []float64{-95, -90, -110}[i], nil
+	}
+	check := func(what string, want, middle float64) {
+		t.Helper()
+		elbo, low, high, ok := tr.standing(out)
+		if !ok || math.Abs(elbo-want) > 1e-9 || math.Abs(elbo+(low+high)/2-middle) > 1e-9 {
+			t.Errorf("%s: local ELBO %v, middle %v, in the belief %v; want %v and %v", what, elbo, elbo+(low+high)/2, ok, want, middle)
+		}
+	}
+	check("four behind the middle of PER", -94, -94)
+	b.status = Pruned
+	check("without PER", -97, -97)
+	a.status = Pruned
+	check("ahead of RQ, as it was", -102, -102)
+	c.status = Failed
+	if _, _, _, ok := tr.standing(out); ok {
+		t.Error("it is in the belief, though none is left that it was compared with")
+	}
+}
+
+// Where there is memory for so many inducing inputs there are no rungs above.
+func TestRungsEndWithMemory(t *testing.T) {
+	all := []int{64, 128, 256, 512, 1000}
+	for room, want := range map[int][]int{0: all, 300: {64, 128, 300}, 5000: all, 64: {64}, 9: {9}} {
+		if got := (Settings{Room: room}).Rungs(1000); !slices.Equal(got, want) {
+			t.Errorf("room for %d: %v, want %v", room, got, want)
+		}
+	}
+	if got := (Settings{Room: 300, MostInducing: 100}).Rungs(1000); !slices.Equal(got, []int{64, 100}) {
+		t.Errorf("%v", got)
+	}
+	if got := (Settings{Room: 10, Inducing: 77}).Rungs(1000); !slices.Equal(got, []int{77}) {
+		t.Errorf("a number that is stated: %v", got)
+	}
+}
+
+// A rung that would take longer than there is time is not begun, and what it would
+// have taken is told; a resumed trainer knows that, and what was spent.
+func TestClimbingEndsInTime(t *testing.T) {
+	s := quickSettings("collapsed")
+	s.Inducing, s.EvaluateEvery, s.Refine, s.Starts, s.Steps, s.Transplants = 0, 1, 0, 1, 3, false
+	exprs := []string{"SE", "LIN", "PER", "LIN+SE", "MATERN12", "RQ"}
+	trainer := func(most float64) *Trainer {
+		s.MostSeconds = most
+		tr := trainerOn(t, 2, nil, roughSeries(51, 175), s, exprs...)
+		next(t, tr)
+		return tr
+	}
+	tr := trainer(1e-6)
+	texts := tr.Last().Notices
+	if !tr.Done() || len(texts) == 0 || !strings.Contains(texts[len(texts)-1].Text, " s more, sparse.most_seconds = 1e-06 leaves 0") {
+		t.Errorf("done %v: %+v", tr.Done(), texts)
+	}
+	same(t, "ended", resumed(t, tr, s), tr)
+
+	tr = trainer(60)
+	if tr.Done() || tr.told {
+		t.Fatal("a minute is too little")
+	}
+	if other := resumed(t, tr, s); math.Abs((other.spent-tr.spent).Seconds()) > 1e-6 || other.Planned() != 3 {
+		t.Errorf("%v spent, resumed %v; %d planned", tr.spent, other.spent, other.Planned())
+	}
+	stay := len(tr.finalists())
+	e := *tr.Last()
+	e.Notices, tr.spent = nil, 48*time.Second
+	tr.limit(&e, time.Duration(6*float64(12*time.Second)/4/float64(stay)))
+	if tr.told || e.Notices != nil {
+		t.Errorf("12 s are left, 12 s needed: %+v", e.Notices)
+	}
+	tr.limit(&e, time.Duration(6*float64(40*time.Second)/4/float64(stay)))
+	want := fmt.Sprintf("128 inducing inputs for %d kernels would take about 40 s more, sparse.most_seconds = 60 leaves 12", stay)
+	if !tr.told || len(e.Notices) != 1 || e.Notices[0].Text != want {
+		t.Errorf("%+v, want %q", e.Notices, want)
+	}
+}
+
+// A run that has climbed further than this machine has memory for goes on where it
+// is, and ends there.
+func TestClimbedBeyondMemory(t *testing.T) {
+	tr, s := climber(t, "collapsed")
+	next(t, tr)
+	s.Room = 100
+	other := resumed(t, tr, s)
+	if other.m != 128 || !other.Done() || other.Planned() != 2 {
+		t.Errorf("%d inducing inputs, done %v, %d planned", other.m, other.Done(), other.Planned())
+	}
+}
+
+// Time at a gate counts once for all who wait there, and passing it not at all.
+func TestPauses(t *testing.T) {
+	var p *pauses
+	if p.length() != 0 {
+		t.Error("no pauses take time")
+	}
+	p = &pauses{}
+	at := func(s float64) time.Time { return time.Unix(1000, int64(s*1e9)) }
+	p.add(at(0), at(0.0001))
+	p.add(at(1), at(5))
+	p.add(at(0.9), at(5.1)) // the same pause
+	p.add(at(7), at(8))
+	if got := p.length().Seconds(); math.Abs(got-5.1) > 1e-9 {
+		t.Errorf("%v s", got)
 	}
 }

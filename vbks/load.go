@@ -7,6 +7,7 @@ import (
 	"math"
 	"slices"
 	"strings"
+	"time"
 
 	"kestrel/device"
 	"kestrel/kernelspace"
@@ -20,7 +21,7 @@ import (
 // the arrays. These are not modified and must not be afterwards.
 //
 // It costs little as long as the trainer is only asked: the search for periods
-// is left until Next needs it. A time budget counts anew.
+// is left until Next needs it. A time budget counts anew, MostSeconds does not.
 //
 // Errors: arrays that are missing, damaged or not of these kernels, rows or
 // settings, which are named.
@@ -220,7 +221,20 @@ func (l *loader) run(t *Trainer) {
 	t.inducing = l.numbers("z", t.m*t.dim)
 	t.rungs = t.settings.Rungs(n)
 	if v := l.optional("rung", 2); v != nil && t.settings.autoInducing() {
-		t.rung, t.told = l.whole("rung", v[0], 0, len(t.rungs)-1), v[1] != 0
+		anywhere := t.settings
+		anywhere.Room = 0
+		rungs := anywhere.Rungs(n)
+		t.rung, t.told = l.whole("rung", v[0], 0, len(rungs)-1), v[1] != 0
+		if t.rung >= len(t.rungs) { // another machine had more room
+			t.rungs = rungs[:t.rung+1]
+		}
+	}
+	if v := l.optional("spent", 1); v != nil {
+		if !(v[0] >= 0 && v[0] < math.MaxInt32) {
+			l.fail("array spent: %v is no time", v[0])
+			return
+		}
+		t.spent = time.Duration(v[0] * float64(time.Second))
 	}
 }
 
@@ -251,6 +265,18 @@ func (l *loader) kernel(t *Trainer, i int) {
 		}
 		k.past = append(k.past, pastELBO{l.whole(name("past"), v[0], 1, t.evaluation), l.whole(name("past"), v[1], 1, t.rows), v[2]})
 	}
+	for v := l.optional(name("ends"), -1); len(v) > 0 && l.err == nil; v = v[endFields:] {
+		if len(v) < endFields {
+			l.fail("array %s ends within a rung", name("ends"))
+			break
+		}
+		k.ends = append(k.ends, rungEnd{l.whole(name("ends"), v[0], 1, t.evaluation), v[1], v[2], v[3]})
+	}
+	if v := l.optional(name("left"), 1); v != nil {
+		if k.left = l.whole(name("left"), v[0], 1, t.data.Rows()); len(k.ends) == 0 {
+			l.fail("array %s is missing", name("ends"))
+		}
+	}
 	if _, ok := l.arrays[name("free")]; !ok && k.status == Failed {
 		return // at its first evaluation
 	}
@@ -271,7 +297,7 @@ func (l *loader) kernel(t *Trainer, i int) {
 	k.state = s
 }
 
-// belief loads q(g), which is over the kernels that are up to date.
+// belief loads q(g), which is over the kernels that are up to date or were left out.
 func (l *loader) belief(t *Trainer) {
 	places := l.numbers("belief/kernels", -1)
 	k := len(places)
@@ -279,14 +305,12 @@ func (l *loader) belief(t *Trainer) {
 		Mean: l.numbers("belief/mean", k), Chol: l.numbers("belief/chol", k*k),
 		Objective: l.numbers("belief/objective", 1)[0], Start: l.text("belief/start"),
 	}
-	var current []float64
-	for i, k := range t.kernels {
-		if k.current(t.rows) {
-			current, b.IDs = append(current, float64(i)), append(b.IDs, k.id)
-		}
+	var members []float64
+	for _, i := range t.members() {
+		members, b.IDs = append(members, float64(i)), append(b.IDs, t.kernels[i].id)
 	}
-	if !slices.Equal(places, current) {
-		l.fail("array belief/kernels: it is over the kernels %v, but those up to date are %v", places, current)
+	if !slices.Equal(places, members) {
+		l.fail("array belief/kernels: it is over the kernels %v, but those up to date are %v", places, members)
 	}
 	t.belief = b
 }
@@ -301,6 +325,10 @@ func (l *loader) last(t *Trainer) {
 	e := t.report(t.belief)
 	for i := range e.Kernels {
 		r := &e.Kernels[i]
+		if r.LeftOut {
+			v := l.numbers(fmt.Sprintf("kernel/%d/share", i), shareFields)
+			r.Posterior, r.Bayes, r.PointPosterior, r.PointBayes = v[0], v[1], v[2], v[3]
+		}
 		if r.Status != Live {
 			continue
 		}
@@ -321,5 +349,6 @@ func (l *loader) last(t *Trainer) {
 	for i := range e.Kernels {
 		e.Kernels[i].Apart = e.Kernels[i].Evidence.below(e.Kernels[leader].Evidence)
 	}
+	t.judge(e)
 	t.last = e
 }

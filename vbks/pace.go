@@ -1,6 +1,8 @@
 package vbks
 
 import (
+	"context"
+	"sync"
 	"time"
 
 	"kestrel/device"
@@ -55,4 +57,49 @@ func (p *pace) time() time.Time {
 		return p.now()
 	}
 	return time.Now()
+}
+
+// pauses measures for how long a gate holds those who pass it, all together.
+type pauses struct {
+	mu    sync.Mutex
+	total time.Duration
+	until time.Time // the end of the last one
+}
+
+// shortestPause is longer than a gate that is open takes.
+const shortestPause = time.Millisecond
+
+// watch measures a gate.
+func (p *pauses) watch(g gate) gate {
+	return func(ctx context.Context) error {
+		from := time.Now()
+		err := g(ctx)
+		p.add(from, time.Now())
+		return err
+	}
+}
+
+func (p *pauses) add(from, to time.Time) {
+	if to.Sub(from) < shortestPause {
+		return
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if from.Before(p.until) {
+		from = p.until
+	}
+	if to.After(from) {
+		p.total += to.Sub(from)
+		p.until = to
+	}
+}
+
+// length is that of all pauses so far.
+func (p *pauses) length() time.Duration {
+	if p == nil {
+		return 0
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.total
 }

@@ -12,9 +12,11 @@ type Settings struct {
 	Seed uint64
 
 	// Inducing inputs.
-	Inducing     int    // M; more than rows becomes the number of rows, with a notice; 0: as many as it takes, see Rungs
-	MostInducing int    // where Inducing is 0; 0: as many as there are rows, within reason
-	Placement    string // one of inducing.Methods
+	Inducing     int     // M; more than rows becomes the number of rows, with a notice; 0: as many as it takes, see Rungs
+	MostInducing int     // where Inducing is 0; 0: as many as there are rows, within reason
+	Room         int     // for so many inducing inputs there is memory, where Inducing is 0; 0: for any
+	MostSeconds  float64 // where Inducing is 0: no rung is begun that would end later; 0: none. By the clock
+	Placement    string  // one of inducing.Methods
 	Jitter       device.Jitter
 
 	// Optimisation.

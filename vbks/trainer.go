@@ -48,6 +48,7 @@ type Trainer struct {
 	spent      time.Duration
 
 	gate     gate
+	held     *pauses // nil where time does not matter
 	progress func(Progress)
 	perform  func(context.Context, *unit) error // does a unit's work: here, unless a test sees to it
 }
@@ -67,6 +68,8 @@ type kernel struct {
 	bounds *Evidence  // on the log evidence at its hyperparameters; nil where only an estimate is known
 	low    int        // consecutive evaluations below the mass for pruning
 	past   []pastELBO // the last ones, of the present first
+	ends   []rungEnd  // of the rungs that it has taken part in and the run has left, oldest first
+	left   int        // inducing inputs of the rung that it was left out of, until it takes part again; 0: it was not
 }
 
 // New prepares a run: it places the data and the inducing inputs on the
@@ -279,7 +282,13 @@ func (t *Trainer) prior(p *kernelspace.Program, s kernelspace.Scales) prior {
 
 // SetGate sets a function that the workers call before every step: it blocks
 // while the run is paused and returns an error to end the evaluation.
-func (t *Trainer) SetGate(g func(context.Context) error) { t.gate = g }
+func (t *Trainer) SetGate(g func(context.Context) error) {
+	t.gate, t.held = g, nil
+	if g != nil && t.settings.MostSeconds > 0 { // a pause does not count
+		t.held = &pauses{}
+		t.gate = t.held.watch(g)
+	}
+}
 
 // SetProgress sets a function that is told how far an evaluation has come. It
 // must be safe for concurrent use.
@@ -321,7 +330,7 @@ func (t *Trainer) Done() bool {
 // Next makes the next evaluation. If it returns an error the trainer is as it
 // was before the call.
 func (t *Trainer) Next(ctx context.Context) (*Evaluation, error) {
-	began := time.Now()
+	began, held := time.Now(), t.held.length()
 	undo, err := t.climb()
 	if err == nil {
 		if err = t.evaluateNext(ctx); err != nil {
@@ -331,7 +340,10 @@ func (t *Trainer) Next(ctx context.Context) (*Evaluation, error) {
 	if err != nil {
 		return nil, err
 	}
-	t.spent += time.Since(began)
+	took := time.Since(began) - (t.held.length() - held)
+	t.spent += took
+	t.limit(t.last, took)
+	t.conclude(t.last)
 	return t.last, nil
 }
 

@@ -26,6 +26,7 @@ type Config struct {
 	Settings    vbks.Settings // TimeBudget is kept by the Run
 	Evaluations int           // at most so many; 0: as many as planned
 	MetricRows  int           // test rows scored at each evaluation; 0: all
+	MostMemory  int           // MB that a run may take; 0: any
 	Device      DeviceChoice
 	Compare     Comparison
 }

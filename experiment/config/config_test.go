@@ -98,6 +98,8 @@ shared_period = true
 [sparse]
 inducing = 3
 most_inducing = 300
+most_seconds = 60.5
+most_memory = 700
 placement = "grid"
 jitter = 1e-3
 jitter_absolute = 1e-9

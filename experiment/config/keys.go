@@ -76,6 +76,10 @@ func (c *Config) keys() []key {
 
 		{"sparse", "inducing", autoWhole{&s.Inducing, 1, 100_000}, `M, or "auto": few for all kernels, more for the best`},
 		{"sparse", "most_inducing", whole{&s.MostInducing, 0, 100_000}, `where "auto" ends; 0: at as many as there are rows, within reason`},
+		{"sparse", "most_seconds", real{&s.MostSeconds, 0, inf, false},
+			`"auto" begins nothing that would take a run's evaluations longer; results then depend on the machine; 0: none`},
+		{"sparse", "most_memory", whole{&c.MostMemory, 0, many},
+			`MB of a run, by the estimate for the device's lanes: "auto" ends there; 0: none`},
 		{"sparse", "placement", choice(&s.Placement, inducing.Methods()...), ""},
 		{"sparse", "jitter", real{&s.Jitter.Relative, 0, 1, false}, "times the mean diagonal of k(Z,Z)"},
 		{"sparse", "jitter_absolute", real{&s.Jitter.Absolute, 0, 1, false}, "added to it"},

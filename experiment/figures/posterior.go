@@ -68,7 +68,7 @@ func posteriorCourse(h *history.History, id string) (c curve) {
 	s := h.Series(k, history.QuantityPosterior)
 	for i := range s.Len() {
 		v := s.Last(i)
-		if status := h.StatusAt(k, i); status == vbks.Pruned || status == vbks.Failed {
+		if status := h.StatusAt(k, i); math.IsNaN(v) && (status == vbks.Pruned || status == vbks.Failed) {
 			v = 0
 		}
 		c.step(s.X(i, history.AxisData), v)

@@ -328,7 +328,7 @@ func (t *kernelTracks) grow() {
 }
 
 // set writes a kernel's numbers into the last point; one that is not live has
-// none.
+// none, or, left out, its share of the belief.
 func (t *kernelTracks) set(k *record.Kernel, leader *record.Kernel) {
 	nan := math.NaN()
 	posterior, bayes, elbo, gap, rank := nan, nan, nan, nan, nan
@@ -337,6 +337,9 @@ func (t *kernelTracks) set(k *record.Kernel, leader *record.Kernel) {
 		if leader != nil {
 			gap = float64(f.ELBO - leader.Fit.ELBO)
 		}
+	}
+	if s := k.Left; s != nil {
+		posterior, bayes = float64(s.Posterior), float64(s.Bayes)
 	}
 	t.posterior.set(posterior)
 	t.bayes.set(bayes)

@@ -140,7 +140,11 @@ func (s *Summary) writeLeftOut(w io.Writer) {
 		}
 	}
 	for _, reason := range reasons {
-		fmt.Fprintf(w, "  %d %s\n", count[reason], reason)
+		share := s.Evaluation.LeftOut(reason)
+		if share != "" {
+			share = "; their q* " + share
+		}
+		fmt.Fprintf(w, "  %d %s%s\n", count[reason], reason, share)
 	}
 }
 

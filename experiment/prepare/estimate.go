@@ -118,6 +118,9 @@ func (e *Estimator) run(ctx context.Context, c config.Config, rows, dim int) (Es
 	if err != nil {
 		return Estimate{}, err
 	}
+	if c.Settings.Room, err = room(&c, space, rows, dim, dev.Info().Lanes); err != nil {
+		return Estimate{}, err
+	}
 	w, err := newWorkload(&c, space, rows, dim)
 	if err != nil {
 		return Estimate{}, err

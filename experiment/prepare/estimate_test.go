@@ -2,8 +2,10 @@ package prepare
 
 import (
 	"context"
+	"fmt"
 	"math"
 	"slices"
+	"strings"
 	"testing"
 
 	"kestrel/device"
@@ -213,5 +215,89 @@ func TestRelated(t *testing.T) {
 		if related(a, b) != c.want || related(b, a) != c.want {
 			t.Errorf("%s and %s: want %v", c.a, c.b, c.want)
 		}
+	}
+}
+
+// sparse.most_memory: "auto" ends with the last number that fits, a number that does
+// not is refused with one that does.
+func TestMemoryLimit(t *testing.T) {
+	for _, optimizer := range []string{"collapsed", "natural"} {
+		c := config.Default()
+		c.Kernels = config.KernelSpace{Set: "K12"}
+		c.Settings.Optimizer = optimizer
+		space, err := c.Kernels.Candidates()
+		must.OK(t, err)
+		const rows, lanes = 3000, 2
+		bytes := func(c config.Config) int64 {
+			w, err := newWorkload(&c, space, rows, 1)
+			must.OK(t, err)
+			return w.bytes(lanes)
+		}
+		limited := func(mb, inducing int) (int, error) {
+			c := c
+			c.MostMemory, c.Settings.Inducing = mb, inducing
+			return room(&c, space, rows, 1, lanes)
+		}
+		all := int(bytes(c) / 1e6)
+		for mb, none := range map[int]bool{0: true, all + 1: true, all - 1: false} {
+			if got, err := limited(mb, 0); err != nil || (got == 0) != none {
+				t.Errorf("%s, %d MB of %d: room %d, %v", optimizer, mb, all, got, err)
+			}
+		}
+		for _, mb := range []int{80, 150, all / 2} {
+			fits, err := limited(mb, 0)
+			must.OK(t, err)
+			within, beyond := c, c
+			within.Settings.Room, beyond.Settings.Room = fits, fits+1
+			if bytes(within) > int64(mb)*1e6 || bytes(beyond) <= int64(mb)*1e6 {
+				t.Errorf("%s: %d MB have room for %d, which take %d bytes, one more %d", optimizer, mb, fits, bytes(within), bytes(beyond))
+			}
+			if w, err := newWorkload(&within, space, rows, 1); err != nil || w.last() > fits {
+				t.Errorf("%s: it ends with %d, %v", optimizer, w.last(), err)
+			}
+		}
+		_, err = limited(150, 2500)
+		most := 0
+		if err != nil {
+			_, scanErr := fmt.Sscanf(err.Error()[strings.LastIndex(err.Error(), ";"):], "; at most %d fit", &most)
+			must.OK(t, scanErr)
+		}
+		if err == nil || !strings.HasPrefix(err.Error(), "sparse.inducing = 2500 takes about ") ||
+			!strings.Contains(err.Error(), ", more than sparse.most_memory = 150; at most ") {
+			t.Errorf("%s: %v", optimizer, err)
+		} else if _, err := limited(150, most); err != nil {
+			t.Errorf("%s: the number that fits: %v", optimizer, err)
+		} else if _, err := limited(150, most+1); err == nil {
+			t.Errorf("%s: one more than %d fits, too", optimizer, most)
+		}
+		if _, err = limited(1, 8); err == nil || !strings.HasPrefix(err.Error(), "sparse.most_memory = 1 is too little: ") {
+			t.Errorf("%s: %v", optimizer, err)
+		}
+	}
+}
+
+// sparse.most_seconds shortens the estimate by rungs that would not be begun.
+func TestEstimateEndsInTime(t *testing.T) {
+	c := config.Default()
+	c.Kernels = config.KernelSpace{Set: "K12"}
+	space, err := c.Kernels.Candidates()
+	must.OK(t, err)
+	unit := vbks.BoundCost{Fixed: 1e-5, Row: 1e-7, FixedGrad: 3e-5, RowGrad: 2e-7}
+	seconds := func(most float64, inducing int) float64 {
+		c := c
+		c.Settings.MostSeconds, c.Settings.Inducing = most, inducing
+		w, err := newWorkload(&c, space, 1000, 1)
+		must.OK(t, err)
+		return w.seconds(unit, unit)
+	}
+	all, first := seconds(0, 0), seconds(0, 64)
+	if got := seconds(1e-3, 0); got != first {
+		t.Errorf("with next to no time %v s, the first rung takes %v", got, first)
+	}
+	if got := seconds((all+first)/2, 0); got <= first || got > (all+first)/2 {
+		t.Errorf("%v s, between %v and %v", got, first, (all+first)/2)
+	}
+	if got := seconds(2*all, 0); got != all {
+		t.Errorf("with time enough %v s, not %v", got, all)
 	}
 }

@@ -90,6 +90,9 @@ func (j *Job) prepare(ctx context.Context, space []vbks.Candidate) error {
 		}
 		kernels = append(kernels, ki)
 	}
+	if s.Settings.Room, err = room(c, space, len(d.Train), d.Dim, j.dev.Info().Lanes); err != nil {
+		return err
+	}
 	t, err := j.newTrainer(ctx)
 	if err != nil {
 		return err

@@ -26,7 +26,7 @@ func NewSubject(c *config.Config, d *datasets.Dataset, scaler *datasets.Scaler, 
 	for _, in := range d.Inputs {
 		s.Columns = append(s.Columns, in.Name)
 	}
-	s.Train = vbks.Training{X: scaler.X(d, d.Train), Y: scaler.Y(d, d.Train), Dim: d.Dim}
+	s.Train = vbks.Training{X: scaler.X(d, d.Train), Y: scaler.Y(d, d.Train), Dim: d.Dim, Truth: d.Kernel}
 	s.Ranges = sync.OnceValue(func() []ColumnInfo { return columnInfos(d) })
 	return s
 }

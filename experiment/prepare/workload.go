@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"sort"
 	"strings"
 
 	"kestrel/experiment/config"
@@ -32,8 +33,8 @@ func newWorkload(c *config.Config, space []vbks.Candidate, rows, dim int) (*work
 	if err != nil {
 		return nil, err
 	}
-	rungs := s.Rungs(rows)
-	w := &workload{config: c, effort: effort, kernels: len(space), rows: rows, dim: dim, inducing: rungs[0], rungs: rungs[1:]}
+	w := &workload{config: c, effort: effort, kernels: len(space), rows: rows, dim: dim}
+	w.climb(s)
 	if w.scout = w.inducing; !effort.Exact() {
 		_, w.scout = vbks.ScoutSize(w.kernels, w.inducing)
 	}
@@ -52,6 +53,58 @@ func newWorkload(c *config.Config, space []vbks.Candidate, rows, dim int) (*work
 		}
 	}
 	return w, nil
+}
+
+// climb sets the numbers of inducing inputs.
+func (w *workload) climb(s *vbks.Settings) {
+	rungs := s.Rungs(w.rows)
+	w.inducing, w.rungs = rungs[0], rungs[1:]
+}
+
+// last is the number of inducing inputs that the run ends with.
+func (w *workload) last() int {
+	if len(w.rungs) > 0 {
+		return w.rungs[len(w.rungs)-1]
+	}
+	return w.inducing
+}
+
+// with is the workload of a run that ends with at most m inducing inputs.
+func (w *workload) with(m int) *workload {
+	out, s := *w, w.config.Settings
+	if s.Inducing > 0 {
+		s.Inducing = m
+	} else {
+		s.Room = m
+	}
+	out.climb(&s)
+	return &out
+}
+
+// room is the number of inducing inputs that "auto" has memory for, 0 where there
+// is no limit. Errors: the number asked for, or a single one, takes more.
+func room(c *config.Config, space []vbks.Candidate, rows, dim, lanes int) (int, error) {
+	if c.MostMemory == 0 {
+		return 0, nil
+	}
+	w, err := newWorkload(c, space, rows, dim)
+	if err != nil {
+		return 0, err
+	}
+	limit := int64(c.MostMemory) * 1e6
+	if w.bytes(lanes) <= limit {
+		return 0, nil
+	}
+	fits := sort.Search(w.last(), func(i int) bool { return w.with(i+1).bytes(lanes) > limit })
+	switch {
+	case fits == 0:
+		return 0, fmt.Errorf("sparse.most_memory = %d is too little: with one inducing input this run takes about %s", c.MostMemory,
+			megabytes(w.with(1).bytes(lanes)))
+	case c.Settings.Inducing > 0:
+		return 0, fmt.Errorf("sparse.inducing = %d takes about %s, more than sparse.most_memory = %d; at most %d fit", c.Settings.Inducing,
+			megabytes(w.bytes(lanes)), c.MostMemory, fits)
+	}
+	return fits, nil
 }
 
 // crudeCost orders kernels by what their leaves take.
@@ -156,7 +209,11 @@ func (w *workload) seconds(search, full vbks.BoundCost) float64 {
 		} else {
 			each = w.scouting(search, t, n, float64(left), m) + w.learning(wide, n, float64(left), m, true)
 		}
-		total += overhead*float64(left)*each + beliefSeconds(left)
+		more := overhead*float64(left)*each + beliefSeconds(w.kernels)
+		if s.MostSeconds > 0 && total+more > s.MostSeconds {
+			break
+		}
+		total += more
 	}
 	if s.TimeBudget > 0 {
 		total = min(total, s.TimeBudget.Seconds())
@@ -245,10 +302,7 @@ func beliefSeconds(kernels int) float64 { return 2e-3 * float64(kernels) }
 // evaluation to the next, the data, and the program with its garbage.
 func (w *workload) bytes(lanes int) int64 {
 	const word, chunk = 8, 1024
-	m := w.inducing
-	if len(w.rungs) > 0 {
-		m = w.rungs[len(w.rungs)-1]
-	}
+	m := w.last()
 	left := w.kernels // at the end
 	if w.config.Settings.AutoPruneMass > 0 {
 		left = min(left, w.config.Settings.AutoPruneKeep)

@@ -2,6 +2,7 @@ package record
 
 import (
 	"encoding/json"
+	"fmt"
 	"math"
 	"strconv"
 
@@ -25,7 +26,16 @@ type Kernel struct {
 	ID     string      `json:"id"`
 	Status vbks.Status `json:"status"`
 	Reason string      `json:"reason,omitempty"`
-	Fit    *Fit        `json:"fit,omitempty"` // of live kernels
+	Fit    *Fit        `json:"fit,omitempty"`      // of live kernels
+	Left   *Share      `json:"left_out,omitempty"` // of kernels that "auto" inducing inputs have left out
+}
+
+// Share is what is believed of a kernel that is not compared any more, from its gap
+// of then.
+type Share struct {
+	Posterior files.Number `json:"posterior"`
+	Bayes     files.Number `json:"bayes"`
+	Point     *Point       `json:"point,omitempty"` // as that of a Fit
 }
 
 // Fit holds a live kernel's numbers.
@@ -52,12 +62,35 @@ type Point struct {
 	Bayes     files.Number `json:"bayes"`
 }
 
-// Plain returns q* and Bayes' rule without errors.
-func (f *Fit) Plain() Point {
-	if f.Point != nil {
-		return *f.Point
+// LeftOut writes the share of q* that kernels which are left out for a reason have
+// together, "" where none is.
+func (e *Evaluation) LeftOut(reason string) string {
+	share, some := 0.0, false
+	for i := range e.Kernels {
+		if k := &e.Kernels[i]; k.Left != nil && k.Reason == reason {
+			share, some = share+float64(k.Left.Posterior), true
+		}
 	}
-	return Point{f.Posterior, f.Bayes}
+	switch {
+	case !some:
+		return ""
+	case share < 5e-5:
+		return "below 0.0001"
+	}
+	return fmt.Sprintf("%.4f", share)
+}
+
+// Plain returns q* and Bayes' rule without errors.
+func (f *Fit) Plain() Point { return plain(f.Point, f.Posterior, f.Bayes) }
+
+// Plain returns q* and Bayes' rule without errors.
+func (s *Share) Plain() Point { return plain(s.Point, s.Posterior, s.Bayes) }
+
+func plain(p *Point, posterior, bayes files.Number) Point {
+	if p != nil {
+		return *p
+	}
+	return Point{posterior, bayes}
 }
 
 // Evidence bounds the log evidence of all rows seen at a kernel's hyperparameters,

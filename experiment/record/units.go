@@ -14,15 +14,20 @@ func (s *Start) Evaluation(e *vbks.Evaluation, planned int) *Evaluation {
 	for i := range e.Kernels {
 		k := &e.Kernels[i]
 		out.Kernels[i] = Kernel{ID: k.ID, Status: k.Status, Reason: k.Reason}
+		var point *Point
+		if k.PointPosterior != k.Posterior || k.PointBayes != k.Bayes {
+			point = &Point{files.Number(k.PointPosterior), files.Number(k.PointBayes)}
+		}
+		if k.LeftOut {
+			out.Kernels[i].Left = &Share{files.Number(k.Posterior), files.Number(k.Bayes), point}
+		}
 		if k.Status != vbks.Live {
 			continue
 		}
 		f := &Fit{
 			Posterior: files.Number(k.Posterior), Bayes: files.Number(k.Bayes), ELBO: files.Number(k.ELBO), SE: files.Number(k.SE),
 			Rank: k.Rank, Tied: k.Tied, Source: k.Source, Flags: k.Flags, Rows: k.ELBORows, Apart: k.Apart,
-		}
-		if k.PointPosterior != k.Posterior || k.PointBayes != k.Bayes {
-			f.Point = &Point{files.Number(k.PointPosterior), files.Number(k.PointBayes)}
+			Point: point,
 		}
 		if b := k.Evidence; b != nil {
 			f.Evidence = &Evidence{files.Number(b.Lower), files.Number(b.Upper)}

@@ -165,7 +165,11 @@ func (r *reporter) gone() {
 		names[i] = append(names[i], r.name(k.ID))
 	}
 	for i := range r.page.Gone {
-		r.page.Gone[i].Count, r.page.Gone[i].Names = len(names[i]), listed(names[i], ", ")
+		g := &r.page.Gone[i]
+		g.Count, g.Names = len(names[i]), listed(names[i], ", ")
+		if share := r.history.Evaluation.LeftOut(g.Reason); share != "" {
+			g.Reason += "; their posterior " + share
+		}
 	}
 	slices.SortStableFunc(r.page.Gone, func(a, b goneKernels) int { return cmp.Compare(a.Status, b.Status) })
 }

@@ -108,6 +108,10 @@ func (t *tableRows) posteriorRows(e *record.Evaluation) [][]string {
 	for i, k := range e.Kernels {
 		row := []string{strconv.Itoa(e.Index), files.FormatFloat(e.Proportion), strconv.Itoa(e.RowsSeen),
 			k.ID, t.kernels[k.ID].Name, "", "", "", "", "", string(k.Status), "", "", "", "", ""}
+		if s := k.Left; s != nil {
+			point := s.Plain()
+			row[5], row[6], row[14], row[15] = s.Posterior.String(), s.Bayes.String(), point.Posterior.String(), point.Bayes.String()
+		}
 		if f := k.Fit; f != nil {
 			copy(row[5:], []string{f.Posterior.String(), f.Bayes.String(), f.ELBO.String(), f.SE.String(), strconv.Itoa(f.Rank)})
 			if f.Rows > 0 {
