@@ -248,7 +248,8 @@ func TestOverrides(t *testing.T) {
 func TestUnknownConfig(t *testing.T) {
 	_, err := Load("fig1e", nil)
 	want := `config "fig1e": no such file; did you mean fig1a? built-in configs are airline, elevators, fig1a, fig1a-authors, fig1b, ` +
-		`fig1b-authors, fig1c, fig1c-authors, fig1d, fig1d-authors, ieq, ieq-authors, ieq-small, mauna-loa, quickstart, scalability, solar, swissgrid, swissgrid-authors, swissgrid-small, wheat`
+		`fig1b-authors, fig1c, fig1c-authors, fig1d, fig1d-authors, ieq, ` +
+		`ieq-authors, ieq-small, mauna-loa, quickstart, scalability, solar, swissgrid, swissgrid-authors, swissgrid-small, wheat`
 	if err == nil || err.Error() != want {
 		t.Errorf("got %v\nwant %s", err, want)
 	}

@@ -33,8 +33,8 @@ func Variants() []Variant {
 		// or the largest gap) and a prior variance of 0.1 or 0.5. After so few
 		// steps the gaps are thousands of nats, for which a scale of 2 is as good
 		// as none; the largest gap is not a constant.
-		v("paper", "as iii, in the authors' way: 16 inducing inputs, Adam with rate 0.001 and 500 steps an evaluation from one start, ELBOs divided "+
-			"by 800, prior variance 0.5, errors ignored",
+		v("paper", "as iii, in the authors' way: 16 inducing inputs, Adam with rate 0.001 and 500 steps an evaluation from one start, "+
+			"ELBOs divided by 800, prior variance 0.5, errors ignored",
 			"sparse.inducing=16", "sparse.jitter=1e-6", "posterior.errors=ignore",
 			"optimise.optimizer=adam", "optimise.learning_rate=0.001", "optimise.starts=1", "optimise.transplants=false",
 			"schedule.steps=500", "posterior.evidence_scale=800.0", "posterior.prior_variance=0.5"),
