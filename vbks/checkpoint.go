@@ -25,7 +25,7 @@ const (
 	statusFields = 8
 	resultFields = 5
 	pointFields  = 2
-	pastFields   = 3
+	pastFields   = 7
 	endFields    = 4
 	shareFields  = 4
 )
@@ -61,7 +61,8 @@ const (
 //	                    for live, pruned or failed, evaluations of negligible mass
 //	kernel/i/result     q*, Bayes' rule, paired standard error, rank, 1 if tied with the leader
 //	kernel/i/point      q* and Bayes' rule without the errors of local ELBOs; not there where they are ignored
-//	kernel/i/past       P x 3: evaluation, rows seen and local ELBO of the last ones, newest first
+//	kernel/i/past       P x 7: of the last ones, newest first: evaluation, rows seen, local ELBO, M, 1
+//	                    and the bounds on the log evidence where these are tight, else zeros
 //	kernel/i/ends       E x 4: where it stood when rungs were left that it had taken part in, oldest
 //	                    first: evaluation, local ELBO, middle of what bounds allow, error of its gap
 //	kernel/i/left       M of the rung that it was left out of, until it takes part again
@@ -181,7 +182,11 @@ func (t *Trainer) Checkpoint() map[string]Tensor {
 		}
 		var past []float64
 		for _, p := range k.past {
-			past = append(past, float64(p.evaluation), float64(p.rows), p.elbo)
+			tight := 0.0
+			if p.bounds.Tight {
+				tight = 1
+			}
+			past = append(past, float64(p.evaluation), float64(p.rows), p.elbo, float64(p.inducing), tight, p.bounds.Lower, p.bounds.Upper)
 		}
 		add(name("past"), past, len(k.past), pastFields)
 		var ends []float64

@@ -10,37 +10,55 @@ import (
 type pastELBO struct {
 	evaluation, rows int
 	elbo             float64
+	inducing         int
+	bounds           Evidence // on the log evidence, where they are tight; else zero
 }
 
 // rememberedELBOs are as many as the last two innovations need.
 const rememberedELBOs = 3
 
-// remember keeps the local ELBO of an evaluation. What is there is not modified.
-func (k *kernel) remember(evaluation int) {
-	past := append([]pastELBO{{evaluation, k.rows, k.elbo}}, k.past...)
+// remember keeps the local ELBO of an evaluation with so many inducing inputs. What
+// is there is not modified.
+func (k *kernel) remember(evaluation, inducing int) {
+	p := pastELBO{evaluation: evaluation, rows: k.rows, elbo: k.elbo, inducing: inducing}
+	if k.bounds != nil && k.bounds.Tight {
+		p.bounds = *k.bounds
+	}
+	past := append([]pastELBO{p}, k.past...)
 	k.past = past[:min(len(past), rememberedELBOs)]
 }
 
 // innovation is what an evaluation has changed in the gap to another kernel beyond
-// what more rows do alone, with which a gap grows in proportion. at counts
+// what more rows do alone, with which a gap grows in proportion, and beyond what
+// bounds had left open where more inducing inputs have made them closer. at counts
 // evaluations back from the last one.
 func (k *kernel) innovation(other *kernel, at int) (nats float64, ok bool) {
 	if len(k.past) < at+2 || len(other.past) < at+2 {
 		return 0, false
 	}
-	gap := func(i int) float64 { return k.past[i].elbo - other.past[i].elbo }
 	now, before := k.past[at], k.past[at+1]
-	if o := other.past[at]; o.evaluation != now.evaluation || other.past[at+1].evaluation != before.evaluation ||
-		now.evaluation != before.evaluation+1 {
+	otherNow, otherBefore := other.past[at], other.past[at+1]
+	if otherNow.evaluation != now.evaluation || otherBefore.evaluation != before.evaluation || now.evaluation != before.evaluation+1 {
 		return 0, false
 	}
-	return gap(at) - float64(now.rows)/float64(before.rows)*gap(at+1), true
+	if now.inducing != before.inducing && now.bounds.Tight && before.bounds.Tight && otherNow.bounds.Tight && otherBefore.bounds.Tight {
+		low, high := now.between(&otherNow)
+		lowBefore, highBefore := before.between(&otherBefore)
+		return math.Max(0, low-highBefore) - math.Max(0, lowBefore-high), true
+	}
+	return now.elbo - otherNow.elbo - float64(now.rows)/float64(before.rows)*(before.elbo-otherBefore.elbo), true
+}
+
+// between says where the gap to another kernel lies.
+func (p *pastELBO) between(other *pastELBO) (low, high float64) {
+	return p.bounds.Lower - other.bounds.Upper, p.bounds.Upper - other.bounds.Lower
 }
 
 // drift is the standard deviation of what search and data still move in the gap to
 // another kernel: the larger innovation of the last two, whatever it came from:
 // rows, better hyperparameters, more inducing inputs, another sample; once two
-// evaluations are of all rows, of these alone. Of a kernel without history, while data still arrive, the gap may close altogether.
+// evaluations are of all rows, of these alone. Of a kernel without history, while data
+// still arrive, the gap may close altogether.
 func (k *kernel) drift(other *kernel, all bool) float64 {
 	last, ok := k.innovation(other, 0)
 	if !ok {

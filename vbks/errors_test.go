@@ -13,7 +13,7 @@ func kernelWith(numbers, rows []int, elbos ...float64) *kernel {
 	k := &kernel{model: &model{}}
 	for i, v := range slices.Backward(elbos) {
 		k.elbo, k.rows = v, rows[i]
-		k.remember(numbers[i])
+		k.remember(numbers[i], 1)
 	}
 	return k
 }
@@ -44,6 +44,30 @@ func TestDrift(t *testing.T) {
 		}
 		if len(c.k.past) > rememberedELBOs {
 			t.Errorf("%s: %d remembered", c.name, len(c.k.past))
+		}
+	}
+}
+
+// More inducing inputs move local ELBOs by hundreds of nats. Where bounds were close
+// on both sides only what they had not allowed is an error.
+func TestDriftWithMoreInducing(t *testing.T) {
+	make := func(past ...pastELBO) *kernel { return &kernel{past: past, elbo: past[0].elbo} }
+	at := func(number, m int, elbo, lower, upper float64) pastELBO {
+		return pastELBO{number, 100, elbo, m, Evidence{lower, upper, true}}
+	}
+	leader := make(at(3, 128, 0, 0, 1), at(2, 64, -200, -100, 50))
+	for _, c := range []struct {
+		name string
+		k    *kernel
+		want float64
+	}{
+		{"the gap, of 20 to 22 nats, was 250 behind to 50 ahead", make(at(3, 128, -21, -21, -20), at(2, 64, -400, -200, -50)), 0},
+		{"it was ahead by 10 nats at least, is behind by 20", make(at(3, 128, -21, -21, -20), at(2, 64, -100, 60, 70)), 30},
+		{"it was behind by 30 nats at least", make(at(3, 128, -21, -21, -20), at(2, 64, -400, -200, -130)), 8},
+		{"with as many", make(at(3, 128, -21, -21, -20), at(2, 128, -400, -200, -50)), 179},
+	} {
+		if got := c.k.drift(leader, true); math.Abs(got-c.want) > 1e-9 {
+			t.Errorf("%s: %v, want %v", c.name, got, c.want)
 		}
 	}
 }
@@ -117,7 +141,7 @@ func TestErrorsSetting(t *testing.T) {
 	if old.kernels[0].past != nil {
 		t.Error("a history from nowhere")
 	}
-	arrays["kernel/0/past"] = Tensor{Shape: []int{4}, Data: []float64{1, 2, 3, 4}}
+	arrays["kernel/0/past"] = Tensor{Shape: []int{8}, Data: []float64{1, 2, 3, 4, 1, 2, 3, 4}}
 	if _, err := Resume(t.Context(), dev, data, candidates(t, "SE", "PER", "LIN", "PER+LIN"), []string{"x"}, s, arrays); err == nil ||
 		!strings.Contains(err.Error(), "array kernel/0/past ends within an evaluation") {
 		t.Errorf("a damaged history: %v", err)

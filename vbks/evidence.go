@@ -40,7 +40,7 @@ func (r *round) commit() error {
 			notices = append(notices, Notice{Text: fmt.Sprintf("kernel %s: jitter raised %g times", k.id, f.Factor), Kernel: k.id})
 		}
 		k.state, k.elbo, k.terms, k.bounds, k.rows = f.State, f.ELBO, f.Terms, f.Evidence, r.n
-		k.remember(r.number)
+		k.remember(r.number, r.m)
 		if f.Best.Source != "" {
 			k.source, k.gain = f.Best.Source, f.Best.Gain
 		}

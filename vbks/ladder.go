@@ -12,14 +12,18 @@ import (
 )
 
 const (
-	// firstRung is the number of inducing inputs that "auto" begins with; each further
-	// rung has twice as many, for about a quarter of the kernels, so that rungs take
-	// about equal time: their work per kernel grows with M².
+	// "auto" begins with firstRung inducing inputs, with half of them for more than
+	// fewKernels; each further rung has twice as many, for about a quarter of the
+	// kernels, so that rungs take about equal time: their work per kernel grows with M².
 	firstRung  = 64
+	fewKernels = 36
 	rungShare  = 0.25
 	fewestLeft = 3
 	// Rungs end where rows times M² reach rungWork, at MostInducing or at Room.
 	rungWork = 2e9
+	// A rung is searched in full where that takes at most so many times what it takes
+	// on the first one; else solutions are taken up where they were.
+	searchedRung = 2
 	// Within rungNats of the leader kernels stay, up to twice as many.
 	rungNats = 10
 	// A notice names so many kernels.
@@ -32,12 +36,12 @@ const (
 // choose.
 func (s Settings) autoInducing() bool { return s.Inducing == 0 }
 
-// Rungs returns the numbers of inducing inputs that a run of n rows goes through:
-// one, but where Inducing is 0 and the optimiser brings a new q(v) to its optimum in
+// Rungs returns the numbers of inducing inputs that a run of n rows goes through,
+// with so many kernels at first: one, but where Inducing is 0 and the optimiser brings a new q(v) to its optimum in
 // an evaluation. All kernels are compared with the first, and once
 // all data are in use the best ones with more, up to Z = X where that is within
 // reach, one evaluation each.
-func (s Settings) Rungs(n int) []int {
+func (s Settings) Rungs(n, kernels int) []int {
 	if !s.autoInducing() {
 		return []int{min(s.Inducing, n)}
 	}
@@ -47,11 +51,15 @@ func (s Settings) Rungs(n int) []int {
 			most = min(most, limit)
 		}
 	}
-	out := []int{min(firstRung, most)}
+	first := firstRung
+	if kernels > fewKernels {
+		first /= 2
+	}
+	out := []int{min(first, most)}
 	if e, err := s.Effort(n); err == nil && !e.Exact() && !e.Passes(n, 1, true) {
 		return out // one evaluation does not bring q(v) of more to its optimum, and none tells bounds
 	}
-	for m := 2 * firstRung; out[len(out)-1] < most; m *= 2 {
+	for m := 2 * first; out[len(out)-1] < most; m *= 2 {
 		if 4*m > 3*most { // a rung of nearly as many
 			m = most
 		}
@@ -67,6 +75,13 @@ func (s Settings) Rungs(n int) []int {
 // rung.
 func RungKernels(live int) int {
 	return min(live, max(fewestLeft, int(math.Ceil(rungShare*float64(live)))))
+}
+
+// researches reports whether so many live kernels are searched in full on the
+// present rung. With other inducing inputs another optimum may be the best.
+func (t *Trainer) researches(live int) bool {
+	work := func(kernels, m int) float64 { return float64(kernels) * float64(m) * float64(m) }
+	return t.rung == 0 || t.optimizer.search().always && work(live, t.m) <= searchedRung*work(len(t.kernels), t.rungs[0])
 }
 
 // base is the number of evaluations planned before the first rung is left.

@@ -31,7 +31,7 @@ func TestRungs(t *testing.T) {
 		{77, 50, 1000, []int{77}},
 		{77, 0, 30, []int{30}},
 	} {
-		if got := (Settings{Inducing: c.inducing, MostInducing: c.most}).Rungs(c.n); !slices.Equal(got, c.want) {
+		if got := (Settings{Inducing: c.inducing, MostInducing: c.most}).Rungs(c.n, fewKernels); !slices.Equal(got, c.want) {
 			t.Errorf("%+v: %v", c, got)
 		}
 	}
@@ -163,7 +163,7 @@ func TestAdamDoesNotClimb(t *testing.T) {
 	for optimizer, want := range map[string]int{"collapsed": 3, "natural": 3, "adam": 1} {
 		s := quickSettings(optimizer)
 		s.Inducing = 0
-		if got := s.Rungs(300); len(got) != want {
+		if got := s.Rungs(300, 3); len(got) != want {
 			t.Errorf("%s: %v", optimizer, got)
 		}
 	}
@@ -323,7 +323,7 @@ func climbing(t *testing.T, tr *Trainer, elbo []float64, stay int, gain float64)
 	t.Helper()
 	for i, k := range tr.kernels {
 		k.elbo, k.bounds, k.terms = elbo[i], nil, nil
-		k.past = []pastELBO{{tr.evaluation, k.rows, k.elbo}}
+		k.past = []pastELBO{{evaluation: tr.evaluation, rows: k.rows, elbo: k.elbo}}
 	}
 	before, q, err := tr.evaluate()
 	if err != nil {
@@ -338,7 +338,7 @@ func climbing(t *testing.T, tr *Trainer, elbo []float64, stay int, gain float64)
 			continue
 		}
 		k.elbo += gain
-		k.remember(tr.evaluation)
+		k.remember(tr.evaluation, tr.m)
 	}
 	if after, _, err = tr.evaluate(); err != nil {
 		t.Fatal(err)
@@ -432,14 +432,14 @@ func TestLeftOutKernelsMoveWithTheFront(t *testing.T) {
 func TestRungsEndWithMemory(t *testing.T) {
 	all := []int{64, 128, 256, 512, 1000}
 	for room, want := range map[int][]int{0: all, 300: {64, 128, 300}, 5000: all, 64: {64}, 9: {9}} {
-		if got := (Settings{Room: room}).Rungs(1000); !slices.Equal(got, want) {
+		if got := (Settings{Room: room}).Rungs(1000, 3); !slices.Equal(got, want) {
 			t.Errorf("room for %d: %v, want %v", room, got, want)
 		}
 	}
-	if got := (Settings{Room: 300, MostInducing: 100}).Rungs(1000); !slices.Equal(got, []int{64, 100}) {
+	if got := (Settings{Room: 300, MostInducing: 100}).Rungs(1000, 3); !slices.Equal(got, []int{64, 100}) {
 		t.Errorf("%v", got)
 	}
-	if got := (Settings{Room: 10, Inducing: 77}).Rungs(1000); !slices.Equal(got, []int{77}) {
+	if got := (Settings{Room: 10, Inducing: 77}).Rungs(1000, 3); !slices.Equal(got, []int{77}) {
 		t.Errorf("a number that is stated: %v", got)
 	}
 }

@@ -219,11 +219,11 @@ func (l *loader) run(t *Trainer) {
 		t.leader = t.kernels[i].id
 	}
 	t.inducing = l.numbers("z", t.m*t.dim)
-	t.rungs = t.settings.Rungs(n)
+	t.rungs = t.settings.Rungs(n, len(t.kernels))
 	if v := l.optional("rung", 2); v != nil && t.settings.autoInducing() {
 		anywhere := t.settings
 		anywhere.Room = 0
-		rungs := anywhere.Rungs(n)
+		rungs := anywhere.Rungs(n, len(t.kernels))
 		t.rung, t.told = l.whole("rung", v[0], 0, len(rungs)-1), v[1] != 0
 		if t.rung >= len(t.rungs) { // another machine had more room
 			t.rungs = rungs[:t.rung+1]
@@ -263,7 +263,10 @@ func (l *loader) kernel(t *Trainer, i int) {
 			l.fail("array %s ends within an evaluation", name("past"))
 			break
 		}
-		k.past = append(k.past, pastELBO{l.whole(name("past"), v[0], 1, t.evaluation), l.whole(name("past"), v[1], 1, t.rows), v[2]})
+		k.past = append(k.past, pastELBO{
+			evaluation: l.whole(name("past"), v[0], 1, t.evaluation), rows: l.whole(name("past"), v[1], 1, t.rows), elbo: v[2],
+			inducing: l.whole(name("past"), v[3], 1, t.data.Rows()), bounds: Evidence{v[5], v[6], v[4] != 0},
+		})
 	}
 	for v := l.optional(name("ends"), -1); len(v) > 0 && l.err == nil; v = v[endFields:] {
 		if len(v) < endFields {

@@ -107,9 +107,10 @@ func (r *round) run(ctx context.Context) error {
 			}
 		}
 	}
-	// With more inducing inputs than at first the solutions are those of before,
+	// With many more inducing inputs than at first the solutions are those of before,
 	// moved a little; a search would cost many times as much as it finds.
-	if r.rung > 0 {
+	full := r.researches(len(r.live))
+	if !full {
 		o := r.order(phaseSearch)
 		o.Resumed = true
 		solved := slices.DeleteFunc(slices.Clone(searched), func(k int) bool { return r.kernels[k].state == nil })
@@ -121,7 +122,7 @@ func (r *round) run(ctx context.Context) error {
 	if err := r.each(ctx, r.order(phaseSearch), r.tasks(searched)); err != nil {
 		return err
 	}
-	if r.settings.Transplants && r.searching() && r.rung == 0 {
+	if r.settings.Transplants && r.searching() && full {
 		if err := r.transplants(ctx); err != nil {
 			return err
 		}

@@ -119,7 +119,7 @@ func newTrainer(dev device.Device, data Training, space []Candidate, columns []s
 		return nil, err
 	}
 	t.elboRows = permutation(n, s.Seed)
-	t.rungs = s.Rungs(n)
+	t.rungs = s.Rungs(n, len(space))
 	if !s.autoInducing() {
 		t.rungs[0] = s.Inducing // more than there are rows is told when they are placed
 	}

@@ -57,7 +57,7 @@ func newWorkload(c *config.Config, space []vbks.Candidate, rows, dim int) (*work
 
 // climb sets the numbers of inducing inputs.
 func (w *workload) climb(s *vbks.Settings) {
-	rungs := s.Rungs(w.rows)
+	rungs := s.Rungs(w.rows, w.kernels)
 	w.inducing, w.rungs = rungs[0], rungs[1:]
 }
 
