@@ -43,7 +43,7 @@ func (s Settings) Rungs(n int) []int {
 		most = min(most, s.MostInducing)
 	}
 	out := []int{min(firstRung, most)}
-	if e, err := s.Effort(n); err == nil && !e.Exact() && !e.Passes(n, 1, true) {
+	if e, err := s.Effort(n); err == nil && !e.Exact() && e.Ending(n, n, 1, out[0], true).Exact == 0 {
 		return out // one evaluation does not bring q(v) of more to its optimum, and none tells bounds
 	}
 	for m := 2 * firstRung; out[len(out)-1] < most; m *= 2 {
