@@ -28,6 +28,7 @@ type Config struct {
 	MetricRows  int           // test rows scored at each evaluation; 0: all
 	Device      DeviceChoice
 	Compare     Comparison
+	Unasked     bool // nobody asks questions beside the run; no key of a config
 }
 
 // KernelSpace says which kernels compete: one of Set, Expressions, or Base with
