@@ -164,7 +164,8 @@ func TestAnchor(t *testing.T) {
 			mean[k], square[k], said[k] = mean[k]+off/draws, square[k]+off*off/draws, said[k]+se*se/draws
 		}
 		// The gap of two estimates has their paired error, whatever they are anchored on.
-		if a, b := belief.PairedSE(outcomes[1].Terms, outcomes[2].Terms, n), belief.PairedSE(estimated[1].Terms, estimated[2].Terms, n); math.Abs(a-b) > 1e-9*b {
+		a, b := belief.PairedSE(outcomes[1].Terms, outcomes[2].Terms, n), belief.PairedSE(estimated[1].Terms, estimated[2].Terms, n)
+		if math.Abs(a-b) > 1e-9*b {
 			t.Fatalf("a gap has an error of %g, before %g", a, b)
 		}
 	}

@@ -344,7 +344,11 @@ func TestExactPassesForSomeKernels(t *testing.T) {
 		for _, c := range []struct {
 			lanes int
 			wrap  func(device.Device) device.Device
-		}{{3, nil}, {1, func(d device.Device) device.Device { return regrouped{d, 0} }}, {2, func(d device.Device) device.Device { return regrouped{d, 3} }}} {
+		}{
+			{3, nil},
+			{1, func(d device.Device) device.Device { return regrouped{d, 0} }},
+			{2, func(d device.Device) device.Device { return regrouped{d, 3} }},
+		} {
 			other := beyond(trainerOn(t, c.lanes, c.wrap, data, s, fourKernels...), most)
 			train(t, other)
 			if one.last == nil {

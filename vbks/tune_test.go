@@ -95,7 +95,8 @@ func TestTuningStages(t *testing.T) {
 			}
 		}
 		last := stages[len(stages)-1]
-		if last.Rows != c.n || c.n > rememberedRows*c.m && c.live > 3 && float64(last.Rows)*float64(last.Kernels) > max(mostExactRows, float64(c.n)) {
+		work := float64(last.Rows) * float64(last.Kernels)
+		if last.Rows != c.n || len(stages) > 1 && work > max(mostExactRows, float64(c.n)) {
 			t.Errorf("%v: ends with %v", c, last)
 		}
 		if some := tuningStages(c.n, c.m, c.live, 40, false, mostExactRows); len(some) != 1 || some[0] != stages[0] {
