@@ -48,8 +48,8 @@ func newResume() *cobra.Command {
 func (f *runFlags) resume(ctx context.Context, cmd *cobra.Command, path string, fromStart bool) error {
 	summary := &history.Summary{}
 	progress := &record.Progress{Out: cmd.ErrOrStderr(), Quiet: true}
-	session, err := experiment.Resume(ctx, path, experiment.ResumeOptions{FromStart: fromStart, Past: record.Recorders{progress, summary}},
-		progress, summary)
+	session, err := experiment.Resume(ctx, path, experiment.ResumeOptions{FromStart: fromStart, Unasked: true,
+		Past: record.Recorders{progress, summary}}, progress, summary)
 	if err != nil {
 		return err
 	}

@@ -186,6 +186,7 @@ func interrupts(parent context.Context) (context.Context, func()) {
 func (f *runFlags) one(ctx context.Context, cmd *cobra.Command, c config.Config, path string) error {
 	summary := &history.Summary{}
 	progress := &record.Progress{Out: cmd.ErrOrStderr(), Quiet: f.quiet}
+	c.Unasked = true
 	session, err := experiment.Begin(ctx, c, path, progress, summary)
 	if err != nil {
 		return err

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"path/filepath"
+	"slices"
 	"strings"
 )
 
@@ -186,8 +187,16 @@ func (d *Dataset) take(t *table) (kept []int32, err error) {
 		return nil, fmt.Errorf("%s: no rows are left: of %d, %d were dropped for a missing target and %d for a missing input",
 			t.file, t.rows, d.Dropped.Target, d.Dropped.Inputs)
 	}
-	d.X, d.Y = make([]float64, n*d.Dim), make([]float64, 0, n)
+	d.X = make([]float64, n*d.Dim)
+	if keep == nil {
+		d.Y = slices.Clip(target)
+	} else {
+		d.Y = make([]float64, 0, n)
+	}
 	for i := range t.columns {
+		if i == d.Dim && keep == nil {
+			break
+		}
 		at := 0
 		for r, v := range t.columns[i].values {
 			switch {

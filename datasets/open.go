@@ -98,7 +98,8 @@ func (e *missingFileError) Unwrap() error { return fs.ErrNotExist }
 type source struct {
 	io.Reader
 	file   *os.File
-	stored io.Reader // the file, hashed
+	stored *counter // the file, hashed
+	size   int64    // bytes of the file, 0 where that is not known
 	sum    hash.Hash
 	zstd   *zstd.Decoder
 	pipe   bool // it can be read only once
@@ -209,7 +210,10 @@ func openSource(ctx context.Context, path string, pipes bool) (*source, error) {
 		f.Close()
 		return nil, err
 	}
-	s.stored = io.TeeReader(io.MultiReader(bytes.NewReader(magic[:n]), in), s.sum)
+	s.stored = &counter{Reader: io.TeeReader(io.MultiReader(bytes.NewReader(magic[:n]), in), s.sum)}
+	if info, err := f.Stat(); err == nil && info.Mode().IsRegular() {
+		s.size = info.Size()
+	}
 	if err := s.decompress(magic[:n]); err != nil {
 		f.Close()
 		return nil, fmt.Errorf("%s: %w", filepath.Base(path), err)
@@ -224,7 +228,7 @@ var errSpreadsheet = errors.New("is a spreadsheet or an archive, not a table of 
 
 func (s *source) decompress(magic []byte) (err error) {
 	is := func(prefix string) bool { return bytes.HasPrefix(magic, []byte(prefix)) }
-	packed := &counter{Reader: s.stored}
+	packed := s.stored
 	switch {
 	case is("\x1f\x8b"):
 		s.Reader, err = gzip.NewReader(packed)

@@ -86,6 +86,7 @@ func (d *Dataset) split(ctx context.Context, s *Spec, kept []int32) error {
 		}
 	}
 	random := d.Test != nil
+	d.Train = make([]int32, 0, max(0, n-test))
 	for r, h := range held {
 		if !h {
 			d.Train = append(d.Train, int32(r))

@@ -71,19 +71,23 @@ func Describe(d *Dataset, s *Scaler) *Summary {
 		out.StandardiseX, out.StandardiseY = s.ModeX, s.ModeY
 		out.Notices = append(out.Notices, s.Notices...)
 	}
-	values := make([]float64, d.N())
+	values, gaps := make([]float64, d.N()), make([]float64, 0, d.N())
+	rows := make([]int32, d.N())
+	for i := range rows {
+		rows[i] = int32(i)
+	}
 	for j, c := range d.Inputs {
 		for i := range values {
 			values[i] = d.X[i*d.Dim+j]
 		}
-		col := describeColumn(c, "input", values)
+		col := describeColumn(c, "input", values, rows, gaps)
 		if s != nil {
 			col.Shift, col.Scale = s.XShift[j], s.XScale[j]
 		}
 		out.Columns = append(out.Columns, col)
 	}
 	copy(values, d.Y)
-	col := describeColumn(d.Target, "target", values)
+	col := describeColumn(d.Target, "target", values, rows, gaps)
 	if s != nil {
 		col.Shift, col.Scale = s.YShift, s.YScale
 	}
@@ -98,20 +102,17 @@ func Describe(d *Dataset, s *Scaler) *Summary {
 	return out
 }
 
-// describeColumn summarises values, which it sorts.
-func describeColumn(c Column, role string, values []float64) ColumnSummary {
+// describeColumn summarises values, which it sorts, of the given rows, all of them;
+// gaps is scratch.
+func describeColumn(c Column, role string, values []float64, rows []int32, gaps []float64) ColumnSummary {
 	s := ColumnSummary{Name: c.Name, Role: role, Unit: c.Unit, Count: len(values), Missing: c.Missing, Scale: 1}
 	if len(values) == 0 {
 		return s
 	}
-	rows := make([]int32, len(values))
-	for i := range rows {
-		rows[i] = int32(i)
-	}
 	s.Mean, s.SD = meanSD(rows, values, 1, 0)
 	slices.Sort(values)
 	s.Min, s.Max = values[0], values[len(values)-1]
-	gaps := make([]float64, 0, len(values))
+	gaps = gaps[:0]
 	for i, v := range values[1:] {
 		if v > values[i] {
 			gaps = append(gaps, v-values[i])

@@ -180,12 +180,37 @@ func (r *tableReader) fill(ctx context.Context, most int) error {
 				return &LineError{r.file, r.recs.line, fmt.Sprintf("a value in column %d, which has no name and was empty so far; name it", i+1)}
 			}
 		}
+		if most < 0 {
+			r.reserve()
+		}
 		if err := r.row(fields); err != nil {
 			return err
 		}
 		n++
 	}
 	return nil
+}
+
+// From reservedFrom rows on they tell how many there will be, of which at most
+// reservedMost times as many are believed.
+const (
+	reservedFrom = 1 << 14
+	reservedMost = 16
+)
+
+// reserve makes room for the rows that are to be expected when the columns are full:
+// columns that grow by parts are held twice over, for a while.
+func (r *tableReader) reserve() {
+	if r.rows < reservedFrom || r.rows < cap(r.columns[0].values) || r.src.size == 0 {
+		return
+	}
+	read := r.src.stored.n - int64(r.recs.r.Buffered())
+	if left := min(reservedMost, 1.01*float64(r.src.size-read)/float64(max(1, read))); left > 0 && r.src.unpacker == nil {
+		for i := range r.columns {
+			c := &r.columns[i]
+			c.values = slices.Grow(c.values, int(left*float64(r.rows))+1)
+		}
+	}
 }
 
 // end says what only the whole table shows.

@@ -19,6 +19,8 @@ type ResumeOptions struct {
 	// its own in the run's directory, and the orders in its log are given again.
 	FromStart bool
 
+	Unasked bool // as config.Config
+
 	Cores int             // lanes where the config names none; 0: GOMAXPROCS
 	Past  record.Recorder // nil, or told the events that stay in the log, before the run is ready
 }
@@ -112,7 +114,7 @@ func (p *pastRun) config(path string, o ResumeOptions) (config.Config, error) {
 	if err != nil {
 		return c, fmt.Errorf("the config of run %q: %w", path, err)
 	}
-	c.Device.Cores = o.Cores
+	c.Device.Cores, c.Unasked = o.Cores, o.Unasked
 	return c, nil
 }
 

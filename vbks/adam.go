@@ -64,11 +64,7 @@ func (adam) passed(l *learner, sub []int) {
 	l.note(sub)
 }
 
-func (adam) tunes(Settings, int, int, float64) bool { return false }
-
-func (adam) passes(Settings, int, float64, bool) bool { return false }
-
-func (adam) leftOut(int, int) string { return "" }
+func (adam) ending(Settings, int, int, int, int, bool) Ending { return Ending{} }
 
 func (adam) moving() float64 { return 1 }
 

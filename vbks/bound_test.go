@@ -55,14 +55,6 @@ func testBound(
 	return b, device.All(train)
 }
 
-func sumSquares(y []float64) float64 {
-	var s float64
-	for _, v := range y {
-		s += v * v
-	}
-	return s
-}
-
 // naiveCollapsed is log N(y | 0, Qff + σ²I) − tr(Kff − Qff)/2σ², by dense
 // matrices over all rows.
 func naiveCollapsed(p *kernelspace.Program, raw []float64, noise float64, x, y, z []float64, dim int, j device.Jitter) float64 {

@@ -102,7 +102,7 @@ func (u *unit) optimum(last []*State) error {
 	if err := bound.statistics(all, u.seen(), false, u.stop); err != nil {
 		return err
 	}
-	bound.optimum(all, float64(u.order.Rows), u.cumYY[u.order.Rows])
+	bound.optimum(all, float64(u.order.Rows), u.seenYY())
 	bound.belief(all)
 	return nil
 }

@@ -2,6 +2,9 @@ package vbks
 
 import (
 	"math"
+	"slices"
+
+	"gonum.org/v1/gonum/floats"
 
 	"kestrel/vbks/belief"
 )
@@ -122,4 +125,24 @@ func (t *Trainer) errors(members []int) *belief.Errors {
 		}
 	}
 	return e
+}
+
+// anchor makes local ELBOs that were estimated comparable with one that has been
+// made exact since, that of kernel b, of which the same rows gave an estimate in the
+// same way: what that is off by the others are, too, but for the gap.
+//
+//	𝓛_j = 𝓛̂_j + (𝓛_b − 𝓛̂_b)
+//
+// Row by row likewise, so that the sampling error of j is that of its gap to b.
+func anchor(outcomes, estimated []outcome, at []int, b int) {
+	of, was := &outcomes[b], &estimated[b]
+	for _, j := range at {
+		f := &outcomes[j]
+		f.ELBO = estimated[j].ELBO + (of.ELBO - was.ELBO)
+		f.Terms = slices.Clone(estimated[j].Terms)
+		floats.Sub(f.Terms, was.Terms)
+		if of.Terms != nil {
+			floats.Add(f.Terms, of.Terms)
+		}
+	}
 }

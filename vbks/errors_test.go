@@ -2,9 +2,12 @@ package vbks
 
 import (
 	"math"
+	"math/rand/v2"
 	"slices"
 	"strings"
 	"testing"
+
+	"kestrel/vbks/belief"
 )
 
 // kernelWith has these local ELBOs, newest first, of evaluations that have seen
@@ -145,5 +148,64 @@ func TestErrorsSetting(t *testing.T) {
 	if _, err := Resume(t.Context(), dev, data, candidates(t, "SE", "PER", "LIN", "PER+LIN"), []string{"x"}, s, arrays); err == nil ||
 		!strings.Contains(err.Error(), "array kernel/0/past ends within an evaluation") {
 		t.Errorf("a damaged history: %v", err)
+	}
+}
+
+// Anchored on a kernel that is known exactly, estimates are right on average over
+// subsamples of the rows, and their errors are as large as is said.
+func TestAnchor(t *testing.T) {
+	const n, rows, draws = 900, 90, 3000
+	x, y, z := testData(35, n, 8, 1)
+	b := newBench(t, x, y, z, 1, testSettings("natural", "point", 32), "SE+LIN", "SE", "PER")
+	sub := []int{0, 1, 2}
+	if err := b.exact(sub, b.rows(), sumSquares(y), nil); err != nil {
+		t.Fatal(err)
+	}
+	all, err := b.estimate(sub, b.rows(), n, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	rng := rand.New(rand.NewPCG(3, 5))
+	var mean, square, said, plain [3]float64
+	for range draws {
+		at := rng.Perm(n)[:rows]
+		estimated, outcomes := make([]outcome, 3), make([]outcome, 3)
+		for k, e := range all {
+			terms, sum := make([]float64, rows), 0.0
+			for i, r := range at {
+				terms[i] = e.Rows[r]
+				sum += terms[i]
+			}
+			estimated[k] = outcome{ELBO: n*sum/rows - e.KL + e.LogPrior, Terms: terms}
+			outcomes[k] = estimated[k]
+			plain[k] += (estimated[k].ELBO - e.ELBO) * (estimated[k].ELBO - e.ELBO) / draws
+		}
+		outcomes[0] = outcome{ELBO: b.members[0].settled.elbo}
+		anchor(outcomes, estimated, []int{1, 2}, 0)
+		for k := range outcomes {
+			off := outcomes[k].ELBO - all[k].ELBO
+			se := belief.PairedSE(outcomes[k].Terms, outcomes[0].Terms, n)
+			mean[k], square[k], said[k] = mean[k]+off/draws, square[k]+off*off/draws, said[k]+se*se/draws
+		}
+		// The gap of two estimates has their paired error, whatever they are anchored on.
+		a, b := belief.PairedSE(outcomes[1].Terms, outcomes[2].Terms, n), belief.PairedSE(estimated[1].Terms, estimated[2].Terms, n)
+		if math.Abs(a-b) > 1e-9*b {
+			t.Fatalf("a gap has an error of %g, before %g", a, b)
+		}
+	}
+	if math.Abs(mean[0]) > 1e-6 || said[0] != 0 {
+		t.Errorf("the exact kernel is off by %g ± %g", mean[0], said[0])
+	}
+	for k := 1; k < 3; k++ {
+		sd := math.Sqrt(square[k])
+		if math.Abs(mean[k]) > 4*sd/math.Sqrt(draws) {
+			t.Errorf("kernel %d is off by %g on average, an estimate by %g", k, mean[k], sd)
+		}
+		if ratio := math.Sqrt(said[k]) / sd; math.Abs(ratio-1) > 0.06 {
+			t.Errorf("kernel %d: errors of %g where %g is said", k, sd, math.Sqrt(said[k]))
+		}
+	}
+	if !(square[1] < plain[1]) {
+		t.Errorf("errors of %g, without an anchor %g", math.Sqrt(square[1]), math.Sqrt(plain[1]))
 	}
 }

@@ -1,6 +1,15 @@
 package vbks
 
-import "kestrel/device"
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"math"
+	"slices"
+
+	"kestrel/device"
+	"kestrel/vbks/belief"
+)
 
 // factoriseBelief computes the factor F of Λ and m from Λ and Λm.
 func (l *learner) factoriseBelief(sub []int) {
@@ -72,6 +81,15 @@ func (l *learner) exact(sub []int, x device.Points, yy float64, stop stopped) er
 	})
 }
 
+// fit is exact for rows x that are a sample of n: Λ and Λm stand for all of them.
+func (l *learner) fit(sub []int, x device.Points, yy, n float64, stop stopped) error {
+	if err := l.exact(sub, x, yy, stop); err != nil {
+		return err
+	}
+	l.rescale(l.live(sub), n)
+	return nil
+}
+
 // settle keeps the collapsed bound and the bounds on the log evidence, of which
 // the pass over n rows has gathered what they are made of.
 func (l *learner) settle(sub []int, n, yy float64) error {
@@ -95,4 +113,59 @@ func (l *learner) settle(sub []int, n, yy float64) error {
 		l.members[k].settled = &settled{elbo: elbo[i] + prior, bounds: bounds[i].plus(prior)}
 	}
 	return nil
+}
+
+// confirm makes exact passes over all rows seen for the best count of the live
+// kernels, which have been estimated, and then for those that are equal to the best
+// one within the error of sampling, up to as many again. What the others' local
+// ELBOs are is told by the best one's, see anchor.
+func (r *round) confirm(ctx context.Context, count int) error {
+	estimated := slices.Clone(r.outcomes)
+	worse := func(a, b int) int { return cmp.Compare(r.outcomes[b].ELBO, r.outcomes[a].ELBO) }
+	failed := func(k int) bool { return r.outcomes[k].Failure != "" }
+	left := slices.DeleteFunc(slices.Clone(r.live), failed)
+	slices.SortStableFunc(left, worse)
+	next := left[:min(count, len(left))]
+	var known []int
+	for len(next) > 0 {
+		o := r.order(phaseLearn)
+		o.Settled, o.Estimated, o.Pass = true, r.elboSample(r.n), true
+		if err := r.each(ctx, o, r.tasks(next)); err != nil {
+			return err
+		}
+		first := len(known) == 0
+		known = slices.DeleteFunc(slices.Concat(known, next), failed)
+		left = slices.DeleteFunc(slices.Clone(left), func(k int) bool { return slices.Contains(next, k) })
+		if len(known) == 0 {
+			next = left[:min(count, len(left))]
+			continue
+		}
+		best := slices.MinFunc(known, worse)
+		anchor(r.outcomes, estimated, left, best)
+		slices.SortStableFunc(left, worse)
+		next = nil
+		for _, k := range left {
+			a, b := &r.outcomes[k], &r.outcomes[best]
+			if first && len(next) < count && b.ELBO-a.ELBO <= math.Max(1, 2*belief.PairedSE(a.Terms, b.Terms, r.n)) {
+				next = append(next, k)
+			}
+		}
+	}
+	if len(left) > 0 {
+		r.remarks = append(r.remarks, Notice{Text: r.confirmed(len(known))})
+	}
+	return nil
+}
+
+// confirmed says what the local ELBOs rest on.
+func (r *round) confirmed(exact int) string {
+	best := "the best one is"
+	if exact > 1 {
+		best = fmt.Sprintf("the best %d are", exact)
+	}
+	text := fmt.Sprintf("%d rows x %d kernels: %s", r.n, len(r.live), best)
+	if r.settings.pointEstimates() {
+		return text + " exact, of the others local ELBOs are estimates"
+	}
+	return text + " fitted to all rows, the others to minibatches"
 }

@@ -56,7 +56,7 @@ func (s Settings) Rungs(n, kernels int) []int {
 		first /= 2
 	}
 	out := []int{min(first, most)}
-	if e, err := s.Effort(n); err == nil && !e.Exact() && !e.Passes(n, 1, true) {
+	if e, err := s.Effort(n); err == nil && !e.Exact() && e.Ending(n, n, 1, out[0], true).Exact == 0 {
 		return out // one evaluation does not bring q(v) of more to its optimum, and none tells bounds
 	}
 	for m := 2 * first; out[len(out)-1] < most; m *= 2 {

@@ -302,3 +302,32 @@ func TestMinibatches(t *testing.T) {
 		t.Errorf("a batch larger than the data: %+v", whole)
 	}
 }
+
+// Minibatches of very many rows are drawn as those of fewer are: distinct, and the same
+// whether rows have places of their own or not.
+func TestMinibatchesOfManyRows(t *testing.T) {
+	const n, size, steps = 3 * countedRows, 100, 30
+	d := newBatchDrawer(4, 2, n, size, steps)
+	if d.taken != nil {
+		t.Fatal("a place for each row")
+	}
+	d.draw(steps)
+	other := newBatchDrawer(4, 2, n, size, steps)
+	other.taken, other.has = make([]uint32, n), nil
+	other.draw(steps)
+	if !slices.Equal(d.rows, other.rows) {
+		t.Error("other rows")
+	}
+	few := newBatchDrawer(4, 3, n, size, steps) // batches in which rows are drawn twice
+	few.n = size + 5
+	few.draw(steps)
+	for from := 0; from < len(few.rows); from += size {
+		seen := map[int32]bool{}
+		for _, r := range few.rows[from : from+size] {
+			seen[r] = true
+		}
+		if len(seen) != size {
+			t.Fatalf("%d different rows in a batch of %d", len(seen), size)
+		}
+	}
+}

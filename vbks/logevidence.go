@@ -212,7 +212,7 @@ func (u *unit) evidence() error {
 		return err
 	}
 	n := u.order.Rows
-	_, bounds, err := e.of(sub, bound.q, bound.b, bound.sumDiag, float64(n), u.cumYY[n])
+	_, bounds, err := e.of(sub, bound.q, bound.b, bound.sumDiag, float64(n), u.seenYY())
 	if err != nil {
 		return err
 	}

@@ -35,14 +35,24 @@ type batchDrawer struct {
 	n, size, steps int
 	number         int // of the list
 	rng            *rand.Rand
-	taken          []uint32 // the last batch that has each row
+	taken          []uint32 // the last batch that has each row; nil: there are too many
 	batch          uint32
+	has            map[int]bool // the rows of the batch, then
 	rows           []int32
 }
 
+// countedRows is the number of rows up to which each has a place of its own: every
+// unit draws batches, and millions of places would be given up each time.
+const countedRows = 1 << 18
+
 // newBatchDrawer begins the list with a number.
 func newBatchDrawer(seed uint64, number, n, size, steps int) *batchDrawer {
-	d := &batchDrawer{seed: seed, n: n, size: size, steps: steps, taken: make([]uint32, n), rows: make([]int32, 0, steps*size)}
+	d := &batchDrawer{seed: seed, n: n, size: size, steps: steps, rows: make([]int32, 0, steps*size)}
+	if n <= countedRows {
+		d.taken = make([]uint32, n)
+	} else {
+		d.has = make(map[int]bool, size)
+	}
 	d.begin(number)
 	return d
 }
@@ -64,13 +74,26 @@ func (d *batchDrawer) draw(count int) {
 			clear(d.taken)
 			d.batch = 1
 		}
+		clear(d.has)
 		for j := d.n - d.size; j < d.n; j++ {
 			r := d.rng.IntN(j + 1)
-			if d.taken[r] == d.batch {
+			if d.takes(r) {
 				r = j
+				d.takes(r)
 			}
-			d.taken[r] = d.batch
 			d.rows = append(d.rows, int32(r))
 		}
 	}
+}
+
+// takes puts a row into the batch and reports whether it was there already.
+func (d *batchDrawer) takes(r int) (was bool) {
+	if d.taken == nil {
+		was = d.has[r]
+		d.has[r] = true
+		return was
+	}
+	was = d.taken[r] == d.batch
+	d.taken[r] = d.batch
+	return was
 }

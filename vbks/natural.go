@@ -1,7 +1,6 @@
 package vbks
 
 import (
-	"fmt"
 	"math"
 
 	"kestrel/device"
@@ -21,7 +20,7 @@ const (
 	// little: at most exactRows rows times live kernels, or, since a row of a pass is
 	// cheaper than one of a step, passedSteps times the rows of its minibatches. When
 	// all data are in use, where it decides the result, up to mostExactRows; beyond
-	// that it is said, see leftOut.
+	// that for as many of the best kernels as that is enough for.
 	exactRows     = 1e5
 	passedSteps   = 4
 	mostExactRows = 2e7
@@ -31,7 +30,9 @@ const (
 // along Adam's in θ every other time. While rows are few its evaluations end with
 // exact passes, and point estimates are tuned once all data are in use: minibatches
 // find the neighbourhood of an optimum, not it.
-type natural struct{}
+//
+// most is how many rows times kernels the passes that end a run may take.
+type natural struct{ most float64 }
 
 func (natural) byPrecision() bool { return true }
 
@@ -62,25 +63,28 @@ func (natural) believe(l *learner, sub []int) { l.factoriseBelief(sub) }
 
 func (natural) passed(*learner, []int) {}
 
-// tunes: with point estimates, once all data are in use and few enough kernels are
-// left for exact passes.
-func (natural) tunes(s Settings, seen, all int, live float64) bool {
-	return s.pointEstimates() && seen == all && float64(seen)*live <= mostExactRows
-}
-
-func (natural) passes(s Settings, seen int, live float64, last bool) bool {
-	work := float64(seen) * live
-	return work <= exactRows || seen <= passedSteps*s.Steps*s.Batch || last && work <= mostExactRows
-}
-
-// leftOut says that there are too many rows and kernels for what else ends a run,
-// and how many kernels there may be; "" if there are not.
-func (natural) leftOut(seen, live int) string {
-	if float64(seen)*float64(live) <= mostExactRows {
-		return ""
+// ending: exact passes for all kernels while rows and kernels are few. Where they
+// are many and all data are in use, point estimates are tuned all the same, since
+// that begins on few rows; then q(v) is fitted to as many rows as there are for
+// each kernel, and in the last evaluation to all rows for the best ones, at least
+// those that predict where their number is known.
+func (r natural) ending(s Settings, seen, all, live, inducing int, last bool) Ending {
+	var e Ending
+	if s.pointEstimates() && seen == all {
+		e.Stages = tuningStages(seen, inducing, live, s.Steps, last, r.most)
 	}
-	return fmt.Sprintf("%d rows x %d kernels: hyperparameters are not tuned and local ELBOs stay estimates; "+
-		"prune to the best %d kernels and go on, or let posterior.auto_prune do so", seen, live, max(1, int(mostExactRows/seen)))
+	deciding := e.Stages != nil || last
+	work := float64(seen) * float64(live)
+	switch {
+	case work <= min(exactRows, r.most), seen <= passedSteps*s.Steps*s.Batch, deciding && (work <= r.most || s.sampled(seen) == seen):
+		e.Exact = live
+	case last:
+		e.Exact = min(live, max(1, s.Top, int(r.most/float64(seen))))
+	}
+	if e.Stages != nil && e.Exact < live {
+		e.Fitted = min(seen, max(e.Stages[0].Rows, int(r.most/float64(live))))
+	}
+	return e
 }
 
 func (natural) moving() float64 { return 1.0 / thetaEvery }

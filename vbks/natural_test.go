@@ -1,9 +1,10 @@
 package vbks
 
 import (
+	"fmt"
 	"math"
 	"math/rand/v2"
-	"strings"
+	"slices"
 	"testing"
 
 	"gonum.org/v1/gonum/mat"
@@ -240,16 +241,138 @@ func TestRescale(t *testing.T) {
 	near(t, "Λm", readArray(t, b.lane, b.lambdaM, 0), lambdaM, 1e-9)
 }
 
-// What is left out where rows and kernels are too many is said, with how many
-// kernels there may be.
-func TestLeftOut(t *testing.T) {
-	if text := (natural{}).leftOut(1_000_000, 20); text != "" {
-		t.Error(text)
+// What an evaluation ends with: exact passes for all kernels while that is little
+// work, else tuning on few rows first, and at the end passes for the best ones.
+func TestEndingOfNatural(t *testing.T) {
+	point, full := DefaultSettings(), DefaultSettings()
+	full.Hyperparameters = "full"
+	few, every := point, point
+	few.Top, every.ELBORows = 40, 0
+	for _, c := range []struct {
+		name            string
+		s               Settings
+		seen, all, live int
+		last            bool
+		stages          int
+		fitted, exact   int
+	}{
+		{"few rows", point, 500, 5000, 144, false, 0, 0, 144},
+		{"while data arrive", point, 500_000, 1_000_000, 144, false, 0, 0, 0},
+		{"all data, within bounds", point, 1_000_000, 1_000_000, 20, false, 1, 0, 20},
+		{"all data, beyond", point, 1_000_000, 1_000_000, 144, false, 1, 138_888, 0},
+		{"the last", point, 1_000_000, 1_000_000, 144, true, 6, 138_888, 20},
+		{"as many predict", few, 1_000_000, 1_000_000, 144, true, 6, 138_888, 40},
+		{"one kernel", point, 100_000_000, 100_000_000, 1, true, 10, 0, 1},
+		{"two kernels", point, 100_000_000, 100_000_000, 2, true, 10, 10_000_000, 1},
+		{"all rows asked for", every, 1_000_000, 1_000_000, 144, false, 1, 0, 144},
+		{"beliefs in between", full, 1_000_000, 1_000_000, 10, false, 0, 0, 0},
+		{"beliefs at the end", full, 1_000_000, 1_000_000, 10, true, 0, 0, 10},
+		{"beliefs at the end, beyond", full, 1_000_000, 1_000_000, 144, true, 0, 0, 20},
+	} {
+		e := natural{most: mostExactRows}.ending(c.s, c.seen, c.all, c.live, 64, c.last)
+		if len(e.Stages) != c.stages || e.Fitted != c.fitted || e.Exact != c.exact {
+			t.Errorf("%s: %d stages, q(v) from %d rows, %d exact; want %d, %d, %d", c.name,
+				len(e.Stages), e.Fitted, e.Exact, c.stages, c.fitted, c.exact)
+		}
 	}
-	text := (natural{}).leftOut(1_000_000, 144)
-	for _, want := range []string{"1000000 rows x 144 kernels", "best 20 kernels"} {
-		if !strings.Contains(text, want) {
-			t.Errorf("%q lacks %q", text, want)
+}
+
+// beyond lets rows times kernels count as many from so many on.
+func beyond(tr *Trainer, most float64) *Trainer {
+	tr.optimizer = stochastic{natural{most: most}}
+	return tr
+}
+
+// Where rows and kernels are many, the last evaluation tunes all the same and makes
+// the best kernels exact, by dense matrices; the others' local ELBOs come from the
+// common subsample and are where an exact pass would have them, within their error.
+func TestBestKernelsAreExact(t *testing.T) {
+	t.Parallel()
+	data := trainingSeries(33, 600)
+	s := quickSettings("natural")
+	s.ThetaPrior, s.Steps, s.Batch, s.Refine, s.ELBORows, s.Starts = false, 40, 3, 1, 150, 4
+	space := []string{"SE", "LIN+SE", "LIN+RQ", "PER", "LIN", "PER+LIN"}
+	tr := beyond(trainerOn(t, 2, nil, data, s, space...), 1300)
+	var last Evaluation
+	for _, e := range train(t, tr) {
+		last = e
+	}
+	exact, sampled := 0, 0
+	leader := &last.Kernels[last.Leader()]
+	for i, k := range tr.kernels {
+		r := &last.Kernels[i]
+		raw, noise := params.Raw(k.program, k.state.Free, tr.floor)
+		want := naiveCollapsed(k.program, raw, noise, data.X, data.Y, tr.inducing, 1, s.Jitter)
+		switch r.ELBORows {
+		case 600:
+			exact++
+			if math.Abs(r.ELBO-want) > 1e-8*math.Abs(want) || r.Evidence == nil || k.terms != nil || leader.ELBORows == 600 && r.SE != 0 {
+				t.Errorf("%s: local ELBO %.6f ± %g, the bound is %.6f", k.id, r.ELBO, r.SE, want)
+			}
+		case 150:
+			sampled++
+			if len(k.terms) != 150 || r.Evidence != nil || !(r.SE > 0) {
+				t.Errorf("%s: %d terms, an error of %g", k.id, len(k.terms), r.SE)
+			}
+			if math.Abs(r.ELBO-want) > 4*r.SE+8 {
+				t.Errorf("%s: local ELBO %.2f ± %.2f, the bound is %.2f", k.id, r.ELBO, r.SE, want)
+			}
+		default:
+			t.Errorf("%s: %d rows", k.id, r.ELBORows)
+		}
+	}
+	if exact < 2 || exact > 4 || sampled == 0 || leader.ELBORows != 600 {
+		t.Errorf("%d kernels are exact, %d estimates; the leader rests on %d rows", exact, sampled, leader.ELBORows)
+	}
+	text := fmt.Sprintf("600 rows x 6 kernels: the best %d are exact, of the others local ELBOs are estimates", exact)
+	if !slices.ContainsFunc(last.Notices, func(n Notice) bool { return n.Text == text }) {
+		t.Errorf("%v lacks %q", last.Notices, text)
+	}
+}
+
+// Neither lanes nor batches matter to passes for some kernels, nor does a checkpoint
+// in between.
+func TestExactPassesForSomeKernels(t *testing.T) {
+	t.Parallel()
+	data := trainingSeries(34, 120)
+	for _, hyper := range []string{"point", "diagonal"} {
+		s := quickSettings("natural")
+		s.Hyperparameters, s.Refine, s.ELBORows, s.Steps, s.Batch = hyper, 2, 40, 3, 8
+		const most = 130
+		one := beyond(trainerOn(t, 1, nil, data, s, fourKernels...), most)
+		some := 0
+		for _, c := range []struct {
+			lanes int
+			wrap  func(device.Device) device.Device
+		}{
+			{3, nil},
+			{1, func(d device.Device) device.Device { return regrouped{d, 0} }},
+			{2, func(d device.Device) device.Device { return regrouped{d, 3} }},
+		} {
+			other := beyond(trainerOn(t, c.lanes, c.wrap, data, s, fourKernels...), most)
+			train(t, other)
+			if one.last == nil {
+				train(t, one)
+			}
+			same(t, fmt.Sprintf("%s, %d lanes", hyper, c.lanes), other, one)
+		}
+		for i := range one.last.Kernels {
+			if one.kernels[i].terms == nil {
+				some++
+			}
+		}
+		if hyper == "point" && (some == 0 || some == len(fourKernels)) {
+			t.Errorf("%d kernels are exact", some)
+		}
+		early := beyond(trainerOn(t, 1, nil, data, s, fourKernels...), most)
+		for !early.Done() {
+			next(t, early)
+			again := beyond(resumed(t, early, s), most)
+			same(t, hyper+", resumed", again, early)
+			if !again.Done() {
+				train(t, again)
+				same(t, hyper+", resumed and at its end", again, one)
+			}
 		}
 	}
 }

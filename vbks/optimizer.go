@@ -56,7 +56,7 @@ type namedOptimizer struct {
 func optimizerTable() []namedOptimizer {
 	return []namedOptimizer{
 		{"collapsed", collapsedOptimizer{}},
-		{"natural", stochastic{natural{}}},
+		{"natural", stochastic{natural{most: mostExactRows}}},
 		{"adam", stochastic{adam{}}},
 	}
 }
@@ -118,16 +118,20 @@ func (s Settings) Effort(rows int) (Effort, error) {
 // Exact reports whether the bound that is searched on is the local ELBO.
 func (e Effort) Exact() bool { return e.rule == nil }
 
-// Tunes reports whether hyperparameters are tuned in the place of steps when seen
-// of all rows have been seen and so many kernels are live.
-func (e Effort) Tunes(seen, all int, live float64) bool {
-	return e.rule != nil && e.rule.tunes(e.settings, seen, all, live)
+// Ending is what an evaluation ends with, beside the estimates of local ELBOs.
+type Ending struct {
+	Stages []TuningStage // by which hyperparameters are tuned on the collapsed bound, in the place of steps; nil: steps
+	Fitted int           // rows that q(v) is fitted to then, of kernels without an exact pass; 0: it is what steps have led to
+	Exact  int           // kernels, the best, that an exact pass over all rows seen is made for
 }
 
-// Passes reports whether the evaluation ends with an exact pass over the rows
-// seen. last is that of the run.
-func (e Effort) Passes(seen int, live float64, last bool) bool {
-	return e.rule != nil && e.rule.passes(e.settings, seen, live, last)
+// Ending returns what an evaluation ends with when seen of all rows have been seen
+// and so many kernels are live. last is that of the run.
+func (e Effort) Ending(seen, all, live, inducing int, last bool) Ending {
+	if e.rule == nil {
+		return Ending{}
+	}
+	return e.rule.ending(e.settings, seen, all, live, inducing, last)
 }
 
 // Moving is the share of the steps that move hyperparameters.

@@ -34,7 +34,7 @@ func TestOptimizerTable(t *testing.T) {
 // What an estimate is told of the optimisers is what rounds do.
 func TestEffort(t *testing.T) {
 	of := func(optimizer, theta string) Effort {
-		e, err := Settings{Optimizer: optimizer, Hyperparameters: theta, Steps: 40, Batch: 16}.Effort(5000)
+		e, err := Settings{Optimizer: optimizer, Hyperparameters: theta, Steps: 40, Batch: 16, ELBORows: 1000}.Effort(5000)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -50,22 +50,26 @@ func TestEffort(t *testing.T) {
 	if natural.Moving() != 0.5 || adam.Moving() != 1 || exact.Moving() != 0 {
 		t.Error("steps that move θ")
 	}
+	tunes := func(e Effort, seen, all, live int) bool { return e.Ending(seen, all, live, 64, false).Stages != nil }
+	passes := func(e Effort, seen, live int, last bool) bool {
+		return e.Ending(seen, 1e6, live, 64, last).Exact == live
+	}
 	for _, c := range []struct {
 		what      string
 		got, want bool
 	}{
-		{"tuning at the end", natural.Tunes(5000, 5000, 4000), true},
-		{"tuning of too many", natural.Tunes(5000, 5000, 4001), false},
-		{"tuning while data arrive", natural.Tunes(4999, 5000, 1), false},
-		{"tuning of a belief", wide.Tunes(5000, 5000, 1), false},
-		{"tuning by adam", adam.Tunes(5000, 5000, 1), false},
-		{"a pass over few", natural.Passes(5000, 20, false), true},
-		{"a pass over more", natural.Passes(5000, 21, false), false},
-		{"a pass that costs what the steps do", natural.Passes(4*40*16, 1000, false), true},
-		{"the last pass", wide.Passes(1e6, 20, true), true},
-		{"a last pass over too many", natural.Passes(1e6, 21, true), false},
-		{"a pass by adam", adam.Passes(1, 1, true), false},
-		{"a pass of the bound", exact.Passes(1, 1, true), false},
+		{"tuning at the end", tunes(natural, 5000, 5000, 4000), true},
+		{"tuning of many", tunes(natural, 5000, 5000, 4001), true},
+		{"tuning while data arrive", tunes(natural, 4999, 5000, 1), false},
+		{"tuning of a belief", tunes(wide, 5000, 5000, 1), false},
+		{"tuning by adam", tunes(adam, 5000, 5000, 1), false},
+		{"a pass over few", passes(natural, 5000, 20, false), true},
+		{"a pass over more", passes(natural, 5000, 21, false), false},
+		{"a pass that costs what the steps do", passes(natural, 4*40*16, 1000, false), true},
+		{"the last pass", passes(wide, 1e6, 20, true), true},
+		{"a last pass over too many", passes(natural, 1e6, 21, true), false},
+		{"a pass by adam", passes(adam, 1, 1, true), false},
+		{"a pass of the bound", passes(exact, 1, 1, true), false},
 	} {
 		if c.got != c.want {
 			t.Errorf("%s: %v", c.what, c.got)

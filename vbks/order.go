@@ -55,6 +55,7 @@ type order struct {
 	Steps     int         // tune: L-BFGS iterations at most
 	Further   bool        // tune: from what an earlier stage has arrived at, only
 	Settled   bool        // learn: hyperparameters have been tuned, no steps follow
+	Fitted    *rowSet     // learn: which q(v) is fitted to, as a sample of the rows seen; nil: none
 	Estimated *rowSet     // learn: on which local ELBOs are estimated
 	Pass      bool        // learn: it ends with an exact pass over all rows seen
 	Tight     bool        // evidence: by products with all of k(X,X)

@@ -194,7 +194,9 @@ func (p *pass) run(ctx context.Context) error {
 	defer cancel(nil)
 	p.short, p.gone = nil, map[*worker]error{}
 	var wg sync.WaitGroup
-	for _, w := range p.workers {
+	// A worker has buffers of what it has done: where there is one unit only, it is
+	// always the same one's.
+	for _, w := range p.workers[:min(len(p.workers), len(p.units))] {
 		wg.Go(func() {
 			err := guard.Do(func() error {
 				for unit := p.take(ctx); unit != nil; unit = p.take(ctx) {

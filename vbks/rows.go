@@ -12,7 +12,7 @@ type rowSet struct {
 // spreadRows takes at most count rows, evenly from the first n.
 func (t *Trainer) spreadRows(n, count int) *rowSet {
 	if n <= count {
-		return &rowSet{N: n, YY: t.cumYY[n]}
+		return &rowSet{N: n, YY: sumSquares(t.data.Y[:n])}
 	}
 	s := &rowSet{N: count, Rows: make([]int32, count)}
 	for i := range s.Rows {
@@ -26,8 +26,8 @@ func (t *Trainer) spreadRows(n, count int) *rowSet {
 // elboSample is the common subsample of the first n rows: those of a fixed
 // permutation that have been seen, at most ELBORows.
 func (t *Trainer) elboSample(n int) *rowSet {
-	count := t.settings.ELBORows
-	if count <= 0 || count >= n {
+	count := t.settings.sampled(n)
+	if count == n {
 		return &rowSet{N: n}
 	}
 	s := &rowSet{N: count}
@@ -48,13 +48,21 @@ func (t *Trainer) elboSample(n int) *rowSet {
 func (t *Trainer) tuneSample(count int) *rowSet {
 	n := t.data.Rows()
 	if count >= n {
-		return &rowSet{N: n, YY: t.cumYY[n]}
+		return &rowSet{N: n, YY: sumSquares(t.data.Y[:n])}
 	}
 	s := &rowSet{N: count, Rows: t.elboRows[n-count:]}
 	for _, i := range s.Rows {
 		s.YY += t.data.Y[i] * t.data.Y[i]
 	}
 	return s
+}
+
+// sumSquares is Σ y².
+func sumSquares(y []float64) (yy float64) {
+	for _, v := range y {
+		yy += v * v
+	}
+	return yy
 }
 
 // permutation is the fixed order in which rows are taken for the common

@@ -85,5 +85,13 @@ func DefaultSettings() Settings {
 // integrates reports whether the belief is averaged over the errors of local ELBOs.
 func (s Settings) integrates() bool { return s.Errors == "integrate" }
 
+// sampled is the size of the common subsample of n rows seen.
+func (s Settings) sampled(n int) int {
+	if s.ELBORows <= 0 {
+		return n
+	}
+	return min(n, s.ELBORows)
+}
+
 // pointEstimates reports whether θ has no belief.
 func (s Settings) pointEstimates() bool { return s.Hyperparameters == "point" }

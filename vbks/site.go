@@ -32,14 +32,13 @@ type site struct {
 	drawer    *starts.Drawer
 	total     int       // training rows
 	y         []float64 // targets
-	cumYY     []float64 // cumYY[n]: Σ y² of the first n rows
 	gate      gate
 }
 
 // site returns the trainer's own, as the run is.
 func (t *Trainer) site() *site {
 	s := &site{common: &t.common, settings: t.settings, optimizer: t.optimizer, drawer: t.drawer,
-		total: t.data.Rows(), y: t.data.Y, cumYY: t.cumYY, gate: t.gate}
+		total: t.data.Rows(), y: t.data.Y, gate: t.gate}
 	for _, k := range t.kernels {
 		s.models = append(s.models, k.model)
 	}

@@ -38,13 +38,8 @@ type rule interface {
 	believe(l *learner, sub []int)
 	passed(l *learner, sub []int)
 
-	// tunes reports whether hyperparameters are tuned on the collapsed bound, in
-	// the place of steps, passes whether the evaluation ends with an exact pass.
-	tunes(s Settings, seen, all int, live float64) bool
-	passes(s Settings, seen int, live float64, last bool) bool
-	// leftOut says why neither is done once all data are in use, "" if they are, or
-	// never would be.
-	leftOut(seen, live int) string
+	// ending is what an evaluation ends with, see Effort.
+	ending(s Settings, seen, all, live, inducing int, last bool) Ending
 	// moving is the share of the steps that move θ, carried the number of M x M
 	// matrices of a state.
 	moving() float64
@@ -70,23 +65,22 @@ func (s stochastic) stepping() rule { return s.rule }
 func (stochastic) bounded() bool { return false }
 
 func (s stochastic) complete(ctx context.Context, r *round) error {
-	last := r.concluding(r.number)
-	tuned := s.tunes(r.settings, r.n, r.data.Rows(), float64(len(r.live)))
-	if r.n == r.data.Rows() && r.Trainer.rows < r.n {
-		if text := s.leftOut(r.n, len(r.live)); text != "" {
-			r.remarks = append(r.remarks, Notice{Text: text})
-		}
-	}
-	if tuned {
-		if err := r.tune(ctx, last); err != nil {
-			return err
-		}
+	end := s.ending(r.settings, r.n, r.data.Rows(), len(r.live), r.m, r.concluding(r.number))
+	if err := r.tune(ctx, end.Stages); err != nil {
+		return err
 	}
 	o := r.order(phaseLearn)
-	o.Settled, o.Estimated = tuned, r.elboSample(r.n)
-	o.Pass = tuned || s.passes(r.settings, r.n, float64(len(r.live)), last)
+	o.Settled, o.Estimated, o.Pass = end.Stages != nil, r.elboSample(r.n), end.Exact == len(r.live)
+	if end.Fitted > 0 {
+		o.Fitted = r.tuneSample(end.Fitted)
+	}
 	if err := r.each(ctx, o, r.tasks(r.live)); err != nil {
 		return err
+	}
+	if end.Exact > 0 && !o.Pass {
+		if err := r.confirm(ctx, end.Exact); err != nil {
+			return err
+		}
 	}
 	return r.tighten(ctx)
 }
@@ -122,7 +116,10 @@ func (u *unit) learn() error {
 			continue
 		}
 		st := &State{Free: f.Best.X, Factor: f.Factor}
-		if last := u.tasks[i].Last; last != nil && f.Best.Source == "last" {
+		switch last := u.tasks[i].Last; {
+		case f.State != nil: // from an earlier phase
+			st = f.State.clone()
+		case last != nil && f.Best.Source == "last":
 			st = last.clone() // q(v) and the moments go on
 		}
 		if err := l.begin(i, st, u.model(i).id); err != nil {
@@ -136,8 +133,17 @@ func (u *unit) learn() error {
 			return err
 		}
 	}
+	if u.order.Fitted != nil {
+		rows, err := u.rows(u.order.Fitted)
+		if err != nil {
+			return err
+		}
+		if err := l.fit(sub, rows, u.order.Fitted.YY, float64(u.order.Rows), u.stop); err != nil {
+			return err
+		}
+	}
 	if u.order.Pass {
-		if err := l.exact(sub, u.seen(), u.cumYY[u.order.Rows], u.stop); err != nil {
+		if err := l.exact(sub, u.seen(), u.seenYY(), u.stop); err != nil {
 			return err
 		}
 	}
@@ -160,7 +166,7 @@ func (u *unit) learn() error {
 		if f.State, err = l.end(i); err != nil {
 			return err
 		}
-		f.Factor = math.Max(f.State.Factor, 1)
+		f.Factor, f.Terms = math.Max(f.State.Factor, 1), nil
 		if estimates[j] == nil {
 			exact := l.members[i].settled
 			f.ELBO = exact.elbo
@@ -194,7 +200,7 @@ func (u *unit) ask() (*learner, error) {
 		}
 	}
 	if len(unfitted) > 0 {
-		if err := l.exact(unfitted, u.seen(), u.cumYY[u.order.Rows], u.stop); err != nil {
+		if err := l.exact(unfitted, u.seen(), u.seenYY(), u.stop); err != nil {
 			return nil, err
 		}
 	}

@@ -23,7 +23,6 @@ type Trainer struct {
 	settings  Settings
 	optimizer optimizer // that of the settings
 	data      Training
-	cumYY     []float64 // cumYY[n]: Σ y² of the first n rows
 	inducing  []float64 // Z, row-major
 	scales    kernelspace.Scales
 	drawer    *starts.Drawer // nil until something is searched for
@@ -103,10 +102,6 @@ func newTrainer(dev device.Device, data Training, space []Candidate, columns []s
 		return nil, errors.New("the kernel space is empty")
 	}
 	t := &Trainer{settings: s, data: data, perform: doHere}
-	t.cumYY = make([]float64, n+1)
-	for i, y := range data.Y {
-		t.cumYY[i+1] = t.cumYY[i] + y*y
-	}
 	t.scales = starts.Summarise(data.X, data.Y, data.Dim)
 	t.common = common{dev: dev, dim: data.Dim, jitter: s.Jitter, wall: params.Wall, span: t.scales.Span}
 	t.floor = s.NoiseFloor * t.scales.YVar

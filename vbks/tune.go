@@ -21,24 +21,25 @@ const (
 // uphill on how many rows, by how many L-BFGS iterations at most.
 type TuningStage struct{ Rows, Kernels, Steps int }
 
-// TuningStages returns how the natural-gradient route tunes the hyperparameters of
+// tuningStages returns how the natural-gradient route tunes the hyperparameters of
 // so many live kernels once all n rows are in use: all of them on as many rows as
 // its running q(v) rests on, and in the last evaluation the best on more and more,
 // the last ones on all. A part of the rows shifts gaps: where they are small it
-// must not decide.
-func TuningStages(n, inducing, live, steps int, last bool) []TuningStage {
+// must not decide. Further stages have at most so many rows times kernels, but one
+// kernel goes on to the end.
+func tuningStages(n, inducing, live, steps int, last bool, most float64) []TuningStage {
 	out := []TuningStage{{Rows: min(n, rememberedRows*inducing), Kernels: live, Steps: steps}}
 	for s := out[0]; last && s.Rows < n; out = append(out, s) {
 		s.Rows, s.Steps = min(n, tuneMore*s.Rows), int(math.Ceil(furtherSteps*float64(steps)))
-		s.Kernels = min(s.Kernels, max(fewestTuned, s.Kernels/2))
+		s.Kernels = min(s.Kernels, max(fewestTuned, s.Kernels/2), max(1, int(most/float64(s.Rows))))
 	}
 	return out
 }
 
 // tune takes the live kernels' hyperparameters through the stages.
-func (r *round) tune(ctx context.Context, last bool) error {
+func (r *round) tune(ctx context.Context, stages []TuningStage) error {
 	at := r.live
-	for i, stage := range TuningStages(r.n, r.m, len(r.live), r.settings.Steps, last) {
+	for i, stage := range stages {
 		o := r.order(phaseTune)
 		o.Tuned, o.Steps, o.Further = r.tuneSample(stage.Rows), stage.Steps, i > 0
 		at = slices.DeleteFunc(slices.Clone(at), func(k int) bool { return r.outcomes[k].Failure != "" || r.outcomes[k].Best.X == nil })

@@ -53,7 +53,7 @@ func TestTuneSample(t *testing.T) {
 		s := quickSettings("natural")
 		s.Inducing, s.ELBORows = c.m, n-160
 		tr := trainerOn(t, 1, nil, data, s, "SE")
-		set := tr.tuneSample(TuningStages(n, c.m, 1, 40, false)[0].Rows)
+		set := tr.tuneSample(tuningStages(n, c.m, 1, 40, false, mostExactRows)[0].Rows)
 		if set.N != c.rows || set.Rows != nil && len(set.Rows) != c.rows {
 			t.Fatalf("M = %d: %d rows, %d listed; want %d", c.m, set.N, len(set.Rows), c.rows)
 		}
@@ -80,23 +80,26 @@ func TestTuneSample(t *testing.T) {
 	}
 }
 
-// Every stage has more rows than the one before and no more kernels; the last
-// one has all rows, where all data decide.
+// Every stage has more rows than the one before and no more kernels, as few as the
+// work allows but one; the last one has all rows, where all data decide.
 func TestTuningStages(t *testing.T) {
-	for _, c := range []struct{ n, m, live int }{{100, 64, 12}, {5000, 64, 144}, {1_000_000, 64, 12}, {190_000, 800, 2}, {1281, 64, 1}} {
-		stages := TuningStages(c.n, c.m, c.live, 40, true)
+	for _, c := range []struct{ n, m, live, fewest int }{{100, 64, 12, 3}, {5000, 64, 144, 3}, {1_000_000, 64, 12, 3}, {190_000, 800, 2, 2},
+		{1281, 64, 1, 1}, {1_000_000, 64, 144, 3}, {8_000_000, 64, 144, 2}, {30_000_000, 64, 144, 1}, {30_000_000, 64, 1, 1}} {
+		stages := tuningStages(c.n, c.m, c.live, 40, true, mostExactRows)
 		if first := stages[0]; first.Kernels != c.live || first.Rows != min(c.n, 20*c.m) {
 			t.Errorf("%v: begins with %v", c, first)
 		}
 		for i := 1; i < len(stages); i++ {
-			if a, b := stages[i-1], stages[i]; b.Rows <= a.Rows || b.Kernels > a.Kernels || b.Kernels < min(c.live, fewestTuned) {
+			if a, b := stages[i-1], stages[i]; b.Rows <= a.Rows || b.Kernels > a.Kernels || b.Kernels < c.fewest {
 				t.Errorf("%v: %v after %v", c, b, a)
 			}
 		}
-		if last := stages[len(stages)-1]; last.Rows != c.n {
+		last := stages[len(stages)-1]
+		work := float64(last.Rows) * float64(last.Kernels)
+		if last.Rows != c.n || len(stages) > 1 && work > max(mostExactRows, float64(c.n)) {
 			t.Errorf("%v: ends with %v", c, last)
 		}
-		if some := TuningStages(c.n, c.m, c.live, 40, false); len(some) != 1 || some[0] != stages[0] {
+		if some := tuningStages(c.n, c.m, c.live, 40, false, mostExactRows); len(some) != 1 || some[0] != stages[0] {
 			t.Errorf("%v: %v before the last evaluation", c, some)
 		}
 	}

@@ -102,6 +102,9 @@ func (u *unit) rows(s *rowSet) (device.Points, error) { return u.worker.points(u
 // seen returns all rows that have been seen.
 func (u *unit) seen() device.Points { return device.Points{Data: u.train, To: u.order.Rows} }
 
+// seenYY is Σ y² of these.
+func (u *unit) seenYY() float64 { return sumSquares(u.y[:u.order.Rows]) }
+
 // stream returns the random numbers of member i for one purpose of the
 // evaluation.
 func (u *unit) stream(i, purpose int) *rand.Rand {

@@ -86,6 +86,6 @@ func (u *unit) thetaObjective() (*thetaObjective, error) {
 	for i := range names {
 		names[i] = u.model(i).id
 	}
-	return newThetaObjective(u.worker.bound, u.seen(), u.cumYY[u.order.Rows], u.settings.Hyperparameters == "diagonal",
+	return newThetaObjective(u.worker.bound, u.seen(), u.seenYY(), u.settings.Hyperparameters == "diagonal",
 		u.settings.Seed, names, u.priors(), u.stop)
 }

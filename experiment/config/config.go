@@ -29,6 +29,7 @@ type Config struct {
 	MostMemory  int           // MB that a run may take; 0: any
 	Device      DeviceChoice
 	Compare     Comparison
+	Unasked     bool // nobody asks questions beside the run; no key of a config
 }
 
 // KernelSpace says which kernels compete: one of Set, Expressions, or Base with

@@ -3,6 +3,7 @@ package prepare
 import (
 	"context"
 	"fmt"
+	"runtime"
 
 	"kestrel/datasets"
 	"kestrel/device"
@@ -16,14 +17,14 @@ import (
 // the device. All that can be wrong with what the user asked for has been
 // found.
 type Job struct {
-	Config  config.Config // resolved
-	Data    *datasets.Dataset
+	Config  config.Config     // resolved
+	Data    *datasets.Dataset // without its rows where the config is Unasked
 	Scaler  *datasets.Scaler
 	Start   *record.Start
 	Notices []string
 
 	dev     device.Device
-	Subject *Subject
+	Subject *Subject // nil where the config is Unasked
 	Trainer Trainer
 	Test    TestSet
 	learned map[string]vbks.Tensor // a checkpoint that the trainer begins with; nil: it begins anew
@@ -78,8 +79,12 @@ func (j *Job) prepare(ctx context.Context, space []vbks.Candidate) error {
 	if j.Data, j.Scaler, err = LoadData(ctx, &j.Config); err != nil {
 		return err
 	}
+	// What reading and standardising leave behind is as large as the data, and has no
+	// pointers: collected in milliseconds, it makes room for the next copy.
+	runtime.GC()
 	c, d := &j.Config, j.Data
 	c.SettleData(d)
+	summary := datasets.Describe(d, j.Scaler)
 	s := NewSubject(c, d, j.Scaler, space)
 	j.Subject = s
 	var kernels []record.KernelInfo
@@ -93,18 +98,22 @@ func (j *Job) prepare(ctx context.Context, space []vbks.Candidate) error {
 	if s.Settings.Room, err = room(c, space, len(d.Train), d.Dim, j.dev.Info().Lanes); err != nil {
 		return err
 	}
-	t, err := j.newTrainer(ctx)
+	rows := d.Test
+	j.Test = TestSet{
+		X: j.Scaler.X(d, rows), Y: j.Scaler.Y(d, rows), Dim: d.Dim, Scale: j.Scaler.YScale, Most: c.MetricRows,
+	}
+	if c.Unasked { // a million rows need not be held twice
+		d.X, d.Y, d.Train, d.Test = nil, nil, nil, nil
+		j.Subject = nil
+		runtime.GC()
+	}
+	t, err := j.newTrainer(ctx, s)
 	if err != nil {
 		return err
 	}
 	j.Trainer = t
 	c.Settings.Optimizer = t.Settings().Optimizer
-	rows := d.Test
-	j.Test = TestSet{
-		X: j.Scaler.X(d, rows), Y: j.Scaler.Y(d, rows), Dim: d.Dim, Scale: j.Scaler.YScale, Most: c.MetricRows,
-	}
 	info := j.dev.Info()
-	summary := datasets.Describe(d, j.Scaler)
 	if n := d.Dropped.Target + d.Dropped.Inputs; n > 0 {
 		j.Notices = append(j.Notices, fmt.Sprintf("%d of %d rows are left out: %d for a missing target, %d for a missing input",
 			n, d.Rows, d.Dropped.Target, d.Dropped.Inputs))
@@ -118,10 +127,8 @@ func (j *Job) prepare(ctx context.Context, space []vbks.Candidate) error {
 	return nil
 }
 
-// newTrainer makes the trainer of the subject, at its beginning or as it was
-// saved.
-func (j *Job) newTrainer(ctx context.Context) (*vbks.Trainer, error) {
-	s := j.Subject
+// newTrainer makes the trainer of a subject, at its beginning or as it was saved.
+func (j *Job) newTrainer(ctx context.Context, s *Subject) (*vbks.Trainer, error) {
 	if j.learned == nil {
 		return vbks.New(ctx, j.dev, s.Train, s.Space, s.Columns, s.Settings)
 	}

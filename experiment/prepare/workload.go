@@ -278,21 +278,24 @@ func (w *workload) learning(k vbks.BoundCost, seen int, alive float64, inducing 
 	if s.ELBORows > 0 {
 		estimated = min(seen, s.ELBORows)
 	}
-	if w.effort.Tunes(seen, w.rows, alive) {
-		t := k.Value(seen)
-		for _, stage := range vbks.TuningStages(w.rows, inducing, int(math.Ceil(alive)), s.Steps, last) {
-			t += perTuning * float64(stage.Steps) * k.Gradient(stage.Rows) * float64(stage.Kernels) / math.Ceil(alive)
-		}
+	live := int(math.Ceil(alive))
+	end := w.effort.Ending(seen, w.rows, live, inducing, last)
+	share := float64(end.Exact) / float64(live)
+	t := share * draws * k.Value(seen)
+	for _, stage := range end.Stages {
+		t += perTuning * float64(stage.Steps) * k.Gradient(stage.Rows) * float64(stage.Kernels) / float64(live)
+	}
+	if end.Stages != nil && end.Exact == live {
 		return t
 	}
-	batch := min(s.Batch, seen)
-	move := w.effort.Moving()
-	t := float64(s.Steps) * samples * (move*1.5*k.Gradient(batch) + (1-move)*k.Value(batch))
-	t += 1.5 * draws * k.Value(estimated)
-	if w.effort.Passes(seen, alive, last) {
-		t += draws * k.Value(seen)
+	if end.Stages != nil {
+		t += k.Value(end.Fitted)
+	} else {
+		batch := min(s.Batch, seen)
+		move := w.effort.Moving()
+		t += float64(s.Steps) * samples * (move*1.5*k.Gradient(batch) + (1-move)*k.Value(batch))
 	}
-	return t
+	return t + 1.5*draws*k.Value(estimated)
 }
 
 // beliefSeconds is the time of q(g), which one core makes.
@@ -318,7 +321,7 @@ func (w *workload) bytes(lanes int) int64 {
 	states := 0
 	if !w.effort.Exact() {
 		lane += 4 * word * m * max(w.config.Settings.Batch, vbks.ScreenRows)
-		if w.effort.Tunes(w.rows, w.rows, float64(left)) {
+		if w.effort.Ending(w.rows, w.rows, left, m, false).Stages != nil {
 			lane += word * m * (vbks.KeptRows(w.rows, m) + chunk)
 		}
 		// The kernels of a rung carry matrices of its size, the others none any more.

@@ -70,6 +70,7 @@ func (m *Maker) finish(ctx context.Context, c config.Config, course record.Cours
 		if err := os.RemoveAll(path); err != nil {
 			return files.Unwritable(path, err)
 		}
+		c.Unasked = true
 		if s, err = experiment.Begin(ctx, c, path, recorders); err == nil {
 			s.Course = course
 		}
@@ -98,7 +99,7 @@ func (m *Maker) goOn(ctx context.Context, path string, recorders record.Recorder
 	if !rundir.IsRun(path) {
 		return nil, nil
 	}
-	s, err := experiment.Resume(ctx, path, experiment.ResumeOptions{Cores: m.Cores, Past: recorders}, recorders)
+	s, err := experiment.Resume(ctx, path, experiment.ResumeOptions{Unasked: true, Cores: m.Cores, Past: recorders}, recorders)
 	switch {
 	case err == nil:
 		m.Say("  goes on where it was cut")

@@ -25,7 +25,7 @@ type Errors struct {
 	IDs       []string
 	ELBO      []float64
 	LogPrior  []float64   // nil: zeros
-	Terms     [][]float64 // of the ELBO, row by row; nil: of all rows
+	Terms     [][]float64 // of the ELBO, row by row; nil, all or one kernel's: of all rows
 	Rows      int         // that terms stand for
 	Low, High []float64   // nats
 	// Drift is the standard deviation of what still moves kernel i against the best
@@ -90,13 +90,20 @@ func (e *Errors) logPrior(i int) float64 {
 func (e *Errors) middle(i int) float64 { return e.ELBO[i] + (e.Low[i]+e.High[i])/2 }
 
 // PairedSE is the standard error of the difference of two local ELBOs that were
-// estimated on the same rows, n being the number of rows they stand for:
+// estimated on the same rows, n being the number of rows they stand for; one without
+// terms is exact:
 //
 //	n · sd(a_b − b_b)/√B · √(1 − B/n)
 func PairedSE(a, b []float64, n int) float64 {
-	rows := len(a)
-	if rows < 2 || len(b) != rows || rows >= n {
+	rows := max(len(a), len(b))
+	if rows < 2 || len(a) != len(b) && len(a) > 0 && len(b) > 0 || rows >= n {
 		return 0
+	}
+	if len(a) == 0 {
+		a, b = b, a
+	}
+	if len(b) == 0 {
+		b = make([]float64, rows)
 	}
 	var mean float64
 	for i := range a {

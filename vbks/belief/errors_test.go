@@ -126,15 +126,22 @@ func TestCommonErrorsCancel(t *testing.T) {
 	if in.Posterior[0] > 0.9 {
 		t.Errorf("of other terms: q* %v", in.Posterior)
 	}
-	// The draws' errors have the standard deviation that PairedSE states.
-	sampler := &integral{Errors: e, opts: errorOptions, order: []int{0, 1}, near: []int{0, 1}, drift: []float64{0, 0}}
-	var ss float64
-	draws := sampler.draws(4000)
-	for _, d := range draws {
-		ss += (d[0] - d[1] - 8) * (d[0] - d[1] - 8)
+	// The draws' errors have the standard deviation that PairedSE states; so where one
+	// kernel is known exactly.
+	for _, terms := range [][][]float64{{a, b}, {nil, b}, {a, nil}} {
+		e.Terms = terms
+		sampler := &integral{Errors: e, opts: errorOptions, order: []int{0, 1}, near: []int{0, 1}, drift: []float64{0, 0}}
+		var ss float64
+		draws := sampler.draws(4000)
+		for _, d := range draws {
+			ss += (d[0] - d[1] - 8) * (d[0] - d[1] - 8)
+		}
+		if got, want := math.Sqrt(ss/float64(len(draws))), PairedSE(terms[0], terms[1], e.Rows); math.Abs(got/want-1) > 0.05 {
+			t.Errorf("errors of the gap have an sd of %v, want %v", got, want)
+		}
 	}
-	if got, want := math.Sqrt(ss/float64(len(draws))), PairedSE(a, b, e.Rows); math.Abs(got/want-1) > 0.05 {
-		t.Errorf("errors of the gap have an sd of %v, want %v", got, want)
+	if got := PairedSE(nil, nil, e.Rows); got != 0 {
+		t.Errorf("two exact kernels: %v", got)
 	}
 }
 

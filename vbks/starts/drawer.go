@@ -52,7 +52,7 @@ func NewDrawer(x, y []float64, dim int, o Options) *Drawer {
 	const rows = 64
 	for i := range min(rows, n) {
 		r := i * n / min(rows, n)
-		w.sample = append(w.sample, x[r*dim:(r+1)*dim])
+		w.sample = append(w.sample, slices.Clone(x[r*dim:(r+1)*dim])) // not all of x with it
 	}
 	w.spread = make([]float64, dim)
 	for c := range w.spread {

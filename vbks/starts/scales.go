@@ -22,7 +22,7 @@ func Summarise(x, y []float64, dim int) kernelspace.Scales {
 		RMS:     make([]float64, dim),
 		YVar:    variance(y),
 	}
-	var column []float64
+	column := make([]float64, 0, len(x)/max(1, dim))
 	for d := range dim {
 		column = column[:0]
 		for i := d; i < len(x); i += dim {
