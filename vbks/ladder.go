@@ -20,7 +20,7 @@ const (
 	rungShare  = 0.25
 	fewestLeft = 3
 	// Rungs end where rows times M² reach rungWork, at MostInducing or at Room.
-	rungWork = 2e9
+	rungWork = 8e9
 	// A rung is searched in full where that takes at most so many times what it takes
 	// on the first one; else solutions are taken up where they were.
 	searchedRung = 2
@@ -52,7 +52,10 @@ func (s Settings) Rungs(n, kernels int) []int {
 		}
 	}
 	first := firstRung
-	if kernels > fewKernels {
+	switch {
+	case s.FirstInducing > 0:
+		first = s.FirstInducing
+	case kernels > fewKernels:
 		first /= 2
 	}
 	out := []int{min(first, most)}

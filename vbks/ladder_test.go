@@ -26,7 +26,8 @@ func TestRungs(t *testing.T) {
 		{0, 0, 1000, []int{64, 128, 256, 512, 1000}},
 		{0, 200, 1000, []int{64, 128, 200}},
 		{0, 40, 1000, []int{40}},
-		{0, 0, 200_000, []int{64}},
+		{0, 0, 200_000, []int{64, 128}},
+		{0, 0, 2_000, []int{64, 128, 256, 512, 1024, 2000}},
 		{0, 0, 1_000_000, []int{64}},
 		{77, 50, 1000, []int{77}},
 		{77, 0, 30, []int{30}},
@@ -34,6 +35,12 @@ func TestRungs(t *testing.T) {
 		if got := (Settings{Inducing: c.inducing, MostInducing: c.most}).Rungs(c.n, fewKernels); !slices.Equal(got, c.want) {
 			t.Errorf("%+v: %v", c, got)
 		}
+	}
+	if got := (Settings{}).Rungs(200, fewKernels+1); !slices.Equal(got, []int{32, 64, 128, 200}) {
+		t.Errorf("many kernels: %v", got)
+	}
+	if got := (Settings{FirstInducing: 20}).Rungs(60, fewKernels+1); !slices.Equal(got, []int{20, 40, 60}) {
+		t.Errorf("from 20 on: %v", got)
 	}
 }
 

@@ -12,12 +12,13 @@ type Settings struct {
 	Seed uint64
 
 	// Inducing inputs.
-	Inducing     int     // M; more than rows becomes the number of rows, with a notice; 0: as many as it takes, see Rungs
-	MostInducing int     // where Inducing is 0; 0: as many as there are rows, within reason
-	Room         int     // for so many inducing inputs there is memory, where Inducing is 0; 0: for any
-	MostSeconds  float64 // where Inducing is 0: no rung is begun that would end later; 0: none. By the clock
-	Placement    string  // one of inducing.Methods
-	Jitter       device.Jitter
+	Inducing      int     // M; more than rows becomes the number of rows, with a notice; 0: as many as it takes, see Rungs
+	FirstInducing int     // where Inducing is 0: what it begins with; 0: 64, or 32 for many kernels
+	MostInducing  int     // where Inducing is 0; 0: as many as there are rows, within reason
+	Room          int     // for so many inducing inputs there is memory, where Inducing is 0; 0: for any
+	MostSeconds   float64 // where Inducing is 0: no rung is begun that would end later; 0: none. By the clock
+	Placement     string  // one of inducing.Methods
+	Jitter        device.Jitter
 
 	// Optimisation.
 	Optimizer       string  // one of OptimizerNames
