@@ -30,6 +30,13 @@ const (
 	shareFields  = 4
 )
 
+// What is known of the log evidence in a row of "past".
+const (
+	pastUnbounded = iota
+	pastBounded
+	pastTight
+)
+
 // Checkpoint returns everything that the trainer has learned, by name; Resume
 // makes a trainer of it. Texts are arrays of the numbers of their UTF-8 bytes.
 //
@@ -62,7 +69,7 @@ const (
 //	kernel/i/result     q*, Bayes' rule, paired standard error, rank, 1 if tied with the leader
 //	kernel/i/point      q* and Bayes' rule without the errors of local ELBOs; not there where they are ignored
 //	kernel/i/past       P x 7: of the last ones, newest first: evaluation, rows seen, local ELBO, M, 1
-//	                    and the bounds on the log evidence where these are tight, else zeros
+//	                    and the bounds on the log evidence, 2 where they are tight, zeros without
 //	kernel/i/ends       E x 4: where it stood when rungs were left that it had taken part in, oldest
 //	                    first: evaluation, local ELBO, middle of what bounds allow, error of its gap
 //	kernel/i/left       M of the rung that it was left out of, until it takes part again
@@ -182,11 +189,14 @@ func (t *Trainer) Checkpoint() map[string]Tensor {
 		}
 		var past []float64
 		for _, p := range k.past {
-			tight := 0.0
-			if p.bounds.Tight {
-				tight = 1
+			known, b := pastUnbounded, Evidence{}
+			if p.bounds != nil {
+				known, b = pastBounded, *p.bounds
 			}
-			past = append(past, float64(p.evaluation), float64(p.rows), p.elbo, float64(p.inducing), tight, p.bounds.Lower, p.bounds.Upper)
+			if b.Tight {
+				known = pastTight
+			}
+			past = append(past, float64(p.evaluation), float64(p.rows), p.elbo, float64(p.inducing), float64(known), b.Lower, b.Upper)
 		}
 		add(name("past"), past, len(k.past), pastFields)
 		var ends []float64

@@ -14,7 +14,7 @@ type pastELBO struct {
 	evaluation, rows int
 	elbo             float64
 	inducing         int
-	bounds           Evidence // on the log evidence, where they are tight; else zero
+	bounds           *Evidence // on the log evidence; nil where there are none
 }
 
 // rememberedELBOs are as many as the last two innovations need.
@@ -23,11 +23,7 @@ const rememberedELBOs = 3
 // remember keeps the local ELBO of an evaluation with so many inducing inputs. What
 // is there is not modified.
 func (k *kernel) remember(evaluation, inducing int) {
-	p := pastELBO{evaluation: evaluation, rows: k.rows, elbo: k.elbo, inducing: inducing}
-	if k.bounds != nil && k.bounds.Tight {
-		p.bounds = *k.bounds
-	}
-	past := append([]pastELBO{p}, k.past...)
+	past := append([]pastELBO{{evaluation, k.rows, k.elbo, inducing, k.bounds}}, k.past...)
 	k.past = past[:min(len(past), rememberedELBOs)]
 }
 
@@ -44,12 +40,19 @@ func (k *kernel) innovation(other *kernel, at int) (nats float64, ok bool) {
 	if otherNow.evaluation != now.evaluation || otherBefore.evaluation != before.evaluation || now.evaluation != before.evaluation+1 {
 		return 0, false
 	}
-	if now.inducing != before.inducing && now.bounds.Tight && before.bounds.Tight && otherNow.bounds.Tight && otherBefore.bounds.Tight {
+	if now.inducing != before.inducing && now.placed(&otherNow) && before.bounds != nil && otherBefore.bounds != nil {
 		low, high := now.between(&otherNow)
 		lowBefore, highBefore := before.between(&otherBefore)
 		return math.Max(0, low-highBefore) - math.Max(0, lowBefore-high), true
 	}
 	return now.elbo - otherNow.elbo - float64(now.rows)/float64(before.rows)*(before.elbo-otherBefore.elbo), true
+}
+
+// placed reports whether bounds say of two kernels which is better, or all that more
+// inducing inputs could.
+func (p *pastELBO) placed(other *pastELBO) bool {
+	a, b := p.bounds, other.bounds
+	return a != nil && b != nil && (a.Tight && b.Tight || a.below(b) || b.below(a))
 }
 
 // between says where the gap to another kernel lies.

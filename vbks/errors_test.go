@@ -56,8 +56,9 @@ func TestDrift(t *testing.T) {
 func TestDriftWithMoreInducing(t *testing.T) {
 	make := func(past ...pastELBO) *kernel { return &kernel{past: past, elbo: past[0].elbo} }
 	at := func(number, m int, elbo, lower, upper float64) pastELBO {
-		return pastELBO{number, 100, elbo, m, Evidence{lower, upper, true}}
+		return pastELBO{number, 100, elbo, m, &Evidence{lower, upper, true}}
 	}
+	loose := func(p pastELBO) pastELBO { p.bounds.Tight = false; return p }
 	leader := make(at(3, 128, 0, 0, 1), at(2, 64, -200, -100, 50))
 	for _, c := range []struct {
 		name string
@@ -67,6 +68,8 @@ func TestDriftWithMoreInducing(t *testing.T) {
 		{"the gap, of 20 to 22 nats, was 250 behind to 50 ahead", make(at(3, 128, -21, -21, -20), at(2, 64, -400, -200, -50)), 0},
 		{"it was ahead by 10 nats at least, is behind by 20", make(at(3, 128, -21, -21, -20), at(2, 64, -100, 60, 70)), 30},
 		{"it was behind by 30 nats at least", make(at(3, 128, -21, -21, -20), at(2, 64, -400, -200, -130)), 8},
+		{"told apart by wide bounds", make(loose(at(3, 128, -60, -60, -20)), loose(at(2, 64, -400, -200, 900))), 0},
+		{"wide bounds", make(loose(at(3, 128, -21, -21, 30)), loose(at(2, 64, -400, -200, -50))), 179},
 		{"with as many", make(at(3, 128, -21, -21, -20), at(2, 128, -400, -200, -50)), 179},
 	} {
 		if got := c.k.drift(leader, true); math.Abs(got-c.want) > 1e-9 {

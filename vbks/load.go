@@ -263,10 +263,14 @@ func (l *loader) kernel(t *Trainer, i int) {
 			l.fail("array %s ends within an evaluation", name("past"))
 			break
 		}
-		k.past = append(k.past, pastELBO{
+		p := pastELBO{
 			evaluation: l.whole(name("past"), v[0], 1, t.evaluation), rows: l.whole(name("past"), v[1], 1, t.rows), elbo: v[2],
-			inducing: l.whole(name("past"), v[3], 1, t.data.Rows()), bounds: Evidence{v[5], v[6], v[4] != 0},
-		})
+			inducing: l.whole(name("past"), v[3], 1, t.data.Rows()),
+		}
+		if known := l.whole(name("past"), v[4], pastUnbounded, pastTight); known != pastUnbounded {
+			p.bounds = &Evidence{v[5], v[6], known == pastTight}
+		}
+		k.past = append(k.past, p)
 	}
 	for v := l.optional(name("ends"), -1); len(v) > 0 && l.err == nil; v = v[endFields:] {
 		if len(v) < endFields {
