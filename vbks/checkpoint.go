@@ -60,6 +60,8 @@ const (
 //	belief/chol         K x K
 //	belief/objective    1
 //	belief/start        text
+//	belief/since        place of the kernel that led after the last evaluation, and the evaluation from which
+//	                    on it did; not there before this was told
 //
 // and for the kernel at place i of the space, where there is such a thing,
 //
@@ -157,6 +159,7 @@ func (t *Trainer) Checkpoint() map[string]Tensor {
 		add("belief/chol", b.Chol, k, k)
 		add("belief/objective", []float64{b.Objective})
 		text("belief/start", b.Start)
+		add("belief/since", []float64{float64(slices.Index(ids, t.led)), float64(t.since)})
 	}
 	if t.last != nil {
 		told("evaluation/notices", t.last.Notices)

@@ -82,6 +82,23 @@ func (k *kernel) drift(other *kernel, all bool) float64 {
 	return math.Max(math.Abs(last), math.Abs(before))
 }
 
+// overturned is the probability that another kernel leads in the next evaluation,
+// by Laplace's rule of succession: one that has led s of them in a row is overturned
+// with probability 1/(s + 2). No error of a single evaluation says that much: what
+// makes leaders fall is that another kernel's optimum is found, with more rows as
+// without. Once all data are in use, one more evaluation with the same leader
+// settles it; a run that begins so has nothing to go by.
+func (t *Trainer) overturned(leader string) float64 {
+	held := 1
+	if leader == t.led {
+		held += t.evaluation - t.since
+	}
+	if t.rows == t.data.Rows() && (held > 1 || t.evaluation == 1) {
+		return 0
+	}
+	return 1 / float64(held+2)
+}
+
 // slack says between which numbers of nats above the local ELBO the log evidence
 // lies. Bounds from the trace are far too wide above, where they are not tight: of
 // what they allow the belief takes as much above Lower as is known to be below.

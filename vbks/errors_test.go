@@ -212,3 +212,27 @@ func TestAnchor(t *testing.T) {
 		t.Errorf("errors of %g, without an anchor %g", math.Sqrt(square[1]), math.Sqrt(plain[1]))
 	}
 }
+
+// A leader is sure of its place once one more evaluation of all data has left it
+// there; before, the longer it has led the surer.
+func TestOverturned(t *testing.T) {
+	for _, c := range []struct {
+		evaluation, rows, since int
+		leader                  string
+		want                    float64
+	}{
+		{1, 10, 0, "", 1. / 3},
+		{5, 50, 5, "A", 1. / 3}, // asked again in the evaluation that made it the leader
+		{5, 50, 4, "A", 1. / 4},
+		{5, 50, 1, "A", 1. / 7},
+		{5, 50, 1, "B", 1. / 3}, // another one leads now
+		{10, 100, 9, "A", 0},
+		{10, 100, 9, "B", 1. / 3},
+		{1, 100, 0, "", 0}, // all data at once: nothing to go by
+	} {
+		tr := &Trainer{data: Training{Y: make([]float64, 100)}, evaluation: c.evaluation, rows: c.rows, led: c.leader, since: c.since}
+		if got := tr.overturned("A"); got != c.want {
+			t.Errorf("%+v: %v", c, got)
+		}
+	}
+}

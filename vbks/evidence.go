@@ -6,6 +6,8 @@ import (
 	"math"
 	"slices"
 
+	"gonum.org/v1/gonum/floats"
+
 	"kestrel/internal/guard"
 	"kestrel/vbks/belief"
 	"kestrel/vbks/params"
@@ -65,6 +67,9 @@ func (r *round) commit() error {
 			err = fmt.Errorf("%w; %w", err, broken[0])
 		}
 		return err
+	}
+	if t.leader != t.led {
+		t.led, t.since = t.leader, t.evaluation
 	}
 	t.last.Broken = broken
 	t.tell(t.last)
@@ -134,6 +139,8 @@ func (t *Trainer) evaluate() (*Evaluation, *belief.Belief, error) {
 		if believed, err = unsure.Integrate(posterior, bayes, opts); err != nil {
 			return nil, nil, err
 		}
+		best := floats.MaxIdx(believed.Posterior)
+		believed.Cap(best, 1-t.overturned(unsure.IDs[best]))
 	}
 	e := t.report(q)
 	var places []int // in members, of the live ones

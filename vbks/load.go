@@ -319,7 +319,11 @@ func (l *loader) belief(t *Trainer) {
 	if !slices.Equal(places, members) {
 		l.fail("array belief/kernels: it is over the kernels %v, but those up to date are %v", places, members)
 	}
-	t.belief = b
+	t.belief, t.led, t.since = b, t.leader, t.evaluation
+	if v := l.optional("belief/since", 2); v != nil {
+		t.led = t.kernels[l.whole("belief/since", v[0], 0, len(t.kernels)-1)].id
+		t.since = l.whole("belief/since", v[1], 0, t.evaluation)
+	}
 }
 
 // last makes the last evaluation anew.

@@ -42,6 +42,8 @@ type Trainer struct {
 	compared   int   // inducing inputs of the last evaluation
 	belief     *belief.Belief
 	leader     string
+	led        string // leads since the evaluation since, whatever orders have made of it
+	since      int
 	last       *Evaluation
 	notices    []Notice
 	spent      time.Duration

@@ -175,6 +175,41 @@ func (e *Errors) Ignore(posterior, bayes []float64) *Integrated {
 	return &Integrated{Posterior: slices.Clone(posterior), Bayes: slices.Clone(bayes), errors: e, drift: make([]float64, len(e.IDs))}
 }
 
+// Cap leaves kernel i at most so much of both beliefs; what is above goes to the
+// others, by how far behind they are as measured by the next best one, at least a
+// nat: exp(−(gap − least gap)/least gap).
+func (in *Integrated) Cap(i int, most float64) {
+	if len(in.Posterior) < 2 {
+		return
+	}
+	e := in.errors
+	gap := make([]float64, len(in.Posterior))
+	least := math.Inf(1)
+	for j := range gap {
+		if j != i {
+			gap[j] = math.Max(0, e.middle(i)-e.middle(j))
+			least = math.Min(least, gap[j])
+		}
+	}
+	total := 0.0
+	for j := range gap {
+		gap[j] = math.Exp(e.logPrior(j) - (gap[j]-least)/math.Max(1, least))
+		if j != i {
+			total += gap[j]
+		}
+	}
+	for _, q := range [][]float64{in.Posterior, in.Bayes} {
+		above := q[i] - most
+		if above <= 0 {
+			continue
+		}
+		for j := range q {
+			q[j] += above * gap[j] / total
+		}
+		q[i] = most
+	}
+}
+
 // integral is an average over errors in the making.
 type integral struct {
 	*Errors

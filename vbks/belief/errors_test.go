@@ -260,3 +260,29 @@ func BenchmarkIntegrate(b *testing.B) {
 		})
 	}
 }
+
+// What is above the cap goes to the others, the next best ones first; both beliefs
+// stay beliefs, and what is below the cap stays what it was.
+func TestCap(t *testing.T) {
+	e := &Errors{
+		IDs: []string{"a", "b", "c", "d"}, ELBO: []float64{0, -10, -12, -1000},
+		Low: make([]float64, 4), High: make([]float64, 4), Terms: make([][]float64, 4),
+	}
+	in := e.Ignore([]float64{.99, .006, .004, 0}, []float64{.7, .2, .1, 0})
+	in.Cap(0, .8)
+	weight := math.Exp(-.2)
+	want := []float64{.8, .006 + .19/(1+weight), .004 + .19*weight/(1+weight), 0}
+	for i, w := range want {
+		if math.Abs(in.Posterior[i]-w) > 1e-12 {
+			t.Errorf("q* %v, want %v", in.Posterior, want)
+			break
+		}
+	}
+	if !slices.Equal(in.Bayes, []float64{.7, .2, .1, 0}) {
+		t.Errorf("Bayes' rule below the cap: %v", in.Bayes)
+	}
+	alone := (&Errors{IDs: []string{"a"}, ELBO: []float64{3}, Low: []float64{0}, High: []float64{0}}).Ignore([]float64{1}, []float64{1})
+	if alone.Cap(0, .5); alone.Posterior[0] != 1 {
+		t.Errorf("one kernel: %v", alone.Posterior)
+	}
+}
