@@ -56,7 +56,7 @@ func (t *Trainer) flags(k *kernel) (out []Flag) {
 	if noise < flooredBy*t.floor {
 		out = append(out, NoiseAtFloor)
 	}
-	if k.gain > movingNats {
+	if k.gain > movingNats || k.crude {
 		out = append(out, StillMoving)
 	}
 	return out
