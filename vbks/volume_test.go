@@ -2,6 +2,7 @@ package vbks
 
 import (
 	"math"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -82,5 +83,64 @@ func TestBeliefCountsVolumes(t *testing.T) {
 		if math.Abs(k.Bayes-weights[i]/sum) > 1e-9 {
 			t.Errorf("%s: %v by Bayes' rule, want %v", k.ID, k.Bayes, weights[i]/sum)
 		}
+	}
+}
+
+// Resumed between rungs, with kernels left out, a run goes on alike, also where its
+// units are done elsewhere; volumes are those of then.
+func TestVolumesAreKept(t *testing.T) {
+	slowWhenRacing(t)
+	t.Parallel()
+	s := laplaceSettings(0)
+	s.FirstInducing, s.MostInducing, s.Starts, s.Steps, s.Transplants = 8, 16, 1, 10, false
+	data, exprs := roughSeries(52, 60), []string{"SE", "LIN", "SE+SE", "MATERN12", "RQ", "LIN*LIN", "CONST", "CONST+LIN", "LIN+LIN"}
+	tr := trainerOn(t, 2, nil, data, s, exprs...)
+	e := &elsewhere{t: t, remote: trainerOn(t, 1, nil, data, s, exprs...), phases: map[phase]int{}}
+	tr.perform = e.do
+	next(t, tr)
+	tr.perform = doHere
+	if e.phases[phaseEvidence] == 0 {
+		t.Error("no evidence was sought elsewhere")
+	}
+	tr.told, tr.kernels[0].crude = false, true // as if more inducing inputs could tell more
+	other := resumed(t, tr, s)
+	if other.kernels[0].volume != tr.kernels[0].volume || !slices.Contains(other.Last().Kernels[0].Flags, StillMoving) {
+		t.Errorf("resumed: %+v", other.Last().Kernels[0])
+	}
+	tr = resumed(t, other, s)
+	next(t, tr)
+	next(t, other)
+	same(t, "on the second rung", other, tr)
+	same(t, "resumed there", resumed(t, tr, s), tr)
+	left := 0
+	for i, k := range tr.kernels {
+		if k.left == 0 {
+			continue
+		}
+		left++
+		own := k.ends[len(k.ends)-1]
+		if own.elbo != k.elbo+k.volume || k.volume == 0 {
+			t.Errorf("%s was left out at %v, local ELBO %v and volume %v", k.id, own.elbo, k.elbo, k.volume)
+		}
+		if r := tr.Last().Kernels[i]; !r.LeftOut || r.Volume != 0 {
+			t.Errorf("%s: %+v", k.id, r)
+		}
+	}
+	if left == 0 {
+		t.Fatal("no kernel was left out")
+	}
+}
+
+// Where the number of rows asks for an optimiser that has no volumes this is said.
+func TestVolumesWithManyRows(t *testing.T) {
+	s := laplaceSettings(8)
+	s.Optimizer = "auto"
+	tr := trainerOn(t, 1, nil, trainingSeries(3, collapsedRows+1), s, "SE")
+	if got := tr.Settings(); got.Optimizer != "natural" || got.Evidence != "mode" {
+		t.Errorf("%s, %s", got.Optimizer, got.Evidence)
+	}
+	want := `optimise.evidence = "laplace" has no effect with optimise.optimizer = "natural", which the number of rows asks for`
+	if !slices.ContainsFunc(tr.notices, func(n Notice) bool { return n.Text == want }) {
+		t.Errorf("notices %v", tr.notices)
 	}
 }
