@@ -139,7 +139,7 @@ func (t *Trainer) missed(e *Evaluation, leader, truth int) string {
 	}
 	switch {
 	case r.Status == Live:
-		text += "is " + apart(e.Kernels[leader].ELBO-r.ELBO)
+		text += "is " + apart(t.kernels[leader].worth()-k.worth())
 		if r.Tied {
 			text += ", equal within the errors"
 		}
