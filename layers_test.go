@@ -35,6 +35,7 @@ var layers = []string{
 	"vbks/starts",
 	"vbks/distance",
 	"vbks/exact",
+	"vbks/laplace",
 	"vbks",
 	"datasets",
 	"configs",

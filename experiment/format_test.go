@@ -39,7 +39,7 @@ func TestFormatPageHasArrays(t *testing.T) {
 		// Its only evaluation prunes, for a reason and with a notice.
 		{"optimise.optimizer=collapsed", "schedule.evaluate_every=1", "schedule.refine=0",
 			"posterior.auto_prune={below = 0.9, wait = 1, keep = 1}"},
-		{"sparse.inducing=auto", "sparse.most_inducing=8", "sparse.most_seconds=1000"},
+		{"sparse.inducing=auto", "sparse.most_inducing=8", "sparse.most_seconds=1000", "optimise.evidence=laplace"},
 		// It leaves kernels out.
 		{"sparse.inducing=auto", "data.outputs=75", "schedule.evaluate_every=1", "schedule.refine=0", "data.kernel=MATERN12",
 			"data.params=[0.3, 1]", "data.noise=0.001", "kernels.expressions=SE,LIN,PER,LIN+SE,RQ,MATERN12"},

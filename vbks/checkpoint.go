@@ -19,7 +19,7 @@ const checkpointFormat = 2
 func statuses() []Status { return []Status{Live, Pruned, Failed} }
 
 // These are the lengths of "run", "kernel/i/status", "result", "point", of a row of
-// "past" and of "ends", and of "share".
+// "past" and of "ends", of "share" and of "volume".
 const (
 	runFields    = 10
 	statusFields = 8
@@ -28,6 +28,7 @@ const (
 	pastFields   = 7
 	endFields    = 4
 	shareFields  = 4
+	volumeFields = 2
 )
 
 // What is known of the log evidence in a row of "past".
@@ -71,15 +72,19 @@ const (
 //	kernel/i/result     q*, Bayes' rule, paired standard error, rank, 1 if tied with the leader
 //	kernel/i/point      q* and Bayes' rule without the errors of local ELBOs; not there where they are ignored
 //	kernel/i/past       P x 7: of the last ones, newest first: evaluation, rows seen, local ELBO, M, 1
-//	                    and the bounds on the log evidence, 2 where they are tight, zeros without
+//	                    and the bounds on the log evidence, 2 where they are tight, zeros without; ELBO
+//	                    and bounds with the volume
 //	kernel/i/ends       E x 4: where it stood when rungs were left that it had taken part in, oldest
-//	                    first: evaluation, local ELBO, middle of what bounds allow, error of its gap
+//	                    first: evaluation, local ELBO, middle of what bounds allow, error of its gap;
+//	                    the first two with the volume
 //	kernel/i/left       M of the rung that it was left out of, until it takes part again
 //	kernel/i/share      of one left out: q*, Bayes' rule, and both without the errors of local ELBOs
 //	kernel/i/reason     text: why it failed or was pruned
 //	kernel/i/source     text: where its solution came from
 //	kernel/i/terms      the terms of the local ELBO on the common subsample
 //	kernel/i/gain       of the ascent that led to its solution, in its last evaluations, nats; not there if 0
+//	kernel/i/volume     log volume of its mode, 1 if that is the prior's for want of curvature; not there
+//	                    where the belief does not count it
 //	kernel/i/evidence   lower and upper bound on the log evidence at its hyperparameters
 //	kernel/i/tight      1 if these are from products with all of k(X,X); else not there
 //	kernel/i/free       logarithms of the free hyperparameters and ρ, σ_n² = floor + exp ρ
@@ -183,6 +188,13 @@ func (t *Trainer) Checkpoint() map[string]Tensor {
 		add(name("terms"), k.terms)
 		if k.gain != 0 {
 			add(name("gain"), []float64{k.gain})
+		}
+		if t.settings.laplace() {
+			crude := 0.0
+			if k.crude {
+				crude = 1
+			}
+			add(name("volume"), []float64{k.volume, crude})
 		}
 		if k.bounds != nil {
 			add(name("evidence"), []float64{k.bounds.Lower, k.bounds.Upper})

@@ -12,10 +12,14 @@ import (
 // pastELBO is a local ELBO of an evaluation.
 type pastELBO struct {
 	evaluation, rows int
-	elbo             float64
+	elbo             float64 // with the mode's volume, as bounds
 	inducing         int
 	bounds           *Evidence // on the log evidence; nil where there are none
 }
+
+// worth is what the belief takes for the log evidence: the local ELBO, and the log
+// volume of its mode where that counts.
+func (k *kernel) worth() float64 { return k.elbo + k.volume }
 
 // rememberedELBOs are as many as the last two innovations need.
 const rememberedELBOs = 3
@@ -23,7 +27,7 @@ const rememberedELBOs = 3
 // remember keeps the local ELBO of an evaluation with so many inducing inputs. What
 // is there is not modified.
 func (k *kernel) remember(evaluation, inducing int) {
-	past := append([]pastELBO{{evaluation, k.rows, k.elbo, inducing, k.bounds}}, k.past...)
+	past := append([]pastELBO{{evaluation, k.rows, k.worth(), inducing, k.bounds.with(k.volume)}}, k.past...)
 	k.past = past[:min(len(past), rememberedELBOs)]
 }
 
@@ -71,7 +75,7 @@ func (k *kernel) drift(other *kernel, all bool) float64 {
 		if all {
 			return 0
 		}
-		return math.Abs(k.elbo - other.elbo)
+		return math.Abs(k.worth() - other.worth())
 	}
 	before, ok := k.innovation(other, 1)
 	// What came with the last rows is over where another evaluation of all of them
@@ -116,10 +120,10 @@ func (k *kernel) slack() (low, high float64) {
 // middle is that of what is known of the log evidence.
 func (k *kernel) middle() float64 {
 	low, high := k.slack()
-	return k.elbo + (low+high)/2
+	return k.worth() + (low+high)/2
 }
 
-// errors are the local ELBOs of the kernels that the belief is over, and their
+// errors are the local ELBOs, with volumes, of the kernels that the belief is over, and their
 // errors; where these are to be ignored, those of sampling alone.
 func (t *Trainer) errors(members []int) *belief.Errors {
 	e := &belief.Errors{

@@ -82,6 +82,7 @@ type KernelResult struct {
 	Bayes                      float64   // softmax(𝓛/τ + m₀), likewise
 	PointPosterior, PointBayes float64   // of the local ELBOs as they are: the paper's
 	ELBO                       float64   // local ELBO of the standardised targets, nats
+	Volume                     float64   // log volume of its mode, which the belief adds; 0 where it does not
 	ELBORows                   int       // rows that it was computed from: all seen, or the common subsample
 	SE                         float64   // paired standard error of the gap to the leader, from sampling alone
 	Rank                       int       // 1 is the highest posterior; 0 if not live
@@ -92,6 +93,11 @@ type KernelResult struct {
 	Flags                      []Flag  // what its user should look at
 	Noise                      float64 // σ_n² of the standardised targets
 	Source                     string  // where the solution came from: "last", "fresh", "SE*LIN" (a transplant)
+}
+
+// below reports whether the evidence is known to be less than another one's.
+func (k *KernelResult) below(other *KernelResult) bool {
+	return k.Evidence.with(k.Volume).below(other.Evidence.with(other.Volume))
 }
 
 // ParamValue is a hyperparameter's value in the units of the standardised data.

@@ -42,6 +42,7 @@ func (r *round) commit() error {
 			notices = append(notices, Notice{Text: fmt.Sprintf("kernel %s: jitter raised %g times", k.id, f.Factor), Kernel: k.id})
 		}
 		k.state, k.elbo, k.terms, k.bounds, k.rows = f.State, f.ELBO, f.Terms, f.Evidence, r.n
+		k.volume, k.crude = f.Volume.Nats, r.settings.laplace() && !f.Volume.Known
 		k.remember(r.number, r.m)
 		if f.Best.Source != "" {
 			k.source, k.gain = f.Best.Source, f.Best.Gain
@@ -163,7 +164,7 @@ func (t *Trainer) evaluate() (*Evaluation, *belief.Belief, error) {
 		res.SE = belief.PairedSE(t.kernels[i].terms, leader.terms, t.rows)
 		gap, sd := believed.Gap(j, first)
 		res.Tied = math.Abs(gap) <= math.Max(1, 2*sd)
-		res.Apart = t.kernels[i].bounds.below(leader.bounds)
+		res.Apart = res.below(&e.Kernels[members[first]])
 	}
 	return e, q, nil
 }
@@ -182,7 +183,7 @@ func (t *Trainer) report(q *belief.Belief) *Evaluation {
 		*res = KernelResult{ID: k.id, Status: k.status, Reason: k.reason, LeftOut: member && !k.current(t.rows)}
 		switch {
 		case k.current(t.rows):
-			res.ELBO, res.Source, res.ELBORows = k.elbo, k.source, k.rows
+			res.ELBO, res.Volume, res.Source, res.ELBORows = k.elbo, k.volume, k.source, k.rows
 			if k.terms != nil {
 				res.ELBORows = len(k.terms)
 			}
@@ -213,11 +214,11 @@ func (s Settings) grain() float64 {
 }
 
 // compareResults ranks by the posterior, and where posteriors are equal but for the
-// grain (of small ones the order is that of the samples) by local ELBO, then by name.
+// grain (of small ones the order is that of the samples) by local ELBO, with its mode's volume where that counts, then by name.
 func compareResults(a, b *KernelResult, grain float64) int {
 	return cmp.Or(
 		cmp.Compare(math.Round(b.Posterior*grain), math.Round(a.Posterior*grain)),
-		cmp.Compare(b.ELBO, a.ELBO),
+		cmp.Compare(b.ELBO+b.Volume, a.ELBO+a.Volume),
 		cmp.Compare(a.ID, b.ID),
 	)
 }

@@ -56,7 +56,7 @@ func (t *Trainer) flags(k *kernel) (out []Flag) {
 	if noise < flooredBy*t.floor {
 		out = append(out, NoiseAtFloor)
 	}
-	if k.gain > movingNats {
+	if k.gain > movingNats || k.crude {
 		out = append(out, StillMoving)
 	}
 	return out
@@ -139,7 +139,7 @@ func (t *Trainer) missed(e *Evaluation, leader, truth int) string {
 	}
 	switch {
 	case r.Status == Live:
-		text += "is " + apart(e.Kernels[leader].ELBO-r.ELBO)
+		text += "is " + apart(t.kernels[leader].worth()-k.worth())
 		if r.Tied {
 			text += ", equal within the errors"
 		}

@@ -229,8 +229,8 @@ func (t *Trainer) finalists() map[int]bool {
 
 // rungEnd is where a kernel stood when a rung was left.
 type rungEnd struct {
-	evaluation   int // the last one on the rung
-	elbo, middle float64
+	evaluation   int     // the last one on the rung
+	elbo, middle float64 // with the volume of the mode of then
 	drift        float64 // the error of its gap to the best one, without slack
 }
 
@@ -259,7 +259,7 @@ func (t *Trainer) leave() {
 		if k != best {
 			drift = math.Hypot(k.drift(best, t.rows == t.data.Rows()), belief.PairedSE(k.terms, best.terms, t.rows))
 		}
-		k.ends = append(slices.Clip(k.ends), rungEnd{t.evaluation, k.elbo, k.middle(), drift})
+		k.ends = append(slices.Clip(k.ends), rungEnd{t.evaluation, k.worth(), k.middle(), drift})
 	}
 }
 
@@ -274,7 +274,7 @@ func (t *Trainer) members() (out []int) {
 	return out
 }
 
-// standing is what the belief takes for a kernel's local ELBO and its slack. One
+// standing is what the belief takes for a kernel's local ELBO, with its volume, and its slack. One
 // that was left out stays as far behind the foremost of those kernels that were
 // compared with it last and still are: with more inducing inputs all gain, and what
 // is known is its gap. That is the larger of the gaps in local ELBOs and between
@@ -282,7 +282,7 @@ func (t *Trainer) members() (out []int) {
 func (t *Trainer) standing(k *kernel) (elbo, low, high float64, ok bool) {
 	low, high = k.slack()
 	if k.current(t.rows) {
-		return k.elbo, low, high, true
+		return k.worth(), low, high, true
 	}
 	if k.left == 0 {
 		return 0, 0, 0, false
@@ -295,10 +295,10 @@ func (t *Trainer) standing(k *kernel) (elbo, low, high float64, ok bool) {
 			continue
 		}
 		if !ok {
-			then.elbo, then.middle, now.elbo, now.middle, ok = was.elbo, was.middle, c.elbo, c.middle(), true
+			then.elbo, then.middle, now.elbo, now.middle, ok = was.elbo, was.middle, c.worth(), c.middle(), true
 		}
 		then.elbo, then.middle = math.Max(then.elbo, was.elbo), math.Max(then.middle, was.middle)
-		now.elbo, now.middle = math.Max(now.elbo, c.elbo), math.Max(now.middle, c.middle())
+		now.elbo, now.middle = math.Max(now.elbo, c.worth()), math.Max(now.middle, c.middle())
 	}
 	behind := then.middle - own.middle
 	elbo = now.elbo - math.Max(behind, then.elbo-own.elbo)

@@ -254,6 +254,9 @@ func (l *loader) kernel(t *Trainer, i int) {
 	if v := l.optional(name("gain"), 1); v != nil {
 		k.gain = v[0]
 	}
+	if v := l.optional(name("volume"), volumeFields); v != nil {
+		k.volume, k.crude = v[0], v[1] != 0
+	}
 	if v := l.optional(name("evidence"), 2); v != nil {
 		_, tight := l.arrays[name("tight")]
 		k.bounds = &Evidence{v[0], v[1], tight}
@@ -358,7 +361,7 @@ func (l *loader) last(t *Trainer) {
 		return
 	}
 	for i := range e.Kernels {
-		e.Kernels[i].Apart = e.Kernels[i].Evidence.below(e.Kernels[leader].Evidence)
+		e.Kernels[i].Apart = e.Kernels[i].below(&e.Kernels[leader])
 	}
 	t.judge(e)
 	t.last = e

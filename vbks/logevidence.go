@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"kestrel/device"
+	"kestrel/vbks/laplace"
 )
 
 // Evidence bounds log p(y|θ) of all rows seen at a kernel's hyperparameters, nats
@@ -25,7 +26,16 @@ func (e *Evidence) below(other *Evidence) bool {
 	return e != nil && other != nil && e.Upper < other.Lower
 }
 
-// plus adds log p(θ).
+// with adds a volume; where nothing is known, nothing is.
+func (e *Evidence) with(volume float64) *Evidence {
+	if e == nil {
+		return nil
+	}
+	b := e.plus(volume)
+	return &b
+}
+
+// plus adds log p(θ), or a volume.
 func (e Evidence) plus(v float64) Evidence { return Evidence{e.Lower + v, e.Upper + v, e.Tight} }
 
 // known reports whether these are numbers.
@@ -229,5 +239,44 @@ func (u *unit) evidence() error {
 			f.Evidence = &b
 		}
 	}
+	if u.settings.laplace() {
+		return u.volumes(bound, sub)
+	}
 	return nil
+}
+
+// volumes estimates those of the members' modes.
+func (u *unit) volumes(bound *collapsed, sub []int) error {
+	modes := make([]laplace.Mode, len(sub))
+	for j, i := range sub {
+		m, x := u.model(i), u.outcomes[i].State.Free
+		modes[j] = laplace.Mode{Program: m.program, X: x, Prec: m.prior.prec, Scale: u.strides(m.program, x)}
+	}
+	obj := bound.boundObjective(u.seen(), u.seenYY(), u.stop)
+	volumes, err := laplace.Volumes(modes, func(at []int, xs [][]float64) ([][]float64, error) {
+		members, out := make([]int, len(at)), make([][]float64, len(at))
+		for j, i := range at {
+			members[j] = sub[i]
+		}
+		if err := obj.eval(members, xs); err != nil {
+			return nil, err
+		}
+		for j, k := range members {
+			grad := make([]float64, len(xs[j]))
+			_, ok, err := obj.result(k, grad)
+			if err != nil {
+				return nil, err
+			}
+			if ok {
+				out[j] = grad
+			}
+		}
+		return out, nil
+	})
+	for j, i := range sub {
+		if err == nil {
+			u.outcomes[i].Volume = volumes[j]
+		}
+	}
+	return err
 }

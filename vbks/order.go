@@ -5,6 +5,7 @@ import (
 
 	"kestrel/device"
 	"kestrel/internal/guard"
+	"kestrel/vbks/laplace"
 )
 
 // What a unit of work needs is a site, an order and tasks, and what it makes of
@@ -84,8 +85,9 @@ type outcome struct {
 	Mistake    *guard.PanicError // and whose fault it was, if the program's
 	State      *State            // what the optimiser arrived at
 	ELBO       float64
-	Terms      []float64 // of the ELBO, row by row on the common subsample; nil if all rows were used
-	Evidence   *Evidence // nil where only an estimate is known
+	Terms      []float64      // of the ELBO, row by row on the common subsample; nil if all rows were used
+	Evidence   *Evidence      // nil where only an estimate is known
+	Volume     laplace.Volume // of the mode, where that counts
 	Prediction *predicted
 }
 

@@ -23,6 +23,7 @@ type Settings struct {
 	// Optimisation.
 	Optimizer       string  // one of OptimizerNames
 	Hyperparameters string  // "point", "diagonal", "full"
+	Evidence        string  // of a kernel in the belief: "mode", its local ELBO, or "laplace", with the volume of its mode; "": "mode"
 	ThetaPrior      bool    // log p(θ) in the local ELBO ("point" only; the others always have it)
 	Starts          int     // starts of each kernel at each evaluation besides its last optimum: fresh, shaken, recombined
 	NoiseFloor      float64 // least σ_n², as a fraction of var(y)
@@ -62,6 +63,7 @@ func DefaultSettings() Settings {
 		Jitter:          device.Jitter{Relative: 1e-9},
 		Optimizer:       "auto",
 		Hyperparameters: "point",
+		Evidence:        modeEvidence,
 		ThetaPrior:      true,
 		Starts:          4,
 		NoiseFloor:      1e-6,
@@ -92,6 +94,20 @@ func (s Settings) sampled(n int) int {
 		return n
 	}
 	return min(n, s.ELBORows)
+}
+
+// What Evidence may be.
+const (
+	modeEvidence    = "mode"
+	laplaceEvidence = "laplace"
+)
+
+// EvidenceNames lists what Settings.Evidence may be.
+func EvidenceNames() []string { return []string{modeEvidence, laplaceEvidence} }
+
+// laplace reports whether local ELBOs are densities at a mode whose volume counts.
+func (s Settings) laplace() bool {
+	return s.Evidence == laplaceEvidence && s.pointEstimates() && s.ThetaPrior
 }
 
 // pointEstimates reports whether θ has no belief.

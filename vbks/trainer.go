@@ -66,6 +66,8 @@ type kernel struct {
 	elbo   float64    // local ELBO at the last evaluation
 	terms  []float64  // its terms row by row on the common subsample; nil if all rows were used
 	gain   float64    // of the ascent that led to its solution, in its last evaluations
+	volume float64    // log volume of the mode, nats, where the belief counts it
+	crude  bool       // no curvature could be had: its volume is the prior's
 	bounds *Evidence  // on the log evidence at its hyperparameters; nil where only an estimate is known
 	low    int        // consecutive evaluations below the mass for pruning
 	past   []pastELBO // the last ones, of the present first
@@ -114,6 +116,12 @@ func newTrainer(dev device.Device, data Training, space []Candidate, columns []s
 	t.settings.Optimizer = s.resolved(n)
 	if t.optimizer, err = optimizerOf(t.settings.Optimizer); err != nil {
 		return nil, err
+	}
+	if t.settings.laplace() && !t.optimizer.bounded() {
+		t.settings.Evidence = modeEvidence
+		t.notices = append(t.notices, Notice{Text: fmt.Sprintf(
+			"optimise.evidence = %q has no effect with optimise.optimizer = %q, which the number of rows asks for",
+			laplaceEvidence, t.settings.Optimizer)})
 	}
 	t.elboRows = permutation(n, s.Seed)
 	t.rungs = s.Rungs(n, len(space))

@@ -225,7 +225,8 @@ func (c *Config) check(file string, given map[string]entry) error {
 		}
 		return e.wrong(about, fmt.Errorf(format, args...))
 	}
-	d := &c.Data
+	d, s := &c.Data, &c.Settings
+	laplace := s.Evidence == "laplace"
 	paths, _ := given["data.path"].value.([]any)
 	switch {
 	case d.Source == "synthetic" && d.Kernel == "":
@@ -239,6 +240,12 @@ func (c *Config) check(file string, given map[string]entry) error {
 		return wrong("data.split_by", "data.split_by", "= \"mask\" needs a data file, but source is \"synthetic\"")
 	case d.SplitBy == "mask" && d.Mask == "":
 		return wrong("data.split_by", "data.mask", "is missing; split_by = \"mask\" needs the file that marks test rows")
+	case laplace && (s.Hyperparameters != "point" || !s.ThetaPrior):
+		return wrong("optimise.evidence", "optimise.evidence",
+			"= \"laplace\" needs optimise.hyperparameters = \"point\" and theta_prior = true")
+	case laplace && s.Optimizer != "auto" && s.Optimizer != "collapsed":
+		return wrong("optimise.evidence", "optimise.evidence",
+			"= \"laplace\" needs optimise.optimizer = \"collapsed\" or \"auto\", not %q", s.Optimizer)
 	case !(d.Low < d.High):
 		return wrong("data.low", "data.low", "must be less than data.high, not %v and %v", d.Low, d.High)
 	}

@@ -97,6 +97,7 @@ ard = true
 shared_period = true
 [sparse]
 inducing = 3
+first_inducing = 20
 most_inducing = 300
 most_seconds = 60.5
 most_memory = 700
@@ -149,7 +150,8 @@ prune = {below = 0.02, wait = 5, keep = 6}
 	}
 	d := Default()
 	got, fresh := c.keys(), d.keys()
-	exclusive := map[string]bool{"kernels.set": true, "kernels.expressions": true}
+	// What excludes others here.
+	exclusive := map[string]bool{"kernels.set": true, "kernels.expressions": true, "optimise.evidence": true}
 	for i, k := range got {
 		if !exclusive[k.path()] && k.path() != "data.source" && k.value.toml() == fresh[i].value.toml() {
 			t.Errorf("%s was not set: %s", k.path(), k.value.toml())
@@ -201,6 +203,12 @@ func TestConfigMessages(t *testing.T) {
 		{"[compare]\nprune = false\n", `my.toml: line 2: compare.prune must be a table {below = 0.001, wait = 3, keep = 10}, not false`},
 		{"[optimise]\noptimizer = \"adams\"\n",
 			`my.toml: line 2: optimise.optimizer must be one of "auto", "collapsed", "natural", "adam", not "adams"; did you mean "adam"?`},
+		{synthetic + "[optimise]\nevidence = \"laplace\"\nhyperparameters = \"full\"\n",
+			`my.toml: line 5: optimise.evidence = "laplace" needs optimise.hyperparameters = "point" and theta_prior = true`},
+		{synthetic + "[optimise]\ntheta_prior = false\nevidence = \"laplace\"\n",
+			`my.toml: line 6: optimise.evidence = "laplace" needs optimise.hyperparameters = "point" and theta_prior = true`},
+		{synthetic + "[optimise]\nevidence = \"laplace\"\noptimizer = \"natural\"\n",
+			`my.toml: line 5: optimise.evidence = "laplace" needs optimise.optimizer = "collapsed" or "auto", not "natural"`},
 		{"[optimise]\ntransplants = 1\n", `my.toml: line 2: optimise.transplants must be true or false, not 1`},
 		{"[data]\nsource = \"csv\"\n", `my.toml: line 2: data.path is missing; source = "csv" needs the file to read`},
 		{"[data]\nsource = \"synthetic\"\n",

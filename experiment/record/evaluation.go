@@ -42,7 +42,8 @@ type Share struct {
 type Fit struct {
 	Posterior files.Number   `json:"posterior"`
 	Bayes     files.Number   `json:"bayes"`
-	ELBO      files.Number   `json:"elbo"` // nats, of the standardised targets
+	ELBO      files.Number   `json:"elbo"`             // nats, of the standardised targets
+	Volume    files.Number   `json:"volume,omitempty"` // log volume of its mode, where the belief adds it
 	SE        files.Number   `json:"se"`
 	Rank      int            `json:"rank"`
 	Tied      bool           `json:"tied,omitempty"`

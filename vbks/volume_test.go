@@ -1,0 +1,146 @@
+package vbks
+
+import (
+	"math"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// laplaceSettings make local ELBOs exact and volumes count.
+func laplaceSettings(n int) Settings {
+	s := quickSettings("collapsed")
+	s.Evidence, s.Inducing, s.EvaluateEvery, s.Refine, s.Steps = "laplace", n, 1, 0, 60
+	return s
+}
+
+// With Z = X the local ELBO and the volume are close to the integral over the
+// hyperparameters, which quadrature finds.
+func TestVolumeAgainstQuadrature(t *testing.T) {
+	for _, n := range []int{40, 160} {
+		data := trainingSeries(17, n)
+		tr := trainerOn(t, 1, nil, data, laplaceSettings(n), "SE")
+		r := next(t, tr).Kernels[0]
+		k := tr.kernels[0]
+		const steps = 60
+		var logs []float64
+		width := []float64{14, 4, 4} // of the variance, length scale and ρ
+		cell := 1.0
+		for _, w := range width {
+			cell *= w / steps
+		}
+		at := func(entry, place int) float64 {
+			return k.state.Free[entry] + width[entry]*((float64(place)+0.5)/steps-0.5)
+		}
+		for b := range steps {
+			joint := jointSE(k.program, k.prior, at(1, b), data.X, data.Y, tr.floor)
+			for a := range steps {
+				for c := range steps {
+					logs = append(logs, joint(at(0, a), at(2, c))+math.Log(cell))
+				}
+			}
+		}
+		want := logSum(logs)
+		t.Logf("n = %d: ELBO %.4f, volume %.4f, evidence %.4f", n, r.ELBO, r.Volume, want)
+		if got := r.ELBO + r.Volume; math.Abs(got-want) > 0.15 {
+			t.Errorf("n = %d: %.4f with a volume of %.4f, by quadrature %.4f", n, got, r.Volume, want)
+		}
+		if math.Abs(r.Volume) < 1 {
+			t.Errorf("n = %d: a volume of %.4f proves nothing", n, r.Volume)
+		}
+	}
+}
+
+// The belief and the ranking are of local ELBOs with volumes, which are those of the
+// evaluations without.
+func TestBeliefCountsVolumes(t *testing.T) {
+	data := trainingSeries(18, 60)
+	exprs := []string{"SE", "LIN+SE", "RQ", "SE+SE"}
+	s := laplaceSettings(12)
+	s.Errors, s.Evidence = "ignore", "mode"
+	without := trainerOn(t, 1, nil, data, s, exprs...)
+	plain := next(t, without)
+	for name := range without.Checkpoint() {
+		if strings.HasSuffix(name, "/volume") {
+			t.Errorf("%s without being asked", name)
+		}
+	}
+	s.Evidence = "laplace"
+	tr := trainerOn(t, 2, nil, data, s, exprs...)
+	e := next(t, tr)
+	sum, weights := 0.0, make([]float64, len(exprs))
+	for i, k := range e.Kernels {
+		if plain.Kernels[i].Volume != 0 || k.ELBO != plain.Kernels[i].ELBO {
+			t.Errorf("%s: ELBO %v and volume %v with \"mode\", %v with \"laplace\"", k.ID, plain.Kernels[i].ELBO, plain.Kernels[i].Volume, k.ELBO)
+		}
+		if k.Volume == 0 {
+			t.Errorf("%s has no volume", k.ID)
+		}
+		weights[i] = math.Exp(k.ELBO + k.Volume - e.Kernels[0].ELBO - e.Kernels[0].Volume)
+		sum += weights[i]
+	}
+	for i, k := range e.Kernels {
+		if math.Abs(k.Bayes-weights[i]/sum) > 1e-9 {
+			t.Errorf("%s: %v by Bayes' rule, want %v", k.ID, k.Bayes, weights[i]/sum)
+		}
+	}
+}
+
+// Resumed between rungs, with kernels left out, a run goes on alike, also where its
+// units are done elsewhere; volumes are those of then.
+func TestVolumesAreKept(t *testing.T) {
+	slowWhenRacing(t)
+	t.Parallel()
+	s := laplaceSettings(0)
+	s.FirstInducing, s.MostInducing, s.Starts, s.Steps, s.Transplants = 8, 16, 1, 10, false
+	data, exprs := roughSeries(52, 60), []string{"SE", "LIN", "SE+SE", "MATERN12", "RQ", "LIN*LIN", "CONST", "CONST+LIN", "LIN+LIN"}
+	tr := trainerOn(t, 2, nil, data, s, exprs...)
+	e := &elsewhere{t: t, remote: trainerOn(t, 1, nil, data, s, exprs...), phases: map[phase]int{}}
+	tr.perform = e.do
+	next(t, tr)
+	tr.perform = doHere
+	if e.phases[phaseEvidence] == 0 {
+		t.Error("no evidence was sought elsewhere")
+	}
+	tr.told, tr.kernels[0].crude = false, true // as if more inducing inputs could tell more
+	other := resumed(t, tr, s)
+	if other.kernels[0].volume != tr.kernels[0].volume || !slices.Contains(other.Last().Kernels[0].Flags, StillMoving) {
+		t.Errorf("resumed: %+v", other.Last().Kernels[0])
+	}
+	tr = resumed(t, other, s)
+	next(t, tr)
+	next(t, other)
+	same(t, "on the second rung", other, tr)
+	same(t, "resumed there", resumed(t, tr, s), tr)
+	left := 0
+	for i, k := range tr.kernels {
+		if k.left == 0 {
+			continue
+		}
+		left++
+		own := k.ends[len(k.ends)-1]
+		if own.elbo != k.elbo+k.volume || k.volume == 0 {
+			t.Errorf("%s was left out at %v, local ELBO %v and volume %v", k.id, own.elbo, k.elbo, k.volume)
+		}
+		if r := tr.Last().Kernels[i]; !r.LeftOut || r.Volume != 0 {
+			t.Errorf("%s: %+v", k.id, r)
+		}
+	}
+	if left == 0 {
+		t.Fatal("no kernel was left out")
+	}
+}
+
+// Where the number of rows asks for an optimiser that has no volumes this is said.
+func TestVolumesWithManyRows(t *testing.T) {
+	s := laplaceSettings(8)
+	s.Optimizer = "auto"
+	tr := trainerOn(t, 1, nil, trainingSeries(3, collapsedRows+1), s, "SE")
+	if got := tr.Settings(); got.Optimizer != "natural" || got.Evidence != "mode" {
+		t.Errorf("%s, %s", got.Optimizer, got.Evidence)
+	}
+	want := `optimise.evidence = "laplace" has no effect with optimise.optimizer = "natural", which the number of rows asks for`
+	if !slices.ContainsFunc(tr.notices, func(n Notice) bool { return n.Text == want }) {
+		t.Errorf("notices %v", tr.notices)
+	}
+}
