@@ -64,7 +64,7 @@ func newStudy() *cobra.Command {
 			"Variants:" + doc.String(),
 		Example: "# the first two figures with observation noise\nkestrel study --figures fig1a,fig1b --variant i -o tables\n\n" +
 			"# the paper's setting, three seeds, longer optimisation\n" +
-			"kestrel study --figures fig1c --variant iii --seeds 1..3 --set schedule.steps=100\n\n" +
+			"kestrel study --figures fig1c-authors --variant iii --seeds 1..3 --set schedule.steps=100\n\n" +
 			"# would eight times the starts find better optima?\nkestrel study --figures fig1a --variant i --compare-starts 8",
 		Args: none,
 		RunE: func(cmd *cobra.Command, _ []string) error { return f.run(cmd) },

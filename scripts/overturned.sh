@@ -6,8 +6,8 @@
 #
 # Makes tables of ten thousand to a million rows in FOLDER (those named only, if any
 # are), fits each with a newcomer's settings and seeds 1 and 2, without a screen, and
-# prints a line a run. Swissgrid, bike and elevators need $KESTREL_DATA. What is there
-# is not made again. Takes an hour or two on two cores.
+# prints a line a run. swissgrid-small needs $KESTREL_DATA. What is there is not made
+# again. Takes an hour or two on two cores.
 set -euo pipefail
 program=$(realpath "$1") folder=$2
 shift 2
