@@ -337,6 +337,7 @@ func climbing(t *testing.T, tr *Trainer, elbo []float64, stay int, gain float64)
 		t.Fatal(err)
 	}
 	tr.belief, tr.leader = q, before.Kernels[before.Leader()].ID
+	tr.led, tr.since = tr.leader, tr.evaluation
 	tr.leave()
 	tr.evaluation++
 	for i, k := range tr.kernels {
