@@ -103,6 +103,7 @@ func k12(t testing.TB) []string {
 // A trainer made from a checkpoint goes on bit for bit as the one that wrote
 // it: predictions, pruning, restoring, re-optimising, further evaluations.
 func TestResumeGoesOnAlike(t *testing.T) {
+	slowWhenRacing(t)
 	t.Parallel()
 	data := trainingSeries(11, 90)
 	for _, optimizer := range optimizers {

@@ -333,6 +333,7 @@ func TestBestKernelsAreExact(t *testing.T) {
 // Neither lanes nor batches matter to passes for some kernels, nor does a checkpoint
 // in between.
 func TestExactPassesForSomeKernels(t *testing.T) {
+	slowWhenRacing(t)
 	t.Parallel()
 	data := trainingSeries(34, 120)
 	for _, hyper := range []string{"point", "diagonal"} {

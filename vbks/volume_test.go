@@ -17,6 +17,7 @@ func laplaceSettings(n int) Settings {
 // With Z = X the local ELBO and the volume are close to the integral over the
 // hyperparameters, which quadrature finds.
 func TestVolumeAgainstQuadrature(t *testing.T) {
+	slowWhenRacing(t)
 	for _, n := range []int{40, 160} {
 		data := trainingSeries(17, n)
 		tr := trainerOn(t, 1, nil, data, laplaceSettings(n), "SE")
