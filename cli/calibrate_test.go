@@ -43,18 +43,7 @@ func TestCalibrateGoesOn(t *testing.T) {
 	if after, err := os.ReadFile(file); err != nil || !strings.HasPrefix(string(after), string(before)) || len(rows) != 4 {
 		t.Errorf("%v, %s", err, after)
 	}
-	cells := 0
-	for line := range strings.Lines(stdout) {
-		n := strings.Count(line, "|")
-		switch {
-		case n == 0:
-			cells = 0
-		case cells == 0:
-			cells = n
-		case n != cells:
-			t.Errorf("%d bars, want %d: %s", n, cells, line)
-		}
-	}
+	evenTables(t, stdout)
 	code, stdout, stderr = kestrel(t, tinyCalibrate("--sets", "3", "--json", "-o", "c")...)
 	if code != 0 || stderr != "" {
 		t.Fatal(code, stderr)

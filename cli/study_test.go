@@ -59,19 +59,7 @@ func TestStudyTables(t *testing.T) {
 			t.Errorf("no %q in\n%s", part, stdout)
 		}
 	}
-	// Markdown: each table's lines have as many cells as its header.
-	cells := 0
-	for line := range strings.Lines(stdout) {
-		n := strings.Count(line, "|")
-		switch {
-		case n == 0:
-			cells = 0
-		case cells == 0:
-			cells = n
-		case n != cells:
-			t.Errorf("%d bars, want %d: %s", n, cells, line)
-		}
-	}
+	evenTables(t, stdout)
 
 	rows := records(t, filepath.Join("tables", "study-iii-quickstart.csv"))
 	elbos := records(t, filepath.Join("tables", "study-elbos-iii-quickstart.csv"))
@@ -360,6 +348,23 @@ func TestStudyGoesOn(t *testing.T) {
 			if errA != nil || errB != nil || string(a) != string(b) {
 				t.Errorf("%s: %s is\n%s\nwant\n%s", what, name, b, a)
 			}
+		}
+	}
+}
+
+// evenTables looks at Markdown: each table's lines have as many cells as its header.
+func evenTables(t *testing.T, text string) {
+	t.Helper()
+	cells := 0
+	for line := range strings.Lines(text) {
+		n := strings.Count(line, "|")
+		switch {
+		case n == 0:
+			cells = 0
+		case cells == 0:
+			cells = n
+		case n != cells:
+			t.Errorf("%d bars, want %d: %s", n, cells, line)
 		}
 	}
 }
