@@ -60,7 +60,7 @@ func TestPipesAreRefused(t *testing.T) {
 func TestPointsFromAPipe(t *testing.T) {
 	like := loadText(t, "x,y\n1,2\n2,3\n3,4\n", Spec{})
 	pipe := makePipe(t, "pipe")
-	write := func(text string) (done chan struct{}) {
+	write := func(pipe, text string) (done chan struct{}) {
 		done = make(chan struct{})
 		go func() {
 			w, err := os.OpenFile(pipe, os.O_WRONLY, 0)
@@ -74,7 +74,7 @@ func TestPointsFromAPipe(t *testing.T) {
 		}()
 		return done
 	}
-	close(write("x\n5\n6\n"))
+	close(write(pipe, "x\n5\n6\n"))
 	p, err := OpenPoints(t.Context(), Spec{Path: pipe}, like)
 	if err != nil {
 		t.Fatal(err)
@@ -89,10 +89,13 @@ func TestPointsFromAPipe(t *testing.T) {
 	p.Close()
 
 	for _, text := range []string{"no writer", "", "x\n5\n", "\x1f\x8b\x08"} {
+		// Each its own: the last one's writer may not have closed yet, and would be
+		// taken for this one's.
+		pipe := makePipe(t, "pipe")
 		ctx, cancel := context.WithTimeout(t.Context(), 100*time.Millisecond)
 		over := make(chan struct{})
 		if text != "no writer" {
-			over = write(text)
+			over = write(pipe, text)
 		}
 		p, err := OpenPoints(ctx, Spec{Path: pipe}, like)
 		if err == nil {
@@ -104,7 +107,7 @@ func TestPointsFromAPipe(t *testing.T) {
 		}
 		cancel()
 		if text == "no writer" { // whoever still waits for one is let go
-			over = write("")
+			over = write(pipe, "")
 		}
 		close(over)
 	}
