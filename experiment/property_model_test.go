@@ -36,6 +36,7 @@ type model struct {
 	seen     int  // rows, at the last evaluation
 	owed     bool // what was last known has not been scored
 	inducing int  // inputs
+	compared int  // inducing inputs of the last evaluation
 	moved    bool // they were changed after the last evaluation: there is nothing to be scored
 	full     bool // it has, on all test rows
 	scoring  bool // a run at rest scores
@@ -280,6 +281,9 @@ func (m *model) evaluated(e *record.Event) error {
 	m.seen = m.rowsAt(m.made)
 	for i, id := range m.ids {
 		k := m.kernels[id]
+		if m.compared != m.inducing && k.status == vbks.Pruned {
+			k.rows = 0 // of other inducing inputs: it cannot be compared any more
+		}
 		if k.status == vbks.Live {
 			k.rows = m.seen
 			if id == m.bad && e.Evaluation.Kernels[i].Status == vbks.Failed {
@@ -287,6 +291,7 @@ func (m *model) evaluated(e *record.Event) error {
 			}
 		}
 	}
+	m.compared = m.inducing
 	return m.check(e.Evaluation)
 }
 

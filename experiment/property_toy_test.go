@@ -30,6 +30,7 @@ type toy struct {
 	notices []vbks.Notice
 
 	inducing int
+	compared int // inducing inputs of the last evaluation
 }
 
 func newToy(ids []string, bad string, n int, every float64, refine int) *toy {
@@ -75,6 +76,9 @@ func (f *toy) Next(ctx context.Context) (*vbks.Evaluation, error) {
 	f.notices = nil
 	for _, id := range f.ids {
 		if f.status[id] != vbks.Live {
+			if f.compared != f.inducing {
+				f.rows[id] = 0
+			}
 			continue
 		}
 		f.rows[id] = f.seen(f.index)
@@ -83,6 +87,7 @@ func (f *toy) Next(ctx context.Context) (*vbks.Evaluation, error) {
 			f.notices = append(f.notices, vbks.Notice{Text: "kernel " + id + " failed: it is bad", Kernel: id, Failed: true})
 		}
 	}
+	f.compared = f.inducing
 	return f.revise()
 }
 
