@@ -39,9 +39,20 @@ func (collapsedOptimizer) complete(ctx context.Context, r *round) error {
 	return r.each(ctx, r.order(phaseTheta), r.tasks(r.live))
 }
 
-// predict predicts with the optimal q(v).
+// predict predicts with the optimal q(v), where the order says so averaged over
+// hyperparameters.
 func (collapsedOptimizer) predict(u *unit) error {
 	bound, last := u.worker.bound, u.last()
+	if u.order.Averaged {
+		mean, variance, noise, ok, err := u.averaged()
+		if err != nil {
+			return err
+		}
+		if ok {
+			u.foretell(mean, variance, noise)
+			return nil
+		}
+	}
 	var mean, variance [][]float64
 	var noise []float64
 	if u.settings.pointEstimates() {

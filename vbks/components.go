@@ -34,7 +34,9 @@ func (t *Trainer) Components(ctx context.Context, id string, x []float64) ([]Com
 		return nil, err
 	}
 	r := t.asking()
-	if err := r.ask(ctx, phaseComponents, []int{i}, x); err != nil {
+	o := r.order(phaseComponents)
+	o.X = x
+	if err := r.ask(ctx, o, []int{i}); err != nil {
 		return nil, fmt.Errorf("components of %s: %w", id, err)
 	}
 	return r.outcomes[i].Prediction.Components, nil

@@ -371,6 +371,7 @@ func TestPredictsAsTheExactGP(t *testing.T) {
 	at := []float64{-6, -3.3, -0.2, 0, 1.7, 3.9, 5}
 	for _, optimizer := range []string{"collapsed", "natural"} {
 		s := quickSettings(optimizer)
+		s.PredictTheta = "mode"
 		s.Inducing, s.EvaluateEvery, s.Jitter = 100, 1, device.Jitter{Relative: 1e-10}
 		tr := trainerOn(t, 2, nil, data, s, fourKernels...)
 		e := next(t, tr)

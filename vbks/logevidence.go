@@ -247,13 +247,29 @@ func (u *unit) evidence() error {
 
 // volumes estimates those of the members' modes.
 func (u *unit) volumes(bound *collapsed, sub []int) error {
+	xs := make([][]float64, len(sub))
+	for j, i := range sub {
+		xs[j] = u.outcomes[i].State.Free
+	}
+	volumes, err := u.volumesAt(bound, sub, xs)
+	for j, i := range sub {
+		if err == nil {
+			u.outcomes[i].Volume = volumes[j]
+		}
+	}
+	return err
+}
+
+// volumesAt estimates the volumes of the modes of some members at xs, from all rows
+// seen.
+func (u *unit) volumesAt(bound *collapsed, sub []int, xs [][]float64) ([]laplace.Volume, error) {
 	modes := make([]laplace.Mode, len(sub))
 	for j, i := range sub {
-		m, x := u.model(i), u.outcomes[i].State.Free
-		modes[j] = laplace.Mode{Program: m.program, X: x, Prec: m.prior.prec, Scale: u.strides(m.program, x)}
+		m := u.model(i)
+		modes[j] = laplace.Mode{Program: m.program, X: xs[j], Prec: m.prior.prec, Scale: u.strides(m.program, xs[j])}
 	}
 	obj := bound.boundObjective(u.seen(), u.seenYY(), u.stop)
-	volumes, err := laplace.Volumes(modes, func(at []int, xs [][]float64) ([][]float64, error) {
+	return laplace.Volumes(modes, func(at []int, xs [][]float64) ([][]float64, error) {
 		members, out := make([]int, len(at)), make([][]float64, len(at))
 		for j, i := range at {
 			members[j] = sub[i]
@@ -273,10 +289,4 @@ func (u *unit) volumes(bound *collapsed, sub []int) error {
 		}
 		return out, nil
 	})
-	for j, i := range sub {
-		if err == nil {
-			u.outcomes[i].Volume = volumes[j]
-		}
-	}
-	return err
 }

@@ -64,6 +64,7 @@ type order struct {
 	Donors    []gift      // search: the last evaluation's solutions, best first
 	Time      int         // transplants: how often there have been some in this round
 	X         []float64   // predict, components: rows to predict at
+	Averaged  bool        // predict: over hyperparameters
 	at        device.Data // X on the device, see place
 }
 
@@ -89,6 +90,7 @@ type outcome struct {
 	Evidence   *Evidence      // nil where only an estimate is known
 	Volume     laplace.Volume // of the mode, where that counts
 	Prediction *predicted
+	Spread     []float64 // C of N(free vector, CCᵀ), F x F, about the state: Laplace's density; nil until asked for
 }
 
 // predicted is what a kernel predicts at an order's X.

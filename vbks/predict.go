@@ -80,11 +80,30 @@ func (t *Trainer) Predict(ctx context.Context, x []float64, o PredictOptions) (*
 	for j, i := range kernels {
 		p.IDs[j] = t.kernels[i].id
 	}
+	var averaged, plain []int
+	for j, i := range kernels {
+		if weights[j] >= averagedWeight && t.settings.averages(t.rows, t.data.Rows()) {
+			averaged = append(averaged, i)
+		} else {
+			plain = append(plain, i)
+		}
+	}
 	r := t.asking()
-	if err := r.ask(ctx, phasePredict, kernels, x); err != nil {
-		return nil, err
+	for _, some := range []struct {
+		kernels  []int
+		averaged bool
+	}{{averaged, true}, {plain, false}} {
+		if len(some.kernels) == 0 {
+			continue
+		}
+		o := r.order(phasePredict)
+		o.X, o.Averaged = x, some.averaged
+		if err := r.ask(ctx, o, some.kernels); err != nil {
+			return nil, err
+		}
 	}
 	for j, i := range kernels {
+		t.kernels[i].spread = spread{t.evaluation, t.m, r.outcomes[i].Spread}
 		got := r.outcomes[i].Prediction
 		p.Mean[j], p.Var[j], p.Noise[j] = got.Mean, got.Var, got.Noise
 	}
@@ -93,13 +112,17 @@ func (t *Trainer) Predict(ctx context.Context, x []float64, o PredictOptions) (*
 
 // asking is a round that only predicts, under the last evaluation.
 func (t *Trainer) asking() *round {
-	return &round{Trainer: t, number: t.evaluation, n: t.rows, outcomes: t.unknown()}
+	r := &round{Trainer: t, number: t.evaluation, n: t.rows, outcomes: t.unknown()}
+	for i, k := range t.kernels {
+		if k.spread.evaluation == t.evaluation && k.spread.inducing == t.m {
+			r.outcomes[i].Spread = k.spread.chol
+		}
+	}
+	return r
 }
 
-// ask has the kernels predict at the rows x.
-func (r *round) ask(ctx context.Context, p phase, kernels []int, x []float64) error {
-	o := r.order(p)
-	o.X = x
+// ask has the kernels predict at the rows of an order.
+func (r *round) ask(ctx context.Context, o *order, kernels []int) error {
 	if err := r.site().place(o); err != nil {
 		return err
 	}

@@ -53,6 +53,9 @@ type Settings struct {
 	// Prediction.
 	Top     int    // kernels averaged over; 0: all
 	Weights string // "posterior", "bayes"
+	// PredictTheta is one of PredictThetaNames: hyperparameters at their mode, or
+	// averaged over; "" is "mode".
+	PredictTheta string
 }
 
 // DefaultSettings returns the settings that a config without further keys has.
@@ -82,6 +85,7 @@ func DefaultSettings() Settings {
 		AutoPruneWait:   3,
 		AutoPruneKeep:   10,
 		Weights:         "posterior",
+		PredictTheta:    autoTheta,
 	}
 }
 

@@ -73,6 +73,13 @@ type kernel struct {
 	past   []pastELBO // the last ones, of the present first
 	ends   []rungEnd  // of the rungs that it has taken part in and the run has left, oldest first
 	left   int        // inducing inputs of the rung that it was left out of, until it takes part again; 0: it was not
+	spread spread     // of its hyperparameters, as predictions last needed it
+}
+
+// spread is the outcome's of an evaluation, with some number of inducing inputs.
+type spread struct {
+	evaluation, inducing int
+	chol                 []float64
 }
 
 // New prepares a run: it places the data and the inducing inputs on the

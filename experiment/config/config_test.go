@@ -128,6 +128,7 @@ errors = "ignore"
 auto_prune = {below = 0.01, wait = 4, keep = 5}
 [predict]
 top = 6
+theta = "laplace"
 weights = "bayes"
 metric_rows = 15
 [device]

@@ -109,6 +109,8 @@ func (c *Config) keys() []key {
 		{"posterior", "auto_prune", autoPrune{&s.AutoPruneMass, &s.AutoPruneWait, &s.AutoPruneKeep}, "false, or {below, wait, keep}"},
 
 		{"predict", "top", whole{&s.Top, 0, many}, "kernels averaged over; 0: all"},
+		{"predict", "theta", choice(&s.PredictTheta, vbks.PredictThetaNames()...),
+			"hyperparameters at their mode, or averaged over by the curvature there; auto: up to 2,000 rows"},
 		{"predict", "weights", choice(&s.Weights, "posterior", "bayes"), ""},
 		{"predict", "metric_rows", whole{&c.MetricRows, 0, many}, "test rows scored at each evaluation; 0: all"},
 

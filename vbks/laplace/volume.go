@@ -24,6 +24,9 @@ type Mode struct {
 type Volume struct {
 	Nats  float64
 	Known bool // false: no curvature could be had, and the volume is the prior's
+	// Chol is C, F x F row-major lower, of the normal density N(X, CCᵀ) with the same
+	// curvature, nowhere wider than the prior; nil where none is known.
+	Chol []float64
 }
 
 // Gradients evaluates the gradients of the log densities of some modes, by their
@@ -173,15 +176,48 @@ func (c *curvature) volume() Volume {
 		}
 	}
 	var eigen mat.EigenSym
-	if !eigen.Factorize(h, false) {
+	if !eigen.Factorize(h, true) {
 		return Volume{Nats: prior}
 	}
 	nats := prior + math.Log(c.arrangements(h))
-	for _, v := range eigen.Values(nil) {
-		nats -= math.Log(math.Max(1, v)) / 2
+	values := eigen.Values(nil)
+	for i, v := range values {
+		values[i] = math.Max(1, v)
+		nats -= math.Log(values[i]) / 2
 	}
 	if math.IsNaN(nats) || math.IsInf(nats, 0) {
 		return Volume{Nats: prior}
 	}
-	return Volume{nats, true}
+	return Volume{nats, true, c.factor(&eigen, values)}
+}
+
+// factor returns the Cholesky factor of U·V·diag(1/values)·Vᵀ·U, V the eigenvectors
+// and U the prior's standard deviations.
+func (c *curvature) factor(eigen *mat.EigenSym, values []float64) []float64 {
+	n := len(c.X)
+	var vectors mat.Dense
+	eigen.VectorsTo(&vectors)
+	covariance := mat.NewSymDense(n, nil)
+	for i := range n {
+		for j := i; j < n; j++ {
+			sum := 0.0
+			for k, v := range values {
+				sum += vectors.At(i, k) * vectors.At(j, k) / v
+			}
+			covariance.SetSym(i, j, sum/(c.unit(i)*c.unit(j)))
+		}
+	}
+	var chol mat.Cholesky
+	if !chol.Factorize(covariance) {
+		return nil
+	}
+	var lower mat.TriDense
+	chol.LTo(&lower)
+	out := make([]float64, n*n)
+	for i := range n {
+		for j := range i + 1 {
+			out[i*n+j] = lower.At(i, j)
+		}
+	}
+	return out
 }

@@ -1,0 +1,92 @@
+package vbks
+
+import (
+	"math"
+	"testing"
+)
+
+// Averaged over hyperparameters, predictions are those of quadrature over all of
+// them, which differ from the mode's.
+func TestPredictionsAreAveraged(t *testing.T) {
+	slowWhenRacing(t)
+	data := trainingSeries(17, 14)
+	points := []float64{data.X[0], 1.5 * data.X[13], 3 * data.X[13]}
+	predict := func(theta string) (mean, variance []float64, k *kernel, floor float64) {
+		s := laplaceSettings(14)
+		s.Evidence, s.PredictTheta = "mode", theta
+		tr := trainerOn(t, 1, nil, data, s, "SE")
+		next(t, tr)
+		p, err := tr.Predict(t.Context(), points, PredictOptions{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		again, err := tr.Predict(t.Context(), points, PredictOptions{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i := range points {
+			if again.Mean[0][i] != p.Mean[0][i] || again.Var[0][i] != p.Var[0][i] {
+				t.Errorf("asked twice: %v ± %v and %v ± %v", p.Mean[0][i], p.Var[0][i], again.Mean[0][i], again.Var[0][i])
+			}
+			variance = append(variance, p.Var[0][i]+p.Noise[0])
+		}
+		return p.Mean[0], variance, tr.kernels[0], tr.floor
+	}
+	modeMean, modeVar, _, _ := predict("mode")
+	gotMean, gotVar, k, floor := predict("laplace")
+
+	const steps = 24
+	width := []float64{14, 6, 8} // of the variance, length scale and ρ
+	var logs []float64
+	var means, squares [][]float64
+	at := func(entry, place int) float64 {
+		return k.state.Free[entry] + width[entry]*((float64(place)+0.5)/steps-0.5)
+	}
+	for b := range steps {
+		joint := jointSE(k.program, k.prior, at(1, b), data.X, data.Y, floor)
+		for a := range steps {
+			for c := range steps {
+				noise := floor + math.Exp(at(2, c))
+				m, v := densePrediction(k.program, []float64{math.Exp(at(0, a)), math.Exp(at(1, b))}, noise, data.X, data.Y, points)
+				for i, mu := range m {
+					v[i] += noise + mu*mu
+				}
+				logs, means, squares = append(logs, joint(at(0, a), at(2, c))), append(means, m), append(squares, v)
+			}
+		}
+	}
+	all := logSum(logs)
+	for i := range points {
+		mean, square := 0.0, 0.0
+		for j, l := range logs {
+			w := math.Exp(l - all)
+			mean += w * means[j][i]
+			square += w * squares[j][i]
+		}
+		sd := math.Sqrt(square - mean*mean)
+		gotSD, modeSD := math.Sqrt(gotVar[i]), math.Sqrt(modeVar[i])
+		t.Logf("at %.2f: %.4f ± %.4f, by quadrature %.4f ± %.4f, at the mode %.4f ± %.4f", points[i], gotMean[i], gotSD, mean, sd, modeMean[i], modeSD)
+		if math.Abs(gotMean[i]-mean) > 0.1*sd || math.Abs(gotSD-sd) > 0.12*sd {
+			t.Errorf("at %v: %.4f ± %.4f, by quadrature %.4f ± %.4f", points[i], gotMean[i], gotSD, mean, sd)
+		}
+	}
+	if far := math.Sqrt(modeVar[2]); math.Abs(far-math.Sqrt(gotVar[2])) < 0.02*far {
+		t.Error("the mode's predictions are the same, which proves nothing")
+	}
+}
+
+// A weight that stands out is cut, and weights add up to 1.
+func TestTruncated(t *testing.T) {
+	w := truncated([]float64{-1000, -1000 + math.Log(2), math.Inf(-1), -900})
+	// Ratios 0, 0, 0, 1: the mean is 1/4, and 1/4·√4 the most.
+	if w[3] != 1 {
+		t.Error(w)
+	}
+	w = truncated([]float64{0, 0, 0, math.Log(97)})
+	most := 100. / 4 * 2
+	for i, want := range []float64{1, 1, 1, most} {
+		if math.Abs(w[i]-want/(3+most)) > 1e-12 {
+			t.Error(i, w[i])
+		}
+	}
+}
