@@ -19,6 +19,7 @@ import (
 // with what each is for.
 var layers = []string{
 	"internal/guard",
+	"scoring",
 	"kernelspace",
 	"device",
 	"device/cpu/simd",

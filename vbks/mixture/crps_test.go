@@ -38,7 +38,8 @@ func TestCRPSIsBothIntegrals(t *testing.T) {
 // One component is a normal; without variance the score is the absolute error; points
 // of weight w_i have the energy form Σ w|y − x| − ½ ΣΣ w w |x − x'|.
 func TestCRPSLimits(t *testing.T) {
-	one := &Prediction{IDs: []string{"a"}, Weights: []float64{1}, Noise: []float64{.75}, Mean: [][]float64{{10, 2}}, Var: [][]float64{{.25, -1e-18}}}
+	one := &Prediction{IDs: []string{"a"}, Weights: []float64{1}, Noise: []float64{.75},
+		Mean: [][]float64{{10, 2}}, Var: [][]float64{{.25, -1e-18}}}
 	s, err := one.Score([]float64{8, 2.5})
 	if want := (scoring.CRPS(8, 10, 1) + scoring.CRPS(2.5, 2, math.Sqrt(.75))) / 2; err != nil || math.Abs(s.CRPS-want) > 1e-14 {
 		t.Errorf("%v, want %v (%v)", s.CRPS, want, err)
@@ -52,7 +53,8 @@ func TestCRPSLimits(t *testing.T) {
 		t.Errorf("points: %v, want %v", got, want)
 	}
 	// Equal components are one.
-	if same := column([]float64{.2, .8}, []float64{1, 1}, []float64{3, 3}, []float64{3, 3}); math.Abs(same.components().crps(0, 4)-scoring.CRPS(4, 3, 2)) > 1e-14 {
+	same := column([]float64{.2, .8}, []float64{1, 1}, []float64{3, 3}, []float64{3, 3})
+	if math.Abs(same.components().crps(0, 4)-scoring.CRPS(4, 3, 2)) > 1e-14 {
 		t.Error("two equal components are not one")
 	}
 }
