@@ -12,7 +12,7 @@ import (
 //
 // with h_i the steps from the row before, 1 where none is missing. Where the inputs lie on
 // no grid h is a difference of inputs: a random walk in continuous time. Errors: an input
-// that is not beyond the last one, or between the steps.
+// that is not beyond the last one, or not finite.
 func Naive(s *Series, _ int, at []float64) ([]Normal, error) {
 	return s.walk(at, 0, 0)
 }
@@ -63,7 +63,7 @@ func (s *Series) walk(at []float64, drift, uncertain float64) ([]Normal, error) 
 //	y_{n+h−m(k+1)},   sd σ√(k+1),   k = ⌊(h−1)/m⌋,   σ² = 1/(n−m) Σ_{t>m} (y_t − y_{t−m})²
 //
 // (FPP3, sections 5.2 and 5.5). Errors: no season, no more rows than one has, steps missing or
-// none to be counted, an input as of Naive.
+// none to be counted, an input as of Naive or between the steps.
 func SeasonalNaive(s *Series, season int, at []float64) ([]Normal, error) {
 	n := len(s.y)
 	switch {
@@ -75,7 +75,7 @@ func SeasonalNaive(s *Series, season int, at []float64) ([]Normal, error) {
 	if err := s.complete(); err != nil {
 		return nil, err
 	}
-	h, err := s.ahead(at)
+	h, err := s.stepsAhead(at)
 	if err != nil {
 		return nil, err
 	}

@@ -20,6 +20,9 @@ func PhaseMean(s *Series, season int, at []float64) ([]Normal, error) {
 		return nil, s.off
 	}
 	times, err := s.times(at)
+	if err == nil {
+		err = s.whole(times, at)
+	}
 	if err != nil {
 		return nil, err
 	}

@@ -85,8 +85,7 @@ func (s *Series) complete() error {
 	return err
 }
 
-// ahead returns the time from the last training input to others, in the unit of clock:
-// whole steps on a grid.
+// ahead returns the time from the last training input to others, in the unit of clock.
 func (s *Series) ahead(at []float64) ([]float64, error) {
 	times, err := s.times(at)
 	last := len(s.x) - 1
@@ -99,8 +98,32 @@ func (s *Series) ahead(at []float64) ([]float64, error) {
 	return times, err
 }
 
+// stepsAhead is ahead where it is a whole number of steps.
+func (s *Series) stepsAhead(at []float64) ([]float64, error) {
+	h, err := s.ahead(at)
+	if err == nil {
+		err = s.whole(h, at)
+	}
+	return h, err
+}
+
+// whole returns an error where the time at an input is no whole number of steps.
+func (s *Series) whole(times, at []float64) error {
+	for i, time := range times {
+		if time != math.Trunc(time) {
+			return fmt.Errorf("%v lies between the steps of %v of the training inputs", at[i], s.step)
+		}
+	}
+	return nil
+}
+
 // times returns the time at other inputs, in the unit of clock.
 func (s *Series) times(at []float64) ([]float64, error) {
+	for _, v := range at {
+		if math.IsNaN(v) || math.IsInf(v, 0) {
+			return nil, fmt.Errorf("an input is %v", v)
+		}
+	}
 	if s.off != nil {
 		return slices.Clone(at), nil
 	}
@@ -118,15 +141,10 @@ func (s *Series) times(at []float64) ([]float64, error) {
 			x, clock = s.x[next], s.clock[next]
 			next++
 		}
-		if math.IsNaN(at[i]) || math.IsInf(at[i], 0) {
-			return nil, fmt.Errorf("an input is %v", at[i])
-		}
-		steps := math.Round((at[i] - x) / s.step)
-		if off := (at[i]-x)/s.step - steps; math.Abs(off) > mostOff(steps) {
-			return nil, fmt.Errorf("%v lies between the steps of %v of the training inputs", at[i], s.step)
-		}
-		times[i] = clock + steps
-		if at[i] > x && steps > 0 {
+		apart := (at[i] - x) / s.step
+		if steps := math.Round(apart); math.Abs(apart-steps) > mostOff(steps) {
+			times[i] = clock + apart
+		} else if times[i] = clock + steps; steps > 0 {
 			x, clock = at[i], times[i]
 		}
 	}

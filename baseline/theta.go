@@ -14,7 +14,7 @@ import (
 //	½(a + b(n + h)) + ½ ℓ_n,   sd σ√(1 + (h − 1)α²),   σ² = Σ e²/(n − 3)
 //
 // of the seasonally adjusted series (see seasonal). Errors: fewer than five rows, steps
-// missing or none to be counted, an input as of Naive.
+// missing or none to be counted, an input as of SeasonalNaive.
 func Theta(s *Series, season int, at []float64) ([]Normal, error) {
 	return s.smoothed(season, at, func(y []float64, most int) []Normal {
 		alpha := alphaAt(minimise(1, func(u []float64) float64 {
@@ -74,7 +74,7 @@ func (s *Series) smoothed(season int, at []float64, forecast func(y []float64, m
 	if err := s.complete(); err != nil {
 		return nil, err
 	}
-	h, err := s.ahead(at)
+	h, err := s.stepsAhead(at)
 	if err != nil || len(h) == 0 {
 		return nil, err
 	}
