@@ -10,7 +10,7 @@ import "math"
 //
 // with K parameters: those of the smoothing, the first level and slope, σ. Bounds are those
 // of forecast::ets in R; σ² = Σ e²/(n − K + 1). Left out are trends without damping, which
-// overshoot where nobody looks (Gardner and McKenzie 1985; FPP3, section 8.2), and
+// overshoot far ahead (Gardner and McKenzie 1985; FPP3, section 8.2), and
 // multiplicative errors and trends. Errors: as of Theta.
 func ETS(s *Series, season int, at []float64) ([]Normal, error) {
 	return s.smoothed(season, at, func(y []float64, most int) []Normal {

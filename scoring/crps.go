@@ -17,7 +17,7 @@ func AbsNormal(mean, sd float64) float64 {
 		return math.Abs(mean)
 	}
 	z := mean / sd
-	if q := z * z; q < 1 { // most kernels agree: a third of the time
+	if q := z * z; q < 1 { // most kernels agree: without erf and exp
 		sum := 0.0
 		for k := len(absSeries) - 1; k >= 0; k-- {
 			sum = sum*q + absSeries[k]
