@@ -19,6 +19,7 @@ import (
 // with what each is for.
 var layers = []string{
 	"internal/guard",
+	"scoring",
 	"kernelspace",
 	"device",
 	"device/cpu/simd",
@@ -37,6 +38,7 @@ var layers = []string{
 	"vbks/exact",
 	"vbks/laplace",
 	"vbks",
+	"baseline",
 	"datasets",
 	"configs",
 	"experiment/average",
@@ -76,6 +78,7 @@ var layers = []string{
 // apart says what a package must not know, nor what is below that, although it
 // stands lower.
 var apart = map[string][]string{
+	"baseline":           {"vbks", "device", "kernelspace"}, // it knows numbers only
 	"datasets":           {"vbks", "device"},
 	"vbks":               {"device/cpu", "device/cuda"}, // whatever computes
 	"vbks/exact":         {"device/cpu", "device/cuda"},

@@ -243,7 +243,8 @@ func (f *predictFlags) tell(w io.Writer, p *inspect.Predictor, q *inspect.Predic
 	if a.Missing > 0 {
 		of = fmt.Sprintf(", the target of %d others is missing", a.Missing)
 	}
-	fmt.Fprintf(w, "on %d rows with a target%s: rmse %.6g%s, mae %.6g%s, nlpd %.6g\n", a.Rows, of, a.RMSE, unit, a.MAE, unit, a.NLPD)
+	fmt.Fprintf(w, "on %d rows with a target%s: rmse %.6g%s, mae %.6g%s, nlpd %.6g, crps %.6g%s, interval score %.6g%s\n",
+		a.Rows, of, a.RMSE, unit, a.MAE, unit, a.NLPD, a.CRPS, unit, a.Interval, unit)
 	fmt.Fprint(w, "coverage of intervals:")
 	for i, level := range record.CoverageLevels {
 		if i > 0 {

@@ -60,7 +60,7 @@ func TestDirectory(t *testing.T) {
 	rows = filestest.ReadCSV(t, filepath.Join(dir, "metrics.csv"))
 	if got := strings.Join(rows[0],
 		","); got != "evaluation,proportion,seconds,method,kernels,rmse,mae,nlpd,coverage95,test_rows,coverage50,coverage80,"+
-		"leader_since,leader_changes" {
+		"leader_since,leader_changes,crps,interval_score" {
 		t.Error(got)
 	}
 	if len(rows) != 1+2*5 {

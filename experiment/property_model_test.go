@@ -326,7 +326,7 @@ func (m *model) measured(e *record.Event) error {
 		case m.state.Settled() && !m.scoring:
 			return fmt.Errorf("scores while %s", m.state)
 		}
-		for _, x := range []files.Number{v.RMSE, v.MAE, v.NLPD, v.Coverage95} {
+		for _, x := range []files.Number{v.RMSE, v.MAE, v.NLPD, v.Coverage95, v.CRPS, v.Interval} {
 			if f := float64(x); math.IsNaN(f) || math.IsInf(f, 0) {
 				return fmt.Errorf("scores %+v", v)
 			}

@@ -34,7 +34,8 @@ func TestOldComparisonKnowsOneCoverage(t *testing.T) {
 			t.Fatalf("%+v", r.Runs)
 		}
 		f := r.Runs[0].Final()
-		if c := f.Coverage(); !math.IsNaN(float64(c[0])) || !math.IsNaN(float64(c[1])) || c[2] != .9 || f.TestRows != 20 {
+		if c := f.Coverage(); !math.IsNaN(float64(c[0])) || !math.IsNaN(float64(c[1])) || c[2] != .9 || f.TestRows != 20 ||
+			!math.IsNaN(float64(f.CRPS)) || !math.IsNaN(float64(f.Interval)) {
 			t.Errorf("%+v", f)
 		}
 		if s := r.Summary()[0].Coverage; !math.IsNaN(float64(s[0])) || s[2] != .9 {
@@ -50,13 +51,13 @@ func TestOldComparisonKnowsOneCoverage(t *testing.T) {
 	check()
 	text, err := os.ReadFile(filepath.Join(dir, record.FinalsFile))
 	must.OK(t, err)
-	if want := "method,run,seed,kernel_id,trained,seconds,rmse,mae,nlpd,coverage95,test_rows,coverage50,coverage80\n" +
-		"vbks,1,1,SE,3,3,6,5,4,0.9,20,,\nrandom,1,1,RQ,1,,,,,,,,\n"; string(text) != want {
+	if want := "method,run,seed,kernel_id,trained,seconds,rmse,mae,nlpd,coverage95,test_rows,coverage50,coverage80,crps,interval_score\n" +
+		"vbks,1,1,SE,3,3,6,5,4,0.9,20,,,,\nrandom,1,1,RQ,1,,,,,,,,,,\n"; string(text) != want {
 		t.Errorf("%s", text)
 	}
 	var out bytes.Buffer
 	must.OK(t, r.WriteText(&out))
-	if !regexp.MustCompile(`vbks\s+1\s+6\s+-\s+4\.0000\s+-\s+-\s+-\s+0\.900\s+3\s+3\n`).MatchString(out.String()) {
+	if !regexp.MustCompile(`vbks\s+1\s+6\s+-\s+4\.0000\s+-\s+-\s+-\s+-\s+0\.900\s+3\s+3\n`).MatchString(out.String()) {
 		t.Errorf("%s", &out)
 	}
 }

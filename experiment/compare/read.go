@@ -53,6 +53,7 @@ func Read(path string) (*Comparison, error) {
 			Method: metrics.Text(i, "method"), Kernels: metrics.Whole(i, "kernels"),
 			RMSE: number("rmse"), MAE: number("mae"), NLPD: number("nlpd"), TestRows: metrics.Whole(i, "test_rows"),
 			Coverage50: metrics.Share(i, "coverage50"), Coverage80: metrics.Share(i, "coverage80"), Coverage95: metrics.Share(i, "coverage95"),
+			CRPS: metrics.Share(i, "crps"), Interval: metrics.Share(i, "interval_score"),
 		})
 	}
 	for _, t := range []*files.Table{final, metrics} {

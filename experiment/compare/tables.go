@@ -101,6 +101,7 @@ type MethodSummary struct {
 	RMSESD  files.Number `json:"rmse_sd"`
 	NLPD    files.Number `json:"nlpd"`
 	NLPDSD  files.Number `json:"nlpd_sd"`
+	CRPS    files.Number `json:"crps"`
 	// Means of the shares within the intervals of record.CoverageLevels.
 	Coverage  [len(record.CoverageLevels)]files.Number `json:"coverage"`
 	Seconds   files.Number                             `json:"seconds"` // at the end
@@ -112,7 +113,7 @@ type MethodSummary struct {
 func (c *Comparison) Summary() (out []MethodSummary) {
 	for _, method := range c.Config.Compare.Methods {
 		s := MethodSummary{Method: method}
-		var rmse, nlpd, seconds, trained []float64
+		var rmse, nlpd, crps, seconds, trained []float64
 		var coverage [len(record.CoverageLevels)][]float64
 		for i := range c.Runs {
 			r := &c.Runs[i]
@@ -127,6 +128,7 @@ func (c *Comparison) Summary() (out []MethodSummary) {
 				continue
 			}
 			rmse, nlpd, seconds = append(rmse, float64(f.RMSE)), append(nlpd, float64(f.NLPD)), append(seconds, float64(f.Seconds))
+			crps = append(crps, float64(f.CRPS))
 			for l, share := range f.Coverage() {
 				coverage[l] = append(coverage[l], float64(share))
 			}
@@ -137,7 +139,8 @@ func (c *Comparison) Summary() (out []MethodSummary) {
 		for _, x := range []struct {
 			mean, sd *files.Number
 			of       []float64
-		}{{&s.RMSE, &s.RMSESD, rmse}, {&s.NLPD, &s.NLPDSD, nlpd}, {&s.Seconds, &s.SecondsSD, seconds}, {&s.Trained, new(files.Number), trained}} {
+		}{{&s.RMSE, &s.RMSESD, rmse}, {&s.NLPD, &s.NLPDSD, nlpd}, {&s.Seconds, &s.SecondsSD, seconds}, {&s.Trained, new(files.Number), trained},
+			{&s.CRPS, new(files.Number), crps}} {
 			mean, sd := average.MeanSD(x.of)
 			*x.mean, *x.sd = files.Number(mean), files.Number(sd)
 		}
@@ -154,11 +157,12 @@ func (c *Comparison) Summary() (out []MethodSummary) {
 func (c *Comparison) WriteText(w io.Writer) error {
 	w = words.PlainWriter(w)
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', tabwriter.AlignRight)
-	fmt.Fprintf(t, "method\truns\trmse\t± sd\tnlpd\t± sd\t%s\tseconds\tkernels\t\n", record.CoverageHeads())
+	fmt.Fprintf(t, "method\truns\trmse\t± sd\tnlpd\t± sd\tcrps\t%s\tseconds\tkernels\t\n", record.CoverageHeads())
 	without := 0
 	for _, s := range c.Summary() {
-		fmt.Fprintf(t, "%s\t%d\t%s\t%s\t%s\t%s\t%s\t%s\t%s\t\n", s.Method, s.Runs, s.RMSE.Format("%.5g"), s.RMSESD.Format("%.3g"),
-			s.NLPD.Format("%.4f"), s.NLPDSD.Format("%.3g"), record.CoverageCells(s.Coverage), s.Seconds.Format("%.4g"), s.Trained.Format("%.4g"))
+		fmt.Fprintf(t, "%s\t%d\t%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\t\n", s.Method, s.Runs, s.RMSE.Format("%.5g"), s.RMSESD.Format("%.3g"),
+			s.NLPD.Format("%.4f"), s.NLPDSD.Format("%.3g"), s.CRPS.Format("%.5g"), record.CoverageCells(s.Coverage),
+			s.Seconds.Format("%.4g"), s.Trained.Format("%.4g"))
 		without += s.Without
 	}
 	if err := t.Flush(); err != nil {

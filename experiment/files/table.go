@@ -61,7 +61,7 @@ func (t *Table) Number(row int, column string) float64 {
 	return v
 }
 
-// Share reads a number that is NaN where it is not known: its cell is empty, or
+// Share reads a share or a score that is NaN where it is not known: its cell is empty, or
 // the table is of a version that had no such column.
 func (t *Table) Share(row int, column string) Number {
 	if i := slices.Index(t.header, column); i < 0 || t.Rows[row][i] == "" {

@@ -110,10 +110,10 @@ func (s *Summary) WriteText(w io.Writer, now time.Time) error {
 	if len(s.Metrics) > 0 {
 		fmt.Fprintln(w)
 		t := tabwriter.NewWriter(w, 0, 0, 2, ' ', tabwriter.AlignRight)
-		fmt.Fprintf(t, "method\tkernels\trmse\tmae\tnlpd\t%s\ttest rows\t\n", record.CoverageHeads())
+		fmt.Fprintf(t, "method\tkernels\trmse\tmae\tcrps\tinterval score\tnlpd\t%s\ttest rows\t\n", record.CoverageHeads())
 		for _, m := range s.Metrics {
-			fmt.Fprintf(t, "%s\t%d\t%.5g\t%.5g\t%.4f\t%s\t%d\t\n", m.Method, m.Kernels, float64(m.RMSE), float64(m.MAE), float64(m.NLPD),
-				record.CoverageCells(m.Coverage()), m.TestRows)
+			fmt.Fprintf(t, "%s\t%d\t%.5g\t%.5g\t%s\t%s\t%.4f\t%s\t%d\t\n", m.Method, m.Kernels, float64(m.RMSE), float64(m.MAE),
+				m.CRPS.Format("%.5g"), m.Interval.Format("%.5g"), float64(m.NLPD), record.CoverageCells(m.Coverage()), m.TestRows)
 		}
 		if err := t.Flush(); err != nil {
 			return err

@@ -133,19 +133,24 @@ func TestPredictionsAreTheRunsOwn(t *testing.T) {
 				t.Errorf("%v %s: %+v, the run measured %+v", set, m.Method, done, m)
 			}
 			if !within(a.RMSE, float64(m.RMSE), 1e-12) || !within(a.MAE, float64(m.MAE), 1e-12) || !within(a.NLPD, float64(m.NLPD), 1e-12) ||
+				!within(a.CRPS, float64(m.CRPS), 1e-12) || !within(a.Interval, float64(m.Interval), 1e-12) ||
 				a.Coverage[2] != float64(m.Coverage95) {
 				t.Errorf("%v %s: %+v, the run measured %+v", set, m.Method, a, m)
 			}
 			mean, y := columnOf(t, table, "mean"), columnOf(t, table, "level")
 			lower, upper := columnOf(t, table, "y_q0.025"), columnOf(t, table, "y_q0.975")
-			squares, inside := 0.0, 0
+			squares, inside, interval := 0.0, 0, 0.0
 			for i := range y {
 				squares += (y[i] - mean[i]) * (y[i] - mean[i])
+				interval += upper[i] - lower[i] + 40*(max(0, lower[i]-y[i])+max(0, y[i]-upper[i]))
 				if y[i] >= lower[i] && y[i] <= upper[i] {
 					inside++
 				}
 			}
 			n := float64(len(y))
+			if !within(interval/n, float64(m.Interval), 1e-9) {
+				t.Errorf("%v %s: in the table the interval score is %v, the run measured %+v", set, m.Method, interval/n, m)
+			}
 			if !within(math.Sqrt(squares/n), float64(m.RMSE), 1e-12) || float64(inside)/n != float64(m.Coverage95) {
 				t.Errorf("%v %s: in the table RMSE %v and coverage %v, the run measured %+v", set, m.Method, math.Sqrt(squares/n), float64(inside)/n, m)
 			}

@@ -14,15 +14,17 @@ type Accuracy struct {
 	RMSE     float64
 	MAE      float64
 	NLPD     float64 // nats
+	CRPS     float64
+	Interval float64 // score of the central 95 %
 	Coverage mixture.Coverage
 }
 
 // tally adds up, batch by batch, what Accuracy needs; mixture.Score has the
 // formulas.
 type tally struct {
-	rows, missing           int
-	squares, absolute, nlpd float64 // sums
-	inside                  [len(record.CoverageLevels)]int
+	rows, missing                           int
+	squares, absolute, nlpd, crps, interval float64 // sums
+	inside                                  [len(record.CoverageLevels)]int
 }
 
 // add takes predictions and their standardised targets in, NaN where there is
@@ -41,6 +43,8 @@ func (t *tally) add(p *mixture.Prediction, y []float64) error {
 	t.squares += n * s.RMSE * s.RMSE
 	t.absolute += n * s.MAE
 	t.nlpd += n * s.NLPD
+	t.crps += n * s.CRPS
+	t.interval += n * s.Interval
 	for l, share := range s.Coverage {
 		t.inside[l] += int(math.Round(n * share))
 	}
@@ -80,6 +84,8 @@ func (t *tally) merge(o *tally) {
 	t.squares += o.squares
 	t.absolute += o.absolute
 	t.nlpd += o.nlpd
+	t.crps += o.crps
+	t.interval += o.interval
 	for l := range t.inside {
 		t.inside[l] += o.inside[l]
 	}
@@ -92,8 +98,9 @@ func (t *tally) accuracy(scale float64) Accuracy {
 		return a
 	}
 	n := float64(t.rows)
-	s := mixture.Score{RMSE: math.Sqrt(t.squares / n), MAE: t.absolute / n, NLPD: t.nlpd / n}.InUnits(scale)
-	a.RMSE, a.MAE, a.NLPD = s.RMSE, s.MAE, s.NLPD
+	s := mixture.Score{RMSE: math.Sqrt(t.squares / n), MAE: t.absolute / n, NLPD: t.nlpd / n, CRPS: t.crps / n,
+		Interval: t.interval / n}.InUnits(scale)
+	a.RMSE, a.MAE, a.NLPD, a.CRPS, a.Interval = s.RMSE, s.MAE, s.NLPD, s.CRPS, s.Interval
 	for l := range a.Coverage {
 		a.Coverage[l] = float64(t.inside[l]) / n
 	}

@@ -73,6 +73,7 @@ func (t *TestSet) Score(ctx context.Context, tr Trainer, top int, weights string
 			Coverage50: files.Number(s.Coverage[mixture.Coverage50]),
 			Coverage80: files.Number(s.Coverage[mixture.Coverage80]),
 			Coverage95: files.Number(s.Coverage[mixture.Coverage95]),
+			CRPS:       files.Number(s.CRPS), Interval: files.Number(s.Interval),
 		})
 	}
 	return out, nil

@@ -136,14 +136,16 @@ type Metric struct {
 	TestRows   int          `json:"test_rows"`
 	Coverage50 files.Number `json:"coverage50"` // NaN in the logs of older versions, as Coverage80
 	Coverage80 files.Number `json:"coverage80"`
+	CRPS       files.Number `json:"crps"`           // NaN in the logs of older versions, as Interval
+	Interval   files.Number `json:"interval_score"` // of the central 95 %
 }
 
-// UnmarshalJSON implements json.Unmarshaler: a share that is not there is not
-// known.
+// UnmarshalJSON implements json.Unmarshaler: a share or score that is not there is
+// not known.
 func (m *Metric) UnmarshalJSON(text []byte) error {
 	type plain Metric
 	nan := files.Number(math.NaN())
-	p := plain{Coverage50: nan, Coverage80: nan, Coverage95: nan}
+	p := plain{Coverage50: nan, Coverage80: nan, Coverage95: nan, CRPS: nan, Interval: nan}
 	if err := json.Unmarshal(text, &p); err != nil {
 		return err
 	}
@@ -151,9 +153,9 @@ func (m *Metric) UnmarshalJSON(text []byte) error {
 	return nil
 }
 
-// AccuracyCells are the cells of rundir.AccuracyColumns, empty where a share is not
-// known.
+// AccuracyCells are the cells of rundir.AccuracyColumns, empty where a share or a
+// score is not known.
 func (m *Metric) AccuracyCells() []string {
 	return []string{m.RMSE.String(), m.MAE.String(), m.NLPD.String(), m.Coverage95.Known(""), strconv.Itoa(m.TestRows),
-		m.Coverage50.Known(""), m.Coverage80.Known("")}
+		m.Coverage50.Known(""), m.Coverage80.Known(""), m.CRPS.Known(""), m.Interval.Known("")}
 }

@@ -78,8 +78,8 @@ func TestOldLogsKnowOneCoverage(t *testing.T) {
 	path := filepath.Join(dir, record.EventsFile)
 	text, err := os.ReadFile(path)
 	must.OK(t, err)
-	old := regexp.MustCompile(`,"coverage(50|80)":[0-9.e-]+`).ReplaceAll(text, nil)
-	if len(old) == len(text) || bytes.Contains(old, []byte("coverage50")) {
+	old := regexp.MustCompile(`,"(coverage(50|80)|crps|interval_score)":[0-9.e-]+`).ReplaceAll(text, nil)
+	if len(old) == len(text) || bytes.Contains(old, []byte("coverage50")) || bytes.Contains(old, []byte("crps")) {
 		t.Fatal("the log cannot be made an old one")
 	}
 	must.OK(t, os.WriteFile(path, old, 0o644))
@@ -91,7 +91,8 @@ func TestOldLogsKnowOneCoverage(t *testing.T) {
 			t.Errorf("%+v", m)
 		}
 	}
-	if j, err := json.Marshal(s.Metrics); err != nil || !strings.Contains(string(j), `"coverage50":null,"coverage80":null`) {
+	unknown := `"coverage50":null,"coverage80":null,"crps":null,"interval_score":null`
+	if j, err := json.Marshal(s.Metrics); err != nil || !strings.Contains(string(j), unknown) {
 		t.Errorf("%s (%v)", j, err)
 	}
 	out := filepath.Join(t.TempDir(), "export")
@@ -99,7 +100,8 @@ func TestOldLogsKnowOneCoverage(t *testing.T) {
 	rows, err := filestest.ReadTable(filepath.Join(out, record.MetricsFile))
 	must.OK(t, err)
 	for i := range rows.Rows {
-		if rows.Text(i, "coverage50") != "" || rows.Text(i, "coverage80") != "" || !(rows.Number(i, "coverage95") >= 0) {
+		if rows.Text(i, "coverage50") != "" || rows.Text(i, "coverage80") != "" || rows.Text(i, "crps") != "" ||
+			rows.Text(i, "interval_score") != "" || !(rows.Number(i, "coverage95") >= 0) {
 			t.Errorf("%q", rows.Rows[i])
 		}
 	}

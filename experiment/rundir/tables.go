@@ -63,7 +63,7 @@ func writeHeaders(posterior, metrics io.Writer) error {
 		"posterior", "bayes", "local_elbo", "elbo_se", "rank", "status", "elbo_rows", "lower", "upper",
 		"point_posterior", "point_bayes"})
 	if err == nil {
-		err = files.WriteRows(metrics, append(MetricColumns(), "leader_since", "leader_changes"))
+		err = files.WriteRows(metrics, withLeader(MetricColumns(), "leader_since", "leader_changes"))
 	}
 	return err
 }
@@ -92,7 +92,7 @@ func (t *tableRows) write(e *record.Event, posterior, metrics io.Writer) error {
 	case record.EventMetrics:
 		rows := MetricRows(e.Metrics)
 		for i := range rows {
-			rows[i] = append(rows[i], files.FormatFloat(t.lead.Since), strconv.Itoa(t.lead.Changes))
+			rows[i] = withLeader(rows[i], files.FormatFloat(t.lead.Since), strconv.Itoa(t.lead.Changes))
 		}
 		if err := files.WriteRows(metrics, rows...); err != nil {
 			return fmt.Errorf("%s: %w", record.MetricsFile, err)
@@ -128,8 +128,14 @@ func (t *tableRows) posteriorRows(e *record.Evaluation) [][]string {
 	return rows
 }
 
-// MetricColumns are those of metrics.csv but for the leader's. Who knows the file from before the two
-// last ones came finds the others where they were.
+// withLeader puts the cells of the leader where they were before crps and
+// interval_score came.
+func withLeader(row []string, since, changes string) []string {
+	return slices.Insert(row, len(row)-2, since, changes)
+}
+
+// MetricColumns are those of metrics.csv but for the leader's. Who knows the file from
+// before the last ones came finds the others where they were.
 func MetricColumns() []string {
 	return append([]string{"evaluation", "proportion", "seconds", "method", "kernels"}, AccuracyColumns()...)
 }
@@ -147,7 +153,7 @@ func MetricRows(ms []record.Metric) [][]string {
 // AccuracyColumns are the columns of a table that say how well a method
 // predicts.
 func AccuracyColumns() []string {
-	return []string{"rmse", "mae", "nlpd", "coverage95", "test_rows", "coverage50", "coverage80"}
+	return []string{"rmse", "mae", "nlpd", "coverage95", "test_rows", "coverage50", "coverage80", "crps", "interval_score"}
 }
 
 // kernelRows are those of kernels.csv: the hyperparameters of the last evaluation,

@@ -4,6 +4,8 @@ import (
 	"errors"
 	"fmt"
 	"math"
+
+	"kestrel/scoring"
 )
 
 // Places in CoverageLevels and in a Coverage.
@@ -27,6 +29,8 @@ type Score struct {
 	RMSE     float64 // root mean squared error of the mixture's mean
 	MAE      float64 // mean absolute error of the mixture's mean
 	NLPD     float64 // mean of −log p(y), nats
+	CRPS     float64 // mean continuous ranked probability score
+	Interval float64 // mean score of the central interval of 95 %
 	Coverage Coverage
 	Rows     int
 }
@@ -37,7 +41,9 @@ type Score struct {
 //	RMSE = √mean (y − μ)²   MAE = mean |y − μ|   NLPD = −mean log Σ_i w_i N(y; μ_i, σ_i² + σ_n,i²)
 //
 // Coverage counts (1−c)/2 <= F(y) <= (1+c)/2, for each level c, with the mixture's
-// own distribution function F. NLPD is +∞ if a target has density 0. Errors: another number of
+// own distribution function F. CRPS is that of crps; Interval is the mean of
+// scoring.Interval between the mixture's own quantiles, MSIS once it is divided by the
+// scale of the training series. NLPD is +∞ if a target has density 0. Errors: another number of
 // targets than rows, no rows, a target that is not finite, a bad prediction.
 func (p *Prediction) Score(y []float64) (Score, error) {
 	if err := p.Check(); err != nil {
@@ -51,6 +57,8 @@ func (p *Prediction) Score(y []float64) (Score, error) {
 	}
 	s := Score{Rows: len(y)}
 	impossible := false
+	parts := p.components()
+	tail := (1 - scoring.IntervalLevel) / 2
 	for row, v := range y {
 		if math.IsNaN(v) || math.IsInf(v, 0) {
 			return Score{}, fmt.Errorf("vbks: target at row %d is %v", row, v)
@@ -65,6 +73,8 @@ func (p *Prediction) Score(y []float64) (Score, error) {
 		density := p.logDensity(row, v)
 		impossible = impossible || math.IsInf(density, -1)
 		s.NLPD -= density
+		s.CRPS += parts.crps(row, v)
+		s.Interval += scoring.Interval(v, p.Quantile(row, tail, true), p.Quantile(row, 1-tail, true))
 		at, below := p.around(row, v)
 		for l, level := range CoverageLevels {
 			if tail := (1 - level) / 2; at >= tail && below <= 1-tail {
@@ -76,6 +86,8 @@ func (p *Prediction) Score(y []float64) (Score, error) {
 	s.RMSE /= math.Sqrt(n)
 	s.MAE /= n
 	s.NLPD /= n
+	s.CRPS /= n
+	s.Interval /= n
 	for l := range s.Coverage {
 		s.Coverage[l] /= n
 	}
@@ -101,10 +113,12 @@ func (p *Prediction) around(row int, y float64) (at, below float64) {
 // InUnits converts the score of targets divided by scale > 0, as standardised
 // ones are, to the units of the data:
 //
-//	RMSE·scale,  MAE·scale,  NLPD + log scale.
+//	RMSE·scale,  MAE·scale,  CRPS·scale,  Interval·scale,  NLPD + log scale.
 func (s Score) InUnits(scale float64) Score {
 	s.RMSE *= scale
 	s.MAE *= scale
+	s.CRPS *= scale
+	s.Interval *= scale
 	s.NLPD += math.Log(scale)
 	return s
 }

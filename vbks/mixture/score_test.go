@@ -171,6 +171,7 @@ func TestScoreInUnits(t *testing.T) {
 	}
 	got := s.InUnits(scale)
 	if math.Abs(got.RMSE/want.RMSE-1) > 1e-12 || math.Abs(got.MAE/want.MAE-1) > 1e-12 ||
+		math.Abs(got.CRPS/want.CRPS-1) > 1e-12 || math.Abs(got.Interval/want.Interval-1) > 1e-10 ||
 		math.Abs(got.NLPD-want.NLPD) > 1e-10 || got.Coverage != want.Coverage || got.Rows != want.Rows {
 		t.Errorf("got %+v, want %+v", got, want)
 	}

@@ -1,0 +1,49 @@
+package mixture
+
+import (
+	"math"
+
+	"kestrel/scoring"
+)
+
+// components are the kernels of a prediction that have a weight, and room for a row
+// of them.
+type components struct {
+	*Prediction
+	kernels        []int
+	mean, variance []float64 // of kernels
+}
+
+func (p *Prediction) components() *components {
+	c := &components{Prediction: p}
+	for i, w := range p.Weights {
+		if w > 0 {
+			c.kernels = append(c.kernels, i)
+		}
+	}
+	k := len(c.kernels)
+	c.mean, c.variance = make([]float64, k), make([]float64, k)
+	return c
+}
+
+// crps returns the continuous ranked probability score ∫ (F(t) − 1{y ≤ t})² dt of the
+// mixture of y at a row,
+//
+//	Σ_i w_i A(y − μ_i, s_i) − ½ Σ_ij w_i w_j A(μ_i − μ_j, √(s_i² + s_j²)),   s_i² = σ_i² + σ_n,i²
+//
+// with A = scoring.AbsNormal (Grimit et al. 2006, equation 5), for weights that sum
+// to 1. It takes the square of the number of kernels with a weight.
+func (c *components) crps(row int, y float64) float64 {
+	miss, spread := 0.0, 0.0
+	for a, i := range c.kernels {
+		w := c.Weights[i]
+		c.mean[a], c.variance[a] = c.Mean[i][row], c.Prediction.variance(i, row, true)
+		sd := math.Sqrt(c.variance[a])
+		miss += w * scoring.AbsNormal(y-c.mean[a], sd)
+		spread += w * w * sd / math.Sqrt(math.Pi) // half of A(0, s√2)
+		for b, j := range c.kernels[:a] {
+			spread += w * c.Weights[j] * scoring.AbsNormal(c.mean[a]-c.mean[b], math.Sqrt(c.variance[a]+c.variance[b]))
+		}
+	}
+	return max(0, miss-spread)
+}
