@@ -49,7 +49,7 @@ func (j *judge) fitted(k *exact.Kernel, i int, f *record.Fit) []float64 {
 	layout := j.job.Start.Kernels[i].Params
 	raw := make([]float64, len(f.Params))
 	for p, v := range f.Params {
-		raw[p] = float64(v) / layout[p].Scale
+		raw[p] = layout[p].Standardised(float64(v))
 	}
 	at := len(raw) - 1
 	return k.Free(raw[:at], raw[at])
