@@ -148,6 +148,7 @@ func TestUnit(t *testing.T) {
 		{"SE+POLY2", "m/s", []string{"km", "km"}, Options{Dim: 2}, []string{"(m/s)²", "km", "(m/s)²", "km", ""}},
 		{"SE+LIN", "K", []string{"km", "s"}, Options{Dim: 2}, []string{"K²", Standardised, Standardised, ""}},
 		{"SE+LIN", "K", []string{"km", "s"}, Options{Dim: 2, ARD: true}, []string{"K²", "km", "s", "K²", "km", "s"}},
+		{"RW+SE*IRW", "K", []string{"m/s"}, Options{Dim: 1}, []string{"K²/(m/s)", "m/s", "K²", "m/s", "1/(m/s)³", "m/s"}},
 		{"PER+LIN", "", nil, Options{Dim: 1}, []string{"", "", "", "", ""}},
 	} {
 		p := compile(t, parse(t, c.expr), c.opt)

@@ -58,6 +58,9 @@ func (p *Program) Unit(i int, xUnits []string, yUnit string) string {
 		top += power(unit, x)
 	case x < 0:
 		bottom = power(unit, -x)
+		if x == -1 && strings.ContainsAny(unit, " /*·") {
+			bottom = "(" + unit + ")"
+		}
 	}
 	if bottom == "" {
 		return top

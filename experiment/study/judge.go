@@ -73,7 +73,12 @@ func (j *judge) generating(k *exact.Kernel, p *kernelspace.Program) []float64 {
 		return nil
 	}
 	for i := range raw {
-		raw[i] /= p.Scale(i, s.XScale, 1)
+		v := raw[i]
+		if p.Params[i].Name == "origin" {
+			v = -v // its place
+		}
+		shift, scale := p.Affine(i, s.XShift, s.XScale, 1)
+		raw[i] = (v - shift) / scale
 	}
 	params.Tree(p).Amplify(raw, 1/(s.YScale*s.YScale))
 	params.Settle(p, raw)
