@@ -27,6 +27,8 @@ const (
 	OpConst              // σ²
 	OpPoly               // σ² (x·x′/ℓ² + c)^Degree
 	OpCos                // σ² cos(2π Σ_d (x_d−x′_d)/p_d)
+	OpRW                 // σ² Σ_d m_d, see randomWalk
+	OpIRW                // σ² Σ_d m_d²(3M_d − m_d)/6, see integratedRandomWalk
 )
 
 // What combines is numbered far from the leaves, between which and OpAdd lie
@@ -50,6 +52,8 @@ const (
 	baseMatern32
 	baseMatern52
 	baseCOS
+	baseRW
+	baseIRW
 	basePoly2
 	basePoly3
 	basePoly4
@@ -82,6 +86,7 @@ type baseInfo struct {
 	scale    scaling
 	periods  bool   // has a period per column
 	shape    string // name of the one parameter behind scales and periods, "" for none
+	power    int    // of x that a variance is per, where it is: 1 for σ²·x
 	value    func(l leafAt) float64
 }
 
@@ -125,6 +130,16 @@ var bases = [numBases]baseInfo{
 		name: "COS", letter: "cos", synonyms: []string{"COSINE"},
 		about: "cosine: σ² cos(2π Σ_d (x_d−x′_d)/p_d)",
 		op:    OpCos, periods: true, value: cosine,
+	},
+	baseRW: {
+		name: "RW", letter: "rw", synonyms: []string{"WIENER", "RANDOMWALK"},
+		about: "random walk: σ² Σ_d min(u_d,v_d) with u, v = |x+h|, |x′+h| on one side of −h, else 0",
+		op:    OpRW, shape: nameOrigin, power: 1, value: randomWalk,
+	},
+	baseIRW: {
+		name: "IRW", letter: "irw", synonyms: []string{"IWIENER", "INTEGRATEDRANDOMWALK"},
+		about: "integrated random walk: σ² Σ_d m_d²(3M_d−m_d)/6 with m, M = min, max of u, v as in RW",
+		op:    OpIRW, shape: nameOrigin, power: 3, value: integratedRandomWalk,
 	},
 	basePoly2: {
 		name: "POLY2", letter: "poly2", synonyms: []string{"QUADRATIC"},
@@ -233,6 +248,36 @@ func cosine(l leafAt) float64 {
 		sum += (l.x[d] - l.y[d]) / entry(l.periods, i)
 	}
 	return l.variance * math.Cos(2*math.Pi*sum)
+}
+
+// randomWalk is a Wiener process to both sides of the origin o = −h, where it is 0,
+// along every column: with u = |x − o|, v = |x′ − o| its covariance is min(u, v) where
+// both are on one side, else 0. σ² is the variance of the change over one unit of x.
+func randomWalk(l leafAt) float64 {
+	sum := 0.0
+	for _, d := range l.cols {
+		if u, v := l.x[d]+l.shape, l.y[d]+l.shape; u > 0 == (v > 0) {
+			sum += min(math.Abs(u), math.Abs(v))
+		}
+	}
+	return l.variance * sum
+}
+
+// integratedRandomWalk is the integral of randomWalk from the origin on, the prior of
+// cubic smoothing splines (Wahba 1978; Rasmussen and Williams 2006, section 6.3.1),
+//
+//	σ² ∫₀ᵘ ∫₀ᵛ min(s, t) ds dt = σ² m²(3M − m)/6,   m, M = min, max(u, v)
+//
+// σ² is the variance of the slope's change over one unit of x.
+func integratedRandomWalk(l leafAt) float64 {
+	sum := 0.0
+	for _, d := range l.cols {
+		if u, v := l.x[d]+l.shape, l.y[d]+l.shape; u > 0 == (v > 0) {
+			m, most := min(math.Abs(u), math.Abs(v)), max(math.Abs(u), math.Abs(v))
+			sum += m * m * (3*most - m) / 6
+		}
+	}
+	return l.variance * sum
 }
 
 func polynomial(l leafAt) float64 {

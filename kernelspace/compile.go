@@ -116,7 +116,11 @@ func (c *compiler) leaf(n *node) error {
 	add(nameVariance, -1)
 	perColumn(nameLengthscale, in.NumScale)
 	perColumn(namePeriod, in.NumPeriod)
-	if info.shape != "" {
+	switch info.shape {
+	case "":
+	case nameOrigin:
+		perColumn(info.shape, 1)
+	default:
 		add(info.shape, -1)
 	}
 	return nil
@@ -129,6 +133,7 @@ const (
 	nameAlpha       = "alpha"
 	namePeriod      = "period"
 	nameOffset      = "offset"
+	nameOrigin      = "origin"
 )
 
 // columns resolves the columns that a leaf names.

@@ -66,7 +66,7 @@ func TestFreeParameters(t *testing.T) {
 func TestFreeParametersSpanAll(t *testing.T) {
 	r := newRand(6)
 	redundant := []string{"SE*SE", "LIN+LIN", "LIN*LIN+LIN*LIN"} // as written or multiplied out
-	const n = 8
+	const n = 10
 	for _, e := range testSpace(t) {
 		for _, opt := range []Options{{Dim: 1}, {Dim: 2, ARD: true}} {
 			p := compile(t, e, opt)
@@ -258,10 +258,28 @@ func runLeaf(t *testing.T, in Instr, theta, x, y []float64, same bool) float64 {
 		}
 	case OpCos:
 		k = math.Cos(2 * math.Pi * turns)
+	case OpRW, OpIRW:
+		for _, c := range in.Cols {
+			k += wandering(in.Op, x[c]+last, y[c]+last)
+		}
 	default:
 		t.Fatalf("no second formula for %s", in.base.info().name)
 	}
 	return theta[0] * k
+}
+
+// wandering is RW, and IRW as the integral of min(s,u) min(s,v) … by its increments:
+// ∫₀^m (u−s)(v−s) ds, the weights with which white noise at s enters both.
+func wandering(op Op, u, v float64) float64 {
+	if u*v <= 0 {
+		return 0
+	}
+	if op == OpRW { // |u| + |v| − |u − v| = 2 min
+		return (math.Abs(u) + math.Abs(v) - math.Abs(u-v)) / 2
+	}
+	u, v = math.Abs(u), math.Abs(v)
+	m := math.Min(u, v)
+	return u*v*m - (u+v)*m*m/2 + m*m*m/3
 }
 
 func TestInstrsAgreeWithTree(t *testing.T) {

@@ -82,7 +82,7 @@ type leafAt struct {
 	same            bool
 	variance        float64
 	scales, periods []float64
-	shape           float64 // α or c, where there is one
+	shape           float64 // α, c or h, where there is one
 }
 
 // squaredDistance is r²/ℓ², summed over the leaf's columns.

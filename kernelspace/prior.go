@@ -38,6 +38,20 @@ func (s Scales) rms(column int) float64 {
 	return positive(at(s.RMS, column), s.span(column)/2)
 }
 
+// reach is how far before 0 there may be values of a column: its range where it is
+// centred, for then its root mean square is half of that at most.
+func (s Scales) reach(column int) float64 {
+	span, rms := s.span(column), s.rms(column)
+	if rms <= span/2 {
+		return span
+	}
+	return span + rms
+}
+
+// Before is where the origin of RW and IRW is as a rule: so far before 0, half as far
+// again as values of the columns may be.
+func (s Scales) Before(columns []int) float64 { return 1.5 * largest(columns, s.reach) }
+
 // typical is the geometric mean over some columns.
 func typical(columns []int, of func(int) float64) float64 {
 	sum := 0.0
@@ -57,6 +71,7 @@ func typical(columns []int, of func(int) float64) float64 {
 //	period                     2 Spacing to 10 Span
 //	alpha, other shapes        1e-2 to 1e4
 //	offset                     1e±6 times a typical x·x′/ℓ²
+//	origin                     what lies before all data, to 20 times that
 //
 // A parameter that is not free has lo = hi = 0.
 func (p *Program) Bounds(i int, s Scales) (lo, hi float64) {
@@ -83,14 +98,20 @@ func (p *Program) Bounds(i int, s Scales) (lo, hi float64) {
 		c := p.centre(i, s)
 		return c - math.Log(1e6), c + math.Log(1e6)
 	}
+	if p.Params[i].Name == nameOrigin {
+		before := largest(columns, s.reach)
+		return math.Log(before), math.Log(20 * before)
+	}
 	return math.Log(1e-2), math.Log(1e4) // alpha, and what shape a new base kernel has
 }
 
 // Prior returns the mean and standard deviation of a broad normal prior on
 // log θ for raw parameter i: variances about what gives k(x,x) = YVar, length
 // scales about 0.3 Span (times √d for d columns at once), periods between
-// 2 Spacing and Span, PER's length scale and alpha about 1. A parameter that is
-// not free has mean 0 and an infinite standard deviation, that is, no prior.
+// 2 Spacing and Span, PER's length scale and alpha about 1. An origin's is narrow,
+// about 1.5 Span before 0: it says no more than how far the level, or the slope, may
+// be from 0 at the first row. A parameter that is not free has mean 0 and an infinite
+// standard deviation, that is, no prior.
 func (p *Program) Prior(i int, s Scales) (mean, sd float64) {
 	if !p.Params[i].Free {
 		return 0, math.Inf(1)
@@ -111,6 +132,8 @@ func (p *Program) Prior(i int, s Scales) (mean, sd float64) {
 		return mean, max(2, width/4)
 	case nameOffset:
 		return mean, 3
+	case nameOrigin:
+		return mean, 0.5
 	}
 	return mean, 2 // alpha
 }
@@ -169,6 +192,8 @@ func (p *Program) centre(i int, s Scales) float64 {
 			return math.Log(inner(in, p.targets(s)[leaf]))
 		}
 		return math.Log(square(in, s))
+	case nameOrigin:
+		return math.Log(s.Before(columns))
 	}
 	return 0 // alpha
 }
@@ -199,12 +224,27 @@ func square(in *Instr, s Scales) float64 {
 // size is the typical k(x,x) of a leaf of variance 1 and scale 1.
 func size(in *Instr, s Scales) float64 {
 	switch info := in.base.info(); {
+	case info.shape == nameOrigin:
+		sum := 0.0
+		for _, c := range in.Cols {
+			sum += Walked(in.Op, s.Before(in.Cols)+s.rms(c))
+		}
+		return sum
 	case info.scale != scaleAmplitude:
 		return 1
 	case info.shape == nameOffset:
 		return math.Pow(2*square(in, s), float64(in.Degree))
 	}
 	return square(in, s)
+}
+
+// Walked is the variance, in units of their own, of RW and IRW at a distance from their
+// origin, and how far they have gone from the level or line there on the way.
+func Walked(op Op, distance float64) float64 {
+	if op == OpRW {
+		return distance
+	}
+	return distance * distance * distance / 3
 }
 
 // targets shares out YVar: the k(x,x) that each leaf's amplitude should give

@@ -24,11 +24,14 @@ func TestPriorMeansGiveTargetVariance(t *testing.T) {
 					}
 					continue
 				}
-				near := 1.0 // a period's bounds may be no wider than its prior
-				if p.Params[i].Name == "period" {
+				near, broad := 1.0, 1.5 // a period's bounds may be no wider than its prior
+				switch p.Params[i].Name {
+				case "period":
 					near = 0
+				case "origin":
+					near, broad = 0.8, 0.5
 				}
-				if !(sd >= 1.5) || !(lo < mean-near*sd && mean+near*sd < hi) || math.IsInf(hi-lo, 0) {
+				if !(sd >= broad) || !(lo < mean-near*sd && mean+near*sd < hi) || math.IsInf(hi-lo, 0) {
 					t.Errorf("%s: %+v has prior %g, %g, bounds %g to %g", e, p.Params[i], mean, sd, lo, hi)
 				}
 			}
@@ -145,6 +148,7 @@ func TestUnit(t *testing.T) {
 		{"SE+POLY2", "m/s", []string{"km", "km"}, Options{Dim: 2}, []string{"(m/s)²", "km", "(m/s)²", "km", ""}},
 		{"SE+LIN", "K", []string{"km", "s"}, Options{Dim: 2}, []string{"K²", Standardised, Standardised, ""}},
 		{"SE+LIN", "K", []string{"km", "s"}, Options{Dim: 2, ARD: true}, []string{"K²", "km", "s", "K²", "km", "s"}},
+		{"RW+SE*IRW", "K", []string{"m/s"}, Options{Dim: 1}, []string{"K²/(m/s)", "m/s", "K²", "m/s", "1/(m/s)³", "m/s"}},
 		{"PER+LIN", "", nil, Options{Dim: 1}, []string{"", "", "", "", ""}},
 	} {
 		p := compile(t, parse(t, c.expr), c.opt)

@@ -6,8 +6,8 @@ package kernelspace
 // A leaf's raw parameters lie at Off in this order: variance; NumScale
 // length scales (1, or one per entry of Cols under ARD); then for RQ its
 // shape α, for PER and Cos NumPeriod periods (1, or one per entry of Cols),
-// for Poly its offset c. Const and White have a variance only, Cos has no
-// length scale.
+// for Poly its offset c, for RW and IRW the distance h of their origin before 0.
+// Const and White have a variance only, Cos, RW and IRW no length scale.
 type Instr struct {
 	Op        Op
 	Arity     int   // operands of OpAdd and OpMul
@@ -31,7 +31,7 @@ func (in *Instr) NumParams() int {
 // Param describes one raw hyperparameter of a Program. All are positive and
 // are optimised as logarithms.
 type Param struct {
-	Name   string // "variance", "lengthscale", "alpha", "period", "offset"
+	Name   string // "variance", "lengthscale", "alpha", "period", "offset", "origin"
 	Leaf   int    // index of the leaf, left to right
 	Base   string // the leaf's base kernel, e.g. "PER"
 	Column int    // the input column it belongs to, or −1 for all the leaf's columns

@@ -16,11 +16,12 @@ const Standardised = "standardised"
 // Scale turn their parameters into those of the same kernel on the data's own
 // inputs and targets, so that its formula holds for them as it stands:
 //
-//	variance     ·yScale²; LIN with one length scale ·yScale²/xScale²
+//	variance     ·yScale²; LIN with one length scale ·yScale²/xScale², RW /xScale, IRW /xScale³
 //	lengthscale  ·xScale; of PER, and of LIN with a single one, unchanged
 //	period       ·xScale
 //	alpha        unchanged
 //	offset       unchanged (POLY's x·x′/ℓ² has no unit)
+//	origin       ·xScale, a distance (see Affine)
 //
 // Where an amplitude is relative to another one, as in a normalised factor,
 // yScale does not enter. A fixed parameter is scaled like a free one: the
@@ -57,6 +58,9 @@ func (p *Program) Unit(i int, xUnits []string, yUnit string) string {
 		top += power(unit, x)
 	case x < 0:
 		bottom = power(unit, -x)
+		if x == -1 && strings.ContainsAny(unit, " /*·") {
+			bottom = "(" + unit + ")"
+		}
 	}
 	if bottom == "" {
 		return top
@@ -85,6 +89,24 @@ func (p *Program) Scale(i int, xScale []float64, yScale float64) float64 {
 	return factor * math.Pow(scale, float64(x))
 }
 
+// Affine returns how the value of raw parameter i is told in data units: as shift +
+// scale·value. The scale is that of Scale but for an origin, which is told as a place
+// and not as a distance before 0. It is NaN where Scale is, or where the columns'
+// shifts differ.
+func (p *Program) Affine(i int, xShift, xScale []float64, yScale float64) (shift, scale float64) {
+	scale = p.Scale(i, xScale, yScale)
+	if p.Params[i].Name != nameOrigin {
+		return 0, scale
+	}
+	in, _ := p.leafOf(i)
+	for _, c := range in.Cols[1:] {
+		if xShift[c] != xShift[in.Cols[0]] {
+			return 0, math.NaN()
+		}
+	}
+	return xShift[in.Cols[0]], -scale
+}
+
 // exponents returns the powers of the target's and of the inputs' scale with
 // which raw parameter i scales.
 func (p *Program) exponents(i int) (y, x int) {
@@ -97,26 +119,27 @@ func (p *Program) exponents(i int) (y, x int) {
 		if p.amplitudes()[p.Params[i].Leaf].total {
 			y = 2
 		}
-		if singleLIN {
+		if x = -info.power; singleLIN {
 			x = -2
 		}
 	case nameLengthscale:
 		if info.scale != scalePhase && !singleLIN {
 			x = 1
 		}
-	case namePeriod:
+	case namePeriod, nameOrigin:
 		x = 1
 	}
 	return y, x
 }
 
-// power writes a unit to the power 1 or 2.
+// power writes a unit to the power 1, 2 or 3.
 func power(unit string, exponent int) string {
 	if unit == "" || exponent == 1 {
 		return unit
 	}
+	sign := map[int]string{2: "²", 3: "³"}[exponent]
 	if strings.ContainsAny(unit, " /*·²³") {
-		return "(" + unit + ")²"
+		return "(" + unit + ")" + sign
 	}
-	return unit + "²"
+	return unit + sign
 }

@@ -2,7 +2,6 @@ package ui
 
 import (
 	"fmt"
-	"math"
 
 	"kestrel/experiment/record"
 	"kestrel/experiment/words"
@@ -74,7 +73,11 @@ func (v *mainView) drawCard(c *plot.Canvas, r plot.Rect, th *theme.Theme) {
 			value, unit = words, ""
 		}
 		if i < len(f.SD) && f.SD[i] > 0 {
-			value += fmt.Sprintf(" ×÷ %.3g", math.Exp(float64(f.SD[i])))
+			if factor, amount := p.Spread(float64(f.Params[i]), float64(f.SD[i])); amount > 0 {
+				value += fmt.Sprintf(" ± %.3g %s", amount, p.Unit)
+			} else {
+				value += fmt.Sprintf(" ×÷ %.3g", factor)
+			}
 		}
 		// A number is never cut; its name gives way.
 		wide := max(0, min(22, r.W-1-plot.TextWidth(value)))

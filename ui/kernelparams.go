@@ -35,6 +35,9 @@ func (v *kernelView) params(id string) []paramRow {
 		if i < len(k.Fit.SD) {
 			sd = float64(k.Fit.SD[i])
 			row.factor = factorText(sd)
+			if _, amount := p.Spread(value, sd); amount > 0 {
+				row.factor = "± " + format.Digits(amount)
+			}
 		}
 		noise := i == len(info.Params)-1
 		if noise {

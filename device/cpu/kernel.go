@@ -19,7 +19,7 @@ func (l *lane) points(ks *kernels, a, b device.Points) pass {
 	want(len(l.gatherB.cols) == dim)
 	ks.checkColumns(dim)
 	l.gatherB.extend()
-	t.xb = l.gatherB.cols
+	t.xa, t.xb = l.gatherA.cols, l.gatherB.cols
 	p := pass{rows: a.Len(), cols: b.Len(), symmetric: t.same}
 	if p.rows == 0 || p.cols == 0 {
 		p.i = p.rows
@@ -51,7 +51,7 @@ func (l *lane) diagonal(ks *kernels, a device.Points) pass {
 	t.level, t.diag, t.same = l.level, true, true
 	l.gatherA.gather(a)
 	ks.checkColumns(len(l.gatherA.cols))
-	t.xb = l.gatherA.cols
+	t.xa, t.xb = l.gatherA.cols, l.gatherA.cols
 	t.features = resize(t.features, len(ks.features))
 	for i := range t.features {
 		t.features[i].set(nil)

@@ -24,6 +24,7 @@ const (
 	nothing   reading = iota // or differences by column
 	distances                // squared
 	products                 // which make it not stationary
+	places                   // the rows themselves, likewise; no feature is shared
 )
 
 type (
@@ -61,6 +62,10 @@ func codeOf(op kernelspace.Op) code {
 		return code{slots: slotsPER, forward: forwardPER, backward: backwardPER, inputs: inputsPER}
 	case kernelspace.OpCos:
 		return code{slots: one, forward: forwardCos, backward: backwardCos, inputs: inputsCos}
+	case kernelspace.OpRW:
+		return code{reads: places, forward: forwardRW, backward: backwardRW, inputs: inputsRW}
+	case kernelspace.OpIRW:
+		return code{reads: places, forward: forwardIRW, backward: backwardIRW, inputs: inputsIRW}
 	case kernelspace.OpWhite:
 		return code{forward: forwardWhite, backward: backwardWhite, inputs: noInputs}
 	case kernelspace.OpConst:
@@ -86,7 +91,7 @@ func (t *tile) leafForward(lf *leaf) {
 
 // leafDiag computes k(x_j,x_j): σ² for the stationary leaves.
 func (t *tile) leafDiag(lf *leaf) {
-	if lf.dot() {
+	if lf.moving() {
 		t.leafForward(lf)
 	} else {
 		fill(t.slot(lf.value), t.k.theta[lf.Off])

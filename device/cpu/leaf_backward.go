@@ -3,7 +3,7 @@ package cpu
 // leafBackward adds Σ_j adj_j ∂leaf_j/∂log θ for the leaf's parameters.
 func leafBackward(t *tile, lf *leaf, adj []float64) {
 	v := t.slot(lf.value)
-	if t.diag && !lf.dot() {
+	if t.diag && !lf.moving() {
 		varianceGrad(t, lf, adj, v) // a stationary leaf is σ² on the diagonal
 		return
 	}

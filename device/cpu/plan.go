@@ -75,8 +75,9 @@ type leaf struct {
 
 func (lf *leaf) ard() bool     { return lf.NumScale > 1 }
 func (lf *leaf) dot() bool     { return lf.code.reads == products }
+func (lf *leaf) moving() bool  { return lf.dot() || lf.code.reads == places } // not stationary
 func (lf *leaf) periodAt() int { return lf.Off + 1 + lf.NumScale }
-func (lf *leaf) shapeAt() int  { return lf.Off + 1 + lf.NumScale } // α of RQ, c of Poly
+func (lf *leaf) shapeAt() int  { return lf.Off + 1 + lf.NumScale } // α of RQ, c of Poly, h of RW and IRW
 func (lf *leaf) scaleAt(c int) int { // of the c-th column
 	if lf.NumScale > 1 {
 		return lf.Off + 1 + c
@@ -124,7 +125,7 @@ func (ks *kernels) newPlan(p *kernelspace.Program) (*plan, error) {
 	if len(stack) != 1 {
 		return nil, errProgram
 	}
-	pl.flat = !slices.ContainsFunc(pl.leaves, func(lf leaf) bool { return lf.dot() })
+	pl.flat = !slices.ContainsFunc(pl.leaves, func(lf leaf) bool { return lf.moving() })
 	pl.nodes[stack[0]].isRoot = true
 	for i := len(pl.nodes) - 1; i >= 0; i-- {
 		for _, k := range pl.nodes[i].kids {
@@ -141,7 +142,7 @@ func (ks *kernels) addLeaf(pl *plan, in *kernelspace.Instr) {
 		pl.slots += lf.code.slots(in)
 	}
 	switch {
-	case lf.code.reads == nothing:
+	case lf.code.reads == nothing || lf.code.reads == places:
 	case lf.ard():
 		lf.feature = pl.scaled
 		pl.scaled++

@@ -24,7 +24,7 @@ type tile struct {
 	aux      bool // also compute what the gradient needs
 	serial   int  // of the tile, by which features know whether they are up to date
 
-	xb       [][]float64 // the points of b, for diag
+	xa, xb   [][]float64 // the points of a and b, by column
 	deltas   []shared    // differences, by column
 	features []shared    // kernels.features
 
@@ -95,7 +95,7 @@ func (b *bound) scale(list []simd.Column, l *lane) []simd.Column {
 	b.scaled = resize(b.scaled, b.p.scaled)
 	for i := range b.p.leaves {
 		lf := &b.p.leaves[i]
-		if lf.code.reads == nothing || !lf.ard() {
+		if !lf.ard() || lf.code.reads == nothing || lf.code.reads == places {
 			continue
 		}
 		list = list[:0]

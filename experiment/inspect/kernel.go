@@ -70,12 +70,15 @@ func (i *Inspector) Covariance(id string, column, points int) (*CovarianceCurve,
 }
 
 // stationary reports whether a kernel depends on the differences of a column
-// only: it has no linear or polynomial leaf on it.
+// only: it has no linear, polynomial or walking leaf on it.
 func stationary(p *kernelspace.Program, column int) bool {
 	for k := range p.Instrs {
 		in := &p.Instrs[k]
-		if (in.Op == kernelspace.OpLIN || in.Op == kernelspace.OpPoly) && slices.Contains(in.Cols, column) {
-			return false
+		switch in.Op {
+		case kernelspace.OpLIN, kernelspace.OpPoly, kernelspace.OpRW, kernelspace.OpIRW:
+			if slices.Contains(in.Cols, column) {
+				return false
+			}
 		}
 	}
 	return true

@@ -33,15 +33,18 @@ func (j *Job) kernelInfo(k vbks.Candidate, columns []string) (record.KernelInfo,
 		pi := record.ParamInfo{
 			Name:  names[q.Leaf] + "." + q.Name,
 			Unit:  p.Unit(i, units, j.Data.Target.Unit),
-			Scale: p.Scale(i, j.Scaler.XScale, j.Scaler.YScale),
 			Fixed: !q.Free,
 		}
+		pi.Shift, pi.Scale = p.Affine(i, j.Scaler.XShift, j.Scaler.XScale, j.Scaler.YScale)
 		if q.Column >= 0 {
 			pi.Column = columns[q.Column]
 		}
 		// It acts on columns of different scales, or its unit is beyond floats.
-		if !(pi.Scale > 0) || math.IsInf(pi.Scale, 1) {
-			pi.Unit, pi.Scale = kernelspace.Standardised, 1
+		if abs := math.Abs(pi.Scale); !(abs > 0) || math.IsInf(abs, 1) {
+			pi.Unit, pi.Shift, pi.Scale = kernelspace.Standardised, 0, 1
+			if pi.Place() {
+				pi.Scale = -1
+			}
 		}
 		info.Params = append(info.Params, pi)
 	}

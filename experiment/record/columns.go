@@ -36,9 +36,10 @@ func TimeScale(c *datasets.ColumnSummary) (origin time.Time, unit float64, ok bo
 }
 
 // InWords writes the value of a hyperparameter that is a length of time for
-// people, such as "36 h"; "" for any other.
+// people, such as "36 h", or a place in a column of time stamps as a date; "" for any
+// other.
 func (s *Start) InWords(p *ParamInfo, value float64) string {
-	if !strings.HasSuffix(p.Name, ".lengthscale") && !strings.HasSuffix(p.Name, ".period") {
+	if !strings.HasSuffix(p.Name, ".lengthscale") && !strings.HasSuffix(p.Name, ".period") && !p.Place() {
 		return ""
 	}
 	inputs := s.Inputs()
@@ -47,7 +48,9 @@ func (s *Start) InWords(p *ParamInfo, value float64) string {
 		if c.Unit != p.Unit || p.Column != "" && p.Column != c.Name {
 			continue
 		}
-		if _, unit, ok := TimeScale(c); ok {
+		if origin, unit, ok := TimeScale(c); ok && p.Place() {
+			return time.UnixMicro(origin.UnixMicro() + int64(value*unit*1e6)).UTC().Format("2006-01-02 15:04")
+		} else if ok {
 			return datasets.HumanDuration(value * unit)
 		}
 	}

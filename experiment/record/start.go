@@ -2,6 +2,7 @@ package record
 
 import (
 	"fmt"
+	"math"
 	"strings"
 
 	"kestrel/datasets"
@@ -45,7 +46,27 @@ type ParamInfo struct {
 	Column string  `json:"column,omitempty"`
 	Unit   string  `json:"unit,omitempty"`
 	Scale  float64 `json:"scale"`           // standardised value to data units
+	Shift  float64 `json:"shift,omitempty"` // added to that, of places
 	Fixed  bool    `json:"fixed,omitempty"` // another amplitude carries its scale
+}
+
+// InUnits turns the standardised value of a hyperparameter into that in data units.
+func (p *ParamInfo) InUnits(v float64) float64 { return p.Shift + p.Scale*v }
+
+// Standardised is the reverse of InUnits.
+func (p *ParamInfo) Standardised(v float64) float64 { return (v - p.Shift) / p.Scale }
+
+// Place reports whether a hyperparameter is a place in its column, and not a length.
+func (p *ParamInfo) Place() bool { return strings.HasSuffix(p.Name, ".origin") }
+
+// Spread says how far a hyperparameter of this value is likely to be off, from the
+// standard deviation of its logarithm: by a factor, or of places by an amount in data
+// units.
+func (p *ParamInfo) Spread(v, sd float64) (factor, amount float64) {
+	if p.Place() {
+		return 0, sd * math.Abs(v-p.Shift)
+	}
+	return math.Exp(sd), 0
 }
 
 // Fixed is a parameter whose value the data decide.

@@ -35,7 +35,7 @@ func (s *Start) Evaluation(e *vbks.Evaluation, planned int) *Evaluation {
 		layout := s.Kernels[i].Params
 		uncertain := false
 		for p, v := range k.Params {
-			f.Params = append(f.Params, files.Number(v.Value*layout[p].Scale))
+			f.Params = append(f.Params, files.Number(layout[p].InUnits(v.Value)))
 			f.SD = append(f.SD, files.Number(v.SD))
 			uncertain = uncertain || v.SD != 0
 		}

@@ -135,7 +135,10 @@ func (r *reporter) detail(k *record.Kernel) kernelDetail {
 			l.Words = "standard deviation " + withUnit(math.Sqrt(v), unit)
 		}
 		if i < len(k.Fit.SD) && k.Fit.SD[i] > 0 {
-			l.Spread = fmt.Sprintf("×÷ %.3g", math.Exp(float64(k.Fit.SD[i])))
+			factor, amount := p.Spread(v, float64(k.Fit.SD[i]))
+			if l.Spread = fmt.Sprintf("×÷ %.3g", factor); amount > 0 {
+				l.Spread = "± " + withUnit(amount, p.Unit)
+			}
 			d.Spread = true
 		}
 		d.Params = append(d.Params, l)

@@ -360,6 +360,10 @@ func TestKernelSentences(t *testing.T) {
 		{"SE", two, true, []files.Number{4, 2, 3000, 1}, nil,
 			"It is a smooth variation in all inputs with a length scale of 2 m in x and 3000 in w (standard deviation 2 K). Observations scatter " +
 				"about it with a standard deviation of 1 K."},
+		{"RW*PER+RW+IRW", clock, false, []files.Number{4, 1, 7, 1, 500, 0.01, 500, 0.0000000075, 500, 1}, nil,
+			"It is the sum of 3 parts: a pattern that repeats every 7 days, its size wandering; a level that wanders (over all 400 days by a " +
+				"standard deviation of 2 from where it began); and a slope that wanders (over all 400 days by a standard deviation of 0.4 from " +
+				"the line that it began with). Observations scatter about it with a standard deviation of 1."},
 		{"PER[w]*LIN[x]", two, false, []files.Number{1, 1, 12, 1, 1, 1}, []record.Fixed{{Name: "LIN.centre", Column: "x", Value: 10}},
 			"It is a pattern in w that repeats every 12, growing in proportion to the distance from x = 10 m. Observations scatter about it with " +
 				"a standard deviation of 1 K."},

@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"strings"
 
+	"kestrel/datasets"
 	"kestrel/experiment/figures"
 	"kestrel/experiment/files"
 	"kestrel/experiment/prepare"
@@ -103,12 +104,14 @@ func (l *wordLeaf) bearing() int {
 		return 2
 	case kernelspace.OpSE, kernelspace.OpRQ, kernelspace.OpMatern12, kernelspace.OpMatern32, kernelspace.OpMatern52:
 		return 3
-	case kernelspace.OpPoly:
+	case kernelspace.OpRW, kernelspace.OpIRW:
 		return 4
-	case kernelspace.OpLIN:
+	case kernelspace.OpPoly:
 		return 5
+	case kernelspace.OpLIN:
+		return 6
 	}
-	return 6
+	return 7
 }
 
 // component describes a product of leaves.
@@ -123,10 +126,16 @@ func (w *speller) component(c *kernelspace.Component) string {
 		l := wordLeaf{Instr: in, params: c.Params[in.Off : in.Off+in.NumParams()], name: w.names[c.Leaves[len(leaves)]]}
 		leaves = append(leaves, l)
 		variance *= float64(w.values[l.params[0]])
-		stationary = stationary && l.Op != kernelspace.OpLIN && l.Op != kernelspace.OpPoly
+		switch l.Op {
+		case kernelspace.OpLIN, kernelspace.OpPoly, kernelspace.OpRW, kernelspace.OpIRW:
+			stationary = false
+		}
 	}
 	slices.SortStableFunc(leaves, func(a, b wordLeaf) int { return cmp.Compare(a.bearing(), b.bearing()) })
 	text := w.head(&leaves[0])
+	if len(leaves) == 1 {
+		text += w.reach(&leaves[0])
+	}
 	lines := map[string]int{} // factors LIN, by where they are 0
 	var order []string
 	for i := range leaves[1:] {
@@ -191,6 +200,10 @@ func (w *speller) head(l *wordLeaf) string {
 		return "a sine wave" + in + " with a period of " + w.periods(l)
 	case kernelspace.OpLIN:
 		return "a straight line" + in + ", 0 at " + w.centre(l)
+	case kernelspace.OpRW:
+		return "a level that wanders" + in
+	case kernelspace.OpIRW:
+		return "a slope that wanders" + in
 	case kernelspace.OpPoly:
 		return fmt.Sprintf("a polynomial of degree %d%s", l.Degree, in)
 	case kernelspace.OpWhite:
@@ -199,6 +212,29 @@ func (w *speller) head(l *wordLeaf) string {
 		return "a constant"
 	}
 	return l.name
+}
+
+// reach says how far RW and IRW along one input go over all of it, from the level or
+// line that they begin with.
+func (w *speller) reach(l *wordLeaf) string {
+	if l.Op != kernelspace.OpRW && l.Op != kernelspace.OpIRW || len(l.Cols) != 1 {
+		return ""
+	}
+	c := &w.start.Inputs()[l.Cols[0]]
+	v := float64(w.values[l.params[0]]) * kernelspace.Walked(l.Op, c.Max-c.Min)
+	if !(v > 0) || math.IsInf(v, 0) {
+		return ""
+	}
+	from := "where it began"
+	if l.Op == kernelspace.OpIRW {
+		from = "the line that it began with"
+	}
+	length := withUnit(c.Max-c.Min, c.Unit)
+	if _, unit, ok := record.TimeScale(c); ok {
+		length = datasets.HumanDuration((c.Max - c.Min) * unit)
+	}
+	return " (over all " + length + " by a standard deviation of " + withUnit(math.Sqrt(v), w.targetUnit()) +
+		" from " + from + ")"
 }
 
 // modifier says what a leaf does to the leaf before it in a product.
@@ -213,6 +249,10 @@ func (w *speller) modifier(l *wordLeaf) string {
 		return "modulated by a pattern" + in + " that repeats every " + w.periods(l)
 	case kernelspace.OpCos:
 		return "modulated by a sine wave" + in + " with a period of " + w.periods(l)
+	case kernelspace.OpRW:
+		return "its size wandering" + in
+	case kernelspace.OpIRW:
+		return "its size growing and falling at a rate that wanders" + in
 	case kernelspace.OpPoly:
 		return fmt.Sprintf("growing as a polynomial of degree %d%s", l.Degree, in)
 	}

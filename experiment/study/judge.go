@@ -49,7 +49,7 @@ func (j *judge) fitted(k *exact.Kernel, i int, f *record.Fit) []float64 {
 	layout := j.job.Start.Kernels[i].Params
 	raw := make([]float64, len(f.Params))
 	for p, v := range f.Params {
-		raw[p] = float64(v) / layout[p].Scale
+		raw[p] = layout[p].Standardised(float64(v))
 	}
 	at := len(raw) - 1
 	return k.Free(raw[:at], raw[at])
@@ -73,7 +73,12 @@ func (j *judge) generating(k *exact.Kernel, p *kernelspace.Program) []float64 {
 		return nil
 	}
 	for i := range raw {
-		raw[i] /= p.Scale(i, s.XScale, 1)
+		v := raw[i]
+		if p.Params[i].Name == "origin" {
+			v = -v // its place
+		}
+		shift, scale := p.Affine(i, s.XShift, s.XScale, 1)
+		raw[i] = (v - shift) / scale
 	}
 	params.Tree(p).Amplify(raw, 1/(s.YScale*s.YScale))
 	params.Settle(p, raw)

@@ -167,6 +167,9 @@ func (w *Drawer) leaf(in *kernelspace.Instr, raw []float64, rng *rand.Rand, numb
 			}
 			scales[0] = math.Sqrt(s)
 		}
+	case kernelspace.OpRW, kernelspace.OpIRW:
+		w.walk(in, raw, rng, first)
+		return
 	case kernelspace.OpCos, kernelspace.OpConst, kernelspace.OpWhite: // no length scale
 	default:
 		f := 0.5

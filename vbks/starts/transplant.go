@@ -36,8 +36,9 @@ func (w *Drawer) Transplant(r Relation, giver, taker *kernelspace.Program, x, ow
 			continue
 		}
 		src := fromLeaves[j]
-		if src.Op != in.Op && !(radial(src.Op) && radial(in.Op)) {
-			continue // nothing in common: the taker's own values stay
+		if !(src.Op == in.Op || radial(src.Op) && radial(in.Op)) {
+			w.likened(src, in, from, raw)
+			continue // where they have nothing in common the taker's own values stay
 		}
 		copyLeaf(giver, taker, src, in, from, raw)
 		if in.Op == kernelspace.OpRQ && src.Op != kernelspace.OpRQ {
@@ -163,7 +164,7 @@ func (w *Drawer) shrink(p *kernelspace.Program, part *params.Term, raw []float64
 func flat(t *params.Term) bool {
 	if t.Leaf >= 0 {
 		switch t.In.Op {
-		case kernelspace.OpLIN, kernelspace.OpPoly, kernelspace.OpWhite, kernelspace.OpCos:
+		case kernelspace.OpLIN, kernelspace.OpPoly, kernelspace.OpWhite, kernelspace.OpCos, kernelspace.OpRW, kernelspace.OpIRW:
 			return false
 		}
 		return true

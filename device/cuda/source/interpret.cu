@@ -62,7 +62,7 @@ struct Interpreter {
 			const int *in = node(i);
 			if (in[0] >= op_add)
 				continue;
-			const int shapes = in[0] == op_rq || in[0] == op_poly;
+			const int shapes = has_shape(in[0]);
 			for (int p = in[1]; p < in[1] + 1 + in[4] + in[5] + shapes; p++)
 				g[p] = fma(adj[i], d[p], g[p]);
 		}

@@ -8,7 +8,7 @@
 // kernel's parameters, c the same but 1/ℓ² for length scales and 1/p for
 // periods.
 
-enum Op { op_se, op_rq, op_lin, op_per, op_matern12, op_matern32, op_matern52, op_white, op_const, op_poly, op_cos, op_add, op_mul };
+enum Op { op_se, op_rq, op_lin, op_per, op_matern12, op_matern32, op_matern52, op_white, op_const, op_poly, op_cos, op_rw, op_irw, op_add, op_mul };
 
 // Dynamic is an instruction in a table.
 struct Dynamic {
@@ -24,7 +24,8 @@ struct Dynamic {
 
 template <class I> __device__ inline int scale_at(I in, int i) { return in.off() + 1 + (in.scales() > 1 ? i : 0); }
 template <class I> __device__ inline int period_at(I in, int i) { return in.off() + 1 + in.scales() + (in.periods() > 1 ? i : 0); }
-template <class I> __device__ inline int shape_at(I in) { return in.off() + 1 + in.scales(); } // α of RQ, c of POLY
+template <class I> __device__ inline int shape_at(I in) { return in.off() + 1 + in.scales(); } // α of RQ, c of POLY, h of RW and IRW
+__device__ inline bool has_shape(int op) { return op == op_rq || op == op_poly || op == op_rw || op == op_irw; }
 
 // distance is ρ = Σ_i δ_i²/ℓ_i².
 template <class I> __device__ inline double distance(I in, const double *c, const double *x, const double *y) {
@@ -112,6 +113,41 @@ __device__ inline double cosine(I in, const double *t, const double *c, const do
 	sincospi(2 * u, &s, &v);
 	slope = -2 * 3.141592653589793 * t[in.off()] * s;
 	return t[in.off()] * v;
+}
+
+// from_origin finds how far x and y are from −h, u and v, and the side that they are
+// on: 1 or −1, 0 where −h lies between them.
+__device__ inline double from_origin(double x, double y, double h, double &u, double &v) {
+	u = x + h, v = y + h;
+	const double side = u > 0 && v > 0 ? 1 : u <= 0 && v <= 0 ? -1 : 0;
+	u = fabs(u), v = fabs(v);
+	return side;
+}
+
+// walk is RW and IRW with their derivative by h.
+template <class I>
+__device__ inline double walk(I in, const double *t, const double *x, const double *y, double &slope) {
+	const double s2 = t[in.off()];
+	double sum = 0;
+	slope = 0;
+#pragma unroll
+	for (int i = 0; i < in.columns(); i++) {
+		double u, v;
+		const double side = from_origin(x[in.column(i)], y[in.column(i)], t[shape_at(in)], u, v);
+		const double m = fmin(u, v);
+		const double value = in.op() == op_rw ? m : m * m * (3 * fmax(u, v) - m) / 6;
+		sum += side == 0 ? 0 : value;
+		slope += side * (in.op() == op_rw ? 1 : u * v);
+	}
+	slope *= s2;
+	return s2 * sum;
+}
+
+// walk_slope is its derivative by x, of one column; of RW at x = y the mean of both sides'.
+__device__ inline double walk_slope(int op, double s2, double x, double y, double h) {
+	double u, v;
+	const double side = from_origin(x, y, h, u, v), m = fmin(u, v);
+	return side * s2 * (op == op_irw ? m * v - m * m / 2 : u < v ? 1 : u > v ? 0 : 0.5);
 }
 
 __device__ inline bool is_radial(int op) {
@@ -207,6 +243,14 @@ __device__ inline double leaf(I in, const double *t, const double *c, const doub
 		}
 		return v;
 	}
+	case op_rw:
+	case op_irw: {
+		double slope;
+		const double v = walk(in, t, x, y, slope);
+		d[0] = v;
+		d[1] = t[shape_at(in)] * slope;
+		return v;
+	}
 	case op_white:
 		return d[0] = same ? s2 : 0;
 	}
@@ -249,6 +293,8 @@ __device__ inline void slopes(I in, const double *t, const double *c, const doub
 			d[i] *= -4 * 3.141592653589793 * c[period_at(in, i)] * w;
 		else if (in.op() == op_cos)
 			d[i] = c[period_at(in, i)] * w;
+		else if (in.op() == op_rw || in.op() == op_irw)
+			d[i] = walk_slope(in.op(), s2, x[in.column(i)], y[in.column(i)], t[shape_at(in)]);
 		else
 			d[i] = 0;
 	}

@@ -23,7 +23,7 @@ const (
 var operations = []kernelspace.Op{
 	kernelspace.OpSE, kernelspace.OpRQ, kernelspace.OpLIN, kernelspace.OpPER,
 	kernelspace.OpMatern12, kernelspace.OpMatern32, kernelspace.OpMatern52,
-	kernelspace.OpWhite, kernelspace.OpConst, kernelspace.OpPoly, kernelspace.OpCos,
+	kernelspace.OpWhite, kernelspace.OpConst, kernelspace.OpPoly, kernelspace.OpCos, kernelspace.OpRW, kernelspace.OpIRW,
 	kernelspace.OpAdd, kernelspace.OpMul,
 }
 
