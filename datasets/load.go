@@ -29,6 +29,9 @@ type Dataset struct {
 	Train []int32 // rows of the training stream, in its order
 	Test  []int32 // rows held out; in random order if split at random, else ascending
 
+	Series  *Series // nil if it is none in time
+	SplitBy string  // as Spec.SplitBy, "auto" decided
+
 	Rows    int // read; N plus those dropped
 	Dropped Dropped
 	Notices []string // what the user should know, one line each
@@ -74,6 +77,9 @@ func Load(ctx context.Context, spec Spec) (*Dataset, error) {
 		d, kept, err = loadTable(ctx, &s)
 	}
 	if err != nil {
+		return nil, err
+	}
+	if err := d.findSeries(&s); err != nil {
 		return nil, err
 	}
 	if err := d.split(ctx, &s, kept); err != nil {

@@ -34,11 +34,15 @@ type Spec struct {
 	// Division. TestRows, if not 0, takes precedence over TestFraction.
 	TestFraction float64 // of the rows (of the range of the first input if SplitBy is "x"), in [0, 1)
 	TestRows     int
-	SplitBy      string // "random" (default), "rows": the last in the file, "x": the largest first inputs, "mask"
+	SplitBy      string // "auto" (default): "x" of a series in time, else "random"; "rows": the last ones, "x": the largest first inputs, "mask"
 	Mask         string // a table without header whose entries are 1 for test rows and 0 else
 	MaskColumn   int    // 1-based; default 1
 	Order        string // of the training stream: "shuffled" (default), "time": ascending first input
 	Seed         uint64
+
+	// Time, see Series.
+	Time   string // whether the input is time: "auto" (default), "yes", "no"
+	Season int    // length of the season in steps; 0: by the calendar; 1: there is none
 
 	// Standardisation, see NewScaler: "full" (default), "scale", "none".
 	StandardiseX, StandardiseY string
@@ -68,7 +72,8 @@ func (s Spec) withDefaults() (Spec, error) {
 		{"source", &s.Source, Sources()},
 		{"header", &s.Header, []string{"auto", "yes", "no"}},
 		{"decimal", &s.Decimal, []string{"auto", ".", ","}},
-		{"split_by", &s.SplitBy, []string{"random", "rows", "x", "mask"}},
+		{"split_by", &s.SplitBy, []string{"auto", "random", "rows", "x", "mask"}},
+		{"time", &s.Time, []string{"auto", "yes", "no"}},
 		{"order", &s.Order, []string{"shuffled", "time"}},
 		{"standardise_x", &s.StandardiseX, []string{"full", "scale", "none"}},
 		{"standardise_y", &s.StandardiseY, []string{"full", "scale", "none"}},
@@ -108,6 +113,8 @@ func (s Spec) withDefaults() (Spec, error) {
 		return s, fmt.Errorf("noise = %v: must be finite and not negative", s.Noise)
 	case !(s.Low < s.High) || math.IsInf(s.Low, 0) || math.IsInf(s.High, 0):
 		return s, fmt.Errorf("low = %v, high = %v: the range of the inputs is empty", s.Low, s.High)
+	case s.Season < 0:
+		return s, fmt.Errorf("season = %d: the number of steps must not be negative", s.Season)
 	case s.ValidRows < 0:
 		return s, fmt.Errorf("valid_rows = %d: the number of rows must not be negative", s.ValidRows)
 	case (s.Source == "csv" || s.Source == "ieq") && s.Path == "":

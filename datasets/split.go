@@ -41,26 +41,32 @@ var errNoRoom = errors.New("no training rows are left")
 
 // split fills in Train and Test.
 func (d *Dataset) split(ctx context.Context, s *Spec, kept []int32) error {
+	if d.SplitBy = s.SplitBy; d.SplitBy == "auto" {
+		d.SplitBy = "random"
+		if d.Series != nil {
+			d.SplitBy = "x"
+		}
+	}
 	n := d.N()
 	test := s.TestRows
 	if test == 0 && s.TestFraction > 0 {
 		test = max(1, int(math.Round(s.TestFraction*float64(n))))
 	}
-	if test >= n && s.SplitBy != "mask" {
+	if test >= n && d.SplitBy != "mask" {
 		return fmt.Errorf("%s: %w: of %s, %d held out (data.test)", d.file(), errNoRoom, plural(n, "row"), test)
 	}
 	held := make([]bool, n)
 	switch {
-	case s.SplitBy == "mask":
+	case d.SplitBy == "mask":
 		if err := d.splitByMask(ctx, s, kept, held); err != nil {
 			return err
 		}
 	case test == 0:
-	case s.SplitBy == "rows":
+	case d.SplitBy == "rows":
 		for r := n - test; r < n; r++ {
 			held[r] = true
 		}
-	case s.SplitBy == "x" && s.TestRows == 0:
+	case d.SplitBy == "x" && s.TestRows == 0:
 		lo, hi := math.Inf(1), math.Inf(-1)
 		for r := range n {
 			lo, hi = min(lo, d.X[r*d.Dim]), max(hi, d.X[r*d.Dim])
@@ -69,7 +75,7 @@ func (d *Dataset) split(ctx context.Context, s *Spec, kept []int32) error {
 		for r := range n {
 			held[r] = d.X[r*d.Dim] > limit
 		}
-	case s.SplitBy == "x":
+	case d.SplitBy == "x":
 		rows := make([]int32, n)
 		for r := range rows {
 			rows[r] = int32(r)

@@ -11,6 +11,7 @@ type Scales struct {
 	Spacing []float64 // typical distance between distinct neighbouring values
 	RMS     []float64 // root mean square of the column about 0, which LIN and POLY see; may be nil
 	YVar    float64   // variance of the targets
+	Seasons []float64 // of a series in time: periods that the calendar knows, the shortest first; nil: none
 }
 
 func positive(v, otherwise float64) float64 {

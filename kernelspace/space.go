@@ -77,11 +77,11 @@ func enumerate(base []Expr, depth, limit int) ([]Expr, error) {
 }
 
 // SetNames lists the kernel spaces that Set knows.
-func SetNames() []string { return []string{"K12", "K144"} }
+func SetNames() []string { return []string{"K12", "K144", "series"} }
 
-// Set returns a kernel space of the paper by name, in any case, its kernels in
-// canonical form: K12 in the paper's order (appendix on the kernel set), K144
-// as enumerated.
+// Set returns a kernel space by name, in any case, its kernels in canonical form: of
+// the paper K12 in its order (appendix on the kernel set) and K144 as enumerated;
+// series, for a series in time, has every level with every season.
 func Set(name string) ([]Expr, error) {
 	switch strings.ToUpper(name) {
 	case "K12":
@@ -95,11 +95,30 @@ func Set(name string) ([]Expr, error) {
 			return nil, err
 		}
 		return Enumerate(base, 3)
+	case "SERIES":
+		return series()
 	}
 	if near := nearest(name, SetNames()); near != "" {
 		return nil, fmt.Errorf("there is no kernel set %q; did you mean %s? Sets: %s", name, near, strings.Join(SetNames(), ", "))
 	}
 	return nil, fmt.Errorf("there is no kernel set %q; sets: %s", name, strings.Join(SetNames(), ", "))
+}
+
+// series returns the kernels of a series in time, levels first: a line about a mean, a
+// level that wanders, both, a slope that wanders, also about a level that returns, a
+// line with a level that returns or bends or has short swings; each without a season,
+// with one that stays, that changes its shape, or that grows or fades.
+func series() ([]Expr, error) {
+	levels := []string{
+		"LIN+CONST", "RW", "LIN+RW", "IRW", "IRW+MATERN12", "LIN+MATERN12+CONST", "LIN+SE+CONST", "LIN+RW+MATERN32",
+	}
+	var texts []string
+	for _, season := range []string{"", "+PER", "+PER*SE", "+PER*RW"} {
+		for _, level := range levels {
+			texts = append(texts, level+season)
+		}
+	}
+	return parseAll(texts)
 }
 
 func parseAll(texts []string) ([]Expr, error) {

@@ -27,7 +27,8 @@ type Training struct {
 	Y   []float64 // N
 	Dim int
 
-	Truth string // id of the kernel that they were drawn from, "" if not known: what comes out is held against it
+	Seasons []float64 // of a series in time: periods that the calendar knows, the shortest first
+	Truth   string    // id of the kernel that they were drawn from, "" if not known: what comes out is held against it
 }
 
 // Rows returns N.

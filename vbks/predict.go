@@ -4,16 +4,32 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"math"
 	"slices"
 
 	"kestrel/device"
 	"kestrel/vbks/mixture"
 )
 
+// What the weights of a prediction may be.
+const (
+	bayesWeights    = "bayes"
+	temperedWeights = "tempered"
+)
+
+// tempering is by how many nats of local ELBO weights of "tempered" fall to 1/e. The
+// belief is over which kernel the data were drawn from, and none of them is true: for
+// forecasts of the M3 competition's series, a horizon before their training parts end,
+// exp(ELBO/10) is better than the belief, and than weights from some rolling origins.
+const tempering = 10
+
+// WeightNames lists what Settings.Weights may be; what "auto" is the data say.
+func WeightNames() []string { return []string{"auto", "posterior", bayesWeights, temperedWeights} }
+
 // PredictOptions say over which kernels to average.
 type PredictOptions struct {
 	Top     int      // the highest-ranked kernels; 0: all live ones
-	Weights string   // "posterior" (default) or "bayes"
+	Weights string   // one of WeightNames; "" and "auto" are "posterior"
 	IDs     []string // these kernels instead
 }
 
@@ -36,9 +52,16 @@ func (t *Trainer) chosen(o PredictOptions) (kernels []int, weights []float64, er
 	if len(kernels) == 0 {
 		return nil, nil, fmt.Errorf("no live kernel to predict with")
 	}
+	top := math.Inf(-1)
+	for _, i := range kernels {
+		top = math.Max(top, t.kernels[i].worth())
+	}
 	weight := func(i int) float64 {
-		if o.Weights == "bayes" {
+		switch o.Weights {
+		case bayesWeights:
 			return t.last.Kernels[i].Bayes
+		case temperedWeights:
+			return math.Exp((t.kernels[i].worth() - top) / tempering)
 		}
 		return t.last.Kernels[i].Posterior
 	}

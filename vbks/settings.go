@@ -32,6 +32,7 @@ type Settings struct {
 	SharedPeriod    bool    // one period for all columns of a periodic leaf
 	ARD             bool    // one length scale per column, for all leaves
 	Transplants     bool    // try solutions of related kernels as starts
+	Priors          string  // one of PriorNames; "" and "auto" are "broad"
 
 	// Schedule.
 	Batch         int           // B
@@ -52,7 +53,7 @@ type Settings struct {
 
 	// Prediction.
 	Top     int    // kernels averaged over; 0: all
-	Weights string // "posterior", "bayes"
+	Weights string // one of WeightNames; "" and "auto" are "posterior"
 	// PredictTheta is one of PredictThetaNames: hyperparameters at their mode, or
 	// averaged over; "" is "mode".
 	PredictTheta string
@@ -84,10 +85,17 @@ func DefaultSettings() Settings {
 		Errors:          "integrate",
 		AutoPruneWait:   3,
 		AutoPruneKeep:   10,
-		Weights:         "posterior",
+		Weights:         "auto",
+		Priors:          "auto",
 		PredictTheta:    autoTheta,
 	}
 }
+
+// What Priors may be.
+const seriesPriors = "series"
+
+// PriorNames lists what Settings.Priors may be; what "auto" is the data say.
+func PriorNames() []string { return []string{"auto", "broad", seriesPriors} }
 
 // integrates reports whether the belief is averaged over the errors of local ELBOs.
 func (s Settings) integrates() bool { return s.Errors == "integrate" }

@@ -114,6 +114,7 @@ func newTrainer(dev device.Device, data Training, space []Candidate, columns []s
 	}
 	t := &Trainer{settings: s, data: data, perform: doHere}
 	t.scales = starts.Summarise(data.X, data.Y, data.Dim)
+	t.scales.Seasons = data.Seasons
 	t.common = common{dev: dev, dim: data.Dim, jitter: s.Jitter, wall: params.Wall, span: t.scales.Span}
 	t.floor = s.NoiseFloor * t.scales.YVar
 	var err error
@@ -279,10 +280,15 @@ func (t *Trainer) compile(space []Candidate, columns []string) error {
 	return nil
 }
 
-// prior returns the broad prior and the soft bounds of a kernel's free vector.
+// prior returns the prior that is asked for and the soft bounds of a kernel's free
+// vector.
 // Without a prior (theta_prior = false with point estimates) its precision is 0.
 func (t *Trainer) prior(p *kernelspace.Program, s kernelspace.Scales) prior {
-	mean, sd, lo, hi := params.Prior(p, s, t.floor)
+	of := params.Prior
+	if t.settings.Priors == seriesPriors {
+		of = params.SeriesPrior
+	}
+	mean, sd, lo, hi := of(p, s, t.floor)
 	prec := make([]float64, len(sd))
 	if t.settings.ThetaPrior || !t.settings.pointEstimates() {
 		for i, w := range sd {

@@ -103,8 +103,7 @@ func Begin(ctx context.Context, c config.Config, dir string, o Options) (*Compar
 	if err := c.CheckCompare(); err != nil {
 		return nil, err
 	}
-	space, err := c.Kernels.Candidates()
-	if err != nil {
+	if _, err := c.Kernels.Candidates(); err != nil {
 		return nil, err
 	}
 	d, _, err := prepare.LoadData(ctx, &c)
@@ -115,6 +114,10 @@ func Begin(ctx context.Context, c config.Config, dir string, o Options) (*Compar
 		return nil, errors.New("a comparison needs held-out rows to score predictions on; set data.test")
 	}
 	c.SettleData(d)
+	space, err := c.Kernels.Candidates()
+	if err != nil {
+		return nil, err
+	}
 	var before config.Config
 	taken, err := series.Take(dir, record.ComparisonFiles(), func() (known bool, err error) {
 		before, known, err = begun(dir, c)

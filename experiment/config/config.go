@@ -60,17 +60,23 @@ func Default() Config {
 		Name: "run",
 		Data: datasets.Spec{
 			Source: "csv", Header: "auto", Delimiter: "auto", Decimal: "auto", Missing: datasets.DefaultMissing(),
-			TestFraction: 0.1, SplitBy: "random", MaskColumn: 1, Order: "shuffled",
+			TestFraction: 0.1, SplitBy: "auto", Time: "auto", MaskColumn: 1, Order: "shuffled",
 			StandardiseX: "full", StandardiseY: "full", ValidRows: 1_000_000,
 			Support: 256, Outputs: 1000, Low: -10, High: 10,
 		},
-		Kernels:    KernelSpace{Base: []string{"SE", "RQ", "LIN", "PER"}, Depth: 2},
+		Kernels:    KernelSpace{Set: autoText},
 		Settings:   s,
 		MetricRows: 2000,
 		Device:     DeviceChoice{Kind: "auto"},
 		Compare:    defaultCompare(),
 	}
 }
+
+// defaultDepth and defaultBase are of the space of kernels for data that are no series
+// in time.
+const defaultDepth = 2
+
+func defaultBase() []string { return []string{"SE", "RQ", "LIN", "PER"} }
 
 // Load reads a config: a TOML file, or the name of a built-in config.
 // set is applied on top. Errors name the file
@@ -170,7 +176,7 @@ func (c Config) Read(text []byte, file string, set []Override) (Config, error) {
 	}
 	c.Data.Seed = c.Settings.Seed
 	if c.Kernels.Base != nil && c.Kernels.Depth == 0 {
-		c.Kernels.Depth = Default().Kernels.Depth
+		c.Kernels.Depth = defaultDepth
 	}
 	return c, c.check(file, given)
 }
@@ -209,7 +215,7 @@ func (c *Config) alternatives(e entry, given map[string]entry) error {
 	case 2:
 		k.Set, k.Expressions = "", nil
 		if k.Base == nil {
-			k.Base = Default().Kernels.Base
+			k.Base = defaultBase()
 		}
 	}
 	return nil

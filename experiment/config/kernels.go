@@ -79,13 +79,14 @@ type kernelSet struct{ p *string }
 
 func (k kernelSet) set(v any) error {
 	s, ok := v.(string)
-	for _, name := range kernelspace.SetNames() {
+	names := append([]string{autoText}, kernelspace.SetNames()...)
+	for _, name := range names {
 		if ok && strings.EqualFold(s, name) {
 			*k.p = name
 			return nil
 		}
 	}
-	return textValue{p: k.p, options: kernelspace.SetNames()}.set(v)
+	return textValue{p: k.p, options: names}.set(v)
 }
 
 func (k kernelSet) toml() string { return textValue{p: k.p}.toml() }

@@ -13,6 +13,9 @@ import (
 func (k KernelSpace) Candidates() ([]vbks.Candidate, error) {
 	var exprs []kernelspace.Expr
 	var err error
+	if k.Set == autoText { // until the data are known
+		k.Set, k.Base, k.Depth = "", defaultBase(), defaultDepth
+	}
 	switch {
 	case k.Set != "":
 		exprs, err = kernelspace.Set(k.Set)

@@ -84,6 +84,9 @@ func (j *Job) prepare(ctx context.Context, space []vbks.Candidate) error {
 	runtime.GC()
 	c, d := &j.Config, j.Data
 	c.SettleData(d)
+	if space, err = c.Kernels.Candidates(); err != nil {
+		return err
+	}
 	summary := datasets.Describe(d, j.Scaler)
 	s := NewSubject(c, d, j.Scaler, space)
 	j.Subject = s

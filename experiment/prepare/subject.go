@@ -27,6 +27,11 @@ func NewSubject(c *config.Config, d *datasets.Dataset, scaler *datasets.Scaler, 
 		s.Columns = append(s.Columns, in.Name)
 	}
 	s.Train = vbks.Training{X: scaler.X(d, d.Train), Y: scaler.Y(d, d.Train), Dim: d.Dim, Truth: d.Kernel}
+	if d.Series != nil {
+		for _, p := range d.Series.Seasons {
+			s.Train.Seasons = append(s.Train.Seasons, p/scaler.XScale[0])
+		}
+	}
 	s.Ranges = sync.OnceValue(func() []ColumnInfo { return columnInfos(d) })
 	return s
 }

@@ -13,17 +13,30 @@ const Wall = 100
 // Prior returns the broad normal prior of a free vector, by means and standard
 // deviations, and its soft bounds. s is of the data, floor the least σ_n².
 func Prior(p *kernelspace.Program, s kernelspace.Scales, floor float64) (mean, sd, lo, hi []float64) {
+	v := math.Log(s.YVar)
+	return priorOf(p, s, floor, p.Prior, v+math.Log(0.1), 3)
+}
+
+// SeriesPrior is Prior with what is known of other series in time.
+func SeriesPrior(p *kernelspace.Program, s kernelspace.Scales, floor float64) (mean, sd, lo, hi []float64) {
+	m, w := s.NoisePrior()
+	return priorOf(p, s, floor, p.SeriesPrior, m, w)
+}
+
+func priorOf(
+	p *kernelspace.Program, s kernelspace.Scales, floor float64, of func(int, kernelspace.Scales) (mean, sd float64), noise, width float64,
+) (mean, sd, lo, hi []float64) {
 	add := func(m, w, l, h float64) {
 		mean, sd, lo, hi = append(mean, m), append(sd, w), append(lo, l), append(hi, h)
 	}
 	for _, i := range p.Free {
-		m, w := p.Prior(i, s)
+		m, w := of(i, s)
 		l, h := p.Bounds(i, s)
 		add(m, w, l, h)
 	}
 	// ρ: around a tenth of the variance; below the floor it has no effect.
 	v := math.Log(s.YVar)
-	add(v+math.Log(0.1), 3, math.Min(math.Log(math.Max(floor, 1e-12*s.YVar))-7, v-16), v+4)
+	add(noise, width, math.Min(math.Log(math.Max(floor, 1e-12*s.YVar))-7, v-16), v+4)
 	return mean, sd, lo, hi
 }
 

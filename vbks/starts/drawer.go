@@ -41,6 +41,7 @@ type Options struct {
 func NewDrawer(x, y []float64, dim int, o Options) *Drawer {
 	n := len(y)
 	w := &Drawer{Inducing: o.Inducing, scales: o.Scales, dim: dim, rows: n, floor: o.Floor, periods: columnPeriods(x, y, dim, o.Seed)}
+	w.periods[0] = append(slices.Clone(o.Scales.Seasons), w.periods[0]...)
 	var mean, square float64
 	for _, v := range y {
 		mean += v
@@ -100,12 +101,28 @@ func (w *Drawer) Draw(p *kernelspace.Program, rng *rand.Rand, number int) []floa
 	for _, in := range params.Leaves(p) {
 		w.leaf(in, raw[in.Off:in.Off+in.NumParams()], rng, number, used)
 	}
+	w.calendar(p, raw)
 	share := math.Pow(10, -0.5-2*rng.Float64()) // of the noise
 	if number == 0 {
 		share = 0.1
 	}
 	w.normalise(p, raw, (1-share)*w.square)
 	return params.Free(p, raw, share*w.yvar, w.floor)
+}
+
+// calendar gives the leaves PER the periods that the calendar knows.
+func (w *Drawer) calendar(p *kernelspace.Program, raw []float64) {
+	known := p.Seasons(w.scales)
+	for _, in := range params.Leaves(p) {
+		if in.Op != kernelspace.OpPER || known == nil {
+			continue
+		}
+		first := in.Off + 1 + in.NumScale
+		for i := range in.NumPeriod {
+			raw[first+i] = known[0]
+		}
+		known = known[1:]
+	}
 }
 
 // unused notes for each column which candidate periods a kernel has taken.
