@@ -37,6 +37,7 @@ var layers = []string{
 	"vbks/exact",
 	"vbks/laplace",
 	"vbks",
+	"datasets/transform",
 	"datasets",
 	"configs",
 	"experiment/average",
@@ -77,7 +78,8 @@ var layers = []string{
 // stands lower.
 var apart = map[string][]string{
 	"datasets":           {"vbks", "device"},
-	"vbks":               {"device/cpu", "device/cuda"}, // whatever computes
+	"datasets/transform": {"kernelspace", "vbks", "device"}, // maths alone
+	"vbks":               {"device/cpu", "device/cuda"},     // whatever computes
 	"vbks/exact":         {"device/cpu", "device/cuda"},
 	"experiment/chart":   {"experiment/record", "experiment/config", "vbks", "datasets"}, // it knows no run
 	"experiment/rundir":  {"experiment/config", "experiment/chart"},

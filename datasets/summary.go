@@ -9,6 +9,8 @@ import (
 	"strings"
 	"text/tabwriter"
 	"time"
+
+	"kestrel/datasets/transform"
 )
 
 // previewRows is the number of rows in a Summary's preview.
@@ -54,9 +56,11 @@ type ColumnSummary struct {
 	First string `json:"first,omitempty"`
 	Last  string `json:"last,omitempty"`
 	Span  string `json:"span,omitempty"`
-	// The standardisation, value ↦ (value − shift)/scale.
-	Shift float64 `json:"shift"`
-	Scale float64 `json:"scale"`
+	// The standardisation, value ↦ (value − shift)/scale; the target is transformed
+	// first.
+	Shift     float64             `json:"shift"`
+	Scale     float64             `json:"scale"`
+	Transform transform.Transform `json:"transform,omitzero"` // absent: none
 }
 
 // Describe summarises a dataset and, unless s is nil, its standardisation.
@@ -89,7 +93,7 @@ func Describe(d *Dataset, s *Scaler) *Summary {
 	copy(values, d.Y)
 	col := describeColumn(d.Target, "target", values, rows, gaps)
 	if s != nil {
-		col.Shift, col.Scale = s.YShift, s.YScale
+		col.Shift, col.Scale, col.Transform = s.YShift, s.YScale, s.Transform
 	}
 	out.Columns = append(out.Columns, col)
 	for i := range min(previewRows, d.N()) {
@@ -216,7 +220,11 @@ func (s *Summary) WriteText(w io.Writer) error {
 		}
 	}
 	if s.StandardiseX != "" {
-		fmt.Fprintf(w, "standardised: inputs %s, target %s\n", s.StandardiseX, s.StandardiseY)
+		fmt.Fprintf(w, "standardised: inputs %s, target %s", s.StandardiseX, s.StandardiseY)
+		if c := &s.Columns[len(s.Columns)-1]; !c.Transform.Identity() {
+			fmt.Fprintf(w, ", of %s", escape(c.Transform.Of(c.Name)))
+		}
+		fmt.Fprintln(w)
 	}
 	fmt.Fprintf(w, "\nfirst %s\n", plural(len(s.Preview), "row"))
 	for i, c := range s.Columns {

@@ -1,0 +1,141 @@
+package mixture
+
+import (
+	"fmt"
+	"math"
+)
+
+// Units are how the targets z of a prediction stand for targets y in other units,
+// those of the data: z increases with y.
+type Units interface {
+	// Linear returns scale, and true if y = shift + scale·z.
+	Linear() (scale float64, ok bool)
+	// Target returns the z of a y, −∞ or +∞ of one that no z stands for.
+	Target(y float64) float64
+	// Value returns the y of a z.
+	Value(z float64) float64
+	// LogSlope returns log dz/dy, −∞ where no z stands for y.
+	LogSlope(y float64) float64
+	// Moments returns mean and variance of y where z is normal with these.
+	Moments(mean, variance float64) (m, v float64)
+}
+
+// Mapped is a prediction in the units of the data: at every row a mixture of what
+// Units make of one normal per kernel. Of f it says what y would be without noise.
+type Mapped struct {
+	Prediction *Prediction
+	Units      Units
+}
+
+// In returns the prediction in other units.
+func (p *Prediction) In(u Units) Mapped { return Mapped{p, u} }
+
+// Moments returns mean and standard deviation of y, or of what it would be without
+// noise, at a row. The two means are equal where the units are linear only; else
+//
+//	m = Σ_i w_i m_i,   sd² = Σ_i w_i (v_i + (m_i − m)²)
+//
+// with the components' own moments m_i and v_i in these units. Both are +∞ where a
+// component's are.
+func (m Mapped) Moments(row int, ofY bool) (mean, sd float64) {
+	p := m.Prediction
+	if scale, ok := m.Units.Linear(); ok {
+		mean, variance := p.Moments(row, ofY)
+		return m.Units.Value(mean), math.Sqrt(variance) * scale
+	}
+	means, variances := make([]float64, len(p.Weights)), make([]float64, len(p.Weights))
+	for i, w := range p.Weights {
+		if w == 0 {
+			continue
+		}
+		means[i], variances[i] = m.Units.Moments(p.Mean[i][row], p.variance(i, row, ofY))
+		mean += w * means[i]
+	}
+	if math.IsInf(mean, 0) {
+		return mean, math.Inf(1)
+	}
+	variance := 0.0
+	for i, w := range p.Weights {
+		if w == 0 {
+			continue
+		}
+		d := means[i] - mean
+		variance += w * (variances[i] + d*d)
+	}
+	return mean, math.Sqrt(variance)
+}
+
+// Quantile is that of Prediction.Quantile in these units, exactly so: they increase
+// with each other.
+func (m Mapped) Quantile(row int, prob float64, ofY bool) float64 {
+	return m.Units.Value(m.Prediction.Quantile(row, prob, ofY))
+}
+
+// Score compares the prediction with targets in these units, one per row. Where
+// they are linear it is Prediction.Score in other units. Else
+//
+//	RMSE = √mean (y − E y)²   MAE = mean |y − median y|   NLPD = −mean log p̃(z) dz/dy
+//
+// each with the point that it is least at; coverage is of z's intervals, whose ends
+// are those of y. Of a y that no z stands for the density is 0 and NLPD +∞. Errors
+// are those of Prediction.Score.
+func (m Mapped) Score(y []float64) (Score, error) {
+	p := m.Prediction
+	scale, linear := m.Units.Linear()
+	z := make([]float64, len(y))
+	for i, v := range y {
+		z[i] = m.Units.Target(v)
+	}
+	if linear {
+		s, err := p.Score(z)
+		if err != nil {
+			return Score{}, err
+		}
+		return s.InUnits(scale), nil
+	}
+	if err := p.checkTargets(y); err != nil {
+		return Score{}, err
+	}
+	sum := tally{rows: len(y)}
+	for row, v := range y {
+		mean, _ := m.Moments(row, true)
+		density := math.Inf(-1)
+		if slope := m.Units.LogSlope(v); !math.IsInf(slope, -1) {
+			density = p.logDensity(row, z[row]) + slope
+		}
+		sum.add(v-mean, v-m.Quantile(row, 0.5, true), density)
+		sum.cover(p.around(row, z[row]))
+	}
+	return sum.score(), nil
+}
+
+// Standardised returns how far the target y of a row lies from the mean, in standard
+// deviations: of z where the units are not linear, so that it is normal if one
+// kernel predicts and is right.
+func (m Mapped) Standardised(row int, y float64) float64 {
+	if _, ok := m.Units.Linear(); ok {
+		mean, sd := m.Moments(row, true)
+		return (y - mean) / sd
+	}
+	mean, variance := m.Prediction.Moments(row, true)
+	return (m.Units.Target(y) - mean) / math.Sqrt(variance)
+}
+
+// checkTargets returns an error if a prediction cannot be compared with targets.
+func (p *Prediction) checkTargets(y []float64) error {
+	if err := p.Check(); err != nil {
+		return err
+	}
+	if len(y) != p.Rows() {
+		return fmt.Errorf("vbks: %d targets for %d rows of a prediction", len(y), p.Rows())
+	}
+	if len(y) == 0 {
+		return errNoRows
+	}
+	for row, v := range y {
+		if math.IsNaN(v) || math.IsInf(v, 0) {
+			return fmt.Errorf("vbks: target at row %d is %v", row, v)
+		}
+	}
+	return nil
+}
