@@ -235,6 +235,13 @@ func (f *predictFlags) tell(w io.Writer, p *inspect.Predictor, q *inspect.Predic
 	if a.Rows == 0 {
 		return
 	}
+	if of, ok := p.Transformed(); ok {
+		note := "rmse is of the mean, mae of the median"
+		if q.Components {
+			note = "components are of " + of + "; " + note
+		}
+		fmt.Fprintf(w, "note: the run has learned %s: %s\n", words.PlainLine(of), words.PlainLine(note))
+	}
 	unit := p.Unit()
 	if unit != "" {
 		unit = " " + unit

@@ -63,6 +63,26 @@ type ColumnSummary struct {
 	Transform transform.Transform `json:"transform,omitzero"` // absent: none
 }
 
+// Modelled is the name and the unit of the target as it is modelled, transformed.
+func (c *ColumnSummary) Modelled() (name, unit string) {
+	if c.Transform.Identity() {
+		return c.Name, c.Unit
+	}
+	return c.Transform.Of(c.Name), ""
+}
+
+// OfModelled says behind a quantity that it is of the transformed target; "" where
+// there is no transform or no target.
+func (c *ColumnSummary) OfModelled() string {
+	if c == nil || c.Transform.Identity() {
+		return ""
+	}
+	return " of " + c.Transform.Of(c.Name)
+}
+
+// ModelledUnit is the unit of standard deviations of the target as it is modelled.
+func (c *ColumnSummary) ModelledUnit() string { return c.Transform.Unit(c.Unit) }
+
 // Describe summarises a dataset and, unless s is nil, its standardisation.
 func Describe(d *Dataset, s *Scaler) *Summary {
 	out := &Summary{

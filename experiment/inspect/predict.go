@@ -85,6 +85,13 @@ func (p *Predictor) DefaultQuery() PredictQuery {
 // Unit returns the unit of the target, "" if it is not known.
 func (p *Predictor) Unit() string { return p.lanes[0].subject.Data.Target.Unit }
 
+// Transformed names the target as the run has learned it, and reports whether that
+// is a transform of it.
+func (p *Predictor) Transformed() (name string, ok bool) {
+	t := p.lanes[0].subject.Scaler.Transform
+	return t.Of(p.lanes[0].subject.Data.Target.Name), !t.Identity()
+}
+
 // PointSource is where points to predict at come from, in the units of the data.
 type PointSource interface {
 	// Next returns so many points, fewer only if these are the last, and io.EOF
