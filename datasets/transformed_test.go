@@ -132,7 +132,8 @@ func TestTransformIsTold(t *testing.T) {
 	}
 	d, s, err := scaled(t, Spec{Path: tableOf(t, y...), TestRows: 6, Transform: "boxcox"})
 	must.OK(t, err)
-	if len(s.Notices) != 1 || !strings.Contains(s.Notices[0], fmt.Sprintf("λ = %v, the likeliest for the 54 training rows", s.Transform.Lambda)) {
+	note := fmt.Sprintf("λ = %v, the likeliest for the 54 training rows", s.Transform.Lambda)
+	if len(s.Notices) != 1 || !strings.Contains(s.Notices[0], note) {
 		t.Errorf("%q", s.Notices)
 	}
 	summary := Describe(d, s)

@@ -6,9 +6,11 @@ import (
 	"gonum.org/v1/gonum/mat"
 )
 
-// The λ that are tried, and how fine; at most so many rows decide.
+// The λ that are tried, and how fine; at most so many rows decide. Below 0 there is
+// no mean of y, see Moments: of kernels averaged the least likely one, if it is vague
+// enough, would make it infinite.
 const (
-	leastLambda, mostLambda = -1.0, 2.0
+	leastLambda, mostLambda = 0.0, 2.0
 	steps                   = 100 // of 1: λ is found to a hundredth
 	coarse                  = 10  // hundredths, of the first pass
 	mostRows                = 20_000
@@ -25,7 +27,7 @@ const leastPower, mostPower = 1e-8, 1e100
 // (Box and Cox, 1964, section 3). With one input, RSS is that of the differences
 // between neighbours about their mean: a random walk with drift, whose neighbours
 // differ by what scatters and not by the trend. With several it is that of a
-// regression on the inputs. λ is a multiple of 0.01 from −1 to 2; where it makes no
+// regression on the inputs. λ is a multiple of 0.01 from 0 to 2; where it makes no
 // difference, 1.
 func Lambda(x, y []float64, dim int) float64 {
 	if n := len(y); n > mostRows { // evenly taken

@@ -81,7 +81,8 @@ func TestEdges(t *testing.T) {
 // Box and Cox with λ = 0 is the logarithm, what is near it is near that; with λ = 1
 // it is y but for a shift.
 func TestBoxCoxLimits(t *testing.T) {
-	zero, near, one, log := Transform{Name: BoxCox}, Transform{Name: BoxCox, Lambda: 1e-9}, Transform{Name: BoxCox, Lambda: 1}, Transform{Name: Log}
+	zero, near, one := Transform{Name: BoxCox}, Transform{Name: BoxCox, Lambda: 1e-9}, Transform{Name: BoxCox, Lambda: 1}
+	log := Transform{Name: Log}
 	for _, y := range []float64{0.01, 1, 30} {
 		if zero.Forward(y) != log.Forward(y) || zero.LogSlope(y) != log.LogSlope(y) {
 			t.Errorf("λ = 0 at %v is not the logarithm", y)

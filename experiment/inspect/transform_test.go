@@ -135,7 +135,8 @@ func TestRunOfTheLogarithm(t *testing.T) {
 	res, err := i.Residuals(t.Context(), "", 0)
 	must.OK(t, err)
 	last := mine.Metrics[0]
-	if !within(res.RMSE, float64(last.RMSE), 1e-12) || !within(res.NLPD, float64(last.NLPD), 1e-12) || !within(res.MAE, float64(last.MAE), 1e-12) {
+	if !within(res.RMSE, float64(last.RMSE), 1e-12) || !within(res.NLPD, float64(last.NLPD), 1e-12) ||
+		!within(res.MAE, float64(last.MAE), 1e-12) {
 		t.Errorf("residuals %v, %v, %v; the run measured %+v", res.RMSE, res.MAE, res.NLPD, last)
 	}
 }
