@@ -39,6 +39,7 @@ var layers = []string{
 	"vbks/laplace",
 	"vbks",
 	"baseline",
+	"datasets/transform",
 	"datasets",
 	"configs",
 	"experiment/average",
@@ -80,7 +81,8 @@ var layers = []string{
 var apart = map[string][]string{
 	"baseline":           {"vbks", "device", "kernelspace"}, // it knows numbers only
 	"datasets":           {"vbks", "device"},
-	"vbks":               {"device/cpu", "device/cuda"}, // whatever computes
+	"datasets/transform": {"kernelspace", "vbks", "device"}, // maths alone
+	"vbks":               {"device/cpu", "device/cuda"},     // whatever computes
 	"vbks/exact":         {"device/cpu", "device/cuda"},
 	"experiment/chart":   {"experiment/record", "experiment/config", "vbks", "datasets"}, // it knows no run
 	"experiment/rundir":  {"experiment/config", "experiment/chart"},

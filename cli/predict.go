@@ -44,7 +44,7 @@ func newPredict() *cobra.Command {
 			"inputs, the target if there is one, mean, sd_f and sd_y (of the function, and of an observation with noise), and the quantiles f_q… " +
 			"and y_q… of the mixture over the kernels; all in the units of the data. With --components a second table, NAME.components.csv " +
 			"beside the first, has a row for each point, kernel and additive component of the kernel. The means of a kernel's components add up " +
-			"to its mean.",
+			"to its mean. Where the run has learned a transform of the target (data.transform), components are of that.",
 		Example: "kestrel predict runs/fig1a-20260102T150405Z --data new.csv -o predictions.csv\n\n" +
 			"# the ends of the 95 % interval, of the best kernel alone\n" +
 			"kestrel predict runs/… --data new.csv --method vbks-s --quantiles 0.025,0.975\n\n" +
@@ -234,6 +234,13 @@ func (f *predictFlags) tell(w io.Writer, p *inspect.Predictor, q *inspect.Predic
 	a := &done.Accuracy
 	if a.Rows == 0 {
 		return
+	}
+	if of, ok := p.Transformed(); ok {
+		note := "rmse is of the mean, mae of the median"
+		if q.Components {
+			note = "components are of " + of + "; " + note
+		}
+		fmt.Fprintf(w, "note: the run has learned %s: %s\n", words.PlainLine(of), words.PlainLine(note))
 	}
 	unit := p.Unit()
 	if unit != "" {

@@ -7,6 +7,8 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+
+	"kestrel/datasets/transform"
 )
 
 // Dataset is what a run learns from and is tested on, in the units of the
@@ -38,6 +40,7 @@ type Dataset struct {
 
 	writing writing  // of the values in the file
 	names   []string // of all its columns; nil if they are not those of one table
+	rows    []int32  // of the file, from 0, that were kept; nil: all, or nobody needs them
 
 	Kernel string    // canonical expression of the true kernel; synthetic data only
 	Params []float64 // its raw natural parameters, leaf by leaf
@@ -55,6 +58,15 @@ func (d *Dataset) N() int { return len(d.Y) }
 
 // Row returns the inputs of row i.
 func (d *Dataset) Row(i int) []float64 { return d.X[i*d.Dim : (i+1)*d.Dim] }
+
+// Targets returns the targets of some rows.
+func (d *Dataset) Targets(rows []int32) []float64 {
+	out := make([]float64, len(rows))
+	for i, r := range rows {
+		out[i] = d.Y[r]
+	}
+	return out
+}
 
 // Load reads or generates the data that spec describes and divides them. Its
 // errors are one line each and name the file, and where it applies the line
@@ -84,6 +96,9 @@ func Load(ctx context.Context, spec Spec) (*Dataset, error) {
 	}
 	if err := d.split(ctx, &s, kept); err != nil {
 		return nil, err
+	}
+	if s.Transform != transform.None {
+		d.rows = kept // to name those that cannot be transformed
 	}
 	return d, nil
 }

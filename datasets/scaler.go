@@ -3,24 +3,29 @@ package datasets
 import (
 	"fmt"
 	"math"
+
+	"kestrel/datasets/transform"
 )
 
 // Scaler standardises inputs and target, column by column,
 //
-//	x̃ = (x − shift)/scale,
+//	x̃ = (x − shift)/scale,   ỹ = (t(y) − shift)/scale,
 //
-// and maps predictions back. It is fitted on the training rows.
+// with the transform t of the target, and maps predictions back. It is fitted on
+// the training rows.
 type Scaler struct {
-	ModeX   string    `json:"standardise_x"` // "full", "scale", "none"
-	ModeY   string    `json:"standardise_y"`
-	XShift  []float64 `json:"x_shift"` // one per input, in its unit
-	XScale  []float64 `json:"x_scale"` // one per input, positive
-	YShift  float64   `json:"y_shift"`
-	YScale  float64   `json:"y_scale"`
-	Notices []string  `json:"notices,omitempty"`
+	ModeX     string              `json:"standardise_x"` // "full", "scale", "none"
+	ModeY     string              `json:"standardise_y"`
+	XShift    []float64           `json:"x_shift"` // one per input, in its unit
+	XScale    []float64           `json:"x_scale"` // one per input, positive
+	YShift    float64             `json:"y_shift"` // of t(y)
+	YScale    float64             `json:"y_scale"`
+	Transform transform.Transform `json:"transform,omitzero"` // t; absent: none
+	Notices   []string            `json:"notices,omitempty"`
 }
 
-// NewScaler fits the standardisation to the training rows of d. The modes are
+// NewScaler fits the transform and the standardisation that how asks for to the
+// training rows of d. The modes are
 //
 //	full    shift = mean, scale = standard deviation
 //	scale   shift = 0, scale = standard deviation around the mean
@@ -28,9 +33,11 @@ type Scaler struct {
 //
 // with the divisor n in the standard deviation. A constant input keeps scale
 // 1, with a notice. It is an error if a mode is unknown, if a column varies so
-// little that its variance is lost to rounding to 0 or, unless modeY is
-// "none", if the target is constant.
-func NewScaler(d *Dataset, modeX, modeY string) (*Scaler, error) {
+// little that its variance is lost to rounding to 0, if the target is constant,
+// unless its mode is "none", or if a training row's cannot be transformed. Of how,
+// StandardiseX, StandardiseY, Transform and TransformBounds are used.
+func NewScaler(d *Dataset, how Spec) (*Scaler, error) {
+	modeX, modeY := how.StandardiseX, how.StandardiseY
 	modes := []string{"full", "scale", "none"}
 	if err := oneOf("standardise_x", modeX, modes); err != nil {
 		return nil, err
@@ -53,8 +60,18 @@ func NewScaler(d *Dataset, modeX, modeY string) (*Scaler, error) {
 	if err := d.checkSpread(&d.Target, d.Y, 1, 0); err != nil {
 		return nil, err
 	}
+	if err := s.fitTransform(d, &how); err != nil {
+		return nil, err
+	}
+	rows, y := d.Train, d.Y
+	if !s.Transform.Identity() {
+		if y = s.transformed(d, rows); !varies(y) {
+			return nil, d.transformSpread(s.Transform)
+		}
+		rows = counted(len(y))
+	}
 	var ok bool
-	if s.YShift, s.YScale, ok = fitColumn(modeY, d.Train, d.Y, 1, 0); !ok {
+	if s.YShift, s.YScale, ok = fitColumn(modeY, rows, y, 1, 0); !ok {
 		return nil, d.checkTarget()
 	}
 	return s, nil
@@ -127,7 +144,7 @@ func (s *Scaler) X(d *Dataset, rows []int32) []float64 {
 	return out
 }
 
-// Y returns the standardised targets of some rows of d.
+// Y returns the transformed and standardised targets of some rows of d.
 func (s *Scaler) Y(d *Dataset, rows []int32) []float64 {
 	out := make([]float64, len(rows))
 	for i, r := range rows {
@@ -160,39 +177,41 @@ func (s *Scaler) Input(j int, v float64) float64 { return (v - s.XShift[j]) / s.
 // InputBack maps a standardised value of input j to data units.
 func (s *Scaler) InputBack(j int, v float64) float64 { return v*s.XScale[j] + s.XShift[j] }
 
-// Target standardises a target.
-func (s *Scaler) Target(y float64) float64 { return (y - s.YShift) / s.YScale }
+// Target transforms and standardises a target; ±∞ for one that cannot be
+// transformed, see transform.Transform.Forward.
+func (s *Scaler) Target(y float64) float64 { return (s.Transform.Forward(y) - s.YShift) / s.YScale }
 
-// Mean maps a standardised target, mean or quantile to data units.
-func (s *Scaler) Mean(m float64) float64 { return m*s.YScale + s.YShift }
+// Value maps a standardised target, or a quantile of it, to data units. It is that
+// of Target's inverse, and of a mean only where Linear says so.
+func (s *Scaler) Value(z float64) float64 { return s.Transform.Back(z*s.YScale + s.YShift) }
 
-// Variance maps the variance of a standardised target to data units.
+// Linear returns the scale of the target and whether there is no transform, so that
+// y = shift + scale·ỹ.
+func (s *Scaler) Linear() (scale float64, ok bool) { return s.YScale, s.Transform.Identity() }
+
+// LogSlope returns log dỹ/dy, with which the density of the standardised target
+// becomes that of the target in data units:
+//
+//	log p(y) = log p̃(ỹ) + log t′(y) − log scale,
+//
+// −∞ where y cannot be transformed.
+func (s *Scaler) LogSlope(y float64) float64 { return s.Transform.LogSlope(y) - math.Log(s.YScale) }
+
+// Moments returns mean and variance in data units of a target that is normal with
+// these when standardised.
+func (s *Scaler) Moments(mean, variance float64) (m, v float64) {
+	return s.Transform.Moments(mean*s.YScale+s.YShift, s.Variance(variance))
+}
+
+// Variance maps a variance, or covariance, of the standardised target to the units
+// of t(y), which are the data's where there is no transform.
 func (s *Scaler) Variance(v float64) float64 { return v * s.YScale * s.YScale }
 
-// SD maps the standard deviation of a standardised target to data units.
+// SD maps the standard deviation of a standardised target, or a part of it, to the
+// units of t(y).
 func (s *Scaler) SD(sd float64) float64 { return sd * s.YScale }
 
-// LogDensity maps the logarithm of a density of the standardised target to
-// that of the target in data units:
-//
-//	log p(y) = log p̃(ỹ) − log scale.
-func (s *Scaler) LogDensity(lp float64) float64 { return lp - math.Log(s.YScale) }
-
-// Means maps standardised targets, means or quantiles to data units, in place.
-func (s *Scaler) Means(m []float64) {
-	for i, v := range m {
-		m[i] = s.Mean(v)
-	}
-}
-
-// Variances maps variances to data units, in place.
-func (s *Scaler) Variances(v []float64) {
-	for i := range v {
-		v[i] = s.Variance(v[i])
-	}
-}
-
-// SDs maps standard deviations to data units, in place.
+// SDs is SD of several, in place.
 func (s *Scaler) SDs(sd []float64) {
 	for i := range sd {
 		sd[i] = s.SD(sd[i])

@@ -26,7 +26,7 @@ func offsetData(n int) *Dataset {
 func TestScalerModes(t *testing.T) {
 	d := offsetData(3000)
 	for _, mode := range []string{"full", "scale", "none"} {
-		s, err := NewScaler(d, mode, mode)
+		s, err := NewScaler(d, Spec{StandardiseX: mode, StandardiseY: mode})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -63,8 +63,8 @@ func TestScalerModes(t *testing.T) {
 			}
 		}
 		for i, r := range d.Train {
-			if math.Abs(s.Mean(y[i])-d.Y[r]) > 1e-13 {
-				t.Fatalf("%s: target %v comes back as %v", mode, d.Y[r], s.Mean(y[i]))
+			if math.Abs(s.Value(y[i])-d.Y[r]) > 1e-13 {
+				t.Fatalf("%s: target %v comes back as %v", mode, d.Y[r], s.Value(y[i]))
 			}
 		}
 	}
@@ -73,7 +73,7 @@ func TestScalerModes(t *testing.T) {
 // TestScalerKeepsSmallSteps checks that half-second steps at 1.7e9 s survive.
 func TestScalerKeepsSmallSteps(t *testing.T) {
 	d := offsetData(3000)
-	s, err := NewScaler(d, "full", "full")
+	s, err := NewScaler(d, Spec{StandardiseX: "full", StandardiseY: "full"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -94,7 +94,7 @@ func TestScalerKeepsSmallSteps(t *testing.T) {
 // moments and the density of y = shift + scale ỹ.
 func TestScalerPredictions(t *testing.T) {
 	d := offsetData(300)
-	s, err := NewScaler(d, "full", "full")
+	s, err := NewScaler(d, Spec{StandardiseX: "full", StandardiseY: "full"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -102,29 +102,26 @@ func TestScalerPredictions(t *testing.T) {
 	if got, want := s.Variance(sd*sd), s.SD(sd)*s.SD(sd); math.Abs(got/want-1) > 1e-14 {
 		t.Errorf("variance %v, sd² %v", got, want)
 	}
-	if got, want := s.SD(sd), s.Mean(m+sd)-s.Mean(m); math.Abs(got/want-1) > 1e-12 {
+	if got, want := s.SD(sd), s.Value(m+sd)-s.Value(m); math.Abs(got/want-1) > 1e-12 {
 		t.Errorf("sd %v, want %v", got, want)
 	}
 	normal := func(y, m, sd float64) float64 {
 		return -.5*math.Log(2*math.Pi) - math.Log(sd) - .5*(y-m)*(y-m)/(sd*sd)
 	}
 	y := 107.0
-	got, want := s.LogDensity(normal(s.Target(y), m, sd)), normal(y, s.Mean(m), s.SD(sd))
+	got, want := normal(s.Target(y), m, sd)+s.LogSlope(y), normal(y, s.Value(m), s.SD(sd))
 	if math.Abs(got-want) > 1e-12 {
 		t.Errorf("log density %v, want %v", got, want)
 	}
-	a, b, c := []float64{m}, []float64{sd * sd}, []float64{sd}
-	s.Means(a)
-	s.Variances(b)
-	s.SDs(c)
-	if a[0] != s.Mean(m) || b[0] != s.Variance(sd*sd) || c[0] != s.SD(sd) {
+	c := []float64{sd}
+	if s.SDs(c); c[0] != s.SD(sd) {
 		t.Error("slices differ from single values")
 	}
 }
 
 func TestScalerErrors(t *testing.T) {
 	d := offsetData(30)
-	if _, err := NewScaler(d, "fully", "full"); err == nil ||
+	if _, err := NewScaler(d, Spec{StandardiseX: "fully", StandardiseY: "full"}); err == nil ||
 		err.Error() != `standardise_x = "fully": allowed are "full", "scale", "none"; did you mean "full"?` {
 		t.Errorf("%v", err)
 	}
@@ -139,14 +136,14 @@ func TestScalerErrors(t *testing.T) {
 		for j := range 30 {
 			values[j*stride] = 1e-300 * float64(1+j)
 		}
-		if _, err := NewScaler(tiny, []string{"full", "scale"}[i], "full"); err == nil || err.Error() != want {
+		if _, err := NewScaler(tiny, Spec{StandardiseX: []string{"full", "scale"}[i], StandardiseY: "full"}); err == nil || err.Error() != want {
 			t.Errorf("%s: %v, want %s", x, err, want)
 		}
 	}
 	for i := range d.Y {
 		d.Y[i] = 7
 	}
-	if _, err := NewScaler(d, "full", "full"); err == nil ||
+	if _, err := NewScaler(d, Spec{StandardiseX: "full", StandardiseY: "full"}); err == nil ||
 		err.Error() != `offset: the target "y" is 7 in every row: there is nothing to learn` {
 		t.Errorf("%v", err)
 	}

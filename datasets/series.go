@@ -21,7 +21,7 @@ const (
 	// Of a series in time so many steps at least are as long as the median, within
 	// stepsOff, see baseline for the calendar's.
 	regularSteps = 0.6
-	stepsOff     = 0.105 // February is shorter than others
+	stepsOff     = 0.105  // February is shorter than others
 	mostSteps    = 20_000 // are looked at
 	year         = 365.25 // days
 )

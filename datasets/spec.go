@@ -6,6 +6,8 @@ import (
 	"strings"
 
 	"github.com/agnivade/levenshtein"
+
+	"kestrel/datasets/transform"
 )
 
 // Sources lists the kinds of data that can be loaded; the first is the default.
@@ -47,6 +49,11 @@ type Spec struct {
 	// Standardisation, see NewScaler: "full" (default), "scale", "none".
 	StandardiseX, StandardiseY string
 
+	// Of the target, before that: one of transform.Names, "none" by default, and the
+	// ends of the interval of "logit", nil for 0 and 1.
+	Transform       string
+	TransformBounds []float64
+
 	// The synthetic generator. Its test rows are outputs beyond Outputs.
 	Kernel    string
 	Params    []float64 // raw natural parameters, leaf by leaf; nil: the paper's, or 1 for other kernels
@@ -77,6 +84,7 @@ func (s Spec) withDefaults() (Spec, error) {
 		{"order", &s.Order, []string{"shuffled", "time"}},
 		{"standardise_x", &s.StandardiseX, []string{"full", "scale", "none"}},
 		{"standardise_y", &s.StandardiseY, []string{"full", "scale", "none"}},
+		{"transform", &s.Transform, transform.Names()},
 	} {
 		if *o.value == "" {
 			*o.value = o.allowed[0]

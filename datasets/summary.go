@@ -9,6 +9,8 @@ import (
 	"strings"
 	"text/tabwriter"
 	"time"
+
+	"kestrel/datasets/transform"
 )
 
 // previewRows is the number of rows in a Summary's preview.
@@ -54,10 +56,32 @@ type ColumnSummary struct {
 	First string `json:"first,omitempty"`
 	Last  string `json:"last,omitempty"`
 	Span  string `json:"span,omitempty"`
-	// The standardisation, value ↦ (value − shift)/scale.
-	Shift float64 `json:"shift"`
-	Scale float64 `json:"scale"`
+	// The standardisation, value ↦ (value − shift)/scale; the target is transformed
+	// first.
+	Shift     float64             `json:"shift"`
+	Scale     float64             `json:"scale"`
+	Transform transform.Transform `json:"transform,omitzero"` // absent: none
 }
+
+// Modelled is the name and the unit of the target as it is modelled, transformed.
+func (c *ColumnSummary) Modelled() (name, unit string) {
+	if c.Transform.Identity() {
+		return c.Name, c.Unit
+	}
+	return c.Transform.Of(c.Name), ""
+}
+
+// OfModelled says behind a quantity that it is of the transformed target; "" where
+// there is no transform or no target.
+func (c *ColumnSummary) OfModelled() string {
+	if c == nil || c.Transform.Identity() {
+		return ""
+	}
+	return " of " + c.Transform.Of(c.Name)
+}
+
+// ModelledUnit is the unit of standard deviations of the target as it is modelled.
+func (c *ColumnSummary) ModelledUnit() string { return c.Transform.Unit(c.Unit) }
 
 // Describe summarises a dataset and, unless s is nil, its standardisation.
 func Describe(d *Dataset, s *Scaler) *Summary {
@@ -89,7 +113,7 @@ func Describe(d *Dataset, s *Scaler) *Summary {
 	copy(values, d.Y)
 	col := describeColumn(d.Target, "target", values, rows, gaps)
 	if s != nil {
-		col.Shift, col.Scale = s.YShift, s.YScale
+		col.Shift, col.Scale, col.Transform = s.YShift, s.YScale, s.Transform
 	}
 	out.Columns = append(out.Columns, col)
 	for i := range min(previewRows, d.N()) {
@@ -216,7 +240,11 @@ func (s *Summary) WriteText(w io.Writer) error {
 		}
 	}
 	if s.StandardiseX != "" {
-		fmt.Fprintf(w, "standardised: inputs %s, target %s\n", s.StandardiseX, s.StandardiseY)
+		fmt.Fprintf(w, "standardised: inputs %s, target %s", s.StandardiseX, s.StandardiseY)
+		if c := &s.Columns[len(s.Columns)-1]; !c.Transform.Identity() {
+			fmt.Fprintf(w, ", of %s", escape(c.Transform.Of(c.Name)))
+		}
+		fmt.Fprintln(w)
 	}
 	fmt.Fprintf(w, "\nfirst %s\n", plural(len(s.Preview), "row"))
 	for i, c := range s.Columns {

@@ -9,7 +9,7 @@ import (
 
 func TestDescribe(t *testing.T) {
 	d := loadText(t, "when,z,y\n2020-01-03,1,2\n2020-01-01,1,4\n2020-01-02,1,NA\n2020-01-02,1,9\n", Spec{})
-	s, err := NewScaler(d, "full", "scale")
+	s, err := NewScaler(d, Spec{StandardiseX: "full", StandardiseY: "scale"})
 	if err != nil {
 		t.Fatal(err)
 	}

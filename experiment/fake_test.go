@@ -188,7 +188,8 @@ func fakeRun(t *testing.T, f *fake, rec record.Recorder, change func(*config.Con
 			{Name: "noise_variance", Unit: "K²", Scale: 9},
 		}})
 	}
-	test := prepare.TestSet{X: []float64{1, 2, 3, 4}, Y: []float64{1, -1, 1, -1}, Dim: 1, Scale: 3, Most: c.MetricRows}
+	test := prepare.TestSet{X: []float64{1, 2, 3, 4}, Y: []float64{3, -3, 3, -3}, Dim: 1, Units: &datasets.Scaler{YScale: 3},
+		Most: c.MetricRows}
 	r := newRun(f, test, start, []string{"a notice"}, &c, rec)
 	t.Cleanup(func() {
 		if err := r.Close(); err != nil && !errors.Is(err, errClosed) {

@@ -63,7 +63,8 @@ func toyScene(_ *testing.T, rng *rand.Rand) (*scene, error) {
 		start.Kernels = append(start.Kernels, record.KernelInfo{ID: id, Name: id, Weight: 1,
 			Params: []record.ParamInfo{{Scale: 1}, {Scale: 1}, {Scale: 1}}})
 	}
-	test := prepare.TestSet{X: []float64{1, 2, 3, 4}, Y: []float64{1, -1, 1, -1}, Dim: 1, Scale: 3, Most: c.MetricRows}
+	test := prepare.TestSet{X: []float64{1, 2, 3, 4}, Y: []float64{3, -3, 3, -3}, Dim: 1, Units: &datasets.Scaler{YScale: 3},
+		Most: c.MetricRows}
 	m := &model{ids: ids, bad: "BAD", rows: 60, every: 0.34, refine: refine, most: c.Evaluations, budget: c.Settings.TimeBudget, tests: 4}
 	s := newScene(t, test, start, []string{"a notice"}, &c, m)
 	s.unit, s.close = 4, s.run.Close

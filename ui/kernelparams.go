@@ -47,7 +47,7 @@ func (v *kernelView) params(id string) []paramRow {
 		if noise && value >= 0 {
 			unit := ""
 			if c := s.Target(); c != nil {
-				unit = c.Unit
+				unit = c.ModelledUnit()
 			}
 			rows = append(rows, paramRow{name: "noise sd", value: format.Digits(math.Sqrt(value)), unit: unit, factor: factorText(sd / 2)})
 		}

@@ -339,8 +339,11 @@ func sourceText(source string) string {
 func (v *kernelView) title(p kernelPanel) (title, right string) {
 	note := func(a *answer) string { s, _ := v.b.answerNote(a, v.topic()); return s }
 	column := ""
+	if s := v.b.hist.Start; s != nil {
+		column = s.Target().OfModelled()
+	}
 	if v.columns() > 1 {
-		column = " along " + v.b.hist.Start.Inputs()[v.column].Name
+		column += " along " + v.b.hist.Start.Inputs()[v.column].Name
 	}
 	switch p {
 	case paramPanel:

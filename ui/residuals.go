@@ -38,6 +38,9 @@ func (v *fitView) residualTitle() string {
 		}
 		name += fmt.Sprintf(" at %s %s", of, rows)
 	}
+	if s := v.b.hist.Start; s != nil {
+		name += s.Target().OfModelled()
+	}
 	return strings.ToUpper(name[:1]) + name[1:]
 }
 

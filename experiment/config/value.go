@@ -351,6 +351,25 @@ func (r reals) toml() string {
 	return "[" + strings.Join(q, ", ") + "]"
 }
 
+// interval is two finite numbers, the lower one first; nil: none.
+type interval struct{ p *[]float64 }
+
+func (i interval) set(v any) error {
+	list, ok := v.([]any)
+	if !ok || len(list) != 2 {
+		return fmt.Errorf("must be a list of two numbers, the lower one first, not %s", shown(v))
+	}
+	low, lowOK := number(list[0])
+	high, highOK := number(list[1])
+	if !lowOK || !highOK || low >= high || math.IsInf(high-low, 1) {
+		return fmt.Errorf("must be a list of two numbers, the lower one first, not [%s, %s]", shown(list[0]), shown(list[1]))
+	}
+	*i.p = []float64{low, high}
+	return nil
+}
+
+func (i interval) toml() string { return reals(i).toml() }
+
 // testRows is a number of rows or a fraction.
 type testRows struct {
 	rows     *int

@@ -135,7 +135,8 @@ func levelLine(name string, x, y []float64) chart.Line {
 // ResidualFigure draws standardised residuals against the only input, or
 // against the prediction.
 func ResidualFigure(s *record.Start, res *inspect.Residuals) *chart.Figure {
-	f := &chart.Figure{Name: "residuals", YLabel: "(observed − predicted)/sd", Width: ReportWidth, Height: ReportHeight * 0.8}
+	f := &chart.Figure{Name: "residuals", YLabel: "(observed − predicted)/sd" + s.Target().OfModelled(), Width: ReportWidth,
+		Height: ReportHeight * 0.8}
 	x := res.Mean
 	if res.Inputs == 1 {
 		x = res.X

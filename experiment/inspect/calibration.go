@@ -37,10 +37,10 @@ func (i *Inspector) Calibration(ctx context.Context, most int) (*Calibration, er
 			return nil, err
 		}
 		var t tally
-		if err := t.add(p, i.subject.Scaler.Y(i.subject.Data, rows)); err != nil {
+		if err := t.add(p.In(i.subject.Scaler), i.subject.Data.Targets(rows)); err != nil {
 			return nil, err
 		}
-		shares := t.accuracy(1).Coverage
+		shares := t.accuracy().Coverage
 		c.Methods = append(c.Methods, MethodCalibration{Method: method.name, Shares: shares[:]})
 	}
 	return c, nil

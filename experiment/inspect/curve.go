@@ -36,12 +36,13 @@ type Curve struct {
 	IDs            []string  // the kernels averaged, best first
 	Weights        []float64 // of them
 	X              []float64 // of the column that varies
-	Mean           []float64
+	Mean           []float64 // of y; of f, too, where the target is not transformed
 	Lower, Upper   []float64 // quantiles of y, noise included
-	LowerF, UpperF []float64 // quantiles of f
+	LowerF, UpperF []float64 // quantiles of f, in the units of y
 }
 
-// ComponentCurve is one additive component of a kernel's fit.
+// ComponentCurve is one additive component of a kernel's fit, in the units of the
+// transformed target: those of the data where there is no transform.
 type ComponentCurve struct {
 	ID           string // canonical expression; "" for DataMean
 	Name         string // for reading
@@ -50,7 +51,7 @@ type ComponentCurve struct {
 }
 
 // DataMean names the constant component that the data's mean is where it was
-// taken from the targets.
+// taken from the targets, as they are transformed.
 const DataMean = "mean of the data"
 
 // Curve predicts along a line: quantiles are those of the mixture over kernels.
@@ -69,26 +70,27 @@ func (i *Inspector) Curve(ctx context.Context, q FitQuery) (*Curve, error) {
 		Lower: make([]float64, n), Upper: make([]float64, n), LowerF: make([]float64, n), UpperF: make([]float64, n),
 	}
 	tail := (1 - q.Level) / 2
+	mapped := p.In(i.subject.Scaler)
 	for row := range n {
 		if err := ctx.Err(); err != nil {
 			return nil, context.Cause(ctx)
 		}
-		mean, _ := p.Moments(row, false)
-		c.Mean[row] = i.subject.Scaler.Mean(mean)
+		c.Mean[row], _ = mapped.Moments(row, true)
 		for _, b := range []struct {
 			to   []float64
 			prob float64
 			ofY  bool
 		}{{c.Lower, tail, true}, {c.Upper, 1 - tail, true}, {c.LowerF, tail, false}, {c.UpperF, 1 - tail, false}} {
-			b.to[row] = i.subject.Scaler.Mean(p.Quantile(row, b.prob, b.ofY))
+			b.to[row] = mapped.Quantile(row, b.prob, b.ofY)
 		}
 	}
 	return c, nil
 }
 
 // Components predicts the additive components of a kernel along a line. Their
-// means, with that of DataMean where there is one, add up to the curve's. The
-// query's own kernel is not used.
+// means, with that of DataMean where there is one, add up to the curve's, or to the
+// mean of the transformed target where there is a transform. The query's own kernel
+// is not used.
 func (i *Inspector) Components(ctx context.Context, id string, q FitQuery) ([]ComponentCurve, error) {
 	x, rows, err := i.line(&q)
 	if err != nil {

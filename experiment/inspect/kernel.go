@@ -29,7 +29,7 @@ type CovarianceCurve struct {
 	Stationary bool
 	About      float64
 	Lag        []float64 // in the column's unit; 0 is one of them
-	Value      []float64 // in the target's unit squared; white noise counts at lag 0 only
+	Value      []float64 // in the (transformed) target's unit squared; white noise counts at lag 0 only
 }
 
 // Covariance evaluates a kernel, pruned ones too, with its hyperparameters of
@@ -84,7 +84,8 @@ func stationary(p *kernelspace.Program, column int) bool {
 	return true
 }
 
-// PriorDraws is functions drawn from GP(0, k) along one input.
+// PriorDraws is functions drawn from GP(0, k) along one input, in the units of the
+// transformed target.
 type PriorDraws struct {
 	Evaluation int
 	X          []float64   // over the range of the data

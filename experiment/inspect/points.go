@@ -110,7 +110,7 @@ type Residuals struct {
 	Inputs       int       // columns of X
 	X            []float64 // rows x Inputs, row-major
 	Y, Mean, SD  []float64 // SD of y, noise included
-	Standardised []float64 // (Y − Mean)/SD
+	Standardised []float64 // (Y − Mean)/SD, of the transformed target; infinite where that has no Y
 
 	RMSE, MAE, NLPD, Coverage95 float64 // of these rows
 }
@@ -125,19 +125,19 @@ func (i *Inspector) Residuals(ctx context.Context, kernel string, most int) (*Re
 	if err != nil {
 		return nil, err
 	}
-	s, err := p.Score(i.subject.Scaler.Y(i.subject.Data, rows))
+	mapped := p.In(i.subject.Scaler)
+	s, err := mapped.Score(i.subject.Data.Targets(rows))
 	if err != nil {
 		return nil, fmt.Errorf("residuals: %w", err)
 	}
-	s = s.InUnits(i.subject.Scaler.YScale)
 	r.IDs = p.IDs
 	r.RMSE, r.MAE, r.NLPD, r.Coverage95 = s.RMSE, s.MAE, s.NLPD, s.Coverage[mixture.Coverage95]
 	for at, row := range rows {
-		mean, variance := p.Moments(at, true)
-		mean, sd, y := i.subject.Scaler.Mean(mean), i.subject.Scaler.SD(math.Sqrt(variance)), i.subject.Data.Y[row]
+		mean, sd := mapped.Moments(at, true)
+		y := i.subject.Data.Y[row]
 		r.X = append(r.X, i.subject.Data.Row(int(row))...)
 		r.Y, r.Mean, r.SD = append(r.Y, y), append(r.Mean, mean), append(r.SD, sd)
-		r.Standardised = append(r.Standardised, (y-mean)/sd)
+		r.Standardised = append(r.Standardised, mapped.Standardised(at, y))
 	}
 	return r, nil
 }

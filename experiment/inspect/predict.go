@@ -85,6 +85,13 @@ func (p *Predictor) DefaultQuery() PredictQuery {
 // Unit returns the unit of the target, "" if it is not known.
 func (p *Predictor) Unit() string { return p.lanes[0].subject.Data.Target.Unit }
 
+// Transformed names the target as the run has learned it, and reports whether that
+// is a transform of it.
+func (p *Predictor) Transformed() (name string, ok bool) {
+	t := p.lanes[0].subject.Scaler.Transform
+	return t.Of(p.lanes[0].subject.Data.Target.Name), !t.Identity()
+}
+
 // PointSource is where points to predict at come from, in the units of the data.
 type PointSource interface {
 	// Next returns so many points, fewer only if these are the last, and io.EOF
@@ -143,7 +150,7 @@ func batchRows(kernels int) int {
 // each point in the order of the file, and, where they are asked for, one of the
 // components, one row for each point, kernel and component. The columns are
 // those of predictionSheet and componentSheet; all numbers are in the units of
-// the data. Points are asked for as they are needed, so that memory does not grow
+// the data, those of components in the transformed target's. Points are asked for as they are needed, so that memory does not grow
 // with their number; an error of theirs is returned as it is, after what was
 // predicted for those before it has been written.
 func (p *Predictor) Write(ctx context.Context, points PointSource, q PredictQuery, predictions, components io.Writer) (*Predicted, error) {
@@ -168,7 +175,7 @@ func (p *Predictor) Write(ctx context.Context, points PointSource, q PredictQuer
 	if err := w.end(); err != nil {
 		return nil, err
 	}
-	w.done.Accuracy = w.tally.accuracy(p.lanes[0].subject.Scaler.YScale)
+	w.done.Accuracy = w.tally.accuracy()
 	return &w.done, nil
 }
 
@@ -301,11 +308,7 @@ func (i *Inspector) predictBatch(ctx context.Context, w *predictionWriter, point
 	}
 	b := &predictedBatch{ids: pred.IDs, weights: pred.Weights, rows: len(points.Rows)}
 	if points.Y != nil {
-		y := make([]float64, len(points.Y))
-		for k, v := range points.Y {
-			y[k] = i.subject.Scaler.Target(v)
-		}
-		if err := b.tally.add(pred, y); err != nil {
+		if err := b.tally.add(pred.In(i.subject.Scaler), points.Y); err != nil {
 			return nil, err
 		}
 	}
@@ -323,6 +326,7 @@ func (i *Inspector) predictionRows(
 	ctx context.Context, w *predictionWriter, p *mixture.Prediction, points *datasets.Points,
 ) ([]byte, error) {
 	s := w.table.rows()
+	mapped := p.In(i.subject.Scaler)
 	for k := range p.Rows() {
 		if k&0xff == 0 && ctx.Err() != nil {
 			return nil, context.Cause(ctx)
@@ -334,14 +338,14 @@ func (i *Inspector) predictionRows(
 		if points.Y != nil {
 			s.number(points.Y[k])
 		}
-		mean, varF := p.Moments(k, false)
-		_, varY := p.Moments(k, true)
-		s.number(i.subject.Scaler.Mean(mean))
-		s.number(i.subject.Scaler.SD(math.Sqrt(varF)))
-		s.number(i.subject.Scaler.SD(math.Sqrt(varY)))
+		mean, sdY := mapped.Moments(k, true)
+		_, sdF := mapped.Moments(k, false)
+		s.number(mean)
+		s.number(sdF)
+		s.number(sdY)
 		for _, ofY := range []bool{false, true} {
 			for _, prob := range w.query.Quantiles {
-				s.number(i.subject.Scaler.Mean(p.Quantile(k, prob, ofY)))
+				s.number(mapped.Quantile(k, prob, ofY))
 			}
 		}
 		s.endRow()

@@ -27,10 +27,10 @@ type tally struct {
 	inside                                  [len(record.CoverageLevels)]int
 }
 
-// add takes predictions and their standardised targets in, NaN where there is
-// none.
-func (t *tally) add(p *mixture.Prediction, y []float64) error {
-	p, y = withTarget(p, y, &t.missing)
+// add takes predictions and their targets in the units of the data in, NaN where
+// there is none.
+func (t *tally) add(p mixture.Mapped, y []float64) error {
+	p.Prediction, y = withTarget(p.Prediction, y, &t.missing)
 	if len(y) == 0 {
 		return nil
 	}
@@ -91,16 +91,15 @@ func (t *tally) merge(o *tally) {
 	}
 }
 
-// accuracy returns the averages for targets that were divided by scale.
-func (t *tally) accuracy(scale float64) Accuracy {
+// accuracy returns the averages.
+func (t *tally) accuracy() Accuracy {
 	a := Accuracy{Rows: t.rows, Missing: t.missing}
 	if t.rows == 0 {
 		return a
 	}
 	n := float64(t.rows)
-	s := mixture.Score{RMSE: math.Sqrt(t.squares / n), MAE: t.absolute / n, NLPD: t.nlpd / n, CRPS: t.crps / n,
-		Interval: t.interval / n}.InUnits(scale)
-	a.RMSE, a.MAE, a.NLPD, a.CRPS, a.Interval = s.RMSE, s.MAE, s.NLPD, s.CRPS, s.Interval
+	a.RMSE, a.MAE, a.NLPD = math.Sqrt(t.squares/n), t.absolute/n, t.nlpd/n
+	a.CRPS, a.Interval = t.crps/n, t.interval/n
 	for l := range a.Coverage {
 		a.Coverage[l] = float64(t.inside[l]) / n
 	}

@@ -23,8 +23,8 @@ type sheet struct {
 
 // predictionSheet has a row for each point: its number among the rows of the
 // file, from 1 and without the header; the inputs under their own names, time
-// stamps in RFC 3339; the target if the points have it; the mean of f, which is
-// that of y; the standard deviations of f and of y = f + noise; and for each
+// stamps in RFC 3339; the target if the points have it; the mean of y, which is
+// that of f where the target is not transformed; the standard deviations of f and of y = f + noise; and for each
 // probability p the quantiles f_qp and y_qp of the mixture over the kernels. A
 // column of the data whose name another one has is called name_data. In CSV, names
 // start no formula, see files.SafeCell.
@@ -55,8 +55,9 @@ func predictionSheet(d *datasets.Dataset, target bool, q *PredictQuery) *sheet {
 // componentSheet has a row for each point, kernel and additive component: the
 // weight of the kernel in the average, the number of the component in the
 // kernel, its expression (DataMean where the data's mean was taken from the
-// targets), and mean and standard deviation of what it contributes to f. The
-// means of a kernel's components add up to its mean; the variances do not.
+// targets), and mean and standard deviation of what it contributes to f, which is
+// of the transformed target. The means of a kernel's components add up to its mean
+// of that; the variances do not.
 func componentSheet(q *PredictQuery) *sheet {
 	return &sheet{columns: []string{"row", "kernel_id", "weight", "part", "component", "mean", "sd"}, json: q.JSON}
 }

@@ -16,7 +16,7 @@ func (e *ChangedFile) Error() string {
 		e.was)
 }
 
-// LoadData loads the data of a config and fits their standardisation.
+// LoadData loads the data of a config and fits their transform and standardisation.
 func LoadData(ctx context.Context, c *config.Config) (*datasets.Dataset, *datasets.Scaler, error) {
 	d, err := datasets.Load(ctx, c.Data)
 	if err != nil {
@@ -27,7 +27,7 @@ func LoadData(ctx context.Context, c *config.Config) (*datasets.Dataset, *datase
 			return nil, nil, &f
 		}
 	}
-	s, err := datasets.NewScaler(d, c.Data.StandardiseX, c.Data.StandardiseY)
+	s, err := datasets.NewScaler(d, c.Data)
 	if err != nil {
 		return nil, nil, err
 	}

@@ -103,7 +103,7 @@ func (j *Job) prepare(ctx context.Context, space []vbks.Candidate) error {
 	}
 	rows := d.Test
 	j.Test = TestSet{
-		X: j.Scaler.X(d, rows), Y: j.Scaler.Y(d, rows), Dim: d.Dim, Scale: j.Scaler.YScale, Most: c.MetricRows,
+		X: j.Scaler.X(d, rows), Y: d.Targets(rows), Dim: d.Dim, Units: j.Scaler, Most: c.MetricRows,
 	}
 	if c.Unasked { // a million rows need not be held twice
 		d.X, d.Y, d.Train, d.Test = nil, nil, nil, nil

@@ -29,10 +29,11 @@ func (j *Job) kernelInfo(k vbks.Candidate, columns []string) (record.KernelInfo,
 	}
 	info := record.KernelInfo{ID: p.ID, Name: k.Expr.String(), Weight: k.Weight}
 	names := LeafNames(p)
+	target := j.Scaler.Transform.Unit(j.Data.Target.Unit)
 	for i, q := range p.Params {
 		pi := record.ParamInfo{
 			Name:  names[q.Leaf] + "." + q.Name,
-			Unit:  p.Unit(i, units, j.Data.Target.Unit),
+			Unit:  p.Unit(i, units, target),
 			Fixed: !q.Free,
 		}
 		pi.Shift, pi.Scale = p.Affine(i, j.Scaler.XShift, j.Scaler.XScale, j.Scaler.YScale)
@@ -49,8 +50,8 @@ func (j *Job) kernelInfo(k vbks.Candidate, columns []string) (record.KernelInfo,
 		info.Params = append(info.Params, pi)
 	}
 	noise := record.ParamInfo{Name: "noise_variance", Scale: j.Scaler.YScale * j.Scaler.YScale}
-	if u := j.Data.Target.Unit; u != "" {
-		noise.Unit = u + "²"
+	if target != "" {
+		noise.Unit = target + "²"
 	}
 	info.Params = append(info.Params, noise)
 	// A linear kernel is about the centre of the inputs.

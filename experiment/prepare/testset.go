@@ -12,13 +12,13 @@ import (
 	"kestrel/vbks/mixture"
 )
 
-// TestSet is the test rows, standardised.
+// TestSet is the test rows.
 type TestSet struct {
-	X     []float64 // rows x dim
-	Y     []float64
+	X     []float64 // rows x dim, standardised
+	Y     []float64 // in the units of the data
 	Dim   int
-	Scale float64 // of the targets
-	Most  int     // rows scored at each evaluation; 0: all
+	Units mixture.Units // of the predictions
+	Most  int           // rows scored at each evaluation; 0: all
 }
 
 // choose returns the rows that are scored: at every evaluation the same ones,
@@ -62,11 +62,10 @@ func (t *TestSet) Score(ctx context.Context, tr Trainer, top int, weights string
 		name string
 		p    *mixture.Prediction
 	}{{config.MethodAverage, p}, {config.MethodSingle, single}} {
-		s, err := m.p.Score(y)
+		s, err := m.p.In(t.Units).Score(y)
 		if err != nil {
 			return nil, fmt.Errorf("scoring the test rows: %w", err)
 		}
-		s = s.InUnits(t.Scale)
 		out = append(out, record.Metric{
 			Evaluation: e.Index, Proportion: e.Proportion, Method: m.name, Kernels: len(m.p.IDs),
 			RMSE: files.Number(s.RMSE), MAE: files.Number(s.MAE), NLPD: files.Number(s.NLPD), TestRows: s.Rows,

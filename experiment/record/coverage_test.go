@@ -1,12 +1,14 @@
 package record
 
 import (
+	"encoding/json"
 	"math"
 	"strings"
 	"testing"
 
 	"kestrel/experiment/config"
 	"kestrel/experiment/files"
+	"kestrel/internal/must"
 )
 
 func TestAveragingGain(t *testing.T) {
@@ -33,5 +35,18 @@ func TestAveragingGain(t *testing.T) {
 		if got := AveragingGain(ms); got != "" {
 			t.Errorf("other rows: %q", got)
 		}
+	}
+}
+
+// A score that is infinite, as of a target that a transform does not take, is so
+// again when it is read.
+func TestInfiniteScoresStay(t *testing.T) {
+	m := Metric{Method: "vbks", RMSE: 2, MAE: 1, NLPD: files.Number(math.Inf(1)), TestRows: 3}
+	text, err := json.Marshal(m)
+	must.OK(t, err)
+	var again Metric
+	must.OK(t, json.Unmarshal(text, &again))
+	if again != m {
+		t.Errorf("%+v comes back from %s as %+v", m, text, again)
 	}
 }

@@ -141,13 +141,19 @@ type Metric struct {
 }
 
 // UnmarshalJSON implements json.Unmarshaler: a share or score that is not there is
-// not known.
+// not known; one that is not finite, which JSON has no number for, is +∞, as of a
+// target whose density is 0.
 func (m *Metric) UnmarshalJSON(text []byte) error {
 	type plain Metric
 	nan := files.Number(math.NaN())
 	p := plain{Coverage50: nan, Coverage80: nan, Coverage95: nan, CRPS: nan, Interval: nan}
 	if err := json.Unmarshal(text, &p); err != nil {
 		return err
+	}
+	for _, score := range []*files.Number{&p.RMSE, &p.MAE, &p.NLPD} {
+		if math.IsNaN(float64(*score)) {
+			*score = files.Number(math.Inf(1))
+		}
 	}
 	*m = Metric(p)
 	return nil

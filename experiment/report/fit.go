@@ -72,9 +72,9 @@ func (r *reporter) fit(ctx context.Context, i *inspect.Inspector) error {
 			outside++
 		}
 	}
-	caption := fmt.Sprintf("Residuals of %d of %d %s over their predicted standard deviation: %s beyond ±1.96, where 5 %% are expected if "+
+	caption := fmt.Sprintf("Residuals%s of %d of %d %s over their predicted standard deviation: %s beyond ±1.96, where 5 %% are expected if "+
 		"they are normal; the largest is %.3g.",
-		len(res.Y), res.Of, figures.RowsName(res), percent(float64(outside)/float64(len(res.Y))), largest)
+		s.Target().OfModelled(), len(res.Y), res.Of, figures.RowsName(res), percent(float64(outside)/float64(len(res.Y))), largest)
 	if r.page.Residuals, err = figures.ForPage(figures.ResidualFigure(s, res), caption); err != nil {
 		return err
 	}

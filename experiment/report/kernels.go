@@ -130,7 +130,7 @@ func (r *reporter) detail(k *record.Kernel) kernelDetail {
 		if i == len(info.Params)-1 && v >= 0 {
 			unit := ""
 			if c := s.Target(); c != nil {
-				unit = c.Unit
+				unit = c.ModelledUnit()
 			}
 			l.Words = "standard deviation " + withUnit(math.Sqrt(v), unit)
 		}

@@ -59,7 +59,7 @@ func sentence(s *record.Start, o kernelspace.Options, info *record.KernelInfo, v
 
 func (w *speller) targetUnit() string {
 	if c := w.start.Target(); c != nil {
-		return c.Unit
+		return c.ModelledUnit()
 	}
 	return ""
 }

@@ -57,9 +57,12 @@ func (j *judge) fitted(k *exact.Kernel, i int, f *record.Fit) []float64 {
 
 // generating is the free vector of the hyperparameters that the data were drawn
 // with, as they are for the standardised data; nil if they cannot be laid out as
-// those of p. Where standardising shifts the data it is near them only.
+// those of p, or the targets are transformed. Where standardising shifts the data it is near them only.
 func (j *judge) generating(k *exact.Kernel, p *kernelspace.Program) []float64 {
 	d, s := j.job.Data, j.job.Scaler
+	if !s.Transform.Identity() {
+		return nil // it is not the process that was drawn from
+	}
 	e, err := kernelspace.Parse(j.job.Config.Data.Kernel)
 	if err != nil || d.Dim != 1 {
 		return nil

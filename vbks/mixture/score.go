@@ -2,11 +2,12 @@ package mixture
 
 import (
 	"errors"
-	"fmt"
 	"math"
 
 	"kestrel/scoring"
 )
+
+var errNoRows = errors.New("vbks: score of a prediction without rows")
 
 // Places in CoverageLevels and in a Coverage.
 const (
@@ -46,55 +47,69 @@ type Score struct {
 // scale of the training series. NLPD is +∞ if a target has density 0. Errors: another number of
 // targets than rows, no rows, a target that is not finite, a bad prediction.
 func (p *Prediction) Score(y []float64) (Score, error) {
-	if err := p.Check(); err != nil {
+	if err := p.checkTargets(y); err != nil {
 		return Score{}, err
 	}
-	if len(y) != p.Rows() {
-		return Score{}, fmt.Errorf("vbks: %d targets for %d rows of a prediction", len(y), p.Rows())
-	}
-	if len(y) == 0 {
-		return Score{}, errors.New("vbks: score of a prediction without rows")
-	}
-	s := Score{Rows: len(y)}
-	impossible := false
+	sum := tally{rows: len(y)}
 	parts := p.components()
 	tail := (1 - scoring.IntervalLevel) / 2
 	for row, v := range y {
-		if math.IsNaN(v) || math.IsInf(v, 0) {
-			return Score{}, fmt.Errorf("vbks: target at row %d is %v", row, v)
-		}
 		mean := 0.0
 		for i, w := range p.Weights {
 			mean += w * p.Mean[i][row]
 		}
-		d := math.Abs(v - mean)
-		s.MAE += d
-		s.RMSE = math.Hypot(s.RMSE, d)
-		density := p.logDensity(row, v)
-		impossible = impossible || math.IsInf(density, -1)
-		s.NLPD -= density
-		s.CRPS += parts.crps(row, v)
-		s.Interval += scoring.Interval(v, p.Quantile(row, tail, true), p.Quantile(row, 1-tail, true))
-		at, below := p.around(row, v)
-		for l, level := range CoverageLevels {
-			if tail := (1 - level) / 2; at >= tail && below <= 1-tail {
-				s.Coverage[l]++
-			}
+		sum.add(v-mean, v-mean, p.logDensity(row, v))
+		sum.spread(parts.crps(row, v), scoring.Interval(v, p.Quantile(row, tail, true), p.Quantile(row, 1-tail, true)))
+		sum.cover(p.around(row, v))
+	}
+	return sum.score(), nil
+}
+
+// tally adds up, row by row, what a Score is the mean of.
+type tally struct {
+	rows                   int
+	root, absolute, surely float64 // √Σ square errors, Σ absolute errors, −Σ log densities
+	crps, interval         float64
+	inside                 Coverage
+	impossible             bool // a target has density 0
+}
+
+// add takes in the error of the mean, that of the point that is scored by its
+// absolute error, and the log density of the target.
+func (t *tally) add(off, offAbsolute, density float64) {
+	t.absolute += math.Abs(offAbsolute)
+	t.root = math.Hypot(t.root, math.Abs(off))
+	t.impossible = t.impossible || math.IsInf(density, -1)
+	t.surely -= density
+}
+
+// spread takes in what compares the whole distribution with the target.
+func (t *tally) spread(crps, interval float64) {
+	t.crps += crps
+	t.interval += interval
+}
+
+// cover counts the intervals that a target is in, of its distribution function and
+// that from the left.
+func (t *tally) cover(at, below float64) {
+	for l, level := range CoverageLevels {
+		if tail := (1 - level) / 2; at >= tail && below <= 1-tail {
+			t.inside[l]++
 		}
 	}
-	n := float64(s.Rows)
-	s.RMSE /= math.Sqrt(n)
-	s.MAE /= n
-	s.NLPD /= n
-	s.CRPS /= n
-	s.Interval /= n
+}
+
+func (t *tally) score() Score {
+	n := float64(t.rows)
+	s := Score{RMSE: t.root / math.Sqrt(n), MAE: t.absolute / n, NLPD: t.surely / n,
+		CRPS: t.crps / n, Interval: t.interval / n, Coverage: t.inside, Rows: t.rows}
 	for l := range s.Coverage {
 		s.Coverage[l] /= n
 	}
-	if impossible {
+	if t.impossible {
 		s.NLPD = math.Inf(1) // not NaN, if another row has density +∞
 	}
-	return s, nil
+	return s
 }
 
 // around returns F(y) and its limit from the left. They differ at a step of F, and
