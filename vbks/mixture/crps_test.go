@@ -80,18 +80,6 @@ func TestCRPSIsProper(t *testing.T) {
 	}
 }
 
-// exponential is the units of a target whose logarithm is normal.
-type exponential struct{}
-
-func (exponential) Linear() (float64, bool)   { return 0, false }
-func (exponential) Target(y float64) float64   { return math.Log(y) }
-func (exponential) Value(z float64) float64    { return math.Exp(z) }
-func (exponential) LogSlope(y float64) float64 { return -math.Log(y) }
-func (exponential) Moments(m, v float64) (mean, variance float64) {
-	mean = math.Exp(m + v/2)
-	return mean, mean * mean * math.Expm1(v)
-}
-
 // Of the lognormal distribution the CRPS is known (Baran and Lerch 2015, appendix):
 //
 //	y (2Φ(z) − 1) − 2 exp(μ + σ²/2) (Φ(z − σ) + Φ(σ/√2) − 1),   z = (log y − μ)/σ.
@@ -103,7 +91,7 @@ func TestMappedCRPS(t *testing.T) {
 	for _, y := range []float64{1e-9, 0.2, 1.5, 4, 40, 5000} {
 		z := (math.Log(y) - mean) / sd
 		want := y*(2*cdf(z)-1) - 2*math.Exp(mean+sd*sd/2)*(cdf(z-sd)+cdf(sd/math.Sqrt2)-1)
-		s, err := p.In(exponential{}).Score([]float64{y})
+		s, err := p.In(expUnits{linearUnits{0, 1}}).Score([]float64{y})
 		if err != nil || math.Abs(s.CRPS-want) > 2e-4*want {
 			t.Errorf("y = %v: CRPS %v, want %v, %v", y, s.CRPS, want, err)
 		}
