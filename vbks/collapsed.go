@@ -87,6 +87,11 @@ func (collapsedOptimizer) predict(u *unit) error {
 // components needs no belief over θ, or takes the moments over its draws.
 func (collapsedOptimizer) components(u *unit, parts []kernelspace.Component, out []ComponentPrediction) error {
 	last := u.last()
+	if u.order.Averaged {
+		if ok, err := u.averagedComponents(parts, out); err != nil || ok {
+			return err
+		}
+	}
 	if !u.settings.pointEstimates() {
 		o, err := u.thetaObjective()
 		if err != nil {

@@ -8,6 +8,7 @@ import (
 	"math"
 	"runtime"
 	"slices"
+	"strings"
 	"sync"
 
 	"kestrel/datasets"
@@ -29,7 +30,7 @@ type Predictor struct {
 // PredictQuery says with what to predict and what to write.
 type PredictQuery struct {
 	Method     string    // MethodAverage or MethodSingle
-	Weights    string    // of the average: "posterior" or "bayes"
+	Weights    string    // of the average: one of vbks.WeightNames
 	Top        int       // kernels averaged, the highest-ranked ones; 0: all
 	Quantiles  []float64 // each in (0, 1), none twice
 	Components bool      // additive components of every kernel, too
@@ -115,8 +116,8 @@ func (q *PredictQuery) Check() error {
 	if q.Method != config.MethodAverage && q.Method != config.MethodSingle {
 		return fmt.Errorf("unknown method %q of prediction; methods are %s, %s", q.Method, config.MethodAverage, config.MethodSingle)
 	}
-	if q.Weights != "posterior" && q.Weights != "bayes" {
-		return fmt.Errorf("unknown weights %q; weights are posterior, bayes", q.Weights)
+	if !slices.Contains(vbks.WeightNames(), q.Weights) {
+		return fmt.Errorf("unknown weights %q; weights are %s", q.Weights, strings.Join(vbks.WeightNames(), ", "))
 	}
 	if q.Top < 0 {
 		return fmt.Errorf("%d kernels to average; 0 stands for all", q.Top)
