@@ -22,11 +22,9 @@ const (
 	fewestLeft = 3
 	// Rungs end at MostInducing, at Room, or where rows times M² are more than rungWork.
 	// An optimiser that need not go through all rows at every step goes on as long as
-	// what it does on a rung is at most mostRungWork, and leaves no kernels out where
-	// that is at most littleWork: see Work.
+	// what it does on a rung is at most mostRungWork: see Work.
 	rungWork     = 8e9
 	mostRungWork = 5e12
-	littleWork   = 1e12
 	// A rung is searched in full where that takes at most so many times what it takes
 	// on the first one; else solutions are taken up where they were.
 	searchedRung = 2
@@ -57,13 +55,7 @@ func (s Settings) Rungs(n, kernels int) []int {
 			most = min(most, limit)
 		}
 	}
-	first := firstRung
-	switch {
-	case s.FirstInducing > 0:
-		first = s.FirstInducing
-	case kernels > fewKernels:
-		first /= 2
-	}
+	first := s.first(kernels)
 	out := []int{min(first, most)}
 	if e, err := s.Effort(n); err == nil && !e.Exact() && e.Ending(n, n, 1, out[0], true).Exact == 0 {
 		return out // one evaluation does not bring q(v) of more to its optimum, and none tells bounds
@@ -71,10 +63,10 @@ func (s Settings) Rungs(n, kernels int) []int {
 	left := kernels
 	for m := 2 * first; out[len(out)-1] < most; m *= 2 {
 		next := min(m, most)
-		if 4*m > 3*most && s.reaches(n, s.RungKernels(n, left, most), most) { // a rung of nearly as many
+		if 4*m > 3*most && s.reaches(n, s.RungKernels(n, kernels, left, most), most) { // a rung of nearly as many
 			next = most
 		}
-		if left = s.RungKernels(n, left, next); !s.reaches(n, left, next) {
+		if left = s.RungKernels(n, kernels, left, next); !s.reaches(n, left, next) {
 			break
 		}
 		out = append(out, next)
@@ -91,16 +83,28 @@ func (s Settings) reaches(n, kernels, m int) bool {
 	return err == nil && !e.Exact() && e.Work(n, kernels, m) <= mostRungWork
 }
 
-// RungKernels returns about how many of so many kernels are compared on the next
-// rung, with m inducing inputs, in a run of n rows: a quarter, or more where that is
-// little work.
-func (s Settings) RungKernels(n, live, m int) int {
+// first is the number of inducing inputs that so many kernels begin with.
+func (s Settings) first(kernels int) int {
+	switch {
+	case s.FirstInducing > 0:
+		return s.FirstInducing
+	case kernels > fewKernels:
+		return firstRung / 2
+	}
+	return firstRung
+}
+
+// RungKernels returns about how many of so many live kernels are compared on the next
+// rung, with m inducing inputs, in a run of n rows and so many kernels at first: a
+// quarter, or as many as take no longer than all kernels on the first rung.
+func (s Settings) RungKernels(n, kernels, live, m int) int {
 	least := min(live, max(fewestLeft, int(math.Ceil(rungShare*float64(live)))))
 	e, err := s.Effort(n)
 	if err != nil || e.Exact() {
 		return least
 	}
-	return least + sort.Search(live-least, func(i int) bool { return e.Work(n, least+i+1, m) > littleWork })
+	most := e.Work(n, kernels, min(n, s.first(kernels)))
+	return least + sort.Search(live-least, func(i int) bool { return e.Work(n, least+i+1, m) > most })
 }
 
 // researches reports whether so many live kernels are searched in full on the
@@ -245,7 +249,7 @@ func (t *Trainer) finalists() map[int]bool {
 		slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(value(b), value(a)) })
 		return order
 	}
-	count := t.settings.RungKernels(t.rows, len(live), t.rungs[t.rung+1])
+	count := t.settings.RungKernels(t.rows, len(t.kernels), len(live), t.rungs[t.rung+1])
 	stay := map[int]bool{}
 	order := by(sure)
 	for _, i := range order[:count] {

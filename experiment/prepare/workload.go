@@ -202,7 +202,7 @@ func (w *workload) seconds(search, full, wide vbks.BoundCost) float64 {
 	// A run that knows enough leaves rungs out; this is all of them.
 	left := int(math.Ceil(alive))
 	for i, m := range rungs {
-		left = s.RungKernels(n, left, m)
+		left = s.RungKernels(n, w.kernels, left, m)
 		t, wide := planned+i+1, w.between(full, wide, m)
 		each := 0.0
 		if w.effort.Exact() {
@@ -334,7 +334,7 @@ func (w *workload) bytes(lanes int) int64 {
 		kernels := w.kernels
 		for i, m := range slices.Concat([]int{w.inducing}, w.rungs) {
 			if i > 0 {
-				kernels = w.config.Settings.RungKernels(w.rows, kernels, m)
+				kernels = w.config.Settings.RungKernels(w.rows, w.kernels, kernels, m)
 			}
 			states = max(states, 3*word*m*m*w.effort.Carried()*kernels)
 		}
