@@ -18,10 +18,10 @@ import (
 
 // speller puts a kernel with its hyperparameters into words.
 type speller struct {
-	start   *record.Start
-	info    *record.KernelInfo
-	values  []files.Number // as record.KernelInfo.Params
-	names   []string       // of the leaves
+	start  *record.Start
+	info   *record.KernelInfo
+	values []files.Number // as record.KernelInfo.Params
+	names  []string       // of the leaves
 }
 
 // sentence says in plain English what functions a kernel stands for: its
