@@ -111,7 +111,7 @@ func room(c *config.Config, space []vbks.Candidate, rows, dim, lanes int) (int, 
 func crudeCost(e kernelspace.Expr) (cost float64) {
 	for _, l := range e.Leaves() {
 		switch l.Base() {
-		case "LIN", "CONST", "WN":
+		case "LIN", "CONST", "WN", "CP":
 			cost += 0.3
 		case "RQ", "PER":
 			cost += 2
@@ -135,7 +135,9 @@ func compileLoosely(e kernelspace.Expr, ard, shared bool, dim int) *kernelspace.
 	}
 	var bases []string
 	for _, l := range e.Leaves() {
-		bases = append(bases, l.Base())
+		if l.IsLeaf() {
+			bases = append(bases, l.Base())
+		}
 	}
 	for _, text := range []string{strings.Join(bases, "*"), "SE"} {
 		if e, err := kernelspace.Parse(text); err == nil {
