@@ -105,7 +105,7 @@ func (collapsedOptimizer) components(u *unit, parts []kernelspace.Component, out
 	if _, ok, err := u.worker.bound.result(0, nil); err != nil || !ok {
 		return cmp.Or(err, fmt.Errorf("the bound cannot be evaluated at %s", u.formatParams(u.model(0), last[0].Free)))
 	}
-	return u.worker.bound.components(parts, u.queried(), 0, u.stop, out)
+	return u.worker.bound.components(parts, u.queried(), 1, u.stop, out)
 }
 
 // optimum finds the optimal q(v) of the members at their last states, from all

@@ -1,6 +1,8 @@
 package config
 
 import (
+	"fmt"
+
 	"kestrel/datasets"
 	"kestrel/experiment/files"
 )
@@ -12,9 +14,13 @@ func (c *Config) settleTask(d *datasets.Dataset) {
 		c.Data.SplitBy = d.SplitBy
 	}
 	if c.Kernels.Set == autoText {
-		c.Kernels.Set = "series"
-		if d.Series == nil {
+		switch s := d.Series; {
+		case s == nil:
 			c.Kernels.Set, c.Kernels.Base, c.Kernels.Depth = "", defaultBase(), defaultDepth
+		case len(s.Seasons) < 2:
+			c.Kernels.Set = "series"
+		default:
+			c.Kernels.Set = fmt.Sprintf("series%d", min(3, len(s.Seasons)))
 		}
 	}
 	if c.Settings.Weights == autoText {

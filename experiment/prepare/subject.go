@@ -1,6 +1,7 @@
 package prepare
 
 import (
+	"strings"
 	"sync"
 
 	"kestrel/datasets"
@@ -22,7 +23,7 @@ type Subject struct {
 // NewSubject is what a config and its data say of a trainer.
 func NewSubject(c *config.Config, d *datasets.Dataset, scaler *datasets.Scaler, space []vbks.Candidate) *Subject {
 	s := &Subject{Data: d, Scaler: scaler, Space: space, Settings: c.Settings}
-	if s.Settings.Priors == "auto" && c.Kernels.Set == "series" {
+	if s.Settings.Priors == "auto" && strings.HasPrefix(c.Kernels.Set, "series") {
 		s.Settings.Priors = "series"
 	}
 	s.Settings.TimeBudget = 0 // the Run keeps it, pauses taken off
