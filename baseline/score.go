@@ -44,7 +44,7 @@ func Scored(predicted []Normal, y []float64) (Score, error) {
 		s.Interval += scoring.Interval(y[i], p.Mean-z*p.SD, p.Mean+z*p.SD) / n
 		for l := range reach {
 			if math.Abs(d) <= reach[l]*p.SD {
-				s.Coverage[l] += 1 / n
+				s.Coverage[l]++
 			}
 		}
 		if p.SD > 0 {
@@ -53,6 +53,9 @@ func Scored(predicted []Normal, y []float64) (Score, error) {
 			s.NLPD = math.Inf(-1)
 			impossible = impossible || d != 0
 		}
+	}
+	for l := range s.Coverage {
+		s.Coverage[l] /= n
 	}
 	if impossible {
 		s.NLPD = math.Inf(1)
