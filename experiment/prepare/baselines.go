@@ -3,6 +3,7 @@ package prepare
 import (
 	"cmp"
 	"fmt"
+	"math"
 	"slices"
 
 	"kestrel/baseline"
@@ -153,6 +154,9 @@ func inputs(d *datasets.Dataset, rows []int32) []float64 {
 }
 
 func scoreOf(s baseline.Score) *record.BaselineScore {
+	if math.IsInf(s.NLPD, 0) { // which the log has no number for
+		s.NLPD = math.NaN()
+	}
 	return &record.BaselineScore{
 		RMSE: files.Number(s.RMSE), MAE: files.Number(s.MAE), NLPD: files.Number(s.NLPD),
 		CRPS: files.Number(s.CRPS), Interval: files.Number(s.Interval),
