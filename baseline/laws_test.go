@@ -96,7 +96,7 @@ func TestPredictionsAreCalibrated(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			covered += score.Coverage95 / series
+			covered += score.Coverage[2] / series
 			for h, p := range p {
 				z := (y[from+h] - p.Mean) / p.SD
 				squares += z * z / (most * series)
@@ -213,7 +213,8 @@ func TestScored(t *testing.T) {
 	const z, density = 1.959963984540054, 0.05844507 // φ(z)
 	for name, c := range map[string][2]float64{
 		"CRPS": {s.CRPS, sd / math.Sqrt(math.Pi)}, "MAE": {s.MAE, sd * math.Sqrt(2/math.Pi)}, "RMSE": {s.RMSE, sd},
-		"NLPD": {s.NLPD, 0.5 * math.Log(2*math.Pi*math.E*sd*sd)}, "coverage": {s.Coverage95, 0.95},
+		"NLPD": {s.NLPD, 0.5 * math.Log(2*math.Pi*math.E*sd*sd)}, "coverage": {s.Coverage[2], 0.95},
+		"of 80 %": {s.Coverage[1], 0.8}, "of 50 %": {s.Coverage[0], 0.5},
 		"interval": {s.Interval, 2 * sd * density / 0.025}, // 2zσ and 80σ(φ(z) − z/40)
 	} {
 		if math.Abs(c[0]/c[1]-1) > 0.02 {
@@ -221,9 +222,10 @@ func TestScored(t *testing.T) {
 		}
 	}
 	s, err = Scored([]Normal{{1, 0}, {2, 0}}, []float64{1, 5})
-	if want := (Score{RMSE: 3 / math.Sqrt2, MAE: 1.5, NLPD: math.Inf(1), CRPS: 1.5, Interval: 60, Coverage95: .5, Rows: 2}); err != nil ||
+	want := Score{RMSE: 3 / math.Sqrt2, MAE: 1.5, NLPD: math.Inf(1), CRPS: 1.5, Interval: 60, Rows: 2, Coverage: [3]float64{.5, .5, .5}}
+	if err != nil ||
 		math.Abs(s.Interval-60) > 1e-9 || math.Abs(s.RMSE-want.RMSE) > 1e-12 || s.CRPS != want.CRPS || s.NLPD != want.NLPD ||
-		s.Coverage95 != want.Coverage95 || s.MAE != want.MAE {
+		s.Coverage != want.Coverage || s.MAE != want.MAE {
 		t.Errorf("%+v, want %+v (%v)", s, want, err)
 	}
 }

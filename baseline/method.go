@@ -1,6 +1,7 @@
 // Package baseline predicts one series as would be done without kernels: what follows
 // its end by naive forecasts, Theta and exponential smoothing, what is missing within
-// it by interpolation and means. It knows numbers only; each prediction is a normal.
+// it by interpolation and means; and tables by least squares. It knows numbers only; each
+// prediction is a normal.
 package baseline
 
 // Normal is the prediction of a target: N(Mean, SD²), in the unit of the targets.

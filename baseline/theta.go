@@ -2,6 +2,7 @@ package baseline
 
 import (
 	"errors"
+	"fmt"
 	"math"
 )
 
@@ -66,6 +67,9 @@ func line(y []float64) (intercept, slope float64) {
 	return mean - slope*(n+1)/2, slope
 }
 
+// mostAhead is how many steps ahead smoothing forecasts: it goes through all between.
+const mostAhead = 1_000_000
+
 // smoothed takes the season out, forecasts 1 to most steps ahead and puts it back.
 func (s *Series) smoothed(season int, at []float64, forecast func(y []float64, most int) []Normal) ([]Normal, error) {
 	if len(s.y) < 5 {
@@ -79,8 +83,10 @@ func (s *Series) smoothed(season int, at []float64, forecast func(y []float64, m
 		return nil, err
 	}
 	most := 0.0
-	for _, h := range h {
-		most = max(most, h)
+	for i, h := range h {
+		if most = max(most, h); h > mostAhead {
+			return nil, fmt.Errorf("%v is more than %d steps ahead", at[i], int(mostAhead))
+		}
 	}
 	adjusted := seasonal(s.y, season)
 	ahead := forecast(adjusted.off(s.y), int(most))

@@ -17,8 +17,8 @@ func newExport() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "export RUN",
 		Short: "Write a run's results as CSV or JSON",
-		Long: "Write posterior.csv, metrics.csv and kernels.csv anew from a run's event log, the same bytes as the run itself wrote; " +
-			"or everything as one JSON object.",
+		Long: "Write posterior.csv, metrics.csv, kernels.csv and baselines.csv anew from a run's event log, the same bytes as the run " +
+			"itself wrote; or everything as one JSON object.",
 		Example: "kestrel export runs/fig1a-20260102T150405Z -o tables\n\nkestrel export runs/fig1a-20260102T150405Z --format json > run.json",
 		Args:    one("the directory of a run", "kestrel export runs/…"),
 		RunE: func(cmd *cobra.Command, args []string) error {

@@ -430,6 +430,7 @@ func (r *Run) owes() bool { return r.standing.Owed && len(r.test.Y) > 0 }
 func (r *Run) end(cause record.Cause, reason string) {
 	finish := func() {
 		if r.active() && r.state() == record.Running {
+			r.judge()
 			r.enterFor(cause, record.Finished, reason)
 		}
 	}
@@ -438,6 +439,16 @@ func (r *Run) end(cause record.Cause, reason string) {
 		return
 	}
 	finish()
+}
+
+// judge tells what the final scores are worth.
+func (r *Run) judge() {
+	if r.standing.Judged || r.standing.Owed {
+		return
+	}
+	for _, text := range r.standing.Verdict() {
+		r.record(&record.Event{Type: record.EventNotice, Cause: record.CauseVerdict, Notice: text})
+	}
 }
 
 // outOfTime ends the run at the end of its time budget. The evaluation under

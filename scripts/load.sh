@@ -218,7 +218,7 @@ evaluations() {
 		"$(awk '{ r[NR] = $1 } END { printf "%.1f %.1f %.1f %.1f %.1f MB", r[int(NR * .1) + 1] / 1024, r[int(NR * .25) + 1] / 1024, r[int(NR * .5) + 1] / 1024, r[int(NR * .75) + 1] / 1024, r[NR - 1] / 1024 }' evaluations.rss)"
 	line "time of the first and of the last tenth" \
 		"$(grep '"type":"evaluation"' long/events.jsonl | sed 's/[^}]*"seconds":\([0-9.e+-]*\).*/\1/' | awk -v n="$evaluations" 'NR == 1 { o = $1 } NR == int(n / 10) + 1 { a = $1 } NR == int(n * .9) { b = $1 } END { printf "%.1f s, %.1f s", a - o, $1 - b }')"
-	for file in events.jsonl posterior.csv metrics.csv kernels.csv log.txt state/checkpoint.npz; do
+	for file in events.jsonl posterior.csv metrics.csv kernels.csv baselines.csv log.txt state/checkpoint.npz; do
 		line "$file" "$(size "long/$file")"
 	done
 	shown evaluations-open "held-out" "$program" open long

@@ -28,13 +28,13 @@ func (b *bench) export() tea.Cmd {
 			return "", fmt.Errorf("exported the CSV files to %s, but the chart was not drawn: %w", dir, undrawn)
 		}
 		if len(charts) == 0 {
-			return fmt.Sprintf("exported posterior.csv, metrics.csv, kernels.csv to %s, and no chart: %s", dir, none), nil
+			return fmt.Sprintf("exported posterior.csv, metrics.csv, kernels.csv, baselines.csv to %s, and no chart: %s", dir, none), nil
 		}
 		var names []string
 		for _, f := range charts {
 			names = append(names, f.Name)
 		}
-		return fmt.Sprintf("exported posterior.csv, metrics.csv, kernels.csv and %s as .svg, .png, .csv, .txt to %s",
+		return fmt.Sprintf("exported posterior.csv, metrics.csv, kernels.csv, baselines.csv and %s as .svg, .png, .csv, .txt to %s",
 			strings.Join(names, ", "), dir), nil
 	})
 }

@@ -51,8 +51,28 @@ func (v *mainView) drawMetric(c *plot.Canvas, r plot.Rect, th *theme.Theme) {
 			x = c.TextFit(x, r.Y, r.X+r.W-x, text, st)
 		}
 	}
+	if label, best, ok := h.BestBaseline(t.quantity); ok && len(t.xs) > 0 {
+		if near(best, t.low) {
+			t.chart.Lines = append(t.chart.Lines, plot.Line{Style: th.Faint, Dash: 2, X: []float64{t.xs[0], t.xs[len(t.xs)-1]},
+				Y: []float64{best, best}})
+		}
+		if r.H > 3 {
+			c.TextFit(x+3, r.Y, r.X+r.W-x-3, label+" "+plot.Number(best, math.Abs(best)/1000), th.Faint)
+		}
+	}
 	if n > 0 && r.H > 3 {
 		r.Y, r.H = r.Y+1, r.H-1
 	}
 	t.layout = t.chart.Draw(c, r)
+}
+
+// near reports whether a value drawn beside lines leaves these most of the chart.
+func near(v float64, lines [][]float32) bool {
+	lo, hi := math.Inf(1), math.Inf(-1)
+	for _, values := range lines {
+		for _, y := range values {
+			lo, hi = min(lo, float64(y)), max(hi, float64(y))
+		}
+	}
+	return hi <= lo || v >= 2*lo-hi && v <= 2*hi-lo
 }

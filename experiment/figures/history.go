@@ -107,6 +107,12 @@ func Metrics(h *history.History, q history.Quantity, a history.Axis) *chart.Figu
 		f.Lines = append(f.Lines, chart.Line{X: []float64{x[0], x[len(x)-1]}, Lo: []float64{.95, .95}, Swatch: chart.Swatch{Light: grey},
 			Width: 0.8})
 	}
+	if label, best, ok := h.BestBaseline(q); ok && len(f.Lines) > 0 {
+		grey := chart.RGB{R: chart.InkMark.Y, G: chart.InkMark.Y, B: chart.InkMark.Y}
+		x := f.Lines[0].X
+		f.Lines = append(f.Lines, chart.Line{Name: label, X: []float64{x[0], x[len(x)-1]}, Lo: []float64{best, best},
+			Swatch: chart.Swatch{Light: grey}, Width: 0.8})
+	}
 	f.Marks = h.MarksOn(a)
 	return f
 }

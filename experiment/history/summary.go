@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"math"
 	"slices"
 	"strconv"
 	"strings"
@@ -23,6 +24,7 @@ type Summary struct {
 	Fate record.State `json:"fate"` // as rundir.Fate has it
 	record.Standing
 	Notices []string `json:"notices,omitempty"`
+	Worth   []string `json:"verdict,omitempty"` // Standing.Verdict
 
 	fresh []string     // notices of the last evaluation or since
 	owner rundir.Owner // of a run that is read from its directory and not at rest
@@ -56,7 +58,11 @@ func (s *Summary) take(e *record.Event) {
 		s.fresh = nil
 	case record.EventNotice:
 		s.Notices = append(s.Notices, e.Notice)
-		s.fresh = append(s.fresh, e.Notice)
+		if e.Cause != record.CauseVerdict { // the text has it below the scores
+			s.fresh = append(s.fresh, e.Notice)
+		}
+	case record.EventMetrics:
+		s.Worth = s.Verdict()
 	}
 	s.Fate = rundir.Fate(&s.Standing, rundir.Owner{})
 }
@@ -107,22 +113,50 @@ func (s *Summary) WriteText(w io.Writer, now time.Time) error {
 	} else {
 		fmt.Fprintln(w, "no evaluation yet")
 	}
-	if len(s.Metrics) > 0 {
-		fmt.Fprintln(w)
-		t := tabwriter.NewWriter(w, 0, 0, 2, ' ', tabwriter.AlignRight)
-		fmt.Fprintf(t, "method\tkernels\trmse\tmae\tcrps\tinterval score\tnlpd\t%s\ttest rows\t\n", record.CoverageHeads())
-		for _, m := range s.Metrics {
-			fmt.Fprintf(t, "%s\t%d\t%.5g\t%.5g\t%s\t%s\t%.4f\t%s\t%d\t\n", m.Method, m.Kernels, float64(m.RMSE), float64(m.MAE),
-				m.CRPS.Format("%.5g"), m.Interval.Format("%.5g"), float64(m.NLPD), record.CoverageCells(m.Coverage()), m.TestRows)
-		}
-		if err := t.Flush(); err != nil {
-			return err
-		}
-		if text := record.AveragingGain(s.Metrics); text != "" {
-			fmt.Fprintf(w, "%s\n", text)
-		}
+	if err := s.writeScores(w); err != nil {
+		return err
 	}
 	s.writeNotices(w)
+	return nil
+}
+
+// writeScores writes how well the test rows are predicted, beside the baselines.
+func (s *Summary) writeScores(w io.Writer) error {
+	all := s.Compare()
+	if len(all) == 0 {
+		return nil
+	}
+	fmt.Fprintln(w)
+	scaled := slices.ContainsFunc(all, func(c record.Compared) bool { return !math.IsNaN(float64(c.MASE)) })
+	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', tabwriter.AlignRight)
+	line := func(head, tail string, mase, smape, msis string) {
+		if scaled {
+			head += mase + "\t" + smape + "\t" + msis + "\t"
+		}
+		fmt.Fprintln(t, head+tail)
+	}
+	line("method\tkernels\trmse\tmae\tcrps\tinterval score\tnlpd\t"+record.CoverageHeads()+"\t", "test rows\t", "mase", "smape", "msis")
+	for _, m := range all {
+		kernels := "-"
+		if m.Kernels > 0 {
+			kernels = strconv.Itoa(m.Kernels)
+		}
+		line(fmt.Sprintf("%s\t%s\t%.5g\t%.5g\t%s\t%s\t%s\t%s\t", m.Method, kernels, float64(m.RMSE), float64(m.MAE),
+			m.CRPS.Format("%.5g"), m.Interval.Format("%.5g"), m.NLPD.Format("%.4f"), record.CoverageCells(m.Coverage())),
+			fmt.Sprintf("%d\t", m.TestRows), m.MASE.Format("%.4g"), m.Percent.Format("%.4g"), m.MSIS.Format("%.4g"))
+	}
+	if err := t.Flush(); err != nil {
+		return err
+	}
+	for _, text := range s.Start.LeftOut() {
+		fmt.Fprintf(w, "no %s\n", text)
+	}
+	if text := record.AveragingGain(s.Metrics); text != "" {
+		fmt.Fprintf(w, "%s\n", text)
+	}
+	for _, text := range s.Verdict() {
+		fmt.Fprintf(w, "%s\n", text)
+	}
 	return nil
 }
 

@@ -100,10 +100,11 @@ func (j *Job) prepare(ctx context.Context, space []vbks.Candidate) error {
 	if s.Settings.Room, err = room(c, space, len(d.Train), d.Dim, j.dev.Info().Lanes); err != nil {
 		return err
 	}
-	rows := d.Test
+	rows, base := d.Test, baselines(d)
 	j.Test = TestSet{
 		X: j.Scaler.X(d, rows), Y: d.Targets(rows), Dim: d.Dim, Units: j.Scaler, Most: c.MetricRows,
 	}
+	j.Test.Percent = percentages(base, j.Test.Y)
 	if c.Unasked { // a million rows need not be held twice
 		d.X, d.Y, d.Train, d.Test = nil, nil, nil, nil
 		j.Subject = nil
@@ -124,7 +125,7 @@ func (j *Job) prepare(ctx context.Context, space []vbks.Candidate) error {
 	j.Start = &record.Start{
 		Name: c.Name, Seed: c.Settings.Seed, Config: c.TOML(), Build: record.ReadBuild(),
 		Device: fmt.Sprintf("%s (%s)", info.Kind, info.Name), DeviceKind: info.Kind, Lanes: info.Lanes,
-		Data: summary, Inducing: t.Inducing(), Planned: t.Planned(), Kernels: kernels,
+		Data: summary, Inducing: t.Inducing(), Planned: t.Planned(), Kernels: kernels, Baselines: base,
 	}
 	return nil
 }

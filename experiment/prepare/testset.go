@@ -19,6 +19,8 @@ type TestSet struct {
 	Dim   int
 	Units mixture.Units // of the predictions
 	Most  int           // rows scored at each evaluation; 0: all
+
+	Percent bool // sMAPE is scored, too
 }
 
 // choose returns the rows that are scored: at every evaluation the same ones,
@@ -66,14 +68,31 @@ func (t *TestSet) Score(ctx context.Context, tr Trainer, top int, weights string
 		if err != nil {
 			return nil, fmt.Errorf("scoring the test rows: %w", err)
 		}
+		var percent *files.Number
+		if t.Percent {
+			percent = smape(y, points(m.p.In(t.Units), len(y)))
+		}
 		out = append(out, record.Metric{
 			Evaluation: e.Index, Proportion: e.Proportion, Method: m.name, Kernels: len(m.p.IDs),
 			RMSE: files.Number(s.RMSE), MAE: files.Number(s.MAE), NLPD: files.Number(s.NLPD), TestRows: s.Rows,
 			Coverage50: files.Number(s.Coverage[mixture.Coverage50]),
 			Coverage80: files.Number(s.Coverage[mixture.Coverage80]),
 			Coverage95: files.Number(s.Coverage[mixture.Coverage95]),
-			CRPS:       files.Number(s.CRPS), Interval: files.Number(s.Interval),
+			CRPS:       files.Number(s.CRPS), Interval: files.Number(s.Interval), SMAPE: percent,
 		})
 	}
 	return out, nil
+}
+
+// points are the forecasts that absolute errors are of: means, of transformed targets
+// medians.
+func points(m mixture.Mapped, rows int) []float64 {
+	out := make([]float64, rows)
+	_, linear := m.Units.Linear()
+	for row := range out {
+		if out[row], _ = m.Moments(row, true); !linear {
+			out[row] = m.Quantile(row, 0.5, true)
+		}
+	}
+	return out
 }

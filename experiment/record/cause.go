@@ -11,6 +11,7 @@ const (
 	CauseInternal   Cause = "internal"    // failed: a mistake of the program
 	CauseTimeBudget Cause = "time-budget" // failed or finished: the time is up
 	CauseUnscored   Cause = "unscored"    // of a notice: the last evaluation, as it is now, will not be scored
+	CauseVerdict    Cause = "verdict"     // of a notice: a line of Standing.Verdict
 )
 
 // OfKernels reports whether a failure says something about the kernels, rather

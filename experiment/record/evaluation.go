@@ -124,20 +124,21 @@ func (e *Evaluation) Below(k int) []string {
 
 // Metric is how well a method predicts the test rows, in data units.
 type Metric struct {
-	Evaluation int          `json:"evaluation"`
-	Proportion float64      `json:"proportion"`
-	Seconds    files.Number `json:"seconds"`
-	Method     string       `json:"method"`  // "vbks": averaged; "vbks-s": the best kernel
-	Kernels    int          `json:"kernels"` // averaged
-	RMSE       files.Number `json:"rmse"`
-	MAE        files.Number `json:"mae"`
-	NLPD       files.Number `json:"nlpd"`
-	Coverage95 files.Number `json:"coverage95"`
-	TestRows   int          `json:"test_rows"`
-	Coverage50 files.Number `json:"coverage50"` // NaN in the logs of older versions, as Coverage80
-	Coverage80 files.Number `json:"coverage80"`
-	CRPS       files.Number `json:"crps"`           // NaN in the logs of older versions, as Interval
-	Interval   files.Number `json:"interval_score"` // of the central 95 %
+	Evaluation int           `json:"evaluation"`
+	Proportion float64       `json:"proportion"`
+	Seconds    files.Number  `json:"seconds"`
+	Method     string        `json:"method"`  // "vbks": averaged; "vbks-s": the best kernel
+	Kernels    int           `json:"kernels"` // averaged
+	RMSE       files.Number  `json:"rmse"`
+	MAE        files.Number  `json:"mae"`
+	NLPD       files.Number  `json:"nlpd"`
+	Coverage95 files.Number  `json:"coverage95"`
+	TestRows   int           `json:"test_rows"`
+	Coverage50 files.Number  `json:"coverage50"` // NaN in the logs of older versions, as Coverage80
+	Coverage80 files.Number  `json:"coverage80"`
+	CRPS       files.Number  `json:"crps"`            // NaN in the logs of older versions, as Interval
+	Interval   files.Number  `json:"interval_score"`  // of the central 95 %
+	SMAPE      *files.Number `json:"smape,omitempty"` // percent; nil but for series on a regular grid, see Baselines.Scale
 }
 
 // UnmarshalJSON implements json.Unmarshaler: a share or score that is not there is

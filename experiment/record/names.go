@@ -12,6 +12,7 @@ const (
 	PosteriorFile  = "posterior.csv"
 	MetricsFile    = "metrics.csv"
 	KernelsFile    = "kernels.csv"
+	BaselinesFile  = "baselines.csv"
 	LogFile        = "log.txt"
 )
 

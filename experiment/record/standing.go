@@ -32,6 +32,7 @@ type Standing struct {
 	Worked files.Number `json:"-"` // Seconds at the last evaluation or its revision
 	Owed   bool         `json:"-"` // the last evaluation or its revision has not been scored and may still be
 	Moved  bool         `json:"-"` // the inducing inputs are not those of the last evaluation any more
+	Judged bool         `json:"-"` // the verdict on the last metrics has been told
 	Scored int          `json:"-"` // test rows on which the last evaluation or its revision was scored; 0: it was not
 	Orders []Order      `json:"-"` // that changed what is learned, in their order
 }
@@ -84,11 +85,12 @@ func (s *Standing) Apply(e *Event) {
 		s.Ended = false // it goes on
 		s.Orders = append(s.Orders, Order{What: e.Type, Change: e.Change, ByItself: e.ByItself, After: s.Made})
 	case EventMetrics:
-		s.Metrics, s.Scored, s.Owed = e.Metrics, e.Metrics[0].TestRows, false
+		s.Metrics, s.Scored, s.Owed, s.Judged = e.Metrics, e.Metrics[0].TestRows, false, false
 	case EventNotice:
 		if e.Cause == CauseUnscored {
 			s.Owed = false
 		}
+		s.Judged = s.Judged || e.Cause == CauseVerdict
 	}
 }
 

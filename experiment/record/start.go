@@ -28,7 +28,8 @@ type Start struct {
 	Inducing   int               `json:"inducing"`
 	Planned    int               `json:"planned"` // evaluations
 	Kernels    []KernelInfo      `json:"kernels"`
-	Course     *Course           `json:"course,omitempty"` // what follows by itself, if anything
+	Course     *Course           `json:"course,omitempty"`    // what follows by itself, if anything
+	Baselines  *Baselines        `json:"baselines,omitempty"` // nil without test rows, and in the logs of older versions
 }
 
 // KernelInfo describes a kernel of the space.

@@ -68,7 +68,8 @@ func TestCoverageOfRun(t *testing.T) {
 		t.Errorf("no %q in the log:\n%s", want, log)
 	}
 	reportOn(t, dir).has(t, "|within 50 %|within 80 %|within 95 %|Rows|",
-		fmt.Sprintf("|%.1f %%|%.1f %%|%.1f %%|40|", 100*want[0], 100*want[1], 100*want[2]))
+		fmt.Sprintf("|%.1f %%|%.1f %%|%.1f %%|40|", 100*want[0], 100*want[1], 100*want[2]),
+		"mean of the training rows|", "linear least squares|", s.Verdict()[0])
 }
 
 // Logs and tables of older versions have coverage95 alone: what they do not have is

@@ -72,6 +72,9 @@ type page struct {
 	Scores                 []scoreLine
 	Levels                 []string // of intervals, of which Scores say how many hold
 	Gain                   string   // of averaging
+	Scaled                 bool     // Scores have MASE and sMAPE
+	Worth                  []string // of the scores, a line each
+	NoBaseline             []string // which could not be had, and why
 	TargetUnit             string
 	Calibration            []calibrationLine
 	CalibrationNote        string
@@ -92,7 +95,10 @@ type scoreLine struct {
 	Method          string
 	Kernels, Rows   int
 	RMSE, MAE, NLPD string
+	CRPS            string
+	MASE, SMAPE     string   // empty where page.Scaled is false
 	Coverage        []string // of page.Levels
+	Note            string
 }
 
 // calibrationLine is how many targets lie within the intervals of a method.
@@ -233,22 +239,27 @@ func (r *reporter) log() {
 	}
 }
 
-// scores lists the last metrics.
+// scores lists the last metrics and the baselines.
 func (r *reporter) scores() {
 	for _, level := range record.CoverageLevels {
 		r.page.Levels = append(r.page.Levels, record.LevelText(level))
 	}
-	for _, m := range r.history.Metrics {
+	if len(r.history.Metrics) == 0 {
+		return
+	}
+	for _, m := range r.history.Compare() {
 		l := scoreLine{
-			Method: config.MethodName(m.Method), Kernels: m.Kernels, Rows: m.TestRows, RMSE: fiveDigits(float64(m.RMSE)),
-			MAE:  fiveDigits(float64(m.MAE)),
-			NLPD: fmt.Sprintf("%.4f", float64(m.NLPD)),
+			Method: m.Label, Kernels: m.Kernels, Rows: m.TestRows, RMSE: fiveDigits(float64(m.RMSE)),
+			MAE: fiveDigits(float64(m.MAE)), CRPS: m.CRPS.Format("%.5g"),
+			NLPD: m.NLPD.Format("%.4f"), MASE: m.MASE.Format("%.4g"), SMAPE: m.Percent.Format("%.4g"), Note: m.Note,
 		}
+		r.page.Scaled = r.page.Scaled || !math.IsNaN(float64(m.MASE))
 		for _, share := range m.Coverage() {
 			l.Coverage = append(l.Coverage, percent(float64(share)))
 		}
 		r.page.Scores = append(r.page.Scores, l)
 	}
+	r.page.Worth, r.page.NoBaseline = r.history.Verdict(), r.history.Start.LeftOut()
 	r.page.Gain = record.AveragingGain(r.history.Metrics)
 }
 

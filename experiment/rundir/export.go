@@ -36,7 +36,7 @@ func Export(path, dir string, beside ...files.File) error {
 	if err != nil {
 		return fmt.Errorf("%s: %w", filepath.Join(path, record.EventsFile), err)
 	}
-	names := []string{record.PosteriorFile, record.MetricsFile, record.KernelsFile}
+	names := []string{record.PosteriorFile, record.MetricsFile, record.KernelsFile, record.BaselinesFile}
 	for _, f := range beside {
 		names = append(names, f.Name)
 	}
@@ -56,6 +56,9 @@ func Export(path, dir string, beside ...files.File) error {
 		if !errors.Is(err, io.EOF) {
 			return fmt.Errorf("%s: %w", filepath.Join(path, record.EventsFile), err)
 		}
-		return files.WriteRows(to[2], rows.kernelRows()...)
+		if err := files.WriteRows(to[2], rows.kernelRows()...); err != nil {
+			return err
+		}
+		return files.WriteRows(to[3], rows.baselineRows()...)
 	})
 }

@@ -15,7 +15,7 @@ import (
 
 // TableFiles returns the names of a run's tables.
 func TableFiles() []string {
-	return []string{record.PosteriorFile, record.MetricsFile, record.KernelsFile}
+	return []string{record.PosteriorFile, record.MetricsFile, record.KernelsFile, record.BaselinesFile}
 }
 
 // tables writes the CSV files of a run from its events.
@@ -23,7 +23,7 @@ type tables struct {
 	tableRows
 	dir                *inside.Dir
 	posterior, metrics *os.File
-	lazy               bool // write kernels.csv when closed, not at each evaluation
+	lazy               bool // write kernels.csv and baselines.csv when closed, not at each evaluation
 }
 
 // tableRows are the rows of tables, made from events. They go out in one write for each
@@ -32,6 +32,7 @@ type tableRows struct {
 	kernels map[string]record.KernelInfo
 	last    *record.Evaluation
 	lead    record.Lead
+	scored  record.Standing // Start and Metrics only
 }
 
 // newTables creates the files with their headers.
@@ -46,7 +47,10 @@ func newTables(dir *inside.Dir) (*tables, error) {
 		return nil, err
 	}
 	if err = writeHeaders(t.posterior, t.metrics); err == nil {
-		err = t.writeKernels()
+		err = t.writeWhole(record.KernelsFile, t.kernelRows())
+	}
+	if err == nil {
+		err = t.writeWhole(record.BaselinesFile, t.baselineRows())
 	}
 	if err != nil {
 		t.Close()
@@ -70,10 +74,15 @@ func writeHeaders(posterior, metrics io.Writer) error {
 
 // Record implements Recorder.
 func (t *tables) Record(e *record.Event) error {
-	if err := t.write(e, t.posterior, t.metrics); err != nil || t.lazy || !slices.Contains(restTypes(), e.Type) {
-		return err
+	err := t.write(e, t.posterior, t.metrics)
+	switch {
+	case err != nil || t.lazy:
+	case e.Type == record.EventStarted || e.Type == record.EventMetrics:
+		return t.writeWhole(record.BaselinesFile, t.baselineRows())
+	case slices.Contains(restTypes(), e.Type):
+		return t.writeWhole(record.KernelsFile, t.kernelRows())
 	}
-	return t.writeKernels()
+	return err
 }
 
 // write writes what an event adds.
@@ -83,6 +92,7 @@ func (t *tableRows) write(e *record.Event, posterior, metrics io.Writer) error {
 		for _, k := range e.Start.Kernels {
 			t.kernels[k.ID] = k
 		}
+		t.scored.Start = e.Start
 	case record.EventEvaluation, record.EventPruned, record.EventRestored:
 		if err := files.WriteRows(posterior, t.posteriorRows(e.Evaluation)...); err != nil {
 			return fmt.Errorf("%s: %w", record.PosteriorFile, err)
@@ -97,6 +107,7 @@ func (t *tableRows) write(e *record.Event, posterior, metrics io.Writer) error {
 		if err := files.WriteRows(metrics, rows...); err != nil {
 			return fmt.Errorf("%s: %w", record.MetricsFile, err)
 		}
+		t.scored.Metrics = e.Metrics
 	}
 	return nil
 }
@@ -179,19 +190,41 @@ func (t *tableRows) kernelRows() [][]string {
 	return rows
 }
 
-// writeKernels replaces kernels.csv.
-func (t *tables) writeKernels() error {
-	text, err := files.FormatRows(t.kernelRows())
+// baselineRows are those of baselines.csv: the last scores beside those of the
+// baselines.
+func (t *tableRows) baselineRows() [][]string {
+	rows := [][]string{slices.Concat([]string{"method", "label"}, AccuracyColumns(), []string{"mase", "smape", "msis", "remark"})}
+	for _, m := range t.scored.Compare() {
+		rows = append(rows, slices.Concat([]string{m.Method, m.Label}, m.AccuracyCells(),
+			[]string{m.MASE.Known(""), m.Percent.Known(""), m.MSIS.Known(""), m.Note}))
+	}
+	if s := t.scored.Start; s != nil && s.Baselines != nil {
+		for _, m := range s.Baselines.Methods {
+			if m.Score == nil {
+				row := make([]string, len(rows[0]))
+				row[0], row[1], row[len(row)-1] = m.Method, m.Label, m.Reason
+				rows = append(rows, row)
+			}
+		}
+	}
+	return rows
+}
+
+// writeWhole replaces a table.
+func (t *tables) writeWhole(name string, rows [][]string) error {
+	text, err := files.FormatRows(rows)
 	if err != nil {
 		return err
 	}
-	return t.dir.ReplaceFile(record.KernelsFile, text)
+	return t.dir.ReplaceFile(name, text)
 }
 
 func (t *tables) Close() error {
 	var err error
 	if t.lazy {
-		err = t.writeKernels()
+		if err = t.writeWhole(record.KernelsFile, t.kernelRows()); err == nil {
+			err = t.writeWhole(record.BaselinesFile, t.baselineRows())
+		}
 	}
 	return closeSynced(err, t.posterior, t.metrics)
 }

@@ -93,6 +93,10 @@ func header(name string) []byte {
 		none := newTableRows()
 		text, _ := files.FormatRows(none.kernelRows())
 		return text
+	case record.BaselinesFile:
+		none := newTableRows()
+		text, _ := files.FormatRows(none.baselineRows())
+		return text
 	}
 	return nil
 }

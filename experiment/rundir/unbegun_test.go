@@ -15,7 +15,8 @@ import (
 // A run that was killed before its first event, wherever that was, does not keep
 // another from its directory.
 func TestKilledBeforeItsFirstEvent(t *testing.T) {
-	files := []string{record.EventsFile, record.LogFile, record.PosteriorFile, record.MetricsFile, record.KernelsFile}
+	files := []string{record.EventsFile, record.LogFile, record.PosteriorFile, record.MetricsFile, record.KernelsFile,
+		record.BaselinesFile}
 	for left := range len(files) + 1 { // of them
 		for _, torn := range []bool{false, true} {
 			dir := filepath.Join(t.TempDir(), "run")

@@ -17,9 +17,8 @@ const (
 	coverages
 )
 
-// CoverageLevels are the probabilities of the central intervals whose coverage is
-// counted.
-var CoverageLevels = [coverages]float64{Coverage50: 0.5, Coverage80: 0.8, Coverage95: 0.95}
+// CoverageLevels are scoring.Levels.
+var CoverageLevels [coverages]float64 = scoring.Levels
 
 // Coverage is the fraction of targets inside the central interval of y, one for
 // each of CoverageLevels.

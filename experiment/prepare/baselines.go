@@ -1,0 +1,167 @@
+package prepare
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"slices"
+
+	"kestrel/baseline"
+	"kestrel/datasets"
+	"kestrel/experiment/files"
+	"kestrel/experiment/record"
+	"kestrel/scoring"
+	"kestrel/vbks/mixture"
+)
+
+// How many training rows baselines learn from: those that smooth the last ones, those of
+// tables some that are evenly spread.
+const (
+	mostSmoothed  = 20_000
+	mostRegressed = 100_000
+)
+
+// baselines predicts all test rows without kernels, in data units: what follows a series
+// by forecasts, what lies within one input by filling gaps, and where neither is meant to
+// do by regressions. Synthetic data of several inputs have none. A method that cannot be
+// had is kept with its reason. Nil without test rows.
+func baselines(d *datasets.Dataset) *record.Baselines {
+	if len(d.Test) == 0 || d.Source == "synthetic" && d.Dim > 1 {
+		return nil
+	}
+	b := &record.Baselines{Task: record.TaskRegression, Rows: len(d.Test)}
+	y := d.Targets(d.Test)
+	add := func(method, label, note string, predict func() ([]baseline.Normal, error)) {
+		m := record.Baseline{Method: method, Label: label}
+		p, err := predict()
+		var s baseline.Score
+		if err == nil {
+			s, err = baseline.Scored(p, y)
+		}
+		if err != nil {
+			m.Reason = err.Error()
+		} else {
+			m.Score, m.Note = scoreOf(s), note
+			if percentages(b, y) {
+				means := make([]float64, len(p))
+				for i := range p {
+					means[i] = p[i].Mean
+				}
+				m.Score.SMAPE = smape(y, means)
+			}
+		}
+		b.Methods = append(b.Methods, m)
+	}
+	if d.Dim == 1 {
+		ofSeries(d, b, add)
+	}
+	if d.Series == nil && b.Task != record.TaskForecast {
+		rows, note := d.Train, ""
+		if n := len(rows); n > mostRegressed {
+			rows = make([]int32, mostRegressed)
+			for i := range rows {
+				rows[i] = d.Train[i*n/mostRegressed]
+			}
+			note = fmt.Sprintf("from %d of the training rows", mostRegressed)
+		}
+		for _, m := range baseline.Regressions() {
+			add(m.Name, m.Label, note, func() ([]baseline.Normal, error) {
+				return m.Predict(inputs(d, rows), d.Dim, d.Targets(rows), inputs(d, d.Test))
+			})
+		}
+	}
+	return b
+}
+
+// ofSeries adds the baselines of one input.
+func ofSeries(d *datasets.Dataset, b *record.Baselines, add func(method, label, note string, predict func() ([]baseline.Normal, error))) {
+	train := slices.Clone(d.Train)
+	slices.SortStableFunc(train, func(r, s int32) int { return cmp.Compare(d.X[r], d.X[s]) })
+	at := inputs(d, d.Test)
+	b.Task = record.TaskGaps
+	methods := baseline.Fillings()
+	if slices.Min(at) > d.X[train[len(train)-1]] {
+		b.Task = record.TaskForecast
+		methods = baseline.Forecasts()
+	}
+	season := 0
+	if d.Series != nil {
+		season = d.Series.Season
+		b.Season = season
+	}
+	whole, err := baseline.NewSeries(inputs(d, train), d.Targets(train))
+	if d.Series != nil {
+		b.Scale, b.Unscaled = scale(whole, err, season)
+	}
+	recent, recentErr, last := whole, err, ""
+	if n := len(train) - mostSmoothed; n > 0 {
+		recent, recentErr = baseline.NewSeries(inputs(d, train[n:]), d.Targets(train[n:]))
+		last = fmt.Sprintf("from the last %d training rows", mostSmoothed)
+	}
+	for _, m := range methods {
+		s, err, note := whole, err, ""
+		if m.Name == "theta" || m.Name == "ets" {
+			s, err, note = recent, recentErr, last
+		}
+		add(m.Name, m.Label, note, func() ([]baseline.Normal, error) {
+			if err != nil {
+				return nil, err
+			}
+			return m.Predict(s, season, at)
+		})
+	}
+}
+
+// percentages reports whether sMAPE says anything of targets: on a grid, and all above 0.
+func percentages(b *record.Baselines, y []float64) bool {
+	return b != nil && b.Scale > 0 && slices.Min(y) > 0
+}
+
+func smape(y, forecasts []float64) *files.Number {
+	v, err := scoring.SMAPE(y, forecasts)
+	if err != nil { // another number of forecasts
+		return nil
+	}
+	n := files.Number(v)
+	return &n
+}
+
+// scale is that of MASE of a series on a grid without gaps, or why there is none.
+func scale(s *baseline.Series, err error, season int) (files.Number, string) {
+	v, missing := 0.0, 0
+	if err == nil {
+		_, missing, err = s.Grid()
+	}
+	if err == nil && missing > 0 {
+		err = fmt.Errorf("%d steps have no training row", missing)
+	}
+	if err == nil {
+		v, err = s.Scale(season)
+	}
+	if err != nil {
+		return 0, err.Error()
+	}
+	return files.Number(v), ""
+}
+
+// inputs are those of some rows, row by row.
+func inputs(d *datasets.Dataset, rows []int32) []float64 {
+	x := make([]float64, 0, len(rows)*d.Dim)
+	for _, r := range rows {
+		x = append(x, d.Row(int(r))...)
+	}
+	return x
+}
+
+func scoreOf(s baseline.Score) *record.BaselineScore {
+	if math.IsInf(s.NLPD, 0) { // which the log has no number for
+		s.NLPD = math.NaN()
+	}
+	return &record.BaselineScore{
+		RMSE: files.Number(s.RMSE), MAE: files.Number(s.MAE), NLPD: files.Number(s.NLPD),
+		CRPS: files.Number(s.CRPS), Interval: files.Number(s.Interval),
+		Coverage50: files.Number(s.Coverage[mixture.Coverage50]),
+		Coverage80: files.Number(s.Coverage[mixture.Coverage80]),
+		Coverage95: files.Number(s.Coverage[mixture.Coverage95]),
+	}
+}

@@ -1,0 +1,105 @@
+package record
+
+import (
+	"encoding/json"
+	"math"
+	"slices"
+	"strings"
+	"testing"
+
+	"kestrel/experiment/config"
+	"kestrel/experiment/files"
+	"kestrel/internal/must"
+)
+
+// standing is of a run whose averaged prediction has a CRPS and a coverage, beside
+// baselines of such CRPS; below 0: they cannot be had.
+func standing(task string, rows int, crps, coverage float64, methods map[string]float64) *Standing {
+	b := &Baselines{Task: task, Rows: rows, Scale: 4}
+	for _, name := range []string{"naive", "snaive", "theta", "linear", "phase", "mean", "lsq"} {
+		v, there := methods[name]
+		switch {
+		case there && v < 0:
+			b.Methods = append(b.Methods, Baseline{Method: name, Label: "the " + name, Reason: "no season is known"})
+		case there:
+			b.Methods = append(b.Methods, Baseline{Method: name, Label: "the " + name, Score: &BaselineScore{CRPS: files.Number(v), MAE: 8}})
+		}
+	}
+	return &Standing{Start: &Start{Baselines: b}, Metrics: []Metric{{Method: config.MethodAverage, TestRows: rows, MAE: 2,
+		CRPS: files.Number(crps), Coverage95: files.Number(coverage)}}}
+}
+
+func TestVerdict(t *testing.T) {
+	forecast := func(crps float64) *Standing {
+		return standing(TaskForecast, 12, crps, .9, map[string]float64{"naive": 3, "snaive": 2, "theta": 1})
+	}
+	for want, s := range map[string]*Standing{
+		"forecast (12 rows): CRPS 60 % better than the snaive, 20 % better than the best of 3 baselines (the theta)": forecast(.8),
+		"forecast (12 rows): CRPS 25 % better than the snaive, 50 % worse than the best of 3 baselines (the theta)":  forecast(1.5),
+		"forecast (12 rows): CRPS 25 % worse than the snaive, 150 % worse than the best of 3 baselines (the theta): " +
+			"do not forecast with this": forecast(2.5),
+		"forecast (12 rows): CRPS equal to that of the snaive, 100 % worse than the best of 3 baselines (the theta)": forecast(2.004),
+		"forecast (12 rows): CRPS 5 times that of the snaive, 10 times that of the best of 3 baselines (the theta): " +
+			"do not forecast with this": forecast(10),
+		"forecast (12 rows): CRPS 50 % better than the naive": standing(TaskForecast, 12, 1.5, .9, map[string]float64{"naive": 3, "snaive": -1}),
+		"filling gaps (9 rows): CRPS 10 % worse than the linear, the best of 2 baselines: use that": standing(TaskGaps, 9, 1.1, 1,
+			map[string]float64{"linear": 1, "phase": 2}),
+		"regression (9 rows): CRPS more than 99 % better than the lsq, more than 99 % better than the best of 2 baselines (the mean)": standing(
+			TaskRegression, 9, .001, 1, map[string]float64{"lsq": 2, "mean": 1}),
+	} {
+		if got := s.Verdict(); !slices.Equal(got, []string{want}) {
+			t.Errorf("%q, want %q", got, want)
+		}
+	}
+	// Nothing is said without baselines, of other rows, or of a score that is not known.
+	none, others, old := forecast(1), forecast(1), forecast(math.NaN())
+	none.Start.Baselines = nil
+	others.Metrics[0].TestRows = 6
+	for name, s := range map[string]*Standing{"none": none, "others": others, "old": old, "nothing": {}} {
+		if got := s.Verdict(); got != nil {
+			t.Errorf("%s: %q", name, got)
+		}
+	}
+}
+
+func TestVerdictOnCoverage(t *testing.T) {
+	for _, x := range []struct {
+		rows  int
+		share float64
+		want  string
+	}{
+		{19, .1, ""}, {20, .849, "84.9 % lie within the intervals of 95 %: they are too narrow"}, {20, .86, ""}, {99, 1, ""},
+		{100, .61, "61 % lie within the intervals of 95 %: they are too narrow"}, {100, .89, "89 % lie within"}, {100, .90, ""},
+		{100, .99, ""}, {1000, .997, "99.7 % lie within the intervals of 95 %: they are too wide"}, {1000, math.NaN(), ""},
+	} {
+		got := strings.Join(standing(TaskGaps, x.rows, 1, x.share, nil).Verdict(), "\n")
+		if x.want == "" && got != "" || !strings.Contains(got, x.want) {
+			t.Errorf("%v of %d: %q, want %q", x.share, x.rows, got, x.want)
+		}
+	}
+}
+
+// The table has what could be had, scaled; a log gives the same back.
+func TestCompare(t *testing.T) {
+	s := standing(TaskForecast, 12, 1, .9, map[string]float64{"naive": 3, "snaive": -1})
+	percent := files.Number(7)
+	s.Metrics[0].SMAPE = &percent
+	text, err := json.Marshal(s)
+	must.OK(t, err)
+	var read Standing
+	must.OK(t, json.Unmarshal(text, &read))
+	for _, s := range []*Standing{s, &read} {
+		all := s.Compare()
+		if len(all) != 2 || all[0].MASE != .5 || all[0].Percent != 7 || all[1].Label != "the naive" || all[1].MASE != 2 ||
+			!math.IsNaN(float64(all[1].Percent)) || all[1].TestRows != 12 {
+			t.Errorf("%+v", all)
+		}
+		if left := s.Start.LeftOut(); !slices.Equal(left, []string{"the snaive: no season is known"}) {
+			t.Errorf("%q", left)
+		}
+	}
+	s.Start = nil // of an old log, which may lack its beginning
+	if all := s.Compare(); len(all) != 1 || !math.IsNaN(float64(all[0].MASE)) || s.Start.LeftOut() != nil {
+		t.Errorf("%+v", all)
+	}
+}
