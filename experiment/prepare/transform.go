@@ -89,7 +89,7 @@ func foretold(ctx context.Context, c *config.Config, d *datasets.Dataset, name s
 	rows := slices.Clone(d.Train)
 	slices.SortStableFunc(rows, func(a, b int32) int { return compareInputs(d, a, b) })
 	n := len(rows)
-	horizon := max(transformOrigins, min(max(len(d.Test), n/10), n/4))
+	horizon := max(transformOrigins, n/4)
 	sum, count := 0.0, 0
 	for o := 1; o <= transformOrigins; o++ {
 		cut := n - o*horizon/transformOrigins
