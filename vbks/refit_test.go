@@ -49,7 +49,8 @@ func TestRefitIsAnExactGPOnAllRows(t *testing.T) {
 			t.Errorf("%s: the run's own predictions have changed", optimizer)
 		}
 		if !reflect.DeepEqual(got.IDs, before.IDs) || !reflect.DeepEqual(got.Weights, before.Weights) || out.Inducing() != 40 {
-			t.Errorf("%s: %v of weights %v with M = %d, of the run %v and %v", optimizer, got.IDs, got.Weights, out.Inducing(), before.IDs, before.Weights)
+			t.Errorf("%s: %v of weights %v with M = %d, of the run %v and %v",
+				optimizer, got.IDs, got.Weights, out.Inducing(), before.IDs, before.Weights)
 		}
 		rows, err := exact.New(onCPU(1), all.X, all.Y, 1, exact.Options{})
 		must.OK(t, err)
