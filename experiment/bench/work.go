@@ -14,6 +14,7 @@ import (
 
 	"kestrel/device"
 	"kestrel/experiment/config"
+	"kestrel/experiment/words"
 	"kestrel/kernelspace"
 	"kestrel/vbks"
 )
@@ -71,17 +72,12 @@ func findBenchWork(name string) (benchWork, error) {
 			return w, nil
 		}
 	}
-	return benchWork{}, fmt.Errorf("--work %q: must be %s", name, alternatives(benchWorkNames()))
-}
-
-func alternatives(names []string) string {
-	last := len(names) - 1
-	return strings.Join(names[:last], ", ") + " or " + names[last]
+	return benchWork{}, fmt.Errorf("--work %q: must be %s", name, words.Or(benchWorkNames()))
 }
 
 func checkBenchStep(name string) error {
 	if !slices.Contains(benchStepNames(), name) {
-		return fmt.Errorf("--step %q: must be %s", name, alternatives(benchStepNames()))
+		return fmt.Errorf("--step %q: must be %s", name, words.Or(benchStepNames()))
 	}
 	return nil
 }
@@ -97,7 +93,7 @@ func (w benchWork) kernels(name string) ([]kernelspace.Expr, error) {
 	}
 	exprs, err := config.ParseAll(strings.Split(name, ";"))
 	if err != nil {
-		return nil, fmt.Errorf("--kernels %q: must be %s, or expressions separated by semicolons: %w", name, alternatives(benchKernelNames()),
+		return nil, fmt.Errorf("--kernels %q: must be %s, or expressions separated by semicolons: %w", name, words.Or(benchKernelNames()),
 			err)
 	}
 	return exprs, nil

@@ -8,6 +8,7 @@ import (
 	"math"
 	"runtime"
 	"slices"
+	"strings"
 	"sync"
 
 	"kestrel/datasets"
@@ -24,12 +25,13 @@ import (
 type Predictor struct {
 	lanes []*Inspector
 	spec  datasets.Spec // how the run's table is written
+	refit *vbks.Trainer // what lanes are twins of; nil: they have what the run has learned
 }
 
 // PredictQuery says with what to predict and what to write.
 type PredictQuery struct {
 	Method     string    // MethodAverage or MethodSingle
-	Weights    string    // of the average: "posterior" or "bayes"
+	Weights    string    // of the average: one of Weightings
 	Top        int       // kernels averaged, the highest-ranked ones; 0: all
 	Quantiles  []float64 // each in (0, 1), none twice
 	Components bool      // additive components of every kernel, too
@@ -110,13 +112,18 @@ func (p *Predictor) OpenPoints(ctx context.Context, path string) (*datasets.Poin
 	return datasets.OpenPoints(ctx, spec, p.lanes[0].subject.Data)
 }
 
+// Weightings lists what PredictQuery.Weights may be.
+func Weightings() []string {
+	return slices.DeleteFunc(vbks.WeightNames(), func(s string) bool { return s == "auto" })
+}
+
 // Check returns an error if the query cannot be asked of any run.
 func (q *PredictQuery) Check() error {
 	if q.Method != config.MethodAverage && q.Method != config.MethodSingle {
 		return fmt.Errorf("unknown method %q of prediction; methods are %s, %s", q.Method, config.MethodAverage, config.MethodSingle)
 	}
-	if q.Weights != "posterior" && q.Weights != "bayes" {
-		return fmt.Errorf("unknown weights %q; weights are posterior, bayes", q.Weights)
+	if !slices.Contains(Weightings(), q.Weights) {
+		return fmt.Errorf("unknown weights %q; weights are %s", q.Weights, strings.Join(Weightings(), ", "))
 	}
 	if q.Top < 0 {
 		return fmt.Errorf("%d kernels to average; 0 stands for all", q.Top)
@@ -186,7 +193,10 @@ func (p *Predictor) batches(ctx context.Context, w *predictionWriter, points Poi
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	lanes, size := runtime.GOMAXPROCS(0), batchRows(len(p.lanes[0].trainer.Last().Kernels))
-	learned := p.lanes[0].trainer.Checkpoint() // no lane is at work yet
+	var learned map[string]vbks.Tensor
+	if p.refit == nil {
+		learned = p.lanes[0].trainer.Checkpoint() // no lane is at work yet
+	}
 	type answer struct {
 		batch *predictedBatch
 		err   error
@@ -262,7 +272,13 @@ func (p *Predictor) batches(ctx context.Context, w *predictionWriter, points Poi
 // inspector of what the first one knows.
 func (p *Predictor) lane(ctx context.Context, n int, learned map[string]vbks.Tensor) (*Inspector, error) {
 	if n == len(p.lanes) {
-		i, err := NewInspector(ctx, p.lanes[0].subject, learned)
+		var i *Inspector
+		var err error
+		if p.refit != nil {
+			i, err = twin(p.lanes[0].subject, p.refit)
+		} else {
+			i, err = NewInspector(ctx, p.lanes[0].subject, learned)
+		}
 		if err != nil {
 			return nil, err
 		}
