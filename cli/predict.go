@@ -49,8 +49,8 @@ func newPredict() *cobra.Command {
 			"and y_q… of the mixture over the kernels; all in the units of the data. With --components a second table, NAME.components.csv " +
 			"beside the first, has a row for each point, kernel and additive component of the kernel. The means of a kernel's components add up " +
 			"to its mean. Where the run has learned a transform of the target (data.transform), components are of that.\n\n" +
-			"--horizon forecasts a series in time: its inputs go on beyond the last row of all data, held out or not, by so many steps, or for a time: " +
-			"12h, 90d, 2w, 6mo, 3q, 1y. Time stamps of months, quarters and years follow the calendar: the same day of the month, and its " +
+			"--horizon forecasts a series in time: its inputs go on beyond the last row of all data, held out or not, by so many steps, or " +
+			"for a time: 12h, 90d, 2w, 6mo, 3q, 1y. Time stamps of months, quarters and years follow the calendar: the same day of the month, and its " +
 			"last one where rows are on that. row counts the steps. Kernels then learn from all rows first, those too that the run has held " +
 			"out: hyperparameters climb from where they are (optimiser collapsed; with others they stay), and the weights of the kernels stay " +
 			"those of the run. --refit=false leaves the held-out rows out; --refit does the same for the points of a table.",
@@ -214,7 +214,7 @@ func (f *predictFlags) predict(ctx context.Context, cmd *cobra.Command, run stri
 		return err
 	}
 	defer at.close()
-	refitted, err := f.learnAll(ctx, cmd, p, q)
+	refitted, err := f.learnAll(ctx, cmd.Flags().Changed("refit"), p, q)
 	if err != nil {
 		return failed(err)
 	}
@@ -277,10 +277,9 @@ func (f *predictFlags) points(ctx context.Context, p *inspect.Predictor) (*predi
 	return &predictAt{source: source}, err
 }
 
-// learnAll has the kernels learn from all rows, if that is asked for, and says what
-// is to be told of it.
-func (f *predictFlags) learnAll(ctx context.Context, cmd *cobra.Command, p *inspect.Predictor, q inspect.PredictQuery) (string, error) {
-	asked := cmd.Flags().Changed("refit")
+// learnAll has the kernels learn from all rows, if that is asked for, by --refit or
+// not, and returns what is to be told of it.
+func (f *predictFlags) learnAll(ctx context.Context, asked bool, p *inspect.Predictor, q inspect.PredictQuery) (told string, err error) {
 	if refit := f.refit || f.horizon != "" && !asked; !refit {
 		return "", nil
 	}
