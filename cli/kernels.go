@@ -22,7 +22,8 @@ func newKernels() *cobra.Command {
 		Use:   "kernels [EXPR...]",
 		Short: "Read kernel expressions, list kernel spaces",
 		Long: "Read kernel expressions and show their canonical form; list a space by name (K12, K144) or all kernels with up to depth " +
-			"base kernels. With nothing, list the base kernels.",
+			"base kernels. With nothing, list the base kernels. Sums, products and brackets join them; CP(A,B), or CP(A,B)[column], is A before " +
+			"a place and B behind it.",
 		Example: "kestrel kernels 'LIN*(PER+SE)'\n\n" +
 			"# the paper's space of 144\nkestrel kernels --base SE,RQ,LIN,PER --depth 3 --count\n\n" +
 			"kestrel kernels K12 --json",

@@ -19,6 +19,7 @@ import (
 	"kestrel/experiment/output"
 	"kestrel/experiment/record"
 	"kestrel/experiment/words"
+	"kestrel/vbks"
 )
 
 // predictFlags are the flags of predict.
@@ -70,14 +71,14 @@ func newPredict() *cobra.Command {
 	fs.StringVarP(&f.out, "out", "o", "", "file to write to, a link is followed; default standard output")
 	fs.StringVar(&f.quantiles, "quantiles", "0.05,0.5,0.95", "probabilities, or none")
 	fs.BoolVar(&f.components, "components", false, "write a table of the additive components, too")
-	fs.StringVar(&f.weights, "weights", "", "of the average: "+words.Or(inspect.Weightings())+"; default the run's predict.weights")
+	fs.StringVar(&f.weights, "weights", "", "of the average: posterior, bayes or tempered; default the run's predict.weights")
 	fs.IntVar(&f.top, "top", 0, "kernels averaged, 0 for all; default the run's predict.top")
 	fs.StringVar(&f.method, "method", config.MethodAverage,
 		"method: "+config.MethodAverage+", the average over kernels, or "+config.MethodSingle+", the best one")
 	fs.StringVar(&f.format, "format", "csv", "format: csv, or json, an array of objects")
 	fs.BoolVar(&f.quiet, "quiet", false, "nothing on standard error")
 	for flag, choices := range map[string][]string{
-		"weights": inspect.Weightings(), "method": {config.MethodAverage, config.MethodSingle}, "format": {"csv", "json"},
+		"weights": vbks.WeightNames(), "method": {config.MethodAverage, config.MethodSingle}, "format": {"csv", "json"},
 	} {
 		noErr(cmd.RegisterFlagCompletionFunc(flag, cobra.FixedCompletions(choices, cobra.ShellCompDirectiveNoFileComp)))
 	}
@@ -99,8 +100,8 @@ func (f *predictFlags) query(cmd *cobra.Command, q inspect.PredictQuery) (inspec
 			f.method, config.MethodAverage, config.MethodSingle)
 	}
 	if cmd.Flags().Changed("weights") {
-		if q.Weights = f.weights; !slices.Contains(inspect.Weightings(), f.weights) {
-			return q, fmt.Errorf("--weights %s: must be %s", f.weights, words.Or(inspect.Weightings()))
+		if q.Weights = f.weights; !slices.Contains(vbks.WeightNames(), f.weights) {
+			return q, fmt.Errorf("--weights %s: must be one of %s", f.weights, strings.Join(vbks.WeightNames(), ", "))
 		}
 	}
 	if cmd.Flags().Changed("top") {

@@ -211,7 +211,7 @@ func TestLoadErrors(t *testing.T) {
 		{"t,y\n2020-01-01,1\n2020-02-30,2\n", Spec{}, `data.csv: line 3, column 1 ("t"): "2020-02-30" is not a time stamp`},
 		{"PK\x03\x04zip", Spec{}, `data.csv: is a spreadsheet or an archive, not a table of text; export it as CSV`},
 		{"\xff\xfex\x00", Spec{}, `data.csv: has no rows below the names of its columns`},
-		{"x,y\n1,2\n", Spec{SplitBy: "row"}, `split_by = "row": allowed are "random", "rows", "x", "mask"; did you mean "rows"?`},
+		{"x,y\n1,2\n", Spec{SplitBy: "row"}, `split_by = "row": allowed are "auto", "random", "rows", "x", "mask"; did you mean "rows"?`},
 		{"x,y\n1,2\n", Spec{Delimiter: "ab"},
 			`delimiter = "ab": allowed are "auto", ",", ";", "tab", "space" or another ASCII character that no number holds`},
 		{"x,y\n1,2\n", Spec{TestFraction: 1}, `test = 1: a fraction must be in [0, 1)`},

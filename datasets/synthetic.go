@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"slices"
 	"strings"
 
 	"gonum.org/v1/gonum/mat"
@@ -59,12 +60,17 @@ func trueKernel(s *Spec) (*kernelspace.Program, []float64, error) {
 			}
 			return nil, nil, fmt.Errorf("data.params: %d given, but %s has %d: %s", len(s.Params), s.Kernel, len(names), strings.Join(names, ", "))
 		}
-		for i, v := range s.Params {
+		theta := slices.Clone(s.Params)
+		for i, v := range theta {
+			if p.Params[i].Name == "place" && !math.IsNaN(v) { // of a change point, as it is
+				v = kernelspace.RawPlace(v)
+				theta[i] = v
+			}
 			if !(v > 0) || math.IsInf(v, 1) {
 				return nil, nil, fmt.Errorf("data.params: the %s of %s is %v; it must be positive and finite", p.Params[i].Name, p.Params[i].Base, v)
 			}
 		}
-		return p, s.Params, nil
+		return p, theta, nil
 	}
 	theta := make([]float64, len(p.Params))
 	for i := range theta {

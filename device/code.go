@@ -6,14 +6,14 @@ import (
 	"kestrel/kernelspace"
 )
 
-// CheckCode returns an error where a program has an operation beside sums and
-// products that has denies: a base kernel that the device kind has no code for.
+// CheckCode returns an error where a program has an operation beside sums,
+// products and change points that has denies: a base kernel that the device kind has no code for.
 // Every NewKernels begins with it.
 func CheckCode(kind string, p *kernelspace.Program, has func(kernelspace.Op) bool) error {
 	for i := range p.Instrs {
 		in := &p.Instrs[i]
 		switch {
-		case in.Op == kernelspace.OpAdd || in.Op == kernelspace.OpMul:
+		case in.Op == kernelspace.OpAdd || in.Op == kernelspace.OpMul || in.Op == kernelspace.OpChange:
 		case in.Op > kernelspace.OpAdd:
 			return fmt.Errorf("kernel %s: the device %s does not know operation %d", p.ID, kind, in.Op)
 		case !has(in.Op):

@@ -21,6 +21,10 @@ func (p *Program) amplitudes() []amplitude {
 				// A normalised sum is measured against its first term.
 				visit(t, amplitude{free: role.free || i > 0, total: role.total})
 			}
+		case kindChange:
+			visit(n.terms[0], amplitude{}) // it has none
+			visit(n.terms[1], role)
+			visit(n.terms[2], amplitude{free: true, total: role.total}) // against the first
 		case kindProduct:
 			keeper := -1
 			if role.free {
@@ -42,7 +46,7 @@ func (p *Program) amplitudes() []amplitude {
 // keeper returns which factor of a product keeps its amplitudes.
 func (n *node) keeper() int {
 	for i, t := range n.terms {
-		if t.kind == kindSum {
+		if t.kind == kindSum || t.kind == kindChange {
 			return i
 		}
 	}

@@ -29,13 +29,15 @@ const (
 	OpCos                // σ² cos(2π Σ_d (x_d−x′_d)/p_d)
 	OpRW                 // σ² Σ_d m_d, see randomWalk
 	OpIRW                // σ² Σ_d m_d²(3M_d − m_d)/6, see integratedRandomWalk
+	OpStep               // nothing: place and width of the OpChange that takes it as its first operand
 )
 
 // What combines is numbered far from the leaves, between which and OpAdd lie
 // operations that nobody has code for.
 const (
-	OpAdd Op = 0x80 + iota // sum of the Arity topmost results
-	OpMul                  // product of the Arity topmost results
+	OpAdd    Op = 0x80 + iota // sum of the Arity topmost results
+	OpMul                     // product of the Arity topmost results
+	OpChange                  // CP(A,B) of the three topmost, a step, A and B
 )
 
 // base identifies a base kernel. The order of the constants is the order in
@@ -60,6 +62,7 @@ const (
 	baseConst
 	baseWhite
 	numBases
+	baseStep = numBases // of no name that the parser takes
 )
 
 // scaling says what the length scales of a base kernel are.
@@ -90,7 +93,7 @@ type baseInfo struct {
 	value    func(l leafAt) float64
 }
 
-var bases = [numBases]baseInfo{
+var bases = [numBases + 1]baseInfo{
 	basePER: {
 		name: "PER", letter: "p", synonyms: []string{"PERIODIC"},
 		about: "periodic: σ² exp(−2 Σ_d sin²(π|x_d−x′_d|/p_d)/ℓ_d²)",
@@ -166,6 +169,7 @@ var bases = [numBases]baseInfo{
 		about: "white noise: σ² where both points are the same row, else 0",
 		op:    OpWhite, value: white,
 	},
+	baseStep: {name: nameChange, letter: "cp", op: OpStep},
 }
 
 func (b base) info() *baseInfo { return &bases[b] }

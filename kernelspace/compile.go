@@ -22,9 +22,9 @@ type Options struct {
 // always isotropic.
 //
 // All raw parameters are free, except that in a product exactly one factor
-// keeps its amplitudes: its first sum, or without one its first leaf. Every
-// other factor is normalised: a leaf has variance 1, a sum is normalised in
-// its first term, a product in all its factors. LIN and POLY have one scale:
+// keeps its amplitudes: its first sum or change point, or without one its first
+// leaf. Every other factor is normalised: a leaf has variance 1, a sum or change
+// point is normalised in its first term, a product in all its factors. LIN and POLY have one scale:
 // isotropic, the length scale is 1 and the variance is the amplitude; with a
 // length scale per column, the variance is 1 and the length scales are free,
 // the first of them being 1, too, where the leaf is normalised.
@@ -70,8 +70,11 @@ func (c *compiler) emit(n *node, stack int) error {
 		}
 	}
 	op := OpAdd
-	if n.kind == kindProduct {
+	switch n.kind {
+	case kindProduct:
 		op = OpMul
+	case kindChange:
+		op = OpChange
 	}
 	c.p.Instrs = append(c.p.Instrs, Instr{Op: op, Arity: len(n.terms)})
 	return nil
@@ -113,6 +116,11 @@ func (c *compiler) leaf(n *node) error {
 			}
 		}
 	}
+	if n.base == baseStep {
+		add(namePlace, cols[0])
+		add(nameWidth, cols[0])
+		return nil
+	}
 	add(nameVariance, -1)
 	perColumn(nameLengthscale, in.NumScale)
 	perColumn(namePeriod, in.NumPeriod)
@@ -134,10 +142,15 @@ const (
 	namePeriod      = "period"
 	nameOffset      = "offset"
 	nameOrigin      = "origin"
+	namePlace       = "place"
+	nameWidth       = "width"
 )
 
 // columns resolves the columns that a leaf names.
 func (c *compiler) columns(n *node) ([]int, error) {
+	if n.base == baseStep && len(n.scope.columns) == 0 {
+		return []int{0}, nil
+	}
 	if len(n.scope.columns) == 0 {
 		all := make([]int, c.opt.Dim)
 		for i := range all {
@@ -146,6 +159,9 @@ func (c *compiler) columns(n *node) ([]int, error) {
 		return all, nil
 	}
 	leaf := Expr{n}.Written()
+	if n.base == baseStep && len(n.scope.columns) > 1 {
+		return nil, fmt.Errorf("%s: a change point is along one column; give it its own, as in CP(SE,LIN)[1]", leaf)
+	}
 	var cols []int
 	for _, col := range n.scope.columns {
 		i := col.number - 1
@@ -217,6 +233,9 @@ func (p *Program) fix() {
 	leaves := p.leafInstrs()
 	for i, amp := range p.amplitudes() {
 		in := leaves[i]
+		if in.Op == OpStep {
+			continue
+		}
 		scaled := in.base.info().scale == scaleAmplitude
 		perColumn := in.NumScale > 1
 		p.Params[in.Off].Free = amp.free && !(scaled && perColumn)

@@ -195,6 +195,10 @@ func run(t *testing.T, p *Program, theta, x, y []float64, same bool) (value floa
 		if in.Op >= OpAdd {
 			operands := stack[len(stack)-in.Arity:]
 			v := operands[0]
+			if in.Op == OpChange {
+				stack = append(stack[:len(stack)-in.Arity], change(p, theta, x, y, operands))
+				continue
+			}
 			for _, o := range operands[1:] {
 				if in.Op == OpAdd {
 					v += o
@@ -212,6 +216,9 @@ func run(t *testing.T, p *Program, theta, x, y []float64, same bool) (value floa
 }
 
 func runLeaf(t *testing.T, in Instr, theta, x, y []float64, same bool) float64 {
+	if in.Op == OpStep {
+		return float64(in.Off) // where change finds it
+	}
 	r2, dot, sines, turns := 0.0, 0.0, 0.0, 0.0
 	for i, c := range in.Cols {
 		scale, period := 1.0, 1.0
@@ -280,6 +287,16 @@ func wandering(op Op, u, v float64) float64 {
 	u, v = math.Abs(u), math.Abs(v)
 	m := math.Min(u, v)
 	return u*v*m - (u+v)*m*m/2 + m*m*m/3
+}
+
+// change is CP of a step, by where its parameters are, and two values: the hyperbolic
+// tangent does what the exponential does there.
+func change(p *Program, theta, x, y, operands []float64) float64 {
+	off := int(operands[0])
+	place, width := math.Sinh(math.Log(theta[off])), theta[off+1]
+	d := p.Params[off].Column
+	s, r := (1+math.Tanh((x[d]-place)/width/2))/2, (1+math.Tanh((y[d]-place)/width/2))/2
+	return s*r*operands[2] + (1-s)*(1-r)*operands[1]
 }
 
 func TestInstrsAgreeWithTree(t *testing.T) {

@@ -54,13 +54,20 @@ func (ev *evaluator) eval(n *node) float64 {
 			product *= ev.eval(t)
 		}
 		return product
+	case kindChange:
+		return ev.change(n)
 	}
+	return ev.leaf(ev.next())
+}
+
+// next is the instruction of the next leaf.
+func (ev *evaluator) next() *Instr {
 	for ev.leaves[0].Op >= OpAdd {
 		ev.leaves = ev.leaves[1:]
 	}
 	in := &ev.leaves[0]
 	ev.leaves = ev.leaves[1:]
-	return ev.leaf(in)
+	return in
 }
 
 func (ev *evaluator) leaf(in *Instr) float64 {

@@ -7,7 +7,8 @@
 //
 //	expression = term { "+" term }
 //	term       = factor { "*" factor }             also × and ·
-//	factor     = ( name | "(" expression ")" ) [ scope ]
+//	factor     = ( name | "(" expression ")" | change ) [ scope ]
+//	change     = "CP" "(" expression "," expression ")"
 //	scope      = "[" [ column { "," column } ] [ ";" ( "ard" | "iso" ) ] "]"
 //	column     = number from 1 | name | quoted name
 //
@@ -15,7 +16,9 @@
 // POLY2 or WN, with synonyms such as RBF, and the letters s r p l of the paper's
 // legends. A scope limits the kernels before it to some columns (SE[time],
 // (SE+PER)[1,2]) and says whether they have a length scale per column (ard) or
-// one (iso): SE[time,temp;ard], or SE[;ard] for all columns. A column's name that
+// one (iso): SE[time,temp;ard], or SE[;ard] for all columns. CP(A,B)[time] is A before
+// a place along time and B behind it (without a scope along the first column); what
+// columns A and B act on is said within. A column's name that
 // holds a bracket, comma, semicolon or quote, or is a number, is quoted as a Go
 // string: SE["a,b"].
 package kernelspace
@@ -35,13 +38,14 @@ type kind uint8
 const (
 	kindSum kind = iota
 	kindProduct
+	kindChange
 	kindLeaf
 )
 
 // node is one place of the tree. Nodes are shared and never changed.
 type node struct {
 	kind  kind
-	terms []*node // of a sum or product, two or more
+	terms []*node // of a sum or product, two or more; of a change point a step and two kernels
 	base  base    // of a leaf
 	scope scope   // of a leaf
 	tag   int     // of a leaf: its index in the expression an edit started from
@@ -89,7 +93,7 @@ func (n *node) mapLeaves(replace func(*node) *node) *node {
 	for i, t := range n.terms {
 		terms[i] = t.mapLeaves(replace)
 	}
-	return combine(n.kind, terms)
+	return n.rebuild(terms)
 }
 
 // Sum returns the sum of the terms, of which there must be one or more.
@@ -116,8 +120,10 @@ func join(k kind, terms []Expr) Expr {
 // IsZero reports whether e is the zero Expr, which is no expression.
 func (e Expr) IsZero() bool { return e.root == nil }
 
-// IsLeaf reports whether e is a single base kernel.
-func (e Expr) IsLeaf() bool { return e.root != nil && e.root.kind == kindLeaf }
+// IsLeaf reports whether e is a single base kernel; the step of a change point is none.
+func (e Expr) IsLeaf() bool {
+	return e.root != nil && e.root.kind == kindLeaf && e.root.base != baseStep
+}
 
 // IsSum reports whether e is a sum of two or more terms.
 func (e Expr) IsSum() bool { return e.root != nil && e.root.kind == kindSum }
@@ -125,20 +131,21 @@ func (e Expr) IsSum() bool { return e.root != nil && e.root.kind == kindSum }
 // IsProduct reports whether e is a product of two or more factors.
 func (e Expr) IsProduct() bool { return e.root != nil && e.root.kind == kindProduct }
 
-// Terms returns the terms of a sum or the factors of a product, as written;
-// nil for a base kernel.
+// Terms returns the terms of a sum, the factors of a product or the two kernels of a
+// change point, as written; nil for a base kernel.
 func (e Expr) Terms() []Expr {
 	if e.root == nil {
 		return nil
 	}
 	var terms []Expr
-	for _, t := range e.root.terms {
+	for _, t := range e.root.kernels() {
 		terms = append(terms, Expr{t})
 	}
 	return terms
 }
 
-// Leaves returns the base kernels, left to right as written.
+// Leaves returns the leaves, left to right as written: the base kernels, and in front
+// of those of a change point its step, which is no kernel (see IsLeaf).
 func (e Expr) Leaves() []Expr {
 	if e.root == nil {
 		return nil
@@ -148,7 +155,7 @@ func (e Expr) Leaves() []Expr {
 	return leaves
 }
 
-// NumLeaves returns the number of base kernels.
+// NumLeaves returns the number of leaves.
 func (e Expr) NumLeaves() int {
 	if e.root == nil {
 		return 0
@@ -156,10 +163,10 @@ func (e Expr) NumLeaves() int {
 	return e.root.size
 }
 
-// Base returns the name of a base kernel, e.g. "PER", without its scope; "" if
-// e is not a single base kernel.
+// Base returns the name of a base kernel, e.g. "PER", without its scope, "CP" of a
+// step; "" if e is no leaf.
 func (e Expr) Base() string {
-	if !e.IsLeaf() {
+	if e.root == nil || e.root.kind != kindLeaf {
 		return ""
 	}
 	return e.root.base.info().name
@@ -209,12 +216,15 @@ func (n *node) canonical() *node {
 	for i, t := range n.terms {
 		terms[i] = t.canonical()
 	}
+	if n.kind == kindChange { // first A, then B
+		return newChange(terms)
+	}
 	slices.SortStableFunc(terms, compareNodes)
 	return &node{kind: n.kind, terms: terms, size: n.size}
 }
 
 // compareNodes is the fixed total order of canonical trees: composite before
-// leaf, the larger first, sum before product, then term by term; leaves by
+// leaf, the larger first, sum before product before change point, then term by term; leaves by
 // base kernel, then scope. Thus (PER+RQ)*LIN and LIN*RQ+PER read as in the
 // paper.
 func compareNodes(a, b *node) int {

@@ -5,6 +5,7 @@ const (
 	RQToSE     = "rq-se"        // RQ replaced by SE, its limit as α grows
 	DropSum    = "drop-summand" // a sum without one summand, its limit as that variance falls
 	DropFactor = "drop-factor"  // a product without one factor, its limit as that factor becomes constant
+	DropChange = "drop-change"  // a change point's first or second kernel, its limit as the place leaves the data
 )
 
 // Simplification is a kernel that is a direct special case of another one, the
@@ -41,6 +42,9 @@ func (e Expr) Simplifications() []Simplification {
 				se.base = baseSE
 				put(RQToSE, &se)
 			}
+		case kindChange:
+			put(DropChange, n.terms[1])
+			put(DropChange, n.terms[2])
 		default:
 			kind := DropSum
 			if n.kind == kindProduct {
@@ -77,7 +81,7 @@ func (e Expr) Replacements(bases []Expr) []Replacement {
 	var all []Replacement
 	replaced := 0
 	e.edit(func(n *node, put func(kind string, changed *node)) {
-		if n.kind != kindLeaf {
+		if n.kind != kindLeaf || n.base == baseStep {
 			return
 		}
 		for _, b := range bases {
@@ -122,7 +126,7 @@ func (e Expr) edit(change func(n *node, put func(kind string, changed *node)), f
 			visit(t, func(changed *node) *node {
 				terms := append([]*node(nil), n.terms...)
 				terms[i] = changed
-				return around(combine(n.kind, terms))
+				return around(n.rebuild(terms))
 			})
 		}
 	}
@@ -149,8 +153,8 @@ func (n *node) untagged() *node {
 type Pair struct{ General, Special int }
 
 // NestedPairs returns the distinct pairs of kernels in space of which one is
-// directly a special case of the other: SE in the place of one RQ, or a sum
-// less one summand, at any place of the tree. K144 has 281. They are ordered
+// directly a special case of the other: SE in the place of one RQ, a sum
+// less one summand or one kernel of a change point, at any place of the tree. K144 has 281. They are ordered
 // by General, then as Simplifications lists them.
 func NestedPairs(space []Expr) []Pair {
 	index := make(map[string]int, len(space))

@@ -126,14 +126,66 @@ func (p *parser) leaf() (*node, error) {
 		p.at++
 	}
 	name := string(p.text[start:p.at])
+	if isChange(name) {
+		return p.change(start)
+	}
 	b, ok := baseNamed(name)
 	if !ok {
 		return nil, p.fail(start, "%s", unknownKernel(name))
 	}
-	if p.leaves++; p.leaves > MaxLeaves {
-		return nil, p.fail(start, "more than %d base kernels; write a shorter expression", MaxLeaves)
+	if err := p.count(start); err != nil {
+		return nil, err
 	}
 	return newLeaf(b, scope{}), nil
+}
+
+// count counts a leaf that stands at start.
+func (p *parser) count(start int) error {
+	if p.leaves++; p.leaves > MaxLeaves {
+		return p.fail(start, "more than %d base kernels; write a shorter expression", MaxLeaves)
+	}
+	return nil
+}
+
+func isChange(name string) bool {
+	return strings.EqualFold(name, nameChange) || strings.EqualFold(name, "CHANGEPOINT")
+}
+
+const changeForm = "CP takes two kernels: CP(A,B)"
+
+// change reads what follows the name of a change point, which stands at start.
+func (p *parser) change(start int) (*node, error) {
+	if p.peek() != '(' {
+		return nil, p.fail(start, "%s", changeForm)
+	}
+	if len(p.open) == MaxNesting {
+		return nil, p.fail(p.at, `more than %d "(" are open; write the expression flatter`, MaxNesting)
+	}
+	if err := p.count(start); err != nil {
+		return nil, err
+	}
+	p.open = append(p.open, p.at)
+	terms := []*node{newStep()}
+	for _, end := range ",)" {
+		p.at++ // "(" or ","
+		if r := p.peek(); r == ',' || r == ')' {
+			return nil, p.fail(p.at, "%s", changeForm)
+		}
+		n, err := p.sum()
+		if err != nil {
+			return nil, err
+		}
+		terms = append(terms, n)
+		if r := p.peek(); r != end {
+			if r == ',' || r == ')' {
+				return nil, p.fail(p.at, "%s", changeForm)
+			}
+			return nil, p.unexpected()
+		}
+	}
+	p.open = p.open[:len(p.open)-1]
+	p.at++
+	return newChange(terms), nil
 }
 
 // unknownKernel says that there is no such base kernel, and what was meant.
@@ -210,9 +262,22 @@ func (p *parser) scoped(n *node) (*node, error) {
 	if err != nil {
 		return nil, err
 	}
+	if n.kind == kindChange { // its kernels say theirs within
+		if len(s.columns) != 1 || s.shape != shapeDefault || len(n.terms[0].scope.columns) > 0 {
+			return nil, p.fail(start, "behind a change point stands the one column that it is along, as in CP(SE,LIN)[1]; "+
+				"write what its kernels act on within")
+		}
+		return newChange([]*node{newLeaf(baseStep, s), n.terms[1], n.terms[2]}), nil
+	}
 	twice := ""
 	n = n.mapLeaves(func(leaf *node) *node {
 		own := leaf.scope
+		if leaf.base == baseStep {
+			if len(own.columns) == 0 {
+				own.columns = s.columns
+			}
+			return newLeaf(baseStep, own)
+		}
 		if len(own.columns) > 0 && len(s.columns) > 0 || own.shape != shapeDefault && s.shape != shapeDefault {
 			twice = leaf.base.info().name
 		}

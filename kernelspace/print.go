@@ -76,6 +76,20 @@ func (n *node) write(b *strings.Builder, s style) {
 		b.WriteString(n.scope.text(s.ascii))
 		return
 	}
+	if n.kind == kindChange {
+		name, comma := nameChange, ","
+		if s.letters {
+			name = n.terms[0].base.info().letter
+		} else if s.plus != "+" {
+			comma = ", "
+		}
+		b.WriteString(name + "(")
+		n.terms[1].write(b, s)
+		b.WriteString(comma)
+		n.terms[2].write(b, s)
+		b.WriteString(")" + n.terms[0].scope.text(s.ascii))
+		return
+	}
 	join := s.times
 	if n.kind == kindSum {
 		join = s.plus

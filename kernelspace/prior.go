@@ -10,6 +10,7 @@ type Scales struct {
 	Span    []float64 // range of the column
 	Spacing []float64 // typical distance between distinct neighbouring values
 	RMS     []float64 // root mean square of the column about 0, which LIN and POLY see; may be nil
+	Middle  []float64 // of the column's range; may be nil, which is 0
 	YVar    float64   // variance of the targets
 	Seasons []float64 // of a series in time: periods that the calendar knows, the shortest first; nil: none
 }
@@ -53,6 +54,16 @@ func (s Scales) reach(column int) float64 {
 // again as values of the columns may be.
 func (s Scales) Before(columns []int) float64 { return 1.5 * largest(columns, s.reach) }
 
+// places returns the logarithms of raw parameters that stand for the places so many
+// Spans to both sides of the middle of a column.
+func (s Scales) places(column int, spans float64) (lo, hi float64) {
+	middle, reach := at(s.Middle, column), spans*s.span(column)
+	if math.IsNaN(middle) || math.IsInf(middle, 0) {
+		middle = 0
+	}
+	return math.Asinh(middle - reach), math.Asinh(middle + reach)
+}
+
 // typical is the geometric mean over some columns.
 func typical(columns []int, of func(int) float64) float64 {
 	sum := 0.0
@@ -73,6 +84,8 @@ func typical(columns []int, of func(int) float64) float64 {
 //	alpha, other shapes        1e-2 to 1e4
 //	offset                     1e±6 times a typical x·x′/ℓ²
 //	origin                     what lies before all data, to 20 times that
+//	place                      of the data, and 5 % of their range beyond
+//	width                      0.05 Spacing to Span
 //
 // A parameter that is not free has lo = hi = 0.
 func (p *Program) Bounds(i int, s Scales) (lo, hi float64) {
@@ -99,7 +112,12 @@ func (p *Program) Bounds(i int, s Scales) (lo, hi float64) {
 		c := p.centre(i, s)
 		return c - math.Log(1e6), c + math.Log(1e6)
 	}
-	if p.Params[i].Name == nameOrigin {
+	switch p.Params[i].Name {
+	case namePlace:
+		return s.places(columns[0], 0.55)
+	case nameWidth:
+		return math.Log(0.05 * s.spacing(columns[0])), math.Log(s.span(columns[0]))
+	case nameOrigin:
 		before := largest(columns, s.reach)
 		return math.Log(before), math.Log(20 * before)
 	}
@@ -111,7 +129,8 @@ func (p *Program) Bounds(i int, s Scales) (lo, hi float64) {
 // scales about 0.3 Span (times √d for d columns at once), periods between
 // 2 Spacing and Span, PER's length scale and alpha about 1. An origin's is narrow,
 // about 1.5 Span before 0: it says no more than how far the level, or the slope, may
-// be from 0 at the first row. A parameter that is not free has mean 0 and an infinite
+// be from 0 at the first row. A change point's place is about anywhere in the data and
+// its width about 0.02 Span. A parameter that is not free has mean 0 and an infinite
 // standard deviation, that is, no prior.
 func (p *Program) Prior(i int, s Scales) (mean, sd float64) {
 	if !p.Params[i].Free {
@@ -135,6 +154,11 @@ func (p *Program) Prior(i int, s Scales) (mean, sd float64) {
 		return mean, 3
 	case nameOrigin:
 		return mean, 0.5
+	case namePlace:
+		lo, hi := s.places(columns[0], 0.5)
+		return mean, 0.35 * (hi - lo)
+	case nameWidth:
+		return mean, 1.5
 	}
 	return mean, 2 // alpha
 }
@@ -195,6 +219,11 @@ func (p *Program) centre(i int, s Scales) float64 {
 		return math.Log(square(in, s))
 	case nameOrigin:
 		return math.Log(s.Before(columns))
+	case namePlace:
+		lo, hi := s.places(columns[0], 0.5)
+		return (lo + hi) / 2
+	case nameWidth:
+		return math.Log(0.02 * s.span(columns[0]))
 	}
 	return 0 // alpha
 }
@@ -274,6 +303,14 @@ func (h sharer) share(n *node, leaves []*Instr, targets []float64, target float6
 			h.share(t, leaves[from:to], targets[from:to], target/float64(len(n.terms)))
 			from = to
 		}
+	case kindChange: // each has it on its side
+		targets[0] = target
+		from = 1
+		for _, t := range n.terms[1:] {
+			to := from + t.size
+			h.share(t, leaves[from:to], targets[from:to], target)
+			from = to
+		}
 	case kindProduct:
 		keeper, start := n.keeper(), 0
 		for i, t := range n.terms {
@@ -297,6 +334,12 @@ func (h sharer) normalised(n *node, leaves []*Instr, targets []float64) float64 
 		return targets[0]
 	}
 	size, from := 1.0, 0
+	if n.kind == kindChange {
+		between := 1 + n.terms[1].size
+		targets[0] = h.normalised(n.terms[1], leaves[1:between], targets[1:between])
+		h.share(n.terms[2], leaves[between:], targets[between:], targets[0])
+		return targets[0]
+	}
 	for i, t := range n.terms {
 		to := from + t.size
 		switch {

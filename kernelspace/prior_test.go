@@ -111,6 +111,9 @@ func TestScaleGivesSameKernel(t *testing.T) {
 					theta[i] = 1
 				}
 				scaled[i] = theta[i] * p.Scale(i, c.xScale, yScale)
+				if p.Params[i].Name == "place" {
+					scaled[i] = RawPlace(PlaceOf(theta[i]) * p.Scale(i, c.xScale, yScale))
+				}
 			}
 			rows := randomRows(r, 3, p.Dim)
 			data := make([][]float64, len(rows))

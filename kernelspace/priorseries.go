@@ -92,12 +92,20 @@ func (p *Program) SeriesPrior(i int, s Scales) (mean, sd float64) {
 	return mean, sd
 }
 
+// within is how many times as long as another a season may be for one PER to stand for
+// both: a week has its days.
+const within = 10
+
 // Seasons are the periods by the calendar that the leaves PER stand for, in their
-// order; nil if there are more leaves than are known.
+// order: the shortest ones, of a day and a week the week where there is one leaf only.
+// Nil if there are more leaves than are known.
 func (p *Program) Seasons(s Scales) []float64 {
 	n := p.count(OpPER)
-	if n == 0 || n > len(s.Seasons) {
+	switch {
+	case n == 0 || n > len(s.Seasons):
 		return nil
+	case n == 1 && len(s.Seasons) > 1 && s.Seasons[1] <= within*s.Seasons[0]:
+		return s.Seasons[1:2]
 	}
 	return s.Seasons[:n]
 }

@@ -1,16 +1,17 @@
 package kernelspace
 
-// Instr is one instruction of a Program. Leaves push their matrix, OpAdd and
-// OpMul replace the Arity topmost matrices by one.
+// Instr is one instruction of a Program. Leaves push their matrix, OpAdd, OpMul and
+// OpChange replace the Arity topmost matrices by one.
 //
 // A leaf's raw parameters lie at Off in this order: variance; NumScale
 // length scales (1, or one per entry of Cols under ARD); then for RQ its
 // shape α, for PER and Cos NumPeriod periods (1, or one per entry of Cols),
 // for Poly its offset c, for RW and IRW the distance h of their origin before 0.
-// Const and White have a variance only, Cos, RW and IRW no length scale.
+// Const and White have a variance only, Cos, RW and IRW no length scale. Step has its place, as PlaceOf reads it, and its width, and no
+// variance; it is on the stack to be found.
 type Instr struct {
 	Op        Op
-	Arity     int   // operands of OpAdd and OpMul
+	Arity     int   // operands of OpAdd, OpMul and OpChange
 	Off       int   // first raw parameter of a leaf
 	Cols      []int // input columns that a leaf acts on
 	NumScale  int   // number of length scales
@@ -21,6 +22,9 @@ type Instr struct {
 
 // NumParams returns the number of raw parameters of a leaf.
 func (in *Instr) NumParams() int {
+	if in.Op == OpStep {
+		return 2
+	}
 	n := 1 + in.NumScale + in.NumPeriod
 	if in.base.info().shape != "" {
 		n++
@@ -31,7 +35,7 @@ func (in *Instr) NumParams() int {
 // Param describes one raw hyperparameter of a Program. All are positive and
 // are optimised as logarithms.
 type Param struct {
-	Name   string // "variance", "lengthscale", "alpha", "period", "offset", "origin"
+	Name   string // "variance", "lengthscale", "alpha", "period", "offset", "origin", "place", "width"
 	Leaf   int    // index of the leaf, left to right
 	Base   string // the leaf's base kernel, e.g. "PER"
 	Column int    // the input column it belongs to, or −1 for all the leaf's columns

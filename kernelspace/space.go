@@ -77,11 +77,12 @@ func enumerate(base []Expr, depth, limit int) ([]Expr, error) {
 }
 
 // SetNames lists the kernel spaces that Set knows.
-func SetNames() []string { return []string{"K12", "K144", "series"} }
+func SetNames() []string { return []string{"K12", "K144", "series", "series2", "series3"} }
 
 // Set returns a kernel space by name, in any case, its kernels in canonical form: of
 // the paper K12 in its order (appendix on the kernel set) and K144 as enumerated;
-// series, for a series in time, has every level with every season.
+// series, for a series in time, has every level with every season; series2 and series3
+// are for those of which two or three seasons are known, such as day, week and year.
 func Set(name string) ([]Expr, error) {
 	switch strings.ToUpper(name) {
 	case "K12":
@@ -96,7 +97,11 @@ func Set(name string) ([]Expr, error) {
 		}
 		return Enumerate(base, 3)
 	case "SERIES":
-		return series()
+		return series(append(levels(), "IRW", "LIN+CONST"), "", "+PER", "+PER*SE", "+PER*RW")
+	case "SERIES2":
+		return series(levels(), "+PER", "+PER*SE", "+PER+PER", "+PER*PER", "+PER*SE+PER", "+PER*PER*SE")
+	case "SERIES3":
+		return series(levels(), "+PER+PER", "+PER*PER", "+PER+PER+PER", "+PER*PER+PER", "+PER*PER*SE+PER")
 	}
 	if near := nearest(name, SetNames()); near != "" {
 		return nil, fmt.Errorf("there is no kernel set %q; did you mean %s? Sets: %s", name, near, strings.Join(SetNames(), ", "))
@@ -104,16 +109,18 @@ func Set(name string) ([]Expr, error) {
 	return nil, fmt.Errorf("there is no kernel set %q; sets: %s", name, strings.Join(SetNames(), ", "))
 }
 
-// series returns the kernels of a series in time, levels first: a line about a mean, a
-// level that wanders, both, a slope that wanders, also about a level that returns, a
-// line with a level that returns or bends or has short swings; each without a season,
-// with one that stays, that changes its shape, or that grows or fades.
-func series() ([]Expr, error) {
-	levels := []string{
-		"LIN+CONST", "RW", "LIN+RW", "IRW", "IRW+MATERN12", "LIN+MATERN12+CONST", "LIN+SE+CONST", "LIN+RW+MATERN32",
-	}
+// levels of a series in time: one that wanders, also about a line, a slope that wanders
+// about a level that returns, a line with a level that returns or bends or has
+// short swings.
+func levels() []string {
+	return []string{"RW", "LIN+RW", "IRW+MATERN12", "LIN+MATERN12+CONST", "LIN+SE+CONST", "LIN+RW+MATERN32"}
+}
+
+// series returns every level with every season: one that stays, that changes its
+// shape (with SE), that grows or fades (with RW), or some of them.
+func series(levels []string, seasons ...string) ([]Expr, error) {
 	var texts []string
-	for _, season := range []string{"", "+PER", "+PER*SE", "+PER*RW"} {
+	for _, season := range seasons {
 		for _, level := range levels {
 			texts = append(texts, level+season)
 		}

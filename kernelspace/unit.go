@@ -22,6 +22,8 @@ const Standardised = "standardised"
 //	alpha        unchanged
 //	offset       unchanged (POLY's x·x′/ℓ² has no unit)
 //	origin       ·xScale, a distance (see Affine)
+//	place        of what PlaceOf makes of it, ·xScale (see Affine)
+//	width        ·xScale
 //
 // Where an amplitude is relative to another one, as in a normalised factor,
 // yScale does not enter. A fixed parameter is scaled like a free one: the
@@ -90,12 +92,16 @@ func (p *Program) Scale(i int, xScale []float64, yScale float64) float64 {
 }
 
 // Affine returns how the value of raw parameter i is told in data units: as shift +
-// scale·value. The scale is that of Scale but for an origin, which is told as a place
-// and not as a distance before 0. It is NaN where Scale is, or where the columns'
-// shifts differ.
+// scale·value, of a place as shift + scale·PlaceOf(value). The scale is that of Scale
+// but for an origin, which is told as a place and not as a distance before 0. It is
+// NaN where Scale is, or where the columns' shifts differ.
 func (p *Program) Affine(i int, xShift, xScale []float64, yScale float64) (shift, scale float64) {
 	scale = p.Scale(i, xScale, yScale)
-	if p.Params[i].Name != nameOrigin {
+	switch p.Params[i].Name {
+	case namePlace:
+		return xShift[p.Params[i].Column], scale
+	case nameOrigin:
+	default:
 		return 0, scale
 	}
 	in, _ := p.leafOf(i)
@@ -126,7 +132,7 @@ func (p *Program) exponents(i int) (y, x int) {
 		if info.scale != scalePhase && !singleLIN {
 			x = 1
 		}
-	case namePeriod, nameOrigin:
+	case namePeriod, nameOrigin, namePlace, nameWidth:
 		x = 1
 	}
 	return y, x

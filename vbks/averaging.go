@@ -7,7 +7,7 @@ import (
 
 	"gonum.org/v1/gonum/floats"
 
-	"kestrel/device"
+	"kestrel/kernelspace"
 )
 
 // What PredictTheta may be.
@@ -42,160 +42,196 @@ func (s Settings) averages(seen, all int) bool {
 	return s.PredictTheta == laplaceTheta || s.PredictTheta == autoTheta && seen <= averagedRows
 }
 
-// averaged predicts with the unit's kernels, averaged over their hyperparameters:
-// over draws about the mode, from Laplace's normal density of its curvature made
-// wider, by their densities, see thetaObjective.weighted. ok is false where that cannot be
-// done.
-func (u *unit) averaged() (mean, variance [][]float64, noise []float64, ok bool, err error) {
-	bound, all := u.worker.bound, u.all()
-	modes := make([][]float64, len(all))
-	chols := make([][]float64, len(all))
-	known := true
-	for i, st := range u.last() {
-		modes[i], chols[i] = st.Free, u.outcomes[i].Spread
-		known = known && chols[i] != nil
-	}
-	if !known {
-		volumes, err := u.volumesAt(bound, all, modes)
-		if err != nil {
-			return nil, nil, nil, false, err
-		}
-		for i, v := range volumes {
-			if v.Chol == nil {
-				return nil, nil, nil, false, nil
-			}
-			chols[i], u.outcomes[i].Spread = v.Chol, v.Chol
-		}
-	}
-	names := make([]string, len(all))
-	for i := range names {
-		names[i] = u.model(i).id
-	}
-	for i, c := range chols {
-		chols[i] = slices.Clone(c)
-		floats.Scale(math.Pow(wider, 1/float64(len(modes[i]))), chols[i])
-	}
-	o, err := newThetaObjective(bound, u.seen(), u.seenYY(), false, u.settings.Seed, names, u.priors(), u.stop)
-	if err != nil {
-		return nil, nil, nil, false, err
-	}
-	mean, variance, noise, err = o.weighted(all, modes, chols, u.queried())
-	if errors.Is(err, errNoDraw) {
-		return nil, nil, nil, false, nil
-	}
-	return mean, variance, noise, err == nil, err
+// Spread is what predictions know of the hyperparameters of a kernel about their
+// mode: how they are drawn, and how much each draw counts.
+type Spread struct {
+	Chol    []float64 // C, F x F: draws are mode + Cη, with the η of thetaObjective.others
+	Weights []float64 // of the draws, of sum 1; 0 of those that matter to nobody
 }
 
 // errNoDraw is why hyperparameters cannot be averaged over.
 var errNoDraw = errors.New("no draw of the hyperparameters can be evaluated")
 
-// weighted computes the mean and the variance of f at the points x, and the mean of
-// σ_n², for the members sub over draws θ_s from N(means[i], CCᵀ), C = chols[i]: the
-// moments of the mixture with the weights
+// spreads makes those of the unit's kernels that are lacking, and the objective
+// whose draws they weigh; ok is false where one cannot be had.
+func (u *unit) spreads() (o *thetaObjective, ok bool, err error) {
+	bound, all := u.worker.bound, u.all()
+	names, modes := make([]string, len(all)), make([][]float64, len(all))
+	known := true
+	for i, st := range u.last() {
+		names[i], modes[i] = u.model(i).id, st.Free
+		known = known && u.outcomes[i].Spread != nil
+	}
+	o, err = newThetaObjective(bound, u.seen(), u.seenYY(), false, u.settings.Seed, names, u.priors(), u.stop)
+	if err != nil || known {
+		return o, err == nil, err
+	}
+	volumes, err := u.volumesAt(bound, all, modes)
+	if err != nil {
+		return nil, false, err
+	}
+	chols := make([][]float64, len(all))
+	for i, v := range volumes {
+		if v.Chol == nil {
+			return nil, false, nil
+		}
+		chols[i] = slices.Clone(v.Chol)
+		floats.Scale(math.Pow(wider, 1/float64(len(modes[i]))), chols[i])
+	}
+	weights, err := o.importance(all, modes, chols)
+	if errors.Is(err, errNoDraw) {
+		return nil, false, nil
+	}
+	if err != nil {
+		return nil, false, err
+	}
+	for i := range all {
+		u.outcomes[i].Spread = &Spread{chols[i], weights[i]}
+	}
+	return o, true, nil
+}
+
+// averaged predicts with the unit's kernels, averaged over their hyperparameters:
+// over draws about the mode, from Laplace's normal density of its curvature made
+// wider, by their densities. ok is false where that cannot be done.
+func (u *unit) averaged() (mean, variance [][]float64, noise []float64, ok bool, err error) {
+	o, ok, err := u.spreads()
+	if err != nil || !ok {
+		return nil, nil, nil, false, err
+	}
+	all, x := u.all(), u.queried()
+	mean, variance, noise = make([][]float64, len(all)), make([][]float64, len(all)), make([]float64, len(all))
+	for i := range all {
+		mean[i], variance[i] = make([]float64, x.Len()), make([]float64, x.Len())
+	}
+	theta := make([]float64, o.bound.ks.Params())
+	err = u.eachDraw(o, func(live []int, weights, shares []float64) error {
+		mu, v, err := o.bound.predict(live, x, u.stop)
+		if err != nil {
+			return err
+		}
+		for j, k := range live {
+			if err := o.bound.lane.Read(o.bound.theta, k, theta); err != nil {
+				return err
+			}
+			noise[k] += weights[j] * theta[len(theta)-1]
+			mix(mean[k], variance[k], mu[j], v[j], shares[j])
+		}
+		return nil
+	})
+	return mean, variance, noise, err == nil, err
+}
+
+// averagedComponents is averaged for the components of a unit's only kernel.
+func (u *unit) averagedComponents(parts []kernelspace.Component, out []ComponentPrediction) (ok bool, err error) {
+	o, ok, err := u.spreads()
+	if err != nil || !ok {
+		return false, err
+	}
+	err = u.eachDraw(o, func(_ []int, _, shares []float64) error {
+		return o.bound.components(parts, u.queried(), shares[0], u.stop, out)
+	})
+	return err == nil, err
+}
+
+// eachDraw finds the optimal q(v) at one draw after another that counts, and has
+// visit look at the members that have it, with their weights and the share that
+// these are of the weights so far.
+func (u *unit) eachDraw(o *thetaObjective, visit func(live []int, weights, shares []float64) error) error {
+	all := u.all()
+	modes, chols, so := make([][]float64, len(all)), make([][]float64, len(all)), make([]float64, len(all))
+	for i, st := range u.last() {
+		modes[i], chols[i] = st.Free, u.outcomes[i].Spread.Chol
+	}
+	return o.each(all, modes, chols, o.others, func(s int, live, at []int) ([]int, error) {
+		var counted []int
+		var weights, shares []float64
+		for _, k := range live {
+			if w := u.outcomes[k].Spread.Weights[s]; w > 0 {
+				so[k] += w
+				counted, weights, shares = append(counted, k), append(weights, w), append(shares, w/so[k])
+			}
+		}
+		if len(counted) == 0 {
+			return at, nil
+		}
+		if err := o.optimum(counted, s); err != nil {
+			return nil, err
+		}
+		return at, visit(counted, weights, shares)
+	})
+}
+
+// least is the weight below which a draw is left out.
+const least = 1e-4
+
+// importance returns the weights of draws θ_s from N(means[i], CCᵀ), C = chols[i], of
+// the members sub:
 //
 //	w_s ∝ min(r_s, r̄ √S),  r_s = p(y|θ_s) p(θ_s) / N(θ_s; mean, CCᵀ)
 //
-// of importance sampling, truncated (Ionides 2008, J. Comput. Graph. Stat. 17): the
-// density may have another shape than its curvature at the mode says. A draw that
-// cannot be evaluated has none.
-func (o *thetaObjective) weighted(
-	sub []int, means, chols [][]float64, x device.Points,
-) (mean, variance [][]float64, noise []float64, err error) {
+// those of importance sampling, truncated (Ionides 2008, J. Comput. Graph. Stat. 17):
+// the density may have another shape than its curvature at the mode says. A draw
+// that cannot be evaluated has none.
+func (o *thetaObjective) importance(sub []int, means, chols [][]float64) ([][]float64, error) {
 	c := o.bound
-	type draw struct {
-		ratio, noise   float64
-		mean, variance []float64
+	ratios := make([][]float64, len(sub))
+	for i, k := range sub {
+		ratios[i] = make([]float64, len(o.others[k]))
 	}
-	drawn := make([][]draw, len(sub))
-	theta := make([]float64, c.ks.Params())
-	err = o.each(sub, means, chols, o.others, func(s int, live, at []int) ([]int, error) {
+	err := o.each(sub, means, chols, o.others, func(s int, live, at []int) ([]int, error) {
 		if err := c.statistics(live, o.rows, false, o.stop); err != nil {
 			return nil, err
 		}
 		c.optimum(live, float64(o.rows.Len()), o.yy)
-		c.belief(live)
-		var good, places []int
-		var ratios []float64
 		for i, k := range live {
 			value, ok, err := c.result(k, nil)
 			if err != nil {
 				return nil, err
 			}
-			if !ok || math.IsNaN(value) || math.IsInf(value, 0) {
-				continue
+			if !ok || math.IsNaN(value) {
+				value = math.Inf(-1)
 			}
 			for _, e := range o.others[k][s] {
 				value += e * e / 2
 			}
-			good, places, ratios = append(good, k), append(places, at[i]), append(ratios, value)
-		}
-		if len(good) == 0 {
-			return at, nil
-		}
-		mu, v, err := c.predict(good, x, o.stop)
-		if err != nil {
-			return nil, err
-		}
-		for i, k := range good {
-			if err := c.lane.Read(c.theta, k, theta); err != nil {
-				return nil, err
-			}
-			drawn[places[i]] = append(drawn[places[i]], draw{ratios[i], theta[len(theta)-1], mu[i], v[i]})
+			ratios[at[i]][s] = value
 		}
 		return at, nil
 	})
 	if err != nil {
-		return nil, nil, nil, err
+		return nil, err
 	}
-	mean, variance, noise = make([][]float64, len(sub)), make([][]float64, len(sub)), make([]float64, len(sub))
-	for i, draws := range drawn {
-		if len(draws) == 0 {
-			return nil, nil, nil, errNoDraw
-		}
-		ratios := make([]float64, len(draws))
-		for s := range draws {
-			ratios[s] = draws[s].ratio
-		}
-		mean[i], variance[i] = make([]float64, x.Len()), make([]float64, x.Len())
-		for s, w := range truncated(ratios) {
-			d := &draws[s]
-			noise[i] += w * d.noise
-			for b, m := range d.mean {
-				mean[i][b] += w * m
-			}
-		}
-		for s, w := range truncated(ratios) {
-			d := &draws[s]
-			for b, v := range d.variance {
-				off := d.mean[b] - mean[i][b]
-				variance[i][b] += w * (v + off*off)
-			}
+	for i := range ratios {
+		if ratios[i] = truncated(ratios[i]); ratios[i] == nil {
+			return nil, errNoDraw
 		}
 	}
-	return mean, variance, noise, nil
+	return ratios, nil
 }
 
 // truncated turns logarithms of importance ratios into weights of sum 1, none of
-// which began above √S times the mean.
+// which began above √S times the mean; nil if all are −∞.
 func truncated(logs []float64) []float64 {
-	top := math.Inf(-1)
-	for _, v := range logs {
-		top = math.Max(top, v)
+	top := floats.Max(logs)
+	if math.IsInf(top, 0) {
+		return nil
 	}
-	out, sum := make([]float64, len(logs)), 0.0
+	out := make([]float64, len(logs))
 	for i, v := range logs {
 		out[i] = math.Exp(v - top)
-		sum += out[i]
 	}
 	n := float64(len(logs))
-	most := sum / n * math.Sqrt(n)
-	sum = 0
+	most := floats.Sum(out) / n * math.Sqrt(n)
 	for i, v := range out {
 		out[i] = math.Min(v, most)
-		sum += out[i]
 	}
-	for i := range out {
-		out[i] /= sum
+	floats.Scale(1/floats.Sum(out), out)
+	for i, v := range out {
+		if v < least {
+			out[i] = 0
+		}
 	}
+	floats.Scale(1/floats.Sum(out), out)
 	return out
 }

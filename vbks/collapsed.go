@@ -87,6 +87,11 @@ func (collapsedOptimizer) predict(u *unit) error {
 // components needs no belief over θ, or takes the moments over its draws.
 func (collapsedOptimizer) components(u *unit, parts []kernelspace.Component, out []ComponentPrediction) error {
 	last := u.last()
+	if u.order.Averaged {
+		if ok, err := u.averagedComponents(parts, out); err != nil || ok {
+			return err
+		}
+	}
 	if !u.settings.pointEstimates() {
 		o, err := u.thetaObjective()
 		if err != nil {
@@ -100,7 +105,7 @@ func (collapsedOptimizer) components(u *unit, parts []kernelspace.Component, out
 	if _, ok, err := u.worker.bound.result(0, nil); err != nil || !ok {
 		return cmp.Or(err, fmt.Errorf("the bound cannot be evaluated at %s", u.formatParams(u.model(0), last[0].Free)))
 	}
-	return u.worker.bound.components(parts, u.queried(), 0, u.stop, out)
+	return u.worker.bound.components(parts, u.queried(), 1, u.stop, out)
 }
 
 // optimum finds the optimal q(v) of the members at their last states, from all

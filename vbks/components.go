@@ -35,7 +35,7 @@ func (t *Trainer) Components(ctx context.Context, id string, x []float64) ([]Com
 	}
 	r := t.asking()
 	o := r.order(phaseComponents)
-	o.X = x
+	o.X, o.Averaged = x, t.settings.averages(t.rows, t.data.Rows())
 	if err := r.ask(ctx, o, []int{i}); err != nil {
 		return nil, fmt.Errorf("components of %s: %w", id, err)
 	}
@@ -90,14 +90,14 @@ func (g *group) as(c *kernelspace.Component, work func() error) error {
 	return work()
 }
 
-// components adds the predictions of member 0's components, for draw number s
-// of θ, to out; after statistics, optimum and belief.
-func (c *collapsed) components(components []kernelspace.Component, x device.Points, s int, stop stopped, out []ComponentPrediction) error {
+// components adds the predictions of member 0's components to out, of whose mixture
+// so far they are then the share w; after statistics, optimum and belief.
+func (c *collapsed) components(components []kernelspace.Component, x device.Points, w float64, stop stopped, out []ComponentPrediction) error {
 	for i := range components {
 		err := c.as(&components[i], func() error {
 			mean, variance, err := c.predict([]int{0}, x, stop)
 			if err == nil {
-				mix(out[i].Mean, out[i].Var, mean[0], variance[0], s)
+				mix(out[i].Mean, out[i].Var, mean[0], variance[0], w)
 			}
 			return err
 		})
@@ -117,7 +117,7 @@ func (o *thetaObjective) components(
 		if err := o.optimum(live, s); err != nil {
 			return nil, err
 		}
-		return at, c.components(components, x, s, o.stop, out)
+		return at, c.components(components, x, 1/float64(s+1), o.stop, out)
 	})
 }
 
@@ -139,7 +139,7 @@ func (l *learner) components(components []kernelspace.Component, x device.Points
 							return err
 						}
 						from := rows.From - x.From
-						mix(out[i].Mean[from:from+b], out[i].Var[from:from+b], mu, v, s)
+						mix(out[i].Mean[from:from+b], out[i].Var[from:from+b], mu, v, 1/float64(s+1))
 						return nil
 					})
 				})

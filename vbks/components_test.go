@@ -55,6 +55,7 @@ func TestComponentsOfTheExactGP(t *testing.T) {
 	} {
 		for _, optimizer := range []string{"collapsed", "natural"} {
 			s := quickSettings(optimizer)
+			s.PredictTheta = "mode"
 			s.Inducing, s.EvaluateEvery, s.Jitter.Relative, s.Placement = 40, 1, 1e-11, "random"
 			s.NoiseFloor = 0.01
 			tr := trainerOn(t, 1, nil, c.data, s, c.exprs...)
@@ -112,6 +113,7 @@ func TestComponentsAddUp(t *testing.T) {
 	for _, optimizer := range optimizers {
 		for _, hyper := range []string{"point", "diagonal", "full"} {
 			s := quickSettings(optimizer)
+			s.PredictTheta = "mode"
 			s.Hyperparameters, s.Steps = hyper, 4
 			tr := trainerOn(t, 2, nil, data, s, "LIN+PER+SE", "LIN*SE", "SE+WN")
 			next(t, tr)

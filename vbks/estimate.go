@@ -134,7 +134,7 @@ func (l *learner) predict(sub []int, x device.Points, stop stopped) (mean, varia
 						return err
 					}
 					from := rows.From - x.From
-					mix(mean[at[k]][from:from+b], variance[at[k]][from:from+b], mu, v, i)
+					mix(mean[at[k]][from:from+b], variance[at[k]][from:from+b], mu, v, 1/float64(i+1))
 				}
 				return nil
 			})
@@ -155,10 +155,9 @@ func (l *learner) predict(sub []int, x device.Points, stop stopped) (mean, varia
 	return mean, variance, noise, nil
 }
 
-// mix adds a component to the mean and variance of an even mixture of count
-// ones (Welford's recurrence, with each component's own variance).
-func mix(mean, variance, mu, v []float64, count int) {
-	w := 1 / float64(count+1)
+// mix adds a component to the mean and variance of a mixture, of which it is then
+// the share w (West's recurrence, with each component's own variance).
+func mix(mean, variance, mu, v []float64, w float64) {
 	for b := range mean {
 		d := mu[b] - mean[b]
 		mean[b] += w * d

@@ -158,7 +158,7 @@ func TestMix(t *testing.T) {
 	mean, variance := []float64{0}, []float64{0}
 	var first, second float64
 	for i := range mu {
-		mix(mean, variance, mu[i:i+1], v[i:i+1], i)
+		mix(mean, variance, mu[i:i+1], v[i:i+1], 1/float64(i+1))
 		first += mu[i] / 3
 		second += (v[i] + mu[i]*mu[i]) / 3
 	}

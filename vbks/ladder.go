@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"sort"
 	"strings"
 	"time"
 
@@ -19,8 +20,11 @@ const (
 	fewKernels = 36
 	rungShare  = 0.25
 	fewestLeft = 3
-	// Rungs end where rows times M² reach rungWork, at MostInducing or at Room.
-	rungWork = 8e9
+	// Rungs end at MostInducing, at Room, or where rows times M² are more than rungWork.
+	// An optimiser that need not go through all rows at every step goes on as long as
+	// what it does on a rung is at most mostRungWork: see Work.
+	rungWork     = 8e9
+	mostRungWork = 5e12
 	// A rung is searched in full where that takes at most so many times what it takes
 	// on the first one; else solutions are taken up where they were.
 	searchedRung = 2
@@ -51,33 +55,56 @@ func (s Settings) Rungs(n, kernels int) []int {
 			most = min(most, limit)
 		}
 	}
-	first := firstRung
-	switch {
-	case s.FirstInducing > 0:
-		first = s.FirstInducing
-	case kernels > fewKernels:
-		first /= 2
-	}
+	first := s.first(kernels)
 	out := []int{min(first, most)}
 	if e, err := s.Effort(n); err == nil && !e.Exact() && e.Ending(n, n, 1, out[0], true).Exact == 0 {
 		return out // one evaluation does not bring q(v) of more to its optimum, and none tells bounds
 	}
+	left := kernels
 	for m := 2 * first; out[len(out)-1] < most; m *= 2 {
-		if 4*m > 3*most { // a rung of nearly as many
-			m = most
+		next := min(m, most)
+		if 4*m > 3*most && s.reaches(n, s.RungKernels(n, kernels, left, most), most) { // a rung of nearly as many
+			next = most
 		}
-		if float64(n)*float64(m)*float64(m) > rungWork {
+		if left = s.RungKernels(n, kernels, left, next); !s.reaches(n, left, next) {
 			break
 		}
-		out = append(out, m)
+		out = append(out, next)
 	}
 	return out
 }
 
-// RungKernels returns about how many of so many kernels are compared on the next
-// rung.
-func RungKernels(live int) int {
-	return min(live, max(fewestLeft, int(math.Ceil(rungShare*float64(live)))))
+// reaches reports whether so many kernels may be compared with m inducing inputs.
+func (s Settings) reaches(n, kernels, m int) bool {
+	if float64(n)*float64(m)*float64(m) <= rungWork {
+		return true
+	}
+	e, err := s.Effort(n)
+	return err == nil && !e.Exact() && e.Work(n, kernels, m) <= mostRungWork
+}
+
+// first is the number of inducing inputs that so many kernels begin with.
+func (s Settings) first(kernels int) int {
+	switch {
+	case s.FirstInducing > 0:
+		return s.FirstInducing
+	case kernels > fewKernels:
+		return firstRung / 2
+	}
+	return firstRung
+}
+
+// RungKernels returns about how many of so many live kernels are compared on the next
+// rung, with m inducing inputs, in a run of n rows and so many kernels at first: a
+// quarter, or as many as take no longer than all kernels on the first rung.
+func (s Settings) RungKernels(n, kernels, live, m int) int {
+	least := min(live, max(fewestLeft, int(math.Ceil(rungShare*float64(live)))))
+	e, err := s.Effort(n)
+	if err != nil || e.Exact() {
+		return least
+	}
+	most := e.Work(n, kernels, min(n, s.first(kernels)))
+	return least + sort.Search(live-least, func(i int) bool { return e.Work(n, least+i+1, m) > most })
 }
 
 // researches reports whether so many live kernels are searched in full on the
@@ -100,9 +127,8 @@ func (t *Trainer) climbs() bool {
 	return t.settings.autoInducing() && !t.told && t.rung+1 < len(t.rungs) && t.evaluation >= t.base()+t.extra+t.rung
 }
 
-// limit ends the ladder where the next rung would go beyond MostSeconds, if each of
-// its kernels takes as long as one of the last evaluation, which took so long, by
-// the square of M. That it did is kept, so that a resumed run does not ask again.
+// limit ends the ladder where the next rung would go beyond MostSeconds, by what the
+// last evaluation took. That it did is kept, so that a resumed run does not ask again.
 func (t *Trainer) limit(e *Evaluation, took time.Duration) {
 	most := t.settings.MostSeconds
 	if most <= 0 || !t.climbs() {
@@ -115,8 +141,7 @@ func (t *Trainer) limit(e *Evaluation, took time.Duration) {
 		}
 	}
 	m, stay := t.rungs[t.rung+1], len(t.finalists())
-	wider := float64(m) / float64(t.m)
-	more, left := took.Seconds()*wider*wider*float64(stay)/float64(live), most-t.spent.Seconds()
+	more, left := took.Seconds()*t.settings.growth(t.rows, live, t.m, stay, m), most-t.spent.Seconds()
 	if more <= left {
 		return
 	}
@@ -127,6 +152,17 @@ func (t *Trainer) limit(e *Evaluation, took time.Duration) {
 	}
 	e.Notices = append(e.Notices, Notice{Text: fmt.Sprintf(
 		"%d inducing inputs for %s would take about %.2g s more, sparse.most_seconds = %g leaves %.2g", m, of, more, most, math.Max(0, left))})
+}
+
+// growth is how many times as long as an evaluation of so many live kernels with m
+// inducing inputs one of stay kernels with next takes: by the number of kernels and the
+// square of M where all rows are gone through again and again.
+func (s Settings) growth(rows, live, m, stay, next int) float64 {
+	if e, err := s.Effort(rows); err == nil && !e.Exact() {
+		return e.Work(rows, stay, next) / e.Work(rows, live, m)
+	}
+	wider := float64(next) / float64(m)
+	return wider * wider * float64(stay) / float64(live)
 }
 
 // climb moves to the next rung where the evaluations of this one are done:
@@ -213,7 +249,7 @@ func (t *Trainer) finalists() map[int]bool {
 		slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(value(b), value(a)) })
 		return order
 	}
-	count := RungKernels(len(live))
+	count := t.settings.RungKernels(t.rows, len(t.kernels), len(live), t.rungs[t.rung+1])
 	stay := map[int]bool{}
 	order := by(sure)
 	for _, i := range order[:count] {

@@ -44,6 +44,70 @@ func TestRungs(t *testing.T) {
 	}
 }
 
+// Natural gradients climb as far as what they do there is affordable, by a count of
+// its own: tuning on 20 rows for each inducing input, perhaps as long again, and a pass
+// over all rows. Fewer kernels climb further, more rows not; of ten kernels that are left
+// of many none is left out where that is little beside the first rung.
+func TestRungsOfManyRows(t *testing.T) {
+	s := DefaultSettings()
+	s.Optimizer = "natural"
+	last := func(s Settings, n, kernels int) int {
+		rungs := s.Rungs(n, kernels)
+		return rungs[len(rungs)-1]
+	}
+	for _, c := range []struct {
+		n, kernels int
+		want       []int
+	}{
+		{1_000_000, 1, []int{64, 128, 256, 512}},
+		{5_000_000, 1, []int{64, 128, 256, 512}},
+		{190_336, 144, []int{32, 64, 128, 256, 512}},
+		{15_000, 12, []int{64, 128, 256, 512}},
+	} {
+		if got := s.Rungs(c.n, c.kernels); !slices.Equal(got, c.want) {
+			t.Errorf("%d kernels, %d rows: %v", c.kernels, c.n, got)
+		}
+	}
+	work := func(n, kernels, m int) (least, most float64) {
+		tuned := 4.5 * 40 * float64(min(n, 20*m)*kernels) // L-BFGS: 1.5 gradients of three passes an iteration
+		row := float64(m * (m + 200))
+		least = (tuned + math.Min(float64(n*kernels), 2e7)) * row
+		return least, least + math.Max(tuned*row, 4.5*10*tunedWork*3) + 2e7*row // with further stages
+	}
+	for _, kernels := range []int{1, 3, 12, 144} {
+		before := math.MaxInt
+		for _, n := range []int{20_000, 200_000, 1_000_000, 5_000_000, 20_000_000} {
+			m, left := last(s, n, kernels), kernels
+			if m > before || m > last(s, n, 1) {
+				t.Errorf("%d kernels, %d rows: %d inducing inputs, with fewer rows %d, for one kernel %d", kernels, n, m, before, last(s, n, 1))
+			}
+			before = m
+			for _, m := range s.Rungs(n, kernels)[1:] {
+				stay := s.RungKernels(n, kernels, left, m)
+				if least, _ := work(n, stay, m); least > mostRungWork || stay > left || stay < min(left, 3) {
+					t.Errorf("%d rows, M = %d: %d kernels of %d, work %.2g", n, m, stay, left, least)
+				}
+				left = stay
+			}
+			if _, next := work(n, s.RungKernels(n, kernels, left, 2*m), 2*m); 2*m < n && next < mostRungWork {
+				t.Errorf("%d kernels, %d rows: %d inducing inputs would take %.2g only", kernels, n, 2*m, next)
+			}
+		}
+	}
+	for m, want := range map[int][2]int{64: {10, 10}, 128: {10, 10}, 256: {3, 8}, 512: {3, 3}} {
+		if got := s.RungKernels(190_336, 144, 10, m); got < want[0] || got > want[1] {
+			t.Errorf("M = %d: %d of 10 kernels", m, got)
+		}
+	}
+	// Room or MostInducing just below a rung do not take it away where it is out of reach.
+	for _, most := range []int{512, 600, 700, 1000} {
+		s.MostInducing = most
+		if got := last(s, 5_000_000, 1); got < 512 || got > most {
+			t.Errorf("at most %d: %d", most, got)
+		}
+	}
+}
+
 // roughSeries is a random walk, which few inducing inputs do not follow.
 func roughSeries(seed uint64, n int) Training {
 	rng := rand.New(rand.NewPCG(seed, 3))

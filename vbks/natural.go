@@ -71,7 +71,7 @@ func (natural) passed(*learner, []int) {}
 func (r natural) ending(s Settings, seen, all, live, inducing int, last bool) Ending {
 	var e Ending
 	if s.pointEstimates() && seen == all {
-		e.Stages = tuningStages(seen, inducing, live, s.Steps, last, r.most)
+		e.Stages = tuningStages(seen, inducing, live, s.Steps, last)
 	}
 	deciding := e.Stages != nil || last
 	work := float64(seen) * float64(live)

@@ -134,6 +134,37 @@ func (e Effort) Ending(seen, all, live, inducing int, last bool) Ending {
 	return e.rule.ending(e.settings, seen, all, live, inducing, last)
 }
 
+const (
+	// What an iteration of L-BFGS takes, in values of the bound on the same rows: its
+	// evaluations, and three values for one with its gradient.
+	perIteration = 1.5 * 3
+	// A step that moves θ takes as much for each row of its minibatch, and for M rows.
+	perStep = 3
+	// An entry of k(Z,X) takes as long as so many multiplications.
+	perEntry = 200
+)
+
+// rowWork is what a pass takes for a row, in multiplications and additions.
+func rowWork(inducing int) float64 { return float64(inducing) * float64(inducing+perEntry) }
+
+// Work is about what the last evaluation of so many kernels takes beside its search,
+// in multiplications and additions.
+func (e Effort) Work(n, live, inducing int) float64 {
+	end := e.Ending(n, n, live, inducing, true)
+	s, draws := e.settings, 1.0
+	if !s.pointEstimates() {
+		draws = thetaDraws
+	}
+	rows := draws*float64(n)*float64(end.Exact) + float64(end.Fitted)*float64(live-end.Exact)
+	for _, stage := range end.Stages {
+		rows += perIteration * float64(stage.Steps) * float64(stage.Rows) * float64(stage.Kernels)
+	}
+	if end.Stages == nil && e.rule != nil {
+		rows += perStep * float64(s.Steps) * float64(max(1, s.ThetaSamples)) * float64(s.Batch+inducing) * float64(live)
+	}
+	return rows * rowWork(inducing)
+}
+
 // Moving is the share of the steps that move hyperparameters.
 func (e Effort) Moving() float64 {
 	if e.rule == nil {

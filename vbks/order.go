@@ -90,7 +90,7 @@ type outcome struct {
 	Evidence   *Evidence      // nil where only an estimate is known
 	Volume     laplace.Volume // of the mode, where that counts
 	Prediction *predicted
-	Spread     []float64 // C of N(free vector, CCᵀ), F x F, about the state: Laplace's density; nil until asked for
+	Spread     *Spread // of hyperparameters about the state; nil until asked for
 }
 
 // predicted is what a kernel predicts at an order's X.

@@ -141,7 +141,7 @@ func (t *Trainer) asking() *round {
 	r := &round{Trainer: t, number: t.evaluation, n: t.rows, outcomes: t.unknown()}
 	for i, k := range t.kernels {
 		if k.spread.evaluation == t.evaluation && k.spread.inducing == t.m {
-			r.outcomes[i].Spread = k.spread.chol
+			r.outcomes[i].Spread = k.spread.of
 		}
 	}
 	return r

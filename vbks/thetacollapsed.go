@@ -359,7 +359,7 @@ func (o *thetaObjective) predict(
 				return nil, err
 			}
 			noise[at[i]] += theta[len(theta)-1] / float64(len(o.draws[k]))
-			mix(mean[at[i]], variance[at[i]], mu[i], v[i], s)
+			mix(mean[at[i]], variance[at[i]], mu[i], v[i], 1/float64(s+1))
 		}
 		return at, nil
 	})

@@ -76,10 +76,10 @@ type kernel struct {
 	spread spread     // of its hyperparameters, as predictions last needed it
 }
 
-// spread is the outcome's of an evaluation, with some number of inducing inputs.
+// spread is a kernel's Spread of an evaluation, with some number of inducing inputs.
 type spread struct {
 	evaluation, inducing int
-	chol                 []float64
+	of                   *Spread
 }
 
 // New prepares a run: it places the data and the inducing inputs on the

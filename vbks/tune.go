@@ -15,6 +15,9 @@ const (
 	fewestTuned = 3
 	// Further stages begin near an optimum: they take this share of the steps.
 	furtherSteps = 0.25
+	// They end where a pass over the rows, of all its kernels, is more than tunedWork,
+	// and the stage longer than the first one.
+	tunedWork = 5e9
 )
 
 // TuningStage is a part of an evaluation's tuning: how many kernels are taken
@@ -24,14 +27,25 @@ type TuningStage struct{ Rows, Kernels, Steps int }
 // tuningStages returns how the natural-gradient route tunes the hyperparameters of
 // so many live kernels once all n rows are in use: all of them on as many rows as
 // its running q(v) rests on, and in the last evaluation the best on more and more,
-// the last ones on all. A part of the rows shifts gaps: where they are small it
-// must not decide. Further stages have at most so many rows times kernels, but one
-// kernel goes on to the end.
-func tuningStages(n, inducing, live, steps int, last bool, most float64) []TuningStage {
-	out := []TuningStage{{Rows: min(n, rememberedRows*inducing), Kernels: live, Steps: steps}}
-	for s := out[0]; last && s.Rows < n; out = append(out, s) {
-		s.Rows, s.Steps = min(n, tuneMore*s.Rows), int(math.Ceil(furtherSteps*float64(steps)))
-		s.Kernels = min(s.Kernels, max(fewestTuned, s.Kernels/2), max(1, int(most/float64(s.Rows))))
+// on all where the work allows it. A part of the rows shifts gaps: where they are
+// small it must not decide. Of very many rows a part says as much of
+// hyperparameters as is needed, and the time goes further with more inducing inputs.
+func tuningStages(n, inducing, live, steps int, last bool) []TuningStage {
+	s := TuningStage{Rows: min(n, rememberedRows*inducing), Kernels: live, Steps: steps}
+	out := []TuningStage{s}
+	most := math.Max(tunedWork/rowWork(inducing), float64(s.Rows)*float64(live)/furtherSteps)
+	s.Steps = int(math.Ceil(furtherSteps * float64(steps)))
+	for last && s.Rows < n {
+		s.Kernels = min(s.Kernels, max(fewestTuned, s.Kernels/2))
+		rows := tuneMore * s.Rows
+		if 2*rows > n { // a stage of nearly as many
+			rows = n
+		}
+		if rows = min(rows, int(most/float64(s.Kernels))); rows < n && rows < 2*s.Rows {
+			break
+		}
+		s.Rows = rows
+		out = append(out, s)
 	}
 	return out
 }

@@ -53,7 +53,7 @@ func TestTuneSample(t *testing.T) {
 		s := quickSettings("natural")
 		s.Inducing, s.ELBORows = c.m, n-160
 		tr := trainerOn(t, 1, nil, data, s, "SE")
-		set := tr.tuneSample(tuningStages(n, c.m, 1, 40, false, mostExactRows)[0].Rows)
+		set := tr.tuneSample(tuningStages(n, c.m, 1, 40, false)[0].Rows)
 		if set.N != c.rows || set.Rows != nil && len(set.Rows) != c.rows {
 			t.Fatalf("M = %d: %d rows, %d listed; want %d", c.m, set.N, len(set.Rows), c.rows)
 		}
@@ -80,26 +80,36 @@ func TestTuneSample(t *testing.T) {
 	}
 }
 
-// Every stage has more rows than the one before and no more kernels, as few as the
-// work allows but one; the last one has all rows, where all data decide.
+// Every stage has at least twice the rows of the one before and no more kernels, three
+// where there are so many. The last has all rows, where all data decide, unless that is
+// too much work: then none is longer than the first, or little in any case.
 func TestTuningStages(t *testing.T) {
-	for _, c := range []struct{ n, m, live, fewest int }{{100, 64, 12, 3}, {5000, 64, 144, 3}, {1_000_000, 64, 12, 3}, {190_000, 800, 2, 2},
-		{1281, 64, 1, 1}, {1_000_000, 64, 144, 3}, {8_000_000, 64, 144, 2}, {30_000_000, 64, 144, 1}, {30_000_000, 64, 1, 1}} {
-		stages := tuningStages(c.n, c.m, c.live, 40, true, mostExactRows)
-		if first := stages[0]; first.Kernels != c.live || first.Rows != min(c.n, 20*c.m) {
+	for _, c := range []struct {
+		n, m, live int
+		all        bool
+	}{
+		{100, 64, 12, true}, {5000, 64, 144, true}, {250_000, 64, 1, true}, {15_000, 512, 3, true}, {190_336, 128, 3, false}, {1281, 64, 1, true},
+		{190_336, 512, 3, false}, {190_000, 800, 2, false}, {8_000_000, 64, 144, false}, {30_000_000, 64, 144, false}, {30_000_000, 64, 1, false},
+	} {
+		stages := tuningStages(c.n, c.m, c.live, 40, true)
+		first := stages[0]
+		if first.Kernels != c.live || first.Rows != min(c.n, 20*c.m) {
 			t.Errorf("%v: begins with %v", c, first)
 		}
+		work := func(s TuningStage) float64 { return float64(s.Rows) * float64(s.Kernels) * float64(s.Steps) }
 		for i := 1; i < len(stages); i++ {
-			if a, b := stages[i-1], stages[i]; b.Rows <= a.Rows || b.Kernels > a.Kernels || b.Kernels < c.fewest {
+			a, b := stages[i-1], stages[i]
+			if b.Rows < 2*a.Rows && b.Rows < c.n || b.Rows <= a.Rows || b.Kernels > a.Kernels || b.Kernels < min(3, c.live) {
 				t.Errorf("%v: %v after %v", c, b, a)
 			}
+			if little := 10 * tunedWork / float64(c.m*(c.m+200)); work(b) > max(work(first), little) {
+				t.Errorf("%v: %v takes longer than %v", c, b, first)
+			}
 		}
-		last := stages[len(stages)-1]
-		work := float64(last.Rows) * float64(last.Kernels)
-		if last.Rows != c.n || len(stages) > 1 && work > max(mostExactRows, float64(c.n)) {
+		if last := stages[len(stages)-1]; (last.Rows == c.n) != c.all {
 			t.Errorf("%v: ends with %v", c, last)
 		}
-		if some := tuningStages(c.n, c.m, c.live, 40, false, mostExactRows); len(some) != 1 || some[0] != stages[0] {
+		if some := tuningStages(c.n, c.m, c.live, 40, false); len(some) != 1 || some[0] != stages[0] {
 			t.Errorf("%v: %v before the last evaluation", c, some)
 		}
 	}

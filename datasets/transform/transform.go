@@ -16,10 +16,14 @@ const (
 	Log    = "log"
 	BoxCox = "boxcox"
 	Logit  = "logit"
+
+	// Auto is decided on before a target is transformed; until then it is None.
+	Auto = "auto"
 )
 
-// Names lists the transforms that a config may name; the first is the default.
-func Names() []string { return []string{None, Log, BoxCox, Logit} }
+// Names lists the transforms that a config may name; the first is the default where
+// none is.
+func Names() []string { return []string{None, Log, BoxCox, Logit, Auto} }
 
 // Transform is an increasing function of the target,
 //
@@ -174,7 +178,7 @@ func (t Transform) Unit(unit string) string {
 func New(name string, bounds []float64) (Transform, error) {
 	t := Transform{Name: name}
 	switch {
-	case t.Identity():
+	case t.Identity() || name == Auto:
 		return Transform{}, nil
 	case !slices.Contains(Names(), name):
 		return t, fmt.Errorf("transform = %q is none of %q", name, Names())

@@ -89,6 +89,9 @@ func (l *lane) bind(sub []int, ks *kernels, theta *array, p pass) []bound {
 		b := &t.bounds[i]
 		b.bind(ks.plans[k], theta.member(k))
 		t.reserve(b.p)
+		if p.i < p.rows {
+			b.turn(t)
+		}
 		if !t.diag && p.i < p.rows {
 			t.list = b.scale(t.list, l)
 		}

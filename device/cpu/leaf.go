@@ -66,6 +66,8 @@ func codeOf(op kernelspace.Op) code {
 		return code{reads: places, forward: forwardRW, backward: backwardRW, inputs: inputsRW}
 	case kernelspace.OpIRW:
 		return code{reads: places, forward: forwardIRW, backward: backwardIRW, inputs: inputsIRW}
+	case kernelspace.OpStep:
+		return code{reads: places, slots: one, forward: forwardStep, backward: backwardStep, inputs: inputsStep}
 	case kernelspace.OpWhite:
 		return code{forward: forwardWhite, backward: backwardWhite, inputs: noInputs}
 	case kernelspace.OpConst:

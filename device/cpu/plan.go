@@ -59,8 +59,8 @@ type plan struct {
 type node struct {
 	op     kernelspace.Op
 	kids   []int
-	leaf   int  // index into leaves, −1 for a sum or product
-	needed bool // some ancestor is a product and needs this value for the gradient
+	leaf   int  // index into leaves, −1 for a sum, product or change point
+	needed bool // some ancestor is a product or change point and needs this value for the gradient
 	isRoot bool
 }
 
@@ -68,9 +68,11 @@ type node struct {
 type leaf struct {
 	*kernelspace.Instr
 	code    code
-	value   int // slot of its values
-	aux     int // first slot of its auxiliaries
-	feature int // index into kernels.features; under ARD, of the plan's own
+	value   int    // slot of its values
+	aux     int    // first slot of its auxiliaries
+	feature int    // index into kernels.features; under ARD, of the plan's own
+	index   int    // of the leaf itself
+	sides   [2]int // of a step: the nodes of the kernels before and behind it
 }
 
 func (lf *leaf) ard() bool     { return lf.NumScale > 1 }
@@ -117,6 +119,12 @@ func (ks *kernels) newPlan(p *kernelspace.Program) (*plan, error) {
 			}
 			at := len(stack) - in.Arity
 			n.kids = slices.Clone(stack[at:])
+			if in.Op == kernelspace.OpChange {
+				if in.Arity != 3 || pl.nodes[n.kids[0]].op != kernelspace.OpStep {
+					return nil, errProgram
+				}
+				pl.leaves[pl.nodes[n.kids[0]].leaf].sides = [2]int{n.kids[1], n.kids[2]}
+			}
 			stack = stack[:at]
 		}
 		stack = append(stack, len(pl.nodes))
@@ -129,14 +137,14 @@ func (ks *kernels) newPlan(p *kernelspace.Program) (*plan, error) {
 	pl.nodes[stack[0]].isRoot = true
 	for i := len(pl.nodes) - 1; i >= 0; i-- {
 		for _, k := range pl.nodes[i].kids {
-			pl.nodes[k].needed = pl.nodes[i].needed || pl.nodes[i].op == kernelspace.OpMul
+			pl.nodes[k].needed = pl.nodes[i].needed || pl.nodes[i].op == kernelspace.OpMul || pl.nodes[i].op == kernelspace.OpChange
 		}
 	}
 	return pl, nil
 }
 
 func (ks *kernels) addLeaf(pl *plan, in *kernelspace.Instr) {
-	lf := leaf{Instr: in, code: codeOf(in.Op), value: pl.slots, aux: pl.slots + 1}
+	lf := leaf{Instr: in, code: codeOf(in.Op), value: pl.slots, aux: pl.slots + 1, index: len(pl.leaves)}
 	pl.slots = lf.aux
 	if lf.code.slots != nil {
 		pl.slots += lf.code.slots(in)

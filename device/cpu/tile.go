@@ -68,6 +68,7 @@ type bound struct {
 	theta  []float64
 	coef   []float64      // as theta, but 1/ℓ² for length scales and 1/p for periods
 	scaled []simd.Columns // of the plan's own features
+	turns  []turns        // of the steps, by leaf
 	member []float64      // the matrix written, or its adjoint
 	grad   []float64      // where parameter gradients are added
 	inputs []float64      // where gradients by the points of a are added
@@ -222,7 +223,7 @@ func (t *tile) forward(out []float64) {
 	t.combine(out)
 }
 
-// combine computes the sums and products. Without out it leaves out what the
+// combine computes the sums, products and change points. Without out it leaves out what the
 // gradient does not need.
 func (t *tile) combine(out []float64) {
 	p := t.k.p
@@ -245,6 +246,10 @@ func (t *tile) combine(out []float64) {
 			continue
 		}
 		t.vals[i] = dst
+		if n.op == kernelspace.OpChange {
+			t.change(dst, n)
+			continue
+		}
 		v := t.vals[n.kids[0]]
 		if len(n.kids) == 1 {
 			copy(dst, v)
@@ -275,6 +280,8 @@ func (t *tile) backward(bar []float64, visit func(t *tile, lf *leaf, adj []float
 		switch {
 		case n.leaf >= 0:
 			visit(t, &p.leaves[n.leaf], adj)
+		case n.op == kernelspace.OpChange:
+			t.spread(n, adj)
 		case n.op == kernelspace.OpAdd:
 			for _, k := range n.kids {
 				t.adjs[k] = adj

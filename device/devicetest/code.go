@@ -26,7 +26,7 @@ func testKernelWithoutCode(h *harness) {
 	}
 	cases := map[string]*kernelspace.Program{
 		"base kernel NEW": forge(1, kernelspace.OpAdd-1),
-		"operation":       forge(2, kernelspace.OpMul+1),
+		"operation":       forge(2, kernelspace.OpChange+1),
 	}
 	for want, p := range cases {
 		ks, err := h.lane.NewKernels([]*kernelspace.Program{sound, p})

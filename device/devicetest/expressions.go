@@ -14,6 +14,7 @@ var forms = []string{"B", "B[;ard]", "B[2]", "B[3,1;ard]", "B[1,3]+SE", "LIN*B[;
 var nested = []string{
 	"WN*SE+LIN", "SE[1]*SE[2]*SE[3]", "PER[2]*LIN[1]*RQ[3]", "(PER[1]+RQ[2,3;ard])*LIN[;ard]+POLY2[2]", "SE+SE+SE*SE*SE*SE",
 	"((SE+LIN[1])*PER[1]+RQ)*(WN+CONST)", "(SE*(LIN+COS[3])+MATERN52)*(PER[;ard]+RQ[;ard])*POLY2", "PER[1,3]+COS[1,2]*LIN",
+	"CP(SE,LIN)", "CP(SE[1],PER*LIN)[2]+WN", "(CP(RQ[;ard]+LIN,CP(CONST,MATERN32)[3])[1]+SE)*POLY2", "CP(RW[3]*COS,WN+SE)[3]",
 }
 
 // expressions are the kernels of the suite: base kernels in every form, deeper

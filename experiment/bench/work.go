@@ -14,7 +14,6 @@ import (
 
 	"kestrel/device"
 	"kestrel/experiment/config"
-	"kestrel/experiment/words"
 	"kestrel/kernelspace"
 	"kestrel/vbks"
 )
@@ -72,12 +71,17 @@ func findBenchWork(name string) (benchWork, error) {
 			return w, nil
 		}
 	}
-	return benchWork{}, fmt.Errorf("--work %q: must be %s", name, words.Or(benchWorkNames()))
+	return benchWork{}, fmt.Errorf("--work %q: must be %s", name, alternatives(benchWorkNames()))
+}
+
+func alternatives(names []string) string {
+	last := len(names) - 1
+	return strings.Join(names[:last], ", ") + " or " + names[last]
 }
 
 func checkBenchStep(name string) error {
 	if !slices.Contains(benchStepNames(), name) {
-		return fmt.Errorf("--step %q: must be %s", name, words.Or(benchStepNames()))
+		return fmt.Errorf("--step %q: must be %s", name, alternatives(benchStepNames()))
 	}
 	return nil
 }
@@ -93,7 +97,7 @@ func (w benchWork) kernels(name string) ([]kernelspace.Expr, error) {
 	}
 	exprs, err := config.ParseAll(strings.Split(name, ";"))
 	if err != nil {
-		return nil, fmt.Errorf("--kernels %q: must be %s, or expressions separated by semicolons: %w", name, words.Or(benchKernelNames()),
+		return nil, fmt.Errorf("--kernels %q: must be %s, or expressions separated by semicolons: %w", name, alternatives(benchKernelNames()),
 			err)
 	}
 	return exprs, nil

@@ -26,7 +26,7 @@ func (m *Comparing) cks(ctx context.Context, run int, seed uint64) error {
 	s := &cksSearch{depth: m.Config.Compare.Depth}
 	for _, k := range m.space {
 		for _, leaf := range k.Expr.Canonical().Leaves() {
-			if !slices.ContainsFunc(s.bases, leaf.Equal) {
+			if leaf.IsLeaf() && !slices.ContainsFunc(s.bases, leaf.Equal) {
 				s.bases = append(s.bases, leaf)
 			}
 		}
@@ -111,13 +111,7 @@ func steps(e kernelspace.Expr, bases []kernelspace.Expr) (all []kernelspace.Expr
 	terms := e.Terms()
 	for i := range terms {
 		for _, changed := range steps(terms[i], bases) {
-			with := slices.Clone(terms)
-			with[i] = changed
-			if e.IsSum() {
-				all = append(all, kernelspace.Sum(with...))
-			} else {
-				all = append(all, kernelspace.Product(with...))
-			}
+			all = append(all, e.With(i, changed))
 		}
 	}
 	return all

@@ -31,6 +31,7 @@ func TestNeighbourhood(t *testing.T) {
 		{"SE+LIN", 2, []string{"SE+SE", "LIN+LIN"}},
 		{"SE+LIN", 3, []string{"SE+SE", "LIN+LIN", "SE+SE+LIN", "SE+LIN+LIN", "(SE+LIN)*SE", "(SE+LIN)*LIN",
 			"SE*SE+LIN", "SE*LIN+LIN", "SE*LIN+SE", "LIN*LIN+SE"}},
+		{"CP(SE,LIN)", 3, []string{"CP(LIN,LIN)", "CP(SE,SE)"}},
 		{"SE*SE", 3, []string{"SE*LIN", "SE*SE+SE", "SE*SE+LIN", "SE*SE*SE", "SE*SE*LIN", "(SE+SE)*SE", "(SE+LIN)*SE"}},
 	} {
 		var got, want []string

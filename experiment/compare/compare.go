@@ -106,14 +106,13 @@ func Begin(ctx context.Context, c config.Config, dir string, o Options) (*Compar
 	if _, err := c.Kernels.Candidates(); err != nil {
 		return nil, err
 	}
-	d, _, err := prepare.LoadData(ctx, &c)
+	d, _, err := prepare.LoadSettled(ctx, &c)
 	if err != nil {
 		return nil, causeOf(ctx, err)
 	}
 	if len(d.Test) == 0 {
 		return nil, errors.New("a comparison needs held-out rows to score predictions on; set data.test")
 	}
-	c.SettleData(d)
 	space, err := c.Kernels.Candidates()
 	if err != nil {
 		return nil, err

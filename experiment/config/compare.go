@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"kestrel/datasets/transform"
 )
 
 // CheckCompare finds contradictions that concern comparisons only.
@@ -34,6 +36,12 @@ func (v *Comparison) RunsVBKS() bool {
 func (c *Config) BringUp(now *Config) {
 	if c.MaskSHA256 == "" {
 		c.MaskSHA256 = now.MaskSHA256
+	}
+	if c.Data.Transform == "" && now.Data.Transform == transform.None {
+		c.Data.Transform = transform.None
+	}
+	if c.Settings.PredictTheta == "" {
+		c.Settings.PredictTheta = now.Settings.PredictTheta
 	}
 	for _, file := range []struct {
 		was *string

@@ -62,7 +62,7 @@ func Default() Config {
 		Data: datasets.Spec{
 			Source: "csv", Header: "auto", Delimiter: "auto", Decimal: "auto", Missing: datasets.DefaultMissing(),
 			TestFraction: 0.1, SplitBy: "auto", Time: "auto", MaskColumn: 1, Order: "shuffled",
-			StandardiseX: "full", StandardiseY: "full", Transform: transform.None, ValidRows: 1_000_000,
+			StandardiseX: "full", StandardiseY: "full", Transform: transform.Auto, ValidRows: 1_000_000,
 			Support: 256, Outputs: 1000, Low: -10, High: 10,
 		},
 		Kernels:    KernelSpace{Set: autoText},
@@ -112,12 +112,17 @@ func Load(name string, set []Override) (Config, error) {
 
 // read reads the text of a file of a name, which its data are looked for beside.
 func read(text []byte, name string, set []Override) (Config, error) {
+	return named(name).Read(text, filepath.Base(name), set)
+}
+
+// named is the default config of a file of a name.
+func named(name string) Config {
 	c := Default()
 	if base := strings.TrimSuffix(filepath.Base(name), filepath.Ext(name)); FileName.MatchString(base) {
 		c.Name = base
 	}
 	c.Data.SearchDirs = []string{filepath.Dir(name)}
-	return c.Read(text, filepath.Base(name), set)
+	return c
 }
 
 // ForTable returns the default config for a table of numbers. target may be

@@ -78,6 +78,8 @@ mask = "m.csv"
 mask_sha256 = "` + strings.Repeat("1b", 32) + `"
 mask_column = 2
 order = "time"
+time = "no"
+season = 7
 standardise_x = "none"
 standardise_y = "scale"
 transform = "logit"
@@ -95,6 +97,7 @@ high = 2.0
 base = ["SE", "PER"]
 depth = 3
 weights = {"SE*PER" = 2.5}
+priors = "series"
 ard = true
 shared_period = true
 [sparse]
@@ -248,7 +251,7 @@ func TestOverrides(t *testing.T) {
 		{"schedule.steps=ten", `--set schedule.steps=ten: schedule.steps must be a whole number, at least 1, not "ten"`},
 		{"schedule.stepz=1", `--set schedule.stepz=1: unknown key "schedule.stepz"; did you mean "schedule.steps"?`},
 		{"steps", `--set steps: write section.key=value, such as schedule.steps=50`},
-		{"kernels.set=K145", `--set kernels.set=K145: kernels.set must be one of "K12", "K144", not "K145"; did you mean "K144"?`},
+		{"kernels.set=K145", `--set kernels.set=K145: kernels.set must be one of "auto", "K12", "K144", "series", "series2", "series3", not "K145"; did you mean "K144"?`},
 	} {
 		if _, err := load(t, synthetic, o.set); err == nil || err.Error() != o.want {
 			t.Errorf("got %v\nwant %s", err, o.want)

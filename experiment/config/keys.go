@@ -60,7 +60,7 @@ func (c *Config) keys() []key {
 		{"data", "order", choice(&d.Order, "shuffled", "time"), "of the training rows"},
 		{"data", "standardise_x", choice(&d.StandardiseX, "full", "scale", "none"), "scale: no shift"},
 		{"data", "standardise_y", choice(&d.StandardiseY, "full", "scale", "none"), ""},
-		{"data", "transform", choice(&d.Transform, transform.Names()...), "of y, before that"},
+		{"data", "transform", choice(&d.Transform, transform.Names()...), "of y, before that; auto: log where a series in time is forecast better so"},
 		{"data", "transform_bounds", interval{&d.TransformBounds}, "logit: what y lies between; default: 0 and 1"},
 		{"data", "locations", textValue{p: &d.Locations}, "ieq: file of the motes' places; default: mote_locs.txt beside the data"},
 		{"data", "valid_rows", whole{&d.ValidRows, 0, many}, "ieq: the first valid rows are taken; 0: all"},

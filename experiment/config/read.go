@@ -48,7 +48,7 @@ func readHead(name string, most int64) ([]byte, error) {
 }
 
 // LoadInside reads the config that a run or a comparison keeps in its directory, as
-// Load does.
+// Load does; keys that older versions did not write are as these had it.
 func LoadInside(dir, name string) (Config, error) {
 	text, err := inside.ReadFile(dir, name, largestConfig)
 	var refused *inside.Refused
@@ -60,7 +60,9 @@ func LoadInside(dir, name string) (Config, error) {
 	case err != nil:
 		return Config{}, fmt.Errorf("config %q cannot be read: %w", path, err)
 	default:
-		return read(text, path, nil)
+		c := named(path)
+		c.Data.Transform, c.Settings.PredictTheta = "", ""
+		return c.Read(text, filepath.Base(path), nil)
 	}
 }
 

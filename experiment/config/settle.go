@@ -1,6 +1,8 @@
 package config
 
 import (
+	"fmt"
+
 	"kestrel/datasets"
 	"kestrel/experiment/files"
 )
@@ -11,29 +13,20 @@ func (c *Config) settleTask(d *datasets.Dataset) {
 	if d.SplitBy != "" {
 		c.Data.SplitBy = d.SplitBy
 	}
-	c.Data.Time = "no"
-	if d.Series != nil {
-		c.Data.Time = "yes"
-	}
 	if c.Kernels.Set == autoText {
-		c.Kernels.Set = "series"
-		if d.Series == nil {
+		switch s := d.Series; {
+		case s == nil:
 			c.Kernels.Set, c.Kernels.Base, c.Kernels.Depth = "", defaultBase(), defaultDepth
+		case len(s.Seasons) < 2:
+			c.Kernels.Set = "series"
+		default:
+			c.Kernels.Set = fmt.Sprintf("series%d", min(3, len(s.Seasons)))
 		}
 	}
-	for _, choice := range []struct {
-		key           *string
-		series, other string
-		of            bool
-	}{
-		{&c.Settings.Priors, "series", "broad", c.Kernels.Set == "series"},
-		{&c.Settings.Weights, "tempered", "posterior", d.Series != nil},
-	} {
-		if *choice.key != autoText {
-			continue
-		}
-		if *choice.key = choice.other; choice.of {
-			*choice.key = choice.series
+	if c.Settings.Weights == autoText {
+		c.Settings.Weights = "posterior"
+		if d.Series != nil {
+			c.Settings.Weights = "tempered"
 		}
 	}
 }

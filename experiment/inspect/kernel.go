@@ -70,12 +70,13 @@ func (i *Inspector) Covariance(id string, column, points int) (*CovarianceCurve,
 }
 
 // stationary reports whether a kernel depends on the differences of a column
-// only: it has no linear, polynomial or walking leaf on it.
+// only: it has no linear, polynomial or walking leaf and no change
+// point on it.
 func stationary(p *kernelspace.Program, column int) bool {
 	for k := range p.Instrs {
 		in := &p.Instrs[k]
 		switch in.Op {
-		case kernelspace.OpLIN, kernelspace.OpPoly, kernelspace.OpRW, kernelspace.OpIRW:
+		case kernelspace.OpLIN, kernelspace.OpPoly, kernelspace.OpRW, kernelspace.OpIRW, kernelspace.OpStep:
 			if slices.Contains(in.Cols, column) {
 				return false
 			}

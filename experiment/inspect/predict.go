@@ -31,7 +31,7 @@ type Predictor struct {
 // PredictQuery says with what to predict and what to write.
 type PredictQuery struct {
 	Method     string    // MethodAverage or MethodSingle
-	Weights    string    // of the average: one of Weightings
+	Weights    string    // of the average: one of vbks.WeightNames
 	Top        int       // kernels averaged, the highest-ranked ones; 0: all
 	Quantiles  []float64 // each in (0, 1), none twice
 	Components bool      // additive components of every kernel, too
@@ -112,18 +112,13 @@ func (p *Predictor) OpenPoints(ctx context.Context, path string) (*datasets.Poin
 	return datasets.OpenPoints(ctx, spec, p.lanes[0].subject.Data)
 }
 
-// Weightings lists what PredictQuery.Weights may be.
-func Weightings() []string {
-	return slices.DeleteFunc(vbks.WeightNames(), func(s string) bool { return s == "auto" })
-}
-
 // Check returns an error if the query cannot be asked of any run.
 func (q *PredictQuery) Check() error {
 	if q.Method != config.MethodAverage && q.Method != config.MethodSingle {
 		return fmt.Errorf("unknown method %q of prediction; methods are %s, %s", q.Method, config.MethodAverage, config.MethodSingle)
 	}
-	if !slices.Contains(Weightings(), q.Weights) {
-		return fmt.Errorf("unknown weights %q; weights are %s", q.Weights, strings.Join(Weightings(), ", "))
+	if !slices.Contains(vbks.WeightNames(), q.Weights) {
+		return fmt.Errorf("unknown weights %q; weights are %s", q.Weights, strings.Join(vbks.WeightNames(), ", "))
 	}
 	if q.Top < 0 {
 		return fmt.Errorf("%d kernels to average; 0 stands for all", q.Top)

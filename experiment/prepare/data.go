@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"kestrel/datasets"
+	"kestrel/datasets/transform"
 	"kestrel/experiment/config"
 )
 
@@ -16,7 +17,37 @@ func (e *ChangedFile) Error() string {
 		e.was)
 }
 
+// LoadSettled loads the data of a config, decides what the config leaves to them, and
+// fits their transform and standardisation. The notices of the data tell of it.
+func LoadSettled(ctx context.Context, c *config.Config) (*datasets.Dataset, *datasets.Scaler, error) {
+	d, s, err := LoadData(ctx, c)
+	if err != nil {
+		return nil, nil, err
+	}
+	if changed, err := settle(ctx, c, d); err != nil || !changed {
+		return d, s, err
+	}
+	s, err = datasets.NewScaler(d, c.Data)
+	return d, s, err
+}
+
+// settle decides what a config leaves to its data, and tells whether these are to be
+// transformed otherwise than before.
+func settle(ctx context.Context, c *config.Config, d *datasets.Dataset) (transformed bool, err error) {
+	was := c.Data.Transform
+	notice, err := decideTransform(ctx, c, d)
+	if err != nil {
+		return false, err
+	}
+	if notice != "" {
+		d.Notices = append(d.Notices, notice)
+	}
+	c.SettleData(d)
+	return was == transform.Auto && c.Data.Transform != transform.None, nil
+}
+
 // LoadData loads the data of a config and fits their transform and standardisation.
+// What the config leaves to the data is left so.
 func LoadData(ctx context.Context, c *config.Config) (*datasets.Dataset, *datasets.Scaler, error) {
 	d, err := datasets.Load(ctx, c.Data)
 	if err != nil {

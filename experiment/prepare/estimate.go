@@ -138,10 +138,16 @@ func (e *Estimator) run(ctx context.Context, c config.Config, rows, dim int) (Es
 			return Estimate{}, err
 		}
 	}
-	seconds := w.seconds(search, full)
+	wide := full
+	if len(w.rungs) > 0 {
+		if wide, err = measure(w.last()); err != nil {
+			return Estimate{}, err
+		}
+	}
+	seconds := w.seconds(search, full, wide)
 	early := *w
 	early.rungs = nil // of a run that knows enough with the first number
-	least := early.seconds(search, full)
+	least := early.seconds(search, full, full)
 	return Estimate{Seconds: seconds, Low: least / estimateSpread, High: seconds * estimateSpread, Bytes: w.bytes(dev.Info().Lanes)}, nil
 }
 

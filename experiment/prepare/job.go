@@ -76,14 +76,13 @@ func PrepareFrom(ctx context.Context, c config.Config, learned map[string]vbks.T
 
 func (j *Job) prepare(ctx context.Context, space []vbks.Candidate) error {
 	var err error
-	if j.Data, j.Scaler, err = LoadData(ctx, &j.Config); err != nil {
+	if j.Data, j.Scaler, err = LoadSettled(ctx, &j.Config); err != nil {
 		return err
 	}
 	// What reading and standardising leave behind is as large as the data, and has no
 	// pointers: collected in milliseconds, it makes room for the next copy.
 	runtime.GC()
 	c, d := &j.Config, j.Data
-	c.SettleData(d)
 	if space, err = c.Kernels.Candidates(); err != nil {
 		return err
 	}

@@ -111,7 +111,7 @@ func room(c *config.Config, space []vbks.Candidate, rows, dim, lanes int) (int, 
 func crudeCost(e kernelspace.Expr) (cost float64) {
 	for _, l := range e.Leaves() {
 		switch l.Base() {
-		case "LIN", "CONST", "WN":
+		case "LIN", "CONST", "WN", "CP":
 			cost += 0.3
 		case "RQ", "PER":
 			cost += 2
@@ -135,7 +135,9 @@ func compileLoosely(e kernelspace.Expr, ard, shared bool, dim int) *kernelspace.
 	}
 	var bases []string
 	for _, l := range e.Leaves() {
-		bases = append(bases, l.Base())
+		if l.IsLeaf() {
+			bases = append(bases, l.Base())
+		}
 	}
 	for _, text := range []string{strings.Join(bases, "*"), "SE"} {
 		if e, err := kernelspace.Parse(text); err == nil {
@@ -168,8 +170,9 @@ func related(a, b kernelspace.Expr) bool {
 const mostCounted = 100_000
 
 // seconds adds up the evaluations. search is what the kernels cost where
-// solutions are searched for, full on the run's own inducing inputs.
-func (w *workload) seconds(search, full vbks.BoundCost) float64 {
+// solutions are searched for, full on the inducing inputs of all kernels, wide on
+// those of the last rung.
+func (w *workload) seconds(search, full, wide vbks.BoundCost) float64 {
 	c, s := w.config, &w.config.Settings
 	n := w.rows
 	planned, rungs := int(math.Ceil(1/s.EvaluateEvery-1e-9))+s.Refine, w.rungs
@@ -201,8 +204,8 @@ func (w *workload) seconds(search, full vbks.BoundCost) float64 {
 	// A run that knows enough leaves rungs out; this is all of them.
 	left := int(math.Ceil(alive))
 	for i, m := range rungs {
-		left = vbks.RungKernels(left)
-		t, wide := planned+i+1, wider(full, float64(m)/float64(w.inducing))
+		left = s.RungKernels(n, w.kernels, left, m)
+		t, wide := planned+i+1, w.between(full, wide, m)
 		each := 0.0
 		if w.effort.Exact() {
 			each = w.exactly(wide, wide, t, n)
@@ -221,10 +224,15 @@ func (w *workload) seconds(search, full vbks.BoundCost) float64 {
 	return total
 }
 
-// wider is what kernels cost with f times the inducing inputs.
-func wider(k vbks.BoundCost, f float64) vbks.BoundCost {
-	rows, fixed := f*f, f*f*f
-	return vbks.BoundCost{Fixed: fixed * k.Fixed, Row: rows * k.Row, FixedGrad: fixed * k.FixedGrad, RowGrad: rows * k.RowGrad}
+// between is what kernels cost with m inducing inputs, if with those of all kernels
+// they cost first and with those of the last rung last: in between as a power of m.
+func (w *workload) between(first, last vbks.BoundCost, m int) vbks.BoundCost {
+	share := math.Log(float64(m)/float64(w.inducing)) / math.Log(float64(w.last())/float64(w.inducing))
+	power := func(a, b float64) float64 { return a * math.Pow(b/a, share) }
+	return vbks.BoundCost{
+		Fixed: power(first.Fixed, last.Fixed), FixedGrad: power(first.FixedGrad, last.FixedGrad),
+		Row: power(first.Row, last.Row), RowGrad: power(first.RowGrad, last.RowGrad),
+	}
 }
 
 // exactly is the time of one kernel's evaluation where the bound that is searched
@@ -328,7 +336,7 @@ func (w *workload) bytes(lanes int) int64 {
 		kernels := w.kernels
 		for i, m := range slices.Concat([]int{w.inducing}, w.rungs) {
 			if i > 0 {
-				kernels = vbks.RungKernels(kernels)
+				kernels = w.config.Settings.RungKernels(w.rows, w.kernels, kernels, m)
 			}
 			states = max(states, 3*word*m*m*w.effort.Carried()*kernels)
 		}

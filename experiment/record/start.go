@@ -7,6 +7,7 @@ import (
 
 	"kestrel/datasets"
 	"kestrel/experiment/config"
+	"kestrel/kernelspace"
 )
 
 // Header says in comments where a config was run.
@@ -51,19 +52,36 @@ type ParamInfo struct {
 }
 
 // InUnits turns the standardised value of a hyperparameter into that in data units.
-func (p *ParamInfo) InUnits(v float64) float64 { return p.Shift + p.Scale*v }
+func (p *ParamInfo) InUnits(v float64) float64 {
+	if p.changes() {
+		v = kernelspace.PlaceOf(v)
+	}
+	return p.Shift + p.Scale*v
+}
 
 // Standardised is the reverse of InUnits.
-func (p *ParamInfo) Standardised(v float64) float64 { return (v - p.Shift) / p.Scale }
+func (p *ParamInfo) Standardised(v float64) float64 {
+	v = (v - p.Shift) / p.Scale
+	if p.changes() {
+		return kernelspace.RawPlace(v)
+	}
+	return v
+}
+
+// changes reports whether a hyperparameter is the place of a change point.
+func (p *ParamInfo) changes() bool { return strings.HasSuffix(p.Name, ".place") }
 
 // Place reports whether a hyperparameter is a place in its column, and not a length.
-func (p *ParamInfo) Place() bool { return strings.HasSuffix(p.Name, ".origin") }
+func (p *ParamInfo) Place() bool { return p.changes() || strings.HasSuffix(p.Name, ".origin") }
 
 // Spread says how far a hyperparameter of this value is likely to be off, from the
 // standard deviation of its logarithm: by a factor, or of places by an amount in data
 // units.
 func (p *ParamInfo) Spread(v, sd float64) (factor, amount float64) {
-	if p.Place() {
+	switch {
+	case p.changes(): // asinh of the standardised place
+		return 0, sd * math.Hypot(p.Scale, v-p.Shift)
+	case p.Place():
 		return 0, sd * math.Abs(v-p.Shift)
 	}
 	return math.Exp(sd), 0

@@ -364,6 +364,12 @@ func TestKernelSentences(t *testing.T) {
 			"It is the sum of 3 parts: a pattern that repeats every 7 days, its size wandering; a level that wanders (over all 400 days by a " +
 				"standard deviation of 2 from where it began); and a slope that wanders (over all 400 days by a standard deviation of 0.4 from " +
 				"the line that it began with). Observations scatter about it with a standard deviation of 1."},
+		{"CP(PER,CP(SE+RW,CONST))+LIN*CP(SE,SE)", clock, false,
+			[]files.Number{100, 2, 16, 1, 7, 300, 10, 9, 30, 0.01, 500, 4, 50, 1, 1, 1, 1, 1, 1, 1, 1}, nil,
+			"It is the sum of 2 parts: a change at when = 2024-04-10 00:00, over about 2 days, from a pattern that repeats every 7 days " +
+				"(standard deviation 4) to a change at when = 2024-10-27 00:00, over about 10 days, from a smooth variation with a length scale " +
+				"of 30 days (standard deviation 3) plus a level that wanders (over all 400 days by a standard deviation of 2 from where it began) " +
+				"to a constant (standard deviation 2); and the product CP(SE, SE)×LIN. Observations scatter about it with a standard deviation of 1."},
 		{"PER[w]*LIN[x]", two, false, []files.Number{1, 1, 12, 1, 1, 1}, []record.Fixed{{Name: "LIN.centre", Column: "x", Value: 10}},
 			"It is a pattern in w that repeats every 12, growing in proportion to the distance from x = 10 m. Observations scatter about it with " +
 				"a standard deviation of 1 K."},

@@ -18,11 +18,10 @@ import (
 
 // speller puts a kernel with its hyperparameters into words.
 type speller struct {
-	start   *record.Start
-	info    *record.KernelInfo
-	program *kernelspace.Program
-	values  []files.Number // as record.KernelInfo.Params
-	names   []string       // of the leaves
+	start  *record.Start
+	info   *record.KernelInfo
+	values []files.Number // as record.KernelInfo.Params
+	names  []string       // of the leaves
 }
 
 // sentence says in plain English what functions a kernel stands for: its
@@ -41,11 +40,8 @@ func sentence(s *record.Start, o kernelspace.Options, info *record.KernelInfo, v
 	if err != nil {
 		return ""
 	}
-	w := &speller{start: s, info: info, program: p, values: values, names: prepare.LeafNames(p)}
-	var parts []string
-	for i := range components {
-		parts = append(parts, w.component(&components[i]))
-	}
+	w := &speller{start: s, info: info, values: values, names: prepare.LeafNames(p)}
+	parts := w.components(components)
 	text := "It is " + parts[0]
 	if n := len(parts); n > 1 {
 		text = fmt.Sprintf("It is the sum of %d parts: %s; and %s", n, strings.Join(parts[:n-1], "; "), parts[n-1])
@@ -116,7 +112,13 @@ func (l *wordLeaf) bearing() int {
 
 // component describes a product of leaves.
 func (w *speller) component(c *kernelspace.Component) string {
+	if c.Expr.IsChange() {
+		return w.change(c)
+	}
 	var leaves []wordLeaf
+	if slices.ContainsFunc(c.Program.Instrs, func(in kernelspace.Instr) bool { return in.Op == kernelspace.OpChange }) {
+		return "the product " + c.Expr.String() // no words for how one changes the other
+	}
 	variance, stationary := 1.0, true
 	for i := range c.Program.Instrs {
 		in := &c.Program.Instrs[i]
@@ -170,6 +172,42 @@ func (w *speller) component(c *kernelspace.Component) string {
 		text += ", growing " + grows + at
 	}
 	return text + w.amplitude(variance, stationary)
+}
+
+// components describes the parts of a sum.
+func (w *speller) components(components []kernelspace.Component) (parts []string) {
+	for i := range components {
+		parts = append(parts, w.component(&components[i]))
+	}
+	return parts
+}
+
+// change describes a change point.
+func (w *speller) change(c *kernelspace.Component) string {
+	step := &c.Program.Instrs[0]
+	at, width := c.Params[step.Off], c.Params[step.Off+1]
+	column := w.start.Inputs()[step.Cols[0]].Name
+	before, after := c.Program.Branches()
+	return "a change at " + column + " = " + w.place(step.Cols[0], float64(w.values[at])) + ", over about " + w.quantities([]int{width}) +
+		", from " + w.branch(c, before) + " to " + w.branch(c, after)
+}
+
+// branch describes one side of the change point c.
+func (w *speller) branch(c *kernelspace.Component, side kernelspace.Component) string {
+	parts, err := side.Program.Components()
+	if err != nil {
+		return side.Expr.String()
+	}
+	for i := range parts {
+		p := &parts[i]
+		for k := range p.Params { // of the side, then of c, then of the whole kernel
+			p.Params[k] = c.Params[side.Params[p.Params[k]]]
+		}
+		for k := range p.Leaves {
+			p.Leaves[k] = c.Leaves[side.Leaves[p.Leaves[k]]]
+		}
+	}
+	return strings.Join(w.components(parts), " plus ")
 }
 
 // amplitude says how far a stationary component goes as a rule.

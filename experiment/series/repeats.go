@@ -29,14 +29,13 @@ func BeginRepeats(ctx context.Context, c config.Config, course record.Course, n 
 	if _, err := c.Kernels.Candidates(); err != nil {
 		return nil, err
 	}
-	d, _, err := prepare.LoadData(ctx, &c)
+	_, _, err := prepare.LoadSettled(ctx, &c)
 	if ctx.Err() != nil {
 		return nil, context.Cause(ctx)
 	}
 	if err != nil {
 		return nil, err
 	}
-	c.SettleData(d)
 	r := &Repeats{N: n, Maker: Maker{Cores: c.Device.Cores, Say: say}, config: c, course: course}
 	asked := Asked{What: "series of runs", Configs: map[string]string{"": c.TOML()}, Flags: map[string]string{}}
 	for flag, value := range map[string]int{"--prune-top": course.PruneTop, "--then-refine": course.ThenRefine,

@@ -77,11 +77,15 @@ func (j *judge) generating(k *exact.Kernel, p *kernelspace.Program) []float64 {
 	}
 	for i := range raw {
 		v := raw[i]
-		if p.Params[i].Name == "origin" {
-			v = -v // its place
-		}
 		shift, scale := p.Affine(i, s.XShift, s.XScale, 1)
-		raw[i] = (v - shift) / scale
+		switch p.Params[i].Name {
+		case "origin": // a distance before 0, told as a place
+			raw[i] = (-v - shift) / scale
+		case "place":
+			raw[i] = kernelspace.RawPlace((kernelspace.PlaceOf(v) - shift) / scale)
+		default:
+			raw[i] = (v - shift) / scale
+		}
 	}
 	params.Tree(p).Amplify(raw, 1/(s.YScale*s.YScale))
 	params.Settle(p, raw)

@@ -178,7 +178,7 @@ func (c *choice) moveColumn(by int) {
 }
 
 // splits are the ways to hold rows out that need nothing else to be said.
-var splits = []string{"random", "x", "rows"}
+var splits = []string{"auto", "random", "x", "rows"}
 
 // turnSplit chooses another way to hold rows out.
 func (c *choice) turnSplit(by int) {
@@ -189,6 +189,8 @@ func (c *choice) turnSplit(by int) {
 // splitText says in words which rows are held out.
 func (c *choice) splitText() string {
 	switch c.split {
+	case "auto":
+		return "the end of a series in time, else rows drawn at random"
 	case "random":
 		return "rows drawn at random"
 	case "x":

@@ -394,7 +394,7 @@ func TestLauncherSplit(t *testing.T) {
 	if got := before.command(before.set); got != "kestrel run a.csv" {
 		t.Errorf("unchanged: %s", got)
 	}
-	c.turnSplit(1)
+	c.turnSplit(2)
 	after := c.draft()
 	if got := after.command(after.set); got != `kestrel run a.csv --set data.split_by=x` {
 		t.Errorf("at the end of the range: %s", got)
@@ -402,8 +402,8 @@ func TestLauncherSplit(t *testing.T) {
 	if _, err := config.ForTable("a.csv", "", after.set); err != nil {
 		t.Error(err)
 	}
-	c.turnSplit(-1)
-	if c.split != "random" {
+	c.turnSplit(-2)
+	if c.split != "auto" {
 		t.Errorf("back again: %s", c.split)
 	}
 }

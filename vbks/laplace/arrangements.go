@@ -17,6 +17,14 @@ func (c *curvature) arrangements(h mat.Symmetric) float64 {
 	count := 1.0
 	var visit func(e kernelspace.Expr, first int)
 	visit = func(e kernelspace.Expr, first int) {
+		if e.IsChange() { // A and B are not alike: one lies before the place
+			for _, t := range e.Terms() {
+				first++ // behind the step, then behind A
+				visit(t, first)
+				first += t.NumLeaves() - 1
+			}
+			return
+		}
 		var terms []kernelspace.Expr
 		var leaves []int // the first one of each
 		for _, t := range e.Terms() {

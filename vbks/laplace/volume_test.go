@@ -110,6 +110,10 @@ func TestArrangements(t *testing.T) {
 		{"LIN*LIN*SE", []float64{2, 7, 0}, 1},
 		{"(PER+SE)*(PER+SE)", []float64{0, 1, 2, 3, 4, 9, 9, 9, 9, 0}, 2},
 		{"(SE+SE)*LIN", []float64{0, 1, 5, 6, 0}, 2},
+		{"CP(SE,SE)", []float64{0, 0, 0, 1, 9, 9, 0}, 1},
+		{"CP(SE+SE,LIN)+RQ", []float64{0, 0, 0, 1, 9, 9, 0, 0, 0, 0, 0}, 2},
+		{"CP(LIN,SE+SE)+RQ", []float64{0, 0, 0, 0, 1, 9, 9, 0, 0, 0, 0}, 2},
+		{"CP(LIN,SE)+CP(LIN,SE)", []float64{0, 0, 0, 0, 1, 5, 0, 0, 0, 1, 0}, 2},
 	} {
 		m := mode(t, c.expr, c.x, 1)
 		h := mat.NewDiagDense(len(c.x), ones(len(c.x), 1))

@@ -43,8 +43,8 @@ func priorOf(
 // Strides returns how far a free vector's entries may sensibly move together,
 // relative to each other: 1, but for a period p over a range of x that is many
 // times as long. A change of its logarithm by δ moves the phase at the far end by
-// δ·range/p cycles, so its steps are half of p/range, at most 1. span is the range
-// of each column.
+// δ·range/p cycles, so its steps are half of p/range, at most 1. A change point's place moves
+// by twice its width. span is the range of each column.
 func Strides(p *kernelspace.Program, x, span []float64) []float64 {
 	out := make([]float64, len(x))
 	for i := range out {
@@ -52,6 +52,10 @@ func Strides(p *kernelspace.Program, x, span []float64) []float64 {
 	}
 	for i, j := range p.Free {
 		q := p.Params[j]
+		if q.Name == "place" {
+			width := math.Exp(x[i+1]) // the next parameter
+			out[i] = min(1, max(0.02*span[q.Column], 2*width)/math.Cosh(x[i]))
+		}
 		if q.Name != "period" {
 			continue
 		}

@@ -34,8 +34,8 @@ func (c canonicaliser) adjustable(t *Term) bool {
 	case t.Leaf >= 0:
 		in := t.In
 		return c.free(in.Off) || Linear(in) && in.NumScale > 0 && c.free(in.Off+1)
-	case t.In.Op == kernelspace.OpAdd:
-		for _, a := range t.Args {
+	case t.In.Op != kernelspace.OpMul:
+		for _, a := range t.Summands() {
 			if !c.adjustable(a) {
 				return false
 			}
@@ -70,9 +70,10 @@ func (c canonicaliser) fix(t *Term) float64 {
 		}
 		return r
 	}
-	factors := make([]float64, len(t.Args))
+	summands := t.Summands()
+	factors := make([]float64, len(summands))
 	fixed := -1
-	for i, a := range t.Args {
+	for i, a := range summands {
 		factors[i] = c.fix(a)
 		if !c.adjustable(a) {
 			fixed = i
@@ -81,7 +82,7 @@ func (c canonicaliser) fix(t *Term) float64 {
 	if fixed < 0 {
 		return 1
 	}
-	for i, a := range t.Args {
+	for i, a := range summands {
 		if i != fixed {
 			c.scale(a, factors[i]/factors[fixed])
 		}
@@ -140,8 +141,8 @@ func (c canonicaliser) scale(t *Term, s float64) {
 		stretch(t.In, c.raw[t.In.Off:t.In.Off+t.In.NumParams()], math.Pow(s, 1/linearDegree(t.In)))
 		return
 	}
-	if t.In.Op == kernelspace.OpAdd {
-		for _, a := range t.Args {
+	if t.In.Op != kernelspace.OpMul {
+		for _, a := range t.Summands() {
 			c.scale(a, s)
 		}
 		return

@@ -20,7 +20,8 @@ func TestSettleKeepsTheKernel(t *testing.T) {
 	for _, e := range space {
 		exprs = append(exprs, e.ID())
 	}
-	exprs = append(exprs, "POLY2*SE", "(CONST+LIN)*(WN+PER)*(SE+RQ)", "POLY3+LIN*LIN", "COS*(LIN*SE+PER)*MATERN32")
+	exprs = append(exprs, "POLY2*SE", "(CONST+LIN)*(WN+PER)*(SE+RQ)", "POLY3+LIN*LIN", "COS*(LIN*SE+PER)*MATERN32",
+		"CP(LIN+PER,SE)*RQ", "LIN*CP(SE*PER,CP(LIN*LIN,POLY2))+RW", "(LIN+SE)*CP(LIN,SE)*CP(SE,LIN)")
 	for _, opt := range []kernelspace.Options{{Dim: 1}, {Dim: 3}, {Dim: 3, ARD: true}} {
 		for _, expr := range exprs {
 			p := kernelspacetest.Program(t, expr, opt)

@@ -5,7 +5,7 @@ import "kestrel/kernelspace"
 // Term is a node of a program's tree, rebuilt from its postfix instructions.
 type Term struct {
 	In     *kernelspace.Instr
-	Leaf   int   // index of the leaf; −1 for sums and products
+	Leaf   int   // index of the leaf; −1 for sums, products and change points
 	Leaves []int // indices of the leaves below it
 	Args   []*Term
 }
@@ -45,13 +45,25 @@ func Leaves(p *kernelspace.Program) []*kernelspace.Instr {
 	return out
 }
 
+// Summands are what of a sum or change point an amplitude scales, each for itself; nil
+// for products and leaves.
+func (t *Term) Summands() []*Term {
+	switch t.In.Op {
+	case kernelspace.OpAdd:
+		return t.Args
+	case kernelspace.OpChange:
+		return t.Args[1:] // the first is its step
+	}
+	return nil
+}
+
 // Amplify multiplies a term by s whatever is fixed in it; Settle must follow.
 func (t *Term) Amplify(raw []float64, s float64) {
 	switch {
 	case t.Leaf >= 0:
 		raw[t.In.Off] *= s
-	case t.In.Op == kernelspace.OpAdd:
-		for _, a := range t.Args {
+	case t.In.Op != kernelspace.OpMul:
+		for _, a := range t.Summands() {
 			a.Amplify(raw, s)
 		}
 	default:

@@ -155,6 +155,10 @@ func (w *Drawer) meanDiag(p *kernelspace.Program, raw []float64) float64 {
 // have comparable shares.
 func (w *Drawer) leaf(in *kernelspace.Instr, raw []float64, rng *rand.Rand, number int, used []map[int]bool) {
 	first := number == 0
+	if in.Op == kernelspace.OpStep {
+		w.step(in.Cols[0], raw, rng, first)
+		return
+	}
 	raw[0] = 1
 	if !first {
 		raw[0] = math.Exp(rng.NormFloat64())

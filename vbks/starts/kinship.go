@@ -68,13 +68,13 @@ func Kinship(space []kernelspace.Expr) [][]Relation {
 	return out
 }
 
-// baseKernels returns the distinct leaves of a space.
+// baseKernels returns the distinct base kernels of a space.
 func baseKernels(space []kernelspace.Expr) []kernelspace.Expr {
 	seen := map[string]bool{}
 	var out []kernelspace.Expr
 	for _, e := range space {
 		for _, l := range e.Leaves() {
-			if id := l.ID(); !seen[id] {
+			if id := l.ID(); l.IsLeaf() && !seen[id] {
 				seen[id] = true
 				out = append(out, l)
 			}

@@ -29,7 +29,7 @@ func (w *Drawer) Recombine(p *kernelspace.Program, donors []Donor, rng *rand.Ran
 		variance := raw[in.Off]
 		first := min(int(rng.ExpFloat64()*float64(len(donors))/3), len(donors)-1)
 		adoptLeaf(p, in, raw, donors, first, rng.IntN(8), taken)
-		if !params.Linear(in) {
+		if !params.Linear(in) && in.Op != kernelspace.OpStep {
 			raw[in.Off] = variance
 		}
 	}

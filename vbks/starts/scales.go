@@ -11,7 +11,7 @@ import (
 // Summarise measures what data-driven starts and bounds need of N x dim inputs
 // x (row-major) and targets y: for every column its range (1 where it is
 // constant or empty) and the median gap between neighbouring distinct values
-// (the range where there is none) and its root mean square about 0, and the
+// (the range where there is none) its root mean square about 0 and the middle of its range, and the
 // variance of y about its mean.
 // Values closer than 1e-9 of the range count as equal. Values that are not
 // finite are left out.
@@ -20,6 +20,7 @@ func Summarise(x, y []float64, dim int) kernelspace.Scales {
 		Span:    make([]float64, dim),
 		Spacing: make([]float64, dim),
 		RMS:     make([]float64, dim),
+		Middle:  make([]float64, dim),
 		YVar:    variance(y),
 	}
 	column := make([]float64, 0, len(x)/max(1, dim))
@@ -39,6 +40,7 @@ func Summarise(x, y []float64, dim int) kernelspace.Scales {
 			slices.Sort(column)
 		}
 		span := column[len(column)-1] - column[0]
+		s.Middle[d] = column[0] + span/2
 		if !(span > 0) {
 			continue
 		}

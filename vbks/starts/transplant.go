@@ -28,11 +28,13 @@ func (w *Drawer) Transplant(r Relation, giver, taker *kernelspace.Program, x, ow
 		}
 	}
 	var added []int // leaves that the giver lacks
-	widened := -1   // an RQ that was SE
+	changed := false
+	widened := -1 // an RQ that was SE
 	for i, in := range toLeaves {
 		j := r.Pairs[i]
 		if j < 0 {
 			added = append(added, i)
+			changed = changed || in.Op == kernelspace.OpStep
 			continue
 		}
 		src := fromLeaves[j]
@@ -64,16 +66,24 @@ func (w *Drawer) Transplant(r Relation, giver, taker *kernelspace.Program, x, ow
 		emit(func(c []float64) { c[alpha] = 10 })
 		emit(func(c []float64) { c[alpha] = 1 })
 	case r.Kind == Lift && len(added) > 0:
-		parent, part := enclosing(t, added)
-		if parent == nil {
-			return nil
-		}
 		redraw := func(c []float64, number int) {
 			used := w.unused()
 			for _, i := range added {
 				in := toLeaves[i]
 				w.leaf(in, c[in.Off:in.Off+in.NumParams()], rng, number, used)
 			}
+		}
+		parent, part := enclosing(t, added)
+		if parent == nil && changed { // a change point about the giver, or at a place of it
+			for number := range drawnParts {
+				emit(func(c []float64) { redraw(c, number) })
+			}
+			if own != nil {
+				emit(nil)
+			}
+		}
+		if parent == nil {
+			return out
 		}
 		if parent.In.Op == kernelspace.OpAdd {
 			// A summand far below the noise changes nothing; one near it shows by the
@@ -164,7 +174,7 @@ func (w *Drawer) shrink(p *kernelspace.Program, part *params.Term, raw []float64
 func flat(t *params.Term) bool {
 	if t.Leaf >= 0 {
 		switch t.In.Op {
-		case kernelspace.OpLIN, kernelspace.OpPoly, kernelspace.OpWhite, kernelspace.OpCos, kernelspace.OpRW, kernelspace.OpIRW:
+		case kernelspace.OpLIN, kernelspace.OpPoly, kernelspace.OpWhite, kernelspace.OpCos, kernelspace.OpRW, kernelspace.OpIRW, kernelspace.OpStep:
 			return false
 		}
 		return true

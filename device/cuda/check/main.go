@@ -73,6 +73,7 @@ func several() []string {
 	list := []string{
 		"LIN[;ard]*PER", "MATERN32[1,3]", "MATERN52[2,1;ard]", "POLY2+POLY3[;ard]", "COS[2]*SE", "WN*SE+LIN", "PER[2]*LIN[1]*RQ[3]",
 		"(PER[1]+RQ[2,3;ard])*LIN[;ard]+POLY2[2]", "SE+SE+SE*SE*SE*SE", "PER[;ard]*RQ[;ard]",
+		"CP(SE,PER*LIN)[2]+RW", "CP(CP(SE,LIN),CONST)*PER",
 	}
 	for _, b := range kernelspace.BaseKernels() {
 		list = append(list, b.Name+"[;ard]")

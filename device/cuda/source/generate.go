@@ -4,6 +4,7 @@ package source
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"kestrel/kernelspace"
@@ -83,13 +84,19 @@ func structure(s *strings.Builder, number int, p *kernelspace.Program) error {
 			instruction(s, fmt.Sprintf("S%dL%d", number, i), nodes[i].Instr)
 		}
 	}
-	fmt.Fprintf(s, "struct S%d {\n\tenum { params = %d, dynamic = 0, columns = %d };\n\tdouble v[%d], d[%d];\n\n",
-		number, len(p.Params), p.Dim, len(nodes), len(p.Params))
+	fmt.Fprintf(s, "struct S%d {\n\tenum { params = %d, dynamic = 0, columns = %d };\n\tdouble v[%d], d[%d]%s;\n\n",
+		number, len(p.Params), p.Dim, len(nodes), len(p.Params), weights(nodes))
 
 	s.WriteString("\t__device__ inline double value(const double *t, const double *c, const double *x, const double *y, bool same) {\n")
 	for i, n := range nodes {
 		if n.leaf() {
 			fmt.Fprintf(s, "\t\tv[%d] = leaf(S%dL%d(), t, c, x, y, same, d + %d);\n", i, number, i, n.Off)
+			continue
+		}
+		if n.Op == kernelspace.OpChange {
+			step := n.kids[0]
+			fmt.Fprintf(s, "\t\tv[%d] = change(S%dL%d(), t, c, x, y, v[%d], v[%d], w[%d], w[%d], v[%d], d + %d);\n",
+				i, number, step, n.kids[1], n.kids[2], step, i, step, nodes[step].Off)
 			continue
 		}
 		sign := " + "
@@ -118,6 +125,10 @@ func structure(s *strings.Builder, number int, p *kernelspace.Program) error {
 		if !n.leaf() || len(n.Cols) == 0 {
 			continue
 		}
+		if n.Op == kernelspace.OpStep {
+			fmt.Fprintf(s, "\t\tg[%d] = fma(a%d, v[%d], g[%d]);\n", n.Cols[0], i, i, n.Cols[0])
+			continue
+		}
 		fmt.Fprintf(s, "\t\tdouble s%d[%d];\n\t\tslopes(S%dL%d(), t, c, x, y, s%d);\n", i, len(n.Cols), number, i, i)
 		for j, col := range n.Cols {
 			fmt.Fprintf(s, "\t\tg[%d] = fma(a%d, s%d[%d], g[%d]);\n", col, i, i, j, col)
@@ -127,14 +138,26 @@ func structure(s *strings.Builder, number int, p *kernelspace.Program) error {
 	return nil
 }
 
+// weights declares the weights of change points' kernels, of A in the place of the step
+// and of B in that of the change point, where there are some.
+func weights(nodes []node) string {
+	if !slices.ContainsFunc(nodes, func(n node) bool { return n.Op == kernelspace.OpChange }) {
+		return ""
+	}
+	return fmt.Sprintf(", w[%d]", len(nodes))
+}
+
 // adjoints writes the adjoints of all nodes, root first. A factor gets the
 // product of the others.
 func adjoints(s *strings.Builder, nodes []node) {
 	root := len(nodes) - 1
 	fmt.Fprintf(s, "\t\tconst double a%d = adjoint;\n", root)
 	for i := root; i >= 0; i-- {
-		for _, k := range nodes[i].kids {
+		for j, k := range nodes[i].kids {
 			others := ""
+			if nodes[i].Op == kernelspace.OpChange && j > 0 {
+				others = fmt.Sprintf(" * w[%d]", []int{nodes[i].kids[0], i}[j-1])
+			}
 			if nodes[i].Op == kernelspace.OpMul && len(nodes[i].kids) > 1 {
 				others = " * " + values(nodes[i].kids, k, " * ")
 			}

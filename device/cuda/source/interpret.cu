@@ -4,7 +4,7 @@
 //
 // A member's table: number of instructions, number of parameters, where their
 // kinds begin, number of columns read, then eight integers an instruction: of a
-// leaf as Dynamic reads them, of a sum or product op, arity, 0, where its
+// leaf as Dynamic reads them, of a sum, product or change point op, arity, 0, where its
 // operands' numbers begin.
 
 #define MOST_NODES 64
@@ -15,6 +15,7 @@ struct Interpreter {
 	enum { params = MOST_PARAMS, dynamic = 1, columns = 1 };
 	const int *table;
 	double v[MOST_NODES], adj[MOST_NODES], d[MOST_PARAMS];
+	double weight[MOST_NODES]; // of A, in the place of the step, and of B, in that of the change point
 
 	__device__ const int *node(int i) const { return table + 4 + 8 * i; }
 
@@ -27,6 +28,11 @@ struct Interpreter {
 				continue;
 			}
 			const int *kids = table + in[3];
+			if (in[0] == op_change) { // the step gets its slope
+				const int *step = node(kids[0]);
+				v[i] = change(Dynamic{step, table}, t, c, x, y, v[kids[1]], v[kids[2]], weight[kids[0]], weight[i], v[kids[0]], d + step[1]);
+				continue;
+			}
 			double s = v[kids[0]];
 			for (int j = 1; j < in[1]; j++)
 				s = in[0] == op_add ? s + v[kids[j]] : s * v[kids[j]];
@@ -45,6 +51,12 @@ struct Interpreter {
 			if (in[0] < op_add)
 				continue;
 			const int *kids = table + in[3];
+			if (in[0] == op_change) {
+				adj[kids[0]] = adj[i];
+				adj[kids[1]] = adj[i] * weight[kids[0]];
+				adj[kids[2]] = adj[i] * weight[i];
+				continue;
+			}
 			for (int j = 0; j < in[1]; j++) {
 				double s = adj[i];
 				if (in[0] == op_mul)
@@ -76,6 +88,8 @@ struct Interpreter {
 			if (in.op() >= op_add)
 				continue;
 			slopes(in, t, c, x, y, s);
+			if (in.op() == op_step)
+				s[0] = v[i];
 			for (int j = 0; j < in.columns(); j++)
 				if (in.column(j) == first)
 					g[0] = fma(adj[i], s[j], g[0]);

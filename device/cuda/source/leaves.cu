@@ -5,10 +5,10 @@
 //
 // An instruction has op(), off() (place of its first parameter), columns(),
 // column(i), scales(), periods(), degree(), as kernelspace.Instr. t are its
-// kernel's parameters, c the same but 1/ℓ² for length scales and 1/p for
-// periods.
+// kernel's parameters, c the same but 1/ℓ² for length scales, 1/p for periods and the
+// places of change points.
 
-enum Op { op_se, op_rq, op_lin, op_per, op_matern12, op_matern32, op_matern52, op_white, op_const, op_poly, op_cos, op_rw, op_irw, op_add, op_mul };
+enum Op { op_se, op_rq, op_lin, op_per, op_matern12, op_matern32, op_matern52, op_white, op_const, op_poly, op_cos, op_rw, op_irw, op_step, op_add, op_mul, op_change };
 
 // Dynamic is an instruction in a table.
 struct Dynamic {
@@ -25,7 +25,7 @@ struct Dynamic {
 template <class I> __device__ inline int scale_at(I in, int i) { return in.off() + 1 + (in.scales() > 1 ? i : 0); }
 template <class I> __device__ inline int period_at(I in, int i) { return in.off() + 1 + in.scales() + (in.periods() > 1 ? i : 0); }
 template <class I> __device__ inline int shape_at(I in) { return in.off() + 1 + in.scales(); } // α of RQ, c of POLY, h of RW and IRW
-__device__ inline bool has_shape(int op) { return op == op_rq || op == op_poly || op == op_rw || op == op_irw; }
+__device__ inline bool has_shape(int op) { return op == op_rq || op == op_poly || op == op_rw || op == op_irw || op == op_step; } // op_step: its width
 
 // distance is ρ = Σ_i δ_i²/ℓ_i².
 template <class I> __device__ inline double distance(I in, const double *c, const double *x, const double *y) {
@@ -150,6 +150,26 @@ __device__ inline double walk_slope(int op, double s2, double x, double y, doubl
 	return side * s2 * (op == op_irw ? m * v - m * m / 2 : u < v ? 1 : u > v ? 0 : 0.5);
 }
 
+// change is k = before A + after B of a change point with the step in,
+//
+//	before = (1−s)(1−s′), after = s s′, s = 1/(1 + exp(−z)), z = (x − place)/width
+//
+// with d, its derivatives by the logarithms of the step's parameters, and slope, that
+// by x as far as it is the step's. a and b are A(x, y) and B(x, y).
+template <class I>
+__device__ inline double change(I in, const double *t, const double *c, const double *x, const double *y, double a, double b,
+		double &before, double &after, double &slope, double *d) {
+	const double place = c[in.off()], width = t[in.off() + 1];
+	const double z = (x[in.column(0)] - place) / width, w = (y[in.column(0)] - place) / width;
+	const double s = 1 / (1 + exp(-z)), r = 1 / (1 + exp(z)), p = 1 / (1 + exp(-w)), q = 1 / (1 + exp(w));
+	before = r * q, after = s * p;
+	const double first = before * a, second = after * b;
+	slope = (second * r - first * s) / width;
+	d[0] = (first * (s + p) - second * (r + q)) / width * sqrt(1 + place * place);
+	d[1] = first == 0 && second == 0 ? 0 : first * (s * z + p * w) - second * (r * z + q * w); // far away z may be infinite
+	return first + second;
+}
+
 __device__ inline bool is_radial(int op) {
 	return op == op_se || op == op_rq || op == op_matern12 || op == op_matern32 || op == op_matern52;
 }
@@ -251,6 +271,8 @@ __device__ inline double leaf(I in, const double *t, const double *c, const doub
 		d[1] = t[shape_at(in)] * slope;
 		return v;
 	}
+	case op_step:
+		return 0; // change has what there is
 	case op_white:
 		return d[0] = same ? s2 : 0;
 	}

@@ -36,7 +36,7 @@ __device__ inline void coefficients(const int *table, const double *theta, doubl
 	for (int p = threadIdx.x; p < table[1]; p += blockDim.x) {
 		const double v = theta[p];
 		t[p] = v;
-		c[p] = kinds[p] == 1 ? 1 / (v * v) : kinds[p] == 2 ? 1 / v : v;
+		c[p] = kinds[p] == 1 ? 1 / (v * v) : kinds[p] == 2 ? 1 / v : kinds[p] == 3 ? (v - 1 / v) / 2 : v;
 	}
 	__syncthreads();
 }

@@ -24,7 +24,8 @@ var operations = []kernelspace.Op{
 	kernelspace.OpSE, kernelspace.OpRQ, kernelspace.OpLIN, kernelspace.OpPER,
 	kernelspace.OpMatern12, kernelspace.OpMatern32, kernelspace.OpMatern52,
 	kernelspace.OpWhite, kernelspace.OpConst, kernelspace.OpPoly, kernelspace.OpCos, kernelspace.OpRW, kernelspace.OpIRW,
-	kernelspace.OpAdd, kernelspace.OpMul,
+	kernelspace.OpStep,
+	kernelspace.OpAdd, kernelspace.OpMul, kernelspace.OpChange,
 }
 
 // number is an operation's in the sources.
@@ -58,6 +59,9 @@ func tree(p *kernelspace.Program) ([]node, error) {
 			}
 			at := len(stack) - n.Arity
 			n.kids = append(n.kids, stack[at:]...)
+			if n.Op == kernelspace.OpChange && (n.Arity != 3 || nodes[n.kids[0]].Op != kernelspace.OpStep) {
+				return nil, errProgram
+			}
 			stack = stack[:at]
 		}
 		stack = append(stack, i)
@@ -72,7 +76,7 @@ func tree(p *kernelspace.Program) ([]node, error) {
 // Table returns what the kernels read of a program: number of instructions,
 // number of parameters, where their kinds begin, number of columns, eight
 // integers an instruction, then lists. The kinds are 1 for length scales, 2 for
-// periods, else 0.
+// periods, 3 for places of change points, else 0.
 //
 // Errors: those of tree; a program larger than the interpreter takes.
 func Table(p *kernelspace.Program) ([]int32, error) {
@@ -106,6 +110,9 @@ func Table(p *kernelspace.Program) ([]int32, error) {
 			}
 			for j := range n.NumPeriod {
 				kinds[n.Off+1+n.NumScale+j] = 2
+			}
+			if n.Op == kernelspace.OpStep {
+				kinds[n.Off] = 3
 			}
 		} else {
 			in[1] = int32(n.Arity)

@@ -1,0 +1,47 @@
+package record
+
+import (
+	"math"
+	"testing"
+
+	"kestrel/datasets"
+	"kestrel/kernelspace"
+)
+
+// Places are told in data units and read back; what an sd of the logarithm amounts to is
+// the slope of the place by it.
+func TestPlacesAreTold(t *testing.T) {
+	for _, p := range []ParamInfo{
+		{Name: "RW.origin", Shift: 1987.5, Scale: -11}, {Name: "CP#2.place", Shift: 1987.5, Scale: 11}, {Name: "CP.place", Scale: 0.3},
+	} {
+		for _, raw := range []float64{0.2, 1, 5.5} {
+			v := p.InUnits(raw)
+			if back := p.Standardised(v); math.Abs(back-raw) > 1e-12*raw {
+				t.Errorf("%s: %g became %g", p.Name, raw, back)
+			}
+			const h, sd = 1e-5, 0.3
+			slope := math.Abs(p.InUnits(raw*math.Exp(h))-p.InUnits(raw*math.Exp(-h))) / (2 * h)
+			if factor, amount := p.Spread(v, sd); factor != 0 || math.Abs(amount-sd*slope) > 1e-6*slope {
+				t.Errorf("%s at %g: ± %g, slope %g", p.Name, v, amount, slope)
+			}
+		}
+	}
+	length := ParamInfo{Name: "SE.lengthscale", Scale: 2}
+	if factor, amount := length.Spread(3, 0.5); amount != 0 || factor != math.Exp(0.5) || length.Place() {
+		t.Errorf("a length has %g, %g", factor, amount)
+	}
+}
+
+func TestPlacesInWords(t *testing.T) {
+	s := &Start{Data: &datasets.Summary{Columns: []datasets.ColumnSummary{
+		{Name: "when", Unit: "d", Role: "input", First: "2024-01-01T00:00:00Z", Max: 400}, {Name: "y", Role: "target"},
+	}}}
+	p := &ParamInfo{Name: "CP.place", Column: "when", Unit: "d", Shift: 60, Scale: 100}
+	v := p.InUnits(kernelspace.RawPlace(0.4))
+	if got := s.InWords(p, v); got != "2024-04-10 00:00" {
+		t.Errorf("%g is %q", v, got)
+	}
+	if got := s.InWords(&ParamInfo{Name: "CP.width", Unit: "d"}, 3); got != "3 days" {
+		t.Errorf("a width is %q", got)
+	}
+}
