@@ -51,10 +51,11 @@ func newPredict() *cobra.Command {
 			"beside the first, has a row for each point, kernel and additive component of the kernel. The means of a kernel's components add up " +
 			"to its mean. Where the run has learned a transform of the target (data.transform), components are of that.\n\n" +
 			"--horizon forecasts a series in time: its inputs go on beyond the last row of all data, held out or not, by so many steps, or " +
-			"for a time: 12h, 90d, 2w, 6mo, 3q, 1y. Time stamps of months, quarters and years follow the calendar: the same day of the month, and its " +
-			"last one where rows are on that. row counts the steps. Kernels then learn from all rows first, those too that the run has held " +
-			"out: hyperparameters climb from where they are (optimiser collapsed; with others they stay), and the weights of the kernels stay " +
-			"those of the run. --refit=false leaves the held-out rows out; --refit does the same for the points of a table.",
+			"for a time: 12h, 90d, 2w, 6mo, 3q, 1y. Time stamps of months, quarters and years follow the calendar: the same day of the month, " +
+			"and its last one where rows are on that. row counts the steps. Kernels then learn from all rows first, those too that the " +
+			"run has held out: hyperparameters climb from where they are (optimiser collapsed; with others they stay), and the weights of " +
+			"the kernels stay those of the run. --refit=false leaves the held-out rows out; for the points of a table they are taken in " +
+			"only with --refit.",
 		Example: "kestrel predict runs/fig1a-20260102T150405Z --data new.csv -o predictions.csv\n\n" +
 			"# the next 18 months of a monthly series, or half a year\n" +
 			"kestrel predict runs/… --horizon 18\nkestrel predict runs/… --horizon 6mo\n\n" +
@@ -304,7 +305,9 @@ func (f *predictFlags) learnAll(ctx context.Context, asked bool, p *inspect.Pred
 }
 
 // tell says what was predicted with, and how good it was.
-func (f *predictFlags) tell(w io.Writer, p *inspect.Predictor, q *inspect.PredictQuery, dropped int, done *inspect.Predicted, refitted string) {
+func (f *predictFlags) tell(
+	w io.Writer, p *inspect.Predictor, q *inspect.PredictQuery, dropped int, done *inspect.Predicted, refitted string,
+) {
 	with := "with " + done.IDs[0]
 	if n := len(done.IDs); n > 1 {
 		with = fmt.Sprintf("averaged over %d kernels by %s, %s with weight %.3g first", n, q.Weights, done.IDs[0], done.Weights[0])

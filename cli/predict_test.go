@@ -73,7 +73,7 @@ func TestBadPredict(t *testing.T) {
 		{"run", "predict needs --data, a table with the run's input columns, or --horizon, how far beyond the end of a series; " +
 			"for example --data new.csv, or --horizon 18"},
 		{"run --data new.csv --horizon 3", "--data and --horizon are two ways to say where to predict; leave one out"},
-		{"run --horizon 3m", `--horizon "3m" is neither a number of steps nor a length of time; for example 18, or 90d with one of the units s, `},
+		{"run --horizon 3m", `--horizon "3m" is neither a number of steps nor a length of time; for example 18, or 90d with one of the units `},
 		{"run --horizon 3", "(PER+RQ)*LIN is not known to be a series in time, which could be continued; " +
 			`run it with data.time = "yes" if it is one, or give a table of points to predict at`},
 		{"run --data none.csv", `data file "none.csv" not found; looked for `},
