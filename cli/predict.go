@@ -13,6 +13,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"kestrel/datasets"
 	"kestrel/experiment/config"
 	"kestrel/experiment/inspect"
 	"kestrel/experiment/output"
@@ -24,6 +25,8 @@ import (
 // predictFlags are the flags of predict.
 type predictFlags struct {
 	data       string
+	horizon    string
+	refit      bool
 	out        string
 	quantiles  string
 	components bool
@@ -37,8 +40,8 @@ type predictFlags struct {
 func newPredict() *cobra.Command {
 	var f predictFlags
 	cmd := &cobra.Command{
-		Use:   "predict RUN --data FILE",
-		Short: "Predict at the rows of a new table",
+		Use:   "predict RUN --data FILE | --horizon STEPS",
+		Short: "Predict at the rows of a new table, or beyond the end of a series",
 		Long: "Predict at the rows of a table with what a run had learned when it was last saved; the run may be finished, stopped or still " +
 			"going on. The table has the run's input columns under the same names, in any order; other columns are passed over. Where it has the " +
 			"target too, the error, the log density and the coverage of the intervals are told on standard error.\n\n" +
@@ -46,8 +49,16 @@ func newPredict() *cobra.Command {
 			"inputs, the target if there is one, mean, sd_f and sd_y (of the function, and of an observation with noise), and the quantiles f_q… " +
 			"and y_q… of the mixture over the kernels; all in the units of the data. With --components a second table, NAME.components.csv " +
 			"beside the first, has a row for each point, kernel and additive component of the kernel. The means of a kernel's components add up " +
-			"to its mean. Where the run has learned a transform of the target (data.transform), components are of that.",
+			"to its mean. Where the run has learned a transform of the target (data.transform), components are of that.\n\n" +
+			"--horizon forecasts a series in time: its inputs go on beyond the last row of all data, held out or not, by so many steps, or " +
+			"for a time: 12h, 90d, 2w, 6mo, 3q, 1y. Time stamps of months, quarters and years follow the calendar: the same day of the month, " +
+			"and its last one where rows are on that. row counts the steps. Kernels then learn from all rows first, those too that the " +
+			"run has held out: hyperparameters climb from where they are (optimiser collapsed; with others they stay), and the weights of " +
+			"the kernels stay those of the run. --refit=false leaves the held-out rows out; for the points of a table they are taken in " +
+			"only with --refit.",
 		Example: "kestrel predict runs/fig1a-20260102T150405Z --data new.csv -o predictions.csv\n\n" +
+			"# the next 18 months of a monthly series, or half a year\n" +
+			"kestrel predict runs/… --horizon 18\nkestrel predict runs/… --horizon 6mo\n\n" +
 			"# the ends of the 95 % interval, of the best kernel alone\n" +
 			"kestrel predict runs/… --data new.csv --method vbks-s --quantiles 0.025,0.975\n\n" +
 			"# what each part of the five best kernels contributes\nkestrel predict runs/… --data new.csv --top 5 --components -o predictions.csv",
@@ -56,6 +67,8 @@ func newPredict() *cobra.Command {
 	}
 	fs := cmd.Flags()
 	fs.StringVar(&f.data, "data", "", "table to predict at")
+	fs.StringVar(&f.horizon, "horizon", "", "predict beyond the last row of a series: so many steps, or a time such as 12h, 90d, 2w, 6mo, 1y")
+	fs.BoolVar(&f.refit, "refit", false, "let the kernels learn from all rows first, held out or not; default with --horizon, else not")
 	fs.StringVarP(&f.out, "out", "o", "", "file to write to, a link is followed; default standard output")
 	fs.StringVar(&f.quantiles, "quantiles", "0.05,0.5,0.95", "probabilities, or none")
 	fs.BoolVar(&f.components, "components", false, "write a table of the additive components, too")
@@ -139,8 +152,12 @@ func componentsFile(out string) string {
 
 // check finds what is wrong with the files before anything is computed.
 func (f *predictFlags) check(run string) error {
-	if f.data == "" {
-		return errors.New("predict needs --data, a table with the run's input columns; for example --data new.csv")
+	switch {
+	case f.data == "" && f.horizon == "":
+		return errors.New("predict needs --data, a table with the run's input columns, or --horizon, how far beyond the end of a series; " +
+			"for example --data new.csv, or --horizon 18")
+	case f.data != "" && f.horizon != "":
+		return errors.New("--data and --horizon are two ways to say where to predict; leave one out")
 	}
 	if f.out == "" {
 		if f.components {
@@ -156,7 +173,7 @@ func (f *predictFlags) check(run string) error {
 		if err := output.Check(out, run); err != nil {
 			return fmt.Errorf("-o %w", err)
 		}
-		if same(out, f.data) {
+		if f.data != "" && same(out, f.data) {
 			return fmt.Errorf("-o %q is the table to predict at; choose another name", out)
 		}
 	}
@@ -170,6 +187,11 @@ func (f *predictFlags) run(cmd *cobra.Command, run string) error {
 	// What is wrong with the flags is said before a run is read.
 	if _, err := f.query(cmd, inspect.PredictQuery{Method: config.MethodAverage, Weights: "posterior"}); err != nil {
 		return err
+	}
+	if f.horizon != "" {
+		if _, err := datasets.ParseHorizon(f.horizon); err != nil {
+			return fmt.Errorf("--horizon %w", err)
+		}
 	}
 	ctx := cmd.Context()
 	err := f.predict(ctx, cmd, run)
@@ -189,14 +211,18 @@ func (f *predictFlags) predict(ctx context.Context, cmd *cobra.Command, run stri
 	if err != nil {
 		return err
 	}
-	points, err := p.OpenPoints(ctx, f.data)
+	at, err := f.points(ctx, p)
 	if err != nil {
 		return err
 	}
-	defer points.Close()
+	defer at.close()
+	refitted, err := f.learnAll(ctx, cmd.Flags().Changed("refit"), p, q)
+	if err != nil {
+		return failed(err)
+	}
 	var done *inspect.Predicted
 	write := func(predictions, components io.Writer) error {
-		done, err = p.Write(ctx, points, q, predictions, components)
+		done, err = p.Write(ctx, at.source, q, predictions, components)
 		return err
 	}
 	switch {
@@ -209,27 +235,87 @@ func (f *predictFlags) predict(ctx context.Context, cmd *cobra.Command, run stri
 	}
 	switch {
 	case err == nil:
-	case err == points.Err(): // the user's to mend
+	case at.file != nil && err == at.file.Err(): // the user's to mend
 		return err
 	default:
 		return failed(err)
 	}
 	if !f.quiet {
-		for _, n := range points.Notices() {
-			fmt.Fprintf(cmd.ErrOrStderr(), "note: %s: %s\n", words.PlainLine(filepath.Base(f.data)), words.PlainLine(n))
+		dropped := 0
+		if at.file != nil {
+			for _, n := range at.file.Notices() {
+				fmt.Fprintf(cmd.ErrOrStderr(), "note: %s: %s\n", words.PlainLine(filepath.Base(f.data)), words.PlainLine(n))
+			}
+			dropped = at.file.Dropped()
 		}
-		f.tell(cmd.ErrOrStderr(), p, &q, points.Dropped(), done)
+		f.tell(cmd.ErrOrStderr(), p, &q, dropped, done, refitted)
 	}
 	return nil
 }
 
+// predictAt is where to predict.
+type predictAt struct {
+	source inspect.PointSource
+	file   *datasets.PointReader // nil: beyond the end of a series
+}
+
+func (at *predictAt) close() {
+	if at.file != nil {
+		at.file.Close()
+	}
+}
+
+// points finds where to predict.
+func (f *predictFlags) points(ctx context.Context, p *inspect.Predictor) (*predictAt, error) {
+	if f.horizon == "" {
+		file, err := p.OpenPoints(ctx, f.data)
+		return &predictAt{file, file}, err
+	}
+	h, err := datasets.ParseHorizon(f.horizon)
+	if err != nil {
+		return nil, err
+	}
+	source, err := p.Beyond(h)
+	return &predictAt{source: source}, err
+}
+
+// learnAll has the kernels learn from all rows, if that is asked for, by --refit or
+// not, and returns what is to be told of it.
+func (f *predictFlags) learnAll(ctx context.Context, asked bool, p *inspect.Predictor, q inspect.PredictQuery) (told string, err error) {
+	if refit := f.refit || f.horizon != "" && !asked; !refit {
+		return "", nil
+	}
+	done, err := p.Refit(ctx, q)
+	switch {
+	case err != nil:
+		return "", err
+	case done == nil && asked:
+		return "nothing is fitted again: the run has learned from all rows", nil
+	case done == nil:
+		return "", nil
+	}
+	text := fmt.Sprintf("fitted again on all %d rows", done.Rows)
+	if done.HeldOut > 0 {
+		text += fmt.Sprintf(", the %d held-out ones included", done.HeldOut)
+	}
+	if done.Left > 0 {
+		text += fmt.Sprintf("; %d others cannot be transformed", done.Left)
+	}
+	return text, nil
+}
+
 // tell says what was predicted with, and how good it was.
-func (f *predictFlags) tell(w io.Writer, p *inspect.Predictor, q *inspect.PredictQuery, dropped int, done *inspect.Predicted) {
+func (f *predictFlags) tell(
+	w io.Writer, p *inspect.Predictor, q *inspect.PredictQuery, dropped int, done *inspect.Predicted, refitted string,
+) {
 	with := "with " + done.IDs[0]
 	if n := len(done.IDs); n > 1 {
 		with = fmt.Sprintf("averaged over %d kernels by %s, %s with weight %.3g first", n, q.Weights, done.IDs[0], done.Weights[0])
 	}
 	fmt.Fprintf(w, "evaluation %d, %s: %d rows\n", done.Evaluation, with, done.Rows)
+	if refitted != "" {
+		fmt.Fprintf(w, "note: %s\n", refitted)
+	}
 	if dropped > 0 {
 		fmt.Fprintf(w, "note: %d of %d rows are left out for a missing input\n", dropped, dropped+done.Rows)
 	}

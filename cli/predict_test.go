@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -69,7 +70,12 @@ func TestBadPredict(t *testing.T) {
 	write(t, "other.csv", "a,b\n1,2\n")
 	for _, c := range []struct{ args, want string }{
 		{"", "predict needs the directory of a run; for example kestrel predict runs/… --data new.csv"},
-		{"run", "predict needs --data, a table with the run's input columns; for example --data new.csv"},
+		{"run", "predict needs --data, a table with the run's input columns, or --horizon, how far beyond the end of a series; " +
+			"for example --data new.csv, or --horizon 18"},
+		{"run --data new.csv --horizon 3", "--data and --horizon are two ways to say where to predict; leave one out"},
+		{"run --horizon 3m", `--horizon "3m" is neither a number of steps nor a length of time; for example 18, or 90d with one of the units `},
+		{"run --horizon 3", "(PER+RQ)*LIN is not known to be a series in time, which could be continued; " +
+			`run it with data.time = "yes" if it is one, or give a table of points to predict at`},
 		{"run --data none.csv", `data file "none.csv" not found; looked for `},
 		{"run --data other.csv", `other.csv: there is no column "x"; the columns are "a", "b"`},
 		{"none --data new.csv", `"none" is not the directory of a run: it has no events.jsonl`},
@@ -93,5 +99,60 @@ func TestBadPredict(t *testing.T) {
 	}
 	if left, err := filepath.Glob(".*"); err != nil || len(left) > 0 {
 		t.Error(left, err)
+	}
+}
+
+// Beyond the end of a series the kernels learn from all rows first, which is said, at
+// points of a table where that is asked for; and not where it is not wanted.
+func TestPredictHorizon(t *testing.T) {
+	t.Chdir(t.TempDir())
+	var b strings.Builder
+	b.WriteString("month,sold\n")
+	for i := range 30 {
+		fmt.Fprintf(&b, "%d-%02d,%d\n", 2020+i/12, 1+i%12, 10+i%12+i*i%3)
+	}
+	write(t, "sales.csv", b.String())
+	write(t, "new.csv", "month\n2022-07\n")
+	args := []string{"run", "sales.csv", "--headless", "--quiet", "--out", "run"}
+	for _, s := range []string{
+		"kernels.expressions=PER,LIN", "optimise.starts=1", "schedule.evaluate_every=1", "schedule.refine=0", "schedule.steps=8",
+	} {
+		args = append(args, "--set", s)
+	}
+	if code, _, stderr := kestrel(t, args...); code != 0 {
+		t.Fatal(code, stderr)
+	}
+	const told = "note: fitted again on all 30 rows, the 3 held-out ones included\n"
+	results := map[string]string{}
+	for _, c := range []struct {
+		args string
+		rows int
+		told bool
+	}{
+		{"--horizon 6mo", 6, true}, {"--horizon 6 --weights bayes --top 1", 6, true}, {"--horizon 6 --refit=false", 6, false},
+		{"--horizon 1 --method vbks-s --format json", 1, true}, {"--data new.csv", 1, false}, {"--data new.csv --refit", 1, true},
+	} {
+		code, stdout, stderr := kestrel(t, append([]string{"predict", "run"}, strings.Fields(c.args)...)...)
+		if code != 0 || strings.Contains(stderr, told) != c.told || strings.Contains(stderr, "fitted") != c.told ||
+			!strings.Contains(stderr, fmt.Sprintf(": %d rows\n", c.rows)) || !strings.Contains(stdout, "2022-07-01T00:00:00Z") {
+			t.Errorf("%s: code %d\n%s%s", c.args, code, stdout, stderr)
+		}
+		results[c.args] = stdout
+	}
+	if results["--data new.csv"] == results["--data new.csv --refit"] {
+		t.Error("--refit changes nothing")
+	}
+	lines := strings.Split(results["--horizon 6mo"], "\n")
+	if lines[0] != "row,month,mean,sd_f,sd_y,f_q0.05,f_q0.5,f_q0.95,y_q0.05,y_q0.5,y_q0.95" ||
+		!strings.HasPrefix(lines[6], "6,2022-12-01T00:00:00Z,") {
+		t.Error(results["--horizon 6mo"])
+	}
+	code, stdout, stderr := kestrel(t, "predict", "run", "--horizon", "2", "--components", "--quiet", "-o", "out.csv")
+	if code != 0 || stdout+stderr != "" {
+		t.Errorf("code %d %q %q", code, stdout, stderr)
+	}
+	text, err := os.ReadFile("out.components.csv")
+	if err != nil || !strings.HasPrefix(string(text), "row,kernel_id,weight,part,component,mean,sd\n1,") {
+		t.Errorf("%s %v", text, err)
 	}
 }

@@ -23,6 +23,9 @@ const (
 // exp(ELBO/10) is better than the belief, and than weights from some rolling origins.
 const tempering = 10
 
+// negligible is the part of all weights below which a kernel is left out.
+const negligible = 1e-9
+
 // WeightNames lists what Settings.Weights may be; what "auto" is the data say.
 func WeightNames() []string { return []string{"auto", "posterior", bayesWeights, temperedWeights} }
 
@@ -87,13 +90,13 @@ func (t *Trainer) chosen(o PredictOptions) (kernels []int, weights []float64, er
 
 // Predict computes the predictive belief at the rows of x (row-major,
 // standardised) under the last evaluation. Kernels whose weight could not
-// change any figure (below 1e-9 of the whole) are left out.
+// change any figure (below negligible) are left out.
 func (t *Trainer) Predict(ctx context.Context, x []float64, o PredictOptions) (*mixture.Prediction, error) {
 	kernels, weights, err := t.chosen(o)
 	if err != nil {
 		return nil, err
 	}
-	for n := len(kernels); n > 1 && o.IDs == nil && weights[n-1] < 1e-9; n-- {
+	for n := len(kernels); n > 1 && o.IDs == nil && weights[n-1] < negligible; n-- {
 		kernels, weights = kernels[:n-1], weights[:n-1]
 	}
 	p := &mixture.Prediction{

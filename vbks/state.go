@@ -1,6 +1,12 @@
 package vbks
 
-import "slices"
+import (
+	"fmt"
+	"slices"
+
+	"kestrel/device"
+	"kestrel/vbks/random"
+)
 
 // State is what a kernel carries from one evaluation to the next, on the host,
 // so that any lane can take it up. Free vectors hold the logarithms of the
@@ -34,4 +40,112 @@ func (s *State) clone() *State {
 		*p = slices.Clone(*p)
 	}
 	return &c
+}
+
+// begin gives member k its state. What a state lacks starts anew: q(v) at the
+// prior, q(log θ) around the free vector, moments at 0; &State{Free: x} is a
+// fresh start at x. name is the kernel's, for its stream of random numbers.
+func (l *learner) begin(k int, st *State, name string) error {
+	n := l.freeLen(k)
+	if len(st.Free) != n {
+		return fmt.Errorf("%s: a state of %d free parameters for a kernel of %d", name, len(st.Free), n)
+	}
+	l.members[k] = member{name: name, steps: st.Steps, seen: st.Seen, rows: st.Rows,
+		rng: random.Stream(l.seed, name+" samples", 0)}
+	factor := st.Factor
+	if factor == 0 {
+		factor = 1
+	}
+	ln := l.lane
+	ln.Write(l.factor, k, []float64{factor})
+	l.setFree(k, st.Free)
+	vector := func(x []float64) []float64 { return l.padded(orZeros(x, n), 0) }
+	ln.Write(l.freeMoments.first, k, vector(st.FreeM1))
+	ln.Write(l.freeMoments.second, k, vector(st.FreeM2))
+	stride := l.strides(l.programs[k], st.Free)
+	ln.Write(l.stride, k, l.padded(stride, 0))
+
+	mean, root := orZeros(st.Mean, l.m), orIdentity(st.Chol, l.m, 1)
+	if len(mean) != l.m || len(root) != l.m*l.m {
+		return fmt.Errorf("%s: q(v) of %d inducing inputs where there are %d", name, len(mean), l.m)
+	}
+	l.rule.write(l, k, st, mean, root)
+	if l.q == nil {
+		return nil
+	}
+	ln.Write(l.q.centre, k, l.padded(st.Free, 0))
+	rows := make([]float64, n*n)
+	chol := slices.Clone(st.ThetaChol)
+	if chol == nil {
+		chol = make([]float64, n*n)
+	}
+	for i, d := range stride {
+		for j := range n {
+			rows[i*n+j] = d
+		}
+		if st.ThetaChol == nil {
+			chol[i*n+i] = thetaStart * d
+		}
+	}
+	ln.Write(l.strideChol, k, l.paddedSquare(rows, n))
+	ln.Write(l.q.chol, k, l.paddedSquare(chol, n))
+	square := func(x []float64) []float64 {
+		out := l.paddedSquare(orZeros(x, n*n), n)
+		f := l.ks.Free()
+		for i := n - 1; i < f-1; i++ {
+			out[i*f+i] = 0
+		}
+		return out
+	}
+	ln.Write(l.thetaMoments.first, k, square(st.ThetaCholM1))
+	ln.Write(l.thetaMoments.second, k, square(st.ThetaCholM2))
+	return nil
+}
+
+func orZeros(x []float64, n int) []float64 {
+	if x == nil {
+		return make([]float64, n)
+	}
+	return x
+}
+
+func orIdentity(x []float64, n int, diag float64) []float64 {
+	if x != nil {
+		return x
+	}
+	x = make([]float64, n*n)
+	for i := range n {
+		x[i*n+i] = diag
+	}
+	return x
+}
+
+// end returns the state of member k as it stands.
+func (l *learner) end(k int) (*State, error) {
+	f := l.ks.Free()
+	st := &State{Steps: l.members[k].steps, Seen: l.members[k].seen, Rows: l.members[k].rows}
+	var err error
+	read := func(a device.Array, n int) []float64 {
+		x := make([]float64, n)
+		if err == nil {
+			err = l.lane.Read(a, k, x)
+		}
+		return x
+	}
+	vector := func(a device.Array) []float64 { return l.unpadded(k, read(a, f)) }
+	square := func(a device.Array) []float64 { return l.unpaddedSquare(read(a, f*f), l.freeLen(k)) }
+	st.Factor = read(l.factor, 1)[0]
+	st.FreeM1, st.FreeM2 = vector(l.freeMoments.first), vector(l.freeMoments.second)
+	l.rule.read(l, st, read)
+	if l.q == nil {
+		st.Free = vector(l.free)
+	} else {
+		st.Free = vector(l.q.centre)
+		st.ThetaChol = square(l.q.chol)
+		st.ThetaCholM1, st.ThetaCholM2 = square(l.thetaMoments.first), square(l.thetaMoments.second)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return st, nil
 }

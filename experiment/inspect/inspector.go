@@ -119,9 +119,15 @@ func NewInspector(ctx context.Context, s *prepare.Subject, learned map[string]vb
 		dev.Close()
 		return nil, err
 	}
+	return inspectorOf(s, dev, t), nil
+}
+
+// inspectorOf returns an inspector that asks a trainer, which must have made an
+// evaluation. Both have the device from now on.
+func inspectorOf(s *prepare.Subject, dev device.Device, t *vbks.Trainer) *Inspector {
 	i := &Inspector{subject: s, trainer: t, dev: dev, turn: make(chan struct{}, 1)}
 	i.ctx, i.cancel = context.WithCancelCause(context.Background())
-	return i, nil
+	return i
 }
 
 // Close ends the question under way and gives the device back.

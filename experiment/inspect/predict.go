@@ -25,6 +25,7 @@ import (
 type Predictor struct {
 	lanes []*Inspector
 	spec  datasets.Spec // how the run's table is written
+	refit *vbks.Trainer // what lanes are twins of; nil: they have what the run has learned
 }
 
 // PredictQuery says with what to predict and what to write.
@@ -187,7 +188,10 @@ func (p *Predictor) batches(ctx context.Context, w *predictionWriter, points Poi
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	lanes, size := runtime.GOMAXPROCS(0), batchRows(len(p.lanes[0].trainer.Last().Kernels))
-	learned := p.lanes[0].trainer.Checkpoint() // no lane is at work yet
+	var learned map[string]vbks.Tensor
+	if p.refit == nil {
+		learned = p.lanes[0].trainer.Checkpoint() // no lane is at work yet
+	}
 	type answer struct {
 		batch *predictedBatch
 		err   error
@@ -263,7 +267,13 @@ func (p *Predictor) batches(ctx context.Context, w *predictionWriter, points Poi
 // inspector of what the first one knows.
 func (p *Predictor) lane(ctx context.Context, n int, learned map[string]vbks.Tensor) (*Inspector, error) {
 	if n == len(p.lanes) {
-		i, err := NewInspector(ctx, p.lanes[0].subject, learned)
+		var i *Inspector
+		var err error
+		if p.refit != nil {
+			i, err = twin(p.lanes[0].subject, p.refit)
+		} else {
+			i, err = NewInspector(ctx, p.lanes[0].subject, learned)
+		}
 		if err != nil {
 			return nil, err
 		}

@@ -1,6 +1,8 @@
 package prepare
 
 import (
+	"math"
+	"slices"
 	"strings"
 	"sync"
 
@@ -38,4 +40,21 @@ func NewSubject(c *config.Config, d *datasets.Dataset, scaler *datasets.Scaler, 
 	}
 	s.Ranges = sync.OnceValue(func() []ColumnInfo { return columnInfos(d) })
 	return s
+}
+
+// Whole is what there is to learn from, held out or not: the training rows in their
+// order, then the test rows, of which those are left out that the transform of the
+// target does not take.
+func (s *Subject) Whole() (all vbks.Training, heldOut, left int) {
+	d := s.Data
+	rows := slices.Clone(d.Train)
+	for _, r := range d.Test {
+		if !math.IsInf(s.Scaler.Target(d.Y[r]), 0) {
+			rows = append(rows, r)
+		}
+	}
+	all = s.Train
+	all.X, all.Y = s.Scaler.X(d, rows), s.Scaler.Y(d, rows)
+	heldOut = len(rows) - len(d.Train)
+	return all, heldOut, len(d.Test) - heldOut
 }

@@ -1,0 +1,85 @@
+package inspect
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"runtime"
+
+	"kestrel/datasets"
+	"kestrel/device/cpu"
+	"kestrel/experiment/prepare"
+	"kestrel/vbks"
+)
+
+// beyond is points that are all there from the beginning.
+type beyond struct{ left *datasets.Points }
+
+func (b *beyond) HasTarget() bool { return false }
+
+func (b *beyond) Next(_ context.Context, most int) (*datasets.Points, error) {
+	n := min(most, len(b.left.Rows))
+	if n == 0 {
+		return nil, io.EOF
+	}
+	dim := b.left.Dim
+	next := &datasets.Points{Dim: dim, X: b.left.X[:n*dim], Rows: b.left.Rows[:n]}
+	b.left = &datasets.Points{Dim: dim, X: b.left.X[n*dim:], Rows: b.left.Rows[n:]}
+	return next, nil
+}
+
+// Beyond returns the points beyond the last row of the run's data, held out or not,
+// up to a horizon. Errors are those of datasets.Dataset.Beyond.
+func (p *Predictor) Beyond(h datasets.Horizon) (PointSource, error) {
+	points, err := p.lanes[0].subject.Data.Beyond(h)
+	if err != nil {
+		return nil, err
+	}
+	return &beyond{points}, nil
+}
+
+// Refitted says on what a predictor's kernels have been fitted again.
+type Refitted struct {
+	Rows    int // all of them
+	HeldOut int // of these by the run
+	Left    int // held-out rows besides, which the transform of the target does not take
+}
+
+// Refit has the kernels that a query averages over learn from all rows of the data,
+// those too that the run has held out or not come to; see vbks.Trainer.Refit.
+// Predictions rest on them from then on. nil: the run has seen all rows.
+func (p *Predictor) Refit(ctx context.Context, q PredictQuery) (*Refitted, error) {
+	first := p.lanes[0]
+	all, heldOut, left := first.subject.Whole()
+	if all.Rows() == first.trainer.Last().RowsSeen {
+		return nil, nil
+	}
+	dev := cpu.New(cpu.Options{Lanes: runtime.GOMAXPROCS(0)})
+	defer dev.Close()
+	var refit *vbks.Trainer
+	err := first.ask(ctx, func(ctx context.Context) (err error) {
+		refit, err = first.trainer.Refit(ctx, dev, all, first.options(&q))
+		return err
+	})
+	if err != nil {
+		return nil, fmt.Errorf("fitting again on all %d rows: %w", all.Rows(), err)
+	}
+	lane, err := twin(first.subject, refit)
+	if err != nil {
+		return nil, err
+	}
+	err = p.Close()
+	p.lanes, p.refit = []*Inspector{lane}, refit
+	return &Refitted{Rows: all.Rows(), HeldOut: heldOut, Left: left}, err
+}
+
+// twin returns an inspector that predicts as a trainer does.
+func twin(s *prepare.Subject, t *vbks.Trainer) (*Inspector, error) {
+	dev := cpu.New(cpu.Options{Lanes: 1})
+	other, err := t.Twin(dev)
+	if err != nil {
+		dev.Close()
+		return nil, err
+	}
+	return inspectorOf(s, dev, other), nil
+}

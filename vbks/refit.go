@@ -1,0 +1,143 @@
+package vbks
+
+import (
+	"context"
+	"fmt"
+	"math"
+
+	"kestrel/device"
+	"kestrel/vbks/starts"
+)
+
+// refitSteps is the most L-BFGS iterations of a refit: a tenth more rows move an
+// optimum a little.
+const refitSteps = 20
+
+// Refit returns a trainer that only predicts, from other rows than those of the last
+// evaluation: as a rule those and what had been held out. They must be standardised
+// alike. On dev it has the kernels, priors, ranking and weights of t, and as many
+// inducing inputs for a row, placed anew.
+//
+// With the optimiser "collapsed" and point estimates the kernels that o predicts with
+// climb from their hyperparameters, at most refitSteps iterations on the bound of the
+// new rows; those of weight below averagedWeight, and all with other optimisers or
+// q(log θ), keep theirs. q(v) is the optimum for all the rows.
+func (t *Trainer) Refit(ctx context.Context, dev device.Device, data Training, o PredictOptions) (*Trainer, error) {
+	kernels, weights, err := t.chosen(o)
+	if err != nil {
+		return nil, err
+	}
+	out, err := t.onto(dev, data)
+	if err != nil {
+		return nil, err
+	}
+	m := math.Ceil(float64(t.m) * float64(data.Rows()) / float64(t.data.Rows()))
+	if err := out.place(ctx, min(int(m), data.Rows())); err != nil {
+		return nil, err
+	}
+	if err := out.makeWorkers(); err != nil {
+		return nil, fmt.Errorf("memory for the kernels: %w", err)
+	}
+	for _, k := range out.kernels {
+		if k.state != nil {
+			k.state = &State{Free: k.state.Free, Factor: k.state.Factor, ThetaChol: k.state.ThetaChol}
+		}
+	}
+	weighty := func(least float64) (some []int) {
+		for j, i := range kernels {
+			if weights[j] >= least {
+				some = append(some, i)
+			}
+		}
+		return some
+	}
+	r := &round{Trainer: out, number: t.evaluation, n: out.rows, outcomes: out.unknown()}
+	defer r.close()
+	switch {
+	case !out.optimizer.bounded():
+		err = r.relearn(ctx, weighty(negligible))
+	case out.settings.pointEstimates():
+		err = r.reclimb(ctx, weighty(averagedWeight))
+	}
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
+// Twin returns a trainer that predicts as t does, on another device, which it has for
+// itself.
+func (t *Trainer) Twin(dev device.Device) (*Trainer, error) {
+	out, err := t.onto(dev, t.data)
+	if err != nil {
+		return nil, err
+	}
+	z, err := dev.NewData(t.inducing, nil, t.dim)
+	if err != nil {
+		return nil, err
+	}
+	out.z = device.All(z)
+	return out, out.makeWorkers()
+}
+
+// onto returns a trainer of the same kernels and standing, on a device that has rows
+// but neither inducing inputs nor workers yet. It shares what is not written to.
+func (t *Trainer) onto(dev device.Device, data Training) (*Trainer, error) {
+	out := *t
+	out.kernels = make([]*kernel, len(t.kernels))
+	for i, k := range t.kernels {
+		copied := *k
+		copied.spread = spread{}
+		out.kernels[i] = &copied
+	}
+	out.dev, out.data, out.rows = dev, data, data.Rows()
+	out.scales = starts.Summarise(data.X, data.Y, data.Dim) // priors and the noise's floor stay
+	out.scales.Seasons, out.span = data.Seasons, out.scales.Span
+	out.elboRows = permutation(out.rows, t.settings.Seed)
+	out.drawer, out.scout, out.workers, out.lost = nil, nil, nil, nil
+	out.gate, out.held, out.progress, out.perform = nil, nil, nil, doHere
+	var err error
+	out.train, err = dev.NewData(data.X, data.Y, data.Dim)
+	return &out, err
+}
+
+// reclimb takes the hyperparameters of kernels uphill on all rows. One that cannot
+// be computed there keeps those that it had.
+func (r *round) reclimb(ctx context.Context, kernels []int) error {
+	for _, i := range kernels {
+		r.outcomes[i].Best = solution{X: r.kernels[i].state.Free, Source: "last"}
+	}
+	o := r.order(phaseTune)
+	o.Tuned, o.Steps, o.Further = r.tuneSample(r.n), refitSteps, true
+	if err := r.each(ctx, o, r.tasks(kernels)); err != nil {
+		return err
+	}
+	for _, i := range kernels {
+		if f := &r.outcomes[i]; f.Failure == "" {
+			r.kernels[i].state = &State{Free: f.Best.X, Factor: f.Factor}
+		}
+	}
+	return nil
+}
+
+// relearn makes an exact pass over all rows for kernels of a stochastic optimiser, at
+// their hyperparameters.
+func (r *round) relearn(ctx context.Context, kernels []int) error {
+	for _, i := range kernels {
+		st := r.kernels[i].state
+		r.outcomes[i].Best, r.outcomes[i].State = solution{X: st.Free, Source: "last"}, st
+	}
+	o := r.order(phaseLearn)
+	o.Settled, o.Pass, o.Estimated = true, true, r.elboSample(r.n)
+	if err := r.each(ctx, o, r.tasks(kernels)); err != nil {
+		return err
+	}
+	for _, i := range kernels {
+		f := &r.outcomes[i]
+		if f.Failure != "" {
+			return fmt.Errorf("kernel %s cannot be fitted again: %s", r.kernels[i].id, f.Failure)
+		}
+		r.kernels[i].state = f.State
+	}
+	return nil
+}
