@@ -99,7 +99,7 @@ func TestTransformRefuses(t *testing.T) {
 		t.Error("bounds from 3 to 1")
 	}
 	if _, err := Load(t.Context(), Spec{Path: "x", Transform: "loge"}); err == nil ||
-		err.Error() != `transform = "loge": allowed are "none", "log", "boxcox", "logit"; did you mean "log"?` {
+		err.Error() != `transform = "loge": allowed are "none", "log", "boxcox", "logit", "auto"; did you mean "log"?` {
 		t.Error(err)
 	}
 	if _, _, err := scaled(t, Spec{Path: tableOf(t, 1e139, 1.1e139, 2e139), Transform: "boxcox"}); err != nil {

@@ -173,7 +173,7 @@ func (t *Trainer) prepareSearch() error {
 func (t *Trainer) readyDrawer() {
 	if t.drawer == nil {
 		t.drawer = starts.NewDrawer(t.data.X, t.data.Y, t.dim, starts.Options{
-			Inducing: t.m, Floor: t.floor, Scales: t.scales, Seed: t.settings.Seed,
+			Inducing: t.m, Floor: t.floor, Scales: t.scales, Seed: t.settings.Seed, Calendar: t.settings.Priors == seriesPriors,
 		})
 	}
 }

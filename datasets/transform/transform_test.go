@@ -239,7 +239,7 @@ func TestMomentsInClosedForm(t *testing.T) {
 
 func TestNew(t *testing.T) {
 	for _, name := range Names() {
-		if tr, err := New(name, nil); err != nil || (name == None) != tr.Identity() {
+		if tr, err := New(name, nil); err != nil || (name == None || name == Auto) != tr.Identity() {
 			t.Errorf("%s: %v, %v", name, tr, err)
 		}
 	}

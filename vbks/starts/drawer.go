@@ -27,6 +27,8 @@ type Drawer struct {
 	periods [][]float64 // candidate periods per column, strongest first
 	spread  []float64   // median distance of two rows, per column
 	floor   float64
+
+	calendrical bool // as Options.Calendar
 }
 
 // Options say what a Drawer needs to know beside the rows.
@@ -35,12 +37,14 @@ type Options struct {
 	Floor    float64            // of the noise variance
 	Scales   kernelspace.Scales // of the rows, see Summarise
 	Seed     uint64             // of the search for periods
+	Calendar bool               // the priors know the seasons: no other periods are tried where there are as many leaves
 }
 
 // NewDrawer summarises training rows: x (N x dim, row-major) and y.
 func NewDrawer(x, y []float64, dim int, o Options) *Drawer {
 	n := len(y)
 	w := &Drawer{Inducing: o.Inducing, scales: o.Scales, dim: dim, rows: n, floor: o.Floor, periods: columnPeriods(x, y, dim, o.Seed)}
+	w.calendrical = o.Calendar
 	w.periods[0] = append(slices.Clone(o.Scales.Seasons), w.periods[0]...)
 	var mean, square float64
 	for _, v := range y {
@@ -101,7 +105,9 @@ func (w *Drawer) Draw(p *kernelspace.Program, rng *rand.Rand, number int) []floa
 	for _, in := range params.Leaves(p) {
 		w.leaf(in, raw[in.Off:in.Off+in.NumParams()], rng, number, used)
 	}
-	w.calendar(p, raw)
+	if w.calendrical {
+		w.calendar(p, raw)
+	}
 	share := math.Pow(10, -0.5-2*rng.Float64()) // of the noise
 	if number == 0 {
 		share = 0.1
