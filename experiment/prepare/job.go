@@ -28,6 +28,7 @@ type Job struct {
 	Trainer Trainer
 	Test    TestSet
 	learned map[string]vbks.Tensor // a checkpoint that the trainer begins with; nil: it begins anew
+	given   *datasets.Dataset      // in the place of those that the config names; nil: none
 }
 
 // Trainer is what a Run needs of vbks.Trainer.
@@ -55,6 +56,16 @@ func Prepare(ctx context.Context, c config.Config) (*Job, error) { return Prepar
 // PrepareFrom is Prepare for a trainer that begins with a checkpoint, if that is
 // not nil.
 func PrepareFrom(ctx context.Context, c config.Config, learned map[string]vbks.Tensor) (*Job, error) {
+	return prepareJob(ctx, c, learned, nil)
+}
+
+// PrepareData is Prepare for data that have been loaded, in the place of those that the
+// config names. The job changes them where the config is Unasked.
+func PrepareData(ctx context.Context, c config.Config, d *datasets.Dataset) (*Job, error) {
+	return prepareJob(ctx, c, nil, d)
+}
+
+func prepareJob(ctx context.Context, c config.Config, learned map[string]vbks.Tensor, given *datasets.Dataset) (*Job, error) {
 	space, err := c.Kernels.Candidates()
 	if err != nil {
 		return nil, err
@@ -63,7 +74,7 @@ func PrepareFrom(ctx context.Context, c config.Config, learned map[string]vbks.T
 	if err != nil {
 		return nil, err
 	}
-	j := &Job{Config: c, dev: dev, learned: learned}
+	j := &Job{Config: c, dev: dev, learned: learned, given: given}
 	if notice != "" {
 		j.Notices = append(j.Notices, notice)
 	}
@@ -76,7 +87,12 @@ func PrepareFrom(ctx context.Context, c config.Config, learned map[string]vbks.T
 
 func (j *Job) prepare(ctx context.Context, space []vbks.Candidate) error {
 	var err error
-	if j.Data, j.Scaler, err = LoadData(ctx, &j.Config); err != nil {
+	if j.Data = j.given; j.Data == nil {
+		j.Data, j.Scaler, err = LoadData(ctx, &j.Config)
+	} else {
+		j.Scaler, err = datasets.NewScaler(j.Data, j.Config.Data)
+	}
+	if err != nil {
 		return err
 	}
 	// What reading and standardising leave behind is as large as the data, and has no
