@@ -60,6 +60,7 @@ var layers = []string{
 	"experiment/series",
 	"experiment/study",
 	"experiment/compare",
+	"experiment/backtest",
 	"experiment/bench",
 	"experiment/figures",
 	"experiment/report",

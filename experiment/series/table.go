@@ -125,10 +125,11 @@ func (t *Table) Leave(records int) {
 	}
 }
 
-// Close closes the file.
+// Close closes the file, once.
 func (t *Table) Close() error {
-	if t.file == nil {
+	f := t.file
+	if t.file = nil; f == nil {
 		return nil
 	}
-	return t.file.Close()
+	return f.Close()
 }
