@@ -16,6 +16,7 @@ import (
 	"kestrel/experiment/config"
 	"kestrel/experiment/prepare"
 	"kestrel/experiment/record"
+	"kestrel/experiment/record/recordtest"
 	"kestrel/internal/must"
 )
 
@@ -242,7 +243,8 @@ func TestGoesOn(t *testing.T) {
 		}
 	}
 	must.OK(t, os.WriteFile(name, []byte(strings.Replace(want[record.ForecastsFile], "\nlong,2", "\nlong,7", 1)), 0o644))
-	if _, err := Begin(t.Context(), c, p, dir); err == nil || !strings.Contains(err.Error(), "is damaged: line 2: it is not the row that comes here") {
+	_, err = Begin(t.Context(), c, p, dir)
+	if err == nil || !strings.Contains(err.Error(), "is damaged: line 2: it is not the row that comes here") {
 		t.Error(err)
 	}
 }
@@ -282,7 +284,19 @@ func TestRefused(t *testing.T) {
 	}
 	wide := filepath.Join(t.TempDir(), "wide.csv")
 	must.OK(t, os.WriteFile(wide, []byte("t,u,y\n1,2,3\n2,3,4\n"), 0o600))
-	if _, err := Begin(t.Context(), quick(t, wide, "data.group="), plan(), t.TempDir()); err == nil || !strings.Contains(err.Error(), "has 2 inputs") {
+	_, err := Begin(t.Context(), quick(t, wide, "data.group="), plan(), t.TempDir())
+	if err == nil || !strings.Contains(err.Error(), "has 2 inputs") {
 		t.Error(err)
+	}
+}
+
+// docs/format.md has the columns of the tables, in their order.
+func TestFormatPageHasColumns(t *testing.T) {
+	for name, want := range map[string][]string{
+		record.ForecastsFile: columns(), record.SummaryFile: scoreColumns(), record.HorizonFile: append([]string{"step"}, scoreColumns()...),
+	} {
+		if got := recordtest.PageNames(t, "### "+name); !slices.Equal(got, want) {
+			t.Errorf("docs/format.md has the columns %q of %s, it has %q", got, name, want)
+		}
 	}
 }

@@ -191,9 +191,6 @@ func (b *Backtest) Done() (done, all int) { return len(b.known), len(b.tasks()) 
 // GoesOn reports whether it was begun earlier.
 func (b *Backtest) GoesOn() bool { return b.dir.Known }
 
-// Path is the directory.
-func (b *Backtest) Path() string { return b.dir.Path }
-
 // Close gives the directory back.
 func (b *Backtest) Close() error { return errors.Join(b.table.Close(), b.dir.Close()) }
 

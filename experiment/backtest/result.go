@@ -99,7 +99,8 @@ func scoreColumns() []string {
 
 func (s *Scores) cells() []string {
 	out := []string{s.Method, strconv.Itoa(s.Series)}
-	for _, v := range []files.Number{s.CRPS, s.Relative, s.Scaled, s.MSIS, s.MASE, s.SMAPE, s.Coverage80, s.Coverage95, s.RMSE, s.KestrelRelative} {
+	for _, v := range []files.Number{s.CRPS, s.Relative, s.Scaled, s.MSIS, s.MASE, s.SMAPE, s.Coverage80, s.Coverage95, s.RMSE,
+		s.KestrelRelative} {
 		out = append(out, v.Known(""))
 	}
 	return append(out, strconv.Itoa(s.KestrelBetter), strconv.Itoa(s.Compared))

@@ -104,7 +104,8 @@ func TestVerdict(t *testing.T) {
 	if r, err = newResult(Plan{Horizon: 2, Origins: 2}, only); err != nil {
 		t.Fatal(err)
 	}
-	if want := "kestrel: CRPS 50 % below the best baseline (snaive); 95 % intervals hold 50 %; 1 origin without a forecast of kestrel"; r.verdict() != want {
+	if want := "kestrel: CRPS 50 % below the best baseline (snaive); 95 % intervals hold 50 %; " +
+		"1 origin without a forecast of kestrel"; r.verdict() != want {
 		t.Errorf("%s\nwant %s", r.verdict(), want)
 	}
 	var text strings.Builder

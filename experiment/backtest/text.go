@@ -16,8 +16,9 @@ const mostNamed = 10
 // WriteText writes the tables for people, in Markdown, and the verdict.
 func (r *Result) WriteText(w io.Writer) error {
 	var b strings.Builder
-	fmt.Fprintf(&b, "%s, %s ahead from %s at most; means over the series that a method has forecast, CRPS relative to %s as a geometric mean\n\n",
-		seriesCount(r.Series), words.Count(r.Horizon, "step"), words.Count(r.Origins, "origin"), r.Naive())
+	fmt.Fprintf(&b, "%d series, %s ahead from %s at most; means over the series that a method has forecast, "+
+		"CRPS relative to %s as a geometric mean\n\n",
+		r.Series, words.Count(r.Horizon, "step"), words.Count(r.Origins, "origin"), r.Naive())
 	b.WriteString("| method | series | CRPS | relative | MSIS | MASE | sMAPE | 80 % | 95 % | RMSE | kestrel better |\n" +
 		"|---|---:|---:|---:|---:|---:|---:|---:|---:|---:|---:|\n")
 	for m := range r.Methods {
@@ -58,8 +59,6 @@ func orNA(v files.Number) string {
 	}
 	return v.Format("%.4g")
 }
-
-func seriesCount(n int) string { return fmt.Sprintf("%d series", n) }
 
 // LeftOutLines say which series are left out, a line for each reason.
 func LeftOutLines(all []LeftOut) (lines []string) {

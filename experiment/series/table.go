@@ -19,8 +19,9 @@ import (
 type Table struct {
 	Records [][]string // that were there, without the header
 
-	file   *os.File // nil: it is not there yet
-	name   string
+	file   *os.File // nil: it is not there yet, or closed
+	name   string   // in the directory
+	path   string   // for messages
 	header []string
 	ends   []int64 // of each record
 	begins int64   // of the first
@@ -29,7 +30,7 @@ type Table struct {
 
 // OpenTable opens a table, if it is there, and reads it.
 func OpenTable(dir *inside.Dir, name string, header []string) (*Table, error) {
-	t := &Table{name: name, header: header}
+	t := &Table{name: name, path: dir.Join(name), header: header}
 	f, err := dir.OpenToWrite(name)
 	if errors.Is(err, fs.ErrNotExist) {
 		return t, nil
@@ -89,7 +90,7 @@ func (t *Table) read() error {
 		case err != nil:
 			return t.Damaged(n-1, err)
 		case n == 0 && !slices.Equal(cells, t.header):
-			return fmt.Errorf("%s has other columns than this version of kestrel writes; choose another directory with --out", t.file.Name())
+			return fmt.Errorf("%s has other columns than this version of kestrel writes; choose another directory with --out", t.path)
 		case n == 0:
 			t.begins = at
 		default:
@@ -114,7 +115,7 @@ func (t *Table) Write(rows [][]string) error {
 
 // Damaged says where, of the records from 0.
 func (t *Table) Damaged(record int, err error) error {
-	return fmt.Errorf("%s is damaged: line %d: %w; remove it, or choose another directory with --out", t.file.Name(), record+2, err)
+	return fmt.Errorf("%s is damaged: line %d: %w; remove it, or choose another directory with --out", t.path, record+2, err)
 }
 
 // Leave cuts off, when it is settled, what is behind the first so many records.
