@@ -60,6 +60,7 @@ var layers = []string{
 	"experiment/series",
 	"experiment/study",
 	"experiment/compare",
+	"experiment/backtest",
 	"experiment/bench",
 	"experiment/figures",
 	"experiment/report",
@@ -95,7 +96,8 @@ var apart = map[string][]string{
 
 // forTests are packages that only tests import, and programs that nobody does.
 func forTests(pkg string) bool {
-	return strings.HasSuffix(pkg, "test") || slices.Contains([]string{"internal/must", "internal/golden", "internal/goroutines"}, pkg)
+	named := strings.HasSuffix(pkg, "test") && !slices.Contains(layers, pkg) // a backtest is none
+	return named || slices.Contains([]string{"internal/must", "internal/golden", "internal/goroutines"}, pkg)
 }
 
 // standsAlone reports whether a package is a program of its own, or made for one.

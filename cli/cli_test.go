@@ -287,7 +287,7 @@ func TestOutIsAlike(t *testing.T) {
 		}
 		have[commands[i].Name()] = out != nil
 	}
-	for _, name := range []string{"kestrel", "run", "bench", "export", "predict", "report", "study", "compare", "figures"} {
+	for _, name := range []string{"kestrel", "run", "bench", "export", "predict", "report", "study", "compare", "backtest", "figures"} {
 		if !have[name] {
 			t.Errorf("%s has no --out", name)
 		}

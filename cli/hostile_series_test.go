@@ -74,9 +74,13 @@ func TestHostileComparison(t *testing.T) {
 func TestHostileSeries(t *testing.T) {
 	base := t.TempDir()
 	many, tables, victims := filepath.Join(base, "many"), filepath.Join(base, "tables"), filepath.Join(base, "victims")
+	past := filepath.Join(base, "past")
 	repeat := func(dir string) []string { return quick("run", "quickstart", "--repeat", "2", "--quiet", "--out", dir) }
 	studied := func(dir string) []string { return append(tiny("--seeds", "1..2"), "--out", dir) }
-	for _, args := range [][]string{repeat(many), repeat(victims), studied(tables)} {
+	forecast := func(dir string) []string {
+		return quick("backtest", "quickstart", "--horizon", "2", "--origins", "1", "--quiet", "--out", dir)
+	}
+	for _, args := range [][]string{repeat(many), repeat(victims), studied(tables), forecast(past)} {
 		if said, code := timely(t, args...); code != 0 {
 			t.Fatal(said)
 		}
@@ -103,7 +107,7 @@ func TestHostileSeries(t *testing.T) {
 		{many, "001", repeat, true}, {many, ".002.partial", repeat, false}, {many, "state", repeat, false},
 		{many, "state/asked.json", repeat, false}, {many, "state/owner.json", repeat, false},
 		{tables, filepath.Base(rows[0]), studied, false}, {tables, filepath.Base(rows[1]), studied, false},
-		{tables, "state/asked.json", studied, false},
+		{tables, "state/asked.json", studied, false}, {past, "backtest.csv", forecast, false},
 	} {
 		for kind, put := range map[string]func(dir, path string) error{
 			"a link outside": func(_, path string) error { return os.Symlink(filepath.Join(victims, "001"), path) },
@@ -146,6 +150,7 @@ func TestRefusedSeriesLeaveNothing(t *testing.T) {
 	for _, args := range [][]string{
 		quick("run", "quickstart", "--repeat", "2", "--quiet", "--set", "device.kind=cuda"), tiny("--set", "device.kind=cuda"),
 		quick("compare", "quickstart", "--quiet", "--set", "device.kind=cuda"),
+		quick("backtest", "quickstart", "--horizon", "2", "--quiet", "--set", "device.kind=cuda"),
 	} {
 		said, code := timely(t, append(args, "--out", filepath.Join(base, "a", "b"))...)
 		if code == 0 {

@@ -172,7 +172,7 @@ func newRoot() *cobra.Command {
 	f.register(root)
 	root.SetFlagErrorFunc(wrongFlag)
 	root.AddCommand(newRun(), newOpen(), newResume(), newExport(), newPredict(), newReport(),
-		newKernels(), newData(), newConfig(), newStudy(), newCompare(), newFigures(), newBench(), newDevices(), newVersion())
+		newKernels(), newData(), newConfig(), newStudy(), newCompare(), newBacktest(), newFigures(), newBench(), newDevices(), newVersion())
 	return root
 }
 

@@ -60,13 +60,13 @@ func lookup(ref, file string, names []string) (int, error) {
 type roles struct {
 	inputs  []int
 	target  int
+	group   int // −1: none
 	notices []string
 }
 
 // defaultTarget refuses a target that is a text and that the user has not named,
 // and says which columns hold numbers.
-func (f *form) defaultTarget(file string) error {
-	last := len(f.names) - 1
+func (f *form) defaultTarget(file string, last int) error {
 	if f.kinds[last] != kindText {
 		return nil
 	}
@@ -93,13 +93,28 @@ func chooseRoles(s *Spec, file string, f *form) (*roles, error) {
 		return nil, fmt.Errorf("%s: has a single column; an input and a target are needed, "+
 			"and a delimiter other than , ; tab or space must be given (delimiter = \"|\")", file)
 	}
-	r := &roles{target: len(f.names) - 1}
+	r := &roles{target: len(f.names) - 1, group: -1}
+	if s.Group != "" {
+		g, err := lookup(s.Group, file, f.names)
+		if err != nil {
+			return nil, fmt.Errorf("group: %w", err)
+		}
+		if len(f.names) < 3 {
+			return nil, fmt.Errorf("%s: has 2 columns; beside the group an input and a target are needed", file)
+		}
+		if r.group = g; r.target == g {
+			r.target--
+		}
+	}
 	if s.Target != "" {
 		t, err := lookup(s.Target, file, f.names)
 		if err != nil {
 			return nil, err
 		}
 		r.target = t
+	}
+	if r.target == r.group {
+		return nil, fmt.Errorf("%s: column %s is both the group and the target", file, quoteText(f.names[r.group]))
 	}
 	taken := make([]bool, len(f.names))
 	taken[r.target] = true
@@ -111,6 +126,9 @@ func chooseRoles(s *Spec, file string, f *form) (*roles, error) {
 		if i == r.target {
 			return nil, fmt.Errorf("%s: column %s is both an input and the target", file, quoteText(f.names[i]))
 		}
+		if i == r.group {
+			return nil, fmt.Errorf("%s: column %s is both the group and an input", file, quoteText(f.names[i]))
+		}
 		if taken[i] {
 			return nil, fmt.Errorf("%s: column %s is named twice among the inputs", file, quoteText(f.names[i]))
 		}
@@ -121,7 +139,7 @@ func chooseRoles(s *Spec, file string, f *form) (*roles, error) {
 		return r, nil
 	}
 	for i, name := range f.names {
-		if i == r.target {
+		if i == r.target || i == r.group {
 			continue
 		}
 		switch f.kinds[i] {

@@ -41,6 +41,7 @@ type Dataset struct {
 	writing writing  // of the values in the file
 	names   []string // of all its columns; nil if they are not those of one table
 	rows    []int32  // of the file, from 0, that were kept; nil: all, or nobody needs them
+	groups  *labels  // of the N rows; nil: no column tells them apart
 
 	Kernel string    // canonical expression of the true kernel; synthetic data only
 	Params []float64 // its raw natural parameters, leaf by leaf
@@ -51,6 +52,7 @@ type Dropped struct {
 	Target  int // the target was missing, and perhaps inputs too
 	Inputs  int // only inputs were missing
 	Invalid int // by the rules of the source; a notice says which and how often
+	Others  int // rows of other series than the one that is meant, or of none
 }
 
 // N returns the number of rows kept.
@@ -76,20 +78,17 @@ func Load(ctx context.Context, spec Spec) (*Dataset, error) {
 	if err != nil {
 		return nil, err
 	}
-	var d *Dataset
-	var kept []int32
-	switch s.Source {
-	case "synthetic":
+	if s.Source == "synthetic" {
 		return generate(ctx, &s)
-	case "swissgrid":
-		d, kept, err = loadSwissgrid(ctx, &s)
-	case "ieq":
-		d, kept, err = loadIntel(ctx, &s)
-	default:
-		d, kept, err = loadTable(ctx, &s)
 	}
+	d, kept, err := read(ctx, &s)
 	if err != nil {
 		return nil, err
+	}
+	if d.groups != nil {
+		if d, kept, err = d.meant(&s, kept); err != nil {
+			return nil, err
+		}
 	}
 	if err := d.findSeries(&s); err != nil {
 		return nil, err
@@ -101,6 +100,18 @@ func Load(ctx context.Context, spec Spec) (*Dataset, error) {
 		d.rows = kept // to name those that cannot be transformed
 	}
 	return d, nil
+}
+
+// read reads files without dividing the rows. kept are those of the file that were
+// not dropped, nil for all.
+func read(ctx context.Context, s *Spec) (d *Dataset, kept []int32, err error) {
+	switch s.Source {
+	case "swissgrid":
+		return loadSwissgrid(ctx, s)
+	case "ieq":
+		return loadIntel(ctx, s)
+	}
+	return loadTable(ctx, s)
 }
 
 // loadTable reads a table without dividing it. kept are the rows of the file
@@ -117,19 +128,29 @@ func loadTable(ctx context.Context, s *Spec) (d *Dataset, kept []int32, err erro
 			return nil, err
 		}
 		if s.Target == "" {
-			if err := f.defaultTarget(filepath.Base(path)); err != nil {
+			if err := f.defaultTarget(filepath.Base(path), chosen.target); err != nil {
 				return nil, err
 			}
 		}
-		return append(append([]int(nil), chosen.inputs...), chosen.target), nil
+		all := append(append([]int(nil), chosen.inputs...), chosen.target)
+		if chosen.group >= 0 {
+			all = append(all, chosen.group)
+		}
+		return all, nil
 	})
 	if err != nil {
 		return nil, nil, err
+	}
+	var groups *labels
+	if last := len(t.columns) - 1; chosen.group >= 0 {
+		groups = t.columns[last].labels
+		t.columns = t.columns[:last]
 	}
 	if d, kept, err = newDataset(s, path, t); err != nil {
 		return nil, nil, err
 	}
 	d.Notices = append(d.Notices, chosen.notices...)
+	d.groups = groups.keep(kept)
 	return d, kept, nil
 }
 

@@ -29,6 +29,10 @@ type Spec struct {
 	Decimal    string   // the decimal sign: "auto" (default), ".", ","; where it is named, the other one may divide thousands
 	Missing    []string // texts that stand for a missing value, in any case; nil: DefaultMissing. An empty field always does.
 
+	// A long table of several series, one below the other, see Groups.
+	Group      string // the column, of texts or numbers, that names the series of a row; "": there is one
+	GroupValue string // the series that is meant, as it stands in the table; "": the only one
+
 	// The Intel lab, see loadIntel.
 	Locations string // of the motes; default: mote_locs.txt beside the data
 	ValidRows int    // the first so many valid rows are taken; 0: all
@@ -125,6 +129,10 @@ func (s Spec) withDefaults() (Spec, error) {
 		return s, fmt.Errorf("season = %d: the number of steps must not be negative", s.Season)
 	case s.ValidRows < 0:
 		return s, fmt.Errorf("valid_rows = %d: the number of rows must not be negative", s.ValidRows)
+	case s.Group != "" && s.Source != "csv":
+		return s, fmt.Errorf("group = %s needs source = \"csv\", not %q", quoteText(s.Group), s.Source)
+	case s.GroupValue != "" && s.Group == "":
+		return s, fmt.Errorf("group_value = %s, but data.group names no column", quoteText(s.GroupValue))
 	case (s.Source == "csv" || s.Source == "ieq") && s.Path == "":
 		return s, fmt.Errorf("data.path is missing: it names the file to read")
 	case s.Source == "synthetic" && s.Kernel == "":

@@ -42,6 +42,8 @@ type tableColumn struct {
 	zoned int      // time stamps with a zone
 	local int      // and without one
 
+	labels *labels // of a column that names series; its values are not numbers
+
 	larges  []largeNumber
 	rounded int    // of them
 	hint    string // appended to the errors of the first line
@@ -57,6 +59,9 @@ func readTable(ctx context.Context, path string, s *Spec, choose func(*form) ([]
 	r, err := newTableReader(src, filepath.Base(path), s, writing{}, choose)
 	if err != nil {
 		return nil, err
+	}
+	if s.Group != "" { // which is chosen last
+		r.columns[len(r.columns)-1].labels = &labels{}
 	}
 	if err := r.fill(ctx, -1); err != io.EOF {
 		return nil, err
@@ -267,6 +272,10 @@ func (r *tableReader) row(fields [][]byte) error {
 // parse reads a value; the first that is not missing decides between numbers
 // and time stamps.
 func (col *tableColumn) parse(text []byte, c *cells) (float64, error) {
+	if col.labels != nil {
+		col.labels.add(string(bytes.TrimSpace(text)))
+		return 0, nil
+	}
 	if col.kind != kindTime {
 		v, err := c.number(text)
 		if math.Abs(v) >= largestExact {

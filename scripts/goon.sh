@@ -5,7 +5,7 @@
 #	scripts/goon.sh [N] [PROGRAM]
 #
 # N is the number of series (60), PROGRAM a built kestrel (built here if none is
-# named). Each is one of run --repeat, study and compare, is killed at a random
+# named). Each is one of run --repeat, study, compare and backtest, is killed at a random
 # moment one to four times, each time in the middle of what the same command makes
 # of the rest, and then left to end. What must hold: its directory has the same
 # files as that of a series that was never killed, hidden ones included, and all
@@ -20,6 +20,7 @@ variants=(
 	"run quickstart $quick --repeat 3 --prune-top 3 --then-refine 1"
 	"study --figures quickstart --variant i,iii --seeds 1..2 --compare-starts 2 $quick"
 	"compare quickstart $quick --runs 2 --methods vbks,vbks-s,vbks-prune,random,bo --set compare.budget=3 --set compare.random_runs=3 --set compare.rows=20 --set compare.draws=2"
+	"backtest quickstart $quick --horizon 10 --origins 8 --step 2"
 )
 
 # timeless FILE: a table without what a clock decides.

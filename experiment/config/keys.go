@@ -53,6 +53,8 @@ func (c *Config) keys() []key {
 		{"data", "split_by", choice(&d.SplitBy, "auto", "random", "rows", "x", "mask"),
 			"rows: the last ones; x: the largest inputs; auto: these of a series in time, else random"},
 		{"data", "time", choice(&d.Time, "auto", "yes", "no"), "whether the input is time; auto: time stamps, or by its name and its steps"},
+		{"data", "group", column{&d.Group}, "column that names the series of a long table; kestrel backtest forecasts each"},
+		{"data", "group_value", textValue{p: &d.GroupValue}, "the series that is meant; default: the only one"},
 		{"data", "season", autoWhole{&d.Season, 1, many}, `of a series in time, in steps; "auto": by the calendar; 1: none`},
 		{"data", "mask", textValue{p: &d.Mask}, "file whose entries are 1 for test rows"},
 		{"data", "mask_column", whole{&d.MaskColumn, 1, many}, "counted from 1"},

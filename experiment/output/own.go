@@ -30,7 +30,7 @@ func isRun(dir string) bool {
 }
 
 // isSeries reports whether a folder that is no run is that of a series: of runs, a
-// study or a comparison.
+// study, a comparison or a backtest.
 func isSeries(dir string) bool {
 	state := filepath.Join(dir, record.StateDir)
 	if info, err := os.Lstat(state); err != nil || !info.IsDir() {
@@ -85,7 +85,7 @@ func (k keeper) keeps() string {
 // owns reports whether a name in the folder is one of its own.
 func (k keeper) owns(name string) bool {
 	if k.series {
-		return slices.Contains(record.ComparisonFiles(), name) || record.IsStudyTable(name)
+		return slices.Contains(record.ComparisonFiles(), name) || slices.Contains(record.BacktestFiles(), name) || record.IsStudyTable(name)
 	}
 	return slices.Contains(ownFiles(), name)
 }

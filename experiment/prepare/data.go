@@ -50,17 +50,34 @@ func settle(ctx context.Context, c *config.Config, d *datasets.Dataset) (transfo
 // What the config leaves to the data is left so.
 func LoadData(ctx context.Context, c *config.Config) (*datasets.Dataset, *datasets.Scaler, error) {
 	d, err := datasets.Load(ctx, c.Data)
+	if err == nil {
+		err = checkFiles(c, d)
+	}
 	if err != nil {
 		return nil, nil, err
-	}
-	for _, f := range []ChangedFile{{d.Path, "data.sha256", c.SHA256, d.SHA256}, {d.Mask, "data.mask_sha256", c.MaskSHA256, d.MaskSHA256}} {
-		if f.was != "" && f.is != "" && f.was != f.is {
-			return nil, nil, &f
-		}
 	}
 	s, err := datasets.NewScaler(d, c.Data)
 	if err != nil {
 		return nil, nil, err
 	}
 	return d, s, nil
+}
+
+// LoadGroups loads the series of a config's data, not divided.
+func LoadGroups(ctx context.Context, c *config.Config) ([]datasets.Group, error) {
+	all, err := datasets.Groups(ctx, c.Data)
+	if err == nil {
+		err = checkFiles(c, all[0].Data)
+	}
+	return all, err
+}
+
+// checkFiles returns an error if the data are not of the files that a config means.
+func checkFiles(c *config.Config, d *datasets.Dataset) error {
+	for _, f := range []ChangedFile{{d.Path, "data.sha256", c.SHA256, d.SHA256}, {d.Mask, "data.mask_sha256", c.MaskSHA256, d.MaskSHA256}} {
+		if f.was != "" && f.is != "" && f.was != f.is {
+			return &f
+		}
+	}
+	return nil
 }

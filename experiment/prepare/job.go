@@ -28,6 +28,7 @@ type Job struct {
 	Trainer Trainer
 	Test    TestSet
 	learned map[string]vbks.Tensor // a checkpoint that the trainer begins with; nil: it begins anew
+	given   *datasets.Dataset      // in the place of those that the config names; nil: none
 }
 
 // Trainer is what a Run needs of vbks.Trainer.
@@ -55,35 +56,50 @@ func Prepare(ctx context.Context, c config.Config) (*Job, error) { return Prepar
 // PrepareFrom is Prepare for a trainer that begins with a checkpoint, if that is
 // not nil.
 func PrepareFrom(ctx context.Context, c config.Config, learned map[string]vbks.Tensor) (*Job, error) {
-	space, err := c.Kernels.Candidates()
-	if err != nil {
+	return prepareJob(ctx, c, learned, nil)
+}
+
+// PrepareData is Prepare for data that have been loaded, in the place of those that the
+// config names. The job changes them where the config is Unasked.
+func PrepareData(ctx context.Context, c config.Config, d *datasets.Dataset) (*Job, error) {
+	return prepareJob(ctx, c, nil, d)
+}
+
+func prepareJob(ctx context.Context, c config.Config, learned map[string]vbks.Tensor, given *datasets.Dataset) (*Job, error) {
+	if _, err := c.Kernels.Candidates(); err != nil {
 		return nil, err
 	}
 	dev, notice, err := openDevice(c.Device)
 	if err != nil {
 		return nil, err
 	}
-	j := &Job{Config: c, dev: dev, learned: learned}
+	j := &Job{Config: c, dev: dev, learned: learned, given: given}
 	if notice != "" {
 		j.Notices = append(j.Notices, notice)
 	}
-	if err := j.prepare(ctx, space); err != nil {
+	if err := j.prepare(ctx); err != nil {
 		dev.Close()
 		return nil, err
 	}
 	return j, nil
 }
 
-func (j *Job) prepare(ctx context.Context, space []vbks.Candidate) error {
+func (j *Job) prepare(ctx context.Context) error {
 	var err error
-	if j.Data, j.Scaler, err = LoadSettled(ctx, &j.Config); err != nil {
+	if j.Data = j.given; j.Data == nil {
+		j.Data, j.Scaler, err = LoadSettled(ctx, &j.Config)
+	} else if _, err = settle(ctx, &j.Config, j.Data); err == nil {
+		j.Scaler, err = datasets.NewScaler(j.Data, j.Config.Data)
+	}
+	if err != nil {
 		return err
 	}
 	// What reading and standardising leave behind is as large as the data, and has no
 	// pointers: collected in milliseconds, it makes room for the next copy.
 	runtime.GC()
 	c, d := &j.Config, j.Data
-	if space, err = c.Kernels.Candidates(); err != nil {
+	space, err := c.Kernels.Candidates() // which the data may have decided
+	if err != nil {
 		return err
 	}
 	summary := datasets.Describe(d, j.Scaler)

@@ -25,6 +25,19 @@ const (
 // ComparisonFiles returns the names that a comparison keeps for itself in its directory.
 func ComparisonFiles() []string { return []string{ConfigFile, MetricsFile, FinalsFile, RunTableFile} }
 
+// Names of what a backtest writes besides its FIGURE.svg and FIGURE.png.
+const (
+	ForecastsFile  = "backtest.csv"
+	SummaryFile    = "summary.csv"
+	HorizonFile    = "by-horizon.csv"
+	BacktestFigure = "by-horizon"
+)
+
+// BacktestFiles returns the names that a backtest keeps for itself in its directory.
+func BacktestFiles() []string {
+	return []string{ForecastsFile, SummaryFile, HorizonFile, BacktestFigure + ".svg", BacktestFigure + ".png"}
+}
+
 // StudyPrefix begins the names of the tables of a study.
 const StudyPrefix = "study-"
 

@@ -5,12 +5,13 @@ import (
 
 	"kestrel/experiment/inside"
 	"kestrel/experiment/record"
+	"kestrel/experiment/series"
 )
 
 // CalibrationTable is the CSV file of a calibration, to which a row is added as soon
 // as it is known.
 type CalibrationTable struct {
-	file  *tableFile
+	file  *series.Table
 	known map[calibrationKey]*CalibrationRow
 }
 
@@ -33,25 +34,25 @@ func calibrationColumns() []string {
 func OpenCalibration(dir *inside.Dir) (*CalibrationTable, error) {
 	t := &CalibrationTable{known: map[calibrationKey]*CalibrationRow{}}
 	var err error
-	if t.file, err = openTable(dir, calibrationName, calibrationColumns()); err != nil {
+	if t.file, err = series.OpenTable(dir, calibrationName, calibrationColumns()); err != nil {
 		return nil, err
 	}
-	for i, cells := range t.file.records {
-		p := reader{cells: cells}
+	for i, cells := range t.file.Records {
+		p := series.Cells{Cells: cells}
 		r := &CalibrationRow{
-			Space: cells[0], Seed: p.seed(1), Rows: p.whole(2), Noise: p.number(3), Draws: p.whole(4),
-			Generator: text(cells[5]), Leader: text(cells[6]), Fitted: p.whole(7), ClassSize: p.whole(8), Hit: cells[9] == "true",
-			Bayes: p.number(10), Posterior: p.number(11), PointBayes: p.number(12),
-			OwnBayes: p.number(13), OwnPosterior: p.number(14), OwnPointBayes: p.number(15),
-			ExactGap: p.number(16), Seconds: p.number(17), Failure: text(cells[18]),
+			Space: cells[0], Seed: p.Seed(1), Rows: p.Whole(2), Noise: p.Number(3), Draws: p.Whole(4),
+			Generator: series.Text(cells[5]), Leader: series.Text(cells[6]), Fitted: p.Whole(7), ClassSize: p.Whole(8), Hit: cells[9] == "true",
+			Bayes: p.Number(10), Posterior: p.Number(11), PointBayes: p.Number(12),
+			OwnBayes: p.Number(13), OwnPosterior: p.Number(14), OwnPointBayes: p.Number(15),
+			ExactGap: p.Number(16), Seconds: p.Number(17), Failure: series.Text(cells[18]),
 		}
-		if p.err != nil {
+		if p.Err != nil {
 			t.Close()
-			return nil, t.file.damaged(i, p.err)
+			return nil, t.file.Damaged(i, p.Err)
 		}
 		t.known[calibrationKey{r.Space, r.Seed}] = r
 	}
-	if err := t.file.settle(dir); err != nil {
+	if err := t.file.Settle(dir); err != nil {
 		t.Close()
 		return nil, err
 	}
@@ -73,7 +74,7 @@ func (t *CalibrationTable) Add(r *CalibrationRow) error {
 		r.Generator, r.Leader, strconv.Itoa(r.Fitted), strconv.Itoa(r.ClassSize), strconv.FormatBool(r.Hit),
 		r.Bayes.String(), r.Posterior.String(), r.PointBayes.String(), r.OwnBayes.String(), r.OwnPosterior.String(), r.OwnPointBayes.String(),
 		r.ExactGap.Known(""), r.Seconds.String(), r.Failure}
-	if err := t.file.write([][]string{cells}); err != nil {
+	if err := t.file.Write([][]string{cells}); err != nil {
 		return err
 	}
 	t.known[key] = r
@@ -81,9 +82,4 @@ func (t *CalibrationTable) Add(r *CalibrationRow) error {
 }
 
 // Close closes the file.
-func (t *CalibrationTable) Close() error {
-	if t.file.File == nil {
-		return nil
-	}
-	return t.file.Close()
-}
+func (t *CalibrationTable) Close() error { return t.file.Close() }

@@ -49,15 +49,7 @@ func finishRun(ctx context.Context, job *prepare.Job, rec record.Recorder) (*mad
 	if rec != nil {
 		recorders = append(recorders, rec)
 	}
-	run := experiment.NewRun(job, recorders)
-	err := run.Start()
-	if err == nil {
-		_, err = run.Wait(ctx)
-	}
-	if e := run.Close(); err == nil { // stops a run that is still going
-		err = e
-	}
-	if err != nil {
+	if err := experiment.Complete(ctx, job, recorders); err != nil {
 		return nil, err
 	}
 	return m, nil

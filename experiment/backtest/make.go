@@ -1,0 +1,288 @@
+package backtest
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"runtime"
+	"slices"
+	"strconv"
+	"sync"
+
+	"kestrel/experiment/config"
+	"kestrel/experiment/prepare"
+	"kestrel/experiment/record"
+	"kestrel/experiment/series"
+	"kestrel/internal/guard"
+)
+
+// Backtest is one in the making, which its directory is locked for. The directory holds
+//
+//	backtest.csv        every forecast: a row for each series, origin, step and method
+//	summary.csv         a row for each method
+//	by-horizon.csv      a row for each step and method
+//	by-horizon.svg, .png
+//
+// The forecasts of an origin are made once, and are on the disk when they are made, in
+// the order in which they are; at the end they are put into that of the series, and the
+// others are made of them.
+type Backtest struct {
+	Plan
+	Series  []*Series
+	LeftOut []LeftOut
+	Notices []string
+
+	config config.Config // settled
+	dir    *series.Directory
+	table  *series.Table
+	known  map[task][]Row
+	unit   string // of the target
+}
+
+// task is an origin of a series to be forecast from.
+type task struct {
+	series int // in Series
+	origin int // counted from the last one, 1
+}
+
+// Begin loads the series of a config and finds their origins, in a directory that is
+// new or that of the same backtest: then it goes on where it was cut. Of the config,
+// how rows are held out does not matter. Close must be called. Its errors are the
+// user's to mend; no file has been written then.
+func Begin(ctx context.Context, c config.Config, p Plan, dir string) (*Backtest, error) {
+	if err := p.Check(); err != nil {
+		return nil, err
+	}
+	if _, err := c.Kernels.Candidates(); err != nil {
+		return nil, err
+	}
+	if c.Data.Time == "no" {
+		return nil, errors.New(`data.time = "no", but a backtest is of series in time; set data.time = "yes"`)
+	}
+	// What asks for a backtest has time. What splits the rows is the plan.
+	c.Data.Time, c.Data.SplitBy, c.Data.TestRows, c.Data.TestFraction = "yes", "x", p.Horizon, 0
+	groups, err := prepare.LoadGroups(ctx, &c)
+	if err != nil {
+		if ctx.Err() != nil {
+			err = context.Cause(ctx)
+		}
+		return nil, err
+	}
+	first := groups[0].Data
+	if first.Dim != 1 {
+		return nil, fmt.Errorf("%s: has %d inputs, and a backtest is of series in one, time; name it with --set data.inputs=NAME",
+			cmp.Or(c.Data.Path, first.Name), first.Dim)
+	}
+	b := &Backtest{Plan: p, known: map[task][]Row{}, unit: first.Target.Unit}
+	var notices []string
+	if b.Series, b.LeftOut, notices, err = p.all(groups, c.Data); err != nil {
+		return nil, err
+	}
+	b.Notices = append(slices.Clone(first.Notices), notices...)
+	if len(b.Series) == 0 {
+		return nil, b.nothing(groups[0].Name != "")
+	}
+	w, err := b.Series[0].data.Window(c.Data, b.Series[0].Train[0], p.Horizon)
+	if err != nil {
+		return nil, err
+	}
+	c.SettleData(w)
+	if b.config = c; c.Device.Kind == "auto" {
+		b.config.Device.Kind = "cpu" // series are short, and each has a core
+	}
+	return b, b.take(dir)
+}
+
+// nothing is the error where all series are left out.
+func (b *Backtest) nothing(named bool) error {
+	o := &b.LeftOut[0]
+	if named {
+		return fmt.Errorf("no series can be forecast; the first, %s: %s", strconv.Quote(o.Series), o.Why)
+	}
+	line := fmt.Sprintf("the series cannot be forecast: %s", o.Why)
+	if o.Why == severalAtOnce {
+		line += "; if it is a table of several series, name the column that tells them apart with --group"
+	}
+	return errors.New(line)
+}
+
+// take takes the directory and reads what is known.
+func (b *Backtest) take(path string) (err error) {
+	asked := series.Asked{What: "backtest", Configs: map[string]string{"": b.config.TOML()}, Flags: map[string]string{
+		"--horizon": strconv.Itoa(b.Horizon), "--origins": strconv.Itoa(b.Origins),
+	}}
+	if b.Step > 0 {
+		asked.Flags["--step"] = strconv.Itoa(b.Step)
+	}
+	if b.dir, err = series.TakeAsked(path, asked, record.BacktestFiles(), nil); err != nil {
+		return err
+	}
+	if !b.dir.Known {
+		err = prepare.CheckDevice(b.config.Device)
+	}
+	if err == nil {
+		b.table, err = series.OpenTable(b.dir.Owner.Dir, record.ForecastsFile, columns())
+	}
+	if err == nil {
+		err = b.read()
+	}
+	if err == nil {
+		err = b.table.Settle(b.dir.Owner.Dir)
+	}
+	if err != nil {
+		if b.table != nil {
+			err = errors.Join(err, b.table.Close())
+		}
+		b.dir.GiveUp()
+	}
+	return err
+}
+
+// read takes over the forecasts that are there. Those of an origin are written at
+// once: where the last ones are not all there a process was killed.
+func (b *Backtest) read() error {
+	places := map[string]int{}
+	for i, s := range b.Series {
+		places[s.Name] = i
+	}
+	n := b.Horizon * len(Methods())
+	for from := 0; from < len(b.table.Records); from += n {
+		if from+n > len(b.table.Records) {
+			b.table.Leave(from)
+			return nil
+		}
+		var t task
+		rows := make([]Row, n)
+		for i := range rows {
+			var err error
+			if rows[i], err = readRow(b.table.Records[from+i]); err != nil {
+				return b.table.Damaged(from+i, err)
+			}
+			r := &rows[i]
+			at, known := places[r.Series]
+			if i == 0 {
+				t = task{at, r.Origin}
+			}
+			if !known || r.Origin < 1 || r.Origin > len(b.Series[at].Train) || b.known[t] != nil || t != (task{at, r.Origin}) ||
+				r.Method != Methods()[i%len(Methods())] || r.Step != 1+i/len(Methods()) {
+				return b.table.Damaged(from+i, errors.New("it is not the row that comes here"))
+			}
+		}
+		b.known[t] = rows
+	}
+	return nil
+}
+
+// tasks lists what the backtest consists of, series by series, and of each the
+// earliest origin first.
+func (b *Backtest) tasks() (all []task) {
+	for i, s := range b.Series {
+		for k := len(s.Train); k >= 1; k-- {
+			all = append(all, task{i, k})
+		}
+	}
+	return all
+}
+
+// Done counts the origins of all series that are forecast, and all of them.
+func (b *Backtest) Done() (done, all int) { return len(b.known), len(b.tasks()) }
+
+// GoesOn reports whether it was begun earlier.
+func (b *Backtest) GoesOn() bool { return b.dir.Known }
+
+// Close gives the directory back.
+func (b *Backtest) Close() error { return errors.Join(b.table.Close(), b.dir.Close()) }
+
+// Run makes the forecasts that are missing, as many origins at once as there are
+// cores, each on so many of them as are left, and writes the tables. made is told each
+// that is done. When ctx ends those that are done are kept, and the error is its
+// cause.
+func (b *Backtest) Run(ctx context.Context, made func(s *Series, origin int)) (*Result, error) {
+	var todo []task
+	for _, t := range b.tasks() {
+		if b.known[t] == nil {
+			todo = append(todo, t)
+		}
+	}
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	var first error
+	for done := range b.perform(ctx, todo) {
+		err := done.err
+		if err == nil {
+			err = b.add(done.task, done.rows)
+		}
+		if err == nil {
+			made(b.Series[done.series], done.origin)
+		} else if first == nil {
+			first = err
+			cancel(err) // the others end, too
+		}
+	}
+	if first == nil && ctx.Err() != nil {
+		first = context.Cause(ctx)
+	}
+	if first != nil {
+		return nil, first
+	}
+	return b.conclude()
+}
+
+// add writes the forecasts of an origin down.
+func (b *Backtest) add(t task, rows []Row) error {
+	if err := b.table.Write(cellsOf(rows)); err != nil {
+		return err
+	}
+	b.known[t] = rows
+	return nil
+}
+
+// performed is a task and what came of it.
+type performed struct {
+	task
+	rows []Row
+	err  error
+}
+
+// perform does tasks, one a core, and tells each that is done. None is begun when ctx
+// has ended.
+func (b *Backtest) perform(ctx context.Context, todo []task) <-chan performed {
+	cores := runtime.GOMAXPROCS(0)
+	workers := max(1, min(cores, len(todo)))
+	c := b.config.Clone()
+	if c.Device.Kind != "cpu" {
+		workers = 1 // they would share the card
+	} else if c.Device.Lanes == 0 {
+		c.Device.Lanes = cores / workers
+	}
+	next, done := make(chan task), make(chan performed)
+	var group sync.WaitGroup
+	group.Go(func() {
+		defer close(next)
+		for _, t := range todo {
+			select {
+			case next <- t:
+			case <-ctx.Done():
+				return
+			}
+		}
+	})
+	for range workers {
+		group.Go(func() {
+			for t := range next {
+				p := performed{task: t}
+				p.err = guard.Do(func() (err error) {
+					p.rows, err = b.Series[t.series].forecasts(ctx, &c, t.origin, b.Horizon)
+					return err
+				})
+				done <- p
+			}
+		})
+	}
+	go func() {
+		group.Wait()
+		close(done)
+	}()
+	return done
+}

@@ -1,0 +1,23 @@
+package experiment
+
+import (
+	"context"
+
+	"kestrel/experiment/prepare"
+	"kestrel/experiment/record"
+)
+
+// Complete makes the run of a job up to its end, in memory. One that fails by itself
+// has come to its end, as the recorder is told; one that ctx ends has not: the error is
+// then ctx's cause. The job stays open.
+func Complete(ctx context.Context, job *prepare.Job, rec record.Recorder) error {
+	run := NewRun(job, rec)
+	err := run.Start()
+	if err == nil {
+		_, err = run.Wait(ctx)
+	}
+	if e := run.Close(); err == nil { // stops a run that is still going
+		err = e
+	}
+	return err
+}
