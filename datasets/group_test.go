@@ -55,7 +55,8 @@ func TestGroups(t *testing.T) {
 	}
 	// The same by number, of numbers, at the end of the line.
 	all, err = groupsOf(t, "year,sales,id\n1,2,07\n2,3,7\n3,4,07\n", Spec{Group: "last"})
-	if err != nil || len(all) != 2 || all[0].Name != "07" || !slices.Equal(all[0].Data.Y, []float64{2, 4}) || all[0].Data.Target.Name != "sales" {
+	if err != nil || len(all) != 2 || all[0].Name != "07" || !slices.Equal(all[0].Data.Y, []float64{2, 4}) ||
+		all[0].Data.Target.Name != "sales" {
 		t.Errorf("%+v, %v", all, err)
 	}
 	// Without a group there is one, with all rows.
@@ -68,7 +69,8 @@ func TestGroups(t *testing.T) {
 // One series of several is what a run is of.
 func TestGroupValue(t *testing.T) {
 	for _, c := range []struct{ group, value, want string }{
-		{"id", "", `long.csv: the column "id" names 2 series; kestrel backtest forecasts each of them, or choose one with data.group_value, of "b", "a"`},
+		{"id", "", `long.csv: the column "id" names 2 series; ` +
+			`kestrel backtest forecasts each of them, or choose one with data.group_value, of "b", "a"`},
 		{"id", "c", `long.csv: no row has "c" in the column "id" (data.group_value); there are "b", "a"`},
 		{"idd", "", `group: long.csv: there is no column "idd"; did you mean "id"? the columns are "id", "year", "note", "sales"`},
 		{"sales", "", `long.csv: the target is the last column, "note", if none is named, but that holds text ("x"); ` +
@@ -94,12 +96,14 @@ func TestGroupValue(t *testing.T) {
 		"id,t,y\nq,1,2\nq,2,3\nq\n": "line 4",
 	} {
 		all, err := groupsOf(t, text, Spec{Group: "id"})
-		if want == "" && (err != nil || len(all) != 2 || all[0].Data.N() != 0) || want != "" && (err == nil || !strings.Contains(err.Error(), want)) {
+		if want == "" && (err != nil || len(all) != 2 || all[0].Data.N() != 0) ||
+			want != "" && (err == nil || !strings.Contains(err.Error(), want)) {
 			t.Errorf("%q: %+v, %v", text, all, err)
 		}
 	}
 	path := writeFile(t, "long.csv", "id,t,y\nq,1,NA\nz,2,3\n")
-	if _, err := Load(t.Context(), Spec{Path: path, Group: "id", GroupValue: "q"}); err == nil || !strings.Contains(err.Error(), `of the series "q"`) {
+	if _, err := Load(t.Context(), Spec{Path: path, Group: "id", GroupValue: "q"}); err == nil ||
+		!strings.Contains(err.Error(), `of the series "q"`) {
 		t.Error(err)
 	}
 	for _, s := range []Spec{{Group: "id", Target: "id"}, {Group: "id", Inputs: []string{"id"}}} {
@@ -118,8 +122,10 @@ func TestWindow(t *testing.T) {
 	}
 	train := w.Targets(w.Train)
 	slices.Sort(train)
-	if !slices.Equal(w.Y, []float64{1, 2, 3, 4}) || !slices.Equal(train, []float64{1, 2}) || !slices.Equal(w.Targets(w.Test), []float64{3, 4}) ||
-		w.Series == nil || !slices.Equal(w.rows, []int32{2, 3, 1, 4}) {
+	if !slices.Equal(w.Y, []float64{1, 2, 3, 4}) ||
+		!slices.Equal(train, []float64{1, 2}) || !slices.Equal(w.Targets(w.Test), []float64{3, 4}) ||
+		w.Series == nil ||
+		!slices.Equal(w.rows, []int32{2, 3, 1, 4}) {
 		t.Errorf("%+v", w)
 	}
 	if d.N() != 5 || !slices.Equal(d.Y, []float64{5, 3, 1, 2, 4}) {

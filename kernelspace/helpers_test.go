@@ -69,7 +69,9 @@ func randomExpr(r *rand.Rand, leaves int) Expr {
 	}
 	if leaves > 3 && r.IntN(6) == 0 {
 		left := 1 + r.IntN(leaves-2)
-		e, err := Parse("CP(" + randomExpr(r, left).Written() + "," + randomExpr(r, leaves-1-left).Written() + ")" + []string{"", "[2]"}[r.IntN(2)])
+		e, err := Parse(
+			"CP(" + randomExpr(r, left).Written() + "," + randomExpr(r, leaves-1-left).Written() + ")" + []string{"", "[2]"}[r.IntN(2)],
+		)
 		if err != nil {
 			panic(err)
 		}
@@ -97,7 +99,8 @@ func testSpace(t testing.TB) []Expr {
 	space := append(set(t, "K144"), allBases(t)...)
 	for _, s := range []string{
 		"LIN*(SE+PER*(RQ+WN))", "(SE+CONST)*(LIN+WN)*(PER+MATERN12)", "POLY2*(MATERN32+COS)", "COS*MATERN52+POLY3",
-		"(CONST+PER*LIN)*(SE*POLY2+RQ)", "CONST*WN+LIN*LIN*POLY4", "SE*(LIN*(PER+CONST)+RQ)+WN", "CP(SE+PER,LIN*RQ)", "CP(CONST,CP(LIN,SE*PER)+WN)*(SE+LIN)+RQ", "SE*CP(LIN,LIN)*PER",
+		"(CONST+PER*LIN)*(SE*POLY2+RQ)", "CONST*WN+LIN*LIN*POLY4", "SE*(LIN*(PER+CONST)+RQ)+WN", "CP(SE+PER,LIN*RQ)",
+		"CP(CONST,CP(LIN,SE*PER)+WN)*(SE+LIN)+RQ", "SE*CP(LIN,LIN)*PER",
 	} {
 		space = append(space, parse(t, s))
 	}

@@ -65,7 +65,16 @@ func TestPredictionsAreAveraged(t *testing.T) {
 		}
 		sd := math.Sqrt(square - mean*mean)
 		gotSD, modeSD := math.Sqrt(gotVar[i]), math.Sqrt(modeVar[i])
-		t.Logf("at %.2f: %.4f ± %.4f, by quadrature %.4f ± %.4f, at the mode %.4f ± %.4f", points[i], gotMean[i], gotSD, mean, sd, modeMean[i], modeSD)
+		t.Logf(
+			"at %.2f: %.4f ± %.4f, by quadrature %.4f ± %.4f, at the mode %.4f ± %.4f",
+			points[i],
+			gotMean[i],
+			gotSD,
+			mean,
+			sd,
+			modeMean[i],
+			modeSD,
+		)
 		if math.Abs(gotMean[i]-mean) > 0.1*sd || math.Abs(gotSD-sd) > 0.12*sd {
 			t.Errorf("at %v: %.4f ± %.4f, by quadrature %.4f ± %.4f", points[i], gotMean[i], gotSD, mean, sd)
 		}

@@ -92,7 +92,13 @@ func (g *group) as(c *kernelspace.Component, work func() error) error {
 
 // components adds the predictions of member 0's components to out, of whose mixture
 // so far they are then the share w; after statistics, optimum and belief.
-func (c *collapsed) components(components []kernelspace.Component, x device.Points, w float64, stop stopped, out []ComponentPrediction) error {
+func (c *collapsed) components(
+	components []kernelspace.Component,
+	x device.Points,
+	w float64,
+	stop stopped,
+	out []ComponentPrediction,
+) error {
 	for i := range components {
 		err := c.as(&components[i], func() error {
 			mean, variance, err := c.predict([]int{0}, x, stop)

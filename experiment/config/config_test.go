@@ -253,7 +253,8 @@ func TestOverrides(t *testing.T) {
 		{"schedule.steps=ten", `--set schedule.steps=ten: schedule.steps must be a whole number, at least 1, not "ten"`},
 		{"schedule.stepz=1", `--set schedule.stepz=1: unknown key "schedule.stepz"; did you mean "schedule.steps"?`},
 		{"steps", `--set steps: write section.key=value, such as schedule.steps=50`},
-		{"kernels.set=K145", `--set kernels.set=K145: kernels.set must be one of "auto", "K12", "K144", "series", "series2", "series3", not "K145"; did you mean "K144"?`},
+		{"kernels.set=K145", `--set kernels.set=K145: kernels.set must be one of "auto", ` +
+			`"K12", "K144", "series", "series2", "series3", not "K145"; did you mean "K144"?`},
 	} {
 		if _, err := load(t, synthetic, o.set); err == nil || err.Error() != o.want {
 			t.Errorf("got %v\nwant %s", err, o.want)

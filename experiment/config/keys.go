@@ -62,7 +62,12 @@ func (c *Config) keys() []key {
 		{"data", "order", choice(&d.Order, "shuffled", "time"), "of the training rows"},
 		{"data", "standardise_x", choice(&d.StandardiseX, "full", "scale", "none"), "scale: no shift"},
 		{"data", "standardise_y", choice(&d.StandardiseY, "full", "scale", "none"), ""},
-		{"data", "transform", choice(&d.Transform, transform.Names()...), "of y, before that; auto: log where a series in time is forecast better so"},
+		{
+			"data",
+			"transform",
+			choice(&d.Transform, transform.Names()...),
+			"of y, before that; auto: log where a series in time is forecast better so",
+		},
 		{"data", "transform_bounds", interval{&d.TransformBounds}, "logit: what y lies between; default: 0 and 1"},
 		{"data", "locations", textValue{p: &d.Locations}, "ieq: file of the motes' places; default: mote_locs.txt beside the data"},
 		{"data", "valid_rows", whole{&d.ValidRows, 0, many}, "ieq: the first valid rows are taken; 0: all"},
@@ -74,12 +79,22 @@ func (c *Config) keys() []key {
 		{"data", "low", real{&d.Low, -inf, inf, false}, "synthetic: range of the inputs"},
 		{"data", "high", real{&d.High, -inf, inf, false}, ""},
 
-		{"kernels", "set", kernelSet{&k.Set}, `a kernel space by name; "auto": series for a series in time, else all with two of SE, RQ, LIN, PER`},
+		{
+			"kernels",
+			"set",
+			kernelSet{&k.Set},
+			`a kernel space by name; "auto": series for a series in time, else all with two of SE, RQ, LIN, PER`,
+		},
 		{"kernels", "expressions", expressions{&k.Expressions}, "a list of kernels"},
 		{"kernels", "base", expressions{&k.Base}, "all kernels with up to depth of these"},
 		{"kernels", "depth", depth{&k.Depth}, ""},
 		{"kernels", "weights", weights{&k.Weights}, "prior weights by expression; 1 where not stated"},
-		{"kernels", "priors", choice(&s.Priors, vbks.PriorNames()...), "of hyperparameters; auto: those of series for the kernels of series, else broad"},
+		{
+			"kernels",
+			"priors",
+			choice(&s.Priors, vbks.PriorNames()...),
+			"of hyperparameters; auto: those of series for the kernels of series, else broad",
+		},
 		{"kernels", "ard", flag{&s.ARD}, "a length scale for each column"},
 		{"kernels", "shared_period", flag{&s.SharedPeriod}, "one period for all columns"},
 

@@ -39,7 +39,8 @@ func TimeScale(c *datasets.ColumnSummary) (origin time.Time, unit float64, ok bo
 // people, such as "36 h", or a place in a column of time stamps as a date; "" for any
 // other.
 func (s *Start) InWords(p *ParamInfo, value float64) string {
-	if !strings.HasSuffix(p.Name, ".lengthscale") && !strings.HasSuffix(p.Name, ".period") && !strings.HasSuffix(p.Name, ".width") && !p.Place() {
+	if !strings.HasSuffix(p.Name, ".lengthscale") && !strings.HasSuffix(p.Name, ".period") && !strings.HasSuffix(p.Name, ".width") &&
+		!p.Place() {
 		return ""
 	}
 	inputs := s.Inputs()

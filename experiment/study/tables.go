@@ -128,7 +128,9 @@ func (t *Tables) AddComparison(c *StartsComparison, more *Row) error {
 		return nil
 	}
 	cells := []string{c.Variant, c.Figure, strconv.FormatUint(c.Seed, 10), strconv.Itoa(c.Starts), strconv.Itoa(c.More),
-		strconv.Itoa(c.Kernels), c.MedianRise.String(), c.MostRise.String(), c.MostKernel, c.Leader, c.MoreLeader, strconv.FormatBool(c.Changed)}
+		strconv.Itoa(
+			c.Kernels,
+		), c.MedianRise.String(), c.MostRise.String(), c.MostKernel, c.Leader, c.MoreLeader, strconv.FormatBool(c.Changed)}
 	if err := add(t.moreELBOs, more, t.starts, cells); err != nil {
 		return err
 	}
@@ -173,8 +175,14 @@ func (t *Tables) readRows(c *Case) error {
 		return err
 	}
 	for i, cells := range t.rows.Records {
-		r := &Row{Variant: cells[0], Figure: cells[1], Starts: c.Config.Settings.Starts, Truth: series.Text(cells[3]), Leader: series.Text(cells[5]),
-			Failure: series.Text(cells[18])}
+		r := &Row{
+			Variant: cells[0],
+			Figure:  cells[1],
+			Starts:  c.Config.Settings.Starts,
+			Truth:   series.Text(cells[3]),
+			Leader:  series.Text(cells[5]),
+			Failure: series.Text(cells[18]),
+		}
 		p := series.Cells{Cells: cells}
 		r.Seed, r.Rank = p.Seed(2), p.Whole(4)
 		r.Gap, r.SE, r.Posterior, r.Bayes = p.Number(6), p.Number(7), p.Number(8), p.Number(9)

@@ -174,7 +174,13 @@ func (w *Drawer) shrink(p *kernelspace.Program, part *params.Term, raw []float64
 func flat(t *params.Term) bool {
 	if t.Leaf >= 0 {
 		switch t.In.Op {
-		case kernelspace.OpLIN, kernelspace.OpPoly, kernelspace.OpWhite, kernelspace.OpCos, kernelspace.OpRW, kernelspace.OpIRW, kernelspace.OpStep:
+		case kernelspace.OpLIN,
+			kernelspace.OpPoly,
+			kernelspace.OpWhite,
+			kernelspace.OpCos,
+			kernelspace.OpRW,
+			kernelspace.OpIRW,
+			kernelspace.OpStep:
 			return false
 		}
 		return true
