@@ -28,21 +28,6 @@ func SeasonalScale(train []float64, season int) (float64, error) {
 	return sum / float64(len(train)-m), nil
 }
 
-// MASE returns the mean absolute scaled error of forecasts,
-//
-//	mean |y − f| / SeasonalScale(train, season)
-//
-// (Hyndman and Koehler 2006; seasonal as in the M4 competition). Errors: those of
-// SeasonalScale; no targets or another number of forecasts.
-func MASE(y, forecasts, train []float64, season int) (float64, error) {
-	scale, err := SeasonalScale(train, season)
-	if err != nil {
-		return 0, err
-	}
-	sum, err := meanOf(y, forecasts, func(y, f float64) float64 { return math.Abs(y - f) })
-	return sum / scale, err
-}
-
 // SMAPE returns the symmetric mean absolute percentage error of forecasts, in
 // percent, as in the M3 competition (Makridakis and Hibon 2000) but for the absolute
 // values, which change nothing of positive series:
