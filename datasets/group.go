@@ -107,6 +107,7 @@ func (d *Dataset) pick(rows []int32) *Dataset {
 	}
 	out.groups = out.groups.keep(rows)
 	out.Dropped.Others += d.N() - len(rows)
+	out.Notices = slices.Clip(d.Notices) // each has its own behind these
 	out.Train, out.Test, out.Series = nil, nil, nil
 	return &out
 }

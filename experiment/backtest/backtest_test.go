@@ -300,3 +300,16 @@ func TestFormatPageHasColumns(t *testing.T) {
 		}
 	}
 }
+
+// What the config leaves to the data is decided for each series, not by the first; the
+// files are settled.
+func TestEachSeriesDecides(t *testing.T) {
+	c, err := config.ForTable(table(t, value), "", []config.Override{{Key: "data.group", Value: "id", Flag: "--group id"}})
+	must.OK(t, err)
+	b, err := Begin(t.Context(), c, plan(), filepath.Join(t.TempDir(), "d"))
+	must.OK(t, err)
+	defer func() { must.OK(t, b.Close()) }()
+	if b.config.Kernels.Set != "auto" || b.config.Settings.Weights != "auto" || len(b.config.SHA256) != 64 {
+		t.Errorf("kernels %q, weights %q, sha256 %q", b.config.Kernels.Set, b.config.Settings.Weights, b.config.SHA256)
+	}
+}

@@ -33,7 +33,7 @@ type Backtest struct {
 	LeftOut []LeftOut
 	Notices []string
 
-	config config.Config // settled
+	config config.Config // but for what is left to each series
 	dir    *series.Directory
 	table  *series.Table
 	known  map[task][]Row
@@ -83,11 +83,7 @@ func Begin(ctx context.Context, c config.Config, p Plan, dir string) (*Backtest,
 	if len(b.Series) == 0 {
 		return nil, b.nothing(groups[0].Name != "")
 	}
-	w, err := b.Series[0].data.Window(c.Data, b.Series[0].Train[0], p.Horizon)
-	if err != nil {
-		return nil, err
-	}
-	c.SettleData(w)
+	c.SettleFiles(first)
 	if b.config = c; c.Device.Kind == "auto" {
 		b.config.Device.Kind = "cpu" // series are short, and each has a core
 	}

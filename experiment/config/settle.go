@@ -35,6 +35,12 @@ func (c *Config) settleTask(d *datasets.Dataset) {
 // it says the same in any working directory, and what they held.
 func (c *Config) SettleData(d *datasets.Dataset) {
 	c.settleTask(d)
+	c.SettleFiles(d)
+}
+
+// SettleFiles is SettleData for the files alone: of several series each decides what is
+// left to it.
+func (c *Config) SettleFiles(d *datasets.Dataset) {
 	if d.Source == "synthetic" {
 		return
 	}
