@@ -28,17 +28,17 @@ func newBacktest() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "backtest CONFIG|FILE.csv",
 		Short: "Forecast series from their past, and compare with what came",
-		Long: "Forecast the last rows of one series or of many from several origins, each time from the rows before it alone: with a run of " +
-			"kestrel, trained anew, and with " + strings.Join(backtest.Methods()[1:], ", ") + ". Origin 1 has --horizon rows behind it, origin 2 --step " +
-			"rows more, and so on. Before an origin at least 8 rows and 2 seasons must be left: a series that is too short has fewer origins, or is " +
-			"left out, which is said.\n\n" +
-			"--group names the column, of texts or numbers, that tells the series of a long table apart. Each has runs of its own, and each core " +
-			"works on one origin at a time. The season is that of data.season: in steps, by the calendar if it is not stated; how rows are held out " +
-			"(data.test, data.split_by) does not matter, and the one input is taken for time.\n\n" +
-			"The tables say, for each method, the means over series of CRPS, MSIS, MASE and sMAPE (both of the median), the share of targets in the " +
-			"80 and 95 % intervals and the RMSE, and the CRPS relative to the seasonal naive forecast (the naive one of a series without a season) as " +
-			"a geometric mean. A method that cannot forecast, such as one that needs steps to count, is n/a. The directory holds backtest.csv with " +
-			"every forecast, summary.csv, by-horizon.csv and a figure.\n\n" +
+		Long: "Forecast the last rows of one series or of many from several origins, each time from the rows before it alone: " +
+			"with a run of kestrel, trained anew, and with " + strings.Join(backtest.Methods()[1:], ", ") + ". Origin 1 has " +
+			"--horizon rows behind it, origin 2 --step rows more, and so on. Before an origin at least 8 rows and 2 seasons must " +
+			"be left: a series that is too short has fewer origins, or is left out, which is said.\n\n" +
+			"--group names the column, of texts or numbers, that tells the series of a long table apart. Each has runs of its own, " +
+			"and each core works on one origin at a time. The season is that of data.season: in steps, by the calendar if it is " +
+			"not stated; how rows are held out (data.test, data.split_by) does not matter, and the one input is taken for time.\n\n" +
+			"The tables say, for each method, the means over series of CRPS, MSIS, MASE and sMAPE (both of the median), the share " +
+			"of targets in the 80 and 95 % intervals and the RMSE, and the CRPS relative to the seasonal naive forecast (the naive " +
+			"one of a series without a season) as a geometric mean. A method that cannot forecast, such as one that needs steps to " +
+			"count, is n/a. The directory holds backtest.csv with every forecast, summary.csv, by-horizon.csv and a figure.\n\n" +
 			"The same command with --out of an earlier one goes on where that was cut: each origin is forecast once.",
 		Example: "# the last 5 x 12 months of a series\nkestrel backtest sales.csv --horizon 12\n\n" +
 			"# many series in one table, 18 months ahead, a year as season\n" +
