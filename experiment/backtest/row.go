@@ -21,15 +21,17 @@ func Methods() []string {
 	return names
 }
 
-// Probabilities returns those of the quantiles of a row: the ends of the central 95
-// and 80 %, and the median.
-func Probabilities() []float64 { return []float64{0.025, 0.1, 0.5, 0.9, 0.975} }
+// Probabilities returns those of the quantiles of a row: the ends of the central 95,
+// 80 and 50 %, and the median.
+func Probabilities() []float64 { return []float64{0.025, 0.1, 0.25, 0.5, 0.75, 0.9, 0.975} }
 
 // Places in Probabilities.
 const (
 	low95 = iota
 	low80
+	_
 	median
+	_
 	high80
 	high95
 	quantiles

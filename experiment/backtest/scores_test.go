@@ -26,8 +26,9 @@ func byHand() (rows []Row) {
 			rows = append(rows, r)
 		}
 	}
-	of := func(mean, crps float64, q ...float64) Row {
-		return Row{Mean: mean, CRPS: crps, Q: [quantiles]float64(q)}
+	// of has five quantiles; no score needs the quartiles.
+	of := func(mean, crps, lo95, lo80, mid, hi80, hi95 float64) Row {
+		return Row{Mean: mean, CRPS: crps, Q: [quantiles]float64{lo95, lo80, (lo80 + mid) / 2, mid, (mid + hi80) / 2, hi80, hi95}}
 	}
 	wide := of(0, 2, -99, -9, 0, 9, 99)
 	add("A", 2, 2, 1, 2, 10, of(11, 1, 7, 9, 12, 14, 15), wide)
