@@ -79,7 +79,7 @@ func newPredict() *cobra.Command {
 	fs.StringVar(&f.format, "format", "csv", "format: csv, or json, an array of objects")
 	fs.BoolVar(&f.quiet, "quiet", false, "nothing on standard error")
 	for flag, choices := range map[string][]string{
-		"weights": vbks.WeightNames(), "method": {config.MethodAverage, config.MethodSingle}, "format": {"csv", "json"},
+		"weights": vbks.WeightNames()[1:], "method": {config.MethodAverage, config.MethodSingle}, "format": {"csv", "json"},
 	} {
 		noErr(cmd.RegisterFlagCompletionFunc(flag, cobra.FixedCompletions(choices, cobra.ShellCompDirectiveNoFileComp)))
 	}
@@ -101,8 +101,9 @@ func (f *predictFlags) query(cmd *cobra.Command, q inspect.PredictQuery) (inspec
 			f.method, config.MethodAverage, config.MethodSingle)
 	}
 	if cmd.Flags().Changed("weights") {
-		if q.Weights = f.weights; !slices.Contains(vbks.WeightNames(), f.weights) {
-			return q, fmt.Errorf("--weights %s: must be one of %s", f.weights, strings.Join(vbks.WeightNames(), ", "))
+		names := vbks.WeightNames()[1:] // "auto" is the run's
+		if q.Weights = f.weights; !slices.Contains(names, f.weights) {
+			return q, fmt.Errorf("--weights %s: must be one of %s", f.weights, strings.Join(names, ", "))
 		}
 	}
 	if cmd.Flags().Changed("top") {

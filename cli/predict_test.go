@@ -84,7 +84,7 @@ func TestBadPredict(t *testing.T) {
 		{"run --data new.csv -o run/events.jsonl", `-o "run/events.jsonl" is a file that the run "run" keeps for itself; choose another name`},
 		{"run --data new.csv --method best", "--method best: must be vbks, the average over kernels, or vbks-s, the best one"},
 		{"run --data new.csv --method vbks-s --top 2", "--top is about the average; leave it out, or choose --method vbks"},
-		{"run --data new.csv --weights even", "--weights even: must be one of auto, posterior, bayes, tempered"},
+		{"run --data new.csv --weights even", "--weights even: must be one of posterior, bayes, tempered"},
 		{"run --data new.csv --top -1", "--top -1: must be at least 1, or 0 for all"},
 		{"run --data new.csv --format xml", "--format xml: must be csv or json"},
 		{"run --data new.csv --quantiles 5", `--quantiles 5: "5" is no probability between 0 and 1; for example 0.05,0.5,0.95`},

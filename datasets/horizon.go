@@ -102,7 +102,7 @@ type continuation struct {
 // newContinuation looks at the inputs x of a series, which ascend.
 func (d *Dataset) newContinuation(x []float64) *continuation {
 	in := &d.Inputs[0]
-	c := &continuation{in: in, last: x[len(x)-1], step: d.Series.Step, days: daysPerUnit(in, timeWord(in.Name), d.Series.Step)}
+	c := &continuation{in: in, last: x[len(x)-1], step: d.Series.Step, days: d.Series.days}
 	if !in.Time {
 		c.digits = digitsOf(x, c.step)
 		return c

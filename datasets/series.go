@@ -15,38 +15,46 @@ type Series struct {
 	Step    float64   // between neighbouring rows as a rule, in the unit of X
 	Season  int       // the shortest one, in steps; 1: none is known
 	Seasons []float64 // what repeats by the calendar, or as stated: lengths in the unit of X, the shortest first; nil: nothing is known to
+
+	days float64 // that the unit of X has; 0 if that is not known
 }
 
 const (
 	// Of a series in time so many steps at least are as long as the median, within
 	// stepsOff, see baseline for the calendar's.
 	regularSteps = 0.6
-	stepsOff     = 0.105  // February is shorter than others
+	stepsOff     = 0.15   // February is shorter than others, and decimal years are rounded
 	mostSteps    = 20_000 // are looked at
 	year         = 365.25 // days
+	// A quarter is the step of a column whose unit nobody states where its values look
+	// like years or are no more of them than this; else it may be anything's.
+	quarterlyYears = 60
 )
 
 // timeWords are names of columns that are time.
 var timeWords = []string{
 	"time", "date", "datetime", "timestamp", "t", "ds", "year", "month", "quarter", "week", "day", "hour", "minute", "second",
-	"jahr", "monat", "quartal", "woche", "tag", "stunde", "datum", "zeit", "yr", "years", "months", "days", "hours",
+	"jahr", "monat", "quartal", "woche", "stunde", "datum", "zeit", "yr", "years", "months", "quarters", "weeks", "days",
+	"hours", "minutes", "seconds",
 }
 
 // daysOf is how many days the unit of a column of numbers has that is called by it.
 var daysOf = map[string]float64{
-	"year": year, "years": year, "yr": year, "jahr": year, "quarter": year / 4, "quartal": year / 4, "month": year / 12, "months": year / 12,
-	"monat": year / 12, "week": 7, "woche": 7, "day": 1, "days": 1, "tag": 1, "hour": 1. / 24, "hours": 1. / 24, "stunde": 1. / 24,
-	"minute": 1. / 1440, "second": 1. / 86400,
+	"year": year, "years": year, "yr": year, "jahr": year, "quarter": year / 4, "quarters": year / 4, "quartal": year / 4,
+	"month": year / 12, "months": year / 12, "monat": year / 12, "week": 7, "weeks": 7, "woche": 7, "day": 1, "days": 1,
+	"hour": 1. / 24, "hours": 1. / 24, "stunde": 1. / 24, "minute": 1. / 1440, "minutes": 1. / 1440, "second": 1. / 86400,
+	"seconds": 1. / 86400,
 }
 
 // findSeries finds out whether the rows are a series in time: time stamps, or a
 // column that its name or Spec.Time calls time and that ascends in steps that are
 // nearly equal. Metres are never taken for it.
 func (d *Dataset) findSeries(s *Spec) error {
-	if s.Time == "no" || d.Dim != 1 || d.Source == "synthetic" && s.Time != "yes" {
-		if s.Time == "yes" {
-			return fmt.Errorf("%s: data.time = \"yes\", but there are %d inputs; name the one that is time (data.inputs)", d.file(), d.Dim)
-		}
+	asked := s.Time == "yes"
+	switch {
+	case asked && d.Dim != 1:
+		return fmt.Errorf("%s: data.time = \"yes\", but there are %d inputs; name the one that is time (data.inputs)", d.file(), d.Dim)
+	case s.Time == "no" || d.Dim != 1 || d.Source == "synthetic" && !asked:
 		return nil
 	}
 	in := &d.Inputs[0]
@@ -57,15 +65,24 @@ func (d *Dataset) findSeries(s *Spec) error {
 		slices.Sort(x)
 	}
 	step, regular := typicalStep(x)
-	word := timeWord(in.Name)
-	if s.Time != "yes" && !in.Time && !(word != "" && ascends && regular) || step == 0 {
+	if step == 0 {
+		if asked {
+			return fmt.Errorf("%s: data.time = \"yes\", but %s is %v in all rows", d.file(), quoteText(in.Name), x[0])
+		}
 		return nil
 	}
-	series := &Series{Step: step, Season: 1}
+	word, unit := timeWord(in.Name)
+	if !asked && !in.Time && !(word != "" && ascends && regular && !calendarNumbers(x)) {
+		return nil
+	}
+	if in.Unit != "" {
+		unit = in.Unit
+	}
+	series := &Series{Step: step, Season: 1, days: daysPerUnit(unit, word, step, x)}
 	if s.Season > 1 {
 		series.Season, series.Seasons = s.Season, []float64{float64(s.Season) * step}
-	} else if unit := daysPerUnit(in, word, step); s.Season == 0 && regular && unit > 0 {
-		series.calendar(unit, x[len(x)-1]-x[0])
+	} else if s.Season == 0 && regular && series.days > 0 {
+		series.calendar(x[len(x)-1] - x[0])
 	}
 	d.Series = series
 	return nil
@@ -95,56 +112,75 @@ func typicalStep(x []float64) (step float64, regular bool) {
 	return sum / float64(near), float64(near) >= regularSteps*float64(len(steps))
 }
 
-// timeWord is the word of a column's name by which it is time, "" if there is none.
-func timeWord(name string) string {
-	words := strings.FieldsFunc(strings.ToLower(name), func(r rune) bool { return !unicode.IsLetter(r) })
-	for _, w := range words {
-		if slices.Contains(timeWords, w) {
-			return w
+// timeWord is the word of a column's name by which it is time, and the unit that
+// stands behind it in brackets; "" if there is none. What has a unit of something else
+// is no time: "T (C)".
+func timeWord(name string) (word, unit string) {
+	name = strings.ToLower(name)
+	plain := name
+	if i := strings.IndexAny(name, "(["); i >= 0 {
+		plain, unit = name[:i], strings.Trim(name[i:], " ()[]")
+		if baseline.Days(unit) == 0 && daysOf[unit] == 0 && !slices.Contains(timeZones, unit) {
+			return "", ""
 		}
 	}
-	return ""
+	for _, w := range strings.FieldsFunc(plain, func(r rune) bool { return !unicode.IsLetter(r) }) {
+		if slices.Contains(timeWords, w) {
+			return w, unit
+		}
+	}
+	return "", ""
+}
+
+// timeZones may stand in brackets behind time.
+var timeZones = []string{"utc", "gmt", "local", "cet", "cest", "est", "pst"}
+
+// calendarNumbers reports whether numbers are dates run together, 202401 or 20240131,
+// which do not count time.
+func calendarNumbers(x []float64) bool {
+	month := func(v float64) bool { m := math.Mod(v, 100); return m >= 1 && m <= 12 }
+	day := func(v float64) bool { d := math.Mod(v, 100); return d >= 1 && d <= 31 && month(math.Floor(v/100)) }
+	all := func(low, high float64, of func(float64) bool) bool {
+		return !slices.ContainsFunc(x, func(v float64) bool { return v != math.Floor(v) || v < low || v > high || !of(v) })
+	}
+	return all(100001, 299912, month) || all(10000101, 29991231, day)
 }
 
 // daysPerUnit is how many days a unit of a column has, 0 if that cannot be told: by
-// its unit, its name, or because its steps are an even part of a year or a day.
-func daysPerUnit(in *Column, word string, step float64) float64 {
-	if unit := baseline.Days(in.Unit); unit > 0 {
-		return unit
+// its unit, its name, or because its steps are an even part of a year or a day. x
+// ascends.
+func daysPerUnit(unit, word string, step float64, x []float64) float64 {
+	for _, days := range []float64{baseline.Days(unit), daysOf[unit], daysOf[word]} {
+		if days > 0 {
+			return days
+		}
 	}
 	parts := math.Round(1 / step)
-	even := math.Abs(1/step-parts) < 0.01*parts
+	first, last := x[0], x[len(x)-1]
 	switch {
-	case even && slices.Contains([]float64{4, 12, 52}, parts):
+	case math.Abs(1/step-parts) > 0.01*parts:
+	case parts == 12 || parts == 52, parts == 4 && (first >= 1000 && last <= 3000 || last-first <= quarterlyYears):
 		return year // "1949.083", whatever its name
-	case daysOf[word] > 0:
-		return daysOf[word]
-	case even && slices.Contains([]float64{24, 48, 96, 144, 288, 1440}, parts):
+	case slices.Contains([]float64{24, 48, 96, 144, 288, 1440}, parts):
 		return 1
 	}
 	return 0
 }
 
 // calendar finds the seasons of a series by its step: of months, quarters and weeks
-// a year, of days a week, of parts of a day a day and a week, and a year where at
-// least two have been seen. unit is in days, span in units.
-func (s *Series) calendar(unit, span float64) {
-	steps := baseline.Seasons(s.Step * unit)
-	if len(steps) == 0 {
+// a year, of days a week and a year, of parts of a day a day, too; those that at least
+// two have been seen of. span is in the unit of X.
+func (s *Series) calendar(span float64) {
+	step := s.Step * s.days
+	if len(baseline.Seasons(step)) == 0 {
 		return
 	}
-	s.Season = steps[0]
-	days := []float64{1, 7}
-	switch {
-	case s.Step*unit > 6: // weeks, months and quarters have a year
-		days = []float64{year}
-	case s.Step*unit > 0.9:
-		days = []float64{7}
+	for _, days := range []float64{1, 7, year} {
+		if days >= 2*step*(1-stepsOff) && span*s.days >= 2*days && !(days == 7 && step > 3) {
+			s.Seasons = append(s.Seasons, days/s.days)
+		}
 	}
-	if days[0] != year && span*unit >= 2*year {
-		days = append(days, year)
-	}
-	for _, v := range days {
-		s.Seasons = append(s.Seasons, v/unit)
+	if len(s.Seasons) > 0 {
+		s.Season = int(math.Round(s.Seasons[0] / s.Step))
 	}
 }

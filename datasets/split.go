@@ -66,7 +66,7 @@ func (d *Dataset) split(ctx context.Context, s *Spec, kept []int32) error {
 		for r := n - test; r < n; r++ {
 			held[r] = true
 		}
-	case d.SplitBy == "x" && s.TestRows == 0:
+	case s.SplitBy == "x" && s.TestRows == 0:
 		lo, hi := math.Inf(1), math.Inf(-1)
 		for r := range n {
 			lo, hi = min(lo, d.X[r*d.Dim]), max(hi, d.X[r*d.Dim])
@@ -75,7 +75,7 @@ func (d *Dataset) split(ctx context.Context, s *Spec, kept []int32) error {
 		for r := range n {
 			held[r] = d.X[r*d.Dim] > limit
 		}
-	case d.SplitBy == "x":
+	case d.SplitBy == "x": // so many rows: of a range one wrong time stamp could leave nothing
 		rows := make([]int32, n)
 		for r := range rows {
 			rows[r] = int32(r)

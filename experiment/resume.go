@@ -107,7 +107,7 @@ func (p *pastRun) config(path string, o ResumeOptions) (config.Config, error) {
 	var c config.Config
 	var err error
 	if p.start != nil {
-		c, err = config.Default().Read([]byte(p.start.Config), record.EventsFile, nil)
+		c, err = config.OfRun(p.start.Config, record.EventsFile)
 	} else { // of a damaged log
 		c, err = config.LoadInside(path, record.ConfigFile)
 	}

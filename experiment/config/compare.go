@@ -40,8 +40,11 @@ func (c *Config) BringUp(now *Config) {
 	if c.Data.Transform == "" && now.Data.Transform == transform.None {
 		c.Data.Transform = transform.None
 	}
-	if c.Settings.PredictTheta == "" {
-		c.Settings.PredictTheta = now.Settings.PredictTheta
+	if c.Settings.PredictTheta == "" && now.Settings.PredictTheta == autoText { // what is to be done is as what has been done
+		c.Settings.PredictTheta, now.Settings.PredictTheta = "mode", "mode"
+	}
+	if c.Settings.Priors == autoText {
+		c.Settings.Priors = now.Settings.Priors
 	}
 	for _, file := range []struct {
 		was *string

@@ -79,7 +79,7 @@ type kernelSet struct{ p *string }
 
 func (k kernelSet) set(v any) error {
 	s, ok := v.(string)
-	names := append([]string{autoText}, kernelspace.SetNames()...)
+	names := setNames()
 	for _, name := range names {
 		if ok && strings.EqualFold(s, name) {
 			*k.p = name

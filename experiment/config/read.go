@@ -60,10 +60,18 @@ func LoadInside(dir, name string) (Config, error) {
 	case err != nil:
 		return Config{}, fmt.Errorf("config %q cannot be read: %w", path, err)
 	default:
-		c := named(path)
-		c.Data.Transform, c.Settings.PredictTheta = "", ""
-		return c.Read(text, filepath.Base(path), nil)
+		return kept(named(path)).Read(text, filepath.Base(path), nil)
 	}
+}
+
+// OfRun reads the config that a run has in its log; name is of that.
+func OfRun(text, name string) (Config, error) { return kept(Default()).Read([]byte(text), name, nil) }
+
+// kept are the defaults of configs that runs keep: of keys that older versions did not
+// write as these had them.
+func kept(c Config) Config {
+	c.Data.Transform, c.Settings.PredictTheta = "", ""
+	return c
 }
 
 // IsConfig tells a config from other TOML.

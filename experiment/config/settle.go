@@ -2,6 +2,7 @@ package config
 
 import (
 	"fmt"
+	"strings"
 
 	"kestrel/datasets"
 	"kestrel/experiment/files"
@@ -10,9 +11,6 @@ import (
 // settleTask decides what is left to what the data are: a series in time is
 // forecast, other data have gaps to be filled.
 func (c *Config) settleTask(d *datasets.Dataset) {
-	if d.SplitBy != "" {
-		c.Data.SplitBy = d.SplitBy
-	}
 	if c.Kernels.Set == autoText {
 		switch s := d.Series; {
 		case s == nil:
@@ -21,6 +19,12 @@ func (c *Config) settleTask(d *datasets.Dataset) {
 			c.Kernels.Set = "series"
 		default:
 			c.Kernels.Set = fmt.Sprintf("series%d", min(3, len(s.Seasons)))
+		}
+	}
+	if c.Settings.Priors == autoText {
+		c.Settings.Priors = "broad"
+		if strings.HasPrefix(c.Kernels.Set, "series") {
+			c.Settings.Priors = "series"
 		}
 	}
 	if c.Settings.Weights == autoText {

@@ -13,7 +13,8 @@ import (
 func (k KernelSpace) Candidates() ([]vbks.Candidate, error) {
 	var exprs []kernelspace.Expr
 	var err error
-	if k.Set == autoText { // until the data are known
+	undecided := k.Set == autoText
+	if undecided { // until the data are known
 		k.Set, k.Base, k.Depth = "", defaultBase(), defaultDepth
 	}
 	switch {
@@ -54,7 +55,7 @@ func (k KernelSpace) Candidates() ([]vbks.Candidate, error) {
 		delete(weights, id)
 		space = append(space, vbks.Candidate{Expr: e, Weight: w})
 	}
-	if len(weights) > 0 {
+	if len(weights) > 0 && !undecided {
 		var ids []string
 		for id := range weights {
 			ids = append(ids, id)

@@ -112,13 +112,16 @@ func findDepth(text string) int {
 // setNamed returns the name of a kernel space as it is spelled, "" if there is
 // none.
 func setNamed(name string) string {
-	for _, s := range kernelspace.SetNames() {
+	for _, s := range setNames() {
 		if strings.EqualFold(s, name) {
 			return s
 		}
 	}
 	return ""
 }
+
+// setNames are what kernels.set may be.
+func setNames() []string { return append([]string{autoText}, kernelspace.SetNames()...) }
 
 // checkKernel returns what is wrong with one kernel that stands behind so many
 // others' characters.

@@ -329,6 +329,9 @@ func (w *Drawer) redraw(p *kernelspace.Program, x []float64, rng *rand.Rand) []f
 	all := params.Leaves(p)
 	in := all[rng.IntN(len(all))]
 	w.leaf(in, raw[in.Off:in.Off+in.NumParams()], rng, 1, w.unused())
+	if w.calendrical {
+		w.calendar(p, raw)
+	}
 	w.normalise(p, raw, whole)
 	return params.Free(p, raw, noise, w.floor)
 }

@@ -1,0 +1,105 @@
+package datasets
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// loadSeries loads rows whose input of a name is at(i), and returns what is found.
+func loadSeries(t *testing.T, name string, rows int, at func(i int) string, s Spec) *Dataset {
+	t.Helper()
+	var b strings.Builder
+	fmt.Fprintf(&b, "%s,y\n", name)
+	for i := range rows {
+		fmt.Fprintf(&b, "%s,%d\n", at(i), i*i%17)
+	}
+	return loadText(t, b.String(), s)
+}
+
+func steps(step float64) func(int) string {
+	return func(i int) string { return fmt.Sprintf("%.10g", 1960+step*float64(i)) }
+}
+
+func fromZero(step float64) func(int) string {
+	return func(i int) string { return fmt.Sprintf("%.10g", step*float64(i)) }
+}
+
+// What is time, and what is not; which seasons the calendar has of it, of those that
+// have been seen twice.
+func TestSeries(t *testing.T) {
+	months := func(i int) string { return fmt.Sprintf("%d-%02d-01", 2010+i/12, 1+i%12) }
+	hours := func(i int) string { return fmt.Sprintf("2024-01-%02d %02d:00", 1+i/24, i%24) }
+	runTogether := func(i int) string { return fmt.Sprintf("%d%02d", 2010+i/12, 1+i%12) }
+	rounded := func(i int) string { return fmt.Sprintf("%.2f", 1949+float64(i)/12) }
+	for _, c := range []struct {
+		what, name string
+		rows       int
+		at         func(int) string
+		time       string
+		is         bool
+		season     int
+		seasons    []float64
+	}{
+		{"months", "when", 60, months, "", true, 12, []float64{365.25 * 86400}},
+		{"a year of months", "when", 13, months, "", true, 1, nil},
+		{"hours", "when", 24 * 20, hours, "", true, 24, []float64{86400, 7 * 86400}},
+		{"hours of a week", "when", 24 * 7, hours, "", true, 24, []float64{86400}},
+		{"decimal years", "year", 60, steps(1. / 12), "", true, 12, []float64{1}},
+		{"rounded ones", "year", 60, rounded, "", true, 12, []float64{1}},
+		{"years from the first row", "t", 40, fromZero(0.25), "", true, 4, []float64{1}},
+		{"quarters of an hour", "hours", 400, fromZero(0.25), "", true, 96, []float64{24}},
+		{"seconds of a signal", "time", 4000, fromZero(0.25), "", true, 1, nil},
+		{"days", "day", 100, fromZero(1), "", true, 7, []float64{7}},
+		{"years", "year", 100, steps(1), "", true, 1, nil},
+		{"weeks", "weeks", 150, fromZero(1), "", true, 52, []float64{365.25 / 7}},
+		{"a unit in brackets", "time (h)", 24 * 4, fromZero(1), "", true, 24, []float64{24}},
+		{"metres", "x", 60, fromZero(1), "", false, 0, nil},
+		{"metres that are said to be time", "x", 60, fromZero(1), "yes", true, 1, nil},
+		{"a temperature", "T (C)", 60, fromZero(10), "", false, 0, nil},
+		{"an age", "age (years)", 60, fromZero(1), "", false, 0, nil},
+		{"months run together", "month", 60, runTogether, "", false, 0, nil},
+		{"time that is denied", "when", 60, months, "no", false, 0, nil},
+		{"uneven steps", "time", 60, func(i int) string { return fmt.Sprint(i * i * i) }, "", false, 0, nil},
+	} {
+		s := loadSeries(t, c.name, c.rows, c.at, Spec{Time: c.time}).Series
+		if s == nil || !c.is {
+			if (s != nil) != c.is {
+				t.Errorf("%s: %+v", c.what, s)
+			}
+			continue
+		}
+		near := func(a, b float64) bool { return math.Abs(a-b) < 1e-6*b }
+		if s.Season != c.season || !slices.EqualFunc(s.Seasons, c.seasons, near) {
+			t.Errorf("%s: season %d, %v, want %d, %v", c.what, s.Season, s.Seasons, c.season, c.seasons)
+		}
+	}
+	if s := loadSeries(t, "x", 50, fromZero(2), Spec{Time: "yes", Season: 5}).Series; s.Season != 5 || math.Abs(s.Seasons[0]-10) > 1e-9 {
+		t.Errorf("a season that is stated: %+v", s)
+	}
+	for text, want := range map[string]string{"a,b,y\n1,2,3\n2,3,4\n": "2 inputs", "x,y\n3,1\n3,2\n": "is 3 in all rows"} {
+		if _, err := Load(t.Context(), Spec{Path: writeFile(t, "t.csv", text), Time: "yes"}); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%v, want %s", err, want)
+		}
+	}
+}
+
+// The end of a series is held out, as many rows as were asked for, wherever a wrong
+// time stamp lies; of other data rows at random.
+func TestSeriesSplit(t *testing.T) {
+	at := func(i int) string {
+		if i == 0 {
+			return "1970-01-01"
+		}
+		return fmt.Sprintf("2024-%02d-%02d", 1+i/28, 1+i%28)
+	}
+	d := loadSeries(t, "when", 100, at, Spec{TestFraction: 0.1})
+	if d.SplitBy != "x" || len(d.Test) != 10 || slices.Min(d.Test) != 90 {
+		t.Errorf("%s: %v", d.SplitBy, d.Test)
+	}
+	if d := loadSeries(t, "x", 100, fromZero(1), Spec{TestFraction: 0.1}); d.SplitBy != "random" || len(d.Test) != 10 {
+		t.Errorf("%s: %v", d.SplitBy, d.Test)
+	}
+}
