@@ -12,9 +12,9 @@ import (
 
 // Series is what a dataset is as a series in time: one input, of time.
 type Series struct {
-	Step    float64   // between neighbouring rows as a rule, in the unit of X
-	Season  int       // the shortest one, in steps; 1: none is known
-	Seasons []float64 // what repeats by the calendar, or as stated: lengths in the unit of X, the shortest first; nil: nothing is known to
+	Step    float64   `json:"step"`              // between neighbouring rows as a rule, in the unit of X
+	Season  int       `json:"season"`            // the shortest one, in steps; 1: none is known
+	Seasons []float64 `json:"seasons,omitempty"` // what repeats by the calendar, or as stated: lengths in the unit of X, the shortest first; nil: nothing is known to
 
 	days float64 // that the unit of X has; 0 if that is not known
 }
@@ -86,6 +86,18 @@ func (d *Dataset) findSeries(s *Spec) error {
 	}
 	d.Series = series
 	return nil
+}
+
+// words say which seasons there are.
+func (s *Series) words() string {
+	if len(s.Seasons) == 0 {
+		return "; no season is known of it"
+	}
+	text := fmt.Sprintf("; a season of %s", plural(s.Season, "step"))
+	for _, v := range s.Seasons[1:] {
+		text += fmt.Sprintf(", one of %.6g", v/s.Step)
+	}
+	return text
 }
 
 // typicalStep is the mean of the steps that are near their median, and whether

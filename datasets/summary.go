@@ -30,6 +30,8 @@ type Summary struct {
 	DroppedTarget int             `json:"dropped_target"`
 	DroppedInputs int             `json:"dropped_inputs"`
 	Kernel        string          `json:"kernel,omitempty"`
+	Series        *Series         `json:"series,omitempty"`   // nil if it is none in time
+	SplitBy       string          `json:"split_by,omitempty"` // which rows are held out, as Spec.SplitBy but for "auto"
 	StandardiseX  string          `json:"standardise_x,omitempty"`
 	StandardiseY  string          `json:"standardise_y,omitempty"`
 	Columns       []ColumnSummary `json:"columns"` // the inputs, then the target
@@ -89,7 +91,7 @@ func Describe(d *Dataset, s *Scaler) *Summary {
 		Name: d.Name, Source: d.Source, Path: d.Path, SHA256: d.SHA256, MaskSHA256: d.MaskSHA256,
 		RowsRead: d.Rows, Rows: d.N(), Train: len(d.Train), Test: len(d.Test),
 		DroppedTarget: d.Dropped.Target, DroppedInputs: d.Dropped.Inputs,
-		Kernel: d.Kernel, Notices: slices.Clone(d.Notices),
+		Kernel: d.Kernel, Series: d.Series, SplitBy: d.SplitBy, Notices: slices.Clone(d.Notices),
 	}
 	if s != nil {
 		out.StandardiseX, out.StandardiseY = s.ModeX, s.ModeY
@@ -217,6 +219,9 @@ func (s *Summary) WriteText(w io.Writer) error {
 	fmt.Fprintf(w, "rows      %d: %d train, %d test\n", s.Rows, s.Train, s.Test)
 	if n := s.DroppedTarget + s.DroppedInputs; n > 0 {
 		fmt.Fprintf(w, "dropped   %d: %d for a missing target, %d for a missing input\n", n, s.DroppedTarget, s.DroppedInputs)
+	}
+	if s.Series != nil {
+		fmt.Fprintf(w, "series    %s is time, in steps of %.6g%s\n", escape(s.Columns[0].Name), s.Series.Step, s.Series.words())
 	}
 	fmt.Fprintln(w)
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)

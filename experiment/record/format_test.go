@@ -42,7 +42,7 @@ func jsonPaths(s reflect.Type, prefix string, seen map[reflect.Type]bool) (paths
 	for i := range s.NumField() {
 		f := s.Field(i)
 		key, _, _ := strings.Cut(f.Tag.Get("json"), ",")
-		if key == "-" {
+		if key == "-" || !f.IsExported() {
 			continue
 		}
 		if key == "" {
