@@ -91,16 +91,27 @@ func (k *kernel) drift(other *kernel, all bool) float64 {
 // with probability 1/(s + 2). No error of a single evaluation says that much: what
 // makes leaders fall is that another kernel's optimum is found, with more rows as
 // without. Once all data are in use, one more evaluation with the same leader
-// settles it; a run that begins so has nothing to go by.
+// settles it, unless more inducing inputs are to come and bounds leave open what these
+// will say; a run that begins so has nothing to go by.
 func (t *Trainer) overturned(leader string) float64 {
 	held := 1
 	if leader == t.led {
 		held += t.evaluation - t.since
 	}
-	if t.rows == t.data.Rows() && (held > 1 || t.evaluation == 1) {
+	if t.rows == t.data.Rows() && (held > 1 || t.evaluation == 1) && !t.widens(leader) {
 		return 0
 	}
 	return 1 / float64(held+2)
+}
+
+// widens reports whether more inducing inputs are planned, from which a kernel's local
+// ELBO may move by more than its bounds tell.
+func (t *Trainer) widens(id string) bool {
+	if !t.settings.autoInducing() || t.told || t.rung+1 >= len(t.rungs) {
+		return false
+	}
+	i := slices.IndexFunc(t.kernels, func(k *kernel) bool { return k.id == id })
+	return i < 0 || t.kernels[i].bounds == nil || t.kernels[i].bounds.Slack() > settledNats
 }
 
 // slack says between which numbers of nats above the local ELBO the log evidence

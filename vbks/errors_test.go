@@ -236,3 +236,31 @@ func TestOverturned(t *testing.T) {
 		}
 	}
 }
+
+// While more inducing inputs are to come, whose bounds do not say where local ELBOs
+// will go, a leader is not sure of its place.
+func TestOverturnedByMoreInducingInputs(t *testing.T) {
+	tight, open := &Evidence{Lower: -10, Upper: -9.5}, &Evidence{Lower: -10, Upper: 90}
+	for _, c := range []struct {
+		what     string
+		inducing int
+		bounds   *Evidence
+		rung     int
+		told     bool
+		want     float64
+	}{
+		{"open", 0, open, 0, false, 1. / 4},
+		{"not known", 0, nil, 0, false, 1. / 4},
+		{"tight", 0, tight, 0, false, 0},
+		{"the last rung", 0, open, 1, false, 0},
+		{"no more are needed", 0, open, 0, true, 0},
+		{"a number is asked for", 32, open, 0, false, 0},
+	} {
+		tr := &Trainer{data: Training{Y: make([]float64, 100)}, evaluation: 10, rows: 100, led: "A", since: 9,
+			settings: Settings{Inducing: c.inducing}, rungs: []int{32, 64}, rung: c.rung, told: c.told,
+			kernels: []*kernel{{model: &model{id: "A"}, bounds: c.bounds}}}
+		if got := tr.overturned("A"); got != c.want {
+			t.Errorf("%s: %v, want %v", c.what, got, c.want)
+		}
+	}
+}
