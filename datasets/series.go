@@ -12,9 +12,13 @@ import (
 
 // Series is what a dataset is as a series in time: one input, of time.
 type Series struct {
-	Step    float64   `json:"step"`              // between neighbouring rows as a rule, in the unit of X
-	Season  int       `json:"season"`            // the shortest one, in steps; 1: none is known
-	Seasons []float64 `json:"seasons,omitempty"` // what repeats by the calendar, or as stated: lengths in the unit of X, the shortest first; nil: nothing is known to
+	// Step is between neighbouring rows as a rule, in the unit of X.
+	Step float64 `json:"step"`
+	// Season is the shortest one, in steps; 1: none is known.
+	Season int `json:"season"`
+	// Seasons are what repeats by the calendar, or as stated: lengths in the unit of X,
+	// the shortest first; nil: nothing is known to.
+	Seasons []float64 `json:"seasons,omitempty"`
 
 	days float64 // that the unit of X has; 0 if that is not known
 }
