@@ -70,7 +70,7 @@ func (d *Dataset) findSeries(s *Spec) error {
 	}
 	step, regular := typicalStep(x)
 	if step == 0 {
-		if asked {
+		if asked && s.Group == "" { // a series of many is left out by who forecasts them
 			return fmt.Errorf("%s: data.time = \"yes\", but %s is %v in all rows", d.file(), quoteText(in.Name), x[0])
 		}
 		return nil
