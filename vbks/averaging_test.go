@@ -99,3 +99,29 @@ func TestTruncated(t *testing.T) {
 		}
 	}
 }
+
+// Tempered weights fall by a factor of e for ten nats.
+func TestTemperedWeights(t *testing.T) {
+	s := laplaceSettings(12)
+	s.Evidence, s.PredictTheta = "mode", "mode"
+	tr := trainerOn(t, 1, nil, trainingSeries(18, 60), s, "SE", "LIN", "RQ")
+	e := next(t, tr)
+	p, err := tr.Predict(t.Context(), []float64{0}, PredictOptions{Weights: "tempered"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	elbo, sum := map[string]float64{}, 0.0
+	for _, k := range e.Kernels {
+		elbo[k.ID] = k.ELBO
+	}
+	for i, id := range p.IDs {
+		sum += p.Weights[i]
+		want := math.Exp((elbo[id] - elbo[p.IDs[0]]) / 10)
+		if got := p.Weights[i] / p.Weights[0]; math.Abs(got-want) > 1e-9 || want > 1 {
+			t.Errorf("%s: weight %v of the first, want %v", id, got, want)
+		}
+	}
+	if len(p.IDs) != 3 || math.Abs(sum-1) > 1e-12 {
+		t.Errorf("%v: %v", p.IDs, p.Weights)
+	}
+}
