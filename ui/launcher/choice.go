@@ -24,6 +24,7 @@ const (
 	targetPart
 	inputsPart
 	splitPart
+	timePart
 	kernelsPart
 	inducingPart
 	seedPart
@@ -33,7 +34,7 @@ const (
 // partKeys are the keys of a config that the parts stand for.
 var partKeys = map[part]string{
 	targetPart: "data.target", inputsPart: "data.inputs", inducingPart: "sparse.inducing", seedPart: "seed", devicePart: "device.kind",
-	splitPart: "data.split_by",
+	splitPart: "data.split_by", timePart: "data.time",
 }
 
 // choice is a config or file as the user has changed it. It is empty until its
@@ -45,6 +46,7 @@ type choice struct {
 	target   int                   // index into columns, −1: not known
 	inputs   []bool                // of columns
 	split    string                // how the held-out rows are chosen
+	time     string                // whether the one input is time
 	device   string
 	kernels  input.Field
 	inducing input.Field
@@ -72,7 +74,7 @@ func (c *choice) adopt(base *config.Config, columns []library.TableColumn) {
 			c.target = c.baseTarget()
 		}
 	}
-	c.split = base.Data.SplitBy
+	c.split, c.time = base.Data.SplitBy, base.Data.Time
 	c.device = base.Device.Kind
 	c.kernels = input.NewField(base.Kernels.Text(), base.Kernels.Text())
 	c.inducing = input.NewField(c.baseInducing(), c.baseInducing())
@@ -102,7 +104,11 @@ func (c *choice) parts() []part {
 	}
 	ps := []part{kernelsPart, inducingPart, seedPart, devicePart}
 	if len(c.columns) > 1 {
-		ps = append([]part{targetPart, inputsPart, splitPart}, ps...)
+		of := []part{targetPart, inputsPart, splitPart}
+		if c.single() {
+			of = append(of, timePart)
+		}
+		ps = append(of, ps...)
 	}
 	return ps
 }
@@ -186,6 +192,37 @@ func (c *choice) turnSplit(by int) {
 	c.split = splits[(at+by+len(splits))%len(splits)]
 }
 
+// single reports whether there is one input, which may be time.
+func (c *choice) single() bool {
+	n := 0
+	for _, in := range c.inputs {
+		if in {
+			n++
+		}
+	}
+	return n == 1
+}
+
+// times are what data.time may be.
+var times = []string{"auto", "yes", "no"}
+
+// turnTime chooses another answer to whether the input is time.
+func (c *choice) turnTime(by int) {
+	at := slices.Index(times, c.time)
+	c.time = times[(at+by+len(times))%len(times)]
+}
+
+// timeText says in words whether the input is time.
+func (c *choice) timeText() string {
+	switch c.time {
+	case "yes":
+		return "yes: a series, which is forecast"
+	case "no":
+		return "no"
+	}
+	return "if it is called so, or holds time stamps"
+}
+
 // splitText says in words which rows are held out.
 func (c *choice) splitText() string {
 	switch c.split {
@@ -266,6 +303,9 @@ func (c *choice) draft() draft {
 	}
 	if c.split != c.base.Data.SplitBy {
 		add(splitPart, config.TextOverride(partKeys[splitPart], c.split))
+	}
+	if c.single() && c.time != c.base.Data.Time {
+		add(timePart, config.TextOverride(partKeys[timePart], c.time))
 	}
 	for _, p := range []struct {
 		part part

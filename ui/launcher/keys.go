@@ -114,7 +114,7 @@ func (l *Launcher) partGroups() []input.Group {
 		turns("move", "another column")
 		bs = append(bs, input.Binding{Keys: []string{"space", "i"}, Label: "space", Short: "in or out",
 			About: "take the column in or out of the inputs", Do: l.toggle})
-	case targetPart, splitPart, devicePart:
+	case targetPart, splitPart, timePart, devicePart:
 		turns("change", "change the choice")
 		bs = append(bs, input.Binding{Keys: []string{"space", "t"}, Do: func() tea.Cmd { return l.turn(l.part, 1) }})
 	}

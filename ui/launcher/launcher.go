@@ -361,6 +361,8 @@ func (l *Launcher) turn(p part, by int) tea.Cmd {
 		return nil
 	case splitPart:
 		c.turnSplit(by)
+	case timePart:
+		c.turnTime(by)
 	case devicePart:
 		c.turnDevice(l.devices, by)
 	}

@@ -408,6 +408,35 @@ func TestLauncherSplit(t *testing.T) {
 	}
 }
 
+// Whether the one input is time is asked, of several it is not.
+func TestLauncherAsksForTime(t *testing.T) {
+	base := config.Default()
+	c := newChoice("a.csv")
+	c.adopt(&base, []library.TableColumn{{Name: "x", Number: 1, Kind: "number", Role: "input"},
+		{Name: "y", Number: 2, Kind: "number", Role: "target"}})
+	if !slices.Contains(c.parts(), timePart) {
+		t.Fatalf("parts %v", c.parts())
+	}
+	c.turnTime(1)
+	after := c.draft()
+	if got := after.command(after.set); got != `kestrel run a.csv --set data.time=yes` || c.timeText() != "yes: a series, which is forecast" {
+		t.Errorf("%s, %s", got, c.timeText())
+	}
+	if read, err := config.ForTable("a.csv", "", after.set); err != nil || read.Data.Time != "yes" {
+		t.Error(read.Data.Time, err)
+	}
+	c.turnTime(-1)
+	if after := c.draft(); after.command(after.set) != "kestrel run a.csv" {
+		t.Errorf("back again: %s", after.command(after.set))
+	}
+	several := newChoice("b.csv")
+	several.adopt(&base, []library.TableColumn{{Name: "x", Number: 1, Kind: "number", Role: "input"},
+		{Name: "z", Number: 2, Kind: "number", Role: "input"}, {Name: "y", Number: 3, Kind: "number", Role: "target"}})
+	if slices.Contains(several.parts(), timePart) {
+		t.Errorf("of two inputs: %v", several.parts())
+	}
+}
+
 // "auto" is offered beside numbers, where the config has a number and where not.
 func TestLauncherInducingByItself(t *testing.T) {
 	d := newLaunching(t, nil)

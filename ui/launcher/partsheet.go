@@ -10,7 +10,7 @@ import (
 
 var partNames = map[part]string{
 	targetPart: "target", inputsPart: "inputs", kernelsPart: "kernels", inducingPart: "inducing", seedPart: "seed", devicePart: "device",
-	splitPart: "held out",
+	splitPart: "held out", timePart: "time",
 }
 
 // partSheet shows a setting, and below it what is wrong with it.
@@ -27,10 +27,13 @@ func (l *Launcher) partSheet(s *sheet, c *choice, p part) {
 	}
 	room := max(1, s.w-labelWidth)
 	switch p {
-	case targetPart, splitPart, devicePart:
+	case targetPart, splitPart, timePart, devicePart:
 		value := c.device
-		if p == splitPart {
+		switch p {
+		case splitPart:
 			value = c.splitText()
+		case timePart:
+			value = c.timeText()
 		}
 		if p == targetPart {
 			value = "?"
