@@ -48,7 +48,7 @@ func (p *Program) SeriesPrior(i int, s Scales) (mean, sd float64) {
 		return m + ytotal - unit, w
 	}
 	length := func(l lognormal) (float64, float64) { return l.mean + span, l.sd }
-	role, season := p.role(leaf)
+	inSeason, season := p.place(leaf)
 	switch name := p.Params[i].Name; {
 	case name == nameVariance && !p.amplitudes()[leaf].total:
 		return mean, sd
@@ -75,7 +75,7 @@ func (p *Program) SeriesPrior(i int, s Scales) (mean, sd float64) {
 		switch {
 		case in.Op == OpPER:
 			return seriesShape.mean, seriesShape.sd
-		case in.Op == OpSE && role == inSeason:
+		case in.Op == OpSE && inSeason:
 			return length(seriesChange)
 		case in.Op == OpSE:
 			return length(seriesBend)
@@ -116,23 +116,14 @@ func (s Scales) NoisePrior() (mean, sd float64) {
 	return mean + math.Log(positive(s.YVar, 1)), sd
 }
 
-// role is what a leaf is for in a series.
-type role uint8
-
-const (
-	alone    role = iota
-	inSeason      // a factor beside PER
-)
-
-// role returns that of a leaf, and of PER how many stand before it.
-func (p *Program) role(leaf int) (r role, season int) {
+// place reports whether a leaf is a factor beside PER, and how many PER stand before
+// it.
+func (p *Program) place(leaf int) (inSeason bool, season int) {
 	at := 0
 	var visit func(n *node, beside bool)
 	visit = func(n *node, beside bool) {
 		if n.kind == kindLeaf {
-			if at == leaf && beside {
-				r = inSeason
-			}
+			inSeason = inSeason || at == leaf && beside
 			if at < leaf && n.base == basePER {
 				season++
 			}
@@ -148,7 +139,7 @@ func (p *Program) role(leaf int) (r role, season int) {
 		}
 	}
 	visit(p.Expr.root, false)
-	return r, season
+	return inSeason, season
 }
 
 // has reports whether a base kernel stands in an expression.

@@ -3,7 +3,6 @@ package prepare
 import (
 	"math"
 	"slices"
-	"strings"
 	"sync"
 
 	"kestrel/datasets"
@@ -25,9 +24,6 @@ type Subject struct {
 // NewSubject is what a config and its data say of a trainer.
 func NewSubject(c *config.Config, d *datasets.Dataset, scaler *datasets.Scaler, space []vbks.Candidate) *Subject {
 	s := &Subject{Data: d, Scaler: scaler, Space: space, Settings: c.Settings}
-	if s.Settings.Priors == "auto" && strings.HasPrefix(c.Kernels.Set, "series") {
-		s.Settings.Priors = "series"
-	}
 	s.Settings.TimeBudget = 0 // the Run keeps it, pauses taken off
 	for _, in := range d.Inputs {
 		s.Columns = append(s.Columns, in.Name)

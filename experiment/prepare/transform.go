@@ -1,6 +1,7 @@
 package prepare
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"math"
@@ -87,7 +88,7 @@ func foretold(ctx context.Context, c *config.Config, d *datasets.Dataset, name s
 	s.Optimizer, s.EvaluateEvery, s.Refine, s.Starts = "collapsed", 1, 0, 2
 
 	rows := slices.Clone(d.Train)
-	slices.SortStableFunc(rows, func(a, b int32) int { return compareInputs(d, a, b) })
+	slices.SortStableFunc(rows, func(a, b int32) int { return cmp.Compare(d.X[a], d.X[b]) })
 	n := len(rows)
 	sum, count := 0.0, 0
 	for tenth := transformTenths - transformOrigins; tenth < transformTenths; tenth++ {
@@ -103,17 +104,6 @@ func foretold(ctx context.Context, c *config.Config, d *datasets.Dataset, name s
 		count += end - cut
 	}
 	return sum / float64(count), nil
-}
-
-func compareInputs(d *datasets.Dataset, a, b int32) int {
-	x, y := d.X[int(a)*d.Dim], d.X[int(b)*d.Dim]
-	switch {
-	case x < y:
-		return -1
-	case x > y:
-		return 1
-	}
-	return 0
 }
 
 // scoreOnce fits kernels to the training rows of d in one evaluation and returns the
