@@ -234,7 +234,7 @@ func (l *loader) run(t *Trainer) {
 			l.fail("array spent: %v is no time", v[0])
 			return
 		}
-		t.spent = time.Duration(v[0] * float64(time.Second))
+		t.spent = time.Duration(math.Round(v[0] * float64(time.Second))) // cut off, a nanosecond would be lost
 	}
 }
 
