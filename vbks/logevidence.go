@@ -222,7 +222,7 @@ func (u *unit) evidence() error {
 		return err
 	}
 	n := u.order.Rows
-	_, bounds, err := e.of(sub, bound.q, bound.b, bound.sumDiag, float64(n), u.seenYY())
+	elbos, bounds, err := e.of(sub, bound.q, bound.b, bound.sumDiag, float64(n), u.seenYY())
 	if err != nil {
 		return err
 	}
@@ -237,6 +237,9 @@ func (u *unit) evidence() error {
 			b.Lower = math.Max(b.Lower, f.ELBO)
 			b.Upper = math.Max(b.Upper, b.Lower)
 			f.Evidence = &b
+			if bound.tight { // what was searched on is another bound
+				f.ELBO = elbos[j] + prior
+			}
 		}
 	}
 	if u.settings.laplace() {

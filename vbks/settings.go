@@ -18,6 +18,7 @@ type Settings struct {
 	Room          int     // for so many inducing inputs there is memory, where Inducing is 0; 0: for any
 	MostSeconds   float64 // where Inducing is 0: no rung is begun that would end later; 0: none. By the clock
 	Placement     string  // one of inducing.Methods
+	Bound         string  // one of BoundNames: on which hyperparameters are searched; "": "elbo"
 	Jitter        device.Jitter
 
 	// Optimisation.
@@ -64,6 +65,7 @@ func DefaultSettings() Settings {
 	return Settings{
 		Seed:            1,
 		Placement:       "auto",
+		Bound:           tightBound,
 		Jitter:          device.Jitter{Relative: 1e-9},
 		Optimizer:       "auto",
 		Hyperparameters: "point",
@@ -107,6 +109,18 @@ func (s Settings) sampled(n int) int {
 	}
 	return min(n, s.ELBORows)
 }
+
+// What Bound may be.
+const (
+	elboBound  = "elbo"
+	tightBound = "tight"
+)
+
+// BoundNames lists what Settings.Bound may be.
+func BoundNames() []string { return []string{elboBound, tightBound} }
+
+// tight reports whether hyperparameters are searched on Artemev's bound.
+func (s Settings) tight() bool { return s.Bound == tightBound && s.pointEstimates() }
 
 // What Evidence may be.
 const (

@@ -115,7 +115,8 @@ func newTrainer(dev device.Device, data Training, space []Candidate, columns []s
 	t := &Trainer{settings: s, data: data, perform: doHere}
 	t.scales = starts.Summarise(data.X, data.Y, data.Dim)
 	t.scales.Seasons = data.Seasons
-	t.common = common{dev: dev, dim: data.Dim, jitter: s.Jitter, wall: params.Wall, span: t.scales.Span}
+	t.common = common{dev: dev, dim: data.Dim, jitter: s.Jitter, wall: params.Wall, span: t.scales.Span,
+		tight: s.tight()}
 	t.floor = s.NoiseFloor * t.scales.YVar
 	var err error
 	if t.train, err = dev.NewData(data.X, data.Y, data.Dim); err != nil {
