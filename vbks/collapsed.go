@@ -31,7 +31,12 @@ func (collapsedOptimizer) complete(ctx context.Context, r *round) error {
 		}
 	}
 	if r.settings.pointEstimates() {
-		if err := r.each(ctx, r.order(phaseEvidence), r.tasks(r.live)); err != nil {
+		o := r.order(phaseEvidence)
+		o.Volumes = r.settings.laplace() && !r.volumesStay()
+		if err := r.each(ctx, o, r.tasks(r.live)); err != nil {
+			return err
+		}
+		if err := r.integrate(ctx); err != nil {
 			return err
 		}
 		return r.tighten(ctx)

@@ -2,6 +2,7 @@ package vbks
 
 import (
 	"math"
+	"slices"
 
 	"kestrel/device"
 	"kestrel/internal/guard"
@@ -24,6 +25,7 @@ const (
 	phaseTune       phase = "tune"
 	phaseLearn      phase = "learn"
 	phaseEvidence   phase = "evidence"
+	phaseIntegral   phase = "integrals over hyperparameters"
 	phasePredict    phase = "predict"
 	phaseComponents phase = "components"
 )
@@ -60,6 +62,7 @@ type order struct {
 	Estimated *rowSet     // learn: on which local ELBOs are estimated
 	Pass      bool        // learn: it ends with an exact pass over all rows seen
 	Tight     bool        // evidence: by products with all of k(X,X)
+	Volumes   bool        // evidence: of modes, too
 	Resumed   bool        // search: solutions are taken further, no others are looked for
 	Donors    []gift      // search: the last evaluation's solutions, best first
 	Time      int         // transplants: how often there have been some in this round
@@ -81,6 +84,7 @@ type task struct {
 // that nothing is known.
 type outcome struct {
 	Best       solution
+	Modes      []solution        // the ends of ascents on all rows, Best among them
 	Factor     float64           // of the jitter
 	Failure    string            // why the kernel failed
 	Mistake    *guard.PanicError // and whose fault it was, if the program's
@@ -106,6 +110,13 @@ func (o *outcome) value() float64 {
 		return math.Inf(-1)
 	}
 	return o.Best.Value
+}
+
+// see keeps the end of an ascent, which may be another mode.
+func (o *outcome) see(a *ascent) {
+	if a.x != nil {
+		o.Modes = append(slices.Clip(o.Modes), solution{X: a.x, Value: a.value})
+	}
 }
 
 // offer takes an ascent's result if it is the kernel's best.

@@ -122,6 +122,7 @@ func (u *unit) resume(ctx context.Context, onRows objective) error {
 		return err
 	}
 	for j, i := range sub {
+		u.outcomes[i].see(runs[j])
 		u.outcomes[i].offer(runs[j], "last")
 	}
 	return nil
@@ -174,6 +175,7 @@ func (u *unit) roughen(ctx context.Context, onRows, plain objective) error {
 		return err
 	}
 	for j, i := range sub {
+		u.outcomes[i].see(runs[j])
 		if a := runs[j]; a.x != nil && a.value > u.outcomes[i].value()+u.optimizer.search().restart {
 			u.outcomes[i].offer(a, "rougher")
 		}
@@ -292,6 +294,7 @@ func (u *unit) polish(ctx context.Context, drafts [][]draft, onRows objective) e
 		}
 		for j, i := range sub {
 			a, slack := runs[j], 0.0
+			u.outcomes[i].see(a)
 			if u.outcomes[i].Best.X != nil && u.tasks[i].Last != nil {
 				slack = u.optimizer.search().restart
 			}

@@ -24,7 +24,7 @@ type Settings struct {
 	// Optimisation.
 	Optimizer       string  // one of OptimizerNames
 	Hyperparameters string  // "point", "diagonal", "full"
-	Evidence        string  // of a kernel in the belief: "mode", its local ELBO, or "laplace", with the volume of its mode; "": "mode"
+	Evidence        string  // of a kernel in the belief: "mode", its local ELBO, "laplace", with the volume of its mode, or "draws", integrated over; "": "mode"
 	ThetaPrior      bool    // log p(θ) in the local ELBO ("point" only; the others always have it)
 	Starts          int     // starts of each kernel at each evaluation besides its last optimum: fresh, shaken, recombined
 	NoiseFloor      float64 // least σ_n², as a fraction of var(y)
@@ -126,14 +126,15 @@ func (s Settings) tight() bool { return s.Bound == tightBound && s.pointEstimate
 const (
 	modeEvidence    = "mode"
 	laplaceEvidence = "laplace"
+	drawsEvidence   = "draws"
 )
 
 // EvidenceNames lists what Settings.Evidence may be.
-func EvidenceNames() []string { return []string{modeEvidence, laplaceEvidence} }
+func EvidenceNames() []string { return []string{modeEvidence, laplaceEvidence, drawsEvidence} }
 
 // laplace reports whether local ELBOs are densities at a mode whose volume counts.
 func (s Settings) laplace() bool {
-	return s.Evidence == laplaceEvidence && s.pointEstimates() && s.ThetaPrior
+	return s.Evidence != modeEvidence && s.Evidence != "" && s.pointEstimates() && s.ThetaPrior
 }
 
 // pointEstimates reports whether θ has no belief.

@@ -134,6 +134,7 @@ func (u *unit) transplant(ctx context.Context) error {
 		return err
 	}
 	for j, a := range runs {
+		u.outcomes[sub[j]].see(a)
 		if f := &u.outcomes[sub[j]]; a.value > f.value()+u.optimizer.search().transplant {
 			f.offer(a, labels[j])
 		}

@@ -52,6 +52,8 @@ func (u *unit) work(ctx context.Context) error {
 		return u.learn()
 	case phaseEvidence:
 		return u.evidence()
+	case phaseIntegral:
+		return u.integrals()
 	case phasePredict:
 		return u.predict()
 	case phaseComponents:
