@@ -254,6 +254,16 @@ func (l *loader) kernel(t *Trainer, i int) {
 	if v := l.optional(name("gain"), 1); v != nil {
 		k.gain = v[0]
 	}
+	if v := l.optional(name("modes"), -1); v != nil {
+		f := len(k.program.Free) + 1
+		if len(v)%f != 0 || len(v) > mostModes*f {
+			l.fail("array %s has %d numbers, for points of %d", name("modes"), len(v), f)
+		} else {
+			for from := 0; from < len(v); from += f {
+				k.modes = append(k.modes, v[from:from+f:from+f])
+			}
+		}
+	}
 	if v := l.optional(name("volume"), volumeFields); v != nil {
 		k.volume, k.crude = v[0], v[1] != 0
 	}

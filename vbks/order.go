@@ -84,7 +84,8 @@ type task struct {
 // that nothing is known.
 type outcome struct {
 	Best       solution
-	Modes      []solution        // the ends of ascents on all rows, Best among them
+	Modes      []solution        // where else it may be large: ends of ascents on all rows, what earlier evaluations found
+	Chosen     bool              // Modes are what has been integrated about
 	Factor     float64           // of the jitter
 	Failure    string            // why the kernel failed
 	Mistake    *guard.PanicError // and whose fault it was, if the program's

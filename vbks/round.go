@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"slices"
 	"sync"
 
@@ -50,6 +51,9 @@ func (t *Trainer) unknown() []outcome {
 		out[i].Factor = 1
 		if k.state != nil && k.state.Factor > 0 {
 			out[i].Factor = k.state.Factor
+		}
+		for _, x := range k.modes {
+			out[i].Modes = append(out[i].Modes, solution{X: x, Value: math.NaN()})
 		}
 	}
 	return out

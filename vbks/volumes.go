@@ -16,7 +16,7 @@ const (
 	integralWork = 1e8
 	// Modes within modeNats of the best one count, at most mostModes.
 	modeNats  = 12
-	mostModes = 5
+	mostModes = 8
 	// An estimate of fewer effective draws is not better than Laplace's.
 	fewestDraws = 8
 )
@@ -65,7 +65,7 @@ func (r *round) integrate(ctx context.Context) error {
 // once.
 func (u *unit) modes(i int) []solution {
 	f, program := &u.outcomes[i], u.model(i).program
-	all := slices.Clone(f.Modes)
+	all := slices.DeleteFunc(slices.Clone(f.Modes), func(s solution) bool { return math.IsNaN(s.Value) })
 	slices.SortStableFunc(all, func(a, b solution) int { return cmp.Compare(b.Value, a.Value) })
 	orders := laplace.Exchanges(program, len(f.State.Free))
 	out := []solution{{X: f.State.Free, Value: f.Best.Value}}
@@ -91,6 +91,34 @@ func (u *unit) modes(i int) []solution {
 	return out
 }
 
+// revalue evaluates the points of earlier evaluations.
+func (u *unit) revalue(plain objective) error {
+	for place, some := 0, true; some; place++ {
+		some = false
+		var sub []int
+		var runs []*ascent
+		for i := range u.outcomes {
+			f := &u.outcomes[i]
+			some = some || place < len(f.Modes)
+			if place < len(f.Modes) && math.IsNaN(f.Modes[place].Value) {
+				sub, runs = append(sub, i), append(runs, &ascent{start: f.Modes[place].X})
+			}
+		}
+		if len(sub) == 0 {
+			continue
+		}
+		if err := value(sub, runs, plain); err != nil {
+			return err
+		}
+		for j, i := range sub {
+			if runs[j].x != nil {
+				u.outcomes[i].Modes[place].Value = runs[j].value
+			}
+		}
+	}
+	return nil
+}
+
 // oneMode is within how many strides of each other two ends are of one mode.
 const oneMode = 0.5
 
@@ -103,12 +131,17 @@ func (u *unit) integrals() error {
 	if err := u.load(u.worker.group); err != nil {
 		return err
 	}
+	plain := bound.boundValue(u.seen(), u.seenYY(), u.stop)
+	if err := u.revalue(plain); err != nil {
+		return err
+	}
 	densities := make([]laplace.Density, len(u.tasks))
 	found := make([][]solution, len(u.tasks))
 	most := 0
 	for i := range u.tasks {
 		densities[i] = laplace.Density{Program: u.model(i).program, Name: u.model(i).id}
 		found[i] = u.modes(i)
+		u.outcomes[i].Modes, u.outcomes[i].Chosen = found[i], true
 		most = max(most, len(found[i]))
 	}
 	for place := range most {
@@ -136,7 +169,6 @@ func (u *unit) integrals() error {
 			sub = append(sub, i)
 		}
 	}
-	plain := bound.boundValue(u.seen(), u.seenYY(), u.stop)
 	chosen := make([]laplace.Density, len(sub))
 	for j, i := range sub {
 		chosen[j] = densities[i]
