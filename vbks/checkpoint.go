@@ -83,8 +83,8 @@ const (
 //	kernel/i/source     text: where its solution came from
 //	kernel/i/terms      the terms of the local ELBO on the common subsample
 //	kernel/i/gain       of the ascent that led to its solution, in its last evaluations, nats; not there if 0
-//	kernel/i/modes      D, F: points that its density is integrated about; not there
-//	                    where it is not
+//	kernel/i/modes      D, F+F²+1: points that its density is integrated about, the
+//	                    factors of the covariances there, log volumes; not there where it is not
 //	kernel/i/volume     log volume of its mode, 1 if that is the prior's for want of curvature; not there
 //	                    where the belief does not count it
 //	kernel/i/evidence   lower and upper bound on the log evidence at its hyperparameters
@@ -199,7 +199,11 @@ func (t *Trainer) Checkpoint() map[string]Tensor {
 			add(name("volume"), []float64{k.volume, crude})
 		}
 		if len(k.modes) > 0 {
-			add(name("modes"), slices.Concat(k.modes...))
+			var modes []float64
+			for _, m := range k.modes {
+				modes = slices.Concat(modes, m.X, m.Chol, []float64{m.Volume})
+			}
+			add(name("modes"), modes)
 		}
 		if k.bounds != nil {
 			add(name("evidence"), []float64{k.bounds.Lower, k.bounds.Upper})

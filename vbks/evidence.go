@@ -44,10 +44,7 @@ func (r *round) commit() error {
 		k.state, k.elbo, k.terms, k.bounds, k.rows = f.State, f.ELBO, f.Terms, f.Evidence, r.n
 		k.volume, k.crude = f.Volume.Nats, r.settings.laplace() && !f.Volume.Known
 		if f.Chosen {
-			k.modes = nil
-			for _, s := range f.Modes {
-				k.modes = append(k.modes, s.X)
-			}
+			k.modes = f.Modes
 		}
 		k.remember(r.number, r.m)
 		if f.Best.Source != "" {

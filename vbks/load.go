@@ -256,11 +256,12 @@ func (l *loader) kernel(t *Trainer, i int) {
 	}
 	if v := l.optional(name("modes"), -1); v != nil {
 		f := len(k.program.Free) + 1
-		if len(v)%f != 0 || len(v) > mostModes*f {
-			l.fail("array %s has %d numbers, for points of %d", name("modes"), len(v), f)
+		each := f + f*f + 1
+		if len(v)%each != 0 || len(v) > mostModes*each {
+			l.fail("array %s has %d numbers, for modes of %d", name("modes"), len(v), each)
 		} else {
-			for from := 0; from < len(v); from += f {
-				k.modes = append(k.modes, v[from:from+f:from+f])
+			for ; len(v) > 0; v = v[each:] {
+				k.modes = append(k.modes, solution{X: v[:f:f], Chol: v[f : f+f*f : f+f*f], Volume: v[f+f*f]})
 			}
 		}
 	}

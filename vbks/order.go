@@ -37,6 +37,10 @@ type solution struct {
 	Source string
 	Fresh  bool    // changed since relatives last saw it
 	Gain   float64 // in the last evaluations of the ascent that led here
+
+	// Of a mode whose surroundings are known: the factor of its curvature's covariance and log volume.
+	Chol   []float64
+	Volume float64
 }
 
 // gift is a solution that a kernel offers to others.
@@ -63,6 +67,7 @@ type order struct {
 	Pass      bool        // learn: it ends with an exact pass over all rows seen
 	Tight     bool        // evidence: by products with all of k(X,X)
 	Volumes   bool        // evidence: of modes, too
+	Thorough  bool        // search: all depends on it
 	Resumed   bool        // search: solutions are taken further, no others are looked for
 	Donors    []gift      // search: the last evaluation's solutions, best first
 	Time      int         // transplants: how often there have been some in this round

@@ -52,8 +52,9 @@ func (t *Trainer) unknown() []outcome {
 		if k.state != nil && k.state.Factor > 0 {
 			out[i].Factor = k.state.Factor
 		}
-		for _, x := range k.modes {
-			out[i].Modes = append(out[i].Modes, solution{X: x, Value: math.NaN()})
+		for _, m := range k.modes {
+			m.Value = math.NaN()
+			out[i].Modes = append(out[i].Modes, m)
 		}
 	}
 	return out
@@ -79,7 +80,8 @@ func (t *Trainer) donors() []gift {
 
 // order returns what the units of a phase have in common.
 func (r *round) order(p phase) *order {
-	return &order{Phase: p, Number: r.number, Rows: r.n, Screen: r.screen, Compared: r.compared, Donors: r.given}
+	return &order{Phase: p, Number: r.number, Rows: r.n, Screen: r.screen, Compared: r.compared, Donors: r.given,
+		Thorough: r.n == r.data.Rows() && (r.Trainer.rows < r.n || r.concluding(r.number))}
 }
 
 // tasks returns what units read of kernels, the costliest first: what takes long

@@ -251,8 +251,8 @@ func (u *unit) freshStarts(ctx context.Context, onScreen, onRows objective) ([][
 	return drafts, nil
 }
 
-// thorough reports whether the search is one on which all depends: of all rows.
-func (u *unit) thorough() bool { return u.order.Rows == u.total && u.optimizer.search().always }
+// thorough reports whether the search is one on which all depends.
+func (u *unit) thorough() bool { return u.order.Thorough && u.optimizer.search().always }
 
 // donors returns those of the order.
 func (u *unit) donors() []starts.Donor {

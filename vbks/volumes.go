@@ -70,6 +70,11 @@ func (u *unit) modes(i int) []solution {
 	orders := laplace.Exchanges(program, len(f.State.Free))
 	out := []solution{{X: f.State.Free, Value: f.Best.Value}}
 	for _, s := range all {
+		if out[0].Chol == nil && slices.Equal(s.X, out[0].X) {
+			out[0].Chol, out[0].Volume = s.Chol, s.Volume
+		}
+	}
+	for _, s := range all {
 		if len(out) == mostModes || s.Value < f.Best.Value-modeNats {
 			break
 		}
@@ -141,26 +146,32 @@ func (u *unit) integrals() error {
 	for i := range u.tasks {
 		densities[i] = laplace.Density{Program: u.model(i).program, Name: u.model(i).id}
 		found[i] = u.modes(i)
-		u.outcomes[i].Modes, u.outcomes[i].Chosen = found[i], true
 		most = max(most, len(found[i]))
 	}
 	for place := range most {
 		var sub []int
 		var xs [][]float64
 		for i := range found {
-			if place < len(found[i]) {
+			if place < len(found[i]) && found[i][place].Chol == nil {
 				sub, xs = append(sub, i), append(xs, found[i][place].X)
 			}
+		}
+		if len(sub) == 0 {
+			continue
 		}
 		volumes, err := u.volumesAt(bound, sub, xs)
 		if err != nil {
 			return err
 		}
 		for j, i := range sub {
-			if volumes[j].Chol != nil {
-				densities[i].Modes = append(densities[i].Modes,
-					laplace.Peak{X: xs[j], Value: found[i][place].Value, Volume: volumes[j].Nats, Chol: volumes[j].Chol})
-			}
+			found[i][place].Chol, found[i][place].Volume = volumes[j].Chol, volumes[j].Nats
+		}
+	}
+	for i := range found {
+		found[i] = slices.DeleteFunc(found[i], func(m solution) bool { return m.Chol == nil })
+		u.outcomes[i].Modes, u.outcomes[i].Chosen = found[i], true
+		for _, m := range found[i] {
+			densities[i].Modes = append(densities[i].Modes, laplace.Peak{X: m.X, Value: m.Value, Volume: m.Volume, Chol: m.Chol})
 		}
 	}
 	var sub []int
