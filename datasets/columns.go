@@ -20,6 +20,9 @@ type Column struct {
 	nanos bool // some time stamps have nanoseconds
 }
 
+// zone is that in which time stamps are written.
+func (c *Column) zone() *time.Location { return time.UTC }
+
 // lookup finds a column by its name, else by its number: "1" is the first,
 // "-1" and "last" are the last. It returns the index from 0.
 func lookup(ref, file string, names []string) (int, error) {
