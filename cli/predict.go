@@ -314,6 +314,9 @@ func (f *predictFlags) tell(
 		with = fmt.Sprintf("averaged over %d kernels by %s, %s with weight %.3g first", n, q.Weights, done.IDs[0], done.Weights[0])
 	}
 	fmt.Fprintf(w, "evaluation %d, %s: %d rows\n", done.Evaluation, with, done.Rows)
+	if c := done.Calibration; c != nil {
+		fmt.Fprintf(w, "note: %s\n", c)
+	}
 	if refitted != "" {
 		fmt.Fprintf(w, "note: %s\n", refitted)
 	}

@@ -90,8 +90,22 @@ func (t *Trainer) chosen(o PredictOptions) (kernels []int, weights []float64, er
 
 // Predict computes the predictive belief at the rows of x (row-major,
 // standardised) under the last evaluation. Kernels whose weight could not
-// change any figure (below negligible) are left out.
+// change any figure (below negligible) are left out. Standard deviations have the factor
+// of Calibrate.
 func (t *Trainer) Predict(ctx context.Context, x []float64, o PredictOptions) (*mixture.Prediction, error) {
+	c, err := t.Calibrate(ctx)
+	if err != nil {
+		return nil, err
+	}
+	p, err := t.predict(ctx, x, o)
+	if err == nil && c != nil {
+		p.Widen(c.Factor)
+	}
+	return p, err
+}
+
+// predict is Predict without a factor.
+func (t *Trainer) predict(ctx context.Context, x []float64, o PredictOptions) (*mixture.Prediction, error) {
 	kernels, weights, err := t.chosen(o)
 	if err != nil {
 		return nil, err

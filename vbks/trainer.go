@@ -46,7 +46,12 @@ type Trainer struct {
 	since      int
 	last       *Evaluation
 	notices    []Notice
-	spent      time.Duration
+
+	calibration *Calibration // of predictions after the evaluation calibrated; nil: none
+	calibrated  int
+	predicts    bool // and nothing else: what calibrates it is known
+
+	spent time.Duration
 
 	gate     gate
 	held     *pauses // nil where time does not matter
@@ -362,6 +367,7 @@ func (t *Trainer) Next(ctx context.Context) (*Evaluation, error) {
 	t.spent += took
 	t.limit(t.last, took)
 	t.conclude(t.last)
+	t.calibrateNext(ctx)
 	return t.last, nil
 }
 

@@ -140,6 +140,7 @@ auto_prune = {below = 0.01, wait = 4, keep = 5}
 [predict]
 top = 6
 theta = "laplace"
+calibrate = "auto"
 weights = "bayes"
 metric_rows = 15
 [device]

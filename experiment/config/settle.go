@@ -7,6 +7,7 @@ import (
 	"kestrel/datasets"
 	"kestrel/experiment/files"
 	"kestrel/kernelspace"
+	"kestrel/vbks"
 )
 
 // settleTask decides what is left to what the data are: a series in time is
@@ -30,6 +31,10 @@ func (c *Config) settleTask(d *datasets.Dataset) {
 		if strings.HasPrefix(c.Kernels.Set, "series") {
 			c.Settings.Priors = "series"
 		}
+	}
+	if none := vbks.CalibrateNames()[0]; d.Series == nil && c.Settings.Calibrate != none {
+		d.Notices = append(d.Notices, fmt.Sprintf("predict.calibrate is %q: without time there are no rolling origins", none))
+		c.Settings.Calibrate = none
 	}
 	if c.Settings.Weights == autoText {
 		c.Settings.Weights = "posterior"

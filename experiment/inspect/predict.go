@@ -45,6 +45,8 @@ type Predicted struct {
 	Weights    []float64 // of them
 	Rows       int
 	Accuracy   Accuracy // on the rows that have a target
+
+	Calibration *vbks.Calibration // of the standard deviations; nil: none
 }
 
 // OpenPredictor reads a run's checkpoint and its data. Close must be called.
@@ -170,6 +172,13 @@ func (p *Predictor) Write(ctx context.Context, points PointSource, q PredictQuer
 	}
 	if q.Components {
 		w.components, w.parts = components, componentSheet(&q)
+	}
+	err := p.lanes[0].ask(ctx, func(ctx context.Context) (err error) { // the other lanes take it over
+		w.done.Calibration, err = p.lanes[0].trainer.Calibrate(ctx)
+		return err
+	})
+	if err != nil {
+		return nil, err
 	}
 	if err := p.batches(ctx, w, points); err != nil {
 		return nil, err
