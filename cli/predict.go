@@ -72,7 +72,7 @@ func newPredict() *cobra.Command {
 	fs.StringVarP(&f.out, "out", "o", "", "file to write to, a link is followed; default standard output")
 	fs.StringVar(&f.quantiles, "quantiles", "0.05,0.5,0.95", "probabilities, or none")
 	fs.BoolVar(&f.components, "components", false, "write a table of the additive components, too")
-	fs.StringVar(&f.weights, "weights", "", "of the average: posterior, bayes or tempered; default the run's predict.weights")
+	fs.StringVar(&f.weights, "weights", "", "of the average: posterior, bayes, tempered or loo; default the run's predict.weights")
 	fs.IntVar(&f.top, "top", 0, "kernels averaged, 0 for all; default the run's predict.top")
 	fs.StringVar(&f.method, "method", config.MethodAverage,
 		"method: "+config.MethodAverage+", the average over kernels, or "+config.MethodSingle+", the best one")

@@ -73,6 +73,9 @@ func (t *Trainer) Calibrate(ctx context.Context) (*Calibration, error) {
 	case t.rows < fewestCalibrated:
 		return nil, nil
 	}
+	if err := t.weigh(ctx, PredictOptions{Weights: t.settings.Weights}); err != nil {
+		return nil, err
+	}
 	rows := make([]int, t.rows)
 	for i := range rows {
 		rows[i] = i
@@ -146,7 +149,8 @@ func (t *Trainer) calibrateNext(ctx context.Context) {
 		return
 	}
 	if t.last.Calibration = c; c == nil {
-		t.last.Notices = append(t.last.Notices, Notice{Text: fmt.Sprintf("intervals are not calibrated: %d rows are too few for rolling origins", t.rows)})
+		t.last.Notices = append(t.last.Notices,
+			Notice{Text: fmt.Sprintf("intervals are not calibrated: %d rows are too few for rolling origins", t.rows)})
 		return
 	}
 	t.last.Notices = append(t.last.Notices, Notice{Text: c.String()})

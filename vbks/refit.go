@@ -27,6 +27,9 @@ func (t *Trainer) Refit(ctx context.Context, dev device.Device, data Training, o
 	if _, err := t.Calibrate(ctx); err != nil {
 		return nil, err
 	}
+	if err := t.weigh(ctx, o); err != nil {
+		return nil, err
+	}
 	return t.onRows(ctx, dev, data, o)
 }
 

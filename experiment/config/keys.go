@@ -127,7 +127,7 @@ func (c *Config) keys() []key {
 		{"predict", "top", whole{&s.Top, 0, many}, "kernels averaged over; 0: all"},
 		{"predict", "theta", choice(&s.PredictTheta, vbks.PredictThetaNames()...),
 			"hyperparameters at their mode, or averaged over by the curvature there; auto: up to 2,000 rows"},
-		{"predict", "weights", choice(&s.Weights, vbks.WeightNames()...), "auto: tempered for a series in time, else posterior"},
+		{"predict", "weights", choice(&s.Weights, vbks.WeightNames()...), "auto: tempered for a series in time, else posterior; loo: by rows left out one by one"},
 		{"predict", "calibrate", choice(&s.Calibrate, vbks.CalibrateNames()...),
 			"auto: intervals of a series in time have the width that rolling origins within the training rows speak for"},
 		{"predict", "metric_rows", whole{&c.MetricRows, 0, many}, "test rows scored at each evaluation; 0: all"},
