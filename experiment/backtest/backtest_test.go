@@ -198,7 +198,7 @@ func TestGoesOn(t *testing.T) {
 	_, _, err := backtest(t, c, p, whole, -1)
 	must.OK(t, err)
 	want := contents(t, whole)
-	if len(want) != 5 {
+	if len(want) != 6 {
 		t.Fatalf("%d files", len(want))
 	}
 	dir := filepath.Join(t.TempDir(), "d")
@@ -325,6 +325,7 @@ func TestHolidaysAheadAreKnown(t *testing.T) {
 func TestFormatPageHasColumns(t *testing.T) {
 	for name, want := range map[string][]string{
 		record.ForecastsFile: columns(), record.SummaryFile: scoreColumns(), record.HorizonFile: append([]string{"step"}, scoreColumns()...),
+		record.SeriesFile: seriesColumns(),
 	} {
 		if got := recordtest.PageNames(t, "### "+name); !slices.Equal(got, want) {
 			t.Errorf("docs/format.md has the columns %q of %s, it has %q", got, name, want)
