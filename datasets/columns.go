@@ -17,11 +17,9 @@ type Column struct {
 	Origin  time.Time // the smallest stamp, in UTC
 	Missing int       // missing values in the rows read
 
-	nanos bool // some time stamps have nanoseconds
+	nanos bool      // some time stamps have nanoseconds
+	form  stampForm // in which time stamps are written
 }
-
-// zone is that in which time stamps are written.
-func (c *Column) zone() *time.Location { return time.UTC }
 
 // lookup finds a column by its name, else by its number: "1" is the first,
 // "-1" and "last" are the last. It returns the index from 0.

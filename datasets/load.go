@@ -186,7 +186,7 @@ func newDataset(s *Spec, path string, t *table) (d *Dataset, kept []int32, err e
 		c := &t.columns[i]
 		col := Column{Name: c.name, Number: c.number, Missing: c.missing}
 		if c.kind == kindTime {
-			col.Time, col.Origin, col.Unit, col.nanos = true, c.origin, "s", c.nanos != nil
+			col.Time, col.Origin, col.Unit, col.nanos, col.form = true, c.origin, "s", c.nanos != nil, c.form()
 		}
 		advice := ""
 		if i < d.Dim {

@@ -52,7 +52,7 @@ func (s *Series) forecasts(ctx context.Context, c *config.Config, k, horizon int
 	for i := range targets {
 		for _, m := range Methods() {
 			rows = append(rows, Row{Series: s.Name, Origin: k, Train: train, Season: season, Scale: scale,
-				Step: i + 1, X: w.Inputs[0].Format(at[i]), Y: targets[i], Method: m})
+				Step: i + 1, X: w.Inputs[0].Written(at[i]), Y: targets[i], Method: m})
 		}
 	}
 	for m, method := range baseline.Forecasts() {
