@@ -46,7 +46,8 @@ func newPredict() *cobra.Command {
 			"going on. The table has the run's input columns under the same names, in any order; other columns are passed over. Where it has the " +
 			"target too, the error, the log density and the coverage of the intervals are told on standard error.\n\n" +
 			"The result has a row for each row of the table whose inputs are there: row (its number in the file, the header not counted), the " +
-			"inputs, the target if there is one, mean, sd_f and sd_y (of the function, and of an observation with noise), and the quantiles f_q… " +
+			"inputs, the target if there is one, mean, sd_f and sd_y (of the function, and of an observation with noise), the median where the " +
+			"run has a transform, and the quantiles f_q… " +
 			"and y_q… of the mixture over the kernels; all in the units of the data. With --components a second table, NAME.components.csv " +
 			"beside the first, has a row for each point, kernel and additive component of the kernel. The means of a kernel's components add up " +
 			"to its mean. Where the run has learned a transform of the target (data.transform), components are of that.\n\n" +

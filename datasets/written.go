@@ -1,7 +1,9 @@
 package datasets
 
 import (
+	"bytes"
 	"slices"
+	"strings"
 	"time"
 )
 
@@ -13,7 +15,7 @@ type stampForm struct {
 }
 
 // formRows is how many time stamps decide how those of a column are written.
-const formRows = 1000
+const formRows = 200
 
 var (
 	dateLayouts = []string{
@@ -40,24 +42,45 @@ func formsOf(text string, us int64, order dateOrder) (forms []stampForm) {
 	case monthFirst:
 		dates = append(slices.Clone(dates), monthFirstLayouts...)
 	}
-	try := func(layout string) {
-		if t, err := time.Parse(layout, text); err == nil && t.UnixMicro() == us {
-			_, offset := t.Zone()
-			if f := (stampForm{layout, offset}); f.write(t) == text {
-				forms = append(forms, f)
+	date, sep, clock := splitStamp(text)
+	clocks := []string{""}
+	if sep != "" {
+		clocks = nil
+		for _, c := range clockLayouts {
+			for _, zone := range zoneLayouts {
+				if _, err := time.Parse(c+zone, clock); err == nil {
+					clocks = append(clocks, sep+c+zone)
+				}
 			}
 		}
 	}
-	for _, date := range dates {
-		try(date)
-		for _, clock := range clockLayouts {
-			for _, zone := range zoneLayouts {
-				try(date + " " + clock + zone)
-				try(date + "T" + clock + zone)
+	for _, d := range dates {
+		if _, err := time.Parse(d, date); err != nil {
+			continue
+		}
+		for _, c := range clocks {
+			if t, err := time.Parse(d+c, text); err == nil && t.UnixMicro() == us {
+				_, offset := t.Zone()
+				if f := (stampForm{d + c, offset}); f.write(t) == text {
+					forms = append(forms, f)
+				}
 			}
 		}
 	}
 	return forms
+}
+
+// splitStamp divides a time stamp between date and time of day; sep is "" if it has none.
+func splitStamp(text string) (date, sep, clock string) {
+	at := strings.IndexByte(text, ':')
+	if at < 0 {
+		return text, "", ""
+	}
+	at = strings.LastIndexAny(text[:at], " T")
+	if at < 0 {
+		return text, "", ""
+	}
+	return text[:at], text[at : at+1], text[at+1:]
 }
 
 // write writes an instant.
@@ -76,8 +99,10 @@ func (col *tableColumn) look(text []byte, us int64, c *cells) {
 		col.forms = formsOf(string(text), us, c.dates)
 		return
 	}
+	at := time.UnixMicro(us).Add(time.Duration(col.nano))
+	var buf [64]byte
 	col.forms = slices.DeleteFunc(col.forms, func(f stampForm) bool {
-		return f.write(time.UnixMicro(us).Add(time.Duration(col.nano))) != string(text)
+		return !bytes.Equal(at.In(f.zone()).AppendFormat(buf[:0], f.layout), text)
 	})
 }
 

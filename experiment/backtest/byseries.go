@@ -53,7 +53,8 @@ func seriesColumns() []string {
 	for _, m := range Methods() {
 		names = append(names, "crps_"+m)
 	}
-	return append(names, "best", "kestrel_relative_crps", "kestrel_mase", "kestrel_smape", "kestrel_coverage80", "kestrel_coverage95", "verdict")
+	return append(names, "best", "kestrel_relative_crps", "kestrel_mase",
+		"kestrel_smape", "kestrel_coverage80", "kestrel_coverage95", "verdict")
 }
 
 func (r *Result) seriesRows() [][]string {

@@ -91,7 +91,8 @@ func TestVerdict(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if want := "kestrel: CRPS equal to that of seasonal naive (naive where no season is known), 100 % worse than the best of 2 baselines (naive); " +
+	if want := "kestrel: CRPS equal to that of seasonal naive (naive where no season is known), " +
+		"100 % worse than the best of 2 baselines (naive); " +
 		"95 % intervals hold 88 %"; r.verdict() != want {
 		t.Errorf("%s\nwant %s", r.verdict(), want)
 	}

@@ -165,9 +165,10 @@ func (p *Predictor) Write(ctx context.Context, points PointSource, q PredictQuer
 	if q.Components && components == nil {
 		return nil, errors.New("there is nowhere to write the components to")
 	}
+	_, transformed := p.Transformed()
 	w := &predictionWriter{
 		query: &q, predictions: predictions,
-		table: predictionSheet(d, points.HasTarget(), &q),
+		table: predictionSheet(d, points.HasTarget(), transformed, &q),
 		done:  Predicted{Evaluation: p.lanes[0].Evaluation()},
 	}
 	if q.Components {
@@ -363,6 +364,9 @@ func (i *Inspector) predictionRows(
 		s.number(mean)
 		s.number(sdF)
 		s.number(sdY)
+		if _, linear := mapped.Units.Linear(); !linear {
+			s.number(mapped.Quantile(k, 0.5, true))
+		}
 		for _, ofY := range []bool{false, true} {
 			for _, prob := range w.query.Quantiles {
 				s.number(mapped.Quantile(k, prob, ofY))

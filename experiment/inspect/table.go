@@ -24,12 +24,16 @@ type sheet struct {
 // predictionSheet has a row for each point: its number among the rows of the
 // file, from 1 and without the header; the inputs under their own names, time
 // stamps as the run's table has them; the target if the points have it; the mean of y, which is
-// that of f where the target is not transformed; the standard deviations of f and of y = f + noise; and for each
-// probability p the quantiles f_qp and y_qp of the mixture over the kernels. A
+// that of f where the target is not transformed; the standard deviations of f and of y = f + noise; the median of y
+// where it is transformed, so that the two differ; and for each probability p the quantiles f_qp and y_qp of the
+// mixture over the kernels. A
 // column of the data whose name another one has is called name_data. In CSV, names
 // start no formula, see files.SafeCell.
-func predictionSheet(d *datasets.Dataset, target bool, q *PredictQuery) *sheet {
+func predictionSheet(d *datasets.Dataset, target, transformed bool, q *PredictQuery) *sheet {
 	results := []string{"mean", "sd_f", "sd_y"}
+	if transformed {
+		results = append(results, "median")
+	}
 	for _, of := range []string{"f", "y"} {
 		for _, prob := range q.Quantiles {
 			results = append(results, of+"_q"+files.FormatFloat(prob))
