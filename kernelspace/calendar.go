@@ -37,12 +37,13 @@ func onCalendar(columns []string) string {
 }
 
 // Terms of the calendar beside a level of a series, by the space that its seasons ask
-// for: C is an SE over all columns of the calendar, with a length scale for each. Seasons
+// for: C is an SE over all columns of the calendar, with a length scale for each; two of
+// them have what days have in common and what each has for itself. Seasons
 // of time alone are among them, since the calendar may say nothing.
 var calendarTerms = map[string][]string{
-	"SERIES":  {"+PER", "+PER*SE", "+C", "+PER+C", "+PER*C", "+PER*SE+C"},
-	"SERIES2": {"+PER*PER", "+PER*PER*SE", "+C", "+PER+C", "+PER*C", "+PER*PER+C"},
-	"SERIES3": {"+PER*PER", "+PER*PER+PER", "+C", "+PER+C", "+PER*C", "+PER*PER+C"},
+	"SERIES":  {"+PER", "+PER*SE", "+C", "+C+C", "+PER+C", "+PER*C", "+PER*SE+C"},
+	"SERIES2": {"+PER*PER", "+PER*PER*SE", "+C", "+C+C", "+PER+C", "+PER*C", "+PER*PER+C"},
+	"SERIES3": {"+PER*PER", "+PER*PER+PER", "+C", "+C+C", "+PER+C", "+PER*C", "+PER*PER+C"},
 }
 
 // OnCalendar returns the kernels of a space of series as text, on the column of time:
@@ -58,7 +59,7 @@ func OnCalendar(set, time string, columns []string, terms bool) ([]string, error
 		for _, t := range calendarTerms[strings.ToUpper(set)] {
 			seasons = append(seasons, strings.ReplaceAll(t, "C", leaf))
 		}
-		kernels, err = series(levels(), seasons...)
+		kernels, err = series(append(levels(), "CONST"), seasons...) // the calendar may be all that there is
 	} else {
 		kernels, err = Set(set)
 	}
