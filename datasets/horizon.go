@@ -69,19 +69,20 @@ func (d *Dataset) Beyond(h Horizon) (*Points, error) {
 		return nil, fmt.Errorf("%s is not known to be a series in time, which could be continued; "+
 			"run it with data.time = \"yes\" if it is one, or give a table of points to predict at", d.file())
 	}
-	x := slices.Sorted(slices.Values(d.X))
+	x := slices.Sorted(slices.Values(d.Times(counted(d.N()))))
 	s := d.newContinuation(x)
 	n, err := s.steps(h)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", d.file(), err)
 	}
-	p := &Points{Dim: 1}
+	p := &Points{Dim: d.Dim}
 	for i := range n {
 		p.X, p.Rows = append(p.X, s.at(i+1)), append(p.Rows, int32(i))
 	}
 	if in := s.in; in.Time && float64(in.Origin.Unix())+in.Seconds(p.X[n-1]) > secondsWritten {
 		return nil, fmt.Errorf("%s: %v goes beyond the year 9999", d.file(), h)
 	}
+	p.X = d.widen(p.X)
 	return p, nil
 }
 

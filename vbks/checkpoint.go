@@ -46,6 +46,7 @@ const (
 //	                    added by Reoptimize, steps, batch, inducing inputs asked for (0:
 //	                    "auto"), place of the leader in the space (−1: none)
 //	rung                where M is chosen by itself: how often it has been raised, 1 if it need not be again
+//	calibration 4       with Settings.Calibrate: of which evaluation, factor, origins, rows behind them
 //	spent               with Settings.MostSeconds: seconds that evaluations have taken
 //	optimizer           text: the optimiser, a space, the form of q(log θ)
 //	kernels             text: the ids of the space, one a line
@@ -150,6 +151,9 @@ func (t *Trainer) Checkpoint() map[string]Tensor {
 	}
 	if t.settings.MostSeconds > 0 {
 		add("spent", []float64{t.spent.Seconds()})
+	}
+	if c := t.calibration; c != nil && t.calibrated == t.evaluation {
+		add("calibration", []float64{float64(t.calibrated), c.Factor, float64(c.Origins), float64(c.Rows)})
 	}
 	text("optimizer", t.settings.Optimizer+" "+t.settings.Hyperparameters)
 	text("kernels", strings.Join(ids, "\n"))

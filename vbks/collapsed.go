@@ -48,6 +48,9 @@ func (collapsedOptimizer) complete(ctx context.Context, r *round) error {
 // hyperparameters.
 func (collapsedOptimizer) predict(u *unit) error {
 	bound, last := u.worker.bound, u.last()
+	if u.order.LeaveOut {
+		return u.leftOut()
+	}
 	if u.order.Averaged {
 		mean, variance, noise, ok, err := u.averaged()
 		if err != nil {

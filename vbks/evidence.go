@@ -180,6 +180,9 @@ func (t *Trainer) report(q *belief.Belief) *Evaluation {
 		Inducing: t.compared, Kernels: make([]KernelResult, len(t.kernels)), Objective: q.Objective,
 		Notices: slices.Clone(t.notices),
 	}
+	if t.calibrated == t.evaluation {
+		e.Calibration = t.calibration
+	}
 	for i, k := range t.kernels {
 		res := &e.Kernels[i]
 		_, _, _, member := t.standing(k)

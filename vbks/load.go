@@ -229,6 +229,14 @@ func (l *loader) run(t *Trainer) {
 			t.rungs = rungs[:t.rung+1]
 		}
 	}
+	if v := l.optional("calibration", 4); v != nil {
+		if !(v[1] > 0 && v[1] < math.MaxInt32) {
+			l.fail("array calibration: %v is no factor", v[1])
+			return
+		}
+		t.calibrated = l.whole("calibration", v[0], 1, math.MaxInt32)
+		t.calibration = &Calibration{v[1], l.whole("calibration", v[2], 1, mostOrigins), l.whole("calibration", v[3], 1, t.data.Rows())}
+	}
 	if v := l.optional("spent", 1); v != nil {
 		if !(v[0] >= 0 && v[0] < math.MaxInt32) {
 			l.fail("array spent: %v is no time", v[0])

@@ -73,6 +73,7 @@ type order struct {
 	Time      int         // transplants: how often there have been some in this round
 	X         []float64   // predict, components: rows to predict at
 	Averaged  bool        // predict: over hyperparameters
+	LeaveOut  bool        // predict: the rows seen in the place of X, each without itself
 	at        device.Data // X on the device, see place
 }
 

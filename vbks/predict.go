@@ -15,6 +15,7 @@ import (
 const (
 	bayesWeights    = "bayes"
 	temperedWeights = "tempered"
+	looWeights      = "loo"
 )
 
 // tempering is by how many nats of local ELBO weights of "tempered" fall to 1/e. The
@@ -27,7 +28,9 @@ const tempering = 10
 const negligible = 1e-9
 
 // WeightNames lists what Settings.Weights may be; what "auto" is the data say.
-func WeightNames() []string { return []string{"auto", "posterior", bayesWeights, temperedWeights} }
+func WeightNames() []string {
+	return []string{"auto", "posterior", bayesWeights, temperedWeights, looWeights}
+}
 
 // PredictOptions say over which kernels to average.
 type PredictOptions struct {
@@ -36,7 +39,8 @@ type PredictOptions struct {
 	IDs     []string // these kernels instead
 }
 
-// chosen returns the kernels to predict with and their weights, best first.
+// chosen returns the kernels to predict with and their weights, best first; those of
+// "loo" weigh must have found, else they are the belief's.
 func (t *Trainer) chosen(o PredictOptions) (kernels []int, weights []float64, err error) {
 	if t.last == nil {
 		return nil, nil, fmt.Errorf("there is no evaluation yet")
@@ -65,6 +69,10 @@ func (t *Trainer) chosen(o PredictOptions) (kernels []int, weights []float64, er
 			return t.last.Kernels[i].Bayes
 		case temperedWeights:
 			return math.Exp((t.kernels[i].worth() - top) / tempering)
+		case looWeights:
+			if t.weighed == t.last {
+				return t.stacked[i]
+			}
 		}
 		return t.last.Kernels[i].Posterior
 	}
@@ -90,8 +98,25 @@ func (t *Trainer) chosen(o PredictOptions) (kernels []int, weights []float64, er
 
 // Predict computes the predictive belief at the rows of x (row-major,
 // standardised) under the last evaluation. Kernels whose weight could not
-// change any figure (below negligible) are left out.
+// change any figure (below negligible) are left out. Standard deviations have the factor
+// of Calibrate.
 func (t *Trainer) Predict(ctx context.Context, x []float64, o PredictOptions) (*mixture.Prediction, error) {
+	c, err := t.Calibrate(ctx)
+	if err == nil {
+		err = t.weigh(ctx, o)
+	}
+	if err != nil {
+		return nil, err
+	}
+	p, err := t.predict(ctx, x, o)
+	if err == nil && c != nil {
+		p.Widen(c.Factor)
+	}
+	return p, err
+}
+
+// predict is Predict without a factor.
+func (t *Trainer) predict(ctx context.Context, x []float64, o PredictOptions) (*mixture.Prediction, error) {
 	kernels, weights, err := t.chosen(o)
 	if err != nil {
 		return nil, err

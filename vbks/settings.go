@@ -55,6 +55,8 @@ type Settings struct {
 	// Prediction.
 	Top     int    // kernels averaged over; 0: all
 	Weights string // one of WeightNames; "" and "auto" are "posterior"
+	// Calibrate is one of CalibrateNames; "" is "none".
+	Calibrate string
 	// PredictTheta is one of PredictThetaNames: hyperparameters at their mode, or
 	// averaged over; "" is "mode".
 	PredictTheta string
@@ -90,6 +92,7 @@ func DefaultSettings() Settings {
 		Weights:         "auto",
 		Priors:          "auto",
 		PredictTheta:    autoTheta,
+		Calibrate:       CalibrateNames()[0],
 	}
 }
 

@@ -51,7 +51,14 @@ type Trainer struct {
 	since      int
 	last       *Evaluation
 	notices    []Notice
-	spent      time.Duration
+
+	calibration *Calibration // of predictions after the evaluation calibrated; nil: none
+	calibrated  int
+	predicts    bool        // and nothing else: what calibrates it and weighs its kernels is known
+	stacked     []float64   // weights of "loo", by kernel
+	weighed     *Evaluation // that they are of
+
+	spent time.Duration
 
 	gate     gate
 	held     *pauses // nil where time does not matter
@@ -137,6 +144,11 @@ func newTrainer(dev device.Device, data Training, space []Candidate, columns []s
 		t.notices = append(t.notices, Notice{Text: fmt.Sprintf(
 			"optimise.evidence = %q has no effect with optimise.optimizer = %q, which the number of rows asks for",
 			laplaceEvidence, t.settings.Optimizer)})
+	}
+	if s.Weights == looWeights && !t.settings.leavesOut(n) {
+		t.notices = append(t.notices, Notice{Text: fmt.Sprintf(
+			"predict.weights = %q is \"posterior\" with optimise.optimizer = %q and hyperparameters = %q", looWeights, t.settings.Optimizer,
+			s.Hyperparameters)})
 	}
 	t.elboRows = permutation(n, s.Seed)
 	t.rungs = s.Rungs(n, len(space))
@@ -369,6 +381,7 @@ func (t *Trainer) Next(ctx context.Context) (*Evaluation, error) {
 	t.spent += took
 	t.limit(t.last, took)
 	t.conclude(t.last)
+	t.calibrateNext(ctx)
 	return t.last, nil
 }
 

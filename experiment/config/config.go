@@ -23,6 +23,7 @@ type Config struct {
 	Data        datasets.Spec // Seed is that of Settings
 	SHA256      string        // of the data file, if it is to be checked
 	MaskSHA256  string        // of Data.Mask, likewise
+	HolidaysSHA string        // of Data.Holidays, likewise
 	Kernels     KernelSpace
 	Settings    vbks.Settings // TimeBudget is kept by the Run
 	Evaluations int           // at most so many; 0: as many as planned
@@ -258,6 +259,10 @@ func (c *Config) check(file string, given map[string]entry) error {
 	case laplace && s.Optimizer != "auto" && s.Optimizer != "collapsed":
 		return wrong("optimise.evidence", "optimise.evidence",
 			"= \"laplace\" needs optimise.optimizer = \"collapsed\" or \"auto\", not %q", s.Optimizer)
+	case d.Source == "synthetic" && len(d.Calendar) > 0:
+		return wrong("data.source", "data.calendar", "needs time stamps, but source is \"synthetic\"")
+	case d.Source == "synthetic" && d.Holidays != "":
+		return wrong("data.source", "data.holidays", "needs time stamps, but source is \"synthetic\"")
 	case !(d.Low < d.High):
 		return wrong("data.low", "data.low", "must be less than data.high, not %v and %v", d.Low, d.High)
 	}

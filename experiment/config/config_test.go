@@ -79,6 +79,10 @@ split_by = "mask"
 mask = "m.csv"
 mask_sha256 = "` + strings.Repeat("1b", 32) + `"
 mask_column = 2
+calendar = ["hour", "yearday"]
+holidays = "days.csv"
+holidays_sha256 = "` + strings.Repeat("2c", 32) + `"
+zone = "Europe/Zurich"
 order = "time"
 time = "no"
 season = 7
@@ -136,6 +140,7 @@ auto_prune = {below = 0.01, wait = 4, keep = 5}
 [predict]
 top = 6
 theta = "laplace"
+calibrate = "auto"
 weights = "bayes"
 metric_rows = 15
 [device]

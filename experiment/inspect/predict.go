@@ -45,6 +45,8 @@ type Predicted struct {
 	Weights    []float64 // of them
 	Rows       int
 	Accuracy   Accuracy // on the rows that have a target
+
+	Calibration *vbks.Calibration // of the standard deviations; nil: none
 }
 
 // OpenPredictor reads a run's checkpoint and its data. Close must be called.
@@ -163,13 +165,21 @@ func (p *Predictor) Write(ctx context.Context, points PointSource, q PredictQuer
 	if q.Components && components == nil {
 		return nil, errors.New("there is nowhere to write the components to")
 	}
+	_, transformed := p.Transformed()
 	w := &predictionWriter{
 		query: &q, predictions: predictions,
-		table: predictionSheet(d, points.HasTarget(), &q),
+		table: predictionSheet(d, points.HasTarget(), transformed, &q),
 		done:  Predicted{Evaluation: p.lanes[0].Evaluation()},
 	}
 	if q.Components {
 		w.components, w.parts = components, componentSheet(&q)
+	}
+	err := p.lanes[0].ask(ctx, func(ctx context.Context) (err error) { // the other lanes take it over
+		w.done.Calibration, err = p.lanes[0].trainer.Calibrate(ctx)
+		return err
+	})
+	if err != nil {
+		return nil, err
 	}
 	if err := p.batches(ctx, w, points); err != nil {
 		return nil, err
@@ -354,6 +364,9 @@ func (i *Inspector) predictionRows(
 		s.number(mean)
 		s.number(sdF)
 		s.number(sdY)
+		if _, linear := mapped.Units.Linear(); !linear {
+			s.number(mapped.Quantile(k, 0.5, true))
+		}
 		for _, ofY := range []bool{false, true} {
 			for _, prob := range w.query.Quantiles {
 				s.number(mapped.Quantile(k, prob, ofY))

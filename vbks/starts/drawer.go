@@ -109,7 +109,7 @@ func (w *Drawer) Draw(p *kernelspace.Program, rng *rand.Rand, number int) []floa
 func (w *Drawer) calendar(p *kernelspace.Program, raw []float64) {
 	known := p.Seasons(w.scales)
 	for _, in := range params.Leaves(p) {
-		if in.Op != kernelspace.OpPER || known == nil {
+		if !in.Seasonal() || known == nil {
 			continue
 		}
 		first := in.Off + 1 + in.NumScale
