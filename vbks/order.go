@@ -41,6 +41,7 @@ type solution struct {
 	// Of a mode whose surroundings are known: the factor of its curvature's covariance and log volume.
 	Chol   []float64
 	Volume float64
+	Stale  bool // of an earlier evaluation: its value is not known
 }
 
 // gift is a solution that a kernel offers to others.

@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"math"
 	"slices"
 	"sync"
 
@@ -51,10 +50,6 @@ func (t *Trainer) unknown() []outcome {
 		out[i].Factor = 1
 		if k.state != nil && k.state.Factor > 0 {
 			out[i].Factor = k.state.Factor
-		}
-		for _, m := range k.modes {
-			m.Value = math.NaN()
-			out[i].Modes = append(out[i].Modes, m)
 		}
 	}
 	return out

@@ -18,6 +18,7 @@ const ScreenRows = 256
 const (
 	screenSteps     = 5     // L-BFGS iterations there
 	draftSteps      = 12    // further ones for the third that did best
+	thoroughTimes   = 2     // as many starts, of few rows
 	thoroughBest    = 3     // drafts that are followed on all rows in a thorough search
 	stageSteps      = 12    // iterations on all rows before a start must look promising
 	promising       = 40.0  // nats that a start may be behind then
@@ -39,6 +40,9 @@ func (u *unit) starts() int {
 	p := float64(u.order.Rows) / float64(u.total)
 	if p >= 0.3 && p < 1 {
 		return (u.settings.Starts + 1) / 2
+	}
+	if u.thorough() && u.total <= allRows {
+		return thoroughTimes * u.settings.Starts
 	}
 	return u.settings.Starts
 }

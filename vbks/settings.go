@@ -18,13 +18,13 @@ type Settings struct {
 	Room          int     // for so many inducing inputs there is memory, where Inducing is 0; 0: for any
 	MostSeconds   float64 // where Inducing is 0: no rung is begun that would end later; 0: none. By the clock
 	Placement     string  // one of inducing.Methods
-	Bound         string  // one of BoundNames: on which hyperparameters are searched; "": "elbo"
+	Bound         string  // one of BoundNames: on which "collapsed" searches hyperparameters; "": "elbo"
 	Jitter        device.Jitter
 
 	// Optimisation.
 	Optimizer       string  // one of OptimizerNames
 	Hyperparameters string  // "point", "diagonal", "full"
-	Evidence        string  // of a kernel in the belief: "mode", its local ELBO, "laplace", with the volume of its mode, or "draws", integrated over; "": "mode"
+	Evidence        string  // of a kernel in the belief, one of EvidenceNames: its local ELBO, with the volume of its mode, integrated by draws; "": "mode"
 	ThetaPrior      bool    // log p(θ) in the local ELBO ("point" only; the others always have it)
 	Starts          int     // starts of each kernel at each evaluation besides its last optimum: fresh, shaken, recombined
 	NoiseFloor      float64 // least σ_n², as a fraction of var(y)
@@ -71,7 +71,7 @@ func DefaultSettings() Settings {
 		Jitter:          device.Jitter{Relative: 1e-9},
 		Optimizer:       "auto",
 		Hyperparameters: "point",
-		Evidence:        modeEvidence,
+		Evidence:        autoEvidence,
 		ThetaPrior:      true,
 		Starts:          4,
 		NoiseFloor:      1e-6,
@@ -130,15 +130,21 @@ const (
 	modeEvidence    = "mode"
 	laplaceEvidence = "laplace"
 	drawsEvidence   = "draws"
+	autoEvidence    = "auto"
 )
 
 // EvidenceNames lists what Settings.Evidence may be.
-func EvidenceNames() []string { return []string{modeEvidence, laplaceEvidence, drawsEvidence} }
+func EvidenceNames() []string {
+	return []string{autoEvidence, drawsEvidence, laplaceEvidence, modeEvidence}
+}
 
 // laplace reports whether local ELBOs are densities at a mode whose volume counts.
 func (s Settings) laplace() bool {
-	return s.Evidence != modeEvidence && s.Evidence != "" && s.pointEstimates() && s.ThetaPrior
+	return (s.Evidence == laplaceEvidence || s.Evidence == drawsEvidence) && s.densities()
 }
+
+// densities reports whether local ELBOs are densities at a mode.
+func (s Settings) densities() bool { return s.pointEstimates() && s.ThetaPrior }
 
 // pointEstimates reports whether θ has no belief.
 func (s Settings) pointEstimates() bool { return s.Hyperparameters == "point" }

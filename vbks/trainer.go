@@ -128,8 +128,7 @@ func newTrainer(dev device.Device, data Training, space []Candidate, columns []s
 	t := &Trainer{settings: s, data: data, perform: doHere}
 	t.scales = starts.Summarise(data.X, data.Y, data.Dim)
 	t.scales.Seasons = data.Seasons
-	t.common = common{dev: dev, dim: data.Dim, jitter: s.Jitter, wall: params.Wall, span: t.scales.Span,
-		tight: s.tight()}
+	t.common = common{dev: dev, dim: data.Dim, jitter: s.Jitter, wall: params.Wall, span: t.scales.Span}
 	t.floor = s.NoiseFloor * t.scales.YVar
 	var err error
 	if t.train, err = dev.NewData(data.X, data.Y, data.Dim); err != nil {
@@ -139,11 +138,18 @@ func newTrainer(dev device.Device, data Training, space []Candidate, columns []s
 	if t.optimizer, err = optimizerOf(t.settings.Optimizer); err != nil {
 		return nil, err
 	}
+	t.tight = s.tight() && t.settings.Optimizer == "collapsed"
+	if t.settings.Evidence == autoEvidence {
+		if t.settings.Evidence = modeEvidence; t.optimizer.bounded() && s.densities() {
+			t.settings.Evidence = drawsEvidence
+		}
+	}
 	if t.settings.laplace() && !t.optimizer.bounded() {
+		asked := t.settings.Evidence
 		t.settings.Evidence = modeEvidence
 		t.notices = append(t.notices, Notice{Text: fmt.Sprintf(
 			"optimise.evidence = %q has no effect with optimise.optimizer = %q, which the number of rows asks for",
-			laplaceEvidence, t.settings.Optimizer)})
+			asked, t.settings.Optimizer)})
 	}
 	if s.Weights == looWeights && !t.settings.leavesOut(n) {
 		t.notices = append(t.notices, Notice{Text: fmt.Sprintf(

@@ -58,14 +58,23 @@ func (r *round) integrate(ctx context.Context) error {
 		best = math.Max(best, value(k))
 	}
 	at := slices.DeleteFunc(slices.Clone(r.live), func(k int) bool { return !(value(k) >= best-integralNats) })
-	return r.each(ctx, r.order(phaseIntegral), r.tasks(at))
+	tasks := r.tasks(at)
+	for i := range tasks {
+		known := &tasks[i].Known
+		known.Modes = slices.Clone(known.Modes)
+		for _, m := range r.kernels[tasks[i].Kernel].modes {
+			m.Stale = true
+			known.Modes = append(known.Modes, m)
+		}
+	}
+	return r.each(ctx, r.order(phaseIntegral), tasks)
 }
 
 // modes are those of a member's density: the ends of ascents, the best first, each
 // once.
 func (u *unit) modes(i int) []solution {
 	f, program := &u.outcomes[i], u.model(i).program
-	all := slices.DeleteFunc(slices.Clone(f.Modes), func(s solution) bool { return math.IsNaN(s.Value) })
+	all := slices.DeleteFunc(slices.Clone(f.Modes), func(s solution) bool { return s.Stale })
 	slices.SortStableFunc(all, func(a, b solution) int { return cmp.Compare(b.Value, a.Value) })
 	orders := laplace.Exchanges(program, len(f.State.Free))
 	out := []solution{{X: f.State.Free, Value: f.Best.Value}}
@@ -98,15 +107,17 @@ func (u *unit) modes(i int) []solution {
 
 // revalue evaluates the points of earlier evaluations.
 func (u *unit) revalue(plain objective) error {
-	for place, some := 0, true; some; place++ {
-		some = false
+	most := 0
+	for i := range u.outcomes {
+		u.outcomes[i].Modes = slices.Clone(u.outcomes[i].Modes)
+		most = max(most, len(u.outcomes[i].Modes))
+	}
+	for place := range most {
 		var sub []int
 		var runs []*ascent
 		for i := range u.outcomes {
-			f := &u.outcomes[i]
-			some = some || place < len(f.Modes)
-			if place < len(f.Modes) && math.IsNaN(f.Modes[place].Value) {
-				sub, runs = append(sub, i), append(runs, &ascent{start: f.Modes[place].X})
+			if all := u.outcomes[i].Modes; place < len(all) && all[place].Stale {
+				sub, runs = append(sub, i), append(runs, &ascent{start: all[place].X})
 			}
 		}
 		if len(sub) == 0 {
@@ -116,8 +127,8 @@ func (u *unit) revalue(plain objective) error {
 			return err
 		}
 		for j, i := range sub {
-			if runs[j].x != nil {
-				u.outcomes[i].Modes[place].Value = runs[j].value
+			if m := &u.outcomes[i].Modes[place]; runs[j].x != nil {
+				m.Value, m.Stale = runs[j].value, false
 			}
 		}
 	}

@@ -109,6 +109,7 @@ shared_period = true
 [sparse]
 inducing = 3
 first_inducing = 20
+bound = "elbo"
 most_inducing = 300
 most_seconds = 60.5
 most_memory = 700

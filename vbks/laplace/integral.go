@@ -42,8 +42,8 @@ const (
 	// Draws are made in so many rounds, at least leastDraws and drawsPerEntry for each
 	// entry in a round. What a round has shown moves the next one's proposals.
 	integralRounds = 3
-	leastDraws     = 48
-	drawsPerEntry  = 6
+	leastDraws     = 64
+	drawsPerEntry  = 8
 	// Proposals are t densities with so many degrees of freedom: posteriors of
 	// hyperparameters have longer tails than normal ones.
 	tails = 5
@@ -51,7 +51,7 @@ const (
 	// so far may have been drawn too seldom.
 	evenly = 0.15
 	// The curvature counts as much as so many draws for each entry.
-	curvatureDraws = 1.0
+	curvatureDraws = 2.0
 	// Exchanging equal terms is looked at in so many arrangements.
 	mostArrangements = 24
 )
