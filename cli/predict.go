@@ -213,6 +213,9 @@ func (f *predictFlags) predict(ctx context.Context, cmd *cobra.Command, run stri
 	if err != nil {
 		return err
 	}
+	if err := p.Check(&q); err != nil {
+		return err
+	}
 	at, err := f.points(ctx, p)
 	if err != nil {
 		return err
@@ -317,6 +320,8 @@ func (f *predictFlags) tell(
 	fmt.Fprintf(w, "evaluation %d, %s: %d rows\n", done.Evaluation, with, done.Rows)
 	if c := done.Calibration; c != nil {
 		fmt.Fprintf(w, "note: %s\n", c)
+	} else if done.Uncalibrated != "" {
+		fmt.Fprintf(w, "note: %s\n", done.Uncalibrated)
 	}
 	if refitted != "" {
 		fmt.Fprintf(w, "note: %s\n", refitted)

@@ -156,3 +156,43 @@ func TestPredictHorizon(t *testing.T) {
 		t.Errorf("%s %v", text, err)
 	}
 }
+
+// What a run cannot do is said: weights that its optimiser does not have are refused where
+// they are asked for and named where the run's config has them, and intervals stay as they
+// are where the run has ended before they were to be calibrated.
+func TestPredictSaysWhatItCannot(t *testing.T) {
+	t.Chdir(t.TempDir())
+	var b strings.Builder
+	b.WriteString("month,sold\n")
+	for i := range 40 {
+		fmt.Fprintf(&b, "%d-%02d,%d\n", 2020+i/12, 1+i%12, 10+i%12+i*i%3)
+	}
+	write(t, "sales.csv", b.String())
+	write(t, "new.csv", "month\n2023-07\n")
+	args := []string{"run", "sales.csv", "--headless", "--quiet", "--out", "run"}
+	for _, s := range []string{
+		"kernels.expressions=PER,LIN", "optimise.optimizer=natural", "optimise.starts=1", "schedule.evaluate_every=0.5", "schedule.refine=1",
+		"schedule.steps=4", "schedule.budget=1", "predict.calibrate=auto", "predict.weights=loo",
+	} {
+		args = append(args, "--set", s)
+	}
+	if code, _, stderr := kestrel(t, args...); code != 0 {
+		t.Fatal(code, stderr)
+	}
+	const said = "intervals are not calibrated: they are at the last evaluation planned, and 1 of 3 have been made"
+	if log, err := os.ReadFile(filepath.Join("run", "events.jsonl")); err != nil || strings.Count(string(log), said) != 1 {
+		t.Errorf("%v: not said once in\n%s", err, log)
+	}
+	for _, at := range []string{"--data new.csv", "--data new.csv --refit", "--horizon 2"} {
+		args := append([]string{"predict", "run"}, strings.Fields(at)...)
+		if code, _, stderr := kestrel(t, args...); code != 0 || !strings.Contains(stderr, "averaged over 2 kernels by posterior") ||
+			!strings.Contains(stderr, "note: "+said+"\n") {
+			t.Errorf("%s: code %d\n%s", at, code, stderr)
+		}
+		code, stdout, stderr := kestrel(t, append(args, "--weights", "loo")...)
+		if code != exitUsage || stdout != "" || !strings.HasPrefix(stderr, `kestrel: weights "loo" leave rows out`) || strings.Count(stderr, "\n") != 1 ||
+			!strings.Contains(stderr, `this run has "natural"`) {
+			t.Errorf("%s: code %d %q %q", at, code, stdout, stderr)
+		}
+	}
+}

@@ -40,7 +40,8 @@ func CalendarNames() []string {
 // a zone.
 type calendar struct {
 	columns []calendarColumn
-	zone    *time.Location
+	zone    *time.Location // nil: each stamp is in its own, see ownZones
+	wall    bool           // no stamp has a zone: the clock is what is written
 
 	path, sha256 string // of the file of holidays; "": there is none
 }
@@ -62,13 +63,22 @@ func newCalendar(ctx context.Context, s *Spec, d *Dataset) (*calendar, error) {
 		return nil, fmt.Errorf("%s: %s holds no time stamps, of which data.calendar and data.holidays are made; "+
 			"name a column that does (data.inputs), or leave these keys out", d.file(), quoteText(d.Inputs[0].Name))
 	}
-	k := &calendar{zone: d.Inputs[0].zone()}
+	in := &d.Inputs[0]
+	k := &calendar{zone: in.zone(), wall: in.local}
 	if s.Zone != "" {
 		zone, err := time.LoadLocation(s.Zone)
 		if err != nil {
 			return nil, fmt.Errorf("data.zone = %s is no time zone; name one as Europe/Zurich, or UTC", quoteText(s.Zone))
 		}
-		k.zone = zone
+		if !k.wall { // else stamps are in it as they are
+			k.zone = zone
+		}
+		if d.offsets != nil {
+			in.several, d.offsets = zone, nil
+		}
+	}
+	if d.offsets != nil {
+		k.zone = nil
 	}
 	for _, c := range calendarColumns {
 		if slices.Contains(s.Calendar, c.name) {
@@ -104,6 +114,10 @@ func (d *Dataset) addCalendar() error {
 	if d.Series == nil {
 		return fmt.Errorf("%s: data.calendar and data.holidays are of a series in time, which this is not known to be; "+
 			"set data.time = \"yes\", or leave these keys out", d.file())
+	}
+	if d.zones = d.ownZones(); d.zones != nil && len(d.zones.zones) > 1 {
+		d.Notices = append(d.Notices, fmt.Sprintf("time stamps are in several zones (%s): the calendar of a row is by its own; "+
+			"set data.zone, such as Europe/Zurich, to forecast beyond the last row", d.zones.names()))
 	}
 	d.X = d.widen(d.X)
 	for _, c := range d.calendar.columns {
@@ -147,7 +161,11 @@ func (d *Dataset) widen(times []float64) []float64 {
 	x := make([]float64, 0, len(times)*(1+len(d.calendar.columns)))
 	for _, v := range times {
 		x = append(x, v)
-		local := d.Inputs[0].At(v).In(d.calendar.zone)
+		zone := d.calendar.zone
+		if zone == nil {
+			zone = d.zones.at(v)
+		}
+		local := d.Inputs[0].At(v).In(zone)
 		for _, c := range d.calendar.columns {
 			x = append(x, c.of(local))
 		}

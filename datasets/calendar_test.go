@@ -36,7 +36,7 @@ func TestCalendarColumns(t *testing.T) {
 	var rows []string
 	from := time.Date(2023, 12, 30, 0, 0, 0, 0, time.UTC)
 	for i := range 24 * 400 {
-		rows = append(rows, from.Add(time.Duration(i)*time.Hour).Format("2006-01-02 15:04"))
+		rows = append(rows, from.Add(time.Duration(i)*time.Hour).Format("2006-01-02 15:04Z"))
 	}
 	for _, zone := range []string{"", "Europe/Zurich"} {
 		d := seriesOf(t, "at", rows, func(s *Spec) { s.Calendar, s.Zone = CalendarNames(), zone })

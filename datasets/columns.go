@@ -17,8 +17,10 @@ type Column struct {
 	Origin  time.Time // the smallest stamp, in UTC
 	Missing int       // missing values in the rows read
 
-	nanos bool      // some time stamps have nanoseconds
-	form  stampForm // in which time stamps are written
+	nanos   bool           // some time stamps have nanoseconds
+	local   bool           // no time stamp has a zone, and UTC stands for one that is not known
+	form    stampForm      // in which time stamps are written
+	several *time.Location // in which they are written where they are in several zones; nil: UTC
 }
 
 // lookup finds a column by its name, else by its number: "1" is the first,

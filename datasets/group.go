@@ -105,6 +105,9 @@ func (d *Dataset) pick(rows []int32) *Dataset {
 	if out.rows = rows; d.rows != nil {
 		out.rows = picked(d.rows, rows)
 	}
+	if d.offsets != nil {
+		out.offsets = picked(d.offsets, rows)
+	}
 	out.groups = out.groups.keep(rows)
 	out.Dropped.Others += d.N() - len(rows)
 	out.Notices = slices.Clip(d.Notices) // each has its own behind these

@@ -82,6 +82,9 @@ func (d *Dataset) Beyond(h Horizon) (*Points, error) {
 	if in := s.in; in.Time && float64(in.Origin.Unix())+in.Seconds(p.X[n-1]) > secondsWritten {
 		return nil, fmt.Errorf("%s: %v goes beyond the year 9999", d.file(), h)
 	}
+	if err := d.knows(p.X); err != nil {
+		return nil, err
+	}
 	p.X = d.widen(p.X)
 	return p, nil
 }

@@ -23,6 +23,8 @@ type Dataset struct {
 	MaskSHA256      string // of the mask as stored; SHA256 covers the locations
 
 	calendar *calendar // of which the last inputs are made, once it is known that there is a series; nil: none
+	offsets  []int32   // of the only input's N time stamps, seconds east of UTC; nil: all have one
+	zones    *ownZones // these, where the calendar needs them; nil: it has one zone
 
 	Inputs []Column
 	Target Column
@@ -187,6 +189,7 @@ func newDataset(s *Spec, path string, t *table) (d *Dataset, kept []int32, err e
 		col := Column{Name: c.name, Number: c.number, Missing: c.missing}
 		if c.kind == kindTime {
 			col.Time, col.Origin, col.Unit, col.nanos, col.form = true, c.origin, "s", c.nanos != nil, c.form()
+			col.local = c.local > 0 && c.zoned == 0
 		}
 		advice := ""
 		if i < d.Dim {
@@ -207,6 +210,11 @@ func newDataset(s *Spec, path string, t *table) (d *Dataset, kept []int32, err e
 	}
 	if kept, err = d.take(t); err != nil {
 		return nil, nil, err
+	}
+	if d.Dim == 1 {
+		if d.offsets = t.columns[0].offsets; d.offsets != nil && kept != nil {
+			d.offsets = picked(d.offsets, kept)
+		}
 	}
 	return d, kept, nil
 }

@@ -145,6 +145,9 @@ func (p *PointReader) take(b *Points, first int) error {
 			b.X = append(b.X, columns[j].since(&in, r))
 		}
 		if read < b.Dim {
+			if err := p.like.knows(b.X[from:]); err != nil {
+				return fmt.Errorf("%s: row %d: %w", p.rows.file, first+r+1, err)
+			}
 			b.X = append(b.X[:from], p.like.widen(b.X[from:])...)
 		}
 		if p.target {
@@ -153,6 +156,7 @@ func (p *PointReader) take(b *Points, first int) error {
 	}
 	for j := range columns {
 		columns[j].values, columns[j].nanos, columns[j].larges = columns[j].values[:0], nil, columns[j].larges[:0]
+		columns[j].offsets = columns[j].offsets[:0]
 	}
 	return nil
 }
@@ -161,6 +165,10 @@ func (p *PointReader) take(b *Points, first int) error {
 // round.
 func (p *PointReader) check(c *tableColumn, j int) error {
 	want := j < p.like.read() && p.like.Inputs[j].Time // the target never is a time
+	if k := p.like.calendar; want && k != nil && k.wall && c.zoned > 0 {
+		return fmt.Errorf("%s: column %d (%s) holds time stamps with a zone, but those of the training data have none; leave it out",
+			p.rows.file, c.number, quoteText(c.name))
+	}
 	if c.kind == kindUnknown || (c.kind == kindTime) == want {
 		return nil
 	}

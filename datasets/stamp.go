@@ -37,11 +37,11 @@ func parseStamp(b []byte) (int64, bool) {
 }
 
 // stampEnd returns what parseStamp leaves out of a time stamp: the nanoseconds
-// beyond its microseconds, and whether it has a zone.
-func stampEnd(b []byte) (nanos uint16, zoned bool) {
+// beyond its microseconds, and its zone, in seconds east of UTC, if it has one.
+func stampEnd(b []byte) (nanos uint16, offset int32, zoned bool) {
 	_, b, ok := bytes.Cut(b, []byte{':'})
 	if !ok {
-		return 0, false
+		return 0, 0, false
 	}
 	if _, fraction, ok := bytes.Cut(b, []byte{'.'}); ok {
 		for i, unit := 0, uint16(100); i < len(fraction) && i < 9 && fraction[i] >= '0' && fraction[i] <= '9'; i++ {
@@ -51,7 +51,12 @@ func stampEnd(b []byte) (nanos uint16, zoned bool) {
 			}
 		}
 	}
-	return nanos, bytes.ContainsAny(b, "Zz+-")
+	at := bytes.IndexAny(b, "Zz+-")
+	if at < 0 {
+		return nanos, 0, false
+	}
+	us, _ := parseZone(b[at:])
+	return nanos, int32(us / 1e6), true
 }
 
 // digits reads n decimal digits from the start of b.

@@ -47,6 +47,7 @@ func loadSwissgrid(ctx context.Context, s *Spec) (d *Dataset, kept []int32, err 
 		d.Inputs[0].Unit = "d"
 		return d, kept, nil
 	}
+	d.Inputs[0].local = false // but UTC, by its name
 	d.quarterHours()
 	return d, kept, nil
 }

@@ -42,6 +42,9 @@ type tableColumn struct {
 	zoned int      // time stamps with a zone
 	local int      // and without one
 
+	offsets             []int32 // of the time stamps, seconds east of UTC; nil: all have that of the first
+	firstOffset, offset int32   // and that of the last one
+
 	forms  []stampForm // in which all time stamps looked at are written
 	looked int         // of them
 
@@ -265,8 +268,14 @@ func (r *tableReader) row(fields [][]byte) error {
 		if col.nano != 0 && col.nanos == nil {
 			col.nanos = make([]uint16, len(col.values))
 		}
+		if col.offset != col.firstOffset && col.offsets == nil {
+			col.offsets = slices.Repeat([]int32{col.firstOffset}, len(col.values))
+		}
 		if col.values = append(col.values, v); col.nanos != nil {
 			col.nanos = append(col.nanos, col.nano)
+		}
+		if col.offsets != nil {
+			col.offsets = append(col.offsets, col.offset)
 		}
 	}
 	return nil
@@ -306,10 +315,13 @@ func (col *tableColumn) parse(text []byte, c *cells) (float64, error) {
 	b := bytes.TrimSpace(text)
 	if us, ok := c.stamp(b); ok {
 		var zoned bool
-		if col.nano, zoned = stampEnd(b); zoned {
+		if col.nano, col.offset, zoned = stampEnd(b); zoned {
 			col.zoned++
 		} else {
 			col.local++
+		}
+		if col.zoned+col.local == 1 {
+			col.firstOffset = col.offset
 		}
 		if col.looked < formRows {
 			col.look(b, us, c)

@@ -14,7 +14,8 @@ type stampForm struct {
 	offset int
 }
 
-// formRows is how many time stamps decide how those of a column are written.
+// formRows is how many time stamps decide how those of a column are written, but for
+// their zone, which all do.
 const formRows = 200
 
 var (
@@ -107,9 +108,9 @@ func (col *tableColumn) look(text []byte, us int64, c *cells) {
 }
 
 // form is how the time stamps looked at are all written; RFC 3339 where that is not one
-// way.
+// way, or any stamp of the column is in another zone.
 func (col *tableColumn) form() stampForm {
-	if len(col.forms) == 0 {
+	if len(col.forms) == 0 || col.offsets != nil {
 		return stampForm{}
 	}
 	return col.forms[0]
@@ -119,16 +120,23 @@ func (col *tableColumn) form() stampForm {
 // the form and the zone of those that were read, in RFC 3339 where that cannot tell the
 // instant or they have no one form.
 func (c *Column) Written(v float64) string {
-	if !c.Time || c.form.layout == "" {
+	if !c.Time || c.form.layout == "" && c.several == nil {
 		return c.Format(v)
 	}
 	at := c.At(v)
-	text := c.form.write(at)
-	if back, err := time.ParseInLocation(c.form.layout, text, c.zone()); err == nil && back.Equal(at) {
-		return text
+	if c.form.layout != "" {
+		text := c.form.write(at)
+		if back, err := time.ParseInLocation(c.form.layout, text, c.zone()); err == nil && back.Equal(at) {
+			return text
+		}
 	}
 	return at.In(c.zone()).Format(time.RFC3339Nano)
 }
 
 // zone is that in which time stamps are written.
-func (c *Column) zone() *time.Location { return c.form.zone() }
+func (c *Column) zone() *time.Location {
+	if c.several != nil {
+		return c.several
+	}
+	return c.form.zone()
+}

@@ -430,6 +430,7 @@ func (r *Run) owes() bool { return r.standing.Owed && len(r.test.Y) > 0 }
 func (r *Run) end(cause record.Cause, reason string) {
 	finish := func() {
 		if r.active() && r.state() == record.Running {
+			r.uncalibrated()
 			r.judge()
 			r.enterFor(cause, record.Finished, reason)
 		}
@@ -439,6 +440,16 @@ func (r *Run) end(cause record.Cause, reason string) {
 		return
 	}
 	finish()
+}
+
+// uncalibrated tells, where the run ends before its last planned evaluation, that its
+// intervals are as they are although they were to be calibrated.
+func (r *Run) uncalibrated() {
+	t, ok := r.trainer.(interface{ Uncalibrated() string })
+	if !ok || t.Uncalibrated() == "" || r.trainer.Done() { // what an evaluation finds it tells itself
+		return
+	}
+	r.record(&record.Event{Type: record.EventNotice, Notice: t.Uncalibrated()})
 }
 
 // judge tells what the final scores are worth.

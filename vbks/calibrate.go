@@ -3,10 +3,12 @@ package vbks
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"math"
 	"slices"
 
+	"kestrel/device"
 	"kestrel/vbks/mixture"
 )
 
@@ -61,7 +63,8 @@ func factorOf(squares []float64) float64 {
 // nil where predictions stay as they are: none is asked for, more evaluations follow, or
 // there are too few rows. From each origin the kernels, refitted to the rows before it as
 // Refit does, forecast those behind it. It is found once for an evaluation, for the
-// kernels and weights that the settings predict with. If ctx ends it is not found.
+// kernels and weights that the settings predict with. If ctx ends or the device fails it
+// is not found: what there was memory for must not decide it.
 func (t *Trainer) Calibrate(ctx context.Context) (*Calibration, error) {
 	switch {
 	case t.predicts:
@@ -89,6 +92,9 @@ func (t *Trainer) Calibrate(ctx context.Context) (*Calibration, error) {
 		s, err := t.foretold(ctx, rows[:cut], rows[cut:end])
 		if ctx.Err() != nil {
 			return nil, context.Cause(ctx)
+		}
+		if errors.Is(err, device.ErrLost) || errors.Is(err, device.ErrOutOfMemory) {
+			return nil, fmt.Errorf("calibrating the intervals, which predict.calibrate asks for: %w", err)
 		}
 		if err != nil { // of numbers: there may be too little to fit to
 			continue
@@ -141,17 +147,35 @@ func meanSquare(p *mixture.Prediction, y []float64) float64 {
 	return sum / float64(len(y))
 }
 
-// calibrateNext is Calibrate for the evaluation that has just been made, which tells
-// it. Where ctx ends meanwhile it is found with the first prediction.
-func (t *Trainer) calibrateNext(ctx context.Context) {
+// calibrateNext is Calibrate for the evaluation that has just been made, which tells it.
+func (t *Trainer) calibrateNext(ctx context.Context) error {
 	c, err := t.Calibrate(ctx)
 	if err != nil || t.settings.Calibrate != autoCalibration || !t.Done() {
-		return
+		return err
 	}
-	if t.last.Calibration = c; c == nil {
-		t.last.Notices = append(t.last.Notices,
-			Notice{Text: fmt.Sprintf("intervals are not calibrated: %d rows are too few for rolling origins", t.rows)})
-		return
+	text := t.Uncalibrated()
+	if t.last.Calibration = c; c != nil {
+		text = c.String()
 	}
-	t.last.Notices = append(t.last.Notices, Notice{Text: c.String()})
+	t.last.Notices = append(t.last.Notices, Notice{Text: text})
+	return nil
+}
+
+// Uncalibrated says, after Calibrate, why predictions have no factor although
+// Settings.Calibrate asks for one; "" if they have one, or are to have none.
+func (t *Trainer) Uncalibrated() string {
+	const not = "intervals are not calibrated: "
+	switch {
+	case t.predicts:
+		return t.uncalibrated
+	case t.settings.Calibrate != autoCalibration || t.last == nil:
+		return ""
+	case !t.Done():
+		return fmt.Sprintf(not+"they are at the last evaluation planned, and %d of %d have been made", t.evaluation, t.Planned())
+	case t.rows < fewestCalibrated:
+		return fmt.Sprintf(not+"%d rows are too few for rolling origins", t.rows)
+	case t.calibrated == t.evaluation && t.calibration == nil:
+		return not + "the kernels could be fitted to the rows before none of the rolling origins"
+	}
+	return ""
 }

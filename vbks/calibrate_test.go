@@ -3,12 +3,14 @@ package vbks
 import (
 	"context"
 	"errors"
+	"fmt"
 	"math"
 	"math/rand/v2"
 	"reflect"
 	"strings"
 	"testing"
 
+	"kestrel/device"
 	"kestrel/internal/must"
 	"kestrel/vbks/params"
 )
@@ -157,5 +159,115 @@ func TestFactorIsShrunk(t *testing.T) {
 		if got := factorOf(c.squares); math.Abs(got-c.want) > 1e-15 {
 			t.Errorf("%v: %v, want %v", c.squares, got, c.want)
 		}
+	}
+}
+
+// lateContext ends once a trainer has made so many evaluations: while it calibrates.
+type lateContext struct {
+	context.Context
+	of *Trainer
+	at int
+}
+
+func (c *lateContext) Err() error {
+	if c.of.evaluation >= c.at {
+		return context.Canceled
+	}
+	return nil
+}
+
+// An evaluation whose calibration is cut off has not been made: whoever makes it again,
+// here or from the checkpoint, has what one that was not stopped has, on a rung of its own
+// too.
+func TestCalibrationCutOff(t *testing.T) {
+	d := roughSeries(51, 90)
+	for _, inducing := range []int{12, 0} {
+		s := calibratedSettings()
+		s.NoiseFloor, s.EvaluateEvery, s.Inducing = 1e-2, 0.5, inducing
+		if inducing == 0 {
+			s.FirstInducing, s.MostInducing = 6, 12
+		}
+		exprs := []string{"SE", "LIN+SE", "PER"}
+		whole := trainerOn(t, 1, nil, d, s, exprs...)
+		want := train(t, whole)
+		last := want[len(want)-1]
+		if last.Calibration == nil || inducing == 0 && last.Inducing == want[0].Inducing {
+			t.Fatalf("%d evaluations, %+v", len(want), last)
+		}
+		cut := trainerOn(t, 1, nil, d, s, exprs...)
+		for range want[1:] {
+			next(t, cut)
+		}
+		before := snapshotOf(cut)
+		if _, err := cut.Next(&lateContext{t.Context(), cut, len(want)}); !errors.Is(err, context.Canceled) {
+			t.Fatal(err)
+		}
+		if !reflect.DeepEqual(snapshotOf(cut), before) || cut.Done() {
+			t.Errorf("%d inducing inputs: what was cut off has changed the trainer", inducing)
+		}
+		resumed, err := Resume(t.Context(), onCPU(1), d, candidates(t, exprs...), []string{"x"}, s, cut.Checkpoint())
+		must.OK(t, err)
+		for name, again := range map[string]*Trainer{"the same": cut, "a resumed": resumed} {
+			if e := next(t, again); !reflect.DeepEqual(*e, last) {
+				t.Errorf("%d inducing inputs: %s trainer makes\n%+v, want\n%+v", inducing, name, e, last)
+			}
+			if !reflect.DeepEqual(again.Checkpoint(), whole.Checkpoint()) {
+				t.Errorf("%d inducing inputs: %s trainer has another checkpoint", inducing, name)
+			}
+		}
+	}
+}
+
+// fullDevice has room for no further rows with targets once it is full.
+type fullDevice struct {
+	device.Device
+	full bool
+}
+
+func (d *fullDevice) NewData(x, y []float64, dim int) (device.Data, error) {
+	if d.full && y != nil {
+		return nil, fmt.Errorf("the card is full: %w", device.ErrOutOfMemory)
+	}
+	return d.Device.NewData(x, y, dim)
+}
+
+// Memory does not decide a factor; and why there is none is told, in a run that ends
+// before its last evaluation too.
+func TestWhyNothingIsCalibrated(t *testing.T) {
+	d := white(60, func(float64) float64 { return 1 })
+	s := calibratedSettings()
+	s.EvaluateEvery = 0.5
+	full := &fullDevice{}
+	wrap := func(dev device.Device) device.Device { full.Device = dev; return full }
+	tr := trainerOn(t, 1, wrap, d, s, "CONST", "SE")
+	next(t, tr)
+	if got := tr.Uncalibrated(); !strings.HasSuffix(got, "at the last evaluation planned, and 1 of 2 have been made") {
+		t.Error(got)
+	}
+	full.full = true
+	before := snapshotOf(tr)
+	if _, err := tr.Next(t.Context()); !errors.Is(err, device.ErrOutOfMemory) || !strings.Contains(err.Error(), "predict.calibrate") {
+		t.Error(err)
+	}
+	if !reflect.DeepEqual(snapshotOf(tr), before) {
+		t.Error("without memory the trainer is another one")
+	}
+	full.full = false
+	if e := next(t, tr); e.Calibration == nil || tr.Uncalibrated() != "" {
+		t.Errorf("%+v, %q", e, tr.Uncalibrated())
+	}
+	tr.calibrated, tr.calibration = 0, nil
+	for _, k := range tr.kernels {
+		k.state.Free[0] = math.NaN()
+	}
+	must.OK(t, tr.calibrateNext(t.Context()))
+	told := tr.last.Notices[len(tr.last.Notices)-1].Text
+	if tr.last.Calibration != nil || !strings.Contains(told, "none of the rolling origins") {
+		t.Errorf("%+v told %q", tr.last.Calibration, told)
+	}
+	twin, err := tr.Twin(onCPU(1))
+	must.OK(t, err)
+	if twin.Uncalibrated() != told {
+		t.Errorf("a twin says %q, not %q", twin.Uncalibrated(), told)
 	}
 }

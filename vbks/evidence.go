@@ -14,7 +14,7 @@ import (
 )
 
 // commit takes the round's results over, refits q(g) and makes the evaluation.
-func (r *round) commit() error {
+func (r *round) commit() (undo func(), err error) {
 	t := r.Trainer
 	// Nothing is changed until all that can fail has been computed.
 	kernels := make([]kernel, len(t.kernels))
@@ -61,23 +61,29 @@ func (r *round) commit() error {
 	old := *t
 	t.setKernels(kernels)
 	t.evaluation, t.rows, t.compared = r.number, r.n, t.m
+	var told []Notice
 	if d, ok := t.dev.(interface{ Notices() []string }); ok { // what a device tells, each once
-		notices = append(notices, plain(d.Notices())...)
+		told = plain(d.Notices())
 	}
+	notices = append(notices, told...)
 	t.notices = append(slices.Clone(t.notices), append(r.remarks, notices...)...)
 	if err := t.refit(true); err != nil {
 		*t = old
 		if len(broken) > 0 {
 			err = fmt.Errorf("%w; %w", err, broken[0])
 		}
-		return err
+		return nil, err
 	}
 	if t.leader != t.led {
 		t.led, t.since = t.leader, t.evaluation
 	}
 	t.last.Broken = broken
 	t.tell(t.last)
-	return nil
+	return func() { // what has become of the lanes stays
+		old.workers, old.group, old.lost = t.workers, t.group, t.lost
+		old.notices = slices.Concat(old.notices, told, t.notices)
+		*t = old
+	}, nil
 }
 
 // setKernels replaces the kernels' content.

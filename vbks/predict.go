@@ -39,6 +39,15 @@ type PredictOptions struct {
 	IDs     []string // these kernels instead
 }
 
+// Weights names what PredictOptions.Weights stand for after this run: "loo" are the
+// belief's where rows cannot be left out in closed form.
+func (t *Trainer) Weights(asked string) string {
+	if asked == looWeights && !t.settings.leavesOut(t.data.Rows()) {
+		return "posterior"
+	}
+	return asked
+}
+
 // chosen returns the kernels to predict with and their weights, best first; those of
 // "loo" weigh must have found, else they are the belief's.
 func (t *Trainer) chosen(o PredictOptions) (kernels []int, weights []float64, err error) {

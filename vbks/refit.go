@@ -102,6 +102,7 @@ func (t *Trainer) onto(dev device.Device, data Training) (*Trainer, error) {
 		copied.spread = spread{}
 		out.kernels[i] = &copied
 	}
+	out.uncalibrated = t.Uncalibrated()
 	out.dev, out.data, out.rows, out.predicts = dev, data, data.Rows(), true
 	if !t.predicts && t.calibrated != t.evaluation {
 		out.calibration = nil

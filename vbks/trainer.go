@@ -54,9 +54,11 @@ type Trainer struct {
 
 	calibration *Calibration // of predictions after the evaluation calibrated; nil: none
 	calibrated  int
-	predicts    bool        // and nothing else: what calibrates it and weighs its kernels is known
-	stacked     []float64   // weights of "loo", by kernel
-	weighed     *Evaluation // that they are of
+
+	predicts     bool        // and nothing else: what calibrates it and weighs its kernels is known
+	uncalibrated string      // then Uncalibrated
+	stacked      []float64   // weights of "loo", by kernel
+	weighed      *Evaluation // that they are of
 
 	spent time.Duration
 
@@ -376,33 +378,39 @@ func (t *Trainer) Next(ctx context.Context) (*Evaluation, error) {
 	began, held := time.Now(), t.held.length()
 	undo, err := t.climb()
 	if err == nil {
-		if err = t.evaluateNext(ctx); err != nil {
+		var before func()
+		if before, err = t.evaluateNext(ctx); err == nil {
+			took := time.Since(began) - (t.held.length() - held)
+			t.spent += took
+			t.limit(t.last, took)
+			t.conclude(t.last)
+			if err = t.calibrateNext(ctx); err != nil {
+				before()
+			}
+		}
+		if err != nil {
 			err = joined(err, undo())
 		}
 	}
 	if err != nil {
 		return nil, err
 	}
-	took := time.Since(began) - (t.held.length() - held)
-	t.spent += took
-	t.limit(t.last, took)
-	t.conclude(t.last)
-	t.calibrateNext(ctx)
 	return t.last, nil
 }
 
-// evaluateNext is Next on the rung that the trainer stands on.
-func (t *Trainer) evaluateNext(ctx context.Context) error {
+// evaluateNext is Next on the rung that the trainer stands on, as far as nothing follows
+// from it. It returns how to undo it.
+func (t *Trainer) evaluateNext(ctx context.Context) (undo func(), err error) {
 	if err := t.prepareSearch(); err != nil {
-		return err
+		return nil, err
 	}
 	r, err := t.newRound(t.evaluation + 1)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	defer r.close()
 	if err := r.run(ctx); err != nil {
-		return err
+		return nil, err
 	}
 	return r.commit()
 }

@@ -49,6 +49,9 @@ type Refitted struct {
 // those too that the run has held out or not come to; see vbks.Trainer.Refit.
 // Predictions rest on them from then on. nil: the run has seen all rows.
 func (p *Predictor) Refit(ctx context.Context, q PredictQuery) (*Refitted, error) {
+	if err := p.Check(&q); err != nil {
+		return nil, err
+	}
 	first := p.lanes[0]
 	all, heldOut, left := first.subject.Whole()
 	if all.Rows() == first.trainer.Last().RowsSeen {

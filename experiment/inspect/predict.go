@@ -46,7 +46,8 @@ type Predicted struct {
 	Rows       int
 	Accuracy   Accuracy // on the rows that have a target
 
-	Calibration *vbks.Calibration // of the standard deviations; nil: none
+	Calibration  *vbks.Calibration // of the standard deviations; nil: none
+	Uncalibrated string            // why there is none although the run asks for it; else ""
 }
 
 // OpenPredictor reads a run's checkpoint and its data. Close must be called.
@@ -83,7 +84,8 @@ func (p *Predictor) Close() error {
 // and the ends of the 90 % interval.
 func (p *Predictor) DefaultQuery() PredictQuery {
 	s := &p.lanes[0].subject.Settings
-	return PredictQuery{Method: config.MethodAverage, Weights: s.Weights, Top: s.Top, Quantiles: []float64{0.05, 0.5, 0.95}}
+	weights := p.lanes[0].trainer.Weights(s.Weights)
+	return PredictQuery{Method: config.MethodAverage, Weights: weights, Top: s.Top, Quantiles: []float64{0.05, 0.5, 0.95}}
 }
 
 // Unit returns the unit of the target, "" if it is not known.
@@ -136,6 +138,20 @@ func (q *PredictQuery) Check() error {
 	return nil
 }
 
+// Check returns an error if the query cannot be asked of the run.
+func (p *Predictor) Check(q *PredictQuery) error {
+	if err := q.Check(); err != nil {
+		return err
+	}
+	if t := p.lanes[0].trainer; q.Method == config.MethodAverage && t.Weights(q.Weights) != q.Weights {
+		s := t.Settings()
+		return fmt.Errorf("weights %q leave rows out in closed form, which needs optimise.optimizer = \"collapsed\" and point estimates; "+
+			"this run has %q and hyperparameters = %q: choose other weights, such as %q", q.Weights, s.Optimizer, s.Hyperparameters,
+			t.Weights(q.Weights))
+	}
+	return nil
+}
+
 // Batches are as many rows as kernels' means and variances fit into batchBytes:
 // large, since each one costs the collapsed bound a pass over the training rows
 // for every kernel, but bounded.
@@ -158,7 +174,7 @@ func batchRows(kernels int) int {
 // with their number; an error of theirs is returned as it is, after what was
 // predicted for those before it has been written.
 func (p *Predictor) Write(ctx context.Context, points PointSource, q PredictQuery, predictions, components io.Writer) (*Predicted, error) {
-	if err := q.Check(); err != nil {
+	if err := p.Check(&q); err != nil {
 		return nil, err
 	}
 	d := p.lanes[0].subject.Data
@@ -175,7 +191,9 @@ func (p *Predictor) Write(ctx context.Context, points PointSource, q PredictQuer
 		w.components, w.parts = components, componentSheet(&q)
 	}
 	err := p.lanes[0].ask(ctx, func(ctx context.Context) (err error) { // the other lanes take it over
-		w.done.Calibration, err = p.lanes[0].trainer.Calibrate(ctx)
+		t := p.lanes[0].trainer
+		w.done.Calibration, err = t.Calibrate(ctx)
+		w.done.Uncalibrated = t.Uncalibrated()
 		return err
 	})
 	if err != nil {
