@@ -36,7 +36,9 @@ type PredictOptions struct {
 	IDs     []string // these kernels instead
 }
 
-// chosen returns the kernels to predict with and their weights, best first.
+// chosen returns the kernels to predict with and their weights, best first. Those whose
+// weight could not change any figure (below negligible) are left out, unless they are
+// named.
 func (t *Trainer) chosen(o PredictOptions) (kernels []int, weights []float64, err error) {
 	if t.last == nil {
 		return nil, nil, fmt.Errorf("there is no evaluation yet")
@@ -46,46 +48,68 @@ func (t *Trainer) chosen(o PredictOptions) (kernels []int, weights []float64, er
 			return nil, nil, fmt.Errorf("kernel %s is not in the space", id)
 		}
 	}
+	var all []weighed
 	for i := range t.last.Kernels {
 		res := &t.last.Kernels[i]
 		if res.Status == Live && (o.IDs == nil || slices.Contains(o.IDs, res.ID)) {
 			kernels = append(kernels, i)
+			all = append(all, weighed{res.Rank, res.Posterior, res.Bayes, t.kernels[i].worth()})
 		}
 	}
 	if len(kernels) == 0 {
 		return nil, nil, fmt.Errorf("no live kernel to predict with")
 	}
+	order, weights := weigh(all, o)
+	for i, j := range order {
+		order[i] = kernels[j]
+	}
+	return order, weights, nil
+}
+
+// weighed is what the weight of a kernel in a prediction comes from.
+type weighed struct {
+	rank                    int
+	posterior, bayes, worth float64 // worth in nats
+}
+
+// weigh returns the places of those that are averaged over, and their weights, as
+// chosen says.
+func weigh(all []weighed, o PredictOptions) (order []int, weights []float64) {
 	top := math.Inf(-1)
-	for _, i := range kernels {
-		top = math.Max(top, t.kernels[i].worth())
+	for i := range all {
+		order = append(order, i)
+		top = math.Max(top, all[i].worth)
 	}
 	weight := func(i int) float64 {
 		switch o.Weights {
 		case bayesWeights:
-			return t.last.Kernels[i].Bayes
+			return all[i].bayes
 		case temperedWeights:
-			return math.Exp((t.kernels[i].worth() - top) / tempering)
+			return math.Exp((all[i].worth - top) / tempering)
 		}
-		return t.last.Kernels[i].Posterior
+		return all[i].posterior
 	}
-	slices.SortStableFunc(kernels, func(a, b int) int {
-		return cmp.Or(cmp.Compare(weight(b), weight(a)), t.last.Kernels[a].Rank-t.last.Kernels[b].Rank)
+	slices.SortStableFunc(order, func(a, b int) int {
+		return cmp.Or(cmp.Compare(weight(b), weight(a)), all[a].rank-all[b].rank)
 	})
-	if o.Top > 0 && len(kernels) > o.Top {
-		kernels = kernels[:o.Top]
+	if o.Top > 0 && len(order) > o.Top {
+		order = order[:o.Top]
 	}
 	var total float64
-	for _, i := range kernels {
+	for _, i := range order {
 		total += weight(i)
 	}
-	for _, i := range kernels {
-		w := 1 / float64(len(kernels))
+	for _, i := range order {
+		w := 1 / float64(len(order))
 		if total > 0 {
 			w = weight(i) / total
 		}
 		weights = append(weights, w)
 	}
-	return kernels, weights, nil
+	for n := len(order); n > 1 && o.IDs == nil && weights[n-1] < negligible; n-- {
+		order, weights = order[:n-1], weights[:n-1]
+	}
+	return order, weights
 }
 
 // Predict computes the predictive belief at the rows of x (row-major,
@@ -95,9 +119,6 @@ func (t *Trainer) Predict(ctx context.Context, x []float64, o PredictOptions) (*
 	kernels, weights, err := t.chosen(o)
 	if err != nil {
 		return nil, err
-	}
-	for n := len(kernels); n > 1 && o.IDs == nil && weights[n-1] < negligible; n-- {
-		kernels, weights = kernels[:n-1], weights[:n-1]
 	}
 	p := &mixture.Prediction{
 		IDs: make([]string, len(kernels)), Weights: weights, Noise: make([]float64, len(kernels)),
@@ -201,8 +222,12 @@ func (c *collapsed) predict(sub []int, x device.Points, stop stopped) (mean, var
 		rows.From, rows.To = from, min(from+chunkRows, x.To)
 		ln.Kernel(sub, c.ks, c.theta, c.z, rows, c.a)
 		ln.Solve(sub, false, c.l, c.a)
-		ln.Copy(sub, c.bar, c.a)
-		ln.Solve(sub, false, c.prec, c.bar)
+		if c.byRoot {
+			ln.MulLower(sub, true, c.prec, c.a, c.bar)
+		} else {
+			ln.Copy(sub, c.bar, c.a)
+			ln.Solve(sub, false, c.prec, c.bar)
+		}
 		ln.KernelDiag(sub, c.ks, c.theta, rows, c.kdiag)
 		ln.Predict(sub, c.a, c.bar, c.mean, c.kdiag, c.r, c.diagBar)
 		for i, k := range sub {

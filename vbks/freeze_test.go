@@ -1,0 +1,133 @@
+package vbks
+
+import (
+	"math"
+	"testing"
+
+	"kestrel/internal/must"
+)
+
+// thawed is what predicts with a Frozen, on a device of its own.
+func thawed(t *testing.T, f *Frozen) *Thawed {
+	t.Helper()
+	dev := onCPU(1)
+	t.Cleanup(func() { dev.Close() })
+	out, err := f.On(dev)
+	must.OK(t, err)
+	return out
+}
+
+// What is frozen predicts what the trainer predicts, with any weights, and its
+// components: by every optimiser, at point estimates, averaged over hyperparameters,
+// with q(log θ), with its factors and with the rows to find them from.
+func TestFrozenPredictsTheSame(t *testing.T) {
+	slowWhenRacing(t)
+	data, points := trainingSeries(5, 40), []float64{-4.4, 0.3, 4.2, 5}
+	for _, c := range []struct{ optimizer, theta, average string }{
+		{"collapsed", "point", "mode"}, {"collapsed", "point", "laplace"}, {"collapsed", "full", "auto"},
+		{"natural", "point", "auto"}, {"natural", "diagonal", "auto"}, {"adam", "point", "auto"}, {"adam", "full", "auto"},
+	} {
+		s := quickSettings(c.optimizer)
+		s.Inducing, s.EvaluateEvery, s.Hyperparameters, s.PredictTheta = 16, 1, c.theta, c.average
+		tr := trainerOn(t, 2, nil, data, s, "SE+LIN", "PER*RQ", "MATERN32+WN", "CP(SE,LIN)", "CONST")
+		next(t, tr)
+		for _, most := range []int{MostFactors, 0} {
+			f, err := tr.Freeze(t.Context(), FreezeOptions{MostFactors: most})
+			must.OK(t, err)
+			if rows := f.Y != nil; rows != (most == 0 && c.optimizer == "collapsed") {
+				t.Errorf("%v: rows %v with %d numbers in factors", c, rows, most)
+			}
+			out := thawed(t, f)
+			for _, o := range []PredictOptions{{}, {Weights: "bayes"}, {Weights: "tempered", Top: 3}, {IDs: []string{tr.leader}}} {
+				want, err := tr.Predict(t.Context(), points, o)
+				must.OK(t, err)
+				got, err := out.Predict(t.Context(), points, o)
+				must.OK(t, err)
+				if len(got.IDs) != len(want.IDs) {
+					t.Fatalf("%v %v: %v, of the trainer %v", c, o, got.IDs, want.IDs)
+				}
+				for j := range want.IDs {
+					if got.IDs[j] != want.IDs[j] || got.Weights[j] != want.Weights[j] || far(got.Noise[j], want.Noise[j]) {
+						t.Errorf("%v: %s %v %v, of the trainer %s %v %v", c, got.IDs[j], got.Weights[j], got.Noise[j],
+							want.IDs[j], want.Weights[j], want.Noise[j])
+					}
+					for i := range points {
+						if far(got.Mean[j][i], want.Mean[j][i]) || far(got.Var[j][i], want.Var[j][i]) {
+							t.Errorf("%v %d, %s at %v: %v ± %v, of the trainer %v ± %v", c, most, got.IDs[j], points[i], got.Mean[j][i], got.Var[j][i],
+								want.Mean[j][i], want.Var[j][i])
+						}
+					}
+				}
+			}
+			want, err := tr.Components(t.Context(), tr.leader, points)
+			must.OK(t, err)
+			got, err := out.Components(t.Context(), tr.leader, points)
+			must.OK(t, err)
+			for j := range want {
+				for i := range points {
+					if got[j].ID != want[j].ID || far(got[j].Mean[i], want[j].Mean[i]) || far(got[j].Var[i], want[j].Var[i]) {
+						t.Errorf("%v: component %s %v ± %v, of the trainer %s %v ± %v", c, got[j].ID, got[j].Mean[i], got[j].Var[i],
+							want[j].ID, want[j].Mean[i], want[j].Var[i])
+					}
+				}
+			}
+		}
+	}
+}
+
+func far(a, b float64) bool { return math.Abs(a-b) > 1e-13*(math.Abs(a)+math.Abs(b))+1e-14 }
+
+// Without rows, where Z was X: half as many inducing inputs, that predict nearly what
+// an exact Gaussian process does at the point estimates.
+func TestFrozenWithoutRows(t *testing.T) {
+	data, points := trainingSeries(5, 40), []float64{-3.5, 0.3, 2.2}
+	s := quickSettings("collapsed")
+	s.Inducing, s.EvaluateEvery = 40, 1
+	tr := trainerOn(t, 1, nil, data, s, "SE", "SE+LIN")
+	next(t, tr)
+	f, err := tr.Freeze(t.Context(), FreezeOptions{WithoutRows: true})
+	must.OK(t, err)
+	if len(f.Z) != 20 || f.X != nil || f.Y != nil {
+		t.Fatalf("%d inducing inputs, %d inputs and %d targets of rows", len(f.Z), len(f.X), len(f.Y))
+	}
+	got, err := thawed(t, f).Predict(t.Context(), points, PredictOptions{})
+	must.OK(t, err)
+	for j, id := range got.IDs {
+		k := f.Kernels[0]
+		if k.Program.ID != id {
+			k = f.Kernels[1]
+		}
+		mean, variance := densePrediction(k.Program, k.States[0].Theta, k.States[0].Noise, data.X, data.Y, points)
+		for i := range points {
+			if math.Abs(got.Mean[j][i]-mean[i]) > 0.02 || math.Abs(got.Var[j][i]-variance[i]) > 0.02 {
+				t.Errorf("%s at %v: %v ± %v, exact %v ± %v", id, points[i], got.Mean[j][i], got.Var[j][i], mean[i], variance[i])
+			}
+		}
+	}
+}
+
+// What does not fit together is refused before anything is computed.
+func TestFrozenIsChecked(t *testing.T) {
+	tr := trainerOn(t, 1, nil, trainingSeries(5, 20), quickSettings("collapsed"), "SE")
+	next(t, tr)
+	for what, spoil := range map[string]func(*Frozen){
+		"no kernel":           func(f *Frozen) { f.Kernels = nil },
+		"inducing inputs":     func(f *Frozen) { f.Z = f.Z[:0] },
+		"rows":                func(f *Frozen) { f.X, f.Y = []float64{1}, []float64{1, 2} },
+		"factors":             func(f *Frozen) { f.Kernels[0].States[0].L = nil },
+		"not finite":          func(f *Frozen) { f.Kernels[0].States[0].Mean[0] = math.NaN() },
+		"parameters":          func(f *Frozen) { f.Kernels[0].States[0].Theta = nil },
+		"a negative one":      func(f *Frozen) { f.Kernels[0].States[0].Theta = []float64{1, -1} },
+		"shares":              func(f *Frozen) { f.Kernels[0].States[len(f.Kernels[0].States)-1].Share += 1 },
+		"noise":               func(f *Frozen) { f.Kernels[0].States[0].Noise = -1 },
+		"the jitter's factor": func(f *Frozen) { f.Kernels[0].Factor = 0 },
+	} {
+		f, err := tr.Freeze(t.Context(), FreezeOptions{MostFactors: MostFactors})
+		must.OK(t, err)
+		must.OK(t, f.Check())
+		spoil(f)
+		if f.Check() == nil {
+			t.Errorf("%s: taken", what)
+		}
+	}
+}
