@@ -55,6 +55,7 @@ var layers = []string{
 	"experiment/history",
 	"experiment/library",
 	"experiment/prepare",
+	"experiment/modelfile",
 	"experiment/inspect",
 	"experiment",
 	"experiment/series",

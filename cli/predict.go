@@ -40,10 +40,11 @@ type predictFlags struct {
 func newPredict() *cobra.Command {
 	var f predictFlags
 	cmd := &cobra.Command{
-		Use:   "predict RUN --data FILE | --horizon STEPS",
+		Use:   "predict RUN|MODEL --data FILE | --horizon STEPS",
 		Short: "Predict at the rows of a new table, or beyond the end of a series",
 		Long: "Predict at the rows of a table with what a run had learned when it was last saved; the run may be finished, stopped or still " +
-			"going on. The table has the run's input columns under the same names, in any order; other columns are passed over. Where it has the " +
+			"going on; or with a model file that kestrel model has written, or the run itself when it finished, which needs neither the run nor its " +
+			"data. The table has the run's input columns under the same names, in any order; other columns are passed over. Where it has the " +
 			"target too, the error, the log density and the coverage of the intervals are told on standard error.\n\n" +
 			"The result has a row for each row of the table whose inputs are there: row (its number in the file, the header not counted), the " +
 			"inputs, the target if there is one, mean, sd_f and sd_y (of the function, and of an observation with noise), and the quantiles f_q… " +
@@ -57,12 +58,13 @@ func newPredict() *cobra.Command {
 			"the kernels stay those of the run. --refit=false leaves the held-out rows out; for the points of a table they are taken in " +
 			"only with --refit.",
 		Example: "kestrel predict runs/fig1a-20260102T150405Z --data new.csv -o predictions.csv\n\n" +
+			"# on another machine, without the run\nkestrel predict m.kestrel --data new.csv\n\n" +
 			"# the next 18 months of a monthly series, or half a year\n" +
 			"kestrel predict runs/… --horizon 18\nkestrel predict runs/… --horizon 6mo\n\n" +
 			"# the ends of the 95 % interval, of the best kernel alone\n" +
 			"kestrel predict runs/… --data new.csv --method vbks-s --quantiles 0.025,0.975\n\n" +
 			"# what each part of the five best kernels contributes\nkestrel predict runs/… --data new.csv --top 5 --components -o predictions.csv",
-		Args: one("the directory of a run", "kestrel predict runs/… --data new.csv"),
+		Args: one("the directory of a run, or a model file", "kestrel predict runs/… --data new.csv"),
 		RunE: func(cmd *cobra.Command, args []string) error { return f.run(cmd, args[0]) },
 	}
 	fs := cmd.Flags()
@@ -202,8 +204,16 @@ func (f *predictFlags) run(cmd *cobra.Command, run string) error {
 	return err
 }
 
+// openPredictor opens a run, or a model file.
+func openPredictor(ctx context.Context, of string) (*inspect.Predictor, error) {
+	if info, err := os.Stat(of); err == nil && info.Mode().IsRegular() {
+		return inspect.OpenModel(of)
+	}
+	return inspect.OpenPredictor(ctx, of)
+}
+
 func (f *predictFlags) predict(ctx context.Context, cmd *cobra.Command, run string) error {
-	p, err := inspect.OpenPredictor(ctx, run)
+	p, err := openPredictor(ctx, run)
 	if err != nil {
 		return err
 	}
@@ -286,6 +296,12 @@ func (f *predictFlags) learnAll(ctx context.Context, asked bool, p *inspect.Pred
 	if refit := f.refit || f.horizon != "" && !asked; !refit {
 		return "", nil
 	}
+	if rows, heldOut, ok := p.Fixed(); ok && !asked {
+		if heldOut > 0 {
+			return fmt.Sprintf("the model has learned from %d rows; %d others were held out, and kestrel model RUN --refit takes them in", rows, heldOut), nil
+		}
+		return "", nil
+	}
 	done, err := p.Refit(ctx, q)
 	switch {
 	case err != nil:
@@ -295,6 +311,10 @@ func (f *predictFlags) learnAll(ctx context.Context, asked bool, p *inspect.Pred
 	case done == nil:
 		return "", nil
 	}
+	return refitted(done), nil
+}
+
+func refitted(done *inspect.Refitted) string {
 	text := fmt.Sprintf("fitted again on all %d rows", done.Rows)
 	if done.HeldOut > 0 {
 		text += fmt.Sprintf(", the %d held-out ones included", done.HeldOut)
@@ -302,7 +322,7 @@ func (f *predictFlags) learnAll(ctx context.Context, asked bool, p *inspect.Pred
 	if done.Left > 0 {
 		text += fmt.Sprintf("; %d others cannot be transformed", done.Left)
 	}
-	return text, nil
+	return text
 }
 
 // tell says what was predicted with, and how good it was.
@@ -314,6 +334,9 @@ func (f *predictFlags) tell(
 		with = fmt.Sprintf("averaged over %d kernels by %s, %s with weight %.3g first", n, q.Weights, done.IDs[0], done.Weights[0])
 	}
 	fmt.Fprintf(w, "evaluation %d, %s: %d rows\n", done.Evaluation, with, done.Rows)
+	if p.Note() != "" {
+		fmt.Fprintf(w, "note: %s\n", words.PlainLine(p.Note()))
+	}
 	if refitted != "" {
 		fmt.Fprintf(w, "note: %s\n", refitted)
 	}

@@ -34,7 +34,9 @@ type TemplateColumn struct {
 }
 
 // dateOrders are the texts of them.
-func dateOrders() map[dateOrder]string { return map[dateOrder]string{dayFirst: "dmy", monthFirst: "mdy"} }
+func dateOrders() map[dateOrder]string {
+	return map[dateOrder]string{dayFirst: "dmy", monthFirst: "mdy"}
+}
 
 // Template returns that of d, whose rows must be there.
 func (d *Dataset) Template() *Template {

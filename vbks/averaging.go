@@ -25,9 +25,9 @@ const (
 	// over hyperparameters: with more these are known well, and it costs as much as
 	// half of a search.
 	averagedRows = 2000
-	// averagedWeight is the weight in a prediction from which on a kernel's
+	// AveragedWeight is the weight in a prediction from which on a kernel's
 	// hyperparameters are averaged over.
-	averagedWeight = 1e-3
+	AveragedWeight = 1e-3
 	// wider is how many times the volume of Laplace's density draws are spread over:
 	// posteriors of hyperparameters, of the noise above all, have longer tails than it.
 	wider = 4

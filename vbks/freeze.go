@@ -30,7 +30,7 @@ type FrozenKernel struct {
 	Factor                  float64 // of the jitter
 	// States are averaged over by their shares, which sum to 1. Where the first one's is
 	// 0 it is the point estimate, which stands for all of them where the kernel's weight
-	// is below averagedWeight.
+	// is below AveragedWeight.
 	States []FrozenState
 }
 
@@ -145,7 +145,7 @@ func (t *Trainer) everAveraged(top int) (kernels, overTheta []int, err error) {
 			if !slices.Contains(kernels, i) {
 				kernels = append(kernels, i)
 			}
-			if averages && weights[j] >= averagedWeight && !slices.Contains(overTheta, i) {
+			if averages && weights[j] >= AveragedWeight && !slices.Contains(overTheta, i) {
 				overTheta = append(overTheta, i)
 			}
 		}

@@ -17,14 +17,14 @@ const (
 	temperedWeights = "tempered"
 )
 
-// tempering is by how many nats of local ELBO weights of "tempered" fall to 1/e. The
+// Tempering is by how many nats of local ELBO weights of "tempered" fall to 1/e. The
 // belief is over which kernel the data were drawn from, and none of them is true: for
 // forecasts of the M3 competition's series, a horizon before their training parts end,
 // exp(ELBO/10) is better than the belief, and than weights from some rolling origins.
-const tempering = 10
+const Tempering = 10
 
-// negligible is the part of all weights below which a kernel is left out.
-const negligible = 1e-9
+// Negligible is the part of all weights below which a kernel is left out.
+const Negligible = 1e-9
 
 // WeightNames lists what Settings.Weights may be; what "auto" is the data say.
 func WeightNames() []string { return []string{"auto", "posterior", bayesWeights, temperedWeights} }
@@ -37,7 +37,7 @@ type PredictOptions struct {
 }
 
 // chosen returns the kernels to predict with and their weights, best first. Those whose
-// weight could not change any figure (below negligible) are left out, unless they are
+// weight could not change any figure (below Negligible) are left out, unless they are
 // named.
 func (t *Trainer) chosen(o PredictOptions) (kernels []int, weights []float64, err error) {
 	if t.last == nil {
@@ -85,7 +85,7 @@ func weigh(all []weighed, o PredictOptions) (order []int, weights []float64) {
 		case bayesWeights:
 			return all[i].bayes
 		case temperedWeights:
-			return math.Exp((all[i].worth - top) / tempering)
+			return math.Exp((all[i].worth - top) / Tempering)
 		}
 		return all[i].posterior
 	}
@@ -106,7 +106,7 @@ func weigh(all []weighed, o PredictOptions) (order []int, weights []float64) {
 		}
 		weights = append(weights, w)
 	}
-	for n := len(order); n > 1 && o.IDs == nil && weights[n-1] < negligible; n-- {
+	for n := len(order); n > 1 && o.IDs == nil && weights[n-1] < Negligible; n-- {
 		order, weights = order[:n-1], weights[:n-1]
 	}
 	return order, weights
@@ -114,7 +114,7 @@ func weigh(all []weighed, o PredictOptions) (order []int, weights []float64) {
 
 // Predict computes the predictive belief at the rows of x (row-major,
 // standardised) under the last evaluation. Kernels whose weight could not
-// change any figure (below negligible) are left out.
+// change any figure (below Negligible) are left out.
 func (t *Trainer) Predict(ctx context.Context, x []float64, o PredictOptions) (*mixture.Prediction, error) {
 	kernels, weights, err := t.chosen(o)
 	if err != nil {
@@ -129,7 +129,7 @@ func (t *Trainer) Predict(ctx context.Context, x []float64, o PredictOptions) (*
 	}
 	var averaged, plain []int
 	for j, i := range kernels {
-		if weights[j] >= averagedWeight && t.settings.averages(t.rows, t.data.Rows()) {
+		if weights[j] >= AveragedWeight && t.settings.averages(t.rows, t.data.Rows()) {
 			averaged = append(averaged, i)
 		} else {
 			plain = append(plain, i)
@@ -241,3 +241,6 @@ func (c *collapsed) predict(sub []int, x device.Points, stop stopped) (mean, var
 	}
 	return mean, variance, nil
 }
+
+// Rows returns the number of rows that predictions rest on.
+func (t *Trainer) Rows() int { return t.rows }

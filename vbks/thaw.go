@@ -153,7 +153,7 @@ func (t *Thawed) each(ctx context.Context, k *FrozenKernel, kernel float64, visi
 	for i := range k.States {
 		s := &k.States[i]
 		weight := s.Share
-		if k.States[0].Share == 0 && kernel < averagedWeight {
+		if k.States[0].Share == 0 && kernel < AveragedWeight {
 			weight = 0
 			if i == 0 {
 				weight = 1

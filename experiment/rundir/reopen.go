@@ -192,7 +192,7 @@ const tablesPrefix = ".tables"
 // removeTemporary removes what a killed process was just writing aside, and nothing
 // that is only named alike. What cannot be removed does no harm.
 func removeTemporary(d *inside.Dir) {
-	for _, name := range []string{record.EventsFile, record.ConfigFile, record.KernelsFile, record.BaselinesFile, checkpointPath} {
+	for _, name := range []string{record.EventsFile, record.ConfigFile, record.KernelsFile, record.BaselinesFile, record.ModelFile, checkpointPath} {
 		d.RemoveLeftovers(name)
 	}
 	for dir, names := range map[string][]string{
