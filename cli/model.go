@@ -14,6 +14,7 @@ import (
 	"kestrel/experiment/output"
 	"kestrel/experiment/record"
 	"kestrel/experiment/rundir"
+	"kestrel/vbks"
 )
 
 func newModel() *cobra.Command {
@@ -88,7 +89,7 @@ func writeModel(ctx context.Context, run, out string, refit, withoutRows bool, t
 			fmt.Fprintf(tell, "note: %s\n", refitted(done))
 		}
 	}
-	m, err := p.Model(ctx, start, inspect.ModelOptions{WithoutRows: withoutRows})
+	m, err := p.Model(ctx, start, inspect.ModelOptions{MostFactors: vbks.MostFactors, WithoutRows: withoutRows})
 	if err != nil {
 		return failed(err)
 	}

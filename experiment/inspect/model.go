@@ -119,6 +119,7 @@ func (l *modelLane) components(ctx context.Context, id string, x []float64) ([]v
 
 // ModelOptions say what a model file is to hold.
 type ModelOptions struct {
+	MostFactors int  // numbers in factors where the training rows would do, vbks.MostFactors as a rule
 	WithoutRows bool // no training rows, with what that costs; see vbks.Trainer.Freeze
 }
 
@@ -132,7 +133,7 @@ func (p *Predictor) Model(ctx context.Context, start *record.Start, o ModelOptio
 	s := i.subject.Settings
 	var m *modelfile.Model
 	err := i.ask(ctx, func(ctx context.Context) error {
-		f, err := i.trainer.Freeze(ctx, vbks.FreezeOptions{Top: s.Top, MostFactors: vbks.MostFactors, WithoutRows: o.WithoutRows})
+		f, err := i.trainer.Freeze(ctx, vbks.FreezeOptions{Top: s.Top, MostFactors: o.MostFactors, WithoutRows: o.WithoutRows})
 		if err != nil {
 			return err
 		}

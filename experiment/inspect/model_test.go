@@ -1,0 +1,136 @@
+package inspect_test
+
+import (
+	"bytes"
+	"fmt"
+	"math"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"kestrel/datasets"
+	"kestrel/experiment/config/configtest"
+	"kestrel/experiment/inspect"
+	"kestrel/experiment/modelfile"
+	"kestrel/experiment/record"
+	"kestrel/experiment/runtest"
+	"kestrel/internal/must"
+)
+
+// modelOf opens the model file of a run.
+func modelOf(t *testing.T, path string) *inspect.Predictor {
+	t.Helper()
+	p, err := inspect.OpenModel(path)
+	must.OK(t, err)
+	t.Cleanup(func() { p.Close() })
+	return p
+}
+
+// written is all that a predictor writes for a table.
+func written(t *testing.T, p *inspect.Predictor, path string, q inspect.PredictQuery) string {
+	t.Helper()
+	var a, b bytes.Buffer
+	_, err := p.Write(t.Context(), opened(t, p, path), q, &a, &b)
+	must.OK(t, err)
+	return a.String() + b.String()
+}
+
+// The model file of a run predicts what the run predicts, byte for byte: by every
+// optimiser, averaged over hyperparameters or not, with any weights, the best kernel
+// alone, components, a transformed target, scores. It still does where the run's data
+// are gone, and the run then takes it by itself.
+func TestModelPredictsAsTheRun(t *testing.T) {
+	plane := configtest.PlaneFile(t)
+	grown, _ := growing(t, math.Log)
+	points := tableFile(t, "level,height,hour\n310,2010,3\n,1800,25\n290,2500,-1\n")
+	months := tableFile(t, "month,sold\n3,2\n130,11\n")
+	for _, c := range []struct {
+		table, points string
+		set           []string
+	}{
+		{plane, points, []string{"predict.top=2"}},
+		{plane, points, []string{"predict.theta=mode", "predict.weights=bayes", "data.standardise_x=scale", "kernels.ard=true"}},
+		{plane, points, []string{"optimise.optimizer=natural", "optimise.hyperparameters=diagonal"}},
+		{plane, points, []string{"optimise.optimizer=adam", "data.standardise_y=none"}},
+		{grown, months, []string{"kernels.expressions=SE,PER+LIN,CP(SE,LIN)", "data.transform=log", "data.test=24"}},
+	} {
+		_, _, dir := runtest.Finished(t, configtest.Plane(t, c.table, c.set...))
+		run, m := predictor(t, dir), modelOf(t, filepath.Join(dir, record.ModelFile))
+		q := run.DefaultQuery()
+		if got := m.DefaultQuery(); fmt.Sprint(got) != fmt.Sprint(q) {
+			t.Errorf("%v: asks %+v, the run %+v", c.set, got, q)
+		}
+		q.Components = true
+		single, bayes := q, q
+		single.Method = "vbks-s"
+		bayes.Weights, bayes.JSON = "bayes", true
+		for _, q := range []inspect.PredictQuery{q, single, bayes} {
+			if got, want := written(t, m, c.points, q), written(t, run, c.points, q); got != want {
+				t.Errorf("%v %+v:\n%s\nof the run\n%s", c.set, q, got, want)
+			}
+		}
+		want := written(t, run, c.points, q)
+		must.OK(t, os.Rename(c.table, c.table+".away"))
+		gone := predictor(t, dir)
+		if got := written(t, gone, c.points, q); got != want || !strings.Contains(gone.Note(), "not found") {
+			t.Errorf("%v: without the data %q:\n%s\nof the run\n%s", c.set, gone.Note(), got, want)
+		}
+		if _, err := gone.Refit(t.Context(), q); err == nil || !strings.Contains(err.Error(), "--refit") {
+			t.Errorf("fitted again without data: %v", err)
+		}
+		must.OK(t, os.Remove(filepath.Join(dir, record.ModelFile)))
+		if _, err := inspect.OpenPredictor(t.Context(), dir); err == nil || !strings.Contains(err.Error(), "not found") {
+			t.Errorf("neither data nor a model: %v", err)
+		}
+		must.OK(t, os.Rename(c.table+".away", c.table))
+	}
+}
+
+// A model of all rows continues a series as the run does when it has learned from them;
+// one without rows has none of them, and is near.
+func TestModelOptions(t *testing.T) {
+	grown, _ := growing(t, math.Log)
+	_, _, dir := runtest.Finished(t, configtest.Plane(t, grown, "kernels.expressions=SE,PER+LIN", "data.test=24", "sparse.inducing=96"))
+	start, err := record.ReadStart(t.Context(), dir)
+	must.OK(t, err)
+	saved := func(p *inspect.Predictor, o inspect.ModelOptions) (path string, m *modelfile.Model) {
+		m, err := p.Model(t.Context(), start, o)
+		must.OK(t, err)
+		var b bytes.Buffer
+		must.OK(t, m.Write(&b))
+		path = filepath.Join(t.TempDir(), "m")
+		must.OK(t, os.WriteFile(path, b.Bytes(), 0o644))
+		return path, m
+	}
+	run := predictor(t, dir)
+	_, m := saved(run, inspect.ModelOptions{WithoutRows: true})
+	if m.Inducing() != 48 || m.About.HasRows || m.Frozen.Y != nil || m.Holds() != "the file holds no training rows" {
+		t.Errorf("%d inducing inputs, rows %v: %s", m.Inducing(), m.About.HasRows, m.Holds())
+	}
+	d, err := run.ModelDifference(t.Context(), m)
+	must.OK(t, err)
+	if !(d.Mean > 0 && d.Mean < 0.5 && d.SD > 0 && d.SD < 0.5) {
+		t.Errorf("without rows %+v away", d)
+	}
+	q := run.DefaultQuery()
+	_, err = run.Refit(t.Context(), q)
+	must.OK(t, err)
+	path, m := saved(run, inspect.ModelOptions{MostFactors: 1 << 20})
+	if m.About.Data.Learned != 120 || m.About.Data.HeldOut {
+		t.Errorf("learned from %+v", m.About.Data)
+	}
+	h, err := datasets.ParseHorizon("7")
+	must.OK(t, err)
+	ahead := func(p *inspect.Predictor) string {
+		at, err := p.Beyond(h)
+		must.OK(t, err)
+		var b bytes.Buffer
+		_, err = p.Write(t.Context(), at, q, &b, nil)
+		must.OK(t, err)
+		return b.String()
+	}
+	if got, want := ahead(modelOf(t, path)), ahead(run); got != want {
+		t.Errorf("goes on with\n%s\nthe run with\n%s", got, want)
+	}
+}
