@@ -64,7 +64,7 @@ func newPredict() *cobra.Command {
 			"# the ends of the 95 % interval, of the best kernel alone\n" +
 			"kestrel predict runs/… --data new.csv --method vbks-s --quantiles 0.025,0.975\n\n" +
 			"# what each part of the five best kernels contributes\nkestrel predict runs/… --data new.csv --top 5 --components -o predictions.csv",
-		Args: one("the directory of a run, or a model file", "kestrel predict runs/… --data new.csv"),
+		Args: one("the directory of a run", "kestrel predict runs/… --data new.csv"),
 		RunE: func(cmd *cobra.Command, args []string) error { return f.run(cmd, args[0]) },
 	}
 	fs := cmd.Flags()

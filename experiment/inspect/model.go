@@ -13,7 +13,6 @@ import (
 	"kestrel/experiment/config"
 	"kestrel/experiment/inside"
 	"kestrel/experiment/modelfile"
-	"kestrel/experiment/prepare"
 	"kestrel/experiment/record"
 	"kestrel/vbks"
 	"kestrel/vbks/mixture"
@@ -57,7 +56,7 @@ func (p *Predictor) Fixed() (rows, heldOut int, ok bool) {
 // instead opens the model file of a run whose data are not there any more, which err
 // says; err is returned where it says something else or there is none.
 func instead(dir string, err error) (*Predictor, error) {
-	if !errors.Is(err, fs.ErrNotExist) && !errors.As(err, new(*prepare.ChangedFile)) {
+	if !errors.Is(err, fs.ErrNotExist) { // data that have changed are to be put back
 		return nil, err
 	}
 	d, openErr := inside.Open(dir)
@@ -78,7 +77,7 @@ func instead(dir string, err error) (*Predictor, error) {
 	if modelErr != nil {
 		return nil, modelErr
 	}
-	p.note = fmt.Sprintf("its data are not what they were (%v); predicted with its %s, of evaluation %d", err, record.ModelFile,
+	p.note = fmt.Sprintf("its data are gone (%v); predicted with its %s, of evaluation %d", err, record.ModelFile,
 		m.About.Evaluation)
 	return p, nil
 }

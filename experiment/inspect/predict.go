@@ -68,7 +68,7 @@ type Predicted struct {
 }
 
 // OpenPredictor reads a run's checkpoint and its data. Close must be called. Where the
-// data are gone or have changed the run's model file takes their place, if it has one.
+// data are gone the run's model file takes their place, if it has one.
 // Errors are those of Open.
 func OpenPredictor(ctx context.Context, dir string) (*Predictor, error) {
 	i, err := Open(ctx, dir)
