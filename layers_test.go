@@ -57,6 +57,7 @@ var layers = []string{
 	"experiment/prepare",
 	"experiment/modelfile",
 	"experiment/inspect",
+	"experiment/script",
 	"experiment",
 	"experiment/series",
 	"experiment/study",
