@@ -40,6 +40,7 @@ var layers = []string{
 	"vbks",
 	"baseline",
 	"datasets/transform",
+	"datasets/formats",
 	"datasets",
 	"configs",
 	"experiment/average",

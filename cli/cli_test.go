@@ -103,8 +103,8 @@ func TestBadInput(t *testing.T) {
 		{"run one.csv", `one.csv: no training rows are left: of 1 row, 1 held out (data.test)`},
 		{"run sales.prn", `sales.prn: line 1, column 2: expected '=' after key; a config is TOML, ` +
 			`and a table of data is told by its name: .csv, .tsv, .txt or .dat`},
-		{"run book.xlsx", `book.xlsx: is a spreadsheet or an archive, not a table of text; export it as CSV`},
-		{"data info book.xlsx", `book.xlsx: is a spreadsheet or an archive, not a table of text; export it as CSV`},
+		{"run book.xlsx", `book.xlsx: is a damaged archive: zip: not a valid zip file`},
+		{"data info book.xlsx", `book.xlsx: is a damaged archive: zip: not a valid zip file`},
 		{"run table.csv", `data file "table.csv" is a folder`},
 		{"run key.toml", `key.toml: line 5: unknown key "schedule.step"; did you mean "schedule.steps"?`},
 		{"run kernel.toml", `kernel.toml: line 3: data.kernel is wrong: kernel expression "PER*(LIN+RQ", ` +

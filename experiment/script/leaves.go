@@ -193,7 +193,7 @@ func gpjaxLeaf(l leaf) string {
 	at := fmt.Sprintf("active_dims=%s", ints(l.columns))
 	scales := func() string {
 		if l.ard() {
-			return fmt.Sprintf("np.array(%s)", list(l.scales))
+			return fmt.Sprintf("jax.numpy.array(%s)", list(l.scales))
 		}
 		return num(l.scales[0])
 	}
