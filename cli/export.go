@@ -26,7 +26,8 @@ func newExport() *cobra.Command {
 			"Gaussian processes: FILE.py, and beside it FILE.csv with the rows that the run learned from. It conditions on all of them, beyond " +
 			"2,000 rows by the run's inducing inputs (numpy, gpflow), at the most probable hyperparameters, and prints what it predicts at three " +
 			"points beside kestrel's own. The one for numpy needs nothing else and has all kernels.",
-		Example: "kestrel export runs/fig1a-20260102T150405Z -o tables\n\nkestrel export runs/fig1a-20260102T150405Z --format json > run.json\n\n" +
+		Example: "kestrel export runs/fig1a-20260102T150405Z -o tables\n\n" +
+			"kestrel export runs/fig1a-20260102T150405Z --format json > run.json\n\n" +
 			"# the two best kernels for scikit-learn\nkestrel export runs/… --format python --library sklearn --top 2 -o best.py && python best.py",
 		Args: one("the directory of a run", "kestrel export runs/…"),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -64,12 +65,18 @@ func newExport() *cobra.Command {
 			return failed(err)
 		},
 	}
-	cmd.Flags().StringVarP(&out, "out", "o", "", "directory to write to; default RUN/export for CSV, standard output for JSON; with --format python "+
-		"the program, default RUN/export/LIBRARY.py")
+	cmd.Flags().
+		StringVarP(&out, "out", "o", "", "directory to write to; default RUN/export for CSV, standard output for JSON; with --format python "+
+			"the program, default RUN/export/LIBRARY.py")
 	cmd.Flags().StringVar(&format, "format", "csv", "format: csv, json or python")
 	cmd.Flags().StringVar(&library, "library", script.Libraries()[0], "of --format python: "+strings.Join(script.Libraries(), ", "))
 	cmd.Flags().IntVar(&top, "top", 1, "of --format python: so many kernels, the highest-ranked ones")
-	noErr(cmd.RegisterFlagCompletionFunc("format", cobra.FixedCompletions([]string{"csv", "json", "python"}, cobra.ShellCompDirectiveNoFileComp)))
+	noErr(
+		cmd.RegisterFlagCompletionFunc(
+			"format",
+			cobra.FixedCompletions([]string{"csv", "json", "python"}, cobra.ShellCompDirectiveNoFileComp),
+		),
+	)
 	noErr(cmd.RegisterFlagCompletionFunc("library", cobra.FixedCompletions(script.Libraries(), cobra.ShellCompDirectiveNoFileComp)))
 	return cmd
 }

@@ -27,7 +27,8 @@ func newModel() *cobra.Command {
 			"predictions need, and how the columns are read, scaled and transformed. kestrel predict takes it in the place of the run, on any " +
 			"machine, without the data, and predicts the same; so does the program in docs/peers/predict_numpy.py, which needs NumPy alone. A run " +
 			"that finishes writes its own, RUN/" + record.ModelFile + ".\n\n" +
-			"Where predictions are averaged over hyperparameters (predict.theta) the factors of all draws may be large: beyond 32 MiB the file has " +
+			"Where predictions are averaged over hyperparameters (predict.theta) the factors of all draws may be large: beyond 32 MiB " +
+			"the file has " +
 			"the training rows in their place. --without-rows keeps them out: kernels then predict at their most probable hyperparameters alone, " +
 			"and where inducing inputs are the rows' inputs others are placed, half as many. What that costs is told. --refit has the kernels " +
 			"learn from all rows first, held out or not, as kestrel predict --horizon does.",
@@ -98,8 +99,12 @@ func writeModel(ctx context.Context, run, out string, refit, withoutRows bool, t
 		if err != nil {
 			return failed(err)
 		}
-		fmt.Fprintf(tell, "note: without rows means differ by up to %.2g standard deviations at the training rows, standard deviations by up to %.2g %%\n",
-			d.Mean, 100*d.SD)
+		fmt.Fprintf(
+			tell,
+			"note: without rows means differ by up to %.2g standard deviations at the training rows, standard deviations by up to %.2g %%\n",
+			d.Mean,
+			100*d.SD,
+		)
 	}
 	if err := output.Write(out, m.Write); err != nil {
 		return failed(err)

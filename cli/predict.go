@@ -43,7 +43,8 @@ func newPredict() *cobra.Command {
 		Use:   "predict RUN|MODEL --data FILE | --horizon STEPS",
 		Short: "Predict at the rows of a new table, or beyond the end of a series",
 		Long: "Predict at the rows of a table with what a run had learned when it was last saved; the run may be finished, stopped or still " +
-			"going on; or with a model file that kestrel model has written, or the run itself when it finished, which needs neither the run nor its " +
+			"going on; or with a model file that kestrel model has written, or the run itself when it finished, which needs " +
+			"neither the run nor its " +
 			"data. The table has the run's input columns under the same names, in any order; other columns are passed over. Where it has the " +
 			"target too, the error, the log density and the coverage of the intervals are told on standard error.\n\n" +
 			"The result has a row for each row of the table whose inputs are there: row (its number in the file, the header not counted), the " +
@@ -69,7 +70,12 @@ func newPredict() *cobra.Command {
 	}
 	fs := cmd.Flags()
 	fs.StringVar(&f.data, "data", "", "table to predict at")
-	fs.StringVar(&f.horizon, "horizon", "", "predict beyond the last row of a series: so many steps, or a time such as 12h, 90d, 2w, 6mo, 1y")
+	fs.StringVar(
+		&f.horizon,
+		"horizon",
+		"",
+		"predict beyond the last row of a series: so many steps, or a time such as 12h, 90d, 2w, 6mo, 1y",
+	)
 	fs.BoolVar(&f.refit, "refit", false, "let the kernels learn from all rows first, held out or not; default with --horizon, else not")
 	fs.StringVarP(&f.out, "out", "o", "", "file to write to, a link is followed; default standard output")
 	fs.StringVar(&f.quantiles, "quantiles", "0.05,0.5,0.95", "probabilities, or none")
@@ -298,7 +304,11 @@ func (f *predictFlags) learnAll(ctx context.Context, asked bool, p *inspect.Pred
 	}
 	if rows, heldOut, ok := p.Fixed(); ok && !asked {
 		if heldOut > 0 {
-			return fmt.Sprintf("the model has learned from %d rows; %d others were held out, and kestrel model RUN --refit takes them in", rows, heldOut), nil
+			return fmt.Sprintf(
+				"the model has learned from %d rows; %d others were held out, and kestrel model RUN --refit takes them in",
+				rows,
+				heldOut,
+			), nil
 		}
 		return "", nil
 	}

@@ -261,10 +261,12 @@ func TestFormatErrors(t *testing.T) {
 		{"c.xlsx", books.String(), "", `c.xlsx: has 2 sheets; name one behind #, as in book.xlsx#Sheet1: "Sheet1", "More"`},
 		{"a.zip", several.String(), "", `a.zip: is an archive of 2 files, the first "a.csv"; a table is one file: unpack it`},
 		{"b.zip", several.String()[:40], "", `b.zip: is a damaged archive`},
-		{"a.npy", npy("{'descr': '<f8', 'fortran_order': False, 'shape': (2, 2), }", strings.Repeat("\x00", 24)), "", `row 2: the array is cut off`},
+		{"a.npy", npy("{'descr': '<f8', 'fortran_order': False, 'shape': (2, 2), }", strings.Repeat("\x00", 24)), "",
+			`row 2: the array is cut off`},
 		{"b.npy", npy("{'descr': '|O', 'fortran_order': False, 'shape': (2, 2), }", ""), "", `is an array of something else than numbers`},
 		{"c.npy", npy("{'descr': '<f8', 'fortran_order': True, 'shape': (2, 2), }", ""), "", `is an array in Fortran's order`},
-		{"d.npy", npy("{'descr': '<f8', 'fortran_order': False, 'shape': (2, 999999999), }", ""), "", `has 999999999 columns, more than are read`},
+		{"d.npy", npy("{'descr': '<f8', 'fortran_order': False, 'shape': (2, 999999999), }", ""), "",
+			`has 999999999 columns, more than are read`},
 		{"x.csv", "x,y\n1,2\n", "", ""},
 	} {
 		path := filepath.Join(dir, c.file)
@@ -273,7 +275,8 @@ func TestFormatErrors(t *testing.T) {
 		if c.want == "" {
 			continue
 		}
-		if err == nil || !strings.Contains(err.Error(), c.want) || !strings.HasPrefix(err.Error(), c.file) || strings.Contains(err.Error(), "\n") {
+		if err == nil || !strings.Contains(err.Error(), c.want) || !strings.HasPrefix(err.Error(), c.file) ||
+			strings.Contains(err.Error(), "\n") {
 			t.Errorf("%s: %v\nwant %s", c.file, err, c.want)
 		}
 	}

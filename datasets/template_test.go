@@ -20,10 +20,11 @@ func TestTemplateReadsAsTheDataset(t *testing.T) {
 		months = append(months, "28/"+m+"/2020,"+m)
 	}
 	for name, c := range map[string]struct{ table, more, horizon string }{
-		"dates":    {strings.Join(months, "\n") + "\n", "Date,y\n01/02/2021,3\n05/03/2021,4\n", "6mo"},
-		"commas":   {"time;a;y\n1,5;2;3\n2,5;1;4\n3,5;0;5\n", "y;a;time\n1;2;7,25\n", ""},
-		"twins":    {"a,a,y\n1,2,3\n2,3,4\n3,1,5\n", "a,a,y\n5,6,7\n8,9,10\n", ""},
-		"nanos":    {"t,y\n2020-01-01T00:00:00.000000001Z,1\n2020-01-01T00:00:01Z,2\n2020-01-01T00:00:02Z,3\n", "t\n2020-01-01T00:00:05.25Z\n", "5"},
+		"dates":  {strings.Join(months, "\n") + "\n", "Date,y\n01/02/2021,3\n05/03/2021,4\n", "6mo"},
+		"commas": {"time;a;y\n1,5;2;3\n2,5;1;4\n3,5;0;5\n", "y;a;time\n1;2;7,25\n", ""},
+		"twins":  {"a,a,y\n1,2,3\n2,3,4\n3,1,5\n", "a,a,y\n5,6,7\n8,9,10\n", ""},
+		"nanos": {"t,y\n2020-01-01T00:00:00.000000001Z,1\n2020-01-01T00:00:01Z,2\n2020-01-01T00:00:02Z,3\n",
+			"t\n2020-01-01T00:00:05.25Z\n", "5"},
 		"headless": {"1,2\n2,3\n3,5\n4,5\n", "7\n8\n", ""},
 	} {
 		dir := t.TempDir()

@@ -23,7 +23,9 @@ const (
 )
 
 // dateShown is what numbers that are dates or times of day are shown as.
-var dateShown = regexp.MustCompile(`\d{1,4}[-/.]\d{1,2}[-/.]\d{1,4}|\d{1,2}:\d{2}|\d{1,2}[- ][A-Za-z]{3}[- ]?\d{0,4}|[A-Za-z]{3,9}[- ]\d{2,4}`)
+var dateShown = regexp.MustCompile(
+	`\d{1,4}[-/.]\d{1,2}[-/.]\d{1,4}|\d{1,2}:\d{2}|\d{1,2}[- ][A-Za-z]{3}[- ]?\d{0,4}|[A-Za-z]{3,9}[- ]\d{2,4}`,
+)
 
 // workbookText is a sheet of a workbook as CSV, a line for each of its rows; sheet may
 // be "" where there is one alone. Numbers are what cells hold, not what they show,
@@ -48,7 +50,11 @@ func workbookText(ctx context.Context, f *os.File, size int64, sheet string) (_ 
 		}
 	}
 	if name == "" && sheet == "" {
-		return nil, fmt.Errorf("has %d sheets; name one behind #, as in book.xlsx#Sheet1: %s", book.SheetCount, quoteList(book.GetSheetList()))
+		return nil, fmt.Errorf(
+			"has %d sheets; name one behind #, as in book.xlsx#Sheet1: %s",
+			book.SheetCount,
+			quoteList(book.GetSheetList()),
+		)
 	}
 	if name == "" {
 		return nil, missingSheet(sheet, book.GetSheetList())

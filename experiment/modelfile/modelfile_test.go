@@ -186,8 +186,10 @@ func TestFormatPageHasModels(t *testing.T) {
 				next += "[]"
 			}
 			// These stand elsewhere on the page, or are the program's own.
-			if !slices.Contains([]string{"build", "columns.inputs", "columns.target", "columns.beyond", "scaler.transform", "kernels[].params"},
-				at+name) {
+			if !slices.Contains(
+				[]string{"build", "columns.inputs", "columns.target", "columns.beyond", "scaler.transform", "kernels[].params"},
+				at+name,
+			) {
 				walk(next+".", f.Type)
 			}
 		}
@@ -216,7 +218,14 @@ func small() (map[string]vbks.Tensor, error) {
 	if err != nil {
 		return nil, err
 	}
-	one := vbks.FrozenState{Theta: []float64{1, 2}, Noise: 0.1, Share: 1, L: []float64{1, 0, 0.5, 1}, Mean: []float64{1, -1}, Root: []float64{2, 0, 0, 3}}
+	one := vbks.FrozenState{
+		Theta: []float64{1, 2},
+		Noise: 0.1,
+		Share: 1,
+		L:     []float64{1, 0, 0.5, 1},
+		Mean:  []float64{1, -1},
+		Root:  []float64{2, 0, 0, 3},
+	}
 	f := &vbks.Frozen{Dim: 1, Z: []float64{-1, 1}, Kernels: []vbks.FrozenKernel{{
 		Program: p, Rank: 1, Posterior: 1, Bayes: 1, Worth: -3, Factor: 1, States: []vbks.FrozenState{one},
 	}}}

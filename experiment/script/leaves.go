@@ -163,7 +163,13 @@ func gpflowLeaf(l leaf) string {
 		return l.each(" * ", func(i, c int) string {
 			v := variance
 			variance = 1
-			return fmt.Sprintf("k.Periodic(k.SquaredExponential(%s, %s, active_dims=[%d]), period=%s)", num(v), num(l.scale(i)/2), c, num(l.period(i)))
+			return fmt.Sprintf(
+				"k.Periodic(k.SquaredExponential(%s, %s, active_dims=[%d]), period=%s)",
+				num(v),
+				num(l.scale(i)/2),
+				c,
+				num(l.period(i)),
+			)
 		})
 	case "COS":
 		periods := num(l.periods[0])
@@ -203,13 +209,25 @@ func gpjaxLeaf(l leaf) string {
 	case "RQ":
 		return fmt.Sprintf("k.RationalQuadratic(%s, lengthscale=%s, variance=%s, alpha=%s)", at, scales(), num(l.variance()), num(l.shape))
 	case "MATERN12", "MATERN32", "MATERN52":
-		return fmt.Sprintf("k.Matern%s(%s, lengthscale=%s, variance=%s)", strings.TrimPrefix(l.base, "MATERN"), at, scales(), num(l.variance()))
+		return fmt.Sprintf(
+			"k.Matern%s(%s, lengthscale=%s, variance=%s)",
+			strings.TrimPrefix(l.base, "MATERN"),
+			at,
+			scales(),
+			num(l.variance()),
+		)
 	case "PER": // exp(−½ sin²/ℓ²)
 		variance := l.variance()
 		return l.each(" * ", func(i, c int) string {
 			v := variance
 			variance = 1
-			return fmt.Sprintf("k.Periodic(active_dims=[%d], lengthscale=%s, variance=%s, period=%s)", c, num(l.scale(i)/2), num(v), num(l.period(i)))
+			return fmt.Sprintf(
+				"k.Periodic(active_dims=[%d], lengthscale=%s, variance=%s, period=%s)",
+				c,
+				num(l.scale(i)/2),
+				num(v),
+				num(l.period(i)),
+			)
 		})
 	case "LIN":
 		return l.each(" + ", func(i, c int) string {
@@ -220,7 +238,13 @@ func gpjaxLeaf(l leaf) string {
 			return ""
 		}
 		v := math.Pow(l.variance(), 1/float64(l.degree))
-		return fmt.Sprintf("k.Polynomial(%s, degree=%d, shift=%s, variance=%s)", at, l.degree, num(v*l.shape), num(v/(l.scale(0)*l.scale(0))))
+		return fmt.Sprintf(
+			"k.Polynomial(%s, degree=%d, shift=%s, variance=%s)",
+			at,
+			l.degree,
+			num(v*l.shape),
+			num(v/(l.scale(0)*l.scale(0))),
+		)
 	case "CONST":
 		return fmt.Sprintf("k.Constant(constant=%s)", num(l.variance()))
 	case "WN":

@@ -46,7 +46,14 @@ func libraries() []library {
 			sum:     func(terms []string) string { return "add(" + strings.Join(terms, ", ") + ")" },
 			product: func(terms []string) string { return "mul(" + strings.Join(terms, ", ") + ")" },
 			change: func(l leaf, before, after string) string {
-				return fmt.Sprintf("change(%s, %s, column=%d, place=%s, width=%s)", before, after, l.columns[0], num(l.place()), num(l.theta[1]))
+				return fmt.Sprintf(
+					"change(%s, %s, column=%d, place=%s, width=%s)",
+					before,
+					after,
+					l.columns[0],
+					num(l.place()),
+					num(l.theta[1]),
+				)
 			},
 			helpers: numpyHelpers, predict: numpyPredict, inducing: numpyInducing,
 		},
@@ -59,7 +66,8 @@ func libraries() []library {
 		},
 		{
 			name: "gpytorch", leaf: gpytorchLeaf, sum: infix(" + "), product: infix(" * "), change: none, helpers: gpytorchHelpers,
-			imports: "import gpytorch\nimport torch\nfrom gpytorch.kernels import (ConstantKernel, CosineKernel, LinearKernel, MaternKernel, PeriodicKernel,\n" +
+			imports: "import gpytorch\nimport torch\nfrom gpytorch.kernels import (ConstantKernel, CosineKernel, LinearKernel, " +
+				"MaternKernel, PeriodicKernel,\n" +
 				"                              PolynomialKernel, RBFKernel, RQKernel, ScaleKernel)\n\ntorch.set_default_dtype(torch.float64)\n",
 			predict: gpytorchPredict,
 		},
@@ -69,13 +77,20 @@ func libraries() []library {
 				if l.dim != 1 {
 					return ""
 				}
-				return fmt.Sprintf("k.ChangePoints([%s, %s], locations=[%s], steepness=%s)", before, after, num(l.place()), num(1/l.theta[1]))
+				return fmt.Sprintf(
+					"k.ChangePoints([%s, %s], locations=[%s], steepness=%s)",
+					before,
+					after,
+					num(l.place()),
+					num(1/l.theta[1]),
+				)
 			},
 			imports: "import gpflow\nfrom gpflow import kernels as k\n", predict: gpflowPredict, inducing: gpflowInducing,
 		},
 		{
 			name: "gpjax", leaf: gpjaxLeaf, sum: infix(" + "), product: infix(" * "), change: none, helpers: noHelpers,
-			imports: "import jax\n\njax.config.update(\"jax_enable_x64\", True)\n\nimport gpjax\nfrom gpjax import kernels as k\n", predict: gpjaxPredict,
+			imports: "import jax\n\njax.config.update(\"jax_enable_x64\", True)\n\nimport gpjax\nfrom gpjax import kernels as k\n",
+			predict: gpjaxPredict,
 		},
 	}
 }

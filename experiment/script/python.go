@@ -12,7 +12,11 @@ var numpyParts = []struct{ name, text string }{
 	{"r2", "def r2(x, y, columns, scales):\n    return (((x[..., columns] - y[..., columns]) / scales) ** 2).sum(-1)\n"},
 	{"dot", "def dot(x, y, columns, scales):\n    return (x[..., columns] * y[..., columns] / np.square(scales)).sum(-1)\n"},
 	{"SE", "def se(v, columns, scales):\n    return lambda x, y, same: v * np.exp(-r2(x, y, columns, scales) / 2)\n"},
-	{"RQ", "def rq(v, columns, scales, alpha):\n    return lambda x, y, same: v * np.exp(-alpha * np.log1p(r2(x, y, columns, scales) / (2 * alpha)))\n"},
+	{
+		"RQ",
+		"def rq(v, columns, scales, alpha):\n    return lambda x, y, same: v * np.exp(\n" +
+			"        -alpha * np.log1p(r2(x, y, columns, scales) / (2 * alpha)))\n",
+	},
 	{"PER", "def per(v, columns, scales, periods):\n    return lambda x, y, same: v * np.exp(\n" +
 		"        -2 * ((np.sin(np.pi * np.abs(x[..., columns] - y[..., columns]) / periods) / scales) ** 2).sum(-1))\n"},
 	{"MATERN12", "def matern12(v, columns, scales):\n    return lambda x, y, same: v * np.exp(-np.sqrt(r2(x, y, columns, scales)))\n"},
@@ -23,7 +27,10 @@ var numpyParts = []struct{ name, text string }{
 	{"COS", "def cos(v, columns, periods):\n    return lambda x, y, same: v * np.cos(\n" +
 		"        2 * np.pi * ((x[..., columns] - y[..., columns]) / periods).sum(-1))\n"},
 	{"LIN", "def lin(v, columns, scales):\n    return lambda x, y, same: v * dot(x, y, columns, scales)\n"},
-	{"poly", "def poly(v, columns, scales, offset, degree):\n    return lambda x, y, same: v * (dot(x, y, columns, scales) + offset) ** degree\n"},
+	{
+		"poly",
+		"def poly(v, columns, scales, offset, degree):\n    return lambda x, y, same: v * (dot(x, y, columns, scales) + offset) ** degree\n",
+	},
 	{"walk", "def walk(x, y, columns, origin, of):\n    u, v = x[..., columns] + origin, y[..., columns] + origin\n" +
 		"    low, high = np.minimum(abs(u), abs(v)), np.maximum(abs(u), abs(v))\n" +
 		"    return np.where((u > 0) == (v > 0), of(low, high), 0).sum(-1)\n"},

@@ -200,9 +200,16 @@ func (s *Script) Write(w io.Writer, run, file, table string) error {
 		ids[i] = k.Program.ID
 	}
 	fields := map[string]any{
-		"Title": fmt.Sprintf("%s of the run %s, for %s.", plain(strings.Join(ids, ", ")), plain(run), s.lib.name), "File": plain(file), "Table": plain(table),
+		"Title": fmt.Sprintf(
+			"%s of the run %s, for %s.",
+			plain(strings.Join(ids, ", ")),
+			plain(run),
+			s.lib.name,
+		), "File": plain(file), "Table": plain(table),
 		"TableText": strconv.QuoteToASCII(table), "Version": record.ReadBuild().Version, "Library": s.lib.name, "Imports": s.lib.imports,
-		"Inputs": texts(names), "Target": strconv.QuoteToASCII(d.Target.Name), "XShift": list(of.Scaler.XShift), "XScale": list(of.Scaler.XScale),
+		"Inputs": texts(
+			names,
+		), "Target": strconv.QuoteToASCII(d.Target.Name), "XShift": list(of.Scaler.XShift), "XScale": list(of.Scaler.XScale),
 		"YShift": num(of.Scaler.YShift), "YScale": num(of.Scaler.YScale), "Transform": forward, "Back": back,
 		"Of":     strings.NewReplacer("{", "(", "}", ")", `"`, "'", `\`, "/").Replace(plain(of.Scaler.Transform.Of(d.Target.Name))),
 		"Checks": points(s.checks), "Helpers": s.lib.helpers(s.used), "Predict": s.lib.predict,
@@ -213,7 +220,10 @@ func (s *Script) Write(w io.Writer, run, file, table string) error {
 	}
 	var all []kernel
 	for i, k := range of.Kernels {
-		all = append(all, kernel{strconv.QuoteToASCII(k.Program.ID), num(k.Weight), s.text[i], num(k.Noise), list(s.means[i]), list(s.sds[i])})
+		all = append(
+			all,
+			kernel{strconv.QuoteToASCII(k.Program.ID), num(k.Weight), s.text[i], num(k.Noise), list(s.means[i]), list(s.sds[i])},
+		)
 	}
 	fields["Kernels"] = all
 	var b bytes.Buffer
