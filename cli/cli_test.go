@@ -133,7 +133,7 @@ func TestBadInput(t *testing.T) {
 		{"zzzzzz", `"zzzzzz" is no command, config or file; kestrel --help lists commands, kestrel config list the configs`},
 		{"config show fig2", `config "fig2": no such file; built-in configs are ` + strings.Join(configs.Names(), ", ")},
 		{"open none", `run "none" does not exist; name the directory of a run, such as runs/…`},
-		{"export full --format xls", `--format xls: must be csv or json`},
+		{"export full --format xls", `--format xls: must be csv, json or python`},
 	} {
 		code, stdout, stderr := kestrel(t, strings.Fields(c.args)...)
 		if code != 2 || stderr != "kestrel: "+c.want+"\n" || stdout != "" {

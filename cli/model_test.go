@@ -107,7 +107,8 @@ func TestExportPython(t *testing.T) {
 		"--format yaml":                        "must be csv, json or python\n",
 		"--format python --library sklearn -x": "unknown",
 	} {
-		if code, _, stderr := kestrel(t, append([]string{"export", run}, strings.Fields(args)...)...); code != 2 || !strings.Contains(stderr, want) {
+		code, _, stderr := kestrel(t, append([]string{"export", run}, strings.Fields(args)...)...)
+		if code != 2 || !strings.Contains(stderr, want) {
 			t.Errorf("%s: code %d: %s", args, code, stderr)
 		}
 	}

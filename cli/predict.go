@@ -30,6 +30,9 @@ type predictFlags struct {
 	out        string
 	quantiles  string
 	components bool
+	samples    int
+	covariance bool
+	seed       uint64
 	weights    string
 	top        int
 	method     string
@@ -52,6 +55,10 @@ func newPredict() *cobra.Command {
 			"and y_q… of the mixture over the kernels; all in the units of the data. With --components a second table, NAME.components.csv " +
 			"beside the first, has a row for each point, kernel and additive component of the kernel. The means of a kernel's components add up " +
 			"to its mean. Where the run has learned a transform of the target (data.transform), components are of that.\n\n" +
+			"--samples N writes N joint draws of observations at all points, for sums, maxima and whatever else marginal " +
+			"quantiles do not tell, and " +
+			"--covariance the covariance of the function between all points (of the transformed target where there is a transform): of up to " +
+			"2,000 points.\n\n" +
 			"--horizon forecasts a series in time: its inputs go on beyond the last row of all data, held out or not, by so many steps, or " +
 			"for a time: 12h, 90d, 2w, 6mo, 3q, 1y. Time stamps of months, quarters and years follow the calendar: the same day of the month, " +
 			"and its last one where rows are on that. row counts the steps. Kernels then learn from all rows first, those too that the " +
@@ -80,6 +87,9 @@ func newPredict() *cobra.Command {
 	fs.StringVarP(&f.out, "out", "o", "", "file to write to, a link is followed; default standard output")
 	fs.StringVar(&f.quantiles, "quantiles", "0.05,0.5,0.95", "probabilities, or none")
 	fs.BoolVar(&f.components, "components", false, "write a table of the additive components, too")
+	fs.IntVar(&f.samples, "samples", 0, "write so many joint draws of observations at all points, too: NAME.samples.csv beside -o")
+	fs.BoolVar(&f.covariance, "covariance", false, "write the covariance of the function between all points, too: NAME.covariance.csv")
+	fs.Uint64Var(&f.seed, "seed", 1, "of --samples")
 	fs.StringVar(&f.weights, "weights", "", "of the average: posterior, bayes or tempered; default the run's predict.weights")
 	fs.IntVar(&f.top, "top", 0, "kernels averaged, 0 for all; default the run's predict.top")
 	fs.StringVar(&f.method, "method", config.MethodAverage,
@@ -123,6 +133,9 @@ func (f *predictFlags) query(cmd *cobra.Command, q inspect.PredictQuery) (inspec
 		return q, fmt.Errorf("--format %s: must be csv or json", f.format)
 	}
 	q.JSON, q.Components = f.format == "json", f.components
+	if f.samples < 0 || f.samples > inspect.MostSamples {
+		return q, fmt.Errorf("--samples %d: must be 0 to %d", f.samples, inspect.MostSamples)
+	}
 	var err error
 	if q.Quantiles, err = parseQuantiles(f.quantiles); err != nil {
 		return q, err
@@ -153,10 +166,25 @@ func same(a, b string) bool {
 	return errX == nil && errY == nil && os.SameFile(x, y)
 }
 
-// componentsFile is where the components go: beside the predictions.
-func componentsFile(out string) string {
+// beside is where a further table goes: beside the predictions.
+func beside(out, what string) string {
 	ending := filepath.Ext(out)
-	return strings.TrimSuffix(out, ending) + ".components" + ending
+	return strings.TrimSuffix(out, ending) + "." + what + ending
+}
+
+// outs are the files that are written: predictions, then what else is asked for.
+func (f *predictFlags) outs() []string {
+	outs := []string{f.out}
+	if f.components {
+		outs = append(outs, beside(f.out, "components"))
+	}
+	if f.samples > 0 {
+		outs = append(outs, beside(f.out, "samples"))
+	}
+	if f.covariance {
+		outs = append(outs, beside(f.out, "covariance"))
+	}
+	return outs
 }
 
 // check finds what is wrong with the files before anything is computed.
@@ -169,16 +197,14 @@ func (f *predictFlags) check(run string) error {
 		return errors.New("--data and --horizon are two ways to say where to predict; leave one out")
 	}
 	if f.out == "" {
-		if f.components {
-			return errors.New("--components writes a second table beside the first; name that with -o")
+		for flag, asked := range map[string]bool{"components": f.components, "samples": f.samples > 0, "covariance": f.covariance} {
+			if asked {
+				return fmt.Errorf("--%s writes a second table beside the first; name that with -o", flag)
+			}
 		}
 		return nil
 	}
-	outs := []string{f.out}
-	if f.components {
-		outs = append(outs, componentsFile(f.out))
-	}
-	for _, out := range outs {
+	for _, out := range f.outs() {
 		if err := output.Check(out, run); err != nil {
 			return fmt.Errorf("-o %w", err)
 		}
@@ -245,10 +271,26 @@ func (f *predictFlags) predict(ctx context.Context, cmd *cobra.Command, run stri
 	switch {
 	case f.out == "":
 		err = write(cmd.OutOrStdout(), nil)
-	case f.components:
-		err = output.WriteAll([]string{f.out, componentsFile(f.out)}, func(to []io.Writer) error { return write(to[0], to[1]) })
 	default:
-		err = output.Write(f.out, func(predictions io.Writer) error { return write(predictions, nil) })
+		err = output.WriteAll(f.outs(), func(to []io.Writer) error {
+			first, rest := to[0], to[1:]
+			var components io.Writer
+			if f.components {
+				components, rest = rest[0], rest[1:]
+			}
+			if f.samples == 0 && !f.covariance {
+				return write(first, components)
+			}
+			joint, err := p.Hold(ctx, at.source)
+			if err != nil {
+				return err
+			}
+			at.source = joint
+			if err := write(first, components); err != nil {
+				return err
+			}
+			return p.WriteJoint(ctx, joint, q, inspect.JointQuery{Samples: f.samples, Seed: f.seed, Covariance: f.covariance}, rest)
+		})
 	}
 	switch {
 	case err == nil:

@@ -4,7 +4,10 @@ import (
 	"math"
 	"testing"
 
+	"gonum.org/v1/gonum/mat"
+
 	"kestrel/internal/must"
+	"kestrel/kernelspace"
 )
 
 // thawed is what predicts with a Frozen, on a device of its own.
@@ -76,6 +79,95 @@ func TestFrozenPredictsTheSame(t *testing.T) {
 }
 
 func far(a, b float64) bool { return math.Abs(a-b) > 1e-13*(math.Abs(a)+math.Abs(b))+1e-14 }
+
+// The joint prediction's mean and diagonal are the mixture's moments, for one kernel with
+// Z = X it is that of an exact Gaussian process, and draws have the mean, the covariance
+// and the noise that it says, within what so many draws tell.
+func TestJointPredictions(t *testing.T) {
+	data, points := trainingSeries(5, 30), []float64{-4.4, 0.3, 0.35, 5}
+	s := quickSettings("collapsed")
+	s.Inducing, s.EvaluateEvery, s.PredictTheta = 30, 1, "mode"
+	tr := trainerOn(t, 1, nil, data, s, "SE", "SE+LIN", "MATERN32")
+	next(t, tr)
+	f, err := tr.Freeze(t.Context(), FreezeOptions{MostFactors: MostFactors})
+	must.OK(t, err)
+	out := thawed(t, f)
+	const draws = 20000
+	j, err := out.Joint(t.Context(), points, PredictOptions{Weights: "tempered"}, draws, 1)
+	must.OK(t, err)
+	p, err := out.Predict(t.Context(), points, PredictOptions{Weights: "tempered"})
+	must.OK(t, err)
+	b := len(points)
+	for i := range points {
+		mean, v := p.Moments(i, false)
+		if far(j.Mean[i], mean) || math.Abs(j.Covariance[i*b+i]-v) > 1e-9*v {
+			t.Errorf("at %v: %v ± %v, marginally %v ± %v", points[i], j.Mean[i], j.Covariance[i*b+i], mean, v)
+		}
+	}
+	noise := 0.0
+	for k, w := range p.Weights {
+		noise += w * p.Noise[k]
+	}
+	for i := range points {
+		for k := range points {
+			sum, product := 0.0, 0.0
+			for _, d := range j.Draws {
+				sum += d[i]
+				product += (d[i] - j.Mean[i]) * (d[k] - j.Mean[k])
+			}
+			want, scale := j.Covariance[i*b+k], math.Sqrt((j.Covariance[i*b+i]+noise)*(j.Covariance[k*b+k]+noise))
+			if i == k {
+				want += noise
+			}
+			if math.Abs(product/draws-want) > 8*scale/math.Sqrt(draws) || math.Abs(sum/draws-j.Mean[i]) > 5*math.Sqrt(scale*scale/draws) && i == k {
+				t.Errorf("draws at %v and %v: covariance %v, want %v; mean %v, want %v",
+					points[i], points[k], product/draws, want, sum/draws, j.Mean[i])
+			}
+		}
+	}
+	one, err := out.Joint(t.Context(), points, PredictOptions{IDs: []string{"SE"}}, 0, 1)
+	must.OK(t, err)
+	for i := range f.Kernels {
+		if k := &f.Kernels[i]; k.Program.ID == "SE" {
+			cov := denseCovariance(k.Program, k.States[0].Theta, k.States[0].Noise, data.X, points)
+			for a := range cov {
+				if math.Abs(one.Covariance[a]-cov[a]) > 1e-6 {
+					t.Errorf("covariance %d: %v, exact %v", a, one.Covariance[a], cov[a])
+				}
+			}
+		}
+	}
+	if _, err := out.Joint(t.Context(), make([]float64, MostJoint+1), PredictOptions{}, 1, 1); err == nil {
+		t.Error("too many points are taken")
+	}
+}
+
+// denseCovariance is k(x,x′) − k(x,X)(K + σ²I)⁻¹k(X,x′).
+func denseCovariance(p *kernelspace.Program, theta []float64, noise float64, rows, at []float64) []float64 {
+	n, b := len(rows), len(at)
+	k, cross := mat.NewDense(n, n, nil), mat.NewDense(n, b, nil)
+	for i := range n {
+		for j := range n {
+			k.Set(i, j, p.Eval(theta, rows[i:i+1], rows[j:j+1], i == j))
+		}
+		k.Set(i, i, k.At(i, i)+noise)
+		for j := range b {
+			cross.Set(i, j, p.Eval(theta, rows[i:i+1], at[j:j+1], false))
+		}
+	}
+	var solved, taken mat.Dense
+	if err := solved.Solve(k, cross); err != nil {
+		panic(err)
+	}
+	taken.Mul(cross.T(), &solved)
+	out := make([]float64, 0, b*b)
+	for i := range b {
+		for j := range b {
+			out = append(out, p.Eval(theta, at[i:i+1], at[j:j+1], i == j)-taken.At(i, j))
+		}
+	}
+	return out
+}
 
 // Without rows, where Z was X: half as many inducing inputs, that predict nearly what
 // an exact Gaussian process does at the point estimates.

@@ -2,12 +2,18 @@ package vbks
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"math"
+	"math/rand/v2"
 	"slices"
+
+	"gonum.org/v1/gonum/mat"
 
 	"kestrel/device"
 	"kestrel/kernelspace"
 	"kestrel/vbks/mixture"
+	"kestrel/vbks/random"
 )
 
 // Thawed predicts with a Frozen on the first lane of a device, as the trainer that it
@@ -195,4 +201,152 @@ func (t *Thawed) hold(ctx context.Context, s *FrozenState) error {
 		err = fmt.Errorf("it cannot be evaluated at its hyperparameters %v", s.Theta)
 	}
 	return err
+}
+
+// MostJoint is the number of points whose covariance is computed at most.
+const MostJoint = 2000
+
+// Joint is what is believed of f at several points together, standardised.
+type Joint struct {
+	Mean, Covariance []float64   // of the mixture: B, B x B
+	Draws            [][]float64 // of y = f + noise, each of B
+}
+
+// Joint predicts at the rows of x together. With A = L⁻¹k(Z,x) a state has
+//
+//	cov f = k(x,x) − AᵀA + AᵀSA
+//
+// and the mixture of all states Σ w (cov + (μ_s − μ)(μ_s − μ)ᵀ), whose diagonal is the
+// variance that Predict's moments have. Each draw is of one state, taken by its weight,
+// with the noise of that. Draws depend on the seed, the number of them and the model.
+func (t *Thawed) Joint(ctx context.Context, x []float64, o PredictOptions, draws int, seed uint64) (*Joint, error) {
+	kernels, weights, err := t.of.choose(o)
+	if err != nil {
+		return nil, err
+	}
+	at, err := t.bound.dev.NewData(x, nil, t.of.Dim)
+	if err != nil {
+		return nil, err
+	}
+	b := at.Rows()
+	if b == 0 || b > MostJoint {
+		return nil, fmt.Errorf("%d points: the covariance of 1 to %d is computed", b, MostJoint)
+	}
+	out := &Joint{Mean: make([]float64, b), Covariance: make([]float64, b*b), Draws: make([][]float64, draws)}
+	rng := random.Stream(seed, "joint draws", draws)
+	places := make([]float64, draws) // on the line of all weights
+	for i := range places {
+		places[i] = (1 - 1e-12) * rng.Float64() // weights sum to 1 but for rounding
+	}
+	so := 0.0
+	for j, i := range kernels {
+		k := &t.of.Kernels[i]
+		err := t.each(ctx, k, weights[j], func(s *FrozenState, weight, _ float64) error {
+			w := weights[j] * weight
+			mean, covariance, err := t.covariance(device.All(at))
+			if err != nil {
+				return err
+			}
+			before := so
+			so += w
+			out.add(mean, covariance, w/so)
+			return out.draw(rng, places, before, so, mean, covariance, s.Noise)
+		})
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", k.Program.ID, err)
+		}
+	}
+	return out, nil
+}
+
+// covariance returns mean and covariance of f at points for the state that the lane holds.
+func (t *Thawed) covariance(x device.Points) (mean, covariance []float64, err error) {
+	c, only, b := t.bound, []int{0}, x.Len()
+	al := &allocator{g: c.group}
+	a, ca, mu, cov := al.array(c.m, b), al.array(c.m, b), al.array(b, 1), al.array(b, b)
+	if al.err != nil {
+		return nil, nil, al.err
+	}
+	ln := c.lane
+	defer ln.Free(a, ca, mu, cov)
+	ln.Kernel(only, c.ks, c.theta, c.z, x, a)
+	ln.Solve(only, false, c.l, a)
+	if c.byRoot {
+		ln.MulLower(only, true, c.prec, a, ca)
+	} else {
+		ln.Copy(only, ca, a)
+		ln.Solve(only, false, c.prec, ca)
+	}
+	ln.Kernel(only, c.ks, c.theta, x, x, cov)
+	ln.Gemm(only, true, false, -1, a, a, 1, cov)
+	ln.Gemm(only, true, false, 1, ca, ca, 1, cov)
+	ln.Gemm(only, true, false, 1, a, c.mean, 0, mu)
+	mean, covariance = make([]float64, b), make([]float64, b*b)
+	return mean, covariance, errors.Join(ln.Read(mu, 0, mean), ln.Read(cov, 0, covariance))
+}
+
+// add takes a state into the mixture, of which it is then the share w; see mix.
+func (j *Joint) add(mean, covariance []float64, w float64) {
+	b := len(mean)
+	d := make([]float64, b)
+	for i := range d {
+		d[i] = mean[i] - j.Mean[i]
+		j.Mean[i] += w * d[i]
+	}
+	for i := range b {
+		for k := range b {
+			at := i*b + k
+			j.Covariance[at] += w * (covariance[at] - j.Covariance[at] + (1-w)*d[i]*d[k])
+		}
+	}
+}
+
+// draw makes the draws whose places are from one sum of weights to the next.
+func (j *Joint) draw(rng *rand.Rand, places []float64, from, to float64, mean, covariance []float64, noise float64) error {
+	b := len(mean)
+	var chol mat.Cholesky
+	var lower mat.TriDense
+	made := false
+	for i, p := range places {
+		if p < from || p >= to {
+			continue
+		}
+		if !made {
+			if err := factorise(&chol, covariance, b); err != nil {
+				return err
+			}
+			chol.LTo(&lower)
+			made = true
+		}
+		eta, f := mat.NewVecDense(b, nil), mat.NewVecDense(b, nil)
+		for r := range b {
+			eta.SetVec(r, rng.NormFloat64())
+		}
+		f.MulVec(&lower, eta)
+		d := make([]float64, b)
+		for r := range d {
+			d[r] = mean[r] + f.AtVec(r) + math.Sqrt(noise)*rng.NormFloat64()
+		}
+		j.Draws[i] = d
+	}
+	return nil
+}
+
+// factorise finds the factor of a covariance that rounding may have made indefinite: with
+// as little on the diagonal as it takes, at most a millionth of its mean.
+func factorise(chol *mat.Cholesky, covariance []float64, b int) error {
+	trace := 0.0
+	for i := range b {
+		trace += covariance[i*b+i]
+	}
+	for relative := 0.0; relative <= 1e-6; relative = max(1e-14, 10*relative) {
+		s := mat.NewSymDense(b, slices.Clone(covariance))
+		for i := range b {
+			s.SetSym(i, i, s.At(i, i)+relative*trace/float64(b))
+		}
+		if chol.Factorize(s) {
+			return nil
+		}
+	}
+	return errors.New("the covariance of the points is not positive definite")
 }

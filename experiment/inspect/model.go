@@ -104,12 +104,16 @@ func (l *modelLane) Close() error { return l.dev.Close() }
 func (l *modelLane) kernels() int { return len(l.of.Frozen.Kernels) }
 
 func (l *modelLane) average(ctx context.Context, x []float64, q *PredictQuery) (*mixture.Prediction, error) {
-	o := vbks.PredictOptions{Top: q.Top, Weights: q.Weights}
+	return l.thawed.Predict(ctx, x, l.options(q))
+}
+
+// options says over which kernels to average.
+func (l *modelLane) options(q *PredictQuery) vbks.PredictOptions {
 	if q.Method == config.MethodSingle {
 		best := slices.MinFunc(l.of.Frozen.Kernels, func(a, b vbks.FrozenKernel) int { return cmp.Compare(a.Rank, b.Rank) })
-		o = vbks.PredictOptions{IDs: []string{best.Program.ID}}
+		return vbks.PredictOptions{IDs: []string{best.Program.ID}}
 	}
-	return l.thawed.Predict(ctx, x, o)
+	return vbks.PredictOptions{Top: q.Top, Weights: q.Weights}
 }
 
 func (l *modelLane) components(ctx context.Context, id string, x []float64) ([]vbks.ComponentPrediction, error) {

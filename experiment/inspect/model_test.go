@@ -2,10 +2,13 @@ package inspect_test
 
 import (
 	"bytes"
+	"encoding/csv"
 	"fmt"
+	"io"
 	"math"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -132,5 +135,58 @@ func TestModelOptions(t *testing.T) {
 	}
 	if got, want := ahead(modelOf(t, path)), ahead(run); got != want {
 		t.Errorf("goes on with\n%s\nthe run with\n%s", got, want)
+	}
+}
+
+// Joint draws and covariances of a run and of its model are equal, byte for byte, agree
+// with the table of marginals, and are refused for more points than that is done for.
+func TestJointTables(t *testing.T) {
+	plane := configtest.PlaneFile(t)
+	_, _, dir := runtest.Finished(t, configtest.Plane(t, plane, "predict.weights=tempered"))
+	points := tableFile(t, "level,height,hour\n310,2010,3\n,1800,25\n290,2500,-1\n")
+	tables := func(p *inspect.Predictor) (all [3]string) {
+		held, err := p.Hold(t.Context(), opened(t, p, points))
+		must.OK(t, err)
+		var out [3]bytes.Buffer
+		_, err = p.Write(t.Context(), held, p.DefaultQuery(), &out[0], nil)
+		must.OK(t, err)
+		must.OK(t, p.WriteJoint(t.Context(), held, p.DefaultQuery(), inspect.JointQuery{Samples: 4000, Seed: 3, Covariance: true},
+			[]io.Writer{&out[1], &out[2]}))
+		for i := range out {
+			all[i] = out[i].String()
+		}
+		return all
+	}
+	run := tables(predictor(t, dir))
+	if model := tables(modelOf(t, filepath.Join(dir, record.ModelFile))); model != run {
+		t.Error("the model's tables are not the run's")
+	}
+	parse := func(text string) [][]string {
+		table, err := csv.NewReader(strings.NewReader(text)).ReadAll()
+		must.OK(t, err)
+		return table
+	}
+	marginal, draws, covariance := parse(run[0]), parse(run[1]), parse(run[2])
+	mean, sdF, sdY := columnOf(t, marginal, "mean"), columnOf(t, marginal, "sd_f"), columnOf(t, marginal, "sd_y")
+	if len(marginal) != 4 || marginal[0][3] != "level" || len(draws) != 4 || len(draws[1]) != 3+4000 || len(covariance) != 4 {
+		t.Fatalf("%d, %d and %d rows", len(marginal), len(draws), len(covariance))
+	}
+	for k := range mean {
+		if v := columnOf(t, covariance, covariance[0][k+1])[k]; !within(v, sdF[k]*sdF[k], 1e-9) {
+			t.Errorf("point %d: variance %v, marginally %v", k, v, sdF[k]*sdF[k])
+		}
+		sum := 0.0
+		for _, cell := range draws[k+1][3:] {
+			v, err := strconv.ParseFloat(cell, 64)
+			must.OK(t, err)
+			sum += v / 4000
+		}
+		if math.Abs(sum-mean[k]) > 5*sdY[k]/math.Sqrt(4000) {
+			t.Errorf("point %d: the draws' mean is %v, marginally %v ± %v", k, sum, mean[k], sdY[k])
+		}
+	}
+	p := predictor(t, dir)
+	if _, err := p.Hold(t.Context(), opened(t, p, tableFile(t, "height,hour\n"+strings.Repeat("1,2\n", 2001)))); err == nil {
+		t.Error("too many points are held")
 	}
 }
