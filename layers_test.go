@@ -32,6 +32,7 @@ var layers = []string{
 	"vbks/inducing",
 	"vbks/belief",
 	"vbks/mixture",
+	"vbks/stacking",
 	"vbks/params",
 	"vbks/starts",
 	"vbks/distance",

@@ -38,7 +38,8 @@ func newBacktest() *cobra.Command {
 			"The tables say, for each method, the means over series of CRPS, MSIS, MASE and sMAPE (both of the median), the share " +
 			"of targets in the 80 and 95 % intervals and the RMSE, and the CRPS relative to the seasonal naive forecast (the naive " +
 			"one of a series without a season) as a geometric mean. A method that cannot forecast, such as one that needs steps to " +
-			"count, is n/a. The directory holds backtest.csv with every forecast, summary.csv, by-horizon.csv and a figure.\n\n" +
+			"count, is n/a. The directory holds backtest.csv with every forecast, summary.csv, by-series.csv, by-horizon.csv and a " +
+			"figure by step.\n\n" +
 			"The same command with --out of an earlier one goes on where that was cut: each origin is forecast once.",
 		Example: "# the last 5 x 12 months of a series\nkestrel backtest sales.csv --horizon 12\n\n" +
 			"# many series in one table, 18 months ahead, a year as season\n" +

@@ -51,7 +51,8 @@ func newPredict() *cobra.Command {
 			"data. The table has the run's input columns under the same names, in any order; other columns are passed over. Where it has the " +
 			"target too, the error, the log density and the coverage of the intervals are told on standard error.\n\n" +
 			"The result has a row for each row of the table whose inputs are there: row (its number in the file, the header not counted), the " +
-			"inputs, the target if there is one, mean, sd_f and sd_y (of the function, and of an observation with noise), and the quantiles f_q… " +
+			"inputs, the target if there is one, mean, sd_f and sd_y (of the function, and of an observation with noise), the median where the " +
+			"run has a transform, and the quantiles f_q… " +
 			"and y_q… of the mixture over the kernels; all in the units of the data. With --components a second table, NAME.components.csv " +
 			"beside the first, has a row for each point, kernel and additive component of the kernel. The means of a kernel's components add up " +
 			"to its mean. Where the run has learned a transform of the target (data.transform), components are of that.\n\n" +
@@ -90,7 +91,7 @@ func newPredict() *cobra.Command {
 	fs.IntVar(&f.samples, "samples", 0, "write so many joint draws of observations at all points, too: NAME.samples.csv beside -o")
 	fs.BoolVar(&f.covariance, "covariance", false, "write the covariance of the function between all points, too: NAME.covariance.csv")
 	fs.Uint64Var(&f.seed, "seed", 1, "of --samples")
-	fs.StringVar(&f.weights, "weights", "", "of the average: posterior, bayes or tempered; default the run's predict.weights")
+	fs.StringVar(&f.weights, "weights", "", "of the average: posterior, bayes, tempered or loo; default the run's predict.weights")
 	fs.IntVar(&f.top, "top", 0, "kernels averaged, 0 for all; default the run's predict.top")
 	fs.StringVar(&f.method, "method", config.MethodAverage,
 		"method: "+config.MethodAverage+", the average over kernels, or "+config.MethodSingle+", the best one")
@@ -386,6 +387,9 @@ func (f *predictFlags) tell(
 		with = fmt.Sprintf("averaged over %d kernels by %s, %s with weight %.3g first", n, q.Weights, done.IDs[0], done.Weights[0])
 	}
 	fmt.Fprintf(w, "evaluation %d, %s: %d rows\n", done.Evaluation, with, done.Rows)
+	if c := done.Calibration; c != nil {
+		fmt.Fprintf(w, "note: %s\n", c)
+	}
 	if p.Note() != "" {
 		fmt.Fprintf(w, "note: %s\n", words.PlainLine(p.Note()))
 	}

@@ -134,7 +134,7 @@ func TestPredictHorizon(t *testing.T) {
 	} {
 		code, stdout, stderr := kestrel(t, append([]string{"predict", "run"}, strings.Fields(c.args)...)...)
 		if code != 0 || strings.Contains(stderr, told) != c.told || strings.Contains(stderr, "fitted") != c.told ||
-			!strings.Contains(stderr, fmt.Sprintf(": %d rows\n", c.rows)) || !strings.Contains(stdout, "2022-07-01T00:00:00Z") {
+			!strings.Contains(stderr, fmt.Sprintf(": %d rows\n", c.rows)) || !strings.Contains(stdout, "2022-07") {
 			t.Errorf("%s: code %d\n%s%s", c.args, code, stdout, stderr)
 		}
 		results[c.args] = stdout
@@ -144,7 +144,7 @@ func TestPredictHorizon(t *testing.T) {
 	}
 	lines := strings.Split(results["--horizon 6mo"], "\n")
 	if lines[0] != "row,month,mean,sd_f,sd_y,f_q0.05,f_q0.5,f_q0.95,y_q0.05,y_q0.5,y_q0.95" ||
-		!strings.HasPrefix(lines[6], "6,2022-12-01T00:00:00Z,") {
+		!strings.HasPrefix(lines[6], "6,2022-12,") {
 		t.Error(results["--horizon 6mo"])
 	}
 	code, stdout, stderr := kestrel(t, "predict", "run", "--horizon", "2", "--components", "--quiet", "-o", "out.csv")

@@ -17,7 +17,8 @@ type Column struct {
 	Origin  time.Time // the smallest stamp, in UTC
 	Missing int       // missing values in the rows read
 
-	nanos bool // some time stamps have nanoseconds
+	nanos bool      // some time stamps have nanoseconds
+	form  stampForm // in which time stamps are written
 }
 
 // lookup finds a column by its name, else by its number: "1" is the first,

@@ -114,8 +114,8 @@ func (d *Dataset) pick(rows []int32) *Dataset {
 
 // Window returns the first rows by the first input, so many for training and behind
 // them so many held out, as a dataset of its own: nothing of it is known of later
-// rows. Of spec, Time and Season decide what series it is, Order and Seed the order
-// of the training rows. Errors: fewer rows than that.
+// rows. It has the columns of the calendar. Of spec, Time and Season decide what series
+// it is, Order and Seed the order of the training rows. Errors: fewer rows than that.
 func (d *Dataset) Window(spec Spec, train, test int) (*Dataset, error) {
 	s, err := spec.withDefaults()
 	if err != nil {
@@ -130,6 +130,9 @@ func (d *Dataset) Window(spec Spec, train, test int) (*Dataset, error) {
 	all := counted(train + test)
 	w.Train, w.Test, w.SplitBy = all[:train:train], all[train:], "x"
 	if err := w.findSeries(&s); err != nil {
+		return nil, err
+	}
+	if err := w.addCalendar(); err != nil {
 		return nil, err
 	}
 	w.order(&s)

@@ -77,13 +77,14 @@ func (d *Dataset) Beyond(h Horizon) (*Points, error) {
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", d.file(), err)
 	}
-	p := &Points{Dim: 1}
+	p := &Points{Dim: d.Dim}
 	for i := range n {
 		p.X, p.Rows = append(p.X, s.at(i+1)), append(p.Rows, int32(i))
 	}
 	if in := s.in; in.Time && float64(in.Origin.Unix())+in.Seconds(p.X[n-1]) > secondsWritten {
 		return nil, fmt.Errorf("%s: %v goes beyond the year 9999", d.file(), h)
 	}
+	p.X = d.widen(p.X)
 	return p, nil
 }
 
@@ -103,7 +104,7 @@ type continuation struct {
 
 // newContinuation looks at the inputs of a series.
 func (d *Dataset) newContinuation() *continuation {
-	x := slices.Sorted(slices.Values(d.X))
+	x := slices.Sorted(slices.Values(d.Times(counted(d.N()))))
 	in := &d.Inputs[0]
 	c := &continuation{in: in, Last: x[len(x)-1], Step: d.Series.Step, Days: d.Series.days}
 	if !in.Time {

@@ -22,6 +22,8 @@ type Dataset struct {
 	Mask, Locations string // the files that Spec.Mask and Spec.Locations name, as Path; "" where none was read
 	MaskSHA256      string // of the mask as stored; SHA256 covers the locations
 
+	calendar *calendar // of which the last inputs are made, once it is known that there is a series; nil: none
+
 	Inputs []Column
 	Target Column
 	Dim    int       // number of inputs
@@ -95,6 +97,9 @@ func Load(ctx context.Context, spec Spec) (*Dataset, error) {
 	if err := d.findSeries(&s); err != nil {
 		return nil, err
 	}
+	if err := d.addCalendar(); err != nil {
+		return nil, err
+	}
 	if err := d.split(ctx, &s, kept); err != nil {
 		return nil, err
 	}
@@ -109,11 +114,25 @@ func Load(ctx context.Context, spec Spec) (*Dataset, error) {
 func read(ctx context.Context, s *Spec) (d *Dataset, kept []int32, err error) {
 	switch s.Source {
 	case "swissgrid":
-		return loadSwissgrid(ctx, s)
+		d, kept, err = loadSwissgrid(ctx, s)
 	case "ieq":
-		return loadIntel(ctx, s)
+		d, kept, err = loadIntel(ctx, s)
+	default:
+		d, kept, err = loadTable(ctx, s)
 	}
-	return loadTable(ctx, s)
+	if err == nil {
+		d.calendar, err = newCalendar(ctx, s, d)
+	}
+	return d, kept, err
+}
+
+// Holidays returns the path and the hash of the file that Spec.Holidays names, as
+// stored; "" where none was read.
+func (d *Dataset) Holidays() (path, sha256 string) {
+	if d.calendar == nil {
+		return "", ""
+	}
+	return d.calendar.path, d.calendar.sha256
 }
 
 // loadTable reads a table without dividing it. kept are the rows of the file
@@ -169,7 +188,7 @@ func newDataset(s *Spec, path string, t *table) (d *Dataset, kept []int32, err e
 		c := &t.columns[i]
 		col := Column{Name: c.name, Number: c.number, Missing: c.missing}
 		if c.kind == kindTime {
-			col.Time, col.Origin, col.Unit, col.nanos = true, c.origin, "s", c.nanos != nil
+			col.Time, col.Origin, col.Unit, col.nanos, col.form = true, c.origin, "s", c.nanos != nil, c.form()
 		}
 		advice := ""
 		if i < d.Dim {

@@ -127,7 +127,7 @@ func (p *PointReader) Next(ctx context.Context, most int) (*Points, error) {
 // take moves the rows that have been read, the first of which has the given
 // number, from the table to b.
 func (p *PointReader) take(b *Points, first int) error {
-	columns := p.rows.columns
+	columns, read := p.rows.columns, p.like.read()
 	for j := range columns {
 		if err := p.check(&columns[j], j); err != nil {
 			return err
@@ -135,7 +135,7 @@ func (p *PointReader) take(b *Points, first int) error {
 	}
 	for r := range p.rows.rows - first {
 		whole := true
-		for j := range b.Dim {
+		for j := range read {
 			whole = whole && !math.IsNaN(columns[j].values[r])
 		}
 		if !whole {
@@ -143,11 +143,15 @@ func (p *PointReader) take(b *Points, first int) error {
 			continue
 		}
 		b.Rows = append(b.Rows, int32(first+r))
-		for j, in := range p.like.Inputs {
+		from := len(b.X)
+		for j, in := range p.like.Inputs[:read] {
 			b.X = append(b.X, columns[j].since(&in, r))
 		}
+		if read < b.Dim {
+			b.X = append(b.X[:from], p.like.widen(b.X[from:])...)
+		}
 		if p.target {
-			b.Y = append(b.Y, columns[b.Dim].values[r])
+			b.Y = append(b.Y, columns[read].values[r])
 		}
 	}
 	for j := range columns {
@@ -159,7 +163,7 @@ func (p *PointReader) take(b *Points, first int) error {
 // check finds time stamps where the training data have numbers, and the other way
 // round.
 func (p *PointReader) check(c *tableColumn, j int) error {
-	want := j < p.like.Dim && p.like.Inputs[j].Time // the target never is a time
+	want := j < p.like.read() && p.like.Inputs[j].Time // the target never is a time
 	if c.kind == kindUnknown || (c.kind == kindTime) == want {
 		return nil
 	}
@@ -184,8 +188,9 @@ func (c *tableColumn) since(in *Column, row int) float64 {
 // likeColumns finds the columns of a dataset in another table; target is −1
 // if it is not there.
 func likeColumns(like *Dataset, file string, f *form) (inputs []int, target int, err error) {
+	own := like.Inputs[:like.read()] // others are made
 	if f.header {
-		for _, c := range like.Inputs {
+		for _, c := range own {
 			i, err := like.find(&c, file, f.names)
 			if err != nil {
 				return nil, 0, err
@@ -198,25 +203,25 @@ func likeColumns(like *Dataset, file string, f *form) (inputs []int, target int,
 		return inputs, -1, nil
 	}
 	last := like.Target.Number
-	for _, c := range like.Inputs {
+	for _, c := range own {
 		last = max(last, c.Number)
 	}
-	if last > 0 && len(f.names) >= last || last == 0 && len(f.names) == like.Dim+1 {
-		for j, c := range like.Inputs {
+	if last > 0 && len(f.names) >= last || last == 0 && len(f.names) == len(own)+1 {
+		for j, c := range own {
 			if last == 0 {
 				c.Number = j + 1
 			}
 			inputs = append(inputs, c.Number-1)
 		}
 		if last == 0 {
-			return inputs, like.Dim, nil
+			return inputs, len(own), nil
 		}
 		return inputs, like.Target.Number - 1, nil
 	}
-	if len(f.names) != like.Dim {
-		return nil, 0, fmt.Errorf("%s: has %s, but %s needed", file, plural(len(f.names), "column"), needed(like.Dim))
+	if len(f.names) != len(own) {
+		return nil, 0, fmt.Errorf("%s: has %s, but %s needed", file, plural(len(f.names), "column"), needed(len(own)))
 	}
-	for j := range like.Dim {
+	for j := range own {
 		inputs = append(inputs, j)
 	}
 	return inputs, -1, nil

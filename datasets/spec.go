@@ -50,6 +50,11 @@ type Spec struct {
 	Time   string // whether the input is time: "auto" (default), "yes", "no"
 	Season int    // length of the season in steps; 0: by the calendar; 1: there is none
 
+	// Columns that are made of the time stamps of a series, see calendar.
+	Calendar []string // of CalendarNames
+	Holidays string   // a file of dates; the column "holiday" is 1 on them, else 0
+	Zone     string   // IANA name of the time zone of these; "": that of the stamps, UTC where they have none
+
 	// Standardisation, see NewScaler: "full" (default), "scale", "none".
 	StandardiseX, StandardiseY string
 
@@ -97,6 +102,11 @@ func (s Spec) withDefaults() (Spec, error) {
 			return s, err
 		}
 	}
+	for _, name := range s.Calendar {
+		if err := oneOf("calendar", name, CalendarNames()); err != nil {
+			return s, err
+		}
+	}
 	if s.Missing == nil {
 		s.Missing = DefaultMissing()
 	}
@@ -127,6 +137,8 @@ func (s Spec) withDefaults() (Spec, error) {
 		return s, fmt.Errorf("low = %v, high = %v: the range of the inputs is empty", s.Low, s.High)
 	case s.Season < 0:
 		return s, fmt.Errorf("season = %d: the number of steps must not be negative", s.Season)
+	case s.asksCalendar() && s.Source == "synthetic":
+		return s, fmt.Errorf("data.calendar and data.holidays need time stamps, but source = \"synthetic\"")
 	case s.ValidRows < 0:
 		return s, fmt.Errorf("valid_rows = %d: the number of rows must not be negative", s.ValidRows)
 	case s.Group != "" && s.Source != "csv":

@@ -42,6 +42,9 @@ type tableColumn struct {
 	zoned int      // time stamps with a zone
 	local int      // and without one
 
+	forms  []stampForm // in which all time stamps looked at are written
+	looked int         // of them
+
 	labels *labels // of a column that names series; its values are not numbers
 
 	larges  []largeNumber
@@ -308,6 +311,9 @@ func (col *tableColumn) parse(text []byte, c *cells) (float64, error) {
 			col.zoned++
 		} else {
 			col.local++
+		}
+		if col.looked < formRows {
+			col.look(b, us, c)
 		}
 		return float64(us - col.base), nil
 	}

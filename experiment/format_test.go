@@ -1,6 +1,8 @@
 package experiment_test
 
 import (
+	"fmt"
+	"os"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -45,6 +47,7 @@ func TestFormatPageHasArrays(t *testing.T) {
 			"data.params=[0.3, 1]", "data.noise=0.001", "kernels.expressions=SE,LIN,PER,LIN+SE,RQ,MATERN12"},
 		{"optimise.optimizer=adam", "optimise.hyperparameters=full", "schedule.batch=16", "schedule.elbo_rows=20"},
 		{"optimise.optimizer=natural", "schedule.batch=16"},
+		{"data.source=csv", "data.path=" + series(t), "data.test=4", "predict.calibrate=auto", "kernels.expressions=SE"},
 	} {
 		runtest.In(t, configtest.Small(t, set...), filepath.Join(t.TempDir(), "run"), written)
 	}
@@ -79,6 +82,18 @@ func TestFormatPageHasArrays(t *testing.T) {
 			t.Errorf("docs/format.md has an array %s that is not written", name)
 		}
 	}
+}
+
+// series writes a table of a series in time.
+func series(t *testing.T) string {
+	t.Helper()
+	text := "day,y\n"
+	for i := range 40 {
+		text += fmt.Sprintf("%d,%d\n", i, i*i%7)
+	}
+	path := filepath.Join(t.TempDir(), "series.csv")
+	must.OK(t, os.WriteFile(path, []byte(text), 0o600))
+	return path
 }
 
 // arrayNames gathers the names of arrays that are saved, those of a kernel as

@@ -41,6 +41,9 @@ func (p *Program) SeriesPrior(i int, s Scales) (mean, sd float64) {
 	}
 	mean, sd = p.Prior(i, s)
 	in, columns := p.leafOf(i)
+	if !in.onTime() {
+		return mean, sd
+	}
 	span, leaf := math.Log(typical(columns, s.span)), p.Params[i].Leaf
 	ytotal := math.Log(positive(s.YVar, 1))
 	variance := func(l lognormal, unit float64) (float64, float64) {
@@ -96,11 +99,23 @@ func (p *Program) SeriesPrior(i int, s Scales) (mean, sd float64) {
 // both: a week has its days.
 const within = 10
 
-// Seasons are the periods by the calendar that the leaves PER stand for, in their
+// onTime reports whether a leaf acts on the first column of a series alone, which is
+// time; others are made of it, and lengths along them are no parts of its range.
+func (in *Instr) onTime() bool { return len(in.Cols) == 1 && in.Cols[0] == 0 }
+
+// Seasonal reports whether a leaf is a PER of time.
+func (in *Instr) Seasonal() bool { return in.Op == OpPER && in.onTime() }
+
+// Seasons are the periods by the calendar that the leaves PER of time stand for, in their
 // order: the shortest ones, of a day and a week the week where there is one leaf only.
 // Nil if there are more leaves than are known.
 func (p *Program) Seasons(s Scales) []float64 {
-	n := p.count(OpPER)
+	n := 0
+	for _, in := range p.leafInstrs() {
+		if in.Seasonal() {
+			n++
+		}
+	}
 	switch {
 	case n == 0 || n > len(s.Seasons):
 		return nil
@@ -116,15 +131,15 @@ func (s Scales) NoisePrior() (mean, sd float64) {
 	return mean + math.Log(positive(s.YVar, 1)), sd
 }
 
-// place reports whether a leaf is a factor beside PER, and how many PER stand before
-// it.
+// place reports whether a leaf is a factor beside PER, and how many PER of time stand
+// before it.
 func (p *Program) place(leaf int) (inSeason bool, season int) {
-	at := 0
+	at, leaves := 0, p.leafInstrs()
 	var visit func(n *node, beside bool)
 	visit = func(n *node, beside bool) {
 		if n.kind == kindLeaf {
 			inSeason = inSeason || at == leaf && beside
-			if at < leaf && n.base == basePER {
+			if at < leaf && leaves[at].Seasonal() {
 				season++
 			}
 			at++
@@ -153,16 +168,6 @@ func (n *node) has(b base) bool {
 		}
 	}
 	return false
-}
-
-// count counts the leaves of an operation.
-func (p *Program) count(op Op) (n int) {
-	for _, in := range p.leafInstrs() {
-		if in.Op == op {
-			n++
-		}
-	}
-	return n
 }
 
 // wandering is the logarithm of what the other factors of a product make of the

@@ -31,8 +31,19 @@ func KeptRows(rows, inducing int) int {
 //	∂/∂k(Z,Z) = −½ L⁻ᵀ (mmᵀ + wQ − (I − S)) L⁻¹
 //
 // so that beyond one product with every row's k(Z,X), all is M x M.
+//
+// Where it is tight, the term of the trace, −wT/2 with T = Σ k(x,x) − tr Q, is −n/2
+// log(1 + wT/n), which is a bound, too, and never lower (Artemev, Burt and van der
+// Wilk, ICML 2021): to take a rough function that M inducing inputs do not resolve for
+// noise is then no better than to take it for what it is. The gradient of that term is
+// what it was times
+//
+//	ρ = 1/(1 + wT/n).
 type collapsed struct {
 	*group
+	tight                 bool
+	rho                   []float64      // of the members at the last evaluation
+	eye, trace            device.Array   // I; tr Q
 	kzx                   []device.Array // k(Z,X), a chunk each; the last of those kept serves all further ones
 	kept                  int            // chunks at most
 	a, bar                device.Array   // A of a chunk; ∂/∂k(Z,X) of a chunk
@@ -56,6 +67,9 @@ func newCollapsed(g *group) (*collapsed, error) {
 		*p = al.array(m, 1)
 	}
 	c.sumDiag, c.sumR2, c.sumV = al.array(1, 1), al.array(1, 1), al.array(1, 1)
+	if c.tight = g.tight; c.tight {
+		c.eye, c.trace, c.rho = al.array(m, m), al.array(1, 1), make([]float64, g.capacity)
+	}
 	if al.err != nil {
 		return nil, al.err
 	}
@@ -130,6 +144,57 @@ func (c *collapsed) optimum(sub []int, n, yy float64) {
 	ln.Bound(sub, c.ks, c.theta, n, yy, c.prec, c.solved, c.q, c.sumDiag, c.value)
 }
 
+// leastTrace is the least share of Σ k(x,x) that T is taken for: below it is rounding.
+const leastTrace = 1e-9
+
+// mostSignal is how many times the noise k(x,x) may be on average: beyond it all is
+// rounding.
+const mostSignal = 1e9
+
+// tighten replaces the term of the trace in the members' values, and finds ρ. Where
+// rounding has made T negative there is no bound.
+func (c *collapsed) tighten(sub []int, n float64) error {
+	ln := c.lane
+	ln.Fill(sub, c.eye, 0)
+	ln.AddDiagonal(sub, c.eye, 1)
+	ln.Fill(sub, c.trace, 0)
+	ln.Dot(sub, c.eye, c.q, c.trace)
+	theta := make([]float64, c.ks.Params())
+	for _, k := range sub {
+		diag, err := c.scalar(c.sumDiag, k)
+		if err != nil {
+			return err
+		}
+		trace, err := c.scalar(c.trace, k)
+		if err != nil {
+			return err
+		}
+		if err := ln.Read(c.theta, k, theta); err != nil {
+			return err
+		}
+		noise := theta[len(theta)-1]
+		was, rest := (diag-trace)/noise, math.Max(diag-trace, leastTrace*diag)/noise
+		more := (was - n*math.Log1p(rest/n)) / 2
+		if diag-trace < -1e3*leastTrace*diag || diag > mostSignal*n*noise || math.IsNaN(more) {
+			more = math.NaN()
+		}
+		c.rho[k] = 1 / (1 + rest/n)
+		ln.AddDiagonal([]int{k}, c.value, more)
+	}
+	return nil
+}
+
+// byRho has something done for the members together whose ρ is the same.
+func (c *collapsed) byRho(sub []int, do func(sub []int, rho float64)) {
+	if !c.tight {
+		do(sub, 1)
+		return
+	}
+	for _, k := range sub {
+		do([]int{k}, c.rho[k])
+	}
+}
+
 // belief computes m = S b/σ_n² and β = L⁻ᵀm from solved; to be called after
 // optimum.
 func (c *collapsed) belief(sub []int) {
@@ -150,6 +215,11 @@ func (c *collapsed) eval(sub []int, x device.Points, yy float64, grad bool, stop
 		return err
 	}
 	c.optimum(sub, n, yy)
+	if c.tight {
+		if err := c.tighten(sub, n); err != nil {
+			return err
+		}
+	}
 	if grad {
 		c.gradient(sub, x, n)
 	}
@@ -175,16 +245,22 @@ func (c *collapsed) gradient(sub []int, x device.Points, n float64) {
 	ln.Fill(sub, c.p, 0)
 	ln.AddScaled(sub, c.p, -1, c.inv)
 	ln.AddDiagonal(sub, c.p, 1)
-	// work = mmᵀ + wQ − p, where wQ = Precision(Q) − I.
-	ln.Precision(sub, c.ks, c.theta, 1, c.q, c.work)
+	// work = mmᵀ + ρwQ − p, where wQ = Precision(Q) − I.
+	c.byRho(sub, func(sub []int, rho float64) { ln.Precision(sub, c.ks, c.theta, rho, c.q, c.work) })
 	ln.AddDiagonal(sub, c.work, -1)
 	ln.AddScaled(sub, c.work, -1, c.p)
 	ln.Gemm(sub, false, true, 1, c.mean, c.mean, 1, c.work)
-	// tr(S Q) for the noise, before P overwrites p: Σ v = Σ k(x,x) − tr Q + tr SQ
-	// = Σ k(x,x) − tr pQ.
+	// p = ρI − S from here on. tr(S Q) for the noise, before P overwrites p:
+	// Σ v = ρ(Σ k(x,x) − tr Q) + tr SQ = ρ Σ k(x,x) − tr pQ.
+	ln.Copy(sub, c.sumR2, c.sumDiag)
+	if c.tight {
+		c.byRho(sub, func(sub []int, rho float64) {
+			ln.AddDiagonal(sub, c.p, rho-1)
+			ln.AddScaled(sub, c.sumR2, rho-1, c.sumDiag)
+		})
+	}
 	ln.Fill(sub, c.sumV, 0)
 	ln.Dot(sub, c.p, c.q, c.sumV)
-	ln.Copy(sub, c.sumR2, c.sumDiag)
 	ln.AddScaled(sub, c.sumR2, -1, c.sumV)
 	ln.Copy(sub, c.sumV, c.sumR2)
 	ln.Fill(sub, c.sumR2, 0)
@@ -204,10 +280,10 @@ func (c *collapsed) gradient(sub []int, x device.Points, n float64) {
 		ln.Gemm(sub, false, false, 1, c.p, kzx, 0, c.bar)
 		ln.BarKzx(sub, c.ks, c.theta, c.beta, c.r, c.bar)
 		ln.KernelGrad(sub, c.ks, c.theta, c.z, rows, kzx, c.bar, c.gradTheta)
-		// ∂/∂k(x,x) = −w/2 for every row.
+		// ∂/∂k(x,x) = −ρw/2 for every row.
 		c.diagBar.Reshape(1, rows.Len())
 		ln.Fill(sub, c.diagBar, 1)
-		ln.Weight(sub, c.ks, c.theta, 1, 1, -0.5, c.diagBar)
+		c.byRho(sub, func(sub []int, rho float64) { ln.Weight(sub, c.ks, c.theta, 1, 1, -0.5*rho, c.diagBar) })
 		ln.KernelDiagGrad(sub, c.ks, c.theta, rows, c.diagBar, c.gradTheta)
 	}
 	// ∂/∂k(Z,Z) = −½ work.

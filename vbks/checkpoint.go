@@ -46,6 +46,7 @@ const (
 //	                    added by Reoptimize, steps, batch, inducing inputs asked for (0:
 //	                    "auto"), place of the leader in the space (−1: none)
 //	rung                where M is chosen by itself: how often it has been raised, 1 if it need not be again
+//	calibration 4       with Settings.Calibrate: of which evaluation, factor, origins, rows behind them
 //	spent               with Settings.MostSeconds: seconds that evaluations have taken
 //	optimizer           text: the optimiser, a space, the form of q(log θ)
 //	kernels             text: the ids of the space, one a line
@@ -83,6 +84,8 @@ const (
 //	kernel/i/source     text: where its solution came from
 //	kernel/i/terms      the terms of the local ELBO on the common subsample
 //	kernel/i/gain       of the ascent that led to its solution, in its last evaluations, nats; not there if 0
+//	kernel/i/modes      D, F+F²+1: points that its density is integrated about, the
+//	                    factors of the covariances there, log volumes; not there where it is not
 //	kernel/i/volume     log volume of its mode, 1 if that is the prior's for want of curvature; not there
 //	                    where the belief does not count it
 //	kernel/i/evidence   lower and upper bound on the log evidence at its hyperparameters
@@ -149,6 +152,9 @@ func (t *Trainer) Checkpoint() map[string]Tensor {
 	if t.settings.MostSeconds > 0 {
 		add("spent", []float64{t.spent.Seconds()})
 	}
+	if c := t.calibration; c != nil && t.calibrated == t.evaluation {
+		add("calibration", []float64{float64(t.calibrated), c.Factor, float64(c.Origins), float64(c.Rows)})
+	}
 	text("optimizer", t.settings.Optimizer+" "+t.settings.Hyperparameters)
 	text("kernels", strings.Join(ids, "\n"))
 	add("z", t.inducing, t.m, t.dim)
@@ -195,6 +201,13 @@ func (t *Trainer) Checkpoint() map[string]Tensor {
 				crude = 1
 			}
 			add(name("volume"), []float64{k.volume, crude})
+		}
+		if len(k.modes) > 0 {
+			var modes []float64
+			for _, m := range k.modes {
+				modes = slices.Concat(modes, m.X, m.Chol, []float64{m.Volume})
+			}
+			add(name("modes"), modes)
 		}
 		if k.bounds != nil {
 			add(name("evidence"), []float64{k.bounds.Lower, k.bounds.Upper})

@@ -40,11 +40,13 @@ type Evaluation struct {
 	Index      int     // counted from 1
 	Proportion float64 // of the training rows seen
 	RowsSeen   int
-	Inducing   int                 // M
-	Kernels    []KernelResult      // every kernel of the space, in its order
-	Objective  float64             // total ELBO at the optimum of q(g)
-	Notices    []Notice            // what the user should know, once
-	Broken     []*guard.PanicError // why kernels have failed for which the program is to blame; not part of a checkpoint
+	Inducing   int            // M
+	Kernels    []KernelResult // every kernel of the space, in its order
+	Objective  float64        // total ELBO at the optimum of q(g)
+	// Calibration is of predictions after it, see Trainer.Calibrate; nil: none
+	Calibration *Calibration
+	Notices     []Notice            // what the user should know, once
+	Broken      []*guard.PanicError // why kernels have failed for which the program is to blame; not part of a checkpoint
 }
 
 // Notice is something that the user should know.

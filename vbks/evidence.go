@@ -43,6 +43,9 @@ func (r *round) commit() error {
 		}
 		k.state, k.elbo, k.terms, k.bounds, k.rows = f.State, f.ELBO, f.Terms, f.Evidence, r.n
 		k.volume, k.crude = f.Volume.Nats, r.settings.laplace() && !f.Volume.Known
+		if f.Chosen {
+			k.modes = f.Modes
+		}
 		k.remember(r.number, r.m)
 		if f.Best.Source != "" {
 			k.source, k.gain = f.Best.Source, f.Best.Gain
@@ -176,6 +179,9 @@ func (t *Trainer) report(q *belief.Belief) *Evaluation {
 		Index: t.evaluation, RowsSeen: t.rows, Proportion: float64(t.rows) / float64(t.data.Rows()),
 		Inducing: t.compared, Kernels: make([]KernelResult, len(t.kernels)), Objective: q.Objective,
 		Notices: slices.Clone(t.notices),
+	}
+	if t.calibrated == t.evaluation {
+		e.Calibration = t.calibration
 	}
 	for i, k := range t.kernels {
 		res := &e.Kernels[i]

@@ -20,6 +20,8 @@ type Frozen struct {
 	ByRoot bool          // FrozenState.Root is C with S = CCᵀ, else F with S⁻¹ = FFᵀ
 
 	Kernels []FrozenKernel // those that an average has with any of the weights, and the leader; by rank
+
+	Calibration *Calibration // of standard deviations; nil: none
 }
 
 // FrozenKernel is a kernel of a Frozen.
@@ -27,6 +29,7 @@ type FrozenKernel struct {
 	Program                 *kernelspace.Program
 	Rank                    int
 	Posterior, Bayes, Worth float64 // what its weight comes from; Worth in nats
+	LOO                     float64 // weight of "loo"; 0 of all kernels where they have not been found
 	Factor                  float64 // of the jitter
 	// States are averaged over by their shares, which sum to 1. Where the first one's is
 	// 0 it is the point estimate, which stands for all of them where the kernel's weight
@@ -57,13 +60,41 @@ type FreezeOptions struct {
 	WithoutRows bool // point estimates alone, and other inducing inputs where they are the rows'
 }
 
+// mostLeftOut is how many log densities of rows left out, one for each kernel and row, are
+// computed at most for weights that nothing but a model may ever be asked for.
+const mostLeftOut = 1 << 22
+
 // Freeze returns what the last evaluation predicts with, for every way to weigh
-// kernels.
+// kernels; that of "loo" is left out where it would take too long and the settings do not
+// have it.
 //
 // With the collapsed bound q(v) is found from the rows again where all its factors,
 // one for each draw of the hyperparameters, would be too large. Without rows inducing
 // inputs that are as many as the rows are placed anew, half as many.
 func (t *Trainer) Freeze(ctx context.Context, o FreezeOptions) (*Frozen, error) {
+	c, err := t.Calibrate(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if t.settings.Weights == looWeights || len(t.kernels)*t.rows <= mostLeftOut {
+		if err := t.weigh(ctx, PredictOptions{Weights: looWeights}); err != nil {
+			return nil, err
+		}
+	}
+	f, err := t.freezeOn(ctx, o)
+	if err != nil {
+		return nil, err
+	}
+	f.Calibration = c
+	return f, nil
+}
+
+// knowsLOO reports whether predictions have the weights of "loo": found, or the
+// posterior's where rows cannot be left out.
+func (t *Trainer) knowsLOO() bool { return t.weighed == t.last || !t.settings.leavesOut(t.data.Rows()) }
+
+// freezeOn is Freeze on the inducing inputs that the options ask for.
+func (t *Trainer) freezeOn(ctx context.Context, o FreezeOptions) (*Frozen, error) {
 	if o.WithoutRows && t.optimizer.bounded() && t.m >= t.rows {
 		fewer, err := t.onto(t.dev, t.data)
 		if err != nil {
@@ -122,10 +153,16 @@ func (t *Trainer) freeze(ctx context.Context, how FreezeOptions) (*Frozen, error
 		f.ByRoot = !rule.byPrecision()
 	}
 	for _, i := range kernels {
-		k, res := t.kernels[i], &t.last.Kernels[i]
+		k, res, loo := t.kernels[i], &t.last.Kernels[i], 0.0
+		switch {
+		case t.weighed == t.last:
+			loo = t.stacked[i]
+		case t.knowsLOO():
+			loo = res.Posterior
+		}
 		t.kernels[i].spread = spread{t.evaluation, t.m, r.outcomes[i].Spread}
 		f.Kernels = append(f.Kernels, FrozenKernel{
-			Program: k.program, Rank: res.Rank, Posterior: res.Posterior, Bayes: res.Bayes, Worth: k.worth(),
+			Program: k.program, Rank: res.Rank, Posterior: res.Posterior, Bayes: res.Bayes, Worth: k.worth(), LOO: loo,
 			Factor: max(1, k.state.Factor), States: r.outcomes[i].Frozen,
 		})
 	}
@@ -137,6 +174,9 @@ func (t *Trainer) freeze(ctx context.Context, how FreezeOptions) (*Frozen, error
 func (t *Trainer) everAveraged(top int) (kernels, overTheta []int, err error) {
 	averages := t.settings.averages(t.rows, t.data.Rows())
 	for _, name := range WeightNames()[1:] {
+		if name == looWeights && !t.knowsLOO() {
+			continue
+		}
 		some, weights, err := t.chosen(PredictOptions{Top: top, Weights: name})
 		if err != nil {
 			return nil, nil, err
@@ -325,6 +365,8 @@ func (f *Frozen) Check() error {
 		return errors.New("rows that are not of its number of columns")
 	case len(f.Kernels) == 0:
 		return errors.New("no kernel")
+	case f.Calibration != nil && !f.Calibration.sound():
+		return errors.New("a factor of standard deviations that none can be")
 	case !finite([]float64{f.Jitter.Relative, f.Jitter.Absolute}) || f.Jitter.Relative < 0 || f.Jitter.Absolute < 0:
 		return errors.New("a jitter that is no number")
 	}
@@ -341,7 +383,7 @@ func (f *Frozen) check(k *FrozenKernel, m int) error {
 	if k.Program.Dim != f.Dim || len(k.States) == 0 {
 		return errors.New(id + ": no state, or of another number of columns")
 	}
-	if !finite([]float64{k.Posterior, k.Bayes, k.Worth}) || k.Posterior < 0 || k.Bayes < 0 || !(k.Factor > 0) || math.IsInf(k.Factor, 0) {
+	if !finite([]float64{k.Posterior, k.Bayes, k.Worth, k.LOO, k.Factor}) || k.Posterior < 0 || k.Bayes < 0 || k.LOO < 0 || !(k.Factor > 0) {
 		return errors.New(id + ": a weight or a jitter that is no number")
 	}
 	sum := 0.0

@@ -17,6 +17,7 @@ type common struct {
 	floor  float64   // least σ_n²
 	wall   float64   // strength of the soft bounds, nats per squared log unit
 	span   []float64 // range of the training inputs, per column
+	tight  bool      // of Artemev's bound, not Titsias'
 }
 
 // group is the kernels that one lane works on together, with the buffers that

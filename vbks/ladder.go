@@ -20,6 +20,9 @@ const (
 	fewKernels = 36
 	rungShare  = 0.25
 	fewestLeft = 3
+	// Of up to allRows rows all kernels are compared on the second rung, too: of few rows
+	// few inducing inputs leave out just what is rough, and searches are cheap.
+	allRows = 1024
 	// Rungs end at MostInducing, at Room, or where rows times M² are more than rungWork.
 	// An optimiser that need not go through all rows at every step goes on as long as
 	// what it does on a rung is at most mostRungWork: see Work.
@@ -98,6 +101,9 @@ func (s Settings) first(kernels int) int {
 // rung, with m inducing inputs, in a run of n rows and so many kernels at first: a
 // quarter, or as many as take no longer than all kernels on the first rung.
 func (s Settings) RungKernels(n, kernels, live, m int) int {
+	if n <= allRows && m <= 2*s.first(kernels) {
+		return live
+	}
 	least := min(live, max(fewestLeft, int(math.Ceil(rungShare*float64(live)))))
 	e, err := s.Effort(n)
 	if err != nil || e.Exact() {
@@ -111,7 +117,7 @@ func (s Settings) RungKernels(n, kernels, live, m int) int {
 // present rung. With other inducing inputs another optimum may be the best.
 func (t *Trainer) researches(live int) bool {
 	work := func(kernels, m int) float64 { return float64(kernels) * float64(m) * float64(m) }
-	return t.rung == 0 || t.optimizer.search().always && work(live, t.m) <= searchedRung*work(len(t.kernels), t.rungs[0])
+	return t.rung == 0 || t.rung == 1 && t.data.Rows() <= allRows || t.optimizer.search().always && work(live, t.m) <= searchedRung*work(len(t.kernels), t.rungs[0])
 }
 
 // base is the number of evaluations planned before the first rung is left.
@@ -350,6 +356,13 @@ func (k *kernel) driftThen(rows int) float64 {
 	return k.ends[len(k.ends)-1].drift
 }
 
+// askedTwice reports whether bounds at what the first rung has found are not enough:
+// of few rows another rung is cheap, and shows what is too rough for the first one,
+// about which bounds at other hyperparameters say nothing.
+func (t *Trainer) askedTwice(last bool) bool {
+	return t.rung == 0 && !last && t.data.Rows() <= allRows && t.optimizer.search().always
+}
+
 // tell finds out, after the last evaluation of a rung, whether more inducing inputs
 // could change anything, and says so on the last rung if they could. A kernel that
 // is alone need not be compared: it climbs for its predictions, and what matters is
@@ -379,7 +392,7 @@ func (t *Trainer) tell(e *Evaluation) {
 		slack = leader.Evidence.Upper - leader.ELBO
 	}
 	before, last := t.told, t.rung+1 == len(t.rungs)
-	t.told = bounded && slack <= settledNats || t.m < t.rungs[t.rung]
+	t.told = bounded && slack <= settledNats && !t.askedTwice(last) || t.m < t.rungs[t.rung]
 	text := ""
 	switch {
 	case t.told && !before && !last:

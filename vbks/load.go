@@ -229,6 +229,14 @@ func (l *loader) run(t *Trainer) {
 			t.rungs = rungs[:t.rung+1]
 		}
 	}
+	if v := l.optional("calibration", 4); v != nil {
+		if !(v[1] > 0 && v[1] < math.MaxInt32) {
+			l.fail("array calibration: %v is no factor", v[1])
+			return
+		}
+		t.calibrated = l.whole("calibration", v[0], 1, math.MaxInt32)
+		t.calibration = &Calibration{v[1], l.whole("calibration", v[2], 1, mostOrigins), l.whole("calibration", v[3], 1, t.data.Rows())}
+	}
 	if v := l.optional("spent", 1); v != nil {
 		if !(v[0] >= 0 && v[0] < math.MaxInt32) {
 			l.fail("array spent: %v is no time", v[0])
@@ -253,6 +261,17 @@ func (l *loader) kernel(t *Trainer, i int) {
 	}
 	if v := l.optional(name("gain"), 1); v != nil {
 		k.gain = v[0]
+	}
+	if v := l.optional(name("modes"), -1); v != nil {
+		f := len(k.program.Free) + 1
+		each := f + f*f + 1
+		if len(v)%each != 0 || len(v) > mostModes*each {
+			l.fail("array %s has %d numbers, for modes of %d", name("modes"), len(v), each)
+		} else {
+			for ; len(v) > 0; v = v[each:] {
+				k.modes = append(k.modes, solution{X: v[:f:f], Chol: v[f : f+f*f : f+f*f], Volume: v[f+f*f]})
+			}
+		}
 	}
 	if v := l.optional(name("volume"), volumeFields); v != nil {
 		k.volume, k.crude = v[0], v[1] != 0

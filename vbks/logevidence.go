@@ -7,7 +7,6 @@ import (
 	"slices"
 
 	"kestrel/device"
-	"kestrel/vbks/laplace"
 )
 
 // Evidence bounds log p(y|θ) of all rows seen at a kernel's hyperparameters, nats
@@ -222,7 +221,7 @@ func (u *unit) evidence() error {
 		return err
 	}
 	n := u.order.Rows
-	_, bounds, err := e.of(sub, bound.q, bound.b, bound.sumDiag, float64(n), u.seenYY())
+	elbos, bounds, err := e.of(sub, bound.q, bound.b, bound.sumDiag, float64(n), u.seenYY())
 	if err != nil {
 		return err
 	}
@@ -237,56 +236,13 @@ func (u *unit) evidence() error {
 			b.Lower = math.Max(b.Lower, f.ELBO)
 			b.Upper = math.Max(b.Upper, b.Lower)
 			f.Evidence = &b
+			if bound.tight { // what was searched on is another bound
+				f.ELBO = elbos[j] + prior
+			}
 		}
 	}
-	if u.settings.laplace() {
+	if u.order.Volumes {
 		return u.volumes(bound, sub)
 	}
 	return nil
-}
-
-// volumes estimates those of the members' modes.
-func (u *unit) volumes(bound *collapsed, sub []int) error {
-	xs := make([][]float64, len(sub))
-	for j, i := range sub {
-		xs[j] = u.outcomes[i].State.Free
-	}
-	volumes, err := u.volumesAt(bound, sub, xs)
-	for j, i := range sub {
-		if err == nil {
-			u.outcomes[i].Volume = volumes[j]
-		}
-	}
-	return err
-}
-
-// volumesAt estimates the volumes of the modes of some members at xs, from all rows
-// seen.
-func (u *unit) volumesAt(bound *collapsed, sub []int, xs [][]float64) ([]laplace.Volume, error) {
-	modes := make([]laplace.Mode, len(sub))
-	for j, i := range sub {
-		m := u.model(i)
-		modes[j] = laplace.Mode{Program: m.program, X: xs[j], Prec: m.prior.prec, Scale: u.strides(m.program, xs[j])}
-	}
-	obj := bound.boundObjective(u.seen(), u.seenYY(), u.stop)
-	return laplace.Volumes(modes, func(at []int, xs [][]float64) ([][]float64, error) {
-		members, out := make([]int, len(at)), make([][]float64, len(at))
-		for j, i := range at {
-			members[j] = sub[i]
-		}
-		if err := obj.eval(members, xs); err != nil {
-			return nil, err
-		}
-		for j, k := range members {
-			grad := make([]float64, len(xs[j]))
-			_, ok, err := obj.result(k, grad)
-			if err != nil {
-				return nil, err
-			}
-			if ok {
-				out[j] = grad
-			}
-		}
-		return out, nil
-	})
 }

@@ -2,6 +2,7 @@ package vbks
 
 import (
 	"math"
+	"slices"
 
 	"kestrel/device"
 	"kestrel/internal/guard"
@@ -24,6 +25,7 @@ const (
 	phaseTune       phase = "tune"
 	phaseLearn      phase = "learn"
 	phaseEvidence   phase = "evidence"
+	phaseIntegral   phase = "integrals over hyperparameters"
 	phasePredict    phase = "predict"
 	phaseComponents phase = "components"
 	phaseFreeze     phase = "model"
@@ -36,6 +38,11 @@ type solution struct {
 	Source string
 	Fresh  bool    // changed since relatives last saw it
 	Gain   float64 // in the last evaluations of the ascent that led here
+
+	// Of a mode whose surroundings are known: the factor of its curvature's covariance and log volume.
+	Chol   []float64
+	Volume float64
+	Stale  bool // of an earlier evaluation: its value is not known
 }
 
 // gift is a solution that a kernel offers to others.
@@ -61,12 +68,15 @@ type order struct {
 	Estimated *rowSet     // learn: on which local ELBOs are estimated
 	Pass      bool        // learn: it ends with an exact pass over all rows seen
 	Tight     bool        // evidence: by products with all of k(X,X)
+	Volumes   bool        // evidence: of modes, too
+	Thorough  bool        // search: all depends on it
 	Resumed   bool        // search: solutions are taken further, no others are looked for
 	Donors    []gift      // search: the last evaluation's solutions, best first
 	Time      int         // transplants: how often there have been some in this round
 	X         []float64   // predict, components: rows to predict at
 	Averaged  bool        // predict, model: over hyperparameters
 	Factors   bool        // model: with the factors of q(v)
+	LeaveOut  bool        // predict: the rows seen in the place of X, each without itself
 	at        device.Data // X on the device, see place
 }
 
@@ -83,6 +93,8 @@ type task struct {
 // that nothing is known.
 type outcome struct {
 	Best       solution
+	Modes      []solution        // where else it may be large: ends of ascents on all rows, what earlier evaluations found
+	Chosen     bool              // Modes are what has been integrated about
 	Factor     float64           // of the jitter
 	Failure    string            // why the kernel failed
 	Mistake    *guard.PanicError // and whose fault it was, if the program's
@@ -109,6 +121,13 @@ func (o *outcome) value() float64 {
 		return math.Inf(-1)
 	}
 	return o.Best.Value
+}
+
+// see keeps the end of an ascent, which may be another mode.
+func (o *outcome) see(a *ascent) {
+	if a.x != nil {
+		o.Modes = append(slices.Clip(o.Modes), solution{X: a.x, Value: a.value})
+	}
 }
 
 // offer takes an ascent's result if it is the kernel's best.

@@ -15,6 +15,7 @@ import (
 const (
 	bayesWeights    = "bayes"
 	temperedWeights = "tempered"
+	looWeights      = "loo"
 )
 
 // Tempering is by how many nats of local ELBO weights of "tempered" fall to 1/e. The
@@ -27,7 +28,9 @@ const Tempering = 10
 const Negligible = 1e-9
 
 // WeightNames lists what Settings.Weights may be; what "auto" is the data say.
-func WeightNames() []string { return []string{"auto", "posterior", bayesWeights, temperedWeights} }
+func WeightNames() []string {
+	return []string{"auto", "posterior", bayesWeights, temperedWeights, looWeights}
+}
 
 // PredictOptions say over which kernels to average.
 type PredictOptions struct {
@@ -36,9 +39,9 @@ type PredictOptions struct {
 	IDs     []string // these kernels instead
 }
 
-// chosen returns the kernels to predict with and their weights, best first. Those whose
-// weight could not change any figure (below Negligible) are left out, unless they are
-// named.
+// chosen returns the kernels to predict with and their weights, best first; those of
+// "loo" weigh must have found, else they are the belief's. Those whose weight could not
+// change any figure (below Negligible) are left out, unless they are named.
 func (t *Trainer) chosen(o PredictOptions) (kernels []int, weights []float64, err error) {
 	if t.last == nil {
 		return nil, nil, fmt.Errorf("there is no evaluation yet")
@@ -53,7 +56,11 @@ func (t *Trainer) chosen(o PredictOptions) (kernels []int, weights []float64, er
 		res := &t.last.Kernels[i]
 		if res.Status == Live && (o.IDs == nil || slices.Contains(o.IDs, res.ID)) {
 			kernels = append(kernels, i)
-			all = append(all, weighed{res.Rank, res.Posterior, res.Bayes, t.kernels[i].worth()})
+			w := weighed{res.Rank, res.Posterior, res.Bayes, t.kernels[i].worth(), res.Posterior}
+			if t.weighed == t.last {
+				w.loo = t.stacked[i]
+			}
+			all = append(all, w)
 		}
 	}
 	if len(kernels) == 0 {
@@ -70,6 +77,7 @@ func (t *Trainer) chosen(o PredictOptions) (kernels []int, weights []float64, er
 type weighed struct {
 	rank                    int
 	posterior, bayes, worth float64 // worth in nats
+	loo                     float64 // the posterior where weigh has not found it
 }
 
 // weigh returns the places of those that are averaged over, and their weights, as
@@ -86,6 +94,8 @@ func weigh(all []weighed, o PredictOptions) (order []int, weights []float64) {
 			return all[i].bayes
 		case temperedWeights:
 			return math.Exp((all[i].worth - top) / Tempering)
+		case looWeights:
+			return all[i].loo
 		}
 		return all[i].posterior
 	}
@@ -95,27 +105,51 @@ func weigh(all []weighed, o PredictOptions) (order []int, weights []float64) {
 	if o.Top > 0 && len(order) > o.Top {
 		order = order[:o.Top]
 	}
-	var total float64
-	for _, i := range order {
-		total += weight(i)
-	}
-	for _, i := range order {
-		w := 1 / float64(len(order))
-		if total > 0 {
-			w = weight(i) / total
+	normalised := func() []float64 {
+		total, out := 0.0, make([]float64, len(order))
+		for _, i := range order {
+			total += weight(i)
 		}
-		weights = append(weights, w)
+		for j, i := range order {
+			if out[j] = 1 / float64(len(order)); total > 0 {
+				out[j] = weight(i) / total
+			}
+		}
+		return out
 	}
-	for n := len(order); n > 1 && o.IDs == nil && weights[n-1] < Negligible; n-- {
-		order, weights = order[:n-1], weights[:n-1]
+	weights = normalised()
+	n := len(order)
+	for n > 1 && o.IDs == nil && weights[n-1] < Negligible {
+		n--
+	}
+	if n < len(order) { // those left out count for nothing, so that they need not be known
+		order = order[:n]
+		weights = normalised()
 	}
 	return order, weights
 }
 
 // Predict computes the predictive belief at the rows of x (row-major,
 // standardised) under the last evaluation. Kernels whose weight could not
-// change any figure (below Negligible) are left out.
+// change any figure (below Negligible) are left out. Standard deviations have the factor
+// of Calibrate.
 func (t *Trainer) Predict(ctx context.Context, x []float64, o PredictOptions) (*mixture.Prediction, error) {
+	c, err := t.Calibrate(ctx)
+	if err == nil {
+		err = t.weigh(ctx, o)
+	}
+	if err != nil {
+		return nil, err
+	}
+	p, err := t.predict(ctx, x, o)
+	if err == nil && c != nil {
+		p.Widen(c.Factor)
+	}
+	return p, err
+}
+
+// predict is Predict without a factor.
+func (t *Trainer) predict(ctx context.Context, x []float64, o PredictOptions) (*mixture.Prediction, error) {
 	kernels, weights, err := t.chosen(o)
 	if err != nil {
 		return nil, err

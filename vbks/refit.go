@@ -21,8 +21,20 @@ const refitSteps = 20
 // With the optimiser "collapsed" and point estimates the kernels that o predicts with
 // climb from their hyperparameters, at most refitSteps iterations on the bound of the
 // new rows; those of weight below AveragedWeight, and all with other optimisers or
-// q(log θ), keep theirs. q(v) is the optimum for all the rows.
+// q(log θ), keep theirs. q(v) is the optimum for all the rows. The factor of Calibrate
+// stays.
 func (t *Trainer) Refit(ctx context.Context, dev device.Device, data Training, o PredictOptions) (*Trainer, error) {
+	if _, err := t.Calibrate(ctx); err != nil {
+		return nil, err
+	}
+	if err := t.weigh(ctx, o); err != nil {
+		return nil, err
+	}
+	return t.onRows(ctx, dev, data, o)
+}
+
+// onRows is Refit without the factor of Calibrate.
+func (t *Trainer) onRows(ctx context.Context, dev device.Device, data Training, o PredictOptions) (*Trainer, error) {
 	kernels, weights, err := t.chosen(o)
 	if err != nil {
 		return nil, err
@@ -90,7 +102,10 @@ func (t *Trainer) onto(dev device.Device, data Training) (*Trainer, error) {
 		copied.spread = spread{}
 		out.kernels[i] = &copied
 	}
-	out.dev, out.data, out.rows = dev, data, data.Rows()
+	out.dev, out.data, out.rows, out.predicts = dev, data, data.Rows(), true
+	if !t.predicts && t.calibrated != t.evaluation {
+		out.calibration = nil
+	}
 	out.scales = starts.Summarise(data.X, data.Y, data.Dim) // priors and the noise's floor stay
 	out.scales.Seasons, out.span = data.Seasons, out.scales.Span
 	out.elboRows = permutation(out.rows, t.settings.Seed)

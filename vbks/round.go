@@ -75,7 +75,8 @@ func (t *Trainer) donors() []gift {
 
 // order returns what the units of a phase have in common.
 func (r *round) order(p phase) *order {
-	return &order{Phase: p, Number: r.number, Rows: r.n, Screen: r.screen, Compared: r.compared, Donors: r.given}
+	return &order{Phase: p, Number: r.number, Rows: r.n, Screen: r.screen, Compared: r.compared, Donors: r.given,
+		Thorough: r.n == r.data.Rows() && (r.Trainer.rows < r.n || r.concluding(r.number))}
 }
 
 // tasks returns what units read of kernels, the costliest first: what takes long

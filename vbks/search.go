@@ -16,16 +16,19 @@ const ScreenRows = 256
 // Numbers that steer the search for good hyperparameters; docs/architecture.md
 // has the reasons.
 const (
-	screenSteps     = 5    // L-BFGS iterations there
-	draftSteps      = 12   // further ones for the third that did best
-	stageSteps      = 12   // iterations on all rows before a start must look promising
-	promising       = 40.0 // nats that a start may be behind then
-	transplantSlack = 30.0 // nats that a transplant may be behind the present solution
-	scoutFewest     = 10   // live kernels that the scout is still enlarged for
-	scoutKernels    = 144  // and those for which it has
-	scoutRows       = 768  // so many rows
-	scoutInducing   = 64   // and so many inducing inputs
-	maxFactor       = 1e4  // of the jitter's escalation
+	screenSteps     = 5     // L-BFGS iterations there
+	draftSteps      = 12    // further ones for the third that did best
+	thoroughTimes   = 2     // as many starts, of few rows
+	thoroughBest    = 3     // drafts that are followed on all rows in a thorough search
+	stageSteps      = 12    // iterations on all rows before a start must look promising
+	promising       = 40.0  // nats that a start may be behind then
+	transplantSlack = 30.0  // nats that a transplant may be behind the present solution
+	roughSlack      = 200.0 // nats that a rougher start may be behind the present solution
+	scoutFewest     = 10    // live kernels that the scout is still enlarged for
+	scoutKernels    = 144   // and those for which it has
+	scoutRows       = 768   // so many rows
+	scoutInducing   = 64    // and so many inducing inputs
+	maxFactor       = 1e4   // of the jitter's escalation
 )
 
 // starts returns the number of fresh starts of this evaluation: all while data
@@ -37,6 +40,9 @@ func (u *unit) starts() int {
 	p := float64(u.order.Rows) / float64(u.total)
 	if p >= 0.3 && p < 1 {
 		return (u.settings.Starts + 1) / 2
+	}
+	if u.thorough() && u.total <= allRows {
+		return thoroughTimes * u.settings.Starts
 	}
 	return u.settings.Starts
 }
@@ -69,7 +75,10 @@ func (u *unit) search(ctx context.Context) error {
 	if err := u.resume(ctx, onRows); err != nil {
 		return err
 	}
-	drafts, err := u.freshStarts(ctx, onScreen)
+	if err := u.roughen(ctx, onRows, bound.boundValue(rows, u.order.Compared.YY, u.stop)); err != nil {
+		return err
+	}
+	drafts, err := u.freshStarts(ctx, onScreen, onRows)
 	if err != nil {
 		return err
 	}
@@ -117,14 +126,70 @@ func (u *unit) resume(ctx context.Context, onRows objective) error {
 		return err
 	}
 	for j, i := range sub {
+		u.outcomes[i].see(runs[j])
 		u.outcomes[i].offer(runs[j], "last")
+	}
+	return nil
+}
+
+// roughen tries, in a thorough search, whether what the present solutions take for
+// noise is a rough function.
+func (u *unit) roughen(ctx context.Context, onRows, plain objective) error {
+	if !u.thorough() {
+		return nil
+	}
+	trials := make([][]*ascent, len(u.tasks))
+	most := 0
+	for i := range u.tasks {
+		if f := &u.outcomes[i]; f.Best.X != nil {
+			for _, x := range u.drawer.Roughen(u.model(i).program, f.Best.X) {
+				trials[i] = append(trials[i], &ascent{start: x})
+			}
+		}
+		most = max(most, len(trials[i]))
+	}
+	for j := range most {
+		var sub []int
+		var runs []*ascent
+		for i := range trials {
+			if j < len(trials[i]) {
+				sub, runs = append(sub, i), append(runs, trials[i][j])
+			}
+		}
+		if err := value(sub, runs, plain); err != nil {
+			return err
+		}
+	}
+	var sub []int
+	var runs []*ascent
+	for i := range trials {
+		var best *ascent
+		for _, a := range trials[i] {
+			if a.x != nil && (best == nil || a.value > best.value) {
+				best = a
+			}
+		}
+		if best == nil || best.value < u.outcomes[i].value()-roughSlack {
+			continue
+		}
+		best.start = best.x
+		sub, runs = append(sub, i), append(runs, best)
+	}
+	if err := u.staged(ctx, sub, runs, onRows); err != nil {
+		return err
+	}
+	for j, i := range sub {
+		u.outcomes[i].see(runs[j])
+		if a := runs[j]; a.x != nil && a.value > u.outcomes[i].value()+u.optimizer.search().restart {
+			u.outcomes[i].offer(a, "rougher")
+		}
 	}
 	return nil
 }
 
 // freshStarts makes the fresh starts of the kernels of a unit, optimised a little on a
 // few rows: for each kernel, the best first.
-func (u *unit) freshStarts(ctx context.Context, onScreen objective) ([][]draft, error) {
+func (u *unit) freshStarts(ctx context.Context, onScreen, onRows objective) ([][]draft, error) {
 	all, donors := u.all(), u.donors()
 	drafts := make([][]draft, len(all))
 	for s := range u.starts() {
@@ -162,16 +227,24 @@ func (u *unit) freshStarts(ctx context.Context, onScreen objective) ([][]draft, 
 	most := 0
 	for i := range drafts {
 		sortDrafts(drafts[i])
-		drafts[i] = drafts[i][:min(len(drafts[i]), max(3, (u.starts()+2)/3))]
+		share := max(3, (u.starts()+2)/3)
+		if u.thorough() {
+			share = max(3, (u.starts()+1)/2)
+		}
+		drafts[i] = drafts[i][:min(len(drafts[i]), share)]
 		most = max(most, len(drafts[i]))
 	}
 	for place := range most {
 		sub, runs := ascents(drafts, place)
-		if err := u.climb(ctx, sub, runs, draftSteps, onScreen); err != nil {
+		on := onScreen
+		if u.thorough() {
+			on = onRows
+		}
+		if err := u.climb(ctx, sub, runs, draftSteps, on); err != nil {
 			return nil, err
 		}
 		for j, i := range sub {
-			if d := &drafts[i][place]; runs[j].x != nil && runs[j].value > d.value {
+			if d := &drafts[i][place]; runs[j].x != nil && (u.thorough() || runs[j].value > d.value) {
 				d.x, d.value = runs[j].x, runs[j].value
 			}
 		}
@@ -181,6 +254,9 @@ func (u *unit) freshStarts(ctx context.Context, onScreen objective) ([][]draft, 
 	}
 	return drafts, nil
 }
+
+// thorough reports whether the search is one on which all depends.
+func (u *unit) thorough() bool { return u.order.Thorough && u.optimizer.search().always }
 
 // donors returns those of the order.
 func (u *unit) donors() []starts.Donor {
@@ -211,17 +287,24 @@ func sortDrafts(d []draft) {
 
 // polish optimises the best draft of every kernel on all rows.
 func (u *unit) polish(ctx context.Context, drafts [][]draft, onRows objective) error {
-	sub, runs := ascents(drafts, 0)
-	if err := u.staged(ctx, sub, runs, onRows); err != nil {
-		return err
+	follow := 1
+	if u.thorough() {
+		follow = thoroughBest
 	}
-	for j, i := range sub {
-		a, slack := runs[j], 0.0
-		if u.outcomes[i].Best.X != nil && u.tasks[i].Last != nil {
-			slack = u.optimizer.search().restart
+	for place := range follow {
+		sub, runs := ascents(drafts, place)
+		if err := u.staged(ctx, sub, runs, onRows); err != nil {
+			return err
 		}
-		if a.x != nil && a.value > u.outcomes[i].value()+slack {
-			u.outcomes[i].offer(a, drafts[i][0].label)
+		for j, i := range sub {
+			a, slack := runs[j], 0.0
+			u.outcomes[i].see(a)
+			if u.outcomes[i].Best.X != nil && u.tasks[i].Last != nil {
+				slack = u.optimizer.search().restart
+			}
+			if a.x != nil && a.value > u.outcomes[i].value()+slack {
+				u.outcomes[i].offer(a, drafts[i][place].label)
+			}
 		}
 	}
 	return nil

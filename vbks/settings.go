@@ -18,12 +18,13 @@ type Settings struct {
 	Room          int     // for so many inducing inputs there is memory, where Inducing is 0; 0: for any
 	MostSeconds   float64 // where Inducing is 0: no rung is begun that would end later; 0: none. By the clock
 	Placement     string  // one of inducing.Methods
+	Bound         string  // one of BoundNames: on which "collapsed" searches hyperparameters; "": "elbo"
 	Jitter        device.Jitter
 
 	// Optimisation.
 	Optimizer       string  // one of OptimizerNames
 	Hyperparameters string  // "point", "diagonal", "full"
-	Evidence        string  // of a kernel in the belief: "mode", its local ELBO, or "laplace", with the volume of its mode; "": "mode"
+	Evidence        string  // of a kernel in the belief, one of EvidenceNames: its local ELBO, with the volume of its mode, integrated by draws; "": "mode"
 	ThetaPrior      bool    // log p(θ) in the local ELBO ("point" only; the others always have it)
 	Starts          int     // starts of each kernel at each evaluation besides its last optimum: fresh, shaken, recombined
 	NoiseFloor      float64 // least σ_n², as a fraction of var(y)
@@ -54,6 +55,8 @@ type Settings struct {
 	// Prediction.
 	Top     int    // kernels averaged over; 0: all
 	Weights string // one of WeightNames; "" and "auto" are "posterior"
+	// Calibrate is one of CalibrateNames; "" is "none".
+	Calibrate string
 	// PredictTheta is one of PredictThetaNames: hyperparameters at their mode, or
 	// averaged over; "" is "mode".
 	PredictTheta string
@@ -64,10 +67,11 @@ func DefaultSettings() Settings {
 	return Settings{
 		Seed:            1,
 		Placement:       "auto",
+		Bound:           tightBound,
 		Jitter:          device.Jitter{Relative: 1e-9},
 		Optimizer:       "auto",
 		Hyperparameters: "point",
-		Evidence:        modeEvidence,
+		Evidence:        autoEvidence,
 		ThetaPrior:      true,
 		Starts:          4,
 		NoiseFloor:      1e-6,
@@ -88,6 +92,7 @@ func DefaultSettings() Settings {
 		Weights:         "auto",
 		Priors:          "auto",
 		PredictTheta:    autoTheta,
+		Calibrate:       CalibrateNames()[0],
 	}
 }
 
@@ -108,19 +113,38 @@ func (s Settings) sampled(n int) int {
 	return min(n, s.ELBORows)
 }
 
+// What Bound may be.
+const (
+	elboBound  = "elbo"
+	tightBound = "tight"
+)
+
+// BoundNames lists what Settings.Bound may be.
+func BoundNames() []string { return []string{elboBound, tightBound} }
+
+// tight reports whether hyperparameters are searched on Artemev's bound.
+func (s Settings) tight() bool { return s.Bound == tightBound && s.pointEstimates() }
+
 // What Evidence may be.
 const (
 	modeEvidence    = "mode"
 	laplaceEvidence = "laplace"
+	drawsEvidence   = "draws"
+	autoEvidence    = "auto"
 )
 
 // EvidenceNames lists what Settings.Evidence may be.
-func EvidenceNames() []string { return []string{modeEvidence, laplaceEvidence} }
+func EvidenceNames() []string {
+	return []string{autoEvidence, drawsEvidence, laplaceEvidence, modeEvidence}
+}
 
 // laplace reports whether local ELBOs are densities at a mode whose volume counts.
 func (s Settings) laplace() bool {
-	return s.Evidence == laplaceEvidence && s.pointEstimates() && s.ThetaPrior
+	return (s.Evidence == laplaceEvidence || s.Evidence == drawsEvidence) && s.densities()
 }
+
+// densities reports whether local ELBOs are densities at a mode.
+func (s Settings) densities() bool { return s.pointEstimates() && s.ThetaPrior }
 
 // pointEstimates reports whether θ has no belief.
 func (s Settings) pointEstimates() bool { return s.Hyperparameters == "point" }

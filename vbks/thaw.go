@@ -67,11 +67,14 @@ func (f *Frozen) choose(o PredictOptions) (kernels []int, weights []float64, err
 		k := &f.Kernels[i]
 		if o.IDs == nil || slices.Contains(o.IDs, k.Program.ID) {
 			kernels = append(kernels, i)
-			all = append(all, weighed{k.Rank, k.Posterior, k.Bayes, k.Worth})
+			all = append(all, weighed{k.Rank, k.Posterior, k.Bayes, k.Worth, k.LOO})
 		}
 	}
 	if len(kernels) == 0 {
 		return nil, nil, fmt.Errorf("none of the kernels %v is in the model", o.IDs)
+	}
+	if o.Weights == looWeights && !slices.ContainsFunc(f.Kernels, func(k FrozenKernel) bool { return k.LOO > 0 }) {
+		return nil, nil, errors.New(`the model has no weights "loo"; one of a run with predict.weights = "loo" has`)
 	}
 	order, weights := weigh(all, o)
 	for i, j := range order {
@@ -107,6 +110,9 @@ func (t *Thawed) Predict(ctx context.Context, x []float64, o PredictOptions) (*m
 		}
 		p.IDs, p.Noise = append(p.IDs, k.Program.ID), append(p.Noise, noise)
 		p.Mean, p.Var = append(p.Mean, mean), append(p.Var, variance)
+	}
+	if c := t.of.Calibration; c != nil {
+		p.Widen(c.Factor)
 	}
 	return p, nil
 }
@@ -256,7 +262,22 @@ func (t *Thawed) Joint(ctx context.Context, x []float64, o PredictOptions, draws
 			return nil, fmt.Errorf("%s: %w", k.Program.ID, err)
 		}
 	}
+	if c := t.of.Calibration; c != nil {
+		out.widen(c.Factor)
+	}
 	return out, nil
+}
+
+// widen is that of a prediction: it stretches all about the mean.
+func (j *Joint) widen(c float64) {
+	for i := range j.Covariance {
+		j.Covariance[i] *= c * c
+	}
+	for _, d := range j.Draws {
+		for i, mean := range j.Mean {
+			d[i] = mean + c*(d[i]-mean)
+		}
+	}
 }
 
 // covariance returns mean and covariance of f at points for the state that the lane holds.

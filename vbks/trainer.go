@@ -1,3 +1,8 @@
+// Package vbks is variational Bayesian kernel selection for sparse Gaussian
+// process regression (Teng, Chen, Zhang and Low, AAAI 2020): the local ELBO of
+// every kernel and its gradients, the optimisers, the belief q(g) over kernels,
+// and prediction by averaging over kernels. It knows no files and no screens:
+// numbers come in as slices, standardised, and go out as plain structs.
 package vbks
 
 import (
@@ -46,7 +51,14 @@ type Trainer struct {
 	since      int
 	last       *Evaluation
 	notices    []Notice
-	spent      time.Duration
+
+	calibration *Calibration // of predictions after the evaluation calibrated; nil: none
+	calibrated  int
+	predicts    bool        // and nothing else: what calibrates it and weighs its kernels is known
+	stacked     []float64   // weights of "loo", by kernel
+	weighed     *Evaluation // that they are of
+
+	spent time.Duration
 
 	gate     gate
 	held     *pauses // nil where time does not matter
@@ -73,6 +85,7 @@ type kernel struct {
 	past   []pastELBO // the last ones, of the present first
 	ends   []rungEnd  // of the rungs that it has taken part in and the run has left, oldest first
 	left   int        // inducing inputs of the rung that it was left out of, until it takes part again; 0: it was not
+	modes  []solution // of its density, as far as they have been looked for; the best first
 	spread spread     // of its hyperparameters, as predictions last needed it
 }
 
@@ -125,11 +138,23 @@ func newTrainer(dev device.Device, data Training, space []Candidate, columns []s
 	if t.optimizer, err = optimizerOf(t.settings.Optimizer); err != nil {
 		return nil, err
 	}
+	t.tight = s.tight() && t.settings.Optimizer == "collapsed"
+	if t.settings.Evidence == autoEvidence {
+		if t.settings.Evidence = modeEvidence; t.optimizer.bounded() && s.densities() {
+			t.settings.Evidence = drawsEvidence
+		}
+	}
 	if t.settings.laplace() && !t.optimizer.bounded() {
+		asked := t.settings.Evidence
 		t.settings.Evidence = modeEvidence
 		t.notices = append(t.notices, Notice{Text: fmt.Sprintf(
 			"optimise.evidence = %q has no effect with optimise.optimizer = %q, which the number of rows asks for",
-			laplaceEvidence, t.settings.Optimizer)})
+			asked, t.settings.Optimizer)})
+	}
+	if s.Weights == looWeights && !t.settings.leavesOut(n) {
+		t.notices = append(t.notices, Notice{Text: fmt.Sprintf(
+			"predict.weights = %q is \"posterior\" with optimise.optimizer = %q and hyperparameters = %q", looWeights, t.settings.Optimizer,
+			s.Hyperparameters)})
 	}
 	t.elboRows = permutation(n, s.Seed)
 	t.rungs = s.Rungs(n, len(space))
@@ -362,6 +387,7 @@ func (t *Trainer) Next(ctx context.Context) (*Evaluation, error) {
 	t.spent += took
 	t.limit(t.last, took)
 	t.conclude(t.last)
+	t.calibrateNext(ctx)
 	return t.last, nil
 }
 

@@ -79,6 +79,7 @@ func (u *unit) transplant(ctx context.Context) error {
 	type trial struct {
 		run   *ascent
 		label string
+		quiet bool
 	}
 	trials := make([][]trial, len(u.tasks))
 	most := 0
@@ -90,8 +91,9 @@ func (u *unit) transplant(ctx context.Context) error {
 			if !worthwhile(rel, g.Value, f.value()) {
 				continue
 			}
-			for _, x := range u.drawer.Transplant(rel, u.models[rel.From].program, m.program, g.X, f.Best.X, rng) {
-				trials[i] = append(trials[i], trial{&ascent{start: x}, rel.Label})
+			for j, x := range u.drawer.Transplant(rel, u.models[rel.From].program, m.program, g.X, f.Best.X, rng) {
+				// The first of a lift adds what changes nothing: there the kernel is as good as what it contains.
+				trials[i] = append(trials[i], trial{&ascent{start: x}, rel.Label, rel.Kind == starts.Lift && j == 0})
 			}
 		}
 		most = max(most, len(trials[i]))
@@ -119,6 +121,9 @@ func (u *unit) transplant(ctx context.Context) error {
 	for i := range trials {
 		var best trial
 		for _, t := range trials[i] {
+			if t.quiet {
+				u.outcomes[i].see(t.run)
+			}
 			if t.run.x != nil && (best.run == nil || t.run.value > best.run.value) {
 				best = t
 			}
@@ -134,6 +139,7 @@ func (u *unit) transplant(ctx context.Context) error {
 		return err
 	}
 	for j, a := range runs {
+		u.outcomes[sub[j]].see(a)
 		if f := &u.outcomes[sub[j]]; a.value > f.value()+u.optimizer.search().transplant {
 			f.offer(a, labels[j])
 		}

@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"kestrel/experiment"
 	"kestrel/experiment/config"
@@ -197,7 +198,7 @@ func TestGoesOn(t *testing.T) {
 	_, _, err := backtest(t, c, p, whole, -1)
 	must.OK(t, err)
 	want := contents(t, whole)
-	if len(want) != 5 {
+	if len(want) != 6 {
 		t.Fatalf("%d files", len(want))
 	}
 	dir := filepath.Join(t.TempDir(), "d")
@@ -290,10 +291,41 @@ func TestRefused(t *testing.T) {
 	}
 }
 
+// What is known of the future is forecast with: a holiday behind the origin is expected
+// to be as those before it, which no baseline knows of.
+func TestHolidaysAheadAreKnown(t *testing.T) {
+	text, days := "day,sales\n", "date,name\n"
+	for i := range 60 {
+		day := time.Date(2024, 1, 1+i, 0, 0, 0, 0, time.UTC).Format("2006-01-02")
+		v := 10 + 0.1*rand.New(rand.NewPCG(3, uint64(i))).NormFloat64()
+		if i%11 == 3 {
+			v += 5
+			days += day + ",feast\n"
+		}
+		text += fmt.Sprintf("%s,%.17g\n", day, v)
+	}
+	dir := t.TempDir()
+	path, feasts := filepath.Join(dir, "sales.csv"), filepath.Join(dir, "feasts.csv")
+	must.OK(t, os.WriteFile(path, []byte(text), 0o600))
+	must.OK(t, os.WriteFile(feasts, []byte(days), 0o600))
+	c := quick(t, path, "data.group=", "data.season=1", "data.holidays="+feasts, "kernels.expressions=RW[day]+SE[holiday]")
+	_, r, err := backtest(t, c, Plan{Horizon: 10, Origins: 1}, filepath.Join(dir, "d"), -1)
+	must.OK(t, err)
+	for _, row := range r.rows {
+		switch {
+		case row.Method == Kestrel && !(math.Abs(row.Mean-row.Y) < 1):
+			t.Errorf("%s is %v, forecast as %v", row.X, row.Y, row.Mean)
+		case row.Method == "naive" && row.Step == 9 && !(row.Y-row.Mean > 4): // 2024-02-28
+			t.Errorf("%s is no holiday: %v, %v", row.X, row.Y, row.Mean)
+		}
+	}
+}
+
 // docs/format.md has the columns of the tables, in their order.
 func TestFormatPageHasColumns(t *testing.T) {
 	for name, want := range map[string][]string{
 		record.ForecastsFile: columns(), record.SummaryFile: scoreColumns(), record.HorizonFile: append([]string{"step"}, scoreColumns()...),
+		record.SeriesFile: seriesColumns(),
 	} {
 		if got := recordtest.PageNames(t, "### "+name); !slices.Equal(got, want) {
 			t.Errorf("docs/format.md has the columns %q of %s, it has %q", got, name, want)

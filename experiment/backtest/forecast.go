@@ -29,13 +29,18 @@ func (s *Series) forecasts(ctx context.Context, c *config.Config, k, horizon int
 	if err != nil {
 		return nil, err
 	}
-	// The rows of a window are in the order of time, and it has one input.
-	at, targets := slices.Clone(w.X[train:]), slices.Clone(w.Y[train:])
+	// The rows of a window are in the order of time, which is the first input.
+	all := make([]int32, w.N())
+	for i := range all {
+		all[i] = int32(i)
+	}
+	times, x, targets := w.Times(all), slices.Clone(w.X[train*w.Dim:]), slices.Clone(w.Y[train:])
+	at := times[train:]
 	season := 1
 	if w.Series != nil {
 		season = w.Series.Season
 	}
-	past, err := baseline.NewSeries(w.X[:train], w.Y[:train])
+	past, err := baseline.NewSeries(times[:train], w.Y[:train])
 	if err != nil {
 		return nil, fmt.Errorf("series %s, origin %d: %w", s.Name, k, err)
 	}
@@ -47,7 +52,7 @@ func (s *Series) forecasts(ctx context.Context, c *config.Config, k, horizon int
 	for i := range targets {
 		for _, m := range Methods() {
 			rows = append(rows, Row{Series: s.Name, Origin: k, Train: train, Season: season, Scale: scale,
-				Step: i + 1, X: w.Inputs[0].Format(at[i]), Y: targets[i], Method: m})
+				Step: i + 1, X: w.Inputs[0].Written(at[i]), Y: targets[i], Method: m})
 		}
 	}
 	for m, method := range baseline.Forecasts() {
@@ -61,7 +66,7 @@ func (s *Series) forecasts(ctx context.Context, c *config.Config, k, horizon int
 			}
 		}
 	}
-	p, leader, err := run(ctx, c, w, at)
+	p, leader, err := run(ctx, c, w, x)
 	var cannot *cannotError
 	if err != nil && !errors.As(err, &cannot) {
 		return nil, fmt.Errorf("series %s, origin %d: %w", s.Name, k, err)

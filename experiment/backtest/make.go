@@ -22,6 +22,7 @@ import (
 //	backtest.csv        every forecast: a row for each series, origin, step and method
 //	summary.csv         a row for each method
 //	by-horizon.csv      a row for each step and method
+//	by-series.csv       a row for each series
 //	by-horizon.svg, .png
 //
 // The forecasts of an origin are made once, and are on the disk when they are made, in

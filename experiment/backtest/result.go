@@ -18,6 +18,8 @@ type Result struct {
 	Steps   [][]Scores `json:"by_horizon"` // by step of the horizon
 	Verdict string     `json:"verdict"`
 
+	BySeries []SeriesScores `json:"by_series"` // in their order
+
 	rows     []Row // in the order of the series
 	seasonal int   // series with a season
 	unit     string
@@ -44,7 +46,8 @@ func newResult(p Plan, rows []Row) (r *Result, err error) {
 		}
 		r.Steps = append(r.Steps, at)
 	}
-	return r, nil
+	r.BySeries, err = bySeries(rows)
+	return r, err
 }
 
 // conclude puts the forecasts in order and writes what is made of them.
@@ -66,7 +69,7 @@ func (b *Backtest) conclude() (*Result, error) {
 		name string
 		rows [][]string
 	}{{record.ForecastsFile, append([][]string{columns()}, cellsOf(rows)...)}, {record.SummaryFile, r.summaryRows()},
-		{record.HorizonFile, r.horizonRows()}} {
+		{record.HorizonFile, r.horizonRows()}, {record.SeriesFile, r.seriesRows()}} {
 		var text []byte
 		if err == nil {
 			text, err = files.FormatRows(t.rows)

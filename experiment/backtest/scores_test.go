@@ -1,7 +1,9 @@
 package backtest
 
 import (
+	"fmt"
 	"math"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -89,7 +91,8 @@ func TestVerdict(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if want := "kestrel: CRPS 100 % above the best baseline (naive), equal to seasonal naive (naive where no season is known); " +
+	if want := "kestrel: CRPS equal to that of seasonal naive (naive where no season is known), " +
+		"100 % worse than the best of 2 baselines (naive); " +
 		"95 % intervals hold 88 %"; r.verdict() != want {
 		t.Errorf("%s\nwant %s", r.verdict(), want)
 	}
@@ -105,7 +108,7 @@ func TestVerdict(t *testing.T) {
 	if r, err = newResult(Plan{Horizon: 2, Origins: 2}, only); err != nil {
 		t.Fatal(err)
 	}
-	if want := "kestrel: CRPS 50 % below the best baseline (snaive); 95 % intervals hold 50 %; " +
+	if want := "kestrel: CRPS 50 % better than seasonal naive; 95 % intervals hold 50 %; " +
 		"1 origin without a forecast of kestrel"; r.verdict() != want {
 		t.Errorf("%s\nwant %s", r.verdict(), want)
 	}
@@ -114,5 +117,27 @@ func TestVerdict(t *testing.T) {
 	if err := r.WriteText(&text); err != nil || !strings.Contains(text.String(), "| drift | 0 | n/a |") ||
 		!strings.Contains(text.String(), r.Verdict) || !strings.Contains(text.String(), "\n| 1 | 1 | n/a | 2 | n/a | n/a | n/a |\n") {
 		t.Errorf("%v\n%s", err, text.String())
+	}
+}
+
+// Of each series the table has the method that was best, and what kestrel is worth.
+func TestBySeries(t *testing.T) {
+	all, err := bySeries(byHand())
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := []string{
+		"A 2 kestrel CRPS 50 % better than seasonal naive", "B 1 naive CRPS 100 % worse than naive: do not forecast with this",
+	}
+	var got []string
+	for _, s := range all {
+		got = append(got, fmt.Sprintf("%s %d %s %s", s.Series, s.Origins, s.Best, s.Verdict))
+	}
+	if !slices.Equal(got, want) {
+		t.Errorf("%q, want %q", got, want)
+	}
+	r := &Result{BySeries: all}
+	if rows := r.seriesRows(); len(rows) != 3 || len(rows[0]) != len(rows[1]) || rows[1][3] != all[0].Methods[0].CRPS.Known("") {
+		t.Errorf("%q", rows)
 	}
 }

@@ -13,6 +13,9 @@ import (
 // mostNamed is how many of the series that are left out for one reason are named.
 const mostNamed = 10
 
+// mostTold is for how many series the table of them is written on the screen, too.
+const mostTold = 50
+
 // WriteText writes the tables for people, in Markdown, and the verdict.
 func (r *Result) WriteText(w io.Writer) error {
 	var b strings.Builder
@@ -47,10 +50,32 @@ func (r *Result) WriteText(w io.Writer) error {
 		}
 		b.WriteString("\n")
 	}
+	r.writeSeries(&b)
 	b.WriteString("\n")
 	b.WriteString(r.Verdict + "\n")
 	_, err := io.WriteString(words.PlainWriter(w), b.String())
 	return err
+}
+
+// writeSeries writes a row for each of several series, where they are not too many to be
+// read.
+func (r *Result) writeSeries(b *strings.Builder) {
+	if r.Series < 2 || r.Series > mostTold {
+		return
+	}
+	b.WriteString("\nCRPS by series\n\n| series |")
+	for m := range r.Methods {
+		fmt.Fprintf(b, " %s |", r.Methods[m].Method)
+	}
+	b.WriteString(" best | kestrel |\n|---|" + strings.Repeat("---:|", len(r.Methods)) + "---|---|\n")
+	for i := range r.BySeries {
+		s := &r.BySeries[i]
+		fmt.Fprintf(b, "| %s |", words.PlainLine(s.Series))
+		for m := range s.Methods {
+			fmt.Fprintf(b, " %s |", orNA(s.Methods[m].CRPS))
+		}
+		fmt.Fprintf(b, " %s | %s |\n", s.Best, s.Verdict)
+	}
 }
 
 func orNA(v files.Number) string {

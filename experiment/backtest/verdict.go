@@ -3,59 +3,64 @@ package backtest
 import (
 	"fmt"
 	"math"
-	"strings"
 
 	"kestrel/baseline"
+	"kestrel/experiment/record"
 	"kestrel/experiment/words"
 )
 
-// verdict says in one sentence how kestrel's forecasts compare: with the baseline of
-// the least CRPS, of those that have forecast most series, and with the naive one.
+// verdict says in one sentence how kestrel's forecasts compare: with the naive one and
+// with the baseline of the least CRPS, of those that have forecast most series.
 func (r *Result) verdict() string {
 	own := &r.Methods[0]
 	if own.Series == 0 {
 		return "kestrel: no forecast"
 	}
-	best, naive := -1, -1
-	for m := range r.Methods {
-		s := &r.Methods[m]
-		if s.Method == r.reference() {
-			naive = m
-		}
-		if m == 0 || math.IsNaN(float64(s.KestrelRelative)) {
-			continue
-		}
-		if best < 0 || s.Compared > r.Methods[best].Compared ||
-			s.Compared == r.Methods[best].Compared && s.KestrelRelative > r.Methods[best].KestrelRelative {
-			best = m
-		}
+	text := "kestrel: "
+	if worth := worth(r.Methods, r.reference(), r.Naive()); worth != "" {
+		text += worth + "; "
 	}
-	var parts []string
-	if best >= 0 {
-		name := r.Methods[best].Method
-		parts = append(parts, fmt.Sprintf("CRPS %s the best baseline (%s)", comparedWith(float64(r.Methods[best].KestrelRelative)), name))
-	}
-	if naive >= 0 && naive != best && !math.IsNaN(float64(own.Relative)) {
-		parts = append(parts, fmt.Sprintf("%s %s", comparedWith(float64(own.Relative)), r.Naive()))
-	}
-	text := "kestrel: " + strings.Join(append(parts, ""), ", ")
-	text = strings.TrimSuffix(text, ", ") + fmt.Sprintf("; 95 %% intervals hold %.0f %%", 100*float64(own.Coverage95))
+	text += fmt.Sprintf("95 %% intervals hold %.0f %%", 100*float64(own.Coverage95))
 	if n := r.without(); n > 0 {
 		text += fmt.Sprintf("; %s without a forecast of kestrel", words.Count(n, "origin"))
 	}
 	return text
 }
 
-// comparedWith says what a quotient of CRPS means.
-func comparedWith(q float64) string {
-	percent := math.Round(100 * (q - 1))
-	switch {
-	case percent < 0:
-		return fmt.Sprintf("%.0f %% below", -percent)
-	case percent > 0:
-		return fmt.Sprintf("%.0f %% above", percent)
+// best returns the place of the baseline of the least CRPS, of those that have forecast
+// most of kestrel's series, −1 if none has, and how many have forecast.
+func best(methods []Scores) (at, had int) {
+	at = -1
+	for m := range methods {
+		s := &methods[m]
+		if m == 0 || math.IsNaN(float64(s.KestrelRelative)) {
+			continue
+		}
+		had++
+		if at < 0 || s.Compared > methods[at].Compared ||
+			s.Compared == methods[at].Compared && s.KestrelRelative > methods[at].KestrelRelative {
+			at = m
+		}
 	}
-	return "equal to"
+	return at, had
+}
+
+// worth compares kestrel's CRPS, the first of the methods, with the reference and the
+// best baseline, "" where there is nothing to compare with.
+func worth(methods []Scores, reference, label string) string {
+	at, had := best(methods)
+	if at < 0 {
+		return ""
+	}
+	top := record.Rival{Label: labelOf(methods[at].Method), Own: float64(methods[at].KestrelRelative), Other: 1}
+	first := top
+	if q := float64(methods[0].Relative); !math.IsNaN(q) {
+		first = record.Rival{Label: label, Own: q, Other: 1}
+		if methods[at].Method == reference {
+			top.Label = label
+		}
+	}
+	return record.Worth(first, top, had, record.NoForecast)
 }
 
 // reference is the method that most series are compared with.

@@ -23,6 +23,7 @@ type Config struct {
 	Data        datasets.Spec // Seed is that of Settings
 	SHA256      string        // of the data file, if it is to be checked
 	MaskSHA256  string        // of Data.Mask, likewise
+	HolidaysSHA string        // of Data.Holidays, likewise
 	Kernels     KernelSpace
 	Settings    vbks.Settings // TimeBudget is kept by the Run
 	Evaluations int           // at most so many; 0: as many as planned
@@ -238,7 +239,7 @@ func (c *Config) check(file string, given map[string]entry) error {
 		return e.wrong(about, fmt.Errorf(format, args...))
 	}
 	d, s := &c.Data, &c.Settings
-	laplace := s.Evidence == "laplace"
+	volumes := s.Evidence == "laplace" || s.Evidence == "draws"
 	paths, _ := given["data.path"].value.([]any)
 	switch {
 	case d.Source == "synthetic" && d.Kernel == "":
@@ -252,12 +253,16 @@ func (c *Config) check(file string, given map[string]entry) error {
 		return wrong("data.split_by", "data.split_by", "= \"mask\" needs a data file, but source is \"synthetic\"")
 	case d.SplitBy == "mask" && d.Mask == "":
 		return wrong("data.split_by", "data.mask", "is missing; split_by = \"mask\" needs the file that marks test rows")
-	case laplace && (s.Hyperparameters != "point" || !s.ThetaPrior):
+	case volumes && (s.Hyperparameters != "point" || !s.ThetaPrior):
 		return wrong("optimise.evidence", "optimise.evidence",
-			"= \"laplace\" needs optimise.hyperparameters = \"point\" and theta_prior = true")
-	case laplace && s.Optimizer != "auto" && s.Optimizer != "collapsed":
+			"= %q needs optimise.hyperparameters = \"point\" and theta_prior = true", s.Evidence)
+	case volumes && s.Optimizer != "auto" && s.Optimizer != "collapsed":
 		return wrong("optimise.evidence", "optimise.evidence",
-			"= \"laplace\" needs optimise.optimizer = \"collapsed\" or \"auto\", not %q", s.Optimizer)
+			"= %q needs optimise.optimizer = \"collapsed\" or \"auto\", not %q", s.Evidence, s.Optimizer)
+	case d.Source == "synthetic" && len(d.Calendar) > 0:
+		return wrong("data.source", "data.calendar", "needs time stamps, but source is \"synthetic\"")
+	case d.Source == "synthetic" && d.Holidays != "":
+		return wrong("data.source", "data.holidays", "needs time stamps, but source is \"synthetic\"")
 	case !(d.Low < d.High):
 		return wrong("data.low", "data.low", "must be less than data.high, not %v and %v", d.Low, d.High)
 	}

@@ -79,6 +79,10 @@ split_by = "mask"
 mask = "m.csv"
 mask_sha256 = "` + strings.Repeat("1b", 32) + `"
 mask_column = 2
+calendar = ["hour", "yearday"]
+holidays = "days.csv"
+holidays_sha256 = "` + strings.Repeat("2c", 32) + `"
+zone = "Europe/Zurich"
 order = "time"
 time = "no"
 season = 7
@@ -105,6 +109,7 @@ shared_period = true
 [sparse]
 inducing = 3
 first_inducing = 20
+bound = "elbo"
 most_inducing = 300
 most_seconds = 60.5
 most_memory = 700
@@ -136,6 +141,7 @@ auto_prune = {below = 0.01, wait = 4, keep = 5}
 [predict]
 top = 6
 theta = "laplace"
+calibrate = "auto"
 weights = "bayes"
 metric_rows = 15
 [device]

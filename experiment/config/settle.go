@@ -6,6 +6,8 @@ import (
 
 	"kestrel/datasets"
 	"kestrel/experiment/files"
+	"kestrel/kernelspace"
+	"kestrel/vbks"
 )
 
 // settleTask decides what is left to what the data are: a series in time is
@@ -20,6 +22,9 @@ func (c *Config) settleTask(d *datasets.Dataset) {
 		default:
 			c.Kernels.Set = fmt.Sprintf("series%d", min(3, len(s.Seasons)))
 		}
+		defer c.onCalendar(d, true)
+	} else if strings.HasPrefix(c.Kernels.Set, "series") {
+		defer c.onCalendar(d, false)
 	}
 	if c.Settings.Priors == autoText {
 		c.Settings.Priors = "broad"
@@ -27,12 +32,30 @@ func (c *Config) settleTask(d *datasets.Dataset) {
 			c.Settings.Priors = "series"
 		}
 	}
+	if none := vbks.CalibrateNames()[0]; d.Series == nil && c.Settings.Calibrate != none {
+		d.Notices = append(d.Notices, fmt.Sprintf("predict.calibrate is %q: without time there are no rolling origins", none))
+		c.Settings.Calibrate = none
+	}
 	if c.Settings.Weights == autoText {
 		c.Settings.Weights = "posterior"
 		if d.Series != nil {
 			c.Settings.Weights = "tempered"
 		}
 	}
+}
+
+// onCalendar has the kernels of a space of series act on time, where there are columns
+// beside it that are made of it, and adds those that are of the calendar, too.
+func (c *Config) onCalendar(d *datasets.Dataset, more bool) {
+	columns := d.Calendar()
+	if len(columns) == 0 {
+		return
+	}
+	kernels, err := kernelspace.OnCalendar(c.Kernels.Set, d.Inputs[0].Name, columns, more)
+	if err != nil { // no such space, which is told where kernels are read
+		return
+	}
+	c.Kernels.Set, c.Kernels.Expressions = "", kernels
 }
 
 // SettleData puts into a config which files its data have been read from, so that
@@ -49,13 +72,17 @@ func (c *Config) SettleFiles(d *datasets.Dataset) {
 		return
 	}
 	c.Data.Path, c.SHA256 = files.Absolute(d.Path), d.SHA256
+	holidays, sum := d.Holidays()
+	if holidays != "" {
+		c.HolidaysSHA = sum
+	}
 	if d.Mask != "" {
 		c.MaskSHA256 = d.MaskSHA256
 	}
 	for _, file := range []struct {
 		key   *string
 		found string
-	}{{&c.Data.Mask, d.Mask}, {&c.Data.Locations, d.Locations}} {
+	}{{&c.Data.Mask, d.Mask}, {&c.Data.Locations, d.Locations}, {&c.Data.Holidays, holidays}} {
 		if *file.key != "" && file.found != "" {
 			*file.key = files.Absolute(file.found)
 		}

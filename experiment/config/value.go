@@ -266,6 +266,41 @@ func (t texts) toml() string {
 	return "[" + strings.Join(q, ", ") + "]"
 }
 
+// chosen is a list of options, each once, in their order.
+type chosen struct {
+	p       *[]string
+	options []string
+}
+
+func (c chosen) set(v any) error {
+	if s, ok := v.(string); ok { // as --set data.calendar=hour,weekday
+		if v = splitList(s); s == "" {
+			v = []any{}
+		}
+	}
+	list, ok := v.([]any)
+	if !ok {
+		return fmt.Errorf("must be a list out of %s, not %s", quotedList(c.options), shown(v))
+	}
+	taken := map[string]bool{}
+	for i, e := range list {
+		var name string
+		if err := choice(&name, c.options...).set(e); err != nil {
+			return &elementError{i, fmt.Errorf("has a wrong entry: it %w", err)}
+		}
+		taken[name] = true
+	}
+	*c.p = nil
+	for _, name := range c.options {
+		if taken[name] {
+			*c.p = append(*c.p, name)
+		}
+	}
+	return nil
+}
+
+func (c chosen) toml() string { return texts{c.p}.toml() }
+
 // elementError is about one element of a list.
 type elementError struct {
 	index int

@@ -203,8 +203,13 @@ func (i *Inspector) medians() []float64 {
 }
 
 // along returns standardised rows: column takes the values x, the others are
-// held.
+// held, but for those that are made of it.
 func (i *Inspector) along(column int, x, held []float64) []float64 {
+	if column == 0 {
+		if rows, ok := i.subject.Data.Along(x); ok {
+			return i.subject.Scaler.Inputs(rows)
+		}
+	}
 	rows := make([]float64, 0, len(x)*len(held))
 	for _, v := range x {
 		for j, h := range held {

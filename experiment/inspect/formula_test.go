@@ -11,7 +11,7 @@ import (
 // Nor have the tables of predictions.
 func TestPredictionsStartNoFormula(t *testing.T) {
 	d := &datasets.Dataset{Inputs: []datasets.Column{{Name: "=x"}, {Name: "-1"}}, Target: datasets.Column{Name: "@y"}}
-	s := predictionSheet(d, true, &PredictQuery{})
+	s := predictionSheet(d, true, false, &PredictQuery{})
 	head, err := s.head()
 	must.OK(t, err)
 	row := s.rows()

@@ -120,6 +120,10 @@ func (l *modelLane) components(ctx context.Context, id string, x []float64) ([]v
 	return l.thawed.Components(ctx, id, x)
 }
 
+func (l *modelLane) calibration(context.Context) (*vbks.Calibration, error) {
+	return l.of.Frozen.Calibration, nil
+}
+
 // ModelOptions say what a model file is to hold.
 type ModelOptions struct {
 	MostFactors int  // numbers in factors where the training rows would do, vbks.MostFactors as a rule

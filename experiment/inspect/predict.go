@@ -45,6 +45,8 @@ type asked interface {
 	// contributes there.
 	average(ctx context.Context, x []float64, q *PredictQuery) (*mixture.Prediction, error)
 	components(ctx context.Context, id string, x []float64) ([]vbks.ComponentPrediction, error)
+	// calibration is what standard deviations are multiplied by; nil: nothing.
+	calibration(ctx context.Context) (*vbks.Calibration, error)
 	Close() error
 }
 
@@ -65,6 +67,8 @@ type Predicted struct {
 	Weights    []float64 // of them
 	Rows       int
 	Accuracy   Accuracy // on the rows that have a target
+
+	Calibration *vbks.Calibration // of the standard deviations; nil: none
 }
 
 // OpenPredictor reads a run's checkpoint and its data. Close must be called. Where the
@@ -187,13 +191,18 @@ func (p *Predictor) Write(ctx context.Context, points PointSource, q PredictQuer
 	if q.Components && components == nil {
 		return nil, errors.New("there is nowhere to write the components to")
 	}
+	_, transformed := p.Transformed()
 	w := &predictionWriter{
 		query: &q, predictions: predictions,
-		table: predictionSheet(p.data, points.HasTarget(), &q),
+		table: predictionSheet(p.data, points.HasTarget(), transformed, &q),
 		done:  Predicted{Evaluation: p.evaluation},
 	}
 	if q.Components {
 		w.components, w.parts = components, componentSheet(&q)
+	}
+	var err error
+	if w.done.Calibration, err = p.lanes[0].calibration(ctx); err != nil { // the other lanes take it over
+		return nil, err
 	}
 	if err := p.batches(ctx, w, points); err != nil {
 		return nil, err
@@ -336,6 +345,14 @@ func (i *Inspector) components(ctx context.Context, id string, x []float64) (par
 	return parts, err
 }
 
+func (i *Inspector) calibration(ctx context.Context) (c *vbks.Calibration, err error) {
+	err = i.ask(ctx, func(ctx context.Context) (err error) {
+		c, err = i.trainer.Calibrate(ctx)
+		return err
+	})
+	return c, err
+}
+
 // predictedBatch is some rows of the tables.
 type predictedBatch struct {
 	ids          []string
@@ -397,6 +414,9 @@ func (p *Predictor) predictionRows(
 		s.number(mean)
 		s.number(sdF)
 		s.number(sdY)
+		if _, linear := mapped.Units.Linear(); !linear {
+			s.number(mapped.Quantile(k, 0.5, true))
+		}
 		for _, ofY := range []bool{false, true} {
 			for _, prob := range w.query.Quantiles {
 				s.number(mapped.Quantile(k, prob, ofY))

@@ -23,13 +23,17 @@ type sheet struct {
 
 // predictionSheet has a row for each point: its number among the rows of the
 // file, from 1 and without the header; the inputs under their own names, time
-// stamps in RFC 3339; the target if the points have it; the mean of y, which is
-// that of f where the target is not transformed; the standard deviations of f and of y = f + noise; and for each
-// probability p the quantiles f_qp and y_qp of the mixture over the kernels. A
+// stamps as the run's table has them; the target if the points have it; the mean of y, which is
+// that of f where the target is not transformed; the standard deviations of f and of y = f + noise; the median of y
+// where it is transformed, so that the two differ; and for each probability p the quantiles f_qp and y_qp of the
+// mixture over the kernels. A
 // column of the data whose name another one has is called name_data. In CSV, names
 // start no formula, see files.SafeCell.
-func predictionSheet(d *datasets.Dataset, target bool, q *PredictQuery) *sheet {
+func predictionSheet(d *datasets.Dataset, target, transformed bool, q *PredictQuery) *sheet {
 	results := []string{"mean", "sd_f", "sd_y"}
+	if transformed {
+		results = append(results, "median")
+	}
 	for _, of := range []string{"f", "y"} {
 		for _, prob := range q.Quantiles {
 			results = append(results, of+"_q"+files.FormatFloat(prob))
@@ -145,7 +149,7 @@ func (r *sheetRows) number(v float64) {
 // value adds a value of a column of the data.
 func (r *sheetRows) value(c *datasets.Column, v float64) {
 	if c.Time {
-		r.word(c.Format(v))
+		r.word(c.Written(v))
 		return
 	}
 	r.number(v)

@@ -87,6 +87,15 @@ func TestRunOfTheLogarithm(t *testing.T) {
 			}
 		}
 	}
+	// The median is the point of the logarithm's; where there is none the mean is it.
+	for row, v := range columnOf(t, of, "mean") {
+		if got := columnOf(t, table, "median")[row]; !within(got, math.Exp(v), 1e-12) {
+			t.Errorf("median at row %d: %v, want %v", row, got, math.Exp(v))
+		}
+	}
+	if slices.Contains(of[0], "median") {
+		t.Errorf("without a transform there is a column %q", of[0])
+	}
 	for _, sd := range []string{"sd_f", "sd_y"} {
 		for row, s := range columnOf(t, of, sd) {
 			mean := math.Exp(columnOf(t, of, "mean")[row] + s*s/2)

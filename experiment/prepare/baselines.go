@@ -52,7 +52,7 @@ func baselines(d *datasets.Dataset) *record.Baselines {
 		}
 		b.Methods = append(b.Methods, m)
 	}
-	if d.Dim == 1 {
+	if d.Dim == 1 || d.Series != nil {
 		ofSeries(d, b, add)
 	}
 	if d.Series == nil && b.Task != record.TaskForecast {
@@ -73,14 +73,14 @@ func baselines(d *datasets.Dataset) *record.Baselines {
 	return b
 }
 
-// ofSeries adds the baselines of one input.
+// ofSeries adds the baselines of one input, or of time alone.
 func ofSeries(d *datasets.Dataset, b *record.Baselines, add func(method, label, note string, predict func() ([]baseline.Normal, error))) {
 	train := slices.Clone(d.Train)
-	slices.SortStableFunc(train, func(r, s int32) int { return cmp.Compare(d.X[r], d.X[s]) })
-	at := inputs(d, d.Test)
+	slices.SortStableFunc(train, func(r, s int32) int { return cmp.Compare(d.Row(int(r))[0], d.Row(int(s))[0]) })
+	at, past := d.Times(d.Test), d.Times(train)
 	b.Task = record.TaskGaps
 	methods := baseline.Fillings()
-	if slices.Min(at) > d.X[train[len(train)-1]] {
+	if slices.Min(at) > past[len(past)-1] {
 		b.Task = record.TaskForecast
 		methods = baseline.Forecasts()
 	}
@@ -89,13 +89,13 @@ func ofSeries(d *datasets.Dataset, b *record.Baselines, add func(method, label, 
 		season = d.Series.Season
 		b.Season = season
 	}
-	whole, err := baseline.NewSeries(inputs(d, train), d.Targets(train))
+	whole, err := baseline.NewSeries(past, d.Targets(train))
 	if d.Series != nil {
 		b.Scale, b.Unscaled = scale(whole, err, season)
 	}
 	recent, recentErr, last := whole, err, ""
 	if n := len(train) - mostSmoothed; n > 0 {
-		recent, recentErr = baseline.NewSeries(inputs(d, train[n:]), d.Targets(train[n:]))
+		recent, recentErr = baseline.NewSeries(past[n:], d.Targets(train[n:]))
 		last = fmt.Sprintf("from the last %d training rows", mostSmoothed)
 	}
 	for _, m := range methods {

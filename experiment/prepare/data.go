@@ -74,7 +74,9 @@ func LoadGroups(ctx context.Context, c *config.Config) ([]datasets.Group, error)
 
 // checkFiles returns an error if the data are not of the files that a config means.
 func checkFiles(c *config.Config, d *datasets.Dataset) error {
-	for _, f := range []ChangedFile{{d.Path, "data.sha256", c.SHA256, d.SHA256}, {d.Mask, "data.mask_sha256", c.MaskSHA256, d.MaskSHA256}} {
+	holidays, sum := d.Holidays()
+	for _, f := range []ChangedFile{{d.Path, "data.sha256", c.SHA256, d.SHA256}, {d.Mask, "data.mask_sha256", c.MaskSHA256, d.MaskSHA256},
+		{holidays, "data.holidays_sha256", c.HolidaysSHA, sum}} {
 		if f.was != "" && f.is != "" && f.was != f.is {
 			return &f
 		}

@@ -1,12 +1,16 @@
 package prepare
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"kestrel/experiment/config"
+	"kestrel/experiment/record"
+	"kestrel/internal/must"
 )
 
 // TestLoadIntelFromConfig goes from a config to a dataset, and from the config
@@ -49,5 +53,48 @@ func TestLoadIntelFromConfig(t *testing.T) {
 	d, _, err := LoadData(t.Context(), &again)
 	if err != nil || d.SHA256 != j.Data.SHA256 || d.N() != 11 {
 		t.Errorf("%v", err)
+	}
+}
+
+// With columns of the calendar a series has kernels on them, written out in its config,
+// from which the same data come again; those of a space that is named are on time. A
+// file of holidays that has changed is noticed.
+func TestCalendarIsSettled(t *testing.T) {
+	dir := t.TempDir()
+	text := "day,sales\n"
+	for i := range 40 {
+		text += fmt.Sprintf("%s,%d\n", time.Date(2024, 3, 1+i, 0, 0, 0, 0, time.UTC).Format("2006-01-02"), i*i%11)
+	}
+	path, days := filepath.Join(dir, "sales.csv"), filepath.Join(dir, "days.csv")
+	must.OK(t, os.WriteFile(path, []byte(text), 0o600))
+	must.OK(t, os.WriteFile(days, []byte("2024-03-29,Good Friday\n"), 0o600))
+	settled := func(more ...config.Override) config.Config {
+		c, err := config.ForTable(path, "", append(more, config.Override{Key: "data.calendar", Value: "weekday"},
+			config.Override{Key: "data.holidays", Value: days}))
+		must.OK(t, err)
+		_, _, err = LoadSettled(t.Context(), &c)
+		must.OK(t, err)
+		return c
+	}
+	c := settled()
+	again, err := config.Default().Read([]byte(c.TOML()), "config.toml", nil)
+	must.OK(t, err)
+	d, _, err := LoadData(t.Context(), &again)
+	must.OK(t, err)
+	if c.Settings.Priors != "series" || c.Settings.Weights != "tempered" || len(again.Kernels.Expressions) != 49 || d.Dim != 3 ||
+		d.Series == nil || d.SplitBy != "x" || len(c.HolidaysSHA) != 64 {
+		t.Errorf("%d inputs, by %s, kernels %q, priors %s", d.Dim, d.SplitBy, again.Kernels.Expressions, c.Settings.Priors)
+	}
+	b := baselines(d)
+	if b.Task != record.TaskForecast || b.Season != 7 || b.Scale <= 0 {
+		t.Errorf("%+v", b)
+	}
+	if named := settled(config.Override{Key: "kernels.set", Value: "series"}); len(named.Kernels.Expressions) != 32 ||
+		strings.Contains(strings.Join(named.Kernels.Expressions, " "), "weekday") {
+		t.Errorf("%q", named.Kernels.Expressions)
+	}
+	must.OK(t, os.WriteFile(days, []byte("2024-04-01,Easter Monday\n"), 0o600))
+	if _, _, err := LoadData(t.Context(), &again); err == nil || !strings.Contains(err.Error(), "data.holidays_sha256") {
+		t.Error(err)
 	}
 }

@@ -78,6 +78,9 @@ func foretold(ctx context.Context, c *config.Config, d *datasets.Dataset, name s
 		if err != nil {
 			return 0, err
 		}
+		if d.Dim > 1 { // other columns are made of time
+			e = e.On(d.Inputs[0].Name)
+		}
 		space = append(space, vbks.Candidate{Expr: e, Weight: 1})
 	}
 	own := c.Clone()
@@ -88,7 +91,7 @@ func foretold(ctx context.Context, c *config.Config, d *datasets.Dataset, name s
 	s.Optimizer, s.EvaluateEvery, s.Refine, s.Starts = "collapsed", 1, 0, 2
 
 	rows := slices.Clone(d.Train)
-	slices.SortStableFunc(rows, func(a, b int32) int { return cmp.Compare(d.X[a], d.X[b]) })
+	slices.SortStableFunc(rows, func(a, b int32) int { return cmp.Compare(d.Row(int(a))[0], d.Row(int(b))[0]) })
 	n := len(rows)
 	sum, count := 0.0, 0
 	for tenth := transformTenths - transformOrigins; tenth < transformTenths; tenth++ {

@@ -19,6 +19,8 @@ type Evaluation struct {
 	Inducing   int          `json:"inducing,omitempty"` // inputs; 0 in the logs of older versions
 	Objective  files.Number `json:"objective"`          // total ELBO
 	Kernels    []Kernel     `json:"kernels"`
+
+	Calibration *vbks.Calibration `json:"calibration,omitempty"` // of predictions after the last one planned
 }
 
 // Kernel is one kernel in an evaluation.

@@ -31,12 +31,13 @@ const (
 	ForecastsFile  = "backtest.csv"
 	SummaryFile    = "summary.csv"
 	HorizonFile    = "by-horizon.csv"
+	SeriesFile     = "by-series.csv"
 	BacktestFigure = "by-horizon"
 )
 
 // BacktestFiles returns the names that a backtest keeps for itself in its directory.
 func BacktestFiles() []string {
-	return []string{ForecastsFile, SummaryFile, HorizonFile, BacktestFigure + ".svg", BacktestFigure + ".png"}
+	return []string{ForecastsFile, SummaryFile, HorizonFile, SeriesFile, BacktestFigure + ".svg", BacktestFigure + ".png"}
 }
 
 // StudyPrefix begins the names of the tables of a study.

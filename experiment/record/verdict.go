@@ -50,26 +50,43 @@ func (b *Baselines) against(m *Metric) string {
 	if own := float64(m.CRPS); reference == nil || best == nil || m.TestRows != b.Rows || math.IsNaN(own) || math.IsInf(own, 0) {
 		return ""
 	}
-	what, advice := "forecast", "do not forecast with this"
+	what, advice := "forecast", NoForecast
 	switch b.Task {
 	case TaskGaps:
 		what, advice = "filling gaps", "use that"
 	case TaskRegression:
 		what, advice = "regression", "use that"
 	}
-	text, worse := beside(float64(m.CRPS), float64(reference.Score.CRPS))
-	text = fmt.Sprintf("%s (%d rows): CRPS %s %s", what, m.TestRows, text, reference.Label)
-	if n := len(b.had()); n > 1 && best.Method == reference.Method {
-		text += fmt.Sprintf(", the best of %d baselines", n)
-	} else if n > 1 {
-		than, _ := beside(float64(m.CRPS), float64(best.Score.CRPS))
-		text += fmt.Sprintf(", %s the best of %d baselines (%s)", than, n, best.Label)
+	rival := func(b *Baseline) Rival { return Rival{b.Label, float64(m.CRPS), float64(b.Score.CRPS)} }
+	return fmt.Sprintf("%s (%d rows): %s", what, m.TestRows, Worth(rival(reference), rival(best), len(b.had()), advice))
+}
+
+// Rival is a baseline that a CRPS is held against.
+type Rival struct {
+	Label      string
+	Own, Other float64 // CRPS, and that of the baseline, on the same rows
+}
+
+// Worth says what a CRPS is worth beside what would be done without any thought and
+// beside the best of so many baselines, and the advice, unless that is "", where it is
+// worse than the first of these.
+func Worth(reference, best Rival, baselines int, advice string) string {
+	than, worse := beside(reference.Own, reference.Other)
+	text := fmt.Sprintf("CRPS %s %s", than, reference.Label)
+	if baselines > 1 && best.Label == reference.Label {
+		text += fmt.Sprintf(", the best of %d baselines", baselines)
+	} else if baselines > 1 {
+		than, _ := beside(best.Own, best.Other)
+		text += fmt.Sprintf(", %s the best of %d baselines (%s)", than, baselines, best.Label)
 	}
-	if worse {
+	if worse && advice != "" {
 		text += ": " + advice
 	}
 	return text
 }
+
+// NoForecast is the advice against forecasts.
+const NoForecast = "do not forecast with this"
 
 // beside says how a score is to another one of which less is better, up to "than" or
 // "of", and whether it is worse by half a percent.

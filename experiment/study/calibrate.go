@@ -19,6 +19,7 @@ import (
 	"kestrel/kernelspace"
 	"kestrel/vbks"
 	"kestrel/vbks/exact"
+	"kestrel/vbks/params"
 	"kestrel/vbks/random"
 )
 
@@ -112,6 +113,9 @@ type calibrationSet struct {
 	truth int     // in the space
 	noise float64 // sd, in sds of f
 	draws int     // until one was taken
+	// What it was drawn with: the free vector, but for the noise, and the noise's variance.
+	free     []float64
+	variance float64
 }
 
 // draw makes the data set of a seed.
@@ -164,7 +168,7 @@ func (c *Calibration) draw(ctx context.Context, seed uint64) (*calibrationSet, e
 			continue
 		}
 		sdF := math.Sqrt(variance(f))
-		s.y = f
+		s.y, s.free, s.variance = f, free, s.noise*s.noise*sdF*sdF
 		for i := range s.y {
 			s.y[i] += s.noise * sdF * rng.NormFloat64()
 		}
@@ -207,6 +211,7 @@ type CalibrationRow struct {
 	OwnBayes      files.Number `json:"own_bayes"`
 	OwnPosterior  files.Number `json:"own_posterior"`
 	OwnPointBayes files.Number `json:"own_point_bayes"`
+	Missed        files.Number `json:"missed"`    // nats by which the generator's fit is worse than its own hyperparameters; less than 0 if it is not
 	ExactGap      files.Number `json:"exact_gap"` // of the leader to the generator, at their fits; NaN where that has none
 	Seconds       files.Number `json:"seconds"`   // of all: drawing, fitting, exact evidence
 	Failure       string       `json:"failure,omitempty"`
@@ -233,7 +238,7 @@ func (c *Calibration) Run(ctx context.Context, seed uint64, lanes int) (*Calibra
 		if err != nil {
 			return nil, err
 		}
-		if err := j.believed(ctx, s.truth, row); err != nil {
+		if err := j.believed(ctx, s, row); err != nil {
 			return nil, err
 		}
 	}
@@ -281,7 +286,8 @@ func (c *Calibration) prepare(ctx context.Context, s *calibrationSet, seed uint6
 // believed finds, by exact evidence alone, the kernels that cannot be told apart,
 // and then what is believed of them. Kernels are in the leader's class within a nat
 // of it; other classes are what is within a nat of the best that is left.
-func (j *judge) believed(ctx context.Context, truth int, row *CalibrationRow) error {
+func (j *judge) believed(ctx context.Context, s *calibrationSet, row *CalibrationRow) error {
+	truth := s.truth
 	nats := make([]float64, len(j.job.Start.Kernels))
 	for i := range nats {
 		if err := context.Cause(ctx); err != nil {
@@ -292,7 +298,7 @@ func (j *judge) believed(ctx context.Context, truth int, row *CalibrationRow) er
 		if f == nil {
 			continue
 		}
-		k, _, err := j.kernel(i)
+		k, p, err := j.kernel(i)
 		if err != nil {
 			return err
 		}
@@ -303,6 +309,11 @@ func (j *judge) believed(ctx context.Context, truth int, row *CalibrationRow) er
 		if ok {
 			nats[i] = v
 			row.Fitted++
+		}
+		if i == truth {
+			if row.Missed, err = j.missed(k, p, s, v); err != nil {
+				return err
+			}
 		}
 	}
 	last := j.last()
@@ -337,6 +348,17 @@ func (j *judge) believed(ctx context.Context, truth int, row *CalibrationRow) er
 		}
 	}
 	return nil
+}
+
+// missed is by how many nats the hyperparameters that the data were drawn with are
+// better, for the generator, than what was found for it.
+func (j *judge) missed(k *exact.Kernel, p *kernelspace.Program, s *calibrationSet, found float64) (files.Number, error) {
+	raw, _ := params.Raw(p, s.free, 0)
+	v, ok, err := k.At(k.Free(raw, s.variance))
+	if !ok {
+		v = math.NaN()
+	}
+	return files.Number(v - found), err
 }
 
 // classOf divides kernels by their evidence, from the best down, into those within a

@@ -4,6 +4,7 @@
 package mixture
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"math"
@@ -20,6 +21,8 @@ type Prediction struct {
 	Noise   []float64   // σ_n² per kernel
 	Mean    [][]float64 // [kernel][row], mean of f
 	Var     [][]float64 // [kernel][row], variance of f
+
+	widened float64 // the factors of Widen; 0: none
 }
 
 // Check returns an error if the parts do not fit together or hold values that
@@ -101,6 +104,24 @@ func (p *Prediction) Moments(row int, ofY bool) (mean, variance float64) {
 		variance += w * (p.variance(i, row, ofY) + d*d)
 	}
 	return mean, variance
+}
+
+// Widen multiplies the distance of f, and of y, from the mean by a factor at every row:
+// of the mixture with components μ_i and σ_i² it makes that of
+//
+//	μ + c(μ_i − μ),   c²σ_i²,   μ = Σ_i w_i μ_i.
+func (p *Prediction) Widen(c float64) {
+	for row := range p.Rows() {
+		mean, _ := p.Moments(row, false)
+		for i := range p.Mean {
+			p.Mean[i][row] = mean + c*(p.Mean[i][row]-mean)
+			p.Var[i][row] *= c * c
+		}
+	}
+	for i := range p.Noise {
+		p.Noise[i] *= c * c
+	}
+	p.widened = c * cmp.Or(p.widened, 1)
 }
 
 // density returns the density at x of the components that have one.
@@ -252,11 +273,19 @@ func logNormal(y, mean, variance float64) float64 {
 	return -0.5 * (math.Log(2*math.Pi*variance) + z*z)
 }
 
-// Single returns the prediction of kernel k alone. Means and variances are shared
-// with p.
+// Single returns the prediction of kernel k alone, about its own mean. Variances are
+// shared with p, and means unless it has been widened.
 func (p *Prediction) Single(k int) *Prediction {
+	mean := p.Mean[k]
+	if p.widened != 0 { // its own again
+		mean = make([]float64, len(mean))
+		for row, v := range p.Mean[k] {
+			of, _ := p.Moments(row, false)
+			mean[row] = of + (v-of)/p.widened
+		}
+	}
 	return &Prediction{
 		IDs: []string{p.IDs[k]}, Weights: []float64{1}, Noise: []float64{p.Noise[k]},
-		Mean: [][]float64{p.Mean[k]}, Var: [][]float64{p.Var[k]},
+		Mean: [][]float64{mean}, Var: [][]float64{p.Var[k]}, widened: p.widened,
 	}
 }

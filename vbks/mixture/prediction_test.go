@@ -196,3 +196,35 @@ func TestPredictionCheck(t *testing.T) {
 		}
 	}
 }
+
+// Widening stretches the distribution about its mean: every quantile is as many times as
+// far from it, the mean stays, and a kernel alone keeps its own mean.
+func TestWiden(t *testing.T) {
+	for _, ofY := range []bool{false, true} {
+		before, after := threeKernels(), threeKernels()
+		const c = 1.7
+		after.Widen(c)
+		mean, variance := before.Moments(0, ofY)
+		m, v := after.Moments(0, ofY)
+		if math.Abs(m-mean) > 1e-14 || math.Abs(v-c*c*variance) > 1e-13 {
+			t.Errorf("moments %v, %v become %v, %v", mean, variance, m, v)
+		}
+		for _, prob := range []float64{0.01, 0.3, 0.5, 0.8, 0.999} {
+			q := before.Quantile(0, prob, ofY)
+			if got := after.Quantile(0, prob, ofY); math.Abs(got-(mean+c*(q-mean))) > 1e-8 {
+				t.Errorf("quantile %v is %v, want %v", prob, got, mean+c*(q-mean))
+			}
+		}
+		for k := range 3 {
+			a, b := before.Single(k), after.Single(k)
+			m, v := a.Moments(0, ofY)
+			if n, w := b.Moments(0, ofY); math.Abs(m-n) > 1e-14 || math.Abs(w-c*c*v) > 1e-13 {
+				t.Errorf("kernel %d alone: %v, %v become %v, %v", k, m, v, n, w)
+			}
+		}
+		after.Widen(1 / c)
+		if got, want := after.Quantile(0, 0.9, ofY), before.Quantile(0, 0.9, ofY); math.Abs(got-want) > 1e-8 {
+			t.Errorf("there and back: %v, not %v", got, want)
+		}
+	}
+}

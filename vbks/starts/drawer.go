@@ -10,7 +10,6 @@ import (
 
 	"kestrel/kernelspace"
 	"kestrel/vbks/params"
-	"kestrel/vbks/periods"
 )
 
 // Drawer draws starting hyperparameters from what the data look like. It may be
@@ -20,12 +19,13 @@ type Drawer struct {
 
 	scales  kernelspace.Scales
 	dim     int
-	rows    int         // training rows in all
-	sample  [][]float64 // some rows of X
-	square  float64     // mean of y²
-	yvar    float64     // variance of y
-	periods [][]float64 // candidate periods per column, strongest first
-	spread  []float64   // median distance of two rows, per column
+	rows    int           // training rows in all
+	sample  [][]float64   // some rows of X
+	square  float64       // mean of y²
+	yvar    float64       // variance of y
+	peaks   [][]float64   // the periods of a column's strongest components
+	periods [][]candidate // periods that are tried, per column, the most promising first
+	spread  []float64     // median distance of two rows, per column
 	floor   float64
 
 	calendrical bool // as Options.Calendar
@@ -43,9 +43,9 @@ type Options struct {
 // NewDrawer summarises training rows: x (N x dim, row-major) and y.
 func NewDrawer(x, y []float64, dim int, o Options) *Drawer {
 	n := len(y)
-	w := &Drawer{Inducing: o.Inducing, scales: o.Scales, dim: dim, rows: n, floor: o.Floor, periods: columnPeriods(x, y, dim, o.Seed)}
+	w := &Drawer{Inducing: o.Inducing, scales: o.Scales, dim: dim, rows: n, floor: o.Floor}
+	w.findPeriods(x, y, o.Seed)
 	w.calendrical = o.Calendar
-	w.periods[0] = append(slices.Clone(o.Scales.Seasons), w.periods[0]...)
 	var mean, square float64
 	for _, v := range y {
 		mean += v
@@ -76,17 +76,6 @@ func NewDrawer(x, y []float64, dim int, o Options) *Drawer {
 		}
 	}
 	return w
-}
-
-// columnPeriods finds candidate periods for every input column.
-func columnPeriods(x, y []float64, dim int, seed uint64) [][]float64 {
-	out := make([][]float64, dim)
-	for c, peaks := range periods.Columns(x, y, dim, periods.Options{Seed: seed}) {
-		for _, p := range peaks {
-			out[c] = append(out[c], p.Period)
-		}
-	}
-	return out
 }
 
 // logUniform draws from [lo, hi] uniformly in the logarithm.
@@ -120,7 +109,7 @@ func (w *Drawer) Draw(p *kernelspace.Program, rng *rand.Rand, number int) []floa
 func (w *Drawer) calendar(p *kernelspace.Program, raw []float64) {
 	known := p.Seasons(w.scales)
 	for _, in := range params.Leaves(p) {
-		if in.Op != kernelspace.OpPER || known == nil {
+		if !in.Seasonal() || known == nil {
 			continue
 		}
 		first := in.Off + 1 + in.NumScale
@@ -173,14 +162,8 @@ func (w *Drawer) leaf(in *kernelspace.Instr, raw []float64, rng *rand.Rand, numb
 	columns := len(in.Cols)
 	switch in.Op {
 	case kernelspace.OpPER:
-		l := 1.0
-		if !first {
-			l = math.Exp(0.8 * rng.NormFloat64())
-		}
-		l *= math.Sqrt(float64(columns))
-		for i := range scales {
-			scales[i] = l
-		}
+		w.periodic(in, raw, rng, number, used)
+		return
 	case kernelspace.OpLIN, kernelspace.OpPoly:
 		// Unit mean square after scaling.
 		if in.NumScale > 1 {
@@ -226,7 +209,7 @@ func (w *Drawer) leaf(in *kernelspace.Instr, raw []float64, rng *rand.Rand, numb
 		}
 	}
 	for i := range in.NumPeriod {
-		rest[i] = w.period(in.Cols[min(i, len(in.Cols)-1)], rng, number, used)
+		rest[i] = w.period(in.Cols[min(i, len(in.Cols)-1)], rng, number, used).period
 	}
 }
 
@@ -248,44 +231,6 @@ func (w *Drawer) rms(c int) float64 {
 		return 1
 	}
 	return math.Sqrt(s / float64(len(w.sample)))
-}
-
-// period draws a period for a column: the peaks of the periodogram in their
-// order for start 0, then peaks at random, their multiples and halves, and
-// now and then anything. Leaves of one kernel get different peaks.
-func (w *Drawer) period(c int, rng *rand.Rand, number int, used []map[int]bool) float64 {
-	peaks := w.periods[c]
-	u := rng.Float64()
-	lo := math.Max(3*w.scales.Spacing[c], w.scales.Span[c]/500)
-	if len(peaks) == 0 || number > 0 && u < 0.15 {
-		return logUniform(rng, lo, 1.5*w.scales.Span[c])
-	}
-	if number == 0 {
-		for i, p := range peaks {
-			if !used[c][i] {
-				used[c][i] = true
-				return p
-			}
-		}
-		return peaks[len(peaks)-1]
-	}
-	// The strongest is drawn most often.
-	i := min(int(rng.ExpFloat64()*1.5), len(peaks)-1)
-	for range peaks {
-		if !used[c][i] {
-			break
-		}
-		i = (i + 1) % len(peaks)
-	}
-	used[c][i] = true
-	p := peaks[i]
-	switch {
-	case u < 0.25:
-		p *= 2
-	case u < 0.35:
-		p /= 2
-	}
-	return math.Max(p*math.Exp(0.02*rng.NormFloat64()), lo)
 }
 
 // Shake changes a solution for another try: either every parameter a little,
@@ -334,15 +279,4 @@ func (w *Drawer) redraw(p *kernelspace.Program, x []float64, rng *rand.Rand) []f
 	}
 	w.normalise(p, raw, whole)
 	return params.Free(p, raw, noise, w.floor)
-}
-
-// ShortestPeriod returns the shortest of the strongest candidate periods of a column,
-// 0 if it has none.
-func (w *Drawer) ShortestPeriod(column int) float64 {
-	const strongest = 3
-	peaks := w.periods[column]
-	if len(peaks) == 0 {
-		return 0
-	}
-	return slices.Min(peaks[:min(strongest, len(peaks))])
 }

@@ -34,6 +34,19 @@ func (w *Drawer) likened(src, dst *kernelspace.Instr, from, to []float64) {
 	case radial(src.Op) && walks(dst.Op):
 		to[dst.Off] = from[src.Off] / settled(dst.Op, from[src.Off+1])
 		to[dst.Off+1] = w.scales.Before(dst.Cols)
+	case radial(src.Op) && dst.Op == kernelspace.OpPER: // of a period that is never seen
+		for i := range dst.NumPeriod {
+			to[dst.Off+1+dst.NumScale+i] = neverReturns * w.scales.Span[dst.Cols[min(i, len(dst.Cols)-1)]]
+		}
+		for i := range dst.NumScale {
+			to[dst.Off+1+i] = 2 * math.Pi * from[src.Off+1+min(i, src.NumScale-1)] / (neverReturns * span)
+		}
+		to[dst.Off] = from[src.Off]
+	case src.Op == kernelspace.OpPER && radial(dst.Op):
+		for i := range dst.NumScale {
+			to[dst.Off+1+i] = from[src.Off+1+min(i, src.NumScale-1)] * from[src.Off+1+src.NumScale] / (2 * math.Pi)
+		}
+		to[dst.Off] = from[src.Off]
 	case walks(src.Op) && radial(dst.Op):
 		l := 2 * span
 		to[dst.Off] = from[src.Off] * settled(src.Op, l)
@@ -42,6 +55,9 @@ func (w *Drawer) likened(src, dst *kernelspace.Instr, from, to []float64) {
 		}
 	}
 }
+
+// neverReturns is the period, in ranges of the data, of PER that stands for SE.
+const neverReturns = 4
 
 // settled is s² of the Matérn kernel with this length scale that over short distances
 // is RW or IRW of variance 1.

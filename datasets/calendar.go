@@ -1,0 +1,165 @@
+package datasets
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"time"
+	_ "time/tzdata" // zones are known on every machine
+)
+
+// calendarColumn is an input that is made of time stamps, so that it is known for
+// all times to come.
+type calendarColumn struct {
+	name, unit string
+	of         func(local time.Time) float64
+}
+
+// holidayColumn is the name of the column of Spec.Holidays.
+const holidayColumn = "holiday"
+
+var calendarColumns = []calendarColumn{
+	{"hour", "h", func(t time.Time) float64 {
+		return float64(t.Hour()) + (float64(t.Minute())+(float64(t.Second())+float64(t.Nanosecond())*1e-9)/60)/60
+	}},
+	{"weekday", "d", func(t time.Time) float64 { return float64((t.Weekday()+6)%7 + 1) }}, // as ISO 8601: Monday is 1
+	{"yearday", "d", func(t time.Time) float64 { return float64(t.YearDay()) }},
+}
+
+// CalendarNames lists what Spec.Calendar may hold: the hour with its fraction, 0 to
+// 24, the day of the week, Monday 1 to Sunday 7, and that of the year, from 1.
+func CalendarNames() []string {
+	var names []string
+	for _, c := range calendarColumns {
+		names = append(names, c.name)
+	}
+	return names
+}
+
+// calendar makes the inputs of a series that are known for all times, of time stamps in
+// a zone.
+type calendar struct {
+	columns []calendarColumn
+	zone    *time.Location
+
+	path, sha256 string // of the file of holidays; "": there is none
+}
+
+// asksCalendar reports whether a Spec wants columns of the calendar.
+func (s *Spec) asksCalendar() bool { return len(s.Calendar) > 0 || s.Holidays != "" }
+
+// newCalendar reads what a Spec says of the calendar of d, whose only input is to hold
+// time stamps; nil if it asks for none.
+func newCalendar(ctx context.Context, s *Spec, d *Dataset) (*calendar, error) {
+	if !s.asksCalendar() {
+		return nil, nil
+	}
+	switch {
+	case d.Dim != 1:
+		return nil, fmt.Errorf("%s: data.calendar and data.holidays are of a series in time, but there are %d inputs; "+
+			"name the one that holds time stamps (data.inputs)", d.file(), d.Dim)
+	case !d.Inputs[0].Time:
+		return nil, fmt.Errorf("%s: %s holds no time stamps, of which data.calendar and data.holidays are made; "+
+			"name a column that does (data.inputs), or leave these keys out", d.file(), quoteText(d.Inputs[0].Name))
+	}
+	k := &calendar{zone: d.Inputs[0].zone()}
+	if s.Zone != "" {
+		zone, err := time.LoadLocation(s.Zone)
+		if err != nil {
+			return nil, fmt.Errorf("data.zone = %s is no time zone; name one as Europe/Zurich, or UTC", quoteText(s.Zone))
+		}
+		k.zone = zone
+	}
+	for _, c := range calendarColumns {
+		if slices.Contains(s.Calendar, c.name) {
+			k.columns = append(k.columns, c)
+		}
+	}
+	if s.Holidays != "" {
+		days, err := k.readHolidays(ctx, s, d.writing.dates)
+		if err != nil {
+			return nil, err
+		}
+		k.columns = append(k.columns, calendarColumn{holidayColumn, "", func(t time.Time) float64 {
+			if days[dateOf(t)] {
+				return 1
+			}
+			return 0
+		}})
+	}
+	for _, c := range k.columns {
+		if c.name == d.Inputs[0].Name {
+			return nil, fmt.Errorf("%s: the input is called %s, as a column that data.calendar or data.holidays makes; rename it in the file",
+				d.file(), quoteText(c.name))
+		}
+	}
+	return k, nil
+}
+
+// addCalendar adds the columns of the calendar to a series.
+func (d *Dataset) addCalendar() error {
+	if d.calendar == nil {
+		return nil
+	}
+	if d.Series == nil {
+		return fmt.Errorf("%s: data.calendar and data.holidays are of a series in time, which this is not known to be; "+
+			"set data.time = \"yes\", or leave these keys out", d.file())
+	}
+	d.X = d.widen(d.X)
+	for _, c := range d.calendar.columns {
+		d.Inputs = append(slices.Clip(d.Inputs), Column{Name: c.name, Unit: c.unit})
+	}
+	d.Dim = len(d.Inputs)
+	return nil
+}
+
+// Calendar names the inputs that are made of the first one, time; nil if none is.
+func (d *Dataset) Calendar() []string {
+	var names []string
+	for _, c := range d.Inputs[d.read():] {
+		names = append(names, c.Name)
+	}
+	return names
+}
+
+// read is how many inputs are read from the file; the others are of the calendar.
+func (d *Dataset) read() int {
+	if d.calendar == nil || d.Dim == 1 {
+		return d.Dim
+	}
+	return d.Dim - len(d.calendar.columns)
+}
+
+// Along returns the inputs at so many times, rows x Dim, if all others are made of time;
+// ok is false if they are not.
+func (d *Dataset) Along(times []float64) (x []float64, ok bool) {
+	if d.Dim > 1 && d.read() > 1 || len(d.Calendar()) == 0 {
+		return nil, false
+	}
+	return d.widen(times), true
+}
+
+// widen adds to times, in the unit of the first input, the columns of the calendar.
+func (d *Dataset) widen(times []float64) []float64 {
+	if d.calendar == nil {
+		return times
+	}
+	x := make([]float64, 0, len(times)*(1+len(d.calendar.columns)))
+	for _, v := range times {
+		x = append(x, v)
+		local := d.Inputs[0].At(v).In(d.calendar.zone)
+		for _, c := range d.calendar.columns {
+			x = append(x, c.of(local))
+		}
+	}
+	return x
+}
+
+// Times returns the first input of some rows.
+func (d *Dataset) Times(rows []int32) []float64 {
+	out := make([]float64, len(rows))
+	for i, r := range rows {
+		out[i] = d.X[int(r)*d.Dim]
+	}
+	return out
+}

@@ -1,0 +1,89 @@
+package datasets
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"fmt"
+	"io"
+	"path/filepath"
+	"time"
+)
+
+// date is a day of the calendar, in no zone.
+type date struct {
+	year, day int
+	month     time.Month
+}
+
+func dateOf(t time.Time) date {
+	year, month, day := t.Date()
+	return date{year, day, month}
+}
+
+// readHolidays reads the dates of Spec.Holidays: one a line, in a form that time stamps
+// may have, and behind a comma, semicolon or tab anything, such as the name of the
+// holiday. The first line may be a header; empty lines and those that begin with # are
+// passed over. order is that of day and month where the dates do not tell.
+func (k *calendar) readHolidays(ctx context.Context, s *Spec, order dateOrder) (map[date]bool, error) {
+	path, err := Resolve(s.Holidays, s.SearchDirs)
+	if err != nil {
+		return nil, fmt.Errorf("data.holidays: %w", err)
+	}
+	src, err := openSource(ctx, path, false)
+	if err != nil {
+		return nil, fmt.Errorf("data.holidays: %w", err)
+	}
+	defer src.Close()
+	file := filepath.Base(path)
+	c := newCells(s.Missing)
+	var dates [][]byte
+	var rows [][]string
+	var lines []int
+	in := bufio.NewScanner(src)
+	for n := 1; in.Scan(); n++ {
+		text := bytes.TrimPrefix(in.Bytes(), []byte("\xef\xbb\xbf"))
+		if i := bytes.IndexAny(text, ",;\t"); i >= 0 {
+			text = text[:i]
+		}
+		text = bytes.Trim(text, " \"'\r")
+		if len(text) == 0 || text[0] == '#' {
+			continue
+		}
+		dates, rows, lines = append(dates, bytes.Clone(text)), append(rows, []string{string(text)}), append(lines, n)
+	}
+	if err := in.Err(); err != nil {
+		return nil, fmt.Errorf("data.holidays: %s: %w", file, err)
+	}
+	if _, err := io.Copy(io.Discard, src); err != nil {
+		return nil, fmt.Errorf("data.holidays: %s: %w", file, err)
+	}
+	switch found := lookAt(rows); {
+	case found.day && !found.month:
+		c.dates = dayFirst
+	case found.month && !found.day:
+		c.dates = monthFirst
+	case !found.day:
+		c.dates = order
+	}
+	days := map[date]bool{}
+	for i, text := range dates {
+		us, ok := c.stamp(text)
+		switch {
+		case ok:
+			days[dateOf(time.UnixMicro(us).UTC())] = true
+		case i == 0 && (text[0] < '0' || text[0] > '9'): // a header
+		default:
+			return nil, &LineError{file, lines[i], fmt.Sprintf("%s is no date; data.holidays wants one a line, such as 2024-12-25, "+
+				"and a name behind a comma if there is one", quoteText(string(text)))}
+		}
+	}
+	if len(days) == 0 {
+		return nil, fmt.Errorf("data.holidays: %s has no dates; write one a line, such as 2024-12-25", file)
+	}
+	if k.sha256, err = src.sha256(); err != nil {
+		return nil, fmt.Errorf("data.holidays: %s: %w", file, err)
+	}
+	k.path = path
+	return days, nil
+}

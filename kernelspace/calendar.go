@@ -1,0 +1,74 @@
+package kernelspace
+
+import (
+	"slices"
+	"strings"
+)
+
+// On returns an expression whose leaves that name no column act on these; others stay.
+func (e Expr) On(names ...string) Expr {
+	if e.root == nil {
+		return e
+	}
+	var columns []column
+	for _, n := range names {
+		columns = append(columns, column{name: n})
+	}
+	return Expr{e.root.mapLeaves(func(n *node) *node {
+		if len(n.scope.columns) > 0 {
+			return n
+		}
+		scoped := *n
+		scoped.scope.columns = slices.Clone(columns)
+		return &scoped
+	})}
+}
+
+// onCalendar returns the text of an SE over some columns, with a length scale for each.
+func onCalendar(columns []string) string {
+	names := make([]string, len(columns))
+	for i, c := range columns {
+		names[i] = column{name: c}.text(false)
+	}
+	if len(columns) == 1 {
+		return "SE[" + names[0] + "]"
+	}
+	return "SE[" + strings.Join(names, ",") + ";ard]"
+}
+
+// Terms of the calendar beside a level of a series, by the space that its seasons ask
+// for: C is an SE over all columns of the calendar, with a length scale for each; two of
+// them have what days have in common and what each has for itself. Seasons
+// of time alone are among them, since the calendar may say nothing.
+var calendarTerms = map[string][]string{
+	"SERIES":  {"+PER", "+PER*SE", "+C", "+C+C", "+PER+C", "+PER*C", "+PER*SE+C"},
+	"SERIES2": {"+PER*PER", "+PER*PER*SE", "+C", "+C+C", "+PER+C", "+PER*C", "+PER*PER+C"},
+	"SERIES3": {"+PER*PER", "+PER*PER+PER", "+C", "+C+C", "+PER+C", "+PER*C", "+PER*PER+C"},
+}
+
+// OnCalendar returns the kernels of a space of series as text, on the column of time:
+// those of the space itself, or, with terms of the calendar, every level with what
+// repeats in time, with the other columns, which are of the calendar, and with both,
+// added or multiplied.
+func OnCalendar(set, time string, columns []string, terms bool) ([]string, error) {
+	var kernels []Expr
+	var err error
+	if terms {
+		leaf := onCalendar(columns)
+		var seasons []string
+		for _, t := range calendarTerms[strings.ToUpper(set)] {
+			seasons = append(seasons, strings.ReplaceAll(t, "C", leaf))
+		}
+		kernels, err = series(append(levels(), "CONST"), seasons...) // the calendar may be all that there is
+	} else {
+		kernels, err = Set(set)
+	}
+	if err != nil {
+		return nil, err
+	}
+	var out []string
+	for _, e := range kernels {
+		out = append(out, e.On(time).Canonical().ID())
+	}
+	return out, nil
+}

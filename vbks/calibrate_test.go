@@ -1,0 +1,161 @@
+package vbks
+
+import (
+	"context"
+	"errors"
+	"math"
+	"math/rand/v2"
+	"reflect"
+	"strings"
+	"testing"
+
+	"kestrel/internal/must"
+	"kestrel/vbks/params"
+)
+
+// white is a level and noise whose sd a row's place decides, in a shuffled stream.
+func white(n int, sd func(at float64) float64) Training {
+	rng := rand.New(rand.NewPCG(8, uint64(n)))
+	d := Training{Dim: 1, X: make([]float64, n), Y: make([]float64, n)}
+	for i, r := range rng.Perm(n) {
+		at := float64(r) / float64(n)
+		d.X[i], d.Y[i] = 4*at-2, sd(at)*rng.NormFloat64()
+	}
+	return d
+}
+
+func calibratedSettings() Settings {
+	s := quickSettings("collapsed")
+	s.EvaluateEvery, s.PredictTheta, s.Calibrate, s.NoiseFloor, s.Inducing = 1, "mode", "auto", 1e-4, 1
+	return s
+}
+
+// The factor is that of exact Gaussian processes on the rows before each origin, at the
+// hyperparameters that they are refitted to: here a constant and noise, whose forecast
+// is known by hand. It is near 1 where the noise stays, above where it grows, and below
+// where it fades.
+func TestCalibrationIsThatOfTheOrigins(t *testing.T) {
+	for _, c := range []struct {
+		sd        func(float64) float64
+		low, high float64
+	}{
+		{func(float64) float64 { return 1 }, 0.85, 1.15},
+		{func(at float64) float64 { return math.Exp(4 * at) }, 1.4, 3},
+		{func(at float64) float64 { return math.Exp(-4 * at) }, 0.5, 0.75},
+	} {
+		const n = 200
+		d := white(n, c.sd)
+		tr := trainerOn(t, 1, nil, d, calibratedSettings(), "CONST")
+		e := next(t, tr)
+		got := e.Calibration
+		if got == nil || got.Origins != 5 || got.Rows != n/2 || !(got.Factor > c.low && got.Factor < c.high) {
+			t.Fatalf("%+v, want a factor from %v to %v", got, c.low, c.high)
+		}
+		if last := e.Notices[len(e.Notices)-1].Text; last != got.String() || !strings.Contains(last, "5 rolling origins") {
+			t.Errorf("told %q", last)
+		}
+		inOrder := make([]float64, n)
+		for i, x := range d.X {
+			inOrder[int(math.Round((x+2)/4*n))] = d.Y[i]
+		}
+		sum := 3.0
+		for tenth := 5; tenth < 10; tenth++ {
+			cut, end := n*tenth/10, n*(tenth+1)/10
+			past := Training{Dim: 1, X: make([]float64, cut), Y: inOrder[:cut]}
+			for i := range past.X {
+				past.X[i] = 4*float64(i)/n - 2
+			}
+			fit := refitted(t, tr, 1, past)
+			raw, noise := params.Raw(fit.kernels[0].program, fit.kernels[0].state.Free, fit.floor)
+			// Of y = a + e, a ~ N(0, v): the mean of a is v Σy/(v n + s), its variance v s/(v n + s).
+			v, total := raw[0], 0.0
+			for _, y := range past.Y {
+				total += y
+			}
+			mean, variance := v*total/(v*float64(cut)+noise), v*noise/(v*float64(cut)+noise)+noise
+			squares := 0.0
+			for _, y := range inOrder[cut:end] {
+				squares += (y - mean) * (y - mean) / variance / float64(end-cut)
+			}
+			sum += min(squares, 9)
+		}
+		if want := math.Sqrt(sum / 8); math.Abs(got.Factor-want) > 1e-4*want {
+			t.Errorf("factor %v, by hand %v", got.Factor, want)
+		}
+	}
+}
+
+// Predictions have the factor, those of a checkpoint, of a twin and after a refit too;
+// none is there before the last planned evaluation, with few rows, or unasked.
+func TestPredictionsAreCalibrated(t *testing.T) {
+	d, x := white(120, func(at float64) float64 { return math.Exp(3 * at) }), []float64{-1, 3}
+	s := calibratedSettings()
+	tr := trainerOn(t, 1, nil, d, s, "CONST", "SE")
+	c := next(t, tr).Calibration
+	plain, err := tr.predict(t.Context(), x, PredictOptions{})
+	must.OK(t, err)
+	got, err := tr.Predict(t.Context(), x, PredictOptions{})
+	must.OK(t, err)
+	_, before := plain.Moments(1, true)
+	if _, after := got.Moments(1, true); math.Abs(after-c.Factor*c.Factor*before) > 1e-12*after || c.Factor < 1.1 {
+		t.Errorf("variance %v becomes %v with %+v", before, after, c)
+	}
+	loaded, err := Resume(t.Context(), onCPU(1), d, candidates(t, "CONST", "SE"), []string{"x"}, s, tr.Checkpoint())
+	must.OK(t, err)
+	twin, err := tr.Twin(onCPU(1))
+	must.OK(t, err)
+	again := refitted(t, tr, 1, d)
+	for name, other := range map[string]*Trainer{"a checkpoint": loaded, "a twin": twin, "a refit": again} {
+		found, err := other.Calibrate(t.Context())
+		must.OK(t, err)
+		if !reflect.DeepEqual(found, c) {
+			t.Errorf("%s has %+v, want %+v", name, found, c)
+		}
+		p, err := other.Predict(t.Context(), x, PredictOptions{})
+		must.OK(t, err)
+		if name != "a refit" && !reflect.DeepEqual(p, got) {
+			t.Errorf("%s predicts otherwise", name)
+		}
+	}
+	// Found with the first prediction where it was cut off, and not found anew.
+	cut := trainerOn(t, 1, nil, d, s, "CONST", "SE")
+	next(t, cut)
+	cut.calibrated, cut.calibration = 0, nil
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if _, err := cut.Calibrate(ctx); !errors.Is(err, context.Canceled) || cut.calibration != nil {
+		t.Error(err)
+	}
+	p, err := cut.Predict(t.Context(), x, PredictOptions{})
+	must.OK(t, err)
+	if !reflect.DeepEqual(p, got) {
+		t.Error("found later it is another one")
+	}
+	must.OK(t, tr.Reoptimize(Change{Rounds: 1}))
+	if c, err := tr.Calibrate(t.Context()); c != nil || err != nil {
+		t.Errorf("%v, %v where more evaluations follow", c, err)
+	}
+	s.Calibrate = "none"
+	if e := next(t, trainerOn(t, 1, nil, d, s, "CONST")); e.Calibration != nil {
+		t.Error("unasked")
+	}
+	s.Calibrate = "auto"
+	e := next(t, trainerOn(t, 1, nil, white(20, func(float64) float64 { return 1 }), s, "CONST"))
+	if n := len(e.Notices); e.Calibration != nil || n == 0 || !strings.Contains(e.Notices[n-1].Text, "20 rows are too few") {
+		t.Errorf("%+v", e)
+	}
+}
+
+// An origin counts as one, and three say that intervals are right.
+func TestFactorIsShrunk(t *testing.T) {
+	for _, c := range []struct {
+		squares []float64
+		want    float64
+	}{
+		{nil, 1}, {[]float64{1, 1}, 1}, {[]float64{9}, math.Sqrt(3)}, {[]float64{1e9}, math.Sqrt(3)}, {[]float64{0, 0, 0}, math.Sqrt(0.5)},
+	} {
+		if got := factorOf(c.squares); math.Abs(got-c.want) > 1e-15 {
+			t.Errorf("%v: %v, want %v", c.squares, got, c.want)
+		}
+	}
+}

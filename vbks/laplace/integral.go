@@ -1,0 +1,372 @@
+package laplace
+
+import (
+	"math"
+	"math/rand/v2"
+
+	"gonum.org/v1/gonum/floats"
+	"gonum.org/v1/gonum/mat"
+
+	"kestrel/kernelspace"
+	"kestrel/vbks/random"
+)
+
+// Density is a log density over the free vector of a kernel of which modes are known.
+type Density struct {
+	Program *kernelspace.Program
+	Name    string // of its stream of random numbers
+	Modes   []Peak // the best first; one at least
+}
+
+// Peak is a mode: where it is, the log density there, the log volume about it and the
+// factor C of the normal density with its curvature, N(X, CCᵀ).
+type Peak struct {
+	X      []float64
+	Value  float64
+	Volume float64
+	Chol   []float64
+}
+
+// Integral is the logarithm of the integral of a density, with its standard error
+// from the draws.
+type Integral struct {
+	Nats, SE float64
+	Draws    float64 // effective number of independent draws
+}
+
+// Values evaluates log densities, by their places, at a point each; −Inf where one
+// cannot be evaluated.
+type Values func(sub []int, xs [][]float64) ([]float64, error)
+
+const (
+	// Draws are made in so many rounds, at least leastDraws and drawsPerEntry for each
+	// entry in a round. What a round has shown moves the next one's proposals.
+	integralRounds = 3
+	leastDraws     = 64
+	drawsPerEntry  = 8
+	// Proposals are t densities with so many degrees of freedom: posteriors of
+	// hyperparameters have longer tails than normal ones.
+	tails = 5
+	// Of each proposal's weight so much is shared evenly: a mode that has shown nothing
+	// so far may have been drawn too seldom.
+	evenly = 0.15
+	// The curvature counts as much as so many draws for each entry.
+	curvatureDraws = 2.0
+	// Exchanging equal terms is looked at in so many arrangements.
+	mostArrangements = 24
+)
+
+// Integrate estimates the integrals of densities by importance sampling from mixtures
+// of t densities about their modes,
+//
+//	Z = 1/S Σ_s p(θ_s)/q(θ_s),
+//
+// in rounds, q(θ) the mean of the rounds' mixtures (adaptive multiple importance
+// sampling; Cornuet, Marin, Mira and Robert 2012, Scand. J. Statist. 39), which the
+// weighted draws of a round move and stretch for the next. Modes that exchanging equal
+// terms makes of one are proposed together: q is averaged over the arrangements. What
+// can be evaluated at a time is. The largest weights are truncated (Ionides 2008).
+func Integrate(densities []Density, values Values, seed uint64) ([]Integral, error) {
+	all := make([]*integral, len(densities))
+	most := 0
+	for i := range densities {
+		all[i] = newIntegral(&densities[i], seed)
+		most = max(most, all[i].perRound)
+	}
+	for range integralRounds {
+		for _, g := range all {
+			g.begin()
+		}
+		for d := range most {
+			var sub []int
+			var xs [][]float64
+			for i, g := range all {
+				if d < g.perRound {
+					sub, xs = append(sub, i), append(xs, g.draw(d))
+				}
+			}
+			got, err := values(sub, xs)
+			if err != nil {
+				return nil, err
+			}
+			for j, i := range sub {
+				all[i].points, all[i].logs = append(all[i].points, xs[j]), append(all[i].logs, got[j])
+			}
+		}
+		for _, g := range all {
+			g.adapt()
+		}
+	}
+	out := make([]Integral, len(all))
+	for i, g := range all {
+		out[i] = g.result()
+	}
+	return out, nil
+}
+
+// proposal is a t density of a mixture.
+type proposal struct {
+	share float64
+	mean  []float64
+	chol  []float64 // F x F row-major lower
+	det   float64   // Σ log C_jj
+}
+
+func (p *proposal) settle() {
+	f := len(p.mean)
+	p.det = 0
+	for j := range f {
+		p.det += math.Log(p.chol[j*f+j])
+	}
+}
+
+// log is that of the density, without its share.
+func (p *proposal) log(x []float64) float64 {
+	f := len(x)
+	z := make([]float64, f)
+	square := 0.0
+	for i := range f {
+		v := x[i] - p.mean[i]
+		for j := range i {
+			v -= p.chol[i*f+j] * z[j]
+		}
+		z[i] = v / p.chol[i*f+i]
+		square += z[i] * z[i]
+	}
+	n := float64(f)
+	a, _ := math.Lgamma((tails + n) / 2)
+	b, _ := math.Lgamma(tails / 2.0)
+	return a - b - n/2*math.Log(tails*math.Pi) - p.det - (tails+n)/2*math.Log1p(square/tails)
+}
+
+// integral is a density with what has been drawn of it.
+type integral struct {
+	*Density
+	rng      *rand.Rand
+	perRound int
+	orders   [][]int      // arrangements of the free vector, the plain one first
+	curved   []proposal   // as the curvature has them
+	rounds   [][]proposal // those of every round
+	points   [][]float64
+	logs     []float64
+}
+
+func newIntegral(d *Density, seed uint64) *integral {
+	f := len(d.Modes[0].X)
+	g := &integral{Density: d, rng: random.Stream(seed, d.Name+" integral", 0), perRound: max(leastDraws, drawsPerEntry*f),
+		orders: Exchanges(d.Program, f)}
+	top := math.Inf(-1)
+	for _, m := range d.Modes {
+		top = math.Max(top, m.Value+m.Volume)
+	}
+	sum := 0.0
+	for _, m := range d.Modes {
+		p := proposal{share: math.Exp(m.Value + m.Volume - top), mean: m.X, chol: m.Chol}
+		p.settle()
+		g.curved = append(g.curved, p)
+		sum += p.share
+	}
+	for i := range g.curved {
+		g.curved[i].share = (1-evenly)*g.curved[i].share/sum + evenly/float64(len(g.curved))
+	}
+	return g
+}
+
+// begin begins a round with the proposals as they are.
+func (g *integral) begin() {
+	if len(g.rounds) == 0 {
+		g.rounds = append(g.rounds, g.curved)
+	}
+}
+
+// draw makes draw d of the round; the proposals have their shares of the draws.
+func (g *integral) draw(d int) []float64 {
+	now := g.rounds[len(g.rounds)-1]
+	at, so := 0, now[0].share
+	for u := (float64(d) + 0.5) / float64(g.perRound); u > so && at < len(now)-1; {
+		at++
+		so += now[at].share
+	}
+	p := &now[at]
+	f := len(p.mean)
+	z := make([]float64, f)
+	square := 0.0
+	for i := range z {
+		z[i] = g.rng.NormFloat64()
+	}
+	for range tails {
+		v := g.rng.NormFloat64()
+		square += v * v
+	}
+	floats.Scale(math.Sqrt(tails/square), z)
+	x := make([]float64, f)
+	for i := range x {
+		x[i] = p.mean[i] + floats.Dot(p.chol[i*f:i*f+i+1], z[:i+1])
+	}
+	return x
+}
+
+// arranged is a point with its entries in another order.
+func arranged(x []float64, order []int) []float64 {
+	out := make([]float64, len(x))
+	for i, j := range order {
+		out[i] = x[j]
+	}
+	return out
+}
+
+// mixture is the log density of a round's proposals at a point, over all arrangements.
+func (g *integral) mixture(round []proposal, x []float64) float64 {
+	logs := make([]float64, 0, len(round)*len(g.orders))
+	for _, order := range g.orders {
+		y := arranged(x, order)
+		for i := range round {
+			logs = append(logs, math.Log(round[i].share)+round[i].log(y))
+		}
+	}
+	return floats.LogSumExp(logs) - math.Log(float64(len(g.orders)))
+}
+
+// ratios are the logarithms of p/q of all draws so far.
+func (g *integral) ratios() []float64 {
+	made := len(g.points) / g.perRound
+	out := make([]float64, len(g.points))
+	for s, x := range g.points {
+		logs := make([]float64, made)
+		for r := range made {
+			logs[r] = g.mixture(g.rounds[r], x)
+		}
+		out[s] = g.logs[s] - (floats.LogSumExp(logs) - math.Log(float64(made)))
+		if math.IsNaN(out[s]) {
+			out[s] = math.Inf(-1)
+		}
+	}
+	return out
+}
+
+// truncated are the weights of draws, relative to the largest, none above √S times
+// their mean.
+func truncated(ratios []float64) (weights []float64, top float64) {
+	top = floats.Max(ratios)
+	weights = make([]float64, len(ratios))
+	if math.IsInf(top, 0) {
+		return weights, top
+	}
+	for i, r := range ratios {
+		weights[i] = math.Exp(r - top)
+	}
+	n := float64(len(ratios))
+	most := floats.Sum(weights) / n * math.Sqrt(n)
+	for i, w := range weights {
+		weights[i] = math.Min(w, most)
+	}
+	return weights, top
+}
+
+// adapt makes the next round's proposals of all draws so far.
+func (g *integral) adapt() {
+	now := g.rounds[len(g.rounds)-1]
+	weights, top := truncated(g.ratios())
+	if math.IsInf(top, 0) {
+		g.rounds = append(g.rounds, now)
+		return
+	}
+	floats.Scale(1/floats.Sum(weights), weights)
+	f := len(now[0].mean)
+	type moments struct {
+		weight, square float64
+		mean           []float64
+		second         []float64
+	}
+	sums := make([]moments, len(now))
+	for i := range sums {
+		sums[i].mean, sums[i].second = make([]float64, f), make([]float64, f*f)
+	}
+	for s, x := range g.points {
+		if weights[s] < 1e-9 {
+			continue
+		}
+		var logs []float64
+		var at []int
+		var ys [][]float64
+		for _, order := range g.orders {
+			y := arranged(x, order)
+			for i := range now {
+				logs, at, ys = append(logs, math.Log(now[i].share)+now[i].log(y)), append(at, i), append(ys, y)
+			}
+		}
+		all := floats.LogSumExp(logs)
+		for j, l := range logs {
+			w := weights[s] * math.Exp(l-all)
+			m := &sums[at[j]]
+			m.weight += w
+			m.square += w * w
+			floats.AddScaled(m.mean, w, ys[j])
+			for a := range f {
+				for b := range a + 1 {
+					m.second[a*f+b] += w * ys[j][a] * ys[j][b]
+				}
+			}
+		}
+	}
+	next := make([]proposal, len(now))
+	for i := range now {
+		m := &sums[i]
+		next[i] = proposal{share: (1-evenly)*m.weight + evenly/float64(len(now)), mean: now[i].mean, chol: now[i].chol}
+		if count := m.weight * m.weight / m.square; m.weight > 0 && count > float64(f) {
+			g.curved[i].moved(&next[i], m.mean, m.second, m.weight, count)
+		}
+		next[i].settle()
+	}
+	total := 0.0
+	for i := range next {
+		total += next[i].share
+	}
+	for i := range next {
+		next[i].share /= total
+	}
+	g.rounds = append(g.rounds, next)
+}
+
+// moved sets a proposal to the mean and covariance of weighted draws, which count as
+// so many, the covariance together with that of the curvature.
+func (p *proposal) moved(to *proposal, mean, second []float64, weight, count float64) {
+	f := len(mean)
+	centre := make([]float64, f)
+	floats.ScaleTo(centre, 1/weight, mean)
+	prior := curvatureDraws * float64(f)
+	cov := mat.NewSymDense(f, nil)
+	for a := range f {
+		for b := range a + 1 {
+			curved := floats.Dot(p.chol[a*f:a*f+b+1], p.chol[b*f:b*f+b+1])
+			drawn := second[a*f+b]/weight - centre[a]*centre[b]
+			cov.SetSym(a, b, (prior*curved+count*drawn)/(prior+count))
+		}
+	}
+	var chol mat.Cholesky
+	if !chol.Factorize(cov) {
+		return
+	}
+	var lower mat.TriDense
+	chol.LTo(&lower)
+	to.mean, to.chol = centre, make([]float64, f*f)
+	for i := range f {
+		for j := range i + 1 {
+			to.chol[i*f+j] = lower.At(i, j)
+		}
+	}
+}
+
+// result is the integral by all draws.
+func (g *integral) result() Integral {
+	ratios := g.ratios()
+	weights, top := truncated(ratios)
+	sum := floats.Sum(weights)
+	if math.IsInf(top, 0) || !(sum > 0) {
+		return Integral{Nats: math.NaN(), SE: math.Inf(1)}
+	}
+	n := float64(len(weights))
+	square := floats.Dot(weights, weights)
+	draws := sum * sum / square
+	return Integral{Nats: top + math.Log(sum/n), SE: math.Sqrt(math.Max(0, 1/draws-1/n)), Draws: draws}
+}

@@ -1,0 +1,178 @@
+package laplace
+
+import (
+	"math"
+	"slices"
+	"testing"
+
+	"gonum.org/v1/gonum/floats"
+	"gonum.org/v1/gonum/mat"
+
+	"kestrel/kernelspace"
+	"kestrel/kernelspace/kernelspacetest"
+)
+
+// logNormal is the log density of N(mean, diag(sd²)).
+func logNormal(x, mean, sd []float64) float64 {
+	v := 0.0
+	for i := range x {
+		z := (x[i] - mean[i]) / sd[i]
+		v -= z*z/2 + math.Log(sd[i]) + math.Log(2*math.Pi)/2
+	}
+	return v
+}
+
+// peakAt is a mode as its finder would tell it, with widths that may be wrong.
+func peakAt(x, sd []float64, value float64) Peak {
+	f := len(x)
+	chol := make([]float64, f*f)
+	volume := float64(f) / 2 * math.Log(2*math.Pi)
+	for i, s := range sd {
+		chol[i*f+i] = s
+		volume += math.Log(s)
+	}
+	return Peak{X: x, Value: value, Volume: volume, Chol: chol}
+}
+
+// The integrals of densities that are known: one normal mode, also with a curvature
+// that is off, two modes far from each other of which one is small but wide, a mode
+// whose tail the curvature does not show, and a ridge that is bent.
+func TestIntegralsOfKnownDensities(t *testing.T) {
+	p := kernelspacetest.Program(t, "SE", kernelspace.Options{Dim: 1})
+	a, b := []float64{0, 1, 2}, []float64{6, -5, 2}
+	narrow, wide := []float64{.1, .2, .1}, []float64{1, 2, 1.5}
+	for _, c := range []struct {
+		name  string
+		modes []Peak
+		log   func(x []float64) float64
+		want  float64
+		nats  float64
+	}{
+		{"normal", []Peak{peakAt(a, wide, 0)}, func(x []float64) float64 { return 3 + logNormal(x, a, wide) }, 3, .15},
+		{"curvature off", []Peak{peakAt(a, []float64{.6, 3, 1}, 0)}, func(x []float64) float64 { return logNormal(x, a, wide) }, 0, .2},
+		{"two modes", []Peak{
+			peakAt(a, narrow, logNormal(a, a, narrow)),
+			peakAt(b, wide, math.Log(3)+logNormal(b, b, wide)),
+		}, func(x []float64) float64 {
+			return floats.LogSumExp([]float64{logNormal(x, a, narrow), math.Log(3) + logNormal(x, b, wide)})
+		}, math.Log(4), .2},
+		{"a half-line", []Peak{peakAt(a, []float64{2, 2, 1}, 0)}, func(x []float64) float64 { // logistic to the left, wide and flat
+			return logNormal(x, []float64{-1, 1, 2}, []float64{3, 2, 1}) - math.Log1p(math.Exp(4*x[0]))
+		}, math.Log(halfLine()), .3},
+		{"bent", []Peak{peakAt(a, []float64{1, .5, 1}, 0)}, func(x []float64) float64 {
+			return logNormal([]float64{x[0], x[1] - x[0]*x[0]/2, x[2]}, a, []float64{1, .5, 1})
+		}, 0, .35},
+	} {
+		for i := range c.modes {
+			c.modes[i].Value = c.log(c.modes[i].X)
+		}
+		for seed := range uint64(3) {
+			got, err := Integrate([]Density{{Program: p, Name: c.name, Modes: c.modes}}, func(_ []int, xs [][]float64) ([]float64, error) {
+				return []float64{c.log(xs[0])}, nil
+			}, seed)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if g := got[0]; math.Abs(g.Nats-c.want) > c.nats || g.Draws < 5 || !(g.SE > 0) {
+				t.Errorf("%s: %+v, want %.3f", c.name, g, c.want)
+			}
+		}
+	}
+}
+
+// halfLine is ∫ N(x; −1, 9)/(1 + exp 4x) dx by the midpoint rule.
+func halfLine() float64 {
+	sum, h := 0.0, 0.001
+	for x := -30.0; x < 10; x += h {
+		m := x + h/2
+		sum += h * math.Exp(-(m+1)*(m+1)/18) / (3 * math.Sqrt(2*math.Pi)) / (1 + math.Exp(4*m))
+	}
+	return sum
+}
+
+// Of two equal terms one mode is enough for the integral over both arrangements, apart
+// or not, and several densities at a time do not disturb each other.
+func TestIntegralOverArrangements(t *testing.T) {
+	p := kernelspacetest.Program(t, "PER+PER", kernelspace.Options{Dim: 1})
+	sd := []float64{.3, .4, .2, .3, .4, .2, .5}
+	var densities []Density
+	var logs []func(x []float64) float64
+	for _, apart := range []float64{5, .3, 0} {
+		one := []float64{0, 1, 2, apart, 1 + apart, 2 - apart, 0}
+		other := []float64{apart, 1 + apart, 2 - apart, 0, 1, 2, 0}
+		log := func(x []float64) float64 {
+			return floats.LogSumExp([]float64{logNormal(x, one, sd), logNormal(x, other, sd)})
+		}
+		densities = append(densities, Density{Program: p, Name: "PER+PER", Modes: []Peak{peakAt(one, sd, log(one))}})
+		logs = append(logs, log)
+	}
+	got, err := Integrate(densities, func(sub []int, xs [][]float64) ([]float64, error) {
+		out := make([]float64, len(sub))
+		for j, i := range sub {
+			out[j] = logs[i](xs[j])
+		}
+		return out, nil
+	}, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, g := range got {
+		if math.Abs(g.Nats-math.Log(2)) > .3 {
+			t.Errorf("%d: %+v, want log 2", i, g)
+		}
+	}
+}
+
+// What cannot be evaluated anywhere has no integral.
+func TestNoIntegral(t *testing.T) {
+	p := kernelspacetest.Program(t, "LIN", kernelspace.Options{Dim: 1})
+	got, err := Integrate([]Density{{Program: p, Name: "LIN", Modes: []Peak{peakAt([]float64{0, 0}, []float64{1, 1}, 0)}}},
+		func(_ []int, _ [][]float64) ([]float64, error) { return []float64{math.Inf(-1)}, nil }, 1)
+	if err != nil || !math.IsNaN(got[0].Nats) || got[0].Draws != 0 {
+		t.Errorf("%+v, %v", got, err)
+	}
+}
+
+// Kernels are what they were with their free vector in every order that is told, and
+// there are as many orders as there are ways to exchange equal terms.
+func TestExchangesLeaveTheKernel(t *testing.T) {
+	for expr, want := range map[string]int{
+		"SE": 1, "PER+SE": 1, "PER+PER": 2, "PER*PER": 2, "SE+SE+SE": 6, "PER+PER+SE": 2, "LIN*RQ+LIN": 1,
+		"PER*SE+PER*SE": 2, "CP(SE,SE)": 1, "SE+SE+PER+PER": 4,
+	} {
+		p := kernelspacetest.Program(t, expr, kernelspace.Options{Dim: 1})
+		f := len(p.Free) + 1
+		orders := Exchanges(p, f)
+		if len(orders) != want {
+			t.Errorf("%s: %d orders, want %d: %v", expr, len(orders), want, orders)
+		}
+		x := make([]float64, f)
+		for i := range x {
+			x[i] = .1 + .37*float64(i)
+		}
+		dense := func(free []float64) *mat.Dense {
+			raw := make([]float64, len(p.Params))
+			for j := range raw {
+				raw[j] = 1
+			}
+			for i, j := range p.Free {
+				raw[j] = math.Exp(free[i] / 3)
+			}
+			out := mat.NewDense(4, 4, nil)
+			for a := range 4 {
+				for b := range 4 {
+					out.Set(a, b, p.Eval(raw, []float64{float64(a)*1.3 - 2}, []float64{float64(b)*.7 - 1}, false))
+				}
+			}
+			return out
+		}
+		for _, order := range orders {
+			if slices.Contains(order, -1) || order[f-1] != f-1 {
+				t.Errorf("%s: order %v", expr, order)
+			}
+			if !mat.EqualApprox(dense(arranged(x, order)), dense(x), 1e-10) {
+				t.Errorf("%s: order %v is another kernel", expr, order)
+			}
+		}
+	}
+}

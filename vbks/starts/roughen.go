@@ -1,0 +1,42 @@
+package starts
+
+import (
+	"slices"
+
+	"kestrel/kernelspace"
+	"kestrel/vbks/params"
+)
+
+// Roughen makes starts from a solution in each of which a leaf with a length scale is
+// a rough function in the place of most of the noise: what few inducing inputs, or few rows,
+// did not resolve looked like noise before, and no small step leads from there.
+func (w *Drawer) Roughen(p *kernelspace.Program, x []float64) (out [][]float64) {
+	raw, noise := params.Raw(p, x, w.floor)
+	whole := w.meanDiag(p, raw)
+	t := params.Tree(p)
+	for i, in := range params.Leaves(p) {
+		if !radial(in.Op) {
+			continue
+		}
+		for _, spacings := range []float64{2, 8} {
+			c := slices.Clone(raw)
+			for d := range in.NumScale {
+				c[in.Off+1+d] = spacings * w.scales.Spacing[in.Cols[min(d, len(in.Cols)-1)]]
+			}
+			if _, part := enclosing(t, []int{i}); part != nil {
+				w.shrink(p, part, c, roughShare*noise)
+			}
+			params.Settle(p, c)
+			out = append(out, params.Free(p, c, (1-roughShare)*noise, w.floor))
+			// As it was, but for its length: it explained what others explain as well.
+			c = slices.Clone(c)
+			c[in.Off] = raw[in.Off]
+			w.normalise(p, c, whole)
+			out = append(out, params.Free(p, c, (1-roughShare)*noise, w.floor))
+		}
+	}
+	return out
+}
+
+// roughShare is the share of the noise that a rough function takes over.
+const roughShare = 0.8

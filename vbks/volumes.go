@@ -1,0 +1,273 @@
+package vbks
+
+import (
+	"cmp"
+	"context"
+	"math"
+	"slices"
+
+	"kestrel/vbks/laplace"
+)
+
+const (
+	// The integrals of kernels within integralNats of the best are estimated by draws,
+	// as long as a product of all rows with the inducing inputs is at most integralWork.
+	integralNats = 15
+	integralWork = 1e8
+	// Modes within modeNats of the best one count, at most mostModes.
+	modeNats  = 12
+	mostModes = 8
+	// An estimate of fewer effective draws is not better than Laplace's.
+	fewestDraws = 8
+)
+
+// volumesStay reports whether what is known of volumes is kept: where solutions are
+// only taken up with more inducing inputs they move a little, and their surroundings
+// with them.
+func (r *round) volumesStay() bool {
+	return !r.researches(len(r.live)) && !slices.ContainsFunc(r.live, func(k int) bool { return r.kernels[k].state == nil })
+}
+
+// integrate finds volumes that count all modes and shapes other than normal ones, of
+// the kernels that may be the best, once all data are in use.
+func (r *round) integrate(ctx context.Context) error {
+	if !r.settings.laplace() {
+		return nil
+	}
+	if r.volumesStay() {
+		for _, k := range r.live {
+			r.outcomes[k].Volume = laplace.Volume{Nats: r.kernels[k].volume, Known: !r.kernels[k].crude}
+		}
+		return nil
+	}
+	if r.settings.Evidence != drawsEvidence || r.n < r.data.Rows() || float64(r.n)*float64(r.m)*float64(r.m) > integralWork {
+		return nil
+	}
+	value := func(k int) float64 {
+		f := &r.outcomes[k]
+		if f.State == nil || f.Failure != "" {
+			return math.Inf(-1)
+		}
+		if b := f.Evidence; b != nil {
+			return b.Lower + f.Volume.Nats
+		}
+		return f.ELBO + f.Volume.Nats
+	}
+	best := math.Inf(-1)
+	for _, k := range r.live {
+		best = math.Max(best, value(k))
+	}
+	at := slices.DeleteFunc(slices.Clone(r.live), func(k int) bool { return !(value(k) >= best-integralNats) })
+	tasks := r.tasks(at)
+	for i := range tasks {
+		known := &tasks[i].Known
+		known.Modes = slices.Clone(known.Modes)
+		for _, m := range r.kernels[tasks[i].Kernel].modes {
+			m.Stale = true
+			known.Modes = append(known.Modes, m)
+		}
+	}
+	return r.each(ctx, r.order(phaseIntegral), tasks)
+}
+
+// modes are those of a member's density: the ends of ascents, the best first, each
+// once.
+func (u *unit) modes(i int) []solution {
+	f, program := &u.outcomes[i], u.model(i).program
+	all := slices.DeleteFunc(slices.Clone(f.Modes), func(s solution) bool { return s.Stale })
+	slices.SortStableFunc(all, func(a, b solution) int { return cmp.Compare(b.Value, a.Value) })
+	orders := laplace.Exchanges(program, len(f.State.Free))
+	out := []solution{{X: f.State.Free, Value: f.Best.Value}}
+	for _, s := range all {
+		if out[0].Chol == nil && slices.Equal(s.X, out[0].X) {
+			out[0].Chol, out[0].Volume = s.Chol, s.Volume
+		}
+	}
+	for _, s := range all {
+		if len(out) == mostModes || s.Value < f.Best.Value-modeNats {
+			break
+		}
+		same := slices.ContainsFunc(out, func(o solution) bool {
+			strides := u.strides(program, o.X)
+			return slices.ContainsFunc(orders, func(order []int) bool {
+				for a, b := range order {
+					if math.Abs(s.X[b]-o.X[a]) > oneMode*strides[a] {
+						return false
+					}
+				}
+				return true
+			})
+		})
+		if !same {
+			out = append(out, s)
+		}
+	}
+	return out
+}
+
+// revalue evaluates the points of earlier evaluations.
+func (u *unit) revalue(plain objective) error {
+	most := 0
+	for i := range u.outcomes {
+		u.outcomes[i].Modes = slices.Clone(u.outcomes[i].Modes)
+		most = max(most, len(u.outcomes[i].Modes))
+	}
+	for place := range most {
+		var sub []int
+		var runs []*ascent
+		for i := range u.outcomes {
+			if all := u.outcomes[i].Modes; place < len(all) && all[place].Stale {
+				sub, runs = append(sub, i), append(runs, &ascent{start: all[place].X})
+			}
+		}
+		if len(sub) == 0 {
+			continue
+		}
+		if err := value(sub, runs, plain); err != nil {
+			return err
+		}
+		for j, i := range sub {
+			if m := &u.outcomes[i].Modes[place]; runs[j].x != nil {
+				m.Value, m.Stale = runs[j].value, false
+			}
+		}
+	}
+	return nil
+}
+
+// oneMode is within how many strides of each other two ends are of one mode.
+const oneMode = 0.5
+
+// integrals estimates the volumes of the unit's kernels by draws.
+func (u *unit) integrals() error {
+	bound, err := u.worker.ownBound()
+	if err != nil {
+		return err
+	}
+	if err := u.load(u.worker.group); err != nil {
+		return err
+	}
+	plain := bound.boundValue(u.seen(), u.seenYY(), u.stop)
+	if err := u.revalue(plain); err != nil {
+		return err
+	}
+	densities := make([]laplace.Density, len(u.tasks))
+	found := make([][]solution, len(u.tasks))
+	most := 0
+	for i := range u.tasks {
+		densities[i] = laplace.Density{Program: u.model(i).program, Name: u.model(i).id}
+		found[i] = u.modes(i)
+		most = max(most, len(found[i]))
+	}
+	for place := range most {
+		var sub []int
+		var xs [][]float64
+		for i := range found {
+			if place < len(found[i]) && found[i][place].Chol == nil {
+				sub, xs = append(sub, i), append(xs, found[i][place].X)
+			}
+		}
+		if len(sub) == 0 {
+			continue
+		}
+		volumes, err := u.volumesAt(bound, sub, xs)
+		if err != nil {
+			return err
+		}
+		for j, i := range sub {
+			found[i][place].Chol, found[i][place].Volume = volumes[j].Chol, volumes[j].Nats
+		}
+	}
+	for i := range found {
+		found[i] = slices.DeleteFunc(found[i], func(m solution) bool { return m.Chol == nil })
+		u.outcomes[i].Modes, u.outcomes[i].Chosen = found[i], true
+		for _, m := range found[i] {
+			densities[i].Modes = append(densities[i].Modes, laplace.Peak{X: m.X, Value: m.Value, Volume: m.Volume, Chol: m.Chol})
+		}
+	}
+	var sub []int
+	for i := range densities {
+		if len(densities[i].Modes) > 0 {
+			sub = append(sub, i)
+		}
+	}
+	chosen := make([]laplace.Density, len(sub))
+	for j, i := range sub {
+		chosen[j] = densities[i]
+	}
+	integrals, err := laplace.Integrate(chosen, func(at []int, xs [][]float64) ([]float64, error) {
+		members, out := make([]int, len(at)), make([]float64, len(at))
+		for j, a := range at {
+			members[j] = sub[a]
+		}
+		if err := plain.eval(members, xs); err != nil {
+			return nil, err
+		}
+		for j, k := range members {
+			v, ok, err := plain.result(k, nil)
+			if err != nil {
+				return nil, err
+			}
+			if out[j] = v; !ok {
+				out[j] = math.Inf(-1)
+			}
+		}
+		return out, nil
+	}, u.settings.Seed)
+	if err != nil {
+		return err
+	}
+	for j, i := range sub {
+		if g := integrals[j]; g.Draws >= fewestDraws {
+			f := &u.outcomes[i]
+			f.Volume = laplace.Volume{Nats: g.Nats - f.Best.Value, Known: true}
+		}
+	}
+	return nil
+}
+
+// volumes estimates those of the members' modes.
+func (u *unit) volumes(bound *collapsed, sub []int) error {
+	xs := make([][]float64, len(sub))
+	for j, i := range sub {
+		xs[j] = u.outcomes[i].State.Free
+	}
+	volumes, err := u.volumesAt(bound, sub, xs)
+	for j, i := range sub {
+		if err == nil {
+			u.outcomes[i].Volume = volumes[j]
+		}
+	}
+	return err
+}
+
+// volumesAt estimates the volumes of the modes of some members at xs, from all rows
+// seen.
+func (u *unit) volumesAt(bound *collapsed, sub []int, xs [][]float64) ([]laplace.Volume, error) {
+	modes := make([]laplace.Mode, len(sub))
+	for j, i := range sub {
+		m := u.model(i)
+		modes[j] = laplace.Mode{Program: m.program, X: xs[j], Prec: m.prior.prec, Scale: u.strides(m.program, xs[j])}
+	}
+	obj := bound.boundObjective(u.seen(), u.seenYY(), u.stop)
+	return laplace.Volumes(modes, func(at []int, xs [][]float64) ([][]float64, error) {
+		members, out := make([]int, len(at)), make([][]float64, len(at))
+		for j, i := range at {
+			members[j] = sub[i]
+		}
+		if err := obj.eval(members, xs); err != nil {
+			return nil, err
+		}
+		for j, k := range members {
+			grad := make([]float64, len(xs[j]))
+			_, ok, err := obj.result(k, grad)
+			if err != nil {
+				return nil, err
+			}
+			if ok {
+				out[j] = grad
+			}
+		}
+		return out, nil
+	})
+}
