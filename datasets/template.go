@@ -22,6 +22,15 @@ type Template struct {
 	Dates   string `json:"dates,omitempty"`
 
 	Beyond *continuation `json:"beyond,omitempty"` // how a series in time goes on; nil: it is none
+
+	Calendar *TemplateCalendar `json:"calendar,omitempty"` // what the last inputs are made of; nil: none is
+}
+
+// TemplateCalendar is how inputs are made of time stamps.
+type TemplateCalendar struct {
+	Columns  []string `json:"columns"`            // of CalendarNames, and "holiday"; the last inputs, in this order
+	Zone     string   `json:"zone,omitempty"`     // IANA name; "": that of the time stamps
+	Holidays []string `json:"holidays,omitempty"` // dates, as 2024-12-25, ascending
 }
 
 // TemplateColumn is a Column.
@@ -31,6 +40,8 @@ type TemplateColumn struct {
 	Unit   string `json:"unit,omitempty"`
 	Origin string `json:"origin,omitempty"` // of time stamps, from which their values count: RFC 3339; else ""
 	Nanos  bool   `json:"nanos,omitempty"`  // time stamps have nanoseconds
+	Form   string `json:"form,omitempty"`   // in which time stamps are written, as a layout of Go's package time; "": RFC 3339
+	Offset int    `json:"offset,omitempty"` // seconds east of UTC of the zone that they are written in
 }
 
 // dateOrders are the texts of them.
@@ -44,10 +55,12 @@ func (d *Dataset) Template() *Template {
 		out := TemplateColumn{Name: c.Name, Number: c.Number, Unit: c.Unit, Nanos: c.nanos}
 		if c.Time {
 			out.Origin = c.Origin.Format(time.RFC3339Nano)
+			out.Form, out.Offset = c.form.layout, c.form.offset
 		}
 		return out
 	}
-	t := &Template{Target: column(&d.Target), Names: d.names, Sure: d.writing.sure, Dates: dateOrders()[d.writing.dates], Beyond: d.goes}
+	t := &Template{Target: column(&d.Target), Names: d.names, Sure: d.writing.sure, Dates: dateOrders()[d.writing.dates], Beyond: d.goes,
+		Calendar: d.calendar.template()}
 	for i := range d.Inputs {
 		t.Inputs = append(t.Inputs, column(&d.Inputs[i]))
 	}
@@ -76,7 +89,10 @@ func (t *Template) Dataset() (*Dataset, error) {
 			if err != nil || i == d.Dim || c.Unit != "s" && c.Unit != "d" {
 				return nil, fmt.Errorf("column %s has the origin %s of time stamps", quoteText(c.Name), quoteText(c.Origin))
 			}
-			col.Time, col.Origin = true, at.UTC()
+			col.Time, col.Origin, col.form = true, at.UTC(), stampForm{c.Form, c.Offset}
+			if !col.form.known() {
+				return nil, fmt.Errorf("column %s has time stamps of the form %s, %d s from UTC", quoteText(c.Name), quoteText(c.Form), c.Offset)
+			}
 		}
 		if i < d.Dim {
 			d.Inputs = append(d.Inputs, col)
@@ -97,8 +113,11 @@ func (t *Template) Dataset() (*Dataset, error) {
 			d.writing.dates = order
 		}
 	}
+	if err := t.Calendar.add(d); err != nil {
+		return nil, err
+	}
 	if t.Beyond != nil {
-		if d.Dim != 1 || !t.Beyond.sound() {
+		if d.read() != 1 || !t.Beyond.sound() {
 			return nil, errors.New("a series goes on as none can")
 		}
 		goes := *t.Beyond
@@ -117,4 +136,53 @@ func (c *continuation) sound() bool {
 	}
 	return c.Step > 0 && c.Days >= 0 && c.Resolution >= 0 && c.Months >= 0 && c.Months <= 120_000 &&
 		c.Day >= 0 && c.Day <= 31 && c.Digits >= 0 && c.Digits <= 400
+}
+
+// template is what is kept of a calendar.
+func (k *calendar) template() *TemplateCalendar {
+	if k == nil {
+		return nil
+	}
+	t := &TemplateCalendar{}
+	for _, c := range k.columns {
+		t.Columns = append(t.Columns, c.name)
+	}
+	for d := range k.days {
+		t.Holidays = append(t.Holidays, d.String())
+	}
+	slices.Sort(t.Holidays)
+	t.Zone = k.zone.String() // "" of that of time stamps that have an offset
+	return t
+}
+
+// add gives a dataset of the columns the calendar that its last inputs are made by.
+// Errors: what no calendar has.
+func (t *TemplateCalendar) add(d *Dataset) error {
+	if t == nil {
+		return nil
+	}
+	k := &calendar{}
+	if len(t.Columns) == 0 || d.Dim != 1+len(t.Columns) || !d.Inputs[0].Time {
+		return fmt.Errorf("%d columns are made of time, of %d inputs", len(t.Columns), d.Dim)
+	}
+	var err error
+	if k.zone, err = zoneOf(t.Zone, d.Inputs[0].zone()); err != nil {
+		return err
+	}
+	for _, text := range t.Holidays {
+		day, err := time.Parse(time.DateOnly, text)
+		if err != nil {
+			return fmt.Errorf("%s is no date", quoteText(text))
+		}
+		k.observe(dateOf(day))
+	}
+	for i, name := range t.Columns {
+		made, ok := k.column(name)
+		if in := d.Inputs[1+i]; !ok || in.Name != name || in.Time || slices.Contains(t.Columns[:i], name) {
+			return fmt.Errorf("input %s is not made of time as %s", quoteText(in.Name), quoteText(name))
+		}
+		k.columns = append(k.columns, made)
+	}
+	d.calendar = k
+	return nil
 }

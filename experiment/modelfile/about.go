@@ -28,7 +28,7 @@ type About struct {
 	Name       string       `json:"name"`  // of the run
 	Evaluation int          `json:"evaluation"`
 	Data       Data         `json:"data"`
-	Weights    string       `json:"weights"` // posterior, bayes or tempered: of the average, if nothing else is asked for
+	Weights    string       `json:"weights"` // posterior, bayes, tempered or loo: of the average, if nothing else is asked for
 	Top        int          `json:"top"`     // kernels averaged, the highest-ranked ones; 0: all
 
 	Reading  Reading            `json:"reading"`
@@ -44,6 +44,8 @@ type About struct {
 	ARD          bool     `json:"ard"`           // length scales per column where an expression does not say
 	SharedPeriod bool     `json:"shared_period"` // one period for all columns of a leaf
 	Kernels      []Kernel `json:"kernels"`       // by rank
+
+	Calibration *vbks.Calibration `json:"calibration,omitempty"` // of standard deviations; nil: none
 }
 
 // Data says of the data what predictions do not need.
@@ -89,6 +91,7 @@ type Kernel struct {
 	Posterior float64            `json:"posterior"`
 	Bayes     float64            `json:"bayes"`
 	Worth     float64            `json:"worth"` // nats: local ELBO, with the volume of the mode where that counts
+	LOO       float64            `json:"loo"`   // weight of "loo"; 0 of all kernels where it is not known
 	Factor    float64            `json:"jitter_factor"`
 	Params    []record.ParamInfo `json:"params,omitempty"` // of theta's columns and the noise: names, and how they scale to the data's units
 	Program   []Step             `json:"program"`          // for other programs, which need not read the expression

@@ -163,7 +163,7 @@ func (l *loader) frozen(m *Model) error {
 	a, f, d := &m.About, m.Frozen, m.Data
 	*f = vbks.Frozen{
 		Dim: d.Dim, Z: l.array("z", -1, d.Dim), ByRoot: a.Root == rootCovariance,
-		Jitter: device.Jitter{Relative: a.Jitter.Relative, Absolute: a.Jitter.Absolute},
+		Jitter: device.Jitter{Relative: a.Jitter.Relative, Absolute: a.Jitter.Absolute}, Calibration: a.Calibration,
 	}
 	n := m.Inducing()
 	if a.HasRows {
@@ -197,7 +197,7 @@ func (l *loader) frozen(m *Model) error {
 		}
 		seen[p.ID] = true
 		f.Kernels = append(f.Kernels, vbks.FrozenKernel{
-			Program: p, Rank: k.Rank, Posterior: k.Posterior, Bayes: k.Bayes, Worth: k.Worth, Factor: k.Factor,
+			Program: p, Rank: k.Rank, Posterior: k.Posterior, Bayes: k.Bayes, Worth: k.Worth, LOO: k.LOO, Factor: k.Factor,
 			States: l.states(fmt.Sprintf("kernel/%d/", i), len(p.Params), n),
 		})
 	}

@@ -43,7 +43,7 @@ func New(of Of, e *vbks.Evaluation, f *vbks.Frozen) (*Model, error) {
 		Reading: Reading{of.Spec.Header, of.Spec.Delimiter, of.Spec.Decimal, of.Spec.Missing},
 		Columns: of.Columns, Scaler: of.Scaler, Jitter: Jitter{f.Jitter.Relative, f.Jitter.Absolute}, Root: rootPrecision,
 		HasRows: f.Y != nil, Averaged: vbks.AveragedWeight, Least: vbks.Negligible, Temper: vbks.Tempering,
-		ARD: s.ARD, SharedPeriod: s.SharedPeriod,
+		ARD: s.ARD, SharedPeriod: s.SharedPeriod, Calibration: f.Calibration,
 	}
 	if of.Learned > 0 {
 		a.Data.Learned, a.Data.HeldOut = of.Learned, false
@@ -54,7 +54,7 @@ func New(of Of, e *vbks.Evaluation, f *vbks.Frozen) (*Model, error) {
 	for i := range f.Kernels {
 		k := &f.Kernels[i]
 		out := Kernel{
-			ID: k.Program.ID, Name: k.Program.Expr.String(), Rank: k.Rank, Posterior: k.Posterior, Bayes: k.Bayes, Worth: k.Worth,
+			ID: k.Program.ID, Name: k.Program.Expr.String(), Rank: k.Rank, Posterior: k.Posterior, Bayes: k.Bayes, Worth: k.Worth, LOO: k.LOO,
 			Factor: k.Factor, Program: steps(k.Program),
 		}
 		if at := slices.IndexFunc(start.Kernels, func(in record.KernelInfo) bool { return in.ID == out.ID }); at >= 0 {
