@@ -7,7 +7,7 @@ stamps as 2024-01-31 07:30). Prints row, mean, sd_f, sd_y and three quantiles of
 `kestrel predict m.kestrel --data new.csv` does; of a transformed target the quantiles
 alone. docs/format.md, "Model files", says what is in the file.
 """
-import csv, json, math, sys
+import csv, datetime, json, math, sys, zoneinfo
 import numpy as np
 
 
@@ -84,13 +84,14 @@ class Model:
         kernels = a["kernels"]
         worth = np.array([k["worth"] for k in kernels])
         w = {"bayes": lambda: np.array([k["bayes"] for k in kernels]),
+             "loo": lambda: np.array([k["loo"] for k in kernels]),
              "tempered": lambda: np.exp((worth - worth.max()) / a["tempering"])
              }.get(a["weights"], lambda: np.array([k["posterior"] for k in kernels]))()
         order = sorted(range(len(w)), key=lambda i: (-w[i], kernels[i]["rank"]))[:a["top"] or None]
         w = w[order] / w[order].sum() if w[order].sum() > 0 else np.full(len(order), 1 / len(order))
         while len(order) > 1 and w[-1] < a["least"]:
             order, w = order[:-1], w[:-1]
-        return order, w
+        return order, w / w.sum()
 
     def factors(self, i, s, theta, noise):
         """L, m and the function a ↦ Σ a∘Sa of kernel i at state s."""
@@ -129,12 +130,15 @@ class Model:
 
     def predict(self, x):
         """At rows x in the data's units, of the target as it was learned: (transformed and)
-        standardised means and variances of each kernel, noise variances and weights."""
+        standardised means and variances of each kernel, noise variances and weights; stretched
+        about the mean of all by the factor of the calibration."""
         s = self.about["scaler"]
         x = (np.asarray(x) - s["x_shift"]) / s["x_scale"]
         order, weights = self.weights()
         parts = [self.kernel(i, w, x) for i, w in zip(order, weights)]
-        return weights, *map(np.array, zip(*parts))
+        mean, variance, noise = map(np.array, zip(*parts))
+        c, mu = self.about.get("calibration", {"factor": 1})["factor"], weights @ mean
+        return weights, mu + c * (mean - mu), c**2 * variance, c**2 * noise
 
     def back(self, z):
         """A standardised target in the data's units."""
@@ -164,7 +168,11 @@ class Model:
         """The inputs of a table, in the data's units."""
         rows = list(csv.DictReader(open(path, encoding="utf-8-sig")))
         columns = []
+        calendar = self.about["columns"].get("calendar", {"columns": []})
         for c in self.about["columns"]["inputs"]:
+            if c["name"] in calendar["columns"]:
+                columns.append(self.made(calendar, c["name"], columns[0]))
+                continue
             if "origin" in c:
                 origin = np.datetime64(c["origin"].rstrip("Z"), "us")
                 v = (np.array([r[c["name"]].rstrip("Z") for r in rows], "datetime64[us]") - origin) / np.timedelta64(1, "s")
@@ -172,6 +180,18 @@ class Model:
             else:
                 columns.append([float(r[c["name"]]) for r in rows])
         return np.array(columns, float).T
+
+    def made(self, calendar, name, times):
+        """An input that is made of the first one, time: hour, day of the week or the year, holiday."""
+        c = self.about["columns"]["inputs"][0]
+        origin = datetime.datetime.fromisoformat(c["origin"].replace("Z", "+00:00"))
+        zone = (zoneinfo.ZoneInfo(calendar["zone"]) if calendar.get("zone")
+                else datetime.timezone(datetime.timedelta(seconds=c.get("offset", 0))))
+        of = {"hour": lambda t: t.hour + (t.minute + (t.second + t.microsecond * 1e-6) / 60) / 60,
+              "weekday": lambda t: t.isoweekday(), "yearday": lambda t: t.timetuple().tm_yday,
+              "holiday": lambda t: t.date().isoformat() in calendar.get("holidays", [])}[name]
+        seconds = np.asarray(times) * (86400 if c.get("unit") == "d" else 1)
+        return [float(of((origin + datetime.timedelta(seconds=v)).astimezone(zone))) for v in seconds]
 
 
 if __name__ == "__main__":

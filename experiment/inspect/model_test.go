@@ -8,9 +8,11 @@ import (
 	"math"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
+	"time"
 
 	"kestrel/datasets"
 	"kestrel/experiment/config/configtest"
@@ -41,13 +43,23 @@ func written(t *testing.T, p *inspect.Predictor, path string, q inspect.PredictQ
 
 // The model file of a run predicts what the run predicts, byte for byte: by every
 // optimiser, averaged over hyperparameters or not, with any weights, the best kernel
-// alone, components, a transformed target, scores. It still does where the run's data
+// alone, components, a transformed target with its median, scores, calibrated, with inputs
+// made of time and holidays, beyond the end of a series. It still does where the run's data
 // are gone, and the run then takes it by itself.
 func TestModelPredictsAsTheRun(t *testing.T) {
 	plane := configtest.PlaneFile(t)
 	grown, _ := growing(t, math.Log)
 	points := tableFile(t, "level,height,hour\n310,2010,3\n,1800,25\n290,2500,-1\n")
 	months := tableFile(t, "month,sold\n3,2\n130,11\n")
+	feasts := tableFile(t, "2024-03-29\n2024-04-01,Easter Monday\n")
+	var hourly strings.Builder
+	hourly.WriteString("at,load\n")
+	for i := range 96 {
+		at := time.Date(2024, 3, 29, i, 0, 0, 0, time.UTC)
+		fmt.Fprintf(&hourly, "%s,%v\n", at.Format("02.01.2006 15:04+00:00"), math.Sin(float64(i)/24*2*math.Pi)+0.1*float64(i%5))
+	}
+	loads := tableFile(t, hourly.String())
+	times := tableFile(t, "load,at\n1.5,01.04.2024 05:30+00:00\n,02.04.2024 00:00+00:00\n")
 	for _, c := range []struct {
 		table, points string
 		set           []string
@@ -57,6 +69,10 @@ func TestModelPredictsAsTheRun(t *testing.T) {
 		{plane, points, []string{"optimise.optimizer=natural", "optimise.hyperparameters=diagonal"}},
 		{plane, points, []string{"optimise.optimizer=adam", "data.standardise_y=none"}},
 		{grown, months, []string{"kernels.expressions=SE,PER+LIN,CP(SE,LIN)", "data.transform=log", "data.test=24"}},
+		{plane, points, []string{"predict.weights=loo", "predict.top=3"}},
+		{grown, months, []string{"kernels.expressions=SE,PER+LIN,CP(SE,LIN)", "data.test=24", "predict.calibrate=auto"}},
+		{loads, times, []string{"kernels.expressions=SE[at]+LIN[hour],PER[hour]+SE[holiday],RW[at]", "data.calendar=weekday,hour", "data.holidays=" + feasts,
+			"data.zone=Europe/Zurich", "predict.weights=loo", "predict.calibrate=auto"}},
 	} {
 		_, _, dir := runtest.Finished(t, configtest.Plane(t, c.table, c.set...))
 		run, m := predictor(t, dir), modelOf(t, filepath.Join(dir, record.ModelFile))
@@ -65,15 +81,37 @@ func TestModelPredictsAsTheRun(t *testing.T) {
 			t.Errorf("%v: asks %+v, the run %+v", c.set, got, q)
 		}
 		q.Components = true
-		single, bayes := q, q
+		single, bayes, loo := q, q, q
 		single.Method = "vbks-s"
 		bayes.Weights, bayes.JSON = "bayes", true
-		for _, q := range []inspect.PredictQuery{q, single, bayes} {
+		loo.Weights = "loo"
+		for _, q := range []inspect.PredictQuery{q, single, bayes, loo} {
 			if got, want := written(t, m, c.points, q), written(t, run, c.points, q); got != want {
 				t.Errorf("%v %+v:\n%s\nof the run\n%s", c.set, q, got, want)
 			}
 		}
 		want := written(t, run, c.points, q)
+		median := strings.Contains(want, ",median,")
+		if _, has := run.Transformed(); median != has || !has && slices.Contains(c.set, "data.transform=log") {
+			t.Errorf("%v: a column median: %v", c.set, median)
+		}
+		if c.table != plane {
+			h, err := datasets.ParseHorizon("30")
+			must.OK(t, err)
+			var ahead [2]bytes.Buffer
+			for i, p := range []*inspect.Predictor{run, m} {
+				at, err := p.Beyond(h)
+				must.OK(t, err)
+				done, err := p.Write(t.Context(), at, loo, &ahead[i], io.Discard)
+				must.OK(t, err)
+				if has := slices.Contains(c.set, "predict.calibrate=auto"); (done.Calibration != nil) != has {
+					t.Errorf("%v: calibrated: %+v", c.set, done.Calibration)
+				}
+			}
+			if got, want := ahead[1].String(), ahead[0].String(); got != want || strings.Count(got, "\n") != 31 {
+				t.Errorf("%v: goes on with\n%s\nthe run with\n%s", c.set, got, want)
+			}
+		}
 		must.OK(t, os.Rename(c.table, c.table+".away"))
 		gone := predictor(t, dir)
 		if got := written(t, gone, c.points, q); got != want || !strings.Contains(gone.Note(), "not found") {
@@ -142,7 +180,7 @@ func TestModelOptions(t *testing.T) {
 // with the table of marginals, and are refused for more points than that is done for.
 func TestJointTables(t *testing.T) {
 	plane := configtest.PlaneFile(t)
-	_, _, dir := runtest.Finished(t, configtest.Plane(t, plane, "predict.weights=tempered"))
+	_, _, dir := runtest.Finished(t, configtest.Plane(t, plane, "predict.weights=tempered", "predict.calibrate=auto"))
 	points := tableFile(t, "level,height,hour\n310,2010,3\n,1800,25\n290,2500,-1\n")
 	tables := func(p *inspect.Predictor) (all [3]string) {
 		held, err := p.Hold(t.Context(), opened(t, p, points))

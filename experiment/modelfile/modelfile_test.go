@@ -42,6 +42,7 @@ func models(t *testing.T, x [][]float64, each func(what, path, predictions strin
 		{"predict.theta=mode", "predict.weights=tempered"},
 		{"optimise.optimizer=natural", "optimise.hyperparameters=diagonal", "predict.weights=bayes", "predict.top=3"},
 		{"optimise.optimizer=adam"},
+		{"predict.calibrate=auto", "predict.weights=loo"},
 	} {
 		_, _, dir := runtest.Finished(t, configtest.Plane(t, plane, append([]string{"kernels.expressions=" + every}, set...)...))
 		path := filepath.Join(dir, record.ModelFile)
@@ -227,7 +228,7 @@ func small() (map[string]vbks.Tensor, error) {
 		Root:  []float64{2, 0, 0, 3},
 	}
 	f := &vbks.Frozen{Dim: 1, Z: []float64{-1, 1}, Kernels: []vbks.FrozenKernel{{
-		Program: p, Rank: 1, Posterior: 1, Bayes: 1, Worth: -3, Factor: 1, States: []vbks.FrozenState{one},
+		Program: p, Rank: 1, Posterior: 1, Bayes: 1, Worth: -3, LOO: 1, Factor: 1, States: []vbks.FrozenState{one},
 	}}}
 	m, err := modelfile.New(modelfile.Of{
 		Start:    &record.Start{Name: "small", Data: &datasets.Summary{Name: "small", Train: 2}},
@@ -302,6 +303,8 @@ func TestHostileModels(t *testing.T) {
 		"no states":          put("kernel/0/share", []int{0}),
 		"a NaN":              put("kernel/0/noise", []int{1}, math.NaN()),
 		"theta of another":   put("kernel/0/theta", []int{1, 3}, 1, 1, 1),
+		"a factor of 0":      swap(`"ard"`, `"calibration":{"factor":0,"origins":5,"rows":10},"ard"`),
+		"a weight below 0":   swap(`"loo":1`, `"loo":-1`),
 		"half a factor":      func(a map[string]vbks.Tensor) { delete(a, "kernel/0/root") },
 		"a wide factor":      put("kernel/0/l", []int{1, 1, 2}, 1, 2),
 	} {

@@ -213,8 +213,12 @@ func (n *naive) predict(x [][]float64) (mean, sd []float64) {
 		}
 	}
 	ys, y0 := scaler["y_scale"].(float64), scaler["y_shift"].(float64)
+	factor := 1.0
+	if c, ok := n.about["calibration"].(map[string]any); ok {
+		factor = c["factor"].(float64)
+	}
 	for r := range x {
-		sd[r] = math.Sqrt(sd[r]-mean[r]*mean[r]) * ys
+		sd[r] = factor * math.Sqrt(sd[r]-mean[r]*mean[r]) * ys
 		mean[r] = mean[r]*ys + y0
 	}
 	return mean, sd
