@@ -71,8 +71,8 @@ func TestModelPredictsAsTheRun(t *testing.T) {
 		{grown, months, []string{"kernels.expressions=SE,PER+LIN,CP(SE,LIN)", "data.transform=log", "data.test=24"}},
 		{plane, points, []string{"predict.weights=loo", "predict.top=3"}},
 		{grown, months, []string{"kernels.expressions=SE,PER+LIN,CP(SE,LIN)", "data.test=24", "predict.calibrate=auto"}},
-		{loads, times, []string{"kernels.expressions=SE[at]+LIN[hour],PER[hour]+SE[holiday],RW[at]", "data.calendar=weekday,hour", "data.holidays=" + feasts,
-			"data.zone=Europe/Zurich", "predict.weights=loo", "predict.calibrate=auto"}},
+		{loads, times, []string{"kernels.expressions=SE[at]+LIN[hour],PER[hour]+SE[holiday],RW[at]", "data.calendar=weekday,hour",
+			"data.holidays=" + feasts, "data.zone=Europe/Zurich", "predict.weights=loo", "predict.calibrate=auto"}},
 	} {
 		_, _, dir := runtest.Finished(t, configtest.Plane(t, c.table, c.set...))
 		run, m := predictor(t, dir), modelOf(t, filepath.Join(dir, record.ModelFile))

@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"kestrel/datasets"
 	"kestrel/experiment/config/configtest"
@@ -120,13 +121,13 @@ func TestNumPyPagePredictsTheSame(t *testing.T) {
 	if python == "" {
 		python = "python3"
 	}
-	if err := exec.Command(python, "-c", "import numpy").Run(); err != nil {
-		t.Skipf("%s has no NumPy: %v", python, err)
+	if err := exec.Command(python, "-c", "import numpy, zoneinfo; zoneinfo.ZoneInfo('Europe/Zurich')").Run(); err != nil {
+		t.Skipf("%s has no NumPy, or no time zones: %v", python, err)
 	}
 	page := filepath.Join(golden.Module(t), "docs", "peers", "predict_numpy.py")
-	models(t, somewhere, func(what, path, predictions string) {
+	compare := func(what, path, points, predictions string) {
 		var complaint bytes.Buffer
-		cmd := exec.CommandContext(t.Context(), python, page, path, tableOf(t, "hour,height", somewhere))
+		cmd := exec.CommandContext(t.Context(), python, page, path, points)
 		cmd.Stderr = &complaint
 		out, err := cmd.Output()
 		if err != nil {
@@ -138,12 +139,39 @@ func TestNumPyPagePredictsTheSame(t *testing.T) {
 		got, want := numbers(t, mine, names...), numbers(t, predictions, names...)
 		for i := range names {
 			for k := range want[i] {
-				if math.Abs(got[i][k]-want[i][k]) > 1e-8*math.Abs(want[i][k]) {
-					t.Errorf("%s: %s at %v is %v, by NumPy %v", what, names[i], somewhere[k], want[i][k], got[i][k])
+				if math.Abs(got[i][k]-want[i][k]) > 1e-8*max(1, math.Abs(want[i][k])) {
+					t.Errorf("%s: %s at row %d is %v, by NumPy %v", what, names[i], k+1, want[i][k], got[i][k])
 				}
 			}
 		}
+	}
+	models(t, somewhere, func(what, path, predictions string) {
+		compare(what, path, tableOf(t, "hour,height", somewhere), predictions)
 	})
+	path, points := ofTime(t)
+	ask(t, path, points, func(predictions string) { compare("inputs made of time", path, points, predictions) })
+}
+
+// ofTime is a model with inputs made of time, in a zone whose clocks change among the rows,
+// and a table of points.
+func ofTime(t *testing.T) (path, points string) {
+	t.Helper()
+	file := func(name, text string) string {
+		path := filepath.Join(t.TempDir(), name)
+		must.OK(t, os.WriteFile(path, []byte(text), 0o644))
+		return path
+	}
+	table := "at,load\n"
+	for i := range 96 {
+		at := time.Date(2024, 3, 29, i, 30, 0, 0, time.UTC)
+		table += fmt.Sprintf("%s,%v\n", at.Format("2006-01-02 15:04"), math.Sin(float64(i)/24)+0.1*float64(i%5))
+	}
+	feasts := file("feasts.csv", "2024-03-29\n2024-04-01,Easter Monday\n")
+	_, _, dir := runtest.Finished(t, configtest.Plane(t, file("loads.csv", table),
+		"kernels.expressions=SE[at]+LIN[hour],PER[hour]+SE[holiday],SE[yearday]", "data.calendar=weekday,hour,yearday",
+		"data.holidays="+feasts, "data.zone=Europe/Zurich", "data.transform=none", "predict.calibrate=auto"))
+	return filepath.Join(dir, record.ModelFile),
+		file("points.csv", "at\n2024-03-31 00:30\n2024-03-31 01:10\n2024-04-01 22:00\n2024-03-28 23:00\n")
 }
 
 // docs/format.md has the arrays and the fields of the text, and no others.
