@@ -2,6 +2,7 @@ package vbks
 
 import (
 	"math"
+	"slices"
 	"testing"
 
 	"gonum.org/v1/gonum/mat"
@@ -41,7 +42,7 @@ func TestFrozenPredictsTheSame(t *testing.T) {
 				t.Errorf("%v: rows %v with %d numbers in factors", c, rows, most)
 			}
 			out := thawed(t, f)
-			for _, o := range []PredictOptions{{}, {Weights: "bayes"}, {Weights: "tempered", Top: 3}, {IDs: []string{tr.leader}}} {
+			for _, o := range []PredictOptions{{}, {Weights: "bayes"}, {Weights: "tempered", Top: 3}, {Weights: "loo"}, {IDs: []string{tr.leader}}} {
 				want, err := tr.Predict(t.Context(), points, o)
 				must.OK(t, err)
 				got, err := out.Predict(t.Context(), points, o)
@@ -82,7 +83,7 @@ func far(a, b float64) bool { return math.Abs(a-b) > 1e-13*(math.Abs(a)+math.Abs
 
 // The joint prediction's mean and diagonal are the mixture's moments, for one kernel with
 // Z = X it is that of an exact Gaussian process, and draws have the mean, the covariance
-// and the noise that it says, within what so many draws tell.
+// and the noise that it says, within what so many draws tell; stretched by a factor, too.
 func TestJointPredictions(t *testing.T) {
 	data, points := trainingSeries(5, 30), []float64{-4.4, 0.3, 0.35, 5}
 	s := quickSettings("collapsed")
@@ -93,35 +94,38 @@ func TestJointPredictions(t *testing.T) {
 	must.OK(t, err)
 	out := thawed(t, f)
 	const draws = 20000
-	j, err := out.Joint(t.Context(), points, PredictOptions{Weights: "tempered"}, draws, 1)
-	must.OK(t, err)
-	p, err := out.Predict(t.Context(), points, PredictOptions{Weights: "tempered"})
-	must.OK(t, err)
-	b := len(points)
-	for i := range points {
-		mean, v := p.Moments(i, false)
-		if far(j.Mean[i], mean) || math.Abs(j.Covariance[i*b+i]-v) > 1e-9*v {
-			t.Errorf("at %v: %v ± %v, marginally %v ± %v", points[i], j.Mean[i], j.Covariance[i*b+i], mean, v)
+	for _, f.Calibration = range []*Calibration{{1.6, 5, 15}, nil} {
+		j, err := out.Joint(t.Context(), points, PredictOptions{Weights: "tempered"}, draws, 1)
+		must.OK(t, err)
+		p, err := out.Predict(t.Context(), points, PredictOptions{Weights: "tempered"})
+		must.OK(t, err)
+		b := len(points)
+		for i := range points {
+			mean, v := p.Moments(i, false)
+			if far(j.Mean[i], mean) || math.Abs(j.Covariance[i*b+i]-v) > 1e-9*v {
+				t.Errorf("at %v: %v ± %v, marginally %v ± %v", points[i], j.Mean[i], j.Covariance[i*b+i], mean, v)
+			}
 		}
-	}
-	noise := 0.0
-	for k, w := range p.Weights {
-		noise += w * p.Noise[k]
-	}
-	for i := range points {
-		for k := range points {
-			sum, product := 0.0, 0.0
-			for _, d := range j.Draws {
-				sum += d[i]
-				product += (d[i] - j.Mean[i]) * (d[k] - j.Mean[k])
-			}
-			want, scale := j.Covariance[i*b+k], math.Sqrt((j.Covariance[i*b+i]+noise)*(j.Covariance[k*b+k]+noise))
-			if i == k {
-				want += noise
-			}
-			if math.Abs(product/draws-want) > 8*scale/math.Sqrt(draws) || math.Abs(sum/draws-j.Mean[i]) > 5*math.Sqrt(scale*scale/draws) && i == k {
-				t.Errorf("draws at %v and %v: covariance %v, want %v; mean %v, want %v",
-					points[i], points[k], product/draws, want, sum/draws, j.Mean[i])
+		noise := 0.0
+		for k, w := range p.Weights {
+			noise += w * p.Noise[k]
+		}
+		for i := range points {
+			for k := range points {
+				sum, product := 0.0, 0.0
+				for _, d := range j.Draws {
+					sum += d[i]
+					product += (d[i] - j.Mean[i]) * (d[k] - j.Mean[k])
+				}
+				want, scale := j.Covariance[i*b+k], math.Sqrt((j.Covariance[i*b+i]+noise)*(j.Covariance[k*b+k]+noise))
+				if i == k {
+					want += noise
+				}
+				if math.Abs(product/draws-want) > 8*scale/math.Sqrt(draws) ||
+					math.Abs(sum/draws-j.Mean[i]) > 5*math.Sqrt(scale*scale/draws) && i == k {
+					t.Errorf("draws at %v and %v: covariance %v, want %v; mean %v, want %v",
+						points[i], points[k], product/draws, want, sum/draws, j.Mean[i])
+				}
 			}
 		}
 	}
@@ -212,6 +216,8 @@ func TestFrozenIsChecked(t *testing.T) {
 		"a negative one":      func(f *Frozen) { f.Kernels[0].States[0].Theta = []float64{1, -1} },
 		"shares":              func(f *Frozen) { f.Kernels[0].States[len(f.Kernels[0].States)-1].Share += 1 },
 		"noise":               func(f *Frozen) { f.Kernels[0].States[0].Noise = -1 },
+		"a factor of widths":  func(f *Frozen) { f.Calibration = &Calibration{math.Inf(1), 5, 10} },
+		"a weight":            func(f *Frozen) { f.Kernels[0].LOO = math.NaN() },
 		"the jitter's factor": func(f *Frozen) { f.Kernels[0].Factor = 0 },
 	} {
 		f, err := tr.Freeze(t.Context(), FreezeOptions{MostFactors: MostFactors})
@@ -221,5 +227,23 @@ func TestFrozenIsChecked(t *testing.T) {
 		if f.Check() == nil {
 			t.Errorf("%s: taken", what)
 		}
+	}
+	f, err := tr.Freeze(t.Context(), FreezeOptions{MostFactors: MostFactors})
+	must.OK(t, err)
+	f.Kernels[0].LOO = 0
+	if _, err := thawed(t, f).Predict(t.Context(), []float64{1}, PredictOptions{Weights: "loo"}); err == nil {
+		t.Error("weights that nobody has found are taken")
+	}
+}
+
+// Kernels that an average leaves out are not needed to find the weights of the others.
+func TestWeightsWithoutTheNegligible(t *testing.T) {
+	all := []weighed{{rank: 1, posterior: 0.7}, {rank: 2, posterior: 0.3}}
+	_, want := weigh(all, PredictOptions{})
+	for i := range 40 {
+		all = append(all, weighed{rank: 3 + i, posterior: 9e-10})
+	}
+	if order, got := weigh(all, PredictOptions{}); !slices.Equal(order, []int{0, 1}) || !slices.Equal(got, want) {
+		t.Errorf("%v with weights %v, alone %v", order, got, want)
 	}
 }
