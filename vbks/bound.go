@@ -149,7 +149,7 @@ const leastTrace = 1e-9
 
 // mostSignal is how many times the noise k(x,x) may be on average: beyond it all is
 // rounding.
-const mostSignal = 1e9
+const mostSignal = 1e12
 
 // tighten replaces the term of the trace in the members' values, and finds ρ. Where
 // rounding has made T negative there is no bound.

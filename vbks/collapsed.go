@@ -32,7 +32,8 @@ func (collapsedOptimizer) complete(ctx context.Context, r *round) error {
 	}
 	if r.settings.pointEstimates() {
 		o := r.order(phaseEvidence)
-		o.Volumes = r.settings.laplace() && !r.volumesStay()
+		o.Volumes = r.settings.laplace()
+		r.keepVolumes()
 		if err := r.each(ctx, o, r.tasks(r.live)); err != nil {
 			return err
 		}

@@ -20,9 +20,6 @@ const (
 	fewKernels = 36
 	rungShare  = 0.25
 	fewestLeft = 3
-	// Of up to allRows rows all kernels are compared on the second rung, too: of few rows
-	// few inducing inputs leave out just what is rough, and searches are cheap.
-	allRows = 1024
 	// Rungs end at MostInducing, at Room, or where rows times M² are more than rungWork.
 	// An optimiser that need not go through all rows at every step goes on as long as
 	// what it does on a rung is at most mostRungWork: see Work.
@@ -101,7 +98,7 @@ func (s Settings) first(kernels int) int {
 // rung, with m inducing inputs, in a run of n rows and so many kernels at first: a
 // quarter, or as many as take no longer than all kernels on the first rung.
 func (s Settings) RungKernels(n, kernels, live, m int) int {
-	if n <= allRows && m <= 2*s.first(kernels) {
+	if n <= s.AllRows && m <= 2*s.first(kernels) {
 		return live
 	}
 	least := min(live, max(fewestLeft, int(math.Ceil(rungShare*float64(live)))))
@@ -117,7 +114,7 @@ func (s Settings) RungKernels(n, kernels, live, m int) int {
 // present rung. With other inducing inputs another optimum may be the best.
 func (t *Trainer) researches(live int) bool {
 	work := func(kernels, m int) float64 { return float64(kernels) * float64(m) * float64(m) }
-	return t.rung == 0 || t.rung == 1 && t.data.Rows() <= allRows || t.optimizer.search().always && work(live, t.m) <= searchedRung*work(len(t.kernels), t.rungs[0])
+	return t.rung == 0 || t.rung == 1 && t.data.Rows() <= t.settings.AllRows || t.optimizer.search().always && work(live, t.m) <= searchedRung*work(len(t.kernels), t.rungs[0])
 }
 
 // base is the number of evaluations planned before the first rung is left.
@@ -359,8 +356,8 @@ func (k *kernel) driftThen(rows int) float64 {
 // askedTwice reports whether bounds at what the first rung has found are not enough:
 // of few rows another rung is cheap, and shows what is too rough for the first one,
 // about which bounds at other hyperparameters say nothing.
-func (t *Trainer) askedTwice(last bool) bool {
-	return t.rung == 0 && !last && t.data.Rows() <= allRows && t.optimizer.search().always
+func (t *Trainer) askedTwice(last bool, live int) bool {
+	return t.rung == 0 && !last && live > 1 && t.data.Rows() <= t.settings.AllRows && t.optimizer.search().always
 }
 
 // tell finds out, after the last evaluation of a rung, whether more inducing inputs
@@ -392,7 +389,7 @@ func (t *Trainer) tell(e *Evaluation) {
 		slack = leader.Evidence.Upper - leader.ELBO
 	}
 	before, last := t.told, t.rung+1 == len(t.rungs)
-	t.told = bounded && slack <= settledNats && !t.askedTwice(last) || t.m < t.rungs[t.rung]
+	t.told = bounded && slack <= settledNats && !t.askedTwice(last, live) || t.m < t.rungs[t.rung]
 	text := ""
 	switch {
 	case t.told && !before && !last:

@@ -229,6 +229,36 @@ func TestClimbingAlone(t *testing.T) {
 	}
 }
 
+// Of few rows all kernels are compared with the second number of inducing inputs, too,
+// even where bounds at what the first one has found say no more; of more rows a part.
+func TestSecondRungOfFewRows(t *testing.T) {
+	data := roughSeries(51, 150)
+	for _, c := range []struct{ most, live int }{{150, 6}, {149, 3}} {
+		s := quickSettings("collapsed")
+		s.Inducing, s.FirstInducing, s.MostInducing, s.EvaluateEvery, s.Refine, s.AllRows = 0, 16, 64, 1, 0, c.most
+		tr := trainerOn(t, 2, nil, data, s, "SE", "LIN", "PER", "LIN+SE", "MATERN12", "RQ")
+		next(t, tr)
+		e := next(t, tr)
+		live := 0
+		for _, k := range e.Kernels {
+			if k.Status == Live {
+				live++
+			}
+		}
+		if live < c.live || c.most < 150 && live == 6 || e.Inducing != 32 {
+			t.Errorf("of up to %d rows: %d kernels with %d inducing inputs", c.most, live, e.Inducing)
+		}
+	}
+	smooth := quickSettings("collapsed")
+	smooth.Inducing, smooth.EvaluateEvery, smooth.Refine = 0, 1, 0
+	for most, want := range map[int]int{0: 1, 150: 2} {
+		smooth.AllRows = most
+		if got := train(t, trainerOn(t, 2, nil, trainingSeries(5, 150), smooth, "SE", "LIN+SE")); len(got) != want {
+			t.Errorf("smooth, of up to %d rows: %d evaluations, want %d", most, len(got), want)
+		}
+	}
+}
+
 // Adam, whose evaluations end without bounds and where its steps do, does not climb.
 func TestAdamDoesNotClimb(t *testing.T) {
 	for optimizer, want := range map[string]int{"collapsed": 3, "natural": 3, "adam": 1} {

@@ -231,14 +231,15 @@ func (u *unit) evidence() error {
 		if err != nil {
 			return err
 		}
+		found := f.ELBO
+		if v := elbos[j] + prior; bound.tight && !math.IsNaN(v) && !math.IsInf(v, 0) { // what was searched on is another bound
+			f.ELBO = v
+		}
 		if b := bounds[j].plus(prior); b.known() {
 			// What the search has found was evaluated in another order.
-			b.Lower = math.Max(b.Lower, f.ELBO)
+			b.Lower = math.Max(b.Lower, found)
 			b.Upper = math.Max(b.Upper, b.Lower)
 			f.Evidence = &b
-			if bound.tight { // what was searched on is another bound
-				f.ELBO = elbos[j] + prior
-			}
 		}
 	}
 	if u.order.Volumes {

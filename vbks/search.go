@@ -3,6 +3,7 @@ package vbks
 import (
 	"context"
 	"fmt"
+	"math"
 	"slices"
 	"sort"
 
@@ -41,7 +42,7 @@ func (u *unit) starts() int {
 	if p >= 0.3 && p < 1 {
 		return (u.settings.Starts + 1) / 2
 	}
-	if u.thorough() && u.total <= allRows {
+	if u.thorough() && u.total <= u.settings.AllRows {
 		return thoroughTimes * u.settings.Starts
 	}
 	return u.settings.Starts
@@ -244,19 +245,25 @@ func (u *unit) freshStarts(ctx context.Context, onScreen, onRows objective) ([][
 			return nil, err
 		}
 		for j, i := range sub {
-			if d := &drafts[i][place]; runs[j].x != nil && (u.thorough() || runs[j].value > d.value) {
+			switch d := &drafts[i][place]; {
+			case runs[j].x == nil && u.thorough(): // its value is of fewer rows
+				d.value = math.Inf(-1)
+			case runs[j].x != nil && (u.thorough() || runs[j].value > d.value):
 				d.x, d.value = runs[j].x, runs[j].value
 			}
 		}
 	}
 	for i := range drafts {
+		drafts[i] = slices.DeleteFunc(drafts[i], func(d draft) bool { return math.IsInf(d.value, -1) })
 		sortDrafts(drafts[i])
 	}
 	return drafts, nil
 }
 
 // thorough reports whether the search is one on which all depends.
-func (u *unit) thorough() bool { return u.order.Thorough && u.optimizer.search().always }
+func (u *unit) thorough() bool {
+	return u.order.Thorough && !u.order.Resumed && u.optimizer.search().always
+}
 
 // donors returns those of the order.
 func (u *unit) donors() []starts.Donor {

@@ -14,7 +14,7 @@ func TestTunedHyperparametersAreStationary(t *testing.T) {
 	data := trainingSeries(31, 120)
 	s := quickSettings("natural")
 	s.ThetaPrior, s.Steps, s.Refine = false, 80, 1
-	s.ELBORows = 40 // of 120: what was estimated on them would be nats off
+	s.ELBORows = 40          // of 120: what was estimated on them would be nats off
 	tr := trainerOn(t, 2, nil, data, s, fourKernels...)
 	var last Evaluation
 	for _, e := range train(t, tr) {
@@ -26,7 +26,11 @@ func TestTunedHyperparametersAreStationary(t *testing.T) {
 			return naiveCollapsed(k.program, raw, noise, data.X, data.Y, tr.inducing, 1, s.Jitter)
 		}
 		top := bound(k.state.Free)
-		if got := last.Kernels[i].ELBO; math.Abs(got-top) > 1e-8*math.Abs(top) || last.Kernels[i].ELBORows != 120 {
+		near := 1e-8
+		if k.id == "PER" { // of a period that is never seen: its k(Z,Z) is nearly singular, and sines of small angles are rounded
+			near = 2e-6
+		}
+		if got := last.Kernels[i].ELBO; math.Abs(got-top) > near*math.Abs(top) || last.Kernels[i].ELBORows != 120 {
 			t.Errorf("%s: local ELBO %.6f, the bound at its hyperparameters is %.6f", k.id, got, top)
 		}
 		for a := range k.state.Free {

@@ -132,6 +132,97 @@ func TestVolumesAreKept(t *testing.T) {
 	}
 }
 
+// Integrated by draws the evidence is that of quadrature, also of so few rows that the
+// density is far from normal.
+func TestDrawsAgainstQuadrature(t *testing.T) {
+	slowWhenRacing(t)
+	for _, n := range []int{12, 40} {
+		data := trainingSeries(17, n)
+		s := laplaceSettings(n)
+		s.Evidence, s.Bound = drawsEvidence, tightBound
+		tr := trainerOn(t, 1, nil, data, s, "SE")
+		r := next(t, tr).Kernels[0]
+		k := tr.kernels[0]
+		const steps = 60
+		var logs []float64
+		width := []float64{22, 16, 14} // of the variance, length scale and ρ
+		cell := 1.0
+		for _, w := range width {
+			cell *= w / steps
+		}
+		at := func(entry, place int) float64 {
+			return k.state.Free[entry] + width[entry]*((float64(place)+0.5)/steps-0.5)
+		}
+		for b := range steps {
+			joint := jointSE(k.program, k.prior, at(1, b), data.X, data.Y, tr.floor)
+			for a := range steps {
+				for c := range steps {
+					logs = append(logs, joint(at(0, a), at(2, c))+math.Log(cell))
+				}
+			}
+		}
+		want, laplace := logSum(logs), laplaceOf(t, data, n)
+		t.Logf("n = %d: %.4f by draws, %.4f by quadrature, %.4f by curvature", n, r.ELBO+r.Volume, want, laplace)
+		if got := r.ELBO + r.Volume; math.Abs(got-want) > 0.25 || len(k.modes) == 0 {
+			t.Errorf("n = %d: %.4f by draws about %d modes, by quadrature %.4f", n, got, len(k.modes), want)
+		}
+	}
+}
+
+// laplaceOf is the evidence of SE by the curvature at its mode.
+func laplaceOf(t *testing.T, data Training, n int) float64 {
+	tr := trainerOn(t, 1, nil, data, laplaceSettings(n), "SE")
+	r := next(t, tr).Kernels[0]
+	return r.ELBO + r.Volume
+}
+
+// Modes are kept: resumed, a run whose evidence is integrated goes on alike, and what an
+// earlier evaluation has found counts in the next.
+func TestModesAreKept(t *testing.T) {
+	s := laplaceSettings(8)
+	s.Evidence, s.Bound, s.Refine = drawsEvidence, tightBound, 2
+	tr := trainerOn(t, 2, nil, trainingSeries(52, 60), s, "SE", "RQ", "PER", "PER+SE")
+	next(t, tr)
+	kept := 0
+	for _, k := range tr.kernels {
+		kept += len(k.modes)
+	}
+	if kept < 4 {
+		t.Fatalf("%d modes of three kernels", kept)
+	}
+	other := resumed(t, tr, s)
+	for range 2 {
+		next(t, tr)
+		next(t, other)
+		same(t, "with modes", other, tr)
+		other = resumed(t, tr, s)
+	}
+	for _, k := range tr.kernels {
+		for _, m := range k.modes[1:] {
+			if m.Value > k.modes[0].Value+1e-9 || m.Value < k.modes[0].Value-modeNats {
+				t.Errorf("%s: a mode of %.3f beside %.3f", k.id, m.Value, k.modes[0].Value)
+			}
+		}
+	}
+}
+
+// A run in which no kernel can be computed says so.
+func TestDrawsOfFailedKernels(t *testing.T) {
+	s := laplaceSettings(8)
+	s.Evidence = drawsEvidence
+	data := trainingSeries(3, 30)
+	for i := range data.Y {
+		data.Y[i] = math.NaN()
+	}
+	tr, err := New(t.Context(), onCPU(1), data, candidates(t, "SE", "LIN"), []string{"x"}, s)
+	if err == nil {
+		_, err = tr.Next(t.Context())
+	}
+	if err == nil || strings.Contains(err.Error(), "internal") {
+		t.Errorf("error %v", err)
+	}
+}
+
 // Where the number of rows asks for an optimiser that has no volumes this is said.
 func TestVolumesWithManyRows(t *testing.T) {
 	s := laplaceSettings(8)

@@ -21,26 +21,38 @@ const (
 	fewestDraws = 8
 )
 
-// volumesStay reports whether what is known of volumes is kept: where solutions are
-// only taken up with more inducing inputs they move a little, and their surroundings
-// with them.
-func (r *round) volumesStay() bool {
-	return !r.researches(len(r.live)) && !slices.ContainsFunc(r.live, func(k int) bool { return r.kernels[k].state == nil })
+// keepVolumes gives the kernels the volumes of the evaluation before whose mode is where
+// it was, if the density is not integrated anew: that is too much work with so many
+// inducing inputs, or solutions were only taken up.
+func (r *round) keepVolumes() {
+	if !r.settings.laplace() || r.integrates() {
+		return
+	}
+	for _, i := range r.live {
+		k, f := r.kernels[i], &r.outcomes[i]
+		if f.State == nil || k.state == nil || k.crude || k.volume == 0 || k.rows != r.n {
+			continue
+		}
+		stays := true
+		for j, s := range r.strides(k.program, k.state.Free) {
+			stays = stays && math.Abs(f.State.Free[j]-k.state.Free[j]) <= oneMode*s
+		}
+		if stays {
+			f.Volume = laplace.Volume{Nats: k.volume, Known: true}
+		}
+	}
+}
+
+// integrates reports whether densities are integrated in this evaluation.
+func (r *round) integrates() bool {
+	return r.settings.Evidence == drawsEvidence && r.n == r.data.Rows() && r.researches(len(r.live)) &&
+		float64(r.n)*float64(r.m)*float64(r.m) <= integralWork
 }
 
 // integrate finds volumes that count all modes and shapes other than normal ones, of
 // the kernels that may be the best, once all data are in use.
 func (r *round) integrate(ctx context.Context) error {
-	if !r.settings.laplace() {
-		return nil
-	}
-	if r.volumesStay() {
-		for _, k := range r.live {
-			r.outcomes[k].Volume = laplace.Volume{Nats: r.kernels[k].volume, Known: !r.kernels[k].crude}
-		}
-		return nil
-	}
-	if r.settings.Evidence != drawsEvidence || r.n < r.data.Rows() || float64(r.n)*float64(r.m)*float64(r.m) > integralWork {
+	if !r.integrates() {
 		return nil
 	}
 	value := func(k int) float64 {
@@ -57,7 +69,7 @@ func (r *round) integrate(ctx context.Context) error {
 	for _, k := range r.live {
 		best = math.Max(best, value(k))
 	}
-	at := slices.DeleteFunc(slices.Clone(r.live), func(k int) bool { return !(value(k) >= best-integralNats) })
+	at := slices.DeleteFunc(slices.Clone(r.live), func(k int) bool { return math.IsInf(value(k), -1) || !(value(k) >= best-integralNats) })
 	tasks := r.tasks(at)
 	for i := range tasks {
 		known := &tasks[i].Known
@@ -70,13 +82,19 @@ func (r *round) integrate(ctx context.Context) error {
 	return r.each(ctx, r.order(phaseIntegral), tasks)
 }
 
+// priorOf is the prior of a member's hyperparameters.
+func (u *unit) priorOf(i int) laplace.Prior {
+	p := u.model(i).prior
+	return laplace.Prior{Mean: p.mean, Prec: p.prec}
+}
+
 // modes are those of a member's density: the ends of ascents, the best first, each
 // once.
 func (u *unit) modes(i int) []solution {
 	f, program := &u.outcomes[i], u.model(i).program
 	all := slices.DeleteFunc(slices.Clone(f.Modes), func(s solution) bool { return s.Stale })
 	slices.SortStableFunc(all, func(a, b solution) int { return cmp.Compare(b.Value, a.Value) })
-	orders := laplace.Exchanges(program, len(f.State.Free))
+	orders := laplace.Exchanges(program, len(f.State.Free), u.priorOf(i))
 	out := []solution{{X: f.State.Free, Value: f.Best.Value}}
 	for _, s := range all {
 		if out[0].Chol == nil && slices.Equal(s.X, out[0].X) {
@@ -155,7 +173,7 @@ func (u *unit) integrals() error {
 	found := make([][]solution, len(u.tasks))
 	most := 0
 	for i := range u.tasks {
-		densities[i] = laplace.Density{Program: u.model(i).program, Name: u.model(i).id}
+		densities[i] = laplace.Density{Program: u.model(i).program, Name: u.model(i).id, Prior: u.priorOf(i)}
 		found[i] = u.modes(i)
 		most = max(most, len(found[i]))
 	}
@@ -226,8 +244,9 @@ func (u *unit) integrals() error {
 	return nil
 }
 
-// volumes estimates those of the members' modes.
+// volumes estimates those of the members' modes that are not known.
 func (u *unit) volumes(bound *collapsed, sub []int) error {
+	sub = slices.DeleteFunc(slices.Clone(sub), func(i int) bool { return u.outcomes[i].Volume.Known })
 	xs := make([][]float64, len(sub))
 	for j, i := range sub {
 		xs[j] = u.outcomes[i].State.Free
@@ -247,7 +266,7 @@ func (u *unit) volumesAt(bound *collapsed, sub []int, xs [][]float64) ([]laplace
 	modes := make([]laplace.Mode, len(sub))
 	for j, i := range sub {
 		m := u.model(i)
-		modes[j] = laplace.Mode{Program: m.program, X: xs[j], Prec: m.prior.prec, Scale: u.strides(m.program, xs[j])}
+		modes[j] = laplace.Mode{Program: m.program, X: xs[j], Prec: m.prior.prec, Mean: m.prior.mean, Scale: u.strides(m.program, xs[j])}
 	}
 	obj := bound.boundObjective(u.seen(), u.seenYY(), u.stop)
 	return laplace.Volumes(modes, func(at []int, xs [][]float64) ([][]float64, error) {

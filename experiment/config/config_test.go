@@ -109,6 +109,7 @@ shared_period = true
 [sparse]
 inducing = 3
 first_inducing = 20
+compare_all = 77
 bound = "elbo"
 most_inducing = 300
 most_seconds = 60.5

@@ -92,6 +92,8 @@ func (c *Config) keys() []key {
 
 		{"sparse", "inducing", autoWhole{&s.Inducing, 1, 100_000}, `M, or "auto": few for all kernels, more for the best`},
 		{"sparse", "first_inducing", whole{&s.FirstInducing, 0, 100_000}, `what "auto" begins with; 0: 64, with more than 36 kernels 32`},
+		{"sparse", "compare_all", whole{&s.AllRows, 0, 100_000},
+			`of up to so many rows "auto" compares all kernels with its second number, too, and tries twice the starts`},
 		{"sparse", "most_inducing", whole{&s.MostInducing, 0, 100_000}, `where "auto" ends; 0: at as many as there are rows, within reason`},
 		{"sparse", "most_seconds", real{&s.MostSeconds, 0, inf, false},
 			`"auto" begins nothing that would take a run's evaluations longer; results then depend on the machine; 0: none`},

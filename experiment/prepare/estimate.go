@@ -155,14 +155,17 @@ func (e *Estimator) run(ctx context.Context, c config.Config, rows, dim int) (Es
 // series; see vbks/search.go for the steps. Numbers are of evaluations of the
 // bound for one kernel, with its gradient unless stated.
 const (
-	perTuning     = 1.5  // gradients with all inducing inputs, for each of the steps, where the stochastic optimisers tune
-	perStart      = 7.0  // on few rows, for each fresh start
-	perDraft      = 16.0 // for each of those that go on
-	perSearch     = 60.0 // on all rows, for the last optimum and the drafts
-	perTransplant = 2.5  // with gradient, for each value of a transplant
-	atTheEnd      = 1.35 // times as many once all data are used
-	perBelief     = 30.0 // for q(log θ), for each draw
-	thetaDraws    = 16.0 // from it
+	perTuning      = 1.5   // gradients with all inducing inputs, for each of the steps, where the stochastic optimisers tune
+	perStart       = 7.0   // on few rows, for each fresh start
+	perDraft       = 16.0  // for each of those that go on
+	perSearch      = 60.0  // on all rows, for the last optimum and the drafts
+	perTransplant  = 2.5   // with gradient, for each value of a transplant
+	perThorough    = 60.0  // more, of two further drafts and of rougher solutions
+	thoroughStarts = 2.0   // times as many
+	perIntegral    = 300.0 // values, of the draws of hyperparameters
+	atTheEnd       = 1.35  // times as many once all data are used
+	perBelief      = 30.0  // for q(log θ), for each draw
+	thetaDraws     = 16.0  // from it
 
 	overhead = 1.25 // of what is not timed: small operations, the optimisers, waiting at barriers
 

@@ -270,6 +270,14 @@ func (w *workload) searching(k vbks.BoundCost, t, seen, rows int) float64 {
 	}
 	if w.effort.Exact() && seen == w.rows {
 		all *= atTheEnd
+		thorough := perDraft*drafts + perThorough // on all rows, too
+		if seen <= s.AllRows {
+			starts *= thoroughStarts
+		}
+		if s.Evidence == "auto" || s.Evidence == "draws" {
+			values += perIntegral
+		}
+		all += thorough / 2 // of some of the evaluations with all rows
 	}
 	all *= math.Pow(min(1, float64(s.Steps)/40), 0.4)
 	return (perStart*starts+perDraft*drafts)*k.Gradient(min(rows, vbks.ScreenRows)) + all*k.Gradient(rows) + values*k.Value(rows)

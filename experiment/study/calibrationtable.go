@@ -25,8 +25,8 @@ const calibrationName = record.StudyPrefix + "calibration.csv"
 
 func calibrationColumns() []string {
 	return []string{"space", "seed", "rows", "noise", "draws", "generator", "leader", "fitted", "class_size", "hit",
-		"belief_bayes", "belief_posterior", "belief_point_bayes", "own_bayes", "own_posterior", "own_point_bayes", "exact_gap",
-		"missed", "seconds", "failure"}
+		"belief_bayes", "belief_posterior", "belief_point_bayes", "own_bayes", "own_posterior", "own_point_bayes", "exact_gap", "seconds",
+		"failure", "missed"}
 }
 
 // OpenCalibration opens the table in a directory, or makes it. What is known is
@@ -44,7 +44,7 @@ func OpenCalibration(dir *inside.Dir) (*CalibrationTable, error) {
 			Generator: series.Text(cells[5]), Leader: series.Text(cells[6]), Fitted: p.Whole(7), ClassSize: p.Whole(8), Hit: cells[9] == "true",
 			Bayes: p.Number(10), Posterior: p.Number(11), PointBayes: p.Number(12),
 			OwnBayes: p.Number(13), OwnPosterior: p.Number(14), OwnPointBayes: p.Number(15),
-			ExactGap: p.Number(16), Missed: p.Number(17), Seconds: p.Number(18), Failure: series.Text(cells[19]),
+			ExactGap: p.Number(16), Seconds: p.Number(17), Failure: series.Text(cells[18]), Missed: p.Number(19),
 		}
 		if p.Err != nil {
 			t.Close()
@@ -73,7 +73,7 @@ func (t *CalibrationTable) Add(r *CalibrationRow) error {
 	cells := []string{r.Space, strconv.FormatUint(r.Seed, 10), strconv.Itoa(r.Rows), r.Noise.String(), strconv.Itoa(r.Draws),
 		r.Generator, r.Leader, strconv.Itoa(r.Fitted), strconv.Itoa(r.ClassSize), strconv.FormatBool(r.Hit),
 		r.Bayes.String(), r.Posterior.String(), r.PointBayes.String(), r.OwnBayes.String(), r.OwnPosterior.String(), r.OwnPointBayes.String(),
-		r.ExactGap.Known(""), r.Missed.Known(""), r.Seconds.String(), r.Failure}
+		r.ExactGap.Known(""), r.Seconds.String(), r.Failure, r.Missed.Known("")}
 	if err := t.file.Write([][]string{cells}); err != nil {
 		return err
 	}

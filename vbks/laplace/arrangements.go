@@ -31,7 +31,7 @@ func (c *curvature) arrangements(h mat.Symmetric) float64 {
 			visit(t, first)
 			alike, near := 1, 1 // it among those before
 			for i, other := range terms {
-				if other.Equal(t) {
+				if other.Equal(t) && c.alike(leaves[i], first, t.NumLeaves()) {
 					alike++
 					if !c.apart(h, leaves[i], first, t.NumLeaves()) {
 						near++
@@ -45,6 +45,17 @@ func (c *curvature) arrangements(h mat.Symmetric) float64 {
 	}
 	visit(c.Program.Expr, 0)
 	return count
+}
+
+// alike reports whether two equal terms of so many leaves have the same priors.
+func (c *curvature) alike(a, b, leaves int) bool {
+	bt := c.entries(b, leaves)
+	for i, j := range c.entries(a, leaves) {
+		if j >= 0 && bt[i] >= 0 && !(Prior{c.Mean, c.Prec}).alike(j, bt[i]) {
+			return false
+		}
+	}
+	return true
 }
 
 // apart reports whether exchanging two equal terms of so many leaves, the first of

@@ -10,8 +10,9 @@ import (
 
 // Exchanges lists the orders of a free vector of f entries under which a kernel is
 // the same, by exchanging equal terms of sums and factors of products: out[i] = x[order[i]].
-// The first one is the plain order. There are at most mostArrangements.
-func Exchanges(p *kernelspace.Program, f int) [][]int {
+// The first one is the plain order. What is exchanged has the same prior. Where there
+// would be more than mostArrangements, the plain one is the only one.
+func Exchanges(p *kernelspace.Program, f int, prior Prior) [][]int {
 	place := map[int]int{}
 	for i, j := range p.Free {
 		place[j] = i
@@ -55,18 +56,25 @@ func Exchanges(p *kernelspace.Program, f int) [][]int {
 			}
 			order[i] = to
 		}
-		if same(p, raw) {
+		alike := true
+		for a, b := range order {
+			alike = alike && prior.alike(a, b)
+		}
+		if alike && same(p, raw) {
 			kept = append(kept, order)
 		}
 	}
 	out := [][]int{plain}
-	for next := 0; next < len(out) && len(out) < mostArrangements; next++ {
+	for next := 0; next < len(out); next++ {
 		for _, swap := range kept {
 			both := make([]int, f)
 			for i := range both {
 				both[i] = out[next][swap[i]]
 			}
-			if !slices.ContainsFunc(out, func(o []int) bool { return slices.Equal(o, both) }) && len(out) < mostArrangements {
+			if !slices.ContainsFunc(out, func(o []int) bool { return slices.Equal(o, both) }) {
+				if len(out) == mostArrangements {
+					return out[:1]
+				}
 				out = append(out, both)
 			}
 		}

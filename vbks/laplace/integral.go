@@ -16,6 +16,16 @@ type Density struct {
 	Program *kernelspace.Program
 	Name    string // of its stream of random numbers
 	Modes   []Peak // the best first; one at least
+	Prior   Prior
+}
+
+// Prior is the normal prior that a density contains, of the entries of a free vector;
+// without means and precisions they are taken for alike.
+type Prior struct{ Mean, Prec []float64 }
+
+// alike reports whether two entries have the same prior.
+func (p Prior) alike(a, b int) bool {
+	return p.Mean == nil || p.Mean[a] == p.Mean[b] && p.Prec[a] == p.Prec[b]
 }
 
 // Peak is a mode: where it is, the log density there, the log volume about it and the
@@ -53,7 +63,7 @@ const (
 	// The curvature counts as much as so many draws for each entry.
 	curvatureDraws = 2.0
 	// Exchanging equal terms is looked at in so many arrangements.
-	mostArrangements = 24
+	mostArrangements = 120
 )
 
 // Integrate estimates the integrals of densities by importance sampling from mixtures
@@ -61,11 +71,10 @@ const (
 //
 //	Z = 1/S Σ_s p(θ_s)/q(θ_s),
 //
-// in rounds, q(θ) the mean of the rounds' mixtures (adaptive multiple importance
-// sampling; Cornuet, Marin, Mira and Robert 2012, Scand. J. Statist. 39), which the
-// weighted draws of a round move and stretch for the next. Modes that exchanging equal
+// in rounds, whose weighted draws move and stretch the mixture q of the next (population
+// Monte Carlo; Cappé, Guillin, Marin and Robert 2004, J. Comput. Graph. Statist. 13). Modes that exchanging equal
 // terms makes of one are proposed together: q is averaged over the arrangements. What
-// can be evaluated at a time is. The largest weights are truncated (Ionides 2008).
+// can be evaluated at a time is.
 func Integrate(densities []Density, values Values, seed uint64) ([]Integral, error) {
 	all := make([]*integral, len(densities))
 	most := 0
@@ -144,6 +153,7 @@ type integral struct {
 	*Density
 	rng      *rand.Rand
 	perRound int
+	offset   float64      // of the draws within their strata, in this round
 	orders   [][]int      // arrangements of the free vector, the plain one first
 	curved   []proposal   // as the curvature has them
 	rounds   [][]proposal // those of every round
@@ -154,7 +164,7 @@ type integral struct {
 func newIntegral(d *Density, seed uint64) *integral {
 	f := len(d.Modes[0].X)
 	g := &integral{Density: d, rng: random.Stream(seed, d.Name+" integral", 0), perRound: max(leastDraws, drawsPerEntry*f),
-		orders: Exchanges(d.Program, f)}
+		orders: Exchanges(d.Program, f, d.Prior)}
 	top := math.Inf(-1)
 	for _, m := range d.Modes {
 		top = math.Max(top, m.Value+m.Volume)
@@ -174,6 +184,7 @@ func newIntegral(d *Density, seed uint64) *integral {
 
 // begin begins a round with the proposals as they are.
 func (g *integral) begin() {
+	g.offset = g.rng.Float64()
 	if len(g.rounds) == 0 {
 		g.rounds = append(g.rounds, g.curved)
 	}
@@ -183,7 +194,7 @@ func (g *integral) begin() {
 func (g *integral) draw(d int) []float64 {
 	now := g.rounds[len(g.rounds)-1]
 	at, so := 0, now[0].share
-	for u := (float64(d) + 0.5) / float64(g.perRound); u > so && at < len(now)-1; {
+	for u := (float64(d) + g.offset) / float64(g.perRound); u > so && at < len(now)-1; {
 		at++
 		so += now[at].share
 	}
@@ -227,16 +238,12 @@ func (g *integral) mixture(round []proposal, x []float64) float64 {
 	return floats.LogSumExp(logs) - math.Log(float64(len(g.orders)))
 }
 
-// ratios are the logarithms of p/q of all draws so far.
+// ratios are the logarithms of p/q of all draws so far, q the mixture that each was
+// drawn from: one that draws have moved is closer to them than to what they stand for.
 func (g *integral) ratios() []float64 {
-	made := len(g.points) / g.perRound
 	out := make([]float64, len(g.points))
 	for s, x := range g.points {
-		logs := make([]float64, made)
-		for r := range made {
-			logs[r] = g.mixture(g.rounds[r], x)
-		}
-		out[s] = g.logs[s] - (floats.LogSumExp(logs) - math.Log(float64(made)))
+		out[s] = g.logs[s] - g.mixture(g.rounds[s/g.perRound], x)
 		if math.IsNaN(out[s]) {
 			out[s] = math.Inf(-1)
 		}
@@ -245,7 +252,7 @@ func (g *integral) ratios() []float64 {
 }
 
 // truncated are the weights of draws, relative to the largest, none above √S times
-// their mean.
+// their mean (Ionides 2008, J. Comput. Graph. Statist. 17): one draw must not move all.
 func truncated(ratios []float64) (weights []float64, top float64) {
 	top = floats.Max(ratios)
 	weights = make([]float64, len(ratios))
@@ -359,12 +366,15 @@ func (p *proposal) moved(to *proposal, mean, second []float64, weight, count flo
 
 // result is the integral by all draws.
 func (g *integral) result() Integral {
-	ratios := g.ratios()
-	weights, top := truncated(ratios)
-	sum := floats.Sum(weights)
-	if math.IsInf(top, 0) || !(sum > 0) {
+	weights := g.ratios()
+	top := floats.Max(weights)
+	if math.IsInf(top, 0) {
 		return Integral{Nats: math.NaN(), SE: math.Inf(1)}
 	}
+	for i, r := range weights {
+		weights[i] = math.Exp(r - top)
+	}
+	sum := floats.Sum(weights)
 	n := float64(len(weights))
 	square := floats.Dot(weights, weights)
 	draws := sum * sum / square

@@ -142,7 +142,7 @@ func TestExchangesLeaveTheKernel(t *testing.T) {
 	} {
 		p := kernelspacetest.Program(t, expr, kernelspace.Options{Dim: 1})
 		f := len(p.Free) + 1
-		orders := Exchanges(p, f)
+		orders := Exchanges(p, f, Prior{})
 		if len(orders) != want {
 			t.Errorf("%s: %d orders, want %d: %v", expr, len(orders), want, orders)
 		}
@@ -174,5 +174,57 @@ func TestExchangesLeaveTheKernel(t *testing.T) {
 				t.Errorf("%s: order %v is another kernel", expr, order)
 			}
 		}
+	}
+}
+
+// The estimate is not off in the mean, however many entries there are: draws are not
+// weighed with proposals that were fitted to them.
+func TestIntegralIsUnbiased(t *testing.T) {
+	p := kernelspacetest.Program(t, "RQ+RQ*PER+LIN", kernelspace.Options{Dim: 1})
+	for _, f := range []int{3, 9} {
+		at, sd := make([]float64, f), ones(f, 1)
+		var mean float64
+		const streams = 60
+		for seed := range uint64(streams) {
+			d := Density{Program: p, Name: "unbiased", Modes: []Peak{peakAt(at, sd, logNormal(at, at, sd))}}
+			got, err := Integrate([]Density{d}, func(_ []int, xs [][]float64) ([]float64, error) {
+				return []float64{logNormal(xs[0], at, sd)}, nil
+			}, seed)
+			if err != nil {
+				t.Fatal(err)
+			}
+			mean += math.Exp(got[0].Nats) / streams
+		}
+		if math.Abs(mean-1) > .05 {
+			t.Errorf("%d entries: %.3f in the mean, want 1", f, mean)
+		}
+	}
+}
+
+// Equal terms whose priors differ, as those of two seasons, are not exchanged; and
+// where there are too many orders only the plain one is looked at.
+func TestExchangesNeedEqualPriors(t *testing.T) {
+	p := kernelspacetest.Program(t, "PER*PER", kernelspace.Options{Dim: 1})
+	f := len(p.Free) + 1
+	prior := Prior{Mean: make([]float64, f), Prec: ones(f, 1)}
+	if n := len(Exchanges(p, f, prior)); n != 2 {
+		t.Errorf("%d orders, want 2", n)
+	}
+	m := mode(t, "PER*PER", []float64{0, 1, 2, 1, -4, 0}, 1)
+	h := mat.NewDiagDense(f, ones(f, 1))
+	for i, j := range p.Free {
+		if p.Params[j].Name == "period" {
+			prior.Mean[i] = float64(i)
+		}
+	}
+	if n := len(Exchanges(p, f, prior)); n != 1 {
+		t.Errorf("other periods: %d orders, want 1", n)
+	}
+	if m.Mean = prior.Mean; newCurvature(&m).arrangements(h) != 1 {
+		t.Error("other periods: there is more than one arrangement")
+	}
+	p = kernelspacetest.Program(t, "SE+SE+SE+SE+SE+SE", kernelspace.Options{Dim: 1})
+	if n := len(Exchanges(p, len(p.Free)+1, Prior{})); n != 1 {
+		t.Errorf("of 720 orders %d, want 1", n)
 	}
 }

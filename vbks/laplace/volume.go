@@ -16,6 +16,7 @@ type Mode struct {
 	Program *kernelspace.Program
 	X       []float64 // free vector
 	Prec    []float64 // of the prior, which is part of the density; all positive
+	Mean    []float64 // of the prior; nil: that of equal terms is the same
 	Scale   []float64 // how far entries may sensibly move
 }
 

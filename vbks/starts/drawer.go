@@ -7,6 +7,7 @@ import (
 	"math"
 	"math/rand/v2"
 	"slices"
+	"sync"
 
 	"kestrel/kernelspace"
 	"kestrel/vbks/params"
@@ -19,12 +20,15 @@ type Drawer struct {
 
 	scales  kernelspace.Scales
 	dim     int
-	rows    int           // training rows in all
-	sample  [][]float64   // some rows of X
-	square  float64       // mean of y²
-	yvar    float64       // variance of y
-	peaks   [][]float64   // the periods of a column's strongest components
-	periods [][]candidate // periods that are tried, per column, the most promising first
+	rows    int         // training rows in all
+	sample  [][]float64 // some rows of X
+	square  float64     // mean of y²
+	yvar    float64     // variance of y
+	peaks   [][]float64 // the periods of a column's strongest components
+	shaped  sync.Once
+	periods [][]candidate // see candidates
+	x, y    []float64     // the rows, which are not modified
+	seed    uint64        // of the search for periods
 	spread  []float64     // median distance of two rows, per column
 	floor   float64
 
@@ -43,8 +47,8 @@ type Options struct {
 // NewDrawer summarises training rows: x (N x dim, row-major) and y.
 func NewDrawer(x, y []float64, dim int, o Options) *Drawer {
 	n := len(y)
-	w := &Drawer{Inducing: o.Inducing, scales: o.Scales, dim: dim, rows: n, floor: o.Floor}
-	w.findPeriods(x, y, o.Seed)
+	w := &Drawer{Inducing: o.Inducing, scales: o.Scales, dim: dim, rows: n, floor: o.Floor, x: x, y: y, seed: o.Seed}
+	w.findPeaks()
 	w.calendrical = o.Calendar
 	var mean, square float64
 	for _, v := range y {

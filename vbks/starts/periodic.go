@@ -27,41 +27,61 @@ const (
 
 func wanders() []float64 { return []float64{0, 1. / 16, 1. / 64} }
 
-// findPeriods finds candidates for every column: what the calendar knows, then the
-// best shapes in turn with the strongest components.
-func (w *Drawer) findPeriods(x, y []float64, seed uint64) {
-	w.peaks, w.periods = make([][]float64, w.dim), make([][]candidate, w.dim)
-	for c, peaks := range periods.Columns(x, y, w.dim, periods.Options{Seed: seed}) {
-		var components []candidate
+// findPeaks finds the periods of every column's strongest components.
+func (w *Drawer) findPeaks() {
+	w.peaks = make([][]float64, w.dim)
+	for c, peaks := range periods.Columns(w.x, w.y, w.dim, periods.Options{Seed: w.seed}) {
 		for _, p := range peaks {
-			w.peaks[c], components = append(w.peaks[c], p.Period), append(components, candidate{period: p.Period})
+			w.peaks[c] = append(w.peaks[c], p.Period)
 		}
-		var lists [][]candidate
-		if len(y) <= shapedRows {
-			column := make([]float64, len(y))
-			for i := range column {
-				column[i] = x[i*w.dim+c]
-			}
-			for _, part := range wanders() {
-				var list []candidate
-				for _, p := range periods.FindShaped(column, y, part*w.scales.Span[c], shapedMost, periods.Options{Seed: seed}) {
-					if p.Period*shapedCycles <= w.scales.Span[c] {
-						list = append(list, candidate{p.Period, p.Scale})
-					}
-				}
-				lists = append(lists, list)
-			}
-		}
-		if c == 0 {
-			for _, p := range w.scales.Seasons {
-				w.periods[c] = append(w.periods[c], candidate{period: p})
-			}
-		}
-		w.periods[c] = inTurn(w.periods[c], append(lists, components))
 	}
 	if len(w.scales.Seasons) > 0 {
 		w.peaks[0] = append(slices.Clone(w.scales.Seasons), w.peaks[0]...)
 	}
+}
+
+// candidates are the periods that are tried of a column, the most promising first: what
+// the calendar knows, then the best shapes in turn with the strongest components. They
+// are looked for when they are first asked for.
+func (w *Drawer) candidates(column int) []candidate {
+	w.shaped.Do(func() {
+		w.periods = make([][]candidate, w.dim)
+		for c := range w.periods {
+			w.periods[c] = w.findCandidates(c)
+		}
+	})
+	return w.periods[column]
+}
+
+func (w *Drawer) findCandidates(c int) (out []candidate) {
+	known := w.peaks[c]
+	if c == 0 {
+		for i := range w.scales.Seasons {
+			out = append(out, candidate{period: known[i]})
+		}
+		known = known[len(w.scales.Seasons):]
+	}
+	var lists [][]candidate
+	if len(w.y) <= shapedRows {
+		column := make([]float64, len(w.y))
+		for i := range column {
+			column[i] = w.x[i*w.dim+c]
+		}
+		for _, part := range wanders() {
+			var list []candidate
+			for _, p := range periods.FindShaped(column, w.y, part*w.scales.Span[c], shapedMost, periods.Options{Seed: w.seed}) {
+				if p.Period*shapedCycles <= w.scales.Span[c] {
+					list = append(list, candidate{p.Period, p.Scale})
+				}
+			}
+			lists = append(lists, list)
+		}
+	}
+	var components []candidate
+	for _, p := range known {
+		components = append(components, candidate{period: p})
+	}
+	return inTurn(out, append(lists, components))
 }
 
 // inTurn adds the first of every list, then the second, but none twice: of periods
@@ -137,7 +157,7 @@ func (w *Drawer) periodic(in *kernelspace.Instr, raw []float64, rng *rand.Rand, 
 // candidates at random, their multiples and halves, and now and then anything. Leaves
 // of one kernel get different candidates.
 func (w *Drawer) period(c int, rng *rand.Rand, number int, used []map[int]bool) candidate {
-	all := w.periods[c]
+	all := w.candidates(c)
 	u := rng.Float64()
 	lo := math.Max(3*w.scales.Spacing[c], w.scales.Span[c]/500)
 	if len(all) == 0 || number > 0 && u < anyShare {
