@@ -36,9 +36,10 @@ func TestEstimateByHand(t *testing.T) {
 	w, err := newWorkload(&c, space, 1000, 1)
 	must.OK(t, err)
 	unit := vbks.BoundCost{Fixed: 1, Row: 0.01, FixedGrad: 3, RowGrad: 0.02}
-	// 9 starts and 3 drafts cost 9·7 + 3·16 = 111 gradients on 256 rows, 4 + 256·0.03
-	// = 11.68 each; then 60·1.35 = 81 on 1000 rows, 34 each; nothing is related.
-	want := 1.25*2*(111*11.68+81*34) + 3e-5*1000 + 2*2e-3
+	// Of few rows there are twice the 9 starts; with 3 drafts they cost 18·7 + 3·16 = 174
+	// gradients on 256 rows, 4 + 256·0.03 = 11.68 each; then 60·1.35 = 81 and half of
+	// 3·16 + 60 on 1000 rows, 34 each, and 300 values, 11 each; nothing is related.
+	want := 1.25*2*(174*11.68+135*34+300*11) + 3e-5*1000 + 2*2e-3
 	if got := w.seconds(unit, unit, w.wider(unit)); math.Abs(got-want) > 1e-9*want {
 		t.Errorf("%v, want %v", got, want)
 	}
@@ -54,7 +55,7 @@ func TestEstimateByHand(t *testing.T) {
 	}
 	auto := want
 	for _, f := range []float64{2, 200. / 64} {
-		auto += 1.25*2*(111*(4*f*f*f+7.68*f*f)+81*(4*f*f*f+30*f*f)) + 2*2e-3
+		auto += 1.25*2*(174*(4*f*f*f+7.68*f*f)+135*(4*f*f*f+30*f*f)+300*(f*f*f+10*f*f)) + 2*2e-3
 	}
 	if got := w.seconds(unit, unit, w.wider(unit)); math.Abs(got-auto) > 1e-9*auto {
 		t.Errorf("auto: %v, want %v", got, auto)
