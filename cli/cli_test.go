@@ -103,8 +103,8 @@ func TestBadInput(t *testing.T) {
 		{"run one.csv", `one.csv: no training rows are left: of 1 row, 1 held out (data.test)`},
 		{"run sales.prn", `sales.prn: line 1, column 2: expected '=' after key; a config is TOML, ` +
 			`and a table of data is told by its name: .csv, .tsv, .txt or .dat`},
-		{"run book.xlsx", `book.xlsx: is a spreadsheet or an archive, not a table of text; export it as CSV`},
-		{"data info book.xlsx", `book.xlsx: is a spreadsheet or an archive, not a table of text; export it as CSV`},
+		{"run book.xlsx", `book.xlsx: is a damaged archive: zip: not a valid zip file`},
+		{"data info book.xlsx", `book.xlsx: is a damaged archive: zip: not a valid zip file`},
 		{"run table.csv", `data file "table.csv" is a folder`},
 		{"run key.toml", `key.toml: line 5: unknown key "schedule.step"; did you mean "schedule.steps"?`},
 		{"run kernel.toml", `kernel.toml: line 3: data.kernel is wrong: kernel expression "PER*(LIN+RQ", ` +
@@ -133,7 +133,7 @@ func TestBadInput(t *testing.T) {
 		{"zzzzzz", `"zzzzzz" is no command, config or file; kestrel --help lists commands, kestrel config list the configs`},
 		{"config show fig2", `config "fig2": no such file; built-in configs are ` + strings.Join(configs.Names(), ", ")},
 		{"open none", `run "none" does not exist; name the directory of a run, such as runs/…`},
-		{"export full --format xls", `--format xls: must be csv or json`},
+		{"export full --format xls", `--format xls: must be csv, json or python`},
 	} {
 		code, stdout, stderr := kestrel(t, strings.Fields(c.args)...)
 		if code != 2 || stderr != "kestrel: "+c.want+"\n" || stdout != "" {

@@ -30,6 +30,9 @@ type predictFlags struct {
 	out        string
 	quantiles  string
 	components bool
+	samples    int
+	covariance bool
+	seed       uint64
 	weights    string
 	top        int
 	method     string
@@ -40,10 +43,12 @@ type predictFlags struct {
 func newPredict() *cobra.Command {
 	var f predictFlags
 	cmd := &cobra.Command{
-		Use:   "predict RUN --data FILE | --horizon STEPS",
+		Use:   "predict RUN|MODEL --data FILE | --horizon STEPS",
 		Short: "Predict at the rows of a new table, or beyond the end of a series",
 		Long: "Predict at the rows of a table with what a run had learned when it was last saved; the run may be finished, stopped or still " +
-			"going on. The table has the run's input columns under the same names, in any order; other columns are passed over. Where it has the " +
+			"going on; or with a model file that kestrel model has written, or the run itself when it finished, which needs " +
+			"neither the run nor its " +
+			"data. The table has the run's input columns under the same names, in any order; other columns are passed over. Where it has the " +
 			"target too, the error, the log density and the coverage of the intervals are told on standard error.\n\n" +
 			"The result has a row for each row of the table whose inputs are there: row (its number in the file, the header not counted), the " +
 			"inputs, the target if there is one, mean, sd_f and sd_y (of the function, and of an observation with noise), the median where the " +
@@ -51,6 +56,10 @@ func newPredict() *cobra.Command {
 			"and y_q… of the mixture over the kernels; all in the units of the data. With --components a second table, NAME.components.csv " +
 			"beside the first, has a row for each point, kernel and additive component of the kernel. The means of a kernel's components add up " +
 			"to its mean. Where the run has learned a transform of the target (data.transform), components are of that.\n\n" +
+			"--samples N writes N joint draws of observations at all points, for sums, maxima and whatever else marginal " +
+			"quantiles do not tell, and " +
+			"--covariance the covariance of the function between all points (of the transformed target where there is a transform): of up to " +
+			"2,000 points.\n\n" +
 			"--horizon forecasts a series in time: its inputs go on beyond the last row of all data, held out or not, by so many steps, or " +
 			"for a time: 12h, 90d, 2w, 6mo, 3q, 1y. Time stamps of months, quarters and years follow the calendar: the same day of the month, " +
 			"and its last one where rows are on that. row counts the steps. Kernels then learn from all rows first, those too that the " +
@@ -58,6 +67,7 @@ func newPredict() *cobra.Command {
 			"the kernels stay those of the run. --refit=false leaves the held-out rows out; for the points of a table they are taken in " +
 			"only with --refit.",
 		Example: "kestrel predict runs/fig1a-20260102T150405Z --data new.csv -o predictions.csv\n\n" +
+			"# on another machine, without the run\nkestrel predict m.kestrel --data new.csv\n\n" +
 			"# the next 18 months of a monthly series, or half a year\n" +
 			"kestrel predict runs/… --horizon 18\nkestrel predict runs/… --horizon 6mo\n\n" +
 			"# the ends of the 95 % interval, of the best kernel alone\n" +
@@ -68,11 +78,19 @@ func newPredict() *cobra.Command {
 	}
 	fs := cmd.Flags()
 	fs.StringVar(&f.data, "data", "", "table to predict at")
-	fs.StringVar(&f.horizon, "horizon", "", "predict beyond the last row of a series: so many steps, or a time such as 12h, 90d, 2w, 6mo, 1y")
+	fs.StringVar(
+		&f.horizon,
+		"horizon",
+		"",
+		"predict beyond the last row of a series: so many steps, or a time such as 12h, 90d, 2w, 6mo, 1y",
+	)
 	fs.BoolVar(&f.refit, "refit", false, "let the kernels learn from all rows first, held out or not; default with --horizon, else not")
 	fs.StringVarP(&f.out, "out", "o", "", "file to write to, a link is followed; default standard output")
 	fs.StringVar(&f.quantiles, "quantiles", "0.05,0.5,0.95", "probabilities, or none")
 	fs.BoolVar(&f.components, "components", false, "write a table of the additive components, too")
+	fs.IntVar(&f.samples, "samples", 0, "write so many joint draws of observations at all points, too: NAME.samples.csv beside -o")
+	fs.BoolVar(&f.covariance, "covariance", false, "write the covariance of the function between all points, too: NAME.covariance.csv")
+	fs.Uint64Var(&f.seed, "seed", 1, "of --samples")
 	fs.StringVar(&f.weights, "weights", "", "of the average: posterior, bayes, tempered or loo; default the run's predict.weights")
 	fs.IntVar(&f.top, "top", 0, "kernels averaged, 0 for all; default the run's predict.top")
 	fs.StringVar(&f.method, "method", config.MethodAverage,
@@ -116,6 +134,9 @@ func (f *predictFlags) query(cmd *cobra.Command, q inspect.PredictQuery) (inspec
 		return q, fmt.Errorf("--format %s: must be csv or json", f.format)
 	}
 	q.JSON, q.Components = f.format == "json", f.components
+	if f.samples < 0 || f.samples > inspect.MostSamples {
+		return q, fmt.Errorf("--samples %d: must be 0 to %d", f.samples, inspect.MostSamples)
+	}
 	var err error
 	if q.Quantiles, err = parseQuantiles(f.quantiles); err != nil {
 		return q, err
@@ -146,10 +167,25 @@ func same(a, b string) bool {
 	return errX == nil && errY == nil && os.SameFile(x, y)
 }
 
-// componentsFile is where the components go: beside the predictions.
-func componentsFile(out string) string {
+// beside is where a further table goes: beside the predictions.
+func beside(out, what string) string {
 	ending := filepath.Ext(out)
-	return strings.TrimSuffix(out, ending) + ".components" + ending
+	return strings.TrimSuffix(out, ending) + "." + what + ending
+}
+
+// outs are the files that are written: predictions, then what else is asked for.
+func (f *predictFlags) outs() []string {
+	outs := []string{f.out}
+	if f.components {
+		outs = append(outs, beside(f.out, "components"))
+	}
+	if f.samples > 0 {
+		outs = append(outs, beside(f.out, "samples"))
+	}
+	if f.covariance {
+		outs = append(outs, beside(f.out, "covariance"))
+	}
+	return outs
 }
 
 // check finds what is wrong with the files before anything is computed.
@@ -162,16 +198,14 @@ func (f *predictFlags) check(run string) error {
 		return errors.New("--data and --horizon are two ways to say where to predict; leave one out")
 	}
 	if f.out == "" {
-		if f.components {
-			return errors.New("--components writes a second table beside the first; name that with -o")
+		for flag, asked := range map[string]bool{"components": f.components, "samples": f.samples > 0, "covariance": f.covariance} {
+			if asked {
+				return fmt.Errorf("--%s writes a second table beside the first; name that with -o", flag)
+			}
 		}
 		return nil
 	}
-	outs := []string{f.out}
-	if f.components {
-		outs = append(outs, componentsFile(f.out))
-	}
-	for _, out := range outs {
+	for _, out := range f.outs() {
 		if err := output.Check(out, run); err != nil {
 			return fmt.Errorf("-o %w", err)
 		}
@@ -203,8 +237,16 @@ func (f *predictFlags) run(cmd *cobra.Command, run string) error {
 	return err
 }
 
+// openPredictor opens a run, or a model file.
+func openPredictor(ctx context.Context, of string) (*inspect.Predictor, error) {
+	if info, err := os.Stat(of); err == nil && info.Mode().IsRegular() {
+		return inspect.OpenModel(of)
+	}
+	return inspect.OpenPredictor(ctx, of)
+}
+
 func (f *predictFlags) predict(ctx context.Context, cmd *cobra.Command, run string) error {
-	p, err := inspect.OpenPredictor(ctx, run)
+	p, err := openPredictor(ctx, run)
 	if err != nil {
 		return err
 	}
@@ -233,10 +275,26 @@ func (f *predictFlags) predict(ctx context.Context, cmd *cobra.Command, run stri
 	switch {
 	case f.out == "":
 		err = write(cmd.OutOrStdout(), nil)
-	case f.components:
-		err = output.WriteAll([]string{f.out, componentsFile(f.out)}, func(to []io.Writer) error { return write(to[0], to[1]) })
 	default:
-		err = output.Write(f.out, func(predictions io.Writer) error { return write(predictions, nil) })
+		err = output.WriteAll(f.outs(), func(to []io.Writer) error {
+			first, rest := to[0], to[1:]
+			var components io.Writer
+			if f.components {
+				components, rest = rest[0], rest[1:]
+			}
+			if f.samples == 0 && !f.covariance {
+				return write(first, components)
+			}
+			joint, err := p.Hold(ctx, at.source)
+			if err != nil {
+				return err
+			}
+			at.source = joint
+			if err := write(first, components); err != nil {
+				return err
+			}
+			return p.WriteJoint(ctx, joint, q, inspect.JointQuery{Samples: f.samples, Seed: f.seed, Covariance: f.covariance}, rest)
+		})
 	}
 	switch {
 	case err == nil:
@@ -290,6 +348,16 @@ func (f *predictFlags) learnAll(ctx context.Context, asked bool, p *inspect.Pred
 	if refit := f.refit || f.horizon != "" && !asked; !refit {
 		return "", nil
 	}
+	if rows, heldOut, ok := p.Fixed(); ok && !asked {
+		if heldOut > 0 {
+			return fmt.Sprintf(
+				"the model has learned from %d rows; %d others were held out, and kestrel model RUN --refit takes them in",
+				rows,
+				heldOut,
+			), nil
+		}
+		return "", nil
+	}
 	done, err := p.Refit(ctx, q)
 	switch {
 	case err != nil:
@@ -299,6 +367,10 @@ func (f *predictFlags) learnAll(ctx context.Context, asked bool, p *inspect.Pred
 	case done == nil:
 		return "", nil
 	}
+	return refitted(done), nil
+}
+
+func refitted(done *inspect.Refitted) string {
 	text := fmt.Sprintf("fitted again on all %d rows", done.Rows)
 	if done.HeldOut > 0 {
 		text += fmt.Sprintf(", the %d held-out ones included", done.HeldOut)
@@ -306,7 +378,7 @@ func (f *predictFlags) learnAll(ctx context.Context, asked bool, p *inspect.Pred
 	if done.Left > 0 {
 		text += fmt.Sprintf("; %d others cannot be transformed", done.Left)
 	}
-	return text, nil
+	return text
 }
 
 // tell says what was predicted with, and how good it was.
@@ -322,6 +394,9 @@ func (f *predictFlags) tell(
 		fmt.Fprintf(w, "note: %s\n", c)
 	} else if done.Uncalibrated != "" {
 		fmt.Fprintf(w, "note: %s\n", done.Uncalibrated)
+	}
+	if p.Note() != "" {
+		fmt.Fprintf(w, "note: %s\n", words.PlainLine(p.Note()))
 	}
 	if refitted != "" {
 		fmt.Fprintf(w, "note: %s\n", refitted)

@@ -171,7 +171,7 @@ func newRoot() *cobra.Command {
 	}
 	f.register(root)
 	root.SetFlagErrorFunc(wrongFlag)
-	root.AddCommand(newRun(), newOpen(), newResume(), newExport(), newPredict(), newReport(),
+	root.AddCommand(newRun(), newOpen(), newResume(), newExport(), newPredict(), newModel(), newReport(),
 		newKernels(), newData(), newConfig(), newStudy(), newCompare(), newBacktest(), newFigures(), newBench(), newDevices(), newVersion())
 	return root
 }

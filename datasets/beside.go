@@ -94,6 +94,12 @@ func open(ctx context.Context, path string) (*os.File, error) {
 // openAny opens a file, or if the caller reads it only once a pipe, and says
 // whether it is one.
 func openAny(ctx context.Context, path string, pipes bool) (file *os.File, pipe bool, err error) {
+	if path == standardInput {
+		if !pipes {
+			return nil, false, errPipe
+		}
+		return os.Stdin, true, nil
+	}
 	file, err = beside(ctx, func() (*os.File, error) {
 		info, err := os.Stat(path)
 		if err != nil {

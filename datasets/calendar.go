@@ -43,7 +43,42 @@ type calendar struct {
 	zone    *time.Location // nil: each stamp is in its own, see ownZones
 	wall    bool           // no stamp has a zone: the clock is what is written
 
-	path, sha256 string // of the file of holidays; "": there is none
+	days         map[date]bool // holidays
+	path, sha256 string        // of their file; "": there is none
+}
+
+// observe takes a day for a holiday.
+func (k *calendar) observe(day date) {
+	if k.days == nil {
+		k.days = map[date]bool{}
+	}
+	k.days[day] = true
+}
+
+// column is the one with a name, of the calendar or the holidays.
+func (k *calendar) column(name string) (calendarColumn, bool) {
+	if i := slices.IndexFunc(calendarColumns, func(c calendarColumn) bool { return c.name == name }); i >= 0 {
+		return calendarColumns[i], true
+	}
+	return calendarColumn{holidayColumn, "", func(t time.Time) float64 {
+		if k.days[dateOf(t)] {
+			return 1
+		}
+		return 0
+	}}, name == holidayColumn
+}
+
+// zoneOf is the time zone of an IANA name, or of "" the one that stands for it. That of
+// the machine has no name: another one would make other columns.
+func zoneOf(name string, none *time.Location) (*time.Location, error) {
+	if name == "" {
+		return none, nil
+	}
+	zone, err := time.LoadLocation(name)
+	if err != nil || zone == time.Local {
+		return nil, fmt.Errorf("data.zone = %s is no time zone; name one as Europe/Zurich, or UTC", quoteText(name))
+	}
+	return zone, nil
 }
 
 // asksCalendar reports whether a Spec wants columns of the calendar.
@@ -64,18 +99,16 @@ func newCalendar(ctx context.Context, s *Spec, d *Dataset) (*calendar, error) {
 			"name a column that does (data.inputs), or leave these keys out", d.file(), quoteText(d.Inputs[0].Name))
 	}
 	in := &d.Inputs[0]
-	k := &calendar{zone: in.zone(), wall: in.local}
-	if s.Zone != "" {
-		zone, err := time.LoadLocation(s.Zone)
-		if err != nil {
-			return nil, fmt.Errorf("data.zone = %s is no time zone; name one as Europe/Zurich, or UTC", quoteText(s.Zone))
-		}
-		if !k.wall { // else stamps are in it as they are
-			k.zone = zone
-		}
-		if d.offsets != nil {
-			in.several, d.offsets = zone, nil
-		}
+	k := &calendar{wall: in.local}
+	var err error
+	if k.zone, err = zoneOf(s.Zone, in.zone()); err != nil {
+		return nil, err
+	}
+	if k.wall { // stamps are in the zone that is named as they are
+		k.zone = in.zone()
+	}
+	if s.Zone != "" && d.offsets != nil {
+		in.several, d.offsets = k.zone, nil
 	}
 	if d.offsets != nil {
 		k.zone = nil
@@ -86,16 +119,11 @@ func newCalendar(ctx context.Context, s *Spec, d *Dataset) (*calendar, error) {
 		}
 	}
 	if s.Holidays != "" {
-		days, err := k.readHolidays(ctx, s, d.writing.dates)
-		if err != nil {
+		if err := k.readHolidays(ctx, s, d.writing.dates); err != nil {
 			return nil, err
 		}
-		k.columns = append(k.columns, calendarColumn{holidayColumn, "", func(t time.Time) float64 {
-			if days[dateOf(t)] {
-				return 1
-			}
-			return 0
-		}})
+		made, _ := k.column(holidayColumn)
+		k.columns = append(k.columns, made)
 	}
 	for _, c := range k.columns {
 		if c.name == d.Inputs[0].Name {

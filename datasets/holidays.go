@@ -21,18 +21,21 @@ func dateOf(t time.Time) date {
 	return date{year, day, month}
 }
 
+// String writes it as 2024-12-25.
+func (d date) String() string { return fmt.Sprintf("%04d-%02d-%02d", d.year, d.month, d.day) }
+
 // readHolidays reads the dates of Spec.Holidays: one a line, in a form that time stamps
 // may have, and behind a comma, semicolon or tab anything, such as the name of the
 // holiday. The first line may be a header; empty lines and those that begin with # are
 // passed over. order is that of day and month where the dates do not tell.
-func (k *calendar) readHolidays(ctx context.Context, s *Spec, order dateOrder) (map[date]bool, error) {
+func (k *calendar) readHolidays(ctx context.Context, s *Spec, order dateOrder) error {
 	path, err := Resolve(s.Holidays, s.SearchDirs)
 	if err != nil {
-		return nil, fmt.Errorf("data.holidays: %w", err)
+		return fmt.Errorf("data.holidays: %w", err)
 	}
 	src, err := openSource(ctx, path, false)
 	if err != nil {
-		return nil, fmt.Errorf("data.holidays: %w", err)
+		return fmt.Errorf("data.holidays: %w", err)
 	}
 	defer src.Close()
 	file := filepath.Base(path)
@@ -53,10 +56,10 @@ func (k *calendar) readHolidays(ctx context.Context, s *Spec, order dateOrder) (
 		dates, rows, lines = append(dates, bytes.Clone(text)), append(rows, []string{string(text)}), append(lines, n)
 	}
 	if err := in.Err(); err != nil {
-		return nil, fmt.Errorf("data.holidays: %s: %w", file, err)
+		return fmt.Errorf("data.holidays: %s: %w", file, err)
 	}
 	if _, err := io.Copy(io.Discard, src); err != nil {
-		return nil, fmt.Errorf("data.holidays: %s: %w", file, err)
+		return fmt.Errorf("data.holidays: %s: %w", file, err)
 	}
 	switch found := lookAt(rows); {
 	case found.day && !found.month:
@@ -66,24 +69,23 @@ func (k *calendar) readHolidays(ctx context.Context, s *Spec, order dateOrder) (
 	case !found.day:
 		c.dates = order
 	}
-	days := map[date]bool{}
 	for i, text := range dates {
 		us, ok := c.stamp(text)
 		switch {
 		case ok:
-			days[dateOf(time.UnixMicro(us).UTC())] = true
+			k.observe(dateOf(time.UnixMicro(us).UTC()))
 		case i == 0 && (text[0] < '0' || text[0] > '9'): // a header
 		default:
-			return nil, &LineError{file, lines[i], fmt.Sprintf("%s is no date; data.holidays wants one a line, such as 2024-12-25, "+
+			return &LineError{file, lines[i], fmt.Sprintf("%s is no date; data.holidays wants one a line, such as 2024-12-25, "+
 				"and a name behind a comma if there is one", quoteText(string(text)))}
 		}
 	}
-	if len(days) == 0 {
-		return nil, fmt.Errorf("data.holidays: %s has no dates; write one a line, such as 2024-12-25", file)
+	if len(k.days) == 0 {
+		return fmt.Errorf("data.holidays: %s has no dates; write one a line, such as 2024-12-25", file)
 	}
 	if k.sha256, err = src.sha256(); err != nil {
-		return nil, fmt.Errorf("data.holidays: %s: %w", file, err)
+		return fmt.Errorf("data.holidays: %s: %w", file, err)
 	}
 	k.path = path
-	return days, nil
+	return nil
 }

@@ -65,12 +65,14 @@ func (h Horizon) String() string { return strconv.Itoa(h.count) + h.unit }
 // the month, or on its last one. Numbers have the digits of those that there are.
 // Rows of the points count steps, from 0. Errors say what the data lack.
 func (d *Dataset) Beyond(h Horizon) (*Points, error) {
-	if d.Series == nil {
+	if d.Series == nil && d.goes == nil {
 		return nil, fmt.Errorf("%s is not known to be a series in time, which could be continued; "+
 			"run it with data.time = \"yes\" if it is one, or give a table of points to predict at", d.file())
 	}
-	x := slices.Sorted(slices.Values(d.Times(counted(d.N()))))
-	s := d.newContinuation(x)
+	s := d.goes
+	if s == nil {
+		s = d.newContinuation()
+	}
 	n, err := s.steps(h)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", d.file(), err)
@@ -92,23 +94,24 @@ func (d *Dataset) Beyond(h Horizon) (*Points, error) {
 // continuation is how a series goes on.
 type continuation struct {
 	in   *Column
-	last float64
-	step float64 // in the unit of the column
-	days float64 // of that unit; 0 if it is not known
+	Last float64 `json:"last"`
+	Step float64 `json:"step"`           // in the unit of the column
+	Days float64 `json:"days,omitempty"` // of that unit; 0 if it is not known
 
-	months int // of the calendar, of a step; 0: steps are equal
-	day    int // of the month; 31 where rows are on its last one
+	Months int `json:"months,omitempty"` // of the calendar, of a step; 0: steps are equal
+	Day    int `json:"day,omitempty"`    // of the month; 31 where rows are on its last one
 
-	resolution float64 // of time stamps: seconds of which all are multiples; 0: of none
-	digits     int     // of numbers, behind the point
+	Resolution float64 `json:"resolution,omitempty"` // of time stamps: seconds of which all are multiples; 0: of none
+	Digits     int     `json:"digits,omitempty"`     // of numbers, behind the point
 }
 
-// newContinuation looks at the inputs x of a series, which ascend.
-func (d *Dataset) newContinuation(x []float64) *continuation {
+// newContinuation looks at the inputs of a series.
+func (d *Dataset) newContinuation() *continuation {
+	x := slices.Sorted(slices.Values(d.Times(counted(d.N()))))
 	in := &d.Inputs[0]
-	c := &continuation{in: in, last: x[len(x)-1], step: d.Series.Step, days: d.Series.days}
+	c := &continuation{in: in, Last: x[len(x)-1], Step: d.Series.Step, Days: d.Series.days}
 	if !in.Time {
-		c.digits = digitsOf(x, c.step)
+		c.Digits = digitsOf(x, c.Step)
 		return c
 	}
 	stamps := make([]time.Time, len(x))
@@ -117,10 +120,10 @@ func (d *Dataset) newContinuation(x []float64) *continuation {
 	}
 	c.calendar(stamps)
 	for _, r := range []float64{86400, 3600, 60, 1} {
-		if in.Seconds(c.step) >= r && !slices.ContainsFunc(stamps, func(t time.Time) bool {
+		if in.Seconds(c.Step) >= r && !slices.ContainsFunc(stamps, func(t time.Time) bool {
 			return t.Unix()%int64(r) != 0 || t.Nanosecond() != 0
 		}) {
-			c.resolution = r
+			c.Resolution = r
 			break
 		}
 	}
@@ -145,7 +148,7 @@ func digitsOf(x []float64, step float64) int {
 
 // calendar finds out whether the rows are months apart, and on which day of them.
 func (c *continuation) calendar(stamps []time.Time) {
-	months := int(math.Round(c.step * c.days / (year / 12)))
+	months := int(math.Round(c.Step * c.Days / (year / 12)))
 	if months < 1 {
 		return
 	}
@@ -165,14 +168,14 @@ func (c *continuation) calendar(stamps []time.Time) {
 		return
 	}
 	last := stamps[len(stamps)-1]
-	c.months, c.day = months, last.Day()
+	c.Months, c.Day = months, last.Day()
 	switch {
 	case float64(ends) > 0.9*n:
-		c.day = 31
+		c.Day = 31
 	case lastOfMonth(last): // the rows' day may be later than its last one
 		for day, rows := range days {
 			if 2*rows > len(stamps) {
-				c.day = max(c.day, day)
+				c.Day = max(c.Day, day)
 			}
 		}
 	}
@@ -189,9 +192,9 @@ func lastOfMonth(t time.Time) bool { return t.Day() == daysIn(t.Year(), int(t.Mo
 
 // plusMonths is the instant so many months after the last row.
 func (c *continuation) plusMonths(months int) time.Time {
-	t := c.in.At(c.last)
+	t := c.in.At(c.Last)
 	first := time.Date(t.Year(), t.Month()+time.Month(months), 1, 0, 0, 0, 0, time.UTC)
-	day, day0 := c.day, time.Date(t.Year(), t.Month(), t.Day(), 0, 0, 0, 0, time.UTC)
+	day, day0 := c.Day, time.Date(t.Year(), t.Month(), t.Day(), 0, 0, 0, 0, time.UTC)
 	if day == 0 {
 		day = t.Day()
 	}
@@ -206,17 +209,17 @@ func (c *continuation) since(t time.Time) float64 {
 
 // at is the input i steps behind the last row.
 func (c *continuation) at(i int) float64 {
-	if c.months > 0 {
-		return c.since(c.plusMonths(i * c.months))
+	if c.Months > 0 {
+		return c.since(c.plusMonths(i * c.Months))
 	}
-	x := c.last + float64(i)*c.step
+	x := c.Last + float64(i)*c.Step
 	if !c.in.Time {
-		v, _ := strconv.ParseFloat(strconv.FormatFloat(x, 'f', c.digits, 64), 64) // what has been written can be read
+		v, _ := strconv.ParseFloat(strconv.FormatFloat(x, 'f', c.Digits, 64), 64) // what has been written can be read
 		return v
 	}
-	if c.resolution > 0 {
+	if c.Resolution > 0 {
 		from := float64(c.in.Origin.Unix())
-		x = (math.Round((from+c.in.Seconds(x))/c.resolution)*c.resolution - from) / c.in.Seconds(1)
+		x = (math.Round((from+c.in.Seconds(x))/c.Resolution)*c.Resolution - from) / c.in.Seconds(1)
 	}
 	return x
 }
@@ -226,16 +229,16 @@ func (c *continuation) steps(h Horizon) (int, error) {
 	if h.unit == "" {
 		return h.count, nil
 	}
-	if c.days == 0 {
+	if c.Days == 0 {
 		return 0, fmt.Errorf("the unit of %s is not known; count steps, for example 18", quoteText(c.in.Name))
 	}
 	u := horizonUnits[slices.IndexFunc(horizonUnits, func(u horizonUnit) bool { return u.name == h.unit })]
-	limit := c.last + float64(h.count)*u.days/c.days
+	limit := c.Last + float64(h.count)*u.days/c.Days
 	if c.in.Time && u.months > 0 {
 		limit = c.since(c.plusMonths(h.count * u.months))
 	}
-	n := int(math.Min(math.Ceil((limit-c.last)/c.step)+1, mostAhead+1))
-	for n > 0 && c.at(n) > limit+stepLate*c.step {
+	n := int(math.Min(math.Ceil((limit-c.Last)/c.Step)+1, mostAhead+1))
+	for n > 0 && c.at(n) > limit+stepLate*c.Step {
 		n--
 	}
 	switch {
@@ -248,4 +251,4 @@ func (c *continuation) steps(h Horizon) (int, error) {
 }
 
 // stepText is the length of a step in words.
-func (c *continuation) stepText() string { return HumanDuration(c.step * c.days * secondsPerDay) }
+func (c *continuation) stepText() string { return HumanDuration(c.Step * c.Days * secondsPerDay) }

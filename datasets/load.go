@@ -47,6 +47,8 @@ type Dataset struct {
 	rows    []int32  // of the file, from 0, that were kept; nil: all, or nobody needs them
 	groups  *labels  // of the N rows; nil: no column tells them apart
 
+	goes *continuation // of a Template's: how the series goes on; nil: X shows it, or it is none
+
 	Kernel string    // canonical expression of the true kernel; synthetic data only
 	Params []float64 // its raw natural parameters, leaf by leaf
 }

@@ -209,7 +209,7 @@ func TestLoadErrors(t *testing.T) {
 			`and a delimiter other than , ; tab or space must be given (delimiter = "|")`},
 		{"x,t\n1,2020-01-01\n2,2020-01-02\n", Spec{}, `data.csv: the target, column 2 ("t"), holds time stamps, not numbers`},
 		{"t,y\n2020-01-01,1\n2020-02-30,2\n", Spec{}, `data.csv: line 3, column 1 ("t"): "2020-02-30" is not a time stamp`},
-		{"PK\x03\x04zip", Spec{}, `data.csv: is a spreadsheet or an archive, not a table of text; export it as CSV`},
+		{"PK\x03\x04zip", Spec{}, `data.csv: is a damaged archive: zip: not a valid zip file`},
 		{"\xff\xfex\x00", Spec{}, `data.csv: has no rows below the names of its columns`},
 		{"x,y\n1,2\n", Spec{SplitBy: "row"}, `split_by = "row": allowed are "auto", "random", "rows", "x", "mask"; did you mean "rows"?`},
 		{"x,y\n1,2\n", Spec{Delimiter: "ab"},

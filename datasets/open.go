@@ -41,6 +41,9 @@ var errFolder = errors.New("is a folder")
 // resolve is Resolve with a test of its own, whose error wraps fs.ErrNotExist
 // where the next candidate is to be tried.
 func resolve(path string, dirs []string, test func(candidate string) error) (string, error) {
+	if path == standardInput {
+		return "", errors.New("data from standard input (-) are read only once, by kestrel predict; write them to a file first")
+	}
 	var tried []string
 	candidates := []string{path}
 	if !filepath.IsAbs(path) {
@@ -54,7 +57,8 @@ func resolve(path string, dirs []string, test func(candidate string) error) (str
 		}
 	}
 	for _, c := range candidates {
-		err := test(c)
+		whole, _ := splitSheet(c)
+		err := test(whole)
 		switch {
 		case err == errFolder:
 			return "", fmt.Errorf("data file %q %w", c, err)
@@ -97,12 +101,13 @@ func (e *missingFileError) Unwrap() error { return fs.ErrNotExist }
 // compression, and hashes the bytes as they are stored.
 type source struct {
 	io.Reader
-	file   *os.File
-	stored *counter // the file, hashed
-	size   int64    // bytes of the file, 0 where that is not known
-	sum    hash.Hash
-	zstd   *zstd.Decoder
-	pipe   bool // it can be read only once
+	file    *os.File
+	stored  *counter // the file, hashed
+	size    int64    // bytes of the file, 0 where that is not known
+	sum     hash.Hash
+	zstd    *zstd.Decoder
+	pipe    bool // it can be read only once
+	unnamed int  // lines of text behind those of the file: −1 where the names of the columns have none of their own
 
 	unpacker *unpacker // nil if it is not compressed
 }
@@ -195,7 +200,8 @@ func (c *counter) Read(p []byte) (int, error) {
 // first bytes. A pipe is opened only if the caller reads it once. Whoever reads is
 // let go when ctx ends.
 func openSource(ctx context.Context, path string, pipes bool) (*source, error) {
-	f, pipe, err := openAny(ctx, path, pipes)
+	whole, sheet := splitSheet(path)
+	f, pipe, err := openAny(ctx, whole, pipes)
 	if err == errPipe {
 		return nil, fmt.Errorf("%s: %w", filepath.Base(path), err)
 	}
@@ -214,7 +220,11 @@ func openSource(ctx context.Context, path string, pipes bool) (*source, error) {
 	if info, err := f.Stat(); err == nil && info.Mode().IsRegular() {
 		s.size = info.Size()
 	}
-	if err := s.decompress(magic[:n]); err != nil {
+	converted, err := s.convert(ctx, magic[:n], sheet)
+	if err == nil && !converted {
+		err = s.decompress(magic[:n])
+	}
+	if err != nil {
 		f.Close()
 		return nil, fmt.Errorf("%s: %w", filepath.Base(path), err)
 	}
@@ -224,7 +234,7 @@ func openSource(ctx context.Context, path string, pipes bool) (*source, error) {
 	return s, nil
 }
 
-var errSpreadsheet = errors.New("is a spreadsheet or an archive, not a table of text; export it as CSV")
+var errSpreadsheet = errors.New("is an old spreadsheet (.xls); save it as .xlsx or CSV")
 
 func (s *source) decompress(magic []byte) (err error) {
 	is := func(prefix string) bool { return bytes.HasPrefix(magic, []byte(prefix)) }
@@ -237,10 +247,13 @@ func (s *source) decompress(magic []byte) (err error) {
 	case is("\x28\xb5\x2f\xfd"):
 		s.zstd, err = zstd.NewReader(packed, zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxWindow(maxWindow))
 		s.Reader = s.zstd
-	case is(magicXLSX), is(magicXLS[:4]):
+	case is(magicXLS[:4]):
 		return errSpreadsheet
 	default:
 		s.Reader = s.stored
+		if s.rowsOf(magic, s.stored) {
+			return nil
+		}
 		if text := newUTF16Text(s.stored, magic); text != nil {
 			s.Reader = text
 		}
@@ -252,7 +265,10 @@ func (s *source) decompress(magic []byte) (err error) {
 	s.unpacker = &unpacker{Reader: s.Reader, stored: packed}
 	unpacked := bufio.NewReaderSize(s.unpacker, 16) // larger reads pass it by
 	s.Reader = unpacked
-	begin, _ := unpacked.Peek(2) // its error comes again
+	begin, _ := unpacked.Peek(6) // its error comes again
+	if s.rowsOf(begin, unpacked) {
+		return nil
+	}
 	if text := newUTF16Text(unpacked, begin); text != nil {
 		s.Reader = text
 	}

@@ -31,7 +31,8 @@ type PointReader struct {
 // OpenPoints opens a table with the input columns of like: found by their
 // names if the table has a header, else by their numbers, or in order if the
 // table has no other columns. The target column may be there. Of spec, Path,
-// SearchDirs, Header, Delimiter, Decimal and Missing are used. It may be a pipe.
+// SearchDirs, Header, Delimiter, Decimal and Missing are used. It may be a pipe, or -,
+// standard input.
 // Close must be called; whoever reads is let go when ctx ends.
 func OpenPoints(ctx context.Context, spec Spec, like *Dataset) (*PointReader, error) {
 	spec.Source = "csv"
@@ -39,9 +40,11 @@ func OpenPoints(ctx context.Context, spec Spec, like *Dataset) (*PointReader, er
 	if err != nil {
 		return nil, err
 	}
-	path, err := Resolve(s.Path, s.SearchDirs)
-	if err != nil {
-		return nil, err
+	path := s.Path
+	if path != standardInput {
+		if path, err = Resolve(s.Path, s.SearchDirs); err != nil {
+			return nil, err
+		}
 	}
 	src, err := openSource(ctx, path, true)
 	if err != nil {

@@ -69,16 +69,14 @@ func checkPart(p *zip.File) error {
 	return err
 }
 
-// readXLSX reads a sheet of an Office Open XML workbook (ECMA-376).
-func readXLSX(f io.ReaderAt, size int64, sheet string, rows sheetRows) (err error) {
+// openXLSX opens an Office Open XML workbook; done closes it.
+func openXLSX(f io.ReaderAt, size int64) (book *excelize.File, done func() error, err error) {
 	// A folder of its own: of a file that is refused half-way, excelize leaves
 	// what it has unpacked.
 	temp, err := os.MkdirTemp("", "kestrel-xlsx-")
 	if err != nil {
-		return err
+		return nil, nil, err
 	}
-	defer os.RemoveAll(temp)
-	var book *excelize.File
 	if err := guarded(func() (err error) {
 		if err := checkParts(f, size); err != nil {
 			return err
@@ -88,10 +86,23 @@ func readXLSX(f io.ReaderAt, size int64, sheet string, rows sheetRows) (err erro
 		})
 		return err
 	}); err != nil {
-		return fmt.Errorf("cannot be read as .xlsx: %w", err)
+		os.RemoveAll(temp)
+		return nil, nil, fmt.Errorf("cannot be read as .xlsx: %w", err)
+	}
+	return book, func() error {
+		defer os.RemoveAll(temp)
+		return book.Close()
+	}, nil
+}
+
+// readXLSX reads a sheet of an Office Open XML workbook (ECMA-376).
+func readXLSX(f io.ReaderAt, size int64, sheet string, rows sheetRows) (err error) {
+	book, done, err := openXLSX(f, size)
+	if err != nil {
+		return err
 	}
 	defer func() {
-		if e := book.Close(); err == nil {
+		if e := done(); err == nil {
 			err = e
 		}
 	}()

@@ -130,6 +130,7 @@ func newTableReader(src *source, file string, s *Spec, by writing, choose func(*
 			notices = append(notices, fmt.Sprintf("comments (#) at the top are left out: %s", plural(lines, "line")))
 		}
 	}
+	begin.line += src.unnamed
 	f, err := begin.sniff(s, by, c)
 	if err != nil {
 		return nil, err

@@ -71,6 +71,31 @@ func formsOf(text string, us int64, order dateOrder) (forms []stampForm) {
 	return forms
 }
 
+// known reports whether it is a form that formsOf may find.
+func (f stampForm) known() bool {
+	if f.offset <= -secondsPerDay || f.offset >= secondsPerDay {
+		return false
+	}
+	if f.layout == "" {
+		return true
+	}
+	for _, d := range slices.Concat(dateLayouts, dayFirstLayouts, monthFirstLayouts) {
+		clock, ok := strings.CutPrefix(f.layout, d)
+		if ok && clock == "" {
+			return true
+		}
+		if !ok || clock[0] != ' ' && clock[0] != 'T' {
+			continue
+		}
+		for _, zone := range zoneLayouts {
+			if at, ok := strings.CutSuffix(clock[1:], zone); ok && slices.Contains(clockLayouts, at) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
 // splitStamp divides a time stamp between date and time of day; sep is "" if it has none.
 func splitStamp(text string) (date, sep, clock string) {
 	at := strings.IndexByte(text, ':')

@@ -9,6 +9,7 @@ import (
 
 	"kestrel/experiment/config"
 	"kestrel/experiment/files"
+	"kestrel/experiment/modelfile"
 	"kestrel/experiment/prepare"
 	"kestrel/experiment/record"
 	"kestrel/internal/guard"
@@ -42,6 +43,7 @@ type Run struct {
 	most     int // evaluations; 0: as planned
 	recorder record.Recorder
 	subject  *prepare.Subject // nil: it cannot be inspected
+	modelled *modelfile.Of    // what a model says beside what is learned; nil: there is none
 	past     *pastRun         // of a resumed run
 	stuck    func() error     // nil, or says why what was recorded is still to be written
 	remarks  func() []string  // nil, or what was found out while writing
@@ -85,6 +87,7 @@ func NewRun(j *prepare.Job, rec record.Recorder) *Run {
 	c := &j.Config
 	r := newRun(j.Trainer, j.Test, j.Start, j.Notices, c, rec)
 	r.subject = j.Subject
+	r.modelled = &modelfile.Of{Start: j.Start, Columns: j.Columns, Scaler: j.Scaler, Spec: c.Data, Settings: c.Settings}
 	return r
 }
 
@@ -436,10 +439,10 @@ func (r *Run) end(cause record.Cause, reason string) {
 		}
 	}
 	if r.owes() || r.test.Sampled() && r.standing.Scored < len(r.test.Y) {
-		r.measure(true, finish)
+		r.measure(true, func() { r.keepModel(finish) })
 		return
 	}
-	finish()
+	r.keepModel(finish)
 }
 
 // uncalibrated tells, where the run ends before its last planned evaluation, that its

@@ -25,9 +25,9 @@ const (
 	// over hyperparameters: with more these are known well, and it costs as much as
 	// half of a search.
 	averagedRows = 2000
-	// averagedWeight is the weight in a prediction from which on a kernel's
+	// AveragedWeight is the weight in a prediction from which on a kernel's
 	// hyperparameters are averaged over.
-	averagedWeight = 1e-3
+	AveragedWeight = 1e-3
 	// wider is how many times the volume of Laplace's density draws are spread over:
 	// posteriors of hyperparameters, of the noise above all, have longer tails than it.
 	wider = 4
@@ -138,6 +138,16 @@ func (u *unit) averagedComponents(parts []kernelspace.Component, out []Component
 // visit look at the members that have it, with their weights and the share that
 // these are of the weights so far.
 func (u *unit) eachDraw(o *thetaObjective, visit func(live []int, weights, shares []float64) error) error {
+	return u.eachCounted(o, func(s int, counted []int, weights, shares []float64) error {
+		if err := o.optimum(counted, s); err != nil {
+			return err
+		}
+		return visit(counted, weights, shares)
+	})
+}
+
+// eachCounted is eachDraw without the optimal q(v): free vectors are the draw's.
+func (u *unit) eachCounted(o *thetaObjective, visit func(s int, live []int, weights, shares []float64) error) error {
 	all := u.all()
 	modes, chols, so := make([][]float64, len(all)), make([][]float64, len(all)), make([]float64, len(all))
 	for i, st := range u.last() {
@@ -155,10 +165,7 @@ func (u *unit) eachDraw(o *thetaObjective, visit func(live []int, weights, share
 		if len(counted) == 0 {
 			return at, nil
 		}
-		if err := o.optimum(counted, s); err != nil {
-			return nil, err
-		}
-		return at, visit(counted, weights, shares)
+		return at, visit(s, counted, weights, shares)
 	})
 }
 

@@ -50,6 +50,7 @@ type collapsed struct {
 	kdiag, diagBar, r     device.Array
 	q, prec, inv, p, work device.Array // Q; I + wQ and its factor; its inverse; P
 	b, solved, beta, mean device.Array // Ay; L_B⁻¹Ay; β; m
+	byRoot                bool         // prec holds C of S = CCᵀ, see Thawed
 	sumDiag, sumR2, sumV  device.Array
 }
 
@@ -94,8 +95,13 @@ func (c *collapsed) chunk(i int) (device.Array, error) {
 // statistics computes L, Q, b = Ay and Σ k(x,x) over the given rows. With keep,
 // chunks of k(Z,X) stay for the gradient.
 func (c *collapsed) statistics(sub []int, x device.Points, keep bool, stop stopped) error {
-	ln := c.lane
 	c.factorise(sub)
+	return c.gather(sub, x, keep, stop)
+}
+
+// gather is statistics for θ and L as they stand.
+func (c *collapsed) gather(sub []int, x device.Points, keep bool, stop stopped) error {
+	ln := c.lane
 	ln.Fill(sub, c.q, 0)
 	ln.Fill(sub, c.b, 0)
 	ln.Fill(sub, c.sumDiag, 0)

@@ -35,6 +35,11 @@ type Calibration struct {
 	Rows    int     `json:"rows"`    // forecast from them
 }
 
+// sound reports whether it is one: shrunk towards 1, no factor is far from it.
+func (c *Calibration) sound() bool {
+	return c.Factor > 0 && c.Factor <= mostOff && c.Origins >= 1 && c.Origins <= mostOrigins && c.Rows >= 0
+}
+
 // String says what a calibration does.
 func (c *Calibration) String() string {
 	what := fmt.Sprintf("widened %.2f times", c.Factor)

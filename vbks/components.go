@@ -48,13 +48,7 @@ func (u *unit) components() error {
 	if err != nil {
 		return err
 	}
-	out := make([]ComponentPrediction, len(parts))
-	for c := range parts {
-		out[c] = ComponentPrediction{
-			ID: parts[c].Expr.ID(), Name: parts[c].Expr.String(),
-			Mean: make([]float64, u.order.at.Rows()), Var: make([]float64, u.order.at.Rows()),
-		}
-	}
+	out := newComponents(parts, u.order.at.Rows())
 	if err := u.load(u.worker.group); err != nil {
 		return err
 	}
@@ -63,6 +57,17 @@ func (u *unit) components() error {
 	}
 	u.outcomes[0].Prediction = &predicted{Components: out}
 	return nil
+}
+
+// newComponents are those of a kernel at so many rows, of which nothing is known yet.
+func newComponents(parts []kernelspace.Component, rows int) []ComponentPrediction {
+	out := make([]ComponentPrediction, len(parts))
+	for c := range parts {
+		out[c] = ComponentPrediction{
+			ID: parts[c].Expr.ID(), Name: parts[c].Expr.String(), Mean: make([]float64, rows), Var: make([]float64, rows),
+		}
+	}
+	return out
 }
 
 // as does work with the group's only member computing k_c, with the parameters

@@ -146,6 +146,11 @@ func (g *group) setFree(i int, x []float64) { g.lane.Write(g.free, i, g.padded(x
 // factorise computes θ from the free vectors, k(Z,Z) + εI and its factor L.
 func (g *group) factorise(sub []int) {
 	g.lane.Expand(sub, g.ks, g.floor, g.free, g.theta)
+	g.factoriseAt(sub)
+}
+
+// factoriseAt is factorise for θ as it stands.
+func (g *group) factoriseAt(sub []int) {
 	g.lane.Fill(sub, g.info, 0)
 	g.lane.Kernel(sub, g.ks, g.theta, g.z, g.z, g.kzz)
 	g.lane.Copy(sub, g.l, g.kzz)

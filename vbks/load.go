@@ -385,3 +385,6 @@ func (l *loader) last(t *Trainer) {
 	t.judge(e)
 	t.last = e
 }
+
+// Inputs returns the inducing inputs, M x Dim, standardised; they are not to be changed.
+func (t *Trainer) Inputs() []float64 { return t.inducing }

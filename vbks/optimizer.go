@@ -28,6 +28,8 @@ type optimizer interface {
 	predict(u *unit) error
 	// components adds the components of the only kernel of such a unit to out.
 	components(u *unit, parts []kernelspace.Component, out []ComponentPrediction) error
+	// freeze writes down what such a unit's kernels predict with: into outcomes.
+	freeze(u *unit) error
 	// stepping is how a learner makes steps, nil where there is none.
 	stepping() rule
 }

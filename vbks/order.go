@@ -28,6 +28,7 @@ const (
 	phaseIntegral   phase = "integrals over hyperparameters"
 	phasePredict    phase = "predict"
 	phaseComponents phase = "components"
+	phaseFreeze     phase = "model"
 )
 
 // solution is a point that a kernel's optimisation has reached.
@@ -73,7 +74,8 @@ type order struct {
 	Donors    []gift      // search: the last evaluation's solutions, best first
 	Time      int         // transplants: how often there have been some in this round
 	X         []float64   // predict, components: rows to predict at
-	Averaged  bool        // predict: over hyperparameters
+	Averaged  bool        // predict, model: over hyperparameters
+	Factors   bool        // model: with the factors of q(v)
 	LeaveOut  bool        // predict: the rows seen in the place of X, each without itself
 	at        device.Data // X on the device, see place
 }
@@ -102,7 +104,8 @@ type outcome struct {
 	Evidence   *Evidence      // nil where only an estimate is known
 	Volume     laplace.Volume // of the mode, where that counts
 	Prediction *predicted
-	Spread     *Spread // of hyperparameters about the state; nil until asked for
+	Spread     *Spread       // of hyperparameters about the state; nil until asked for
+	Frozen     []FrozenState // what a model has of it
 }
 
 // predicted is what a kernel predicts at an order's X.

@@ -18,14 +18,14 @@ const (
 	looWeights      = "loo"
 )
 
-// tempering is by how many nats of local ELBO weights of "tempered" fall to 1/e. The
+// Tempering is by how many nats of local ELBO weights of "tempered" fall to 1/e. The
 // belief is over which kernel the data were drawn from, and none of them is true: for
 // forecasts of the M3 competition's series, a horizon before their training parts end,
 // exp(ELBO/10) is better than the belief, and than weights from some rolling origins.
-const tempering = 10
+const Tempering = 10
 
-// negligible is the part of all weights below which a kernel is left out.
-const negligible = 1e-9
+// Negligible is the part of all weights below which a kernel is left out.
+const Negligible = 1e-9
 
 // WeightNames lists what Settings.Weights may be; what "auto" is the data say.
 func WeightNames() []string {
@@ -49,7 +49,8 @@ func (t *Trainer) Weights(asked string) string {
 }
 
 // chosen returns the kernels to predict with and their weights, best first; those of
-// "loo" weigh must have found, else they are the belief's.
+// "loo" weigh must have found, else they are the belief's. Those whose weight could not
+// change any figure (below Negligible) are left out, unless they are named.
 func (t *Trainer) chosen(o PredictOptions) (kernels []int, weights []float64, err error) {
 	if t.last == nil {
 		return nil, nil, fmt.Errorf("there is no evaluation yet")
@@ -59,55 +60,87 @@ func (t *Trainer) chosen(o PredictOptions) (kernels []int, weights []float64, er
 			return nil, nil, fmt.Errorf("kernel %s is not in the space", id)
 		}
 	}
+	var all []weighed
 	for i := range t.last.Kernels {
 		res := &t.last.Kernels[i]
 		if res.Status == Live && (o.IDs == nil || slices.Contains(o.IDs, res.ID)) {
 			kernels = append(kernels, i)
+			w := weighed{res.Rank, res.Posterior, res.Bayes, t.kernels[i].worth(), res.Posterior}
+			if t.weighed == t.last {
+				w.loo = t.stacked[i]
+			}
+			all = append(all, w)
 		}
 	}
 	if len(kernels) == 0 {
 		return nil, nil, fmt.Errorf("no live kernel to predict with")
 	}
+	order, weights := weigh(all, o)
+	for i, j := range order {
+		order[i] = kernels[j]
+	}
+	return order, weights, nil
+}
+
+// weighed is what the weight of a kernel in a prediction comes from.
+type weighed struct {
+	rank                    int
+	posterior, bayes, worth float64 // worth in nats
+	loo                     float64 // the posterior where weigh has not found it
+}
+
+// weigh returns the places of those that are averaged over, and their weights, as
+// chosen says.
+func weigh(all []weighed, o PredictOptions) (order []int, weights []float64) {
 	top := math.Inf(-1)
-	for _, i := range kernels {
-		top = math.Max(top, t.kernels[i].worth())
+	for i := range all {
+		order = append(order, i)
+		top = math.Max(top, all[i].worth)
 	}
 	weight := func(i int) float64 {
 		switch o.Weights {
 		case bayesWeights:
-			return t.last.Kernels[i].Bayes
+			return all[i].bayes
 		case temperedWeights:
-			return math.Exp((t.kernels[i].worth() - top) / tempering)
+			return math.Exp((all[i].worth - top) / Tempering)
 		case looWeights:
-			if t.weighed == t.last {
-				return t.stacked[i]
+			return all[i].loo
+		}
+		return all[i].posterior
+	}
+	slices.SortStableFunc(order, func(a, b int) int {
+		return cmp.Or(cmp.Compare(weight(b), weight(a)), all[a].rank-all[b].rank)
+	})
+	if o.Top > 0 && len(order) > o.Top {
+		order = order[:o.Top]
+	}
+	normalised := func() []float64 {
+		total, out := 0.0, make([]float64, len(order))
+		for _, i := range order {
+			total += weight(i)
+		}
+		for j, i := range order {
+			if out[j] = 1 / float64(len(order)); total > 0 {
+				out[j] = weight(i) / total
 			}
 		}
-		return t.last.Kernels[i].Posterior
+		return out
 	}
-	slices.SortStableFunc(kernels, func(a, b int) int {
-		return cmp.Or(cmp.Compare(weight(b), weight(a)), t.last.Kernels[a].Rank-t.last.Kernels[b].Rank)
-	})
-	if o.Top > 0 && len(kernels) > o.Top {
-		kernels = kernels[:o.Top]
+	weights = normalised()
+	n := len(order)
+	for n > 1 && o.IDs == nil && weights[n-1] < Negligible {
+		n--
 	}
-	var total float64
-	for _, i := range kernels {
-		total += weight(i)
+	if n < len(order) { // those left out count for nothing, so that they need not be known
+		order = order[:n]
+		weights = normalised()
 	}
-	for _, i := range kernels {
-		w := 1 / float64(len(kernels))
-		if total > 0 {
-			w = weight(i) / total
-		}
-		weights = append(weights, w)
-	}
-	return kernels, weights, nil
+	return order, weights
 }
 
 // Predict computes the predictive belief at the rows of x (row-major,
 // standardised) under the last evaluation. Kernels whose weight could not
-// change any figure (below negligible) are left out. Standard deviations have the factor
+// change any figure (below Negligible) are left out. Standard deviations have the factor
 // of Calibrate.
 func (t *Trainer) Predict(ctx context.Context, x []float64, o PredictOptions) (*mixture.Prediction, error) {
 	c, err := t.Calibrate(ctx)
@@ -130,9 +163,6 @@ func (t *Trainer) predict(ctx context.Context, x []float64, o PredictOptions) (*
 	if err != nil {
 		return nil, err
 	}
-	for n := len(kernels); n > 1 && o.IDs == nil && weights[n-1] < negligible; n-- {
-		kernels, weights = kernels[:n-1], weights[:n-1]
-	}
 	p := &mixture.Prediction{
 		IDs: make([]string, len(kernels)), Weights: weights, Noise: make([]float64, len(kernels)),
 		Mean: make([][]float64, len(kernels)), Var: make([][]float64, len(kernels)),
@@ -142,7 +172,7 @@ func (t *Trainer) predict(ctx context.Context, x []float64, o PredictOptions) (*
 	}
 	var averaged, plain []int
 	for j, i := range kernels {
-		if weights[j] >= averagedWeight && t.settings.averages(t.rows, t.data.Rows()) {
+		if weights[j] >= AveragedWeight && t.settings.averages(t.rows, t.data.Rows()) {
 			averaged = append(averaged, i)
 		} else {
 			plain = append(plain, i)
@@ -235,8 +265,12 @@ func (c *collapsed) predict(sub []int, x device.Points, stop stopped) (mean, var
 		rows.From, rows.To = from, min(from+chunkRows, x.To)
 		ln.Kernel(sub, c.ks, c.theta, c.z, rows, c.a)
 		ln.Solve(sub, false, c.l, c.a)
-		ln.Copy(sub, c.bar, c.a)
-		ln.Solve(sub, false, c.prec, c.bar)
+		if c.byRoot {
+			ln.MulLower(sub, true, c.prec, c.a, c.bar)
+		} else {
+			ln.Copy(sub, c.bar, c.a)
+			ln.Solve(sub, false, c.prec, c.bar)
+		}
 		ln.KernelDiag(sub, c.ks, c.theta, rows, c.kdiag)
 		ln.Predict(sub, c.a, c.bar, c.mean, c.kdiag, c.r, c.diagBar)
 		for i, k := range sub {
@@ -250,3 +284,6 @@ func (c *collapsed) predict(sub []int, x device.Points, stop stopped) (mean, var
 	}
 	return mean, variance, nil
 }
+
+// Rows returns the number of rows that predictions rest on.
+func (t *Trainer) Rows() int { return t.rows }

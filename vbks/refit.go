@@ -20,7 +20,7 @@ const refitSteps = 20
 //
 // With the optimiser "collapsed" and point estimates the kernels that o predicts with
 // climb from their hyperparameters, at most refitSteps iterations on the bound of the
-// new rows; those of weight below averagedWeight, and all with other optimisers or
+// new rows; those of weight below AveragedWeight, and all with other optimisers or
 // q(log θ), keep theirs. q(v) is the optimum for all the rows. The factor of Calibrate
 // stays.
 func (t *Trainer) Refit(ctx context.Context, dev device.Device, data Training, o PredictOptions) (*Trainer, error) {
@@ -67,9 +67,9 @@ func (t *Trainer) onRows(ctx context.Context, dev device.Device, data Training, 
 	defer r.close()
 	switch {
 	case !out.optimizer.bounded():
-		err = r.relearn(ctx, weighty(negligible))
+		err = r.relearn(ctx, weighty(Negligible))
 	case out.settings.pointEstimates():
-		err = r.reclimb(ctx, weighty(averagedWeight))
+		err = r.reclimb(ctx, weighty(AveragedWeight))
 	}
 	if err != nil {
 		return nil, err

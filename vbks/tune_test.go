@@ -14,7 +14,7 @@ func TestTunedHyperparametersAreStationary(t *testing.T) {
 	data := trainingSeries(31, 120)
 	s := quickSettings("natural")
 	s.ThetaPrior, s.Steps, s.Refine = false, 80, 1
-	s.ELBORows = 40          // of 120: what was estimated on them would be nats off
+	s.ELBORows = 40 // of 120: what was estimated on them would be nats off
 	tr := trainerOn(t, 2, nil, data, s, fourKernels...)
 	var last Evaluation
 	for _, e := range train(t, tr) {

@@ -126,6 +126,8 @@ func (u *unit) work(ctx context.Context) error {
 		return u.predict()
 	case phaseComponents:
 		return u.components()
+	case phaseFreeze:
+		return u.freeze()
 	}
 	return fmt.Errorf("%q is no phase of a round", u.order.Phase)
 }

@@ -195,3 +195,15 @@ func New(name string, bounds []float64) (Transform, error) {
 	}
 	return t, nil
 }
+
+// Check returns an error if a transform that was read is none that there is.
+func (t Transform) Check() error {
+	fits := t.Identity() || t.Name == Log || t.Name == BoxCox || t.Name == Logit && t.Low < t.High
+	for _, v := range []float64{t.Lambda, t.Low, t.High} {
+		fits = fits && !math.IsNaN(v) && !math.IsInf(v, 0)
+	}
+	if !fits {
+		return fmt.Errorf("the transform %q of the target is none of %q", t.Name, Names())
+	}
+	return nil
+}

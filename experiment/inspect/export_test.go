@@ -41,4 +41,4 @@ func (i *Inspector) Hold() (release func()) {
 }
 
 // Lane is the first of a predictor's inspectors.
-func (p *Predictor) Lane() *Inspector { return p.lanes[0] }
+func (p *Predictor) Lane() *Inspector { return p.run }

@@ -2,6 +2,7 @@ package inspect
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"runtime"
@@ -31,7 +32,7 @@ func (b *beyond) Next(_ context.Context, most int) (*datasets.Points, error) {
 // Beyond returns the points beyond the last row of the run's data, held out or not,
 // up to a horizon. Errors are those of datasets.Dataset.Beyond.
 func (p *Predictor) Beyond(h datasets.Horizon) (PointSource, error) {
-	points, err := p.lanes[0].subject.Data.Beyond(h)
+	points, err := p.data.Beyond(h)
 	if err != nil {
 		return nil, err
 	}
@@ -52,7 +53,10 @@ func (p *Predictor) Refit(ctx context.Context, q PredictQuery) (*Refitted, error
 	if err := p.Check(&q); err != nil {
 		return nil, err
 	}
-	first := p.lanes[0]
+	first := p.run
+	if first == nil {
+		return nil, errors.New("a model file cannot learn from more rows; kestrel model RUN --refit writes one that has learned from all of them")
+	}
 	all, heldOut, left := first.subject.Whole()
 	if all.Rows() == first.trainer.Last().RowsSeen {
 		return nil, nil
@@ -72,7 +76,7 @@ func (p *Predictor) Refit(ctx context.Context, q PredictQuery) (*Refitted, error
 		return nil, err
 	}
 	err = p.Close()
-	p.lanes, p.refit = []*Inspector{lane}, refit
+	p.lanes, p.refit, p.run = []asked{lane}, refit, lane
 	return &Refitted{Rows: all.Rows(), HeldOut: heldOut, Left: left}, err
 }
 

@@ -13,6 +13,7 @@ import (
 
 	"kestrel/datasets"
 	"kestrel/experiment/config"
+	"kestrel/experiment/modelfile"
 	"kestrel/experiment/record"
 	"kestrel/internal/guard"
 	"kestrel/vbks"
@@ -23,9 +24,31 @@ import (
 // last saved; the run may be over or still going on. It works on batches of
 // rows, one for each core at a time. It is not safe for concurrent use.
 type Predictor struct {
-	lanes []*Inspector
-	spec  datasets.Spec // how the run's table is written
-	refit *vbks.Trainer // what lanes are twins of; nil: they have what the run has learned
+	lanes      []asked
+	data       *datasets.Dataset // of a model file without its rows
+	scaler     *datasets.Scaler
+	spec       datasets.Spec // how the run's table is written
+	weights    string
+	top        int
+	evaluation int
+	of         *modelfile.Model // nil: a run
+	note       string           // what the user should know of where it comes from
+	run        *Inspector       // that of the run; nil of a model file
+	refit      *vbks.Trainer    // what lanes are twins of; nil: they have what the run has learned
+}
+
+// asked is what knows the kernels, on a lane of its own.
+type asked interface {
+	// kernels counts those that may be averaged over.
+	kernels() int
+	// average predicts at standardised points, components what each part of a kernel
+	// contributes there.
+	average(ctx context.Context, x []float64, q *PredictQuery) (*mixture.Prediction, error)
+	components(ctx context.Context, id string, x []float64) ([]vbks.ComponentPrediction, error)
+	// calibration is what standard deviations are multiplied by; nil: nothing, and why it
+	// is nothing although the run asks for it.
+	calibration(ctx context.Context) (c *vbks.Calibration, why string, err error)
+	Close() error
 }
 
 // PredictQuery says with what to predict and what to write.
@@ -50,22 +73,24 @@ type Predicted struct {
 	Uncalibrated string            // why there is none although the run asks for it; else ""
 }
 
-// OpenPredictor reads a run's checkpoint and its data. Close must be called.
+// OpenPredictor reads a run's checkpoint and its data. Close must be called. Where the
+// data are gone the run's model file takes their place, if it has one.
 // Errors are those of Open.
 func OpenPredictor(ctx context.Context, dir string) (*Predictor, error) {
 	i, err := Open(ctx, dir)
 	if err != nil {
-		return nil, err
+		return instead(dir, err)
 	}
 	c, err := config.LoadInside(dir, record.ConfigFile)
 	if err != nil {
 		i.Close()
 		return nil, fmt.Errorf("run %q: %w", dir, err)
 	}
-	d := c.Data
+	d, s := c.Data, &i.subject.Settings
 	return &Predictor{
-		lanes: []*Inspector{i},
-		spec:  datasets.Spec{Header: d.Header, Delimiter: d.Delimiter, Decimal: d.Decimal, Missing: d.Missing},
+		lanes: []asked{i}, run: i, data: i.subject.Data, scaler: i.subject.Scaler, weights: i.trainer.Weights(s.Weights), top: s.Top,
+		evaluation: i.Evaluation(),
+		spec:       datasets.Spec{Header: d.Header, Delimiter: d.Delimiter, Decimal: d.Decimal, Missing: d.Missing},
 	}, nil
 }
 
@@ -83,19 +108,21 @@ func (p *Predictor) Close() error {
 // DefaultQuery is what the run's config says of predictions, with the median
 // and the ends of the 90 % interval.
 func (p *Predictor) DefaultQuery() PredictQuery {
-	s := &p.lanes[0].subject.Settings
-	weights := p.lanes[0].trainer.Weights(s.Weights)
-	return PredictQuery{Method: config.MethodAverage, Weights: weights, Top: s.Top, Quantiles: []float64{0.05, 0.5, 0.95}}
+	return PredictQuery{Method: config.MethodAverage, Weights: p.weights, Top: p.top, Quantiles: []float64{0.05, 0.5, 0.95}}
 }
 
+// Note is what the user should know of where the predictions come from, "" if there is
+// nothing.
+func (p *Predictor) Note() string { return p.note }
+
 // Unit returns the unit of the target, "" if it is not known.
-func (p *Predictor) Unit() string { return p.lanes[0].subject.Data.Target.Unit }
+func (p *Predictor) Unit() string { return p.data.Target.Unit }
 
 // Transformed names the target as the run has learned it, and reports whether that
 // is a transform of it.
 func (p *Predictor) Transformed() (name string, ok bool) {
-	t := p.lanes[0].subject.Scaler.Transform
-	return t.Of(p.lanes[0].subject.Data.Target.Name), !t.Identity()
+	t := p.scaler.Transform
+	return t.Of(p.data.Target.Name), !t.Identity()
 }
 
 // PointSource is where points to predict at come from, in the units of the data.
@@ -113,7 +140,7 @@ type PointSource interface {
 func (p *Predictor) OpenPoints(ctx context.Context, path string) (*datasets.PointReader, error) {
 	spec := p.spec
 	spec.Path = path
-	return datasets.OpenPoints(ctx, spec, p.lanes[0].subject.Data)
+	return datasets.OpenPoints(ctx, spec, p.data)
 }
 
 // Check returns an error if the query cannot be asked of any run.
@@ -143,7 +170,10 @@ func (p *Predictor) Check(q *PredictQuery) error {
 	if err := q.Check(); err != nil {
 		return err
 	}
-	if t := p.lanes[0].trainer; q.Method == config.MethodAverage && t.Weights(q.Weights) != q.Weights {
+	if p.run == nil {
+		return nil // what a model file has not it refuses itself
+	}
+	if t := p.run.trainer; q.Method == config.MethodAverage && t.Weights(q.Weights) != q.Weights {
 		s := t.Settings()
 		return fmt.Errorf("weights %q leave rows out in closed form, which needs optimise.optimizer = \"collapsed\" and point estimates; "+
 			"this run has %q and hyperparameters = %q: choose other weights, such as %q", q.Weights, s.Optimizer, s.Hyperparameters,
@@ -177,26 +207,20 @@ func (p *Predictor) Write(ctx context.Context, points PointSource, q PredictQuer
 	if err := p.Check(&q); err != nil {
 		return nil, err
 	}
-	d := p.lanes[0].subject.Data
 	if q.Components && components == nil {
 		return nil, errors.New("there is nowhere to write the components to")
 	}
 	_, transformed := p.Transformed()
 	w := &predictionWriter{
 		query: &q, predictions: predictions,
-		table: predictionSheet(d, points.HasTarget(), transformed, &q),
-		done:  Predicted{Evaluation: p.lanes[0].Evaluation()},
+		table: predictionSheet(p.data, points.HasTarget(), transformed, &q),
+		done:  Predicted{Evaluation: p.evaluation},
 	}
 	if q.Components {
 		w.components, w.parts = components, componentSheet(&q)
 	}
-	err := p.lanes[0].ask(ctx, func(ctx context.Context) (err error) { // the other lanes take it over
-		t := p.lanes[0].trainer
-		w.done.Calibration, err = t.Calibrate(ctx)
-		w.done.Uncalibrated = t.Uncalibrated()
-		return err
-	})
-	if err != nil {
+	var err error
+	if w.done.Calibration, w.done.Uncalibrated, err = p.lanes[0].calibration(ctx); err != nil { // the other lanes take it over
 		return nil, err
 	}
 	if err := p.batches(ctx, w, points); err != nil {
@@ -215,10 +239,10 @@ func (p *Predictor) Write(ctx context.Context, points PointSource, q PredictQuer
 func (p *Predictor) batches(ctx context.Context, w *predictionWriter, points PointSource) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
-	lanes, size := runtime.GOMAXPROCS(0), batchRows(len(p.lanes[0].trainer.Last().Kernels))
+	lanes, size := runtime.GOMAXPROCS(0), batchRows(p.lanes[0].kernels())
 	var learned map[string]vbks.Tensor
-	if p.refit == nil {
-		learned = p.lanes[0].trainer.Checkpoint() // no lane is at work yet
+	if p.refit == nil && p.run != nil {
+		learned = p.run.trainer.Checkpoint() // no lane is at work yet
 	}
 	type answer struct {
 		batch *predictedBatch
@@ -231,11 +255,11 @@ func (p *Predictor) batches(ctx context.Context, w *predictionWriter, points Poi
 	tasks := make(chan task)
 	order := make(chan chan answer, lanes) // bounds what waits to be written
 	var group sync.WaitGroup
-	work := func(lane *Inspector) {
+	work := func(lane asked) {
 		for t := range tasks {
 			var a answer
 			a.err = guard.Do(func() (err error) {
-				a.batch, err = lane.predictBatch(ctx, w, t.points)
+				a.batch, err = p.predictBatch(ctx, lane, w, t.points)
 				return err
 			})
 			t.reply <- a
@@ -255,7 +279,7 @@ func (p *Predictor) batches(ctx context.Context, w *predictionWriter, points Poi
 			err := guard.Do(func() (err error) {
 				next, err = points.Next(ctx, size)
 				if err == nil && n < lanes {
-					var lane *Inspector
+					var lane asked
 					if lane, err = p.lane(ctx, n, learned); err == nil {
 						group.Go(func() { work(lane) })
 					}
@@ -292,15 +316,18 @@ func (p *Predictor) batches(ctx context.Context, w *predictionWriter, points Poi
 }
 
 // lane returns lane n, counted from 0, of which there are n at least: another
-// inspector of what the first one knows.
-func (p *Predictor) lane(ctx context.Context, n int, learned map[string]vbks.Tensor) (*Inspector, error) {
+// one of what the first one knows.
+func (p *Predictor) lane(ctx context.Context, n int, learned map[string]vbks.Tensor) (asked, error) {
 	if n == len(p.lanes) {
-		var i *Inspector
+		var i asked
 		var err error
-		if p.refit != nil {
-			i, err = twin(p.lanes[0].subject, p.refit)
-		} else {
-			i, err = NewInspector(ctx, p.lanes[0].subject, learned)
+		switch {
+		case p.of != nil:
+			i, err = newModelLane(p.of)
+		case p.refit != nil:
+			i, err = twin(p.run.subject, p.refit)
+		default:
+			i, err = NewInspector(ctx, p.run.subject, learned)
 		}
 		if err != nil {
 			return nil, err
@@ -319,6 +346,33 @@ func (i *Inspector) options(q *PredictQuery) vbks.PredictOptions {
 	return vbks.PredictOptions{Top: q.Top, Weights: q.Weights}
 }
 
+func (i *Inspector) kernels() int { return len(i.trainer.Last().Kernels) }
+
+func (i *Inspector) average(ctx context.Context, x []float64, q *PredictQuery) (pred *mixture.Prediction, err error) {
+	err = i.ask(ctx, func(ctx context.Context) (err error) {
+		pred, err = i.trainer.Predict(ctx, x, i.options(q))
+		return err
+	})
+	return pred, err
+}
+
+func (i *Inspector) components(ctx context.Context, id string, x []float64) (parts []vbks.ComponentPrediction, err error) {
+	err = i.ask(ctx, func(ctx context.Context) (err error) {
+		parts, err = i.trainer.Components(ctx, id, x)
+		return err
+	})
+	return parts, err
+}
+
+func (i *Inspector) calibration(ctx context.Context) (c *vbks.Calibration, why string, err error) {
+	err = i.ask(ctx, func(ctx context.Context) (err error) {
+		c, err = i.trainer.Calibrate(ctx)
+		why = i.trainer.Uncalibrated()
+		return err
+	})
+	return c, why, err
+}
+
 // predictedBatch is some rows of the tables.
 type predictedBatch struct {
 	ids          []string
@@ -329,16 +383,14 @@ type predictedBatch struct {
 }
 
 // predictBatch predicts at points.
-func (i *Inspector) predictBatch(ctx context.Context, w *predictionWriter, points *datasets.Points) (*predictedBatch, error) {
-	if points.Dim != i.subject.Data.Dim {
-		return nil, fmt.Errorf("points of %d inputs for a run with %d", points.Dim, i.subject.Data.Dim)
+func (p *Predictor) predictBatch(
+	ctx context.Context, lane asked, w *predictionWriter, points *datasets.Points,
+) (*predictedBatch, error) {
+	if points.Dim != p.data.Dim {
+		return nil, fmt.Errorf("points of %d inputs for a run with %d", points.Dim, p.data.Dim)
 	}
-	x := i.subject.Scaler.Inputs(points.X)
-	var pred *mixture.Prediction
-	err := i.ask(ctx, func(ctx context.Context) (err error) {
-		pred, err = i.trainer.Predict(ctx, x, i.options(w.query))
-		return err
-	})
+	x := p.scaler.Inputs(points.X)
+	pred, err := lane.average(ctx, x, w.query)
 	if err == nil {
 		err = pred.Check()
 	}
@@ -347,32 +399,32 @@ func (i *Inspector) predictBatch(ctx context.Context, w *predictionWriter, point
 	}
 	b := &predictedBatch{ids: pred.IDs, weights: pred.Weights, rows: len(points.Rows)}
 	if points.Y != nil {
-		if err := b.tally.add(pred.In(i.subject.Scaler), points.Y); err != nil {
+		if err := b.tally.add(pred.In(p.scaler), points.Y); err != nil {
 			return nil, err
 		}
 	}
-	if b.table, err = i.predictionRows(ctx, w, pred, points); err != nil {
+	if b.table, err = p.predictionRows(ctx, w, pred, points); err != nil {
 		return nil, err
 	}
 	if w.components != nil {
-		b.parts, err = i.componentRows(ctx, w, pred, x, points)
+		b.parts, err = p.componentRows(ctx, lane, w, pred, x, points)
 	}
 	return b, err
 }
 
 // predictionRows fills the rows of the table of predictions.
-func (i *Inspector) predictionRows(
-	ctx context.Context, w *predictionWriter, p *mixture.Prediction, points *datasets.Points,
+func (p *Predictor) predictionRows(
+	ctx context.Context, w *predictionWriter, pred *mixture.Prediction, points *datasets.Points,
 ) ([]byte, error) {
 	s := w.table.rows()
-	mapped := p.In(i.subject.Scaler)
-	for k := range p.Rows() {
+	mapped := pred.In(p.scaler)
+	for k := range pred.Rows() {
 		if k&0xff == 0 && ctx.Err() != nil {
 			return nil, context.Cause(ctx)
 		}
 		s.whole(int(points.Rows[k]) + 1)
-		for j := range i.subject.Data.Inputs {
-			s.value(&i.subject.Data.Inputs[j], points.X[k*i.subject.Data.Dim+j])
+		for j := range p.data.Inputs {
+			s.value(&p.data.Inputs[j], points.X[k*p.data.Dim+j])
 		}
 		if points.Y != nil {
 			s.number(points.Y[k])
@@ -396,26 +448,23 @@ func (i *Inspector) predictionRows(
 }
 
 // componentRows fills the rows of the table of components.
-func (i *Inspector) componentRows(
-	ctx context.Context, w *predictionWriter, p *mixture.Prediction, x []float64, points *datasets.Points,
+func (p *Predictor) componentRows(
+	ctx context.Context, lane asked, w *predictionWriter, pred *mixture.Prediction, x []float64, points *datasets.Points,
 ) ([]byte, error) {
-	kernels := make([][]vbks.ComponentPrediction, len(p.IDs))
-	for k, id := range p.IDs {
-		err := i.ask(ctx, func(ctx context.Context) (err error) {
-			kernels[k], err = i.trainer.Components(ctx, id, x)
-			return err
-		})
-		if err != nil {
+	kernels := make([][]vbks.ComponentPrediction, len(pred.IDs))
+	for k, id := range pred.IDs {
+		var err error
+		if kernels[k], err = lane.components(ctx, id, x); err != nil {
 			return nil, err
 		}
 	}
 	s := w.parts.rows()
-	for row := range p.Rows() {
-		for k, id := range p.IDs {
+	for row := range pred.Rows() {
+		for k, id := range pred.IDs {
 			add := func(part int, component string, mean, sd float64) {
 				s.whole(int(points.Rows[row]) + 1)
 				s.word(id)
-				s.number(p.Weights[k])
+				s.number(pred.Weights[k])
 				s.whole(part)
 				s.word(component)
 				s.number(mean)
@@ -423,9 +472,9 @@ func (i *Inspector) componentRows(
 				s.endRow()
 			}
 			for part, c := range kernels[k] {
-				add(part+1, c.ID, i.subject.Scaler.SD(c.Mean[row]), i.subject.Scaler.SD(math.Sqrt(max(0, c.Var[row]))))
+				add(part+1, c.ID, p.scaler.SD(c.Mean[row]), p.scaler.SD(math.Sqrt(max(0, c.Var[row]))))
 			}
-			if shift := i.subject.Scaler.YShift; shift != 0 {
+			if shift := p.scaler.YShift; shift != 0 {
 				add(len(kernels[k])+1, DataMean, shift, 0)
 			}
 		}

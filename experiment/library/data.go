@@ -15,10 +15,10 @@ import (
 // not.
 func IsTable(name string) bool {
 	switch plainExt(name) {
-	case ".csv", ".tsv", ".txt", ".dat", ".data":
+	case ".csv", ".tsv", ".txt", ".dat", ".data", ".jsonl", ".ndjson", ".npy", ".npz", ".parquet", ".zip", ".xlsx", ".xlsm":
 		return true
 	}
-	return false
+	return datasets.NamesSheet(name)
 }
 
 // plainExt returns a file's extension without that of its compression, in lower

@@ -71,18 +71,45 @@ func writeNPY(w io.Writer, t vbks.Tensor) error {
 	return nil
 }
 
-// Save replaces a checkpoint file in a directory. The file has one array more, the
-// hash of all others.
+// Save replaces a file in a directory by one that WriteHashed writes.
 func Save(dir *inside.Dir, name string, arrays map[string]vbks.Tensor) error {
-	arrays = maps.Clone(arrays)
-	arrays[HashArray] = Bytes(hashArrays(arrays))
 	return dir.Replace(name, func(f *os.File) error {
 		buf := bufio.NewWriter(f)
-		if err := Write(buf, arrays); err != nil {
+		if err := WriteHashed(buf, arrays); err != nil {
 			return err
 		}
 		return buf.Flush()
 	})
+}
+
+// WriteHashed is Write with one array more, the hash of all others.
+func WriteHashed(w io.Writer, arrays map[string]vbks.Tensor) error {
+	arrays = maps.Clone(arrays)
+	arrays[HashArray] = Bytes(hashArrays(arrays))
+	return Write(w, arrays)
+}
+
+// ReadStored reads what WriteHashed writes from a file of the given size. What is
+// deflated is refused, so that arrays take no more memory than the file is large.
+func ReadStored(file io.ReaderAt, size int64) (map[string]vbks.Tensor, error) {
+	entries, err := openNPZ(file, size)
+	if err != nil {
+		return nil, err
+	}
+	arrays := make(map[string]vbks.Tensor, len(entries))
+	for _, e := range entries {
+		if e.file.Method != zip.Store || e.file.UncompressedSize64 > uint64(size) {
+			return nil, fmt.Errorf("array %s is compressed, which it never is", e.name)
+		}
+		if arrays[e.name], err = e.read(uint64(size)); err != nil {
+			return nil, fmt.Errorf("array %s: %w", e.name, err)
+		}
+	}
+	if err := checkHash(arrays); err != nil {
+		return nil, err
+	}
+	delete(arrays, HashArray)
+	return arrays, nil
 }
 
 // Load reads a checkpoint file in a directory.

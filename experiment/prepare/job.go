@@ -20,6 +20,7 @@ type Job struct {
 	Config  config.Config     // resolved
 	Data    *datasets.Dataset // without its rows where the config is Unasked
 	Scaler  *datasets.Scaler
+	Columns *datasets.Template // of the data
 	Start   *record.Start
 	Notices []string
 
@@ -121,6 +122,7 @@ func (j *Job) prepare(ctx context.Context) error {
 		X: j.Scaler.X(d, rows), Y: d.Targets(rows), Dim: d.Dim, Units: j.Scaler, Most: c.MetricRows,
 	}
 	j.Test.Percent = percentages(base, j.Test.Y)
+	j.Columns = d.Template()
 	if c.Unasked { // a million rows need not be held twice
 		d.X, d.Y, d.Train, d.Test = nil, nil, nil, nil
 		j.Subject = nil

@@ -93,7 +93,7 @@ func Open(dir string) (*os.File, error) {
 // and who may not look will hear of it where it matters.
 func CheckFiles(d *inside.Dir) error {
 	err := d.CheckFolder(StateDir)
-	for _, name := range []string{EventsFile, ConfigFile, PosteriorFile, MetricsFile, KernelsFile, BaselinesFile, LogFile,
+	for _, name := range []string{EventsFile, ConfigFile, PosteriorFile, MetricsFile, KernelsFile, BaselinesFile, LogFile, ModelFile,
 		StateDir + "/" + CheckpointFile} {
 		if errors.As(err, new(*inside.Refused)) {
 			return err
@@ -228,4 +228,18 @@ func Decode(line []byte, number int) (*Event, error) {
 			Version)
 	}
 	return &e, nil
+}
+
+// ReadStart returns how a run began.
+func ReadStart(ctx context.Context, dir string) (*Start, error) {
+	var start *Start
+	err := Each(ctx, dir, func(e *Event) {
+		if e.Start != nil {
+			start = e.Start
+		}
+	})
+	if err == nil && start == nil {
+		err = fmt.Errorf("run %q %w", dir, ErrNoEvents)
+	}
+	return start, err
 }

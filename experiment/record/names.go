@@ -14,6 +14,7 @@ const (
 	KernelsFile    = "kernels.csv"
 	BaselinesFile  = "baselines.csv"
 	LogFile        = "log.txt"
+	ModelFile      = "model.kestrel" // what the run predicts with, see package modelfile
 )
 
 // Names of the tables of a comparison, beside its config and MetricsFile.

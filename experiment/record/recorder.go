@@ -1,6 +1,10 @@
 package record
 
-import "kestrel/vbks"
+import (
+	"io"
+
+	"kestrel/vbks"
+)
 
 // Recorder is told everything that happens in a run, in order, from the run's
 // goroutine. An error ends the run.
@@ -43,4 +47,9 @@ func (f RecorderFunc) Record(e *Event) error { return f(e) }
 // Checkpointer is a Recorder that keeps what has been learned.
 type Checkpointer interface {
 	Checkpoint(arrays map[string]vbks.Tensor) error
+}
+
+// Modeller is a Recorder that keeps the model file of a run that finishes.
+type Modeller interface {
+	Model(write func(io.Writer) error) error
 }

@@ -23,7 +23,7 @@ func MoveAside(d *Claimed) (aside string, err error) {
 	}
 	removeTemporary(d.Dir)
 	// The log goes last: as long as it is there, this can be done again.
-	for _, name := range append(TableFiles(), record.LogFile, filepath.Join(record.StateDir, record.CheckpointFile),
+	for _, name := range append(TableFiles(), record.LogFile, record.ModelFile, filepath.Join(record.StateDir, record.CheckpointFile),
 		record.ConfigFile, record.EventsFile) {
 		if err := d.Rename(name, filepath.Join(aside, name)); err != nil && !errors.Is(err, os.ErrNotExist) {
 			return "", fmt.Errorf("run %q: what is there cannot be moved aside: %w", d.Path(), err)

@@ -3,6 +3,7 @@ package rundir
 import (
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"maps"
 	"os"
@@ -207,6 +208,15 @@ func (d *Directory) Checkpoint(arrays map[string]vbks.Tensor) error {
 	}
 	if err != nil {
 		return fmt.Errorf("checkpoint: %w", err)
+	}
+	return nil
+}
+
+// Model replaces the model file.
+func (d *Directory) Model(write func(io.Writer) error) error {
+	err := d.dir.Replace(record.ModelFile, func(f *os.File) error { return write(f) })
+	if err != nil {
+		return fmt.Errorf("%s: %w", record.ModelFile, err)
 	}
 	return nil
 }

@@ -3,6 +3,7 @@ package rundir
 import (
 	"errors"
 	"fmt"
+	"io"
 	"sync"
 	"syscall"
 	"time"
@@ -56,6 +57,17 @@ func (p *RoomWaiter) Record(e *record.Event) error {
 // Checkpoint implements Checkpointer.
 func (p *RoomWaiter) Checkpoint(arrays map[string]vbks.Tensor) error {
 	return p.write(func() error { return p.to.Checkpoint(arrays) })
+}
+
+// Model writes the model file, if the directory has one. It does not wait for room: a
+// run can be modelled again.
+func (p *RoomWaiter) Model(write func(io.Writer) error) error {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if to, ok := p.to.(record.Modeller); ok && len(p.waiting) == 0 {
+		return to.Model(write)
+	}
+	return nil
 }
 
 func (p *RoomWaiter) write(f func() error) error {

@@ -76,7 +76,9 @@ func cutFile(file *os.File, cut Cut) (*record.Log, error) {
 		case err != nil:
 			return nil, err
 		case at.Sum != place.Sum:
-			return nil, &NoCheckpoint{Err: fmt.Errorf("its %s is not the one that the checkpoint rests on, or has been changed", record.EventsFile)}
+			return nil, &NoCheckpoint{
+				Err: fmt.Errorf("its %s is not the one that the checkpoint rests on, or has been changed", record.EventsFile),
+			}
 		}
 	}
 	if _, err := l.Skip(cut.Kept); err != nil {
@@ -192,7 +194,8 @@ const tablesPrefix = ".tables"
 // removeTemporary removes what a killed process was just writing aside, and nothing
 // that is only named alike. What cannot be removed does no harm.
 func removeTemporary(d *inside.Dir) {
-	for _, name := range []string{record.EventsFile, record.ConfigFile, record.KernelsFile, record.BaselinesFile, checkpointPath} {
+	for _, name := range []string{record.EventsFile, record.ConfigFile, record.KernelsFile, record.BaselinesFile,
+		record.ModelFile, checkpointPath} {
 		d.RemoveLeftovers(name)
 	}
 	for dir, names := range map[string][]string{

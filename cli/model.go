@@ -1,0 +1,130 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"path/filepath"
+
+	"github.com/spf13/cobra"
+
+	"kestrel/experiment/inspect"
+	"kestrel/experiment/modelfile"
+	"kestrel/experiment/output"
+	"kestrel/experiment/record"
+	"kestrel/experiment/rundir"
+	"kestrel/vbks"
+)
+
+func newModel() *cobra.Command {
+	var out string
+	var refit, withoutRows, quiet bool
+	cmd := &cobra.Command{
+		Use:   "model RUN",
+		Short: "Write what a run predicts with as one file",
+		Long: "Write a model file: the kernels that are averaged over, with their hyperparameters, inducing inputs, weights and what their " +
+			"predictions need, and how the columns are read, scaled and transformed. kestrel predict takes it in the place of the run, on any " +
+			"machine, without the data, and predicts the same; so does the program in docs/peers/predict_numpy.py, which needs NumPy alone. A run " +
+			"that finishes writes its own, RUN/" + record.ModelFile + ".\n\n" +
+			"Where predictions are averaged over hyperparameters (predict.theta) the factors of all draws may be large: beyond 32 MiB " +
+			"the file has " +
+			"the training rows in their place. --without-rows keeps them out: kernels then predict at their most probable hyperparameters alone, " +
+			"and where inducing inputs are the rows' inputs others are placed, half as many. What that costs is told. --refit has the kernels " +
+			"learn from all rows first, held out or not, as kestrel predict --horizon does.",
+		Example: "kestrel model runs/fig1a-20260102T150405Z -o fig1a.kestrel\n\n" +
+			"# then, wherever kestrel is\nkestrel predict fig1a.kestrel --data new.csv\n\n" +
+			"# of a series: learned from all rows, to be continued\n" +
+			"kestrel model runs/… --refit -o sales.kestrel\nkestrel predict sales.kestrel --horizon 18",
+		Args: one("the directory of a run", "kestrel model runs/… -o m.kestrel"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if err := rundir.CheckRun(args[0]); err != nil {
+				return err
+			}
+			if out == "" {
+				return errors.New("model needs -o, the file to write to; for example -o m.kestrel")
+			}
+			if err := output.Check(out, args[0]); err != nil {
+				return fmt.Errorf("-o %w", err)
+			}
+			tell := cmd.ErrOrStderr()
+			if quiet {
+				tell = io.Discard
+			}
+			ctx := cmd.Context()
+			err := writeModel(ctx, args[0], out, refit, withoutRows, tell)
+			if err != nil && ctx.Err() != nil {
+				return context.Cause(ctx)
+			}
+			return err
+		},
+	}
+	fs := cmd.Flags()
+	fs.StringVarP(&out, "out", "o", "", "file to write to, a link is followed")
+	fs.BoolVar(&refit, "refit", false, "let the kernels learn from all rows first, held out or not")
+	fs.BoolVar(&withoutRows, "without-rows", false, "leave the training rows out, and tell what that costs")
+	fs.BoolVar(&quiet, "quiet", false, "nothing on standard error")
+	return cmd
+}
+
+func writeModel(ctx context.Context, run, out string, refit, withoutRows bool, tell io.Writer) error {
+	start, err := record.ReadStart(ctx, run)
+	if err != nil {
+		return err
+	}
+	p, err := inspect.OpenPredictor(ctx, run)
+	if err != nil {
+		return err
+	}
+	defer p.Close()
+	if p.Note() != "" {
+		return fmt.Errorf("run %q: %s; copy that", run, p.Note())
+	}
+	q := p.DefaultQuery()
+	if refit {
+		done, err := p.Refit(ctx, q)
+		if err != nil {
+			return failed(err)
+		}
+		if done != nil {
+			fmt.Fprintf(tell, "note: %s\n", refitted(done))
+		}
+	}
+	m, err := p.Model(ctx, start, inspect.ModelOptions{MostFactors: vbks.MostFactors, WithoutRows: withoutRows})
+	if err != nil {
+		return failed(err)
+	}
+	if withoutRows {
+		d, err := p.ModelDifference(ctx, m)
+		if err != nil {
+			return failed(err)
+		}
+		fmt.Fprintf(
+			tell,
+			"note: without rows means differ by up to %.2g standard deviations at the training rows, standard deviations by up to %.2g %%\n",
+			d.Mean,
+			100*d.SD,
+		)
+	}
+	if err := output.Write(out, m.Write); err != nil {
+		return failed(err)
+	}
+	fmt.Fprintf(tell, "%s: %s; evaluation %d, %s; %s\n", filepath.Base(out), about(m), m.About.Evaluation, learned(m), m.Holds())
+	return nil
+}
+
+func about(m *modelfile.Model) string {
+	states := 0
+	for _, k := range m.Frozen.Kernels {
+		states += len(k.States)
+	}
+	return fmt.Sprintf("%d kernels at %d hyperparameters, %d inducing inputs", len(m.Frozen.Kernels), states, m.Inducing())
+}
+
+// learned says from which rows a model's kernels have learned.
+func learned(m *modelfile.Model) string {
+	if d := &m.About.Data; d.HeldOut {
+		return fmt.Sprintf("%d rows, %d others were held out", d.Learned, d.Test)
+	}
+	return fmt.Sprintf("all %d rows", m.About.Data.Learned)
+}

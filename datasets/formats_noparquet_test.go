@@ -1,0 +1,5 @@
+//go:build !parquet
+
+package datasets
+
+func otherKinds() []formatKind { return nil }

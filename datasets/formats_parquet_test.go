@@ -1,0 +1,69 @@
+//go:build parquet
+
+package datasets
+
+import (
+	"os"
+	"testing"
+	"time"
+
+	"github.com/parquet-go/parquet-go"
+
+	"kestrel/internal/must"
+)
+
+func otherKinds() []formatKind { return []formatKind{{"parquet", writeParquet, ""}} }
+
+// writeParquet writes numbers, instants, texts and nulls, by the type of a column's
+// values.
+func writeParquet(t *testing.T, path string, recs [][]string) bool {
+	group := parquet.Group{}
+	kinds := make([]string, len(recs[0]))
+	for i, name := range recs[0] {
+		kinds[i] = "number"
+		missing := false // a zero of what may be missing would be written as such
+		for _, rec := range recs[1:] {
+			missing = missing || rec[i] == ""
+			if _, ok := asNumber(rec[i]); ok || rec[i] == "" {
+				continue
+			}
+			kinds[i] = "text"
+			if _, err := time.Parse("2006-01-02T15:04:05", rec[i]); err == nil {
+				kinds[i] = "time"
+			}
+		}
+		node := map[string]parquet.Node{
+			"number": parquet.Leaf(parquet.DoubleType), "text": parquet.String(), "time": parquet.Timestamp(parquet.Microsecond),
+		}[kinds[i]]
+		if group[name] = parquet.Compressed(node, &parquet.Snappy); missing {
+			group[name] = parquet.Optional(group[name])
+		}
+	}
+	schema := parquet.NewSchema("t", group) // columns by name
+	f, err := os.Create(path)
+	must.OK(t, err)
+	defer f.Close()
+	w := parquet.NewGenericWriter[any](f, schema, parquet.MaxRowsPerRowGroup(1000))
+	for _, rec := range recs[1:] {
+		row := map[string]any{}
+		for i, cell := range rec {
+			v, ok := asNumber(cell)
+			switch {
+			case ok:
+				row[recs[0][i]] = v
+			case cell == "":
+				row[recs[0][i]] = nil
+			case kinds[i] == "time":
+				at, err := time.Parse("2006-01-02T15:04:05", cell)
+				must.OK(t, err)
+				row[recs[0][i]] = at.UnixMicro()
+			default:
+				row[recs[0][i]] = cell
+			}
+		}
+		_, err := w.Write([]any{row})
+		must.OK(t, err)
+	}
+	must.OK(t, w.Close())
+	return true
+}

@@ -1,0 +1,210 @@
+"""Predictions of a model file of kestrel, by NumPy alone.
+
+    python docs/peers/predict_numpy.py m.kestrel new.csv > predictions.csv
+
+new.csv has the model's input columns under their names (commas, decimal points, time
+stamps as 2024-01-31 07:30). Prints row, mean, sd_f, sd_y and three quantiles of y, as
+`kestrel predict m.kestrel --data new.csv` does; of a transformed target the quantiles
+alone. docs/format.md, "Model files", says what is in the file.
+"""
+import csv, datetime, json, math, sys, zoneinfo
+import numpy as np
+
+
+def text(array):
+    return bytes(array.astype(np.uint8)).decode()
+
+
+def covariance(program, theta, x, y, same=0.0):
+    """k(x, y) of all pairs of arrays of rows that broadcast; same is 1 for those of one row."""
+    stack = []
+    for step in program:
+        do, at, c = step["do"], step.get("at", 0), step.get("columns", [])
+        if do in ("+", "*", "change"):
+            stack, terms = stack[:-step["count"]], stack[-step["count"]:]
+            if do == "change":
+                (u, v), before, after = terms
+                s, t = 1 / (1 + np.exp(-u)), 1 / (1 + np.exp(-v))
+                stack.append((1 - s) * before * (1 - t) + s * after * t)
+            else:
+                stack.append(sum(terms) if do == "+" else np.prod(terms, axis=0))
+            continue
+        if do == "step":  # place and width along one column
+            place, width = (theta[at] - 1 / theta[at]) / 2, theta[at + 1]
+            stack.append(((x[..., c[0]] - place) / width, (y[..., c[0]] - place) / width))
+            continue
+        variance, scales = theta[at], theta[at + 1:at + 1 + step.get("scales", 0)]
+        after = at + 1 + step.get("scales", 0)
+        periods = theta[after:after + step.get("periods", 0)]
+        shape = theta[after + len(periods)] if after + len(periods) < len(theta) else None
+        a, b = x[..., c], y[..., c]
+        r2 = ((a - b) ** 2 / scales**2).sum(-1) if len(scales) else None
+        if do == "SE":
+            k = np.exp(-r2 / 2)
+        elif do == "RQ":
+            k = np.exp(-shape * np.log1p(r2 / (2 * shape)))
+        elif do == "PER":
+            k = np.exp(-2 * (np.sin(np.pi * np.abs(a - b) / periods) ** 2 / scales**2).sum(-1))
+        elif do == "MATERN12":
+            k = np.exp(-np.sqrt(r2))
+        elif do == "MATERN32":
+            k = (1 + np.sqrt(3 * r2)) * np.exp(-np.sqrt(3 * r2))
+        elif do == "MATERN52":
+            k = (1 + np.sqrt(5 * r2) + 5 * r2 / 3) * np.exp(-np.sqrt(5 * r2))
+        elif do == "COS":
+            k = np.cos(2 * np.pi * ((a - b) / periods).sum(-1))
+        elif do == "LIN":
+            k = (a * b / scales**2).sum(-1)
+        elif do.startswith("POLY"):
+            k = ((a * b / scales**2).sum(-1) + shape) ** step["degree"]
+        elif do in ("RW", "IRW"):  # both on one side of the origin −shape
+            u, v = a + shape, b + shape
+            low, high = np.minimum(abs(u), abs(v)), np.maximum(abs(u), abs(v))
+            k = np.where((u > 0) == (v > 0), low if do == "RW" else low**2 * (3 * high - low) / 6, 0).sum(-1)
+        elif do == "CONST":
+            k = 1.0
+        elif do == "WN":
+            k = same
+        else:
+            raise ValueError(f"unknown kernel {do}")
+        stack.append(variance * k)
+    return np.broadcast_to(stack.pop(), np.broadcast_shapes(x.shape, y.shape)[:-1])
+
+
+class Model:
+    def __init__(self, path):
+        self.file = dict(np.load(path))
+        assert int(self.file["format"][0]) == 1
+        self.about = json.loads(text(self.file["about"]))
+        self.z = self.file["z"]
+
+    def weights(self):
+        """The kernels that are averaged over, as places in the file, and their weights."""
+        a = self.about
+        kernels = a["kernels"]
+        worth = np.array([k["worth"] for k in kernels])
+        w = {"bayes": lambda: np.array([k["bayes"] for k in kernels]),
+             "loo": lambda: np.array([k["loo"] for k in kernels]),
+             "tempered": lambda: np.exp((worth - worth.max()) / a["tempering"])
+             }.get(a["weights"], lambda: np.array([k["posterior"] for k in kernels]))()
+        order = sorted(range(len(w)), key=lambda i: (-w[i], kernels[i]["rank"]))[:a["top"] or None]
+        w = w[order] / w[order].sum() if w[order].sum() > 0 else np.full(len(order), 1 / len(order))
+        while len(order) > 1 and w[-1] < a["least"]:
+            order, w = order[:-1], w[:-1]
+        return order, w / w.sum()
+
+    def factors(self, i, s, theta, noise):
+        """L, m and the function a ↦ Σ a∘Sa of kernel i at state s."""
+        f, at, kernel = self.file, f"kernel/{i}/", self.about["kernels"][i]
+        if at + "l" in f:
+            chol, mean, root = f[at + "l"][s], f[at + "mean"], f[at + "root"]
+            q = min(s, len(mean) - 1)
+            if self.about["root"] == "covariance":
+                return chol, mean[q], lambda a: ((root[q].T @ a) ** 2).sum(0)
+            return chol, mean[q], lambda a: (np.linalg.solve(root[q], a) ** 2).sum(0)
+        # From the rows: A = L⁻¹k(Z,X), S⁻¹ = I + AAᵀ/σ², m = SAy/σ².
+        kzz = covariance(kernel["program"], theta, self.z[:, None], self.z[None], np.eye(len(self.z)))
+        jitter = self.about["jitter"]
+        e = kernel["jitter_factor"] * (jitter["relative"] * np.trace(kzz) / len(kzz) + jitter["absolute"])
+        chol = np.linalg.cholesky(kzz + e * np.eye(len(kzz)))
+        a = np.linalg.solve(chol, covariance(kernel["program"], theta, self.z[:, None], f["rows/x"][None]))
+        root = np.linalg.cholesky(np.eye(len(kzz)) + a @ a.T / noise)
+        mean = np.linalg.solve(root.T, np.linalg.solve(root, a @ f["rows/y"])) / noise
+        return chol, mean, lambda b: (np.linalg.solve(root, b) ** 2).sum(0)
+
+    def kernel(self, i, weight, x):
+        """Mean and variance of f at standardised rows x, and the noise variance, of kernel i."""
+        f, at, program = self.file, f"kernel/{i}/", self.about["kernels"][i]["program"]
+        share, mean, square, noise = f[at + "share"].copy(), 0, 0, 0
+        if share[0] == 0 and weight < self.about["averaged"]:
+            share[:] = 0
+            share[0] = 1
+        for s in np.flatnonzero(share):
+            theta, n = f[at + "theta"][s], f[at + "noise"][s]
+            chol, m, spread = self.factors(i, s, theta, n)
+            a = np.linalg.solve(chol, covariance(program, theta, self.z[:, None], x[None]))
+            mu = a.T @ m
+            v = covariance(program, theta, x, x, 1.0) - (a**2).sum(0) + spread(a)
+            mean, square, noise = mean + share[s] * mu, square + share[s] * (v + mu**2), noise + share[s] * n
+        return mean, square - mean**2, noise
+
+    def predict(self, x):
+        """At rows x in the data's units, of the target as it was learned: (transformed and)
+        standardised means and variances of each kernel, noise variances and weights; stretched
+        about the mean of all by the factor of the calibration."""
+        s = self.about["scaler"]
+        x = (np.asarray(x) - s["x_shift"]) / s["x_scale"]
+        order, weights = self.weights()
+        parts = [self.kernel(i, w, x) for i, w in zip(order, weights)]
+        mean, variance, noise = map(np.array, zip(*parts))
+        c, mu = self.about.get("calibration", {"factor": 1})["factor"], weights @ mean
+        return weights, mu + c * (mean - mu), c**2 * variance, c**2 * noise
+
+    def back(self, z):
+        """A standardised target in the data's units."""
+        s = self.about["scaler"]
+        z, t = z * s["y_scale"] + s["y_shift"], s.get("transform", {})
+        name, lam = t.get("name", "none"), t.get("lambda", 0)
+        if name == "log" or name == "boxcox" and lam == 0:
+            return np.exp(z)
+        if name == "boxcox":
+            return np.maximum(1 + lam * z, 0) ** (1 / lam)
+        if name == "logit":
+            low, high = t.get("low", 0), t.get("high", 0)
+            return low + (high - low) / (1 + np.exp(-z))
+        return z
+
+    def quantile(self, p, weights, mean, variance, noise):
+        """Quantiles of y of the mixture at every row, by bisection."""
+        sd, phi = np.sqrt(variance + noise[:, None]), np.vectorize(lambda z: math.erfc(-z / math.sqrt(2)) / 2)
+        low, high = (mean - 9 * sd).min(0), (mean + 9 * sd).max(0)
+        for _ in range(80):
+            middle = (low + high) / 2
+            below = weights @ phi((middle - mean) / sd) < p
+            low, high = np.where(below, middle, low), np.where(below, high, middle)
+        return self.back((low + high) / 2)
+
+    def table(self, path):
+        """The inputs of a table, in the data's units."""
+        rows = list(csv.DictReader(open(path, encoding="utf-8-sig")))
+        columns = []
+        calendar = self.about["columns"].get("calendar", {"columns": []})
+        for c in self.about["columns"]["inputs"]:
+            if c["name"] in calendar["columns"]:
+                columns.append(self.made(calendar, c["name"], columns[0]))
+                continue
+            if "origin" in c:
+                origin = np.datetime64(c["origin"].rstrip("Z"), "us")
+                v = (np.array([r[c["name"]].rstrip("Z") for r in rows], "datetime64[us]") - origin) / np.timedelta64(1, "s")
+                columns.append(v / 86400 if c.get("unit") == "d" else v)
+            else:
+                columns.append([float(r[c["name"]]) for r in rows])
+        return np.array(columns, float).T
+
+    def made(self, calendar, name, times):
+        """An input that is made of the first one, time: hour, day of the week or the year, holiday."""
+        c = self.about["columns"]["inputs"][0]
+        origin = datetime.datetime.fromisoformat(c["origin"].replace("Z", "+00:00"))
+        zone = (zoneinfo.ZoneInfo(calendar["zone"]) if calendar.get("zone")
+                else datetime.timezone(datetime.timedelta(seconds=c.get("offset", 0))))
+        of = {"hour": lambda t: t.hour + (t.minute + (t.second + t.microsecond * 1e-6) / 60) / 60,
+              "weekday": lambda t: t.isoweekday(), "yearday": lambda t: t.timetuple().tm_yday,
+              "holiday": lambda t: t.date().isoformat() in calendar.get("holidays", [])}[name]
+        seconds = np.asarray(times) * (86400 if c.get("unit") == "d" else 1)
+        return [float(of((origin + datetime.timedelta(seconds=v)).astimezone(zone))) for v in seconds]
+
+
+if __name__ == "__main__":
+    model = Model(sys.argv[1])
+    weights, mean, variance, noise = model.predict(model.table(sys.argv[2]))
+    s = model.about["scaler"]
+    linear = s.get("transform", {}).get("name", "none") == "none"
+    mu = weights @ mean
+    spread = weights @ (variance + (mean - mu) ** 2)
+    columns = {"mean": model.back(mu), "sd_f": np.sqrt(spread) * s["y_scale"],
+               "sd_y": np.sqrt(spread + weights @ noise) * s["y_scale"]} if linear else {}
+    for p in (0.05, 0.5, 0.95):
+        columns[f"y_q{p}"] = model.quantile(p, weights, mean, variance, noise)
+    print("row," + ",".join(columns))
+    for i, row in enumerate(zip(*columns.values())):
+        print(f"{i + 1}," + ",".join(repr(float(v)) for v in row))
