@@ -190,7 +190,8 @@ func TestPredictSaysWhatItCannot(t *testing.T) {
 			t.Errorf("%s: code %d\n%s", at, code, stderr)
 		}
 		code, stdout, stderr := kestrel(t, append(args, "--weights", "loo")...)
-		if code != exitUsage || stdout != "" || !strings.HasPrefix(stderr, `kestrel: weights "loo" leave rows out`) || strings.Count(stderr, "\n") != 1 ||
+		if code != exitUsage || stdout != "" || !strings.HasPrefix(stderr, `kestrel: weights "loo" leave rows out`) ||
+			strings.Count(stderr, "\n") != 1 ||
 			!strings.Contains(stderr, `this run has "natural"`) {
 			t.Errorf("%s: code %d %q %q", at, code, stdout, stderr)
 		}

@@ -43,7 +43,8 @@ func TestFormatPageHasArrays(t *testing.T) {
 			"posterior.auto_prune={below = 0.9, wait = 1, keep = 1}"},
 		{"sparse.inducing=auto", "sparse.most_inducing=8", "sparse.most_seconds=1000", "optimise.evidence=laplace"},
 		// It leaves kernels out.
-		{"sparse.inducing=auto", "data.outputs=75", "schedule.evaluate_every=1", "schedule.refine=0", "data.kernel=MATERN12",
+		{"sparse.inducing=auto", "sparse.compare_all=0",
+			"data.outputs=75", "schedule.evaluate_every=1", "schedule.refine=0", "data.kernel=MATERN12",
 			"data.params=[0.3, 1]", "data.noise=0.001", "kernels.expressions=SE,LIN,PER,LIN+SE,RQ,MATERN12"},
 		{"optimise.optimizer=adam", "optimise.hyperparameters=full", "schedule.batch=16", "schedule.elbo_rows=20"},
 		{"optimise.optimizer=natural", "schedule.batch=16"},

@@ -64,7 +64,14 @@ func naiveCollapsed(p *kernelspace.Program, raw []float64, noise float64, x, y, 
 }
 
 // naiveBounds are Titsias' bound and Artemev's.
-func naiveBounds(p *kernelspace.Program, raw []float64, noise float64, x, y, z []float64, dim int, j device.Jitter) (titsias, tight float64) {
+func naiveBounds(
+	p *kernelspace.Program,
+	raw []float64,
+	noise float64,
+	x, y, z []float64,
+	dim int,
+	j device.Jitter,
+) (titsias, tight float64) {
 	n, m := len(y), len(z)/dim
 	row := func(a []float64, i int) []float64 { return a[i*dim : (i+1)*dim] }
 	kzz := mat.NewSymDense(m, nil)

@@ -15,7 +15,7 @@ type Settings struct {
 	Inducing      int     // M; more than rows becomes the number of rows, with a notice; 0: as many as it takes, see Rungs
 	FirstInducing int     // where Inducing is 0: what it begins with; 0: 64, or 32 for many kernels
 	MostInducing  int     // where Inducing is 0; 0: as many as there are rows, within reason
-	AllRows       int     // where Inducing is 0: of up to so many rows all kernels are compared on the second rung, too, and searched with more starts
+	AllRows       int     // where Inducing is 0: of up to so many rows all kernels go on to the second rung, with more starts
 	Room          int     // for so many inducing inputs there is memory, where Inducing is 0; 0: for any
 	MostSeconds   float64 // where Inducing is 0: no rung is begun that would end later; 0: none. By the clock
 	Placement     string  // one of inducing.Methods
@@ -25,7 +25,7 @@ type Settings struct {
 	// Optimisation.
 	Optimizer       string  // one of OptimizerNames
 	Hyperparameters string  // "point", "diagonal", "full"
-	Evidence        string  // of a kernel in the belief, one of EvidenceNames: its local ELBO, with the volume of its mode, integrated by draws; "": "mode"
+	Evidence        string  // one of EvidenceNames: the local ELBO, with its mode's volume, integrated by draws; "": "mode"
 	ThetaPrior      bool    // log p(θ) in the local ELBO ("point" only; the others always have it)
 	Starts          int     // starts of each kernel at each evaluation besides its last optimum: fresh, shaken, recombined
 	NoiseFloor      float64 // least σ_n², as a fraction of var(y)

@@ -116,7 +116,17 @@ func TestUnitsAreDoneElsewhere(t *testing.T) {
 			seen[p] += n
 		}
 	}
-	all := []phase{phaseSearch, phaseTransplant, phaseTheta, phaseTune, phaseLearn, phaseEvidence, phaseIntegral, phasePredict, phaseComponents}
+	all := []phase{
+		phaseSearch,
+		phaseTransplant,
+		phaseTheta,
+		phaseTune,
+		phaseLearn,
+		phaseEvidence,
+		phaseIntegral,
+		phasePredict,
+		phaseComponents,
+	}
 	if got := slices.Sorted(maps.Keys(seen)); !slices.Equal(got, slices.Sorted(slices.Values(all))) {
 		t.Errorf("phases %q, want %q", got, all)
 	}

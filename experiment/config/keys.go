@@ -107,7 +107,12 @@ func (c *Config) keys() []key {
 		{"optimise", "optimizer", choice(&s.Optimizer, vbks.OptimizerNames()...), ""},
 		{"optimise", "hyperparameters", choice(&s.Hyperparameters, "point", "diagonal", "full"), "form of q(log θ)"},
 		{"optimise", "theta_prior", flag{&s.ThetaPrior}, `log p(θ) in the local ELBO, with "point"`},
-		{"optimise", "evidence", choice(&s.Evidence, vbks.EvidenceNames()...), "of kernels in the belief: at the mode, with its volume, integrated by draws; auto: by draws where bounds are of all rows"},
+		{
+			"optimise",
+			"evidence",
+			choice(&s.Evidence, vbks.EvidenceNames()...),
+			"of kernels in the belief: at the mode, with its volume, integrated by draws; auto: by draws where bounds are of all rows",
+		},
 		{"optimise", "theta_samples", whole{&s.ThetaSamples, 1, 1000}, "of q(log θ) for each gradient"},
 		{"optimise", "starts", whole{&s.Starts, 1, 1000}, "fresh starts of each kernel at each evaluation"},
 		{"optimise", "transplants", flag{&s.Transplants}, "try solutions of related kernels"},

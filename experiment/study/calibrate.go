@@ -211,7 +211,7 @@ type CalibrationRow struct {
 	OwnBayes      files.Number `json:"own_bayes"`
 	OwnPosterior  files.Number `json:"own_posterior"`
 	OwnPointBayes files.Number `json:"own_point_bayes"`
-	Missed        files.Number `json:"missed"`    // nats by which the generator's fit is worse than its own hyperparameters; less than 0 if it is not
+	Missed        files.Number `json:"missed"`    // nats by which the generator's fit is worse than what was drawn; < 0: better
 	ExactGap      files.Number `json:"exact_gap"` // of the leader to the generator, at their fits; NaN where that has none
 	Seconds       files.Number `json:"seconds"`   // of all: drawing, fitting, exact evidence
 	Failure       string       `json:"failure,omitempty"`
