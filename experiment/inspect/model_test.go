@@ -85,7 +85,11 @@ func TestModelPredictsAsTheRun(t *testing.T) {
 		single.Method = "vbks-s"
 		bayes.Weights, bayes.JSON = "bayes", true
 		loo.Weights = "loo"
-		for _, q := range []inspect.PredictQuery{q, single, bayes, loo} {
+		all := []inspect.PredictQuery{q, single, bayes}
+		if run.Check(&loo) == nil { // else rows cannot be left out
+			all = append(all, loo)
+		}
+		for _, q := range all {
 			if got, want := written(t, m, c.points, q), written(t, run, c.points, q); got != want {
 				t.Errorf("%v %+v:\n%s\nof the run\n%s", c.set, q, got, want)
 			}
