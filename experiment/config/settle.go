@@ -32,6 +32,11 @@ func (c *Config) settleTask(d *datasets.Dataset) {
 			c.Settings.Priors = "series"
 		}
 	}
+	// Forecasts were weighed, and measured, with densities at the mode; with informative
+	// priors and few rows integrals cost more than they say.
+	if c.Settings.Evidence == autoText && c.Settings.Priors == "series" {
+		c.Settings.Evidence = "mode"
+	}
 	if none := vbks.CalibrateNames()[0]; d.Series == nil && c.Settings.Calibrate != none {
 		d.Notices = append(d.Notices, fmt.Sprintf("predict.calibrate is %q: without time there are no rolling origins", none))
 		c.Settings.Calibrate = none
