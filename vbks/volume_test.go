@@ -22,26 +22,7 @@ func TestVolumeAgainstQuadrature(t *testing.T) {
 		data := trainingSeries(17, n)
 		tr := trainerOn(t, 1, nil, data, laplaceSettings(n), "SE")
 		r := next(t, tr).Kernels[0]
-		k := tr.kernels[0]
-		const steps = 60
-		var logs []float64
-		width := []float64{14, 4, 4} // of the variance, length scale and ρ
-		cell := 1.0
-		for _, w := range width {
-			cell *= w / steps
-		}
-		at := func(entry, place int) float64 {
-			return k.state.Free[entry] + width[entry]*((float64(place)+0.5)/steps-0.5)
-		}
-		for b := range steps {
-			joint := jointSE(k.program, k.prior, at(1, b), data.X, data.Y, tr.floor)
-			for a := range steps {
-				for c := range steps {
-					logs = append(logs, joint(at(0, a), at(2, c))+math.Log(cell))
-				}
-			}
-		}
-		want := logSum(logs)
+		want := quadrature(tr, data, 14, 4, 4)
 		t.Logf("n = %d: ELBO %.4f, volume %.4f, evidence %.4f", n, r.ELBO, r.Volume, want)
 		if got := r.ELBO + r.Volume; math.Abs(got-want) > 0.15 {
 			t.Errorf("n = %d: %.4f with a volume of %.4f, by quadrature %.4f", n, got, r.Volume, want)
@@ -50,6 +31,30 @@ func TestVolumeAgainstQuadrature(t *testing.T) {
 			t.Errorf("n = %d: a volume of %.4f proves nothing", n, r.Volume)
 		}
 	}
+}
+
+// quadrature is the log evidence of a trainer's only kernel, SE, by sums over a box about
+// its mode, so wide in the logarithms of the variance, the length scale and in ρ.
+func quadrature(tr *Trainer, data Training, width ...float64) float64 {
+	k := tr.kernels[0]
+	const steps = 60
+	var logs []float64
+	cell := 1.0
+	for _, w := range width {
+		cell *= w / steps
+	}
+	at := func(entry, place int) float64 {
+		return k.state.Free[entry] + width[entry]*((float64(place)+0.5)/steps-0.5)
+	}
+	for b := range steps {
+		joint := jointSE(k.program, k.prior, at(1, b), data.X, data.Y, tr.floor)
+		for a := range steps {
+			for c := range steps {
+				logs = append(logs, joint(at(0, a), at(2, c))+math.Log(cell))
+			}
+		}
+	}
+	return logSum(logs)
 }
 
 // The belief and the ranking are of local ELBOs with volumes, which are those of the
@@ -143,25 +148,7 @@ func TestDrawsAgainstQuadrature(t *testing.T) {
 		tr := trainerOn(t, 1, nil, data, s, "SE")
 		r := next(t, tr).Kernels[0]
 		k := tr.kernels[0]
-		const steps = 60
-		var logs []float64
-		width := []float64{22, 16, 14} // of the variance, length scale and ρ
-		cell := 1.0
-		for _, w := range width {
-			cell *= w / steps
-		}
-		at := func(entry, place int) float64 {
-			return k.state.Free[entry] + width[entry]*((float64(place)+0.5)/steps-0.5)
-		}
-		for b := range steps {
-			joint := jointSE(k.program, k.prior, at(1, b), data.X, data.Y, tr.floor)
-			for a := range steps {
-				for c := range steps {
-					logs = append(logs, joint(at(0, a), at(2, c))+math.Log(cell))
-				}
-			}
-		}
-		want, laplace := logSum(logs), laplaceOf(t, data, n)
+		want, laplace := quadrature(tr, data, 22, 16, 14), laplaceOf(t, data, n)
 		t.Logf("n = %d: %.4f by draws, %.4f by quadrature, %.4f by curvature", n, r.ELBO+r.Volume, want, laplace)
 		if got := r.ELBO + r.Volume; math.Abs(got-want) > 0.25 || len(k.modes) == 0 {
 			t.Errorf("n = %d: %.4f by draws about %d modes, by quadrature %.4f", n, got, len(k.modes), want)
