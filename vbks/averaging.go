@@ -8,6 +8,7 @@ import (
 	"gonum.org/v1/gonum/floats"
 
 	"kestrel/kernelspace"
+	"kestrel/vbks/laplace"
 )
 
 // What PredictTheta may be.
@@ -220,18 +221,9 @@ func (o *thetaObjective) importance(sub []int, means, chols [][]float64) ([][]fl
 // truncated turns logarithms of importance ratios into weights of sum 1, none of
 // which began above √S times the mean; nil if all are −∞.
 func truncated(logs []float64) []float64 {
-	top := floats.Max(logs)
+	out, top := laplace.Truncated(logs)
 	if math.IsInf(top, 0) {
 		return nil
-	}
-	out := make([]float64, len(logs))
-	for i, v := range logs {
-		out[i] = math.Exp(v - top)
-	}
-	n := float64(len(logs))
-	most := floats.Sum(out) / n * math.Sqrt(n)
-	for i, v := range out {
-		out[i] = math.Min(v, most)
 	}
 	floats.Scale(1/floats.Sum(out), out)
 	for i, v := range out {

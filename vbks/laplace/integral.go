@@ -251,9 +251,10 @@ func (g *integral) ratios() []float64 {
 	return out
 }
 
-// truncated are the weights of draws, relative to the largest, none above √S times
-// their mean (Ionides 2008, J. Comput. Graph. Statist. 17): one draw must not move all.
-func truncated(ratios []float64) (weights []float64, top float64) {
+// Truncated turns logarithms of importance ratios into weights, relative to the largest,
+// none of which is above √S times their mean (Ionides 2008, J. Comput. Graph. Statist. 17):
+// one draw must not move all. All are 0 where top, the largest logarithm, is infinite.
+func Truncated(ratios []float64) (weights []float64, top float64) {
 	top = floats.Max(ratios)
 	weights = make([]float64, len(ratios))
 	if math.IsInf(top, 0) {
@@ -273,7 +274,7 @@ func truncated(ratios []float64) (weights []float64, top float64) {
 // adapt makes the next round's proposals of all draws so far.
 func (g *integral) adapt() {
 	now := g.rounds[len(g.rounds)-1]
-	weights, top := truncated(g.ratios())
+	weights, top := Truncated(g.ratios())
 	if math.IsInf(top, 0) {
 		g.rounds = append(g.rounds, now)
 		return
