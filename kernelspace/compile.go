@@ -243,9 +243,13 @@ func (p *Program) fix() {
 			p.Params[in.Off+1].Free = false
 		}
 	}
+	p.listFree()
+}
+
+func (p *Program) listFree() {
 	p.Free = nil
 	for i := range p.Params {
-		if p.Params[i].Free {
+		if p.Params[i].Free && p.Params[i].Known.How != Fixed {
 			p.Free = append(p.Free, i)
 		}
 	}

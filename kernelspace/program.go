@@ -40,6 +40,7 @@ type Param struct {
 	Base   string // the leaf's base kernel, e.g. "PER"
 	Column int    // the input column it belongs to, or −1 for all the leaf's columns
 	Free   bool   // false: fixed at 1 because another amplitude carries the scale
+	Known  Known  // beforehand, see Program.Know
 }
 
 // Program is an expression compiled for inputs of a given dimension: a short
@@ -51,6 +52,7 @@ type Program struct {
 	Dim    int    // number of input columns
 	Instrs []Instr
 	Params []Param // all raw parameters, leaf by leaf
-	Free   []int   // indices into Params of the free ones, ascending
+	Free   []int   // indices into Params of the free ones, ascending: neither carried by another amplitude nor known
+	Noise  Known   // of the noise's variance
 	Depth  int     // the largest number of matrices on the stack
 }

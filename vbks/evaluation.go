@@ -18,6 +18,18 @@ const (
 type Candidate struct {
 	Expr   kernelspace.Expr
 	Weight float64
+	// Known is what is known beforehand of each raw parameter of the canonical
+	// expression, in standardised units, and last of the noise's variance; nil: nothing.
+	Known []kernelspace.Known
+}
+
+// Program compiles the candidate for inputs, with what is known of its hyperparameters.
+func (c Candidate) Program(o kernelspace.Options) (*kernelspace.Program, error) {
+	p, err := kernelspace.Compile(c.Expr.Canonical(), o)
+	if err == nil && c.Known != nil {
+		p, err = p.Know(c.Known)
+	}
+	return p, err
 }
 
 // Training is what a trainer learns from: rows in the order of the stream,

@@ -53,7 +53,7 @@ func (t *Trainer) flags(k *kernel) (out []Flag) {
 	if t.idle(k.program, raw, noise) {
 		out = append(out, IdleSummand)
 	}
-	if noise < flooredBy*t.floor {
+	if noise < flooredBy*t.floor && k.program.Noise.How == kernelspace.Open {
 		out = append(out, NoiseAtFloor)
 	}
 	if k.gain > movingNats || k.crude {

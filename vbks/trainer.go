@@ -292,7 +292,7 @@ func (t *Trainer) compile(space []Candidate, columns []string) error {
 	}
 	kin := starts.Kinship(exprs)
 	for i, e := range exprs {
-		p, err := kernelspace.Compile(e, kernelspace.Options{
+		p, err := space[i].Program(kernelspace.Options{
 			Columns: columns, Dim: t.dim, ARD: t.settings.ARD, SharedPeriod: t.settings.SharedPeriod,
 		})
 		if err != nil {

@@ -26,6 +26,7 @@ type Config struct {
 	HolidaysSHA string        // of Data.Holidays, likewise
 	Kernels     KernelSpace
 	Settings    vbks.Settings // TimeBudget is kept by the Run
+	Stated      Stated        // of hyperparameters
 	Evaluations int           // at most so many; 0: as many as planned
 	MetricRows  int           // test rows scored at each evaluation; 0: all
 	MostMemory  int           // MB that a run may take; 0: any
@@ -167,6 +168,12 @@ func (c Config) Read(text []byte, file string, set []Override) (Config, error) {
 	keys := c.keys()
 	given := map[string]entry{}
 	for _, e := range entries {
+		if known, err := stateOne(e, keys, given); known {
+			if err != nil {
+				return Config{}, err
+			}
+			continue
+		}
 		i := slices.IndexFunc(keys, func(k key) bool { return k.path() == e.path })
 		if i < 0 {
 			return Config{}, e.wrong("", errors.New(unknownKey(e.path, keys)))
@@ -192,6 +199,7 @@ func (c Config) Read(text []byte, file string, set []Override) (Config, error) {
 func (c Config) Clone() Config {
 	c.Data.Missing = slices.Clone(c.Data.Missing)
 	c.Kernels.Base = slices.Clone(c.Kernels.Base)
+	c.Stated = c.Stated.clone()
 	return c
 }
 
@@ -240,6 +248,9 @@ func (c *Config) check(file string, given map[string]entry) error {
 	}
 	d, s := &c.Data, &c.Settings
 	volumes := s.Evidence == "laplace" || s.Evidence == "draws"
+	if first, second := c.Stated.contradiction(); second != "" {
+		return wrong(second, second, "stands beside %s; leave one out", first)
+	}
 	paths, _ := given["data.path"].value.([]any)
 	switch {
 	case d.Source == "synthetic" && d.Kernel == "":
@@ -259,6 +270,8 @@ func (c *Config) check(file string, given map[string]entry) error {
 	case volumes && s.Optimizer != "auto" && s.Optimizer != "collapsed":
 		return wrong("optimise.evidence", "optimise.evidence",
 			"= %q needs optimise.optimizer = \"collapsed\" or \"auto\", not %q", s.Evidence, s.Optimizer)
+	case len(c.Stated.Prior) > 0 && s.Hyperparameters == "point" && !s.ThetaPrior:
+		return wrong(priorKey+"."+keysOf(c.Stated.Prior)[0], priorKey, "needs optimise.theta_prior = true: without, priors do not count")
 	case d.Source == "synthetic" && len(d.Calendar) > 0:
 		return wrong("data.source", "data.calendar", "needs time stamps, but source is \"synthetic\"")
 	case d.Source == "synthetic" && d.Holidays != "":

@@ -119,6 +119,10 @@ func (c *Config) keys() []key {
 		{"optimise", "noise_floor", real{&s.NoiseFloor, 0, 1, false}, "least noise variance, as a fraction of var(y)"},
 		{"optimise", "learning_rate", real{&s.LearningRate, 0, 10, true}, "of Adam"},
 
+		{"optimise", "fix", fixed(&c.Stated.Fix), `hyperparameters that are not learned, by name: {"PER.period" = "7 d"}, in data units`},
+		{"optimise", "bound", bounded(&c.Stated.Bound), `between which they are: {"SE.lengthscale[x]" = [2, 10]}`},
+		{"optimise", "prior", likely(&c.Stated.Prior), `of them, in the place of the general one: {noise = {median = 0.1, factor = 2}}`},
+
 		{"schedule", "batch", whole{&s.Batch, 1, many}, "B"},
 		{"schedule", "evaluate_every", real{&s.EvaluateEvery, 0, 1, true}, "proportion of the rows that each evaluation adds"},
 		{"schedule", "steps", whole{&s.Steps, 1, many}, "of an evaluation"},

@@ -13,7 +13,7 @@ import (
 // kernelInfo describes a kernel's hyperparameters and how they scale to the
 // units of the data.
 func (j *Job) kernelInfo(k vbks.Candidate, columns []string) (record.KernelInfo, error) {
-	p, err := kernelspace.Compile(k.Expr.Canonical(), kernelspace.Options{
+	p, err := k.Program(kernelspace.Options{
 		Columns: columns, Dim: len(columns), ARD: j.Config.Settings.ARD, SharedPeriod: j.Config.Settings.SharedPeriod,
 	})
 	if err != nil {
@@ -32,9 +32,10 @@ func (j *Job) kernelInfo(k vbks.Candidate, columns []string) (record.KernelInfo,
 	target := j.Scaler.Transform.Unit(j.Data.Target.Unit)
 	for i, q := range p.Params {
 		pi := record.ParamInfo{
-			Name:  names[q.Leaf] + "." + q.Name,
-			Unit:  p.Unit(i, units, target),
-			Fixed: !q.Free,
+			Name:   names[q.Leaf] + "." + q.Name,
+			Unit:   p.Unit(i, units, target),
+			Fixed:  !q.Free,
+			Stated: q.Known.How.String(),
 		}
 		pi.Shift, pi.Scale = p.Affine(i, j.Scaler.XShift, j.Scaler.XScale, j.Scaler.YScale)
 		if q.Column >= 0 {
@@ -49,7 +50,7 @@ func (j *Job) kernelInfo(k vbks.Candidate, columns []string) (record.KernelInfo,
 		}
 		info.Params = append(info.Params, pi)
 	}
-	noise := record.ParamInfo{Name: "noise_variance", Scale: j.Scaler.YScale * j.Scaler.YScale}
+	noise := record.ParamInfo{Name: "noise_variance", Scale: j.Scaler.YScale * j.Scaler.YScale, Stated: p.Noise.How.String()}
 	if target != "" {
 		noise.Unit = target + "²"
 	}

@@ -7,6 +7,7 @@ import (
 
 	"kestrel/datasets"
 	"kestrel/experiment/config"
+	"kestrel/experiment/known"
 	"kestrel/vbks"
 )
 
@@ -21,8 +22,13 @@ type Subject struct {
 	Ranges   func() []ColumnInfo // of the inputs, then the target
 }
 
-// NewSubject is what a config and its data say of a trainer.
-func NewSubject(c *config.Config, d *datasets.Dataset, scaler *datasets.Scaler, space []vbks.Candidate) *Subject {
+// NewSubject is what a config and its data say of a trainer. Errors: what the config
+// states of hyperparameters does not go with the data or the kernels.
+func NewSubject(c *config.Config, d *datasets.Dataset, scaler *datasets.Scaler, space []vbks.Candidate) (*Subject, error) {
+	space, err := known.Apply(c, d, scaler, space)
+	if err != nil {
+		return nil, err
+	}
 	s := &Subject{Data: d, Scaler: scaler, Space: space, Settings: c.Settings}
 	s.Settings.TimeBudget = 0 // the Run keeps it, pauses taken off
 	for _, in := range d.Inputs {
@@ -35,7 +41,7 @@ func NewSubject(c *config.Config, d *datasets.Dataset, scaler *datasets.Scaler, 
 		}
 	}
 	s.Ranges = sync.OnceValue(func() []ColumnInfo { return columnInfos(d) })
-	return s
+	return s, nil
 }
 
 // Whole is what there is to learn from, held out or not: the training rows in their

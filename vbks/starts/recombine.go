@@ -22,10 +22,11 @@ type Donor struct {
 // Shares of the variance are drawn.
 func (w *Drawer) Recombine(p *kernelspace.Program, donors []Donor, rng *rand.Rand) []float64 {
 	raw := make([]float64, len(p.Params))
-	used := w.unused()
+	used := w.taken(p)
 	taken := map[*kernelspace.Instr]bool{} // a donor's leaf serves once
 	for _, in := range params.Leaves(p) {
-		w.leaf(in, raw[in.Off:in.Off+in.NumParams()], rng, 1, used)
+		w.fresh(p, in, raw, rng, 1, used)
+		w.heed(p, in, raw, rng, 1)
 		variance := raw[in.Off]
 		first := min(int(rng.ExpFloat64()*float64(len(donors))/3), len(donors)-1)
 		adoptLeaf(p, in, raw, donors, first, rng.IntN(8), taken)

@@ -22,9 +22,10 @@ func (w *Drawer) Transplant(r Relation, giver, taker *kernelspace.Program, x, ow
 	if own != nil {
 		raw, _ = params.Raw(taker, own, w.floor)
 	} else {
-		used := w.unused()
+		used := w.taken(taker)
 		for _, in := range toLeaves {
-			w.leaf(in, raw[in.Off:in.Off+in.NumParams()], rng, 0, used)
+			w.fresh(taker, in, raw, rng, 0, used)
+			w.heed(taker, in, raw, rng, 0)
 		}
 	}
 	var added []int // leaves that the giver lacks
@@ -67,10 +68,11 @@ func (w *Drawer) Transplant(r Relation, giver, taker *kernelspace.Program, x, ow
 		emit(func(c []float64) { c[alpha] = 1 })
 	case r.Kind == Lift && len(added) > 0:
 		redraw := func(c []float64, number int) {
-			used := w.unused()
+			used := w.taken(taker)
 			for _, i := range added {
 				in := toLeaves[i]
-				w.leaf(in, c[in.Off:in.Off+in.NumParams()], rng, number, used)
+				w.fresh(taker, in, c, rng, number, used)
+				w.heed(taker, in, c, rng, number)
 			}
 		}
 		parent, part := enclosing(t, added)
