@@ -94,12 +94,22 @@ func (p *Program) Know(known []Known) (*Program, error) {
 		if known[i].How != Open && !q.Params[i].Free {
 			return nil, fmt.Errorf("%s: %s is relative to another amplitude", p.ID, q.Params[i].Name)
 		}
-		q.Params[i].Known = known[i]
+		if i < len(p.Own().Params) { // a line's are fixed
+			q.Params[i].Known = known[i]
+		}
 	}
 	if err := q.Noise.check(); err != nil {
 		return nil, fmt.Errorf("%s: noise: %w", p.ID, err)
 	}
 	q.listFree()
+	if p.own != nil {
+		n := len(p.own.Params)
+		own, err := p.own.Know(append(append([]Known(nil), known[:n]...), q.Noise))
+		if err != nil {
+			return nil, err
+		}
+		q.own = own
+	}
 	return &q, nil
 }
 

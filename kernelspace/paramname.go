@@ -184,7 +184,7 @@ func (p *Program) Find(n ParamName, column int) (places []int, why Miss) {
 	leaves := p.leafInstrs()
 	leaf, number := -1, 0
 	miss := func(m Miss) { why = max(why, m) }
-	for i := range p.Params {
+	for i := range p.Own().Params {
 		q := &p.Params[i]
 		if q.Base != n.Base {
 			continue

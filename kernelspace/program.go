@@ -47,12 +47,14 @@ type Param struct {
 // postfix sequence that a device runs over whole tiles, and the layout of its
 // hyperparameters.
 type Program struct {
-	Expr   Expr
-	ID     string // canonical expression
+	Expr   Expr   // with the line of a mean function, if it has one
+	ID     string // canonical expression, without
 	Dim    int    // number of input columns
 	Instrs []Instr
 	Params []Param // all raw parameters, leaf by leaf
 	Free   []int   // indices into Params of the free ones, ascending: neither carried by another amplitude nor known
 	Noise  Known   // of the noise's variance
 	Depth  int     // the largest number of matrices on the stack
+
+	own *Program // nil where there is no line, see Own
 }

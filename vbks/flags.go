@@ -74,7 +74,7 @@ func (t *Trainer) spanOf(column int) (span float64) {
 
 // idle reports whether one of several summands has next to no variance on the rows.
 func (t *Trainer) idle(p *kernelspace.Program, raw []float64, noise float64) bool {
-	parts, err := p.Components()
+	parts, err := p.Own().Components()
 	if err != nil || len(parts) < 2 {
 		return false
 	}

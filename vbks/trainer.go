@@ -293,7 +293,7 @@ func (t *Trainer) compile(space []Candidate, columns []string) error {
 	kin := starts.Kinship(exprs)
 	for i, e := range exprs {
 		p, err := space[i].Program(kernelspace.Options{
-			Columns: columns, Dim: t.dim, ARD: t.settings.ARD, SharedPeriod: t.settings.SharedPeriod,
+			Columns: columns, Dim: t.dim, ARD: t.settings.ARD, SharedPeriod: t.settings.SharedPeriod, Line: t.settings.Line,
 		})
 		if err != nil {
 			return fmt.Errorf("kernel %s: %w", e.ID(), err)

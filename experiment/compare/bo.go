@@ -159,9 +159,7 @@ func (p *priorDistances) open(ctx context.Context, m *Comparing, seed uint64) er
 	}
 	var programs []*kernelspace.Program
 	for _, k := range data.Space {
-		program, err := k.Program(kernelspace.Options{
-			Columns: data.Columns, Dim: d.Dim, ARD: c.Settings.ARD, SharedPeriod: c.Settings.SharedPeriod,
-		})
+		program, err := k.Program(data.Options())
 		if err != nil {
 			return err
 		}

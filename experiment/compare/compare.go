@@ -120,7 +120,11 @@ func Begin(ctx context.Context, c config.Config, dir string, o Options) (*Compar
 	if err != nil {
 		return nil, err
 	}
-	if _, err := known.Apply(&c, d, scaler, space); err != nil {
+	inputs := kernelspace.Options{ARD: c.Settings.ARD, SharedPeriod: c.Settings.SharedPeriod}
+	for _, in := range d.Inputs {
+		inputs.Columns = append(inputs.Columns, in.Name)
+	}
+	if _, err := known.Apply(&c, d, scaler, space, inputs); err != nil {
 		return nil, err
 	}
 	var before config.Config
@@ -141,10 +145,6 @@ func Begin(ctx context.Context, c config.Config, dir string, o Options) (*Compar
 		o.Say(fmt.Sprintf("note: the kernels at random were spread over %s and are now over %d, so that most are trained and scored anew; set "+
 			"compare.random_seeds=%d to keep them",
 			words.Count(was.SeedsDrawn(), "seed"), v.SeedsDrawn(), was.SeedsDrawn()))
-	}
-	inputs := kernelspace.Options{ARD: c.Settings.ARD, SharedPeriod: c.Settings.SharedPeriod}
-	for _, in := range d.Inputs {
-		inputs.Columns = append(inputs.Columns, in.Name)
 	}
 	m := &Comparing{Comparison: Comparison{Config: c, Path: dir}, options: o, space: space, known: map[string]*finishedRun{}, inputs: inputs,
 		dir: taken, maker: series.Maker{Cores: c.Device.Cores, Say: o.Say}}

@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/agnivade/levenshtein"
@@ -43,7 +44,14 @@ type KernelSpace struct {
 	Base        []string
 	Depth       int
 	Weights     map[string]float64 // prior weights by expression; 1 where not stated
+	Mean        string             // one of MeanNames
 }
+
+// LinearMean is a mean function that is learned with every kernel.
+const LinearMean = "linear"
+
+// MeanNames lists what KernelSpace.Mean may be; the first is the default.
+func MeanNames() []string { return []string{"constant", LinearMean, "none"} }
 
 // DeviceKinds lists where can be computed; the first is the default.
 func DeviceKinds() []string { return []string{"auto", "cpu", "cuda"} }
@@ -67,7 +75,7 @@ func Default() Config {
 			StandardiseX: "full", StandardiseY: "full", Transform: transform.Auto, ValidRows: 1_000_000,
 			Support: 256, Outputs: 1000, Low: -10, High: 10,
 		},
-		Kernels:    KernelSpace{Set: autoText},
+		Kernels:    KernelSpace{Set: autoText, Mean: MeanNames()[0]},
 		Settings:   s,
 		MetricRows: 2000,
 		Device:     DeviceChoice{Kind: "auto"},
@@ -189,10 +197,42 @@ func (c Config) Read(text []byte, file string, set []Override) (Config, error) {
 		given[e.path] = e
 	}
 	c.Data.Seed = c.Settings.Seed
+	if err := c.settleMean(given); err != nil {
+		return Config{}, err
+	}
 	if c.Kernels.Base != nil && c.Kernels.Depth == 0 {
 		c.Kernels.Depth = defaultDepth
 	}
 	return c, c.check(file, given)
+}
+
+// settleMean has kernels.mean and data.standardise_y say the same: a constant mean is the
+// training rows', which standardising takes off. An override counts more than a file.
+func (c *Config) settleMean(given map[string]entry) error {
+	const constant, none, full, scale = "constant", "none", "full", "scale"
+	k, d := &c.Kernels, &c.Data
+	if k.Mean != constant && k.Mean != none || (k.Mean == none) != (d.StandardiseY == full) {
+		return nil
+	}
+	mean, meant := given["kernels.mean"]
+	standard, standardised := given["data.standardise_y"]
+	switch {
+	case meant && standardised && mean.override == standard.override:
+		wants := strconv.Quote(full)
+		if k.Mean == none {
+			wants = `"scale" or "none"`
+		}
+		return mean.wrong("kernels.mean", fmt.Errorf("= %q needs data.standardise_y = %s, not %q", k.Mean, wants, d.StandardiseY))
+	case meant && (!standardised || mean.override):
+		if d.StandardiseY = full; k.Mean == none {
+			d.StandardiseY = scale
+		}
+	default:
+		if k.Mean = none; d.StandardiseY == full {
+			k.Mean = constant
+		}
+	}
+	return nil
 }
 
 // Clone copies what read may change in place.

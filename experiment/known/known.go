@@ -41,11 +41,12 @@ func (s *statement) wrong(format string, args ...any) error {
 	return fmt.Errorf("%s: %s %w", s.key, s.text, fmt.Errorf(format, args...))
 }
 
-// Apply returns the candidates with what a config states of their hyperparameters. Errors:
+// Apply returns the candidates, which are compiled with these options, with what a config
+// states of their hyperparameters. Errors:
 // a name that means none in any kernel, a column that is not there, a value that cannot be
 // read, or two names that mean one hyperparameter and say equally much.
 func Apply(
-	c *config.Config, d *datasets.Dataset, scaler *datasets.Scaler, candidates []vbks.Candidate,
+	c *config.Config, d *datasets.Dataset, scaler *datasets.Scaler, candidates []vbks.Candidate, o kernelspace.Options,
 ) ([]vbks.Candidate, error) {
 	if c.Stated.Empty() {
 		return candidates, nil
@@ -59,9 +60,7 @@ func Apply(
 	}
 	out := slices.Clone(candidates)
 	for i := range out {
-		p, err := out[i].Program(kernelspace.Options{
-			Columns: s.columns, Dim: len(s.columns), ARD: c.Settings.ARD, SharedPeriod: c.Settings.SharedPeriod,
-		})
+		p, err := out[i].Program(o)
 		if err != nil {
 			return nil, fmt.Errorf("kernels: %w", err)
 		}

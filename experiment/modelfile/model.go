@@ -45,6 +45,9 @@ func New(of Of, e *vbks.Evaluation, f *vbks.Frozen) (*Model, error) {
 		HasRows: f.Y != nil, Averaged: vbks.AveragedWeight, Least: vbks.Negligible, Temper: vbks.Tempering,
 		ARD: s.ARD, SharedPeriod: s.SharedPeriod, Calibration: f.Calibration,
 	}
+	if s.Line != nil {
+		a.Line = s.Line.Columns
+	}
 	if of.Learned > 0 {
 		a.Data.Learned, a.Data.HeldOut = of.Learned, false
 	}
@@ -54,7 +57,7 @@ func New(of Of, e *vbks.Evaluation, f *vbks.Frozen) (*Model, error) {
 	for i := range f.Kernels {
 		k := &f.Kernels[i]
 		out := Kernel{
-			ID: k.Program.ID, Name: k.Program.Expr.String(), Rank: k.Rank, Posterior: k.Posterior, Bayes: k.Bayes, Worth: k.Worth, LOO: k.LOO,
+			ID: k.Program.ID, Name: k.Program.Own().Expr.String(), Rank: k.Rank, Posterior: k.Posterior, Bayes: k.Bayes, Worth: k.Worth, LOO: k.LOO,
 			Factor: k.Factor, Program: steps(k.Program),
 		}
 		if at := slices.IndexFunc(start.Kernels, func(in record.KernelInfo) bool { return in.ID == out.ID }); at >= 0 {

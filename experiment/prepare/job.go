@@ -111,7 +111,7 @@ func (j *Job) prepare(ctx context.Context) error {
 	j.Subject = s
 	var kernels []record.KernelInfo
 	for _, k := range s.Space {
-		ki, err := j.kernelInfo(k, s.Columns)
+		ki, err := j.kernelInfo(k)
 		if err != nil {
 			return err
 		}

@@ -43,7 +43,7 @@ func (c *curvature) arrangements(h mat.Symmetric) float64 {
 			first += t.NumLeaves()
 		}
 	}
-	visit(c.Program.Expr, 0)
+	visit(c.Program.Own().Expr, 0)
 	return count
 }
 

@@ -14,6 +14,7 @@ import (
 // is known of it. Where there would be more than mostArrangements, the plain one is the
 // only one.
 func Exchanges(p *kernelspace.Program, f int, prior Prior) [][]int {
+	p = p.Own()
 	place := map[int]int{}
 	for i, j := range p.Free {
 		place[j] = i

@@ -93,6 +93,7 @@ func logUniform(rng *rand.Rand, lo, hi float64) float64 {
 // Draw returns a fresh start for a kernel. The first (number 0) uses the
 // strongest periods and middling values; the others are random around them.
 func (w *Drawer) Draw(p *kernelspace.Program, rng *rand.Rand, number int) []float64 {
+	p = p.Own()
 	raw := make([]float64, len(p.Params))
 	used := w.taken(p)
 	for _, in := range params.Leaves(p) {
@@ -282,6 +283,7 @@ func (w *Drawer) Shake(p *kernelspace.Program, x []float64, rng *rand.Rand) []fl
 // redraw replaces one leaf of a solution by a fresh draw and keeps the mean of
 // k(x,x).
 func (w *Drawer) redraw(p *kernelspace.Program, x []float64, rng *rand.Rand) []float64 {
+	p = p.Own()
 	raw, noise := params.Raw(p, x, w.floor)
 	whole := w.meanDiag(p, raw)
 	all := params.Leaves(p)

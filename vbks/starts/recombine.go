@@ -21,6 +21,7 @@ type Donor struct {
 // leaf, better ones being asked first more often, or else from a fresh draw.
 // Shares of the variance are drawn.
 func (w *Drawer) Recombine(p *kernelspace.Program, donors []Donor, rng *rand.Rand) []float64 {
+	p = p.Own()
 	raw := make([]float64, len(p.Params))
 	used := w.taken(p)
 	taken := map[*kernelspace.Instr]bool{} // a donor's leaf serves once
@@ -45,7 +46,7 @@ func adoptLeaf(
 ) {
 	for i := range donors {
 		d := donors[(first+i)%len(donors)]
-		all := params.Leaves(d.Program)
+		all := params.Leaves(d.Program.Own())
 		for j := range all {
 			src := all[(leaf+j)%len(all)]
 			same := src.Op == in.Op || radial(src.Op) && radial(in.Op)

@@ -16,6 +16,7 @@ const drawnParts = 4
 // taker's present solution (nil for none), from which leaves that the giver
 // lacks are filled; they are drawn afresh, too.
 func (w *Drawer) Transplant(r Relation, giver, taker *kernelspace.Program, x, own []float64, rng *rand.Rand) [][]float64 {
+	giver, taker = giver.Own(), taker.Own()
 	from, noise := params.Raw(giver, x, w.floor)
 	fromLeaves, toLeaves := params.Leaves(giver), params.Leaves(taker)
 	raw := make([]float64, len(taker.Params))
