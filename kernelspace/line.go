@@ -76,3 +76,11 @@ func (p *Program) Own() *Program {
 	}
 	return p
 }
+
+// LineColumns returns the inputs that a line has slopes along, nil where there is none.
+func (p *Program) LineColumns() []int {
+	if p.own == nil {
+		return nil
+	}
+	return p.leafInstrs()[len(p.own.leafInstrs())].Cols
+}

@@ -112,7 +112,7 @@ func (m *Comparing) wholeSpace(ctx context.Context, method string, run int, c co
 // start from, which VBKS's kernels have.
 func (m *Comparing) single(ctx context.Context, id string, seed uint64) (*finishedRun, error) {
 	c := m.seeded(seed)
-	c.Kernels = config.KernelSpace{Expressions: []string{id}, Mean: c.Kernels.Mean}
+	c.Kernels = config.KernelSpace{Expressions: []string{id}}
 	e, err := kernelspace.Parse(id)
 	if err == nil {
 		c.Stated, err = known.Within(c.Stated, e, m.inputs)

@@ -26,6 +26,7 @@ type Config struct {
 	MaskSHA256  string        // of Data.Mask, likewise
 	HolidaysSHA string        // of Data.Holidays, likewise
 	Kernels     KernelSpace
+	Mean        string        // of y, one of MeanNames
 	Settings    vbks.Settings // TimeBudget is kept by the Run
 	Stated      Stated        // of hyperparameters
 	Evaluations int           // at most so many; 0: as many as planned
@@ -44,13 +45,12 @@ type KernelSpace struct {
 	Base        []string
 	Depth       int
 	Weights     map[string]float64 // prior weights by expression; 1 where not stated
-	Mean        string             // one of MeanNames
 }
 
 // LinearMean is a mean function that is learned with every kernel.
 const LinearMean = "linear"
 
-// MeanNames lists what KernelSpace.Mean may be; the first is the default.
+// MeanNames lists what Config.Mean may be; the first is the default.
 func MeanNames() []string { return []string{"constant", LinearMean, "none"} }
 
 // DeviceKinds lists where can be computed; the first is the default.
@@ -75,7 +75,8 @@ func Default() Config {
 			StandardiseX: "full", StandardiseY: "full", Transform: transform.Auto, ValidRows: 1_000_000,
 			Support: 256, Outputs: 1000, Low: -10, High: 10,
 		},
-		Kernels:    KernelSpace{Set: autoText, Mean: MeanNames()[0]},
+		Kernels:    KernelSpace{Set: autoText},
+		Mean:       MeanNames()[0],
 		Settings:   s,
 		MetricRows: 2000,
 		Device:     DeviceChoice{Kind: "auto"},
@@ -210,8 +211,8 @@ func (c Config) Read(text []byte, file string, set []Override) (Config, error) {
 // training rows', which standardising takes off. An override counts more than a file.
 func (c *Config) settleMean(given map[string]entry) error {
 	const constant, none, full, scale = "constant", "none", "full", "scale"
-	k, d := &c.Kernels, &c.Data
-	if k.Mean != constant && k.Mean != none || (k.Mean == none) != (d.StandardiseY == full) {
+	d := &c.Data
+	if c.Mean != constant && c.Mean != none || (c.Mean == none) != (d.StandardiseY == full) {
 		return nil
 	}
 	mean, meant := given["kernels.mean"]
@@ -219,17 +220,17 @@ func (c *Config) settleMean(given map[string]entry) error {
 	switch {
 	case meant && standardised && mean.override == standard.override:
 		wants := strconv.Quote(full)
-		if k.Mean == none {
+		if c.Mean == none {
 			wants = `"scale" or "none"`
 		}
-		return mean.wrong("kernels.mean", fmt.Errorf("= %q needs data.standardise_y = %s, not %q", k.Mean, wants, d.StandardiseY))
+		return mean.wrong("kernels.mean", fmt.Errorf("= %q needs data.standardise_y = %s, not %q", c.Mean, wants, d.StandardiseY))
 	case meant && (!standardised || mean.override):
-		if d.StandardiseY = full; k.Mean == none {
+		if d.StandardiseY = full; c.Mean == none {
 			d.StandardiseY = scale
 		}
 	default:
-		if k.Mean = none; d.StandardiseY == full {
-			k.Mean = constant
+		if c.Mean = none; d.StandardiseY == full {
+			c.Mean = constant
 		}
 	}
 	return nil

@@ -85,7 +85,7 @@ func (c *Config) keys() []key {
 		{"kernels", "base", expressions{&k.Base}, "all kernels with up to depth of these"},
 		{"kernels", "depth", depth{&k.Depth}, ""},
 		{"kernels", "weights", weights{&k.Weights}, "prior weights by expression; 1 where not stated"},
-		{"kernels", "mean", choice(&k.Mean, MeanNames()...),
+		{"kernels", "mean", choice(&c.Mean, MeanNames()...),
 			"of y: that of the training rows; a line whose coefficients are learned; none, 0"},
 		{"kernels", "priors", choice(&s.Priors, vbks.PriorNames()...),
 			"of hyperparameters; auto: those of series for the kernels of series, else broad"},

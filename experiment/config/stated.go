@@ -237,7 +237,7 @@ func likely(p *map[string]Likely) byName {
 	read := func(v any) (out Likely, err error) {
 		table, ok := v.(map[string]any)
 		if !ok || len(table) != 2 || table["median"] == nil || table["factor"] == nil {
-			return out, fmt.Errorf(`must be a table {median = "7 d", factor = 1.5}, not %s`, shown(v))
+			return out, fmt.Errorf(`must be a table with both, as in {median = "7 d", factor = 1.5}, not %s`, shown(v))
 		}
 		if out.Median, err = quantity(table["median"]); err != nil {
 			return out, fmt.Errorf("has a wrong median: it %w", err)

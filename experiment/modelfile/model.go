@@ -45,9 +45,6 @@ func New(of Of, e *vbks.Evaluation, f *vbks.Frozen) (*Model, error) {
 		HasRows: f.Y != nil, Averaged: vbks.AveragedWeight, Least: vbks.Negligible, Temper: vbks.Tempering,
 		ARD: s.ARD, SharedPeriod: s.SharedPeriod, Calibration: f.Calibration,
 	}
-	if s.Line != nil {
-		a.Line = s.Line.Columns
-	}
 	if of.Learned > 0 {
 		a.Data.Learned, a.Data.HeldOut = of.Learned, false
 	}
@@ -56,6 +53,7 @@ func New(of Of, e *vbks.Evaluation, f *vbks.Frozen) (*Model, error) {
 	}
 	for i := range f.Kernels {
 		k := &f.Kernels[i]
+		a.Line = k.Program.LineColumns()
 		out := Kernel{
 			ID: k.Program.ID, Name: k.Program.Own().Expr.String(), Rank: k.Rank, Posterior: k.Posterior, Bayes: k.Bayes, Worth: k.Worth, LOO: k.LOO,
 			Factor: k.Factor, Program: steps(k.Program),

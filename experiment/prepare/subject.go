@@ -39,7 +39,7 @@ func NewSubject(c *config.Config, d *datasets.Dataset, scaler *datasets.Scaler, 
 		}
 	}
 	var err error
-	if c.Kernels.Mean == config.LinearMean {
+	if c.Mean == config.LinearMean {
 		if s.Settings.Line, err = line(d, &s.Train); err != nil {
 			return nil, err
 		}

@@ -101,7 +101,7 @@ func NewCalibration(space, prior string, rows RowRange, set []config.Override) (
 	if err != nil {
 		return nil, err
 	}
-	if !c.Stated.Empty() || c.Kernels.Mean == config.LinearMean {
+	if !c.Stated.Empty() || c.Mean == config.LinearMean {
 		return nil, errors.New("data are drawn from priors of their own: optimise.fix, bound and prior, and kernels.mean, cannot be stated")
 	}
 	candidates, err := c.Kernels.Candidates()
