@@ -132,8 +132,8 @@ func (k *Known) check() error {
 	return nil
 }
 
-// NoiseAt returns σ_n² at the last entry of a free vector: floor + exp(x), but where
-// something is known of it that is instead of the floor.
+// NoiseAt returns σ_n² at the last entry of a free vector: floor + exp(x), but what it is
+// fixed at or bounded by is in the place of the floor.
 func (p *Program) NoiseAt(x, floor float64) float64 {
 	switch p.Noise.How {
 	case Fixed:

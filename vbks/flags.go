@@ -53,7 +53,8 @@ func (t *Trainer) flags(k *kernel) (out []Flag) {
 	if t.idle(k.program, raw, noise) {
 		out = append(out, IdleSummand)
 	}
-	if noise < flooredBy*t.floor && k.program.Noise.How == kernelspace.Open {
+	stated := k.program.Noise.How == kernelspace.Fixed || k.program.Noise.How == kernelspace.Bounded
+	if noise < flooredBy*t.floor && !stated {
 		out = append(out, NoiseAtFloor)
 	}
 	if k.gain > movingNats || k.crude {

@@ -84,19 +84,28 @@ prior = {RQ.alpha.median = 1, RQ.alpha.factor = 3}
 }
 
 func TestWrongStated(t *testing.T) {
-	for text, want := range map[string]string{
-		"[optimise.fix]\nnoise = 1\n\nPER.perod = 7\n":                     "my.toml: line 7: optimise.fix is wrong: no hyperparameter PER.perod: did you mean PER.period?",
-		"[optimise.fix]\nnoise = true\n":                                   "my.toml: line 5: optimise.fix.noise must be a number or a text such as \"7 d\", not true",
-		"[optimise]\nfix = 3\n":                                            "my.toml: line 5: optimise.fix must be a table with names of hyperparameters, such as PER.period, not 3",
-		"[optimise.bound]\nnoise = 3\n":                                    "my.toml: line 5: optimise.bound.noise must be a list of two",
-		"[optimise.prior]\nnoise = {median = 3}\n":                         "my.toml: line 5: optimise.prior.noise must be a table with both, as in {median = \"7 d\", factor = 1.5}",
-		"[optimise.prior]\nnoise = {median = 3, factor = 1}\n":             "must be a number greater than 1",
-		"[optimise.fix]\nSE.variance = 1\nrbf.variance = 2\n":              "my.toml: line 6: optimise.fix.SE.variance stands beside optimise.fix.SE.variance",
-		"[optimise.fix]\nnoise=1\n[optimise.bound]\nnoise=[1,2]":           "my.toml: line 7: optimise.bound.noise stands beside optimise.fix.noise; leave one out",
-		"[optimise]\ntheta_prior=false\nprior={noise={median=1,factor=2}}": "optimise.prior needs optimise.theta_prior = true",
+	for _, c := range []struct{ text, want string }{
+		{"[optimise.fix]\nnoise = 1\n\nPER.perod = 7\n",
+			"my.toml: line 7: optimise.fix is wrong: no hyperparameter PER.perod: did you mean PER.period?"},
+		{"[optimise.fix]\nnoise = true\n",
+			"my.toml: line 5: optimise.fix.noise must be a number or a text such as \"7 d\", not true"},
+		{"[optimise]\nfix = 3\n",
+			"my.toml: line 5: optimise.fix must be a table with names of hyperparameters, such as PER.period, not 3"},
+		{"[optimise.bound]\nnoise = 3\n",
+			"my.toml: line 5: optimise.bound.noise must be a list of two"},
+		{"[optimise.prior]\nnoise = {median = 3}\n",
+			"my.toml: line 5: optimise.prior.noise must be a table with both, as in {median = \"7 d\", factor = 1.5}"},
+		{"[optimise.prior]\nnoise = {median = 3, factor = 1}\n",
+			"must be a number greater than 1"},
+		{"[optimise.fix]\nSE.variance = 1\nrbf.variance = 2\n",
+			"my.toml: line 6: optimise.fix.SE.variance stands beside optimise.fix.SE.variance"},
+		{"[optimise.fix]\nnoise=1\n[optimise.bound]\nnoise=[1,2]",
+			"my.toml: line 7: optimise.bound.noise stands beside optimise.fix.noise; leave one out"},
+		{"[optimise]\ntheta_prior=false\nprior={noise={median=1,factor=2}}",
+			"optimise.prior needs optimise.theta_prior = true"},
 	} {
-		if _, err := load(t, synthetic+text); err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("%q: %v, want %q", text, err, want)
+		if _, err := load(t, synthetic+c.text); err == nil || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%q: %v, want %q", c.text, err, c.want)
 		}
 	}
 }

@@ -24,7 +24,8 @@ func loaded(t *testing.T, set ...string) (config.Config, *datasets.Dataset, *dat
 	b.WriteString("date,temperature,t (h),load\n")
 	at := time.Date(2024, 1, 1, 0, 0, 0, 0, time.UTC)
 	for i := range 60 {
-		fmt.Fprintf(&b, "%s,%g,%d,%g\n", at.AddDate(0, 0, i).Format("2006-01-02"), 10+3*math.Sin(float64(i)), 3*i+i%2, 40+float64(i%7)+0.1*float64(i))
+		fmt.Fprintf(&b, "%s,%g,%d,%g\n", at.AddDate(0, 0, i).Format("2006-01-02"), 10+3*math.Sin(float64(i)), 3*i+i%2,
+			40+float64(i%7)+0.1*float64(i))
 	}
 	file := filepath.Join(t.TempDir(), "days.csv")
 	must.OK(t, os.WriteFile(file, []byte(b.String()), 0o600))
@@ -134,7 +135,9 @@ func TestWhichNameCounts(t *testing.T) {
 	log := math.Log
 	near := func(what string, got, want kernelspace.Known) {
 		t.Helper()
-		for _, v := range [][2]float64{{got.Value, want.Value}, {got.Low, want.Low}, {got.High, want.High}, {got.Mean, want.Mean}, {got.SD, want.SD}} {
+		for _, v := range [][2]float64{
+			{got.Value, want.Value}, {got.Low, want.Low}, {got.High, want.High}, {got.Mean, want.Mean}, {got.SD, want.SD},
+		} {
 			if got.How != want.How || math.Abs(v[0]-v[1]) > 1e-9 {
 				t.Errorf("%s: %+v, want %+v", what, got, want)
 				return
@@ -179,7 +182,8 @@ func TestWrongStatements(t *testing.T) {
 	} {
 		set := strings.Split(c.set, ";")
 		conf, d, s := loaded(t, set...)
-		_, err := Apply(&conf, d, s, kernels(t, "PER[date]", "SE[temperature]", "RQ", "LIN[temperature]", "CP(SE,LIN)[date]", "RW[temperature]"), options(d))
+		all := kernels(t, "PER[date]", "SE[temperature]", "RQ", "LIN[temperature]", "CP(SE,LIN)[date]", "RW[temperature]")
+		_, err := Apply(&conf, d, s, all, options(d))
 		if err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%s: %v, want %q", c.set, err, c.want)
 		}
@@ -191,7 +195,8 @@ func TestWithin(t *testing.T) {
 	c, d, _ := loaded(t, `optimise.fix.PER.period="7 d"`, "optimise.bound.SE.lengthscale=[1,2]", "optimise.prior.noise={median=1,factor=2}",
 		"optimise.fix.PER#2.variance=2")
 	for expr, want := range map[string]string{
-		"SE[temperature]": "SE.lengthscale noise", "PER[date]": "PER.period noise", "LIN": "noise", "PER[date]+PER[date]": "PER#2.variance PER.period noise",
+		"SE[temperature]": "SE.lengthscale noise", "PER[date]": "PER.period noise", "LIN": "noise",
+		"PER[date]+PER[date]": "PER#2.variance PER.period noise",
 	} {
 		e, err := kernelspace.Parse(expr)
 		must.OK(t, err)

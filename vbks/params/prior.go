@@ -25,7 +25,7 @@ func SeriesPrior(p *kernelspace.Program, s kernelspace.Scales, floor float64) (m
 
 // What the prior of an entry is of which something is known. Between bounds a
 // logarithm is about anywhere: with a normal entry of boundedSD its density is even to a
-// third but for the outermost hundredths. That of a fixed noise changes no density and no
+// seventh but for the outermost fiftieths. That of a fixed noise changes no density and no
 // volume: log N(0; 0, 1/2π) = 0.
 const (
 	boundedSD   = 1.7

@@ -33,9 +33,11 @@ func know(t *testing.T, p *kernelspace.Program, known map[string]kernelspace.Kno
 func TestStartsAgreeWithWhatIsKnown(t *testing.T) {
 	g := startstest.NewGraft(t, 2, 1)
 	known := map[string]kernelspace.Known{
-		"PER.period": {How: kernelspace.Bounded, Low: math.Log(0.8), High: math.Log(1.2)}, "PER.lengthscale": {How: kernelspace.Fixed, Value: 0.9},
-		"RQ.alpha": {How: kernelspace.Expected, Mean: math.Log(3), SD: 0.01}, "SE.lengthscale": {How: kernelspace.Bounded, Low: 3, High: 4},
-		"noise": {How: kernelspace.Bounded, Low: -4, High: -3},
+		"PER.period":      {How: kernelspace.Bounded, Low: math.Log(0.8), High: math.Log(1.2)},
+		"PER.lengthscale": {How: kernelspace.Fixed, Value: 0.9},
+		"RQ.alpha":        {How: kernelspace.Expected, Mean: math.Log(3), SD: 0.01},
+		"SE.lengthscale":  {How: kernelspace.Bounded, Low: 3, High: 4},
+		"noise":           {How: kernelspace.Bounded, Low: -4, High: -3},
 	}
 	for i, p := range g.Programs {
 		g.Programs[i] = know(t, p, known)
@@ -53,7 +55,8 @@ func TestStartsAgreeWithWhatIsKnown(t *testing.T) {
 			kn := known[name]
 			switch {
 			case !q.Free:
-			case kn.How == kernelspace.Fixed && v != kn.Value, what == "fresh" && kn.How == kernelspace.Expected && math.Abs(math.Log(v)-kn.Mean) > 0.1,
+			case kn.How == kernelspace.Fixed && v != kn.Value,
+				what == "fresh" && kn.How == kernelspace.Expected && math.Abs(math.Log(v)-kn.Mean) > 0.1,
 				kn.How == kernelspace.Bounded && (math.Log(v) < kn.Low || math.Log(v) > kn.High):
 				t.Errorf("%s of %s: %s is %v", what, p.ID, name, v)
 			case kn.How == kernelspace.Bounded:
