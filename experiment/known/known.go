@@ -142,6 +142,9 @@ func (s *space) take(stated *config.Stated) error {
 // find returns where a column is among the inputs.
 func (s *space) find(name string) (int, error) {
 	if i := slices.Index(s.columns, name); i >= 0 {
+		if k := slices.Index(s.columns[i+1:], name); k >= 0 {
+			return 0, fmt.Errorf("names inputs %d and %d; write the number", i+1, i+k+2)
+		}
 		return i, nil
 	}
 	if i, err := strconv.Atoi(name); err == nil && i >= 1 && i <= len(s.columns) {
