@@ -74,7 +74,8 @@ func readTable(ctx context.Context, path string, s *Spec, choose func(*form) ([]
 	}
 	t := r.table
 	if t.rows < s.FirstRows {
-		return nil, fmt.Errorf("%s: has %s, fewer than data.first_rows = %d", t.file, plural(t.rows, "row"), s.FirstRows)
+		return nil, fmt.Errorf("%s: has %s; the first %d are needed (data.first_rows), and those from row %d on are missing", t.file,
+			plural(t.rows, "row"), s.FirstRows, t.rows+1)
 	}
 	if t.sha256, err = src.sha256(); err != nil {
 		return nil, fmt.Errorf("%s: %w", t.file, err)

@@ -160,7 +160,7 @@ func (d *Directory) steps() []func(*record.Event) error {
 			return err
 		},
 		func(e *record.Event) error {
-			if e.Type != record.EventStarted {
+			if e.Type != record.EventStarted && e.Type != record.EventData {
 				return nil
 			}
 			return writeConfig(d.dir, e.Start)
@@ -184,7 +184,8 @@ func (d *Directory) steps() []func(*record.Event) error {
 	}
 }
 
-// writeConfig writes the config that a run began with.
+// writeConfig writes the config that a run began with, or that it has with another
+// table.
 func writeConfig(dir *inside.Dir, s *record.Start) error {
 	if err := dir.ReplaceFile(record.ConfigFile, []byte(s.Header()+s.Config)); err != nil {
 		return fmt.Errorf("%s: %w", record.ConfigFile, err)
