@@ -42,7 +42,7 @@ var errFolder = errors.New("is a folder")
 // where the next candidate is to be tried.
 func resolve(path string, dirs []string, test func(candidate string) error) (string, error) {
 	if path == StandardInput {
-		return "", errors.New("data from standard input (-) are read only once, by kestrel predict; write them to a file first")
+		return "", errors.New("data from standard input (-) are read only once, by kestrel run and predict; write them to a file first")
 	}
 	var tried []string
 	candidates := []string{path}

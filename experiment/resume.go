@@ -138,6 +138,7 @@ func (p *pastRun) config(path string, o ResumeOptions) (config.Config, error) {
 		return c, fmt.Errorf("the config of run %q: %w", path, err)
 	}
 	c.Device.Cores, c.Unasked = o.Cores, o.Unasked
+	prepare.Kept(&c, path)
 	return c, nil
 }
 

@@ -90,7 +90,9 @@ func (p *pastRun) newTable(j *prepare.Job, path string) *record.Order {
 		return nil
 	}
 	start := *was
-	start.Config, start.Data, start.Baselines = now.Config, now.Data, now.Baselines
+	data := *now.Data
+	data.Name = was.Data.Name // which is that of the file, as a rule
+	start.Config, start.Data, start.Baselines = now.Config, &data, now.Baselines
 	return &record.Order{What: record.EventData, Start: &start, After: p.all.Made}
 }
 

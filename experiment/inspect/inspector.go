@@ -54,7 +54,7 @@ func OpenWith(ctx context.Context, dir, table string) (*Inspector, error) {
 	if err != nil {
 		return nil, fmt.Errorf("run %q: %w", dir, err)
 	}
-	if table != "" {
+	if prepare.Kept(&c, dir); table != "" {
 		prepare.Elsewhere(&c, table)
 	}
 	d, s, err := prepare.LoadData(ctx, &c)

@@ -76,7 +76,9 @@ type Predicted struct {
 // OpenPredictor reads a run's checkpoint and its data. Close must be called. Where the
 // data are gone the run's model file takes their place, if it has one.
 // Errors are those of Open.
-func OpenPredictor(ctx context.Context, dir string) (*Predictor, error) { return OpenPredictorWith(ctx, dir, "") }
+func OpenPredictor(ctx context.Context, dir string) (*Predictor, error) {
+	return OpenPredictorWith(ctx, dir, "")
+}
 
 // OpenPredictorWith is OpenPredictor for a run whose table is at another path now; "":
 // where it was.

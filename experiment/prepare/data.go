@@ -12,6 +12,7 @@ import (
 	"kestrel/datasets/transform"
 	"kestrel/experiment/config"
 	"kestrel/experiment/files"
+	"kestrel/experiment/record"
 )
 
 // ChangedFile is a file of the data that is not the one that a config means.
@@ -113,4 +114,15 @@ func Elsewhere(c *config.Config, table string) {
 func missing(path string) bool {
 	_, err := os.Stat(path)
 	return errors.Is(err, fs.ErrNotExist)
+}
+
+// Kept has a config read the copy of its table that the run in a directory keeps, where
+// that has been moved since.
+func Kept(c *config.Config, dir string) {
+	if filepath.Base(c.Data.Path) != record.TableFile || !missing(c.Data.Path) {
+		return
+	}
+	if own := filepath.Join(dir, record.TableFile); !missing(own) {
+		c.Data.Path = files.Absolute(own)
+	}
 }

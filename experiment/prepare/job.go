@@ -8,6 +8,7 @@ import (
 	"kestrel/datasets"
 	"kestrel/device"
 	"kestrel/experiment/config"
+	"kestrel/experiment/files"
 	"kestrel/experiment/record"
 	"kestrel/vbks"
 	"kestrel/vbks/mixture"
@@ -169,6 +170,15 @@ func (j *Job) newTrainer(ctx context.Context, s *Subject) (*vbks.Trainer, error)
 		return vbks.New(ctx, j.dev, train, s.Space, s.Columns, s.Settings)
 	}
 	return vbks.Resume(ctx, j.dev, train, s.Space, s.Columns, s.Settings, j.past.Learned)
+}
+
+// MoveTable says that the table has moved since it was read.
+func (j *Job) MoveTable(path string) {
+	j.Data.Path, j.Config.Data.Path = path, files.Absolute(path)
+	start := *j.Start
+	data := *start.Data
+	start.Config, start.Data, data.Path = j.Config.TOML(), &data, path
+	j.Start = &start
 }
 
 // Close gives the device back.

@@ -213,6 +213,23 @@ func (d *Directory) Checkpoint(arrays map[string]vbks.Tensor) error {
 	return nil
 }
 
+// KeepTable copies a table into the directory and returns its path there.
+func (d *Directory) KeepTable(from string) (path string, err error) {
+	in, err := os.Open(from)
+	if err != nil {
+		return "", err
+	}
+	defer in.Close()
+	err = d.dir.Replace(record.TableFile, func(f *os.File) error {
+		_, err := io.Copy(f, in)
+		return err
+	})
+	if err != nil {
+		return "", fmt.Errorf("%s: %w", record.TableFile, err)
+	}
+	return filepath.Join(d.Path, record.TableFile), nil
+}
+
 // Model replaces the model file.
 func (d *Directory) Model(write func(io.Writer) error) error {
 	err := d.dir.Replace(record.ModelFile, func(f *os.File) error { return write(f) })
