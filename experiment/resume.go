@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 
 	"kestrel/experiment/config"
 	"kestrel/experiment/prepare"
@@ -156,7 +157,11 @@ func unusable(path string, o ResumeOptions, err error) error {
 	case errors.Is(err, vbks.ErrCheckpoint):
 		return &rundir.NoCheckpoint{Path: path, Err: err}
 	}
-	return fmt.Errorf("run %q: %w%s", path, err, moved(err))
+	hint := ""
+	if o.Data == "" && errors.Is(err, fs.ErrNotExist) {
+		hint = "; if it has moved, name it with --data"
+	}
+	return fmt.Errorf("run %q: %w%s", path, err, hint)
 }
 
 // beginAgain moves what a run has written aside, where it can still be opened,

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io/fs"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -99,7 +98,7 @@ func (p *pastRun) newTable(j *prepare.Job, path string) *record.Order {
 // giveTable gives the run another table on a trainer at rest: the trainer is told of the
 // rows that are new.
 func (r *Run) giveTable(o record.Order) error {
-	was, start, planned := r.start, *o.Start, r.trainer.Planned()
+	was, start := r.start, *o.Start
 	more := start.Data.Train - was.Data.Train
 	if more > 0 {
 		t, ok := r.trainer.(interface{ Grow(rows int) error })
@@ -109,7 +108,7 @@ func (r *Run) giveTable(o record.Order) error {
 		if err := t.Grow(start.Data.Train); err != nil {
 			return err
 		}
-		r.allow(max(1, r.trainer.Planned()-planned))
+		r.allow(r.trainer.Planned() - r.standing.Made)
 	}
 	start.Planned = r.planned()
 	r.mu.Lock()
@@ -143,10 +142,3 @@ func (p *pastRun) unchanged(path, table string) error {
 		path, p.all.Reason, ErrComplete, table, path)
 }
 
-// moved says what to do where the data of a run are not in their place.
-func moved(err error) string {
-	if errors.Is(err, fs.ErrNotExist) {
-		return "; if it has moved, name it with --data"
-	}
-	return ""
-}
