@@ -92,7 +92,9 @@ func TestRunLeavesItsFolderAndItsData(t *testing.T) {
 		strings.Contains(string(same("whole.html")), "are missing here") {
 		t.Errorf("report: code %d, %s", code, stderr)
 	}
-	for _, args := range []string{"export %s --format python -o s.py", "model %s --refit -o x.kestrel", "model %s --without-rows -o x.kestrel"} {
+	for _, args := range []string{
+		"export %s --format python -o s.py", "model %s --refit -o x.kestrel", "model %s --without-rows -o x.kestrel",
+	} {
 		code, _, stderr := kestrel(t, strings.Fields(fmt.Sprintf(args, moved))...)
 		if code == 0 || !strings.Contains(stderr, hint) || !strings.Contains(stderr, "with --data") || strings.Count(stderr, "\n") != 1 {
 			t.Errorf("%s: code %d, %s", args, code, stderr)
@@ -210,17 +212,19 @@ func TestRunOfStandardInput(t *testing.T) {
 	before, err := os.ReadDir(".")
 	must.OK(t, err)
 	for _, c := range []struct{ text, args, want string }{
-		{"x,y\n1,2\n3,4,5\n", "run - --out new", "kestrel: stdin: line 3: 3 fields where the first line has 2\n"},
-		{"", "- --out new", "kestrel: stdin: has no rows\n"},
-		{waveTable(9), "run - --repeat 2 --out new", "kestrel: --repeat reads its table for every run, and standard input (-) can be read once; " +
-			"write it to a file first\n"},
-		{waveTable(9), "data info -", "kestrel: data from standard input (-) are read only once, by kestrel run and predict; write them to a file first\n"},
-		{waveTable(9), "run - --out moved", "kestrel: output directory \"moved\" exists and is not empty; choose another with --out, or remove it\n"},
-		{waveTable(9), "predict file --data new.csv -o moved/table", "kestrel: -o \"moved/table\" is a file that the run \"moved\" keeps for itself; " +
-			"choose another name\n"},
+		{"x,y\n1,2\n3,4,5\n", "run - --out new", "stdin: line 3: 3 fields where the first line has 2"},
+		{"", "- --out new", "stdin: has no rows"},
+		{waveTable(9), "run - --repeat 2 --out new",
+			"--repeat reads its table for every run, and standard input (-) can be read once; write it to a file first"},
+		{waveTable(9), "data info -",
+			"data from standard input (-) are read only once, by kestrel run and predict; write them to a file first"},
+		{waveTable(9), "run - --out moved",
+			`output directory "moved" exists and is not empty; choose another with --out, or remove it`},
+		{waveTable(9), "predict file --data new.csv -o moved/table",
+			`-o "moved/table" is a file that the run "moved" keeps for itself; choose another name`},
 	} {
 		asStandardInput(t, c.text)
-		if code, _, stderr := kestrel(t, strings.Fields(c.args)...); code != exitUsage || stderr != c.want {
+		if code, _, stderr := kestrel(t, strings.Fields(c.args)...); code != exitUsage || stderr != "kestrel: "+c.want+"\n" {
 			t.Errorf("%s: code %d, %q\nwant %q", c.args, code, stderr, c.want)
 		}
 	}

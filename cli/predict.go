@@ -245,7 +245,8 @@ func openPredictor(ctx context.Context, of string) (*inspect.Predictor, error) {
 	}
 	p, err := inspect.OpenPredictor(ctx, of)
 	if errors.Is(err, fs.ErrNotExist) {
-		err = fmt.Errorf("%w; kestrel model %s --data … -o m.kestrel, with where they are now, makes a model that predicts without them", err, words.Shell(of))
+		err = fmt.Errorf("%w; kestrel model %s --data … -o m.kestrel, with where they are now, makes a model that predicts without them", err,
+			words.Shell(of))
 	}
 	return p, err
 }

@@ -74,8 +74,9 @@ func newRun() *cobra.Command {
 		Use:   "run CONFIG|FILE.csv",
 		Short: "Run an experiment",
 		Long: "Show the workbench, or with --headless plain progress lines, and run what a config says, a TOML file or a built-in one " +
-			"(kestrel config list), or a data file with the default settings, - for one from standard input. The run's directory holds the resolved config, an event log, and " +
-			"the results as CSV. Ctrl-C stops the run with everything written (exit code 130); a second one ends it at once. " +
+			"(kestrel config list), or a data file with the default settings, - for one from standard input. The run's directory holds the " +
+			"resolved config, an event log, and the results as CSV. Ctrl-C stops the run with everything written (exit code 130); a second one " +
+			"ends it at once. " +
 			"The same command with --repeat and --out of an earlier one goes on where that was cut, also with more runs.",
 		Example: "kestrel run fig1a --headless\n\n" +
 			"# other settings, same config\nkestrel run fig1a --set sparse.inducing=32 --set data.noise=0.1\n\n" +

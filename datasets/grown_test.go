@@ -22,11 +22,15 @@ func TestRowsBehindDecideNothing(t *testing.T) {
 		line  func(i int) string
 		first int
 	}{
-		"numbers": {Spec{Header: "no", TestFraction: 0.2, Seed: 3}, func(i int) string { return fmt.Sprintf("%d,%d,%v", i*i%17, i, math.Sin(float64(i))) }, 40},
+		"numbers": {Spec{Header: "no", TestFraction: 0.2, Seed: 3}, func(i int) string {
+			return fmt.Sprintf("%d,%d,%v", i*i%17, i, math.Sin(float64(i)))
+		}, 40},
 		"missing": {Spec{TestRows: 5, SplitBy: "rows"}, func(i int) string {
 			return fmt.Sprintf("%d,%s,%d", i, []string{"1", "", "3"}[i%3], i*i%11)
 		}, 31},
-		"Box and Cox": {Spec{Transform: "boxcox", TestFraction: 0.1, Order: "time"}, func(i int) string { return fmt.Sprintf("%d,%d", (i*7)%50, 1+i*i%97) }, 40},
+		"Box and Cox": {Spec{Transform: "boxcox", TestFraction: 0.1, Order: "time"}, func(i int) string {
+			return fmt.Sprintf("%d,%d", (i*7)%50, 1+i*i%97)
+		}, 40},
 		"a series with a calendar": {Spec{Calendar: []string{"weekday", "hour"}, TestFraction: 0.1}, func(i int) string {
 			return fmt.Sprintf("%s,%d", day(i), i%7+i)
 		}, 60},
@@ -84,9 +88,13 @@ func TestRowsBehindDecideNothing(t *testing.T) {
 	}
 	for want, spec := range map[string]Spec{
 		"data.csv: has 3 rows; the first 4 are needed (data.first_rows), and those from row 4 on are missing": {FirstRows: 4},
-		`first_rows = 2 needs source = "csv", not "synthetic"`:                                                {Source: "synthetic", Kernel: "SE", FirstRows: 2},
-		"first_rows = -1: the number of rows must not be negative":                                            {FirstRows: -1},
-		"data.csv: row 3: the target y is -1; data.transform":                                                 {FirstRows: 2, Transform: "log", StandardiseX: "full", StandardiseY: "full"},
+		`first_rows = 2 needs source = "csv", not "synthetic"`: {
+			Source: "synthetic", Kernel: "SE", FirstRows: 2,
+		},
+		"first_rows = -1: the number of rows must not be negative": {FirstRows: -1},
+		"data.csv: row 3: the target y is -1; data.transform": {
+			FirstRows: 2, Transform: "log", StandardiseX: "full", StandardiseY: "full",
+		},
 	} {
 		spec.Path = writeFile(t, "data.csv", "x,y\n1,2\n2,3\n3,-1\n")
 		d, err := Load(t.Context(), spec)
@@ -139,8 +147,8 @@ func TestMarksFindTheRow(t *testing.T) {
 	if len(blocks.Sums) != 5 {
 		t.Errorf("%d sums of 7 rows each", len(blocks.Sums))
 	}
-	if from, to, differs := table(func(l []string) []string { l[20] = "17,2024-01-17 07:00,4"; return l }).Differs(blocks); !differs || from != 14 ||
-		to != 21 {
+	other := table(func(l []string) []string { l[20] = "17,2024-01-17 07:00,4"; return l })
+	if from, to, differs := other.Differs(blocks); !differs || from != 14 || to != 21 {
 		t.Errorf("rows %d to %d, %v", from, to, differs)
 	}
 	if b := blockOf(10 * mostMarks); b != 10 {

@@ -127,7 +127,8 @@ func (p *pastRun) check(path string, end int64, unsaved error, more bool) error 
 	case p.start == nil || p.start.Data == nil:
 		return fmt.Errorf("run %q: the first line of %s is not the run's beginning; begin a new run", path, record.EventsFile)
 	case p.complete() && !more:
-		return fmt.Errorf("run %q has finished (%s) and %w; kestrel open %s shows it", path, p.all.Reason, ErrComplete, path)
+		return fmt.Errorf("run %q has finished (%s) and %w; kestrel open %s shows it, and --data has it learn from rows that came "+
+			"later", path, p.all.Reason, ErrComplete, path)
 	case s == nil && p.all.Made > 1:
 		if unsaved == nil {
 			unsaved = fmt.Errorf("there are %d evaluations but no checkpoint in %s", p.all.Made, record.StateDir)

@@ -19,6 +19,9 @@ import (
 // must have the same rows, and may have more behind them: what the run has decided by
 // the first ones stays. It returns what looks at its rows, nil where it is the same file.
 func (p *pastRun) table(ctx context.Context, c *config.Config, path string, again bool) (check func(*datasets.Dataset) error, err error) {
+	if p.all.Start == nil {
+		return nil, fmt.Errorf("its %s does not say what it has read: leave --data out", record.EventsFile)
+	}
 	was := p.all.Start.Data
 	if was.Source == "synthetic" {
 		return nil, errors.New("the data of this run were drawn, not read from a table: leave --data out")
@@ -128,8 +131,8 @@ func (r *Run) whatStays(was, now *record.Start) string {
 	if n := now.Data.Test; n > 0 {
 		held = fmt.Sprintf(" and the %d held-out rows", n)
 	}
-	text := fmt.Sprintf("scaling, priors, seasons, candidate periods%s stay those of the first %d rows of the table; the new rows are learned from",
-		held, r.first)
+	text := fmt.Sprintf("scaling, priors, seasons, candidate periods%s stay those of the first %d rows of the table; "+
+		"the new rows are learned from", held, r.first)
 	if a, b := was.Baselines, now.Baselines; a != nil && b != nil && a.Task == record.TaskForecast && b.Task != a.Task {
 		text += "; they lie behind the held-out rows, whose scores are those of a gap from here on, not of a forecast"
 	}
@@ -138,7 +141,6 @@ func (r *Run) whatStays(was, now *record.Start) string {
 
 // unchanged is what a run that has finished answers to a table without new rows.
 func (p *pastRun) unchanged(path, table string) error {
-	return fmt.Errorf("run %q has finished (%s) and %w: %s has no rows for training behind those that it has learned from; kestrel open %s shows it",
-		path, p.all.Reason, ErrComplete, table, path)
+	return fmt.Errorf("run %q has finished (%s) and %w: %s has no rows for training behind those that it has learned from; "+
+		"kestrel open %s shows it", path, p.all.Reason, ErrComplete, table, path)
 }
-

@@ -46,7 +46,8 @@ func TestMoreRowsOnTheAxis(t *testing.T) {
 		h.Apply(&record.Event{Type: record.EventEvaluation, Evaluation: recordtest.Evaluation(i, 10, share, []float64{1})})
 	}
 	more := func(from, to int) {
-		h.Apply(&record.Event{Type: record.EventData, Start: &record.Start{Data: recordtest.SummaryOf(to, 5)}, Before: &record.Table{Train: from}})
+		start := &record.Start{Data: recordtest.SummaryOf(to, 5)}
+		h.Apply(&record.Event{Type: record.EventData, Start: start, Before: &record.Table{Train: from}})
 	}
 	at(1, 0.2)
 	at(2, 0.4)
@@ -61,7 +62,8 @@ func TestMoreRowsOnTheAxis(t *testing.T) {
 	for _, m := range h.Moments() {
 		got = append(got, fmt.Sprintf("%g %g %s", m.Data, m.Proportion, h.Label(AxisData, m.Data)))
 	}
-	if want := []string{"0.1 0.1 10 %", "0.2 0.2 20 %", "0.6 0.6 60 %", "1 1 100 %", "1.1 1 +1", "1.2 0.9 +2", "1.3 1 +3"}; !slices.Equal(got, want) {
+	want := []string{"0.1 0.1 10 %", "0.2 0.2 20 %", "0.6 0.6 60 %", "1 1 100 %", "1.1 1 +1", "1.2 0.9 +2", "1.3 1 +3"}
+	if !slices.Equal(got, want) {
 		t.Errorf("%q", got)
 	}
 	var marks []string

@@ -93,8 +93,8 @@ func Open(dir string) (*os.File, error) {
 // and who may not look will hear of it where it matters.
 func CheckFiles(d *inside.Dir) error {
 	err := d.CheckFolder(StateDir)
-	for _, name := range []string{EventsFile, ConfigFile, PosteriorFile, MetricsFile, KernelsFile, BaselinesFile, LogFile, ModelFile, TableFile,
-		StateDir + "/" + CheckpointFile} {
+	for _, name := range []string{EventsFile, ConfigFile, PosteriorFile, MetricsFile, KernelsFile, BaselinesFile, LogFile, ModelFile,
+		TableFile, StateDir + "/" + CheckpointFile} {
 		if errors.As(err, new(*inside.Refused)) {
 			return err
 		}

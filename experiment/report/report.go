@@ -296,7 +296,9 @@ func (r *reporter) reproduce() {
 		"kestrel predict " + words.Shell(r.dir) + " --data new.csv -o predictions.csv",
 	}
 	var hand []string
+	grown := false
 	for _, m := range r.history.Marks() {
+		grown = grown || m.Kind == history.MarkGrown
 		switch m.Kind {
 		case history.MarkPruned, history.MarkRestored, history.MarkReoptimised:
 			if verb := string(m.Kind); !m.Auto && !slices.Contains(hand, verb) {
@@ -306,6 +308,9 @@ func (r *reporter) reproduce() {
 	}
 	if len(hand) > 0 {
 		r.page.CommandNote = "The config does not hold what was ordered while the run went on: kernels were " + inWords(hand) +
-			". See --prune-top and --then-refine of kestrel run."
+			". See --prune-top and --then-refine of kestrel run. "
+	}
+	if grown {
+		r.page.CommandNote += "Rows came while the run learned; run again, it has all of them from the beginning."
 	}
 }

@@ -264,7 +264,8 @@ func TestReportStates(t *testing.T) {
 	if d.elements["svg"] != 0 {
 		t.Error("figures of nothing")
 	}
-	if _, err := Write(t.Context(), t.TempDir(), "", reportNow(), io.Discard); err == nil || !strings.Contains(err.Error(), "has no events.jsonl") {
+	_, err = Write(t.Context(), t.TempDir(), "", reportNow(), io.Discard)
+	if err == nil || !strings.Contains(err.Error(), "has no events.jsonl") {
 		t.Error(err)
 	}
 }
@@ -275,7 +276,8 @@ func TestReportWithoutData(t *testing.T) {
 	_, _, dir := runtest.Finished(t, configtest.Plane(t, path))
 	must.OK(t, os.Remove(path))
 	d := reportOn(t, dir)
-	d.has(t, "The fit, residuals and calibration, which take the model and the data, are missing here: data of run", "not found", "Error on the rows held out", "Traces")
+	d.has(t, "The fit, residuals and calibration, which take the model and the data, are missing here: data of run", "not found",
+		"Error on the rows held out", "Traces")
 }
 
 // made writes an event log of a run with an evaluation, if there are kernels.
