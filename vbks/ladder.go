@@ -120,6 +120,9 @@ func (t *Trainer) researches(live int) bool {
 
 // base is the number of evaluations planned before the first rung is left.
 func (t *Trainer) base() int {
+	if g := &t.grown; g.rows > 0 {
+		return g.evaluation + (g.rows-g.seen+g.step-1)/g.step + t.settings.Refine
+	}
 	return int(math.Ceil(1/t.settings.EvaluateEvery-1e-9)) + t.settings.Refine
 }
 
@@ -176,20 +179,7 @@ func (t *Trainer) climb() (undo func() error, err error) {
 	if !t.climbs() {
 		return undo, nil
 	}
-	before := *t
-	before.workers = nil // their memory is needed
-	kernels := make([]kernel, len(t.kernels))
-	for i, k := range t.kernels {
-		kernels[i] = *k
-	}
-	t.setKernels(kernels)
-	undo = func() error {
-		*t = before
-		if err := t.makeWorkers(); err != nil {
-			return err
-		}
-		return t.prepareSearch()
-	}
+	undo = t.keep()
 	m := t.rungs[t.rung+1]
 	stay := t.finalists()
 	t.leave()
@@ -216,6 +206,25 @@ func (t *Trainer) climb() (undo func() error, err error) {
 		return func() error { return nil }, joined(err, undo())
 	}
 	return undo, nil
+}
+
+// keep returns what brings the trainer back to where it is now; in between there may be
+// other kernels' contents, rows and inducing inputs.
+func (t *Trainer) keep() (undo func() error) {
+	before := *t
+	before.workers = nil // their memory is needed
+	kernels := make([]kernel, len(t.kernels))
+	for i, k := range t.kernels {
+		kernels[i] = *k
+	}
+	t.setKernels(kernels)
+	return func() error {
+		*t = before
+		if err := t.makeWorkers(); err != nil {
+			return err
+		}
+		return t.prepareSearch()
+	}
 }
 
 func joined(a, b error) error {
