@@ -141,23 +141,28 @@ func (u *unit) resume(ctx context.Context, onRows objective) error {
 // roughen tries, in a thorough search, whether what the present solutions take for
 // noise is a rough function.
 func (u *unit) roughen(ctx context.Context, onRows, plain objective) error {
+	if !u.thorough() {
+		return nil
+	}
 	return u.variants(ctx, onRows, plain, "rougher", u.drawer.Roughen)
 }
 
 // recur tries, in a thorough search, periods that the present solutions leave in the
-// data.
+// data; of few rows also where solutions are only taken up with more inducing inputs,
+// which may be the first to resolve one.
 func (u *unit) recur(ctx context.Context, onRows, plain objective) error {
+	few := u.order.Thorough && u.optimizer.search().always && u.settings.light(u.total, u.drawer.Inducing)
+	if !few && !u.thorough() {
+		return nil
+	}
 	return u.variants(ctx, onRows, plain, "left", u.drawer.Left)
 }
 
-// variants tries, in a thorough search, what is made of the present solutions, and
+// variants tries what is made of the present solutions, and
 // optimises the best of each kernel.
 func (u *unit) variants(ctx context.Context, onRows, plain objective, label string,
 	of func(p *kernelspace.Program, x []float64) [][]float64,
 ) error {
-	if !u.thorough() {
-		return nil
-	}
 	trials := make([][]*ascent, len(u.tasks))
 	most := 0
 	for i := range u.tasks {
