@@ -92,7 +92,7 @@ func TestLeftOfNothing(t *testing.T) {
 	x := scattered(rng, 150, 20)
 	cov, lower := rough(x, 0.5, 0.05)
 	some := 0
-	const trials = 200
+	const trials = 120
 	for range trials {
 		if len(Left(x, draw(rng, lower), cov, 3, 1)) > 0 {
 			some++
