@@ -79,6 +79,7 @@ type order struct {
 	Thorough  bool        // search: all depends on it
 	Resumed   bool        // search: solutions are taken further, no others are looked for
 	Donors    []gift      // search: the last evaluation's solutions, best first
+	Sparing   bool        // transplants: only what changes nothing, and a few iterations
 	Time      int         // transplants: how often there have been some in this round
 	X         []float64   // predict, components: rows to predict at
 	Averaged  bool        // predict, model: over hyperparameters
