@@ -108,7 +108,7 @@ func TestKnownHyperparametersStayOnEveryPath(t *testing.T) {
 		"PER.period": fixedAt(2.5), "SE.lengthscale": boundedBy(0.4, 0.7), "RQ.alpha": boundedBy(0.5, 0.9), "LIN.variance": fixedAt(0.2),
 		"CP.place": boundedBy(kernelspace.RawPlace(-1), kernelspace.RawPlace(0.5)),
 	}
-	data := trainingSeries(4, 60)
+	data := stream(66, 60)
 	ctx := context.Background()
 	for i, c := range []struct{ optimizer, hyperparameters, evidence string }{
 		{"collapsed", "point", drawsEvidence}, {"collapsed", "full", modeEvidence}, {"natural", "point", modeEvidence},
@@ -159,6 +159,12 @@ func TestKnownHyperparametersStayOnEveryPath(t *testing.T) {
 		for !tr.Done() {
 			check(next(t, tr))
 		}
+		if err := tr.Grow(66); err != nil {
+			t.Fatal(err)
+		}
+		for !tr.Done() {
+			check(next(t, tr))
+		}
 		var some []string
 		for _, k := range tr.Last().Kernels {
 			if k.Status == Live && k.Rank > 1 {
@@ -185,6 +191,7 @@ func TestKnownHyperparametersStayOnEveryPath(t *testing.T) {
 		check(next(t, again))
 		longer := data
 		more := trainingSeries(5, 20)
+		longer.First, longer.Begin = 0, 0
 		longer.X, longer.Y = slices.Concat(data.X, more.X), slices.Concat(data.Y, more.Y)
 		refit, err := again.Refit(ctx, d, longer, PredictOptions{})
 		if err != nil {

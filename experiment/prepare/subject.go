@@ -33,6 +33,9 @@ func NewSubject(c *config.Config, d *datasets.Dataset, scaler *datasets.Scaler, 
 		s.Columns = append(s.Columns, in.Name)
 	}
 	s.Train = vbks.Training{X: scaler.X(d, d.Train), Y: scaler.Y(d, d.Train), Dim: d.Dim, Truth: d.Kernel}
+	if c.Data.FirstRows > 0 {
+		s.Train.First = len(d.First())
+	}
 	if d.Series != nil {
 		for _, p := range d.Series.Seasons {
 			s.Train.Seasons = append(s.Train.Seasons, p/scaler.XScale[0])
@@ -66,13 +69,16 @@ const vague = 10
 // may be, and the same for all kernels. It has no slope along inputs that are made of time,
 // nor along those that do not vary.
 func line(d *datasets.Dataset, rows *vbks.Training) (*kernelspace.Line, error) {
+	n := rows.Rows()
+	if rows.First > 0 { // what came later changes no prior
+		n = min(n, rows.First)
+	}
 	moments := func(at func(r int) float64) (mean, variance float64) {
-		n := float64(rows.Rows())
-		for r := range rows.Rows() {
-			mean += at(r) / n
+		for r := range n {
+			mean += at(r) / float64(n)
 		}
-		for r := range rows.Rows() {
-			variance += (at(r) - mean) * (at(r) - mean) / n
+		for r := range n {
+			variance += (at(r) - mean) * (at(r) - mean) / float64(n)
 		}
 		return mean, variance
 	}

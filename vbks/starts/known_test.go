@@ -77,6 +77,9 @@ func TestStartsAgreeWithWhatIsKnown(t *testing.T) {
 			for _, y := range g.Roughen(p, x) {
 				look("rougher", k, y)
 			}
+			for _, y := range g.Left(p, x) {
+				look("left", k, y)
+			}
 			raw, noise := params.Raw(p, x, g.Floor)
 			donors = append(donors, starts.Donor{Program: p, Raw: raw, Noise: noise})
 		}
