@@ -57,9 +57,13 @@ func TestStatedValuesInEventsAndTables(t *testing.T) {
 				}
 			}
 			for name, want := range map[string]string{
-				"PER[hour]*SE[height] PER.period": "fixed", "PER[hour]*SE[height] SE.lengthscale": "fixed",
+				"PER[hour]*SE[height] PER.period":     "fixed",
+				"PER[hour]*SE[height] SE.lengthscale": "fixed",
 				"LIN[height]+SE[hour] SE.lengthscale": "bounded",
-				"RQ RQ.alpha":                         "prior", "RQ noise_variance": "bounded", "RQ RQ.lengthscale": "", "RQ mean CONST.variance": "fixed",
+				"RQ RQ.alpha":                         "prior",
+				"RQ noise_variance":                   "bounded",
+				"RQ RQ.lengthscale":                   "",
+				"RQ mean CONST.variance":              "fixed",
 			} {
 				if got, ok := stated[name]; !ok || got != want {
 					t.Errorf("%s is %q, want %q", name, got, want)
