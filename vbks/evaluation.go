@@ -14,10 +14,17 @@ const (
 	Failed Status = "failed"
 )
 
-// Candidate is a kernel of the space with its prior weight (1 if not stated).
+// Candidate is a kernel of the space with its prior weight.
 type Candidate struct {
 	Expr   kernelspace.Expr
-	Weight float64
+	Weight float64 // relative to the others', positive and finite; 0, not stated, is 1
+}
+
+func (c Candidate) weight() float64 {
+	if c.Weight == 0 {
+		return 1
+	}
+	return c.Weight
 }
 
 // Training is what a trainer learns from: rows in the order of the stream,
