@@ -11,7 +11,7 @@ import (
 
 // Points are inputs to predict at, in the units of a dataset.
 type Points struct {
-	Dim  int
+	Dim  int       // number of inputs
 	X    []float64 // N x Dim, row-major; time stamps count from the dataset's origin
 	Y    []float64 // N targets, NaN where missing; nil if the file has no such column
 	Rows []int32   // N rows of the file, counted from 0

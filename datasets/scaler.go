@@ -14,14 +14,14 @@ import (
 // with the transform t of the target, and maps predictions back. It is fitted on
 // the training rows.
 type Scaler struct {
-	ModeX     string              `json:"standardise_x"` // "full", "scale", "none"
-	ModeY     string              `json:"standardise_y"`
-	XShift    []float64           `json:"x_shift"` // one per input, in its unit
-	XScale    []float64           `json:"x_scale"` // one per input, positive
-	YShift    float64             `json:"y_shift"` // of t(y)
-	YScale    float64             `json:"y_scale"`
+	ModeX     string              `json:"standardise_x"`      // "full", "scale", "none"
+	ModeY     string              `json:"standardise_y"`      // of t(y)
+	XShift    []float64           `json:"x_shift"`            // one per input, in its unit
+	XScale    []float64           `json:"x_scale"`            // one per input, positive
+	YShift    float64             `json:"y_shift"`            // of t(y)
+	YScale    float64             `json:"y_scale"`            // positive
 	Transform transform.Transform `json:"transform,omitzero"` // t; absent: none
-	Notices   []string            `json:"notices,omitempty"`
+	Notices   []string            `json:"notices,omitempty"`  // one line each
 }
 
 // NewScaler fits the transform and the standardisation that how asks for to the
