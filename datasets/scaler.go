@@ -1,6 +1,7 @@
 package datasets
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 
@@ -37,8 +38,8 @@ type Scaler struct {
 // unless its mode is "none", or if a training row's cannot be transformed. Of how,
 // StandardiseX, StandardiseY, Transform and TransformBounds are used.
 func NewScaler(d *Dataset, how Spec) (*Scaler, error) {
-	modeX, modeY := how.StandardiseX, how.StandardiseY
 	modes := []string{"full", "scale", "none"}
+	modeX, modeY := cmp.Or(how.StandardiseX, modes[0]), cmp.Or(how.StandardiseY, modes[0])
 	if err := oneOf("standardise_x", modeX, modes); err != nil {
 		return nil, err
 	}
