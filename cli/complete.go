@@ -17,8 +17,13 @@ const noFiles = cobra.ShellCompDirectiveNoFileComp
 // completeAll gives all commands what a shell may complete behind their flags and as
 // their arguments, where they have not said so themselves.
 func completeAll(root *cobra.Command) {
-	byFlag := map[string]cobra.CompletionFunc{"set": completeSet, "target": completeColumn, "group": completeColumn, "base": severalOf(bases()),
-		"device": oneOf(config.DeviceKinds())}
+	byFlag := map[string]cobra.CompletionFunc{
+		"set":    completeSet,
+		"target": completeColumn,
+		"group":  completeColumn,
+		"base":   severalOf(bases()),
+		"device": oneOf(config.DeviceKinds()),
+	}
 	visit := func(cmd *cobra.Command) {
 		cmd.Flags().VisitAll(func(f *pflag.Flag) {
 			complete, known := byFlag[f.Name]
@@ -125,7 +130,8 @@ func columnsOf(cmd *cobra.Command, args []string) []string {
 	var set []config.Override
 	texts, _ := cmd.Flags().GetStringArray("set")
 	for _, text := range texts {
-		if o, err := config.ParseOverride(text); err == nil && !strings.HasPrefix(o.Key, "data.target") && !strings.HasPrefix(o.Key, "data.inputs") {
+		if o, err := config.ParseOverride(text); err == nil && !strings.HasPrefix(o.Key, "data.target") &&
+			!strings.HasPrefix(o.Key, "data.inputs") {
 			set = append(set, o)
 		}
 	}

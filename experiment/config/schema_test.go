@@ -145,10 +145,13 @@ func TestSchemaOfConfigs(t *testing.T) {
 	for _, text := range []string{
 		"seeds = 3", "seed = -1", "seed = \"1\"", "name = \"a b\"", "[data]\nsource = \"cvs\"", "[data]\npat = \"x.csv\"", "[dta]\npath = \"x\"",
 		"[data]\ntest = 1.5", "[data]\ntest = -3", "[data]\nsha256 = \"00\"", "[data]\ntransform_bounds = [1]", "[data]\nparams = [1.0, 0.0]",
-		"[data]\ncalendar = [\"hours\"]", "[kernels]\nset = \"K13\"", "[kernels]\nset = \"K12\"\nexpressions = [\"SE\"]", "[kernels]\nexpressions = []",
+		"[data]\ncalendar = [\"hours\"]", "[kernels]\nset = \"K13\"", "[kernels]\nset = \"K12\"\nexpressions = [\"SE\"]",
+		"[kernels]\nexpressions = []",
 		"[kernels]\nset = \"K12\"\ndepth = 3", "[kernels]\nweights = {SE = 0}", "[sparse]\ninducing = 0", "[sparse]\ninducing = \"many\"",
-		"[schedule]\nbudget = \"soon\"", "[schedule]\nevaluate_every = 0", "[posterior]\nauto_prune = true", "[posterior]\nauto_prune = {wait = 3}",
-		"[posterior]\nauto_prune = {below = 0.1, wait = 0}", "[compare]\nmethods = [\"bo\", \"bo\"]", "[compare]\nprune = false", "device = \"cpu\"",
+		"[schedule]\nbudget = \"soon\"", "[schedule]\nevaluate_every = 0", "[posterior]\nauto_prune = true",
+		"[posterior]\nauto_prune = {wait = 3}",
+		"[posterior]\nauto_prune = {below = 0.1, wait = 0}", "[compare]\nmethods = [\"bo\", \"bo\"]", "[compare]\nprune = false",
+		"device = \"cpu\"",
 	} {
 		if valid(s, tree(t, text)) == nil {
 			t.Errorf("%q fits the schema", text)
@@ -167,8 +170,10 @@ func TestSchemaAgrees(t *testing.T) {
 	probes := []string{
 		"0", "1", "-1", "3", "8", "9", "40", "4097", "2000000000", "0.5", "1.5", "-0.5", "1000000000000.5", "true", "false", "{}", "[]", "[1]",
 		"[1, 2]", "[2.5, -1]", "[0.5, 0.25, 7]", `""`, `"auto"`, `"yes"`, `"SE"`, `"SE+"`, `[""]`, `["SE"]`, `["SE", "PER*LIN"]`, `"none"`,
-		`"10m"`, `"1h30m"`, `"0s"`, `"-5s"`, `"+.5s"`, `"5"`, `"vbks"`, `"vbks,bo"`, `["vbks", "bo"]`, `["bo", "bo"]`, `"hour"`, `"hour, weekday"`,
-		`["hour"]`, `"hour,"`, `"K12"`, `"x y"`, `["a", 3]`, `[[1]]`, `{SE = 2}`, `{SE = -1}`, `{below = 0.1}`, `{below = 0.1, wait = 2, keep = 1}`,
+		`"10m"`, `"1h30m"`, `"0s"`, `"-5s"`, `"+.5s"`, `"5"`, `"vbks"`, `"vbks,bo"`, `["vbks", "bo"]`, `["bo", "bo"]`, `"hour"`,
+		`"hour, weekday"`,
+		`["hour"]`, `"hour,"`, `"K12"`, `"x y"`, `["a", 3]`, `[[1]]`, `{SE = 2}`, `{SE = -1}`, `{below = 0.1}`,
+		`{below = 0.1, wait = 2, keep = 1}`,
 		`{below = 2}`, `{below = 0.1, more = 1}`, `{wait = 1}`, `"` + strings.Repeat("0a", 32) + `"`, `"full"`, `"cpu"`, `["a:b"]`,
 	}
 	// What the schema takes and the program does not: kernels, times of 0, methods said
