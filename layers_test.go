@@ -60,6 +60,7 @@ var layers = []string{
 	"experiment/modelfile",
 	"experiment/inspect",
 	"experiment/script",
+	"experiment/serve",
 	"experiment",
 	"experiment/series",
 	"experiment/study",

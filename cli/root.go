@@ -173,7 +173,7 @@ func newRoot() *cobra.Command {
 	root.SetFlagErrorFunc(wrongFlag)
 	root.AddCommand(newRun(), newOpen(), newResume(), newExport(), newPredict(), newModel(), newReport(),
 		newKernels(), newData(), newConfig(), newStudy(), newCompare(), newBacktest(), newFigures(), newBench(), newDevices(),
-		newMan(), newVersion())
+		newServe(), newMan(), newVersion())
 	completeAll(root)
 	return root
 }
