@@ -7,7 +7,6 @@ import (
 	"os"
 	"path/filepath"
 	"runtime/debug"
-	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -60,7 +59,11 @@ func newMan() *cobra.Command {
 func writePages(cmd *cobra.Command, dir string) error {
 	pages := []*cobra.Command{cmd}
 	for i := 0; i < len(pages); i++ {
-		pages = append(pages, slices.DeleteFunc(slices.Clone(pages[i].Commands()), func(c *cobra.Command) bool { return !c.IsAvailableCommand() })...)
+		for _, c := range pages[i].Commands() {
+			if c.IsAvailableCommand() {
+				pages = append(pages, c)
+			}
+		}
 	}
 	if err := output.CheckFolder(dir); err != nil {
 		return fmt.Errorf("-o %w", err)

@@ -14,6 +14,7 @@ import (
 // shown is a page as a formatter shows it, as far as single words go: without macros and
 // escapes.
 func shown(page string) string {
+	plain := strings.NewReplacer(`\-`, "-", `\(aq`, "'", `\e`, `\`, `\&`, "", `\(dq`, `"`, `\(ti`, "~", `\(ha`, "^", `\(ga`, "`")
 	var b strings.Builder
 	for line := range strings.Lines(page) {
 		if rest, ok := strings.CutPrefix(line, ".B "); ok {
@@ -21,7 +22,7 @@ func shown(page string) string {
 		} else if strings.HasPrefix(line, ".") {
 			continue
 		}
-		b.WriteString(strings.NewReplacer(`\-`, "-", `\(aq`, "'", `\e`, `\`, `\&`, "", `\(dq`, `"`, `\(ti`, "~", `\(ha`, "^", `\(ga`, "`").Replace(line))
+		b.WriteString(plain.Replace(line))
 	}
 	return b.String()
 }

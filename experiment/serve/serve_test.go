@@ -154,7 +154,8 @@ func TestAnswersAreThoseOfTheCSV(t *testing.T) {
 		want, err := csv.NewReader(&out).ReadAll()
 		must.OK(t, err)
 		got := predict(t, h, "{"+c.asks+`"rows":[`+strings.Join(rows, ",")+"]}")
-		if len(got.Rows) != len(want)-1 || got.Dropped != 1 || !slices.Equal(got.Kernels, done.IDs) || !slices.Equal(got.Weights, done.Weights) || got.Evaluation != done.Evaluation {
+		if len(got.Rows) != len(want)-1 || got.Dropped != 1 || got.Evaluation != done.Evaluation ||
+			!slices.Equal(got.Kernels, done.IDs) || !slices.Equal(got.Weights, done.Weights) {
 			t.Fatalf("%d rows, %d dropped, of %d rows; %v", len(got.Rows), got.Dropped, len(want)-1, got.Kernels)
 		}
 		for i, row := range got.Rows {
@@ -207,8 +208,8 @@ func TestJointAnswers(t *testing.T) {
 			t.Errorf("row %d: the mean of draws is %v, not %v; %d of 4000 are below the median", i, sum/4000, mean, below)
 		}
 	}
-	if again := predict(t, h, `{"rows":[{"at":"2024-03-30"},{"at":"2024-04-02 12:00"}],"samples":4000,"seed":3}`); len(again.Covariance) != 0 ||
-		again.Samples[1]["draw_7"] != a.Samples[1]["draw_7"] {
+	again := predict(t, h, `{"rows":[{"at":"2024-03-30"},{"at":"2024-04-02 12:00"}],"samples":4000,"seed":3}`)
+	if len(again.Covariance) != 0 || again.Samples[1]["draw_7"] != a.Samples[1]["draw_7"] {
 		t.Error("the same seed draws something else")
 	}
 }
@@ -281,7 +282,8 @@ func TestRefusals(t *testing.T) {
 		}
 	}
 	short := started(t, model, func(s *serve.Server) { s.Time = time.Nanosecond })
-	if status, text := ask(t, short, "POST", "/predict", `{"rows":[`+row+`]}`); status != 503 || !strings.Contains(text, "no answer within 1ns") {
+	status, text := ask(t, short, "POST", "/predict", `{"rows":[`+row+`]}`)
+	if status != 503 || !strings.Contains(text, "no answer within 1ns") {
 		t.Errorf("no time: %d %s", status, text)
 	}
 	for _, host := range []string{"localhost:1", "127.0.0.1", "[::1]:80", "evil.example"} {
