@@ -60,6 +60,7 @@ var layers = []string{
 	"experiment/modelfile",
 	"experiment/inspect",
 	"experiment/script",
+	"experiment/serve",
 	"experiment",
 	"experiment/series",
 	"experiment/study",
@@ -113,13 +114,13 @@ func standsAlone(pkg string) bool {
 // experiment or anywhere.
 const mostBelow, mostAnywhere = 30, 45
 
-// Imports point upwards in the list of layers only.
+// Imports point upwards in the list of layers only, and every package says what it is.
 func TestLayers(t *testing.T) {
 	at := map[string]int{}
 	for i, p := range layers {
 		at[p] = i
 	}
-	files := map[string]int{}
+	files, said, own := map[string]int{}, map[string]bool{}, module(t)+"/"
 	err := filepath.WalkDir(".", func(name string, d fs.DirEntry, err error) error {
 		switch {
 		case err != nil:
@@ -136,16 +137,17 @@ func TestLayers(t *testing.T) {
 			t.Errorf("package %s has no place in layers (layers_test.go); give it one, and a row in docs/architecture.md", pkg)
 			return fs.SkipDir
 		}
-		f, err := parser.ParseFile(token.NewFileSet(), name, nil, parser.ImportsOnly)
+		f, err := parser.ParseFile(token.NewFileSet(), name, nil, parser.ImportsOnly|parser.ParseComments)
 		if err != nil {
 			return err
 		}
+		said[pkg] = said[pkg] || f.Doc != nil
 		for _, i := range f.Imports {
 			to, err := strconv.Unquote(i.Path.Value)
 			if err != nil {
 				return err
 			}
-			to, ours := strings.CutPrefix(to, "kestrel/")
+			to, ours := strings.CutPrefix(to, own)
 			if !ours || forTests(pkg) || standsAlone(pkg) {
 				continue
 			}
@@ -170,6 +172,9 @@ func TestLayers(t *testing.T) {
 		if strings.HasPrefix(pkg, "experiment/") {
 			most = mostBelow
 		}
+		if !said[pkg] {
+			t.Errorf("package %s does not say what it is, in a comment on it", pkg)
+		}
 		if n > most {
 			t.Errorf("package %s has %d files besides tests, more than %d: has it one purpose?", pkg, n, most)
 		}
@@ -179,6 +184,21 @@ func TestLayers(t *testing.T) {
 			t.Errorf("layers has %s, which has no files", p)
 		}
 	}
+}
+
+// module is the path of this module, which scripts/module.sh changes.
+func module(t *testing.T) string {
+	t.Helper()
+	text, err := os.ReadFile("go.mod")
+	if err != nil {
+		t.Fatal(err)
+	}
+	line, _, _ := strings.Cut(string(text), "\n")
+	path, ok := strings.CutPrefix(line, "module ")
+	if !ok {
+		t.Fatalf("go.mod begins with %q", line)
+	}
+	return path
 }
 
 func ownModule(dir string) bool {
