@@ -56,6 +56,7 @@ var layers = []string{
 	"experiment/rundir",
 	"experiment/history",
 	"experiment/library",
+	"experiment/known",
 	"experiment/prepare",
 	"experiment/modelfile",
 	"experiment/inspect",

@@ -23,6 +23,20 @@ type Column struct {
 	several *time.Location // in which they are written where they are in several zones; nil: UTC
 }
 
+// Instant returns the value of a time stamp, written as RFC 3339 or as 2006-01-02 15:04, in
+// the unit of a column of time stamps; without a zone it is in UTC.
+func (c *Column) Instant(text string) (value float64, ok bool) {
+	us, ok := parseStamp([]byte(strings.TrimSpace(text)))
+	if !ok || !c.Time {
+		return 0, false
+	}
+	value = stampSeconds(float64(us-c.Origin.UnixMicro()), -(c.Origin.Nanosecond() % 1000))
+	if c.Unit == "d" {
+		value /= secondsPerDay
+	}
+	return value, true
+}
+
 // lookup finds a column by its name, else by its number: "1" is the first,
 // "-1" and "last" are the last. It returns the index from 0.
 func lookup(ref, file string, names []string) (int, error) {

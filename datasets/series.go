@@ -104,6 +104,29 @@ func (s *Series) words() string {
 	return text
 }
 
+// DaysOf returns how many days a unit of time has, by its sign or its word; 0 of what is
+// none.
+func DaysOf(unit string) float64 {
+	if days := baseline.Days(unit); days > 0 {
+		return days
+	}
+	return daysOf[strings.ToLower(unit)]
+}
+
+// Days returns how many days the unit of input j has, 0 if it is not known to be one of
+// time.
+func (d *Dataset) Days(j int) float64 {
+	in := &d.Inputs[j]
+	_, unit := timeWord(in.Name)
+	switch {
+	case in.Unit != "":
+		return DaysOf(in.Unit)
+	case j == 0 && d.Series != nil && d.Series.days > 0:
+		return d.Series.days
+	}
+	return DaysOf(unit)
+}
+
 // typicalStep is the mean of the steps that are near their median, and whether
 // most are. x ascends.
 func typicalStep(x []float64) (step float64, regular bool) {

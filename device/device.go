@@ -115,7 +115,7 @@ type Kernels interface {
 	Params() int
 	// Free returns the length of a free vector, the longest of the batch: the
 	// logarithms of the free parameters and, last at Free()−1, ρ where
-	// σ_n² = floor + exp(ρ).
+	// σ_n² = floor + exp(ρ), unless they are bounded (kernelspace.Known).
 	Free() int
 }
 
@@ -164,8 +164,9 @@ type Lane interface {
 	Triangle(sub []int, a Array, diag float64)
 
 	// Expand computes raw parameters from free vectors: theta (K x (1 x P))
-	// gets exp(free) at the free places, 1 at the fixed ones and
-	// floor + exp(ρ) as the noise variance. free is K x (1 x F).
+	// gets exp(free) at the free places, 1 at the others and floor + exp(ρ) as the
+	// noise variance; but what programs know of these (kernelspace.Known): their values
+	// where they are fixed, between their limits where they are bounded. free is K x (1 x F).
 	Expand(sub []int, ks Kernels, noiseFloor float64, free, theta Array)
 	// Collect is the chain rule of Expand: gradFree = ∂/∂free from gradTheta,
 	// which holds ∂/∂log θ for the kernel parameters and ∂/∂σ_n² (not its

@@ -13,6 +13,7 @@ type Options struct {
 	Dim          int      // number of input columns; 0: len(Columns)
 	ARD          bool     // a length scale per column for leaves that do not say "ard" or "iso"
 	SharedPeriod bool     // one period for all columns of a leaf, not one per column
+	Line         *Line    // a linear mean function; nil: none
 }
 
 // Compile lays out the hyperparameters of e and translates it into a Program.
@@ -49,6 +50,9 @@ func Compile(e Expr, opt Options) (*Program, error) {
 		return nil, fmt.Errorf("compiling %s: %w", e.Written(), err)
 	}
 	c.p.fix()
+	if opt.Line != nil {
+		return c.p.withLine(opt)
+	}
 	return c.p, nil
 }
 
@@ -243,9 +247,13 @@ func (p *Program) fix() {
 			p.Params[in.Off+1].Free = false
 		}
 	}
+	p.listFree()
+}
+
+func (p *Program) listFree() {
 	p.Free = nil
 	for i := range p.Params {
-		if p.Params[i].Free {
+		if p.Params[i].Free && p.Params[i].Known.How != Fixed {
 			p.Free = append(p.Free, i)
 		}
 	}

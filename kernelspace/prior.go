@@ -89,6 +89,7 @@ func typical(columns []int, of func(int) float64) float64 {
 //
 // A parameter that is not free has lo = hi = 0.
 func (p *Program) Bounds(i int, s Scales) (lo, hi float64) {
+	p = p.Own()
 	if !p.Params[i].Free {
 		return 0, 0
 	}
@@ -133,6 +134,7 @@ func (p *Program) Bounds(i int, s Scales) (lo, hi float64) {
 // its width about 0.02 Span. A parameter that is not free has mean 0 and an infinite
 // standard deviation, that is, no prior.
 func (p *Program) Prior(i int, s Scales) (mean, sd float64) {
+	p = p.Own()
 	if !p.Params[i].Free {
 		return 0, math.Inf(1)
 	}

@@ -36,6 +36,7 @@ var (
 // not run off. Where the kernel has no more PER than Seasons are known each takes one,
 // in their order. What it knows nothing of has the broad prior.
 func (p *Program) SeriesPrior(i int, s Scales) (mean, sd float64) {
+	p = p.Own()
 	if !p.Params[i].Free {
 		return 0, math.Inf(1)
 	}
@@ -111,7 +112,7 @@ func (in *Instr) Seasonal() bool { return in.Op == OpPER && in.onTime() }
 // Nil if there are more leaves than are known.
 func (p *Program) Seasons(s Scales) []float64 {
 	n := 0
-	for _, in := range p.leafInstrs() {
+	for _, in := range p.Own().leafInstrs() {
 		if in.Seasonal() {
 			n++
 		}

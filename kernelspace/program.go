@@ -40,17 +40,21 @@ type Param struct {
 	Base   string // the leaf's base kernel, e.g. "PER"
 	Column int    // the input column it belongs to, or −1 for all the leaf's columns
 	Free   bool   // false: fixed at 1 because another amplitude carries the scale
+	Known  Known  // beforehand, see Program.Know
 }
 
 // Program is an expression compiled for inputs of a given dimension: a short
 // postfix sequence that a device runs over whole tiles, and the layout of its
 // hyperparameters.
 type Program struct {
-	Expr   Expr    // as it was compiled
-	ID     string  // canonical expression
+	Expr   Expr    // as it was compiled, with the line of a mean function, if it has one
+	ID     string  // canonical expression, without
 	Dim    int     // number of input columns
 	Instrs []Instr // postfix
 	Params []Param // all raw parameters, leaf by leaf
-	Free   []int   // indices into Params of the free ones, ascending
+	Free   []int   // indices into Params of the free ones, ascending: neither carried by another amplitude nor known
+	Noise  Known   // of the noise's variance
 	Depth  int     // the largest number of matrices on the stack
+
+	own *Program // nil where there is no line, see Own
 }

@@ -2,6 +2,7 @@ package ui
 
 import (
 	"fmt"
+	"strings"
 
 	"kestrel/experiment/record"
 	"kestrel/experiment/words"
@@ -71,6 +72,9 @@ func (v *mainView) drawCard(c *plot.Canvas, r plot.Rect, th *theme.Theme) {
 		value, unit := format.Digits(float64(f.Params[i])), p.Unit
 		if words := v.b.hist.Start.InWords(&p, float64(f.Params[i])); words != "" {
 			value, unit = words, ""
+		}
+		if p.Stated != "" {
+			unit = strings.TrimSpace(unit + " " + p.Stated)
 		}
 		if i < len(f.SD) && f.SD[i] > 0 {
 			if factor, amount := p.Spread(float64(f.Params[i]), float64(f.SD[i])); amount > 0 {

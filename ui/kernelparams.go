@@ -11,7 +11,7 @@ import (
 )
 
 // paramRow is a hyperparameter as it is shown.
-type paramRow struct{ name, column, value, unit, factor, words string }
+type paramRow struct{ name, column, value, unit, factor, words, stated string }
 
 // params lists the hyperparameters of a live kernel, the noise last.
 func (v *kernelView) params(id string) []paramRow {
@@ -27,7 +27,8 @@ func (v *kernelView) params(id string) []paramRow {
 			break
 		}
 		p, value := &info.Params[i], float64(k.Fit.Params[i])
-		row := paramRow{name: p.Name, column: p.Column, value: format.Digits(value), unit: p.Unit, words: s.InWords(p, value)}
+		row := paramRow{name: p.Name, column: p.Column, value: format.Digits(value), unit: p.Unit, words: s.InWords(p, value),
+			stated: p.Stated}
 		if p.Fixed {
 			continue // it says nothing of its own
 		}
@@ -53,7 +54,7 @@ func (v *kernelView) params(id string) []paramRow {
 		}
 	}
 	for _, f := range info.Fixed {
-		rows = append(rows, paramRow{name: f.Name, column: f.Column, value: format.Digits(f.Value), unit: f.Unit, words: "fixed"})
+		rows = append(rows, paramRow{name: f.Name, column: f.Column, value: format.Digits(f.Value), unit: f.Unit, stated: "fixed"})
 	}
 	return rows
 }
@@ -151,8 +152,11 @@ func (v *kernelView) drawParams(c *plot.Canvas, r plot.Rect, t *theme.Theme, id 
 
 func (p *paramRow) cells() [6]string {
 	words := p.words
-	if words != "" && words != "fixed" {
+	if words != "" {
 		words = "= " + words
 	}
-	return [6]string{p.name, p.column, p.value, p.unit, p.factor, words}
+	if words != "" && p.stated != "" {
+		words += ", "
+	}
+	return [6]string{p.name, p.column, p.value, p.unit, p.factor, words + p.stated}
 }

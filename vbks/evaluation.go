@@ -18,6 +18,9 @@ const (
 type Candidate struct {
 	Expr   kernelspace.Expr // made canonical
 	Weight float64          // relative to the others', positive and finite; 0, not stated, is 1
+	// Known is what is known beforehand of each raw parameter of the canonical
+	// expression, in standardised units, and last of the noise's variance; nil: nothing.
+	Known []kernelspace.Known
 }
 
 func (c Candidate) weight() float64 {
@@ -25,6 +28,15 @@ func (c Candidate) weight() float64 {
 		return 1
 	}
 	return c.Weight
+}
+
+// Program compiles the candidate for inputs, with what is known of its hyperparameters.
+func (c Candidate) Program(o kernelspace.Options) (*kernelspace.Program, error) {
+	p, err := kernelspace.Compile(c.Expr.Canonical(), o)
+	if err == nil && c.Known != nil {
+		p, err = p.Know(c.Known)
+	}
+	return p, err
 }
 
 // Training is what a trainer learns from: rows in the order of the stream,

@@ -250,7 +250,7 @@ func (t *Trainer) values(k *kernel) ([]ParamValue, float64) {
 			for b := range a + 1 {
 				v += c[a*f+b] * c[a*f+b]
 			}
-			out[i].SD = math.Sqrt(v)
+			out[i].SD = math.Sqrt(v) * out[i].Known.Slope(math.Log(raw[i]))
 		}
 	}
 	return out, noise

@@ -53,7 +53,8 @@ func (t *Trainer) flags(k *kernel) (out []Flag) {
 	if t.idle(k.program, raw, noise) {
 		out = append(out, IdleSummand)
 	}
-	if noise < flooredBy*t.floor {
+	stated := k.program.Noise.How == kernelspace.Fixed || k.program.Noise.How == kernelspace.Bounded
+	if noise < flooredBy*t.floor && !stated {
 		out = append(out, NoiseAtFloor)
 	}
 	if k.gain > movingNats || k.crude {
@@ -74,7 +75,7 @@ func (t *Trainer) spanOf(column int) (span float64) {
 
 // idle reports whether one of several summands has next to no variance on the rows.
 func (t *Trainer) idle(p *kernelspace.Program, raw []float64, noise float64) bool {
-	parts, err := p.Components()
+	parts, err := p.Own().Components()
 	if err != nil || len(parts) < 2 {
 		return false
 	}

@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"kestrel/device"
+	"kestrel/kernelspace"
 )
 
 // Settings are all the choices of a run that concern the algorithm. The zero
@@ -37,6 +38,8 @@ type Settings struct {
 	ARD             bool    // one length scale per column, for all leaves
 	Transplants     bool    // try solutions of related kernels as starts
 	Priors          string  // one of PriorNames; "" and "auto" are "broad"
+	// Line is a linear mean function that all kernels have, standardised; nil: none.
+	Line *kernelspace.Line
 
 	// Schedule.
 	Batch         int           // B: rows of a minibatch

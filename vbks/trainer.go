@@ -301,8 +301,8 @@ func (t *Trainer) compile(space []Candidate, columns []string) error {
 	}
 	kin := starts.Kinship(exprs)
 	for i, e := range exprs {
-		p, err := kernelspace.Compile(e, kernelspace.Options{
-			Columns: columns, Dim: t.dim, ARD: t.settings.ARD, SharedPeriod: t.settings.SharedPeriod,
+		p, err := space[i].Program(kernelspace.Options{
+			Columns: columns, Dim: t.dim, ARD: t.settings.ARD, SharedPeriod: t.settings.SharedPeriod, Line: t.settings.Line,
 		})
 		if err != nil {
 			return fmt.Errorf("kernel %s: %w", e.ID(), err)

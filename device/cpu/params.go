@@ -4,6 +4,7 @@ import (
 	"math"
 
 	"kestrel/device"
+	"kestrel/kernelspace"
 )
 
 func (l *lane) Expand(sub []int, ks device.Kernels, noiseFloor float64, free, theta device.Array) {
@@ -11,12 +12,17 @@ func (l *lane) Expand(sub []int, ks device.Kernels, noiseFloor float64, free, th
 	want(fr.shaped(1, kn.free))
 	th.Reshape(1, kn.params)
 	for _, k := range sub {
-		f, t := fr.member(k), th.member(k)
-		fill(t, 1)
-		for i, j := range kn.plans[k].prog.Free {
-			t[j] = math.Exp(f[i])
+		f, t, p := fr.member(k), th.member(k), kn.plans[k].prog
+		for j := range t {
+			if t[j] = 1; j < len(p.Params) && p.Params[j].Known.How == kernelspace.Fixed {
+				t[j] = p.Params[j].Known.Value
+			}
 		}
-		t[kn.params-1] = noiseFloor + math.Exp(f[kn.free-1])
+		for i, j := range p.Free {
+			log, _ := p.Params[j].Known.Log(f[i])
+			t[j] = math.Exp(log)
+		}
+		t[kn.params-1] = p.NoiseAt(f[kn.free-1], noiseFloor)
 	}
 }
 
@@ -25,12 +31,13 @@ func (l *lane) Collect(sub []int, ks device.Kernels, noiseFloor float64, theta, 
 	want(th.shaped(1, kn.params) && gt.shaped(1, kn.params))
 	gf.Reshape(1, kn.free)
 	for _, k := range sub {
-		t, g, f := th.member(k), gt.member(k), gf.member(k)
+		t, g, f, p := th.member(k), gt.member(k), gf.member(k), kn.plans[k].prog
 		clear(f)
-		for i, j := range kn.plans[k].prog.Free {
-			f[i] = g[j]
+		for i, j := range p.Free {
+			if f[i] = g[j]; p.Params[j].Known.How == kernelspace.Bounded {
+				f[i] *= p.Params[j].Known.Slope(math.Log(t[j]))
+			}
 		}
-		// ∂σ_n²/∂ρ = exp(ρ)
-		f[kn.free-1] = g[kn.params-1] * (t[kn.params-1] - noiseFloor)
+		f[kn.free-1] = g[kn.params-1] * p.NoiseSlope(t[kn.params-1], noiseFloor)
 	}
 }

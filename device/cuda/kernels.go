@@ -20,6 +20,7 @@ type kernels struct {
 	tables, starts driver.Ptr // for the kernels that compute matrices: source.Table of every member, and where it begins
 	lists          driver.Ptr // the free parameters of every member, behind their number
 	width          int        // of a member's list
+	known          driver.Ptr // what is known of every member's parameters, see expand
 	cases          driver.Ptr // a member's place in its module
 	owned          []owned
 
@@ -72,6 +73,10 @@ func (l *lane) NewKernels(programs []*kernelspace.Program) (device.Kernels, erro
 	if err != nil {
 		return nil, err
 	}
+	if ks.known, err = upload(l, "kernels", ks.allKnown()); err != nil {
+		return nil, err
+	}
+	ks.owned = append(ks.owned, own(l, ks, ks.known))
 	for _, x := range []struct {
 		to   *driver.Ptr
 		data []int32
@@ -83,6 +88,32 @@ func (l *lane) NewKernels(programs []*kernelspace.Program) (device.Kernels, erro
 		ks.owned = append(ks.owned, own(l, ks, *x.to))
 	}
 	return ks, nil
+}
+
+// allKnown is what expand is told of the members' parameters.
+func (ks *kernels) allKnown() (all []float64) {
+	for _, p := range ks.programs {
+		values, ranges := make([]float64, ks.params), make([]float64, 2*ks.free)
+		for i := range values[:ks.params-1] {
+			if values[i] = 1; i < len(p.Params) && p.Params[i].Known.How == kernelspace.Fixed {
+				values[i] = p.Params[i].Known.Value
+			}
+		}
+		take := func(entry int, k *kernelspace.Known) {
+			if k.How == kernelspace.Bounded {
+				ranges[2*entry], ranges[2*entry+1] = k.Low, k.High
+			}
+		}
+		for i, j := range p.Free {
+			take(i, &p.Params[j].Known)
+		}
+		take(ks.free-1, &p.Noise)
+		if p.Noise.How == kernelspace.Fixed {
+			values[ks.params-1] = p.Noise.Value
+		}
+		all = append(append(all, values...), ranges...)
+	}
+	return all
 }
 
 // assign gives every member the module that computes it, and returns its case there.

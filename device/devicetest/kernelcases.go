@@ -41,6 +41,10 @@ func testKernelPoints(h *harness) {
 	for _, e := range []string{"WN", "PER*LIN*RQ", "WN*LIN+SE", "MATERN32[;ard]"} {
 		programs = append(programs, h.compile(e, kernelspace.Options{Dim: 2}))
 	}
+	line := &kernelspace.Line{Columns: []int{0, 1}, Slopes: []float64{0.5, 2}, Constant: 3}
+	for _, e := range []string{"PER*SE", "RQ+LIN"} {
+		programs = append(programs, h.compile(e, kernelspace.Options{Dim: 2, Line: line}))
+	}
 	bt := h.batch(r, programs)
 	c, d := h.cloud(r, 30, 2), h.cloud(r, 20, 2)
 	rows := []int32{7, 2, 2, 29, 11, 0, 7, 5, 19, 20, 3}

@@ -18,6 +18,26 @@ func testExpand(h *harness) {
 	for _, e := range []string{"SE", "PER*LIN*RQ", "(PER+RQ)*LIN", "WN", "LIN[;ard]*SE[;ard]"} {
 		programs = append(programs, h.compile(e, kernelspace.Options{Dim: 3}))
 	}
+	for noise := range 3 { // of which a period is fixed and the others bounded, and the noise open, fixed or bounded
+		p := h.compile("SE+PER*RQ", kernelspace.Options{Dim: 3, SharedPeriod: true})
+		known := make([]kernelspace.Known, len(p.Params)+1)
+		for i, q := range p.Params {
+			switch {
+			case q.Name == "period":
+				known[i] = kernelspace.Known{How: kernelspace.Fixed, Value: 7.25}
+			case q.Free && i%2 == 0:
+				known[i] = kernelspace.Known{How: kernelspace.Bounded, Low: -float64(i) / 3, High: 1.5}
+			case q.Free:
+				known[i] = kernelspace.Known{How: kernelspace.Expected, Mean: 3, SD: 0.1}
+			}
+		}
+		known[len(p.Params)] = []kernelspace.Known{
+			{}, {How: kernelspace.Fixed, Value: 0.3}, {How: kernelspace.Bounded, Low: -3, High: -1},
+		}[noise]
+		p, err := p.Know(known)
+		h.check(err)
+		programs = append(programs, p)
+	}
 	ks := h.kernels(programs...)
 	longest := 0
 	for _, p := range programs {
@@ -47,12 +67,29 @@ func testExpand(h *harness) {
 		for i := range want {
 			want[i] = 1
 		}
+		between := func(k kernelspace.Known, x float64) float64 {
+			return math.Exp(k.Low + (k.High-k.Low)/(1+math.Exp(-x)))
+		}
+		for j, q := range prog.Params {
+			if q.Known.How == kernelspace.Fixed {
+				want[j] = q.Known.Value
+			}
+		}
 		for i, j := range prog.Free {
-			want[j] = math.Exp(free[k][i])
+			if want[j] = math.Exp(free[k][i]); prog.Params[j].Known.How == kernelspace.Bounded {
+				want[j] = between(prog.Params[j].Known, free[k][i])
+			}
 		}
 		got := h.read(theta, k)
 		h.near("Expand", got[:len(want)], want, 1e-14)
-		h.near("Expand: noise", got[p-1:], []float64{floor + math.Exp(free[k][f-1])}, 1e-14)
+		noise := floor + math.Exp(free[k][f-1])
+		switch prog.Noise.How {
+		case kernelspace.Fixed:
+			noise = prog.Noise.Value
+		case kernelspace.Bounded:
+			noise = between(prog.Noise, free[k][f-1])
+		}
+		h.near("Expand: noise", got[p-1:], []float64{noise}, 1e-14)
 
 		value := func(free []float64) float64 {
 			moved := make([][]float64, n)

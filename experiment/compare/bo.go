@@ -153,12 +153,13 @@ func (p *priorDistances) open(ctx context.Context, m *Comparing, seed uint64) er
 	if err != nil {
 		return err
 	}
-	data := prepare.NewSubject(&c, d, scaler, m.space)
+	data, err := prepare.NewSubject(&c, d, scaler, m.space)
+	if err != nil {
+		return err
+	}
 	var programs []*kernelspace.Program
-	for _, k := range m.space {
-		program, err := kernelspace.Compile(k.Expr.Canonical(), kernelspace.Options{
-			Columns: data.Columns, Dim: d.Dim, ARD: c.Settings.ARD, SharedPeriod: c.Settings.SharedPeriod,
-		})
+	for _, k := range data.Space {
+		program, err := k.Program(data.Options())
 		if err != nil {
 			return err
 		}

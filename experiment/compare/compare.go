@@ -13,10 +13,12 @@ import (
 
 	"kestrel/experiment/config"
 	"kestrel/experiment/files"
+	"kestrel/experiment/known"
 	"kestrel/experiment/prepare"
 	"kestrel/experiment/record"
 	"kestrel/experiment/series"
 	"kestrel/experiment/words"
+	"kestrel/kernelspace"
 	"kestrel/vbks"
 )
 
@@ -83,6 +85,7 @@ type Comparing struct {
 	dir     *series.Directory
 	maker   series.Maker
 	known   map[string]*finishedRun // by path
+	inputs  kernelspace.Options
 
 	looking bool // what is there is gathered, nothing is made
 	news    bool // Runs has something that the tables lack
@@ -106,7 +109,7 @@ func Begin(ctx context.Context, c config.Config, dir string, o Options) (*Compar
 	if _, err := c.Kernels.Candidates(); err != nil {
 		return nil, err
 	}
-	d, _, err := prepare.LoadSettled(ctx, &c)
+	d, scaler, err := prepare.LoadSettled(ctx, &c)
 	if err != nil {
 		return nil, causeOf(ctx, err)
 	}
@@ -115,6 +118,13 @@ func Begin(ctx context.Context, c config.Config, dir string, o Options) (*Compar
 	}
 	space, err := c.Kernels.Candidates()
 	if err != nil {
+		return nil, err
+	}
+	inputs := kernelspace.Options{ARD: c.Settings.ARD, SharedPeriod: c.Settings.SharedPeriod}
+	for _, in := range d.Inputs {
+		inputs.Columns = append(inputs.Columns, in.Name)
+	}
+	if _, err := known.Apply(&c, d, scaler, space, inputs); err != nil {
 		return nil, err
 	}
 	var before config.Config
@@ -136,7 +146,7 @@ func Begin(ctx context.Context, c config.Config, dir string, o Options) (*Compar
 			"compare.random_seeds=%d to keep them",
 			words.Count(was.SeedsDrawn(), "seed"), v.SeedsDrawn(), was.SeedsDrawn()))
 	}
-	m := &Comparing{Comparison: Comparison{Config: c, Path: dir}, options: o, space: space, known: map[string]*finishedRun{},
+	m := &Comparing{Comparison: Comparison{Config: c, Path: dir}, options: o, space: space, known: map[string]*finishedRun{}, inputs: inputs,
 		dir: taken, maker: series.Maker{Cores: c.Device.Cores, Say: o.Say}}
 	if err := taken.Owner.ReplaceFile(record.ConfigFile,
 		[]byte("# Compared by kestrel "+record.ReadBuild().String()+".\n\n"+c.TOML())); err != nil {

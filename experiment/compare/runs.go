@@ -10,9 +10,11 @@ import (
 	"strings"
 
 	"kestrel/experiment/config"
+	"kestrel/experiment/known"
 	"kestrel/experiment/record"
 	"kestrel/experiment/rundir"
 	"kestrel/experiment/series"
+	"kestrel/kernelspace"
 )
 
 // kernelsDir holds the runs of one kernel alone.
@@ -78,7 +80,7 @@ func freeParams(s *record.Start, id string) (n int) {
 			continue
 		}
 		for _, p := range s.Kernels[i].Params {
-			if !p.Fixed {
+			if !p.Fixed && p.Stated != kernelspace.Fixed.String() {
 				n++
 			}
 		}
@@ -111,6 +113,13 @@ func (m *Comparing) wholeSpace(ctx context.Context, method string, run int, c co
 func (m *Comparing) single(ctx context.Context, id string, seed uint64) (*finishedRun, error) {
 	c := m.seeded(seed)
 	c.Kernels = config.KernelSpace{Expressions: []string{id}}
+	e, err := kernelspace.Parse(id)
+	if err == nil {
+		c.Stated, err = known.Within(c.Stated, e, m.inputs)
+	}
+	if err != nil {
+		return nil, err
+	}
 	trained := false
 	r, err := m.run(ctx, c, filepath.Join(m.place(kernelsDir, seed), kernelFolder(id)), func() record.Recorder {
 		trained = true

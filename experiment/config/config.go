@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/agnivade/levenshtein"
@@ -25,7 +26,9 @@ type Config struct {
 	MaskSHA256  string        // of Data.Mask, likewise
 	HolidaysSHA string        // of Data.Holidays, likewise
 	Kernels     KernelSpace
+	Mean        string        // of y, one of MeanNames
 	Settings    vbks.Settings // TimeBudget is kept by the Run
+	Stated      Stated        // of hyperparameters
 	Evaluations int           // at most so many; 0: as many as planned
 	MetricRows  int           // test rows scored at each evaluation; 0: all
 	MostMemory  int           // MB that a run may take; 0: any
@@ -44,6 +47,12 @@ type KernelSpace struct {
 	Depth       int
 	Weights     map[string]float64 // prior weights by expression; 1 where not stated
 }
+
+// LinearMean is a mean function that is learned with every kernel.
+const LinearMean = "linear"
+
+// MeanNames lists what Config.Mean may be; the first is the default.
+func MeanNames() []string { return []string{"constant", LinearMean, "none"} }
 
 // DeviceKinds lists where can be computed; the first is the default.
 func DeviceKinds() []string { return []string{"auto", "cpu", "cuda"} }
@@ -68,6 +77,7 @@ func Default() Config {
 			Support: 256, Outputs: 1000, Low: -10, High: 10,
 		},
 		Kernels:    KernelSpace{Set: autoText},
+		Mean:       MeanNames()[0],
 		Settings:   s,
 		MetricRows: 2000,
 		Device:     DeviceChoice{Kind: "auto"},
@@ -171,6 +181,12 @@ func (c Config) Read(text []byte, file string, set []Override) (Config, error) {
 	keys := c.keys()
 	given := map[string]entry{}
 	for _, e := range entries {
+		if known, err := stateOne(e, keys, given); known {
+			if err != nil {
+				return Config{}, err
+			}
+			continue
+		}
 		i := slices.IndexFunc(keys, func(k key) bool { return k.path() == e.path })
 		if i < 0 {
 			return Config{}, e.wrong("", errors.New(unknownKey(e.path, keys)))
@@ -186,16 +202,49 @@ func (c Config) Read(text []byte, file string, set []Override) (Config, error) {
 		given[e.path] = e
 	}
 	c.Data.Seed = c.Settings.Seed
+	if err := c.settleMean(given); err != nil {
+		return Config{}, err
+	}
 	if c.Kernels.Base != nil && c.Kernels.Depth == 0 {
 		c.Kernels.Depth = defaultDepth
 	}
 	return c, c.check(file, given)
 }
 
+// settleMean has kernels.mean and data.standardise_y say the same: a constant mean is the
+// training rows', which standardising takes off. An override counts more than a file.
+func (c *Config) settleMean(given map[string]entry) error {
+	const constant, none, full, scale = "constant", "none", "full", "scale"
+	d := &c.Data
+	if c.Mean != constant && c.Mean != none || (c.Mean == none) != (d.StandardiseY == full) {
+		return nil
+	}
+	mean, meant := given["kernels.mean"]
+	standard, standardised := given["data.standardise_y"]
+	switch {
+	case meant && standardised && mean.override == standard.override:
+		wants := strconv.Quote(full)
+		if c.Mean == none {
+			wants = `"scale" or "none"`
+		}
+		return mean.wrong("kernels.mean", fmt.Errorf("= %q needs data.standardise_y = %s, not %q", c.Mean, wants, d.StandardiseY))
+	case meant && (!standardised || mean.override):
+		if d.StandardiseY = full; c.Mean == none {
+			d.StandardiseY = scale
+		}
+	default:
+		if c.Mean = none; d.StandardiseY == full {
+			c.Mean = constant
+		}
+	}
+	return nil
+}
+
 // Clone copies what read may change in place.
 func (c Config) Clone() Config {
 	c.Data.Missing = slices.Clone(c.Data.Missing)
 	c.Kernels.Base = slices.Clone(c.Kernels.Base)
+	c.Stated = c.Stated.clone()
 	return c
 }
 
@@ -244,6 +293,9 @@ func (c *Config) check(file string, given map[string]entry) error {
 	}
 	d, s := &c.Data, &c.Settings
 	volumes := s.Evidence == "laplace" || s.Evidence == "draws"
+	if first, second := c.Stated.contradiction(); second != "" {
+		return wrong(second, second, "stands beside %s; leave one out", first)
+	}
 	paths, _ := given["data.path"].value.([]any)
 	switch {
 	case d.Source == "synthetic" && d.Kernel == "":
@@ -263,6 +315,8 @@ func (c *Config) check(file string, given map[string]entry) error {
 	case volumes && s.Optimizer != "auto" && s.Optimizer != "collapsed":
 		return wrong("optimise.evidence", "optimise.evidence",
 			"= %q needs optimise.optimizer = \"collapsed\" or \"auto\", not %q", s.Evidence, s.Optimizer)
+	case len(c.Stated.Prior) > 0 && s.Hyperparameters == "point" && !s.ThetaPrior:
+		return wrong(priorKey+"."+keysOf(c.Stated.Prior)[0], priorKey, "needs optimise.theta_prior = true: without, priors do not count")
 	case d.Source == "synthetic" && len(d.Calendar) > 0:
 		return wrong("data.source", "data.calendar", "needs time stamps, but source is \"synthetic\"")
 	case d.Source == "synthetic" && d.Holidays != "":

@@ -127,6 +127,12 @@ starts = 9
 transplants = false
 noise_floor = 1e-2
 learning_rate = 0.5
+prior = {noise = {median = 0.1, factor = 3}}
+[optimise.fix]
+PER.period = "7 d"
+"rbf#2.lengthscale[a b]" = 3
+[optimise.bound]
+"LIN.amplitude" = [0.5, "2 kW"]
 [schedule]
 batch = 10
 evaluate_every = 0.5

@@ -25,6 +25,8 @@ func FuzzConfig(f *testing.F) {
 		"[data]\npath = \"a\"\n[schedule]\nbudget = \"10m\"\n[posterior]\nauto_prune = {below = 0.001}", "name = \"\x1b\"",
 		"[kernels]\nbase = [\"SE\"]\ndepth = 3",
 		"x = " + strings.Repeat("[", 100), "'\u009b' = 1", "[data]\nkernel = 'SE['", "[compare]\nmethods = ['vbks']",
+		"[data]\npath='a'\n[optimise.fix]\nPER.period = '7 d'\n[optimise.bound]\n'SE#2.lengthscale[\\\"a\\\"]' = [1, '2']\n" +
+			"[optimise.prior]\nnoise = {median = 1, factor = 2}\n[kernels]\nmean = 'none'",
 	} {
 		f.Add([]byte(s))
 	}
@@ -97,7 +99,8 @@ func numbered(format string, n int) string {
 // FuzzOverride: --set never does more than set a key, and says what is wrong.
 func FuzzOverride(f *testing.F) {
 	for _, s := range []string{"seed=2", "schedule.steps = 50", "kernels.expressions=SE, PER*LIN", "data.test=0.5", "data.inputs=[1,2]", "=",
-		"a\n[data]=1", "posterior.auto_prune={below=1}"} {
+		"a\n[data]=1", "posterior.auto_prune={below=1}", "optimise.fix.PER.period[a b]=7 d", "optimise.prior={noise={median=1,factor=2}}",
+		"optimise.bound.CP#1.place=[-1,2]", "optimise.fix.\x1b=1", "kernels.mean=none"} {
 		f.Add(s)
 	}
 	quickstart, _ := configs.Read("quickstart")

@@ -87,6 +87,8 @@ func (c *Config) keys() []key {
 		{"kernels", "base", expressions{&k.Base}, "all kernels with up to depth of these"},
 		{"kernels", "depth", depth{&k.Depth}, "base kernels in each of them, at most"},
 		{"kernels", "weights", weights{&k.Weights}, "prior weights by expression; 1 where not stated"},
+		{"kernels", "mean", choice(&c.Mean, MeanNames()...),
+			"of y: that of the training rows; a line whose coefficients are learned; none, 0"},
 		{"kernels", "priors", choice(&s.Priors, vbks.PriorNames()...),
 			"of hyperparameters; auto: those of series for the kernels of series, else broad"},
 		{"kernels", "ard", flag{&s.ARD}, "a length scale for each column"},
@@ -120,6 +122,10 @@ func (c *Config) keys() []key {
 		{"optimise", "transplants", flag{&s.Transplants}, "try solutions of related kernels"},
 		{"optimise", "noise_floor", real{&s.NoiseFloor, 0, 1, false}, "least noise variance, as a fraction of var(y)"},
 		{"optimise", "learning_rate", real{&s.LearningRate, 0, 10, true}, "of Adam"},
+
+		{"optimise", "fix", fixed(&c.Stated.Fix), `hyperparameters that are not learned, by name: {"PER.period" = "7 d"}, in data units`},
+		{"optimise", "bound", bounded(&c.Stated.Bound), `between which they are: {"SE.lengthscale[x]" = [2, 10]}`},
+		{"optimise", "prior", likely(&c.Stated.Prior), `of them, in the place of the general one: {noise = {median = 0.1, factor = 2}}`},
 
 		{"schedule", "batch", whole{&s.Batch, 1, many}, "B"},
 		{"schedule", "evaluate_every", real{&s.EvaluateEvery, 0, 1, true}, "proportion of the rows that each evaluation adds"},

@@ -85,6 +85,9 @@ func parseTOML(text []byte, file string) ([]entry, error) {
 	isSection := func(s string) bool {
 		return slices.ContainsFunc(keys, func(k key) bool { return k.section == s })
 	}
+	isTable := func(path string) bool {
+		return slices.ContainsFunc(keys, func(k key) bool { _, ok := k.value.(byName); return ok && k.path() == path })
+	}
 	var entries []entry
 	line := func(path string) (p place) {
 		for q := path; ; {
@@ -113,6 +116,12 @@ func parseTOML(text []byte, file string) ([]entry, error) {
 				add(name+".", nil) // an unknown section, empty
 			}
 			for sub, v := range table {
+				if names, ok := v.(map[string]any); ok && isTable(name+"."+sub) {
+					for _, e := range flat(name+"."+sub+".", names) {
+						add(e.name, e.value)
+					}
+					continue
+				}
 				add(name+"."+sub, v)
 			}
 		case isSection(name):

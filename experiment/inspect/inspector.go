@@ -64,7 +64,11 @@ func OpenWith(ctx context.Context, dir, table string) (*Inspector, error) {
 	if err != nil {
 		return nil, fmt.Errorf("data of run %q: %w", dir, err)
 	}
-	return openInspector(ctx, dir, prepare.NewSubject(&c, d, s, space), learned)
+	subject, err := prepare.NewSubject(&c, d, s, space)
+	if err != nil {
+		return nil, fmt.Errorf("run %q: %w", dir, err)
+	}
+	return openInspector(ctx, dir, subject, learned)
 }
 
 // Reload returns another inspector of a run's directory as it was last saved,

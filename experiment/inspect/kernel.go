@@ -32,6 +32,15 @@ type CovarianceCurve struct {
 	Value      []float64 // in the (transformed) target's unit squared; white noise counts at lag 0 only
 }
 
+// own returns a kernel without a linear mean function, and its hyperparameters.
+func (i *Inspector) own(id string) (*kernelspace.Program, []float64, error) {
+	p, theta, _, err := i.trainer.Solution(id)
+	if err != nil {
+		return nil, nil, err
+	}
+	return p.Own(), theta[:len(p.Own().Params)], nil
+}
+
 // Covariance evaluates a kernel, pruned ones too, with its hyperparameters of
 // the evaluation. Points is at least 2; one is added where 0 would fall between
 // two.
@@ -39,7 +48,7 @@ func (i *Inspector) Covariance(id string, column, points int) (*CovarianceCurve,
 	if err := i.input(column); err != nil {
 		return nil, err
 	}
-	p, theta, _, err := i.trainer.Solution(id)
+	p, theta, err := i.own(id)
 	if err != nil {
 		return nil, err
 	}
@@ -104,7 +113,7 @@ func (i *Inspector) PriorDraws(id string, column, points, draws int) (*PriorDraw
 	if draws < 1 || draws > mostDraws {
 		return nil, fmt.Errorf("%d draws; from 1 to %d are allowed", draws, mostDraws)
 	}
-	p, theta, _, err := i.trainer.Solution(id)
+	p, theta, err := i.own(id)
 	if err != nil {
 		return nil, err
 	}

@@ -70,7 +70,8 @@ func TestModelPredictsAsTheRun(t *testing.T) {
 		{plane, points, []string{"optimise.optimizer=adam", "data.standardise_y=none"}},
 		{grown, months, []string{"kernels.expressions=SE,PER+LIN,CP(SE,LIN)", "data.transform=log", "data.test=24"}},
 		{plane, points, []string{"predict.weights=loo", "predict.top=3"}},
-		{grown, months, []string{"kernels.expressions=SE,PER+LIN,CP(SE,LIN)", "data.test=24", "predict.calibrate=auto"}},
+		{grown, months, []string{"kernels.expressions=SE,PER+LIN,CP(SE,LIN)", "data.test=24", "predict.calibrate=auto", "kernels.mean=linear",
+			"optimise.fix.PER.period=12", "optimise.bound.SE.lengthscale=[20,40]"}},
 		{loads, times, []string{"kernels.expressions=SE[at]+LIN[hour],PER[hour]+SE[holiday],RW[at]", "data.calendar=weekday,hour",
 			"data.holidays=" + feasts, "data.zone=Europe/Zurich", "predict.weights=loo", "predict.calibrate=auto"}},
 	} {

@@ -42,9 +42,10 @@ type About struct {
 	Least    float64            `json:"least"`     // weight below which a kernel is left out of an average
 	Temper   float64            `json:"tempering"` // nats by which weights of "tempered" fall to 1/e
 
-	ARD          bool     `json:"ard"`           // length scales per column where an expression does not say
-	SharedPeriod bool     `json:"shared_period"` // one period for all columns of a leaf
-	Kernels      []Kernel `json:"kernels"`       // by rank
+	ARD          bool     `json:"ard"`            // length scales per column where an expression does not say
+	SharedPeriod bool     `json:"shared_period"`  // one period for all columns of a leaf
+	Line         []int    `json:"line,omitempty"` // inputs, from 0, of a linear mean function; its two leaves follow those of every expression
+	Kernels      []Kernel `json:"kernels"`        // by rank
 
 	Calibration *vbks.Calibration `json:"calibration,omitempty"` // of standard deviations; nil: none
 }

@@ -176,6 +176,15 @@ func (l *loader) frozen(m *Model) error {
 	for i := range d.Inputs {
 		columns[i] = d.Inputs[i].Name
 	}
+	for i, c := range a.Line {
+		if c < 0 || c >= d.Dim || slices.Contains(a.Line[:i], c) {
+			return fmt.Errorf("a linear mean has a slope along input %d of %d", c, d.Dim)
+		}
+	}
+	var line *kernelspace.Line // whose values are in theta
+	if a.Line != nil {
+		line = &kernelspace.Line{Columns: a.Line, Slopes: ones(len(a.Line)), Constant: 1}
+	}
 	seen := map[string]bool{}
 	for i := range a.Kernels {
 		if l.err != nil {
@@ -187,7 +196,7 @@ func (l *loader) frozen(m *Model) error {
 			return fmt.Errorf("kernel %d: %w", i, err)
 		}
 		p, err := kernelspace.Compile(e.Canonical(), kernelspace.Options{
-			Columns: columns, Dim: d.Dim, ARD: a.ARD, SharedPeriod: a.SharedPeriod,
+			Columns: columns, Dim: d.Dim, ARD: a.ARD, SharedPeriod: a.SharedPeriod, Line: line,
 		})
 		if err != nil {
 			return fmt.Errorf("kernel %d: %w", i, err)
@@ -202,6 +211,14 @@ func (l *loader) frozen(m *Model) error {
 		})
 	}
 	return l.err
+}
+
+func ones(n int) []float64 {
+	out := make([]float64, n)
+	for i := range out {
+		out[i] = 1
+	}
+	return out
 }
 
 // states are those of a kernel of so many parameters.

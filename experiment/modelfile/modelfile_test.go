@@ -41,9 +41,10 @@ func models(t *testing.T, x [][]float64, each func(what, path, predictions strin
 	for _, set := range [][]string{
 		{"sparse.inducing=12", "predict.weights=tempered"},
 		{"predict.theta=mode", "predict.weights=tempered"},
-		{"optimise.optimizer=natural", "optimise.hyperparameters=diagonal", "predict.weights=bayes", "predict.top=3"},
+		{"optimise.optimizer=natural", "optimise.hyperparameters=diagonal", "predict.weights=bayes", "predict.top=3", "kernels.mean=linear",
+			"optimise.bound.SE.lengthscale=[3,6]", "optimise.fix.PER.period=20"},
 		{"optimise.optimizer=adam"},
-		{"predict.calibrate=auto", "predict.weights=loo"},
+		{"predict.calibrate=auto", "predict.weights=loo", "kernels.mean=linear", "optimise.fix.noise=1.1"},
 	} {
 		_, _, dir := runtest.Finished(t, configtest.Plane(t, plane, append([]string{"kernels.expressions=" + every}, set...)...))
 		path := filepath.Join(dir, record.ModelFile)

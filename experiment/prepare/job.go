@@ -115,11 +115,14 @@ func (j *Job) prepare(ctx context.Context) error {
 		return err
 	}
 	summary := datasets.Describe(d, j.Scaler)
-	s := NewSubject(c, d, j.Scaler, space)
+	s, err := NewSubject(c, d, j.Scaler, space)
+	if err != nil {
+		return err
+	}
 	j.Subject = s
 	var kernels []record.KernelInfo
-	for _, k := range space {
-		ki, err := j.kernelInfo(k, s.Columns)
+	for _, k := range s.Space {
+		ki, err := j.kernelInfo(k)
 		if err != nil {
 			return err
 		}

@@ -12,10 +12,9 @@ import (
 
 // kernelInfo describes a kernel's hyperparameters and how they scale to the
 // units of the data.
-func (j *Job) kernelInfo(k vbks.Candidate, columns []string) (record.KernelInfo, error) {
-	p, err := kernelspace.Compile(k.Expr.Canonical(), kernelspace.Options{
-		Columns: columns, Dim: len(columns), ARD: j.Config.Settings.ARD, SharedPeriod: j.Config.Settings.SharedPeriod,
-	})
+func (j *Job) kernelInfo(k vbks.Candidate) (record.KernelInfo, error) {
+	columns := j.Subject.Columns
+	p, err := k.Program(j.Subject.Options())
 	if err != nil {
 		// Below the name of the kernel stands that of the leaf, and the reason.
 		if cause := errors.Unwrap(err); cause != nil {
@@ -32,9 +31,10 @@ func (j *Job) kernelInfo(k vbks.Candidate, columns []string) (record.KernelInfo,
 	target := j.Scaler.Transform.Unit(j.Data.Target.Unit)
 	for i, q := range p.Params {
 		pi := record.ParamInfo{
-			Name:  names[q.Leaf] + "." + q.Name,
-			Unit:  p.Unit(i, units, target),
-			Fixed: !q.Free,
+			Name:   names[q.Leaf] + "." + q.Name,
+			Unit:   p.Unit(i, units, target),
+			Fixed:  !q.Free || i >= len(p.Own().Params),
+			Stated: q.Known.How.String(),
 		}
 		pi.Shift, pi.Scale = p.Affine(i, j.Scaler.XShift, j.Scaler.XScale, j.Scaler.YScale)
 		if q.Column >= 0 {
@@ -49,7 +49,7 @@ func (j *Job) kernelInfo(k vbks.Candidate, columns []string) (record.KernelInfo,
 		}
 		info.Params = append(info.Params, pi)
 	}
-	noise := record.ParamInfo{Name: "noise_variance", Scale: j.Scaler.YScale * j.Scaler.YScale}
+	noise := record.ParamInfo{Name: "noise_variance", Scale: j.Scaler.YScale * j.Scaler.YScale, Stated: p.Noise.How.String()}
 	if target != "" {
 		noise.Unit = target + "²"
 	}
@@ -74,15 +74,20 @@ func (j *Job) kernelInfo(k vbks.Candidate, columns []string) (record.KernelInfo,
 }
 
 // LeafNames names the leaves of a program: "PER", or "PER#1" and "PER#2" where
-// a base kernel appears more than once.
+// a base kernel appears more than once; those of a linear mean "mean LIN" and "mean CONST".
 func LeafNames(p *kernelspace.Program) []string {
 	var bases []string
 	count := map[string]int{}
-	for _, q := range p.Params {
-		if q.Leaf == len(bases) {
-			bases = append(bases, q.Base)
-			count[q.Base]++
+	for i, q := range p.Params {
+		if q.Leaf != len(bases) {
+			continue
 		}
+		name := q.Base
+		if i >= len(p.Own().Params) {
+			name = "mean " + name
+		}
+		bases = append(bases, name)
+		count[name]++
 	}
 	seen := map[string]int{}
 	for i, b := range bases {

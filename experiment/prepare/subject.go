@@ -1,12 +1,15 @@
 package prepare
 
 import (
+	"fmt"
 	"math"
 	"slices"
 	"sync"
 
 	"kestrel/datasets"
 	"kestrel/experiment/config"
+	"kestrel/experiment/known"
+	"kestrel/kernelspace"
 	"kestrel/vbks"
 )
 
@@ -21,8 +24,9 @@ type Subject struct {
 	Ranges   func() []ColumnInfo // of the inputs, then the target
 }
 
-// NewSubject is what a config and its data say of a trainer.
-func NewSubject(c *config.Config, d *datasets.Dataset, scaler *datasets.Scaler, space []vbks.Candidate) *Subject {
+// NewSubject is what a config and its data say of a trainer. Errors: what the config
+// states of hyperparameters does not go with the data or the kernels.
+func NewSubject(c *config.Config, d *datasets.Dataset, scaler *datasets.Scaler, space []vbks.Candidate) (*Subject, error) {
 	s := &Subject{Data: d, Scaler: scaler, Space: space, Settings: c.Settings}
 	s.Settings.TimeBudget = 0 // the Run keeps it, pauses taken off
 	for _, in := range d.Inputs {
@@ -37,8 +41,59 @@ func NewSubject(c *config.Config, d *datasets.Dataset, scaler *datasets.Scaler, 
 			s.Train.Seasons = append(s.Train.Seasons, p/scaler.XScale[0])
 		}
 	}
+	var err error
+	if c.Mean == config.LinearMean {
+		if s.Settings.Line, err = line(d, &s.Train); err != nil {
+			return nil, err
+		}
+	}
+	if s.Space, err = known.Apply(c, d, scaler, space, s.Options()); err != nil {
+		return nil, err
+	}
 	s.Ranges = sync.OnceValue(func() []ColumnInfo { return columnInfos(d) })
-	return s
+	return s, nil
+}
+
+// Options are what the kernels are compiled for.
+func (s *Subject) Options() kernelspace.Options {
+	return kernelspace.Options{
+		Columns: s.Columns, Dim: s.Train.Dim, ARD: s.Settings.ARD, SharedPeriod: s.Settings.SharedPeriod, Line: s.Settings.Line,
+	}
+}
+
+// vague is how many times the variance of the targets a line has of its own, in its values
+// a standard deviation from the inputs' means and in its height there.
+const vague = 10
+
+// line is the prior of a linear mean function of the training rows: wide for whatever they
+// may be, and the same for all kernels. It has no slope along inputs that are made of time,
+// nor along those that do not vary.
+func line(d *datasets.Dataset, rows *vbks.Training) (*kernelspace.Line, error) {
+	moments := func(at func(r int) float64) (mean, variance float64) {
+		n := float64(rows.Rows())
+		for r := range rows.Rows() {
+			mean += at(r) / n
+		}
+		for r := range rows.Rows() {
+			variance += (at(r) - mean) * (at(r) - mean) / n
+		}
+		return mean, variance
+	}
+	height, spread := moments(func(r int) float64 { return rows.Y[r] })
+	l := &kernelspace.Line{Constant: vague * (spread + height*height)}
+	made := d.Calendar()
+	for c := range d.Inputs {
+		mean, variance := moments(func(r int) float64 { return rows.X[r*rows.Dim+c] })
+		if slices.Contains(made, d.Inputs[c].Name) || !(variance > 0) {
+			continue
+		}
+		l.Columns, l.Slopes = append(l.Columns, c), append(l.Slopes, vague*spread/variance)
+		l.Constant += vague * spread / variance * mean * mean
+	}
+	if len(l.Columns) == 0 {
+		return nil, fmt.Errorf("kernels.mean = %q: no input varies", config.LinearMean)
+	}
+	return l, nil
 }
 
 // Whole is what there is to learn from, held out or not: the training rows in their

@@ -43,6 +43,9 @@ func decideTransform(ctx context.Context, c *config.Config, d *datasets.Dataset)
 	}
 	c.Data.Transform = transform.None
 	n := len(d.First())
+	if c.Stated.OfTarget() && d.Series != nil {
+		return `data.transform = "auto" is "none": values of variances are stated in the units of the target`, nil
+	}
 	if d.Series == nil || n < fewestTransformed || n > mostTransformed ||
 		slices.ContainsFunc(d.Train, func(r int32) bool { return !(d.Y[r] > 0) }) {
 		return "", nil
@@ -84,7 +87,7 @@ func foretold(ctx context.Context, c *config.Config, d *datasets.Dataset, name s
 		space = append(space, vbks.Candidate{Expr: e, Weight: 1})
 	}
 	own := c.Clone()
-	own.Data.Transform, own.Data.FirstRows = name, 0
+	own.Data.Transform, own.Data.FirstRows, own.Stated = name, 0, config.Stated{}
 	s := &own.Settings
 	*s = vbks.DefaultSettings()
 	s.Seed, s.NoiseFloor, s.Priors, s.Errors, s.PredictTheta = c.Settings.Seed, c.Settings.NoiseFloor, "series", "ignore", "mode"
@@ -121,7 +124,10 @@ func scoreOnce(ctx context.Context, c *config.Config, d *datasets.Dataset, space
 		return 0, err
 	}
 	defer dev.Close()
-	subject := NewSubject(c, d, scaler, space)
+	subject, err := NewSubject(c, d, scaler, space)
+	if err != nil {
+		return 0, err
+	}
 	t, err := vbks.New(ctx, dev, subject.Train, subject.Space, subject.Columns, subject.Settings)
 	if err != nil {
 		return 0, err

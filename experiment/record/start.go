@@ -47,9 +47,10 @@ type ParamInfo struct {
 	Name   string  `json:"name"` // "PER.period", "SE#2.variance"
 	Column string  `json:"column,omitempty"`
 	Unit   string  `json:"unit,omitempty"`
-	Scale  float64 `json:"scale"`           // standardised value to data units
-	Shift  float64 `json:"shift,omitempty"` // added to that, of places
-	Fixed  bool    `json:"fixed,omitempty"` // another amplitude carries its scale
+	Scale  float64 `json:"scale"`            // standardised value to data units
+	Shift  float64 `json:"shift,omitempty"`  // added to that, of places
+	Fixed  bool    `json:"fixed,omitempty"`  // another amplitude carries its scale
+	Stated string  `json:"stated,omitempty"` // what the config says of it: "fixed", "bounded", "prior"; "": nothing
 }
 
 // InUnits turns the standardised value of a hyperparameter into that in data units.

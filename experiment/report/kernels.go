@@ -134,6 +134,9 @@ func (r *reporter) detail(k *record.Kernel) kernelDetail {
 			}
 			l.Words = "standard deviation " + withUnit(math.Sqrt(v), unit)
 		}
+		if p.Stated != "" {
+			l.Words = strings.TrimPrefix(l.Words+", "+p.Stated, ", ")
+		}
 		if i < len(k.Fit.SD) && k.Fit.SD[i] > 0 {
 			factor, amount := p.Spread(v, float64(k.Fit.SD[i]))
 			if l.Spread = fmt.Sprintf("×÷ %.3g", factor); amount > 0 {

@@ -33,8 +33,12 @@ func sentence(s *record.Start, o kernelspace.Options, info *record.KernelInfo, v
 		return ""
 	}
 	p, err := kernelspace.Compile(e.Canonical(), o)
-	if err != nil || len(values) != len(p.Params)+1 || len(info.Params) != len(values) {
+	if err != nil || len(values) < len(p.Params)+1 || len(info.Params) != len(values) {
 		return ""
+	}
+	line := "" // of a mean function, which stands behind the kernel's own
+	if len(values) > len(p.Params)+1 {
+		line = " It is added to a linear function of the inputs, which has been learned with it."
 	}
 	components, err := p.Components()
 	if err != nil {
@@ -50,7 +54,7 @@ func sentence(s *record.Start, o kernelspace.Options, info *record.KernelInfo, v
 	if v := float64(values[len(values)-1]); v >= 0 {
 		noise = " Observations scatter about it with a standard deviation of " + withUnit(math.Sqrt(v), w.targetUnit()) + "."
 	}
-	return text + "." + noise
+	return text + "." + line + noise
 }
 
 func (w *speller) targetUnit() string {

@@ -3,6 +3,7 @@ package study
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"math"
 	"os"
@@ -99,6 +100,9 @@ func NewCalibration(space, prior string, rows RowRange, set []config.Override) (
 	c, err := config.ForTable(calibrationData, "", append(own, set...))
 	if err != nil {
 		return nil, err
+	}
+	if !c.Stated.Empty() || c.Mean == config.LinearMean {
+		return nil, errors.New("data are drawn from priors of their own: optimise.fix, bound and prior, and kernels.mean, cannot be stated")
 	}
 	candidates, err := c.Kernels.Candidates()
 	if err != nil {

@@ -34,9 +34,7 @@ func newJudge(m *made) (*judge, error) {
 // kernel makes the i-th kernel of the space ready, laid out as the run has it.
 func (j *judge) kernel(i int) (*exact.Kernel, *kernelspace.Program, error) {
 	s := j.job.Subject
-	p, err := kernelspace.Compile(s.Space[i].Expr.Canonical(), kernelspace.Options{
-		Columns: s.Columns, Dim: s.Train.Dim, ARD: s.Settings.ARD, SharedPeriod: s.Settings.SharedPeriod,
-	})
+	p, err := s.Space[i].Program(s.Options())
 	if err != nil {
 		return nil, nil, err
 	}

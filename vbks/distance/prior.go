@@ -14,6 +14,7 @@ import (
 	"kestrel/device"
 	"kestrel/internal/guard"
 	"kestrel/kernelspace"
+	"kestrel/vbks/params"
 	"kestrel/vbks/random"
 )
 
@@ -69,13 +70,19 @@ func NewPrior(
 	d := &Prior{dev: dev, x: data, programs: programs, theta: make([][][]float64, draws), noise: make([]float64, draws)}
 	cube := &latinCube{draws: draws, seed: seed, axes: map[string][]float64{}}
 	for s := range draws {
-		d.noise[s] = 0.1 * scales.YVar * math.Exp(cube.at("noise", s))
+		d.noise[s] = noiseDraw(programs[0], scales, cube.at("noise", s))
 		d.theta[s] = make([][]float64, len(programs))
 		for i, p := range programs {
 			d.theta[s][i] = priorDraw(p, scales, cube, s)
 		}
 	}
 	return d, nil
+}
+
+// noiseDraw is a noise variance; the same is known of it whatever the kernel.
+func noiseDraw(p *kernelspace.Program, scales kernelspace.Scales, z float64) float64 {
+	mean, sd, _, _ := params.Known(p.Noise, math.Log(0.1*scales.YVar), 1, 0, 0)
+	return p.NoiseAt(mean+sd*z, 0)
 }
 
 // latinCube holds standard normals, stratified along every axis. An axis is
@@ -110,13 +117,19 @@ func priorDraw(p *kernelspace.Program, scales kernelspace.Scales, cube *latinCub
 	theta := make([]float64, len(p.Params))
 	for i, q := range p.Params {
 		theta[i] = 1
+		if q.Known.How == kernelspace.Fixed {
+			theta[i] = q.Known.Value
+			continue
+		}
 		if !q.Free {
 			continue
 		}
 		mean, sd := p.Prior(i, scales)
 		lo, hi := p.Bounds(i, scales)
+		mean, sd, lo, hi = params.Known(q.Known, mean, sd, lo, hi)
 		z := cube.at(fmt.Sprintf("%s %s %d", names[q.Leaf], q.Name, q.Column), draw)
-		theta[i] = math.Exp(min(max(mean+sd*z, lo), hi))
+		log, _ := q.Known.Log(min(max(mean+sd*z, lo), hi))
+		theta[i] = math.Exp(log)
 	}
 	return theta
 }

@@ -43,12 +43,16 @@ func (c *curvature) arrangements(h mat.Symmetric) float64 {
 			first += t.NumLeaves()
 		}
 	}
-	visit(c.Program.Expr, 0)
+	visit(c.Program.Own().Expr, 0)
 	return count
 }
 
-// alike reports whether two equal terms of so many leaves have the same priors.
+// alike reports whether two equal terms of so many leaves have the same priors, and the
+// same is known of them.
 func (c *curvature) alike(a, b, leaves int) bool {
+	if !knownAlike(c.Program, exchange(c.Program, a, b, leaves)) {
+		return false
+	}
 	bt := c.entries(b, leaves)
 	for i, j := range c.entries(a, leaves) {
 		if j >= 0 && bt[i] >= 0 && !(Prior{c.Mean, c.Prec}).alike(j, bt[i]) {

@@ -10,9 +10,11 @@ import (
 
 // Exchanges lists the orders of a free vector of f entries under which a kernel is
 // the same, by exchanging equal terms of sums and factors of products: out[i] = x[order[i]].
-// The first one is the plain order. What is exchanged has the same prior. Where there
-// would be more than mostArrangements, the plain one is the only one.
+// The first one is the plain order. What is exchanged has the same prior, and the same
+// is known of it. Where there would be more than mostArrangements, the plain one is the
+// only one.
 func Exchanges(p *kernelspace.Program, f int, prior Prior) [][]int {
+	p = p.Own()
 	place := map[int]int{}
 	for i, j := range p.Free {
 		place[j] = i
@@ -56,7 +58,7 @@ func Exchanges(p *kernelspace.Program, f int, prior Prior) [][]int {
 			}
 			order[i] = to
 		}
-		alike := true
+		alike := knownAlike(p, raw)
 		for a, b := range order {
 			alike = alike && prior.alike(a, b)
 		}
@@ -80,6 +82,17 @@ func Exchanges(p *kernelspace.Program, f int, prior Prior) [][]int {
 		}
 	}
 	return out
+}
+
+// knownAlike reports whether the same is known beforehand of raw parameters and those in
+// their place in another order.
+func knownAlike(p *kernelspace.Program, order []int) bool {
+	for i, j := range order {
+		if p.Params[i].Known != p.Params[j].Known {
+			return false
+		}
+	}
+	return true
 }
 
 // exchange is the order of raw parameters with those of some leaves exchanged.

@@ -228,3 +228,28 @@ func TestExchangesNeedEqualPriors(t *testing.T) {
 		t.Errorf("of 720 orders %d, want 1", n)
 	}
 }
+
+// Equal terms of which different things are known are not exchanged.
+func TestWhatIsKnownIsNotExchanged(t *testing.T) {
+	p := kernelspacetest.Program(t, "PER+PER", kernelspace.Options{Dim: 1})
+	for _, c := range []struct {
+		first, second kernelspace.Known
+		want          int
+	}{
+		{kernelspace.Known{}, kernelspace.Known{}, 2},
+		{kernelspace.Known{How: kernelspace.Fixed, Value: 2}, kernelspace.Known{}, 1},
+		{kernelspace.Known{How: kernelspace.Fixed, Value: 2}, kernelspace.Known{How: kernelspace.Fixed, Value: 2}, 2},
+		{kernelspace.Known{How: kernelspace.Bounded, High: 2}, kernelspace.Known{How: kernelspace.Bounded, High: 3}, 1},
+		{kernelspace.Known{How: kernelspace.Bounded, High: 2}, kernelspace.Known{How: kernelspace.Bounded, High: 2}, 2},
+	} {
+		known := make([]kernelspace.Known, len(p.Params)+1)
+		known[2], known[5] = c.first, c.second
+		q, err := p.Know(known)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := Exchanges(q, len(q.Free)+1, Prior{}); len(got) != c.want {
+			t.Errorf("%v and %v: %v, want %d", c.first, c.second, got, c.want)
+		}
+	}
+}

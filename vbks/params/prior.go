@@ -23,20 +23,48 @@ func SeriesPrior(p *kernelspace.Program, s kernelspace.Scales, floor float64) (m
 	return priorOf(p, s, floor, p.SeriesPrior, m, w)
 }
 
+// What the prior of an entry is of which something is known. Between bounds a
+// logarithm is about anywhere: with a normal entry of boundedSD its density is even to a
+// seventh but for the outermost fiftieths. That of a fixed noise changes no density and no
+// volume: log N(0; 0, 1/2π) = 0.
+const (
+	boundedSD   = 1.7
+	boundedWall = 8.0 // a three-thousandth of the way from a bound
+	// A stated prior has its own say up to so many of its standard deviations.
+	expectedReach = 8
+)
+
+var fixedSD = 1 / math.Sqrt(2*math.Pi)
+
+// Known replaces mean, sd and soft bounds that priors have of an entry by what is known
+// of it.
+func Known(k kernelspace.Known, m, w, l, h float64) (mean, sd, lo, hi float64) {
+	switch k.How {
+	case kernelspace.Fixed:
+		return 0, fixedSD, -boundedWall, boundedWall
+	case kernelspace.Bounded:
+		return 0, boundedSD, -boundedWall, boundedWall
+	case kernelspace.Expected:
+		return k.Mean, k.SD, min(l, k.Mean-expectedReach*k.SD), max(h, k.Mean+expectedReach*k.SD)
+	}
+	return m, w, l, h
+}
+
 func priorOf(
 	p *kernelspace.Program, s kernelspace.Scales, floor float64, of func(int, kernelspace.Scales) (mean, sd float64), noise, width float64,
 ) (mean, sd, lo, hi []float64) {
-	add := func(m, w, l, h float64) {
+	add := func(k kernelspace.Known, m, w, l, h float64) {
+		m, w, l, h = Known(k, m, w, l, h)
 		mean, sd, lo, hi = append(mean, m), append(sd, w), append(lo, l), append(hi, h)
 	}
 	for _, i := range p.Free {
 		m, w := of(i, s)
 		l, h := p.Bounds(i, s)
-		add(m, w, l, h)
+		add(p.Params[i].Known, m, w, l, h)
 	}
 	// ρ: around a tenth of the variance; below the floor it has no effect.
 	v := math.Log(s.YVar)
-	add(noise, width, math.Min(math.Log(math.Max(floor, 1e-12*s.YVar))-7, v-16), v+4)
+	add(p.Noise, noise, width, math.Min(math.Log(math.Max(floor, 1e-12*s.YVar))-7, v-16), v+4)
 	return mean, sd, lo, hi
 }
 
@@ -50,24 +78,36 @@ func Strides(p *kernelspace.Program, x, span []float64) []float64 {
 	for i := range out {
 		out[i] = 1
 	}
+	var raw []float64
 	for i, j := range p.Free {
-		q := p.Params[j]
-		if q.Name == "place" {
-			width := math.Exp(x[i+1]) // the next parameter
-			out[i] = min(1, max(0.02*span[q.Column], 2*width)/math.Cosh(x[i]))
-		}
-		if q.Name != "period" {
+		q := &p.Params[j]
+		if q.Name != "place" && q.Name != "period" {
 			continue
 		}
-		widest := 0.0
-		for d, s := range span {
-			if q.Column < 0 || q.Column == d {
-				widest = max(widest, s)
+		if raw == nil {
+			raw, _ = Raw(p, x, 0)
+		}
+		log, slope := q.Known.Log(x[i])
+		stride := 1.0
+		if q.Name == "place" {
+			width := raw[j+1] // the next parameter
+			stride = max(0.02*span[q.Column], 2*width) / math.Cosh(log)
+		} else {
+			widest := 0.0
+			for d, s := range span {
+				if q.Column < 0 || q.Column == d {
+					widest = max(widest, s)
+				}
 			}
+			if widest == 0 {
+				continue
+			}
+			stride = 0.5 * raw[j] / widest
 		}
-		if widest > 0 {
-			out[i] = min(1, 0.5*math.Exp(x[i])/widest)
+		if slope > 0 {
+			stride /= slope
 		}
+		out[i] = min(1, stride)
 	}
 	return out
 }

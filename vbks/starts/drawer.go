@@ -93,20 +93,24 @@ func logUniform(rng *rand.Rand, lo, hi float64) float64 {
 // Draw returns a fresh start for a kernel. The first (number 0) uses the
 // strongest periods and middling values; the others are random around them.
 func (w *Drawer) Draw(p *kernelspace.Program, rng *rand.Rand, number int) []float64 {
+	p = p.Own()
 	raw := make([]float64, len(p.Params))
-	used := w.unused()
+	used := w.taken(p)
 	for _, in := range params.Leaves(p) {
-		w.leaf(in, raw[in.Off:in.Off+in.NumParams()], rng, number, used)
+		w.fresh(p, in, raw, rng, number, used)
 	}
 	if w.calendrical {
 		w.calendar(p, raw)
+	}
+	for _, in := range params.Leaves(p) {
+		w.heed(p, in, raw, rng, number)
 	}
 	share := math.Pow(10, -0.5-2*rng.Float64()) // of the noise
 	if number == 0 {
 		share = 0.1
 	}
 	w.normalise(p, raw, (1-share)*w.square)
-	return params.Free(p, raw, share*w.yvar, w.floor)
+	return params.Free(p, raw, heeded(&p.Noise, share*w.yvar, rng, number), w.floor)
 }
 
 // calendar gives the leaves PER the periods that the calendar knows.
@@ -247,7 +251,13 @@ func (w *Drawer) Shake(p *kernelspace.Program, x []float64, rng *rand.Rand) []fl
 	for i := range y {
 		y[i] += 0.4 * rng.NormFloat64()
 	}
+	if p.Noise.How == kernelspace.Fixed {
+		y[len(p.Free)] = x[len(p.Free)]
+	}
 	for i, j := range p.Free {
+		if p.Params[j].Known.How == kernelspace.Bounded { // its entry is no logarithm
+			continue
+		}
 		switch p.Params[j].Name {
 		case "period":
 			y[i] = x[i] + 0.01*rng.NormFloat64()
@@ -273,14 +283,16 @@ func (w *Drawer) Shake(p *kernelspace.Program, x []float64, rng *rand.Rand) []fl
 // redraw replaces one leaf of a solution by a fresh draw and keeps the mean of
 // k(x,x).
 func (w *Drawer) redraw(p *kernelspace.Program, x []float64, rng *rand.Rand) []float64 {
+	p = p.Own()
 	raw, noise := params.Raw(p, x, w.floor)
 	whole := w.meanDiag(p, raw)
 	all := params.Leaves(p)
 	in := all[rng.IntN(len(all))]
-	w.leaf(in, raw[in.Off:in.Off+in.NumParams()], rng, 1, w.unused())
+	w.fresh(p, in, raw, rng, 1, w.taken(p))
 	if w.calendrical {
 		w.calendar(p, raw)
 	}
+	w.heed(p, in, raw, rng, 1)
 	w.normalise(p, raw, whole)
 	return params.Free(p, raw, noise, w.floor)
 }

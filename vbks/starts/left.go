@@ -26,6 +26,9 @@ func (w *Drawer) Left(p *kernelspace.Program, x []float64) (out [][]float64) {
 	if len(w.y) > shapedRows {
 		return nil
 	}
+	whole, _ := params.Raw(p, x, w.floor)
+	with := p // the line of a mean function
+	p = p.Own()
 	raw, noise := params.Raw(p, x, w.floor)
 	t := params.Tree(p)
 	found := map[int][]periods.Sinusoid{} // by column
@@ -38,7 +41,7 @@ func (w *Drawer) Left(p *kernelspace.Program, x []float64) (out [][]float64) {
 		c := in.Cols[0]
 		if cov == nil {
 			rows = w.leftRows()
-			cov = w.covariance(p, raw, noise, rows)
+			cov = w.covariance(with, whole, noise, rows)
 		}
 		if _, known := found[c]; !known {
 			column, y := make([]float64, len(rows)), make([]float64, len(rows))
@@ -49,6 +52,9 @@ func (w *Drawer) Left(p *kernelspace.Program, x []float64) (out [][]float64) {
 		}
 		summand := w.summand(t, i)
 		for _, s := range found[c] {
+			if k := &p.Params[in.Off+1+in.NumScale].Known; k.How == kernelspace.Fixed || k.How == kernelspace.Bounded && !within(k, s.Period) {
+				continue
+			}
 			emit := func(scale float64, edit func(raw []float64)) {
 				v := slices.Clone(raw)
 				for d := range in.NumScale {

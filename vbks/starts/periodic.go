@@ -84,6 +84,9 @@ func (w *Drawer) findCandidates(c int) (out []candidate) {
 	return inTurn(out, append(lists, components))
 }
 
+// samePeriods is how far logarithms of periods are apart that are one.
+const samePeriods = 0.02
+
 // inTurn adds the first of every list, then the second, but none twice: of periods
 // that are one the scale stays that is known.
 func inTurn(out []candidate, lists [][]candidate) []candidate {
@@ -94,7 +97,7 @@ func inTurn(out []candidate, lists [][]candidate) []candidate {
 				continue
 			}
 			some = true
-			same := slices.IndexFunc(out, func(o candidate) bool { return math.Abs(math.Log(o.period/list[place].period)) < 0.02 })
+			same := slices.IndexFunc(out, func(o candidate) bool { return math.Abs(math.Log(o.period/list[place].period)) < samePeriods })
 			switch {
 			case same < 0:
 				out = append(out, list[place])

@@ -21,11 +21,13 @@ type Donor struct {
 // leaf, better ones being asked first more often, or else from a fresh draw.
 // Shares of the variance are drawn.
 func (w *Drawer) Recombine(p *kernelspace.Program, donors []Donor, rng *rand.Rand) []float64 {
+	p = p.Own()
 	raw := make([]float64, len(p.Params))
-	used := w.unused()
+	used := w.taken(p)
 	taken := map[*kernelspace.Instr]bool{} // a donor's leaf serves once
 	for _, in := range params.Leaves(p) {
-		w.leaf(in, raw[in.Off:in.Off+in.NumParams()], rng, 1, used)
+		w.fresh(p, in, raw, rng, 1, used)
+		w.heed(p, in, raw, rng, 1)
 		variance := raw[in.Off]
 		first := min(int(rng.ExpFloat64()*float64(len(donors))/3), len(donors)-1)
 		adoptLeaf(p, in, raw, donors, first, rng.IntN(8), taken)
@@ -44,7 +46,7 @@ func adoptLeaf(
 ) {
 	for i := range donors {
 		d := donors[(first+i)%len(donors)]
-		all := params.Leaves(d.Program)
+		all := params.Leaves(d.Program.Own())
 		for j := range all {
 			src := all[(leaf+j)%len(all)]
 			same := src.Op == in.Op || radial(src.Op) && radial(in.Op)

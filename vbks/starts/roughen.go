@@ -11,6 +11,7 @@ import (
 // a rough function in the place of most of the noise: what few inducing inputs, or few rows,
 // did not resolve looked like noise before, and no small step leads from there.
 func (w *Drawer) Roughen(p *kernelspace.Program, x []float64) (out [][]float64) {
+	p = p.Own()
 	raw, noise := params.Raw(p, x, w.floor)
 	whole := w.meanDiag(p, raw)
 	t := params.Tree(p)

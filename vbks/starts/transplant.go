@@ -16,15 +16,17 @@ const drawnParts = 4
 // taker's present solution (nil for none), from which leaves that the giver
 // lacks are filled; they are drawn afresh, too.
 func (w *Drawer) Transplant(r Relation, giver, taker *kernelspace.Program, x, own []float64, rng *rand.Rand) [][]float64 {
+	giver, taker = giver.Own(), taker.Own()
 	from, noise := params.Raw(giver, x, w.floor)
 	fromLeaves, toLeaves := params.Leaves(giver), params.Leaves(taker)
 	raw := make([]float64, len(taker.Params))
 	if own != nil {
 		raw, _ = params.Raw(taker, own, w.floor)
 	} else {
-		used := w.unused()
+		used := w.taken(taker)
 		for _, in := range toLeaves {
-			w.leaf(in, raw[in.Off:in.Off+in.NumParams()], rng, 0, used)
+			w.fresh(taker, in, raw, rng, 0, used)
+			w.heed(taker, in, raw, rng, 0)
 		}
 	}
 	var added []int // leaves that the giver lacks
@@ -67,10 +69,11 @@ func (w *Drawer) Transplant(r Relation, giver, taker *kernelspace.Program, x, ow
 		emit(func(c []float64) { c[alpha] = 1 })
 	case (r.Kind == Lift || r.Kind == Cousin) && len(added) > 0:
 		redraw := func(c []float64, number int) {
-			used := w.unused()
+			used := w.taken(taker)
 			for _, i := range added {
 				in := toLeaves[i]
-				w.leaf(in, c[in.Off:in.Off+in.NumParams()], rng, number, used)
+				w.fresh(taker, in, c, rng, number, used)
+				w.heed(taker, in, c, rng, number)
 			}
 		}
 		parent, part := enclosing(t, added)

@@ -89,33 +89,68 @@ extern "C" __global__ void transpose_square(const int *sub, int n, double *a, i6
 	}
 }
 
-// expand computes θ from free vectors: exp at the free places, which list gives
-// per member behind their number, 1 elsewhere, floor + exp(ρ) last. One block a
-// member.
-extern "C" __global__ void expand(const int *sub, const int *lists, int width, int params, int frees, double floor,
-		const double *free, i64 sf, double *theta, i64 st) {
+// bounded reports whether a range, from log θ to log θ, is one.
+__device__ __forceinline__ bool bounded(const double *range) { return range[1] > range[0]; }
+
+// log_at is log θ at entry x of a free vector.
+__device__ __forceinline__ double log_at(double x, const double *range) {
+	return bounded(range) ? fmin(range[0] + (range[1] - range[0]) / (1 + exp(-x)), range[1]) : x;
+}
+
+// slope_at is its derivative by x, at a bounded θ.
+__device__ __forceinline__ double slope_at(double theta, const double *range) {
+	const double width = range[1] - range[0], s = (log(theta) - range[0]) / width;
+	return width * fmax(s * (1 - s), 0.0);
+}
+
+// expand computes θ from free vectors: exp of log_at at the free places, which list gives
+// per member behind their number, what known has elsewhere, floor + exp(ρ) last. known
+// is per member, of every parameter what it is where it is not free (1, or what it is
+// fixed at; of the noise 0 where it is not fixed) and of every entry of a free vector
+// its range, of ρ last. One block a member.
+extern "C" __global__ void expand(const int *sub, const int *lists, int width, const double *known, int params, int frees,
+		double floor, const double *free, i64 sf, double *theta, i64 st) {
 	const i64 k = member(sub);
 	const int *list = lists + k * width;
+	const double *value = known + k * (params + 2 * frees), *ranges = value + params;
 	const double *f = free + k * sf;
 	double *t = theta + k * st;
-	for (int p = threadIdx.x; p < params; p += blockDim.x)
-		t[p] = p == params - 1 ? floor + exp(f[frees - 1]) : 1;
+	for (int p = threadIdx.x; p < params; p += blockDim.x) {
+		t[p] = value[p];
+		if (p == params - 1 && !(value[p] > 0)) {
+			const double *range = ranges + 2 * (frees - 1);
+			const double e = exp(log_at(f[frees - 1], range));
+			t[p] = bounded(range) ? e : floor + e;
+		}
+	}
 	__syncthreads();
 	for (int i = threadIdx.x; i < list[0]; i += blockDim.x)
-		t[list[1 + i]] = exp(f[i]);
+		t[list[1 + i]] = exp(log_at(f[i], ranges + 2 * i));
 }
 
 // collect is expand's chain rule.
-extern "C" __global__ void collect(const int *sub, const int *lists, int width, int params, int frees, double floor,
-		const double *theta, i64 st, const double *grad, i64 sg, double *out, i64 so) {
+extern "C" __global__ void collect(const int *sub, const int *lists, int width, const double *known, int params, int frees,
+		double floor, const double *theta, i64 st, const double *grad, i64 sg, double *out, i64 so) {
 	const i64 k = member(sub);
 	const int *list = lists + k * width;
+	const double *value = known + k * (params + 2 * frees), *ranges = value + params;
 	for (int i = threadIdx.x; i < frees; i += blockDim.x) {
+		const double *range = ranges + 2 * i;
 		double v = 0;
-		if (i < list[0])
+		if (i < list[0]) {
 			v = grad[k * sg + list[1 + i]];
-		if (i == frees - 1)
-			v = grad[k * sg + params - 1] * (theta[k * st + params - 1] - floor);
+			if (bounded(range))
+				v *= slope_at(theta[k * st + list[1 + i]], range);
+		}
+		if (i == frees - 1) {
+			const double noise = theta[k * st + params - 1];
+			double slope = noise - floor;
+			if (value[params - 1] > 0)
+				slope = 0;
+			else if (bounded(range))
+				slope = noise * slope_at(noise, range);
+			v = grad[k * sg + params - 1] * slope;
+		}
 		out[k * so + i] = v;
 	}
 }
