@@ -113,6 +113,7 @@ func unknownFlag(args []string) string {
 
 var (
 	inline = regexp.MustCompile("`((?:kestrel|go run \\.) [^`\n\\[]*)`")
+	loop   = regexp.MustCompile(`for (\w+) in ([^;$]+);`)
 	begins = regexp.MustCompile(`(^|[;&] *|do )([A-Z_]+=\S+ )*(kestrel|go run \.|bin/kestrel-cuda)( |$)`)
 )
 
@@ -139,10 +140,12 @@ func shellLines(page string) []string {
 }
 
 // shellCommands splits a line as a shell does: words at spaces that no quotes hold
-// together, commands at ; & and |. Comments and what is redirected are left out;
-// variables count as 1.
+// together, commands at ; & and |. Comments and what is redirected are left out; the
+// variable of a loop is its first word.
 func shellCommands(line string) (commands [][]string) {
-	line = regexp.MustCompile(`\$\w+`).ReplaceAllString(line, "1")
+	if m := loop.FindStringSubmatch(line); m != nil {
+		line = strings.ReplaceAll(line, "$"+m[1], strings.Fields(m[2])[0])
+	}
 	var words []string
 	word, open, quote, skip := "", false, rune(0), false
 	end := func() {
