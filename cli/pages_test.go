@@ -49,8 +49,9 @@ func TestCommandsOfThePages(t *testing.T) {
 		t.Errorf("only %d commands were found", found)
 	}
 	for _, wrong := range []string{
-		"kestrel runn fig1a", "kestrel run fig1a --hedless", "kestrel run fig1a --set sparse.induction=3", "kestrel fig1a --set 'sparse.inducing=many'",
-		"go run . config list all of them", "KESTREL_DATA=x kestrel run fig9z", "true && kestrel predict runs/a --horizon",
+		"kestrel runn fig1a", "kestrel run fig1a --hedless", "kestrel run fig1a --set sparse.induction=3",
+		"kestrel fig1a --set 'sparse.inducing=many'", "go run . config list all of them",
+		"KESTREL_DATA=x kestrel run fig9z", "true && kestrel predict runs/a --horizon",
 	} {
 		commands := shellCommands(wrong)
 		args, ours := ourArguments(commands[len(commands)-1])

@@ -61,8 +61,9 @@ func draw(film []screen, seconds float64, still int, title string) string {
 
 	var b strings.Builder
 	w, h := columns*width+2*edge, lines*height+2*edge
-	fmt.Fprintf(&b, `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 %d %d" width="%d" height="%d" role="img" fill="%s">`, w, h, w, h, ink)
-	fmt.Fprintf(&b, "\n<title>%s</title>\n<style>\n", escaped(title))
+	fmt.Fprintf(&b, `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 %d %d" width="%d" height="%d" role="img" fill="%s">`+"\n",
+		w, h, w, h, ink)
+	fmt.Fprintf(&b, "<title>%s</title>\n<style>\n", escaped(title))
 	fmt.Fprintf(&b, "text{font:%dpx ui-monospace,Menlo,Consolas,'DejaVu Sans Mono',monospace;white-space:pre}\n", letter)
 	b.WriteString(".b{font-weight:bold}.u{text-decoration:underline}.l{fill:none}.d{fill:none;stroke-width:2;stroke-linecap:round}\n")
 	order := slices.SortedFunc(maps.Keys(moving), func(a, b span) int { return (a.from-b.from)*len(film) + a.to - b.to })
