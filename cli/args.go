@@ -3,6 +3,7 @@ package cli
 import (
 	"errors"
 	"fmt"
+	"io/fs"
 	"strconv"
 	"strings"
 
@@ -101,4 +102,12 @@ func some(what, example string) cobra.PositionalArgs {
 		}
 		return nil
 	}
+}
+
+// orMoved adds to the error of data that are not where they were what to do.
+func orMoved(err error) error {
+	if !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	return fmt.Errorf("%w; if it has moved, name it with --data", err)
 }

@@ -16,7 +16,7 @@ import (
 )
 
 func newExport() *cobra.Command {
-	var out, format, library string
+	var out, format, library, data string
 	var top int
 	cmd := &cobra.Command{
 		Use:   "export RUN",
@@ -31,7 +31,7 @@ func newExport() *cobra.Command {
 			"# the two best kernels for scikit-learn\nkestrel export runs/… --format python --library sklearn --top 2 -o best.py && python best.py",
 		Args: one("the directory of a run", "kestrel export runs/…"),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			for _, name := range []string{"library", "top"} {
+			for _, name := range []string{"library", "top", "data"} {
 				if cmd.Flags().Changed(name) && format != "python" {
 					return fmt.Errorf("--%s is about --format python", name)
 				}
@@ -39,7 +39,7 @@ func newExport() *cobra.Command {
 			switch format {
 			case "csv", "json":
 			case "python":
-				return exportPython(cmd, args[0], out, library, top)
+				return exportPython(cmd, args[0], data, out, library, top)
 			default:
 				return fmt.Errorf("--format %s: must be csv, json or python", format)
 			}
@@ -70,6 +70,7 @@ func newExport() *cobra.Command {
 			"the program, default RUN/export/LIBRARY.py")
 	cmd.Flags().StringVar(&format, "format", "csv", "format: csv, json or python")
 	cmd.Flags().StringVar(&library, "library", script.Libraries()[0], "of --format python: "+strings.Join(script.Libraries(), ", "))
+	cmd.Flags().StringVar(&data, "data", "", "of --format python: the run's table, where it is not where it was")
 	cmd.Flags().IntVar(&top, "top", 1, "of --format python: so many kernels, the highest-ranked ones")
 	noErr(
 		cmd.RegisterFlagCompletionFunc(
@@ -97,7 +98,7 @@ func exportJSON(cmd *cobra.Command, run *history.JSONExport, out string) error {
 }
 
 // exportPython writes a program, and the rows that it conditions on beside it.
-func exportPython(cmd *cobra.Command, run, out, library string, top int) error {
+func exportPython(cmd *cobra.Command, run, data, out, library string, top int) error {
 	if err := script.Check(library); err != nil {
 		return fmt.Errorf("--library: %w", err)
 	}
@@ -122,9 +123,9 @@ func exportPython(cmd *cobra.Command, run, out, library string, top int) error {
 			return fmt.Errorf("-o %w", err)
 		}
 	}
-	of, err := inspect.OpenSolved(cmd.Context(), run, top)
+	of, err := inspect.OpenSolved(cmd.Context(), run, data, top)
 	if err != nil {
-		return err
+		return orMoved(err)
 	}
 	s, err := script.New(library, of)
 	if err != nil {

@@ -18,7 +18,7 @@ import (
 )
 
 func newModel() *cobra.Command {
-	var out string
+	var out, data string
 	var refit, withoutRows, quiet bool
 	cmd := &cobra.Command{
 		Use:   "model RUN",
@@ -52,7 +52,7 @@ func newModel() *cobra.Command {
 				tell = io.Discard
 			}
 			ctx := cmd.Context()
-			err := writeModel(ctx, args[0], out, refit, withoutRows, tell)
+			err := writeModel(ctx, args[0], data, out, refit, withoutRows, tell)
 			if err != nil && ctx.Err() != nil {
 				return context.Cause(ctx)
 			}
@@ -61,24 +61,29 @@ func newModel() *cobra.Command {
 	}
 	fs := cmd.Flags()
 	fs.StringVarP(&out, "out", "o", "", "file to write to, a link is followed")
+	fs.StringVar(&data, "data", "", "the run's table, where it is not where it was")
 	fs.BoolVar(&refit, "refit", false, "let the kernels learn from all rows first, held out or not")
 	fs.BoolVar(&withoutRows, "without-rows", false, "leave the training rows out, and tell what that costs")
 	fs.BoolVar(&quiet, "quiet", false, "nothing on standard error")
 	return cmd
 }
 
-func writeModel(ctx context.Context, run, out string, refit, withoutRows bool, tell io.Writer) error {
+func writeModel(ctx context.Context, run, data, out string, refit, withoutRows bool, tell io.Writer) error {
 	start, err := record.ReadStart(ctx, run)
 	if err != nil {
 		return err
 	}
-	p, err := inspect.OpenPredictor(ctx, run)
+	p, err := inspect.OpenPredictorWith(ctx, run, data)
 	if err != nil {
-		return err
+		return orMoved(err)
 	}
 	defer p.Close()
-	if p.Note() != "" {
-		return fmt.Errorf("run %q: %s; copy that", run, p.Note())
+	if m := p.Kept(); m != nil { // the data are gone
+		if refit || withoutRows {
+			return fmt.Errorf("run %q: %s; --refit and --without-rows need the data: name them with --data", run, p.Note())
+		}
+		fmt.Fprintf(tell, "note: its data are not where they were; its %s is copied\n", record.ModelFile)
+		return put(m, out, tell)
 	}
 	q := p.DefaultQuery()
 	if refit {
@@ -106,6 +111,11 @@ func writeModel(ctx context.Context, run, out string, refit, withoutRows bool, t
 			100*d.SD,
 		)
 	}
+	return put(m, out, tell)
+}
+
+// put writes a model file and says what is in it.
+func put(m *modelfile.Model, out string, tell io.Writer) error {
 	if err := output.Write(out, m.Write); err != nil {
 		return failed(err)
 	}

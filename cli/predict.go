@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -242,7 +243,12 @@ func openPredictor(ctx context.Context, of string) (*inspect.Predictor, error) {
 	if info, err := os.Stat(of); err == nil && info.Mode().IsRegular() {
 		return inspect.OpenModel(of)
 	}
-	return inspect.OpenPredictor(ctx, of)
+	p, err := inspect.OpenPredictor(ctx, of)
+	if errors.Is(err, fs.ErrNotExist) {
+		err = fmt.Errorf("%w; kestrel model %s --data … -o m.kestrel, with where they are now, makes a model that predicts without them", err,
+			words.Shell(of))
+	}
+	return p, err
 }
 
 func (f *predictFlags) predict(ctx context.Context, cmd *cobra.Command, run string) error {

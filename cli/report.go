@@ -12,10 +12,11 @@ import (
 	"kestrel/experiment/output"
 	"kestrel/experiment/report"
 	"kestrel/experiment/rundir"
+	"kestrel/experiment/words"
 )
 
 func newReport() *cobra.Command {
-	var out string
+	var out, data string
 	cmd := &cobra.Command{
 		Use:   "report RUN",
 		Short: "Write a page about a run",
@@ -35,17 +36,25 @@ func newReport() *cobra.Command {
 				return fmt.Errorf("-o %w", err)
 			}
 			ctx := cmd.Context()
-			err := output.Write(out, func(w io.Writer) error { return report.Write(ctx, args[0], time.Now(), w) })
+			var left string
+			err := output.Write(out, func(w io.Writer) (err error) {
+				left, err = report.Write(ctx, args[0], data, time.Now(), w)
+				return err
+			})
 			switch {
 			case err != nil && ctx.Err() != nil:
 				return context.Cause(ctx)
 			case err != nil:
 				return failed(err)
 			}
+			if left != "" {
+				fmt.Fprintf(cmd.ErrOrStderr(), "note: %s\n", words.PlainLine(left))
+			}
 			_, err = fmt.Fprintln(cmd.OutOrStdout(), out)
 			return failed(err)
 		},
 	}
+	cmd.Flags().StringVar(&data, "data", "", "the run's table, where it is not where it was")
 	cmd.Flags().StringVarP(&out, "out", "o", "", "file to write to, a link is followed; default RUN/report.html")
 	return cmd
 }

@@ -16,6 +16,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"kestrel/configs"
+	"kestrel/datasets"
 	"kestrel/experiment/config"
 	"kestrel/experiment/files"
 	"kestrel/experiment/library"
@@ -179,7 +180,7 @@ func newRoot() *cobra.Command {
 // known says what was meant by a word that is neither a command nor a config
 // nor a file.
 func known(cmd *cobra.Command, name string) error {
-	if _, err := os.Stat(name); err == nil || library.IsTable(name) || strings.ContainsAny(name, "./\\") {
+	if _, err := os.Stat(name); err == nil || name == datasets.StandardInput || library.IsTable(name) || strings.ContainsAny(name, "./\\") {
 		return nil
 	}
 	if _, ok := configs.Read(name); ok {

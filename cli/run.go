@@ -14,6 +14,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"kestrel/datasets"
 	"kestrel/experiment"
 	"kestrel/experiment/config"
 	"kestrel/experiment/history"
@@ -73,12 +74,14 @@ func newRun() *cobra.Command {
 		Use:   "run CONFIG|FILE.csv",
 		Short: "Run an experiment",
 		Long: "Show the workbench, or with --headless plain progress lines, and run what a config says, a TOML file or a built-in one " +
-			"(kestrel config list), or a data file with the default settings. The run's directory holds the resolved config, an event log, and " +
-			"the results as CSV. Ctrl-C stops the run with everything written (exit code 130); a second one ends it at once. " +
+			"(kestrel config list), or a data file with the default settings, - for one from standard input. The run's directory holds the " +
+			"resolved config, an event log, and the results as CSV. Ctrl-C stops the run with everything written (exit code 130); a second one " +
+			"ends it at once. " +
 			"The same command with --repeat and --out of an earlier one goes on where that was cut, also with more runs.",
 		Example: "kestrel run fig1a --headless\n\n" +
 			"# other settings, same config\nkestrel run fig1a --set sparse.inducing=32 --set data.noise=0.1\n\n" +
 			"# ten seeds, in DIR/001 to DIR/010\nkestrel run fig1a --repeat 10 --out results/fig1a\n\n" +
+			"# a table that another program writes; the run keeps a copy\nquery | kestrel run - --target y\n\n" +
 			"# keep the best five kernels and go on with them\nkestrel run data.csv --target y --prune-top 5 --then-refine 3",
 		Args:              one("a config or a data file", "kestrel run fig1a"),
 		ValidArgsFunction: completeConfigs,
@@ -136,7 +139,19 @@ func (f *runFlags) run(cmd *cobra.Command, name string) error {
 	}
 	// A series may be of one run now.
 	single := f.repeat == 1 && !(cmd.Flags().Changed("repeat") && series.IsBegun(base))
-	if single && !f.headless && !f.json && !f.quiet && hasScreen(cmd) {
+	screen := hasScreen
+	if c.Data.Path == datasets.StandardInput {
+		if !single {
+			return errors.New("--repeat reads its table for every run, and standard input (-) can be read once; write it to a file first")
+		}
+		done, err := takeStandardInput(cmd, &c)
+		if err != nil {
+			return err
+		}
+		defer done()
+		screen = hasOtherScreen
+	}
+	if single && !f.headless && !f.json && !f.quiet && screen(cmd) {
 		return workbench(cmd, ui.Options{Config: &c, Out: base, Drive: f.course()})
 	}
 	ctx := cmd.Context()

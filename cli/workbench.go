@@ -8,6 +8,7 @@ import (
 	"os"
 	"runtime"
 
+	tea "charm.land/bubbletea/v2"
 	"github.com/charmbracelet/x/term"
 	"github.com/spf13/cobra"
 
@@ -18,6 +19,23 @@ import (
 // hasScreen reports whether there is a terminal to show the workbench on.
 func hasScreen(cmd *cobra.Command) bool {
 	return isTerminal(cmd.OutOrStdout()) && isTerminal(cmd.InOrStdin()) && os.Getenv("TERM") != "dumb"
+}
+
+// hasOtherScreen is hasScreen where standard input is a table: keys then come from the
+// terminal that the program was started in, if it can be opened.
+func hasOtherScreen(cmd *cobra.Command) bool {
+	if !isTerminal(cmd.OutOrStdout()) || os.Getenv("TERM") == "dumb" {
+		return false
+	}
+	in, out, err := tea.OpenTTY()
+	if err != nil {
+		return false
+	}
+	in.Close()
+	if out != in {
+		out.Close()
+	}
+	return true
 }
 
 func isTerminal(f any) bool {

@@ -94,7 +94,7 @@ func open(ctx context.Context, path string) (*os.File, error) {
 // openAny opens a file, or if the caller reads it only once a pipe, and says
 // whether it is one.
 func openAny(ctx context.Context, path string, pipes bool) (file *os.File, pipe bool, err error) {
-	if path == standardInput {
+	if path == StandardInput {
 		if !pipes {
 			return nil, false, errPipe
 		}

@@ -15,8 +15,8 @@ import (
 	"kestrel/datasets/formats"
 )
 
-// standardInput is the path that stands for it.
-const standardInput = "-"
+// StandardInput is the path that stands for it.
+const StandardInput = "-"
 
 // splitSheet divides book.xlsx#Sheet1 into the file and the sheet; sheet is "" of
 // anything else.

@@ -4,9 +4,11 @@ import (
 	"archive/zip"
 	"bytes"
 	"compress/gzip"
+	"encoding/binary"
 	"encoding/csv"
 	"encoding/json"
 	"fmt"
+	"io"
 	"math"
 	"os"
 	"path/filepath"
@@ -16,7 +18,9 @@ import (
 	"testing"
 	"time"
 
+	"github.com/klauspost/compress/zstd"
 	npynpz "github.com/sbinet/npyio/npz"
+	"github.com/ulikunitz/xz"
 	"github.com/xuri/excelize/v2"
 
 	"kestrel/internal/must"
@@ -46,6 +50,65 @@ type formatKind struct {
 	name  string
 	write func(t *testing.T, path string, recs [][]string) (ok bool)
 	sheet string // behind the path
+}
+
+// spaced writes records of numbers, time stamps and words with spaces between the cells,
+// each at least so wide.
+func spaced(width int) func(*testing.T, string, [][]string) bool {
+	return func(t *testing.T, path string, recs [][]string) bool {
+		var b strings.Builder
+		for _, rec := range recs {
+			for i, cell := range rec {
+				if strings.ContainsAny(cell, "\" ,") {
+					return false
+				}
+				if cell == "" {
+					cell = "nan"
+				}
+				if i > 0 {
+					b.WriteByte(' ')
+				}
+				fmt.Fprintf(&b, "%*s", width, cell)
+			}
+			b.WriteByte('\n')
+		}
+		must.OK(t, os.WriteFile(path, []byte(b.String()), 0o644))
+		return true
+	}
+}
+
+// writeArray writes an array of two dimensions, which has no names.
+func writeArray(t *testing.T, path string, recs [][]string) bool {
+	header := fmt.Sprintf("{'descr': '<f8', 'fortran_order': False, 'shape': (%d, %d), }", len(recs)-1, len(recs[0]))
+	header += strings.Repeat(" ", 117-len(header)) + "\n"
+	out := []byte("\x93NUMPY\x01\x00" + string([]byte{byte(len(header)), 0}) + header)
+	for _, rec := range recs[1:] {
+		for _, cell := range rec {
+			v, ok := asNumber(cell)
+			if !ok && cell != "" {
+				return false
+			}
+			if !ok {
+				v = math.NaN()
+			}
+			out = binary.LittleEndian.AppendUint64(out, math.Float64bits(v))
+		}
+	}
+	must.OK(t, os.WriteFile(path, out, 0o644))
+	return true
+}
+
+// packed writes a text through a compressor.
+func packed(open func(io.Writer) (io.WriteCloser, error)) func(*testing.T, [][]string) []byte {
+	return func(t *testing.T, recs [][]string) []byte {
+		var b bytes.Buffer
+		z, err := open(&b)
+		must.OK(t, err)
+		_, err = z.Write(csvText(t, recs))
+		must.OK(t, err)
+		must.OK(t, z.Close())
+		return b.Bytes()
+	}
 }
 
 // asNumber reads a cell.
@@ -78,9 +141,13 @@ func jsonText(t *testing.T, recs [][]string) []byte {
 	return b.Bytes()
 }
 
-func csvText(t *testing.T, recs [][]string) []byte {
+func csvText(t *testing.T, recs [][]string) []byte { return dividedText(t, ',', recs) }
+
+func dividedText(t *testing.T, by rune, recs [][]string) []byte {
 	var b bytes.Buffer
-	must.OK(t, csv.NewWriter(&b).WriteAll(recs))
+	w := csv.NewWriter(&b)
+	w.Comma = by
+	must.OK(t, w.WriteAll(recs))
 	return b.Bytes()
 }
 
@@ -103,6 +170,15 @@ func formatKinds() []formatKind {
 		}
 	}
 	return append(otherKinds(), []formatKind{
+		{"csv", bytesOf(csvText), ""},
+		{"tsv", bytesOf(func(t *testing.T, recs [][]string) []byte { return dividedText(t, '\t', recs) }), ""},
+		{"semicolons.csv", bytesOf(func(t *testing.T, recs [][]string) []byte { return dividedText(t, ';', recs) }), ""},
+		{"spaces.txt", spaced(1), ""},
+		{"aligned.txt", spaced(24), ""},
+		{"csv.gz", bytesOf(packed(func(w io.Writer) (io.WriteCloser, error) { return gzip.NewWriter(w), nil })), ""},
+		{"csv.xz", bytesOf(packed(func(w io.Writer) (io.WriteCloser, error) { return xz.NewWriter(w) })), ""},
+		{"csv.zst", bytesOf(packed(func(w io.Writer) (io.WriteCloser, error) { return zstd.NewWriter(w) })), ""},
+		{"npy", writeArray, ""},
 		{"jsonl", bytesOf(jsonText), ""},
 		{"jsonl.gz", bytesOf(func(t *testing.T, recs [][]string) []byte {
 			var b bytes.Buffer
@@ -177,8 +253,10 @@ func writeBook(t *testing.T, path, sheet string, recs [][]string) bool {
 }
 
 // A table in any format has the cells, the columns, the kinds and the missing values of
-// its CSV.
+// its CSV; an array has no names. With -v it lists how many are equal in all.
 func TestFormatsHaveTheCellsOfTheCSV(t *testing.T) {
+	type tally struct{ tables, rows, cells, equal int }
+	counts := map[string]*tally{}
 	for _, table := range formatTables() {
 		recs, err := csv.NewReader(strings.NewReader(table.text)).ReadAll()
 		must.OK(t, err)
@@ -196,9 +274,10 @@ func TestFormatsHaveTheCellsOfTheCSV(t *testing.T) {
 				t.Errorf("%s: %v", filepath.Base(path), err)
 				return nil
 			}
-			out := &compared{all.rows, all.names, nil}
+			out := &compared{all.rows, all.names, nil, nil}
 			for i := range all.columns {
 				c := &all.columns[i]
+				out.cells = append(out.cells, c.values)
 				out.columns = append(out.columns, fmt.Sprint(c.name, c.number, c.kind, c.origin, c.missing, c.values))
 			}
 			return out
@@ -206,16 +285,49 @@ func TestFormatsHaveTheCellsOfTheCSV(t *testing.T) {
 		dir := t.TempDir()
 		plain := filepath.Join(dir, "t.csv")
 		must.OK(t, os.WriteFile(plain, []byte(table.text), 0o644))
-		want := read(plain)
+		named := read(plain)
+		_, below, _ := strings.Cut(table.text, "\n")
+		must.OK(t, os.WriteFile(plain, []byte(below), 0o644))
+		unnamed := read(plain)
 		for _, kind := range formatKinds() {
-			path := filepath.Join(dir, "t."+kind.name)
+			path, want := filepath.Join(dir, "t."+kind.name), named
+			if kind.name == "npy" {
+				want = unnamed
+			}
 			if !kind.write(t, path, recs) {
 				continue
 			}
-			if got := read(path + kind.sheet); got != nil && !reflect.DeepEqual(got, want) {
+			got := read(path + kind.sheet)
+			if got == nil {
+				continue
+			}
+			n := counts[kind.name]
+			if n == nil {
+				n = &tally{}
+				counts[kind.name] = n
+			}
+			n.tables, n.rows = n.tables+1, n.rows+got.rows
+			for i := range want.cells {
+				for r, v := range want.cells[i] {
+					if n.cells++; i < len(got.cells) && r < len(got.cells[i]) && math.Float64bits(got.cells[i][r]) == math.Float64bits(v) {
+						n.equal++
+					}
+				}
+			}
+			bare := *want
+			got.cells, bare.cells = nil, nil // NaN is no equal of itself
+			if !reflect.DeepEqual(got, &bare) {
 				t.Errorf("%s as %s: %.300v\nCSV: %.300v", table.name, kind.name, got, want)
 			}
 		}
+	}
+	for _, kind := range formatKinds() {
+		n := counts[kind.name]
+		if n == nil || n.equal != n.cells || n.rows < 3000 {
+			t.Errorf("%s: %+v", kind.name, n)
+			continue
+		}
+		t.Logf("%-14s %d tables, %d rows, %d of %d cells equal", kind.name, n.tables, n.rows, n.equal, n.cells)
 	}
 }
 
@@ -224,6 +336,7 @@ type compared struct {
 	rows    int
 	names   []string
 	columns []string
+	cells   [][]float64 // of each column
 }
 
 // What is wrong with a cell or a row is told with the file, its line or row, and the

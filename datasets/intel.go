@@ -118,7 +118,7 @@ func loadIntel(ctx context.Context, s *Spec) (*Dataset, []int32, error) {
 		sha256: sumOfSums([]string{path, places.path}, []string{l.sha256, places.sha256}),
 	}
 	for i := range t.columns {
-		t.columns[i].finish()
+		t.columns[i].finish(0)
 	}
 	d, _, err := newDataset(s, path, t)
 	if err != nil {

@@ -7,8 +7,6 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-
-	"kestrel/datasets/transform"
 )
 
 // Dataset is what a run learns from and is tested on, in the units of the
@@ -32,7 +30,7 @@ type Dataset struct {
 	X      []float64 // N x Dim, row-major, in the order of the file
 	Y      []float64 // N
 
-	Train []int32 // rows of the training stream, in its order
+	Train []int32 // rows of the training stream, in its order; see First
 	Test  []int32 // rows held out; in random order if split at random, else ascending
 
 	Series  *Series // nil if it is none in time
@@ -45,6 +43,8 @@ type Dataset struct {
 	writing writing  // of the values in the file
 	names   []string // of all its columns; nil if they are not those of one table
 	rows    []int32  // of the file, from 0, that were kept; nil: all, or nobody needs them
+	first   int      // of the N rows, those of Spec.FirstRows; 0: all
+	stream  int      // of Train, of these rows
 	groups  *labels  // of the N rows; nil: no column tells them apart
 
 	goes *continuation // of a Template's: how the series goes on; nil: X shows it, or it is none
@@ -96,6 +96,9 @@ func Load(ctx context.Context, spec Spec) (*Dataset, error) {
 			return nil, err
 		}
 	}
+	if err := d.findFirst(&s, kept); err != nil {
+		return nil, err
+	}
 	if err := d.findSeries(&s); err != nil {
 		return nil, err
 	}
@@ -105,9 +108,7 @@ func Load(ctx context.Context, spec Spec) (*Dataset, error) {
 	if err := d.split(ctx, &s, kept); err != nil {
 		return nil, err
 	}
-	if s.Transform != transform.None {
-		d.rows = kept // to name those that cannot be transformed
-	}
+	d.rows = kept
 	return d, nil
 }
 
@@ -303,7 +304,7 @@ func (d *Dataset) checkTarget() error {
 		return fmt.Errorf("%s: %s: at least 2 are needed%s", d.file(), plural(n, "training row"), held)
 	}
 	first := d.Y[d.Train[0]]
-	for _, r := range d.Train {
+	for _, r := range d.First() {
 		if d.Y[r] != first {
 			return nil
 		}

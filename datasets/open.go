@@ -41,8 +41,8 @@ var errFolder = errors.New("is a folder")
 // resolve is Resolve with a test of its own, whose error wraps fs.ErrNotExist
 // where the next candidate is to be tried.
 func resolve(path string, dirs []string, test func(candidate string) error) (string, error) {
-	if path == standardInput {
-		return "", errors.New("data from standard input (-) are read only once, by kestrel predict; write them to a file first")
+	if path == StandardInput {
+		return "", errors.New("data from standard input (-) are read only once, by kestrel run and predict; write them to a file first")
 	}
 	var tried []string
 	candidates := []string{path}

@@ -41,7 +41,7 @@ func OpenPoints(ctx context.Context, spec Spec, like *Dataset) (*PointReader, er
 		return nil, err
 	}
 	path := s.Path
-	if path != standardInput {
+	if path != StandardInput {
 		if path, err = Resolve(s.Path, s.SearchDirs); err != nil {
 			return nil, err
 		}

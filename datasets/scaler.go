@@ -12,7 +12,7 @@ import (
 //	x̃ = (x − shift)/scale,   ỹ = (t(y) − shift)/scale,
 //
 // with the transform t of the target, and maps predictions back. It is fitted on
-// the training rows.
+// the training rows, where Spec.FirstRows is set on those of these rows.
 type Scaler struct {
 	ModeX     string              `json:"standardise_x"` // "full", "scale", "none"
 	ModeY     string              `json:"standardise_y"`
@@ -50,7 +50,7 @@ func NewScaler(d *Dataset, how Spec) (*Scaler, error) {
 		if err := d.checkSpread(&d.Inputs[j], d.X, d.Dim, j); err != nil {
 			return nil, err
 		}
-		shift, scale, ok := fitColumn(modeX, d.Train, d.X, d.Dim, j)
+		shift, scale, ok := fitColumn(modeX, d.First(), d.X, d.Dim, j)
 		if !ok {
 			s.Notices = append(s.Notices,
 				fmt.Sprintf("the input %s is constant over the training rows and is not scaled", quoteText(d.Inputs[j].Name)))
@@ -63,7 +63,7 @@ func NewScaler(d *Dataset, how Spec) (*Scaler, error) {
 	if err := s.fitTransform(d, &how); err != nil {
 		return nil, err
 	}
-	rows, y := d.Train, d.Y
+	rows, y := d.First(), d.Y
 	if !s.Transform.Identity() {
 		if y = s.transformed(d, rows); !varies(y) {
 			return nil, d.transformSpread(s.Transform)
@@ -84,7 +84,7 @@ const least = 1e-140
 // checkSpread refuses a column that varies less than can be squared.
 func (d *Dataset) checkSpread(c *Column, values []float64, stride, j int) error {
 	lo, hi := math.Inf(1), math.Inf(-1)
-	for _, r := range d.Train {
+	for _, r := range d.First() {
 		v := values[int(r)*stride+j]
 		lo, hi = min(lo, v), max(hi, v)
 	}

@@ -62,7 +62,7 @@ func (d *Dataset) findSeries(s *Spec) error {
 		return nil
 	}
 	in := &d.Inputs[0]
-	x := d.X
+	x := d.X[:d.decisive()]
 	ascends := slices.IsSorted(x)
 	if !ascends {
 		x = slices.Clone(x)

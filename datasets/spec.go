@@ -29,6 +29,8 @@ type Spec struct {
 	Decimal    string   // the decimal sign: "auto" (default), ".", ","; where it is named, the other one may divide thousands
 	Missing    []string // texts that stand for a missing value, in any case; nil: DefaultMissing. An empty field always does.
 
+	FirstRows int // of the table: scaling, seasons and held-out rows are theirs, and those behind are for training, last, see grown.go; 0: all
+
 	// A long table of several series, one below the other, see Groups.
 	Group      string // the column, of texts or numbers, that names the series of a row; "": there is one
 	GroupValue string // the series that is meant, as it stands in the table; "": the only one
@@ -141,6 +143,10 @@ func (s Spec) withDefaults() (Spec, error) {
 		return s, fmt.Errorf("data.calendar and data.holidays need time stamps, but source = \"synthetic\"")
 	case s.ValidRows < 0:
 		return s, fmt.Errorf("valid_rows = %d: the number of rows must not be negative", s.ValidRows)
+	case s.FirstRows < 0:
+		return s, fmt.Errorf("first_rows = %d: the number of rows must not be negative", s.FirstRows)
+	case s.FirstRows > 0 && s.Source != "csv":
+		return s, fmt.Errorf("first_rows = %d needs source = \"csv\", not %q", s.FirstRows, s.Source)
 	case s.Group != "" && s.Source != "csv":
 		return s, fmt.Errorf("group = %s needs source = \"csv\", not %q", quoteText(s.Group), s.Source)
 	case s.GroupValue != "" && s.Group == "":

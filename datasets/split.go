@@ -47,7 +47,7 @@ func (d *Dataset) split(ctx context.Context, s *Spec, kept []int32) error {
 			d.SplitBy = "x"
 		}
 	}
-	n := d.N()
+	n := d.decisive()
 	test := s.TestRows
 	if test == 0 && s.TestFraction > 0 {
 		test = max(1, int(math.Round(s.TestFraction*float64(n))))
@@ -101,6 +101,12 @@ func (d *Dataset) split(ctx context.Context, s *Spec, kept []int32) error {
 		}
 	}
 	d.order(s)
+	if d.first > 0 {
+		d.stream = len(d.Train)
+		for r := n; r < d.N(); r++ {
+			d.Train = append(d.Train, int32(r))
+		}
+	}
 	return d.checkTarget()
 }
 
@@ -148,7 +154,10 @@ func (d *Dataset) splitByMask(ctx context.Context, s *Spec, kept []int32, held [
 	if err != nil {
 		return fmt.Errorf("mask: %w", err)
 	}
-	if t.rows != d.Rows {
+	switch {
+	case s.FirstRows > 0 && t.rows != s.FirstRows:
+		return fmt.Errorf("mask: %s has %s, but data.first_rows = %d", t.file, plural(t.rows, "row"), s.FirstRows)
+	case s.FirstRows == 0 && t.rows != d.Rows:
 		return fmt.Errorf("mask: %s has %s, the data have %d", t.file, plural(t.rows, "row"), d.Rows)
 	}
 	mask := t.columns[0].values

@@ -73,12 +73,16 @@ func readTable(ctx context.Context, path string, s *Spec, choose func(*form) ([]
 		return nil, err
 	}
 	t := r.table
+	if t.rows < s.FirstRows {
+		return nil, fmt.Errorf("%s: has %s; the first %d are needed (data.first_rows), and those from row %d on are missing", t.file,
+			plural(t.rows, "row"), s.FirstRows, t.rows+1)
+	}
 	if t.sha256, err = src.sha256(); err != nil {
 		return nil, fmt.Errorf("%s: %w", t.file, err)
 	}
 	for i := range t.columns {
 		c := &t.columns[i]
-		if lost := c.finish(); lost > 0 {
+		if lost := c.finish(s.FirstRows); lost > 0 {
 			t.notices = append(t.notices, fmt.Sprintf("column %d (%s): %s within nanoseconds of another one and, so far from the first, equal to it",
 				c.number, quoteText(c.name), plural(lost, "time stamp")))
 		}
@@ -336,17 +340,20 @@ func (col *tableColumn) parse(text []byte, c *cells) (float64, error) {
 	return 0, errNotTime
 }
 
-// finish turns time stamps into seconds since the smallest. It returns how many of
-// them have become equal to another one.
-func (col *tableColumn) finish() (lost int) {
+// finish turns time stamps into seconds since the smallest of so many rows, 0 for all.
+// It returns how many of them have become equal to another one.
+func (col *tableColumn) finish(rows int) (lost int) {
 	if col.kind != kindTime {
 		return 0
 	}
-	first, nano := minKnown(col.values), uint16(0)
+	if rows == 0 {
+		rows = len(col.values)
+	}
+	first, nano := minKnown(col.values[:rows]), uint16(0)
 	if col.nanos != nil {
 		lost = col.lost(first)
 		nano = math.MaxUint16
-		for i, v := range col.values {
+		for i, v := range col.values[:rows] {
 			if v == first {
 				nano = min(nano, col.nanos[i])
 			}

@@ -4,10 +4,11 @@ import (
 	"bytes"
 	"io"
 	"strings"
+	"unicode"
 	"unicode/utf8"
 
 	"golang.org/x/text/encoding/charmap"
-	"golang.org/x/text/encoding/unicode"
+	utf "golang.org/x/text/encoding/unicode"
 	"golang.org/x/text/transform"
 )
 
@@ -18,7 +19,7 @@ func newUTF16Text(from io.Reader, begin []byte) io.Reader {
 	if !bytes.HasPrefix(begin, []byte{0xff, 0xfe}) && !bytes.HasPrefix(begin, []byte{0xfe, 0xff}) {
 		return nil
 	}
-	return transform.NewReader(from, unicode.UTF16(unicode.BigEndian, unicode.ExpectBOM).NewDecoder())
+	return transform.NewReader(from, utf.UTF16(utf.BigEndian, utf.ExpectBOM).NewDecoder())
 }
 
 // carriageReturns reads a text whose lines end in a carriage return alone, as of
@@ -50,4 +51,38 @@ func readable(name string) (text string, converted bool) {
 		b.WriteRune(r)
 	}
 	return b.String(), true
+}
+
+// Plain makes foreign text fit for a terminal: what would steer it (control
+// characters of either set, ESC and the 8-bit CSI among them), reorder what
+// stands beside it, or is no UTF-8 becomes �. Line feeds and tabs stay.
+func Plain(text string) string {
+	return strings.Map(func(r rune) rune {
+		if r != '\n' && r != '\t' && steers(r) {
+			return utf8.RuneError
+		}
+		return r
+	}, text)
+}
+
+// PlainLine is Plain for a text that must stay one line: line feeds and tabs
+// become spaces.
+func PlainLine(text string) string {
+	return strings.Map(func(r rune) rune {
+		switch {
+		case r == '\n' || r == '\t':
+			return ' '
+		case steers(r):
+			return utf8.RuneError
+		}
+		return r
+	}, text)
+}
+
+// steers reports whether a character has an effect beyond its own place:
+// controls, separators of lines and paragraphs, and the controls of the order
+// of writing (Unicode annex 9). strings.Map hands over what is no UTF-8 as
+// utf8.RuneError.
+func steers(r rune) bool {
+	return unicode.IsControl(r) || r == '\u2028' || r == '\u2029' || unicode.Is(unicode.Bidi_Control, r)
 }

@@ -24,7 +24,7 @@ func (s *Scaler) fitTransform(d *Dataset, how *Spec) error {
 			quoteText(d.Target.Name), d.Y[first], t.Name, t.Domain(), remedy(t))
 	}
 	if t.Name == transform.BoxCox {
-		rows := slices.Clone(d.Train)
+		rows := slices.Clone(d.First())
 		d.sortByFirst(rows)
 		x, y := make([]float64, 0, len(rows)*d.Dim), make([]float64, len(rows))
 		for i, r := range rows {

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"testing"
 
+	"kestrel/experiment"
 	"kestrel/experiment/config/configtest"
 	"kestrel/experiment/files/filestest"
 	"kestrel/experiment/npz"
@@ -52,8 +53,14 @@ func TestFormatPageHasArrays(t *testing.T) {
 	} {
 		runtest.In(t, configtest.Small(t, set...), filepath.Join(t.TempDir(), "run"), written)
 	}
+	// Rows that come later.
+	dir, path := filepath.Join(t.TempDir(), "run"), write(t, filepath.Join(t.TempDir(), "wave.csv"), wavy(40))
+	runtest.In(t, wavyConfig(t, path, "schedule.steps=2"), dir)
+	write(t, path, wavy(45))
+	_, err := runtest.TakeUp(t, dir, experiment.ResumeOptions{Data: path}, written)
+	must.OK(t, err)
 	// What a directory adds, of a pruning.
-	dir := filepath.Join(t.TempDir(), "run")
+	dir = filepath.Join(t.TempDir(), "run")
 	d, err := rundir.Create(dir)
 	must.OK(t, err)
 	events := recordtest.Eventful()

@@ -138,8 +138,11 @@ func (r *Run) catchUp() {
 
 // carryOut carries an order out on a trainer at rest and records it.
 func (r *Run) carryOut(o record.Order) error {
-	if o.What == record.EventReoptimised {
+	switch o.What {
+	case record.EventReoptimised:
 		return r.reoptimizeNow(o)
+	case record.EventData:
+		return r.giveTable(o)
 	}
 	change := r.trainer.Prune
 	if o.What == record.EventRestored {
@@ -159,17 +162,23 @@ func (r *Run) reoptimizeNow(o record.Order) error {
 	if err := r.trainer.Reoptimize(c); err != nil {
 		return err
 	}
-	if r.most > 0 { // the order is worth more than the budget
-		r.most = max(r.most, r.standing.Made+max(c.Rounds, r.trainer.Planned()-before))
-	}
-	if r.budget > 0 {
-		r.deadline, r.over = r.watch.elapsed()+r.budget, ""
-	}
+	r.allow(max(c.Rounds, r.trainer.Planned()-before))
 	r.mu.Lock()
 	r.shown.Planned, r.shown.Progress = r.planned(), vbks.Progress{}
 	r.mu.Unlock()
 	r.record(&record.Event{Type: record.EventReoptimised, Change: &c, Inducing: r.trainer.Inducing(), ByItself: o.ByItself})
 	return nil
+}
+
+// allow lets an order be worth more than the budget: so many evaluations, in as much
+// time as the run began with.
+func (r *Run) allow(more int) {
+	if r.most > 0 {
+		r.most = max(r.most, r.standing.Made+more)
+	}
+	if r.budget > 0 {
+		r.deadline, r.over = r.watch.elapsed()+r.budget, ""
+	}
 }
 
 // interrupt brings the trainer to rest so that an order can change it; again

@@ -4,11 +4,13 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 
 	"kestrel/experiment/config"
 	"kestrel/experiment/prepare"
 	"kestrel/experiment/record"
 	"kestrel/experiment/rundir"
+	"kestrel/experiment/words"
 	"kestrel/vbks"
 )
 
@@ -18,6 +20,10 @@ type ResumeOptions struct {
 	// checkpoint to go on from. What the run has written is moved to a folder of
 	// its own in the run's directory, and the orders in its log are given again.
 	FromStart bool
+
+	// Data is where the run's table is now, if it is not where it was: the same file, or
+	// one of the same rows with others behind them, which are learned from, too.
+	Data string
 
 	Unasked bool // as config.Config
 
@@ -56,7 +62,7 @@ func Resume(ctx context.Context, path string, o ResumeOptions, recorders ...reco
 	if !o.FromStart {
 		last, unsaved = rundir.ReadCheckpoint(owner.Dir)
 	}
-	p, err := readPast(owner.Dir, last, unsaved, o.FromStart)
+	p, err := readPast(owner.Dir, last, unsaved, o)
 	if err != nil {
 		return nil, err
 	}
@@ -64,8 +70,26 @@ func Resume(ctx context.Context, path string, o ResumeOptions, recorders ...reco
 	if err != nil {
 		return nil, err
 	}
-	if s.job, err = prepare.PrepareFrom(ctx, c, p.saved.Learned()); err != nil {
-		return nil, unusable(path, err)
+	past, was := prepare.Past{Learned: p.saved.Learned()}, c.Data.Path
+	if o.Data != "" {
+		if past.Check, err = p.table(ctx, &c, o.Data, o.FromStart); err != nil {
+			return nil, unusable(path, o, err)
+		}
+	}
+	if p.start != nil && c.Data.FirstRows > 0 { // others came behind those that it began with, or come now
+		p.begin = p.start.Data.Train
+	}
+	past.Begin = p.begin
+	if s.job, err = prepare.PrepareFrom(ctx, c, past); err != nil {
+		return nil, unusable(path, o, err)
+	}
+	if o.Data != "" {
+		if order := p.newTable(s.job, was); order != nil {
+			p.fresh = []record.Order{*order}
+		}
+		if p.complete() && s.job.Start.Data.Train <= p.all.Start.Data.Train {
+			return nil, p.unchanged(path, o.Data)
+		}
 	}
 	if err := p.fits(s.job.Trainer.Last()); err != nil {
 		return nil, &rundir.NoCheckpoint{Path: path, Err: err}
@@ -106,8 +130,8 @@ func (s *Session) abandon(ctx context.Context, owner *rundir.Claimed, err error)
 func (p *pastRun) config(path string, o ResumeOptions) (config.Config, error) {
 	var c config.Config
 	var err error
-	if p.start != nil {
-		c, err = config.OfRun(p.start.Config, record.EventsFile)
+	if p.all.Start != nil {
+		c, err = config.OfRun(p.all.Start.Config, record.EventsFile)
 	} else { // of a damaged log
 		c, err = config.LoadInside(path, record.ConfigFile)
 	}
@@ -115,20 +139,29 @@ func (p *pastRun) config(path string, o ResumeOptions) (config.Config, error) {
 		return c, fmt.Errorf("the config of run %q: %w", path, err)
 	}
 	c.Device.Cores, c.Unasked = o.Cores, o.Unasked
+	prepare.Kept(&c, path)
 	return c, nil
 }
 
 // unusable says of what could not be prepared what to do about it.
-func unusable(path string, err error) error {
+func unusable(path string, o ResumeOptions, err error) error {
 	var changed *prepare.ChangedFile
 	switch {
+	case errors.As(err, &changed) && changed.Table() && o.Data == "":
+		return fmt.Errorf("the data of run %q have changed since it began: %s has another sha256; put the old file back, or begin a new run; "+
+			"if there are only more rows behind those of before, kestrel resume %s --data %s takes them in", path, changed.Path, words.Shell(path),
+			words.Shell(changed.Path))
 	case errors.As(err, &changed):
 		return fmt.Errorf("the data of run %q have changed since it began: %s has another sha256; put the old file back, or begin a new run",
 			path, changed.Path)
 	case errors.Is(err, vbks.ErrCheckpoint):
 		return &rundir.NoCheckpoint{Path: path, Err: err}
 	}
-	return fmt.Errorf("run %q: %w", path, err)
+	hint := ""
+	if o.Data == "" && errors.Is(err, fs.ErrNotExist) {
+		hint = "; if it has moved, name it with --data"
+	}
+	return fmt.Errorf("run %q: %w%s", path, err, hint)
 }
 
 // beginAgain moves what a run has written aside, where it can still be opened,

@@ -24,6 +24,8 @@ type pastRun struct {
 	all      record.Standing // after all
 	told     []string        // notices that stay, since what is believed was last revised
 	done     int             // orders that the checkpoint rests on; the others are given again
+	fresh    []record.Order  // given now
+	begin    int             // training rows that the run began with, where others came behind them; 0: none did
 	repeated int             // evaluations that are cut
 	notices  []string        // of what was found while reading
 	now      *record.Start   // as it is here and now
@@ -33,7 +35,8 @@ type pastRun struct {
 // before the event that it rests on must be what it was. Where all is to be
 // done again, damage only ends it. unsaved says why there is no checkpoint, if
 // that is not for its being missing.
-func readPast(dir *inside.Dir, s *rundir.Checkpoint, unsaved error, again bool) (*pastRun, error) {
+func readPast(dir *inside.Dir, s *rundir.Checkpoint, unsaved error, o ResumeOptions) (*pastRun, error) {
+	again := o.FromStart
 	path := dir.Path()
 	file, err := record.OpenIn(dir)
 	if err != nil {
@@ -80,7 +83,7 @@ func readPast(dir *inside.Dir, s *rundir.Checkpoint, unsaved error, again bool) 
 		p.kept, p.stays, p.told, p.repeated = 0, record.Standing{}, nil, p.all.Made
 		return p, nil
 	}
-	return p, p.check(path, begin, unsaved)
+	return p, p.check(path, begin, unsaved, o.Data != "")
 }
 
 // take takes an event in. It is cut or stays; certain says that a checkpoint
@@ -115,16 +118,17 @@ func (p *pastRun) orders() []record.Order { return p.all.Orders[p.done:] }
 var ErrComplete = errors.New("needs no resuming")
 
 // check finds what keeps a run from being resumed; end is where the log's last
-// whole line ends.
-func (p *pastRun) check(path string, end int64, unsaved error) error {
+// whole line ends. Where there may be more rows, to have finished is no reason.
+func (p *pastRun) check(path string, end int64, unsaved error, more bool) error {
 	s := p.saved
 	switch {
 	case p.start == nil && end == 0:
 		return fmt.Errorf("run %q ended before it began: its %s is empty; remove it and run it again", path, record.EventsFile)
 	case p.start == nil || p.start.Data == nil:
 		return fmt.Errorf("run %q: the first line of %s is not the run's beginning; begin a new run", path, record.EventsFile)
-	case p.complete():
-		return fmt.Errorf("run %q has finished (%s) and %w; kestrel open %s shows it", path, p.all.Reason, ErrComplete, path)
+	case p.complete() && !more:
+		return fmt.Errorf("run %q has finished (%s) and %w; kestrel open %s shows it, and --data has it learn from rows that came "+
+			"later", path, p.all.Reason, ErrComplete, path)
 	case s == nil && p.all.Made > 1:
 		if unsaved == nil {
 			unsaved = fmt.Errorf("there are %d evaluations but no checkpoint in %s", p.all.Made, record.StateDir)

@@ -29,12 +29,16 @@ func (r *Run) note(d record.Course) error {
 // takeUp gives a run that is ready its past.
 func (r *Run) takeUp(p *pastRun) error {
 	return r.do(func() error {
-		r.past, r.repeat, r.standing, p.now = p, p.orders(), p.stays, r.start
+		r.past, r.repeat, r.standing, p.now = p, append(p.orders(), p.fresh...), p.stays, r.start
 		if p.kept > 0 {
-			r.start = p.start
+			r.start = p.stays.Start
 		} else if p.start != nil {
 			start := *r.start
 			start.Course = p.start.Course
+			if p.begin > 0 { // rows came later, which is an order
+				start.Config, start.Data, start.Baselines = p.start.Config, p.start.Data, p.start.Baselines
+				start.Planned = r.trainer.Planned()
+			}
 			r.start = &start
 		}
 		if s := p.saved; s != nil {
@@ -64,7 +68,7 @@ func (r *Run) goOn() error {
 		last = e.Index
 	}
 	r.record(&record.Event{Type: record.EventResumed, Resumed: &record.Resumed{
-		Evaluation: last, Repeated: p.repeated, Orders: len(r.repeat), Build: now.Build, Device: now.Device, Lanes: now.Lanes,
+		Evaluation: last, Repeated: p.repeated, Orders: len(p.orders()), Build: now.Build, Device: now.Device, Lanes: now.Lanes,
 	}})
 	if now.Device != then.Device || now.Build != then.Build {
 		p.notices = append(p.notices, fmt.Sprintf("begun with kestrel %s on %s: the last digits may differ from those of a run that was not "+
@@ -112,7 +116,7 @@ func (r *Run) again() {
 		r.record(&record.Event{Type: record.EventNotice, Notice: fmt.Sprintf("an order of the past (%s) cannot be carried out again: %v",
 			o.What, err)})
 	}
-	if err != nil || o.What == record.EventReoptimised {
+	if err != nil || o.What == record.EventReoptimised || o.What == record.EventData {
 		r.catchUp()
 	} else {
 		r.measure(false, r.next)
@@ -123,5 +127,6 @@ func (r *Run) again() {
 func (r *Run) learn() map[string]vbks.Tensor {
 	arrays := r.trainer.Checkpoint()
 	arrays[rundir.ScheduleArray] = vbks.Tensor{Shape: []int{2}, Data: []float64{float64(r.most), r.deadline.Seconds()}}
+	rundir.PutMarks(arrays, r.marks)
 	return arrays
 }

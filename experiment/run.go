@@ -7,6 +7,7 @@ import (
 	"sync"
 	"time"
 
+	"kestrel/datasets"
 	"kestrel/experiment/config"
 	"kestrel/experiment/files"
 	"kestrel/experiment/modelfile"
@@ -45,6 +46,8 @@ type Run struct {
 	subject  *prepare.Subject // nil: it cannot be inspected
 	modelled *modelfile.Of    // what a model says beside what is learned; nil: there is none
 	past     *pastRun         // of a resumed run
+	marks    *datasets.Marks  // of the rows of its table; nil: it has none
+	first    int              // rows of the table that decide what stays where others come behind them; 0: all
 	stuck    func() error     // nil, or says why what was recorded is still to be written
 	remarks  func() []string  // nil, or what was found out while writing
 
@@ -86,7 +89,7 @@ var (
 func NewRun(j *prepare.Job, rec record.Recorder) *Run {
 	c := &j.Config
 	r := newRun(j.Trainer, j.Test, j.Start, j.Notices, c, rec)
-	r.subject = j.Subject
+	r.subject, r.marks, r.first = j.Subject, j.Marks, c.Data.FirstRows
 	r.modelled = &modelfile.Of{Start: j.Start, Columns: j.Columns, Scaler: j.Scaler, Spec: c.Data, Settings: c.Settings}
 	return r
 }

@@ -37,7 +37,14 @@ func Begin(ctx context.Context, c config.Config, path string, recorders ...recor
 	if err == nil {
 		s.dir, err = rundir.Create(path)
 	}
+	if err == nil && c.KeepTable {
+		err = s.keepTable()
+	}
 	if err != nil {
+		if s.dir != nil {
+			s.dir.Close()
+			rundir.Forget(path)
+		}
 		if s.job != nil {
 			s.job.Close()
 		}
@@ -51,6 +58,17 @@ func Begin(ctx context.Context, c config.Config, path string, recorders ...recor
 	}
 	s.makeRun(recorders)
 	return s, nil
+}
+
+// keepTable copies the table that the run learns from into its directory, where it is
+// from then on.
+func (s *Session) keepTable() error {
+	path, err := s.dir.KeepTable(s.job.Data.Path)
+	if err != nil {
+		return fmt.Errorf("keeping the table: %w", err)
+	}
+	s.job.MoveTable(path)
+	return nil
 }
 
 // makeRun makes the run of a session that has its job and its directory.

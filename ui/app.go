@@ -74,7 +74,7 @@ func (a *app) Init() tea.Cmd {
 	case a.opts.Config != nil:
 		cmds = append(cmds, a.begin(*a.opts.Config, a.opts.Out))
 	case a.opts.Resume != "":
-		cmds = append(cmds, a.resume(a.opts.Resume, a.opts.FromStart, nil))
+		cmds = append(cmds, a.resume(a.opts.Resume, a.opts.Data, a.opts.FromStart, nil))
 	case a.opts.Open != "":
 		cmds = append(cmds, a.open(a.opts.Open))
 	default:

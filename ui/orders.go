@@ -92,7 +92,7 @@ func (b *bench) goOn() tea.Cmd {
 		return nil
 	}
 	if !b.owns() {
-		return a.resume(b.path, false, nil)
+		return a.resume(b.path, "", false, nil)
 	}
 	b.released = true
 	rest := make(chan error, 1)
@@ -102,7 +102,7 @@ func (b *bench) goOn() tea.Cmd {
 		_, err := guarded(func() (any, error) { return nil, b.closeSession() })
 		rest <- err
 	}()
-	return a.resume(b.path, false, rest)
+	return a.resume(b.path, "", false, rest)
 }
 
 // onlyWatched says why an order is not given.

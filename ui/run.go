@@ -21,7 +21,8 @@ type Options struct {
 	Drive  record.Course  // what follows a run by itself
 	Cores  int            // for optimising; 0: GOMAXPROCS
 
-	FromStart bool // with Resume: begin again with the first evaluation
+	Data      string // with Resume: where the run's table is now, or one with more rows; "": where it was
+	FromStart bool   // with Resume: begin again with the first evaluation
 
 	Input  io.Reader // nil: standard input
 	Output io.Writer // nil: standard output

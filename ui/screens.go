@@ -124,7 +124,7 @@ func (a *app) begin(c config.Config, path string) tea.Cmd {
 
 // resume prepares to go on with the run of a directory, once that has been given
 // back: rest brings how it went, unless it is nil.
-func (a *app) resume(path string, fromStart bool, rest <-chan error) tea.Cmd {
+func (a *app) resume(path, data string, fromStart bool, rest <-chan error) tea.Cmd {
 	a.busy = "reading " + path
 	return a.prepare(record.Course{}, func(box *mailbox) (*experiment.Session, error) {
 		if rest != nil {
@@ -132,7 +132,7 @@ func (a *app) resume(path string, fromStart bool, rest <-chan error) tea.Cmd {
 				return nil, err
 			}
 		}
-		o := experiment.ResumeOptions{FromStart: fromStart, Cores: a.opts.Cores, Past: box}
+		o := experiment.ResumeOptions{FromStart: fromStart, Data: data, Cores: a.opts.Cores, Past: box}
 		return experiment.Resume(a.ctx, path, o, box)
 	})
 }

@@ -29,6 +29,7 @@ const (
 	endFields    = 4
 	shareFields  = 4
 	volumeFields = 2
+	growthFields = 4
 )
 
 // What is known of the log evidence in a row of "past".
@@ -46,6 +47,9 @@ const (
 //	                    added by Reoptimize, steps, batch, inducing inputs asked for (0:
 //	                    "auto"), place of the leader in the space (−1: none)
 //	rung                where M is chosen by itself: how often it has been raised, 1 if it need not be again
+//	grown               where rows were added behind: after which evaluation the last time, rows seen then,
+//	                    rows that each evaluation adds since, rows known since, of which those beyond the
+//	                    training rows of "run" are taken in by the next evaluation
 //	calibration 4       with Settings.Calibrate: of which evaluation, factor, origins, rows behind them
 //	spent               with Settings.MostSeconds: seconds that evaluations have taken
 //	optimizer           text: the optimiser, a space, the form of q(log θ)
@@ -142,6 +146,9 @@ func (t *Trainer) Checkpoint() map[string]Tensor {
 		float64(t.settings.Steps), float64(t.settings.Batch), float64(t.settings.Inducing),
 		float64(slices.Index(ids, t.leader)),
 	})
+	if g := &t.grown; g.rows > 0 {
+		add("grown", []float64{float64(g.evaluation), float64(g.seen), float64(g.step), float64(g.rows)})
+	}
 	if t.settings.autoInducing() {
 		told := 0.0
 		if t.told {

@@ -29,6 +29,9 @@ type Training struct {
 
 	Seasons []float64 // of a series in time: periods that the calendar knows, the shortest first
 	Truth   string    // id of the kernel that they were drawn from, "" if not known: what comes out is held against it
+
+	First int // rows, the first ones, that priors, the noise's floor and candidate periods are of; 0: all
+	Begin int // rows, the first ones, that there are at the beginning; Grow announces others. 0: all
 }
 
 // Rows returns N.

@@ -28,6 +28,9 @@ const (
 	// A rung is searched in full where that takes at most so many times what it takes
 	// on the first one; else solutions are taken up where they were.
 	searchedRung = 2
+	// Where a product of few rows with the inducing inputs is at most lightWork other
+	// solutions are looked for on any rung.
+	lightWork = 1e8
 	// Within rungNats of the leader kernels stay, up to twice as many.
 	rungNats = 10
 	// A notice names so many kernels.
@@ -120,6 +123,9 @@ func (t *Trainer) researches(live int) bool {
 
 // base is the number of evaluations planned before the first rung is left.
 func (t *Trainer) base() int {
+	if g := &t.grown; g.rows > 0 {
+		return g.evaluation + (g.rows-g.seen+g.step-1)/g.step + t.settings.Refine
+	}
 	return int(math.Ceil(1/t.settings.EvaluateEvery-1e-9)) + t.settings.Refine
 }
 
@@ -176,20 +182,7 @@ func (t *Trainer) climb() (undo func() error, err error) {
 	if !t.climbs() {
 		return undo, nil
 	}
-	before := *t
-	before.workers = nil // their memory is needed
-	kernels := make([]kernel, len(t.kernels))
-	for i, k := range t.kernels {
-		kernels[i] = *k
-	}
-	t.setKernels(kernels)
-	undo = func() error {
-		*t = before
-		if err := t.makeWorkers(); err != nil {
-			return err
-		}
-		return t.prepareSearch()
-	}
+	undo = t.keep()
 	m := t.rungs[t.rung+1]
 	stay := t.finalists()
 	t.leave()
@@ -218,6 +211,25 @@ func (t *Trainer) climb() (undo func() error, err error) {
 	return undo, nil
 }
 
+// keep returns what brings the trainer back to where it is now; in between there may be
+// other kernels' contents, rows and inducing inputs.
+func (t *Trainer) keep() (undo func() error) {
+	before := *t
+	before.workers = nil // their memory is needed
+	kernels := make([]kernel, len(t.kernels))
+	for i, k := range t.kernels {
+		kernels[i] = *k
+	}
+	t.setKernels(kernels)
+	return func() error {
+		*t = before
+		if err := t.makeWorkers(); err != nil {
+			return err
+		}
+		return t.prepareSearch()
+	}
+}
+
 func joined(a, b error) error {
 	if b == nil {
 		return a
@@ -228,7 +240,8 @@ func joined(a, b error) error {
 // finalists chooses the kernels of the next rung: the best quarter by what is sure
 // of their evidence, then those that might still be as good, by the middle of
 // their bounds, up to as many again. Few inducing inputs are worse for rough
-// kernels than for smooth ones, so that the local ELBO alone would leave them out.
+// kernels than for smooth ones, so that the local ELBO alone would leave them out. Of
+// few rows all stay that are no further behind than the best has come on this rung.
 func (t *Trainer) finalists() map[int]bool {
 	var live []int
 	for i, k := range t.kernels {
@@ -259,12 +272,35 @@ func (t *Trainer) finalists() map[int]bool {
 	for _, i := range order[:count] {
 		stay[i] = true
 	}
+	most, near := 2*count, float64(rungNats)
+	if t.data.Rows() <= t.settings.AllRows {
+		near = math.Max(near, t.rungGain(sure(order[0])))
+		if t.settings.light(t.rows, t.rungs[t.rung+1]) {
+			most = len(live)
+		}
+	}
 	for _, i := range by(middle) {
-		if len(stay) < 2*count && (middle(i) > sure(order[0]) || sure(order[0])-sure(i) < rungNats) {
+		if len(stay) < most && (middle(i) > sure(order[0]) || sure(order[0])-sure(i) < near) {
 			stay[i] = true
 		}
 	}
 	return stay
+}
+
+// rungGain is by how much the best of what is sure has grown on this rung, 0 on the
+// first. So much another kernel may gain on the next one: where the function is rougher than the
+// inducing inputs are close, the bounds at the optimum of few say little about that of many.
+func (t *Trainer) rungGain(sure float64) float64 {
+	before := math.Inf(-1)
+	for _, k := range t.kernels {
+		if len(k.ends) > 0 {
+			before = math.Max(before, k.ends[len(k.ends)-1].middle)
+		}
+	}
+	if math.IsInf(before, -1) {
+		return 0
+	}
+	return sure - before
 }
 
 // rungEnd is where a kernel stood when a rung was left.
@@ -352,6 +388,12 @@ func (k *kernel) driftThen(rows int) float64 {
 		return 0
 	}
 	return k.ends[len(k.ends)-1].drift
+}
+
+// light reports whether little depends on how often bounds of n rows with m inducing
+// inputs are evaluated.
+func (s Settings) light(n, m int) bool {
+	return n <= s.AllRows && float64(n)*float64(m)*float64(m) <= lightWork
 }
 
 // askedTwice reports whether bounds at what the first rung has found are not enough:

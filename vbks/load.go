@@ -31,7 +31,7 @@ func Resume(
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
-	t, err := newTrainer(dev, data, space, columns, s)
+	t, err := newTrainer(dev, data.of(arrays), space, columns, s)
 	if err != nil {
 		return nil, err
 	}
@@ -219,11 +219,16 @@ func (l *loader) run(t *Trainer) {
 		t.leader = t.kernels[i].id
 	}
 	t.inducing = l.numbers("z", t.m*t.dim)
-	t.rungs = t.settings.Rungs(n, len(t.kernels))
+	if v := l.optional("grown", growthFields); v != nil {
+		whole := func(i, least, most int) int { return l.whole("grown", v[i], least, most) }
+		t.grown = growth{whole(0, 1, t.evaluation), whole(1, 1, t.rows), whole(2, 1, t.all.Rows()), whole(3, n, t.all.Rows())}
+	}
+	known := max(n, t.grown.rows)
+	t.rungs = t.settings.Rungs(known, len(t.kernels))
 	if v := l.optional("rung", 2); v != nil && t.settings.autoInducing() {
 		anywhere := t.settings
 		anywhere.Room = 0
-		rungs := anywhere.Rungs(n, len(t.kernels))
+		rungs := anywhere.Rungs(known, len(t.kernels))
 		t.rung, t.told = l.whole("rung", v[0], 0, len(rungs)-1), v[1] != 0
 		if t.rung >= len(t.rungs) { // another machine had more room
 			t.rungs = rungs[:t.rung+1]

@@ -24,7 +24,7 @@ func resumed(t testing.TB, tr *Trainer, s Settings) *Trainer {
 	}
 	dev := onCPU(1)
 	t.Cleanup(func() { dev.Close() })
-	out, err := Resume(context.Background(), dev, tr.data, space, []string{"x", "w"}[:tr.dim], s, copied(t, tr.Checkpoint()))
+	out, err := Resume(context.Background(), dev, tr.all, space, []string{"x", "w"}[:tr.dim], s, copied(t, tr.Checkpoint()))
 	if err != nil {
 		t.Fatal(err)
 	}

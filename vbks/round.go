@@ -123,9 +123,14 @@ func (r *round) run(ctx context.Context) error {
 	if err := r.each(ctx, r.order(phaseSearch), r.tasks(searched)); err != nil {
 		return err
 	}
-	if r.settings.Transplants && r.searching() && full {
-		if err := r.transplants(ctx); err != nil {
-			return err
+	if r.settings.Transplants && r.searching() {
+		// Where solutions are only taken up, with more inducing inputs than before, a
+		// relative may have become better than what contains it.
+		sparing := !full && !(r.optimizer.search().always && r.settings.light(r.n, r.m))
+		if full || r.n == r.data.Rows() {
+			if err := r.transplants(ctx, sparing); err != nil {
+				return err
+			}
 		}
 	}
 	return r.optimizer.complete(ctx, r)

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"sort"
 
+	"kestrel/kernelspace"
 	"kestrel/vbks/params"
 	"kestrel/vbks/starts"
 )
@@ -24,7 +25,7 @@ const (
 	stageSteps      = 12    // iterations on all rows before a start must look promising
 	promising       = 40.0  // nats that a start may be behind then
 	transplantSlack = 30.0  // nats that a transplant may be behind the present solution
-	roughSlack      = 200.0 // nats that a rougher start may be behind the present solution
+	variantSlack    = 200.0 // nats that a variant may be behind the present solution
 	scoutFewest     = 10    // live kernels that the scout is still enlarged for
 	scoutKernels    = 144   // and those for which it has
 	scoutRows       = 768   // so many rows
@@ -76,7 +77,8 @@ func (u *unit) search(ctx context.Context) error {
 	if err := u.resume(ctx, onRows); err != nil {
 		return err
 	}
-	if err := u.roughen(ctx, onRows, bound.boundValue(rows, u.order.Compared.YY, u.stop)); err != nil {
+	plain := bound.boundValue(rows, u.order.Compared.YY, u.stop)
+	if err := u.roughen(ctx, onRows, plain); err != nil {
 		return err
 	}
 	drafts, err := u.freshStarts(ctx, onScreen, onRows)
@@ -84,6 +86,9 @@ func (u *unit) search(ctx context.Context) error {
 		return err
 	}
 	if err := u.polish(ctx, drafts, onRows); err != nil {
+		return err
+	}
+	if err := u.recur(ctx, onRows, plain); err != nil {
 		return err
 	}
 	for i := range u.outcomes {
@@ -139,15 +144,37 @@ func (u *unit) roughen(ctx context.Context, onRows, plain objective) error {
 	if !u.thorough() {
 		return nil
 	}
+	return u.variants(ctx, onRows, plain, "rougher", u.drawer.Roughen)
+}
+
+// recur tries, in a thorough search, periods that the present solutions leave in the
+// data; of few rows also where solutions are only taken up with more inducing inputs,
+// which may be the first to resolve one.
+func (u *unit) recur(ctx context.Context, onRows, plain objective) error {
+	few := u.order.Thorough && u.optimizer.search().always && u.settings.light(u.total, u.drawer.Inducing)
+	if !few && !u.thorough() {
+		return nil
+	}
+	return u.variants(ctx, onRows, plain, "left", u.drawer.Left)
+}
+
+// variants tries what is made of the present solutions, and
+// optimises the best of each kernel.
+func (u *unit) variants(ctx context.Context, onRows, plain objective, label string,
+	of func(p *kernelspace.Program, x []float64) [][]float64,
+) error {
 	trials := make([][]*ascent, len(u.tasks))
 	most := 0
 	for i := range u.tasks {
 		if f := &u.outcomes[i]; f.Best.X != nil {
-			for _, x := range u.drawer.Roughen(u.model(i).program, f.Best.X) {
+			for _, x := range of(u.model(i).program, f.Best.X) {
 				trials[i] = append(trials[i], &ascent{start: x})
 			}
 		}
 		most = max(most, len(trials[i]))
+		if err := u.stop(); err != nil {
+			return err
+		}
 	}
 	for j := range most {
 		var sub []int
@@ -170,7 +197,7 @@ func (u *unit) roughen(ctx context.Context, onRows, plain objective) error {
 				best = a
 			}
 		}
-		if best == nil || best.value < u.outcomes[i].value()-roughSlack {
+		if best == nil || best.value < u.outcomes[i].value()-variantSlack {
 			continue
 		}
 		best.start = best.x
@@ -182,7 +209,7 @@ func (u *unit) roughen(ctx context.Context, onRows, plain objective) error {
 	for j, i := range sub {
 		u.outcomes[i].see(runs[j])
 		if a := runs[j]; a.x != nil && a.value > u.outcomes[i].value()+u.optimizer.search().restart {
-			u.outcomes[i].offer(a, "rougher")
+			u.outcomes[i].offer(a, label)
 		}
 	}
 	return nil

@@ -26,11 +26,13 @@ import (
 type Trainer struct {
 	common
 	settings  Settings
-	optimizer optimizer // that of the settings
-	data      Training
-	inducing  []float64 // Z, row-major
-	scales    kernelspace.Scales
-	drawer    *starts.Drawer // nil until something is searched for
+	optimizer optimizer          // that of the settings
+	data      Training           // the rows that are known
+	all       Training           // and those that Grow may announce
+	inducing  []float64          // Z, row-major
+	scales    kernelspace.Scales // of the rows that are known
+	first     kernelspace.Scales // of Training.First
+	drawer    *starts.Drawer     // nil until something is searched for
 	kernels   []*kernel
 	scout     *common // what solutions are searched on, nil until then; &common itself where that is the local ELBO
 	workers   []*worker
@@ -38,13 +40,14 @@ type Trainer struct {
 	group     int          // most kernels that a worker takes at a time
 	elboRows  []int32
 
-	evaluation int   // of the last one, 0 before the first
-	extra      int   // evaluations at proportion 1 asked for by Reoptimize
-	rungs      []int // numbers of inducing inputs, one after the other
-	rung       int   // place in them
-	told       bool  // more inducing inputs could change nothing
-	rows       int   // seen so far
-	compared   int   // inducing inputs of the last evaluation
+	evaluation int    // of the last one, 0 before the first
+	extra      int    // evaluations at proportion 1 asked for by Reoptimize
+	grown      growth // the last one, zero before
+	rungs      []int  // numbers of inducing inputs, one after the other
+	rung       int    // place in them
+	told       bool   // more inducing inputs could change nothing
+	rows       int    // seen so far
+	compared   int    // inducing inputs of the last evaluation
 	belief     *belief.Belief
 	leader     string
 	led        string // leads since the evaluation since, whatever orders have made of it
@@ -120,6 +123,8 @@ func New(ctx context.Context, dev device.Device, data Training, space []Candidat
 // newTrainer makes all of a trainer that does not depend on the inducing
 // inputs.
 func newTrainer(dev device.Device, data Training, space []Candidate, columns []string, s Settings) (*Trainer, error) {
+	all := data
+	data = data.known()
 	n := data.Rows()
 	if n == 0 || data.Dim == 0 || len(data.X) != n*data.Dim {
 		return nil, errors.New("no training rows")
@@ -127,11 +132,13 @@ func newTrainer(dev device.Device, data Training, space []Candidate, columns []s
 	if len(space) == 0 {
 		return nil, errors.New("the kernel space is empty")
 	}
-	t := &Trainer{settings: s, data: data, perform: doHere}
-	t.scales = starts.Summarise(data.X, data.Y, data.Dim)
-	t.scales.Seasons = data.Seasons
+	t := &Trainer{settings: s, data: data, all: all, perform: doHere}
+	t.scales = data.scales(n)
+	if t.first = t.scales; data.deciding() < n {
+		t.first = data.scales(data.deciding())
+	}
 	t.common = common{dev: dev, dim: data.Dim, jitter: s.Jitter, wall: params.Wall, span: t.scales.Span}
-	t.floor = s.NoiseFloor * t.scales.YVar
+	t.floor = s.NoiseFloor * t.first.YVar
 	var err error
 	if t.train, err = dev.NewData(data.X, data.Y, data.Dim); err != nil {
 		return nil, err
@@ -199,8 +206,9 @@ func (t *Trainer) prepareSearch() error {
 // readyDrawer makes what draws starts, which knows the candidate periods.
 func (t *Trainer) readyDrawer() {
 	if t.drawer == nil {
-		t.drawer = starts.NewDrawer(t.data.X, t.data.Y, t.dim, starts.Options{
-			Inducing: t.m, Floor: t.floor, Scales: t.scales, Seed: t.settings.Seed, Calendar: t.settings.Priors == seriesPriors,
+		n := t.data.deciding()
+		t.drawer = starts.NewDrawer(t.data.X[:n*t.dim], t.data.Y[:n], t.dim, starts.Options{
+			Inducing: t.m, Floor: t.floor, Scales: t.first, Seed: t.settings.Seed, Calendar: t.settings.Priors == seriesPriors,
 		})
 	}
 }
@@ -300,7 +308,7 @@ func (t *Trainer) compile(space []Candidate, columns []string) error {
 		}
 		t.kernels = append(t.kernels, &kernel{status: Live, model: &model{
 			id: e.ID(), expr: e, program: p, kin: kin[i],
-			prior:    t.prior(p, t.scales),
+			prior:    t.prior(p, t.first),
 			logPrior: math.Log(space[i].Weight / total),
 		}})
 	}
@@ -350,6 +358,9 @@ func (t *Trainer) Last() *Evaluation { return t.last }
 
 // schedule returns the number of rows that evaluation i has seen.
 func (t *Trainer) schedule(i int) int {
+	if g := &t.grown; i > g.evaluation && g.rows > 0 {
+		return min(g.rows, g.seen+(i-g.evaluation)*g.step)
+	}
 	n := t.data.Rows()
 	return min(n, int(math.Ceil(float64(i)*t.settings.EvaluateEvery*float64(n)-1e-9)))
 }
@@ -376,7 +387,7 @@ func (t *Trainer) Done() bool {
 // was before the call.
 func (t *Trainer) Next(ctx context.Context) (*Evaluation, error) {
 	began, held := time.Now(), t.held.length()
-	undo, err := t.climb()
+	undo, err := t.moveOn(ctx)
 	if err == nil {
 		var before func()
 		if before, err = t.evaluateNext(ctx); err == nil {

@@ -7,10 +7,11 @@ import (
 )
 
 // transplants tries the solutions of related kernels as starts, again and again
-// while that changes something: once between, at most four times at the end.
-func (r *round) transplants(ctx context.Context) error {
+// while that changes something: once between, at most four times at the end. Sparing, it
+// looks only at kernels that are worse than what they contain.
+func (r *round) transplants(ctx context.Context, sparing bool) error {
 	times := 1
-	if r.n == r.data.Rows() {
+	if r.n == r.data.Rows() && !sparing {
 		times = 4
 	}
 	for time := range times {
@@ -30,10 +31,28 @@ func (r *round) transplants(ctx context.Context) error {
 			if r.outcomes[k].Failure != "" {
 				continue
 			}
+			foremost := map[string]int{} // of the cousins with a part, the place among the gifts
 			for i, rel := range r.kernels[k].kin {
-				if giver := before[rel.From]; changed[rel.From] && giver.X != nil {
-					gifts[k] = append(gifts[k], gift{From: i, X: giver.X, Value: giver.Value})
+				giver := before[rel.From]
+				if !changed[rel.From] || giver.X == nil {
+					continue
 				}
+				if rel.Kind != starts.Cousin {
+					gifts[k] = append(gifts[k], gift{From: i, X: giver.X, Value: giver.Value})
+					continue
+				}
+				at, some := foremost[rel.Part]
+				switch {
+				case r.n < r.data.Rows():
+				case !some:
+					foremost[rel.Part] = len(gifts[k])
+					gifts[k] = append(gifts[k], gift{From: i, X: giver.X, Value: giver.Value})
+				case giver.Value > gifts[k][at].Value:
+					gifts[k][at] = gift{From: i, X: giver.X, Value: giver.Value}
+				}
+			}
+			if sparing {
+				gifts[k] = betterThan(gifts[k], r.kernels[k].kin, before[k].Value)
 			}
 			if len(gifts[k]) > 0 {
 				takers = append(takers, k)
@@ -44,7 +63,7 @@ func (r *round) transplants(ctx context.Context) error {
 			tasks[i].Gifts = gifts[tasks[i].Kernel]
 		}
 		o := r.order(phaseTransplant)
-		o.Time = time
+		o.Time, o.Sparing = time, sparing
 		if err := r.each(ctx, o, tasks); err != nil {
 			return err
 		}
@@ -60,6 +79,20 @@ func (r *round) transplants(ctx context.Context) error {
 		}
 	}
 	return nil
+}
+
+// betterThan returns the best of the gifts that can be made part of what takes it, if it is
+// better than that.
+func betterThan(gifts []gift, kin []starts.Relation, value float64) (best []gift) {
+	for _, g := range gifts {
+		if kind := kin[g.From].Kind; kind != starts.Lift && kind != starts.Cousin || g.Value < value+1 {
+			continue
+		}
+		if best == nil || g.Value > best[0].Value {
+			best = []gift{g}
+		}
+	}
+	return best
 }
 
 // transplant values the transplants for the kernels of a unit and optimises the
@@ -91,9 +124,14 @@ func (u *unit) transplant(ctx context.Context) error {
 			if !worthwhile(rel, g.Value, f.value()) {
 				continue
 			}
-			for j, x := range u.drawer.Transplant(rel, u.models[rel.From].program, m.program, g.X, f.Best.X, rng) {
+			quiet := rel.Kind == starts.Lift || rel.Kind == starts.Cousin
+			all := u.drawer.Transplant(rel, u.models[rel.From].program, m.program, g.X, f.Best.X, rng)
+			if u.order.Sparing {
+				all = all[:min(1, len(all))]
+			}
+			for j, x := range all {
 				// The first of a lift adds what changes nothing: there the kernel is as good as what it contains.
-				trials[i] = append(trials[i], trial{&ascent{start: x}, rel.Label, rel.Kind == starts.Lift && j == 0})
+				trials[i] = append(trials[i], trial{&ascent{start: x}, rel.Label, quiet && j == 0})
 			}
 		}
 		most = max(most, len(trials[i]))
@@ -135,7 +173,11 @@ func (u *unit) transplant(ctx context.Context) error {
 		best.run.against(&u.outcomes[i].Best)
 		sub, runs, labels = append(sub, i), append(runs, best.run), append(labels, best.label)
 	}
-	if err := u.climb(ctx, sub, runs, u.settings.Steps, obj); err != nil {
+	steps := u.settings.Steps
+	if u.order.Sparing {
+		steps = min(steps, stageSteps)
+	}
+	if err := u.climb(ctx, sub, runs, steps, obj); err != nil {
 		return err
 	}
 	for j, a := range runs {

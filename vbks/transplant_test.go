@@ -164,7 +164,7 @@ func TestTransplantsOrderNestedKernels(t *testing.T) {
 		for _, k := range e.Kernels {
 			if ids[k.Source] && k.Source != k.ID {
 				sources++
-			} else if k.Source != "fresh" && k.Source != "shaken" {
+			} else if k.Source != "fresh" && k.Source != "shaken" && k.Source != "left" {
 				t.Errorf("%s comes from %q", k.ID, k.Source)
 			}
 		}

@@ -13,7 +13,13 @@ const (
 	// The integrals of kernels within integralNats of the best are estimated by draws,
 	// as long as a product of all rows with the inducing inputs is at most integralWork.
 	integralNats = 15
-	integralWork = 1e8
+	// Where solutions are only taken up that is so of so many kernels at most.
+	integralWork    = 1e8
+	integralKernels = 12
+	// At the last evaluation a product may be ten times as much; then kernels within
+	// closeNats of the best are looked at.
+	lastWork  = 1e9
+	closeNats = 6
 	// Modes within modeNats of the best one count, at most mostModes.
 	modeNats  = 12
 	mostModes = 8
@@ -45,9 +51,20 @@ func (r *round) keepVolumes() {
 
 // integrates reports whether densities are integrated in this evaluation.
 func (r *round) integrates() bool {
-	return r.settings.Evidence == drawsEvidence && r.n == r.data.Rows() && r.researches(len(r.live)) &&
-		float64(r.n)*float64(r.m)*float64(r.m) <= integralWork
+	if r.settings.Evidence != drawsEvidence || r.n < r.data.Rows() {
+		return false
+	}
+	if r.heavy() {
+		return r.work() <= lastWork && r.rung+1 == len(r.rungs) && r.concluding(r.number)
+	}
+	return r.researches(len(r.live)) || len(r.live) <= integralKernels
 }
+
+// work is that of a product of all rows with the inducing inputs.
+func (r *round) work() float64 { return float64(r.n) * float64(r.m) * float64(r.m) }
+
+// heavy reports whether only the last belief is worth so much work.
+func (r *round) heavy() bool { return r.work() > integralWork }
 
 // integrate finds volumes that count all modes and shapes other than normal ones, of
 // the kernels that may be the best, once all data are in use.
@@ -65,11 +82,14 @@ func (r *round) integrate(ctx context.Context) error {
 		}
 		return f.ELBO + f.Volume.Nats
 	}
-	best := math.Inf(-1)
+	best, near := math.Inf(-1), float64(integralNats)
+	if r.heavy() {
+		near = closeNats
+	}
 	for _, k := range r.live {
 		best = math.Max(best, value(k))
 	}
-	at := slices.DeleteFunc(slices.Clone(r.live), func(k int) bool { return math.IsInf(value(k), -1) || !(value(k) >= best-integralNats) })
+	at := slices.DeleteFunc(slices.Clone(r.live), func(k int) bool { return math.IsInf(value(k), -1) || !(value(k) >= best-near) })
 	tasks := r.tasks(at)
 	for i := range tasks {
 		known := &tasks[i].Known

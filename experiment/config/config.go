@@ -32,6 +32,7 @@ type Config struct {
 	Device      DeviceChoice
 	Compare     Comparison
 	Unasked     bool // nobody asks questions beside the run; no key of a config
+	KeepTable   bool // the run keeps a copy of its table, which is nowhere else; no key of a config
 }
 
 // KernelSpace says which kernels compete: one of Set, Expressions, or Base with
@@ -137,6 +138,9 @@ func ForTable(path, target string, set []Override) (Config, error) {
 
 // dataName makes a run's name from that of a data file.
 func dataName(path string) string {
+	if path == datasets.StandardInput {
+		return "stdin"
+	}
 	base := filepath.Base(path)
 	if i := strings.IndexByte(base, '.'); i > 0 {
 		base = base[:i]

@@ -49,6 +49,8 @@ func (c *Config) keys() []key {
 		{"data", "delimiter", textValue{p: &d.Delimiter}, `"auto", "tab", "space", or a character`},
 		{"data", "decimal", choice(&d.Decimal, "auto", ".", ","), "the decimal sign; the other one may divide thousands"},
 		{"data", "missing", texts{&d.Missing}, "what stands for a missing value"},
+		{"data", "first_rows", whole{&d.FirstRows, 0, many},
+			"of the table: scaling, seasons, candidate periods and held-out rows are theirs, those behind are learned from last; 0: all"},
 		{"data", "test", testRows{&d.TestRows, &d.TestFraction}, "rows (a whole number) or a fraction held out"},
 		{"data", "split_by", choice(&d.SplitBy, "auto", "random", "rows", "x", "mask"),
 			"rows: the last ones; x: the largest inputs; auto: these of a series in time, else random"},

@@ -56,6 +56,7 @@ const (
 	MarkPruned      MarkKind = "pruned"
 	MarkRestored    MarkKind = "restored"
 	MarkReoptimised MarkKind = "re-optimised"
+	MarkGrown       MarkKind = "more rows"
 	MarkInducing    MarkKind = "inducing" // inputs are more from this evaluation on
 )
 
@@ -161,9 +162,38 @@ func (h *History) Apply(e *record.Event) {
 	case record.EventReoptimised:
 		h.mark(MarkReoptimised)
 		h.say(e, LevelState)
+	case record.EventData:
+		if more := e.Start.Data.Train - e.Before.Train; more > 0 {
+			h.rescale(float64(e.Before.Train) / float64(e.Start.Data.Train))
+			h.add(Mark{Kind: MarkGrown, Text: fmt.Sprintf("%d more rows", more)})
+		}
+		h.say(e, LevelState)
 	case record.EventResumed:
 		h.mark(MarkResumed)
 		h.say(e, LevelState)
+	}
+}
+
+// rescale makes shares of the rows that there were those of all that there are, unless
+// all have been used already: what comes then follows behind them.
+func (h *History) rescale(by float64) {
+	if h.ruler.full > 0 {
+		return
+	}
+	h.ruler.step *= by
+	lines := []*timeline{&h.timeline}
+	for _, m := range h.methods {
+		lines = append(lines, &m.timeline)
+	}
+	for _, l := range lines {
+		for i := range l.moments {
+			l.moments[i].Data *= by
+			l.moments[i].Proportion *= by
+		}
+	}
+	for i := range h.marks {
+		h.marks[i].Data *= by
+		h.marks[i].Proportion *= by
 	}
 }
 

@@ -37,3 +37,40 @@ func TestMarksOn(t *testing.T) {
 		t.Errorf("%q", got)
 	}
 }
+
+// Where rows come while others are still arriving, shares of the rows are of all from there
+// on; where all have been used, what takes them in follows behind.
+func TestMoreRowsOnTheAxis(t *testing.T) {
+	h := &History{}
+	at := func(i int, share float64) {
+		h.Apply(&record.Event{Type: record.EventEvaluation, Evaluation: recordtest.Evaluation(i, 10, share, []float64{1})})
+	}
+	more := func(from, to int) {
+		start := &record.Start{Data: recordtest.SummaryOf(to, 5)}
+		h.Apply(&record.Event{Type: record.EventData, Start: start, Before: &record.Table{Train: from}})
+	}
+	at(1, 0.2)
+	at(2, 0.4)
+	more(100, 200)
+	at(3, 0.6)
+	at(4, 1)
+	at(5, 1)
+	more(200, 250)
+	at(6, 0.9)
+	at(7, 1)
+	var got []string
+	for _, m := range h.Moments() {
+		got = append(got, fmt.Sprintf("%g %g %s", m.Data, m.Proportion, h.Label(AxisData, m.Data)))
+	}
+	want := []string{"0.1 0.1 10 %", "0.2 0.2 20 %", "0.6 0.6 60 %", "1 1 100 %", "1.1 1 +1", "1.2 0.9 +2", "1.3 1 +3"}
+	if !slices.Equal(got, want) {
+		t.Errorf("%q", got)
+	}
+	var marks []string
+	for _, m := range h.MarksOn(AxisData) {
+		marks = append(marks, fmt.Sprintf("%g %s", m.X, m.Text))
+	}
+	if want := []string{"0.2 100 more rows", "1.1 50 more rows"}; !slices.Equal(marks, want) {
+		t.Errorf("%q", marks)
+	}
+}

@@ -26,7 +26,7 @@ type Moment struct {
 	Merged       int // evaluations that begin in it: 1 for a single one, 0 for one revised by an order
 	Rows         int // seen
 	Proportion   float64
-	Data         float64 // Proportion, and beyond 1 one step for each refinement
+	Data         float64 // Proportion, and beyond 1 one step for each refinement, and for what takes in rows that came later
 	Seconds      float64
 }
 
@@ -42,7 +42,8 @@ func (m *Moment) On(a Axis) float64 {
 }
 
 // ruler places evaluations on the data axis: those that all data are used in
-// already follow at the distance of the others.
+// already follow at the distance of the others, and so do those that take in rows that
+// came after that.
 type ruler struct {
 	step float64 // what an evaluation adds
 	full int     // first evaluation at proportion 1
@@ -52,7 +53,7 @@ func (r *ruler) data(e *record.Evaluation) float64 {
 	if r.step == 0 {
 		r.step = e.Proportion / float64(max(1, e.Index))
 	}
-	if e.Proportion < 1 {
+	if e.Proportion < 1 && r.full == 0 {
 		return e.Proportion
 	}
 	if r.full == 0 {

@@ -38,7 +38,10 @@ var errInspectorClosed = errors.New("the inspector has been closed")
 //
 // Errors: no such run, no evaluation yet, a damaged checkpoint, data that are
 // missing or have changed.
-func Open(ctx context.Context, dir string) (*Inspector, error) {
+func Open(ctx context.Context, dir string) (*Inspector, error) { return OpenWith(ctx, dir, "") }
+
+// OpenWith is Open for a run whose table is at another path now; "": where it was.
+func OpenWith(ctx context.Context, dir, table string) (*Inspector, error) {
 	learned, err := lastSaved(dir)
 	if err != nil {
 		return nil, err
@@ -51,7 +54,13 @@ func Open(ctx context.Context, dir string) (*Inspector, error) {
 	if err != nil {
 		return nil, fmt.Errorf("run %q: %w", dir, err)
 	}
+	if prepare.Kept(&c, dir); table != "" {
+		prepare.Elsewhere(&c, table)
+	}
 	d, s, err := prepare.LoadData(ctx, &c)
+	if changed := (*prepare.ChangedFile)(nil); table != "" && errors.As(err, &changed) {
+		return nil, fmt.Errorf("run %q: %s is not what it has read: it has another sha256", dir, changed.Path)
+	}
 	if err != nil {
 		return nil, fmt.Errorf("data of run %q: %w", dir, err)
 	}

@@ -130,6 +130,10 @@ type ModelOptions struct {
 	WithoutRows bool // no training rows, with what that costs; see vbks.Trainer.Freeze
 }
 
+// Kept returns the model file that predicts in the place of a run whose data are gone,
+// or by itself; nil where there is none.
+func (p *Predictor) Kept() *modelfile.Model { return p.of }
+
 // Model returns the model of a run, of which start is how it began: what p predicts
 // with. After Refit it is of all rows.
 func (p *Predictor) Model(ctx context.Context, start *record.Start, o ModelOptions) (*modelfile.Model, error) {

@@ -77,7 +77,13 @@ type Predicted struct {
 // data are gone the run's model file takes their place, if it has one.
 // Errors are those of Open.
 func OpenPredictor(ctx context.Context, dir string) (*Predictor, error) {
-	i, err := Open(ctx, dir)
+	return OpenPredictorWith(ctx, dir, "")
+}
+
+// OpenPredictorWith is OpenPredictor for a run whose table is at another path now; "":
+// where it was.
+func OpenPredictorWith(ctx context.Context, dir, table string) (*Predictor, error) {
+	i, err := OpenWith(ctx, dir, table)
 	if err != nil {
 		return instead(dir, err)
 	}

@@ -35,9 +35,10 @@ type SolvedKernel struct {
 	Weight  float64   // of these kernels by q*, sum 1
 }
 
-// OpenSolved reads the so many highest-ranked kernels of a run. Errors are those of Open.
-func OpenSolved(ctx context.Context, dir string, top int) (*Solved, error) {
-	i, err := Open(ctx, dir)
+// OpenSolved reads the so many highest-ranked kernels of a run, whose table may be at
+// another path now; "": where it was. Errors are those of Open.
+func OpenSolved(ctx context.Context, dir, table string, top int) (*Solved, error) {
+	i, err := OpenWith(ctx, dir, table)
 	if err != nil {
 		return nil, err
 	}

@@ -38,7 +38,7 @@ func growing(t *testing.T, g func(float64) float64) (path, mapped string) {
 
 // A run of the logarithm is the run of a table of logarithms: the same
 // hyperparameters, local ELBOs and q*, and the whole checkpoint but for the place in
-// the log; its predictions are the other's mapped.
+// the log and what tells the rows of the table; its predictions are the other's mapped.
 func TestRunOfTheLogarithm(t *testing.T) {
 	path, logs := growing(t, math.Log)
 	set := []string{"kernels.expressions=SE,PER+LIN,PER*LIN", "data.split_by=x", "data.test=24"}
@@ -49,7 +49,7 @@ func TestRunOfTheLogarithm(t *testing.T) {
 		t.Errorf("%d arrays, %d", len(a), len(b))
 	}
 	for name, values := range b {
-		if !strings.HasPrefix(name, "log") && !slices.Equal(a[name], values) {
+		if name != "rows/marks" && !strings.HasPrefix(name, "log") && !slices.Equal(a[name], values) {
 			t.Errorf("%s: %v, of the table of logarithms %v", name, a[name], values)
 		}
 	}

@@ -10,7 +10,8 @@ import (
 // ConfigFor returns the config of a file of data, of a TOML file or of a
 // built-in name, whichever name is, with overrides on top.
 func ConfigFor(name string, set []config.Override) (config.Config, error) {
-	if name == "-" || IsTable(name) || isFile(name) && datasets.IsWorkbook(name) { // which says of itself that it is no table
+	// A workbook says of itself that it is no table.
+	if name == datasets.StandardInput || IsTable(name) || isFile(name) && datasets.IsWorkbook(name) {
 		return config.ForTable(name, "", set)
 	}
 	return config.Load(name, set)

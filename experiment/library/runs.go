@@ -172,6 +172,9 @@ func (r *RunInfo) readEnd(f *os.File, first *record.Event, s *record.Standing) e
 // show takes over how the run stands.
 func (r *RunInfo) show(s *record.Standing) {
 	r.Reason, r.Last, r.Seconds = s.Reason, s.Time, float64(s.Seconds)
+	if s.Start != nil { // which may not be the first one
+		r.Rows = s.Start.Data.Train
+	}
 	if e := s.Evaluation; e != nil {
 		r.Evaluations, r.Planned = e.Index, e.Planned
 		if l := e.Leader(); l != nil {

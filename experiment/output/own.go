@@ -12,7 +12,7 @@ import (
 // ownFiles are the names in its directory that a run keeps for itself.
 func ownFiles() []string {
 	return []string{record.ConfigFile, record.EventsFile, record.StateDir, record.PosteriorFile, record.MetricsFile,
-		record.KernelsFile, record.BaselinesFile, record.LogFile, record.ModelFile}
+		record.KernelsFile, record.BaselinesFile, record.LogFile, record.ModelFile, record.TableFile}
 }
 
 // isRun reports whether a folder is that of a run, or of what is left of one. A

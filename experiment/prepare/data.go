@@ -2,11 +2,17 @@ package prepare
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
 
 	"kestrel/datasets"
 	"kestrel/datasets/transform"
 	"kestrel/experiment/config"
+	"kestrel/experiment/files"
+	"kestrel/experiment/record"
 )
 
 // ChangedFile is a file of the data that is not the one that a config means.
@@ -16,6 +22,12 @@ func (e *ChangedFile) Error() string {
 	return fmt.Sprintf("%s: its sha256 is %s, not %s = %q; the file has changed, remove the key to use it all the same", e.Path, e.is, e.key,
 		e.was)
 }
+
+// Table reports whether it is the data's own, not one that comes with them.
+func (e *ChangedFile) Table() bool { return e.key == tableKey }
+
+// tableKey is the key that names the hash of the data's own file.
+const tableKey = "data.sha256"
 
 // LoadSettled loads the data of a config, decides what the config leaves to them, and
 // fits their transform and standardisation. The notices of the data tell of it.
@@ -75,11 +87,42 @@ func LoadGroups(ctx context.Context, c *config.Config) ([]datasets.Group, error)
 // checkFiles returns an error if the data are not of the files that a config means.
 func checkFiles(c *config.Config, d *datasets.Dataset) error {
 	holidays, sum := d.Holidays()
-	for _, f := range []ChangedFile{{d.Path, "data.sha256", c.SHA256, d.SHA256}, {d.Mask, "data.mask_sha256", c.MaskSHA256, d.MaskSHA256},
+	for _, f := range []ChangedFile{{d.Path, tableKey, c.SHA256, d.SHA256}, {d.Mask, "data.mask_sha256", c.MaskSHA256, d.MaskSHA256},
 		{holidays, "data.holidays_sha256", c.HolidaysSHA, sum}} {
 		if f.was != "" && f.is != "" && f.was != f.is {
 			return &f
 		}
 	}
 	return nil
+}
+
+// Elsewhere has a config read its table at another path, and find beside it what is not
+// where it was of the files that come with it.
+func Elsewhere(c *config.Config, table string) {
+	c.Data.Path = table
+	if table != datasets.StandardInput { // which is refused where it is read
+		c.Data.Path = files.Absolute(table)
+	}
+	for _, file := range []*string{&c.Data.Mask, &c.Data.Locations, &c.Data.Holidays} {
+		beside := filepath.Join(filepath.Dir(c.Data.Path), filepath.Base(*file))
+		if *file != "" && missing(*file) && !missing(beside) {
+			*file = beside
+		}
+	}
+}
+
+func missing(path string) bool {
+	_, err := os.Stat(path)
+	return errors.Is(err, fs.ErrNotExist)
+}
+
+// Kept has a config read the copy of its table that the run in a directory keeps, where
+// that has been moved since.
+func Kept(c *config.Config, dir string) {
+	if filepath.Base(c.Data.Path) != record.TableFile || !missing(c.Data.Path) {
+		return
+	}
+	if own := filepath.Join(dir, record.TableFile); !missing(own) {
+		c.Data.Path = files.Absolute(own)
+	}
 }

@@ -8,6 +8,7 @@ import (
 	"kestrel/datasets"
 	"kestrel/device"
 	"kestrel/experiment/config"
+	"kestrel/experiment/files"
 	"kestrel/experiment/record"
 	"kestrel/vbks"
 	"kestrel/vbks/mixture"
@@ -28,8 +29,9 @@ type Job struct {
 	Subject *Subject // nil where the config is Unasked
 	Trainer Trainer
 	Test    TestSet
-	learned map[string]vbks.Tensor // a checkpoint that the trainer begins with; nil: it begins anew
-	given   *datasets.Dataset      // in the place of those that the config names; nil: none
+	Marks   *datasets.Marks // of the rows of a table; nil of other data
+	past    Past
+	given   *datasets.Dataset // in the place of those that the config names; nil: none
 }
 
 // Trainer is what a Run needs of vbks.Trainer.
@@ -52,21 +54,27 @@ var _ Trainer = (*vbks.Trainer)(nil)
 
 // Prepare loads and compiles what a config asks for. Its errors are the user's
 // to mend.
-func Prepare(ctx context.Context, c config.Config) (*Job, error) { return PrepareFrom(ctx, c, nil) }
+func Prepare(ctx context.Context, c config.Config) (*Job, error) { return PrepareFrom(ctx, c, Past{}) }
 
-// PrepareFrom is Prepare for a trainer that begins with a checkpoint, if that is
-// not nil.
-func PrepareFrom(ctx context.Context, c config.Config, learned map[string]vbks.Tensor) (*Job, error) {
-	return prepareJob(ctx, c, learned, nil)
+// Past is what a trainer has behind it that begins.
+type Past struct {
+	Learned map[string]vbks.Tensor        // a checkpoint; nil: it begins anew
+	Begin   int                           // training rows that there are then, the first ones; 0: all
+	Check   func(*datasets.Dataset) error // of the data, before anything is made of them; nil: none
+}
+
+// PrepareFrom is Prepare for a trainer that has a past.
+func PrepareFrom(ctx context.Context, c config.Config, p Past) (*Job, error) {
+	return prepareJob(ctx, c, p, nil)
 }
 
 // PrepareData is Prepare for data that have been loaded, in the place of those that the
 // config names. The job changes them where the config is Unasked.
 func PrepareData(ctx context.Context, c config.Config, d *datasets.Dataset) (*Job, error) {
-	return prepareJob(ctx, c, nil, d)
+	return prepareJob(ctx, c, Past{}, d)
 }
 
-func prepareJob(ctx context.Context, c config.Config, learned map[string]vbks.Tensor, given *datasets.Dataset) (*Job, error) {
+func prepareJob(ctx context.Context, c config.Config, past Past, given *datasets.Dataset) (*Job, error) {
 	if _, err := c.Kernels.Candidates(); err != nil {
 		return nil, err
 	}
@@ -74,7 +82,7 @@ func prepareJob(ctx context.Context, c config.Config, learned map[string]vbks.Te
 	if err != nil {
 		return nil, err
 	}
-	j := &Job{Config: c, dev: dev, learned: learned, given: given}
+	j := &Job{Config: c, dev: dev, past: past, given: given}
 	if notice != "" {
 		j.Notices = append(j.Notices, notice)
 	}
@@ -91,6 +99,9 @@ func (j *Job) prepare(ctx context.Context) error {
 		j.Data, j.Scaler, err = LoadSettled(ctx, &j.Config)
 	} else if _, err = settle(ctx, &j.Config, j.Data); err == nil {
 		j.Scaler, err = datasets.NewScaler(j.Data, j.Config.Data)
+	}
+	if err == nil && j.past.Check != nil {
+		err = j.past.Check(j.Data)
 	}
 	if err != nil {
 		return err
@@ -123,6 +134,9 @@ func (j *Job) prepare(ctx context.Context) error {
 	}
 	j.Test.Percent = percentages(base, j.Test.Y)
 	j.Columns = d.Template()
+	if d.Source == "csv" && j.given == nil {
+		j.Marks = d.Marks()
+	}
 	if c.Unasked { // a million rows need not be held twice
 		d.X, d.Y, d.Train, d.Test = nil, nil, nil, nil
 		j.Subject = nil
@@ -150,10 +164,21 @@ func (j *Job) prepare(ctx context.Context) error {
 
 // newTrainer makes the trainer of a subject, at its beginning or as it was saved.
 func (j *Job) newTrainer(ctx context.Context, s *Subject) (*vbks.Trainer, error) {
-	if j.learned == nil {
-		return vbks.New(ctx, j.dev, s.Train, s.Space, s.Columns, s.Settings)
+	train := s.Train
+	train.Begin = j.past.Begin
+	if j.past.Learned == nil {
+		return vbks.New(ctx, j.dev, train, s.Space, s.Columns, s.Settings)
 	}
-	return vbks.Resume(ctx, j.dev, s.Train, s.Space, s.Columns, s.Settings, j.learned)
+	return vbks.Resume(ctx, j.dev, train, s.Space, s.Columns, s.Settings, j.past.Learned)
+}
+
+// MoveTable says that the table has moved since it was read.
+func (j *Job) MoveTable(path string) {
+	j.Data.Path, j.Config.Data.Path = path, files.Absolute(path)
+	start := *j.Start
+	data := *start.Data
+	start.Config, start.Data, data.Path = j.Config.TOML(), &data, path
+	j.Start = &start
 }
 
 // Close gives the device back.

@@ -29,6 +29,9 @@ func NewSubject(c *config.Config, d *datasets.Dataset, scaler *datasets.Scaler, 
 		s.Columns = append(s.Columns, in.Name)
 	}
 	s.Train = vbks.Training{X: scaler.X(d, d.Train), Y: scaler.Y(d, d.Train), Dim: d.Dim, Truth: d.Kernel}
+	if c.Data.FirstRows > 0 {
+		s.Train.First = len(d.First())
+	}
 	if d.Series != nil {
 		for _, p := range d.Series.Seasons {
 			s.Train.Seasons = append(s.Train.Seasons, p/scaler.XScale[0])

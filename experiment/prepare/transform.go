@@ -42,7 +42,7 @@ func decideTransform(ctx context.Context, c *config.Config, d *datasets.Dataset)
 		return "", nil
 	}
 	c.Data.Transform = transform.None
-	n := len(d.Train)
+	n := len(d.First())
 	if d.Series == nil || n < fewestTransformed || n > mostTransformed ||
 		slices.ContainsFunc(d.Train, func(r int32) bool { return !(d.Y[r] > 0) }) {
 		return "", nil
@@ -84,13 +84,13 @@ func foretold(ctx context.Context, c *config.Config, d *datasets.Dataset, name s
 		space = append(space, vbks.Candidate{Expr: e, Weight: 1})
 	}
 	own := c.Clone()
-	own.Data.Transform = name
+	own.Data.Transform, own.Data.FirstRows = name, 0
 	s := &own.Settings
 	*s = vbks.DefaultSettings()
 	s.Seed, s.NoiseFloor, s.Priors, s.Errors, s.PredictTheta = c.Settings.Seed, c.Settings.NoiseFloor, "series", "ignore", "mode"
 	s.Optimizer, s.EvaluateEvery, s.Refine, s.Starts = "collapsed", 1, 0, 2
 
-	rows := slices.Clone(d.Train)
+	rows := slices.Clone(d.First())
 	slices.SortStableFunc(rows, func(a, b int32) int { return cmp.Compare(d.Row(int(a))[0], d.Row(int(b))[0]) })
 	n := len(rows)
 	sum, count := 0.0, 0

@@ -42,9 +42,12 @@ func (e *Event) check() error {
 // Missing names what an event lacks of what its type promises, "" if nothing.
 func (e *Event) Missing() string {
 	switch e.Type {
-	case EventStarted:
+	case EventStarted, EventData:
 		if e.Start == nil || e.Start.Data == nil {
 			return "start and its data"
+		}
+		if e.Type == EventData && e.Before == nil {
+			return "before"
 		}
 	case EventState, EventFinished:
 		if e.State == nil {

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"kestrel/datasets"
+	"kestrel/experiment/words"
 	"kestrel/vbks"
 )
 
@@ -36,10 +37,21 @@ func describe(e *Event) string {
 		return fmt.Sprintf("restored %d kernels; %s", len(e.Kernels), progressText(e.Evaluation))
 	case EventReoptimised:
 		return "re-optimising" + describeChange(e.Change)
+	case EventData:
+		return e.describeData()
 	case EventResumed:
 		return e.Resumed.String()
 	}
 	return ""
+}
+
+// describeData says what has become of the table.
+func (e *Event) describeData() string {
+	now := e.Start.Data
+	if more := now.Train - e.Before.Train; more > 0 {
+		return fmt.Sprintf("%s behind the %d that there were, of %s", words.Count(more, "training row"), e.Before.Train, now.Path)
+	}
+	return "the table is " + now.Path + " from here on"
 }
 
 func describeChange(c *vbks.Change) string {

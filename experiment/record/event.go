@@ -23,6 +23,7 @@ const (
 	EventRestored    EventType = "restored"    // Kernels, and the revised Evaluation
 	EventReoptimised EventType = "reoptimised" // Change
 	EventFinished    EventType = "finished"    // State: how it ended
+	EventData        EventType = "data"        // Start, as it is from here on, and Before: another table, moved or with rows behind
 	EventResumed     EventType = "resumed"     // Resumed: another process goes on with the run
 )
 
@@ -45,7 +46,15 @@ type Event struct {
 	Change     *vbks.Change `json:"change,omitempty"`
 	Inducing   int          `json:"inducing,omitempty"` // inputs after the change, which may have asked for more than there are rows
 	Resumed    *Resumed     `json:"resumed,omitempty"`
+	Before     *Table       `json:"before,omitempty"`
 	ByItself   bool         `json:"by_itself,omitempty"` // of an order: it followed by itself, see Start.Course
+}
+
+// Table is what a run learned from before it was given another one.
+type Table struct {
+	Path     string `json:"path,omitempty"`
+	RowsRead int    `json:"rows_read"`
+	Train    int    `json:"train"`
 }
 
 // StateChange is a transition of the run.
@@ -62,5 +71,5 @@ const EventAnew EventType = "anew"
 
 // Redone reports whether the event is done again if no checkpoint holds it.
 func (e *Event) Redone() bool {
-	return e.Evaluation != nil || e.Type == EventReoptimised
+	return e.Evaluation != nil || e.Type == EventReoptimised || e.Type == EventData
 }

@@ -94,7 +94,7 @@ func Open(dir string) (*os.File, error) {
 func CheckFiles(d *inside.Dir) error {
 	err := d.CheckFolder(StateDir)
 	for _, name := range []string{EventsFile, ConfigFile, PosteriorFile, MetricsFile, KernelsFile, BaselinesFile, LogFile, ModelFile,
-		StateDir + "/" + CheckpointFile} {
+		TableFile, StateDir + "/" + CheckpointFile} {
 		if errors.As(err, new(*inside.Refused)) {
 			return err
 		}

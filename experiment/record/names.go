@@ -15,6 +15,7 @@ const (
 	BaselinesFile  = "baselines.csv"
 	LogFile        = "log.txt"
 	ModelFile      = "model.kestrel" // what the run predicts with, see package modelfile
+	TableFile      = "table"         // what it learned from, where that came from standard input
 )
 
 // Names of the tables of a comparison, beside its config and MetricsFile.

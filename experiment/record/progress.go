@@ -66,7 +66,7 @@ func (p *Progress) Record(e *Event) error {
 				p.flush(fmt.Sprintf("  rmse %-8.4g", float64(m.RMSE)))
 			}
 		}
-	case EventReoptimised, EventResumed:
+	case EventReoptimised, EventResumed, EventData:
 		p.flush("")
 		p.say(Describe(e))
 	case EventState:

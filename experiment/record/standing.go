@@ -39,9 +39,10 @@ type Standing struct {
 
 // Order is one that changes what is learned.
 type Order struct {
-	What     EventType    // EventPruned, EventRestored or EventReoptimised
+	What     EventType    // EventPruned, EventRestored, EventReoptimised or EventData
 	Kernels  []string     // of the first two
-	Change   *vbks.Change // of the last
+	Change   *vbks.Change // of the third
+	Start    *Start       // of the last: as it is with another table
 	ByItself bool         // as Event.ByItself
 	After    int          // evaluations before it
 }
@@ -63,6 +64,9 @@ func (s *Standing) Apply(e *Event) {
 	switch e.Type {
 	case EventStarted:
 		s.Start, s.Inducing = e.Start, []int{e.Start.Inducing}
+	case EventData:
+		s.Start, s.Ended = e.Start, false
+		s.Orders = append(s.Orders, Order{What: e.Type, Start: e.Start, After: s.Made})
 	case EventState:
 		s.State, s.Reason, s.Cause, s.Ended = e.State.To, e.State.Reason, e.Cause, false
 	case EventFinished:

@@ -106,3 +106,30 @@ func TestStandingOfAnEnd(t *testing.T) {
 		t.Errorf("%+v", s)
 	}
 }
+
+// Another table is an order, and what is said of the data from there on.
+func TestStandingWithAnotherTable(t *testing.T) {
+	var s record.Standing
+	events := recordtest.Eventful()
+	for i := range events {
+		s.Apply(&events[i])
+	}
+	now := &record.Start{Name: "a", Data: recordtest.SummaryOf(25, 10)}
+	e := &record.Event{Type: record.EventData, Start: now, Before: &record.Table{Train: 20}}
+	if !e.Redone() || record.Describe(e) != "5 training rows behind the 20 that there were, of " {
+		t.Errorf("%q", record.Describe(e))
+	}
+	s.Apply(e)
+	if last := s.Orders[len(s.Orders)-1]; s.Start != now || s.Ended || last.What != record.EventData || last.Start != now || last.After != 2 {
+		t.Errorf("%+v", s)
+	}
+	now.Data = recordtest.SummaryOf(20, 10)
+	if now.Data.Path = "new.csv"; record.Describe(e) != "the table is new.csv from here on" {
+		t.Errorf("%q", record.Describe(e))
+	}
+	for _, lacks := range []*record.Event{{Type: record.EventData, Start: now}, {Type: record.EventData, Before: e.Before}} {
+		if lacks.Missing() == "" {
+			t.Errorf("%+v lacks nothing", lacks)
+		}
+	}
+}

@@ -2,7 +2,9 @@ package report
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"io/fs"
 	"math"
 
 	"kestrel/experiment/config"
@@ -22,7 +24,7 @@ const (
 
 // inspect fills in what takes the model and the data.
 func (r *reporter) inspect(ctx context.Context) error {
-	i, err := inspect.Open(ctx, r.dir)
+	i, err := inspect.OpenWith(ctx, r.dir, r.table)
 	if err == nil {
 		defer i.Close()
 		err = r.fit(ctx, i)
@@ -31,7 +33,11 @@ func (r *reporter) inspect(ctx context.Context) error {
 		return context.Cause(ctx)
 	}
 	if err != nil {
-		r.page.FitNote = "What takes the model and the data is missing here: " + err.Error() + "."
+		hint := ""
+		if errors.Is(err, fs.ErrNotExist) {
+			hint = "; if it has moved, name it with --data"
+		}
+		r.page.FitNote = "The fit, residuals and calibration, which take the model and the data, are missing here: " + err.Error() + hint + "."
 	}
 	return nil
 }

@@ -34,26 +34,26 @@ const reportCapacity = 1000
 // loaded from anywhere. All foreign text in it is escaped.
 //
 // What cannot be found out, such as the fit of a run whose data have been moved,
-// is left out with the reason. Errors are those of history.Read, of w, and the
-// end of ctx.
-func Write(ctx context.Context, dir string, now time.Time, w io.Writer) error {
+// is left out with the reason, which is returned, too; table is where they are now, ""
+// where they were. Errors are those of history.Read, of w, and the end of ctx.
+func Write(ctx context.Context, dir, table string, now time.Time, w io.Writer) (left string, err error) {
 	h, err := history.Read(ctx, dir, reportCapacity)
 	if err != nil {
-		return err
+		return "", err
 	}
-	r := &reporter{dir: dir, history: h, now: now, page: &page{}}
+	r := &reporter{dir: dir, table: table, history: h, now: now, page: &page{}}
 	if err := r.fill(ctx); err != nil {
-		return err
+		return "", err
 	}
 	t, err := template.New("report").Parse(reportPage)
 	if err != nil {
-		return fmt.Errorf("template of the report: %w", err)
+		return "", fmt.Errorf("template of the report: %w", err)
 	}
 	// Names may hold what steers a terminal or an editor that shows the page.
 	if err := t.Execute(words.PlainWriter(w), r.page); err != nil {
-		return fmt.Errorf("report on %q: %w", dir, err)
+		return "", fmt.Errorf("report on %q: %w", dir, err)
 	}
-	return nil
+	return r.page.FitNote, nil
 }
 
 // page is what the template shows, in its order; all texts are ready for
@@ -118,6 +118,7 @@ type logEntry struct{ Time, Text string }
 // reporter gathers a page.
 type reporter struct {
 	dir     string
+	table   string // where the run's is now; "": where it was
 	history *history.History
 	now     time.Time
 	page    *page
@@ -295,7 +296,9 @@ func (r *reporter) reproduce() {
 		"kestrel predict " + words.Shell(r.dir) + " --data new.csv -o predictions.csv",
 	}
 	var hand []string
+	grown := false
 	for _, m := range r.history.Marks() {
+		grown = grown || m.Kind == history.MarkGrown
 		switch m.Kind {
 		case history.MarkPruned, history.MarkRestored, history.MarkReoptimised:
 			if verb := string(m.Kind); !m.Auto && !slices.Contains(hand, verb) {
@@ -305,6 +308,9 @@ func (r *reporter) reproduce() {
 	}
 	if len(hand) > 0 {
 		r.page.CommandNote = "The config does not hold what was ordered while the run went on: kernels were " + inWords(hand) +
-			". See --prune-top and --then-refine of kestrel run."
+			". See --prune-top and --then-refine of kestrel run. "
+	}
+	if grown {
+		r.page.CommandNote += "Rows came while the run learned; run again, it has all of them from the beginning."
 	}
 }

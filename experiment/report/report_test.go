@@ -46,7 +46,8 @@ type document struct {
 func reportOn(t *testing.T, dir string) *document {
 	t.Helper()
 	var b bytes.Buffer
-	must.OK(t, Write(t.Context(), dir, reportNow(), &b))
+	_, err := Write(t.Context(), dir, "", reportNow(), &b)
+	must.OK(t, err)
 	return parseReport(t, b.String())
 }
 
@@ -227,7 +228,7 @@ func TestReportStates(t *testing.T) {
 	must.OK(t, err)
 	r := experiment.NewRun(j, files)
 	t.Cleanup(func() { r.Close(); files.Close(); j.Close() })
-	if err := Write(t.Context(), dir, reportNow(), io.Discard); err == nil || !strings.Contains(err.Error(), "no events yet") {
+	if _, err := Write(t.Context(), dir, "", reportNow(), io.Discard); err == nil || !strings.Contains(err.Error(), "no events yet") {
 		t.Error(err)
 	}
 	must.OK(t, r.Start())
@@ -263,7 +264,8 @@ func TestReportStates(t *testing.T) {
 	if d.elements["svg"] != 0 {
 		t.Error("figures of nothing")
 	}
-	if err := Write(t.Context(), t.TempDir(), reportNow(), io.Discard); err == nil || !strings.Contains(err.Error(), "has no events.jsonl") {
+	_, err = Write(t.Context(), t.TempDir(), "", reportNow(), io.Discard)
+	if err == nil || !strings.Contains(err.Error(), "has no events.jsonl") {
 		t.Error(err)
 	}
 }
@@ -274,7 +276,8 @@ func TestReportWithoutData(t *testing.T) {
 	_, _, dir := runtest.Finished(t, configtest.Plane(t, path))
 	must.OK(t, os.Remove(path))
 	d := reportOn(t, dir)
-	d.has(t, "What takes the model and the data is missing here: data of run", "not found", "Error on the rows held out", "Traces")
+	d.has(t, "The fit, residuals and calibration, which take the model and the data, are missing here: data of run", "not found",
+		"Error on the rows held out", "Traces")
 }
 
 // made writes an event log of a run with an evaluation, if there are kernels.

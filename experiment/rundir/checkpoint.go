@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"kestrel/datasets"
 	"kestrel/experiment/inside"
 	"kestrel/experiment/npz"
 	"kestrel/experiment/record"
@@ -21,6 +22,7 @@ type Checkpoint struct {
 	Rest     Rest
 	Most     int
 	Deadline time.Duration
+	Marks    *datasets.Marks // of the rows of the run's table; nil where that is not told
 }
 
 // Learned returns the arrays, nil if there is no checkpoint.
@@ -91,6 +93,10 @@ func (s *Checkpoint) take() error {
 			return fmt.Errorf("is damaged: array %s is no text", logKernels)
 		}
 		s.Rest.Kernels = strings.Split(string(text), "\n")
+	}
+	var known bool
+	if s.Marks, known = s.marks(); !known {
+		return fmt.Errorf("is damaged: arrays %s and %s do not fit", rowsArray, marksArray)
 	}
 	s.Most = int(schedule[0])
 	// A run whose time is up has no end of it any more.

@@ -160,7 +160,7 @@ func (d *Directory) steps() []func(*record.Event) error {
 			return err
 		},
 		func(e *record.Event) error {
-			if e.Type != record.EventStarted {
+			if e.Type != record.EventStarted && e.Type != record.EventData {
 				return nil
 			}
 			return writeConfig(d.dir, e.Start)
@@ -184,7 +184,8 @@ func (d *Directory) steps() []func(*record.Event) error {
 	}
 }
 
-// writeConfig writes the config that a run began with.
+// writeConfig writes the config that a run began with, or that it has with another
+// table.
 func writeConfig(dir *inside.Dir, s *record.Start) error {
 	if err := dir.ReplaceFile(record.ConfigFile, []byte(s.Header()+s.Config)); err != nil {
 		return fmt.Errorf("%s: %w", record.ConfigFile, err)
@@ -210,6 +211,23 @@ func (d *Directory) Checkpoint(arrays map[string]vbks.Tensor) error {
 		return fmt.Errorf("checkpoint: %w", err)
 	}
 	return nil
+}
+
+// KeepTable copies a table into the directory and returns its path there.
+func (d *Directory) KeepTable(from string) (path string, err error) {
+	in, err := os.Open(from)
+	if err != nil {
+		return "", err
+	}
+	defer in.Close()
+	err = d.dir.Replace(record.TableFile, func(f *os.File) error {
+		_, err := io.Copy(f, in)
+		return err
+	})
+	if err != nil {
+		return "", fmt.Errorf("%s: %w", record.TableFile, err)
+	}
+	return filepath.Join(d.Path, record.TableFile), nil
 }
 
 // Model replaces the model file.

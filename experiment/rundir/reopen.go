@@ -195,7 +195,7 @@ const tablesPrefix = ".tables"
 // that is only named alike. What cannot be removed does no harm.
 func removeTemporary(d *inside.Dir) {
 	for _, name := range []string{record.EventsFile, record.ConfigFile, record.KernelsFile, record.BaselinesFile,
-		record.ModelFile, checkpointPath} {
+		record.ModelFile, record.TableFile, checkpointPath} {
 		d.RemoveLeftovers(name)
 	}
 	for dir, names := range map[string][]string{

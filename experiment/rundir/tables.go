@@ -77,7 +77,7 @@ func (t *tables) Record(e *record.Event) error {
 	err := t.write(e, t.posterior, t.metrics)
 	switch {
 	case err != nil || t.lazy:
-	case e.Type == record.EventStarted || e.Type == record.EventMetrics:
+	case e.Type == record.EventStarted || e.Type == record.EventMetrics || e.Type == record.EventData:
 		return t.writeWhole(record.BaselinesFile, t.baselineRows())
 	case slices.Contains(restTypes(), e.Type):
 		return t.writeWhole(record.KernelsFile, t.kernelRows())
@@ -88,7 +88,7 @@ func (t *tables) Record(e *record.Event) error {
 // write writes what an event adds.
 func (t *tableRows) write(e *record.Event, posterior, metrics io.Writer) error {
 	switch e.Type {
-	case record.EventStarted:
+	case record.EventStarted, record.EventData:
 		for _, k := range e.Start.Kernels {
 			t.kernels[k.ID] = k
 		}

@@ -100,3 +100,11 @@ func header(name string) []byte {
 	}
 	return nil
 }
+
+// Forget removes what Create has made of a run that has not begun, as far as that is
+// all there is, but the directory itself.
+func Forget(path string) {
+	if clearUnbegun(path) == nil {
+		Disclaim(path)
+	}
+}

@@ -95,6 +95,39 @@ func regularGrid(gaps []float64, span float64) (step float64, cells int) {
 	return step, cells
 }
 
+// frequencies are those that inputs resolve, f_k = k·df for low ≤ k ≤ K, with the
+// transform of weights at the inputs, Σ_i w_i exp(−iω_k x_i) for k = 0, …, most ≤ 2K.
+type frequencies struct {
+	df        float64
+	k, low    int
+	transform func(w []float64, most int) []complex128
+}
+
+func newFrequencies(x []float64, s sampling) frequencies {
+	var f frequencies
+	if s.step > 0 {
+		l := fftLength(oversampling * s.cells)
+		f.df = 1 / (float64(l) * s.step)
+		f.k = l/2 - 1 // at the Nyquist frequency itself the sine vanishes
+		f.transform = gridTransform(x, s, l)
+	} else {
+		f.df = 1 / (oversampling * s.span)
+		f.k = min(int(0.5/s.gap/f.df), 1<<17)
+		// What is needed up to K only takes shorter transforms.
+		long := scatterTransform(x, s.lo, f.df, 2*f.k)
+		short := scatterTransform(x, s.lo, f.df, f.k)
+		f.transform = func(w []float64, most int) []complex128 {
+			if most <= f.k {
+				return short(w, most)
+			}
+			return long(w, most)
+		}
+	}
+	// A period of which fewer than one and a half are seen cannot be told from a trend.
+	f.low = int(math.Ceil(1.5 / (s.span * f.df)))
+	return f
+}
+
 // newSpectrum transforms a series whose targets have been detrended.
 func newSpectrum(x, y []float64, s sampling) *spectrum {
 	sp := &spectrum{span: s.span, n: float64(len(x))}
@@ -106,27 +139,9 @@ func newSpectrum(x, y []float64, s sampling) *spectrum {
 	for i, v := range x {
 		t[i] = 2*(v-s.lo)/s.span - 1
 	}
-	var transform func(w []float64, most int) []complex128
-	if s.step > 0 {
-		l := fftLength(oversampling * s.cells)
-		sp.df = 1 / (float64(l) * s.step)
-		sp.k = l/2 - 1 // at the Nyquist frequency itself the sine vanishes
-		transform = gridTransform(x, s, l)
-	} else {
-		sp.df = 1 / (oversampling * s.span)
-		sp.k = min(int(0.5/s.gap/sp.df), 1<<17)
-		// What is needed up to K only takes shorter transforms.
-		long := scatterTransform(x, s.lo, sp.df, 2*sp.k)
-		short := scatterTransform(x, s.lo, sp.df, sp.k)
-		transform = func(w []float64, most int) []complex128 {
-			if most <= sp.k {
-				return short(w, most)
-			}
-			return long(w, most)
-		}
-	}
-	// A period of which fewer than one and a half are seen cannot be told from a trend.
-	sp.low = int(math.Ceil(1.5 / (s.span * sp.df)))
+	f := newFrequencies(x, s)
+	sp.df, sp.k, sp.low = f.df, f.k, f.low
+	transform := f.transform
 	w := make([]float64, len(x))
 	for j := range sp.mask {
 		for i := range w {

@@ -13,6 +13,7 @@ type Relation struct {
 	Pairs []int // for each leaf of the taker, the giver's leaf, −1 for none
 	Kind  RelationKind
 	Label string // the giver's id
+	Part  string // the id of what they have in common, where that is neither of them
 }
 
 // RelationKind says which of two kernels has what the other has not.
@@ -23,6 +24,7 @@ const (
 	Lift        RelationKind = iota // the taker contains the giver
 	Restriction                     // the giver contains the taker
 	Replacement                     // one leaf differs
+	Cousin                          // both contain something, which is most of the taker
 )
 
 // Kinship lists, for every kernel of a space, the relations through which it
@@ -60,12 +62,57 @@ func Kinship(space []kernelspace.Expr) [][]Relation {
 			out[g] = append(out[g], Relation{From: giver, Pairs: pairs, Kind: Replacement, Label: space[giver].ID()})
 		}
 	}
+	cousins(space, out)
 	for g := range out {
 		slices.SortStableFunc(out[g], func(a, b Relation) int {
 			return int(a.Kind) - int(b.Kind)
 		})
 	}
 	return out
+}
+
+// cousins adds the relations between kernels that are not related otherwise but by
+// what is left of both when one argument of a sum or product is dropped, if that is at least half of
+// the taker's leaves. It need not be in the space: of LIN·RQ + LIN, PER·LIN·RQ takes LIN·RQ.
+func cousins(space []kernelspace.Expr, out [][]Relation) {
+	type piece struct {
+		kernel int
+		leaves []int
+	}
+	pieces := map[string][]piece{}
+	own := make([][]kernelspace.Simplification, len(space))
+	for g, e := range space {
+		for _, s := range e.Simplifications() {
+			if s.Kind == kernelspace.DropSum || s.Kind == kernelspace.DropFactor {
+				own[g] = append(own[g], s)
+				pieces[s.Expr.ID()] = append(pieces[s.Expr.ID()], piece{g, s.Leaves})
+			}
+		}
+	}
+	for g, e := range space {
+		known := map[int]bool{g: true}
+		for _, r := range out[g] {
+			known[r.From] = true
+		}
+		listed := map[[2]any]bool{}
+		for _, s := range own[g] {
+			if 2*len(s.Leaves) < e.NumLeaves() {
+				continue
+			}
+			for _, p := range pieces[s.Expr.ID()] {
+				key := [2]any{p.kernel, s.Expr.ID()}
+				if known[p.kernel] || listed[key] {
+					continue
+				}
+				listed[key] = true
+				pairs := slices.Repeat([]int{-1}, e.NumLeaves())
+				for i, j := range s.Leaves {
+					pairs[j] = p.leaves[i]
+				}
+				out[g] = append(out[g], Relation{From: p.kernel, Pairs: pairs, Kind: Cousin, Label: space[p.kernel].ID(), Part: s.Expr.ID()})
+			}
+		}
+	}
 }
 
 // baseKernels returns the distinct base kernels of a space.

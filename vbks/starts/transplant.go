@@ -65,7 +65,7 @@ func (w *Drawer) Transplant(r Relation, giver, taker *kernelspace.Program, x, ow
 		emit(func(c []float64) { c[alpha] = 1000 })
 		emit(func(c []float64) { c[alpha] = 10 })
 		emit(func(c []float64) { c[alpha] = 1 })
-	case r.Kind == Lift && len(added) > 0:
+	case (r.Kind == Lift || r.Kind == Cousin) && len(added) > 0:
 		redraw := func(c []float64, number int) {
 			used := w.unused()
 			for _, i := range added {

@@ -50,7 +50,8 @@ func StrangeLogs() [][]byte {
 		`{"v":1,"type":"run-started"}`, `{"v":1,"type":"evaluation","evaluation":{}}`, `{"v":1,"type":"metrics","metrics":[]}`,
 		`{"v":9,"type":"x"}`, `{}`, `[]`, `null`, "\x00",
 		`{"type":"evaluation","evaluation":{"kernels":[{"id":"a"},{"id":"a"}]}}`, `{"type":"state"}`, `{"type":"finished"}`,
-		`{"type":"pruned"}`, `{"type":"reoptimised"}`, `{"type":"resumed"}`,
+		`{"type":"pruned"}`, `{"type":"reoptimised"}`, `{"type":"resumed"}`, `{"type":"data"}`,
+		`{"type":"data","start":{"data":{"train":-3}},"before":{"train":-9}}`,
 		strings.Repeat("[", 20_000),
 	} {
 		logs = append(logs, logOf(s, `{"v":1,"type":"notice","notice":"a"}`))

@@ -1,0 +1,110 @@
+package starts
+
+import (
+	"math/rand/v2"
+	"slices"
+
+	"gonum.org/v1/gonum/mat"
+
+	"kestrel/kernelspace"
+	"kestrel/vbks/params"
+	"kestrel/vbks/periods"
+	"kestrel/vbks/random"
+)
+
+const (
+	// What a solution leaves is looked at on so many rows, of up to shapedRows.
+	leftRows   = 768
+	leftMost   = 4
+	leftStream = 0x726f7773
+)
+
+// Left makes starts from a solution in each of which a leaf PER has a period that the
+// solution leaves in the data: beside a rough function, or a large one, a period
+// stands out of nothing else. There are none for kernels without PER.
+func (w *Drawer) Left(p *kernelspace.Program, x []float64) (out [][]float64) {
+	if len(w.y) > shapedRows {
+		return nil
+	}
+	raw, noise := params.Raw(p, x, w.floor)
+	t := params.Tree(p)
+	found := map[int][]periods.Sinusoid{} // by column
+	var rows []int
+	var cov *mat.SymDense
+	for i, in := range params.Leaves(p) {
+		if in.Op != kernelspace.OpPER || len(in.Cols) != 1 || w.calendrical && in.Seasonal() {
+			continue
+		}
+		c := in.Cols[0]
+		if cov == nil {
+			rows = w.leftRows()
+			cov = w.covariance(p, raw, noise, rows)
+		}
+		if _, known := found[c]; !known {
+			column, y := make([]float64, len(rows)), make([]float64, len(rows))
+			for j, r := range rows {
+				column[j], y[j] = w.x[r*w.dim+c], w.y[r]
+			}
+			found[c] = periods.Left(column, y, cov, leftMost, w.seed)
+		}
+		summand := w.summand(t, i)
+		for _, s := range found[c] {
+			emit := func(scale float64, edit func(raw []float64)) {
+				v := slices.Clone(raw)
+				for d := range in.NumScale {
+					v[in.Off+1+d] = scale
+				}
+				for d := range in.NumPeriod {
+					v[in.Off+1+in.NumScale+d] = s.Period
+				}
+				edit(v)
+				params.Settle(p, v)
+				out = append(out, params.Free(p, v, noise, w.floor))
+			}
+			// In the place of what PER was; as small as it was found; and beside what PER
+			// was, if that was flat.
+			emit(1, func([]float64) {})
+			emit(1.5, func(v []float64) { w.shrink(p, summand, v, 3*s.Square) })
+			emit(6, func([]float64) {})
+		}
+	}
+	return out
+}
+
+// summand is the largest term below all sums that a leaf is in.
+func (w *Drawer) summand(t *params.Term, leaf int) *params.Term {
+	at := t
+	for at.In != nil && at.Leaf < 0 && at.In.Op == kernelspace.OpAdd {
+		next := slices.IndexFunc(at.Args, func(a *params.Term) bool { return slices.Contains(a.Leaves, leaf) })
+		if next < 0 {
+			break
+		}
+		at = at.Args[next]
+	}
+	return at
+}
+
+// leftRows draws the rows that a solution is looked at on.
+func (w *Drawer) leftRows() []int {
+	if len(w.y) <= leftRows {
+		rows := make([]int, len(w.y))
+		for i := range rows {
+			rows[i] = i
+		}
+		return rows
+	}
+	return random.Sample(rand.New(rand.NewPCG(w.seed, leftStream)), len(w.y), leftRows)
+}
+
+// covariance is k(X,X) + noise·I of some rows.
+func (w *Drawer) covariance(p *kernelspace.Program, raw []float64, noise float64, rows []int) *mat.SymDense {
+	out := mat.NewSymDense(len(rows), nil)
+	at := func(i int) []float64 { return w.x[rows[i]*w.dim : (rows[i]+1)*w.dim] }
+	for i := range rows {
+		for j := range i {
+			out.SetSym(i, j, p.Eval(raw, at(i), at(j), false))
+		}
+		out.SetSym(i, i, p.Eval(raw, at(i), at(i), true)+noise)
+	}
+	return out
+}

@@ -1,0 +1,92 @@
+package starts_test
+
+import (
+	"math"
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"kestrel/vbks/params"
+	"kestrel/vbks/starts"
+	"kestrel/vbks/starts/startstest"
+)
+
+// Of a solution whose periodic leaf has missed the period there are starts that have
+// it, and one of them explains the data much better; kernels without PER have none.
+func TestLeftHasTheMissedPeriod(t *testing.T) {
+	rng := rand.New(rand.NewPCG(4, 2))
+	const n, period, noise = 200, 0.37, 0.04
+	var x, y []float64
+	for range n {
+		v := 20 * rng.Float64()
+		x = append(x, v)
+		y = append(y, 2*math.Sin(v/3)+0.3*math.Sin(2*math.Pi*v/period)+math.Sqrt(noise)*rng.NormFloat64())
+	}
+	scales := starts.Summarise(x, y, 1)
+	w := starts.NewDrawer(x, y, 1, starts.Options{Inducing: 32, Floor: 1e-6, Scales: scales, Seed: 1})
+	programs, _ := compiled(t, "PER*SE+SE", "SE+SE")
+	missed := params.Free(programs[0], []float64{0.1, 1, 4.1, 1, 20, 2, 3}, 0.08, 1e-6)
+	all := w.Left(programs[0], missed)
+	if len(all) == 0 {
+		t.Fatal("no starts")
+	}
+	at := slices.IndexFunc(programs[0].Free, func(i int) bool { return programs[0].Params[i].Name == "period" })
+	best, had := math.Inf(-1), evidence(t, programs[0], missed, x, y, 1e-6)
+	for _, s := range all {
+		if math.Abs(math.Exp(s[at])/period-1) < 0.01 {
+			best = math.Max(best, evidence(t, programs[0], s, x, y, 1e-6))
+		}
+	}
+	if !(best > had+20) {
+		t.Errorf("log evidence %.1f with the period, %.1f without", best, had)
+	}
+	if s := w.Left(programs[1], params.Free(programs[1], []float64{1, 3, 1, 0.5}, 0.1, 1e-6)); len(s) > 0 {
+		t.Errorf("%d starts without PER", len(s))
+	}
+}
+
+// A cousin's solution is taken over for what both have, and what the taker has besides
+// changes little at first.
+func TestCousins(t *testing.T) {
+	g := startstest.NewGraft(t, 1, 1)
+	programs, kin := compiled(t, "LIN*RQ+LIN", "PER*LIN*RQ", "SE", "PER+LIN*RQ+SE")
+	for taker, parts := range map[int]map[int]string{
+		0: {1: "LIN*RQ"},
+		1: {0: "LIN*RQ"},
+		2: {},
+	} {
+		got := map[int]string{}
+		for _, r := range kin[taker] {
+			if r.Kind == starts.Cousin {
+				got[r.From] = r.Part
+			}
+		}
+		for from, part := range parts {
+			if got[from] != part {
+				t.Errorf("%s of %s: %q", programs[taker].ID, programs[from].ID, got[from])
+			}
+		}
+		if len(got) != len(parts) {
+			t.Errorf("cousins of %s: %v", programs[taker].ID, got)
+		}
+	}
+	at := slices.IndexFunc(kin[1], func(r starts.Relation) bool { return r.Kind == starts.Cousin && r.From == 0 })
+	r := kin[1][at]
+	raw := []float64{0.7, 1, 1, 1.3, 0.4, 1e-6, 1} // of LIN, RQ and a second LIN that is nearly nothing
+	x := params.Free(programs[0], raw, 0.1, g.Floor)
+	out := g.Transplant(r, programs[0], programs[1], x, nil, rand.New(rand.NewPCG(1, 1)))
+	if len(out) < 2 {
+		t.Fatalf("%d starts", len(out))
+	}
+	from, _ := params.Raw(programs[0], x, g.Floor)
+	to, _ := params.Raw(programs[1], out[0], g.Floor)
+	for i := 0; i < 100; i += 9 {
+		for j := 0; j < 100; j += 11 {
+			a := programs[0].Eval(from, g.Row(i), g.Row(j), false)
+			b := programs[1].Eval(to, g.Row(i), g.Row(j), false)
+			if math.Abs(a-b) > 0.01*(math.Abs(a)+0.1) {
+				t.Fatalf("covariance of rows %d and %d: %.4g, then %.4g", i, j, a, b)
+			}
+		}
+	}
+}
