@@ -12,6 +12,7 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+	"unicode"
 )
 
 // layers are the packages of the module from the lowest to the highest: a package
@@ -108,7 +109,7 @@ func forTests(pkg string) bool {
 
 // standsAlone reports whether a package is a program of its own, or made for one.
 func standsAlone(pkg string) bool {
-	return slices.Contains([]string{"device/cuda/check", "device/cuda/driver/fake"}, pkg)
+	return slices.Contains([]string{"device/cuda/check", "device/cuda/driver/fake", "scripts/screens"}, pkg)
 }
 
 // mostFiles is how many files besides tests a package may have, where it is below
@@ -231,24 +232,53 @@ func TestLayersAreDocumented(t *testing.T) {
 	}
 }
 
-var link = regexp.MustCompile(`\]\(([^)#:]+)(#[^)]*)?\)`)
+var (
+	link    = regexp.MustCompile(`\]\(([^)#:]*)(#[^)]*)?\)`)
+	heading = regexp.MustCompile(`(?m)^#+ (.*)$`)
+)
 
-// Links of the pages for people lead somewhere.
+// Links of the pages for people lead somewhere, to a heading that is there.
 func TestLinksLeadSomewhere(t *testing.T) {
 	pages, err := filepath.Glob("docs/*.md")
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, page := range append(pages, "README.md", "CONTRIBUTING.md") {
+	for _, page := range append(pages, "README.md", "CONTRIBUTING.md", "CHANGELOG.md") {
 		text, err := os.ReadFile(page)
 		if err != nil {
 			t.Error(err)
 			continue
 		}
 		for _, m := range link.FindAllStringSubmatch(string(text), -1) {
-			if _, err := os.Stat(filepath.Join(filepath.Dir(page), filepath.FromSlash(m[1]))); err != nil {
+			to := filepath.Join(filepath.Dir(page), filepath.FromSlash(m[1]))
+			if m[1] == "" {
+				to = page
+			}
+			if _, err := os.Stat(to); err != nil {
 				t.Errorf("%s: %v", page, err)
+			} else if m[2] != "" && !slices.Contains(anchors(t, to), m[2]) {
+				t.Errorf("%s: %s has no heading for %s", page, to, m[2])
 			}
 		}
 	}
+}
+
+// anchors are those that GitHub makes of a page's headings.
+func anchors(t *testing.T, page string) (all []string) {
+	text, err := os.ReadFile(page)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, m := range heading.FindAllStringSubmatch(string(text), -1) {
+		all = append(all, "#"+strings.Map(func(r rune) rune {
+			switch {
+			case r == ' ':
+				return '-'
+			case r == '-', r == '_', unicode.IsLetter(r), unicode.IsDigit(r):
+				return unicode.ToLower(r)
+			}
+			return -1
+		}, m[1]))
+	}
+	return all
 }
