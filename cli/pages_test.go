@@ -8,6 +8,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/spf13/cobra"
+
 	"kestrel/configs"
 	"kestrel/experiment/config"
 	"kestrel/experiment/library"
@@ -61,9 +63,16 @@ func TestCommandsOfThePages(t *testing.T) {
 	}
 }
 
+// wholeRoot has the command that the library adds, too.
+func wholeRoot() *cobra.Command {
+	root := newRoot()
+	completeCompletion(root)
+	return root
+}
+
 // understood says what is wrong with a command of this program.
 func understood(args []string) error {
-	cmd, rest, err := newRoot().Find(args)
+	cmd, rest, err := wholeRoot().Find(args)
 	if err != nil {
 		return err
 	}
@@ -97,7 +106,7 @@ func understood(args []string) error {
 // unknownFlag is a flag among the words of a command that it has not, or the command
 // if there is none of that name.
 func unknownFlag(args []string) string {
-	cmd, rest, err := newRoot().Find(args)
+	cmd, rest, err := wholeRoot().Find(args)
 	if err != nil || !cmd.HasParent() && len(rest) > 0 && !strings.HasPrefix(rest[0], "-") && cmd.ValidateArgs(rest[:1]) != nil {
 		return "command"
 	}

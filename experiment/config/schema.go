@@ -163,10 +163,31 @@ func schemaOf(v value) schema {
 		return anyOf(schema{"const": asVBKS}, integers(1, many), schema{"type": "string", "pattern": durationPattern})
 	case pruningValue:
 		return pruningTable()
+	case namesOf[Quantity]:
+		return ofNames(quantities())
+	case namesOf[[2]Quantity]:
+		return ofNames(schema{"type": "array", "items": quantities(), "minItems": 2, "maxItems": 2})
+	case namesOf[Likely]:
+		return ofNames(schema{"type": "object", "additionalProperties": false, "required": []string{"median", "factor"},
+			"properties": schema{"median": quantities(), "factor": numbers(real{lo: 1, hi: 1e12, open: true})}})
 	case autoPrune:
 		return anyOf(schema{"enum": []any{false, 0}}, pruningTable())
 	}
 	panic(fmt.Sprintf("config: schemaOf does not know %T", v))
+}
+
+// quantities are numbers, or ones with units.
+func quantities() schema {
+	return anyOf(schema{"type": "number"}, schema{"type": "string", "pattern": `\S`})
+}
+
+// ofNames is a table of hyperparameters: noise, and of a base kernel a text such as
+// "PER.period[date]" or, of the key PER.period, a table in a table.
+func ofNames(of schema) schema {
+	return schema{"type": "object", "additionalProperties": false, "patternProperties": schema{
+		"^noise(_variance)?$": of, `\.`: of,
+		"^[A-Z][A-Z0-9]*(#[1-9][0-9]*)?$": schema{"type": "object", "additionalProperties": of},
+	}}
 }
 
 func anyOf(of ...schema) schema { return schema{"anyOf": of} }

@@ -27,7 +27,7 @@ func valid(s map[string]any, v any) error {
 	for word, arg := range s {
 		bad := false
 		switch word {
-		case "$schema", "title", "description", "default", "additionalProperties":
+		case "$schema", "title", "description", "default", "additionalProperties", "patternProperties":
 		case "type":
 			names, several := arg.([]any)
 			if !several {
@@ -94,8 +94,18 @@ func valid(s map[string]any, v any) error {
 	}
 	rest, stated := s["additionalProperties"]
 	named, _ := s["properties"].(map[string]any)
+	patterns, _ := s["patternProperties"].(map[string]any)
 	for name, one := range object {
-		if named[name] != nil || !stated {
+		matched := false
+		for pattern, of := range patterns {
+			if regexp.MustCompile(pattern).MatchString(name) {
+				matched = true
+				if err := valid(of.(map[string]any), one); err != nil {
+					return fmt.Errorf("%s: %w", name, err)
+				}
+			}
+		}
+		if matched || named[name] != nil || !stated {
 			continue
 		}
 		of, isSchema := rest.(map[string]any)
