@@ -12,6 +12,7 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+	"unicode"
 )
 
 // layers are the packages of the module from the lowest to the highest: a package
@@ -61,6 +62,7 @@ var layers = []string{
 	"experiment/modelfile",
 	"experiment/inspect",
 	"experiment/script",
+	"experiment/serve",
 	"experiment",
 	"experiment/series",
 	"experiment/study",
@@ -107,20 +109,20 @@ func forTests(pkg string) bool {
 
 // standsAlone reports whether a package is a program of its own, or made for one.
 func standsAlone(pkg string) bool {
-	return slices.Contains([]string{"device/cuda/check", "device/cuda/driver/fake"}, pkg)
+	return slices.Contains([]string{"device/cuda/check", "device/cuda/driver/fake", "scripts/screens"}, pkg)
 }
 
 // mostFiles is how many files besides tests a package may have, where it is below
 // experiment or anywhere.
 const mostBelow, mostAnywhere = 30, 45
 
-// Imports point upwards in the list of layers only.
+// Imports point upwards in the list of layers only, and every package says what it is.
 func TestLayers(t *testing.T) {
 	at := map[string]int{}
 	for i, p := range layers {
 		at[p] = i
 	}
-	files := map[string]int{}
+	files, said, own := map[string]int{}, map[string]bool{}, module(t)+"/"
 	err := filepath.WalkDir(".", func(name string, d fs.DirEntry, err error) error {
 		switch {
 		case err != nil:
@@ -137,16 +139,17 @@ func TestLayers(t *testing.T) {
 			t.Errorf("package %s has no place in layers (layers_test.go); give it one, and a row in docs/architecture.md", pkg)
 			return fs.SkipDir
 		}
-		f, err := parser.ParseFile(token.NewFileSet(), name, nil, parser.ImportsOnly)
+		f, err := parser.ParseFile(token.NewFileSet(), name, nil, parser.ImportsOnly|parser.ParseComments)
 		if err != nil {
 			return err
 		}
+		said[pkg] = said[pkg] || f.Doc != nil
 		for _, i := range f.Imports {
 			to, err := strconv.Unquote(i.Path.Value)
 			if err != nil {
 				return err
 			}
-			to, ours := strings.CutPrefix(to, "kestrel/")
+			to, ours := strings.CutPrefix(to, own)
 			if !ours || forTests(pkg) || standsAlone(pkg) {
 				continue
 			}
@@ -171,6 +174,9 @@ func TestLayers(t *testing.T) {
 		if strings.HasPrefix(pkg, "experiment/") {
 			most = mostBelow
 		}
+		if !said[pkg] {
+			t.Errorf("package %s does not say what it is, in a comment on it", pkg)
+		}
 		if n > most {
 			t.Errorf("package %s has %d files besides tests, more than %d: has it one purpose?", pkg, n, most)
 		}
@@ -180,6 +186,21 @@ func TestLayers(t *testing.T) {
 			t.Errorf("layers has %s, which has no files", p)
 		}
 	}
+}
+
+// module is the path of this module, which scripts/module.sh changes.
+func module(t *testing.T) string {
+	t.Helper()
+	text, err := os.ReadFile("go.mod")
+	if err != nil {
+		t.Fatal(err)
+	}
+	line, _, _ := strings.Cut(string(text), "\n")
+	path, ok := strings.CutPrefix(line, "module ")
+	if !ok {
+		t.Fatalf("go.mod begins with %q", line)
+	}
+	return path
 }
 
 func ownModule(dir string) bool {
@@ -211,24 +232,53 @@ func TestLayersAreDocumented(t *testing.T) {
 	}
 }
 
-var link = regexp.MustCompile(`\]\(([^)#:]+)(#[^)]*)?\)`)
+var (
+	link    = regexp.MustCompile(`\]\(([^)#:]*)(#[^)]*)?\)`)
+	heading = regexp.MustCompile(`(?m)^#+ (.*)$`)
+)
 
-// Links of the pages for people lead somewhere.
+// Links of the pages for people lead somewhere, to a heading that is there.
 func TestLinksLeadSomewhere(t *testing.T) {
 	pages, err := filepath.Glob("docs/*.md")
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, page := range append(pages, "README.md", "CONTRIBUTING.md") {
+	for _, page := range append(pages, "README.md", "CONTRIBUTING.md", "CHANGELOG.md") {
 		text, err := os.ReadFile(page)
 		if err != nil {
 			t.Error(err)
 			continue
 		}
 		for _, m := range link.FindAllStringSubmatch(string(text), -1) {
-			if _, err := os.Stat(filepath.Join(filepath.Dir(page), filepath.FromSlash(m[1]))); err != nil {
+			to := filepath.Join(filepath.Dir(page), filepath.FromSlash(m[1]))
+			if m[1] == "" {
+				to = page
+			}
+			if _, err := os.Stat(to); err != nil {
 				t.Errorf("%s: %v", page, err)
+			} else if m[2] != "" && !slices.Contains(anchors(t, to), m[2]) {
+				t.Errorf("%s: %s has no heading for %s", page, to, m[2])
 			}
 		}
 	}
+}
+
+// anchors are those that GitHub makes of a page's headings.
+func anchors(t *testing.T, page string) (all []string) {
+	text, err := os.ReadFile(page)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, m := range heading.FindAllStringSubmatch(string(text), -1) {
+		all = append(all, "#"+strings.Map(func(r rune) rune {
+			switch {
+			case r == ' ':
+				return '-'
+			case r == '-', r == '_', unicode.IsLetter(r), unicode.IsDigit(r):
+				return unicode.ToLower(r)
+			}
+			return -1
+		}, m[1]))
+	}
+	return all
 }

@@ -11,9 +11,9 @@ type Normal struct{ Mean, SD float64 }
 // number of steps after which it repeats itself; 0 or 1: none. Errors say why the
 // method cannot be applied.
 type Method struct {
-	Name    string // for tables and flags
-	Label   string // for people
-	Predict func(s *Series, season int, at []float64) ([]Normal, error)
+	Name    string                                                      // for tables and flags
+	Label   string                                                      // for people
+	Predict func(s *Series, season int, at []float64) ([]Normal, error) // one for each of at
 }
 
 // Forecasts are the methods for inputs beyond the last training input.

@@ -11,9 +11,9 @@ import (
 // Regression predicts the targets at rows of inputs, in any order, from training rows:
 // x and at are rows x dim.
 type Regression struct {
-	Name    string // for tables
-	Label   string // for people
-	Predict func(x []float64, dim int, y, at []float64) ([]Normal, error)
+	Name    string                                                        // for tables
+	Label   string                                                        // for people
+	Predict func(x []float64, dim int, y, at []float64) ([]Normal, error) // one for each row of at
 }
 
 // Regressions are the methods for targets that any number of inputs explain.

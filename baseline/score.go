@@ -11,11 +11,11 @@ import (
 
 // Score says how well predictions fit targets that were held out, in their unit.
 type Score struct {
-	RMSE, MAE float64 // of the means
-	NLPD      float64 // mean of −log density, nats
-	CRPS      float64 // mean of scoring.CRPS
-	Interval  float64 // mean of scoring.Interval of the central 95 %
-	Rows      int
+	RMSE, MAE float64                      // of the means
+	NLPD      float64                      // mean of −log density, nats
+	CRPS      float64                      // mean of scoring.CRPS
+	Interval  float64                      // mean of scoring.Interval of the central 95 %
+	Rows      int                          // scored
 	Coverage  [len(scoring.Levels)]float64 // shares of the targets within the central intervals
 }
 

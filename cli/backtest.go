@@ -61,8 +61,6 @@ func newBacktest() *cobra.Command {
 	fs.Uint64Var(&f.seed, "seed", 0, "of everything random, instead of the config's")
 	fs.BoolVar(&f.quiet, "quiet", false, "no progress lines and no tables")
 	fs.BoolVar(&f.json, "json", false, "write the summary as JSON")
-	noErr(cmd.RegisterFlagCompletionFunc("device",
-		cobra.FixedCompletions(config.DeviceKinds(), cobra.ShellCompDirectiveNoFileComp)))
 	return cmd
 }
 

@@ -76,9 +76,8 @@ func newBench() *cobra.Command {
 	fs.Float64SliceVar(&f.rates, "rates", []float64{0.01}, "learning rates of --learn")
 	for name, values := range map[string][]string{
 		"work": {"a", "b", "c"}, "kernels": {"one", "k12", "k144"}, "step": {"adam", "theta", "frozen", "posterior", "predict"},
-		"device": config.DeviceKinds(),
 	} {
-		noErr(cmd.RegisterFlagCompletionFunc(name, cobra.FixedCompletions(values, cobra.ShellCompDirectiveNoFileComp)))
+		noErr(cmd.RegisterFlagCompletionFunc(name, severalOf(values)))
 	}
 	return cmd
 }

@@ -69,9 +69,7 @@ func newCompare() *cobra.Command {
 	fs.Uint64Var(&f.seed, "seed", 0, "of the first run, instead of the config's")
 	fs.BoolVar(&f.quiet, "quiet", false, "no progress lines and no table")
 	fs.BoolVar(&f.json, "json", false, "write the summary as JSON")
-	noErr(cmd.RegisterFlagCompletionFunc("methods", cobra.FixedCompletions(names, cobra.ShellCompDirectiveNoFileComp)))
-	noErr(cmd.RegisterFlagCompletionFunc("device",
-		cobra.FixedCompletions(config.DeviceKinds(), cobra.ShellCompDirectiveNoFileComp)))
+	noErr(cmd.RegisterFlagCompletionFunc("methods", severalOf(names)))
 	return cmd
 }
 

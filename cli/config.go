@@ -14,12 +14,12 @@ import (
 func newConfig() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:     "config",
-		Short:   "Show, check and list configs",
+		Short:   "Show, check, describe and list configs",
 		Example: "kestrel config list\n\nkestrel config show fig1a > my.toml\n\nkestrel config check my.toml",
 		Args:    none,
 		RunE:    func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
-	cmd.AddCommand(newConfigShow(), newConfigCheck(), newConfigList())
+	cmd.AddCommand(newConfigShow(), newConfigCheck(), newConfigList(), newConfigSchema())
 	return cmd
 }
 
@@ -70,6 +70,21 @@ func newConfigCheck() *cobra.Command {
 				fmt.Fprintf(cmd.OutOrStdout(), "%s: good, %d kernels\n", name, len(space))
 			}
 			return nil
+		},
+	}
+}
+
+func newConfigSchema() *cobra.Command {
+	return &cobra.Command{
+		Use:   "schema",
+		Short: "Print a JSON schema of configs, for editors",
+		Long: "Print the JSON schema (draft 2020-12) of a config: every key with what it is, what it may be and its default. An editor that " +
+			"knows schemas of TOML, by Taplo as a rule, then completes keys and marks wrong ones in a config whose first line says where " +
+			"the schema is:\n\n#:schema ./kestrel.schema.json",
+		Example: "kestrel config schema > kestrel.schema.json",
+		Args:    nothing,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			return failed(writeJSON(cmd.OutOrStdout(), config.Schema()))
 		},
 	}
 }

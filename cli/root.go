@@ -72,7 +72,7 @@ func Execute(args []string, stdout, stderr io.Writer) (code int) {
 	var runErr error
 	keepErrors(root, &runErr)
 	err := fang.Execute(context.Background(), root,
-		fang.WithVersion(build.Version), fang.WithCommit(build.Commit),
+		fang.WithoutManpage(), fang.WithVersion(build.Version), fang.WithCommit(build.Commit),
 		fang.WithErrorHandler(func(_ io.Writer, _ fang.Styles, err error) { complain(stderr, err) }))
 	if runErr != nil {
 		complain(stderr, runErr)
@@ -173,7 +173,9 @@ func newRoot() *cobra.Command {
 	f.register(root)
 	root.SetFlagErrorFunc(wrongFlag)
 	root.AddCommand(newRun(), newOpen(), newResume(), newExport(), newPredict(), newModel(), newReport(),
-		newKernels(), newData(), newConfig(), newStudy(), newCompare(), newBacktest(), newFigures(), newBench(), newDevices(), newVersion())
+		newKernels(), newData(), newConfig(), newStudy(), newCompare(), newBacktest(), newFigures(), newBench(), newDevices(),
+		newServe(), newMan(), newVersion())
+	completeAll(root)
 	return root
 }
 

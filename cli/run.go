@@ -56,8 +56,6 @@ func (f *runFlags) register(cmd *cobra.Command) {
 	fs.IntVar(&f.thenInducing, "then-inducing", 0, "with m inducing inputs")
 	fs.BoolVar(&f.quiet, "quiet", false, "no progress lines and no summary")
 	fs.BoolVar(&f.json, "json", false, "write the summary as JSON")
-	noErr(cmd.RegisterFlagCompletionFunc("device",
-		cobra.FixedCompletions(config.DeviceKinds(), cobra.ShellCompDirectiveNoFileComp)))
 }
 
 // noErr is for errors that only a mistake in the commands' definition can

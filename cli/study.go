@@ -81,7 +81,7 @@ func newStudy() *cobra.Command {
 	fs.BoolVar(&f.json, "json", false, "write one JSON object a line instead of Markdown")
 	fs.BoolVar(&f.quiet, "quiet", false, "no progress lines")
 	noErr(cmd.RegisterFlagCompletionFunc("figures", completeConfigs))
-	noErr(cmd.RegisterFlagCompletionFunc("variant", cobra.FixedCompletions(names, cobra.ShellCompDirectiveNoFileComp)))
+	noErr(cmd.RegisterFlagCompletionFunc("variant", severalOf(names)))
 	return cmd
 }
 

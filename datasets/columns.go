@@ -10,7 +10,7 @@ import (
 
 // Column is an input or the target.
 type Column struct {
-	Name    string
+	Name    string    // as in the header
 	Number  int       // in the file, counted from 1; 0 for synthetic data
 	Unit    string    // "" if not known
 	Time    bool      // time stamps in the file; the values count from Origin

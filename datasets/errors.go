@@ -8,7 +8,7 @@ import (
 
 // CellError is a value in a table that cannot be used.
 type CellError struct {
-	File   string
+	File   string // its name without folders
 	Line   int    // in the file, counted from 1
 	Column int    // counted from 1
 	Name   string // of the column; empty if the table has no header
@@ -26,9 +26,9 @@ func (e *CellError) Error() string {
 
 // LineError is a line of a table that does not have the form it should have.
 type LineError struct {
-	File   string
-	Line   int // in the file, counted from 1
-	Reason string
+	File   string // its name without folders
+	Line   int    // in the file, counted from 1
+	Reason string // e.g. "3 fields where the first line has 4"
 }
 
 func (e *LineError) Error() string {

@@ -7,7 +7,7 @@ import (
 
 // HeaderColumn is a column of a table as its beginning shows it.
 type HeaderColumn struct {
-	Name   string
+	Name   string // as in the header; "c1", "c2", … where there is none
 	Number int    // from 1
 	Kind   string // of its values: "number", "time", "text", or "" if the first rows have none
 	Role   string // "input", "target", or "" if it is neither by the Spec

@@ -12,7 +12,7 @@ import (
 // Dataset is what a run learns from and is tested on, in the units of the
 // data.
 type Dataset struct {
-	Name   string
+	Name   string // as Spec.Name
 	Source string // as Spec.Source
 	Path   string // of the file, or what names several; "" for synthetic data
 	SHA256 string // of the file as stored, of several (see sumOfSums), or of the numbers of synthetic data, in hexadecimal
@@ -24,8 +24,8 @@ type Dataset struct {
 	offsets  []int32   // of the only input's N time stamps, seconds east of UTC; nil: all have one
 	zones    *ownZones // these, where the calendar needs them; nil: it has one zone
 
-	Inputs []Column
-	Target Column
+	Inputs []Column  // Dim of them, in the order of X
+	Target Column    // of Y
 	Dim    int       // number of inputs
 	X      []float64 // N x Dim, row-major, in the order of the file
 	Y      []float64 // N
@@ -36,8 +36,8 @@ type Dataset struct {
 	Series  *Series // nil if it is none in time
 	SplitBy string  // as Spec.SplitBy, "auto" decided
 
-	Rows    int // read; N plus those dropped
-	Dropped Dropped
+	Rows    int      // read; N plus those dropped
+	Dropped Dropped  // and why
 	Notices []string // what the user should know, one line each
 
 	writing writing  // of the values in the file

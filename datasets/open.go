@@ -101,7 +101,7 @@ func (e *missingFileError) Unwrap() error { return fs.ErrNotExist }
 // compression, and hashes the bytes as they are stored.
 type source struct {
 	io.Reader
-	file    *os.File
+	file    *os.File // nil: what is read is in memory
 	stored  *counter // the file, hashed
 	size    int64    // bytes of the file, 0 where that is not known
 	sum     hash.Hash
@@ -287,6 +287,9 @@ func (s *source) sha256() (string, error) {
 func (s *source) Close() error {
 	if s.zstd != nil {
 		s.zstd.Close()
+	}
+	if s.file == nil {
+		return nil
 	}
 	return s.file.Close()
 }

@@ -7,11 +7,13 @@ import (
 	"math"
 	"path/filepath"
 	"slices"
+
+	"kestrel/datasets/formats"
 )
 
 // Points are inputs to predict at, in the units of a dataset.
 type Points struct {
-	Dim  int
+	Dim  int       // number of inputs
 	X    []float64 // N x Dim, row-major; time stamps count from the dataset's origin
 	Y    []float64 // N targets, NaN where missing; nil if the file has no such column
 	Rows []int32   // N rows of the file, counted from 0
@@ -53,6 +55,22 @@ func OpenPoints(ctx context.Context, spec Spec, like *Dataset) (*PointReader, er
 	p, err := newPointReader(src, filepath.Base(path), &s, like)
 	if err != nil {
 		src.Close()
+	}
+	return p, err
+}
+
+// ReadPoints is OpenPoints of rows that are there already: lines of JSON, an object each
+// whose keys are the names of columns; errors call them file and count lines as rows. Of
+// spec, Missing is used. Numbers have a decimal point, and no row holds units.
+func ReadPoints(in io.Reader, file string, spec Spec, like *Dataset) (*PointReader, error) {
+	s, err := Spec{Source: "csv", Path: file, Header: "yes", Delimiter: ",", Decimal: ".", Missing: spec.Missing}.withDefaults()
+	if err != nil {
+		return nil, err
+	}
+	src := &source{Reader: formats.Text(formats.JSONLines(in)), unnamed: -1}
+	p, err := newPointReader(src, file, &s, like)
+	if err == nil {
+		p.rows.unit = false
 	}
 	return p, err
 }

@@ -190,3 +190,42 @@ func TestPointsTakeNoMoreThanABlock(t *testing.T) {
 	}
 	runtime.KeepAlive(r)
 }
+
+// Rows of JSON are read as a table of a decimal comma never would be: a number is what it
+// says, a row of texts above numbers holds no units, and one without a value is a row.
+func TestReadPoints(t *testing.T) {
+	like := loadText(t, "day;x;y\n01.02.2024;1,5;2\n02.02.2024;2,5;3\n03.02.2024;3,5;4\n", Spec{Inputs: []string{"day", "x"}})
+	read := func(text string) (*Points, int, error) {
+		p, err := ReadPoints(strings.NewReader(text), "rows", Spec{}, like)
+		if err != nil {
+			return nil, 0, err
+		}
+		defer p.Close()
+		all, err := p.Next(t.Context(), 100)
+		return all, p.Dropped(), err
+	}
+	got, dropped, err := read(`{"x":1.5,"day":"02.02.2024","y":7}` + "\n" + `{"x":null,"day":"03.02.2024"}` + "\n" +
+		`{"day":"2024-02-04T12:00:00Z","x":"1e3"}` + "\n")
+	if err != nil || dropped != 1 || !equalFloats(got.X, []float64{86400, 1.5, 3.5 * 86400, 1000}) ||
+		!slices.Equal(got.Rows, []int32{0, 2}) || got.Y[0] != 7 || !math.IsNaN(got.Y[1]) {
+		t.Errorf("%+v, %d dropped, %v", got, dropped, err)
+	}
+	for text, want := range map[string]string{
+		`{"x":"m","day":"d"}` + "\n" + `{"x":1,"day":"02.02.2024"}`: `rows: line 1, column 2 ("day"): "d" is `,
+		`{"x":"1,5","day":"02.02.2024"}`:                            `"1,5" is not a number`,
+		`{"x":1.5}`:                                                 "day",
+		``:                                                          "has no rows",
+	} {
+		if _, _, err := read(text); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: error %v, want %q", text, err, want)
+		}
+	}
+	one := loadText(t, "x,y\n1,2\n2,3\n3,5\n", Spec{})
+	p, err := ReadPoints(strings.NewReader("{\"x\":null}\n{}\n{\"x\":7}\n"), "rows", Spec{}, one)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if all, err := p.Next(t.Context(), 100); err != nil || !slices.Equal(all.Rows, []int32{2}) || p.Dropped() != 2 {
+		t.Errorf("%+v, %d dropped, %v", all, p.Dropped(), err)
+	}
+}

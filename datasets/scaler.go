@@ -1,6 +1,7 @@
 package datasets
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 
@@ -14,14 +15,14 @@ import (
 // with the transform t of the target, and maps predictions back. It is fitted on
 // the training rows, where Spec.FirstRows is set on those of these rows.
 type Scaler struct {
-	ModeX     string              `json:"standardise_x"` // "full", "scale", "none"
-	ModeY     string              `json:"standardise_y"`
-	XShift    []float64           `json:"x_shift"` // one per input, in its unit
-	XScale    []float64           `json:"x_scale"` // one per input, positive
-	YShift    float64             `json:"y_shift"` // of t(y)
-	YScale    float64             `json:"y_scale"`
+	ModeX     string              `json:"standardise_x"`      // "full", "scale", "none"
+	ModeY     string              `json:"standardise_y"`      // of t(y)
+	XShift    []float64           `json:"x_shift"`            // one per input, in its unit
+	XScale    []float64           `json:"x_scale"`            // one per input, positive
+	YShift    float64             `json:"y_shift"`            // of t(y)
+	YScale    float64             `json:"y_scale"`            // positive
 	Transform transform.Transform `json:"transform,omitzero"` // t; absent: none
-	Notices   []string            `json:"notices,omitempty"`
+	Notices   []string            `json:"notices,omitempty"`  // one line each
 }
 
 // NewScaler fits the transform and the standardisation that how asks for to the
@@ -37,8 +38,8 @@ type Scaler struct {
 // unless its mode is "none", or if a training row's cannot be transformed. Of how,
 // StandardiseX, StandardiseY, Transform and TransformBounds are used.
 func NewScaler(d *Dataset, how Spec) (*Scaler, error) {
-	modeX, modeY := how.StandardiseX, how.StandardiseY
 	modes := []string{"full", "scale", "none"}
+	modeX, modeY := cmp.Or(how.StandardiseX, modes[0]), cmp.Or(how.StandardiseY, modes[0])
 	if err := oneOf("standardise_x", modeX, modes); err != nil {
 		return nil, err
 	}

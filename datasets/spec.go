@@ -41,12 +41,12 @@ type Spec struct {
 
 	// Division. TestRows, if not 0, takes precedence over TestFraction.
 	TestFraction float64 // of the rows (of the range of the first input if SplitBy is "x"), in [0, 1)
-	TestRows     int
-	SplitBy      string // "auto" (default): "x" of a series in time, else "random"; "rows": the last ones; "x": the largest inputs; "mask"
-	Mask         string // a table without header whose entries are 1 for test rows and 0 else
-	MaskColumn   int    // 1-based; default 1
-	Order        string // of the training stream: "shuffled" (default), "time": ascending first input
-	Seed         uint64
+	TestRows     int     // held out
+	SplitBy      string  // "auto" (default): "x" of a series in time, else "random"; "rows": the last ones; "x": the largest inputs; "mask"
+	Mask         string  // a table without header whose entries are 1 for test rows and 0 else
+	MaskColumn   int     // 1-based; default 1
+	Order        string  // of the training stream: "shuffled" (default), "time": ascending first input
+	Seed         uint64  // of divisions and orders drawn at random, and of synthetic data
 
 	// Time, see Series.
 	Time   string // whether the input is time: "auto" (default), "yes", "no"

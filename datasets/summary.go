@@ -16,7 +16,8 @@ import (
 // previewRows is the number of rows in a Summary's preview.
 const previewRows = 5
 
-// Summary describes a dataset for people and, as JSON, for programs.
+// Summary describes a dataset for people and, as JSON, for programs. Fields that say
+// nothing are as those of Dataset; docs/format.md has them as start.data.
 type Summary struct {
 	Name          string          `json:"name"`
 	Source        string          `json:"source"`
@@ -40,7 +41,7 @@ type Summary struct {
 }
 
 // ColumnSummary describes an input or the target over the rows kept, in the
-// unit of the data.
+// unit of the data; counts are of rows.
 type ColumnSummary struct {
 	Name     string  `json:"name"`
 	Role     string  `json:"role"` // "input", "target"

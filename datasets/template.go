@@ -37,7 +37,7 @@ type TemplateCalendar struct {
 }
 
 // TemplateZones are the zones of rows: from values of the first input on, ascending, so
-// many seconds east of UTC, up to the last row.
+// many seconds east of UTC, up to the last row. Values are in the input's unit.
 type TemplateZones struct {
 	From    []float64 `json:"from"`
 	Offsets []int     `json:"offsets"`
@@ -48,7 +48,7 @@ type TemplateZones struct {
 type TemplateColumn struct {
 	Name   string `json:"name"`
 	Number int    `json:"number,omitempty"` // in the table, from 1
-	Unit   string `json:"unit,omitempty"`
+	Unit   string `json:"unit,omitempty"`   // of time stamps s or d; "": not known
 	Origin string `json:"origin,omitempty"` // of time stamps, from which their values count: RFC 3339; else ""
 	Nanos  bool   `json:"nanos,omitempty"`  // time stamps have nanoseconds
 	Form   string `json:"form,omitempty"`   // in which time stamps are written, as a layout of Go's package time; "": RFC 3339

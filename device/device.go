@@ -84,9 +84,9 @@ func CountRows(x, y []float64, dim int) (int, error) {
 // Points selects rows of a Data: rows Index[From:To] where Index is not nil,
 // else rows From, ..., To−1.
 type Points struct {
-	Data     Data
-	Index    Index
-	From, To int
+	Data     Data  // of which they are rows
+	Index    Index // nil: in their order
+	From, To int   // of Index, or of Data; To is not among them
 }
 
 // Len returns the number of points selected.

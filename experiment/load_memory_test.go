@@ -8,6 +8,7 @@ import (
 	"math"
 	"os"
 	"path/filepath"
+	"reflect"
 	"runtime"
 	"slices"
 	"strings"
@@ -37,21 +38,22 @@ const (
 // function, innermost first, that says so.
 func partOf(stack []uintptr) string {
 	known := []struct{ function, part string }{
-		{"kestrel/datasets.(*Scaler).", partScaled},
-		{"kestrel/datasets.", partTable},
-		{"kestrel/device/cpu.(*Device).NewData", partDevice},
-		{"kestrel/device/cpu.(*array).record", partTapes},
-		{"kestrel/device", partLanes},
-		{"kestrel/vbks.(*learner).end", partBelief},
-		{"kestrel/vbks.(*belief", partGroups},
-		{"kestrel/vbks.", partOther},
-		{"kestrel/experiment.", partRun},
+		{"datasets.(*Scaler).", partScaled},
+		{"datasets.", partTable},
+		{"device/cpu.(*Device).NewData", partDevice},
+		{"device/cpu.(*array).record", partTapes},
+		{"device", partLanes},
+		{"vbks.(*learner).end", partBelief},
+		{"vbks.(*belief", partGroups},
+		{"vbks.", partOther},
+		{"experiment.", partRun},
 	}
+	module := strings.TrimSuffix(reflect.TypeFor[config.Config]().PkgPath(), "experiment/config")
 	frames := runtime.CallersFrames(stack)
 	for {
 		frame, more := frames.Next()
 		for _, k := range known {
-			if strings.HasPrefix(frame.Function, k.function) {
+			if strings.HasPrefix(frame.Function, module+k.function) {
 				return k.part
 			}
 		}

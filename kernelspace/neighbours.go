@@ -11,8 +11,8 @@ const (
 // Simplification is a kernel that is a direct special case of another one, the
 // original.
 type Simplification struct {
-	Kind string
-	Expr Expr // canonical
+	Kind string // one of those above
+	Expr Expr   // canonical
 	// Leaves holds for each leaf of Expr the index of the corresponding leaf
 	// of the original's canonical form, both counted left to right.
 	Leaves []int

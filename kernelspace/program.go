@@ -10,7 +10,7 @@ package kernelspace
 // Const and White have a variance only, Cos, RW and IRW no length scale. Step has its place, as PlaceOf reads it, and its width, and no
 // variance; it is on the stack to be found.
 type Instr struct {
-	Op        Op
+	Op        Op    // what it does
 	Arity     int   // operands of OpAdd, OpMul and OpChange
 	Off       int   // first raw parameter of a leaf
 	Cols      []int // input columns that a leaf acts on
@@ -47,10 +47,10 @@ type Param struct {
 // postfix sequence that a device runs over whole tiles, and the layout of its
 // hyperparameters.
 type Program struct {
-	Expr   Expr   // with the line of a mean function, if it has one
-	ID     string // canonical expression, without
-	Dim    int    // number of input columns
-	Instrs []Instr
+	Expr   Expr    // as it was compiled, with the line of a mean function, if it has one
+	ID     string  // canonical expression, without
+	Dim    int     // number of input columns
+	Instrs []Instr // postfix
 	Params []Param // all raw parameters, leaf by leaf
 	Free   []int   // indices into Params of the free ones, ascending: neither carried by another amplitude nor known
 	Noise  Known   // of the noise's variance

@@ -30,7 +30,7 @@ const (
 
 // Calibration is what the standard deviations of predictions are multiplied by.
 type Calibration struct {
-	Factor  float64 `json:"factor"`
+	Factor  float64 `json:"factor"`  // 1: intervals are as wide as they should be
 	Origins int     `json:"origins"` // that it was found from
 	Rows    int     `json:"rows"`    // forecast from them
 }

@@ -8,8 +8,8 @@ import (
 
 // Tensor is a named array of a checkpoint, row-major.
 type Tensor struct {
-	Shape []int
-	Data  []float64
+	Shape []int     // sizes, of which Data has the product
+	Data  []float64 // the last index runs fastest
 }
 
 // checkpointFormat is the version of what Checkpoint returns.

@@ -9,18 +9,25 @@ import (
 type Status string
 
 const (
-	Live   Status = "live"
-	Pruned Status = "pruned"
-	Failed Status = "failed"
+	Live   Status = "live"   // it takes part
+	Pruned Status = "pruned" // taken out, or left out; it can be restored
+	Failed Status = "failed" // it cannot be computed
 )
 
-// Candidate is a kernel of the space with its prior weight (1 if not stated).
+// Candidate is a kernel of the space with its prior weight.
 type Candidate struct {
-	Expr   kernelspace.Expr
-	Weight float64
+	Expr   kernelspace.Expr // made canonical
+	Weight float64          // relative to the others', positive and finite; 0, not stated, is 1
 	// Known is what is known beforehand of each raw parameter of the canonical
 	// expression, in standardised units, and last of the noise's variance; nil: nothing.
 	Known []kernelspace.Known
+}
+
+func (c Candidate) weight() float64 {
+	if c.Weight == 0 {
+		return 1
+	}
+	return c.Weight
 }
 
 // Program compiles the candidate for inputs, with what is known of its hyperparameters.
@@ -37,9 +44,9 @@ func (c Candidate) Program(o kernelspace.Options) (*kernelspace.Program, error) 
 type Training struct {
 	X   []float64 // N x Dim, row-major
 	Y   []float64 // N
-	Dim int
+	Dim int       // number of inputs
 
-	Seasons []float64 // of a series in time: periods that the calendar knows, the shortest first
+	Seasons []float64 // of a series in time: periods that the calendar knows, in units of X, the shortest first
 	Truth   string    // id of the kernel that they were drawn from, "" if not known: what comes out is held against it
 
 	First int // rows, the first ones, that priors, the noise's floor and candidate periods are of; 0: all
@@ -52,12 +59,12 @@ func (d Training) Rows() int { return len(d.Y) }
 // Evaluation is what is known after a round: every kernel's local ELBO and the
 // belief over them.
 type Evaluation struct {
-	Index      int     // counted from 1
-	Proportion float64 // of the training rows seen
-	RowsSeen   int
+	Index      int            // counted from 1
+	Proportion float64        // of the training rows seen
+	RowsSeen   int            // training rows, the first of the stream
 	Inducing   int            // M
 	Kernels    []KernelResult // every kernel of the space, in its order
-	Objective  float64        // total ELBO at the optimum of q(g)
+	Objective  float64        // total ELBO at the optimum of q(g), nats
 	// Calibration is of predictions after it, see Trainer.Calibrate; nil: none
 	Calibration *Calibration
 	Notices     []Notice            // what the user should know, once
@@ -66,7 +73,7 @@ type Evaluation struct {
 
 // Notice is something that the user should know.
 type Notice struct {
-	Text   string
+	Text   string // one line
 	Kernel string // id of the kernel that it is about, "" for none
 	Failed bool   // that kernel has failed
 }
@@ -92,25 +99,25 @@ func (e *Evaluation) Leader() int {
 // KernelResult is one kernel in an Evaluation. The numbers are meaningful for
 // live kernels only, but what is believed also for those left out.
 type KernelResult struct {
-	ID                         string // canonical expression
-	Status                     Status
-	Reason                     string    // why it failed, with its hyperparameters
-	LeftOut                    bool      // not compared with so many inducing inputs: believed in as it was
-	Posterior                  float64   // q*(k), averaged over the errors of local ELBOs
-	Bayes                      float64   // softmax(𝓛/τ + m₀), likewise
-	PointPosterior, PointBayes float64   // of the local ELBOs as they are: the paper's
-	ELBO                       float64   // local ELBO of the standardised targets, nats
-	Volume                     float64   // log volume of its mode, which the belief adds; 0 where it does not
-	ELBORows                   int       // rows that it was computed from: all seen, or the common subsample
-	SE                         float64   // paired standard error of the gap to the leader, from sampling alone
-	Rank                       int       // 1 is the highest posterior; 0 if not live
-	Tied                       bool      // equal to the leader within one nat or twice the error of the gap
-	Evidence                   *Evidence // nil where the local ELBO is an estimate
-	Apart                      bool      // told apart at these hyperparameters: its upper bound lies below the leader's lower one
-	Params                     []ParamValue
-	Flags                      []Flag  // what its user should look at
-	Noise                      float64 // σ_n² of the standardised targets
-	Source                     string  // where the solution came from: "last", "fresh", "SE*LIN" (a transplant)
+	ID                         string       // canonical expression
+	Status                     Status       // whether it takes part
+	Reason                     string       // why it failed, with its hyperparameters
+	LeftOut                    bool         // not compared with so many inducing inputs: believed in as it was
+	Posterior                  float64      // q*(k), averaged over the errors of local ELBOs
+	Bayes                      float64      // softmax(𝓛/τ + m₀), likewise
+	PointPosterior, PointBayes float64      // of the local ELBOs as they are: the paper's
+	ELBO                       float64      // local ELBO of the standardised targets, nats
+	Volume                     float64      // log volume of its mode, which the belief adds; 0 where it does not
+	ELBORows                   int          // rows that it was computed from: all seen, or the common subsample
+	SE                         float64      // paired standard error of the gap to the leader, from sampling alone, nats
+	Rank                       int          // 1 is the highest posterior; 0 if not live
+	Tied                       bool         // equal to the leader within one nat or twice the error of the gap
+	Evidence                   *Evidence    // nil where the local ELBO is an estimate
+	Apart                      bool         // told apart at these hyperparameters: its upper bound lies below the leader's lower one
+	Params                     []ParamValue // one for each of the program's
+	Flags                      []Flag       // what its user should look at
+	Noise                      float64      // σ_n² of the standardised targets
+	Source                     string       // where the solution came from: "last", "fresh", "SE*LIN" (a transplant)
 }
 
 // below reports whether the evidence is known to be less than another one's.
@@ -121,7 +128,7 @@ func (k *KernelResult) below(other *KernelResult) bool {
 // ParamValue is a hyperparameter's value in the units of the standardised data.
 type ParamValue struct {
 	kernelspace.Param
-	Value float64
+	Value float64 // positive: a variance, a length, a period, or a shape
 	SD    float64 // of its logarithm under q(θ); 0 for point estimates
 }
 
@@ -134,7 +141,7 @@ type Progress struct {
 // Change is what a re-optimisation may alter; zero fields stay as they are.
 type Change struct {
 	Steps    int // steps of an evaluation
-	Inducing int
-	Batch    int
+	Inducing int // M
+	Batch    int // rows of a minibatch
 	Rounds   int // evaluations at proportion 1 beyond those planned; 0: at least as many as Settings.Refine are made, at least 1
 }

@@ -14,12 +14,12 @@ import (
 type Flag string
 
 const (
-	PeriodOnce   Flag = "period seen less than twice"
-	PeriodsEqual Flag = "two periods are equal"
-	IdleSummand  Flag = "a summand explains nothing"
-	NoiseAtFloor Flag = "noise at its floor"
-	StillMoving  Flag = "not converged"
-	NotTheTruth  Flag = "known truth is not first"
+	PeriodOnce   Flag = "period seen less than twice" // more than half of the inputs' range
+	PeriodsEqual Flag = "two periods are equal"       // within samePeriods
+	IdleSummand  Flag = "a summand explains nothing"  // less than idleShare of the noise
+	NoiseAtFloor Flag = "noise at its floor"          // within flooredBy of it
+	StillMoving  Flag = "not converged"               // by more than movingNats
+	NotTheTruth  Flag = "known truth is not first"    // of drawn data, see Training.Truth
 )
 
 const (

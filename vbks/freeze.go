@@ -13,7 +13,7 @@ import (
 // Frozen is what a trainer predicts with and nothing besides: what it takes to
 // predict elsewhere, standardised. Slices are shared and not written to.
 type Frozen struct {
-	Dim    int
+	Dim    int           // number of inputs
 	Z      []float64     // M x Dim: inducing inputs
 	Jitter device.Jitter // of k(Z,Z)
 	X, Y   []float64     // rows that q(v) is the optimum for, N x Dim and N; nil where states have it
@@ -27,7 +27,7 @@ type Frozen struct {
 // FrozenKernel is a kernel of a Frozen.
 type FrozenKernel struct {
 	Program                 *kernelspace.Program
-	Rank                    int
+	Rank                    int     // from 1
 	Posterior, Bayes, Worth float64 // what its weight comes from; Worth in nats
 	LOO                     float64 // weight of "loo"; 0 of all kernels where they have not been found
 	Factor                  float64 // of the jitter
@@ -44,7 +44,7 @@ type FrozenKernel struct {
 type FrozenState struct {
 	Theta []float64 // raw hyperparameters, one for each of the program
 	Noise float64   // σ_n²
-	Share float64
+	Share float64   // of the kernel's prediction
 
 	L, Mean, Root []float64 // M x M, M, M x M; nil: to be found from the rows
 }

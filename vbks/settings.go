@@ -8,9 +8,10 @@ import (
 )
 
 // Settings are all the choices of a run that concern the algorithm. The zero
-// value is not useful; start from DefaultSettings.
+// value is not useful; start from DefaultSettings. Lengths and variances are of the
+// data as they are given, which the defaults expect to be standardised; ELBOs in nats.
 type Settings struct {
-	Seed uint64
+	Seed uint64 // of everything random
 
 	// Inducing inputs.
 	Inducing      int     // M; more than rows becomes the number of rows, with a notice; 0: as many as it takes, see Rungs
@@ -18,10 +19,11 @@ type Settings struct {
 	MostInducing  int     // where Inducing is 0; 0: as many as there are rows, within reason
 	AllRows       int     // where Inducing is 0: of up to so many rows all kernels go on to the second rung, with more starts
 	Room          int     // for so many inducing inputs there is memory, where Inducing is 0; 0: for any
-	MostSeconds   float64 // where Inducing is 0: no rung is begun that would end later; 0: none. By the clock
+	MostSeconds   float64 // where Inducing is 0: no rung is begun that would end later, in s; 0: none. By the clock
 	Placement     string  // one of inducing.Methods
 	Bound         string  // one of BoundNames: on which "collapsed" searches hyperparameters; "": "elbo"
-	Jitter        device.Jitter
+	// On the diagonal of k(Z,Z).
+	Jitter device.Jitter
 
 	// Optimisation.
 	Optimizer       string  // one of OptimizerNames
@@ -40,7 +42,7 @@ type Settings struct {
 	Line *kernelspace.Line
 
 	// Schedule.
-	Batch         int           // B
+	Batch         int           // B: rows of a minibatch
 	EvaluateEvery float64       // e: proportion of the rows that each evaluation adds
 	Steps         int           // stochastic steps (or L-BFGS iterations) of an evaluation
 	Refine        int           // evaluations at proportion 1 after all data are used
@@ -48,9 +50,9 @@ type Settings struct {
 	ELBORows      int           // rows of the common subsample; 0: all
 
 	// Belief over kernels.
-	PriorVariance float64 // s
-	EvidenceScale float64 // τ
-	Samples       int     // S
+	PriorVariance float64 // s of p(g) = N(m0, s I)
+	EvidenceScale float64 // τ: nats of local ELBO that count as one
+	Samples       int     // S: of q(g)
 	Errors        string  // of local ELBOs: "integrate" over them, or "ignore"
 	AutoPruneMass float64 // prune kernels whose posterior stays below this, at most half of them at once; 0: never
 	AutoPruneWait int     // for so many evaluations

@@ -60,6 +60,12 @@ func (f *Frozen) On(dev device.Device) (*Thawed, error) {
 	return t, nil
 }
 
+// CheckOptions returns an error if f cannot predict with options.
+func (f *Frozen) CheckOptions(o PredictOptions) error {
+	_, _, err := f.choose(o)
+	return err
+}
+
 // choose is Trainer.chosen.
 func (f *Frozen) choose(o PredictOptions) (kernels []int, weights []float64, err error) {
 	var all []weighed

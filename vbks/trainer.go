@@ -293,10 +293,11 @@ func (t *Trainer) compile(space []Candidate, columns []string) error {
 			return fmt.Errorf("kernel %s appears twice in the space", id)
 		}
 		seen[exprs[i].ID()] = true
-		if !(c.Weight > 0) || math.IsInf(c.Weight, 0) {
-			return fmt.Errorf("kernel %s: prior weight %g is not positive", exprs[i].ID(), c.Weight)
+		w := c.weight()
+		if !(w > 0) || math.IsInf(w, 0) {
+			return fmt.Errorf("kernel %s: prior weight %g is not positive", exprs[i].ID(), w)
 		}
-		total += c.Weight
+		total += w
 	}
 	kin := starts.Kinship(exprs)
 	for i, e := range exprs {
@@ -309,7 +310,7 @@ func (t *Trainer) compile(space []Candidate, columns []string) error {
 		t.kernels = append(t.kernels, &kernel{status: Live, model: &model{
 			id: e.ID(), expr: e, program: p, kin: kin[i],
 			prior:    t.prior(p, t.first),
-			logPrior: math.Log(space[i].Weight / total),
+			logPrior: math.Log(space[i].weight() / total),
 		}})
 	}
 	return nil

@@ -286,7 +286,7 @@ func TestNewErrors(t *testing.T) {
 	t.Cleanup(func() { dev.Close() })
 	data, s := trainingSeries(4, 20), quickSettings("collapsed")
 	weighted := candidates(t, "SE", "LIN")
-	weighted[1].Weight = 0
+	weighted[1].Weight = -1
 	unknown := quickSettings("collapsed")
 	unknown.Placement = "nowhere"
 	cancelled, cancel := context.WithCancel(context.Background())
@@ -303,13 +303,30 @@ func TestNewErrors(t *testing.T) {
 			Training{X: []float64{1, 2, 3}, Y: []float64{1, 2}, Dim: 1}, candidates(t, "SE"), s},
 		{"no kernels", "empty", context.Background(), data, nil, s},
 		{"a kernel twice", "LIN+SE", context.Background(), data, candidates(t, "SE+LIN", "LIN+SE"), s},
-		{"a prior weight of 0", "LIN", context.Background(), data, weighted, s},
+		{"a prior weight below 0", "LIN", context.Background(), data, weighted, s},
 		{"a column that is not there", "SE", context.Background(), data, candidates(t, "SE[7]"), s},
 		{"a placement that is not there", "nowhere", context.Background(), data, candidates(t, "SE"), unknown},
 		{"a context that is over", "canceled", cancelled, data, candidates(t, "SE"), s},
 	} {
 		if _, err := New(c.ctx, dev, c.data, c.space, []string{"x"}, c.settings); err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%s: error %v, want one that names %q", c.what, err, c.want)
+		}
+	}
+}
+
+// A prior weight that is not stated is 1.
+func TestPriorWeights(t *testing.T) {
+	dev := onCPU(1)
+	t.Cleanup(func() { dev.Close() })
+	space := candidates(t, "SE", "LIN", "PER")
+	space[0].Weight, space[2].Weight = 0, 3
+	tr, err := New(t.Context(), dev, trainingSeries(4, 20), space, []string{"x"}, quickSettings("collapsed"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, want := range []float64{0.2, 0.2, 0.6} {
+		if got := math.Exp(tr.kernels[i].logPrior); math.Abs(got-want) > 1e-15 {
+			t.Errorf("the prior probability of %s is %v, want %v", tr.kernels[i].id, got, want)
 		}
 	}
 }

@@ -44,6 +44,10 @@ func (t *text) Read(p []byte) (int, error) {
 				row[i] = strings.Join(strings.Fields(v), " ")
 			}
 		}
+		if len(row) == 1 && row[0] == "" { // which is a row, and not a line without anything
+			t.buf.WriteString("\"\"\n")
+			continue
+		}
 		t.csv.Write(row) // to memory
 		t.csv.Flush()
 	}

@@ -34,10 +34,10 @@ func Names() []string { return []string{None, Log, BoxCox, Logit, Auto} }
 //
 // (Box and Cox, An analysis of transformations, 1964). The zero value is none.
 type Transform struct {
-	Name   string  `json:"name"`
+	Name   string  `json:"name"`             // one of Names but for Auto; "": none
 	Lambda float64 `json:"lambda,omitempty"` // boxcox
 	Low    float64 `json:"low,omitempty"`    // logit
-	High   float64 `json:"high,omitempty"`
+	High   float64 `json:"high,omitempty"`   // logit
 }
 
 // Identity reports whether the targets are left as they are.

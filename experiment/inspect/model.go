@@ -25,10 +25,12 @@ func OpenModel(path string) (*Predictor, error) {
 	if err != nil {
 		return nil, err
 	}
-	return newModelPredictor(m)
+	return NewModelPredictor(m)
 }
 
-func newModelPredictor(m *modelfile.Model) (*Predictor, error) {
+// NewModelPredictor returns what predicts with a model. Several may have one model, and
+// predict at once. Close must be called.
+func NewModelPredictor(m *modelfile.Model) (*Predictor, error) {
 	lane, err := newModelLane(m)
 	if err != nil {
 		return nil, err
@@ -53,6 +55,15 @@ func (p *Predictor) Fixed() (rows, heldOut int, ok bool) {
 	return d.Learned, heldOut, true
 }
 
+// checkModel returns an error for weights that the model does not have.
+func (p *Predictor) checkModel(q *PredictQuery) error {
+	of := vbks.PredictOptions{Weights: q.Weights}
+	if q.Method != config.MethodAverage {
+		of = vbks.PredictOptions{}
+	}
+	return p.of.Frozen.CheckOptions(of)
+}
+
 // instead opens the model file of a run whose data are not there any more, which err
 // says; err is returned where it says something else or there is none.
 func instead(dir string, err error) (*Predictor, error) {
@@ -73,7 +84,7 @@ func instead(dir string, err error) (*Predictor, error) {
 	if readErr != nil {
 		return nil, fmt.Errorf("%w; its %s does not do either: %w", err, record.ModelFile, readErr)
 	}
-	p, modelErr := newModelPredictor(m)
+	p, modelErr := NewModelPredictor(m)
 	if modelErr != nil {
 		return nil, modelErr
 	}

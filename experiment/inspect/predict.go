@@ -149,6 +149,12 @@ func (p *Predictor) OpenPoints(ctx context.Context, path string) (*datasets.Poin
 	return datasets.OpenPoints(ctx, spec, p.data)
 }
 
+// ReadPoints is OpenPoints of rows that are there already, as datasets.ReadPoints has
+// them.
+func (p *Predictor) ReadPoints(in io.Reader, name string) (*datasets.PointReader, error) {
+	return datasets.ReadPoints(in, name, p.spec, p.data)
+}
+
 // Check returns an error if the query cannot be asked of any run.
 func (q *PredictQuery) Check() error {
 	if q.Method != config.MethodAverage && q.Method != config.MethodSingle {
@@ -177,7 +183,7 @@ func (p *Predictor) Check(q *PredictQuery) error {
 		return err
 	}
 	if p.run == nil {
-		return nil // what a model file has not it refuses itself
+		return p.checkModel(q)
 	}
 	if t := p.run.trainer; q.Method == config.MethodAverage && t.Weights(q.Weights) != q.Weights {
 		s := t.Settings()

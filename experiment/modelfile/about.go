@@ -22,7 +22,8 @@ const (
 	rootCovariance = "covariance"
 )
 
-// About is the text of a model file: all but the large numbers. Fields are only added.
+// About is the text of a model file: all but the large numbers. Fields are only added;
+// docs/format.md has them all.
 type About struct {
 	Build      record.Build `json:"build"` // that wrote it
 	Name       string       `json:"name"`  // of the run

@@ -11,8 +11,8 @@ import (
 
 // Model is what a model file holds.
 type Model struct {
-	About  About
-	Frozen *vbks.Frozen
+	About  About             // columns, scaling, kernels, weights
+	Frozen *vbks.Frozen      // what predicts, standardised
 	Data   *datasets.Dataset // the columns, without rows
 }
 

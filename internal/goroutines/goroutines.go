@@ -2,18 +2,22 @@
 package goroutines
 
 import (
+	"reflect"
 	"runtime"
 	"strings"
 	"testing"
 	"time"
 )
 
+type here struct{}
+
 // Left returns the stacks of the goroutines that work in this program, tests
 // apart.
 func Left() (stacks []string) {
+	module := strings.TrimSuffix(reflect.TypeFor[here]().PkgPath(), "internal/goroutines")
 	dump := make([]byte, 1<<20)
 	for _, g := range strings.Split(string(dump[:runtime.Stack(dump, true)]), "\n\n") {
-		if strings.Contains(g, "\nkestrel/") && !strings.Contains(g, "testing.tRunner") {
+		if strings.Contains(g, "\n"+module) && !strings.Contains(g, "testing.tRunner") {
 			stacks = append(stacks, g)
 		}
 	}

@@ -18,7 +18,7 @@ type Options struct {
 	PriorVariance float64 // s > 0
 	EvidenceScale float64 // τ > 0
 	Samples       int     // fixed samples that the belief is optimised on, 2 to 512; 0: 512
-	Seed          uint64
+	Seed          uint64  // of the samples
 }
 
 // mostSamples is the largest number of samples to optimise on: more cost
@@ -32,7 +32,7 @@ const mostSamples = 512
 // Teng, Chen, Zhang and Low (AAAI 2020), section "Variational Bayesian kernel
 // selection". Entries are in the order of IDs.
 type Belief struct {
-	IDs       []string
+	IDs       []string  // of the K live kernels
 	Mean      []float64 // m_g, K
 	Chol      []float64 // C_g, K x K row-major, lower triangular
 	Objective float64   // total ELBO J at the optimum, nats, an estimate from samples

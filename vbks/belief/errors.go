@@ -23,7 +23,7 @@ import (
 // Slack and drift of two kernels are taken to be independent.
 type Errors struct {
 	IDs       []string
-	ELBO      []float64
+	ELBO      []float64   // nats
 	LogPrior  []float64   // nil: zeros
 	Terms     [][]float64 // of the ELBO, row by row; nil, all or one kernel's: of all rows
 	Rows      int         // that terms stand for
@@ -52,7 +52,8 @@ const (
 	fittedCommon  = 512
 )
 
-// Integrated are a posterior and Bayes' rule averaged over errors.
+// Integrated are a posterior and Bayes' rule averaged over errors: probabilities in the
+// order of Errors.IDs.
 type Integrated struct {
 	Posterior, Bayes []float64
 	errors           *Errors

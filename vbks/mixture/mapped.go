@@ -25,8 +25,8 @@ type Units interface {
 // Mapped is a prediction in the units of the data: at every row a mixture of what
 // Units make of one normal per kernel. Of f it says what y would be without noise.
 type Mapped struct {
-	Prediction *Prediction
-	Units      Units
+	Prediction *Prediction // of z
+	Units      Units       // y by z
 }
 
 // In returns the prediction in other units.

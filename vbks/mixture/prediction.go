@@ -16,11 +16,11 @@ import (
 // average them with (Bayesian model averaging): at every row a mixture of one
 // normal per kernel. Units are those of the targets it was trained on.
 type Prediction struct {
-	IDs     []string
+	IDs     []string    // canonical expressions, best first
 	Weights []float64   // per kernel, not negative, sum 1
-	Noise   []float64   // σ_n² per kernel
+	Noise   []float64   // σ_n² per kernel, unit squared
 	Mean    [][]float64 // [kernel][row], mean of f
-	Var     [][]float64 // [kernel][row], variance of f
+	Var     [][]float64 // [kernel][row], variance of f, unit squared
 
 	widened float64 // the factors of Widen; 0: none
 }

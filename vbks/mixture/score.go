@@ -24,15 +24,16 @@ var CoverageLevels [coverages]float64 = scoring.Levels
 // each of CoverageLevels.
 type Coverage [coverages]float64
 
-// Score says how well a prediction fits targets that were held out.
+// Score says how well a prediction fits targets that were held out. What has a unit has
+// that of the targets.
 type Score struct {
-	RMSE     float64 // root mean squared error of the mixture's mean
-	MAE      float64 // mean absolute error of the mixture's mean
-	NLPD     float64 // mean of −log p(y), nats
-	CRPS     float64 // mean continuous ranked probability score
-	Interval float64 // mean score of the central interval of 95 %
-	Coverage Coverage
-	Rows     int
+	RMSE     float64  // root mean squared error of the mixture's mean
+	MAE      float64  // mean absolute error of the mixture's mean
+	NLPD     float64  // mean of −log p(y), nats
+	CRPS     float64  // mean continuous ranked probability score
+	Interval float64  // mean score of the central interval of 95 %
+	Coverage Coverage // 0 to 1
+	Rows     int      // scored
 }
 
 // Score compares the mixture of y with the targets, one per row, in the units
