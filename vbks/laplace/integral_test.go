@@ -34,6 +34,65 @@ func peakAt(x, sd []float64, value float64) Peak {
 	return Peak{X: x, Value: value, Volume: volume, Chol: chol}
 }
 
+// A posterior as those of parts that explain nothing: any amplitude below some is as good,
+// so that the prior alone says how much there is, far from the mode at the edge, and any
+// length above some. The integral is a product of those by quadrature.
+func TestIntegralOfPlateaus(t *testing.T) {
+	p := kernelspacetest.Program(t, "SE", kernelspace.Options{Dim: 1})
+	var prior Prior
+	var mode, widths []float64
+	want := 0.0
+	edges := []float64{-5, -4, -6, 3, 4} // the first three bound from above
+	one := func(i int, v float64) float64 {
+		if i > 2 {
+			v = -v
+		}
+		edge := edges[i]
+		if i > 2 {
+			edge = -edge
+		}
+		return -v*v/18 - math.Log(3) - math.Log(2*math.Pi)/2 - 4*math.Log1p(math.Exp(2*(v-edge)))
+	}
+	for i := range edges {
+		sum, best, at := 0.0, math.Inf(-1), 0.0
+		for v := -30.0; v < 30; v += 1e-3 {
+			l := one(i, v)
+			sum += math.Exp(l) * 1e-3
+			if l > best {
+				best, at = l, v
+			}
+		}
+		want += math.Log(sum)
+		const h = 1e-3
+		curvature := (2*one(i, at) - one(i, at-h) - one(i, at+h)) / (h * h)
+		prior.Mean, prior.Prec = append(prior.Mean, 0), append(prior.Prec, 1/9.)
+		mode, widths = append(mode, at), append(widths, 1/math.Sqrt(curvature))
+	}
+	log := func(x []float64) float64 {
+		sum := 0.0
+		for i, v := range x {
+			sum += one(i, v)
+		}
+		return sum
+	}
+	mean := 0.0
+	const seeds = 10
+	for seed := range uint64(seeds) {
+		got, err := Integrate([]Density{{Program: p, Name: "plateau", Prior: prior, Modes: []Peak{peakAt(mode, widths, log(mode))}}},
+			func(_ []int, xs [][]float64) ([]float64, error) { return []float64{log(xs[0])}, nil }, seed)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if math.Abs(got[0].Nats-want) > .15 {
+			t.Errorf("%+v, want %.3f", got[0], want)
+		}
+		mean += got[0].Nats / seeds
+	}
+	if math.Abs(mean-want) > .05 {
+		t.Errorf("%.3f on average, want %.3f", mean, want)
+	}
+}
+
 // The integrals of densities that are known: one normal mode, also with a curvature
 // that is off, two modes far from each other of which one is small but wide, a mode
 // whose tail the curvature does not show, and a ridge that is bent.
