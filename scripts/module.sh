@@ -50,4 +50,5 @@ for os in linux darwin windows; do
 done
 git diff --shortstat
 echo "the module is $new now; look at it with git diff and commit it. Others then say: go get $new"
-[ "${new##*/}" = kestrel ] || echo "note: go install $new names the program ${new##*/}"
+name=$(sed -E 's#/v[0-9]+$##; s#.*/##' <<<"$new") # a major version is no name
+[ "$name" = kestrel ] || echo "note: go install $new names the program $name"
