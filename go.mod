@@ -1,4 +1,4 @@
-module kestrel
+module example.com/kestrel
 
 go 1.26.8
 

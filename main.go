@@ -5,7 +5,7 @@ package main
 import (
 	"os"
 
-	"kestrel/cli"
+	"example.com/kestrel/cli"
 )
 
 func main() {

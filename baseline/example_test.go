@@ -3,7 +3,7 @@ package baseline_test
 import (
 	"fmt"
 
-	"kestrel/baseline"
+	"example.com/kestrel/baseline"
 )
 
 // What would be said of a weekly series by who knows nothing but the last week.

@@ -7,7 +7,7 @@ import (
 
 	"gonum.org/v1/gonum/stat"
 
-	"kestrel/internal/must"
+	"example.com/kestrel/internal/must"
 )
 
 // One input: gonum's regression, and the textbook's standard error of a prediction.

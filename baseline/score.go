@@ -6,7 +6,7 @@ import (
 
 	"gonum.org/v1/gonum/stat/distuv"
 
-	"kestrel/scoring"
+	"example.com/kestrel/scoring"
 )
 
 // Score says how well predictions fit targets that were held out, in their unit.

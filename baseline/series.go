@@ -7,7 +7,7 @@ import (
 	"math"
 	"slices"
 
-	"kestrel/scoring"
+	"example.com/kestrel/scoring"
 )
 
 // Series is what a method learns from: targets in the order of one input, and what

@@ -10,7 +10,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
-	"kestrel/experiment/config"
+	"example.com/kestrel/experiment/config"
 )
 
 // commandName is a command without the name of the program, with which every

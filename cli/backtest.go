@@ -8,10 +8,10 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"kestrel/experiment/backtest"
-	"kestrel/experiment/config"
-	"kestrel/experiment/rundir"
-	"kestrel/experiment/series"
+	"example.com/kestrel/experiment/backtest"
+	"example.com/kestrel/experiment/config"
+	"example.com/kestrel/experiment/rundir"
+	"example.com/kestrel/experiment/series"
 )
 
 // backtestFlags are the flags of backtest.

@@ -13,11 +13,11 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"kestrel/experiment/bench"
-	"kestrel/experiment/config"
-	"kestrel/experiment/library"
-	"kestrel/experiment/output"
-	"kestrel/experiment/prepare"
+	"example.com/kestrel/experiment/bench"
+	"example.com/kestrel/experiment/config"
+	"example.com/kestrel/experiment/library"
+	"example.com/kestrel/experiment/output"
+	"example.com/kestrel/experiment/prepare"
 )
 
 type benchFlags struct {

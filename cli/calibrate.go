@@ -13,12 +13,12 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"kestrel/experiment/config"
-	"kestrel/experiment/prepare"
-	"kestrel/experiment/series"
-	"kestrel/experiment/study"
-	"kestrel/experiment/words"
-	"kestrel/internal/guard"
+	"example.com/kestrel/experiment/config"
+	"example.com/kestrel/experiment/prepare"
+	"example.com/kestrel/experiment/series"
+	"example.com/kestrel/experiment/study"
+	"example.com/kestrel/experiment/words"
+	"example.com/kestrel/internal/guard"
 )
 
 // calibrateFlags are the flags of study calibrate.

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"kestrel/internal/must"
+	"example.com/kestrel/internal/must"
 )
 
 // tinyCalibrate makes a calibration tiny.

@@ -11,8 +11,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"kestrel/configs"
-	"kestrel/internal/guard"
+	"example.com/kestrel/configs"
+	"example.com/kestrel/internal/guard"
 )
 
 // kestrel runs the program in the test's directory.

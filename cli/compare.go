@@ -10,11 +10,11 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"kestrel/experiment/compare"
-	"kestrel/experiment/config"
-	"kestrel/experiment/record"
-	"kestrel/experiment/rundir"
-	"kestrel/experiment/words"
+	"example.com/kestrel/experiment/compare"
+	"example.com/kestrel/experiment/config"
+	"example.com/kestrel/experiment/record"
+	"example.com/kestrel/experiment/rundir"
+	"example.com/kestrel/experiment/words"
 )
 
 // compareFlags are the flags of compare.

@@ -7,9 +7,9 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
-	"kestrel/experiment/config"
-	"kestrel/experiment/library"
-	"kestrel/kernelspace"
+	"example.com/kestrel/experiment/config"
+	"example.com/kestrel/experiment/library"
+	"example.com/kestrel/kernelspace"
 )
 
 const noFiles = cobra.ShellCompDirectiveNoFileComp

@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"kestrel/experiment/config"
+	"example.com/kestrel/experiment/config"
 )
 
 // completions are what a shell is offered for the last of some words.

@@ -6,9 +6,9 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"kestrel/configs"
-	"kestrel/experiment/config"
-	"kestrel/experiment/library"
+	"example.com/kestrel/configs"
+	"example.com/kestrel/experiment/config"
+	"example.com/kestrel/experiment/library"
 )
 
 func newConfig() *cobra.Command {

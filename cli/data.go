@@ -5,8 +5,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"kestrel/datasets"
-	"kestrel/experiment/prepare"
+	"example.com/kestrel/datasets"
+	"example.com/kestrel/experiment/prepare"
 )
 
 func newData() *cobra.Command {

@@ -6,7 +6,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"kestrel/experiment/prepare"
+	"example.com/kestrel/experiment/prepare"
 )
 
 func newDevices() *cobra.Command {

@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"kestrel/experiment/prepare"
+	"example.com/kestrel/experiment/prepare"
 )
 
 func TestDevices(t *testing.T) {

@@ -8,11 +8,11 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"kestrel/experiment/history"
-	"kestrel/experiment/inspect"
-	"kestrel/experiment/output"
-	"kestrel/experiment/rundir"
-	"kestrel/experiment/script"
+	"example.com/kestrel/experiment/history"
+	"example.com/kestrel/experiment/inspect"
+	"example.com/kestrel/experiment/output"
+	"example.com/kestrel/experiment/rundir"
+	"example.com/kestrel/experiment/script"
 )
 
 func newExport() *cobra.Command {

@@ -14,9 +14,9 @@ import (
 	"testing"
 	"time"
 
-	"kestrel/experiment"
-	"kestrel/experiment/config"
-	"kestrel/experiment/library"
+	"example.com/kestrel/experiment"
+	"example.com/kestrel/experiment/config"
+	"example.com/kestrel/experiment/library"
 )
 
 // told is what everything that shows a run says of how it stands, in one word.

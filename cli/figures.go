@@ -8,8 +8,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"kestrel/experiment/figures"
-	"kestrel/experiment/output"
+	"example.com/kestrel/experiment/figures"
+	"example.com/kestrel/experiment/output"
 )
 
 func newFigures() *cobra.Command {

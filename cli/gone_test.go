@@ -11,9 +11,9 @@ import (
 	"testing"
 	"time"
 
-	"kestrel/experiment/record"
-	"kestrel/internal/must"
-	"kestrel/ui"
+	"example.com/kestrel/experiment/record"
+	"example.com/kestrel/internal/must"
+	"example.com/kestrel/ui"
 )
 
 // Nobody is sent to a directory that was removed or moved while the run went on.

@@ -13,7 +13,7 @@ import (
 	"testing"
 	"time"
 
-	"kestrel/experiment/runtest"
+	"example.com/kestrel/experiment/runtest"
 )
 
 // signalled runs the program, sends it a signal when there is something, and

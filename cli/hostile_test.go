@@ -17,7 +17,7 @@ import (
 	"testing"
 	"time"
 
-	"kestrel/experiment/library"
+	"example.com/kestrel/experiment/library"
 )
 
 // snapshot is what a folder holds, without following links: names, kinds and texts.

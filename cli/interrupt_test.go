@@ -11,9 +11,9 @@ import (
 	"strings"
 	"testing"
 
-	"kestrel/experiment/history/historytest"
-	"kestrel/experiment/record"
-	"kestrel/experiment/record/recordtest"
+	"example.com/kestrel/experiment/history/historytest"
+	"example.com/kestrel/experiment/record"
+	"example.com/kestrel/experiment/record/recordtest"
 )
 
 // argsEnv holds the arguments with which a test runs this binary as the

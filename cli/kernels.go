@@ -9,9 +9,9 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"kestrel/experiment/config"
-	"kestrel/kernelspace"
-	"kestrel/vbks"
+	"example.com/kestrel/experiment/config"
+	"example.com/kestrel/kernelspace"
+	"example.com/kestrel/vbks"
 )
 
 func newKernels() *cobra.Command {

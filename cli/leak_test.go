@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"kestrel/internal/goroutines"
+	"example.com/kestrel/internal/goroutines"
 )
 
 // Commands leave no goroutine behind: those that are done, those that fail, and

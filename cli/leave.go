@@ -8,7 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"kestrel/internal/guard"
+	"example.com/kestrel/internal/guard"
 )
 
 // leaveAfter is how long a command that has been interrupted may take to end by

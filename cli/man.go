@@ -12,8 +12,8 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
-	"kestrel/experiment/output"
-	"kestrel/experiment/record"
+	"example.com/kestrel/experiment/output"
+	"example.com/kestrel/experiment/record"
 )
 
 func newMan() *cobra.Command {

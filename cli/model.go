@@ -9,12 +9,12 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"kestrel/experiment/inspect"
-	"kestrel/experiment/modelfile"
-	"kestrel/experiment/output"
-	"kestrel/experiment/record"
-	"kestrel/experiment/rundir"
-	"kestrel/vbks"
+	"example.com/kestrel/experiment/inspect"
+	"example.com/kestrel/experiment/modelfile"
+	"example.com/kestrel/experiment/output"
+	"example.com/kestrel/experiment/record"
+	"example.com/kestrel/experiment/rundir"
+	"example.com/kestrel/vbks"
 )
 
 func newModel() *cobra.Command {

@@ -9,9 +9,9 @@ import (
 	"strings"
 	"testing"
 
-	"kestrel/experiment/config/configtest"
-	"kestrel/experiment/runtest"
-	"kestrel/internal/must"
+	"example.com/kestrel/experiment/config/configtest"
+	"example.com/kestrel/experiment/runtest"
+	"example.com/kestrel/internal/must"
 )
 
 // A model file predicts without the run and its data, from another folder, what the run

@@ -10,8 +10,8 @@ import (
 	"strings"
 	"testing"
 
-	"kestrel/experiment/record/recordtest"
-	"kestrel/internal/must"
+	"example.com/kestrel/experiment/record/recordtest"
+	"example.com/kestrel/internal/must"
 )
 
 // waveTable is a table of n rows.

@@ -8,8 +8,8 @@ import (
 	"strings"
 	"testing"
 
-	"kestrel/experiment/history"
-	"kestrel/experiment/rundir"
+	"example.com/kestrel/experiment/history"
+	"example.com/kestrel/experiment/rundir"
 )
 
 // oldRuns are runs of an older version of the program, see the README there.

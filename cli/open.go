@@ -7,9 +7,9 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"kestrel/experiment/history"
-	"kestrel/experiment/rundir"
-	"kestrel/ui"
+	"example.com/kestrel/experiment/history"
+	"example.com/kestrel/experiment/rundir"
+	"example.com/kestrel/ui"
 )
 
 func newOpen() *cobra.Command {

@@ -10,9 +10,9 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"kestrel/configs"
-	"kestrel/experiment/config"
-	"kestrel/experiment/library"
+	"example.com/kestrel/configs"
+	"example.com/kestrel/experiment/config"
+	"example.com/kestrel/experiment/library"
 )
 
 // Commands in the pages for people are commands of this program: its words, flags,

@@ -6,7 +6,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
-	"kestrel/experiment/words"
+	"example.com/kestrel/experiment/words"
 )
 
 // shorten cuts the middle out of a message that repeats what is far too long.

@@ -14,13 +14,13 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"kestrel/datasets"
-	"kestrel/experiment/config"
-	"kestrel/experiment/inspect"
-	"kestrel/experiment/output"
-	"kestrel/experiment/record"
-	"kestrel/experiment/words"
-	"kestrel/vbks"
+	"example.com/kestrel/datasets"
+	"example.com/kestrel/experiment/config"
+	"example.com/kestrel/experiment/inspect"
+	"example.com/kestrel/experiment/output"
+	"example.com/kestrel/experiment/record"
+	"example.com/kestrel/experiment/words"
+	"example.com/kestrel/vbks"
 )
 
 // predictFlags are the flags of predict.

@@ -9,11 +9,11 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
-	"kestrel/experiment/config"
-	"kestrel/experiment/history"
-	"kestrel/experiment/record"
-	"kestrel/experiment/series"
-	"kestrel/experiment/words"
+	"example.com/kestrel/experiment/config"
+	"example.com/kestrel/experiment/history"
+	"example.com/kestrel/experiment/record"
+	"example.com/kestrel/experiment/series"
+	"example.com/kestrel/experiment/words"
 )
 
 // repeats makes the runs of --repeat that are not there yet.

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"kestrel/experiment/rundir"
+	"example.com/kestrel/experiment/rundir"
 )
 
 // repeats is a small repeat.

@@ -9,10 +9,10 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"kestrel/experiment/output"
-	"kestrel/experiment/report"
-	"kestrel/experiment/rundir"
-	"kestrel/experiment/words"
+	"example.com/kestrel/experiment/output"
+	"example.com/kestrel/experiment/report"
+	"example.com/kestrel/experiment/rundir"
+	"example.com/kestrel/experiment/words"
 )
 
 func newReport() *cobra.Command {

@@ -6,10 +6,10 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"kestrel/experiment"
-	"kestrel/experiment/history"
-	"kestrel/experiment/record"
-	"kestrel/ui"
+	"example.com/kestrel/experiment"
+	"example.com/kestrel/experiment/history"
+	"example.com/kestrel/experiment/record"
+	"example.com/kestrel/ui"
 )
 
 func newResume() *cobra.Command {

@@ -12,9 +12,9 @@ import (
 	"testing"
 	"time"
 
-	"kestrel/experiment/history"
-	"kestrel/experiment/record"
-	"kestrel/experiment/record/recordtest"
+	"example.com/kestrel/experiment/history"
+	"example.com/kestrel/experiment/record"
+	"example.com/kestrel/experiment/record/recordtest"
 )
 
 // resumeRun is a run of a second or two.

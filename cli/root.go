@@ -15,16 +15,16 @@ import (
 	"charm.land/fang/v2"
 	"github.com/spf13/cobra"
 
-	"kestrel/configs"
-	"kestrel/datasets"
-	"kestrel/experiment/config"
-	"kestrel/experiment/files"
-	"kestrel/experiment/library"
-	"kestrel/experiment/record"
-	"kestrel/experiment/words"
-	"kestrel/internal/guard"
-	"kestrel/kernelspace"
-	"kestrel/ui"
+	"example.com/kestrel/configs"
+	"example.com/kestrel/datasets"
+	"example.com/kestrel/experiment/config"
+	"example.com/kestrel/experiment/files"
+	"example.com/kestrel/experiment/library"
+	"example.com/kestrel/experiment/record"
+	"example.com/kestrel/experiment/words"
+	"example.com/kestrel/internal/guard"
+	"example.com/kestrel/kernelspace"
+	"example.com/kestrel/ui"
 )
 
 // Exit codes.

@@ -14,15 +14,15 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"kestrel/datasets"
-	"kestrel/experiment"
-	"kestrel/experiment/config"
-	"kestrel/experiment/history"
-	"kestrel/experiment/library"
-	"kestrel/experiment/record"
-	"kestrel/experiment/rundir"
-	"kestrel/experiment/series"
-	"kestrel/ui"
+	"example.com/kestrel/datasets"
+	"example.com/kestrel/experiment"
+	"example.com/kestrel/experiment/config"
+	"example.com/kestrel/experiment/history"
+	"example.com/kestrel/experiment/library"
+	"example.com/kestrel/experiment/record"
+	"example.com/kestrel/experiment/rundir"
+	"example.com/kestrel/experiment/series"
+	"example.com/kestrel/ui"
 )
 
 // runFlags are the flags of run, which the bare program takes too.

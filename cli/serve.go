@@ -9,10 +9,10 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"kestrel/experiment/modelfile"
-	"kestrel/experiment/record"
-	"kestrel/experiment/serve"
-	"kestrel/experiment/words"
+	"example.com/kestrel/experiment/modelfile"
+	"example.com/kestrel/experiment/record"
+	"example.com/kestrel/experiment/serve"
+	"example.com/kestrel/experiment/words"
 )
 
 func newServe() *cobra.Command {

@@ -10,7 +10,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"kestrel/experiment/config"
+	"example.com/kestrel/experiment/config"
 )
 
 // mostStandardInput bounds a table from standard input, in bytes: it is kept twice for a

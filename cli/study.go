@@ -13,12 +13,12 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"kestrel/experiment/config"
-	"kestrel/experiment/prepare"
-	"kestrel/experiment/record"
-	"kestrel/experiment/series"
-	"kestrel/experiment/study"
-	"kestrel/experiment/words"
+	"example.com/kestrel/experiment/config"
+	"example.com/kestrel/experiment/prepare"
+	"example.com/kestrel/experiment/record"
+	"example.com/kestrel/experiment/series"
+	"example.com/kestrel/experiment/study"
+	"example.com/kestrel/experiment/words"
 )
 
 // Seeds of a figure unless the user says so, and the size of a kernel space

@@ -16,10 +16,10 @@ import (
 	"strings"
 	"testing"
 
-	"kestrel/configs"
-	"kestrel/experiment/inside"
-	"kestrel/experiment/study"
-	"kestrel/internal/must"
+	"example.com/kestrel/configs"
+	"example.com/kestrel/experiment/inside"
+	"example.com/kestrel/experiment/study"
+	"example.com/kestrel/internal/must"
 )
 
 // tiny makes a study tiny.

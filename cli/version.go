@@ -5,7 +5,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"kestrel/experiment/record"
+	"example.com/kestrel/experiment/record"
 )
 
 func newVersion() *cobra.Command {

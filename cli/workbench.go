@@ -12,8 +12,8 @@ import (
 	"github.com/charmbracelet/x/term"
 	"github.com/spf13/cobra"
 
-	"kestrel/experiment/record"
-	"kestrel/ui"
+	"example.com/kestrel/experiment/record"
+	"example.com/kestrel/ui"
 )
 
 // hasScreen reports whether there is a terminal to show the workbench on.

@@ -9,7 +9,7 @@ import (
 	"testing"
 	"time"
 
-	"kestrel/experiment/record"
+	"example.com/kestrel/experiment/record"
 )
 
 // BenchmarkFirstFrame is the time from the start of the program to its first

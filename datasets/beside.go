@@ -7,7 +7,7 @@ import (
 	"io/fs"
 	"os"
 
-	"kestrel/internal/guard"
+	"example.com/kestrel/internal/guard"
 )
 
 // beside runs work on a goroutine of its own and returns what it returns, or the

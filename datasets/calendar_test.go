@@ -10,7 +10,7 @@ import (
 	"testing"
 	"time"
 
-	"kestrel/internal/must"
+	"example.com/kestrel/internal/must"
 )
 
 // civil counts days, hours and days of the week from 1970-01-01, a Thursday, 0:00 UTC

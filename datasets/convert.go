@@ -12,7 +12,7 @@ import (
 	"slices"
 	"strings"
 
-	"kestrel/datasets/formats"
+	"example.com/kestrel/datasets/formats"
 )
 
 // StandardInput is the path that stands for it.

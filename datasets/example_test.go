@@ -8,7 +8,7 @@ import (
 	"os"
 	"path/filepath"
 
-	"kestrel/datasets"
+	"example.com/kestrel/datasets"
 )
 
 // A table of dates is read, divided and standardised; time stamps count in seconds from

@@ -9,7 +9,7 @@ import (
 
 	"github.com/parquet-go/parquet-go"
 
-	"kestrel/internal/must"
+	"example.com/kestrel/internal/must"
 )
 
 func otherKinds() []formatKind { return []formatKind{{"parquet", writeParquet, ""}} }

@@ -23,7 +23,7 @@ import (
 	"github.com/ulikunitz/xz"
 	"github.com/xuri/excelize/v2"
 
-	"kestrel/internal/must"
+	"example.com/kestrel/internal/must"
 )
 
 // formatTable is a table as CSV text, of which others are made.

@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"kestrel/internal/must"
+	"example.com/kestrel/internal/must"
 )
 
 // Rows behind the first ones change nothing that these have decided: division, order,

@@ -9,7 +9,7 @@ import (
 	"testing"
 	"time"
 
-	"kestrel/internal/must"
+	"example.com/kestrel/internal/must"
 )
 
 // seriesOf loads a table of one column of times, one row a line.

@@ -8,7 +8,7 @@ import (
 	"path/filepath"
 	"slices"
 
-	"kestrel/datasets/formats"
+	"example.com/kestrel/datasets/formats"
 )
 
 // Points are inputs to predict at, in the units of a dataset.

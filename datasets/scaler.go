@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"math"
 
-	"kestrel/datasets/transform"
+	"example.com/kestrel/datasets/transform"
 )
 
 // Scaler standardises inputs and target, column by column,

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"unicode"
 
-	"kestrel/baseline"
+	"example.com/kestrel/baseline"
 )
 
 // Series is what a dataset is as a series in time: one input, of time.

@@ -7,7 +7,7 @@ import (
 
 	"github.com/agnivade/levenshtein"
 
-	"kestrel/datasets/transform"
+	"example.com/kestrel/datasets/transform"
 )
 
 // Sources lists the kinds of data that can be loaded; the first is the default.

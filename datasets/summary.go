@@ -10,7 +10,7 @@ import (
 	"text/tabwriter"
 	"time"
 
-	"kestrel/datasets/transform"
+	"example.com/kestrel/datasets/transform"
 )
 
 // previewRows is the number of rows in a Summary's preview.

@@ -10,7 +10,7 @@ import (
 	"testing"
 	"time"
 
-	"kestrel/internal/must"
+	"example.com/kestrel/internal/must"
 )
 
 // A template, written as JSON and read again, reads a table and continues a series as

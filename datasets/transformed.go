@@ -5,7 +5,7 @@ import (
 	"math"
 	"slices"
 
-	"kestrel/datasets/transform"
+	"example.com/kestrel/datasets/transform"
 )
 
 // fitTransform decides on the transform of the target, checks that it takes the

@@ -9,8 +9,8 @@ import (
 	"strings"
 	"testing"
 
-	"kestrel/datasets/transform"
-	"kestrel/internal/must"
+	"example.com/kestrel/datasets/transform"
+	"example.com/kestrel/internal/must"
 )
 
 // tableOf writes a table of x and y.

@@ -12,7 +12,7 @@ import (
 
 	"github.com/xuri/excelize/v2"
 
-	"kestrel/datasets/formats"
+	"example.com/kestrel/datasets/formats"
 )
 
 const (

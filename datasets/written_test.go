@@ -4,7 +4,7 @@ import (
 	"strings"
 	"testing"
 
-	"kestrel/internal/must"
+	"example.com/kestrel/internal/must"
 )
 
 // What has been read is written as it was: form, digits and zone. An instant that the

@@ -7,7 +7,7 @@ import (
 	"testing"
 	"time"
 
-	"kestrel/internal/must"
+	"example.com/kestrel/internal/must"
 )
 
 // What stamps without a zone say is what the clock of data.zone shows: their days and

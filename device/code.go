@@ -3,7 +3,7 @@ package device
 import (
 	"fmt"
 
-	"kestrel/kernelspace"
+	"example.com/kestrel/kernelspace"
 )
 
 // CheckCode returns an error where a program has an operation beside sums,

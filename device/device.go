@@ -25,7 +25,7 @@ import (
 	"errors"
 	"fmt"
 
-	"kestrel/kernelspace"
+	"example.com/kestrel/kernelspace"
 )
 
 var (

@@ -11,14 +11,14 @@ import (
 	"testing"
 	"time"
 
-	"kestrel/experiment"
-	"kestrel/experiment/config"
-	"kestrel/experiment/history"
-	"kestrel/experiment/record"
-	"kestrel/experiment/record/recordtest"
-	"kestrel/experiment/rundir"
-	"kestrel/experiment/runtest"
-	"kestrel/internal/must"
+	"example.com/kestrel/experiment"
+	"example.com/kestrel/experiment/config"
+	"example.com/kestrel/experiment/history"
+	"example.com/kestrel/experiment/record"
+	"example.com/kestrel/experiment/record/recordtest"
+	"example.com/kestrel/experiment/rundir"
+	"example.com/kestrel/experiment/runtest"
+	"example.com/kestrel/internal/must"
 )
 
 // seriesConfig forecasts a made series of months.

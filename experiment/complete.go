@@ -3,8 +3,8 @@ package experiment
 import (
 	"context"
 
-	"kestrel/experiment/prepare"
-	"kestrel/experiment/record"
+	"example.com/kestrel/experiment/prepare"
+	"example.com/kestrel/experiment/record"
 )
 
 // Complete makes the run of a job up to its end, in memory. One that fails by itself

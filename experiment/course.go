@@ -3,8 +3,8 @@ package experiment
 import (
 	"context"
 
-	"kestrel/experiment/record"
-	"kestrel/vbks"
+	"example.com/kestrel/experiment/record"
+	"example.com/kestrel/vbks"
 )
 
 // Drive starts a run, lets it take its course and waits until it is at rest and

@@ -11,14 +11,14 @@ import (
 
 	"github.com/sbinet/npyio/npz"
 
-	"kestrel/experiment/config"
-	"kestrel/experiment/files/filestest"
-	"kestrel/experiment/history/historytest"
-	"kestrel/experiment/record"
-	"kestrel/experiment/record/recordtest"
-	"kestrel/experiment/rundir"
-	"kestrel/internal/must"
-	"kestrel/vbks"
+	"example.com/kestrel/experiment/config"
+	"example.com/kestrel/experiment/files/filestest"
+	"example.com/kestrel/experiment/history/historytest"
+	"example.com/kestrel/experiment/record"
+	"example.com/kestrel/experiment/record/recordtest"
+	"example.com/kestrel/experiment/rundir"
+	"example.com/kestrel/internal/must"
+	"example.com/kestrel/vbks"
 )
 
 // recorded makes a whole run of the fake trainer with a pruning in a directory.

@@ -4,9 +4,9 @@ import (
 	"errors"
 	"fmt"
 
-	"kestrel/experiment/record"
-	"kestrel/experiment/rundir"
-	"kestrel/internal/guard"
+	"example.com/kestrel/experiment/record"
+	"example.com/kestrel/experiment/rundir"
+	"example.com/kestrel/internal/guard"
 )
 
 // look pauses the run while something cannot be written for want of room, and

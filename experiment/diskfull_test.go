@@ -11,11 +11,11 @@ import (
 	"testing/synctest"
 	"time"
 
-	"kestrel/experiment/record"
-	"kestrel/experiment/record/recordtest"
-	"kestrel/experiment/rundir"
-	"kestrel/internal/must"
-	"kestrel/vbks"
+	"example.com/kestrel/experiment/record"
+	"example.com/kestrel/experiment/record/recordtest"
+	"example.com/kestrel/experiment/rundir"
+	"example.com/kestrel/internal/must"
+	"example.com/kestrel/vbks"
 )
 
 // narrow is a disk that is full for a number of writes after a number of

@@ -6,10 +6,10 @@ import (
 	"os"
 	"path/filepath"
 
-	"kestrel/experiment"
-	"kestrel/experiment/config"
-	"kestrel/experiment/inspect"
-	"kestrel/experiment/record"
+	"example.com/kestrel/experiment"
+	"example.com/kestrel/experiment/config"
+	"example.com/kestrel/experiment/inspect"
+	"example.com/kestrel/experiment/record"
 )
 
 // The quickstart without its screen: its directory then is what kestrel run leaves, and

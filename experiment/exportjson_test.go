@@ -7,12 +7,12 @@ import (
 	"path/filepath"
 	"testing"
 
-	"kestrel/experiment/history"
-	"kestrel/experiment/history/historytest"
-	"kestrel/experiment/record"
-	"kestrel/experiment/record/recordtest"
-	"kestrel/experiment/rundir"
-	"kestrel/internal/must"
+	"example.com/kestrel/experiment/history"
+	"example.com/kestrel/experiment/history/historytest"
+	"example.com/kestrel/experiment/record"
+	"example.com/kestrel/experiment/record/recordtest"
+	"example.com/kestrel/experiment/rundir"
+	"example.com/kestrel/internal/must"
 )
 
 // The object that is written bit by bit is the one that all events at once make,

@@ -7,9 +7,9 @@ import (
 	"strings"
 	"testing"
 
-	"kestrel/experiment/files/filestest"
-	"kestrel/experiment/rundir"
-	"kestrel/internal/must"
+	"example.com/kestrel/experiment/files/filestest"
+	"example.com/kestrel/experiment/rundir"
+	"example.com/kestrel/internal/must"
 )
 
 // The tables are those that the run itself wrote, and those of a log that is

@@ -9,15 +9,15 @@ import (
 	"testing"
 	"time"
 
-	"kestrel/datasets"
-	"kestrel/experiment/config"
-	"kestrel/experiment/prepare"
-	"kestrel/experiment/record"
-	"kestrel/internal/guard"
-	"kestrel/internal/must"
-	"kestrel/kernelspace"
-	"kestrel/vbks"
-	"kestrel/vbks/mixture"
+	"example.com/kestrel/datasets"
+	"example.com/kestrel/experiment/config"
+	"example.com/kestrel/experiment/prepare"
+	"example.com/kestrel/experiment/record"
+	"example.com/kestrel/internal/guard"
+	"example.com/kestrel/internal/must"
+	"example.com/kestrel/kernelspace"
+	"example.com/kestrel/vbks"
+	"example.com/kestrel/vbks/mixture"
 )
 
 // fake is a trainer whose evaluations consist of steps that the test lets

@@ -8,15 +8,15 @@ import (
 	"strings"
 	"testing"
 
-	"kestrel/experiment/config/configtest"
-	"kestrel/experiment/files/filestest"
-	"kestrel/experiment/history/historytest"
-	"kestrel/experiment/prepare"
-	"kestrel/experiment/record"
-	"kestrel/experiment/record/recordtest"
-	"kestrel/experiment/runtest"
-	"kestrel/internal/must"
-	"kestrel/vbks"
+	"example.com/kestrel/experiment/config/configtest"
+	"example.com/kestrel/experiment/files/filestest"
+	"example.com/kestrel/experiment/history/historytest"
+	"example.com/kestrel/experiment/prepare"
+	"example.com/kestrel/experiment/record"
+	"example.com/kestrel/experiment/record/recordtest"
+	"example.com/kestrel/experiment/runtest"
+	"example.com/kestrel/internal/must"
+	"example.com/kestrel/vbks"
 )
 
 // hardKernels overflow, do not vary, or vary faster than the data.

@@ -9,10 +9,10 @@ import (
 	"strings"
 	"testing"
 
-	"kestrel/experiment/config"
-	"kestrel/experiment/record"
-	"kestrel/experiment/runtest"
-	"kestrel/internal/must"
+	"example.com/kestrel/experiment/config"
+	"example.com/kestrel/experiment/record"
+	"example.com/kestrel/experiment/runtest"
+	"example.com/kestrel/internal/must"
 )
 
 // folder returns the folder that a variable names, else one beside the

@@ -6,11 +6,11 @@ import (
 	"reflect"
 	"testing"
 
-	"kestrel/experiment/history"
-	"kestrel/experiment/history/historytest"
-	"kestrel/experiment/record"
-	"kestrel/experiment/record/recordtest"
-	"kestrel/internal/must"
+	"example.com/kestrel/experiment/history"
+	"example.com/kestrel/experiment/history/historytest"
+	"example.com/kestrel/experiment/record"
+	"example.com/kestrel/experiment/record/recordtest"
+	"example.com/kestrel/internal/must"
 )
 
 // The run ends and is re-optimised; its History is that of the whole log.

@@ -8,17 +8,17 @@ import (
 	"slices"
 	"testing"
 
-	"kestrel/experiment"
-	"kestrel/experiment/config/configtest"
-	"kestrel/experiment/files/filestest"
-	"kestrel/experiment/npz"
-	"kestrel/experiment/npz/npztest"
-	"kestrel/experiment/record"
-	"kestrel/experiment/record/recordtest"
-	"kestrel/experiment/rundir"
-	"kestrel/experiment/runtest"
-	"kestrel/internal/must"
-	"kestrel/vbks"
+	"example.com/kestrel/experiment"
+	"example.com/kestrel/experiment/config/configtest"
+	"example.com/kestrel/experiment/files/filestest"
+	"example.com/kestrel/experiment/npz"
+	"example.com/kestrel/experiment/npz/npztest"
+	"example.com/kestrel/experiment/record"
+	"example.com/kestrel/experiment/record/recordtest"
+	"example.com/kestrel/experiment/rundir"
+	"example.com/kestrel/experiment/runtest"
+	"example.com/kestrel/internal/must"
+	"example.com/kestrel/vbks"
 )
 
 // docs/format.md has the columns of the tables, in their order.

@@ -12,15 +12,15 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
-	"kestrel/experiment"
-	"kestrel/experiment/config"
-	"kestrel/experiment/history"
-	"kestrel/experiment/inspect"
-	"kestrel/experiment/record"
-	"kestrel/experiment/record/recordtest"
-	"kestrel/experiment/rundir"
-	"kestrel/experiment/runtest"
-	"kestrel/internal/must"
+	"example.com/kestrel/experiment"
+	"example.com/kestrel/experiment/config"
+	"example.com/kestrel/experiment/history"
+	"example.com/kestrel/experiment/inspect"
+	"example.com/kestrel/experiment/record"
+	"example.com/kestrel/experiment/record/recordtest"
+	"example.com/kestrel/experiment/rundir"
+	"example.com/kestrel/experiment/runtest"
+	"example.com/kestrel/internal/must"
 )
 
 // wavy is a table of n rows of a wave, the same first ones for every n. Row 7 has no target.

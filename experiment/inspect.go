@@ -4,8 +4,8 @@ import (
 	"context"
 	"errors"
 
-	"kestrel/experiment/inspect"
-	"kestrel/experiment/record"
+	"example.com/kestrel/experiment/inspect"
+	"example.com/kestrel/experiment/record"
 )
 
 // Inspect returns an inspector of the last evaluation. It waits neither for the

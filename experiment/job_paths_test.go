@@ -8,13 +8,13 @@ import (
 	"strings"
 	"testing"
 
-	"kestrel/experiment"
-	"kestrel/experiment/compare"
-	"kestrel/experiment/config"
-	"kestrel/experiment/inspect"
-	"kestrel/experiment/record"
-	"kestrel/experiment/runtest"
-	"kestrel/internal/must"
+	"example.com/kestrel/experiment"
+	"example.com/kestrel/experiment/compare"
+	"example.com/kestrel/experiment/config"
+	"example.com/kestrel/experiment/inspect"
+	"example.com/kestrel/experiment/record"
+	"example.com/kestrel/experiment/runtest"
+	"example.com/kestrel/internal/must"
 )
 
 // Whatever files a run's data are in, and wherever it was begun, it is resumed,

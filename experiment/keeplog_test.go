@@ -9,10 +9,10 @@ import (
 	"testing"
 	"time"
 
-	"kestrel/experiment/record"
-	"kestrel/experiment/record/recordtest"
-	"kestrel/experiment/rundir"
-	"kestrel/internal/must"
+	"example.com/kestrel/experiment/record"
+	"example.com/kestrel/experiment/record/recordtest"
+	"example.com/kestrel/experiment/rundir"
+	"example.com/kestrel/internal/must"
 )
 
 // Who watches a run hears that its log was removed, and finds it whole; where it was

@@ -5,9 +5,9 @@ import (
 	"fmt"
 	"io"
 
-	"kestrel/experiment/modelfile"
-	"kestrel/experiment/record"
-	"kestrel/vbks"
+	"example.com/kestrel/experiment/modelfile"
+	"example.com/kestrel/experiment/record"
+	"example.com/kestrel/vbks"
 )
 
 // freezer is a trainer that a model can be made of.

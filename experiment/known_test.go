@@ -9,11 +9,11 @@ import (
 	"strconv"
 	"testing"
 
-	"kestrel/experiment"
-	"kestrel/experiment/config/configtest"
-	"kestrel/experiment/record"
-	"kestrel/experiment/runtest"
-	"kestrel/internal/must"
+	"example.com/kestrel/experiment"
+	"example.com/kestrel/experiment/config/configtest"
+	"example.com/kestrel/experiment/record"
+	"example.com/kestrel/experiment/runtest"
+	"example.com/kestrel/internal/must"
 )
 
 // What is stated in data units stands so in every event and table of a run, after a

@@ -7,10 +7,10 @@ import (
 	"testing"
 	"testing/synctest"
 
-	"kestrel/experiment"
-	"kestrel/experiment/config/configtest"
-	"kestrel/experiment/record"
-	"kestrel/internal/must"
+	"example.com/kestrel/experiment"
+	"example.com/kestrel/experiment/config/configtest"
+	"example.com/kestrel/experiment/record"
+	"example.com/kestrel/internal/must"
 )
 
 // What follows ends, or the test panics with the stacks of the goroutines that

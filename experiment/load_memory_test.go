@@ -15,9 +15,9 @@ import (
 	"testing"
 	"time"
 
-	"kestrel/experiment/config"
-	"kestrel/experiment/record"
-	"kestrel/internal/must"
+	"example.com/kestrel/experiment/config"
+	"example.com/kestrel/experiment/record"
+	"example.com/kestrel/internal/must"
 )
 
 // Parts of a run that hold memory.

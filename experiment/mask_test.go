@@ -10,16 +10,16 @@ import (
 	"strings"
 	"testing"
 
-	"kestrel/experiment"
-	"kestrel/experiment/compare"
-	"kestrel/experiment/config"
-	"kestrel/experiment/config/configtest"
-	"kestrel/experiment/inspect"
-	"kestrel/experiment/npz"
-	"kestrel/experiment/npz/npztest"
-	"kestrel/experiment/record"
-	"kestrel/experiment/runtest"
-	"kestrel/internal/must"
+	"example.com/kestrel/experiment"
+	"example.com/kestrel/experiment/compare"
+	"example.com/kestrel/experiment/config"
+	"example.com/kestrel/experiment/config/configtest"
+	"example.com/kestrel/experiment/inspect"
+	"example.com/kestrel/experiment/npz"
+	"example.com/kestrel/experiment/npz/npztest"
+	"example.com/kestrel/experiment/record"
+	"example.com/kestrel/experiment/runtest"
+	"example.com/kestrel/internal/must"
 )
 
 // unfinish cuts the last event of a finished run.

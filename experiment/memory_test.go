@@ -8,11 +8,11 @@ import (
 	"runtime"
 	"testing"
 
-	"kestrel/experiment"
-	"kestrel/experiment/config/configtest"
-	"kestrel/experiment/record"
-	"kestrel/experiment/runtest"
-	"kestrel/internal/must"
+	"example.com/kestrel/experiment"
+	"example.com/kestrel/experiment/config/configtest"
+	"example.com/kestrel/experiment/record"
+	"example.com/kestrel/experiment/runtest"
+	"example.com/kestrel/internal/must"
 )
 
 // longVariable, set to anything, asks for a run of 2,000 evaluations: each waits

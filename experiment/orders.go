@@ -5,8 +5,8 @@ import (
 	"errors"
 	"fmt"
 
-	"kestrel/experiment/record"
-	"kestrel/vbks"
+	"example.com/kestrel/experiment/record"
+	"example.com/kestrel/vbks"
 )
 
 // Start begins a run that is ready.

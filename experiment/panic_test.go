@@ -5,11 +5,11 @@ import (
 	"strings"
 	"testing"
 
-	"kestrel/experiment/record"
-	"kestrel/experiment/record/recordtest"
-	"kestrel/internal/guard"
-	"kestrel/internal/must"
-	"kestrel/vbks"
+	"example.com/kestrel/experiment/record"
+	"example.com/kestrel/experiment/record/recordtest"
+	"example.com/kestrel/internal/guard"
+	"example.com/kestrel/internal/must"
+	"example.com/kestrel/vbks"
 )
 
 // panickyTrainer panics or fails with a mistake when it is asked to prune.

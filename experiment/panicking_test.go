@@ -8,13 +8,13 @@ import (
 	"strings"
 	"testing"
 
-	"kestrel/datasets"
-	"kestrel/experiment/config/configtest"
-	"kestrel/experiment/inspect"
-	"kestrel/experiment/record"
-	"kestrel/experiment/runtest"
-	"kestrel/internal/guard"
-	"kestrel/internal/must"
+	"example.com/kestrel/datasets"
+	"example.com/kestrel/experiment/config/configtest"
+	"example.com/kestrel/experiment/inspect"
+	"example.com/kestrel/experiment/record"
+	"example.com/kestrel/experiment/runtest"
+	"example.com/kestrel/internal/guard"
+	"example.com/kestrel/internal/must"
 )
 
 // panickyPoints panics at one of its batches.

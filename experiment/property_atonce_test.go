@@ -11,9 +11,9 @@ import (
 	"testing"
 	"time"
 
-	"kestrel/experiment/record"
-	"kestrel/internal/must"
-	"kestrel/vbks"
+	"example.com/kestrel/experiment/record"
+	"example.com/kestrel/internal/must"
+	"example.com/kestrel/vbks"
 )
 
 // answer is what an order was answered with.

@@ -7,9 +7,9 @@ import (
 	"strings"
 	"time"
 
-	"kestrel/experiment/files"
-	"kestrel/experiment/record"
-	"kestrel/vbks"
+	"example.com/kestrel/experiment/files"
+	"example.com/kestrel/experiment/record"
+	"example.com/kestrel/vbks"
 )
 
 // model is what a run should be, told by its orders and its events alone. Its

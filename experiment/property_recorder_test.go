@@ -8,8 +8,8 @@ import (
 	"testing"
 	"testing/synctest"
 
-	"kestrel/experiment/record"
-	"kestrel/vbks"
+	"example.com/kestrel/experiment/record"
+	"example.com/kestrel/vbks"
 )
 
 // brittle is a recorder that fails once, and notes what it is told afterwards.

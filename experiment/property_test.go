@@ -13,8 +13,8 @@ import (
 	"testing"
 	"testing/synctest"
 
-	"kestrel/experiment/prepare"
-	"kestrel/experiment/record"
+	"example.com/kestrel/experiment/prepare"
+	"example.com/kestrel/experiment/record"
 )
 
 // The commands of a sequence: orders, and what happens meanwhile.

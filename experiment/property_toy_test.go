@@ -7,9 +7,9 @@ import (
 	"slices"
 	"sync"
 
-	"kestrel/kernelspace"
-	"kestrel/vbks"
-	"kestrel/vbks/mixture"
+	"example.com/kestrel/kernelspace"
+	"example.com/kestrel/vbks"
+	"example.com/kestrel/vbks/mixture"
 )
 
 // toy is a trainer that has the rules of vbks.Trainer and no arithmetic: an

@@ -11,14 +11,14 @@ import (
 	"testing"
 	"time"
 
-	"kestrel/datasets"
-	"kestrel/experiment/files"
-	"kestrel/experiment/history/historytest"
-	"kestrel/experiment/library"
-	"kestrel/experiment/record"
-	"kestrel/experiment/record/recordtest"
-	"kestrel/experiment/rundir"
-	"kestrel/internal/must"
+	"example.com/kestrel/datasets"
+	"example.com/kestrel/experiment/files"
+	"example.com/kestrel/experiment/history/historytest"
+	"example.com/kestrel/experiment/library"
+	"example.com/kestrel/experiment/record"
+	"example.com/kestrel/experiment/record/recordtest"
+	"example.com/kestrel/experiment/rundir"
+	"example.com/kestrel/internal/must"
 )
 
 // What the list says of a run agrees with its whole log, wherever it is cut.

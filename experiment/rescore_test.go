@@ -5,10 +5,10 @@ import (
 	"slices"
 	"testing"
 
-	"kestrel/experiment/record"
-	"kestrel/experiment/record/recordtest"
-	"kestrel/internal/must"
-	"kestrel/vbks"
+	"example.com/kestrel/experiment/record"
+	"example.com/kestrel/experiment/record/recordtest"
+	"example.com/kestrel/internal/must"
+	"example.com/kestrel/vbks"
 )
 
 // A re-optimisation that comes while an evaluation is being scored costs it no

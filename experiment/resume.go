@@ -6,12 +6,12 @@ import (
 	"fmt"
 	"io/fs"
 
-	"kestrel/experiment/config"
-	"kestrel/experiment/prepare"
-	"kestrel/experiment/record"
-	"kestrel/experiment/rundir"
-	"kestrel/experiment/words"
-	"kestrel/vbks"
+	"example.com/kestrel/experiment/config"
+	"example.com/kestrel/experiment/prepare"
+	"example.com/kestrel/experiment/record"
+	"example.com/kestrel/experiment/rundir"
+	"example.com/kestrel/experiment/words"
+	"example.com/kestrel/vbks"
 )
 
 // ResumeOptions say how a run is resumed.

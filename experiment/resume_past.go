@@ -5,10 +5,10 @@ import (
 	"fmt"
 	"io"
 
-	"kestrel/experiment/inside"
-	"kestrel/experiment/record"
-	"kestrel/experiment/rundir"
-	"kestrel/vbks"
+	"example.com/kestrel/experiment/inside"
+	"example.com/kestrel/experiment/record"
+	"example.com/kestrel/experiment/rundir"
+	"example.com/kestrel/vbks"
 )
 
 // pastRun is what the event log of a run says that matters when it is taken up

@@ -6,9 +6,9 @@ import (
 	"slices"
 	"time"
 
-	"kestrel/experiment/record"
-	"kestrel/experiment/rundir"
-	"kestrel/vbks"
+	"example.com/kestrel/experiment/record"
+	"example.com/kestrel/experiment/rundir"
+	"example.com/kestrel/vbks"
 )
 
 // note keeps what follows by itself in the run's first event.

@@ -8,11 +8,11 @@ import (
 	"slices"
 	"strings"
 
-	"kestrel/datasets"
-	"kestrel/experiment/config"
-	"kestrel/experiment/prepare"
-	"kestrel/experiment/record"
-	"kestrel/experiment/words"
+	"example.com/kestrel/datasets"
+	"example.com/kestrel/experiment/config"
+	"example.com/kestrel/experiment/prepare"
+	"example.com/kestrel/experiment/record"
+	"example.com/kestrel/experiment/words"
 )
 
 // table has a config read the run's table at another path. Where that is another file it

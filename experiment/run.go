@@ -7,14 +7,14 @@ import (
 	"sync"
 	"time"
 
-	"kestrel/datasets"
-	"kestrel/experiment/config"
-	"kestrel/experiment/files"
-	"kestrel/experiment/modelfile"
-	"kestrel/experiment/prepare"
-	"kestrel/experiment/record"
-	"kestrel/internal/guard"
-	"kestrel/vbks"
+	"example.com/kestrel/datasets"
+	"example.com/kestrel/experiment/config"
+	"example.com/kestrel/experiment/files"
+	"example.com/kestrel/experiment/modelfile"
+	"example.com/kestrel/experiment/prepare"
+	"example.com/kestrel/experiment/record"
+	"example.com/kestrel/internal/guard"
+	"example.com/kestrel/vbks"
 )
 
 // Snapshot is what a run looks like from outside.

@@ -11,13 +11,13 @@ import (
 	"testing"
 	"time"
 
-	"kestrel/experiment/config"
-	"kestrel/experiment/files"
-	"kestrel/experiment/record"
-	"kestrel/experiment/record/recordtest"
-	"kestrel/internal/guard"
-	"kestrel/internal/must"
-	"kestrel/vbks"
+	"example.com/kestrel/experiment/config"
+	"example.com/kestrel/experiment/files"
+	"example.com/kestrel/experiment/record"
+	"example.com/kestrel/experiment/record/recordtest"
+	"example.com/kestrel/internal/guard"
+	"example.com/kestrel/internal/must"
+	"example.com/kestrel/vbks"
 )
 
 func TestRunFinishes(t *testing.T) {

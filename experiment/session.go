@@ -5,10 +5,10 @@ import (
 	"fmt"
 	"os"
 
-	"kestrel/experiment/config"
-	"kestrel/experiment/prepare"
-	"kestrel/experiment/record"
-	"kestrel/experiment/rundir"
+	"example.com/kestrel/experiment/config"
+	"example.com/kestrel/experiment/prepare"
+	"example.com/kestrel/experiment/record"
+	"example.com/kestrel/experiment/rundir"
 )
 
 // Session is a run with its data, device and directory: what the commands and

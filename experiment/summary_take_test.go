@@ -6,11 +6,11 @@ import (
 	"sync/atomic"
 	"testing"
 
-	"kestrel/experiment/history"
-	"kestrel/experiment/history/historytest"
-	"kestrel/experiment/record"
-	"kestrel/experiment/record/recordtest"
-	"kestrel/internal/must"
+	"example.com/kestrel/experiment/history"
+	"example.com/kestrel/experiment/history/historytest"
+	"example.com/kestrel/experiment/record"
+	"example.com/kestrel/experiment/record/recordtest"
+	"example.com/kestrel/internal/must"
 )
 
 // A summary made event by event, while a run goes on or from its log, is that of

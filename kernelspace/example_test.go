@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"math"
 
-	"kestrel/kernelspace"
+	"example.com/kestrel/kernelspace"
 )
 
 // Two texts are the same kernel if their canonical forms are: order does not count,

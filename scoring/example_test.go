@@ -3,7 +3,7 @@ package scoring_test
 import (
 	"fmt"
 
-	"kestrel/scoring"
+	"example.com/kestrel/scoring"
 )
 
 // A sharp forecast is better than a wide one while the target is near, and worse once it

@@ -13,10 +13,10 @@ import (
 	tea "charm.land/bubbletea/v2"
 	"github.com/charmbracelet/colorprofile"
 
-	"kestrel/ui/launcher"
-	"kestrel/ui/note"
-	"kestrel/ui/plot"
-	"kestrel/ui/theme"
+	"example.com/kestrel/ui/launcher"
+	"example.com/kestrel/ui/note"
+	"example.com/kestrel/ui/plot"
+	"example.com/kestrel/ui/theme"
 )
 
 // app is the root model.

@@ -3,7 +3,7 @@ package ui
 import (
 	"testing"
 
-	"kestrel/experiment/record"
+	"example.com/kestrel/experiment/record"
 )
 
 // The error chart has the best baseline for reference, whatever it shows.

@@ -4,11 +4,11 @@ import (
 	"fmt"
 	"math"
 
-	"kestrel/experiment/chart"
-	"kestrel/experiment/history"
-	"kestrel/experiment/record"
-	"kestrel/ui/plot"
-	"kestrel/ui/theme"
+	"example.com/kestrel/experiment/chart"
+	"example.com/kestrel/experiment/history"
+	"example.com/kestrel/experiment/record"
+	"example.com/kestrel/ui/plot"
+	"example.com/kestrel/ui/theme"
 )
 
 // axes sets a chart's axes up.

@@ -8,15 +8,15 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 
-	"kestrel/experiment"
-	"kestrel/experiment/chart"
-	"kestrel/experiment/history"
-	"kestrel/experiment/record"
-	"kestrel/experiment/rundir"
-	"kestrel/ui/input"
-	"kestrel/ui/note"
-	"kestrel/ui/plot"
-	"kestrel/ui/theme"
+	"example.com/kestrel/experiment"
+	"example.com/kestrel/experiment/chart"
+	"example.com/kestrel/experiment/history"
+	"example.com/kestrel/experiment/record"
+	"example.com/kestrel/experiment/rundir"
+	"example.com/kestrel/ui/input"
+	"example.com/kestrel/ui/note"
+	"example.com/kestrel/ui/plot"
+	"example.com/kestrel/ui/theme"
 )
 
 // view is one of the screens of a bench, below its header.

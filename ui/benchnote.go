@@ -1,8 +1,8 @@
 package ui
 
 import (
-	"kestrel/experiment/record"
-	"kestrel/ui/note"
+	"example.com/kestrel/experiment/record"
+	"example.com/kestrel/ui/note"
 )
 
 // benchNoteMsg tells what came of an order to a bench; it is of no interest on

@@ -3,9 +3,9 @@ package ui
 import (
 	"math"
 
-	"kestrel/experiment/history"
-	"kestrel/ui/plot"
-	"kestrel/ui/theme"
+	"example.com/kestrel/experiment/history"
+	"example.com/kestrel/ui/plot"
+	"example.com/kestrel/ui/theme"
 )
 
 // traced is a series as a line over an axis; nothing is left out.

@@ -1,6 +1,6 @@
 package ui
 
-import "kestrel/experiment/record"
+import "example.com/kestrel/experiment/record"
 
 // chosen returns the kernel chosen in the bench, "" before there is one.
 func (b *bench) chosen() string {

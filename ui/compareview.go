@@ -9,13 +9,13 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 
-	"kestrel/experiment/chart"
-	"kestrel/experiment/history"
-	"kestrel/experiment/library"
-	"kestrel/ui/draw"
-	"kestrel/ui/input"
-	"kestrel/ui/plot"
-	"kestrel/ui/theme"
+	"example.com/kestrel/experiment/chart"
+	"example.com/kestrel/experiment/history"
+	"example.com/kestrel/experiment/library"
+	"example.com/kestrel/ui/draw"
+	"example.com/kestrel/ui/input"
+	"example.com/kestrel/ui/plot"
+	"example.com/kestrel/ui/theme"
 )
 
 // comparison is what runs are compared by.

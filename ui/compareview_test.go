@@ -10,9 +10,9 @@ import (
 	"strings"
 	"testing"
 
-	"kestrel/experiment/files"
-	"kestrel/experiment/record"
-	"kestrel/experiment/record/recordtest"
+	"example.com/kestrel/experiment/files"
+	"example.com/kestrel/experiment/record"
+	"example.com/kestrel/experiment/record/recordtest"
 )
 
 func TestMeanAndSDOfPolylines(t *testing.T) {

@@ -10,14 +10,14 @@ import (
 	tea "charm.land/bubbletea/v2"
 	"github.com/charmbracelet/colorprofile"
 
-	"kestrel/datasets"
-	"kestrel/experiment/config"
-	"kestrel/experiment/files"
-	"kestrel/experiment/record"
-	"kestrel/kernelspace"
-	"kestrel/ui/plot"
-	"kestrel/ui/theme"
-	"kestrel/vbks"
+	"example.com/kestrel/datasets"
+	"example.com/kestrel/experiment/config"
+	"example.com/kestrel/experiment/files"
+	"example.com/kestrel/experiment/record"
+	"example.com/kestrel/kernelspace"
+	"example.com/kestrel/ui/plot"
+	"example.com/kestrel/ui/theme"
+	"example.com/kestrel/vbks"
 )
 
 var demoTime = time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)

@@ -7,11 +7,11 @@ import (
 	"strings"
 	"time"
 
-	"kestrel/experiment/record"
-	"kestrel/ui/draw"
-	"kestrel/ui/format"
-	"kestrel/ui/plot"
-	"kestrel/ui/theme"
+	"example.com/kestrel/experiment/record"
+	"example.com/kestrel/ui/draw"
+	"example.com/kestrel/ui/format"
+	"example.com/kestrel/ui/plot"
+	"example.com/kestrel/ui/theme"
 )
 
 // draw draws the header, the view and the lines below.

@@ -8,9 +8,9 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 
-	"kestrel/experiment/chart"
-	"kestrel/experiment/files"
-	"kestrel/experiment/rundir"
+	"example.com/kestrel/experiment/chart"
+	"example.com/kestrel/experiment/files"
+	"example.com/kestrel/experiment/rundir"
 )
 
 // export writes all traces as CSV, and the charts that are looked at as SVG, PNG,

@@ -6,8 +6,8 @@ import (
 	"testing/synctest"
 	"time"
 
-	"kestrel/experiment/files"
-	"kestrel/experiment/record"
+	"example.com/kestrel/experiment/files"
+	"example.com/kestrel/experiment/record"
 )
 
 // In virtual time: events that come every millisecond reach the screen in at

@@ -4,13 +4,13 @@ import (
 	"fmt"
 	"time"
 
-	"kestrel/experiment/chart"
-	"kestrel/experiment/figures"
-	"kestrel/experiment/inspect"
-	"kestrel/experiment/record"
-	"kestrel/ui/format"
-	"kestrel/ui/plot"
-	"kestrel/ui/theme"
+	"example.com/kestrel/experiment/chart"
+	"example.com/kestrel/experiment/figures"
+	"example.com/kestrel/experiment/inspect"
+	"example.com/kestrel/experiment/record"
+	"example.com/kestrel/ui/format"
+	"example.com/kestrel/ui/plot"
+	"example.com/kestrel/ui/theme"
 )
 
 // illustrated is a view whose charts can be saved as figures.

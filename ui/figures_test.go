@@ -8,10 +8,10 @@ import (
 	"strings"
 	"testing"
 
-	"kestrel/experiment/chart"
-	"kestrel/experiment/output"
-	"kestrel/experiment/record"
-	"kestrel/vbks"
+	"example.com/kestrel/experiment/chart"
+	"example.com/kestrel/experiment/output"
+	"example.com/kestrel/experiment/record"
+	"example.com/kestrel/vbks"
 )
 
 // changedEvents is a run of 8 evaluations of K12 that was paused after the

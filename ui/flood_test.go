@@ -10,8 +10,8 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 
-	"kestrel/experiment/files"
-	"kestrel/experiment/record"
+	"example.com/kestrel/experiment/files"
+	"example.com/kestrel/experiment/record"
 )
 
 // A flood of events: the engine's side never waits, none is lost, and what is

@@ -5,8 +5,8 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 
-	"kestrel/experiment/words"
-	"kestrel/ui/plot"
+	"example.com/kestrel/experiment/words"
+	"example.com/kestrel/ui/plot"
 )
 
 // View implements tea.Model. The frame is drawn anew only if something changed.

@@ -10,9 +10,9 @@ import (
 
 	"github.com/charmbracelet/colorprofile"
 
-	"kestrel/experiment/record"
-	"kestrel/ui/plot"
-	"kestrel/ui/theme"
+	"example.com/kestrel/experiment/record"
+	"example.com/kestrel/ui/plot"
+	"example.com/kestrel/ui/theme"
 )
 
 var update = flag.Bool("update", false, "write the golden frames anew; look at them before committing")

@@ -3,10 +3,10 @@ package ui
 import (
 	tea "charm.land/bubbletea/v2"
 
-	"kestrel/ui/input"
-	"kestrel/ui/note"
-	"kestrel/ui/plot"
-	"kestrel/ui/theme"
+	"example.com/kestrel/ui/input"
+	"example.com/kestrel/ui/note"
+	"example.com/kestrel/ui/plot"
+	"example.com/kestrel/ui/theme"
 )
 
 // filter drops mouse movements that nothing answers to, before they cause a

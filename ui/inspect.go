@@ -9,9 +9,9 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 
-	"kestrel/experiment/inspect"
-	"kestrel/experiment/prepare"
-	"kestrel/experiment/record"
+	"example.com/kestrel/experiment/inspect"
+	"example.com/kestrel/experiment/prepare"
+	"example.com/kestrel/experiment/record"
 )
 
 // inspector answers what a run has learned; an inspect.Inspector is one.

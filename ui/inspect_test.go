@@ -10,10 +10,10 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 
-	"kestrel/datasets"
-	"kestrel/experiment/inspect"
-	"kestrel/experiment/prepare"
-	"kestrel/experiment/record"
+	"example.com/kestrel/datasets"
+	"example.com/kestrel/experiment/inspect"
+	"example.com/kestrel/experiment/prepare"
+	"example.com/kestrel/experiment/record"
 )
 
 // fakeInspector answers with values that follow from the question. Where fail

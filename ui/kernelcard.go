@@ -4,12 +4,12 @@ import (
 	"fmt"
 	"strings"
 
-	"kestrel/experiment/record"
-	"kestrel/experiment/words"
-	"kestrel/ui/draw"
-	"kestrel/ui/format"
-	"kestrel/ui/plot"
-	"kestrel/ui/theme"
+	"example.com/kestrel/experiment/record"
+	"example.com/kestrel/experiment/words"
+	"example.com/kestrel/ui/draw"
+	"example.com/kestrel/ui/format"
+	"example.com/kestrel/ui/plot"
+	"example.com/kestrel/ui/theme"
 )
 
 // cardLines is how many lines the card of the chosen kernel would like.

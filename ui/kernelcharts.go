@@ -3,14 +3,14 @@ package ui
 import (
 	"fmt"
 
-	"kestrel/experiment/chart"
-	"kestrel/experiment/history"
-	"kestrel/experiment/inspect"
-	"kestrel/experiment/record"
-	"kestrel/ui/draw"
-	"kestrel/ui/format"
-	"kestrel/ui/plot"
-	"kestrel/ui/theme"
+	"example.com/kestrel/experiment/chart"
+	"example.com/kestrel/experiment/history"
+	"example.com/kestrel/experiment/inspect"
+	"example.com/kestrel/experiment/record"
+	"example.com/kestrel/ui/draw"
+	"example.com/kestrel/ui/format"
+	"example.com/kestrel/ui/plot"
+	"example.com/kestrel/ui/theme"
 )
 
 // chart is a chart in the styles of the theme.

@@ -4,10 +4,10 @@ import (
 	"fmt"
 	"slices"
 
-	"kestrel/experiment/chart"
-	"kestrel/experiment/figures"
-	"kestrel/experiment/history"
-	"kestrel/experiment/inspect"
+	"example.com/kestrel/experiment/chart"
+	"example.com/kestrel/experiment/figures"
+	"example.com/kestrel/experiment/history"
+	"example.com/kestrel/experiment/inspect"
 )
 
 // figures are the charts of the kernel that there is room for and that have been

@@ -4,10 +4,10 @@ import (
 	"fmt"
 	"math"
 
-	"kestrel/ui/draw"
-	"kestrel/ui/format"
-	"kestrel/ui/plot"
-	"kestrel/ui/theme"
+	"example.com/kestrel/ui/draw"
+	"example.com/kestrel/ui/format"
+	"example.com/kestrel/ui/plot"
+	"example.com/kestrel/ui/theme"
 )
 
 // paramRow is a hyperparameter as it is shown.

@@ -8,15 +8,15 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 
-	"kestrel/experiment/history"
-	"kestrel/experiment/inspect"
-	"kestrel/experiment/record"
-	"kestrel/experiment/words"
-	"kestrel/ui/draw"
-	"kestrel/ui/input"
-	"kestrel/ui/plot"
-	"kestrel/ui/theme"
-	"kestrel/vbks"
+	"example.com/kestrel/experiment/history"
+	"example.com/kestrel/experiment/inspect"
+	"example.com/kestrel/experiment/record"
+	"example.com/kestrel/experiment/words"
+	"example.com/kestrel/ui/draw"
+	"example.com/kestrel/ui/input"
+	"example.com/kestrel/ui/plot"
+	"example.com/kestrel/ui/theme"
+	"example.com/kestrel/vbks"
 )
 
 // kernelPanel is a part of the kernel view.

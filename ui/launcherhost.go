@@ -5,9 +5,9 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 
-	"kestrel/experiment/config"
-	"kestrel/ui/input"
-	"kestrel/ui/note"
+	"example.com/kestrel/experiment/config"
+	"example.com/kestrel/ui/input"
+	"example.com/kestrel/ui/note"
 )
 
 // launcherHost is the workbench as the launcher sees it.

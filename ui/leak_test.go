@@ -9,8 +9,8 @@ import (
 	"testing"
 	"time"
 
-	"kestrel/experiment/config"
-	"kestrel/internal/goroutines"
+	"example.com/kestrel/experiment/config"
+	"example.com/kestrel/internal/goroutines"
 )
 
 func leakConfig(t *testing.T) *config.Config {

@@ -3,8 +3,8 @@ package ui
 import (
 	"testing"
 
-	"kestrel/experiment/record"
-	"kestrel/vbks"
+	"example.com/kestrel/experiment/record"
+	"example.com/kestrel/vbks"
 )
 
 // Kernels that a run has left out by itself do not look like those that the user

@@ -8,12 +8,12 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 
-	"kestrel/experiment/history"
-	"kestrel/experiment/words"
-	"kestrel/ui/draw"
-	"kestrel/ui/input"
-	"kestrel/ui/plot"
-	"kestrel/ui/theme"
+	"example.com/kestrel/experiment/history"
+	"example.com/kestrel/experiment/words"
+	"example.com/kestrel/ui/draw"
+	"example.com/kestrel/ui/input"
+	"example.com/kestrel/ui/plot"
+	"example.com/kestrel/ui/theme"
 )
 
 // pane is a part of the main view.

@@ -4,10 +4,10 @@ import (
 	"fmt"
 	"math"
 
-	"kestrel/experiment/config"
-	"kestrel/experiment/history"
-	"kestrel/ui/plot"
-	"kestrel/ui/theme"
+	"example.com/kestrel/experiment/config"
+	"example.com/kestrel/experiment/history"
+	"example.com/kestrel/ui/plot"
+	"example.com/kestrel/ui/theme"
 )
 
 // drawMetric draws the error on held-out rows.

@@ -6,11 +6,11 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 
-	"kestrel/experiment/record"
-	"kestrel/experiment/rundir"
-	"kestrel/ui/input"
-	"kestrel/ui/note"
-	"kestrel/vbks"
+	"example.com/kestrel/experiment/record"
+	"example.com/kestrel/experiment/rundir"
+	"example.com/kestrel/ui/input"
+	"example.com/kestrel/ui/note"
+	"example.com/kestrel/vbks"
 )
 
 // order carries an order out in a command; what it says is shown as long as it is

@@ -10,10 +10,10 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 
-	"kestrel/experiment"
-	"kestrel/experiment/record"
-	"kestrel/ui/note"
-	"kestrel/ui/plot"
+	"example.com/kestrel/experiment"
+	"example.com/kestrel/experiment/record"
+	"example.com/kestrel/ui/note"
+	"example.com/kestrel/ui/plot"
 )
 
 func mustNotShow(t *testing.T, screen string, texts ...string) {

@@ -12,11 +12,11 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 
-	"kestrel/experiment/history"
-	"kestrel/experiment/record"
-	"kestrel/experiment/record/recordtest"
-	"kestrel/internal/goroutines"
-	"kestrel/ui/note"
+	"example.com/kestrel/experiment/history"
+	"example.com/kestrel/experiment/record"
+	"example.com/kestrel/experiment/record/recordtest"
+	"example.com/kestrel/internal/goroutines"
+	"example.com/kestrel/ui/note"
 )
 
 // A command that panics, alone or among others, becomes a message that ends the

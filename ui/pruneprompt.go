@@ -11,13 +11,13 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 
-	"kestrel/experiment"
-	"kestrel/experiment/record"
-	"kestrel/ui/asking"
-	"kestrel/ui/draw"
-	"kestrel/ui/input"
-	"kestrel/ui/plot"
-	"kestrel/ui/theme"
+	"example.com/kestrel/experiment"
+	"example.com/kestrel/experiment/record"
+	"example.com/kestrel/ui/asking"
+	"example.com/kestrel/ui/draw"
+	"example.com/kestrel/ui/input"
+	"example.com/kestrel/ui/plot"
+	"example.com/kestrel/ui/theme"
 )
 
 // prunePrompt asks what to keep, and shows what would go.

@@ -7,12 +7,12 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 
-	"kestrel/experiment/record"
-	"kestrel/ui/draw"
-	"kestrel/ui/input"
-	"kestrel/ui/plot"
-	"kestrel/ui/theme"
-	"kestrel/vbks"
+	"example.com/kestrel/experiment/record"
+	"example.com/kestrel/ui/draw"
+	"example.com/kestrel/ui/input"
+	"example.com/kestrel/ui/plot"
+	"example.com/kestrel/ui/theme"
+	"example.com/kestrel/vbks"
 )
 
 // reoptimisePrompt asks how to go on.

@@ -6,10 +6,10 @@ import (
 	"slices"
 	"strings"
 
-	"kestrel/experiment/inspect"
-	"kestrel/ui/draw"
-	"kestrel/ui/plot"
-	"kestrel/ui/theme"
+	"example.com/kestrel/experiment/inspect"
+	"example.com/kestrel/ui/draw"
+	"example.com/kestrel/ui/plot"
+	"example.com/kestrel/ui/theme"
 )
 
 // residualKind says what stands below the fit.

@@ -8,8 +8,8 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 
-	"kestrel/experiment/config"
-	"kestrel/experiment/record"
+	"example.com/kestrel/experiment/config"
+	"example.com/kestrel/experiment/record"
 )
 
 // Options say what the workbench shows first and where.

@@ -4,8 +4,8 @@ import (
 	"fmt"
 	"slices"
 
-	"kestrel/experiment/config"
-	"kestrel/experiment/history"
+	"example.com/kestrel/experiment/config"
+	"example.com/kestrel/experiment/history"
 )
 
 // series is what a run is compared by; empty where it has none.

@@ -8,12 +8,12 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 
-	"kestrel/experiment"
-	"kestrel/experiment/config"
-	"kestrel/experiment/record"
-	"kestrel/experiment/rundir"
-	"kestrel/ui/launcher"
-	"kestrel/ui/note"
+	"example.com/kestrel/experiment"
+	"example.com/kestrel/experiment/config"
+	"example.com/kestrel/experiment/record"
+	"example.com/kestrel/experiment/rundir"
+	"example.com/kestrel/ui/launcher"
+	"example.com/kestrel/ui/note"
 )
 
 // quit leaves, after asking if a run of this program would be stopped by it.

@@ -7,13 +7,13 @@ import (
 	"slices"
 	"strings"
 
-	"kestrel/experiment/history"
-	"kestrel/experiment/record"
-	"kestrel/experiment/words"
-	"kestrel/ui/input"
-	"kestrel/ui/plot"
-	"kestrel/ui/theme"
-	"kestrel/vbks"
+	"example.com/kestrel/experiment/history"
+	"example.com/kestrel/experiment/record"
+	"example.com/kestrel/experiment/words"
+	"example.com/kestrel/ui/input"
+	"example.com/kestrel/ui/plot"
+	"example.com/kestrel/ui/theme"
+	"example.com/kestrel/vbks"
 )
 
 // ranked returns the live kernels of an evaluation, best first.

@@ -1,8 +1,8 @@
 package ui
 
 import (
-	"kestrel/experiment/history"
-	"kestrel/ui/plot"
+	"example.com/kestrel/experiment/history"
+	"example.com/kestrel/ui/plot"
 )
 
 // tracer is the state of a chart over the time of the run.

@@ -12,16 +12,16 @@ import (
 	tea "charm.land/bubbletea/v2"
 	"github.com/charmbracelet/colorprofile"
 
-	"kestrel/datasets"
-	"kestrel/experiment/files"
-	"kestrel/experiment/inspect"
-	"kestrel/experiment/library"
-	"kestrel/experiment/prepare"
-	"kestrel/experiment/record"
-	"kestrel/ui/input"
-	"kestrel/ui/plot"
-	"kestrel/ui/theme"
-	"kestrel/vbks"
+	"example.com/kestrel/datasets"
+	"example.com/kestrel/experiment/files"
+	"example.com/kestrel/experiment/inspect"
+	"example.com/kestrel/experiment/library"
+	"example.com/kestrel/experiment/prepare"
+	"example.com/kestrel/experiment/record"
+	"example.com/kestrel/ui/input"
+	"example.com/kestrel/ui/plot"
+	"example.com/kestrel/ui/theme"
+	"example.com/kestrel/vbks"
 )
 
 // Places of the views of a bench.

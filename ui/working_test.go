@@ -8,10 +8,10 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 
-	"kestrel/experiment"
-	"kestrel/experiment/config"
-	"kestrel/experiment/record"
-	"kestrel/experiment/record/recordtest"
+	"example.com/kestrel/experiment"
+	"example.com/kestrel/experiment/config"
+	"example.com/kestrel/experiment/record"
+	"example.com/kestrel/experiment/record/recordtest"
 )
 
 // working drives a workbench with a run of its own, without a terminal. Its clock

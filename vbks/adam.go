@@ -1,6 +1,6 @@
 package vbks
 
-import "kestrel/device"
+import "example.com/kestrel/device"
 
 // moments are Adam's two for one array of parameters.
 type moments struct{ first, second device.Array }

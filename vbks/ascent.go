@@ -8,8 +8,8 @@ import (
 
 	"gonum.org/v1/gonum/optimize"
 
-	"kestrel/device"
-	"kestrel/internal/guard"
+	"example.com/kestrel/device"
+	"example.com/kestrel/internal/guard"
 )
 
 // ascent is one L-BFGS maximisation of a member's bound, from a start.

@@ -7,8 +7,8 @@ import (
 
 	"gonum.org/v1/gonum/floats"
 
-	"kestrel/kernelspace"
-	"kestrel/vbks/laplace"
+	"example.com/kestrel/kernelspace"
+	"example.com/kestrel/vbks/laplace"
 )
 
 // What PredictTheta may be.

@@ -4,7 +4,7 @@ import (
 	"context"
 	"math"
 
-	"kestrel/device"
+	"example.com/kestrel/device"
 )
 
 const (

@@ -7,10 +7,10 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
-	"kestrel/device"
-	"kestrel/kernelspace"
-	"kestrel/kernelspace/kernelspacetest"
-	"kestrel/vbks/params"
+	"example.com/kestrel/device"
+	"example.com/kestrel/kernelspace"
+	"example.com/kestrel/kernelspace/kernelspacetest"
+	"example.com/kestrel/vbks/params"
 )
 
 // testBound makes the collapsed bound of one or more kernels on random data.

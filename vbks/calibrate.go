@@ -8,8 +8,8 @@ import (
 	"math"
 	"slices"
 
-	"kestrel/device"
-	"kestrel/vbks/mixture"
+	"example.com/kestrel/device"
+	"example.com/kestrel/vbks/mixture"
 )
 
 // CalibrateNames lists what Settings.Calibrate may be.

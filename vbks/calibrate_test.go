@@ -10,9 +10,9 @@ import (
 	"strings"
 	"testing"
 
-	"kestrel/device"
-	"kestrel/internal/must"
-	"kestrel/vbks/params"
+	"example.com/kestrel/device"
+	"example.com/kestrel/internal/must"
+	"example.com/kestrel/vbks/params"
 )
 
 // white is a level and noise whose sd a row's place decides, in a shuffled stream.

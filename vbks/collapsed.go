@@ -5,8 +5,8 @@ import (
 	"context"
 	"fmt"
 
-	"kestrel/kernelspace"
-	"kestrel/vbks/params"
+	"example.com/kestrel/kernelspace"
+	"example.com/kestrel/vbks/params"
 )
 
 // collapsedOptimizer takes the collapsed bound on all rows seen for the local

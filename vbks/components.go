@@ -4,8 +4,8 @@ import (
 	"context"
 	"fmt"
 
-	"kestrel/device"
-	"kestrel/kernelspace"
+	"example.com/kestrel/device"
+	"example.com/kestrel/kernelspace"
 )
 
 // ComponentPrediction is what one additive component of a kernel contributes

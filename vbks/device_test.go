@@ -3,9 +3,9 @@ package vbks
 import (
 	"os"
 
-	"kestrel/device"
-	"kestrel/device/cpu"
-	"kestrel/device/cpu/simd"
+	"example.com/kestrel/device"
+	"example.com/kestrel/device/cpu"
+	"example.com/kestrel/device/cpu/simd"
 )
 
 // onCPU is the CPU with so many lanes, on the instruction set that KESTREL_SIMD

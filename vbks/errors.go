@@ -6,7 +6,7 @@ import (
 
 	"gonum.org/v1/gonum/floats"
 
-	"kestrel/vbks/belief"
+	"example.com/kestrel/vbks/belief"
 )
 
 // pastELBO is a local ELBO of an evaluation.

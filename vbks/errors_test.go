@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"kestrel/vbks/belief"
+	"example.com/kestrel/vbks/belief"
 )
 
 // kernelWith has these local ELBOs, newest first, of evaluations that have seen

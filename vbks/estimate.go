@@ -1,6 +1,6 @@
 package vbks
 
-import "kestrel/device"
+import "example.com/kestrel/device"
 
 // elboEstimate is a kernel's local ELBO, estimated from some of the rows seen.
 type elboEstimate struct {

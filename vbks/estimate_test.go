@@ -6,8 +6,8 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
-	"kestrel/device"
-	"kestrel/vbks/params"
+	"example.com/kestrel/device"
+	"example.com/kestrel/vbks/params"
 )
 
 // At the optimal q(v), the predictions are those of the projected process by

@@ -1,8 +1,8 @@
 package vbks
 
 import (
-	"kestrel/internal/guard"
-	"kestrel/kernelspace"
+	"example.com/kestrel/internal/guard"
+	"example.com/kestrel/kernelspace"
 )
 
 // Status is what has become of a kernel.

@@ -8,9 +8,9 @@ import (
 
 	"gonum.org/v1/gonum/floats"
 
-	"kestrel/internal/guard"
-	"kestrel/vbks/belief"
-	"kestrel/vbks/params"
+	"example.com/kestrel/internal/guard"
+	"example.com/kestrel/vbks/belief"
+	"example.com/kestrel/vbks/params"
 )
 
 // commit takes the round's results over, refits q(g) and makes the evaluation.

@@ -12,11 +12,11 @@ import (
 	"gonum.org/v1/gonum/mat"
 	"gonum.org/v1/gonum/stat"
 
-	"kestrel/device"
-	"kestrel/kernelspace"
-	"kestrel/vbks/belief"
-	"kestrel/vbks/mixture"
-	"kestrel/vbks/params"
+	"example.com/kestrel/device"
+	"example.com/kestrel/kernelspace"
+	"example.com/kestrel/vbks/belief"
+	"example.com/kestrel/vbks/mixture"
+	"example.com/kestrel/vbks/params"
 )
 
 // The collapsed evaluation's local ELBO is Titsias' bound at the

@@ -3,9 +3,9 @@ package vbks
 import (
 	"testing"
 
-	"kestrel/internal/must"
-	"kestrel/kernelspace"
-	"kestrel/vbks/exact"
+	"example.com/kestrel/internal/must"
+	"example.com/kestrel/kernelspace"
+	"example.com/kestrel/vbks/exact"
 )
 
 // exactAt is what package exact says, without a prior.

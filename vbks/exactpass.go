@@ -7,8 +7,8 @@ import (
 	"math"
 	"slices"
 
-	"kestrel/device"
-	"kestrel/vbks/belief"
+	"example.com/kestrel/device"
+	"example.com/kestrel/vbks/belief"
 )
 
 // factoriseBelief computes the factor F of Λ and m from Λ and Λm.

@@ -5,9 +5,9 @@ import (
 	"fmt"
 	"math"
 
-	"kestrel/device/cpu"
-	"kestrel/kernelspace"
-	"kestrel/vbks"
+	"example.com/kestrel/device/cpu"
+	"example.com/kestrel/kernelspace"
+	"example.com/kestrel/vbks"
 )
 
 // Eighty points of a sine, three kernels: the periodic one is believed, and predicts

@@ -8,8 +8,8 @@ import (
 	"sync/atomic"
 	"testing"
 
-	"kestrel/device"
-	"kestrel/kernelspace"
+	"example.com/kestrel/device"
+	"example.com/kestrel/kernelspace"
 )
 
 // brokenDevice fails to factorise anything for one kernel while broken says so.

@@ -5,8 +5,8 @@ import (
 	"math"
 	"slices"
 
-	"kestrel/kernelspace"
-	"kestrel/vbks/params"
+	"example.com/kestrel/kernelspace"
+	"example.com/kestrel/vbks/params"
 )
 
 // Flag is something about a kernel's solution that its user should look at. None

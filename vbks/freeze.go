@@ -6,8 +6,8 @@ import (
 	"math"
 	"slices"
 
-	"kestrel/device"
-	"kestrel/kernelspace"
+	"example.com/kestrel/device"
+	"example.com/kestrel/kernelspace"
 )
 
 // Frozen is what a trainer predicts with and nothing besides: what it takes to

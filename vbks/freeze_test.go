@@ -7,8 +7,8 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
-	"kestrel/internal/must"
-	"kestrel/kernelspace"
+	"example.com/kestrel/internal/must"
+	"example.com/kestrel/kernelspace"
 )
 
 // thawed is what predicts with a Frozen, on a device of its own.

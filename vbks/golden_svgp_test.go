@@ -7,10 +7,10 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
-	"kestrel/device"
-	"kestrel/internal/golden"
-	"kestrel/kernelspace"
-	"kestrel/vbks/params"
+	"example.com/kestrel/device"
+	"example.com/kestrel/internal/golden"
+	"example.com/kestrel/kernelspace"
+	"example.com/kestrel/vbks/params"
 )
 
 // goldenFile is a file of schema vbks-golden/1; its README says what the

@@ -1,9 +1,9 @@
 package vbks
 
 import (
-	"kestrel/device"
-	"kestrel/kernelspace"
-	"kestrel/vbks/params"
+	"example.com/kestrel/device"
+	"example.com/kestrel/kernelspace"
+	"example.com/kestrel/vbks/params"
 )
 
 // common is what all kernels of a run share on a device.

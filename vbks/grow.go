@@ -6,8 +6,8 @@ import (
 	"fmt"
 	"math"
 
-	"kestrel/kernelspace"
-	"kestrel/vbks/starts"
+	"example.com/kestrel/kernelspace"
+	"example.com/kestrel/vbks/starts"
 )
 
 // growth is how rows behind those that there were are taken in: after an evaluation

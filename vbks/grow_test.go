@@ -11,8 +11,8 @@ import (
 	"slices"
 	"testing"
 
-	"kestrel/internal/must"
-	"kestrel/vbks/params"
+	"example.com/kestrel/internal/must"
+	"example.com/kestrel/vbks/params"
 )
 
 // stream is a series whose rows behind the first ones, which come in any order, lie beyond

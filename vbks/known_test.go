@@ -12,9 +12,9 @@ import (
 
 	"gonum.org/v1/gonum/floats"
 
-	"kestrel/device"
-	"kestrel/kernelspace"
-	"kestrel/vbks/params"
+	"example.com/kestrel/device"
+	"example.com/kestrel/kernelspace"
+	"example.com/kestrel/vbks/params"
 )
 
 // stating gives candidates what is known of parameters by name, "SE.lengthscale" or

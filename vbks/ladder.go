@@ -9,7 +9,7 @@ import (
 	"strings"
 	"time"
 
-	"kestrel/vbks/belief"
+	"example.com/kestrel/vbks/belief"
 )
 
 const (

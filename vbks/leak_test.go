@@ -9,12 +9,12 @@ import (
 	"testing"
 	"testing/synctest"
 
-	"kestrel/device"
-	"kestrel/internal/guard"
-	"kestrel/kernelspace"
-	"kestrel/kernelspace/kernelspacetest"
-	"kestrel/vbks/distance"
-	"kestrel/vbks/starts"
+	"example.com/kestrel/device"
+	"example.com/kestrel/internal/guard"
+	"example.com/kestrel/kernelspace"
+	"example.com/kestrel/kernelspace/kernelspacetest"
+	"example.com/kestrel/vbks/distance"
+	"example.com/kestrel/vbks/starts"
 )
 
 // mined is a device on which a panic, or whatever else trip does, waits at a

@@ -7,8 +7,8 @@ import (
 	"math"
 	"math/rand/v2"
 
-	"kestrel/device"
-	"kestrel/vbks/random"
+	"example.com/kestrel/device"
+	"example.com/kestrel/vbks/random"
 )
 
 const (

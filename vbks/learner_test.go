@@ -9,7 +9,7 @@ import (
 	"strings"
 	"testing"
 
-	"kestrel/device"
+	"example.com/kestrel/device"
 )
 
 var treatments = []struct{ optimizer, hyper string }{

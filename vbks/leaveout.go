@@ -5,9 +5,9 @@ import (
 	"fmt"
 	"math"
 
-	"kestrel/device"
-	"kestrel/vbks/params"
-	"kestrel/vbks/stacking"
+	"example.com/kestrel/device"
+	"example.com/kestrel/vbks/params"
+	"example.com/kestrel/vbks/stacking"
 )
 
 // leavesOut reports whether rows can be left out in closed form after so many of all

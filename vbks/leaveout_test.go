@@ -8,11 +8,11 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
-	"kestrel/device"
-	"kestrel/internal/must"
-	"kestrel/kernelspace"
-	"kestrel/vbks/params"
-	"kestrel/vbks/stacking"
+	"example.com/kestrel/device"
+	"example.com/kestrel/internal/must"
+	"example.com/kestrel/kernelspace"
+	"example.com/kestrel/vbks/params"
+	"example.com/kestrel/vbks/stacking"
 )
 
 // without returns x and y but for row i.

@@ -7,8 +7,8 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
-	"kestrel/device"
-	"kestrel/kernelspace"
+	"example.com/kestrel/device"
+	"example.com/kestrel/kernelspace"
 )
 
 // withMean is log evidence and predictions of an exact GP with the mean a + bx, var a and

@@ -9,10 +9,10 @@ import (
 	"strings"
 	"time"
 
-	"kestrel/device"
-	"kestrel/kernelspace"
-	"kestrel/vbks/belief"
-	"kestrel/vbks/params"
+	"example.com/kestrel/device"
+	"example.com/kestrel/kernelspace"
+	"example.com/kestrel/vbks/belief"
+	"example.com/kestrel/vbks/params"
 )
 
 // Resume makes a trainer that stands where another one stood when Checkpoint

@@ -11,7 +11,7 @@ import (
 	"strings"
 	"testing"
 
-	"kestrel/kernelspace"
+	"example.com/kestrel/kernelspace"
 )
 
 // resumed makes a trainer from the checkpoint of another, through bytes, so that

@@ -6,7 +6,7 @@ import (
 	"math"
 	"slices"
 
-	"kestrel/device"
+	"example.com/kestrel/device"
 )
 
 // Evidence bounds log p(y|θ) of all rows seen at a kernel's hyperparameters, nats

@@ -9,9 +9,9 @@ import (
 	"testing"
 	"testing/synctest"
 
-	"kestrel/device"
-	"kestrel/internal/guard"
-	"kestrel/kernelspace"
+	"example.com/kestrel/device"
+	"example.com/kestrel/internal/guard"
+	"example.com/kestrel/kernelspace"
 )
 
 // An ascent that a mistake ends counts for nothing; those beside it end as they do

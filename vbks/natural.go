@@ -3,7 +3,7 @@ package vbks
 import (
 	"math"
 
-	"kestrel/device"
+	"example.com/kestrel/device"
 )
 
 const (

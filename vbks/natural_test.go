@@ -9,8 +9,8 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
-	"kestrel/device"
-	"kestrel/vbks/params"
+	"example.com/kestrel/device"
+	"example.com/kestrel/vbks/params"
 )
 
 // titsias is the optimal q(v) by dense matrices: Λ = I + AAᵀ/σ², Λm = Ay/σ².

@@ -4,7 +4,7 @@ import (
 	"context"
 	"fmt"
 
-	"kestrel/kernelspace"
+	"example.com/kestrel/kernelspace"
 )
 
 // optimizer is a way from the search's solutions to local ELBOs. It keeps

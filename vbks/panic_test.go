@@ -7,7 +7,7 @@ import (
 	"sync/atomic"
 	"testing"
 
-	"kestrel/internal/guard"
+	"example.com/kestrel/internal/guard"
 )
 
 // A panic in a worker's goroutine ends the round with an error, not the

@@ -7,8 +7,8 @@ import (
 	"math"
 	"slices"
 
-	"kestrel/device"
-	"kestrel/vbks/mixture"
+	"example.com/kestrel/device"
+	"example.com/kestrel/vbks/mixture"
 )
 
 // What the weights of a prediction may be.

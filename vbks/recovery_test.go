@@ -9,9 +9,9 @@ import (
 	"strings"
 	"testing"
 
-	"kestrel/device"
-	"kestrel/device/cpu"
-	"kestrel/kernelspace"
+	"example.com/kestrel/device"
+	"example.com/kestrel/device/cpu"
+	"example.com/kestrel/kernelspace"
 )
 
 // frailDevice is a device like a card's: a lane takes all kernels at once, may

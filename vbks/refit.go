@@ -5,8 +5,8 @@ import (
 	"fmt"
 	"math"
 
-	"kestrel/device"
-	"kestrel/vbks/starts"
+	"example.com/kestrel/device"
+	"example.com/kestrel/vbks/starts"
 )
 
 // refitSteps is the most L-BFGS iterations of a refit: a tenth more rows move an

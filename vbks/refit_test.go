@@ -5,9 +5,9 @@ import (
 	"reflect"
 	"testing"
 
-	"kestrel/internal/must"
-	"kestrel/vbks/exact"
-	"kestrel/vbks/params"
+	"example.com/kestrel/internal/must"
+	"example.com/kestrel/vbks/exact"
+	"example.com/kestrel/vbks/params"
 )
 
 // first is the first rows of a series.

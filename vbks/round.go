@@ -8,8 +8,8 @@ import (
 	"slices"
 	"sync"
 
-	"kestrel/device"
-	"kestrel/internal/guard"
+	"example.com/kestrel/device"
+	"example.com/kestrel/internal/guard"
 )
 
 // round is one evaluation in the making. Nothing of the trainer changes before

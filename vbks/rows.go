@@ -3,7 +3,7 @@ package vbks
 import (
 	"math/rand/v2"
 
-	"kestrel/vbks/random"
+	"example.com/kestrel/vbks/random"
 )
 
 // rowSet is a choice of training rows: the first N, or those listed.

@@ -7,9 +7,9 @@ import (
 	"slices"
 	"sort"
 
-	"kestrel/kernelspace"
-	"kestrel/vbks/params"
-	"kestrel/vbks/starts"
+	"example.com/kestrel/kernelspace"
+	"example.com/kestrel/vbks/params"
+	"example.com/kestrel/vbks/starts"
 )
 
 // ScreenRows is on how many rows fresh starts are first tried.

@@ -3,8 +3,8 @@ package vbks
 import (
 	"time"
 
-	"kestrel/device"
-	"kestrel/kernelspace"
+	"example.com/kestrel/device"
+	"example.com/kestrel/kernelspace"
 )
 
 // Settings are all the choices of a run that concern the algorithm. The zero

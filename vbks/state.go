@@ -4,8 +4,8 @@ import (
 	"fmt"
 	"slices"
 
-	"kestrel/device"
-	"kestrel/vbks/random"
+	"example.com/kestrel/device"
+	"example.com/kestrel/vbks/random"
 )
 
 // State is what a kernel carries from one evaluation to the next, on the host,

@@ -7,10 +7,10 @@ import (
 	"math"
 	"slices"
 
-	"kestrel/device"
-	"kestrel/internal/guard"
-	"kestrel/kernelspace"
-	"kestrel/vbks/params"
+	"example.com/kestrel/device"
+	"example.com/kestrel/internal/guard"
+	"example.com/kestrel/kernelspace"
+	"example.com/kestrel/vbks/params"
 )
 
 // StepKind names what a StepBench repeats.

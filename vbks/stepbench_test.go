@@ -7,10 +7,10 @@ import (
 	"slices"
 	"testing"
 
-	"kestrel/device"
-	"kestrel/kernelspace"
-	"kestrel/kernelspace/kernelspacetest"
-	"kestrel/vbks/random"
+	"example.com/kestrel/device"
+	"example.com/kestrel/kernelspace"
+	"example.com/kestrel/kernelspace/kernelspacetest"
+	"example.com/kestrel/vbks/random"
 )
 
 // stepSetup is a setup on random data, with a q(v) away from the prior.

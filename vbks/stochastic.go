@@ -5,8 +5,8 @@ import (
 	"errors"
 	"math"
 
-	"kestrel/device"
-	"kestrel/kernelspace"
+	"example.com/kestrel/device"
+	"example.com/kestrel/kernelspace"
 )
 
 // stochastic is an optimiser that takes the solutions of a search on a scout, the

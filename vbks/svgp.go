@@ -1,6 +1,6 @@
 package vbks
 
-import "kestrel/device"
+import "example.com/kestrel/device"
 
 // svgp computes the uncollapsed local ELBO of a minibatch of B rows that stands
 // for n (Hensman, Fusi and Lawrence 2013, whitened), and its gradients. With

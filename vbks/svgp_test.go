@@ -6,9 +6,9 @@ import (
 	"slices"
 	"testing"
 
-	"kestrel/device"
-	"kestrel/kernelspace"
-	"kestrel/kernelspace/kernelspacetest"
+	"example.com/kestrel/device"
+	"example.com/kestrel/kernelspace"
+	"example.com/kestrel/kernelspace/kernelspacetest"
 )
 
 // bench is a learner with kernels on random data.

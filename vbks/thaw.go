@@ -10,10 +10,10 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
-	"kestrel/device"
-	"kestrel/kernelspace"
-	"kestrel/vbks/mixture"
-	"kestrel/vbks/random"
+	"example.com/kestrel/device"
+	"example.com/kestrel/kernelspace"
+	"example.com/kestrel/vbks/mixture"
+	"example.com/kestrel/vbks/random"
 )
 
 // Thawed predicts with a Frozen on the first lane of a device, as the trainer that it

@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"math"
 
-	"kestrel/device"
+	"example.com/kestrel/device"
 )
 
 // thetaBelief is q(log θ) = N(mean, CCᵀ) for every member of a group, over the

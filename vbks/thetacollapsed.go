@@ -7,8 +7,8 @@ import (
 
 	"gonum.org/v1/gonum/floats"
 
-	"kestrel/device"
-	"kestrel/vbks/random"
+	"example.com/kestrel/device"
+	"example.com/kestrel/vbks/random"
 )
 
 // thetaObjective is the collapsed bound with a belief q(log θ) = N(mean, CCᵀ)

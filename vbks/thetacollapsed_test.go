@@ -8,10 +8,10 @@ import (
 	"slices"
 	"testing"
 
-	"kestrel/device"
-	"kestrel/kernelspace"
-	"kestrel/kernelspace/kernelspacetest"
-	"kestrel/vbks/params"
+	"example.com/kestrel/device"
+	"example.com/kestrel/kernelspace"
+	"example.com/kestrel/kernelspace/kernelspacetest"
+	"example.com/kestrel/vbks/params"
 )
 
 // thetaBench makes the objective of some kernels with broad priors; Z may be X.

@@ -8,10 +8,10 @@ import (
 	"sync"
 	"time"
 
-	"kestrel/device"
-	"kestrel/internal/guard"
-	"kestrel/kernelspace"
-	"kestrel/vbks/params"
+	"example.com/kestrel/device"
+	"example.com/kestrel/internal/guard"
+	"example.com/kestrel/kernelspace"
+	"example.com/kestrel/vbks/params"
 )
 
 // BoundCost is what one evaluation of the collapsed bound takes, in seconds of

@@ -5,7 +5,7 @@ import (
 	"testing"
 	"time"
 
-	"kestrel/device"
+	"example.com/kestrel/device"
 )
 
 // queued is a lane whose steps take a time of a clock that stands otherwise.

@@ -12,12 +12,12 @@ import (
 	"math"
 	"time"
 
-	"kestrel/device"
-	"kestrel/kernelspace"
-	"kestrel/vbks/belief"
-	"kestrel/vbks/inducing"
-	"kestrel/vbks/params"
-	"kestrel/vbks/starts"
+	"example.com/kestrel/device"
+	"example.com/kestrel/kernelspace"
+	"example.com/kestrel/vbks/belief"
+	"example.com/kestrel/vbks/inducing"
+	"example.com/kestrel/vbks/params"
+	"example.com/kestrel/vbks/starts"
 )
 
 // Trainer optimises all kernels of a space and the belief over them, one

@@ -11,9 +11,9 @@ import (
 	"sync/atomic"
 	"testing"
 
-	"kestrel/device"
-	"kestrel/kernelspace"
-	"kestrel/vbks/belief"
+	"example.com/kestrel/device"
+	"example.com/kestrel/kernelspace"
+	"example.com/kestrel/vbks/belief"
 )
 
 // trainingSeries draws n noisy values of a sine with a trend, in random order.

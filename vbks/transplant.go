@@ -3,7 +3,7 @@ package vbks
 import (
 	"context"
 
-	"kestrel/vbks/starts"
+	"example.com/kestrel/vbks/starts"
 )
 
 // transplants tries the solutions of related kernels as starts, again and again

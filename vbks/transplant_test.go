@@ -6,12 +6,12 @@ import (
 	"math/rand/v2"
 	"testing"
 
-	"kestrel/device"
-	"kestrel/kernelspace"
-	"kestrel/vbks/inducing"
-	"kestrel/vbks/params"
-	"kestrel/vbks/starts"
-	"kestrel/vbks/starts/startstest"
+	"example.com/kestrel/device"
+	"example.com/kestrel/kernelspace"
+	"example.com/kestrel/vbks/inducing"
+	"example.com/kestrel/vbks/params"
+	"example.com/kestrel/vbks/starts"
+	"example.com/kestrel/vbks/starts/startstest"
 )
 
 // judge computes the collapsed bound of any of a graft's kernels, without

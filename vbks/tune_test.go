@@ -5,7 +5,7 @@ import (
 	"slices"
 	"testing"
 
-	"kestrel/vbks/params"
+	"example.com/kestrel/vbks/params"
 )
 
 // Once all data are in use, natural gradients end at a stationary point of the

@@ -7,13 +7,13 @@ import (
 	"math/rand/v2"
 	"slices"
 
-	"kestrel/device"
-	"kestrel/internal/guard"
-	"kestrel/kernelspace"
-	"kestrel/vbks/laplace"
-	"kestrel/vbks/params"
-	"kestrel/vbks/random"
-	"kestrel/vbks/starts"
+	"example.com/kestrel/device"
+	"example.com/kestrel/internal/guard"
+	"example.com/kestrel/kernelspace"
+	"example.com/kestrel/vbks/laplace"
+	"example.com/kestrel/vbks/params"
+	"example.com/kestrel/vbks/random"
+	"example.com/kestrel/vbks/starts"
 )
 
 // What a unit of work needs is a site, an order and tasks, and what it makes of

@@ -6,7 +6,7 @@ import (
 	"math"
 	"slices"
 
-	"kestrel/vbks/laplace"
+	"example.com/kestrel/vbks/laplace"
 )
 
 const (

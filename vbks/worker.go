@@ -4,7 +4,7 @@ import (
 	"errors"
 	"fmt"
 
-	"kestrel/device"
+	"example.com/kestrel/device"
 )
 
 // worker is a lane with its buffers: a group on the run's inducing inputs,

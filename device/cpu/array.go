@@ -1,6 +1,6 @@
 package cpu
 
-import "kestrel/device"
+import "example.com/kestrel/device"
 
 // array is a batch of matrices, member k at k*stride.
 type array struct {

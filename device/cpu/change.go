@@ -3,7 +3,7 @@ package cpu
 import (
 	"math"
 
-	"kestrel/kernelspace"
+	"example.com/kestrel/kernelspace"
 )
 
 // This file has change points, k = G₀∘A + G₁∘B with

@@ -3,7 +3,7 @@ package cpu
 import (
 	"math"
 
-	"kestrel/device"
+	"example.com/kestrel/device"
 )
 
 func (l *lane) Cholesky(sub []int, a, info device.Array) {

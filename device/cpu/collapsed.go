@@ -3,7 +3,7 @@ package cpu
 import (
 	"math"
 
-	"kestrel/device"
+	"example.com/kestrel/device"
 )
 
 func (l *lane) MulTargets(sub []int, alpha float64, a device.Array, x device.Points, beta float64, out device.Array) {

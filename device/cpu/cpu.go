@@ -7,8 +7,8 @@ import (
 	"fmt"
 	"runtime"
 
-	"kestrel/device"
-	"kestrel/device/cpu/simd"
+	"example.com/kestrel/device"
+	"example.com/kestrel/device/cpu/simd"
 )
 
 // Options are the choices of a CPU device.

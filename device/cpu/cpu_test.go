@@ -3,9 +3,9 @@ package cpu_test
 import (
 	"testing"
 
-	"kestrel/device"
-	"kestrel/device/cpu"
-	"kestrel/device/devicetest"
+	"example.com/kestrel/device"
+	"example.com/kestrel/device/cpu"
+	"example.com/kestrel/device/devicetest"
 )
 
 func TestConformance(t *testing.T) {

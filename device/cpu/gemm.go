@@ -1,8 +1,8 @@
 package cpu
 
 import (
-	"kestrel/device"
-	"kestrel/device/cpu/simd"
+	"example.com/kestrel/device"
+	"example.com/kestrel/device/cpu/simd"
 )
 
 func opShape(a *array, t bool) (rows, cols int) {

@@ -1,8 +1,8 @@
 package cpu
 
 import (
-	"kestrel/device"
-	"kestrel/device/cpu/simd"
+	"example.com/kestrel/device"
+	"example.com/kestrel/device/cpu/simd"
 )
 
 // points makes the tiles read the points a and b, for kernels of ks.

@@ -3,8 +3,8 @@ package cpu
 import (
 	"fmt"
 
-	"kestrel/device"
-	"kestrel/device/cpu/simd"
+	"example.com/kestrel/device"
+	"example.com/kestrel/device/cpu/simd"
 )
 
 // lane is one core's queue; it holds the scratch memory of its operations.

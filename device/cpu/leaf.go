@@ -3,7 +3,7 @@ package cpu
 import (
 	"math"
 
-	"kestrel/kernelspace"
+	"example.com/kestrel/kernelspace"
 )
 
 // code is what the device knows of a base kernel, its gradients in

@@ -3,7 +3,7 @@ package cpu
 import (
 	"testing"
 
-	"kestrel/kernelspace"
+	"example.com/kestrel/kernelspace"
 )
 
 // TestCodeIsComplete checks that every base kernel has code, and that code which

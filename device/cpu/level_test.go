@@ -4,10 +4,10 @@ import (
 	"os"
 	"testing"
 
-	"kestrel/device"
-	"kestrel/device/cpu"
-	"kestrel/device/cpu/simd"
-	"kestrel/device/devicetest"
+	"example.com/kestrel/device"
+	"example.com/kestrel/device/cpu"
+	"example.com/kestrel/device/cpu/simd"
+	"example.com/kestrel/device/devicetest"
 )
 
 // TestLevels runs the conformance suite with every instruction set that the

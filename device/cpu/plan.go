@@ -4,8 +4,8 @@ import (
 	"errors"
 	"slices"
 
-	"kestrel/device"
-	"kestrel/kernelspace"
+	"example.com/kestrel/device"
+	"example.com/kestrel/kernelspace"
 )
 
 // kernels is a batch of compiled expressions.

@@ -1,6 +1,6 @@
 package cpu
 
-import "kestrel/device"
+import "example.com/kestrel/device"
 
 // columns are the selected points, one slice per input column.
 type columns struct {

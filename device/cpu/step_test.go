@@ -7,9 +7,9 @@ import (
 	"slices"
 	"testing"
 
-	"kestrel/device"
-	"kestrel/device/cpu"
-	"kestrel/kernelspace"
+	"example.com/kestrel/device"
+	"example.com/kestrel/device/cpu"
+	"example.com/kestrel/kernelspace"
 )
 
 // bench is one kernel's data and arrays on a lane.

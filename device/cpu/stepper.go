@@ -3,8 +3,8 @@ package cpu
 import (
 	"math"
 
-	"kestrel/device"
-	"kestrel/device/cpu/simd"
+	"example.com/kestrel/device"
+	"example.com/kestrel/device/cpu/simd"
 )
 
 func (l *lane) Adam(sub []int, t int, rate float64, stride, x, grad, m1, m2 device.Array) {

@@ -3,7 +3,7 @@ package cpu
 import (
 	"math"
 
-	"kestrel/device"
+	"example.com/kestrel/device"
 )
 
 const log2Pi = 1.8378770664093454835606594728112352797227949472755668

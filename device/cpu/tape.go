@@ -3,7 +3,7 @@ package cpu
 import (
 	"slices"
 
-	"kestrel/device"
+	"example.com/kestrel/device"
 )
 
 // maxTape is the most that an array's tapes hold, in entries: 4 MiB. A tape that

@@ -1,8 +1,8 @@
 package cpu
 
 import (
-	"kestrel/device/cpu/simd"
-	"kestrel/kernelspace"
+	"example.com/kestrel/device/cpu/simd"
+	"example.com/kestrel/kernelspace"
 )
 
 // tile is a part of a kernel matrix, up to tileWidth entries packed from pieces of

@@ -1,6 +1,6 @@
 package cpu
 
-import "kestrel/device/cpu/simd"
+import "example.com/kestrel/device/cpu/simd"
 
 const (
 	// tileWidth is the number of entries of a tile.

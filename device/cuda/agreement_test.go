@@ -7,11 +7,11 @@ import (
 	"math/rand/v2"
 	"testing"
 
-	"kestrel/device"
-	"kestrel/device/cpu"
-	"kestrel/device/cuda"
-	"kestrel/device/cuda/driver/fake"
-	"kestrel/kernelspace"
+	"example.com/kestrel/device"
+	"example.com/kestrel/device/cpu"
+	"example.com/kestrel/device/cuda"
+	"example.com/kestrel/device/cuda/driver/fake"
+	"example.com/kestrel/kernelspace"
 )
 
 // stepper makes the paper's steps of Adam on (m, C, log θ, ρ) for a batch of

@@ -7,8 +7,8 @@ import (
 	"errors"
 	"fmt"
 
-	"kestrel/device"
-	"kestrel/device/cuda/driver"
+	"example.com/kestrel/device"
+	"example.com/kestrel/device/cuda/driver"
 )
 
 // array is a batch of matrices in one allocation, member k at k*stride.

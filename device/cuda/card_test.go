@@ -9,10 +9,10 @@ import (
 	"strings"
 	"testing"
 
-	"kestrel/device"
-	"kestrel/device/cuda"
-	"kestrel/device/devicetest"
-	"kestrel/kernelspace"
+	"example.com/kestrel/device"
+	"example.com/kestrel/device/cuda"
+	"example.com/kestrel/device/devicetest"
+	"example.com/kestrel/kernelspace"
 )
 
 // cardVariable set to 1 lets the tests and benchmarks of this file use a real

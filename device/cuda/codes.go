@@ -8,9 +8,9 @@ import (
 	"runtime"
 	"sync"
 
-	"kestrel/device/cuda/driver"
-	"kestrel/device/cuda/source"
-	"kestrel/kernelspace"
+	"example.com/kestrel/device/cuda/driver"
+	"example.com/kestrel/device/cuda/source"
+	"example.com/kestrel/kernelspace"
 )
 
 // codes are the structures that a card has code for.

@@ -3,8 +3,8 @@
 package cuda
 
 import (
-	"kestrel/device"
-	"kestrel/device/cuda/driver"
+	"example.com/kestrel/device"
+	"example.com/kestrel/device/cuda/driver"
 )
 
 func (l *lane) MulTargets(sub []int, alpha float64, a device.Array, x device.Points, beta float64, out device.Array) {

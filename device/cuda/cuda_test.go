@@ -9,10 +9,10 @@ import (
 	"sync"
 	"testing"
 
-	"kestrel/device"
-	"kestrel/device/cuda"
-	"kestrel/device/cuda/driver/fake"
-	"kestrel/device/devicetest"
+	"example.com/kestrel/device"
+	"example.com/kestrel/device/cuda"
+	"example.com/kestrel/device/cuda/driver/fake"
+	"example.com/kestrel/device/devicetest"
 )
 
 // libraries builds the fake libraries once for all tests; the folder is removed

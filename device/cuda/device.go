@@ -9,9 +9,9 @@ import (
 	"slices"
 	"strings"
 
-	"kestrel/device"
-	"kestrel/device/cuda/driver"
-	"kestrel/device/cuda/source"
+	"example.com/kestrel/device"
+	"example.com/kestrel/device/cuda/driver"
+	"example.com/kestrel/device/cuda/source"
 )
 
 // Generate says when kernel matrices are computed by code generated for their

@@ -15,13 +15,13 @@ import (
 	"strings"
 	"testing"
 
-	"kestrel/device"
-	"kestrel/device/cpu"
-	"kestrel/device/cuda"
-	"kestrel/device/cuda/driver"
-	"kestrel/device/cuda/driver/fake"
-	"kestrel/device/cuda/source"
-	"kestrel/kernelspace"
+	"example.com/kestrel/device"
+	"example.com/kestrel/device/cpu"
+	"example.com/kestrel/device/cuda"
+	"example.com/kestrel/device/cuda/driver"
+	"example.com/kestrel/device/cuda/driver/fake"
+	"example.com/kestrel/device/cuda/source"
+	"example.com/kestrel/kernelspace"
 )
 
 func compile(t *testing.T, dim int, list ...string) []*kernelspace.Program {

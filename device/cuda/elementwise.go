@@ -3,8 +3,8 @@
 package cuda
 
 import (
-	"kestrel/device"
-	"kestrel/device/cuda/driver"
+	"example.com/kestrel/device"
+	"example.com/kestrel/device/cuda/driver"
 )
 
 func (l *lane) Copy(sub []int, dst, src device.Array) {

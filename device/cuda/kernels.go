@@ -5,10 +5,10 @@ package cuda
 import (
 	"fmt"
 
-	"kestrel/device"
-	"kestrel/device/cuda/driver"
-	"kestrel/device/cuda/source"
-	"kestrel/kernelspace"
+	"example.com/kestrel/device"
+	"example.com/kestrel/device/cuda/driver"
+	"example.com/kestrel/device/cuda/source"
+	"example.com/kestrel/kernelspace"
 )
 
 // kernels is a batch of compiled expressions.

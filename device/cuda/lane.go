@@ -10,9 +10,9 @@ import (
 	"slices"
 	"sync"
 
-	"kestrel/device"
-	"kestrel/device/cuda/driver"
-	"kestrel/device/cuda/source"
+	"example.com/kestrel/device"
+	"example.com/kestrel/device/cuda/driver"
+	"example.com/kestrel/device/cuda/source"
 )
 
 // lane is one card's queue.

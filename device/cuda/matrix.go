@@ -3,8 +3,8 @@
 package cuda
 
 import (
-	"kestrel/device"
-	"kestrel/device/cuda/driver"
+	"example.com/kestrel/device"
+	"example.com/kestrel/device/cuda/driver"
 )
 
 // mode says which entries of a kernel matrix are computed, as enum Mode in matrix.cu.

@@ -9,7 +9,7 @@ import (
 	"unsafe"
 	"weak"
 
-	"kestrel/device/cuda/driver"
+	"example.com/kestrel/device/cuda/driver"
 )
 
 // Memory on a card belongs to an object here (an array, an index, kernels, data)

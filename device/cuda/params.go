@@ -3,8 +3,8 @@
 package cuda
 
 import (
-	"kestrel/device"
-	"kestrel/device/cuda/driver"
+	"example.com/kestrel/device"
+	"example.com/kestrel/device/cuda/driver"
 )
 
 // noise is where θ holds the noise variances, and how far they are apart.

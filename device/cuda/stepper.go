@@ -5,8 +5,8 @@ package cuda
 import (
 	"math"
 
-	"kestrel/device"
-	"kestrel/device/cuda/driver"
+	"example.com/kestrel/device"
+	"example.com/kestrel/device/cuda/driver"
 )
 
 // adam makes step t; with lower > 0 on lower triangles of so many columns.

@@ -3,8 +3,8 @@
 package cuda
 
 import (
-	"kestrel/device"
-	"kestrel/device/cuda/driver"
+	"example.com/kestrel/device"
+	"example.com/kestrel/device/cuda/driver"
 )
 
 func (l *lane) Predict(sub []int, a, ca, m, kdiag, mu, v device.Array) {

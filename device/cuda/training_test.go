@@ -11,12 +11,12 @@ import (
 	"strings"
 	"testing"
 
-	"kestrel/device"
-	"kestrel/device/cpu"
-	"kestrel/device/cuda"
-	"kestrel/device/cuda/driver/fake"
-	"kestrel/kernelspace"
-	"kestrel/vbks"
+	"example.com/kestrel/device"
+	"example.com/kestrel/device/cpu"
+	"example.com/kestrel/device/cuda"
+	"example.com/kestrel/device/cuda/driver/fake"
+	"example.com/kestrel/kernelspace"
+	"example.com/kestrel/vbks"
 )
 
 // training makes the planned evaluations of a small problem.

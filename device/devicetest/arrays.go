@@ -3,7 +3,7 @@ package devicetest
 import (
 	"math"
 
-	"kestrel/device"
+	"example.com/kestrel/device"
 )
 
 func testArrays(h *harness) {

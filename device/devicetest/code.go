@@ -4,7 +4,7 @@ import (
 	"slices"
 	"strings"
 
-	"kestrel/kernelspace"
+	"example.com/kestrel/kernelspace"
 )
 
 // testKernelWithoutCode checks that a lane refuses what it has no code for by name,

@@ -4,7 +4,7 @@ import (
 	"slices"
 	"strings"
 
-	"kestrel/kernelspace"
+	"example.com/kestrel/kernelspace"
 )
 
 // forms are what every base kernel B of kernelspace is tested in, in three columns.

@@ -4,7 +4,7 @@ import (
 	"slices"
 	"testing"
 
-	"kestrel/kernelspace"
+	"example.com/kestrel/kernelspace"
 )
 
 // TestExpressionsCoverTheTable checks that the suite has every base kernel alone,

@@ -4,8 +4,8 @@ import (
 	"math"
 	"math/rand/v2"
 
-	"kestrel/device"
-	"kestrel/kernelspace"
+	"example.com/kestrel/device"
+	"example.com/kestrel/kernelspace"
 )
 
 // noisy returns kernels for the operations that read only the noise variance,

@@ -5,8 +5,8 @@ import (
 	"math/rand/v2"
 	"testing"
 
-	"kestrel/device"
-	"kestrel/kernelspace"
+	"example.com/kestrel/device"
+	"example.com/kestrel/kernelspace"
 )
 
 // harness is a test with a lane to run it on.

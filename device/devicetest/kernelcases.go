@@ -6,8 +6,8 @@ import (
 	"math/rand/v2"
 	"testing"
 
-	"kestrel/device"
-	"kestrel/kernelspace"
+	"example.com/kestrel/device"
+	"example.com/kestrel/kernelspace"
 )
 
 func testKernelSpace(h *harness) {

@@ -4,8 +4,8 @@ import (
 	"math"
 	"math/rand/v2"
 
-	"kestrel/device"
-	"kestrel/kernelspace"
+	"example.com/kestrel/device"
+	"example.com/kestrel/kernelspace"
 )
 
 func (h *harness) compile(expr string, opt kernelspace.Options) *kernelspace.Program {

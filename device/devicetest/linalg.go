@@ -5,7 +5,7 @@ import (
 	"math"
 	"math/rand/v2"
 
-	"kestrel/device"
+	"example.com/kestrel/device"
 )
 
 var sizes = []int{1, 2, 15, 16, 17, 31, 64, 127, 200}

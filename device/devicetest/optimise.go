@@ -6,8 +6,8 @@ import (
 	"math/rand/v2"
 	"sync"
 
-	"kestrel/device"
-	"kestrel/kernelspace"
+	"example.com/kestrel/device"
+	"example.com/kestrel/kernelspace"
 )
 
 // testExpand checks Expand's values, and Collect by differences of

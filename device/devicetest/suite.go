@@ -5,7 +5,7 @@ package devicetest
 import (
 	"testing"
 
-	"kestrel/device"
+	"example.com/kestrel/device"
 )
 
 // Run runs the suite on the device that open returns. The device is opened

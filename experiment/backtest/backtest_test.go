@@ -13,12 +13,12 @@ import (
 	"testing"
 	"time"
 
-	"kestrel/experiment"
-	"kestrel/experiment/config"
-	"kestrel/experiment/prepare"
-	"kestrel/experiment/record"
-	"kestrel/experiment/record/recordtest"
-	"kestrel/internal/must"
+	"example.com/kestrel/experiment"
+	"example.com/kestrel/experiment/config"
+	"example.com/kestrel/experiment/prepare"
+	"example.com/kestrel/experiment/record"
+	"example.com/kestrel/experiment/record/recordtest"
+	"example.com/kestrel/internal/must"
 )
 
 // value is that of a series at a step: a season of 4 about a slope, and noise.

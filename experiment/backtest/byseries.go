@@ -3,7 +3,7 @@ package backtest
 import (
 	"strconv"
 
-	"kestrel/experiment/files"
+	"example.com/kestrel/experiment/files"
 )
 
 // SeriesScores is how the methods did in one series.

@@ -9,15 +9,15 @@ import (
 
 	"gonum.org/v1/gonum/stat/distuv"
 
-	"kestrel/baseline"
-	"kestrel/datasets"
-	"kestrel/experiment"
-	"kestrel/experiment/config"
-	"kestrel/experiment/prepare"
-	"kestrel/experiment/record"
-	"kestrel/scoring"
-	"kestrel/vbks"
-	"kestrel/vbks/mixture"
+	"example.com/kestrel/baseline"
+	"example.com/kestrel/datasets"
+	"example.com/kestrel/experiment"
+	"example.com/kestrel/experiment/config"
+	"example.com/kestrel/experiment/prepare"
+	"example.com/kestrel/experiment/record"
+	"example.com/kestrel/scoring"
+	"example.com/kestrel/vbks"
+	"example.com/kestrel/vbks/mixture"
 )
 
 // forecasts makes all forecasts of a series from origin k, counted from the last one,

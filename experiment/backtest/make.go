@@ -10,11 +10,11 @@ import (
 	"strconv"
 	"sync"
 
-	"kestrel/experiment/config"
-	"kestrel/experiment/prepare"
-	"kestrel/experiment/record"
-	"kestrel/experiment/series"
-	"kestrel/internal/guard"
+	"example.com/kestrel/experiment/config"
+	"example.com/kestrel/experiment/prepare"
+	"example.com/kestrel/experiment/record"
+	"example.com/kestrel/experiment/series"
+	"example.com/kestrel/internal/guard"
 )
 
 // Backtest is one in the making, which its directory is locked for. The directory holds

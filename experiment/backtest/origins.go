@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"slices"
 
-	"kestrel/datasets"
+	"example.com/kestrel/datasets"
 )
 
 const (

@@ -4,9 +4,9 @@ import (
 	"slices"
 	"strconv"
 
-	"kestrel/experiment/chart"
-	"kestrel/experiment/files"
-	"kestrel/experiment/record"
+	"example.com/kestrel/experiment/chart"
+	"example.com/kestrel/experiment/files"
+	"example.com/kestrel/experiment/record"
 )
 
 // Result is what a backtest has come to.

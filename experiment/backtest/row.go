@@ -4,9 +4,9 @@ import (
 	"math"
 	"strconv"
 
-	"kestrel/baseline"
-	"kestrel/experiment/files"
-	"kestrel/experiment/series"
+	"example.com/kestrel/baseline"
+	"example.com/kestrel/experiment/files"
+	"example.com/kestrel/experiment/series"
 )
 
 // Kestrel is the name of the method that is not one of package baseline.

@@ -5,9 +5,9 @@ import (
 	"math"
 	"slices"
 
-	"kestrel/experiment/average"
-	"kestrel/experiment/files"
-	"kestrel/scoring"
+	"example.com/kestrel/experiment/average"
+	"example.com/kestrel/experiment/files"
+	"example.com/kestrel/scoring"
 )
 
 // Scores are of a method, means over series of what it scored in each. NaN: not known.

@@ -6,8 +6,8 @@ import (
 	"slices"
 	"strings"
 
-	"kestrel/experiment/files"
-	"kestrel/experiment/words"
+	"example.com/kestrel/experiment/files"
+	"example.com/kestrel/experiment/words"
 )
 
 // mostNamed is how many of the series that are left out for one reason are named.

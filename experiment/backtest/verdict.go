@@ -4,9 +4,9 @@ import (
 	"fmt"
 	"math"
 
-	"kestrel/baseline"
-	"kestrel/experiment/record"
-	"kestrel/experiment/words"
+	"example.com/kestrel/baseline"
+	"example.com/kestrel/experiment/record"
+	"example.com/kestrel/experiment/words"
 )
 
 // verdict says in one sentence how kestrel's forecasts compare: with the naive one and

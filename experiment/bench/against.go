@@ -14,7 +14,7 @@ import (
 	"strings"
 	"time"
 
-	"kestrel/experiment/files"
+	"example.com/kestrel/experiment/files"
 )
 
 // Figure is what a comparison reads of a program's last line, one JSON

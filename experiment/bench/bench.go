@@ -8,13 +8,13 @@ import (
 	"runtime"
 	"time"
 
-	"kestrel/device/cpu/simd"
-	"kestrel/experiment/config"
-	"kestrel/experiment/files"
-	"kestrel/experiment/prepare"
-	"kestrel/experiment/record"
-	"kestrel/vbks"
-	"kestrel/vbks/belief"
+	"example.com/kestrel/device/cpu/simd"
+	"example.com/kestrel/experiment/config"
+	"example.com/kestrel/experiment/files"
+	"example.com/kestrel/experiment/prepare"
+	"example.com/kestrel/experiment/record"
+	"example.com/kestrel/vbks"
+	"example.com/kestrel/vbks/belief"
 )
 
 // Case is one combination to time.

@@ -9,10 +9,10 @@ import (
 	"strings"
 	"testing"
 
-	"kestrel/experiment/config"
-	"kestrel/experiment/files"
-	"kestrel/experiment/prepare"
-	"kestrel/vbks"
+	"example.com/kestrel/experiment/config"
+	"example.com/kestrel/experiment/files"
+	"example.com/kestrel/experiment/prepare"
+	"example.com/kestrel/vbks"
 )
 
 // The ELBO at the start is that of independent programs (PyTorch and GPflow)

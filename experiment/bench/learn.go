@@ -8,16 +8,16 @@ import (
 	"strconv"
 	"time"
 
-	"kestrel/device"
-	"kestrel/experiment/config"
-	"kestrel/experiment/files"
-	"kestrel/experiment/output"
-	"kestrel/experiment/prepare"
-	"kestrel/experiment/record"
-	"kestrel/kernelspace"
-	"kestrel/vbks"
-	"kestrel/vbks/inducing"
-	"kestrel/vbks/periods"
+	"example.com/kestrel/device"
+	"example.com/kestrel/experiment/config"
+	"example.com/kestrel/experiment/files"
+	"example.com/kestrel/experiment/output"
+	"example.com/kestrel/experiment/prepare"
+	"example.com/kestrel/experiment/record"
+	"example.com/kestrel/kernelspace"
+	"example.com/kestrel/vbks"
+	"example.com/kestrel/vbks/inducing"
+	"example.com/kestrel/vbks/periods"
 )
 
 // LearnCase is what a Learning traces: one kernel on a config's data.

@@ -9,10 +9,10 @@ import (
 	"strings"
 	"testing"
 
-	"kestrel/experiment/config/configtest"
-	"kestrel/experiment/files"
-	"kestrel/experiment/files/filestest"
-	"kestrel/internal/must"
+	"example.com/kestrel/experiment/config/configtest"
+	"example.com/kestrel/experiment/files"
+	"example.com/kestrel/experiment/files/filestest"
+	"example.com/kestrel/internal/must"
 )
 
 // learnCase traces PER*SE+SE for one step of each kind.

@@ -9,7 +9,7 @@ import (
 	"slices"
 	"time"
 
-	"kestrel/experiment/average"
+	"example.com/kestrel/experiment/average"
 )
 
 const (

@@ -12,10 +12,10 @@ import (
 
 	"gonum.org/v1/gonum/floats"
 
-	"kestrel/device"
-	"kestrel/experiment/config"
-	"kestrel/kernelspace"
-	"kestrel/vbks"
+	"example.com/kestrel/device"
+	"example.com/kestrel/experiment/config"
+	"example.com/kestrel/kernelspace"
+	"example.com/kestrel/vbks"
 )
 
 // benchWork is a size of problem that is timed: M inducing inputs, minibatches

@@ -12,7 +12,7 @@ import (
 	"gonum.org/v1/plot/vg/vgimg"
 	"gonum.org/v1/plot/vg/vgsvg"
 
-	"kestrel/experiment/files"
+	"example.com/kestrel/experiment/files"
 )
 
 // Figure is a chart to be saved as files, for paper on white: the course of a

@@ -15,8 +15,8 @@ import (
 	"gonum.org/v1/plot/vg/draw"
 	"gonum.org/v1/plot/vg/vgimg"
 
-	"kestrel/experiment/chart/svgtest"
-	"kestrel/internal/must"
+	"example.com/kestrel/experiment/chart/svgtest"
+	"example.com/kestrel/internal/must"
 )
 
 // nowhere is a canvas for texts to be measured on.

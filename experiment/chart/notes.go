@@ -8,7 +8,7 @@ import (
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
 
-	"kestrel/experiment/words"
+	"example.com/kestrel/experiment/words"
 )
 
 // markNote is the text of a mark, in one of the rows above the frame.

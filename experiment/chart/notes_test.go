@@ -4,7 +4,7 @@ import (
 	"slices"
 	"testing"
 
-	"kestrel/experiment/chart/svgtest"
+	"example.com/kestrel/experiment/chart/svgtest"
 )
 
 // Texts of neighbouring marks have rows of their own, and the heavy ones have a

@@ -5,7 +5,7 @@ import (
 	"io"
 	"strconv"
 
-	"kestrel/experiment/files"
+	"example.com/kestrel/experiment/files"
 )
 
 // writeTable writes the numbers that a figure shows as CSV, one a row,

@@ -10,7 +10,7 @@ import (
 	"slices"
 	"testing"
 
-	"kestrel/internal/must"
+	"example.com/kestrel/internal/must"
 )
 
 // The table of a figure has its numbers.

@@ -6,13 +6,13 @@ import (
 	"math"
 	"slices"
 
-	"kestrel/device"
-	"kestrel/experiment/config"
-	"kestrel/experiment/prepare"
-	"kestrel/kernelspace"
-	"kestrel/vbks/distance"
-	"kestrel/vbks/random"
-	"kestrel/vbks/starts"
+	"example.com/kestrel/device"
+	"example.com/kestrel/experiment/config"
+	"example.com/kestrel/experiment/prepare"
+	"example.com/kestrel/kernelspace"
+	"example.com/kestrel/vbks/distance"
+	"example.com/kestrel/vbks/random"
+	"example.com/kestrel/vbks/starts"
 )
 
 // boFirst is the number of kernels that are drawn at random before the surrogate

@@ -8,7 +8,7 @@ import (
 	"slices"
 	"testing"
 
-	"kestrel/internal/must"
+	"example.com/kestrel/internal/must"
 )
 
 // The formula against the mean of many draws.

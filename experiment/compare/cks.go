@@ -5,8 +5,8 @@ import (
 	"math"
 	"slices"
 
-	"kestrel/experiment/config"
-	"kestrel/kernelspace"
+	"example.com/kestrel/experiment/config"
+	"example.com/kestrel/kernelspace"
 )
 
 // cksSearch is greedy compositional search (Duvenaud, Lloyd, Grosse, Tenenbaum

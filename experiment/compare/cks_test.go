@@ -6,9 +6,9 @@ import (
 	"slices"
 	"testing"
 
-	"kestrel/experiment/config"
-	"kestrel/internal/must"
-	"kestrel/kernelspace"
+	"example.com/kestrel/experiment/config"
+	"example.com/kestrel/internal/must"
+	"example.com/kestrel/kernelspace"
 )
 
 func exprs(t *testing.T, texts ...string) []kernelspace.Expr {

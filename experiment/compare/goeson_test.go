@@ -8,10 +8,10 @@ import (
 	"testing/synctest"
 	"time"
 
-	"kestrel/experiment/config/configtest"
-	"kestrel/experiment/files/filestest"
-	"kestrel/experiment/record"
-	"kestrel/internal/must"
+	"example.com/kestrel/experiment/config/configtest"
+	"example.com/kestrel/experiment/files/filestest"
+	"example.com/kestrel/experiment/record"
+	"example.com/kestrel/internal/must"
 )
 
 // While a comparison goes on with another method, its tables hold all that is

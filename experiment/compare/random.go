@@ -5,8 +5,8 @@ import (
 	"errors"
 	"math"
 
-	"kestrel/experiment/config"
-	"kestrel/vbks/random"
+	"example.com/kestrel/experiment/config"
+	"example.com/kestrel/vbks/random"
 )
 
 // random scores kernels that are drawn from the space, all with the same

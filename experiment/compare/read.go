@@ -4,10 +4,10 @@ import (
 	"fmt"
 	"strconv"
 
-	"kestrel/experiment/config"
-	"kestrel/experiment/files"
-	"kestrel/experiment/inside"
-	"kestrel/experiment/record"
+	"example.com/kestrel/experiment/config"
+	"example.com/kestrel/experiment/files"
+	"example.com/kestrel/experiment/inside"
+	"example.com/kestrel/experiment/record"
 )
 
 // Read reads a comparison from its directory as far as it has come.

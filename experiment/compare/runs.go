@@ -9,12 +9,12 @@ import (
 	"strconv"
 	"strings"
 
-	"kestrel/experiment/config"
-	"kestrel/experiment/known"
-	"kestrel/experiment/record"
-	"kestrel/experiment/rundir"
-	"kestrel/experiment/series"
-	"kestrel/kernelspace"
+	"example.com/kestrel/experiment/config"
+	"example.com/kestrel/experiment/known"
+	"example.com/kestrel/experiment/record"
+	"example.com/kestrel/experiment/rundir"
+	"example.com/kestrel/experiment/series"
+	"example.com/kestrel/kernelspace"
 )
 
 // kernelsDir holds the runs of one kernel alone.

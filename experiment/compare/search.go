@@ -10,9 +10,9 @@ import (
 	"strconv"
 	"time"
 
-	"kestrel/experiment/config"
-	"kestrel/experiment/files"
-	"kestrel/experiment/record"
+	"example.com/kestrel/experiment/config"
+	"example.com/kestrel/experiment/files"
+	"example.com/kestrel/experiment/record"
 )
 
 // searcher chooses which kernel to train next.

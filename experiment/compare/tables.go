@@ -7,12 +7,12 @@ import (
 	"strconv"
 	"text/tabwriter"
 
-	"kestrel/experiment/average"
-	"kestrel/experiment/files"
-	"kestrel/experiment/inside"
-	"kestrel/experiment/record"
-	"kestrel/experiment/rundir"
-	"kestrel/experiment/words"
+	"example.com/kestrel/experiment/average"
+	"example.com/kestrel/experiment/files"
+	"example.com/kestrel/experiment/inside"
+	"example.com/kestrel/experiment/record"
+	"example.com/kestrel/experiment/rundir"
+	"example.com/kestrel/experiment/words"
 )
 
 // write writes the tables to the directory.

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"time"
 
-	"kestrel/datasets/transform"
+	"example.com/kestrel/datasets/transform"
 )
 
 // CheckCompare finds contradictions that concern comparisons only.

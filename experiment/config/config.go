@@ -12,10 +12,10 @@ import (
 
 	"github.com/agnivade/levenshtein"
 
-	"kestrel/configs"
-	"kestrel/datasets"
-	"kestrel/datasets/transform"
-	"kestrel/vbks"
+	"example.com/kestrel/configs"
+	"example.com/kestrel/datasets"
+	"example.com/kestrel/datasets/transform"
+	"example.com/kestrel/vbks"
 )
 
 // Config is everything that decides a run.

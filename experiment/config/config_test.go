@@ -9,8 +9,8 @@ import (
 	"testing"
 	"time"
 
-	"kestrel/configs"
-	"kestrel/internal/must"
+	"example.com/kestrel/configs"
+	"example.com/kestrel/internal/must"
 )
 
 // load reads a config from text.

@@ -9,9 +9,9 @@ import (
 	"testing"
 	"time"
 
-	"kestrel/configs"
-	"kestrel/experiment/words/wordstest"
-	"kestrel/internal/must"
+	"example.com/kestrel/configs"
+	"example.com/kestrel/experiment/words/wordstest"
+	"example.com/kestrel/internal/must"
 )
 
 // FuzzConfig: what is read as a config is written as one that reads the same.

@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strings"
 
-	"kestrel/kernelspace"
+	"example.com/kestrel/kernelspace"
 )
 
 // expression is one kernel expression.

@@ -4,10 +4,10 @@ import (
 	"math"
 	"regexp"
 
-	"kestrel/datasets"
-	"kestrel/datasets/transform"
-	"kestrel/vbks"
-	"kestrel/vbks/inducing"
+	"example.com/kestrel/datasets"
+	"example.com/kestrel/datasets/transform"
+	"example.com/kestrel/vbks"
+	"example.com/kestrel/vbks/inducing"
 )
 
 // key is one line of a config.

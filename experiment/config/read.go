@@ -10,7 +10,7 @@ import (
 	"regexp"
 	"time"
 
-	"kestrel/experiment/inside"
+	"example.com/kestrel/experiment/inside"
 )
 
 // pipePatience is how long a pipe or a terminal may take to say what it has.

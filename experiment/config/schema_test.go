@@ -12,8 +12,8 @@ import (
 
 	toml "github.com/pelletier/go-toml/v2"
 
-	"kestrel/configs"
-	"kestrel/internal/must"
+	"example.com/kestrel/configs"
+	"example.com/kestrel/internal/must"
 )
 
 // valid checks a value against a schema, both as JSON is decoded, by the words of JSON

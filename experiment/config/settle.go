@@ -4,10 +4,10 @@ import (
 	"fmt"
 	"strings"
 
-	"kestrel/datasets"
-	"kestrel/experiment/files"
-	"kestrel/kernelspace"
-	"kestrel/vbks"
+	"example.com/kestrel/datasets"
+	"example.com/kestrel/experiment/files"
+	"example.com/kestrel/kernelspace"
+	"example.com/kestrel/vbks"
 )
 
 // settleTask decides what is left to what the data are: a series in time is

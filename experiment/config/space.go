@@ -4,8 +4,8 @@ import (
 	"fmt"
 	"slices"
 
-	"kestrel/kernelspace"
-	"kestrel/vbks"
+	"example.com/kestrel/kernelspace"
+	"example.com/kestrel/vbks"
 )
 
 // Candidates lists the kernels that a space holds, canonical and without

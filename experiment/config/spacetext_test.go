@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"kestrel/configs"
+	"example.com/kestrel/configs"
 )
 
 func TestParseSpace(t *testing.T) {

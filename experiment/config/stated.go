@@ -7,8 +7,8 @@ import (
 	"strconv"
 	"strings"
 
-	"kestrel/experiment/files"
-	"kestrel/kernelspace"
+	"example.com/kestrel/experiment/files"
+	"example.com/kestrel/kernelspace"
 )
 
 // Stated is what a config says of hyperparameters, by their names

@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"kestrel/internal/must"
+	"example.com/kestrel/internal/must"
 )
 
 // Names may stand in a section of their own, with or without quotes, in a table on a line

@@ -10,7 +10,7 @@ import (
 	"strings"
 	"time"
 
-	"kestrel/experiment/files"
+	"example.com/kestrel/experiment/files"
 )
 
 // value reads and writes what a key holds. set gets what TOML decoded: int64,

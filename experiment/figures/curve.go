@@ -4,7 +4,7 @@ import (
 	"math"
 	"slices"
 
-	"kestrel/experiment/average"
+	"example.com/kestrel/experiment/average"
 )
 
 // curve is a quantity along an axis, which ascends. At a step several values

@@ -7,10 +7,10 @@ import (
 	"strconv"
 	"strings"
 
-	"kestrel/experiment/chart"
-	"kestrel/experiment/compare"
-	"kestrel/experiment/config"
-	"kestrel/experiment/history"
+	"example.com/kestrel/experiment/chart"
+	"example.com/kestrel/experiment/compare"
+	"example.com/kestrel/experiment/config"
+	"example.com/kestrel/experiment/history"
 )
 
 // errorBars is the number of standard deviations drawn along a line.

@@ -9,14 +9,14 @@ import (
 	"slices"
 	"strings"
 
-	"kestrel/experiment/compare"
-	"kestrel/experiment/config"
-	"kestrel/experiment/files"
-	"kestrel/experiment/history"
-	"kestrel/experiment/inside"
-	"kestrel/experiment/output"
-	"kestrel/experiment/record"
-	"kestrel/experiment/rundir"
+	"example.com/kestrel/experiment/compare"
+	"example.com/kestrel/experiment/config"
+	"example.com/kestrel/experiment/files"
+	"example.com/kestrel/experiment/history"
+	"example.com/kestrel/experiment/inside"
+	"example.com/kestrel/experiment/output"
+	"example.com/kestrel/experiment/record"
+	"example.com/kestrel/experiment/rundir"
 )
 
 // Options say what figures of runs show.

@@ -14,14 +14,14 @@ import (
 	"strings"
 	"testing"
 
-	"kestrel/experiment/compare"
-	"kestrel/experiment/config"
-	"kestrel/experiment/config/configtest"
-	"kestrel/experiment/files/filestest"
-	"kestrel/experiment/record"
-	"kestrel/experiment/record/recordtest"
-	"kestrel/experiment/runtest"
-	"kestrel/internal/must"
+	"example.com/kestrel/experiment/compare"
+	"example.com/kestrel/experiment/config"
+	"example.com/kestrel/experiment/config/configtest"
+	"example.com/kestrel/experiment/files/filestest"
+	"example.com/kestrel/experiment/record"
+	"example.com/kestrel/experiment/record/recordtest"
+	"example.com/kestrel/experiment/runtest"
+	"example.com/kestrel/internal/must"
 )
 
 // repeated makes runs of a config with seeds counting up, in 001, 002, ….

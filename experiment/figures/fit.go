@@ -4,10 +4,10 @@ import (
 	"math"
 	"time"
 
-	"kestrel/datasets"
-	"kestrel/experiment/chart"
-	"kestrel/experiment/inspect"
-	"kestrel/experiment/record"
+	"example.com/kestrel/datasets"
+	"example.com/kestrel/experiment/chart"
+	"example.com/kestrel/experiment/inspect"
+	"example.com/kestrel/experiment/record"
 )
 
 // Sizes of a report's figures, in inches.

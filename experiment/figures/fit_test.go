@@ -7,10 +7,10 @@ import (
 	"strings"
 	"testing"
 
-	"kestrel/experiment/chart"
-	"kestrel/experiment/chart/svgtest"
-	"kestrel/experiment/inspect"
-	"kestrel/internal/must"
+	"example.com/kestrel/experiment/chart"
+	"example.com/kestrel/experiment/chart/svgtest"
+	"example.com/kestrel/experiment/inspect"
+	"example.com/kestrel/internal/must"
 )
 
 // The two bands of a fit can be told apart in the legend, and no mark of the mean

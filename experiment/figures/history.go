@@ -5,9 +5,9 @@ import (
 	"math"
 	"slices"
 
-	"kestrel/experiment/chart"
-	"kestrel/experiment/config"
-	"kestrel/experiment/history"
+	"example.com/kestrel/experiment/chart"
+	"example.com/kestrel/experiment/config"
+	"example.com/kestrel/experiment/history"
 )
 
 // quantityTexts returns how a quantity is called in files and on axes; unit is

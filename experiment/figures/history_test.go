@@ -7,14 +7,14 @@ import (
 	"strings"
 	"testing"
 
-	"kestrel/datasets"
-	"kestrel/experiment/chart"
-	"kestrel/experiment/chart/svgtest"
-	"kestrel/experiment/config"
-	"kestrel/experiment/files"
-	"kestrel/experiment/history"
-	"kestrel/experiment/record"
-	"kestrel/experiment/record/recordtest"
+	"example.com/kestrel/datasets"
+	"example.com/kestrel/experiment/chart"
+	"example.com/kestrel/experiment/chart/svgtest"
+	"example.com/kestrel/experiment/config"
+	"example.com/kestrel/experiment/files"
+	"example.com/kestrel/experiment/history"
+	"example.com/kestrel/experiment/record"
+	"example.com/kestrel/experiment/record/recordtest"
 )
 
 // figured is a history of four kernels over five evaluations, two of them with

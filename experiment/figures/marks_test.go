@@ -7,13 +7,13 @@ import (
 	"strings"
 	"testing"
 
-	"kestrel/experiment/chart"
-	"kestrel/experiment/chart/svgtest"
-	"kestrel/experiment/files"
-	"kestrel/experiment/history"
-	"kestrel/experiment/record"
-	"kestrel/experiment/record/recordtest"
-	"kestrel/vbks"
+	"example.com/kestrel/experiment/chart"
+	"example.com/kestrel/experiment/chart/svgtest"
+	"example.com/kestrel/experiment/files"
+	"example.com/kestrel/experiment/history"
+	"example.com/kestrel/experiment/record"
+	"example.com/kestrel/experiment/record/recordtest"
+	"example.com/kestrel/vbks"
 )
 
 // pausedAndPruned is a run of 20 evaluations of four kernels, that was paused

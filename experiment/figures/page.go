@@ -6,7 +6,7 @@ import (
 	"html/template"
 	"strings"
 
-	"kestrel/experiment/chart"
+	"example.com/kestrel/experiment/chart"
 )
 
 // PageFigure is a chart in a page.

@@ -5,8 +5,8 @@ import (
 	"math"
 	"slices"
 
-	"kestrel/experiment/chart"
-	"kestrel/experiment/files"
+	"example.com/kestrel/experiment/chart"
+	"example.com/kestrel/experiment/files"
 )
 
 // paperFigure is a figure with the numbers that are drawn in it.

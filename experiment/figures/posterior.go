@@ -5,9 +5,9 @@ import (
 	"math"
 	"slices"
 
-	"kestrel/experiment/chart"
-	"kestrel/experiment/history"
-	"kestrel/vbks"
+	"example.com/kestrel/experiment/chart"
+	"example.com/kestrel/experiment/history"
+	"example.com/kestrel/vbks"
 )
 
 // mostKernelsDrawn bounds the kernels that have a name in a figure, so that all

@@ -6,11 +6,11 @@ import (
 
 	"gonum.org/v1/gonum/stat"
 
-	"kestrel/experiment/chart"
-	"kestrel/experiment/config"
-	"kestrel/experiment/files"
-	"kestrel/experiment/history"
-	"kestrel/experiment/record"
+	"example.com/kestrel/experiment/chart"
+	"example.com/kestrel/experiment/config"
+	"example.com/kestrel/experiment/files"
+	"example.com/kestrel/experiment/history"
+	"example.com/kestrel/experiment/record"
 )
 
 // growth is what experiments may differ in for a figure of how time grows with it.

@@ -7,9 +7,9 @@ import (
 	"strings"
 	"testing"
 
-	"kestrel/experiment/config/configtest"
-	"kestrel/experiment/files/filestest"
-	"kestrel/internal/must"
+	"example.com/kestrel/experiment/config/configtest"
+	"example.com/kestrel/experiment/files/filestest"
+	"example.com/kestrel/internal/must"
 )
 
 // Runs that differ in one size only come in the figure of that size, and a run

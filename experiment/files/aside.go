@@ -9,7 +9,7 @@ import (
 	"path/filepath"
 	"time"
 
-	"kestrel/experiment/inside"
+	"example.com/kestrel/experiment/inside"
 )
 
 // Aside is a file that is being written beside the one whose place it takes, as

@@ -8,8 +8,8 @@ import (
 	"testing"
 	"time"
 
-	"kestrel/experiment/inside"
-	"kestrel/internal/must"
+	"example.com/kestrel/experiment/inside"
+	"example.com/kestrel/internal/must"
 )
 
 // namesIn lists a folder.

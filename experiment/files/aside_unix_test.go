@@ -10,7 +10,7 @@ import (
 	"testing"
 	"time"
 
-	"kestrel/internal/must"
+	"example.com/kestrel/internal/must"
 )
 
 // The permissions of what is replaced stay, those of a new file are the user's

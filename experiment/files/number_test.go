@@ -5,7 +5,7 @@ import (
 	"math"
 	"testing"
 
-	"kestrel/internal/must"
+	"example.com/kestrel/internal/must"
 )
 
 // What is not finite is null in JSON, which is read as NaN; older logs have texts.

@@ -8,7 +8,7 @@ import (
 	"slices"
 	"strconv"
 
-	"kestrel/experiment/inside"
+	"example.com/kestrel/experiment/inside"
 )
 
 // Table is a CSV file with a header. After its first error, which it keeps, its

@@ -6,7 +6,7 @@ import (
 	"io/fs"
 	"os"
 
-	"kestrel/experiment/inside"
+	"example.com/kestrel/experiment/inside"
 )
 
 // Unwritable says so without repeating the path. What is inside.Refused says enough.

@@ -1,8 +1,8 @@
 package history
 
 import (
-	"kestrel/experiment/files"
-	"kestrel/experiment/record"
+	"example.com/kestrel/experiment/files"
+	"example.com/kestrel/experiment/record"
 )
 
 // BestBaseline returns the best baseline by what methods are scored by, its name for

@@ -10,8 +10,8 @@ import (
 	"path/filepath"
 	"time"
 
-	"kestrel/experiment/inside"
-	"kestrel/experiment/record"
+	"example.com/kestrel/experiment/inside"
+	"example.com/kestrel/experiment/record"
 )
 
 // What Follow hands over at once, at most, and how it waits.

@@ -10,12 +10,12 @@ import (
 	"testing"
 	"time"
 
-	"kestrel/experiment/files"
-	"kestrel/experiment/history"
-	"kestrel/experiment/history/historytest"
-	"kestrel/experiment/record"
-	"kestrel/experiment/record/recordtest"
-	"kestrel/internal/must"
+	"example.com/kestrel/experiment/files"
+	"example.com/kestrel/experiment/history"
+	"example.com/kestrel/experiment/history/historytest"
+	"example.com/kestrel/experiment/record"
+	"example.com/kestrel/experiment/record/recordtest"
+	"example.com/kestrel/internal/must"
 )
 
 // A log that is written in pieces, whatever they are, is told as it is read.

@@ -8,12 +8,12 @@ import (
 	"time"
 	"unicode"
 
-	"kestrel/experiment/history"
-	"kestrel/experiment/history/historytest"
-	"kestrel/experiment/record"
-	"kestrel/experiment/record/recordtest"
-	"kestrel/experiment/words/wordstest"
-	"kestrel/internal/must"
+	"example.com/kestrel/experiment/history"
+	"example.com/kestrel/experiment/history/historytest"
+	"example.com/kestrel/experiment/record"
+	"example.com/kestrel/experiment/record/recordtest"
+	"example.com/kestrel/experiment/words/wordstest"
+	"example.com/kestrel/internal/must"
 )
 
 // FuzzEvents: whatever stands in an event log, those who read it go on or end

@@ -7,9 +7,9 @@ import (
 	"slices"
 	"time"
 
-	"kestrel/experiment/files"
-	"kestrel/experiment/record"
-	"kestrel/vbks"
+	"example.com/kestrel/experiment/files"
+	"example.com/kestrel/experiment/record"
+	"example.com/kestrel/vbks"
 )
 
 // defaultCapacity is the number of points that a History keeps of each series.

@@ -8,7 +8,7 @@ import (
 	"fmt"
 	"io"
 
-	"kestrel/experiment/record"
+	"example.com/kestrel/experiment/record"
 )
 
 // JSONExport is a run as one JSON object: its Summary, with all its evaluations,

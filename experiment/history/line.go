@@ -4,7 +4,7 @@ import (
 	"strings"
 	"time"
 
-	"kestrel/experiment/record"
+	"example.com/kestrel/experiment/record"
 )
 
 // Level says what a LogLine is about.

@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strings"
 
-	"kestrel/experiment/chart"
+	"example.com/kestrel/experiment/chart"
 )
 
 // Weights of marks: what changes the kernels or the optimiser stands over how

@@ -5,9 +5,9 @@ import (
 	"slices"
 	"testing"
 
-	"kestrel/experiment/files"
-	"kestrel/experiment/record"
-	"kestrel/experiment/record/recordtest"
+	"example.com/kestrel/experiment/files"
+	"example.com/kestrel/experiment/record"
+	"example.com/kestrel/experiment/record/recordtest"
 )
 
 func TestMarksOn(t *testing.T) {

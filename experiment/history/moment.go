@@ -5,8 +5,8 @@ import (
 	"math"
 	"time"
 
-	"kestrel/experiment/record"
-	"kestrel/experiment/words"
+	"example.com/kestrel/experiment/record"
+	"example.com/kestrel/experiment/words"
 )
 
 // Axis is what a series is drawn against.

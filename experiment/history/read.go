@@ -3,7 +3,7 @@ package history
 import (
 	"context"
 
-	"kestrel/experiment/record"
+	"example.com/kestrel/experiment/record"
 )
 
 // Read reads the event log of a run directory into a History with at most

@@ -9,8 +9,8 @@ import (
 	"testing"
 	"time"
 
-	"kestrel/experiment/files"
-	"kestrel/experiment/record"
+	"example.com/kestrel/experiment/files"
+	"example.com/kestrel/experiment/record"
 )
 
 func TestReadHistoryIsTheHistoryOfTheEvents(t *testing.T) {

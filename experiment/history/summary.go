@@ -12,10 +12,10 @@ import (
 	"text/tabwriter"
 	"time"
 
-	"kestrel/experiment/record"
-	"kestrel/experiment/rundir"
-	"kestrel/experiment/words"
-	"kestrel/vbks"
+	"example.com/kestrel/experiment/record"
+	"example.com/kestrel/experiment/rundir"
+	"example.com/kestrel/experiment/words"
+	"example.com/kestrel/vbks"
 )
 
 // Summary is what the event log of a run says in short.

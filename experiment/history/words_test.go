@@ -5,8 +5,8 @@ import (
 	"slices"
 	"testing"
 
-	"kestrel/experiment/record"
-	"kestrel/experiment/record/recordtest"
+	"example.com/kestrel/experiment/record"
+	"example.com/kestrel/experiment/record/recordtest"
 )
 
 // Nothing is made of the words in which a run says why and what.

@@ -14,7 +14,7 @@ import (
 	"testing"
 	"time"
 
-	"kestrel/internal/must"
+	"example.com/kestrel/internal/must"
 )
 
 // victimText is what nobody may change.

@@ -3,7 +3,7 @@ package inspect
 import (
 	"context"
 
-	"kestrel/experiment/config"
+	"example.com/kestrel/experiment/config"
 )
 
 // Calibration says how many of the rows held out lie within the intervals that

@@ -8,9 +8,9 @@ import (
 
 	"gonum.org/v1/gonum/stat/distuv"
 
-	"kestrel/experiment/prepare"
-	"kestrel/vbks"
-	"kestrel/vbks/mixture"
+	"example.com/kestrel/experiment/prepare"
+	"example.com/kestrel/vbks"
+	"example.com/kestrel/vbks/mixture"
 )
 
 const (

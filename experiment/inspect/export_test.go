@@ -1,9 +1,9 @@
 package inspect
 
 import (
-	"kestrel/datasets"
-	"kestrel/experiment/prepare"
-	"kestrel/vbks"
+	"example.com/kestrel/datasets"
+	"example.com/kestrel/experiment/prepare"
+	"example.com/kestrel/vbks"
 )
 
 // What tests see of an inspector and of a predictor besides what others do.

@@ -5,9 +5,9 @@ import (
 	"path/filepath"
 	"testing"
 
-	"kestrel/experiment"
-	"kestrel/experiment/config"
-	"kestrel/experiment/record"
+	"example.com/kestrel/experiment"
+	"example.com/kestrel/experiment/config"
+	"example.com/kestrel/experiment/record"
 )
 
 // The forecast of a pruning is what the pruning gives.

@@ -4,8 +4,8 @@ import (
 	"strings"
 	"testing"
 
-	"kestrel/datasets"
-	"kestrel/internal/must"
+	"example.com/kestrel/datasets"
+	"example.com/kestrel/internal/must"
 )
 
 // Nor have the tables of predictions.

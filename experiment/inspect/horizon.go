@@ -7,10 +7,10 @@ import (
 	"io"
 	"runtime"
 
-	"kestrel/datasets"
-	"kestrel/device/cpu"
-	"kestrel/experiment/prepare"
-	"kestrel/vbks"
+	"example.com/kestrel/datasets"
+	"example.com/kestrel/device/cpu"
+	"example.com/kestrel/experiment/prepare"
+	"example.com/kestrel/vbks"
 )
 
 // beyond is points that are all there from the beginning.

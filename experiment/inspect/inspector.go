@@ -7,13 +7,13 @@ import (
 	"fmt"
 	"io/fs"
 
-	"kestrel/device"
-	"kestrel/device/cpu"
-	"kestrel/experiment/config"
-	"kestrel/experiment/prepare"
-	"kestrel/experiment/record"
-	"kestrel/experiment/rundir"
-	"kestrel/vbks"
+	"example.com/kestrel/device"
+	"example.com/kestrel/device/cpu"
+	"example.com/kestrel/experiment/config"
+	"example.com/kestrel/experiment/prepare"
+	"example.com/kestrel/experiment/record"
+	"example.com/kestrel/experiment/rundir"
+	"example.com/kestrel/vbks"
 )
 
 // Inspector answers what a run has learned as of one evaluation, beside the

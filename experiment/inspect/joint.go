@@ -7,9 +7,9 @@ import (
 	"io"
 	"strconv"
 
-	"kestrel/datasets"
-	"kestrel/device/cpu"
-	"kestrel/vbks"
+	"example.com/kestrel/datasets"
+	"example.com/kestrel/device/cpu"
+	"example.com/kestrel/vbks"
 )
 
 // MostSamples is the number of joint draws that are made at most, and mostDrawn that of

@@ -9,7 +9,7 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
-	"kestrel/kernelspace"
+	"example.com/kestrel/kernelspace"
 )
 
 const (

@@ -9,13 +9,13 @@ import (
 	"math"
 	"slices"
 
-	"kestrel/device/cpu"
-	"kestrel/experiment/config"
-	"kestrel/experiment/inside"
-	"kestrel/experiment/modelfile"
-	"kestrel/experiment/record"
-	"kestrel/vbks"
-	"kestrel/vbks/mixture"
+	"example.com/kestrel/device/cpu"
+	"example.com/kestrel/experiment/config"
+	"example.com/kestrel/experiment/inside"
+	"example.com/kestrel/experiment/modelfile"
+	"example.com/kestrel/experiment/record"
+	"example.com/kestrel/vbks"
+	"example.com/kestrel/vbks/mixture"
 )
 
 // OpenModel returns what predicts with a model file. Close must be called. Errors are

@@ -14,13 +14,13 @@ import (
 	"testing"
 	"time"
 
-	"kestrel/datasets"
-	"kestrel/experiment/config/configtest"
-	"kestrel/experiment/inspect"
-	"kestrel/experiment/modelfile"
-	"kestrel/experiment/record"
-	"kestrel/experiment/runtest"
-	"kestrel/internal/must"
+	"example.com/kestrel/datasets"
+	"example.com/kestrel/experiment/config/configtest"
+	"example.com/kestrel/experiment/inspect"
+	"example.com/kestrel/experiment/modelfile"
+	"example.com/kestrel/experiment/record"
+	"example.com/kestrel/experiment/runtest"
+	"example.com/kestrel/internal/must"
 )
 
 // modelOf opens the model file of a run.

@@ -7,7 +7,7 @@ import (
 	"math"
 	"slices"
 
-	"kestrel/vbks/mixture"
+	"example.com/kestrel/vbks/mixture"
 )
 
 // PointKind says what part a row of the data has.

@@ -11,13 +11,13 @@ import (
 	"strings"
 	"sync"
 
-	"kestrel/datasets"
-	"kestrel/experiment/config"
-	"kestrel/experiment/modelfile"
-	"kestrel/experiment/record"
-	"kestrel/internal/guard"
-	"kestrel/vbks"
-	"kestrel/vbks/mixture"
+	"example.com/kestrel/datasets"
+	"example.com/kestrel/experiment/config"
+	"example.com/kestrel/experiment/modelfile"
+	"example.com/kestrel/experiment/record"
+	"example.com/kestrel/internal/guard"
+	"example.com/kestrel/vbks"
+	"example.com/kestrel/vbks/mixture"
 )
 
 // Predictor predicts with what the run in a directory had learned when it was

@@ -7,9 +7,9 @@ import (
 	"strings"
 	"testing"
 
-	"kestrel/experiment/prepare"
-	"kestrel/experiment/runtest"
-	"kestrel/internal/must"
+	"example.com/kestrel/experiment/prepare"
+	"example.com/kestrel/experiment/runtest"
+	"example.com/kestrel/internal/must"
 )
 
 // A table written as Germany does, with two columns of one name, is predicted at as

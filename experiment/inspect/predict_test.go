@@ -20,18 +20,18 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
-	"kestrel/datasets"
-	"kestrel/experiment/config"
-	"kestrel/experiment/config/configtest"
-	"kestrel/experiment/history/historytest"
-	"kestrel/experiment/inspect"
-	"kestrel/experiment/npz/npztest"
-	"kestrel/experiment/prepare"
-	"kestrel/experiment/record"
-	"kestrel/experiment/record/recordtest"
-	"kestrel/experiment/runtest"
-	"kestrel/internal/must"
-	"kestrel/vbks"
+	"example.com/kestrel/datasets"
+	"example.com/kestrel/experiment/config"
+	"example.com/kestrel/experiment/config/configtest"
+	"example.com/kestrel/experiment/history/historytest"
+	"example.com/kestrel/experiment/inspect"
+	"example.com/kestrel/experiment/npz/npztest"
+	"example.com/kestrel/experiment/prepare"
+	"example.com/kestrel/experiment/record"
+	"example.com/kestrel/experiment/record/recordtest"
+	"example.com/kestrel/experiment/runtest"
+	"example.com/kestrel/internal/must"
+	"example.com/kestrel/vbks"
 )
 
 // predictor opens a run's directory.

@@ -4,9 +4,9 @@ import (
 	"context"
 	"fmt"
 
-	"kestrel/datasets"
-	"kestrel/experiment/config"
-	"kestrel/experiment/prepare"
+	"example.com/kestrel/datasets"
+	"example.com/kestrel/experiment/config"
+	"example.com/kestrel/experiment/prepare"
 )
 
 // Preview is what is to be seen of the data of a config before a run.

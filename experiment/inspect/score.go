@@ -3,8 +3,8 @@ package inspect
 import (
 	"math"
 
-	"kestrel/experiment/record"
-	"kestrel/vbks/mixture"
+	"example.com/kestrel/experiment/record"
+	"example.com/kestrel/vbks/mixture"
 )
 
 // Accuracy says how well predictions fit targets, in the units of the data.

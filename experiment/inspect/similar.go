@@ -7,9 +7,9 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
-	"kestrel/vbks"
-	"kestrel/vbks/belief"
-	"kestrel/vbks/mixture"
+	"example.com/kestrel/vbks"
+	"example.com/kestrel/vbks/belief"
+	"example.com/kestrel/vbks/mixture"
 )
 
 // similarRows is the number of rows at which predictive means are compared.

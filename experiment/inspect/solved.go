@@ -5,14 +5,14 @@ import (
 	"context"
 	"slices"
 
-	"kestrel/datasets"
-	"kestrel/device"
-	"kestrel/device/cpu"
-	"kestrel/experiment/config"
-	"kestrel/experiment/record"
-	"kestrel/kernelspace"
-	"kestrel/vbks"
-	"kestrel/vbks/mixture"
+	"example.com/kestrel/datasets"
+	"example.com/kestrel/device"
+	"example.com/kestrel/device/cpu"
+	"example.com/kestrel/experiment/config"
+	"example.com/kestrel/experiment/record"
+	"example.com/kestrel/kernelspace"
+	"example.com/kestrel/vbks"
+	"example.com/kestrel/vbks/mixture"
 )
 
 // Solved is a run's best kernels at their hyperparameters, and what they were found on.

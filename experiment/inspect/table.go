@@ -10,8 +10,8 @@ import (
 	"slices"
 	"strconv"
 
-	"kestrel/datasets"
-	"kestrel/experiment/files"
+	"example.com/kestrel/datasets"
+	"example.com/kestrel/experiment/files"
 )
 
 // sheet is a table that is written in parts: CSV with a header, or an array of

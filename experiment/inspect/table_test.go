@@ -4,7 +4,7 @@ import (
 	"math"
 	"testing"
 
-	"kestrel/internal/must"
+	"example.com/kestrel/internal/must"
 )
 
 // Numbers that are not finite are null in the JSON of predictions as elsewhere.

@@ -9,14 +9,14 @@ import (
 	"strings"
 	"testing"
 
-	"kestrel/experiment/config/configtest"
-	"kestrel/experiment/history/historytest"
-	"kestrel/experiment/inspect"
-	"kestrel/experiment/npz/npztest"
-	"kestrel/experiment/record"
-	"kestrel/experiment/record/recordtest"
-	"kestrel/experiment/runtest"
-	"kestrel/internal/must"
+	"example.com/kestrel/experiment/config/configtest"
+	"example.com/kestrel/experiment/history/historytest"
+	"example.com/kestrel/experiment/inspect"
+	"example.com/kestrel/experiment/npz/npztest"
+	"example.com/kestrel/experiment/record"
+	"example.com/kestrel/experiment/record/recordtest"
+	"example.com/kestrel/experiment/runtest"
+	"example.com/kestrel/internal/must"
 )
 
 // growing writes ten years of months that grow by shares, with scatter that does,

@@ -7,10 +7,10 @@ import (
 	"strconv"
 	"strings"
 
-	"kestrel/datasets"
-	"kestrel/experiment/config"
-	"kestrel/kernelspace"
-	"kestrel/vbks"
+	"example.com/kestrel/datasets"
+	"example.com/kestrel/experiment/config"
+	"example.com/kestrel/kernelspace"
+	"example.com/kestrel/vbks"
 )
 
 // space is what values are read against: the data with their units and scales.

@@ -10,11 +10,11 @@ import (
 	"testing"
 	"time"
 
-	"kestrel/datasets"
-	"kestrel/experiment/config"
-	"kestrel/internal/must"
-	"kestrel/kernelspace"
-	"kestrel/vbks"
+	"example.com/kestrel/datasets"
+	"example.com/kestrel/experiment/config"
+	"example.com/kestrel/internal/must"
+	"example.com/kestrel/kernelspace"
+	"example.com/kestrel/vbks"
 )
 
 // loaded reads a table of so many days with a temperature and a load, and a config of it.

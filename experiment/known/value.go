@@ -6,9 +6,9 @@ import (
 	"strconv"
 	"strings"
 
-	"kestrel/datasets"
-	"kestrel/experiment/config"
-	"kestrel/kernelspace"
+	"example.com/kestrel/datasets"
+	"example.com/kestrel/experiment/config"
+	"example.com/kestrel/kernelspace"
 )
 
 // unitWords are the units of time that values are written in.

@@ -1,8 +1,8 @@
 package library
 
 import (
-	"kestrel/datasets"
-	"kestrel/experiment/config"
+	"example.com/kestrel/datasets"
+	"example.com/kestrel/experiment/config"
 )
 
 // TableColumn is a column of a table of data.

@@ -3,8 +3,8 @@ package library
 import (
 	"os"
 
-	"kestrel/datasets"
-	"kestrel/experiment/config"
+	"example.com/kestrel/datasets"
+	"example.com/kestrel/experiment/config"
 )
 
 // ConfigFor returns the config of a file of data, of a TOML file or of a

@@ -6,7 +6,7 @@ import (
 	"reflect"
 	"testing"
 
-	"kestrel/experiment/config"
+	"example.com/kestrel/experiment/config"
 )
 
 func TestConfigFor(t *testing.T) {

@@ -6,8 +6,8 @@ import (
 	"slices"
 	"strings"
 
-	"kestrel/configs"
-	"kestrel/experiment/config"
+	"example.com/kestrel/configs"
+	"example.com/kestrel/experiment/config"
 )
 
 // ConfigChoice is a config that may be run.

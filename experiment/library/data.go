@@ -6,9 +6,9 @@ import (
 	"path/filepath"
 	"strings"
 
-	"kestrel/datasets"
-	"kestrel/experiment/config"
-	"kestrel/experiment/rundir"
+	"example.com/kestrel/datasets"
+	"example.com/kestrel/experiment/config"
+	"example.com/kestrel/experiment/rundir"
 )
 
 // IsTable reports whether a file is called as a table of data is, compressed or

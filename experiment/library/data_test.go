@@ -9,10 +9,10 @@ import (
 	"strings"
 	"testing"
 
-	"kestrel/experiment/config"
-	"kestrel/experiment/config/configtest"
-	"kestrel/experiment/inspect"
-	"kestrel/internal/must"
+	"example.com/kestrel/experiment/config"
+	"example.com/kestrel/experiment/config/configtest"
+	"example.com/kestrel/experiment/inspect"
+	"example.com/kestrel/internal/must"
 )
 
 // The preview of a table of known content: what was read, thinned with its

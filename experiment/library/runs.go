@@ -13,9 +13,9 @@ import (
 	"strings"
 	"time"
 
-	"kestrel/experiment/config"
-	"kestrel/experiment/record"
-	"kestrel/experiment/rundir"
+	"example.com/kestrel/experiment/config"
+	"example.com/kestrel/experiment/record"
+	"example.com/kestrel/experiment/rundir"
 )
 
 // RunInfo is what a list of runs says of one.

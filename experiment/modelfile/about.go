@@ -6,10 +6,10 @@ import (
 	"math"
 	"slices"
 
-	"kestrel/datasets"
-	"kestrel/experiment/record"
-	"kestrel/kernelspace"
-	"kestrel/vbks"
+	"example.com/kestrel/datasets"
+	"example.com/kestrel/experiment/record"
+	"example.com/kestrel/kernelspace"
+	"example.com/kestrel/vbks"
 )
 
 // formatVersion is that of the file. It is raised when older programs would read a

@@ -7,12 +7,12 @@ import (
 	"os"
 	"path/filepath"
 
-	"kestrel/device/cpu"
-	"kestrel/experiment"
-	"kestrel/experiment/config"
-	"kestrel/experiment/modelfile"
-	"kestrel/experiment/record"
-	"kestrel/vbks"
+	"example.com/kestrel/device/cpu"
+	"example.com/kestrel/experiment"
+	"example.com/kestrel/experiment/config"
+	"example.com/kestrel/experiment/modelfile"
+	"example.com/kestrel/experiment/record"
+	"example.com/kestrel/vbks"
 )
 
 // ran makes a run of a table, y = 3 + 2x and a wave, as kestrel run does, and returns its

@@ -9,10 +9,10 @@ import (
 	"os"
 	"slices"
 
-	"kestrel/device"
-	"kestrel/experiment/npz"
-	"kestrel/kernelspace"
-	"kestrel/vbks"
+	"example.com/kestrel/device"
+	"example.com/kestrel/experiment/npz"
+	"example.com/kestrel/kernelspace"
+	"example.com/kestrel/vbks"
 )
 
 // Write writes the file.

@@ -4,9 +4,9 @@ import (
 	"fmt"
 	"slices"
 
-	"kestrel/datasets"
-	"kestrel/experiment/record"
-	"kestrel/vbks"
+	"example.com/kestrel/datasets"
+	"example.com/kestrel/experiment/record"
+	"example.com/kestrel/vbks"
 )
 
 // Model is what a model file holds.

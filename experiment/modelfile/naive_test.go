@@ -17,7 +17,7 @@ import (
 	"github.com/sbinet/npyio/npz"
 	"gonum.org/v1/gonum/mat"
 
-	"kestrel/internal/must"
+	"example.com/kestrel/internal/must"
 )
 
 // naive reads a model file by another library and predicts with dense inverses, from

@@ -8,9 +8,9 @@ import (
 	"strings"
 	"testing"
 
-	"kestrel/experiment/words/wordstest"
-	"kestrel/internal/must"
-	"kestrel/vbks"
+	"example.com/kestrel/experiment/words/wordstest"
+	"example.com/kestrel/internal/must"
+	"example.com/kestrel/vbks"
 )
 
 // FuzzCheckpoint: bytes are refused, or are arrays that are written and read as

@@ -9,7 +9,7 @@ import (
 	"slices"
 	"strings"
 
-	"kestrel/vbks"
+	"example.com/kestrel/vbks"
 )
 
 // Limits of what is read from a checkpoint: far beyond any that is written, and

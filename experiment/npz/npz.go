@@ -17,8 +17,8 @@ import (
 	"strconv"
 	"strings"
 
-	"kestrel/experiment/inside"
-	"kestrel/vbks"
+	"example.com/kestrel/experiment/inside"
+	"example.com/kestrel/vbks"
 )
 
 // blockBytes is how much is converted at a time, a multiple of 8.

@@ -18,9 +18,9 @@ import (
 	"github.com/sbinet/npyio"
 	"github.com/sbinet/npyio/npz"
 
-	"kestrel/experiment/inside"
-	"kestrel/internal/must"
-	"kestrel/vbks"
+	"example.com/kestrel/experiment/inside"
+	"example.com/kestrel/internal/must"
+	"example.com/kestrel/vbks"
 )
 
 // checkpointArrays has every shape and every kind of number.

@@ -6,7 +6,7 @@ import (
 	"path/filepath"
 	"testing"
 
-	"kestrel/internal/must"
+	"example.com/kestrel/internal/must"
 )
 
 // What is written to a descriptor comes behind what has been, as with the shell's

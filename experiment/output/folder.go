@@ -6,7 +6,7 @@ import (
 	"os"
 	"path/filepath"
 
-	"kestrel/experiment/files"
+	"example.com/kestrel/experiment/files"
 )
 
 // CheckFolder returns an error if a folder is none to write files to, because a run

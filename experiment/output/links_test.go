@@ -10,7 +10,7 @@ import (
 	"syscall"
 	"testing"
 
-	"kestrel/internal/must"
+	"example.com/kestrel/internal/must"
 )
 
 // makeTree makes files (name, text), folders (name/, "") and links (name, -> to).

@@ -6,7 +6,7 @@ import (
 	"path/filepath"
 	"slices"
 
-	"kestrel/experiment/record"
+	"example.com/kestrel/experiment/record"
 )
 
 // ownFiles are the names in its directory that a run keeps for itself.

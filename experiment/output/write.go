@@ -9,7 +9,7 @@ import (
 	"os"
 	"path/filepath"
 
-	"kestrel/experiment/files"
+	"example.com/kestrel/experiment/files"
 )
 
 // bufferSize is how much is written at a time, in bytes.

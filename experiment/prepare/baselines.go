@@ -6,12 +6,12 @@ import (
 	"math"
 	"slices"
 
-	"kestrel/baseline"
-	"kestrel/datasets"
-	"kestrel/experiment/files"
-	"kestrel/experiment/record"
-	"kestrel/scoring"
-	"kestrel/vbks/mixture"
+	"example.com/kestrel/baseline"
+	"example.com/kestrel/datasets"
+	"example.com/kestrel/experiment/files"
+	"example.com/kestrel/experiment/record"
+	"example.com/kestrel/scoring"
+	"example.com/kestrel/vbks/mixture"
 )
 
 // How many training rows baselines learn from: those that smooth the last ones, those of

@@ -9,11 +9,11 @@ import (
 	"strings"
 	"testing"
 
-	"kestrel/baseline"
-	"kestrel/experiment/config"
-	"kestrel/experiment/record"
-	"kestrel/internal/must"
-	"kestrel/vbks"
+	"example.com/kestrel/baseline"
+	"example.com/kestrel/experiment/config"
+	"example.com/kestrel/experiment/record"
+	"example.com/kestrel/internal/must"
+	"example.com/kestrel/vbks"
 )
 
 // baselinesOf prepares a table of numbers, the target last, and returns its baselines.

@@ -3,8 +3,8 @@ package prepare
 import (
 	"math"
 
-	"kestrel/datasets"
-	"kestrel/experiment/average"
+	"example.com/kestrel/datasets"
+	"example.com/kestrel/experiment/average"
 )
 
 // ColumnInfo describes an input or the target over all rows of the data.

@@ -8,11 +8,11 @@ import (
 	"os"
 	"path/filepath"
 
-	"kestrel/datasets"
-	"kestrel/datasets/transform"
-	"kestrel/experiment/config"
-	"kestrel/experiment/files"
-	"kestrel/experiment/record"
+	"example.com/kestrel/datasets"
+	"example.com/kestrel/datasets/transform"
+	"example.com/kestrel/experiment/config"
+	"example.com/kestrel/experiment/files"
+	"example.com/kestrel/experiment/record"
 )
 
 // ChangedFile is a file of the data that is not the one that a config means.

@@ -8,9 +8,9 @@ import (
 	"testing"
 	"time"
 
-	"kestrel/experiment/config"
-	"kestrel/experiment/record"
-	"kestrel/internal/must"
+	"example.com/kestrel/experiment/config"
+	"example.com/kestrel/experiment/record"
+	"example.com/kestrel/internal/must"
 )
 
 // TestLoadIntelFromConfig goes from a config to a dataset, and from the config

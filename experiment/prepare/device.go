@@ -7,10 +7,10 @@ import (
 	"os"
 	"strings"
 
-	"kestrel/device"
-	"kestrel/device/cpu"
-	"kestrel/device/cpu/simd"
-	"kestrel/experiment/config"
+	"example.com/kestrel/device"
+	"example.com/kestrel/device/cpu"
+	"example.com/kestrel/device/cpu/simd"
+	"example.com/kestrel/experiment/config"
 )
 
 // OpenDevice makes the device of a config. The environment variable

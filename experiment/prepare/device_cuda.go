@@ -5,10 +5,10 @@ package prepare
 import (
 	"fmt"
 
-	"kestrel/device"
-	"kestrel/device/cuda"
-	"kestrel/device/cuda/driver"
-	"kestrel/experiment/config"
+	"example.com/kestrel/device"
+	"example.com/kestrel/device/cuda"
+	"example.com/kestrel/device/cuda/driver"
+	"example.com/kestrel/experiment/config"
 )
 
 const builtWithCUDA = true

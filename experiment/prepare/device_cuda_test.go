@@ -8,8 +8,8 @@ import (
 	"strings"
 	"testing"
 
-	"kestrel/device/cuda/driver"
-	"kestrel/experiment/config"
+	"example.com/kestrel/device/cuda/driver"
+	"example.com/kestrel/experiment/config"
 )
 
 // Without a driver "auto" takes the CPU and says so once; "cuda" is refused.

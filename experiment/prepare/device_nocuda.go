@@ -5,8 +5,8 @@ package prepare
 import (
 	"errors"
 
-	"kestrel/device"
-	"kestrel/experiment/config"
+	"example.com/kestrel/device"
+	"example.com/kestrel/experiment/config"
 )
 
 const builtWithCUDA = false

@@ -5,7 +5,7 @@ package prepare
 import (
 	"testing"
 
-	"kestrel/experiment/config"
+	"example.com/kestrel/experiment/config"
 )
 
 // A build without CUDA does not look for cards, and says nothing of it.

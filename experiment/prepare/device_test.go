@@ -4,7 +4,7 @@ import (
 	"strings"
 	"testing"
 
-	"kestrel/experiment/config"
+	"example.com/kestrel/experiment/config"
 )
 
 func TestOpenDevice(t *testing.T) {

@@ -8,9 +8,9 @@ import (
 	"sync"
 	"time"
 
-	"kestrel/device"
-	"kestrel/experiment/config"
-	"kestrel/vbks"
+	"example.com/kestrel/device"
+	"example.com/kestrel/experiment/config"
+	"example.com/kestrel/vbks"
 )
 
 // Estimate is what a run will take on this machine, as far as that can be told.

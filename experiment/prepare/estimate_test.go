@@ -8,12 +8,12 @@ import (
 	"strings"
 	"testing"
 
-	"kestrel/device"
-	"kestrel/experiment/config"
-	"kestrel/experiment/config/configtest"
-	"kestrel/internal/must"
-	"kestrel/kernelspace"
-	"kestrel/vbks"
+	"example.com/kestrel/device"
+	"example.com/kestrel/experiment/config"
+	"example.com/kestrel/experiment/config/configtest"
+	"example.com/kestrel/internal/must"
+	"example.com/kestrel/kernelspace"
+	"example.com/kestrel/vbks"
 )
 
 // wider is what kernels cost with the inducing inputs of the last rung, where all that

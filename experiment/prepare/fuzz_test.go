@@ -7,9 +7,9 @@ import (
 	"slices"
 	"testing"
 
-	"kestrel/experiment/config"
-	"kestrel/experiment/words/wordstest"
-	"kestrel/vbks"
+	"example.com/kestrel/experiment/config"
+	"example.com/kestrel/experiment/words/wordstest"
+	"example.com/kestrel/vbks"
 )
 
 // FuzzResume changes one array of a checkpoint of a real run: it is refused

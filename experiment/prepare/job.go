@@ -5,13 +5,13 @@ import (
 	"fmt"
 	"runtime"
 
-	"kestrel/datasets"
-	"kestrel/device"
-	"kestrel/experiment/config"
-	"kestrel/experiment/files"
-	"kestrel/experiment/record"
-	"kestrel/vbks"
-	"kestrel/vbks/mixture"
+	"example.com/kestrel/datasets"
+	"example.com/kestrel/device"
+	"example.com/kestrel/experiment/config"
+	"example.com/kestrel/experiment/files"
+	"example.com/kestrel/experiment/record"
+	"example.com/kestrel/vbks"
+	"example.com/kestrel/vbks/mixture"
 )
 
 // Job is a run made ready: the data loaded, the kernels compiled and placed on

@@ -5,9 +5,9 @@ import (
 	"fmt"
 	"math"
 
-	"kestrel/experiment/record"
-	"kestrel/kernelspace"
-	"kestrel/vbks"
+	"example.com/kestrel/experiment/record"
+	"example.com/kestrel/kernelspace"
+	"example.com/kestrel/vbks"
 )
 
 // kernelInfo describes a kernel's hyperparameters and how they scale to the

@@ -6,11 +6,11 @@ import (
 	"slices"
 	"sync"
 
-	"kestrel/datasets"
-	"kestrel/experiment/config"
-	"kestrel/experiment/known"
-	"kestrel/kernelspace"
-	"kestrel/vbks"
+	"example.com/kestrel/datasets"
+	"example.com/kestrel/experiment/config"
+	"example.com/kestrel/experiment/known"
+	"example.com/kestrel/kernelspace"
+	"example.com/kestrel/vbks"
 )
 
 // Subject is what a trainer is made of. It is not changed once it is made.

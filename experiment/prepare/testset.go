@@ -5,11 +5,11 @@ import (
 	"fmt"
 	"slices"
 
-	"kestrel/experiment/config"
-	"kestrel/experiment/files"
-	"kestrel/experiment/record"
-	"kestrel/vbks"
-	"kestrel/vbks/mixture"
+	"example.com/kestrel/experiment/config"
+	"example.com/kestrel/experiment/files"
+	"example.com/kestrel/experiment/record"
+	"example.com/kestrel/vbks"
+	"example.com/kestrel/vbks/mixture"
 )
 
 // TestSet is the test rows.

@@ -7,11 +7,11 @@ import (
 	"math"
 	"slices"
 
-	"kestrel/datasets"
-	"kestrel/datasets/transform"
-	"kestrel/experiment/config"
-	"kestrel/kernelspace"
-	"kestrel/vbks"
+	"example.com/kestrel/datasets"
+	"example.com/kestrel/datasets/transform"
+	"example.com/kestrel/experiment/config"
+	"example.com/kestrel/kernelspace"
+	"example.com/kestrel/vbks"
 )
 
 const (

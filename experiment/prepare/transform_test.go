@@ -9,7 +9,7 @@ import (
 	"strings"
 	"testing"
 
-	"kestrel/experiment/config"
+	"example.com/kestrel/experiment/config"
 )
 
 // The logarithm is taken where a series grows by shares, left where its noise is as

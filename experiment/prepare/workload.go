@@ -8,9 +8,9 @@ import (
 	"sort"
 	"strings"
 
-	"kestrel/experiment/config"
-	"kestrel/kernelspace"
-	"kestrel/vbks"
+	"example.com/kestrel/experiment/config"
+	"example.com/kestrel/kernelspace"
+	"example.com/kestrel/vbks"
 )
 
 // workload is how much a run will compute.

@@ -5,8 +5,8 @@ import (
 	"math"
 	"slices"
 
-	"kestrel/experiment/config"
-	"kestrel/experiment/files"
+	"example.com/kestrel/experiment/config"
+	"example.com/kestrel/experiment/files"
 )
 
 // Tasks that test rows set.

@@ -5,7 +5,7 @@ import (
 	"errors"
 	"fmt"
 
-	"kestrel/experiment/words"
+	"example.com/kestrel/experiment/words"
 )
 
 // UnmarshalJSON implements json.Unmarshaler. An event of a known type must have

@@ -4,7 +4,7 @@ import (
 	"strings"
 	"time"
 
-	"kestrel/datasets"
+	"example.com/kestrel/datasets"
 )
 
 // Inputs returns the summaries of the input columns, Target that of the target;

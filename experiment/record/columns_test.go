@@ -5,8 +5,8 @@ import (
 	"testing"
 	"time"
 
-	"kestrel/datasets"
-	"kestrel/experiment/config"
+	"example.com/kestrel/datasets"
+	"example.com/kestrel/experiment/config"
 )
 
 // timed has a time column in days from noon of 2020-01-01, of which rows from

@@ -5,9 +5,9 @@ import (
 	"math"
 	"strings"
 
-	"kestrel/experiment/config"
-	"kestrel/experiment/files"
-	"kestrel/vbks/mixture"
+	"example.com/kestrel/experiment/config"
+	"example.com/kestrel/experiment/files"
+	"example.com/kestrel/vbks/mixture"
 )
 
 // CoverageLevels are those of vbks.

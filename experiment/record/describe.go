@@ -4,9 +4,9 @@ import (
 	"fmt"
 	"strings"
 
-	"kestrel/datasets"
-	"kestrel/experiment/words"
-	"kestrel/vbks"
+	"example.com/kestrel/datasets"
+	"example.com/kestrel/experiment/words"
+	"example.com/kestrel/vbks"
 )
 
 // Describe writes an event in one line for a log, "" for one that a log does

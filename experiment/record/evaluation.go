@@ -6,8 +6,8 @@ import (
 	"math"
 	"strconv"
 
-	"kestrel/experiment/files"
-	"kestrel/vbks"
+	"example.com/kestrel/experiment/files"
+	"example.com/kestrel/vbks"
 )
 
 // Evaluation is what was known after a round, in the space's order.

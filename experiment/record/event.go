@@ -3,8 +3,8 @@ package record
 import (
 	"time"
 
-	"kestrel/experiment/files"
-	"kestrel/vbks"
+	"example.com/kestrel/experiment/files"
+	"example.com/kestrel/vbks"
 )
 
 // Version is the version of the event log that this program writes.

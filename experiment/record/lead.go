@@ -3,7 +3,7 @@ package record
 import (
 	"fmt"
 
-	"kestrel/experiment/words"
+	"example.com/kestrel/experiment/words"
 )
 
 // Lead says how settled it is which kernel leads. The zero value is before the

@@ -3,7 +3,7 @@ package record
 import (
 	"testing"
 
-	"kestrel/vbks"
+	"example.com/kestrel/vbks"
 )
 
 // Evaluations and orders may change the leader; what leaves none changes nothing.

@@ -14,8 +14,8 @@ import (
 	"os"
 	"path/filepath"
 
-	"kestrel/experiment/files"
-	"kestrel/experiment/inside"
+	"example.com/kestrel/experiment/files"
+	"example.com/kestrel/experiment/inside"
 )
 
 // Log appends events to a file, one a line, each in a single write. It

@@ -6,9 +6,9 @@ import (
 	"path/filepath"
 	"testing"
 
-	"kestrel/experiment/record"
-	"kestrel/experiment/record/recordtest"
-	"kestrel/internal/must"
+	"example.com/kestrel/experiment/record"
+	"example.com/kestrel/experiment/record/recordtest"
+	"example.com/kestrel/internal/must"
 )
 
 // What older logs say in words only is read from them into the fields of today.

@@ -4,8 +4,8 @@ import (
 	"math"
 	"testing"
 
-	"kestrel/datasets"
-	"kestrel/kernelspace"
+	"example.com/kestrel/datasets"
+	"example.com/kestrel/kernelspace"
 )
 
 // Places are told in data units and read back; what an sd of the logarithm amounts to is

@@ -6,8 +6,8 @@ import (
 	"strings"
 	"time"
 
-	"kestrel/experiment/config"
-	"kestrel/experiment/words"
+	"example.com/kestrel/experiment/config"
+	"example.com/kestrel/experiment/words"
 )
 
 // Progress is a Recorder that writes a line for each evaluation, at most 80

@@ -5,9 +5,9 @@ import (
 	"testing"
 	"unicode/utf8"
 
-	"kestrel/datasets"
-	"kestrel/experiment/config"
-	"kestrel/vbks"
+	"example.com/kestrel/datasets"
+	"example.com/kestrel/experiment/config"
+	"example.com/kestrel/vbks"
 )
 
 // The lines of a long run with many kernels fit a terminal of 80 columns; a

@@ -3,7 +3,7 @@ package record
 import (
 	"io"
 
-	"kestrel/vbks"
+	"example.com/kestrel/vbks"
 )
 
 // Recorder is told everything that happens in a run, in order, from the run's

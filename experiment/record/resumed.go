@@ -3,7 +3,7 @@ package record
 import (
 	"fmt"
 
-	"kestrel/experiment/words"
+	"example.com/kestrel/experiment/words"
 )
 
 // Resumed is how a run was taken up again.

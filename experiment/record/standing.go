@@ -5,8 +5,8 @@ import (
 	"slices"
 	"time"
 
-	"kestrel/experiment/files"
-	"kestrel/vbks"
+	"example.com/kestrel/experiment/files"
+	"example.com/kestrel/vbks"
 )
 
 // Standing is how a run stands, as its events say: the one place where it is

@@ -5,10 +5,10 @@ import (
 	"slices"
 	"testing"
 
-	"kestrel/experiment/files"
-	"kestrel/experiment/record"
-	"kestrel/experiment/record/recordtest"
-	"kestrel/vbks"
+	"example.com/kestrel/experiment/files"
+	"example.com/kestrel/experiment/record"
+	"example.com/kestrel/experiment/record/recordtest"
+	"example.com/kestrel/vbks"
 )
 
 // What events change, one after the other.

@@ -5,9 +5,9 @@ import (
 	"math"
 	"strings"
 
-	"kestrel/datasets"
-	"kestrel/experiment/config"
-	"kestrel/kernelspace"
+	"example.com/kestrel/datasets"
+	"example.com/kestrel/experiment/config"
+	"example.com/kestrel/kernelspace"
 )
 
 // Header says in comments where a config was run.

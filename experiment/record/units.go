@@ -1,8 +1,8 @@
 package record
 
 import (
-	"kestrel/experiment/files"
-	"kestrel/vbks"
+	"example.com/kestrel/experiment/files"
+	"example.com/kestrel/vbks"
 )
 
 // Evaluation converts an evaluation to the units of the data.

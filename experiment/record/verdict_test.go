@@ -7,9 +7,9 @@ import (
 	"strings"
 	"testing"
 
-	"kestrel/experiment/config"
-	"kestrel/experiment/files"
-	"kestrel/internal/must"
+	"example.com/kestrel/experiment/config"
+	"example.com/kestrel/experiment/files"
+	"example.com/kestrel/internal/must"
 )
 
 // standing is of a run whose averaged prediction has a CRPS and a coverage, beside

@@ -12,16 +12,16 @@ import (
 	"testing"
 	"time"
 
-	"kestrel/experiment/config"
-	"kestrel/experiment/config/configtest"
-	"kestrel/experiment/files"
-	"kestrel/experiment/files/filestest"
-	"kestrel/experiment/history/historytest"
-	"kestrel/experiment/record"
-	"kestrel/experiment/record/recordtest"
-	"kestrel/experiment/rundir"
-	"kestrel/experiment/runtest"
-	"kestrel/internal/must"
+	"example.com/kestrel/experiment/config"
+	"example.com/kestrel/experiment/config/configtest"
+	"example.com/kestrel/experiment/files"
+	"example.com/kestrel/experiment/files/filestest"
+	"example.com/kestrel/experiment/history/historytest"
+	"example.com/kestrel/experiment/record"
+	"example.com/kestrel/experiment/record/recordtest"
+	"example.com/kestrel/experiment/rundir"
+	"example.com/kestrel/experiment/runtest"
+	"example.com/kestrel/internal/must"
 )
 
 // The shares that a run writes down for its best kernel are those of test rows

@@ -1,9 +1,9 @@
 package report
 
 import (
-	"kestrel/experiment/chart"
-	"kestrel/experiment/figures"
-	"kestrel/experiment/history"
+	"example.com/kestrel/experiment/chart"
+	"example.com/kestrel/experiment/figures"
+	"example.com/kestrel/experiment/history"
 )
 
 // shownInTraces is the number of kernels that have a colour in the traces.

@@ -7,11 +7,11 @@ import (
 	"io/fs"
 	"math"
 
-	"kestrel/experiment/config"
-	"kestrel/experiment/figures"
-	"kestrel/experiment/inspect"
-	"kestrel/experiment/record"
-	"kestrel/experiment/words"
+	"example.com/kestrel/experiment/config"
+	"example.com/kestrel/experiment/figures"
+	"example.com/kestrel/experiment/inspect"
+	"example.com/kestrel/experiment/record"
+	"example.com/kestrel/experiment/words"
 )
 
 // Sizes of what a page shows of the fit.

@@ -7,9 +7,9 @@ import (
 	"slices"
 	"strings"
 
-	"kestrel/experiment/record"
-	"kestrel/experiment/words"
-	"kestrel/vbks"
+	"example.com/kestrel/experiment/record"
+	"example.com/kestrel/experiment/words"
+	"example.com/kestrel/vbks"
 )
 
 // Bounds of what a page lists.

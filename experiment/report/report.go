@@ -11,13 +11,13 @@ import (
 	"slices"
 	"time"
 
-	"kestrel/experiment/config"
-	"kestrel/experiment/figures"
-	"kestrel/experiment/history"
-	"kestrel/experiment/record"
-	"kestrel/experiment/rundir"
-	"kestrel/experiment/words"
-	"kestrel/kernelspace"
+	"example.com/kestrel/experiment/config"
+	"example.com/kestrel/experiment/figures"
+	"example.com/kestrel/experiment/history"
+	"example.com/kestrel/experiment/record"
+	"example.com/kestrel/experiment/rundir"
+	"example.com/kestrel/experiment/words"
+	"example.com/kestrel/kernelspace"
 )
 
 // reportPage is the template of a report. It is well-formed XML, too.

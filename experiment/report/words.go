@@ -8,12 +8,12 @@ import (
 	"strconv"
 	"strings"
 
-	"kestrel/datasets"
-	"kestrel/experiment/figures"
-	"kestrel/experiment/files"
-	"kestrel/experiment/prepare"
-	"kestrel/experiment/record"
-	"kestrel/kernelspace"
+	"example.com/kestrel/datasets"
+	"example.com/kestrel/experiment/figures"
+	"example.com/kestrel/experiment/files"
+	"example.com/kestrel/experiment/prepare"
+	"example.com/kestrel/experiment/record"
+	"example.com/kestrel/kernelspace"
 )
 
 // speller puts a kernel with its hyperparameters into words.

@@ -7,7 +7,7 @@ import (
 	"path/filepath"
 	"time"
 
-	"kestrel/experiment/record"
+	"example.com/kestrel/experiment/record"
 )
 
 // asideName is the folder in a run's directory for what the run had written

@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strings"
 
-	"kestrel/experiment/record"
+	"example.com/kestrel/experiment/record"
 )
 
 // OnlyClaimed reports whether a directory that is there holds nothing but what

@@ -9,11 +9,11 @@ import (
 	"strings"
 	"time"
 
-	"kestrel/datasets"
-	"kestrel/experiment/inside"
-	"kestrel/experiment/npz"
-	"kestrel/experiment/record"
-	"kestrel/vbks"
+	"example.com/kestrel/datasets"
+	"example.com/kestrel/experiment/inside"
+	"example.com/kestrel/experiment/npz"
+	"example.com/kestrel/experiment/record"
+	"example.com/kestrel/vbks"
 )
 
 // Checkpoint is a checkpoint that a run can be resumed with.

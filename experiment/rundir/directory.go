@@ -10,12 +10,12 @@ import (
 	"path/filepath"
 	"time"
 
-	"kestrel/experiment/files"
-	"kestrel/experiment/inside"
-	"kestrel/experiment/npz"
-	"kestrel/experiment/output"
-	"kestrel/experiment/record"
-	"kestrel/vbks"
+	"example.com/kestrel/experiment/files"
+	"example.com/kestrel/experiment/inside"
+	"example.com/kestrel/experiment/npz"
+	"example.com/kestrel/experiment/output"
+	"example.com/kestrel/experiment/record"
+	"example.com/kestrel/vbks"
 )
 
 // Directory is the directory of a run in the making. It is a Recorder.

@@ -8,9 +8,9 @@ import (
 	"syscall"
 	"time"
 
-	"kestrel/experiment/record"
-	"kestrel/internal/guard"
-	"kestrel/vbks"
+	"example.com/kestrel/experiment/record"
+	"example.com/kestrel/internal/guard"
+	"example.com/kestrel/vbks"
 )
 
 // FullDiskPoll is how often it is tried whether there is room again.

@@ -6,9 +6,9 @@ import (
 	"io"
 	"path/filepath"
 
-	"kestrel/experiment/files"
-	"kestrel/experiment/output"
-	"kestrel/experiment/record"
+	"example.com/kestrel/experiment/files"
+	"example.com/kestrel/experiment/output"
+	"example.com/kestrel/experiment/record"
 )
 
 // ExportDir is the folder in a run's directory that tables are written to anew where

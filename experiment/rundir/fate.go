@@ -3,7 +3,7 @@ package rundir
 import (
 	"cmp"
 
-	"kestrel/experiment/record"
+	"example.com/kestrel/experiment/record"
 )
 
 // Crashed is the fate of a run whose process was gone before the run was at

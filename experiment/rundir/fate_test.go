@@ -3,7 +3,7 @@ package rundir
 import (
 	"testing"
 
-	"kestrel/experiment/record"
+	"example.com/kestrel/experiment/record"
 )
 
 // A run has crashed if it is not at rest and its process is known to be gone.

@@ -3,11 +3,11 @@ package rundir
 import (
 	"testing"
 
-	"kestrel/experiment/files"
-	"kestrel/experiment/files/filestest"
-	"kestrel/experiment/inside"
-	"kestrel/experiment/record"
-	"kestrel/internal/must"
+	"example.com/kestrel/experiment/files"
+	"example.com/kestrel/experiment/files/filestest"
+	"example.com/kestrel/experiment/inside"
+	"example.com/kestrel/experiment/record"
+	"example.com/kestrel/internal/must"
 )
 
 // The tables that people open have no cell that starts a formula, and numbers

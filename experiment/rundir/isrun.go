@@ -4,7 +4,7 @@ import (
 	"os"
 	"path/filepath"
 
-	"kestrel/experiment/record"
+	"example.com/kestrel/experiment/record"
 )
 
 // CheckRun returns an error, as record.Each does, if a path is not the directory

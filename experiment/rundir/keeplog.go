@@ -9,7 +9,7 @@ import (
 	"os"
 	"time"
 
-	"kestrel/experiment/record"
+	"example.com/kestrel/experiment/record"
 )
 
 // lostLog is the error of an event log that was damaged while the run wrote it, so

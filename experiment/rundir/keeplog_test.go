@@ -10,11 +10,11 @@ import (
 	"strings"
 	"testing"
 
-	"kestrel/experiment/record"
-	"kestrel/experiment/record/recordtest"
-	"kestrel/experiment/rundir"
-	"kestrel/internal/must"
-	"kestrel/vbks"
+	"example.com/kestrel/experiment/record"
+	"example.com/kestrel/experiment/record/recordtest"
+	"example.com/kestrel/experiment/rundir"
+	"example.com/kestrel/internal/must"
+	"example.com/kestrel/vbks"
 )
 
 // halfWay makes a run directory with the first of some events; want is what its log

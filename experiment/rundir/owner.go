@@ -11,9 +11,9 @@ import (
 
 	"github.com/gofrs/flock"
 
-	"kestrel/experiment/files"
-	"kestrel/experiment/inside"
-	"kestrel/experiment/record"
+	"example.com/kestrel/experiment/files"
+	"example.com/kestrel/experiment/inside"
+	"example.com/kestrel/experiment/record"
 )
 
 // largestNote is more than the note of a run's owner takes, in bytes.

@@ -10,8 +10,8 @@ import (
 	"testing"
 	"time"
 
-	"kestrel/experiment/record"
-	"kestrel/internal/must"
+	"example.com/kestrel/experiment/record"
+	"example.com/kestrel/internal/must"
 )
 
 // ownerChild names the run that a copy of the test program owns until it is

@@ -6,8 +6,8 @@ import (
 	"testing"
 	"time"
 
-	"kestrel/internal/guard"
-	"kestrel/internal/must"
+	"example.com/kestrel/internal/guard"
+	"example.com/kestrel/internal/must"
 )
 
 // What waits for room on the disk is written from a timer's goroutine.

@@ -8,8 +8,8 @@ import (
 	"os"
 	"path/filepath"
 
-	"kestrel/experiment/inside"
-	"kestrel/experiment/record"
+	"example.com/kestrel/experiment/inside"
+	"example.com/kestrel/experiment/record"
 )
 
 // Cut says where the event log of a run is cut when it is taken up again.

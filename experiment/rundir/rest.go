@@ -5,10 +5,10 @@ import (
 	"math"
 	"strings"
 
-	"kestrel/datasets"
-	"kestrel/experiment/npz"
-	"kestrel/experiment/record"
-	"kestrel/vbks"
+	"example.com/kestrel/datasets"
+	"example.com/kestrel/experiment/npz"
+	"example.com/kestrel/experiment/record"
+	"example.com/kestrel/vbks"
 )
 
 // Rest says which event of a log a checkpoint rests on.

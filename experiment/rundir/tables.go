@@ -7,10 +7,10 @@ import (
 	"slices"
 	"strconv"
 
-	"kestrel/experiment/files"
-	"kestrel/experiment/inside"
-	"kestrel/experiment/record"
-	"kestrel/vbks"
+	"example.com/kestrel/experiment/files"
+	"example.com/kestrel/experiment/inside"
+	"example.com/kestrel/experiment/record"
+	"example.com/kestrel/vbks"
 )
 
 // TableFiles returns the names of a run's tables.

@@ -6,8 +6,8 @@ import (
 	"slices"
 	"testing"
 
-	"kestrel/experiment/inside"
-	"kestrel/internal/must"
+	"example.com/kestrel/experiment/inside"
+	"example.com/kestrel/internal/must"
 )
 
 // What a killed process was writing aside goes; what is named alike is the user's.

@@ -4,9 +4,9 @@ import (
 	"bytes"
 	"os"
 
-	"kestrel/experiment/files"
-	"kestrel/experiment/inside"
-	"kestrel/experiment/record"
+	"example.com/kestrel/experiment/files"
+	"example.com/kestrel/experiment/inside"
+	"example.com/kestrel/experiment/record"
 )
 
 // grown are the files that Make makes, before the first event.

@@ -6,10 +6,10 @@ import (
 	"strings"
 	"testing"
 
-	"kestrel/experiment/record"
-	"kestrel/experiment/record/recordtest"
-	"kestrel/experiment/rundir"
-	"kestrel/internal/must"
+	"example.com/kestrel/experiment/record"
+	"example.com/kestrel/experiment/record/recordtest"
+	"example.com/kestrel/experiment/rundir"
+	"example.com/kestrel/internal/must"
 )
 
 // A run that was killed before its first event, wherever that was, does not keep

@@ -8,9 +8,9 @@ import (
 	"strings"
 	"testing"
 
-	"kestrel/experiment"
-	"kestrel/experiment/record"
-	"kestrel/internal/must"
+	"example.com/kestrel/experiment"
+	"example.com/kestrel/experiment/record"
+	"example.com/kestrel/internal/must"
 )
 
 // CopyRun copies a run's directory.

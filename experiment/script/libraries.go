@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strings"
 
-	"kestrel/kernelspace"
+	"example.com/kestrel/kernelspace"
 )
 
 // library is what a script is written for.

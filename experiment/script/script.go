@@ -14,10 +14,10 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
-	"kestrel/datasets/transform"
-	"kestrel/experiment/files"
-	"kestrel/experiment/inspect"
-	"kestrel/experiment/record"
+	"example.com/kestrel/datasets/transform"
+	"example.com/kestrel/experiment/files"
+	"example.com/kestrel/experiment/inspect"
+	"example.com/kestrel/experiment/record"
 )
 
 // exactRows is the number of rows up to which scripts condition on all of them; with

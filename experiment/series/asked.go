@@ -12,10 +12,10 @@ import (
 	"slices"
 	"strings"
 
-	"kestrel/experiment/config"
-	"kestrel/experiment/files"
-	"kestrel/experiment/inside"
-	"kestrel/experiment/record"
+	"example.com/kestrel/experiment/config"
+	"example.com/kestrel/experiment/files"
+	"example.com/kestrel/experiment/inside"
+	"example.com/kestrel/experiment/record"
 )
 
 // askedFile holds, in the state folder, what a series was asked for that has no

@@ -4,7 +4,7 @@ import (
 	"math"
 	"strconv"
 
-	"kestrel/experiment/files"
+	"example.com/kestrel/experiment/files"
 )
 
 // Text is a cell without what keeps it from starting a formula.

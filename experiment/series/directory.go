@@ -6,10 +6,10 @@ import (
 	"path/filepath"
 	"slices"
 
-	"kestrel/experiment/inside"
-	"kestrel/experiment/output"
-	"kestrel/experiment/record"
-	"kestrel/experiment/rundir"
+	"example.com/kestrel/experiment/inside"
+	"example.com/kestrel/experiment/output"
+	"example.com/kestrel/experiment/record"
+	"example.com/kestrel/experiment/rundir"
 )
 
 // Directory is a directory in which one process at a time makes a series.

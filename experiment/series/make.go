@@ -7,11 +7,11 @@ import (
 	"os"
 	"path/filepath"
 
-	"kestrel/experiment"
-	"kestrel/experiment/config"
-	"kestrel/experiment/files"
-	"kestrel/experiment/record"
-	"kestrel/experiment/rundir"
+	"example.com/kestrel/experiment"
+	"example.com/kestrel/experiment/config"
+	"example.com/kestrel/experiment/files"
+	"example.com/kestrel/experiment/record"
+	"example.com/kestrel/experiment/rundir"
 )
 
 // Maker makes runs.

@@ -6,10 +6,10 @@ import (
 	"path/filepath"
 	"strconv"
 
-	"kestrel/experiment/config"
-	"kestrel/experiment/prepare"
-	"kestrel/experiment/record"
-	"kestrel/experiment/rundir"
+	"example.com/kestrel/experiment/config"
+	"example.com/kestrel/experiment/prepare"
+	"example.com/kestrel/experiment/record"
+	"example.com/kestrel/experiment/rundir"
 )
 
 // Repeats are runs of one config with seeds counting up, in 001, 002, … of a

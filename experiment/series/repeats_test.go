@@ -9,12 +9,12 @@ import (
 	"strings"
 	"testing"
 
-	"kestrel/experiment/config/configtest"
-	"kestrel/experiment/record"
-	"kestrel/experiment/record/recordtest"
-	"kestrel/experiment/rundir"
-	"kestrel/experiment/runtest"
-	"kestrel/internal/must"
+	"example.com/kestrel/experiment/config/configtest"
+	"example.com/kestrel/experiment/record"
+	"example.com/kestrel/experiment/record/recordtest"
+	"example.com/kestrel/experiment/rundir"
+	"example.com/kestrel/experiment/runtest"
+	"example.com/kestrel/internal/must"
 )
 
 // repeat makes repeats; cut, if not nil, is asked at each event whether to stop.

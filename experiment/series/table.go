@@ -10,8 +10,8 @@ import (
 	"os"
 	"slices"
 
-	"kestrel/experiment/files"
-	"kestrel/experiment/inside"
+	"example.com/kestrel/experiment/files"
+	"example.com/kestrel/experiment/inside"
 )
 
 // Table is a CSV file that grows, to which what is made is added as soon as it is

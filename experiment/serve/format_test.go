@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"kestrel/experiment/record/recordtest"
+	"example.com/kestrel/experiment/record/recordtest"
 )
 
 // docs/format.md has the fields of questions and answers, and no others.

@@ -11,7 +11,7 @@ import (
 	"net/http"
 	"slices"
 
-	"kestrel/experiment/inspect"
+	"example.com/kestrel/experiment/inspect"
 )
 
 // question is the body of POST /predict.

@@ -21,14 +21,14 @@ import (
 	"testing"
 	"time"
 
-	"kestrel/experiment/config/configtest"
-	"kestrel/experiment/inspect"
-	"kestrel/experiment/modelfile"
-	"kestrel/experiment/record"
-	"kestrel/experiment/runtest"
-	"kestrel/experiment/serve"
-	"kestrel/internal/goroutines"
-	"kestrel/internal/must"
+	"example.com/kestrel/experiment/config/configtest"
+	"example.com/kestrel/experiment/inspect"
+	"example.com/kestrel/experiment/modelfile"
+	"example.com/kestrel/experiment/record"
+	"example.com/kestrel/experiment/runtest"
+	"example.com/kestrel/experiment/serve"
+	"example.com/kestrel/internal/goroutines"
+	"example.com/kestrel/internal/must"
 )
 
 // modelOf runs a table and returns the path of its model file. Stamps of the table are

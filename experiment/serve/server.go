@@ -10,9 +10,9 @@ import (
 	"runtime"
 	"time"
 
-	"kestrel/experiment/inspect"
-	"kestrel/experiment/modelfile"
-	"kestrel/internal/guard"
+	"example.com/kestrel/experiment/inspect"
+	"example.com/kestrel/experiment/modelfile"
+	"example.com/kestrel/internal/guard"
 )
 
 // Limits where nothing else is said.

@@ -13,15 +13,15 @@ import (
 	"strings"
 	"time"
 
-	"kestrel/device/cpu"
-	"kestrel/experiment/config"
-	"kestrel/experiment/files"
-	"kestrel/experiment/prepare"
-	"kestrel/kernelspace"
-	"kestrel/vbks"
-	"kestrel/vbks/exact"
-	"kestrel/vbks/params"
-	"kestrel/vbks/random"
+	"example.com/kestrel/device/cpu"
+	"example.com/kestrel/experiment/config"
+	"example.com/kestrel/experiment/files"
+	"example.com/kestrel/experiment/prepare"
+	"example.com/kestrel/kernelspace"
+	"example.com/kestrel/vbks"
+	"example.com/kestrel/vbks/exact"
+	"example.com/kestrel/vbks/params"
+	"example.com/kestrel/vbks/random"
 )
 
 // Priors lists from where the hyperparameters of a calibration's data come: the

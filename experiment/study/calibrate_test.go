@@ -10,9 +10,9 @@ import (
 	"strings"
 	"testing"
 
-	"kestrel/experiment/config"
-	"kestrel/experiment/files"
-	"kestrel/internal/must"
+	"example.com/kestrel/experiment/config"
+	"example.com/kestrel/experiment/files"
+	"example.com/kestrel/internal/must"
 )
 
 // tinyCalibration has three kernels, few rows and a quick fit.

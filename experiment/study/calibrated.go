@@ -5,8 +5,8 @@ import (
 	"math/rand/v2"
 	"slices"
 
-	"kestrel/experiment/files"
-	"kestrel/vbks/random"
+	"example.com/kestrel/experiment/files"
+	"example.com/kestrel/vbks/random"
 )
 
 // Calibrated says whether a belief was right as often as it said: over data sets,

@@ -3,9 +3,9 @@ package study
 import (
 	"strconv"
 
-	"kestrel/experiment/inside"
-	"kestrel/experiment/record"
-	"kestrel/experiment/series"
+	"example.com/kestrel/experiment/inside"
+	"example.com/kestrel/experiment/record"
+	"example.com/kestrel/experiment/series"
 )
 
 // CalibrationTable is the CSV file of a calibration, to which a row is added as soon

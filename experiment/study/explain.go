@@ -5,7 +5,7 @@ import (
 	"math"
 	"slices"
 
-	"kestrel/experiment/files"
+	"example.com/kestrel/experiment/files"
 )
 
 // mostExactRows is how many rows an exact evidence is climbed with.

@@ -4,14 +4,14 @@ import (
 	"math"
 	"testing"
 
-	"kestrel/device/cpu"
-	"kestrel/experiment/config/configtest"
-	"kestrel/experiment/files"
-	"kestrel/experiment/record"
-	"kestrel/internal/must"
-	"kestrel/kernelspace"
-	"kestrel/vbks"
-	"kestrel/vbks/exact"
+	"example.com/kestrel/device/cpu"
+	"example.com/kestrel/experiment/config/configtest"
+	"example.com/kestrel/experiment/files"
+	"example.com/kestrel/experiment/record"
+	"example.com/kestrel/internal/must"
+	"example.com/kestrel/kernelspace"
+	"example.com/kestrel/vbks"
+	"example.com/kestrel/vbks/exact"
 )
 
 // smallRun is a run of three kernels on data of the second.

@@ -4,11 +4,11 @@ import (
 	"math"
 	"slices"
 
-	"kestrel/device/cpu"
-	"kestrel/experiment/record"
-	"kestrel/kernelspace"
-	"kestrel/vbks/exact"
-	"kestrel/vbks/params"
+	"example.com/kestrel/device/cpu"
+	"example.com/kestrel/experiment/record"
+	"example.com/kestrel/kernelspace"
+	"example.com/kestrel/vbks/exact"
+	"example.com/kestrel/vbks/params"
 )
 
 // judge knows the exact evidence of a run's kernels, of all training rows as they

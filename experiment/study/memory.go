@@ -3,10 +3,10 @@ package study
 import (
 	"context"
 
-	"kestrel/experiment"
-	"kestrel/experiment/config"
-	"kestrel/experiment/prepare"
-	"kestrel/experiment/record"
+	"example.com/kestrel/experiment"
+	"example.com/kestrel/experiment/config"
+	"example.com/kestrel/experiment/prepare"
+	"example.com/kestrel/experiment/record"
 )
 
 // made is a run that came to its end in memory.

@@ -5,8 +5,8 @@ import (
 	"math"
 	"slices"
 
-	"kestrel/experiment/average"
-	"kestrel/experiment/files"
+	"example.com/kestrel/experiment/average"
+	"example.com/kestrel/experiment/files"
 )
 
 // StartsComparison says what more starts changed, for one seed. A rise is the

@@ -8,12 +8,12 @@ import (
 	"strconv"
 	"strings"
 
-	"kestrel/experiment/average"
-	"kestrel/experiment/config"
-	"kestrel/experiment/files"
-	"kestrel/experiment/record"
-	"kestrel/kernelspace"
-	"kestrel/vbks"
+	"example.com/kestrel/experiment/average"
+	"example.com/kestrel/experiment/config"
+	"example.com/kestrel/experiment/files"
+	"example.com/kestrel/experiment/record"
+	"example.com/kestrel/kernelspace"
+	"example.com/kestrel/vbks"
 )
 
 // A selection study draws data from a known kernel, with many seeds, and asks

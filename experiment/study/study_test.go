@@ -10,14 +10,14 @@ import (
 	"strings"
 	"testing"
 
-	"kestrel/experiment/config"
-	"kestrel/experiment/config/configtest"
-	"kestrel/experiment/files"
-	"kestrel/experiment/files/filestest"
-	"kestrel/experiment/record"
-	"kestrel/experiment/runtest"
-	"kestrel/internal/must"
-	"kestrel/vbks"
+	"example.com/kestrel/experiment/config"
+	"example.com/kestrel/experiment/config/configtest"
+	"example.com/kestrel/experiment/files"
+	"example.com/kestrel/experiment/files/filestest"
+	"example.com/kestrel/experiment/record"
+	"example.com/kestrel/experiment/runtest"
+	"example.com/kestrel/internal/must"
+	"example.com/kestrel/vbks"
 )
 
 func TestParseSeeds(t *testing.T) {

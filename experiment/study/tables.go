@@ -5,10 +5,10 @@ import (
 	"slices"
 	"strconv"
 
-	"kestrel/experiment/files"
-	"kestrel/experiment/inside"
-	"kestrel/experiment/record"
-	"kestrel/experiment/series"
+	"example.com/kestrel/experiment/files"
+	"example.com/kestrel/experiment/inside"
+	"example.com/kestrel/experiment/record"
+	"example.com/kestrel/experiment/series"
 )
 
 // Tables are the CSV files of a case, to which a row is added as soon as it is known.

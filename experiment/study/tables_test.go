@@ -9,9 +9,9 @@ import (
 	"strings"
 	"testing"
 
-	"kestrel/experiment/files"
-	"kestrel/experiment/inside"
-	"kestrel/internal/must"
+	"example.com/kestrel/experiment/files"
+	"example.com/kestrel/experiment/inside"
+	"example.com/kestrel/internal/must"
 )
 
 // tableRows are rows of all kinds, with what came with more starts.

@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"strings"
 
-	"kestrel/experiment/config"
+	"example.com/kestrel/experiment/config"
 )
 
 // Variant is a named set of overrides under which the figures are studied.

@@ -5,7 +5,7 @@ import (
 	"sync"
 	"unicode/utf8"
 
-	"kestrel/datasets"
+	"example.com/kestrel/datasets"
 )
 
 // PlainLine makes foreign text one line that is fit for a terminal, as

@@ -4,7 +4,7 @@ package kernelspacetest
 import (
 	"testing"
 
-	"kestrel/kernelspace"
+	"example.com/kestrel/kernelspace"
 )
 
 // Program parses and compiles an expression in canonical order.

@@ -1,8 +1,8 @@
 package draw
 
 import (
-	"kestrel/ui/plot"
-	"kestrel/ui/theme"
+	"example.com/kestrel/ui/plot"
+	"example.com/kestrel/ui/theme"
 )
 
 // Panel draws a frame with what stands in it, and returns its inside.

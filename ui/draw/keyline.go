@@ -1,8 +1,8 @@
 package draw
 
 import (
-	"kestrel/ui/plot"
-	"kestrel/ui/theme"
+	"example.com/kestrel/ui/plot"
+	"example.com/kestrel/ui/theme"
 )
 
 // Keys writes keys and what they do, as many as there is room for, and

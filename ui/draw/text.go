@@ -5,7 +5,7 @@ package draw
 import (
 	"strings"
 
-	"kestrel/ui/plot"
+	"example.com/kestrel/ui/plot"
 )
 
 // Wrap breaks a text into lines of at most w columns, at spaces where it can.

@@ -5,7 +5,7 @@ import (
 	"math"
 	"time"
 
-	"kestrel/ui/plot"
+	"example.com/kestrel/ui/plot"
 )
 
 // Lengths of time in seconds.

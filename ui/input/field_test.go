@@ -4,8 +4,8 @@ import (
 	"strings"
 	"testing"
 
-	"kestrel/ui/plot"
-	"kestrel/ui/theme"
+	"example.com/kestrel/ui/plot"
+	"example.com/kestrel/ui/theme"
 )
 
 // A field that is not edited shows its beginning, and that there is more.

@@ -10,10 +10,10 @@ import (
 	"strconv"
 	"strings"
 
-	"kestrel/experiment/config"
-	"kestrel/experiment/library"
-	"kestrel/experiment/rundir"
-	"kestrel/ui/input"
+	"example.com/kestrel/experiment/config"
+	"example.com/kestrel/experiment/library"
+	"example.com/kestrel/experiment/rundir"
+	"example.com/kestrel/ui/input"
 )
 
 // part is a setting that the launcher offers.

@@ -4,10 +4,10 @@ import (
 	"fmt"
 	"strings"
 
-	"kestrel/experiment/inspect"
-	"kestrel/experiment/record"
-	"kestrel/ui/format"
-	"kestrel/ui/plot"
+	"example.com/kestrel/experiment/inspect"
+	"example.com/kestrel/experiment/record"
+	"example.com/kestrel/ui/format"
+	"example.com/kestrel/ui/plot"
 )
 
 // dataSheet shows rows, columns, a plot and the first rows.

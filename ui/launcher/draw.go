@@ -3,10 +3,10 @@ package launcher
 import (
 	"time"
 
-	"kestrel/experiment/library"
-	"kestrel/ui/draw"
-	"kestrel/ui/plot"
-	"kestrel/ui/theme"
+	"example.com/kestrel/experiment/library"
+	"example.com/kestrel/ui/draw"
+	"example.com/kestrel/ui/plot"
+	"example.com/kestrel/ui/theme"
 )
 
 // areas are where things were drawn last, for the mouse.

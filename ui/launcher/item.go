@@ -7,7 +7,7 @@ import (
 	"strings"
 	"time"
 
-	"kestrel/experiment/library"
+	"example.com/kestrel/experiment/library"
 )
 
 // section is a part of the launcher's list.

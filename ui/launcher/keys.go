@@ -3,7 +3,7 @@ package launcher
 import (
 	tea "charm.land/bubbletea/v2"
 
-	"kestrel/ui/input"
+	"example.com/kestrel/ui/input"
 )
 
 // Groups returns what keys do, which depends on where the cursor is. Of a text

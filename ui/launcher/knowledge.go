@@ -7,10 +7,10 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 
-	"kestrel/experiment/config"
-	"kestrel/experiment/inspect"
-	"kestrel/experiment/library"
-	"kestrel/experiment/prepare"
+	"example.com/kestrel/experiment/config"
+	"example.com/kestrel/experiment/inspect"
+	"example.com/kestrel/experiment/library"
+	"example.com/kestrel/experiment/prepare"
 )
 
 // knowledge is where what the launcher knows comes from. Everything in it may

@@ -11,13 +11,13 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 
-	"kestrel/experiment/config"
-	"kestrel/experiment/inspect"
-	"kestrel/experiment/prepare"
-	"kestrel/ui/asking"
-	"kestrel/ui/input"
-	"kestrel/ui/note"
-	"kestrel/ui/plot"
+	"example.com/kestrel/experiment/config"
+	"example.com/kestrel/experiment/inspect"
+	"example.com/kestrel/experiment/prepare"
+	"example.com/kestrel/ui/asking"
+	"example.com/kestrel/ui/input"
+	"example.com/kestrel/ui/note"
+	"example.com/kestrel/ui/plot"
 )
 
 // Launcher is the list with its filter, the choice under the cursor, and what is

@@ -13,13 +13,13 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 
-	"kestrel/experiment/config"
-	"kestrel/experiment/library"
-	"kestrel/experiment/prepare"
-	"kestrel/experiment/record"
-	"kestrel/ui/note"
-	"kestrel/ui/plot"
-	"kestrel/ui/theme"
+	"example.com/kestrel/experiment/config"
+	"example.com/kestrel/experiment/library"
+	"example.com/kestrel/experiment/prepare"
+	"example.com/kestrel/experiment/record"
+	"example.com/kestrel/ui/note"
+	"example.com/kestrel/ui/plot"
+	"example.com/kestrel/ui/theme"
 )
 
 // tableText has time stamps, text, numbers and a last column that is no target.

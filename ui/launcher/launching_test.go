@@ -13,13 +13,13 @@ import (
 	tea "charm.land/bubbletea/v2"
 	"github.com/charmbracelet/colorprofile"
 
-	"kestrel/experiment/config"
-	"kestrel/experiment/library"
-	"kestrel/experiment/prepare"
-	"kestrel/ui/input"
-	"kestrel/ui/note"
-	"kestrel/ui/plot"
-	"kestrel/ui/theme"
+	"example.com/kestrel/experiment/config"
+	"example.com/kestrel/experiment/library"
+	"example.com/kestrel/experiment/prepare"
+	"example.com/kestrel/ui/input"
+	"example.com/kestrel/ui/note"
+	"example.com/kestrel/ui/plot"
+	"example.com/kestrel/ui/theme"
 )
 
 // launching drives a launcher without a workbench and a terminal; commands run at

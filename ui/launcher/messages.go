@@ -3,9 +3,9 @@ package launcher
 import (
 	tea "charm.land/bubbletea/v2"
 
-	"kestrel/experiment/inspect"
-	"kestrel/experiment/library"
-	"kestrel/experiment/prepare"
+	"example.com/kestrel/experiment/inspect"
+	"example.com/kestrel/experiment/library"
+	"example.com/kestrel/experiment/prepare"
 )
 
 // Messages with which the lists come, one by one.

@@ -5,7 +5,7 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 
-	"kestrel/ui/plot"
+	"example.com/kestrel/ui/plot"
 )
 
 // Mouse takes a click or the wheel.

@@ -3,9 +3,9 @@ package launcher
 import (
 	"fmt"
 
-	"kestrel/experiment/config"
-	"kestrel/ui/input"
-	"kestrel/ui/plot"
+	"example.com/kestrel/experiment/config"
+	"example.com/kestrel/ui/input"
+	"example.com/kestrel/ui/plot"
 )
 
 var partNames = map[part]string{

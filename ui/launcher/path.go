@@ -9,7 +9,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
-	"kestrel/experiment/library"
+	"example.com/kestrel/experiment/library"
 )
 
 // pastedPath makes a path of what was pasted or dropped into the terminal: the

@@ -8,7 +8,7 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 
-	"kestrel/experiment/config"
+	"example.com/kestrel/experiment/config"
 )
 
 func TestLauncherPath(t *testing.T) {

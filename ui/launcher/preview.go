@@ -3,9 +3,9 @@ package launcher
 import (
 	"strings"
 
-	"kestrel/ui/draw"
-	"kestrel/ui/plot"
-	"kestrel/ui/theme"
+	"example.com/kestrel/ui/draw"
+	"example.com/kestrel/ui/plot"
+	"example.com/kestrel/ui/theme"
 )
 
 func (l *Launcher) drawPreview(c *plot.Canvas, r plot.Rect, t *theme.Theme) {

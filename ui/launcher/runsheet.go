@@ -5,8 +5,8 @@ import (
 	"math"
 	"time"
 
-	"kestrel/experiment/library"
-	"kestrel/ui/format"
+	"example.com/kestrel/experiment/library"
+	"example.com/kestrel/ui/format"
 )
 
 // runSheet shows a past or present run.

@@ -1,9 +1,9 @@
 package launcher
 
 import (
-	"kestrel/ui/draw"
-	"kestrel/ui/plot"
-	"kestrel/ui/theme"
+	"example.com/kestrel/ui/draw"
+	"example.com/kestrel/ui/plot"
+	"example.com/kestrel/ui/theme"
 )
 
 // block is a piece of the preview: so many lines, drawn from (x, y) on w columns.

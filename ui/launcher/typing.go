@@ -3,7 +3,7 @@ package launcher
 import (
 	tea "charm.land/bubbletea/v2"
 
-	"kestrel/ui/input"
+	"example.com/kestrel/ui/input"
 )
 
 // editing returns the text that keys go into, nil if there is none.

@@ -5,8 +5,8 @@ import (
 
 	"github.com/charmbracelet/colorprofile"
 
-	"kestrel/experiment/chart"
-	"kestrel/ui/plot"
+	"example.com/kestrel/experiment/chart"
+	"example.com/kestrel/ui/plot"
 )
 
 // Shaded reports whether areas can be told by their background.

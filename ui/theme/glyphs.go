@@ -3,7 +3,7 @@ package theme
 import (
 	"strings"
 
-	"kestrel/ui/plot"
+	"example.com/kestrel/ui/plot"
 )
 
 // GlyphsFor guesses which characters the terminal's font has.

@@ -3,8 +3,8 @@ package theme
 import (
 	"github.com/charmbracelet/colorprofile"
 
-	"kestrel/experiment/chart"
-	"kestrel/ui/plot"
+	"example.com/kestrel/experiment/chart"
+	"example.com/kestrel/ui/plot"
 )
 
 // ChartStyles are the styles of what is not data in a chart.

@@ -5,7 +5,7 @@ package theme
 import (
 	"github.com/charmbracelet/colorprofile"
 
-	"kestrel/ui/plot"
+	"example.com/kestrel/ui/plot"
 )
 
 // Theme is how things look on this terminal.

@@ -9,7 +9,7 @@ import (
 
 	"gonum.org/v1/gonum/floats"
 
-	"kestrel/internal/golden"
+	"example.com/kestrel/internal/golden"
 )
 
 // beliefGolden is a file of schema vbks-qg/1.

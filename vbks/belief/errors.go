@@ -9,7 +9,7 @@ import (
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/stat/distuv"
 
-	"kestrel/vbks/random"
+	"example.com/kestrel/vbks/random"
 )
 
 // Errors are what is not known of local ELBOs as the kernels' log evidence of the

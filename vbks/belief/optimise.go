@@ -12,9 +12,9 @@ import (
 	"gonum.org/v1/gonum/optimize"
 	"gonum.org/v1/gonum/stat/distuv"
 
-	"kestrel/device/cpu/simd"
-	"kestrel/internal/guard"
-	"kestrel/vbks/random"
+	"example.com/kestrel/device/cpu/simd"
+	"example.com/kestrel/internal/guard"
+	"example.com/kestrel/vbks/random"
 )
 
 // tieNats is the gap between scaled local ELBOs below which two kernels count

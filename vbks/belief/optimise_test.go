@@ -10,7 +10,7 @@ import (
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
 
-	"kestrel/internal/guard"
+	"example.com/kestrel/internal/guard"
 )
 
 func randomProblem(k int) *problem {

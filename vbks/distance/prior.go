@@ -11,11 +11,11 @@ import (
 
 	"gonum.org/v1/gonum/stat/distuv"
 
-	"kestrel/device"
-	"kestrel/internal/guard"
-	"kestrel/kernelspace"
-	"kestrel/vbks/params"
-	"kestrel/vbks/random"
+	"example.com/kestrel/device"
+	"example.com/kestrel/internal/guard"
+	"example.com/kestrel/kernelspace"
+	"example.com/kestrel/vbks/params"
+	"example.com/kestrel/vbks/random"
 )
 
 // squaredHellinger returns the squared Hellinger distance of two normals of

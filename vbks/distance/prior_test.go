@@ -9,12 +9,12 @@ import (
 	"gonum.org/v1/gonum/mat"
 	"gonum.org/v1/gonum/stat/distuv"
 
-	"kestrel/device/cpu"
-	"kestrel/device/cpu/simd"
-	"kestrel/kernelspace"
-	"kestrel/kernelspace/kernelspacetest"
-	"kestrel/vbks/random"
-	"kestrel/vbks/starts"
+	"example.com/kestrel/device/cpu"
+	"example.com/kestrel/device/cpu/simd"
+	"example.com/kestrel/kernelspace"
+	"example.com/kestrel/kernelspace/kernelspacetest"
+	"example.com/kestrel/vbks/random"
+	"example.com/kestrel/vbks/starts"
 )
 
 // The distance of two normals in one dimension, against its definition

@@ -7,9 +7,9 @@ import (
 
 	"gonum.org/v1/gonum/optimize"
 
-	"kestrel/device"
-	"kestrel/internal/guard"
-	"kestrel/vbks/params"
+	"example.com/kestrel/device"
+	"example.com/kestrel/internal/guard"
+	"example.com/kestrel/vbks/params"
 )
 
 // At returns log p(y|θ), with log p(θ) where the rows have it, at a free vector;

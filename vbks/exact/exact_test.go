@@ -9,11 +9,11 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
-	"kestrel/device/cpu"
-	"kestrel/internal/must"
-	"kestrel/kernelspace"
-	"kestrel/kernelspace/kernelspacetest"
-	"kestrel/vbks/params"
+	"example.com/kestrel/device/cpu"
+	"example.com/kestrel/internal/must"
+	"example.com/kestrel/kernelspace"
+	"example.com/kestrel/kernelspace/kernelspacetest"
+	"example.com/kestrel/vbks/params"
 )
 
 // points are n rows of dim columns and targets.

@@ -6,10 +6,10 @@ import (
 	"fmt"
 	"math"
 
-	"kestrel/device"
-	"kestrel/kernelspace"
-	"kestrel/vbks/params"
-	"kestrel/vbks/starts"
+	"example.com/kestrel/device"
+	"example.com/kestrel/kernelspace"
+	"example.com/kestrel/vbks/params"
+	"example.com/kestrel/vbks/starts"
 )
 
 // Options say what belongs to an evidence besides the likelihood.

@@ -11,7 +11,7 @@ import (
 
 	"github.com/agnivade/levenshtein"
 
-	"kestrel/vbks/random"
+	"example.com/kestrel/vbks/random"
 )
 
 // Methods lists what Place knows.

@@ -3,7 +3,7 @@ package laplace
 import (
 	"gonum.org/v1/gonum/mat"
 
-	"kestrel/kernelspace"
+	"example.com/kestrel/kernelspace"
 )
 
 // oneMode is how many standard deviations apart two modes at least are that are two.

@@ -5,7 +5,7 @@ import (
 	"math/rand/v2"
 	"slices"
 
-	"kestrel/kernelspace"
+	"example.com/kestrel/kernelspace"
 )
 
 // Exchanges lists the orders of a free vector of f entries under which a kernel is

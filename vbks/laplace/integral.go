@@ -9,8 +9,8 @@ import (
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
 
-	"kestrel/kernelspace"
-	"kestrel/vbks/random"
+	"example.com/kestrel/kernelspace"
+	"example.com/kestrel/vbks/random"
 )
 
 // Density is a log density over the free vector of a kernel of which modes are known.

@@ -8,8 +8,8 @@ import (
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
 
-	"kestrel/kernelspace"
-	"kestrel/kernelspace/kernelspacetest"
+	"example.com/kestrel/kernelspace"
+	"example.com/kestrel/kernelspace/kernelspacetest"
 )
 
 // logNormal is the log density of N(mean, diag(sd²)).

@@ -6,8 +6,8 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
-	"kestrel/kernelspace"
-	"kestrel/kernelspace/kernelspacetest"
+	"example.com/kestrel/kernelspace"
+	"example.com/kestrel/kernelspace/kernelspacetest"
 )
 
 // normals are the gradients of normal densities about some points.

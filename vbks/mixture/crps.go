@@ -3,7 +3,7 @@ package mixture
 import (
 	"math"
 
-	"kestrel/scoring"
+	"example.com/kestrel/scoring"
 )
 
 // components are the kernels of a prediction that have a weight, and room for a row

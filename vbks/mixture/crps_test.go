@@ -6,7 +6,7 @@ import (
 
 	"gonum.org/v1/gonum/integrate/quad"
 
-	"kestrel/scoring"
+	"example.com/kestrel/scoring"
 )
 
 // The definitions: the integral of the squared distance to the target's step, and twice

@@ -3,7 +3,7 @@ package mixture_test
 import (
 	"fmt"
 
-	"kestrel/vbks/mixture"
+	"example.com/kestrel/vbks/mixture"
 )
 
 // Two kernels that disagree: the average is less sure than either of them. Its variance

@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"math"
 
-	"kestrel/scoring"
+	"example.com/kestrel/scoring"
 )
 
 // Units are how the targets z of a prediction stand for targets y in other units,

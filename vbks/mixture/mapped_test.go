@@ -6,7 +6,7 @@ import (
 	"slices"
 	"testing"
 
-	"kestrel/internal/must"
+	"example.com/kestrel/internal/must"
 )
 
 // linearUnits are y = shift + scale·z, expUnits y = exp(shift + scale·z).

@@ -4,7 +4,7 @@ import (
 	"errors"
 	"math"
 
-	"kestrel/scoring"
+	"example.com/kestrel/scoring"
 )
 
 var errNoRows = errors.New("vbks: score of a prediction without rows")

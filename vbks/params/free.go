@@ -8,7 +8,7 @@ package params
 import (
 	"math"
 
-	"kestrel/kernelspace"
+	"example.com/kestrel/kernelspace"
 )
 
 // Free returns the free vector of raw parameters and a noise variance. Values beyond

@@ -4,8 +4,8 @@ import (
 	"math"
 	"testing"
 
-	"kestrel/kernelspace"
-	"kestrel/kernelspace/kernelspacetest"
+	"example.com/kestrel/kernelspace"
+	"example.com/kestrel/kernelspace/kernelspacetest"
 )
 
 // Free and Raw are each other's reverse where something is known, and what is fixed has

@@ -3,7 +3,7 @@ package params
 import (
 	"math"
 
-	"kestrel/kernelspace"
+	"example.com/kestrel/kernelspace"
 )
 
 // Wall is the strength of the soft bounds of a free vector, in nats per squared

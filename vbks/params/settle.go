@@ -3,7 +3,7 @@ package params
 import (
 	"math"
 
-	"kestrel/kernelspace"
+	"example.com/kestrel/kernelspace"
 )
 
 // canonicaliser brings raw parameters with arbitrary amplitudes to the form in

@@ -5,8 +5,8 @@ import (
 	"math/rand/v2"
 	"testing"
 
-	"kestrel/kernelspace"
-	"kestrel/kernelspace/kernelspacetest"
+	"example.com/kestrel/kernelspace"
+	"example.com/kestrel/kernelspace/kernelspacetest"
 )
 
 // Settle must leave the kernel what it is and every fixed parameter 1.

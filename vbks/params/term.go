@@ -1,6 +1,6 @@
 package params
 
-import "kestrel/kernelspace"
+import "example.com/kestrel/kernelspace"
 
 // Term is a node of a program's tree, rebuilt from its postfix instructions.
 type Term struct {

@@ -8,7 +8,7 @@ import (
 	"math/rand/v2"
 	"slices"
 
-	"kestrel/vbks/random"
+	"example.com/kestrel/vbks/random"
 )
 
 // Peak is a candidate period of a series.

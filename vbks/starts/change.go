@@ -4,7 +4,7 @@ import (
 	"math"
 	"math/rand/v2"
 
-	"kestrel/kernelspace"
+	"example.com/kestrel/kernelspace"
 )
 
 // step draws a change point: anywhere in the data, and gentle enough that rows about it

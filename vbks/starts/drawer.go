@@ -9,8 +9,8 @@ import (
 	"slices"
 	"sync"
 
-	"kestrel/kernelspace"
-	"kestrel/vbks/params"
+	"example.com/kestrel/kernelspace"
+	"example.com/kestrel/vbks/params"
 )
 
 // Drawer draws starting hyperparameters from what the data look like. It may be

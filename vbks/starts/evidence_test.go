@@ -6,8 +6,8 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
-	"kestrel/kernelspace"
-	"kestrel/vbks/params"
+	"example.com/kestrel/kernelspace"
+	"example.com/kestrel/vbks/params"
 )
 
 // evidence is log p(y|θ), of dense matrices, for one input.

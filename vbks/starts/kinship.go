@@ -3,7 +3,7 @@ package starts
 import (
 	"slices"
 
-	"kestrel/kernelspace"
+	"example.com/kestrel/kernelspace"
 )
 
 // Relation says how a solution of one kernel of the space becomes a start for

@@ -4,9 +4,9 @@ import (
 	"slices"
 	"testing"
 
-	"kestrel/kernelspace"
-	"kestrel/vbks/starts"
-	"kestrel/vbks/starts/startstest"
+	"example.com/kestrel/kernelspace"
+	"example.com/kestrel/vbks/starts"
+	"example.com/kestrel/vbks/starts/startstest"
 )
 
 // Kinship of K144 holds all its nested pairs, both ways, nearest kind first,

@@ -4,7 +4,7 @@ import (
 	"math"
 	"math/rand/v2"
 
-	"kestrel/kernelspace"
+	"example.com/kestrel/kernelspace"
 )
 
 // fresh draws the parameters of a leaf; heed must follow. One whose periods are fixed takes

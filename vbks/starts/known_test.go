@@ -6,11 +6,11 @@ import (
 	"slices"
 	"testing"
 
-	"kestrel/internal/must"
-	"kestrel/kernelspace"
-	"kestrel/vbks/params"
-	"kestrel/vbks/starts"
-	"kestrel/vbks/starts/startstest"
+	"example.com/kestrel/internal/must"
+	"example.com/kestrel/kernelspace"
+	"example.com/kestrel/vbks/params"
+	"example.com/kestrel/vbks/starts"
+	"example.com/kestrel/vbks/starts/startstest"
 )
 
 // know states something of parameters by their base kernel and name, and of the noise.

@@ -6,10 +6,10 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
-	"kestrel/kernelspace"
-	"kestrel/vbks/params"
-	"kestrel/vbks/periods"
-	"kestrel/vbks/random"
+	"example.com/kestrel/kernelspace"
+	"example.com/kestrel/vbks/params"
+	"example.com/kestrel/vbks/periods"
+	"example.com/kestrel/vbks/random"
 )
 
 const (

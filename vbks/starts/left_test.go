@@ -6,9 +6,9 @@ import (
 	"slices"
 	"testing"
 
-	"kestrel/vbks/params"
-	"kestrel/vbks/starts"
-	"kestrel/vbks/starts/startstest"
+	"example.com/kestrel/vbks/params"
+	"example.com/kestrel/vbks/starts"
+	"example.com/kestrel/vbks/starts/startstest"
 )
 
 // Of a solution whose periodic leaf has missed the period there are starts that have

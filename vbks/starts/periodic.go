@@ -5,8 +5,8 @@ import (
 	"math/rand/v2"
 	"slices"
 
-	"kestrel/kernelspace"
-	"kestrel/vbks/periods"
+	"example.com/kestrel/kernelspace"
+	"example.com/kestrel/vbks/periods"
 )
 
 // candidate is a period that may be one, with PER's length scale as far as it is known.

@@ -4,8 +4,8 @@ import (
 	"math/rand/v2"
 	"slices"
 
-	"kestrel/kernelspace"
-	"kestrel/vbks/params"
+	"example.com/kestrel/kernelspace"
+	"example.com/kestrel/vbks/params"
 )
 
 // Donor is a kernel's solution at the last evaluation, whose leaves may start

@@ -3,8 +3,8 @@ package starts
 import (
 	"slices"
 
-	"kestrel/kernelspace"
-	"kestrel/vbks/params"
+	"example.com/kestrel/kernelspace"
+	"example.com/kestrel/vbks/params"
 )
 
 // Roughen makes starts from a solution in each of which a leaf with a length scale is

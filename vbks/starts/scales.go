@@ -4,8 +4,8 @@ import (
 	"math"
 	"slices"
 
-	"kestrel/kernelspace"
-	"kestrel/vbks/periods"
+	"example.com/kestrel/kernelspace"
+	"example.com/kestrel/vbks/periods"
 )
 
 // Summarise measures what data-driven starts and bounds need of N x dim inputs

@@ -5,8 +5,8 @@ import (
 	"math/rand/v2"
 	"slices"
 
-	"kestrel/kernelspace"
-	"kestrel/vbks/params"
+	"example.com/kestrel/kernelspace"
+	"example.com/kestrel/vbks/params"
 )
 
 // drawnParts is how many fresh draws of the part that a giver lacks are tried.

@@ -6,10 +6,10 @@ import (
 	"slices"
 	"testing"
 
-	"kestrel/kernelspace"
-	"kestrel/vbks/params"
-	"kestrel/vbks/starts"
-	"kestrel/vbks/starts/startstest"
+	"example.com/kestrel/kernelspace"
+	"example.com/kestrel/vbks/params"
+	"example.com/kestrel/vbks/starts"
+	"example.com/kestrel/vbks/starts/startstest"
 )
 
 // radial reports whether a leaf of the grafts' spaces is a function of r/ℓ.

@@ -4,7 +4,7 @@ import (
 	"math"
 	"math/rand/v2"
 
-	"kestrel/kernelspace"
+	"example.com/kestrel/kernelspace"
 )
 
 // walks reports whether a leaf is RW or IRW: variance and origin.

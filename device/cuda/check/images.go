@@ -9,8 +9,8 @@ import (
 	"os"
 	"path/filepath"
 
-	"kestrel/device/cuda/driver"
-	"kestrel/device/cuda/source"
+	"example.com/kestrel/device/cuda/driver"
+	"example.com/kestrel/device/cuda/source"
 )
 
 // writeImages compiles the library for the cards that images are kept for.

@@ -27,9 +27,9 @@ import (
 	"sync"
 	"time"
 
-	"kestrel/device/cuda/driver"
-	"kestrel/device/cuda/source"
-	"kestrel/kernelspace"
+	"example.com/kestrel/device/cuda/driver"
+	"example.com/kestrel/device/cuda/source"
+	"example.com/kestrel/kernelspace"
 )
 
 func main() {

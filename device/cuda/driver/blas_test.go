@@ -10,8 +10,8 @@ import (
 	"strings"
 	"testing"
 
-	"kestrel/device/cuda/driver"
-	"kestrel/device/cuda/driver/fake"
+	"example.com/kestrel/device/cuda/driver"
+	"example.com/kestrel/device/cuda/driver/fake"
 )
 
 // naive computes op(a) op(b) of column-major matrices, m x k and k x n.

@@ -10,8 +10,8 @@ import (
 	"strings"
 	"testing"
 
-	"kestrel/device/cuda/driver"
-	"kestrel/device/cuda/driver/fake"
+	"example.com/kestrel/device/cuda/driver"
+	"example.com/kestrel/device/cuda/driver/fake"
 )
 
 func TestCompileErrors(t *testing.T) {

@@ -14,8 +14,8 @@ import (
 	"sync"
 	"testing"
 
-	"kestrel/device/cuda/driver"
-	"kestrel/device/cuda/driver/fake"
+	"example.com/kestrel/device/cuda/driver"
+	"example.com/kestrel/device/cuda/driver/fake"
 )
 
 const childVariable = "KESTREL_TEST_CHILD"

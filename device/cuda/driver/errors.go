@@ -14,7 +14,7 @@ import (
 
 	"gorgonia.org/cu"
 
-	"kestrel/device"
+	"example.com/kestrel/device"
 )
 
 // What errors.Is finds below the errors of this package.

@@ -8,9 +8,9 @@ import (
 	"strings"
 	"testing"
 
-	"kestrel/device"
-	"kestrel/device/cuda/driver"
-	"kestrel/device/cuda/driver/fake"
+	"example.com/kestrel/device"
+	"example.com/kestrel/device/cuda/driver"
+	"example.com/kestrel/device/cuda/driver/fake"
 )
 
 // A launch that the driver refuses at once comes out of Sync, once; what was

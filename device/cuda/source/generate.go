@@ -7,7 +7,7 @@ import (
 	"slices"
 	"strings"
 
-	"kestrel/kernelspace"
+	"example.com/kestrel/kernelspace"
 )
 
 // The largest programs for which code is generated: beyond that a thread's

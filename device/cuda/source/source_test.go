@@ -8,7 +8,7 @@ import (
 	"strconv"
 	"testing"
 
-	"kestrel/kernelspace"
+	"example.com/kestrel/kernelspace"
 )
 
 // TestImages checks that the images are there, of this source, and hold its

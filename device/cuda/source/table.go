@@ -7,8 +7,8 @@ import (
 	"fmt"
 	"slices"
 
-	"kestrel/device"
-	"kestrel/kernelspace"
+	"example.com/kestrel/device"
+	"example.com/kestrel/kernelspace"
 )
 
 // The most that the interpreter takes; interpret.cu has the same numbers.

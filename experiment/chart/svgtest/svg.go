@@ -11,7 +11,7 @@ import (
 	"strings"
 	"testing"
 
-	"kestrel/internal/must"
+	"example.com/kestrel/internal/must"
 )
 
 // Path is a path of an SVG file: its points in the order of drawing, a new

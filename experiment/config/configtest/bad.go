@@ -8,9 +8,9 @@ import (
 	"strings"
 	"testing"
 
-	"kestrel/experiment/config"
-	"kestrel/experiment/files"
-	"kestrel/internal/must"
+	"example.com/kestrel/experiment/config"
+	"example.com/kestrel/experiment/files"
+	"example.com/kestrel/internal/must"
 )
 
 // BadData is a table that is hard on arithmetic.

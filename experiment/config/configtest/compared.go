@@ -3,7 +3,7 @@ package configtest
 import (
 	"testing"
 
-	"kestrel/experiment/config"
+	"example.com/kestrel/experiment/config"
 )
 
 // Compared is a config of a comparison that takes a moment.

@@ -9,8 +9,8 @@ import (
 	"strings"
 	"testing"
 
-	"kestrel/experiment/config"
-	"kestrel/internal/must"
+	"example.com/kestrel/experiment/config"
+	"example.com/kestrel/internal/must"
 )
 
 // MaskedData writes a table and a mask that holds out every third row, and returns

@@ -9,8 +9,8 @@ import (
 	"strings"
 	"testing"
 
-	"kestrel/experiment/config"
-	"kestrel/internal/must"
+	"example.com/kestrel/experiment/config"
+	"example.com/kestrel/internal/must"
 )
 
 // PlaneFile writes 80 rows of two inputs on unequal scales, with a jump.

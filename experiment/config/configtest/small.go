@@ -3,8 +3,8 @@ package configtest
 import (
 	"testing"
 
-	"kestrel/experiment/config"
-	"kestrel/internal/must"
+	"example.com/kestrel/experiment/config"
+	"example.com/kestrel/internal/must"
 )
 
 // Small is a config that takes a moment.

@@ -6,9 +6,9 @@ import (
 	"path/filepath"
 	"testing"
 
-	"kestrel/experiment/files"
-	"kestrel/experiment/inside"
-	"kestrel/internal/must"
+	"example.com/kestrel/experiment/files"
+	"example.com/kestrel/experiment/inside"
+	"example.com/kestrel/internal/must"
 )
 
 // ReadCSV returns the rows of a CSV file, its header first.

@@ -6,8 +6,8 @@ import (
 	"testing"
 	"time"
 
-	"kestrel/experiment/history"
-	"kestrel/experiment/record"
+	"example.com/kestrel/experiment/history"
+	"example.com/kestrel/experiment/record"
 )
 
 // Told collects what Follow hands over.

@@ -1,8 +1,8 @@
 package historytest
 
 import (
-	"kestrel/experiment/history"
-	"kestrel/experiment/record"
+	"example.com/kestrel/experiment/history"
+	"example.com/kestrel/experiment/record"
 )
 
 // Summarise returns the summary of events.

@@ -6,9 +6,9 @@ import (
 	"path/filepath"
 	"testing"
 
-	"kestrel/experiment/inside"
-	"kestrel/experiment/npz"
-	"kestrel/vbks"
+	"example.com/kestrel/experiment/inside"
+	"example.com/kestrel/experiment/npz"
+	"example.com/kestrel/vbks"
 )
 
 // Load reads a checkpoint file.

@@ -4,9 +4,9 @@ import (
 	"fmt"
 	"math"
 
-	"kestrel/experiment/files"
-	"kestrel/experiment/record"
-	"kestrel/vbks"
+	"example.com/kestrel/experiment/files"
+	"example.com/kestrel/experiment/record"
+	"example.com/kestrel/vbks"
 )
 
 // Evaluation makes an evaluation of kernels named k0, k1, ... in which

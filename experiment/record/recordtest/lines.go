@@ -5,9 +5,9 @@ import (
 	"strings"
 	"testing"
 
-	"kestrel/experiment/files"
-	"kestrel/experiment/record"
-	"kestrel/internal/must"
+	"example.com/kestrel/experiment/files"
+	"example.com/kestrel/experiment/record"
+	"example.com/kestrel/internal/must"
 )
 
 // LogLines are the lines of a log of n notices.

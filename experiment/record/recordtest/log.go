@@ -5,7 +5,7 @@ import (
 	"strings"
 	"sync"
 
-	"kestrel/experiment/record"
+	"example.com/kestrel/experiment/record"
 )
 
 // Log records events.

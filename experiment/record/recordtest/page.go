@@ -7,8 +7,8 @@ import (
 	"strings"
 	"testing"
 
-	"kestrel/internal/golden"
-	"kestrel/internal/must"
+	"example.com/kestrel/internal/golden"
+	"example.com/kestrel/internal/must"
 )
 
 var quoted = regexp.MustCompile("`([^`]+)`")

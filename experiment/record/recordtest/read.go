@@ -3,7 +3,7 @@ package recordtest
 import (
 	"context"
 
-	"kestrel/experiment/record"
+	"example.com/kestrel/experiment/record"
 )
 
 // Read returns all events of the log of a run directory.

@@ -5,7 +5,7 @@ import (
 	"testing"
 	"unicode"
 
-	"kestrel/experiment/words"
+	"example.com/kestrel/experiment/words"
 )
 
 // CheckMessage wants one line of reasonable length, for an input of n bytes,

@@ -7,9 +7,9 @@ import (
 	"math/rand/v2"
 	"testing"
 
-	"kestrel/internal/must"
-	"kestrel/kernelspace"
-	"kestrel/vbks/starts"
+	"example.com/kestrel/internal/must"
+	"example.com/kestrel/kernelspace"
+	"example.com/kestrel/vbks/starts"
 )
 
 // Graft is a kernel space with its relations, data to judge by, and what makes

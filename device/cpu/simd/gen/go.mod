@@ -1,4 +1,4 @@
-module kestrel/device/cpu/simd/gen
+module example.com/kestrel/device/cpu/simd/gen
 
 go 1.26
 

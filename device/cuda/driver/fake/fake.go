@@ -13,7 +13,7 @@ import (
 	"strconv"
 	"testing"
 
-	"kestrel/device/cuda/driver"
+	"example.com/kestrel/device/cuda/driver"
 )
 
 //go:embed source
