@@ -76,6 +76,7 @@ type order struct {
 	Pass      bool        // learn: it ends with an exact pass over all rows seen
 	Tight     bool        // evidence: by products with all of k(X,X)
 	Volumes   bool        // evidence: of modes, too
+	Dear      bool        // integrals: sparing with values
 	Thorough  bool        // search: all depends on it
 	Resumed   bool        // search: solutions are taken further, no others are looked for
 	Donors    []gift      // search: the last evaluation's solutions, best first

@@ -16,10 +16,13 @@ const (
 	// Where solutions are only taken up that is so of so many kernels at most.
 	integralWork    = 1e8
 	integralKernels = 12
-	// At the last evaluation a product may be ten times as much; then kernels within
-	// closeNats of the best are looked at.
-	lastWork  = 1e9
-	closeNats = 6
+	// At the last evaluation a product may be ten times as much; then only kernels within
+	// closeNats of the best are looked at, by their densities alone, too: at most closeKernels, and
+	// closeModes of each.
+	lastWork     = 1e9
+	closeNats    = 6
+	closeKernels = 5
+	closeModes   = 3
 	// Modes within modeNats of the best one count, at most mostModes.
 	modeNats  = 12
 	mostModes = 8
@@ -83,14 +86,19 @@ func (r *round) integrate(ctx context.Context) error {
 		}
 		return f.ELBO + f.Volume.Nats
 	}
-	best, near := math.Inf(-1), float64(integralNats)
+	at := slices.DeleteFunc(slices.Clone(r.live), func(k int) bool { return math.IsInf(value(k), -1) })
+	best, densest := math.Inf(-1), math.Inf(-1)
+	density := func(k int) float64 { return value(k) - r.outcomes[k].Volume.Nats }
+	for _, k := range at {
+		best, densest = math.Max(best, value(k)), math.Max(densest, density(k))
+	}
 	if r.heavy() {
-		near = closeNats
+		at = slices.DeleteFunc(at, func(k int) bool { return value(k) < best-closeNats && density(k) < densest-closeNats })
+		slices.SortStableFunc(at, func(a, b int) int { return cmp.Compare(density(b), density(a)) })
+		at = at[:min(closeKernels, len(at))]
+	} else {
+		at = slices.DeleteFunc(at, func(k int) bool { return value(k) < best-integralNats })
 	}
-	for _, k := range r.live {
-		best = math.Max(best, value(k))
-	}
-	at := slices.DeleteFunc(slices.Clone(r.live), func(k int) bool { return math.IsInf(value(k), -1) || !(value(k) >= best-near) })
 	tasks := r.tasks(at)
 	for i := range tasks {
 		known := &tasks[i].Known
@@ -100,7 +108,9 @@ func (r *round) integrate(ctx context.Context) error {
 			known.Modes = append(known.Modes, m)
 		}
 	}
-	return r.each(ctx, r.order(phaseIntegral), tasks)
+	o := r.order(phaseIntegral)
+	o.Dear = r.heavy()
+	return r.each(ctx, o, tasks)
 }
 
 // priorOf is the prior of a member's hyperparameters.
@@ -194,8 +204,11 @@ func (u *unit) integrals() error {
 	found := make([][]solution, len(u.tasks))
 	most := 0
 	for i := range u.tasks {
-		densities[i] = laplace.Density{Program: u.model(i).program, Name: u.model(i).id, Prior: u.priorOf(i)}
+		densities[i] = laplace.Density{Program: u.model(i).program, Name: u.model(i).id, Prior: u.priorOf(i), Dear: u.order.Dear}
 		found[i] = u.modes(i)
+		if u.order.Dear {
+			found[i] = found[i][:min(closeModes, len(found[i]))]
+		}
 		most = max(most, len(found[i]))
 	}
 	for place := range most {

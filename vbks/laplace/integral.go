@@ -19,6 +19,7 @@ type Density struct {
 	Name    string // of its stream of random numbers
 	Modes   []Peak // the best first; one at least
 	Prior   Prior
+	Dear    bool // values take long: fewer draws, and fewer looks about modes
 }
 
 // Prior is the normal prior that a density contains, of the entries of a free vector;
@@ -94,7 +95,7 @@ func Integrate(densities []Density, values Values, seed uint64) ([]Integral, err
 	for round := range mostRounds {
 		var now []int // those that are not known well enough
 		for i, g := range all {
-			if round < integralRounds || g.result().Draws < enoughDraws {
+			if rounds, most := g.howMany(); round < rounds || round < most && g.result().Draws < enoughDraws {
 				g.begin()
 				now = append(now, i)
 			}
@@ -127,6 +128,14 @@ func Integrate(densities []Density, values Values, seed uint64) ([]Integral, err
 		out[i] = g.result()
 	}
 	return out, nil
+}
+
+// howMany is how many rounds there are at least and at most.
+func (g *integral) howMany() (rounds, most int) {
+	if g.Dear {
+		return integralRounds - 1, integralRounds + 1
+	}
+	return integralRounds, mostRounds
 }
 
 // proposal is a t density of a mixture.
@@ -181,6 +190,9 @@ func newIntegral(d *Density, seed uint64) *integral {
 	f := len(d.Modes[0].X)
 	g := &integral{Density: d, rng: random.Stream(seed, d.Name+" integral", 0), perRound: max(leastDraws, drawsPerEntry*f),
 		orders: Exchanges(d.Program, f, d.Prior)}
+	if d.Dear {
+		g.perRound /= 2
+	}
 	top := math.Inf(-1)
 	for _, m := range d.Modes {
 		top = math.Max(top, m.Value+m.Volume)
@@ -210,7 +222,12 @@ const (
 	mostPlateaus  = 8
 )
 
-func sliceSteps() []float64 { return []float64{-2, -1, -0.4, 0.4, 1, 2} }
+func sliceSteps(dear bool) []float64 {
+	if dear {
+		return []float64{-1.5, 1.5}
+	}
+	return []float64{-2, -1, -0.4, 0.4, 1, 2}
+}
 
 // plateau is a direction from a mode in which the density falls slowly.
 type plateau struct {
@@ -224,7 +241,11 @@ func (g *integral) slices() (points [][]float64, of []plateau) {
 	if g.Prior.Prec == nil {
 		return nil, nil
 	}
-	for m := range g.curved[:min(slicedModes, len(g.curved))] {
+	most := slicedModes
+	if g.Dear {
+		most = 1
+	}
+	for m := range g.curved[:min(most, len(g.curved))] {
 		if g.curved[m].share < slicedShare {
 			continue
 		}
@@ -232,7 +253,7 @@ func (g *integral) slices() (points [][]float64, of []plateau) {
 			if prec <= 0 {
 				continue
 			}
-			for _, times := range sliceSteps() {
+			for _, times := range sliceSteps(g.Dear) {
 				x := slices.Clone(g.curved[m].mean)
 				step := times / math.Sqrt(prec)
 				x[i] += step
