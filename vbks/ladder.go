@@ -31,8 +31,10 @@ const (
 	// Where a product of few rows with the inducing inputs is at most lightWork other
 	// solutions are looked for on any rung.
 	lightWork = 1e8
-	// Within rungNats of the leader kernels stay, up to twice as many.
+	// Within rungNats of the leader kernels stay, up to twice as many; of few rows and up to
+	// fewLive kernels within what the leader has gained.
 	rungNats = 10
+	fewLive  = 12
 	// A notice names so many kernels.
 	fewNames = 6
 	// A slack below settledNats decides nothing more.
@@ -273,7 +275,7 @@ func (t *Trainer) finalists() map[int]bool {
 		stay[i] = true
 	}
 	most, near := 2*count, float64(rungNats)
-	if t.data.Rows() <= t.settings.AllRows {
+	if t.data.Rows() <= t.settings.AllRows && len(live) <= fewLive {
 		near = math.Max(near, t.rungGain(sure(order[0])))
 		if t.settings.light(t.rows, t.rungs[t.rung+1]) {
 			most = len(live)

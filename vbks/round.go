@@ -126,7 +126,7 @@ func (r *round) run(ctx context.Context) error {
 	if r.settings.Transplants && r.searching() {
 		// Where solutions are only taken up, with more inducing inputs than before, a
 		// relative may have become better than what contains it.
-		sparing := !full && !(r.optimizer.search().always && r.settings.light(r.n, r.m))
+		sparing := !full && !(r.optimizer.search().always && r.settings.light(r.n, r.m) && len(r.live) <= fewLive)
 		if full || r.n == r.data.Rows() {
 			if err := r.transplants(ctx, sparing); err != nil {
 				return err
