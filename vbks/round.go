@@ -126,8 +126,9 @@ func (r *round) run(ctx context.Context) error {
 	if r.settings.Transplants && r.searching() {
 		// Where solutions are only taken up, with more inducing inputs than before, a
 		// relative may have become better than what contains it.
-		sparing := !full && !(r.optimizer.search().always && r.settings.light(r.n, r.m) && len(r.live) <= fewLive)
-		if full || r.n == r.data.Rows() {
+		exact := r.optimizer.search().always && r.n == r.data.Rows()
+		sparing := !full && !(r.settings.light(r.n, r.m) && len(r.live) <= fewLive)
+		if full || exact {
 			if err := r.transplants(ctx, sparing); err != nil {
 				return err
 			}

@@ -52,7 +52,7 @@ func (w *Drawer) Left(p *kernelspace.Program, x []float64) (out [][]float64) {
 			}
 			found[c] = periods.Left(column, y, cov, leftMost, w.seed)
 		}
-		summand := w.summand(t, i)
+		part := summand(t, i)
 		for _, s := range found[c] {
 			if known.How == kernelspace.Bounded && !within(known, s.Period) {
 				continue
@@ -72,7 +72,7 @@ func (w *Drawer) Left(p *kernelspace.Program, x []float64) (out [][]float64) {
 			// In the place of what PER was; as small as it was found; and beside what PER
 			// was, if that was flat.
 			emit(1, func([]float64) {})
-			emit(1.5, func(v []float64) { w.shrink(p, summand, v, 3*s.Square) })
+			emit(1.5, func(v []float64) { w.shrink(p, part, v, 3*s.Square) })
 			emit(6, func([]float64) {})
 		}
 	}
@@ -80,7 +80,7 @@ func (w *Drawer) Left(p *kernelspace.Program, x []float64) (out [][]float64) {
 }
 
 // summand is the largest term below all sums that a leaf is in.
-func (w *Drawer) summand(t *params.Term, leaf int) *params.Term {
+func summand(t *params.Term, leaf int) *params.Term {
 	at := t
 	for at.In != nil && at.Leaf < 0 && at.In.Op == kernelspace.OpAdd {
 		next := slices.IndexFunc(at.Args, func(a *params.Term) bool { return slices.Contains(a.Leaves, leaf) })
