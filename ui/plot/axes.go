@@ -160,7 +160,12 @@ func (ch *Chart) legend(c *Canvas, r Rect) {
 		}
 	}
 	for i := range ch.Bands {
-		if b := &ch.Bands[i]; !entry(b.Name, string(ch.Glyphs.lines().shade), b.Style) {
+		b := &ch.Bands[i]
+		sample := string(ch.Glyphs.lines().shade)
+		if b.Style.BG != 0 {
+			sample = "  "
+		}
+		if !entry(b.Name, sample, b.Style) {
 			return
 		}
 	}
