@@ -19,8 +19,10 @@ func (t *Theme) Series(s chart.Swatch) plot.Style {
 		return plot.Style{}
 	case t.Profile == colorprofile.ANSI:
 		return plot.Style{FG: plot.Indexed(s.ANSI16)}
+	case t.Profile == colorprofile.ANSI256 && t.Dark:
+		return plot.Style{FG: plot.Indexed(s.Dark256)}
 	case t.Profile == colorprofile.ANSI256:
-		return plot.Style{FG: plot.Indexed(s.ANSI256)}
+		return plot.Style{FG: plot.Indexed(s.Light256)}
 	case t.Dark:
 		return plot.Style{FG: plot.RGB(s.Dark.R, s.Dark.G, s.Dark.B)}
 	}
