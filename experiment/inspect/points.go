@@ -24,6 +24,9 @@ type PointSet struct {
 	X, Y                []float64
 	Kind                []PointKind
 	Seen, Unseen, Tests int // rows that there are, drawn or not
+	// Alone: the column is the only input, or all others are made of it, so that a
+	// curve along it is what is believed at the rows.
+	Alone bool
 }
 
 // Points returns the rows of the data against an input column: at most so many
@@ -47,6 +50,8 @@ func (i *Inspector) Points(column, most int) (*PointSet, error) {
 		spare -= min(2, len(rows))
 	}
 	value := func(r int32) float64 { return d.X[int(r)*d.Dim+column] }
+	_, set.Alone = d.Along(nil)
+	set.Alone = d.Dim == 1 || set.Alone && column == 0
 	for kind, rows := range parts {
 		share := len(rows)
 		if total > most {
@@ -58,6 +63,49 @@ func (i *Inspector) Points(column, most int) (*PointSet, error) {
 		}
 	}
 	return set, nil
+}
+
+// Fitted is rows of the data with what is believed at their own inputs, ordered by
+// the column that was asked for, which is X of the curve.
+type Fitted struct {
+	Curve
+	Y    []float64
+	Kind []PointKind // PointSeen or PointTest
+}
+
+// Fitted predicts at most so many rows (0: all) at their own inputs, with one kernel,
+// or averaged if kernel is "": training rows seen and test rows, of each kind as many
+// as it has of all, evenly taken.
+func (i *Inspector) Fitted(ctx context.Context, column int, kernel string, most int) (*Fitted, error) {
+	if err := i.input(column); err != nil {
+		return nil, err
+	}
+	d := i.subject.Data
+	kinds := map[int32]PointKind{}
+	var rows []int32
+	all := len(i.seen()) + len(d.Test)
+	for kind, part := range map[PointKind][]int32{PointSeen: i.seen(), PointTest: d.Test} {
+		share := len(part)
+		if most > 0 && all > most {
+			share = max(min(2, len(part)), most*len(part)/all)
+		}
+		for _, r := range evenly(part, share) {
+			rows, kinds[r] = append(rows, r), kind
+		}
+	}
+	value := func(r int32) float64 { return d.X[int(r)*d.Dim+column] }
+	slices.SortFunc(rows, func(a, b int32) int { return cmp.Or(cmp.Compare(value(a), value(b)), cmp.Compare(a, b)) })
+	p, err := i.predict(ctx, i.subject.Scaler.X(d, rows), kernel)
+	if err != nil {
+		return nil, err
+	}
+	f := &Fitted{Y: d.Targets(rows)}
+	var x []float64
+	for _, r := range rows {
+		x, f.Kind = append(x, value(r)), append(f.Kind, kinds[r])
+	}
+	f.Curve = *i.belief(p, x, 0.95)
+	return f, nil
 }
 
 // thinned keeps at most so many rows, at least 2 where there are more: of each
