@@ -71,8 +71,8 @@ func (a *app) key(msg tea.KeyPressMsg) (cmd tea.Cmd, taken bool) {
 		}
 		return nil, true
 	}
-	if a.filtering() && key != "enter" && key != "esc" && key != "ctrl+c" {
-		a.bench.main.typed(msg)
+	if t := a.typist(); t != nil && key != "enter" && key != "esc" && key != "ctrl+c" {
+		t.typed(msg)
 		return nil, true
 	}
 	if a.bench == nil && a.launcher != nil && a.busy == "" {
@@ -83,9 +83,22 @@ func (a *app) key(msg tea.KeyPressMsg) (cmd tea.Cmd, taken bool) {
 	return input.Dispatch(a.groups(), key)
 }
 
-// filtering reports whether keys go into the filter of the table.
-func (a *app) filtering() bool {
-	return a.bench != nil && a.bench.at == 0 && a.bench.main.table.typing != nil
+// typist is a view with a line of text in it.
+type typist interface {
+	// typing reports whether keys go into that line.
+	typing() bool
+	// typed takes a key or pasted text.
+	typed(msg tea.Msg)
+}
+
+// typist is the view that keys are typed into, nil if there is none.
+func (a *app) typist() typist {
+	if a.bench != nil {
+		if t, ok := a.bench.views[a.bench.at].(typist); ok && t.typing() {
+			return t
+		}
+	}
+	return nil
 }
 
 // paste takes pasted text to where keys go.
@@ -95,8 +108,8 @@ func (a *app) paste(msg tea.PasteMsg) tea.Cmd {
 	case a.prompt != nil:
 		return a.prompt.update(msg)
 	case a.help != nil:
-	case a.filtering():
-		a.bench.main.typed(msg)
+	case a.typist() != nil:
+		a.typist().typed(msg)
 	case a.bench == nil && a.launcher != nil && a.busy == "":
 		return a.launcher.Paste(msg)
 	}

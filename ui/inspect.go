@@ -20,6 +20,7 @@ type inspector interface {
 	Inputs() []prepare.ColumnInfo
 	Curve(ctx context.Context, q inspect.FitQuery) (*inspect.Curve, error)
 	Points(column, most int) (*inspect.PointSet, error)
+	Fitted(ctx context.Context, column int, kernel string, most int) (*inspect.Fitted, error)
 	Residuals(ctx context.Context, kernel string, most int) (*inspect.Residuals, error)
 	Components(ctx context.Context, id string, q inspect.FitQuery) ([]inspect.ComponentCurve, error)
 	Covariance(id string, column, points int) (*inspect.CovarianceCurve, error)

@@ -204,6 +204,9 @@ func (v *mainView) pan(t *tracer, part float64) {
 	t.hold = true
 }
 
+// typing implements typist.
+func (v *mainView) typing() bool { return v.table.typing != nil }
+
 // typed takes a key or pasted text for the filter.
 func (v *mainView) typed(msg tea.Msg) {
 	v.table.typing.Update(msg)

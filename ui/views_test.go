@@ -394,7 +394,13 @@ func TestFitViewHoldsOtherInputs(t *testing.T) {
 	b.inspect.open = func(context.Context) (inspector, error) { return f, nil }
 	b.at = fitPlace
 	askAll(t, b)
-	mustShow(t, shown(b, 140, 33), "held at medians", "depth = 2.5", "constant = 1", "2020-07", "% of training rows in the band")
+	if len(f.queries) > 0 {
+		t.Errorf("along a time a curve was asked for, %+v, beside rows whose other inputs are elsewhere", f.queries[0])
+	}
+	mustShow(t, shown(b, 140, 33), "averaged over 2 kernels along when", "at the rows' own inputs")
+	viewKeys(t, b, "i")
+	askAll(t, b)
+	mustShow(t, shown(b, 140, 33), "partial residuals", "held at medians", "depth = 2.5", "constant = 1", "2020-07", "% of training rows in the band")
 	viewKeys(t, b, ">", ">")
 	askAll(t, b)
 	q := f.queries[len(f.queries)-1]

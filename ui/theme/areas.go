@@ -30,6 +30,20 @@ func (t *Theme) BandStyles() (y, f plot.Style) {
 	return plot.Style{BG: rgb(0xe3e5e8)}, plot.Style{BG: rgb(0xaed3f2)}
 }
 
+// FanStyle is that of a forecast's band within that of y, 0 being the outermost of two.
+func (t *Theme) FanStyle(i int) plot.Style {
+	is256 := t.Profile == colorprofile.ANSI256
+	switch i = min(i, 1); {
+	case is256 && t.Dark:
+		return plot.Style{BG: plot.Indexed([...]uint8{60, 61}[i])}
+	case is256:
+		return plot.Style{BG: plot.Indexed([...]uint8{189, 147}[i])}
+	case t.Dark:
+		return plot.Style{BG: rgb([...]uint32{0x3c3a63, 0x544f99}[i])}
+	}
+	return plot.Style{BG: rgb([...]uint32{0xdcd9f2, 0xbdb6ea}[i])}
+}
+
 // Tint is the area around a line in a swatch's colour.
 func (t *Theme) Tint(w chart.Swatch) plot.Style {
 	if !t.Shaded() {
