@@ -40,8 +40,8 @@ func (v *mainView) axes(t *tracer, th *theme.Theme) {
 func (v *mainView) drawChart(c *plot.Canvas, r plot.Rect, th *theme.Theme) {
 	t, h := &v.belief, &v.b.hist
 	ids := h.IDs()
-	t.fill(v.b.version, len(ids), func(k int) history.Series { return h.Series(k, t.quantity) })
 	v.axes(t, th)
+	t.fill(v.b.version, len(ids), func(k int) history.Series { return h.Series(k, t.quantity) })
 	t.chart.LabelEnds, t.chart.Remark = true, unseen
 	t.chart.Empty = v.waiting()
 	switch t.quantity {
@@ -67,8 +67,8 @@ func (v *mainView) drawChart(c *plot.Canvas, r plot.Rect, th *theme.Theme) {
 		}
 		if priority > 0 {
 			l.Dash, l.Focus = swatch.Dash, priority > len(ids)
-			if th.Plain() {
-				l.Mark = swatch.Mark
+			if th.Signs() {
+				l.Mark = th.SignOf(swatch)
 			}
 		}
 		if label && (priority > len(ids) || v.tells(k)) {
@@ -135,6 +135,9 @@ func (v *mainView) colours(ids []string, th *theme.Theme,
 		chosen = k.id
 	}
 	focus := v.focusIDs()
+	if chosen != "" && focus[chosen] == 0 && h.Evaluation != nil { // a colour that no leader has
+		v.b.palette.Focus(append(v.b.leaders(), chosen))
+	}
 	for k, id := range ids {
 		place := focus[id]
 		switch {
@@ -151,6 +154,16 @@ func (v *mainView) colours(ids []string, th *theme.Theme,
 			line(k, id, th.Series(w), w, focusKernels+1-place, true)
 		}
 	}
+}
+
+// coloured are the kernels that have a colour of their own: the leaders, and the chosen
+// one.
+func (b *bench) coloured() map[string]bool {
+	out := map[string]bool{b.chosen(): true}
+	for _, id := range b.leaders() {
+		out[id] = true
+	}
+	return out
 }
 
 // focusIDs returns the kernels that are drawn in colour, with their places

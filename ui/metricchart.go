@@ -14,8 +14,8 @@ import (
 func (v *mainView) drawMetric(c *plot.Canvas, r plot.Rect, th *theme.Theme) {
 	t, h := &v.metric, &v.b.hist
 	n := h.Methods()
-	t.fill(v.b.version, n, func(m int) history.Series { return h.MethodSeries(m, t.quantity) })
 	v.axes(t, th)
+	t.fill(v.b.version, n, func(m int) history.Series { return h.MethodSeries(m, t.quantity) })
 	t.chart.Empty = v.waiting()
 	if h.Evaluation != nil {
 		t.chart.Empty = "the held-out rows are being predicted"

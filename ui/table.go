@@ -76,6 +76,7 @@ type table struct {
 	held               bool         // the cursor was put there by the user; else it is on the leader
 	top                int          // first row shown
 	page               int          // rows shown
+	signs              bool         // stand before the names of kernels in colour
 
 	area   plot.Rect // of the rows
 	header plot.Rect
@@ -288,6 +289,9 @@ func (t *table) widths(w int) (rank, name, bar, post, bayes, gap, slack int) {
 			slackWide = 6
 		}
 	}
+	if t.signs {
+		longest += 2
+	}
 	name = min(longest, max(6, w-rank-post-3))
 	left := w - rank - 1 - name - 1 - post - 1
 	for _, want := range []struct {
@@ -322,6 +326,8 @@ func (t *table) draw(c *plot.Canvas, r plot.Rect, b *bench, th *theme.Theme, foc
 	if r.Empty() {
 		return
 	}
+	t.signs = th.Signs()
+	coloured := b.coloured()
 	rank, name, bar, post, bayes, gap, slack := t.widths(r.W)
 	t.header = plot.Rect{X: r.X, Y: r.Y, W: r.W, H: 1}
 	t.area = plot.Rect{X: r.X, Y: r.Y + 1, W: r.W, H: r.H - 1}
@@ -365,7 +371,10 @@ func (t *table) draw(c *plot.Canvas, r plot.Rect, b *bench, th *theme.Theme, foc
 	}
 	for i := range min(t.page, len(t.rows)-t.top) {
 		k, y := &t.rows[t.top+i], r.Y+1+i
-		style, text := th.Series(b.palette.Of(k.id)), th.Text
+		style, text, sign := th.Text, th.Text, ' '
+		if coloured[k.id] { // the others are grey on the chart, and would have the colours of these
+			style, sign = th.Series(b.palette.Of(k.id)), th.SignOf(b.palette.Of(k.id))
+		}
 		if k.status != vbks.Live && k.status != "" {
 			style, text = th.Faint, th.Faint
 		}
@@ -379,7 +388,12 @@ func (t *table) draw(c *plot.Canvas, r plot.Rect, b *bench, th *theme.Theme, foc
 			}
 			c.TextRight(rankEnd, y, mark+fmt.Sprint(k.rank), s)
 		}
-		c.TextFit(nameX, y, name, k.name, style)
+		if t.signs {
+			c.Set(nameX, y, sign, style)
+			c.Text(nameX+2, y, plot.TruncateMiddle(k.name, name-2), style)
+		} else {
+			c.Text(nameX, y, plot.TruncateMiddle(k.name, name), style)
+		}
 		switch {
 		case k.status == vbks.Failed || k.status == vbks.Pruned:
 			word, st := string(k.status), th.Faint

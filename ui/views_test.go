@@ -238,7 +238,7 @@ func TestKernelViewTellsTimesInWords(t *testing.T) {
 	b.kernelNow(id).Fit.Params = []files.Number{30, 1}
 	b.at = kernelPlace
 	b.choose(id)
-	mustShow(t, shown(b, 160, 40), "= 30 days")
+	mustShow(t, shown(b, 160, 40), "30 days", "= 30 d")
 }
 
 func TestKernelViewGoesByRank(t *testing.T) {

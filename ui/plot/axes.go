@@ -121,7 +121,7 @@ func (ch *Chart) ends(c *Canvas, l *Layout, w int) {
 	spread(ra.labels, p.H)
 	for _, e := range ra.labels {
 		line := &ch.Lines[e.line]
-		c.TextFit(x, p.Y+e.row, w, line.Label, line.Style)
+		c.Text(x, p.Y+e.row, TruncateMiddle(line.Label, w), line.Style)
 	}
 }
 

@@ -38,6 +38,10 @@ func (t *Theme) Swatch(i int) plot.Style {
 // Plain reports whether there are no colours to tell lines by.
 func (t *Theme) Plain() bool { return t.Profile < colorprofile.ANSI }
 
+// Signs reports whether kernels need signs beside their names, because their colours
+// are the same or none.
+func (t *Theme) Signs() bool { return t.Profile <= colorprofile.ANSI }
+
 // Mark is the character on the i-th line where there are no colours.
 func (t *Theme) Mark(i int) rune {
 	if !t.Plain() {
