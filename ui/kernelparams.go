@@ -161,6 +161,11 @@ func (v *kernelView) drawParams(c *plot.Canvas, r plot.Rect, t *theme.Theme, id 
 		return
 	}
 	rows := v.params(id)
+	if need := v.paramWidth(); need > r.W+1 { // what is known beforehand is more than another unit
+		for i := range rows {
+			rows[i].exact = ""
+		}
+	}
 	v.last = max(0, len(rows)-r.H)
 	v.scroll = min(v.scroll, v.last)
 	w := paramWidths(rows)

@@ -14,7 +14,7 @@ import (
 func (v *mainView) drawMetric(c *plot.Canvas, r plot.Rect, th *theme.Theme) {
 	t, h := &v.metric, &v.b.hist
 	n := h.Methods()
-	v.axes(t, th)
+	v.axes(t, th, r.W)
 	t.fill(v.b.version, n, func(m int) history.Series { return h.MethodSeries(m, t.quantity) })
 	t.chart.Empty = v.waiting()
 	if h.Evaluation != nil {
@@ -22,6 +22,9 @@ func (v *mainView) drawMetric(c *plot.Canvas, r plot.Rect, th *theme.Theme) {
 	}
 	if s := h.Start; s != nil && s.Data.Test == 0 {
 		t.chart.Empty = "no held-out rows: data.test is 0"
+	}
+	if y := v.b.hist.Start; y != nil && (t.quantity == history.QuantityRMSE || t.quantity == history.QuantityMAE) {
+		t.chart.Y.Unit = y.Target().Unit
 	}
 	t.chart.Y.Robust = t.quantity != history.QuantityCoverage
 	if t.quantity == history.QuantityNLPD || t.quantity == history.QuantityCoverage {

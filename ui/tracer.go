@@ -1,7 +1,9 @@
 package ui
 
 import (
+	"cmp"
 	"math"
+	"slices"
 	"sort"
 
 	"example.com/kestrel/experiment/history"
@@ -24,6 +26,49 @@ type tracer struct {
 	xs        []float64
 	low, high [][]float32
 	wide      bool // some point has a range
+
+	former   []int  // kernels that led, of the memory's state formerOf
+	formerOf cached // the zero value: none
+}
+
+// mostFormer is how many former leaders have their names on a chart.
+const mostFormer = 3
+
+// formerLeaders are the series of a probability that were the largest for a while,
+// those of the highest peak first: for at least two points and a fiftieth of them. Of
+// other quantities there are none.
+func (t *tracer) formerLeaders() []int {
+	if t.quantity != history.QuantityPosterior && t.quantity != history.QuantityBayes {
+		return nil
+	}
+	if t.formerOf == t.cached {
+		return t.former
+	}
+	t.formerOf, t.former = t.cached, t.former[:0]
+	led, peak := make([]int, len(t.high)), make([]float32, len(t.high))
+	for i := range t.xs {
+		first := -1
+		for k := range t.high {
+			if i >= len(t.high[k]) {
+				continue
+			}
+			v := t.high[k][i]
+			if peak[k] = max(peak[k], v); v == v && (first < 0 || v > t.high[first][i]) {
+				first = k
+			}
+		}
+		if first >= 0 {
+			led[first]++
+		}
+	}
+	for k, n := range led {
+		if n >= max(2, len(t.xs)/50) {
+			t.former = append(t.former, k)
+		}
+	}
+	slices.SortStableFunc(t.former, func(a, b int) int { return cmp.Compare(peak[b], peak[a]) })
+	t.former = t.former[:min(len(t.former), mostFormer)]
+	return t.former
 }
 
 // mostKept is how many points of a series are drawn: several to a column of dots.

@@ -56,7 +56,30 @@ func (ch *Chart) axes(c *Canvas, r Rect, l *Layout, margin int, axisRow bool) {
 	if to > from {
 		c.Text(from, y, cursor, ch.Styles.Cursor.With(Reverse))
 	}
-	ch.captionX(c, Rect{left, y, right - left, 1})
+	if !axisRow || !ch.captionOnLine(c, Rect{p.X, y - 1, p.W, 1}) {
+		ch.captionX(c, Rect{left, y, right - left, 1})
+	}
+}
+
+// captionOnLine writes what the horizontal axis is called into its line, right of the
+// last tick that leaves room: beside a label it would read as the label's unit.
+func (ch *Chart) captionOnLine(c *Canvas, r Rect) bool {
+	text := ch.X.caption()
+	w, free := TextWidth(text), 0
+	if w == 0 {
+		return true
+	}
+	for x := r.X + r.W - 1; x >= r.X; x-- {
+		if c.At(x, r.Y).Rune != ch.Glyphs.lines().horizontal {
+			free = 0
+			continue
+		}
+		if free++; free == w+3 {
+			c.Text(x+1, r.Y, " "+text+" ", ch.Styles.Title)
+			return true
+		}
+	}
+	return false
 }
 
 // captionX writes what the horizontal axis is called into the row of its
