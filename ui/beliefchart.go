@@ -82,7 +82,7 @@ func (v *mainView) drawChart(c *plot.Canvas, r plot.Rect, th *theme.Theme) {
 			}
 		}
 		if label && (chosen || v.tells(k)) {
-			l.Label = v.b.kernelName(id) + v.valueAt(k)
+			l.Label, l.Value = v.b.kernelName(id), v.valueAt(k)
 		}
 		t.chart.Lines = append(t.chart.Lines, l)
 	})

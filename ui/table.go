@@ -390,9 +390,9 @@ func (t *table) draw(c *plot.Canvas, r plot.Rect, b *bench, th *theme.Theme, foc
 		}
 		if t.signs {
 			c.Set(nameX, y, sign, style)
-			c.Text(nameX+2, y, plot.TruncateMiddle(k.name, name-2), style)
+			c.Text(nameX+2, y, plot.FitName(k.name, name-2), style)
 		} else {
-			c.Text(nameX, y, plot.TruncateMiddle(k.name, name), style)
+			c.Text(nameX, y, plot.FitName(k.name, name), style)
 		}
 		switch {
 		case k.status == vbks.Failed || k.status == vbks.Pruned:

@@ -74,8 +74,8 @@ func (ch *Chart) captionOnLine(c *Canvas, r Rect) bool {
 			free = 0
 			continue
 		}
-		if free++; free == w+3 {
-			c.Text(x+1, r.Y, " "+text+" ", ch.Styles.Title)
+		if free++; free == w+2 {
+			c.Text(x, r.Y, " "+text+" ", ch.Styles.Title)
 			return true
 		}
 	}
@@ -144,8 +144,19 @@ func (ch *Chart) ends(c *Canvas, l *Layout, w int) {
 	spread(ra.labels, p.H)
 	for _, e := range ra.labels {
 		line := &ch.Lines[e.line]
-		c.Text(x, p.Y+e.row, TruncateMiddle(line.Label, w), line.Style)
+		c.Text(x, p.Y+e.row, line.end(w), line.Style)
 	}
+}
+
+// end is the label of a line with its value in w columns. The name comes first: of a
+// name cut short nobody would know whose value it is.
+func (l *Line) end(w int) string {
+	const told = 10 // columns of a name that is cut
+	left := w - TextWidth(l.Value)
+	if name := FitName(l.Label, left); TextWidth(name) < left || left >= told {
+		return name + l.Value
+	}
+	return FitName(l.Label, w)
 }
 
 // legend lists the names of series, the most important first, as far as there

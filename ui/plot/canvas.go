@@ -285,6 +285,15 @@ func Truncate(text string, w int) string {
 	return b.String() + "…"
 }
 
+// FitName writes a name, such as that of a kernel, in w columns: first the spaces about
+// its signs go, then its middle.
+func FitName(text string, w int) string {
+	if TextWidth(text) > w {
+		text = strings.ReplaceAll(text, " + ", "+")
+	}
+	return TruncateMiddle(text, w)
+}
+
 // TruncateMiddle cuts a text to w columns, with … in its middle where it was longer:
 // both ends tell more than one.
 func TruncateMiddle(text string, w int) string {

@@ -137,7 +137,7 @@ func (ch *Chart) draw(c *Canvas, r, plot Rect, l *Layout) {
 	ends := 0
 	if ch.LabelEnds && !small {
 		for i := range ch.Lines {
-			ends = max(ends, TextWidth(ch.Lines[i].Label))
+			ends = max(ends, TextWidth(ch.Lines[i].Label)+TextWidth(ch.Lines[i].Value))
 		}
 		if ends = min(ends, r.W/3); ends > 0 {
 			plot.W -= ends + 1
