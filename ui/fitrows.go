@@ -130,6 +130,13 @@ func (v *fitView) ordered(c *inspect.Curve) bool {
 	return v.timed() && 10*same < len(c.X)
 }
 
+// between counts those of ascending xs that are between two values.
+func between(xs []float64, lo, hi float64) int {
+	from, _ := slices.BinarySearch(xs, lo)
+	to, _ := slices.BinarySearch(xs, hi)
+	return to - from
+}
+
 // nearestOf returns the place in ascending xs nearest to x.
 func nearestOf(xs []float64, x float64) int {
 	i, _ := slices.BinarySearch(xs, x)

@@ -420,7 +420,7 @@ func (v *fitView) drawFit(c *plot.Canvas, r plot.Rect, t *theme.Theme) {
 		shown = v.scatter(&ch, points, t, r.W)
 	}
 	if haveCurve {
-		v.belief(&ch, curve, t, &shown)
+		v.belief(&ch, curve, t, &shown, r.W)
 	}
 	ch.X.Min, ch.X.Max = lo, hi
 	v.b.along(&ch.X, v.column, lo, hi, r.W)
@@ -483,22 +483,26 @@ func (v *fitView) scatter(ch *plot.Chart, p *inspect.PointSet, t *theme.Theme, w
 	return shown
 }
 
-// belief adds the mean and the bands, and to what is shown the mean and as much
-// of the band of y as is not far beyond.
-func (v *fitView) belief(ch *plot.Chart, curve *inspect.Curve, t *theme.Theme, shown *[]float64) {
+// belief adds the mean and the bands to a chart w cells wide, and to what is shown the
+// mean and as much of the band of y as is not far beyond.
+func (v *fitView) belief(ch *plot.Chart, curve *inspect.Curve, t *theme.Theme, shown *[]float64, w int) {
 	style := t.Focus
 	if v.single {
 		style = t.Series(v.b.palette.Of(v.b.chosen()))
 	}
-	if v.way() == fitOwn && !v.ordered(curve) {
-		// Several rows at the same place: there is no line through them.
-		ch.Scatters = slices.Insert(ch.Scatters, 0, plot.Scatter{Name: "predicted", Style: style, X: curve.X, Y: curve.Mean})
-	} else {
+	from, to := v.window()
+	ordered := v.way() != fitOwn || v.ordered(curve)
+	if ordered {
 		v.bands(ch, curve, t)
+	}
+	if v.way() == fitOwn && (!ordered || between(curve.X, from, to) > w) {
+		// No line leads through rows at the same place, and one through more rows than
+		// there are columns would cover all.
+		ch.Scatters = slices.Insert(ch.Scatters, 0, plot.Scatter{Name: "predicted", Style: style, Priority: meanPriority, X: curve.X, Y: curve.Mean})
+	} else {
 		ch.Lines = append(ch.Lines, plot.Line{Name: "mean", Style: style, Priority: meanPriority, X: curve.X, Y: curve.Mean})
 	}
 
-	from, to := v.window()
 	var mean []float64
 	for i, x := range curve.X {
 		if x >= from && x <= to {

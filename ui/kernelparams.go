@@ -5,7 +5,6 @@ import (
 	"math"
 	"strings"
 
-	"example.com/kestrel/datasets"
 	"example.com/kestrel/experiment/record"
 	"example.com/kestrel/ui/draw"
 	"example.com/kestrel/ui/format"
@@ -28,33 +27,28 @@ func (b *bench) forPeople(p *record.ParamInfo, value float64) (text, unit, exact
 	if words := b.hist.Start.InWords(&place, value); words != "" {
 		return words, "", exact
 	}
-	if in, seconds, ok := b.timeOf(p); ok {
-		if size, other, ok := format.PerTime(unit, in.Unit, seconds, in.Max-in.Min); ok {
-			return format.Digits(value * size), other, exact
+	inputs := b.hist.Start.Inputs()
+	for i := range inputs {
+		in := &inputs[i]
+		if p.Column != "" && p.Column != in.Name {
+			continue
+		}
+		if _, seconds, ok := record.TimeScale(in); ok {
+			if size, other, ok := format.PerTime(unit, in.Unit, seconds, in.Max-in.Min); ok {
+				return format.Digits(value * size), other, exact
+			}
+			break
 		}
 	}
 	return text, unit, ""
 }
 
-// timeOf is the column of time that a hyperparameter is about, and what its unit is in
-// seconds.
-func (b *bench) timeOf(p *record.ParamInfo) (in *datasets.ColumnSummary, seconds float64, ok bool) {
-	inputs := b.hist.Start.Inputs()
-	for i := range inputs {
-		if p.Column == "" || p.Column == inputs[i].Name {
-			if _, seconds, ok = record.TimeScale(&inputs[i]); ok {
-				return &inputs[i], seconds, true
-			}
-		}
-	}
-	return nil, 0, false
-}
-
 // lengthText writes an amount in the unit of a hyperparameter: of a time, as a length
 // of time.
 func (b *bench) lengthText(p *record.ParamInfo, amount float64) string {
-	if in, seconds, ok := b.timeOf(p); ok && in.Unit == p.Unit {
-		return datasets.HumanDuration(amount * seconds)
+	length := record.ParamInfo{Name: ".width", Column: p.Column, Unit: p.Unit}
+	if words := b.hist.Start.InWords(&length, amount); words != "" {
+		return words
 	}
 	return strings.TrimSpace(format.Digits(amount) + " " + p.Unit)
 }

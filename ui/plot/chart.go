@@ -200,6 +200,7 @@ func (ch *Chart) series(l *Layout) {
 		}
 		line := &ch.Lines[i]
 		ra.next(higher, line.Style, line.Dash)
+		ra.signed[ra.owner-1] = line.Mark != 0
 		t := tracer{ra: ra, x: &ra.xs[ra.lineX[i]], sx: sx, sy: sy, floor: newExtent(l.YLog).above, line: line, arrows: len(ra.arrows)}
 		if line.Y != nil {
 			trace(&t, line.Y, line.Hi)
@@ -297,8 +298,10 @@ func (ra *Raster) compose(c *Canvas, r Rect, g Glyphs) {
 			switch {
 			case cell.mask != 0:
 				s, ch = ra.styles[cell.owner-1], g.rune(cell.mask)
-				if ra.marked && ra.marks[i].owner == cell.owner && ra.marks[i].r != 0 {
-					ch = ra.marks[i].r
+				if ra.marked {
+					if m := ra.marks[i]; m.r != 0 && (m.owner == cell.owner || ra.signed[m.owner-1] && ra.signed[cell.owner-1]) {
+						s, ch = ra.styles[m.owner-1], m.r
+					}
 				}
 				if s.BG == 0 {
 					s.BG = back.top

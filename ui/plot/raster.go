@@ -18,6 +18,7 @@ type Raster struct {
 	dash  dash
 
 	styles []Style // of owners
+	signed []bool  // owners are lines with marks: these are seen through each other
 	marks  []mark  // of cells, where there are any
 	marked bool
 	fills  []fill   // bands with a background
@@ -92,7 +93,7 @@ func (ra *Raster) reset(w, h int, g Glyphs) {
 	}
 	ra.cells = zeroed(ra.cells, w*h)
 	ra.owner, ra.level, ra.dash = 0, 0, 0
-	ra.styles, ra.arrows = ra.styles[:0], ra.arrows[:0]
+	ra.styles, ra.signed, ra.arrows = ra.styles[:0], ra.signed[:0], ra.arrows[:0]
 	ra.marked, ra.shaded, ra.fills = false, false, ra.fills[:0]
 }
 
@@ -111,7 +112,7 @@ func zeroed[T any](s []T, n int) []T {
 func (ra *Raster) next(higher bool, s Style, broken int) {
 	if ra.owner < 1<<16-1 {
 		ra.owner++
-		ra.styles = append(ra.styles, s)
+		ra.styles, ra.signed = append(ra.styles, s), append(ra.signed, false)
 	}
 	if higher {
 		ra.level = ra.owner
