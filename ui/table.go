@@ -76,6 +76,7 @@ type table struct {
 	held               bool         // the cursor was put there by the user; else it is on the leader
 	top                int          // first row shown
 	page               int          // rows shown
+	trend              int          // columns of the way of q* so far, 0: not shown
 	signs              bool         // stand before the names of kernels in colour
 
 	area   plot.Rect // of the rows
@@ -310,10 +311,35 @@ func (t *table) widths(w int) (rank, name, bar, post, bayes, gap, slack int) {
 			*want.size = want.n
 		}
 	}
+	t.trend = 0
+	if bar > 0 && left > trendWide {
+		t.trend, left = trendWide, left-trendWide-1
+	}
 	if bar > 0 {
 		bar += max(0, min(12, left))
 	}
 	return
+}
+
+// trendWide is how many columns the way of q* so far takes.
+const trendWide = 8
+
+// drawTrend draws q* of a kernel from the beginning to the evaluation looked at, as high
+// as the largest of the table is now.
+func (t *table) drawTrend(c *plot.Canvas, x, y int, b *bench, k *row, most float64, style plot.Style, g plot.Glyphs) {
+	s := b.hist.Series(k.index, history.QuantityPosterior)
+	n := s.Len()
+	if at := b.main.cursor; at >= 0 {
+		n = min(n, at+1)
+	}
+	var way [trendWide]float64
+	for i := range way {
+		way[i] = math.NaN()
+		if last := (i+1)*n/trendWide - 1; last >= 0 {
+			way[i] = s.Last(last) / max(most, 1e-9)
+		}
+	}
+	plot.Trend(c, x, y, way[:], style, g)
 }
 
 func (t *table) draw(c *plot.Canvas, r plot.Rect, b *bench, th *theme.Theme, focused bool) {
@@ -353,6 +379,11 @@ func (t *table) draw(c *plot.Canvas, r plot.Rect, b *bench, th *theme.Theme, foc
 	t.edges = [columns][2]int{}
 	_, rankEnd := head(byRank, rank, true)
 	nameX, _ := head(byName, name, false)
+	trendX := xs
+	if t.trend > 0 {
+		c.TextFit(xs, r.Y, t.trend, "so far", th.Faint)
+		xs += t.trend + 1
+	}
 	barX := xs
 	if bar > 0 {
 		xs += bar + 1
@@ -413,6 +444,9 @@ func (t *table) draw(c *plot.Canvas, r plot.Rect, b *bench, th *theme.Theme, foc
 			}
 			c.TextFit(barX, y, r.X+r.W-barX, word, st)
 		default:
+			if t.trend > 0 {
+				t.drawTrend(c, trendX, y, b, k, most, style, th.Glyphs)
+			}
 			if bar > 0 && k.posterior > 0 {
 				plot.Bar(c, barX, y, bar, k.posterior/max(most, 1e-9), style, th.Glyphs)
 			}
