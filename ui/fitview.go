@@ -78,7 +78,8 @@ func (v *fitView) groups() []input.Group {
 		{Keys: []string{"-"}, Do: do(func() { v.zoom(2, v.centre()) })},
 		{Keys: []string{"t"}, Label: "t", Short: "range",
 			About: "type the range that is shown: 2023, 2023-03 .. 2023-05-10, 1.5 .. 3", Do: do(v.askRange)},
-		{Keys: []string{"d"}, Label: "d", About: "rows of the data: all, those held out, none", Do: do(func() { v.rows = (v.rows + 1) % rowsKinds })},
+		{Keys: []string{"d"}, Label: "d", About: "rows of the data: all, those held out, none",
+			Do: do(func() { v.rows = (v.rows + 1) % rowsKinds })},
 		{Keys: []string{"i"}, Label: "i", Short: "own inputs or one",
 			About: "predictions at the rows' own inputs, or what one input does (partial residuals)",
 			Off:   v.way() == fitCurve, Do: do(func() { v.turn = !v.turn })},
@@ -498,7 +499,8 @@ func (v *fitView) belief(ch *plot.Chart, curve *inspect.Curve, t *theme.Theme, s
 	if v.way() == fitOwn && (!ordered || between(curve.X, from, to) > w) {
 		// No line leads through rows at the same place, and one through more rows than
 		// there are columns would cover all.
-		ch.Scatters = slices.Insert(ch.Scatters, 0, plot.Scatter{Name: "predicted", Style: style, Priority: meanPriority, X: curve.X, Y: curve.Mean})
+		ch.Scatters = slices.Insert(ch.Scatters, 0, plot.Scatter{Name: "predicted", Style: style, Priority: meanPriority,
+			X: curve.X, Y: curve.Mean})
 	} else {
 		ch.Lines = append(ch.Lines, plot.Line{Name: "mean", Style: style, Priority: meanPriority, X: curve.X, Y: curve.Mean})
 	}
@@ -549,7 +551,8 @@ func (v *fitView) bands(ch *plot.Chart, curve *inspect.Curve, t *theme.Theme) {
 		{Name: "95 % of f", Style: f, X: curve.X[:behind], Lo: curve.LowerF[:behind], Hi: curve.UpperF[:behind]},
 	}
 	for i, b := range curve.Fan {
-		ch.Bands = append(ch.Bands, plot.Band{Name: fmt.Sprintf("%.0f %%", 100*b.Level), Style: t.FanStyle(i), X: curve.X, Lo: b.Lower, Hi: b.Upper})
+		ch.Bands = append(ch.Bands, plot.Band{Name: fmt.Sprintf("%.0f %%", 100*b.Level), Style: t.FanStyle(i),
+			X: curve.X, Lo: b.Lower, Hi: b.Upper})
 	}
 }
 

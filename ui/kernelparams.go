@@ -19,12 +19,19 @@ type paramRow struct{ name, column, value, unit, factor, exact, stated string }
 // or "1/year²", and what that is in the units of the data, "" where it is the same.
 func (b *bench) forPeople(p *record.ParamInfo, value float64) (text, unit, exact string) {
 	text, unit = format.Digits(value), p.Unit
-	exact = strings.TrimSpace(text + " " + unit)
+	if !strings.Contains(text, "e") { // powers of ten tell nobody more
+		exact = strings.TrimSpace(text + " " + unit)
+	} else if v := format.Whole(value); v != "" {
+		exact = v + " " + unit
+	}
 	place := *p
 	if strings.HasSuffix(p.Name, ".centre") { // a place, too
 		place.Name = strings.TrimSuffix(p.Name, ".centre") + ".place"
 	}
 	if words := b.hist.Start.InWords(&place, value); words != "" {
+		if place.Place() { // a count of seconds from the first row
+			exact = ""
+		}
 		return words, "", exact
 	}
 	inputs := b.hist.Start.Inputs()

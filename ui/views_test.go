@@ -400,7 +400,8 @@ func TestFitViewHoldsOtherInputs(t *testing.T) {
 	mustShow(t, shown(b, 140, 33), "averaged over 2 kernels along when", "at the rows' own inputs")
 	viewKeys(t, b, "i")
 	askAll(t, b)
-	mustShow(t, shown(b, 140, 33), "partial residuals", "held at medians", "depth = 2.5", "constant = 1", "2020-07", "% of training rows in the band")
+	mustShow(t, shown(b, 140, 33), "partial residuals", "held at medians",
+		"depth = 2.5", "constant = 1", "2020-07", "% of training rows in the band")
 	viewKeys(t, b, ">", ">")
 	askAll(t, b)
 	q := f.queries[len(f.queries)-1]

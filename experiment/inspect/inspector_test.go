@@ -248,7 +248,8 @@ func TestFanIsNested(t *testing.T) {
 			}
 		} else if !(c.Lower[k] <= wide.Lower[k] && wide.Lower[k] <= narrow.Lower[k] && narrow.Lower[k] <= narrow.Upper[k] &&
 			narrow.Upper[k] <= wide.Upper[k] && wide.Upper[k] <= c.Upper[k]) {
-			t.Errorf("at %v: %v to %v, %v to %v, %v to %v", x, c.Lower[k], c.Upper[k], wide.Lower[k], wide.Upper[k], narrow.Lower[k], narrow.Upper[k])
+			t.Errorf("at %v: %v to %v, %v to %v, %v to %v", x, c.Lower[k], c.Upper[k], wide.Lower[k], wide.Upper[k],
+				narrow.Lower[k], narrow.Upper[k])
 		}
 	}
 }

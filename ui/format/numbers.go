@@ -18,6 +18,16 @@ func Digits(v float64) string {
 	return strings.Replace(strconv.FormatFloat(v, 'g', 5, 64), "-", "−", 1)
 }
 
+// Whole writes a value of up to nine digits to five of them, without a power of ten;
+// "" for a larger one, or one that is smaller than 1.
+func Whole(v float64) string {
+	if size := math.Abs(v); size < 1 || size >= 1e9 {
+		return ""
+	}
+	five, _ := strconv.ParseFloat(strconv.FormatFloat(v, 'g', 5, 64), 64)
+	return strings.Replace(strconv.FormatFloat(five, 'f', -1, 64), "-", "−", 1)
+}
+
 // Clock writes a length of time: 0:41, 12:05, 1:02:03.
 func Clock(d time.Duration) string {
 	s := int(d.Round(time.Second) / time.Second)

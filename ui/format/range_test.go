@@ -73,3 +73,11 @@ func TestPerTime(t *testing.T) {
 		}
 	}
 }
+
+func TestWhole(t *testing.T) {
+	for v, want := range map[float64]string{604823: "604820", -123456789: "−123460000", 12.3456: "12.346", 1e9: "", 0.5: ""} {
+		if got := Whole(v); got != want {
+			t.Errorf("%v is %q, want %q", v, got, want)
+		}
+	}
+}
