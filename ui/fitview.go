@@ -260,6 +260,9 @@ func (v *fitView) refresh() tea.Cmd {
 		}
 		return fitPoints{p, i.Inputs()}, nil
 	}}}
+	if _, known := known[fitPoints](&v.points, v.pointsTopic()); !known && v.inputs() > 1 {
+		return v.b.inquire(qs...) // how the fit is drawn is not known before
+	}
 	if way != fitOwn {
 		qs = append(qs, inquiry{to: &v.curve, topic: v.curveTopic(), detail: fmt.Sprint(lo, " ", hi, " ", points, " ", fan.Ahead),
 			f: func(ctx context.Context, i inspector) (any, error) {
