@@ -78,6 +78,9 @@ func (u *unit) search(ctx context.Context) error {
 	if err := u.resume(ctx, onRows, plain); err != nil {
 		return err
 	}
+	if err := u.scan(ctx, onRows, bound.boundValue(screen, u.order.Screen.YY, u.stop)); err != nil {
+		return err
+	}
 	if err := u.roughen(ctx, onRows, plain); err != nil {
 		return err
 	}
@@ -163,7 +166,16 @@ func (u *unit) roughen(ctx context.Context, onRows, plain objective) error {
 	if !u.thorough() {
 		return nil
 	}
-	return u.variants(ctx, onRows, plain, "rougher", u.drawer.Roughen)
+	return u.variants(ctx, onRows, plain, true, "rougher", u.drawer.Roughen)
+}
+
+// scan tries, in a thorough search of few kernels on few rows, periods of few cycles, by
+// what they are worth on the rows of the screen.
+func (u *unit) scan(ctx context.Context, onRows, onScreen objective) error {
+	if !u.thorough() || u.total > u.settings.AllRows || len(u.models) > fewLive {
+		return nil
+	}
+	return u.variants(ctx, onRows, onScreen, false, "scanned", u.drawer.Scan)
 }
 
 // recur tries, in a thorough search, periods that the present solutions leave in the
@@ -174,12 +186,12 @@ func (u *unit) recur(ctx context.Context, onRows, plain objective) error {
 	if !few && !u.thorough() {
 		return nil
 	}
-	return u.variants(ctx, onRows, plain, "left", u.drawer.Left)
+	return u.variants(ctx, onRows, plain, true, "left", u.drawer.Left)
 }
 
-// variants tries what is made of the present solutions, and
-// optimises the best of each kernel.
-func (u *unit) variants(ctx context.Context, onRows, plain objective, label string,
+// variants tries what is made of the present solutions, and optimises the best of each
+// kernel, by its value on the whole or on some of the rows.
+func (u *unit) variants(ctx context.Context, onRows, plain objective, whole bool, label string,
 	of func(p *kernelspace.Program, x []float64) [][]float64,
 ) error {
 	trials := make([][]*ascent, len(u.tasks))
@@ -200,10 +212,12 @@ func (u *unit) variants(ctx context.Context, onRows, plain objective, label stri
 	var sub []int
 	var runs []*ascent
 	for i, best := range tried {
-		if best == nil || best.value < u.outcomes[i].value()-variantSlack {
+		if best == nil || whole && best.value < u.outcomes[i].value()-variantSlack {
 			continue
 		}
-		best.start = best.x
+		if best.start = best.x; !whole {
+			best = &ascent{start: best.x}
+		}
 		sub, runs = append(sub, i), append(runs, best)
 	}
 	if err := u.staged(ctx, sub, runs, onRows); err != nil {
