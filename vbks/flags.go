@@ -26,7 +26,7 @@ const (
 	samePeriods = 0.01 // relative difference of periods that are one
 	idleShare   = 0.01 // of the noise variance, below which a summand explains nothing
 	flooredBy   = 1.5  // noise variances up to so many times the floor are held by it
-	movingNats  = 0.5  // gained in the last evaluations of the ascent that led here
+	movingNats  = 0.05 // that are still expected of an ascent, which is told within a factor of some 10
 	flaggedRows = 64   // on which the variance of a summand is taken
 )
 

@@ -77,6 +77,9 @@ func (u *unit) search(ctx context.Context) error {
 	if err := u.resume(ctx, onRows); err != nil {
 		return err
 	}
+	if err := u.guess(ctx, onRows); err != nil {
+		return err
+	}
 	plain := bound.boundValue(rows, u.order.Compared.YY, u.stop)
 	if err := u.roughen(ctx, onRows, plain); err != nil {
 		return err

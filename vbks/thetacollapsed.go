@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"slices"
 
 	"gonum.org/v1/gonum/floats"
 
@@ -441,6 +442,7 @@ func (u *unit) widen(ctx context.Context) error {
 			values[j] = math.NaN()
 		}
 		f.ELBO = values[j]
+		f.Best.Gain = runs[slices.Index(sub, i)].further()
 		f.State.Free, f.State.ThetaChol = o.unpack(xs[j])
 	}
 	return nil

@@ -44,7 +44,7 @@ type solution struct {
 	Value  float64 // bound on the round's rows
 	Source string
 	Fresh  bool    // changed since relatives last saw it
-	Gain   float64 // in the last evaluations of the ascent that led here
+	Gain   float64 // that is still expected, in nats, of all rows seen; +Inf where nothing says
 
 	// Of a mode whose surroundings are known: the factor of its curvature's covariance and log volume.
 	Chol   []float64
@@ -144,7 +144,7 @@ func (o *outcome) offer(a *ascent, source string) {
 	if a.x == nil || a.value <= o.value() {
 		return
 	}
-	o.Best = solution{X: a.x, Value: a.value, Source: source, Fresh: true, Gain: a.lately()}
+	o.Best = solution{X: a.x, Value: a.value, Source: source, Fresh: true, Gain: a.further()}
 }
 
 // model is what is known of a kernel of the space before any data.
@@ -170,13 +170,14 @@ type site struct {
 	drawer    *starts.Drawer
 	total     int       // training rows
 	y         []float64 // targets
+	guesses   map[string][]float64
 	gate      gate
 }
 
 // site returns the trainer's own, as the run is.
 func (t *Trainer) site() *site {
 	s := &site{common: &t.common, settings: t.settings, optimizer: t.optimizer, drawer: t.drawer,
-		total: t.data.Rows(), y: t.data.Y, gate: t.gate}
+		total: t.data.Rows(), y: t.data.Y, guesses: t.data.Guesses, gate: t.gate}
 	for _, k := range t.kernels {
 		s.models = append(s.models, k.model)
 	}
