@@ -14,6 +14,7 @@ import (
 type State struct {
 	Free   []float64 // point estimate, or mean of q(log θ)
 	Factor float64   // escalation of the jitter, 1 where none was needed
+	Z      []float64 // inducing inputs of its own, M x D, which q(v) is of; nil: those of all
 
 	// q(v), of the stochastic optimisers.
 	Mean      []float64 // M: m ("adam") or Λm ("natural")
@@ -35,11 +36,16 @@ type State struct {
 // clone copies a state.
 func (s *State) clone() *State {
 	c := *s
-	for _, p := range []*[]float64{&c.Free, &c.Mean, &c.Chol, &c.ThetaChol, &c.FreeM1, &c.FreeM2,
+	for _, p := range []*[]float64{&c.Free, &c.Z, &c.Mean, &c.Chol, &c.ThetaChol, &c.FreeM1, &c.FreeM2,
 		&c.MeanM1, &c.MeanM2, &c.CholM1, &c.CholM2, &c.ThetaCholM1, &c.ThetaCholM2} {
 		*p = slices.Clone(*p)
 	}
 	return &c
+}
+
+// unplaced is what of a state does not depend on the inducing inputs.
+func (s *State) unplaced() *State {
+	return &State{Free: s.Free, Factor: s.Factor, ThetaChol: s.ThetaChol}
 }
 
 // begin gives member k its state. What a state lacks starts anew: q(v) at the

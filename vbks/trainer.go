@@ -477,7 +477,7 @@ func (t *Trainer) reinduce(m int) error {
 	}
 	for _, k := range t.kernels {
 		if k.state != nil {
-			k.state = &State{Free: k.state.Free, Factor: k.state.Factor, ThetaChol: k.state.ThetaChol}
+			k.state = k.state.unplaced()
 		}
 	}
 	return nil

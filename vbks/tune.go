@@ -50,9 +50,10 @@ func tuningStages(n, inducing, live, steps int, last bool) []TuningStage {
 	return out
 }
 
-// tune takes the live kernels' hyperparameters through the stages.
-func (r *round) tune(ctx context.Context, stages []TuningStage) error {
-	at := r.live
+// tune takes the live kernels' hyperparameters through the stages. It returns those
+// that the last one was for.
+func (r *round) tune(ctx context.Context, stages []TuningStage) (at []int, err error) {
+	at = r.live
 	for i, stage := range stages {
 		o := r.order(phaseTune)
 		o.Tuned, o.Steps, o.Further = r.tuneSample(stage.Rows), stage.Steps, i > 0
@@ -62,10 +63,10 @@ func (r *round) tune(ctx context.Context, stages []TuningStage) error {
 			at = at[:min(len(at), stage.Kernels)]
 		}
 		if err := r.each(ctx, o, r.tasks(at)); err != nil {
-			return err
+			return nil, err
 		}
 	}
-	return nil
+	return at, nil
 }
 
 // tune takes the hyperparameters of a unit's kernels uphill, from where they
