@@ -25,14 +25,14 @@ const (
 	// At most so many kernels get inducing inputs of their own.
 	mostOwn = 12
 	// They are picked from ownRows times M rows, ownTimes at most: each time at what
-	// hyperparameters the time before has led to, while that gains a nat.
+	// hyperparameters the time before has led to, while that gains a nat of all rows.
 	ownRows  = 16
 	ownTimes = 2
 	// Then they are moved, by so many iterations at a time, at most ownMoves times, while
-	// that gains movePays nats an iteration, of all rows.
+	// that gains movePays nats of all rows an iteration.
 	moveSteps = 10
-	ownMoves  = 4
-	movePays  = 1
+	ownMoves  = 6
+	movePays  = 0.5
 )
 
 // owns reports whether the best kernels get inducing inputs of their own in this
