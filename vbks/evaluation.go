@@ -118,7 +118,7 @@ type KernelResult struct {
 	Evidence                   *Evidence    // nil where the local ELBO is an estimate
 	Apart                      bool         // told apart at these hyperparameters: its upper bound lies below the leader's lower one
 	Params                     []ParamValue // one for each of the program's
-	Gain                       float64      // that is still expected of its hyperparameters, nats; +Inf where nothing says
+	Gain                       float64      // that is still expected of its hyperparameters, nats; -1 where nothing says
 	Flags                      []Flag       // what its user should look at
 	Noise                      float64      // σ_n² of the standardised targets
 	Source                     string       // where the solution came from: "last", "fresh", "SE*LIN" (a transplant)

@@ -30,6 +30,9 @@ const (
 	flaggedRows = 64   // on which the variance of a summand is taken
 )
 
+// gainUnknown stands for what is still expected of hyperparameters where nothing says.
+const gainUnknown = -1
+
 // flags looks at what a kernel has arrived at.
 func (t *Trainer) flags(k *kernel) (out []Flag) {
 	raw, noise := params.Raw(k.program, k.state.Free, t.floor)
@@ -57,7 +60,7 @@ func (t *Trainer) flags(k *kernel) (out []Flag) {
 	if noise < flooredBy*t.floor && !stated {
 		out = append(out, NoiseAtFloor)
 	}
-	if k.gain > movingNats || k.crude {
+	if k.gain > movingNats || k.gain == gainUnknown || k.crude {
 		out = append(out, StillMoving)
 	}
 	return out

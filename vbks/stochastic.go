@@ -178,7 +178,7 @@ func (u *unit) learn() error {
 		f.State.Z = f.Own
 		f.Factor, f.Terms = math.Max(f.State.Factor, 1), nil
 		if !u.order.Settled && u.order.Rows == u.total {
-			f.Best.Gain = math.Inf(1) // steps on minibatches end near an optimum, nobody knows how near
+			f.Best.Gain = gainUnknown // steps on minibatches end near an optimum, nobody knows how near
 		}
 		if estimates[j] == nil {
 			exact := l.members[i].settled

@@ -45,7 +45,7 @@ type solution struct {
 	Value  float64 // bound on the round's rows
 	Source string
 	Fresh  bool    // changed since relatives last saw it
-	Gain   float64 // that is still expected, in nats, of all rows seen; +Inf where nothing says
+	Gain   float64 // that is still expected, in nats, of all rows seen; gainUnknown where nothing says
 
 	// Of a mode whose surroundings are known: the factor of its curvature's covariance and log volume.
 	Chol   []float64
