@@ -96,6 +96,7 @@ const (
 //	kernel/i/evidence   lower and upper bound on the log evidence at its hyperparameters
 //	kernel/i/tight      1 if these are from products with all of k(X,X); else not there
 //	kernel/i/free       logarithms of the free hyperparameters and ρ, σ_n² = floor + exp ρ
+//	kernel/i/mode       F: the mode that a belief of the collapsed bound is about
 //	kernel/i/theta_chol F x F, factor of q(log θ)
 //	kernel/i/z          M x D: inducing inputs of its own, standardised; not there where it has those of all
 //	kernel/i/mean, chol q(v): m and C ("adam"), Λm and Λ ("natural")
@@ -283,7 +284,7 @@ type statePart struct {
 func (s *State) parts(f, m int) []statePart {
 	free, theta, mean, chol := []int{f}, []int{f, f}, []int{m}, []int{m, m}
 	return []statePart{
-		{"free", &s.Free, free}, {"free_m1", &s.FreeM1, free}, {"free_m2", &s.FreeM2, free},
+		{"free", &s.Free, free}, {"mode", &s.Mode, free}, {"free_m1", &s.FreeM1, free}, {"free_m2", &s.FreeM2, free},
 		{"theta_chol", &s.ThetaChol, theta}, {"theta_chol_m1", &s.ThetaCholM1, theta}, {"theta_chol_m2", &s.ThetaCholM2, theta},
 		{"mean", &s.Mean, mean}, {"mean_m1", &s.MeanM1, mean}, {"mean_m2", &s.MeanM2, mean},
 		{"chol", &s.Chol, chol}, {"chol_m1", &s.CholM1, chol}, {"chol_m2", &s.CholM2, chol},

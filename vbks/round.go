@@ -68,7 +68,7 @@ func (t *Trainer) donors() []gift {
 	live = live[:min(len(live), max(6, len(live)/2))]
 	out := make([]gift, len(live))
 	for i, k := range live {
-		out[i] = gift{From: k, X: t.kernels[k].state.Free, Value: t.kernels[k].elbo}
+		out[i] = gift{From: k, X: t.kernels[k].state.solution(), Value: t.kernels[k].elbo}
 	}
 	return out
 }

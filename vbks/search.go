@@ -128,7 +128,7 @@ func (u *unit) resume(ctx context.Context, onRows objective) error {
 	var runs []*ascent
 	for i := range u.tasks {
 		if s := u.tasks[i].Last; s != nil {
-			sub, runs = append(sub, i), append(runs, &ascent{start: s.Free})
+			sub, runs = append(sub, i), append(runs, &ascent{start: s.solution()})
 		}
 	}
 	if err := u.climb(ctx, sub, runs, u.optimizer.search().resumed(u.settings.Steps), onRows); err != nil {

@@ -456,7 +456,7 @@ func (u *unit) widen(ctx context.Context) error {
 		if !ok[j] {
 			values[j] = math.NaN()
 		}
-		f.ELBO = values[j]
+		f.ELBO, f.State.Mode = values[j], f.State.Free
 		f.State.Free, f.State.ThetaChol = full.unpack(xs[j])
 	}
 	return nil
@@ -485,7 +485,7 @@ func (u *unit) climbBeliefs(ctx context.Context, o *thetaObjective, sub []int, c
 		}
 		starts[0][j] = &ascent{start: o.pack(f.State.Free, chol)}
 		if last := u.tasks[i].Last; last != nil && last.ThetaChol != nil && f.Best.Source == "last" {
-			starts[1][j] = &ascent{start: o.pack(f.State.Free, last.ThetaChol)}
+			starts[1][j] = &ascent{start: o.pack(last.Free, last.ThetaChol)}
 		}
 	}
 	for turn, runs := range starts {
