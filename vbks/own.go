@@ -118,7 +118,7 @@ func (u *unit) ownInputs(ctx context.Context) error {
 	if from == nil {
 		from = u.shared
 	}
-	moved, err := u.move(ctx, bound, rows, best, from)
+	moved, lately, err := u.move(ctx, bound, rows, best, from)
 	if err != nil {
 		return err
 	}
@@ -136,7 +136,8 @@ func (u *unit) ownInputs(ctx context.Context) error {
 		return err
 	}
 	f.Own, f.Best.X, f.Best.Value = own, last.x, last.value
-	f.Best.Gain = ofAll(last.further(), len(last.x), u.order.Tuned.N, u.total)
+	// What the inducing inputs have gained at last they may gain again.
+	f.Best.Gain = ofAll(last.further()+lately, len(last.x), u.order.Tuned.N, u.total)
 	for i := range f.Modes {
 		f.Modes[i].Stale = true
 	}
@@ -203,12 +204,15 @@ func (u *unit) greedy(free []float64) ([]float64, error) {
 
 // move takes hyperparameters and inducing inputs of member 0 uphill together from best
 // and z, as long as that pays, and leaves in best where it came to. It returns the
-// inducing inputs, nil if they are where they were.
-func (u *unit) move(ctx context.Context, bound *collapsed, rows device.Points, best *ascent, z []float64) ([]float64, error) {
+// inducing inputs, nil if they are where they were, and what they have gained lately, in
+// nats of the rows.
+func (u *unit) move(
+	ctx context.Context, bound *collapsed, rows device.Points, best *ascent, z []float64,
+) (moved []float64, lately float64, err error) {
 	g, dim, f := u.worker.group, u.dim, len(best.x)
 	gradZ, err := u.worker.lane.NewArray(1, u.m, dim)
 	if err != nil {
-		return nil, err
+		return nil, 0, err
 	}
 	bound.gradZ = gradZ
 	defer func() {
@@ -236,21 +240,21 @@ func (u *unit) move(ctx context.Context, bound *collapsed, rows device.Points, b
 		scale = append(scale, math.Max(u.span[i%dim], 1e-9)/math.Pow(float64(u.m), 1/float64(dim)))
 	}
 	least := movePays * moveSteps * float64(u.order.Tuned.N) / float64(u.order.Rows)
-	var moved []float64
 	start := slices.Concat(best.x, z)
 	for range ownMoves {
 		a := &ascent{start: start, scale: scale}
 		if err := ascend(ctx, u.gate, u.all(), []*ascent{a}, moveSteps, both); err != nil {
-			return nil, err
+			return nil, 0, err
 		}
+		lately = 0
 		if a.broken != nil || a.x == nil || !(a.value > best.value) {
 			break
 		}
-		gain := a.value - best.value
+		lately = a.value - best.value
 		best.x, best.value, moved = a.x[:f:f], a.value, a.x[f:]
-		if start = a.x; gain < least {
+		if start = a.x; lately < least {
 			break
 		}
 	}
-	return moved, nil
+	return moved, lately, nil
 }

@@ -42,8 +42,6 @@ func NewGaps(figure string, v Variant, times int, set []config.Override) (*Gaps,
 		return nil, fmt.Errorf("%s: gaps are of one number of inducing inputs: state it, --set sparse.inducing=32", figure)
 	case s.Optimizer != "collapsed" && s.Optimizer != "auto" || s.Hyperparameters != "point":
 		return nil, fmt.Errorf("%s: gaps are of point estimates on the bound of all rows, optimise.optimizer = \"collapsed\"", figure)
-	case s.Starts == 0:
-		return nil, fmt.Errorf("%s: optimise.starts = 0 cannot be multiplied", figure)
 	}
 	return &Gaps{c, times}, nil
 }
