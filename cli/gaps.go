@@ -42,9 +42,10 @@ func newGaps() *cobra.Command {
 			"There are two gaps: of the local ELBO that is reported, and of the bound that hyperparameters are searched on (sparse.bound), where " +
 			"the best came from. Expected is what a solution is told to be below its own optimum, own what it was found to be. Seconds " +
 			"are of CPU, of one core, for all kernels of a seed. The number of inducing inputs must be stated.\n\n" +
-			"With --out the rows are also written to study-gaps-<variant>-<figure>.csv; with the directory of the same study, which may have more " +
-			"--seeds now, it goes on where that was cut.",
-		Example: "# figure 1a with noise, 32 inducing inputs\nkestrel study gaps --figure fig1a --seeds 201..206 --set sparse.inducing=32 -o gaps\n\n" +
+			"With --out the rows are also written to study-gaps-<variant>-<figure>.csv; with the directory of the same study, which may have " +
+			"more --seeds now, it goes on where that was cut.",
+		Example: "# figure 1a with noise, 32 inducing inputs\n" +
+			"kestrel study gaps --figure fig1a --seeds 201..206 --set sparse.inducing=32 -o gaps\n\n" +
 			"# without noise, as the paper has it\n" +
 			"kestrel study gaps --figure fig1b --variant iii --seeds 201..206 --set sparse.inducing=16 -o without",
 		Args: nothing,

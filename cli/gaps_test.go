@@ -12,8 +12,9 @@ import (
 // tinyGaps makes a study of gaps tiny.
 func tinyGaps(args ...string) []string {
 	return append([]string{"study", "gaps", "--figure", "quickstart", "--variant", "iii", "--times", "2", "--set", "data.outputs=30",
-		"--set", "data.test=5", "--set", "kernels.expressions=SE,(PER+RQ)*LIN", "--set", "sparse.inducing=6", "--set", "schedule.evaluate_every=1",
-		"--set", "schedule.steps=3", "--set", "optimise.starts=1", "--set", "schedule.refine=0", "--set", "sparse.compare_all=0"}, args...)
+		"--set", "data.test=5", "--set", "kernels.expressions=SE,(PER+RQ)*LIN", "--set", "sparse.inducing=6",
+		"--set", "schedule.evaluate_every=1", "--set", "schedule.steps=3", "--set", "optimise.starts=1",
+		"--set", "schedule.refine=0", "--set", "sparse.compare_all=0"}, args...)
 }
 
 // A study that had fewer seeds goes on: what is there is not made again.
@@ -31,7 +32,8 @@ func TestGapsGoOn(t *testing.T) {
 	must.OK(t, os.WriteFile(file, append(before, "iii,quickstart,2,torn"...), 0o644))
 	code, stdout, stderr = kestrel(t, tinyGaps("--seeds", "1..2", "-o", "g")...)
 	if code != 0 || !strings.Contains(stderr, "goes on where it was cut: 1 of 2 runs finished\n") ||
-		!strings.Contains(stderr, "quickstart (iii), seed 1, 1 of 2: finished already\n") || !strings.Contains(stdout, ": 4 kernels of 2 seeds ") {
+		!strings.Contains(stderr, "quickstart (iii), seed 1, 1 of 2: finished already\n") ||
+		!strings.Contains(stdout, ": 4 kernels of 2 seeds ") {
 		t.Error(code, stderr, stdout)
 	}
 	rows := records(t, file)

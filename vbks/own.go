@@ -31,6 +31,9 @@ const (
 	// Then they are moved, by so many iterations at a time, at most ownMoves times, while
 	// that gains movePays nats of all rows an iteration.
 	moveSteps = 10
+	// Both on at most movedRows times M of the rows: there are many more numbers in those
+	// than in the inducing inputs.
+	movedRows = 80
 	ownMoves  = 6
 	movePays  = 0.5
 )
@@ -53,7 +56,7 @@ func (r *round) own(ctx context.Context, kernels []int, rows int) error {
 	at := slices.DeleteFunc(slices.Clone(kernels), func(k int) bool { return r.outcomes[k].Failure != "" || r.outcomes[k].Best.X == nil })
 	slices.SortStableFunc(at, func(a, b int) int { return cmp.Compare(r.outcomes[b].Best.Value, r.outcomes[a].Best.Value) })
 	o := r.order(phaseOwn)
-	o.Tuned, o.Steps = r.tuneSample(rows), max(1, int(math.Ceil(furtherSteps*float64(r.settings.Steps))))
+	o.Tuned, o.Moved, o.Steps = r.tuneSample(rows), r.tuneSample(min(rows, movedRows*r.m)), max(1, int(math.Ceil(furtherSteps*float64(r.settings.Steps))))
 	return r.each(ctx, o, r.tasks(at[:min(mostOwn, len(at))]))
 }
 
@@ -72,8 +75,9 @@ func (g *group) put(z []float64) error {
 
 // ownInputs looks for inducing inputs for the only kernel of a unit: picked one after the
 // other where most variance is left at its hyperparameters (inducing.Greedy), which are
-// then taken further, and moved along the gradient of the bound. They are taken only
-// where the bound on the rows that hyperparameters were tuned on is higher.
+// then taken further, and moved along the gradient of the bound, on a part of the rows that
+// hyperparameters were tuned on. They are taken only where the bound on all of these is
+// higher.
 func (u *unit) ownInputs(ctx context.Context) error {
 	if err := u.load(u.worker.group); err != nil {
 		return err
@@ -88,28 +92,66 @@ func (u *unit) ownInputs(ctx context.Context) error {
 	}
 	f, g := &u.outcomes[0], u.worker.group
 	obj := bound.boundObjective(rows, u.order.Tuned.YY, u.stop)
-	best := &ascent{start: f.Best.X}
-	if err := value(u.all(), []*ascent{best}, obj); err != nil || best.x == nil {
+	before := &ascent{start: f.Best.X}
+	if err := value(u.all(), []*ascent{before}, obj); err != nil || before.x == nil {
 		return err
 	}
-	pays := float64(u.order.Tuned.N) / float64(u.order.Rows) // what is a nat of all rows
-	var own []float64
+	free, own, lately, err := u.found(ctx, bound)
+	if err != nil || own == nil {
+		return err
+	}
+	if err := g.put(own); err != nil {
+		return err
+	}
+	a := &ascent{start: free} // which also says how far the hyperparameters are from their optimum
+	if err := u.climb(ctx, u.all(), []*ascent{a}, u.order.Steps, obj); err != nil {
+		return err
+	}
+	if a.x == nil || a.value < before.value+u.nat(u.order.Tuned) {
+		return nil
+	}
+	f.Own, f.Best.X, f.Best.Value = own, a.x, a.value
+	// What the inducing inputs have gained at last they may gain again.
+	f.Best.Gain = ofAll(a.further(), len(a.x), u.order.Tuned.N, u.total) + lately
+	for i := range f.Modes {
+		f.Modes[i].Stale = true
+	}
+	return nil
+}
+
+// nat is what a nat of all rows is of a part of them.
+func (u *unit) nat(part *rowSet) float64 { return float64(part.N) / float64(u.order.Rows) }
+
+// found finds inducing inputs for the only kernel of a unit, with hyperparameters that go
+// with them, on the rows that are for that; nil where there are none better than those of
+// all. lately is what moving them gained at last, in nats of all rows.
+func (u *unit) found(ctx context.Context, bound *collapsed) (free, own []float64, lately float64, err error) {
+	rows, err := u.rows(u.order.Moved)
+	if err != nil {
+		return nil, nil, 0, err
+	}
+	g, nat := u.worker.group, u.nat(u.order.Moved)
+	obj := bound.boundObjective(rows, u.order.Moved.YY, u.stop)
+	best := &ascent{start: u.outcomes[0].Best.X}
+	if err := value(u.all(), []*ascent{best}, obj); err != nil || best.x == nil {
+		return nil, nil, 0, err
+	}
 	for range ownTimes {
 		z, err := u.greedy(best.x)
 		if err != nil {
-			return err
+			return nil, nil, 0, err
 		}
 		if z == nil {
 			break
 		}
 		if err := g.put(z); err != nil {
-			return err
+			return nil, nil, 0, err
 		}
 		a := &ascent{start: best.x}
 		if err := u.climb(ctx, u.all(), []*ascent{a}, u.order.Steps, obj); err != nil {
-			return err
+			return nil, nil, 0, err
 		}
-		if a.x == nil || a.value < best.value+pays {
+		if a.x == nil || a.value < best.value+nat {
 			break
 		}
 		best, own = a, z
@@ -119,29 +161,10 @@ func (u *unit) ownInputs(ctx context.Context) error {
 		from = u.shared
 	}
 	moved, lately, err := u.move(ctx, bound, rows, best, from)
-	if err != nil {
-		return err
-	}
 	if moved != nil {
 		own = moved
 	}
-	if own == nil {
-		return nil
-	}
-	if err := g.put(own); err != nil {
-		return err
-	}
-	last := &ascent{start: best.x} // which says how far the hyperparameters are from their optimum
-	if err := u.climb(ctx, u.all(), []*ascent{last}, u.order.Steps, obj); err != nil || last.x == nil {
-		return err
-	}
-	f.Own, f.Best.X, f.Best.Value = own, last.x, last.value
-	// What the inducing inputs have gained at last they may gain again.
-	f.Best.Gain = ofAll(last.further()+lately, len(last.x), u.order.Tuned.N, u.total)
-	for i := range f.Modes {
-		f.Modes[i].Stale = true
-	}
-	return nil
+	return best.x, own, lately, err
 }
 
 // greedy picks inducing inputs at member 0's hyperparameters from a sample of the rows.
@@ -205,7 +228,7 @@ func (u *unit) greedy(free []float64) ([]float64, error) {
 // move takes hyperparameters and inducing inputs of member 0 uphill together from best
 // and z, as long as that pays, and leaves in best where it came to. It returns the
 // inducing inputs, nil if they are where they were, and what they have gained lately, in
-// nats of the rows.
+// nats of all rows.
 func (u *unit) move(
 	ctx context.Context, bound *collapsed, rows device.Points, best *ascent, z []float64,
 ) (moved []float64, lately float64, err error) {
@@ -219,7 +242,7 @@ func (u *unit) move(
 		bound.gradZ = nil
 		u.worker.lane.Free(gradZ)
 	}()
-	plain := bound.boundObjective(rows, u.order.Tuned.YY, u.stop)
+	plain := bound.boundObjective(rows, u.order.Moved.YY, u.stop)
 	both := objective{
 		eval: func(sub []int, xs [][]float64) error {
 			if err := g.put(slices.Clone(xs[0][f:])); err != nil {
@@ -239,7 +262,7 @@ func (u *unit) move(
 	for i := range z {
 		scale = append(scale, math.Max(u.span[i%dim], 1e-9)/math.Pow(float64(u.m), 1/float64(dim)))
 	}
-	least := movePays * moveSteps * float64(u.order.Tuned.N) / float64(u.order.Rows)
+	nat := u.nat(u.order.Moved)
 	start := slices.Concat(best.x, z)
 	for range ownMoves {
 		a := &ascent{start: start, scale: scale}
@@ -250,9 +273,9 @@ func (u *unit) move(
 		if a.broken != nil || a.x == nil || !(a.value > best.value) {
 			break
 		}
-		lately = a.value - best.value
+		lately = (a.value - best.value) / nat
 		best.x, best.value, moved = a.x[:f:f], a.value, a.x[f:]
-		if start = a.x; lately < least {
+		if start = a.x; lately < movePays*moveSteps {
 			break
 		}
 	}

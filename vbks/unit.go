@@ -69,6 +69,7 @@ type order struct {
 	Screen    *rowSet     // search: on which fresh starts are tried
 	Compared  *rowSet     // search, transplants: on which hyperparameters are compared
 	Tuned     *rowSet     // tune, own inputs: on which hyperparameters are tuned
+	Moved     *rowSet     // own inputs: on which they are found
 	Steps     int         // tune, own inputs: L-BFGS iterations at most
 	Further   bool        // tune: from what an earlier stage has arrived at, only
 	Settled   bool        // learn: hyperparameters have been tuned, no steps follow

@@ -114,7 +114,8 @@ func TestGapTable(t *testing.T) {
 	if after, err := os.ReadFile(name); err != nil || string(after) != string(text) {
 		t.Errorf("%v\n%s\nwant\n%s", err, after, text)
 	}
-	if s := g.SummariseGaps(append(first, second...)); s.Without != 1 || s.Kernels != 4 || s.Gap != 7.5 || s.Far != 3 || s.Flagged != 3 || s.CPU != 3 {
+	s := g.SummariseGaps(append(first, second...))
+	if s.Without != 1 || s.Kernels != 4 || s.Gap != 7.5 || s.Far != 3 || s.Flagged != 3 || s.CPU != 3 {
 		t.Errorf("%+v", s)
 	}
 }
