@@ -30,6 +30,7 @@ var layers = []string{
 	"device/cuda",
 	"vbks/random",
 	"vbks/periods",
+	"vbks/secant",
 	"vbks/inducing",
 	"vbks/belief",
 	"vbks/mixture",

@@ -49,6 +49,9 @@ func TestFormatPageHasArrays(t *testing.T) {
 			"data.params=[0.3, 1]", "data.noise=0.001", "kernels.expressions=SE,LIN,PER,LIN+SE,RQ,MATERN12"},
 		{"optimise.optimizer=adam", "optimise.hyperparameters=full", "schedule.batch=16", "schedule.elbo_rows=20"},
 		{"optimise.optimizer=natural", "schedule.batch=16"},
+		{"optimise.optimizer=collapsed", "optimise.hyperparameters=diagonal", "schedule.evaluate_every=1", "schedule.refine=0"},
+		// Its leader has inducing inputs of its own.
+		{"optimise.optimizer=natural", "data.outputs=2300", "sparse.inducing=5", "schedule.evaluate_every=1", "schedule.refine=0"},
 		{"data.source=csv", "data.path=" + series(t), "data.test=4", "predict.calibrate=auto", "kernels.expressions=SE"},
 	} {
 		runtest.In(t, configtest.Small(t, set...), filepath.Join(t.TempDir(), "run"), written)

@@ -27,11 +27,14 @@ func (collapsedOptimizer) stepping() rule { return nil }
 func (collapsedOptimizer) bounded() bool { return true }
 
 func (collapsedOptimizer) complete(ctx context.Context, r *round) error {
+	if err := r.own(ctx, r.live, r.n); err != nil {
+		return err
+	}
 	for _, k := range r.live {
 		f := &r.outcomes[k]
 		f.ELBO = f.Best.Value
 		if f.Best.X != nil {
-			f.State = &State{Free: f.Best.X, Factor: f.Factor}
+			f.State = &State{Free: f.Best.X, Factor: f.Factor, Z: f.Own}
 		}
 	}
 	if r.settings.pointEstimates() {

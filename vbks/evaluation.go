@@ -48,6 +48,9 @@ type Training struct {
 
 	Seasons []float64 // of a series in time: periods that the calendar knows, in units of X, the shortest first
 	Truth   string    // id of the kernel that they were drawn from, "" if not known: what comes out is held against it
+	// Guesses are free vectors that the search begins from, too, by kernel: of studies that
+	// know more than the data say.
+	Guesses map[string][]float64
 
 	First int // rows, the first ones, that priors, the noise's floor and candidate periods are of; 0: all
 	Begin int // rows, the first ones, that there are at the beginning; Grow announces others. 0: all
@@ -115,6 +118,7 @@ type KernelResult struct {
 	Evidence                   *Evidence    // nil where the local ELBO is an estimate
 	Apart                      bool         // told apart at these hyperparameters: its upper bound lies below the leader's lower one
 	Params                     []ParamValue // one for each of the program's
+	Gain                       float64      // that is still expected of its hyperparameters, nats; -1 where nothing says
 	Flags                      []Flag       // what its user should look at
 	Noise                      float64      // σ_n² of the standardised targets
 	Source                     string       // where the solution came from: "last", "fresh", "SE*LIN" (a transplant)

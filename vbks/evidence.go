@@ -205,7 +205,7 @@ func (t *Trainer) report(q *belief.Belief) *Evaluation {
 			}
 			res.Evidence = k.bounds
 			res.Params, res.Noise = t.values(k)
-			res.Flags = t.flags(k)
+			res.Gain, res.Flags = k.gain, t.flags(k)
 		case k.status == Live:
 			res.Status, res.Reason = Pruned, "restored: takes part from the next evaluation on"
 		}

@@ -182,12 +182,12 @@ func (l *loader) run(t *Trainer) {
 	if _, ok := l.arrays["format"]; !ok {
 		l.fail("array format is missing; an older version of the program wrote it")
 	}
-	if v := l.numbers("format", 1)[0]; l.err == nil && v != checkpointFormat {
+	if v := l.numbers("format", 1)[0]; l.err == nil && v != checkpointFormat && v != ownFormat {
 		age := "an older"
-		if v > checkpointFormat {
+		if v > ownFormat {
 			age = "a newer"
 		}
-		l.fail("array format: version %v, known is %d; %s version of the program wrote it, which can use it", v, checkpointFormat, age)
+		l.fail("array format: version %v, known is %d; %s version of the program wrote it, which can use it", v, ownFormat, age)
 	}
 	if got, want := l.text("optimizer"), t.settings.Optimizer+" "+t.settings.Hyperparameters; got != want {
 		l.fail("array optimizer: of optimiser and hyperparameters %q, the settings say %q", got, want)
@@ -327,6 +327,7 @@ func (l *loader) kernel(t *Trainer, i int) {
 		}
 		*p.data = l.optional(name(p.name), size)
 	}
+	s.Z = l.optional(name("z"), t.m*t.dim)
 	if s.Free == nil {
 		l.fail("array %s is missing", name("free"))
 	}
@@ -398,3 +399,11 @@ func (l *loader) last(t *Trainer) {
 
 // Inputs returns the inducing inputs, M x Dim, standardised; they are not to be changed.
 func (t *Trainer) Inputs() []float64 { return t.inducing }
+
+// OwnInputs returns those that a kernel has of its own, nil where it has those of all.
+func (t *Trainer) OwnInputs(id string) []float64 {
+	if i, err := t.solved(id); err == nil {
+		return t.kernels[i].state.Z
+	}
+	return nil
+}

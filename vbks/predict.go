@@ -204,6 +204,9 @@ func (t *Trainer) predict(ctx context.Context, x []float64, o PredictOptions) (*
 func (t *Trainer) asking() *round {
 	r := &round{Trainer: t, number: t.evaluation, n: t.rows, outcomes: t.unknown()}
 	for i, k := range t.kernels {
+		if k.state != nil {
+			r.outcomes[i].Own = k.state.Z
+		}
 		if k.spread.evaluation == t.evaluation && k.spread.inducing == t.m {
 			r.outcomes[i].Spread = k.spread.of
 		}

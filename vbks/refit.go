@@ -52,7 +52,7 @@ func (t *Trainer) onRows(ctx context.Context, dev device.Device, data Training, 
 	}
 	for _, k := range out.kernels {
 		if k.state != nil {
-			k.state = &State{Free: k.state.Free, Factor: k.state.Factor, ThetaChol: k.state.ThetaChol}
+			k.state = k.state.unplaced()
 		}
 	}
 	weighty := func(least float64) (some []int) {

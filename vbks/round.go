@@ -70,7 +70,7 @@ func (t *Trainer) donors() []gift {
 	live = live[:min(len(live), max(6, len(live)/2))]
 	out := make([]gift, len(live))
 	for i, k := range live {
-		out[i] = gift{From: k, X: t.kernels[k].state.Free, Value: t.kernels[k].elbo}
+		out[i] = gift{From: k, X: t.kernels[k].state.solution(), Value: t.kernels[k].elbo}
 	}
 	return out
 }
@@ -163,13 +163,32 @@ func (r *round) searching() bool {
 func (r *round) each(ctx context.Context, o *order, tasks []task) error {
 	p := &pass{round: r, site: r.site(), order: o, total: len(tasks)}
 	for left := tasks; len(left) > 0; {
-		p.units = divide(left, len(r.workers), r.group)
+		p.units = r.divide(left, o.Phase)
 		if err := p.run(ctx); err != nil {
 			return err
 		}
 		left = slices.Concat(p.units...)
 	}
 	return nil
+}
+
+// divide makes units of tasks. A kernel with inducing inputs of its own, or that is to
+// get some, is one: a lane's kernels share theirs, which its products with them are laid
+// out for.
+func (r *round) divide(tasks []task, p phase) [][]task {
+	var alone [][]task
+	var shared []task
+	for _, t := range tasks {
+		if t.Known.Own != nil || p == phaseOwn {
+			alone = append(alone, []task{t})
+		} else {
+			shared = append(shared, t)
+		}
+	}
+	if len(shared) == 0 {
+		return alone
+	}
+	return append(alone, divide(shared, len(r.workers), r.group)...)
 }
 
 // divide makes units of tasks, which come costliest first: at most as many in one

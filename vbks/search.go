@@ -78,6 +78,9 @@ func (u *unit) search(ctx context.Context) error {
 	if err := u.resume(ctx, onRows, plain); err != nil {
 		return err
 	}
+	if err := u.guess(ctx, onRows); err != nil {
+		return err
+	}
 	if err := u.scan(ctx, onRows, bound.boundValue(screen, u.order.Screen.YY, u.stop)); err != nil {
 		return err
 	}
@@ -129,13 +132,13 @@ func (u *unit) resume(ctx context.Context, onRows, plain objective) error {
 	var runs []*ascent
 	for i := range u.tasks {
 		if s := u.tasks[i].Last; s != nil {
-			sub, runs = append(sub, i), append(runs, &ascent{start: s.Free})
+			sub, runs = append(sub, i), append(runs, &ascent{start: s.solution()})
 		}
 	}
 	if u.order.Rough {
 		trials := make([][]*ascent, len(u.tasks))
 		for _, i := range sub {
-			free := u.tasks[i].Last.Free
+			free := u.tasks[i].Last.solution()
 			for _, x := range append([][]float64{free}, u.drawer.Roughen(u.model(i).program, free)...) {
 				trials[i] = append(trials[i], &ascent{start: x})
 			}

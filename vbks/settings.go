@@ -21,6 +21,7 @@ type Settings struct {
 	Room          int     // for so many inducing inputs there is memory, where Inducing is 0; 0: for any
 	MostSeconds   float64 // where Inducing is 0: no rung is begun that would end later, in s; 0: none. By the clock
 	Placement     string  // one of inducing.Methods
+	Own           string  // one of OwnNames: whether the best kernels get inducing inputs of their own; "": "off"
 	Bound         string  // one of BoundNames: on which "collapsed" searches hyperparameters; "": "elbo"
 	// On the diagonal of k(Z,Z).
 	Jitter device.Jitter
@@ -74,6 +75,7 @@ func DefaultSettings() Settings {
 		Seed:            1,
 		Placement:       "auto",
 		Bound:           tightBound,
+		Own:             autoOwn,
 		AllRows:         1024,
 		Jitter:          device.Jitter{Relative: 1e-9},
 		Optimizer:       "auto",

@@ -167,6 +167,9 @@ func (t *Thawed) each(ctx context.Context, k *FrozenKernel, kernel float64, visi
 		return err
 	}
 	c.lane.Write(c.factor, 0, []float64{k.Factor})
+	if err := c.put(k.Z); err != nil {
+		return err
+	}
 	so := 0.0
 	for i := range k.States {
 		s := &k.States[i]

@@ -83,7 +83,7 @@ type kernel struct {
 	state  *State     // nil before the first evaluation
 	elbo   float64    // local ELBO at the last evaluation
 	terms  []float64  // its terms row by row on the common subsample; nil if all rows were used
-	gain   float64    // of the ascent that led to its solution, in its last evaluations
+	gain   float64    // that is still expected of its hyperparameters, nats; gainUnknown where nothing says
 	volume float64    // log volume of the mode, nats, where the belief counts it
 	crude  bool       // no curvature could be had: its volume is the prior's
 	bounds *Evidence  // on the log evidence at its hyperparameters; nil where only an estimate is known
@@ -478,7 +478,7 @@ func (t *Trainer) reinduce(m int) error {
 	}
 	for _, k := range t.kernels {
 		if k.state != nil {
-			k.state = &State{Free: k.state.Free, Factor: k.state.Factor, ThetaChol: k.state.ThetaChol}
+			k.state = k.state.unplaced()
 		}
 	}
 	return nil

@@ -74,9 +74,8 @@ def covariance(program, theta, x, y, same=0.0):
 class Model:
     def __init__(self, path):
         self.file = dict(np.load(path))
-        assert int(self.file["format"][0]) == 1
+        assert int(self.file["format"][0]) in (1, 2)
         self.about = json.loads(text(self.file["about"]))
-        self.z = self.file["z"]
 
     def weights(self):
         """The kernels that are averaged over, as places in the file, and their weights."""
@@ -93,6 +92,10 @@ class Model:
             order, w = order[:-1], w[:-1]
         return order, w / w.sum()
 
+    def inputs(self, i):
+        """Inducing inputs of kernel i."""
+        return self.file.get(f"kernel/{i}/z", self.file["z"])
+
     def factors(self, i, s, theta, noise):
         """L, m and the function a ↦ Σ a∘Sa of kernel i at state s."""
         f, at, kernel = self.file, f"kernel/{i}/", self.about["kernels"][i]
@@ -103,11 +106,12 @@ class Model:
                 return chol, mean[q], lambda a: ((root[q].T @ a) ** 2).sum(0)
             return chol, mean[q], lambda a: (np.linalg.solve(root[q], a) ** 2).sum(0)
         # From the rows: A = L⁻¹k(Z,X), S⁻¹ = I + AAᵀ/σ², m = SAy/σ².
-        kzz = covariance(kernel["program"], theta, self.z[:, None], self.z[None], np.eye(len(self.z)))
+        z = self.inputs(i)
+        kzz = covariance(kernel["program"], theta, z[:, None], z[None], np.eye(len(z)))
         jitter = self.about["jitter"]
         e = kernel["jitter_factor"] * (jitter["relative"] * np.trace(kzz) / len(kzz) + jitter["absolute"])
         chol = np.linalg.cholesky(kzz + e * np.eye(len(kzz)))
-        a = np.linalg.solve(chol, covariance(kernel["program"], theta, self.z[:, None], f["rows/x"][None]))
+        a = np.linalg.solve(chol, covariance(kernel["program"], theta, z[:, None], f["rows/x"][None]))
         root = np.linalg.cholesky(np.eye(len(kzz)) + a @ a.T / noise)
         mean = np.linalg.solve(root.T, np.linalg.solve(root, a @ f["rows/y"])) / noise
         return chol, mean, lambda b: (np.linalg.solve(root, b) ** 2).sum(0)
@@ -122,7 +126,7 @@ class Model:
         for s in np.flatnonzero(share):
             theta, n = f[at + "theta"][s], f[at + "noise"][s]
             chol, m, spread = self.factors(i, s, theta, n)
-            a = np.linalg.solve(chol, covariance(program, theta, self.z[:, None], x[None]))
+            a = np.linalg.solve(chol, covariance(program, theta, self.inputs(i)[:, None], x[None]))
             mu = a.T @ m
             v = covariance(program, theta, x, x, 1.0) - (a**2).sum(0) + spread(a)
             mean, square, noise = mean + share[s] * mu, square + share[s] * (v + mu**2), noise + share[s] * n

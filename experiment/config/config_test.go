@@ -111,6 +111,7 @@ shared_period = true
 inducing = 3
 first_inducing = 20
 compare_all = 77
+own = "off"
 bound = "elbo"
 most_inducing = 300
 most_seconds = 60.5

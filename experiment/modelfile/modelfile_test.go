@@ -54,6 +54,24 @@ func models(t *testing.T, x [][]float64, each func(what, path, predictions strin
 			ask(t, path, points, func(predictions string) { each("with rows", path, predictions) })
 		}
 	}
+	path := own(t)
+	ask(t, path, points, func(predictions string) { each("inducing inputs of its own", path, predictions) })
+}
+
+// own is a model file of a run on so many rows that kernels have inducing inputs of their own.
+func own(t *testing.T) string {
+	t.Helper()
+	var b strings.Builder
+	b.WriteString("hour,height,level\n")
+	for i := range 2400 {
+		x, h := 24*math.Mod(float64(i)*0.618034, 1), 2000+500*math.Sin(float64(i)*1.7)
+		fmt.Fprintf(&b, "%g,%g,%g\n", x, h, 300+20*math.Sin(x*x/20)+0.01*h+math.Cos(float64(7*i)))
+	}
+	table := filepath.Join(t.TempDir(), "planes.csv")
+	must.OK(t, os.WriteFile(table, []byte(b.String()), 0o644))
+	_, _, dir := runtest.Finished(t, configtest.Plane(t, table, "kernels.expressions=SE[hour]+LIN[height],RQ[hour]", "sparse.inducing=7",
+		"optimise.optimizer=natural", "schedule.evaluate_every=1", "schedule.refine=0"))
+	return filepath.Join(dir, record.ModelFile)
 }
 
 // withRows is a model file of a run without factors.
@@ -309,7 +327,7 @@ func TestHostileModels(t *testing.T) {
 		return func(a map[string]vbks.Tensor) { a[name] = vbks.Tensor{Shape: shape, Data: data} }
 	}
 	for what, change := range map[string]func(map[string]vbks.Tensor){
-		"another format":     put("format", []int{1}, 2),
+		"another format":     put("format", []int{1}, 3),
 		"no text":            func(a map[string]vbks.Tensor) { delete(a, "about") },
 		"no JSON":            func(a map[string]vbks.Tensor) { a["about"] = npz.Bytes([]byte("{")) },
 		"no bytes":           put("about", []int{1}, 0.5),
