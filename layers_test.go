@@ -63,6 +63,7 @@ var layers = []string{
 	"experiment/inspect",
 	"experiment/script",
 	"experiment/serve",
+	"experiment/steer",
 	"experiment",
 	"experiment/series",
 	"experiment/study",

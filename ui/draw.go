@@ -61,10 +61,10 @@ func (b *bench) stateText(t *theme.Theme) (string, plot.Style) {
 // elapsed is the run's time, less pauses.
 func (b *bench) elapsed() time.Duration {
 	worked := time.Duration(float64(b.hist.Seconds) * float64(time.Second))
-	if b.owns() && b.snapshot.Elapsed > worked {
+	if b.steered() != nil && b.snapshot.Elapsed > worked {
 		return b.snapshot.Elapsed
 	}
-	if !b.owns() && b.state() == record.Running && b.snapped && !b.crashed() {
+	if b.steered() == nil && b.state() == record.Running && b.snapped && !b.crashed() {
 		return worked + max(0, b.app.opts.now().Sub(b.hist.Time))
 	}
 	return worked
@@ -224,7 +224,7 @@ func (b *bench) drawProgress(c *plot.Canvas, r plot.Rect, t *theme.Theme) {
 	}
 	x = c.TextFit(x, r.Y, room, text, t.Faint)
 	p := b.snapshot.Progress
-	if p.Total > 0 && b.owns() {
+	if p.Total > 0 && b.steered() != nil {
 		x = c.TextFit(x, r.Y, r.X+r.W-1-x, fmt.Sprintf(" · %s %d/%d ", p.Phase, p.Done, p.Total), t.Faint)
 		if w := min(20, r.X+r.W-2-x); w >= 5 {
 			c.Fill(plot.Rect{X: x, Y: r.Y, W: w, H: 1}, '·', t.Border)
