@@ -43,6 +43,9 @@ func (b *bench) pause() tea.Cmd {
 func (b *bench) stop() tea.Cmd {
 	run := b.steered()
 	return b.order(b.in(record.Stopped), func() (string, error) {
+		if !b.owns() { // its process may end now, and so may what goes on with it
+			return "stopped, with everything written", run.Stop("stopped by the user")
+		}
 		return "stopped, with everything written; " + b.whatGoesOn(), run.Stop("stopped by the user")
 	})
 }
