@@ -80,6 +80,7 @@ var layers = []string{
 	"ui/note",
 	"ui/asking",
 	"ui/launcher",
+	"ui/settings",
 	"ui",
 	"cli",
 	".",

@@ -14,6 +14,7 @@ import (
 
 	"example.com/kestrel/experiment/record"
 	"example.com/kestrel/ui"
+	"example.com/kestrel/ui/settings"
 )
 
 // hasScreen reports whether there is a terminal to show the workbench on.
@@ -57,6 +58,10 @@ func workbench(cmd *cobra.Command, o ui.Options) error {
 	o.Cores = runtime.GOMAXPROCS(0)
 	runtime.GOMAXPROCS(o.Cores + 2)
 	defer runtime.GOMAXPROCS(o.Cores)
+	wishes, err := settings.Read(settings.Path())
+	if o.Settings = wishes; err != nil {
+		o.Remark = err.Error()
+	}
 	end, err := ui.Run(ctx, o)
 	var broken *ui.Crash
 	if errors.As(err, &broken) {

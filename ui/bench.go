@@ -250,6 +250,7 @@ func (b *bench) apply(e *record.Event) {
 	b.hist.Apply(e)
 	b.version++
 	b.takeOrders(e)
+	b.app.ended(b, e)
 	if e.Evaluation != nil {
 		b.palette.Focus(b.leaders())
 		if l := e.Evaluation.Leader(); l != nil && !b.main.table.held {
@@ -287,6 +288,8 @@ func (b *bench) groups() []input.Group {
 		n := string(rune('1' + i))
 		views.All = append(views.All, input.Binding{Keys: []string{n}, Label: n, About: v.name(), Do: func() tea.Cmd { b.at = i; return nil }})
 	}
+	views.All = append(views.All, input.Binding{Keys: []string{"C"}, Label: "C",
+		About: "copy what was found, the table or a command to the clipboard", Off: b.hist.Start == nil, Do: b.askCopy})
 	views.All = append(views.All, input.Binding{Keys: []string{"esc"}, Label: "esc",
 		About: "back to the bench", Off: b.at == 0, Do: func() tea.Cmd { b.at = 0; return nil }})
 	return append(gs, views)

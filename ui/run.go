@@ -10,6 +10,7 @@ import (
 
 	"example.com/kestrel/experiment/config"
 	"example.com/kestrel/experiment/record"
+	"example.com/kestrel/ui/settings"
 )
 
 // Options say what the workbench shows first and where.
@@ -20,6 +21,9 @@ type Options struct {
 	Resume string         // run directory to go on with
 	Drive  record.Course  // what follows a run by itself
 	Cores  int            // for optimising; 0: GOMAXPROCS
+
+	Settings settings.Settings // the user's wishes
+	Remark   string            // to be told at first
 
 	Data      string // with Resume: where the run's table is now, or one with more rows; "": where it was
 	FromStart bool   // with Resume: begin again with the first evaluation

@@ -4,8 +4,11 @@ import (
 	"fmt"
 	"time"
 
+	tea "charm.land/bubbletea/v2"
+
 	"example.com/kestrel/experiment/library"
 	"example.com/kestrel/ui/draw"
+	"example.com/kestrel/ui/note"
 	"example.com/kestrel/ui/plot"
 	"example.com/kestrel/ui/theme"
 )
@@ -107,14 +110,22 @@ func (l *Launcher) noteLines(t *theme.Theme, w int) ([]string, plot.Style) {
 	return draw.Wrap(n.Text, w), n.Level.Style(t)
 }
 
-// commandLines is the command line that does what enter does.
-func (l *Launcher) commandLines(w int) []string {
-	command := ""
+// command is the command line that does what enter does, "" if there is none.
+func (l *Launcher) command() string {
 	if i := l.list.current(); i != nil && i.run != nil {
-		command = "kestrel open " + shellWord(i.run.Path)
+		return "kestrel open " + shellWord(i.run.Path)
 	} else if l.resolved != nil {
-		command = l.resolved.command
+		return l.resolved.command
 	}
+	return ""
+}
+
+func (l *Launcher) copyCommand() tea.Cmd {
+	return tea.Batch(tea.SetClipboard(l.command()), note.Say(note.Good, "copied the command, if the terminal lets programs do that"))
+}
+
+func (l *Launcher) commandLines(w int) []string {
+	command := l.command()
 	if command == "" {
 		return nil
 	}

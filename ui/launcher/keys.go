@@ -84,6 +84,8 @@ func (l *Launcher) listGroups() []input.Group {
 				About: "choose which columns are inputs", Off: !table, Do: func() tea.Cmd { return l.toParts(inputsPart) }},
 			{Keys: []string{"J", "shift+down"}, Label: "J K", About: "scroll the preview", Do: func() tea.Cmd { l.scroll += 3; return nil }},
 			{Keys: []string{"K", "shift+up"}, Do: func() tea.Cmd { l.scroll = max(0, l.scroll-3); return nil }},
+			{Keys: []string{"C"}, Label: "C", About: "copy the command that does the same to the clipboard",
+				Off: l.command() == "", Do: l.copyCommand},
 			{Keys: []string{"ctrl+r"}, Label: "ctrl+r", About: "look again for files and runs", Do: l.reload},
 			{Keys: []string{"esc"}, Label: "esc", About: "drop the filter", Off: l.list.filter == "", Do: l.dropFilter},
 		}},
