@@ -107,8 +107,10 @@ func TestSteering(t *testing.T) {
 		}
 	}
 	es := events(dir)
-	if a, b, c := count(es, record.EventPruned), count(es, record.EventRestored), count(es, record.EventReoptimised); a != 2 || b != 3 || c != 2 {
-		t.Errorf("pruned %d, restored %d, re-optimised %d times", a, b, c)
+	for what, want := range map[record.EventType]int{record.EventPruned: 2, record.EventRestored: 3, record.EventReoptimised: 2} {
+		if n := count(es, what); n != want {
+			t.Errorf("%s %d times, want %d", what, n, want)
+		}
 	}
 
 	p.keys("s")
@@ -117,7 +119,7 @@ func TestSteering(t *testing.T) {
 		t.Errorf("it ends with %+v", es[len(es)-1])
 	}
 	err := run.Wait()
-	if got := run.ProcessState.ExitCode(); got != exitInterrupted || !strings.Contains(said.String(), "stopped by an order; everything up to there is in") {
+	if got := run.ProcessState.ExitCode(); got != exitInterrupted || !strings.Contains(said.String(), "stopped by an order; everything up to") {
 		t.Errorf("%v: %s", err, said)
 	}
 	if code := p.quit(); code != 0 {

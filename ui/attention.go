@@ -94,7 +94,8 @@ func (a *app) rung() tea.Cmd {
 // noSuspending says why ctrl+z does nothing.
 func (a *app) noSuspending() tea.Cmd {
 	if b := a.bench; b != nil && b.owns() && !b.settled() {
-		return note.Say(note.Warning, "no suspending: the run computes in this program; with --headless it needs no terminal, and kestrel open steers it")
+		return note.Say(note.Warning, "no suspending: the run computes in this program; with --headless it needs no terminal, "+
+			"and kestrel open steers it")
 	}
 	return note.Say(note.Warning, "no suspending; q leaves, and kestrel open shows a run again")
 }

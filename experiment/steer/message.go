@@ -134,7 +134,8 @@ func parseOrder(line []byte) (*order, error) {
 		return nil, fmt.Errorf("this is no order: %w", err)
 	}
 	if v.V != Version {
-		return nil, fmt.Errorf("the order is of version %d, and this program takes those of version %d; use the same kestrel for both", v.V, Version)
+		return nil, fmt.Errorf("the order is of version %d, and this program takes those of version %d; use the same kestrel for both",
+			v.V, Version)
 	}
 	o := &order{}
 	d := json.NewDecoder(bytes.NewReader(line))

@@ -17,7 +17,8 @@ func TestOwnFilesComeFirst(t *testing.T) {
 	d.has("$ kestrel run a.csv")
 	at := -1
 	screen := d.screen()
-	for _, text := range []string{" your files", " ▸ a.csv", "   my.toml", " recent runs", "   one", " built-in experiments", "   quickstart"} {
+	for _, text := range []string{" your files", " ▸ a.csv", "   my.toml", " recent runs", "   one", " built-in experiments",
+		"   quickstart"} {
 		i := strings.Index(screen, "\n│"+text)
 		if i < at {
 			t.Errorf("%s comes too early:\n%s", text, screen)

@@ -181,7 +181,8 @@ func (l *Launcher) spaceGroups() []input.Group {
 		move("down", &e.y, 1, len(e.columns)),
 		move("left", &e.x, -1, len(e.bases)),
 		move("right", &e.x, 1, len(e.bases)),
-		{Keys: []string{"esc"}, Label: "esc", Short: "as before", About: "leave the space as it was", Do: func() tea.Cmd { return l.leaveSpace(false) }},
+		{Keys: []string{"esc"}, Label: "esc", Short: "as before", About: "leave the space as it was",
+			Do: func() tea.Cmd { return l.leaveSpace(false) }},
 	}}}
 }
 

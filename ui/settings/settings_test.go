@@ -42,7 +42,8 @@ progress = "never"
 	for _, profile := range []colorprofile.Profile{colorprofile.TrueColor, colorprofile.ANSI256, colorprofile.ANSI, colorprofile.ASCII} {
 		before, after := theme.New(profile, true, plot.Braille), theme.New(profile, true, plot.Braille)
 		s.Paint(after)
-		if painted := after.Focus.FG == plot.RGB(1, 2, 3) && after.Selected.BG == plot.RGB(0xaa, 0xbb, 0xcc); painted != (profile > colorprofile.ANSI) {
+		painted := after.Focus.FG == plot.RGB(1, 2, 3) && after.Selected.BG == plot.RGB(0xaa, 0xbb, 0xcc)
+		if painted != (profile > colorprofile.ANSI) {
 			t.Errorf("%v: %+v", profile, after.Focus)
 		}
 		if after.Bad != before.Bad {
