@@ -119,7 +119,8 @@ func TestSteering(t *testing.T) {
 		t.Errorf("it ends with %+v", es[len(es)-1])
 	}
 	err := run.Wait()
-	if got := run.ProcessState.ExitCode(); got != exitInterrupted || !strings.Contains(said.String(), "stopped by an order; everything up to") {
+	got := run.ProcessState.ExitCode()
+	if got != exitInterrupted || !strings.Contains(said.String(), "stopped by an order; everything up to") {
 		t.Errorf("%v: %s", err, said)
 	}
 	if code := p.quit(); code != 0 {
