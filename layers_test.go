@@ -52,6 +52,7 @@ var layers = []string{
 	"experiment/npz",
 	"experiment/config",
 	"experiment/record",
+	"experiment/finding",
 	"experiment/output",
 	"experiment/chart",
 	"experiment/rundir",

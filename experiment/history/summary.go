@@ -12,6 +12,7 @@ import (
 	"text/tabwriter"
 	"time"
 
+	"example.com/kestrel/experiment/finding"
 	"example.com/kestrel/experiment/record"
 	"example.com/kestrel/experiment/rundir"
 	"example.com/kestrel/experiment/words"
@@ -91,6 +92,9 @@ const shownKernels = 10
 func (s *Summary) WriteText(w io.Writer, now time.Time) error {
 	w = words.PlainWriter(w)
 	fmt.Fprintf(w, "%s  %s\n", s.Name, s.stateText(now))
+	if text := finding.Of(&s.Standing).Text(); text != "" {
+		fmt.Fprintf(w, "%s\n\n", text)
+	}
 	if st := s.Start; st != nil {
 		fmt.Fprintf(w, "started   %s, %.4g s of work\n", s.Started.Format(time.RFC3339), float64(s.Seconds))
 		fmt.Fprintf(w, "data      %s: %d training, %d test rows, %d columns\n", st.Data.Name, st.Data.Train, st.Data.Test, len(st.Data.Columns))
