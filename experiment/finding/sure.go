@@ -10,8 +10,10 @@ import (
 	"example.com/kestrel/vbks"
 )
 
-// fewRows is how many training rows are too few to say much.
-const fewRows = 20
+const (
+	fewRows   = 20   // training rows are too few to say much below this
+	muchWorse = 0.05 // a CRPS above a baseline's by this share is no chance
+)
 
 // percent writes a share.
 func percent(share float64) string {
@@ -28,9 +30,14 @@ func (r *reading) sure() string {
 	if r.live == 1 && len(r.Evaluation.Kernels) == 1 {
 		return "It is the only kernel that was compared."
 	}
+	if r.nothing {
+		return r.least()
+	}
 	text := "It leads from the first evaluation on"
 	if l := &r.Lead; l.Changes > 0 {
-		text = fmt.Sprintf("It leads since %s of the data", percent(l.Since))
+		if text = "It leads since all data are in"; l.Since < 1 {
+			text = fmt.Sprintf("It leads since %s of the data", percent(l.Since))
+		}
 	}
 	if p := float64(r.leader.Fit.Posterior); !math.IsNaN(p) {
 		text += ", with " + percent(p) + " of the belief"
@@ -49,6 +56,22 @@ func (r *reading) sure() string {
 		return text + "; settled."
 	}
 	return text + "; not settled: " + words.Join(doubts) + "."
+}
+
+// least says how little the leader is above a constant and noise.
+func (r *reading) least() string {
+	best := "The best of " + words.Count(r.live, "kernel")
+	if r.live == 1 {
+		best = "It"
+	}
+	gain, known := aboveNothing(r.Standing, r.leader)
+	switch {
+	case !known:
+		return ""
+	case gain >= 0.05:
+		return fmt.Sprintf("%s is %.1f nats likelier than these alone.", best, gain)
+	}
+	return best + " is no likelier than these alone."
 }
 
 func others(n int) string {
@@ -80,7 +103,7 @@ func (r *reading) distrust() string {
 	if m := r.Averaged(); m != nil && m.Intervals() == "too narrow" {
 		why = append(why, "its intervals are too narrow")
 	}
-	if _, reference, _, ok := r.Beside(); ok && reference.Worse && !r.nothing {
+	if _, reference, _, ok := r.Beside(); ok && reference.More > muchWorse && !r.nothing {
 		why = append(why, "it predicts worse than "+reference.Label)
 	}
 	text := ""

@@ -42,6 +42,7 @@ func Shape(s *record.Start, k *record.Kernel) string {
 		c := &components[i]
 		ops := ops(c)
 		switch text := w.component(c); {
+		case slices.Contains(patterns, text) || slices.Contains(rest, text):
 		case len(components) > 1 && !slices.ContainsFunc(ops, shows):
 		case slices.ContainsFunc(ops, repeats) && !c.Expr.IsChange():
 			patterns = append(patterns, text)
@@ -99,9 +100,7 @@ func options(s *record.Start) kernelspace.Options {
 //	𝓛 < −n/2·(log 2π + 1) + (p−1)/2·log n,
 //
 // with n standardised targets, of mean 0 and variance 1, and p hyperparameters (Schwarz,
-// Estimating the dimension of a model, Annals of Statistics 6, 1978). That is known
-// where all of the training rows are in, and no others have come since the targets were
-// standardised.
+// Estimating the dimension of a model, Annals of Statistics 6, 1978).
 func nothing(s *record.Standing, leader *record.Kernel) bool {
 	if e, err := kernelspace.Parse(leader.ID); err == nil {
 		if p, err := kernelspace.Compile(e.Canonical(), options(s.Start)); err == nil {
@@ -110,14 +109,24 @@ func nothing(s *record.Standing, leader *record.Kernel) bool {
 			}
 		}
 	}
-	d, e, f := s.Start.Data, s.Evaluation, leader.Fit
-	grown := slices.ContainsFunc(s.Orders, func(o record.Order) bool { return o.What == record.EventData })
-	if e.RowsSeen != d.Train || d.Train < fewRows || grown || d.StandardiseY != "full" {
+	gain, known := aboveNothing(s, leader)
+	if !known || s.Start.Data.Train < fewRows {
 		return false
 	}
-	n, free := float64(e.RowsSeen), freed(s.Start, leader)
-	alone := -n / 2 * (math.Log(2*math.Pi) + 1)
-	return float64(f.ELBO) < alone+float64(free-1)/2*math.Log(n)-2*standardError(f)
+	n, free := float64(s.Evaluation.RowsSeen), freed(s.Start, leader)
+	return gain < float64(free-1)/2*math.Log(n)-2*standardError(leader.Fit)
+}
+
+// aboveNothing is the local ELBO of a kernel less the log evidence of a constant and
+// noise, nats; known is false where not all of the rows that the targets were
+// standardised by are in, or others.
+func aboveNothing(s *record.Standing, k *record.Kernel) (gain float64, known bool) {
+	d, e := s.Start.Data, s.Evaluation
+	grown := slices.ContainsFunc(s.Orders, func(o record.Order) bool { return o.What == record.EventData })
+	if e.RowsSeen != d.Train || grown || d.StandardiseY != "full" {
+		return 0, false
+	}
+	return float64(k.Fit.ELBO) + float64(e.RowsSeen)/2*(math.Log(2*math.Pi)+1), true
 }
 
 // standardError is that of a local ELBO's gap, 0 where it is not known.
