@@ -214,18 +214,21 @@ func (w *speller) amplitude(variance float64, stationary bool) string {
 
 // head says what a leaf is.
 func (w *speller) head(l *wordLeaf) string {
-	in := w.where(l)
+	in, long := w.where(l), " with a length scale of "
+	if w.brief {
+		long = " over about "
+	}
 	switch l.Op {
 	case kernelspace.OpSE:
-		return "a smooth variation" + in + " with a length scale of " + w.lengths(l)
+		return "a smooth variation" + in + long + w.lengths(l)
 	case kernelspace.OpRQ:
 		return "a variation" + in + " on many length scales about " + w.lengths(l)
 	case kernelspace.OpMatern12:
-		return "a rough variation" + in + ", nowhere smooth, with a length scale of " + w.lengths(l)
+		return "a rough variation" + in + ", nowhere smooth," + long + w.lengths(l)
 	case kernelspace.OpMatern32:
-		return "a fairly rough variation" + in + " with a length scale of " + w.lengths(l)
+		return "a fairly rough variation" + in + long + w.lengths(l)
 	case kernelspace.OpMatern52:
-		return "a fairly smooth variation" + in + " with a length scale of " + w.lengths(l)
+		return "a fairly smooth variation" + in + long + w.lengths(l)
 	case kernelspace.OpPER:
 		return "a pattern" + in + " that repeats every " + w.periods(l)
 	case kernelspace.OpCos:

@@ -62,33 +62,38 @@ func TestKernelSentences(t *testing.T) {
 				"a standard deviation of 1 K."},
 	} {
 		s := &record.Start{Data: &datasets.Summary{Columns: c.columns}}
-		o := kernelspace.Options{ARD: c.ard}
-		var units []string
-		for _, in := range s.Inputs() {
-			o.Columns, units = append(o.Columns, in.Name), append(units, in.Unit)
-		}
-		o.Dim = len(units)
-		e, err := kernelspace.Parse(c.kernel)
-		must.OK(t, err)
-		p, err := kernelspace.Compile(e.Canonical(), o)
-		must.OK(t, err)
-		info := &record.KernelInfo{ID: p.ID, Fixed: c.fixed}
-		names := p.LeafNames()
-		var order []string
-		for i, q := range p.Params {
-			pi := record.ParamInfo{Name: names[q.Leaf] + "." + q.Name, Unit: p.Unit(i, units, s.Target().Unit)}
-			if q.Column >= 0 {
-				pi.Column = o.Columns[q.Column]
-			}
-			order = append(order, pi.Name)
-			info.Params = append(info.Params, pi)
-		}
-		info.Params = append(info.Params, record.ParamInfo{Name: "noise_variance"})
+		info, o := describe(t, s, c.kernel, c.ard, c.fixed)
 		if got := Kernel(s, o, info, c.values); got != c.want {
-			t.Errorf("%s %v:\n%s\nwant\n%s", c.kernel, order, got, c.want)
+			t.Errorf("%s:\n%s\nwant\n%s", c.kernel, got, c.want)
 		}
 		if got := Kernel(s, o, info, c.values[1:]); got != "" {
 			t.Errorf("%s without a value: %s", c.kernel, got)
 		}
 	}
+}
+
+// describe is a kernel as a run's start has it.
+func describe(t *testing.T, s *record.Start, kernel string, ard bool, fixed []record.Fixed) (*record.KernelInfo, kernelspace.Options) {
+	t.Helper()
+	o := kernelspace.Options{ARD: ard}
+	var units []string
+	for _, in := range s.Inputs() {
+		o.Columns, units = append(o.Columns, in.Name), append(units, in.Unit)
+	}
+	o.Dim = len(units)
+	e, err := kernelspace.Parse(kernel)
+	must.OK(t, err)
+	p, err := kernelspace.Compile(e.Canonical(), o)
+	must.OK(t, err)
+	info := &record.KernelInfo{ID: p.ID, Name: e.Canonical().String(), Fixed: fixed}
+	names := p.LeafNames()
+	for i, q := range p.Params {
+		pi := record.ParamInfo{Name: names[q.Leaf] + "." + q.Name, Unit: p.Unit(i, units, s.Target().Unit), Fixed: !q.Free}
+		if q.Column >= 0 {
+			pi.Column = o.Columns[q.Column]
+		}
+		info.Params = append(info.Params, pi)
+	}
+	info.Params = append(info.Params, record.ParamInfo{Name: "noise_variance"})
+	return info, o
 }
