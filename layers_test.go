@@ -72,6 +72,7 @@ var layers = []string{
 	"experiment/bench",
 	"experiment/figures",
 	"experiment/report",
+	"ui/terminal",
 	"ui/plot",
 	"ui/theme",
 	"ui/format",

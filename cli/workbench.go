@@ -88,6 +88,9 @@ func farewell(ctx context.Context, out io.Writer, end ui.Outcome) error {
 	case end.Own && end.State == record.Failed:
 		return failed(fmt.Errorf("the run failed; what was done is in %s, and why in its log.txt", end.Path))
 	}
+	if end.Found != "" {
+		fmt.Fprintln(out, end.Found) // an error comes again with the line below
+	}
 	_, err := fmt.Fprintf(out, "%s: %s; kestrel open %s shows it again\n", end.Path, end.State, end.Path)
 	return failed(err)
 }

@@ -44,6 +44,7 @@ type bench struct {
 	hist     history.History
 	palette  chart.Palette
 	version  int // of hist: counts the events
+	finding  foundAt
 	snapshot experiment.Snapshot
 	looking  bool         // a snapshot is under way
 	snapped  bool         // there has been a look

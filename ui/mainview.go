@@ -294,6 +294,9 @@ func (v *mainView) draw(c *plot.Canvas, r plot.Rect, t *theme.Theme) {
 		v.table.build(v.b, v.cursor)
 		v.version, v.tableAt = v.b.version, v.cursor
 	}
+	if !v.big {
+		r = v.b.drawFound(c, r, t)
+	}
 	v.areas = v.arrange(r)
 	for p, area := range v.areas {
 		if area.Empty() {
