@@ -59,6 +59,7 @@ type bench struct {
 	shutErr   error
 
 	inspect inspection
+	first   firstMinute
 
 	at    int // index into views
 	views []view
@@ -174,6 +175,14 @@ func (b *bench) message(msg tea.Msg) (cmd tea.Cmd, changed bool) {
 		if msg.of == b {
 			b.looking, b.snapped = false, true
 			b.snapshot, b.owner = msg.snapshot, msg.owner
+			b.first.pace(msg.snapshot.Progress, b.app.opts.now())
+			if b.early() {
+				b.main.version = -1 // the table has what is known so far
+			}
+		}
+	case dataMsg:
+		if msg.of == b {
+			b.first.column, b.first.points = msg.column, msg.points
 		}
 	case endedMsg:
 		if msg.from == b.box {

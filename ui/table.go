@@ -61,7 +61,8 @@ type row struct {
 	tied                      bool
 	status                    vbks.Status
 	reason                    string
-	waits                     bool // restored, without numbers before the next evaluation
+	stage                     vbks.Stage // before the first evaluation
+	waits                     bool       // restored, without numbers before the next evaluation
 }
 
 // table is the ranked kernels. Its cursor stays on a kernel, wherever it moves.
@@ -97,6 +98,7 @@ func (t *table) build(b *bench, at int) {
 				t.add(row{id: k.ID, name: k.Name, index: i, posterior: math.NaN(), bayes: math.NaN(), gap: math.NaN(),
 					slack: math.NaN(), low: math.NaN(), high: math.NaN()})
 			}
+			t.stages(b)
 		}
 		t.order()
 		return
@@ -194,7 +196,9 @@ func (t *table) order() {
 		c := 0
 		switch t.sort {
 		case byRank:
-			c = rank(a, b, sign)
+			if c = rank(a, b, sign); c == 0 && a.rank == 0 && a.status == "" { // before the first evaluation
+				c = number(a.gap, b.gap)
+			}
 		case byName:
 			c = sign * cmp.Compare(a.name, b.name)
 		case byPosterior:
@@ -302,6 +306,13 @@ func (t *table) widths(w int) (rank, name, bar, post, bayes, gap, slack, span in
 		}
 	}
 	name = min(longest, max(6, w-rank-post-3))
+	// A long name gives way to the gap, and where there is room for both to its range.
+	if spare := w - rank - post - 8 - 4; spare >= 24 {
+		name = min(name, spare)
+	}
+	if spare := w - rank - post - 8 - spanWide - 5; spare >= 24 {
+		name = min(name, spare)
+	}
 	left := w - rank - 1 - name - 1 - post - 1
 	for _, want := range []struct {
 		size *int
@@ -420,6 +431,8 @@ func (t *table) draw(c *plot.Canvas, r plot.Rect, b *bench, th *theme.Theme, foc
 			c.Set(min(nameX+name, nameX+plot.TextWidth(k.name)), y, '!', th.Warn)
 		}
 		switch {
+		case k.stage != vbks.Idle:
+			c.TextFit(barX, y, r.X+r.W-barX, k.stageText(), th.Faint)
 		case k.status == vbks.Failed || k.status == vbks.Pruned:
 			word, st := string(k.status), th.Faint
 			if k.status == vbks.Failed {

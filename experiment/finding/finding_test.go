@@ -121,6 +121,10 @@ func TestGoldenSentences(t *testing.T) {
 			"A pattern that repeats every 7 days, changing over about 2.19 years (PER×SE). It leads from the first evaluation on, with " +
 				"99.7 % of the belief; settled. Fills gaps 50 % better than linear interpolation (CRPS). 95 % of 50 held-out rows in the 95 % " +
 				"interval. Next: kestrel predict --horizon forecasts beyond the end."},
+		{"a day whose size would change over ages, on a drift", scene{days, "PER*SE+SE", []files.Number{9, 1, 1, 1, 6000, 4, 9000, 1}, 1500, 700,
+			[]record.Fit{apart}, func(s *record.Standing, _ *record.Fit) { s.Lead.Since = 0.2 }},
+			"A pattern that repeats every 24 h, on a drift longer than the data (PER×SE + SE). It leads since 20 % of the data, with 62 % of " +
+				"the belief; settled. Next: kestrel predict --data predicts at other rows."},
 		{"a line, nothing held out", scene{steps, "LIN", []files.Number{1, 1, 1}, 100, 60, nil, func(s *record.Standing, _ *record.Fit) {
 			s.Start.Data.Test = 0
 		}},

@@ -218,6 +218,9 @@ func (w *speller) head(l *wordLeaf) string {
 	if w.brief {
 		long = " over about "
 	}
+	if w.beyond(l) {
+		return "a drift" + in + " longer than the data"
+	}
 	switch l.Op {
 	case kernelspace.OpSE:
 		return "a smooth variation" + in + long + w.lengths(l)
@@ -278,6 +281,9 @@ func (w *speller) reach(l *wordLeaf) string {
 // modifier says what a leaf does to the leaf before it in a product.
 func (w *speller) modifier(l *wordLeaf) string {
 	in := w.where(l)
+	if w.beyond(l) {
+		return "" // it hardly changes
+	}
 	switch l.Op {
 	case kernelspace.OpSE, kernelspace.OpMatern12, kernelspace.OpMatern32, kernelspace.OpMatern52:
 		return "changing" + in + " over about " + w.lengths(l)
@@ -295,6 +301,21 @@ func (w *speller) modifier(l *wordLeaf) string {
 		return fmt.Sprintf("growing as a polynomial of degree %d%s", l.Degree, in)
 	}
 	return ""
+}
+
+// farBeyond is how many times the range of its column a length scale is that is not told
+// in brief.
+const farBeyond = 3
+
+// beyond reports whether a leaf that is told in brief varies on lengths far beyond the data.
+func (w *speller) beyond(l *wordLeaf) bool {
+	stationary := slices.Contains([]kernelspace.Op{kernelspace.OpSE, kernelspace.OpRQ, kernelspace.OpMatern12, kernelspace.OpMatern32,
+		kernelspace.OpMatern52}, l.Op)
+	if !w.brief || !stationary || len(l.Cols) != 1 || l.NumScale != 1 {
+		return false
+	}
+	c := &w.start.Inputs()[l.Cols[0]]
+	return c.Max > c.Min && float64(w.values[l.params[1]]) > farBeyond*(c.Max-c.Min)
 }
 
 // where names the columns that a leaf acts on if there are others.
