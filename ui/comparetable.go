@@ -207,12 +207,16 @@ func (v *compareView) drawTable(c *plot.Canvas, r plot.Rect, t *theme.Theme, gro
 }
 
 // columnWidths shares w columns out among those of the table: the last has what is left,
-// names are cut first, and what has no room at all is not shown.
+// names are cut first, and what has no room at all or nothing to say is not shown.
 func columnWidths(rows []comparedRun, w int) (widths [compareColumns]int) {
 	for i := range widths {
-		widths[i] = plot.TextWidth(compareHeads[i])
+		said := false
 		for _, r := range rows {
 			widths[i] = max(widths[i], plot.TextWidth(r.cells[i]))
+			said = said || r.cells[i] != "" && r.cells[i] != "·"
+		}
+		if widths[i] = max(widths[i], plot.TextWidth(compareHeads[i])); !said {
+			widths[i] = 0
 		}
 	}
 	total := func() (n int) {

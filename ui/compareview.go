@@ -283,7 +283,7 @@ func (v *compareView) draw(c *plot.Canvas, r plot.Rect, t *theme.Theme) {
 	if !list.Empty() {
 		v.drawList(c, list, t, groups)
 	}
-	switch low := min(len(v.chosen)+5, chart.H/2); {
+	switch low := min(len(v.tableRows())+3, chart.H/2); {
 	case chart.Empty():
 	case v.tabled:
 		v.drawTable(c, chart, t, groups)

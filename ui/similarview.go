@@ -19,7 +19,7 @@ const (
 	similarKernels     = 16 // compared at first, where there is room for their numbers
 	fewestSimilar      = 4
 	mostSimilarKernels = 144
-	similarMargin      = 40 // columns for names and the scale
+	similarMargin      = 10 // columns for the frame and the scale
 	similarCell        = 5  // for a number
 )
 
@@ -45,7 +45,13 @@ func (v *similarView) kernels() int {
 	if v.top > 0 {
 		return v.top
 	}
-	return max(fewestSimilar, min(similarKernels, (v.b.app.w-similarMargin)/similarCell))
+	names, room := 0, v.b.app.w-similarMargin
+	for i, k := range ranked(v.b.hist.Evaluation) {
+		if i < similarKernels {
+			names = max(names, plot.TextWidth(v.b.kernelName(k.ID))+4) // and its number
+		}
+	}
+	return max(fewestSimilar, min(similarKernels, (room-min(names, room*2/5))/similarCell))
 }
 
 func (v *similarView) name() string { return "similar" }
