@@ -197,7 +197,7 @@ func (t *table) order() {
 		switch t.sort {
 		case byRank:
 			if c = rank(a, b, sign); c == 0 && a.rank == 0 && a.status == "" { // before the first evaluation
-				c = number(a.gap, b.gap)
+				c = cmp.Or(number(a.gap, b.gap), cmp.Compare(b.stage, a.stage)) // working, then queued
 			}
 		case byName:
 			c = sign * cmp.Compare(a.name, b.name)

@@ -26,6 +26,7 @@ type Summary struct {
 	record.Standing
 	Notices []string `json:"notices,omitempty"`
 	Worth   []string `json:"verdict,omitempty"` // Standing.Verdict
+	Finding string   `json:"finding,omitempty"` // finding.Of the standing, as Text
 
 	fresh []string     // notices of the last evaluation or since
 	owner rundir.Owner // of a run that is read from its directory and not at rest
@@ -39,6 +40,7 @@ func ReadSummary(dir string) (*Summary, error) {
 		return nil, err
 	}
 	s.ask(dir)
+	s.Finding = finding.Of(&s.Standing).Text()
 	return s, nil
 }
 
@@ -46,6 +48,10 @@ func ReadSummary(dir string) (*Summary, error) {
 // its events only what it says. It does not fail.
 func (s *Summary) Record(e *record.Event) error {
 	s.take(e)
+	switch e.Type {
+	case record.EventEvaluation, record.EventMetrics, record.EventPruned, record.EventRestored, record.EventState:
+		s.Finding = finding.Of(&s.Standing).Text()
+	}
 	return nil
 }
 
