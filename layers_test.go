@@ -47,6 +47,7 @@ var layers = []string{
 	"configs",
 	"experiment/average",
 	"experiment/words",
+	"experiment/grid",
 	"experiment/inside",
 	"experiment/files",
 	"experiment/npz",
