@@ -428,7 +428,7 @@ func (t *table) draw(c *plot.Canvas, r plot.Rect, b *bench, th *theme.Theme, foc
 		}
 		c.TextFit(nameX, y, name, k.name, style)
 		if len(k.flags) > 0 { // what they say stands on the kernel's card
-			c.Set(min(nameX+name, nameX+plot.TextWidth(k.name)), y, '!', th.Warn)
+			c.Set(nameX+min(name, plot.TextWidth(k.name)+1), y, '!', th.Warn)
 		}
 		switch {
 		case k.stage != vbks.Idle:

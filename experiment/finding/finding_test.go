@@ -109,7 +109,7 @@ func TestGoldenSentences(t *testing.T) {
 				f.Flags = []vbks.Flag{vbks.NoiseAtFloor}
 				scored(s, record.TaskForecast, 2.5, 0.3, baseline("naive", "naive", 1))
 			}},
-			"A smooth variation over about 3 (SE). Do not trust it: the noise stands at its floor, as of rows that repeat or were computed; " +
+			"A smooth variation over about 3 (SE). Do not trust it: the noise is at its floor, as of rows that repeat or were computed; " +
 				"its intervals are too narrow; it predicts worse than naive. It leads since 45 % of the data, with 62 % of the belief; settled. " +
 				"Forecasts 150 % worse than naive (CRPS). 30 % of 50 held-out rows in the 95 % interval: too narrow. Next: look for rows that " +
 				"repeat; noise that is known can be stated (hyperparameters)."},
@@ -125,6 +125,11 @@ func TestGoldenSentences(t *testing.T) {
 			[]record.Fit{apart}, func(s *record.Standing, _ *record.Fit) { s.Lead.Since = 0.2 }},
 			"A pattern that repeats every 24 h, on a drift longer than the data (PER×SE + SE). It leads since 20 % of the data, with 62 % of " +
 				"the belief; settled. Next: kestrel predict --data predicts at other rows."},
+		{"a cycle and a wander whose swings grow, five kernels of equal worth", scene{steps, "LIN*PER+LIN*RQ",
+			[]files.Number{1, 1, 12, 1, 1, 1, 1, 4, 20, 1, 1}, 300, 200, []record.Fit{equal, equal, equal, equal}, nil},
+			"A pattern that repeats every 12, growing, on a variation on many scales about 20, growing (PER×LIN + LIN×RQ). It leads since 45 % " +
+				"of the data, with 62 % of the belief; not settled: four others cannot be told from it. Next: kestrel predict --data, which " +
+				"averages over them; more rows may tell them apart."},
 		{"a line, nothing held out", scene{steps, "LIN", []files.Number{1, 1, 1}, 100, 60, nil, func(s *record.Standing, _ *record.Fit) {
 			s.Start.Data.Test = 0
 		}},

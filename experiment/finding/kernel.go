@@ -161,7 +161,8 @@ func (w *speller) component(c *kernelspace.Component) string {
 			grows = fmt.Sprintf("with the power %d of the distance from ", lines[at])
 		}
 		if w.brief {
-			at = "a point"
+			text += ", growing"
+			continue
 		}
 		text += ", growing " + grows + at
 	}
@@ -225,6 +226,9 @@ func (w *speller) head(l *wordLeaf) string {
 	case kernelspace.OpSE:
 		return "a smooth variation" + in + long + w.lengths(l)
 	case kernelspace.OpRQ:
+		if w.brief {
+			return "a variation" + in + " on many scales about " + w.lengths(l)
+		}
 		return "a variation" + in + " on many length scales about " + w.lengths(l)
 	case kernelspace.OpMatern12:
 		return "a rough variation" + in + ", nowhere smooth," + long + w.lengths(l)

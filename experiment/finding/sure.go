@@ -92,7 +92,7 @@ func (r *reading) distrust() string {
 		why = append(why, "the data were drawn from "+r.Start.Data.Kernel+", which is not first")
 	}
 	if flagged(r.leader, vbks.NoiseAtFloor) {
-		why = append(why, "the noise stands at its floor, as of rows that repeat or were computed")
+		why = append(why, "the noise is at its floor, as of rows that repeat or were computed")
 	}
 	if flagged(r.leader, vbks.StillMoving) && r.State.Settled() {
 		why = append(why, "its hyperparameters have not come to rest")
