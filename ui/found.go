@@ -6,7 +6,6 @@ import (
 	"example.com/kestrel/ui/draw"
 	"example.com/kestrel/ui/plot"
 	"example.com/kestrel/ui/theme"
-	"example.com/kestrel/vbks"
 )
 
 // found is what the run has found as of the last event.
@@ -53,18 +52,6 @@ func (b *bench) drawFound(c *plot.Canvas, r plot.Rect, t *theme.Theme) plot.Rect
 	lines := draw.LinesFor(text, r.W-2, most)
 	draw.Lines(c, plot.Rect{X: r.X + 1, Y: r.Y, W: r.W - 2, H: len(lines)}, lines, 0, style)
 	return plot.Rect{X: r.X, Y: r.Y + len(lines), W: r.W, H: r.H - len(lines)}
-}
-
-// flagsText says what should be looked at of a kernel, "" for nothing.
-func flagsText(flags []vbks.Flag) string {
-	text := ""
-	for i, f := range flags {
-		if i > 0 {
-			text += ", "
-		}
-		text += string(f)
-	}
-	return text
 }
 
 // gapRange is where the gap of a kernel to the leader may lie, nats: by the bounds on

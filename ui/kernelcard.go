@@ -55,7 +55,7 @@ func (v *mainView) drawCard(c *plot.Canvas, r plot.Rect, th *theme.Theme) {
 	}
 	c.TextFit(r.X, r.Y, r.W, head, th.Text)
 	y := r.Y + 1
-	if text := flagsText(f.Flags); text != "" {
+	if text := f.FlagText(); text != "" {
 		c.TextFit(r.X, y, r.W, "! "+text, th.Warn)
 		y++
 	}

@@ -124,7 +124,7 @@ func (b *bench) kernelTerms() []term {
 		if slack, ok := k.Fit.Slack(); ok {
 			out = append(out, term{"evidence", fmt.Sprintf("its log probability lies between two bounds, %s nats apart, which is its slack", words.Nats(slack))})
 		}
-		if text := flagsText(k.Fit.Flags); text != "" {
+		if text := k.Fit.FlagText(); text != "" {
 			out = append(out, term{"!", text})
 		}
 	}

@@ -49,7 +49,8 @@ func Kernel(s *record.Start, o kernelspace.Options, info *record.KernelInfo, val
 }
 
 // newSpeller takes a kernel apart; it is nil where that cannot be done.
-func newSpeller(s *record.Start, o kernelspace.Options, info *record.KernelInfo, values []files.Number) (*speller, []kernelspace.Component) {
+func newSpeller(s *record.Start, o kernelspace.Options, info *record.KernelInfo, values []files.Number) (w *speller,
+	parts []kernelspace.Component) {
 	e, err := kernelspace.Parse(info.ID)
 	if err != nil {
 		return nil, nil

@@ -22,6 +22,9 @@ func (r *reading) what() string {
 	if text == "" {
 		return "The best description is " + name + "."
 	}
+	if c := r.Start.Target(); c != nil && !c.Transform.Identity() {
+		text += ", of " + c.Transform.Of(c.Name)
+	}
 	return strings.ToUpper(text[:1]) + text[1:] + " (" + name + ")."
 }
 

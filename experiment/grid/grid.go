@@ -86,8 +86,25 @@ func (t *Table) Markdown(w io.Writer) error {
 // paragraphWidth is how wide a paragraph is at most.
 const paragraphWidth = 100
 
-// Paragraph writes a text in lines that can be read.
+// Paragraph writes a text in lines that can be read, broken at spaces only, so that what
+// is to be typed stays whole.
 func Paragraph(w io.Writer, text string) error {
-	_, err := io.WriteString(w, ansi.Wordwrap(text, paragraphWidth, "")+"\n")
+	var b strings.Builder
+	at := 0
+	for i, word := range strings.Fields(text) {
+		width := ansi.StringWidth(word)
+		switch {
+		case i == 0:
+		case at+1+width > paragraphWidth:
+			b.WriteByte('\n')
+			at = 0
+		default:
+			b.WriteByte(' ')
+			at++
+		}
+		b.WriteString(word)
+		at += width
+	}
+	_, err := io.WriteString(w, b.String()+"\n")
 	return err
 }

@@ -34,3 +34,19 @@ func TestMarkdown(t *testing.T) {
 		t.Errorf("%q, want %q", got, want)
 	}
 }
+
+// Lines end at spaces, at most 100 columns wide, and have all words in their order.
+func TestParagraph(t *testing.T) {
+	text := strings.TrimSpace(strings.Repeat("kestrel predict --horizon 東京 ", 20))
+	var b strings.Builder
+	must.OK(t, Paragraph(&b, text))
+	lines := strings.Split(strings.TrimSuffix(b.String(), "\n"), "\n")
+	if strings.Join(lines, " ") != text || len(lines) < 5 {
+		t.Errorf("%q", lines)
+	}
+	for _, l := range lines {
+		if n := len([]rune(l)) + strings.Count(l, "東京")*2; n > 100 {
+			t.Errorf("%d columns: %q", n, l)
+		}
+	}
+}

@@ -271,7 +271,7 @@ func (s *Summary) writeKernels(w io.Writer) error {
 			open = words.Nats(slack)
 		}
 		t.Row(line([]string{strconv.Itoa(f.Rank), k.ID, fmt.Sprintf("%.4f", float64(f.Posterior)), fmt.Sprintf("%.4f", float64(f.Bayes)),
-			fmt.Sprintf("%.2f", float64(f.ELBO)), fmt.Sprintf("%.2f", float64(live[0].Fit.ELBO-f.ELBO))}, se, open, f.Mark())...)
+			fmt.Sprintf("%.2f", float64(f.ELBO)), fmt.Sprintf("%.2f", float64(live[0].Fit.ELBO-f.ELBO))}, se, open, f.Remark())...)
 	}
 	if err := t.Write(w); err != nil {
 		return err

@@ -146,7 +146,8 @@ func TestReportOnFinishedRun(t *testing.T) {
 		t.Error("the fit is missing")
 	}
 	for _, m := range s.Metrics {
-		d.has(t, fmt.Sprintf("|%s|%s|", words.Significant(float64(m.RMSE), 5), words.Significant(float64(m.MAE), 5)), percent(float64(m.Coverage95)))
+		d.has(t, fmt.Sprintf("|%s|%s|", words.Significant(float64(m.RMSE), 5),
+			words.Significant(float64(m.MAE), 5)), percent(float64(m.Coverage95)))
 	}
 	for _, k := range s.Evaluation.Kernels {
 		if k.Fit == nil {
