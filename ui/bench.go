@@ -45,6 +45,7 @@ type bench struct {
 	hist     history.History
 	palette  chart.Palette
 	version  int // of hist: counts the events
+	finding  foundAt
 	snapshot experiment.Snapshot
 	looking  bool          // a snapshot is under way
 	snapped  bool          // there has been a look
@@ -62,6 +63,7 @@ type bench struct {
 	shutErr   error
 
 	inspect inspection
+	first   firstMinute
 
 	at    int // index into views
 	views []view
@@ -216,11 +218,19 @@ func (b *bench) message(msg tea.Msg) (cmd tea.Cmd, changed bool) {
 		if msg.of == b {
 			b.looking, b.snapped = false, true
 			b.snapshot, b.owner = msg.snapshot, msg.owner
+			b.first.pace(msg.snapshot.Progress, b.app.opts.now())
+			if b.early() {
+				b.main.version = -1 // the table has what is known so far
+			}
 			reached := b.remote == nil && msg.remote != nil
 			b.remote, b.why, b.tried = msg.remote, msg.why, msg.tried
 			if reached {
 				return note.Say(note.Good, "process %d carries this run out, and takes your orders", b.owner.PID), true
 			}
+		}
+	case dataMsg:
+		if msg.of == b {
+			b.first.column, b.first.points = msg.column, msg.points
 		}
 	case endedMsg:
 		if msg.from == b.box {

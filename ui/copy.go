@@ -27,7 +27,7 @@ type copyPrompt struct {
 // copies are what can be copied.
 func (b *bench) copies() []struct{ key, name, text string } {
 	return []struct{ key, name, text string }{
-		{"s", "what was found", b.copiedSentence()},
+		{"s", "what was found", words.PlainLine(b.found().Text())},
 		{"t", "the table of kernels", b.copiedTable()},
 		{"c", "the command that makes this run again", "kestrel run " + words.Shell(filepath.Join(b.path, record.ConfigFile))},
 		{"o", "the command that shows it", "kestrel open " + words.Shell(b.path)},
@@ -87,20 +87,6 @@ func (p *copyPrompt) draw(c *plot.Canvas, r plot.Rect, t *theme.Theme) {
 		c.TextFit(x+1, card.Y+i, card.X+card.W-x-1, o.name, style)
 	}
 	draw.Keys(c, card.X, card.Y+card.H-1, card.W, t, [][2]string{{"enter", "copy"}, {"esc", "back"}})
-}
-
-// copiedSentence says how the run stands and what leads.
-func (b *bench) copiedSentence() string {
-	text := fmt.Sprintf("%s: %s", b.name(), b.state())
-	e := b.hist.Evaluation
-	if e == nil {
-		return text
-	}
-	if l := e.Leader(); l != nil {
-		text += fmt.Sprintf(", evaluation %d of %d, %.0f %% of the data; %s leads with q* %s", e.Index, e.Planned, 100*e.Proportion,
-			b.kernelName(l.ID), number(float64(l.Fit.Posterior)))
-	}
-	return words.PlainLine(text)
 }
 
 // copiedTable is the kernels with what is known of them, between tabs.

@@ -225,7 +225,11 @@ func (b *bench) drawProgress(c *plot.Canvas, r plot.Rect, t *theme.Theme) {
 	x = c.TextFit(x, r.Y, room, text, t.Faint)
 	p := b.snapshot.Progress
 	if p.Total > 0 && b.steered() != nil {
-		x = c.TextFit(x, r.Y, r.X+r.W-1-x, fmt.Sprintf(" · %s %d/%d ", p.Phase, p.Done, p.Total), t.Faint)
+		text := fmt.Sprintf(" · %s %d/%d ", p.Phase, p.Done, p.Total)
+		if left := b.first.left(p, b.app.opts.now()); left > 0 && r.W >= 70 {
+			text += "· " + format.Clock(left) + " left in it "
+		}
+		x = c.TextFit(x, r.Y, r.X+r.W-1-x, text, t.Faint)
 		if w := min(20, r.X+r.W-2-x); w >= 5 {
 			c.Fill(plot.Rect{X: x, Y: r.Y, W: w, H: 1}, '·', t.Border)
 			plot.Bar(c, x, r.Y, w, float64(p.Done)/float64(p.Total), t.Focus, t.Glyphs)

@@ -28,7 +28,7 @@ func (a *app) groups() []input.Group {
 		gs = a.launcher.Groups()
 	}
 	return append(gs, input.Group{Name: globalKeys, All: []input.Binding{
-		{Keys: []string{"?", "f1"}, Label: "?", Short: "help", About: "show or hide this help", Do: a.toggleHelp},
+		{Keys: []string{"?", "f1"}, Label: "?", Short: "help", About: "what the words mean and what keys do, of each view", Do: a.toggleHelp},
 		{Keys: []string{"L"}, Label: "L", Short: "runs", About: "launcher: another run", Off: a.bench == nil, Do: a.toLauncher},
 		{Keys: []string{"g"}, Label: "g", About: "characters: braille, blocks, plain ASCII", Do: a.nextGlyphs},
 		{Keys: []string{"m"}, Label: "m", About: "mouse on or off; off, the terminal selects text for copying", Do: a.toggleMouse},
@@ -123,6 +123,9 @@ func (a *app) mouseEvent(msg tea.MouseMsg) tea.Cmd {
 func (a *app) toggleHelp() tea.Cmd {
 	if a.help == nil {
 		a.help = &help{groups: a.groups()}
+		if b := a.bench; b != nil {
+			a.help.title, a.help.terms = b.views[b.at].name(), b.terms()
+		}
 	} else {
 		a.help = nil
 	}

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"slices"
 	"strings"
 	"time"
@@ -80,15 +81,46 @@ type status struct {
 }
 
 type progress struct {
-	Phase string `json:"phase"`
-	Done  int    `json:"done"`
-	Total int    `json:"total"`
+	Phase   string   `json:"phase"`
+	Done    int      `json:"done"`
+	Total   int      `json:"total"`
+	Kernels []kernel `json:"kernels,omitempty"` // in the space's order
+}
+
+// kernel is a vbks.KernelProgress.
+type kernel struct {
+	Stage vbks.Stage `json:"stage,omitempty"`
+	Bound *float64   `json:"bound,omitempty"` // nil: none yet
+}
+
+func newProgress(p *vbks.Progress) *progress {
+	out := &progress{Phase: p.Phase, Done: p.Done, Total: p.Total}
+	for _, k := range p.Kernels {
+		m := kernel{Stage: k.Stage}
+		if b := k.Bound; !math.IsNaN(b) && !math.IsInf(b, 0) {
+			m.Bound = &b
+		}
+		out.Kernels = append(out.Kernels, m)
+	}
+	return out
+}
+
+func (p *progress) read() vbks.Progress {
+	out := vbks.Progress{Phase: p.Phase, Done: p.Done, Total: p.Total}
+	for _, k := range p.Kernels {
+		r := vbks.KernelProgress{Stage: k.Stage, Bound: math.NaN()}
+		if k.Bound != nil {
+			r.Bound = *k.Bound
+		}
+		out.Kernels = append(out.Kernels, r)
+	}
+	return out
 }
 
 func (s *Status) message() *status {
 	out := &status{State: s.State, Pruned: s.Pruned, Seconds: s.Elapsed.Seconds()}
 	if p := s.Progress; p.Total > 0 {
-		out.Progress = &progress{p.Phase, p.Done, p.Total}
+		out.Progress = newProgress(&p)
 	}
 	return out
 }
@@ -96,7 +128,7 @@ func (s *Status) message() *status {
 func (s *status) read() Status {
 	out := Status{State: s.State, Pruned: s.Pruned, Elapsed: time.Duration(s.Seconds * float64(time.Second))}
 	if p := s.Progress; p != nil {
-		out.Progress = vbks.Progress{Phase: p.Phase, Done: p.Done, Total: p.Total}
+		out.Progress = p.read()
 	}
 	return out
 }

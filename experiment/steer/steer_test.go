@@ -48,7 +48,8 @@ func (n *noted) Restore(ids []string) error     { return n.note("restore %q", id
 func (n *noted) Reoptimize(c vbks.Change) error { return n.note("reoptimise %+v", c) }
 func (n *noted) Status() (Status, error) {
 	return Status{State: record.Running, Pruned: []string{"SE"}, Elapsed: 1500 * time.Millisecond,
-		Progress: vbks.Progress{Done: 1, Total: 3, Phase: "optimise"}}, nil
+		Progress: vbks.Progress{Done: 1, Total: 3, Phase: "optimise",
+			Kernels: []vbks.KernelProgress{{Stage: vbks.Working, Bound: -12.5}, {Stage: vbks.Queued}}}}, nil
 }
 
 func (n *noted) got() string {
