@@ -204,6 +204,7 @@ func (f *runFlags) one(ctx context.Context, cmd *cobra.Command, c config.Config,
 	if err != nil {
 		return err
 	}
+	session.TakeOrders()
 	if !f.quiet {
 		fmt.Fprintf(cmd.ErrOrStderr(), "results go to %s\n", path)
 	}
@@ -214,7 +215,7 @@ func (f *runFlags) one(ctx context.Context, cmd *cobra.Command, c config.Config,
 func (f *runFlags) finish(ctx context.Context, cmd *cobra.Command, session *experiment.Session, summary *history.Summary) error {
 	keep(cmd)
 	path := session.Path
-	end, runErr := f.drive(ctx, session.Run)
+	end, runErr := f.drive(ctx, session)
 	if e := session.Close(); runErr == nil && e != nil {
 		runErr = failed(e)
 	}
@@ -227,8 +228,11 @@ func (f *runFlags) finish(ctx context.Context, cmd *cobra.Command, session *expe
 	if e := f.conclude(cmd, summary, path); runErr == nil && e != nil {
 		runErr = failed(e)
 	}
-	if errors.Is(runErr, errInterrupted) {
+	switch {
+	case errors.Is(runErr, errInterrupted):
 		return interruptedIn(path)
+	case runErr == nil && end.State == record.Stopped: // no signal: an order of another process
+		return &exitError{exitInterrupted, fmt.Errorf("stopped by an order; everything up to there is in %s", path)}
 	}
 	return runErr
 }
@@ -250,8 +254,13 @@ func gone(path string) bool {
 }
 
 // drive lets a run take its course, and stops it when ctx ends.
-func (f *runFlags) drive(ctx context.Context, run *experiment.Run) (experiment.Snapshot, error) {
+func (f *runFlags) drive(ctx context.Context, session *experiment.Session) (experiment.Snapshot, error) {
+	run := session.Run
 	end, err := run.Drive(ctx, f.course())
+	if err == nil {
+		session.RefuseOrders()
+		end, err = run.Wait(ctx) // the last order may have come after the end
+	}
 	switch {
 	case err == nil:
 		return end, nil

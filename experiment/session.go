@@ -9,6 +9,7 @@ import (
 	"example.com/kestrel/experiment/prepare"
 	"example.com/kestrel/experiment/record"
 	"example.com/kestrel/experiment/rundir"
+	"example.com/kestrel/experiment/steer"
 )
 
 // Session is a run with its data, device and directory: what the commands and
@@ -21,6 +22,7 @@ type Session struct {
 	job   *prepare.Job
 	dir   *rundir.Directory
 	files *rundir.RoomWaiter // writes to dir
+	steer *steer.Server      // nil: no orders are taken from other processes
 }
 
 // Begin loads and compiles what a config asks for, creates the run directory
@@ -78,9 +80,34 @@ func (s *Session) makeRun(recorders []record.Recorder) {
 	_ = s.Run.waitFor(s.files) // it is not closed
 }
 
+// TakeOrders lets other processes of this user give the run orders. Where that cannot
+// be, the owner's note says why, and the run goes on all the same.
+func (s *Session) TakeOrders() {
+	socket, none := "", ""
+	at, err := steer.Listen(s.Run)
+	if err == nil {
+		s.steer, socket = at, at.Path
+	} else {
+		none = err.Error()
+	}
+	if err := s.dir.Orders(socket, none); err != nil {
+		s.RefuseOrders() // nobody would find it
+	}
+}
+
+// RefuseOrders takes no more orders of other processes, once those in hand have been
+// carried out.
+func (s *Session) RefuseOrders() {
+	if s.steer != nil {
+		_ = s.steer.Close() // a socket that stays is removed by the next run
+		s.steer = nil
+	}
+}
+
 // Close stops the run if it is not at rest, writes everything and gives the
 // device back.
 func (s *Session) Close() error {
+	s.RefuseOrders()
 	err := s.Run.Close()
 	if e := s.files.Close(); err == nil && e != nil {
 		err = fmt.Errorf("run directory %q: %w", s.Path, e)

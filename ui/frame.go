@@ -24,6 +24,8 @@ func (a *app) View() tea.View {
 	if a.bench != nil {
 		v.WindowTitle = "kestrel · " + words.PlainLine(a.bench.name())
 	}
+	v.ReportFocus = true
+	v.ProgressBar = a.progressBar()
 	if a.mouse {
 		v.MouseMode = tea.MouseModeCellMotion
 	}

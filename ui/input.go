@@ -6,7 +6,6 @@ import (
 	"example.com/kestrel/ui/input"
 	"example.com/kestrel/ui/note"
 	"example.com/kestrel/ui/plot"
-	"example.com/kestrel/ui/theme"
 )
 
 // filter drops mouse movements that nothing answers to, before they cause a
@@ -29,10 +28,11 @@ func (a *app) groups() []input.Group {
 		gs = a.launcher.Groups()
 	}
 	return append(gs, input.Group{Name: globalKeys, All: []input.Binding{
-		{Keys: []string{"?", "f1"}, Label: "?", Short: "help", About: "show or hide this help", Do: a.toggleHelp},
-		{Keys: []string{"L"}, Label: "L", About: "launcher: another run", Off: a.bench == nil, Do: a.toLauncher},
+		{Keys: []string{"?", "f1"}, Label: "?", Short: "help", About: "what the words mean and what keys do, of each view", Do: a.toggleHelp},
+		{Keys: []string{"L"}, Label: "L", Short: "runs", About: "launcher: another run", Off: a.bench == nil, Do: a.toLauncher},
 		{Keys: []string{"g"}, Label: "g", About: "characters: braille, blocks, plain ASCII", Do: a.nextGlyphs},
 		{Keys: []string{"m"}, Label: "m", About: "mouse on or off; off, the terminal selects text for copying", Do: a.toggleMouse},
+		{Keys: []string{"ctrl+z"}, Do: a.noSuspending},
 		{Keys: []string{"ctrl+l"}, Label: "ctrl+l", About: "draw the screen anew", Do: func() tea.Cmd { return tea.ClearScreen }},
 		{Keys: []string{"q", "ctrl+c"}, Label: "q", Short: "quit", About: "quit; a run in flight is stopped with everything written", Do: a.quit},
 	}})
@@ -80,7 +80,7 @@ func (a *app) key(msg tea.KeyPressMsg) (cmd tea.Cmd, taken bool) {
 			return cmd, true
 		}
 	}
-	return input.Dispatch(a.groups(), key)
+	return input.Dispatch(a.groups(), a.opts.Settings.Key(key))
 }
 
 // typist is a view with a line of text in it.
@@ -136,6 +136,9 @@ func (a *app) mouseEvent(msg tea.MouseMsg) tea.Cmd {
 func (a *app) toggleHelp() tea.Cmd {
 	if a.help == nil {
 		a.help = &help{groups: a.groups()}
+		if b := a.bench; b != nil {
+			a.help.title, a.help.terms = b.views[b.at].name(), b.terms()
+		}
 	} else {
 		a.help = nil
 	}
@@ -144,7 +147,7 @@ func (a *app) toggleHelp() tea.Cmd {
 
 func (a *app) nextGlyphs() tea.Cmd {
 	next := map[plot.Glyphs]plot.Glyphs{plot.Braille: plot.Blocks, plot.Blocks: plot.Halves, plot.Halves: plot.ASCII, plot.ASCII: plot.Braille}
-	a.theme = theme.New(a.theme.Profile, a.theme.Dark, next[a.theme.Glyphs])
+	a.theme = a.newTheme(a.theme.Profile, a.theme.Dark, next[a.theme.Glyphs])
 	return note.Say(note.Good, "charts in %s", map[plot.Glyphs]string{plot.Braille: "braille", plot.Blocks: "blocks",
 		plot.Halves: "half blocks", plot.ASCII: "plain ASCII"}[a.theme.Glyphs])
 }

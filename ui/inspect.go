@@ -26,6 +26,7 @@ type inspector interface {
 	Covariance(id string, column, points int) (*inspect.CovarianceCurve, error)
 	PriorDraws(id string, column, points, draws int) (*inspect.PriorDraws, error)
 	Similarity(ctx context.Context, top int) (*inspect.Similarity, error)
+	Forecast(ctx context.Context, ids []string) ([]float64, error)
 	Close() error
 }
 

@@ -94,6 +94,10 @@ func (f *fakeInspector) PriorDraws(string, int, int, int) (*inspect.PriorDraws, 
 	return &inspect.PriorDraws{X: []float64{0, 1, 2}, Draws: [][]float64{{0, 1, 0}, {1, 0, -1}}}, f.fail
 }
 
+func (f *fakeInspector) Forecast(context.Context, []string) ([]float64, error) {
+	return nil, errors.New("not asked here")
+}
+
 func (f *fakeInspector) Similarity(_ context.Context, top int) (*inspect.Similarity, error) {
 	return &inspect.Similarity{IDs: []string{"SE", "LIN", "PER"}, Rows: 20, Test: f.test,
 		Belief: [][]float64{{1, .5, -.25}, {.5, 1, 0}, {-.25, 0, 1}}, Means: [][]float64{{1, .9, .8}, {.9, 1, .7}, {.8, .7, 1}}}, f.fail

@@ -53,9 +53,13 @@ func (v *mainView) drawCard(c *plot.Canvas, r plot.Rect, th *theme.Theme) {
 		head += " · " + mark
 	}
 	c.TextFit(r.X, r.Y, r.W, head, th.Text)
-	c.TextFit(r.X, r.Y+1, r.W, elboText(f, v.b.hist.Evaluation.RowsSeen, r.W), th.Faint)
-	info := v.b.hist.Start.Kernels[k.index]
 	y := r.Y + 1
+	if text := f.FlagText(); text != "" {
+		c.TextFit(r.X, y, r.W, "! "+text, th.Warn)
+		y++
+	}
+	c.TextFit(r.X, y, r.W, elboText(f, v.b.hist.Evaluation.RowsSeen, r.W), th.Faint)
+	info := v.b.hist.Start.Kernels[k.index]
 	for i, p := range info.Params {
 		if p.Fixed {
 			continue

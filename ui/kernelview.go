@@ -299,6 +299,9 @@ func (v *kernelView) place(id string) string {
 	case record.MarkApart:
 		text += ", told apart from the leader at these hyperparameters"
 	}
+	if flags := k.Fit.FlagText(); flags != "" {
+		text += " · ! " + flags
+	}
 	return text
 }
 

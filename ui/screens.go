@@ -152,6 +152,7 @@ func (a *app) prepare(drive record.Course, session func(*mailbox) (*experiment.S
 			return beganMsg{err: errors.Join(a.ctx.Err(), s.Close())}
 		}
 		if err == nil {
+			s.TakeOrders()
 			a.begun.put(s)
 		}
 		return beganMsg{session: s, box: box, drive: drive, err: err}
@@ -202,7 +203,7 @@ func (a *app) opened(msg openedMsg) tea.Cmd {
 	}
 	box := newMailbox()
 	a.show(newBench(a, msg.path, nil, box))
-	return tea.Batch(a.bench.start(), a.bench.follow())
+	return tea.Batch(a.bench.start(), a.bench.follow(), a.bench.observe())
 }
 
 // show makes a bench the screen; the one before is closed.

@@ -56,10 +56,13 @@ type row struct {
 	posterior, bayes, gap, se float64
 	slack                     float64 // of the bounds on the log evidence, NaN where there are none
 	mark                      string  // as record.Fit.Mark
+	flags                     []vbks.Flag
+	low, high                 float64 // of the gap, NaN where nothing is known of it
 	tied                      bool
 	status                    vbks.Status
 	reason                    string
-	waits                     bool // restored, without numbers before the next evaluation
+	stage                     vbks.Stage // before the first evaluation
+	waits                     bool       // restored, without numbers before the next evaluation
 }
 
 // table is the ranked kernels. Its cursor stays on a kernel, wherever it moves.
@@ -95,18 +98,23 @@ func (t *table) build(b *bench, at int) {
 			t.live = t.total
 			for i, k := range b.hist.Start.Kernels {
 				t.add(row{id: k.ID, name: k.Name, index: i, posterior: math.NaN(), bayes: math.NaN(), gap: math.NaN(),
-					slack: math.NaN()})
+					slack: math.NaN(), low: math.NaN(), high: math.NaN()})
 			}
+			t.stages(b)
 		}
 		t.order()
 		return
 	}
 	t.total = len(e.Kernels)
+	leader := &record.Fit{}
+	if l := e.Leader(); l != nil {
+		leader = l.Fit
+	}
 	for i := range e.Kernels {
 		k := &e.Kernels[i]
 		h := b.hist.Index(k.ID)
 		r := row{id: k.ID, name: b.kernelName(k.ID), index: h, status: k.Status, reason: k.Reason,
-			posterior: math.NaN(), bayes: math.NaN(), gap: math.NaN(), se: math.NaN(), slack: math.NaN()}
+			posterior: math.NaN(), bayes: math.NaN(), gap: math.NaN(), se: math.NaN(), slack: math.NaN(), low: math.NaN(), high: math.NaN()}
 		r.waits = at < 0 && b.waiting[k.ID]
 		switch {
 		case at >= 0:
@@ -125,6 +133,10 @@ func (t *table) build(b *bench, at int) {
 				r.slack = slack
 			}
 			r.gap = b.hist.Series(h, history.QuantityGap).Last(len(b.hist.Moments()) - 1)
+			r.flags = f.Flags
+			if low, high, ok := gapRange(f, leader, r.gap); ok {
+				r.low, r.high = low, high
+			}
 		case k.Left != nil:
 			r.posterior, r.bayes = float64(k.Left.Posterior), float64(k.Left.Bayes)
 		}
@@ -186,7 +198,9 @@ func (t *table) order() {
 		c := 0
 		switch t.sort {
 		case byRank:
-			c = rank(a, b, sign)
+			if c = rank(a, b, sign); c == 0 && a.rank == 0 && a.status == "" { // before the first evaluation
+				c = cmp.Or(number(a.gap, b.gap), cmp.Compare(b.stage, a.stage)) // working, then queued
+			}
 		case byName:
 			c = sign * cmp.Compare(a.name, b.name)
 		case byPosterior:
@@ -278,9 +292,9 @@ func gapText(g, se float64) string {
 
 // widths shares w columns out; the least important go first where room is
 // scarce. 0: not shown.
-func (t *table) widths(w int) (rank, name, bar, post, bayes, gap, slack int) {
+func (t *table) widths(w int) (rank, name, bar, post, bayes, gap, slack, span int) {
 	rank, post = 4, 5
-	longest, gapWide, slackWide := 6, 8, 0
+	longest, gapWide, slackWide, spanWide := 6, 8, 0, 0
 	for i := range t.rows {
 		longest = max(longest, plot.TextWidth(t.rows[i].name))
 		if t.rows[i].se > 0 {
@@ -289,16 +303,26 @@ func (t *table) widths(w int) (rank, name, bar, post, bayes, gap, slack int) {
 		if !math.IsNaN(t.rows[i].slack) {
 			slackWide = 6
 		}
+		if !math.IsNaN(t.rows[i].low) {
+			spanWide = 9
+		}
 	}
 	if t.signs {
 		longest += 2
 	}
 	name = min(longest, max(6, w-rank-post-3))
+	// A long name gives way to the gap, and where there is room for both to its range.
+	if spare := w - rank - post - 8 - 4; spare >= 24 {
+		name = min(name, spare)
+	}
+	if spare := w - rank - post - 8 - spanWide - 5; spare >= 24 {
+		name = min(name, spare)
+	}
 	left := w - rank - 1 - name - 1 - post - 1
 	for _, want := range []struct {
 		size *int
 		n    int
-	}{{&bayes, 5}, {&gap, 8}, {&gap, gapWide}, {&slack, slackWide}, {&bar, 4}} {
+	}{{&gap, 8}, {&span, spanWide}, {&bayes, 5}, {&gap, gapWide}, {&slack, slackWide}, {&bar, 4}} {
 		if want.n == 0 {
 			continue
 		}
@@ -310,6 +334,10 @@ func (t *table) widths(w int) (rank, name, bar, post, bayes, gap, slack int) {
 			left -= need
 			*want.size = want.n
 		}
+	}
+	if span > 0 {
+		more := max(0, min(9, left))
+		span, left = span+more, left-more
 	}
 	t.trend = 0
 	if bar > 0 && left > trendWide {
@@ -342,6 +370,19 @@ func (t *table) drawTrend(c *plot.Canvas, x, y int, b *bench, k *row, most float
 	plot.Trend(c, x, y, way[:], style, g)
 }
 
+// scale returns where a gap stands among those of the table, from 0 to 1: about the
+// leader's, where it matters, by nats, far from it by their logarithm.
+func (t *table) scale() func(gap float64) float64 {
+	low, high := -1.0, 1.0
+	for i := range t.rows {
+		if k := &t.rows[i]; k.rank > 0 && !math.IsNaN(k.low) && !math.IsInf(k.low, 0) && !math.IsInf(k.high, 0) {
+			low, high = math.Min(low, k.low), math.Max(high, k.high)
+		}
+	}
+	from, to := math.Asinh(low), math.Asinh(high)
+	return func(gap float64) float64 { return (math.Asinh(gap) - from) / (to - from) }
+}
+
 func (t *table) draw(c *plot.Canvas, r plot.Rect, b *bench, th *theme.Theme, focused bool) {
 	defer c.Clip(r)()
 	if t.typing != nil {
@@ -354,7 +395,7 @@ func (t *table) draw(c *plot.Canvas, r plot.Rect, b *bench, th *theme.Theme, foc
 	}
 	t.signs = th.Signs()
 	coloured := b.coloured()
-	rank, name, bar, post, bayes, gap, slack := t.widths(r.W)
+	rank, name, bar, post, bayes, gap, slack, span := t.widths(r.W)
 	t.header = plot.Rect{X: r.X, Y: r.Y, W: r.W, H: 1}
 	t.area = plot.Rect{X: r.X, Y: r.Y + 1, W: r.W, H: r.H - 1}
 	xs := r.X
@@ -391,11 +432,17 @@ func (t *table) draw(c *plot.Canvas, r plot.Rect, b *bench, th *theme.Theme, foc
 	_, postEnd := head(byPosterior, post, true)
 	_, bayesEnd := head(byBayes, bayes, true)
 	_, gapEnd := head(byGap, gap, true)
+	spanX := xs
+	if span > 0 {
+		c.TextFit(spanX, r.Y, span, "its range", th.Faint)
+		xs += span + 1
+	}
 	_, slackEnd := head(bySlack, slack, true)
 	t.page = max(1, r.H-1)
 	at := t.place()
 	t.top = max(0, min(t.top, len(t.rows)-t.page))
 	t.top = min(max(t.top, at-t.page+1), at)
+	scale, settled := t.scale(), b.found().Settled
 	most := 0.0
 	for i := range t.rows {
 		most = max(most, t.rows[i].posterior)
@@ -419,13 +466,19 @@ func (t *table) draw(c *plot.Canvas, r plot.Rect, b *bench, th *theme.Theme, foc
 			}
 			c.TextRight(rankEnd, y, mark+fmt.Sprint(k.rank), s)
 		}
+		at, wide := nameX, name
 		if t.signs {
 			c.Set(nameX, y, sign, style)
-			c.Text(nameX+2, y, plot.FitName(k.name, name-2), style)
-		} else {
-			c.Text(nameX, y, plot.FitName(k.name, name), style)
+			at, wide = nameX+2, name-2
+		}
+		short := plot.FitName(k.name, wide)
+		c.Text(at, y, short, style)
+		if len(k.flags) > 0 { // what they say stands on the kernel's card
+			c.Set(at+min(wide, plot.TextWidth(short)+1), y, '!', th.Warn)
 		}
 		switch {
+		case k.stage != vbks.Idle:
+			c.TextFit(barX, y, r.X+r.W-barX, k.stageText(), th.Faint)
 		case k.status == vbks.Failed || k.status == vbks.Pruned:
 			word, st := string(k.status), th.Faint
 			if k.status == vbks.Failed {
@@ -450,7 +503,11 @@ func (t *table) draw(c *plot.Canvas, r plot.Rect, b *bench, th *theme.Theme, foc
 			if bar > 0 && k.posterior > 0 {
 				plot.Bar(c, barX, y, bar, k.posterior/max(most, 1e-9), style, th.Glyphs)
 			}
-			c.TextRight(postEnd, y, number(k.posterior), text)
+			sure := text
+			if !settled {
+				sure = th.Faint
+			}
+			c.TextRight(postEnd, y, number(k.posterior), sure)
 			if bayes > 0 {
 				c.TextRight(bayesEnd, y, number(k.bayes), th.Faint)
 			}
@@ -460,6 +517,9 @@ func (t *table) draw(c *plot.Canvas, r plot.Rect, b *bench, th *theme.Theme, foc
 					s = gapText(k.gap, 0)
 				}
 				c.TextRight(gapEnd, y, s, text)
+			}
+			if span > 0 && k.rank > 0 {
+				plot.Interval(c, spanX, y, span, scale(k.low), scale(k.high), scale(k.gap), scale(0), style, th.Faint, th.Glyphs)
 			}
 			if slack > 0 && !math.IsNaN(k.slack) {
 				c.TextRight(slackEnd, y, words.Nats(k.slack), th.Faint)

@@ -435,10 +435,11 @@ func TestSimilarView(t *testing.T) {
 	faked(b)
 	b.at = similarPlace
 	askAll(t, b)
-	viewKeys(t, b, "right", "right")
+	mustShow(t, shown(b, 120, 33), "predictive means at 20 test rows", "SE and LIN: .90") // the leader and the next
+	viewKeys(t, b, "t", "right")
 	mustShow(t, shown(b, 120, 33), "correlation of g", "SE and PER: −.25", "g sees kernels only through their ELBOs", ".50")
 	viewKeys(t, b, "t", "down")
-	mustShow(t, shown(b, 120, 33), "predictive means at 20 test rows", "LIN and PER: .70")
+	mustShow(t, shown(b, 120, 33), "LIN and PER: .70")
 	v := b.views[similarPlace].(*similarView)
 	cell := v.layout.Plot
 	v.mouse(tea.MouseClickMsg{X: cell.X, Y: cell.Y + 2*v.layout.CellH})

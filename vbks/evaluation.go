@@ -140,7 +140,25 @@ type ParamValue struct {
 type Progress struct {
 	Done, Total int    // kernels finished in the current phase
 	Phase       string // such as "optimise", "transplants"
+
+	Kernels []KernelProgress // in the space's order
 }
+
+// KernelProgress is how far an evaluation has come with a kernel.
+type KernelProgress struct {
+	Stage Stage
+	Bound float64 // that has been reached on the rows that kernels are compared on, nats: it may still rise; NaN before
+}
+
+// Stage is where a kernel stands in a phase of an evaluation.
+type Stage string
+
+const (
+	Idle    Stage = ""        // it takes no part, or not yet
+	Queued  Stage = "queued"  // no worker has taken it up
+	Working Stage = "working" // one is at it
+	Through Stage = "through" // the phase is done with it
+)
 
 // Change is what a re-optimisation may alter; zero fields stay as they are.
 type Change struct {

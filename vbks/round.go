@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"slices"
 	"sync"
 
@@ -24,6 +25,8 @@ type round struct {
 	given    []gift    // the last evaluation's solutions, best first
 	outcomes []outcome // of every kernel of the space
 	remarks  []Notice  // to be told with the evaluation
+
+	stages []KernelProgress
 
 	unresolved bool // the noise is a function that is too rough for the inducing inputs
 }
@@ -162,6 +165,7 @@ func (r *round) searching() bool {
 // other lanes or in smaller ones.
 func (r *round) each(ctx context.Context, o *order, tasks []task) error {
 	p := &pass{round: r, site: r.site(), order: o, total: len(tasks)}
+	r.queue(tasks)
 	for left := tasks; len(left) > 0; {
 		p.units = r.divide(left, o.Phase)
 		if err := p.run(ctx); err != nil {
@@ -189,6 +193,16 @@ func (r *round) divide(tasks []task, p phase) [][]task {
 		return alone
 	}
 	return append(alone, divide(shared, len(r.workers), r.group)...)
+}
+
+// queue marks the kernels of tasks as waiting for a worker.
+func (r *round) queue(tasks []task) {
+	if r.stages == nil {
+		r.stages = slices.Repeat([]KernelProgress{{Bound: math.NaN()}}, len(r.outcomes))
+	}
+	for _, t := range tasks {
+		r.stages[t.Kernel].Stage = Queued
+	}
 }
 
 // divide makes units of tasks, which come costliest first: at most as many in one
@@ -276,7 +290,18 @@ func (p *pass) take(ctx context.Context) []task {
 	}
 	unit := p.units[0]
 	p.units = p.units[1:]
+	for _, t := range unit {
+		p.stages[t.Kernel].Stage = Working
+	}
+	p.tell()
 	return unit
+}
+
+// tell says how far the phase has come; the mutex is held.
+func (p *pass) tell() {
+	if p.progress != nil {
+		p.progress(Progress{Done: p.done, Total: p.total, Phase: string(p.order.Phase), Kernels: slices.Clone(p.stages)})
+	}
 }
 
 // attempt does the work for a unit and reports whether the worker may take
@@ -295,30 +320,34 @@ func (p *pass) attempt(ctx context.Context, w *worker, tasks []task) (again bool
 			lost, err = true, e
 		}
 	}
-	done := p.settleUnit(u, err, lost)
-	if err == nil && p.progress != nil {
-		p.progress(Progress{Done: done, Total: p.total, Phase: string(p.order.Phase)})
-	}
+	p.settleUnit(u, err, lost)
 	return err == nil, nil
 }
 
 // settleUnit takes a unit's outcomes over, or the unit back where its lane has
-// failed, and returns the number of kernels done.
-func (p *pass) settleUnit(u *unit, err error, lost bool) int {
+// failed.
+func (p *pass) settleUnit(u *unit, err error, lost bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	switch {
 	case err == nil:
 		for i, t := range u.tasks {
 			p.outcomes[t.Kernel] = u.outcomes[i]
+			stage := &p.stages[t.Kernel]
+			stage.Stage = Through
+			if v := u.outcomes[i].value(); !math.IsInf(v, 0) {
+				stage.Bound = v
+			}
 		}
 		p.done += len(u.tasks)
+		p.tell()
 	case lost:
+		p.queue(u.tasks)
 		p.units = append(p.units, u.tasks)
 		p.gone[u.worker] = err
 	default:
+		p.queue(u.tasks)
 		p.units = append(p.units, u.tasks)
 		p.short = err
 	}
-	return p.done
 }

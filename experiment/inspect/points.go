@@ -7,6 +7,8 @@ import (
 	"math"
 	"slices"
 
+	"example.com/kestrel/datasets"
+	"example.com/kestrel/experiment/prepare"
 	"example.com/kestrel/vbks/mixture"
 )
 
@@ -37,8 +39,21 @@ func (i *Inspector) Points(column, most int) (*PointSet, error) {
 	if err := i.input(column); err != nil {
 		return nil, err
 	}
-	d := i.subject.Data
-	parts := [][]int32{PointSeen: i.seen(), PointUnseen: d.Train[len(i.seen()):], PointTest: d.Test}
+	return points(i.subject.Data, len(i.seen()), column, most), nil
+}
+
+// Unseen returns the rows of a subject of which nothing has been learned yet, as
+// Inspector.Points does.
+func Unseen(s *prepare.Subject, column, most int) (*PointSet, error) {
+	if column < 0 || column >= s.Data.Dim {
+		return nil, fmt.Errorf("there is no input %d", column)
+	}
+	return points(s.Data, 0, column, most), nil
+}
+
+// points are the rows of data of which so many training rows have been seen.
+func points(d *datasets.Dataset, seen, column, most int) *PointSet {
+	parts := [][]int32{PointSeen: d.Train[:seen], PointUnseen: d.Train[seen:], PointTest: d.Test}
 	set := &PointSet{Seen: len(parts[0]), Unseen: len(parts[1]), Tests: len(parts[2])}
 	total := set.Seen + set.Unseen + set.Tests
 	if most <= 0 {
@@ -62,7 +77,7 @@ func (i *Inspector) Points(column, most int) (*PointSet, error) {
 			set.X, set.Y, set.Kind = append(set.X, value(r)), append(set.Y, d.Y[r]), append(set.Kind, PointKind(kind))
 		}
 	}
-	return set, nil
+	return set
 }
 
 // Fitted is rows of the data with what is believed at their own inputs, ordered by

@@ -18,6 +18,9 @@ func (l *Launcher) dataSheet(s *sheet, p *inspect.Preview) {
 		rows += fmt.Sprintf("; %d left out for missing values", n)
 	}
 	s.pair("data", rows, t.Text)
+	for _, n := range d.Notices { // before what may be out of sight
+		s.indented(0, n, t.Warn)
+	}
 	if d.Kernel != "" {
 		s.pair("truth", d.Kernel, t.Text)
 	}
@@ -57,9 +60,6 @@ func (l *Launcher) dataSheet(s *sheet, p *inspect.Preview) {
 	}
 	if len(d.Preview) > 0 {
 		l.rowSheet(s, p, d.Preview)
-	}
-	for _, n := range d.Notices {
-		s.indented(0, n, t.Warn)
 	}
 }
 

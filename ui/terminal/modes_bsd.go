@@ -1,6 +1,6 @@
 //go:build darwin || dragonfly || freebsd || netbsd || openbsd
 
-package ui
+package terminal
 
 import "golang.org/x/sys/unix"
 

@@ -1,18 +1,16 @@
-package report
+package finding
 
 import (
 	"cmp"
 	"fmt"
 	"math"
 	"slices"
-	"strconv"
 	"strings"
 
 	"example.com/kestrel/datasets"
-	"example.com/kestrel/experiment/figures"
 	"example.com/kestrel/experiment/files"
-	"example.com/kestrel/experiment/prepare"
 	"example.com/kestrel/experiment/record"
+	"example.com/kestrel/experiment/words"
 	"example.com/kestrel/kernelspace"
 )
 
@@ -22,29 +20,22 @@ type speller struct {
 	info   *record.KernelInfo
 	values []files.Number // as record.KernelInfo.Params
 	names  []string       // of the leaves
+	line   bool           // a linear function of the inputs is added
+	brief  bool           // what it is and how long, not how large
 }
 
-// sentence says in plain English what functions a kernel stands for: its
+// Kernel says in plain English what functions a kernel stands for: its
 // additive components one by one, with their scales in the units of the data,
 // and the noise. It is "" where the kernel cannot be taken apart.
-func sentence(s *record.Start, o kernelspace.Options, info *record.KernelInfo, values []files.Number) string {
-	e, err := kernelspace.Parse(info.ID)
-	if err != nil {
-		return ""
-	}
-	p, err := kernelspace.Compile(e.Canonical(), o)
-	if err != nil || len(values) < len(p.Params)+1 || len(info.Params) != len(values) {
+func Kernel(s *record.Start, o kernelspace.Options, info *record.KernelInfo, values []files.Number) string {
+	w, components := newSpeller(s, o, info, values)
+	if w == nil {
 		return ""
 	}
 	line := "" // of a mean function, which stands behind the kernel's own
-	if len(values) > len(p.Params)+1 {
+	if w.line {
 		line = " It is added to a linear function of the inputs, which has been learned with it."
 	}
-	components, err := p.Components()
-	if err != nil {
-		return ""
-	}
-	w := &speller{start: s, info: info, values: values, names: prepare.LeafNames(p)}
 	parts := w.components(components)
 	text := "It is " + parts[0]
 	if n := len(parts); n > 1 {
@@ -52,9 +43,27 @@ func sentence(s *record.Start, o kernelspace.Options, info *record.KernelInfo, v
 	}
 	noise := ""
 	if v := float64(values[len(values)-1]); v >= 0 {
-		noise = " Observations scatter about it with a standard deviation of " + withUnit(math.Sqrt(v), w.targetUnit()) + "."
+		noise = " Observations scatter about it with a standard deviation of " + words.WithUnit(math.Sqrt(v), w.targetUnit()) + "."
 	}
 	return text + "." + line + noise
+}
+
+// newSpeller takes a kernel apart; it is nil where that cannot be done.
+func newSpeller(s *record.Start, o kernelspace.Options, info *record.KernelInfo, values []files.Number) (w *speller,
+	parts []kernelspace.Component) {
+	e, err := kernelspace.Parse(info.ID)
+	if err != nil {
+		return nil, nil
+	}
+	p, err := kernelspace.Compile(e.Canonical(), o)
+	if err != nil || len(values) < len(p.Params)+1 || len(info.Params) != len(values) {
+		return nil, nil
+	}
+	components, err := p.Components()
+	if err != nil || len(components) == 0 {
+		return nil, nil
+	}
+	return &speller{start: s, info: info, values: values, names: p.LeafNames(), line: len(values) > len(p.Params)+1}, components
 }
 
 func (w *speller) targetUnit() string {
@@ -62,27 +71,6 @@ func (w *speller) targetUnit() string {
 		return c.ModelledUnit()
 	}
 	return ""
-}
-
-// withUnit writes a number for reading.
-func withUnit(v float64, unit string) string {
-	s := significant(v, 3)
-	if unit != "" {
-		s += " " + unit
-	}
-	return s
-}
-
-// significant writes a number with so many digits, without an exponent where it
-// can be read without.
-func significant(v float64, digits int) string {
-	s := strconv.FormatFloat(v, 'g', digits, 64)
-	if abs := math.Abs(v); abs >= 1e-3 && abs < 1e6 {
-		if rounded, err := strconv.ParseFloat(s, 64); err == nil {
-			return strconv.FormatFloat(rounded, 'f', -1, 64)
-		}
-	}
-	return s
 }
 
 // wordLeaf is a leaf of a component.
@@ -173,6 +161,10 @@ func (w *speller) component(c *kernelspace.Component) string {
 		if grows == "" {
 			grows = fmt.Sprintf("with the power %d of the distance from ", lines[at])
 		}
+		if w.brief {
+			text += ", growing"
+			continue
+		}
 		text += ", growing " + grows + at
 	}
 	return text + w.amplitude(variance, stationary)
@@ -216,31 +208,43 @@ func (w *speller) branch(c *kernelspace.Component, side kernelspace.Component) s
 
 // amplitude says how far a stationary component goes as a rule.
 func (w *speller) amplitude(variance float64, stationary bool) string {
-	if !stationary || !(variance > 0) || math.IsInf(variance, 0) {
+	if w.brief || !stationary || !(variance > 0) || math.IsInf(variance, 0) {
 		return ""
 	}
-	return " (standard deviation " + withUnit(math.Sqrt(variance), w.targetUnit()) + ")"
+	return " (standard deviation " + words.WithUnit(math.Sqrt(variance), w.targetUnit()) + ")"
 }
 
 // head says what a leaf is.
 func (w *speller) head(l *wordLeaf) string {
-	in := w.where(l)
+	in, long := w.where(l), " with a length scale of "
+	if w.brief {
+		long = " over about "
+	}
+	if w.beyond(l) {
+		return "a drift" + in + " longer than the data"
+	}
 	switch l.Op {
 	case kernelspace.OpSE:
-		return "a smooth variation" + in + " with a length scale of " + w.lengths(l)
+		return "a smooth variation" + in + long + w.lengths(l)
 	case kernelspace.OpRQ:
+		if w.brief {
+			return "a variation" + in + " on many scales about " + w.lengths(l)
+		}
 		return "a variation" + in + " on many length scales about " + w.lengths(l)
 	case kernelspace.OpMatern12:
-		return "a rough variation" + in + ", nowhere smooth, with a length scale of " + w.lengths(l)
+		return "a rough variation" + in + ", nowhere smooth," + long + w.lengths(l)
 	case kernelspace.OpMatern32:
-		return "a fairly rough variation" + in + " with a length scale of " + w.lengths(l)
+		return "a fairly rough variation" + in + long + w.lengths(l)
 	case kernelspace.OpMatern52:
-		return "a fairly smooth variation" + in + " with a length scale of " + w.lengths(l)
+		return "a fairly smooth variation" + in + long + w.lengths(l)
 	case kernelspace.OpPER:
 		return "a pattern" + in + " that repeats every " + w.periods(l)
 	case kernelspace.OpCos:
 		return "a sine wave" + in + " with a period of " + w.periods(l)
 	case kernelspace.OpLIN:
+		if w.brief {
+			return "a straight line" + in
+		}
 		return "a straight line" + in + ", 0 at " + w.centre(l)
 	case kernelspace.OpRW:
 		return "a level that wanders" + in
@@ -259,7 +263,7 @@ func (w *speller) head(l *wordLeaf) string {
 // reach says how far RW and IRW along one input go over all of it, from the level or
 // line that they begin with.
 func (w *speller) reach(l *wordLeaf) string {
-	if l.Op != kernelspace.OpRW && l.Op != kernelspace.OpIRW || len(l.Cols) != 1 {
+	if w.brief || l.Op != kernelspace.OpRW && l.Op != kernelspace.OpIRW || len(l.Cols) != 1 {
 		return ""
 	}
 	c := &w.start.Inputs()[l.Cols[0]]
@@ -271,17 +275,20 @@ func (w *speller) reach(l *wordLeaf) string {
 	if l.Op == kernelspace.OpIRW {
 		from = "the line that it began with"
 	}
-	length := withUnit(c.Max-c.Min, c.Unit)
+	length := words.WithUnit(c.Max-c.Min, c.Unit)
 	if _, unit, ok := record.TimeScale(c); ok {
 		length = datasets.HumanDuration((c.Max - c.Min) * unit)
 	}
-	return " (over all " + length + " by a standard deviation of " + withUnit(math.Sqrt(v), w.targetUnit()) +
+	return " (over all " + length + " by a standard deviation of " + words.WithUnit(math.Sqrt(v), w.targetUnit()) +
 		" from " + from + ")"
 }
 
 // modifier says what a leaf does to the leaf before it in a product.
 func (w *speller) modifier(l *wordLeaf) string {
 	in := w.where(l)
+	if w.beyond(l) {
+		return "" // it hardly changes
+	}
 	switch l.Op {
 	case kernelspace.OpSE, kernelspace.OpMatern12, kernelspace.OpMatern32, kernelspace.OpMatern52:
 		return "changing" + in + " over about " + w.lengths(l)
@@ -301,6 +308,21 @@ func (w *speller) modifier(l *wordLeaf) string {
 	return ""
 }
 
+// farBeyond is how many times the range of its column a length scale is that is not told
+// in brief.
+const farBeyond = 3
+
+// beyond reports whether a leaf that is told in brief varies on lengths far beyond the data.
+func (w *speller) beyond(l *wordLeaf) bool {
+	stationary := slices.Contains([]kernelspace.Op{kernelspace.OpSE, kernelspace.OpRQ, kernelspace.OpMatern12, kernelspace.OpMatern32,
+		kernelspace.OpMatern52}, l.Op)
+	if !w.brief || !stationary || len(l.Cols) != 1 || l.NumScale != 1 {
+		return false
+	}
+	c := &w.start.Inputs()[l.Cols[0]]
+	return c.Max > c.Min && float64(w.values[l.params[1]]) > farBeyond*(c.Max-c.Min)
+}
+
 // where names the columns that a leaf acts on if there are others.
 func (w *speller) where(l *wordLeaf) string {
 	inputs := w.start.Inputs()
@@ -314,15 +336,7 @@ func (w *speller) where(l *wordLeaf) string {
 	for _, c := range l.Cols {
 		names = append(names, inputs[c].Name)
 	}
-	return " in " + inWords(names)
-}
-
-// inWords joins names: "a, b and c".
-func inWords(names []string) string {
-	if n := len(names); n > 1 {
-		return strings.Join(names[:n-1], ", ") + " and " + names[n-1]
-	}
-	return strings.Join(names, "")
+	return " in " + words.Join(names)
 }
 
 func (w *speller) lengths(l *wordLeaf) string { return w.quantities(l.params[1 : 1+l.NumScale]) }
@@ -342,16 +356,16 @@ func (w *speller) quantities(places []int) string {
 		switch {
 		case text != "":
 		case p.Unit == kernelspace.Standardised:
-			text = withUnit(v, "standard deviations")
+			text = words.WithUnit(v, "standard deviations")
 		default:
-			text = withUnit(v, p.Unit)
+			text = words.WithUnit(v, p.Unit)
 		}
 		if len(places) > 1 && p.Column != "" {
 			text += " in " + p.Column
 		}
 		parts = append(parts, text)
 	}
-	return inWords(parts)
+	return words.Join(parts)
 }
 
 // centre says where a linear leaf is 0.
@@ -367,14 +381,14 @@ func (w *speller) centre(l *wordLeaf) string {
 		}
 		parts = append(parts, inputs[c].Name+" = "+at)
 	}
-	return inWords(parts)
+	return words.Join(parts)
 }
 
 // place writes a value of an input for reading, a time stamp as a date.
 func (w *speller) place(column int, v float64) string {
 	c := &w.start.Inputs()[column]
-	if t, ok := figures.TimeColumn(c); ok {
+	if t, ok := record.TimeColumn(c); ok {
 		return t.At(v).Format("2006-01-02 15:04")
 	}
-	return strings.TrimSpace(significant(v, 5) + " " + c.Unit)
+	return strings.TrimSpace(words.Significant(v, 5) + " " + c.Unit)
 }

@@ -1,6 +1,6 @@
 //go:build linux || darwin || dragonfly || freebsd || netbsd || openbsd
 
-package ui
+package terminal
 
 import (
 	"os"
@@ -8,10 +8,10 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// keepTerminal returns a function that leaves the terminal as it should be: a
+// Keep returns a function that leaves the terminal as it should be: a
 // program that was killed may have left it without echo and lines before this
 // one began.
-func keepTerminal() func() {
+func Keep() func() {
 	fd := int(os.Stdin.Fd())
 	before, err := unix.IoctlGetTermios(fd, getTermios)
 	if err != nil || before.Lflag&unix.ICANON != 0 && before.Lflag&unix.ECHO != 0 {
