@@ -43,6 +43,8 @@ var layers = []string{
 	"baseline",
 	"datasets/transform",
 	"datasets/formats",
+	"datasets/quote",
+	"datasets/sheets",
 	"datasets",
 	"configs",
 	"experiment/average",
