@@ -98,6 +98,8 @@ func (l *wordLeaf) bearing() int {
 	switch l.Op {
 	case kernelspace.OpWhite:
 		return 0
+	case kernelspace.OpCat:
+		return 8
 	case kernelspace.OpPER:
 		return 1
 	case kernelspace.OpCos:
