@@ -45,6 +45,7 @@ var layers = []string{
 	"datasets/formats",
 	"datasets/quote",
 	"datasets/sheets",
+	"datasets/relevance",
 	"datasets",
 	"configs",
 	"experiment/average",
