@@ -123,9 +123,9 @@ func Describe(d *Dataset, s *Scaler) *Summary {
 		for _, name := range c.Levels {
 			col.Levels = append(col.Levels, Level{Name: name})
 		}
-		for _, v := range values {
-			if i := int(v); i < len(col.Levels) {
-				col.Levels[i].Rows++
+		if c.Levels != nil {
+			for _, v := range values {
+				col.Levels[int(v)].Rows++
 			}
 		}
 		if s != nil {
