@@ -373,6 +373,10 @@ func TestKernelSentences(t *testing.T) {
 				"(standard deviation 4) to a change at when = 2024-10-27 00:00, over about 10 days, from a smooth variation with a length scale " +
 				"of 30 days (standard deviation 3) plus a level that wanders (over all 400 days by a standard deviation of 2 from where it began) " +
 				"to a constant (standard deviation 2); and the product CP(SE, SE)×LIN. Observations scatter about it with a standard deviation of 1."},
+		{"CAT[w]+SE[x]*(CAT[w]+CONST)", two, false, []files.Number{16, 4, 1, 5, 9, 1}, nil,
+			"It is the sum of 3 parts: a smooth variation in x with a length scale of 5 m, another one for each value of w (standard deviation " +
+				"4 K); a smooth variation in x with a length scale of 5 m (standard deviation 2 K); and a level of its own for each value of w " +
+				"(standard deviation 3 K). Observations scatter about it with a standard deviation of 1 K."},
 		{"PER[w]*LIN[x]", two, false, []files.Number{1, 1, 12, 1, 1, 1}, []record.Fixed{{Name: "LIN.centre", Column: "x", Value: 10}},
 			"It is a pattern in w that repeats every 12, growing in proportion to the distance from x = 10 m. Observations scatter about it with " +
 				"a standard deviation of 1 K."},
@@ -406,6 +410,18 @@ func TestKernelSentences(t *testing.T) {
 		if got := sentence(s, o, info, c.values[1:]); got != "" {
 			t.Errorf("%s without a value: %s", c.kernel, got)
 		}
+	}
+}
+
+// Levels are higher, lower, or neither.
+func TestEffectsInWords(t *testing.T) {
+	e := &inspect.LevelEffects{Against: "weekday", Levels: []inspect.LevelEffect{
+		{Level: "weekend", Mean: -59, SD: 1}, {Level: "holiday", Mean: 20, SD: 5}, {Level: "bridge", Mean: -1, SD: 2},
+	}}
+	want := "In day, all else equal and against weekday: weekend is 59 MWh lower (57 to 61); holiday is 20 MWh higher (10.2 to 29.8); " +
+		"bridge is not told from it (-4.92 MWh to 2.92 MWh)."
+	if got := effectsText("day", e, "MWh", ""); got != want {
+		t.Errorf("%s\nwant\n%s", got, want)
 	}
 }
 
