@@ -405,6 +405,12 @@ func (t *Trainer) askedTwice(last bool, live int) bool {
 	return t.rung == 0 && !last && live > 1 && t.data.Rows() <= t.settings.AllRows && t.optimizer.search().always
 }
 
+// searchedAgain reports whether all of so many live kernels will be searched for in full
+// with more inducing inputs than now.
+func (t *Trainer) searchedAgain(live int) bool {
+	return t.settings.autoInducing() && !t.told && t.askedTwice(t.rung+1 == len(t.rungs), live)
+}
+
 // tell finds out, after the last evaluation of a rung, whether more inducing inputs
 // could change anything, and says so on the last rung if they could. A kernel that
 // is alone need not be compared: it climbs for its predictions, and what matters is

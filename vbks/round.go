@@ -73,10 +73,13 @@ func (t *Trainer) donors() []gift {
 	return out
 }
 
-// order returns what the units of a phase have in common.
+// order returns what the units of a phase have in common. The search is thorough on which
+// all depends: the first on all rows and the last on a rung, but where each kernel is
+// searched for again with more inducing inputs.
 func (r *round) order(p phase) *order {
+	all := r.n == r.data.Rows() && (r.Trainer.rows < r.n || r.concluding(r.number))
 	return &order{Phase: p, Number: r.number, Rows: r.n, Screen: r.screen, Compared: r.compared, Donors: r.given,
-		Thorough: r.n == r.data.Rows() && (r.Trainer.rows < r.n || r.concluding(r.number))}
+		Thorough: all && !r.searchedAgain(len(r.live))}
 }
 
 // tasks returns what units read of kernels, the costliest first: what takes long
