@@ -165,6 +165,10 @@ func (c *Comparison) WriteText(w io.Writer) error {
 			s.Seconds.Format("%.4g"), s.Trained.Format("%.4g"))
 		without += s.Without
 	}
+	for _, s := range c.Baselines() {
+		fmt.Fprintf(t, "%s\t%d\t%s\t%s\t%s\t%s\t%s\t%s\t-\t-\t\n", s.Method, s.Runs, s.RMSE.Format("%.5g"), s.RMSESD.Format("%.3g"),
+			s.NLPD.Format("%.4f"), s.NLPDSD.Format("%.3g"), s.CRPS.Format("%.5g"), record.CoverageCells(s.Coverage))
+	}
 	if err := t.Flush(); err != nil {
 		return err
 	}
