@@ -26,7 +26,7 @@ func TestReadHeader(t *testing.T) {
 		spec  Spec
 		want  []HeaderColumn
 	}{
-		{"the last column is the target", Spec{}, columns("input", "input", "input", "", "target")},
+		{"the last column is the target", Spec{}, columns("input", "", "input", "", "target")},
 		{"roles by name and number", Spec{Target: "y", Inputs: []string{"5"}}, columns("", "", "target", "", "input")},
 		{"no such column", Spec{Target: "z"}, columns("", "", "", "", "")},
 	} {
