@@ -130,7 +130,8 @@ func (r *roles) settle(t *table) error {
 			return fmt.Errorf("%s: column %d (%s) has %d different texts in %d rows: too many to be levels; leave it out (data.inputs), or give "+
 				"what matters of it as a column of its own", t.file, c.number, quoteText(c.name), n, rows)
 		case !named && n > min(mostLevels, rows/rowsPerLevel):
-			r.notices = append(r.notices, fmt.Sprintf("column %d (%s) holds text, %d different ones in %d rows, and is no input: too many to be levels",
+			r.notices = append(r.notices, fmt.Sprintf(
+				"column %d (%s) holds text, %d different ones in %d rows, and is no input: too many to be levels",
 				c.number, quoteText(c.name), n, rows))
 			continue
 		case ok:

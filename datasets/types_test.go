@@ -42,7 +42,8 @@ func TestColumnTypes(t *testing.T) {
 		t.Errorf("a text that nobody shares: %q", d.Notices)
 	}
 	if open, day := d.Inputs[3], d.Inputs[5]; !slices.Equal(open.Levels, []string{"false", "true"}) ||
-		!slices.Equal(day.Levels, []string{"weekday", "weekend"}) || d.Row(0)[3] != 0 || d.Row(1)[3] != 1 || day.Format(d.Row(5)[5]) != "weekend" {
+		!slices.Equal(day.Levels, []string{"weekday", "weekend"}) || d.Row(0)[3] != 0 || d.Row(1)[3] != 1 ||
+		day.Format(d.Row(5)[5]) != "weekend" {
 		t.Errorf("%q, %q; rows %v, %v", open.Levels, day.Levels, d.Row(0), d.Row(1))
 	}
 
@@ -88,7 +89,8 @@ func TestLevelsOfPoints(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	text := "day,open,sunday,room,temperature,date\nweekend,TRUE,0,1,4,2024-03-01\nholiday,true,0,1,4,2024-03-01\nweekday,false,1,1,4,2024-03-01\n"
+	text := "day,open,sunday,room,temperature,date\nweekend,TRUE,0,1,4,2024-03-01\n" +
+		"holiday,true,0,1,4,2024-03-01\nweekday,false,1,1,4,2024-03-01\n"
 	for _, like := range []*Dataset{d, again} {
 		p, err := OpenPoints(context.Background(), Spec{Path: writeFile(t, "new.csv", text)}, like)
 		if err != nil {
