@@ -204,7 +204,9 @@ func (d *Dataset) few(j int) (few, two bool) {
 }
 
 // Categorical reports whether values of a column are levels, none nearer to another.
-func (c *Column) Categorical() bool { return c.Type == TypeLevels || c.Type == TypeFlag }
+func (c *Column) Categorical() bool {
+	return c.Type == TypeLevels || c.Type == TypeFlag || c.Type == "" && len(c.Levels) > 0
+}
 
 // level is the text of a value of a column of levels.
 func (c *Column) level(v float64) string {
