@@ -269,6 +269,9 @@ func (t *Trainer) finalists() map[int]bool {
 		return order
 	}
 	count := t.settings.RungKernels(t.rows, len(t.kernels), len(live), t.rungs[t.rung+1])
+	if t.rung+1 == t.rough {
+		count = min(len(live), fewLive)
+	}
 	stay := map[int]bool{}
 	order := by(sure)
 	for _, i := range order[:count] {
@@ -440,7 +443,7 @@ func (t *Trainer) tell(e *Evaluation) {
 		slack = leader.Evidence.Upper - leader.ELBO
 	}
 	before, last := t.told, t.rung+1 == len(t.rungs)
-	t.told = bounded && slack <= settledNats && !t.askedTwice(last, live) || t.m < t.rungs[t.rung]
+	t.told = bounded && slack <= settledNats && !t.askedTwice(last, live) && t.rung >= t.rough || t.m < t.rungs[t.rung]
 	text := ""
 	switch {
 	case t.told && !before && !last:

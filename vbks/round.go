@@ -24,6 +24,8 @@ type round struct {
 	given    []gift    // the last evaluation's solutions, best first
 	outcomes []outcome // of every kernel of the space
 	remarks  []Notice  // to be told with the evaluation
+
+	unresolved bool // the noise is a function that is too rough for the inducing inputs
 }
 
 func (t *Trainer) newRound(number int) (*round, error) {
@@ -116,7 +118,7 @@ func (r *round) run(ctx context.Context) error {
 	full := r.researches(len(r.live))
 	if !full {
 		o := r.order(phaseSearch)
-		o.Resumed = true
+		o.Resumed, o.Rough = true, r.resolving()
 		solved := slices.DeleteFunc(slices.Clone(searched), func(k int) bool { return r.kernels[k].state == nil })
 		if err := r.each(ctx, o, r.tasks(solved)); err != nil {
 			return err
