@@ -10,6 +10,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 	"time"
 
 	"example.com/kestrel/device"
@@ -252,7 +253,7 @@ func (t *Trainer) newScout() (*common, error) {
 	if m == t.m {
 		return &t.common, nil
 	}
-	z, _, err := inducing.Place(t.data.X, t.data.Dim, m, t.placement(m), t.settings.Seed)
+	z, _, err := t.inputs(m)
 	if err != nil {
 		return nil, err
 	}
@@ -265,12 +266,27 @@ func (t *Trainer) newScout() (*common, error) {
 	return &scout, nil
 }
 
+// inputs are m inducing inputs, on levels where some kernel takes a column as such.
+func (t *Trainer) inputs(m int) (z []float64, notices []string, err error) {
+	var levels []int
+	for _, k := range t.kernels {
+		for _, in := range params.Leaves(k.program) {
+			if in.Op == kernelspace.OpCat {
+				levels = append(levels, in.Cols...)
+			}
+		}
+	}
+	slices.Sort(levels)
+	z, notices, err = inducing.Place(t.data.X, t.data.Dim, m, t.placement(m), t.settings.Seed)
+	return inducing.OnLevels(z, t.data.X, t.data.Dim, slices.Compact(levels)), notices, err
+}
+
 // place chooses the inducing inputs.
 func (t *Trainer) place(ctx context.Context, m int) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
-	z, notices, err := inducing.Place(t.data.X, t.data.Dim, m, t.placement(m), t.settings.Seed)
+	z, notices, err := t.inputs(m)
 	if err != nil {
 		return err
 	}

@@ -63,6 +63,8 @@ def covariance(program, theta, x, y, same=0.0):
             k = np.where((u > 0) == (v > 0), low if do == "RW" else low**2 * (3 * high - low) / 6, 0).sum(-1)
         elif do == "CONST":
             k = 1.0
+        elif do == "CAT":
+            k = (a == b).all(-1)
         elif do == "WN":
             k = same
         else:

@@ -165,6 +165,11 @@ func (c *Comparison) WriteText(w io.Writer) error {
 		t.Row(append(append(cells, record.CoverageCells(s.Coverage)...), s.Seconds.Format("%.4g"), s.Trained.Format("%.4g"))...)
 		without += s.Without
 	}
+	for _, s := range c.Baselines() {
+		cells := []string{s.Method, strconv.Itoa(s.Runs), s.RMSE.Format("%.5g"), s.RMSESD.Format("%.3g"), s.NLPD.Format("%.4f"),
+			s.NLPDSD.Format("%.3g"), s.CRPS.Format("%.5g")}
+		t.Row(append(append(cells, record.CoverageCells(s.Coverage)...), "-", "-")...)
+	}
 	if err := t.Write(w); err != nil {
 		return err
 	}

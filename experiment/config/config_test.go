@@ -72,6 +72,7 @@ header = "no"
 delimiter = ";"
 decimal = ","
 missing = ["-99"]
+types = {room = "levels"}
 first_rows = 40
 group = "id"
 group_value = "A 1"

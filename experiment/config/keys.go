@@ -48,6 +48,7 @@ func (c *Config) keys() []key {
 		{"data", "header", choice(&d.Header, "auto", "yes", "no"), "whether the first line names the columns"},
 		{"data", "delimiter", textValue{p: &d.Delimiter}, `"auto", "tab", "space", or a character`},
 		{"data", "decimal", choice(&d.Decimal, "auto", ".", ","), "the decimal sign; the other one may divide thousands"},
+		{"data", "types", columnTypes{&d.Types}, "of columns, where they are not taken for what they are: {room = \"levels\"}"},
 		{"data", "missing", texts{&d.Missing}, "what stands for a missing value"},
 		{"data", "first_rows", whole{&d.FirstRows, 0, many},
 			"of the table: scaling, seasons, candidate periods and held-out rows are theirs, those behind are learned from last; 0: all"},

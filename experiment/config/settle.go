@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"example.com/kestrel/datasets"
+	"example.com/kestrel/datasets/relevance"
 	"example.com/kestrel/experiment/files"
 	"example.com/kestrel/kernelspace"
 	"example.com/kestrel/vbks"
@@ -15,6 +16,8 @@ import (
 func (c *Config) settleTask(d *datasets.Dataset) {
 	if c.Kernels.Set == autoText {
 		switch s := d.Series; {
+		case s == nil && d.Dim > 1 && d.Source != "synthetic":
+			c.Kernels.Set, c.Kernels.Expressions = "", kernelspace.Table(tableColumns(d))
 		case s == nil:
 			c.Kernels.Set, c.Kernels.Base, c.Kernels.Depth = "", defaultBase(), defaultDepth
 		case len(s.Seasons) < 2:
@@ -47,6 +50,32 @@ func (c *Config) settleTask(d *datasets.Dataset) {
 			c.Settings.Weights = "tempered"
 		}
 	}
+}
+
+// tableColumns are the inputs of a table by what they seem to say of the target, that of
+// the training rows.
+func tableColumns(d *datasets.Dataset) []kernelspace.TableColumn {
+	rows := d.First()
+	x := make([]float64, 0, len(rows)*d.Dim)
+	for _, r := range rows {
+		x = append(x, d.Row(int(r))...)
+	}
+	levels, names := make([]bool, d.Dim), map[string]int{}
+	for i := range d.Inputs {
+		levels[i] = d.Inputs[i].Categorical()
+		names[d.Inputs[i].Name]++
+	}
+	var out []kernelspace.TableColumn
+	for _, f := range relevance.Order(x, d.Dim, d.Targets(rows), levels) {
+		in := &d.Inputs[f.Column]
+		c := kernelspace.TableColumn{Name: in.Name, Number: f.Column + 1, Tells: f.Tells, Time: in.Type == datasets.TypeTime,
+			Quantity: !in.Categorical(), Levels: in.Categorical() || in.Type == datasets.TypeFew}
+		if names[in.Name] > 1 {
+			c.Name = ""
+		}
+		out = append(out, c)
+	}
+	return out
 }
 
 // onCalendar has the kernels of a space of series act on time, where there are columns

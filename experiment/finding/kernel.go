@@ -86,6 +86,8 @@ func (l *wordLeaf) bearing() int {
 	switch l.Op {
 	case kernelspace.OpWhite:
 		return 0
+	case kernelspace.OpCat:
+		return 8
 	case kernelspace.OpPER:
 		return 1
 	case kernelspace.OpCos:
@@ -256,6 +258,8 @@ func (w *speller) head(l *wordLeaf) string {
 		return "noise that no other row shares"
 	case kernelspace.OpConst:
 		return "a constant"
+	case kernelspace.OpCat:
+		return "a level of its own for each value of " + w.namesOf(l)
 	}
 	return l.name
 }
@@ -302,6 +306,8 @@ func (w *speller) modifier(l *wordLeaf) string {
 		return "its size wandering" + in
 	case kernelspace.OpIRW:
 		return "its size growing and falling at a rate that wanders" + in
+	case kernelspace.OpCat:
+		return "another one for each value of " + w.namesOf(l)
 	case kernelspace.OpPoly:
 		return fmt.Sprintf("growing as a polynomial of degree %d%s", l.Degree, in)
 	}
@@ -337,6 +343,15 @@ func (w *speller) where(l *wordLeaf) string {
 		names = append(names, inputs[c].Name)
 	}
 	return " in " + words.Join(names)
+}
+
+// namesOf are the columns that a leaf acts on.
+func (w *speller) namesOf(l *wordLeaf) string {
+	var names []string
+	for _, c := range l.Cols {
+		names = append(names, w.start.Inputs()[c].Name)
+	}
+	return words.Join(names)
 }
 
 func (w *speller) lengths(l *wordLeaf) string { return w.quantities(l.params[1 : 1+l.NumScale]) }

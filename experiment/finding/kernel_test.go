@@ -57,6 +57,10 @@ func TestKernelSentences(t *testing.T) {
 				"(standard deviation 4) to a change at when = 2024-10-27 00:00, over about 10 days, from a smooth variation with a length scale " +
 				"of 30 days (standard deviation 3) plus a level that wanders (over all 400 days by a standard deviation of 2 from where it began) " +
 				"to a constant (standard deviation 2); and the product CP(SE, SE)×LIN. Observations scatter about it with a standard deviation of 1."},
+		{"CAT[w]+SE[x]*(CAT[w]+CONST)", two, false, []files.Number{16, 4, 1, 5, 9, 1}, nil,
+			"It is the sum of 3 parts: a smooth variation in x with a length scale of 5 m, another one for each value of w (standard deviation " +
+				"4 K); a smooth variation in x with a length scale of 5 m (standard deviation 2 K); and a level of its own for each value of w " +
+				"(standard deviation 3 K). Observations scatter about it with a standard deviation of 1 K."},
 		{"PER[w]*LIN[x]", two, false, []files.Number{1, 1, 12, 1, 1, 1}, []record.Fixed{{Name: "LIN.centre", Column: "x", Value: 10}},
 			"It is a pattern in w that repeats every 12, growing in proportion to the distance from x = 10 m. Observations scatter about it with " +
 				"a standard deviation of 1 K."},

@@ -47,11 +47,47 @@ func NewSubject(c *config.Config, d *datasets.Dataset, scaler *datasets.Scaler, 
 			return nil, err
 		}
 	}
+	if err := s.checkLevels(); err != nil {
+		return nil, err
+	}
 	if s.Space, err = known.Apply(c, d, scaler, space, s.Options()); err != nil {
 		return nil, err
 	}
 	s.Ranges = sync.OnceValue(func() []ColumnInfo { return columnInfos(d) })
 	return s, nil
+}
+
+// leastLevels is how many levels a column may have whatever the number of rows.
+const leastLevels = 20
+
+// checkLevels refuses kernels on levels of a column that has nearly as many values as rows.
+func (s *Subject) checkLevels() error {
+	distinct := map[int]int{}
+	for _, k := range s.Space {
+		p, err := k.Program(s.Options())
+		if err != nil {
+			continue // which is told where hyperparameters are settled
+		}
+		for _, in := range p.Instrs {
+			if in.Op != kernelspace.OpCat {
+				continue
+			}
+			for _, c := range in.Cols {
+				if distinct[c] == 0 {
+					seen := map[float64]bool{}
+					for r := range s.Train.Rows() {
+						seen[s.Train.X[r*s.Train.Dim+c]] = true
+					}
+					distinct[c] = len(seen)
+				}
+				if n := distinct[c]; n > max(leastLevels, s.Train.Rows()/4) {
+					return fmt.Errorf("kernel %s: %s has %d different values in %d training rows, which cannot be learned as levels of a category; "+
+						"name the column that holds such, as in CAT[weekday], or take SE", k.Expr.ID(), s.Columns[c], n, s.Train.Rows())
+				}
+			}
+		}
+	}
+	return nil
 }
 
 // Options are what the kernels are compiled for.

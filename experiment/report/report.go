@@ -67,7 +67,8 @@ type page struct {
 	Traces                 []figures.PageFigure
 	Kernels                []kernelLine
 	Details                []kernelDetail
-	Others                 int // live kernels without details
+	Others                 int      // live kernels without details
+	Effects                []string // of levels, a sentence each
 	Gone                   []goneKernels
 	Fit, Residuals         *figures.PageFigure
 	FitNote                string

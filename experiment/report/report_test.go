@@ -326,6 +326,18 @@ func TestReportOnTiesAndFailures(t *testing.T) {
 	reportOn(t, made(t, record.Kernel{ID: "SE", Status: vbks.Failed, Reason: "no"})).has(t, "No kernel is left.", "|failed|1|no|SE|")
 }
 
+// Levels are higher, lower, or neither.
+func TestEffectsInWords(t *testing.T) {
+	e := &inspect.LevelEffects{Against: "weekday", Levels: []inspect.LevelEffect{
+		{Level: "weekend", Mean: -59, SD: 1}, {Level: "holiday", Mean: 20, SD: 5}, {Level: "bridge", Mean: -1, SD: 2},
+	}}
+	want := "In day, all else equal and against weekday: weekend is 59 MWh lower (57 to 61); holiday is 20 MWh higher (10.2 to 29.8); " +
+		"bridge is not told from it (-4.92 MWh to 2.92 MWh)."
+	if got := effectsText("day", e, "MWh", ""); got != want {
+		t.Errorf("%s\nwant\n%s", got, want)
+	}
+}
+
 // Nothing in a report steers a terminal or reorders text, whatever a column is
 // called.
 func TestReportShowsControlCharacters(t *testing.T) {

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 
+	"example.com/kestrel/datasets"
 	"example.com/kestrel/experiment/inspect"
 	"example.com/kestrel/experiment/record"
 	"example.com/kestrel/ui/format"
@@ -35,11 +36,20 @@ func (l *Launcher) dataSheet(s *sheet, p *inspect.Preview) {
 		text := c.Name + "  "
 		if c.First != "" {
 			text += shortStamp(c.First) + " to " + shortStamp(c.Last) + ", " + c.Span
+		} else if len(c.Levels) > 0 {
+			text += fmt.Sprintf("%d levels: %s", len(c.Levels), c.Levels[0].Name)
+			for _, l := range c.Levels[1:min(4, len(c.Levels))] {
+				text += ", " + l.Name
+			}
 		} else {
 			text += format.Digits(c.Min) + " to " + format.Digits(c.Max)
 			if c.Unit != "" {
 				text += " " + c.Unit
 			}
+		}
+		switch c.Type {
+		case datasets.TypeFew, datasets.TypeFlag:
+			text += ", " + map[string]string{datasets.TypeFew: "few values", datasets.TypeFlag: "a flag"}[c.Type]
 		}
 		if c.Missing > 0 {
 			text += fmt.Sprintf(", %d missing", c.Missing)

@@ -1,4 +1,4 @@
-package datasets
+package sheets
 
 import (
 	"archive/zip"
@@ -9,6 +9,8 @@ import (
 	"strings"
 
 	"github.com/xuri/excelize/v2"
+
+	"example.com/kestrel/datasets/quote"
 )
 
 // Bounds of what is unpacked of an .xlsx, in bytes: in all, of a part, and of all
@@ -48,7 +50,7 @@ func checkParts(f io.ReaderAt, size int64) error {
 	// finds then that it does not unpack.
 	for _, p := range z.File {
 		if err := checkPart(p); err != nil {
-			return fmt.Errorf("part %s: %w", quoteText(p.Name), err)
+			return fmt.Errorf("part %s: %w", quote.Text(p.Name), err)
 		}
 	}
 	return nil
@@ -69,15 +71,15 @@ func checkPart(p *zip.File) error {
 	return err
 }
 
-// openXLSX opens an Office Open XML workbook; done closes it.
-func openXLSX(f io.ReaderAt, size int64) (book *excelize.File, done func() error, err error) {
+// OpenXLSX opens an Office Open XML workbook; done closes it.
+func OpenXLSX(f io.ReaderAt, size int64) (book *excelize.File, done func() error, err error) {
 	// A folder of its own: of a file that is refused half-way, excelize leaves
 	// what it has unpacked.
 	temp, err := os.MkdirTemp("", "kestrel-xlsx-")
 	if err != nil {
 		return nil, nil, err
 	}
-	if err := guarded(func() (err error) {
+	if err := Guarded(func() (err error) {
 		if err := checkParts(f, size); err != nil {
 			return err
 		}
@@ -96,8 +98,8 @@ func openXLSX(f io.ReaderAt, size int64) (book *excelize.File, done func() error
 }
 
 // readXLSX reads a sheet of an Office Open XML workbook (ECMA-376).
-func readXLSX(f io.ReaderAt, size int64, sheet string, rows sheetRows) (err error) {
-	book, done, err := openXLSX(f, size)
+func readXLSX(f io.ReaderAt, size int64, sheet string, rows Rows) (err error) {
+	book, done, err := OpenXLSX(f, size)
 	if err != nil {
 		return err
 	}
@@ -108,7 +110,7 @@ func readXLSX(f io.ReaderAt, size int64, sheet string, rows sheetRows) (err erro
 	}()
 	var it *excelize.Rows
 	date1904 := false
-	if err := guarded(func() error {
+	if err := Guarded(func() error {
 		name := ""
 		sheets := book.GetSheetList()
 		for _, s := range sheets {
@@ -117,7 +119,7 @@ func readXLSX(f io.ReaderAt, size int64, sheet string, rows sheetRows) (err erro
 			}
 		}
 		if name == "" {
-			return missingSheet(sheet, sheets)
+			return Missing(sheet, sheets)
 		}
 		props, err := book.GetWorkbookProps()
 		if err != nil {
@@ -137,10 +139,10 @@ func readXLSX(f io.ReaderAt, size int64, sheet string, rows sheetRows) (err erro
 	// Damage to the archive has been found by its checksums. XML that is not well
 	// formed ends the rows without an error: then the file does not reach the
 	// end of its year, and a notice says so.
-	var cells []sheetCell
+	var cells []Cell
 	for row := 1; ; row++ {
 		var texts []string
-		err := guarded(func() (err error) {
+		err := Guarded(func() (err error) {
 			if !it.Next() {
 				if err := it.Error(); err != nil {
 					return err
@@ -161,10 +163,10 @@ func readXLSX(f io.ReaderAt, size int64, sheet string, rows sheetRows) (err erro
 			if text == "" {
 				continue
 			}
-			c := sheetCell{column: i, kind: kindText, text: text}
+			c := Cell{Column: i, IsText: true, Text: text}
 			// Only cells of numbers hold what reads as one.
-			if v, err := parseNumber([]byte(text)); err == nil && errNumber(v) == nil {
-				c.kind, c.number = kindNumber, v
+			if v, ok := asNumber(text); ok {
+				c = Cell{Column: i, Number: v}
 			}
 			cells = append(cells, c)
 		}

@@ -1,4 +1,4 @@
-package datasets
+package sheets
 
 import (
 	"bufio"
@@ -11,6 +11,8 @@ import (
 	"unicode/utf16"
 
 	"github.com/richardlehane/mscfb"
+
+	"example.com/kestrel/datasets/quote"
 )
 
 // Records of the Binary Interchange File Format, version 8, that are looked at.
@@ -64,9 +66,9 @@ type xlsReader struct {
 }
 
 // readXLS reads a sheet of a BIFF8 workbook (Excel 97 to 2003).
-func readXLS(f io.ReaderAt, size int64, sheet string, rows sheetRows) error {
+func readXLS(f io.ReaderAt, size int64, sheet string, rows Rows) error {
 	var stream *mscfb.File
-	if err := guarded(func() error {
+	if err := Guarded(func() error {
 		container, err := mscfb.New(f)
 		if err != nil {
 			return err
@@ -94,15 +96,15 @@ func readXLS(f io.ReaderAt, size int64, sheet string, rows sheetRows) error {
 	if err != nil {
 		return err
 	}
-	if err := guarded(func() error {
+	if err := Guarded(func() error {
 		_, err := stream.Seek(at, io.SeekStart)
 		return err
 	}); err != nil {
-		return fmt.Errorf("sheet %s: %w", quoteText(sheet), err)
+		return fmt.Errorf("sheet %s: %w", quote.Text(sheet), err)
 	}
 	x.r.Reset(guardedReader{stream})
 	if err := x.cells(rows); err != nil {
-		return fmt.Errorf("sheet %s: %w", quoteText(sheet), err)
+		return fmt.Errorf("sheet %s: %w", quote.Text(sheet), err)
 	}
 	return nil
 }
@@ -110,7 +112,7 @@ func readXLS(f io.ReaderAt, size int64, sheet string, rows sheetRows) error {
 type guardedReader struct{ io.Reader }
 
 func (g guardedReader) Read(p []byte) (n int, err error) {
-	err = guarded(func() (err error) {
+	err = Guarded(func() (err error) {
 		n, err = g.Reader.Read(p)
 		return err
 	})
@@ -182,7 +184,7 @@ func (x *xlsReader) globals(sheet string) (at int64, err error) {
 			}
 		case biffEOF:
 			if at < 0 {
-				return 0, missingSheet(sheet, sheets)
+				return 0, Missing(sheet, sheets)
 			}
 			return at, nil
 		}
@@ -314,7 +316,7 @@ func (c *continued) string() (string, error) {
 		if extra, err = c.number(4); err != nil {
 			return "", err
 		}
-		if extra > largestWorkbook {
+		if extra > Largest {
 			return "", errTruncated
 		}
 	}
@@ -359,7 +361,7 @@ func (x *xlsReader) sharedStrings() error {
 var errMisplaced = errors.New("does not begin where the workbook says; the file is damaged")
 
 // cells reads the cells of a sheet, row by row.
-func (x *xlsReader) cells(rows sheetRows) error {
+func (x *xlsReader) cells(rows Rows) error {
 	g := &gatherer{rows: rows, date1904: x.date1904, row: -1}
 	depth := 0 // of substreams: a chart in the sheet has its own
 	for {
@@ -389,10 +391,10 @@ func (x *xlsReader) cells(rows sheetRows) error {
 
 // gatherer makes rows of cells.
 type gatherer struct {
-	rows     sheetRows
+	rows     Rows
 	date1904 bool
 	row      int // from 0; −1 before the first
-	cells    []sheetCell
+	cells    []Cell
 
 	waits               bool // for the text of a formula, at
 	textRow, textColumn int
@@ -407,9 +409,9 @@ func (g *gatherer) emit() error {
 	return err
 }
 
-func (g *gatherer) add(row int, c sheetCell) error {
-	if row < g.row || row == g.row && len(g.cells) > 0 && c.column <= g.cells[len(g.cells)-1].column {
-		return fmt.Errorf("row %d, column %d: comes after row %d; save the workbook anew", row+1, c.column+1, g.row+1)
+func (g *gatherer) add(row int, c Cell) error {
+	if row < g.row || row == g.row && len(g.cells) > 0 && c.Column <= g.cells[len(g.cells)-1].Column {
+		return fmt.Errorf("row %d, column %d: comes after row %d; save the workbook anew", row+1, c.Column+1, g.row+1)
 	}
 	if row > g.row {
 		if err := g.emit(); err != nil {
@@ -432,7 +434,7 @@ func (x *xlsReader) cell(g *gatherer) error {
 		if err != nil {
 			return err
 		}
-		return g.add(g.textRow, sheetCell{column: g.textColumn, kind: kindText, text: s})
+		return g.add(g.textRow, Cell{Column: g.textColumn, IsText: true, Text: s})
 	}
 	need, isCell := biffCellLength(x.id)
 	if !isCell {
@@ -442,51 +444,51 @@ func (x *xlsReader) cell(g *gatherer) error {
 	if len(d) < need {
 		return fmt.Errorf("behind row %d: %w", g.row+1, errTruncated)
 	}
-	row, c := x.u16(0), sheetCell{column: x.u16(2), kind: kindNumber}
+	row, c := x.u16(0), Cell{Column: x.u16(2)}
 	switch x.id {
 	case biffNumber:
-		c.number = math.Float64frombits(binary.LittleEndian.Uint64(d[6:]))
+		c.Number = math.Float64frombits(binary.LittleEndian.Uint64(d[6:]))
 	case biffRK:
-		c.number = decodeRK(binary.LittleEndian.Uint32(d[6:]))
+		c.Number = decodeRK(binary.LittleEndian.Uint32(d[6:]))
 	case biffMulRK:
 		n := (len(d) - 6) / 6
-		if len(d) != 6+6*n || x.u16(len(d)-2) != c.column+n-1 {
+		if len(d) != 6+6*n || x.u16(len(d)-2) != c.Column+n-1 {
 			return fmt.Errorf("row %d: %w", row+1, errTruncated)
 		}
 		for i := range n {
-			c.number = decodeRK(binary.LittleEndian.Uint32(d[6+6*i:]))
+			c.Number = decodeRK(binary.LittleEndian.Uint32(d[6+6*i:]))
 			if err := g.add(row, c); err != nil {
 				return err
 			}
-			c.column++
+			c.Column++
 		}
 		return nil
 	case biffLabelSST:
 		i := binary.LittleEndian.Uint32(d[6:])
 		if uint64(i) >= uint64(len(x.strings)) {
-			return fmt.Errorf("row %d, column %d: shared string %d of %d; the file is damaged", row+1, c.column+1, i, len(x.strings))
+			return fmt.Errorf("row %d, column %d: shared string %d of %d; the file is damaged", row+1, c.Column+1, i, len(x.strings))
 		}
-		c.kind, c.text = kindText, x.strings[i]
+		c.IsText, c.Text = true, x.strings[i]
 	case biffLabel, biffRString:
 		s, err := text(d[9:], x.u16(6), d[8])
 		if err != nil {
 			return fmt.Errorf("row %d: %w", row+1, err)
 		}
-		c.kind, c.text = kindText, s
+		c.IsText, c.Text = true, s
 	case biffBoolErr:
-		c.kind, c.text = kindText, boolErr(d[6], d[7] == 1)
+		c.IsText, c.Text = true, boolErr(d[6], d[7] == 1)
 	case biffFormula:
 		g.waits = false
 		if x.u16(12) != 0xffff {
-			c.number = math.Float64frombits(binary.LittleEndian.Uint64(d[6:]))
+			c.Number = math.Float64frombits(binary.LittleEndian.Uint64(d[6:]))
 			break
 		}
 		switch d[6] {
 		case 0:
-			g.textRow, g.textColumn, g.waits = row, c.column, true
+			g.textRow, g.textColumn, g.waits = row, c.Column, true
 			return nil
 		case 1, 2:
-			c.kind, c.text = kindText, boolErr(d[8], d[6] == 2)
+			c.IsText, c.Text = true, boolErr(d[8], d[6] == 2)
 		default: // empty
 			return nil
 		}
