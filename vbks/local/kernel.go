@@ -10,8 +10,8 @@ import "math"
 // d = x − x′. The product is a pattern of period p that changes over lengths ℓ: rows whole
 // periods away tell of it.
 type Term struct {
-	Smooth bool    // Matérn 3/2, else 1/2
-	Period float64 // in units of x; 0: not periodic
+	Smooth bool    `json:"smooth,omitempty"` // Matérn 3/2, else 1/2
+	Period float64 `json:"period,omitempty"` // in units of x; 0: not periodic
 }
 
 // params is the number of hyperparameters of a term: σ², ℓ, and s of a periodic one.
@@ -24,10 +24,10 @@ func (t Term) params() int {
 
 // Kernel is a sum of terms with independent noise.
 type Kernel struct {
-	Terms []Term
+	Terms []Term `json:"terms"`
 	// Theta are logarithms: of the noise's variance, then term by term of σ², ℓ and, of
 	// periodic ones, s.
-	Theta []float64
+	Theta []float64 `json:"theta"`
 }
 
 // made is a kernel ready to be evaluated.

@@ -1,6 +1,7 @@
 package local
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -12,12 +13,13 @@ import (
 
 // Model predicts rows of a series from those about them. It is not changed once it is fitted.
 type Model struct {
-	X, Y   []float64 // rows, ascending in X
-	Means  Means
-	Kernel Kernel
-	Reach  Reach
-	Widths []Width // of intervals, by how far the nearest row is, ascending
-	Checks []Check // what rows showed that the hyperparameters were not fitted to; nil of a model that was read
+	X      []float64 `json:"-"` // rows, ascending in X
+	Y      []float64 `json:"-"`
+	Means  Means     `json:"means"`
+	Kernel Kernel    `json:"kernel"`
+	Reach  Reach     `json:"reach"`
+	Widths []Width   `json:"widths"` // of intervals, by how far the nearest row is, ascending
+	Checks []Check   `json:"-"`      // what rows showed that the hyperparameters were not fitted to; nil of a model that was read
 }
 
 // Width is by what standard deviations are multiplied where the nearest row is not farther
@@ -29,12 +31,11 @@ type Width struct {
 
 // Check is a row that was predicted as if it and what is about it were not known.
 type Check struct {
-	Row          int     // of those that the model was fitted to, in the order in which they were given
-	Away         float64 // from the nearest row that was
-	Mean         float64
-	Variance     float64 // of y
-	Distance     float64 // of y from the mean
-	LogDensityOf float64 // of y
+	Row            int     // of those that the model was fitted to, in the order in which they were given
+	Away           float64 // from the nearest row that was known
+	Y              float64
+	Mean, Variance float64 // of y
+	LogDensity     float64 // of y
 }
 
 const (
@@ -76,15 +77,7 @@ func Fit(ctx context.Context, x, y, periods []float64, rng *rand.Rand) (*Model, 
 	for i := range order {
 		order[i] = i
 	}
-	slices.SortStableFunc(order, func(a, b int) int {
-		switch {
-		case x[a] < x[b]:
-			return -1
-		case x[a] > x[b]:
-			return 1
-		}
-		return 0
-	})
+	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(x[a], x[b]) })
 	m := &Model{}
 	for _, r := range order {
 		m.X, m.Y = append(m.X, x[r]), append(m.Y, y[r])
@@ -213,22 +206,13 @@ func (m *Model) check(s *series, asked []question, order []int) error {
 				bad[stripe] = true
 				return
 			}
-			got[i] = Check{Row: order[q.row], Away: q.away, Mean: mean + m.Means.at(m.X[q.row]), Variance: variance + made.noise,
-				Distance: s.rest[q.row] - mean}
+			got[i] = Check{Row: order[q.row], Away: q.away, Y: m.Y[q.row], Mean: mean + m.Means.at(m.X[q.row]), Variance: variance + made.noise}
 		}
 	})
 	if slices.Contains(bad, true) {
 		return errSingular
 	}
-	slices.SortStableFunc(got, func(a, b Check) int {
-		if a.Away < b.Away {
-			return -1
-		}
-		if a.Away > b.Away {
-			return 1
-		}
-		return 0
-	})
+	slices.SortStableFunc(got, func(a, b Check) int { return cmp.Compare(a.Away, b.Away) })
 	least := max(fewestAway, len(got)/groupsOfChecks)
 	for from := 0; from < len(got); {
 		to := min(from+least, len(got))
@@ -245,7 +229,7 @@ func (m *Model) check(s *series, asked []question, order []int) error {
 		c := &got[i]
 		f := m.width(c.Away)
 		c.Variance *= f * f
-		c.LogDensityOf = logNormal(c.Distance, c.Variance)
+		c.LogDensity = logNormal(c.Y-c.Mean, c.Variance)
 	}
 	m.Checks = got
 	return nil
@@ -256,7 +240,7 @@ func (m *Model) check(s *series, asked []question, order []int) error {
 func factorOf(checks []Check) float64 {
 	z := make([]float64, len(checks))
 	for i, c := range checks {
-		z[i] = math.Abs(c.Distance) / math.Sqrt(c.Variance)
+		z[i] = math.Abs(c.Y-c.Mean) / math.Sqrt(c.Variance)
 	}
 	slices.Sort(z)
 	f := z[min(len(z)-1, len(z)*95/100)] / normal95
