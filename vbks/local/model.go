@@ -40,7 +40,7 @@ type Check struct {
 
 const (
 	// Fewest is how many rows there must be.
-	Fewest = 500
+	Fewest = 300
 
 	fitted, checked = 800, 2000 // questions
 	climbs          = 50        // iterations of L-BFGS
