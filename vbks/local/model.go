@@ -9,6 +9,7 @@ import (
 	"math/rand/v2"
 	"slices"
 	"sort"
+	"sync"
 )
 
 // Model predicts rows of a series from those about them. It is not changed once it is fitted.
@@ -20,6 +21,9 @@ type Model struct {
 	Reach  Reach     `json:"reach"`
 	Widths []Width   `json:"widths"` // of intervals, by how far the nearest row is, ascending
 	Checks []Check   `json:"-"`      // what rows showed that the hyperparameters were not fitted to; nil of a model that was read
+
+	found sync.Once
+	rest  []float64
 }
 
 // Width is by what standard deviations are multiplied where the nearest row is not farther

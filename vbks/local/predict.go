@@ -59,10 +59,7 @@ type Prediction struct {
 
 // Predict predicts rows at x. Errors: neighbours whose covariance cannot be factorised.
 func (m *Model) Predict(x []float64) ([]Prediction, error) {
-	rest := make([]float64, len(m.X))
-	for i, v := range m.X {
-		rest[i] = m.Y[i] - m.Means.at(v)
-	}
+	rest := m.residuals()
 	made := m.Kernel.made()
 	out := make([]Prediction, len(x))
 	var bad [stripes]bool
@@ -88,6 +85,17 @@ func (m *Model) Predict(x []float64) ([]Prediction, error) {
 		}
 	}
 	return out, nil
+}
+
+// residuals are the targets less their means, found once.
+func (m *Model) residuals() []float64 {
+	m.found.Do(func() {
+		m.rest = make([]float64, len(m.X))
+		for i, v := range m.X {
+			m.rest[i] = m.Y[i] - m.Means.at(v)
+		}
+	})
+	return m.rest
 }
 
 // Away is how far the nearest row is from v.
