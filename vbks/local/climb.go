@@ -1,12 +1,15 @@
 package local
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"math"
 	"slices"
 
 	"gonum.org/v1/gonum/optimize"
+
+	"example.com/kestrel/internal/guard"
 )
 
 // unsure is the standard deviation of the logarithm of a hyperparameter about where the
@@ -17,13 +20,17 @@ const unsure = 3.0
 func (k *Kernel) climb(ctx context.Context, o *objective, iterations int) error {
 	begin := slices.Clone(k.Theta)
 	at, grad, last := []float64(nil), make([]float64, len(begin)), 0.0
+	var failed error
 	look := func(theta []float64) {
 		if slices.Equal(theta, at) {
 			return
 		}
 		at = append(at[:0], theta...)
-		v, ok := o.value(theta, grad)
-		if !ok || math.IsNaN(v) {
+		v, err := o.value(theta, grad)
+		if err != nil && err != errSingular {
+			failed = err
+		}
+		if err != nil || math.IsNaN(v) {
 			v = math.Inf(-1)
 			clear(grad)
 		}
@@ -34,7 +41,7 @@ func (k *Kernel) climb(ctx context.Context, o *objective, iterations int) error 
 		}
 		last = -v
 	}
-	result, err := optimize.Minimize(optimize.Problem{
+	result, err := guard.Minimise(optimize.Problem{
 		Func: func(theta []float64) float64 { look(theta); return last },
 		Grad: func(g, theta []float64) {
 			look(theta)
@@ -43,8 +50,8 @@ func (k *Kernel) climb(ctx context.Context, o *objective, iterations int) error 
 			}
 		},
 		Status: func() (optimize.Status, error) {
-			if ctx.Err() != nil {
-				return optimize.Failure, context.Cause(ctx)
+			if ctx.Err() != nil || failed != nil {
+				return optimize.Failure, cmp.Or(failed, context.Cause(ctx))
 			}
 			return optimize.NotTerminated, nil
 		},
@@ -53,8 +60,8 @@ func (k *Kernel) climb(ctx context.Context, o *objective, iterations int) error 
 		Converger: &optimize.FunctionConverge{Absolute: 0.05, Iterations: 4},
 	}, &optimize.LBFGS{})
 	switch {
-	case ctx.Err() != nil:
-		return context.Cause(ctx)
+	case ctx.Err() != nil || failed != nil:
+		return cmp.Or(failed, context.Cause(ctx))
 	case result == nil:
 		return err
 	case math.IsInf(result.F, 0) || math.IsNaN(result.F): // a line search that ends early has still climbed

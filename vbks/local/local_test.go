@@ -134,14 +134,14 @@ func TestObjective(t *testing.T) {
 		}
 		o := newObjective(someTerms, s, asked)
 		value := func(theta []float64) float64 {
-			v, ok := o.value(theta, nil)
-			if !ok {
-				t.Fatal("not ok")
+			v, err := o.value(theta, nil)
+			if err != nil {
+				t.Fatal(err)
 			}
 			return v
 		}
 		grad := make([]float64, len(someTheta))
-		got, ok := o.value(someTheta, grad)
+		got, err := o.value(someTheta, grad)
 		want := 0.0
 		for _, q := range asked {
 			n := len(q.near)
@@ -167,7 +167,7 @@ func TestObjective(t *testing.T) {
 			}
 			want += density(n+1) - density(n)
 		}
-		if !ok || math.Abs(got-want) > 1e-3*math.Abs(want) { // distances are rounded
+		if err != nil || math.Abs(got-want) > 1e-3*math.Abs(want) { // distances are rounded
 			t.Errorf("grid %v: objective %v, want %v", grid, got, want)
 		}
 		for i, d := range fd.Gradient(nil, value, someTheta, &fd.Settings{Formula: fd.Central}) {

@@ -199,22 +199,21 @@ const (
 func (m *Model) check(s *series, asked []question, order []int) error {
 	made := m.Kernel.made()
 	got := make([]Check, len(asked))
-	bad := make([]bool, stripes)
-	striped(len(asked), func(stripe, from, to int) {
+	err := striped(len(asked), func(_, from, to int) error {
 		c := newCovariances(&made, m.X)
 		var w given
 		for i := from; i < to; i++ {
 			q := &asked[i]
 			mean, variance, ok := m.given(&w, c, s.rest, m.X[q.row], q.near)
 			if !ok {
-				bad[stripe] = true
-				return
+				return errSingular
 			}
 			got[i] = Check{Row: order[q.row], Away: q.away, Y: m.Y[q.row], Mean: mean + m.Means.at(m.X[q.row]), Variance: variance + made.noise}
 		}
+		return nil
 	})
-	if slices.Contains(bad, true) {
-		return errSingular
+	if err != nil {
+		return err
 	}
 	slices.SortStableFunc(got, func(a, b Check) int { return cmp.Compare(a.Away, b.Away) })
 	least := max(fewestAway, len(got)/groupsOfChecks)

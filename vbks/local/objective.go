@@ -1,8 +1,11 @@
 package local
 
 import (
+	"cmp"
 	"math"
 	"sync"
+
+	"example.com/kestrel/internal/guard"
 )
 
 // question is a row that is to be predicted from neighbours as if it and what is about it
@@ -57,13 +60,17 @@ func newObjective(terms []Term, s *series, asked []question) *objective {
 	return o
 }
 
-// striped does work on each stripe at once.
-func striped(n int, do func(stripe, from, to int)) {
+// striped does work on each stripe at once and returns the first stripe's error.
+func striped(n int, do func(stripe, from, to int) error) error {
 	var wg sync.WaitGroup
+	var errs [stripes]error
 	for s := range stripes {
-		wg.Go(func() { do(s, s*n/stripes, (s+1)*n/stripes) })
+		wg.Go(func() {
+			errs[s] = guard.Do(func() error { return do(s, s*n/stripes, (s+1)*n/stripes) })
+		})
 	}
 	wg.Wait()
+	return cmp.Or(errs[:]...)
 }
 
 // value returns the objective and, if grad is not nil, its derivatives in it. With
@@ -71,20 +78,23 @@ func striped(n int, do func(stripe, from, to int)) {
 //
 //	d log p = ½(e²/v² − 1/v) dv + (e/v) (dkᵀa − bᵀ dK a),   dv = d(k(x,x) + σ_n²) − 2bᵀdk + bᵀ dK b.
 //
-// It is not ok where a matrix cannot be factorised.
-func (o *objective) value(theta, grad []float64) (sum float64, ok bool) {
+// Errors: errSingular.
+func (o *objective) value(theta, grad []float64) (sum float64, err error) {
 	m := (&Kernel{o.terms, theta}).made()
 	prior := m.variance()
 	table := make([]float64, len(o.distances))
-	striped(len(table), func(_, from, to int) {
+	err = striped(len(table), func(_, from, to int) error {
 		for i := from; i < to; i++ {
 			table[i] = m.at(o.distances[i])
 		}
+		return nil
 	})
+	if err != nil {
+		return 0, err
+	}
 	var sums, variance, noise [stripes]float64
-	var failed [stripes]bool
 	var weights [stripes][]float64 // of the derivatives of the distances
-	striped(len(o.asked), func(s, from, to int) {
+	err = striped(len(o.asked), func(s, from, to int) error {
 		var w given
 		if grad != nil {
 			weights[s] = make([]float64, len(table))
@@ -94,8 +104,7 @@ func (o *objective) value(theta, grad []float64) (sum float64, ok bool) {
 			w.fill(q, o.y, table, o.pairs[i])
 			mean, v, ok := w.condition(prior, m.noise)
 			if !ok {
-				failed[s] = true
-				return
+				return errSingular
 			}
 			v += m.noise
 			e := o.y[q.row] - mean
@@ -107,13 +116,14 @@ func (o *objective) value(theta, grad []float64) (sum float64, ok bool) {
 				noise[s] += diag + c
 			}
 		}
+		return nil
 	})
+	if err != nil {
+		return 0, err
+	}
 	clear(grad)
 	total := 0.0
 	for s := range stripes {
-		if failed[s] {
-			return 0, false
-		}
 		sum += sums[s]
 		if grad == nil {
 			continue
@@ -127,13 +137,13 @@ func (o *objective) value(theta, grad []float64) (sum float64, ok bool) {
 		}
 	}
 	if grad == nil {
-		return sum, true
+		return sum, nil
 	}
 	m.slopes(0, total, grad)
 	for i, w := range weights[0] {
 		m.slopes(o.distances[i], w, grad)
 	}
-	return sum, true
+	return sum, nil
 }
 
 // fill takes covariances from a table.

@@ -62,8 +62,7 @@ func (m *Model) Predict(x []float64) ([]Prediction, error) {
 	rest := m.residuals()
 	made := m.Kernel.made()
 	out := make([]Prediction, len(x))
-	var bad [stripes]bool
-	striped(len(x), func(stripe, from, to int) {
+	err := striped(len(x), func(_, from, to int) error {
 		c := newCovariances(&made, m.X)
 		var w given
 		for i := from; i < to; i++ {
@@ -71,20 +70,15 @@ func (m *Model) Predict(x []float64) ([]Prediction, error) {
 			w.near = m.Reach.neighbours(m.X, v, gap{}, -1, w.near[:0])
 			mean, variance, ok := m.given(&w, c, rest, v, w.near)
 			if !ok {
-				bad[stripe] = true
-				return
+				return errSingular
 			}
 			away := m.Away(v)
 			f := m.width(away)
 			out[i] = Prediction{Mean: mean + m.Means.at(v), Variance: f * f * variance, Noise: f * f * made.noise, Away: away}
 		}
+		return nil
 	})
-	for _, b := range bad {
-		if b {
-			return nil, errSingular
-		}
-	}
-	return out, nil
+	return out, err
 }
 
 // residuals are the targets less their means, found once.
