@@ -46,6 +46,7 @@ const (
 //	run                 evaluation, rows seen, M, noise floor, training rows, evaluations
 //	                    added by Reoptimize, steps, batch, inducing inputs asked for (0:
 //	                    "auto"), place of the leader in the space (−1: none)
+//	rough               the rung that all rows came on before their turn; not there: none
 //	rung                where M is chosen by itself: how often it has been raised, 1 if it need not be again
 //	grown               where rows were added behind: after which evaluation the last time, rows seen then,
 //	                    rows that each evaluation adds since, rows known since, of which those beyond the
@@ -155,6 +156,9 @@ func (t *Trainer) Checkpoint() map[string]Tensor {
 			told = 1
 		}
 		add("rung", []float64{float64(t.rung), told})
+		if t.rough > 0 {
+			add("rough", []float64{float64(t.rough)})
+		}
 	}
 	if t.settings.MostSeconds > 0 {
 		add("spent", []float64{t.spent.Seconds()})

@@ -47,9 +47,17 @@ func (k *kernel) innovation(other *kernel, at int) (nats float64, ok bool) {
 	if now.inducing != before.inducing && now.placed(&otherNow) && before.bounds != nil && otherBefore.bounds != nil {
 		low, high := now.between(&otherNow)
 		lowBefore, highBefore := before.between(&otherBefore)
-		return math.Max(0, low-highBefore) - math.Max(0, lowBefore-high), true
+		return (math.Max(0, low-highBefore) - math.Max(0, lowBefore-high)) * now.closer(&before, &otherNow, &otherBefore), true
 	}
 	return now.elbo - otherNow.elbo - float64(now.rows)/float64(before.rows)*(before.elbo-otherBefore.elbo), true
+}
+
+// closer is by what factor more inducing inputs have made two kernels' bounds closer than
+// they were, those within settledNats being close. What optima of a loose bound were off
+// by they are off by no more where it is close: as much less as it leaves open less.
+func (p *pastELBO) closer(before, other, otherBefore *pastELBO) float64 {
+	open := func(a, b *pastELBO) float64 { return math.Max(settledNats, a.bounds.Slack()+b.bounds.Slack()) }
+	return math.Min(1, open(p, other)/open(before, otherBefore))
 }
 
 // placed reports whether bounds say of two kernels which is better, or all that more

@@ -52,7 +52,8 @@ func TestDrift(t *testing.T) {
 }
 
 // More inducing inputs move local ELBOs by hundreds of nats. Where bounds were close
-// on both sides only what they had not allowed is an error.
+// on both sides only what they had not allowed is an error, in proportion to what they
+// leave open now.
 func TestDriftWithMoreInducing(t *testing.T) {
 	make := func(past ...pastELBO) *kernel { return &kernel{past: past, elbo: past[0].elbo} }
 	at := func(number, m int, elbo, lower, upper float64) pastELBO {
@@ -66,8 +67,8 @@ func TestDriftWithMoreInducing(t *testing.T) {
 		want float64
 	}{
 		{"the gap, of 20 to 22 nats, was 250 behind to 50 ahead", make(at(3, 128, -21, -21, -20), at(2, 64, -400, -200, -50)), 0},
-		{"it was ahead by 10 nats at least, is behind by 20", make(at(3, 128, -21, -21, -20), at(2, 64, -100, 60, 70)), 30},
-		{"it was behind by 30 nats at least", make(at(3, 128, -21, -21, -20), at(2, 64, -400, -200, -130)), 8},
+		{"it was ahead by 10 nats at least, is behind by 20", make(at(3, 128, -21, -21, -20), at(2, 64, -100, 60, 70)), 30 * 2. / 160},
+		{"it was behind by 30 nats at least", make(at(3, 128, -21, -21, -20), at(2, 64, -400, -200, -130)), 8 * 2. / 220},
 		{"told apart by wide bounds", make(loose(at(3, 128, -60, -60, -20)), loose(at(2, 64, -400, -200, 900))), 0},
 		{"wide bounds", make(loose(at(3, 128, -21, -21, 30)), loose(at(2, 64, -400, -200, -50))), 179},
 		{"with as many", make(at(3, 128, -21, -21, -20), at(2, 128, -400, -200, -50)), 179},
@@ -75,6 +76,19 @@ func TestDriftWithMoreInducing(t *testing.T) {
 		if got := c.k.drift(leader, true); math.Abs(got-c.want) > 1e-9 {
 			t.Errorf("%s: %v, want %v", c.name, got, c.want)
 		}
+	}
+}
+
+// What changes while bounds are close comes from the search, and counts whole.
+func TestDriftOfCloseBounds(t *testing.T) {
+	at := func(number, m int, lower float64) pastELBO {
+		return pastELBO{number, 100, lower, m, &Evidence{lower, lower + 0.3, true}}
+	}
+	leader := &kernel{past: []pastELBO{at(3, 128, 0), at(2, 64, 0)}}
+	other := &kernel{past: []pastELBO{at(3, 128, -2), at(2, 64, -9)}}
+	// The gap is −2.3 to −1.7 and was at most −8.7.
+	if got := other.drift(leader, true); math.Abs(got-(8.7-2.3)) > 1e-9 {
+		t.Errorf("drift %v, want 6.4", got)
 	}
 }
 

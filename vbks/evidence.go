@@ -78,6 +78,10 @@ func (r *round) commit() (undo func(), err error) {
 		t.led, t.since = t.leader, t.evaluation
 	}
 	t.last.Broken = broken
+	if r.unresolved {
+		t.rough = t.rung + 1
+		t.rungs = append(slices.Clone(t.rungs[:t.rough]), r.n)
+	}
 	t.tell(t.last)
 	return func() { // what has become of the lanes stays
 		old.workers, old.group, old.lost = t.workers, t.group, t.lost

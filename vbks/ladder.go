@@ -269,6 +269,9 @@ func (t *Trainer) finalists() map[int]bool {
 		return order
 	}
 	count := t.settings.RungKernels(t.rows, len(t.kernels), len(live), t.rungs[t.rung+1])
+	if t.rung+1 == t.rough {
+		count = min(len(live), fewLive)
+	}
 	stay := map[int]bool{}
 	order := by(sure)
 	for _, i := range order[:count] {
@@ -405,6 +408,12 @@ func (t *Trainer) askedTwice(last bool, live int) bool {
 	return t.rung == 0 && !last && live > 1 && t.data.Rows() <= t.settings.AllRows && t.optimizer.search().always
 }
 
+// searchedAgain reports whether all of so many live kernels will be searched for in full
+// with more inducing inputs than now.
+func (t *Trainer) searchedAgain(live int) bool {
+	return t.settings.autoInducing() && !t.told && t.askedTwice(t.rung+1 == len(t.rungs), live)
+}
+
 // tell finds out, after the last evaluation of a rung, whether more inducing inputs
 // could change anything, and says so on the last rung if they could. A kernel that
 // is alone need not be compared: it climbs for its predictions, and what matters is
@@ -434,7 +443,7 @@ func (t *Trainer) tell(e *Evaluation) {
 		slack = leader.Evidence.Upper - leader.ELBO
 	}
 	before, last := t.told, t.rung+1 == len(t.rungs)
-	t.told = bounded && slack <= settledNats && !t.askedTwice(last, live) || t.m < t.rungs[t.rung]
+	t.told = bounded && slack <= settledNats && !t.askedTwice(last, live) && t.rung >= t.rough || t.m < t.rungs[t.rung]
 	text := ""
 	switch {
 	case t.told && !before && !last:

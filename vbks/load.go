@@ -229,6 +229,11 @@ func (l *loader) run(t *Trainer) {
 		anywhere := t.settings
 		anywhere.Room = 0
 		rungs := anywhere.Rungs(known, len(t.kernels))
+		if v := l.optional("rough", 1); v != nil {
+			t.rough = l.whole("rough", v[0], 1, len(rungs)-1)
+			rungs = append(slices.Clone(rungs[:t.rough]), known)
+			t.rungs = rungs
+		}
 		t.rung, t.told = l.whole("rung", v[0], 0, len(rungs)-1), v[1] != 0
 		if t.rung >= len(t.rungs) { // another machine had more room
 			t.rungs = rungs[:t.rung+1]

@@ -24,6 +24,8 @@ type round struct {
 	given    []gift    // the last evaluation's solutions, best first
 	outcomes []outcome // of every kernel of the space
 	remarks  []Notice  // to be told with the evaluation
+
+	unresolved bool // the noise is a function that is too rough for the inducing inputs
 }
 
 func (t *Trainer) newRound(number int) (*round, error) {
@@ -73,10 +75,13 @@ func (t *Trainer) donors() []gift {
 	return out
 }
 
-// order returns what the units of a phase have in common.
+// order returns what the units of a phase have in common. The search is thorough on which
+// all depends: the first on all rows and the last on a rung, but where each kernel is
+// searched for again with more inducing inputs.
 func (r *round) order(p phase) *order {
+	all := r.n == r.data.Rows() && (r.Trainer.rows < r.n || r.concluding(r.number))
 	return &order{Phase: p, Number: r.number, Rows: r.n, Screen: r.screen, Compared: r.compared, Donors: r.given,
-		Thorough: r.n == r.data.Rows() && (r.Trainer.rows < r.n || r.concluding(r.number))}
+		Thorough: all && !r.searchedAgain(len(r.live))}
 }
 
 // tasks returns what units read of kernels, the costliest first: what takes long
@@ -113,7 +118,7 @@ func (r *round) run(ctx context.Context) error {
 	full := r.researches(len(r.live))
 	if !full {
 		o := r.order(phaseSearch)
-		o.Resumed = true
+		o.Resumed, o.Rough = true, r.resolving()
 		solved := slices.DeleteFunc(slices.Clone(searched), func(k int) bool { return r.kernels[k].state == nil })
 		if err := r.each(ctx, o, r.tasks(solved)); err != nil {
 			return err

@@ -46,6 +46,7 @@ type Trainer struct {
 	grown      growth // the last one, zero before
 	rungs      []int  // numbers of inducing inputs, one after the other
 	rung       int    // place in them
+	rough      int    // the one that all rows came early on, for what fewer took for noise; 0: none
 	told       bool   // more inducing inputs could change nothing
 	rows       int    // seen so far
 	compared   int    // inducing inputs of the last evaluation
@@ -452,7 +453,7 @@ func (t *Trainer) Reoptimize(c Change) error {
 		}
 		t.settings.Inducing = t.m
 		t.extra += t.rung // the evaluations of rungs that were climbed stay counted
-		t.rungs, t.rung, t.told = []int{t.m}, 0, false
+		t.rungs, t.rung, t.rough, t.told = []int{t.m}, 0, 0, false
 	}
 	t.spent = 0
 	if c.Rounds > 0 {

@@ -79,6 +79,7 @@ type order struct {
 	Dear      bool        // integrals: sparing with values
 	Thorough  bool        // search: all depends on it
 	Resumed   bool        // search: solutions are taken further, no others are looked for
+	Rough     bool        // search: what solutions take for noise may be a rough function
 	Donors    []gift      // search: the last evaluation's solutions, best first
 	Sparing   bool        // transplants: only what changes nothing, and a few iterations
 	Time      int         // transplants: how often there have been some in this round

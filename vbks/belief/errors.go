@@ -40,6 +40,9 @@ const (
 	reachNats = 10
 	reachSDs  = 4
 	leastNats = tieNats
+	// Kernels within a nat of each other are equal: q* of one log evidence would choose
+	// one of them, so that it is averaged as if each had an error of that sd at least.
+	equalSD = 0.5
 
 	// errorDraws are those of Bayes' rule. For q* each would be a fit: there are about
 	// beliefFits, fewer of many kernels, some for each kernel that leads a draw, which
@@ -141,7 +144,7 @@ func (e *Errors) Integrate(posterior, bayes []float64, opts Options) (*Integrate
 			in.drift[i] = e.Drift(i, in.best)
 		}
 	}
-	some := false
+	some := false // of what Bayes' rule is to be averaged over
 	for _, i := range order {
 		_, sd := out.Gap(i, in.best)
 		behind := in.score(e.middle(in.best), in.best) - in.score(e.middle(i), i)
@@ -152,11 +155,14 @@ func (e *Errors) Integrate(posterior, bayes []float64, opts Options) (*Integrate
 		shift := e.Low[in.best] + e.High[in.best] - e.Low[i] - e.High[i]
 		some = some || sd >= leastNats || math.Abs(shift)/2 >= leastNats
 	}
-	if len(in.near) < 2 || !some {
+	if len(in.near) < 2 {
 		return out, nil
 	}
 	draws := in.draws(errorDraws)
-	in.bayes(out.Bayes, draws)
+	if some {
+		in.bayes(out.Bayes, draws)
+	}
+	in.blur(draws)
 	shares, err := in.shares(draws)
 	if err != nil {
 		return nil, err
@@ -246,6 +252,28 @@ func (in *integral) draws(count int) [][]float64 {
 	}
 	in.sample(out)
 	return out
+}
+
+// blur adds what makes the kernels' errors equalSD where they are less. What errors are
+// larger brings a kernel up to the best one, wherever that is.
+func (in *integral) blur(draws [][]float64) {
+	whole := &Integrated{errors: in.Errors, drift: in.drift}
+	normal := func(i int) []float64 {
+		return stratified(random.Stream(in.opts.Seed, in.IDs[i]+" equal", in.Number), len(draws))
+	}
+	best := normal(in.best)
+	for _, i := range in.near {
+		z, more := best, equalSD
+		if i != in.best {
+			_, sd := whole.Gap(i, in.best)
+			if sd < equalSD {
+				z, more = normal(i), math.Sqrt(equalSD*equalSD-sd*sd)
+			}
+		}
+		for d := range draws {
+			draws[d][i] += more * z[d]
+		}
+	}
 }
 
 // sample adds sampling errors whose covariance over kernels is exactly the one

@@ -14,7 +14,7 @@ import (
 
 const (
 	// What a solution leaves is looked at on so many rows, of up to shapedRows.
-	leftRows   = 768
+	leftRows   = 512
 	leftMost   = 4
 	leftStream = 0x726f7773
 )
