@@ -40,6 +40,7 @@ var layers = []string{
 	"vbks/distance",
 	"vbks/exact",
 	"vbks/laplace",
+	"vbks/local",
 	"vbks",
 	"baseline",
 	"datasets/transform",

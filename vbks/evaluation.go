@@ -3,6 +3,7 @@ package vbks
 import (
 	"example.com/kestrel/internal/guard"
 	"example.com/kestrel/kernelspace"
+	"example.com/kestrel/vbks/local"
 )
 
 // Status is what has become of a kernel.
@@ -46,8 +47,9 @@ type Training struct {
 	Y   []float64 // N
 	Dim int       // number of inputs
 
-	Seasons []float64 // of a series in time: periods that the calendar knows, in units of X, the shortest first
-	Truth   string    // id of the kernel that they were drawn from, "" if not known: what comes out is held against it
+	Seasons []float64    // of a series in time: periods that the calendar knows, in units of X, the shortest first
+	Clock   *local.Clock // of several inputs, of which the first is time and the others are made of it; nil: none
+	Truth   string       // id of the kernel that they were drawn from, "" if not known: what comes out is held against it
 	// Guesses are free vectors that the search begins from, too, by kernel: of studies that
 	// know more than the data say.
 	Guesses map[string][]float64

@@ -3,11 +3,13 @@ package vbks
 import (
 	"context"
 	"errors"
+	"fmt"
 	"math"
 	"slices"
 
 	"example.com/kestrel/device"
 	"example.com/kestrel/kernelspace"
+	"example.com/kestrel/vbks/local"
 )
 
 // Frozen is what a trainer predicts with and nothing besides: what it takes to
@@ -22,6 +24,7 @@ type Frozen struct {
 	Kernels []FrozenKernel // those that an average has with any of the weights, and the leader; by rank
 
 	Calibration *Calibration // of standard deviations; nil: none
+	Local       *local.Part  // of rows among those known; nil: none
 }
 
 // FrozenKernel is a kernel of a Frozen.
@@ -82,11 +85,21 @@ func (t *Trainer) Freeze(ctx context.Context, o FreezeOptions) (*Frozen, error) 
 			return nil, err
 		}
 	}
+	about, err := t.Local(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if about != nil && 2*t.rows > o.MostFactors && !o.WithoutRows {
+		return nil, fmt.Errorf("predict.local keeps all %d rows, and there is room for %d; \"none\" keeps none", t.rows, o.MostFactors/2)
+	}
 	f, err := t.freezeOn(ctx, o)
 	if err != nil {
 		return nil, err
 	}
 	f.Calibration = c
+	if !o.WithoutRows {
+		f.Local = about
+	}
 	return f, nil
 }
 
@@ -375,6 +388,13 @@ func (f *Frozen) Check() error {
 		if err := f.check(&f.Kernels[i], m); err != nil {
 			return err
 		}
+	}
+	switch {
+	case f.Local == nil:
+	case f.Local.Clock == nil && f.Dim != 1 || f.Local.Clock != nil && f.Local.Clock.Column >= f.Dim:
+		return errors.New("neighbours in time, but other inputs")
+	default:
+		return f.Local.Check()
 	}
 	return nil
 }

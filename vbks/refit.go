@@ -107,6 +107,9 @@ func (t *Trainer) onto(dev device.Device, data Training) (*Trainer, error) {
 	if !t.predicts && t.calibrated != t.evaluation {
 		out.calibration = nil
 	}
+	if out.located = t.evaluation; !t.predicts && t.located != t.evaluation || &data.X[0] != &t.data.X[0] {
+		out.local = nil
+	}
 	out.scales = starts.Summarise(data.X, data.Y, data.Dim) // priors and the noise's floor stay
 	out.scales.Seasons, out.span = data.Seasons, out.scales.Span
 	out.data.First, out.data.Begin, out.first = 0, 0, out.scales

@@ -5,6 +5,7 @@ import (
 
 	"example.com/kestrel/device"
 	"example.com/kestrel/kernelspace"
+	"example.com/kestrel/vbks/local"
 )
 
 // Settings are all the choices of a run that concern the algorithm. The zero
@@ -64,6 +65,8 @@ type Settings struct {
 	Weights string // one of WeightNames; "" and "auto" are "posterior"
 	// Calibrate is one of CalibrateNames; "" is "none".
 	Calibrate string
+	// Local is one of local.Names; "" is "none". See Trainer.Local.
+	Local string
 	// PredictTheta is one of PredictThetaNames: hyperparameters at their mode, or
 	// averaged over; "" is "mode".
 	PredictTheta string
@@ -102,6 +105,7 @@ func DefaultSettings() Settings {
 		Priors:          "auto",
 		PredictTheta:    autoTheta,
 		Calibrate:       CalibrateNames()[0],
+		Local:           local.Auto,
 	}
 }
 

@@ -120,6 +120,11 @@ func (t *Thawed) Predict(ctx context.Context, x []float64, o PredictOptions) (*m
 	if c := t.of.Calibration; c != nil {
 		p.Widen(c.Factor)
 	}
+	if t.of.Local != nil && o.IDs == nil {
+		if err := t.of.Local.Predict(p, x, t.of.Dim); err != nil {
+			return nil, fmt.Errorf("predictions by neighbours: %w", err)
+		}
+	}
 	return p, nil
 }
 

@@ -17,6 +17,7 @@ import (
 	"example.com/kestrel/kernelspace"
 	"example.com/kestrel/vbks/belief"
 	"example.com/kestrel/vbks/inducing"
+	"example.com/kestrel/vbks/local"
 	"example.com/kestrel/vbks/params"
 	"example.com/kestrel/vbks/starts"
 )
@@ -59,6 +60,10 @@ type Trainer struct {
 
 	calibration *Calibration // of predictions after the evaluation calibrated; nil: none
 	calibrated  int
+
+	local   *local.Part // of the evaluation located; nil: none
+	located int
+	gained  float64 // by local, in nats a row of what was held out for it
 
 	predicts     bool        // and nothing else: what calibrates it and weighs its kernels is known
 	uncalibrated string      // then Uncalibrated
@@ -413,7 +418,10 @@ func (t *Trainer) Next(ctx context.Context) (*Evaluation, error) {
 			t.spent += took
 			t.limit(t.last, took)
 			t.conclude(t.last)
-			if err = t.calibrateNext(ctx); err != nil {
+			if err = t.calibrateNext(ctx); err == nil {
+				err = t.localNext(ctx)
+			}
+			if err != nil {
 				before()
 			}
 		}

@@ -136,7 +136,7 @@ class Model:
 
     def predict(self, x):
         """At rows x in the data's units, of the target as it was learned: (transformed and)
-        standardised means and variances of each kernel, noise variances and weights; stretched
+        standardised means, variances and noise variances of each kernel, and weights; stretched
         about the mean of all by the factor of the calibration."""
         s = self.about["scaler"]
         x = (np.asarray(x) - s["x_shift"]) / s["x_scale"]
@@ -144,7 +144,56 @@ class Model:
         parts = [self.kernel(i, w, x) for i, w in zip(order, weights)]
         mean, variance, noise = map(np.array, zip(*parts))
         c, mu = self.about.get("calibration", {"factor": 1})["factor"], weights @ mean
-        return weights, mu + c * (mean - mu), c**2 * variance, c**2 * noise
+        mean, variance = mu + c * (mean - mu), c**2 * variance
+        noise = np.repeat(c**2 * noise[:, None], len(x), 1)
+        if "neighbours" in self.about:
+            self.neighbours(self.about["neighbours"], x, mean, variance, noise)
+        return weights, mean, variance, noise
+
+    def neighbours(self, part, x, mean, variance, noise):
+        """Puts rows among those known, predicted from their neighbours, in the place of all kernels'."""
+        m, (known, y) = part["model"], (self.file["neighbours/x"], self.file["neighbours/y"])
+        times = x[:, 0]
+        if c := part.get("clock"):
+            shift = (x[:, c["column"]] - c["zero"]) / c["hours"] - (times - c["origin"]) / c["day"] % 1
+            times = times + c["day"] * (shift - np.round(shift))
+        theta = m["kernel"]["theta"]
+
+        def k(d):
+            sum, at = 0, 1
+            for term in m["kernel"]["terms"]:
+                r = abs(d) / np.exp(theta[at + 1])
+                v = (1 + 3**0.5 * r) * np.exp(-(3**0.5) * r) if term.get("smooth") else np.exp(-r)
+                sum, at = sum + np.exp(theta[at]) * v * (
+                    np.exp(-2 * (np.sin(np.pi * d / term["period"]) / np.exp(theta[at + 2])) ** 2) if "period" in term else 1
+                ), at + (3 if "period" in term else 2)
+            return sum
+
+        def average(v):
+            phases, w = np.array(m["means"]["phases"]), m["means"]
+            out = phases[np.round((v - w["origin"]) / w["cell"]).astype(int) % len(phases)]
+            for wave in w.get("waves", []):
+                turn = 2 * np.pi * (v - w["origin"]) / wave["period"]
+                out = out + wave["cos"] * np.cos(turn) + wave["sin"] * np.sin(turn)
+            return out
+
+        for row, v in enumerate(times):
+            away = abs(known - v)
+            if not known[0] <= v <= known[-1] or away.min() > part["within"]:
+                continue
+            i, reach = np.searchsorted(known, v), m["reach"]
+            near = set(range(max(0, i - reach["beside"]), min(len(known), i + reach["beside"])))
+            for lag in reach.get("lags", []):
+                for at in (v - lag, v + lag):
+                    if known[0] <= at <= known[-1]:
+                        near |= set(np.argsort(abs(known - at), kind="stable")[:reach["at_lag"]].tolist())
+            n = sorted(near)
+            cov = k(known[n][:, None] - known[n]) + np.exp(theta[0]) * np.eye(len(n))
+            b = np.linalg.solve(cov, k(known[n] - v))
+            f = next((w["factor"] for w in m["widths"] if w["away"] >= away.min()), m["widths"][-1]["factor"])
+            mean[:, row] = average(v) + b @ (y[n] - average(known[n]))
+            variance[:, row] = f**2 * (k(0.0) - b @ k(known[n] - v))
+            noise[:, row] = f**2 * np.exp(theta[0])
 
     def back(self, z):
         """A standardised target in the data's units."""
@@ -162,7 +211,7 @@ class Model:
 
     def quantile(self, p, weights, mean, variance, noise):
         """Quantiles of y of the mixture at every row, by bisection."""
-        sd, phi = np.sqrt(variance + noise[:, None]), np.vectorize(lambda z: math.erfc(-z / math.sqrt(2)) / 2)
+        sd, phi = np.sqrt(variance + noise), np.vectorize(lambda z: math.erfc(-z / math.sqrt(2)) / 2)
         low, high = (mean - 9 * sd).min(0), (mean + 9 * sd).max(0)
         for _ in range(80):
             middle = (low + high) / 2

@@ -152,6 +152,7 @@ auto_prune = {below = 0.01, wait = 4, keep = 5}
 top = 6
 theta = "laplace"
 calibrate = "auto"
+local = "neighbours"
 weights = "bayes"
 metric_rows = 15
 [device]

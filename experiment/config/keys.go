@@ -8,6 +8,7 @@ import (
 	"example.com/kestrel/datasets/transform"
 	"example.com/kestrel/vbks"
 	"example.com/kestrel/vbks/inducing"
+	"example.com/kestrel/vbks/local"
 )
 
 // key is one line of a config.
@@ -150,6 +151,8 @@ func (c *Config) keys() []key {
 			"auto: tempered for a series in time, else posterior; loo: by rows left out one by one"},
 		{"predict", "calibrate", choice(&s.Calibrate, vbks.CalibrateNames()...),
 			"auto: intervals of a series in time have the width that rolling origins within the training rows speak for"},
+		{"predict", "local", choice(&s.Local, local.Names()...),
+			"neighbours: rows among those known are predicted from these; auto: where that is better, of 2,000 rows or more"},
 		{"predict", "metric_rows", whole{&c.MetricRows, 0, many}, "test rows scored at each evaluation; 0: all"},
 
 		{"device", "kind", choice(&c.Device.Kind, DeviceKinds()...), "where to compute; auto: on cards if there are any"},

@@ -2,6 +2,7 @@ package config
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"example.com/kestrel/datasets"
@@ -9,6 +10,7 @@ import (
 	"example.com/kestrel/experiment/files"
 	"example.com/kestrel/kernelspace"
 	"example.com/kestrel/vbks"
+	"example.com/kestrel/vbks/local"
 )
 
 // settleTask decides what is left to what the data are: a series in time is
@@ -43,6 +45,10 @@ func (c *Config) settleTask(d *datasets.Dataset) {
 	if none := vbks.CalibrateNames()[0]; d.Series == nil && c.Settings.Calibrate != none {
 		d.Notices = append(d.Notices, fmt.Sprintf("predict.calibrate is %q: without time there are no rolling origins", none))
 		c.Settings.Calibrate = none
+	}
+	if c.Settings.Local == local.Neighbours && d.Dim > 1 && (d.Series == nil || !slices.Contains(d.Calendar(), "hour")) {
+		d.Notices = append(d.Notices, fmt.Sprintf("predict.local is %q: neighbours are those in one input, or in time on the clock", local.None))
+		c.Settings.Local = local.None
 	}
 	if c.Settings.Weights == autoText {
 		c.Settings.Weights = "posterior"

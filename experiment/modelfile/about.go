@@ -10,6 +10,7 @@ import (
 	"example.com/kestrel/experiment/record"
 	"example.com/kestrel/kernelspace"
 	"example.com/kestrel/vbks"
+	"example.com/kestrel/vbks/local"
 )
 
 // formatVersion is that of the file. It is raised when older programs would read a
@@ -48,6 +49,7 @@ type About struct {
 	Kernels      []Kernel `json:"kernels"`        // by rank
 
 	Calibration *vbks.Calibration `json:"calibration,omitempty"` // of standard deviations; nil: none
+	Neighbours  *local.Part       `json:"neighbours,omitempty"`  // that predict rows among those known; nil: none
 }
 
 // Data says of the data what predictions do not need.

@@ -47,6 +47,10 @@ func (m *Model) arrays() (map[string]vbks.Tensor, error) {
 		out["rows/x"] = vbks.Tensor{Shape: []int{len(f.Y), f.Dim}, Data: f.X}
 		out["rows/y"] = vbks.Tensor{Shape: []int{len(f.Y)}, Data: f.Y}
 	}
+	if f.Local != nil {
+		out["neighbours/x"] = vbks.Tensor{Shape: []int{len(f.Local.Model.X)}, Data: f.Local.Model.X}
+		out["neighbours/y"] = vbks.Tensor{Shape: []int{len(f.Local.Model.Y)}, Data: f.Local.Model.Y}
+	}
 	for i := range f.Kernels {
 		states := f.Kernels[i].States
 		if z := f.Kernels[i].Z; z != nil {
@@ -178,6 +182,13 @@ func (l *loader) frozen(m *Model) error {
 		if l.err == nil && (n > mostRows || n > len(f.Y)) {
 			return fmt.Errorf("%d inducing inputs for %d rows", n, len(f.Y))
 		}
+	}
+	if p := a.Neighbours; p != nil {
+		if p.Model == nil {
+			return errors.New("neighbours of no model")
+		}
+		f.Local = p
+		p.Model.X, p.Model.Y = l.array("neighbours/x", -1), l.array("neighbours/y", -1)
 	}
 	columns := make([]string, d.Dim)
 	for i := range d.Inputs {

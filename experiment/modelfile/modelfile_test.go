@@ -181,14 +181,14 @@ func ofTime(t *testing.T) (path, points string) {
 		return path
 	}
 	table := "at,load\n"
-	for i := range 96 {
-		at := time.Date(2024, 3, 29, i, 30, 0, 0, time.UTC)
+	for i := range 600 {
+		at := time.Date(2024, 3, 19, i, 30, 0, 0, time.UTC)
 		table += fmt.Sprintf("%s,%v\n", at.Format("2006-01-02 15:04"), math.Sin(float64(i)/24)+0.1*float64(i%5))
 	}
 	feasts := file("feasts.csv", "2024-03-29\n2024-04-01,Easter Monday\n")
 	_, _, dir := runtest.Finished(t, configtest.Plane(t, file("loads.csv", table),
 		"kernels.expressions=SE[at]+LIN[hour],PER[hour]+SE[holiday],SE[yearday]", "data.calendar=weekday,hour,yearday",
-		"data.holidays="+feasts, "data.zone=Europe/Zurich", "data.transform=none", "predict.calibrate=auto"))
+		"data.holidays="+feasts, "data.zone=Europe/Zurich", "data.transform=none", "predict.calibrate=auto", "predict.local=neighbours"))
 	return filepath.Join(dir, record.ModelFile),
 		file("points.csv", "at\n2024-03-31 00:30\n2024-03-31 01:10\n2024-04-01 22:00\n2024-03-28 23:00\n")
 }
@@ -196,7 +196,7 @@ func ofTime(t *testing.T) (path, points string) {
 // docs/format.md has the arrays and the fields of the text, and no others.
 func TestFormatPageHasModels(t *testing.T) {
 	var written []string
-	models(t, somewhere, func(_, path, _ string) {
+	each := func(_, path, _ string) {
 		for _, key := range openNaive(t, path).file.Keys() {
 			key = strings.TrimSuffix(key, ".npy")
 			if parts := strings.Split(key, "/"); parts[0] == "kernel" {
@@ -206,7 +206,10 @@ func TestFormatPageHasModels(t *testing.T) {
 				written = append(written, key)
 			}
 		}
-	})
+	}
+	models(t, somewhere, each)
+	dense, _ := ofTime(t)
+	each("", dense, "")
 	named := recordtest.PageNames(t, "## Model files")
 	slices.Sort(written)
 	slices.Sort(named)
