@@ -153,7 +153,8 @@ func TestGoldenSentences(t *testing.T) {
 			func(s *record.Standing, _ *record.Fit) {
 				s.State, s.Evaluation.Proportion, s.Evaluation.RowsSeen = record.Running, 0.5, 750
 			}},
-			"A level that wanders, of log energy (RW). It leads since 45 % of the data, with 62 % of the belief; not settled: 50 % of the data are in and one " +
+			"A level that wanders, of log energy (RW). It leads since 45 % of the data, with 62 % of the belief; not settled: " +
+				"50 % of the data are in and one " +
 				"other cannot be told from it. Next: wait for the other 50 % of the data."},
 		{"nine rows", scene{steps, "SE", []files.Number{1, 2, 0.04}, 9, 9, []record.Fit{equal}, func(s *record.Standing, _ *record.Fit) {
 			s.Start.Data.Test = 0
