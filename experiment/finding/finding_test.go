@@ -100,8 +100,8 @@ func TestGoldenSentences(t *testing.T) {
 			func(s *record.Standing, _ *record.Fit) {
 				scored(s, record.TaskRegression, 1, 0.94, baseline("lsq", "least squares", 1))
 			}},
-			"Nothing beyond a constant and noise (best of all: SE). The best of 3 kernels is 2.0 nats likelier than these alone. Predicts " +
-				"equal to that of least squares (CRPS). 94 % of 50 held-out rows in the 95 % interval. Next: another column or more rows; the " +
+			"Nothing beyond a constant and noise (best of all: SE). The best of 3 kernels is 2.0 nats likelier than these alone. The CRPS " +
+				"of predictions is equal to that of least squares. 94 % of 50 held-out rows in the 95 % interval. Next: another column or more rows; the " +
 				"mean is as good a prediction."},
 		{"a constant leads", scene{steps, "CONST", []files.Number{1, 4}, 300, -1, []record.Fit{apart}, nil},
 			"Nothing beyond a constant and noise (best of all: CONST). The best of 2 kernels is no likelier than these alone. Next: " +
