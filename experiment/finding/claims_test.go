@@ -58,6 +58,10 @@ func TestNobodyGoesOn(t *testing.T) {
 		if got, want := As(s, "crashed").Next, "Next: R, or kestrel resume, for the other 50 % of the data."; got != want {
 			t.Errorf("%s: %q, want %q", state, got, want)
 		}
+		s.Evaluation.Proportion, s.Evaluation.Planned = 1, s.Evaluation.Index+2
+		if got, want := As(s, "crashed").Next, "Next: R, or kestrel resume, for the last evaluations."; got != want {
+			t.Errorf("%s, all data in: %q, want %q", state, got, want)
+		}
 		if s.State != state || As(s, state) != Of(s) {
 			t.Errorf("%s has become %s", state, s.State)
 		}

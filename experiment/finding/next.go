@@ -29,6 +29,9 @@ func (r *reading) advice() string {
 		if !r.whole() {
 			return "R, or kestrel resume, for the other " + percent(1-r.Evaluation.Proportion) + " of the data"
 		}
+		if r.Evaluation.Index < r.Evaluation.Planned {
+			return "R, or kestrel resume, for the last evaluations"
+		}
 	}
 	_, reference, best, scored := r.Beside()
 	series := r.Start.Data.Series != nil
