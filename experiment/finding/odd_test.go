@@ -21,8 +21,8 @@ func TestOddRecords(t *testing.T) {
 	number := func() files.Number {
 		return files.Number([]float64{0, 1, -3, 1e300, -1e300, 1e-300, math.NaN(), math.Inf(1), math.Inf(-1), 0.5}[rng.IntN(10)])
 	}
-	names := []string{"SE", "PER*LIN", "RQ+CONST", "WN", "LIN*LIN", "IRW", "RW*PER", "POLY2", "COS", "CHANGE(SE,LIN)", "SE[x]", "no kernel", "",
-		"SE[9]", "CP(SE,LIN)", "CAT[x]*SE", "MATERN12"}
+	names := []string{"SE", "PER*LIN", "RQ+CONST", "WN", "LIN*LIN", "IRW", "RW*PER", "POLY2", "COS", "SE[x]",
+		"CHANGE(SE,LIN)", "no kernel", "", "SE[9]", "CP(SE,LIN)", "CAT[x]*SE", "MATERN12"}
 	for range 20000 {
 		s := &record.Standing{State: record.State(pick("ready", "running", "paused", "stopped", "finished", "failed", "x")),
 			Start: &record.Start{Data: &datasets.Summary{Train: rng.IntN(30), Test: rng.IntN(30), StandardiseY: pick("", "full")}}}
