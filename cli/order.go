@@ -128,6 +128,9 @@ func (f *orderFlags) give(path, what string, kernels []string) (steer.Status, er
 	case steer.Resume:
 		err = r.Resume()
 	case steer.Stop:
+		if now, err := r.Status(); err != nil || now.State.Settled() { // it stays as it is
+			return now, err
+		}
 		return steer.Status{State: record.Stopped}, r.Stop("") // its process may have ended by now
 	case steer.Prune:
 		if f.top > 0 {

@@ -69,6 +69,9 @@ func (p *copyPrompt) copy() tea.Cmd {
 
 // toClipboard gives the terminal a text for the clipboard (OSC 52). It does not answer.
 func toClipboard(name, text string) tea.Cmd {
+	if text == "" { // it would empty the clipboard
+		return note.Say(note.Warning, "not copied: there is no evaluation yet")
+	}
 	if len(text) > mostCopied {
 		return note.Say(note.Warning, "%s is too long for the clipboard of a terminal; e writes it to files", name)
 	}
@@ -89,11 +92,16 @@ func (p *copyPrompt) draw(c *plot.Canvas, r plot.Rect, t *theme.Theme) {
 	draw.Keys(c, card.X, card.Y+card.H-1, card.W, t, [][2]string{{"enter", "copy"}, {"esc", "back"}})
 }
 
-// copiedTable is the kernels with what is known of them, between tabs.
+// copiedTable is the kernels with what is known of them, between tabs; "" before the
+// first evaluation.
 func (b *bench) copiedTable() string {
+	kernels := ranked(b.hist.Evaluation)
+	if len(kernels) == 0 {
+		return ""
+	}
 	var out strings.Builder
 	out.WriteString("rank\tkernel\tq*\tBayes\tlocal ELBO\n")
-	for _, k := range ranked(b.hist.Evaluation) {
+	for _, k := range kernels {
 		fmt.Fprintf(&out, "%d\t%s\t%g\t%g\t%g\n", k.Fit.Rank, words.PlainLine(b.kernelName(k.ID)), float64(k.Fit.Posterior), float64(k.Fit.Bayes),
 			float64(k.Fit.ELBO))
 	}

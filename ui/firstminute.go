@@ -132,7 +132,7 @@ func (b *bench) drawStages(c *plot.Canvas, r plot.Rect, t *theme.Theme) {
 	}
 	lines := []string{
 		"The first evaluation is under way: " + phaseText(p.Phase) + ".",
-		fmt.Sprintf("%d kernels are through, %d are worked at, %d are queued.", count[vbks.Through], count[vbks.Working], count[vbks.Queued]),
+		fmt.Sprintf("Kernels through: %d, worked at: %d, queued: %d.", count[vbks.Through], count[vbks.Working], count[vbks.Queued]),
 	}
 	if left := b.first.left(p, b.app.opts.now()); left > 0 {
 		lines = append(lines, "This part takes about "+format.Clock(left)+" more.")

@@ -3,6 +3,7 @@ package ui
 import (
 	"example.com/kestrel/experiment/finding"
 	"example.com/kestrel/experiment/record"
+	"example.com/kestrel/experiment/rundir"
 	"example.com/kestrel/ui/draw"
 	"example.com/kestrel/ui/plot"
 	"example.com/kestrel/ui/theme"
@@ -10,16 +11,22 @@ import (
 
 // found is what the run has found as of the last event.
 func (b *bench) found() finding.Finding {
-	if b.finding.version != b.version+1 {
-		b.finding.Finding, b.finding.version = finding.Of(&b.hist.Standing), b.version+1
+	state := b.hist.State
+	if b.crashed() {
+		state = rundir.Crashed
+	}
+	if b.finding.version != b.version+1 || b.finding.state != state {
+		b.finding = foundAt{finding.As(&b.hist.Standing, state), b.version + 1, state}
 	}
 	return b.finding.Finding
 }
 
-// foundAt is a finding, and the version of the history that it is of, plus 1.
+// foundAt is a finding, the version of the history that it is of, plus 1, and how the
+// run stood.
 type foundAt struct {
 	finding.Finding
 	version int
+	state   record.State
 }
 
 // foundLines is how many lines of a screen what was found may take.

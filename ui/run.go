@@ -11,6 +11,7 @@ import (
 	"example.com/kestrel/experiment/config"
 	"example.com/kestrel/experiment/finding"
 	"example.com/kestrel/experiment/record"
+	"example.com/kestrel/experiment/rundir"
 	"example.com/kestrel/ui/settings"
 	"example.com/kestrel/ui/terminal"
 )
@@ -95,9 +96,11 @@ func Run(ctx context.Context, o Options) (Outcome, error) {
 			end := b.session.Run.Snapshot()
 			out.Own, out.State = true, end.State
 		}
-		last := b.hist.Standing
-		last.State = out.State
-		out.Found = finding.Of(&last).Text()
+		state := out.State
+		if b.crashed() {
+			state = rundir.Crashed
+		}
+		out.Found = finding.As(&b.hist.Standing, state).Text()
 	}
 	return out, err
 }

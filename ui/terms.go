@@ -63,7 +63,7 @@ func (b *bench) beliefTerms() []term {
 	}
 	add("ELBO", "a lower bound on the log probability of the rows under a kernel, in nats: more is better")
 	add("nats", "differences of log probabilities: 1 nat behind is 2.7 times less likely, 5 nats 150 times")
-	if r := ranked(e); len(r) > 1 {
+	if r := ranked(e); leader != nil && len(r) > 1 {
 		gap := float64(r[1].Fit.ELBO - leader.Fit.ELBO)
 		add("gap", "the ELBO less that of the leader: %s nats for %s", gapText(gap, float64(r[1].Fit.SE)), b.kernelName(r[1].ID))
 		add("its range", "where the gap may lie, by the bounds or by twice its error; │ is the leader's place, a range that reaches it is open")

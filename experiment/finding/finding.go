@@ -20,6 +20,14 @@ type Finding struct {
 	Settled bool // all data are in, and no other kernel may lead
 }
 
+// As is Of a run that stands otherwise than its log says last: crashed, or of another
+// process that has got further.
+func As(s *record.Standing, state record.State) Finding {
+	now := *s
+	now.State = state
+	return Of(&now)
+}
+
 // Of says what a run has found; the zero Finding before the first evaluation.
 func Of(s *record.Standing) Finding {
 	if s.Evaluation == nil || s.Start == nil {
@@ -72,6 +80,7 @@ type reading struct {
 	live    int              // kernels that are compared
 	equal   []*record.Kernel // that cannot be told from the leader
 	open    []*record.Kernel // whose bounds reach beyond the leader's
+	last    int              // the last rank of these
 }
 
 // deciding is the slack in nats below which bounds decide nothing more.
@@ -92,9 +101,9 @@ func (r *reading) rivals() {
 		switch {
 		case f.Rank == first.Rank:
 		case f.Tied:
-			r.equal = append(r.equal, k)
+			r.equal, r.last = append(r.equal, k), max(r.last, f.Rank)
 		case bounded && !f.Apart && slack > deciding && slack > gap:
-			r.open = append(r.open, k)
+			r.open, r.last = append(r.open, k), max(r.last, f.Rank)
 		}
 	}
 }

@@ -19,16 +19,19 @@ func (r *reading) advice() string {
 	switch r.State {
 	case record.Paused:
 		return "space goes on with the run"
-	case record.Stopped, record.Failed:
-		if !r.whole() {
-			return "R, or kestrel resume, for the other " + percent(1-r.Evaluation.Proportion) + " of the data"
-		}
-	case record.Finished:
-	default:
+	case record.Ready, record.Running, record.Stopping:
 		if !r.whole() {
 			return "wait for the other " + percent(1-r.Evaluation.Proportion) + " of the data"
 		}
 		return "wait for the last evaluations"
+	case record.Finished:
+	default: // stopped, failed or crashed
+		if !r.whole() {
+			return "R, or kestrel resume, for the other " + percent(1-r.Evaluation.Proportion) + " of the data"
+		}
+		if r.Evaluation.Index < r.Evaluation.Planned {
+			return "R, or kestrel resume, for the last evaluations"
+		}
 	}
 	_, reference, best, scored := r.Beside()
 	series := r.Start.Data.Series != nil
@@ -47,7 +50,7 @@ func (r *reading) advice() string {
 	case m != nil && m.Intervals() == "too narrow":
 		return "look in the fit (3) where the rows leave the band; other kernels, or a transform of the target"
 	case len(r.open) > 0 && more > 0:
-		return fmt.Sprintf("r, with %d inducing inputs, for the first %s", more, numeral(1+len(r.equal)+len(r.open)))
+		return fmt.Sprintf("r, with %d inducing inputs, for the first %s", more, numeral(r.last))
 	case flagged(r.leader, vbks.PeriodOnce):
 		return "rows over two of its periods, or a bound on the period (hyperparameters)"
 	case r.Start.Data.Test == 0:

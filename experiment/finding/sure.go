@@ -18,6 +18,10 @@ const (
 // percent writes a share.
 func percent(share float64) string {
 	switch p := 100 * share; {
+	case p >= 99.95 && p < 100:
+		return "more than 99.9 %"
+	case p > 0 && p < 0.05:
+		return "less than 0.1 %"
 	case p > 99 && p < 100, p > 0 && p < 1:
 		return fmt.Sprintf("%.1f %%", p)
 	default:
@@ -27,11 +31,15 @@ func percent(share float64) string {
 
 // sure says how sure it is that this kernel leads, and since when.
 func (r *reading) sure() string {
-	if r.live == 1 && len(r.Evaluation.Kernels) == 1 {
+	all := len(r.Evaluation.Kernels)
+	if r.live == 1 && all == 1 {
 		return "It is the only kernel that was compared."
 	}
 	if r.nothing {
 		return r.least()
+	}
+	if r.live == 1 { // there is nothing that it leads
+		return fmt.Sprintf("It is the only one left of %d kernels.", all)
 	}
 	text := "It leads from the first evaluation on"
 	if l := &r.Lead; l.Changes > 0 {
@@ -144,15 +152,22 @@ func (r *reading) error() string {
 		}
 		return "Its error on " + words.Count(m.TestRows, "held-out row") + " is " + words.WithUnit(float64(m.RMSE), unit) + " (RMSE)."
 	}
-	verb := map[string]string{record.TaskForecast: "Forecasts", record.TaskGaps: "Fills gaps"}[task]
-	if verb == "" {
-		verb = "Predicts"
+	verb, what := "Predicts", "predictions"
+	switch task {
+	case record.TaskForecast:
+		verb, what = "Forecasts", "forecasts"
+	case record.TaskGaps:
+		verb, what = "Fills gaps", "filled gaps"
 	}
-	text := verb + " " + reference.Than + " " + reference.Label
+	text, end := verb+" "+reference.Than, " (CRPS)."
+	if !strings.HasSuffix(reference.Than, " than") { // "equal to that of"
+		text, end = "The CRPS of "+what+" is "+strings.TrimPrefix(reference.Than, "is "), "."
+	}
+	text += " " + reference.Label
 	if best.Label != reference.Label && best.Worse {
 		text += ", but " + best.Than + " " + best.Label
 	}
-	return text + " (CRPS)."
+	return text + end
 }
 
 // coverage says how much of what was held out lies within the intervals.

@@ -62,7 +62,7 @@ func (t *Table) Markdown(w io.Writer) error {
 	row := func(cells []string) {
 		b.WriteString("|")
 		for _, c := range cells {
-			b.WriteString(" " + c + " |")
+			b.WriteString(" " + strings.ReplaceAll(c, "|", `\|`) + " |")
 		}
 		b.WriteString("\n")
 	}

@@ -50,3 +50,18 @@ func TestParagraph(t *testing.T) {
 		}
 	}
 }
+
+// What stands in a cell of a page does not end it.
+func TestMarkdownBars(t *testing.T) {
+	table := Table{Heads: []string{"a|b"}, Left: []int{0}}
+	table.Row("c|d")
+	var b strings.Builder
+	if err := table.Markdown(&b); err != nil {
+		t.Fatal(err)
+	}
+	for line := range strings.Lines(b.String()) {
+		if n := strings.Count(strings.ReplaceAll(line, `\|`, ""), "|"); n != 2 {
+			t.Errorf("%q has %d bars", line, n)
+		}
+	}
+}

@@ -33,7 +33,7 @@ func ReadJSON(ctx context.Context, dir string) (*JSONExport, error) {
 		return nil, err
 	}
 	x.summary.ask(dir)
-	x.summary.Finding = finding.Of(&x.summary.Standing).Text()
+	x.summary.Finding = finding.As(&x.summary.Standing, x.summary.Fate).Text()
 	return x, nil
 }
 

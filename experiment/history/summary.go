@@ -40,7 +40,7 @@ func ReadSummary(dir string) (*Summary, error) {
 		return nil, err
 	}
 	s.ask(dir)
-	s.Finding = finding.Of(&s.Standing).Text()
+	s.Finding = finding.As(&s.Standing, s.Fate).Text()
 	return s, nil
 }
 
@@ -98,7 +98,7 @@ const shownKernels = 10
 func (s *Summary) WriteText(w io.Writer, now time.Time) error {
 	w = words.PlainWriter(w)
 	fmt.Fprintf(w, "%s  %s\n", s.Name, s.stateText(now))
-	if text := finding.Of(&s.Standing).Text(); text != "" {
+	if text := finding.As(&s.Standing, s.Fate).Text(); text != "" {
 		if err := grid.Paragraph(w, text); err != nil {
 			return err
 		}

@@ -137,12 +137,12 @@ const NoForecast = "do not forecast with this"
 // "of", and whether it is worse by half a percent.
 func beside(own, other float64) (text string, worse bool) {
 	switch more := own/other - 1; {
+	case own == other || math.Abs(more) < 0.005:
+		return "equal to that of", false
 	case other == 0:
 		return "is not 0 as that of", true
 	case math.IsNaN(more):
 		return "cannot be compared with that of", false
-	case own == other || math.Abs(more) < 0.005:
-		return "equal to that of", false
 	case more > 2:
 		return fmt.Sprintf("%.3g times that of", own/other), true
 	case more > 0:

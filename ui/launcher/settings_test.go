@@ -90,8 +90,10 @@ func TestSpaceEditor(t *testing.T) {
 	}
 	before := d.l.chosen().kernels.Value()
 	d.press("enter")
-	d.has("[x] SE", "[ ] RQ", "[x] LIN", "wind speed", "depth 1", "4 kernels")
-	d.press("space", "down", "right", "right", "right", "space", "+", "+") // SE[t] out, PER[2] in
+	d.has("[ ] SE", "[ ] RQ", "[ ] LIN", "wind speed", "depth 1")
+	d.press("right", "right", "space", "down", "space", "left", "left", "space") // LIN of both, and SE[2]
+	d.has("[x] SE", "[ ] RQ", "[x] LIN", "3 kernels")
+	d.press("right", "right", "right", "space", "+", "+") // PER[2] in
 	if got, want := d.l.chosen().kernels.Value(), "LIN[t], SE[2], LIN[2], PER[2] depth 3"; got != want {
 		t.Errorf("%q, want %q", got, want)
 	}

@@ -26,6 +26,7 @@ type spaceEditor struct {
 	depth   int
 	x, y    int // of the cursor
 	before  string
+	other   string // what stands while nothing is chosen: a space that is not of this kind
 }
 
 // offeredBases are those that the editor offers, the usual ones first.
@@ -44,7 +45,7 @@ func offeredBases() []string {
 var plainName = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`)
 
 // newSpaceEditor begins with what the text says, as far as it is base kernels of
-// single columns, else with the usual ones.
+// single columns, else with none: the text stays until one is chosen.
 func newSpaceEditor(c *choice) *spaceEditor {
 	e := &spaceEditor{bases: offeredBases(), depth: 1, before: c.kernels.Value()}
 	number := 0
@@ -67,10 +68,7 @@ func newSpaceEditor(c *choice) *spaceEditor {
 		e.on = append(e.on, make([]bool, len(e.bases)))
 	}
 	if !e.read(e.before) {
-		for y := range e.on {
-			e.on[y][0] = true
-			e.on[y][2] = true
-		}
+		e.other = e.before
 	}
 	return e
 }
@@ -124,8 +122,11 @@ func (e *spaceEditor) text() string {
 			}
 		}
 	}
+	if len(all) == 0 {
+		return e.other
+	}
 	text := strings.Join(all, ", ")
-	if e.depth > 1 && text != "" {
+	if e.depth > 1 {
 		text += fmt.Sprintf(" depth %d", e.depth)
 	}
 	return text
