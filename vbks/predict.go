@@ -179,7 +179,8 @@ const leastDense = 2000
 // those known, in the place of an average over kernels; nil: the average does. It is a
 // model of its own, of all training rows, which the belief over kernels knows nothing of.
 // With "auto" it predicts as far from the rows known as it is better than the kernels are
-// on rows that it holds out, and which these have learned from.
+// on rows that it holds out, and which these have learned from; that is decided once, of the
+// kernels that there then are.
 func (t *Trainer) Local(ctx context.Context) (*local.Part, error) {
 	asked := cmp.Or(t.settings.Local, local.None)
 	switch {
@@ -188,6 +189,11 @@ func (t *Trainer) Local(ctx context.Context) (*local.Part, error) {
 	case asked == local.None || !t.Done() || t.last == nil:
 		return nil, nil
 	case asked == local.Auto && (t.rows < leastDense || t.dim > 1 && t.data.Clock == nil):
+		return nil, nil
+	}
+	decided := asked == local.Auto && t.decided == t.evaluation
+	if decided && t.within == 0 {
+		t.local, t.located = nil, t.evaluation
 		return nil, nil
 	}
 	p := &local.Part{Clock: t.data.Clock}
@@ -205,10 +211,13 @@ func (t *Trainer) Local(ctx context.Context) (*local.Part, error) {
 		p.Within = p.Model.Widths[len(p.Model.Widths)-1].Away
 	}
 	if asked == local.Auto && p != nil {
-		if p.Within, t.gained, err = t.rival(ctx, p.Model); err != nil {
-			return nil, err
+		if !decided {
+			if t.within, t.gained, err = t.rival(ctx, p.Model); err != nil {
+				return nil, err
+			}
+			t.decided = t.evaluation
 		}
-		if p.Within == 0 {
+		if p.Within = t.within; p.Within == 0 {
 			p = nil
 		}
 	}
