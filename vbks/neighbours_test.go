@@ -146,3 +146,18 @@ func TestNeighboursAreDecidedOnce(t *testing.T) {
 		}
 	}
 }
+
+// Where neighbours are asked for and there are none to speak of, the kernels predict, and that is
+// told: what a run has learned is not lost for it.
+func TestTooFewForNeighbours(t *testing.T) {
+	tr := trainerOn(t, 1, nil, white(200, func(float64) float64 { return 1 }), denseSettings("neighbours"), "CONST")
+	e := next(t, tr)
+	if !slices.ContainsFunc(e.Notices, func(n Notice) bool {
+		return n.Text == "predict.local: the kernels predict all rows: 200 rows are too few for neighbours; it takes 300"
+	}) {
+		t.Errorf("told %v", e.Notices)
+	}
+	if _, err := tr.Predict(t.Context(), []float64{0}, PredictOptions{}); err != nil {
+		t.Error(err)
+	}
+}
