@@ -42,9 +42,15 @@ type levelNames struct {
 // newLevels are those that a column of training rows has; nil: none is known.
 func newLevels(names []string) *levelNames {
 	l := &levelNames{places: map[string]int{}}
-	_, l.fold = isFlag(names)
+	_, l.fold = isFlag(names[:min(2, len(names))]) // behind a flag's are those that rows had later
 	for _, n := range names {
 		l.add(n)
+	}
+	if len(l.names) < len(names) { // some differ in their case alone, and were not folded
+		l.names, l.places, l.fold = nil, map[string]int{}, false
+		for _, n := range names {
+			l.add(n)
+		}
 	}
 	l.known = len(names)
 	return l

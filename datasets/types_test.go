@@ -133,3 +133,21 @@ func TestLevelsOfATableThatGrows(t *testing.T) {
 		t.Errorf("%s %q, the last row %v", open.Type, open.Levels, c.Row(161))
 	}
 }
+
+// Texts are found again by the names of their levels, those of a flag in any case, also where
+// others have come behind them.
+func TestLevelsAreFoundAgain(t *testing.T) {
+	for _, c := range []struct {
+		names []string
+		text  string
+		want  int
+	}{
+		{[]string{"false", "true"}, "TRUE", 1}, {[]string{"false", "true", "perhaps"}, "TRUE", 1}, {[]string{"false", "true", "perhaps"}, "Perhaps", 2},
+		{[]string{"yes", "no", "Yes"}, "Yes", 2}, {[]string{"a", "b"}, "A", 2},
+	} {
+		l := newLevels(c.names)
+		if got := l.add(c.text); got != c.want {
+			t.Errorf("%q of %q is %d, not %d", c.text, c.names, got, c.want)
+		}
+	}
+}

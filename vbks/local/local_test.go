@@ -426,3 +426,18 @@ func TestPredictionsOfRowsAreTheirOwn(t *testing.T) {
 		}
 	}
 }
+
+// A file cannot ask for so many neighbours that a row takes gigabytes.
+func TestReachIsBounded(t *testing.T) {
+	p := Part{Within: 1, Model: &Model{
+		X: []float64{0, 1}, Y: []float64{0, 1}, Means: Means{Cell: 1, Phases: []float64{0}}, Kernel: Kernel{someTerms, someTheta},
+		Widths: []Width{{1, 1}}, Reach: Reach{Beside: beside, AtLag: atLag, Lags: make([]float64, 2*cycles)},
+	}}
+	if err := p.Check(); err != nil {
+		t.Error(err)
+	}
+	p.Model.Reach = Reach{Beside: 1, AtLag: mostReach, Lags: make([]float64, mostReach)}
+	if err := p.Check(); err == nil {
+		t.Error("20,000 neighbours are taken")
+	}
+}
