@@ -142,7 +142,8 @@ func TestLevelsAreFoundAgain(t *testing.T) {
 		text  string
 		want  int
 	}{
-		{[]string{"false", "true"}, "TRUE", 1}, {[]string{"false", "true", "perhaps"}, "TRUE", 1}, {[]string{"false", "true", "perhaps"}, "Perhaps", 2},
+		{[]string{"false", "true"}, "TRUE", 1}, {[]string{"false", "true", "perhaps"}, "TRUE", 1},
+		{[]string{"false", "true", "perhaps"}, "Perhaps", 2},
 		{[]string{"yes", "no", "Yes"}, "Yes", 2}, {[]string{"a", "b"}, "A", 2},
 	} {
 		l := newLevels(c.names)

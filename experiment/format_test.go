@@ -2,6 +2,8 @@ package experiment_test
 
 import (
 	"fmt"
+	"math"
+	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -47,6 +49,10 @@ func TestFormatPageHasArrays(t *testing.T) {
 		{"sparse.inducing=auto", "sparse.compare_all=0",
 			"data.outputs=75", "schedule.evaluate_every=1", "schedule.refine=0", "data.kernel=MATERN12",
 			"data.params=[0.3, 1]", "data.noise=0.001", "kernels.expressions=SE,LIN,PER,LIN+SE,RQ,MATERN12"},
+		// What few inducing inputs take for noise is a rough function.
+		{"data.source=csv", "data.path=" + rough(t), "data.test=0", "sparse.inducing=auto", "sparse.first_inducing=8",
+			"optimise.optimizer=collapsed", "schedule.evaluate_every=1", "schedule.refine=0", "schedule.steps=30", "optimise.starts=6",
+			"kernels.expressions=SE,SE+SE"},
 		{"optimise.optimizer=adam", "optimise.hyperparameters=full", "schedule.batch=16", "schedule.elbo_rows=20"},
 		{"optimise.optimizer=natural", "schedule.batch=16"},
 		{"optimise.optimizer=collapsed", "optimise.hyperparameters=diagonal", "schedule.evaluate_every=1", "schedule.refine=0"},
@@ -93,6 +99,28 @@ func TestFormatPageHasArrays(t *testing.T) {
 			t.Errorf("docs/format.md has an array %s that is not written", name)
 		}
 	}
+}
+
+// rough writes a table of a wave and a function too rough for few inducing inputs.
+func rough(t *testing.T) string {
+	t.Helper()
+	rng := rand.New(rand.NewPCG(8, 15))
+	var rate, phase [60]float64
+	for i := range rate {
+		rate[i], phase[i] = 20*rng.NormFloat64(), 2*math.Pi*rng.Float64() // of SE with length scale .05
+	}
+	text := "x,y\n"
+	for range 160 {
+		x := 10 * rng.Float64()
+		y := math.Sin(x)
+		for i := range rate {
+			y += 0.5 * math.Sqrt(2./float64(len(rate))) * math.Cos(rate[i]*x+phase[i])
+		}
+		text += fmt.Sprintf("%v,%v\n", x, y)
+	}
+	path := filepath.Join(t.TempDir(), "rough.csv")
+	must.OK(t, os.WriteFile(path, []byte(text), 0o600))
+	return path
 }
 
 // series writes a table of a series in time.
