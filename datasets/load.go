@@ -177,7 +177,7 @@ func loadTable(ctx context.Context, s *Spec) (d *Dataset, kept []int32, err erro
 		groups = t.columns[last].labels
 		t.columns = t.columns[:last]
 	}
-	if err := chosen.settle(t); err != nil {
+	if err := chosen.settle(t, s.FirstRows); err != nil {
 		return nil, nil, err
 	}
 	if d, kept, err = newDataset(s, path, t); err != nil {

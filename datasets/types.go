@@ -1,6 +1,7 @@
 package datasets
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"slices"
@@ -41,9 +42,15 @@ type levelNames struct {
 // newLevels are those that a column of training rows has; nil: none is known.
 func newLevels(names []string) *levelNames {
 	l := &levelNames{places: map[string]int{}}
-	_, l.fold = isFlag(names)
+	_, l.fold = isFlag(names[:min(2, len(names))]) // behind a flag's are those that rows had later
 	for _, n := range names {
 		l.add(n)
+	}
+	if len(l.names) < len(names) { // some differ in their case alone, and were not folded
+		l.names, l.places, l.fold = nil, map[string]int{}, false
+		for _, n := range names {
+			l.add(n)
+		}
 	}
 	l.known = len(names)
 	return l
@@ -107,22 +114,22 @@ func (s *Spec) typed(file string, names []string) (map[int]string, error) {
 	return out, nil
 }
 
-// settle decides what the columns of a table that were read as texts are: a flag,
-// levels, or, of too many values, no input, which it leaves out with a notice. Errors: too
-// many values of a column that the user has named.
-func (r *roles) settle(t *table) error {
+// settle decides what the columns of a table that were read as texts are, by its first
+// rows, those of Spec.FirstRows: a flag, levels, or, of too many values, no input, which it
+// leaves out with a notice. Errors: too many values of a column that the user has named.
+func (r *roles) settle(t *table, first int) error {
 	inputs := t.columns[:len(t.columns)-1]
 	target := t.columns[len(t.columns)-1]
 	kept := inputs[:0]
 	for _, c := range inputs {
-		l := c.levels
-		if l == nil {
+		if c.levels == nil {
 			kept = append(kept, c)
 			continue
 		}
-		rows, n := t.rows-c.missing, len(l.names)
+		names, rows := c.decisiveLevels(cmp.Or(first, t.rows))
+		n := len(names)
 		named := r.types[c.number-1] == TypeLevels || r.types[c.number-1] == TypeFlag || r.asked
-		switch ordered, ok := isFlag(l.names); {
+		switch ordered, ok := isFlag(names); {
 		case n < 2 && !named:
 			r.notices = append(r.notices, fmt.Sprintf("column %d (%s) has one value and is no input", c.number, quoteText(c.name)))
 			continue
@@ -135,12 +142,8 @@ func (r *roles) settle(t *table) error {
 				c.number, quoteText(c.name), n, rows))
 			continue
 		case ok:
-			if ordered[0] != l.names[0] {
-				for i, v := range c.values {
-					c.values[i] = 1 - v
-				}
-			}
-			c.levels = newLevels(ordered)
+			c.renumber(newLevels(ordered))
+			r.types[c.number-1] = cmp.Or(r.types[c.number-1], TypeFlag)
 		}
 		kept = append(kept, c)
 	}
@@ -149,6 +152,32 @@ func (r *roles) settle(t *table) error {
 	}
 	t.columns = append(kept, target)
 	return nil
+}
+
+// decisiveLevels are the levels that so many rows have, the first ones, and how many of
+// these have one.
+func (col *tableColumn) decisiveLevels(first int) (names []string, rows int) {
+	n := 0
+	for _, v := range col.values[:first] {
+		if !math.IsNaN(v) {
+			rows, n = rows+1, max(n, int(v)+1)
+		}
+	}
+	return col.levels.names[:n], rows
+}
+
+// renumber has a column's values number other levels, which get those that they lack.
+func (col *tableColumn) renumber(to *levelNames) {
+	places := make([]float64, len(col.levels.names))
+	for i, name := range col.levels.names {
+		places[i] = float64(to.add(name))
+	}
+	for i, v := range col.values {
+		if !math.IsNaN(v) {
+			col.values[i] = places[int(v)]
+		}
+	}
+	col.levels = to
 }
 
 // findTypes decides what each input is taken for, by the rows that decide such things.
@@ -163,10 +192,7 @@ func (d *Dataset) findTypes() {
 		case c.Time:
 			c.Type = TypeTime
 		case len(c.Levels) > 0:
-			c.Type = TypeLevels
-			if _, ok := isFlag(c.Levels); ok {
-				c.Type = TypeFlag
-			}
+			c.Type = TypeLevels // settle has found flags
 		case two:
 			c.Type = TypeFlag
 		case few:

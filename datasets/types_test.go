@@ -113,3 +113,42 @@ func TestLevelsOfPoints(t *testing.T) {
 		p.Close()
 	}
 }
+
+// What columns are is said by the first rows: others that come later, with levels of their
+// own, move no number of a row that was there.
+func TestLevelsOfATableThatGrows(t *testing.T) {
+	var b strings.Builder
+	b.WriteString("u,v,open,kind,y\n")
+	for i := range 160 {
+		fmt.Fprintf(&b, "%d,%d,%t,k%d,%d\n", i*i%97, i*5%31, i%3 == 0, i%20, i%13)
+	}
+	first := b.String()
+	more := first + "3,4,perhaps,k77,5\n9,9,TRUE,k78,1\n"
+	a := loadText(t, first, Spec{Target: "y"})
+	c := loadText(t, more, Spec{Target: "y", FirstRows: 160})
+	if a.Dim != c.Dim || !slices.Equal(a.X, c.X[:len(a.X)]) {
+		t.Fatalf("%d inputs, now %d; %q and %q", a.Dim, c.Dim, a.Inputs[2].Levels, c.Inputs[2].Levels)
+	}
+	if open := c.Inputs[2]; open.Type != TypeFlag || !slices.Equal(open.Levels, []string{"false", "true", "perhaps"}) || c.Row(161)[2] != 1 {
+		t.Errorf("%s %q, the last row %v", open.Type, open.Levels, c.Row(161))
+	}
+}
+
+// Texts are found again by the names of their levels, those of a flag in any case, also where
+// others have come behind them.
+func TestLevelsAreFoundAgain(t *testing.T) {
+	for _, c := range []struct {
+		names []string
+		text  string
+		want  int
+	}{
+		{[]string{"false", "true"}, "TRUE", 1}, {[]string{"false", "true", "perhaps"}, "TRUE", 1},
+		{[]string{"false", "true", "perhaps"}, "Perhaps", 2},
+		{[]string{"yes", "no", "Yes"}, "Yes", 2}, {[]string{"a", "b"}, "A", 2},
+	} {
+		l := newLevels(c.names)
+		if got := l.add(c.text); got != c.want {
+			t.Errorf("%q of %q is %d, not %d", c.text, c.names, got, c.want)
+		}
+	}
+}

@@ -52,6 +52,8 @@ const (
 //	grown               where rows were added behind: after which evaluation the last time, rows seen then,
 //	                    rows that each evaluation adds since, rows known since, of which those beyond the
 //	                    training rows of "run" are taken in by the next evaluation
+//	neighbours          where Settings.Local is "auto": of which evaluation, how far from the rows known
+//	                    neighbours predict; 0: nowhere
 //	calibration 4       with Settings.Calibrate: of which evaluation, factor, origins, rows behind them
 //	spent               with Settings.MostSeconds: seconds that evaluations have taken
 //	optimizer           text: the optimiser, a space, the form of q(log θ)
@@ -169,6 +171,9 @@ func (t *Trainer) Checkpoint() map[string]Tensor {
 	}
 	if t.settings.MostSeconds > 0 {
 		add("spent", []float64{t.spent.Seconds()})
+	}
+	if t.decided == t.evaluation && t.evaluation > 0 {
+		add("neighbours", []float64{float64(t.decided), t.within})
 	}
 	if c := t.calibration; c != nil && t.calibrated == t.evaluation {
 		add("calibration", []float64{float64(t.calibrated), c.Factor, float64(c.Origins), float64(c.Rows)})

@@ -239,6 +239,13 @@ func (l *loader) run(t *Trainer) {
 			t.rungs = rungs[:t.rung+1]
 		}
 	}
+	if v := l.optional("neighbours", 2); v != nil {
+		if !(v[1] >= 0) || math.IsInf(v[1], 1) {
+			l.fail("array neighbours: %v is no distance", v[1])
+			return
+		}
+		t.decided, t.within = l.whole("neighbours", v[0], 1, math.MaxInt32), v[1]
+	}
 	if v := l.optional("calibration", 4); v != nil {
 		if !(v[1] > 0 && v[1] < math.MaxInt32) {
 			l.fail("array calibration: %v is no factor", v[1])

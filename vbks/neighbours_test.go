@@ -115,3 +115,50 @@ func TestNeighboursAreNotNeeded(t *testing.T) {
 		}
 	}
 }
+
+// Who predicts is what the last evaluation has found, whether the run was resumed or not,
+// also where kernels have been pruned behind it that were as good.
+func TestNeighboursAreDecidedOnce(t *testing.T) {
+	rows := white(2500, func(x float64) float64 { return 0.3 })
+	for i, x := range rows.X {
+		rows.Y[i] += math.Sin(2 * x)
+	}
+	s := denseSettings("auto")
+	tr := trainerOn(t, 1, nil, rows, s, "SE", "CONST")
+	next(t, tr)
+	_, err := tr.Prune([]string{"SE"})
+	must.OK(t, err)
+	p, err := tr.Predict(t.Context(), rows.X[:50], PredictOptions{})
+	must.OK(t, err)
+	dev := onCPU(1)
+	t.Cleanup(func() { dev.Close() })
+	b, err := Resume(t.Context(), dev, rows, candidates(t, "SE", "CONST"), []string{"x"}, s, tr.Checkpoint())
+	must.OK(t, err)
+	q, err := b.Predict(t.Context(), rows.X[:50], PredictOptions{})
+	must.OK(t, err)
+	if tr.local != nil || b.local != nil {
+		t.Errorf("neighbours predict: %v, resumed %v", tr.local != nil, b.local != nil)
+	}
+	for i := range p.Mean[0] {
+		m, v := p.Moments(i, true)
+		m2, v2 := q.Moments(i, true)
+		if m != m2 || v != v2 {
+			t.Fatalf("row %d: %v %v, resumed %v %v", i, m, v, m2, v2)
+		}
+	}
+}
+
+// Where neighbours are asked for and there are none to speak of, the kernels predict, and that is
+// told: what a run has learned is not lost for it.
+func TestTooFewForNeighbours(t *testing.T) {
+	tr := trainerOn(t, 1, nil, white(200, func(float64) float64 { return 1 }), denseSettings("neighbours"), "CONST")
+	e := next(t, tr)
+	if !slices.ContainsFunc(e.Notices, func(n Notice) bool {
+		return n.Text == "predict.local: the kernels predict all rows: 200 rows are too few for neighbours; it takes 300"
+	}) {
+		t.Errorf("told %v", e.Notices)
+	}
+	if _, err := tr.Predict(t.Context(), []float64{0}, PredictOptions{}); err != nil {
+		t.Error(err)
+	}
+}

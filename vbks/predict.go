@@ -178,8 +178,9 @@ const leastDense = 2000
 // Local finds, after the last planned evaluation, what predicts the rows that lie among
 // those known, in the place of an average over kernels; nil: the average does. It is a
 // model of its own, of all training rows, which the belief over kernels knows nothing of.
-// With "auto" it predicts as far from the rows known as it is better than the kernels are
-// on rows that it holds out, and which these have learned from.
+// There is none where it cannot be fitted. With "auto" it predicts as far from the rows known as it is better than the kernels are
+// on rows that it holds out, and which these have learned from; that is decided once, of the
+// kernels that there then are.
 func (t *Trainer) Local(ctx context.Context) (*local.Part, error) {
 	asked := cmp.Or(t.settings.Local, local.None)
 	switch {
@@ -190,6 +191,11 @@ func (t *Trainer) Local(ctx context.Context) (*local.Part, error) {
 	case asked == local.Auto && (t.rows < leastDense || t.dim > 1 && t.data.Clock == nil):
 		return nil, nil
 	}
+	decided := asked == local.Auto && t.decided == t.evaluation
+	if decided && t.within == 0 {
+		t.local, t.located = nil, t.evaluation
+		return nil, nil
+	}
 	p := &local.Part{Clock: t.data.Clock}
 	times := p.Clock.Times(t.data.X[:t.rows*t.dim], t.dim)
 	var err error
@@ -197,18 +203,19 @@ func (t *Trainer) Local(ctx context.Context) (*local.Part, error) {
 	switch {
 	case ctx.Err() != nil:
 		return nil, context.Cause(ctx)
-	case err != nil && asked == local.Neighbours:
-		return nil, err
 	case err != nil:
-		p = nil
+		p, t.alone = nil, err
 	case asked == local.Neighbours:
 		p.Within = p.Model.Widths[len(p.Model.Widths)-1].Away
 	}
 	if asked == local.Auto && p != nil {
-		if p.Within, t.gained, err = t.rival(ctx, p.Model); err != nil {
-			return nil, err
+		if !decided {
+			if t.within, t.gained, err = t.rival(ctx, p.Model); err != nil {
+				return nil, err
+			}
+			t.decided = t.evaluation
 		}
-		if p.Within == 0 {
+		if p.Within = t.within; p.Within == 0 {
 			p = nil
 		}
 	}
@@ -241,6 +248,9 @@ func (t *Trainer) rival(ctx context.Context, m *local.Model) (within, nats float
 // localNext is Local for the evaluation that has just been made, which tells it.
 func (t *Trainer) localNext(ctx context.Context) error {
 	p, err := t.Local(ctx)
+	if err == nil && p == nil && t.settings.Local == local.Neighbours && t.Done() {
+		t.last.Notices = append(t.last.Notices, Notice{Text: fmt.Sprintf("predict.local: the kernels predict all rows: %v", t.alone)})
+	}
 	if err != nil || p == nil {
 		return err
 	}

@@ -63,7 +63,10 @@ type Trainer struct {
 
 	local   *local.Part // of the evaluation located; nil: none
 	located int
+	alone   error   // why there is none, where none could be fitted
 	gained  float64 // by local, in nats a row of what was held out for it
+	within  float64 // what "auto" has decided after the evaluation decided: Part.Within, 0: no neighbours
+	decided int
 
 	predicts     bool        // and nothing else: what calibrates it and weighs its kernels is known
 	uncalibrated string      // then Uncalibrated

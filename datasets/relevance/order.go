@@ -11,9 +11,10 @@ import (
 )
 
 const (
-	mostRows = 5000 // are looked at, evenly taken
-	bins     = 12   // of a number, of equally many rows
-	chance   = 0.01 // that a column that says nothing seems to say something
+	mostRows = 5000  // are looked at, evenly taken
+	bins     = 12    // of a number, of equally many rows
+	chance   = 0.01  // that a column that says nothing seems to say something
+	rounding = 1e-20 // of the squares of y, below which nothing is left to be told
 )
 
 // Found is what one column says of the target beside those found before it.
@@ -62,8 +63,8 @@ func Order(x []float64, dim int, y []float64, levels []bool) []Found {
 			}
 			left, k, after, before := without(rest, groups[c])
 			f, p := 0.0, 1.0
-			if free := len(rest) - k; k > 1 && free > 0 && after > 0 {
-				f = (before - after) / float64(k-1) / (after / float64(free))
+			if free := len(rest) - k; k > 1 && free > 0 && before > rounding*total {
+				f = (before - after) / float64(k-1) / (max(after, rounding*total) / float64(free))
 				p = distuv.F{D1: float64(k - 1), D2: float64(free)}.Survival(f)
 			}
 			if p < bestP || p == bestP && f > bestF || best < 0 { // far out all p are 0

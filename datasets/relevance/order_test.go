@@ -51,3 +51,21 @@ func TestOrder(t *testing.T) {
 		t.Errorf("a constant column: %v", constant)
 	}
 }
+
+// A column that leaves nothing of the target tells all of it, and what then is left, nothing
+// or what rounding leaves, is nobody's.
+func TestColumnThatTellsAll(t *testing.T) {
+	for _, high := range []float64{1, 1. / 3} {
+		for _, n := range []int{39, 40} {
+			var x, y []float64
+			for i := range n {
+				x = append(x, float64(i*7%5), float64(i%2), float64(i%2))
+				y = append(y, high*(2*float64(i%2)-1))
+			}
+			got := Order(x, 3, y, []bool{false, true, true})
+			if got[0].Column != 1 || !got[0].Tells || math.Abs(got[0].Share-1) > 1e-12 || got[1].Tells || got[2].Tells {
+				t.Errorf("±%v, %d rows: %+v", high, n, got)
+			}
+		}
+	}
+}

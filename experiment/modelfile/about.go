@@ -14,7 +14,7 @@ import (
 )
 
 // formatVersion is that of the file. It is raised when older programs would read a
-// newer file wrongly: 2 where kernels have inducing inputs of their own, else 1.
+// newer file wrongly: 2 where kernels have inducing inputs of their own or neighbours predict, else 1.
 const plainVersion, formatVersion = 1, 2
 
 // What About.Root may be.

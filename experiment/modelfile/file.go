@@ -35,7 +35,7 @@ func (m *Model) arrays() (map[string]vbks.Tensor, error) {
 	}
 	f, n := m.Frozen, m.Inducing()
 	version := float64(plainVersion)
-	if slices.ContainsFunc(f.Kernels, func(k vbks.FrozenKernel) bool { return k.Z != nil }) {
+	if f.Local != nil || slices.ContainsFunc(f.Kernels, func(k vbks.FrozenKernel) bool { return k.Z != nil }) {
 		version = formatVersion
 	}
 	out := map[string]vbks.Tensor{

@@ -210,6 +210,9 @@ func TestFormatPageHasModels(t *testing.T) {
 	models(t, somewhere, each)
 	dense, _ := ofTime(t)
 	each("", dense, "")
+	if v := openNaive(t, dense).array("format"); v[0] != 2 { // programs that know no neighbours would leave them out
+		t.Errorf("a model with neighbours has the format %v", v)
+	}
 	named := recordtest.PageNames(t, "## Model files")
 	slices.Sort(written)
 	slices.Sort(named)

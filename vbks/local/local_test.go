@@ -395,3 +395,49 @@ func TestFitRefuses(t *testing.T) {
 		t.Errorf("cancelled: %v", err)
 	}
 }
+
+// What is said of a row does not depend on which others are asked for with it, also where
+// rows lie only about on a grid.
+func TestPredictionsOfRowsAreTheirOwn(t *testing.T) {
+	rng := rand.New(rand.NewPCG(6, 1))
+	x, y := rows(rng, 200, true)
+	for i := range x {
+		x[i] += 1e-5 * rng.Float64()
+	}
+	m := Model{
+		X: x, Y: y, Means: Means{Cell: 1, Phases: []float64{0}}, Kernel: Kernel{someTerms, someTheta},
+		Reach: Reach{Beside: 4, Lags: []float64{7}, AtLag: 3}, Widths: []Width{{1, 1}},
+	}
+	var at []float64
+	for i := range 40 {
+		at = append(at, float64(i)+1e-5*rng.Float64())
+	}
+	all, err := m.Predict(at)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, v := range at {
+		alone, err := m.Predict([]float64{v})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if alone[0] != all[i] {
+			t.Fatalf("row %d: %+v alone, %+v among others", i, alone[0], all[i])
+		}
+	}
+}
+
+// A file cannot ask for so many neighbours that a row takes gigabytes.
+func TestReachIsBounded(t *testing.T) {
+	p := Part{Within: 1, Model: &Model{
+		X: []float64{0, 1}, Y: []float64{0, 1}, Means: Means{Cell: 1, Phases: []float64{0}}, Kernel: Kernel{someTerms, someTheta},
+		Widths: []Width{{1, 1}}, Reach: Reach{Beside: beside, AtLag: atLag, Lags: make([]float64, 2*cycles)},
+	}}
+	if err := p.Check(); err != nil {
+		t.Error(err)
+	}
+	p.Model.Reach = Reach{Beside: 1, AtLag: mostReach, Lags: make([]float64, mostReach)}
+	if err := p.Check(); err == nil {
+		t.Error("20,000 neighbours are taken")
+	}
+}

@@ -120,7 +120,7 @@ func (p *Part) Check() error {
 		return fmt.Errorf("neighbours: rows that are not ascending numbers")
 	case len(m.Kernel.Theta) != params || !finite(m.Kernel.Theta):
 		return fmt.Errorf("neighbours: hyperparameters that are not its own")
-	case r.Beside < 1 || r.AtLag < 0 || most > mostReach || !finite(r.Lags):
+	case r.Beside < 1 || r.AtLag < 0 || most > mostReach || 2*(r.Beside+len(r.Lags)*r.AtLag) > mostNear || !finite(r.Lags):
 		return fmt.Errorf("neighbours: a reach that none can be")
 	case len(m.Means.Phases) == 0 || !(m.Means.Cell > 0) || !finite(m.Means.Phases, []float64{m.Means.Origin, m.Means.Cell}):
 		return fmt.Errorf("neighbours: means that none can be")
@@ -143,8 +143,9 @@ func (p *Part) Check() error {
 	return nil
 }
 
-// mostReach is a bound for numbers of a file: more neighbours are not asked.
-const mostReach = 100
+// Bounds for numbers of a file: no row asks more neighbours than mostNear, whose covariance
+// is as many squared.
+const mostReach, mostNear = 100, 1000
 
 func finite(all ...[]float64) bool {
 	for _, some := range all {

@@ -29,7 +29,7 @@ func (c *covariances) at(d float64) float64 {
 	}
 	v := c.kept[int(whole)]
 	if v != v {
-		v = c.of.at(d)
+		v = c.of.at(whole * c.step) // not at d, or rows that are asked for before would tell
 		c.kept[int(whole)] = v
 	}
 	return v
