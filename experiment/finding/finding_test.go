@@ -147,7 +147,7 @@ func TestGoldenSentences(t *testing.T) {
 				scored(s, record.TaskRegression, 0.8, 0.96)
 			}},
 			"A straight line in wind and a smooth variation in sun over about 200 W (LIN[wind] + SE[sun]). It leads since 45 % of the data, with " +
-				"62 % of the belief; not settled: two others may be better by bounds that are too wide. Its error on 50 held-out rows is 1.6 K " +
+				"62 % of the belief; not settled: two others may yet be better (bounds too wide). Its error on 50 held-out rows is 1.6 K " +
 				"(RMSE). 96 % of 50 held-out rows in the 95 % interval. Next: r, with 128 inducing inputs, for the first three."},
 		{"half of it is in, learned as its logarithm", scene{logged, "RW", []files.Number{0.01, 1825, 4}, 1500, 900, []record.Fit{equal},
 			func(s *record.Standing, _ *record.Fit) {
@@ -179,13 +179,21 @@ func TestNothingYet(t *testing.T) {
 	}
 }
 
-// A short text leaves the least important out, and what it has stands in full.
+// A short text says what takes long more briefly, then leaves the least important out,
+// and what it has stands in full.
 func TestWithin(t *testing.T) {
-	f := Finding{What: "A.", Sure: "B.", Error: "C.", Coverage: "D.", Next: "E."}
-	for room, want := range map[int]string{14: "A. B. C. D. E.", 13: "A. B. C. E.", 8: "A. B. E.", 5: "A. B.", 2: "A.", 0: "A."} {
+	f := Finding{What: "A (a).", Sure: "B, b.", Error: "C.", Coverage: "D.", Next: "E.", plain: "A.", brief: "B.", named: "a"}
+	for room, want := range map[int]string{21: "A (a). B, b. C. D. E.", 20: "A (a). B, b. C. E.", 17: "A. B, b. C. E.", 13: "A. B. C. E.",
+		10: "A. B. E.", 7: "A. B.", 4: "A.", 0: "a"} {
 		if got := f.Within(func(s string) bool { return len(s) <= room }); got != want {
 			t.Errorf("in %d characters %q, want %q", room, got, want)
 		}
+	}
+	equal := record.Fit{Tied: true, ELBO: -0.5}
+	long := scene{days, "PER+RW", []files.Number{100, 1, 365.2, 0.01, 1825, 4}, 1500, 900, []record.Fit{equal}, nil}
+	want := "A pattern that repeats every 365 days, on a level that wanders. It leads since 45 % of the data; not settled. "
+	if got := Of(long.standing(t)).Within(func(s string) bool { return len(s) < 230 }); !strings.HasPrefix(got, want+"Next: ") {
+		t.Errorf("briefly: %q", got)
 	}
 }
 

@@ -33,12 +33,7 @@ func (r *reading) sure() string {
 	if r.nothing {
 		return r.least()
 	}
-	text := "It leads from the first evaluation on"
-	if l := &r.Lead; l.Changes > 0 {
-		if text = "It leads since all data are in"; l.Since < 1 {
-			text = fmt.Sprintf("It leads since %s of the data", percent(l.Since))
-		}
-	}
+	text := r.leads()
 	if p := float64(r.leader.Fit.Posterior); !math.IsNaN(p) {
 		text += ", with " + percent(p) + " of the belief"
 	}
@@ -50,12 +45,34 @@ func (r *reading) sure() string {
 		doubts = append(doubts, others(n)+" cannot be told from it")
 	}
 	if n := len(r.open); n > 0 {
-		doubts = append(doubts, others(n)+" may be better by bounds that are too wide")
+		doubts = append(doubts, others(n)+" may yet be better (bounds too wide)")
 	}
 	if len(doubts) == 0 {
 		return text + "; settled."
 	}
 	return text + "; not settled: " + words.Join(doubts) + "."
+}
+
+// leads says since when this kernel leads.
+func (r *reading) leads() string {
+	switch l := &r.Lead; {
+	case l.Changes == 0:
+		return "It leads from the first evaluation on"
+	case l.Since < 1:
+		return fmt.Sprintf("It leads since %s of the data", percent(l.Since))
+	}
+	return "It leads since all data are in"
+}
+
+// briefly is sure without numbers of kernels.
+func (r *reading) briefly(settled bool) string {
+	switch {
+	case r.nothing || r.live == 1:
+		return r.sure()
+	case settled:
+		return r.leads() + "; settled."
+	}
+	return r.leads() + "; not settled."
 }
 
 // least says how little the leader is above a constant and noise.
