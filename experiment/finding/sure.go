@@ -111,9 +111,6 @@ func (r *reading) distrust() string {
 	if flagged(r.leader, vbks.NoiseAtFloor) {
 		why = append(why, "the noise is at its floor, as of rows that repeat or were computed")
 	}
-	if flagged(r.leader, vbks.StillMoving) && r.State.Settled() {
-		why = append(why, "its hyperparameters have not come to rest")
-	}
 	if failed := r.Evaluation.Failed(); 2*failed > len(r.Evaluation.Kernels) {
 		why = append(why, fmt.Sprintf("%d of %s failed", failed, words.Count(len(r.Evaluation.Kernels), "kernel")))
 	}
@@ -123,6 +120,11 @@ func (r *reading) distrust() string {
 	if _, reference, _, ok := r.Beside(); ok && reference.More > muchWorse && !r.nothing {
 		why = append(why, "it predicts worse than "+reference.Label)
 	}
+	still := flagged(r.leader, vbks.StillMoving) && r.State.Settled()
+	known := r.Averaged() != nil // what was held out tells more of it
+	if still && !known {
+		why = append(why, "its hyperparameters have not come to rest")
+	}
 	text := ""
 	if len(why) > 0 {
 		text = "Do not trust it: " + strings.Join(why, "; ") + "."
@@ -131,6 +133,9 @@ func (r *reading) distrust() string {
 	var look []string
 	if flagged(r.leader, vbks.PeriodOnce) && !r.nothing {
 		look = append(look, "a period is seen less than twice and may be none")
+	}
+	if still && known {
+		look = append(look, "its hyperparameters have not quite come to rest")
 	}
 	if flagged(r.leader, vbks.PeriodsEqual) {
 		look = append(look, "two periods are one and the same")
