@@ -1,6 +1,7 @@
 package ui
 
 import (
+	"context"
 	"fmt"
 	"math/rand/v2"
 	"os"
@@ -11,11 +12,13 @@ import (
 	tea "charm.land/bubbletea/v2"
 	"github.com/charmbracelet/x/ansi"
 
+	"example.com/kestrel/datasets"
+	"example.com/kestrel/experiment/prepare"
 	"example.com/kestrel/experiment/record"
 	"example.com/kestrel/ui/plot"
 )
 
-// longMonkey, set to anything, asks for 20,000 keys on each run in place of 700.
+// longMonkey, set to anything, asks for 20,000 keys on each run in place of 400.
 const longMonkey = "KESTREL_LONG"
 
 // monkeySizes are of terminals, the least that is drawn on among them.
@@ -24,7 +27,7 @@ var monkeySizes = [][2]int{{80, 24}, {120, 36}, {200, 55}, {leastWidth, leastHei
 // Keys, clicks and sizes at random on a run that goes on and on one that has ended:
 // nothing panics, and no frame is wider or higher than the terminal.
 func TestMonkey(t *testing.T) {
-	keys := 700
+	keys := 400
 	if os.Getenv(longMonkey) != "" {
 		keys = 20_000
 	}
@@ -35,7 +38,15 @@ func TestMonkey(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Chdir(t.TempDir()) // what is exported goes there
 			a := testApp(t, 80, 24, events)
-			faked(a.bench)
+			asked := a.bench
+			asked.inspect.open = func(context.Context) (inspector, error) {
+				f := &fakeInspector{evaluation: asked.hist.Evaluation.Index, test: true}
+				for _, in := range asked.hist.Start.Inputs() {
+					f.inputs = append(f.inputs, prepare.ColumnInfo{Column: datasets.Column{Name: in.Name}, Low: in.Min, High: in.Max,
+						Median: (in.Min + in.Max) / 2})
+				}
+				return f, nil
+			}
 			monkey(t, a, keys, rand.New(rand.NewPCG(21, uint64(len(name)))))
 		})
 	}
