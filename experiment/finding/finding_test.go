@@ -162,8 +162,14 @@ func TestGoldenSentences(t *testing.T) {
 			func(s *record.Standing, _ *record.Fit) {
 				s.State, s.Evaluation.Proportion, s.Evaluation.RowsSeen = record.Running, 0.5, 750
 			}},
-			"A level that wanders, of log energy (RW). It leads since 45 % of the data, with 62 % of the belief; not settled: 50 % of the data are in and one " +
-				"other cannot be told from it. Next: wait for the other 50 % of the data."},
+			"A level that wanders, of log energy (RW). It leads since 45 % of the data, with 62 % of the belief; not settled: 50 % of the data " +
+				"are in and one other cannot be told from it. Next: wait for the other 50 % of the data."},
+		{"a third is in, and all kernels are equal", scene{steps, "PER", []files.Number{1, 1, 23.2, 4}, 135, 9, []record.Fit{equal, equal},
+			func(s *record.Standing, f *record.Fit) {
+				s.State, s.Evaluation.Proportion, s.Evaluation.RowsSeen, f.Posterior = record.Running, 0.3, 45, 0.4
+			}},
+			"Too early to tell; first is a pattern that repeats every 23.2 (PER). It leads since 45 % of the data, with 40 % of the belief; " +
+				"not settled: 30 % of the data are in and two others cannot be told from it. Next: wait for the other 70 % of the data."},
 		{"nine rows", scene{steps, "SE", []files.Number{1, 2, 0.04}, 9, 9, []record.Fit{equal}, func(s *record.Standing, _ *record.Fit) {
 			s.Start.Data.Test = 0
 		}},

@@ -24,6 +24,9 @@ func (r *reading) what() string {
 	if c := r.Start.Target(); c != nil && !c.Transform.Identity() {
 		text += ", of " + c.Transform.Of(c.Name)
 	}
+	if !r.whole() && r.live > 2 && len(r.equal) == r.live-1 { // of noise, too, some kernel is first
+		return "Too early to tell; first is " + text + r.named()
+	}
 	return strings.ToUpper(text[:1]) + text[1:] + r.named()
 }
 

@@ -116,7 +116,8 @@ func TestConfigChoices(t *testing.T) {
 		"go.toml":  "[build]\n", ".hidden.toml": "[data]\n", "deep/er.toml": "[data]\n",
 	})
 	got := ConfigChoices(root)[len(shipped):]
-	want := []ConfigChoice{{Name: filepath.Join(root, "configs", "mine.toml"), About: "Mine: ours, since 1.5 years."}, {Name: filepath.Join(root, "top.toml")}}
+	want := []ConfigChoice{{Name: filepath.Join(root, "configs", "mine.toml"), About: "Mine: ours, since 1.5 years."},
+		{Name: filepath.Join(root, "top.toml")}}
 	if !slices.Equal(got, want) {
 		t.Errorf("%+v", got)
 	}
