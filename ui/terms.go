@@ -56,7 +56,8 @@ func (b *bench) beliefTerms() []term {
 	if leader == nil {
 		add("q*", "how much a kernel is believed in, of 1 in all; known after the first evaluation")
 	} else {
-		add("q*", "how much a kernel is believed in, of 1 in all, the errors of its ELBO averaged over: %s of %s here", number(float64(leader.Fit.Posterior)),
+		add("q*", "how much a kernel is believed in, of 1 in all, the errors of its ELBO averaged over: %s of %s here",
+			number(float64(leader.Fit.Posterior)),
 			b.kernelName(leader.ID))
 		add("Bayes", "the same by Bayes' rule, from the ELBOs alone: %s", number(float64(leader.Fit.Bayes)))
 	}
@@ -69,7 +70,8 @@ func (b *bench) beliefTerms() []term {
 	}
 	if leader != nil {
 		if slack, ok := leader.Fit.Slack(); ok {
-			add("slack", "what the bounds on a log probability leave open: %s nats for the leader; more inducing inputs make it less", words.Nats(slack))
+			add("slack", "what the bounds on a log probability leave open: %s nats for the leader; more inducing inputs make it less",
+				words.Nats(slack))
 		}
 		text := "no other kernel may come to lead, with all data in; what is not settled is grey"
 		if b.found().Settled {
@@ -80,9 +82,11 @@ func (b *bench) beliefTerms() []term {
 		add("settled", "%s; the leader has %s", text, changes(b.hist.Lead.Changes))
 	}
 	if m := b.inducing(); m > 0 && b.hist.Start != nil {
-		add("M", "inducing inputs: kernels see the %d training rows through %d of them; more are dearer and tell more", b.hist.Start.Data.Train, m)
+		add("M", "inducing inputs: kernels see the %d training rows through %d of them; more are dearer and tell more",
+			b.hist.Start.Data.Train, m)
 	}
-	add("= ≠ !", "= cannot be told from the leader; ≠ is worse whatever more inducing inputs would say; ! see its card: something is odd about it")
+	add("= ≠ !", "= cannot be told from the leader; "+
+		"≠ is worse whatever more inducing inputs would say; ! see its card: something is odd about it")
 	return out
 }
 
@@ -122,7 +126,8 @@ func (b *bench) kernelTerms() []term {
 	}
 	if k := b.kernelNow(b.chosen()); k != nil && k.Fit != nil {
 		if slack, ok := k.Fit.Slack(); ok {
-			out = append(out, term{"evidence", fmt.Sprintf("its log probability lies between two bounds, %s nats apart, which is its slack", words.Nats(slack))})
+			out = append(out, term{"evidence",
+				fmt.Sprintf("its log probability lies between two bounds, %s nats apart, which is its slack", words.Nats(slack))})
 		}
 		if text := k.Fit.FlagText(); text != "" {
 			out = append(out, term{"!", text})

@@ -66,7 +66,8 @@ const (
 // it is a function that is too rough for the inducing inputs, bounds at what has been found
 // say nothing about kernels that have a part for it: all rows come next.
 func (r *round) listen(ctx context.Context) error {
-	if r.rung == 0 || r.rough > 0 || !r.settings.autoInducing() || r.dim > 1 || r.n > r.settings.AllRows || !r.concluding(r.number) ||
+	if r.searchedAgain(len(r.live)) || r.rough > 0 || !r.settings.autoInducing() || r.dim > 1 ||
+		r.n > r.settings.AllRows || !r.concluding(r.number) ||
 		r.rung+1 >= len(r.rungs) || r.rungs[len(r.rungs)-1] < r.n || r.rungs[r.rung+1] == r.n {
 		return nil
 	}

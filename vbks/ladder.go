@@ -119,8 +119,8 @@ func (s Settings) RungKernels(n, kernels, live, m int) int {
 // present rung. With other inducing inputs another optimum may be the best.
 func (t *Trainer) researches(live int) bool {
 	work := func(kernels, m int) float64 { return float64(kernels) * float64(m) * float64(m) }
-	return t.rung == 0 || t.rung == 1 && t.data.Rows() <= t.settings.AllRows ||
-		t.optimizer.search().always && work(live, t.m) <= searchedRung*work(len(t.kernels), t.rungs[0])
+	return t.rung == 0 || !t.resolving() && (t.rung == 1 && t.data.Rows() <= t.settings.AllRows ||
+		t.optimizer.search().always && work(live, t.m) <= searchedRung*work(len(t.kernels), t.rungs[0]))
 }
 
 // base is the number of evaluations planned before the first rung is left.

@@ -96,7 +96,8 @@ func TestNeighboursPredictDenseRows(t *testing.T) {
 	if f.Local == nil || len(f.Local.Model.X) != len(rows.Y) {
 		t.Error("no rows are kept")
 	}
-	if _, err := tr.Freeze(t.Context(), FreezeOptions{MostFactors: 4000}); err == nil || !strings.Contains(err.Error(), "keeps all 2400 rows") {
+	_, err = tr.Freeze(t.Context(), FreezeOptions{MostFactors: 4000})
+	if err == nil || !strings.Contains(err.Error(), "keeps all 2400 rows") {
 		t.Errorf("more rows than there is room for: %v", err)
 	}
 	if p, err := refitted(t, tr, 1, out).Local(t.Context()); p != nil || err != nil {

@@ -56,7 +56,8 @@ func (r *round) own(ctx context.Context, kernels []int, rows int) error {
 	at := slices.DeleteFunc(slices.Clone(kernels), func(k int) bool { return r.outcomes[k].Failure != "" || r.outcomes[k].Best.X == nil })
 	slices.SortStableFunc(at, func(a, b int) int { return cmp.Compare(r.outcomes[b].Best.Value, r.outcomes[a].Best.Value) })
 	o := r.order(phaseOwn)
-	o.Tuned, o.Moved, o.Steps = r.tuneSample(rows), r.tuneSample(min(rows, movedRows*r.m)), max(1, int(math.Ceil(furtherSteps*float64(r.settings.Steps))))
+	o.Tuned, o.Moved = r.tuneSample(rows), r.tuneSample(min(rows, movedRows*r.m))
+	o.Steps = max(1, int(math.Ceil(furtherSteps*float64(r.settings.Steps))))
 	return r.each(ctx, o, r.tasks(at[:min(mostOwn, len(at))]))
 }
 
