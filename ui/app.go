@@ -8,6 +8,7 @@ import (
 	"context"
 	"os"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	tea "charm.land/bubbletea/v2"
@@ -38,8 +39,10 @@ type app struct {
 	launcher *launcher.Launcher // shown; nil: the bench is
 	kept     *launcher.Launcher // with what was typed last
 	bench    *bench
-	busy     string // what is under way before a bench is there
-	prompt   prompt // asks the user; nil: nobody asks
+	busy     string       // what is under way before a bench is there
+	since    time.Time    // when that began, where it may take long
+	step     atomic.Value // string: what of it is being done
+	prompt   prompt       // asks the user; nil: nobody asks
 	help     *help
 	tabs     []plot.Rect // of the views' names, for the mouse
 	note     note.Note

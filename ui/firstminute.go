@@ -137,7 +137,7 @@ func (b *bench) drawStages(c *plot.Canvas, r plot.Rect, t *theme.Theme) {
 	if left := b.first.left(p, b.app.opts.now()); left > 0 {
 		lines = append(lines, "This part takes about "+format.Clock(left)+" more.")
 	}
-	lines = append(lines, "Values in the table are provisional: nats behind the best so far.")
+	lines = append(lines, "In the table: nats behind the best so far.")
 	y := r.Y
 	for _, text := range lines {
 		for _, l := range draw.Wrap(text, r.W) {
@@ -198,5 +198,5 @@ func (k *row) stageText() string {
 	case k.gap == 0:
 		return "best so far"
 	}
-	return gapText(k.gap, 0) + " so far"
+	return gapText(k.gap, 0) + " nats"
 }

@@ -45,7 +45,7 @@ func TestFirstMinute(t *testing.T) {
 	progress(4) // 5 s each, 8 to go
 	frame := screen(a)
 	mustShow(t, frame, "Data: y over x", "held out", "to learn from", "hyperparameters are searched",
-		"Kernels through: 4, worked at: 1, queued: 7.", "0:40 more", "best so far", "−30.0 so far", "optimising", "queued")
+		"Kernels through: 4, worked at: 1, queued: 7.", "0:40 more", "best so far", "−30.0 nats", "optimising", "queued")
 	if first := b.main.table.rows[0]; first.index != 3 || first.gap != 0 {
 		t.Errorf("the first row is kernel %d, %v behind; want the best so far, 3", first.index, first.gap)
 	}

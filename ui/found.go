@@ -34,7 +34,7 @@ func foundLines(h int) int {
 	switch {
 	case h < 14:
 		return 0
-	case h < 20:
+	case h < 17:
 		return 2
 	}
 	return max(3, h/9)

@@ -3,6 +3,7 @@ package ui
 import (
 	"fmt"
 	"math"
+	"slices"
 
 	"example.com/kestrel/experiment/config"
 	"example.com/kestrel/experiment/history"
@@ -60,7 +61,12 @@ func (v *mainView) drawMetric(c *plot.Canvas, r plot.Rect, th *theme.Theme) {
 				Y: []float64{best, best}})
 		}
 		if r.H > 3 {
-			c.TextFit(x+3, r.Y, r.X+r.W-x-3, label+" "+plot.Number(best, math.Abs(best)/1000), th.Faint)
+			number, room := " "+plot.Number(best, math.Abs(best)/1000), r.X+r.W-x-3
+			names := []string{label, "best baseline", "baseline", "vs"} // a name without its number says nothing
+			at := slices.IndexFunc(names, func(name string) bool { return plot.TextWidth(name+number) <= room })
+			if at >= 0 {
+				c.TextFit(x+3, r.Y, room, names[at]+number, th.Faint)
+			}
 		}
 	}
 	if n > 0 && r.H > 3 {

@@ -39,7 +39,7 @@ func TestClaims(t *testing.T) {
 		{"the others were pruned by hand", plain(func(s *record.Standing, _ *record.Fit) {
 			s.Evaluation.Kernels[1].Fit, s.Evaluation.Kernels[1].Status = nil, vbks.Pruned
 		}, apart), "It is the only one left of 2 kernels.", "leads"},
-		{"a kernel between those that may lead", plain(nil, apart, open), "with 128 inducing inputs, for the first three", ""},
+		{"a kernel between those that may lead", plain(nil, apart, open), "re-optimise (r) the first three with 128 inducing inputs", ""},
 	} {
 		f := Of(c.scene.standing(t))
 		if text := f.Text(); !strings.Contains(text, c.has) || c.not != "" && strings.Contains(text, c.not) {

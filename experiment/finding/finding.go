@@ -18,6 +18,8 @@ type Finding struct {
 	Next     string // what to do
 
 	Settled bool // all data are in, and no other kernel may lead
+
+	plain, brief, named string // What without the kernel's name, Sure without numbers, What as the name alone
 }
 
 // As is Of a run that stands otherwise than its log says last: crashed, or of another
@@ -42,6 +44,10 @@ func Of(s *record.Standing) Finding {
 	f := Finding{What: r.what(), Distrust: r.distrust(), Sure: r.sure(), Error: r.error(), Coverage: r.coverage(),
 		Settled: r.whole() && len(r.equal)+len(r.open) == 0}
 	f.Next = r.next()
+	f.plain, f.brief, f.named = f.What, r.briefly(f.Settled), r.description()
+	if text, ok := strings.CutSuffix(f.What, r.named()); ok {
+		f.plain = text + "."
+	}
 	return f
 }
 
@@ -59,11 +65,15 @@ func (f Finding) Parts() (parts []string) {
 func (f Finding) Text() string { return strings.Join(f.Parts(), " ") }
 
 // Within is as much of the text as fits takes, in its order: what matters least is left
-// out first.
+// out first, and what takes long is said more briefly before what to do is left out.
 func (f Finding) Within(fits func(text string) bool) string {
-	for _, drop := range []*string{nil, &f.Coverage, &f.Error, &f.Next, &f.Sure} {
-		if drop != nil {
-			*drop = ""
+	for _, step := range []struct {
+		part *string
+		text string
+	}{{nil, ""}, {&f.Coverage, ""}, {&f.What, f.plain}, {&f.Sure, f.brief}, {&f.Error, ""}, {&f.Next, ""}, {&f.Sure, ""},
+		{&f.What, f.named}} {
+		if step.part != nil && *step.part != "" {
+			*step.part = step.text
 		}
 		if text := f.Text(); fits(text) {
 			return text

@@ -137,6 +137,14 @@ func TestGoldenSentences(t *testing.T) {
 		}},
 			"A straight line (LIN). It is the only kernel that was compared. No rows were held out, so its error is not known. Next: hold " +
 				"out rows (data.test) to learn its error."},
+		{"a week whose ascent was cut short, and which was scored", scene{days, "PER*SE", []files.Number{9, 1, 7, 1, 800, 1}, 1500, 700,
+			[]record.Fit{apart}, func(s *record.Standing, f *record.Fit) {
+				f.Flags = []vbks.Flag{vbks.StillMoving}
+				scored(s, record.TaskForecast, 50, 0.95, baseline("snaive", "seasonal naive", 100))
+			}},
+			"A pattern that repeats every 7 days, changing over about 2.19 years (PER×SE). But its hyperparameters have not quite come to " +
+				"rest. It leads since 45 % of the data, with 62 % of the belief; settled. Forecasts 50 % better than seasonal naive (CRPS). " +
+				"95 % of 50 held-out rows in the 95 % interval. Next: re-optimise (r) with more steps."},
 		{"a period as long as the data", scene{days, "LIN+PER", []files.Number{100, 1, 1500, 1, 1, 4}, 1500, 800, []record.Fit{apart},
 			func(_ *record.Standing, f *record.Fit) { f.Flags = []vbks.Flag{vbks.PeriodOnce} }},
 			"A pattern that repeats every 4.11 years, on a straight line (PER + LIN). But a period is seen less than twice and may be none. It " +
@@ -147,14 +155,21 @@ func TestGoldenSentences(t *testing.T) {
 				scored(s, record.TaskRegression, 0.8, 0.96)
 			}},
 			"A straight line in wind and a smooth variation in sun over about 200 W (LIN[wind] + SE[sun]). It leads since 45 % of the data, with " +
-				"62 % of the belief; not settled: two others may be better by bounds that are too wide. Its error on 50 held-out rows is 1.6 K " +
-				"(RMSE). 96 % of 50 held-out rows in the 95 % interval. Next: r, with 128 inducing inputs, for the first three."},
+				"62 % of the belief; not settled: two others may yet be better (bounds too wide). Its error on 50 held-out rows is 1.6 K " +
+				"(RMSE). 96 % of 50 held-out rows in the 95 % interval. Next: re-optimise (r) the first three with 128 " +
+				"inducing inputs."},
 		{"half of it is in, learned as its logarithm", scene{logged, "RW", []files.Number{0.01, 1825, 4}, 1500, 900, []record.Fit{equal},
 			func(s *record.Standing, _ *record.Fit) {
 				s.State, s.Evaluation.Proportion, s.Evaluation.RowsSeen = record.Running, 0.5, 750
 			}},
 			"A level that wanders, of log energy (RW). It leads since 45 % of the data, with 62 % of the belief; not settled: 50 % of the data " +
 				"are in and one other cannot be told from it. Next: wait for the other 50 % of the data."},
+		{"a third is in, and all kernels are equal", scene{steps, "PER", []files.Number{1, 1, 23.2, 4}, 135, 9, []record.Fit{equal, equal},
+			func(s *record.Standing, f *record.Fit) {
+				s.State, s.Evaluation.Proportion, s.Evaluation.RowsSeen, f.Posterior = record.Running, 0.3, 45, 0.4
+			}},
+			"Too early to tell; first is a pattern that repeats every 23.2 (PER). It leads since 45 % of the data, with 40 % of the belief; " +
+				"not settled: 30 % of the data are in and two others cannot be told from it. Next: wait for the other 70 % of the data."},
 		{"nine rows", scene{steps, "SE", []files.Number{1, 2, 0.04}, 9, 9, []record.Fit{equal}, func(s *record.Standing, _ *record.Fit) {
 			s.Start.Data.Test = 0
 		}},
@@ -179,13 +194,21 @@ func TestNothingYet(t *testing.T) {
 	}
 }
 
-// A short text leaves the least important out, and what it has stands in full.
+// A short text says what takes long more briefly, then leaves the least important out,
+// and what it has stands in full.
 func TestWithin(t *testing.T) {
-	f := Finding{What: "A.", Sure: "B.", Error: "C.", Coverage: "D.", Next: "E."}
-	for room, want := range map[int]string{14: "A. B. C. D. E.", 13: "A. B. C. E.", 8: "A. B. E.", 5: "A. B.", 2: "A.", 0: "A."} {
+	f := Finding{What: "A (a).", Sure: "B, b.", Error: "C.", Coverage: "D.", Next: "E.", plain: "A.", brief: "B.", named: "a"}
+	for room, want := range map[int]string{21: "A (a). B, b. C. D. E.", 20: "A (a). B, b. C. E.", 17: "A. B, b. C. E.", 13: "A. B. C. E.",
+		10: "A. B. E.", 7: "A. B.", 4: "A.", 0: "a"} {
 		if got := f.Within(func(s string) bool { return len(s) <= room }); got != want {
 			t.Errorf("in %d characters %q, want %q", room, got, want)
 		}
+	}
+	equal := record.Fit{Tied: true, ELBO: -0.5}
+	long := scene{days, "PER+RW", []files.Number{100, 1, 365.2, 0.01, 1825, 4}, 1500, 900, []record.Fit{equal}, nil}
+	want := "A pattern that repeats every 365 days, on a level that wanders. It leads since 45 % of the data; not settled. "
+	if got := Of(long.standing(t)).Within(func(s string) bool { return len(s) < 230 }); !strings.HasPrefix(got, want+"Next: ") {
+		t.Errorf("briefly: %q", got)
 	}
 }
 

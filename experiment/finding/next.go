@@ -46,11 +46,11 @@ func (r *reading) advice() string {
 	case scored && reference.Worse:
 		return "predict with " + best.Label + " instead, or give it other kernels"
 	case flagged(r.leader, vbks.StillMoving):
-		return "r, with more steps"
+		return "re-optimise (r) with more steps"
 	case m != nil && m.Intervals() == "too narrow":
 		return "look in the fit (3) where the rows leave the band; other kernels, or a transform of the target"
 	case len(r.open) > 0 && more > 0:
-		return fmt.Sprintf("r, with %d inducing inputs, for the first %s", more, numeral(r.last))
+		return fmt.Sprintf("re-optimise (r) the first %s with %d inducing inputs", numeral(r.last), more)
 	case flagged(r.leader, vbks.PeriodOnce):
 		return "rows over two of its periods, or a bound on the period (hyperparameters)"
 	case r.Start.Data.Test == 0:

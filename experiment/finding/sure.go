@@ -41,12 +41,7 @@ func (r *reading) sure() string {
 	if r.live == 1 { // there is nothing that it leads
 		return fmt.Sprintf("It is the only one left of %d kernels.", all)
 	}
-	text := "It leads from the first evaluation on"
-	if l := &r.Lead; l.Changes > 0 {
-		if text = "It leads since all data are in"; l.Since < 1 {
-			text = fmt.Sprintf("It leads since %s of the data", percent(l.Since))
-		}
-	}
+	text := r.leads()
 	if p := float64(r.leader.Fit.Posterior); !math.IsNaN(p) {
 		text += ", with " + percent(p) + " of the belief"
 	}
@@ -58,12 +53,34 @@ func (r *reading) sure() string {
 		doubts = append(doubts, others(n)+" cannot be told from it")
 	}
 	if n := len(r.open); n > 0 {
-		doubts = append(doubts, others(n)+" may be better by bounds that are too wide")
+		doubts = append(doubts, others(n)+" may yet be better (bounds too wide)")
 	}
 	if len(doubts) == 0 {
 		return text + "; settled."
 	}
 	return text + "; not settled: " + words.Join(doubts) + "."
+}
+
+// leads says since when this kernel leads.
+func (r *reading) leads() string {
+	switch l := &r.Lead; {
+	case l.Changes == 0:
+		return "It leads from the first evaluation on"
+	case l.Since < 1:
+		return fmt.Sprintf("It leads since %s of the data", percent(l.Since))
+	}
+	return "It leads since all data are in"
+}
+
+// briefly is sure without numbers of kernels.
+func (r *reading) briefly(settled bool) string {
+	switch {
+	case r.nothing || r.live == 1:
+		return r.sure()
+	case settled:
+		return r.leads() + "; settled."
+	}
+	return r.leads() + "; not settled."
 }
 
 // least says how little the leader is above a constant and noise.
@@ -102,9 +119,6 @@ func (r *reading) distrust() string {
 	if flagged(r.leader, vbks.NoiseAtFloor) {
 		why = append(why, "the noise is at its floor, as of rows that repeat or were computed")
 	}
-	if flagged(r.leader, vbks.StillMoving) && r.State.Settled() {
-		why = append(why, "its hyperparameters have not come to rest")
-	}
 	if failed := r.Evaluation.Failed(); 2*failed > len(r.Evaluation.Kernels) {
 		why = append(why, fmt.Sprintf("%d of %s failed", failed, words.Count(len(r.Evaluation.Kernels), "kernel")))
 	}
@@ -114,6 +128,11 @@ func (r *reading) distrust() string {
 	if _, reference, _, ok := r.Beside(); ok && reference.More > muchWorse && !r.nothing {
 		why = append(why, "it predicts worse than "+reference.Label)
 	}
+	still := flagged(r.leader, vbks.StillMoving) && r.State.Settled()
+	known := r.Averaged() != nil // what was held out tells more of it
+	if still && !known {
+		why = append(why, "its hyperparameters have not come to rest")
+	}
 	text := ""
 	if len(why) > 0 {
 		text = "Do not trust it: " + strings.Join(why, "; ") + "."
@@ -122,6 +141,9 @@ func (r *reading) distrust() string {
 	var look []string
 	if flagged(r.leader, vbks.PeriodOnce) && !r.nothing {
 		look = append(look, "a period is seen less than twice and may be none")
+	}
+	if still && known {
+		look = append(look, "its hyperparameters have not quite come to rest")
 	}
 	if flagged(r.leader, vbks.PeriodsEqual) {
 		look = append(look, "two periods are one and the same")

@@ -14,18 +14,32 @@ import (
 
 // what says in a sentence what the leader stands for.
 func (r *reading) what() string {
-	name := r.name(r.leader)
 	if r.nothing {
-		return "Nothing beyond a constant and noise (best of all: " + name + ")."
+		return "Nothing beyond a constant and noise" + r.named()
 	}
 	text := Shape(r.Start, r.leader)
 	if text == "" {
-		return "The best description is " + name + "."
+		return r.description()
 	}
 	if c := r.Start.Target(); c != nil && !c.Transform.Identity() {
 		text += ", of " + c.Transform.Of(c.Name)
 	}
-	return strings.ToUpper(text[:1]) + text[1:] + " (" + name + ")."
+	if !r.whole() && r.live > 2 && len(r.equal) == r.live-1 { // of noise, too, some kernel is first
+		return "Too early to tell; first is " + text + r.named()
+	}
+	return strings.ToUpper(text[:1]) + text[1:] + r.named()
+}
+
+// description is the leader's name as a sentence.
+func (r *reading) description() string { return "The best description is " + r.name(r.leader) + "." }
+
+// named is how the first sentence ends: with the leader's name, which stands in the
+// table of kernels, too.
+func (r *reading) named() string {
+	if r.nothing {
+		return " (best of all: " + r.name(r.leader) + ")."
+	}
+	return " (" + r.name(r.leader) + ")."
 }
 
 // Shape says in half a sentence what functions a kernel stands for, without how large

@@ -71,6 +71,9 @@ func (l *Launcher) Draw(c *plot.Canvas, r plot.Rect, t *theme.Theme) {
 	l.drawPreview(c, plot.Rect{X: body.X + left, Y: body.Y, W: body.W - left, H: body.H}, t)
 }
 
+// aboutColumn is where what is said of experiments begins, past the longest of their names.
+const aboutColumn = 21
+
 // listWidth is what the list takes of a width: two fifths, and more where that cuts
 // what it says and the preview has enough.
 func (l *Launcher) listWidth(w int) int {
@@ -78,7 +81,7 @@ func (l *Launcher) listWidth(w int) int {
 	wanted := 0
 	for i := range l.list.shown {
 		if it := &l.list.shown[i]; it.section == experimentSection {
-			wanted = max(wanted, 19+plot.TextWidth(it.about)+3)
+			wanted = max(wanted, aboutColumn+plot.TextWidth(it.about)+3)
 		} else {
 			wanted = max(wanted, 3+plot.TextWidth(it.label)+plot.TextWidth(it.about)+5)
 		}
@@ -213,7 +216,7 @@ func (l *Launcher) drawItem(c *plot.Canvas, r plot.Rect, t *theme.Theme, at int)
 		}
 	default:
 		x = c.TextFit(x, r.Y, end-x, i.label, t.Text)
-		if column := r.X + 19; x < column && i.section == experimentSection {
+		if column := r.X + aboutColumn; x < column && i.section == experimentSection {
 			x = column - 2
 		}
 		if i.about != "" && end-x > 12 {
