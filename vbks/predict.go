@@ -3,11 +3,13 @@ package vbks
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"math"
 	"slices"
 
 	"example.com/kestrel/device"
+	"example.com/kestrel/internal/guard"
 	"example.com/kestrel/vbks/local"
 	"example.com/kestrel/vbks/mixture"
 	"example.com/kestrel/vbks/random"
@@ -178,9 +180,9 @@ const leastDense = 2000
 // Local finds, after the last planned evaluation, what predicts the rows that lie among
 // those known, in the place of an average over kernels; nil: the average does. It is a
 // model of its own, of all training rows, which the belief over kernels knows nothing of.
-// There is none where it cannot be fitted. With "auto" it predicts as far from the rows known as it is better than the kernels are
-// on rows that it holds out, and which these have learned from; that is decided once, of the
-// kernels that there then are.
+// There is none where it cannot be fitted. With "auto" it predicts as far from the rows
+// known as it is better than the kernels are on rows that it holds out, and which these have
+// learned from; that is decided once, of the kernels that there then are.
 func (t *Trainer) Local(ctx context.Context) (*local.Part, error) {
 	asked := cmp.Or(t.settings.Local, local.None)
 	switch {
@@ -188,8 +190,8 @@ func (t *Trainer) Local(ctx context.Context) (*local.Part, error) {
 		return t.local, nil
 	case asked == local.None || !t.Done() || t.last == nil:
 		return nil, nil
-	case asked == local.Auto && (t.rows < leastDense || t.dim > 1 && t.data.Clock == nil):
-		return nil, nil
+	case asked == local.Auto && (t.rows < leastDense || 2*t.rows > MostFactors || t.dim > 1 && t.data.Clock == nil):
+		return nil, nil // a model file could not keep more rows
 	}
 	decided := asked == local.Auto && t.decided == t.evaluation
 	if decided && t.within == 0 {
@@ -203,6 +205,8 @@ func (t *Trainer) Local(ctx context.Context) (*local.Part, error) {
 	switch {
 	case ctx.Err() != nil:
 		return nil, context.Cause(ctx)
+	case errors.As(err, new(*guard.PanicError)):
+		return nil, err
 	case err != nil:
 		p, t.alone = nil, err
 	case asked == local.Neighbours:
