@@ -42,7 +42,8 @@ func (r *reading) sure() string {
 		return fmt.Sprintf("It is the only one left of %d kernels.", all)
 	}
 	text := r.leads()
-	if p := float64(r.leader.Fit.Posterior); !math.IsNaN(p) {
+	p := r.posterior()
+	if !math.IsNaN(p) {
 		text += ", with " + percent(p) + " of the belief"
 	}
 	var doubts []string
@@ -54,6 +55,9 @@ func (r *reading) sure() string {
 	}
 	if n := len(r.open); n > 0 {
 		doubts = append(doubts, others(n)+" may yet be better (bounds too wide)")
+	}
+	if len(doubts) == 0 && p < surely {
+		doubts = append(doubts, "the other "+percent(1-p)+" is with kernels behind it")
 	}
 	if len(doubts) == 0 {
 		return text + "; settled."
@@ -83,20 +87,28 @@ func (r *reading) briefly(settled bool) string {
 	return r.leads() + "; not settled."
 }
 
-// least says how little the leader is above a constant and noise.
+// least says how little the leader is above a constant and noise, and whether that is
+// known.
 func (r *reading) least() string {
 	best := "The best of " + words.Count(r.live, "kernel")
 	if r.live == 1 {
 		best = "It"
 	}
-	gain, known := aboveNothing(r.Standing, r.leader)
-	switch {
-	case !known:
+	text := ""
+	switch gain, known := aboveNothing(r.Standing, r.leader); {
+	case !known && len(r.open) == 0:
 		return ""
+	case !known:
+		return "But " + others(len(r.open)) + " may yet be better (bounds too wide)."
 	case gain >= 0.05:
-		return fmt.Sprintf("%s is %.1f nats likelier than these alone.", best, gain)
+		text = fmt.Sprintf("%s is %.1f nats likelier than these alone", best, gain)
+	default:
+		text = best + " is no likelier than these alone"
 	}
-	return best + " is no likelier than these alone."
+	if n := len(r.open); n > 0 {
+		text += "; not settled: " + others(n) + " may yet be better (bounds too wide)"
+	}
+	return text + "."
 }
 
 func others(n int) string {
