@@ -128,7 +128,8 @@ func TestGoldenSentences(t *testing.T) {
 				"99.7 % of the belief; settled. Fills gaps 50 % better than linear interpolation (CRPS). 95 % of 50 held-out rows in the 95 % " +
 				"interval. Next: kestrel predict --horizon forecasts beyond the end."},
 		{"a day whose size would change over ages, on a drift", scene{days, "PER*SE+SE",
-			[]files.Number{9, 1, 1, 1, 6000, 400, 9000, 1}, 1500, 700, []record.Fit{apart}, func(s *record.Standing, _ *record.Fit) { s.Lead.Since = 0.2 }},
+			[]files.Number{9, 1, 1, 1, 6000, 400, 9000, 1}, 1500, 700, []record.Fit{apart},
+			func(s *record.Standing, _ *record.Fit) { s.Lead.Since = 0.2 }},
 			"A pattern that repeats every 24 h, on a drift longer than the data (PER×SE + SE). It leads since 20 % of the data, with 97 % of " +
 				"the belief; settled. Next: kestrel predict --data predicts at other rows."},
 		{"a cycle and a wander whose swings grow, five kernels of equal worth", scene{steps, "LIN*PER+LIN*RQ",
@@ -151,9 +152,9 @@ func TestGoldenSentences(t *testing.T) {
 				"95 % of 50 held-out rows in the 95 % interval. Next: re-optimise (r) with more steps."},
 		{"a period as long as the data", scene{days, "LIN+PER", []files.Number{100, 1, 1500, 1, 1, 4}, 1500, 800, []record.Fit{apart},
 			func(_ *record.Standing, f *record.Fit) { f.Flags = []vbks.Flag{vbks.PeriodOnce} }},
-			"A straight line, with what may be a pattern that repeats every 4.11 years (PER + LIN). But a period is seen less than twice and may be " +
-				"none. It leads since 45 % of the data, with 97 % of the belief; settled. Next: rows over two of its periods, or a bound on the period " +
-				"(hyperparameters)."},
+			"A straight line, with what may be a pattern that repeats every 4.11 years (PER + LIN). But a period is seen less than twice and " +
+				"may be none. It leads since 45 % of the data, with 97 % of the belief; settled. Next: rows over two of its periods, or a bound " +
+				"on the period (hyperparameters)."},
 		{"two causes, bounds too wide to tell", scene{room, "SE[sun]+LIN[wind]", []files.Number{1, 1, 9, 200, 1}, 2000, 900,
 			[]record.Fit{open, open, apart}, func(s *record.Standing, _ *record.Fit) {
 				scored(s, record.TaskRegression, 0.8, 0.96)
