@@ -28,6 +28,7 @@ const (
 	Auto   = "auto"
 	Always = "always"
 	Never  = "never"
+	Off    = "off"
 )
 
 // Settings are a user's wishes. The zero value has none.
@@ -35,6 +36,7 @@ type Settings struct {
 	Theme struct {
 		Ground     string            `toml:"ground"`     // "dark", "light", "" or "auto": as the terminal says
 		Characters string            `toml:"characters"` // as KESTREL_GLYPHS
+		Pictures   string            `toml:"pictures"`   // auto, where the terminal shows them; off
 		Colours    map[string]string `toml:"colours"`    // "#rrggbb" by the name of a style
 	} `toml:"theme"`
 	Keys      map[string]string `toml:"keys"` // the key of the program by the key that is to do the same
@@ -94,7 +96,7 @@ func parse(text []byte) (s Settings, err error) {
 		var unknown *toml.StrictMissingError
 		if errors.As(err, &unknown) && len(unknown.Errors) > 0 {
 			row, _ := unknown.Errors[0].Position()
-			return s, fmt.Errorf("line %d: there is no %s; there are [theme] ground, characters, colours, [keys] and [attention] bell, progress",
+			return s, fmt.Errorf("line %d: there is no %s; there are [theme] ground, characters, pictures, colours, [keys] and [attention] bell, progress",
 				row, strings.Join(unknown.Errors[0].Key(), "."))
 		}
 		var wrong *toml.DecodeError
@@ -116,6 +118,7 @@ func (s *Settings) check() error {
 	}{
 		{"theme.ground", s.Theme.Ground, []string{Auto, "dark", "light"}},
 		{"theme.characters", s.Theme.Characters, []string{Auto, "braille", "blocks", "halves", "ascii"}},
+		{"theme.pictures", s.Theme.Pictures, []string{Auto, Off}},
 		{"attention.bell", s.Attention.Bell, []string{Auto, Always, Never}},
 		{"attention.progress", s.Attention.Progress, []string{Auto, Always, Never}},
 	} {
