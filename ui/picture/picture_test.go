@@ -63,7 +63,8 @@ func TestHear(t *testing.T) {
 		{[]any{ok, size, uv.PrimaryDeviceAttributesEvent{62}}, Kitty, true},
 		{[]any{uv.KittyGraphicsEvent{Options: kitty.Options{ID: probe}, Payload: []byte("ENOTSUP")}, size,
 			uv.PrimaryDeviceAttributesEvent{62}}, None, false},
-		{[]any{uv.KittyGraphicsEvent{Options: kitty.Options{ID: 7}, Payload: []byte("OK")}, size, uv.PrimaryDeviceAttributesEvent{62}}, None, false},
+		{[]any{uv.KittyGraphicsEvent{Options: kitty.Options{ID: 7}, Payload: []byte("OK")}, size,
+			uv.PrimaryDeviceAttributesEvent{62}}, None, false},
 		{[]any{uv.CellSizeEvent{Width: 1 << 30, Height: 1 << 30}, uv.PrimaryDeviceAttributesEvent{62, 4}}, Sixel, false},
 	} {
 		var term Terminal
