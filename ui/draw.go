@@ -77,7 +77,7 @@ func (b *bench) drawHeader(c *plot.Canvas, r plot.Rect, t *theme.Theme) {
 	if e := b.hist.Evaluation; e != nil {
 		right = append(right, fmt.Sprintf("%.0f %% of data", 100*e.Proportion))
 	}
-	if eta, ok := b.hist.ETA(); ok && b.state() == record.Running && word == string(record.Running) {
+	if eta, ok := b.hist.ETA(); ok && eta >= time.Second && b.state() == record.Running && word == string(record.Running) {
 		right = append(right, format.Clock(eta)+" left")
 	}
 	tail := " " + strings.Join(right, " · ")
