@@ -235,13 +235,12 @@ func TestGoldenWeights(t *testing.T) {
 				"two others may yet be better (bounds too wide). Next: re-optimise (r) the first three with 128 inducing inputs."},
 		{"a wave that another one modulates, which is seen once", scene{steps, "PER*PER*LIN", []files.Number{9, 1, 6.22, 1, 1, 250, 1, 1, 0.01},
 			300, 400, behind, func(_ *record.Standing, f *record.Fit) { f.Flags = []vbks.Flag{vbks.PeriodOnce} }},
-			"A pattern that repeats every 6.22, growing (PER×PER×LIN). But a period is seen less than twice and may be none. It leads since " +
-				"45 % of the data, with 97 % of the belief; settled. Next: rows over two of its periods, or a bound on the period " +
-				"(hyperparameters)."},
+			"A pattern that repeats every 6.22, growing (PER×PER×LIN). It leads since 45 % of the data, with 97 % of the belief; settled. " +
+				"Next: kestrel predict --data predicts at other rows."},
 		{"periods in two columns, seen once", scene{hall, "PER", []files.Number{4, 1, 300, 40, 1}, 300, 400, behind,
 			func(_ *record.Standing, f *record.Fit) { f.Flags = []vbks.Flag{vbks.PeriodOnce} }},
-			"A variation in all inputs (PER). But a period is seen less than twice and may be none. It leads since 45 % of the data, with " +
-				"97 % of the belief; settled. Next: rows over two of its periods, or a bound on the period (hyperparameters)."},
+			"A variation in all inputs (PER). It leads since 45 % of the data, with 97 % of the belief; settled. Next: kestrel predict --data " +
+				"predicts at other rows."},
 		{"a dozen rows are in", scene{steps, "SE", []files.Number{4, 3, 0.01}, 300, 0, behind, running(0.04, 12)},
 			"Too early to tell; first is a smooth variation over about 3 (SE). It leads from the first evaluation on, with 97 % of the belief; " +
 				"not settled: 4 % of the data are in. Next: wait for the other 96 % of the data."},

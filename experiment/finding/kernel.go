@@ -245,7 +245,7 @@ func (w *speller) head(l *wordLeaf) string {
 		if len(l.Cols) > 1 {
 			return "a variation" + in
 		}
-		return "what may be a pattern" + in + " that repeats every " + w.periods(l)
+		return mayBe + "a pattern" + in + " that repeats every " + w.periods(l)
 	}
 	switch l.Op {
 	case kernelspace.OpSE:
@@ -335,6 +335,9 @@ func (w *speller) modifier(l *wordLeaf) string {
 	}
 	return ""
 }
+
+// mayBe is before a pattern that the data do not show twice.
+const mayBe = "what may be "
 
 // farBeyond is how many times the range of its column a length scale is that is not told
 // in brief.

@@ -52,7 +52,7 @@ func (r *reading) advice() string {
 		return "look in the fit (3) where the rows leave the band; other kernels, or a transform of the target"
 	case len(r.open) > 0 && more > 0:
 		return fmt.Sprintf("re-optimise (r) the first %s with %d inducing inputs", numeral(r.last), more)
-	case flagged(r.leader, vbks.PeriodOnce):
+	case r.once():
 		return "rows over two of its periods, or a bound on the period (hyperparameters)"
 	case r.Start.Data.Test == 0:
 		return "hold out rows (data.test) to learn its error"

@@ -151,7 +151,7 @@ func (r *reading) distrust() string {
 	}
 	// What need not be wrong, but may not be what it looks like.
 	var look []string
-	if flagged(r.leader, vbks.PeriodOnce) && !r.nothing {
+	if r.once() {
 		look = append(look, "a period is seen less than twice and may be none")
 	}
 	if still && known {
@@ -167,6 +167,12 @@ func (r *reading) distrust() string {
 		text = strings.TrimSpace(text + " But " + words.Join(look) + ".")
 	}
 	return text
+}
+
+// once reports whether what the data show has a period that they do not show twice: of
+// other ones nothing is said.
+func (r *reading) once() bool {
+	return flagged(r.leader, vbks.PeriodOnce) && !r.nothing && strings.Contains(strings.ToLower(r.what()), mayBe)
 }
 
 // error says what the prediction is worth beside a baseline.
