@@ -241,6 +241,14 @@ func TestGoldenWeights(t *testing.T) {
 			func(_ *record.Standing, f *record.Fit) { f.Flags = []vbks.Flag{vbks.PeriodOnce} }},
 			"A variation in all inputs (PER). It leads since 45 % of the data, with 97 % of the belief; settled. Next: kestrel predict --data " +
 				"predicts at other rows."},
+		{"a tenth is in, and the baseline has seen all", scene{steps, "SE", []files.Number{4, 3, 0.01}, 300, 0, behind,
+			func(s *record.Standing, f *record.Fit) {
+				running(0.1, 30)(s, f)
+				scored(s, record.TaskForecast, 4, 0.3, baseline("naive", "naive", 1))
+			}},
+			"A smooth variation over about 3 (SE). It leads from the first evaluation on, with 97 % of the belief; not settled: 10 % of the " +
+				"data are in. So far the CRPS of forecasts is 4 times that of naive. 30 % of 50 held-out rows in the 95 % interval: too " +
+				"narrow. Next: wait for the other 90 % of the data."},
 		{"a dozen rows are in", scene{steps, "SE", []files.Number{4, 3, 0.01}, 300, 0, behind, running(0.04, 12)},
 			"Too early to tell; first is a smooth variation over about 3 (SE). It leads from the first evaluation on, with 97 % of the belief; " +
 				"not settled: 4 % of the data are in. Next: wait for the other 96 % of the data."},

@@ -134,10 +134,11 @@ func (r *reading) distrust() string {
 	if failed := r.Evaluation.Failed(); 2*failed > len(r.Evaluation.Kernels) {
 		why = append(why, fmt.Sprintf("%d of %s failed", failed, words.Count(len(r.Evaluation.Kernels), "kernel")))
 	}
-	if m := r.Averaged(); m != nil && m.Intervals() == "too narrow" {
+	// A baseline has seen all rows; a part of them is no reason for distrust.
+	if m := r.Averaged(); m != nil && m.Intervals() == "too narrow" && r.whole() {
 		why = append(why, "its intervals are too narrow")
 	}
-	if _, reference, _, ok := r.Beside(); ok && reference.More > muchWorse && !r.nothing {
+	if _, reference, _, ok := r.Beside(); ok && reference.More > muchWorse && !r.nothing && r.whole() {
 		why = append(why, "it predicts worse than "+reference.Label)
 	}
 	still := flagged(r.leader, vbks.StillMoving) && r.State.Settled()
@@ -175,8 +176,16 @@ func (r *reading) once() bool {
 	return flagged(r.leader, vbks.PeriodOnce) && !r.nothing && strings.Contains(strings.ToLower(r.what()), mayBe)
 }
 
-// error says what the prediction is worth beside a baseline.
+// error says what the prediction is worth beside a baseline, which has seen all rows.
 func (r *reading) error() string {
+	text := r.worth()
+	if text == "" || r.whole() || r.Start.Data.Test == 0 {
+		return text
+	}
+	return "So far " + strings.ToLower(text[:1]) + text[1:]
+}
+
+func (r *reading) worth() string {
 	m := r.Averaged()
 	if m == nil {
 		if r.Start.Data.Test == 0 {
