@@ -70,7 +70,7 @@ wait_for ' 20 % of data'
 keep early 2
 wait_for ' 50 % of data'
 keep middle 2
-wait_for 'finished 0:'
+wait_for 'finished [0-9]*:'
 sleep 0.5
 keep bench 4
 still=${#film[@]}
