@@ -81,6 +81,7 @@ var layers = []string{
 	"experiment/report",
 	"ui/terminal",
 	"ui/plot",
+	"ui/picture",
 	"ui/theme",
 	"ui/format",
 	"ui/draw",
@@ -106,6 +107,7 @@ var apart = map[string][]string{
 	"experiment/rundir":  {"experiment/config", "experiment/chart"},
 	"experiment/history": {"experiment/config"},
 	"ui/plot":            {"experiment", "vbks", "datasets", "device", "kernelspace"},
+	"ui/picture":         {"experiment", "vbks", "datasets", "device", "kernelspace"},
 	"ui/launcher":        {"vbks", "device"},
 	"ui":                 {"device", "datasets"},
 	".":                  {"ui", "experiment", "vbks"}, // cli alone
