@@ -39,6 +39,7 @@ type Settings struct {
 	SharedPeriod    bool    // one period for all columns of a periodic leaf
 	ARD             bool    // one length scale per column, for all leaves
 	Transplants     bool    // try solutions of related kernels as starts
+	Likelihood      string  // one of LikelihoodNames; "": "gaussian"
 	Priors          string  // one of PriorNames; "" and "auto" are "broad"
 	// Line is a linear mean function that all kernels have, standardised; nil: none.
 	Line *kernelspace.Line
@@ -107,6 +108,24 @@ func DefaultSettings() Settings {
 		Calibrate:       CalibrateNames()[0],
 		Local:           local.Auto,
 	}
+}
+
+// What Likelihood may be.
+const (
+	autoLikelihood     = "auto"
+	gaussianLikelihood = "gaussian"
+	studentLikelihood  = "student"
+)
+
+// LikelihoodNames lists what Settings.Likelihood may be: noise is normal, or Student's t, or
+// that where the rows speak for it.
+func LikelihoodNames() []string {
+	return []string{autoLikelihood, gaussianLikelihood, studentLikelihood}
+}
+
+// reweighs reports whether weights of rows are looked for from evaluation to evaluation.
+func (s Settings) reweighs() bool {
+	return s.Likelihood == autoLikelihood || s.Likelihood == studentLikelihood
 }
 
 // What Priors may be.
