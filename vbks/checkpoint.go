@@ -32,7 +32,7 @@ const (
 	shareFields  = 4
 	volumeFields = 2
 	growthFields = 4
-	noiseFields  = 4
+	noiseFields  = 6
 )
 
 // What is known of the log evidence in a row of "past".
@@ -54,8 +54,9 @@ const (
 //	grown               where rows were added behind: after which evaluation the last time, rows seen then,
 //	                    rows that each evaluation adds since, rows known since, of which those beyond the
 //	                    training rows of "run" are taken in by the next evaluation
-//	noise               where rows have weights: degrees of freedom (0: normal), factor of σ_n² for rows to come,
-//	                    share of outliers, unit of the variances known beforehand (0: none are)
+//	noise               where rows have weights: factor of σ_n² for rows to come, share of rows that count for
+//	                    little, unit of the variances known beforehand (0: none are), degrees of freedom (0: not
+//	                    Student's t), share of outliers, ratio of their variance (0: there are none)
 //	noise/levels        L x 2: values of the input whose levels have a noise of their own, standardised, and
 //	                    the factors of its variance; not there where there are none
 //	noise/weights       N: of the training rows
@@ -160,7 +161,7 @@ func (t *Trainer) Checkpoint() map[string]Tensor {
 	if t.weighing.weights != nil {
 		format = weightFormat
 		m := &t.weighing.model
-		add("noise", []float64{m.Nu, m.Factor, m.Outliers, m.Unit})
+		add("noise", []float64{m.Factor, m.Outliers, m.Unit, m.Nu, m.Share, m.Ratio})
 		add("noise/weights", t.weighing.weights)
 		var levels []float64
 		for _, l := range m.Levels {

@@ -272,9 +272,9 @@ func (l *loader) weights(t *Trainer) {
 		return
 	}
 	m := t.weighing.model
-	m.Nu, m.Factor, m.Outliers = v[0], v[1], v[2]
+	m.Factor, m.Outliers, m.Tail = v[0], v[1], noise.Tail{Nu: v[3], Share: v[4], Ratio: v[5]}
 	levels := l.optional("noise/levels", -1)
-	if len(levels)%2 != 0 || (len(levels) > 0) != (len(m.Levels) > 0) || (v[3] > 0) != (m.Unit > 0) {
+	if len(levels)%2 != 0 || (len(levels) > 0) != (len(m.Levels) > 0) || (v[2] > 0) != (m.Unit > 0) {
 		l.fail("array noise: it is not of these data and settings")
 	}
 	for ; len(levels) > 1; levels = levels[2:] { // rows that came since may have brought others

@@ -267,7 +267,7 @@ func (t *Trainer) weightsOfAll() []float64 {
 
 // ordinary are the first n rows but for outliers, which look like periods to a periodogram.
 func (t *Trainer) ordinary(n int) (x, y []float64) {
-	if t.weighing.model.Nu == 0 {
+	if t.weighing.model.Normal() {
 		return t.data.X[:n*t.dim], t.data.Y[:n]
 	}
 	for i := range n {
@@ -288,6 +288,8 @@ const (
 	settledWeight = 0.01
 	mostWeighings = 25
 	mostWeighed   = 2e10
+	// keptNats is how far below what speaks for outliers they are kept where they have been found.
+	keptNats = 3
 )
 
 // reweigh finds, before the next evaluation, the weights of the rows seen from what the
@@ -319,19 +321,20 @@ func (t *Trainer) reweigh(ctx context.Context) (undo func(), err error) {
 	}
 	outliers := false
 	if t.settings.reweighs() {
-		gain, nu := noise.Gain(fit.Standardised(known, left, variance))
-		enough := noise.Enough(t.rows)
-		if fit.Nu > 0 { // not now this and now that
-			enough /= 2
+		student := t.settings.Likelihood == studentLikelihood
+		tail, gain := noise.Best(fit.Standardised(known, left, variance), student)
+		enough := 0.0
+		if !fit.Normal() { // not now this and now that
+			enough = -keptNats
 		}
-		switch outliers = t.settings.Likelihood == studentLikelihood || gain > enough; {
+		switch outliers = student || gain > enough; {
 		case !outliers:
-			fit.Nu = 0
-		case fit.Nu == 0:
-			fit.Nu = nu
+			fit.Tail = noise.Tail{}
+		case fit.Normal() || (fit.Nu > 0) != (tail.Nu > 0):
+			fit.Tail = tail
 		}
 	}
-	if !outliers && before.model.Nu == 0 && known.Level == nil {
+	if !outliers && before.model.Normal() && known.Level == nil {
 		return none, nil
 	}
 	most := min(mostWeighings, max(3, int(mostWeighed/(float64(t.rows)*float64(t.m)*float64(t.m)))))
@@ -361,11 +364,10 @@ func (t *Trainer) reweigh(ctx context.Context) (undo func(), err error) {
 		return none, err
 	}
 	t.drawer = nil
-	if (before.model.Nu > 0) != outliers {
+	if was := before.model.Tail; was.Normal() == outliers || (was.Nu > 0) != (t.weighing.model.Nu > 0) {
 		text := "the rows do not speak for outliers any more: noise is normal"
 		if outliers {
-			text = fmt.Sprintf("outliers: noise is Student's t of %.1f degrees of freedom, %.1f %% of the rows count for less than a fifth",
-				t.weighing.model.Nu, 100*t.weighing.model.Outliers)
+			text = "noise has heavy tails: " + t.weighing.model.String()
 		}
 		t.notices = append(t.notices[:len(t.notices):len(t.notices)], Notice{Text: text})
 	}

@@ -50,8 +50,8 @@ func (f *Fit) normalise() {
 	f.Noise, f.Factor = f.Noise/g, g
 }
 
-// pseudoRows is how many rows of the common variance each level is thought to have seen.
-const pseudoRows = 4
+// spread is the standard deviation of the logarithms of levels' variances beforehand.
+const spread = 1.0
 
 // Step is a step of the variational EM algorithm for the noise, given the residuals r_i of
 // the first rows at the mean of q(f) and the variances v_i of f there. With the scale σ²
@@ -59,14 +59,14 @@ const pseudoRows = 4
 //
 //	e_i = (r_i² + v_i)/(σ² b_i)
 //
-// ν maximises Σ log t_ν(√e_i), the bound at the best q(w), which is Gamma((ν+1)/2,
-// (ν+e_i)/2) with
+// the tail's numbers maximise Σ log p(√e_i), the bound at the best q(w), each row has the
+// weight E w_i of Tail, and
 //
-//	E w_i = (ν + 1)/(ν + e_i),   σ² = mean E w_i (r_i² + v_i)/b_i
+//	σ² = mean E w_i (r_i² + v_i)/b_i
 //
-// and the variance of a level is that of its rows, with a few more of the common one. Rows
-// behind the first len(residuals) keep what is known of them and weight 1. Without
-// outliers (Nu = 0) all E w_i are 1.
+// and the variance of a level is that of its n rows, whose logarithm has the variance 2/n,
+// shrunk to the common one by a normal prior of the logarithm. Rows behind the first
+// len(residuals) keep what is known of them and weight 1.
 func (f *Fit) Step(r Rows, residuals, variances []float64) {
 	scale := f.Noise * f.Factor
 	n := len(residuals)
@@ -74,13 +74,11 @@ func (f *Fit) Step(r Rows, residuals, variances []float64) {
 	for i, d := range residuals {
 		e[i] = (d*d + variances[i]) / (scale * f.base(&r, i))
 	}
-	if f.Nu > 0 {
-		f.Nu = degrees(e)
-	}
+	f.Tail = f.refit(e)
 	w := make([]float64, n)
 	sum := 0.0
 	for i := range w {
-		w[i] = weight(f.Nu, e[i])
+		w[i] = f.weight(e[i])
 		sum += w[i] * e[i]
 	}
 	by := sum / float64(n) // of σ²
@@ -93,16 +91,19 @@ func (f *Fit) Step(r Rows, residuals, variances []float64) {
 		}
 		f.Levels = slices.Clone(f.Levels)
 		for l := range f.Levels {
-			f.Levels[l].Factor = (total[l] + pseudoRows) / (count[l] + pseudoRows)
+			if count[l] > 0 && total[l] > 0 {
+				share := count[l] / (count[l] + 2/(spread*spread))
+				f.Levels[l].Factor = math.Exp(share * math.Log(total[l]/count[l]))
+			}
 		}
 	}
-	f.Noise = scale * by
+	f.Noise = scale * by * f.even(r)
 	outliers := 0
 	for i := range f.Weights {
 		of := 1.0
 		if i < n {
 			of = w[i]
-			if f.Nu > 0 && of < OutlierWeight*weight(f.Nu, 0) {
+			if of < OutlierWeight*f.weight(0) {
 				outliers++
 			}
 		}
@@ -112,25 +113,34 @@ func (f *Fit) Step(r Rows, residuals, variances []float64) {
 	f.normalise()
 }
 
-// weight is E w of a row, 1 where noise is normal.
-func weight(nu, e float64) float64 {
-	if nu == 0 {
+// even gives the factors of levels the geometric mean 1 over the rows, and returns what it
+// divides them by.
+func (f *Fit) even(r Rows) float64 {
+	if r.Level == nil {
 		return 1
 	}
-	return (nu + 1) / (nu + e)
+	sum := 0.0
+	for i := range f.Weights {
+		sum += math.Log(f.Levels[r.Level[i]].Factor)
+	}
+	mean := math.Exp(sum / float64(len(f.Weights)))
+	for l := range f.Levels {
+		f.Levels[l].Factor /= mean
+	}
+	return mean
 }
 
 // Weight is the weight that a row has which has not been fitted, by the factor that its
 // noise has of σ_n² (Prediction.NoiseScale), its error against what is predicted there
 // without noise, and the variance of that.
 func (m *Model) Weight(scale, noise, d, variance float64) float64 {
-	return weight(m.Nu, d*d/(scale*noise+math.Max(0, variance))) / scale
+	return m.weight(d*d/(scale*noise+math.Max(0, variance))) / scale
 }
 
 // Outlying reports whether a row of weight w, whose noise has a factor of σ_n² as in
 // Weight, counts for little because of its target.
 func (m *Model) Outlying(scale, w float64) bool {
-	return m.Nu > 0 && w*scale < OutlierWeight*weight(m.Nu, 0)
+	return w*scale < OutlierWeight*m.weight(0)
 }
 
 // mostInfluence is the most that a row is taken to pull the mean at it to itself: where
@@ -150,83 +160,3 @@ func (f *Fit) Standardised(r Rows, residuals, variances []float64) []float64 {
 	}
 	return z
 }
-
-// logT is log t_ν(√e) of the standardised Student's t.
-func logT(nu, e float64) float64 {
-	a, _ := math.Lgamma((nu + 1) / 2)
-	b, _ := math.Lgamma(nu / 2)
-	return a - b - 0.5*math.Log(math.Pi*nu) - (nu+1)/2*math.Log1p(e/nu)
-}
-
-// degrees is the ν that maximises Σ log t_ν(√e_i), by golden sections of log ν.
-func degrees(e []float64) float64 {
-	of := func(u float64) float64 {
-		sum, nu := 0.0, math.Exp(u)
-		for _, v := range e {
-			sum += logT(nu, v)
-		}
-		return sum
-	}
-	return math.Exp(peak(of, math.Log(Heaviest), math.Log(Lightest)))
-}
-
-// peak is where a function with one top is largest between two places, to 1e-4.
-func peak(of func(float64) float64, lo, hi float64) float64 {
-	ratio := (math.Sqrt(5) - 1) / 2
-	a, b := hi-ratio*(hi-lo), lo+ratio*(hi-lo)
-	fa, fb := of(a), of(b)
-	for hi-lo > 1e-4 {
-		if fa >= fb {
-			hi, b, fb = b, a, fa
-			a = hi - ratio*(hi-lo)
-			fa = of(a)
-		} else {
-			lo, a, fa = a, b, fb
-			b = lo + ratio*(hi-lo)
-			fb = of(b)
-		}
-	}
-	return (lo + hi) / 2
-}
-
-// Gain is by how many nats the best Student's t has a greater likelihood of standardised
-// errors than the best normal distribution, both about 0, and its degrees of freedom.
-func Gain(z []float64) (nats, nu float64) {
-	n := float64(len(z))
-	square := 0.0
-	for _, v := range z {
-		square += v * v
-	}
-	normal := -0.5 * n * (math.Log(2*math.Pi*square/n) + 1)
-	e := make([]float64, len(z))
-	// The best scale for a ν is the fixed point s² = mean (ν+1) z²/(ν + z²/s²).
-	of := func(u float64) float64 {
-		nu, s2 := math.Exp(u), square/n
-		for range 100 {
-			sum := 0.0
-			for _, v := range z {
-				sum += (nu + 1) * v * v / (nu + v*v/s2)
-			}
-			next := sum / n
-			done := math.Abs(next-s2) < 1e-9*s2
-			if s2 = next; done {
-				break
-			}
-		}
-		sum := -0.5 * n * math.Log(s2)
-		for i, v := range z {
-			e[i] = v * v / s2
-			sum += logT(nu, e[i])
-		}
-		return sum
-	}
-	if !(square > 0) {
-		return 0, Lightest
-	}
-	u := peak(of, math.Log(Heaviest), math.Log(Lightest))
-	return math.Max(0, of(u)-normal), math.Exp(u)
-}
-
-// Enough is how many nats of Gain speak for outliers: what chance gives one set in ten
-// thousand, and what one more number costs.
-func Enough(rows int) float64 { return 3 + 0.5*math.Log(float64(rows)) }

@@ -6,6 +6,7 @@ package noise
 
 import (
 	"errors"
+	"fmt"
 	"math"
 	"slices"
 
@@ -26,27 +27,23 @@ type Level struct {
 
 // Model is what is known of the noise of rows besides σ_n², and of rows to come: noise of
 // variance σ_n²·Factor, times that of its level, times a variance known beforehand over
-// Unit; where Nu is not 0 that is the square
-// of the scale of Student's t. The zero value but for Factor 1 is normal noise, equal in
+// Unit; where it has a Tail, that is the square of
+// its scale. The zero value but for Factor 1 is normal noise, equal in
 // all rows.
 type Model struct {
-	Nu       float64 `json:"nu,omitempty"`       // degrees of freedom; 0: it is normal
+	Tail
 	Factor   float64 `json:"factor"`             // above 0
-	Outliers float64 `json:"outliers,omitempty"` // share of the rows fitted whose weight is below OutlierWeight of the full one
+	Outliers float64 `json:"outliers,omitempty"` // share of the rows fitted that count for less than OutlierWeight of the others
 	Column   int     `json:"column,omitempty"`   // the input that Levels are of, from 0
 	Levels   []Level `json:"levels,omitempty"`   // ascending by value; nil: none
 	Unit     float64 `json:"unit,omitempty"`     // geometric mean of the variances known of training rows; 0: none are
 }
 
-// Heaviest and Lightest are the degrees of freedom between which Nu lies: of 2 there is no
-// variance, of 2.5 it is five times the square of the scale.
-const Heaviest, Lightest = 2.5, 200
-
 // OutlierWeight is the part of the largest weight below which a row is called an outlier.
 const OutlierWeight = 0.2
 
 // Plain reports whether all rows are alike and their noise is normal.
-func (m *Model) Plain() bool { return m == nil || m.Nu == 0 && m.Levels == nil && m.Unit == 0 }
+func (m *Model) Plain() bool { return m == nil || m.Normal() && m.Levels == nil && m.Unit == 0 }
 
 // base is the noise variance of row i relative to the others', but for its tail.
 func (m *Model) base(r *Rows, i int) float64 {
@@ -107,7 +104,7 @@ func (m *Model) Put(p *mixture.Prediction, x, known []float64, dim int) {
 	if m.Plain() {
 		return
 	}
-	p.NoiseScale, p.Tails = make([]float64, p.Rows()), m.Tails()
+	p.NoiseScale, p.Tails = make([]float64, p.Rows()), m.Parts()
 	for i := range p.NoiseScale {
 		v := 0.0
 		if known != nil {
@@ -117,50 +114,21 @@ func (m *Model) Put(p *mixture.Prediction, x, known []float64, dim int) {
 	}
 }
 
-// nodeStep is the distance of the nodes of Tails in standard deviations of log w, and
-// nodeEdge how unlikely the outermost ones are beside the likeliest.
-const nodeStep, nodeEdge = 1.25, 1e-6
-
-// Tails are the normals that the noise is a mixture of, nil where it is one: Student's
-// t is
-//
-//	∫ N(0, σ²/w) Gamma(w; ν/2, ν/2) dw,
-//
-// by the trapezoidal rule over log w: its distribution function is right within 0.001.
-func (m *Model) Tails() []mixture.Part {
-	if m == nil || m.Nu == 0 {
-		return nil
+// String says what the tail is and what becomes of outliers.
+func (m *Model) String() string {
+	few := fmt.Sprintf("%.2g %% of the rows count for less than a fifth", 100*m.Outliers)
+	switch {
+	case m.Nu > 0:
+		return fmt.Sprintf("Student's t of %.1f degrees of freedom, %s", m.Nu, few)
+	case m.Ratio > 0:
+		return fmt.Sprintf("%.2g %% of outliers with %.2g times the standard deviation, %s", 100*m.Share, math.Sqrt(m.Ratio), few)
 	}
-	half := m.Nu / 2
-	step := nodeStep / math.Sqrt(half)
-	density := func(u float64) float64 { return math.Exp(half * (u + 1 - math.Exp(u))) } // 1 at its top, u = 0
-	var parts []mixture.Part
-	sum := 0.0
-	add := func(u float64) bool {
-		d := density(u)
-		if d < nodeEdge {
-			return false
-		}
-		parts = append(parts, mixture.Part{Share: d, Factor: math.Exp(-u)})
-		sum += d
-		return true
-	}
-	for u := 0.0; add(u); u += step {
-	}
-	slices.Reverse(parts)
-	for u := -step; add(u); u -= step {
-	}
-	for i := range parts {
-		parts[i].Share /= sum
-	}
-	return parts
+	return "normal"
 }
 
 // Check returns an error where numbers are impossible, as those of a file may be.
 func (m *Model) Check(dim int) error {
 	switch {
-	case m.Nu != 0 && !(m.Nu >= Heaviest && m.Nu <= Lightest):
-		return errors.New("noise of degrees of freedom that none can have")
 	case !(m.Factor > 0) || math.IsInf(m.Factor, 0) || !(m.Outliers >= 0 && m.Outliers <= 1):
 		return errors.New("noise of a factor that is no number above 0")
 	case !(m.Unit >= 0) || math.IsInf(m.Unit, 0):
@@ -173,5 +141,5 @@ func (m *Model) Check(dim int) error {
 			return errors.New("noise by levels that are none")
 		}
 	}
-	return nil
+	return m.check()
 }

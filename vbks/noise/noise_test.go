@@ -103,7 +103,7 @@ func textbookEM(x, y []float64, steps int) (nu, s2 float64, w []float64) {
 func TestStepsEndWhereTheTextbookDoes(t *testing.T) {
 	x, y := hills(rand.New(rand.NewPCG(1, 2)), 60, 0.1)
 	nu, s2, w := textbookEM(x, y, 1000)
-	f := Begin(Model{Nu: 10}, Rows{}, len(x))
+	f := Begin(Model{Tail: Tail{Nu: 10}}, Rows{}, len(x))
 	f.Noise = 0.5
 	noise := make([]float64, len(x))
 	for range 300 {
@@ -133,7 +133,7 @@ func TestStepsEndWhereTheTextbookDoes(t *testing.T) {
 
 func TestTailsAreStudents(t *testing.T) {
 	for _, nu := range []float64{2.5, 3, 4.5, 10, 60, 200} {
-		m := &Model{Nu: nu, Factor: 1}
+		m := &Model{Tail: Tail{Nu: nu}, Factor: 1}
 		p := &mixture.Prediction{IDs: []string{"k"}, Weights: []float64{1}, Noise: []float64{2}, Mean: [][]float64{{1}}, Var: [][]float64{{0}}}
 		m.Put(p, []float64{0}, nil, 1)
 		want := distuv.StudentsT{Mu: 1, Sigma: math.Sqrt2, Nu: nu}
@@ -153,38 +153,123 @@ func TestTailsAreStudents(t *testing.T) {
 	}
 }
 
-// Gain against distributions: among normal errors chance gives less than Enough, and
-// outliers more.
-func TestGain(t *testing.T) {
+// Best against distributions: chance makes no outliers of normal errors, and those that
+// there are are found with their numbers.
+func TestBest(t *testing.T) {
 	rng := rand.New(rand.NewPCG(3, 4))
 	falsely := 0
-	for range 300 {
+	for range 60 {
 		z := make([]float64, 200)
 		for i := range z {
 			z[i] = 3 * rng.NormFloat64()
 		}
-		nats, _ := Gain(z)
-		if nats > Enough(len(z)) {
+		if _, nats := Best(z, false); nats > 0 {
 			falsely++
 		}
 		for i := 0; i < len(z); i += 20 {
-			z[i] *= 10
+			z[i] = 30 * float64(1-2*rng.IntN(2))
 		}
-		if nats, nu := Gain(z); nats < Enough(len(z)) || nu > 6 {
-			t.Errorf("outliers of ten standard deviations: %.1f nats for ν = %.1f", nats, nu)
+		tail, nats := Best(z, false)
+		if nats < 0 || tail.Ratio == 0 || tail.Share < 0.03 || tail.Share > 0.1 || tail.Ratio < 30 || tail.Ratio > 300 {
+			t.Errorf("1 of 20 rows ten standard deviations off: %.1f nats for %+v", nats, tail)
+		}
+		if tail, _ := Best(z, true); tail.Nu == 0 {
+			t.Errorf("asked for Student's t, got %+v", tail)
 		}
 	}
 	if falsely > 0 {
-		t.Errorf("%d of 300 sets of normal errors are taken for outliers", falsely)
+		t.Errorf("%d of 60 sets of normal errors are taken for outliers", falsely)
 	}
 	// Of Student's t errors, its own degrees of freedom.
-	z := make([]float64, 20000)
+	z := make([]float64, 4096)
 	for i := range z {
 		g := distuv.Gamma{Alpha: 2, Beta: 2, Src: rng}
 		z[i] = rng.NormFloat64() / math.Sqrt(g.Rand())
 	}
-	if _, nu := Gain(z); math.Abs(nu-4) > 0.4 {
-		t.Errorf("ν = %.2f of errors with 4", nu)
+	if tail, _ := Best(z, false); math.Abs(tail.Nu-4) > 0.8 {
+		t.Errorf("%+v of errors with 4 degrees of freedom", tail)
+	}
+}
+
+// The parts of a tail, its density and its weight are of one distribution: the weight is
+// that of its score, −2 d log p/de.
+func TestTailsAreConsistent(t *testing.T) {
+	for _, tail := range []Tail{{}, {Nu: 2.5}, {Nu: 8}, {Nu: 200}, {Share: 0.05, Ratio: 100}, {Share: 0.2, Ratio: 9}} {
+		if err := tail.check(); err != nil {
+			t.Error(err)
+		}
+		for _, e := range []float64{0.01, 0.5, 2, 9, 40, 150} {
+			const h = 1e-5
+			slope := -2 * (tail.logDensity(e*(1+h)) - tail.logDensity(e*(1-h))) / (2 * h * e)
+			if math.Abs(slope-tail.weight(e)) > 1e-5 {
+				t.Errorf("%+v at %g: weight %.7f, by differences %.7f", tail, e, tail.weight(e), slope)
+			}
+			parts := tail.Parts()
+			if parts == nil {
+				parts = []mixture.Part{{Share: 1, Factor: 1}}
+			}
+			sum := 0.0
+			for _, q := range parts {
+				sum += q.Share * math.Exp(-e/2/q.Factor) / math.Sqrt(2*math.Pi*q.Factor)
+			}
+			if want := math.Exp(tail.logDensity(e)); want > 1e-9 && math.Abs(sum/want-1) > 0.02 {
+				t.Errorf("%+v at %g: density %.3g, of its parts %.3g", tail, e, want, sum)
+			}
+		}
+	}
+}
+
+// textbookMixture is the EM algorithm of two normals with the same process.
+func textbookMixture(x, y []float64, steps int) (share, ratio, s2 float64) {
+	n := len(x)
+	share, ratio, s2 = 0.1, 20, 0.2
+	noise := make([]float64, n)
+	for i := range noise {
+		noise[i] = s2
+	}
+	normal := func(square, v float64) float64 { return math.Exp(-square/2/v) / math.Sqrt(v) }
+	for range steps {
+		mean, variance := posterior(x, y, noise)
+		p, wide, squares, sum := make([]float64, n), 0.0, 0.0, 0.0
+		for i := range p {
+			m2 := (y[i]-mean[i])*(y[i]-mean[i]) + variance[i]
+			a, b := share*normal(m2, ratio*s2), (1-share)*normal(m2, s2)
+			p[i] = a / (a + b)
+			wide, squares = wide+p[i], squares+p[i]*m2
+			sum += (1 - p[i] + p[i]/ratio) * m2 / float64(n)
+		}
+		share, ratio, s2 = wide/float64(n), squares/wide/s2, sum
+		for i := range noise {
+			noise[i] = s2 / (1 - p[i] + p[i]/ratio)
+		}
+	}
+	return share, ratio, s2
+}
+
+func TestStepsOfTwoNormalsEndWhereTheTextbookDoes(t *testing.T) {
+	x, y := hills(rand.New(rand.NewPCG(1, 3)), 60, 0)
+	for i := 5; i < 60; i += 12 {
+		y[i] += 3
+	}
+	share, ratio, s2 := textbookMixture(x, y, 500)
+	f := Begin(Model{Tail: Tail{Share: 0.05, Ratio: 25}}, Rows{}, len(x))
+	f.Noise = 0.5
+	noise := make([]float64, len(x))
+	for range 200 {
+		for i := range noise {
+			noise[i] = f.Noise / f.Weights[i]
+		}
+		mean, variance := posterior(x, y, noise)
+		for i := range mean {
+			mean[i] = y[i] - mean[i]
+		}
+		f.Step(Rows{}, mean, variance)
+	}
+	if math.Abs(f.Share/share-1) > 0.01 || math.Abs(f.Ratio/ratio-1) > 0.02 || math.Abs(f.Noise*f.Factor/s2-1) > 2e-3 {
+		t.Errorf("%+v and σ² %.6f, the textbook's EM algorithm has %.4f, %.3f and %.6f", f.Tail, f.Noise*f.Factor, share, ratio, s2)
+	}
+	if want := 5.0 / 60; math.Abs(f.Outliers-want) > 1e-9 {
+		t.Errorf("%.3f of the rows are outliers, made %.3f", f.Outliers, want)
 	}
 }
 
@@ -243,14 +328,14 @@ func TestRelative(t *testing.T) {
 
 func TestCheckRefuses(t *testing.T) {
 	for _, m := range []Model{
-		{}, {Factor: math.NaN()}, {Factor: 1, Nu: 1}, {Factor: 1, Nu: 1e9}, {Factor: 1, Outliers: 2}, {Factor: 1, Unit: -1},
+		{}, {Factor: math.NaN()}, {Factor: 1, Tail: Tail{Nu: 1}}, {Factor: 1, Tail: Tail{Nu: 1e9}}, {Factor: 1, Tail: Tail{Share: 0.1}}, {Factor: 1, Outliers: 2}, {Factor: 1, Unit: -1},
 		{Factor: 1, Column: 2, Levels: []Level{{0, 1}}}, {Factor: 1, Levels: []Level{{0, 1}, {0, 1}}}, {Factor: 1, Levels: []Level{{0, -1}}},
 	} {
 		if m.Check(2) == nil {
 			t.Errorf("%+v is taken", m)
 		}
 	}
-	if err := (&Model{Factor: 2, Nu: 3, Column: 1, Levels: []Level{{0, 1}, {1, 2}}}).Check(2); err != nil {
+	if err := (&Model{Factor: 2, Tail: Tail{Nu: 3}, Column: 1, Levels: []Level{{0, 1}, {1, 2}}}).Check(2); err != nil {
 		t.Error(err)
 	}
 }
