@@ -195,8 +195,8 @@ func (t *Trainer) Local(ctx context.Context) (*local.Part, error) {
 		return nil, nil
 	case asked == local.Auto && (t.rows < leastDense || 2*t.rows > MostFactors || t.dim > 1 && t.data.Clock == nil):
 		return nil, nil // a model file could not keep more rows
-	case !t.weighing.model.Plain():
-		t.alone = errors.New("they know nothing of outliers and of noise that differs")
+	case t.weighing.model.Levels != nil || t.weighing.model.Unit > 0:
+		t.alone = errors.New("they know nothing of noise that differs from row to row")
 		return nil, nil
 	}
 	decided := asked == local.Auto && t.decided == t.evaluation

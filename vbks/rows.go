@@ -321,7 +321,7 @@ func (t *Trainer) reweigh(ctx context.Context) (undo func(), err error) {
 	}
 	outliers := false
 	if t.settings.reweighs() {
-		student := t.settings.Likelihood == studentLikelihood
+		student := t.settings.Likelihood == StudentLikelihood
 		tail, gain := noise.Best(fit.Standardised(known, left, variance), student)
 		enough := 0.0
 		if !fit.Normal() { // not now this and now that

@@ -103,6 +103,7 @@ func DefaultSettings() Settings {
 		AutoPruneWait:   3,
 		AutoPruneKeep:   10,
 		Weights:         "auto",
+		Likelihood:      gaussianLikelihood,
 		Priors:          "auto",
 		PredictTheta:    autoTheta,
 		Calibrate:       CalibrateNames()[0],
@@ -114,18 +115,20 @@ func DefaultSettings() Settings {
 const (
 	autoLikelihood     = "auto"
 	gaussianLikelihood = "gaussian"
-	studentLikelihood  = "student"
 )
+
+// StudentLikelihood is the Likelihood of Student's t whatever the rows say.
+const StudentLikelihood = "student"
 
 // LikelihoodNames lists what Settings.Likelihood may be: noise is normal, or Student's t, or
 // that where the rows speak for it.
 func LikelihoodNames() []string {
-	return []string{autoLikelihood, gaussianLikelihood, studentLikelihood}
+	return []string{autoLikelihood, gaussianLikelihood, StudentLikelihood}
 }
 
 // reweighs reports whether weights of rows are looked for from evaluation to evaluation.
 func (s Settings) reweighs() bool {
-	return s.Likelihood == autoLikelihood || s.Likelihood == studentLikelihood
+	return s.Likelihood == autoLikelihood || s.Likelihood == StudentLikelihood
 }
 
 // What Priors may be.

@@ -337,7 +337,7 @@ func TestWeightsAreKept(t *testing.T) {
 	for _, optimizer := range []string{"collapsed", "natural"} {
 		t.Run(optimizer, func(t *testing.T) {
 			s := quickSettings(optimizer)
-			s.EvaluateEvery, s.Refine, s.Likelihood, s.Inducing = 0.5, 2, studentLikelihood, 16
+			s.EvaluateEvery, s.Refine, s.Likelihood, s.Inducing = 0.5, 2, StudentLikelihood, 16
 			tr := trainerOn(t, 1, nil, d, s, "SE", "LIN")
 			next(t, tr)
 			next(t, tr)

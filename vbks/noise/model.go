@@ -31,12 +31,12 @@ type Level struct {
 // its scale. The zero value but for Factor 1 is normal noise, equal in
 // all rows.
 type Model struct {
-	Tail
-	Factor   float64 `json:"factor"`             // above 0
-	Outliers float64 `json:"outliers,omitempty"` // share of the rows fitted that count for less than OutlierWeight of the others
-	Column   int     `json:"column,omitempty"`   // the input that Levels are of, from 0
-	Levels   []Level `json:"levels,omitempty"`   // ascending by value; nil: none
-	Unit     float64 `json:"unit,omitempty"`     // geometric mean of the variances known of training rows; 0: none are
+	Tail     `json:"tail,omitzero"` // absent: it is normal
+	Factor   float64                `json:"factor"`             // above 0
+	Outliers float64                `json:"outliers,omitempty"` // share of the rows fitted that count for less than OutlierWeight of the others
+	Column   int                    `json:"column,omitempty"`   // the input that Levels are of, from 0
+	Levels   []Level                `json:"levels,omitempty"`   // ascending by value; nil: none
+	Unit     float64                `json:"unit,omitempty"`     // geometric mean of the variances known of training rows; 0: none are
 }
 
 // OutlierWeight is the part of the largest weight below which a row is called an outlier.
