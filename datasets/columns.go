@@ -231,6 +231,9 @@ func chooseRoles(s *Spec, file string, f *form) (*roles, error) {
 			r.notices = append(r.notices, fmt.Sprintf("column %d (%s) has no values in the first rows and is no input", i+1, quoteText(name)))
 		}
 	}
+	if len(r.inputs) == 0 && len(r.notices) == 0 {
+		return nil, fmt.Errorf("%s: %w beside the target and the noise", file, errNoInputs)
+	}
 	if len(r.inputs) == 0 {
 		return nil, fmt.Errorf("%s: %w: %s", file, errNoInputs, r.notices[0])
 	}
