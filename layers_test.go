@@ -34,6 +34,7 @@ var layers = []string{
 	"vbks/inducing",
 	"vbks/belief",
 	"vbks/mixture",
+	"vbks/noise",
 	"vbks/stacking",
 	"vbks/params",
 	"vbks/starts",
