@@ -39,6 +39,7 @@ var layers = []string{
 	"vbks/distance",
 	"vbks/exact",
 	"vbks/laplace",
+	"vbks/wire",
 	"vbks",
 	"baseline",
 	"datasets/transform",

@@ -159,9 +159,21 @@ func (r *round) searching() bool {
 // where a lane is lost or has too little memory, its units are begun again, on
 // other lanes or in smaller ones.
 func (r *round) each(ctx context.Context, o *order, tasks []task) error {
-	p := &pass{round: r, site: r.site(), order: o, total: len(tasks)}
-	for left := tasks; len(left) > 0; {
-		p.units = divide(left, len(r.workers), r.group)
+	p := &Phase{Name: string(o.Phase), round: r, order: o, tasks: tasks}
+	if r.crew != nil && len(tasks) > 0 {
+		return r.crew.Each(ctx, p)
+	}
+	return lanes{}.Each(ctx, p)
+}
+
+// lanes are the crew of a run that has no other: those of its own device.
+type lanes struct{}
+
+// Each is that of a crew.
+func (lanes) Each(ctx context.Context, ph *Phase) error {
+	p := &pass{Phase: ph, round: ph.round, site: ph.round.site(), order: ph.order}
+	for left := ph.tasks; len(left) > 0; {
+		p.units = divide(left, len(p.workers), p.group)
 		if err := p.run(ctx); err != nil {
 			return err
 		}
@@ -186,10 +198,10 @@ func divide[T any](tasks []T, workers, group int) [][]T {
 // pass is an attempt at a phase of a round. Units that a failing lane gave back
 // are left in units.
 type pass struct {
+	*Phase
 	*round
-	site        *site
-	order       *order
-	total, done int // kernels
+	site  *site
+	order *order
 
 	mu    sync.Mutex
 	units [][]task
@@ -274,30 +286,22 @@ func (p *pass) attempt(ctx context.Context, w *worker, tasks []task) (again bool
 			lost, err = true, e
 		}
 	}
-	done := p.settleUnit(u, err, lost)
-	if err == nil && p.progress != nil {
-		p.progress(Progress{Done: done, Total: p.total, Phase: string(p.order.Phase)})
+	if err == nil {
+		p.keep(u.tasks, u.outcomes)
+		return true, nil
 	}
-	return err == nil, nil
+	p.giveBack(u, err, lost)
+	return false, nil
 }
 
-// settleUnit takes a unit's outcomes over, or the unit back where its lane has
-// failed, and returns the number of kernels done.
-func (p *pass) settleUnit(u *unit, err error, lost bool) int {
+// giveBack takes a unit back whose lane has failed.
+func (p *pass) giveBack(u *unit, err error, lost bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	switch {
-	case err == nil:
-		for i, t := range u.tasks {
-			p.outcomes[t.Kernel] = u.outcomes[i]
-		}
-		p.done += len(u.tasks)
-	case lost:
-		p.units = append(p.units, u.tasks)
+	p.units = append(p.units, u.tasks)
+	if lost {
 		p.gone[u.worker] = err
-	default:
-		p.units = append(p.units, u.tasks)
+	} else {
 		p.short = err
 	}
-	return p.done
 }
