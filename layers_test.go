@@ -41,6 +41,7 @@ var layers = []string{
 	"vbks/laplace",
 	"vbks/wire",
 	"vbks",
+	"cluster",
 	"baseline",
 	"datasets/transform",
 	"datasets/formats",
@@ -93,6 +94,7 @@ var apart = map[string][]string{
 	"datasets/transform": {"kernelspace", "vbks", "device"}, // maths alone
 	"vbks":               {"device/cpu", "device/cuda"},     // whatever computes
 	"vbks/exact":         {"device/cpu", "device/cuda"},
+	"cluster":            {"device/cpu", "device/cuda", "scoring"}, // it carries units, whatever is in them
 	"experiment/chart":   {"experiment/record", "experiment/config", "vbks", "datasets"}, // it knows no run
 	"experiment/rundir":  {"experiment/config", "experiment/chart"},
 	"experiment/history": {"experiment/config"},

@@ -108,10 +108,11 @@ func (p *Phase) Kernel(i int) int { return p.tasks[i].Kernel }
 func (p *Phase) Cost(i int) float64 { return searchCost(p.round.kernels[p.tasks[i].Kernel].program) }
 
 // Hold returns when the run is not paused; its error ends the phase.
-func (p *Phase) Hold(ctx context.Context) error { return p.round.site().step(ctx) }
+func (p *Phase) Hold(ctx context.Context) error { return (&site{gate: p.round.gate}).step(ctx) }
 
-// Pack encodes a unit of these tasks under the header of a name.
-func (p *Phase) Pack(header string, at []int) []byte {
+// Pack encodes a unit of these tasks under the header of a name; away says that states
+// are not in it.
+func (p *Phase) Pack(header string, at []int) (encoded []byte, away bool) {
 	u := parcel{Header: header}
 	for j, i := range at {
 		t := p.tasks[i]
@@ -119,7 +120,7 @@ func (p *Phase) Pack(header string, at []int) []byte {
 		t.Known.State = p.round.states.away(&u.Away, t.Known.State, j, true)
 		u.Tasks = append(u.Tasks, t)
 	}
-	return wire.Encode(&u)
+	return wire.Encode(&u), len(u.Away) > 0
 }
 
 // Take takes the outcomes over of a unit of these tasks. Errors: a report that is
@@ -168,6 +169,13 @@ func (p *Phase) keep(tasks []task, outcomes []outcome) {
 		tell(Progress{Done: done, Total: len(p.tasks), Phase: p.Name})
 	}
 }
+
+// mostSent is how many numbers of rows to predict at are sent to a crew: 2 MiB.
+const mostSent = 1 << 18
+
+// sent reports whether a crew carries an order out: not where it takes less to do it than
+// to have all come back.
+func (o *order) sent() bool { return o.Phase != phaseFreeze && len(o.X) <= mostSent }
 
 // Sweep returns the names of states that nothing of the run rests on any more, and
 // forgets them.

@@ -67,7 +67,8 @@ func (f *remotes) Each(ctx context.Context, p *Phase) error {
 				for i := from; i < min(from+f.size, p.Len()); i++ {
 					at = append(at, i)
 				}
-				back, err := s.Do(ctx, s.Lanes()[0], p.Pack(name, at))
+				unit, _ := p.Pack(name, at)
+				back, err := s.Do(ctx, s.Lanes()[0], unit)
 				if err == nil {
 					err = p.Take(ctx, name, at, back)
 				}
@@ -214,7 +215,7 @@ func TestForeignReportsAreRefused(t *testing.T) {
 			if err := site.Stand(header); err != nil {
 				t.Fatal(err)
 			}
-			unit := p.Pack(name, []int{0})
+			unit, _ := p.Pack(name, []int{0})
 			back, err := site.Do(ctx, 0, unit)
 			if err != nil {
 				t.Fatal(err)
@@ -229,7 +230,8 @@ func TestForeignReportsAreRefused(t *testing.T) {
 					t.Errorf("%s: %v", what, err)
 				}
 			}
-			if _, err := site.Do(ctx, 0, p.Pack("other", []int{0})); !errors.Is(err, wire.ErrDamaged) {
+			foreign, _ := p.Pack("other", []int{0})
+			if _, err := site.Do(ctx, 0, foreign); !errors.Is(err, wire.ErrDamaged) {
 				t.Errorf("a unit of another header: %v", err)
 			}
 			if p.done != 0 || p.round.outcomes[p.Kernel(0)].Best.X != nil {

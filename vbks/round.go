@@ -160,7 +160,7 @@ func (r *round) searching() bool {
 // other lanes or in smaller ones.
 func (r *round) each(ctx context.Context, o *order, tasks []task) error {
 	p := &Phase{Name: string(o.Phase), round: r, order: o, tasks: tasks}
-	if r.crew != nil && len(tasks) > 0 {
+	if r.crew != nil && len(tasks) > 0 && o.sent() {
 		return r.crew.Each(ctx, p)
 	}
 	return lanes{}.Each(ctx, p)
