@@ -28,20 +28,26 @@ type engine struct {
 	ticket Ticket
 }
 
+// Address takes apart what a run is to listen at. Without TLS that is this machine alone.
+func Address(listen string, insecure bool) (host string, port int, err error) {
+	host, text, err := net.SplitHostPort(listen)
+	if err != nil {
+		return "", 0, fmt.Errorf("--cluster %s: no address such as :4222 or 192.0.2.1:4222", listen)
+	}
+	if port, err = strconv.Atoi(text); err != nil || port < 0 || port > 65535 {
+		return "", 0, fmt.Errorf("--cluster %s: no port", listen)
+	}
+	if ip := net.ParseIP(host); insecure && host != "localhost" && (ip == nil || !ip.IsLoopback()) {
+		return "", 0, fmt.Errorf("--insecure needs an address of this machine alone: --cluster 127.0.0.1:%d", port)
+	}
+	return host, port, nil
+}
+
 // startEngine listens at an address.
 func startEngine(ctx context.Context, listen string, insecure bool) (e *engine, err error) {
-	host, portText, err := net.SplitHostPort(listen)
+	host, port, err := Address(listen, insecure)
 	if err != nil {
-		return nil, fmt.Errorf("--cluster %s: no address such as :4222 or 192.0.2.1:4222", listen)
-	}
-	port, err := strconv.Atoi(portText)
-	if err != nil || port < 0 || port > 65535 {
-		return nil, fmt.Errorf("--cluster %s: no port", listen)
-	}
-	if insecure {
-		if ip := net.ParseIP(host); host != "localhost" && (ip == nil || !ip.IsLoopback()) {
-			return nil, fmt.Errorf("--insecure needs an address of this machine alone: --cluster 127.0.0.1:%d", port)
-		}
+		return nil, err
 	}
 	e = &engine{}
 	defer func() {

@@ -295,6 +295,14 @@ func (r *Run) record(e *record.Event) {
 	}
 }
 
+// Note writes an event down that came from outside: of a worker, or a notice.
+func (r *Run) Note(e *record.Event) error {
+	return r.do(func() error {
+		r.record(e)
+		return nil
+	})
+}
+
 func (r *Run) tell(err error) {
 	if err != nil && r.state() != record.Failed {
 		r.enterFor(record.CauseUnwritable, record.Failed, fmt.Sprintf("the results cannot be written: %v", err))

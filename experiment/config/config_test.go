@@ -155,6 +155,9 @@ metric_rows = 15
 [device]
 kind = "cpu"
 lanes = 1
+[cluster]
+lost_after = 2.5
+work_here = false
 [compare]
 methods = ["cks", "vbks"]
 runs = 2
