@@ -46,38 +46,22 @@ const mostInputs = 200
 // coefficients, too many inputs, values that are not finite.
 func LeastSquares(x []float64, dim int, y, at []float64) ([]Normal, error) {
 	if dim > mostInputs {
-		return nil, fmt.Errorf("there are more than %d inputs", mostInputs)
+		return nil, errTooMany()
 	}
 	return leastSquares(x, dim, y, at, len(at)/dim)
 }
 
+func errTooMany() error { return fmt.Errorf("there are more than %d inputs", mostInputs) }
+
 // leastSquares is LeastSquares at n rows, without inputs Mean.
 func leastSquares(x []float64, dim int, y, at []float64, n int) ([]Normal, error) {
 	rows := float64(len(y))
-	mean, shift, scale := 0.0, make([]float64, dim), make([]float64, dim)
-	for i, v := range y {
+	mean := 0.0
+	for _, v := range y {
 		mean += v / rows
-		for j := range dim {
-			shift[j] += x[i*dim+j] / rows
-		}
 	}
 	z := make([]float64, dim)
-	for i := range y {
-		for j := range dim {
-			d := x[i*dim+j] - shift[j]
-			scale[j] += d * d / rows
-		}
-	}
-	for j, v := range scale {
-		if scale[j] = math.Sqrt(v); scale[j] <= 1e-12*math.Abs(shift[j]) { // the rounding of a constant
-			scale[j] = math.Inf(1)
-		}
-	}
-	standardise := func(row []float64) {
-		for j, v := range row {
-			z[j] = (v - shift[j]) / scale[j]
-		}
-	}
+	standardise := standardiser(x, dim, z)
 	products, cross := make([]float64, dim*dim), make([]float64, dim)
 	for i, v := range y {
 		standardise(x[i*dim : (i+1)*dim])
@@ -119,6 +103,34 @@ func leastSquares(x []float64, dim int, y, at []float64, n int) ([]Normal, error
 		}
 	}
 	return out, nil
+}
+
+// standardiser returns what puts a row into z less the means of rows of inputs, over their
+// standard deviations; inputs that do not vary become 0.
+func standardiser(x []float64, dim int, z []float64) func(row []float64) {
+	shift, scale := make([]float64, dim), make([]float64, dim)
+	rows := float64(len(x)) / float64(max(1, dim))
+	for i := 0; i < len(x); i += dim {
+		for j := range dim {
+			shift[j] += x[i+j] / rows
+		}
+	}
+	for i := 0; i < len(x); i += dim {
+		for j := range dim {
+			d := x[i+j] - shift[j]
+			scale[j] += d * d / rows
+		}
+	}
+	for j, v := range scale {
+		if scale[j] = math.Sqrt(v); scale[j] <= 1e-12*math.Abs(shift[j]) { // the rounding of a constant
+			scale[j] = math.Inf(1)
+		}
+	}
+	return func(row []float64) {
+		for j, v := range row {
+			z[j] = (v - shift[j]) / scale[j]
+		}
+	}
 }
 
 func dot(a, b []float64) (sum float64) {

@@ -126,7 +126,11 @@ func (f *backtestFlags) run(cmd *cobra.Command, name string) (err error) {
 		return nil
 	}
 	say("")
-	if err := result.WriteText(cmd.OutOrStdout()); err != nil {
+	write := result.WriteText
+	if isTerminal(cmd.OutOrStdout()) {
+		write = result.WriteScreen
+	}
+	if err := write(cmd.OutOrStdout()); err != nil {
 		return failed(err)
 	}
 	_, err = fmt.Fprintf(cmd.OutOrStdout(), "\ntables in %s\n", dir)

@@ -23,7 +23,7 @@ func TestCompareAndFigures(t *testing.T) {
 			t.Errorf("progress lacks %q:\n%s", part, stderr)
 		}
 	}
-	for _, part := range []string{"method  runs ", "  random     3 ", "\ntables in c\n"} {
+	for _, part := range []string{"method  runs ", "random     3 ", "\ntables in c\n"} {
 		if !strings.Contains(stdout, part) {
 			t.Errorf("the table lacks %q:\n%s", part, stdout)
 		}

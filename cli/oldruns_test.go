@@ -121,7 +121,8 @@ func TestOldComparison(t *testing.T) {
 	said(t, "figures", dir, "-o", filepath.Join(t.TempDir(), "figures"))
 	// Its config has not what newer versions decide otherwise by default, which is to be stated.
 	said(t, "compare", filepath.Join(dir, "config.toml"), "--quiet", "--out", dir,
-		"--set", "optimise.evidence=mode", "--set", "sparse.bound=elbo", "--set", "sparse.compare_all=0")
+		"--set", "optimise.evidence=mode", "--set", "sparse.bound=elbo", "--set", "sparse.compare_all=0",
+		"--set", "predict.local=none", "--set", "sparse.own=off")
 	for _, name := range []string{"metrics.csv", "final.csv", "table.csv"} {
 		got, errGot := os.ReadFile(filepath.Join(dir, name))
 		want, errWant := os.ReadFile(filepath.Join(oldRuns, "comparison", name))

@@ -17,8 +17,8 @@ func newOpen() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "open RUN",
 		Short: "Show what a run has found",
-		Long: "Show a run in the workbench from its event log, whether it has finished, crashed or is still running in another process; " +
-			"without a terminal, or with --summary, in a few lines.",
+		Long: "Show a run in the workbench from its event log, whether it has finished, crashed or is still running in another process, which " +
+			"then takes the keys' orders if it is yours and on this machine; without a terminal, or with --summary, in a few lines.",
 		Example: "kestrel open runs/fig1a-20260102T150405Z\n\n# for another program\n" +
 			"kestrel open runs/fig1a-20260102T150405Z --json",
 		Args: one("the directory of a run", "kestrel open runs/…"),

@@ -60,7 +60,7 @@ func newPredict() *cobra.Command {
 			"--samples N writes N joint draws of observations at all points, for sums, maxima and whatever else marginal " +
 			"quantiles do not tell, and " +
 			"--covariance the covariance of the function between all points (of the transformed target where there is a transform): of up to " +
-			"2,000 points.\n\n" +
+			"2,000 points. Both are of the kernels, also where neighbours (predict.local) predict a row.\n\n" +
 			"--horizon forecasts a series in time: its inputs go on beyond the last row of all data, held out or not, by so many steps, or " +
 			"for a time: 12h, 90d, 2w, 6mo, 3q, 1y. Time stamps of months, quarters and years follow the calendar: the same day of the month, " +
 			"and its last one where rows are on that. row counts the steps. Kernels then learn from all rows first, those too that the " +

@@ -64,6 +64,7 @@ func (f *runFlags) resume(ctx context.Context, cmd *cobra.Command, path, data st
 	if err != nil {
 		return err
 	}
+	session.TakeOrders()
 	progress.Quiet = f.quiet
 	if !f.quiet {
 		fmt.Fprintf(cmd.ErrOrStderr(), "results go to %s\n", path)

@@ -172,7 +172,7 @@ func newRoot() *cobra.Command {
 	}
 	f.register(root)
 	root.SetFlagErrorFunc(wrongFlag)
-	root.AddCommand(newRun(), newOpen(), newResume(), newExport(), newPredict(), newModel(), newReport(),
+	root.AddCommand(newRun(), newOpen(), newResume(), newOrder(), newExport(), newPredict(), newModel(), newReport(),
 		newKernels(), newData(), newConfig(), newStudy(), newCompare(), newBacktest(), newFigures(), newBench(), newDevices(),
 		newServe(), newWorker(), newMan(), newVersion())
 	completeAll(root)

@@ -210,6 +210,7 @@ func (f *runFlags) one(ctx context.Context, cmd *cobra.Command, c config.Config,
 	if err != nil {
 		return err
 	}
+	session.TakeOrders()
 	if !f.quiet {
 		fmt.Fprintf(cmd.ErrOrStderr(), "results go to %s\n", path)
 	}
@@ -224,7 +225,7 @@ func (f *runFlags) finish(ctx context.Context, cmd *cobra.Command, session *expe
 	if err != nil {
 		return errors.Join(err, session.Close())
 	}
-	end, runErr := f.drive(ctx, session.Run)
+	end, runErr := f.drive(ctx, session)
 	closed := session.Close()
 	leave()
 	if e := closed; runErr == nil && e != nil {
@@ -239,8 +240,11 @@ func (f *runFlags) finish(ctx context.Context, cmd *cobra.Command, session *expe
 	if e := f.conclude(cmd, summary, path); runErr == nil && e != nil {
 		runErr = failed(e)
 	}
-	if errors.Is(runErr, errInterrupted) {
+	switch {
+	case errors.Is(runErr, errInterrupted):
 		return interruptedIn(path)
+	case runErr == nil && end.State == record.Stopped: // no signal: an order of another process
+		return &exitError{exitInterrupted, fmt.Errorf("stopped by an order; everything up to there is in %s", path)}
 	}
 	return runErr
 }
@@ -262,8 +266,13 @@ func gone(path string) bool {
 }
 
 // drive lets a run take its course, and stops it when ctx ends.
-func (f *runFlags) drive(ctx context.Context, run *experiment.Run) (experiment.Snapshot, error) {
+func (f *runFlags) drive(ctx context.Context, session *experiment.Session) (experiment.Snapshot, error) {
+	run := session.Run
 	end, err := run.Drive(ctx, f.course())
+	if err == nil {
+		session.RefuseOrders()
+		end, err = run.Wait(ctx) // the last order may have come after the end
+	}
 	switch {
 	case err == nil:
 		return end, nil

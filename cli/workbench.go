@@ -12,8 +12,11 @@ import (
 	"github.com/charmbracelet/x/term"
 	"github.com/spf13/cobra"
 
+	"example.com/kestrel/experiment/grid"
 	"example.com/kestrel/experiment/record"
+	"example.com/kestrel/experiment/words"
 	"example.com/kestrel/ui"
+	"example.com/kestrel/ui/settings"
 )
 
 // hasScreen reports whether there is a terminal to show the workbench on.
@@ -57,6 +60,10 @@ func workbench(cmd *cobra.Command, o ui.Options) error {
 	o.Cores = runtime.GOMAXPROCS(0)
 	runtime.GOMAXPROCS(o.Cores + 2)
 	defer runtime.GOMAXPROCS(o.Cores)
+	wishes, err := settings.Read(settings.Path())
+	if o.Settings = wishes; err != nil {
+		o.Remark = err.Error()
+	}
 	end, err := ui.Run(ctx, o)
 	var broken *ui.Crash
 	if errors.As(err, &broken) {
@@ -87,6 +94,11 @@ func farewell(ctx context.Context, out io.Writer, end ui.Outcome) error {
 		return failed(err)
 	case end.Own && end.State == record.Failed:
 		return failed(fmt.Errorf("the run failed; what was done is in %s, and why in its log.txt", end.Path))
+	}
+	if end.Found != "" {
+		if err := grid.Paragraph(words.PlainWriter(out), end.Found); err != nil {
+			return failed(err)
+		}
 	}
 	_, err := fmt.Fprintf(out, "%s: %s; kestrel open %s shows it again\n", end.Path, end.State, end.Path)
 	return failed(err)

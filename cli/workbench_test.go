@@ -16,10 +16,12 @@ import (
 	"testing"
 	"time"
 
+	"github.com/charmbracelet/x/ansi"
 	"github.com/charmbracelet/x/termios"
 	"github.com/creack/pty"
 	"golang.org/x/sys/unix"
 
+	"example.com/kestrel/experiment/finding"
 	"example.com/kestrel/experiment/history/historytest"
 	"example.com/kestrel/experiment/record"
 	"example.com/kestrel/experiment/record/recordtest"
@@ -179,6 +181,19 @@ func (p *terminal) restored() {
 	}
 }
 
+// tells checks that what a run has found stands on the terminal once the workbench has
+// left it.
+func (p *terminal) tells(found string) {
+	p.t.Helper()
+	const left = "\x1b[?1049l"
+	out := p.output()
+	after := ansi.Strip(out[strings.LastIndex(out, left)+len(left):])
+	in := func(text string) string { return strings.Join(strings.Fields(text), " ") }
+	if found == "" || !strings.Contains(in(after), in(found)) {
+		p.t.Errorf("%q is not what stands on the terminal at the end:\n%s", found, after)
+	}
+}
+
 func events(dir string) []record.Event {
 	es, err := recordtest.Read(dir)
 	if err != nil {
@@ -251,15 +266,25 @@ func TestSession(t *testing.T) {
 		_, err := os.Stat(filepath.Join(exported, "posterior.txt"))
 		return err == nil
 	})
-	for _, name := range []string{"2", "3", "4", "5", "6", "1", "?", "?"} {
+	for _, name := range []string{"2", "3", "4", "5", "6", "1", "?"} {
 		p.keys(name)
 	}
+	// On another size all is drawn anew, so that words stand in one piece.
+	before = len(p.output())
+	if err := pty.Setsize(p.tty, &pty.Winsize{Rows: 40, Cols: 130}); err != nil {
+		t.Fatal(err)
+	}
+	for _, text := range []string{"Help: bench", "how much a kernel is believed in, of 1 in all", "no other kernel may come to lead"} {
+		p.until("the words", func() bool { return strings.Contains(ansi.Strip(p.output()[before:]), text) })
+	}
+	p.keys("?")
 	if code := p.quit(); code != 0 {
 		t.Errorf("exit code %d; the last output:\n%q", code, tail(p.output(), 2000))
 	}
 	p.restored()
 
 	es := events(dir)
+	p.tells(finding.Of(&historytest.Summarise(es).Standing).Text())
 	if n := count(es, record.EventReoptimised); n != 1 {
 		t.Errorf("%d re-optimisations", n)
 	}

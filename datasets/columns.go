@@ -16,6 +16,8 @@ type Column struct {
 	Time    bool      // time stamps in the file; the values count from Origin
 	Origin  time.Time // the smallest stamp, in UTC
 	Missing int       // missing values in the rows read
+	Type    string    // one of ColumnTypes: what an input is taken for; "": nobody has asked
+	Levels  []string  // of texts, whose values are their places here; nil: the values are numbers
 
 	nanos   bool           // some time stamps have nanoseconds
 	local   bool           // no time stamp has a zone, and UTC stands for one that is not known
@@ -76,6 +78,9 @@ func lookup(ref, file string, names []string) (int, error) {
 // roles are the columns chosen from a table.
 type roles struct {
 	inputs  []int
+	texts   map[int]bool   // those among them that are read as texts
+	types   map[int]string // by Spec.Types
+	asked   bool           // the inputs are named
 	target  int
 	group   int // −1: none
 	notices []string
@@ -102,6 +107,26 @@ func (f *form) defaultTarget(file string, last int) error {
 }
 
 var errNoInputs = errors.New("no column is left to be an input")
+
+// textsBeside is beside how many numbers a text is an input by itself: a series with a
+// remark in its rows stays one.
+const textsBeside = 2
+
+// asText reports whether an input is read as texts: one that holds such, or whose values
+// are levels by Spec.Types.
+func (r *roles) asText(f *form, i int) bool {
+	if len(f.kinds) == 0 { // columns of a source of its own
+		return false
+	}
+	switch r.types[i] {
+	case TypeLevels:
+		return f.kinds[i] != kindTime
+	case "":
+		// A date that is not understood is told, and so are names that no header was seen in.
+		return f.kinds[i] == kindText && f.header && whyNoStamp(f.texts[i]) == ""
+	}
+	return r.types[i] == TypeFlag && f.kinds[i] == kindText
+}
 
 // chooseRoles finds the columns that a Spec names, with its defaults: the last
 // column is the target, all others that hold numbers or time stamps are inputs.
@@ -135,6 +160,11 @@ func chooseRoles(s *Spec, file string, f *form) (*roles, error) {
 	}
 	taken := make([]bool, len(f.names))
 	taken[r.target] = true
+	var err error
+	if r.types, err = s.typed(file, f.names); err != nil {
+		return nil, err
+	}
+	r.texts = map[int]bool{}
 	for _, ref := range s.Inputs {
 		i, err := lookup(ref, file, f.names)
 		if err != nil {
@@ -151,18 +181,30 @@ func chooseRoles(s *Spec, file string, f *form) (*roles, error) {
 		}
 		taken[i] = true
 		r.inputs = append(r.inputs, i)
+		if as := r.types[i]; as == TypeText {
+			return nil, fmt.Errorf("%s: column %s is an input, but by data.types text, which is none", file, quoteText(f.names[i]))
+		}
+		r.texts[i] = r.asText(f, i)
 	}
-	if len(s.Inputs) > 0 {
+	if r.asked = len(s.Inputs) > 0; r.asked {
 		return r, nil
+	}
+	others := 0 // inputs that are no text
+	for i := range f.names {
+		if i != r.target && i != r.group && len(f.kinds) > 0 && r.types[i] != TypeText && (f.kinds[i] == kindNumber || f.kinds[i] == kindTime) {
+			others++
+		}
 	}
 	for i, name := range f.names {
 		if i == r.target || i == r.group {
 			continue
 		}
-		switch f.kinds[i] {
-		case kindNumber, kindTime:
+		r.texts[i] = r.asText(f, i)
+		switch {
+		case r.types[i] == TypeText:
+		case f.kinds[i] == kindNumber || f.kinds[i] == kindTime || r.texts[i] && (others >= textsBeside || r.types[i] != ""):
 			r.inputs = append(r.inputs, i)
-		case kindText:
+		case f.kinds[i] == kindText:
 			r.notices = append(r.notices, fmt.Sprintf("column %d (%s) holds text and is no input%s", i+1, quoteText(name), whyNoStamp(f.texts[i])))
 		default:
 			r.notices = append(r.notices, fmt.Sprintf("column %d (%s) has no values in the first rows and is no input", i+1, quoteText(name)))

@@ -13,6 +13,7 @@ import (
 	"strings"
 
 	"example.com/kestrel/datasets/formats"
+	"example.com/kestrel/datasets/sheets"
 )
 
 // StandardInput is the path that stands for it.
@@ -67,7 +68,7 @@ var errArchivePipe = errors.New("is an archive, or a table of another program, w
 // convert has what is read by its parts, a workbook, a zip or a Parquet file, read as
 // text, and reports whether it is one.
 func (s *source) convert(ctx context.Context, magic []byte, sheet string) (converted bool, err error) {
-	zipped, parquet := bytes.HasPrefix(magic, []byte(magicXLSX)), bytes.HasPrefix(magic, []byte(formats.MagicParquet))
+	zipped, parquet := bytes.HasPrefix(magic, []byte(sheets.XLSX)), bytes.HasPrefix(magic, []byte(formats.MagicParquet))
 	switch {
 	case !zipped && !parquet && sheet != "":
 		return false, fmt.Errorf("is no workbook (.xlsx), of which # could name a sheet")
@@ -80,7 +81,7 @@ func (s *source) convert(ctx context.Context, magic []byte, sheet string) (conve
 	s.size = 0
 	if parquet {
 		var rows formats.Rows
-		err := guarded(func() (err error) {
+		err := sheets.Guarded(func() (err error) {
 			rows, err = formats.Parquet(s.file, size)
 			return err
 		})
@@ -88,7 +89,7 @@ func (s *source) convert(ctx context.Context, magic []byte, sheet string) (conve
 			if ctx.Err() != nil {
 				return nil, ctx.Err()
 			}
-			if e := guarded(func() error { row, err = rows(); return nil }); e != nil {
+			if e := sheets.Guarded(func() error { row, err = rows(); return nil }); e != nil {
 				err = e
 			}
 			return row, err

@@ -2,8 +2,8 @@ package datasets
 
 import (
 	"fmt"
-	"strings"
-	"unicode/utf8"
+
+	"example.com/kestrel/datasets/quote"
 )
 
 // CellError is a value in a table that cannot be used.
@@ -35,39 +35,8 @@ func (e *LineError) Error() string {
 	return fmt.Sprintf("%s: line %d: %s", e.File, e.Line, e.Reason)
 }
 
-// maxQuoted is the number of characters of foreign text shown in a message.
-const maxQuoted = 40
-
-// quoteText quotes foreign text for a message: truncated, control characters
-// and invalid UTF-8 escaped, so that a terminal cannot be steered by a file.
-func quoteText(s string) string {
-	if utf8.RuneCountInString(s) > maxQuoted {
-		n := 0
-		for i := range s {
-			if n == maxQuoted {
-				return fmt.Sprintf("%q", s[:i]+"…")
-			}
-			n++
-		}
-	}
-	return fmt.Sprintf("%q", s)
-}
-
-// maxListed is the number of names listed in a message.
-const maxListed = 20
+// quoteText quotes foreign text for a message.
+func quoteText(s string) string { return quote.Text(s) }
 
 // quoteList quotes names for a message.
-func quoteList(names []string) string {
-	var b strings.Builder
-	for i, n := range names {
-		if i == maxListed {
-			fmt.Fprintf(&b, ", … (%d in all)", len(names))
-			break
-		}
-		if i > 0 {
-			b.WriteString(", ")
-		}
-		b.WriteString(quoteText(n))
-	}
-	return b.String()
-}
+func quoteList(names []string) string { return quote.List(names) }

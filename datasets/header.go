@@ -37,7 +37,9 @@ func ReadHeader(spec Spec) ([]HeaderColumn, error) {
 		if r, err := chooseRoles(&s, "", f); err == nil {
 			out[r.target].Role = "target"
 			for _, i := range r.inputs {
-				out[i].Role = "input"
+				if r.asked || r.types[i] != "" || !r.texts[i] { // all rows tell whether a text is one
+					out[i].Role = "input"
+				}
 			}
 		}
 		return nil, errEnough

@@ -102,6 +102,7 @@ func Load(ctx context.Context, spec Spec) (*Dataset, error) {
 	if err := d.findSeries(&s); err != nil {
 		return nil, err
 	}
+	d.findTypes()
 	if err := d.addCalendar(); err != nil {
 		return nil, err
 	}
@@ -156,6 +157,12 @@ func loadTable(ctx context.Context, s *Spec) (d *Dataset, kept []int32, err erro
 				return nil, err
 			}
 		}
+		f.levels = map[int]*levelNames{}
+		for i, is := range chosen.texts {
+			if is {
+				f.levels[i] = newLevels(nil)
+			}
+		}
 		all := append(append([]int(nil), chosen.inputs...), chosen.target)
 		if chosen.group >= 0 {
 			all = append(all, chosen.group)
@@ -170,8 +177,14 @@ func loadTable(ctx context.Context, s *Spec) (d *Dataset, kept []int32, err erro
 		groups = t.columns[last].labels
 		t.columns = t.columns[:last]
 	}
+	if err := chosen.settle(t, s.FirstRows); err != nil {
+		return nil, nil, err
+	}
 	if d, kept, err = newDataset(s, path, t); err != nil {
 		return nil, nil, err
+	}
+	for i := range d.Inputs {
+		d.Inputs[i].Type = chosen.types[d.Inputs[i].Number-1]
 	}
 	d.Notices = append(d.Notices, chosen.notices...)
 	d.groups = groups.keep(kept)
@@ -193,6 +206,9 @@ func newDataset(s *Spec, path string, t *table) (d *Dataset, kept []int32, err e
 		if c.kind == kindTime {
 			col.Time, col.Origin, col.Unit, col.nanos, col.form = true, c.origin, "s", c.nanos != nil, c.form()
 			col.local = c.local > 0 && c.zoned == 0
+		}
+		if c.levels != nil {
+			col.Levels = c.levels.names
 		}
 		advice := ""
 		if i < d.Dim {

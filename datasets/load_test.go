@@ -181,7 +181,7 @@ func TestLoadErrors(t *testing.T) {
 		{"x,y\n1,2\n2\n", Spec{}, `data.csv: line 3: 1 field where the first line has 2`},
 		{"x,y\n1,2\n2,\"3\n4,5\n", Spec{}, `data.csv: line 3: unclosed quotation mark`},
 		{"x,y\n1,2\n\"2\"2,3\n", Spec{}, `data.csv: line 3: text after a closing quotation mark; a mark inside quotes is written twice`},
-		{"a\"b,y\n\"two\nlines\",2\n1,q\n", Spec{Inputs: []string{"1"}},
+		{"a\"b,y\n\"two\nlines\",2\n1,q\n", Spec{Inputs: []string{"1"}, Types: map[string]string{"1": "number"}},
 			`data.csv: line 2, column 1 ("a\"b"): "two\nlines" is neither a number nor a time stamp`},
 		{"id,2019,2020\n1,2,3\n4,5,6\n", Spec{Inputs: []string{"1"}},
 			`data.csv: line 1, column 1: "id" is neither a number nor a time stamp; if line 1 holds the names of the columns, set header = "yes"`},

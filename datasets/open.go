@@ -17,6 +17,8 @@ import (
 
 	"github.com/klauspost/compress/gzip"
 	"github.com/klauspost/compress/zstd"
+
+	"example.com/kestrel/datasets/sheets"
 )
 
 // dataEnv names the variable that holds the folder of the user's data.
@@ -247,7 +249,7 @@ func (s *source) decompress(magic []byte) (err error) {
 	case is("\x28\xb5\x2f\xfd"):
 		s.zstd, err = zstd.NewReader(packed, zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxWindow(maxWindow))
 		s.Reader = s.zstd
-	case is(magicXLS[:4]):
+	case is(string(sheets.XLS[:4])):
 		return errSpreadsheet
 	default:
 		s.Reader = s.stored

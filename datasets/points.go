@@ -82,6 +82,12 @@ func newPointReader(src *source, file string, s *Spec, like *Dataset) (*PointRea
 		if p.target = target >= 0; p.target {
 			chosen = append(chosen, target)
 		}
+		f.levels = map[int]*levelNames{}
+		for j := range like.read() {
+			if names := like.Inputs[j].Levels; names != nil && err == nil {
+				f.levels[chosen[j]] = newLevels(names)
+			}
+		}
 		return chosen, err
 	})
 	if err != nil {
@@ -98,8 +104,17 @@ func newPointReader(src *source, file string, s *Spec, like *Dataset) (*PointRea
 func (p *PointReader) HasTarget() bool { return p.target }
 
 // Notices returns what the user should know of how the table is read, one line
-// each.
-func (p *PointReader) Notices() []string { return p.rows.notices }
+// each; of levels that are not known what has been read tells.
+func (p *PointReader) Notices() []string {
+	notices := slices.Clip(p.rows.notices)
+	for i := range p.rows.columns {
+		c := &p.rows.columns[i]
+		if text := c.levels.unknown(c.name); text != "" {
+			notices = append(notices, text)
+		}
+	}
+	return notices
+}
 
 // Dropped returns the number of rows that have been left out for a missing input.
 func (p *PointReader) Dropped() int { return p.dropped }

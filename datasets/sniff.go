@@ -30,6 +30,8 @@ type form struct {
 	first   int      // fields of the first record
 	width   int      // fields of all others; those beyond the names are empty
 	notices []string
+
+	levels map[int]*levelNames // of the columns that are read as texts, set where columns are chosen
 }
 
 // sample is the beginning of a table.

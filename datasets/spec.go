@@ -20,14 +20,15 @@ type Spec struct {
 	Source string // one of Sources
 
 	// Files.
-	Path       string   // looked for in SearchDirs, the working directory, $KESTREL_DATA; see loadSwissgrid for more than one file
-	SearchDirs []string // the folder of the config, as a rule
-	Inputs     []string // by name or number ("1" is the first column, "-1" and "last" the last); default: all others
-	Target     string   // default: the last column; of Swissgrid's workbooks part of a name, see findSeries
-	Header     string   // "auto" (default), "yes", "no"
-	Delimiter  string   // "auto" (default), ",", ";", "tab", "space", or any other ASCII character
-	Decimal    string   // the decimal sign: "auto" (default), ".", ","; where it is named, the other one may divide thousands
-	Missing    []string // texts that stand for a missing value, in any case; nil: DefaultMissing. An empty field always does.
+	Path       string            // looked for in SearchDirs, the working directory, $KESTREL_DATA; see loadSwissgrid for more than one file
+	SearchDirs []string          // the folder of the config, as a rule
+	Inputs     []string          // by name or number ("1" is the first column, "-1" and "last" the last); default: all others
+	Target     string            // default: the last column; of Swissgrid's workbooks part of a name, see findSeries
+	Header     string            // "auto" (default), "yes", "no"
+	Delimiter  string            // "auto" (default), ",", ";", "tab", "space", or any other ASCII character
+	Decimal    string            // the decimal sign: "auto" (default), ".", ","; where it is named, the other one may divide thousands
+	Types      map[string]string // of columns, by name or number, what they are taken for: of ColumnTypes; others as found
+	Missing    []string          // texts that stand for a missing value, in any case; nil: DefaultMissing. An empty field always does.
 
 	FirstRows int // of the table: scaling, seasons and held-out rows are theirs, and those behind are for training, last, see grown.go; 0: all
 
@@ -104,6 +105,11 @@ func (s Spec) withDefaults() (Spec, error) {
 			return s, err
 		}
 	}
+	for _, as := range s.Types {
+		if err := oneOf("types", as, ColumnTypes()); err != nil {
+			return s, err
+		}
+	}
 	for _, name := range s.Calendar {
 		if err := oneOf("calendar", name, CalendarNames()); err != nil {
 			return s, err
@@ -147,6 +153,8 @@ func (s Spec) withDefaults() (Spec, error) {
 		return s, fmt.Errorf("first_rows = %d: the number of rows must not be negative", s.FirstRows)
 	case s.FirstRows > 0 && s.Source != "csv":
 		return s, fmt.Errorf("first_rows = %d needs source = \"csv\", not %q", s.FirstRows, s.Source)
+	case len(s.Types) > 0 && s.Source != "csv":
+		return s, fmt.Errorf("types needs source = \"csv\", not %q", s.Source)
 	case s.Group != "" && s.Source != "csv":
 		return s, fmt.Errorf("group = %s needs source = \"csv\", not %q", quoteText(s.Group), s.Source)
 	case s.GroupValue != "" && s.Group == "":

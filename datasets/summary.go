@@ -16,6 +16,9 @@ import (
 // previewRows is the number of rows in a Summary's preview.
 const previewRows = 5
 
+// previewLevels is the number of levels that are shown of a column.
+const previewLevels = 8
+
 // Summary describes a dataset for people and, as JSON, for programs. Fields that say
 // nothing are as those of Dataset; docs/format.md has them as start.data.
 type Summary struct {
@@ -46,6 +49,7 @@ type ColumnSummary struct {
 	Name     string  `json:"name"`
 	Role     string  `json:"role"` // "input", "target"
 	Unit     string  `json:"unit,omitempty"`
+	Type     string  `json:"type,omitempty"` // of an input: of ColumnTypes
 	Count    int     `json:"count"`
 	Missing  int     `json:"missing"`
 	Min      float64 `json:"min"`
@@ -53,8 +57,9 @@ type ColumnSummary struct {
 	Mean     float64 `json:"mean"`
 	SD       float64 `json:"sd"`
 	Distinct int     `json:"distinct"`
-	Spacing  float64 `json:"spacing"` // median gap between neighbouring distinct values; 0 if there is one only
-	Regular  bool    `json:"regular"` // all gaps are equal to 1e-6 of the median
+	Spacing  float64 `json:"spacing"`          // median gap between neighbouring distinct values; 0 if there is one only
+	Regular  bool    `json:"regular"`          // all gaps are equal to 1e-6 of the median
+	Levels   []Level `json:"levels,omitempty"` // of texts, in the order of their values 0, 1, …
 	// Of time stamps: the first and the last, RFC 3339, and the time between.
 	First string `json:"first,omitempty"`
 	Last  string `json:"last,omitempty"`
@@ -64,6 +69,12 @@ type ColumnSummary struct {
 	Shift     float64             `json:"shift"`
 	Scale     float64             `json:"scale"`
 	Transform transform.Transform `json:"transform,omitzero"` // absent: none
+}
+
+// Level is a text among the values of an input, and how many rows have it.
+type Level struct {
+	Name string `json:"name"`
+	Rows int    `json:"rows"`
 }
 
 // Modelled is the name and the unit of the target as it is modelled, transformed.
@@ -108,6 +119,15 @@ func Describe(d *Dataset, s *Scaler) *Summary {
 			values[i] = d.X[i*d.Dim+j]
 		}
 		col := describeColumn(c, "input", values, rows, gaps)
+		col.Type = c.Type
+		for _, name := range c.Levels {
+			col.Levels = append(col.Levels, Level{Name: name})
+		}
+		if c.Levels != nil {
+			for _, v := range values {
+				col.Levels[int(v)].Rows++
+			}
+		}
 		if s != nil {
 			col.Shift, col.Scale = s.XShift[j], s.XScale[j]
 		}
@@ -186,6 +206,9 @@ func (c *Column) Format(v float64) string {
 	if c.Time {
 		return c.At(v).Format(time.RFC3339Nano)
 	}
+	if c.Levels != nil {
+		return c.level(v)
+	}
 	return strconv.FormatFloat(v, 'g', -1, 64)
 }
 
@@ -226,7 +249,7 @@ func (s *Summary) WriteText(w io.Writer) error {
 	}
 	fmt.Fprintln(w)
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(t, "column\trole\tunit\tcount\tmissing\tmin\tmax\tmean\tsd\tdistinct\tspacing\tshift\tscale")
+	fmt.Fprintln(t, "column\trole\ttype\tunit\tcount\tmissing\tmin\tmax\tmean\tsd\tdistinct\tspacing\tshift\tscale")
 	for _, c := range s.Columns {
 		spacing := fmt.Sprintf("%.6g", c.Spacing)
 		if c.Regular {
@@ -236,13 +259,18 @@ func (s *Summary) WriteText(w io.Writer) error {
 		if c.First != "" {
 			lo, hi = c.First, c.Last
 		}
-		fmt.Fprintf(t, "%s\t%s\t%s\t%d\t%d\t%s\t%s\t%.6g\t%.6g\t%d\t%s\t%.6g\t%.6g\n", escape(c.Name), c.Role, escape(c.Unit), c.Count, c.Missing,
-			lo, hi, c.Mean, c.SD, c.Distinct, spacing, c.Shift, c.Scale)
+		fmt.Fprintf(t, "%s\t%s\t%s\t%s\t%d\t%d\t%s\t%s\t%.6g\t%.6g\t%d\t%s\t%.6g\t%.6g\n", escape(c.Name), c.Role, c.Type, escape(c.Unit),
+			c.Count, c.Missing, lo, hi, c.Mean, c.SD, c.Distinct, spacing, c.Shift, c.Scale)
 	}
 	t.Flush()
 	for _, c := range s.Columns {
 		if c.Span != "" {
 			fmt.Fprintf(w, "%s spans %s\n", escape(c.Name), c.Span)
+		}
+	}
+	for _, c := range s.Columns {
+		if len(c.Levels) > 0 {
+			fmt.Fprintf(w, "levels of %s: %s\n", escape(c.Name), levelsText(c.Levels))
 		}
 	}
 	if s.StandardiseX != "" {
@@ -268,6 +296,18 @@ func (s *Summary) WriteText(w io.Writer) error {
 		_, err = fmt.Fprintf(w, "note: %s\n", PlainLine(n))
 	}
 	return err
+}
+
+// levelsText lists levels with their rows, the first ones.
+func levelsText(levels []Level) string {
+	var parts []string
+	for i, l := range levels {
+		if i == previewLevels {
+			return strings.Join(parts, ", ") + fmt.Sprintf(" and %d more", len(levels)-i)
+		}
+		parts = append(parts, fmt.Sprintf("%s (%s)", escape(l.Name), plural(l.Rows, "row")))
+	}
+	return strings.Join(parts, ", ")
 }
 
 // escape makes foreign text fit for a terminal and a column of a table.

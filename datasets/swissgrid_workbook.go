@@ -10,6 +10,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"example.com/kestrel/datasets/sheets"
 )
 
 // workbookSheet is the sheet of quarter hours in EnergieUebersichtCH-YYYY.
@@ -188,7 +190,7 @@ func readWorkbook(ctx context.Context, path string, s *Spec) (*workbook, error) 
 	known := newCells(s.Missing)
 	column, heads := -1, 0
 	var err error
-	b.sha256, err = readSheet(ctx, path, workbookSheet, func(row int, cells []sheetCell, date1904 bool) error {
+	b.sha256, err = readSheet(ctx, path, workbookSheet, func(row int, cells []sheets.Cell, date1904 bool) error {
 		switch heads++; heads {
 		case 1:
 			if column, b.name, err = findSeries(cmp.Or(s.Target, defaultSeries), b.file, cells); err != nil {
@@ -212,18 +214,18 @@ func readWorkbook(ctx context.Context, path string, s *Spec) (*workbook, error) 
 }
 
 // add takes a row.
-func (b *workbook) add(row int, line []sheetCell, column int, date1904 bool, known *cells) error {
-	var stamp, value *sheetCell
+func (b *workbook) add(row int, line []sheets.Cell, column int, date1904 bool, known *cells) error {
+	var stamp, value *sheets.Cell
 	for i := range line {
-		switch line[i].column {
+		switch line[i].Column {
 		case 0:
 			stamp = &line[i]
 		case column:
 			value = &line[i]
 		}
 	}
-	bad := func(cell *sheetCell, name string, err error) error {
-		return &CellError{b.file, row, cell.column + 1, name, cell.String(), err.Error()}
+	bad := func(cell *sheets.Cell, name string, err error) error {
+		return &CellError{b.file, row, cell.Column + 1, name, cell.String(), err.Error()}
 	}
 	v := math.NaN()
 	if value != nil {
@@ -232,7 +234,7 @@ func (b *workbook) add(row int, line []sheetCell, column int, date1904 bool, kno
 			return bad(value, b.name, err)
 		}
 	}
-	if stamp == nil || stamp.kind == kindText && strings.TrimSpace(stamp.text) == "" {
+	if stamp == nil || stamp.IsText && strings.TrimSpace(stamp.Text) == "" {
 		if value == nil || math.IsNaN(v) {
 			return nil
 		}
@@ -250,9 +252,9 @@ func (b *workbook) add(row int, line []sheetCell, column int, date1904 bool, kno
 // unitOf returns the unit of a column by the second row, and the factor that
 // brings its values to the unit returned: kWh become MWh, the unit of the
 // paper.
-func unitOf(cells []sheetCell, column int) (unit string, scale float64) {
+func unitOf(cells []sheets.Cell, column int) (unit string, scale float64) {
 	for i := range cells {
-		if cells[i].column == column {
+		if cells[i].Column == column {
 			unit = strings.TrimSpace(cells[i].String())
 		}
 	}
@@ -268,14 +270,14 @@ func plainName(name string) string { return strings.ToLower(strings.Join(strings
 // findSeries finds the column whose name in German or English holds ref, in any
 // case, or is ref where several hold it; else the column of that number. It
 // returns the index from 0 and the name in English, or the only one there is.
-func findSeries(ref, file string, header []sheetCell) (column int, name string, err error) {
+func findSeries(ref, file string, header []sheets.Cell) (column int, name string, err error) {
 	var names []string // by column; the last line of the name, which is English
 	var parts, exact []int
 	want := plainName(ref)
 	for i := range header {
 		h := &header[i]
 		full := h.String()
-		for len(names) < h.column {
+		for len(names) < h.Column {
 			names = append(names, fmt.Sprintf("c%d", len(names)+1))
 		}
 		lines := strings.FieldsFunc(full, func(r rune) bool { return r == '\n' || r == '\r' })
@@ -283,17 +285,17 @@ func findSeries(ref, file string, header []sheetCell) (column int, name string, 
 		if len(lines) > 0 {
 			last = strings.Join(strings.Fields(lines[len(lines)-1]), " ")
 		}
-		names = append(names, cmp.Or(last, fmt.Sprintf("c%d", h.column+1)))
-		if h.column == 0 || !strings.Contains(plainName(full), want) {
+		names = append(names, cmp.Or(last, fmt.Sprintf("c%d", h.Column+1)))
+		if h.Column == 0 || !strings.Contains(plainName(full), want) {
 			continue
 		}
-		parts = append(parts, h.column)
+		parts = append(parts, h.Column)
 		same := plainName(full) == want
 		for _, l := range lines {
 			same = same || plainName(l) == want
 		}
 		if same {
-			exact = append(exact, h.column)
+			exact = append(exact, h.Column)
 		}
 	}
 	if _, err := strconv.Atoi(ref); err == nil {

@@ -13,6 +13,8 @@ import (
 	"unicode/utf16"
 
 	"github.com/xuri/excelize/v2"
+
+	"example.com/kestrel/datasets/sheets"
 )
 
 // The writers below make the files of the tests byte by byte from the
@@ -49,7 +51,7 @@ func oleFile(name string, stream []byte) []byte {
 	difat0 := fat0 + fats
 	le := binary.LittleEndian
 	head := make([]byte, sector)
-	copy(head, magicXLS)
+	copy(head, sheets.XLS)
 	le.PutUint16(head[24:], 0x3e)
 	le.PutUint16(head[26:], 3)
 	le.PutUint16(head[28:], 0xfffe)

@@ -2,6 +2,8 @@ package datasets
 
 import (
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
 	"errors"
 	"fmt"
 	"io"
@@ -9,13 +11,8 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
-)
 
-// The first bytes of a zip archive, such as an .xlsx, and of an OLE2 compound
-// file, such as an .xls.
-const (
-	magicXLSX = "PK\x03\x04"
-	magicXLS  = "\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
+	"example.com/kestrel/datasets/sheets"
 )
 
 // workbookPrefix is how Swissgrid's files begin: EnergieUebersichtCH-2009.xls.
@@ -124,9 +121,9 @@ func filesIn(dir string, wanted func(string) bool) ([]string, error) {
 	return files, nil
 }
 
-// workbookFormat returns the magic number of a workbook, whatever its file is
+// workbookFormat returns the form of a workbook, whatever its file is
 // called, or "" of anything else.
-func workbookFormat(ctx context.Context, path string) (string, error) {
+func workbookFormat(ctx context.Context, path string) (sheets.Format, error) {
 	f, err := open(ctx, path)
 	if err == errPipe {
 		return "", fmt.Errorf("%s: %w", filepath.Base(path), err)
@@ -140,9 +137,9 @@ func workbookFormat(ctx context.Context, path string) (string, error) {
 	if err != nil && err != io.EOF && err != io.ErrUnexpectedEOF {
 		return "", err
 	}
-	for _, magic := range []string{magicXLSX, magicXLS} {
-		if strings.HasPrefix(string(b[:n]), magic) {
-			return magic, nil
+	for _, is := range []sheets.Format{sheets.XLSX, sheets.XLS} {
+		if strings.HasPrefix(string(b[:n]), string(is)) {
+			return is, nil
 		}
 	}
 	return "", nil
@@ -153,4 +150,66 @@ func workbookFormat(ctx context.Context, path string) (string, error) {
 func IsWorkbook(path string) bool {
 	format, err := workbookFormat(context.Background(), path)
 	return err == nil && format != ""
+}
+
+// contextRows is how many rows are read between two looks at the context.
+const contextRows = 1024
+
+// readSheet reads a sheet of a workbook, .xls or .xlsx by its content, row by
+// row. It returns the sha256 of the file. Errors are prefixed with the file's
+// name, but for those of rows.
+func readSheet(ctx context.Context, path, sheet string, rows sheets.Rows) (sum string, err error) {
+	base := filepath.Base(path)
+	f, err := open(ctx, path)
+	if err != nil {
+		return "", err
+	}
+	defer f.Close()
+	info, err := f.Stat()
+	if err != nil {
+		return "", fmt.Errorf("%s: %w", base, err)
+	}
+	if info.Size() > sheets.Largest {
+		return "", fmt.Errorf("%s: %w", base, sheets.ErrTooBig)
+	}
+	h := sha256.New()
+	if _, err := io.Copy(h, newBesideReader(ctx, f)); err != nil {
+		return "", fmt.Errorf("%s: %w", base, err)
+	}
+	format, err := workbookFormat(ctx, path)
+	if err != nil {
+		return "", fmt.Errorf("%s: %w", base, err)
+	}
+	counted := 0
+	var stopped error
+	checked := func(row int, cells []sheets.Cell, date1904 bool) error {
+		if counted++; counted%contextRows == 0 {
+			stopped = ctx.Err()
+		}
+		if stopped == nil {
+			stopped = rows(row, cells, date1904)
+		}
+		return stopped
+	}
+	err = sheets.Read(f, info.Size(), format, sheet, checked)
+	switch {
+	case stopped != nil:
+		return "", stopped
+	case err != nil:
+		return "", fmt.Errorf("%s: %w", base, err)
+	}
+	return hex.EncodeToString(h.Sum(nil)), nil
+}
+
+// sumOfSums is the hash that stands for several files: the sha256 of the lines
+// "sha256  name", as sha256sum prints them.
+func sumOfSums(paths, sums []string) string {
+	if len(sums) == 1 {
+		return sums[0]
+	}
+	h := sha256.New()
+	for i := range sums {
+		fmt.Fprintf(h, "%s  %s\n", sums[i], filepath.Base(paths[i]))
+	}
+	return hex.EncodeToString(h.Sum(nil))
 }

@@ -4,6 +4,8 @@ import (
 	"errors"
 	"math"
 	"time"
+
+	"example.com/kestrel/datasets/sheets"
 )
 
 // Local time is handled in whole minutes since 1970-01-01 00:00 of the clock on
@@ -29,23 +31,20 @@ const firstYear, lastYear = 1981, 2199
 // wallMinutes reads a time stamp: a day with its fraction, or a text such as
 // 31.12.2021 23:45. Fractions of a day, often made by adding 1/96 again and
 // again, are taken for the quarter hour that is at most a minute away.
-func wallMinutes(c *sheetCell, date1904 bool) (int64, error) {
+func wallMinutes(c *sheets.Cell, date1904 bool) (int64, error) {
 	var minutes float64
-	switch c.kind {
-	case kindNumber:
-		days := c.number - serial1970
-		if date1904 {
-			days += serial1904Less
-		}
-		minutes = days * minutesPerDay
-	case kindText:
-		us, ok := parseStamp([]byte(c.text))
+	if c.IsText {
+		us, ok := parseStamp([]byte(c.Text))
 		if !ok {
 			return 0, errNotTime
 		}
 		minutes = float64(us) / 60e6
-	default:
-		return 0, errNotTime
+	} else {
+		days := c.Number - serial1970
+		if date1904 {
+			days += serial1904Less
+		}
+		minutes = days * minutesPerDay
 	}
 	first := float64(time.Date(firstYear, 1, 1, 0, 0, 0, 0, time.UTC).Unix() / 60)
 	last := float64(time.Date(lastYear+1, 1, 1, 0, 0, 0, 0, time.UTC).Unix() / 60)

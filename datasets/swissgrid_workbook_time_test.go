@@ -4,6 +4,8 @@ import (
 	"slices"
 	"testing"
 	"time"
+
+	"example.com/kestrel/datasets/sheets"
 )
 
 // TestSwissTime checks every quarter hour of the days around the changes, and
@@ -87,20 +89,20 @@ func TestWallMinutes(t *testing.T) {
 	want := time.Date(2021, 7, 1, 12, 15, 0, 0, time.UTC).Unix() / 60
 	day := 44378.0 // 2021-07-01 in a spreadsheet
 	for name, c := range map[string]struct {
-		cell     sheetCell
+		cell     sheets.Cell
 		date1904 bool
 		err      error
 	}{
-		"number":      {sheetCell{kind: kindNumber, number: day + 49./96}, false, nil},
-		"drifted":     {sheetCell{kind: kindNumber, number: day + 49./96 - 5e-4}, false, nil},
-		"from 1904":   {sheetCell{kind: kindNumber, number: day - 1462 + 49./96}, true, nil},
-		"text":        {sheetCell{kind: kindText, text: "01.07.2021 12:15"}, false, nil},
-		"off":         {sheetCell{kind: kindNumber, number: day + .512}, false, errNotQuarter},
-		"text off":    {sheetCell{kind: kindText, text: "01.07.2021 12:10"}, false, errNotQuarter},
-		"no stamp":    {sheetCell{kind: kindText, text: "Total"}, false, errNotTime},
-		"small":       {sheetCell{kind: kindNumber, number: 17}, false, errNotInRange},
-		"large":       {sheetCell{kind: kindNumber, number: 1e300}, false, errNotInRange},
-		"month first": {sheetCell{kind: kindText, text: "07/01/2021 12:15"}, false, errNotTime},
+		"number":      {sheets.Cell{Number: day + 49./96}, false, nil},
+		"drifted":     {sheets.Cell{Number: day + 49./96 - 5e-4}, false, nil},
+		"from 1904":   {sheets.Cell{Number: day - 1462 + 49./96}, true, nil},
+		"text":        {sheets.Cell{IsText: true, Text: "01.07.2021 12:15"}, false, nil},
+		"off":         {sheets.Cell{Number: day + .512}, false, errNotQuarter},
+		"text off":    {sheets.Cell{IsText: true, Text: "01.07.2021 12:10"}, false, errNotQuarter},
+		"no stamp":    {sheets.Cell{IsText: true, Text: "Total"}, false, errNotTime},
+		"small":       {sheets.Cell{Number: 17}, false, errNotInRange},
+		"large":       {sheets.Cell{Number: 1e300}, false, errNotInRange},
+		"month first": {sheets.Cell{IsText: true, Text: "07/01/2021 12:15"}, false, errNotTime},
 	} {
 		got, err := wallMinutes(&c.cell, c.date1904)
 		if err != c.err || err == nil && got != want {

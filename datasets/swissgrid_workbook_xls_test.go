@@ -2,7 +2,6 @@ package datasets
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"math/rand/v2"
 	"os"
@@ -10,6 +9,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"example.com/kestrel/datasets/sheets"
 )
 
 // readAll reads a sheet into texts, "row,column=text".
@@ -17,27 +18,17 @@ func readAll(t testing.TB, data []byte) ([]string, error) {
 	t.Helper()
 	path := writeBytes(t, t.TempDir(), "a.xls", data)
 	var out []string
-	_, err := readSheet(context.Background(), path, "Daten", func(row int, cells []sheetCell, _ bool) error {
+	_, err := readSheet(context.Background(), path, "Daten", func(row int, cells []sheets.Cell, _ bool) error {
 		for _, c := range cells {
 			kind := "n"
-			if c.kind == kindText {
+			if c.IsText {
 				kind = "t"
 			}
-			out = append(out, fmt.Sprintf("%d,%d%s=%s", row, c.column+1, kind, c.String()))
+			out = append(out, fmt.Sprintf("%d,%d%s=%s", row, c.Column+1, kind, c.String()))
 		}
 		return nil
 	})
 	return out, err
-}
-
-// TestDecodeRK has the examples of OpenOffice's "Documentation of the Microsoft
-// Excel File Format", 2.5.5.
-func TestDecodeRK(t *testing.T) {
-	for rk, want := range map[uint32]float64{0x3ff00000: 1, 0x405ec001: 1.23, 0x02f1853a: 12345678, 0x02f1853b: 123456.78, 0xfffffffe: -1} {
-		if got := decodeRK(rk); got != want {
-			t.Errorf("%#x: %v, not %v", rk, got, want)
-		}
-	}
 }
 
 // everyRecord has cells of every kind.
@@ -182,7 +173,7 @@ func TestReadXLSDamaged(t *testing.T) {
 			t.Fatal(err)
 		}
 		cells := 0
-		if _, err := readSheet(context.Background(), path, "Daten", func(_ int, c []sheetCell, _ bool) error {
+		if _, err := readSheet(context.Background(), path, "Daten", func(_ int, c []sheets.Cell, _ bool) error {
 			cells += len(c)
 			return nil
 		}); err != nil {
@@ -204,23 +195,9 @@ func FuzzReadSheet(f *testing.F) {
 	f.Fuzz(func(t *testing.T, data []byte) {
 		path := writeBytes(t, t.TempDir(), "a.xls", data)
 		for _, sheet := range []string{"Daten", workbookSheet} {
-			readSheet(context.Background(), path, sheet, func(int, []sheetCell, bool) error { return nil })
+			readSheet(context.Background(), path, sheet, func(int, []sheets.Cell, bool) error { return nil })
 		}
 	})
-}
-
-func TestGuardedTurnsPanicsIntoErrors(t *testing.T) {
-	err := guarded(func() error {
-		var a []int
-		_ = a[len(a)]
-		return nil
-	})
-	if err == nil || !strings.Contains(err.Error(), "is damaged") || strings.Contains(err.Error(), "\n") {
-		t.Errorf("%v", err)
-	}
-	if want := errors.New("x"); guarded(func() error { return want }) != want {
-		t.Error("changed")
-	}
 }
 
 func TestReadSheetStops(t *testing.T) {
@@ -232,7 +209,7 @@ func TestReadSheetStops(t *testing.T) {
 		}
 	}}
 	path := writeBytes(t, t.TempDir(), "a.xls", oleFile("Workbook", k.stream()))
-	_, err := readSheet(ctx, path, "Daten", func(int, []sheetCell, bool) error {
+	_, err := readSheet(ctx, path, "Daten", func(int, []sheets.Cell, bool) error {
 		rows++
 		cancel()
 		return nil

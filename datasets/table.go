@@ -48,7 +48,8 @@ type tableColumn struct {
 	forms  []stampForm // in which all time stamps looked at are written
 	looked int         // of them
 
-	labels *labels // of a column that names series; its values are not numbers
+	labels *labels     // of a column that names series; its values are not numbers
+	levels *levelNames // of a column of texts that is an input; its values are their numbers
 
 	larges  []largeNumber
 	rounded int    // of them
@@ -146,6 +147,9 @@ func newTableReader(src *source, file string, s *Spec, by writing, choose func(*
 	t := &table{file: file, names: f.names, writing: c.writing, notices: append(notices, f.notices...)}
 	for _, i := range chosen {
 		col := tableColumn{number: i + 1, name: f.names[i]}
+		if f.levels[i] != nil {
+			col.levels, col.kind = f.levels[i], kindNumber
+		}
 		if !f.header && s.Header != "no" {
 			col.hint = `; if line 1 holds the names of the columns, set header = "yes"`
 		}
@@ -292,6 +296,13 @@ func (col *tableColumn) parse(text []byte, c *cells) (float64, error) {
 	if col.labels != nil {
 		col.labels.add(string(bytes.TrimSpace(text)))
 		return 0, nil
+	}
+	if col.levels != nil {
+		b := bytes.TrimSpace(text)
+		if c.isMissing(b) || len(b) == 0 {
+			return math.NaN(), nil
+		}
+		return float64(col.levels.add(string(b))), nil
 	}
 	if col.kind != kindTime {
 		v, err := c.number(text)

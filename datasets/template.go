@@ -46,15 +46,17 @@ type TemplateZones struct {
 
 // TemplateColumn is a Column.
 type TemplateColumn struct {
-	Name   string `json:"name"`
-	Number int    `json:"number,omitempty"` // in the table, from 1
-	Unit   string `json:"unit,omitempty"`   // of time stamps s or d; "": not known
-	Origin string `json:"origin,omitempty"` // of time stamps, from which their values count: RFC 3339; else ""
-	Nanos  bool   `json:"nanos,omitempty"`  // time stamps have nanoseconds
-	Form   string `json:"form,omitempty"`   // in which time stamps are written, as a layout of Go's package time; "": RFC 3339
-	Offset int    `json:"offset,omitempty"` // seconds east of UTC of the zone that they are written in
-	Local  bool   `json:"local,omitempty"`  // none of them has a zone
-	Zone   string `json:"zone,omitempty"`   // IANA name of the zone that they are written in, where they were read in several
+	Name   string   `json:"name"`
+	Number int      `json:"number,omitempty"` // in the table, from 1
+	Unit   string   `json:"unit,omitempty"`   // of time stamps s or d; "": not known
+	Origin string   `json:"origin,omitempty"` // of time stamps, from which their values count: RFC 3339; else ""
+	Nanos  bool     `json:"nanos,omitempty"`  // time stamps have nanoseconds
+	Form   string   `json:"form,omitempty"`   // in which time stamps are written, as a layout of Go's package time; "": RFC 3339
+	Offset int      `json:"offset,omitempty"` // seconds east of UTC of the zone that they are written in
+	Local  bool     `json:"local,omitempty"`  // none of them has a zone
+	Type   string   `json:"type,omitempty"`   // what an input is taken for, of ColumnTypes
+	Levels []string `json:"levels,omitempty"` // texts whose values are their places here, from 0
+	Zone   string   `json:"zone,omitempty"`   // IANA name of the zone that they are written in, where they were read in several
 }
 
 // dateOrders are the texts of them.
@@ -65,7 +67,7 @@ func dateOrders() map[dateOrder]string {
 // Template returns that of d, whose rows must be there.
 func (d *Dataset) Template() *Template {
 	column := func(c *Column) TemplateColumn {
-		out := TemplateColumn{Name: c.Name, Number: c.Number, Unit: c.Unit, Nanos: c.nanos}
+		out := TemplateColumn{Name: c.Name, Number: c.Number, Unit: c.Unit, Nanos: c.nanos, Type: c.Type, Levels: c.Levels}
 		if c.Time {
 			out.Origin = c.Origin.Format(time.RFC3339Nano)
 			out.Form, out.Offset, out.Local = c.form.layout, c.form.offset, c.local
@@ -96,7 +98,10 @@ func (t *Template) Dataset() (*Dataset, error) {
 		return nil, errors.New("no input column")
 	}
 	for i, c := range append(slices.Clone(t.Inputs), t.Target) {
-		col := Column{Name: c.Name, Number: c.Number, Unit: c.Unit, nanos: c.Nanos}
+		col := Column{Name: c.Name, Number: c.Number, Unit: c.Unit, nanos: c.Nanos, Type: c.Type, Levels: c.Levels}
+		if len(c.Levels) > 0 && (i == d.Dim || c.Origin != "") || c.Type != "" && !slices.Contains(ColumnTypes(), c.Type) {
+			return nil, fmt.Errorf("column %s has %d levels and is taken for %s", quoteText(c.Name), len(c.Levels), quoteText(c.Type))
+		}
 		if c.Number < 0 || len(t.Names) > 0 && c.Number > len(t.Names) {
 			return nil, fmt.Errorf("column %s is number %d of %d", quoteText(c.Name), c.Number, len(t.Names))
 		}

@@ -13,6 +13,7 @@ import (
 	"github.com/xuri/excelize/v2"
 
 	"example.com/kestrel/datasets/formats"
+	"example.com/kestrel/datasets/sheets"
 )
 
 const (
@@ -31,10 +32,10 @@ var dateShown = regexp.MustCompile(
 // be "" where there is one alone. Numbers are what cells hold, not what they show,
 // unless they show a date.
 func workbookText(ctx context.Context, f *os.File, size int64, sheet string) (_ io.Reader, err error) {
-	if size > largestWorkbook {
-		return nil, errTooBig
+	if size > sheets.Largest {
+		return nil, sheets.ErrTooBig
 	}
-	book, done, err := openXLSX(f, size)
+	book, done, err := sheets.OpenXLSX(f, size)
 	if err != nil {
 		return nil, err
 	}
@@ -57,7 +58,7 @@ func workbookText(ctx context.Context, f *os.File, size int64, sheet string) (_ 
 		)
 	}
 	if name == "" {
-		return nil, missingSheet(sheet, book.GetSheetList())
+		return nil, sheets.Missing(sheet, book.GetSheetList())
 	}
 	w := &sheetText{book: book, sheet: name}
 	if err := w.findDates(); err != nil {
@@ -69,7 +70,7 @@ func workbookText(ctx context.Context, f *os.File, size int64, sheet string) (_ 
 			return ctx.Err()
 		}
 		if out.Len() > largestSheet {
-			return errTooBig
+			return sheets.ErrTooBig
 		}
 		return w.write(&out, cells)
 	})
@@ -87,7 +88,7 @@ type sheetText struct {
 
 // each reads rows, what their cells hold or what they show.
 func (w *sheetText) each(raw bool, take func(row int, cells []string) error) error {
-	return guarded(func() (err error) {
+	return sheets.Guarded(func() (err error) {
 		rows, err := w.book.Rows(w.sheet)
 		if err != nil {
 			return err

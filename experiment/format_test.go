@@ -47,8 +47,14 @@ func TestFormatPageHasArrays(t *testing.T) {
 		{"sparse.inducing=auto", "sparse.compare_all=0",
 			"data.outputs=75", "schedule.evaluate_every=1", "schedule.refine=0", "data.kernel=MATERN12",
 			"data.params=[0.3, 1]", "data.noise=0.001", "kernels.expressions=SE,LIN,PER,LIN+SE,RQ,MATERN12"},
+		// What it takes for noise is a function.
+		{"sparse.inducing=auto", "sparse.first_inducing=4", "optimise.optimizer=collapsed", "data.outputs=200", "schedule.evaluate_every=1",
+			"schedule.refine=0", "data.kernel=SE", "data.params=[1, 0.15]", "data.noise=0.1", "kernels.expressions=SE"},
 		{"optimise.optimizer=adam", "optimise.hyperparameters=full", "schedule.batch=16", "schedule.elbo_rows=20"},
 		{"optimise.optimizer=natural", "schedule.batch=16"},
+		{"optimise.optimizer=collapsed", "optimise.hyperparameters=diagonal", "schedule.evaluate_every=1", "schedule.refine=0"},
+		// Its leader has inducing inputs of its own.
+		{"optimise.optimizer=natural", "data.outputs=2300", "sparse.inducing=5", "schedule.evaluate_every=1", "schedule.refine=0"},
 		{"data.source=csv", "data.path=" + series(t), "data.test=4", "predict.calibrate=auto", "kernels.expressions=SE"},
 	} {
 		runtest.In(t, configtest.Small(t, set...), filepath.Join(t.TempDir(), "run"), written)

@@ -23,3 +23,12 @@ func (r *Run) Inspect(ctx context.Context) (*inspect.Inspector, error) {
 	}
 	return inspect.NewInspector(ctx, r.subject, learned)
 }
+
+// Data returns the rows that the run is about against an input, at most so many, as
+// inspect.Unseen does: there is something to see before the first evaluation.
+func (r *Run) Data(column, most int) (*inspect.PointSet, error) {
+	if r.subject == nil {
+		return nil, errors.New("this run cannot be inspected")
+	}
+	return inspect.Unseen(r.subject, column, most)
+}

@@ -6,6 +6,7 @@ import (
 	"fmt"
 
 	"example.com/kestrel/experiment/record"
+	"example.com/kestrel/experiment/steer"
 	"example.com/kestrel/vbks"
 )
 
@@ -227,6 +228,21 @@ func (r *Run) Snapshot() Snapshot {
 		elapsed.Elapsed = r.watch.elapsed()
 	}
 	return elapsed
+}
+
+// Status implements steer.Run.
+func (r *Run) Status() (steer.Status, error) {
+	now := r.Snapshot()
+	s := steer.Status{State: now.State, Elapsed: now.Elapsed, Progress: now.Progress}
+	if now.Evaluation == nil {
+		return s, nil
+	}
+	for i := range now.Evaluation.Kernels {
+		if k := &now.Evaluation.Kernels[i]; k.Status == vbks.Pruned {
+			s.Pruned = append(s.Pruned, k.ID)
+		}
+	}
+	return s, nil
 }
 
 // Wait waits until the run is stopped, finished or failed, or ctx ends.

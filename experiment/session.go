@@ -9,6 +9,7 @@ import (
 	"example.com/kestrel/experiment/prepare"
 	"example.com/kestrel/experiment/record"
 	"example.com/kestrel/experiment/rundir"
+	"example.com/kestrel/experiment/steer"
 	"example.com/kestrel/vbks"
 )
 
@@ -22,6 +23,7 @@ type Session struct {
 	job   *prepare.Job
 	dir   *rundir.Directory
 	files *rundir.RoomWaiter // writes to dir
+	steer *steer.Server      // nil: no orders are taken from other processes
 }
 
 // Begin loads and compiles what a config asks for, creates the run directory
@@ -93,9 +95,34 @@ func (s *Session) Arithmetic() (string, error) {
 // Cluster is what the config says of processes that take part.
 func (s *Session) Cluster() config.ClusterChoice { return s.job.Config.Cluster }
 
+// TakeOrders lets other processes of this user give the run orders. Where that cannot
+// be, the owner's note says why, and the run goes on all the same.
+func (s *Session) TakeOrders() {
+	socket, none := "", ""
+	at, err := steer.Listen(s.Run)
+	if err == nil {
+		s.steer, socket = at, at.Path
+	} else {
+		none = err.Error()
+	}
+	if err := s.dir.Orders(socket, none); err != nil {
+		s.RefuseOrders() // nobody would find it
+	}
+}
+
+// RefuseOrders takes no more orders of other processes, once those in hand have been
+// carried out.
+func (s *Session) RefuseOrders() {
+	if s.steer != nil {
+		_ = s.steer.Close() // a socket that stays is removed by the next run
+		s.steer = nil
+	}
+}
+
 // Close stops the run if it is not at rest, writes everything and gives the
 // device back.
 func (s *Session) Close() error {
+	s.RefuseOrders()
 	err := s.Run.Close()
 	if e := s.files.Close(); err == nil && e != nil {
 		err = fmt.Errorf("run directory %q: %w", s.Path, e)

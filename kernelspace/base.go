@@ -29,6 +29,7 @@ const (
 	OpCos                // σ² cos(2π Σ_d (x_d−x′_d)/p_d)
 	OpRW                 // σ² Σ_d m_d, see randomWalk
 	OpIRW                // σ² Σ_d m_d²(3M_d − m_d)/6, see integratedRandomWalk
+	OpCat                // σ² if all columns are the same, else 0
 	OpStep               // nothing: place and width of the OpChange that takes it as its first operand
 )
 
@@ -59,6 +60,7 @@ const (
 	basePoly2
 	basePoly3
 	basePoly4
+	baseCAT
 	baseConst
 	baseWhite
 	numBases
@@ -158,6 +160,11 @@ var bases = [numBases + 1]baseInfo{
 		name: "POLY4", letter: "poly4", synonyms: []string{"QUARTIC"},
 		about: "polynomial: σ² (x·x′/ℓ² + c)⁴",
 		op:    OpPoly, degree: 4, scale: scaleAmplitude, shape: nameOffset, value: polynomial,
+	},
+	baseCAT: {
+		name: "CAT", letter: "cat", synonyms: []string{"CATEGORY", "LEVELS"},
+		about: "levels of a category, none nearer to another: σ² where both points have the same, else 0",
+		op:    OpCat, value: category,
 	},
 	baseConst: {
 		name: "CONST", letter: "c", synonyms: []string{"CONSTANT", "BIAS"},
@@ -286,6 +293,20 @@ func integratedRandomWalk(l leafAt) float64 {
 
 func polynomial(l leafAt) float64 {
 	return l.variance * math.Pow(l.innerProduct()+l.shape, float64(l.degree))
+}
+
+// category has an effect for each level, independent with variance σ², as random effects
+// have (Searle, Casella and McCulloch, Variance Components, 1992, chapter 1). Levels whose
+// effects, or functions, are alike to some extent (compound symmetry, with correlation ρ) need
+// nothing of their own: CAT[g]+CONST has ρ = σ_c²/(σ_c²+σ²), and so has what it is a factor of. Of
+// several columns the levels are their combinations.
+func category(l leafAt) float64 {
+	for _, d := range l.cols {
+		if l.x[d] != l.y[d] {
+			return 0
+		}
+	}
+	return l.variance
 }
 
 func constant(l leafAt) float64 { return l.variance }

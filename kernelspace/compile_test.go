@@ -256,6 +256,10 @@ func runLeaf(t *testing.T, in Instr, theta, x, y []float64, same bool) float64 {
 		if same {
 			k = 1
 		}
+	case OpCat: // of the distance alone
+		if r2 == 0 {
+			k = 1
+		}
 	case OpConst:
 		k = 1
 	case OpPoly:

@@ -223,3 +223,29 @@ func (p *Program) Columns(i int) []int {
 
 // Backwards reports whether the value of raw parameter i falls as it is told in data units.
 func (p *Program) Backwards(i int) bool { return i < len(p.Params) && p.Params[i].Name == nameOrigin }
+
+// LeafNames names the leaves: "PER", or "PER#1" and "PER#2" where a base kernel appears
+// more than once; those of a linear mean "mean LIN" and "mean CONST".
+func (p *Program) LeafNames() []string {
+	var bases []string
+	count := map[string]int{}
+	for i, q := range p.Params {
+		if q.Leaf != len(bases) {
+			continue
+		}
+		name := q.Base
+		if i >= len(p.Own().Params) {
+			name = "mean " + name
+		}
+		bases = append(bases, name)
+		count[name]++
+	}
+	seen := map[string]int{}
+	for i, b := range bases {
+		if count[b] > 1 {
+			seen[b]++
+			bases[i] = fmt.Sprintf("%s#%d", b, seen[b])
+		}
+	}
+	return bases
+}

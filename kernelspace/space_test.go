@@ -182,7 +182,7 @@ func TestSimplificationsAreLimits(t *testing.T) {
 					own[len(own)-1] = 1e9
 				case DropFactor: // make it the constant 1
 					// With several leaves the sum of their variances would count.
-					if in.Op == OpLIN || in.Op == OpPoly || in.Op == OpWhite || len(s.Dropped) > 1 {
+					if in.Op == OpLIN || in.Op == OpPoly || in.Op == OpWhite || in.Op == OpCat || len(s.Dropped) > 1 {
 						skip = true
 					}
 					for k := range own[1:] {

@@ -8,6 +8,7 @@ import (
 	"context"
 	"os"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	tea "charm.land/bubbletea/v2"
@@ -38,11 +39,16 @@ type app struct {
 	launcher *launcher.Launcher // shown; nil: the bench is
 	kept     *launcher.Launcher // with what was typed last
 	bench    *bench
-	busy     string // what is under way before a bench is there
-	prompt   prompt // asks the user; nil: nobody asks
+	busy     string       // what is under way before a bench is there
+	since    time.Time    // when that began, where it may take long
+	step     atomic.Value // string: what of it is being done
+	prompt   prompt       // asks the user; nil: nobody asks
 	help     *help
 	tabs     []plot.Rect // of the views' names, for the mouse
 	note     note.Note
+
+	away bool   // the terminal has told that nobody looks
+	ring string // what is to be told of the end of a run, to whom does not look
 
 	watching bool // a tick is under way
 	crash    *Crash
@@ -63,13 +69,23 @@ func newApp(ctx context.Context, o Options) *app {
 	if o.Env("NO_COLOR") != "" {
 		profile = colorprofile.ASCII
 	}
-	a.theme = theme.New(profile, true, theme.GlyphsFor(o.Env))
+	a.theme = a.newTheme(profile, true, o.Settings.Glyphs(o.Env))
 	return a
+}
+
+// newTheme is a theme in the user's colours.
+func (a *app) newTheme(profile colorprofile.Profile, dark bool, glyphs plot.Glyphs) *theme.Theme {
+	t := theme.New(profile, a.opts.Settings.Dark(dark), glyphs)
+	a.opts.Settings.Paint(t)
+	return t
 }
 
 // Init implements tea.Model.
 func (a *app) Init() tea.Cmd {
 	cmds := []tea.Cmd{tea.RequestBackgroundColor}
+	if a.opts.Remark != "" {
+		cmds = append(cmds, note.Say(note.Warning, "%s", a.opts.Remark))
+	}
 	switch {
 	case a.opts.Config != nil:
 		cmds = append(cmds, a.begin(*a.opts.Config, a.opts.Out))
@@ -104,7 +120,7 @@ func (a *app) Update(msg tea.Msg) (model tea.Model, cmd tea.Cmd) {
 	if a.bench != nil {
 		cmd = tea.Batch(cmd, a.bench.refresh())
 	}
-	return model, catching(tea.Batch(cmd, a.watch()))
+	return model, catching(tea.Batch(cmd, a.watch(), a.rung()))
 }
 
 // handle takes a message in, and reports whether it could change what is shown.
@@ -114,10 +130,16 @@ func (a *app) handle(msg tea.Msg) (cmd tea.Cmd, changed bool) {
 		a.w, a.h = msg.Width, msg.Height
 	case tea.ColorProfileMsg:
 		if a.opts.Env("NO_COLOR") == "" {
-			a.theme = theme.New(msg.Profile, a.theme.Dark, a.theme.Glyphs)
+			a.theme = a.newTheme(msg.Profile, a.theme.Dark, a.theme.Glyphs)
 		}
 	case tea.BackgroundColorMsg:
-		a.theme = theme.New(a.theme.Profile, msg.IsDark(), a.theme.Glyphs)
+		a.theme = a.newTheme(a.theme.Profile, msg.IsDark(), a.theme.Glyphs)
+	case tea.FocusMsg:
+		a.away = false
+		return nil, false
+	case tea.BlurMsg:
+		a.away = true
+		return nil, false
 	case tea.KeyPressMsg:
 		return a.key(msg)
 	case tea.PasteMsg:

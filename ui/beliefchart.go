@@ -3,21 +3,26 @@ package ui
 import (
 	"fmt"
 	"math"
+	"slices"
 
 	"example.com/kestrel/experiment/chart"
 	"example.com/kestrel/experiment/history"
 	"example.com/kestrel/experiment/record"
+	"example.com/kestrel/ui/format"
 	"example.com/kestrel/ui/plot"
 	"example.com/kestrel/ui/theme"
 )
 
-// axes sets a chart's axes up.
-func (v *mainView) axes(t *tracer, th *theme.Theme) {
+// axes sets the axes of a chart w cells wide up.
+func (v *mainView) axes(t *tracer, th *theme.Theme, w int) {
 	lo, hi := v.extent(t)
 	t.chart.X = plot.Axis{Min: lo, Max: hi, Format: func(x, _ float64) string { return v.b.hist.Label(t.axis, x) }}
 	t.follow(hi)
 	if t.zoomed() {
 		t.chart.X.Min, t.chart.X.Max = t.lo, t.hi
+	}
+	if t.axis == history.AxisSeconds {
+		t.chart.X.Labels = format.LagTicks(1, t.chart.X.Min, t.chart.X.Max, mostTicks(w))
 	}
 	t.chart.Y = plot.Axis{Log: t.log}
 	t.chart.Glyphs = th.Glyphs
@@ -40,8 +45,8 @@ func (v *mainView) axes(t *tracer, th *theme.Theme) {
 func (v *mainView) drawChart(c *plot.Canvas, r plot.Rect, th *theme.Theme) {
 	t, h := &v.belief, &v.b.hist
 	ids := h.IDs()
+	v.axes(t, th, r.W)
 	t.fill(v.b.version, len(ids), func(k int) history.Series { return h.Series(k, t.quantity) })
-	v.axes(t, th)
 	t.chart.LabelEnds, t.chart.Remark = true, unseen
 	t.chart.Empty = v.waiting()
 	switch t.quantity {
@@ -60,19 +65,24 @@ func (v *mainView) drawChart(c *plot.Canvas, r plot.Rect, th *theme.Theme) {
 		t.chart.Y.Title = "nats"
 		t.chart.Y.Log = false
 	}
+	former := t.formerLeaders()
 	v.colours(ids, th, func(k int, id string, style plot.Style, swatch chart.Swatch, priority int, label bool) {
 		l := plot.Line{Style: style, X: t.xs, Y32: t.low[k], Priority: priority}
+		if priority == 0 && slices.Contains(former, k) {
+			l.Style, l.Priority, l.Peak = th.Faint, 1, v.b.kernelName(id)
+		}
 		if t.wide {
 			l.Hi32 = t.high[k]
 		}
+		chosen := priority > focusKernels+1
 		if priority > 0 {
-			l.Dash, l.Focus = swatch.Dash, priority > len(ids)
-			if th.Plain() {
-				l.Mark = swatch.Mark
+			l.Dash, l.Focus = swatch.Dash, chosen
+			if th.Signs() {
+				l.Mark = th.SignOf(swatch)
 			}
 		}
-		if label && (priority > len(ids) || v.tells(k)) {
-			l.Label = v.b.kernelName(id) + v.valueAt(k)
+		if label && (chosen || v.tells(k)) {
+			l.Label, l.Value = v.b.kernelName(id), v.valueAt(k)
 		}
 		t.chart.Lines = append(t.chart.Lines, l)
 	})
@@ -126,7 +136,8 @@ func (v *mainView) tells(k int) bool {
 }
 
 // colours tells for every kernel how its line looks: the chosen one before all,
-// the leaders in their colours, the rest grey.
+// priority focusKernels + 2, the leaders in their colours, the rest grey, 0; 1 is for
+// those that led.
 func (v *mainView) colours(ids []string, th *theme.Theme,
 	line func(k int, id string, s plot.Style, w chart.Swatch, priority int, label bool)) {
 	h := &v.b.hist
@@ -135,6 +146,9 @@ func (v *mainView) colours(ids []string, th *theme.Theme,
 		chosen = k.id
 	}
 	focus := v.focusIDs()
+	if chosen != "" && focus[chosen] == 0 && h.Evaluation != nil { // a colour that no leader has
+		v.b.palette.Focus(append(v.b.leaders(), chosen))
+	}
 	for k, id := range ids {
 		place := focus[id]
 		switch {
@@ -145,12 +159,22 @@ func (v *mainView) colours(ids []string, th *theme.Theme,
 			line(k, id, th.Border, chart.Swatch{}, 0, false)
 		case id == chosen:
 			w := v.b.palette.Of(id)
-			line(k, id, th.Series(w).With(plot.Bold), w, len(ids)+1, true)
+			line(k, id, th.Series(w).With(plot.Bold), w, focusKernels+2, true)
 		default:
 			w := v.b.palette.Of(id)
-			line(k, id, th.Series(w), w, focusKernels+1-place, true)
+			line(k, id, th.Series(w), w, focusKernels+2-place, true)
 		}
 	}
+}
+
+// coloured are the kernels that have a colour of their own: the leaders, and the chosen
+// one.
+func (b *bench) coloured() map[string]bool {
+	out := map[string]bool{b.chosen(): true}
+	for _, id := range b.leaders() {
+		out[id] = true
+	}
+	return out
 }
 
 // focusIDs returns the kernels that are drawn in colour, with their places

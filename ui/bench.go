@@ -13,6 +13,7 @@ import (
 	"example.com/kestrel/experiment/history"
 	"example.com/kestrel/experiment/record"
 	"example.com/kestrel/experiment/rundir"
+	"example.com/kestrel/experiment/steer"
 	"example.com/kestrel/ui/input"
 	"example.com/kestrel/ui/note"
 	"example.com/kestrel/ui/plot"
@@ -44,10 +45,14 @@ type bench struct {
 	hist     history.History
 	palette  chart.Palette
 	version  int // of hist: counts the events
+	finding  foundAt
 	snapshot experiment.Snapshot
-	looking  bool         // a snapshot is under way
-	snapped  bool         // there has been a look
-	owner    rundir.Owner // of a followed run, at the last look
+	looking  bool          // a snapshot is under way
+	snapped  bool          // there has been a look
+	owner    rundir.Owner  // of a followed run, at the last look
+	remote   *steer.Remote // what takes its orders; nil: nobody does from here
+	why      error         // why not
+	tried    time.Time     // when that was found out
 	failure  error
 	taken    []string // pruned last, to be taken back
 
@@ -58,6 +63,7 @@ type bench struct {
 	shutErr   error
 
 	inspect inspection
+	first   firstMinute
 
 	at    int // index into views
 	views []view
@@ -113,6 +119,18 @@ func (b *bench) closeSession() error {
 // owns reports whether orders can be given.
 func (b *bench) owns() bool { return b.session != nil && !b.released }
 
+// steered is what takes the user's orders: the run, or the process that carries it
+// out. It is nil where it is only watched.
+func (b *bench) steered() steer.Run {
+	switch {
+	case b.owns():
+		return b.session.Run
+	case b.session == nil && b.remote != nil && !b.crashed():
+		return b.remote
+	}
+	return nil
+}
+
 // settled reports whether the run is at rest, as far as is known.
 func (b *bench) settled() bool { return b.state().Settled() }
 
@@ -126,7 +144,7 @@ func (b *bench) state() record.State {
 // moving reports whether something changes without events.
 func (b *bench) moving() bool {
 	s := b.state()
-	return !s.Settled() && s != record.Paused || b.app.opts.now().Sub(b.app.note.At) < note.Stay+tickTime
+	return !s.Settled() && s != record.Paused || b.remote != nil || b.app.opts.now().Sub(b.app.note.At) < note.Stay+tickTime
 }
 
 func (b *bench) name() string {
@@ -141,21 +159,48 @@ type snapMsg struct {
 	of       *bench
 	snapshot experiment.Snapshot
 	owner    rundir.Owner
+	remote   *steer.Remote
+	why      error
+	tried    time.Time
 }
+
+// reachPoll is how often it is tried to reach a process that cannot be reached.
+const reachPoll = 2 * time.Second
 
 // observe looks at the run's clock and its progress within an evaluation.
 func (b *bench) observe() tea.Cmd {
-	if b.looking || b.settled() {
+	if b.looking || b.settled() && (b.session != nil || b.snapped && b.remote == nil) {
 		return nil
 	}
 	b.looking = true
+	before, now := snapMsg{of: b, owner: b.owner, remote: b.remote, why: b.why, tried: b.tried}, b.app.opts.now()
 	return func() tea.Msg {
 		if b.session != nil {
 			return snapMsg{of: b, snapshot: b.session.Run.Snapshot()}
 		}
-		owner, _ := rundir.OwnerOf(b.path)
-		return snapMsg{of: b, owner: owner}
+		return before.again(b.path, now)
 	}
+}
+
+// again looks once more at the process that writes a run.
+func (m snapMsg) again(path string, now time.Time) snapMsg {
+	was := m.owner
+	m.owner, _ = rundir.OwnerOf(path)
+	another := m.owner.PID != was.PID || m.owner.Socket != was.Socket || m.owner.Alive != was.Alive || m.owner.NoOrders != was.NoOrders
+	if another || m.remote == nil && now.Sub(m.tried) >= reachPoll {
+		m.remote, m.why = steer.Reach(m.owner)
+		m.tried = now
+	}
+	if m.remote == nil {
+		return m
+	}
+	s, err := m.remote.Status()
+	if err != nil { // it may be in the midst of something long
+		m.remote, m.why = steer.Reach(m.owner)
+		m.tried = now
+	}
+	m.snapshot.Elapsed, m.snapshot.Progress = s.Elapsed, s.Progress
+	return m
 }
 
 // message takes a message in, and reports whether it could change what is shown.
@@ -173,6 +218,19 @@ func (b *bench) message(msg tea.Msg) (cmd tea.Cmd, changed bool) {
 		if msg.of == b {
 			b.looking, b.snapped = false, true
 			b.snapshot, b.owner = msg.snapshot, msg.owner
+			b.first.pace(msg.snapshot.Progress, b.app.opts.now())
+			if b.early() {
+				b.main.version = -1 // the table has what is known so far
+			}
+			reached := b.remote == nil && msg.remote != nil
+			b.remote, b.why, b.tried = msg.remote, msg.why, msg.tried
+			if reached {
+				return note.Say(note.Good, "process %d carries this run out, and takes your orders", b.owner.PID), true
+			}
+		}
+	case dataMsg:
+		if msg.of == b {
+			b.first.column, b.first.points = msg.column, msg.points
 		}
 	case endedMsg:
 		if msg.from == b.box {
@@ -202,6 +260,7 @@ func (b *bench) apply(e *record.Event) {
 	b.hist.Apply(e)
 	b.version++
 	b.takeOrders(e)
+	b.app.ended(b, e)
 	if e.Evaluation != nil {
 		b.palette.Focus(b.leaders())
 		if l := e.Evaluation.Leader(); l != nil && !b.main.table.held {
@@ -224,7 +283,7 @@ const (
 
 func (b *bench) groups() []input.Group {
 	gs := b.views[b.at].groups()
-	if !b.owns() {
+	if b.steered() == nil {
 		gs = append(gs, input.Group{Name: runKeys, All: []input.Binding{
 			{Keys: []string{"space", "s", "p", "u", "r"}, Do: b.onlyWatched},
 			b.again(b.state() == record.Finished),
@@ -239,6 +298,8 @@ func (b *bench) groups() []input.Group {
 		n := string(rune('1' + i))
 		views.All = append(views.All, input.Binding{Keys: []string{n}, Label: n, About: v.name(), Do: func() tea.Cmd { b.at = i; return nil }})
 	}
+	views.All = append(views.All, input.Binding{Keys: []string{"C"}, Label: "C",
+		About: "copy what was found, the table or a command to the clipboard", Off: b.hist.Start == nil, Do: b.askCopy})
 	views.All = append(views.All, input.Binding{Keys: []string{"esc"}, Label: "esc",
 		About: "back to the bench", Off: b.at == 0, Do: func() tea.Cmd { b.at = 0; return nil }})
 	return append(gs, views)
@@ -249,8 +310,8 @@ func (b *bench) orders() input.Group {
 	run := b.settled
 	return input.Group{Name: runKeys, All: []input.Binding{
 		b.again(!b.broken()),
-		{Keys: []string{"space"}, Label: "space", Short: b.pauseWord(), About: "pause or resume the run", Off: !b.owns() || run(), Do: b.pause},
-		{Keys: []string{"s"}, Label: "s", Short: "stop", About: "stop the run; R goes on with it", Off: !b.owns() || run(), Do: b.stop},
+		{Keys: []string{"space"}, Label: "space", Short: b.pauseWord(), About: "pause or resume the run", Off: run(), Do: b.pause},
+		{Keys: []string{"s"}, Label: "s", Short: "stop", About: "stop the run; R goes on with it", Off: run(), Do: b.stop},
 		{Keys: []string{"p"}, Label: "p", Short: "prune",
 			About: "prune: keep the first kernels, or a mass of belief; with a preview", Off: !b.canRevise(), Do: b.askPrune},
 		{Keys: []string{"u"}, Label: "u", Short: "restore",

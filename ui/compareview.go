@@ -40,6 +40,7 @@ const (
 	mostMeanPoints  = 512  // of a mean
 	comparedAtMost  = 40   // runs
 	compareListWide = 54   // columns
+	roomForTable    = 24   // lines for chart and table
 )
 
 // compareMsg is a list of runs, or one run read.
@@ -71,6 +72,7 @@ type compareView struct {
 	log      bool
 	apart    bool // repeats by themselves, not as mean and sd
 	showList bool // where there is room for list or chart only
+	tabled   bool // the table in the place of the chart
 
 	colours  chart.Palette
 	listArea plot.Rect // of the rows
@@ -103,6 +105,8 @@ func (v *compareView) groups() []input.Group {
 		{Keys: []string{"backspace", "delete"}, Label: "backspace", About: "only this run", Do: do(func() { v.chosen = []string{v.own()} })},
 		{Keys: []string{"v"}, Label: "v", Short: "quantity",
 			About: "RMSE, NLPD, coverage, the leader's posterior, the chosen kernel's", Do: do(func() { v.by = (v.by + 1) % comparisons })},
+		{Keys: []string{"t"}, Label: "t", Short: "table",
+			About: "leaders, errors and differing settings in the place of the chart", Do: do(func() { v.tabled = !v.tabled })},
 		{Keys: []string{"x"}, Label: "x", Short: "axis",
 			About: "against time, data or evaluations", Do: do(func() { v.axis = (v.axis + 1) % 3 })},
 		{Keys: []string{"y"}, Label: "y", About: "logarithmic or linear axis", Do: do(func() { v.log = !v.log })},
@@ -279,7 +283,14 @@ func (v *compareView) draw(c *plot.Canvas, r plot.Rect, t *theme.Theme) {
 	if !list.Empty() {
 		v.drawList(c, list, t, groups)
 	}
-	if !chart.Empty() {
+	switch low := min(len(v.tableRows())+3, chart.H/2); {
+	case chart.Empty():
+	case v.tabled:
+		v.drawTable(c, chart, t, groups)
+	case chart.H >= roomForTable:
+		v.drawChart(c, plot.Rect{X: chart.X, Y: chart.Y, W: chart.W, H: chart.H - low}, t, groups)
+		v.drawTable(c, plot.Rect{X: chart.X, Y: chart.Y + chart.H - low, W: chart.W, H: low}, t, groups)
+	default:
 		v.drawChart(c, chart, t, groups)
 	}
 }
@@ -326,6 +337,8 @@ func (v *compareView) drawList(c *plot.Canvas, r plot.Rect, t *theme.Theme, grou
 				sign = t.SignOf(w)
 			} else if v.errs[run.Path] != nil {
 				sign, style = '!', t.Bad
+			} else if v.hist(run.Path) != nil { // on other data
+				sign, style = '≠', t.Faint
 			}
 		}
 		c.Set(in.X, y, sign, style)
@@ -398,6 +411,10 @@ func (v *compareView) drawChart(c *plot.Canvas, r plot.Rect, t *theme.Theme, gro
 	}
 	h := &v.b.hist
 	ch.X.Format = func(x, _ float64) string { return h.Label(v.axis, x) }
+	if away := v.elsewhere(); len(away) > 0 && in.H > 8 {
+		in.H--
+		c.TextFit(in.X, in.Y+in.H, in.W, "on other data, not drawn: "+strings.Join(away, ", "), t.Warn)
+	}
 	var missing []string
 	for i, g := range groups {
 		w := v.colours.Of(g.key)

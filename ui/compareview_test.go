@@ -98,7 +98,7 @@ func TestCompareView(t *testing.T) {
 	config := "seed = 1 # of everything\nname = \"demo\"\n\n[data]\nseed = 5\n"
 	writeRun(t, filepath.Join(rep, "001"), 1, config, 0)
 	writeRun(t, filepath.Join(rep, "002"), 2, strings.Replace(config, "seed = 1", "seed = 2", 1), 0.2)
-	writeRun(t, filepath.Join(root, "other"), 1, config+"batch = 7\n", 0)
+	writeRun(t, filepath.Join(root, "other"), 1, config+"\n[sparse]\nbatch = 7\n", 0)
 	if err := os.MkdirAll(filepath.Join(root, "bad"), 0o755); err != nil {
 		t.Fatal(err)
 	}
@@ -208,5 +208,46 @@ func TestCompareViewTellsWhatCannotBeListed(t *testing.T) {
 	mustShow(t, shown(b, 120, 33), "no permission to list", "this run")
 	if v.loaded(compareMsg{of: &compareView{}, err: errors.New("of another")}); v.listErr.Error() != "no permission to list" {
 		t.Error("it takes in what another view asked for")
+	}
+}
+
+// Runs on other data are listed and kept out of the chart; the table has of all of them
+// what they have come to, and of those on the same data the settings that differ.
+func TestCompareKeepsDataApart(t *testing.T) {
+	root := t.TempDir()
+	const settings = "seed = 1\nname = \"demo\"\n\n[data]\nseed = 5\n\n[sparse]\ninducing = 16\n"
+	writeRun(t, filepath.Join(root, "one"), 1, settings, 0)
+	writeRun(t, filepath.Join(root, "two"), 1, strings.Replace(settings, "inducing = 16", "inducing = 64", 1), 0.2)
+	writeRun(t, filepath.Join(root, "far"), 1, strings.Replace(settings, "seed = 5", "seed = 6", 1), 7)
+	a := testApp(t, 120, 36, nil)
+	b := newBench(a, filepath.Join(root, "one"), nil, newMailbox())
+	a.show(b)
+	own, err := recordtest.Read(filepath.Join(root, "one"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := range own {
+		b.apply(&own[i])
+	}
+	b.at = comparePlace
+	v := b.views[comparePlace].(*compareView)
+	v.toggle(filepath.Join(root, "two"))
+	v.toggle(filepath.Join(root, "far"))
+	for cmd := b.refresh(); cmd != nil; cmd = b.refresh() {
+		b.message(cmd())
+	}
+	if n := len(v.grouped()); n != 2 {
+		t.Errorf("%d runs are drawn, want the two on the same data", n)
+	}
+	for _, size := range [][2]int{{120, 36}, {200, 55}} {
+		mustShow(t, shown(b, size[0], size[1]), "on other data, not drawn: far", "other data: demo", "inducing 16", "inducing 64", "RMSE")
+	}
+	viewKeys(t, b, "t")
+	narrow := shown(b, 80, 22)
+	mustShow(t, narrow, "leader", "belief", "PER×LIN×RQ", "two", "far", "inducing 64")
+	// The run under the cursor says whose data are drawn.
+	v.cursor = filepath.Join(root, "far")
+	if g := v.grouped(); len(g) != 1 || g[0].paths[0] != v.cursor {
+		t.Errorf("groups %v with the cursor on the run on other data", g)
 	}
 }

@@ -61,10 +61,10 @@ func (b *bench) stateText(t *theme.Theme) (string, plot.Style) {
 // elapsed is the run's time, less pauses.
 func (b *bench) elapsed() time.Duration {
 	worked := time.Duration(float64(b.hist.Seconds) * float64(time.Second))
-	if b.owns() && b.snapshot.Elapsed > worked {
+	if b.steered() != nil && b.snapshot.Elapsed > worked {
 		return b.snapshot.Elapsed
 	}
-	if !b.owns() && b.state() == record.Running && b.snapped && !b.crashed() {
+	if b.steered() == nil && b.state() == record.Running && b.snapped && !b.crashed() {
 		return worked + max(0, b.app.opts.now().Sub(b.hist.Time))
 	}
 	return worked
@@ -224,8 +224,12 @@ func (b *bench) drawProgress(c *plot.Canvas, r plot.Rect, t *theme.Theme) {
 	}
 	x = c.TextFit(x, r.Y, room, text, t.Faint)
 	p := b.snapshot.Progress
-	if p.Total > 0 && b.owns() {
-		x = c.TextFit(x, r.Y, r.X+r.W-1-x, fmt.Sprintf(" · %s %d/%d ", p.Phase, p.Done, p.Total), t.Faint)
+	if p.Total > 0 && b.steered() != nil {
+		text := fmt.Sprintf(" · %s %d/%d ", p.Phase, p.Done, p.Total)
+		if left := b.first.left(p, b.app.opts.now()); left > 0 && r.W >= 70 {
+			text += "· " + format.Clock(left) + " left in it "
+		}
+		x = c.TextFit(x, r.Y, r.X+r.W-1-x, text, t.Faint)
 		if w := min(20, r.X+r.W-2-x); w >= 5 {
 			c.Fill(plot.Rect{X: x, Y: r.Y, W: w, H: 1}, '·', t.Border)
 			plot.Bar(c, x, r.Y, w, float64(p.Done)/float64(p.Total), t.Focus, t.Glyphs)
@@ -270,37 +274,44 @@ func (b *bench) drawBottom(c *plot.Canvas, r plot.Rect, t *theme.Theme) {
 		b.app.tabs = append(b.app.tabs, plot.Rect{X: x, Y: r.Y, W: plot.TextWidth(name), H: 1})
 		x = c.Text(x, r.Y, name, style) + apart
 	}
-	var keys, more [][2]string
+	var keys, more, leave [][2]string
 	for _, g := range b.app.groups() {
 		for _, k := range g.All {
-			switch {
+			switch key := [2]string{k.Label, k.Short}; {
 			case k.Short == "" || k.Off:
-			case g.Name == runKeys || g.Name == globalKeys:
-				keys = append(keys, [2]string{k.Label, k.Short})
+			case g.Name == globalKeys:
+				leave = append(leave, key)
+			case g.Name == runKeys:
+				keys = append(keys, key)
 			default:
-				more = append(more, [2]string{k.Label, k.Short})
+				more = append(more, key)
 			}
+		}
+	}
+	// help and quit must be seen; the way to other runs comes behind orders, and before
+	// what only this view has but where that is not known yet.
+	var runs, tail [][2]string
+	for _, k := range leave {
+		if k[0] == "L" {
+			runs = append(runs, k)
+		} else {
+			tail = append(tail, k)
 		}
 	}
 	if b.at > 0 || b.main.table.typing != nil {
-		keys = append(more, keys...) // what only this view has is not known yet
+		keys = slices.Concat(more, keys, runs)
 	} else {
-		keys = slices.Insert(keys, max(0, len(keys)-2), more...)
+		keys = slices.Concat(keys, runs, more)
 	}
-	// help and quit must be seen.
-	if n := len(keys); n > 2 {
-		need := func(ks [][2]string) (w int) {
-			for _, k := range ks {
-				w += plot.TextWidth(k[0]) + 1 + plot.TextWidth(k[1]) + 2
-			}
-			return w
+	need := func(ks [][2]string) (w int) {
+		for _, k := range ks {
+			w += plot.TextWidth(k[0]) + 1 + plot.TextWidth(k[1]) + 2
 		}
-		tail := keys[n-2:]
-		head := keys[:n-2]
-		for len(head) > 0 && need(head)+need(tail) > r.W-width-1 {
-			head = head[:len(head)-1]
-		}
-		keys = append(append([][2]string{}, head...), tail...)
+		return w
 	}
+	for len(keys) > 0 && need(keys)+need(tail) > r.W-width-1 {
+		keys = keys[:len(keys)-1]
+	}
+	keys = append(keys, tail...)
 	draw.Keys(c, r.X+1, r.Y, r.W-width-1, t, keys)
 }

@@ -82,8 +82,8 @@ func label(name, unit string) string {
 
 // figure is the fit as it is seen: data, mean and bands.
 func (v *fitView) figure() *chart.Figure {
-	points, havePoints := known[fitPoints](&v.points, v.pointsTopic())
-	curve, haveCurve := known[*inspect.Curve](&v.curve, v.curveTopic())
+	points, havePoints := v.pointsShown()
+	curve, haveCurve := v.curveShown()
 	s := v.b.hist.Start
 	if s == nil || !havePoints || !haveCurve {
 		return nil

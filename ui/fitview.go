@@ -21,8 +21,10 @@ import (
 
 const (
 	fitMargin    = 0.05 // shown beyond the data, of their range
+	fitAhead     = 0.15 // the same of a series, at its end
 	fitBeyond    = 1.0  // that zooming out reaches, of the range
 	mostDrawn    = 4000 // points
+	mostFitted   = 1000 // rows predicted at their own inputs
 	mostResidual = 2000 // rows
 )
 
@@ -37,8 +39,13 @@ type fitView struct {
 
 	held  []float64 // values of the inputs, nil: medians
 	other int       // the held input that is changed by < >
+	turn  bool      // of several inputs, the other way of showing them
+	rows  rowsShown
+	asked *input.Field // a range being typed, nil: none
+	wrong string       // why it cannot be taken
 
 	curve, points, residuals answer
+	fitted                   answer // at the rows' own inputs
 	exact                    answer // at the crosshair
 
 	chart  plot.Layout
@@ -53,6 +60,13 @@ func (v *fitView) groups() []input.Group {
 	do := func(f func()) func() tea.Cmd {
 		return func() tea.Cmd { f(); return nil }
 	}
+	if v.asked != nil {
+		return []input.Group{{Name: "range", All: []input.Binding{
+			{Keys: []string{"enter"}, Label: "enter", Short: "show it", About: "show that range", Do: do(v.takeRange)},
+			{Keys: []string{"esc"}, Label: "esc", Short: "as it was", About: "leave the range as it was",
+				Do: do(func() { v.asked, v.wrong = nil, "" })},
+		}}}
+	}
 	many := v.inputs() > 1
 	return []input.Group{{Name: "fit", All: []input.Binding{
 		{Keys: []string{"b"}, Label: "b", Short: "average or kernel",
@@ -62,6 +76,13 @@ func (v *fitView) groups() []input.Group {
 		{Keys: []string{"+", "="}, Label: "+ −", Short: "zoom",
 			About: "zoom in or out, about the crosshair; also the wheel", Do: do(func() { v.zoom(0.5, v.centre()) })},
 		{Keys: []string{"-"}, Do: do(func() { v.zoom(2, v.centre()) })},
+		{Keys: []string{"t"}, Label: "t", Short: "range",
+			About: "type the range that is shown: 2023, 2023-03 .. 2023-05-10, 1.5 .. 3", Do: do(v.askRange)},
+		{Keys: []string{"d"}, Label: "d", About: "rows of the data: all, those held out, none",
+			Do: do(func() { v.rows = (v.rows + 1) % rowsKinds })},
+		{Keys: []string{"i"}, Label: "i", Short: "own inputs or one",
+			About: "predictions at the rows' own inputs, or what one input does (partial residuals)",
+			Off:   v.way() == fitCurve, Do: do(func() { v.turn = !v.turn })},
 		{Keys: []string{"left", "h"}, Label: "← →", About: "move the part that is shown", Do: do(func() { v.pan(-0.25) })},
 		{Keys: []string{"right", "l"}, Do: do(func() { v.pan(0.25) })},
 		{Keys: []string{"0"}, Label: "0", About: "the whole range", Do: do(func() { v.lo, v.hi = 0, 0 })},
@@ -92,8 +113,19 @@ func (v *fitView) extent() (lo, hi float64) {
 	if !(d > 0) {
 		d = max(1, math.Abs(in.Min)) / 2
 	}
-	return in.Min - d, in.Max + d
+	lo, hi = in.Min-d, in.Max+d
+	if v.series() {
+		hi = in.Max + fitAhead*(in.Max-in.Min)
+	}
+	return lo, hi
 }
+
+// timed reports whether the column is a time.
+func (v *fitView) timed() bool { return v.b.hist.Start.Inputs()[v.column].First != "" }
+
+// series reports whether the data are a series in time, with an end beyond which a
+// forecast begins.
+func (v *fitView) series() bool { return v.timed() && v.way() == fitCurve }
 
 // window is the range that is shown.
 func (v *fitView) window() (lo, hi float64) {
@@ -141,7 +173,7 @@ func (v *fitView) move(by int) {
 
 func (v *fitView) nextColumn() {
 	v.column = cycle(v.column, v.inputs())
-	v.lo, v.hi, v.at = 0, 0, math.NaN()
+	v.lo, v.hi, v.at, v.turn = 0, 0, math.NaN(), false
 	if v.other == v.column {
 		v.nextOther()
 	}
@@ -185,6 +217,8 @@ func (v *fitView) curveTopic() string {
 
 func (v *fitView) exactTopic() string { return fmt.Sprint(v.at, " ", v.curveTopic()) }
 
+func (v *fitView) fittedTopic() string { return fmt.Sprint(v.column, " ", v.kernel()) }
+
 func (v *fitView) pointsTopic() string { return fmt.Sprint(v.column) }
 
 func (v *fitView) residualTopic() string { return "of " + v.kernel() }
@@ -209,26 +243,38 @@ func (v *fitView) refresh() tea.Cmd {
 		return nil
 	}
 	v.column = min(v.column, v.inputs()-1)
-	column, kernel, below := v.column, v.kernel(), v.below
+	column, kernel, below, way := v.column, v.kernel(), v.below, v.way()
 	lo, hi := v.window()
 	// Twice as many points as there are dots, in steps so that a resize asks
 	// seldom: what swings within a column of dots is drawn from end to end.
 	points := max(160, min(960, (v.b.app.w*4+79)/80*80))
 	q := inspect.FitQuery{Column: column, Low: lo, High: hi, Points: points, Held: v.held, Kernel: kernel}
-	qs := []inquiry{
-		{to: &v.points, topic: v.pointsTopic(), f: func(_ context.Context, i inspector) (any, error) {
-			p, err := i.Points(column, mostDrawn)
-			if err != nil {
-				return nil, err
-			}
-			return fitPoints{p, i.Inputs()}, nil
-		}},
-		{to: &v.curve, topic: v.curveTopic(), detail: fmt.Sprint(lo, " ", hi, " ", points),
-			f: func(ctx context.Context, i inspector) (any, error) {
-				return i.Curve(ctx, q)
-			}},
+	fan := q
+	if end, ok := v.learned(); ok && v.series() && end < hi {
+		fan.Fan, fan.Ahead = fanLevels, end
 	}
-	if v.at >= lo && v.at <= hi {
+	qs := []inquiry{{to: &v.points, topic: v.pointsTopic(), f: func(_ context.Context, i inspector) (any, error) {
+		p, err := i.Points(column, mostDrawn)
+		if err != nil {
+			return nil, err
+		}
+		return fitPoints{p, i.Inputs()}, nil
+	}}}
+	if _, known := known[fitPoints](&v.points, v.pointsTopic()); !known && v.inputs() > 1 {
+		return v.b.inquire(qs...) // how the fit is drawn is not known before
+	}
+	if way != fitOwn {
+		qs = append(qs, inquiry{to: &v.curve, topic: v.curveTopic(), detail: fmt.Sprint(lo, " ", hi, " ", points, " ", fan.Ahead),
+			f: func(ctx context.Context, i inspector) (any, error) {
+				return i.Curve(ctx, fan)
+			}})
+	}
+	if way != fitCurve {
+		qs = append(qs, inquiry{to: &v.fitted, topic: v.fittedTopic(), f: func(ctx context.Context, i inspector) (any, error) {
+			return i.Fitted(ctx, column, kernel, mostFitted)
+		}})
+	}
+	if v.at >= lo && v.at <= hi && way != fitOwn {
 		at := q
 		at.Low, at.High, at.Points = v.at, v.at+1e-6*(hi-lo), 2
 		qs = append(qs, inquiry{to: &v.exact, topic: v.exactTopic(), f: func(ctx context.Context, i inspector) (any, error) {
@@ -265,7 +311,7 @@ func (v *fitView) mouse(msg tea.MouseMsg) tea.Cmd {
 // title says whose fit it is, and how good.
 func (v *fitView) title() (title, right string) {
 	title = "Fit, averaged over kernels"
-	if c, ok := known[*inspect.Curve](&v.curve, v.curveTopic()); ok && !v.single {
+	if c, ok := v.curveShown(); ok && !v.single {
 		title = fmt.Sprintf("Fit, averaged over %d kernels", len(c.IDs))
 		if len(c.IDs) == 1 {
 			title = "Fit, all weight on " + v.b.kernelName(c.IDs[0])
@@ -276,9 +322,15 @@ func (v *fitView) title() (title, right string) {
 	}
 	if s := v.b.hist.Start; s != nil && v.inputs() > 1 {
 		title += " along " + s.Inputs()[v.column].Name
+		switch v.way() {
+		case fitOwn:
+			title += ", at the rows' own inputs"
+		case fitPartial:
+			title += ", partial residuals"
+		}
 	}
 	right = v.scores()
-	if note, _ := v.b.answerNote(&v.curve, v.curveTopic()); note != "" {
+	if note, _ := v.b.answerNote(v.beliefAsked()); note != "" {
 		right = strings.TrimPrefix(right+" · "+note, " · ")
 	}
 	return title, right
@@ -342,14 +394,14 @@ func (v *fitView) drawFit(c *plot.Canvas, r plot.Rect, t *theme.Theme) {
 	lo, hi := v.window()
 	ch := plot.Chart{Glyphs: t.Glyphs, Styles: t.ChartStyles(), Raster: &v.raster, Empty: "no evaluation yet"}
 	ch.Legend = r.H >= 8
-	points, havePoints := known[fitPoints](&v.points, v.pointsTopic())
-	curve, haveCurve := known[*inspect.Curve](&v.curve, v.curveTopic())
+	points, havePoints := v.pointsShown()
+	curve, haveCurve := v.curveShown()
 	if !havePoints && !haveCurve {
-		text, bad := v.b.answerNote(&v.points, v.pointsTopic())
+		text, bad := v.b.answerNote(v.beliefAsked())
 		draw.Empty(c, r, text, map[bool]plot.Style{true: t.Bad, false: t.Faint}[bad])
 		return
 	}
-	foot := v.foot(points, havePoints, curve, haveCurve)
+	foot := v.foot(haveCurve)
 	if r.H >= 7 && len(foot) > 0 {
 		r.H--
 		x := r.X
@@ -361,12 +413,18 @@ func (v *fitView) drawFit(c *plot.Canvas, r plot.Rect, t *theme.Theme) {
 			x = c.TextFit(x, r.Y+r.H, r.X+r.W-x, f.text, style) + 2
 		}
 	}
+	if v.asked != nil && r.H >= 4 {
+		r.H--
+		x := c.Text(r.X, r.Y+r.H, "range ", t.Key)
+		v.asked.Draw(c, x, r.Y+r.H, min(36, r.X+r.W-x), t, true)
+		c.TextFit(x+38, r.Y+r.H, r.X+r.W-x-38, v.wrong, t.Bad)
+	}
 	var shown []float64 // what the limits of y have to enclose
 	if havePoints {
-		shown = v.scatter(&ch, points.PointSet, t)
+		shown = v.scatter(&ch, points, t, r.W)
 	}
 	if haveCurve {
-		v.belief(&ch, curve, t, &shown)
+		v.belief(&ch, curve, t, &shown, r.W)
 	}
 	ch.X.Min, ch.X.Max = lo, hi
 	v.b.along(&ch.X, v.column, lo, hi, r.W)
@@ -380,24 +438,46 @@ func (v *fitView) drawFit(c *plot.Canvas, r plot.Rect, t *theme.Theme) {
 	if v.at >= lo && v.at <= hi {
 		ch.Cursor = &v.at
 	}
+	if v.series() {
+		ch.Markers = v.ends(hi, t)
+	}
 	v.chart = ch.Draw(c, r)
 }
 
-// scatter adds the rows that are in the window, and returns their targets.
-func (v *fitView) scatter(ch *plot.Chart, p *inspect.PointSet, t *theme.Theme) (shown []float64) {
+// ends marks where what has been learned ends, and the data.
+func (v *fitView) ends(hi float64, t *theme.Theme) (out []plot.Marker) {
+	last := v.b.hist.Start.Inputs()[v.column].Max
+	if from, ok := v.learned(); ok && from < last-fitMargin/5*(hi-v.b.hist.Start.Inputs()[v.column].Min) {
+		out = append(out, plot.Marker{X: from, Text: "forecast", Style: t.Faint, Priority: 1})
+	}
+	if last < hi {
+		out = append(out, plot.Marker{X: last, Text: "end of the data", Short: "end", Style: t.Faint})
+	}
+	return out
+}
+
+// meanPriority is that of the mean; rows stand on it, and its dots stay.
+const meanPriority = 3
+
+// scatter adds the rows that are in the window of a chart w cells wide, and returns
+// their targets.
+func (v *fitView) scatter(ch *plot.Chart, p *inspect.PointSet, t *theme.Theme, w int) (shown []float64) {
 	lo, hi := v.window()
 	kinds := [...]plot.Scatter{
-		inspect.PointSeen:   {Name: "training rows seen", Style: t.Text, Priority: 1},
+		inspect.PointSeen:   {Name: "training rows seen", Style: t.Text, Priority: meanPriority},
 		inspect.PointUnseen: {Name: "still to come", Style: t.Faint},
-		inspect.PointTest:   {Name: "test rows", Style: t.Warn, Mark: t.TestMark(), Priority: 2},
+		inspect.PointTest:   {Name: "test rows", Style: t.Warn, Priority: meanPriority},
 	}
 	for i, x := range p.X {
-		if x < lo || x > hi {
+		if x < lo || x > hi || v.rows == rowsNone || v.rows == rowsHeldOut && p.Kind[i] != inspect.PointTest {
 			continue
 		}
 		k := &kinds[p.Kind[i]]
 		k.X, k.Y = append(k.X, x), append(k.Y, p.Y[i])
 		shown = append(shown, p.Y[i])
+	}
+	if tests := &kinds[inspect.PointTest]; t.Plain() || len(tests.X) <= w/3 { // else they would lie on each other
+		tests.Mark = t.TestMark()
 	}
 	for _, k := range [...]inspect.PointKind{inspect.PointUnseen, inspect.PointSeen, inspect.PointTest} {
 		if len(kinds[k].X) > 0 {
@@ -407,29 +487,27 @@ func (v *fitView) scatter(ch *plot.Chart, p *inspect.PointSet, t *theme.Theme) (
 	return shown
 }
 
-// belief adds the mean and the bands, and to what is shown the mean and as much
-// of the band of y as is not far beyond.
-func (v *fitView) belief(ch *plot.Chart, curve *inspect.Curve, t *theme.Theme, shown *[]float64) {
-	y, f := t.BandStyles()
-	if t.Shaded() {
-		ch.Bands = []plot.Band{
-			{Name: "95 % of y", Style: y, X: curve.X, Lo: curve.Lower, Hi: curve.Upper},
-			{Name: "of f", Style: f, X: curve.X, Lo: curve.LowerF, Hi: curve.UpperF},
-		}
-	} else {
-		// Two patterns one on the other cannot be told apart.
-		ch.Bands = []plot.Band{{Name: "95 % of f", Style: f, X: curve.X, Lo: curve.LowerF, Hi: curve.UpperF}}
-		ch.Lines = append(ch.Lines,
-			plot.Line{Name: "of y", Style: t.Faint, Dash: 2, X: curve.X, Y: curve.Lower},
-			plot.Line{Style: t.Faint, Dash: 2, X: curve.X, Y: curve.Upper})
-	}
+// belief adds the mean and the bands to a chart w cells wide, and to what is shown the
+// mean and as much of the band of y as is not far beyond.
+func (v *fitView) belief(ch *plot.Chart, curve *inspect.Curve, t *theme.Theme, shown *[]float64, w int) {
 	style := t.Focus
 	if v.single {
 		style = t.Series(v.b.palette.Of(v.b.chosen()))
 	}
-	ch.Lines = append(ch.Lines, plot.Line{Name: "mean", Style: style, Priority: 3, X: curve.X, Y: curve.Mean})
-
 	from, to := v.window()
+	ordered := v.way() != fitOwn || v.ordered(curve)
+	if ordered {
+		v.bands(ch, curve, t)
+	}
+	if v.way() == fitOwn && (!ordered || between(curve.X, from, to) > w) {
+		// No line leads through rows at the same place, and one through more rows than
+		// there are columns would cover all.
+		ch.Scatters = slices.Insert(ch.Scatters, 0, plot.Scatter{Name: "predicted", Style: style, Priority: meanPriority,
+			X: curve.X, Y: curve.Mean})
+	} else {
+		ch.Lines = append(ch.Lines, plot.Line{Name: "mean", Style: style, Priority: meanPriority, X: curve.X, Y: curve.Mean})
+	}
+
 	var mean []float64
 	for i, x := range curve.X {
 		if x >= from && x <= to {
@@ -452,6 +530,35 @@ func (v *fitView) belief(ch *plot.Chart, curve *inspect.Curve, t *theme.Theme, s
 	}
 }
 
+// bands adds those of y and of f; where there is a fan it takes the place of that
+// of f.
+func (v *fitView) bands(ch *plot.Chart, curve *inspect.Curve, t *theme.Theme) {
+	y, f := t.BandStyles()
+	if !t.Shaded() {
+		// Two patterns one on the other cannot be told apart.
+		ch.Bands = []plot.Band{{Name: "95 % of f", Style: f, X: curve.X, Lo: curve.LowerF, Hi: curve.UpperF}}
+		ch.Lines = append(ch.Lines,
+			plot.Line{Name: "of y", Style: t.Faint, Dash: 2, X: curve.X, Y: curve.Lower},
+			plot.Line{Style: t.Faint, Dash: 2, X: curve.X, Y: curve.Upper})
+		return
+	}
+	behind := len(curve.X) // points before the fan
+	if len(curve.Fan) > 0 {
+		behind = 0
+		for behind < len(curve.X) && math.IsNaN(curve.Fan[0].Lower[behind]) {
+			behind++
+		}
+	}
+	ch.Bands = []plot.Band{
+		{Name: "95 % of y", Style: y, X: curve.X, Lo: curve.Lower, Hi: curve.Upper},
+		{Name: "95 % of f", Style: f, X: curve.X[:behind], Lo: curve.LowerF[:behind], Hi: curve.UpperF[:behind]},
+	}
+	for i, b := range curve.Fan {
+		ch.Bands = append(ch.Bands, plot.Band{Name: fmt.Sprintf("%.0f %%", 100*b.Level), Style: t.FanStyle(i),
+			X: curve.X, Lo: b.Lower, Hi: b.Upper})
+	}
+}
+
 // remark is a text below the chart.
 type remark struct {
 	text string
@@ -460,18 +567,18 @@ type remark struct {
 
 // foot says what stands under the crosshair, at what the other inputs are held,
 // and what went wrong.
-func (v *fitView) foot(points fitPoints, havePoints bool, curve *inspect.Curve, haveCurve bool) (out []remark) {
+func (v *fitView) foot(haveCurve bool) (out []remark) {
 	if haveCurve && !math.IsNaN(v.at) {
 		if text := v.reading(); text != "" {
 			out = append(out, remark{text: text})
 		}
 	}
-	for _, a := range [...]*answer{&v.curve, &v.points} {
+	for _, a := range [...]*answer{&v.curve, &v.points, &v.fitted} {
 		if a.err != nil {
 			return append(out, remark{a.err.Error(), true})
 		}
 	}
-	if havePoints && v.inputs() > 1 {
+	if points, ok := known[fitPoints](&v.points, v.pointsTopic()); ok && v.inputs() > 1 && v.way() == fitPartial {
 		values := v.held
 		if values == nil {
 			values = points.medians()
@@ -511,28 +618,16 @@ func (v *fitView) reading() string {
 		}
 	}
 	curve, ok := known[*inspect.Curve](&v.exact, v.exactTopic())
+	k := 0
+	if v.way() == fitOwn { // the nearest row
+		if curve, ok = v.curveShown(); ok {
+			k = nearestOf(curve.X, v.at)
+		}
+	}
 	if !ok || len(curve.X) == 0 {
 		return fmt.Sprintf("%s %s: computing …", name, x)
 	}
-	at := func(y []float64) string { return format.Digits(y[0]) }
+	at := func(y []float64) string { return format.Digits(y[k]) }
 	return fmt.Sprintf("%s %s: mean %s, f %s to %s, y %s to %s", name, x, at(curve.Mean), at(curve.LowerF), at(curve.UpperF),
 		at(curve.Lower), at(curve.Upper))
-}
-
-// bracket returns the interval of ascending xs that x is in and where in it,
-// from 0 to 1; −1 if it is outside.
-func bracket(xs []float64, x float64) (i int, u float64) {
-	n := len(xs)
-	if n < 2 || !(x >= xs[0] && x <= xs[n-1]) {
-		return -1, 0
-	}
-	i, found := slices.BinarySearch(xs, x)
-	if !found || i == n-1 {
-		i--
-	}
-	i = max(0, min(i, n-2))
-	if w := xs[i+1] - xs[i]; w > 0 {
-		u = (x - xs[i]) / w
-	}
-	return i, u
 }

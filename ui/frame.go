@@ -2,10 +2,12 @@ package ui
 
 import (
 	"fmt"
+	"time"
 
 	tea "charm.land/bubbletea/v2"
 
 	"example.com/kestrel/experiment/words"
+	"example.com/kestrel/ui/draw"
 	"example.com/kestrel/ui/plot"
 )
 
@@ -24,6 +26,8 @@ func (a *app) View() tea.View {
 	if a.bench != nil {
 		v.WindowTitle = "kestrel · " + words.PlainLine(a.bench.name())
 	}
+	v.ReportFocus = true
+	v.ProgressBar = a.progressBar()
 	if a.mouse {
 		v.MouseMode = tea.MouseModeCellMotion
 	}
@@ -56,7 +60,7 @@ func (a *app) draw(c *plot.Canvas) {
 	}
 	switch {
 	case a.busy != "" && a.bench == nil:
-		c.TextFit(2, r.H/2, r.W-4, a.busy+" …", a.theme.Text)
+		a.drawBusy(c, r)
 	case a.bench != nil:
 		a.bench.draw(c, r)
 	case a.launcher != nil:
@@ -71,6 +75,20 @@ func (a *app) draw(c *plot.Canvas) {
 	}
 	if a.prompt != nil {
 		a.prompt.draw(c, r, a.theme)
+	}
+}
+
+// drawBusy says what is waited for, since when where that is a while, and what is being
+// done.
+func (a *app) drawBusy(c *plot.Canvas, r plot.Rect) {
+	text := a.busy + " …"
+	if waited := a.opts.now().Sub(a.since); !a.since.IsZero() && waited >= 2*time.Second {
+		text += fmt.Sprintf(" %.0f s", waited.Seconds())
+	}
+	c.TextFit(2, r.H/2, r.W-4, text, a.theme.Text)
+	if step, _ := a.step.Load().(string); step != "" {
+		lines := draw.LinesFor(step, r.W-4, 3)
+		draw.Lines(c, plot.Rect{X: 2, Y: r.H/2 + 1, W: r.W - 4, H: min(len(lines), r.H/2-1)}, lines, 0, a.theme.Faint)
 	}
 }
 

@@ -70,6 +70,35 @@ func TestGoldenFrames(t *testing.T) {
 	a = testApp(t, 100, 30, settle(running, record.Finished, "all planned evaluations are done"))
 	press(a, "?")
 	golden(t, "help", screen(a)+"\n")
+	a = testApp(t, 200, 55, settle(running, record.Finished, "all planned evaluations are done"))
+	press(a, "?")
+	golden(t, "help-200x55", screen(a)+"\n")
+}
+
+// Every view has its own help: its name, its words with what they mean, and its keys;
+// tab goes from the words to the keys.
+func TestHelpOfViews(t *testing.T) {
+	a := testApp(t, 80, 24, settle(demoEvents(t, "K12", 6), record.Finished, "all planned evaluations are done"))
+	for i, want := range map[int][]string{
+		0: {"Help: bench", "q*", ".39 of PER×LIN×RQ", "nats"},
+		1: {"Help: kernel", "lengthscale"}, 2: {"Help: fit", "residuals", "0.0467"},
+		3: {"Help: similar", "predictions"}, 4: {"Help: compare", "other data"}, 5: {"Help: log", "evaluation"},
+	} {
+		press(a, string(rune('1'+i)), "?")
+		frame := screen(a)
+		for _, text := range want {
+			if !strings.Contains(frame, text) {
+				t.Errorf("view %d: the help lacks %q:\n%s", i+1, text, frame)
+			}
+		}
+		if len(a.help.terms) > 0 {
+			press(a, "tab")
+			if frame := screen(a); !strings.Contains(frame, a.help.groups[0].Name) || !strings.Contains(frame, a.help.groups[0].All[0].Label) {
+				t.Errorf("view %d: tab does not lead to the keys:\n%s", i+1, frame)
+			}
+		}
+		press(a, "x")
+	}
 }
 
 // Without colours, nothing but weight, underline and reversal is asked of the

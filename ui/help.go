@@ -7,11 +7,15 @@ import (
 	"example.com/kestrel/ui/theme"
 )
 
-// help lists what keys do; it is made from the bindings themselves.
+// help explains the words of what is shown, and lists what keys do, which is made from
+// the bindings themselves.
 type help struct {
+	title  string // the view that it is about, "" for none
+	terms  []term
 	groups []input.Group
 	from   int // first line shown
 	last   int // lines that could be scrolled
+	keys   int // the line with which keys begin; 0: they stand beside
 }
 
 // key scrolls; any other key but those closes help.
@@ -29,6 +33,12 @@ func (h *help) key(key string) (closed bool) {
 		h.from = 0
 	case "end":
 		h.from = h.last
+	case "tab":
+		if h.from >= min(h.keys, h.last) {
+			h.from = 0
+		} else {
+			h.from = h.keys
+		}
 	default:
 		return true
 	}
@@ -44,8 +54,19 @@ func (h *help) wheel(down bool) {
 	}
 }
 
-// helpLine is a heading, or a key with what it does.
+// helpLine is a heading, or a word or key with what it means or does.
 type helpLine struct{ key, text string }
+
+// words explains the words, in w columns.
+func (h *help) words(w int) (out []helpLine) {
+	for i, t := range h.terms {
+		if i == 0 {
+			out = append(out, helpLine{text: "words"})
+		}
+		out = append(out, entry(t.word, t.text, w)...)
+	}
+	return out
+}
 
 // lines lists the keys with what they do, in w columns.
 func (h *help) lines(w int) []helpLine {
@@ -56,38 +77,81 @@ func (h *help) lines(w int) []helpLine {
 		}
 		out = append(out, helpLine{text: g.Name})
 		for _, b := range g.All {
-			if b.Label == "" {
-				continue
-			}
-			for i, text := range draw.Wrap(b.About, w) {
-				key := b.Label
-				if i > 0 {
-					key = " "
-				}
-				out = append(out, helpLine{key, text})
+			if b.Label != "" {
+				out = append(out, entry(b.Label, b.About, w)...)
 			}
 		}
 	}
 	return out
 }
 
-func (h *help) draw(c *plot.Canvas, r plot.Rect, t *theme.Theme) {
-	width := min(78, r.W-4)
-	lines := h.lines(max(10, width-15))
-	card := draw.Card(c, r, t, "Keys", width, min(len(lines)+2, r.H-4))
-	room := max(0, card.H-2)
-	h.last = max(0, len(lines)-room)
-	h.from = min(h.from, h.last)
-	for i, l := range lines[h.from:min(len(lines), h.from+room)] {
-		y := card.Y + i
-		if l.key == "" {
-			c.TextFit(card.X, y, card.W, l.text, t.Title)
-			continue
+// entry is a key or word with what stands beside it, in w columns.
+func entry(key, text string, w int) (out []helpLine) {
+	for i, line := range draw.Wrap(text, w) {
+		if i > 0 {
+			key = " "
 		}
-		c.TextFit(card.X+1, y, 13, l.key, t.Key)
-		c.TextFit(card.X+15, y, card.W-15, l.text, t.Text)
+		out = append(out, helpLine{key, line})
+	}
+	return out
+}
+
+const (
+	helpWide = 78 // columns of a list
+	helpKey  = 14 // of them for the key
+)
+
+func (h *help) draw(c *plot.Canvas, r plot.Rect, t *theme.Theme) {
+	width := min(helpWide, r.W-4)
+	title := "Keys"
+	if len(h.terms) > 0 {
+		title = "Help: " + h.title
+	}
+	beside := len(h.terms) > 0 && r.W >= 2*helpWide+6
+	text := max(10, width-helpKey-1)
+	if beside {
+		text -= 2 // between the lists
+	}
+	terms, keys := h.words(text), h.lines(text)
+	lists := [][]helpLine{keys}
+	switch h.keys = 0; {
+	case beside:
+		lists, width = [][]helpLine{terms, keys}, 2*helpWide+2
+	case len(terms) > 0:
+		h.keys = len(terms) + 1
+		lists[0] = append(append(terms, helpLine{}), keys...)
+	}
+	longest := 0
+	for _, l := range lists {
+		longest = max(longest, len(l))
+	}
+	card := draw.Card(c, r, t, title, width, min(longest+2, r.H-4))
+	room := max(0, card.H-2)
+	h.last = max(0, longest-room)
+	h.from = min(h.from, h.last)
+	for n, list := range lists {
+		part := card
+		if beside {
+			part.X, part.W = card.X+n*(helpWide+2), helpWide-2
+		}
+		for i := h.from; i < min(len(list), h.from+room); i++ {
+			l, y := list[i], card.Y+i-h.from
+			if l.key == "" {
+				c.TextFit(part.X, y, part.W, l.text, t.Title)
+				continue
+			}
+			c.TextFit(part.X+1, y, helpKey-1, l.key, t.Key)
+			c.TextFit(part.X+helpKey+1, y, part.W-helpKey-1, l.text, t.Text)
+		}
 	}
 	hint := [][2]string{{"any key", "closes"}}
+	if h.keys > 0 && h.last > 0 {
+		name := "keys"
+		if h.from >= min(h.keys, h.last) {
+			name = "words"
+		}
+		hint = append([][2]string{{"tab", name}}, hint...)
+	}
 	if h.last > 0 {
 		hint = append([][2]string{{"↑ ↓", "scroll"}}, hint...)
 	}

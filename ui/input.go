@@ -6,7 +6,6 @@ import (
 	"example.com/kestrel/ui/input"
 	"example.com/kestrel/ui/note"
 	"example.com/kestrel/ui/plot"
-	"example.com/kestrel/ui/theme"
 )
 
 // filter drops mouse movements that nothing answers to, before they cause a
@@ -29,10 +28,11 @@ func (a *app) groups() []input.Group {
 		gs = a.launcher.Groups()
 	}
 	return append(gs, input.Group{Name: globalKeys, All: []input.Binding{
-		{Keys: []string{"?", "f1"}, Label: "?", Short: "help", About: "show or hide this help", Do: a.toggleHelp},
-		{Keys: []string{"L"}, Label: "L", About: "launcher: another run", Off: a.bench == nil, Do: a.toLauncher},
+		{Keys: []string{"?", "f1"}, Label: "?", Short: "help", About: "what the words mean and what keys do, of each view", Do: a.toggleHelp},
+		{Keys: []string{"L"}, Label: "L", Short: "runs", About: "launcher: another run", Off: a.bench == nil, Do: a.toLauncher},
 		{Keys: []string{"g"}, Label: "g", About: "characters: braille, blocks, plain ASCII", Do: a.nextGlyphs},
 		{Keys: []string{"m"}, Label: "m", About: "mouse on or off; off, the terminal selects text for copying", Do: a.toggleMouse},
+		{Keys: []string{"ctrl+z"}, Do: a.noSuspending},
 		{Keys: []string{"ctrl+l"}, Label: "ctrl+l", About: "draw the screen anew", Do: func() tea.Cmd { return tea.ClearScreen }},
 		{Keys: []string{"q", "ctrl+c"}, Label: "q", Short: "quit", About: "quit; a run in flight is stopped with everything written", Do: a.quit},
 	}})
@@ -71,8 +71,8 @@ func (a *app) key(msg tea.KeyPressMsg) (cmd tea.Cmd, taken bool) {
 		}
 		return nil, true
 	}
-	if a.filtering() && key != "enter" && key != "esc" && key != "ctrl+c" {
-		a.bench.main.typed(msg)
+	if t := a.typist(); t != nil && key != "enter" && key != "esc" && key != "ctrl+c" {
+		t.typed(msg)
 		return nil, true
 	}
 	if a.bench == nil && a.launcher != nil && a.busy == "" {
@@ -80,12 +80,25 @@ func (a *app) key(msg tea.KeyPressMsg) (cmd tea.Cmd, taken bool) {
 			return cmd, true
 		}
 	}
-	return input.Dispatch(a.groups(), key)
+	return input.Dispatch(a.groups(), a.opts.Settings.Key(key))
 }
 
-// filtering reports whether keys go into the filter of the table.
-func (a *app) filtering() bool {
-	return a.bench != nil && a.bench.at == 0 && a.bench.main.table.typing != nil
+// typist is a view with a line of text in it.
+type typist interface {
+	// typing reports whether keys go into that line.
+	typing() bool
+	// typed takes a key or pasted text.
+	typed(msg tea.Msg)
+}
+
+// typist is the view that keys are typed into, nil if there is none.
+func (a *app) typist() typist {
+	if a.bench != nil {
+		if t, ok := a.bench.views[a.bench.at].(typist); ok && t.typing() {
+			return t
+		}
+	}
+	return nil
 }
 
 // paste takes pasted text to where keys go.
@@ -95,8 +108,8 @@ func (a *app) paste(msg tea.PasteMsg) tea.Cmd {
 	case a.prompt != nil:
 		return a.prompt.update(msg)
 	case a.help != nil:
-	case a.filtering():
-		a.bench.main.typed(msg)
+	case a.typist() != nil:
+		a.typist().typed(msg)
 	case a.bench == nil && a.launcher != nil && a.busy == "":
 		return a.launcher.Paste(msg)
 	}
@@ -123,6 +136,9 @@ func (a *app) mouseEvent(msg tea.MouseMsg) tea.Cmd {
 func (a *app) toggleHelp() tea.Cmd {
 	if a.help == nil {
 		a.help = &help{groups: a.groups()}
+		if b := a.bench; b != nil {
+			a.help.title, a.help.terms = b.views[b.at].name(), b.terms()
+		}
 	} else {
 		a.help = nil
 	}
@@ -131,7 +147,7 @@ func (a *app) toggleHelp() tea.Cmd {
 
 func (a *app) nextGlyphs() tea.Cmd {
 	next := map[plot.Glyphs]plot.Glyphs{plot.Braille: plot.Blocks, plot.Blocks: plot.Halves, plot.Halves: plot.ASCII, plot.ASCII: plot.Braille}
-	a.theme = theme.New(a.theme.Profile, a.theme.Dark, next[a.theme.Glyphs])
+	a.theme = a.newTheme(a.theme.Profile, a.theme.Dark, next[a.theme.Glyphs])
 	return note.Say(note.Good, "charts in %s", map[plot.Glyphs]string{plot.Braille: "braille", plot.Blocks: "blocks",
 		plot.Halves: "half blocks", plot.ASCII: "plain ASCII"}[a.theme.Glyphs])
 }

@@ -51,6 +51,21 @@ func (f *fakeInspector) Points(int, int) (*inspect.PointSet, error) {
 	return p, f.fail
 }
 
+// Fitted has a row for each of Points: what is believed there is its place, and its
+// target is 1 more.
+func (f *fakeInspector) Fitted(_ context.Context, column int, _ string, _ int) (*inspect.Fitted, error) {
+	out := &inspect.Fitted{Curve: inspect.Curve{Evaluation: f.evaluation, IDs: []string{"SE", "LIN"}, Weights: []float64{.7, .3}}}
+	in := f.inputs[column]
+	for i := range 21 {
+		x := in.Low + (in.High-in.Low)*float64(i)/20
+		out.X, out.Mean, out.Y = append(out.X, x), append(out.Mean, x), append(out.Y, x+1)
+		out.Lower, out.Upper = append(out.Lower, x-2), append(out.Upper, x+2)
+		out.LowerF, out.UpperF = append(out.LowerF, x-1), append(out.UpperF, x+1)
+		out.Kind = append(out.Kind, inspect.PointKind(i%2)*inspect.PointTest)
+	}
+	return out, f.fail
+}
+
 func (f *fakeInspector) Residuals(context.Context, string, int) (*inspect.Residuals, error) {
 	r := &inspect.Residuals{Evaluation: f.evaluation, Test: f.test, Of: 4, Inputs: len(f.inputs), RMSE: .25, Coverage95: .75}
 	for i := range 4 {
@@ -77,6 +92,10 @@ func (f *fakeInspector) Covariance(string, int, int) (*inspect.CovarianceCurve, 
 
 func (f *fakeInspector) PriorDraws(string, int, int, int) (*inspect.PriorDraws, error) {
 	return &inspect.PriorDraws{X: []float64{0, 1, 2}, Draws: [][]float64{{0, 1, 0}, {1, 0, -1}}}, f.fail
+}
+
+func (f *fakeInspector) Forecast(context.Context, []string) ([]float64, error) {
+	return nil, errors.New("not asked here")
 }
 
 func (f *fakeInspector) Similarity(_ context.Context, top int) (*inspect.Similarity, error) {

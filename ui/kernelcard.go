@@ -7,7 +7,6 @@ import (
 	"example.com/kestrel/experiment/record"
 	"example.com/kestrel/experiment/words"
 	"example.com/kestrel/ui/draw"
-	"example.com/kestrel/ui/format"
 	"example.com/kestrel/ui/plot"
 	"example.com/kestrel/ui/theme"
 )
@@ -54,9 +53,13 @@ func (v *mainView) drawCard(c *plot.Canvas, r plot.Rect, th *theme.Theme) {
 		head += " · " + mark
 	}
 	c.TextFit(r.X, r.Y, r.W, head, th.Text)
-	c.TextFit(r.X, r.Y+1, r.W, elboText(f, v.b.hist.Evaluation.RowsSeen, r.W), th.Faint)
-	info := v.b.hist.Start.Kernels[k.index]
 	y := r.Y + 1
+	if text := f.FlagText(); text != "" {
+		c.TextFit(r.X, y, r.W, "! "+text, th.Warn)
+		y++
+	}
+	c.TextFit(r.X, y, r.W, elboText(f, v.b.hist.Evaluation.RowsSeen, r.W), th.Faint)
+	info := v.b.hist.Start.Kernels[k.index]
 	for i, p := range info.Params {
 		if p.Fixed {
 			continue
@@ -69,16 +72,13 @@ func (v *mainView) drawCard(c *plot.Canvas, r plot.Rect, th *theme.Theme) {
 		if p.Column != "" && len(v.b.hist.Start.Data.Columns) > 2 {
 			name += " " + p.Column
 		}
-		value, unit := format.Digits(float64(f.Params[i])), p.Unit
-		if words := v.b.hist.Start.InWords(&p, float64(f.Params[i])); words != "" {
-			value, unit = words, ""
-		}
+		value, unit, _ := v.b.forPeople(&p, float64(f.Params[i]))
 		if p.Stated != "" {
 			unit = strings.TrimSpace(unit + " " + p.Stated)
 		}
 		if i < len(f.SD) && f.SD[i] > 0 {
 			if factor, amount := p.Spread(float64(f.Params[i]), float64(f.SD[i])); amount > 0 {
-				value += fmt.Sprintf(" ± %.3g %s", amount, p.Unit)
+				value += " ± " + v.b.lengthText(&p, amount)
 			} else {
 				value += fmt.Sprintf(" ×÷ %.3g", factor)
 			}

@@ -53,8 +53,12 @@ func (v *kernelView) drawTrace(c *plot.Canvas, r plot.Rect, t *theme.Theme, id s
 	ch.Y.Robust = true
 	ch.Y.Title = "nats"
 	ch.X.Format = func(x, _ float64) string { return h.Label(v.axis, x) }
-	if v.axis == history.AxisData {
+	switch n := len(h.Moments()); {
+	case v.axis == history.AxisData:
 		ch.X.Include = []float64{0, 1}
+	case v.axis == history.AxisSeconds && n > 0:
+		ch.X.Min, ch.X.Max = 0, h.Moments()[n-1].On(v.axis)
+		ch.X.Labels = format.LagTicks(1, 0, ch.X.Max, mostTicks(r.W))
 	}
 	ch.Markers = v.b.markers(nil, v.axis, t)
 	ch.Draw(c, r)
@@ -90,6 +94,9 @@ func (v *kernelView) drawCovariance(c *plot.Canvas, r plot.Rect, t *theme.Theme,
 	style := t.Series(v.b.palette.Of(id))
 	ch.Lines = []plot.Line{{Style: style, X: cov.Lag, Y: cov.Value}}
 	ch.Y.Include = []float64{0}
+	if _, unit := v.b.hist.Start.Target().Modelled(); unit != "" {
+		ch.Y.Title, ch.Y.Unit = "covariance", unit+"²"
+	}
 	in := &v.b.hist.Start.Inputs()[v.column]
 	ch.X.Title, ch.X.Unit = "lag", in.Unit
 	if _, unit, ok := record.TimeScale(in); ok {
@@ -131,6 +138,7 @@ func (v *kernelView) drawDraws(c *plot.Canvas, r plot.Rect, t *theme.Theme) {
 		ch.Lines = append(ch.Lines, plot.Line{Style: t.Swatch(i), Dash: dashOf(i), Priority: -i, X: d.X, Y: f})
 	}
 	v.b.along(&ch.X, v.column, d.X[0], d.X[len(d.X)-1], r.W)
+	ch.Y.Title, ch.Y.Unit = v.b.hist.Start.Target().Modelled()
 	ch.Draw(c, r)
 }
 
@@ -163,6 +171,7 @@ func (v *kernelView) drawComponents(c *plot.Canvas, r plot.Rect, t *theme.Theme)
 			ch.Lines = append(ch.Lines, plot.Line{Name: p.Name, Label: p.Name, Style: t.Swatch(i), Dash: dashOf(i), X: p.X, Y: p.Mean})
 		}
 		v.b.along(&ch.X, v.column, parts[0].X[0], parts[0].X[len(parts[0].X)-1], r.W)
+		ch.Y.Title, ch.Y.Unit = v.b.hist.Start.Target().Modelled()
 		ch.Draw(c, r)
 		return
 	}

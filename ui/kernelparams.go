@@ -3,7 +3,9 @@ package ui
 import (
 	"fmt"
 	"math"
+	"strings"
 
+	"example.com/kestrel/experiment/record"
 	"example.com/kestrel/ui/draw"
 	"example.com/kestrel/ui/format"
 	"example.com/kestrel/ui/plot"
@@ -11,7 +13,52 @@ import (
 )
 
 // paramRow is a hyperparameter as it is shown.
-type paramRow struct{ name, column, value, unit, factor, words, stated string }
+type paramRow struct{ name, column, value, unit, factor, exact, stated string }
+
+// forPeople writes a value of a hyperparameter as people measure it, "7 days", a date
+// or "1/year²", and what that is in the units of the data, "" where it is the same.
+func (b *bench) forPeople(p *record.ParamInfo, value float64) (text, unit, exact string) {
+	text, unit = format.Digits(value), p.Unit
+	if !strings.Contains(text, "e") { // powers of ten tell nobody more
+		exact = strings.TrimSpace(text + " " + unit)
+	} else if v := format.Whole(value); v != "" {
+		exact = v + " " + unit
+	}
+	place := *p
+	if strings.HasSuffix(p.Name, ".centre") { // a place, too
+		place.Name = strings.TrimSuffix(p.Name, ".centre") + ".place"
+	}
+	if words := b.hist.Start.InWords(&place, value); words != "" {
+		if place.Place() { // a count of seconds from the first row
+			exact = ""
+		}
+		return words, "", exact
+	}
+	inputs := b.hist.Start.Inputs()
+	for i := range inputs {
+		in := &inputs[i]
+		if p.Column != "" && p.Column != in.Name {
+			continue
+		}
+		if _, seconds, ok := record.TimeScale(in); ok {
+			if size, other, ok := format.PerTime(unit, in.Unit, seconds, in.Max-in.Min); ok {
+				return format.Digits(value * size), other, exact
+			}
+			break
+		}
+	}
+	return text, unit, ""
+}
+
+// lengthText writes an amount in the unit of a hyperparameter: of a time, as a length
+// of time.
+func (b *bench) lengthText(p *record.ParamInfo, amount float64) string {
+	length := record.ParamInfo{Name: ".width", Column: p.Column, Unit: p.Unit}
+	if words := b.hist.Start.InWords(&length, amount); words != "" {
+		return words
+	}
+	return strings.TrimSpace(format.Digits(amount) + " " + p.Unit)
+}
 
 // params lists the hyperparameters of a live kernel, the noise last.
 func (v *kernelView) params(id string) []paramRow {
@@ -27,8 +74,8 @@ func (v *kernelView) params(id string) []paramRow {
 			break
 		}
 		p, value := &info.Params[i], float64(k.Fit.Params[i])
-		row := paramRow{name: p.Name, column: p.Column, value: format.Digits(value), unit: p.Unit, words: s.InWords(p, value),
-			stated: p.Stated}
+		row := paramRow{name: p.Name, column: p.Column, stated: p.Stated}
+		row.value, row.unit, row.exact = v.b.forPeople(p, value)
 		if p.Fixed {
 			continue // it says nothing of its own
 		}
@@ -37,7 +84,7 @@ func (v *kernelView) params(id string) []paramRow {
 			sd = float64(k.Fit.SD[i])
 			row.factor = factorText(sd)
 			if _, amount := p.Spread(value, sd); amount > 0 {
-				row.factor = "± " + format.Digits(amount)
+				row.factor = "± " + v.b.lengthText(p, amount)
 			}
 		}
 		noise := i == len(info.Params)-1
@@ -54,7 +101,9 @@ func (v *kernelView) params(id string) []paramRow {
 		}
 	}
 	for _, f := range info.Fixed {
-		rows = append(rows, paramRow{name: f.Name, column: f.Column, value: format.Digits(f.Value), unit: f.Unit, stated: "fixed"})
+		row := paramRow{name: f.Name, column: f.Column, stated: "fixed"}
+		row.value, row.unit, row.exact = v.b.forPeople(&record.ParamInfo{Name: f.Name, Column: f.Column, Unit: f.Unit}, f.Value)
+		rows = append(rows, row)
 	}
 	return rows
 }
@@ -71,7 +120,7 @@ func factorText(sd float64) string {
 	return fmt.Sprintf("×÷%.3g", math.Exp(sd))
 }
 
-// paramWidths are the widths of name, column, value, unit, factor and words.
+// paramWidths are the widths of name, column, value, unit, factor and the rest.
 func paramWidths(rows []paramRow) (w [6]int) {
 	for _, p := range rows {
 		for i, s := range p.cells() {
@@ -113,6 +162,11 @@ func (v *kernelView) drawParams(c *plot.Canvas, r plot.Rect, t *theme.Theme, id 
 		return
 	}
 	rows := v.params(id)
+	if need := v.paramWidth(); need > r.W+1 { // what is known beforehand is more than another unit
+		for i := range rows {
+			rows[i].exact = ""
+		}
+	}
 	v.last = max(0, len(rows)-r.H)
 	v.scroll = min(v.scroll, v.last)
 	w := paramWidths(rows)
@@ -122,9 +176,9 @@ func (v *kernelView) drawParams(c *plot.Canvas, r plot.Rect, t *theme.Theme, id 
 		w[0] = max(4, w[0]+left)
 		left = 0
 	}
-	order := [...]int{5, 3, 4, 1}
+	order := [...]int{3, 4, 5, 1}
 	if v.columns() > 1 { // which column it is about must be seen
-		order = [...]int{1, 5, 3, 4}
+		order = [...]int{1, 3, 4, 5}
 	}
 	for _, i := range order {
 		if w[i] > 0 && left >= w[i]+1 {
@@ -135,7 +189,7 @@ func (v *kernelView) drawParams(c *plot.Canvas, r plot.Rect, t *theme.Theme, id 
 	}
 	for i, p := range rows[v.scroll:min(len(rows), v.scroll+max(0, r.H))] {
 		x, y := r.X, r.Y+i
-		styles := [...]plot.Style{t.Text, t.Faint, t.Strong, t.Faint, t.Faint, t.Text}
+		styles := [...]plot.Style{t.Text, t.Faint, t.Strong, t.Faint, t.Faint, t.Faint}
 		for j, s := range p.cells() {
 			switch {
 			case w[j] == 0:
@@ -151,12 +205,12 @@ func (v *kernelView) drawParams(c *plot.Canvas, r plot.Rect, t *theme.Theme, id 
 }
 
 func (p *paramRow) cells() [6]string {
-	words := p.words
-	if words != "" {
-		words = "= " + words
+	exact := p.exact
+	if exact != "" {
+		exact = "= " + exact
 	}
-	if words != "" && p.stated != "" {
-		words += ", "
+	if exact != "" && p.stated != "" {
+		exact += ", "
 	}
-	return [6]string{p.name, p.column, p.value, p.unit, p.factor, words + p.stated}
+	return [6]string{p.name, p.column, p.value, p.unit, p.factor, exact + p.stated}
 }

@@ -8,6 +8,7 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 
+	"example.com/kestrel/experiment/finding"
 	"example.com/kestrel/experiment/history"
 	"example.com/kestrel/experiment/inspect"
 	"example.com/kestrel/experiment/record"
@@ -255,7 +256,12 @@ func (v *kernelView) drawHeader(c *plot.Canvas, r plot.Rect, t *theme.Theme, id 
 	place := v.place(id)
 	name := v.b.kernelName(id)
 	x = c.TextFit(x, r.Y, max(8, end-x-plot.TextWidth(place)-2), name, t.Series(v.b.palette.Of(id)).With(plot.Bold))
-	c.TextFit(x+2, r.Y, end-x-2, place, t.Faint)
+	x = c.TextFit(x+2, r.Y, end-x-2, place, t.Faint)
+	if s := v.b.hist.Start; s != nil && k != nil {
+		if words := finding.Shape(s, k); words != "" && plot.TextWidth(words)+3 <= end-x {
+			c.Text(x, r.Y, " · "+words, t.Faint)
+		}
+	}
 	if r.H < 2 {
 		return
 	}
@@ -298,6 +304,9 @@ func (v *kernelView) place(id string) string {
 		text += ", equal to the leader within its error"
 	case record.MarkApart:
 		text += ", told apart from the leader at these hyperparameters"
+	}
+	if flags := k.Fit.FlagText(); flags != "" {
+		text += " · ! " + flags
 	}
 	return text
 }

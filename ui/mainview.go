@@ -53,7 +53,7 @@ func newMainView(b *bench) *mainView {
 }
 
 func (v *mainView) name() string     { return "bench" }
-func (v *mainView) refresh() tea.Cmd { return nil }
+func (v *mainView) refresh() tea.Cmd { return v.b.askData() }
 
 // current returns the chart that keys are for.
 func (v *mainView) current() *tracer {
@@ -204,6 +204,9 @@ func (v *mainView) pan(t *tracer, part float64) {
 	t.hold = true
 }
 
+// typing implements typist.
+func (v *mainView) typing() bool { return v.table.typing != nil }
+
 // typed takes a key or pasted text for the filter.
 func (v *mainView) typed(msg tea.Msg) {
 	v.table.typing.Update(msg)
@@ -294,6 +297,9 @@ func (v *mainView) draw(c *plot.Canvas, r plot.Rect, t *theme.Theme) {
 		v.table.build(v.b, v.cursor)
 		v.version, v.tableAt = v.b.version, v.cursor
 	}
+	if !v.big {
+		r = v.b.drawFound(c, r, t)
+	}
 	v.areas = v.arrange(r)
 	for p, area := range v.areas {
 		if area.Empty() {
@@ -303,12 +309,21 @@ func (v *mainView) draw(c *plot.Canvas, r plot.Rect, t *theme.Theme) {
 		title, right := v.titles(pane(p))
 		in := draw.Panel(c, area, t, title, right, focused)
 		undo := c.Clip(in)
+		early := v.b.early() && v.b.steered() != nil
 		switch pane(p) {
 		case posteriorPane:
+			if early && v.b.first.points != nil {
+				v.b.drawData(c, in, t)
+				break
+			}
 			v.drawChart(c, in, t)
 		case tablePane:
 			v.table.draw(c, in, v.b, t, focused)
 		case metricPane:
+			if early {
+				v.b.drawStages(c, in, t)
+				break
+			}
 			v.drawMetric(c, in, t)
 		case cardPane:
 			v.drawCard(c, in, t)
@@ -384,8 +399,12 @@ func (v *mainView) titles(p pane) (title, right string) {
 		}
 		return s
 	}
+	early := v.b.early() && v.b.steered() != nil
 	switch p {
 	case posteriorPane:
+		if early && v.b.first.points != nil {
+			return v.b.dataTitle(), ""
+		}
 		title = quantityNames[v.belief.quantity]
 		if l := &h.Lead; l.Kernel != "" && v.areas[posteriorPane].W >= 68 {
 			title += fmt.Sprintf(" · same leader since %.3g %%", 100*l.Since)
@@ -395,6 +414,9 @@ func (v *mainView) titles(p pane) (title, right string) {
 		}
 		return title, tags(&v.belief)
 	case metricPane:
+		if early {
+			return "First evaluation", ""
+		}
 		title = quantityNames[v.metric.quantity] + " on held-out rows"
 		return title, tags(&v.metric)
 	case tablePane:

@@ -3,6 +3,7 @@ package ui
 import (
 	"fmt"
 	"math"
+	"slices"
 
 	"example.com/kestrel/experiment/config"
 	"example.com/kestrel/experiment/history"
@@ -14,14 +15,17 @@ import (
 func (v *mainView) drawMetric(c *plot.Canvas, r plot.Rect, th *theme.Theme) {
 	t, h := &v.metric, &v.b.hist
 	n := h.Methods()
+	v.axes(t, th, r.W)
 	t.fill(v.b.version, n, func(m int) history.Series { return h.MethodSeries(m, t.quantity) })
-	v.axes(t, th)
 	t.chart.Empty = v.waiting()
 	if h.Evaluation != nil {
 		t.chart.Empty = "the held-out rows are being predicted"
 	}
 	if s := h.Start; s != nil && s.Data.Test == 0 {
 		t.chart.Empty = "no held-out rows: data.test is 0"
+	}
+	if y := v.b.hist.Start; y != nil && (t.quantity == history.QuantityRMSE || t.quantity == history.QuantityMAE) {
+		t.chart.Y.Unit = y.Target().Unit
 	}
 	t.chart.Y.Robust = t.quantity != history.QuantityCoverage
 	if t.quantity == history.QuantityNLPD || t.quantity == history.QuantityCoverage {
@@ -57,7 +61,12 @@ func (v *mainView) drawMetric(c *plot.Canvas, r plot.Rect, th *theme.Theme) {
 				Y: []float64{best, best}})
 		}
 		if r.H > 3 {
-			c.TextFit(x+3, r.Y, r.X+r.W-x-3, label+" "+plot.Number(best, math.Abs(best)/1000), th.Faint)
+			number, room := " "+plot.Number(best, math.Abs(best)/1000), r.X+r.W-x-3
+			names := []string{label, "best baseline", "baseline", "vs"} // a name without its number says nothing
+			at := slices.IndexFunc(names, func(name string) bool { return plot.TextWidth(name+number) <= room })
+			if at >= 0 {
+				c.TextFit(x+3, r.Y, room, names[at]+number, th.Faint)
+			}
 		}
 	}
 	if n > 0 && r.H > 3 {

@@ -33,7 +33,7 @@ func (b *bench) pauseWord() string {
 }
 
 func (b *bench) pause() tea.Cmd {
-	run := b.session.Run
+	run := b.steered()
 	if b.state() == record.Paused {
 		return b.order(b.in(record.Running), func() (string, error) { return "the run goes on", run.Resume() })
 	}
@@ -41,8 +41,11 @@ func (b *bench) pause() tea.Cmd {
 }
 
 func (b *bench) stop() tea.Cmd {
-	run := b.session.Run
+	run := b.steered()
 	return b.order(b.in(record.Stopped), func() (string, error) {
+		if !b.owns() { // its process may end now, and so may what goes on with it
+			return "stopped, with everything written", run.Stop("stopped by the user")
+		}
 		return "stopped, with everything written; " + b.whatGoesOn(), run.Stop("stopped by the user")
 	})
 }
@@ -67,6 +70,9 @@ func (b *bench) crashed() bool {
 
 // whatGoesOn names the keys with which a run that was cut short can be gone on with.
 func (b *bench) whatGoesOn() string {
+	if b.canRevise() && !b.owns() { // its directory is that of a process that lives
+		return "r goes on with it"
+	}
 	if b.canRevise() {
 		return "R goes on with the plan, r with other settings"
 	}
@@ -76,7 +82,7 @@ func (b *bench) whatGoesOn() string {
 // again is the key that goes on with what was planned.
 func (b *bench) again(off bool) input.Binding {
 	k := input.Binding{Keys: []string{"R"}, Label: "R",
-		About: "go on with a run that was stopped or cut off, as planned", Off: off, Do: b.goOn}
+		About: "go on with a run that was stopped or cut off, as planned", Off: off || !b.owns() && b.steered() != nil, Do: b.goOn}
 	if b.broken() {
 		k.Short = "go on"
 	}
@@ -113,6 +119,8 @@ func (b *bench) onlyWatched() tea.Cmd {
 		text = "this run is only watched; R goes on with it"
 	case b.settled():
 		text = "this run is only watched: it has ended"
+	case b.why != nil:
+		text = "this run is only watched: " + b.why.Error()
 	}
 	msg := benchNoteMsg{b, note.Msg{Text: text, Level: note.Warning, Still: b.in(b.state())}}
 	return func() tea.Msg { return msg }
@@ -120,7 +128,7 @@ func (b *bench) onlyWatched() tea.Cmd {
 
 // canRevise reports whether there is a belief that orders can change.
 func (b *bench) canRevise() bool {
-	return b.owns() && b.hist.Evaluation != nil && b.state() != record.Failed
+	return b.steered() != nil && b.hist.Evaluation != nil && b.state() != record.Failed
 }
 
 // takeOrders notes what the orders in the log have made of the kernels.
@@ -181,7 +189,7 @@ func (b *bench) restore() tea.Cmd {
 		ids, what = all, "all pruned kernels"
 	}
 	b.restoring = true // until its event comes
-	run := b.session.Run
+	run := b.steered()
 	wait := false
 	still := func() bool {
 		return wait == (len(b.waiting) > 0) && !slices.ContainsFunc(ids, func(id string) bool { return slices.Contains(b.pruned(), id) })
@@ -191,9 +199,11 @@ func (b *bench) restore() tea.Cmd {
 		if err := run.Restore(ids); err != nil {
 			return "", err
 		}
-		now := run.Snapshot()
-		wait = slices.ContainsFunc(now.Evaluation.Kernels,
-			func(k record.Kernel) bool { return k.Status == vbks.Pruned && slices.Contains(ids, k.ID) })
+		now, err := run.Status()
+		if err != nil {
+			return text, nil // that of the order has been answered
+		}
+		wait = slices.ContainsFunc(now.Pruned, func(id string) bool { return slices.Contains(ids, id) })
 		switch {
 		case wait && now.State.Settled():
 			text += "; they wait for r"

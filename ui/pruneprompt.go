@@ -11,7 +11,6 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 
-	"example.com/kestrel/experiment"
 	"example.com/kestrel/experiment/record"
 	"example.com/kestrel/ui/asking"
 	"example.com/kestrel/ui/draw"
@@ -65,16 +64,17 @@ func (p *prunePrompt) look() tea.Cmd {
 		return nil
 	}
 	p.asked, p.forecast = ids, nil
-	session := p.b.session
-	if p.err != nil || session == nil { // who only watches cannot prune
+	b := p.b
+	if p.err != nil || b.steered() == nil { // who only watches cannot prune
 		p.asking.Drop()
 		return nil
 	}
-	return p.asking.Ask(p.b.ctx, func(ctx context.Context, serial int) tea.Msg {
+	about := p.as
+	return p.asking.Ask(b.ctx, func(ctx context.Context, serial int) tea.Msg {
 		if ctx.Err() != nil {
 			return forecastMsg{of: p, serial: serial}
 		}
-		q, err := forecast(ctx, session, ids)
+		q, err := b.forecast(ctx, about, ids)
 		if err != nil {
 			q = nil // pruning itself says why
 		}
@@ -82,13 +82,22 @@ func (p *prunePrompt) look() tea.Cmd {
 	})
 }
 
-// forecast asks the run.
-func forecast(ctx context.Context, s *experiment.Session, ids []string) ([]float64, error) {
-	i, err := s.Run.Inspect(ctx)
+// forecast asks what the belief of an evaluation would be over these kernels alone.
+func (b *bench) forecast(ctx context.Context, about *record.Evaluation, ids []string) ([]float64, error) {
+	if s := b.session; s != nil {
+		i, err := s.Run.Inspect(ctx)
+		if err != nil {
+			return nil, err
+		}
+		defer i.Close()
+		return i.Forecast(ctx, ids)
+	}
+	b.inspect.mu.Lock() // the run's data need not be read again
+	defer b.inspect.mu.Unlock()
+	i, err := b.inspect.take(ctx, about, b.openInspector)
 	if err != nil {
 		return nil, err
 	}
-	defer i.Close()
 	return i.Forecast(ctx, ids)
 }
 
@@ -159,7 +168,10 @@ func (p *prunePrompt) accept() (tea.Cmd, bool) {
 	for i := range p.drop {
 		ids[i] = p.drop[i].ID
 	}
-	b, left, run := p.b, len(p.keep), p.b.session.Run
+	b, left, run := p.b, len(p.keep), p.b.steered()
+	if run == nil { // its process has gone meanwhile
+		return b.onlyWatched(), true
+	}
 	still := func() bool { return slices.Contains(b.pruned(), ids[0]) }
 	return b.order(still, func() (string, error) {
 		return fmt.Sprintf("pruned %d kernels, %d stay; u takes them back", len(ids), left), run.Prune(ids)

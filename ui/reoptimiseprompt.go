@@ -90,7 +90,10 @@ func (p *reoptimisePrompt) accept() (tea.Cmd, bool) {
 	if err != nil {
 		return nil, false
 	}
-	run := p.b.session.Run
+	run := p.b.steered()
+	if run == nil { // its process has gone meanwhile
+		return p.b.onlyWatched(), true
+	}
 	return p.b.order(p.b.in(record.Running), func() (string, error) {
 		text := "re-optimising"
 		for i := range p.fields {

@@ -74,7 +74,12 @@ func (v *fitView) drawResiduals(c *plot.Canvas, r plot.Rect, t *theme.Theme) {
 		}
 		ch.Scatters = []plot.Scatter{s}
 		ch.Lines = []plot.Line{level(0, 0), level(twoSided95, 2), level(-twoSided95, 2)}
-		ch.Y.Include, ch.Y.Robust, ch.Y.Title = []float64{-3, 3}, true, "sd"
+		ch.Y.Title, ch.Y.Unit = "residual", "sd"
+		ch.Y.Max = residualLimit(s.Y)
+		ch.Y.Min = -ch.Y.Max
+		for z := -2.0; z <= 2 && ch.Y.Max <= 5; z += 2 {
+			ch.Y.Labels = append(ch.Y.Labels, plot.Tick{At: z, Text: strings.Replace(fmt.Sprint(z), "-", "−", 1)})
+		}
 		ch.X.Min, ch.X.Max = lo, hi
 		v.b.along(&ch.X, v.column, lo, hi, r.W)
 	case residualsQQ:
@@ -83,15 +88,33 @@ func (v *fitView) drawResiduals(c *plot.Canvas, r plot.Rect, t *theme.Theme) {
 		for i := range z {
 			s.X = append(s.X, normalQuantile((float64(i)+0.5)/float64(len(z))))
 		}
+		end := 1.0
+		if len(z) > 0 {
+			end = max(end, 1.1*s.X[len(z)-1])
+		}
 		ch.Scatters = []plot.Scatter{s}
-		ch.Lines = []plot.Line{{Style: t.Faint, X: []float64{-4, 4}, Y: []float64{-4, 4}}}
-		ch.X.Min, ch.X.Max = -4, 4
-		ch.X.Title, ch.Y.Title, ch.Y.Robust = "quantile of a normal", "sd", true
+		ch.Lines = []plot.Line{{Style: t.Faint, X: []float64{-end, end}, Y: []float64{-end, end}}}
+		ch.X.Min, ch.X.Max = -end, end
+		ch.X.Title, ch.X.Unit, ch.Y.Title, ch.Y.Unit, ch.Y.Robust = "quantile of a normal", "sd", "residual", "sd", true
 	case residualsHistogram:
 		v.drawHistogram(c, r, t, res.Standardised, style)
 		return
 	}
 	ch.Draw(c, r)
+}
+
+// residualLimit is how far a chart of standardised residuals reaches: 3, or so far
+// that 98 of 100 are in it, but no more than 10.
+func residualLimit(z []float64) float64 {
+	size := sortedFinite(z)
+	for i, v := range size {
+		size[i] = math.Abs(v)
+	}
+	slices.Sort(size)
+	if len(size) == 0 {
+		return 3
+	}
+	return min(10, max(3, 1.05*size[len(size)*98/100]))
 }
 
 func sortedFinite(values []float64) []float64 {
@@ -124,11 +147,21 @@ func (v *fitView) drawHistogram(c *plot.Canvas, r plot.Rect, t *theme.Theme, z [
 	}
 	plot.Histogram(c, plot.Rect{X: r.X, Y: r.Y, W: r.W, H: r.H - 1}, counts, style, t.Glyphs)
 	y := r.Y + r.H - 1
-	c.Text(r.X, y, "−4 sd", t.Faint)
-	c.TextRight(r.X+r.W, y, "4 sd", t.Faint)
-	text := "0"
-	if low+high > 0 {
-		text = fmt.Sprintf("%d below, %d above", low, high)
+	free := r.X
+	for z := -4; z <= 4; z += 2 {
+		text := strings.Replace(fmt.Sprint(z), "-", "−", 1)
+		if z == 4 {
+			text += " sd"
+		}
+		w := plot.TextWidth(text)
+		at := min(max(r.X+(z+4)*(r.W-1)/8-(w-1)/2, r.X), r.X+r.W-w)
+		if at >= free {
+			free = c.Text(at, y, text, t.Faint) + 1
+		}
 	}
-	c.TextFit(r.X+max(0, (r.W-plot.TextWidth(text))/2), y, r.W, text, t.Faint)
+	text := fmt.Sprintf("up to %d rows in a bar", slices.Max(counts))
+	if low+high > 0 {
+		text += fmt.Sprintf(", %d below, %d above", low, high)
+	}
+	c.TextRight(r.X+r.W, r.Y, plot.Truncate(text, r.W), t.Faint)
 }

@@ -9,7 +9,11 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"example.com/kestrel/experiment/config"
+	"example.com/kestrel/experiment/finding"
 	"example.com/kestrel/experiment/record"
+	"example.com/kestrel/experiment/rundir"
+	"example.com/kestrel/ui/settings"
+	"example.com/kestrel/ui/terminal"
 )
 
 // Options say what the workbench shows first and where.
@@ -20,6 +24,9 @@ type Options struct {
 	Resume string         // run directory to go on with
 	Drive  record.Course  // what follows a run by itself
 	Cores  int            // for optimising; 0: GOMAXPROCS
+
+	Settings settings.Settings // the user's wishes
+	Remark   string            // to be told at first
 
 	Data      string // with Resume: where the run's table is now, or one with more rows; "": where it was
 	FromStart bool   // with Resume: begin again with the first evaluation
@@ -35,8 +42,9 @@ type Options struct {
 type Outcome struct {
 	Path        string // of the last run shown, "" if there was none
 	State       record.State
-	Own         bool // it was run here
-	Interrupted bool // by a signal
+	Own         bool   // it was run here
+	Interrupted bool   // by a signal
+	Found       string // what it has found, in a few sentences
 }
 
 // patience is how long the screen may take to end when it is told to.
@@ -48,7 +56,7 @@ func Run(ctx context.Context, o Options) (Outcome, error) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	a := newApp(ctx, o)
-	restore := keepTerminal()
+	restore := terminal.Keep()
 	defer restore()
 	hard, kill := context.WithCancel(context.WithoutCancel(ctx))
 	defer kill()
@@ -88,6 +96,11 @@ func Run(ctx context.Context, o Options) (Outcome, error) {
 			end := b.session.Run.Snapshot()
 			out.Own, out.State = true, end.State
 		}
+		state := out.State
+		if b.crashed() {
+			state = rundir.Crashed
+		}
+		out.Found = finding.As(&b.hist.Standing, state).Text()
 	}
 	return out, err
 }

@@ -43,11 +43,13 @@ type runGroup struct {
 	paths []string
 }
 
-// grouped divides the chosen runs that are there, in the order of choice.
+// grouped divides the chosen runs that are there and on the data that are shown, in the
+// order of choice.
 func (v *compareView) grouped() (groups []runGroup) {
+	shown := v.dataShown()
 	for _, path := range v.chosen {
 		h := v.hist(path)
-		if h == nil || h.Start == nil {
+		if h == nil || h.Start == nil || dataKey(h.Start) != shown {
 			continue
 		}
 		key := path

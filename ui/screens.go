@@ -10,6 +10,7 @@ import (
 
 	"example.com/kestrel/experiment"
 	"example.com/kestrel/experiment/config"
+	"example.com/kestrel/experiment/prepare"
 	"example.com/kestrel/experiment/record"
 	"example.com/kestrel/experiment/rundir"
 	"example.com/kestrel/ui/launcher"
@@ -116,9 +117,11 @@ func (a *app) begin(c config.Config, path string) tea.Cmd {
 		path = rundir.DefaultPath(c.Name, a.opts.now())
 	}
 	c.Device.Cores = a.opts.Cores
-	a.busy = "loading " + c.Name
+	a.busy, a.since = "loading "+c.Name, a.opts.now()
+	a.step.Store("")
+	ctx := prepare.Telling(a.ctx, func(step string) { a.step.Store(step) })
 	return a.prepare(a.opts.Drive, func(box *mailbox) (*experiment.Session, error) {
-		return experiment.Begin(a.ctx, c, path, box)
+		return experiment.Begin(ctx, c, path, box)
 	})
 }
 
@@ -152,6 +155,7 @@ func (a *app) prepare(drive record.Course, session func(*mailbox) (*experiment.S
 			return beganMsg{err: errors.Join(a.ctx.Err(), s.Close())}
 		}
 		if err == nil {
+			s.TakeOrders()
 			a.begun.put(s)
 		}
 		return beganMsg{session: s, box: box, drive: drive, err: err}
@@ -202,7 +206,7 @@ func (a *app) opened(msg openedMsg) tea.Cmd {
 	}
 	box := newMailbox()
 	a.show(newBench(a, msg.path, nil, box))
-	return tea.Batch(a.bench.start(), a.bench.follow())
+	return tea.Batch(a.bench.start(), a.bench.follow(), a.bench.observe())
 }
 
 // show makes a bench the screen; the one before is closed.

@@ -16,8 +16,11 @@ import (
 )
 
 const (
-	similarKernels     = 16 // compared at first
+	similarKernels     = 16 // compared at first, where there is room for their numbers
+	fewestSimilar      = 4
 	mostSimilarKernels = 144
+	similarMargin      = 10 // columns for the frame and the scale
+	similarCell        = 5  // for a number
 )
 
 // similarView shows how alike the best kernels are: to the belief over kernels,
@@ -25,14 +28,31 @@ const (
 type similarView struct {
 	b        *bench
 	means    bool // of the predictive means, not of g
-	top      int
+	top      int  // kernels; 0: as many as there is room for
 	row, col int
 
 	matrix answer
 	layout plot.HeatLayout
 }
 
-func newSimilarView(b *bench) *similarView { return &similarView{b: b, top: similarKernels} }
+// newSimilarView opens on what kernels predict, and on the leader with the next: whether
+// it matters which of them is chosen.
+func newSimilarView(b *bench) *similarView { return &similarView{b: b, means: true, col: 1} }
+
+// kernels is how many kernels are compared: as asked for, or as many as there is room for
+// with their numbers.
+func (v *similarView) kernels() int {
+	if v.top > 0 {
+		return v.top
+	}
+	names, room := 0, v.b.app.w-similarMargin
+	for i, k := range ranked(v.b.hist.Evaluation) {
+		if i < similarKernels {
+			names = max(names, plot.TextWidth(v.b.kernelName(k.ID))+4) // and its number
+		}
+	}
+	return max(fewestSimilar, min(similarKernels, (room-min(names, room*2/5))/similarCell))
+}
 
 func (v *similarView) name() string { return "similar" }
 
@@ -58,7 +78,7 @@ func (v *similarView) groups() []input.Group {
 // resize changes how many kernels are compared.
 func (v *similarView) resize(factor float64) {
 	live := len(ranked(v.b.hist.Evaluation))
-	now := v.top
+	now := v.kernels()
 	if live > 0 {
 		now = min(now, live)
 	}
@@ -89,7 +109,7 @@ func (v *similarView) size() int {
 }
 
 func (v *similarView) refresh() tea.Cmd {
-	top := v.top
+	top := v.kernels()
 	return v.b.inquire(inquiry{to: &v.matrix, topic: similarTopic, detail: fmt.Sprint(top),
 		f: func(ctx context.Context, i inspector) (any, error) {
 			return i.Similarity(ctx, top)

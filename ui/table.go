@@ -56,10 +56,13 @@ type row struct {
 	posterior, bayes, gap, se float64
 	slack                     float64 // of the bounds on the log evidence, NaN where there are none
 	mark                      string  // as record.Fit.Mark
+	flags                     []vbks.Flag
+	low, high                 float64 // of the gap, NaN where nothing is known of it
 	tied                      bool
 	status                    vbks.Status
 	reason                    string
-	waits                     bool // restored, without numbers before the next evaluation
+	stage                     vbks.Stage // before the first evaluation
+	waits                     bool       // restored, without numbers before the next evaluation
 }
 
 // table is the ranked kernels. Its cursor stays on a kernel, wherever it moves.
@@ -76,6 +79,8 @@ type table struct {
 	held               bool         // the cursor was put there by the user; else it is on the leader
 	top                int          // first row shown
 	page               int          // rows shown
+	trend              int          // columns of the way of q* so far, 0: not shown
+	signs              bool         // stand before the names of kernels in colour
 
 	area   plot.Rect // of the rows
 	header plot.Rect
@@ -93,18 +98,23 @@ func (t *table) build(b *bench, at int) {
 			t.live = t.total
 			for i, k := range b.hist.Start.Kernels {
 				t.add(row{id: k.ID, name: k.Name, index: i, posterior: math.NaN(), bayes: math.NaN(), gap: math.NaN(),
-					slack: math.NaN()})
+					slack: math.NaN(), low: math.NaN(), high: math.NaN()})
 			}
+			t.stages(b)
 		}
 		t.order()
 		return
 	}
 	t.total = len(e.Kernels)
+	leader := &record.Fit{}
+	if l := e.Leader(); l != nil {
+		leader = l.Fit
+	}
 	for i := range e.Kernels {
 		k := &e.Kernels[i]
 		h := b.hist.Index(k.ID)
 		r := row{id: k.ID, name: b.kernelName(k.ID), index: h, status: k.Status, reason: k.Reason,
-			posterior: math.NaN(), bayes: math.NaN(), gap: math.NaN(), se: math.NaN(), slack: math.NaN()}
+			posterior: math.NaN(), bayes: math.NaN(), gap: math.NaN(), se: math.NaN(), slack: math.NaN(), low: math.NaN(), high: math.NaN()}
 		r.waits = at < 0 && b.waiting[k.ID]
 		switch {
 		case at >= 0:
@@ -123,6 +133,10 @@ func (t *table) build(b *bench, at int) {
 				r.slack = slack
 			}
 			r.gap = b.hist.Series(h, history.QuantityGap).Last(len(b.hist.Moments()) - 1)
+			r.flags = f.Flags
+			if low, high, ok := gapRange(f, leader, r.gap); ok {
+				r.low, r.high = low, high
+			}
 		case k.Left != nil:
 			r.posterior, r.bayes = float64(k.Left.Posterior), float64(k.Left.Bayes)
 		}
@@ -184,7 +198,9 @@ func (t *table) order() {
 		c := 0
 		switch t.sort {
 		case byRank:
-			c = rank(a, b, sign)
+			if c = rank(a, b, sign); c == 0 && a.rank == 0 && a.status == "" { // before the first evaluation
+				c = cmp.Or(number(a.gap, b.gap), cmp.Compare(b.stage, a.stage)) // working, then queued
+			}
 		case byName:
 			c = sign * cmp.Compare(a.name, b.name)
 		case byPosterior:
@@ -276,9 +292,9 @@ func gapText(g, se float64) string {
 
 // widths shares w columns out; the least important go first where room is
 // scarce. 0: not shown.
-func (t *table) widths(w int) (rank, name, bar, post, bayes, gap, slack int) {
+func (t *table) widths(w int) (rank, name, bar, post, bayes, gap, slack, span int) {
 	rank, post = 4, 5
-	longest, gapWide, slackWide := 6, 8, 0
+	longest, gapWide, slackWide, spanWide := 6, 8, 0, 0
 	for i := range t.rows {
 		longest = max(longest, plot.TextWidth(t.rows[i].name))
 		if t.rows[i].se > 0 {
@@ -287,13 +303,26 @@ func (t *table) widths(w int) (rank, name, bar, post, bayes, gap, slack int) {
 		if !math.IsNaN(t.rows[i].slack) {
 			slackWide = 6
 		}
+		if !math.IsNaN(t.rows[i].low) {
+			spanWide = 9
+		}
+	}
+	if t.signs {
+		longest += 2
 	}
 	name = min(longest, max(6, w-rank-post-3))
+	// A long name gives way to the gap, and where there is room for both to its range.
+	if spare := w - rank - post - 8 - 4; spare >= 24 {
+		name = min(name, spare)
+	}
+	if spare := w - rank - post - 8 - spanWide - 5; spare >= 24 {
+		name = min(name, spare)
+	}
 	left := w - rank - 1 - name - 1 - post - 1
 	for _, want := range []struct {
 		size *int
 		n    int
-	}{{&bayes, 5}, {&gap, 8}, {&gap, gapWide}, {&slack, slackWide}, {&bar, 4}} {
+	}{{&gap, 8}, {&span, spanWide}, {&bayes, 5}, {&gap, gapWide}, {&slack, slackWide}, {&bar, 4}} {
 		if want.n == 0 {
 			continue
 		}
@@ -306,10 +335,52 @@ func (t *table) widths(w int) (rank, name, bar, post, bayes, gap, slack int) {
 			*want.size = want.n
 		}
 	}
+	if span > 0 {
+		more := max(0, min(9, left))
+		span, left = span+more, left-more
+	}
+	t.trend = 0
+	if bar > 0 && left > trendWide {
+		t.trend, left = trendWide, left-trendWide-1
+	}
 	if bar > 0 {
 		bar += max(0, min(12, left))
 	}
 	return
+}
+
+// trendWide is how many columns the way of q* so far takes.
+const trendWide = 8
+
+// drawTrend draws q* of a kernel from the beginning to the evaluation looked at, as high
+// as the largest of the table is now.
+func (t *table) drawTrend(c *plot.Canvas, x, y int, b *bench, k *row, most float64, style plot.Style, g plot.Glyphs) {
+	s := b.hist.Series(k.index, history.QuantityPosterior)
+	n := s.Len()
+	if at := b.main.cursor; at >= 0 {
+		n = min(n, at+1)
+	}
+	var way [trendWide]float64
+	for i := range way {
+		way[i] = math.NaN()
+		if last := (i+1)*n/trendWide - 1; last >= 0 {
+			way[i] = s.Last(last) / max(most, 1e-9)
+		}
+	}
+	plot.Trend(c, x, y, way[:], style, g)
+}
+
+// scale returns where a gap stands among those of the table, from 0 to 1: about the
+// leader's, where it matters, by nats, far from it by their logarithm.
+func (t *table) scale() func(gap float64) float64 {
+	low, high := -1.0, 1.0
+	for i := range t.rows {
+		if k := &t.rows[i]; k.rank > 0 && !math.IsNaN(k.low) && !math.IsInf(k.low, 0) && !math.IsInf(k.high, 0) {
+			low, high = math.Min(low, k.low), math.Max(high, k.high)
+		}
+	}
+	from, to := math.Asinh(low), math.Asinh(high)
+	return func(gap float64) float64 { return (math.Asinh(gap) - from) / (to - from) }
 }
 
 func (t *table) draw(c *plot.Canvas, r plot.Rect, b *bench, th *theme.Theme, focused bool) {
@@ -322,7 +393,9 @@ func (t *table) draw(c *plot.Canvas, r plot.Rect, b *bench, th *theme.Theme, foc
 	if r.Empty() {
 		return
 	}
-	rank, name, bar, post, bayes, gap, slack := t.widths(r.W)
+	t.signs = th.Signs()
+	coloured := b.coloured()
+	rank, name, bar, post, bayes, gap, slack, span := t.widths(r.W)
 	t.header = plot.Rect{X: r.X, Y: r.Y, W: r.W, H: 1}
 	t.area = plot.Rect{X: r.X, Y: r.Y + 1, W: r.W, H: r.H - 1}
 	xs := r.X
@@ -347,6 +420,11 @@ func (t *table) draw(c *plot.Canvas, r plot.Rect, b *bench, th *theme.Theme, foc
 	t.edges = [columns][2]int{}
 	_, rankEnd := head(byRank, rank, true)
 	nameX, _ := head(byName, name, false)
+	trendX := xs
+	if t.trend > 0 {
+		c.TextFit(xs, r.Y, t.trend, "so far", th.Faint)
+		xs += t.trend + 1
+	}
 	barX := xs
 	if bar > 0 {
 		xs += bar + 1
@@ -354,18 +432,27 @@ func (t *table) draw(c *plot.Canvas, r plot.Rect, b *bench, th *theme.Theme, foc
 	_, postEnd := head(byPosterior, post, true)
 	_, bayesEnd := head(byBayes, bayes, true)
 	_, gapEnd := head(byGap, gap, true)
+	spanX := xs
+	if span > 0 {
+		c.TextFit(spanX, r.Y, span, "its range", th.Faint)
+		xs += span + 1
+	}
 	_, slackEnd := head(bySlack, slack, true)
 	t.page = max(1, r.H-1)
 	at := t.place()
 	t.top = max(0, min(t.top, len(t.rows)-t.page))
 	t.top = min(max(t.top, at-t.page+1), at)
+	scale, settled := t.scale(), b.found().Settled
 	most := 0.0
 	for i := range t.rows {
 		most = max(most, t.rows[i].posterior)
 	}
 	for i := range min(t.page, len(t.rows)-t.top) {
 		k, y := &t.rows[t.top+i], r.Y+1+i
-		style, text := th.Series(b.palette.Of(k.id)), th.Text
+		style, text, sign := th.Text, th.Text, ' '
+		if coloured[k.id] { // the others are grey on the chart, and would have the colours of these
+			style, sign = th.Series(b.palette.Of(k.id)), th.SignOf(b.palette.Of(k.id))
+		}
 		if k.status != vbks.Live && k.status != "" {
 			style, text = th.Faint, th.Faint
 		}
@@ -379,8 +466,19 @@ func (t *table) draw(c *plot.Canvas, r plot.Rect, b *bench, th *theme.Theme, foc
 			}
 			c.TextRight(rankEnd, y, mark+fmt.Sprint(k.rank), s)
 		}
-		c.TextFit(nameX, y, name, k.name, style)
+		at, wide := nameX, name
+		if t.signs {
+			c.Set(nameX, y, sign, style)
+			at, wide = nameX+2, name-2
+		}
+		short := plot.FitName(k.name, wide)
+		c.Text(at, y, short, style)
+		if len(k.flags) > 0 { // what they say stands on the kernel's card
+			c.Set(at+min(wide, plot.TextWidth(short)+1), y, '!', th.Warn)
+		}
 		switch {
+		case k.stage != vbks.Idle:
+			c.TextFit(barX, y, r.X+r.W-barX, k.stageText(), th.Faint)
 		case k.status == vbks.Failed || k.status == vbks.Pruned:
 			word, st := string(k.status), th.Faint
 			if k.status == vbks.Failed {
@@ -399,10 +497,17 @@ func (t *table) draw(c *plot.Canvas, r plot.Rect, b *bench, th *theme.Theme, foc
 			}
 			c.TextFit(barX, y, r.X+r.W-barX, word, st)
 		default:
+			if t.trend > 0 {
+				t.drawTrend(c, trendX, y, b, k, most, style, th.Glyphs)
+			}
 			if bar > 0 && k.posterior > 0 {
 				plot.Bar(c, barX, y, bar, k.posterior/max(most, 1e-9), style, th.Glyphs)
 			}
-			c.TextRight(postEnd, y, number(k.posterior), text)
+			sure := text
+			if !settled {
+				sure = th.Faint
+			}
+			c.TextRight(postEnd, y, number(k.posterior), sure)
 			if bayes > 0 {
 				c.TextRight(bayesEnd, y, number(k.bayes), th.Faint)
 			}
@@ -412,6 +517,9 @@ func (t *table) draw(c *plot.Canvas, r plot.Rect, b *bench, th *theme.Theme, foc
 					s = gapText(k.gap, 0)
 				}
 				c.TextRight(gapEnd, y, s, text)
+			}
+			if span > 0 && k.rank > 0 {
+				plot.Interval(c, spanX, y, span, scale(k.low), scale(k.high), scale(k.gap), scale(0), style, th.Faint, th.Glyphs)
 			}
 			if slack > 0 && !math.IsNaN(k.slack) {
 				c.TextRight(slackEnd, y, words.Nats(k.slack), th.Faint)

@@ -238,7 +238,7 @@ func TestKernelViewTellsTimesInWords(t *testing.T) {
 	b.kernelNow(id).Fit.Params = []files.Number{30, 1}
 	b.at = kernelPlace
 	b.choose(id)
-	mustShow(t, shown(b, 160, 40), "= 30 days")
+	mustShow(t, shown(b, 160, 40), "30 days", "= 30 d")
 }
 
 func TestKernelViewGoesByRank(t *testing.T) {
@@ -394,7 +394,14 @@ func TestFitViewHoldsOtherInputs(t *testing.T) {
 	b.inspect.open = func(context.Context) (inspector, error) { return f, nil }
 	b.at = fitPlace
 	askAll(t, b)
-	mustShow(t, shown(b, 140, 33), "held at medians", "depth = 2.5", "constant = 1", "2020-07", "% of training rows in the band")
+	if len(f.queries) > 0 {
+		t.Errorf("along a time a curve was asked for, %+v, beside rows whose other inputs are elsewhere", f.queries[0])
+	}
+	mustShow(t, shown(b, 140, 33), "averaged over 2 kernels along when", "at the rows' own inputs")
+	viewKeys(t, b, "i")
+	askAll(t, b)
+	mustShow(t, shown(b, 140, 33), "partial residuals", "held at medians",
+		"depth = 2.5", "constant = 1", "2020-07", "% of training rows in the band")
 	viewKeys(t, b, ">", ">")
 	askAll(t, b)
 	q := f.queries[len(f.queries)-1]
@@ -428,10 +435,11 @@ func TestSimilarView(t *testing.T) {
 	faked(b)
 	b.at = similarPlace
 	askAll(t, b)
-	viewKeys(t, b, "right", "right")
+	mustShow(t, shown(b, 120, 33), "predictive means at 20 test rows", "SE and LIN: .90") // the leader and the next
+	viewKeys(t, b, "t", "right")
 	mustShow(t, shown(b, 120, 33), "correlation of g", "SE and PER: −.25", "g sees kernels only through their ELBOs", ".50")
 	viewKeys(t, b, "t", "down")
-	mustShow(t, shown(b, 120, 33), "predictive means at 20 test rows", "LIN and PER: .70")
+	mustShow(t, shown(b, 120, 33), "LIN and PER: .70")
 	v := b.views[similarPlace].(*similarView)
 	cell := v.layout.Plot
 	v.mouse(tea.MouseClickMsg{X: cell.X, Y: cell.Y + 2*v.layout.CellH})

@@ -3,6 +3,7 @@ package vbks
 import (
 	"context"
 	"errors"
+	"fmt"
 	"math"
 	"slices"
 
@@ -10,6 +11,7 @@ import (
 
 	"example.com/kestrel/device"
 	"example.com/kestrel/internal/guard"
+	"example.com/kestrel/vbks/secant"
 )
 
 // ascent is one L-BFGS maximisation of a member's bound, from a start.
@@ -27,6 +29,9 @@ type ascent struct {
 	rivalled bool
 	rival    []float64
 	trail    []float64 // best value after each evaluation
+
+	curve secant.Memory // of the best points, one after the other, in units of
+	units []float64     // the first scale
 
 	broken *guard.PanicError // a mistake ended the run, and it counts for nothing
 }
@@ -70,14 +75,22 @@ func (a *ascent) hopeless() bool {
 	return a.value+hopelessHorizon*gain < a.target
 }
 
-// lately is what the run gained in its last evaluations: much, if it was far from
-// an optimum when it ended.
-func (a *ascent) lately() float64 {
-	n := len(a.trail)
-	if n == 0 {
-		return 0
+// further is what the run would still have gained, by the gradient where it ended and
+// the curvature on its way there, in nats: much, if that is far from an optimum.
+func (a *ascent) further() float64 { return a.curve.Gain() }
+
+// remember tells the curve a new best point.
+func (a *ascent) remember(x, grad []float64) {
+	if a.units == nil {
+		if a.units = a.scale; a.scale == nil {
+			a.units = slices.Repeat([]float64{1}, len(x))
+		}
 	}
-	return a.trail[n-1] - a.trail[max(0, n-1-hopelessWindow)]
+	z, g := make([]float64, len(x)), make([]float64, len(x))
+	for i, u := range a.units {
+		z[i], g[i] = x[i]/u, grad[i]*u
+	}
+	a.curve.Step(z, g)
 }
 
 func (a *ascent) nearRival() bool {
@@ -178,6 +191,9 @@ func (q *asker) optimise(a *ascent, iterations int) error {
 			}
 			if a.x == nil || r.value > a.value {
 				a.x, a.value = slices.Clone(x), r.value
+				a.remember(x, r.grad)
+			} else if a.units == nil && slices.Equal(x, a.x) { // which has been valued before
+				a.remember(x, r.grad)
 			}
 			a.trail = append(a.trail, a.value)
 		case a.x == nil:
@@ -341,4 +357,73 @@ func (c *collapsed) boundValue(x device.Points, yy float64, stop stopped) object
 		return c.eval(sub, x, yy, false, stop)
 	}
 	return o
+}
+
+// guess begins, besides, from what is given for the kernels of a unit.
+func (u *unit) guess(ctx context.Context, onRows objective) error {
+	var sub []int
+	var runs []*ascent
+	for i := range u.tasks {
+		if x := u.guesses[u.model(i).id]; x != nil && !u.order.Resumed {
+			a := &ascent{start: x}
+			sub, runs = append(sub, i), append(runs, a)
+		}
+	}
+	if err := u.climb(ctx, sub, runs, u.settings.Steps, onRows); err != nil {
+		return err
+	}
+	for j, i := range sub {
+		u.outcomes[i].see(runs[j])
+		u.outcomes[i].offer(runs[j], "guess")
+	}
+	return nil
+}
+
+// Climbed is where an ascent of a kernel's bound has ended.
+type Climbed struct {
+	Free   []float64
+	Value  float64 // the bound that is searched on, nats
+	ELBO   float64 // and the local ELBO there
+	Gain   float64 // that is still expected
+	Failed bool    // the bound cannot be evaluated where it began
+}
+
+// Climb takes a kernel uphill on all rows from where it stands, and from some other free
+// vectors, beside the run, by at most so many iterations each: out[0] is its own.
+func (t *Trainer) Climb(ctx context.Context, id string, from [][]float64, steps int) ([]Climbed, error) {
+	k := slices.IndexFunc(t.kernels, func(k *kernel) bool { return k.id == id })
+	if k < 0 || !t.optimizer.bounded() {
+		return nil, fmt.Errorf("%s: no bound of such a kernel is searched on all rows", id)
+	}
+	if _, err := t.solved(id); err != nil {
+		return nil, err
+	}
+	from = append([][]float64{t.kernels[k].state.Free}, from...)
+	o := &order{Phase: phaseEvidence, Rows: t.data.Rows()}
+	out := make([]Climbed, len(from))
+	for i, x := range from {
+		u := newUnit(ctx, t.site(), o, t.workers[0], []task{{Kernel: k, Known: outcome{Factor: 1}}})
+		if err := u.load(u.worker.group); err != nil {
+			return nil, err
+		}
+		bound, err := u.worker.ownBound()
+		if err != nil {
+			return nil, err
+		}
+		a := &ascent{start: x}
+		if err := u.climb(ctx, u.all(), []*ascent{a}, steps, bound.boundObjective(u.seen(), u.seenYY(), u.stop)); err != nil {
+			return nil, err
+		}
+		if a.x == nil {
+			out[i].Failed = true
+			continue
+		}
+		f := &u.outcomes[0]
+		f.State, f.ELBO = &State{Free: a.x}, a.value
+		if err := u.evidence(); err != nil {
+			return nil, err
+		}
+		out[i] = Climbed{Free: a.x, Value: a.value, ELBO: f.ELBO, Gain: a.further()}
+	}
+	return out, nil
 }

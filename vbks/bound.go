@@ -52,6 +52,7 @@ type collapsed struct {
 	b, solved, beta, mean device.Array // Ay; L_B⁻¹Ay; β; m
 	byRoot                bool         // prec holds C of S = CCᵀ, see Thawed
 	sumDiag, sumR2, sumV  device.Array
+	gradZ                 device.Array // M x dim; nil unless the gradient by Z is wanted
 }
 
 // newCollapsed adds to a group the buffers of the collapsed bound.
@@ -268,6 +269,9 @@ func (c *collapsed) gradient(sub []int, x device.Points, n float64) {
 	ln.SolveBoth(sub, c.l, c.work)
 
 	ln.Fill(sub, c.gradTheta, 0)
+	if c.gradZ != nil {
+		ln.Fill(sub, c.gradZ, 0)
+	}
 	for i, from := 0, x.From; from < x.To; i, from = i+1, from+chunkRows {
 		rows := x
 		rows.From, rows.To = from, min(from+chunkRows, x.To)
@@ -280,6 +284,9 @@ func (c *collapsed) gradient(sub []int, x device.Points, n float64) {
 		ln.Gemm(sub, false, false, 1, c.p, kzx, 0, c.bar)
 		ln.BarKzx(sub, c.ks, c.theta, c.beta, c.r, c.bar)
 		ln.KernelGrad(sub, c.ks, c.theta, c.z, rows, kzx, c.bar, c.gradTheta)
+		if c.gradZ != nil {
+			ln.KernelInputGrad(sub, c.ks, c.theta, c.z, rows, c.bar, c.gradZ)
+		}
 		// ∂/∂k(x,x) = −ρw/2 for every row.
 		c.diagBar.Reshape(1, rows.Len())
 		ln.Fill(sub, c.diagBar, 1)
@@ -291,6 +298,11 @@ func (c *collapsed) gradient(sub []int, x device.Points, n float64) {
 	ln.AddScaled(sub, c.prec, -0.5, c.work)
 	ln.JitterGrad(sub, c.prec, c.jitter, c.factor)
 	ln.KernelGrad(sub, c.ks, c.theta, c.z, c.z, c.kzz, c.prec, c.gradTheta)
+	if c.gradZ != nil { // each inducing input is a row and a column of k(Z,Z)
+		ln.Copy(sub, c.work, c.prec)
+		ln.AddScaled(sub, c.prec, 1, c.work)
+		ln.KernelInputGrad(sub, c.ks, c.theta, c.z, c.z, c.prec, c.gradZ)
+	}
 	ln.NoiseGrad(sub, c.ks, c.theta, n, c.sumR2, c.sumV, c.gradTheta)
 	ln.Collect(sub, c.ks, c.floor, c.theta, c.gradTheta, c.gradFree)
 }

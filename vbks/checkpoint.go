@@ -12,8 +12,9 @@ type Tensor struct {
 	Data  []float64 // the last index runs fastest
 }
 
-// checkpointFormat is the version of what Checkpoint returns.
-const checkpointFormat = 2
+// checkpointFormat is the version of what Checkpoint returns, ownFormat where kernels have
+// inducing inputs of their own, which older programs would overlook.
+const checkpointFormat, ownFormat = 2, 3
 
 // Status of a kernel as a number in a checkpoint: its place in this list.
 func statuses() []Status { return []Status{Live, Pruned, Failed} }
@@ -42,14 +43,17 @@ const (
 // Checkpoint returns everything that the trainer has learned, by name; Resume
 // makes a trainer of it. Texts are arrays of the numbers of their UTF-8 bytes.
 //
-//	format              2
+//	format              2; 3 where a kernel has inducing inputs of its own
 //	run                 evaluation, rows seen, M, noise floor, training rows, evaluations
 //	                    added by Reoptimize, steps, batch, inducing inputs asked for (0:
 //	                    "auto"), place of the leader in the space (−1: none)
+//	rough               the rung that all rows came on before their turn; not there: none
 //	rung                where M is chosen by itself: how often it has been raised, 1 if it need not be again
 //	grown               where rows were added behind: after which evaluation the last time, rows seen then,
 //	                    rows that each evaluation adds since, rows known since, of which those beyond the
 //	                    training rows of "run" are taken in by the next evaluation
+//	neighbours          where Settings.Local is "auto": of which evaluation, how far from the rows known
+//	                    neighbours predict; 0: nowhere
 //	calibration 4       with Settings.Calibrate: of which evaluation, factor, origins, rows behind them
 //	spent               with Settings.MostSeconds: seconds that evaluations have taken
 //	optimizer           text: the optimiser, a space, the form of q(log θ)
@@ -95,7 +99,9 @@ const (
 //	kernel/i/evidence   lower and upper bound on the log evidence at its hyperparameters
 //	kernel/i/tight      1 if these are from products with all of k(X,X); else not there
 //	kernel/i/free       logarithms of the free hyperparameters and ρ, σ_n² = floor + exp ρ
+//	kernel/i/mode       F: the mode that a belief of the collapsed bound is about
 //	kernel/i/theta_chol F x F, factor of q(log θ)
+//	kernel/i/z          M x D: inducing inputs of its own, standardised; not there where it has those of all
 //	kernel/i/mean, chol q(v): m and C ("adam"), Λm and Λ ("natural")
 //	kernel/i/..._m1, _m2 moments of Adam
 //
@@ -140,7 +146,11 @@ func (t *Trainer) Checkpoint() map[string]Tensor {
 			add(name+"/kernels", about, len(lines), 2)
 		}
 	}
-	add("format", []float64{checkpointFormat})
+	format := float64(checkpointFormat)
+	if slices.ContainsFunc(t.kernels, func(k *kernel) bool { return k.state != nil && k.state.Z != nil }) {
+		format = ownFormat
+	}
+	add("format", []float64{format})
 	add("run", []float64{
 		float64(t.evaluation), float64(t.rows), float64(t.m), t.floor, float64(t.data.Rows()), float64(t.extra),
 		float64(t.settings.Steps), float64(t.settings.Batch), float64(t.settings.Inducing),
@@ -155,9 +165,15 @@ func (t *Trainer) Checkpoint() map[string]Tensor {
 			told = 1
 		}
 		add("rung", []float64{float64(t.rung), told})
+		if t.rough > 0 {
+			add("rough", []float64{float64(t.rough)})
+		}
 	}
 	if t.settings.MostSeconds > 0 {
 		add("spent", []float64{t.spent.Seconds()})
+	}
+	if t.decided == t.evaluation && t.evaluation > 0 {
+		add("neighbours", []float64{float64(t.decided), t.within})
 	}
 	if c := t.calibration; c != nil && t.calibrated == t.evaluation {
 		add("calibration", []float64{float64(t.calibrated), c.Factor, float64(c.Origins), float64(c.Rows)})
@@ -257,6 +273,7 @@ func (t *Trainer) Checkpoint() map[string]Tensor {
 				add(name("point"), []float64{r.PointPosterior, r.PointBayes})
 			}
 		}
+		add(name("z"), s.Z, len(s.Z)/t.dim, t.dim)
 		for _, p := range s.parts(len(k.program.Free)+1, t.m) {
 			add(name(p.name), *p.data, p.shape...)
 		}
@@ -276,7 +293,7 @@ type statePart struct {
 func (s *State) parts(f, m int) []statePart {
 	free, theta, mean, chol := []int{f}, []int{f, f}, []int{m}, []int{m, m}
 	return []statePart{
-		{"free", &s.Free, free}, {"free_m1", &s.FreeM1, free}, {"free_m2", &s.FreeM2, free},
+		{"free", &s.Free, free}, {"mode", &s.Mode, free}, {"free_m1", &s.FreeM1, free}, {"free_m2", &s.FreeM2, free},
 		{"theta_chol", &s.ThetaChol, theta}, {"theta_chol_m1", &s.ThetaCholM1, theta}, {"theta_chol_m2", &s.ThetaCholM2, theta},
 		{"mean", &s.Mean, mean}, {"mean_m1", &s.MeanM1, mean}, {"mean_m2", &s.MeanM2, mean},
 		{"chol", &s.Chol, chol}, {"chol_m1", &s.CholM1, chol}, {"chol_m2", &s.CholM2, chol},

@@ -4,9 +4,13 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"slices"
+
+	"gonum.org/v1/gonum/floats"
 
 	"example.com/kestrel/kernelspace"
 	"example.com/kestrel/vbks/params"
+	"example.com/kestrel/vbks/periods"
 )
 
 // collapsedOptimizer takes the collapsed bound on all rows seen for the local
@@ -23,11 +27,14 @@ func (collapsedOptimizer) stepping() rule { return nil }
 func (collapsedOptimizer) bounded() bool { return true }
 
 func (collapsedOptimizer) complete(ctx context.Context, r *round) error {
+	if err := r.own(ctx, r.live, r.n); err != nil {
+		return err
+	}
 	for _, k := range r.live {
 		f := &r.outcomes[k]
 		f.ELBO = f.Best.Value
 		if f.Best.X != nil {
-			f.State = &State{Free: f.Best.X, Factor: f.Factor}
+			f.State = &State{Free: f.Best.X, Factor: f.Factor, Z: f.Own}
 		}
 	}
 	if r.settings.pointEstimates() {
@@ -40,10 +47,64 @@ func (collapsedOptimizer) complete(ctx context.Context, r *round) error {
 		if err := r.integrate(ctx); err != nil {
 			return err
 		}
-		return r.tighten(ctx)
+		if err := r.tighten(ctx); err != nil {
+			return err
+		}
+		return r.listen(ctx)
 	}
 	return r.each(ctx, r.order(phaseTheta), r.tasks(r.live))
 }
+
+const (
+	// What a solution takes for noise is a rough function where it is alike in neighbouring
+	// rows by more than alikeSDs, and no less than leastRough of the targets' variance.
+	alikeSDs   = 4.0
+	leastRough = 0.01
+)
+
+// listen finds out, of few rows, whether what the best solution takes for noise is noise. If
+// it is a function that is too rough for the inducing inputs, bounds at what has been found
+// say nothing about kernels that have a part for it: all rows come next.
+func (r *round) listen(ctx context.Context) error {
+	if r.searchedAgain(len(r.live)) || r.rough > 0 || !r.settings.autoInducing() || r.dim > 1 ||
+		r.n > r.settings.AllRows || !r.concluding(r.number) ||
+		r.rung+1 >= len(r.rungs) || r.rungs[len(r.rungs)-1] < r.n || r.rungs[r.rung+1] == r.n {
+		return nil
+	}
+	best := -1
+	for _, k := range r.live {
+		if f := &r.outcomes[k]; f.State != nil && f.Failure == "" && (best < 0 || f.ELBO > r.outcomes[best].ELBO) {
+			best = k
+		}
+	}
+	if best < 0 {
+		return nil
+	}
+	tasks := r.tasks([]int{best})
+	tasks[0].Last = r.outcomes[best].State
+	o := r.order(phasePredict)
+	o.X = r.data.X[:r.n*r.dim]
+	if err := r.site().place(o); err != nil {
+		return err
+	}
+	if err := r.each(ctx, o, tasks); err != nil {
+		return err
+	}
+	p := r.outcomes[best].Prediction
+	r.outcomes[best].Prediction = nil
+	left := slices.Clone(r.data.Y[:r.n])
+	floats.Sub(left, p.Mean)
+	if p.Noise >= leastRough && periods.Alike(o.X, left) > alikeSDs {
+		r.unresolved = true
+		r.remarks = append(r.remarks, Notice{Text: fmt.Sprintf(
+			"what %d inducing inputs take for noise is alike in neighbouring rows: all rows come next", r.m)})
+	}
+	return nil
+}
+
+// resolving reports whether all rows have come early, for a function too rough for fewer
+// inducing inputs.
+func (t *Trainer) resolving() bool { return t.rough > 0 && t.rung == t.rough }
 
 // predict predicts with the optimal q(v), where the order says so averaged over
 // hyperparameters.

@@ -177,10 +177,11 @@ func (u *unit) tighten(i int, known Evidence, prior float64) (Evidence, error) {
 		return known, err
 	}
 	c.noise = theta[len(theta)-1]
-	ln.Kernel(sub, ks, c.theta, u.z, u.z, l)
+	z := u.worker.group.z
+	ln.Kernel(sub, ks, c.theta, z, z, l)
 	ln.AddJitter(sub, l, u.jitter, factor)
 	ln.Cholesky(sub, l, info)
-	ln.Kernel(sub, ks, c.theta, u.z, c.x, c.a)
+	ln.Kernel(sub, ks, c.theta, z, c.x, c.a)
 	ln.Solve(sub, false, l, c.a)
 	ln.Syrk(sub, 1, c.a, 0, q)
 	ln.Precision(sub, ks, c.theta, 1, q, c.prec)

@@ -5,6 +5,7 @@ import (
 	"crypto/sha256"
 	"errors"
 	"fmt"
+	"math"
 	"slices"
 	"sync"
 
@@ -159,14 +160,33 @@ func (p *Phase) Fail(i int, reason string) {
 // keep takes outcomes over.
 func (p *Phase) keep(tasks []task, outcomes []outcome) {
 	p.mu.Lock()
+	defer p.mu.Unlock()
 	for i, t := range tasks {
 		p.round.outcomes[t.Kernel] = outcomes[i]
+		stage := &p.round.stages[t.Kernel]
+		stage.Stage = Through
+		if v := outcomes[i].value(); !math.IsInf(v, 0) {
+			stage.Bound = v
+		}
 	}
 	p.done += len(tasks)
-	done := p.done
-	p.mu.Unlock()
+	p.tell()
+}
+
+// stage says what becomes of the kernels of tasks.
+func (p *Phase) stage(tasks []task, to Stage) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for _, t := range tasks {
+		p.round.stages[t.Kernel].Stage = to
+	}
+	p.tell()
+}
+
+// tell says how far the phase has come; the mutex is held.
+func (p *Phase) tell() {
 	if tell := p.round.progress; tell != nil {
-		tell(Progress{Done: done, Total: len(p.tasks), Phase: p.Name})
+		tell(Progress{Done: p.done, Total: len(p.tasks), Phase: p.Name, Kernels: slices.Clone(p.round.stages)})
 	}
 }
 
@@ -602,7 +622,12 @@ func (s *Site) attempt(ctx context.Context, lane int, header string, tasks []tas
 		}
 	}
 	w := s.t.workers[i]
-	u := newUnit(ctx, s.site, s.order, w, tasks[:min(len(tasks), max(1, s.t.group))])
+	n := min(len(tasks), max(1, s.t.group))
+	alone := func(t task) bool { return t.Known.Own != nil || s.order.Phase == phaseOwn } // see round.divide
+	if i := slices.IndexFunc(tasks[:n], alone); i >= 0 {
+		n = max(1, i)
+	}
+	u := newUnit(ctx, s.site, s.order, w, tasks[:n])
 	err = guard.Do(func() error { return u.work(ctx) })
 	if errors.Is(err, device.ErrOutOfMemory) {
 		if e := w.lane.Sync(); errors.Is(e, device.ErrLost) {

@@ -3,6 +3,7 @@ package vbks
 import (
 	"example.com/kestrel/internal/guard"
 	"example.com/kestrel/kernelspace"
+	"example.com/kestrel/vbks/local"
 )
 
 // Status is what has become of a kernel.
@@ -46,8 +47,12 @@ type Training struct {
 	Y   []float64 // N
 	Dim int       // number of inputs
 
-	Seasons []float64 // of a series in time: periods that the calendar knows, in units of X, the shortest first
-	Truth   string    // id of the kernel that they were drawn from, "" if not known: what comes out is held against it
+	Seasons []float64    // of a series in time: periods that the calendar knows, in units of X, the shortest first
+	Clock   *local.Clock // of several inputs, of which the first is time and the others are made of it; nil: none
+	Truth   string       // id of the kernel that they were drawn from, "" if not known: what comes out is held against it
+	// Guesses are free vectors that the search begins from, too, by kernel: of studies that
+	// know more than the data say.
+	Guesses map[string][]float64
 
 	First int // rows, the first ones, that priors, the noise's floor and candidate periods are of; 0: all
 	Begin int // rows, the first ones, that there are at the beginning; Grow announces others. 0: all
@@ -115,6 +120,7 @@ type KernelResult struct {
 	Evidence                   *Evidence    // nil where the local ELBO is an estimate
 	Apart                      bool         // told apart at these hyperparameters: its upper bound lies below the leader's lower one
 	Params                     []ParamValue // one for each of the program's
+	Gain                       float64      // that is still expected of its hyperparameters, nats; -1 where nothing says
 	Flags                      []Flag       // what its user should look at
 	Noise                      float64      // σ_n² of the standardised targets
 	Source                     string       // where the solution came from: "last", "fresh", "SE*LIN" (a transplant)
@@ -136,7 +142,25 @@ type ParamValue struct {
 type Progress struct {
 	Done, Total int    // kernels finished in the current phase
 	Phase       string // such as "optimise", "transplants"
+
+	Kernels []KernelProgress // in the space's order
 }
+
+// KernelProgress is how far an evaluation has come with a kernel.
+type KernelProgress struct {
+	Stage Stage
+	Bound float64 // that has been reached on the rows that kernels are compared on, nats: it may still rise; NaN before
+}
+
+// Stage is where a kernel stands in a phase of an evaluation.
+type Stage string
+
+const (
+	Idle    Stage = ""        // it takes no part, or not yet
+	Queued  Stage = "queued"  // no worker has taken it up
+	Working Stage = "working" // one is at it
+	Through Stage = "through" // the phase is done with it
+)
 
 // Change is what a re-optimisation may alter; zero fields stay as they are.
 type Change struct {

@@ -78,6 +78,10 @@ func (r *round) commit() (undo func(), err error) {
 		t.led, t.since = t.leader, t.evaluation
 	}
 	t.last.Broken = broken
+	if r.unresolved {
+		t.rough = t.rung + 1
+		t.rungs = append(slices.Clone(t.rungs[:t.rough]), r.n)
+	}
 	t.tell(t.last)
 	return func() { // what has become of the lanes stays
 		old.workers, old.group, old.lost = t.workers, t.group, t.lost
@@ -201,7 +205,7 @@ func (t *Trainer) report(q *belief.Belief) *Evaluation {
 			}
 			res.Evidence = k.bounds
 			res.Params, res.Noise = t.values(k)
-			res.Flags = t.flags(k)
+			res.Gain, res.Flags = k.gain, t.flags(k)
 		case k.status == Live:
 			res.Status, res.Reason = Pruned, "restored: takes part from the next evaluation on"
 		}

@@ -26,9 +26,12 @@ const (
 	samePeriods = 0.01 // relative difference of periods that are one
 	idleShare   = 0.01 // of the noise variance, below which a summand explains nothing
 	flooredBy   = 1.5  // noise variances up to so many times the floor are held by it
-	movingNats  = 0.5  // gained in the last evaluations of the ascent that led here
+	movingNats  = 0.05 // that are still expected of an ascent, which is told within a factor of some 10
 	flaggedRows = 64   // on which the variance of a summand is taken
 )
+
+// gainUnknown stands for what is still expected of hyperparameters where nothing says.
+const gainUnknown = -1
 
 // flags looks at what a kernel has arrived at.
 func (t *Trainer) flags(k *kernel) (out []Flag) {
@@ -57,7 +60,7 @@ func (t *Trainer) flags(k *kernel) (out []Flag) {
 	if noise < flooredBy*t.floor && !stated {
 		out = append(out, NoiseAtFloor)
 	}
-	if k.gain > movingNats || k.crude {
+	if k.gain > movingNats || k.gain == gainUnknown || k.crude {
 		out = append(out, StillMoving)
 	}
 	return out

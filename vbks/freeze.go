@@ -3,11 +3,13 @@ package vbks
 import (
 	"context"
 	"errors"
+	"fmt"
 	"math"
 	"slices"
 
 	"example.com/kestrel/device"
 	"example.com/kestrel/kernelspace"
+	"example.com/kestrel/vbks/local"
 )
 
 // Frozen is what a trainer predicts with and nothing besides: what it takes to
@@ -22,15 +24,17 @@ type Frozen struct {
 	Kernels []FrozenKernel // those that an average has with any of the weights, and the leader; by rank
 
 	Calibration *Calibration // of standard deviations; nil: none
+	Local       *local.Part  // of rows among those known; nil: none
 }
 
 // FrozenKernel is a kernel of a Frozen.
 type FrozenKernel struct {
 	Program                 *kernelspace.Program
-	Rank                    int     // from 1
-	Posterior, Bayes, Worth float64 // what its weight comes from; Worth in nats
-	LOO                     float64 // weight of "loo"; 0 of all kernels where they have not been found
-	Factor                  float64 // of the jitter
+	Rank                    int       // from 1
+	Posterior, Bayes, Worth float64   // what its weight comes from; Worth in nats
+	LOO                     float64   // weight of "loo"; 0 of all kernels where they have not been found
+	Factor                  float64   // of the jitter
+	Z                       []float64 // M x Dim: inducing inputs of its own; nil: those of all
 	// States are averaged over by their shares, which sum to 1. Where the first one's is
 	// 0 it is the point estimate, which stands for all of them where the kernel's weight
 	// is below AveragedWeight.
@@ -81,11 +85,21 @@ func (t *Trainer) Freeze(ctx context.Context, o FreezeOptions) (*Frozen, error) 
 			return nil, err
 		}
 	}
+	about, err := t.Local(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if about != nil && 2*t.rows > o.MostFactors && !o.WithoutRows {
+		return nil, fmt.Errorf("predict.local keeps all %d rows, and there is room for %d; \"none\" keeps none", t.rows, o.MostFactors/2)
+	}
 	f, err := t.freezeOn(ctx, o)
 	if err != nil {
 		return nil, err
 	}
 	f.Calibration = c
+	if !o.WithoutRows {
+		f.Local = about
+	}
 	return f, nil
 }
 
@@ -106,7 +120,7 @@ func (t *Trainer) freezeOn(ctx context.Context, o FreezeOptions) (*Frozen, error
 		if err := fewer.makeWorkers(); err != nil {
 			return nil, err
 		}
-		return fewer.freeze(ctx, o)
+		return fewer.freeze(ctx, o) // no kernel has inducing inputs of its own where all rows are
 	}
 	return t.freeze(ctx, o)
 }
@@ -163,7 +177,7 @@ func (t *Trainer) freeze(ctx context.Context, how FreezeOptions) (*Frozen, error
 		t.kernels[i].spread = spread{t.evaluation, t.m, r.outcomes[i].Spread}
 		f.Kernels = append(f.Kernels, FrozenKernel{
 			Program: k.program, Rank: res.Rank, Posterior: res.Posterior, Bayes: res.Bayes, Worth: k.worth(), LOO: loo,
-			Factor: max(1, k.state.Factor), States: r.outcomes[i].Frozen,
+			Factor: max(1, k.state.Factor), Z: k.state.Z, States: r.outcomes[i].Frozen,
 		})
 	}
 	return f, nil
@@ -375,6 +389,13 @@ func (f *Frozen) Check() error {
 			return err
 		}
 	}
+	switch {
+	case f.Local == nil:
+	case f.Local.Clock == nil && f.Dim != 1 || f.Local.Clock != nil && f.Local.Clock.Column >= f.Dim:
+		return errors.New("neighbours in time, but other inputs")
+	default:
+		return f.Local.Check()
+	}
 	return nil
 }
 
@@ -382,6 +403,9 @@ func (f *Frozen) check(k *FrozenKernel, m int) error {
 	id := k.Program.ID
 	if k.Program.Dim != f.Dim || len(k.States) == 0 {
 		return errors.New(id + ": no state, or of another number of columns")
+	}
+	if k.Z != nil && (len(k.Z) != m*f.Dim || !finite(k.Z)) {
+		return errors.New(id + ": inducing inputs of its own that are none")
 	}
 	if !finite([]float64{k.Posterior, k.Bayes, k.Worth, k.LOO, k.Factor}) || k.Posterior < 0 || k.Bayes < 0 || k.LOO < 0 || !(k.Factor > 0) {
 		return errors.New(id + ": a weight or a jitter that is no number")

@@ -26,6 +26,7 @@ type common struct {
 type group struct {
 	*common
 	lane     device.Lane
+	z        device.Points // inducing inputs: those of all, or a kernel's own
 	capacity int
 	programs []*kernelspace.Program
 	ks       device.Kernels
@@ -64,7 +65,7 @@ func (al *allocator) array(rows, cols int) device.Array {
 // newGroup makes a group for up to capacity kernels with at most params raw
 // parameters (and the noise) each.
 func newGroup(c *common, lane device.Lane, capacity, params int) (*group, error) {
-	g := &group{common: c, lane: lane, capacity: capacity, params: params, frees: params}
+	g := &group{common: c, lane: lane, z: c.z, capacity: capacity, params: params, frees: params}
 	al := &allocator{g: g}
 	g.free, g.theta = al.array(1, params), al.array(1, params)
 	g.gradFree, g.gradTheta = al.array(1, params), al.array(1, params)

@@ -119,8 +119,8 @@ func (s Settings) RungKernels(n, kernels, live, m int) int {
 // present rung. With other inducing inputs another optimum may be the best.
 func (t *Trainer) researches(live int) bool {
 	work := func(kernels, m int) float64 { return float64(kernels) * float64(m) * float64(m) }
-	return t.rung == 0 || t.rung == 1 && t.data.Rows() <= t.settings.AllRows ||
-		t.optimizer.search().always && work(live, t.m) <= searchedRung*work(len(t.kernels), t.rungs[0])
+	return t.rung == 0 || !t.resolving() && (t.rung == 1 && t.data.Rows() <= t.settings.AllRows ||
+		t.optimizer.search().always && work(live, t.m) <= searchedRung*work(len(t.kernels), t.rungs[0]))
 }
 
 // base is the number of evaluations planned before the first rung is left.
@@ -269,6 +269,9 @@ func (t *Trainer) finalists() map[int]bool {
 		return order
 	}
 	count := t.settings.RungKernels(t.rows, len(t.kernels), len(live), t.rungs[t.rung+1])
+	if t.rung+1 == t.rough {
+		count = min(len(live), fewLive)
+	}
 	stay := map[int]bool{}
 	order := by(sure)
 	for _, i := range order[:count] {
@@ -440,7 +443,7 @@ func (t *Trainer) tell(e *Evaluation) {
 		slack = leader.Evidence.Upper - leader.ELBO
 	}
 	before, last := t.told, t.rung+1 == len(t.rungs)
-	t.told = bounded && slack <= settledNats && !t.askedTwice(last, live) || t.m < t.rungs[t.rung]
+	t.told = bounded && slack <= settledNats && !t.askedTwice(last, live) && t.rung >= t.rough || t.m < t.rungs[t.rung]
 	text := ""
 	switch {
 	case t.told && !before && !last:

@@ -6,11 +6,14 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"reflect"
 	"slices"
 	"strings"
 	"sync/atomic"
 	"testing"
 	"time"
+
+	"gonum.org/v1/gonum/mat"
 )
 
 // Rungs rise to all rows where these are few, and end where work does; a number
@@ -485,5 +488,84 @@ func TestPauses(t *testing.T) {
 	p.add(at(7), at(8))
 	if got := p.length().Seconds(); math.Abs(got-5.1) > 1e-9 {
 		t.Errorf("%v s", got)
+	}
+}
+
+// A function that no few inducing inputs resolve looks like noise to all of them, and tight
+// bounds at such a solution say nothing about it. Neighbouring rows tell: all of them come
+// next, and the kernel with a part for it is found; not where the noise is noise.
+func TestNoiseThatIsAFunction(t *testing.T) {
+	const n, length = 160, 0.05
+	rng := rand.New(rand.NewPCG(8, 15))
+	smooth := Training{Dim: 1, X: make([]float64, n), Y: make([]float64, n)}
+	cov := mat.NewSymDense(n, nil)
+	for i := range n {
+		smooth.X[i] = 10 * rng.Float64()
+	}
+	for i := range n {
+		for j := range i + 1 {
+			d := (smooth.X[i] - smooth.X[j]) / length
+			cov.SetSym(i, j, math.Exp(-d*d/2))
+		}
+		cov.SetSym(i, i, 1.01)
+	}
+	var chol mat.Cholesky
+	if !chol.Factorize(cov) {
+		t.Fatal("not positive definite")
+	}
+	var root mat.TriDense
+	chol.LTo(&root)
+	z := mat.NewVecDense(n, nil)
+	for i := range n {
+		z.SetVec(i, rng.NormFloat64())
+	}
+	var rough mat.VecDense
+	rough.MulVec(&root, z)
+	both := Training{Dim: 1, X: smooth.X, Y: make([]float64, n)}
+	for i, x := range smooth.X {
+		smooth.Y[i] = math.Sin(x) + 0.5*rng.NormFloat64()
+		both.Y[i] = math.Sin(x) + 0.5*rough.AtVec(i)
+	}
+	s := quickSettings("collapsed")
+	s.Inducing, s.FirstInducing, s.MostInducing, s.Refine, s.AllRows, s.Steps, s.Starts = 0, 8, 1000, 0, 1000, 30, 6
+	space := []string{"SE", "SE+SE"}
+	for _, c := range []struct {
+		name  string
+		d     Training
+		early bool
+	}{{"rough", both, true}, {"noise", smooth, false}} {
+		tr := trainerOn(t, 1, nil, c.d, s, space...)
+		for !tr.Done() {
+			var again *Trainer
+			if c.early && tr.evaluation > 0 {
+				again = resumed(t, tr, s)
+			}
+			next(t, tr)
+			if again != nil && tr.rough > 0 {
+				next(t, again)
+				if !reflect.DeepEqual(again.Checkpoint(), tr.Checkpoint()) {
+					t.Errorf("%s: resumed before evaluation %d, it goes another way", c.name, tr.evaluation)
+				}
+			}
+		}
+		if early := tr.rough > 0; early != c.early {
+			t.Errorf("%s: all rows came early: %v; rungs %v, ended with %d", c.name, early, tr.rungs, tr.m)
+		}
+		if !c.early {
+			continue
+		}
+		if tr.m != n || slices.Contains(tr.rungs, 64) {
+			t.Errorf("%s: ended with M = %d, rungs %v", c.name, tr.m, tr.rungs)
+		}
+		two := &tr.last.Kernels[1]
+		shortest := math.Inf(1)
+		for _, p := range two.Params {
+			if p.Name == "lengthscale" {
+				shortest = math.Min(shortest, p.Value)
+			}
+		}
+		if shortest < length/2 || shortest > 2*length || two.Noise > 0.05 {
+			t.Errorf("%s: shortest length %.3g, noise %.3g, of %g and 0.0025", c.name, shortest, two.Noise, length)
+		}
 	}
 }

@@ -182,12 +182,12 @@ func (l *loader) run(t *Trainer) {
 	if _, ok := l.arrays["format"]; !ok {
 		l.fail("array format is missing; an older version of the program wrote it")
 	}
-	if v := l.numbers("format", 1)[0]; l.err == nil && v != checkpointFormat {
+	if v := l.numbers("format", 1)[0]; l.err == nil && v != checkpointFormat && v != ownFormat {
 		age := "an older"
-		if v > checkpointFormat {
+		if v > ownFormat {
 			age = "a newer"
 		}
-		l.fail("array format: version %v, known is %d; %s version of the program wrote it, which can use it", v, checkpointFormat, age)
+		l.fail("array format: version %v, known is %d; %s version of the program wrote it, which can use it", v, ownFormat, age)
 	}
 	if got, want := l.text("optimizer"), t.settings.Optimizer+" "+t.settings.Hyperparameters; got != want {
 		l.fail("array optimizer: of optimiser and hyperparameters %q, the settings say %q", got, want)
@@ -229,10 +229,22 @@ func (l *loader) run(t *Trainer) {
 		anywhere := t.settings
 		anywhere.Room = 0
 		rungs := anywhere.Rungs(known, len(t.kernels))
+		if v := l.optional("rough", 1); v != nil {
+			t.rough = l.whole("rough", v[0], 1, len(rungs)-1)
+			rungs = append(slices.Clone(rungs[:t.rough]), known)
+			t.rungs = rungs
+		}
 		t.rung, t.told = l.whole("rung", v[0], 0, len(rungs)-1), v[1] != 0
 		if t.rung >= len(t.rungs) { // another machine had more room
 			t.rungs = rungs[:t.rung+1]
 		}
+	}
+	if v := l.optional("neighbours", 2); v != nil {
+		if !(v[1] >= 0) || math.IsInf(v[1], 1) {
+			l.fail("array neighbours: %v is no distance", v[1])
+			return
+		}
+		t.decided, t.within = l.whole("neighbours", v[0], 1, math.MaxInt32), v[1]
 	}
 	if v := l.optional("calibration", 4); v != nil {
 		if !(v[1] > 0 && v[1] < math.MaxInt32) {
@@ -322,6 +334,7 @@ func (l *loader) kernel(t *Trainer, i int) {
 		}
 		*p.data = l.optional(name(p.name), size)
 	}
+	s.Z = l.optional(name("z"), t.m*t.dim)
 	if s.Free == nil {
 		l.fail("array %s is missing", name("free"))
 	}
@@ -393,3 +406,11 @@ func (l *loader) last(t *Trainer) {
 
 // Inputs returns the inducing inputs, M x Dim, standardised; they are not to be changed.
 func (t *Trainer) Inputs() []float64 { return t.inducing }
+
+// OwnInputs returns those that a kernel has of its own, nil where it has those of all.
+func (t *Trainer) OwnInputs(id string) []float64 {
+	if i, err := t.solved(id); err == nil {
+		return t.kernels[i].state.Z
+	}
+	return nil
+}

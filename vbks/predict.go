@@ -3,13 +3,17 @@ package vbks
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"math"
 	"slices"
 
 	"example.com/kestrel/device"
+	"example.com/kestrel/internal/guard"
+	"example.com/kestrel/vbks/local"
 	"example.com/kestrel/vbks/mixture"
 	"example.com/kestrel/vbks/params"
+	"example.com/kestrel/vbks/random"
 	"example.com/kestrel/vbks/stacking"
 )
 
@@ -143,7 +147,7 @@ func weigh(all []weighed, o PredictOptions) (order []int, weights []float64) {
 // Predict computes the predictive belief at the rows of x (row-major,
 // standardised) under the last evaluation. Kernels whose weight could not
 // change any figure (below Negligible) are left out. Standard deviations have the factor
-// of Calibrate.
+// of Calibrate. Without IDs rows among those known may be predicted by neighbours, see Local.
 func (t *Trainer) Predict(ctx context.Context, x []float64, o PredictOptions) (*mixture.Prediction, error) {
 	c, err := t.Calibrate(ctx)
 	if err == nil {
@@ -153,10 +157,118 @@ func (t *Trainer) Predict(ctx context.Context, x []float64, o PredictOptions) (*
 		return nil, err
 	}
 	p, err := t.predict(ctx, x, o)
-	if err == nil && c != nil {
+	if err != nil {
+		return nil, err
+	}
+	if c != nil {
 		p.Widen(c.Factor)
 	}
-	return p, err
+	if o.IDs == nil {
+		about, err := t.Local(ctx)
+		if err == nil && about != nil {
+			err = about.Predict(p, x, t.dim)
+		}
+		if err != nil {
+			return nil, fmt.Errorf("predictions by neighbours: %w", err)
+		}
+	}
+	return p, nil
+}
+
+// leastDense is how many rows there are at least for "auto" to try neighbours: of fewer
+// the kernels resolve all that there is.
+const leastDense = 2000
+
+// Local finds, after the last planned evaluation, what predicts the rows that lie among
+// those known, in the place of an average over kernels; nil: the average does. It is a
+// model of its own, of all training rows, which the belief over kernels knows nothing of.
+// There is none where it cannot be fitted. With "auto" it predicts as far from the rows
+// known as it is better than the kernels are on rows that it holds out, and which these have
+// learned from; that is decided once, of the kernels that there then are.
+func (t *Trainer) Local(ctx context.Context) (*local.Part, error) {
+	asked := cmp.Or(t.settings.Local, local.None)
+	switch {
+	case t.predicts || t.located == t.evaluation:
+		return t.local, nil
+	case asked == local.None || !t.Done() || t.last == nil:
+		return nil, nil
+	case asked == local.Auto && (t.rows < leastDense || 2*t.rows > MostFactors || t.dim > 1 && t.data.Clock == nil):
+		return nil, nil // a model file could not keep more rows
+	}
+	decided := asked == local.Auto && t.decided == t.evaluation
+	if decided && t.within == 0 {
+		t.local, t.located = nil, t.evaluation
+		return nil, nil
+	}
+	p := &local.Part{Clock: t.data.Clock}
+	times := p.Clock.Times(t.data.X[:t.rows*t.dim], t.dim)
+	var err error
+	p.Model, err = local.Fit(ctx, times, t.data.Y[:t.rows], t.data.Seasons, random.Stream(t.settings.Seed, "neighbours", t.evaluation))
+	switch {
+	case ctx.Err() != nil:
+		return nil, context.Cause(ctx)
+	case errors.As(err, new(*guard.PanicError)):
+		return nil, err
+	case err != nil:
+		p, t.alone = nil, err
+	case asked == local.Neighbours:
+		p.Within = p.Model.Widths[len(p.Model.Widths)-1].Away
+	}
+	if asked == local.Auto && p != nil {
+		if !decided {
+			if t.within, t.gained, err = t.rival(ctx, p.Model); err != nil {
+				return nil, err
+			}
+			t.decided = t.evaluation
+		}
+		if p.Within = t.within; p.Within == 0 {
+			p = nil
+		}
+	}
+	t.local, t.located = p, t.evaluation
+	return p, nil
+}
+
+// rival has the kernels predict the rows that a local model was checked with.
+func (t *Trainer) rival(ctx context.Context, m *local.Model) (within, nats float64, err error) {
+	var x []float64
+	for _, c := range m.Checks {
+		x = append(x, t.data.X[c.Row*t.dim:(c.Row+1)*t.dim]...)
+	}
+	o := PredictOptions{Top: t.settings.Top, Weights: t.settings.Weights}
+	if err := t.weigh(ctx, o); err != nil {
+		return 0, 0, err
+	}
+	p, err := t.predict(ctx, x, o)
+	if err != nil {
+		return 0, 0, err
+	}
+	mean, variance := make([]float64, len(m.Checks)), make([]float64, len(m.Checks))
+	for i := range mean {
+		mean[i], variance[i] = p.Moments(i, true)
+	}
+	within, nats = m.Better(mean, variance)
+	return within, nats, nil
+}
+
+// localNext is Local for the evaluation that has just been made, which tells it.
+func (t *Trainer) localNext(ctx context.Context) error {
+	p, err := t.Local(ctx)
+	if err == nil && p == nil && t.settings.Local == local.Neighbours && t.Done() {
+		t.last.Notices = append(t.last.Notices, Notice{Text: fmt.Sprintf("predict.local: the kernels predict all rows: %v", t.alone)})
+	}
+	if err != nil || p == nil {
+		return err
+	}
+	text := "rows that lie among those known are predicted from their neighbours in time"
+	if len(p.Model.Reach.Lags) > 0 {
+		text += " and whole periods away"
+	}
+	if t.settings.Local == local.Auto {
+		text += fmt.Sprintf(", %.3g nats a row better than the kernels on rows held out of the training rows", t.gained)
+	}
+	t.last.Notices = append(t.last.Notices, Notice{Text: text + "; the belief is over the kernels, which predict the other rows"})
+	return nil
 }
 
 // predict is Predict without a factor.
@@ -206,6 +318,9 @@ func (t *Trainer) predict(ctx context.Context, x []float64, o PredictOptions) (*
 func (t *Trainer) asking() *round {
 	r := &round{Trainer: t, number: t.evaluation, n: t.rows, outcomes: t.unknown()}
 	for i, k := range t.kernels {
+		if k.state != nil {
+			r.outcomes[i].Own = k.state.Z
+		}
 		if k.spread.evaluation == t.evaluation && k.spread.inducing == t.m {
 			r.outcomes[i].Spread = k.spread.of
 		}

@@ -52,7 +52,7 @@ func (t *Trainer) onRows(ctx context.Context, dev device.Device, data Training, 
 	}
 	for _, k := range out.kernels {
 		if k.state != nil {
-			k.state = &State{Free: k.state.Free, Factor: k.state.Factor, ThetaChol: k.state.ThetaChol}
+			k.state = k.state.unplaced()
 		}
 	}
 	weighty := func(least float64) (some []int) {
@@ -106,6 +106,9 @@ func (t *Trainer) onto(dev device.Device, data Training) (*Trainer, error) {
 	out.dev, out.data, out.rows, out.predicts = dev, data, data.Rows(), true
 	if !t.predicts && t.calibrated != t.evaluation {
 		out.calibration = nil
+	}
+	if out.located = t.evaluation; !t.predicts && t.located != t.evaluation || &data.X[0] != &t.data.X[0] {
+		out.local = nil
 	}
 	out.scales = starts.Summarise(data.X, data.Y, data.Dim) // priors and the noise's floor stay
 	out.scales.Seasons, out.span = data.Seasons, out.scales.Span

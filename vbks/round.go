@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"slices"
 	"sync"
 
@@ -24,6 +25,10 @@ type round struct {
 	given    []gift    // the last evaluation's solutions, best first
 	outcomes []outcome // of every kernel of the space
 	remarks  []Notice  // to be told with the evaluation
+
+	stages []KernelProgress
+
+	unresolved bool // the noise is a function that is too rough for the inducing inputs
 }
 
 func (t *Trainer) newRound(number int) (*round, error) {
@@ -68,7 +73,7 @@ func (t *Trainer) donors() []gift {
 	live = live[:min(len(live), max(6, len(live)/2))]
 	out := make([]gift, len(live))
 	for i, k := range live {
-		out[i] = gift{From: k, X: t.kernels[k].state.Free, Value: t.kernels[k].elbo}
+		out[i] = gift{From: k, X: t.kernels[k].state.solution(), Value: t.kernels[k].elbo}
 	}
 	return out
 }
@@ -116,7 +121,7 @@ func (r *round) run(ctx context.Context) error {
 	full := r.researches(len(r.live))
 	if !full {
 		o := r.order(phaseSearch)
-		o.Resumed = true
+		o.Resumed, o.Rough = true, r.resolving()
 		solved := slices.DeleteFunc(slices.Clone(searched), func(k int) bool { return r.kernels[k].state == nil })
 		if err := r.each(ctx, o, r.tasks(solved)); err != nil {
 			return err
@@ -160,6 +165,7 @@ func (r *round) searching() bool {
 // other lanes or in smaller ones.
 func (r *round) each(ctx context.Context, o *order, tasks []task) error {
 	p := &Phase{Name: string(o.Phase), round: r, order: o, tasks: tasks}
+	r.queue(tasks)
 	if r.crew != nil && len(tasks) > 0 && o.sent() {
 		return r.crew.Each(ctx, p)
 	}
@@ -173,13 +179,42 @@ type lanes struct{}
 func (lanes) Each(ctx context.Context, ph *Phase) error {
 	p := &pass{Phase: ph, round: ph.round, site: ph.round.site(), order: ph.order}
 	for left := ph.tasks; len(left) > 0; {
-		p.units = divide(left, len(p.workers), p.group)
+		p.units = p.divide(left, ph.order.Phase)
 		if err := p.run(ctx); err != nil {
 			return err
 		}
 		left = slices.Concat(p.units...)
 	}
 	return nil
+}
+
+// divide makes units of tasks. A kernel with inducing inputs of its own, or that is to
+// get some, is one: a lane's kernels share theirs, which its products with them are laid
+// out for.
+func (r *round) divide(tasks []task, p phase) [][]task {
+	var alone [][]task
+	var shared []task
+	for _, t := range tasks {
+		if t.Known.Own != nil || p == phaseOwn {
+			alone = append(alone, []task{t})
+		} else {
+			shared = append(shared, t)
+		}
+	}
+	if len(shared) == 0 {
+		return alone
+	}
+	return append(alone, divide(shared, len(r.workers), r.group)...)
+}
+
+// queue marks the kernels of tasks as waiting for a worker.
+func (r *round) queue(tasks []task) {
+	if r.stages == nil {
+		r.stages = slices.Repeat([]KernelProgress{{Bound: math.NaN()}}, len(r.outcomes))
+	}
+	for _, t := range tasks {
+		r.stages[t.Kernel].Stage = Queued
+	}
 }
 
 // divide makes units of tasks, which come costliest first: at most as many in one
@@ -267,6 +302,7 @@ func (p *pass) take(ctx context.Context) []task {
 	}
 	unit := p.units[0]
 	p.units = p.units[1:]
+	p.stage(unit, Working)
 	return unit
 }
 
@@ -299,6 +335,7 @@ func (p *pass) giveBack(u *unit, err error, lost bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.units = append(p.units, u.tasks)
+	p.stage(u.tasks, Queued)
 	if lost {
 		p.gone[u.worker] = err
 	} else {

@@ -74,10 +74,16 @@ func (u *unit) search(ctx context.Context) error {
 	onRows := bound.boundObjective(rows, u.order.Compared.YY, u.stop)
 	onScreen := bound.boundObjective(screen, u.order.Screen.YY, u.stop)
 
-	if err := u.resume(ctx, onRows); err != nil {
+	plain := bound.boundValue(rows, u.order.Compared.YY, u.stop)
+	if err := u.resume(ctx, onRows, plain); err != nil {
 		return err
 	}
-	plain := bound.boundValue(rows, u.order.Compared.YY, u.stop)
+	if err := u.guess(ctx, onRows); err != nil {
+		return err
+	}
+	if err := u.scan(ctx, onRows, bound.boundValue(screen, u.order.Screen.YY, u.stop)); err != nil {
+		return err
+	}
 	if err := u.roughen(ctx, onRows, plain); err != nil {
 		return err
 	}
@@ -119,13 +125,32 @@ func (u *unit) search(ctx context.Context) error {
 }
 
 // resume takes the kernels of a unit up where they were: optimised further on
-// all rows, or only valued where the optimiser will take them further.
-func (u *unit) resume(ctx context.Context, onRows objective) error {
+// all rows, or only valued where the optimiser will take them further. Where noise may
+// be a rough function it is so at the start if that is better.
+func (u *unit) resume(ctx context.Context, onRows, plain objective) error {
 	var sub []int
 	var runs []*ascent
 	for i := range u.tasks {
 		if s := u.tasks[i].Last; s != nil {
-			sub, runs = append(sub, i), append(runs, &ascent{start: s.Free})
+			sub, runs = append(sub, i), append(runs, &ascent{start: s.solution()})
+		}
+	}
+	if u.order.Rough {
+		trials := make([][]*ascent, len(u.tasks))
+		for _, i := range sub {
+			free := u.tasks[i].Last.solution()
+			for _, x := range append([][]float64{free}, u.drawer.Roughen(u.model(i).program, free)...) {
+				trials[i] = append(trials[i], &ascent{start: x})
+			}
+		}
+		best, err := foremost(trials, plain, u.stop)
+		if err != nil {
+			return err
+		}
+		for j, i := range sub {
+			if best[i] != nil {
+				runs[j].start = best[i].x
+			}
 		}
 	}
 	if err := u.climb(ctx, sub, runs, u.optimizer.search().resumed(u.settings.Steps), onRows); err != nil {
@@ -144,7 +169,16 @@ func (u *unit) roughen(ctx context.Context, onRows, plain objective) error {
 	if !u.thorough() {
 		return nil
 	}
-	return u.variants(ctx, onRows, plain, "rougher", u.drawer.Roughen)
+	return u.variants(ctx, onRows, plain, true, "rougher", u.drawer.Roughen)
+}
+
+// scan tries, in a thorough search of few kernels on few rows, periods of few cycles, by
+// what they are worth on the rows of the screen.
+func (u *unit) scan(ctx context.Context, onRows, onScreen objective) error {
+	if !u.thorough() || u.total > u.settings.AllRows || len(u.models) > fewLive {
+		return nil
+	}
+	return u.variants(ctx, onRows, onScreen, false, "scanned", u.drawer.Scan)
 }
 
 // recur tries, in a thorough search, periods that the present solutions leave in the
@@ -155,52 +189,38 @@ func (u *unit) recur(ctx context.Context, onRows, plain objective) error {
 	if !few && !u.thorough() {
 		return nil
 	}
-	return u.variants(ctx, onRows, plain, "left", u.drawer.Left)
+	return u.variants(ctx, onRows, plain, true, "left", u.drawer.Left)
 }
 
-// variants tries what is made of the present solutions, and
-// optimises the best of each kernel.
-func (u *unit) variants(ctx context.Context, onRows, plain objective, label string,
+// variants tries what is made of the present solutions, and optimises the best of each
+// kernel, by its value on the whole or on some of the rows.
+func (u *unit) variants(ctx context.Context, onRows, plain objective, whole bool, label string,
 	of func(p *kernelspace.Program, x []float64) [][]float64,
 ) error {
 	trials := make([][]*ascent, len(u.tasks))
-	most := 0
 	for i := range u.tasks {
 		if f := &u.outcomes[i]; f.Best.X != nil {
 			for _, x := range of(u.model(i).program, f.Best.X) {
 				trials[i] = append(trials[i], &ascent{start: x})
 			}
 		}
-		most = max(most, len(trials[i]))
 		if err := u.stop(); err != nil {
 			return err
 		}
 	}
-	for j := range most {
-		var sub []int
-		var runs []*ascent
-		for i := range trials {
-			if j < len(trials[i]) {
-				sub, runs = append(sub, i), append(runs, trials[i][j])
-			}
-		}
-		if err := value(sub, runs, plain); err != nil {
-			return err
-		}
+	tried, err := foremost(trials, plain, u.stop)
+	if err != nil {
+		return err
 	}
 	var sub []int
 	var runs []*ascent
-	for i := range trials {
-		var best *ascent
-		for _, a := range trials[i] {
-			if a.x != nil && (best == nil || a.value > best.value) {
-				best = a
-			}
-		}
-		if best == nil || best.value < u.outcomes[i].value()-variantSlack {
+	for i, best := range tried {
+		if best == nil || whole && best.value < u.outcomes[i].value()-variantSlack {
 			continue
 		}
-		best.start = best.x
+		if best.start = best.x; !whole {
+			best = &ascent{start: best.x}
+		}
 		sub, runs = append(sub, i), append(runs, best)
 	}
 	if err := u.staged(ctx, sub, runs, onRows); err != nil {
@@ -213,6 +233,36 @@ func (u *unit) variants(ctx context.Context, onRows, plain objective, label stri
 		}
 	}
 	return nil
+}
+
+// foremost values trials, some for each member, and returns each member's best, nil where
+// none has a value.
+func foremost(trials [][]*ascent, plain objective, stop stopped) ([]*ascent, error) {
+	best := make([]*ascent, len(trials))
+	for j, some := 0, true; some; j++ {
+		var sub []int
+		var runs []*ascent
+		for i := range trials {
+			if j < len(trials[i]) {
+				sub, runs = append(sub, i), append(runs, trials[i][j])
+			}
+		}
+		if some = len(sub) > 0; !some {
+			break
+		}
+		if err := stop(); err != nil {
+			return nil, err
+		}
+		if err := value(sub, runs, plain); err != nil {
+			return nil, err
+		}
+		for k, i := range sub {
+			if a := runs[k]; a.x != nil && (best[i] == nil || a.value > best[i].value) {
+				best[i] = a
+			}
+		}
+	}
+	return best, nil
 }
 
 // freshStarts makes the fresh starts of the kernels of a unit, optimised a little on a

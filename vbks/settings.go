@@ -5,6 +5,7 @@ import (
 
 	"example.com/kestrel/device"
 	"example.com/kestrel/kernelspace"
+	"example.com/kestrel/vbks/local"
 )
 
 // Settings are all the choices of a run that concern the algorithm. The zero
@@ -21,6 +22,7 @@ type Settings struct {
 	Room          int     // for so many inducing inputs there is memory, where Inducing is 0; 0: for any
 	MostSeconds   float64 // where Inducing is 0: no rung is begun that would end later, in s; 0: none. By the clock
 	Placement     string  // one of inducing.Methods
+	Own           string  // one of OwnNames: whether the best kernels get inducing inputs of their own; "": "off"
 	Bound         string  // one of BoundNames: on which "collapsed" searches hyperparameters; "": "elbo"
 	// On the diagonal of k(Z,Z).
 	Jitter device.Jitter
@@ -63,6 +65,8 @@ type Settings struct {
 	Weights string // one of WeightNames; "" and "auto" are "posterior"
 	// Calibrate is one of CalibrateNames; "" is "none".
 	Calibrate string
+	// Local is one of local.Names; "" is "none". See Trainer.Local.
+	Local string
 	// PredictTheta is one of PredictThetaNames: hyperparameters at their mode, or
 	// averaged over; "" is "mode".
 	PredictTheta string
@@ -74,6 +78,7 @@ func DefaultSettings() Settings {
 		Seed:            1,
 		Placement:       "auto",
 		Bound:           tightBound,
+		Own:             autoOwn,
 		AllRows:         1024,
 		Jitter:          device.Jitter{Relative: 1e-9},
 		Optimizer:       "auto",
@@ -100,6 +105,7 @@ func DefaultSettings() Settings {
 		Priors:          "auto",
 		PredictTheta:    autoTheta,
 		Calibrate:       CalibrateNames()[0],
+		Local:           local.Auto,
 	}
 }
 

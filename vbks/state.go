@@ -13,7 +13,9 @@ import (
 // free hyperparameters and, last, ρ with σ_n² = floor + exp(ρ).
 type State struct {
 	Free   []float64 // point estimate, or mean of q(log θ)
+	Mode   []float64 // that a belief of the collapsed bound was made about, where searches go on; nil: Free
 	Factor float64   // escalation of the jitter, 1 where none was needed
+	Z      []float64 // inducing inputs of its own, M x D, which q(v) is of; nil: those of all
 
 	// q(v), of the stochastic optimisers.
 	Mean      []float64 // M: m ("adam") or Λm ("natural")
@@ -35,11 +37,24 @@ type State struct {
 // clone copies a state.
 func (s *State) clone() *State {
 	c := *s
-	for _, p := range []*[]float64{&c.Free, &c.Mean, &c.Chol, &c.ThetaChol, &c.FreeM1, &c.FreeM2,
+	for _, p := range []*[]float64{&c.Free, &c.Mode, &c.Z, &c.Mean, &c.Chol, &c.ThetaChol, &c.FreeM1, &c.FreeM2,
 		&c.MeanM1, &c.MeanM2, &c.CholM1, &c.CholM2, &c.ThetaCholM1, &c.ThetaCholM2} {
 		*p = slices.Clone(*p)
 	}
 	return &c
+}
+
+// unplaced is what of a state does not depend on the inducing inputs.
+func (s *State) unplaced() *State {
+	return &State{Free: s.Free, Mode: s.Mode, Factor: s.Factor, ThetaChol: s.ThetaChol}
+}
+
+// solution is where searches go on.
+func (s *State) solution() []float64 {
+	if s.Mode != nil {
+		return s.Mode
+	}
+	return s.Free
 }
 
 // begin gives member k its state. What a state lacks starts anew: q(v) at the

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"math"
+	"slices"
 
 	"example.com/kestrel/device"
 	"example.com/kestrel/kernelspace"
@@ -66,8 +67,14 @@ func (stochastic) bounded() bool { return false }
 
 func (s stochastic) complete(ctx context.Context, r *round) error {
 	end := s.ending(r.settings, r.n, r.data.Rows(), len(r.live), r.m, r.concluding(r.number))
-	if err := r.tune(ctx, end.Stages); err != nil {
+	best, err := r.tune(ctx, end.Stages)
+	if err != nil {
 		return err
+	}
+	if n := len(end.Stages); n > 0 {
+		if err := r.own(ctx, best, end.Stages[n-1].Rows); err != nil {
+			return err
+		}
 	}
 	o := r.order(phaseLearn)
 	o.Settled, o.Estimated, o.Pass = end.Stages != nil, r.elboSample(r.n), end.Exact == len(r.live)
@@ -120,7 +127,9 @@ func (u *unit) learn() error {
 		case f.State != nil: // from an earlier phase
 			st = f.State.clone()
 		case last != nil && f.Best.Source == "last":
-			st = last.clone() // q(v) and the moments go on
+			if st = last.clone(); !slices.Equal(last.Z, f.Own) {
+				st = last.unplaced()
+			} // else q(v) and the moments go on
 		}
 		if err := l.begin(i, st, u.model(i).id); err != nil {
 			return err
@@ -166,7 +175,11 @@ func (u *unit) learn() error {
 		if f.State, err = l.end(i); err != nil {
 			return err
 		}
+		f.State.Z = f.Own
 		f.Factor, f.Terms = math.Max(f.State.Factor, 1), nil
+		if !u.order.Settled && u.order.Rows == u.total {
+			f.Best.Gain = gainUnknown // steps on minibatches end near an optimum, nobody knows how near
+		}
 		if estimates[j] == nil {
 			exact := l.members[i].settled
 			f.ELBO = exact.elbo

@@ -120,6 +120,11 @@ func (t *Thawed) Predict(ctx context.Context, x []float64, o PredictOptions) (*m
 	if c := t.of.Calibration; c != nil {
 		p.Widen(c.Factor)
 	}
+	if t.of.Local != nil && o.IDs == nil {
+		if err := t.of.Local.Predict(p, x, t.of.Dim); err != nil {
+			return nil, fmt.Errorf("predictions by neighbours: %w", err)
+		}
+	}
 	return p, nil
 }
 
@@ -167,6 +172,9 @@ func (t *Thawed) each(ctx context.Context, k *FrozenKernel, kernel float64, visi
 		return err
 	}
 	c.lane.Write(c.factor, 0, []float64{k.Factor})
+	if err := c.put(k.Z); err != nil {
+		return err
+	}
 	so := 0.0
 	for i := range k.States {
 		s := &k.States[i]

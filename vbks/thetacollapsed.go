@@ -4,10 +4,12 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"slices"
 
 	"gonum.org/v1/gonum/floats"
 
 	"example.com/kestrel/device"
+	"example.com/kestrel/vbks/laplace"
 	"example.com/kestrel/vbks/random"
 )
 
@@ -25,7 +27,7 @@ import (
 // polynomial of degree three in log θ.
 //
 // Even so the value at its maximum is optimistic, above all for a full C over
-// many parameters: report's estimate is from other and more draws.
+// many parameters: report's estimate is from other and more draws, see widen.
 //
 // The soft bounds act at the draws; log p(θ) is in the KL.
 //
@@ -40,7 +42,8 @@ type thetaObjective struct {
 	stop     stopped
 	priors   []prior
 	draws    [][][]float64 // of each member: S x F
-	others   [][][]float64 // for report
+	others   [][][]float64 // for choosing between beliefs, and for predictions
+	fresh    [][][]float64 // for what is reported
 	loaded   [][]float64   // precisions that the group was loaded with, padded
 
 	results []thetaResult // of the members' last evaluation
@@ -65,7 +68,7 @@ func newThetaObjective(
 ) (*thetaObjective, error) {
 	o := &thetaObjective{
 		bound: c, rows: x, yy: yy, diagonal: diagonal, stop: stop, priors: priors,
-		draws: make([][][]float64, len(names)), others: make([][][]float64, len(names)),
+		draws: make([][][]float64, len(names)), others: make([][][]float64, len(names)), fresh: make([][][]float64, len(names)),
 		loaded: make([][]float64, len(names)), results: make([]thetaResult, len(names)),
 	}
 	for k, name := range names {
@@ -77,6 +80,7 @@ func newThetaObjective(
 		f := c.freeLen(k)
 		o.draws[k] = matchedDraws(seed, name+" draws", f, max(thetaDraws/2, f))
 		o.others[k] = matchedDraws(seed, name+" other draws", f, max(reportPairs, f))
+		o.fresh[k] = matchedDraws(seed, name+" fresh draws", f, max(reportPairs, f))
 		o.loaded[k] = make([]float64, c.ks.Free())
 		if err := c.lane.Read(c.group.prec, k, o.loaded[k]); err != nil {
 			return nil, err
@@ -188,10 +192,10 @@ func (o *thetaObjective) eval(sub []int, xs [][]float64) error {
 }
 
 // report estimates the ELBO of the members sub at the variables xs from draws
-// that the ascent has not seen; ok is false where the bound could not be
+// that the ascent has not seen, others or fresh; ok is false where the bound could not be
 // evaluated at one.
-func (o *thetaObjective) report(sub []int, xs [][]float64) (values []float64, ok []bool, err error) {
-	if err := o.average(sub, xs, o.others, false); err != nil {
+func (o *thetaObjective) report(sub []int, xs [][]float64, draws [][][]float64) (values []float64, ok []bool, err error) {
+	if err := o.average(sub, xs, draws, false); err != nil {
 		return nil, nil, err
 	}
 	for _, k := range sub {
@@ -393,45 +397,57 @@ func (o *thetaObjective) optimum(live []int, s int) error {
 
 // widen turns the point estimates of a unit into beliefs q(log θ), for the
 // collapsed bound, and takes the local ELBOs from them.
+//
+// The ascents begin at the normal density of the mode's curvature, and at the last
+// belief where that goes on: of a diagonal C first, which a full one contains, and then
+// of the full one. An ascent over C can follow its few draws too far. So of where it
+// began and ended, what is best on draws that no ascent has seen is taken; and the local
+// ELBO is that on still others.
 func (u *unit) widen(ctx context.Context) error {
 	if err := u.load(u.worker.bound.group); err != nil {
 		return err
 	}
-	o, err := u.thetaObjective()
+	full, err := u.thetaObjective()
 	if err != nil {
 		return err
 	}
 	var sub []int
-	var runs []*ascent
+	var modes [][]float64
 	for i := range u.outcomes {
-		f := &u.outcomes[i]
-		if f.Failure != "" || f.State == nil {
-			continue
+		if f := &u.outcomes[i]; f.Failure == "" && f.State != nil {
+			sub, modes = append(sub, i), append(modes, f.State.Free)
 		}
-		chol := u.narrow(i, f.State.Free)
-		if last := u.tasks[i].Last; last != nil && last.ThetaChol != nil && f.Best.Source == "last" {
-			chol = last.ThetaChol
-		}
-		sub, runs = append(sub, i), append(runs, &ascent{start: o.pack(f.State.Free, chol)})
 	}
-	if err := ascend(ctx, u.gate, sub, runs, u.settings.Steps, o.objective()); err != nil {
+	curved, err := u.volumesAt(u.worker.bound, sub, modes)
+	if err != nil {
 		return err
+	}
+	diagonal := *full
+	diagonal.diagonal = true
+	forms := []*thetaObjective{&diagonal, full}
+	if full.diagonal {
+		forms = forms[:1]
+	}
+	best := make([]*thetaCandidate, len(sub))
+	for _, o := range forms {
+		if err := u.climbBeliefs(ctx, o, sub, curved, best); err != nil {
+			return err
+		}
 	}
 	var widened []int
 	var xs [][]float64
 	for j, i := range sub {
 		f := &u.outcomes[i]
-		u.breaks(i, runs[j], f.State.Free)
-		if f.Failure != "" {
-			continue
-		}
-		if runs[j].x == nil {
+		switch {
+		case f.Failure != "":
+		case best[j] == nil:
 			f.Failure = "no belief over the hyperparameters could be found, at " + u.formatParams(u.model(i), f.State.Free)
-			continue
+		default:
+			widened, xs = append(widened, i), append(xs, full.pack(best[j].mean, best[j].chol))
+			f.Best.Gain = best[j].gain
 		}
-		widened, xs = append(widened, i), append(xs, runs[j].x)
 	}
-	values, ok, err := o.report(widened, xs)
+	values, ok, err := full.report(widened, xs, full.fresh)
 	if err != nil {
 		return err
 	}
@@ -440,10 +456,108 @@ func (u *unit) widen(ctx context.Context) error {
 		if !ok[j] {
 			values[j] = math.NaN()
 		}
-		f.ELBO = values[j]
-		f.State.Free, f.State.ThetaChol = o.unpack(xs[j])
+		f.ELBO, f.State.Mode = values[j], f.State.Free
+		f.State.Free, f.State.ThetaChol = full.unpack(xs[j])
 	}
 	return nil
+}
+
+// thetaCandidate is a belief that has been valued on draws that no ascent has seen.
+type thetaCandidate struct {
+	mean, chol []float64
+	value      float64
+	gain       float64 // that is still expected of the ascent that led to it
+}
+
+// climbBeliefs lets the beliefs of the members sub climb in the form of an objective from
+// their curvatures, and from their last ones where these go on, and keeps in best what is
+// better on draws that no ascent has seen.
+func (u *unit) climbBeliefs(ctx context.Context, o *thetaObjective, sub []int, curved []laplace.Volume, best []*thetaCandidate) error {
+	starts := [2][]*ascent{make([]*ascent, len(sub)), make([]*ascent, len(sub))}
+	for j, i := range sub {
+		f := &u.outcomes[i]
+		chol := curved[j].Chol
+		if chol == nil {
+			chol = u.narrow(i, f.State.Free)
+		}
+		if o.diagonal {
+			chol = narrowed(chol, len(f.State.Free))
+		}
+		starts[0][j] = &ascent{start: o.pack(f.State.Free, chol)}
+		if last := u.tasks[i].Last; last != nil && last.ThetaChol != nil && f.Best.Source == "last" {
+			starts[1][j] = &ascent{start: o.pack(last.Free, last.ThetaChol)}
+		}
+	}
+	for turn, runs := range starts {
+		var members, places []int
+		var some []*ascent
+		var began [][]float64
+		for j, a := range runs {
+			if a != nil && u.outcomes[sub[j]].Failure == "" {
+				members, places, some, began = append(members, sub[j]), append(places, j), append(some, a), append(began, a.start)
+			}
+		}
+		offer := func(at []int, xs [][]float64) error {
+			values, ok, err := o.report(at, xs, o.others)
+			if err != nil {
+				return err
+			}
+			for m, i := range at {
+				j := slices.Index(sub, i)
+				if ok[m] && (best[j] == nil || values[m] > best[j].value) {
+					mean, chol := o.unpack(xs[m])
+					best[j] = &thetaCandidate{mean, chol, values[m], runs[j].further()}
+				}
+			}
+			return nil
+		}
+		if err := offer(members, began); err != nil {
+			return err
+		}
+		if turn == 0 { // a last belief goes on in the place of the curvature
+			for m := len(members) - 1; m >= 0; m-- {
+				if starts[1][places[m]] != nil {
+					members, places, some = slices.Delete(members, m, m+1), slices.Delete(places, m, m+1), slices.Delete(some, m, m+1)
+				}
+			}
+		}
+		if err := ascend(ctx, u.gate, members, some, u.settings.Steps, o.objective()); err != nil {
+			return err
+		}
+		var ended []int
+		var ends [][]float64
+		for m, a := range some {
+			if u.breaks(members[m], a, u.outcomes[members[m]].State.Free); a.x != nil {
+				ended, ends = append(ended, sub[places[m]]), append(ends, a.x)
+			}
+		}
+		if err := offer(ended, ends); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// narrowed is the factor of the diagonal normal density that is closest to N(·, CCᵀ) in
+// KL[q ‖ p], whose precisions are the diagonal of (CCᵀ)⁻¹.
+func narrowed(chol []float64, f int) []float64 {
+	out := make([]float64, f*f)
+	for j := range f {
+		column := make([]float64, f) // of C⁻¹
+		square := 0.0
+		for i := j; i < f; i++ {
+			if i == j {
+				column[i] = 1
+			}
+			for k := j; k < i; k++ {
+				column[i] -= chol[i*f+k] * column[k]
+			}
+			column[i] /= chol[i*f+i]
+			square += column[i] * column[i]
+		}
+		out[j*f+j] = 1 / math.Sqrt(square)
+	}
+	return out
 }
 
 // narrow is the factor of a narrow q(log θ) of member i, diagonal.

@@ -90,7 +90,7 @@ func TestThetaObjectiveAgainstEvidence(t *testing.T) {
 			}
 		}
 		evidence := logSum(logs)
-		reported, ok, err := o.report([]int{0}, [][]float64{best.x})
+		reported, ok, err := o.report([]int{0}, [][]float64{best.x}, o.others)
 		if err != nil || !ok[0] {
 			t.Fatal(ok, err)
 		}

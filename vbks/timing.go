@@ -204,7 +204,7 @@ func (p *boundProbe) kernel(
 // leaf's value and gradient at one entry.
 func leafCost(op kernelspace.Op) float64 {
 	switch op {
-	case kernelspace.OpLIN, kernelspace.OpPoly, kernelspace.OpConst, kernelspace.OpWhite, kernelspace.OpStep:
+	case kernelspace.OpLIN, kernelspace.OpPoly, kernelspace.OpConst, kernelspace.OpWhite, kernelspace.OpCat, kernelspace.OpStep:
 		return 5
 	case kernelspace.OpPER, kernelspace.OpCos:
 		return 60

@@ -10,12 +10,14 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 	"time"
 
 	"example.com/kestrel/device"
 	"example.com/kestrel/kernelspace"
 	"example.com/kestrel/vbks/belief"
 	"example.com/kestrel/vbks/inducing"
+	"example.com/kestrel/vbks/local"
 	"example.com/kestrel/vbks/params"
 	"example.com/kestrel/vbks/starts"
 )
@@ -46,6 +48,7 @@ type Trainer struct {
 	grown      growth // the last one, zero before
 	rungs      []int  // numbers of inducing inputs, one after the other
 	rung       int    // place in them
+	rough      int    // the one that all rows came early on, for what fewer took for noise; 0: none
 	told       bool   // more inducing inputs could change nothing
 	rows       int    // seen so far
 	compared   int    // inducing inputs of the last evaluation
@@ -58,6 +61,13 @@ type Trainer struct {
 
 	calibration *Calibration // of predictions after the evaluation calibrated; nil: none
 	calibrated  int
+
+	local   *local.Part // of the evaluation located; nil: none
+	located int
+	alone   error   // why there is none, where none could be fitted
+	gained  float64 // by local, in nats a row of what was held out for it
+	within  float64 // what "auto" has decided after the evaluation decided: Part.Within, 0: no neighbours
+	decided int
 
 	predicts     bool        // and nothing else: what calibrates it and weighs its kernels is known
 	uncalibrated string      // then Uncalibrated
@@ -87,7 +97,7 @@ type kernel struct {
 	state  *State     // nil before the first evaluation
 	elbo   float64    // local ELBO at the last evaluation
 	terms  []float64  // its terms row by row on the common subsample; nil if all rows were used
-	gain   float64    // of the ascent that led to its solution, in its last evaluations
+	gain   float64    // that is still expected of its hyperparameters, nats; gainUnknown where nothing says
 	volume float64    // log volume of the mode, nats, where the belief counts it
 	crude  bool       // no curvature could be had: its volume is the prior's
 	bounds *Evidence  // on the log evidence at its hyperparameters; nil where only an estimate is known
@@ -256,7 +266,7 @@ func (t *Trainer) newScout() (*common, error) {
 	if t.scouted = nil; m == t.m {
 		return &t.common, nil
 	}
-	z, _, err := inducing.Place(t.data.X, t.data.Dim, m, t.placement(m), t.settings.Seed)
+	z, _, err := t.inputs(m)
 	if err != nil {
 		return nil, err
 	}
@@ -275,12 +285,27 @@ func (t *Trainer) scoutOn(z []float64) (*common, error) {
 	return &scout, nil
 }
 
+// inputs are m inducing inputs, on levels where some kernel takes a column as such.
+func (t *Trainer) inputs(m int) (z []float64, notices []string, err error) {
+	var levels []int
+	for _, k := range t.kernels {
+		for _, in := range params.Leaves(k.program) {
+			if in.Op == kernelspace.OpCat {
+				levels = append(levels, in.Cols...)
+			}
+		}
+	}
+	slices.Sort(levels)
+	z, notices, err = inducing.Place(t.data.X, t.data.Dim, m, t.placement(m), t.settings.Seed)
+	return inducing.OnLevels(z, t.data.X, t.data.Dim, slices.Compact(levels)), notices, err
+}
+
 // place chooses the inducing inputs.
 func (t *Trainer) place(ctx context.Context, m int) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
-	z, notices, err := inducing.Place(t.data.X, t.data.Dim, m, t.placement(m), t.settings.Seed)
+	z, notices, err := t.inputs(m)
 	if err != nil {
 		return err
 	}
@@ -407,7 +432,10 @@ func (t *Trainer) Next(ctx context.Context) (*Evaluation, error) {
 			t.spent += took
 			t.limit(t.last, took)
 			t.conclude(t.last)
-			if err = t.calibrateNext(ctx); err != nil {
+			if err = t.calibrateNext(ctx); err == nil {
+				err = t.localNext(ctx)
+			}
+			if err != nil {
 				before()
 			}
 		}
@@ -455,7 +483,7 @@ func (t *Trainer) Reoptimize(c Change) error {
 		}
 		t.settings.Inducing = t.m
 		t.extra += t.rung // the evaluations of rungs that were climbed stay counted
-		t.rungs, t.rung, t.told = []int{t.m}, 0, false
+		t.rungs, t.rung, t.rough, t.told = []int{t.m}, 0, 0, false
 	}
 	t.spent = 0
 	if c.Rounds > 0 {
@@ -488,7 +516,7 @@ func (t *Trainer) reinduce(m int) error {
 	}
 	for _, k := range t.kernels {
 		if k.state != nil {
-			k.state = &State{Free: k.state.Free, Factor: k.state.Factor, ThetaChol: k.state.ThetaChol}
+			k.state = k.state.unplaced()
 		}
 	}
 	return nil

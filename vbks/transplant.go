@@ -52,7 +52,7 @@ func (r *round) transplants(ctx context.Context, sparing bool) error {
 				}
 			}
 			if sparing {
-				gifts[k] = betterThan(gifts[k], r.kernels[k].kin, before[k].Value)
+				gifts[k] = betterThan(gifts[k], r.kernels[k].kin, before[k].Value, r.resolving())
 			}
 			if len(gifts[k]) > 0 {
 				takers = append(takers, k)
@@ -81,11 +81,12 @@ func (r *round) transplants(ctx context.Context, sparing bool) error {
 	return nil
 }
 
-// betterThan returns the best of the gifts that can be made part of what takes it, if it is
-// better than that.
-func betterThan(gifts []gift, kin []starts.Relation, value float64) (best []gift) {
+// betterThan returns the best of the gifts that can be made part of what takes it, or of
+// any kind, if it is better than that.
+func betterThan(gifts []gift, kin []starts.Relation, value float64, anyKind bool) (best []gift) {
 	for _, g := range gifts {
-		if kind := kin[g.From].Kind; kind != starts.Lift && kind != starts.Cousin || g.Value < value+1 {
+		kind := kin[g.From].Kind
+		if !anyKind && kind != starts.Lift && kind != starts.Cousin || g.Value < value+1 {
 			continue
 		}
 		if best == nil || g.Value > best[0].Value {

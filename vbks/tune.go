@@ -50,9 +50,10 @@ func tuningStages(n, inducing, live, steps int, last bool) []TuningStage {
 	return out
 }
 
-// tune takes the live kernels' hyperparameters through the stages.
-func (r *round) tune(ctx context.Context, stages []TuningStage) error {
-	at := r.live
+// tune takes the live kernels' hyperparameters through the stages. It returns those
+// that the last one was for.
+func (r *round) tune(ctx context.Context, stages []TuningStage) (at []int, err error) {
+	at = r.live
 	for i, stage := range stages {
 		o := r.order(phaseTune)
 		o.Tuned, o.Steps, o.Further = r.tuneSample(stage.Rows), stage.Steps, i > 0
@@ -62,10 +63,10 @@ func (r *round) tune(ctx context.Context, stages []TuningStage) error {
 			at = at[:min(len(at), stage.Kernels)]
 		}
 		if err := r.each(ctx, o, r.tasks(at)); err != nil {
-			return err
+			return nil, err
 		}
 	}
-	return nil
+	return at, nil
 }
 
 // tune takes the hyperparameters of a unit's kernels uphill, from where they
@@ -116,8 +117,23 @@ func (u *unit) tune(ctx context.Context) error {
 			return err
 		}
 		for j, a := range runs {
-			u.outcomes[sub[j]].offer(a, "tuned")
+			f := &u.outcomes[sub[j]]
+			if f.offer(a, "tuned"); a.x != nil && &f.Best.X[0] == &a.x[0] {
+				f.Best.Gain = ofAll(f.Best.Gain, len(a.x), u.order.Tuned.N, u.total)
+			}
 		}
 	}
 	return nil
+}
+
+// ofAll is what is still expected of f hyperparameters that have been tuned on a part of
+// n rows: where the part's gradient leaves a gain, so many times as much, and what the
+// optimum of all rows is above the bound at that of a random part,
+//
+//	f/2 (n/part − 1),
+//
+// since both have the same curvature by row, and the part's optimum its covariance.
+func ofAll(gain float64, f, part, n int) float64 {
+	times := float64(n) / float64(part)
+	return gain*times + float64(f)/2*(times-1)
 }

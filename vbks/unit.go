@@ -30,6 +30,7 @@ const (
 	phaseTransplant phase = "transplants"
 	phaseTheta      phase = "beliefs over hyperparameters"
 	phaseTune       phase = "tune"
+	phaseOwn        phase = "inducing inputs"
 	phaseLearn      phase = "learn"
 	phaseEvidence   phase = "evidence"
 	phaseIntegral   phase = "integrals over hyperparameters"
@@ -44,7 +45,7 @@ type solution struct {
 	Value  float64 // bound on the round's rows
 	Source string
 	Fresh  bool    // changed since relatives last saw it
-	Gain   float64 // in the last evaluations of the ascent that led here
+	Gain   float64 // that is still expected, in nats, of all rows seen; gainUnknown where nothing says
 
 	// Of a mode whose surroundings are known: the factor of its curvature's covariance and log volume.
 	Chol   []float64
@@ -67,8 +68,9 @@ type order struct {
 
 	Screen    *rowSet     // search: on which fresh starts are tried
 	Compared  *rowSet     // search, transplants: on which hyperparameters are compared
-	Tuned     *rowSet     // tune: on which hyperparameters are tuned
-	Steps     int         // tune: L-BFGS iterations at most
+	Tuned     *rowSet     // tune, own inputs: on which hyperparameters are tuned
+	Moved     *rowSet     // own inputs: on which they are found
+	Steps     int         // tune, own inputs: L-BFGS iterations at most
 	Further   bool        // tune: from what an earlier stage has arrived at, only
 	Settled   bool        // learn: hyperparameters have been tuned, no steps follow
 	Fitted    *rowSet     // learn: which q(v) is fitted to, as a sample of the rows seen; nil: none
@@ -79,6 +81,7 @@ type order struct {
 	Dear      bool        // integrals: sparing with values
 	Thorough  bool        // search: all depends on it
 	Resumed   bool        // search: solutions are taken further, no others are looked for
+	Rough     bool        // search: what solutions take for noise may be a rough function
 	Donors    []gift      // search: the last evaluation's solutions, best first
 	Sparing   bool        // transplants: only what changes nothing, and a few iterations
 	Time      int         // transplants: how often there have been some in this round
@@ -104,6 +107,7 @@ type outcome struct {
 	Best       solution
 	Modes      []solution        // where else it may be large: ends of ascents on all rows, what earlier evaluations found
 	Chosen     bool              // Modes are what has been integrated about
+	Own        []float64         // inducing inputs of its own, M x D; nil: those of all
 	Factor     float64           // of the jitter
 	Failure    string            // why the kernel failed
 	Mistake    *guard.PanicError // and whose fault it was, if the program's
@@ -144,7 +148,7 @@ func (o *outcome) offer(a *ascent, source string) {
 	if a.x == nil || a.value <= o.value() {
 		return
 	}
-	o.Best = solution{X: a.x, Value: a.value, Source: source, Fresh: true, Gain: a.lately()}
+	o.Best = solution{X: a.x, Value: a.value, Source: source, Fresh: true, Gain: a.further()}
 }
 
 // model is what is known of a kernel of the space before any data.
@@ -169,14 +173,16 @@ type site struct {
 	models    []*model
 	drawer    *starts.Drawer
 	total     int       // training rows
-	y         []float64 // targets
+	x, y      []float64 // inputs, targets
+	shared    []float64 // inducing inputs of all kernels
+	guesses   map[string][]float64
 	gate      gate
 }
 
 // site returns the trainer's own, as the run is.
 func (t *Trainer) site() *site {
 	s := &site{common: &t.common, settings: t.settings, optimizer: t.optimizer, drawer: t.drawer,
-		total: t.data.Rows(), y: t.data.Y, gate: t.gate}
+		total: t.data.Rows(), x: t.data.X, y: t.data.Y, shared: t.inducing, guesses: t.data.Guesses, gate: t.gate}
 	for _, k := range t.kernels {
 		s.models = append(s.models, k.model)
 	}
@@ -251,6 +257,8 @@ func (u *unit) work(ctx context.Context) error {
 		return u.widen(ctx)
 	case phaseTune:
 		return u.tune(ctx)
+	case phaseOwn:
+		return u.ownInputs(ctx)
 	case phaseLearn:
 		return u.learn()
 	case phaseEvidence:
@@ -300,7 +308,10 @@ func (u *unit) load(g *group) error {
 	for i := range u.outcomes {
 		g.lane.Write(g.factor, i, []float64{u.outcomes[i].Factor})
 	}
-	return nil
+	if g != u.worker.group { // the scout
+		return nil
+	}
+	return g.put(u.outcomes[0].Own)
 }
 
 // rows returns a choice of rows on the worker's lane.

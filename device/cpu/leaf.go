@@ -70,6 +70,8 @@ func codeOf(op kernelspace.Op) code {
 		return code{reads: places, slots: one, forward: forwardStep, backward: backwardStep, inputs: inputsStep}
 	case kernelspace.OpWhite:
 		return code{forward: forwardWhite, backward: backwardWhite, inputs: noInputs}
+	case kernelspace.OpCat:
+		return code{forward: forwardCat, backward: varianceGrad, inputs: noInputs}
 	case kernelspace.OpConst:
 		return code{forward: forwardConst, backward: varianceGrad, inputs: noInputs}
 	}
@@ -128,6 +130,19 @@ func forwardWhite(t *tile, _ *leaf, v []float64, s2 float64) {
 	clear(v)
 	if t.same {
 		t.eachDiagonal(func(at int) { v[at] = s2 })
+	}
+}
+
+// forwardCat takes points for the same that differ in no bit: levels are numbers, which
+// standardisation turns into others, but equal ones into equal ones.
+func forwardCat(t *tile, lf *leaf, v []float64, s2 float64) {
+	fill(v, s2)
+	for _, col := range lf.Cols {
+		for j, d := range t.delta(col)[:len(v)] {
+			if d != 0 {
+				v[j] = 0
+			}
+		}
 	}
 }
 

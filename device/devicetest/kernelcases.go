@@ -34,6 +34,25 @@ func testKernel3D(h *harness) {
 	h.verifyKernels(bt, c.rows(39, 40), c.rows(0, 1), false)
 }
 
+// testKernelLevels has points of which many share a level, and numbers beside it.
+func testKernelLevels(h *harness) {
+	r := rand.New(rand.NewPCG(4, 1))
+	var programs []*kernelspace.Program
+	for _, e := range []string{"CAT[2]", "CAT[2,3]+SE[1]", "SE[1]*CAT[3]", "(CAT[2]+CONST)*PER[1]*LIN[1]", "CP(CAT[3],SE[1]+CAT[2])[1]"} {
+		programs = append(programs, h.compile(e, kernelspace.Options{Dim: 3}))
+	}
+	bt := h.batch(r, programs)
+	flat := make([]float64, 3*60)
+	for i := range flat {
+		if flat[i] = r.NormFloat64(); i%3 > 0 { // as standardised levels
+			flat[i] = (float64(r.IntN(4)) - 1.7) / 1.3
+		}
+	}
+	c := h.cloudOf(flat, 3)
+	h.verifyKernels(bt, c.rows(0, 23), c.rows(20, 60), false)
+	h.verifyKernels(bt, c.rows(5, 40), c.rows(5, 40), true)
+}
+
 // testKernelPoints checks what counts as the same rows, and gathered points.
 func testKernelPoints(h *harness) {
 	r := rand.New(rand.NewPCG(3, 1))

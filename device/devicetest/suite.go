@@ -40,6 +40,7 @@ func Run(t *testing.T, open func() (device.Device, error)) {
 		{"FactorLarge", testFactorLarge},
 		{"KernelSpace1D", testKernelSpace},
 		{"Kernel3D", testKernel3D},
+		{"KernelLevels", testKernelLevels},
 		{"KernelPoints", testKernelPoints},
 		{"KernelWide", testKernelWide},
 		{"KernelFarPeriods", testFarPeriods},

@@ -63,6 +63,8 @@ def covariance(program, theta, x, y, same=0.0):
             k = np.where((u > 0) == (v > 0), low if do == "RW" else low**2 * (3 * high - low) / 6, 0).sum(-1)
         elif do == "CONST":
             k = 1.0
+        elif do == "CAT":
+            k = (a == b).all(-1)
         elif do == "WN":
             k = same
         else:
@@ -74,9 +76,8 @@ def covariance(program, theta, x, y, same=0.0):
 class Model:
     def __init__(self, path):
         self.file = dict(np.load(path))
-        assert int(self.file["format"][0]) == 1
+        assert int(self.file["format"][0]) in (1, 2)
         self.about = json.loads(text(self.file["about"]))
-        self.z = self.file["z"]
 
     def weights(self):
         """The kernels that are averaged over, as places in the file, and their weights."""
@@ -93,6 +94,10 @@ class Model:
             order, w = order[:-1], w[:-1]
         return order, w / w.sum()
 
+    def inputs(self, i):
+        """Inducing inputs of kernel i."""
+        return self.file.get(f"kernel/{i}/z", self.file["z"])
+
     def factors(self, i, s, theta, noise):
         """L, m and the function a ↦ Σ a∘Sa of kernel i at state s."""
         f, at, kernel = self.file, f"kernel/{i}/", self.about["kernels"][i]
@@ -103,11 +108,12 @@ class Model:
                 return chol, mean[q], lambda a: ((root[q].T @ a) ** 2).sum(0)
             return chol, mean[q], lambda a: (np.linalg.solve(root[q], a) ** 2).sum(0)
         # From the rows: A = L⁻¹k(Z,X), S⁻¹ = I + AAᵀ/σ², m = SAy/σ².
-        kzz = covariance(kernel["program"], theta, self.z[:, None], self.z[None], np.eye(len(self.z)))
+        z = self.inputs(i)
+        kzz = covariance(kernel["program"], theta, z[:, None], z[None], np.eye(len(z)))
         jitter = self.about["jitter"]
         e = kernel["jitter_factor"] * (jitter["relative"] * np.trace(kzz) / len(kzz) + jitter["absolute"])
         chol = np.linalg.cholesky(kzz + e * np.eye(len(kzz)))
-        a = np.linalg.solve(chol, covariance(kernel["program"], theta, self.z[:, None], f["rows/x"][None]))
+        a = np.linalg.solve(chol, covariance(kernel["program"], theta, z[:, None], f["rows/x"][None]))
         root = np.linalg.cholesky(np.eye(len(kzz)) + a @ a.T / noise)
         mean = np.linalg.solve(root.T, np.linalg.solve(root, a @ f["rows/y"])) / noise
         return chol, mean, lambda b: (np.linalg.solve(root, b) ** 2).sum(0)
@@ -122,7 +128,7 @@ class Model:
         for s in np.flatnonzero(share):
             theta, n = f[at + "theta"][s], f[at + "noise"][s]
             chol, m, spread = self.factors(i, s, theta, n)
-            a = np.linalg.solve(chol, covariance(program, theta, self.z[:, None], x[None]))
+            a = np.linalg.solve(chol, covariance(program, theta, self.inputs(i)[:, None], x[None]))
             mu = a.T @ m
             v = covariance(program, theta, x, x, 1.0) - (a**2).sum(0) + spread(a)
             mean, square, noise = mean + share[s] * mu, square + share[s] * (v + mu**2), noise + share[s] * n
@@ -130,7 +136,7 @@ class Model:
 
     def predict(self, x):
         """At rows x in the data's units, of the target as it was learned: (transformed and)
-        standardised means and variances of each kernel, noise variances and weights; stretched
+        standardised means, variances and noise variances of each kernel, and weights; stretched
         about the mean of all by the factor of the calibration."""
         s = self.about["scaler"]
         x = (np.asarray(x) - s["x_shift"]) / s["x_scale"]
@@ -138,7 +144,56 @@ class Model:
         parts = [self.kernel(i, w, x) for i, w in zip(order, weights)]
         mean, variance, noise = map(np.array, zip(*parts))
         c, mu = self.about.get("calibration", {"factor": 1})["factor"], weights @ mean
-        return weights, mu + c * (mean - mu), c**2 * variance, c**2 * noise
+        mean, variance = mu + c * (mean - mu), c**2 * variance
+        noise = np.repeat(c**2 * noise[:, None], len(x), 1)
+        if "neighbours" in self.about:
+            self.neighbours(self.about["neighbours"], x, mean, variance, noise)
+        return weights, mean, variance, noise
+
+    def neighbours(self, part, x, mean, variance, noise):
+        """Puts rows among those known, predicted from their neighbours, in the place of all kernels'."""
+        m, (known, y) = part["model"], (self.file["neighbours/x"], self.file["neighbours/y"])
+        times = x[:, 0]
+        if c := part.get("clock"):
+            shift = (x[:, c["column"]] - c["zero"]) / c["hours"] - (times - c["origin"]) / c["day"] % 1
+            times = times + c["day"] * (shift - np.round(shift))
+        theta = m["kernel"]["theta"]
+
+        def k(d):
+            sum, at = 0, 1
+            for term in m["kernel"]["terms"]:
+                r = abs(d) / np.exp(theta[at + 1])
+                v = (1 + 3**0.5 * r) * np.exp(-(3**0.5) * r) if term.get("smooth") else np.exp(-r)
+                sum, at = sum + np.exp(theta[at]) * v * (
+                    np.exp(-2 * (np.sin(np.pi * d / term["period"]) / np.exp(theta[at + 2])) ** 2) if "period" in term else 1
+                ), at + (3 if "period" in term else 2)
+            return sum
+
+        def average(v):
+            phases, w = np.array(m["means"]["phases"]), m["means"]
+            out = phases[np.round((v - w["origin"]) / w["cell"]).astype(int) % len(phases)]
+            for wave in w.get("waves", []):
+                turn = 2 * np.pi * (v - w["origin"]) / wave["period"]
+                out = out + wave["cos"] * np.cos(turn) + wave["sin"] * np.sin(turn)
+            return out
+
+        for row, v in enumerate(times):
+            away = abs(known - v)
+            if not known[0] <= v <= known[-1] or away.min() > part["within"]:
+                continue
+            i, reach = np.searchsorted(known, v), m["reach"]
+            near = set(range(max(0, i - reach["beside"]), min(len(known), i + reach["beside"])))
+            for lag in reach.get("lags", []):
+                for at in (v - lag, v + lag):
+                    if known[0] <= at <= known[-1]:
+                        near |= set(np.argsort(abs(known - at), kind="stable")[:reach["at_lag"]].tolist())
+            n = sorted(near)
+            cov = k(known[n][:, None] - known[n]) + np.exp(theta[0]) * np.eye(len(n))
+            b = np.linalg.solve(cov, k(known[n] - v))
+            f = next((w["factor"] for w in m["widths"] if w["away"] >= away.min()), m["widths"][-1]["factor"])
+            mean[:, row] = average(v) + b @ (y[n] - average(known[n]))
+            variance[:, row] = f**2 * (k(0.0) - b @ k(known[n] - v))
+            noise[:, row] = f**2 * np.exp(theta[0])
 
     def back(self, z):
         """A standardised target in the data's units."""
@@ -156,7 +211,7 @@ class Model:
 
     def quantile(self, p, weights, mean, variance, noise):
         """Quantiles of y of the mixture at every row, by bisection."""
-        sd, phi = np.sqrt(variance + noise[:, None]), np.vectorize(lambda z: math.erfc(-z / math.sqrt(2)) / 2)
+        sd, phi = np.sqrt(variance + noise), np.vectorize(lambda z: math.erfc(-z / math.sqrt(2)) / 2)
         low, high = (mean - 9 * sd).min(0), (mean + 9 * sd).max(0)
         for _ in range(80):
             middle = (low + high) / 2

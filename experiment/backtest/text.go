@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"example.com/kestrel/experiment/files"
+	"example.com/kestrel/experiment/grid"
 	"example.com/kestrel/experiment/words"
 )
 
@@ -16,66 +17,85 @@ const mostNamed = 10
 // mostTold is for how many series the table of them is written on the screen, too.
 const mostTold = 50
 
+// sheet is a table with what stands above it.
+type sheet struct {
+	title string
+	grid.Table
+}
+
 // WriteText writes the tables for people, in Markdown, and the verdict.
 func (r *Result) WriteText(w io.Writer) error {
+	return r.write(w, func(t *grid.Table, to io.Writer) error { return t.Markdown(to) })
+}
+
+// WriteScreen is WriteText for a terminal.
+func (r *Result) WriteScreen(w io.Writer) error {
+	return r.write(w, func(t *grid.Table, to io.Writer) error { return t.Write(to) })
+}
+
+func (r *Result) write(w io.Writer, lay func(*grid.Table, io.Writer) error) error {
 	var b strings.Builder
-	fmt.Fprintf(&b, "%d series, %s ahead from %s at most; means over the series that a method has forecast, "+
-		"CRPS relative to %s as a geometric mean\n\n",
-		r.Series, words.Count(r.Horizon, "step"), words.Count(r.Origins, "origin"), r.Naive())
-	b.WriteString("| method | series | CRPS | relative | MSIS | MASE | sMAPE | 80 % | 95 % | RMSE | kestrel better |\n" +
-		"|---|---:|---:|---:|---:|---:|---:|---:|---:|---:|---:|\n")
+	for _, s := range r.sheets() {
+		b.WriteString(s.title + "\n\n")
+		if err := lay(&s.Table, &b); err != nil {
+			return err
+		}
+		b.WriteString("\n")
+	}
+	b.WriteString(r.Verdict + "\n")
+	_, err := io.WriteString(words.PlainWriter(w), b.String())
+	return err
+}
+
+// sheets are the methods, the steps, and the series where these are several and not too
+// many to be read.
+func (r *Result) sheets() []sheet {
+	methods := sheet{title: fmt.Sprintf("%d series, %s ahead from %s at most; means over the series that a method has forecast, "+
+		"CRPS relative to %s as a geometric mean",
+		r.Series, words.Count(r.Horizon, "step"), words.Count(r.Origins, "origin"), r.Naive())}
+	methods.Left = []int{0}
+	methods.Heads = []string{"method", "series", "CRPS", "relative", "MSIS", "MASE", "sMAPE", "80 %", "95 %", "RMSE", "kestrel better"}
+	var names []string
 	for m := range r.Methods {
 		s := &r.Methods[m]
+		names = append(names, s.Method)
 		if s.Series == 0 {
-			fmt.Fprintf(&b, "| %s | 0 | n/a | | | | | | | | |\n", s.Method)
+			methods.Row(s.Method, "0", "n/a", "", "", "", "", "", "", "", "")
 			continue
 		}
 		better := ""
 		if m > 0 && s.Compared > 0 {
 			better = fmt.Sprintf("%d of %d", s.KestrelBetter, s.Compared)
 		}
-		fmt.Fprintf(&b, "| %s | %d | %s | %s | %s | %s | %s | %s | %s | %s | %s |\n", s.Method, s.Series, s.CRPS.Format("%.4g"),
-			s.Relative.Format("%.3f"), s.MSIS.Format("%.3f"), s.MASE.Format("%.3f"), s.SMAPE.Format("%.2f"),
-			(100 * s.Coverage80).Format("%.0f"), (100 * s.Coverage95).Format("%.0f"), s.RMSE.Format("%.4g"), better)
+		methods.Row(s.Method, fmt.Sprint(s.Series), s.CRPS.Format("%.4g"), s.Relative.Format("%.3f"), s.MSIS.Format("%.3f"),
+			s.MASE.Format("%.3f"), s.SMAPE.Format("%.2f"), (100 * s.Coverage80).Format("%.0f"), (100 * s.Coverage95).Format("%.0f"),
+			s.RMSE.Format("%.4g"), better)
 	}
-	fmt.Fprintf(&b, "\n%s by step\n\n| step |", r.crpsName())
-	for m := range r.Methods {
-		fmt.Fprintf(&b, " %s |", r.Methods[m].Method)
-	}
-	b.WriteString("\n|---:|" + strings.Repeat("---:|", len(r.Methods)) + "\n")
-	for step, methods := range r.Steps {
-		fmt.Fprintf(&b, "| %d |", step+1)
-		for m := range methods {
-			fmt.Fprintf(&b, " %s |", orNA(r.crpsOf(&methods[m])))
+	steps := sheet{title: r.crpsName() + " by step"}
+	steps.Heads = append([]string{"step"}, names...)
+	for step, scores := range r.Steps {
+		cells := []string{fmt.Sprint(step + 1)}
+		for m := range scores {
+			cells = append(cells, orNA(r.crpsOf(&scores[m])))
 		}
-		b.WriteString("\n")
+		steps.Row(cells...)
 	}
-	r.writeSeries(&b)
-	b.WriteString("\n")
-	b.WriteString(r.Verdict + "\n")
-	_, err := io.WriteString(words.PlainWriter(w), b.String())
-	return err
-}
-
-// writeSeries writes a row for each of several series, where they are not too many to be
-// read.
-func (r *Result) writeSeries(b *strings.Builder) {
+	out := []sheet{methods, steps}
 	if r.Series < 2 || r.Series > mostTold {
-		return
+		return out
 	}
-	b.WriteString("\nCRPS by series\n\n| series |")
-	for m := range r.Methods {
-		fmt.Fprintf(b, " %s |", r.Methods[m].Method)
-	}
-	b.WriteString(" best | kestrel |\n|---|" + strings.Repeat("---:|", len(r.Methods)) + "---|---|\n")
+	series := sheet{title: "CRPS by series"}
+	series.Heads = append(append([]string{"series"}, names...), "best", "kestrel")
+	series.Left = []int{0, len(names) + 1, len(names) + 2}
 	for i := range r.BySeries {
 		s := &r.BySeries[i]
-		fmt.Fprintf(b, "| %s |", words.PlainLine(s.Series))
+		cells := []string{words.PlainLine(s.Series)}
 		for m := range s.Methods {
-			fmt.Fprintf(b, " %s |", orNA(s.Methods[m].CRPS))
+			cells = append(cells, orNA(s.Methods[m].CRPS))
 		}
-		fmt.Fprintf(b, " %s | %s |\n", s.Best, s.Verdict)
+		series.Row(append(cells, s.Best, s.Verdict)...)
 	}
+	return append(out, series)
 }
 
 func orNA(v files.Number) string {

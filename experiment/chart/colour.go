@@ -20,12 +20,12 @@ func (c RGB) Hex() string { return fmt.Sprintf("#%02x%02x%02x", c.R, c.G, c.B) }
 // Swatch is how a kernel looks, in charts, tables and exports alike: a colour
 // for every kind of terminal, and what tells it apart without colour.
 type Swatch struct {
-	Light, Dark RGB   // on light and on dark ground
-	ANSI256     uint8 // readable on both
-	ANSI16      uint8 // with Dash unlike any other's
-	Dash        int   // style of a line, 0 (whole) to 3
-	Mark        rune  // one column wide
-	Letter      rune  // the mark in ASCII
+	Light, Dark       RGB   // on light and on dark ground
+	Light256, Dark256 uint8 // of 256 colours, on these
+	ANSI16            uint8 // with Dash unlike any other's
+	Dash              int   // style of a line, 0 (whole) to 3
+	Mark              rune  // one column wide
+	Letter            rune  // the mark in ASCII
 }
 
 // On returns the colour for a dark or a light ground.
@@ -37,19 +37,21 @@ func (s Swatch) On(dark bool) RGB {
 }
 
 // swatches are hues of Okabe and Ito (the first six) and of Paul Tol's "muted"
-// scheme, with lightness changed until each has a contrast of 3 to its ground
-// and all can be told apart with normal sight, protanopia and deuteranopia.
+// scheme, with lightness changed until each has a contrast of 3 to its ground, on
+// dark ground to that of a selected row too, and all can be told apart with normal
+// sight, protanopia and deuteranopia. Those of 256 colours were searched for among
+// the cube's by the same rules, since the nearest ones cannot be told apart.
 var swatches = [...]Swatch{
-	{RGB{0x00, 0x61, 0xa0}, RGB{0x00, 0x74, 0xb5}, 26, 4, 0, '●', 'o'},   // blue
-	{RGB{0xca, 0x85, 0x00}, RGB{0xe6, 0x9f, 0x00}, 136, 3, 1, '■', '#'},  // orange
-	{RGB{0x00, 0x71, 0x3f}, RGB{0x54, 0xc2, 0x91}, 30, 2, 2, '▲', '^'},   // green
-	{RGB{0xb8, 0x47, 0x00}, RGB{0xd4, 0x5e, 0x01}, 94, 9, 3, '◆', '*'},   // vermilion
-	{RGB{0xcc, 0x79, 0xa7}, RGB{0xd9, 0x86, 0xb2}, 139, 13, 0, '▼', 'v'}, // purple
-	{RGB{0x23, 0x9d, 0xd7}, RGB{0x53, 0xb3, 0xe8}, 32, 6, 1, '○', '0'},   // sky
-	{RGB{0x33, 0x22, 0x88}, RGB{0x62, 0x5e, 0xd8}, 60, 12, 2, '□', '='},  // indigo
-	{RGB{0x94, 0x92, 0x45}, RGB{0xad, 0xa6, 0x49}, 137, 3, 3, '△', '+'},  // olive
-	{RGB{0x87, 0x22, 0x56}, RGB{0xb5, 0x44, 0x83}, 133, 5, 0, '◇', 'x'},  // wine
-	{RGB{0xce, 0x61, 0x70}, RGB{0xb7, 0x55, 0x65}, 131, 1, 1, '▽', '%'},  // rose
+	{RGB{0x00, 0x61, 0xa0}, RGB{0x40, 0x92, 0xe0}, 26, 39, 4, 0, '●', 'o'},    // blue
+	{RGB{0xca, 0x85, 0x00}, RGB{0xfa, 0xa5, 0x1d}, 100, 214, 3, 1, '■', '#'},  // orange
+	{RGB{0x00, 0x71, 0x3f}, RGB{0x88, 0xe1, 0xa2}, 23, 48, 2, 2, '▲', '^'},    // green
+	{RGB{0xb8, 0x47, 0x00}, RGB{0xdf, 0x50, 0x20}, 88, 202, 9, 3, '◆', '*'},   // vermilion
+	{RGB{0xcc, 0x79, 0xa7}, RGB{0xd5, 0x97, 0xad}, 139, 182, 13, 0, '▼', 'v'}, // purple
+	{RGB{0x23, 0x9d, 0xd7}, RGB{0x69, 0xd3, 0xff}, 32, 159, 6, 1, '○', '0'},   // sky
+	{RGB{0x33, 0x22, 0x88}, RGB{0x51, 0x77, 0xfa}, 19, 135, 12, 2, '□', '='},  // indigo
+	{RGB{0x94, 0x92, 0x45}, RGB{0xc6, 0xc6, 0x66}, 137, 227, 3, 3, '△', '+'},  // olive
+	{RGB{0x87, 0x22, 0x56}, RGB{0xb9, 0x58, 0x9d}, 53, 170, 5, 0, '◇', 'x'},   // wine
+	{RGB{0xce, 0x61, 0x70}, RGB{0xc6, 0x5c, 0x59}, 125, 203, 1, 1, '▽', '%'},  // rose
 }
 
 // Swatches returns all swatches, by slot.

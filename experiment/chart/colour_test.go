@@ -72,11 +72,13 @@ func ansi256(n uint8) RGB {
 // everybody. A difference of 2.3 is just noticeable.
 func TestSwatchesCanBeToldApart(t *testing.T) {
 	white, black := RGB{0xff, 0xff, 0xff}, RGB{0x10, 0x10, 0x10}
+	chosen, chosen256 := RGB{0x2a, 0x33, 0x40}, RGB{0x3a, 0x3a, 0x3a} // rows that are selected, see ui/theme
 	all := Swatches()
 	for i, a := range all {
 		for what, got := range map[string]float64{
 			"Light on white": contrast(a.Light, white), "Dark on black": contrast(a.Dark, black),
-			"ANSI256 on white": contrast(ansi256(a.ANSI256), white), "ANSI256 on black": contrast(ansi256(a.ANSI256), black),
+			"Light256 on white": contrast(ansi256(a.Light256), white), "Dark256 on black": contrast(ansi256(a.Dark256), black),
+			"Dark selected": contrast(a.Dark, chosen), "Dark256 selected": contrast(ansi256(a.Dark256), chosen256),
 		} {
 			if got < 3 {
 				t.Errorf("slot %d: %s has a contrast of %.2f", i, what, got)
@@ -89,9 +91,10 @@ func TestSwatchesCanBeToldApart(t *testing.T) {
 		for j, b := range all[:i] {
 			for name, sight := range sights {
 				for what, d := range map[string]float64{
-					"Light":   distance(seen(a.Light, sight), seen(b.Light, sight)),
-					"Dark":    distance(seen(a.Dark, sight), seen(b.Dark, sight)),
-					"ANSI256": distance(seen(ansi256(a.ANSI256), sight), seen(ansi256(b.ANSI256), sight)),
+					"Light":    distance(seen(a.Light, sight), seen(b.Light, sight)),
+					"Dark":     distance(seen(a.Dark, sight), seen(b.Dark, sight)),
+					"Light256": distance(seen(ansi256(a.Light256), sight), seen(ansi256(b.Light256), sight)),
+					"Dark256":  distance(seen(ansi256(a.Dark256), sight), seen(ansi256(b.Dark256), sight)),
 				} {
 					if d < 12 {
 						t.Errorf("slots %d and %d: %s differ by %.1f with %s sight", j, i, what, d, name)

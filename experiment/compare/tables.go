@@ -5,10 +5,10 @@ import (
 	"io"
 	"math"
 	"strconv"
-	"text/tabwriter"
 
 	"example.com/kestrel/experiment/average"
 	"example.com/kestrel/experiment/files"
+	"example.com/kestrel/experiment/grid"
 	"example.com/kestrel/experiment/inside"
 	"example.com/kestrel/experiment/record"
 	"example.com/kestrel/experiment/rundir"
@@ -156,16 +156,21 @@ func (c *Comparison) Summary() (out []MethodSummary) {
 // WriteText writes the summary for people.
 func (c *Comparison) WriteText(w io.Writer) error {
 	w = words.PlainWriter(w)
-	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', tabwriter.AlignRight)
-	fmt.Fprintf(t, "method\truns\trmse\t± sd\tnlpd\t± sd\tcrps\t%s\tseconds\tkernels\t\n", record.CoverageHeads())
+	t := grid.Table{Heads: []string{"method", "runs", "rmse", "± sd", "nlpd", "± sd", "crps"}, Left: []int{0}}
+	t.Heads = append(append(t.Heads, record.CoverageHeads()...), "seconds", "kernels")
 	without := 0
 	for _, s := range c.Summary() {
-		fmt.Fprintf(t, "%s\t%d\t%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\t\n", s.Method, s.Runs, s.RMSE.Format("%.5g"), s.RMSESD.Format("%.3g"),
-			s.NLPD.Format("%.4f"), s.NLPDSD.Format("%.3g"), s.CRPS.Format("%.5g"), record.CoverageCells(s.Coverage),
-			s.Seconds.Format("%.4g"), s.Trained.Format("%.4g"))
+		cells := []string{s.Method, strconv.Itoa(s.Runs), s.RMSE.Format("%.5g"), s.RMSESD.Format("%.3g"), s.NLPD.Format("%.4f"),
+			s.NLPDSD.Format("%.3g"), s.CRPS.Format("%.5g")}
+		t.Row(append(append(cells, record.CoverageCells(s.Coverage)...), s.Seconds.Format("%.4g"), s.Trained.Format("%.4g"))...)
 		without += s.Without
 	}
-	if err := t.Flush(); err != nil {
+	for _, s := range c.Baselines() {
+		cells := []string{s.Method, strconv.Itoa(s.Runs), s.RMSE.Format("%.5g"), s.RMSESD.Format("%.3g"), s.NLPD.Format("%.4f"),
+			s.NLPDSD.Format("%.3g"), s.CRPS.Format("%.5g")}
+		t.Row(append(append(cells, record.CoverageCells(s.Coverage)...), "-", "-")...)
+	}
+	if err := t.Write(w); err != nil {
 		return err
 	}
 	if without > 0 {

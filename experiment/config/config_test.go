@@ -72,6 +72,7 @@ header = "no"
 delimiter = ";"
 decimal = ","
 missing = ["-99"]
+types = {room = "levels"}
 first_rows = 40
 group = "id"
 group_value = "A 1"
@@ -111,6 +112,7 @@ shared_period = true
 inducing = 3
 first_inducing = 20
 compare_all = 77
+own = "off"
 bound = "elbo"
 most_inducing = 300
 most_seconds = 60.5
@@ -150,6 +152,7 @@ auto_prune = {below = 0.01, wait = 4, keep = 5}
 top = 6
 theta = "laplace"
 calibrate = "auto"
+local = "neighbours"
 weights = "bayes"
 metric_rows = 15
 [device]

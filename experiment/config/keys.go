@@ -8,6 +8,7 @@ import (
 	"example.com/kestrel/datasets/transform"
 	"example.com/kestrel/vbks"
 	"example.com/kestrel/vbks/inducing"
+	"example.com/kestrel/vbks/local"
 )
 
 // key is one line of a config.
@@ -48,6 +49,7 @@ func (c *Config) keys() []key {
 		{"data", "header", choice(&d.Header, "auto", "yes", "no"), "whether the first line names the columns"},
 		{"data", "delimiter", textValue{p: &d.Delimiter}, `"auto", "tab", "space", or a character`},
 		{"data", "decimal", choice(&d.Decimal, "auto", ".", ","), "the decimal sign; the other one may divide thousands"},
+		{"data", "types", columnTypes{&d.Types}, "of columns, where they are not taken for what they are: {room = \"levels\"}"},
 		{"data", "missing", texts{&d.Missing}, "what stands for a missing value"},
 		{"data", "first_rows", whole{&d.FirstRows, 0, many},
 			"of the table: scaling, seasons, candidate periods and held-out rows are theirs, those behind are learned from last; 0: all"},
@@ -104,6 +106,8 @@ func (c *Config) keys() []key {
 		{"sparse", "most_memory", whole{&c.MostMemory, 0, many},
 			`MB of a run, by the estimate for the device's lanes: "auto" ends there; 0: none`},
 		{"sparse", "placement", choice(&s.Placement, inducing.Methods()...), "of inducing inputs; auto: by the data"},
+		{"sparse", "own", choice(&s.Own, vbks.OwnNames()...),
+			"inducing inputs of their own for the best kernels, where there are more rows than could all be inducing inputs"},
 		{"sparse", "bound", choice(&s.Bound, vbks.BoundNames()...), "on which hyperparameters are searched"},
 		{"sparse", "jitter", real{&s.Jitter.Relative, 0, 1, false}, "times the mean diagonal of k(Z,Z)"},
 		{"sparse", "jitter_absolute", real{&s.Jitter.Absolute, 0, 1, false}, "added to it"},
@@ -147,6 +151,8 @@ func (c *Config) keys() []key {
 			"auto: tempered for a series in time, else posterior; loo: by rows left out one by one"},
 		{"predict", "calibrate", choice(&s.Calibrate, vbks.CalibrateNames()...),
 			"auto: intervals of a series in time have the width that rolling origins within the training rows speak for"},
+		{"predict", "local", choice(&s.Local, local.Names()...),
+			"neighbours: rows among those known are predicted from these; auto: where that is better, of 2,000 rows or more"},
 		{"predict", "metric_rows", whole{&c.MetricRows, 0, many}, "test rows scored at each evaluation; 0: all"},
 
 		{"device", "kind", choice(&c.Device.Kind, DeviceKinds()...), "where to compute; auto: on cards if there are any"},

@@ -6,6 +6,8 @@ import (
 	"strings"
 
 	toml "github.com/pelletier/go-toml/v2"
+
+	"example.com/kestrel/datasets"
 )
 
 // Key says of a key what a person or an editor wants to know.
@@ -153,6 +155,8 @@ func schemaOf(v value) schema {
 		names := list(schema{"type": "string", "enum": MethodNames()}, 1)
 		names["uniqueItems"] = true
 		return anyOf(names, schema{"type": "string", "pattern": listPattern(MethodNames(), "")})
+	case columnTypes:
+		return schema{"type": "object", "additionalProperties": schema{"type": "string", "enum": datasets.ColumnTypes()}}
 	case weights:
 		return schema{"type": "object", "additionalProperties": numbers(real{hi: 1e12, open: true})}
 	case testRows:

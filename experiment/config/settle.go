@@ -2,12 +2,15 @@ package config
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"example.com/kestrel/datasets"
+	"example.com/kestrel/datasets/relevance"
 	"example.com/kestrel/experiment/files"
 	"example.com/kestrel/kernelspace"
 	"example.com/kestrel/vbks"
+	"example.com/kestrel/vbks/local"
 )
 
 // settleTask decides what is left to what the data are: a series in time is
@@ -15,6 +18,8 @@ import (
 func (c *Config) settleTask(d *datasets.Dataset) {
 	if c.Kernels.Set == autoText {
 		switch s := d.Series; {
+		case s == nil && d.Dim > 1 && d.Source != "synthetic":
+			c.Kernels.Set, c.Kernels.Expressions = "", kernelspace.Table(tableColumns(d))
 		case s == nil:
 			c.Kernels.Set, c.Kernels.Base, c.Kernels.Depth = "", defaultBase(), defaultDepth
 		case len(s.Seasons) < 2:
@@ -41,12 +46,42 @@ func (c *Config) settleTask(d *datasets.Dataset) {
 		d.Notices = append(d.Notices, fmt.Sprintf("predict.calibrate is %q: without time there are no rolling origins", none))
 		c.Settings.Calibrate = none
 	}
+	if c.Settings.Local == local.Neighbours && d.Dim > 1 && (d.Series == nil || !slices.Contains(d.Calendar(), "hour")) {
+		d.Notices = append(d.Notices, fmt.Sprintf("predict.local is %q: neighbours are those in one input, or in time on the clock", local.None))
+		c.Settings.Local = local.None
+	}
 	if c.Settings.Weights == autoText {
 		c.Settings.Weights = "posterior"
 		if d.Series != nil {
 			c.Settings.Weights = "tempered"
 		}
 	}
+}
+
+// tableColumns are the inputs of a table by what they seem to say of the target, that of
+// the training rows.
+func tableColumns(d *datasets.Dataset) []kernelspace.TableColumn {
+	rows := d.First()
+	x := make([]float64, 0, len(rows)*d.Dim)
+	for _, r := range rows {
+		x = append(x, d.Row(int(r))...)
+	}
+	levels, names := make([]bool, d.Dim), map[string]int{}
+	for i := range d.Inputs {
+		levels[i] = d.Inputs[i].Categorical()
+		names[d.Inputs[i].Name]++
+	}
+	var out []kernelspace.TableColumn
+	for _, f := range relevance.Order(x, d.Dim, d.Targets(rows), levels) {
+		in := &d.Inputs[f.Column]
+		c := kernelspace.TableColumn{Name: in.Name, Number: f.Column + 1, Tells: f.Tells, Time: in.Type == datasets.TypeTime,
+			Quantity: !in.Categorical(), Levels: in.Categorical() || in.Type == datasets.TypeFew}
+		if names[in.Name] > 1 {
+			c.Name = ""
+		}
+		out = append(out, c)
+	}
+	return out
 }
 
 // onCalendar has the kernels of a space of series act on time, where there are columns

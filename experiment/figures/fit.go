@@ -17,19 +17,6 @@ const (
 	reportSquare = 4.6
 )
 
-// TimeColumn is a column of time stamps as its summary describes it.
-func TimeColumn(c *datasets.ColumnSummary) (datasets.Column, bool) {
-	origin, unit, ok := record.TimeScale(c)
-	if !ok {
-		return datasets.Column{}, false
-	}
-	out := datasets.Column{Name: c.Name, Time: true, Origin: origin, Unit: "s"}
-	if unit != out.Seconds(1) {
-		out.Unit = c.Unit
-	}
-	return out, true
-}
-
 // labelled joins a name and its unit.
 func labelled(c *datasets.ColumnSummary) string {
 	if c.Unit == "" {
@@ -42,7 +29,7 @@ func labelled(c *datasets.ColumnSummary) string {
 // dates, at whole days or hours.
 func alongInput(f *chart.Figure, c *datasets.ColumnSummary) {
 	f.XLabel = labelled(c)
-	t, ok := TimeColumn(c)
+	t, ok := record.TimeColumn(c)
 	if !ok {
 		return
 	}

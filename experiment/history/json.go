@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 
+	"example.com/kestrel/experiment/finding"
 	"example.com/kestrel/experiment/record"
 )
 
@@ -32,6 +33,7 @@ func ReadJSON(ctx context.Context, dir string) (*JSONExport, error) {
 		return nil, err
 	}
 	x.summary.ask(dir)
+	x.summary.Finding = finding.As(&x.summary.Standing, x.summary.Fate).Text()
 	return x, nil
 }
 

@@ -9,9 +9,10 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"text/tabwriter"
 	"time"
 
+	"example.com/kestrel/experiment/finding"
+	"example.com/kestrel/experiment/grid"
 	"example.com/kestrel/experiment/record"
 	"example.com/kestrel/experiment/rundir"
 	"example.com/kestrel/experiment/words"
@@ -25,6 +26,7 @@ type Summary struct {
 	record.Standing
 	Notices []string `json:"notices,omitempty"`
 	Worth   []string `json:"verdict,omitempty"` // Standing.Verdict
+	Finding string   `json:"finding,omitempty"` // finding.Of the standing, as Text
 
 	fresh []string     // notices of the last evaluation or since
 	owner rundir.Owner // of a run that is read from its directory and not at rest
@@ -38,6 +40,7 @@ func ReadSummary(dir string) (*Summary, error) {
 		return nil, err
 	}
 	s.ask(dir)
+	s.Finding = finding.As(&s.Standing, s.Fate).Text()
 	return s, nil
 }
 
@@ -45,6 +48,10 @@ func ReadSummary(dir string) (*Summary, error) {
 // its events only what it says. It does not fail.
 func (s *Summary) Record(e *record.Event) error {
 	s.take(e)
+	switch e.Type {
+	case record.EventEvaluation, record.EventMetrics, record.EventPruned, record.EventRestored, record.EventState:
+		s.Finding = finding.Of(&s.Standing).Text()
+	}
 	return nil
 }
 
@@ -91,6 +98,12 @@ const shownKernels = 10
 func (s *Summary) WriteText(w io.Writer, now time.Time) error {
 	w = words.PlainWriter(w)
 	fmt.Fprintf(w, "%s  %s\n", s.Name, s.stateText(now))
+	if text := finding.As(&s.Standing, s.Fate).Text(); text != "" {
+		if err := grid.Paragraph(w, text); err != nil {
+			return err
+		}
+		fmt.Fprintln(w)
+	}
 	if st := s.Start; st != nil {
 		fmt.Fprintf(w, "started   %s, %.4g s of work\n", s.Started.Format(time.RFC3339), float64(s.Seconds))
 		fmt.Fprintf(w, "data      %s: %d training, %d test rows, %d columns\n", st.Data.Name, st.Data.Train, st.Data.Test, len(st.Data.Columns))
@@ -128,24 +141,26 @@ func (s *Summary) writeScores(w io.Writer) error {
 	}
 	fmt.Fprintln(w)
 	scaled := slices.ContainsFunc(all, func(c record.Compared) bool { return !math.IsNaN(float64(c.MASE)) })
-	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', tabwriter.AlignRight)
-	line := func(head, tail string, mase, smape, msis string) {
+	t := grid.Table{Left: []int{0}}
+	line := func(head, tail []string, mase, smape, msis string) []string {
 		if scaled {
-			head += mase + "\t" + smape + "\t" + msis + "\t"
+			head = append(head, mase, smape, msis)
 		}
-		fmt.Fprintln(t, head+tail)
+		return append(head, tail...)
 	}
-	line("method\tkernels\trmse\tmae\tcrps\tinterval score\tnlpd\t"+record.CoverageHeads()+"\t", "test rows\t", "mase", "smape", "msis")
+	t.Heads = line(append([]string{"method", "kernels", "rmse", "mae", "crps", "interval score", "nlpd"}, record.CoverageHeads()...),
+		[]string{"test rows"}, "mase", "smape", "msis")
 	for _, m := range all {
 		kernels := "-"
 		if m.Kernels > 0 {
 			kernels = strconv.Itoa(m.Kernels)
 		}
-		line(fmt.Sprintf("%s\t%s\t%.5g\t%.5g\t%s\t%s\t%s\t%s\t", m.Method, kernels, float64(m.RMSE), float64(m.MAE),
-			m.CRPS.Format("%.5g"), m.Interval.Format("%.5g"), m.NLPD.Format("%.4f"), record.CoverageCells(m.Coverage())),
-			fmt.Sprintf("%d\t", m.TestRows), m.MASE.Format("%.4g"), m.Percent.Format("%.4g"), m.MSIS.Format("%.4g"))
+		scores := []string{m.Method, kernels, m.RMSE.Format("%.5g"), m.MAE.Format("%.5g"), m.CRPS.Format("%.5g"), m.Interval.Format("%.5g"),
+			m.NLPD.Format("%.4f")}
+		t.Row(line(append(scores, record.CoverageCells(m.Coverage())...), []string{strconv.Itoa(m.TestRows)}, m.MASE.Format("%.4g"),
+			m.Percent.Format("%.4g"), m.MSIS.Format("%.4g"))...)
 	}
-	if err := t.Flush(); err != nil {
+	if err := t.Write(w); err != nil {
 		return err
 	}
 	for _, text := range s.Start.LeftOut() {
@@ -231,21 +246,22 @@ func (s *Summary) writeKernels(w io.Writer) error {
 		}
 	}
 	slices.SortFunc(live, func(a, b *record.Kernel) int { return cmp.Compare(a.Fit.Rank, b.Fit.Rank) })
-	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
+	t := grid.Table{Left: []int{1}}
 	shown := live[:min(len(live), shownKernels)]
 	seen := s.Evaluation.RowsSeen
 	sampled := slices.ContainsFunc(shown, func(k *record.Kernel) bool { return k.Fit.Sampled(seen) })
 	bounded := slices.ContainsFunc(shown, func(k *record.Kernel) bool { return k.Fit.Evidence != nil })
-	line := func(cells []string, se, slack, mark string) {
+	line := func(cells []string, se, slack, mark string) []string {
 		if sampled {
 			cells = append(cells, se)
 		}
 		if bounded {
 			cells = append(cells, slack)
 		}
-		fmt.Fprintln(t, strings.Join(append(cells, mark), "\t"))
+		return append(cells, mark)
 	}
-	line([]string{"rank", "kernel", "q*", "bayes", "local ELBO", "behind"}, "± s.e.", "slack", "")
+	t.Heads = line([]string{"rank", "kernel", "q*", "bayes", "local ELBO", "behind"}, "± s.e.", "slack", "")
+	t.Left = append(t.Left, len(t.Heads)-1)
 	for _, k := range shown {
 		f, se, open := k.Fit, "", ""
 		if f.Sampled(seen) {
@@ -254,10 +270,10 @@ func (s *Summary) writeKernels(w io.Writer) error {
 		if slack, ok := f.Slack(); ok {
 			open = words.Nats(slack)
 		}
-		line([]string{strconv.Itoa(f.Rank), k.ID, fmt.Sprintf("%.4f", float64(f.Posterior)), fmt.Sprintf("%.4f", float64(f.Bayes)),
-			fmt.Sprintf("%.2f", float64(f.ELBO)), fmt.Sprintf("%.2f", float64(live[0].Fit.ELBO-f.ELBO))}, se, open, f.Mark())
+		t.Row(line([]string{strconv.Itoa(f.Rank), k.ID, fmt.Sprintf("%.4f", float64(f.Posterior)), fmt.Sprintf("%.4f", float64(f.Bayes)),
+			fmt.Sprintf("%.2f", float64(f.ELBO)), fmt.Sprintf("%.2f", float64(live[0].Fit.ELBO-f.ELBO))}, se, open, f.Remark())...)
 	}
-	if err := t.Flush(); err != nil {
+	if err := t.Write(w); err != nil {
 		return err
 	}
 	if n := len(live) - shownKernels; n > 0 {

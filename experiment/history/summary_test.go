@@ -83,7 +83,7 @@ func TestSummaryKeys(t *testing.T) {
 		var value json.RawMessage
 		must.OK(t, d.Decode(&value))
 	}
-	want := "name fate state reason started last seconds start inducing evaluations evaluation lead metrics notices"
+	want := "name fate state reason started last seconds start inducing evaluations evaluation lead metrics notices finding"
 	if got := strings.Join(keys, " "); got != want {
 		t.Errorf("%s, want %s", got, want)
 	}

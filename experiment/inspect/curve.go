@@ -28,6 +28,10 @@ type FitQuery struct {
 	Held      []float64 // a value for every input, that of Column not being used; nil: the medians
 	Kernel    string    // id; "": averaged as the config says
 	Level     float64   // of the bands, in (0, 1); 0: 0.95
+	// Fan are the levels of further bands of y, which Ahead bounds: they are drawn from
+	// there on.
+	Fan   []float64
+	Ahead float64
 }
 
 // Curve is the predictive belief along a line through the inputs.
@@ -39,6 +43,13 @@ type Curve struct {
 	Mean           []float64 // of y; of f, too, where the target is not transformed
 	Lower, Upper   []float64 // quantiles of y, noise included
 	LowerF, UpperF []float64 // quantiles of f, in the units of y
+	Fan            []FanBand // of the levels asked for
+}
+
+// FanBand is an interval of y at some level along a curve, NaN before FitQuery.Ahead.
+type FanBand struct {
+	Level        float64
+	Lower, Upper []float64
 }
 
 // ComponentCurve is one additive component of a kernel's fit, in the units of the
@@ -64,17 +75,32 @@ func (i *Inspector) Curve(ctx context.Context, q FitQuery) (*Curve, error) {
 	if err != nil {
 		return nil, err
 	}
+	c := i.belief(p, x, q.Level)
+	mapped := p.In(i.subject.Scaler)
+	for _, level := range q.Fan {
+		band := FanBand{Level: level}
+		for row, at := range x {
+			lo, hi := math.NaN(), math.NaN()
+			if at >= q.Ahead {
+				lo, hi = mapped.Quantile(row, (1-level)/2, true), mapped.Quantile(row, (1+level)/2, true)
+			}
+			band.Lower, band.Upper = append(band.Lower, lo), append(band.Upper, hi)
+		}
+		c.Fan = append(c.Fan, band)
+	}
+	return c, context.Cause(ctx)
+}
+
+// belief is what is predicted at rows that stand at x, in the units of the data.
+func (i *Inspector) belief(p *mixture.Prediction, x []float64, level float64) *Curve {
 	n := len(x)
 	c := &Curve{
 		Evaluation: i.Evaluation(), IDs: p.IDs, Weights: p.Weights, X: x, Mean: make([]float64, n),
 		Lower: make([]float64, n), Upper: make([]float64, n), LowerF: make([]float64, n), UpperF: make([]float64, n),
 	}
-	tail := (1 - q.Level) / 2
+	tail := (1 - level) / 2
 	mapped := p.In(i.subject.Scaler)
 	for row := range n {
-		if err := ctx.Err(); err != nil {
-			return nil, context.Cause(ctx)
-		}
 		c.Mean[row], _ = mapped.Moments(row, true)
 		for _, b := range []struct {
 			to   []float64
@@ -84,7 +110,7 @@ func (i *Inspector) Curve(ctx context.Context, q FitQuery) (*Curve, error) {
 			b.to[row] = mapped.Quantile(row, b.prob, b.ofY)
 		}
 	}
-	return c, nil
+	return c
 }
 
 // Components predicts the additive components of a kernel along a line. Their

@@ -192,6 +192,68 @@ func TestBandsCover(t *testing.T) {
 	}
 }
 
+// What is believed at the rows is what their residuals are of, at every row in the
+// order of the column; the share of test rows between its bounds is their coverage.
+func TestFittedIsWhatResidualsAreOf(t *testing.T) {
+	_, r, _ := runtest.Finished(t, configtest.Plane(t, configtest.PlaneFile(t)))
+	i := runtest.Inspect(t, r)
+	res, err := i.Residuals(t.Context(), "", 0)
+	must.OK(t, err)
+	for column := range 2 {
+		f, err := i.Fitted(t.Context(), column, "", 0)
+		must.OK(t, err)
+		p, err := i.Points(column, 0)
+		must.OK(t, err)
+		if p.Alone || len(f.X) != p.Seen+p.Tests || !slices.IsSorted(f.X) {
+			t.Fatalf("%d rows, want %d seen and %d of the test, in order; alone %v", len(f.X), p.Seen, p.Tests, p.Alone)
+		}
+		mean, within := map[float64]float64{}, 0
+		for k, y := range f.Y {
+			if f.Kind[k] != inspect.PointTest {
+				continue
+			}
+			mean[y] = f.Mean[k]
+			if y >= f.Lower[k] && y <= f.Upper[k] {
+				within++
+			}
+			if !(f.Lower[k] <= f.LowerF[k] && f.LowerF[k] <= f.UpperF[k] && f.UpperF[k] <= f.Upper[k]) {
+				t.Errorf("row %d: y %v to %v about f %v to %v", k, f.Lower[k], f.Upper[k], f.LowerF[k], f.UpperF[k])
+			}
+		}
+		for k, y := range res.Y {
+			if got, ok := mean[y]; !ok || math.Abs(got-res.Mean[k]) > 1e-9*math.Abs(got) {
+				t.Errorf("column %d: %v is predicted, the residual is of %v", column, got, res.Mean[k])
+			}
+		}
+		if got := float64(within) / float64(len(res.Y)); math.Abs(got-res.Coverage95) > 1e-9 {
+			t.Errorf("%.3f of the test rows are between the bounds, coverage is %.3f", got, res.Coverage95)
+		}
+		if few, err := i.Fitted(t.Context(), column, "", 12); err != nil || len(few.X) > 13 || len(few.X) < 10 {
+			t.Errorf("%d rows, want about 12: %v", len(few.X), err)
+		}
+	}
+}
+
+// Bands of a fan are nested, in the band of y, and begin where the fan does.
+func TestFanIsNested(t *testing.T) {
+	_, r, _ := runtest.Finished(t, configtest.Small(t))
+	i := runtest.Inspect(t, r)
+	c, err := i.Curve(t.Context(), inspect.FitQuery{Points: 40, Fan: []float64{0.8, 0.5}, Ahead: 1})
+	must.OK(t, err)
+	for k, x := range c.X {
+		wide, narrow := c.Fan[0], c.Fan[1]
+		if x < 1 {
+			if !math.IsNaN(wide.Lower[k]) || !math.IsNaN(narrow.Upper[k]) {
+				t.Errorf("the fan has begun at %v", x)
+			}
+		} else if !(c.Lower[k] <= wide.Lower[k] && wide.Lower[k] <= narrow.Lower[k] && narrow.Lower[k] <= narrow.Upper[k] &&
+			narrow.Upper[k] <= wide.Upper[k] && wide.Upper[k] <= c.Upper[k]) {
+			t.Errorf("at %v: %v to %v, %v to %v, %v to %v", x, c.Lower[k], c.Upper[k], wide.Lower[k], wide.Upper[k],
+				narrow.Lower[k], narrow.Upper[k])
+		}
+	}
+}
+
 func TestComponentsAddUpToTheCurve(t *testing.T) {
 	for _, shift := range []string{"full", "scale"} {
 		_, r, _ := runtest.Finished(t, configtest.Plane(t, configtest.PlaneFile(t), "data.standardise_y="+shift))

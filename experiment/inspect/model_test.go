@@ -60,6 +60,17 @@ func TestModelPredictsAsTheRun(t *testing.T) {
 	}
 	loads := tableFile(t, hourly.String())
 	times := tableFile(t, "load,at\n1.5,01.04.2024 05:30+00:00\n,02.04.2024 00:00+00:00\n")
+	var dense strings.Builder
+	dense.WriteString("at,load\n")
+	for i := range 600 {
+		at := time.Date(2024, 3, 29, 0, 15*i, 0, 0, time.UTC)
+		if i%7 != 3 && i/20 != 9 {
+			fmt.Fprintf(&dense, "%s,%v\n", at.Format("02.01.2006 15:04+00:00"), math.Sin(float64(i)/96*2*math.Pi)+0.1*float64(i%5))
+		}
+	}
+	quarters := tableFile(t, dense.String())
+	within := tableFile(t, "at\n31.03.2024 00:45+00:00\n31.03.2024 01:10+00:00\n"+
+		"30.03.2024 22:15+00:00\n01.04.2024 20:00+00:00\n20.04.2024 20:00+00:00\n")
 	for _, c := range []struct {
 		table, points string
 		set           []string
@@ -74,6 +85,8 @@ func TestModelPredictsAsTheRun(t *testing.T) {
 			"optimise.fix.PER.period=12", "optimise.bound.SE.lengthscale=[20,40]"}},
 		{loads, times, []string{"kernels.expressions=SE[at]+LIN[hour],PER[hour]+SE[holiday],RW[at]", "data.calendar=weekday,hour",
 			"data.holidays=" + feasts, "data.zone=Europe/Zurich", "predict.weights=loo", "predict.calibrate=auto"}},
+		{quarters, within, []string{"kernels.expressions=SE[at]+PER[hour]", "data.calendar=hour", "data.zone=Europe/Zurich",
+			"predict.local=neighbours", "sparse.inducing=20"}},
 	} {
 		_, _, dir := runtest.Finished(t, configtest.Plane(t, c.table, c.set...))
 		run, m := predictor(t, dir), modelOf(t, filepath.Join(dir, record.ModelFile))

@@ -7,6 +7,8 @@ import (
 	"math"
 	"slices"
 
+	"example.com/kestrel/datasets"
+	"example.com/kestrel/experiment/prepare"
 	"example.com/kestrel/vbks/mixture"
 )
 
@@ -24,6 +26,9 @@ type PointSet struct {
 	X, Y                []float64
 	Kind                []PointKind
 	Seen, Unseen, Tests int // rows that there are, drawn or not
+	// Alone: the column is the only input, or all others are made of it, so that a
+	// curve along it is what is believed at the rows.
+	Alone bool
 }
 
 // Points returns the rows of the data against an input column: at most so many
@@ -34,8 +39,21 @@ func (i *Inspector) Points(column, most int) (*PointSet, error) {
 	if err := i.input(column); err != nil {
 		return nil, err
 	}
-	d := i.subject.Data
-	parts := [][]int32{PointSeen: i.seen(), PointUnseen: d.Train[len(i.seen()):], PointTest: d.Test}
+	return points(i.subject.Data, len(i.seen()), column, most), nil
+}
+
+// Unseen returns the rows of a subject of which nothing has been learned yet, as
+// Inspector.Points does.
+func Unseen(s *prepare.Subject, column, most int) (*PointSet, error) {
+	if column < 0 || column >= s.Data.Dim {
+		return nil, fmt.Errorf("there is no input %d", column)
+	}
+	return points(s.Data, 0, column, most), nil
+}
+
+// points are the rows of data of which so many training rows have been seen.
+func points(d *datasets.Dataset, seen, column, most int) *PointSet {
+	parts := [][]int32{PointSeen: d.Train[:seen], PointUnseen: d.Train[seen:], PointTest: d.Test}
 	set := &PointSet{Seen: len(parts[0]), Unseen: len(parts[1]), Tests: len(parts[2])}
 	total := set.Seen + set.Unseen + set.Tests
 	if most <= 0 {
@@ -47,6 +65,8 @@ func (i *Inspector) Points(column, most int) (*PointSet, error) {
 		spare -= min(2, len(rows))
 	}
 	value := func(r int32) float64 { return d.X[int(r)*d.Dim+column] }
+	_, set.Alone = d.Along(nil)
+	set.Alone = d.Dim == 1 || set.Alone && column == 0
 	for kind, rows := range parts {
 		share := len(rows)
 		if total > most {
@@ -57,7 +77,50 @@ func (i *Inspector) Points(column, most int) (*PointSet, error) {
 			set.X, set.Y, set.Kind = append(set.X, value(r)), append(set.Y, d.Y[r]), append(set.Kind, PointKind(kind))
 		}
 	}
-	return set, nil
+	return set
+}
+
+// Fitted is rows of the data with what is believed at their own inputs, ordered by
+// the column that was asked for, which is X of the curve.
+type Fitted struct {
+	Curve
+	Y    []float64
+	Kind []PointKind // PointSeen or PointTest
+}
+
+// Fitted predicts at most so many rows (0: all) at their own inputs, with one kernel,
+// or averaged if kernel is "": training rows seen and test rows, of each kind as many
+// as it has of all, evenly taken.
+func (i *Inspector) Fitted(ctx context.Context, column int, kernel string, most int) (*Fitted, error) {
+	if err := i.input(column); err != nil {
+		return nil, err
+	}
+	d := i.subject.Data
+	kinds := map[int32]PointKind{}
+	var rows []int32
+	all := len(i.seen()) + len(d.Test)
+	for kind, part := range map[PointKind][]int32{PointSeen: i.seen(), PointTest: d.Test} {
+		share := len(part)
+		if most > 0 && all > most {
+			share = max(min(2, len(part)), most*len(part)/all)
+		}
+		for _, r := range evenly(part, share) {
+			rows, kinds[r] = append(rows, r), kind
+		}
+	}
+	value := func(r int32) float64 { return d.X[int(r)*d.Dim+column] }
+	slices.SortFunc(rows, func(a, b int32) int { return cmp.Or(cmp.Compare(value(a), value(b)), cmp.Compare(a, b)) })
+	p, err := i.predict(ctx, i.subject.Scaler.X(d, rows), kernel)
+	if err != nil {
+		return nil, err
+	}
+	f := &Fitted{Y: d.Targets(rows)}
+	var x []float64
+	for _, r := range rows {
+		x, f.Kind = append(x, value(r)), append(f.Kind, kinds[r])
+	}
+	f.Curve = *i.belief(p, x, 0.95)
+	return f, nil
 }
 
 // thinned keeps at most so many rows, at least 2 where there are more: of each

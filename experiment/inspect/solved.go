@@ -33,6 +33,7 @@ type SolvedKernel struct {
 	Theta   []float64 // raw, standardised
 	Noise   float64   // σ_n²
 	Weight  float64   // of these kernels by q*, sum 1
+	Z       []float64 // inducing inputs of its own, standardised; nil: those of all
 }
 
 // OpenSolved reads the so many highest-ranked kernels of a run, whose table may be at
@@ -60,7 +61,7 @@ func OpenSolved(ctx context.Context, dir, table string, top int) (*Solved, error
 		if err != nil {
 			return nil, err
 		}
-		out.Kernels = append(out.Kernels, SolvedKernel{p, theta, noise, k.Posterior})
+		out.Kernels = append(out.Kernels, SolvedKernel{p, theta, noise, k.Posterior, i.trainer.OwnInputs(k.ID)})
 		total += k.Posterior
 	}
 	for j := range out.Kernels {
@@ -76,7 +77,7 @@ func OpenSolved(ctx context.Context, dir, table string, top int) (*Solved, error
 // Predict predicts with a kernel at standardised points, by the run's inducing inputs.
 func (s *Solved) Predict(k *SolvedKernel, x []float64) (*mixture.Prediction, error) {
 	f := &vbks.Frozen{Dim: s.Data.Dim, Z: s.Z, Jitter: s.Jitter, X: s.X, Y: s.Y, Kernels: []vbks.FrozenKernel{{
-		Program: k.Program, Rank: 1, Posterior: 1, Factor: 1, States: []vbks.FrozenState{{Theta: k.Theta, Noise: k.Noise, Share: 1}},
+		Program: k.Program, Rank: 1, Posterior: 1, Factor: 1, Z: k.Z, States: []vbks.FrozenState{{Theta: k.Theta, Noise: k.Noise, Share: 1}},
 	}}}
 	dev := cpu.New(cpu.Options{Lanes: 1})
 	defer dev.Close()

@@ -152,6 +152,10 @@ func (r *sheetRows) value(c *datasets.Column, v float64) {
 		r.word(c.Written(v))
 		return
 	}
+	if c.Levels != nil {
+		r.word(c.Format(v))
+		return
+	}
 	r.number(v)
 }
 

@@ -13,7 +13,7 @@ import (
 // ConfigChoice is a config that may be run.
 type ConfigChoice struct {
 	Name    string // what config.Load takes: a built-in name or a path
-	About   string // its first line, if that is a comment
+	About   string // the first sentence of the comment that it begins with
 	Shipped bool   // comes with the program
 }
 
@@ -47,11 +47,20 @@ func ConfigChoices(dir string) []ConfigChoice {
 	return out
 }
 
+// firstComment is the first sentence of the comment with which a text begins, "" if it
+// begins with something else.
 func firstComment(text string) string {
-	first, _, _ := strings.Cut(text, "\n")
-	about, ok := strings.CutPrefix(strings.TrimSpace(first), "#")
-	if !ok {
-		return ""
+	var words []string
+	for line := range strings.Lines(text) {
+		about, ok := strings.CutPrefix(strings.TrimSpace(line), "#")
+		if !ok {
+			break
+		}
+		for _, word := range strings.Fields(about) {
+			if words = append(words, word); strings.HasSuffix(word, ".") {
+				return strings.Join(words, " ")
+			}
+		}
 	}
-	return strings.TrimSpace(about)
+	return strings.Join(words, " ")
 }

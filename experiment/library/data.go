@@ -40,8 +40,8 @@ const (
 
 // FindData lists files that may be run, at most so many (0: all): tables and
 // configs in a folder and up to three levels below it, the nearest first. Hidden
-// folders, those of runs and a folder runs are left out, and so are texts in
-// which no table is found by itself. What cannot be read is passed over.
+// folders, those of runs and series and a folder runs are left out, and so are texts in
+// which no table is found by itself, and tables that kestrel has written. What cannot be read is passed over.
 func FindData(root string, most int) []string {
 	f := &finder{most: most}
 	level := []string{filepath.Clean(root)}
@@ -82,7 +82,7 @@ func (f *finder) look(dir string) (below []string) {
 		switch {
 		case strings.HasPrefix(name, "."):
 		case e.IsDir():
-			if name != "runs" && !rundir.IsRun(path) {
+			if name != "runs" && !rundir.IsRun(path) && !isSeries(path) {
 				below = append(below, path)
 			}
 		case e.Type().IsRegular() || e.Type()&fs.ModeSymlink != 0:
@@ -105,7 +105,7 @@ func (f *finder) runnable(path string) bool {
 		return false
 	}
 	if ext == ".csv" || ext == ".tsv" {
-		return true
+		return !isOutput(path)
 	}
 	if f.opened++; f.opened > searchOpened {
 		return false

@@ -111,12 +111,13 @@ func TestConfigChoices(t *testing.T) {
 	quick, err := os.ReadFile(filepath.Join("..", "..", "configs", "quickstart.toml"))
 	must.OK(t, err)
 	root := tree(t, map[string]string{
-		"configs/copy.toml": string(quick), "configs/mine.toml": "# Mine: ours.\n[data]\n",
+		"configs/copy.toml": string(quick), "configs/mine.toml": "# Mine: ours,\n# since 1.5 years. More\n[data]\n",
 		"top.toml": "name = \"top\"\n\n[kernels]\nset = \"K12\"\n",
 		"go.toml":  "[build]\n", ".hidden.toml": "[data]\n", "deep/er.toml": "[data]\n",
 	})
 	got := ConfigChoices(root)[len(shipped):]
-	want := []ConfigChoice{{Name: filepath.Join(root, "configs", "mine.toml"), About: "Mine: ours."}, {Name: filepath.Join(root, "top.toml")}}
+	want := []ConfigChoice{{Name: filepath.Join(root, "configs", "mine.toml"), About: "Mine: ours, since 1.5 years."},
+		{Name: filepath.Join(root, "top.toml")}}
 	if !slices.Equal(got, want) {
 		t.Errorf("%+v", got)
 	}

@@ -10,11 +10,12 @@ import (
 	"example.com/kestrel/experiment/record"
 	"example.com/kestrel/kernelspace"
 	"example.com/kestrel/vbks"
+	"example.com/kestrel/vbks/local"
 )
 
 // formatVersion is that of the file. It is raised when older programs would read a
-// newer file wrongly.
-const formatVersion = 1
+// newer file wrongly: 2 where kernels have inducing inputs of their own or neighbours predict, else 1.
+const plainVersion, formatVersion = 1, 2
 
 // What About.Root may be.
 const (
@@ -48,6 +49,7 @@ type About struct {
 	Kernels      []Kernel `json:"kernels"`        // by rank
 
 	Calibration *vbks.Calibration `json:"calibration,omitempty"` // of standard deviations; nil: none
+	Neighbours  *local.Part       `json:"neighbours,omitempty"`  // that predict rows among those known; nil: none
 }
 
 // Data says of the data what predictions do not need.

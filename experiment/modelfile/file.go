@@ -34,8 +34,12 @@ func (m *Model) arrays() (map[string]vbks.Tensor, error) {
 		return nil, fmt.Errorf("model file: %w", err)
 	}
 	f, n := m.Frozen, m.Inducing()
+	version := float64(plainVersion)
+	if f.Local != nil || slices.ContainsFunc(f.Kernels, func(k vbks.FrozenKernel) bool { return k.Z != nil }) {
+		version = formatVersion
+	}
 	out := map[string]vbks.Tensor{
-		"format": {Shape: []int{1}, Data: []float64{formatVersion}},
+		"format": {Shape: []int{1}, Data: []float64{version}},
 		"about":  npz.Bytes(about),
 		"z":      {Shape: []int{n, f.Dim}, Data: f.Z},
 	}
@@ -43,8 +47,15 @@ func (m *Model) arrays() (map[string]vbks.Tensor, error) {
 		out["rows/x"] = vbks.Tensor{Shape: []int{len(f.Y), f.Dim}, Data: f.X}
 		out["rows/y"] = vbks.Tensor{Shape: []int{len(f.Y)}, Data: f.Y}
 	}
+	if f.Local != nil {
+		out["neighbours/x"] = vbks.Tensor{Shape: []int{len(f.Local.Model.X)}, Data: f.Local.Model.X}
+		out["neighbours/y"] = vbks.Tensor{Shape: []int{len(f.Local.Model.Y)}, Data: f.Local.Model.Y}
+	}
 	for i := range f.Kernels {
 		states := f.Kernels[i].States
+		if z := f.Kernels[i].Z; z != nil {
+			out[fmt.Sprintf("kernel/%d/z", i)] = vbks.Tensor{Shape: []int{n, f.Dim}, Data: z}
+		}
 		put := func(name string, shape []int, of func(s *vbks.FrozenState) []float64, some []vbks.FrozenState) {
 			t := vbks.Tensor{Shape: append([]int{len(some)}, shape...)}
 			for j := range some {
@@ -108,7 +119,7 @@ func decode(file io.ReaderAt, size int64) (*Model, error) {
 		return nil, fmt.Errorf("damaged, or no model file: %w", err)
 	}
 	l := &loader{arrays: arrays}
-	if v := l.array("format", 1); l.err == nil && v[0] != formatVersion {
+	if v := l.array("format", 1); l.err == nil && v[0] != plainVersion && v[0] != formatVersion {
 		return nil, fmt.Errorf("of format %v, this program reads %d; another version of kestrel wrote it", v[0], formatVersion)
 	}
 	text, ok := npz.BytesOf(arrays["about"])
@@ -172,6 +183,13 @@ func (l *loader) frozen(m *Model) error {
 			return fmt.Errorf("%d inducing inputs for %d rows", n, len(f.Y))
 		}
 	}
+	if p := a.Neighbours; p != nil {
+		if p.Model == nil {
+			return errors.New("neighbours of no model")
+		}
+		f.Local = p
+		p.Model.X, p.Model.Y = l.array("neighbours/x", -1), l.array("neighbours/y", -1)
+	}
 	columns := make([]string, d.Dim)
 	for i := range d.Inputs {
 		columns[i] = d.Inputs[i].Name
@@ -205,9 +223,13 @@ func (l *loader) frozen(m *Model) error {
 			return fmt.Errorf("kernel %d: %s of rank %d is not what its model has", i, p.ID, k.Rank)
 		}
 		seen[p.ID] = true
+		var own []float64
+		if name := fmt.Sprintf("kernel/%d/z", i); l.arrays[name].Data != nil {
+			own = l.array(name, n, d.Dim)
+		}
 		f.Kernels = append(f.Kernels, vbks.FrozenKernel{
 			Program: p, Rank: k.Rank, Posterior: k.Posterior, Bayes: k.Bayes, Worth: k.Worth, LOO: k.LOO, Factor: k.Factor,
-			States: l.states(fmt.Sprintf("kernel/%d/", i), len(p.Params), n),
+			Z: own, States: l.states(fmt.Sprintf("kernel/%d/", i), len(p.Params), n),
 		})
 	}
 	return l.err

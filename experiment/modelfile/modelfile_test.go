@@ -54,6 +54,24 @@ func models(t *testing.T, x [][]float64, each func(what, path, predictions strin
 			ask(t, path, points, func(predictions string) { each("with rows", path, predictions) })
 		}
 	}
+	path := own(t)
+	ask(t, path, points, func(predictions string) { each("inducing inputs of its own", path, predictions) })
+}
+
+// own is a model file of a run on so many rows that kernels have inducing inputs of their own.
+func own(t *testing.T) string {
+	t.Helper()
+	var b strings.Builder
+	b.WriteString("hour,height,level\n")
+	for i := range 2400 {
+		x, h := 24*math.Mod(float64(i)*0.618034, 1), 2000+500*math.Sin(float64(i)*1.7)
+		fmt.Fprintf(&b, "%g,%g,%g\n", x, h, 300+20*math.Sin(x*x/20)+0.01*h+math.Cos(float64(7*i)))
+	}
+	table := filepath.Join(t.TempDir(), "planes.csv")
+	must.OK(t, os.WriteFile(table, []byte(b.String()), 0o644))
+	_, _, dir := runtest.Finished(t, configtest.Plane(t, table, "kernels.expressions=SE[hour]+LIN[height],RQ[hour]", "sparse.inducing=7",
+		"optimise.optimizer=natural", "schedule.evaluate_every=1", "schedule.refine=0"))
+	return filepath.Join(dir, record.ModelFile)
 }
 
 // withRows is a model file of a run without factors.
@@ -163,14 +181,14 @@ func ofTime(t *testing.T) (path, points string) {
 		return path
 	}
 	table := "at,load\n"
-	for i := range 96 {
-		at := time.Date(2024, 3, 29, i, 30, 0, 0, time.UTC)
+	for i := range 600 {
+		at := time.Date(2024, 3, 19, i, 30, 0, 0, time.UTC)
 		table += fmt.Sprintf("%s,%v\n", at.Format("2006-01-02 15:04"), math.Sin(float64(i)/24)+0.1*float64(i%5))
 	}
 	feasts := file("feasts.csv", "2024-03-29\n2024-04-01,Easter Monday\n")
 	_, _, dir := runtest.Finished(t, configtest.Plane(t, file("loads.csv", table),
 		"kernels.expressions=SE[at]+LIN[hour],PER[hour]+SE[holiday],SE[yearday]", "data.calendar=weekday,hour,yearday",
-		"data.holidays="+feasts, "data.zone=Europe/Zurich", "data.transform=none", "predict.calibrate=auto"))
+		"data.holidays="+feasts, "data.zone=Europe/Zurich", "data.transform=none", "predict.calibrate=auto", "predict.local=neighbours"))
 	return filepath.Join(dir, record.ModelFile),
 		file("points.csv", "at\n2024-03-31 00:30\n2024-03-31 01:10\n2024-04-01 22:00\n2024-03-28 23:00\n")
 }
@@ -178,7 +196,7 @@ func ofTime(t *testing.T) (path, points string) {
 // docs/format.md has the arrays and the fields of the text, and no others.
 func TestFormatPageHasModels(t *testing.T) {
 	var written []string
-	models(t, somewhere, func(_, path, _ string) {
+	each := func(_, path, _ string) {
 		for _, key := range openNaive(t, path).file.Keys() {
 			key = strings.TrimSuffix(key, ".npy")
 			if parts := strings.Split(key, "/"); parts[0] == "kernel" {
@@ -188,7 +206,13 @@ func TestFormatPageHasModels(t *testing.T) {
 				written = append(written, key)
 			}
 		}
-	})
+	}
+	models(t, somewhere, each)
+	dense, _ := ofTime(t)
+	each("", dense, "")
+	if v := openNaive(t, dense).array("format"); v[0] != 2 { // programs that know no neighbours would leave them out
+		t.Errorf("a model with neighbours has the format %v", v)
+	}
 	named := recordtest.PageNames(t, "## Model files")
 	slices.Sort(written)
 	slices.Sort(named)
@@ -309,7 +333,7 @@ func TestHostileModels(t *testing.T) {
 		return func(a map[string]vbks.Tensor) { a[name] = vbks.Tensor{Shape: shape, Data: data} }
 	}
 	for what, change := range map[string]func(map[string]vbks.Tensor){
-		"another format":     put("format", []int{1}, 2),
+		"another format":     put("format", []int{1}, 3),
 		"no text":            func(a map[string]vbks.Tensor) { delete(a, "about") },
 		"no JSON":            func(a map[string]vbks.Tensor) { a["about"] = npz.Bytes([]byte("{")) },
 		"no bytes":           put("about", []int{1}, 0.5),

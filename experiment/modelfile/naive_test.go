@@ -231,6 +231,9 @@ func (n *naive) kernel(i int, weight float64, x [][]float64) (mean, square []flo
 	program, share, noise := k["program"].([]any), n.array(name("share")), n.array(name("noise"))
 	theta := rows(n.array(name("theta")), len(n.array(name("theta")))/len(share))
 	z := rows(n.array("z"), len(x[0]))
+	if n.has(name("z")) {
+		z = rows(n.array(name("z")), len(x[0]))
+	}
 	mean, square = make([]float64, len(x)), make([]float64, len(x))
 	for s := range share {
 		w := share[s]

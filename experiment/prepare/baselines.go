@@ -55,22 +55,71 @@ func baselines(d *datasets.Dataset) *record.Baselines {
 	if d.Dim == 1 || d.Series != nil {
 		ofSeries(d, b, add)
 	}
+	if d.Dim > 1 {
+		alongTime(d, add)
+	}
 	if d.Series == nil && b.Task != record.TaskForecast {
-		rows, note := d.Train, ""
-		if n := len(rows); n > mostRegressed {
-			rows = make([]int32, mostRegressed)
-			for i := range rows {
-				rows[i] = d.Train[i*n/mostRegressed]
-			}
-			note = fmt.Sprintf("from %d of the training rows", mostRegressed)
-		}
+		rows, note := thinned(d.Train, mostRegressed)
 		for _, m := range baseline.Regressions() {
 			add(m.Name, m.Label, note, func() ([]baseline.Normal, error) {
 				return m.Predict(inputs(d, rows), d.Dim, d.Targets(rows), inputs(d, d.Test))
 			})
 		}
 	}
+	if b.Task != record.TaskForecast {
+		f := newFeatures(d)
+		if _, dim := f.of(d.Row(0)); dim > 1 {
+			rows, note := thinned(d.Train, min(mostRegressed, max(1000, mostProducts/(dim*dim))))
+			add("ridge", "ridge regression with levels and the calendar", note, func() ([]baseline.Normal, error) {
+				x, _ := f.of(inputs(d, rows))
+				at, _ := f.of(inputs(d, d.Test))
+				return baseline.Ridge(x, dim, d.Targets(rows), at)
+			})
+		}
+	}
 	return b
+}
+
+// thinned returns at most so many rows, evenly taken, and says so.
+func thinned(rows []int32, most int) (kept []int32, note string) {
+	n := len(rows)
+	if n <= most {
+		return rows, ""
+	}
+	for i := range most {
+		kept = append(kept, rows[i*n/most])
+	}
+	return kept, fmt.Sprintf("from %d of the training rows", most)
+}
+
+// alongTime adds the line between the neighbours in time of a table that has one row at a
+// time, as far as held-out rows lie among the others.
+func alongTime(d *datasets.Dataset, add func(method, label, note string, predict func() ([]baseline.Normal, error))) {
+	c := slices.IndexFunc(d.Inputs, func(in datasets.Column) bool { return in.Time })
+	if c < 0 {
+		return
+	}
+	times := func(rows []int32) (out []float64) {
+		for _, r := range rows {
+			out = append(out, d.Row(int(r))[c])
+		}
+		return out
+	}
+	past, at := times(d.Train), times(d.Test)
+	sorted := slices.Clone(past)
+	slices.Sort(sorted)
+	last := len(sorted) - 1
+	once := len(slices.Compact(slices.Clone(sorted))) > last
+	if !once || slices.Min(at) > sorted[last] {
+		return
+	}
+	add("linear", "linear interpolation along "+d.Inputs[c].Name, "", func() ([]baseline.Normal, error) {
+		s, err := baseline.NewSeries(past, d.Targets(d.Train))
+		if err != nil {
+			return nil, err
+		}
+		return baseline.Interpolate(s, 0, at)
+	})
 }
 
 // ofSeries adds the baselines of one input, or of time alone.

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"example.com/kestrel/baseline"
 	"example.com/kestrel/experiment/config"
@@ -129,7 +130,7 @@ func TestBaselinesOfOtherTasks(t *testing.T) {
 		plane = append(plane, []float64{row[0], float64(i % 7), 2*row[0] - 5*float64(i%7)})
 	}
 	_, several := baselinesOf(t, "u,v,y", plane, "data.test=6")
-	if got := methodsOf(several, true); several.Task != record.TaskRegression || !slices.Equal(got, []string{"mean", "lsq"}) ||
+	if got := methodsOf(several, true); several.Task != record.TaskRegression || !slices.Equal(got, []string{"mean", "lsq", "ridge"}) ||
 		several.Methods[1].Score.RMSE > 1e-9 {
 		t.Errorf("a plane: %q, %+v", got, several)
 	}
@@ -159,5 +160,34 @@ func TestOwnPercentages(t *testing.T) {
 	}
 	if len(ms) != 2 || ms[0].SMAPE == nil || math.Abs(float64(*ms[0].SMAPE)-want) > 1e-9 {
 		t.Errorf("%+v, want %v", ms, want)
+	}
+}
+
+// A table of days: along time, by levels and by the calendar, which are all that the target
+// is made of.
+func TestBaselinesOfATable(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "days.csv")
+	text := "date,x,shop,y\n"
+	for i := range 400 {
+		day := time.Date(2023, 1, 2, 0, 0, 0, 0, time.UTC).AddDate(0, 0, i)
+		shop, v := []string{"a", "b", "c"}[i*i%7%3], float64(i*37%100)
+		y := 3*v + map[string]float64{"a": 0, "b": 500, "c": -90}[shop] + 40*float64(day.Weekday()%3) + 200*math.Sin(2*math.Pi*float64(i)/365.25)
+		text += fmt.Sprintf("%s,%v,%s,%.9g\n", day.Format(time.DateOnly), v, shop, y)
+	}
+	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	c := config.Default()
+	c.Data.Path, c.Data.TestRows, c.Data.TestFraction = path, 40, 0
+	d, _, err := LoadSettled(t.Context(), &c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	b := baselines(d)
+	if got := methodsOf(b, true); b.Task != record.TaskRegression || !slices.Equal(got, []string{"linear", "mean", "lsq", "ridge"}) {
+		t.Fatalf("%q, %+v", got, b)
+	}
+	if ridge, lsq := b.Methods[3].Score, b.Methods[2].Score; ridge.RMSE > 1 || lsq.RMSE < 50 {
+		t.Errorf("ridge %v, least squares without levels and calendar %v", ridge.RMSE, lsq.RMSE)
 	}
 }

@@ -14,6 +14,20 @@ type ColumnInfo struct {
 	Median    float64
 }
 
+// mostFrequent is the value that occurs most often, of several the least.
+func mostFrequent(values []float64) (most float64) {
+	count := map[float64]int{}
+	for _, v := range values {
+		count[v]++
+	}
+	for v, n := range count {
+		if n > count[most] || n == count[most] && v < most {
+			most = v
+		}
+	}
+	return most
+}
+
 // columnInfos describes the inputs and the target.
 func columnInfos(d *datasets.Dataset) []ColumnInfo {
 	var out []ColumnInfo
@@ -30,6 +44,9 @@ func columnInfos(d *datasets.Dataset) []ColumnInfo {
 			values[r] = d.Row(r)[j]
 		}
 		describe(c, values)
+		if c.Categorical() { // between levels there is nothing
+			out[j].Median = mostFrequent(values)
+		}
 	}
 	describe(d.Target, d.Y)
 	return out

@@ -27,7 +27,7 @@ func (j *Job) kernelInfo(k vbks.Candidate) (record.KernelInfo, error) {
 		units[i] = in.Unit
 	}
 	info := record.KernelInfo{ID: p.ID, Name: k.Expr.String(), Weight: k.Weight}
-	names := LeafNames(p)
+	names := p.LeafNames()
 	target := j.Scaler.Transform.Unit(j.Data.Target.Unit)
 	for i, q := range p.Params {
 		pi := record.ParamInfo{
@@ -71,30 +71,4 @@ func (j *Job) kernelInfo(k vbks.Candidate) (record.KernelInfo, error) {
 		leaf++
 	}
 	return info, nil
-}
-
-// LeafNames names the leaves of a program: "PER", or "PER#1" and "PER#2" where
-// a base kernel appears more than once; those of a linear mean "mean LIN" and "mean CONST".
-func LeafNames(p *kernelspace.Program) []string {
-	var bases []string
-	count := map[string]int{}
-	for i, q := range p.Params {
-		if q.Leaf != len(bases) {
-			continue
-		}
-		name := q.Base
-		if i >= len(p.Own().Params) {
-			name = "mean " + name
-		}
-		bases = append(bases, name)
-		count[name]++
-	}
-	seen := map[string]int{}
-	for i, b := range bases {
-		if count[b] > 1 {
-			seen[b]++
-			bases[i] = fmt.Sprintf("%s#%d", b, seen[b])
-		}
-	}
-	return bases
 }

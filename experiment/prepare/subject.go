@@ -11,6 +11,7 @@ import (
 	"example.com/kestrel/experiment/known"
 	"example.com/kestrel/kernelspace"
 	"example.com/kestrel/vbks"
+	"example.com/kestrel/vbks/local"
 )
 
 // Subject is what a trainer is made of. It is not changed once it is made.
@@ -41,17 +42,68 @@ func NewSubject(c *config.Config, d *datasets.Dataset, scaler *datasets.Scaler, 
 			s.Train.Seasons = append(s.Train.Seasons, p/scaler.XScale[0])
 		}
 	}
+	s.Train.Clock = clock(d, scaler)
 	var err error
 	if c.Mean == config.LinearMean {
 		if s.Settings.Line, err = line(d, &s.Train); err != nil {
 			return nil, err
 		}
 	}
+	if err := s.checkLevels(); err != nil {
+		return nil, err
+	}
 	if s.Space, err = known.Apply(c, d, scaler, space, s.Options()); err != nil {
 		return nil, err
 	}
 	s.Ranges = sync.OnceValue(func() []ColumnInfo { return columnInfos(d) })
 	return s, nil
+}
+
+// leastLevels is how many levels a column may have whatever the number of rows.
+const leastLevels = 20
+
+// checkLevels refuses kernels on levels of a column that has nearly as many values as rows.
+func (s *Subject) checkLevels() error {
+	distinct := map[int]int{}
+	for _, k := range s.Space {
+		p, err := k.Program(s.Options())
+		if err != nil {
+			continue // which is told where hyperparameters are settled
+		}
+		for _, in := range p.Instrs {
+			if in.Op != kernelspace.OpCat {
+				continue
+			}
+			for _, c := range in.Cols {
+				if distinct[c] == 0 {
+					seen := map[float64]bool{}
+					for r := range s.Train.Rows() {
+						seen[s.Train.X[r*s.Train.Dim+c]] = true
+					}
+					distinct[c] = len(seen)
+				}
+				if n := distinct[c]; n > max(leastLevels, s.Train.Rows()/4) {
+					return fmt.Errorf("kernel %s: %s has %d different values in %d training rows, which cannot be learned as levels of a category; "+
+						"name the column that holds such, as in CAT[weekday], or take SE", k.Expr.ID(), s.Columns[c], n, s.Train.Rows())
+				}
+			}
+		}
+	}
+	return nil
+}
+
+// clock is where in the rows of a series with a column of hours the time on the clock is; nil
+// where there is none.
+func clock(d *datasets.Dataset, scaler *datasets.Scaler) *local.Clock {
+	hour := slices.IndexFunc(d.Inputs, func(in datasets.Column) bool { return in.Name == "hour" })
+	if days := d.Days(0); d.Series != nil && d.Dim == 1+len(d.Calendar()) && hour > 0 && days > 0 {
+		at := d.X[int(d.Train[0])*d.Dim:]
+		return &local.Clock{
+			Column: hour, Zero: scaler.Input(hour, 0), Hours: 24 / scaler.XScale[hour], Day: 1 / days / scaler.XScale[0],
+			Origin: scaler.Input(0, at[0]-at[hour]/24/days),
+		}
+	}
+	return nil
 }
 
 // Options are what the kernels are compiled for.

@@ -54,7 +54,7 @@ func (t *TestSet) Score(ctx context.Context, tr Trainer, top int, weights string
 	}
 	leader := e.Kernels[e.Leader()].ID
 	var single *mixture.Prediction
-	if k := slices.Index(p.IDs, leader); k >= 0 {
+	if k := slices.Index(p.IDs, leader); k >= 0 && p.NoiseAt == nil { // no row is of neighbours
 		single = p.Single(k)
 	} else if single, err = tr.Predict(ctx, x, vbks.PredictOptions{IDs: []string{leader}}); err != nil {
 		return nil, err

@@ -102,6 +102,12 @@ func foretold(ctx context.Context, c *config.Config, d *datasets.Dataset, name s
 		part := *d
 		part.Train, part.Test = slices.Clone(rows[:cut]), rows[cut:end]
 		s.Inducing = min(cut, transformInducing)
+		try := tenth - (transformTenths - transformOrigins) + 1
+		if name == transform.Log {
+			try += transformOrigins
+		}
+		say(ctx, fmt.Sprintf("which forecasts better, %s or its logarithm? Trial %d of %d; data.transform = \"none\" goes without",
+			d.Target.Name, try, 2*transformOrigins))
 		nlpd, err := scoreOnce(ctx, &own, &part, space)
 		if err != nil {
 			return 0, err

@@ -35,6 +35,19 @@ func TimeScale(c *datasets.ColumnSummary) (origin time.Time, unit float64, ok bo
 	return column.At(-c.Min), column.Seconds(1), true
 }
 
+// TimeColumn is a column of time stamps as its summary describes it.
+func TimeColumn(c *datasets.ColumnSummary) (datasets.Column, bool) {
+	origin, unit, ok := TimeScale(c)
+	if !ok {
+		return datasets.Column{}, false
+	}
+	out := datasets.Column{Name: c.Name, Time: true, Origin: origin, Unit: "s"}
+	if unit != out.Seconds(1) {
+		out.Unit = c.Unit
+	}
+	return out, true
+}
+
 // InWords writes the value of a hyperparameter that is a length of time for
 // people, such as "36 h", or a place in a column of time stamps as a date; "" for any
 // other.

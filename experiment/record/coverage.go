@@ -25,23 +25,20 @@ func (m *Metric) Coverage() Shares {
 // LevelText is such as "95 %".
 func LevelText(level float64) string { return fmt.Sprintf("%.0f %%", 100*level) }
 
-// CoverageHeads heads the columns of CoverageCells in a text of tab-separated
-// cells.
-func CoverageHeads() string {
-	var cells []string
+// CoverageHeads heads the columns of CoverageCells.
+func CoverageHeads() (cells []string) {
 	for _, level := range CoverageLevels {
 		cells = append(cells, "in "+LevelText(level))
 	}
-	return strings.Join(cells, "\t")
+	return cells
 }
 
-// CoverageCells are the cells of shares in such a text.
-func CoverageCells(s Shares) string {
-	var cells []string
+// CoverageCells are the cells of shares in a table.
+func CoverageCells(s Shares) (cells []string) {
 	for _, share := range s {
 		cells = append(cells, share.Format("%.3f"))
 	}
-	return strings.Join(cells, "\t")
+	return cells
 }
 
 // coverageText is such as "in 50 % 0.481, in 80 % 0.800, in 95 % 0.952".

@@ -113,6 +113,16 @@ func (e *Evaluation) Leader() *Kernel {
 	return nil
 }
 
+// Failed counts the kernels that could not be computed.
+func (e *Evaluation) Failed() (n int) {
+	for i := range e.Kernels {
+		if e.Kernels[i].Status == vbks.Failed {
+			n++
+		}
+	}
+	return n
+}
+
 // Below returns the ids of the live kernels that rank below the first k.
 func (e *Evaluation) Below(k int) []string {
 	var ids []string

@@ -1,5 +1,7 @@
 package record
 
+import "strings"
+
 // Words for how a kernel stands to the leader.
 const (
 	MarkEqual = "equal"      // within a nat or the errors of the gap
@@ -36,4 +38,25 @@ func (f *Fit) Slack() (nats float64, ok bool) {
 		return 0, false
 	}
 	return float64(f.Evidence.Upper - f.Evidence.Lower), true
+}
+
+// FlagText says what should be looked at, "" for nothing.
+func (f *Fit) FlagText() string {
+	var parts []string
+	for _, flag := range f.Flags {
+		parts = append(parts, string(flag))
+	}
+	return strings.Join(parts, ", ")
+}
+
+// Remark is Mark with the flags, as a table has it: "told apart; ! not converged".
+func (f *Fit) Remark() string {
+	mark, flags := f.Mark(), f.FlagText()
+	switch {
+	case flags == "":
+		return mark
+	case mark == "":
+		return "! " + flags
+	}
+	return mark + "; ! " + flags
 }

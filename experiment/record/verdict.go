@@ -13,11 +13,10 @@ import (
 // baselines, by CRPS, and whether its intervals of 95 % hold as much as they should;
 // none where that is not known.
 func (s *Standing) Verdict() (lines []string) {
-	at := slices.IndexFunc(s.Metrics, func(m Metric) bool { return m.Method == config.MethodAverage })
-	if at < 0 {
+	m := s.Averaged()
+	if m == nil {
 		return nil
 	}
-	m := &s.Metrics[at]
 	if s.Start != nil && s.Start.Baselines != nil {
 		if text := s.Start.Baselines.against(m); text != "" {
 			lines = append(lines, text)
@@ -27,6 +26,52 @@ func (s *Standing) Verdict() (lines []string) {
 		lines = append(lines, text)
 	}
 	return lines
+}
+
+// Averaged is the last score of the averaged prediction, nil if there is none.
+func (s *Standing) Averaged() *Metric {
+	at := slices.IndexFunc(s.Metrics, func(m Metric) bool { return m.Method == config.MethodAverage })
+	if at < 0 {
+		return nil
+	}
+	return &s.Metrics[at]
+}
+
+// Beside is how the averaged prediction is to a baseline, by CRPS.
+type Beside struct {
+	Than  string  // "31 % better than"
+	Label string  // of the baseline
+	Worse bool    // by half a percent or more
+	More  float64 // its CRPS above the baseline's, as a share of that
+}
+
+// Beside compares the averaged prediction with what would be done without any thought
+// and with the best baseline, which may be the same; ok is false where they were not
+// scored on the same rows.
+func (s *Standing) Beside() (task string, reference, best Beside, ok bool) {
+	m := s.Averaged()
+	if m == nil || s.Start == nil || s.Start.Baselines == nil {
+		return "", Beside{}, Beside{}, false
+	}
+	b := s.Start.Baselines
+	first, least := b.rivals(m)
+	if first == nil {
+		return "", Beside{}, Beside{}, false
+	}
+	of := func(r *Baseline) Beside {
+		than, worse := beside(float64(m.CRPS), float64(r.Score.CRPS))
+		return Beside{than, r.Label, worse, float64(m.CRPS)/float64(r.Score.CRPS) - 1}
+	}
+	return b.Task, of(first), of(least), true
+}
+
+// rivals are what a score is held against, nil if they were not scored on the same rows.
+func (b *Baselines) rivals(m *Metric) (reference, best *Baseline) {
+	reference, best = b.reference(), b.Best(func(s *BaselineScore) files.Number { return s.CRPS })
+	if own := float64(m.CRPS); reference == nil || best == nil || m.TestRows != b.Rows || math.IsNaN(own) || math.IsInf(own, 0) {
+		return nil, nil
+	}
+	return reference, best
 }
 
 // reference is the method that is asked for first: what would be done without any
@@ -46,8 +91,8 @@ func (b *Baselines) reference() *Baseline {
 // against compares a score with the reference and with the best baseline, "" if they
 // were not scored on the same rows.
 func (b *Baselines) against(m *Metric) string {
-	reference, best := b.reference(), b.Best(func(s *BaselineScore) files.Number { return s.CRPS })
-	if own := float64(m.CRPS); reference == nil || best == nil || m.TestRows != b.Rows || math.IsNaN(own) || math.IsInf(own, 0) {
+	reference, best := b.rivals(m)
+	if reference == nil {
 		return ""
 	}
 	what, advice := "forecast", NoForecast
@@ -92,12 +137,12 @@ const NoForecast = "do not forecast with this"
 // "of", and whether it is worse by half a percent.
 func beside(own, other float64) (text string, worse bool) {
 	switch more := own/other - 1; {
+	case own == other || math.Abs(more) < 0.005:
+		return "equal to that of", false
 	case other == 0:
 		return "is not 0 as that of", true
 	case math.IsNaN(more):
 		return "cannot be compared with that of", false
-	case own == other || math.Abs(more) < 0.005:
-		return "equal to that of", false
 	case more > 2:
 		return fmt.Sprintf("%.3g times that of", own/other), true
 	case more > 0:
@@ -118,17 +163,25 @@ const (
 	leastMany, mostMany = 0.90, 0.99
 )
 
+// Intervals says that the intervals of 95 % are "too narrow" or "too wide", "" where
+// what they hold may be chance.
+func (m *Metric) Intervals() string {
+	share := float64(m.Coverage95)
+	switch {
+	case m.TestRows >= fewRows && share < leastFew, m.TestRows >= manyRows && share < leastMany:
+		return "too narrow"
+	case m.TestRows >= manyRows && share > mostMany:
+		return "too wide"
+	}
+	return ""
+}
+
 // coverageVerdict says that the intervals of 95 % hold too few or too many targets, ""
 // where that may be chance.
 func coverageVerdict(m *Metric) string {
-	share, wrong := float64(m.Coverage95), ""
-	switch {
-	case m.TestRows >= fewRows && share < leastFew, m.TestRows >= manyRows && share < leastMany:
-		wrong = "they are too narrow"
-	case m.TestRows >= manyRows && share > mostMany:
-		wrong = "they are too wide"
-	default:
+	wrong := m.Intervals()
+	if wrong == "" {
 		return ""
 	}
-	return fmt.Sprintf("of the held-out rows %.3g %% lie within the intervals of 95 %%: %s", 100*share, wrong)
+	return fmt.Sprintf("of the held-out rows %.3g %% lie within the intervals of 95 %%: they are %s", 100*float64(m.Coverage95), wrong)
 }

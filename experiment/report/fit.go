@@ -27,7 +27,9 @@ func (r *reporter) inspect(ctx context.Context) error {
 	i, err := inspect.OpenWith(ctx, r.dir, r.table)
 	if err == nil {
 		defer i.Close()
-		err = r.fit(ctx, i)
+		if err = r.fit(ctx, i); err == nil {
+			err = r.effects(ctx, i)
+		}
 	}
 	if ctx.Err() != nil {
 		return context.Cause(ctx)

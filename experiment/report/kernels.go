@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"example.com/kestrel/experiment/finding"
 	"example.com/kestrel/experiment/record"
 	"example.com/kestrel/experiment/words"
 	"example.com/kestrel/vbks"
@@ -76,7 +77,7 @@ func (r *reporter) line(k, leader *record.Kernel) kernelLine {
 	l := kernelLine{
 		Rank: f.Rank, Name: r.name(k.ID), ID: k.ID, Posterior: fmt.Sprintf("%.4f", float64(f.Posterior)),
 		Bayes: fmt.Sprintf("%.4f", float64(f.Bayes)),
-		Gap:   fmt.Sprintf("%.2f", float64(leader.Fit.ELBO-f.ELBO)), Mark: f.Mark(),
+		Gap:   fmt.Sprintf("%.2f", float64(leader.Fit.ELBO-f.ELBO)), Mark: f.Remark(),
 	}
 	if f.Sampled(r.history.Evaluation.RowsSeen) {
 		l.SE = fmt.Sprintf("%.2f", float64(f.SE))
@@ -118,7 +119,7 @@ func (r *reporter) detail(k *record.Kernel) kernelDetail {
 		return d
 	}
 	if r.options != nil {
-		d.Sentence = sentence(s, *r.options, info, k.Fit.Params)
+		d.Sentence = finding.Kernel(s, *r.options, info, k.Fit.Params)
 	}
 	for i := range info.Params {
 		p := &info.Params[i]
@@ -132,7 +133,7 @@ func (r *reporter) detail(k *record.Kernel) kernelDetail {
 			if c := s.Target(); c != nil {
 				unit = c.ModelledUnit()
 			}
-			l.Words = "standard deviation " + withUnit(math.Sqrt(v), unit)
+			l.Words = "standard deviation " + words.WithUnit(math.Sqrt(v), unit)
 		}
 		if p.Stated != "" {
 			l.Words = strings.TrimPrefix(l.Words+", "+p.Stated, ", ")
@@ -140,7 +141,7 @@ func (r *reporter) detail(k *record.Kernel) kernelDetail {
 		if i < len(k.Fit.SD) && k.Fit.SD[i] > 0 {
 			factor, amount := p.Spread(v, float64(k.Fit.SD[i]))
 			if l.Spread = fmt.Sprintf("×÷ %.3g", factor); amount > 0 {
-				l.Spread = "± " + withUnit(amount, p.Unit)
+				l.Spread = "± " + words.WithUnit(amount, p.Unit)
 			}
 			d.Spread = true
 		}

@@ -13,6 +13,7 @@ import (
 
 	"example.com/kestrel/experiment/config"
 	"example.com/kestrel/experiment/figures"
+	"example.com/kestrel/experiment/finding"
 	"example.com/kestrel/experiment/history"
 	"example.com/kestrel/experiment/record"
 	"example.com/kestrel/experiment/rundir"
@@ -60,12 +61,14 @@ func Write(ctx context.Context, dir, table string, now time.Time, w io.Writer) (
 // reading.
 type page struct {
 	Name, State, StateNote string
+	Finding                string // what was found, in a few sentences
 	Facts                  []fact
 	Summary                []string
 	Traces                 []figures.PageFigure
 	Kernels                []kernelLine
 	Details                []kernelDetail
-	Others                 int // live kernels without details
+	Others                 int      // live kernels without details
+	Effects                []string // of levels, a sentence each
 	Gone                   []goneKernels
 	Fit, Residuals         *figures.PageFigure
 	FitNote                string
@@ -129,6 +132,7 @@ func (r *reporter) fill(ctx context.Context) error {
 	h, p := r.history, r.page
 	p.Name = filepath.Base(r.dir)
 	p.State, p.StateNote = r.state()
+	p.Finding = finding.As(&h.Standing, record.State(p.State)).Text()
 	r.log()
 	if h.Start != nil {
 		p.Name = h.Start.Name
@@ -227,7 +231,7 @@ func (r *reporter) columns() {
 	}
 }
 
-func fiveDigits(v float64) string { return significant(v, 5) }
+func fiveDigits(v float64) string { return words.Significant(v, 5) }
 
 // log lists what happened, of what came of it only prunings and restorings.
 func (r *reporter) log() {
@@ -307,7 +311,7 @@ func (r *reporter) reproduce() {
 		}
 	}
 	if len(hand) > 0 {
-		r.page.CommandNote = "The config does not hold what was ordered while the run went on: kernels were " + inWords(hand) +
+		r.page.CommandNote = "The config does not hold what was ordered while the run went on: kernels were " + words.Join(hand) +
 			". See --prune-top and --then-refine of kestrel run. "
 	}
 	if grown {

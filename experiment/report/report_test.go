@@ -5,7 +5,6 @@ import (
 	"encoding/xml"
 	"fmt"
 	"io"
-	"math"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
@@ -25,8 +24,8 @@ import (
 	"example.com/kestrel/experiment/record/recordtest"
 	"example.com/kestrel/experiment/rundir"
 	"example.com/kestrel/experiment/runtest"
+	"example.com/kestrel/experiment/words"
 	"example.com/kestrel/internal/must"
-	"example.com/kestrel/kernelspace"
 	"example.com/kestrel/vbks"
 )
 
@@ -147,7 +146,8 @@ func TestReportOnFinishedRun(t *testing.T) {
 		t.Error("the fit is missing")
 	}
 	for _, m := range s.Metrics {
-		d.has(t, fmt.Sprintf("|%s|%s|", significant(float64(m.RMSE), 5), significant(float64(m.MAE), 5)), percent(float64(m.Coverage95)))
+		d.has(t, fmt.Sprintf("|%s|%s|", words.Significant(float64(m.RMSE), 5),
+			words.Significant(float64(m.MAE), 5)), percent(float64(m.Coverage95)))
 	}
 	for _, k := range s.Evaluation.Kernels {
 		if k.Fit == nil {
@@ -155,7 +155,7 @@ func TestReportOnFinishedRun(t *testing.T) {
 		}
 		d.has(t, fmt.Sprintf("|%.4f|%.4f|%.2f|", float64(k.Fit.Posterior), float64(k.Fit.Bayes),
 			float64(s.Evaluation.Leader().Fit.ELBO-k.Fit.ELBO)))
-		d.has(t, "|noise_variance||"+significant(float64(k.Fit.Params[len(k.Fit.Params)-1]), 5)+"|")
+		d.has(t, "|noise_variance||"+words.Significant(float64(k.Fit.Params[len(k.Fit.Params)-1]), 5)+"|")
 	}
 	if n := d.elements["svg"]; n < 4 || strings.Count(d.source, `role="img"`) != n {
 		t.Errorf("%d figures", n)
@@ -326,95 +326,15 @@ func TestReportOnTiesAndFailures(t *testing.T) {
 	reportOn(t, made(t, record.Kernel{ID: "SE", Status: vbks.Failed, Reason: "no"})).has(t, "No kernel is left.", "|failed|1|no|SE|")
 }
 
-// Kernels in words, with hyperparameters chosen by hand.
-func TestKernelSentences(t *testing.T) {
-	first := "2024-01-01T00:00:00Z"
-	one := []datasets.ColumnSummary{{Name: "x", Unit: "m", Role: "input"}, {Name: "y", Unit: "K", Role: "target"}}
-	clock := []datasets.ColumnSummary{{Name: "when", Unit: "d", Role: "input", First: first, Max: 400}, {Name: "y", Role: "target"}}
-	two := []datasets.ColumnSummary{{Name: "x", Unit: "m", Role: "input"}, {Name: "w", Role: "input"}, {Name: "y", Unit: "K", Role: "target"}}
-	for _, c := range []struct {
-		kernel  string
-		columns []datasets.ColumnSummary
-		ard     bool
-		values  []files.Number // raw parameters, then the noise variance
-		fixed   []record.Fixed
-		want    string
-	}{
-		{"SE", one, false, []files.Number{4, 2.5, 0.25}, nil,
-			"It is a smooth variation with a length scale of 2.5 m (standard deviation 2 K). Observations scatter about it with a standard " +
-				"deviation of 0.5 K."},
-		{"PER*SE+LIN", clock, false, []files.Number{9, 1, 1, 1, 50, 1, 1, 0.01}, []record.Fixed{{Name: "LIN.centre", Column: "when", Value: 1.5}},
-			"It is the sum of 2 parts: a pattern that repeats every 24 h, changing over about 50 days (standard deviation 3); and a straight " +
-				"line, 0 at when = 2024-01-02 12:00. " +
-				"Observations scatter about it with a standard deviation of 0.1."},
-		{"LIN*LIN*PER", one, false, []files.Number{1, 1, 7, 1, 1, 1, 1, 0}, nil,
-			"It is a pattern that repeats every 7 m, growing with the square of the distance from x = 0. Observations scatter about it with a " +
-				"standard deviation of 0 K."},
-		{"LIN*LIN", one, false, []files.Number{1, 1, 1, 1, 1}, nil,
-			"It is a product of 2 straight lines. Observations scatter about it with a standard deviation of 1 K."},
-		{"(RQ+M32)*LIN", one, false, []files.Number{4, 2, 1, 1, 0.5, 1, 1, 1}, nil,
-			"It is the sum of 2 parts: a variation on many length scales about 2 m, growing in proportion to the distance from x = 0; " +
-				"and a fairly rough variation with a length scale of 0.5 m, growing in proportion to the distance from x = 0. Observations scatter " +
-				"about it with a standard deviation of 1 K."},
-		{"SE[x]+WHITE+CONST", two, false, []files.Number{9, 1, 5, 4, 1}, nil,
-			"It is the sum of 3 parts: a smooth variation in x with a length scale of 1 m (standard deviation 3 K); a constant (standard " +
-				"deviation 2.24 K); " +
-				"and noise that no other row shares (standard deviation 2 K). Observations scatter about it with a standard deviation of 1 K."},
-		{"SE", two, true, []files.Number{4, 2, 3000, 1}, nil,
-			"It is a smooth variation in all inputs with a length scale of 2 m in x and 3000 in w (standard deviation 2 K). Observations scatter " +
-				"about it with a standard deviation of 1 K."},
-		{"RW*PER+RW+IRW", clock, false, []files.Number{4, 1, 7, 1, 500, 0.01, 500, 0.0000000075, 500, 1}, nil,
-			"It is the sum of 3 parts: a pattern that repeats every 7 days, its size wandering; a level that wanders (over all 400 days by a " +
-				"standard deviation of 2 from where it began); and a slope that wanders (over all 400 days by a standard deviation of 0.4 from " +
-				"the line that it began with). Observations scatter about it with a standard deviation of 1."},
-		{"CP(PER,CP(SE+RW,CONST))+LIN*CP(SE,SE)", clock, false,
-			[]files.Number{100, 2, 16, 1, 7, 300, 10, 9, 30, 0.01, 500, 4, 50, 1, 1, 1, 1, 1, 1, 1, 1}, nil,
-			"It is the sum of 2 parts: a change at when = 2024-04-10 00:00, over about 2 days, from a pattern that repeats every 7 days " +
-				"(standard deviation 4) to a change at when = 2024-10-27 00:00, over about 10 days, from a smooth variation with a length scale " +
-				"of 30 days (standard deviation 3) plus a level that wanders (over all 400 days by a standard deviation of 2 from where it began) " +
-				"to a constant (standard deviation 2); and the product CP(SE, SE)×LIN. Observations scatter about it with a standard deviation of 1."},
-		{"PER[w]*LIN[x]", two, false, []files.Number{1, 1, 12, 1, 1, 1}, []record.Fixed{{Name: "LIN.centre", Column: "x", Value: 10}},
-			"It is a pattern in w that repeats every 12, growing in proportion to the distance from x = 10 m. Observations scatter about it with " +
-				"a standard deviation of 1 K."},
-	} {
-		s := &record.Start{Data: &datasets.Summary{Columns: c.columns}}
-		o := kernelspace.Options{ARD: c.ard}
-		var units []string
-		for _, in := range s.Inputs() {
-			o.Columns, units = append(o.Columns, in.Name), append(units, in.Unit)
-		}
-		o.Dim = len(units)
-		e, err := kernelspace.Parse(c.kernel)
-		must.OK(t, err)
-		p, err := kernelspace.Compile(e.Canonical(), o)
-		must.OK(t, err)
-		info := &record.KernelInfo{ID: p.ID, Fixed: c.fixed}
-		names := prepare.LeafNames(p)
-		var order []string
-		for i, q := range p.Params {
-			pi := record.ParamInfo{Name: names[q.Leaf] + "." + q.Name, Unit: p.Unit(i, units, s.Target().Unit)}
-			if q.Column >= 0 {
-				pi.Column = o.Columns[q.Column]
-			}
-			order = append(order, pi.Name)
-			info.Params = append(info.Params, pi)
-		}
-		info.Params = append(info.Params, record.ParamInfo{Name: "noise_variance"})
-		if got := sentence(s, o, info, c.values); got != c.want {
-			t.Errorf("%s %v:\n%s\nwant\n%s", c.kernel, order, got, c.want)
-		}
-		if got := sentence(s, o, info, c.values[1:]); got != "" {
-			t.Errorf("%s without a value: %s", c.kernel, got)
-		}
-	}
-}
-
-func TestSignificant(t *testing.T) {
-	for want, v := range map[string]float64{"1220": 1219.6, "0.00123": 0.0012345, "123000": 123456, "1.23e+06": 1234567,
-		"1.23e-06": 1.2345e-6, "0": 0, "-2.5": -2.5, "NaN": math.NaN()} {
-		if got := significant(v, 3); got != want {
-			t.Errorf("%v is %s, want %s", v, got, want)
-		}
+// Levels are higher, lower, or neither.
+func TestEffectsInWords(t *testing.T) {
+	e := &inspect.LevelEffects{Against: "weekday", Levels: []inspect.LevelEffect{
+		{Level: "weekend", Mean: -59, SD: 1}, {Level: "holiday", Mean: 20, SD: 5}, {Level: "bridge", Mean: -1, SD: 2},
+	}}
+	want := "In day, all else equal and against weekday: weekend is 59 MWh lower (57 to 61); holiday is 20 MWh higher (10.2 to 29.8); " +
+		"bridge is not told from it (-4.92 MWh to 2.92 MWh)."
+	if got := effectsText("day", e, "MWh", ""); got != want {
+		t.Errorf("%s\nwant\n%s", got, want)
 	}
 }
 

@@ -213,6 +213,9 @@ func (d *Directory) Checkpoint(arrays map[string]vbks.Tensor) error {
 	return nil
 }
 
+// Orders notes for other processes where this one takes orders, or why it takes none.
+func (d *Directory) Orders(socket, none string) error { return d.owner.Orders(socket, none) }
+
 // KeepTable copies a table into the directory and returns its path there.
 func (d *Directory) KeepTable(from string) (path string, err error) {
 	in, err := os.Open(from)

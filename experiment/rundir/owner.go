@@ -28,6 +28,9 @@ type Owner struct {
 	Host  string    `json:"host"`
 	Since time.Time `json:"since"`
 
+	Socket   string `json:"socket,omitempty"`    // where it takes orders
+	NoOrders string `json:"no_orders,omitempty"` // why it takes none
+
 	Alive bool `json:"-"` // it still does
 	Known bool `json:"-"` // whether it does could be told
 }
@@ -43,6 +46,7 @@ var errOwned = errors.New("another process holds the lock")
 type Claimed struct {
 	*inside.Dir
 	lock   *flock.Flock
+	note   Owner
 	before []byte   // what the note said, nil if there was none
 	made   []string // what was not there before, the last first
 }
@@ -139,15 +143,26 @@ func (c *Claimed) writeNote() error {
 	if err != nil {
 		host = "" // it is for people
 	}
-	text, err := json.Marshal(Owner{PID: os.Getpid(), Host: host, Since: time.Now().UTC()})
-	if err != nil {
-		return err
-	}
+	c.note = Owner{PID: os.Getpid(), Host: host, Since: time.Now().UTC()}
 	c.missing(notePath)
 	if before, err := c.ReadFile(notePath, largestNote); err == nil {
 		c.before = before
 	}
+	return c.writeOwner()
+}
+
+func (c *Claimed) writeOwner() error {
+	text, err := json.Marshal(c.note)
+	if err != nil {
+		return err
+	}
 	return c.writeText(append(text, '\n'))
+}
+
+// Orders notes where the owner takes orders, or why it takes none.
+func (c *Claimed) Orders(socket, none string) error {
+	c.note.Socket, c.note.NoOrders = socket, none
+	return c.writeOwner()
 }
 
 // writeText writes the note in its place, for it may be what is locked.

@@ -38,6 +38,7 @@ var numpyParts = []struct{ name, text string }{
 	{"IRW", "def irw(v, columns, origin):\n" +
 		"    return lambda x, y, same: v * walk(x, y, columns, origin, lambda low, high: low**2 * (3 * high - low) / 6)\n"},
 	{"CONST", "def const(v):\n    return lambda x, y, same: np.full(np.broadcast_shapes(x.shape, y.shape)[:-1], v)\n"},
+	{"CAT", "def cat(v, cols):\n    return lambda x, y, same: v * np.all(x[..., cols] == y[..., cols], axis=-1)\n"},
 	{"WN", "def wn(v):\n    return lambda x, y, same: v * same * np.ones(np.broadcast_shapes(x.shape, y.shape)[:-1])\n"},
 }
 

@@ -176,6 +176,9 @@ func (s *Script) byInducing(k *inspect.SolvedKernel, of *inspect.Solved, x [][]f
 // kernel is what the page has of one.
 type kernel struct{ Name, Weight, Expr, Noise, Means, SDs string }
 
+// own are the inducing inputs of a kernel that has its own.
+type own struct{ Name, Z string }
+
 // Write writes the program, whose file and whose table have these names.
 func (s *Script) Write(w io.Writer, run, file, table string) error {
 	t, err := template.New("script").Parse(page)
@@ -216,6 +219,13 @@ func (s *Script) Write(w io.Writer, run, file, table string) error {
 	}
 	if len(of.Y) > exactRows {
 		fields["Z"], fields["Predict"] = points(rowsOf(of.Z, d.Dim)), s.lib.inducing
+		var owns []own
+		for _, k := range of.Kernels {
+			if k.Z != nil {
+				owns = append(owns, own{strconv.QuoteToASCII(k.Program.ID), points(rowsOf(k.Z, d.Dim))})
+			}
+		}
+		fields["Own"] = owns
 		fields["Helpers"] = fields["Helpers"].(string) + fmt.Sprintf("JITTER = %s  # of k(Z,Z), relative\n\n", num(of.Jitter.Relative))
 	}
 	var all []kernel

@@ -29,12 +29,18 @@ const (
 	inducingPart
 	seedPart
 	devicePart
+	calendarPart
+	holidaysPart
+	zonePart
+	outPart
+	startPart // no setting: where enter starts
 )
 
 // partKeys are the keys of a config that the parts stand for.
 var partKeys = map[part]string{
 	targetPart: "data.target", inputsPart: "data.inputs", inducingPart: "sparse.inducing", seedPart: "seed", devicePart: "device.kind",
 	splitPart: "data.split_by", timePart: "data.time",
+	calendarPart: "data.calendar", holidaysPart: "data.holidays", zonePart: "data.zone",
 }
 
 // choice is a config or file as the user has changed it. It is empty until its
@@ -51,7 +57,12 @@ type choice struct {
 	kernels  input.Field
 	inducing input.Field
 	seed     input.Field
-	column   int // cursor among the inputs
+	out      input.Field // the run's directory
+	column   int         // cursor among the inputs
+
+	calendar       []string // inputs made of the time stamps
+	calendarAt     int      // cursor among those there may be
+	holidays, zone input.Field
 }
 
 func newChoice(name string) *choice { return &choice{name: name, target: -1} }
@@ -79,6 +90,10 @@ func (c *choice) adopt(base *config.Config, columns []library.TableColumn) {
 	c.kernels = input.NewField(base.Kernels.Text(), base.Kernels.Text())
 	c.inducing = input.NewField(c.baseInducing(), c.baseInducing())
 	c.seed = input.NewField(c.baseSeed(), c.baseSeed())
+	c.out = input.NewField("", "runs/"+base.Name+"-<time>")
+	c.calendar = base.Data.Calendar
+	c.holidays = input.NewField(base.Data.Holidays, "a file of dates; none")
+	c.zone = input.NewField(base.Data.Zone, "that of the stamps, or Europe/Zurich")
 }
 
 func (c *choice) baseInducing() string { return c.base.InducingText() }
@@ -93,6 +108,12 @@ func (c *choice) text(p part) *input.Field {
 		return &c.inducing
 	case seedPart:
 		return &c.seed
+	case holidaysPart:
+		return &c.holidays
+	case zonePart:
+		return &c.zone
+	case outPart:
+		return &c.out
 	}
 	return nil
 }
@@ -102,12 +123,13 @@ func (c *choice) parts() []part {
 	if c == nil || c.base == nil {
 		return nil
 	}
-	ps := []part{kernelsPart, inducingPart, seedPart, devicePart}
+	ps := []part{kernelsPart, inducingPart, seedPart, devicePart, outPart, startPart}
 	if len(c.columns) > 1 {
 		of := []part{targetPart, inputsPart, splitPart}
 		if c.single() {
 			of = append(of, timePart)
 		}
+		of = append(of, c.calendarParts()...)
 		ps = append(of, ps...)
 	}
 	return ps
@@ -274,6 +296,7 @@ type draft struct {
 	set   []config.Override
 	parts []part // of set
 	space string // "": that of the config
+	out   string // directory of the run, "": where runs go
 }
 
 // draft says what has been changed.
@@ -282,6 +305,7 @@ func (c *choice) draft() draft {
 	if c.base == nil {
 		return d
 	}
+	d.out = homePath(strings.TrimSpace(c.out.Value()))
 	add := func(p part, o config.Override) {
 		d.set, d.parts = append(d.set, o), append(d.parts, p)
 	}
@@ -307,6 +331,7 @@ func (c *choice) draft() draft {
 	if c.single() && c.time != c.base.Data.Time {
 		add(timePart, config.TextOverride(partKeys[timePart], c.time))
 	}
+	c.calendarSet(add)
 	for _, p := range []struct {
 		part part
 		base string
@@ -348,6 +373,9 @@ func (d *draft) command(set []config.Override) string {
 		default:
 			words = append(words, "--set", shellWord(o.Key+"="+o.Value))
 		}
+	}
+	if d.out != "" {
+		words = append(words, "--out", shellWord(d.out))
 	}
 	return strings.Join(words, " ")
 }

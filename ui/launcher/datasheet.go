@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 
+	"example.com/kestrel/datasets"
 	"example.com/kestrel/experiment/inspect"
 	"example.com/kestrel/experiment/record"
 	"example.com/kestrel/ui/format"
@@ -18,6 +19,9 @@ func (l *Launcher) dataSheet(s *sheet, p *inspect.Preview) {
 		rows += fmt.Sprintf("; %d left out for missing values", n)
 	}
 	s.pair("data", rows, t.Text)
+	for _, n := range d.Notices { // before what may be out of sight
+		s.indented(0, n, t.Warn)
+	}
 	if d.Kernel != "" {
 		s.pair("truth", d.Kernel, t.Text)
 	}
@@ -32,11 +36,20 @@ func (l *Launcher) dataSheet(s *sheet, p *inspect.Preview) {
 		text := c.Name + "  "
 		if c.First != "" {
 			text += shortStamp(c.First) + " to " + shortStamp(c.Last) + ", " + c.Span
+		} else if len(c.Levels) > 0 {
+			text += fmt.Sprintf("%d levels: %s", len(c.Levels), c.Levels[0].Name)
+			for _, l := range c.Levels[1:min(4, len(c.Levels))] {
+				text += ", " + l.Name
+			}
 		} else {
 			text += format.Digits(c.Min) + " to " + format.Digits(c.Max)
 			if c.Unit != "" {
 				text += " " + c.Unit
 			}
+		}
+		switch c.Type {
+		case datasets.TypeFew, datasets.TypeFlag:
+			text += ", " + map[string]string{datasets.TypeFew: "few values", datasets.TypeFlag: "a flag"}[c.Type]
 		}
 		if c.Missing > 0 {
 			text += fmt.Sprintf(", %d missing", c.Missing)
@@ -57,9 +70,6 @@ func (l *Launcher) dataSheet(s *sheet, p *inspect.Preview) {
 	}
 	if len(d.Preview) > 0 {
 		l.rowSheet(s, p, d.Preview)
-	}
-	for _, n := range d.Notices {
-		s.indented(0, n, t.Warn)
 	}
 }
 

@@ -1,10 +1,14 @@
 package launcher
 
 import (
+	"fmt"
 	"time"
+
+	tea "charm.land/bubbletea/v2"
 
 	"example.com/kestrel/experiment/library"
 	"example.com/kestrel/ui/draw"
+	"example.com/kestrel/ui/note"
 	"example.com/kestrel/ui/plot"
 	"example.com/kestrel/ui/theme"
 )
@@ -27,6 +31,7 @@ type partArea struct {
 const (
 	leastList, mostList = 34, 60
 	leastPreview        = 46
+	widePreview         = 90 // what the list leaves it where that says more
 )
 
 // Draw draws the launcher in r, and keeps where things are for the mouse.
@@ -54,16 +59,49 @@ func (l *Launcher) Draw(c *plot.Canvas, r plot.Rect, t *theme.Theme) {
 	}
 
 	if r.W < leastList+leastPreview {
-		if l.focus == onParts {
+		if l.focus == onParts || l.focus == onSpace {
 			l.drawPreview(c, body, t)
 		} else {
 			l.drawList(c, body, t)
 		}
 		return
 	}
-	left := min(max(r.W*2/5, leastList), mostList)
+	left := l.listWidth(r.W)
 	l.drawList(c, plot.Rect{X: body.X, Y: body.Y, W: left, H: body.H}, t)
 	l.drawPreview(c, plot.Rect{X: body.X + left, Y: body.Y, W: body.W - left, H: body.H}, t)
+}
+
+// aboutColumn is where what is said of experiments begins, past the longest of their names.
+const aboutColumn = 21
+
+// listWidth is what the list takes of a width: two fifths, and more where that cuts
+// what it says and the preview has enough.
+func (l *Launcher) listWidth(w int) int {
+	least := min(max(w*2/5, leastList), mostList)
+	wanted := 0
+	for i := range l.list.shown {
+		if it := &l.list.shown[i]; it.section == experimentSection {
+			wanted = max(wanted, aboutColumn+plot.TextWidth(it.about)+3)
+		} else {
+			wanted = max(wanted, 3+plot.TextWidth(it.label)+plot.TextWidth(it.about)+5)
+		}
+	}
+	return max(least, min(wanted, w-widePreview))
+}
+
+// scrollMarks say on the frame that there is more above or below.
+func scrollMarks(c *plot.Canvas, r plot.Rect, t *theme.Theme, above, below int) {
+	up, down := "▲", "▼"
+	if t.Glyphs == plot.ASCII {
+		up, down = "^", "v"
+	}
+	mark := func(y, n int, glyph string) {
+		if text := fmt.Sprintf(" %s %d more ", glyph, n); n > 0 && r.W > plot.TextWidth(text)+4 {
+			c.Text(r.X+r.W-2-plot.TextWidth(text), y, text, t.Key)
+		}
+	}
+	mark(r.Y, above, up)
+	mark(r.Y+r.H-1, below, down)
 }
 
 // noteLines is the last note, as long as it is to be seen.
@@ -75,14 +113,22 @@ func (l *Launcher) noteLines(t *theme.Theme, w int) ([]string, plot.Style) {
 	return draw.Wrap(n.Text, w), n.Level.Style(t)
 }
 
-// commandLines is the command line that does what enter does.
-func (l *Launcher) commandLines(w int) []string {
-	command := ""
+// command is the command line that does what enter does, "" if there is none.
+func (l *Launcher) command() string {
 	if i := l.list.current(); i != nil && i.run != nil {
-		command = "kestrel open " + shellWord(i.run.Path)
+		return "kestrel open " + shellWord(i.run.Path)
 	} else if l.resolved != nil {
-		command = l.resolved.command
+		return l.resolved.command
 	}
+	return ""
+}
+
+func (l *Launcher) copyCommand() tea.Cmd {
+	return tea.Batch(tea.SetClipboard(l.command()), note.Say(note.Good, "copied the command, if the terminal lets programs do that"))
+}
+
+func (l *Launcher) commandLines(w int) []string {
+	command := l.command()
 	if command == "" {
 		return nil
 	}
@@ -103,9 +149,9 @@ func (l *Launcher) drawKeyLine(c *plot.Canvas, r plot.Rect, t *theme.Theme) {
 
 // drawList draws the list in its frame.
 func (l *Launcher) drawList(c *plot.Canvas, r plot.Rect, t *theme.Theme) {
-	in := draw.Panel(c, r, t, "what to run", "", l.focus != onParts)
+	in := draw.Panel(c, r, t, "what to run", "", l.focus != onParts && l.focus != onSpace)
 	l.screen.list = r
-	defer c.Clip(in)()
+	whole := c.Clip(in)
 	if l.focus == onFilter || l.list.filter != "" {
 		x := c.Text(in.X+1, in.Y, "/ ", t.Key)
 		l.filter.Draw(c, x, in.Y, in.X+in.W-x, t, l.focus == onFilter)
@@ -141,6 +187,8 @@ func (l *Launcher) drawList(c *plot.Canvas, r plot.Rect, t *theme.Theme) {
 			c.TextFit(row.X+3, row.Y, row.W-4, line.text, t.Faint)
 		}
 	}
+	whole()
+	scrollMarks(c, r, t, l.list.from, len(l.list.lines)-l.list.from-in.H)
 }
 
 func (l *Launcher) drawItem(c *plot.Canvas, r plot.Rect, t *theme.Theme, at int) {
@@ -168,7 +216,7 @@ func (l *Launcher) drawItem(c *plot.Canvas, r plot.Rect, t *theme.Theme, at int)
 		}
 	default:
 		x = c.TextFit(x, r.Y, end-x, i.label, t.Text)
-		if column := r.X + 19; x < column && i.section == experimentSection {
+		if column := r.X + aboutColumn; x < column && i.section == experimentSection {
 			x = column - 2
 		}
 		if i.about != "" && end-x > 12 {

@@ -14,13 +14,13 @@ import (
 type section int
 
 const (
-	experimentSection section = iota
-	dataSection
+	dataSection section = iota
 	runSection
+	experimentSection
 	sections
 )
 
-var sectionNames = [sections]string{"experiments", "data files", "recent runs"}
+var sectionNames = [sections]string{"your files", "recent runs", "built-in experiments"}
 
 // item is a line of the launcher's list.
 type item struct {
@@ -155,14 +155,20 @@ func (l *listing) move(by int) {
 	l.cursor = max(0, min(l.cursor+by, len(l.shown)-1))
 }
 
-// configItems are the experiments of a list.
-func configItems(choices []library.ConfigChoice) []item {
-	var out []item
+// configItems are the configs of a list: those that come with the program, and the
+// user's own.
+func configItems(choices []library.ConfigChoice) (shipped, own []item) {
 	for _, c := range choices {
-		out = append(out, item{section: experimentSection, name: c.Name, label: c.Name, about: c.About})
+		i := item{section: experimentSection, name: c.Name, label: c.Name, about: c.About}
+		if c.Shipped {
+			shipped = append(shipped, i)
+		} else {
+			i.section = dataSection
+			own = append(own, i)
+		}
 	}
 	// What a new user should begin with comes first.
-	slices.SortStableFunc(out, func(a, b item) int {
+	slices.SortStableFunc(shipped, func(a, b item) int {
 		first := func(i item) int {
 			if i.name == firstConfig {
 				return 0
@@ -171,11 +177,19 @@ func configItems(choices []library.ConfigChoice) []item {
 		}
 		return first(a) - first(b)
 	})
-	return out
+	return shipped, own
 }
 
-// firstConfig is what the cursor is on at first.
+// firstConfig is what the cursor is on at first, unless there is something of the
+// user's own.
 const firstConfig = "quickstart"
+
+// begin puts the cursor on what a user is likely to want: the first of their files, the
+// run written to last, or the first experiment.
+func (l *listing) begin() {
+	at := slices.IndexFunc(l.shown, func(i item) bool { return !i.typed })
+	l.cursor = max(0, at)
+}
 
 // fileItems divides what was found below the working directory into tables and
 // configs.
@@ -184,7 +198,7 @@ func fileItems(paths []string) (tables, configs []item) {
 		if library.IsTable(p) {
 			tables = append(tables, item{section: dataSection, name: p, label: p})
 		} else {
-			configs = append(configs, item{section: experimentSection, name: p, label: p})
+			configs = append(configs, item{section: dataSection, name: p, label: p})
 		}
 	}
 	return tables, configs

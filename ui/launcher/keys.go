@@ -30,6 +30,8 @@ func (l *Launcher) Groups() []input.Group {
 		}}}
 	case onParts:
 		return l.partGroups()
+	case onSpace:
+		return l.spaceGroups()
 	}
 	return l.listGroups()
 }
@@ -82,20 +84,23 @@ func (l *Launcher) listGroups() []input.Group {
 				About: "choose which columns are inputs", Off: !table, Do: func() tea.Cmd { return l.toParts(inputsPart) }},
 			{Keys: []string{"J", "shift+down"}, Label: "J K", About: "scroll the preview", Do: func() tea.Cmd { l.scroll += 3; return nil }},
 			{Keys: []string{"K", "shift+up"}, Do: func() tea.Cmd { l.scroll = max(0, l.scroll-3); return nil }},
+			{Keys: []string{"C"}, Label: "C", About: "copy the command that does the same to the clipboard",
+				Off: l.command() == "", Do: l.copyCommand},
 			{Keys: []string{"ctrl+r"}, Label: "ctrl+r", About: "look again for files and runs", Do: l.reload},
 			{Keys: []string{"esc"}, Label: "esc", About: "drop the filter", Off: l.list.filter == "", Do: l.dropFilter},
 		}},
 		{Name: "settings", All: []input.Binding{
 			{Label: "↑ ↓", Off: true, About: "next or previous setting; tab goes on to the list"},
 			{Label: "← → space", Off: true, About: "change a choice; in the inputs move and toggle"},
-			{Label: "esc", Off: true, About: "back to the list; enter starts from anywhere"},
+			{Label: "enter", Off: true, About: "edit: change a choice, kernels by input; at the last line it starts"},
+			{Label: "esc", Off: true, About: "back to the list, where enter starts"},
 		}},
 	}
 }
 
 func (l *Launcher) partGroups() []input.Group {
 	bs := []input.Binding{
-		{Keys: []string{"enter"}, Label: "enter", Short: "start", About: "start a run", Do: l.enter},
+		l.partEnter(),
 		{Keys: []string{"tab"}, Label: "tab", Short: "next",
 			About: "next setting, then the list", Do: func() tea.Cmd { return l.nextPart(1, true) }},
 		{Keys: []string{"shift+tab"}, Label: "shift+tab",
@@ -114,11 +119,32 @@ func (l *Launcher) partGroups() []input.Group {
 		turns("move", "another column")
 		bs = append(bs, input.Binding{Keys: []string{"space", "i"}, Label: "space", Short: "in or out",
 			About: "take the column in or out of the inputs", Do: l.toggle})
+	case calendarPart:
+		turns("move", "another input made of the calendar")
+		bs = append(bs, input.Binding{Keys: []string{"space"}, Label: "space", Short: "in or out",
+			About: "take it in or out", Do: l.toggle})
 	case targetPart, splitPart, timePart, devicePart:
 		turns("change", "change the choice")
 		bs = append(bs, input.Binding{Keys: []string{"space", "t"}, Do: func() tea.Cmd { return l.turn(l.part, 1) }})
 	}
 	return []input.Group{{Name: "settings", All: bs}}
+}
+
+// partEnter is what enter does with a setting.
+func (l *Launcher) partEnter() input.Binding {
+	b := input.Binding{Keys: []string{"enter"}, Label: "enter", Short: "next", About: "keep it, and on to the next setting",
+		Do: func() tea.Cmd { return l.nextPart(1, true) }}
+	switch l.part {
+	case startPart:
+		b.Short, b.About, b.Do = "start", "start the run", l.enter
+	case kernelsPart:
+		b.Short, b.About, b.Do = "choose", "choose base kernels for each input", l.toSpace
+	case inputsPart, calendarPart:
+		b.Short, b.About, b.Do = "in or out", "take it in or out", l.toggle
+	case targetPart, splitPart, timePart, devicePart:
+		b.Short, b.About, b.Do = "change", "the next choice", func() tea.Cmd { return l.turn(l.part, 1) }
+	}
+	return b
 }
 
 // reload looks for everything again.

@@ -25,7 +25,7 @@ type knowledge struct {
 	// after brings a message when some time has passed.
 	after func(time.Duration, tea.Msg) tea.Cmd
 	// begin and open leave the launcher for a run.
-	begin func(config.Config) tea.Cmd
+	begin func(c config.Config, out string) tea.Cmd
 	open  func(path string) tea.Cmd
 }
 
@@ -57,7 +57,7 @@ func newKnowledge(h Host) knowledge {
 		after: func(d time.Duration, msg tea.Msg) tea.Cmd {
 			return tea.Tick(d, func(time.Time) tea.Msg { return msg })
 		},
-		begin: func(c config.Config) tea.Cmd { return leave(h.Begin(c)) },
+		begin: func(c config.Config, out string) tea.Cmd { return leave(h.Begin(c, out)) },
 		open:  func(path string) tea.Cmd { return leave(h.Open(path)) },
 	}
 }

@@ -6,6 +6,7 @@ package launcher
 
 import (
 	"context"
+	"slices"
 	"strings"
 	"time"
 
@@ -30,11 +31,12 @@ type Launcher struct {
 
 	focus   focus
 	part    part // with focus on the settings
+	space   *spaceEditor
 	filter  input.Field
 	typed   input.Field // the path that is being written
 	devices []string
-	found   struct{ choices, files []item } // configs, from both lists
-	choices map[string]*choice              // by name
+	found   struct{ configs, files, tables []item } // the user's, from both lists
+	choices map[string]*choice                      // by name
 
 	resolving, previewing, estimating asking.Latest
 
@@ -65,6 +67,7 @@ const (
 	onFilter
 	onTyped
 	onParts
+	onSpace // the editor of kernel spaces
 )
 
 // settleTime is how long nothing must change before an estimate is worth its
@@ -80,7 +83,7 @@ type Host interface {
 	// Note is what happened last.
 	Note() note.Note
 	// Begin and Open leave the launcher for a run.
-	Begin(config.Config) tea.Cmd
+	Begin(c config.Config, out string) tea.Cmd // out "": where runs go
 	Open(path string) tea.Cmd
 }
 
@@ -108,16 +111,16 @@ func (l *Launcher) Start() tea.Cmd {
 	)
 }
 
-// experiments are the configs of both lists, each once.
-func (l *Launcher) experiments() []item {
-	out := l.found.choices
+// own are the user's tables, and the configs of both lists, each once.
+func (l *Launcher) own() []item {
+	out := append(slices.Clone(l.found.tables), l.found.configs...)
 	for _, f := range l.found.files {
 		known := false
-		for _, c := range l.found.choices {
+		for _, c := range l.found.configs {
 			known = known || c.name == f.name
 		}
 		if !known {
-			out = append(out[:len(out):len(out)], f)
+			out = append(out, f)
 		}
 	}
 	return out
@@ -133,10 +136,9 @@ func (l *Launcher) listed(change func()) tea.Cmd {
 		return ""
 	}
 	before := key()
-	first := !l.list.loaded[experimentSection]
 	change()
-	if first && l.list.loaded[experimentSection] && l.acted.IsZero() && len(l.list.shown) > 0 {
-		l.list.cursor = 0 // until then there was only the line for a path
+	if l.acted.IsZero() {
+		l.list.begin()
 	}
 	if key() == before {
 		return nil
@@ -308,7 +310,7 @@ func (l *Launcher) maybeStart() tea.Cmd {
 		return note.Say(note.Failure, "not started: %v", l.previewErr)
 	}
 	l.rest()
-	return l.lib.begin(r.config)
+	return l.lib.begin(r.config, r.draft.out)
 }
 
 // lookAt puts the cursor on a part that is wrong.
@@ -359,6 +361,9 @@ func (l *Launcher) turn(p part, by int) tea.Cmd {
 	case inputsPart:
 		c.moveColumn(by)
 		return nil
+	case calendarPart:
+		c.calendarAt = max(0, min(c.calendarAt+by, len(calendarNames())-1))
+		return nil
 	case splitPart:
 		c.turnSplit(by)
 	case timePart:
@@ -371,11 +376,19 @@ func (l *Launcher) turn(p part, by int) tea.Cmd {
 
 // toggle takes an input in or out.
 func (l *Launcher) toggle() tea.Cmd {
-	if c := l.chosen(); c != nil && c.base != nil && l.part == inputsPart {
-		c.toggleInput()
-		return l.changed()
+	c := l.chosen()
+	if c == nil || c.base == nil {
+		return nil
 	}
-	return nil
+	switch l.part {
+	case inputsPart:
+		c.toggleInput()
+	case calendarPart:
+		c.toggleCalendar()
+	default:
+		return nil
+	}
+	return l.changed()
 }
 
 // toParts goes to the settings, at p or at the first.

@@ -81,7 +81,7 @@ func TestLauncherKernelSpace(t *testing.T) {
 	if found != 1 {
 		t.Fatalf("the kernels are on %d lines", found)
 	}
-	d.press("enter")
+	d.press("esc", "enter")
 	if len(d.begun) != 0 {
 		t.Fatal("a run began with a wrong expression")
 	}
@@ -114,14 +114,14 @@ func TestLauncherSettingsAreChecked(t *testing.T) {
 	d.start()
 	d.press("tab", "tab", "ctrl+u", "many")
 	d.has(`must be "auto" or a whole number from 1 to 100000, not`)
-	d.press("tab", "enter")
+	d.press("tab", "esc", "enter")
 	if len(d.begun) != 0 {
 		t.Fatal("a run began with a wrong setting")
 	}
 	if d.l.part != inducingPart {
 		t.Error("the cursor is not on what is wrong")
 	}
-	d.press("ctrl+u", "enter") // empty: as the config says
+	d.press("ctrl+u", "esc", "enter") // empty: as the config says
 	d.same(d.begun[0], "quickstart")
 }
 

@@ -33,6 +33,7 @@ type launching struct {
 	now       time.Time
 	note      note.Note
 	begun     []config.Config
+	out       string // where the last of them goes
 	opened    []string
 	commands  []string // keys that the launcher has left to the workbench
 	estimates int
@@ -46,8 +47,11 @@ func (d *launching) Now() time.Time { d.now = d.now.Add(time.Second); return d.n
 func (d *launching) Cores() int      { return 0 }
 func (d *launching) Note() note.Note { return d.note }
 
-func (d *launching) Begin(c config.Config) tea.Cmd { d.begun = append(d.begun, c); return nil }
-func (d *launching) Open(path string) tea.Cmd      { d.opened = append(d.opened, path); return nil }
+func (d *launching) Begin(c config.Config, out string) tea.Cmd {
+	d.begun, d.out = append(d.begun, c), out
+	return nil
+}
+func (d *launching) Open(path string) tea.Cmd { d.opened = append(d.opened, path); return nil }
 
 func (d *launching) Keys() []input.Group {
 	command := func(short string, keys ...string) input.Binding {
@@ -185,6 +189,9 @@ func (d *launching) put(label string) {
 
 func (d *launching) begin() config.Config {
 	d.t.Helper()
+	if d.l.focus == onParts {
+		d.press("esc")
+	}
 	d.press("enter")
 	if len(d.begun) != 1 {
 		d.t.Fatalf("%d runs begun; note %q\n%s", len(d.begun), d.note.Text, d.screen())

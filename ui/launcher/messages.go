@@ -65,19 +65,19 @@ func (l *Launcher) Message(msg tea.Msg) (tea.Cmd, bool) {
 	switch msg := msg.(type) {
 	case choicesMsg:
 		if of = msg.of; of == l {
-			l.found.choices = configItems(msg.choices)
-			cmd = l.listed(func() { l.list.put(experimentSection, l.experiments(), nil) })
+			var shipped []item
+			shipped, l.found.configs = configItems(msg.choices)
+			cmd = l.listed(func() {
+				l.list.put(experimentSection, shipped, nil)
+				if l.list.loaded[dataSection] {
+					l.list.put(dataSection, l.own(), nil)
+				}
+			})
 		}
 	case filesMsg:
 		if of = msg.of; of == l {
-			tables, configs := fileItems(msg.paths)
-			l.found.files = configs
-			cmd = l.listed(func() {
-				l.list.put(dataSection, tables, nil)
-				if l.list.loaded[experimentSection] {
-					l.list.put(experimentSection, l.experiments(), nil)
-				}
-			})
+			l.found.tables, l.found.files = fileItems(msg.paths)
+			cmd = l.listed(func() { l.list.put(dataSection, l.own(), nil) })
 		}
 	case runsMsg:
 		if of = msg.of; of == l {

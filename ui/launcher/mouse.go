@@ -20,7 +20,7 @@ func (l *Launcher) Mouse(msg tea.MouseMsg) tea.Cmd {
 		}
 		if s.list.Contains(m.X, m.Y) {
 			l.acted = l.host.Now()
-			if l.focus == onParts {
+			if l.focus == onParts || l.focus == onSpace {
 				l.focus = onList
 			}
 			return l.move(by)

@@ -2,6 +2,7 @@ package launcher
 
 import (
 	"fmt"
+	"slices"
 
 	"example.com/kestrel/experiment/config"
 	"example.com/kestrel/ui/input"
@@ -10,13 +11,14 @@ import (
 
 var partNames = map[part]string{
 	targetPart: "target", inputsPart: "inputs", kernelsPart: "kernels", inducingPart: "inducing", seedPart: "seed", devicePart: "device",
-	splitPart: "held out", timePart: "time",
+	splitPart: "held out", timePart: "time", calendarPart: "calendar", holidaysPart: "holidays", zonePart: "zone", outPart: "out",
+	startPart: "start",
 }
 
 // partSheet shows a setting, and below it what is wrong with it.
 func (l *Launcher) partSheet(s *sheet, c *choice, p part) {
 	t := s.t
-	focused := l.focus == onParts && l.part == p
+	focused := (l.focus == onParts || l.focus == onSpace) && l.part == p
 	head := func(x, y, w, h int) {
 		l.screen.parts = append(l.screen.parts, partArea{p, plot.Rect{X: x, Y: y, W: w, H: h}.Intersect(s.c.Bounds())})
 		style := t.Faint
@@ -57,6 +59,17 @@ func (l *Launcher) partSheet(s *sheet, c *choice, p part) {
 		})
 	case inputsPart:
 		l.inputSheet(s, c, focused, head)
+	case calendarPart:
+		l.calendarSheet(s, c, focused, head)
+	case startPart:
+		s.add(1, func(x, y, w int) {
+			head(x, y, w, 1)
+			style := t.Faint
+			if focused {
+				style = t.Text.With(plot.Reverse)
+			}
+			s.c.TextFit(x+labelWidth, y, room, "enter starts the run", style)
+		})
 	default:
 		note := ""
 		if r := l.resolved; p == kernelsPart && r != nil && r.err == nil {
@@ -78,8 +91,10 @@ func (l *Launcher) partSheet(s *sheet, c *choice, p part) {
 			}
 		})
 		l.wrongSheet(s, f, p, wide, focused)
-		if p == kernelsPart && focused {
-			s.indented(labelWidth, config.SpaceSyntax, t.Faint)
+		if p == kernelsPart && l.focus == onSpace {
+			l.spaceSheet(s)
+		} else if p == kernelsPart && focused {
+			s.indented(labelWidth, config.SpaceSyntax+"; enter: chosen by input", t.Faint)
 		}
 		if p == inducingPart && focused {
 			s.indented(labelWidth, "a number, or auto: few for all kernels, more for the best", t.Faint)
@@ -105,37 +120,58 @@ func (l *Launcher) wrongSheet(s *sheet, f *input.Field, p part, wide int, focuse
 	s.indented(labelWidth, r.reason(), s.t.Bad)
 }
 
-// inputSheet shows the columns that can be inputs, as many to a line as fit.
+// inputSheet shows the columns that can be inputs.
 func (l *Launcher) inputSheet(s *sheet, c *choice, focused bool, head func(x, y, w, h int)) {
-	type chip struct {
-		column int
-		text   string
+	var all []chip
+	for i := range c.columns {
+		if c.usable(i) {
+			all = append(all, chip{i, c.columns[i].Name, c.inputs[i]})
+		}
 	}
+	chipSheet(s, all, c.column, focused, head)
+}
+
+// calendarSheet shows the inputs that can be made of the time stamps.
+func (l *Launcher) calendarSheet(s *sheet, c *choice, focused bool, head func(x, y, w, h int)) {
+	var all []chip
+	for i, name := range calendarNames() {
+		all = append(all, chip{i, name, slices.Contains(c.calendar, name)})
+	}
+	chipSheet(s, all, c.calendarAt, focused, head)
+}
+
+// chip is something that can be taken in or out.
+type chip struct {
+	column int
+	text   string
+	in     bool
+}
+
+// chipSheet shows chips, as many to a line as fit; at is the column under the cursor.
+func chipSheet(s *sheet, all []chip, cursor int, focused bool, head func(x, y, w, h int)) {
 	var rows [][]chip
 	used := 0
 	room := max(1, s.w-labelWidth)
-	for i := range c.columns {
-		if !c.usable(i) {
-			continue
+	for _, ch := range all {
+		text := "[ ] " + ch.text
+		if ch.in {
+			text = "[x] " + ch.text
 		}
-		text := "[ ] " + c.columns[i].Name
-		if c.inputs[i] {
-			text = "[x] " + c.columns[i].Name
-		}
-		text = plot.Truncate(text, min(room, 28))
+		ch.text = plot.Truncate(text, min(room, 28))
+		text = ch.text
 		if n := plot.TextWidth(text); len(rows) == 0 || used+2+n > room {
 			rows, used = append(rows, nil), n
 		} else {
 			used += 2 + n
 		}
-		rows[len(rows)-1] = append(rows[len(rows)-1], chip{i, text})
+		rows[len(rows)-1] = append(rows[len(rows)-1], ch)
 	}
 	// With very many columns, the lines around the cursor.
 	const most = 6
 	from := 0
 	if len(rows) > most {
 		for i, row := range rows {
-			if len(row) > 0 && row[0].column <= c.column {
+			if len(row) > 0 && row[0].column <= cursor {
 				from = max(0, min(i-most/2, len(rows)-most))
 			}
 		}
@@ -150,10 +186,10 @@ func (l *Launcher) inputSheet(s *sheet, c *choice, focused bool, head func(x, y,
 			at := x + labelWidth
 			for _, ch := range row {
 				style := s.t.Faint
-				if c.inputs[ch.column] {
+				if ch.in {
 					style = s.t.Text
 				}
-				if focused && ch.column == c.column {
+				if focused && ch.column == cursor {
 					style = style.With(plot.Reverse)
 				}
 				at = s.c.TextFit(at, y+i, x+w-at, ch.text, style) + 2

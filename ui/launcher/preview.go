@@ -25,7 +25,7 @@ func (l *Launcher) drawPreview(c *plot.Canvas, r plot.Rect, t *theme.Theme) {
 	if l.starting {
 		right = "starting …"
 	}
-	in := draw.Panel(c, r, t, title, right, l.focus == onParts)
+	in := draw.Panel(c, r, t, title, right, l.focus == onParts || l.focus == onSpace)
 	in = plot.Rect{X: in.X + 1, Y: in.Y, W: in.W - 2, H: in.H}
 	if in.Empty() {
 		return
@@ -47,6 +47,7 @@ func (l *Launcher) drawPreview(c *plot.Canvas, r plot.Rect, t *theme.Theme) {
 		l.choiceSheet(s, i)
 	}
 	l.scroll = s.place(in, l.scroll)
+	scrollMarks(c, r, t, l.scroll, heightOf(s.blocks)-l.scroll-in.H)
 }
 
 // choiceSheet shows a config or table with its settings and data.
@@ -71,7 +72,7 @@ func (l *Launcher) choiceSheet(s *sheet, i *item) {
 	for _, p := range c.parts() {
 		from := len(s.blocks)
 		l.partSheet(s, c, p)
-		if l.focus == onParts && l.part == p {
+		if (l.focus == onParts || l.focus == onSpace) && l.part == p {
 			s.from, s.to = from, len(s.blocks)
 		}
 	}

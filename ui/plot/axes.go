@@ -56,7 +56,30 @@ func (ch *Chart) axes(c *Canvas, r Rect, l *Layout, margin int, axisRow bool) {
 	if to > from {
 		c.Text(from, y, cursor, ch.Styles.Cursor.With(Reverse))
 	}
-	ch.captionX(c, Rect{left, y, right - left, 1})
+	if !axisRow || !ch.captionOnLine(c, Rect{p.X, y - 1, p.W, 1}) {
+		ch.captionX(c, Rect{left, y, right - left, 1})
+	}
+}
+
+// captionOnLine writes what the horizontal axis is called into its line, right of the
+// last tick that leaves room: beside a label it would read as the label's unit.
+func (ch *Chart) captionOnLine(c *Canvas, r Rect) bool {
+	text := ch.X.caption()
+	w, free := TextWidth(text), 0
+	if w == 0 {
+		return true
+	}
+	for x := r.X + r.W - 1; x >= r.X; x-- {
+		if c.At(x, r.Y).Rune != ch.Glyphs.lines().horizontal {
+			free = 0
+			continue
+		}
+		if free++; free == w+2 {
+			c.Text(x, r.Y, " "+text+" ", ch.Styles.Title)
+			return true
+		}
+	}
+	return false
 }
 
 // captionX writes what the horizontal axis is called into the row of its
@@ -121,8 +144,19 @@ func (ch *Chart) ends(c *Canvas, l *Layout, w int) {
 	spread(ra.labels, p.H)
 	for _, e := range ra.labels {
 		line := &ch.Lines[e.line]
-		c.TextFit(x, p.Y+e.row, w, line.Label, line.Style)
+		c.Text(x, p.Y+e.row, line.end(w), line.Style)
 	}
+}
+
+// end is the label of a line with its value in w columns. The name comes first: of a
+// name cut short nobody would know whose value it is.
+func (l *Line) end(w int) string {
+	const told = 10 // columns of a name that is cut
+	left := w - TextWidth(l.Value)
+	if name := FitName(l.Label, left); TextWidth(name) < left || left >= told {
+		return name + l.Value
+	}
+	return FitName(l.Label, w)
 }
 
 // legend lists the names of series, the most important first, as far as there
@@ -160,7 +194,12 @@ func (ch *Chart) legend(c *Canvas, r Rect) {
 		}
 	}
 	for i := range ch.Bands {
-		if b := &ch.Bands[i]; !entry(b.Name, string(ch.Glyphs.lines().shade), b.Style) {
+		b := &ch.Bands[i]
+		sample := string(ch.Glyphs.lines().shade)
+		if b.Style.BG != 0 {
+			sample = "  "
+		}
+		if !entry(b.Name, sample, b.Style) {
 			return
 		}
 	}

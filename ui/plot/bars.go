@@ -40,6 +40,21 @@ func (g Glyphs) block(part float64, eighths func(float64) rune, half rune) rune 
 	return ' '
 }
 
+// Trend draws fractions, from 0 to 1, as columns of one cell each, to an eighth of a cell
+// where the glyphs have that. One that is not 0 is seen; what is not finite is a gap.
+func Trend(c *Canvas, x, y int, fractions []float64, s Style, g Glyphs) {
+	for i, v := range fractions {
+		if math.IsNaN(v) || math.IsInf(v, 0) || v <= 0 {
+			continue
+		}
+		r := g.block(min(v, 1), runes.LowerBlockElementFromFloat64, runes.LowerBlockFour)
+		if r == ' ' {
+			r = g.least()
+		}
+		c.Set(x+i, y, r, s)
+	}
+}
+
 // Histogram draws counts as columns that fill r; where there are more counts
 // than cells across, neighbours are added up. A count that is not 0 is seen.
 func Histogram(c *Canvas, r Rect, counts []int, s Style, g Glyphs) {

@@ -112,3 +112,15 @@ func TestHeatMap(t *testing.T) {
 		t.Errorf("%d of 4 elements are shown", len(seen))
 	}
 }
+
+// A trend stands as high as its fractions, to an eighth; the least that is not 0 is seen.
+func TestTrend(t *testing.T) {
+	way := []float64{0, 1e-6, 0.125, 0.5, 1, 2, math.NaN(), -1, 0.76}
+	for g, want := range map[Glyphs]string{Braille: " ▁▁▄██  ▆", Blocks: " ▁▁▄██  ▆", Halves: " ▄▄▄██  █", ASCII: " ..###  #"} {
+		c := NewCanvas(9, 1)
+		Trend(c, 0, 0, way, Style{}, g)
+		if got := c.Plain(); got != want {
+			t.Errorf("%v: %q, want %q", g, got, want)
+		}
+	}
+}

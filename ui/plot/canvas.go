@@ -285,6 +285,33 @@ func Truncate(text string, w int) string {
 	return b.String() + "…"
 }
 
+// FitName writes a name, such as that of a kernel, in w columns: first the spaces about
+// its signs go, then its middle.
+func FitName(text string, w int) string {
+	if TextWidth(text) > w {
+		text = strings.ReplaceAll(text, " + ", "+")
+	}
+	return TruncateMiddle(text, w)
+}
+
+// TruncateMiddle cuts a text to w columns, with … in its middle where it was longer:
+// both ends tell more than one.
+func TruncateMiddle(text string, w int) string {
+	if TextWidth(text) <= w || w < 4 {
+		return Truncate(text, w)
+	}
+	tail := (w - 1) / 2
+	from, used := len(text), 0
+	for from > 0 {
+		r, n := utf8.DecodeLastRuneInString(text[:from])
+		if used += Width(r); used > tail {
+			break
+		}
+		from -= n
+	}
+	return Truncate(text[:from], w-TextWidth(text[from:])) + text[from:]
+}
+
 // visible replaces what would control the terminal or turn the direction of
 // writing.
 func visible(r rune) rune {

@@ -1,6 +1,9 @@
 package plot
 
 import (
+	"math"
+	"math/rand/v2"
+	"slices"
 	"strings"
 	"testing"
 
@@ -168,4 +171,89 @@ func TestBox(t *testing.T) {
 		}
 	}
 	(&Canvas{}).Box(Rect{-5, -5, -1, 3}, "核", "核", Style{}, Style{}, ASCII, false)
+}
+
+// A name that is cut keeps both ends, and is never wider than there is room.
+func TestNamesAreCutInTheMiddle(t *testing.T) {
+	for _, c := range []struct {
+		w    int
+		want string
+	}{{30, "(PER + RQ)×LIN + SE"}, {17, "(PER+RQ)×LIN+SE"}, {15, "(PER+RQ)×LIN+SE"}, {12, "(PER+R…IN+SE"}, {5, "(P…SE"}, {2, "(…"}, {0, ""}} {
+		if got := FitName("(PER + RQ)×LIN + SE", c.w); got != c.want {
+			t.Errorf("in %d columns %q, want %q", c.w, got, c.want)
+		}
+	}
+	for w := range 12 {
+		for _, text := range []string{"核核核核核核", "a核b核c核d", "PER×LIN×RQ", "é́é́é́é́é́é́é́"} {
+			if got := TruncateMiddle(text, w); TextWidth(got) > w {
+				t.Errorf("%q in %d columns is %q", text, w, got)
+			}
+		}
+	}
+}
+
+// What a line is called stands near its highest point, on nothing else.
+func TestPeaksAreNamed(t *testing.T) {
+	y := make([]float64, 100)
+	for i := range y {
+		y[i] = 10 * math.Exp(-float64((i-40)*(i-40))/200)
+	}
+	ch := &Chart{Lines: []Line{{Y: y, Peak: "led once"}, {Y: make([]float64, 100)}}, Y: Axis{Min: 0, Max: 14}}
+	c := NewCanvas(80, 20)
+	l := ch.Draw(c, c.Bounds())
+	x, _ := l.cellX(40)
+	top, _ := l.cellY(10)
+	for row, line := range strings.Split(c.Plain(), "\n") {
+		if at := strings.Index(line, "led once"); at >= 0 {
+			if at = TextWidth(line[:at]); row < top-peakRows || row > top || x < at || x > at+8 {
+				t.Errorf("the name stands at %d,%d, the peak at %d,%d", at, row, x, top)
+			}
+			return
+		}
+	}
+	t.Errorf("no name\n%s", c.Plain())
+}
+
+// All ticks are within the limits of their axis, and what it is called is on the chart.
+func TestTicksAreWithinTheData(t *testing.T) {
+	rng := rand.New(rand.NewPCG(8, 9))
+	for range 300 {
+		span, from := math.Exp(20*rng.Float64()-10), 100*(rng.Float64()-0.5)
+		var x, y []float64
+		for range 40 {
+			x, y = append(x, from+span*rng.Float64()), append(y, span*rng.NormFloat64())
+		}
+		slices.Sort(x)
+		ch := &Chart{Lines: []Line{{X: x, Y: y}}, X: Axis{Title: "when", Unit: "days"}, Y: Axis{Title: "load", Unit: "MW"}}
+		c := NewCanvas(48+rng.IntN(100), 10+rng.IntN(30))
+		l := ch.Draw(c, c.Bounds())
+		for _, k := range ch.Raster.ticksX {
+			if slack := 1e-9 * span; k.At < l.XMin-slack || k.At > l.XMax+slack || k.At < x[0]-slack || k.At > x[39]+slack {
+				t.Errorf("a tick at %v, x from %v to %v", k.At, x[0], x[39])
+			}
+		}
+		for _, k := range ch.Raster.ticksY {
+			if slack := 1e-9 * span; k.At < l.YMin-slack || k.At > l.YMax+slack {
+				t.Errorf("a tick at %v, the axis from %v to %v", k.At, l.YMin, l.YMax)
+			}
+		}
+		if text := c.Plain(); !strings.Contains(text, "when (days)") || !strings.Contains(text, "load (MW)") {
+			t.Errorf("no captions\n%s", text)
+		}
+	}
+}
+
+// Of lines that lie on each other no mark hides another's.
+func TestMarksDoNotCollide(t *testing.T) {
+	ch := bare(Braille, 0, 2)
+	for _, mark := range "abcd" {
+		ch.Lines = append(ch.Lines, Line{Y: slices.Repeat([]float64{1}, 200), Mark: mark})
+	}
+	c := NewCanvas(72, 5)
+	ch.Draw(c, c.Bounds())
+	for _, mark := range "abcd" {
+		if n := strings.Count(c.Plain(), string(mark)); n < 6 {
+			t.Errorf("%d marks %c on 72 columns\n%s", n, mark, c.Plain())
+		}
+	}
 }

@@ -137,7 +137,7 @@ func (ch *Chart) draw(c *Canvas, r, plot Rect, l *Layout) {
 	ends := 0
 	if ch.LabelEnds && !small {
 		for i := range ch.Lines {
-			ends = max(ends, TextWidth(ch.Lines[i].Label))
+			ends = max(ends, TextWidth(ch.Lines[i].Label)+TextWidth(ch.Lines[i].Value))
 		}
 		if ends = min(ends, r.W/3); ends > 0 {
 			plot.W -= ends + 1
@@ -185,11 +185,11 @@ func (ch *Chart) series(l *Layout) {
 	ra.layouts = zeroed(ra.layouts, len(ch.Lines))
 	l.Lines = ra.layouts
 	ra.order = ra.order[:0]
-	for i := range ch.Scatters {
-		ra.order = append(ra.order, -1-i)
-	}
 	for i := range ch.Lines {
 		ra.order = append(ra.order, i)
+	}
+	for i := range ch.Scatters { // over lines of the same priority, whose dots stay
+		ra.order = append(ra.order, -1-i)
 	}
 	slices.SortStableFunc(ra.order, func(i, k int) int { return cmp.Compare(ch.priority(i), ch.priority(k)) })
 	for n, i := range ra.order {
@@ -200,6 +200,7 @@ func (ch *Chart) series(l *Layout) {
 		}
 		line := &ch.Lines[i]
 		ra.next(higher, line.Style, line.Dash)
+		ra.signed[ra.owner-1] = line.Mark != 0
 		t := tracer{ra: ra, x: &ra.xs[ra.lineX[i]], sx: sx, sy: sy, floor: newExtent(l.YLog).above, line: line, arrows: len(ra.arrows)}
 		if line.Y != nil {
 			trace(&t, line.Y, line.Hi)
@@ -226,6 +227,9 @@ func (ch *Chart) priority(i int) int {
 	return ch.Lines[i].Priority
 }
 
+// edged says which edges have an arrow of a scatter in a column of dots.
+type edged struct{ up, down bool }
+
 // scatter draws points and returns how many are above or below the plot.
 func (ch *Chart) scatter(s *Scatter, sx, sy scale, higher bool) (clipped int) {
 	ra := ch.Raster
@@ -234,7 +238,7 @@ func (ch *Chart) scatter(s *Scatter, sx, sy scale, higher bool) (clipped int) {
 	if sign == 0 && ch.Glyphs == ASCII {
 		sign = 'o'
 	}
-	ra.rims = zeroed(ra.rims, ra.dotsX) // columns with an arrow: up at the top, down at the bottom
+	ra.edged = zeroed(ra.edged, ra.dotsX)
 	for i := range min(len(s.X), len(s.Y)) {
 		x, okX := sx.dot(s.X[i])
 		y, okY := sy.dot(s.Y[i])
@@ -242,12 +246,12 @@ func (ch *Chart) scatter(s *Scatter, sx, sy scale, higher bool) (clipped int) {
 		case !okX || !okY || x < 0 || x >= ra.dotsX:
 		case y < 0 || y >= ra.dotsY:
 			clipped++
-			has := &ra.rims[x].top
+			has := &ra.edged[x].up
 			if y > 0 {
-				has = &ra.rims[x].bottom
+				has = &ra.edged[x].down
 			}
-			if *has == 0 {
-				*has = 1
+			if !*has {
+				*has = true
 				ra.arrows = append(ra.arrows, arrow{peak: x, up: y < 0, owner: ra.owner})
 			}
 		case sign != 0:
@@ -275,37 +279,47 @@ func (ch *Chart) behind(c *Canvas, l *Layout) {
 	}
 }
 
-// compose writes the cells that have dots, marks or shades.
+// compose writes the cells that have dots, marks or backgrounds.
 func (ra *Raster) compose(c *Canvas, r Rect, g Glyphs) {
-	shade := g.lines().shade
+	line := g.lines()
+	ra.paint(func(x, y int) bool {
+		return g == ASCII || ra.cells[y*ra.w+x].mask != 0 || c.At(r.X+x, r.Y+y).Rune > ' '
+	})
 	for y := range ra.h {
 		row := ra.cells[y*ra.w : (y+1)*ra.w]
 		for x := range row {
-			cell := row[x]
-			if cell.mask == 0 && !ra.banded {
-				continue
+			cell, i := row[x], y*ra.w+x
+			var back halves
+			if len(ra.fills) > 0 {
+				back = ra.backs[i]
 			}
-			i := y*ra.w + x
 			var s Style
 			ch := ' '
-			if cell.mask != 0 {
+			switch {
+			case cell.mask != 0:
 				s, ch = ra.styles[cell.owner-1], g.rune(cell.mask)
-				if ra.marked && ra.marks[i].owner == cell.owner && ra.marks[i].r != 0 {
-					ch = ra.marks[i].r
+				if ra.marked {
+					if m := ra.marks[i]; m.r != 0 && (m.owner == cell.owner || ra.signed[m.owner-1] && ra.signed[cell.owner-1]) {
+						s, ch = ra.styles[m.owner-1], m.r
+					}
 				}
-			}
-			if ra.banded {
-				switch b := ra.backs[i]; {
-				case b.owner == 0 && cell.mask == 0:
-					continue
-				case b.color != 0 && cell.mask == 0:
-					s = c.At(r.X+x, r.Y+y).Style.On(b.color)
-					ch = max(c.At(r.X+x, r.Y+y).Rune, ' ')
-				case b.color != 0 && s.BG == 0:
-					s.BG = b.color
-				case b.owner != 0 && cell.mask == 0:
-					s, ch = ra.styles[b.owner-1], shade
+				if s.BG == 0 {
+					s.BG = back.top
 				}
+			case back.top != back.bottom:
+				switch {
+				case back.bottom == 0:
+					ch, s.FG = line.upper, back.top
+				default:
+					ch, s.FG, s.BG = line.lower, back.bottom, back.top
+				}
+			case back.top != 0:
+				at := c.At(r.X+x, r.Y+y)
+				s, ch = at.Style.On(back.top), max(at.Rune, ' ')
+			case ra.shaded && ra.shades[i] != 0:
+				s, ch = ra.styles[ra.shades[i]-1], line.shade
+			default:
+				continue
 			}
 			c.Set(r.X+x, r.Y+y, ch, s)
 		}

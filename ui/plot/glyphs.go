@@ -57,6 +57,7 @@ type lines struct {
 	topLeft, topRight, bottomLeft, bottomRight   rune
 	tickLeft, tickDown, corner, cursor           rune
 	up, down, point, focus, shade, missing, more rune
+	upper, lower                                 rune // halves of a cell
 }
 
 func (g Glyphs) lines() lines {
@@ -66,6 +67,7 @@ func (g Glyphs) lines() lines {
 		bottomLeft: runes.ArcUpRight, bottomRight: runes.ArcUpLeft,
 		tickLeft: runes.LineVerticalLeft, tickDown: runes.LineHorizontalDown, corner: runes.LineUpRight,
 		cursor: '┊', up: '▲', down: '▼', point: '●', focus: '▸', shade: '░', missing: '·', more: '…',
+		upper: '▀', lower: '▄',
 	}
 	switch g {
 	case Halves:

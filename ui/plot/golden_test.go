@@ -37,10 +37,11 @@ func posteriorFrame(g Glyphs) *Chart {
 			return .02 + .08*math.Exp(-4*t)*(1+math.Sin(30*t+float64(2*k)))
 		})
 	}
-	add(Line{Label: "PER×LIN×RQ .79", Name: "PER×LIN×RQ", Focus: true}, func(t float64) float64 { return .05 + .75/(1+math.Exp(-16*(t-.3))) })
-	add(Line{Label: "PER×LIN×SE .11", Name: "PER×LIN×SE", Dash: 1, Priority: 1},
+	add(Line{Label: "PER×LIN×RQ", Value: " .79", Name: "PER×LIN×RQ", Focus: true},
+		func(t float64) float64 { return .05 + .75/(1+math.Exp(-16*(t-.3))) })
+	add(Line{Label: "PER×LIN×SE", Value: " .11", Name: "PER×LIN×SE", Dash: 1, Priority: 1},
 		func(t float64) float64 { return .1 + .3*math.Exp(-60*(t-.2)*(t-.2)) })
-	add(Line{Label: "PER×LIN .10", Name: "PER×LIN", Dash: 2, Priority: 1},
+	add(Line{Label: "PER×LIN", Value: " .10", Name: "PER×LIN", Dash: 2, Priority: 1},
 		func(t float64) float64 { return .1 + .2*math.Exp(-40*(t-.4)*(t-.4)) })
 	return ch
 }

@@ -65,7 +65,7 @@ func HeatMap(c *Canvas, r Rect, m [][]float64, o HeatMapOptions) HeatLayout {
 		names = max(names, TextWidth(o.Labels[i]))
 	}
 	numbers := len(strconv.Itoa(len(m)))
-	margin := min(names+1+numbers+1, r.W/2)
+	margin := min(names+1+numbers+1, r.W*2/5)
 	if margin < numbers+3 || r.W < 8 {
 		margin = 0
 	}
@@ -102,7 +102,7 @@ func HeatMap(c *Canvas, r Rect, m [][]float64, o HeatMapOptions) HeatLayout {
 			case o.Color != nil:
 				s = o.Color(t)
 				c.Fill(cell, ' ', s)
-				if !o.NoValues {
+				if !o.NoValues && cell.W > values { // numbers of neighbours stay apart
 					text = o.Format(v)
 				}
 			default:

@@ -77,7 +77,11 @@ func (a *Axis) caption() string {
 // place finds ticks of a horizontal axis whose labels fit between the columns
 // left and right, apart from each other and from [avoid, avoidEnd).
 func (a *Axis) place(to []label, l *Layout, left, right, avoid, avoidEnd int) []label {
-	for n := min(10, l.Plot.W/3); n >= 1; n-- {
+	most := min(10, l.Plot.W/3)
+	if w := TextWidth(a.caption()); w > 0 { // which stands between two of them
+		most = max(min(most, 2), min(most, l.Plot.W/(w+5)))
+	}
+	for n := most; n >= 1; n-- {
 		to = a.ticks(to[:0], l.XMin, l.XMax, n)
 		end, fits := left-1, true // the first label may begin at left
 		kept := to[:0]

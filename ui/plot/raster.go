@@ -18,10 +18,13 @@ type Raster struct {
 	dash  dash
 
 	styles []Style // of owners
+	signed []bool  // owners are lines with marks: these are seen through each other
 	marks  []mark  // of cells, where there are any
 	marked bool
-	backs  []back // of cells, where there are bands
-	banded bool
+	fills  []fill   // bands with a background
+	backs  []halves // of cells, where there are fills
+	shades []uint16 // of cells: the owners of bands in characters
+	shaded bool
 
 	// Scratch of Chart.Draw.
 	xs           []xIndex
@@ -30,6 +33,7 @@ type Raster struct {
 	counter      []float64
 	sample       []float64
 	rims         []rim
+	edged        []edged
 	arrows       []arrow
 	layouts      []LineLayout
 	labels       []endLabel
@@ -43,12 +47,6 @@ type Raster struct {
 type mark struct {
 	r     rune
 	owner uint16
-}
-
-// back is the shade of a cell's background.
-type back struct {
-	color Color
-	owner uint16 // of a shade in characters
 }
 
 // dotCell is a cell's dots. The glyphs are known to the raster.
@@ -95,8 +93,8 @@ func (ra *Raster) reset(w, h int, g Glyphs) {
 	}
 	ra.cells = zeroed(ra.cells, w*h)
 	ra.owner, ra.level, ra.dash = 0, 0, 0
-	ra.styles, ra.arrows = ra.styles[:0], ra.arrows[:0]
-	ra.marked, ra.banded = false, false
+	ra.styles, ra.signed, ra.arrows = ra.styles[:0], ra.signed[:0], ra.arrows[:0]
+	ra.marked, ra.shaded, ra.fills = false, false, ra.fills[:0]
 }
 
 // zeroed returns s with n zero elements, in its memory if it has room.
@@ -114,7 +112,7 @@ func zeroed[T any](s []T, n int) []T {
 func (ra *Raster) next(higher bool, s Style, broken int) {
 	if ra.owner < 1<<16-1 {
 		ra.owner++
-		ra.styles = append(ra.styles, s)
+		ra.styles, ra.signed = append(ra.styles, s), append(ra.signed, false)
 	}
 	if higher {
 		ra.level = ra.owner

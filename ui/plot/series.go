@@ -10,6 +10,8 @@ package plot
 type Line struct {
 	Name     string // in the legend; none: not listed there
 	Label    string // at the line's end; none: no label
+	Value    string // behind the label, as far as there is room
+	Peak     string // above the highest point that is shown, where there is room; none: nothing
 	Style    Style
 	Dash     int  // 0 solid, 1 to 3 broken
 	Mark     rune // now and then along the line, for eyes and terminals without colours; 0 none

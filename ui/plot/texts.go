@@ -2,6 +2,7 @@ package plot
 
 import (
 	"cmp"
+	"math"
 	"slices"
 )
 
@@ -28,6 +29,11 @@ func (ch *Chart) texts(c *Canvas, l *Layout) {
 			ch.textAt(c, l, m.Short, m.Style, x)
 		}
 	}
+	for i := range ch.Lines {
+		if ch.Lines[i].Peak != "" && l.Lines[i].Drawn {
+			ch.peak(c, l, i)
+		}
+	}
 	if ch.Remark == nil || l.Plot.H < remarkRows {
 		return
 	}
@@ -38,6 +44,43 @@ func (ch *Chart) texts(c *Canvas, l *Layout) {
 					c.Text(x, l.Plot.Y+row, text, ch.Styles.Label)
 					return
 				}
+			}
+		}
+	}
+}
+
+// peakRows is how far from a line's highest point its name may stand, in rows.
+const peakRows = 3
+
+// peak writes what a line is called near its highest point: above it, else below.
+func (ch *Chart) peak(c *Canvas, l *Layout, i int) {
+	line, xs := &ch.Lines[i], &ch.Raster.xs[ch.Raster.lineX[i]]
+	best, at := math.Inf(-1), -1
+	for k := xs.first; k < xs.last; k++ {
+		if v := line.at(k); v > best && !math.IsInf(v, 1) {
+			best, at = v, k
+		}
+	}
+	if at < 0 {
+		return
+	}
+	x, okX := l.cellX(xs.xs[at])
+	y, okY := l.cellY(best)
+	if !okX || !okY {
+		return
+	}
+	w := TextWidth(line.Peak)
+	left := min(max(x-w/2, l.Plot.X), l.Plot.X+l.Plot.W-w)
+	for d := 1; d <= 2*peakRows; d++ {
+		row := y - d
+		if d > peakRows {
+			row = y + d - peakRows
+		}
+		for _, from := range [...]int{left, x + 1, x - w} {
+			if row >= l.Plot.Y && row < l.Plot.Y+l.Plot.H && ch.free(c, l, from, row, w) {
+				c.Text(from, row, line.Peak, line.Style)
+				ch.Raster.written = append(ch.Raster.written, Rect{from, row, w, 1})
+				return
 			}
 		}
 	}

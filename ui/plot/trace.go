@@ -166,11 +166,13 @@ func trace[T number](t *tracer, y, hi []T) {
 		scribble(t, y, hi)
 		return
 	}
+	ra := t.ra
 	first, last := min(t.x.first, n), min(t.x.last, n)
-	t.marked = -t.markEvery()
+	// Lines that run together have their marks at different places.
+	t.marked = -t.markEvery() + int(ra.owner)*4%t.markEvery()
 	enter(t, y, hi, first)
 	floor := T(t.floor)
-	runs, ra, sy := t.x.runs, t.ra, t.sy
+	runs, sy := t.x.runs, t.sy
 	plain := !t.line.Step && t.line.Mark == 0 && ra.dash == 0
 	height := float64(ra.dotsY)
 	for k := 1; k < len(runs); k++ {

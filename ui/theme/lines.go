@@ -19,8 +19,10 @@ func (t *Theme) Series(s chart.Swatch) plot.Style {
 		return plot.Style{}
 	case t.Profile == colorprofile.ANSI:
 		return plot.Style{FG: plot.Indexed(s.ANSI16)}
+	case t.Profile == colorprofile.ANSI256 && t.Dark:
+		return plot.Style{FG: plot.Indexed(s.Dark256)}
 	case t.Profile == colorprofile.ANSI256:
-		return plot.Style{FG: plot.Indexed(s.ANSI256)}
+		return plot.Style{FG: plot.Indexed(s.Light256)}
 	case t.Dark:
 		return plot.Style{FG: plot.RGB(s.Dark.R, s.Dark.G, s.Dark.B)}
 	}
@@ -35,6 +37,10 @@ func (t *Theme) Swatch(i int) plot.Style {
 
 // Plain reports whether there are no colours to tell lines by.
 func (t *Theme) Plain() bool { return t.Profile < colorprofile.ANSI }
+
+// Signs reports whether kernels need signs beside their names, because their colours
+// are the same or none.
+func (t *Theme) Signs() bool { return t.Profile <= colorprofile.ANSI }
 
 // Mark is the character on the i-th line where there are no colours.
 func (t *Theme) Mark(i int) rune {

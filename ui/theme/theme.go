@@ -27,43 +27,43 @@ func New(profile colorprofile.Profile, dark bool, glyphs plot.Glyphs) *Theme {
 	t.Strong = plot.Style{Attr: plot.Bold}
 	t.Title = plot.Style{Attr: plot.Bold}
 	t.Selected = plot.Style{Attr: plot.Reverse}
-	pick := func(d, l plot.Color, d16, l16 uint8) plot.Style {
-		switch {
-		case profile < colorprofile.ANSI:
-			return plot.Style{}
-		case profile == colorprofile.ANSI && dark:
-			return plot.Style{FG: plot.Indexed(d16)}
-		case profile == colorprofile.ANSI:
-			return plot.Style{FG: plot.Indexed(l16)}
-		case dark:
-			return plot.Style{FG: d}
+	// Of 256 colours each is chosen by hand: what a terminal makes of a true colour is
+	// the nearest of the cube, which of a dark grey may be a teal.
+	pick := func(d, l uint32, d256, l256, d16, l16 uint8) plot.Style {
+		c := [...]plot.Color{rgb(l), plot.Indexed(l256), plot.Indexed(l16)}
+		if dark {
+			c = [...]plot.Color{rgb(d), plot.Indexed(d256), plot.Indexed(d16)}
 		}
-		return plot.Style{FG: l}
+		switch profile {
+		case colorprofile.TrueColor:
+			return plot.Style{FG: c[0]}
+		case colorprofile.ANSI256:
+			return plot.Style{FG: c[1]}
+		case colorprofile.ANSI:
+			return plot.Style{FG: c[2]}
+		}
+		return plot.Style{}
 	}
-	rgb := func(v uint32) plot.Color { return plot.RGB(uint8(v>>16), uint8(v>>8), uint8(v)) }
-	t.Faint = pick(rgb(0x8a8f98), rgb(0x6b7078), 7, 8)
-	t.Border = pick(rgb(0x4b515b), rgb(0xb4b9c1), 8, 7)
-	t.Focus = pick(rgb(0x56b4e9), rgb(0x0072b2), 14, 4)
-	t.Key = pick(rgb(0xe6b450), rgb(0x8f5a00), 11, 5)
-	t.Good = pick(rgb(0x4fd1a5), rgb(0x00694d), 10, 2)
-	t.Warn = pick(rgb(0xf0a63c), rgb(0x9a5b00), 11, 5)
-	t.Bad = pick(rgb(0xff8f6b), rgb(0xb23a00), 9, 1)
+	t.Faint = pick(0x8a8f98, 0x6b7078, 246, 242, 7, 8)
+	t.Border = pick(0x4b515b, 0xb4b9c1, 240, 249, 8, 7)
+	t.Focus = pick(0x56b4e9, 0x0072b2, 75, 25, 14, 4)
+	t.Key = pick(0xe6b450, 0x8f5a00, 179, 94, 11, 5)
+	t.Good = pick(0x4fd1a5, 0x00694d, 79, 23, 10, 2)
+	t.Warn = pick(0xf0a63c, 0x9a5b00, 215, 130, 11, 5)
+	t.Bad = pick(0xff8f6b, 0xb23a00, 209, 124, 9, 1)
 	if profile < colorprofile.ANSI {
 		t.Key, t.Bad, t.Warn = t.Strong, t.Strong, t.Strong
 		t.Focus = t.Strong
 	} else {
-		bg, bg16 := rgb(0x2a3340), uint8(0)
-		if !dark {
-			bg, bg16 = rgb(0xdce9f5), 7
-		}
-		if profile > colorprofile.ANSI {
-			t.Selected = plot.Style{BG: bg}
-		} else if dark {
+		switch ground := pick(0x2a3340, 0xdce9f5, 237, 254, 0, 7).FG; {
+		case profile > colorprofile.ANSI, !dark:
+			t.Selected = plot.Style{BG: ground}
+		default:
 			t.Selected = plot.Style{Attr: plot.Reverse}
-		} else {
-			t.Selected = plot.Style{BG: plot.Indexed(bg16)}
 		}
 		t.Bad.Attr |= plot.Bold
 	}
 	return t
 }
+
+func rgb(v uint32) plot.Color { return plot.RGB(uint8(v>>16), uint8(v>>8), uint8(v)) }

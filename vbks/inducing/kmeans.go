@@ -164,18 +164,20 @@ func farthest(dist []float64) int {
 	return far
 }
 
+// key is a point as a key of a map.
+func key(v []float64) string {
+	b := make([]byte, 0, 8*len(v))
+	for _, f := range v {
+		for s, u := 0, math.Float64bits(f); s < 64; s += 8 {
+			b = append(b, byte(u>>s))
+		}
+	}
+	return string(b)
+}
+
 // separate replaces centres that coincide by points that are not among them.
 func (p *placer) separate(centres, pts []float64) []float64 {
 	dim := p.dim
-	key := func(v []float64) string {
-		b := make([]byte, 0, 8*len(v))
-		for _, f := range v {
-			for s, u := 0, math.Float64bits(f); s < 64; s += 8 {
-				b = append(b, byte(u>>s))
-			}
-		}
-		return string(b)
-	}
 	seen := make(map[string]bool, len(centres)/dim)
 	next := 0
 	for c := 0; c < len(centres); c += dim {

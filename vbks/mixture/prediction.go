@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 
 	"gonum.org/v1/gonum/stat/distuv"
 )
@@ -21,6 +22,10 @@ type Prediction struct {
 	Noise   []float64   // σ_n² per kernel, unit squared
 	Mean    [][]float64 // [kernel][row], mean of f
 	Var     [][]float64 // [kernel][row], variance of f, unit squared
+
+	// NoiseAt is σ_n² of single rows, for all kernels in the place of Noise; NaN: it has
+	// none of its own. nil: no row has.
+	NoiseAt []float64
 
 	widened float64 // the factors of Widen; 0: none
 }
@@ -38,6 +43,9 @@ func (p *Prediction) Check() error {
 	}
 	if err := checkWeights(p.Weights); err != nil {
 		return err
+	}
+	if p.NoiseAt != nil && len(p.NoiseAt) != p.Rows() {
+		return fmt.Errorf("vbks: prediction of %d rows has noise of %d", p.Rows(), len(p.NoiseAt))
 	}
 	for i, id := range p.IDs {
 		if v := p.Noise[i]; !(v >= 0) || math.IsInf(v, 0) {
@@ -82,9 +90,24 @@ func (p *Prediction) Rows() int {
 func (p *Prediction) variance(i, row int, ofY bool) float64 {
 	v := max(0, p.Var[i][row])
 	if ofY {
+		if p.NoiseAt != nil && !math.IsNaN(p.NoiseAt[row]) {
+			return v + p.NoiseAt[row]
+		}
 		v += p.Noise[i]
 	}
 	return v
+}
+
+// Replace makes a row the normal of this mean and these variances of f and of the noise,
+// whichever kernel predicts it. Predictions are widened before.
+func (p *Prediction) Replace(row int, mean, variance, noise float64) {
+	if p.NoiseAt == nil {
+		p.NoiseAt = slices.Repeat([]float64{math.NaN()}, p.Rows())
+	}
+	p.NoiseAt[row] = noise
+	for i := range p.Mean {
+		p.Mean[i][row], p.Var[i][row] = mean, variance
+	}
 }
 
 // Moments returns mean and variance of f, or of y = f + noise, at a row,
@@ -120,6 +143,9 @@ func (p *Prediction) Widen(c float64) {
 	}
 	for i := range p.Noise {
 		p.Noise[i] *= c * c
+	}
+	for row := range p.NoiseAt {
+		p.NoiseAt[row] *= c * c
 	}
 	p.widened = c * cmp.Or(p.widened, 1)
 }
@@ -286,6 +312,6 @@ func (p *Prediction) Single(k int) *Prediction {
 	}
 	return &Prediction{
 		IDs: []string{p.IDs[k]}, Weights: []float64{1}, Noise: []float64{p.Noise[k]},
-		Mean: [][]float64{mean}, Var: [][]float64{p.Var[k]}, widened: p.widened,
+		Mean: [][]float64{mean}, Var: [][]float64{p.Var[k]}, NoiseAt: p.NoiseAt, widened: p.widened,
 	}
 }

@@ -188,7 +188,7 @@ func (w *Drawer) leaf(in *kernelspace.Instr, raw []float64, rng *rand.Rand, numb
 	case kernelspace.OpRW, kernelspace.OpIRW:
 		w.walk(in, raw, rng, first)
 		return
-	case kernelspace.OpCos, kernelspace.OpConst, kernelspace.OpWhite: // no length scale
+	case kernelspace.OpCos, kernelspace.OpConst, kernelspace.OpWhite, kernelspace.OpCat: // no length scale
 	default:
 		f := 0.5
 		if !first {

@@ -180,6 +180,7 @@ func flat(t *params.Term) bool {
 		case kernelspace.OpLIN,
 			kernelspace.OpPoly,
 			kernelspace.OpWhite,
+			kernelspace.OpCat,
 			kernelspace.OpCos,
 			kernelspace.OpRW,
 			kernelspace.OpIRW,

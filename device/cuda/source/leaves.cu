@@ -8,7 +8,7 @@
 // kernel's parameters, c the same but 1/ℓ² for length scales, 1/p for periods and the
 // places of change points.
 
-enum Op { op_se, op_rq, op_lin, op_per, op_matern12, op_matern32, op_matern52, op_white, op_const, op_poly, op_cos, op_rw, op_irw, op_step, op_add, op_mul, op_change };
+enum Op { op_se, op_rq, op_lin, op_per, op_matern12, op_matern32, op_matern52, op_white, op_const, op_poly, op_cos, op_rw, op_irw, op_cat, op_step, op_add, op_mul, op_change };
 
 // Dynamic is an instruction in a table.
 struct Dynamic {
@@ -270,6 +270,13 @@ __device__ inline double leaf(I in, const double *t, const double *c, const doub
 		d[0] = v;
 		d[1] = t[shape_at(in)] * slope;
 		return v;
+	}
+	case op_cat: {
+		bool equal = true;
+#pragma unroll
+		for (int i = 0; i < in.columns(); i++)
+			equal = equal && x[in.column(i)] == y[in.column(i)];
+		return d[0] = equal ? s2 : 0;
 	}
 	case op_step:
 		return 0; // change has what there is

@@ -24,7 +24,7 @@ var operations = []kernelspace.Op{
 	kernelspace.OpSE, kernelspace.OpRQ, kernelspace.OpLIN, kernelspace.OpPER,
 	kernelspace.OpMatern12, kernelspace.OpMatern32, kernelspace.OpMatern52,
 	kernelspace.OpWhite, kernelspace.OpConst, kernelspace.OpPoly, kernelspace.OpCos, kernelspace.OpRW, kernelspace.OpIRW,
-	kernelspace.OpStep,
+	kernelspace.OpCat, kernelspace.OpStep,
 	kernelspace.OpAdd, kernelspace.OpMul, kernelspace.OpChange,
 }
 

@@ -1,0 +1,249 @@
+package cli
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"strconv"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"example.com/kestrel/experiment/config"
+	"example.com/kestrel/experiment/prepare"
+	"example.com/kestrel/experiment/series"
+	"example.com/kestrel/experiment/study"
+)
+
+// gapsFlags are the flags of study gaps.
+type gapsFlags struct {
+	figure, variant, seeds string
+	set                    []string
+	times                  int
+	out                    string
+	json, quiet            bool
+}
+
+func newGaps() *cobra.Command {
+	var f gapsFlags
+	var names []string
+	for _, v := range study.Variants() {
+		names = append(names, v.Name)
+	}
+	cmd := &cobra.Command{
+		Use:   "gaps",
+		Short: "Find out how far below the best known optima searches end",
+		Long: "Draw data from a known kernel with many seeds, run the selection on each, and compare every kernel's local ELBO with the best " +
+			"known: of its own solution taken on until nothing is gained, of a search of all rows with ten times the starts, in which the true " +
+			"kernel begins from the hyperparameters that the data were drawn with, too, and of what that has found, and those hyperparameters " +
+			"themselves, taken on likewise.\n\n" +
+			"There are two gaps: of the local ELBO that is reported, and of the bound that hyperparameters are searched on (sparse.bound), where " +
+			"the best came from. Expected is what a solution is told to be below its own optimum, own what it was found to be. Seconds " +
+			"are of CPU, of one core, for all kernels of a seed. The number of inducing inputs must be stated.\n\n" +
+			"With --out the rows are also written to study-gaps-<variant>-<figure>.csv; with the directory of the same study, which may have " +
+			"more --seeds now, it goes on where that was cut.",
+		Example: "# figure 1a with noise, 32 inducing inputs\n" +
+			"kestrel study gaps --figure fig1a --seeds 201..206 --set sparse.inducing=32 -o gaps\n\n" +
+			"# without noise, as the paper has it\n" +
+			"kestrel study gaps --figure fig1b --variant iii --seeds 201..206 --set sparse.inducing=16 -o without",
+		Args: nothing,
+		RunE: func(cmd *cobra.Command, _ []string) error { return f.run(cmd) },
+	}
+	fs := cmd.Flags()
+	fs.StringVar(&f.figure, "figure", "fig1a", "config with synthetic data")
+	fs.StringVar(&f.variant, "variant", "i", "of the figure: "+strings.Join(names, ", "))
+	fs.StringVar(&f.seeds, "seeds", fewSeeds, "seeds, such as 1..10 or 1,3,5")
+	fs.IntVar(&f.times, "times", 10, "starts of the search for the best known, in those of the run")
+	fs.StringArrayVar(&f.set, "set", nil, "override a key of the config, after the variant: section.key=value; may be repeated")
+	fs.StringVarP(&f.out, "out", "o", "", "directory for the table as CSV")
+	fs.BoolVar(&f.json, "json", false, "write one JSON object a line instead of Markdown")
+	fs.BoolVar(&f.quiet, "quiet", false, "no progress lines")
+	noErr(cmd.RegisterFlagCompletionFunc("figure", completeConfigs))
+	noErr(cmd.RegisterFlagCompletionFunc("variant", cobra.FixedCompletions(names, cobra.ShellCompDirectiveNoFileComp)))
+	return cmd
+}
+
+// gaps finds everything that is wrong with the user's wishes before any work begins.
+func (f *gapsFlags) gaps() (*study.Gaps, []uint64, error) {
+	if f.times < 2 {
+		return nil, nil, fmt.Errorf("--times %d: must be at least 2", f.times)
+	}
+	seeds, err := study.ParseSeeds(f.seeds)
+	if err != nil {
+		return nil, nil, fmt.Errorf("--seeds: %w", err)
+	}
+	v, err := study.FindVariant(f.variant)
+	if err != nil {
+		return nil, nil, fmt.Errorf("--variant: %w", err)
+	}
+	var set []config.Override
+	for _, s := range f.set {
+		o, err := config.ParseOverride(s)
+		if err != nil {
+			return nil, nil, err
+		}
+		if o.Key == "seed" {
+			return nil, nil, fmt.Errorf("%s: a study runs many seeds; state them with --seeds", o.Flag)
+		}
+		set = append(set, o)
+	}
+	g, err := study.NewGaps(f.figure, v, f.times, set)
+	if err != nil {
+		return nil, nil, err
+	}
+	return g, seeds, prepare.CheckDevice(g.Config.Device)
+}
+
+func (f *gapsFlags) run(cmd *cobra.Command) (err error) {
+	g, seeds, err := f.gaps()
+	if err != nil {
+		return err
+	}
+	var table *study.GapTable
+	if f.out != "" {
+		var shut func() error
+		if table, shut, err = f.open(cmd, g, seeds); err != nil {
+			return err
+		}
+		defer func() {
+			if e := shut(); err == nil {
+				err = failed(e)
+			}
+		}()
+	}
+	keep(cmd)
+	err = f.make(cmd.Context(), cmd, g, seeds, table)
+	if errors.Is(err, errInterrupted) {
+		line := "interrupted; the rows written so far are whole"
+		if f.out != "" {
+			line += "; " + again(cmd, f.out) + " goes on"
+		}
+		return &exitError{exitInterrupted, errors.New(line)}
+	}
+	return err
+}
+
+// open takes the directory for the table and opens it.
+func (f *gapsFlags) open(cmd *cobra.Command, g *study.Gaps, seeds []uint64) (*study.GapTable, func() error, error) {
+	asked := series.Asked{What: "study of gaps", Configs: map[string]string{"": g.Config.TOML()}, Flags: map[string]string{
+		"--figure": g.Figure, "--variant": f.variant, "--seeds": f.seeds, "--times": strconv.Itoa(f.times),
+	}}
+	dir, err := series.TakeAsked(f.out, asked, nil, func(key, was, is string) bool {
+		return key == "--seeds" && study.MoreSeeds(was, is)
+	})
+	if err != nil {
+		return nil, nil, err
+	}
+	table, err := study.OpenGaps(dir.Owner.Dir, g)
+	if err != nil {
+		dir.GiveUp()
+		return nil, nil, err
+	}
+	done := 0
+	for _, seed := range seeds {
+		if table.Known(seed) != nil {
+			done++
+		}
+	}
+	if dir.Known && done < len(seeds) && !f.quiet {
+		fmt.Fprintln(cmd.ErrOrStderr(), series.GoesOn(done, len(seeds)))
+	}
+	return table, func() error { return cmp.Or(table.Close(), dir.Close()) }, nil
+}
+
+// make makes all seeds and writes each as it is known, then the summary. An interruption
+// leaves the rows there are, and their summary.
+func (f *gapsFlags) make(ctx context.Context, cmd *cobra.Command, g *study.Gaps, seeds []uint64, table *study.GapTable) error {
+	sink := gapsSink{w: cmd.OutOrStdout(), json: f.json, table: table}
+	if err := sink.begin(); err != nil {
+		return failed(err)
+	}
+	var all []*study.GapRow
+	var workErr error
+	for i, seed := range seeds {
+		var rows []*study.GapRow
+		more := ""
+		if table != nil {
+			if rows = table.Known(seed); rows != nil {
+				more = ": finished already"
+			}
+		}
+		if !f.quiet {
+			fmt.Fprintf(cmd.ErrOrStderr(), "%s (%s), seed %d, %d of %d%s\n", g.Figure, g.Variant.Name, seed, i+1, len(seeds), more)
+		}
+		if rows == nil {
+			if rows, workErr = g.Run(ctx, seed); workErr != nil {
+				break
+			}
+		}
+		all = append(all, rows...)
+		if err := sink.rows(rows); err != nil {
+			return failed(err)
+		}
+	}
+	if len(all) > 0 {
+		if err := sink.end(g.SummariseGaps(all)); err != nil {
+			return failed(err)
+		}
+	}
+	return workErr
+}
+
+// gapsSink writes results for people, or an object a line, and adds the rows to the
+// table, if there is one.
+type gapsSink struct {
+	w     io.Writer
+	json  bool
+	table *study.GapTable
+}
+
+func (s *gapsSink) begin() error {
+	if s.json {
+		return nil
+	}
+	_, err := io.WriteString(s.w,
+		"| figure | seed | kernel | local ELBO | best known | gap | gap of the bound searched on | from | expected | own | marked | CPU |\n"+
+			"|---|---:|---|---:|---:|---:|---:|---|---:|---:|---|---:|\n")
+	return err
+}
+
+func (s *gapsSink) rows(rows []*study.GapRow) error {
+	if s.table != nil {
+		if err := s.table.Add(rows); err != nil {
+			return err
+		}
+	}
+	for _, r := range rows {
+		if s.json {
+			err := jsonSink{s.w}.write(struct {
+				Type string `json:"type"`
+				*study.GapRow
+			}{"kernel", r})
+			if err != nil {
+				return err
+			}
+			continue
+		}
+		marked := "no"
+		if r.Flagged {
+			marked = "yes"
+		}
+		_, err := fmt.Fprintf(s.w, "| %s | %d | %s | %s | %s | %.2f | %.2f | %s | %s | %s | %s | %.3g |\n", markdownCell(r.Figure), r.Seed,
+			markdownCell(r.Kernel), r.ELBO.Format("%.2f"), r.Best.Format("%.2f"), r.Gap(), r.Missing(), r.From, r.Expected.Format("%.2g"),
+			r.Own.Format("%.2f"), marked, float64(r.CPU))
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (s *gapsSink) end(sum study.GapSummary) error {
+	if s.json {
+		return jsonSink{s.w}.write(map[string]any{"type": "summary", "summary": sum})
+	}
+	_, err := fmt.Fprintf(s.w, "\n%s\n", sum)
+	return err
+}

@@ -1,0 +1,69 @@
+package finding
+
+import (
+	"strings"
+	"testing"
+
+	"example.com/kestrel/experiment/files"
+	"example.com/kestrel/experiment/record"
+	"example.com/kestrel/vbks"
+)
+
+// Each sentence is true of what is known, and a sentence.
+func TestClaims(t *testing.T) {
+	plain := func(change func(*record.Standing, *record.Fit), others ...record.Fit) scene {
+		return scene{steps, "SE", []files.Number{4, 3, 0.01}, 300, 400, others, change}
+	}
+	forecast := func(own, other float64) func(*record.Standing, *record.Fit) {
+		return func(s *record.Standing, _ *record.Fit) {
+			scored(s, record.TaskForecast, own, 0.95, baseline("naive", "naive", other))
+		}
+	}
+	belief := func(p float64) func(*record.Standing, *record.Fit) {
+		return func(_ *record.Standing, f *record.Fit) { f.Posterior = files.Number(p) }
+	}
+	apart := record.Fit{Apart: true, ELBO: -40, Evidence: &record.Evidence{Upper: 3}}
+	open := record.Fit{ELBO: -4, Evidence: &record.Evidence{Upper: 9}}
+	for _, c := range []struct {
+		what  string
+		scene scene
+		has   string
+		not   string
+	}{
+		{"neither errs", plain(forecast(0, 0)), "The CRPS of forecasts is equal to that of naive.", "Do not trust"},
+		{"the baseline does not err", plain(forecast(1, 0)), "The CRPS of forecasts is not 0 as that of naive.", "Forecasts"},
+		{"far worse", plain(forecast(5, 1)), "The CRPS of forecasts is 5 times that of naive.", "Forecasts"},
+		{"better", plain(forecast(1, 2)), "Forecasts 50 % better than naive (CRPS).", ""},
+		{"nearly all of the belief", plain(belief(0.99996), apart), "with more than 99.9 % of the belief", "100"},
+		{"all of the belief", plain(belief(1), apart), "with 100 % of the belief", ""},
+		{"the others were pruned by hand", plain(func(s *record.Standing, _ *record.Fit) {
+			s.Evaluation.Kernels[1].Fit, s.Evaluation.Kernels[1].Status = nil, vbks.Pruned
+		}, apart), "It is the only one left of 2 kernels.", "leads"},
+		{"a kernel between those that may lead", plain(nil, apart, open), "re-optimise (r) the first three with 128 inducing inputs", ""},
+	} {
+		f := Of(c.scene.standing(t))
+		if text := f.Text(); !strings.Contains(text, c.has) || c.not != "" && strings.Contains(text, c.not) {
+			t.Errorf("%s: %s\nwant %q and not %q", c.what, text, c.has, c.not)
+		}
+	}
+}
+
+// What nobody works at any more is not waited for, whatever its log says last.
+func TestNobodyGoesOn(t *testing.T) {
+	for _, state := range []record.State{record.Running, record.Paused, record.Stopping} {
+		c := scene{steps, "SE", []files.Number{4, 3, 0.01}, 300, 400, nil, func(s *record.Standing, _ *record.Fit) {
+			s.State, s.Evaluation.Proportion = state, 0.5
+		}}
+		s := c.standing(t)
+		if got, want := As(s, "crashed").Next, "Next: R, or kestrel resume, for the other 50 % of the data."; got != want {
+			t.Errorf("%s: %q, want %q", state, got, want)
+		}
+		s.Evaluation.Proportion, s.Evaluation.Planned = 1, s.Evaluation.Index+2
+		if got, want := As(s, "crashed").Next, "Next: R, or kestrel resume, for the last evaluations."; got != want {
+			t.Errorf("%s, all data in: %q, want %q", state, got, want)
+		}
+		if s.State != state || As(s, state) != Of(s) {
+			t.Errorf("%s has become %s", state, s.State)
+		}
+	}
+}

@@ -1,0 +1,151 @@
+package finding
+
+import (
+	"fmt"
+	"strings"
+
+	"example.com/kestrel/experiment/record"
+)
+
+// Finding is what a run has found; each part is a sentence or "", to be read in the
+// order of Text.
+type Finding struct {
+	What     string // what the data show
+	Distrust string // why that is not to be trusted; "": nothing speaks against it
+	Sure     string // how sure it is that this kernel leads, and since when
+	Error    string // beside a baseline
+	Coverage string // of the intervals of 95 %
+	Next     string // what to do
+
+	Settled bool // all data are in, and no other kernel may lead
+
+	plain, brief, named string // What without the kernel's name, Sure without numbers, What as the name alone
+}
+
+// As is Of a run that stands otherwise than its log says last: crashed, or of another
+// process that has got further.
+func As(s *record.Standing, state record.State) Finding {
+	now := *s
+	now.State = state
+	return Of(&now)
+}
+
+// Of says what a run has found; the zero Finding before the first evaluation.
+func Of(s *record.Standing) Finding {
+	if s.Evaluation == nil || s.Start == nil {
+		return Finding{}
+	}
+	leader := s.Evaluation.Leader()
+	if leader == nil {
+		return Finding{What: "No kernel is left to compare.", Next: "Next: a config with other kernels."}
+	}
+	r := &reading{Standing: s, leader: leader, nothing: nothing(s, leader)}
+	r.rivals()
+	f := Finding{What: r.what(), Distrust: r.distrust(), Sure: r.sure(), Error: r.error(), Coverage: r.coverage(),
+		Settled: r.whole() && len(r.equal)+len(r.open) == 0}
+	f.Next = r.next()
+	f.plain, f.brief, f.named = f.What, r.briefly(f.Settled), r.description()
+	if text, ok := strings.CutSuffix(f.What, r.named()); ok {
+		f.plain = text + "."
+	}
+	return f
+}
+
+// Parts are the sentences that there are.
+func (f Finding) Parts() (parts []string) {
+	for _, p := range []string{f.What, f.Distrust, f.Sure, f.Error, f.Coverage, f.Next} {
+		if p != "" {
+			parts = append(parts, p)
+		}
+	}
+	return parts
+}
+
+// Text is all of it, "" before the first evaluation.
+func (f Finding) Text() string { return strings.Join(f.Parts(), " ") }
+
+// Within is as much of the text as fits takes, in its order: what matters least is left
+// out first, and what takes long is said more briefly before what to do is left out.
+func (f Finding) Within(fits func(text string) bool) string {
+	for _, step := range []struct {
+		part *string
+		text string
+	}{{nil, ""}, {&f.Coverage, ""}, {&f.What, f.plain}, {&f.Sure, f.brief}, {&f.Error, ""}, {&f.Next, ""}, {&f.Sure, ""},
+		{&f.What, f.named}} {
+		if step.part != nil && *step.part != "" {
+			*step.part = step.text
+		}
+		if text := f.Text(); fits(text) {
+			return text
+		}
+	}
+	return f.Text()
+}
+
+// reading is a run that is being put into words.
+type reading struct {
+	*record.Standing
+	leader  *record.Kernel
+	nothing bool             // beyond a constant and noise
+	live    int              // kernels that are compared
+	equal   []*record.Kernel // that cannot be told from the leader
+	open    []*record.Kernel // whose bounds reach beyond the leader's
+	last    int              // the last rank of these
+}
+
+// deciding is the slack in nats below which bounds decide nothing more.
+const deciding = 1
+
+// rivals finds the kernels that may come to lead.
+func (r *reading) rivals() {
+	first := r.leader.Fit
+	for i := range r.Evaluation.Kernels {
+		k := &r.Evaluation.Kernels[i]
+		f := k.Fit
+		if f == nil {
+			continue
+		}
+		r.live++
+		slack, bounded := f.Slack()
+		gap := float64(first.ELBO + first.Volume - f.ELBO - f.Volume)
+		switch {
+		case f.Rank == first.Rank:
+		case f.Tied:
+			r.equal, r.last = append(r.equal, k), max(r.last, f.Rank)
+		case bounded && !f.Apart && slack > deciding && slack > gap:
+			r.open, r.last = append(r.open, k), max(r.last, f.Rank)
+		}
+	}
+}
+
+// whole reports whether all training rows have been seen.
+func (r *reading) whole() bool { return r.Evaluation.Proportion >= 1 }
+
+// info is the description of a kernel, nil if there is none.
+func (r *reading) info(k *record.Kernel) *record.KernelInfo {
+	for i := range r.Start.Kernels {
+		if r.Start.Kernels[i].ID == k.ID {
+			return &r.Start.Kernels[i]
+		}
+	}
+	return nil
+}
+
+// name is what a kernel is called for reading.
+func (r *reading) name(k *record.Kernel) string {
+	if info := r.info(k); info != nil && info.Name != "" {
+		return info.Name
+	}
+	return k.ID
+}
+
+// numerals are numbers of things as they are written in a sentence.
+var numerals = []string{"no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten"}
+
+// numeral writes a number of things.
+func numeral(n int) string {
+	if n < len(numerals) {
+		return numerals[n]
+	}
+	return fmt.Sprint(n)
+}

@@ -1,0 +1,409 @@
+package finding
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+
+	"example.com/kestrel/datasets"
+	"example.com/kestrel/experiment/files"
+	"example.com/kestrel/experiment/record"
+	"example.com/kestrel/experiment/words"
+	"example.com/kestrel/kernelspace"
+)
+
+// speller puts a kernel with its hyperparameters into words.
+type speller struct {
+	start  *record.Start
+	info   *record.KernelInfo
+	values []files.Number // as record.KernelInfo.Params
+	names  []string       // of the leaves
+	line   bool           // a linear function of the inputs is added
+	brief  bool           // what it is and how long, not how large
+}
+
+// Kernel says in plain English what functions a kernel stands for: its
+// additive components one by one, with their scales in the units of the data,
+// and the noise. It is "" where the kernel cannot be taken apart.
+func Kernel(s *record.Start, o kernelspace.Options, info *record.KernelInfo, values []files.Number) string {
+	w, components := newSpeller(s, o, info, values)
+	if w == nil {
+		return ""
+	}
+	line := "" // of a mean function, which stands behind the kernel's own
+	if w.line {
+		line = " It is added to a linear function of the inputs, which has been learned with it."
+	}
+	parts := w.components(components)
+	text := "It is " + parts[0]
+	if n := len(parts); n > 1 {
+		text = fmt.Sprintf("It is the sum of %d parts: %s; and %s", n, strings.Join(parts[:n-1], "; "), parts[n-1])
+	}
+	noise := ""
+	if v := float64(values[len(values)-1]); v >= 0 {
+		noise = " Observations scatter about it with a standard deviation of " + words.WithUnit(math.Sqrt(v), w.targetUnit()) + "."
+	}
+	return text + "." + line + noise
+}
+
+// newSpeller takes a kernel apart; it is nil where that cannot be done.
+func newSpeller(s *record.Start, o kernelspace.Options, info *record.KernelInfo, values []files.Number) (w *speller,
+	parts []kernelspace.Component) {
+	e, err := kernelspace.Parse(info.ID)
+	if err != nil {
+		return nil, nil
+	}
+	p, err := kernelspace.Compile(e.Canonical(), o)
+	if err != nil || len(values) < len(p.Params)+1 || len(info.Params) != len(values) {
+		return nil, nil
+	}
+	components, err := p.Components()
+	if err != nil || len(components) == 0 {
+		return nil, nil
+	}
+	return &speller{start: s, info: info, values: values, names: p.LeafNames(), line: len(values) > len(p.Params)+1}, components
+}
+
+func (w *speller) targetUnit() string {
+	if c := w.start.Target(); c != nil {
+		return c.ModelledUnit()
+	}
+	return ""
+}
+
+// wordLeaf is a leaf of a component.
+type wordLeaf struct {
+	*kernelspace.Instr
+	params []int // places in record.KernelInfo.Params
+	name   string
+}
+
+// bearing orders the leaves of a product: the first one is what the component
+// is, the others say how it changes.
+func (l *wordLeaf) bearing() int {
+	switch l.Op {
+	case kernelspace.OpWhite:
+		return 0
+	case kernelspace.OpCat:
+		return 8
+	case kernelspace.OpPER:
+		return 1
+	case kernelspace.OpCos:
+		return 2
+	case kernelspace.OpSE, kernelspace.OpRQ, kernelspace.OpMatern12, kernelspace.OpMatern32, kernelspace.OpMatern52:
+		return 3
+	case kernelspace.OpRW, kernelspace.OpIRW:
+		return 4
+	case kernelspace.OpPoly:
+		return 5
+	case kernelspace.OpLIN:
+		return 6
+	}
+	return 7
+}
+
+// component describes a product of leaves.
+func (w *speller) component(c *kernelspace.Component) string {
+	if c.Expr.IsChange() {
+		return w.change(c)
+	}
+	var leaves []wordLeaf
+	if slices.ContainsFunc(c.Program.Instrs, func(in kernelspace.Instr) bool { return in.Op == kernelspace.OpChange }) {
+		return "the product " + c.Expr.String() // no words for how one changes the other
+	}
+	variance, stationary := 1.0, true
+	for i := range c.Program.Instrs {
+		in := &c.Program.Instrs[i]
+		if in.Op >= kernelspace.OpAdd {
+			continue
+		}
+		l := wordLeaf{Instr: in, params: c.Params[in.Off : in.Off+in.NumParams()], name: w.names[c.Leaves[len(leaves)]]}
+		leaves = append(leaves, l)
+		variance *= float64(w.values[l.params[0]])
+		switch l.Op {
+		case kernelspace.OpLIN, kernelspace.OpPoly, kernelspace.OpRW, kernelspace.OpIRW:
+			stationary = false
+		}
+	}
+	slices.SortStableFunc(leaves, func(a, b wordLeaf) int { return cmp.Compare(a.bearing(), b.bearing()) })
+	text := w.head(&leaves[0])
+	if len(leaves) == 1 {
+		text += w.reach(&leaves[0])
+	}
+	lines := map[string]int{} // factors LIN, by where they are 0
+	var order []string
+	for i := range leaves[1:] {
+		l := &leaves[1+i]
+		if l.Op == kernelspace.OpLIN {
+			at := w.centre(l)
+			if lines[at] == 0 {
+				order = append(order, at)
+			}
+			lines[at]++
+		} else if m := w.modifier(l); m != "" {
+			text += ", " + m
+		}
+	}
+	if leaves[0].Op == kernelspace.OpLIN {
+		// A product of straight lines only.
+		degree := 0
+		for _, at := range order {
+			degree += lines[at]
+		}
+		if degree > 0 {
+			text = fmt.Sprintf("a product of %d straight lines%s", degree+1, w.where(&leaves[0]))
+		}
+		return text + w.amplitude(variance, stationary)
+	}
+	for _, at := range order {
+		grows := map[int]string{1: "in proportion to the distance from ", 2: "with the square of the distance from ",
+			3: "with the cube of the distance from "}[lines[at]]
+		if grows == "" {
+			grows = fmt.Sprintf("with the power %d of the distance from ", lines[at])
+		}
+		if w.brief {
+			text += ", growing"
+			continue
+		}
+		text += ", growing " + grows + at
+	}
+	return text + w.amplitude(variance, stationary)
+}
+
+// components describes the parts of a sum.
+func (w *speller) components(components []kernelspace.Component) (parts []string) {
+	for i := range components {
+		parts = append(parts, w.component(&components[i]))
+	}
+	return parts
+}
+
+// change describes a change point.
+func (w *speller) change(c *kernelspace.Component) string {
+	step := &c.Program.Instrs[0]
+	at, width := c.Params[step.Off], c.Params[step.Off+1]
+	column := w.start.Inputs()[step.Cols[0]].Name
+	before, after := c.Program.Branches()
+	return "a change at " + column + " = " + w.place(step.Cols[0], float64(w.values[at])) + ", over about " + w.quantities([]int{width}) +
+		", from " + w.branch(c, before) + " to " + w.branch(c, after)
+}
+
+// branch describes one side of the change point c.
+func (w *speller) branch(c *kernelspace.Component, side kernelspace.Component) string {
+	parts, err := side.Program.Components()
+	if err != nil {
+		return side.Expr.String()
+	}
+	for i := range parts {
+		p := &parts[i]
+		for k := range p.Params { // of the side, then of c, then of the whole kernel
+			p.Params[k] = c.Params[side.Params[p.Params[k]]]
+		}
+		for k := range p.Leaves {
+			p.Leaves[k] = c.Leaves[side.Leaves[p.Leaves[k]]]
+		}
+	}
+	return strings.Join(w.components(parts), " plus ")
+}
+
+// amplitude says how far a stationary component goes as a rule.
+func (w *speller) amplitude(variance float64, stationary bool) string {
+	if w.brief || !stationary || !(variance > 0) || math.IsInf(variance, 0) {
+		return ""
+	}
+	return " (standard deviation " + words.WithUnit(math.Sqrt(variance), w.targetUnit()) + ")"
+}
+
+// head says what a leaf is.
+func (w *speller) head(l *wordLeaf) string {
+	in, long := w.where(l), " with a length scale of "
+	if w.brief {
+		long = " over about "
+	}
+	if w.beyond(l) {
+		return "a drift" + in + " longer than the data"
+	}
+	switch l.Op {
+	case kernelspace.OpSE:
+		return "a smooth variation" + in + long + w.lengths(l)
+	case kernelspace.OpRQ:
+		if w.brief {
+			return "a variation" + in + " on many scales about " + w.lengths(l)
+		}
+		return "a variation" + in + " on many length scales about " + w.lengths(l)
+	case kernelspace.OpMatern12:
+		return "a rough variation" + in + ", nowhere smooth," + long + w.lengths(l)
+	case kernelspace.OpMatern32:
+		return "a fairly rough variation" + in + long + w.lengths(l)
+	case kernelspace.OpMatern52:
+		return "a fairly smooth variation" + in + long + w.lengths(l)
+	case kernelspace.OpPER:
+		return "a pattern" + in + " that repeats every " + w.periods(l)
+	case kernelspace.OpCos:
+		return "a sine wave" + in + " with a period of " + w.periods(l)
+	case kernelspace.OpLIN:
+		if w.brief {
+			return "a straight line" + in
+		}
+		return "a straight line" + in + ", 0 at " + w.centre(l)
+	case kernelspace.OpRW:
+		return "a level that wanders" + in
+	case kernelspace.OpIRW:
+		return "a slope that wanders" + in
+	case kernelspace.OpPoly:
+		return fmt.Sprintf("a polynomial of degree %d%s", l.Degree, in)
+	case kernelspace.OpWhite:
+		return "noise that no other row shares"
+	case kernelspace.OpConst:
+		return "a constant"
+	case kernelspace.OpCat:
+		return "a level of its own for each value of " + w.namesOf(l)
+	}
+	return l.name
+}
+
+// reach says how far RW and IRW along one input go over all of it, from the level or
+// line that they begin with.
+func (w *speller) reach(l *wordLeaf) string {
+	if w.brief || l.Op != kernelspace.OpRW && l.Op != kernelspace.OpIRW || len(l.Cols) != 1 {
+		return ""
+	}
+	c := &w.start.Inputs()[l.Cols[0]]
+	v := float64(w.values[l.params[0]]) * kernelspace.Walked(l.Op, c.Max-c.Min)
+	if !(v > 0) || math.IsInf(v, 0) {
+		return ""
+	}
+	from := "where it began"
+	if l.Op == kernelspace.OpIRW {
+		from = "the line that it began with"
+	}
+	length := words.WithUnit(c.Max-c.Min, c.Unit)
+	if _, unit, ok := record.TimeScale(c); ok {
+		length = datasets.HumanDuration((c.Max - c.Min) * unit)
+	}
+	return " (over all " + length + " by a standard deviation of " + words.WithUnit(math.Sqrt(v), w.targetUnit()) +
+		" from " + from + ")"
+}
+
+// modifier says what a leaf does to the leaf before it in a product.
+func (w *speller) modifier(l *wordLeaf) string {
+	in := w.where(l)
+	if w.beyond(l) {
+		return "" // it hardly changes
+	}
+	switch l.Op {
+	case kernelspace.OpSE, kernelspace.OpMatern12, kernelspace.OpMatern32, kernelspace.OpMatern52:
+		return "changing" + in + " over about " + w.lengths(l)
+	case kernelspace.OpRQ:
+		return "changing" + in + " on length scales about " + w.lengths(l)
+	case kernelspace.OpPER:
+		return "modulated by a pattern" + in + " that repeats every " + w.periods(l)
+	case kernelspace.OpCos:
+		return "modulated by a sine wave" + in + " with a period of " + w.periods(l)
+	case kernelspace.OpRW:
+		return "its size wandering" + in
+	case kernelspace.OpIRW:
+		return "its size growing and falling at a rate that wanders" + in
+	case kernelspace.OpCat:
+		return "another one for each value of " + w.namesOf(l)
+	case kernelspace.OpPoly:
+		return fmt.Sprintf("growing as a polynomial of degree %d%s", l.Degree, in)
+	}
+	return ""
+}
+
+// farBeyond is how many times the range of its column a length scale is that is not told
+// in brief.
+const farBeyond = 3
+
+// beyond reports whether a leaf that is told in brief varies on lengths far beyond the data.
+func (w *speller) beyond(l *wordLeaf) bool {
+	stationary := slices.Contains([]kernelspace.Op{kernelspace.OpSE, kernelspace.OpRQ, kernelspace.OpMatern12, kernelspace.OpMatern32,
+		kernelspace.OpMatern52}, l.Op)
+	if !w.brief || !stationary || len(l.Cols) != 1 || l.NumScale != 1 {
+		return false
+	}
+	c := &w.start.Inputs()[l.Cols[0]]
+	return c.Max > c.Min && float64(w.values[l.params[1]]) > farBeyond*(c.Max-c.Min)
+}
+
+// where names the columns that a leaf acts on if there are others.
+func (w *speller) where(l *wordLeaf) string {
+	inputs := w.start.Inputs()
+	if len(inputs) < 2 {
+		return ""
+	}
+	if len(l.Cols) == len(inputs) {
+		return " in all inputs"
+	}
+	var names []string
+	for _, c := range l.Cols {
+		names = append(names, inputs[c].Name)
+	}
+	return " in " + words.Join(names)
+}
+
+// namesOf are the columns that a leaf acts on.
+func (w *speller) namesOf(l *wordLeaf) string {
+	var names []string
+	for _, c := range l.Cols {
+		names = append(names, w.start.Inputs()[c].Name)
+	}
+	return words.Join(names)
+}
+
+func (w *speller) lengths(l *wordLeaf) string { return w.quantities(l.params[1 : 1+l.NumScale]) }
+
+func (w *speller) periods(l *wordLeaf) string {
+	from := 1 + l.NumScale
+	return w.quantities(l.params[from : from+l.NumPeriod])
+}
+
+// quantities writes lengths in the unit of their column, lengths of time in
+// words; several with their columns.
+func (w *speller) quantities(places []int) string {
+	var parts []string
+	for _, i := range places {
+		p, v := &w.info.Params[i], float64(w.values[i])
+		text := w.start.InWords(p, v)
+		switch {
+		case text != "":
+		case p.Unit == kernelspace.Standardised:
+			text = words.WithUnit(v, "standard deviations")
+		default:
+			text = words.WithUnit(v, p.Unit)
+		}
+		if len(places) > 1 && p.Column != "" {
+			text += " in " + p.Column
+		}
+		parts = append(parts, text)
+	}
+	return words.Join(parts)
+}
+
+// centre says where a linear leaf is 0.
+func (w *speller) centre(l *wordLeaf) string {
+	inputs := w.start.Inputs()
+	var parts []string
+	for _, c := range l.Cols {
+		at := "0"
+		for _, f := range w.info.Fixed {
+			if f.Name == l.name+".centre" && f.Column == inputs[c].Name {
+				at = w.place(c, f.Value)
+			}
+		}
+		parts = append(parts, inputs[c].Name+" = "+at)
+	}
+	return words.Join(parts)
+}
+
+// place writes a value of an input for reading, a time stamp as a date.
+func (w *speller) place(column int, v float64) string {
+	c := &w.start.Inputs()[column]
+	if t, ok := record.TimeColumn(c); ok {
+		return t.At(v).Format("2006-01-02 15:04")
+	}
+	return strings.TrimSpace(words.Significant(v, 5) + " " + c.Unit)
+}

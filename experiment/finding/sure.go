@@ -1,0 +1,206 @@
+package finding
+
+import (
+	"fmt"
+	"math"
+	"strings"
+
+	"example.com/kestrel/experiment/record"
+	"example.com/kestrel/experiment/words"
+	"example.com/kestrel/vbks"
+)
+
+const (
+	fewRows   = 20   // training rows are too few to say much below this
+	muchWorse = 0.05 // a CRPS above a baseline's by this share is no chance
+)
+
+// percent writes a share.
+func percent(share float64) string {
+	switch p := 100 * share; {
+	case p >= 99.95 && p < 100:
+		return "more than 99.9 %"
+	case p > 0 && p < 0.05:
+		return "less than 0.1 %"
+	case p > 99 && p < 100, p > 0 && p < 1:
+		return fmt.Sprintf("%.1f %%", p)
+	default:
+		return fmt.Sprintf("%.0f %%", p)
+	}
+}
+
+// sure says how sure it is that this kernel leads, and since when.
+func (r *reading) sure() string {
+	all := len(r.Evaluation.Kernels)
+	if r.live == 1 && all == 1 {
+		return "It is the only kernel that was compared."
+	}
+	if r.nothing {
+		return r.least()
+	}
+	if r.live == 1 { // there is nothing that it leads
+		return fmt.Sprintf("It is the only one left of %d kernels.", all)
+	}
+	text := r.leads()
+	if p := float64(r.leader.Fit.Posterior); !math.IsNaN(p) {
+		text += ", with " + percent(p) + " of the belief"
+	}
+	var doubts []string
+	if !r.whole() {
+		doubts = append(doubts, percent(r.Evaluation.Proportion)+" of the data are in")
+	}
+	if n := len(r.equal); n > 0 {
+		doubts = append(doubts, others(n)+" cannot be told from it")
+	}
+	if n := len(r.open); n > 0 {
+		doubts = append(doubts, others(n)+" may yet be better (bounds too wide)")
+	}
+	if len(doubts) == 0 {
+		return text + "; settled."
+	}
+	return text + "; not settled: " + words.Join(doubts) + "."
+}
+
+// leads says since when this kernel leads.
+func (r *reading) leads() string {
+	switch l := &r.Lead; {
+	case l.Changes == 0:
+		return "It leads from the first evaluation on"
+	case l.Since < 1:
+		return fmt.Sprintf("It leads since %s of the data", percent(l.Since))
+	}
+	return "It leads since all data are in"
+}
+
+// briefly is sure without numbers of kernels.
+func (r *reading) briefly(settled bool) string {
+	switch {
+	case r.nothing || r.live == 1:
+		return r.sure()
+	case settled:
+		return r.leads() + "; settled."
+	}
+	return r.leads() + "; not settled."
+}
+
+// least says how little the leader is above a constant and noise.
+func (r *reading) least() string {
+	best := "The best of " + words.Count(r.live, "kernel")
+	if r.live == 1 {
+		best = "It"
+	}
+	gain, known := aboveNothing(r.Standing, r.leader)
+	switch {
+	case !known:
+		return ""
+	case gain >= 0.05:
+		return fmt.Sprintf("%s is %.1f nats likelier than these alone.", best, gain)
+	}
+	return best + " is no likelier than these alone."
+}
+
+func others(n int) string {
+	if n == 1 {
+		return "one other"
+	}
+	return numeral(n) + " others"
+}
+
+// distrust says why what the run says should not be trusted, "" if nothing is known to
+// speak against it.
+func (r *reading) distrust() string {
+	var why []string
+	if n := r.Start.Data.Train; n < fewRows {
+		why = append(why, fmt.Sprintf("%s are few for %s", words.Count(n, "row"), words.Count(freed(r.Start, r.leader), "hyperparameter")))
+	}
+	if flagged(r.leader, vbks.NotTheTruth) {
+		why = append(why, "the data were drawn from "+r.Start.Data.Kernel+", which is not first")
+	}
+	if flagged(r.leader, vbks.NoiseAtFloor) {
+		why = append(why, "the noise is at its floor, as of rows that repeat or were computed")
+	}
+	if failed := r.Evaluation.Failed(); 2*failed > len(r.Evaluation.Kernels) {
+		why = append(why, fmt.Sprintf("%d of %s failed", failed, words.Count(len(r.Evaluation.Kernels), "kernel")))
+	}
+	if m := r.Averaged(); m != nil && m.Intervals() == "too narrow" {
+		why = append(why, "its intervals are too narrow")
+	}
+	if _, reference, _, ok := r.Beside(); ok && reference.More > muchWorse && !r.nothing {
+		why = append(why, "it predicts worse than "+reference.Label)
+	}
+	still := flagged(r.leader, vbks.StillMoving) && r.State.Settled()
+	known := r.Averaged() != nil // what was held out tells more of it
+	if still && !known {
+		why = append(why, "its hyperparameters have not come to rest")
+	}
+	text := ""
+	if len(why) > 0 {
+		text = "Do not trust it: " + strings.Join(why, "; ") + "."
+	}
+	// What need not be wrong, but may not be what it looks like.
+	var look []string
+	if flagged(r.leader, vbks.PeriodOnce) && !r.nothing {
+		look = append(look, "a period is seen less than twice and may be none")
+	}
+	if still && known {
+		look = append(look, "its hyperparameters have not quite come to rest")
+	}
+	if flagged(r.leader, vbks.PeriodsEqual) {
+		look = append(look, "two periods are one and the same")
+	}
+	if flagged(r.leader, vbks.IdleSummand) && !r.nothing {
+		look = append(look, "one part explains next to nothing")
+	}
+	if len(look) > 0 {
+		text = strings.TrimSpace(text + " But " + words.Join(look) + ".")
+	}
+	return text
+}
+
+// error says what the prediction is worth beside a baseline.
+func (r *reading) error() string {
+	m := r.Averaged()
+	if m == nil {
+		if r.Start.Data.Test == 0 {
+			return "No rows were held out, so its error is not known."
+		}
+		return ""
+	}
+	task, reference, best, ok := r.Beside()
+	if !ok {
+		unit := ""
+		if c := r.Start.Target(); c != nil {
+			unit = c.Unit
+		}
+		return "Its error on " + words.Count(m.TestRows, "held-out row") + " is " + words.WithUnit(float64(m.RMSE), unit) + " (RMSE)."
+	}
+	verb, what := "Predicts", "predictions"
+	switch task {
+	case record.TaskForecast:
+		verb, what = "Forecasts", "forecasts"
+	case record.TaskGaps:
+		verb, what = "Fills gaps", "filled gaps"
+	}
+	text, end := verb+" "+reference.Than, " (CRPS)."
+	if !strings.HasSuffix(reference.Than, " than") { // "equal to that of"
+		text, end = "The CRPS of "+what+" is "+strings.TrimPrefix(reference.Than, "is "), "."
+	}
+	text += " " + reference.Label
+	if best.Label != reference.Label && best.Worse {
+		text += ", but " + best.Than + " " + best.Label
+	}
+	return text + end
+}
+
+// coverage says how much of what was held out lies within the intervals.
+func (r *reading) coverage() string {
+	m := r.Averaged()
+	if m == nil || math.IsNaN(float64(m.Coverage95)) {
+		return ""
+	}
+	text := percent(float64(m.Coverage95)) + " of " + words.Count(m.TestRows, "held-out row") + " in the 95 % interval"
+	if wrong := m.Intervals(); wrong != "" {
+		text += ": " + wrong
+	}
+	return text + "."
+}

@@ -1,0 +1,67 @@
+package grid
+
+import (
+	"strings"
+	"testing"
+
+	"example.com/kestrel/internal/must"
+)
+
+// Words begin and numbers end in the same column, by the width that a terminal gives
+// characters; nothing steers it, and lines have no spaces at their ends.
+func TestWrite(t *testing.T) {
+	var b strings.Builder
+	table := Table{Heads: []string{"kernel", "q*", "mark"}, Left: []int{0, 2}}
+	table.Row("PER×LIN", "0.93", "")
+	table.Row("東京", "12.5", "equal")
+	must.OK(t, table.Write(&b))
+	want := "" +
+		"kernel     q*  mark\n" +
+		"────────────────────\n" +
+		"PER×LIN  0.93\n" +
+		"東京     12.5  equal\n"
+	if got := b.String(); got != want {
+		t.Errorf("\n%q, want\n%q", got, want)
+	}
+}
+
+func TestMarkdown(t *testing.T) {
+	var b strings.Builder
+	table := Table{Heads: []string{"method", "CRPS"}, Left: []int{0}}
+	table.Row("kestrel", "4.5")
+	must.OK(t, table.Markdown(&b))
+	if got, want := b.String(), "| method | CRPS |\n|---|---:|\n| kestrel | 4.5 |\n"; got != want {
+		t.Errorf("%q, want %q", got, want)
+	}
+}
+
+// Lines end at spaces, at most 100 columns wide, and have all words in their order.
+func TestParagraph(t *testing.T) {
+	text := strings.TrimSpace(strings.Repeat("kestrel predict --horizon 東京 ", 20))
+	var b strings.Builder
+	must.OK(t, Paragraph(&b, text))
+	lines := strings.Split(strings.TrimSuffix(b.String(), "\n"), "\n")
+	if strings.Join(lines, " ") != text || len(lines) < 5 {
+		t.Errorf("%q", lines)
+	}
+	for _, l := range lines {
+		if n := len([]rune(l)) + strings.Count(l, "東京")*2; n > 100 {
+			t.Errorf("%d columns: %q", n, l)
+		}
+	}
+}
+
+// What stands in a cell of a page does not end it.
+func TestMarkdownBars(t *testing.T) {
+	table := Table{Heads: []string{"a|b"}, Left: []int{0}}
+	table.Row("c|d")
+	var b strings.Builder
+	if err := table.Markdown(&b); err != nil {
+		t.Fatal(err)
+	}
+	for line := range strings.Lines(b.String()) {
+		if n := strings.Count(strings.ReplaceAll(line, `\|`, ""), "|"); n != 2 {
+			t.Errorf("%q has %d bars", line, n)
+		}
+	}
+}

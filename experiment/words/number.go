@@ -1,0 +1,36 @@
+package words
+
+import (
+	"math"
+	"strconv"
+	"strings"
+)
+
+// WithUnit writes a number for reading, with its unit unless that is "".
+func WithUnit(v float64, unit string) string {
+	s := Significant(v, 3)
+	if unit != "" {
+		s += " " + unit
+	}
+	return s
+}
+
+// Significant writes a number with so many digits, without an exponent where it
+// can be read without.
+func Significant(v float64, digits int) string {
+	s := strconv.FormatFloat(v, 'g', digits, 64)
+	if abs := math.Abs(v); abs >= 1e-3 && abs < 1e6 {
+		if rounded, err := strconv.ParseFloat(s, 64); err == nil {
+			return strconv.FormatFloat(rounded, 'f', -1, 64)
+		}
+	}
+	return s
+}
+
+// Join joins names: "a, b and c".
+func Join(names []string) string {
+	if n := len(names); n > 1 {
+		return strings.Join(names[:n-1], ", ") + " and " + names[n-1]
+	}
+	return strings.Join(names, "")
+}

@@ -1,0 +1,60 @@
+package ui
+
+import (
+	"math"
+	"testing"
+	"time"
+
+	"example.com/kestrel/experiment"
+	"example.com/kestrel/experiment/inspect"
+	"example.com/kestrel/vbks"
+)
+
+// Before the first evaluation the data are drawn, and every kernel says whether it waits,
+// is worked at, or how far it is behind the best so far, the best first; time left is
+// what is still to do at the pace so far.
+func TestFirstMinute(t *testing.T) {
+	a := testApp(t, 120, 36, demoEvents(t, "K12", 0))
+	now := demoTime
+	a.opts.now = func() time.Time { return now }
+	b := a.bench
+	b.session = &experiment.Session{} // of this program
+	points := &inspect.PointSet{}
+	for i := range 40 {
+		x := -10 + float64(i)/2
+		points.X, points.Y = append(points.X, x), append(points.Y, math.Sin(x))
+		points.Kind = append(points.Kind, map[bool]inspect.PointKind{false: inspect.PointUnseen, true: inspect.PointTest}[i > 30])
+	}
+	a.Update(dataMsg{b, 0, points})
+	progress := func(done int) {
+		p := vbks.Progress{Done: done, Total: 12, Phase: "optimise"}
+		for k := range 12 {
+			s := vbks.KernelProgress{Stage: vbks.Queued, Bound: math.NaN()}
+			switch {
+			case k < done:
+				s = vbks.KernelProgress{Stage: vbks.Through, Bound: float64(-100 + 10*k)}
+			case k == done:
+				s.Stage = vbks.Working
+			}
+			p.Kernels = append(p.Kernels, s)
+		}
+		a.Update(snapMsg{of: b, snapshot: experiment.Snapshot{Progress: p}})
+	}
+	progress(0)
+	now = now.Add(20 * time.Second)
+	progress(4) // 5 s each, 8 to go
+	frame := screen(a)
+	mustShow(t, frame, "Data: y over x", "held out", "to learn from", "hyperparameters are searched",
+		"Kernels through: 4, worked at: 1, queued: 7.", "0:40 more", "best so far", "−30.0 nats", "optimising", "queued")
+	if first := b.main.table.rows[0]; first.index != 3 || first.gap != 0 {
+		t.Errorf("the first row is kernel %d, %v behind; want the best so far, 3", first.index, first.gap)
+	}
+	// Nothing of that stays when there is an evaluation.
+	b.session = nil
+	a.Update(frameMsg{b.box, demoEvents(t, "K12", 1)[2:]})
+	if b.early() {
+		t.Error("still before the first evaluation")
+	}
+	mustShow(t, screen(a), "Kernel posterior")
+	golden(t, "first-minute", frame+"\n")
+}

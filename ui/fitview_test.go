@@ -1,0 +1,141 @@
+package ui
+
+import (
+	"context"
+	"math"
+	"strings"
+	"testing"
+	"time"
+
+	"example.com/kestrel/datasets"
+	"example.com/kestrel/experiment/inspect"
+	"example.com/kestrel/experiment/prepare"
+	"example.com/kestrel/experiment/record"
+	"example.com/kestrel/ui/plot"
+)
+
+// aSeries gives an invented run a time as its only input: 400 days from the end of
+// February 2020 on.
+func aSeries(t *testing.T) *bench {
+	events := manyInputs(demoEvents(t, "K12", 3))
+	d := events[0].Start.Data
+	d.Columns = append(d.Columns[:1:1], d.Columns[3])
+	d.Columns[0].Name = "when"
+	b := testApp(t, 120, 36, settle(events, record.Finished, "done")).bench
+	b.inspect.open = func(context.Context) (inspector, error) {
+		return &fakeInspector{evaluation: 3, inputs: []prepare.ColumnInfo{
+			{Column: datasets.Column{Name: "when", Unit: "d", Time: true, Origin: time.Date(2020, 2, 28, 0, 0, 0, 0, time.UTC)},
+				High: 400, Median: 200}}}, nil
+	}
+	b.at = fitPlace
+	return b
+}
+
+// A series is shown beyond its end, with a fan from the last row that has been
+// learned from.
+func TestFitAhead(t *testing.T) {
+	b := aSeries(t)
+	v := b.views[fitPlace].(*fitView)
+	askAll(t, b)
+	if _, hi := v.window(); hi != 460 {
+		t.Errorf("shown to %v, want 15 %% beyond 400", hi)
+	}
+	f := b.inspect.now.(*fakeInspector)
+	q := f.queries[len(f.queries)-1]
+	if q.Ahead != 5 || len(q.Fan) != 2 { // the last row seen of the fake's
+		t.Errorf("asked %+v, want a fan from 5 on", q)
+	}
+	mustShow(t, shown(b, 140, 33), "end of the data", "forecast", "y (K)", "when")
+}
+
+// A range is typed as dates; one that is none says what to write and stays there.
+func TestFitRangeIsTyped(t *testing.T) {
+	b := aSeries(t)
+	v := b.views[fitPlace].(*fitView)
+	askAll(t, b)
+	typeRange := func(text string) {
+		press(b.app, "t")
+		for _, r := range text {
+			press(b.app, string(r))
+		}
+		press(b.app, "enter")
+	}
+	typeRange("2020-03..2020-04")
+	if lo, hi := v.window(); lo != 2 || math.Abs(hi-63) > 1e-9 { // of a leap year: 1 March to 1 May
+		t.Errorf("shown %v to %v, want 2 to 63", lo, hi)
+	}
+	if b.app.bench == nil || b.at != fitPlace {
+		t.Fatal("keys have gone elsewhere")
+	}
+	typeRange("soon")
+	mustShow(t, shown(b, 140, 33), "is no date", "soon")
+	press(b.app, "esc")
+	if lo, _ := v.window(); lo != 2 || v.typing() {
+		t.Errorf("esc has left %v, typing %v", lo, v.typing())
+	}
+	typeRange("")
+	if lo, hi := v.window(); lo != -20 || hi != 460 {
+		t.Errorf("nothing typed shows %v to %v", lo, hi)
+	}
+}
+
+// Whatever is drawn, no row that is shown is hidden by the mean: the cell of each has
+// the style of the rows.
+func TestRowsAreNotHidden(t *testing.T) {
+	b := testApp(t, 120, 36, settle(demoEvents(t, "K12", 3), record.Finished, "done")).bench
+	faked(b)
+	b.at = fitPlace
+	v := b.views[fitPlace].(*fitView)
+	askAll(t, b)
+	c := plot.NewCanvas(120, 33)
+	v.draw(c, c.Bounds(), b.app.theme)
+	points, _ := known[fitPoints](&v.points, v.pointsTopic())
+	want := map[inspect.PointKind]plot.Color{inspect.PointSeen: b.app.theme.Text.FG, inspect.PointTest: b.app.theme.Warn.FG}
+	for i, x := range points.X {
+		style, ok := want[points.Kind[i]]
+		if !ok {
+			continue
+		}
+		found := false
+		l := v.chart
+		cx := l.Plot.X + int(math.Round((x-l.XMin)/(l.XMax-l.XMin)*float64(2*l.Plot.W-1)))/2
+		cy := l.Plot.Y + int(math.Round((l.YMax-points.Y[i])/(l.YMax-l.YMin)*float64(4*l.Plot.H-1)))/4
+		cell := c.At(cx, cy)
+		found = cell.Rune > ' ' && cell.Style.FG == style
+		if !found {
+			t.Errorf("the row %v, %v of kind %d is not seen: %q %+v", x, points.Y[i], points.Kind[i], cell.Rune, cell.Style)
+		}
+	}
+}
+
+// Rows of several inputs stand above the curve along one of them by what is left of
+// them: the fake predicts each row's place and its target is 1 more, so that they are 1
+// above the line.
+func TestPartialResiduals(t *testing.T) {
+	events := manyInputs(demoEvents(t, "K12", 3))
+	b := testApp(t, 120, 36, settle(events, record.Finished, "done")).bench
+	b.inspect.open = func(context.Context) (inspector, error) {
+		var inputs []prepare.ColumnInfo
+		for _, c := range b.hist.Start.Inputs() {
+			inputs = append(inputs, prepare.ColumnInfo{Column: datasets.Column{Name: c.Name}, Low: c.Min, High: c.Max, Median: c.Min})
+		}
+		return &fakeInspector{evaluation: 3, inputs: inputs}, nil
+	}
+	b.at = fitPlace
+	v := b.views[fitPlace].(*fitView)
+	askAll(t, b)
+	viewKeys(t, b, "c")
+	askAll(t, b)
+	points, ok := v.pointsShown()
+	if !ok || v.way() != fitPartial || len(points.X) != 21 {
+		t.Fatalf("%v, way %v", points, v.way())
+	}
+	for i, x := range points.X {
+		if math.Abs(points.Y[i]-x-1) > 1e-9 {
+			t.Errorf("the row at %v stands at %v", x, points.Y[i])
+		}
+	}
+	if text := shown(b, 140, 33); !strings.Contains(text, "partial residuals") {
+		t.Error(text)
+	}
+}

@@ -1,0 +1,146 @@
+package launcher
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"example.com/kestrel/experiment/config"
+	"example.com/kestrel/experiment/library"
+)
+
+// The user's own comes first, and the cursor is on it.
+func TestOwnFilesComeFirst(t *testing.T) {
+	d := newLaunching(t, map[string]string{"a.csv": plainText, "my.toml": "# Mine\n[data]\npath = \"a.csv\"\n"})
+	d.l.lib.runs = func() ([]library.RunInfo, error) { return []library.RunInfo{{Path: "runs/one", Name: "one"}}, nil }
+	d.start()
+	d.has("$ kestrel run a.csv")
+	at := -1
+	screen := d.screen()
+	for _, text := range []string{" your files", " ▸ a.csv", "   my.toml", " recent runs", "   one", " built-in experiments",
+		"   quickstart"} {
+		i := strings.Index(screen, "\n│"+text)
+		if i < at {
+			t.Errorf("%s comes too early:\n%s", text, screen)
+		}
+		at = i
+	}
+	d.press("home") // the user has moved: nothing moves the cursor any more
+	d.press("ctrl+r")
+	d.hasNot("$ kestrel run a.csv")
+}
+
+// enter edits a setting; at the last line it starts, into the folder asked for.
+func TestEnterEdits(t *testing.T) {
+	d := newLaunching(t, map[string]string{"a.csv": plainText})
+	d.start()
+	d.press("tab", "enter") // the target
+	d.has("--target t")
+	for d.l.part != inducingPart {
+		d.press("tab")
+	}
+	d.press("ctrl+u", "24", "enter")
+	if d.l.part != seedPart || len(d.begun) != 0 {
+		t.Fatalf("part %v, %d begun", d.l.part, len(d.begun))
+	}
+	d.press("enter", "enter", "tab") // through the seed, another device, to out
+	if d.l.part != outPart {
+		t.Fatalf("part %v", d.l.part)
+	}
+	d.press("my runs/a", "enter")
+	d.has("--out 'my runs/a'", "enter starts the run")
+	d.press("enter")
+	d.same(d.begun[0], "a.csv", "data.target=t", "sparse.inducing=24", "device.kind=cpu")
+	if d.out != "my runs/a" {
+		t.Errorf("it goes to %q", d.out)
+	}
+}
+
+// The calendar is offered for one input of time stamps.
+func TestCalendarSettings(t *testing.T) {
+	stamps := "when,load\n"
+	for i, day := range strings.Fields("01 02 03 04 05 06 07 08 09") {
+		stamps += fmt.Sprintf("2024-01-%s,%d\n", day, i*i%5)
+	}
+	d := newLaunching(t, map[string]string{"a.csv": stamps, "b.csv": plainText, "days.txt": "2024-01-01\n"})
+	d.start()
+	d.put("b.csv")
+	d.hasNot("calendar", "holidays")
+	d.put("a.csv")
+	d.has("calendar  [ ] hour", "holidays")
+	d.hasNot("zone ")
+	d.press("tab")
+	for d.l.part != calendarPart {
+		d.press("tab")
+	}
+	d.press("right", "enter")
+	d.has("[x] weekday", `data.calendar=["weekday"]`, "zone ")
+	d.press("tab", "days.txt", "tab", "UTC")
+	d.same(d.begin(), "a.csv", `data.calendar=["weekday"]`, "data.holidays=days.txt", "data.zone=UTC")
+}
+
+// The editor makes a space of base kernels by input, which the config reads as it is
+// meant, and esc leaves what there was.
+func TestSpaceEditor(t *testing.T) {
+	d := newLaunching(t, map[string]string{"a.csv": "t,wind speed,y\n1,2,3\n2,3,5\n3,5,4\n4,1,2\n5,2,3\n6,3,1\n"})
+	d.start()
+	d.press("tab")
+	for d.l.part != kernelsPart {
+		d.press("tab")
+	}
+	before := d.l.chosen().kernels.Value()
+	d.press("enter")
+	d.has("[ ] SE", "[ ] RQ", "[ ] LIN", "wind speed", "depth 1")
+	d.press("right", "right", "space", "down", "space", "left", "left", "space") // LIN of both, and SE[2]
+	d.has("[x] SE", "[ ] RQ", "[x] LIN", "3 kernels")
+	d.press("right", "right", "right", "space", "+", "+") // PER[2] in
+	if got, want := d.l.chosen().kernels.Value(), "LIN[t], SE[2], LIN[2], PER[2] depth 3"; got != want {
+		t.Errorf("%q, want %q", got, want)
+	}
+	if _, n, err := config.ParseSpace(d.l.chosen().kernels.Value()); err != nil || n == 0 {
+		t.Error(n, err)
+	}
+	d.press("-", "-")
+	d.has("4 kernels")
+	d.press("enter", "enter") // taken, and opened again as it was
+	if e := d.l.space; e == nil || e.text() != "LIN[t], SE[2], LIN[2], PER[2]" {
+		t.Fatalf("%+v", e)
+	}
+	d.press("space", "esc")
+	d.same(d.begin(), "a.csv", "kernels.expressions=LIN[t],SE[2],LIN[2],PER[2]")
+	d.begun = nil
+	if before == "" {
+		t.Error("there was no space before")
+	}
+	for _, text := range []string{"K12", "SE[t] + LIN", "SE[t], SE[x]", "SE[t] depth 9", "SE[t] depth x"} {
+		e := newSpaceEditor(d.l.chosen())
+		if e.read(text) {
+			t.Errorf("%q is read as %q", text, e.text())
+		}
+	}
+}
+
+// What is above or below what is seen is told on the frame.
+func TestScrollMarks(t *testing.T) {
+	d := newLaunching(t, map[string]string{"a.csv": tableText})
+	d.w, d.h = 80, 24
+	d.start()
+	d.has("▼")
+	d.press("end")
+	d.has("▲")
+	d.h = 90
+	d.hasNot("▼", "▲")
+}
+
+// Warnings are seen at 80x24 without scrolling.
+func TestWarningsAreSeen(t *testing.T) {
+	d := newLaunching(t, map[string]string{"a.csv": tableText})
+	d.w, d.h = 80, 24
+	d.start()
+	d.put("a.csv")
+	if len(d.l.preview.Summary.Notices) == 0 {
+		t.Skip("there is no warning of this table")
+	}
+	first, _, _ := strings.Cut(d.l.preview.Summary.Notices[0], " ")
+	d.has(first)
+}

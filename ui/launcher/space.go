@@ -1,0 +1,232 @@
+package launcher
+
+import (
+	"fmt"
+	"regexp"
+	"strconv"
+	"strings"
+
+	tea "charm.land/bubbletea/v2"
+
+	"example.com/kestrel/kernelspace"
+	"example.com/kestrel/ui/input"
+	"example.com/kestrel/ui/plot"
+)
+
+// mostDepth is the most base kernels in one kernel that the editor offers.
+const mostDepth = 4
+
+// spaceEditor makes a kernel space of base kernels chosen for each input; what it
+// makes stands in the text of the kernels at once.
+type spaceEditor struct {
+	columns []string // as kernels name them; one, "": all inputs
+	names   []string // for reading
+	bases   []string
+	on      [][]bool // [column][base]
+	depth   int
+	x, y    int // of the cursor
+	before  string
+	other   string // what stands while nothing is chosen: a space that is not of this kind
+}
+
+// offeredBases are those that the editor offers, the usual ones first.
+func offeredBases() []string {
+	first := []string{"SE", "RQ", "LIN", "PER"}
+	for _, b := range kernelspace.BaseKernels() {
+		switch b.Name {
+		case "MATERN12", "MATERN32", "MATERN52", "RW", "CONST":
+			first = append(first, b.Name)
+		}
+	}
+	return first
+}
+
+// plainName matches the names of columns that kernels take without quotes.
+var plainName = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`)
+
+// newSpaceEditor begins with what the text says, as far as it is base kernels of
+// single columns, else with none: the text stays until one is chosen.
+func newSpaceEditor(c *choice) *spaceEditor {
+	e := &spaceEditor{bases: offeredBases(), depth: 1, before: c.kernels.Value()}
+	number := 0
+	for i, in := range c.inputs {
+		if !in || !c.usable(i) {
+			continue
+		}
+		number++
+		name := c.columns[i].Name
+		e.names = append(e.names, name)
+		if !plainName.MatchString(name) {
+			name = strconv.Itoa(number)
+		}
+		e.columns = append(e.columns, name)
+	}
+	if len(e.columns) < 2 {
+		e.columns, e.names = []string{""}, []string{"all inputs"}
+	}
+	for range e.columns {
+		e.on = append(e.on, make([]bool, len(e.bases)))
+	}
+	if !e.read(e.before) {
+		e.other = e.before
+	}
+	return e
+}
+
+// read takes over a space that the editor could have made.
+func (e *spaceEditor) read(text string) bool {
+	list, depth, deep := strings.Cut(text, " depth ")
+	n := 1
+	if deep {
+		var err error
+		if n, err = strconv.Atoi(strings.TrimSpace(depth)); err != nil || n < 1 || n > mostDepth {
+			return false
+		}
+	}
+	on := make([][]bool, len(e.on))
+	for y := range on {
+		on[y] = make([]bool, len(e.bases))
+	}
+	for _, word := range strings.Split(list, ",") {
+		known := false
+		for y, column := range e.columns {
+			for x, base := range e.bases {
+				if strings.TrimSpace(word) == leaf(base, column) {
+					on[y][x], known = true, true
+				}
+			}
+		}
+		if !known {
+			return false
+		}
+	}
+	e.on, e.depth = on, n
+	return true
+}
+
+// leaf is a base kernel on a column.
+func leaf(base, column string) string {
+	if column == "" {
+		return base
+	}
+	return base + "[" + column + "]"
+}
+
+// text is the space as it is written on a line.
+func (e *spaceEditor) text() string {
+	var all []string
+	for y, column := range e.columns {
+		for x, base := range e.bases {
+			if e.on[y][x] {
+				all = append(all, leaf(base, column))
+			}
+		}
+	}
+	if len(all) == 0 {
+		return e.other
+	}
+	text := strings.Join(all, ", ")
+	if e.depth > 1 {
+		text += fmt.Sprintf(" depth %d", e.depth)
+	}
+	return text
+}
+
+// toSpace opens the editor.
+func (l *Launcher) toSpace() tea.Cmd {
+	c := l.chosen()
+	if c == nil || c.base == nil {
+		return nil
+	}
+	l.focus, l.space = onSpace, newSpaceEditor(c)
+	return l.spaceChanged()
+}
+
+func (l *Launcher) spaceChanged() tea.Cmd {
+	l.chosen().kernels.Set(l.space.text())
+	return l.changed()
+}
+
+// leaveSpace closes the editor; unless it is kept the text is what it was.
+func (l *Launcher) leaveSpace(keep bool) tea.Cmd {
+	if !keep {
+		l.chosen().kernels.Set(l.space.before)
+	}
+	l.focus, l.space = onParts, nil
+	return l.changed()
+}
+
+// spaceGroups are what keys do in the editor.
+func (l *Launcher) spaceGroups() []input.Group {
+	e := l.space
+	move := func(key string, at *int, by, n int) input.Binding {
+		return input.Binding{Keys: []string{key}, Do: func() tea.Cmd { *at = max(0, min(*at+by, n-1)); return nil }}
+	}
+	deeper := func(by int) func() tea.Cmd {
+		return func() tea.Cmd {
+			e.depth = max(1, min(e.depth+by, mostDepth))
+			return l.spaceChanged()
+		}
+	}
+	up := move("up", &e.y, -1, len(e.columns))
+	up.Label, up.About = "arrows", "another input or base kernel"
+	return []input.Group{{Name: "kernels by input", All: []input.Binding{
+		{Keys: []string{"enter"}, Label: "enter", Short: "take", About: "take this space", Do: func() tea.Cmd { return l.leaveSpace(true) }},
+		{Keys: []string{"space", "x"}, Label: "space", Short: "in or out", About: "take a base kernel in or out", Do: func() tea.Cmd {
+			e.on[e.y][e.x] = !e.on[e.y][e.x]
+			return l.spaceChanged()
+		}},
+		{Keys: []string{"+", "="}, Label: "+ -", Short: "depth", About: "more or fewer base kernels in one kernel", Do: deeper(1)},
+		{Keys: []string{"-"}, Do: deeper(-1)},
+		up,
+		move("down", &e.y, 1, len(e.columns)),
+		move("left", &e.x, -1, len(e.bases)),
+		move("right", &e.x, 1, len(e.bases)),
+		{Keys: []string{"esc"}, Label: "esc", Short: "as before", About: "leave the space as it was",
+			Do: func() tea.Cmd { return l.leaveSpace(false) }},
+	}}}
+}
+
+// spaceSheet shows the editor: a line for each input, a column for each base kernel.
+func (l *Launcher) spaceSheet(s *sheet) {
+	e := l.space
+	widest := 0
+	for _, name := range e.names {
+		widest = max(widest, plot.TextWidth(name))
+	}
+	widest = min(widest, max(6, s.w/4))
+	for y := range e.columns {
+		perLine := max(1, (s.w-widest-1)/(4+longest(e.bases)+1))
+		lines := (len(e.bases) + perLine - 1) / perLine
+		s.add(lines, func(left, top, w int) {
+			s.c.TextFit(left, top, widest, e.names[y], s.t.Faint)
+			for x, base := range e.bases {
+				text, style := "[ ] "+base, s.t.Faint
+				if e.on[y][x] {
+					text, style = "[x] "+base, s.t.Text
+				}
+				if x == e.x && y == e.y {
+					style = style.With(plot.Reverse)
+				}
+				at := left + widest + 1 + x%perLine*(4+longest(e.bases)+1)
+				s.c.TextFit(at, top+x/perLine, left+w-at, text, style)
+			}
+		})
+	}
+	about := "each of them is a kernel"
+	if e.depth > 1 {
+		about = fmt.Sprintf("and all sums and products of up to %d", e.depth)
+	}
+	s.add(1, func(x, y, w int) {
+		at := s.c.TextFit(x, y, w, "depth ", s.t.Faint)
+		at = s.c.TextFit(at, y, x+w-at, strconv.Itoa(e.depth), s.t.Text)
+		s.c.TextFit(at, y, x+w-at, "  "+about+"; + and - change it", s.t.Faint)
+	})
+}
+
+func longest(words []string) (n int) {
+	for _, w := range words {
+		n = max(n, len(w))
+	}
+	return n
+}
