@@ -3,13 +3,14 @@
 package cli
 
 import (
+	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
 	"example.com/kestrel/experiment/record"
 	"example.com/kestrel/internal/must"
-	"os"
 )
 
 // What a terminal offers is used: the task bar while the run goes on, the clipboard, a bell
@@ -24,10 +25,10 @@ func TestWhatTerminalsOffer(t *testing.T) {
 	p.until("two evaluations", func() bool { return count(events(dir), record.EventEvaluation) >= 2 })
 	p.until("progress", said("\x1b]9;4;1;"))
 	p.until("the question whether anybody looks", said("\x1b[?1004h"))
+	p.until("the offer of a pause", said("pause")) // the log is ahead of the screen
 	p.keys("\x10")
-	p.until("a pause, by the file's key", func() bool {
-		es := events(dir)
-		return es[len(es)-1].State != nil && es[len(es)-1].State.To == record.Paused
+	p.until("a pause, by the file's key", func() bool { // which the tables of the evaluation before may follow
+		return slices.ContainsFunc(events(dir), func(e record.Event) bool { return e.State != nil && e.State.To == record.Paused })
 	})
 	p.until("a halted task bar", said("\x1b]9;4;4;"))
 	p.keys("\x10", "C", "t")

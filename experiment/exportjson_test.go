@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"testing"
 
+	"example.com/kestrel/experiment/finding"
 	"example.com/kestrel/experiment/history"
 	"example.com/kestrel/experiment/history/historytest"
 	"example.com/kestrel/experiment/record"
@@ -39,6 +40,7 @@ func TestJSONExport(t *testing.T) {
 		}{Summary: historytest.Summarise(events)}
 		owner, _ := rundir.OwnerOf(dir)
 		all.Fate = rundir.Fate(&all.Standing, owner) // that of a summary of events alone is not known
+		all.Finding = finding.As(&all.Standing, all.Fate).Text()
 		for i := range events {
 			if e := events[i].Evaluation; e != nil {
 				all.Evaluations = append(all.Evaluations, e)

@@ -33,6 +33,16 @@ func dataKey(s *record.Start) string {
 	return strings.Join(append(parts, d.Name), "\n")
 }
 
+// dataKey is that of a run, found out once.
+func (v *compareView) dataKey(s *record.Start) string {
+	key, ok := v.keys[s]
+	if !ok {
+		key = dataKey(s)
+		v.keys[s] = key
+	}
+	return key
+}
+
 // dataName is what runs on the same data are told by.
 func dataName(s *record.Start) string {
 	text := fmt.Sprintf("%s (%d rows)", s.Data.Name, s.Data.Train+s.Data.Test)
@@ -47,11 +57,11 @@ func dataName(s *record.Start) string {
 func (v *compareView) dataShown() string {
 	if slices.Contains(v.chosen, v.cursor) {
 		if h := v.hist(v.cursor); h != nil && h.Start != nil {
-			return dataKey(h.Start)
+			return v.dataKey(h.Start)
 		}
 	}
 	if s := v.b.hist.Start; s != nil {
-		return dataKey(s)
+		return v.dataKey(s)
 	}
 	return ""
 }
@@ -60,7 +70,7 @@ func (v *compareView) dataShown() string {
 func (v *compareView) elsewhere() (labels []string) {
 	shown := v.dataShown()
 	for _, path := range v.chosen {
-		if h := v.hist(path); h != nil && h.Start != nil && dataKey(h.Start) != shown {
+		if h := v.hist(path); h != nil && h.Start != nil && v.dataKey(h.Start) != shown {
 			labels = append(labels, v.label(path))
 		}
 	}
@@ -86,7 +96,7 @@ func (v *compareView) tableRows() (rows []comparedRun) {
 	of := map[string][]string{}
 	for _, path := range v.chosen {
 		if h := v.hist(path); h != nil && h.Start != nil {
-			key := dataKey(h.Start)
+			key := v.dataKey(h.Start)
 			if of[key] = append(of[key], path); !slices.Contains(order, key) {
 				order = append(order, key)
 			}

@@ -12,6 +12,7 @@ import (
 	"example.com/kestrel/experiment/chart"
 	"example.com/kestrel/experiment/history"
 	"example.com/kestrel/experiment/library"
+	"example.com/kestrel/experiment/record"
 	"example.com/kestrel/ui/draw"
 	"example.com/kestrel/ui/input"
 	"example.com/kestrel/ui/plot"
@@ -65,7 +66,8 @@ type compareView struct {
 	chosen  []string // paths, as they were chosen
 	hists   map[string]*history.History
 	errs    map[string]error
-	loading string // path being read
+	keys    map[*record.Start]string // of their data
+	loading string                   // path being read
 
 	by       comparison
 	axis     history.Axis
@@ -80,7 +82,8 @@ type compareView struct {
 }
 
 func newCompareView(b *bench) *compareView {
-	v := &compareView{b: b, axis: history.AxisSeconds, hists: map[string]*history.History{}, errs: map[string]error{}}
+	v := &compareView{b: b, axis: history.AxisSeconds, hists: map[string]*history.History{}, errs: map[string]error{},
+		keys: map[*record.Start]string{}}
 	v.chosen, v.cursor = []string{v.own()}, v.own()
 	return v
 }
@@ -156,6 +159,7 @@ func (v *compareView) anew() {
 	v.listed = false
 	clear(v.hists)
 	clear(v.errs)
+	clear(v.keys)
 }
 
 // root is the folder of the run, or that above its repeats.

@@ -49,7 +49,7 @@ func (v *compareView) grouped() (groups []runGroup) {
 	shown := v.dataShown()
 	for _, path := range v.chosen {
 		h := v.hist(path)
-		if h == nil || h.Start == nil || dataKey(h.Start) != shown {
+		if h == nil || h.Start == nil || v.dataKey(h.Start) != shown {
 			continue
 		}
 		key := path

@@ -80,19 +80,11 @@ func (g *group) put(z []float64) error {
 // hyperparameters were tuned on. They are taken only where the bound on all of these is
 // higher.
 func (u *unit) ownInputs(ctx context.Context) error {
-	if err := u.load(u.worker.group); err != nil {
-		return err
-	}
-	bound, err := u.worker.ownBound()
-	if err != nil {
-		return err
-	}
-	rows, err := u.rows(u.order.Tuned)
+	bound, obj, err := u.onTuned()
 	if err != nil {
 		return err
 	}
 	f, g := &u.outcomes[0], u.worker.group
-	obj := bound.boundObjective(rows, u.order.Tuned.YY, u.stop)
 	before := &ascent{start: f.Best.X}
 	if err := value(u.all(), []*ascent{before}, obj); err != nil || before.x == nil {
 		return err

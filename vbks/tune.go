@@ -69,6 +69,22 @@ func (r *round) tune(ctx context.Context, stages []TuningStage) (at []int, err e
 	return at, nil
 }
 
+// onTuned gives the worker the unit's kernels, on the run's own inducing inputs, and returns
+// their bound on the rows that hyperparameters are tuned on.
+func (u *unit) onTuned() (bound *collapsed, obj objective, err error) {
+	if err := u.load(u.worker.group); err != nil {
+		return nil, obj, err
+	}
+	if bound, err = u.worker.ownBound(); err != nil {
+		return nil, obj, err
+	}
+	rows, err := u.rows(u.order.Tuned)
+	if err != nil {
+		return nil, obj, err
+	}
+	return bound, bound.boundObjective(rows, u.order.Tuned.YY, u.stop), nil
+}
+
 // tune takes the hyperparameters of a unit's kernels uphill, from where they
 // stand, on the run's own inducing inputs: on the collapsed bound, in the place
 // of stochastic steps.
@@ -77,18 +93,10 @@ func (r *round) tune(ctx context.Context, stages []TuningStage) (at []int, err e
 // it; L-BFGS on a fixed subset of the rows has no noise and sees how
 // hyperparameters depend on each other.
 func (u *unit) tune(ctx context.Context) error {
-	if err := u.load(u.worker.group); err != nil {
-		return err
-	}
-	bound, err := u.worker.ownBound()
+	_, obj, err := u.onTuned()
 	if err != nil {
 		return err
 	}
-	rows, err := u.rows(u.order.Tuned)
-	if err != nil {
-		return err
-	}
-	obj := bound.boundObjective(rows, u.order.Tuned.YY, u.stop)
 	starts := make([]solution, len(u.tasks))
 	for i := range starts {
 		starts[i] = u.outcomes[i].Best

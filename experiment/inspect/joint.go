@@ -148,8 +148,17 @@ func (p *Predictor) joint(ctx context.Context, x []float64, q *PredictQuery, j J
 		return lane.thawed.Joint(ctx, x, lane.options(q), j.Samples, j.Seed)
 	}
 	var out *vbks.Joint
-	err := p.run.ask(ctx, func(ctx context.Context) error {
-		f, err := p.run.trainer.Freeze(ctx, vbks.FreezeOptions{MostFactors: vbks.MostFactors})
+	err := p.run.thawed(ctx, func(ctx context.Context, t *vbks.Thawed) (err error) {
+		out, err = t.Joint(ctx, x, p.run.options(q), j.Samples, j.Seed)
+		return err
+	})
+	return out, err
+}
+
+// thawed asks the model of the run as it stands, on one core.
+func (i *Inspector) thawed(ctx context.Context, of func(ctx context.Context, t *vbks.Thawed) error) error {
+	return i.ask(ctx, func(ctx context.Context) error {
+		f, err := i.trainer.Freeze(ctx, vbks.FreezeOptions{MostFactors: vbks.MostFactors})
 		if err != nil {
 			return err
 		}
@@ -159,8 +168,6 @@ func (p *Predictor) joint(ctx context.Context, x []float64, q *PredictQuery, j J
 		if err != nil {
 			return err
 		}
-		out, err = t.Joint(ctx, x, p.run.options(q), j.Samples, j.Seed)
-		return err
+		return of(ctx, t)
 	})
-	return out, err
 }

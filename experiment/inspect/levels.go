@@ -7,7 +7,6 @@ import (
 	"math"
 	"slices"
 
-	"example.com/kestrel/device/cpu"
 	"example.com/kestrel/kernelspace"
 	"example.com/kestrel/vbks"
 )
@@ -48,17 +47,7 @@ func (i *Inspector) LevelEffects(ctx context.Context) ([]LevelEffects, error) {
 		return nil, err
 	}
 	var out []LevelEffects
-	err = i.ask(ctx, func(ctx context.Context) error {
-		f, err := i.trainer.Freeze(ctx, vbks.FreezeOptions{MostFactors: vbks.MostFactors})
-		if err != nil {
-			return err
-		}
-		dev := cpu.New(cpu.Options{Lanes: 1})
-		defer dev.Close()
-		t, err := f.On(dev)
-		if err != nil {
-			return err
-		}
+	err = i.thawed(ctx, func(ctx context.Context, t *vbks.Thawed) error {
 		for _, c := range slices.Sorted(maps.Keys(kernels)) {
 			e, err := i.effects(ctx, t, c, kernels[c])
 			if err != nil {

@@ -17,6 +17,7 @@ import (
 	"example.com/kestrel/experiment"
 	"example.com/kestrel/experiment/config/configtest"
 	"example.com/kestrel/experiment/files"
+	"example.com/kestrel/experiment/history"
 	"example.com/kestrel/experiment/history/historytest"
 	"example.com/kestrel/experiment/inspect"
 	"example.com/kestrel/experiment/prepare"
@@ -136,6 +137,12 @@ func TestReportOnFinishedRun(t *testing.T) {
 	must.OK(t, r.Prune(r.Snapshot().Evaluation.Below(2)))
 	runtest.Await(t, r)
 	d := reportOn(t, dir)
+	summary, err := history.ReadSummary(dir)
+	must.OK(t, err)
+	d.has(t, summary.Finding) // the same words as everywhere, before all else
+	if at := strings.Index(d.source, `<p class="found">`); summary.Finding == "" || at < 0 || at > strings.Index(d.source, "<dl>") {
+		t.Errorf("what was found, %q, does not come first", summary.Finding)
+	}
 	events, err := recordtest.Read(dir)
 	must.OK(t, err)
 	s := historytest.Summarise(events)

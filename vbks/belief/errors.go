@@ -124,9 +124,10 @@ func PairedSE(a, b []float64, n int) float64 {
 }
 
 // Integrate averages q* and Bayes' rule over the errors; posterior and bayes are
-// those without, which stay what they are where there is nothing to average. Only
-// kernels that might be the best have errors: they share what they had together
-// without. Neither the order of the kernels nor others far away matter.
+// those without. Where there is nothing to average Bayes' rule stays what it is, and q*
+// where only one kernel might be the best: of several each has an error of equalSD at
+// least. Only kernels that might be the best have errors: they share what they had
+// together without. Neither the order of the kernels nor others far away matter.
 func (e *Errors) Integrate(posterior, bayes []float64, opts Options) (*Integrated, error) {
 	out := e.Ignore(posterior, bayes)
 	order, err := canonicalOrder(e.IDs)
