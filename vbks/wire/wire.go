@@ -12,6 +12,7 @@
 //	int, int32, ...  8 bytes, 4 of 32 bits
 //	float64          its 8 bytes
 //	string, slice    length + 1 as a varint, 0 for nil, and what is in it
+//	map of strings   the same, keys and values in the order of the keys
 //	pointer          1 byte, 0 for nil, and what it points to
 //	struct           its fields in their order
 //
@@ -26,6 +27,8 @@ import (
 	"fmt"
 	"math"
 	"reflect"
+	"slices"
+	"strings"
 	"sync"
 )
 
@@ -76,6 +79,8 @@ func describe(t reflect.Type) string {
 		return "*" + describe(t.Elem())
 	case reflect.Slice:
 		return "[]" + describe(t.Elem())
+	case reflect.Map:
+		return "map[" + describe(t.Key()) + "]" + describe(t.Elem())
 	case reflect.Struct:
 		text := t.Name() + "{"
 		for i := range t.NumField() {
@@ -222,6 +227,10 @@ func newCodec(t reflect.Type) *codec {
 		return pointer(t)
 	case reflect.Slice:
 		return slice(t)
+	case reflect.Map:
+		if t.Key().Kind() == reflect.String {
+			return byName(t)
+		}
 	case reflect.Struct:
 		return structure(t)
 	}
@@ -301,6 +310,44 @@ func slice(t reflect.Type) *codec {
 			}
 		},
 		least: 1, size: 24,
+	}
+}
+
+// byName is the codec of a map whose keys are strings.
+func byName(t reflect.Type) *codec {
+	key, of := codecOf(t.Key()), codecOf(t.Elem())
+	return &codec{
+		put: func(b []byte, v reflect.Value) []byte {
+			if v.IsNil() {
+				return append(b, 0)
+			}
+			b = binary.AppendUvarint(b, uint64(v.Len())+1)
+			keys := v.MapKeys()
+			slices.SortFunc(keys, func(x, y reflect.Value) int { return strings.Compare(x.String(), y.String()) })
+			for _, k := range keys {
+				b = of.put(key.put(b, k), v.MapIndex(k))
+			}
+			return b
+		},
+		take: func(r *reader, v reflect.Value) {
+			n := r.length(key.least + of.least)
+			if n < 0 {
+				return
+			}
+			v.Set(reflect.MakeMap(t))
+			for last := ""; v.Len() < n && r.err == nil; {
+				k, e := reflect.New(t.Key()).Elem(), reflect.New(t.Elem()).Elem()
+				key.take(r, k)
+				of.take(r, e)
+				if v.Len() > 0 && k.String() <= last {
+					r.fail("keys that are not in their order")
+					return
+				}
+				last = k.String()
+				v.SetMapIndex(k, e)
+			}
+		},
+		least: 1, size: 8,
 	}
 }
 

@@ -30,13 +30,15 @@ type sample struct {
 	H      []string
 	I      []*inner
 	J      uint8
+	K      map[string][]float64
 	hidden int `wire:"-"`
 }
 
 // full is a value of which no field is zero.
 func full() *sample {
 	s := &sample{A: -7, B: math.MaxUint64, C: math.Copysign(0, -1), D: []float64{math.NaN(), math.Inf(-1), 5e-324}, E: []int32{-1, math.MaxInt32},
-		F: &inner{Text: "ä\x00", Of: []inner2{{-3, true}, {}}}, G: []byte{0, 255}, H: []string{"", "x"}, I: []*inner{nil, {}}, J: 200}
+		F: &inner{Text: "ä\x00", Of: []inner2{{-3, true}, {}}}, G: []byte{0, 255}, H: []string{"", "x"}, I: []*inner{nil, {}}, J: 200,
+		K: map[string][]float64{"b": {1}, "a": nil, "": {2, 3}}}
 	s.hidden = 3
 	return s
 }
@@ -50,7 +52,7 @@ func bits(s *sample) (out []uint64) {
 }
 
 func TestRoundTrip(t *testing.T) {
-	for _, want := range []*sample{full(), {}, {D: []float64{}, E: []int32{}, G: []byte{}, H: []string{}, I: []*inner{}}} {
+	for _, want := range []*sample{full(), {}, {D: []float64{}, E: []int32{}, G: []byte{}, H: []string{}, I: []*inner{}, K: map[string][]float64{}}} {
 		b := Encode(want)
 		got, err := Decode[sample](b)
 		if err != nil {
@@ -135,6 +137,25 @@ func TestDamaged(t *testing.T) {
 	huge := append(Encode(&[]inner2{})[:headLen], 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0x7f)
 	if _, err := Decode[[]inner2](huge); !errors.Is(err, ErrDamaged) {
 		t.Error(err)
+	}
+}
+
+// Maps have one encoding, and keys that come twice or in another order are refused.
+func TestMaps(t *testing.T) {
+	type m = map[string]int
+	one, two := Encode(&m{"a": 1, "b": 2, "c": 3}), Encode(&m{"c": 3, "b": 2, "a": 1})
+	if !bytes.Equal(one, two) {
+		t.Error("equal maps are encoded in different ways")
+	}
+	for _, at := range []int{headLen + 2, headLen + 12} { // the keys a and b
+		bad := bytes.Clone(one)
+		bad[at] = 'b'
+		if at > headLen+2 {
+			bad[at] = 'a'
+		}
+		if _, err := Decode[m](bad); !errors.Is(err, ErrDamaged) {
+			t.Errorf("%x: %v", bad, err)
+		}
 	}
 }
 
