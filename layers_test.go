@@ -54,6 +54,7 @@ var layers = []string{
 	"configs",
 	"experiment/average",
 	"experiment/words",
+	"experiment/template",
 	"experiment/grid",
 	"experiment/inside",
 	"experiment/files",
