@@ -116,7 +116,7 @@ func crewed(t *testing.T, workers, size int, own bool, data Training, s Settings
 func TestCrewsMakeTheSameRun(t *testing.T) {
 	t.Parallel()
 	loaded, phases := 0, map[string]int{}
-	for _, name := range []string{"collapsed point", "collapsed diagonal", "natural point", "natural diagonal", "adam point", "adam diagonal",
+	for turn, name := range []string{"collapsed point", "collapsed diagonal", "natural point", "natural diagonal", "adam point", "adam diagonal",
 		"ladder"} {
 		optimizer, theta, _ := strings.Cut(name, " ")
 		if optimizer == "ladder" {
@@ -138,10 +138,15 @@ func TestCrewsMakeTheSameRun(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		for _, c := range []struct {
+		type division struct {
 			workers, size int
 			own           bool
-		}{{1, 4, false}, {2, 1, true}, {3, 2, false}} {
+		}
+		divisions := []division{{1, 4, false}, {2, 1, true}, {3, 2, false}}
+		if name != "natural point" { // whose states are large and many: one each is enough
+			divisions = divisions[turn%3 : turn%3+1]
+		}
+		for _, c := range divisions {
 			tr, crew := crewed(t, c.workers, c.size, c.own, data, s, exprs...)
 			what := fmt.Sprintf("%s, %+v", name, c)
 			if got := train(t, tr); !reflect.DeepEqual(got, want) {
