@@ -15,6 +15,7 @@ import (
 
 	"github.com/nats-io/nats.go"
 
+	"example.com/kestrel/device"
 	"example.com/kestrel/device/cpu"
 	"example.com/kestrel/device/cpu/simd"
 	"example.com/kestrel/internal/must"
@@ -73,7 +74,10 @@ type told struct {
 	said         []string
 }
 
-func (o *told) options(listen string) Options {
+func (o *told) options(t *testing.T, insecure bool) Options {
+	t.Helper()
+	id, err := NewIdentity(insecure)
+	must.OK(t, err)
 	note := func(list *[]WorkerInfo) func(WorkerInfo) {
 		return func(w WorkerInfo) {
 			o.mu.Lock()
@@ -81,7 +85,7 @@ func (o *told) options(listen string) Options {
 			*list = append(*list, w)
 		}
 	}
-	return Options{Listen: listen, Class: class, LostAfter: time.Second, WorkHere: true, Joined: note(&o.joined), Lost: note(&o.lost),
+	return Options{Name: "test", Listen: "127.0.0.1:0", Identity: id, Class: class, LostAfter: time.Second, WorkHere: true, Joined: note(&o.joined), Lost: note(&o.lost),
 		Say: func(s string) { o.mu.Lock(); defer o.mu.Unlock(); o.said = append(o.said, s) }}
 }
 
@@ -101,14 +105,21 @@ func await(t *testing.T, what string, so func() bool) {
 	}
 }
 
+// lanesOf opens a device for a worker.
+func lanesOf(lanes int, c Class) func() (device.Device, Class, error) {
+	return func() (device.Device, Class, error) {
+		level, err := simd.Choose("")
+		return cpu.New(cpu.Options{Lanes: lanes, Level: level}), c, err
+	}
+}
+
 // taking has a worker take part until the function it returns is called, which waits for it.
-func taking(t *testing.T, h *Hub, lanes int) (leave func() error) {
+func taking(t *testing.T, ticket *Ticket, lanes int) (leave func() error) {
 	t.Helper()
 	ctx, cancel := context.WithCancel(t.Context())
 	ended := make(chan error, 1)
-	dev := onCPU(t, lanes)
 	go func() {
-		ended <- Work(ctx, dev, WorkerOptions{Ticket: h.Ticket(), Class: class, Tell: func(string) {}})
+		ended <- Work(ctx, WorkerOptions{Ticket: ticket, Open: lanesOf(lanes, class), Stay: true, Tell: func(string) {}})
 	}()
 	return func() error {
 		cancel()
@@ -133,12 +144,12 @@ func TestWorkersMakeTheSameRun(t *testing.T) {
 			want := series(t, c.optimizer, c.inducing)
 			train(t, want)
 			tr, o := series(t, c.optimizer, c.inducing), &told{}
-			options := o.options("127.0.0.1:0")
+			options := o.options(t, false)
 			options.WorkHere = c.here
 			h, err := Serve(t.Context(), tr, options)
 			must.OK(t, err)
 			defer h.Close()
-			first, second := taking(t, h, 1), taking(t, h, 2)
+			first, second := taking(t, options.Identity.Ticket(), 1), taking(t, options.Identity.Ticket(), 2)
 			workers := 2
 			if c.here {
 				workers = 3
@@ -175,8 +186,8 @@ func TestWorkersMakeTheSameRun(t *testing.T) {
 // ended while it waits.
 func TestNobodyIsThere(t *testing.T) {
 	tr, o := series(t, "collapsed", 8), &told{}
-	options := o.options("127.0.0.1:0")
-	options.WorkHere, options.Insecure = false, true
+	options := o.options(t, true)
+	options.WorkHere = false
 	h, err := Serve(t.Context(), tr, options)
 	must.OK(t, err)
 	defer h.Close()
@@ -190,7 +201,7 @@ func TestNobodyIsThere(t *testing.T) {
 		t.Errorf("%v", err)
 	}
 	go func() { _, err := tr.Next(t.Context()); ended <- err }()
-	leave := taking(t, h, 2)
+	leave := taking(t, options.Identity.Ticket(), 2)
 	must.OK(t, <-ended)
 	must.OK(t, leave())
 }
@@ -212,12 +223,12 @@ func TestPausesReachWorkers(t *testing.T) {
 			return context.Cause(ctx)
 		}
 	})
-	options := o.options("127.0.0.1:0")
+	options := o.options(t, false)
 	options.WorkHere = false
 	h, err := Serve(t.Context(), tr, options)
 	must.OK(t, err)
 	defer h.Close()
-	leave := taking(t, h, 1)
+	leave := taking(t, options.Identity.Ticket(), 1)
 	ended := make(chan error, 1)
 	done := make(chan struct{}, 1000)
 	first := true
@@ -253,15 +264,16 @@ func TestPausesReachWorkers(t *testing.T) {
 // ticket is good for nothing but units.
 func TestWhoIsRefused(t *testing.T) {
 	tr, o := series(t, "collapsed", 8), &told{}
-	h, err := Serve(t.Context(), tr, o.options("127.0.0.1:0"))
+	options := o.options(t, false)
+	h, err := Serve(t.Context(), tr, options)
 	must.OK(t, err)
 	defer h.Close()
 	work := func(c Class, change func(*Ticket)) string {
-		ticket := *h.Ticket()
+		ticket := *options.Identity.Ticket()
 		change(&ticket)
 		ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
 		defer cancel()
-		if err := Work(ctx, onCPU(t, 1), WorkerOptions{Ticket: &ticket, Class: c, Tell: func(string) {}}); err != nil {
+		if err := Work(ctx, WorkerOptions{Ticket: &ticket, Open: lanesOf(1, c), Tell: func(string) {}}); err != nil {
 			return err.Error()
 		}
 		return ""
@@ -281,11 +293,11 @@ func TestWhoIsRefused(t *testing.T) {
 			t.Errorf("%q, want %q", got, want)
 		}
 	}
-	c, err := connect(h.Ticket(), h.Ticket().Address, nats.ErrorHandler(func(*nats.Conn, *nats.Subscription, error) {}))
+	c, err := connect(options.Identity.Ticket(), options.Identity.Address, nats.ErrorHandler(func(*nats.Conn, *nats.Subscription, error) {}))
 	must.OK(t, err)
 	defer c.Close()
 	for _, subject := range []string{"$JS.API.STREAM.DELETE.WORK", "$JS.API.STREAM.PURGE.WORK", "$JS.API.STREAM.PURGE.OBJ_shelf",
-		"$JS.API.CONSUMER.CREATE.WORK.x", "$JS.API.CONSUMER.MSG.NEXT.DONE.run", "work.any", "all.note", "$SYS.REQ.SERVER.PING"} {
+		"$JS.API.CONSUMER.CREATE.WORK.x", "$JS.API.CONSUMER.MSG.NEXT.DONE.run", "work.any", "all.note", "all.leave", "ask.how", "$SYS.REQ.SERVER.PING"} {
 		if m, err := c.Request(subject, nil, 150*time.Millisecond); err == nil {
 			t.Errorf("%s: %s", subject, m.Data)
 		}
@@ -296,7 +308,9 @@ func TestWhoIsRefused(t *testing.T) {
 			t.Error(err)
 		}
 	}
-	if _, err := Serve(t.Context(), tr, Options{Listen: ":0", Insecure: true}); err == nil || !strings.Contains(err.Error(), "127.0.0.1") {
+	bare, err := NewIdentity(true)
+	must.OK(t, err)
+	if _, err := Serve(t.Context(), tr, Options{Listen: ":0", Identity: bare}); err == nil || !strings.Contains(err.Error(), "127.0.0.1") {
 		t.Errorf("%v", err)
 	}
 }
@@ -304,18 +318,19 @@ func TestWhoIsRefused(t *testing.T) {
 // A unit with which three workers went down is halved to the one kernel, which fails.
 func TestUnitsThatTakeWorkersDown(t *testing.T) {
 	tr, o := series(t, "collapsed", 8), &told{}
-	options := o.options("127.0.0.1:0")
+	options := o.options(t, false)
 	options.WorkHere, options.LostAfter = false, 300*time.Millisecond
 	h, err := Serve(t.Context(), tr, options)
 	must.OK(t, err)
 	defer h.Close()
 	h.rate["optimise"] = 1e-9 // large units
-	c, err := connect(h.Ticket(), h.Ticket().Address)
+	c, err := connect(options.Identity.Ticket(), options.Identity.Address)
 	must.OK(t, err)
 	defer c.Close()
 	w := newWorker(c, "doomed", options.LostAfter)
-	_, err = w.join(t.Context(), 1, class)
+	answer, err := w.join(t.Context(), 1, class)
 	must.OK(t, err)
+	w.run = answer.Run
 	ended := make(chan error, 1)
 	var e *vbks.Evaluation
 	go func() {
@@ -338,7 +353,7 @@ func TestUnitsThatTakeWorkersDown(t *testing.T) {
 		}
 		return len(begun) > 0 && least == mostTaken
 	})
-	leave := taking(t, h, 2)
+	leave := taking(t, options.Identity.Ticket(), 2)
 	must.OK(t, <-ended)
 	must.OK(t, leave())
 	failed, live := 0, 0
@@ -358,15 +373,90 @@ func TestUnitsThatTakeWorkersDown(t *testing.T) {
 func TestTickets(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "ticket")
 	want := &Ticket{Address: "h:1", Pin: "ab", Seed: "SUX"}
-	must.OK(t, want.Write(path))
-	if got, err := ReadTicket(path); err != nil || *got != *want {
+	must.OK(t, WriteSecret(path, want.Bytes()))
+	if got, err := ReadTicket(path, false); err != nil || *got != *want {
 		t.Errorf("%+v, %v", got, err)
 	}
-	if err := want.Write(path); !errors.Is(err, os.ErrExist) {
-		t.Errorf("written over: %v", err)
+	if _, err := ReadTicket(path, true); err == nil || !strings.Contains(err.Error(), "for workers") {
+		t.Errorf("as the owner's: %v", err)
+	}
+	want.Owner = true
+	must.OK(t, WriteSecret(path, want.Bytes()))
+	if got, err := ReadTicket(path, true); err != nil || *got != *want {
+		t.Errorf("%+v, %v", got, err)
+	}
+	if _, err := ReadTicket(path, false); err == nil || !strings.Contains(err.Error(), "the owner's ticket") {
+		t.Errorf("as a worker's: %v", err)
 	}
 	must.OK(t, os.Chmod(path, 0o640))
-	if _, err := ReadTicket(path); err == nil || !strings.Contains(err.Error(), "chmod 600") {
+	if _, err := ReadTicket(path, true); err == nil || !strings.Contains(err.Error(), "chmod 600") {
 		t.Errorf("%v", err)
 	}
+}
+
+// An identity is the same after it was kept, and a damaged one is no other.
+func TestIdentities(t *testing.T) {
+	for _, insecure := range []bool{false, true} {
+		id, err := NewIdentity(insecure)
+		must.OK(t, err)
+		id.Address = "h:1"
+		again, err := ParseIdentity(id.Bytes())
+		must.OK(t, err)
+		if *again.Ticket() != *id.Ticket() || *again.OwnTicket() != *id.OwnTicket() || again.Insecure() != insecure || id.Ticket().Pin == "" != insecure {
+			t.Errorf("%+v became %+v", id, again)
+		}
+		for _, b := range [][]byte{nil, id.Bytes()[:60], id.Ticket().Bytes()} {
+			if _, err := ParseIdentity(b); err == nil {
+				t.Errorf("%q is taken for an identity", b)
+			}
+		}
+	}
+}
+
+// A standing server lets runs come and go: a worker that stays takes part in one after the
+// other, also where the first one's process vanishes; two at once are refused; the owner
+// sees and sends away.
+func TestStandingServer(t *testing.T) {
+	id, err := NewIdentity(false)
+	must.OK(t, err)
+	shut, err := Listen("127.0.0.1:0", id)
+	must.OK(t, err)
+	defer shut()
+	if s, err := How(id.OwnTicket()); s != nil || err != nil {
+		t.Errorf("%+v, %v of a server without a run", s, err)
+	}
+	leave := taking(t, id.Ticket(), 1)
+	want := series(t, "collapsed", 8)
+	train(t, want)
+	for turn := range 2 {
+		tr, o := series(t, "collapsed", 8), &told{}
+		options := o.options(t, false)
+		options.Owner, options.At, options.WorkHere = id.OwnTicket(), id.Address, false
+		h, err := Serve(t.Context(), tr, options)
+		must.OK(t, err)
+		if _, err := Serve(t.Context(), series(t, "collapsed", 8), options); err == nil || !strings.Contains(err.Error(), `used by the run "test"`) {
+			t.Errorf("two runs at once: %v", err)
+		}
+		await(t, "the worker joins", func() bool { n, _, _ := o.counts(); return n == 1 })
+		if turn == 0 {
+			_, err = tr.Next(t.Context())
+			must.OK(t, err)
+			h.engine.conn.Close() // as if the process were killed; nobody hears of the end
+			h.Close()
+			continue
+		}
+		train(t, tr)
+		if !reflect.DeepEqual(tr.Checkpoint(), want.Checkpoint()) {
+			t.Error("workers make another run")
+		}
+		s, err := How(id.OwnTicket())
+		must.OK(t, err)
+		if s == nil || s.Run != "test" || len(s.Workers) != 1 || s.Workers[0].Lanes != 1 || s.Workers[0].Units == 0 {
+			t.Errorf("%+v", s)
+		}
+		must.OK(t, SendAway(id.OwnTicket(), s.Workers[0].Name))
+		await(t, "the worker has left", func() bool { _, n, _ := o.counts(); return n == 1 })
+		h.Close()
+	}
+	must.OK(t, leave())
 }

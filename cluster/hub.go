@@ -3,13 +3,16 @@ package cluster
 import (
 	"context"
 	"errors"
+	"fmt"
 	"maps"
 	"slices"
+	"strings"
 	"sync"
 	"time"
 
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
+	"github.com/nats-io/nuid"
 
 	"example.com/kestrel/vbks"
 	"example.com/kestrel/vbks/wire"
@@ -17,8 +20,13 @@ import (
 
 // Options of a run that serves.
 type Options struct {
-	Listen    string // address, such as ":4222"
-	Insecure  bool   // without TLS, on an address of this machine alone
+	Name     string    // of the run, for people
+	Listen   string    // address, such as ":4222"
+	Identity *Identity // what to serve as there
+	// Owner, where it is not nil, lets the run use a server that is there, at At.
+	Owner *Ticket
+	At    string
+
 	Class     Class
 	LostAfter time.Duration // a worker that is silent for so long is lost
 	WorkHere  bool          // the run's own lanes work, too
@@ -39,6 +47,7 @@ type WorkerInfo struct {
 
 // Hub is a run's side: the crew of its trainer.
 type Hub struct {
+	id      string // of the run, in all messages
 	o       Options
 	engine  *engine
 	shelf   *shelf
@@ -56,6 +65,8 @@ type Hub struct {
 	rate       map[string]float64 // seconds for a cost, by phase
 	heavy      bool               // states are not in the messages
 	number     int                // of the last phase
+	phase      string             // its name
+	open       int                // units
 	units      int                // made, in all
 	header     []byte
 	headerName string
@@ -66,9 +77,22 @@ type Hub struct {
 
 // Serve listens for workers and becomes the crew of a trainer.
 func Serve(ctx context.Context, t *vbks.Trainer, o Options) (h *Hub, err error) {
-	h = &Hub{o: o, trainer: t, workers: map[string]*WorkerInfo{}, lost: map[string]bool{}, home: map[int]string{},
+	h = &Hub{id: nuid.Next(), o: o, trainer: t, workers: map[string]*WorkerInfo{}, lost: map[string]bool{}, home: map[int]string{},
 		rate: map[string]float64{}, results: make(chan *outcome, 64), events: make(chan func(), 1024)}
-	if h.engine, err = startEngine(ctx, o.Listen, o.Insecure); err != nil {
+	if o.Owner != nil {
+		if h.engine, err = joinEngine(o.Owner, o.At); err == nil {
+			err = h.engine.free()
+		}
+	} else {
+		h.engine, err = startEngine(o.Listen, o.Identity)
+	}
+	if err == nil {
+		err = h.engine.streams(ctx, h.id)
+	}
+	if err != nil {
+		if h.engine != nil {
+			h.engine.close()
+		}
 		return nil, err
 	}
 	fail := func(err error) (*Hub, error) {
@@ -86,7 +110,7 @@ func Serve(ctx context.Context, t *vbks.Trainer, o Options) (h *Hub, err error) 
 		return fail(err)
 	}
 	for subject, answer := range map[string]nats.MsgHandler{
-		askJoin: h.join, askHeader: h.giveHeader, askShelf: h.giveState, beatAt + "*": h.hear,
+		askJoin: h.join, askHeader: h.giveHeader, askShelf: h.giveState, askHow: h.giveStatus, beatAt + "*": h.hear,
 	} {
 		if _, err := h.engine.conn.Subscribe(subject, answer); err != nil {
 			return fail(err)
@@ -100,7 +124,7 @@ func Serve(ctx context.Context, t *vbks.Trainer, o Options) (h *Hub, err error) 
 	h.quit = quit
 	take, err := done.Consume(func(m jetstream.Msg) {
 		_ = m.Ack()
-		if out, err := wire.Decode[outcome](m.Data()); err == nil {
+		if out, err := wire.Decode[outcome](m.Data()); err == nil && out.Run == h.id {
 			select {
 			case h.results <- out:
 			case <-background.Done():
@@ -139,12 +163,12 @@ func Serve(ctx context.Context, t *vbks.Trainer, o Options) (h *Hub, err error) 
 // workHere has the run's own lanes take part, as a worker within the process.
 func (h *Hub) workHere(ctx context.Context) error {
 	w := newWorker(h.engine.conn, hostName(), h.o.LostAfter)
-	w.site = h.trainer.OwnSite()
+	w.site, w.run = h.trainer.OwnSite(), h.id
 	h.own = w
 	if err := h.admit(&hello{ID: w.id, Name: w.name, Lanes: len(w.site.Lanes())}); err != nil {
 		return err
 	}
-	h.wg.Go(func() { _ = w.run(ctx, 0) }) // its lanes' end is told by beats
+	h.wg.Go(func() { _ = w.work(ctx, 0) }) // its lanes' end is told by beats
 	return nil
 }
 
@@ -159,8 +183,32 @@ func (h *Hub) later(tell func()) {
 	}
 }
 
-// Ticket lets workers in.
-func (h *Hub) Ticket() *Ticket { return &h.engine.ticket }
+// free returns an error where a run uses the server.
+func (e *engine) free() error {
+	s, err := ask(e.conn)
+	if err != nil || s == nil {
+		return err
+	}
+	return fmt.Errorf("the cluster is used by the run %q now: wait for its end, or start another cluster", s.Run)
+}
+
+// Status says how the run stands.
+func (h *Hub) Status() *Status {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	s := &Status{Run: h.o.Name, Open: h.open}
+	if h.note.Header != "" {
+		s.Phase = h.phase
+	}
+	for _, id := range slices.Sorted(maps.Keys(h.workers)) {
+		w := h.workers[id]
+		s.Workers = append(s.Workers, Standing{w.ID, w.Name, w.Lanes, w.Units, time.Since(w.Seen).Seconds()})
+	}
+	slices.SortStableFunc(s.Workers, func(a, b Standing) int { return strings.Compare(a.Name, b.Name) })
+	return s
+}
+
+func (h *Hub) giveStatus(m *nats.Msg) { _ = m.Respond(wire.Encode(h.Status())) } // who has not got it asks again
 
 // Close ends the service; workers leave.
 func (h *Hub) Close() {
@@ -187,7 +235,7 @@ func (h *Hub) consumer(home string) error {
 
 // join answers a worker that wants to take part.
 func (h *Hub) join(m *nats.Msg) {
-	a := &welcome{LostAfter: h.o.LostAfter}
+	a := &welcome{Run: h.id, LostAfter: h.o.LostAfter}
 	w, err := wire.Decode[hello](m.Data)
 	switch {
 	case err != nil:
@@ -306,7 +354,7 @@ func (h *Hub) say() {
 	h.mu.Lock()
 	n := h.note
 	h.mu.Unlock()
-	n.Encoded = nil
+	n.Run, n.Encoded = h.id, nil
 	_ = h.engine.conn.Publish(allNote, wire.Encode(&n)) // it is said again
 }
 

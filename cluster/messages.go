@@ -23,7 +23,9 @@ const (
 	askJoin   = "ask.join"   // hello → welcome
 	askHeader = "ask.header" // name → header of the phase
 	askShelf  = "ask.shelf"  // name of a state → "" once it is on the shelf
+	askHow    = "ask.how"    // "" → Status; the owner's
 	allNote   = "all.note"   // note
+	allLeave  = "all.leave"  // leave; the owner's
 	beatAt    = "beat."      // + id: beat
 	workAt    = "work."      // + home: unit
 	doneAt    = "done."      // + id: outcome
@@ -39,6 +41,7 @@ type hello struct {
 
 // welcome is the answer.
 type welcome struct {
+	Run        string // it is called by in all messages
 	Refused    string // why it may not take part; "": it may
 	Foundation string // name of what a site is made of, on the shelf
 	LostAfter  time.Duration
@@ -46,6 +49,7 @@ type welcome struct {
 
 // note is what the run says to all: which phase there is. It is said again and again.
 type note struct {
+	Run     string
 	Number  int    // of the phase
 	Header  string // its name; "": none is under way
 	Encoded []byte // the header itself, where it is said for the first time
@@ -71,6 +75,7 @@ const (
 
 // outcome is what a worker says of a unit.
 type outcome struct {
+	Run           string
 	Phase, Number int
 	Worker        string
 	What, Why     string
@@ -87,7 +92,27 @@ type beat struct {
 	Units int // done
 }
 
+// leave sends workers away.
+type leave struct {
+	Who []string // ids, or names; none: all
+}
+
+// Status is how a run stands that is served.
+type Status struct {
+	Run     string // for people
+	Phase   string // "": none is under way
+	Open    int    // units that nothing is known of yet
+	Workers []Standing
+}
+
+// Standing is how a worker stands.
+type Standing struct {
+	ID, Name     string
+	Lanes, Units int
+	Silent       float64 // seconds since it was heard of
+}
+
 // Protocol tells this version of all messages from others.
 func Protocol() uint64 {
-	return wire.Fingerprint(hello{}, welcome{}, note{}, unit{}, outcome{}, beat{}) ^ vbks.Protocol()
+	return wire.Fingerprint(hello{}, welcome{}, note{}, unit{}, outcome{}, beat{}, leave{}, Status{}) ^ vbks.Protocol()
 }

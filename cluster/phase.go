@@ -44,12 +44,12 @@ func (h *Hub) Each(ctx context.Context, p *vbks.Phase) (err error) {
 	h.mu.Lock()
 	h.number++
 	s := &pass{hub: h, phase: p, number: h.number, header: name, open: map[int][]int{}, left: p.Len()}
-	h.header, h.headerName = encoded, name
+	h.header, h.headerName, h.phase, h.open = encoded, name, p.Name, 0
 	heavy := h.heavy
 	h.mu.Unlock()
 	defer func() { h.over(s.number, p) }()
 	// What is left in the queue of an earlier phase workers take and forget.
-	n := note{Number: s.number, Header: name, Encoded: encoded}
+	n := note{Run: h.id, Number: s.number, Header: name, Encoded: encoded}
 	if heavy {
 		n.Homes = h.homes()
 	}
@@ -76,7 +76,7 @@ func (h *Hub) tell(n note) {
 
 // over ends a phase: no lane of the run's own is at work on it when it returns.
 func (h *Hub) over(number int, p *vbks.Phase) {
-	n := note{Number: number}
+	n := note{Run: h.id, Number: number}
 	h.mu.Lock()
 	h.note, h.header, h.headerName = n, nil, ""
 	h.mu.Unlock()
@@ -167,6 +167,7 @@ func (s *pass) send(ctx context.Context, at []int) error {
 		return s.send(ctx, at[len(at)/2:])
 	}
 	s.open[number] = at
+	s.count()
 	home := anyone
 	if homes != nil { // where others look, too
 		if home = s.homeOf(at); !slices.Contains(homes, home) {
@@ -257,6 +258,7 @@ func (s *pass) take(ctx context.Context, out *outcome) error {
 			return err
 		}
 		delete(s.open, out.Number)
+		s.count()
 		s.left -= len(at)
 		s.learn(out, at)
 	case unitReturned:
@@ -279,6 +281,13 @@ func (s *pass) take(ctx context.Context, out *outcome) error {
 		return errors.New(out.Why)
 	}
 	return nil
+}
+
+// count notes how many units are open, for who asks.
+func (s *pass) count() {
+	s.hub.mu.Lock()
+	defer s.hub.mu.Unlock()
+	s.hub.open = len(s.open)
 }
 
 // again puts a unit back into the queue, as a new one.

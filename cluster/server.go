@@ -19,13 +19,12 @@ import (
 // mostMessage is the largest message, in bytes: a header, a unit, what came out of one.
 const mostMessage = 60 << 20
 
-// engine is the server within the run's process.
+// engine is where the queue is: a server within this process, or one elsewhere.
 type engine struct {
-	server *server.Server
-	dir    string // of streams, which are nothing's only copy
-	conn   *nats.Conn
+	server *server.Server // nil: elsewhere
+	dir    string         // of streams, which are nothing's only copy
+	conn   *nats.Conn     // the owner's
 	js     jetstream.JetStream
-	ticket Ticket
 }
 
 // Address takes apart what a run is to listen at. Without TLS that is this machine alone.
@@ -43,9 +42,19 @@ func Address(listen string, insecure bool) (host string, port int, err error) {
 	return host, port, nil
 }
 
-// startEngine listens at an address.
-func startEngine(ctx context.Context, listen string, insecure bool) (e *engine, err error) {
-	host, port, err := Address(listen, insecure)
+// Listen has a server listen at an address for those whom an identity lets in, and enters
+// there where it is reached.
+func Listen(listen string, id *Identity) (close func(), err error) {
+	e, err := startEngine(listen, id)
+	if err != nil {
+		return nil, err
+	}
+	return e.close, nil
+}
+
+// startEngine listens at an address, with the owner connected.
+func startEngine(listen string, id *Identity) (e *engine, err error) {
+	host, port, err := Address(listen, id.Insecure())
 	if err != nil {
 		return nil, err
 	}
@@ -58,11 +67,11 @@ func startEngine(ctx context.Context, listen string, insecure bool) (e *engine, 
 	if e.dir, err = os.MkdirTemp("", "kestrel-cluster-"); err != nil {
 		return nil, err
 	}
-	public, seed, err := keys()
+	workers, err := publicOf(id.workers)
 	if err != nil {
 		return nil, err
 	}
-	own, ownSeed, err := keys()
+	owners, err := publicOf(id.owners)
 	if err != nil {
 		return nil, err
 	}
@@ -72,14 +81,13 @@ func startEngine(ctx context.Context, listen string, insecure bool) (e *engine, 
 	o := &server.Options{
 		ServerName: "kestrel", Host: host, Port: port, NoSigs: true, NoLog: true, JetStream: true, StoreDir: e.dir,
 		MaxPayload: mostMessage, MaxPending: 4 * mostMessage, DisableJetStreamBanner: true, WriteDeadline: 30 * time.Second,
-		Nkeys: []*server.NkeyUser{{Nkey: own}, {Nkey: public, Permissions: workerPermissions()}},
+		Nkeys: []*server.NkeyUser{{Nkey: owners}, {Nkey: workers, Permissions: workerPermissions()}},
 	}
-	if !insecure {
-		cert, pin, err := certificate()
+	if !id.Insecure() {
+		cert, err := id.tls()
 		if err != nil {
 			return nil, err
 		}
-		e.ticket.Pin = pin
 		o.TLS, o.TLSTimeout = true, 5
 		o.TLSConfig = &tls.Config{MinVersion: tls.VersionTLS13, Certificates: []tls.Certificate{cert}}
 	}
@@ -99,24 +107,43 @@ func startEngine(ctx context.Context, listen string, insecure bool) (e *engine, 
 	if !ok {
 		return nil, fmt.Errorf("--cluster %s: cannot listen there; is the port taken?", listen)
 	}
-	e.ticket.Address, e.ticket.Seed = net.JoinHostPort(host, strconv.Itoa(addr.Port)), seed
-	if e.conn, err = nats.Connect("", nats.InProcessServer(e.server), withSeed(own, ownSeed), nats.Name("run")); err != nil {
+	id.Address = net.JoinHostPort(host, strconv.Itoa(addr.Port))
+	if e.conn, err = nats.Connect("", nats.InProcessServer(e.server), withSeed(owners, id.owners), nats.Name("run")); err != nil {
+		return nil, err
+	}
+	e.js, err = jetstream.New(e.conn)
+	return e, err
+}
+
+// joinEngine connects to a server elsewhere, as its owner.
+func joinEngine(t *Ticket, address string) (e *engine, err error) {
+	e = &engine{}
+	if e.conn, err = connect(t, address, nats.Name("run")); err != nil {
 		return nil, err
 	}
 	if e.js, err = jetstream.New(e.conn); err != nil {
+		e.close()
 		return nil, err
 	}
-	return e, e.streams(ctx)
+	return e, nil
 }
 
-// streams makes the queues. Only the shelf is on the disk.
-func (e *engine) streams(ctx context.Context) error {
+// streams makes the queues of a run, in the place of what an earlier one has left. Only the
+// shelf is on the disk.
+func (e *engine) streams(ctx context.Context, run string) error {
+	for _, name := range []string{workStream, doneStream, "OBJ_" + shelfBucket} {
+		if err := e.js.DeleteStream(ctx, name); err != nil && !errors.Is(err, jetstream.ErrStreamNotFound) {
+			return err
+		}
+	}
 	for _, c := range []jetstream.StreamConfig{
 		{Name: workStream, Subjects: []string{workAt + "*"}, Retention: jetstream.WorkQueuePolicy},
 		{Name: doneStream, Subjects: []string{doneAt + "*"}, Retention: jetstream.WorkQueuePolicy, Duplicates: 10 * time.Minute},
 	} {
-		c.Storage, c.Replicas, c.MaxMsgSize = jetstream.MemoryStorage, 1, mostMessage
-		if _, err := e.js.CreateStream(ctx, c); err != nil {
+		c.Storage, c.Replicas, c.MaxMsgSize, c.Description = jetstream.MemoryStorage, 1, mostMessage, run
+		if _, err := e.js.CreateStream(ctx, c); errors.Is(err, jetstream.ErrStreamNameAlreadyInUse) {
+			return errors.New("another run has begun to use the cluster at the same time")
+		} else if err != nil {
 			return err
 		}
 	}
@@ -136,7 +163,7 @@ func workerPermissions() *server.Permissions {
 			"$JS.API.DIRECT.GET." + obj, "$JS.API.CONSUMER.CREATE." + obj + ".>", "$JS.API.CONSUMER.CREATE." + obj,
 			"$JS.API.CONSUMER.DELETE." + obj + ".>", "$JS.FC." + obj + ".>",
 		}},
-		Subscribe: &server.SubjectPermission{Allow: []string{"_INBOX.>", allNote}},
+		Subscribe: &server.SubjectPermission{Allow: []string{"_INBOX.>", allNote, allLeave}},
 	}
 }
 
@@ -152,14 +179,9 @@ func withSeed(public, seed string) nats.Option {
 	})
 }
 
-// connect connects to the run of a ticket, at another address if one is given.
+// connect connects to the server of a ticket, at an address that may be another one.
 func connect(t *Ticket, address string, more ...nats.Option) (*nats.Conn, error) {
-	pair, err := nkeys.FromSeed([]byte(t.Seed))
-	if err != nil {
-		return nil, errors.New("the ticket has no key")
-	}
-	public, err := pair.PublicKey()
-	pair.Wipe()
+	public, err := publicOf(t.Seed)
 	if err != nil {
 		return nil, err
 	}

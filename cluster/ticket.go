@@ -1,45 +1,64 @@
 package cluster
 
 import (
-	"bufio"
-	"crypto/ecdsa"
-	"crypto/elliptic"
-	"crypto/rand"
-	"crypto/sha256"
 	"crypto/tls"
-	"crypto/x509"
-	"crypto/x509/pkix"
 	"errors"
 	"fmt"
-	"math/big"
+	"io"
 	"os"
-	"strings"
-	"time"
-
-	"github.com/nats-io/nkeys"
 )
 
-// Ticket is what lets a worker in: whoever has it may take part.
+// Ticket is what lets somebody in: whoever has it may take part, or, with that of the owner,
+// have runs served and workers sent away.
 type Ticket struct {
 	Address string // host:port
-	Pin     string // SHA-256 of the run's certificate, hexadecimal; "": without TLS, on one machine
-	Seed    string // NKey of workers
+	Pin     string // SHA-256 of the server's certificate, hexadecimal; "": without TLS, on one machine
+	Seed    string // NKey
+	Owner   bool
 }
 
-const ticketHead = "kestrel cluster ticket 1"
+const (
+	ticketHead = "kestrel cluster ticket 1"
+	ownerHead  = "kestrel cluster owner 1"
+	mostTicket = 1 << 20 // bytes of a file
+)
 
-// Write writes a ticket where there is no file yet, for its owner only.
-func (t *Ticket) Write(path string) error {
-	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
-	if err != nil {
-		return err
+// Bytes is what a ticket is kept as, in a file that nobody else may read.
+func (t *Ticket) Bytes() []byte {
+	head := ticketHead
+	if t.Owner {
+		head = ownerHead
 	}
-	_, err = fmt.Fprintf(f, "%s\naddress %s\npin %s\nseed %s\n", ticketHead, t.Address, t.Pin, t.Seed)
-	return errors.Join(err, f.Close())
+	return fmt.Appendf(nil, "%s\naddress %s\npin %s\nseed %s\n", head, t.Address, t.Pin, t.Seed)
 }
 
-// ReadTicket reads a ticket. One that others could read is refused.
-func ReadTicket(path string) (*Ticket, error) {
+// ReadTicket reads a ticket, of a worker or of the owner. One that others could read is refused.
+func ReadTicket(path string, owner bool) (*Ticket, error) {
+	b, err := ReadSecret(path)
+	if err != nil {
+		return nil, err
+	}
+	f, err := fields(b, ticketHead)
+	if own, isOwners := fields(b, ownerHead); isOwners == nil {
+		f, err = own, nil
+		if !owner {
+			return nil, fmt.Errorf("%s: this is the owner's ticket; workers have one of their own, cluster.ticket", path)
+		}
+	} else if owner && err == nil {
+		return nil, fmt.Errorf("%s: this is a ticket for workers; a run needs the owner's, owner.ticket", path)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("%s: no ticket of kestrel's; the run that serves writes one", path)
+	}
+	t := &Ticket{Address: f["address"], Pin: f["pin"], Seed: f["seed"], Owner: owner}
+	if t.Address == "" || t.Seed == "" {
+		return nil, fmt.Errorf("%s: the ticket is not whole", path)
+	}
+	return t, nil
+}
+
+// ReadSecret reads a file that nobody but its owner may be able to read.
+func ReadSecret(path string) ([]byte, error) {
 	f, err := os.Open(path)
 	if err != nil {
 		return nil, err
@@ -53,50 +72,23 @@ func ReadTicket(path string) (*Ticket, error) {
 		return nil, fmt.Errorf("%s: others can read this ticket (mode %04o); it is a key: chmod 600 it, and make another one if somebody has",
 			path, mode)
 	}
-	t := &Ticket{}
-	lines := bufio.NewScanner(f)
-	if !lines.Scan() || lines.Text() != ticketHead {
-		return nil, fmt.Errorf("%s: no ticket of kestrel's; the run that serves writes one", path)
-	}
-	for lines.Scan() {
-		key, value, _ := strings.Cut(lines.Text(), " ")
-		switch key {
-		case "address":
-			t.Address = value
-		case "pin":
-			t.Pin = value
-		case "seed":
-			t.Seed = value
-		}
-	}
-	if t.Address == "" || t.Seed == "" {
-		return nil, fmt.Errorf("%s: the ticket is not whole", path)
-	}
-	return t, lines.Err()
+	return io.ReadAll(io.LimitReader(f, mostTicket))
 }
 
-// certificate makes a certificate for a run, and what it is known by.
-func certificate() (cert tls.Certificate, pin string, err error) {
-	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+// WriteSecret writes a file for its owner only, in the place of one that is there.
+func WriteSecret(path string, b []byte) error {
+	if err := os.Remove(path); err != nil && !errors.Is(err, os.ErrNotExist) {
+		return err
+	}
+	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
 	if err != nil {
-		return cert, "", err
+		return err
 	}
-	now := time.Now()
-	template := &x509.Certificate{
-		SerialNumber: big.NewInt(now.UnixNano()), Subject: pkix.Name{CommonName: "kestrel"},
-		NotBefore: now.Add(-24 * time.Hour), NotAfter: now.Add(10 * 365 * 24 * time.Hour),
-		KeyUsage: x509.KeyUsageDigitalSignature, ExtKeyUsage: []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth},
-	}
-	der, err := x509.CreateCertificate(rand.Reader, template, template, key.Public(), key)
-	if err != nil {
-		return cert, "", err
-	}
-	return tls.Certificate{Certificate: [][]byte{der}, PrivateKey: key}, pinOf(der), nil
+	_, err = f.Write(b)
+	return errors.Join(err, f.Close())
 }
 
-func pinOf(der []byte) string { return fmt.Sprintf("%x", sha256.Sum256(der)) }
-
-// pinned is how a worker speaks to a run: TLS 1.3 with the certificate that the ticket
+// pinned is how a worker speaks to a server: TLS 1.3 with the certificate that the ticket
 // names, and no other, whoever has signed it.
 func pinned(pin string) *tls.Config {
 	return &tls.Config{
@@ -112,17 +104,3 @@ func pinned(pin string) *tls.Config {
 }
 
 var errWrongServer = errors.New("another server than the ticket's answers; take the ticket of the run that serves now")
-
-// keys makes a pair of NKeys.
-func keys() (public, seed string, err error) {
-	pair, err := nkeys.CreateUser()
-	if err != nil {
-		return "", "", err
-	}
-	defer pair.Wipe()
-	if public, err = pair.PublicKey(); err != nil {
-		return "", "", err
-	}
-	b, err := pair.Seed()
-	return public, string(b), err
-}

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"slices"
 	"sync"
 	"time"
 
@@ -36,6 +37,7 @@ var errAtRest = errors.New("the phase is over")
 // Worker carries units of a run out on the lanes of a device.
 type Worker struct {
 	id, name string
+	run      string // that it has joined
 	conn     *nats.Conn
 	site     *vbks.Site
 	lostFor  time.Duration
@@ -54,13 +56,15 @@ type Worker struct {
 	units   int
 	leaving bool
 	over    bool
-	err     error // that ends the worker
+	gone    bool      // another run says notes, or none does for long
+	heard   time.Time // the last note
+	err     error     // that ends the worker
 	moved   time.Time
 }
 
 func newWorker(conn *nats.Conn, name string, lostFor time.Duration) *Worker {
 	w := &Worker{id: nuid.Next(), name: name, conn: conn, lostFor: lostFor, changed: make(chan struct{}), noted: make(chan struct{}),
-		moved: time.Now()}
+		moved: time.Now(), heard: time.Now()}
 	w.ctx, w.cancel = context.WithCancelCause(context.Background())
 	return w
 }
@@ -74,61 +78,147 @@ func hostName() string {
 	return fmt.Sprintf("%s/%d", host, os.Getpid())
 }
 
-// Options of a worker.
+// WorkerOptions are those of a worker.
 type WorkerOptions struct {
-	Ticket   *Ticket
-	Address  string        // of the run; "": the ticket's
-	Class    Class         // of this machine
+	Ticket  *Ticket
+	Address string // of the server; "": the ticket's
+	// Open opens the device, anew for each run; the class is that of the machine with it.
+	Open     func() (device.Device, Class, error)
+	Stay     bool          // when a run is over it waits for the next one
 	IdleExit time.Duration // it leaves after so long without a unit; 0: never
 	Tell     func(string)  // what happens, a line each
 }
 
-// Work takes part in a run with a device, which it has for itself, until the run is over,
-// it has been idle for too long, or ctx ends: then what it has begun is handed back.
-func Work(ctx context.Context, dev device.Device, o WorkerOptions) error {
+// errShut is that of a connection which does not come back.
+var errShut = errors.New("the server does not let this worker in any more; take the ticket of the run that serves now")
+
+// mostSilent is for how long a worker that is connected hears nothing of its run before it
+// looks for another one; a run says something twice a second.
+const mostSilent = 30 * time.Second
+
+// nextLook is after how long a worker looks again for a run to join.
+const nextLook = 500 * time.Millisecond
+
+// Work takes part in a run until that is over, the worker has been idle for too long or is
+// sent away, or ctx ends: then what it has begun is handed back. A run that was killed and
+// goes on is joined again.
+func Work(ctx context.Context, o WorkerOptions) error {
 	address := o.Address
 	if address == "" {
 		address = o.Ticket.Address
 	}
-	var w *Worker
+	ctx, away := context.WithCancelCause(ctx)
+	defer away(nil)
 	conn, err := connect(o.Ticket, address, nats.Name(hostName()), nats.DisconnectErrHandler(func(_ *nats.Conn, err error) {
 		if err != nil {
 			o.Tell("the run cannot be reached; trying again")
 		}
-	}), nats.ReconnectHandler(func(*nats.Conn) { o.Tell("back") }))
+	}), nats.ReconnectHandler(func(*nats.Conn) { o.Tell("back") }), nats.ClosedHandler(func(*nats.Conn) { away(errShut) }))
 	if err != nil {
 		return err
 	}
 	defer conn.Close()
-	w = newWorker(conn, hostName(), 0)
-	answer, err := w.join(ctx, dev.Info().Lanes, o.Class)
+	name := hostName()
+	id := nuid.Next()
+	sent, err := conn.Subscribe(allLeave, func(m *nats.Msg) {
+		l, err := wire.Decode[leave](m.Data)
+		if err == nil && (len(l.Who) == 0 || slices.Contains(l.Who, id) || slices.Contains(l.Who, name)) {
+			o.Tell("sent away")
+			away(nil)
+		}
+	})
 	if err != nil {
 		return err
 	}
-	w.lostFor = answer.LostAfter
-	shelf, err := newShelf(ctx, conn, true)
-	if err != nil {
-		return err
+	defer sent.Unsubscribe()
+	moved := time.Now()
+	for {
+		w := newWorker(conn, name, 0)
+		w.id, w.moved = id, moved
+		another, err := w.session(ctx, o)
+		switch {
+		case err != nil:
+			return err
+		case errors.Is(context.Cause(ctx), errShut):
+			return errShut
+		case !another:
+			return nil
+		}
+		moved = w.moved
 	}
-	foundation, err := shelf.Get(ctx, answer.Foundation)
+}
+
+// session takes part in one run; another says that the worker is to look for the next one.
+func (w *Worker) session(ctx context.Context, o WorkerOptions) (another bool, err error) {
+	dev, class, err := o.Open()
 	if err != nil {
-		return fmt.Errorf("the run's data: %w", err)
+		return false, err
 	}
-	if w.site, err = vbks.NewSite(dev, foundation, shelf, w.hold); err != nil {
-		return fmt.Errorf("the run's data: %w", err)
+	defer dev.Close()
+	answer, err := w.await(ctx, dev.Info().Lanes, class, o)
+	if answer == nil || err != nil {
+		return false, err
 	}
-	notes, err := conn.Subscribe(allNote, w.hear)
+	w.lostFor, w.run = answer.LostAfter, answer.Run
+	notes, err := w.conn.Subscribe(allNote, w.hear)
 	if err != nil {
-		return err
+		return false, err
 	}
 	defer notes.Unsubscribe()
+	var foundation []byte
+	shelf, err := newShelf(ctx, w.conn, true)
+	if err == nil {
+		foundation, err = shelf.Get(ctx, answer.Foundation)
+	}
+	if err != nil { // the run may be gone by now
+		o.Tell(fmt.Sprintf("the run's data: %v; trying again", err))
+		select {
+		case <-time.After(nextLook):
+		case <-ctx.Done():
+		}
+		return ctx.Err() == nil, nil
+	}
+	if w.site, err = vbks.NewSite(dev, foundation, shelf, w.hold); err != nil {
+		return false, fmt.Errorf("the run's data: %w", err)
+	}
 	o.Tell(fmt.Sprintf("taking part with %d lanes", len(w.site.Lanes())))
-	return w.run(ctx, o.IdleExit)
+	err = w.work(ctx, o.IdleExit)
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return ctx.Err() == nil && !w.leaving && (w.gone || w.over && o.Stay), err
+}
+
+// await joins the run that uses the server, when there is one; nil: it has waited for too long.
+func (w *Worker) await(ctx context.Context, lanes int, class Class, o WorkerOptions) (*welcome, error) {
+	told := false
+	for {
+		answer, err := w.join(ctx, lanes, class)
+		switch {
+		case err == nil || errors.Is(err, ErrRefused) && !o.Stay:
+			return answer, err
+		case ctx.Err() != nil:
+			return nil, nil
+		case o.IdleExit > 0 && time.Since(w.moved) > o.IdleExit:
+			o.Tell("nothing to do for so long")
+			return nil, nil
+		}
+		if !told && errors.Is(err, ErrRefused) {
+			o.Tell(err.Error() + "; waiting for another run")
+		} else if !told {
+			o.Tell("no run is there; waiting for one")
+		}
+		told = true
+		select {
+		case <-time.After(nextLook):
+		case <-ctx.Done():
+			return nil, nil
+		}
+	}
 }
 
 // join asks the run whether it takes this worker.
 func (w *Worker) join(ctx context.Context, lanes int, class Class) (*welcome, error) {
-	ctx, cancel := context.WithTimeout(ctx, mostWait)
+	ctx, cancel := context.WithTimeout(ctx, howLong)
 	defer cancel()
 	m, err := w.conn.RequestWithContext(ctx, askJoin, wire.Encode(&hello{w.id, w.name, lanes, class}))
 	if err != nil {
@@ -163,6 +253,11 @@ func (w *Worker) hear(m *nats.Msg) {
 // take goes by a note.
 func (w *Worker) take(n *note) {
 	w.change(func() {
+		if n.Run != w.run {
+			w.lose()
+			return
+		}
+		w.heard = time.Now()
 		if n.Number < w.note.Number { // late
 			return
 		}
@@ -178,9 +273,17 @@ func (w *Worker) take(n *note) {
 	})
 }
 
+// lose gives the run up that was joined; the lock is held.
+func (w *Worker) lose() {
+	w.gone = true
+	w.cancel(errAtRest)
+	close(w.noted)
+	w.noted = make(chan struct{})
+}
+
 // rest ends the phase and waits until no lane has a unit of it.
 func (w *Worker) rest(number int) {
-	w.take(&note{Number: number})
+	w.take(&note{Run: w.run, Number: number})
 	for {
 		w.mu.Lock()
 		busy, changed := w.busy, w.changed
@@ -196,7 +299,7 @@ func (w *Worker) rest(number int) {
 func (w *Worker) hold(ctx context.Context) error {
 	for {
 		w.mu.Lock()
-		paused, changed := w.note.Paused && !w.over, w.changed
+		paused, changed := w.note.Paused && !w.over && !w.gone, w.changed
 		w.mu.Unlock()
 		if !paused {
 			return nil
@@ -209,8 +312,8 @@ func (w *Worker) hold(ctx context.Context) error {
 	}
 }
 
-// run works until there is nothing more to do.
-func (w *Worker) run(ctx context.Context, idle time.Duration) error {
+// work does units until there is nothing more to do.
+func (w *Worker) work(ctx context.Context, idle time.Duration) error {
 	var wg sync.WaitGroup
 	stop := make(chan struct{})
 	wg.Go(func() { w.beat(stop) })
@@ -237,7 +340,11 @@ func (w *Worker) run(ctx context.Context, idle time.Duration) error {
 		case <-look.C:
 			w.mu.Lock()
 			late := idle > 0 && w.busy == 0 && time.Since(w.moved) > idle
+			silent := !w.gone && time.Since(w.heard) > max(mostSilent, 3*w.lostFor) && w.conn.IsConnected()
 			w.mu.Unlock()
+			if silent {
+				w.change(w.lose)
+			}
 			if late {
 				w.leave()
 			}
@@ -291,7 +398,7 @@ func (w *Worker) lane(lane int) error {
 	for {
 		w.mu.Lock()
 		n, noted := w.note, w.noted
-		end := w.leaving || w.over
+		end := w.leaving || w.over || w.gone
 		w.mu.Unlock()
 		if end {
 			return nil
@@ -323,7 +430,8 @@ func (w *Worker) begin(u *unit) (*note, context.Context) {
 	for {
 		w.mu.Lock()
 		n, ctx, noted := w.note, w.ctx, w.noted
-		now := n.Number == u.Phase && n.Header == u.Header
+		now := n.Number == u.Phase && n.Header == u.Header && !w.gone
+		gone := w.gone
 		if now {
 			w.busy++
 		}
@@ -331,7 +439,7 @@ func (w *Worker) begin(u *unit) (*note, context.Context) {
 		switch {
 		case now:
 			return &n, ctx
-		case n.Number >= u.Phase:
+		case n.Number >= u.Phase || gone:
 			return nil, nil
 		}
 		select {
@@ -359,7 +467,7 @@ func (w *Worker) answer(lane int, m *nats.Msg, taken uint64) error {
 		w.units++
 		w.moved = time.Now()
 	})
-	out := outcome{Phase: u.Phase, Number: u.Number, Worker: w.id, What: unitDone}
+	out := outcome{Run: w.run, Phase: u.Phase, Number: u.Number, Worker: w.id, What: unitDone}
 	began := time.Now()
 	if taken > mostTaken {
 		out.What = unitWorn
@@ -497,7 +605,7 @@ func (w *Worker) say(out *outcome, taken uint64) {
 		out.What, out.Why, out.Body = unitFailed, "what a unit makes is too large for a message: give fewer rows to predict at", nil
 		b = wire.Encode(out)
 	}
-	id := fmt.Sprintf("%d.%d", out.Phase, out.Number)
+	id := fmt.Sprintf("%s.%d.%d", out.Run, out.Phase, out.Number)
 	if out.What != unitDone {
 		id += fmt.Sprintf(".%s.%d", out.What, taken)
 	}
@@ -507,7 +615,7 @@ func (w *Worker) say(out *outcome, taken uint64) {
 			return
 		}
 		w.mu.Lock()
-		end := w.over
+		end := w.over || w.gone
 		w.mu.Unlock()
 		if end {
 			return
