@@ -40,6 +40,7 @@ type runFlags struct {
 	quiet        bool
 	json         bool
 	cluster      string
+	ticket       string
 	insecure     bool
 }
 
@@ -227,7 +228,7 @@ func (f *runFlags) finish(ctx context.Context, cmd *cobra.Command, session *expe
 	}
 	end, runErr := f.drive(ctx, session)
 	closed := session.Close()
-	leave()
+	leave(runErr == nil && end.State == record.Finished)
 	if e := closed; runErr == nil && e != nil {
 		runErr = failed(e)
 	}
