@@ -17,6 +17,7 @@ import (
 	"example.com/kestrel/experiment"
 	"example.com/kestrel/experiment/inside"
 	"example.com/kestrel/experiment/record"
+	"example.com/kestrel/experiment/steer"
 )
 
 // Files of who serves workers: of a run, in its directory; of a server that stands, in its own.
@@ -96,6 +97,7 @@ func (f *runFlags) serve(ctx context.Context, cmd *cobra.Command, s *experiment.
 	if err != nil {
 		return nil, err
 	}
+	seen(s, h)
 	ticket, key := filepath.Join(s.Path, ticketFile), filepath.Join(s.Path, runKey)
 	if err := errors.Join(cluster.WriteSecret(key, o.Identity.Bytes()), cluster.WriteSecret(ticket, o.Identity.Ticket().Bytes())); err != nil {
 		h.Close()
@@ -125,7 +127,18 @@ func (f *runFlags) serveElsewhere(ctx context.Context, s *experiment.Session, o 
 	if err != nil {
 		return nil, err
 	}
+	seen(s, h)
 	return func(bool) { h.Close() }, nil
+}
+
+// seen lets who watches the run see its workers.
+func seen(s *experiment.Session, h *cluster.Hub) {
+	s.Run.ServedTo(func() (out []steer.Worker) {
+		for _, w := range h.Status().Workers {
+			out = append(out, steer.Worker{Name: w.Name, Lanes: w.Lanes, Units: w.Units, Silent: time.Duration(w.Silent * float64(time.Second))})
+		}
+		return out
+	})
 }
 
 // identity is what a run serves as: the same again when it is resumed.

@@ -95,8 +95,9 @@ for i in $(seq "$n"); do
 	run=run-$i
 	workers=()
 	own=false
+	port=$(random 20000 30000)
 	[ $((RANDOM % 3)) = 0 ] && own=true
-	"$program" ${variants[$v]} --set cluster.work_here=$own --out "$run" --cluster 127.0.0.1:0 >"$run-said" 2>&1 &
+	"$program" ${variants[$v]} --set cluster.work_here=$own --out "$run" --cluster "127.0.0.1:$port" >"$run-said" 2>&1 &
 	process=$!
 	served "$process"
 	for _ in $(seq "$(random 1 4)"); do join; done
@@ -111,7 +112,7 @@ for i in $(seq "$n"); do
 			slay "$process"
 			deaths=$((deaths + 1))
 			if ! grep -qs '"type":"finished"' "$run/events.jsonl"; then
-				"$program" resume "$run" --headless --cluster 127.0.0.1:0 >>"$run-said" 2>&1 &
+				"$program" resume "$run" --headless --cluster "127.0.0.1:$port" >>"$run-said" 2>&1 &
 				process=$!
 				served "$process"
 			fi
