@@ -421,7 +421,6 @@ func TestStandingServer(t *testing.T) {
 	must.OK(t, err)
 	shut, err := Listen("127.0.0.1:0", id)
 	must.OK(t, err)
-	defer shut()
 	if s, err := How(id.OwnTicket()); s != nil || err != nil {
 		t.Errorf("%+v, %v of a server without a run", s, err)
 	}
@@ -449,9 +448,13 @@ func TestStandingServer(t *testing.T) {
 		if !reflect.DeepEqual(tr.Checkpoint(), want.Checkpoint()) {
 			t.Error("workers make another run")
 		}
-		s, err := How(id.OwnTicket())
-		must.OK(t, err)
-		if s == nil || s.Run != "test" || len(s.Workers) != 1 || s.Workers[0].Lanes != 1 || s.Workers[0].Units == 0 {
+		var s *Status
+		await(t, "the worker has told of its units", func() bool {
+			s, err = How(id.OwnTicket())
+			must.OK(t, err)
+			return s != nil && len(s.Workers) == 1 && s.Workers[0].Units > 0
+		})
+		if s.Run != "test" || s.Workers[0].Lanes != 1 {
 			t.Errorf("%+v", s)
 		}
 		must.OK(t, SendAway(id.OwnTicket(), s.Workers[0].Name))
@@ -459,4 +462,20 @@ func TestStandingServer(t *testing.T) {
 		h.Close()
 	}
 	must.OK(t, leave())
+	tr, o := series(t, "collapsed", 8), &told{}
+	options := o.options(t, false)
+	options.Owner, options.At, options.WorkHere = id.OwnTicket(), id.Address, false
+	h, err := Serve(t.Context(), tr, options)
+	must.OK(t, err)
+	defer h.Close()
+	ended := make(chan error, 1)
+	go func() { _, err := tr.Next(t.Context()); ended <- err }()
+	await(t, "it is said that nobody is there", func() bool { _, _, n := o.counts(); return n == 1 })
+	shut()
+	again, err := Listen(id.Address, id)
+	must.OK(t, err)
+	defer again()
+	if err := <-ended; !errors.Is(err, errAnew) {
+		t.Errorf("a server that has lost the run: %v", err)
+	}
 }

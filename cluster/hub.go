@@ -73,14 +73,26 @@ type Hub struct {
 	note       note
 	told       bool // that nobody is there
 	results    chan *outcome
+
+	back   chan struct{} // the server was lost, and is there again
+	broken chan error    // it has lost what it had
+}
+
+// signal sends to who is not yet told.
+func signal(to chan<- struct{}) {
+	select {
+	case to <- struct{}{}:
+	default:
+	}
 }
 
 // Serve listens for workers and becomes the crew of a trainer.
 func Serve(ctx context.Context, t *vbks.Trainer, o Options) (h *Hub, err error) {
 	h = &Hub{id: nuid.Next(), o: o, trainer: t, workers: map[string]*WorkerInfo{}, lost: map[string]bool{}, home: map[int]string{},
-		rate: map[string]float64{}, results: make(chan *outcome, 64), events: make(chan func(), 1024)}
+		rate: map[string]float64{}, results: make(chan *outcome, 64), back: make(chan struct{}, 1), broken: make(chan error, 1),
+		events: make(chan func(), 1024)}
 	if o.Owner != nil {
-		if h.engine, err = joinEngine(o.Owner, o.At); err == nil {
+		if h.engine, err = joinEngine(o.Owner, o.At, func() { signal(h.back) }); err == nil {
 			err = h.engine.free()
 		}
 	} else {
@@ -332,6 +344,13 @@ func (h *Hub) watch(ctx context.Context) {
 		case <-ctx.Done():
 			return
 		case <-tick.C:
+		case <-h.back:
+			if !h.engine.has(ctx, h.id) {
+				select {
+				case h.broken <- errAnew:
+				default: // told already
+				}
+			}
 		}
 		h.mu.Lock()
 		for _, w := range h.workers {
@@ -348,6 +367,9 @@ func (h *Hub) watch(ctx context.Context) {
 		h.say()
 	}
 }
+
+// errAnew is that of a server which was killed and started again.
+var errAnew = errors.New("the cluster's server was started anew and has lost what it had of the run; resume the run")
 
 // say tells all workers what phase there is.
 func (h *Hub) say() {

@@ -200,6 +200,8 @@ func (s *pass) gather(ctx context.Context) error {
 			s.hub.mu.Unlock()
 			n.Paused, n.Encoded = paused, nil
 			s.hub.tell(n)
+		case err := <-s.hub.broken:
+			return err
 		case err := <-ended:
 			if ctx.Err() != nil {
 				err = context.Cause(ctx)

@@ -116,9 +116,11 @@ func startEngine(listen string, id *Identity) (e *engine, err error) {
 }
 
 // joinEngine connects to a server elsewhere, as its owner.
-func joinEngine(t *Ticket, address string) (e *engine, err error) {
+// back is called when the connection has been lost and is there again.
+func joinEngine(t *Ticket, address string, back func()) (e *engine, err error) {
 	e = &engine{}
-	if e.conn, err = connect(t, address, nats.Name("run")); err != nil {
+	again := nats.ReconnectHandler(func(*nats.Conn) { back() })
+	if e.conn, err = connect(t, address, nats.Name("run"), again); err != nil {
 		return nil, err
 	}
 	if e.js, err = jetstream.New(e.conn); err != nil {
@@ -126,6 +128,17 @@ func joinEngine(t *Ticket, address string) (e *engine, err error) {
 		return nil, err
 	}
 	return e, nil
+}
+
+// has reports whether the queues of a run are there.
+func (e *engine) has(ctx context.Context, run string) bool {
+	ctx, cancel := context.WithTimeout(ctx, howLong)
+	defer cancel()
+	s, err := e.js.Stream(ctx, workStream)
+	if err != nil { // it is looked for again when something is to be sent
+		return !errors.Is(err, jetstream.ErrStreamNotFound)
+	}
+	return s.CachedInfo().Config.Description == run
 }
 
 // streams makes the queues of a run, in the place of what an earlier one has left. Only the
