@@ -82,7 +82,7 @@ func (f *runFlags) serve(ctx context.Context, cmd *cobra.Command, s *experiment.
 	}
 	choice := s.Cluster()
 	o := cluster.Options{
-		Name: filepath.Base(s.Path), Listen: f.cluster, Class: class, WorkHere: choice.WorkHere,
+		Name: filepath.Base(s.Path), Listen: f.cluster, Class: class, WorkHere: choice.WorkHere, MostLost: choice.MostLost,
 		LostAfter: time.Duration(choice.LostAfter * float64(time.Second)),
 		Joined:    worker(record.EventWorkerJoined), Lost: worker(record.EventWorkerLost),
 		Say: func(text string) { note(&record.Event{Type: record.EventNotice, Notice: text}) },

@@ -29,6 +29,7 @@ type Options struct {
 
 	Class     Class
 	LostAfter time.Duration // a worker that is silent for so long is lost
+	MostLost  int           // a kernel with which so many workers go down fails
 	WorkHere  bool          // the run's own lanes work, too
 	// Joined and Lost are told of workers, Say of what the user should know.
 	Joined, Lost func(WorkerInfo)
@@ -43,6 +44,8 @@ type WorkerInfo struct {
 	Units int // done
 	Seen  time.Time
 	Of    int // workers that there are, with it or without
+
+	holds []int // units in hand, as far as is known
 }
 
 // Hub is a run's side: the crew of its trainer.
@@ -61,6 +64,7 @@ type Hub struct {
 	mu         sync.Mutex
 	workers    map[string]*WorkerInfo
 	lost       map[string]bool
+	blame      map[int]map[string]bool // by unit, workers that were lost while they had it
 	home       map[int]string     // worker that has a kernel's state, by place in the space
 	rate       map[string]float64 // seconds for a cost, by phase
 	heavy      bool               // states are not in the messages
@@ -88,7 +92,7 @@ func signal(to chan<- struct{}) {
 
 // Serve listens for workers and becomes the crew of a trainer.
 func Serve(ctx context.Context, t *vbks.Trainer, o Options) (h *Hub, err error) {
-	h = &Hub{id: nuid.Next(), o: o, trainer: t, workers: map[string]*WorkerInfo{}, lost: map[string]bool{}, home: map[int]string{},
+	h = &Hub{id: nuid.Next(), o: o, trainer: t, workers: map[string]*WorkerInfo{}, lost: map[string]bool{}, blame: map[int]map[string]bool{}, home: map[int]string{},
 		rate: map[string]float64{}, results: make(chan *outcome, 64), back: make(chan struct{}, 1), broken: make(chan error, 1),
 		events: make(chan func(), 1024)}
 	if o.Owner != nil {
@@ -271,7 +275,7 @@ func (h *Hub) admit(w *hello) error {
 	if err := h.consumer(w.ID); err != nil {
 		return err
 	}
-	h.seen(&beat{ID: w.ID, Name: w.Name, Lanes: w.Lanes})
+	h.seen(&beat{ID: w.ID, Name: w.Name, Lanes: w.Lanes}) // with nothing in hand
 	return nil
 }
 
@@ -316,7 +320,11 @@ func (h *Hub) seen(b *beat) {
 		w = &WorkerInfo{ID: b.ID}
 		h.workers[b.ID] = w
 		delete(h.lost, b.ID)
+		for _, who := range h.blame { // it was only silent
+			delete(who, b.ID)
+		}
 	}
+	w.holds = b.Holds
 	w.Name, w.Lanes, w.Units, w.Seen, w.Of = b.Name, b.Lanes, b.Units, time.Now(), len(h.workers)
 	if !ok {
 		h.told = false
@@ -356,6 +364,12 @@ func (h *Hub) watch(ctx context.Context) {
 		for _, w := range h.workers {
 			if time.Since(w.Seen) > h.o.LostAfter {
 				h.forget(w)
+				for _, u := range w.holds {
+					if h.blame[u] == nil {
+						h.blame[u] = map[string]bool{}
+					}
+					h.blame[u][w.ID] = true
+				}
 			}
 		}
 		nobody := len(h.workers) == 0 && h.note.Header != "" && !h.told

@@ -60,6 +60,7 @@ type note struct {
 
 // unit is a message of the queue.
 type unit struct {
+	Run           string
 	Phase, Number int
 	Header        string
 	Body          []byte
@@ -69,7 +70,7 @@ type unit struct {
 const (
 	unitDone     = "done"
 	unitFailed   = "failed"   // for a reason that ends the run
-	unitWorn     = "worn"     // too many workers went down with it
+	unitWorn     = "worn"     // it has been taken too often
 	unitReturned = "returned" // its worker leaves
 )
 
@@ -89,7 +90,8 @@ type beat struct {
 	ID    string
 	Name  string
 	Lanes int
-	Units int // done
+	Units int   // done
+	Holds []int // numbers of units that it has in hand
 }
 
 // leave sends workers away.

@@ -79,6 +79,7 @@ func (h *Hub) over(number int, p *vbks.Phase) {
 	n := note{Run: h.id, Number: number}
 	h.mu.Lock()
 	h.note, h.header, h.headerName = n, nil, ""
+	clear(h.blame)
 	h.mu.Unlock()
 	h.say()
 	if h.own != nil {
@@ -147,16 +148,24 @@ func (s *pass) homeOf(at []int) string {
 // send puts a unit into the queue.
 func (s *pass) send(ctx context.Context, at []int) error {
 	h := s.hub
-	body, away := s.phase.Pack(s.header, at)
 	h.mu.Lock()
 	h.units++
 	number := h.units
+	h.mu.Unlock()
+	return s.sendAs(ctx, number, at)
+}
+
+// sendAs is send by a number.
+func (s *pass) sendAs(ctx context.Context, number int, at []int) error {
+	h := s.hub
+	body, away := s.phase.Pack(s.header, at)
+	h.mu.Lock()
 	homes := h.note.Homes
 	if away {
 		h.heavy = true
 	}
 	h.mu.Unlock()
-	b := wire.Encode(&unit{Phase: s.number, Number: number, Header: s.header, Body: body})
+	b := wire.Encode(&unit{Run: h.id, Phase: s.number, Number: number, Header: s.header, Body: body})
 	if len(b) > mostMessage-1024 {
 		if len(at) == 1 {
 			return fmt.Errorf("what a unit of %q needs is too large for a message; without --cluster that can be done", s.phase.Name)
@@ -266,6 +275,9 @@ func (s *pass) take(ctx context.Context, out *outcome) error {
 	case unitReturned:
 		return s.again(ctx, out.Number, at)
 	case unitWorn:
+		if s.hub.lostWith(out.Number) < s.hub.o.MostLost { // others have only handed it on
+			return s.again(ctx, out.Number, at)
+		}
 		if len(at) > 1 {
 			delete(s.open, out.Number)
 			if err := s.send(ctx, at[:len(at)/2]); err != nil {
@@ -275,7 +287,7 @@ func (s *pass) take(ctx context.Context, out *outcome) error {
 		}
 		delete(s.open, out.Number)
 		s.left--
-		s.phase.Fail(at[0], strconv.Itoa(mostTaken)+" workers went down while they had it, in phase "+s.phase.Name)
+		s.phase.Fail(at[0], strconv.Itoa(s.hub.o.MostLost)+" workers went down while they had it, in phase "+s.phase.Name)
 	case unitFailed:
 		if out.Mistake != nil {
 			return out.Mistake
@@ -295,7 +307,21 @@ func (s *pass) count() {
 // again puts a unit back into the queue, as a new one.
 func (s *pass) again(ctx context.Context, number int, at []int) error {
 	delete(s.open, number)
-	return s.send(ctx, at)
+	h := s.hub
+	h.mu.Lock()
+	h.units++
+	as := h.units
+	h.blame[as] = h.blame[number]
+	delete(h.blame, number)
+	h.mu.Unlock()
+	return s.sendAs(ctx, as, at)
+}
+
+// lostWith counts the workers that were lost while they had a unit.
+func (h *Hub) lostWith(unit int) int {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return len(h.blame[unit])
 }
 
 // learn notes how long a unit took and who has its states now.

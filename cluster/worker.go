@@ -22,7 +22,7 @@ const (
 	// beats says how often a worker tells that it lives, in the time after which it is
 	// taken for lost.
 	beats = 5
-	// mostTaken is how many workers may go down with a unit.
+	// mostTaken is how often a unit is taken before the run is asked whether that goes on.
 	mostTaken = 3
 	// A lane without work waits for a unit for so long, longer each time.
 	shortestPoll, idlePoll = 4 * time.Millisecond, 100 * time.Millisecond
@@ -45,6 +45,7 @@ type Worker struct {
 	standing sync.Mutex // held while the site comes to stand otherwise
 
 	mu      sync.Mutex
+	tell    chan struct{} // has a beat said at once
 	changed chan struct{} // closed when what is below changes
 	noted   chan struct{} // closed when a note comes
 	note    note
@@ -52,7 +53,7 @@ type Worker struct {
 	cancel  context.CancelCauseFunc
 	stands  string // header that the site stands as
 
-	busy    int // lanes
+	holds   []int // units in hand, of as many lanes
 	units   int
 	leaving bool
 	over    bool
@@ -63,7 +64,7 @@ type Worker struct {
 }
 
 func newWorker(conn *nats.Conn, name string, lostFor time.Duration) *Worker {
-	w := &Worker{id: nuid.Next(), name: name, conn: conn, lostFor: lostFor, changed: make(chan struct{}), noted: make(chan struct{}),
+	w := &Worker{id: nuid.Next(), name: name, conn: conn, lostFor: lostFor, tell: make(chan struct{}, 1), changed: make(chan struct{}), noted: make(chan struct{}),
 		moved: time.Now(), heard: time.Now()}
 	w.ctx, w.cancel = context.WithCancelCause(context.Background())
 	return w
@@ -286,7 +287,7 @@ func (w *Worker) rest(number int) {
 	w.take(&note{Run: w.run, Number: number})
 	for {
 		w.mu.Lock()
-		busy, changed := w.busy, w.changed
+		busy, changed := len(w.holds), w.changed
 		w.mu.Unlock()
 		if busy == 0 {
 			return
@@ -339,7 +340,7 @@ func (w *Worker) work(ctx context.Context, idle time.Duration) error {
 			done = true
 		case <-look.C:
 			w.mu.Lock()
-			late := idle > 0 && w.busy == 0 && time.Since(w.moved) > idle
+			late := idle > 0 && len(w.holds) == 0 && time.Since(w.moved) > idle
 			silent := !w.gone && time.Since(w.heard) > max(mostSilent, 3*w.lostFor) && w.conn.IsConnected()
 			w.mu.Unlock()
 			if silent {
@@ -371,7 +372,7 @@ func (w *Worker) beat(stop chan struct{}) {
 	defer tick.Stop()
 	say := func(lanes int) {
 		w.mu.Lock()
-		b := beat{w.id, w.name, lanes, w.units}
+		b := beat{w.id, w.name, lanes, w.units, slices.Clone(w.holds)}
 		w.mu.Unlock()
 		_ = w.conn.Publish(beatAt+w.id, wire.Encode(&b)) // else it is missed
 	}
@@ -379,6 +380,7 @@ func (w *Worker) beat(stop chan struct{}) {
 		say(len(w.site.Lanes()))
 		select {
 		case <-tick.C:
+		case <-w.tell:
 		case <-stop:
 			say(0)
 			_ = w.conn.FlushTimeout(time.Second)
@@ -424,8 +426,8 @@ func (w *Worker) lane(lane int) error {
 }
 
 // begin counts a lane in as busy with a unit of a phase and returns the phase's note, or
-// waits for that; nil: it is over.
-func (w *Worker) begin(u *unit) (*note, context.Context) {
+// waits for that; nil: it is over, or not for this worker to do.
+func (w *Worker) begin(u *unit) (n *note, ctx context.Context, over bool) {
 	late := time.After(w.lostFor)
 	for {
 		w.mu.Lock()
@@ -433,19 +435,21 @@ func (w *Worker) begin(u *unit) (*note, context.Context) {
 		now := n.Number == u.Phase && n.Header == u.Header && !w.gone
 		gone := w.gone
 		if now {
-			w.busy++
+			w.holds = append(w.holds, u.Number)
 		}
 		w.mu.Unlock()
 		switch {
 		case now:
-			return &n, ctx
-		case n.Number >= u.Phase || gone:
-			return nil, nil
+			return &n, ctx, false
+		case gone:
+			return nil, nil, false
+		case n.Number >= u.Phase:
+			return nil, nil, true
 		}
 		select {
 		case <-noted:
 		case <-late:
-			return nil, nil
+			return nil, nil, false
 		}
 	}
 }
@@ -457,17 +461,30 @@ func (w *Worker) answer(lane int, m *nats.Msg, taken uint64) error {
 		w.ack(m)
 		return nil
 	}
-	n, ctx := w.begin(u)
+	if u.Run != w.run { // of the next one, which says so soon
+		w.handBack(m)
+		w.change(w.lose)
+		return nil
+	}
+	n, ctx, over := w.begin(u)
+	if n == nil && !over {
+		w.handBack(m)
+		return nil
+	}
 	if n == nil {
 		w.ack(m)
 		return nil
 	}
 	defer w.change(func() {
-		w.busy--
+		i := slices.Index(w.holds, u.Number)
+		w.holds = slices.Delete(w.holds, i, i+1)
 		w.units++
 		w.moved = time.Now()
 	})
 	out := outcome{Run: w.run, Phase: u.Phase, Number: u.Number, Worker: w.id, What: unitDone}
+	if taken > 1 { // it may have taken others down
+		signal(w.tell)
+	}
 	began := time.Now()
 	if taken > mostTaken {
 		out.What = unitWorn
@@ -623,6 +640,9 @@ func (w *Worker) say(out *outcome, taken uint64) {
 		time.Sleep(idlePoll)
 	}
 }
+
+// handBack has a message given to another worker.
+func (w *Worker) handBack(m *nats.Msg) { _ = w.conn.Publish(m.Reply, []byte("-NAK")) } // else it is after a while
 
 // ack gives a message up, and waits until the server knows.
 func (w *Worker) ack(m *nats.Msg) {

@@ -68,6 +68,7 @@ type DeviceChoice struct {
 // ClusterChoice says how a run treats processes that take part, where it lets them.
 type ClusterChoice struct {
 	LostAfter float64 // s
+	MostLost  int     // workers that go down with a kernel which fails then
 	WorkHere  bool
 }
 
@@ -88,7 +89,7 @@ func Default() Config {
 		Settings:   s,
 		MetricRows: 2000,
 		Device:     DeviceChoice{Kind: "auto"},
-		Cluster:    ClusterChoice{LostAfter: 10, WorkHere: true},
+		Cluster:    ClusterChoice{LostAfter: 10, MostLost: 3, WorkHere: true},
 		Compare:    defaultCompare(),
 	}
 }

@@ -160,6 +160,7 @@ kind = "cpu"
 lanes = 1
 [cluster]
 lost_after = 2.5
+most_lost = 4
 work_here = false
 [compare]
 methods = ["cks", "vbks"]
@@ -206,7 +207,7 @@ func TestConfigMessages(t *testing.T) {
 		{"[device]\ncolour = 5\n", `my.toml: line 2: unknown key "device.colour"; keys of [device] are kind, lanes`},
 		{"\n[schedul]\nsteps = 5\n", `my.toml: line 2: unknown section [schedul]; did you mean [schedule]?`},
 		{"[zzzzzzzz]\n",
-			`my.toml: line 1: unknown section [zzzzzzzz]; sections are data, kernels, sparse, optimise, schedule, posterior, predict, device, ` +
+			`my.toml: line 1: unknown section [zzzzzzzz]; sections are data, kernels, sparse, optimise, schedule, posterior, predict, device, cluster, ` +
 				`compare`},
 		{"schedule = 5\n", `my.toml: line 1: schedule is a section; write [schedule] on a line of its own`},
 		{"schedule.steps = 0\n", `my.toml: line 1: schedule.steps must be a whole number, at least 1, not 0`},

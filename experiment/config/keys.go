@@ -160,6 +160,7 @@ func (c *Config) keys() []key {
 
 		{"cluster", "lost_after", real{&c.Cluster.LostAfter, 0.2, 86400, false},
 			"s: with --cluster a worker that is silent for so long is lost, and others begin its kernels again"},
+		{"cluster", "most_lost", whole{&c.Cluster.MostLost, 3, 1_000_000}, "with --cluster a kernel with which so many workers go down fails"},
 		{"cluster", "work_here", flag{&c.Cluster.WorkHere}, "with --cluster the run's own lanes work, too"},
 
 		{"compare", "methods", methods{&v.Methods}, "of kestrel compare"},
