@@ -65,13 +65,13 @@ type Hub struct {
 	workers    map[string]*WorkerInfo
 	lost       map[string]bool
 	blame      map[int]map[string]bool // by unit, workers that were lost while they had it
-	home       map[int]string     // worker that has a kernel's state, by place in the space
-	rate       map[string]float64 // seconds for a cost, by phase
-	heavy      bool               // states are not in the messages
-	number     int                // of the last phase
-	phase      string             // its name
-	open       int                // units
-	units      int                // made, in all
+	home       map[int]string          // worker that has a kernel's state, by place in the space
+	rate       map[string]float64      // seconds for a cost, by phase
+	heavy      bool                    // states are not in the messages
+	number     int                     // of the last phase
+	phase      string                  // its name
+	open       int                     // units
+	units      int                     // made, in all
 	header     []byte
 	headerName string
 	note       note
