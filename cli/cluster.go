@@ -34,8 +34,9 @@ func newClusterStart() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "start DIR",
 		Short: "Let runs and workers meet",
-		Long: "Listen for runs and workers until Ctrl-C. DIR, made where it is missing, has cluster.ticket for workers, owner.ticket for runs, and " +
-			"cluster.key, what the server is known by: started again with the same DIR it takes the same tickets. One run at a time uses it.",
+		Long: "Listen for runs and workers until Ctrl-C. DIR, made where it is missing, has cluster.ticket for workers, owner.ticket " +
+			"for runs, and cluster.key, what the server is known by: started again with the same DIR it takes the same " +
+			"tickets. One run at a time uses it.",
 		Example: "kestrel cluster start cluster --listen :4222\n\n" +
 			"kestrel worker --ticket cluster.ticket --stay\n\n" +
 			"kestrel run big.toml --headless --cluster kestrel://tower:4222 --ticket cluster/owner.ticket",
@@ -100,9 +101,10 @@ const servedArgument = "the directory of a server, or of a run that serves"
 
 func newClusterStatus() *cobra.Command {
 	return &cobra.Command{
-		Use:     "status DIR",
-		Short:   "Say which workers there are",
-		Long:    "Say which run uses a server, what it is doing, and of each worker its lanes, the units of kernels that it has done, and when it was last heard of.",
+		Use:   "status DIR",
+		Short: "Say which workers there are",
+		Long: "Say which run uses a server, what it is doing, and of each worker its lanes, the units of kernels that " +
+			"it has done, and when it was last heard of.",
 		Example: "kestrel cluster status cluster\n\nkestrel cluster status runs/big",
 		Args:    one(servedArgument, "kestrel cluster status cluster"),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -140,8 +142,8 @@ func newClusterTicket() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "ticket DIR",
 		Short: "Write a ticket for workers",
-		Long: "Write the ticket that lets workers in, for another address where they reach the server by another name. With --new the server has " +
-			"other keys from its next start on: no ticket of before is good for anything then.",
+		Long: "Write the ticket that lets workers in, for another address where they reach the server by another name. With --new the " +
+			"server has other keys from its next start on: no ticket of before is good for anything then.",
 		Example: "kestrel cluster ticket cluster --address tower.example.org:4222 -o cluster.ticket",
 		Args:    one(servedArgument, "kestrel cluster ticket cluster"),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -197,8 +199,8 @@ func newClusterDrain() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "drain DIR [WORKER …]",
 		Short: "Send workers away",
-		Long: "Have workers hand back what they have begun, and end: those named as kestrel cluster status names them, or --all. SIGTERM at the " +
-			"worker's process does the same.",
+		Long: "Have workers hand back what they have begun, and end: those named as kestrel cluster status names them, or --all. " +
+			"SIGTERM at the worker's process does the same.",
 		Example: "kestrel cluster drain cluster desk/4711\n\nkestrel cluster drain runs/big --all",
 		Args:    some(servedArgument+", and workers", "kestrel cluster drain cluster desk/4711"),
 		RunE: func(_ *cobra.Command, args []string) error {

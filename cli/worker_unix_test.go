@@ -133,7 +133,8 @@ func TestWorkersComeBack(t *testing.T) {
 	run.Wait()
 	again, againSaid := beginning(t, "resume d --headless --quiet --cluster "+address)
 	waitFor(t, "the worker again", inLog("d", joined, 2))
-	if code, out, stderr := kestrel(t, "cluster", "status", "d"); code != 0 || !strings.HasPrefix(out, "d: ") || !strings.Contains(out, "s ago") {
+	if code, out, stderr := kestrel(t, "cluster", "status", "d"); code != 0 ||
+		!strings.HasPrefix(out, "d: ") || !strings.Contains(out, "s ago") {
 		t.Errorf("%d: %s%s", code, out, stderr)
 	}
 	if now, err := os.ReadFile(ticket); err != nil || string(now) != string(before) {

@@ -86,7 +86,8 @@ func (o *told) options(t *testing.T, insecure bool) Options {
 			*list = append(*list, w)
 		}
 	}
-	return Options{Name: "test", Listen: "127.0.0.1:0", Identity: id, Class: class, LostAfter: time.Second, MostLost: 3, WorkHere: true, Joined: note(&o.joined), Lost: note(&o.lost),
+	return Options{Name: "test", Listen: "127.0.0.1:0", Identity: id, Class: class, LostAfter: time.Second, MostLost: 3, WorkHere: true,
+		Joined: note(&o.joined), Lost: note(&o.lost),
 		Say: func(s string) { o.mu.Lock(); defer o.mu.Unlock(); o.said = append(o.said, s) }}
 }
 
@@ -298,7 +299,8 @@ func TestWhoIsRefused(t *testing.T) {
 	must.OK(t, err)
 	defer c.Close()
 	for _, subject := range []string{"$JS.API.STREAM.DELETE.WORK", "$JS.API.STREAM.PURGE.WORK", "$JS.API.STREAM.PURGE.OBJ_shelf",
-		"$JS.API.CONSUMER.CREATE.WORK.x", "$JS.API.CONSUMER.MSG.NEXT.DONE.run", "work.any", "all.note", "all.leave", "ask.how", "$SYS.REQ.SERVER.PING"} {
+		"$JS.API.CONSUMER.CREATE.WORK.x",
+		"$JS.API.CONSUMER.MSG.NEXT.DONE.run", "work.any", "all.note", "all.leave", "ask.how", "$SYS.REQ.SERVER.PING"} {
 		if m, err := c.Request(subject, nil, 150*time.Millisecond); err == nil {
 			t.Errorf("%s: %s", subject, m.Data)
 		}
@@ -406,7 +408,8 @@ func TestIdentities(t *testing.T) {
 		id.Address = "h:1"
 		again, err := ParseIdentity(id.Bytes())
 		must.OK(t, err)
-		if *again.Ticket() != *id.Ticket() || *again.OwnTicket() != *id.OwnTicket() || again.Insecure() != insecure || id.Ticket().Pin == "" != insecure {
+		if *again.Ticket() != *id.Ticket() || *again.OwnTicket() != *id.OwnTicket() || again.Insecure() != insecure ||
+			id.Ticket().Pin == "" != insecure {
 			t.Errorf("%+v became %+v", id, again)
 		}
 		for _, b := range [][]byte{nil, id.Bytes()[:60], id.Ticket().Bytes()} {
@@ -437,7 +440,8 @@ func TestStandingServer(t *testing.T) {
 		options.Owner, options.At, options.WorkHere = id.OwnTicket(), id.Address, false
 		h, err := Serve(t.Context(), tr, options)
 		must.OK(t, err)
-		if _, err := Serve(t.Context(), series(t, "collapsed", 8), options); err == nil || !strings.Contains(err.Error(), `used by the run "test"`) {
+		if _, err := Serve(t.Context(), series(t, "collapsed", 8), options); err == nil ||
+			!strings.Contains(err.Error(), `used by the run "test"`) {
 			t.Errorf("two runs at once: %v", err)
 		}
 		await(t, "the worker joins", func() bool { n, _, _ := o.counts(); return n == 1 })

@@ -92,7 +92,8 @@ func signal(to chan<- struct{}) {
 
 // Serve listens for workers and becomes the crew of a trainer.
 func Serve(ctx context.Context, t *vbks.Trainer, o Options) (h *Hub, err error) {
-	h = &Hub{id: nuid.Next(), o: o, trainer: t, workers: map[string]*WorkerInfo{}, lost: map[string]bool{}, blame: map[int]map[string]bool{}, home: map[int]string{},
+	h = &Hub{id: nuid.Next(), o: o, trainer: t, workers: map[string]*WorkerInfo{},
+		lost: map[string]bool{}, blame: map[int]map[string]bool{}, home: map[int]string{},
 		rate: map[string]float64{}, results: make(chan *outcome, 64), back: make(chan struct{}, 1), broken: make(chan error, 1),
 		events: make(chan func(), 1024)}
 	if o.Owner != nil {

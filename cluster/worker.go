@@ -64,7 +64,8 @@ type Worker struct {
 }
 
 func newWorker(conn *nats.Conn, name string, lostFor time.Duration) *Worker {
-	w := &Worker{id: nuid.Next(), name: name, conn: conn, lostFor: lostFor, tell: make(chan struct{}, 1), changed: make(chan struct{}), noted: make(chan struct{}),
+	w := &Worker{id: nuid.Next(), name: name, conn: conn, lostFor: lostFor,
+		tell: make(chan struct{}, 1), changed: make(chan struct{}), noted: make(chan struct{}),
 		moved: time.Now(), heard: time.Now()}
 	w.ctx, w.cancel = context.WithCancelCause(context.Background())
 	return w

@@ -19,7 +19,9 @@ func TestWorkersAreShown(t *testing.T) {
 	}
 	mustNotShow(t, screen(a), "Workers")
 	s := b.snapshot
-	s.Workers = []steer.Worker{{Name: "desk/3", Lanes: 2, Units: 7, Silent: 300 * time.Millisecond}, {Name: "tower/4", Lanes: 4, Silent: time.Minute}}
+	s.Workers = []steer.Worker{{Name: "desk/3", Lanes: 2, Units: 7, Silent: 300 * time.Millisecond},
+		{Name: "tower/4", Lanes: 4, Silent: time.Minute}}
 	a.Update(snapMsg{of: b, snapshot: s})
-	mustShow(t, screen(a), "Workers", "2 workers, 6 lanes", "desk/3 · 2 lanes · 7 units done · seen 0.3 s ago", "tower/4 · 4 lanes · 0 units done · seen 60.0 s ago")
+	mustShow(t, screen(a), "Workers", "2 workers, 6 lanes", "desk/3 · 2 lanes · 7 units done · seen 0.3 s ago",
+		"tower/4 · 4 lanes · 0 units done · seen 60.0 s ago")
 }

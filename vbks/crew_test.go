@@ -116,8 +116,8 @@ func crewed(t *testing.T, workers, size int, own bool, data Training, s Settings
 func TestCrewsMakeTheSameRun(t *testing.T) {
 	t.Parallel()
 	loaded, phases := 0, map[string]int{}
-	for turn, name := range []string{"collapsed point", "collapsed diagonal", "natural point", "natural diagonal", "adam point", "adam diagonal",
-		"ladder"} {
+	for turn, name := range []string{"collapsed point", "collapsed diagonal", "natural point", "natural diagonal", "adam point",
+		"adam diagonal", "ladder"} {
 		optimizer, theta, _ := strings.Cut(name, " ")
 		if optimizer == "ladder" {
 			optimizer, theta = "natural", "point"

@@ -60,7 +60,8 @@ func TestMarkupAndMistakes(t *testing.T) {
 	if err := Page(&b, "{{.Note}}|{{.Name}}", row{Name: "<i>", Note: "<b>"}); err != nil || b.String() != "<b>|&lt;i&gt;" {
 		t.Errorf("%q, %v", b.String(), err)
 	}
-	for _, wrong := range []string{"{{.Nothing}}", "{{", "{{}}", "{{if .Name}}", "{{end}}", "{{else}}", "{{if}}x{{end}}", "{{x}}", "{{.Name .Name}}",
+	for _, wrong := range []string{"{{.Nothing}}", "{{", "{{}}", "{{if .Name}}", "{{end}}", "{{else}}", "{{if}}x{{end}}", "{{x}}",
+		"{{.Name .Name}}",
 		"{{range .Name}}{{else}}{{else}}{{end}}"} {
 		if err := Text(&strings.Builder{}, wrong, row{}); err == nil {
 			t.Errorf("%s is no mistake", wrong)
