@@ -114,16 +114,24 @@ func (t *Trainer) moveOn(ctx context.Context) (undo func() error, err error) {
 	return undo, nil
 }
 
-// takeIn makes the rows that have been announced known.
-func (t *Trainer) takeIn() error {
-	before := t.data.Rows()
-	t.data = t.all.upTo(t.grown.rows)
+// know makes the first n rows of all those that there are known.
+func (t *Trainer) know(n int) error {
+	t.data = t.all.upTo(n)
 	if err := t.setWeights(t.weightsOfAll()); err != nil {
 		return err
 	}
-	t.scales = t.data.scales(t.data.Rows())
+	t.scales = t.data.scales(n)
 	t.span = t.scales.Span
-	t.elboRows = permutation(t.data.Rows(), t.settings.Seed)
+	t.elboRows = permutation(n, t.settings.Seed)
+	return nil
+}
+
+// takeIn makes the rows that have been announced known.
+func (t *Trainer) takeIn() error {
+	before := t.data.Rows()
+	if err := t.know(t.grown.rows); err != nil {
+		return err
+	}
 	back := 0
 	for _, k := range t.kernels {
 		if k.ends = nil; k.status == Pruned && k.left > 0 {

@@ -37,7 +37,8 @@ type Trainer struct {
 	first     kernelspace.Scales // of Training.First
 	drawer    *starts.Drawer     // nil until something is searched for
 	kernels   []*kernel
-	scout     *common // what solutions are searched on, nil until then; &common itself where that is the local ELBO
+	scout     *common   // what solutions are searched on, nil until then; &common itself where that is the local ELBO
+	scouted   []float64 // its inducing inputs, nil where they are the run's own
 	workers   []*worker
 	lost      map[int]bool // lanes that do not work any more
 	group     int          // most kernels that a worker takes at a time
@@ -80,6 +81,10 @@ type Trainer struct {
 	held     *pauses // nil where time does not matter
 	progress func(Progress)
 	perform  func(context.Context, *unit) error // does a unit's work: here, unless a test sees to it
+	crew     Crew                               // carries units out; nil: the lanes
+	states   *states                            // that have names, where there is a crew
+	space    []Candidate                        // as New had them, for other machines
+	columns  []string
 }
 
 // kernel is one candidate and what is known of it.
@@ -143,7 +148,7 @@ func newTrainer(dev device.Device, data Training, space []Candidate, columns []s
 	if len(space) == 0 {
 		return nil, errors.New("the kernel space is empty")
 	}
-	t := &Trainer{settings: s, data: data, all: all, perform: doHere}
+	t := &Trainer{settings: s, data: data, all: all, perform: doHere, space: space, columns: columns}
 	t.scales = data.scales(n)
 	if t.first = t.scales; data.deciding() < n {
 		t.first = data.scales(data.deciding())
@@ -259,19 +264,25 @@ func (t *Trainer) scoutSize(n int) (rows, m int) {
 // inputs, or for the stochastic optimisers fewer.
 func (t *Trainer) newScout() (*common, error) {
 	_, m := t.scoutSize(0)
-	if m == t.m {
+	if t.scouted = nil; m == t.m {
 		return &t.common, nil
 	}
 	z, _, err := t.inputs(m)
 	if err != nil {
 		return nil, err
 	}
+	return t.scoutOn(z)
+}
+
+// scoutOn is the scout with these inducing inputs.
+func (t *Trainer) scoutOn(z []float64) (*common, error) {
 	d, err := t.dev.NewData(z, nil, t.data.Dim)
 	if err != nil {
 		return nil, err
 	}
 	scout := t.common
 	scout.z, scout.m = device.All(d), d.Rows()
+	t.scouted = z
 	return &scout, nil
 }
 

@@ -89,7 +89,7 @@ type order struct {
 	Averaged  bool        // predict, model: over hyperparameters
 	Factors   bool        // model: with the factors of q(v)
 	LeaveOut  bool        // predict: the rows seen in the place of X, each without itself
-	at        device.Data // X on the device, see place
+	at        device.Data `wire:"-"` // X on the device, see place
 }
 
 // task is what a unit reads of one kernel.

@@ -161,6 +161,10 @@ metric_rows = 15
 [device]
 kind = "cpu"
 lanes = 1
+[cluster]
+lost_after = 2.5
+most_lost = 4
+work_here = false
 [compare]
 methods = ["cks", "vbks"]
 runs = 2
@@ -207,7 +211,7 @@ func TestConfigMessages(t *testing.T) {
 		{"\n[schedul]\nsteps = 5\n", `my.toml: line 2: unknown section [schedul]; did you mean [schedule]?`},
 		{"[zzzzzzzz]\n",
 			`my.toml: line 1: unknown section [zzzzzzzz]; sections are data, kernels, sparse, optimise, schedule, posterior, predict, device, ` +
-				`compare`},
+				`cluster, compare`},
 		{"schedule = 5\n", `my.toml: line 1: schedule is a section; write [schedule] on a line of its own`},
 		{"schedule.steps = 0\n", `my.toml: line 1: schedule.steps must be a whole number, at least 1, not 0`},
 		{"schedule = {steps = 1.5}\n", `my.toml: line 1: schedule.steps must be a whole number, at least 1, not 1.5`},

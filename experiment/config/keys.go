@@ -163,6 +163,11 @@ func (c *Config) keys() []key {
 		{"device", "kind", choice(&c.Device.Kind, DeviceKinds()...), "where to compute; auto: on cards if there are any"},
 		{"device", "lanes", whole{&c.Device.Lanes, 0, 4096}, "0: as many as the device has"},
 
+		{"cluster", "lost_after", real{&c.Cluster.LostAfter, 0.2, 86400, false},
+			"s: with --cluster a worker that is silent for so long is lost, and others begin its kernels again"},
+		{"cluster", "most_lost", whole{&c.Cluster.MostLost, 3, 1_000_000}, "with --cluster a kernel with which so many workers go down fails"},
+		{"cluster", "work_here", flag{&c.Cluster.WorkHere}, "with --cluster the run's own lanes work, too"},
+
 		{"compare", "methods", methods{&v.Methods}, "of kestrel compare"},
 		{"compare", "runs", whole{&v.Runs, 1, 10_000}, "of each method, with seeds counting up"},
 		{"compare", "random_runs", whole{&v.RandomRuns, 1, 1_000_000}, "kernels drawn at random"},
