@@ -183,7 +183,8 @@ type site struct {
 // site returns the trainer's own, as the run is.
 func (t *Trainer) site() *site {
 	s := &site{common: &t.common, settings: t.settings, optimizer: t.optimizer, drawer: t.drawer,
-		total: t.data.Rows(), x: t.data.X, y: t.weighing.y, weights: t.weighing.weights, shared: t.inducing, guesses: t.data.Guesses, gate: t.gate}
+		total: t.data.Rows(), x: t.data.X, y: t.weighing.y, weights: t.weighing.weights,
+		shared: t.inducing, guesses: t.data.Guesses, gate: t.gate}
 	for _, k := range t.kernels {
 		s.models = append(s.models, k.model)
 	}
