@@ -34,14 +34,17 @@ var layers = []string{
 	"vbks/inducing",
 	"vbks/belief",
 	"vbks/mixture",
+	"vbks/noise",
 	"vbks/stacking",
 	"vbks/params",
 	"vbks/starts",
 	"vbks/distance",
 	"vbks/exact",
 	"vbks/laplace",
+	"vbks/wire",
 	"vbks/local",
 	"vbks",
+	"cluster",
 	"baseline",
 	"datasets/transform",
 	"datasets/formats",
@@ -52,6 +55,7 @@ var layers = []string{
 	"configs",
 	"experiment/average",
 	"experiment/words",
+	"experiment/template",
 	"experiment/grid",
 	"experiment/inside",
 	"experiment/files",
@@ -103,6 +107,7 @@ var apart = map[string][]string{
 	"datasets/transform": {"kernelspace", "vbks", "device"}, // maths alone
 	"vbks":               {"device/cpu", "device/cuda"},     // whatever computes
 	"vbks/exact":         {"device/cpu", "device/cuda"},
+	"cluster":            {"device/cpu", "device/cuda", "scoring"},                       // it carries units, whatever is in them
 	"experiment/chart":   {"experiment/record", "experiment/config", "vbks", "datasets"}, // it knows no run
 	"experiment/rundir":  {"experiment/config", "experiment/chart"},
 	"experiment/history": {"experiment/config"},

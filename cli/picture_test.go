@@ -26,7 +26,8 @@ const (
 func TestPictures(t *testing.T) {
 	table := filepath.Join(t.TempDir(), "waves.csv")
 	must.OK(t, os.WriteFile(table, []byte(waveTable(60)), 0o644))
-	_, _, run := runtest.Finished(t, configtest.Plane(t, table, "kernels.expressions=SE, LIN", "data.test=6", `data.inputs=["x"]`, "data.target=y"))
+	_, _, run := runtest.Finished(t,
+		configtest.Plane(t, table, "kernels.expressions=SE, LIN", "data.test=6", `data.inputs=["x"]`, "data.target=y"))
 
 	p := start(t, "open "+run, "TERM=xterm-kitty", "TMUX=", "STY=", "KESTREL_WORKBENCH="+filepath.Join(t.TempDir(), "none"))
 	pictures := func() int { return strings.Count(p.output(), kittyPicture) }
@@ -74,7 +75,9 @@ func TestPictures(t *testing.T) {
 	// Within tmux nothing is asked, nor where the user wants none.
 	off := filepath.Join(t.TempDir(), "workbench.toml")
 	must.OK(t, os.WriteFile(off, []byte("[theme]\npictures = \"off\"\n"), 0o644))
-	for _, env := range [][]string{{"TERM=xterm-kitty", "TMUX=/tmp/tmux-0/default,1,0"}, {"TERM=xterm-kitty", "TMUX=", "KESTREL_WORKBENCH=" + off}} {
+	for _, env := range [][]string{
+		{"TERM=xterm-kitty", "TMUX=/tmp/tmux-0/default,1,0"}, {"TERM=xterm-kitty", "TMUX=", "KESTREL_WORKBENCH=" + off},
+	} {
 		p = start(t, "open "+run, env...)
 		p.until("the bench", func() bool { return strings.Contains(p.output(), "Kernels") })
 		p.keys("3")

@@ -39,6 +39,9 @@ type runFlags struct {
 	thenInducing int
 	quiet        bool
 	json         bool
+	cluster      string
+	ticket       string
+	insecure     bool
 }
 
 func (f *runFlags) register(cmd *cobra.Command) {
@@ -56,6 +59,7 @@ func (f *runFlags) register(cmd *cobra.Command) {
 	fs.IntVar(&f.thenInducing, "then-inducing", 0, "with m inducing inputs")
 	fs.BoolVar(&f.quiet, "quiet", false, "no progress lines and no summary")
 	fs.BoolVar(&f.json, "json", false, "write the summary as JSON")
+	f.registerCluster(fs)
 }
 
 // noErr is for errors that only a mistake in the commands' definition can
@@ -127,6 +131,9 @@ func (f *runFlags) run(cmd *cobra.Command, name string) error {
 	case f.thenInducing > 0 && f.thenRefine == 0:
 		return errors.New("--then-inducing needs --then-refine n, the number of evaluations")
 	}
+	if err := f.checkCluster(); err != nil {
+		return err
+	}
 	c, err := f.config(cmd, name)
 	if err != nil {
 		return err
@@ -149,7 +156,7 @@ func (f *runFlags) run(cmd *cobra.Command, name string) error {
 		defer done()
 		screen = hasOtherScreen
 	}
-	if single && !f.headless && !f.json && !f.quiet && screen(cmd) {
+	if single && f.cluster == "" && !f.headless && !f.json && !f.quiet && screen(cmd) {
 		return workbench(cmd, ui.Options{Config: &c, Out: base, Drive: f.course()})
 	}
 	ctx := cmd.Context()
@@ -215,8 +222,14 @@ func (f *runFlags) one(ctx context.Context, cmd *cobra.Command, c config.Config,
 func (f *runFlags) finish(ctx context.Context, cmd *cobra.Command, session *experiment.Session, summary *history.Summary) error {
 	keep(cmd)
 	path := session.Path
+	leave, err := f.serve(ctx, cmd, session)
+	if err != nil {
+		return errors.Join(err, session.Close())
+	}
 	end, runErr := f.drive(ctx, session)
-	if e := session.Close(); runErr == nil && e != nil {
+	closed := session.Close()
+	leave(runErr == nil && end.State == record.Finished)
+	if e := closed; runErr == nil && e != nil {
 		runErr = failed(e)
 	}
 	if end.State == record.Failed {

@@ -13,6 +13,7 @@ import (
 	"example.com/kestrel/experiment/modelfile"
 	"example.com/kestrel/experiment/prepare"
 	"example.com/kestrel/experiment/record"
+	"example.com/kestrel/experiment/steer"
 	"example.com/kestrel/internal/guard"
 	"example.com/kestrel/vbks"
 )
@@ -27,13 +28,15 @@ type Snapshot struct {
 	Evaluation *record.Evaluation // the last one, nil before the first
 	Metrics    []record.Metric    // of it
 	Progress   vbks.Progress
-	Elapsed    time.Duration // less pauses
+	Elapsed    time.Duration  // less pauses
+	Workers    []steer.Worker // of a run of another process, where that is known
 }
 
 // Run is one goroutine that owns a trainer. All methods may be called from any
 // goroutine; they wait until the order has been carried out, which is at most
 // one step of the optimiser, except Wait.
 type Run struct {
+	workers  func() []steer.Worker // that take part; nil: the run is not served
 	start    *record.Start
 	notices  []string
 	trainer  prepare.Trainer
@@ -293,6 +296,21 @@ func (r *Run) record(e *record.Event) {
 			r.record(&record.Event{Type: record.EventNotice, Notice: text})
 		}
 	}
+}
+
+// ServedTo says whom to ask for the processes that take part.
+func (r *Run) ServedTo(workers func() []steer.Worker) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.workers = workers
+}
+
+// Note writes an event down that came from outside: of a worker, or a notice.
+func (r *Run) Note(e *record.Event) error {
+	return r.do(func() error {
+		r.record(e)
+		return nil
+	})
 }
 
 func (r *Run) tell(err error) {

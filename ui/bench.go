@@ -199,7 +199,7 @@ func (m snapMsg) again(path string, now time.Time) snapMsg {
 		m.remote, m.why = steer.Reach(m.owner)
 		m.tried = now
 	}
-	m.snapshot.Elapsed, m.snapshot.Progress = s.Elapsed, s.Progress
+	m.snapshot.Elapsed, m.snapshot.Progress, m.snapshot.Workers = s.Elapsed, s.Progress, s.Workers
 	return m
 }
 

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"example.com/kestrel/experiment/record"
+	"example.com/kestrel/experiment/words"
 	"example.com/kestrel/ui/draw"
 	"example.com/kestrel/ui/format"
 	"example.com/kestrel/ui/plot"
@@ -223,6 +224,14 @@ func (b *bench) drawProgress(c *plot.Canvas, r plot.Rect, t *theme.Theme) {
 		text += fmt.Sprintf(" · %s each", rateText(rate))
 	}
 	x = c.TextFit(x, r.Y, room, text, t.Faint)
+	if n := len(b.snapshot.Workers); n > 0 {
+		lanes := 0
+		for _, w := range b.snapshot.Workers {
+			lanes += w.Lanes
+		}
+		text := fmt.Sprintf(" · %s, %s", words.Count(n, "worker"), words.Count(lanes, "lane"))
+		x = c.TextFit(x, r.Y, r.X+r.W-1-x, text, t.Faint)
+	}
 	p := b.snapshot.Progress
 	if p.Total > 0 && b.steered() != nil {
 		text := fmt.Sprintf(" · %s %d/%d ", p.Phase, p.Done, p.Total)

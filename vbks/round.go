@@ -162,12 +162,25 @@ func (r *round) searching() bool {
 // each hands the tasks of a phase to the workers, a unit at a time, and takes the
 // outcomes over. No result depends on their order, nor on the division into units:
 // where a lane is lost or has too little memory, its units are begun again, on
-// other lanes or in smaller ones.
+// other lanes or in smaller ones. A crew does not have the rows' weights: what needs them is
+// done here.
 func (r *round) each(ctx context.Context, o *order, tasks []task) error {
-	p := &pass{round: r, site: r.site(), order: o, total: len(tasks)}
+	p := &Phase{Name: string(o.Phase), round: r, order: o, tasks: tasks}
 	r.queue(tasks)
-	for left := tasks; len(left) > 0; {
-		p.units = r.divide(left, o.Phase)
+	if r.crew != nil && len(tasks) > 0 && o.sent() && r.weighing.weights == nil {
+		return r.crew.Each(ctx, p)
+	}
+	return lanes{}.Each(ctx, p)
+}
+
+// lanes are the crew of a run that has no other: those of its own device.
+type lanes struct{}
+
+// Each is that of a crew.
+func (lanes) Each(ctx context.Context, ph *Phase) error {
+	p := &pass{Phase: ph, round: ph.round, site: ph.round.site(), order: ph.order}
+	for left := ph.tasks; len(left) > 0; {
+		p.units = p.divide(left, ph.order.Phase)
 		if err := p.run(ctx); err != nil {
 			return err
 		}
@@ -221,10 +234,10 @@ func divide[T any](tasks []T, workers, group int) [][]T {
 // pass is an attempt at a phase of a round. Units that a failing lane gave back
 // are left in units.
 type pass struct {
+	*Phase
 	*round
-	site        *site
-	order       *order
-	total, done int // kernels
+	site  *site
+	order *order
 
 	mu    sync.Mutex
 	units [][]task
@@ -290,18 +303,8 @@ func (p *pass) take(ctx context.Context) []task {
 	}
 	unit := p.units[0]
 	p.units = p.units[1:]
-	for _, t := range unit {
-		p.stages[t.Kernel].Stage = Working
-	}
-	p.tell()
+	p.stage(unit, Working)
 	return unit
-}
-
-// tell says how far the phase has come; the mutex is held.
-func (p *pass) tell() {
-	if p.progress != nil {
-		p.progress(Progress{Done: p.done, Total: p.total, Phase: string(p.order.Phase), Kernels: slices.Clone(p.stages)})
-	}
 }
 
 // attempt does the work for a unit and reports whether the worker may take
@@ -320,34 +323,23 @@ func (p *pass) attempt(ctx context.Context, w *worker, tasks []task) (again bool
 			lost, err = true, e
 		}
 	}
-	p.settleUnit(u, err, lost)
-	return err == nil, nil
+	if err == nil {
+		p.keep(u.tasks, u.outcomes)
+		return true, nil
+	}
+	p.giveBack(u, err, lost)
+	return false, nil
 }
 
-// settleUnit takes a unit's outcomes over, or the unit back where its lane has
-// failed.
-func (p *pass) settleUnit(u *unit, err error, lost bool) {
+// giveBack takes a unit back whose lane has failed.
+func (p *pass) giveBack(u *unit, err error, lost bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	switch {
-	case err == nil:
-		for i, t := range u.tasks {
-			p.outcomes[t.Kernel] = u.outcomes[i]
-			stage := &p.stages[t.Kernel]
-			stage.Stage = Through
-			if v := u.outcomes[i].value(); !math.IsInf(v, 0) {
-				stage.Bound = v
-			}
-		}
-		p.done += len(u.tasks)
-		p.tell()
-	case lost:
-		p.queue(u.tasks)
-		p.units = append(p.units, u.tasks)
+	p.units = append(p.units, u.tasks)
+	p.stage(u.tasks, Queued)
+	if lost {
 		p.gone[u.worker] = err
-	default:
-		p.queue(u.tasks)
-		p.units = append(p.units, u.tasks)
+	} else {
 		p.short = err
 	}
 }

@@ -32,11 +32,13 @@ type Trainer struct {
 	data      Training           // the rows that are known
 	all       Training           // and those that Grow may announce
 	inducing  []float64          // Z, row-major
+	weighing  weighing           // of these
 	scales    kernelspace.Scales // of the rows that are known
 	first     kernelspace.Scales // of Training.First
 	drawer    *starts.Drawer     // nil until something is searched for
 	kernels   []*kernel
-	scout     *common // what solutions are searched on, nil until then; &common itself where that is the local ELBO
+	scout     *common   // what solutions are searched on, nil until then; &common itself where that is the local ELBO
+	scouted   []float64 // its inducing inputs, nil where they are the run's own
 	workers   []*worker
 	lost      map[int]bool // lanes that do not work any more
 	group     int          // most kernels that a worker takes at a time
@@ -79,6 +81,10 @@ type Trainer struct {
 	held     *pauses // nil where time does not matter
 	progress func(Progress)
 	perform  func(context.Context, *unit) error // does a unit's work: here, unless a test sees to it
+	crew     Crew                               // carries units out; nil: the lanes
+	states   *states                            // that have names, where there is a crew
+	space    []Candidate                        // as New had them, for other machines
+	columns  []string
 }
 
 // kernel is one candidate and what is known of it.
@@ -142,17 +148,17 @@ func newTrainer(dev device.Device, data Training, space []Candidate, columns []s
 	if len(space) == 0 {
 		return nil, errors.New("the kernel space is empty")
 	}
-	t := &Trainer{settings: s, data: data, all: all, perform: doHere}
+	t := &Trainer{settings: s, data: data, all: all, perform: doHere, space: space, columns: columns}
 	t.scales = data.scales(n)
 	if t.first = t.scales; data.deciding() < n {
 		t.first = data.scales(data.deciding())
 	}
 	t.common = common{dev: dev, dim: data.Dim, jitter: s.Jitter, wall: params.Wall, span: t.scales.Span}
 	t.floor = s.NoiseFloor * t.first.YVar
-	var err error
-	if t.train, err = dev.NewData(data.X, data.Y, data.Dim); err != nil {
+	if err := t.beginWeights(); err != nil {
 		return nil, err
 	}
+	var err error
 	t.settings.Optimizer = s.resolved(n)
 	if t.optimizer, err = optimizerOf(t.settings.Optimizer); err != nil {
 		return nil, err
@@ -216,8 +222,8 @@ func (t *Trainer) prepareSearch() error {
 // readyDrawer makes what draws starts, which knows the candidate periods.
 func (t *Trainer) readyDrawer() {
 	if t.drawer == nil {
-		n := t.data.deciding()
-		t.drawer = starts.NewDrawer(t.data.X[:n*t.dim], t.data.Y[:n], t.dim, starts.Options{
+		x, y := t.ordinary(t.data.deciding())
+		t.drawer = starts.NewDrawer(x, y, t.dim, starts.Options{
 			Inducing: t.m, Floor: t.floor, Scales: t.first, Seed: t.settings.Seed, Calendar: t.settings.Priors == seriesPriors,
 		})
 	}
@@ -258,19 +264,25 @@ func (t *Trainer) scoutSize(n int) (rows, m int) {
 // inputs, or for the stochastic optimisers fewer.
 func (t *Trainer) newScout() (*common, error) {
 	_, m := t.scoutSize(0)
-	if m == t.m {
+	if t.scouted = nil; m == t.m {
 		return &t.common, nil
 	}
 	z, _, err := t.inputs(m)
 	if err != nil {
 		return nil, err
 	}
+	return t.scoutOn(z)
+}
+
+// scoutOn is the scout with these inducing inputs.
+func (t *Trainer) scoutOn(z []float64) (*common, error) {
 	d, err := t.dev.NewData(z, nil, t.data.Dim)
 	if err != nil {
 		return nil, err
 	}
 	scout := t.common
 	scout.z, scout.m = device.All(d), d.Rows()
+	t.scouted = z
 	return &scout, nil
 }
 

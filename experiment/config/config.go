@@ -33,6 +33,7 @@ type Config struct {
 	MetricRows  int           // test rows scored at each evaluation; 0: all
 	MostMemory  int           // MB that a run may take; 0: any
 	Device      DeviceChoice
+	Cluster     ClusterChoice
 	Compare     Comparison
 	Unasked     bool // nobody asks questions beside the run; no key of a config
 	KeepTable   bool // the run keeps a copy of its table, which is nowhere else; no key of a config
@@ -64,6 +65,13 @@ type DeviceChoice struct {
 	Cores int    // those that a CPU has, where not GOMAXPROCS; no key of a config
 }
 
+// ClusterChoice says how a run treats processes that take part, where it lets them.
+type ClusterChoice struct {
+	LostAfter float64 // s
+	MostLost  int     // workers that go down with a kernel which fails then
+	WorkHere  bool
+}
+
 // Default returns the config that an empty file stands for.
 func Default() Config {
 	s := vbks.DefaultSettings()
@@ -81,6 +89,7 @@ func Default() Config {
 		Settings:   s,
 		MetricRows: 2000,
 		Device:     DeviceChoice{Kind: "auto"},
+		Cluster:    ClusterChoice{LostAfter: 10, MostLost: 3, WorkHere: true},
 		Compare:    defaultCompare(),
 	}
 }

@@ -76,6 +76,8 @@ types = {room = "levels"}
 first_rows = 40
 group = "id"
 group_value = "A 1"
+noise_column = "sd"
+noise_by = "a"
 test = 0.25
 split_by = "mask"
 mask = "m.csv"
@@ -105,6 +107,7 @@ high = 2.0
 base = ["SE", "PER"]
 depth = 3
 weights = {"SE*PER" = 2.5}
+likelihood = "student"
 priors = "series"
 ard = true
 shared_period = true
@@ -158,6 +161,10 @@ metric_rows = 15
 [device]
 kind = "cpu"
 lanes = 1
+[cluster]
+lost_after = 2.5
+most_lost = 4
+work_here = false
 [compare]
 methods = ["cks", "vbks"]
 runs = 2
@@ -204,7 +211,7 @@ func TestConfigMessages(t *testing.T) {
 		{"\n[schedul]\nsteps = 5\n", `my.toml: line 2: unknown section [schedul]; did you mean [schedule]?`},
 		{"[zzzzzzzz]\n",
 			`my.toml: line 1: unknown section [zzzzzzzz]; sections are data, kernels, sparse, optimise, schedule, posterior, predict, device, ` +
-				`compare`},
+				`cluster, compare`},
 		{"schedule = 5\n", `my.toml: line 1: schedule is a section; write [schedule] on a line of its own`},
 		{"schedule.steps = 0\n", `my.toml: line 1: schedule.steps must be a whole number, at least 1, not 0`},
 		{"schedule = {steps = 1.5}\n", `my.toml: line 1: schedule.steps must be a whole number, at least 1, not 1.5`},

@@ -59,6 +59,9 @@ func (c *Config) keys() []key {
 		{"data", "time", choice(&d.Time, "auto", "yes", "no"), "whether the input is time; auto: time stamps, or by its name and its steps"},
 		{"data", "group", column{&d.Group}, "column that names the series of a long table; kestrel backtest forecasts each"},
 		{"data", "group_value", textValue{p: &d.GroupValue}, "the series that is meant; default: the only one"},
+		{"data", "noise_column", column{&d.NoiseColumn},
+			"with the standard deviation of each row's noise, but for a common factor; it is no input"},
+		{"data", "noise_by", column{&d.NoiseBy}, "an input of few values, each of which has noise of its own"},
 		{"data", "season", autoWhole{&d.Season, 1, many}, `of a series in time, in steps; "auto": by the calendar; 1: none`},
 		{"data", "calendar", chosen{&d.Calendar, datasets.CalendarNames()}, "inputs made of the time stamps of a series, known for all times"},
 		{"data", "holidays", textValue{p: &d.Holidays}, "file of dates, which make an input that is 1 on them, else 0"},
@@ -91,6 +94,8 @@ func (c *Config) keys() []key {
 		{"kernels", "weights", weights{&k.Weights}, "prior weights by expression; 1 where not stated"},
 		{"kernels", "mean", choice(&c.Mean, MeanNames()...),
 			"of y: that of the training rows; a line whose coefficients are learned; none, 0"},
+		{"kernels", "likelihood", choice(&s.Likelihood, vbks.LikelihoodNames()...),
+			"of y: normal noise; Student's t; auto: normal, but with heavy tails where the rows speak for outliers"},
 		{"kernels", "priors", choice(&s.Priors, vbks.PriorNames()...),
 			"of hyperparameters; auto: those of series for the kernels of series, else broad"},
 		{"kernels", "ard", flag{&s.ARD}, "a length scale for each column"},
@@ -157,6 +162,11 @@ func (c *Config) keys() []key {
 
 		{"device", "kind", choice(&c.Device.Kind, DeviceKinds()...), "where to compute; auto: on cards if there are any"},
 		{"device", "lanes", whole{&c.Device.Lanes, 0, 4096}, "0: as many as the device has"},
+
+		{"cluster", "lost_after", real{&c.Cluster.LostAfter, 0.2, 86400, false},
+			"s: with --cluster a worker that is silent for so long is lost, and others begin its kernels again"},
+		{"cluster", "most_lost", whole{&c.Cluster.MostLost, 3, 1_000_000}, "with --cluster a kernel with which so many workers go down fails"},
+		{"cluster", "work_here", flag{&c.Cluster.WorkHere}, "with --cluster the run's own lanes work, too"},
 
 		{"compare", "methods", methods{&v.Methods}, "of kestrel compare"},
 		{"compare", "runs", whole{&v.Runs, 1, 10_000}, "of each method, with seeds counting up"},

@@ -164,6 +164,9 @@ func (r *reading) distrust() string {
 	if flagged(r.leader, vbks.IdleSummand) && !r.nothing {
 		look = append(look, "one part explains next to nothing")
 	}
+	if n := r.Evaluation.Noise; n != nil && n.Outliers > 0 {
+		look = append(look, percent(n.Outliers)+" of the rows are outliers, which count for little")
+	}
 	if len(look) > 0 {
 		text = strings.TrimSpace(text + " But " + words.Join(look) + ".")
 	}

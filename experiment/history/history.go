@@ -168,6 +168,8 @@ func (h *History) Apply(e *record.Event) {
 			h.add(Mark{Kind: MarkGrown, Text: fmt.Sprintf("%d more rows", more)})
 		}
 		h.say(e, LevelState)
+	case record.EventWorkerJoined, record.EventWorkerLost:
+		h.say(e, LevelState)
 	case record.EventResumed:
 		h.mark(MarkResumed)
 		h.say(e, LevelState)

@@ -65,6 +65,10 @@ func (e *Event) Missing() string {
 		if e.Change == nil {
 			return "change"
 		}
+	case EventWorkerJoined, EventWorkerLost:
+		if e.Worker == nil {
+			return "worker"
+		}
 	case EventResumed:
 		if e.Resumed == nil {
 			return "resumed"

@@ -39,6 +39,11 @@ func describe(e *Event) string {
 		return "re-optimising" + describeChange(e.Change)
 	case EventData:
 		return e.describeData()
+	case EventWorkerJoined:
+		return fmt.Sprintf("worker %s takes part with %s: %s", e.Worker.Name, words.Count(e.Worker.Lanes, "lane"),
+			words.Count(e.Worker.Workers, "worker"))
+	case EventWorkerLost:
+		return fmt.Sprintf("worker %s is gone: %s left", e.Worker.Name, words.Count(e.Worker.Workers, "worker"))
 	case EventResumed:
 		return e.Resumed.String()
 	}

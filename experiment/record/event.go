@@ -25,6 +25,9 @@ const (
 	EventFinished    EventType = "finished"    // State: how it ended
 	EventData        EventType = "data"        // Start, as it is from here on, and Before: another table, moved or with rows behind
 	EventResumed     EventType = "resumed"     // Resumed: another process goes on with the run
+
+	EventWorkerJoined EventType = "worker-joined" // Worker: another process takes part
+	EventWorkerLost   EventType = "worker-lost"   // Worker: it has left, or is silent
 )
 
 // Event is one line of the event log. Which of the fields after Seconds are
@@ -47,7 +50,17 @@ type Event struct {
 	Inducing   int          `json:"inducing,omitempty"` // inputs after the change, which may have asked for more than there are rows
 	Resumed    *Resumed     `json:"resumed,omitempty"`
 	Before     *Table       `json:"before,omitempty"`
+	Worker     *Worker      `json:"worker,omitempty"`
 	ByItself   bool         `json:"by_itself,omitempty"` // of an order: it followed by itself, see Start.Course
+}
+
+// Worker is a process that takes part in a run, which may be the run's own.
+type Worker struct {
+	ID      string `json:"id"`
+	Name    string `json:"name"` // host and process
+	Lanes   int    `json:"lanes"`
+	Units   int    `json:"units"`   // of kernels, that it has done so far
+	Workers int    `json:"workers"` // that there are now
 }
 
 // Table is what a run learned from before it was given another one.

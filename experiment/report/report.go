@@ -4,7 +4,6 @@ import (
 	"context"
 	_ "embed"
 	"fmt"
-	"html/template"
 	"io"
 	"math"
 	"path/filepath"
@@ -17,6 +16,7 @@ import (
 	"example.com/kestrel/experiment/history"
 	"example.com/kestrel/experiment/record"
 	"example.com/kestrel/experiment/rundir"
+	"example.com/kestrel/experiment/template"
 	"example.com/kestrel/experiment/words"
 	"example.com/kestrel/kernelspace"
 )
@@ -46,12 +46,8 @@ func Write(ctx context.Context, dir, table string, now time.Time, w io.Writer) (
 	if err := r.fill(ctx); err != nil {
 		return "", err
 	}
-	t, err := template.New("report").Parse(reportPage)
-	if err != nil {
-		return "", fmt.Errorf("template of the report: %w", err)
-	}
 	// Names may hold what steers a terminal or an editor that shows the page.
-	if err := t.Execute(words.PlainWriter(w), r.page); err != nil {
+	if err := template.Page(words.PlainWriter(w), reportPage, r.page); err != nil {
 		return "", fmt.Errorf("report on %q: %w", dir, err)
 	}
 	return r.page.FitNote, nil
@@ -80,6 +76,7 @@ type page struct {
 	NoBaseline             []string // which could not be had, and why
 	TargetUnit             string
 	Calibration            []calibrationLine
+	Intervals              []string // of calibrationLine.Levels
 	CalibrationNote        string
 	Columns                []columnLine
 	Log                    []logEntry
@@ -111,7 +108,7 @@ type calibrationLine struct {
 	Levels []calibrationCell
 }
 
-type calibrationCell struct{ Nominal, Actual, Chance string }
+type calibrationCell struct{ Actual, Chance string }
 
 // columnLine describes a column of the data.
 type columnLine struct{ Name, Role, Unit, Low, High, Mean, SD, Missing string }

@@ -79,6 +79,15 @@ type status struct {
 	Pruned   []string     `json:"pruned,omitempty"`
 	Seconds  float64      `json:"seconds"`
 	Progress *progress    `json:"progress,omitempty"`
+	Workers  []worker     `json:"workers,omitempty"`
+}
+
+// worker is a Worker.
+type worker struct {
+	Name   string  `json:"name"`
+	Lanes  int     `json:"lanes"`
+	Units  int     `json:"units"`
+	Silent float64 `json:"silent"` // s
 }
 
 type progress struct {
@@ -123,6 +132,9 @@ func (s *Status) message() *status {
 	if p := s.Progress; p.Total > 0 {
 		out.Progress = newProgress(&p)
 	}
+	for _, w := range s.Workers {
+		out.Workers = append(out.Workers, worker{w.Name, w.Lanes, w.Units, w.Silent.Seconds()})
+	}
 	return out
 }
 
@@ -130,6 +142,9 @@ func (s *status) read() Status {
 	out := Status{State: s.State, Pruned: s.Pruned, Elapsed: time.Duration(s.Seconds * float64(time.Second))}
 	if p := s.Progress; p != nil {
 		out.Progress = p.read()
+	}
+	for _, w := range s.Workers {
+		out.Workers = append(out.Workers, Worker{w.Name, w.Lanes, w.Units, time.Duration(w.Silent * float64(time.Second))})
 	}
 	return out
 }

@@ -49,7 +49,8 @@ func (n *noted) Reoptimize(c vbks.Change) error { return n.note("reoptimise %+v"
 func (n *noted) Status() (Status, error) {
 	return Status{State: record.Running, Pruned: []string{"SE"}, Elapsed: 1500 * time.Millisecond,
 		Progress: vbks.Progress{Done: 1, Total: 3, Phase: "optimise",
-			Kernels: []vbks.KernelProgress{{Stage: vbks.Working, Bound: -12.5}, {Stage: vbks.Queued}}}}, nil
+			Kernels: []vbks.KernelProgress{{Stage: vbks.Working, Bound: -12.5}, {Stage: vbks.Queued}}},
+		Workers: []Worker{{Name: "desk/3", Lanes: 2, Units: 7, Silent: 250 * time.Millisecond}}}, nil
 }
 
 func (n *noted) got() string {
