@@ -491,7 +491,8 @@ func (t *table) draw(c *plot.Canvas, r plot.Rect, b *bench, th *theme.Theme, foc
 					word = belief
 				}
 			}
-			if k.reason != "" && k.reason != vbks.ByRequest {
+			if k.reason != "" && k.reason != vbks.ByRequest &&
+				(math.IsNaN(k.posterior) || plot.TextWidth(word+": "+k.reason) <= r.X+r.W-barX) { // else its q* would be cut
 				word += ": " + k.reason
 			}
 			if k.waits {
