@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"math"
 	"slices"
 
 	"gonum.org/v1/gonum/floats"
@@ -94,6 +95,9 @@ func (r *round) listen(ctx context.Context) error {
 	r.outcomes[best].Prediction = nil
 	left := slices.Clone(r.data.Y[:r.n])
 	floats.Sub(left, p.Mean)
+	for i := range left {
+		left[i] *= math.Sqrt(r.weighing.of(i))
+	}
 	if p.Noise < leastRough {
 		return nil
 	}
