@@ -99,7 +99,7 @@ func (s *Session) Cluster() config.ClusterChoice { return s.job.Config.Cluster }
 // be, the owner's note says why, and the run goes on all the same.
 func (s *Session) TakeOrders() {
 	socket, none := "", ""
-	at, err := steer.Listen(s.Run)
+	at, err := steer.Listen(s.Run, s.Path)
 	if err == nil {
 		s.steer, socket = at, at.Path
 	} else {

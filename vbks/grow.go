@@ -20,6 +20,9 @@ type growth struct {
 // upTo are the first n rows.
 func (d Training) upTo(n int) Training {
 	d.X, d.Y = d.X[:n*d.Dim:n*d.Dim], d.Y[:n:n]
+	if d.NoiseSD != nil {
+		d.NoiseSD = d.NoiseSD[:n:n]
+	}
 	return d
 }
 
@@ -82,15 +85,31 @@ func (t *Trainer) Grow(rows int) error {
 // moveOn does what stands before the next evaluation: rows that have been announced are
 // taken in, or another rung is climbed. It returns how to undo it.
 func (t *Trainer) moveOn(ctx context.Context) (undo func() error, err error) {
+	unweigh, err := t.reweigh(ctx)
+	if err != nil {
+		return func() error { return nil }, err
+	}
+	back := func() error { return nil }
 	if t.grown.rows <= t.data.Rows() {
-		return t.climb()
+		back, err = t.climb()
+	} else if err = ctx.Err(); err != nil {
+		err = context.Cause(ctx)
+	} else {
+		undo := t.keep()
+		if err = t.takeIn(); err != nil {
+			err = joined(err, undo())
+		} else {
+			back = undo
+		}
 	}
-	if err := ctx.Err(); err != nil {
-		return func() error { return nil }, context.Cause(ctx)
+	undo = func() error {
+		err := back()
+		unweigh()
+		return err
 	}
-	undo = t.keep()
-	if err := t.takeIn(); err != nil {
-		return func() error { return nil }, joined(err, undo())
+	if err != nil {
+		unweigh()
+		return func() error { return nil }, err
 	}
 	return undo, nil
 }
@@ -98,11 +117,9 @@ func (t *Trainer) moveOn(ctx context.Context) (undo func() error, err error) {
 // know makes the first n rows of all those that there are known.
 func (t *Trainer) know(n int) error {
 	t.data = t.all.upTo(n)
-	train, err := t.dev.NewData(t.data.X, t.data.Y, t.dim)
-	if err != nil {
+	if err := t.setWeights(t.weightsOfAll()); err != nil {
 		return err
 	}
-	t.train = train
 	t.scales = t.data.scales(n)
 	t.span = t.scales.Span
 	t.elboRows = permutation(n, t.settings.Seed)

@@ -43,6 +43,9 @@ type PredictOptions struct {
 	Top     int      // the highest-ranked kernels; 0: all live ones
 	Weights string   // one of WeightNames; "" and "auto" are "posterior"
 	IDs     []string // these kernels instead
+	// NoiseSD has the standard deviations of the noise at the rows, as Training.NoiseSD; 0 or
+	// nil: not known.
+	NoiseSD []float64
 }
 
 // Weights names what PredictOptions.Weights stand for after this run: "loo" are the
@@ -194,6 +197,9 @@ func (t *Trainer) Local(ctx context.Context) (*local.Part, error) {
 		return nil, nil
 	case asked == local.Auto && (t.rows < leastDense || 2*t.rows > MostFactors || t.dim > 1 && t.data.Clock == nil):
 		return nil, nil // a model file could not keep more rows
+	case t.weighing.model.Levels != nil || t.weighing.model.Unit > 0:
+		t.alone = errors.New("they know nothing of noise that differs from row to row")
+		return nil, nil
 	}
 	decided := asked == local.Auto && t.decided == t.evaluation
 	if decided && t.within == 0 {
@@ -311,6 +317,7 @@ func (t *Trainer) predict(ctx context.Context, x []float64, o PredictOptions) (*
 		got := r.outcomes[i].Prediction
 		p.Mean[j], p.Var[j], p.Noise[j] = got.Mean, got.Var, got.Noise
 	}
+	t.weighing.model.Put(p, x, squares(o.NoiseSD), t.dim)
 	return p, nil
 }
 
@@ -481,15 +488,25 @@ func (u *unit) leftOut() error {
 		noise = append(noise, s2)
 	}
 	mean, variance, err := u.worker.bound.leaveOut(u.all(), noise, u.seen(), u.y[:u.order.Rows], u.stop)
-	if err == nil {
-		u.foretell(mean, variance, noise)
+	if err != nil {
+		return err
 	}
-	return err
+	for i := range mean {
+		for row := range mean[i] {
+			if u.weights != nil { // they are of √w f
+				w := u.weights[row]
+				mean[i][row] /= math.Sqrt(w)
+				variance[i][row] /= w
+			}
+		}
+	}
+	u.foretell(mean, variance, noise)
+	return nil
 }
 
 // leaveOneOut returns the log densities of the targets of the rows seen, in their order,
-// under each of some kernels at its hyperparameters, each row left out: nats of the
-// standardised targets. It needs the optimiser "collapsed" and point estimates.
+// under each of some kernels at its hyperparameters and given the rows' weights, each row
+// left out: nats of the standardised targets. It needs the optimiser "collapsed" and point estimates.
 func (t *Trainer) leaveOneOut(ctx context.Context, ids []string) (map[string][]float64, error) {
 	if !t.settings.leavesOut(t.data.Rows()) {
 		return nil, fmt.Errorf("rows are left out in closed form only with optimise.optimizer = \"collapsed\" and point estimates")
@@ -509,7 +526,7 @@ func (t *Trainer) leaveOneOut(ctx context.Context, ids []string) (map[string][]f
 		p := r.outcomes[i].Prediction
 		terms := make([]float64, t.rows)
 		for row, y := range t.data.Y[:t.rows] {
-			v := p.Var[row] + p.Noise
+			v := p.Var[row] + p.Noise/t.weighing.of(row)
 			d := y - p.Mean[row]
 			terms[row] = -(math.Log(2*math.Pi*v) + d*d/v) / 2
 		}

@@ -162,11 +162,12 @@ func (r *round) searching() bool {
 // each hands the tasks of a phase to the workers, a unit at a time, and takes the
 // outcomes over. No result depends on their order, nor on the division into units:
 // where a lane is lost or has too little memory, its units are begun again, on
-// other lanes or in smaller ones.
+// other lanes or in smaller ones. A crew does not have the rows' weights: what needs them is
+// done here.
 func (r *round) each(ctx context.Context, o *order, tasks []task) error {
 	p := &Phase{Name: string(o.Phase), round: r, order: o, tasks: tasks}
 	r.queue(tasks)
-	if r.crew != nil && len(tasks) > 0 && o.sent() {
+	if r.crew != nil && len(tasks) > 0 && o.sent() && r.weighing.weights == nil {
 		return r.crew.Each(ctx, p)
 	}
 	return lanes{}.Each(ctx, p)
