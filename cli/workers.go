@@ -63,8 +63,15 @@ func (f *runFlags) checkCluster() error {
 // serve lets workers take part in a run where that is asked for; leave ends it, with what a
 // run needs that is not over to be found again by its workers.
 func (f *runFlags) serve(ctx context.Context, cmd *cobra.Command, s *experiment.Session) (leave func(over bool), err error) {
+	ticket, key := filepath.Join(s.Path, ticketFile), filepath.Join(s.Path, runKey)
+	drop := func(over bool) {
+		if over { // they are good for nothing any more
+			_ = os.Remove(ticket)
+			_ = os.Remove(key)
+		}
+	}
 	if f.cluster == "" {
-		return func(bool) {}, nil
+		return drop, nil
 	}
 	arithmetic, err := s.Arithmetic()
 	if err != nil {
@@ -98,7 +105,6 @@ func (f *runFlags) serve(ctx context.Context, cmd *cobra.Command, s *experiment.
 		return nil, err
 	}
 	seen(s, h)
-	ticket, key := filepath.Join(s.Path, ticketFile), filepath.Join(s.Path, runKey)
 	if err := errors.Join(cluster.WriteSecret(key, o.Identity.Bytes()), cluster.WriteSecret(ticket, o.Identity.Ticket().Bytes())); err != nil {
 		h.Close()
 		return nil, fmt.Errorf("the ticket for workers: %w", err)
@@ -108,10 +114,7 @@ func (f *runFlags) serve(ctx context.Context, cmd *cobra.Command, s *experiment.
 	}
 	return func(over bool) {
 		h.Close()
-		if over { // they are good for nothing any more
-			_ = os.Remove(ticket)
-			_ = os.Remove(key)
-		}
+		drop(over)
 	}, nil
 }
 
