@@ -13,8 +13,9 @@ type Tensor struct {
 }
 
 // checkpointFormat is the version of what Checkpoint returns, ownFormat where kernels have
-// inducing inputs of their own, which older programs would overlook.
-const checkpointFormat, ownFormat = 2, 3
+// inducing inputs of their own and grownFormat where the space grows, which older programs
+// would overlook.
+const checkpointFormat, ownFormat, grownFormat = 2, 3, 4
 
 // Status of a kernel as a number in a checkpoint: its place in this list.
 func statuses() []Status { return []Status{Live, Pruned, Failed} }
@@ -31,6 +32,8 @@ const (
 	shareFields  = 4
 	volumeFields = 2
 	growthFields = 4
+
+	growingFields = 2
 )
 
 // What is known of the log evidence in a row of "past".
@@ -43,7 +46,7 @@ const (
 // Checkpoint returns everything that the trainer has learned, by name; Resume
 // makes a trainer of it. Texts are arrays of the numbers of their UTF-8 bytes.
 //
-//	format              2; 3 where a kernel has inducing inputs of its own
+//	format              2; 3 where a kernel has inducing inputs of its own, 4 where the space has grown
 //	run                 evaluation, rows seen, M, noise floor, training rows, evaluations
 //	                    added by Reoptimize, steps, batch, inducing inputs asked for (0:
 //	                    "auto"), place of the leader in the space (−1: none)
@@ -52,6 +55,9 @@ const (
 //	grown               where rows were added behind: after which evaluation the last time, rows seen then,
 //	                    rows that each evaluation adds since, rows known since, of which those beyond the
 //	                    training rows of "run" are taken in by the next evaluation
+//	growth              where kernels come and go: 1 if they still do, 1 if there is no more to try
+//	growth/tried        text: ids of the kernels that have left, one a line, sorted; not there if none has
+//	growth/rows         on how many rows each of these was compared
 //	neighbours          where Settings.Local is "auto": of which evaluation, how far from the rows known
 //	                    neighbours predict; 0: nowhere
 //	calibration 4       with Settings.Calibrate: of which evaluation, factor, origins, rows behind them
@@ -149,6 +155,10 @@ func (t *Trainer) Checkpoint() map[string]Tensor {
 	format := float64(checkpointFormat)
 	if slices.ContainsFunc(t.kernels, func(k *kernel) bool { return k.state != nil && k.state.Z != nil }) {
 		format = ownFormat
+	}
+	if t.expansion.grammar != nil {
+		format = grownFormat
+		t.expansion.save(add, text)
 	}
 	add("format", []float64{format})
 	add("run", []float64{

@@ -155,7 +155,7 @@ func (r *round) searching() bool {
 	}
 	return slices.ContainsFunc(r.live, func(k int) bool {
 		s := r.kernels[k].state
-		return s != nil && s.Mean == nil
+		return s == nil || s.Mean == nil
 	})
 }
 

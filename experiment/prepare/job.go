@@ -23,6 +23,7 @@ type Job struct {
 	Scaler  *datasets.Scaler
 	Columns *datasets.Template // of the data
 	Start   *record.Start
+	Info    func(vbks.Candidate) (record.KernelInfo, error) // describes a kernel
 	Notices []string
 
 	dev     device.Device
@@ -120,9 +121,10 @@ func (j *Job) prepare(ctx context.Context) error {
 		return err
 	}
 	j.Subject = s
+	j.Info = j.kernelInfo(s)
 	var kernels []record.KernelInfo
 	for _, k := range s.Space {
-		ki, err := j.kernelInfo(k)
+		ki, err := j.Info(k)
 		if err != nil {
 			return err
 		}

@@ -67,6 +67,8 @@ func (s *Standing) Apply(e *Event) {
 	case EventData:
 		s.Start, s.Ended = e.Start, false
 		s.Orders = append(s.Orders, Order{What: e.Type, Start: e.Start, After: s.Made})
+	case EventEntered:
+		s.Start = s.Start.with(e.Entered)
 	case EventState:
 		s.State, s.Reason, s.Cause, s.Ended = e.State.To, e.State.Reason, e.Cause, false
 	case EventFinished:
