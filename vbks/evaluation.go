@@ -184,6 +184,6 @@ type Change struct {
 	Steps    int    // steps of an evaluation
 	Inducing int    // M
 	Batch    int    // rows of a minibatch
-	Grow     string // whether the space grows from here on: GrowOn, GrowOff; "": as before
+	Grow     string `json:",omitempty"` // whether the space grows from here on: GrowOn, GrowOff; "": as before
 	Rounds   int    // evaluations at proportion 1 beyond those planned; 0: at least as many as Settings.Refine are made, at least 1
 }

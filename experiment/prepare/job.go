@@ -163,6 +163,7 @@ func (j *Job) prepare(ctx context.Context) error {
 		Name: c.Name, Seed: c.Settings.Seed, Config: c.TOML(), Build: record.ReadBuild(),
 		Device: fmt.Sprintf("%s (%s)", info.Kind, info.Name), DeviceKind: info.Kind, Lanes: info.Lanes,
 		Data: summary, Inducing: t.Inducing(), Planned: t.Planned(), Kernels: kernels, Baselines: base,
+		Grows: c.Settings.Growth.On,
 	}
 	return nil
 }
