@@ -119,7 +119,9 @@ func (r *round) run(ctx context.Context) error {
 	// With many more inducing inputs than at first the solutions are those of before,
 	// moved a little; a search would cost many times as much as it finds.
 	full := r.researches(len(r.live))
-	if !full {
+	// Nor where kernels that have come late are compared with those that have been searched
+	// for on the same rows.
+	if !full || r.growing() && r.n == r.Trainer.rows {
 		o := r.order(phaseSearch)
 		o.Resumed, o.Rough = true, r.resolving()
 		solved := slices.DeleteFunc(slices.Clone(searched), func(k int) bool { return r.kernels[k].state == nil })

@@ -15,9 +15,11 @@ import (
 const (
 	// Leaders are so many kernels, the best, whose neighbours are tried.
 	Leaders = 5
-	// Of all rows kernels that are Hopeless nats behind the best leave, and it has no
-	// neighbours tried either.
+	// Of all rows kernels that are Hopeless nats behind the best leave.
 	Hopeless = 15
+	// Of all rows a neighbour is not tried that would have to gain more than Doubtful nats
+	// on its parent to be as good as the best.
+	Doubtful = 8
 	// A kernel that has left is tried again once there are again as many rows as it was
 	// compared on.
 	again = 2
@@ -44,7 +46,7 @@ type Entrant struct {
 type Plan struct {
 	Enter []Entrant // the most promising first
 	Leave []string  // ids, in the space's order
-	Over  bool      // all rows have been seen and no neighbour of the leaders is left
+	Over  bool      // all rows have been seen and no neighbour of the leaders is left to try
 }
 
 // Tried is on how many rows kernels were compared that have left, by id.
@@ -68,7 +70,8 @@ func (t Tried) Leave(id string, rows int) Tried {
 //
 //	score(parent) − log p(parent) + log p(neighbour)
 //
-// The best by that enter, as many as there is room for. To make room those that are least
+// That is, how good it is if it explains no more than its parent. The best by that enter, as many as there is room for; of all rows
+// not those that are Doubtful nats below the best kernel, so much the prior and the parent's evidence say against them. To make room those that are least
 // leave, but not the leaders nor more than leave half of live (sequential halving, as pruning does): with
 // many rows a few nats per thousand decide all long before a kernel has found its optimum. Once
 // all rows have been seen, those leave, too, that are Hopeless.
@@ -95,7 +98,7 @@ func (t Tried) Next(g *grow.Grammar, space []Kernel, rows, all, live int) Plan {
 		return Plan{}
 	}
 	best := space[compared[0]].Score
-	near := func(i int) bool { return rows < all || best-space[i].Score <= Hopeless }
+	near := func(score, nats float64) bool { return rows < all || best-score <= nats }
 	leaders := compared[:min(Leaders, len(compared))]
 	type proposal struct {
 		Entrant
@@ -103,9 +106,6 @@ func (t Tried) Next(g *grow.Grammar, space []Kernel, rows, all, live int) Plan {
 	}
 	proposed := map[string]proposal{}
 	for _, i := range leaders {
-		if !near(i) {
-			continue
-		}
 		k := &space[i]
 		own := k.Score - g.LogPrior(k.Expr)
 		for _, n := range g.Neighbours(k.Expr) {
@@ -114,6 +114,9 @@ func (t Tried) Next(g *grow.Grammar, space []Kernel, rows, all, live int) Plan {
 				continue
 			}
 			promise := own + g.LogPrior(n.Expr)
+			if !near(promise, Doubtful) {
+				continue
+			}
 			if p, some := proposed[id]; !some || promise > p.promise {
 				proposed[id] = proposal{Entrant{n.Expr, k.Expr.ID(), n.Step()}, promise}
 			}
@@ -125,7 +128,7 @@ func (t Tried) Next(g *grow.Grammar, space []Kernel, rows, all, live int) Plan {
 	plan := Plan{Over: rows == all && len(front) == 0}
 
 	stay := len(compared)
-	for stay > len(leaders) && !near(compared[stay-1]) {
+	for stay > len(leaders) && !near(space[compared[stay-1]].Score, Hopeless) {
 		stay--
 	}
 	if room := live - others - stay; len(front) > room {
