@@ -223,3 +223,33 @@ func TestResumeRefusesGrowth(t *testing.T) {
 		}
 	}
 }
+
+// Rows that come later let a space grow again that had come to its end, with "auto" inducing
+// inputs, too; and what is known by then is a checkpoint's.
+func TestRowsComeToAGrownSpace(t *testing.T) {
+	t.Parallel()
+	s := growingSettings("collapsed")
+	s.Growth.Leaves, s.Starts, s.Steps, s.EvaluateEvery = 2, 1, 6, .5
+	s.Inducing, s.FirstInducing, s.MostInducing = 0, 8, 16
+	tr := trainerOn(t, 1, nil, stream(50, 40), s, growingFrom...)
+	before := train(t, tr)
+	if !tr.expansion.over {
+		t.Fatalf("after %d evaluations: %+v", len(before), tr.expansion)
+	}
+	if err := tr.Grow(50); err != nil {
+		t.Fatal(err)
+	}
+	twin := resumedGrowing(t, tr, s)
+	next(t, tr)
+	if tr.expansion.over {
+		t.Error("the space does not grow again")
+	}
+	after := train(t, tr)
+	if last := after[len(after)-1]; last.RowsSeen != 50 || !tr.expansion.over {
+		t.Errorf("%d rows seen, %+v", last.RowsSeen, tr.expansion)
+	}
+	train(t, twin)
+	if a, b := twin.Checkpoint(), tr.Checkpoint(); !reflect.DeepEqual(a, b) {
+		t.Error("taken up in between it ends in another way")
+	}
+}

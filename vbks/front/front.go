@@ -17,9 +17,9 @@ const (
 	Leaders = 5
 	// Of all rows kernels that are Hopeless nats behind the best leave.
 	Hopeless = 15
-	// Of all rows a neighbour is not tried that would have to gain more than Doubtful nats
-	// on its parent to be as good as the best.
-	Doubtful = 8
+	// Of all rows a neighbour of another kernel than the first is not tried that would have to
+	// gain more than Doubtful nats on its parent to be as good as the best.
+	Doubtful = 5
 	// A kernel that has left is tried again once there are again as many rows as it was
 	// compared on.
 	again = 2
@@ -71,7 +71,7 @@ func (t Tried) Leave(id string, rows int) Tried {
 //	score(parent) − log p(parent) + log p(neighbour)
 //
 // That is, how good it is if it explains no more than its parent. The best by that enter, as many as there is room for; of all rows
-// not those that are Doubtful nats below the best kernel, so much the prior and the parent's evidence say against them. To make room those that are least
+// only the first's and those that are not Doubtful: so much the prior and their parent's evidence say against the others. To make room those that are least
 // leave, but not the leaders nor more than leave half of live (sequential halving, as pruning does): with
 // many rows a few nats per thousand decide all long before a kernel has found its optimum. Once
 // all rows have been seen, those leave, too, that are Hopeless.
@@ -105,7 +105,7 @@ func (t Tried) Next(g *grow.Grammar, space []Kernel, rows, all, live int) Plan {
 		promise float64
 	}
 	proposed := map[string]proposal{}
-	for _, i := range leaders {
+	for place, i := range leaders {
 		k := &space[i]
 		own := k.Score - g.LogPrior(k.Expr)
 		for _, n := range g.Neighbours(k.Expr) {
@@ -114,7 +114,7 @@ func (t Tried) Next(g *grow.Grammar, space []Kernel, rows, all, live int) Plan {
 				continue
 			}
 			promise := own + g.LogPrior(n.Expr)
-			if !near(promise, Doubtful) {
+			if place > 0 && !near(promise, Doubtful) {
 				continue
 			}
 			if p, some := proposed[id]; !some || promise > p.promise {
