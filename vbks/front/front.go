@@ -64,17 +64,20 @@ func (t Tried) Leave(id string, rows int) Tried {
 }
 
 // Next plans the next evaluation, after one that has seen so many of all rows; live is the
-// most kernels that may be compared, in the space's order.
+// most kernels that may be compared. The space comes in its order.
 //
-// What is known of a neighbour before it is tried is its parent's score and its own prior:
+// What is known of a neighbour before it is tried is its parent's score and its own prior,
 //
 //	score(parent) − log p(parent) + log p(neighbour)
 //
-// That is, how good it is if it explains no more than its parent. The best by that enter, as many as there is room for; of all rows
-// only the first's and those that are not Doubtful: so much the prior and their parent's evidence say against the others. To make room those that are least
-// leave, but not the leaders nor more than leave half of live (sequential halving, as pruning does): with
-// many rows a few nats per thousand decide all long before a kernel has found its optimum. Once
-// all rows have been seen, those leave, too, that are Hopeless.
+// that is, how good it is if it explains no more than its parent. The best by that enter, as
+// many as there is room for; of all rows only the first kernel's and those that are not
+// Doubtful: so much the prior and their parent's evidence say against the others.
+//
+// To make room those that are least leave, but not the leaders, and half of live, or of a
+// larger space that it began with, stay (sequential halving, as pruning does): with many rows
+// a few nats per thousand decide all long before a kernel has found its optimum. Once all
+// rows have been seen, those leave, too, that are Hopeless.
 func (t Tried) Next(g *grow.Grammar, space []Kernel, rows, all, live int) Plan {
 	var compared []int
 	there := map[string]bool{}
@@ -99,7 +102,7 @@ func (t Tried) Next(g *grow.Grammar, space []Kernel, rows, all, live int) Plan {
 	}
 	best := space[compared[0]].Score
 	near := func(score, nats float64) bool { return rows < all || best-score <= nats }
-	leaders := compared[:min(Leaders, len(compared))]
+	leaders := compared[:min(Leaders, max(1, (live-others)/2), len(compared))]
 	type proposal struct {
 		Entrant
 		promise float64
@@ -132,7 +135,8 @@ func (t Tried) Next(g *grow.Grammar, space []Kernel, rows, all, live int) Plan {
 		stay--
 	}
 	if room := live - others - stay; len(front) > room {
-		stay = max(min(stay, live-others-len(front)), min(stay, (live+1)/2), len(leaders))
+		half := (max(live, len(compared)) + 1) / 2
+		stay = max(min(stay, live-others-len(front)), min(stay, half), len(leaders))
 	}
 	gone := map[int]bool{}
 	for _, i := range compared[stay:] {
