@@ -35,6 +35,7 @@ var layers = []string{
 	"vbks/inducing",
 	"vbks/belief",
 	"vbks/mixture",
+	"vbks/noise",
 	"vbks/stacking",
 	"vbks/params",
 	"vbks/starts",
@@ -83,6 +84,7 @@ var layers = []string{
 	"experiment/report",
 	"ui/terminal",
 	"ui/plot",
+	"ui/picture",
 	"ui/theme",
 	"ui/format",
 	"ui/draw",
@@ -108,6 +110,7 @@ var apart = map[string][]string{
 	"experiment/rundir":  {"experiment/config", "experiment/chart"},
 	"experiment/history": {"experiment/config"},
 	"ui/plot":            {"experiment", "vbks", "datasets", "device", "kernelspace"},
+	"ui/picture":         {"experiment", "vbks", "datasets", "device", "kernelspace"},
 	"ui/launcher":        {"vbks", "device"},
 	"ui":                 {"device", "datasets"},
 	".":                  {"ui", "experiment", "vbks"}, // cli alone

@@ -401,6 +401,9 @@ func (f *predictFlags) tell(
 	} else if done.Uncalibrated != "" {
 		fmt.Fprintf(w, "note: %s\n", done.Uncalibrated)
 	}
+	if done.Noise != "" {
+		fmt.Fprintf(w, "note: %s\n", done.Noise)
+	}
 	if p.Note() != "" {
 		fmt.Fprintf(w, "note: %s\n", words.PlainLine(p.Note()))
 	}

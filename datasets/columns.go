@@ -83,6 +83,7 @@ type roles struct {
 	asked   bool           // the inputs are named
 	target  int
 	group   int // −1: none
+	noise   int // likewise
 	notices []string
 }
 
@@ -135,7 +136,7 @@ func chooseRoles(s *Spec, file string, f *form) (*roles, error) {
 		return nil, fmt.Errorf("%s: has a single column; an input and a target are needed, "+
 			"and a delimiter other than , ; tab or space must be given (delimiter = \"|\")", file)
 	}
-	r := &roles{target: len(f.names) - 1, group: -1}
+	r := &roles{target: len(f.names) - 1, group: -1, noise: -1}
 	if s.Group != "" {
 		g, err := lookup(s.Group, file, f.names)
 		if err != nil {
@@ -148,6 +149,20 @@ func chooseRoles(s *Spec, file string, f *form) (*roles, error) {
 			r.target--
 		}
 	}
+	if s.NoiseColumn != "" {
+		i, err := lookup(s.NoiseColumn, file, f.names)
+		if err != nil {
+			return nil, fmt.Errorf("noise_column: %w", err)
+		}
+		for r.noise = i; r.target == i || r.target == r.group; {
+			if r.target--; r.target < 0 {
+				return nil, fmt.Errorf("%s: beside the noise's standard deviations an input and a target are needed", file)
+			}
+		}
+		if i == r.group {
+			return nil, fmt.Errorf("%s: column %s is both the group and the noise", file, quoteText(f.names[i]))
+		}
+	}
 	if s.Target != "" {
 		t, err := lookup(s.Target, file, f.names)
 		if err != nil {
@@ -157,6 +172,9 @@ func chooseRoles(s *Spec, file string, f *form) (*roles, error) {
 	}
 	if r.target == r.group {
 		return nil, fmt.Errorf("%s: column %s is both the group and the target", file, quoteText(f.names[r.group]))
+	}
+	if r.target == r.noise {
+		return nil, fmt.Errorf("%s: column %s is both the noise and the target", file, quoteText(f.names[r.noise]))
 	}
 	taken := make([]bool, len(f.names))
 	taken[r.target] = true
@@ -176,6 +194,9 @@ func chooseRoles(s *Spec, file string, f *form) (*roles, error) {
 		if i == r.group {
 			return nil, fmt.Errorf("%s: column %s is both the group and an input", file, quoteText(f.names[i]))
 		}
+		if i == r.noise {
+			return nil, fmt.Errorf("%s: column %s is both the noise and an input", file, quoteText(f.names[i]))
+		}
 		if taken[i] {
 			return nil, fmt.Errorf("%s: column %s is named twice among the inputs", file, quoteText(f.names[i]))
 		}
@@ -191,12 +212,12 @@ func chooseRoles(s *Spec, file string, f *form) (*roles, error) {
 	}
 	others := 0 // inputs that are no text
 	for i := range f.names {
-		if i != r.target && i != r.group && len(f.kinds) > 0 && r.types[i] != TypeText && (f.kinds[i] == kindNumber || f.kinds[i] == kindTime) {
+		if i != r.target && i != r.group && i != r.noise && len(f.kinds) > 0 && r.types[i] != TypeText && (f.kinds[i] == kindNumber || f.kinds[i] == kindTime) {
 			others++
 		}
 	}
 	for i, name := range f.names {
-		if i == r.target || i == r.group {
+		if i == r.target || i == r.group || i == r.noise {
 			continue
 		}
 		r.texts[i] = r.asText(f, i)
@@ -209,6 +230,9 @@ func chooseRoles(s *Spec, file string, f *form) (*roles, error) {
 		default:
 			r.notices = append(r.notices, fmt.Sprintf("column %d (%s) has no values in the first rows and is no input", i+1, quoteText(name)))
 		}
+	}
+	if len(r.inputs) == 0 && len(r.notices) == 0 {
+		return nil, fmt.Errorf("%s: %w beside the target and the noise", file, errNoInputs)
 	}
 	if len(r.inputs) == 0 {
 		return nil, fmt.Errorf("%s: %w: %s", file, errNoInputs, r.notices[0])

@@ -108,7 +108,7 @@ func (d *Dataset) pick(rows []int32) *Dataset {
 	if d.offsets != nil {
 		out.offsets = picked(d.offsets, rows)
 	}
-	out.groups = out.groups.keep(rows)
+	out.groups, out.NoiseSD = out.groups.keep(rows), d.NoiseOf(rows)
 	out.Dropped.Others += d.N() - len(rows)
 	out.Notices = slices.Clip(d.Notices) // each has its own behind these
 	out.Train, out.Test, out.Series = nil, nil, nil
@@ -136,6 +136,9 @@ func (d *Dataset) Window(spec Spec, train, test int) (*Dataset, error) {
 		return nil, err
 	}
 	if err := w.addCalendar(); err != nil {
+		return nil, err
+	}
+	if err := w.findNoiseBy(&s); err != nil {
 		return nil, err
 	}
 	w.order(&s)

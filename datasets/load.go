@@ -30,6 +30,9 @@ type Dataset struct {
 	X      []float64 // N x Dim, row-major, in the order of the file
 	Y      []float64 // N
 
+	NoiseSD []float64 // N: standard deviations of the noise by Spec.NoiseColumn; nil: not known
+	NoiseBy int       // 1 + the input of Spec.NoiseBy; 0: none
+
 	Train []int32 // rows of the training stream, in its order; see First
 	Test  []int32 // rows held out; in random order if split at random, else ascending
 
@@ -106,6 +109,9 @@ func Load(ctx context.Context, spec Spec) (*Dataset, error) {
 	if err := d.addCalendar(); err != nil {
 		return nil, err
 	}
+	if err := d.findNoiseBy(&s); err != nil {
+		return nil, err
+	}
 	if err := d.split(ctx, &s, kept); err != nil {
 		return nil, err
 	}
@@ -164,6 +170,9 @@ func loadTable(ctx context.Context, s *Spec) (d *Dataset, kept []int32, err erro
 			}
 		}
 		all := append(append([]int(nil), chosen.inputs...), chosen.target)
+		if chosen.noise >= 0 {
+			all = append(all, chosen.noise)
+		}
 		if chosen.group >= 0 {
 			all = append(all, chosen.group)
 		}
@@ -177,6 +186,11 @@ func loadTable(ctx context.Context, s *Spec) (d *Dataset, kept []int32, err erro
 		groups = t.columns[last].labels
 		t.columns = t.columns[:last]
 	}
+	var sds []float64
+	if last := len(t.columns) - 1; chosen.noise >= 0 {
+		sds = t.columns[last].values
+		t.columns = t.columns[:last]
+	}
 	if err := chosen.settle(t, s.FirstRows); err != nil {
 		return nil, nil, err
 	}
@@ -188,7 +202,52 @@ func loadTable(ctx context.Context, s *Spec) (d *Dataset, kept []int32, err erro
 	}
 	d.Notices = append(d.Notices, chosen.notices...)
 	d.groups = groups.keep(kept)
-	return d, kept, nil
+	return d, kept, d.noise(s, sds, kept)
+}
+
+// noise takes the noise's standard deviations of the rows of the file in.
+func (d *Dataset) noise(s *Spec, sds []float64, kept []int32) error {
+	if sds != nil {
+		if d.NoiseSD = sds; kept != nil {
+			d.NoiseSD = picked(sds, kept)
+		}
+		for i, v := range d.NoiseSD {
+			if !(v > 0) || math.IsInf(v, 0) {
+				row := i
+				if kept != nil {
+					row = int(kept[i])
+				}
+				return fmt.Errorf("%s: column %s, the standard deviation of the noise (data.noise_column), is %v in row %d; it must be above 0",
+					d.file(), quoteText(s.NoiseColumn), v, row+1)
+			}
+		}
+	}
+	return nil
+}
+
+// findNoiseBy finds the input that has noise of its own.
+func (d *Dataset) findNoiseBy(s *Spec) error {
+	if s.NoiseBy == "" {
+		return nil
+	}
+	names := make([]string, len(d.Inputs))
+	for i := range d.Inputs {
+		names[i] = d.Inputs[i].Name
+	}
+	at, err := lookup(s.NoiseBy, d.file(), names)
+	if err != nil {
+		return fmt.Errorf("noise_by names an input: %w", err)
+	}
+	d.NoiseBy = at + 1
+	return nil
+}
+
+// NoiseOf are the noise's standard deviations in some rows, nil where they are not known.
+func (d *Dataset) NoiseOf(rows []int32) []float64 {
+	if d.NoiseSD == nil {
+		return nil
+	}
+	return picked(d.NoiseSD, rows)
 }
 
 // newDataset makes a dataset of a table whose last column is the target.

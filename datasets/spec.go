@@ -36,6 +36,10 @@ type Spec struct {
 	Group      string // the column, of texts or numbers, that names the series of a row; "": there is one
 	GroupValue string // the series that is meant, as it stands in the table; "": the only one
 
+	// Noise that is not equal in all rows.
+	NoiseColumn string // standard deviations of it, but for a common factor; it is no input. "": they are not known
+	NoiseBy     string // an input whose values have noise of their own; "": none
+
 	// The Intel lab, see loadIntel.
 	Locations string // of the motes; default: mote_locs.txt beside the data
 	ValidRows int    // the first so many valid rows are taken; 0: all
@@ -157,6 +161,8 @@ func (s Spec) withDefaults() (Spec, error) {
 		return s, fmt.Errorf("types needs source = \"csv\", not %q", s.Source)
 	case s.Group != "" && s.Source != "csv":
 		return s, fmt.Errorf("group = %s needs source = \"csv\", not %q", quoteText(s.Group), s.Source)
+	case s.NoiseColumn != "" && s.Source != "csv":
+		return s, fmt.Errorf("noise_column = %s needs source = \"csv\", not %q", quoteText(s.NoiseColumn), s.Source)
 	case s.GroupValue != "" && s.Group == "":
 		return s, fmt.Errorf("group_value = %s, but data.group names no column", quoteText(s.GroupValue))
 	case (s.Source == "csv" || s.Source == "ieq") && s.Path == "":

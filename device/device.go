@@ -65,6 +65,34 @@ type Data interface {
 	Dim() int
 }
 
+// Scaler is a device that keeps a factor a_i with each row of its data, for rows that
+// count for more or less than others. Wherever these rows stand in Kernel, KernelDiag
+// and their gradients,
+//
+//	k(z, x_i) a_i,   a_i k(x_i, x_j) a_j,   a_i² k(x_i, x_i)
+//
+// take the place of the kernel's values: the process seen there is a_i f(x_i). Targets
+// are as they are given.
+type Scaler interface {
+	// NewScaledData is NewData with a factor above 0 for each row.
+	NewScaledData(x, y, scale []float64, dim int) (Data, error)
+}
+
+// ErrScales is below the error of a device that keeps no factors with rows.
+var ErrScales = errors.New("rows of different weight are computed on the CPU alone")
+
+// NewScaled places rows with factors on a device, and without (nil) where there are none.
+func NewScaled(dev Device, x, y, scale []float64, dim int) (Data, error) {
+	if scale == nil {
+		return dev.NewData(x, y, dim)
+	}
+	s, ok := dev.(Scaler)
+	if !ok {
+		return nil, fmt.Errorf("data: %w, not on %s", ErrScales, dev.Info().Kind)
+	}
+	return s.NewScaledData(x, y, scale, dim)
+}
+
 // CountRows returns the number of rows that NewData was given, or an error where
 // x, y and dim do not fit together.
 func CountRows(x, y []float64, dim int) (int, error) {

@@ -84,7 +84,7 @@ func (s *Session) makeRun(recorders []record.Recorder) {
 // be, the owner's note says why, and the run goes on all the same.
 func (s *Session) TakeOrders() {
 	socket, none := "", ""
-	at, err := steer.Listen(s.Run)
+	at, err := steer.Listen(s.Run, s.Path)
 	if err == nil {
 		s.steer, socket = at, at.Path
 	} else {

@@ -77,7 +77,7 @@ func (b *bench) drawHeader(c *plot.Canvas, r plot.Rect, t *theme.Theme) {
 	if e := b.hist.Evaluation; e != nil {
 		right = append(right, fmt.Sprintf("%.0f %% of data", 100*e.Proportion))
 	}
-	if eta, ok := b.hist.ETA(); ok && b.state() == record.Running && word == string(record.Running) {
+	if eta, ok := b.hist.ETA(); ok && eta >= time.Second && b.state() == record.Running && word == string(record.Running) {
 		right = append(right, format.Clock(eta)+" left")
 	}
 	tail := " " + strings.Join(right, " · ")
@@ -228,7 +228,7 @@ func (b *bench) drawProgress(c *plot.Canvas, r plot.Rect, t *theme.Theme) {
 	p := b.snapshot.Progress
 	if p.Total > 0 && b.steered() != nil {
 		text := fmt.Sprintf(" · %s %d/%d ", p.Phase, p.Done, p.Total)
-		if left := b.first.left(p, b.app.opts.now()); left > 0 && r.W >= 70 {
+		if left := b.first.left(p, b.app.opts.now()); left >= time.Second && r.W >= 70 {
 			text += "· " + format.Clock(left) + " left in it "
 		}
 		x = c.TextFit(x, r.Y, r.X+r.W-1-x, text, t.Faint)

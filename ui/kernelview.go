@@ -239,6 +239,9 @@ func (v *kernelView) draw(c *plot.Canvas, r plot.Rect, t *theme.Theme) {
 		switch p {
 		case paramPanel:
 			v.drawParams(c, in, t, id)
+			undo()
+			draw.ScrollMarks(c, area, t, v.scroll, v.last-v.scroll)
+			continue
 		case tracePanel:
 			v.drawTrace(c, in, t, id)
 		case covariancePanel:

@@ -120,8 +120,11 @@ func (t *Trainer) Calibrate(ctx context.Context) (*Calibration, error) {
 func (t *Trainer) foretold(ctx context.Context, past, ahead []int) (float64, error) {
 	rows := func(which []int) (d Training) {
 		d = t.data
-		d.X, d.Y = nil, nil
+		d.X, d.Y, d.NoiseSD = nil, nil, nil
 		for _, r := range which {
+			if t.data.NoiseSD != nil {
+				d.NoiseSD = append(d.NoiseSD, t.data.NoiseSD[r])
+			}
 			d.X, d.Y = append(d.X, t.data.X[r*t.dim:(r+1)*t.dim]...), append(d.Y, t.data.Y[r])
 		}
 		return d
@@ -132,6 +135,7 @@ func (t *Trainer) foretold(ctx context.Context, past, ahead []int) (float64, err
 		return 0, err
 	}
 	at := rows(ahead)
+	o.NoiseSD = at.NoiseSD
 	p, err := fit.predict(ctx, at.X, o)
 	if err == nil {
 		err = p.Check()

@@ -13,9 +13,9 @@ type Tensor struct {
 }
 
 // checkpointFormat is the version of what Checkpoint returns, ownFormat where kernels have
-// inducing inputs of their own and grownFormat where the space grows, which older programs
-// would overlook.
-const checkpointFormat, ownFormat, grownFormat = 2, 3, 4
+// inducing inputs of their own, weightFormat where rows have weights and grownFormat where the
+// space grows, which older programs would overlook.
+const checkpointFormat, ownFormat, weightFormat, grownFormat = 2, 3, 4, 5
 
 // Status of a kernel as a number in a checkpoint: its place in this list.
 func statuses() []Status { return []Status{Live, Pruned, Failed} }
@@ -32,6 +32,7 @@ const (
 	shareFields  = 4
 	volumeFields = 2
 	growthFields = 4
+	noiseFields  = 6
 
 	growingFields = 2
 )
@@ -46,7 +47,7 @@ const (
 // Checkpoint returns everything that the trainer has learned, by name; Resume
 // makes a trainer of it. Texts are arrays of the numbers of their UTF-8 bytes.
 //
-//	format              2; 3 where a kernel has inducing inputs of its own, 4 where the space has grown
+//	format              2; 3 where a kernel has inducing inputs of its own, 4 where rows have weights, 5 where the space grows
 //	run                 evaluation, rows seen, M, noise floor, training rows, evaluations
 //	                    added by Reoptimize, steps, batch, inducing inputs asked for (0:
 //	                    "auto"), place of the leader in the space (−1: none)
@@ -58,6 +59,12 @@ const (
 //	growth              where kernels come and go: 1 if they still do, 1 if there is no more to try
 //	growth/tried        text: ids of the kernels that have left, one a line, sorted; not there if none has
 //	growth/rows         on how many rows each of these was compared
+//	noise               where rows have weights: factor of σ_n² for rows to come, share of rows that count for
+//	                    little, unit of the variances known beforehand (0: none are), degrees of freedom (0: not
+//	                    Student's t), share of outliers, ratio of their variance (0: there are none)
+//	noise/levels        L x 2: values of the input whose levels have a noise of their own, standardised, and
+//	                    the factors of its variance; not there where there are none
+//	noise/weights       N: of the training rows
 //	neighbours          where Settings.Local is "auto": of which evaluation, how far from the rows known
 //	                    neighbours predict; 0: nowhere
 //	calibration 4       with Settings.Calibrate: of which evaluation, factor, origins, rows behind them
@@ -155,6 +162,17 @@ func (t *Trainer) Checkpoint() map[string]Tensor {
 	format := float64(checkpointFormat)
 	if slices.ContainsFunc(t.kernels, func(k *kernel) bool { return k.state != nil && k.state.Z != nil }) {
 		format = ownFormat
+	}
+	if t.weighing.weights != nil {
+		format = weightFormat
+		m := &t.weighing.model
+		add("noise", []float64{m.Factor, m.Outliers, m.Unit, m.Nu, m.Share, m.Ratio})
+		add("noise/weights", t.weighing.weights)
+		var levels []float64
+		for _, l := range m.Levels {
+			levels = append(levels, l.Value, l.Factor)
+		}
+		add("noise/levels", levels, len(m.Levels), 2)
 	}
 	if t.expansion.grammar != nil {
 		format = grownFormat

@@ -63,8 +63,8 @@ const (
 )
 
 // listen finds out, of few rows, whether what the best solution takes for noise is noise. If
-// it is a function that is too rough for the inducing inputs, bounds at what has been found
-// say nothing about kernels that have a part for it: all rows come next.
+// it is a function that is too rough for the inducing inputs, or one that repeats, bounds at what
+// has been found say nothing about kernels that have a part for it: all rows come next.
 func (r *round) listen(ctx context.Context) error {
 	if r.searchedAgain(len(r.live)) || r.rough > 0 || !r.settings.autoInducing() || r.dim > 1 ||
 		r.n > r.settings.AllRows || !r.concluding(r.number) ||
@@ -94,10 +94,18 @@ func (r *round) listen(ctx context.Context) error {
 	r.outcomes[best].Prediction = nil
 	left := slices.Clone(r.data.Y[:r.n])
 	floats.Sub(left, p.Mean)
-	if p.Noise >= leastRough && periods.Alike(o.X, left) > alikeSDs {
+	if p.Noise < leastRough {
+		return nil
+	}
+	how := ""
+	if periods.Alike(o.X, left) > alikeSDs {
+		how = "is alike in neighbouring rows"
+	} else if len(periods.Repeating(o.X, left, 1, r.settings.Seed)) > 0 {
+		how = "repeats"
+	}
+	if how != "" {
 		r.unresolved = true
-		r.remarks = append(r.remarks, Notice{Text: fmt.Sprintf(
-			"what %d inducing inputs take for noise is alike in neighbouring rows: all rows come next", r.m)})
+		r.remarks = append(r.remarks, Notice{Text: fmt.Sprintf("what %d inducing inputs take for noise %s: all rows come next", r.m, how)})
 	}
 	return nil
 }

@@ -4,6 +4,7 @@ import (
 	"example.com/kestrel/internal/guard"
 	"example.com/kestrel/kernelspace"
 	"example.com/kestrel/vbks/local"
+	"example.com/kestrel/vbks/noise"
 )
 
 // Status is what has become of a kernel.
@@ -54,6 +55,9 @@ type Training struct {
 	// know more than the data say.
 	Guesses map[string][]float64
 
+	NoiseSD []float64 // N, above 0: the noise's standard deviation in each row but for a common factor; nil: not known
+	NoiseBy int       // 1 + the input whose values have noise of their own; 0: none
+
 	First int // rows, the first ones, that priors, the noise's floor and candidate periods are of; 0: all
 	Begin int // rows, the first ones, that there are at the beginning; Grow announces others. 0: all
 }
@@ -72,6 +76,7 @@ type Evaluation struct {
 	Objective  float64        // total ELBO at the optimum of q(g), nats
 	// Calibration is of predictions after it, see Trainer.Calibrate; nil: none
 	Calibration *Calibration
+	Noise       *noise.Model        // how that of rows differs; nil: it is normal, equal in all
 	Entered     []Entered           // kernels that have come with it, where the space grows; not part of a checkpoint
 	Left        []string            // ids of those that have gone with it, likewise
 	Notices     []Notice            // what the user should know, once

@@ -195,6 +195,9 @@ func (t *Trainer) report(q *belief.Belief) *Evaluation {
 	if t.calibrated == t.evaluation {
 		e.Calibration = t.calibration
 	}
+	if m := t.weighing.model; !m.Plain() {
+		e.Noise = &m
+	}
 	for i, k := range t.kernels {
 		res := &e.Kernels[i]
 		_, _, _, member := t.standing(k)

@@ -10,6 +10,7 @@ import (
 	"example.com/kestrel/device"
 	"example.com/kestrel/kernelspace"
 	"example.com/kestrel/vbks/local"
+	"example.com/kestrel/vbks/noise"
 )
 
 // Frozen is what a trainer predicts with and nothing besides: what it takes to
@@ -20,6 +21,9 @@ type Frozen struct {
 	Jitter device.Jitter // of k(Z,Z)
 	X, Y   []float64     // rows that q(v) is the optimum for, N x Dim and N; nil where states have it
 	ByRoot bool          // FrozenState.Root is C with S = CCᵀ, else F with S⁻¹ = FFᵀ
+
+	Weights []float64    // of the rows X, Y; nil: 1
+	Noise   *noise.Model // how the noise of rows differs; nil: it is normal, equal in all
 
 	Kernels []FrozenKernel // those that an average has with any of the weights, and the leader; by rank
 
@@ -110,7 +114,7 @@ func (t *Trainer) knowsLOO() bool { return t.weighed == t.last || !t.settings.le
 // freezeOn is Freeze on the inducing inputs that the options ask for.
 func (t *Trainer) freezeOn(ctx context.Context, o FreezeOptions) (*Frozen, error) {
 	if o.WithoutRows && t.optimizer.bounded() && t.m >= t.rows {
-		fewer, err := t.onto(t.dev, t.data)
+		fewer, err := t.onto(t.dev, t.data, t.weighing.weights)
 		if err != nil {
 			return nil, err
 		}
@@ -162,6 +166,12 @@ func (t *Trainer) freeze(ctx context.Context, how FreezeOptions) (*Frozen, error
 	f := &Frozen{Dim: t.dim, Z: t.inducing, Jitter: t.jitter}
 	if !factors {
 		f.X, f.Y = t.data.X[:t.rows*t.dim], t.data.Y[:t.rows]
+		if t.weighing.weights != nil {
+			f.Weights = t.weighing.weights[:t.rows]
+		}
+	}
+	if m := t.weighing.model; !m.Plain() {
+		f.Noise = &m
 	}
 	if rule := t.optimizer.stepping(); rule != nil {
 		f.ByRoot = !rule.byPrecision()
@@ -377,12 +387,19 @@ func (f *Frozen) Check() error {
 		return errors.New("no inducing inputs, or not of its number of columns")
 	case len(f.X) != len(f.Y)*f.Dim || !finite(f.X) || !finite(f.Y):
 		return errors.New("rows that are not of its number of columns")
+	case f.Weights != nil && (len(f.Weights) != len(f.Y) || !positive(f.Weights)):
+		return errors.New("weights that are not of its rows, or not above 0")
 	case len(f.Kernels) == 0:
 		return errors.New("no kernel")
 	case f.Calibration != nil && !f.Calibration.sound():
 		return errors.New("a factor of standard deviations that none can be")
 	case !finite([]float64{f.Jitter.Relative, f.Jitter.Absolute}) || f.Jitter.Relative < 0 || f.Jitter.Absolute < 0:
 		return errors.New("a jitter that is no number")
+	}
+	if f.Noise != nil {
+		if err := f.Noise.Check(f.Dim); err != nil {
+			return err
+		}
 	}
 	for i := range f.Kernels {
 		if err := f.check(&f.Kernels[i], m); err != nil {

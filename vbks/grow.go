@@ -26,6 +26,9 @@ type growth struct {
 // upTo are the first n rows.
 func (d Training) upTo(n int) Training {
 	d.X, d.Y = d.X[:n*d.Dim:n*d.Dim], d.Y[:n:n]
+	if d.NoiseSD != nil {
+		d.NoiseSD = d.NoiseSD[:n:n]
+	}
 	return d
 }
 
@@ -89,19 +92,33 @@ func (t *Trainer) Grow(rows int) error {
 // taken in, kernels enter and leave, or another rung is climbed. It returns how to undo it.
 func (t *Trainer) moveOn(ctx context.Context) (undo func() error, err error) {
 	t.expansion.entered, t.expansion.left = nil, nil
-	switch {
-	case t.grown.rows > t.data.Rows():
-	case t.growing() && t.last != nil:
-		return t.spread(), nil
-	default:
-		return t.climb()
+	unweigh, err := t.reweigh(ctx)
+	if err != nil {
+		return func() error { return nil }, err
 	}
-	if err := ctx.Err(); err != nil {
-		return func() error { return nil }, context.Cause(ctx)
+	back := func() error { return nil }
+	if t.grown.rows <= t.data.Rows() && t.growing() && t.last != nil {
+		back = t.spread()
+	} else if t.grown.rows <= t.data.Rows() {
+		back, err = t.climb()
+	} else if err = ctx.Err(); err != nil {
+		err = context.Cause(ctx)
+	} else {
+		undo := t.keep()
+		if err = t.takeIn(); err != nil {
+			err = joined(err, undo())
+		} else {
+			back = undo
+		}
 	}
-	undo = t.keep()
-	if err := t.takeIn(); err != nil {
-		return func() error { return nil }, joined(err, undo())
+	undo = func() error {
+		err := back()
+		unweigh()
+		return err
+	}
+	if err != nil {
+		unweigh()
+		return func() error { return nil }, err
 	}
 	return undo, nil
 }
@@ -110,11 +127,9 @@ func (t *Trainer) moveOn(ctx context.Context) (undo func() error, err error) {
 func (t *Trainer) takeIn() error {
 	before := t.data.Rows()
 	t.data = t.all.upTo(t.grown.rows)
-	train, err := t.dev.NewData(t.data.X, t.data.Y, t.dim)
-	if err != nil {
+	if err := t.setWeights(t.weightsOfAll()); err != nil {
 		return err
 	}
-	t.train = train
 	t.scales = t.data.scales(t.data.Rows())
 	t.span = t.scales.Span
 	t.elboRows = permutation(t.data.Rows(), t.settings.Seed)

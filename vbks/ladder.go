@@ -35,6 +35,9 @@ const (
 	// fewLive kernels within what the leader has gained.
 	rungNats = 10
 	fewLive  = 12
+	// Where all rows come early fewLive kernels go on, or as many as have rows³ of roughWork in
+	// all: what is known of kernels then says little.
+	roughWork = 5e9
 	// A notice names so many kernels.
 	fewNames = 6
 	// A slack below settledNats decides nothing more.
@@ -241,7 +244,7 @@ func joined(a, b error) error {
 
 // finalists chooses the kernels of the next rung: the best quarter by what is sure
 // of their evidence, then those that might still be as good, by the middle of
-// their bounds, up to as many again. Few inducing inputs are worse for rough
+// their bounds and by how far that has moved lately, up to as many again. Few inducing inputs are worse for rough
 // kernels than for smooth ones, so that the local ELBO alone would leave them out. Of
 // few rows all stay that are no further behind than the best has come on this rung.
 func (t *Trainer) finalists() map[int]bool {
@@ -270,7 +273,8 @@ func (t *Trainer) finalists() map[int]bool {
 	}
 	count := t.settings.RungKernels(t.rows, t.atFirst(), len(live), t.rungs[t.rung+1])
 	if t.rung+1 == t.rough {
-		count = min(len(live), fewLive)
+		cube := float64(t.rows) * float64(t.rows) * float64(t.rows)
+		count = min(len(live), max(fewLive, int(roughWork/cube)))
 	}
 	stay := map[int]bool{}
 	order := by(sure)
@@ -284,8 +288,12 @@ func (t *Trainer) finalists() map[int]bool {
 			most = len(live)
 		}
 	}
-	for _, i := range by(middle) {
-		if len(stay) < most && (middle(i) > sure(order[0]) || sure(order[0])-sure(i) < near) {
+	best := t.kernels[order[0]]
+	hoped := func(i int) float64 {
+		return middle(i) + t.kernels[i].drift(best, t.rows == t.data.Rows())
+	}
+	for _, i := range by(hoped) {
+		if len(stay) < most && (hoped(i) > sure(order[0]) || sure(order[0])-sure(i) < near) {
 			stay[i] = true
 		}
 	}

@@ -86,14 +86,25 @@ func (u *unit) leftOut() error {
 		noise = append(noise, s2)
 	}
 	mean, variance, err := u.worker.bound.leaveOut(u.all(), noise, u.seen(), u.y[:u.order.Rows], u.stop)
-	if err == nil {
-		u.foretell(mean, variance, noise)
+	if err != nil {
+		return err
 	}
-	return err
+	for i := range mean {
+		for row := range mean[i] {
+			if u.weights != nil { // they are of √w f
+				w := u.weights[row]
+				mean[i][row] /= math.Sqrt(w)
+				variance[i][row] /= w
+			}
+		}
+	}
+	u.foretell(mean, variance, noise)
+	return nil
 }
 
 // leaveOneOut returns the log densities of the targets of the rows seen, in their order,
-// under each of some kernels at its hyperparameters, each row left out: nats of the
+// under each of some kernels at its hyperparameters and given the rows' weights, each row
+// left out: nats of the
 // standardised targets. It needs the optimiser "collapsed" and point estimates.
 func (t *Trainer) leaveOneOut(ctx context.Context, ids []string) (map[string][]float64, error) {
 	if !t.settings.leavesOut(t.data.Rows()) {
@@ -114,7 +125,7 @@ func (t *Trainer) leaveOneOut(ctx context.Context, ids []string) (map[string][]f
 		p := r.outcomes[i].Prediction
 		terms := make([]float64, t.rows)
 		for row, y := range t.data.Y[:t.rows] {
-			v := p.Var[row] + p.Noise
+			v := p.Var[row] + p.Noise/t.weighing.of(row)
 			d := y - p.Mean[row]
 			terms[row] = -(math.Log(2*math.Pi*v) + d*d/v) / 2
 		}

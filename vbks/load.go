@@ -12,6 +12,7 @@ import (
 	"example.com/kestrel/device"
 	"example.com/kestrel/kernelspace"
 	"example.com/kestrel/vbks/belief"
+	"example.com/kestrel/vbks/noise"
 	"example.com/kestrel/vbks/params"
 )
 
@@ -37,6 +38,7 @@ func Resume(
 	}
 	l := &loader{arrays: arrays}
 	l.run(t)
+	l.weights(t)
 	for i := range t.kernels {
 		if l.err == nil && t.evaluation > 0 {
 			l.kernel(t, i)
@@ -182,7 +184,8 @@ func (l *loader) run(t *Trainer) {
 	if _, ok := l.arrays["format"]; !ok {
 		l.fail("array format is missing; an older version of the program wrote it")
 	}
-	if v := l.numbers("format", 1)[0]; l.err == nil && v != checkpointFormat && v != ownFormat && v != grownFormat {
+	formats := []float64{checkpointFormat, ownFormat, weightFormat, grownFormat}
+	if v := l.numbers("format", 1)[0]; l.err == nil && !slices.Contains(formats, v) {
 		age := "an older"
 		if v > grownFormat {
 			age = "a newer"
@@ -261,6 +264,38 @@ func (l *loader) run(t *Trainer) {
 			return
 		}
 		t.spent = time.Duration(math.Round(v[0] * float64(time.Second))) // cut off, a nanosecond would be lost
+	}
+}
+
+// weights loads those of the rows.
+func (l *loader) weights(t *Trainer) {
+	v := l.optional("noise", noiseFields)
+	if v == nil {
+		return
+	}
+	m := t.weighing.model
+	m.Factor, m.Outliers, m.Tail = v[0], v[1], noise.Tail{Nu: v[3], Share: v[4], Ratio: v[5]}
+	levels := l.optional("noise/levels", -1)
+	if len(levels)%2 != 0 || (len(levels) > 0) != (len(m.Levels) > 0) || (v[2] > 0) != (m.Unit > 0) {
+		l.fail("array noise: it is not of these data and settings")
+	}
+	for ; len(levels) > 1; levels = levels[2:] { // rows that came since may have brought others
+		if i := slices.IndexFunc(m.Levels, func(o noise.Level) bool { return o.Value == levels[0] }); i >= 0 {
+			m.Levels[i].Factor = levels[1]
+		} else {
+			l.fail("array noise/levels: %v is no level of these data", levels[0])
+		}
+	}
+	weights := l.numbers("noise/weights", t.data.Rows())
+	if err := m.Check(t.dim); err != nil || l.err == nil && !positive(weights) {
+		l.fail("array noise: %v, or weights that are not above 0", err)
+	}
+	if l.err != nil {
+		return
+	}
+	t.weighing.model = m
+	if err := t.setWeights(weights); err != nil {
+		l.fail("array noise/weights: %v", err)
 	}
 }
 

@@ -41,6 +41,9 @@ type PredictOptions struct {
 	Top     int      // the highest-ranked kernels; 0: all live ones
 	Weights string   // one of WeightNames; "" and "auto" are "posterior"
 	IDs     []string // these kernels instead
+	// NoiseSD has the standard deviations of the noise at the rows, as Training.NoiseSD; 0 or
+	// nil: not known.
+	NoiseSD []float64
 }
 
 // Weights names what PredictOptions.Weights stand for after this run: "loo" are the
@@ -192,6 +195,9 @@ func (t *Trainer) Local(ctx context.Context) (*local.Part, error) {
 		return nil, nil
 	case asked == local.Auto && (t.rows < leastDense || 2*t.rows > MostFactors || t.dim > 1 && t.data.Clock == nil):
 		return nil, nil // a model file could not keep more rows
+	case t.weighing.model.Levels != nil || t.weighing.model.Unit > 0:
+		t.alone = errors.New("they know nothing of noise that differs from row to row")
+		return nil, nil
 	}
 	decided := asked == local.Auto && t.decided == t.evaluation
 	if decided && t.within == 0 {
@@ -309,6 +315,7 @@ func (t *Trainer) predict(ctx context.Context, x []float64, o PredictOptions) (*
 		got := r.outcomes[i].Prediction
 		p.Mean[j], p.Var[j], p.Noise[j] = got.Mean, got.Var, got.Noise
 	}
+	t.weighing.model.Put(p, x, squares(o.NoiseSD), t.dim)
 	return p, nil
 }
 

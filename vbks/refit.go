@@ -39,7 +39,11 @@ func (t *Trainer) onRows(ctx context.Context, dev device.Device, data Training, 
 	if err != nil {
 		return nil, err
 	}
-	out, err := t.onto(dev, data)
+	count, err := t.weightsFor(ctx, data)
+	if err != nil {
+		return nil, err
+	}
+	out, err := t.onto(dev, data, count)
 	if err != nil {
 		return nil, err
 	}
@@ -80,7 +84,7 @@ func (t *Trainer) onRows(ctx context.Context, dev device.Device, data Training, 
 // Twin returns a trainer that predicts as t does, on another device, which it has for
 // itself.
 func (t *Trainer) Twin(dev device.Device) (*Trainer, error) {
-	out, err := t.onto(dev, t.data)
+	out, err := t.onto(dev, t.data, t.weighing.weights)
 	if err != nil {
 		return nil, err
 	}
@@ -92,9 +96,9 @@ func (t *Trainer) Twin(dev device.Device) (*Trainer, error) {
 	return out, out.makeWorkers()
 }
 
-// onto returns a trainer of the same kernels and standing, on a device that has rows
-// but neither inducing inputs nor workers yet. It shares what is not written to.
-func (t *Trainer) onto(dev device.Device, data Training) (*Trainer, error) {
+// onto returns a trainer of the same kernels and standing, on a device that has rows of
+// these weights (nil: all 1) but neither inducing inputs nor workers yet. It shares what is not written to.
+func (t *Trainer) onto(dev device.Device, data Training, weights []float64) (*Trainer, error) {
 	out := *t
 	out.kernels = make([]*kernel, len(t.kernels))
 	for i, k := range t.kernels {
@@ -116,9 +120,7 @@ func (t *Trainer) onto(dev device.Device, data Training) (*Trainer, error) {
 	out.elboRows = permutation(out.rows, t.settings.Seed)
 	out.drawer, out.scout, out.workers, out.lost = nil, nil, nil, nil
 	out.gate, out.held, out.progress, out.perform = nil, nil, nil, doHere
-	var err error
-	out.train, err = dev.NewData(data.X, data.Y, data.Dim)
-	return &out, err
+	return &out, out.setWeights(weights)
 }
 
 // reclimb takes the hyperparameters of kernels uphill on all rows. One that cannot

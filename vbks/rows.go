@@ -1,8 +1,15 @@
 package vbks
 
 import (
+	"context"
+	"fmt"
+	"math"
 	"math/rand/v2"
+	"slices"
 
+	"example.com/kestrel/device"
+	"example.com/kestrel/vbks/noise"
+	"example.com/kestrel/vbks/params"
 	"example.com/kestrel/vbks/random"
 )
 
@@ -10,19 +17,19 @@ import (
 type rowSet struct {
 	N    int
 	Rows []int32 // nil: the first N
-	YY   float64 // Σ y²
+	YY   float64 // Σ y², of weighted targets
 }
 
 // spreadRows takes at most count rows, evenly from the first n.
 func (t *Trainer) spreadRows(n, count int) *rowSet {
 	if n <= count {
-		return &rowSet{N: n, YY: sumSquares(t.data.Y[:n])}
+		return &rowSet{N: n, YY: sumSquares(t.weighing.y[:n])}
 	}
 	s := &rowSet{N: count, Rows: make([]int32, count)}
 	for i := range s.Rows {
 		j := int(float64(i) * float64(n) / float64(count))
 		s.Rows[i] = int32(j)
-		s.YY += t.data.Y[j] * t.data.Y[j]
+		s.YY += t.weighing.y[j] * t.weighing.y[j]
 	}
 	return s
 }
@@ -52,11 +59,11 @@ func (t *Trainer) elboSample(n int) *rowSet {
 func (t *Trainer) tuneSample(count int) *rowSet {
 	n := t.data.Rows()
 	if count >= n {
-		return &rowSet{N: n, YY: sumSquares(t.data.Y[:n])}
+		return &rowSet{N: n, YY: sumSquares(t.weighing.y[:n])}
 	}
 	s := &rowSet{N: count, Rows: t.elboRows[n-count:]}
 	for _, i := range s.Rows {
-		s.YY += t.data.Y[i] * t.data.Y[i]
+		s.YY += t.weighing.y[i] * t.weighing.y[i]
 	}
 	return s
 }
@@ -170,4 +177,266 @@ func (d *batchDrawer) takes(r int) (was bool) {
 	was = d.taken[r] == d.batch
 	d.taken[r] = d.batch
 	return was
+}
+
+// weighing is how much the rows that are known count. What has weights w_i of geometric
+// mean 1 is
+//
+//	√w_i y_i = √w_i f(x_i) + ε_i,   ε_i ~ N(0, σ_n²),
+//
+// which is all that bounds, gradients, q(v) and predictions know of them: the device has
+// the factors √w_i with the inputs. The weights are the same for all kernels, whose local
+// ELBOs are then of the same rows and comparable, and are as densities those of the rows
+// themselves.
+type weighing struct {
+	model   noise.Model
+	rows    noise.Rows // what is known beforehand of all rows that there may be
+	weights []float64  // of the rows that are known; nil: all are 1
+	y       []float64  // targets times the roots of the weights
+}
+
+// of is the weight of a row.
+func (w *weighing) of(row int) float64 {
+	if w.weights == nil {
+		return 1
+	}
+	return w.weights[row]
+}
+
+// weighted places rows with weights (nil: 1) on a device, and returns their targets times
+// the roots of these.
+func weighted(dev device.Device, x, y, weights []float64, dim int) (device.Data, []float64, error) {
+	var roots []float64
+	if weights != nil {
+		roots, y = make([]float64, len(weights)), slices.Clone(y)
+		for i, w := range weights {
+			roots[i] = math.Sqrt(w)
+			y[i] *= roots[i]
+		}
+	}
+	d, err := device.NewScaled(dev, x, y, roots, dim)
+	return d, y, err
+}
+
+// setWeights gives the rows that are known their weights, all 1 where they are nil.
+func (t *Trainer) setWeights(weights []float64) error {
+	train, y, err := weighted(t.dev, t.data.X, t.data.Y, weights, t.dim)
+	if err != nil {
+		return err
+	}
+	t.train, t.weighing.weights, t.weighing.y = train, weights, y
+	return nil
+}
+
+// beginWeights gives the rows the weights that are known beforehand.
+func (t *Trainer) beginWeights() error {
+	w := &t.weighing
+	w.model = noise.Model{Factor: 1}
+	switch sds := t.all.NoiseSD; {
+	case sds == nil:
+	case len(sds) != t.all.Rows() || !positive(sds):
+		return fmt.Errorf("standard deviations of the noise: %d for %d rows, or some that are not above 0", len(sds), t.all.Rows())
+	default:
+		w.rows.Known, w.model.Unit = noise.Relative(sds, t.all.deciding())
+	}
+	if c := t.all.NoiseBy - 1; c >= 0 {
+		values := make([]float64, t.all.Rows())
+		for i := range values {
+			values[i] = t.all.X[i*t.dim+c]
+		}
+		w.rows.Level = w.model.Find(c, values)
+	}
+	return t.setWeights(t.weightsOfAll())
+}
+
+// weightsOfAll are those of the rows that are known: which they have, and what is known
+// beforehand of the others; nil where all are 1.
+func (t *Trainer) weightsOfAll() []float64 {
+	w := &t.weighing
+	if w.model.Plain() {
+		return nil
+	}
+	n := t.data.Rows()
+	of := noise.Begin(w.model, w.rows, n).Weights
+	for i := len(w.weights); i < n; i++ {
+		of[i] /= w.model.Factor
+	}
+	copy(of, w.weights)
+	return of
+}
+
+// ordinary are the first n rows but for outliers, which look like periods to a periodogram.
+func (t *Trainer) ordinary(n int) (x, y []float64) {
+	if t.weighing.model.Normal() {
+		return t.data.X[:n*t.dim], t.data.Y[:n]
+	}
+	for i := range n {
+		at, v := t.data.X[i*t.dim:(i+1)*t.dim], 0.0
+		if t.data.NoiseSD != nil {
+			v = t.data.NoiseSD[i] * t.data.NoiseSD[i]
+		}
+		if scale, _ := t.weighing.model.ScaleAt(at, v); !t.weighing.model.Outlying(scale, t.weighing.of(i)) {
+			x, y = append(x, at...), append(y, t.data.Y[i])
+		}
+	}
+	return x, y
+}
+
+const (
+	// Steps for the noise end when no weight moves by more than settledWeight of it, after
+	// mostWeighings, or when they have taken so many multiplications and additions.
+	settledWeight = 0.01
+	mostWeighings = 25
+	mostWeighed   = 2e10
+	// keptNats is how far below what speaks for outliers they are kept where they have been found.
+	keptNats = 3
+)
+
+// reweigh finds, before the next evaluation, the weights of the rows seen from what the
+// leader of the last one leaves of them, at its hyperparameters but for σ_n²: whether they
+// speak for outliers, and then by steps of noise.Fit, each with q(f) anew. It returns how
+// to undo it.
+func (t *Trainer) reweigh(ctx context.Context) (undo func(), err error) {
+	none := func() {}
+	if t.last == nil || t.last.Leader() < 0 || !t.settings.reweighs() && t.weighing.rows.Level == nil {
+		return none, nil
+	}
+	if _, ok := t.dev.(device.Scaler); !ok {
+		return none, nil
+	}
+	before, train, drawer, notices := t.weighing, t.train, t.drawer, t.notices
+	undo = func() { t.weighing, t.train, t.drawer, t.notices = before, train, drawer, notices }
+	leader := t.last.Leader()
+	state := t.kernels[leader].state.unplaced()
+	program := t.kernels[leader].program
+	raw, s2 := params.Raw(program, state.Free, t.floor)
+	fit := noise.Fit{Model: before.model, Noise: s2, Weights: slices.Clone(before.weights)}
+	if fit.Weights == nil {
+		fit.Weights = slices.Repeat([]float64{1}, t.data.Rows())
+	}
+	known := t.weighing.rows
+	left, variance, err := t.residuals(ctx, leader, state)
+	if err != nil {
+		return none, err
+	}
+	outliers := false
+	if t.settings.reweighs() {
+		student := t.settings.Likelihood == StudentLikelihood
+		tail, gain := noise.Best(fit.Standardised(known, left, variance), student)
+		enough := 0.0
+		if !fit.Normal() { // not now this and now that
+			enough = -keptNats
+		}
+		switch outliers = student || gain > enough; {
+		case !outliers:
+			fit.Tail = noise.Tail{}
+		case fit.Normal() || (fit.Nu > 0) != (tail.Nu > 0):
+			fit.Tail = tail
+		}
+	}
+	if !outliers && before.model.Normal() && known.Level == nil {
+		return none, nil
+	}
+	most := min(mostWeighings, max(3, int(mostWeighed/(float64(t.rows)*float64(t.m)*float64(t.m)))))
+	for range most {
+		was := slices.Clone(fit.Weights)
+		fit.Step(known, left, variance)
+		moved := 0.0
+		for i, w := range fit.Weights {
+			moved = math.Max(moved, math.Abs(math.Log(w/was[i])))
+		}
+		t.weighing.model = fit.Model
+		weights := fit.Weights
+		if fit.Plain() {
+			weights, t.weighing.model = nil, noise.Model{Factor: 1}
+		}
+		if err = t.setWeights(slices.Clone(weights)); err != nil || moved < settledWeight {
+			break
+		}
+		state.Free = params.Free(program, raw, fit.Noise, t.floor)
+		if left, variance, err = t.residuals(ctx, leader, state); err != nil {
+			break
+		}
+		_, fit.Noise = params.Raw(program, state.Free, t.floor)
+	}
+	if err != nil {
+		undo()
+		return none, err
+	}
+	t.drawer = nil
+	if was := before.model.Tail; was.Normal() == outliers || (was.Nu > 0) != (t.weighing.model.Nu > 0) {
+		text := "the rows do not speak for outliers any more: noise is normal"
+		if outliers {
+			text = "noise has heavy tails: " + t.weighing.model.String()
+		}
+		t.notices = append(t.notices[:len(t.notices):len(t.notices)], Notice{Text: text})
+	}
+	return undo, nil
+}
+
+// residuals are what a kernel at a state leaves of the targets of the rows seen, and the
+// variance of f there.
+func (t *Trainer) residuals(ctx context.Context, kernel int, st *State) (left, variance []float64, err error) {
+	r := t.asking()
+	defer r.close()
+	o := r.order(phasePredict)
+	o.X = t.data.X[:t.rows*t.dim]
+	if err := r.site().place(o); err != nil {
+		return nil, nil, err
+	}
+	tasks := r.tasks([]int{kernel})
+	tasks[0].Last = st
+	if err := r.each(ctx, o, tasks); err != nil {
+		return nil, nil, err
+	}
+	p := r.outcomes[kernel].Prediction
+	left = slices.Clone(t.data.Y[:t.rows])
+	for i := range left {
+		left[i] -= p.Mean[i]
+	}
+	if !finite(left) || !finite(p.Var) {
+		return nil, nil, fmt.Errorf("weights of rows: kernel %s cannot be evaluated at its hyperparameters", t.kernels[kernel].id)
+	}
+	return left, p.Var, nil
+}
+
+// weightsFor are the weights of other rows, by what is known of them beforehand and what
+// the leader says of them; nil where all are 1.
+func (t *Trainer) weightsFor(ctx context.Context, data Training) ([]float64, error) {
+	m := &t.weighing.model
+	if m.Plain() {
+		return nil, nil
+	}
+	leader := t.last.Leader()
+	p, err := t.predict(ctx, data.X, PredictOptions{IDs: []string{t.kernels[leader].id}, NoiseSD: data.NoiseSD})
+	if err != nil {
+		return nil, err
+	}
+	out := make([]float64, data.Rows())
+	for i := range out {
+		out[i] = m.Weight(p.NoiseScale[i], p.Noise[0], data.Y[i]-p.Mean[0][i], p.Var[0][i])
+	}
+	return out, nil
+}
+
+// squares of standard deviations, nil where there are none.
+func squares(sds []float64) []float64 {
+	if sds == nil {
+		return nil
+	}
+	out := make([]float64, len(sds))
+	for i, s := range sds {
+		out[i] = s * s
+	}
+	return out
+}
+
+// positive reports whether all numbers are finite and above 0.
+func positive(x []float64) bool {
+	for _, v := range x {
+		if !(v > 0) || math.IsInf(v, 0) {
+			return false
+		}
+	}
+	return true
 }

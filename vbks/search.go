@@ -26,6 +26,7 @@ const (
 	promising       = 40.0  // nats that a start may be behind then
 	transplantSlack = 30.0  // nats that a transplant may be behind the present solution
 	variantSlack    = 200.0 // nats that a variant may be behind the present solution
+	leftPeriods     = 4     // those that a solution leaves that are tried
 	scoutFewest     = 10    // live kernels that the scout is still enlarged for
 	scoutKernels    = 144   // and those for which it has
 	scoutRows       = 768   // so many rows
@@ -169,7 +170,7 @@ func (u *unit) roughen(ctx context.Context, onRows, plain objective) error {
 	if !u.thorough() {
 		return nil
 	}
-	return u.variants(ctx, onRows, plain, true, "rougher", u.drawer.Roughen)
+	return u.variants(ctx, onRows, plain, variantSlack, "rougher", u.drawer.Roughen)
 }
 
 // scan tries, in a thorough search of few kernels on few rows, periods of few cycles, by
@@ -178,23 +179,30 @@ func (u *unit) scan(ctx context.Context, onRows, onScreen objective) error {
 	if !u.thorough() || u.total > u.settings.AllRows || len(u.models) > fewLive {
 		return nil
 	}
-	return u.variants(ctx, onRows, onScreen, false, "scanned", u.drawer.Scan)
+	return u.variants(ctx, onRows, onScreen, math.NaN(), "scanned", u.drawer.Scan)
 }
 
 // recur tries, in a thorough search, periods that the present solutions leave in the
 // data; of few rows also where solutions are only taken up with more inducing inputs,
-// which may be the first to resolve one.
+// which may be the first to resolve one. Where bounds cost much that is two only, if one
+// is worth something before it is optimised.
 func (u *unit) recur(ctx context.Context, onRows, plain objective) error {
-	few := u.order.Thorough && u.optimizer.search().always && u.settings.light(u.total, u.drawer.Inducing)
+	few := u.order.Thorough && u.optimizer.search().always && u.total <= u.settings.AllRows
 	if !few && !u.thorough() {
 		return nil
 	}
-	return u.variants(ctx, onRows, plain, true, "left", u.drawer.Left)
+	if few && !u.thorough() && !u.settings.light(u.total, u.drawer.Inducing) {
+		foremost := func(p *kernelspace.Program, x []float64) [][]float64 { return u.drawer.Left(p, x, 2) }
+		return u.variants(ctx, onRows, plain, transplantSlack, "left", foremost)
+	}
+	all := func(p *kernelspace.Program, x []float64) [][]float64 { return u.drawer.Left(p, x, leftPeriods) }
+	return u.variants(ctx, onRows, plain, variantSlack, "left", all)
 }
 
 // variants tries what is made of the present solutions, and optimises the best of each
-// kernel, by its value on the whole or on some of the rows.
-func (u *unit) variants(ctx context.Context, onRows, plain objective, whole bool, label string,
+// kernel that is no further than so many nats behind the present one; with NaN, whose values are of
+// some of the rows, the best in any case.
+func (u *unit) variants(ctx context.Context, onRows, plain objective, slack float64, label string,
 	of func(p *kernelspace.Program, x []float64) [][]float64,
 ) error {
 	trials := make([][]*ascent, len(u.tasks))
@@ -215,10 +223,10 @@ func (u *unit) variants(ctx context.Context, onRows, plain objective, whole bool
 	var sub []int
 	var runs []*ascent
 	for i, best := range tried {
-		if best == nil || whole && best.value < u.outcomes[i].value()-variantSlack {
+		if best == nil || best.value < u.outcomes[i].value()-slack {
 			continue
 		}
-		if best.start = best.x; !whole {
+		if best.start = best.x; math.IsNaN(slack) {
 			best = &ascent{start: best.x}
 		}
 		sub, runs = append(sub, i), append(runs, best)

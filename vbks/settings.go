@@ -39,6 +39,7 @@ type Settings struct {
 	SharedPeriod    bool    // one period for all columns of a periodic leaf
 	ARD             bool    // one length scale per column, for all leaves
 	Transplants     bool    // try solutions of related kernels as starts
+	Likelihood      string  // one of LikelihoodNames; "": "gaussian"
 	Priors          string  // one of PriorNames; "" and "auto" are "broad"
 	Growth          Growth  // of the space of kernels
 	// Line is a linear mean function that all kernels have, standardised; nil: none.
@@ -113,12 +114,33 @@ func DefaultSettings() Settings {
 		AutoPruneWait:   3,
 		AutoPruneKeep:   10,
 		Weights:         "auto",
+		Likelihood:      gaussianLikelihood,
 		Priors:          "auto",
 		Growth:          Growth{Live: 32, Leaves: 6, Ratio: 0.5},
 		PredictTheta:    autoTheta,
 		Calibrate:       CalibrateNames()[0],
 		Local:           local.Auto,
 	}
+}
+
+// What Likelihood may be.
+const (
+	autoLikelihood     = "auto"
+	gaussianLikelihood = "gaussian"
+)
+
+// StudentLikelihood is the Likelihood of Student's t whatever the rows say.
+const StudentLikelihood = "student"
+
+// LikelihoodNames lists what Settings.Likelihood may be: noise is normal, or Student's t, or
+// that where the rows speak for it.
+func LikelihoodNames() []string {
+	return []string{autoLikelihood, gaussianLikelihood, StudentLikelihood}
+}
+
+// reweighs reports whether weights of rows are looked for from evaluation to evaluation.
+func (s Settings) reweighs() bool {
+	return s.Likelihood == autoLikelihood || s.Likelihood == StudentLikelihood
 }
 
 // What Priors may be.

@@ -22,6 +22,7 @@ type Thawed struct {
 	of    *Frozen
 	bound *collapsed // of one kernel
 	rows  device.Points
+	y     []float64 // of rows, weighted
 }
 
 // On makes what predicts with f, on a device that it has for itself from now on.
@@ -30,6 +31,7 @@ func (f *Frozen) On(dev device.Device) (*Thawed, error) {
 	if err := f.Check(); err != nil {
 		return nil, err
 	}
+	t := &Thawed{of: f}
 	c := &common{dev: dev, dim: f.Dim, m: len(f.Z) / f.Dim, jitter: f.Jitter}
 	z, err := dev.NewData(f.Z, nil, f.Dim)
 	if err != nil {
@@ -37,7 +39,7 @@ func (f *Frozen) On(dev device.Device) (*Thawed, error) {
 	}
 	c.z = device.All(z)
 	if f.Y != nil {
-		if c.train, err = dev.NewData(f.X, f.Y, f.Dim); err != nil {
+		if c.train, t.y, err = weighted(dev, f.X, f.Y, f.Weights, f.Dim); err != nil {
 			return nil, err
 		}
 	}
@@ -49,7 +51,6 @@ func (f *Frozen) On(dev device.Device) (*Thawed, error) {
 	if err != nil {
 		return nil, err
 	}
-	t := &Thawed{of: f}
 	if t.bound, err = newCollapsed(g); err != nil {
 		return nil, err
 	}
@@ -117,6 +118,7 @@ func (t *Thawed) Predict(ctx context.Context, x []float64, o PredictOptions) (*m
 		p.IDs, p.Noise = append(p.IDs, k.Program.ID), append(p.Noise, noise)
 		p.Mean, p.Var = append(p.Mean, mean), append(p.Var, variance)
 	}
+	t.of.Noise.Put(p, x, squares(o.NoiseSD), t.of.Dim)
 	if c := t.of.Calibration; c != nil {
 		p.Widen(c.Factor)
 	}
@@ -214,7 +216,7 @@ func (t *Thawed) hold(ctx context.Context, s *FrozenState) error {
 	if err := c.gather(only, t.rows, false, stopOf(ctx)); err != nil {
 		return err
 	}
-	c.optimum(only, float64(t.rows.Len()), sumSquares(t.of.Y))
+	c.optimum(only, float64(t.rows.Len()), sumSquares(t.y))
 	c.belief(only)
 	_, ok, err := c.result(0, nil)
 	if err == nil && !ok {

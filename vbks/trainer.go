@@ -32,6 +32,7 @@ type Trainer struct {
 	data      Training           // the rows that are known
 	all       Training           // and those that Grow may announce
 	inducing  []float64          // Z, row-major
+	weighing  weighing           // of these
 	scales    kernelspace.Scales // of the rows that are known
 	first     kernelspace.Scales // of Training.First
 	drawer    *starts.Drawer     // nil until something is searched for
@@ -152,10 +153,10 @@ func newTrainer(dev device.Device, data Training, space []Candidate, columns []s
 	}
 	t.common = common{dev: dev, dim: data.Dim, jitter: s.Jitter, wall: params.Wall, span: t.scales.Span}
 	t.floor = s.NoiseFloor * t.first.YVar
-	var err error
-	if t.train, err = dev.NewData(data.X, data.Y, data.Dim); err != nil {
+	if err := t.beginWeights(); err != nil {
 		return nil, err
 	}
+	var err error
 	t.settings.Optimizer = s.resolved(n)
 	if t.optimizer, err = optimizerOf(t.settings.Optimizer); err != nil {
 		return nil, err
@@ -223,8 +224,8 @@ func (t *Trainer) prepareSearch() error {
 // readyDrawer makes what draws starts, which knows the candidate periods.
 func (t *Trainer) readyDrawer() {
 	if t.drawer == nil {
-		n := t.data.deciding()
-		t.drawer = starts.NewDrawer(t.data.X[:n*t.dim], t.data.Y[:n], t.dim, starts.Options{
+		x, y := t.ordinary(t.data.deciding())
+		t.drawer = starts.NewDrawer(x, y, t.dim, starts.Options{
 			Inducing: t.m, Floor: t.floor, Scales: t.first, Seed: t.settings.Seed, Calendar: t.settings.Priors == seriesPriors,
 		})
 	}

@@ -173,7 +173,8 @@ type site struct {
 	models    []*model
 	drawer    *starts.Drawer
 	total     int       // training rows
-	x, y      []float64 // inputs, targets
+	x, y      []float64 // inputs, weighted targets
+	weights   []float64 // of rows; nil: 1
 	shared    []float64 // inducing inputs of all kernels
 	guesses   map[string][]float64
 	gate      gate
@@ -182,7 +183,7 @@ type site struct {
 // site returns the trainer's own, as the run is.
 func (t *Trainer) site() *site {
 	s := &site{common: &t.common, settings: t.settings, optimizer: t.optimizer, drawer: t.drawer,
-		total: t.data.Rows(), x: t.data.X, y: t.data.Y, shared: t.inducing, guesses: t.data.Guesses, gate: t.gate}
+		total: t.data.Rows(), x: t.data.X, y: t.weighing.y, weights: t.weighing.weights, shared: t.inducing, guesses: t.data.Guesses, gate: t.gate}
 	for _, k := range t.kernels {
 		s.models = append(s.models, k.model)
 	}

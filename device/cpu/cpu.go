@@ -5,6 +5,7 @@ package cpu
 import (
 	"errors"
 	"fmt"
+	"math"
 	"runtime"
 
 	"example.com/kestrel/device"
@@ -61,9 +62,10 @@ func (d *Device) Close() error { return nil }
 // data holds the points column by column, so that the loops over a kernel
 // matrix's columns read contiguous memory.
 type data struct {
-	cols [][]float64
-	y    []float64
-	rows int
+	cols  [][]float64
+	y     []float64
+	scale []float64 // a factor for each row; nil: 1
+	rows  int
 }
 
 func (d *data) Rows() int { return d.rows }
@@ -87,6 +89,25 @@ func (d *Device) NewData(x, y []float64, dim int) (device.Data, error) {
 		}
 		out.cols[c] = col
 	}
+	return out, nil
+}
+
+// NewScaledData is NewData with a factor for each row, see device.Scaler.
+func (d *Device) NewScaledData(x, y, scale []float64, dim int) (device.Data, error) {
+	made, err := d.NewData(x, y, dim)
+	if err != nil {
+		return nil, err
+	}
+	out := made.(*data)
+	if len(scale) != out.rows {
+		return nil, fmt.Errorf("data: %d factors for %d rows", len(scale), out.rows)
+	}
+	for i, a := range scale {
+		if !(a > 0) || math.IsInf(a, 0) {
+			return nil, fmt.Errorf("data: a factor of %v in row %d, want one above 0", a, i+1)
+		}
+	}
+	out.scale = scale
 	return out, nil
 }
 

@@ -168,6 +168,7 @@ func (l *lane) Kernel(sub []int, ks device.Kernels, theta device.Array, a, b dev
 			t.values(&p, b.member)
 		}
 	}
+	weigh(sub, a, b, o)
 	for i, k := range sub {
 		if bounds[i].tape != nil {
 			o.tapes[k].set(kn, th.member(k), a, b)
@@ -182,8 +183,9 @@ func (l *lane) KernelGrad(sub []int, ks device.Kernels, theta device.Array, a, b
 	t := &l.tile
 	t.aux = true
 	bounds := l.bind(sub, kn, th, p)
+	byRow, byCol := scales(a), scales(b)
 	for i, k := range sub {
-		bounds[i].member, bounds[i].grad = br.member(k), g.member(k)
+		bounds[i].member, bounds[i].grad = weighed(br.member(k), byRow, byCol, p.cols), g.member(k)
 		bounds[i].tape = km.played(k, kn, th.member(k), a, b)
 	}
 	for p.next(t) {
@@ -223,6 +225,11 @@ func (l *lane) KernelDiag(sub []int, ks device.Kernels, theta device.Array, a de
 			}
 		}
 	}
+	if by := squares(a); by != nil {
+		for i := range bounds {
+			weighMatrix(bounds[i].member, nil, by, p.cols)
+		}
+	}
 }
 
 func (l *lane) KernelDiagGrad(sub []int, ks device.Kernels, theta device.Array, a device.Points, bar, gradTheta device.Array) {
@@ -232,8 +239,9 @@ func (l *lane) KernelDiagGrad(sub []int, ks device.Kernels, theta device.Array, 
 	t := &l.tile
 	t.aux = true
 	bounds := l.bind(sub, kn, th, p)
+	by := squares(a)
 	for i, k := range sub {
-		bounds[i].member, bounds[i].grad = br.member(k), g.member(k)
+		bounds[i].member, bounds[i].grad = weighed(br.member(k), nil, by, p.cols), g.member(k)
 	}
 	for first := true; p.next(t); first = false {
 		for i := range bounds {
@@ -264,8 +272,10 @@ func (l *lane) KernelInputGrad(sub []int, ks device.Kernels, theta device.Array,
 	t := &l.tile
 	t.aux = true
 	bounds := l.bind(sub, kn, th, p)
+	byRow, byCol := scales(a), scales(b)
 	for i, k := range sub {
-		bounds[i].member, bounds[i].grad, bounds[i].inputs = br.member(k), t.lost, g.member(k)
+		bounds[i].member = weighed(br.member(k), byRow, byCol, p.cols)
+		bounds[i].grad, bounds[i].inputs = t.lost, g.member(k)
 	}
 	for p.next(t) {
 		for i := range bounds {

@@ -76,6 +76,8 @@ types = {room = "levels"}
 first_rows = 40
 group = "id"
 group_value = "A 1"
+noise_column = "sd"
+noise_by = "a"
 test = 0.25
 split_by = "mask"
 mask = "m.csv"
@@ -105,6 +107,7 @@ high = 2.0
 base = ["SE", "PER"]
 depth = 3
 weights = {"SE*PER" = 2.5}
+likelihood = "student"
 priors = "series"
 ard = true
 shared_period = true

@@ -124,7 +124,7 @@ func (s *Summary) WriteText(w io.Writer, now time.Time) error {
 	if e := s.Evaluation; e != nil {
 		fmt.Fprintf(w, "evaluation %d of %d, %.4g %% of the data seen (%d rows)\n", e.Index, e.Planned, 100*e.Proportion, e.RowsSeen)
 		if text := s.Lead.Text(s.Lead.Kernel); text != "" {
-			fmt.Fprintf(w, "settled   %s\n", text)
+			fmt.Fprintf(w, "lead      %s\n", text)
 		}
 		if l := e.Leader(); l != nil && s.Family.Text(l.ID) != "" {
 			fmt.Fprintf(w, "grown     %s\n", s.Family.Text(l.ID))

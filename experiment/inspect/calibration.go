@@ -32,7 +32,7 @@ func (i *Inspector) Calibration(ctx context.Context, most int) (*Calibration, er
 	c.Rows = len(rows)
 	last := i.trainer.Last()
 	for _, method := range []struct{ name, kernel string }{{config.MethodAverage, ""}, {config.MethodSingle, last.Kernels[last.Leader()].ID}} {
-		p, err := i.predict(ctx, i.subject.Scaler.X(i.subject.Data, rows), method.kernel)
+		p, err := i.predictRows(ctx, rows, method.kernel)
 		if err != nil {
 			return nil, err
 		}

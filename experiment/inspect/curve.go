@@ -71,7 +71,7 @@ func (i *Inspector) Curve(ctx context.Context, q FitQuery) (*Curve, error) {
 	if err != nil {
 		return nil, err
 	}
-	p, err := i.predict(ctx, rows, q.Kernel)
+	p, err := i.predict(ctx, rows, nil, q.Kernel)
 	if err != nil {
 		return nil, err
 	}
@@ -148,11 +148,18 @@ func (i *Inspector) Components(ctx context.Context, id string, q FitQuery) ([]Co
 	return out, nil
 }
 
-// predict predicts standardised rows with one kernel, or averaged.
-func (i *Inspector) predict(ctx context.Context, rows []float64, kernel string) (p *mixture.Prediction, err error) {
-	o := vbks.PredictOptions{Top: i.subject.Settings.Top, Weights: i.subject.Settings.Weights}
+// predictRows predicts rows of the data as predict does.
+func (i *Inspector) predictRows(ctx context.Context, rows []int32, kernel string) (*mixture.Prediction, error) {
+	d := i.subject.Data
+	return i.predict(ctx, i.subject.Scaler.X(d, rows), d.NoiseOf(rows), kernel)
+}
+
+// predict predicts standardised rows with one kernel, or averaged; sds are the noise's
+// standard deviations where they are known, or nil.
+func (i *Inspector) predict(ctx context.Context, rows, sds []float64, kernel string) (p *mixture.Prediction, err error) {
+	o := vbks.PredictOptions{Top: i.subject.Settings.Top, Weights: i.subject.Settings.Weights, NoiseSD: sds}
 	if kernel != "" {
-		o = vbks.PredictOptions{IDs: []string{kernel}}
+		o = vbks.PredictOptions{IDs: []string{kernel}, NoiseSD: sds}
 	}
 	err = i.ask(ctx, func(ctx context.Context) error {
 		p, err = i.trainer.Predict(ctx, rows, o)

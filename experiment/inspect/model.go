@@ -16,6 +16,7 @@ import (
 	"example.com/kestrel/experiment/record"
 	"example.com/kestrel/vbks"
 	"example.com/kestrel/vbks/mixture"
+	"example.com/kestrel/vbks/noise"
 )
 
 // OpenModel returns what predicts with a model file. Close must be called. Errors are
@@ -134,6 +135,8 @@ func (l *modelLane) components(ctx context.Context, id string, x []float64) ([]v
 func (l *modelLane) calibration(context.Context) (*vbks.Calibration, string, error) {
 	return l.of.Frozen.Calibration, "", nil
 }
+
+func (l *modelLane) noise() *noise.Model { return l.of.Frozen.Noise }
 
 // ModelOptions say what a model file is to hold.
 type ModelOptions struct {

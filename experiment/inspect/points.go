@@ -110,7 +110,7 @@ func (i *Inspector) Fitted(ctx context.Context, column int, kernel string, most 
 	}
 	value := func(r int32) float64 { return d.X[int(r)*d.Dim+column] }
 	slices.SortFunc(rows, func(a, b int32) int { return cmp.Or(cmp.Compare(value(a), value(b)), cmp.Compare(a, b)) })
-	p, err := i.predict(ctx, i.subject.Scaler.X(d, rows), kernel)
+	p, err := i.predictRows(ctx, rows, kernel)
 	if err != nil {
 		return nil, err
 	}
@@ -184,7 +184,7 @@ func (i *Inspector) Residuals(ctx context.Context, kernel string, most int) (*Re
 	rows, test := i.common()
 	r := &Residuals{Evaluation: i.Evaluation(), Test: test, Of: len(rows), Inputs: i.subject.Data.Dim}
 	rows = evenly(rows, most)
-	p, err := i.predict(ctx, i.subject.Scaler.X(i.subject.Data, rows), kernel)
+	p, err := i.predictRows(ctx, rows, kernel)
 	if err != nil {
 		return nil, err
 	}

@@ -18,6 +18,7 @@ import (
 	"example.com/kestrel/internal/guard"
 	"example.com/kestrel/vbks"
 	"example.com/kestrel/vbks/mixture"
+	"example.com/kestrel/vbks/noise"
 )
 
 // Predictor predicts with what the run in a directory had learned when it was
@@ -48,6 +49,8 @@ type asked interface {
 	// calibration is what standard deviations are multiplied by; nil: nothing, and why it
 	// is nothing although the run asks for it.
 	calibration(ctx context.Context) (c *vbks.Calibration, why string, err error)
+	// noise is how that of rows differs; nil: it does not.
+	noise() *noise.Model
 	Close() error
 }
 
@@ -71,6 +74,7 @@ type Predicted struct {
 
 	Calibration  *vbks.Calibration // of the standard deviations; nil: none
 	Uncalibrated string            // why there is none although the run asks for it; else ""
+	Noise        string            // what is not known of the noise of the rows; "": nothing
 }
 
 // OpenPredictor reads a run's checkpoint and its data. Close must be called. Where the
@@ -235,6 +239,10 @@ func (p *Predictor) Write(ctx context.Context, points PointSource, q PredictQuer
 	if w.done.Calibration, w.done.Uncalibrated, err = p.lanes[0].calibration(ctx); err != nil { // the other lanes take it over
 		return nil, err
 	}
+	if m := p.lanes[0].noise(); m != nil && m.Unit > 0 {
+		w.done.Noise = "the noise of all rows is taken to be as large as is usual in the training rows, whose standard deviations " +
+			"were known (data.noise_column)"
+	}
 	if err := p.batches(ctx, w, points); err != nil {
 		return nil, err
 	}
@@ -384,6 +392,8 @@ func (i *Inspector) calibration(ctx context.Context) (c *vbks.Calibration, why s
 	})
 	return c, why, err
 }
+
+func (i *Inspector) noise() *noise.Model { return i.trainer.Last().Noise }
 
 // predictedBatch is some rows of the tables.
 type predictedBatch struct {

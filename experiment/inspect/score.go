@@ -75,6 +75,11 @@ func withTarget(p *mixture.Prediction, y []float64, missing *int) (*mixture.Pred
 	for k := range p.IDs {
 		q.Mean[k], q.Var[k] = pick(p.Mean[k]), pick(p.Var[k])
 	}
+	for _, each := range []*[]float64{&q.NoiseAt, &q.NoiseScale} {
+		if *each != nil {
+			*each = pick(*each)
+		}
+	}
 	return &q, pick(y)
 }
 

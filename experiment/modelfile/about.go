@@ -11,11 +11,13 @@ import (
 	"example.com/kestrel/kernelspace"
 	"example.com/kestrel/vbks"
 	"example.com/kestrel/vbks/local"
+	"example.com/kestrel/vbks/noise"
 )
 
 // formatVersion is that of the file. It is raised when older programs would read a
-// newer file wrongly: 2 where kernels have inducing inputs of their own or neighbours predict, else 1.
-const plainVersion, formatVersion = 1, 2
+// newer file wrongly: 2 where kernels have inducing inputs of their own or neighbours predict,
+// 3 where the noise of rows differs, else 1.
+const plainVersion, ownVersion, formatVersion = 1, 2, 3
 
 // What About.Root may be.
 const (
@@ -50,6 +52,7 @@ type About struct {
 
 	Calibration *vbks.Calibration `json:"calibration,omitempty"` // of standard deviations; nil: none
 	Neighbours  *local.Part       `json:"neighbours,omitempty"`  // that predict rows among those known; nil: none
+	Noise       *noise.Model      `json:"noise,omitempty"`       // how that of rows differs; nil: it is normal, equal in all
 }
 
 // Data says of the data what predictions do not need.

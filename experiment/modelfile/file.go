@@ -35,8 +35,11 @@ func (m *Model) arrays() (map[string]vbks.Tensor, error) {
 	}
 	f, n := m.Frozen, m.Inducing()
 	version := float64(plainVersion)
-	if f.Local != nil || slices.ContainsFunc(f.Kernels, func(k vbks.FrozenKernel) bool { return k.Z != nil }) {
+	switch {
+	case f.Noise != nil:
 		version = formatVersion
+	case f.Local != nil || slices.ContainsFunc(f.Kernels, func(k vbks.FrozenKernel) bool { return k.Z != nil }):
+		version = ownVersion
 	}
 	out := map[string]vbks.Tensor{
 		"format": {Shape: []int{1}, Data: []float64{version}},
@@ -46,6 +49,9 @@ func (m *Model) arrays() (map[string]vbks.Tensor, error) {
 	if f.Y != nil {
 		out["rows/x"] = vbks.Tensor{Shape: []int{len(f.Y), f.Dim}, Data: f.X}
 		out["rows/y"] = vbks.Tensor{Shape: []int{len(f.Y)}, Data: f.Y}
+		if f.Weights != nil {
+			out["rows/weights"] = vbks.Tensor{Shape: []int{len(f.Y)}, Data: f.Weights}
+		}
 	}
 	if f.Local != nil {
 		out["neighbours/x"] = vbks.Tensor{Shape: []int{len(f.Local.Model.X)}, Data: f.Local.Model.X}
@@ -119,7 +125,7 @@ func decode(file io.ReaderAt, size int64) (*Model, error) {
 		return nil, fmt.Errorf("damaged, or no model file: %w", err)
 	}
 	l := &loader{arrays: arrays}
-	if v := l.array("format", 1); l.err == nil && v[0] != plainVersion && v[0] != formatVersion {
+	if v := l.array("format", 1); l.err == nil && v[0] != plainVersion && v[0] != ownVersion && v[0] != formatVersion {
 		return nil, fmt.Errorf("of format %v, this program reads %d; another version of kestrel wrote it", v[0], formatVersion)
 	}
 	text, ok := npz.BytesOf(arrays["about"])
@@ -175,10 +181,14 @@ func (l *loader) frozen(m *Model) error {
 	*f = vbks.Frozen{
 		Dim: d.Dim, Z: l.array("z", -1, d.Dim), ByRoot: a.Root == rootCovariance,
 		Jitter: device.Jitter{Relative: a.Jitter.Relative, Absolute: a.Jitter.Absolute}, Calibration: a.Calibration,
+		Noise: a.Noise,
 	}
 	n := m.Inducing()
 	if a.HasRows {
 		f.X, f.Y = l.array("rows/x", -1, d.Dim), l.array("rows/y", -1)
+		if l.arrays["rows/weights"].Data != nil {
+			f.Weights = l.array("rows/weights", len(f.Y))
+		}
 		if l.err == nil && (n > mostRows || n > len(f.Y)) {
 			return fmt.Errorf("%d inducing inputs for %d rows", n, len(f.Y))
 		}

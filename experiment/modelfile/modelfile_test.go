@@ -2,6 +2,7 @@ package modelfile_test
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"math"
 	"os"
@@ -108,6 +109,59 @@ func ask(t *testing.T, path, points string, tell func(predictions string)) {
 	tell(predictions)
 }
 
+// outlying is the directory of a run on rows of which some are far off.
+func outlying(t *testing.T) string {
+	t.Helper()
+	var b strings.Builder
+	b.WriteString("hour,height,level\n")
+	for i := range 120 {
+		x, off := 24*math.Mod(float64(i)*0.618034, 1), 0.0
+		if i%15 == 7 {
+			off = 40
+		}
+		fmt.Fprintf(&b, "%g,%g,%g\n", x, 2000+500*math.Sin(float64(i)*1.7), 300+20*math.Sin(x/3)+2*math.Cos(float64(7*i))+off)
+	}
+	table := filepath.Join(t.TempDir(), "off.csv")
+	must.OK(t, os.WriteFile(table, []byte(b.String()), 0o644))
+	_, _, dir := runtest.Finished(t, configtest.Plane(t, table, "kernels.expressions=SE[hour]", "sparse.inducing=10",
+		"kernels.likelihood=auto", "schedule.evaluate_every=0.5", "schedule.refine=2"))
+	return dir
+}
+
+// A model file of a run with outliers predicts as the run does, from rows with their
+// weights and from factors, and its intervals have the tails.
+func TestModelOfOutliers(t *testing.T) {
+	dir, points := outlying(t), tableOf(t, "hour,height", somewhere)
+	run, err := inspect.OpenPredictor(t.Context(), dir)
+	must.OK(t, err)
+	at, err := run.OpenPoints(t.Context(), points)
+	must.OK(t, err)
+	var want bytes.Buffer
+	_, err = run.Write(t.Context(), at, run.DefaultQuery(), &want, nil)
+	must.OK(t, err)
+	must.OK(t, errors.Join(at.Close(), run.Close()))
+	expected := filepath.Join(t.TempDir(), "run.csv")
+	must.OK(t, os.WriteFile(expected, want.Bytes(), 0o644))
+	names := []string{"mean", "sd_f", "sd_y", "y_q0.05", "y_q0.5", "y_q0.95"}
+	for _, path := range []string{filepath.Join(dir, record.ModelFile), withRows(t, dir)} {
+		m, err := modelfile.Open(path)
+		must.OK(t, err)
+		if m.Frozen.Noise == nil || m.Frozen.Noise.Normal() {
+			t.Errorf("%s: noise %+v", path, m.Frozen.Noise)
+		}
+		ask(t, path, points, func(predictions string) {
+			a, b := numbers(t, predictions, names...), numbers(t, expected, names...)
+			for i := range a {
+				for k := range a[i] {
+					if math.Abs(a[i][k]-b[i][k]) > 1e-8*math.Abs(b[i][k]) {
+						t.Errorf("%s at %v: %v, the run %v", names[i], somewhere[k], a[i][k], b[i][k])
+					}
+				}
+			}
+		})
+	}
+}
+
 var somewhere = [][]float64{{3, 2000}, {12.5, 1500}, {25, 3000}, {-2, 2200}}
 
 // What is read by another library and computed with dense inverses and each kernel's
@@ -212,6 +266,11 @@ func TestFormatPageHasModels(t *testing.T) {
 	each("", dense, "")
 	if v := openNaive(t, dense).array("format"); v[0] != 2 { // programs that know no neighbours would leave them out
 		t.Errorf("a model with neighbours has the format %v", v)
+	}
+	weighed := withRows(t, outlying(t))
+	each("", weighed, "")
+	if v := openNaive(t, weighed).array("format"); v[0] != 3 { // programs that know no weights would leave them out
+		t.Errorf("a model of weighed rows has the format %v", v)
 	}
 	named := recordtest.PageNames(t, "## Model files")
 	slices.Sort(written)
@@ -333,7 +392,7 @@ func TestHostileModels(t *testing.T) {
 		return func(a map[string]vbks.Tensor) { a[name] = vbks.Tensor{Shape: shape, Data: data} }
 	}
 	for what, change := range map[string]func(map[string]vbks.Tensor){
-		"another format":     put("format", []int{1}, 3),
+		"another format":     put("format", []int{1}, 9),
 		"no text":            func(a map[string]vbks.Tensor) { delete(a, "about") },
 		"no JSON":            func(a map[string]vbks.Tensor) { a["about"] = npz.Bytes([]byte("{")) },
 		"no bytes":           put("about", []int{1}, 0.5),

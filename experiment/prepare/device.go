@@ -11,6 +11,7 @@ import (
 	"example.com/kestrel/device/cpu"
 	"example.com/kestrel/device/cpu/simd"
 	"example.com/kestrel/experiment/config"
+	"example.com/kestrel/vbks"
 )
 
 // OpenDevice makes the device of a config. The environment variable
@@ -60,6 +61,32 @@ func openDevice(c config.DeviceChoice) (device.Device, string, error) {
 		return dev, fmt.Sprintf("computing on the CPU: %v", reason), err
 	}
 	return nil, "", fmt.Errorf("unknown device %q; devices are %s", c.Kind, strings.Join(config.DeviceKinds(), ", "))
+}
+
+// forWeights leaves a device that keeps no weights of rows where a config asks for such:
+// with "auto" for the CPU, which the notice then says.
+func forWeights(c *config.Config, dev device.Device, notice string) (device.Device, string, error) {
+	asked := ""
+	switch {
+	case c.Data.NoiseColumn != "":
+		asked = "data.noise_column"
+	case c.Data.NoiseBy != "":
+		asked = "data.noise_by"
+	case c.Settings.Likelihood == vbks.StudentLikelihood:
+		asked = fmt.Sprintf("kernels.likelihood = %q", vbks.StudentLikelihood)
+	}
+	if _, ok := dev.(device.Scaler); ok || asked == "" {
+		return dev, notice, nil
+	}
+	kind := dev.Info().Kind
+	if err := dev.Close(); err != nil {
+		return nil, "", err
+	}
+	if c.Device.Kind == kind {
+		return nil, "", fmt.Errorf("%s: %w, not on %s; device.kind = \"cpu\" or \"auto\" does", asked, device.ErrScales, kind)
+	}
+	dev, err := openCPU(c.Device)
+	return dev, fmt.Sprintf("computing on the CPU: %s: %v", asked, device.ErrScales), err
 }
 
 func openCPU(c config.DeviceChoice) (device.Device, error) {

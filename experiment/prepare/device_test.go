@@ -1,10 +1,14 @@
 package prepare
 
 import (
+	"errors"
 	"strings"
 	"testing"
 
+	"example.com/kestrel/device"
+	"example.com/kestrel/device/cpu"
 	"example.com/kestrel/experiment/config"
+	"example.com/kestrel/vbks"
 )
 
 func TestOpenDevice(t *testing.T) {
@@ -29,6 +33,35 @@ func TestDevices(t *testing.T) {
 	for _, d := range list[1:] {
 		if d.Kind != "cuda" || (d.Name == "") != (d.Missing != "") {
 			t.Errorf("device %+v", d)
+		}
+	}
+}
+
+// A device that keeps no weights is left for the CPU where some are asked for, with a line
+// that says so, or refused where it is the one that is meant.
+func TestDeviceForWeights(t *testing.T) {
+	plain := func() device.Device { return struct{ device.Device }{cpu.New(cpu.Options{Lanes: 1})} }
+	c := config.Default()
+	if dev, notice, err := forWeights(&c, plain(), "as before"); err != nil || notice != "as before" {
+		t.Errorf("%v, %q, %v", dev, notice, err)
+	}
+	for _, ask := range []func(c *config.Config){
+		func(c *config.Config) { c.Data.NoiseColumn = "sd" },
+		func(c *config.Config) { c.Data.NoiseBy = "room" },
+		func(c *config.Config) { c.Settings.Likelihood = vbks.StudentLikelihood },
+	} {
+		c := config.Default()
+		ask(&c)
+		dev, notice, err := forWeights(&c, plain(), "")
+		if err != nil || !strings.Contains(notice, "computing on the CPU") {
+			t.Fatalf("%q, %v", notice, err)
+		}
+		if _, ok := dev.(device.Scaler); !ok {
+			t.Error("it keeps no weights either")
+		}
+		c.Device.Kind = "cpu" // as if the other were cuda
+		if _, _, err := forWeights(&c, plain(), ""); !errors.Is(err, device.ErrScales) {
+			t.Errorf("error %v", err)
 		}
 	}
 }

@@ -80,6 +80,9 @@ func prepareJob(ctx context.Context, c config.Config, past Past, given *datasets
 		return nil, err
 	}
 	dev, notice, err := openDevice(c.Device)
+	if err == nil {
+		dev, notice, err = forWeights(&c, dev, notice)
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -136,6 +139,7 @@ func (j *Job) prepare(ctx context.Context) error {
 	rows, base := d.Test, baselines(d)
 	j.Test = TestSet{
 		X: j.Scaler.X(d, rows), Y: d.Targets(rows), Dim: d.Dim, Units: j.Scaler, Most: c.MetricRows,
+		NoiseSD: d.NoiseOf(rows),
 	}
 	j.Test.Percent = percentages(base, j.Test.Y)
 	j.Columns = d.Template()

@@ -34,6 +34,7 @@ func NewSubject(c *config.Config, d *datasets.Dataset, scaler *datasets.Scaler, 
 		s.Columns = append(s.Columns, in.Name)
 	}
 	s.Train = vbks.Training{X: scaler.X(d, d.Train), Y: scaler.Y(d, d.Train), Dim: d.Dim, Truth: d.Kernel}
+	s.Train.NoiseSD, s.Train.NoiseBy = d.NoiseOf(d.Train), d.NoiseBy
 	if c.Data.FirstRows > 0 {
 		s.Train.First = len(d.First())
 	}
@@ -52,12 +53,21 @@ func NewSubject(c *config.Config, d *datasets.Dataset, scaler *datasets.Scaler, 
 	if err := s.checkLevels(); err != nil {
 		return nil, err
 	}
+	if c := d.NoiseBy - 1; c >= 0 {
+		if n := s.distinct(c); n > max(leastLevels, s.Train.Rows()/leastOfLevel) {
+			return nil, fmt.Errorf("data.noise_by: %s has %d different values in %d training rows, too few rows each to know their noise",
+				d.Inputs[c].Name, n, s.Train.Rows())
+		}
+	}
 	if s.Space, err = known.Apply(c, d, scaler, space, s.Options()); err != nil {
 		return nil, err
 	}
 	s.Ranges = sync.OnceValue(func() []ColumnInfo { return columnInfos(d) })
 	return s, nil
 }
+
+// leastOfLevel is how many rows a level has on average at least to have noise of its own.
+const leastOfLevel = 10
 
 // leastLevels is how many levels a column may have whatever the number of rows.
 const leastLevels = 20
@@ -76,11 +86,7 @@ func (s *Subject) checkLevels() error {
 			}
 			for _, c := range in.Cols {
 				if distinct[c] == 0 {
-					seen := map[float64]bool{}
-					for r := range s.Train.Rows() {
-						seen[s.Train.X[r*s.Train.Dim+c]] = true
-					}
-					distinct[c] = len(seen)
+					distinct[c] = s.distinct(c)
 				}
 				if n := distinct[c]; n > max(leastLevels, s.Train.Rows()/4) {
 					return fmt.Errorf("kernel %s: %s has %d different values in %d training rows, which cannot be learned as levels of a category; "+
@@ -90,6 +96,15 @@ func (s *Subject) checkLevels() error {
 		}
 	}
 	return nil
+}
+
+// distinct is how many values an input has in the training rows.
+func (s *Subject) distinct(c int) int {
+	seen := map[float64]bool{}
+	for r := range s.Train.Rows() {
+		seen[s.Train.X[r*s.Train.Dim+c]] = true
+	}
+	return len(seen)
 }
 
 // clock is where in the rows of a series with a column of hours the time on the clock is; nil
@@ -163,7 +178,7 @@ func (s *Subject) Whole() (all vbks.Training, heldOut, left int) {
 		}
 	}
 	all = s.Train
-	all.X, all.Y = s.Scaler.X(d, rows), s.Scaler.Y(d, rows)
+	all.X, all.Y, all.NoiseSD = s.Scaler.X(d, rows), s.Scaler.Y(d, rows), d.NoiseOf(rows)
 	heldOut = len(rows) - len(d.Train)
 	return all, heldOut, len(d.Test) - heldOut
 }

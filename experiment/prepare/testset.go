@@ -20,22 +20,27 @@ type TestSet struct {
 	Units mixture.Units // of the predictions
 	Most  int           // rows scored at each evaluation; 0: all
 
+	NoiseSD []float64 // standard deviations of the noise, where they are known
+
 	Percent bool // sMAPE is scored, too
 }
 
 // choose returns the rows that are scored: at every evaluation the same ones,
 // spread evenly over the test rows.
-func (t *TestSet) choose(all bool) (x, y []float64) {
+func (t *TestSet) choose(all bool) (x, y, sds []float64) {
 	n := len(t.Y)
 	if all || t.Most == 0 || n <= t.Most {
-		return t.X, t.Y
+		return t.X, t.Y, t.NoiseSD
 	}
 	for i := range t.Most {
 		r := i * n / t.Most
 		x = append(x, t.X[r*t.Dim:(r+1)*t.Dim]...)
 		y = append(y, t.Y[r])
+		if t.NoiseSD != nil {
+			sds = append(sds, t.NoiseSD[r])
+		}
 	}
-	return x, y
+	return x, y, sds
 }
 
 // Sampled reports whether the evaluations score a part of the test rows only.
@@ -47,8 +52,8 @@ func (t *TestSet) Score(ctx context.Context, tr Trainer, top int, weights string
 	if len(t.Y) == 0 || e == nil || e.Leader() < 0 {
 		return nil, nil
 	}
-	x, y := t.choose(all)
-	p, err := tr.Predict(ctx, x, vbks.PredictOptions{Top: top, Weights: weights})
+	x, y, sds := t.choose(all)
+	p, err := tr.Predict(ctx, x, vbks.PredictOptions{Top: top, Weights: weights, NoiseSD: sds})
 	if err != nil {
 		return nil, err
 	}
@@ -56,7 +61,7 @@ func (t *TestSet) Score(ctx context.Context, tr Trainer, top int, weights string
 	var single *mixture.Prediction
 	if k := slices.Index(p.IDs, leader); k >= 0 && p.NoiseAt == nil { // no row is of neighbours
 		single = p.Single(k)
-	} else if single, err = tr.Predict(ctx, x, vbks.PredictOptions{IDs: []string{leader}}); err != nil {
+	} else if single, err = tr.Predict(ctx, x, vbks.PredictOptions{IDs: []string{leader}, NoiseSD: sds}); err != nil {
 		return nil, err
 	}
 	var out []record.Metric

@@ -8,6 +8,7 @@ import (
 
 	"example.com/kestrel/experiment/files"
 	"example.com/kestrel/vbks"
+	"example.com/kestrel/vbks/noise"
 )
 
 // Evaluation is what was known after a round, in the space's order.
@@ -21,6 +22,7 @@ type Evaluation struct {
 	Kernels    []Kernel     `json:"kernels"`
 
 	Calibration *vbks.Calibration `json:"calibration,omitempty"` // of predictions after the last one planned
+	Noise       *noise.Model      `json:"noise,omitempty"`       // how that of rows differs; nil: it is normal, equal in all
 }
 
 // Kernel is one kernel in an evaluation.

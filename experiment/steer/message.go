@@ -33,6 +33,7 @@ type hello struct {
 	V       int    `json:"v"`
 	Service string `json:"service"`
 	PID     int    `json:"pid"`
+	Run     string `json:"run,omitempty"` // its directory when it began
 }
 
 // Names of orders.

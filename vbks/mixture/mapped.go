@@ -37,20 +37,22 @@ func (p *Prediction) In(u Units) Mapped { return Mapped{p, u} }
 //
 //	m = Σ_i w_i m_i,   sd² = Σ_i w_i (v_i + (m_i − m)²)
 //
-// with the components' own moments m_i and v_i in these units. Both are +∞ where a
-// component's are.
+// with the components' own moments m_i and v_i in these units, of normals of the same
+// variance where noise has heavier tails, of which there may be none in these. Both are +∞
+// where a component's are.
 func (m Mapped) Moments(row int, ofY bool) (mean, sd float64) {
 	p := m.Prediction
 	if scale, ok := m.Units.Linear(); ok {
 		mean, variance := p.Moments(row, ofY)
 		return m.Units.Value(mean), math.Sqrt(variance) * scale
 	}
+	tail := p.tail()
 	means, variances := make([]float64, len(p.Weights)), make([]float64, len(p.Weights))
 	for i, w := range p.Weights {
 		if w == 0 {
 			continue
 		}
-		means[i], variances[i] = m.Units.Moments(p.Mean[i][row], p.variance(i, row, ofY))
+		means[i], variances[i] = m.Units.Moments(p.Mean[i][row], p.variance(i, row, ofY, tail))
 		mean += w * means[i]
 	}
 	if math.IsInf(mean, 0) {
@@ -120,10 +122,13 @@ const crpsPieces = 400
 // by the trapezoidal rule over t, at values of z that are evenly spaced.
 func (m Mapped) crps(row int, y, z float64) float64 {
 	p := m.Prediction
-	lo, hi := math.Inf(1), math.Inf(-1)
+	lo, hi, widest := math.Inf(1), math.Inf(-1), 0.0
+	for _, q := range p.parts(true) {
+		widest = math.Max(widest, q.Factor)
+	}
 	for i, w := range p.Weights {
 		if w > 0 {
-			reach := 9 * math.Sqrt(p.variance(i, row, true))
+			reach := 9 * math.Sqrt(p.variance(i, row, true, widest))
 			lo, hi = math.Min(lo, p.Mean[i][row]-reach), math.Max(hi, p.Mean[i][row]+reach)
 		}
 	}

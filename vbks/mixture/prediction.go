@@ -27,7 +27,37 @@ type Prediction struct {
 	// none of its own. nil: no row has.
 	NoiseAt []float64
 
+	NoiseScale []float64 // what Noise is multiplied by in single rows; nil: by 1
+	// Tails are the normals that the noise is a mixture of, for all rows and kernels; nil:
+	// it is normal.
+	Tails []Part
+
 	widened float64 // the factors of Widen; 0: none
+}
+
+// Part is one normal of noise that is a mixture of some.
+type Part struct {
+	Share  float64 // of the noise, not negative; those of all parts sum to 1
+	Factor float64 // of the variance
+}
+
+// whole is noise of one normal.
+var whole = [1]Part{{1, 1}}
+
+// parts are the normals that f, or y, of a kernel is a mixture of.
+func (p *Prediction) parts(ofY bool) []Part {
+	if ofY && p.Tails != nil {
+		return p.Tails
+	}
+	return whole[:]
+}
+
+// tail is the mean of the factors of the noise's parts.
+func (p *Prediction) tail() (mean float64) {
+	for _, q := range p.parts(true) {
+		mean += q.Share * q.Factor
+	}
+	return mean
 }
 
 // Check returns an error if the parts do not fit together or hold values that
@@ -46,6 +76,9 @@ func (p *Prediction) Check() error {
 	}
 	if p.NoiseAt != nil && len(p.NoiseAt) != p.Rows() {
 		return fmt.Errorf("vbks: prediction of %d rows has noise of %d", p.Rows(), len(p.NoiseAt))
+	}
+	if p.NoiseScale != nil && len(p.NoiseScale) != p.Rows() {
+		return fmt.Errorf("vbks: prediction of %d rows has factors of the noise of %d", p.Rows(), len(p.NoiseScale))
 	}
 	for i, id := range p.IDs {
 		if v := p.Noise[i]; !(v >= 0) || math.IsInf(v, 0) {
@@ -85,15 +118,18 @@ func (p *Prediction) Rows() int {
 	return len(p.Mean[0])
 }
 
-// variance returns the variance of f or y under kernel i. A variance of f
-// below 0 is rounding.
-func (p *Prediction) variance(i, row int, ofY bool) float64 {
+// variance returns the variance of f or y under kernel i, of y with a factor of the
+// noise. A variance of f below 0 is rounding.
+func (p *Prediction) variance(i, row int, ofY bool, factor float64) float64 {
 	v := max(0, p.Var[i][row])
 	if ofY {
 		if p.NoiseAt != nil && !math.IsNaN(p.NoiseAt[row]) {
 			return v + p.NoiseAt[row]
 		}
-		v += p.Noise[i]
+		if p.NoiseScale != nil {
+			factor *= p.NoiseScale[row]
+		}
+		v += factor * p.Noise[i]
 	}
 	return v
 }
@@ -119,12 +155,13 @@ func (p *Prediction) Moments(row int, ofY bool) (mean, variance float64) {
 	for i, w := range p.Weights {
 		mean += w * p.Mean[i][row]
 	}
+	tail := p.tail()
 	for i, w := range p.Weights {
 		if w == 0 {
 			continue
 		}
 		d := p.Mean[i][row] - mean
-		variance += w * (p.variance(i, row, ofY) + d*d)
+		variance += w * (p.variance(i, row, ofY, tail) + d*d)
 	}
 	return mean, variance
 }
@@ -152,11 +189,15 @@ func (p *Prediction) Widen(c float64) {
 
 // density returns the density at x of the components that have one.
 func (p *Prediction) density(row int, x float64, ofY bool) float64 {
-	sum := 0.0
+	sum, parts := 0.0, p.parts(ofY)
 	for i, w := range p.Weights {
-		if v := p.variance(i, row, ofY); w > 0 && v > 0 {
+		if w > 0 {
 			d := x - p.Mean[i][row]
-			sum += w / math.Sqrt(2*math.Pi*v) * math.Exp(-0.5*d*d/v)
+			for _, q := range parts {
+				if v := p.variance(i, row, ofY, q.Factor); v > 0 {
+					sum += w * q.Share / math.Sqrt(2*math.Pi*v) * math.Exp(-0.5*d*d/v)
+				}
+			}
 		}
 	}
 	return sum
@@ -168,16 +209,18 @@ func (p *Prediction) density(row int, x float64, ofY bool) float64 {
 //
 // with a step where σ_i = 0.
 func (p *Prediction) CDF(row int, x float64, ofY bool) float64 {
-	sum := 0.0
+	sum, parts := 0.0, p.parts(ofY)
 	for i, w := range p.Weights {
 		if w == 0 {
 			continue
 		}
 		d := x - p.Mean[i][row]
-		if v := p.variance(i, row, ofY); v > 0 {
-			sum += w * normalCDF(d/math.Sqrt(v))
-		} else if d >= 0 {
-			sum += w
+		for _, q := range parts {
+			if v := p.variance(i, row, ofY, q.Factor); v > 0 {
+				sum += w * q.Share * normalCDF(d/math.Sqrt(v))
+			} else if d >= 0 {
+				sum += w * q.Share
+			}
 		}
 	}
 	return min(1, sum)
@@ -204,12 +247,14 @@ func (p *Prediction) Quantile(row int, prob float64, ofY bool) float64 {
 		if w == 0 {
 			continue
 		}
-		q := p.Mean[i][row]
-		if sd := math.Sqrt(p.variance(i, row, ofY)); sd > 0 {
-			q += sd * z
-			finest = min(finest, sd)
+		for _, part := range p.parts(ofY) {
+			q := p.Mean[i][row]
+			if sd := math.Sqrt(p.variance(i, row, ofY, part.Factor)); sd > 0 {
+				q += sd * z
+				finest = min(finest, sd)
+			}
+			lo, hi = min(lo, q), max(hi, q)
 		}
-		lo, hi = min(lo, q), max(hi, q)
 	}
 	switch {
 	case prob == 0:
@@ -264,20 +309,22 @@ func (p *Prediction) Quantile(row int, prob float64, ofY bool) float64 {
 // variance contributes +∞ at its mean and nothing elsewhere.
 func (p *Prediction) logDensity(row int, y float64) float64 {
 	// One pass, with a running maximum.
-	top, sum := math.Inf(-1), 0.0
+	top, sum, parts := math.Inf(-1), 0.0, p.parts(true)
 	for i, w := range p.Weights {
 		if w == 0 {
 			continue
 		}
-		l := math.Log(w) + logNormal(y, p.Mean[i][row], p.variance(i, row, true))
-		switch {
-		case math.IsInf(l, 1):
-			return l
-		case l > top:
-			sum = sum*math.Exp(top-l) + 1
-			top = l
-		case !math.IsInf(l, -1):
-			sum += math.Exp(l - top)
+		for _, q := range parts {
+			l := math.Log(w*q.Share) + logNormal(y, p.Mean[i][row], p.variance(i, row, true, q.Factor))
+			switch {
+			case math.IsInf(l, 1):
+				return l
+			case l > top:
+				sum = sum*math.Exp(top-l) + 1
+				top = l
+			case !math.IsInf(l, -1):
+				sum += math.Exp(l - top)
+			}
 		}
 	}
 	if math.IsInf(top, -1) {
@@ -312,6 +359,6 @@ func (p *Prediction) Single(k int) *Prediction {
 	}
 	return &Prediction{
 		IDs: []string{p.IDs[k]}, Weights: []float64{1}, Noise: []float64{p.Noise[k]},
-		Mean: [][]float64{mean}, Var: [][]float64{p.Var[k]}, NoiseAt: p.NoiseAt, widened: p.widened,
+		Mean: [][]float64{mean}, Var: [][]float64{p.Var[k]}, NoiseAt: p.NoiseAt, NoiseScale: p.NoiseScale, Tails: p.Tails, widened: p.widened,
 	}
 }

@@ -118,7 +118,7 @@ func (p *Prediction) around(row int, y float64) (at, below float64) {
 	at = p.CDF(row, y, true)
 	step := 0.0
 	for i, w := range p.Weights {
-		if y == p.Mean[i][row] && p.variance(i, row, true) == 0 {
+		if y == p.Mean[i][row] && p.variance(i, row, true, 1) == 0 {
 			step += w
 		}
 	}

@@ -8,14 +8,16 @@ import (
 
 	"gonum.org/v1/gonum/blas"
 	"gonum.org/v1/gonum/blas/blas64"
+	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
 )
 
 // Sinusoid is a candidate period of what a Gaussian process leaves of a series.
 type Sinusoid struct {
-	Period float64 // in the units of x
-	Square float64 // its mean square
-	Gain   float64 // nats of log likelihood
+	Period    float64 // in the units of x
+	Square    float64 // its mean square, with its harmonics
+	Gain      float64 // nats of log likelihood
+	Harmonics int     // by which it was found; 1: a sinusoid alone
 }
 
 const (
@@ -39,7 +41,8 @@ const (
 // where K̂ is right g is exponential of mean 1, and adding the sinusoid to the mean gains g
 // nats. The expectation is estimated from draws. A period that a rough function hides
 // in a periodogram of y is seen here, since what the process explains is weighed down
-// frequency by frequency.
+// frequency by frequency. Fundamentals of many weak harmonics are found by the sum of
+// those (see combs).
 //
 // The greatest are returned first, at most so many, each further from the others than the range of
 // x resolves; none where K̂ cannot be factorised or fewer than 12 inputs differ.
@@ -52,15 +55,36 @@ func Left(x, y []float64, cov *mat.SymDense, most int, seed uint64) []Sinusoid {
 	if !chol.Factorize(cov) {
 		return nil
 	}
-	n := len(x)
-	alpha := mat.NewVecDense(n, nil)
-	if err := chol.SolveVecTo(alpha, mat.NewVecDense(n, slices.Clone(y))); err != nil {
+	alpha := mat.NewVecDense(len(x), nil)
+	if err := chol.SolveVecTo(alpha, mat.NewVecDense(len(x), slices.Clone(y))); err != nil {
 		return nil // K̂ is near singular
 	}
-	f := newFrequencies(x, s)
 	var root mat.TriDense
 	chol.UTo(&root) // K̂ = UᵀU, so that U⁻¹z has covariance K̂⁻¹
 	u := root.RawTriangular()
+	return weighedDown(x, s, alpha.RawVector().Data, most, seed, func(z []float64) {
+		blas64.Trsv(blas.NoTrans, u, blas64.Vector{N: len(z), Data: z, Inc: 1})
+	})
+}
+
+// Repeating finds sinusoids in what may be independent noise of one variance, as Left does
+// with K̂ = σ²I, where σ² is the values' own.
+func Repeating(x, r []float64, most int, seed uint64) []Sinusoid {
+	s, ok := sampleOf(x)
+	square := meanSquare(r)
+	if !ok || s.distinct < fewestInputs || !(square > 0) {
+		return nil
+	}
+	alpha := slices.Clone(r)
+	floats.Scale(1/square, alpha)
+	return weighedDown(x, s, alpha, most, seed, func(z []float64) { floats.Scale(1/math.Sqrt(square), z) })
+}
+
+// weighedDown does what Left says with K̂⁻¹y and what makes draws of N(0, K̂⁻¹) of
+// independent ones.
+func weighedDown(x []float64, s sampling, alpha []float64, most int, seed uint64, colour func(z []float64)) []Sinusoid {
+	n := len(x)
+	f := newFrequencies(x, s)
 	rng := rand.New(rand.NewPCG(seed, leftStream))
 	draws := make([][]float64, levelDraws)
 	for i := range draws {
@@ -68,7 +92,7 @@ func Left(x, y []float64, cov *mat.SymDense, most int, seed uint64) []Sinusoid {
 		for j := range draws[i] {
 			draws[i][j] = rng.NormFloat64()
 		}
-		blas64.Trsv(blas.NoTrans, u, blas64.Vector{N: n, Data: draws[i], Inc: 1})
+		colour(draws[i])
 	}
 	t := make([]float64, n)
 	for i, v := range x {
@@ -91,7 +115,7 @@ func Left(x, y []float64, cov *mat.SymDense, most int, seed uint64) []Sinusoid {
 			}
 			return out
 		}
-		got, level := power(alpha.RawVector().Data), make([]float64, f.k+1)
+		got, level := power(alpha), make([]float64, f.k+1)
 		for _, d := range draws {
 			for k, p := range power(d) {
 				level[k] += p / levelDraws
@@ -102,12 +126,23 @@ func Left(x, y []float64, cov *mat.SymDense, most int, seed uint64) []Sinusoid {
 		if weight == 1 {
 			square = meanSquare(t)
 		}
+		gains, squares := make([]float64, f.k+1), make([]float64, f.k+1)
 		for k := f.low; k <= f.k; k++ {
-			if g := got[k] / level[k]; g >= least {
-				// Of A = cᵀK̂⁻¹c and as much for the sine the amplitude is |Σ wα exp|/A.
-				half := level[k] / 2
-				all = append(all, Sinusoid{1 / (float64(k) * f.df), got[k] / (half * half) / 2 * square, g})
+			// Of A = cᵀK̂⁻¹c and as much for the sine the amplitude is |Σ wα exp|/A.
+			half := level[k] / 2
+			gains[k], squares[k] = got[k]/level[k], got[k]/(half*half)/2*square
+			if gains[k] >= least {
+				all = append(all, Sinusoid{1 / (float64(k) * f.df), squares[k], gains[k], 1})
 			}
+		}
+		for _, c := range combs(gains, f.low, f.k, least) {
+			sum := 0.0
+			for h := 1; h <= c.harmonics; h++ {
+				// Of a ratio of mean 1 + s only s is the harmonic's own.
+				k := int(math.Round(float64(h) * c.freq))
+				sum += squares[k] * (1 - 1/max(1, gains[k]))
+			}
+			all = append(all, Sinusoid{1 / (c.freq * f.df), sum, c.gain, c.harmonics})
 		}
 	}
 	slices.SortStableFunc(all, func(a, b Sinusoid) int { return cmp.Compare(b.Gain, a.Gain) })

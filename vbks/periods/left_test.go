@@ -119,3 +119,30 @@ func TestLeftOfGrowingAmplitude(t *testing.T) {
 		t.Fatalf("%+v", got)
 	}
 }
+
+// A function that repeats and is rough within its period, of which no harmonic stands
+// out: an impulse narrower than rows lie apart, in noise of a greater variance.
+func TestLeftOfManyHarmonics(t *testing.T) {
+	rng := rand.New(rand.NewPCG(10, 1))
+	const rows, period, width = 600, 0.83, 0.008
+	for trial := range 3 {
+		x := scattered(rng, rows, 20)
+		cov, lower := rough(x, 3, 1)
+		y := draw(rng, lower)
+		shape := func(phase float64) (sum float64) {
+			for _, at := range []float64{0.1, 0.33, 0.4, 0.75} {
+				d := phase - at
+				sum += 6 * math.Exp(-d*d/2/(width*width)) * math.Cos(10*at)
+			}
+			return sum
+		}
+		for i, v := range x {
+			y[i] += shape(v/period - math.Floor(v/period))
+		}
+		got := Left(x, y, cov, 3, 1)
+		if len(got) == 0 || math.Abs(got[0].Period/period-1) > 0.002 || got[0].Harmonics < 8 {
+			t.Errorf("trial %d: %+v", trial, got)
+		}
+		t.Logf("%+v", got)
+	}
+}

@@ -15,14 +15,16 @@ import (
 const (
 	// What a solution leaves is looked at on so many rows, of up to shapedRows.
 	leftRows   = 512
-	leftMost   = 4
 	leftStream = 0x726f7773
+	// A leaf PER of length ℓ has harmonics of variance exp(−1/ℓ²) I_h(1/ℓ²), about exp(−h²ℓ²/2), so
+	// that those up to this over ℓ hold 87 of 100 parts.
+	harmonicLength = 1.5
 )
 
 // Left makes starts from a solution in each of which a leaf PER has a period that the
 // solution leaves in the data: beside a rough function, or a large one, a period
-// stands out of nothing else. There are none for kernels without PER.
-func (w *Drawer) Left(p *kernelspace.Program, x []float64) (out [][]float64) {
+// stands out of nothing else, for each of so many at most. There are none for kernels without PER.
+func (w *Drawer) Left(p *kernelspace.Program, x []float64, most int) (out [][]float64) {
 	if len(w.y) > shapedRows {
 		return nil
 	}
@@ -50,7 +52,7 @@ func (w *Drawer) Left(p *kernelspace.Program, x []float64) (out [][]float64) {
 			for j, r := range rows {
 				column[j], y[j] = w.x[r*w.dim+c], w.y[r]
 			}
-			found[c] = periods.Left(column, y, cov, leftMost, w.seed)
+			found[c] = periods.Left(column, y, cov, most, w.seed)
 		}
 		part := summand(t, i)
 		for _, s := range found[c] {
@@ -70,7 +72,14 @@ func (w *Drawer) Left(p *kernelspace.Program, x []float64) (out [][]float64) {
 				out = append(out, params.Free(p, v, noise, w.floor))
 			}
 			// In the place of what PER was; as small as it was found; and beside what PER
-			// was, if that was flat.
+			// was, if that was flat. Of many harmonics each as long as to make so many.
+			if s.Harmonics > 1 {
+				sharp := harmonicLength / float64(s.Harmonics)
+				emit(sharp, func([]float64) {})
+				emit(sharp, func(v []float64) { w.shrink(p, part, v, s.Square) })
+				emit(2*sharp, func([]float64) {})
+				continue
+			}
 			emit(1, func([]float64) {})
 			emit(1.5, func(v []float64) { w.shrink(p, part, v, 3*s.Square) })
 			emit(6, func([]float64) {})
