@@ -34,6 +34,7 @@ type runFlags struct {
 	device       string
 	seed         uint64
 	target       string
+	grow         bool
 	pruneTop     int
 	thenRefine   int
 	thenInducing int
@@ -54,6 +55,7 @@ func (f *runFlags) register(cmd *cobra.Command) {
 	fs.StringVar(&f.device, "device", "", "where to compute: "+strings.Join(config.DeviceKinds(), ", "))
 	fs.Uint64Var(&f.seed, "seed", 0, "of everything random, instead of the config's")
 	fs.StringVar(&f.target, "target", "", "column to explain, of a data file; default the last")
+	fs.BoolVar(&f.grow, "grow", false, "let the space of kernels grow: the key kernels.grow")
 	fs.IntVar(&f.pruneTop, "prune-top", 0, "at the end, keep the k kernels ranked first")
 	fs.IntVar(&f.thenRefine, "then-refine", 0, "and go on with them for n evaluations")
 	fs.IntVar(&f.thenInducing, "then-inducing", 0, "with m inducing inputs")
@@ -109,6 +111,9 @@ func (f *runFlags) config(cmd *cobra.Command, name string) (config.Config, error
 	if cmd.Flags().Changed("seed") {
 		s := strconv.FormatUint(f.seed, 10)
 		set = append(set, config.Override{Key: "seed", Value: s, Flag: "--seed " + s})
+	}
+	if f.grow {
+		set = append(set, config.Override{Key: "kernels.grow", Value: "true", Flag: "--grow"})
 	}
 	if f.target != "" {
 		set = append(set, config.Override{Key: "data.target", Value: f.target, Flag: "--target " + f.target})

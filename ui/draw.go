@@ -130,7 +130,9 @@ func (b *bench) describe() []string {
 		}
 	}
 	kernels := fmt.Sprintf("%d kernels", len(s.Kernels))
-	if live != len(s.Kernels) {
+	if e != nil && len(e.Kernels) < len(s.Kernels) { // they come and go
+		kernels = fmt.Sprintf("%d kernels of %d tried", live, len(s.Kernels))
+	} else if live != len(s.Kernels) {
 		kernels = fmt.Sprintf("%d of %d kernels", live, len(s.Kernels))
 	}
 	out = append(out, kernels)

@@ -123,7 +123,7 @@ func (s Settings) RungKernels(n, kernels, live, m int) int {
 func (t *Trainer) researches(live int) bool {
 	work := func(kernels, m int) float64 { return float64(kernels) * float64(m) * float64(m) }
 	return t.rung == 0 || !t.resolving() && (t.rung == 1 && t.data.Rows() <= t.settings.AllRows ||
-		t.optimizer.search().always && work(live, t.m) <= searchedRung*work(len(t.kernels), t.rungs[0]))
+		t.optimizer.search().always && work(live, t.m) <= searchedRung*work(t.atFirst(), t.rungs[0]))
 }
 
 // base is the number of evaluations planned before the first rung is left.
@@ -135,11 +135,11 @@ func (t *Trainer) base() int {
 }
 
 // concluding reports whether an evaluation is the last one planned on its rung.
-func (t *Trainer) concluding(number int) bool { return number >= t.base()+t.extra }
+func (t *Trainer) concluding(number int) bool { return number >= t.rounds() }
 
 // climbs reports whether the next evaluation is the first of another rung.
 func (t *Trainer) climbs() bool {
-	return t.settings.autoInducing() && !t.told && t.rung+1 < len(t.rungs) && t.evaluation >= t.base()+t.extra+t.rung
+	return t.settings.autoInducing() && !t.told && t.rung+1 < len(t.rungs) && t.evaluation >= t.rounds()+t.rung
 }
 
 // limit ends the ladder where the next rung would go beyond MostSeconds, by what the
@@ -271,7 +271,7 @@ func (t *Trainer) finalists() map[int]bool {
 		slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(value(b), value(a)) })
 		return order
 	}
-	count := t.settings.RungKernels(t.rows, len(t.kernels), len(live), t.rungs[t.rung+1])
+	count := t.settings.RungKernels(t.rows, t.atFirst(), len(live), t.rungs[t.rung+1])
 	if t.rung+1 == t.rough {
 		cube := float64(t.rows) * float64(t.rows) * float64(t.rows)
 		count = min(len(live), max(fewLive, int(roughWork/cube)))

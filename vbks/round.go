@@ -119,7 +119,9 @@ func (r *round) run(ctx context.Context) error {
 	// With many more inducing inputs than at first the solutions are those of before,
 	// moved a little; a search would cost many times as much as it finds.
 	full := r.researches(len(r.live))
-	if !full {
+	// Nor where it is only for kernels that have come late, or the others have been searched
+	// for on the same rows.
+	if !full || r.growing() && (r.n == r.Trainer.rows || !r.due()) {
 		o := r.order(phaseSearch)
 		o.Resumed, o.Rough = true, r.resolving()
 		solved := slices.DeleteFunc(slices.Clone(searched), func(k int) bool { return r.kernels[k].state == nil })
@@ -148,8 +150,14 @@ func (r *round) run(ctx context.Context) error {
 // searching reports whether this evaluation looks for other solutions at all:
 // always where the bound on all rows is the local ELBO; for the stochastic
 // optimisers, whose solutions move on in between, at evaluations 1, 2, 4, 8, ...,
-// once all data are in use, and after a change of the inducing inputs.
+// once all data are in use, after a change of the inducing inputs, and where kernels have
+// come late.
 func (r *round) searching() bool {
+	return r.due() || slices.ContainsFunc(r.live, func(k int) bool { return r.kernels[k].state == nil })
+}
+
+// due is searching but for kernels that have no solution yet.
+func (r *round) due() bool {
 	if r.optimizer.search().always || r.number&(r.number-1) == 0 || r.n == r.data.Rows() && r.Trainer.rows < r.n {
 		return true
 	}
@@ -162,12 +170,11 @@ func (r *round) searching() bool {
 // each hands the tasks of a phase to the workers, a unit at a time, and takes the
 // outcomes over. No result depends on their order, nor on the division into units:
 // where a lane is lost or has too little memory, its units are begun again, on
-// other lanes or in smaller ones. A crew does not have the rows' weights: what needs them is
-// done here.
+// other lanes or in smaller ones.
 func (r *round) each(ctx context.Context, o *order, tasks []task) error {
 	p := &Phase{Name: string(o.Phase), round: r, order: o, tasks: tasks}
 	r.queue(tasks)
-	if r.crew != nil && len(tasks) > 0 && o.sent() && r.weighing.weights == nil {
+	if r.crew != nil && len(tasks) > 0 && o.sent() && r.founded() {
 		return r.crew.Each(ctx, p)
 	}
 	return lanes{}.Each(ctx, p)

@@ -324,6 +324,13 @@ func (c *Config) check(file string, given map[string]entry) error {
 	case volumes && s.Optimizer != "auto" && s.Optimizer != "collapsed":
 		return wrong("optimise.evidence", "optimise.evidence",
 			"= %q needs optimise.optimizer = \"collapsed\" or \"auto\", not %q", s.Evidence, s.Optimizer)
+	case s.Growth.On && len(c.Kernels.Weights) > 0:
+		return wrong("kernels.weights", "kernels.weights", "does not go with kernels.grow, whose prior is over all kernels that may come")
+	case s.Growth.On && !c.Stated.Empty():
+		return wrong("kernels.grow", "kernels.grow",
+			"= true does not go with optimise.fix, bound and prior, which are about the kernels that there are")
+	case s.Growth.On && s.Optimizer == "adam":
+		return wrong("kernels.grow", "kernels.grow", "= true needs optimise.optimizer = \"auto\", \"collapsed\" or \"natural\", not \"adam\"")
 	case len(c.Stated.Prior) > 0 && s.Hyperparameters == "point" && !s.ThetaPrior:
 		return wrong(priorKey+"."+keysOf(c.Stated.Prior)[0], priorKey, "needs optimise.theta_prior = true: without, priors do not count")
 	case d.Source == "synthetic" && len(d.Calendar) > 0:

@@ -111,6 +111,10 @@ likelihood = "student"
 priors = "series"
 ard = true
 shared_period = true
+grow_live = 12
+grow_leaves = 4
+grow_ratio = 0.25
+grow_change = true
 [sparse]
 inducing = 3
 first_inducing = 20
@@ -183,7 +187,7 @@ prune = {below = 0.02, wait = 5, keep = 6}
 	d := Default()
 	got, fresh := c.keys(), d.keys()
 	// What excludes others here.
-	exclusive := map[string]bool{"kernels.set": true, "kernels.expressions": true, "optimise.evidence": true}
+	exclusive := map[string]bool{"kernels.set": true, "kernels.expressions": true, "optimise.evidence": true, "kernels.grow": true}
 	for i, k := range got {
 		if !exclusive[k.path()] && k.path() != "data.source" && k.value.toml() == fresh[i].value.toml() {
 			t.Errorf("%s was not set: %s", k.path(), k.value.toml())

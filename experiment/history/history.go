@@ -120,6 +120,13 @@ func (h *History) Apply(e *record.Event) {
 			h.place(k.ID)
 		}
 		h.say(e, LevelState)
+	case record.EventEntered:
+		for i := range e.Entered {
+			h.place(e.Entered[i].Kernel.ID)
+		}
+		h.say(e, LevelNotice)
+	case record.EventLeft:
+		h.say(e, LevelNotice)
 	case record.EventState:
 		level := LevelState
 		switch {

@@ -69,6 +69,14 @@ func (e *Event) Missing() string {
 		if e.Worker == nil {
 			return "worker"
 		}
+	case EventEntered:
+		if len(e.Entered) == 0 {
+			return "entered"
+		}
+	case EventLeft:
+		if len(e.Kernels) == 0 {
+			return "kernels"
+		}
 	case EventResumed:
 		if e.Resumed == nil {
 			return "resumed"

@@ -203,7 +203,7 @@ func (r *reporter) facts() {
 		if s.Data.Kernel != "" {
 			r.add("True kernel", "%s", s.Data.Kernel)
 		}
-		r.add("Kernels", "%d", len(s.Kernels))
+		r.add("Kernels", "%s", history.KernelsText(&h.Standing))
 		r.add("Inducing inputs M", "%s", history.InducingText(h.Inducing))
 		r.add("Seed", "%d", s.Seed)
 		r.add("Device", "%s, %s", s.Device, words.Count(s.Lanes, "lane"))
@@ -212,6 +212,9 @@ func (r *reporter) facts() {
 	r.add("Time of work", "%s", words.ShortDuration(time.Duration(float64(h.Seconds)*float64(time.Second))))
 	if e := h.Evaluation; e != nil {
 		r.add("Evaluation", "%d of %d, %.4g %% of the training rows seen (%d)", e.Index, e.Planned, 100*e.Proportion, e.RowsSeen)
+		if l := e.Leader(); l != nil && h.Family.Text(l.ID) != "" {
+			r.add("Grown", "%s", h.Family.Text(l.ID))
+		}
 	}
 }
 

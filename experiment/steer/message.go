@@ -64,6 +64,8 @@ type change struct {
 	Steps       int `json:"steps,omitempty"`
 	Inducing    int `json:"inducing,omitempty"`
 	Batch       int `json:"batch,omitempty"`
+
+	Grow string `json:"grow,omitempty"` // "on" or "off"
 }
 
 // answer is what became of an order: an error, or how the run stands after it.
@@ -205,6 +207,9 @@ func (o *order) check() error {
 	case o.Change == nil:
 		return nil
 	}
+	if g := o.Change.Grow; g != "" && g != vbks.GrowOn && g != vbks.GrowOff {
+		return fmt.Errorf("a change has the growth %.40q; it must be %q or %q", g, vbks.GrowOn, vbks.GrowOff)
+	}
 	for _, n := range []int{o.Change.Evaluations, o.Change.Steps, o.Change.Inducing, o.Change.Batch} {
 		if n < 0 || n > MostOf {
 			return fmt.Errorf("a change has the number %d; it must be from 0 to %d", n, MostOf)
@@ -228,7 +233,7 @@ func (o *order) giveTo(r Run) error {
 		return r.Restore(o.Kernels)
 	case Reoptimise:
 		c := o.Change
-		return r.Reoptimize(vbks.Change{Rounds: c.Evaluations, Steps: c.Steps, Inducing: c.Inducing, Batch: c.Batch})
+		return r.Reoptimize(vbks.Change{Rounds: c.Evaluations, Steps: c.Steps, Inducing: c.Inducing, Batch: c.Batch, Grow: c.Grow})
 	}
 	return nil // only looked at
 }

@@ -177,7 +177,9 @@ func (r *Remote) Restore(ids []string) error { return r.give(&order{Order: Resto
 
 // Reoptimize implements Run.
 func (r *Remote) Reoptimize(c vbks.Change) error {
-	return r.give(&order{Order: Reoptimise, Change: &change{Evaluations: c.Rounds, Steps: c.Steps, Inducing: c.Inducing, Batch: c.Batch}})
+	return r.give(&order{Order: Reoptimise, Change: &change{
+		Evaluations: c.Rounds, Steps: c.Steps, Inducing: c.Inducing, Batch: c.Batch, Grow: c.Grow,
+	}})
 }
 
 // Status implements Run.

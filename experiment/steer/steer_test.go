@@ -95,9 +95,9 @@ func TestOrders(t *testing.T) {
 	must.OK(t, r.Resume())
 	must.OK(t, r.Prune([]string{"PER+SE", "a \"b\"\nc"}))
 	must.OK(t, r.Restore([]string{"SE"}))
-	must.OK(t, r.Reoptimize(vbks.Change{Steps: 2, Inducing: 3, Batch: 4, Rounds: 5}))
+	must.OK(t, r.Reoptimize(vbks.Change{Steps: 2, Inducing: 3, Batch: 4, Grow: "on", Rounds: 5}))
 	must.OK(t, r.Stop("whatever"))
-	want := `pause; resume; prune ["PER+SE" "a \"b\"\nc"]; restore ["SE"]; reoptimise {Steps:2 Inducing:3 Batch:4 Rounds:5}; ` +
+	want := `pause; resume; prune ["PER+SE" "a \"b\"\nc"]; restore ["SE"]; reoptimise {Steps:2 Inducing:3 Batch:4 Grow:on Rounds:5}; ` +
 		"stop: stopped by the user"
 	if run.got() != want {
 		t.Errorf("ordered %s, want %s", run.got(), want)
