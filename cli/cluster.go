@@ -21,8 +21,9 @@ func newCluster() *cobra.Command {
 		Short: "Let workers stay between runs, see them, send them away",
 		Long: "A run with --cluster :4222 serves its workers itself. Where they are to stay for one run after the other, a server stands " +
 			"between them: kestrel cluster start. status, ticket and drain take the directory of such a server, or that of a run which serves.",
-		Args: cobra.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+		Example: "kestrel cluster start cluster --listen :4222\n\nkestrel cluster status runs/big",
+		Args:    cobra.NoArgs,
+		RunE:    func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
 	cmd.AddCommand(newClusterStart(), newClusterStatus(), newClusterTicket(), newClusterDrain())
 	return cmd

@@ -57,6 +57,9 @@ func TestFormatPageHasArrays(t *testing.T) {
 		// Its leader has inducing inputs of its own.
 		{"optimise.optimizer=natural", "data.outputs=2300", "sparse.inducing=5", "schedule.evaluate_every=1", "schedule.refine=0"},
 		{"data.source=csv", "data.path=" + series(t), "data.test=4", "predict.calibrate=auto", "kernels.expressions=SE"},
+		// Its rows have weights.
+		{"data.source=csv", "data.path=" + rooms(t), "data.target=y", "data.test=4", "data.noise_by=room", `data.inputs=["day", "room"]`,
+			"kernels.expressions=SE[day]"},
 	} {
 		runtest.In(t, configtest.Small(t, set...), filepath.Join(t.TempDir(), "run"), written)
 	}
@@ -97,6 +100,18 @@ func TestFormatPageHasArrays(t *testing.T) {
 			t.Errorf("docs/format.md has an array %s that is not written", name)
 		}
 	}
+}
+
+// rooms writes a table with a column of two levels, of which one is noisier.
+func rooms(t *testing.T) string {
+	t.Helper()
+	text := "day,room,y\n"
+	for i := range 60 {
+		text += fmt.Sprintf("%d,%s,%d\n", i, []string{"attic", "cellar"}[i%2], i*i%7*(1+9*(i%2)))
+	}
+	path := filepath.Join(t.TempDir(), "rooms.csv")
+	must.OK(t, os.WriteFile(path, []byte(text), 0o600))
+	return path
 }
 
 // series writes a table of a series in time.

@@ -244,7 +244,7 @@ func joined(a, b error) error {
 
 // finalists chooses the kernels of the next rung: the best quarter by what is sure
 // of their evidence, then those that might still be as good, by the middle of
-// their bounds and by how far that has moved lately, up to as many again. Few inducing inputs are worse for rough
+// their bounds and by how far that has moved with the inducing inputs, up to as many again. Few inducing inputs are worse for rough
 // kernels than for smooth ones, so that the local ELBO alone would leave them out. Of
 // few rows all stay that are no further behind than the best has come on this rung.
 func (t *Trainer) finalists() map[int]bool {
@@ -290,6 +290,9 @@ func (t *Trainer) finalists() map[int]bool {
 	}
 	best := t.kernels[order[0]]
 	hoped := func(i int) float64 {
+		if t.rung == 0 { // it has moved with the rows
+			return middle(i)
+		}
 		return middle(i) + t.kernels[i].drift(best, t.rows == t.data.Rows())
 	}
 	for _, i := range by(hoped) {
