@@ -22,6 +22,7 @@ var layers = []string{
 	"internal/guard",
 	"scoring",
 	"kernelspace",
+	"kernelspace/grow",
 	"device",
 	"device/cpu/simd",
 	"device/cpu",
@@ -41,8 +42,11 @@ var layers = []string{
 	"vbks/distance",
 	"vbks/exact",
 	"vbks/laplace",
+	"vbks/wire",
 	"vbks/local",
+	"vbks/front",
 	"vbks",
+	"cluster",
 	"baseline",
 	"datasets/transform",
 	"datasets/formats",
@@ -53,6 +57,7 @@ var layers = []string{
 	"configs",
 	"experiment/average",
 	"experiment/words",
+	"experiment/template",
 	"experiment/grid",
 	"experiment/inside",
 	"experiment/files",
@@ -82,6 +87,7 @@ var layers = []string{
 	"experiment/report",
 	"ui/terminal",
 	"ui/plot",
+	"ui/picture",
 	"ui/theme",
 	"ui/format",
 	"ui/draw",
@@ -103,10 +109,12 @@ var apart = map[string][]string{
 	"datasets/transform": {"kernelspace", "vbks", "device"}, // maths alone
 	"vbks":               {"device/cpu", "device/cuda"},     // whatever computes
 	"vbks/exact":         {"device/cpu", "device/cuda"},
+	"cluster":            {"device/cpu", "device/cuda", "scoring"},                       // it carries units, whatever is in them
 	"experiment/chart":   {"experiment/record", "experiment/config", "vbks", "datasets"}, // it knows no run
 	"experiment/rundir":  {"experiment/config", "experiment/chart"},
 	"experiment/history": {"experiment/config"},
 	"ui/plot":            {"experiment", "vbks", "datasets", "device", "kernelspace"},
+	"ui/picture":         {"experiment", "vbks", "datasets", "device", "kernelspace"},
 	"ui/launcher":        {"vbks", "device"},
 	"ui":                 {"device", "datasets"},
 	".":                  {"ui", "experiment", "vbks"}, // cli alone

@@ -82,6 +82,7 @@ func newOrder() *cobra.Command {
 	fs.IntVar(&f.change.Steps, "steps", 0, "of reoptimise: so many in each evaluation")
 	fs.IntVar(&f.change.Inducing, "inducing", 0, "of reoptimise: with so many inducing inputs")
 	fs.IntVar(&f.change.Batch, "batch", 0, "of reoptimise: rows of a minibatch")
+	fs.StringVar(&f.change.Grow, "grow", "", "of reoptimise: whether the space of kernels grows from here on, on or off")
 	return cmd
 }
 
@@ -106,7 +107,11 @@ func (f *orderFlags) check(cmd *cobra.Command, what string, kernels []string) er
 			return fmt.Errorf("--%s %d: must be from 1 to %d", name, n, steer.MostOf)
 		}
 	}
-	switch {
+	switch g := f.change.Grow; {
+	case cmd.Flags().Changed("grow") && what != steer.Reoptimise:
+		return fmt.Errorf("--grow is about %s, not about %s", steer.Reoptimise, what)
+	case cmd.Flags().Changed("grow") && g != vbks.GrowOn && g != vbks.GrowOff:
+		return fmt.Errorf("--grow %q: must be %s or %s", g, vbks.GrowOn, vbks.GrowOff)
 	case what == steer.Prune && (f.top > 0) == (len(kernels) > 0):
 		return errors.New("prune needs the kernels that are to go, or --top k, how many stay")
 	case what != steer.Prune && what != steer.Restore && len(kernels) > 0:

@@ -33,7 +33,7 @@ func TestStopAfterTheEnd(t *testing.T) {
 	c, err := rundir.Claim(dir)
 	must.OK(t, err)
 	defer c.Close()
-	s, err := steer.Listen(&resting{record.Finished})
+	s, err := steer.Listen(&resting{record.Finished}, dir)
 	must.OK(t, err)
 	defer s.Close()
 	must.OK(t, c.Orders(s.Path, ""))

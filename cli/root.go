@@ -174,7 +174,7 @@ func newRoot() *cobra.Command {
 	root.SetFlagErrorFunc(wrongFlag)
 	root.AddCommand(newRun(), newOpen(), newResume(), newOrder(), newExport(), newPredict(), newModel(), newReport(),
 		newKernels(), newData(), newConfig(), newStudy(), newCompare(), newBacktest(), newFigures(), newBench(), newDevices(),
-		newServe(), newMan(), newVersion())
+		newServe(), newWorker(), newCluster(), newMan(), newVersion())
 	completeAll(root)
 	return root
 }

@@ -34,11 +34,15 @@ type runFlags struct {
 	device       string
 	seed         uint64
 	target       string
+	grow         bool
 	pruneTop     int
 	thenRefine   int
 	thenInducing int
 	quiet        bool
 	json         bool
+	cluster      string
+	ticket       string
+	insecure     bool
 }
 
 func (f *runFlags) register(cmd *cobra.Command) {
@@ -51,11 +55,13 @@ func (f *runFlags) register(cmd *cobra.Command) {
 	fs.StringVar(&f.device, "device", "", "where to compute: "+strings.Join(config.DeviceKinds(), ", "))
 	fs.Uint64Var(&f.seed, "seed", 0, "of everything random, instead of the config's")
 	fs.StringVar(&f.target, "target", "", "column to explain, of a data file; default the last")
+	fs.BoolVar(&f.grow, "grow", false, "let the space of kernels grow: the key kernels.grow")
 	fs.IntVar(&f.pruneTop, "prune-top", 0, "at the end, keep the k kernels ranked first")
 	fs.IntVar(&f.thenRefine, "then-refine", 0, "and go on with them for n evaluations")
 	fs.IntVar(&f.thenInducing, "then-inducing", 0, "with m inducing inputs")
 	fs.BoolVar(&f.quiet, "quiet", false, "no progress lines and no summary")
 	fs.BoolVar(&f.json, "json", false, "write the summary as JSON")
+	f.registerCluster(fs)
 }
 
 // noErr is for errors that only a mistake in the commands' definition can
@@ -106,6 +112,9 @@ func (f *runFlags) config(cmd *cobra.Command, name string) (config.Config, error
 		s := strconv.FormatUint(f.seed, 10)
 		set = append(set, config.Override{Key: "seed", Value: s, Flag: "--seed " + s})
 	}
+	if f.grow {
+		set = append(set, config.Override{Key: "kernels.grow", Value: "true", Flag: "--grow"})
+	}
 	if f.target != "" {
 		set = append(set, config.Override{Key: "data.target", Value: f.target, Flag: "--target " + f.target})
 	}
@@ -126,6 +135,9 @@ func (f *runFlags) run(cmd *cobra.Command, name string) error {
 		return fmt.Errorf("--then-inducing %d: must be at least 1", f.thenInducing)
 	case f.thenInducing > 0 && f.thenRefine == 0:
 		return errors.New("--then-inducing needs --then-refine n, the number of evaluations")
+	}
+	if err := f.checkCluster(); err != nil {
+		return err
 	}
 	c, err := f.config(cmd, name)
 	if err != nil {
@@ -149,7 +161,7 @@ func (f *runFlags) run(cmd *cobra.Command, name string) error {
 		defer done()
 		screen = hasOtherScreen
 	}
-	if single && !f.headless && !f.json && !f.quiet && screen(cmd) {
+	if single && f.cluster == "" && !f.headless && !f.json && !f.quiet && screen(cmd) {
 		return workbench(cmd, ui.Options{Config: &c, Out: base, Drive: f.course()})
 	}
 	ctx := cmd.Context()
@@ -215,8 +227,14 @@ func (f *runFlags) one(ctx context.Context, cmd *cobra.Command, c config.Config,
 func (f *runFlags) finish(ctx context.Context, cmd *cobra.Command, session *experiment.Session, summary *history.Summary) error {
 	keep(cmd)
 	path := session.Path
+	leave, err := f.serve(ctx, cmd, session)
+	if err != nil {
+		return errors.Join(err, session.Close())
+	}
 	end, runErr := f.drive(ctx, session)
-	if e := session.Close(); runErr == nil && e != nil {
+	closed := session.Close()
+	leave(runErr == nil && end.State == record.Finished)
+	if e := closed; runErr == nil && e != nil {
 		runErr = failed(e)
 	}
 	if end.State == record.Failed {

@@ -212,7 +212,8 @@ func chooseRoles(s *Spec, file string, f *form) (*roles, error) {
 	}
 	others := 0 // inputs that are no text
 	for i := range f.names {
-		if i != r.target && i != r.group && i != r.noise && len(f.kinds) > 0 && r.types[i] != TypeText && (f.kinds[i] == kindNumber || f.kinds[i] == kindTime) {
+		if i != r.target && i != r.group && i != r.noise && len(f.kinds) > 0 && r.types[i] != TypeText &&
+			(f.kinds[i] == kindNumber || f.kinds[i] == kindTime) {
 			others++
 		}
 	}

@@ -54,6 +54,7 @@ func TestFormatPageHasArrays(t *testing.T) {
 		{"optimise.optimizer=adam", "optimise.hyperparameters=full", "schedule.batch=16", "schedule.elbo_rows=20"},
 		{"optimise.optimizer=natural", "schedule.batch=16"},
 		{"optimise.optimizer=collapsed", "optimise.hyperparameters=diagonal", "schedule.evaluate_every=1", "schedule.refine=0"},
+		growing("schedule.evaluate_every=0.5", "schedule.refine=0"),
 		// Its leader has inducing inputs of its own.
 		{"optimise.optimizer=natural", "data.outputs=2300", "sparse.inducing=5", "schedule.evaluate_every=1", "schedule.refine=0"},
 		{"data.source=csv", "data.path=" + series(t), "data.test=4", "predict.calibrate=auto", "kernels.expressions=SE"},

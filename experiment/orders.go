@@ -234,6 +234,12 @@ func (r *Run) Snapshot() Snapshot {
 func (r *Run) Status() (steer.Status, error) {
 	now := r.Snapshot()
 	s := steer.Status{State: now.State, Elapsed: now.Elapsed, Progress: now.Progress}
+	r.mu.Lock()
+	workers := r.workers
+	r.mu.Unlock()
+	if workers != nil {
+		s.Workers = workers()
+	}
 	if now.Evaluation == nil {
 		return s, nil
 	}

@@ -165,6 +165,9 @@ func resumeAll(t *testing.T, dir, shots string, every int) {
 	}
 }
 
+// byEvaluation are events that come with every evaluation.
+var byEvaluation = []record.EventType{record.EventEvaluation, record.EventEntered, record.EventLeft}
+
 // orders counts the orders by the user in a run's log.
 func orders(t *testing.T, run string) int {
 	t.Helper()
@@ -172,7 +175,7 @@ func orders(t *testing.T, run string) int {
 	must.OK(t, err)
 	n := 0
 	for i := range events {
-		if e := &events[i]; e.Redone() && e.Type != record.EventEvaluation && !e.ByItself {
+		if e := &events[i]; e.Redone() && !slices.Contains(byEvaluation, e.Type) && !e.ByItself {
 			n++
 		}
 	}
@@ -201,6 +204,7 @@ func TestResumeFromEveryMoment(t *testing.T) {
 		{"natural", []string{"optimise.optimizer=natural", "schedule.batch=16", "predict.metric_rows=7"}, record.Course{}, 2},
 		{"adam with q(log theta)", []string{"optimise.optimizer=adam", "optimise.hyperparameters=diagonal", "schedule.batch=16"},
 			record.Course{PruneTop: 2}, 3},
+		{"growing", growing(), record.Course{PruneTop: 2, ThenRefine: 1}, 6},
 		{"inducing inputs by themselves", rungs(), record.Course{PruneTop: 2, ThenRefine: 1, Inducing: 20}, 4},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -214,6 +218,84 @@ func TestResumeFromEveryMoment(t *testing.T) {
 			resumeAll(t, dir, shots, c.every)
 		})
 	}
+}
+
+// growing are settings of a run whose space grows.
+func growing(more ...string) []string {
+	return append([]string{"kernels.expressions=SE,LIN,PER", "kernels.grow=true", "kernels.grow_live=6", "kernels.grow_leaves=2"}, more...)
+}
+
+// The tables of a growing run are the same whatever the lanes, and its log tells of every kernel
+// from where it came, in time for what is told of it.
+func TestGrowingRun(t *testing.T) {
+	base := t.TempDir()
+	one, two := filepath.Join(base, "one"), filepath.Join(base, "two")
+	runtest.In(t, configtest.Small(t, growing("device.lanes=1")...), one)
+	runtest.In(t, configtest.Small(t, growing("device.lanes=2")...), two)
+	runtest.SameResults(t, "two lanes", two, one, one)
+	events, err := recordtest.Read(one)
+	must.OK(t, err)
+	known, come, gone := map[string]bool{}, 0, 0
+	for i := range events {
+		e := &events[i]
+		switch e.Type {
+		case record.EventStarted:
+			for _, k := range e.Start.Kernels {
+				known[k.ID] = true
+			}
+		case record.EventEntered:
+			for _, k := range e.Entered {
+				if !known[k.Parent] || k.Step == "" || !(k.LogPrior < 0) || len(k.Kernel.Params) == 0 {
+					t.Errorf("%+v", k)
+				}
+				known[k.Kernel.ID] = true
+				come++
+			}
+		case record.EventLeft:
+			for _, id := range e.Kernels {
+				if !known[id] {
+					t.Errorf("%s has gone, but was never there", id)
+				}
+				delete(known, id)
+				gone++
+			}
+		case record.EventEvaluation:
+			if len(e.Evaluation.Kernels) != len(known) {
+				t.Errorf("evaluation %d tells of %d kernels, there are %d", e.Evaluation.Index, len(e.Evaluation.Kernels), len(known))
+			}
+			for _, k := range e.Evaluation.Kernels {
+				if !known[k.ID] || k.Fit != nil && len(k.Fit.Params) == 0 {
+					t.Errorf("evaluation %d: %+v", e.Evaluation.Index, k)
+				}
+			}
+		}
+	}
+	if come < 5 || gone < 1 {
+		t.Errorf("%d kernels have come, %d gone: the test says little", come, gone)
+	}
+	s, err := history.ReadSummary(one)
+	must.OK(t, err)
+	if n := len(s.Grown); n > 0 && (s.Grown[n-1].ID != s.Evaluation.Leader().ID || s.Grown[0].Step != "" || s.Grown[1].Step == "") {
+		t.Errorf("the way to the leader is %+v", s.Grown)
+	}
+	text, err := os.ReadFile(filepath.Join(one, record.KernelsFile))
+	must.OK(t, err)
+	if head, _, _ := strings.Cut(string(text), "\n"); !strings.HasSuffix(head, ",parent,step") {
+		t.Errorf("the columns of %s are %s", record.KernelsFile, head)
+	}
+	// What was told is told again by an export.
+	to := filepath.Join(base, "again")
+	must.OK(t, rundir.Export(one, to))
+	runtest.SameResults(t, "exported", to, one, one)
+	// A run that did not grow does by order.
+	order := func(r *experiment.Run, at int) error {
+		if at == 0 {
+			return r.Reoptimize(vbks.Change{Grow: vbks.GrowOn})
+		}
+		return nil
+	}
+	dir, shots := filmed(t, configtest.Small(t, growing("kernels.grow=false")...), record.Course{}, order)
+	resumeAll(t, dir, shots, 10)
 }
 
 // rungs are settings of a run that needs two numbers of inducing inputs: of data

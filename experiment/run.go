@@ -13,6 +13,7 @@ import (
 	"example.com/kestrel/experiment/modelfile"
 	"example.com/kestrel/experiment/prepare"
 	"example.com/kestrel/experiment/record"
+	"example.com/kestrel/experiment/steer"
 	"example.com/kestrel/internal/guard"
 	"example.com/kestrel/vbks"
 )
@@ -27,13 +28,15 @@ type Snapshot struct {
 	Evaluation *record.Evaluation // the last one, nil before the first
 	Metrics    []record.Metric    // of it
 	Progress   vbks.Progress
-	Elapsed    time.Duration // less pauses
+	Elapsed    time.Duration  // less pauses
+	Workers    []steer.Worker // of a run of another process, where that is known
 }
 
 // Run is one goroutine that owns a trainer. All methods may be called from any
 // goroutine; they wait until the order has been carried out, which is at most
 // one step of the optimiser, except Wait.
 type Run struct {
+	workers  func() []steer.Worker // that take part; nil: the run is not served
 	start    *record.Start
 	notices  []string
 	trainer  prepare.Trainer
@@ -44,12 +47,13 @@ type Run struct {
 	most     int // evaluations; 0: as planned
 	recorder record.Recorder
 	subject  *prepare.Subject // nil: it cannot be inspected
-	modelled *modelfile.Of    // what a model says beside what is learned; nil: there is none
-	past     *pastRun         // of a resumed run
-	marks    *datasets.Marks  // of the rows of its table; nil: it has none
-	first    int              // rows of the table that decide what stays where others come behind them; 0: all
-	stuck    func() error     // nil, or says why what was recorded is still to be written
-	remarks  func() []string  // nil, or what was found out while writing
+	info     func(vbks.Candidate) (record.KernelInfo, error)
+	modelled *modelfile.Of   // what a model says beside what is learned; nil: there is none
+	past     *pastRun        // of a resumed run
+	marks    *datasets.Marks // of the rows of its table; nil: it has none
+	first    int             // rows of the table that decide what stays where others come behind them; 0: all
+	stuck    func() error    // nil, or says why what was recorded is still to be written
+	remarks  func() []string // nil, or what was found out while writing
 
 	orders chan func()
 	quit   chan struct{}
@@ -89,7 +93,7 @@ var (
 func NewRun(j *prepare.Job, rec record.Recorder) *Run {
 	c := &j.Config
 	r := newRun(j.Trainer, j.Test, j.Start, j.Notices, c, rec)
-	r.subject, r.marks, r.first = j.Subject, j.Marks, c.Data.FirstRows
+	r.subject, r.info, r.marks, r.first = j.Subject, j.Info, j.Marks, c.Data.FirstRows
 	r.modelled = &modelfile.Of{Start: j.Start, Columns: j.Columns, Scaler: j.Scaler, Spec: c.Data, Settings: c.Settings}
 	return r
 }
@@ -295,6 +299,21 @@ func (r *Run) record(e *record.Event) {
 	}
 }
 
+// ServedTo says whom to ask for the processes that take part.
+func (r *Run) ServedTo(workers func() []steer.Worker) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.workers = workers
+}
+
+// Note writes an event down that came from outside: of a worker, or a notice.
+func (r *Run) Note(e *record.Event) error {
+	return r.do(func() error {
+		r.record(e)
+		return nil
+	})
+}
+
 func (r *Run) tell(err error) {
 	if err != nil && r.state() != record.Failed {
 		r.enterFor(record.CauseUnwritable, record.Failed, fmt.Sprintf("the results cannot be written: %v", err))
@@ -340,6 +359,9 @@ func (r *Run) evaluated(e *vbks.Evaluation, err error) {
 	if r.gone(err) || r.state() == record.Failed {
 		return
 	}
+	if err := r.grown(e); r.gone(err) {
+		return
+	}
 	r.show(e, record.Order{What: record.EventEvaluation})
 	for _, n := range e.Notices {
 		r.notify(n)
@@ -350,6 +372,30 @@ func (r *Run) evaluated(e *vbks.Evaluation, err error) {
 	if r.active() {
 		r.measure(false, r.next)
 	}
+}
+
+// grown tells which kernels have come and gone with an evaluation, before that is told.
+func (r *Run) grown(e *vbks.Evaluation) error {
+	if len(e.Left) > 0 {
+		r.record(&record.Event{Type: record.EventLeft, Kernels: e.Left})
+	}
+	var entered []record.Entered
+	for _, k := range e.Entered {
+		info, err := r.info(k.Candidate)
+		if err != nil {
+			return err
+		}
+		entered = append(entered, record.Entered{Kernel: info, Parent: k.Parent, Step: k.Step, LogPrior: k.LogPrior})
+	}
+	if len(entered) == 0 || r.state() == record.Failed {
+		return nil
+	}
+	r.record(&record.Event{Type: record.EventEntered, Entered: entered})
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.start = r.standing.Start
+	r.shown.Start = r.start
+	return nil
 }
 
 // notify records a notice of an evaluation.

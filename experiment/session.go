@@ -10,6 +10,7 @@ import (
 	"example.com/kestrel/experiment/record"
 	"example.com/kestrel/experiment/rundir"
 	"example.com/kestrel/experiment/steer"
+	"example.com/kestrel/vbks"
 )
 
 // Session is a run with its data, device and directory: what the commands and
@@ -80,11 +81,25 @@ func (s *Session) makeRun(recorders []record.Recorder) {
 	_ = s.Run.waitFor(s.files) // it is not closed
 }
 
+// Trainer is what a crew can be given to; nil of a run that is not of this program's trainer.
+func (s *Session) Trainer() *vbks.Trainer {
+	t, _ := s.job.Trainer.(*vbks.Trainer)
+	return t
+}
+
+// Arithmetic says what the run's own device computes with.
+func (s *Session) Arithmetic() (string, error) {
+	return prepare.Arithmetic(s.job.Start.DeviceKind, s.job.Start.Device)
+}
+
+// Cluster is what the config says of processes that take part.
+func (s *Session) Cluster() config.ClusterChoice { return s.job.Config.Cluster }
+
 // TakeOrders lets other processes of this user give the run orders. Where that cannot
 // be, the owner's note says why, and the run goes on all the same.
 func (s *Session) TakeOrders() {
 	socket, none := "", ""
-	at, err := steer.Listen(s.Run)
+	at, err := steer.Listen(s.Run, s.Path)
 	if err == nil {
 		s.steer, socket = at, at.Path
 	} else {

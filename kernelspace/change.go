@@ -65,6 +65,20 @@ func (ev *evaluator) change(n *node) float64 {
 	return sigmoid(-u)*before*sigmoid(-v) + sigmoid(u)*after*sigmoid(v)
 }
 
+// Change returns the change point from one kernel over to another whose step, its
+// place and column, is that of a change point (see Step).
+func Change(step, before, after Expr) Expr {
+	return Expr{newChange([]*node{step.root, before.root, after.root})}
+}
+
+// Step returns the step of a change point, the zero Expr of others.
+func (e Expr) Step() Expr {
+	if !e.IsChange() {
+		return Expr{}
+	}
+	return Expr{e.root.terms[0]}
+}
+
 // IsChange reports whether e is a change point.
 func (e Expr) IsChange() bool { return e.root != nil && e.root.kind == kindChange }
 

@@ -70,7 +70,7 @@ wait_for ' 20 % of data'
 keep early 2
 wait_for ' 50 % of data'
 keep middle 2
-wait_for 'finished 0:'
+wait_for 'finished [0-9]*:'
 sleep 0.5
 keep bench 4
 still=${#film[@]}
@@ -79,11 +79,14 @@ wait_for 'Covariance|covariance'
 sleep 1
 keep kernel 4
 screens send-keys 3
-wait_for 'Fit|fit'
+wait_for '95 % of y'
 sleep 2
 keep fit 4
 screens send-keys e
-sleep 1
+for ((i = 0; i < 600; i++)); do
+	[ -s runs/visitors/export/fit.svg ] && break
+	sleep 0.1
+done
 screens send-keys q
 wait_for 'runs/visitors shows it again'
 type_in 'kestrel predict runs/visitors --horizon 1y -o forecast.csv'

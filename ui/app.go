@@ -45,6 +45,7 @@ type app struct {
 	prompt   prompt       // asks the user; nil: nobody asks
 	help     *help
 	tabs     []plot.Rect // of the views' names, for the mouse
+	pictures pictures
 	note     note.Note
 
 	away bool   // the terminal has told that nobody looks
@@ -82,7 +83,7 @@ func (a *app) newTheme(profile colorprofile.Profile, dark bool, glyphs plot.Glyp
 
 // Init implements tea.Model.
 func (a *app) Init() tea.Cmd {
-	cmds := []tea.Cmd{tea.RequestBackgroundColor}
+	cmds := []tea.Cmd{tea.RequestBackgroundColor, a.askPictures()}
 	if a.opts.Remark != "" {
 		cmds = append(cmds, note.Say(note.Warning, "%s", a.opts.Remark))
 	}
@@ -102,23 +103,26 @@ func (a *app) Init() tea.Cmd {
 // Update implements tea.Model.
 func (a *app) Update(msg tea.Msg) (model tea.Model, cmd tea.Cmd) {
 	model = a // also after a panic
-	changed := true
 	defer func() {
 		if p := recover(); p != nil {
 			a.caught(p)
+			a.fresh = false
 		}
-		a.fresh = a.fresh && !changed
 		if a.crash != nil {
 			cmd = tea.Quit
 		}
 	}()
-	cmd, changed = a.handle(msg)
+	cmd, changed := a.handle(msg)
+	a.fresh = a.fresh && !changed
 	a.note.Age()
 	if p, ok := a.prompt.(*prunePrompt); ok {
 		cmd = tea.Batch(cmd, p.renew())
 	}
 	if a.bench != nil {
 		cmd = tea.Batch(cmd, a.bench.refresh())
+	}
+	if !a.fresh {
+		cmd = tea.Batch(cmd, a.showPictures())
 	}
 	return model, catching(tea.Batch(cmd, a.watch(), a.rung()))
 }
@@ -128,12 +132,18 @@ func (a *app) handle(msg tea.Msg) (cmd tea.Cmd, changed bool) {
 	switch msg := msg.(type) {
 	case tea.WindowSizeMsg:
 		a.w, a.h = msg.Width, msg.Height
+		cmd = a.screenCleared()
 	case tea.ColorProfileMsg:
 		if a.opts.Env("NO_COLOR") == "" {
 			a.theme = a.newTheme(msg.Profile, a.theme.Dark, a.theme.Glyphs)
 		}
 	case tea.BackgroundColorMsg:
 		a.theme = a.newTheme(a.theme.Profile, msg.IsDark(), a.theme.Glyphs)
+		a.pictures.ground = msg.Color
+	case pictureMsg:
+		return a.renewPicture(), false
+	case paintedMsg:
+		return a.painted(msg), false
 	case tea.FocusMsg:
 		a.away = false
 		return nil, false
@@ -171,6 +181,9 @@ func (a *app) handle(msg tea.Msg) (cmd tea.Cmd, changed bool) {
 
 // pass gives a message on to the screen it may be of.
 func (a *app) pass(msg tea.Msg) (cmd tea.Cmd, changed bool) {
+	if a.pictures.terminal.Hear(msg) {
+		return nil, true
+	}
 	l := a.launcher
 	if l == nil {
 		l = a.kept // not shown, but its questions must end

@@ -199,7 +199,7 @@ func (m snapMsg) again(path string, now time.Time) snapMsg {
 		m.remote, m.why = steer.Reach(m.owner)
 		m.tried = now
 	}
-	m.snapshot.Elapsed, m.snapshot.Progress = s.Elapsed, s.Progress
+	m.snapshot.Elapsed, m.snapshot.Progress, m.snapshot.Workers = s.Elapsed, s.Progress, s.Workers
 	return m
 }
 
@@ -318,6 +318,8 @@ func (b *bench) orders() input.Group {
 			About: "restore the kernels pruned last, or all", Off: !b.canRevise() || b.restoring || len(b.pruned()) == 0, Do: b.restore},
 		{Keys: []string{"r"}, Label: "r", Short: "re-optimise",
 			About: "go on with more evaluations, steps, inducing inputs or another batch size", Off: !b.canRevise(), Do: b.askReoptimise},
+		{Keys: []string{"G"}, Label: "G",
+			About: "let the space of kernels grow by neighbours of the best, or grow no more", Off: !b.canRevise(), Do: b.grow},
 		{Keys: []string{"e"}, Label: "e", Short: "export",
 			About: "write all traces as CSV, and the chart as SVG, PNG and text", Off: b.hist.Start == nil, Do: b.export},
 	}}

@@ -14,6 +14,7 @@ import (
 	"example.com/kestrel/experiment/library"
 	"example.com/kestrel/experiment/record"
 	"example.com/kestrel/ui/draw"
+	"example.com/kestrel/ui/format"
 	"example.com/kestrel/ui/input"
 	"example.com/kestrel/ui/plot"
 	"example.com/kestrel/ui/theme"
@@ -445,6 +446,18 @@ func (v *compareView) drawChart(c *plot.Canvas, r plot.Rect, t *theme.Theme, gro
 	if len(missing) > 0 && in.H > 6 {
 		in.H--
 		c.TextFit(in.X, in.Y+in.H, in.W, "without such values: "+strings.Join(missing, ", "), t.Warn)
+	}
+	if v.axis == history.AxisSeconds {
+		last := 0.0
+		for i := range ch.Lines {
+			if x := ch.Lines[i].X; len(x) > 0 {
+				last = max(last, x[len(x)-1])
+			}
+		}
+		if last > 0 {
+			ch.X.Min, ch.X.Max = 0, last
+			ch.X.Labels = format.LagTicks(1, 0, last, mostTicks(in.W))
+		}
 	}
 	ch.Draw(c, in)
 }

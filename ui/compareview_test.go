@@ -251,3 +251,23 @@ func TestCompareKeepsDataApart(t *testing.T) {
 		t.Errorf("groups %v with the cursor on the run on other data", g)
 	}
 }
+
+// A column that no run has something in takes no room from the others.
+func TestCompareColumnsWithNothing(t *testing.T) {
+	rows := []comparedRun{{data: "a"}, {path: "p", cells: [compareColumns]string{"stamps", "PER + LIN + SE + CONST", ".96", "9.89",
+		"31 % better, seasonal naive", ""}}}
+	for _, c := range []struct {
+		room int
+		want [compareColumns]int
+	}{
+		{100, [compareColumns]int{6, 22, 6, 4, 27, 0}},
+		{71, [compareColumns]int{6, 22, 6, 4, 25, 0}},
+		{60, [compareColumns]int{6, 16, 6, 4, 20, 0}},
+		{48, [compareColumns]int{6, 22, 6, 4, 0, 0}},
+		{34, [compareColumns]int{6, 12, 6, 4, 0, 0}},
+	} {
+		if got := columnWidths(rows, c.room); got != c.want {
+			t.Errorf("in %d: %v, want %v", c.room, got, c.want)
+		}
+	}
+}

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"example.com/kestrel/experiment/record"
+	"example.com/kestrel/experiment/words"
 	"example.com/kestrel/ui/draw"
 	"example.com/kestrel/ui/format"
 	"example.com/kestrel/ui/plot"
@@ -77,7 +78,7 @@ func (b *bench) drawHeader(c *plot.Canvas, r plot.Rect, t *theme.Theme) {
 	if e := b.hist.Evaluation; e != nil {
 		right = append(right, fmt.Sprintf("%.0f %% of data", 100*e.Proportion))
 	}
-	if eta, ok := b.hist.ETA(); ok && b.state() == record.Running && word == string(record.Running) {
+	if eta, ok := b.hist.ETA(); ok && eta >= time.Second && b.state() == record.Running && word == string(record.Running) {
 		right = append(right, format.Clock(eta)+" left")
 	}
 	tail := " " + strings.Join(right, " · ")
@@ -129,7 +130,9 @@ func (b *bench) describe() []string {
 		}
 	}
 	kernels := fmt.Sprintf("%d kernels", len(s.Kernels))
-	if live != len(s.Kernels) {
+	if e != nil && len(e.Kernels) < len(s.Kernels) { // they come and go
+		kernels = fmt.Sprintf("%d kernels of %d tried", live, len(s.Kernels))
+	} else if live != len(s.Kernels) {
 		kernels = fmt.Sprintf("%d of %d kernels", live, len(s.Kernels))
 	}
 	out = append(out, kernels)
@@ -223,10 +226,18 @@ func (b *bench) drawProgress(c *plot.Canvas, r plot.Rect, t *theme.Theme) {
 		text += fmt.Sprintf(" · %s each", rateText(rate))
 	}
 	x = c.TextFit(x, r.Y, room, text, t.Faint)
+	if n := len(b.snapshot.Workers); n > 0 {
+		lanes := 0
+		for _, w := range b.snapshot.Workers {
+			lanes += w.Lanes
+		}
+		text := fmt.Sprintf(" · %s, %s", words.Count(n, "worker"), words.Count(lanes, "lane"))
+		x = c.TextFit(x, r.Y, r.X+r.W-1-x, text, t.Faint)
+	}
 	p := b.snapshot.Progress
 	if p.Total > 0 && b.steered() != nil {
 		text := fmt.Sprintf(" · %s %d/%d ", p.Phase, p.Done, p.Total)
-		if left := b.first.left(p, b.app.opts.now()); left > 0 && r.W >= 70 {
+		if left := b.first.left(p, b.app.opts.now()); left >= time.Second && r.W >= 70 {
 			text += "· " + format.Clock(left) + " left in it "
 		}
 		x = c.TextFit(x, r.Y, r.X+r.W-1-x, text, t.Faint)

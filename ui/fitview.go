@@ -15,6 +15,7 @@ import (
 	"example.com/kestrel/ui/draw"
 	"example.com/kestrel/ui/format"
 	"example.com/kestrel/ui/input"
+	"example.com/kestrel/ui/picture"
 	"example.com/kestrel/ui/plot"
 	"example.com/kestrel/ui/theme"
 )
@@ -436,12 +437,24 @@ func (v *fitView) drawFit(c *plot.Canvas, r plot.Rect, t *theme.Theme) {
 		ch.Y.Min, ch.Y.Max = low-pad, high+pad
 	}
 	if v.at >= lo && v.at <= hi {
-		ch.Cursor = &v.at
+		at := v.at
+		ch.Cursor = &at
 	}
 	if v.series() {
 		ch.Markers = v.ends(hi, t)
 	}
+	ch.Bare = !t.Plain() && v.b.app.takes(r.W, r.H)
 	v.chart = ch.Draw(c, r)
+	if ch.Bare && !v.chart.Plot.Empty() {
+		painted, layout := ch, v.chart
+		painted.Raster, layout.Lines = nil, nil // which are drawn in again
+		v.b.app.place(c, picture.Picture{
+			Cells: layout.Plot,
+			Of: fmt.Sprintln(fmt.Sprintf("%p %p", curve, points), layout.XMin, layout.XMax, layout.YMin, layout.YMax, v.at, v.rows, v.way(),
+				v.single, t.Dark, t.Profile),
+			Paint: func(img *picture.Image) { picture.Chart(img, &painted, layout) },
+		})
+	}
 }
 
 // ends marks where what has been learned ends, and the data.

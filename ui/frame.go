@@ -17,7 +17,9 @@ func (a *app) View() tea.View {
 		a.fresh = true
 		a.drawn++
 		a.canvas.Reset(a.w, a.h)
+		a.pictures.begin()
 		a.drawSafely()
+		a.pictures.drawn()
 		a.frame = a.canvas.Render()
 	}
 	v := tea.NewView(a.frame)

@@ -33,7 +33,8 @@ func (a *app) groups() []input.Group {
 		{Keys: []string{"g"}, Label: "g", About: "characters: braille, blocks, plain ASCII", Do: a.nextGlyphs},
 		{Keys: []string{"m"}, Label: "m", About: "mouse on or off; off, the terminal selects text for copying", Do: a.toggleMouse},
 		{Keys: []string{"ctrl+z"}, Do: a.noSuspending},
-		{Keys: []string{"ctrl+l"}, Label: "ctrl+l", About: "draw the screen anew", Do: func() tea.Cmd { return tea.ClearScreen }},
+		{Keys: []string{"ctrl+l"}, Label: "ctrl+l", About: "draw the screen anew",
+			Do: func() tea.Cmd { return tea.Sequence(tea.ClearScreen, a.screenCleared()) }},
 		{Keys: []string{"q", "ctrl+c"}, Label: "q", Short: "quit", About: "quit; a run in flight is stopped with everything written", Do: a.quit},
 	}})
 }

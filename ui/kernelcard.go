@@ -18,6 +18,9 @@ func (v *mainView) cardLines() int {
 		return 4
 	}
 	n := 3
+	if v.b.hist.Family.Text(k.id) != "" {
+		n++
+	}
 	for _, p := range v.b.hist.Start.Kernels[k.index].Params {
 		if !p.Fixed {
 			n++
@@ -59,6 +62,10 @@ func (v *mainView) drawCard(c *plot.Canvas, r plot.Rect, th *theme.Theme) {
 		y++
 	}
 	c.TextFit(r.X, y, r.W, elboText(f, v.b.hist.Evaluation.RowsSeen, r.W), th.Faint)
+	if text := v.b.hist.Family.Text(k.id); text != "" {
+		y++
+		c.TextFit(r.X, y, r.W, "grown from "+text, th.Faint)
+	}
 	info := v.b.hist.Start.Kernels[k.index]
 	for i, p := range info.Params {
 		if p.Fixed {

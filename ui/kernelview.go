@@ -120,6 +120,9 @@ func (v *kernelView) arrange(r plot.Rect) (header plot.Rect, a [kernelPanels]plo
 	header = plot.Rect{X: r.X, Y: r.Y, W: r.W, H: min(r.H, 1)}
 	if r.H >= 10 {
 		header.H = 2
+		if v.b.hist.Family.Text(v.b.chosen()) != "" && r.H >= 12 {
+			header.H++
+		}
 	}
 	rest := plot.Rect{X: r.X, Y: r.Y + header.H, W: r.W, H: r.H - header.H}
 	if rest.Empty() {
@@ -236,6 +239,9 @@ func (v *kernelView) draw(c *plot.Canvas, r plot.Rect, t *theme.Theme) {
 		switch p {
 		case paramPanel:
 			v.drawParams(c, in, t, id)
+			undo()
+			draw.ScrollMarks(c, area, t, v.scroll, v.last-v.scroll)
+			continue
 		case tracePanel:
 			v.drawTrace(c, in, t, id)
 		case covariancePanel:
@@ -266,6 +272,9 @@ func (v *kernelView) drawHeader(c *plot.Canvas, r plot.Rect, t *theme.Theme, id 
 		return
 	}
 	x, y := r.X+1, r.Y+1
+	if r.H > 2 { // the way on which it has come
+		c.TextFit(x, y+1, end-x, "grown from "+v.b.hist.Family.Text(id), t.Faint)
+	}
 	switch {
 	case k == nil:
 		c.TextFit(x, y, end-x, "no evaluation yet", t.Faint)

@@ -3,10 +3,12 @@ package ui
 import (
 	"fmt"
 	"strings"
+	"time"
 
 	tea "charm.land/bubbletea/v2"
 
 	"example.com/kestrel/experiment/history"
+	"example.com/kestrel/experiment/words"
 	"example.com/kestrel/ui/draw"
 	"example.com/kestrel/ui/input"
 	"example.com/kestrel/ui/plot"
@@ -149,8 +151,39 @@ const (
 	withTime = 40 // least width with times
 )
 
+// drawWorkers draws who takes part in the run, above the log, and returns what is left.
+func (v *logView) drawWorkers(c *plot.Canvas, r plot.Rect, t *theme.Theme) plot.Rect {
+	workers := v.b.snapshot.Workers
+	if len(workers) == 0 || r.H < leastWithWorkers {
+		return r
+	}
+	h := min(len(workers), r.H/3) + 2
+	top := r
+	top.H = h
+	right := words.Count(len(workers), "worker")
+	in := draw.Panel(c, top, t, "Workers", right, false).Inset(1, 0)
+	for i, w := range workers[:min(len(workers), in.H)] {
+		style := t.Text
+		if w.Silent > silentWorker {
+			style = t.Warn
+		}
+		text := fmt.Sprintf("%s · %s · %s done · seen %.1f s ago", words.PlainLine(w.Name), words.Count(w.Lanes, "lane"),
+			words.Count(w.Units, "unit"), w.Silent.Seconds())
+		c.TextFit(in.X, in.Y+i, in.W, text, style)
+	}
+	r.Y, r.H = r.Y+h, r.H-h
+	return r
+}
+
+const (
+	leastWithWorkers = 12 // rows of the view
+	// silentWorker is after how long a worker is marked: it tells five times in cluster.lost_after.
+	silentWorker = 5 * time.Second
+)
+
 func (v *logView) draw(c *plot.Canvas, r plot.Rect, t *theme.Theme) {
 	defer c.Clip(r)()
+	r = v.drawWorkers(c, r, t)
 	v.build(r.W - 4)
 	title := "Log"
 	if v.level != logAll {

@@ -40,6 +40,25 @@ func (b *bench) pause() tea.Cmd {
 	return b.order(b.in(record.Paused), func() (string, error) { return "paused; space goes on", run.Pause() })
 }
 
+// growing reports whether the run's space of kernels grows, as far as its config and orders say.
+func (b *bench) growing() bool {
+	for _, o := range slices.Backward(b.hist.Orders) {
+		if o.Change != nil && o.Change.Grow != "" {
+			return o.Change.Grow == vbks.GrowOn
+		}
+	}
+	return b.hist.Start != nil && b.hist.Start.Grows
+}
+
+// grow lets the space of kernels grow from here on, or no more.
+func (b *bench) grow() tea.Cmd {
+	run, change, text := b.steered(), vbks.Change{Grow: vbks.GrowOn}, "neighbours of the best kernels enter from the next evaluation on"
+	if b.growing() {
+		change.Grow, text = vbks.GrowOff, "no more kernels enter"
+	}
+	return b.order(b.in(record.Running), func() (string, error) { return text, run.Reoptimize(change) })
+}
+
 func (b *bench) stop() tea.Cmd {
 	run := b.steered()
 	return b.order(b.in(record.Stopped), func() (string, error) {

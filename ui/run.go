@@ -76,6 +76,7 @@ func Run(ctx context.Context, o Options) (Outcome, error) {
 		p.Quit()
 	})()
 	_, err := p.Run()
+	a.forgetPictures()
 	out := Outcome{}
 	if ctx.Err() != nil { // the program was ended from outside
 		out.Interrupted, err = true, nil

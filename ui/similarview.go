@@ -11,6 +11,7 @@ import (
 	"example.com/kestrel/experiment/inspect"
 	"example.com/kestrel/ui/draw"
 	"example.com/kestrel/ui/input"
+	"example.com/kestrel/ui/picture"
 	"example.com/kestrel/ui/plot"
 	"example.com/kestrel/ui/theme"
 )
@@ -177,6 +178,9 @@ func (v *similarView) draw(c *plot.Canvas, r plot.Rect, t *theme.Theme) {
 		Format: correlationText,
 	}
 	v.layout = plot.HeatMap(c, heat, m, opts)
+	if opts.Color != nil && !v.layout.Values && v.b.app.takes(heat.W, heat.H) {
+		v.picture(c, heat, s, m, opts, t)
+	}
 	if legend {
 		v.drawLegend(c, plot.Rect{X: v.layout.Plot.X + v.layout.Plot.W + 2, Y: heat.Y + 1, W: 6, H: min(heat.H-1, 11)}, t)
 	}
@@ -187,6 +191,21 @@ func (v *similarView) draw(c *plot.Canvas, r plot.Rect, t *theme.Theme) {
 		c.TextFit(in.X, y, in.W, pair, t.Strong)
 		draw.Lines(c, plot.Rect{X: in.X, Y: y + 1, W: in.W, H: foot - 1}, lines, 0, t.Faint)
 	}
+}
+
+// picture draws the matrix as a picture, where there is no room for its numbers: it may
+// have more kernels than there are cells.
+func (v *similarView) picture(c *plot.Canvas, heat plot.Rect, s *inspect.Similarity, m [][]float64, o plot.HeatMapOptions, t *theme.Theme) {
+	c.Fill(heat, ' ', plot.Style{})
+	o.Bare = true
+	v.layout = plot.HeatMap(c, heat, m, o)
+	v.b.app.place(c, picture.Picture{
+		Cells: v.layout.Plot,
+		Of:    fmt.Sprintf("%p %v %v %v %v\n", s, v.means, *o.Mark, t.Dark, t.Profile),
+		Paint: func(img *picture.Image) {
+			picture.Heat(img, m, func(u float64) plot.Style { return o.Color((u - o.Min) / (o.Max - o.Min)) }, o.Mark)
+		},
+	})
 }
 
 func valueAt(m [][]float64, row, col int) float64 {

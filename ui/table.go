@@ -485,9 +485,14 @@ func (t *table) draw(c *plot.Canvas, r plot.Rect, b *bench, th *theme.Theme, foc
 				st = th.Bad
 			}
 			if !math.IsNaN(k.posterior) { // left out
-				word += ", q* " + number(k.posterior)
+				if belief := "q* " + number(k.posterior); plot.TextWidth(word+", "+belief) <= r.X+r.W-barX {
+					word += ", " + belief
+				} else if plot.TextWidth(belief) <= r.X+r.W-barX {
+					word = belief
+				}
 			}
-			if k.reason != "" && k.reason != vbks.ByRequest {
+			if k.reason != "" && k.reason != vbks.ByRequest &&
+				(math.IsNaN(k.posterior) || plot.TextWidth(word+": "+k.reason) <= r.X+r.W-barX) { // else its q* would be cut
 				word += ": " + k.reason
 			}
 			if k.waits {

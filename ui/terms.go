@@ -73,7 +73,7 @@ func (b *bench) beliefTerms() []term {
 			add("slack", "what the bounds on a log probability leave open: %s nats for the leader; more inducing inputs make it less",
 				words.Nats(slack))
 		}
-		text := "no other kernel may come to lead, with all data in; what is not settled is grey"
+		text := "no other kernel may come to lead, with all data in and q* of 0.9; else grey"
 		if b.found().Settled {
 			text += ": this is"
 		} else {

@@ -13,9 +13,9 @@ type Tensor struct {
 }
 
 // checkpointFormat is the version of what Checkpoint returns, ownFormat where kernels have
-// inducing inputs of their own and weightFormat where rows have weights, which older
-// programs would overlook.
-const checkpointFormat, ownFormat, weightFormat = 2, 3, 4
+// inducing inputs of their own, weightFormat where rows have weights and grownFormat where the
+// space grows, which older programs would overlook.
+const checkpointFormat, ownFormat, weightFormat, grownFormat = 2, 3, 4, 5
 
 // Status of a kernel as a number in a checkpoint: its place in this list.
 func statuses() []Status { return []Status{Live, Pruned, Failed} }
@@ -33,6 +33,8 @@ const (
 	volumeFields = 2
 	growthFields = 4
 	noiseFields  = 6
+
+	growingFields = 2
 )
 
 // What is known of the log evidence in a row of "past".
@@ -45,7 +47,7 @@ const (
 // Checkpoint returns everything that the trainer has learned, by name; Resume
 // makes a trainer of it. Texts are arrays of the numbers of their UTF-8 bytes.
 //
-//	format              2; 3 where a kernel has inducing inputs of its own, 4 where rows have weights
+//	format              2; 3 where a kernel has inducing inputs of its own, 4 where rows have weights, 5 where the space grows
 //	run                 evaluation, rows seen, M, noise floor, training rows, evaluations
 //	                    added by Reoptimize, steps, batch, inducing inputs asked for (0:
 //	                    "auto"), place of the leader in the space (−1: none)
@@ -54,6 +56,9 @@ const (
 //	grown               where rows were added behind: after which evaluation the last time, rows seen then,
 //	                    rows that each evaluation adds since, rows known since, of which those beyond the
 //	                    training rows of "run" are taken in by the next evaluation
+//	growth              where kernels come and go: 1 if they still do, 1 if there is no more to try
+//	growth/tried        text: ids of the kernels that have left, one a line, sorted; not there if none has
+//	growth/rows         on how many rows each of these was compared
 //	noise               where rows have weights: factor of σ_n² for rows to come, share of rows that count for
 //	                    little, unit of the variances known beforehand (0: none are), degrees of freedom (0: not
 //	                    Student's t), share of outliers, ratio of their variance (0: there are none)
@@ -168,6 +173,10 @@ func (t *Trainer) Checkpoint() map[string]Tensor {
 			levels = append(levels, l.Value, l.Factor)
 		}
 		add("noise/levels", levels, len(m.Levels), 2)
+	}
+	if t.expansion.grammar != nil {
+		format = grownFormat
+		t.expansion.save(add, text)
 	}
 	add("format", []float64{format})
 	add("run", []float64{

@@ -77,8 +77,18 @@ type Evaluation struct {
 	// Calibration is of predictions after it, see Trainer.Calibrate; nil: none
 	Calibration *Calibration
 	Noise       *noise.Model        // how that of rows differs; nil: it is normal, equal in all
+	Entered     []Entered           // kernels that have come with it, where the space grows; not part of a checkpoint
+	Left        []string            // ids of those that have gone with it, likewise
 	Notices     []Notice            // what the user should know, once
 	Broken      []*guard.PanicError // why kernels have failed for which the program is to blame; not part of a checkpoint
+}
+
+// Entered is a kernel that was not in the space before an evaluation.
+type Entered struct {
+	Candidate
+	Parent   string  // id of the kernel whose neighbour it is
+	Step     string  // from there, as in "add PER"
+	LogPrior float64 // over the grammar
 }
 
 // Notice is something that the user should know.
@@ -118,6 +128,7 @@ type KernelResult struct {
 	PointPosterior, PointBayes float64      // of the local ELBOs as they are: the paper's
 	ELBO                       float64      // local ELBO of the standardised targets, nats
 	Volume                     float64      // log volume of its mode, which the belief adds; 0 where it does not
+	LogPrior                   float64      // over the grammar, where the space grows; 0 where it does not
 	ELBORows                   int          // rows that it was computed from: all seen, or the common subsample
 	SE                         float64      // paired standard error of the gap to the leader, from sampling alone, nats
 	Rank                       int          // 1 is the highest posterior; 0 if not live
@@ -167,10 +178,17 @@ const (
 	Through Stage = "through" // the phase is done with it
 )
 
+// What Change.Grow may be.
+const (
+	GrowOn  = "on"
+	GrowOff = "off"
+)
+
 // Change is what a re-optimisation may alter; zero fields stay as they are.
 type Change struct {
-	Steps    int // steps of an evaluation
-	Inducing int // M
-	Batch    int // rows of a minibatch
-	Rounds   int // evaluations at proportion 1 beyond those planned; 0: at least as many as Settings.Refine are made, at least 1
+	Steps    int    // steps of an evaluation
+	Inducing int    // M
+	Batch    int    // rows of a minibatch
+	Grow     string `json:",omitempty"` // whether the space grows from here on: GrowOn, GrowOff; "": as before
+	Rounds   int    // evaluations at proportion 1 beyond those planned; 0: at least as many as Settings.Refine are made, at least 1
 }

@@ -167,7 +167,9 @@ func (t *Trainer) evaluate() (*Evaluation, *belief.Belief, error) {
 		}
 	}
 	grain := t.settings.grain()
-	slices.SortStableFunc(places, func(a, b int) int { return compareResults(&e.Kernels[members[a]], &e.Kernels[members[b]], grain) })
+	slices.SortStableFunc(places, func(a, b int) int {
+		return compareResults(&e.Kernels[members[a]], &e.Kernels[members[b]], grain, t.settings.EvidenceScale)
+	})
 	first := places[0]
 	leader := t.kernels[members[first]]
 	for place, j := range places {
@@ -202,6 +204,9 @@ func (t *Trainer) report(q *belief.Belief) *Evaluation {
 		*res = KernelResult{ID: k.id, Status: k.status, Reason: k.reason, LeftOut: member && !k.current(t.rows)}
 		switch {
 		case k.current(t.rows):
+			if t.expansion.grammar != nil {
+				res.LogPrior = k.logPrior
+			}
 			res.ELBO, res.Volume, res.Source, res.ELBORows = k.elbo, k.volume, k.source, k.rows
 			if k.terms != nil {
 				res.ELBORows = len(k.terms)
@@ -234,10 +239,10 @@ func (s Settings) grain() float64 {
 
 // compareResults ranks by the posterior, and where posteriors are equal but for the
 // grain (of small ones the order is that of the samples) by local ELBO, with its mode's volume where that counts, then by name.
-func compareResults(a, b *KernelResult, grain float64) int {
+func compareResults(a, b *KernelResult, grain, scale float64) int {
 	return cmp.Or(
 		cmp.Compare(math.Round(b.Posterior*grain), math.Round(a.Posterior*grain)),
-		cmp.Compare(b.ELBO+b.Volume, a.ELBO+a.Volume),
+		cmp.Compare(b.ELBO+b.Volume+scale*b.LogPrior, a.ELBO+a.Volume+scale*a.LogPrior),
 		cmp.Compare(a.ID, b.ID),
 	)
 }

@@ -4,9 +4,15 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"math"
+	"math/big"
+	"slices"
+	"strings"
 
 	"example.com/kestrel/kernelspace"
+	"example.com/kestrel/kernelspace/grow"
+	"example.com/kestrel/vbks/front"
 	"example.com/kestrel/vbks/starts"
 )
 
@@ -74,7 +80,7 @@ func (t *Trainer) Grow(rows int) error {
 	t.grown = growth{
 		evaluation: t.evaluation, seen: t.rows, rows: rows, step: int(math.Ceil(t.settings.EvaluateEvery*float64(rows) - 1e-9)),
 	}
-	t.rungs, t.rung, t.rough, t.told = t.settings.Rungs(rows, len(t.kernels)), 0, 0, false
+	t.rungs, t.rung, t.rough, t.told = t.settings.Rungs(rows, t.atFirst()), 0, 0, false
 	if !t.settings.autoInducing() {
 		t.rungs[0] = t.settings.Inducing
 	}
@@ -83,14 +89,17 @@ func (t *Trainer) Grow(rows int) error {
 }
 
 // moveOn does what stands before the next evaluation: rows that have been announced are
-// taken in, or another rung is climbed. It returns how to undo it.
+// taken in, kernels enter and leave, or another rung is climbed. It returns how to undo it.
 func (t *Trainer) moveOn(ctx context.Context) (undo func() error, err error) {
+	t.expansion.entered, t.expansion.left = nil, nil
 	unweigh, err := t.reweigh(ctx)
 	if err != nil {
 		return func() error { return nil }, err
 	}
 	back := func() error { return nil }
-	if t.grown.rows <= t.data.Rows() {
+	if t.grown.rows <= t.data.Rows() && t.growing() && t.last != nil {
+		back = t.spread()
+	} else if t.grown.rows <= t.data.Rows() {
 		back, err = t.climb()
 	} else if err = ctx.Err(); err != nil {
 		err = context.Cause(ctx)
@@ -114,16 +123,25 @@ func (t *Trainer) moveOn(ctx context.Context) (undo func() error, err error) {
 	return undo, nil
 }
 
-// takeIn makes the rows that have been announced known.
-func (t *Trainer) takeIn() error {
-	before := t.data.Rows()
-	t.data = t.all.upTo(t.grown.rows)
+// know makes the first n rows of all those that there are known.
+func (t *Trainer) know(n int) error {
+	t.data = t.all.upTo(n)
 	if err := t.setWeights(t.weightsOfAll()); err != nil {
 		return err
 	}
-	t.scales = t.data.scales(t.data.Rows())
+	t.scales = t.data.scales(n)
 	t.span = t.scales.Span
-	t.elboRows = permutation(t.data.Rows(), t.settings.Seed)
+	t.elboRows = permutation(n, t.settings.Seed)
+	return nil
+}
+
+// takeIn makes the rows that have been announced known.
+func (t *Trainer) takeIn() error {
+	before := t.data.Rows()
+	if err := t.know(t.grown.rows); err != nil {
+		return err
+	}
+	t.expansion.over = false
 	back := 0
 	for _, k := range t.kernels {
 		if k.ends = nil; k.status == Pruned && k.left > 0 {
@@ -139,4 +157,269 @@ func (t *Trainer) takeIn() error {
 	}
 	t.notices = append(t.notices[:len(t.notices):len(t.notices)], Notice{Text: text})
 	return t.reinduce(t.rungs[0])
+}
+
+// expansion is how the space of kernels grows.
+type expansion struct {
+	grammar *grow.Grammar // that it grows in; nil: it never has
+	on      bool          // kernels come and go
+	over    bool          // there is no more to try
+	tried   front.Tried   // kernels that have left; not modified
+	params  int           // hyperparameters of a kernel, at most
+	entered []Entered     // before the last evaluation, or that in the making
+	left    []string
+}
+
+// growing reports whether kernels may enter before the next evaluation.
+func (t *Trainer) growing() bool { return t.expansion.on && !t.expansion.over }
+
+// rounds is the number of evaluations before the first rung is left: those planned and
+// asked for, and while the space grows one more than the next, which the last kernels to
+// enter are compared by.
+func (t *Trainer) rounds() int {
+	n := t.base() + t.extra
+	if t.growing() {
+		n = max(n, t.evaluation+2)
+	}
+	return n
+}
+
+// atFirst is the number of kernels by which inducing inputs are chosen.
+func (t *Trainer) atFirst() int {
+	if g := &t.settings.Growth; g.On {
+		return max(len(t.space), g.Live)
+	}
+	return len(t.space)
+}
+
+// mostKernels is how many may be compared at once.
+func (t *Trainer) mostKernels() int {
+	if t.expansion.grammar != nil {
+		return max(len(t.kernels), t.settings.Growth.Live)
+	}
+	return len(t.kernels)
+}
+
+// expand makes the grammar of the space that the run began with, and gives the kernels
+// their prior in it. From here on the space grows.
+func (t *Trainer) expand() error {
+	of := func(err error) error { return fmt.Errorf("a growing space of kernels: %w", err) }
+	n := t.data.Rows()
+	e, err := t.settings.Effort(n)
+	if err != nil {
+		return of(err)
+	}
+	if !e.Exact() && e.Ending(n, n, 1, min(n, t.settings.first(1)), true).Exact == 0 {
+		return of(fmt.Errorf("what %q makes of a late kernel cannot be brought to where the others are; take \"natural\" or \"collapsed\"",
+			t.settings.Optimizer))
+	}
+	exprs := make([]kernelspace.Expr, len(t.space))
+	for i, c := range t.space {
+		exprs[i] = c.Expr
+	}
+	s := &t.settings.Growth
+	g, err := grow.New(exprs, grow.Options{Columns: t.columns, Change: s.Change, Leaves: s.Leaves, Ratio: s.Ratio})
+	if err != nil {
+		return of(err)
+	}
+	t.expansion.grammar, t.expansion.on = g, true
+	each, more := 0, 0
+	for _, e := range g.Kinds() {
+		k, err := t.compile([]Candidate{{Expr: e}})
+		if err != nil {
+			return of(err)
+		}
+		own := len(k[0].program.Own().Params)
+		each, more = max(each, own), max(more, len(k[0].program.Params)-own)
+	}
+	t.expansion.params = g.Leaves()*each + more
+	t.assume(t.kernels)
+	return nil
+}
+
+// assume gives kernels their prior in the grammar.
+func (t *Trainer) assume(kernels []*kernel) {
+	for _, k := range kernels {
+		m := *k.model
+		m.logPrior = t.expansion.grammar.LogPrior(m.expr)
+		k.model = &m
+	}
+}
+
+// regrow lets the space grow from here on, or no more.
+func (t *Trainer) regrow(on bool) error {
+	x := &t.expansion
+	if x.grammar != nil || !on {
+		x.on, x.over = on, false
+		return nil
+	}
+	if err := t.expand(); err != nil {
+		t.expansion = expansion{}
+		return err
+	}
+	// Lanes may need room for larger kernels.
+	t.scout = nil
+	if err := t.makeWorkers(); err != nil {
+		return err
+	}
+	return t.prepareSearch()
+}
+
+// spread lets kernels leave and enter before the next evaluation, as what is known of
+// those that there are says. It returns how to undo it.
+func (t *Trainer) spread() (undo func() error) {
+	before, x := *t, &t.expansion
+	undo = func() error { // what has become of the lanes stays
+		before.workers, before.group, before.lost, before.scout = t.workers, t.group, t.lost, t.scout
+		*t = before
+		return nil
+	}
+	space := make([]front.Kernel, len(t.kernels))
+	for i, k := range t.kernels {
+		current := k.current(t.rows)
+		space[i] = front.Kernel{Expr: k.expr, Leads: k.id == t.leader, Compared: current,
+			Waits: k.status == Live && !current, Failed: k.status == Failed}
+		if current {
+			space[i].Score = k.worth()/t.settings.EvidenceScale + k.logPrior
+		}
+	}
+	plan := x.tried.Next(x.grammar, space, t.rows, t.data.Rows(), t.settings.Growth.Live)
+	x.left = plan.Leave
+	if plan.Over {
+		x.over = true
+		t.extra = max(t.extra, t.evaluation+1-t.base()-t.rung) // those that are left are compared once more
+		t.notices = append(slices.Clip(t.notices), Notice{Text: t.grownUp()})
+	}
+	if len(plan.Leave)+len(plan.Enter) == 0 {
+		return undo
+	}
+	stay := make([]*kernel, 0, len(t.kernels)+len(plan.Enter))
+	for _, k := range t.kernels {
+		rows := k.rows
+		if k.status == Failed {
+			rows = front.Forever
+		}
+		if slices.Contains(plan.Leave, k.id) {
+			x.tried = x.tried.Leave(k.id, rows)
+			continue
+		}
+		copied := *k
+		stay = append(stay, &copied)
+	}
+	for _, e := range plan.Enter {
+		c := Candidate{Expr: e.Expr, Weight: 1}
+		k, err := t.compile([]Candidate{c})
+		if err != nil { // it means nothing with these inputs
+			x.tried = x.tried.Leave(e.Expr.ID(), front.Forever)
+			continue
+		}
+		t.assume(k)
+		stay = append(stay, k[0])
+		x.entered = append(x.entered, Entered{c, e.Parent, e.Step, k[0].logPrior})
+	}
+	t.kernels = stay
+	t.relate()
+	return undo
+}
+
+// relate finds the kinship of the kernels that there are now.
+func (t *Trainer) relate() {
+	exprs := make([]kernelspace.Expr, len(t.kernels))
+	for i, k := range t.kernels {
+		exprs[i] = k.expr
+	}
+	for i, kin := range starts.Kinship(exprs) {
+		m := *t.kernels[i].model
+		m.kin = kin
+		t.kernels[i].model = &m
+	}
+}
+
+// grownUp says that there is no more to try.
+func (t *Trainer) grownUp() string {
+	tried := len(t.expansion.tried)
+	for _, k := range t.kernels {
+		if _, again := t.expansion.tried[k.id]; !again {
+			tried++
+		}
+	}
+	of, _ := new(big.Float).SetInt(t.expansion.grammar.Count()).Float64()
+	return fmt.Sprintf("the space of kernels grows no more: no neighbour of the first %d is better; %d kernels tried of %.4g up to %d leaves",
+		front.Leaders, tried, of, t.expansion.grammar.Leaves())
+}
+
+// save adds it to a checkpoint.
+func (x *expansion) save(add func(name string, data []float64, shape ...int), text func(name, s string)) {
+	number := map[bool]float64{true: 1}
+	add("growth", []float64{number[x.on], number[x.over]})
+	ids := slices.Sorted(maps.Keys(x.tried))
+	if len(ids) == 0 {
+		return
+	}
+	rows := make([]float64, len(ids))
+	for i, id := range ids {
+		rows[i] = float64(x.tried[id])
+	}
+	text("growth/tried", strings.Join(ids, "\n"))
+	add("growth/rows", rows)
+}
+
+// expansion loads how the space grows, and makes the kernels of these ids.
+func (l *loader) expansion(t *Trainer, ids []string) {
+	v := l.optional("growth", growingFields)
+	if v == nil {
+		return
+	}
+	x := &t.expansion
+	if x.grammar == nil {
+		if err := t.expand(); err != nil {
+			l.fail("array growth: %v", err)
+			return
+		}
+	}
+	x.on, x.over = v[0] != 0, v[1] != 0
+	tried := l.lines("growth/tried")
+	rows := l.optional("growth/rows", len(tried))
+	if (len(tried) > 0) != (rows != nil) {
+		l.fail("of arrays growth/tried and growth/rows one is missing")
+		return
+	}
+	x.tried = front.Tried{}
+	for i, id := range tried {
+		x.tried[id] = l.whole("growth/rows", rows[i], 0, front.Forever)
+	}
+	space := make([]Candidate, len(ids))
+	for i, id := range ids {
+		at := slices.IndexFunc(t.space, func(c Candidate) bool { return c.Expr.ID() == id })
+		if at >= 0 {
+			space[i] = t.space[at]
+			continue
+		}
+		e, err := kernelspace.Parse(id)
+		if err != nil {
+			l.fail("array kernels: number %d: %v", i+1, err)
+			return
+		}
+		space[i] = Candidate{Expr: e}
+	}
+	kernels, err := t.compile(space)
+	if err != nil {
+		l.fail("array kernels: %v", err)
+		return
+	}
+	t.kernels = kernels
+	t.assume(kernels)
+}
+
+// late divides the live kernels into those that came after the first evaluation and have no
+// solution yet, and the others.
+func (r *round) late() (late, others []int) {
+	for _, k := range r.live {
+		if r.evaluation > 0 && r.kernels[k].state == nil {
+			late = append(late, k)
+		} else {
+			others = append(others, k)
+		}
+	}
+	return late, others
 }

@@ -35,6 +35,9 @@ const (
 	// fewLive kernels within what the leader has gained.
 	rungNats = 10
 	fewLive  = 12
+	// Where all rows come early fewLive kernels go on, or as many as have rows³ of roughWork in
+	// all: what is known of kernels then says little.
+	roughWork = 5e9
 	// A notice names so many kernels.
 	fewNames = 6
 	// A slack below settledNats decides nothing more.
@@ -120,7 +123,7 @@ func (s Settings) RungKernels(n, kernels, live, m int) int {
 func (t *Trainer) researches(live int) bool {
 	work := func(kernels, m int) float64 { return float64(kernels) * float64(m) * float64(m) }
 	return t.rung == 0 || !t.resolving() && (t.rung == 1 && t.data.Rows() <= t.settings.AllRows ||
-		t.optimizer.search().always && work(live, t.m) <= searchedRung*work(len(t.kernels), t.rungs[0]))
+		t.optimizer.search().always && work(live, t.m) <= searchedRung*work(t.atFirst(), t.rungs[0]))
 }
 
 // base is the number of evaluations planned before the first rung is left.
@@ -132,11 +135,11 @@ func (t *Trainer) base() int {
 }
 
 // concluding reports whether an evaluation is the last one planned on its rung.
-func (t *Trainer) concluding(number int) bool { return number >= t.base()+t.extra }
+func (t *Trainer) concluding(number int) bool { return number >= t.rounds() }
 
 // climbs reports whether the next evaluation is the first of another rung.
 func (t *Trainer) climbs() bool {
-	return t.settings.autoInducing() && !t.told && t.rung+1 < len(t.rungs) && t.evaluation >= t.base()+t.extra+t.rung
+	return t.settings.autoInducing() && !t.told && t.rung+1 < len(t.rungs) && t.evaluation >= t.rounds()+t.rung
 }
 
 // limit ends the ladder where the next rung would go beyond MostSeconds, by what the
@@ -241,7 +244,7 @@ func joined(a, b error) error {
 
 // finalists chooses the kernels of the next rung: the best quarter by what is sure
 // of their evidence, then those that might still be as good, by the middle of
-// their bounds, up to as many again. Few inducing inputs are worse for rough
+// their bounds and by how far that has moved lately, up to as many again. Few inducing inputs are worse for rough
 // kernels than for smooth ones, so that the local ELBO alone would leave them out. Of
 // few rows all stay that are no further behind than the best has come on this rung.
 func (t *Trainer) finalists() map[int]bool {
@@ -268,9 +271,10 @@ func (t *Trainer) finalists() map[int]bool {
 		slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(value(b), value(a)) })
 		return order
 	}
-	count := t.settings.RungKernels(t.rows, len(t.kernels), len(live), t.rungs[t.rung+1])
+	count := t.settings.RungKernels(t.rows, t.atFirst(), len(live), t.rungs[t.rung+1])
 	if t.rung+1 == t.rough {
-		count = min(len(live), fewLive)
+		cube := float64(t.rows) * float64(t.rows) * float64(t.rows)
+		count = min(len(live), max(fewLive, int(roughWork/cube)))
 	}
 	stay := map[int]bool{}
 	order := by(sure)
@@ -284,8 +288,12 @@ func (t *Trainer) finalists() map[int]bool {
 			most = len(live)
 		}
 	}
-	for _, i := range by(middle) {
-		if len(stay) < most && (middle(i) > sure(order[0]) || sure(order[0])-sure(i) < near) {
+	best := t.kernels[order[0]]
+	hoped := func(i int) float64 {
+		return middle(i) + t.kernels[i].drift(best, t.rows == t.data.Rows())
+	}
+	for _, i := range by(hoped) {
+		if len(stay) < most && (hoped(i) > sure(order[0]) || sure(order[0])-sure(i) < near) {
 			stay[i] = true
 		}
 	}

@@ -184,17 +184,19 @@ func (l *loader) run(t *Trainer) {
 	if _, ok := l.arrays["format"]; !ok {
 		l.fail("array format is missing; an older version of the program wrote it")
 	}
-	if v := l.numbers("format", 1)[0]; l.err == nil && v != checkpointFormat && v != ownFormat && v != weightFormat {
+	formats := []float64{checkpointFormat, ownFormat, weightFormat, grownFormat}
+	if v := l.numbers("format", 1)[0]; l.err == nil && !slices.Contains(formats, v) {
 		age := "an older"
-		if v > weightFormat {
+		if v > grownFormat {
 			age = "a newer"
 		}
-		l.fail("array format: version %v, known is %d; %s version of the program wrote it, which can use it", v, weightFormat, age)
+		l.fail("array format: version %v, known is %d; %s version of the program wrote it, which can use it", v, grownFormat, age)
 	}
 	if got, want := l.text("optimizer"), t.settings.Optimizer+" "+t.settings.Hyperparameters; got != want {
 		l.fail("array optimizer: of optimiser and hyperparameters %q, the settings say %q", got, want)
 	}
 	ids := l.lines("kernels")
+	l.expansion(t, ids)
 	if len(ids) != len(t.kernels) {
 		l.fail("array kernels: %d kernels, the space has %d", len(ids), len(t.kernels))
 	}
@@ -226,11 +228,11 @@ func (l *loader) run(t *Trainer) {
 		t.grown = growth{whole(0, 1, t.evaluation), whole(1, 1, t.rows), whole(2, 1, t.all.Rows()), whole(3, n, t.all.Rows())}
 	}
 	known := max(n, t.grown.rows)
-	t.rungs = t.settings.Rungs(known, len(t.kernels))
+	t.rungs = t.settings.Rungs(known, t.atFirst())
 	if v := l.optional("rung", 2); v != nil && t.settings.autoInducing() {
 		anywhere := t.settings
 		anywhere.Room = 0
-		rungs := anywhere.Rungs(known, len(t.kernels))
+		rungs := anywhere.Rungs(known, t.atFirst())
 		if v := l.optional("rough", 1); v != nil {
 			t.rough = l.whole("rough", v[0], 1, len(rungs)-1)
 			rungs = append(slices.Clone(rungs[:t.rough]), known)

@@ -119,7 +119,7 @@ func (t *Trainer) onto(dev device.Device, data Training, weights []float64) (*Tr
 	out.data.First, out.data.Begin, out.first = 0, 0, out.scales
 	out.elboRows = permutation(out.rows, t.settings.Seed)
 	out.drawer, out.scout, out.workers, out.lost = nil, nil, nil, nil
-	out.gate, out.held, out.progress, out.perform = nil, nil, nil, doHere
+	out.gate, out.held, out.progress, out.perform, out.crew, out.states = nil, nil, nil, doHere, nil, nil
 	return &out, out.setWeights(weights)
 }
 

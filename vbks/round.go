@@ -119,7 +119,9 @@ func (r *round) run(ctx context.Context) error {
 	// With many more inducing inputs than at first the solutions are those of before,
 	// moved a little; a search would cost many times as much as it finds.
 	full := r.researches(len(r.live))
-	if !full {
+	// Nor where it is only for kernels that have come late, or the others have been searched
+	// for on the same rows.
+	if !full || r.growing() && (r.n == r.Trainer.rows || !r.due()) {
 		o := r.order(phaseSearch)
 		o.Resumed, o.Rough = true, r.resolving()
 		solved := slices.DeleteFunc(slices.Clone(searched), func(k int) bool { return r.kernels[k].state == nil })
@@ -148,8 +150,14 @@ func (r *round) run(ctx context.Context) error {
 // searching reports whether this evaluation looks for other solutions at all:
 // always where the bound on all rows is the local ELBO; for the stochastic
 // optimisers, whose solutions move on in between, at evaluations 1, 2, 4, 8, ...,
-// once all data are in use, and after a change of the inducing inputs.
+// once all data are in use, after a change of the inducing inputs, and where kernels have
+// come late.
 func (r *round) searching() bool {
+	return r.due() || slices.ContainsFunc(r.live, func(k int) bool { return r.kernels[k].state == nil })
+}
+
+// due is searching but for kernels that have no solution yet.
+func (r *round) due() bool {
 	if r.optimizer.search().always || r.number&(r.number-1) == 0 || r.n == r.data.Rows() && r.Trainer.rows < r.n {
 		return true
 	}
@@ -164,10 +172,22 @@ func (r *round) searching() bool {
 // where a lane is lost or has too little memory, its units are begun again, on
 // other lanes or in smaller ones.
 func (r *round) each(ctx context.Context, o *order, tasks []task) error {
-	p := &pass{round: r, site: r.site(), order: o, total: len(tasks)}
+	p := &Phase{Name: string(o.Phase), round: r, order: o, tasks: tasks}
 	r.queue(tasks)
-	for left := tasks; len(left) > 0; {
-		p.units = r.divide(left, o.Phase)
+	if r.crew != nil && len(tasks) > 0 && o.sent() && r.founded() {
+		return r.crew.Each(ctx, p)
+	}
+	return lanes{}.Each(ctx, p)
+}
+
+// lanes are the crew of a run that has no other: those of its own device.
+type lanes struct{}
+
+// Each is that of a crew.
+func (lanes) Each(ctx context.Context, ph *Phase) error {
+	p := &pass{Phase: ph, round: ph.round, site: ph.round.site(), order: ph.order}
+	for left := ph.tasks; len(left) > 0; {
+		p.units = p.divide(left, ph.order.Phase)
 		if err := p.run(ctx); err != nil {
 			return err
 		}
@@ -221,10 +241,10 @@ func divide[T any](tasks []T, workers, group int) [][]T {
 // pass is an attempt at a phase of a round. Units that a failing lane gave back
 // are left in units.
 type pass struct {
+	*Phase
 	*round
-	site        *site
-	order       *order
-	total, done int // kernels
+	site  *site
+	order *order
 
 	mu    sync.Mutex
 	units [][]task
@@ -290,18 +310,8 @@ func (p *pass) take(ctx context.Context) []task {
 	}
 	unit := p.units[0]
 	p.units = p.units[1:]
-	for _, t := range unit {
-		p.stages[t.Kernel].Stage = Working
-	}
-	p.tell()
+	p.stage(unit, Working)
 	return unit
-}
-
-// tell says how far the phase has come; the mutex is held.
-func (p *pass) tell() {
-	if p.progress != nil {
-		p.progress(Progress{Done: p.done, Total: p.total, Phase: string(p.order.Phase), Kernels: slices.Clone(p.stages)})
-	}
 }
 
 // attempt does the work for a unit and reports whether the worker may take
@@ -320,34 +330,23 @@ func (p *pass) attempt(ctx context.Context, w *worker, tasks []task) (again bool
 			lost, err = true, e
 		}
 	}
-	p.settleUnit(u, err, lost)
-	return err == nil, nil
+	if err == nil {
+		p.keep(u.tasks, u.outcomes)
+		return true, nil
+	}
+	p.giveBack(u, err, lost)
+	return false, nil
 }
 
-// settleUnit takes a unit's outcomes over, or the unit back where its lane has
-// failed.
-func (p *pass) settleUnit(u *unit, err error, lost bool) {
+// giveBack takes a unit back whose lane has failed.
+func (p *pass) giveBack(u *unit, err error, lost bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	switch {
-	case err == nil:
-		for i, t := range u.tasks {
-			p.outcomes[t.Kernel] = u.outcomes[i]
-			stage := &p.stages[t.Kernel]
-			stage.Stage = Through
-			if v := u.outcomes[i].value(); !math.IsInf(v, 0) {
-				stage.Bound = v
-			}
-		}
-		p.done += len(u.tasks)
-		p.tell()
-	case lost:
-		p.queue(u.tasks)
-		p.units = append(p.units, u.tasks)
+	p.units = append(p.units, u.tasks)
+	p.stage(u.tasks, Queued)
+	if lost {
 		p.gone[u.worker] = err
-	default:
-		p.queue(u.tasks)
-		p.units = append(p.units, u.tasks)
+	} else {
 		p.short = err
 	}
 }

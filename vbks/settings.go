@@ -41,6 +41,7 @@ type Settings struct {
 	Transplants     bool    // try solutions of related kernels as starts
 	Likelihood      string  // one of LikelihoodNames; "": "gaussian"
 	Priors          string  // one of PriorNames; "" and "auto" are "broad"
+	Growth          Growth  // of the space of kernels
 	// Line is a linear mean function that all kernels have, standardised; nil: none.
 	Line *kernelspace.Line
 
@@ -71,6 +72,16 @@ type Settings struct {
 	// PredictTheta is one of PredictThetaNames: hyperparameters at their mode, or
 	// averaged over; "" is "mode".
 	PredictTheta string
+}
+
+// Growth says how the space of kernels grows while the run goes on: neighbours of the best
+// in the grammar of its leaves enter, and the least leave.
+type Growth struct {
+	On     bool
+	Live   int     // kernels that are compared, at most; a larger space shrinks to that
+	Leaves int     // of a kernel, at most
+	Ratio  float64 // of the prior of all kernels with a leaf more to that of those with one less
+	Change bool    // change points, too, where the space has none
 }
 
 // DefaultSettings returns the settings that a config without further keys has.
@@ -105,6 +116,7 @@ func DefaultSettings() Settings {
 		Weights:         "auto",
 		Likelihood:      gaussianLikelihood,
 		Priors:          "auto",
+		Growth:          Growth{Live: 32, Leaves: 6, Ratio: 0.5},
 		PredictTheta:    autoTheta,
 		Calibrate:       CalibrateNames()[0],
 		Local:           local.Auto,

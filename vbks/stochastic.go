@@ -81,7 +81,18 @@ func (s stochastic) complete(ctx context.Context, r *round) error {
 	if end.Fitted > 0 {
 		o.Fitted = r.tuneSample(end.Fitted)
 	}
-	if err := r.each(ctx, o, r.tasks(r.live)); err != nil {
+	late, others := r.late()
+	if len(late) > 0 && !o.Pass && end.Fitted == 0 {
+		// Kernels that come late see the rows that the others have seen.
+		whole := *o
+		whole.Fitted = r.spreadRows(r.n, r.n)
+		if err := r.each(ctx, &whole, r.tasks(late)); err != nil {
+			return err
+		}
+	} else {
+		others = r.live
+	}
+	if err := r.each(ctx, o, r.tasks(others)); err != nil {
 		return err
 	}
 	if end.Exact > 0 && !o.Pass {

@@ -37,7 +37,11 @@ type Trainer struct {
 	first     kernelspace.Scales // of Training.First
 	drawer    *starts.Drawer     // nil until something is searched for
 	kernels   []*kernel
-	scout     *common // what solutions are searched on, nil until then; &common itself where that is the local ELBO
+	columns   []string    // names of the inputs
+	space     []Candidate // that the run began with
+	expansion expansion   // of the kernels since
+	scout     *common     // what solutions are searched on, nil until then; &common itself where that is the local ELBO
+	scouted   []float64   // its inducing inputs, nil where they are the run's own
 	workers   []*worker
 	lost      map[int]bool // lanes that do not work any more
 	group     int          // most kernels that a worker takes at a time
@@ -80,6 +84,8 @@ type Trainer struct {
 	held     *pauses // nil where time does not matter
 	progress func(Progress)
 	perform  func(context.Context, *unit) error // does a unit's work: here, unless a test sees to it
+	crew     Crew                               // carries units out; nil: the lanes
+	states   *states                            // that have names, where there is a crew
 }
 
 // kernel is one candidate and what is known of it.
@@ -177,11 +183,15 @@ func newTrainer(dev device.Device, data Training, space []Candidate, columns []s
 			s.Hyperparameters)})
 	}
 	t.elboRows = permutation(n, s.Seed)
-	t.rungs = s.Rungs(n, len(space))
+	t.columns, t.space = columns, space
+	t.rungs = s.Rungs(n, t.atFirst())
 	if !s.autoInducing() {
 		t.rungs[0] = s.Inducing // more than there are rows is told when they are placed
 	}
-	if err := t.compile(space, columns); err != nil {
+	if t.kernels, err = t.compile(space); err == nil && s.Growth.On {
+		err = t.expand()
+	}
+	if err != nil {
 		return nil, err
 	}
 	return t, nil
@@ -259,19 +269,25 @@ func (t *Trainer) scoutSize(n int) (rows, m int) {
 // inputs, or for the stochastic optimisers fewer.
 func (t *Trainer) newScout() (*common, error) {
 	_, m := t.scoutSize(0)
-	if m == t.m {
+	if t.scouted = nil; m == t.m {
 		return &t.common, nil
 	}
 	z, _, err := t.inputs(m)
 	if err != nil {
 		return nil, err
 	}
+	return t.scoutOn(z)
+}
+
+// scoutOn is the scout with these inducing inputs.
+func (t *Trainer) scoutOn(z []float64) (*common, error) {
 	d, err := t.dev.NewData(z, nil, t.data.Dim)
 	if err != nil {
 		return nil, err
 	}
 	scout := t.common
 	scout.z, scout.m = device.All(d), d.Rows()
+	t.scouted = z
 	return &scout, nil
 }
 
@@ -308,38 +324,39 @@ func (t *Trainer) place(ctx context.Context, m int) error {
 	return nil
 }
 
-// compile makes the kernels of the space.
-func (t *Trainer) compile(space []Candidate, columns []string) error {
+// compile makes kernels of candidates, which are each other's kin.
+func (t *Trainer) compile(space []Candidate) ([]*kernel, error) {
 	var total float64
 	seen := map[string]bool{}
 	exprs := make([]kernelspace.Expr, len(space))
 	for i, c := range space {
 		exprs[i] = c.Expr.Canonical()
 		if id := exprs[i].ID(); seen[id] {
-			return fmt.Errorf("kernel %s appears twice in the space", id)
+			return nil, fmt.Errorf("kernel %s appears twice in the space", id)
 		}
 		seen[exprs[i].ID()] = true
 		w := c.weight()
 		if !(w > 0) || math.IsInf(w, 0) {
-			return fmt.Errorf("kernel %s: prior weight %g is not positive", exprs[i].ID(), w)
+			return nil, fmt.Errorf("kernel %s: prior weight %g is not positive", exprs[i].ID(), w)
 		}
 		total += w
 	}
 	kin := starts.Kinship(exprs)
+	kernels := make([]*kernel, len(space))
 	for i, e := range exprs {
 		p, err := space[i].Program(kernelspace.Options{
-			Columns: columns, Dim: t.dim, ARD: t.settings.ARD, SharedPeriod: t.settings.SharedPeriod, Line: t.settings.Line,
+			Columns: t.columns, Dim: t.dim, ARD: t.settings.ARD, SharedPeriod: t.settings.SharedPeriod, Line: t.settings.Line,
 		})
 		if err != nil {
-			return fmt.Errorf("kernel %s: %w", e.ID(), err)
+			return nil, fmt.Errorf("kernel %s: %w", e.ID(), err)
 		}
-		t.kernels = append(t.kernels, &kernel{status: Live, model: &model{
+		kernels[i] = &kernel{status: Live, model: &model{
 			id: e.ID(), expr: e, program: p, kin: kin[i],
 			prior:    t.prior(p, t.first),
 			logPrior: math.Log(space[i].weight() / total),
-		}})
+		}}
 	}
-	return nil
+	return kernels, nil
 }
 
 // prior returns the prior that is asked for and the soft bounds of a kernel's free
@@ -398,7 +415,7 @@ func (t *Trainer) Planned() int {
 	if t.told {
 		rung = t.rung
 	}
-	return t.base() + t.extra + rung
+	return t.rounds() + rung
 }
 
 // Done reports whether all planned evaluations have been made or the time
@@ -422,6 +439,7 @@ func (t *Trainer) Next(ctx context.Context) (*Evaluation, error) {
 			t.spent += took
 			t.limit(t.last, took)
 			t.conclude(t.last)
+			t.last.Entered, t.last.Left = t.expansion.entered, t.expansion.left
 			if err = t.calibrateNext(ctx); err == nil {
 				err = t.localNext(ctx)
 			}
@@ -474,6 +492,11 @@ func (t *Trainer) Reoptimize(c Change) error {
 		t.settings.Inducing = t.m
 		t.extra += t.rung // the evaluations of rungs that were climbed stay counted
 		t.rungs, t.rung, t.rough, t.told = []int{t.m}, 0, 0, false
+	}
+	if c.Grow != "" {
+		if err := t.regrow(c.Grow == GrowOn); err != nil {
+			return err
+		}
 	}
 	t.spent = 0
 	if c.Rounds > 0 {

@@ -89,7 +89,7 @@ type order struct {
 	Averaged  bool        // predict, model: over hyperparameters
 	Factors   bool        // model: with the factors of q(v)
 	LeaveOut  bool        // predict: the rows seen in the place of X, each without itself
-	at        device.Data // X on the device, see place
+	at        device.Data `wire:"-"` // X on the device, see place
 }
 
 // task is what a unit reads of one kernel.
@@ -183,7 +183,8 @@ type site struct {
 // site returns the trainer's own, as the run is.
 func (t *Trainer) site() *site {
 	s := &site{common: &t.common, settings: t.settings, optimizer: t.optimizer, drawer: t.drawer,
-		total: t.data.Rows(), x: t.data.X, y: t.weighing.y, weights: t.weighing.weights, shared: t.inducing, guesses: t.data.Guesses, gate: t.gate}
+		total: t.data.Rows(), x: t.data.X, y: t.weighing.y, weights: t.weighing.weights,
+		shared: t.inducing, guesses: t.data.Guesses, gate: t.gate}
 	for _, k := range t.kernels {
 		s.models = append(s.models, k.model)
 	}

@@ -95,9 +95,9 @@ func (t *Trainer) makeWorkers() error {
 	t.group = info.Group
 	if t.group == 0 {
 		lanes := max(1, info.Lanes-len(t.lost))
-		t.group = (len(t.kernels) + lanes - 1) / lanes
+		t.group = (t.mostKernels() + lanes - 1) / lanes
 	}
-	t.group = min(t.group, len(t.kernels))
+	t.group = min(t.group, t.mostKernels())
 	return t.settle(nil)
 }
 
@@ -151,6 +151,7 @@ func (t *Trainer) newWorkers() error {
 	for _, k := range t.kernels {
 		params = max(params, len(k.program.Params)+1)
 	}
+	params = max(params, t.expansion.params+1)
 	searched := t.scout
 	if t.optimizer.bounded() { // predictions need the bound, too
 		searched = &t.common

@@ -33,6 +33,7 @@ type Config struct {
 	MetricRows  int           // test rows scored at each evaluation; 0: all
 	MostMemory  int           // MB that a run may take; 0: any
 	Device      DeviceChoice
+	Cluster     ClusterChoice
 	Compare     Comparison
 	Unasked     bool // nobody asks questions beside the run; no key of a config
 	KeepTable   bool // the run keeps a copy of its table, which is nowhere else; no key of a config
@@ -64,6 +65,13 @@ type DeviceChoice struct {
 	Cores int    // those that a CPU has, where not GOMAXPROCS; no key of a config
 }
 
+// ClusterChoice says how a run treats processes that take part, where it lets them.
+type ClusterChoice struct {
+	LostAfter float64 // s
+	MostLost  int     // workers that go down with a kernel which fails then
+	WorkHere  bool
+}
+
 // Default returns the config that an empty file stands for.
 func Default() Config {
 	s := vbks.DefaultSettings()
@@ -81,6 +89,7 @@ func Default() Config {
 		Settings:   s,
 		MetricRows: 2000,
 		Device:     DeviceChoice{Kind: "auto"},
+		Cluster:    ClusterChoice{LostAfter: 10, MostLost: 3, WorkHere: true},
 		Compare:    defaultCompare(),
 	}
 }
@@ -315,6 +324,13 @@ func (c *Config) check(file string, given map[string]entry) error {
 	case volumes && s.Optimizer != "auto" && s.Optimizer != "collapsed":
 		return wrong("optimise.evidence", "optimise.evidence",
 			"= %q needs optimise.optimizer = \"collapsed\" or \"auto\", not %q", s.Evidence, s.Optimizer)
+	case s.Growth.On && len(c.Kernels.Weights) > 0:
+		return wrong("kernels.weights", "kernels.weights", "does not go with kernels.grow, whose prior is over all kernels that may come")
+	case s.Growth.On && !c.Stated.Empty():
+		return wrong("kernels.grow", "kernels.grow",
+			"= true does not go with optimise.fix, bound and prior, which are about the kernels that there are")
+	case s.Growth.On && s.Optimizer == "adam":
+		return wrong("kernels.grow", "kernels.grow", "= true needs optimise.optimizer = \"auto\", \"collapsed\" or \"natural\", not \"adam\"")
 	case len(c.Stated.Prior) > 0 && s.Hyperparameters == "point" && !s.ThetaPrior:
 		return wrong(priorKey+"."+keysOf(c.Stated.Prior)[0], priorKey, "needs optimise.theta_prior = true: without, priors do not count")
 	case d.Source == "synthetic" && len(d.Calendar) > 0:

@@ -111,6 +111,10 @@ likelihood = "student"
 priors = "series"
 ard = true
 shared_period = true
+grow_live = 12
+grow_leaves = 4
+grow_ratio = 0.25
+grow_change = true
 [sparse]
 inducing = 3
 first_inducing = 20
@@ -161,6 +165,10 @@ metric_rows = 15
 [device]
 kind = "cpu"
 lanes = 1
+[cluster]
+lost_after = 2.5
+most_lost = 4
+work_here = false
 [compare]
 methods = ["cks", "vbks"]
 runs = 2
@@ -179,7 +187,7 @@ prune = {below = 0.02, wait = 5, keep = 6}
 	d := Default()
 	got, fresh := c.keys(), d.keys()
 	// What excludes others here.
-	exclusive := map[string]bool{"kernels.set": true, "kernels.expressions": true, "optimise.evidence": true}
+	exclusive := map[string]bool{"kernels.set": true, "kernels.expressions": true, "optimise.evidence": true, "kernels.grow": true}
 	for i, k := range got {
 		if !exclusive[k.path()] && k.path() != "data.source" && k.value.toml() == fresh[i].value.toml() {
 			t.Errorf("%s was not set: %s", k.path(), k.value.toml())
@@ -207,7 +215,7 @@ func TestConfigMessages(t *testing.T) {
 		{"\n[schedul]\nsteps = 5\n", `my.toml: line 2: unknown section [schedul]; did you mean [schedule]?`},
 		{"[zzzzzzzz]\n",
 			`my.toml: line 1: unknown section [zzzzzzzz]; sections are data, kernels, sparse, optimise, schedule, posterior, predict, device, ` +
-				`compare`},
+				`cluster, compare`},
 		{"schedule = 5\n", `my.toml: line 1: schedule is a section; write [schedule] on a line of its own`},
 		{"schedule.steps = 0\n", `my.toml: line 1: schedule.steps must be a whole number, at least 1, not 0`},
 		{"schedule = {steps = 1.5}\n", `my.toml: line 1: schedule.steps must be a whole number, at least 1, not 1.5`},

@@ -6,6 +6,7 @@ import (
 
 	"example.com/kestrel/datasets"
 	"example.com/kestrel/datasets/transform"
+	"example.com/kestrel/kernelspace/grow"
 	"example.com/kestrel/vbks"
 	"example.com/kestrel/vbks/inducing"
 	"example.com/kestrel/vbks/local"
@@ -92,6 +93,12 @@ func (c *Config) keys() []key {
 		{"kernels", "base", expressions{&k.Base}, "all kernels with up to depth of these"},
 		{"kernels", "depth", depth{&k.Depth}, "base kernels in each of them, at most"},
 		{"kernels", "weights", weights{&k.Weights}, "prior weights by expression; 1 where not stated"},
+		{"kernels", "grow", flag{&s.Growth.On}, "neighbours of the best kernels enter while the run goes on, and the least leave"},
+		{"kernels", "grow_live", whole{&s.Growth.Live, 2, 10_000}, "kernels that are compared then, at most"},
+		{"kernels", "grow_leaves", whole{&s.Growth.Leaves, 1, grow.MostLeaves}, "base kernels in each of them, at most"},
+		{"kernels", "grow_ratio", real{&s.Growth.Ratio, 0, 1, true},
+			"of the prior of all kernels with a base kernel more to that of those with one less"},
+		{"kernels", "grow_change", flag{&s.Growth.Change}, "change points, too; else only where the space has some"},
 		{"kernels", "mean", choice(&c.Mean, MeanNames()...),
 			"of y: that of the training rows; a line whose coefficients are learned; none, 0"},
 		{"kernels", "likelihood", choice(&s.Likelihood, vbks.LikelihoodNames()...),
@@ -162,6 +169,11 @@ func (c *Config) keys() []key {
 
 		{"device", "kind", choice(&c.Device.Kind, DeviceKinds()...), "where to compute; auto: on cards if there are any"},
 		{"device", "lanes", whole{&c.Device.Lanes, 0, 4096}, "0: as many as the device has"},
+
+		{"cluster", "lost_after", real{&c.Cluster.LostAfter, 0.2, 86400, false},
+			"s: with --cluster a worker that is silent for so long is lost, and others begin its kernels again"},
+		{"cluster", "most_lost", whole{&c.Cluster.MostLost, 3, 1_000_000}, "with --cluster a kernel with which so many workers go down fails"},
+		{"cluster", "work_here", flag{&c.Cluster.WorkHere}, "with --cluster the run's own lanes work, too"},
 
 		{"compare", "methods", methods{&v.Methods}, "of kestrel compare"},
 		{"compare", "runs", whole{&v.Runs, 1, 10_000}, "of each method, with seeds counting up"},

@@ -3,10 +3,10 @@ package figures
 import (
 	"bytes"
 	"fmt"
-	"html/template"
 	"strings"
 
 	"example.com/kestrel/experiment/chart"
+	"example.com/kestrel/experiment/template"
 )
 
 // PageFigure is a chart in a page.
@@ -27,6 +27,6 @@ func ForPage(f *chart.Figure, caption string) (*PageFigure, error) {
 	if at < 0 {
 		return nil, fmt.Errorf("figure %q: what was drawn is no SVG", f.Name)
 	}
-	label := `<svg role="img" aria-label="` + template.HTMLEscapeString(chart.Printable(caption)) + `" `
+	label := `<svg role="img" aria-label="` + template.Escape(chart.Printable(caption)) + `" `
 	return &PageFigure{SVG: template.HTML(label + text[at+len("<svg "):]), Caption: caption}, nil
 }

@@ -17,7 +17,7 @@ type Finding struct {
 	Coverage string // of the intervals of 95 %
 	Next     string // what to do
 
-	Settled bool // all data are in, and no other kernel may lead
+	Settled bool // all data are in, no other kernel may lead, and nearly all of the belief is the leader's
 
 	plain, brief, named string // What without the kernel's name, Sure without numbers, What as the name alone
 }
@@ -42,7 +42,7 @@ func Of(s *record.Standing) Finding {
 	r := &reading{Standing: s, leader: leader, nothing: nothing(s, leader)}
 	r.rivals()
 	f := Finding{What: r.what(), Distrust: r.distrust(), Sure: r.sure(), Error: r.error(), Coverage: r.coverage(),
-		Settled: r.whole() && len(r.equal)+len(r.open) == 0}
+		Settled: r.settled()}
 	f.Next = r.next()
 	f.plain, f.brief, f.named = f.What, r.briefly(f.Settled), r.description()
 	if text, ok := strings.CutSuffix(f.What, r.named()); ok {
@@ -120,6 +120,18 @@ func (r *reading) rivals() {
 
 // whole reports whether all training rows have been seen.
 func (r *reading) whole() bool { return r.Evaluation.Proportion >= 1 }
+
+// surely is the belief below which a leader is not settled.
+const surely = 0.9
+
+// settled reports whether nothing speaks for another kernel. Of noise many are equal, and
+// all of them nothing.
+func (r *reading) settled() bool {
+	return r.whole() && len(r.open) == 0 && (r.nothing || len(r.equal) == 0 && !(r.posterior() < surely))
+}
+
+// posterior is the belief in the leader, NaN where it is not known.
+func (r *reading) posterior() float64 { return float64(r.leader.Fit.Posterior) }
 
 // info is the description of a kernel, nil if there is none.
 func (r *reading) info(k *record.Kernel) *record.KernelInfo {

@@ -80,6 +80,9 @@ type wordLeaf struct {
 	name   string
 }
 
+// bearsLittle is the bearing of what says more than a straight line does.
+const bearsLittle = 5
+
 // bearing orders the leaves of a product: the first one is what the component
 // is, the others say how it changes.
 func (l *wordLeaf) bearing() int {
@@ -97,7 +100,7 @@ func (l *wordLeaf) bearing() int {
 	case kernelspace.OpRW, kernelspace.OpIRW:
 		return 4
 	case kernelspace.OpPoly:
-		return 5
+		return bearsLittle
 	case kernelspace.OpLIN:
 		return 6
 	}
@@ -109,25 +112,19 @@ func (w *speller) component(c *kernelspace.Component) string {
 	if c.Expr.IsChange() {
 		return w.change(c)
 	}
-	var leaves []wordLeaf
 	if slices.ContainsFunc(c.Program.Instrs, func(in kernelspace.Instr) bool { return in.Op == kernelspace.OpChange }) {
 		return "the product " + c.Expr.String() // no words for how one changes the other
 	}
+	leaves := w.leaves(c)
 	variance, stationary := 1.0, true
-	for i := range c.Program.Instrs {
-		in := &c.Program.Instrs[i]
-		if in.Op >= kernelspace.OpAdd {
-			continue
-		}
-		l := wordLeaf{Instr: in, params: c.Params[in.Off : in.Off+in.NumParams()], name: w.names[c.Leaves[len(leaves)]]}
-		leaves = append(leaves, l)
+	for i := range leaves {
+		l := &leaves[i]
 		variance *= float64(w.values[l.params[0]])
 		switch l.Op {
 		case kernelspace.OpLIN, kernelspace.OpPoly, kernelspace.OpRW, kernelspace.OpIRW:
 			stationary = false
 		}
 	}
-	slices.SortStableFunc(leaves, func(a, b wordLeaf) int { return cmp.Compare(a.bearing(), b.bearing()) })
 	text := w.head(&leaves[0])
 	if len(leaves) == 1 {
 		text += w.reach(&leaves[0])
@@ -170,6 +167,25 @@ func (w *speller) component(c *kernelspace.Component) string {
 		text += ", growing " + grows + at
 	}
 	return text + w.amplitude(variance, stationary)
+}
+
+// leaves are those of a product, what bears most first.
+func (w *speller) leaves(c *kernelspace.Component) (leaves []wordLeaf) {
+	for i := range c.Program.Instrs {
+		in := &c.Program.Instrs[i]
+		if in.Op >= kernelspace.OpAdd {
+			continue
+		}
+		leaves = append(leaves, wordLeaf{in, c.Params[in.Off : in.Off+in.NumParams()], w.names[c.Leaves[len(leaves)]]})
+	}
+	bearing := func(l *wordLeaf) int {
+		if w.once(l) {
+			return bearsLittle
+		}
+		return l.bearing()
+	}
+	slices.SortStableFunc(leaves, func(a, b wordLeaf) int { return cmp.Compare(bearing(&a), bearing(&b)) })
+	return leaves
 }
 
 // components describes the parts of a sum.
@@ -224,6 +240,12 @@ func (w *speller) head(l *wordLeaf) string {
 	}
 	if w.beyond(l) {
 		return "a drift" + in + " longer than the data"
+	}
+	if w.once(l) {
+		if len(l.Cols) > 1 {
+			return "a variation" + in
+		}
+		return mayBe + "a pattern" + in + " that repeats every " + w.periods(l)
 	}
 	switch l.Op {
 	case kernelspace.OpSE:
@@ -290,8 +312,8 @@ func (w *speller) reach(l *wordLeaf) string {
 // modifier says what a leaf does to the leaf before it in a product.
 func (w *speller) modifier(l *wordLeaf) string {
 	in := w.where(l)
-	if w.beyond(l) {
-		return "" // it hardly changes
+	if w.beyond(l) || w.once(l) {
+		return "" // it hardly changes, or nobody has seen that it does so again
 	}
 	switch l.Op {
 	case kernelspace.OpSE, kernelspace.OpMatern12, kernelspace.OpMatern32, kernelspace.OpMatern52:
@@ -314,6 +336,9 @@ func (w *speller) modifier(l *wordLeaf) string {
 	return ""
 }
 
+// mayBe is before a pattern that the data do not show twice.
+const mayBe = "what may be "
+
 // farBeyond is how many times the range of its column a length scale is that is not told
 // in brief.
 const farBeyond = 3
@@ -327,6 +352,22 @@ func (w *speller) beyond(l *wordLeaf) bool {
 	}
 	c := &w.start.Inputs()[l.Cols[0]]
 	return c.Max > c.Min && float64(w.values[l.params[1]]) > farBeyond*(c.Max-c.Min)
+}
+
+// once reports whether a leaf that is told in brief has a period that the data do not
+// show twice.
+func (w *speller) once(l *wordLeaf) bool {
+	if !w.brief {
+		return false
+	}
+	inputs, from := w.start.Inputs(), 1+l.NumScale
+	for i, p := range l.params[from : from+l.NumPeriod] {
+		c := &inputs[l.Cols[min(i, len(l.Cols)-1)]]
+		if span := c.Max - c.Min; span > 0 && 2*float64(w.values[p]) > span {
+			return true
+		}
+	}
+	return false
 }
 
 // where names the columns that a leaf acts on if there are others.

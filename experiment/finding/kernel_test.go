@@ -92,12 +92,13 @@ func describe(t *testing.T, s *record.Start, kernel string, ard bool, fixed []re
 	info := &record.KernelInfo{ID: p.ID, Name: e.Canonical().String(), Fixed: fixed}
 	names := p.LeafNames()
 	for i, q := range p.Params {
-		pi := record.ParamInfo{Name: names[q.Leaf] + "." + q.Name, Unit: p.Unit(i, units, s.Target().Unit), Fixed: !q.Free}
+		pi := record.ParamInfo{Name: names[q.Leaf] + "." + q.Name, Scale: 1, Unit: p.Unit(i, units, s.Target().Unit),
+			Fixed: !q.Free}
 		if q.Column >= 0 {
 			pi.Column = o.Columns[q.Column]
 		}
 		info.Params = append(info.Params, pi)
 	}
-	info.Params = append(info.Params, record.ParamInfo{Name: "noise_variance"})
+	info.Params = append(info.Params, record.ParamInfo{Name: "noise_variance", Scale: 1})
 	return info, o
 }

@@ -36,8 +36,9 @@ func (r *reading) advice() string {
 	_, reference, best, scored := r.Beside()
 	series := r.Start.Data.Series != nil
 	m := r.Averaged()
+	unsure := len(r.equal) > 0 || r.posterior() < surely
 	switch more := r.inducing(); {
-	case r.nothing:
+	case r.nothing && (len(r.open) == 0 || more == 0):
 		return "another column or more rows; the mean is as good a prediction"
 	case flagged(r.leader, vbks.NotTheTruth):
 		return "more rows, or another seed"
@@ -51,13 +52,13 @@ func (r *reading) advice() string {
 		return "look in the fit (3) where the rows leave the band; other kernels, or a transform of the target"
 	case len(r.open) > 0 && more > 0:
 		return fmt.Sprintf("re-optimise (r) the first %s with %d inducing inputs", numeral(r.last), more)
-	case flagged(r.leader, vbks.PeriodOnce):
+	case r.once():
 		return "rows over two of its periods, or a bound on the period (hyperparameters)"
 	case r.Start.Data.Test == 0:
 		return "hold out rows (data.test) to learn its error"
-	case len(r.equal) > 0 && series:
+	case unsure && series:
 		return "kestrel predict --horizon, which averages over them; more rows may tell them apart"
-	case len(r.equal) > 0:
+	case unsure:
 		return "kestrel predict --data, which averages over them; more rows may tell them apart"
 	case series:
 		return "kestrel predict --horizon forecasts beyond the end"

@@ -42,7 +42,8 @@ func (r *reading) sure() string {
 		return fmt.Sprintf("It is the only one left of %d kernels.", all)
 	}
 	text := r.leads()
-	if p := float64(r.leader.Fit.Posterior); !math.IsNaN(p) {
+	p := r.posterior()
+	if !math.IsNaN(p) {
 		text += ", with " + percent(p) + " of the belief"
 	}
 	var doubts []string
@@ -54,6 +55,9 @@ func (r *reading) sure() string {
 	}
 	if n := len(r.open); n > 0 {
 		doubts = append(doubts, others(n)+" may yet be better (bounds too wide)")
+	}
+	if len(doubts) == 0 && p < surely {
+		doubts = append(doubts, "the other "+percent(1-p)+" is with kernels behind it")
 	}
 	if len(doubts) == 0 {
 		return text + "; settled."
@@ -83,20 +87,28 @@ func (r *reading) briefly(settled bool) string {
 	return r.leads() + "; not settled."
 }
 
-// least says how little the leader is above a constant and noise.
+// least says how little the leader is above a constant and noise, and whether that is
+// known.
 func (r *reading) least() string {
 	best := "The best of " + words.Count(r.live, "kernel")
 	if r.live == 1 {
 		best = "It"
 	}
-	gain, known := aboveNothing(r.Standing, r.leader)
-	switch {
-	case !known:
+	text := ""
+	switch gain, known := aboveNothing(r.Standing, r.leader); {
+	case !known && len(r.open) == 0:
 		return ""
+	case !known:
+		return "But " + others(len(r.open)) + " may yet be better (bounds too wide)."
 	case gain >= 0.05:
-		return fmt.Sprintf("%s is %.1f nats likelier than these alone.", best, gain)
+		text = fmt.Sprintf("%s is %.1f nats likelier than these alone", best, gain)
+	default:
+		text = best + " is no likelier than these alone"
 	}
-	return best + " is no likelier than these alone."
+	if n := len(r.open); n > 0 {
+		text += "; not settled: " + others(n) + " may yet be better (bounds too wide)"
+	}
+	return text + "."
 }
 
 func others(n int) string {
@@ -122,10 +134,11 @@ func (r *reading) distrust() string {
 	if failed := r.Evaluation.Failed(); 2*failed > len(r.Evaluation.Kernels) {
 		why = append(why, fmt.Sprintf("%d of %s failed", failed, words.Count(len(r.Evaluation.Kernels), "kernel")))
 	}
-	if m := r.Averaged(); m != nil && m.Intervals() == "too narrow" {
+	// A baseline has seen all rows; a part of them is no reason for distrust.
+	if m := r.Averaged(); m != nil && m.Intervals() == "too narrow" && r.whole() {
 		why = append(why, "its intervals are too narrow")
 	}
-	if _, reference, _, ok := r.Beside(); ok && reference.More > muchWorse && !r.nothing {
+	if _, reference, _, ok := r.Beside(); ok && reference.More > muchWorse && !r.nothing && r.whole() {
 		why = append(why, "it predicts worse than "+reference.Label)
 	}
 	still := flagged(r.leader, vbks.StillMoving) && r.State.Settled()
@@ -139,7 +152,7 @@ func (r *reading) distrust() string {
 	}
 	// What need not be wrong, but may not be what it looks like.
 	var look []string
-	if flagged(r.leader, vbks.PeriodOnce) && !r.nothing {
+	if r.once() {
 		look = append(look, "a period is seen less than twice and may be none")
 	}
 	if still && known {
@@ -160,8 +173,22 @@ func (r *reading) distrust() string {
 	return text
 }
 
-// error says what the prediction is worth beside a baseline.
+// once reports whether what the data show has a period that they do not show twice: of
+// other ones nothing is said.
+func (r *reading) once() bool {
+	return flagged(r.leader, vbks.PeriodOnce) && !r.nothing && strings.Contains(strings.ToLower(r.what()), mayBe)
+}
+
+// error says what the prediction is worth beside a baseline, which has seen all rows.
 func (r *reading) error() string {
+	text := r.worth()
+	if text == "" || r.whole() || r.Start.Data.Test == 0 {
+		return text
+	}
+	return "So far " + strings.ToLower(text[:1]) + text[1:]
+}
+
+func (r *reading) worth() string {
 	m := r.Averaged()
 	if m == nil {
 		if r.Start.Data.Test == 0 {

@@ -1,6 +1,7 @@
 package finding
 
 import (
+	"cmp"
 	"math"
 	"slices"
 	"strings"
@@ -14,8 +15,14 @@ import (
 
 // what says in a sentence what the leader stands for.
 func (r *reading) what() string {
-	if r.nothing {
-		return "Nothing beyond a constant and noise" + r.named()
+	const none = "othing beyond a constant and noise"
+	switch {
+	case r.nothing && r.whole():
+		return "N" + none + r.named()
+	case r.nothing && r.early():
+		return "Too early to tell; so far n" + none + r.named()
+	case r.nothing:
+		return "So far n" + none + r.named()
 	}
 	text := Shape(r.Start, r.leader)
 	if text == "" {
@@ -24,10 +31,20 @@ func (r *reading) what() string {
 	if c := r.Start.Target(); c != nil && !c.Transform.Identity() {
 		text += ", of " + c.Transform.Of(c.Name)
 	}
-	if !r.whole() && r.live > 2 && len(r.equal) == r.live-1 { // of noise, too, some kernel is first
+	if r.early() {
 		return "Too early to tell; first is " + text + r.named()
 	}
 	return strings.ToUpper(text[:1]) + text[1:] + r.named()
+}
+
+// earlyShare is the share of the data below which nothing is no finding.
+const earlyShare = 0.5
+
+// early reports whether what is seen so far tells nothing: of few rows, or of noise, too,
+// some kernel is first.
+func (r *reading) early() bool {
+	return !r.whole() && (r.Evaluation.RowsSeen < fewRows || r.live > 2 && len(r.equal) == r.live-1 ||
+		r.nothing && r.Evaluation.Proportion < earlyShare)
 }
 
 // description is the leader's name as a sentence.
@@ -43,7 +60,8 @@ func (r *reading) named() string {
 }
 
 // Shape says in half a sentence what functions a kernel stands for, without how large
-// they are: patterns first, then what they lie on; "" where it cannot be taken apart.
+// they are: patterns first, then what they lie on, then what is small beside these; ""
+// where it cannot be taken apart. A period that the data do not show twice is no pattern.
 func Shape(s *record.Start, k *record.Kernel) string {
 	at := slices.IndexFunc(s.Kernels, func(i record.KernelInfo) bool { return i.ID == k.ID })
 	if at < 0 || k.Fit == nil {
@@ -54,29 +72,81 @@ func Shape(s *record.Start, k *record.Kernel) string {
 		return ""
 	}
 	w.brief = true
-	var patterns, rest []string
-	for i := range components {
-		c := &components[i]
-		ops := ops(c)
-		switch text := w.component(c); {
-		case slices.Contains(patterns, text) || slices.Contains(rest, text):
-		case len(components) > 1 && !slices.ContainsFunc(ops, shows):
-		case slices.ContainsFunc(ops, repeats) && !c.Expr.IsChange():
-			patterns = append(patterns, text)
+	var patterns, rest, small []string
+	for _, p := range w.pieces(components) {
+		switch {
+		case p.small:
+			small = append(small, p.text)
+		case p.pattern:
+			patterns = append(patterns, p.text)
 		default:
-			rest = append(rest, text)
+			rest = append(rest, p.text)
 		}
 	}
 	if w.line {
 		rest = append(rest, "a line in the inputs")
 	}
+	text := words.Join(patterns)
 	switch {
-	case len(patterns) == 0:
-		return words.Join(rest)
-	case len(rest) == 0:
-		return words.Join(patterns)
+	case text == "":
+		text = words.Join(rest)
+	case len(rest) > 0:
+		text += ", on " + words.Join(rest)
 	}
-	return words.Join(patterns) + ", on " + words.Join(rest)
+	if len(small) > 0 {
+		text += ", with " + words.Join(small)
+	}
+	return text
+}
+
+// piece is a part of a kernel in words, told once however many components it is of.
+type piece struct {
+	text    string
+	size    float64 // 0 where the sizes are not known
+	pattern bool    // it repeats
+	small   bool    // beside the largest
+}
+
+// pieces are the parts of a kernel that are worth a word, the largest first.
+func (w *speller) pieces(components []kernelspace.Component) (pieces []piece) {
+	sizes, noise := w.sizes(components)
+	for i := range components {
+		c := &components[i]
+		if len(components) > 1 && !slices.ContainsFunc(ops(c), shows) {
+			continue
+		}
+		p := piece{text: w.component(c)}
+		if !c.Expr.IsChange() {
+			head := &w.leaves(c)[0]
+			p.pattern = repeats(head.Op) && !w.once(head)
+		}
+		if sizes != nil {
+			p.size = sizes[i]
+		}
+		if at := slices.IndexFunc(pieces, func(q piece) bool { return q.text == p.text }); at >= 0 {
+			pieces[at].size += p.size
+		} else {
+			pieces = append(pieces, p)
+		}
+	}
+	slices.SortStableFunc(pieces, func(a, b piece) int { return cmp.Compare(b.size, a.size) })
+	if len(pieces) == 0 {
+		return nil
+	}
+	most, least := pieces[0].size, nothingPart*noise
+	if most >= least { // else all are nothing, and all are told
+		pieces = slices.DeleteFunc(pieces, func(p piece) bool { return p.size < least })
+	}
+	for i := range pieces {
+		p := &pieces[i]
+		if p.small = p.size < smallPart*most; !p.small {
+			continue
+		}
+		if rest, ok := strings.CutPrefix(p.text, "a "); ok {
+			p.text = "a small " + rest
+		}
+	}
+	return pieces
 }
 
 // ops are the base kernels of a component.

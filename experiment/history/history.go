@@ -120,6 +120,13 @@ func (h *History) Apply(e *record.Event) {
 			h.place(k.ID)
 		}
 		h.say(e, LevelState)
+	case record.EventEntered:
+		for i := range e.Entered {
+			h.place(e.Entered[i].Kernel.ID)
+		}
+		h.say(e, LevelNotice)
+	case record.EventLeft:
+		h.say(e, LevelNotice)
 	case record.EventState:
 		level := LevelState
 		switch {
@@ -167,6 +174,8 @@ func (h *History) Apply(e *record.Event) {
 			h.rescale(float64(e.Before.Train) / float64(e.Start.Data.Train))
 			h.add(Mark{Kind: MarkGrown, Text: fmt.Sprintf("%d more rows", more)})
 		}
+		h.say(e, LevelState)
+	case record.EventWorkerJoined, record.EventWorkerLost:
 		h.say(e, LevelState)
 	case record.EventResumed:
 		h.mark(MarkResumed)

@@ -24,9 +24,10 @@ type Summary struct {
 	Name string       `json:"name"`
 	Fate record.State `json:"fate"` // as rundir.Fate has it
 	record.Standing
-	Notices []string `json:"notices,omitempty"`
-	Worth   []string `json:"verdict,omitempty"` // Standing.Verdict
-	Finding string   `json:"finding,omitempty"` // finding.Of the standing, as Text
+	Notices []string          `json:"notices,omitempty"`
+	Worth   []string          `json:"verdict,omitempty"` // Standing.Verdict
+	Finding string            `json:"finding,omitempty"` // finding.Of the standing, as Text
+	Grown   []record.Ancestor `json:"grown,omitempty"`   // the way to the leader, where it has come while the run went on
 
 	fresh []string     // notices of the last evaluation or since
 	owner rundir.Owner // of a run that is read from its directory and not at rest
@@ -58,6 +59,13 @@ func (s *Summary) Record(e *record.Event) error {
 // take takes in the next event, of a run whose process is not known.
 func (s *Summary) take(e *record.Event) {
 	s.Apply(e)
+	if e.Evaluation != nil {
+		if s.Grown = nil; e.Evaluation.Leader() != nil {
+			if way := s.Family.Way(e.Evaluation.Leader().ID); len(way) > 1 {
+				s.Grown = way
+			}
+		}
+	}
 	switch e.Type {
 	case record.EventStarted:
 		s.Name = e.Start.Name
@@ -110,13 +118,16 @@ func (s *Summary) WriteText(w io.Writer, now time.Time) error {
 		if st.Data.Kernel != "" {
 			fmt.Fprintf(w, "truth     %s\n", st.Data.Kernel)
 		}
-		fmt.Fprintf(w, "kernels   %d; inducing inputs %s; seed %d\n", len(st.Kernels), InducingText(s.Inducing), st.Seed)
+		fmt.Fprintf(w, "kernels   %s; inducing inputs %s; seed %d\n", KernelsText(&s.Standing), InducingText(s.Inducing), st.Seed)
 		fmt.Fprintf(w, "program   kestrel %s on %s\n", st.Build, st.Device)
 	}
 	if e := s.Evaluation; e != nil {
 		fmt.Fprintf(w, "evaluation %d of %d, %.4g %% of the data seen (%d rows)\n", e.Index, e.Planned, 100*e.Proportion, e.RowsSeen)
 		if text := s.Lead.Text(s.Lead.Kernel); text != "" {
-			fmt.Fprintf(w, "settled   %s\n", text)
+			fmt.Fprintf(w, "lead      %s\n", text)
+		}
+		if l := e.Leader(); l != nil && s.Family.Text(l.ID) != "" {
+			fmt.Fprintf(w, "grown     %s\n", s.Family.Text(l.ID))
 		}
 		fmt.Fprintln(w)
 		if err := s.writeKernels(w); err != nil {
@@ -131,6 +142,15 @@ func (s *Summary) WriteText(w io.Writer, now time.Time) error {
 	}
 	s.writeNotices(w)
 	return nil
+}
+
+// KernelsText says how many kernels a run has, and has had where they come and go.
+func KernelsText(s *record.Standing) string {
+	all := len(s.Start.Kernels)
+	if e := s.Evaluation; e != nil && len(e.Kernels) < all {
+		return fmt.Sprintf("%d of %d tried", len(e.Kernels), all)
+	}
+	return strconv.Itoa(all)
 }
 
 // writeScores writes how well the test rows are predicted, beside the baselines.

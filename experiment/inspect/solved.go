@@ -51,7 +51,8 @@ func OpenSolved(ctx context.Context, dir, table string, top int) (*Solved, error
 	}
 	e, s := i.trainer.Last(), &i.subject.Settings
 	if e.Noise != nil {
-		return nil, errors.New("its rows have weights (outliers, or noise that differs), which a script cannot say; a model file can (kestrel model)")
+		return nil, errors.New(
+			"its rows have weights (outliers, or noise that differs), which a script cannot say; a model file can (kestrel model)")
 	}
 	live := slices.DeleteFunc(slices.Clone(e.Kernels), func(k vbks.KernelResult) bool { return k.Status != vbks.Live })
 	slices.SortFunc(live, func(a, b vbks.KernelResult) int { return cmp.Compare(a.Rank, b.Rank) })

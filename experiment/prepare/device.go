@@ -23,6 +23,19 @@ func OpenDevice(c config.DeviceChoice) (device.Device, error) {
 	return dev, err
 }
 
+// Arithmetic says what a device of a kind and a name computes with, as far as the last
+// digits depend on it.
+func Arithmetic(kind, name string) (string, error) {
+	if kind != "cpu" {
+		return kind + " " + name, nil
+	}
+	level, err := simd.Choose(os.Getenv(simd.Variable))
+	if err != nil {
+		return "", err
+	}
+	return "cpu " + level.String(), nil
+}
+
 // CheckDevice returns an error if the device of a config cannot be used.
 func CheckDevice(c config.DeviceChoice) error {
 	d, err := OpenDevice(c)

@@ -23,6 +23,7 @@ type Job struct {
 	Scaler  *datasets.Scaler
 	Columns *datasets.Template // of the data
 	Start   *record.Start
+	Info    func(vbks.Candidate) (record.KernelInfo, error) // describes a kernel
 	Notices []string
 
 	dev     device.Device
@@ -123,9 +124,10 @@ func (j *Job) prepare(ctx context.Context) error {
 		return err
 	}
 	j.Subject = s
+	j.Info = j.kernelInfo(s)
 	var kernels []record.KernelInfo
 	for _, k := range s.Space {
-		ki, err := j.kernelInfo(k)
+		ki, err := j.Info(k)
 		if err != nil {
 			return err
 		}
@@ -165,6 +167,7 @@ func (j *Job) prepare(ctx context.Context) error {
 		Name: c.Name, Seed: c.Settings.Seed, Config: c.TOML(), Build: record.ReadBuild(),
 		Device: fmt.Sprintf("%s (%s)", info.Kind, info.Name), DeviceKind: info.Kind, Lanes: info.Lanes,
 		Data: summary, Inducing: t.Inducing(), Planned: t.Planned(), Kernels: kernels, Baselines: base,
+		Grows: c.Settings.Growth.On,
 	}
 	return nil
 }

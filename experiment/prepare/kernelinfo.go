@@ -5,16 +5,24 @@ import (
 	"fmt"
 	"math"
 
+	"example.com/kestrel/datasets"
 	"example.com/kestrel/experiment/record"
 	"example.com/kestrel/kernelspace"
 	"example.com/kestrel/vbks"
 )
 
-// kernelInfo describes a kernel's hyperparameters and how they scale to the
-// units of the data.
-func (j *Job) kernelInfo(k vbks.Candidate) (record.KernelInfo, error) {
-	columns := j.Subject.Columns
-	p, err := k.Program(j.Subject.Options())
+// kernelInfo returns what describes a kernel's hyperparameters and how they scale to the
+// units of the data. It keeps no rows.
+func (j *Job) kernelInfo(s *Subject) func(vbks.Candidate) (record.KernelInfo, error) {
+	options, inputs, target, scaler := s.Options(), j.Data.Inputs, j.Data.Target, j.Scaler
+	return func(k vbks.Candidate) (record.KernelInfo, error) { return describe(k, options, inputs, target, scaler) }
+}
+
+func describe(
+	k vbks.Candidate, options kernelspace.Options, inputs []datasets.Column, y datasets.Column, scaler *datasets.Scaler,
+) (record.KernelInfo, error) {
+	columns := options.Columns
+	p, err := k.Program(options)
 	if err != nil {
 		// Below the name of the kernel stands that of the leaf, and the reason.
 		if cause := errors.Unwrap(err); cause != nil {
@@ -23,12 +31,12 @@ func (j *Job) kernelInfo(k vbks.Candidate) (record.KernelInfo, error) {
 		return record.KernelInfo{}, fmt.Errorf("kernels: %w", err)
 	}
 	units := make([]string, len(columns))
-	for i, in := range j.Data.Inputs {
+	for i, in := range inputs {
 		units[i] = in.Unit
 	}
 	info := record.KernelInfo{ID: p.ID, Name: k.Expr.String(), Weight: k.Weight}
 	names := p.LeafNames()
-	target := j.Scaler.Transform.Unit(j.Data.Target.Unit)
+	target := scaler.Transform.Unit(y.Unit)
 	for i, q := range p.Params {
 		pi := record.ParamInfo{
 			Name:   names[q.Leaf] + "." + q.Name,
@@ -36,7 +44,7 @@ func (j *Job) kernelInfo(k vbks.Candidate) (record.KernelInfo, error) {
 			Fixed:  !q.Free || i >= len(p.Own().Params),
 			Stated: q.Known.How.String(),
 		}
-		pi.Shift, pi.Scale = p.Affine(i, j.Scaler.XShift, j.Scaler.XScale, j.Scaler.YScale)
+		pi.Shift, pi.Scale = p.Affine(i, scaler.XShift, scaler.XScale, scaler.YScale)
 		if q.Column >= 0 {
 			pi.Column = columns[q.Column]
 		}
@@ -49,7 +57,7 @@ func (j *Job) kernelInfo(k vbks.Candidate) (record.KernelInfo, error) {
 		}
 		info.Params = append(info.Params, pi)
 	}
-	noise := record.ParamInfo{Name: "noise_variance", Scale: j.Scaler.YScale * j.Scaler.YScale, Stated: p.Noise.How.String()}
+	noise := record.ParamInfo{Name: "noise_variance", Scale: scaler.YScale * scaler.YScale, Stated: p.Noise.How.String()}
 	if target != "" {
 		noise.Unit = target + "²"
 	}
@@ -63,7 +71,7 @@ func (j *Job) kernelInfo(k vbks.Candidate) (record.KernelInfo, error) {
 		}
 		if in.Op == kernelspace.OpLIN || in.Op == kernelspace.OpPoly {
 			for _, c := range in.Cols {
-				if shift := j.Scaler.XShift[c]; shift != 0 {
+				if shift := scaler.XShift[c]; shift != 0 {
 					info.Fixed = append(info.Fixed, record.Fixed{Name: names[leaf] + ".centre", Column: columns[c], Value: shift, Unit: units[c]})
 				}
 			}

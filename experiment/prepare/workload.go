@@ -10,6 +10,7 @@ import (
 
 	"example.com/kestrel/experiment/config"
 	"example.com/kestrel/kernelspace"
+	"example.com/kestrel/kernelspace/grow"
 	"example.com/kestrel/vbks"
 )
 
@@ -19,6 +20,7 @@ type workload struct {
 	effort    vbks.Effort // of its optimiser
 	kernels   int
 	rows, dim int
+	further   int                    // evaluations in which its space grows
 	inducing  int                    // of all kernels
 	rungs     []int                  // and of the best, one after the other
 	scout     int                    // inducing inputs that are searched with
@@ -34,6 +36,10 @@ func newWorkload(c *config.Config, space []vbks.Candidate, rows, dim int) (*work
 		return nil, err
 	}
 	w := &workload{config: c, effort: effort, kernels: len(space), rows: rows, dim: dim}
+	if s.Growth.On {
+		w.kernels = max(w.kernels, s.Growth.Live)
+		space = w.grow(space)
+	}
 	w.climb(s)
 	if w.scout = w.inducing; !effort.Exact() {
 		_, w.scout = vbks.ScoutSize(w.kernels, w.inducing)
@@ -54,6 +60,41 @@ func newWorkload(c *config.Config, space []vbks.Candidate, rows, dim int) (*work
 	}
 	return w, nil
 }
+
+// grow estimates how many evaluations a growing space takes beyond those planned, and returns
+// it with larger kernels in it: what its leaves make one after the other, added and multiplied.
+// The neighbours of a few leaders are tried, half of the kernels that are compared at once.
+func (w *workload) grow(space []vbks.Candidate) []vbks.Candidate {
+	s, columns := &w.config.Settings.Growth, make([]string, w.dim)
+	for i := range columns {
+		columns[i] = fmt.Sprintf("x%d", i+1)
+	}
+	exprs := make([]kernelspace.Expr, len(space))
+	for i, k := range space {
+		exprs[i] = k.Expr
+	}
+	g, err := grow.New(exprs, grow.Options{Columns: columns, Change: s.Change, Leaves: s.Leaves, Ratio: s.Ratio})
+	if err != nil {
+		return space // which is told where the trainer is made
+	}
+	out, e := slices.Clone(space), exprs[0]
+	for i, kind := range g.Kinds() {
+		if e.NumLeaves() >= min(likelyLeaves, g.Leaves()) {
+			break
+		}
+		if e = kernelspace.Sum(e, kind); i%2 == 1 {
+			e = kernelspace.Product(e, kind)
+		}
+		out = append(out, vbks.Candidate{Expr: e})
+	}
+	w.further = 2 * likelyLeaders * len(g.Neighbours(e)) / s.Live
+	return out
+}
+
+const (
+	likelyLeaves  = 3 // of kernels of a growing space
+	likelyLeaders = 3 // whose neighbours are tried
+)
 
 // climb sets the numbers of inducing inputs.
 func (w *workload) climb(s *vbks.Settings) {
@@ -176,6 +217,7 @@ func (w *workload) seconds(search, full, wide vbks.BoundCost) float64 {
 	c, s := w.config, &w.config.Settings
 	n := w.rows
 	planned, rungs := int(math.Ceil(1/s.EvaluateEvery-1e-9))+s.Refine, w.rungs
+	planned = max(planned, w.further)
 	if c.Evaluations > 0 {
 		rungs = rungs[:min(len(rungs), max(0, c.Evaluations-planned))]
 		planned = min(planned, c.Evaluations)

@@ -65,6 +65,18 @@ func (e *Event) Missing() string {
 		if e.Change == nil {
 			return "change"
 		}
+	case EventWorkerJoined, EventWorkerLost:
+		if e.Worker == nil {
+			return "worker"
+		}
+	case EventEntered:
+		if len(e.Entered) == 0 {
+			return "entered"
+		}
+	case EventLeft:
+		if len(e.Kernels) == 0 {
+			return "kernels"
+		}
 	case EventResumed:
 		if e.Resumed == nil {
 			return "resumed"

@@ -35,10 +35,19 @@ func describe(e *Event) string {
 		return fmt.Sprintf("pruned %d kernels; %s", len(e.Kernels), progressText(e.Evaluation))
 	case EventRestored:
 		return fmt.Sprintf("restored %d kernels; %s", len(e.Kernels), progressText(e.Evaluation))
+	case EventEntered:
+		return describeEntered(e.Entered)
+	case EventLeft:
+		return words.Count(len(e.Kernels), "kernel") + " gone: " + few(e.Kernels)
 	case EventReoptimised:
 		return "re-optimising" + describeChange(e.Change)
 	case EventData:
 		return e.describeData()
+	case EventWorkerJoined:
+		return fmt.Sprintf("worker %s takes part with %s: %s", e.Worker.Name, words.Count(e.Worker.Lanes, "lane"),
+			words.Count(e.Worker.Workers, "worker"))
+	case EventWorkerLost:
+		return fmt.Sprintf("worker %s is gone: %s left", e.Worker.Name, words.Count(e.Worker.Workers, "worker"))
 	case EventResumed:
 		return e.Resumed.String()
 	}
@@ -63,6 +72,9 @@ func describeChange(c *vbks.Change) string {
 		if p.value > 0 {
 			s += fmt.Sprintf(", %s %d", p.name, p.value)
 		}
+	}
+	if c.Grow != "" {
+		s += ", the space of kernels grows: " + c.Grow
 	}
 	return s
 }

@@ -14,17 +14,22 @@ const Version = 1
 type EventType string
 
 const (
-	EventStarted     EventType = "run-started" // Start
-	EventState       EventType = "state"       // State
-	EventNotice      EventType = "notice"      // Notice
-	EventEvaluation  EventType = "evaluation"  // Evaluation
-	EventMetrics     EventType = "metrics"     // Metrics
-	EventPruned      EventType = "pruned"      // Kernels, and the revised Evaluation
-	EventRestored    EventType = "restored"    // Kernels, and the revised Evaluation
-	EventReoptimised EventType = "reoptimised" // Change
-	EventFinished    EventType = "finished"    // State: how it ended
-	EventData        EventType = "data"        // Start, as it is from here on, and Before: another table, moved or with rows behind
-	EventResumed     EventType = "resumed"     // Resumed: another process goes on with the run
+	EventStarted     EventType = "run-started"    // Start
+	EventState       EventType = "state"          // State
+	EventNotice      EventType = "notice"         // Notice
+	EventEvaluation  EventType = "evaluation"     // Evaluation
+	EventMetrics     EventType = "metrics"        // Metrics
+	EventPruned      EventType = "pruned"         // Kernels, and the revised Evaluation
+	EventRestored    EventType = "restored"       // Kernels, and the revised Evaluation
+	EventReoptimised EventType = "reoptimised"    // Change
+	EventEntered     EventType = "kernel-entered" // Entered: kernels that have come with the evaluation that is told next
+	EventLeft        EventType = "kernel-left"    // Kernels: those that have gone with it
+	EventFinished    EventType = "finished"       // State: how it ended
+	EventData        EventType = "data"           // Start, as it is from here on, and Before: another table, moved or with rows behind
+	EventResumed     EventType = "resumed"        // Resumed: another process goes on with the run
+
+	EventWorkerJoined EventType = "worker-joined" // Worker: another process takes part
+	EventWorkerLost   EventType = "worker-lost"   // Worker: it has left, or is silent
 )
 
 // Event is one line of the event log. Which of the fields after Seconds are
@@ -46,8 +51,19 @@ type Event struct {
 	Change     *vbks.Change `json:"change,omitempty"`
 	Inducing   int          `json:"inducing,omitempty"` // inputs after the change, which may have asked for more than there are rows
 	Resumed    *Resumed     `json:"resumed,omitempty"`
+	Entered    []Entered    `json:"entered,omitempty"`
 	Before     *Table       `json:"before,omitempty"`
+	Worker     *Worker      `json:"worker,omitempty"`
 	ByItself   bool         `json:"by_itself,omitempty"` // of an order: it followed by itself, see Start.Course
+}
+
+// Worker is a process that takes part in a run, which may be the run's own.
+type Worker struct {
+	ID      string `json:"id"`
+	Name    string `json:"name"` // host and process
+	Lanes   int    `json:"lanes"`
+	Units   int    `json:"units"`   // of kernels, that it has done so far
+	Workers int    `json:"workers"` // that there are now
 }
 
 // Table is what a run learned from before it was given another one.
@@ -71,5 +87,5 @@ const EventAnew EventType = "anew"
 
 // Redone reports whether the event is done again if no checkpoint holds it.
 func (e *Event) Redone() bool {
-	return e.Evaluation != nil || e.Type == EventReoptimised || e.Type == EventData
+	return e.Evaluation != nil || e.Type == EventReoptimised || e.Type == EventData || e.Type == EventEntered || e.Type == EventLeft
 }

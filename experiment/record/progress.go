@@ -66,7 +66,7 @@ func (p *Progress) Record(e *Event) error {
 				p.flush(fmt.Sprintf("  rmse %-8.4g", float64(m.RMSE)))
 			}
 		}
-	case EventReoptimised, EventResumed, EventData:
+	case EventReoptimised, EventResumed, EventData, EventWorkerJoined, EventWorkerLost:
 		p.flush("")
 		p.say(Describe(e))
 	case EventState:

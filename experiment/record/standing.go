@@ -34,6 +34,7 @@ type Standing struct {
 	Moved  bool         `json:"-"` // the inducing inputs are not those of the last evaluation any more
 	Judged bool         `json:"-"` // the verdict on the last metrics has been told
 	Scored int          `json:"-"` // test rows on which the last evaluation or its revision was scored; 0: it was not
+	Family Family       `json:"-"` // of the kernels
 	Orders []Order      `json:"-"` // that changed what is learned, in their order
 }
 
@@ -67,6 +68,9 @@ func (s *Standing) Apply(e *Event) {
 	case EventData:
 		s.Start, s.Ended = e.Start, false
 		s.Orders = append(s.Orders, Order{What: e.Type, Start: e.Start, After: s.Made})
+	case EventEntered:
+		s.Start = s.Start.with(e.Entered)
+		s.Family.enter(e.Entered, s.Made+1)
 	case EventState:
 		s.State, s.Reason, s.Cause, s.Ended = e.State.To, e.State.Reason, e.Cause, false
 	case EventFinished:
@@ -103,6 +107,7 @@ func (s *Standing) revise(e *Event) {
 	s.Evaluation, s.Worked = e.Evaluation, e.Seconds
 	s.Owed, s.Scored = true, 0
 	s.Lead.Take(e.Evaluation)
+	s.Family.compare(e.Evaluation)
 }
 
 // Refined reports whether the re-optimising that follows by itself has been

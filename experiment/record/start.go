@@ -28,6 +28,7 @@ type Start struct {
 	Inducing   int               `json:"inducing"`
 	Planned    int               `json:"planned"` // evaluations
 	Kernels    []KernelInfo      `json:"kernels"`
+	Grows      bool              `json:"grows,omitempty"`     // kernels come and go while it goes on
 	Course     *Course           `json:"course,omitempty"`    // what follows by itself, if anything
 	Baselines  *Baselines        `json:"baselines,omitempty"` // nil without test rows, and in the logs of older versions
 }

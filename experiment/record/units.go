@@ -32,7 +32,7 @@ func (s *Start) Evaluation(e *vbks.Evaluation, planned int) *Evaluation {
 		if b := k.Evidence; b != nil {
 			f.Evidence = &Evidence{files.Number(b.Lower), files.Number(b.Upper)}
 		}
-		layout := s.Kernels[i].Params
+		layout := s.layout(i, k.ID)
 		uncertain := false
 		for p, v := range k.Params {
 			f.Params = append(f.Params, files.Number(layout[p].InUnits(v.Value)))
@@ -46,4 +46,12 @@ func (s *Start) Evaluation(e *vbks.Evaluation, planned int) *Evaluation {
 		out.Kernels[i].Fit = f
 	}
 	return out
+}
+
+// layout is that of a kernel's hyperparameters, which as a rule is at place i.
+func (s *Start) layout(i int, id string) []ParamInfo {
+	if i < len(s.Kernels) && s.Kernels[i].ID == id {
+		return s.Kernels[i].Params
+	}
+	return s.Kernel(id).Params
 }

@@ -99,12 +99,15 @@ func (r *reporter) calibrate(ctx context.Context, i *inspect.Inspector) error {
 		r.page.CalibrationNote = "No rows are held out, so it cannot be told whether the intervals hold what they promise."
 		return nil
 	}
+	for _, level := range record.CoverageLevels {
+		r.page.Intervals = append(r.page.Intervals, record.LevelText(level))
+	}
 	for _, m := range c.Methods {
 		l := calibrationLine{Method: config.MethodName(m.Method), Rows: c.Rows}
 		for k, level := range record.CoverageLevels {
 			chance := math.Sqrt(level * (1 - level) / float64(c.Rows))
 			l.Levels = append(l.Levels, calibrationCell{
-				Nominal: record.LevelText(level), Actual: percent(m.Shares[k]), Chance: percent(chance),
+				Actual: percent(m.Shares[k]), Chance: percent(chance),
 			})
 		}
 		r.page.Calibration = append(r.page.Calibration, l)

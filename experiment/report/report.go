@@ -4,7 +4,6 @@ import (
 	"context"
 	_ "embed"
 	"fmt"
-	"html/template"
 	"io"
 	"math"
 	"path/filepath"
@@ -17,6 +16,7 @@ import (
 	"example.com/kestrel/experiment/history"
 	"example.com/kestrel/experiment/record"
 	"example.com/kestrel/experiment/rundir"
+	"example.com/kestrel/experiment/template"
 	"example.com/kestrel/experiment/words"
 	"example.com/kestrel/kernelspace"
 )
@@ -46,12 +46,8 @@ func Write(ctx context.Context, dir, table string, now time.Time, w io.Writer) (
 	if err := r.fill(ctx); err != nil {
 		return "", err
 	}
-	t, err := template.New("report").Parse(reportPage)
-	if err != nil {
-		return "", fmt.Errorf("template of the report: %w", err)
-	}
 	// Names may hold what steers a terminal or an editor that shows the page.
-	if err := t.Execute(words.PlainWriter(w), r.page); err != nil {
+	if err := template.Page(words.PlainWriter(w), reportPage, r.page); err != nil {
 		return "", fmt.Errorf("report on %q: %w", dir, err)
 	}
 	return r.page.FitNote, nil
@@ -80,6 +76,7 @@ type page struct {
 	NoBaseline             []string // which could not be had, and why
 	TargetUnit             string
 	Calibration            []calibrationLine
+	Intervals              []string // of calibrationLine.Levels
 	CalibrationNote        string
 	Columns                []columnLine
 	Log                    []logEntry
@@ -111,7 +108,7 @@ type calibrationLine struct {
 	Levels []calibrationCell
 }
 
-type calibrationCell struct{ Nominal, Actual, Chance string }
+type calibrationCell struct{ Actual, Chance string }
 
 // columnLine describes a column of the data.
 type columnLine struct{ Name, Role, Unit, Low, High, Mean, SD, Missing string }
@@ -206,7 +203,7 @@ func (r *reporter) facts() {
 		if s.Data.Kernel != "" {
 			r.add("True kernel", "%s", s.Data.Kernel)
 		}
-		r.add("Kernels", "%d", len(s.Kernels))
+		r.add("Kernels", "%s", history.KernelsText(&h.Standing))
 		r.add("Inducing inputs M", "%s", history.InducingText(h.Inducing))
 		r.add("Seed", "%d", s.Seed)
 		r.add("Device", "%s, %s", s.Device, words.Count(s.Lanes, "lane"))
@@ -215,6 +212,9 @@ func (r *reporter) facts() {
 	r.add("Time of work", "%s", words.ShortDuration(time.Duration(float64(h.Seconds)*float64(time.Second))))
 	if e := h.Evaluation; e != nil {
 		r.add("Evaluation", "%d of %d, %.4g %% of the training rows seen (%d)", e.Index, e.Planned, 100*e.Proportion, e.RowsSeen)
+		if l := e.Leader(); l != nil && h.Family.Text(l.ID) != "" {
+			r.add("Grown", "%s", h.Family.Text(l.ID))
+		}
 	}
 }
 

@@ -1,11 +1,13 @@
 package rundir
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
 	"os"
+	"slices"
 	"syscall"
 	"time"
 
@@ -31,8 +33,9 @@ type Owner struct {
 	Socket   string `json:"socket,omitempty"`    // where it takes orders
 	NoOrders string `json:"no_orders,omitempty"` // why it takes none
 
-	Alive bool `json:"-"` // it still does
-	Known bool `json:"-"` // whether it does could be told
+	Dir   string `json:"-"` // where the note was read; "": it was not
+	Alive bool   `json:"-"` // it still does
+	Known bool   `json:"-"` // whether it does could be told
 }
 
 // errNoLocks is the error of a file system that has no locks; who owns a run is
@@ -171,9 +174,13 @@ func (c *Claimed) writeText(text []byte) error {
 	if err != nil {
 		return err
 	}
-	err = f.Truncate(0)
+	info, err := f.Stat()
+	if err == nil { // whoever reads meanwhile finds a note and spaces, not none
+		over := max(0, min(info.Size(), largestNote)-int64(len(text)))
+		_, err = f.WriteAt(slices.Concat(text, bytes.Repeat([]byte(" "), int(over))), 0)
+	}
 	if err == nil {
-		_, err = f.WriteAt(text, 0)
+		err = f.Truncate(int64(len(text)))
 	}
 	return errors.Join(err, f.Close())
 }
@@ -278,6 +285,7 @@ func OwnerOf(dir string) (o Owner, known bool) {
 	if err != nil && !errors.Is(err, fs.ErrPermission) { // which on SMB a locked note is refused with
 		return o, false
 	}
+	o.Dir = dir
 	o.Alive, err = owned(d)
 	o.Known = err == nil
 	return o, o.Known

@@ -30,6 +30,7 @@ type tables struct {
 // event, so that a reader finds whole rows.
 type tableRows struct {
 	kernels map[string]record.KernelInfo
+	family  map[string]record.Entered // those that have come while the run went on
 	last    *record.Evaluation
 	lead    record.Lead
 	scored  record.Standing // Start and Metrics only
@@ -59,7 +60,9 @@ func newTables(dir *inside.Dir) (*tables, error) {
 	return t, nil
 }
 
-func newTableRows() tableRows { return tableRows{kernels: map[string]record.KernelInfo{}} }
+func newTableRows() tableRows {
+	return tableRows{kernels: map[string]record.KernelInfo{}, family: map[string]record.Entered{}}
+}
 
 // writeHeaders writes the names of the columns.
 func writeHeaders(posterior, metrics io.Writer) error {
@@ -93,6 +96,10 @@ func (t *tableRows) write(e *record.Event, posterior, metrics io.Writer) error {
 			t.kernels[k.ID] = k
 		}
 		t.scored.Start = e.Start
+	case record.EventEntered:
+		for _, k := range e.Entered {
+			t.kernels[k.Kernel.ID], t.family[k.Kernel.ID] = k.Kernel, k
+		}
 	case record.EventEvaluation, record.EventPruned, record.EventRestored:
 		if err := files.WriteRows(posterior, t.posteriorRows(e.Evaluation)...); err != nil {
 			return fmt.Errorf("%s: %w", record.PosteriorFile, err)
@@ -185,6 +192,13 @@ func (t *tableRows) kernelRows() [][]string {
 			for _, f := range info.Fixed {
 				rows = append(rows, []string{k.ID, info.Name, f.Name, f.Column, files.FormatFloat(f.Value), f.Unit})
 			}
+		}
+	}
+	if len(t.family) > 0 { // empty of those that the run began with
+		rows[0] = append(rows[0], "parent", "step")
+		for i := range rows[1:] {
+			from := t.family[rows[i+1][0]]
+			rows[i+1] = append(rows[i+1], from.Parent, from.Step)
 		}
 	}
 	return rows

@@ -10,7 +10,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"text/template"
 
 	"gonum.org/v1/gonum/mat"
 
@@ -18,6 +17,7 @@ import (
 	"example.com/kestrel/experiment/files"
 	"example.com/kestrel/experiment/inspect"
 	"example.com/kestrel/experiment/record"
+	"example.com/kestrel/experiment/template"
 )
 
 // exactRows is the number of rows up to which scripts condition on all of them; with
@@ -181,10 +181,6 @@ type own struct{ Name, Z string }
 
 // Write writes the program, whose file and whose table have these names.
 func (s *Script) Write(w io.Writer, run, file, table string) error {
-	t, err := template.New("script").Parse(page)
-	if err != nil {
-		return err
-	}
 	of, d := s.of, s.of.Data
 	names := make([]string, d.Dim)
 	for i := range d.Inputs {
@@ -237,10 +233,10 @@ func (s *Script) Write(w io.Writer, run, file, table string) error {
 	}
 	fields["Kernels"] = all
 	var b bytes.Buffer
-	if err := t.Execute(&b, fields); err != nil {
+	if err := template.Text(&b, page, fields); err != nil {
 		return err
 	}
-	_, err = w.Write(b.Bytes())
+	_, err := w.Write(b.Bytes())
 	return err
 }
 

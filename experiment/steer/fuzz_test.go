@@ -34,8 +34,8 @@ func FuzzConversation(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, text []byte) {
 		run := &counted{}
-		s := &Server{run: run, open: map[net.Conn]bool{}}
 		here, there := net.Pipe()
+		s := &Server{run: run, open: map[net.Conn]*peer{here: {}}}
 		done := make(chan struct{})
 		go func() {
 			defer close(done)

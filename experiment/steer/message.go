@@ -33,6 +33,7 @@ type hello struct {
 	V       int    `json:"v"`
 	Service string `json:"service"`
 	PID     int    `json:"pid"`
+	Run     string `json:"run,omitempty"` // its directory when it began
 }
 
 // Names of orders.
@@ -63,6 +64,8 @@ type change struct {
 	Steps       int `json:"steps,omitempty"`
 	Inducing    int `json:"inducing,omitempty"`
 	Batch       int `json:"batch,omitempty"`
+
+	Grow string `json:"grow,omitempty"` // "on" or "off"
 }
 
 // answer is what became of an order: an error, or how the run stands after it.
@@ -78,6 +81,15 @@ type status struct {
 	Pruned   []string     `json:"pruned,omitempty"`
 	Seconds  float64      `json:"seconds"`
 	Progress *progress    `json:"progress,omitempty"`
+	Workers  []worker     `json:"workers,omitempty"`
+}
+
+// worker is a Worker.
+type worker struct {
+	Name   string  `json:"name"`
+	Lanes  int     `json:"lanes"`
+	Units  int     `json:"units"`
+	Silent float64 `json:"silent"` // s
 }
 
 type progress struct {
@@ -122,6 +134,9 @@ func (s *Status) message() *status {
 	if p := s.Progress; p.Total > 0 {
 		out.Progress = newProgress(&p)
 	}
+	for _, w := range s.Workers {
+		out.Workers = append(out.Workers, worker{w.Name, w.Lanes, w.Units, w.Silent.Seconds()})
+	}
 	return out
 }
 
@@ -129,6 +144,9 @@ func (s *status) read() Status {
 	out := Status{State: s.State, Pruned: s.Pruned, Elapsed: time.Duration(s.Seconds * float64(time.Second))}
 	if p := s.Progress; p != nil {
 		out.Progress = p.read()
+	}
+	for _, w := range s.Workers {
+		out.Workers = append(out.Workers, Worker{w.Name, w.Lanes, w.Units, time.Duration(w.Silent * float64(time.Second))})
 	}
 	return out
 }
@@ -189,6 +207,9 @@ func (o *order) check() error {
 	case o.Change == nil:
 		return nil
 	}
+	if g := o.Change.Grow; g != "" && g != vbks.GrowOn && g != vbks.GrowOff {
+		return fmt.Errorf("a change has the growth %.40q; it must be %q or %q", g, vbks.GrowOn, vbks.GrowOff)
+	}
 	for _, n := range []int{o.Change.Evaluations, o.Change.Steps, o.Change.Inducing, o.Change.Batch} {
 		if n < 0 || n > MostOf {
 			return fmt.Errorf("a change has the number %d; it must be from 0 to %d", n, MostOf)
@@ -212,7 +233,7 @@ func (o *order) giveTo(r Run) error {
 		return r.Restore(o.Kernels)
 	case Reoptimise:
 		c := o.Change
-		return r.Reoptimize(vbks.Change{Rounds: c.Evaluations, Steps: c.Steps, Inducing: c.Inducing, Batch: c.Batch})
+		return r.Reoptimize(vbks.Change{Rounds: c.Evaluations, Steps: c.Steps, Inducing: c.Inducing, Batch: c.Batch, Grow: c.Grow})
 	}
 	return nil // only looked at
 }

@@ -98,12 +98,26 @@ func (r *Remote) dial() (net.Conn, *bufio.Reader, error) {
 		err = fmt.Errorf("it takes orders of version %d, and this program gives those of version %d; use the same kestrel for both", h.V, Version)
 	case h.PID != r.Owner.PID:
 		err = fmt.Errorf("process %d is at its socket", h.PID)
+	case another(h.Run, r.Owner.Dir):
+		err = fmt.Errorf("it carries out the run in %q", h.Run)
 	}
 	if err != nil {
 		c.Close()
 		return nil, nil, fmt.Errorf("%s cannot be reached: %w", who, plain(err))
 	}
 	return c, in, nil
+}
+
+// another reports whether a process that has begun the run in one directory is known to
+// carry out another than that in dir: a copy of a run has its note. A directory may have
+// been moved since; "" is not known.
+func another(began, dir string) bool {
+	if began == "" || dir == "" {
+		return false
+	}
+	a, errA := os.Stat(began)
+	b, errB := os.Stat(dir)
+	return errA == nil && errB == nil && !os.SameFile(a, b)
 }
 
 // plain is an error without the socket's name, which says nothing to people.
@@ -163,7 +177,9 @@ func (r *Remote) Restore(ids []string) error { return r.give(&order{Order: Resto
 
 // Reoptimize implements Run.
 func (r *Remote) Reoptimize(c vbks.Change) error {
-	return r.give(&order{Order: Reoptimise, Change: &change{Evaluations: c.Rounds, Steps: c.Steps, Inducing: c.Inducing, Batch: c.Batch}})
+	return r.give(&order{Order: Reoptimise, Change: &change{
+		Evaluations: c.Rounds, Steps: c.Steps, Inducing: c.Inducing, Batch: c.Batch, Grow: c.Grow,
+	}})
 }
 
 // Status implements Run.

@@ -25,4 +25,13 @@ type Status struct {
 	Pruned   []string // ids of kernels that are pruned, or restored but wait for the next evaluation
 	Elapsed  time.Duration
 	Progress vbks.Progress // within the evaluation
+	Workers  []Worker      // processes that take part; nil: the run is not served
+}
+
+// Worker is a process that takes part in a run.
+type Worker struct {
+	Name   string // host and process
+	Lanes  int
+	Units  int           // of kernels, done
+	Silent time.Duration // since it was heard of
 }

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"net"
 	"os"
+	"path/filepath"
 	"sync"
 	"time"
 
@@ -22,21 +23,32 @@ type Server struct {
 	Path string // of the socket
 
 	run  Run
+	dir  string // of the run
 	at   *net.UnixListener
 	mu   sync.Mutex
-	open map[net.Conn]bool // true: what it asks is being done
+	open map[net.Conn]*peer
 	over bool
 	done sync.WaitGroup
 }
 
-// Listen takes orders for a run of this process until Close. An error says why none
-// can come.
-func Listen(run Run) (*Server, error) {
+// peer is who is connected.
+type peer struct {
+	since time.Time
+	busy  bool // what it asks is being done
+}
+
+// Listen takes orders for a run of this process, written to dir, until Close. An error
+// says why none can come.
+func Listen(run Run, dir string) (*Server, error) {
+	dir, err := filepath.Abs(dir)
+	if err != nil {
+		return nil, err
+	}
 	at, err := listen()
 	if err != nil {
 		return nil, err
 	}
-	s := &Server{Path: at.Addr().String(), run: run, at: at, open: map[net.Conn]bool{}}
+	s := &Server{Path: at.Addr().String(), run: run, dir: dir, at: at, open: map[net.Conn]*peer{}}
 	s.done.Add(1)
 	go s.accept()
 	return s, nil
@@ -47,8 +59,8 @@ func Listen(run Run) (*Server, error) {
 func (s *Server) Close() error {
 	s.mu.Lock()
 	s.over = true
-	for c, busy := range s.open {
-		if !busy {
+	for c, p := range s.open {
+		if !p.busy {
 			c.Close()
 		}
 	}
@@ -74,16 +86,33 @@ func (s *Server) accept() {
 			s.mu.Unlock()
 			time.Sleep(acceptWait)
 			continue
-		case len(s.open) >= mostPeers:
+		case len(s.open) >= mostPeers && !s.giveUp():
 			s.mu.Unlock()
 			c.Close()
 			continue
 		}
-		s.open[c] = false
+		s.open[c] = &peer{since: time.Now()}
 		s.done.Add(1)
 		s.mu.Unlock()
 		go s.serve(c)
 	}
+}
+
+// giveUp hangs up on the peer that has been silent for longest; false where every one's
+// order is in hand. s.mu is held.
+func (s *Server) giveUp() bool {
+	var longest net.Conn
+	for c, p := range s.open {
+		if !p.busy && (longest == nil || p.since.Before(s.open[longest].since)) {
+			longest = c
+		}
+	}
+	if longest == nil {
+		return false
+	}
+	longest.Close() // its serve ends with an error
+	delete(s.open, longest)
+	return true
 }
 
 // serve takes the one order of a peer.
@@ -108,7 +137,7 @@ func (s *Server) serve(c *net.UnixConn) {
 
 // talk says hello, reads an order and answers it.
 func (s *Server) talk(c net.Conn) error {
-	if err := send(c, &hello{V: Version, Service: service, PID: os.Getpid()}); err != nil {
+	if err := send(c, &hello{V: Version, Service: service, PID: os.Getpid(), Run: s.dir}); err != nil {
 		return err
 	}
 	a := &answer{V: Version}
@@ -145,10 +174,11 @@ func (s *Server) talk(c net.Conn) error {
 func (s *Server) begin(c net.Conn) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.over {
+	p := s.open[c]
+	if s.over || p == nil {
 		return false
 	}
-	s.open[c] = true
+	p.busy = true
 	return true
 }
 

@@ -49,7 +49,8 @@ func (n *noted) Reoptimize(c vbks.Change) error { return n.note("reoptimise %+v"
 func (n *noted) Status() (Status, error) {
 	return Status{State: record.Running, Pruned: []string{"SE"}, Elapsed: 1500 * time.Millisecond,
 		Progress: vbks.Progress{Done: 1, Total: 3, Phase: "optimise",
-			Kernels: []vbks.KernelProgress{{Stage: vbks.Working, Bound: -12.5}, {Stage: vbks.Queued}}}}, nil
+			Kernels: []vbks.KernelProgress{{Stage: vbks.Working, Bound: -12.5}, {Stage: vbks.Queued}}},
+		Workers: []Worker{{Name: "desk/3", Lanes: 2, Units: 7, Silent: 250 * time.Millisecond}}}, nil
 }
 
 func (n *noted) got() string {
@@ -70,10 +71,11 @@ func ownPlace(t *testing.T) string {
 
 func listenFor(t *testing.T, run Run) (*Server, rundir.Owner) {
 	t.Helper()
-	s, err := Listen(run)
+	at := t.TempDir()
+	s, err := Listen(run, at)
 	must.OK(t, err)
 	t.Cleanup(func() { s.Close() })
-	return s, rundir.Owner{PID: os.Getpid(), Host: "", Alive: true, Known: true, Socket: s.Path}
+	return s, rundir.Owner{Dir: at, PID: os.Getpid(), Host: "", Alive: true, Known: true, Socket: s.Path}
 }
 
 // Every order arrives as it was given, and its answer too.
@@ -93,9 +95,9 @@ func TestOrders(t *testing.T) {
 	must.OK(t, r.Resume())
 	must.OK(t, r.Prune([]string{"PER+SE", "a \"b\"\nc"}))
 	must.OK(t, r.Restore([]string{"SE"}))
-	must.OK(t, r.Reoptimize(vbks.Change{Steps: 2, Inducing: 3, Batch: 4, Rounds: 5}))
+	must.OK(t, r.Reoptimize(vbks.Change{Steps: 2, Inducing: 3, Batch: 4, Grow: "on", Rounds: 5}))
 	must.OK(t, r.Stop("whatever"))
-	want := `pause; resume; prune ["PER+SE" "a \"b\"\nc"]; restore ["SE"]; reoptimise {Steps:2 Inducing:3 Batch:4 Rounds:5}; ` +
+	want := `pause; resume; prune ["PER+SE" "a \"b\"\nc"]; restore ["SE"]; reoptimise {Steps:2 Inducing:3 Batch:4 Grow:on Rounds:5}; ` +
 		"stop: stopped by the user"
 	if run.got() != want {
 		t.Errorf("ordered %s, want %s", run.got(), want)
@@ -151,11 +153,31 @@ func TestWhyNot(t *testing.T) {
 		fmt.Sprintf("process %d is", os.Getpid()): other(func(o *rundir.Owner) { o.PID = 1 }),
 		"something else is at its socket":         other(says("+OK ready\n")),
 		"it has hung up":                          other(says("")),
+		"carries out the run in \"" + o.Dir:       other(func(o *rundir.Owner) { o.Dir = dir }),
 		"version 2":                               other(says(`{"v":2,"service":"kestrel run","pid":1}` + "\n")),
 	} {
 		if _, err := Reach(o); err == nil || !strings.Contains(err.Error(), want) || strings.Contains(err.Error(), "\n") {
 			t.Errorf("%v, want %q", err, want)
 		}
+	}
+}
+
+// As many who say nothing as are served at once keep nobody else out.
+func TestSilentPeers(t *testing.T) {
+	ownPlace(t)
+	run := &noted{}
+	s, o := listenFor(t, run)
+	for range mostPeers + 3 {
+		silent, err := net.Dial("unix", s.Path)
+		must.OK(t, err)
+		defer silent.Close()
+	}
+	began := time.Now()
+	r, err := Reach(o)
+	must.OK(t, err)
+	must.OK(t, r.Pause())
+	if took := time.Since(began); took >= peerTime || run.got() != "pause" {
+		t.Errorf("%s after %v", run.got(), took)
 	}
 }
 
@@ -216,8 +238,8 @@ func TestClosing(t *testing.T) {
 	go func() { answered <- r.Pause() }()
 	for begun := false; !begun; time.Sleep(time.Millisecond) {
 		s.mu.Lock()
-		for _, busy := range s.open {
-			begun = begun || busy
+		for _, p := range s.open {
+			begun = begun || p.busy
 		}
 		s.mu.Unlock()
 	}
@@ -300,7 +322,7 @@ func TestPlaces(t *testing.T) {
 		func() { t.Setenv("XDG_RUNTIME_DIR", "relative") },
 	} {
 		change()
-		s, err := Listen(&noted{})
+		s, err := Listen(&noted{}, t.TempDir())
 		must.OK(t, err)
 		if want := filepath.Join(second, fmt.Sprintf("kestrel-%d", os.Getuid())); filepath.Dir(s.Path) != want {
 			t.Errorf("the socket is %s, want one in %s", s.Path, want)

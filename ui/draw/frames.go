@@ -1,6 +1,8 @@
 package draw
 
 import (
+	"fmt"
+
 	"example.com/kestrel/ui/plot"
 	"example.com/kestrel/ui/theme"
 )
@@ -13,6 +15,21 @@ func Panel(c *plot.Canvas, r plot.Rect, t *theme.Theme, title, right string, foc
 	}
 	c.Box(r, title, right, border, t.Text, t.Glyphs, focused)
 	return r.Inset(1, 1)
+}
+
+// ScrollMarks say on the frame that there is more above or below.
+func ScrollMarks(c *plot.Canvas, r plot.Rect, t *theme.Theme, above, below int) {
+	up, down := "▲", "▼"
+	if t.Glyphs == plot.ASCII {
+		up, down = "^", "v"
+	}
+	mark := func(y, n int, glyph string) {
+		if text := fmt.Sprintf(" %s %d more ", glyph, n); n > 0 && r.W > plot.TextWidth(text)+4 {
+			c.Text(r.X+r.W-2-plot.TextWidth(text), y, text, t.Key)
+		}
+	}
+	mark(r.Y, above, up)
+	mark(r.Y+r.H-1, below, down)
 }
 
 // Card draws a frame in the middle and returns its inside, which has lines

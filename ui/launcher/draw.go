@@ -1,7 +1,6 @@
 package launcher
 
 import (
-	"fmt"
 	"time"
 
 	tea "charm.land/bubbletea/v2"
@@ -89,21 +88,6 @@ func (l *Launcher) listWidth(w int) int {
 	return max(least, min(wanted, w-widePreview))
 }
 
-// scrollMarks say on the frame that there is more above or below.
-func scrollMarks(c *plot.Canvas, r plot.Rect, t *theme.Theme, above, below int) {
-	up, down := "▲", "▼"
-	if t.Glyphs == plot.ASCII {
-		up, down = "^", "v"
-	}
-	mark := func(y, n int, glyph string) {
-		if text := fmt.Sprintf(" %s %d more ", glyph, n); n > 0 && r.W > plot.TextWidth(text)+4 {
-			c.Text(r.X+r.W-2-plot.TextWidth(text), y, text, t.Key)
-		}
-	}
-	mark(r.Y, above, up)
-	mark(r.Y+r.H-1, below, down)
-}
-
 // noteLines is the last note, as long as it is to be seen.
 func (l *Launcher) noteLines(t *theme.Theme, w int) ([]string, plot.Style) {
 	n := l.host.Note()
@@ -188,7 +172,7 @@ func (l *Launcher) drawList(c *plot.Canvas, r plot.Rect, t *theme.Theme) {
 		}
 	}
 	whole()
-	scrollMarks(c, r, t, l.list.from, len(l.list.lines)-l.list.from-in.H)
+	draw.ScrollMarks(c, r, t, l.list.from, len(l.list.lines)-l.list.from-in.H)
 }
 
 func (l *Launcher) drawItem(c *plot.Canvas, r plot.Rect, t *theme.Theme, at int) {

@@ -47,7 +47,7 @@ func (l *Launcher) drawPreview(c *plot.Canvas, r plot.Rect, t *theme.Theme) {
 		l.choiceSheet(s, i)
 	}
 	l.scroll = s.place(in, l.scroll)
-	scrollMarks(c, r, t, l.scroll, heightOf(s.blocks)-l.scroll-in.H)
+	draw.ScrollMarks(c, r, t, l.scroll, heightOf(s.blocks)-l.scroll-in.H)
 }
 
 // choiceSheet shows a config or table with its settings and data.

@@ -3,6 +3,7 @@ package plot
 import (
 	"cmp"
 	"slices"
+	"strings"
 )
 
 // axes draws the lines, ticks and labels around the plot.
@@ -142,11 +143,22 @@ func (ch *Chart) ends(c *Canvas, l *Layout, w int) {
 		return cmp.Or(cmp.Compare(a.want, b.want), cmp.Compare(b.priority, a.priority))
 	})
 	spread(ra.labels, p.H)
-	for _, e := range ra.labels {
+	for i := range ra.labels {
+		ra.labels[i].text = ch.Lines[ra.labels[i].line].end(w)
+	}
+	for i, e := range ra.labels {
 		line := &ch.Lines[e.line]
-		c.Text(x, p.Y+e.row, line.end(w), line.Style)
+		for k, o := range ra.labels { // cut to the same: then names, without values
+			if i != k && line.nameIn(e.text) == ch.Lines[o.line].nameIn(o.text) {
+				e.text = FitName(line.Label, w)
+			}
+		}
+		c.Text(x, p.Y+e.row, e.text, line.Style)
 	}
 }
+
+// nameIn is the name in what end has made of a label.
+func (l *Line) nameIn(end string) string { return strings.TrimSuffix(end, l.Value) }
 
 // end is the label of a line with its value in w columns. The name comes first: of a
 // name cut short nobody would know whose value it is.

@@ -35,6 +35,9 @@ type Chart struct {
 	// could not be shown: the longest, and shorter ones for where that has no
 	// room. Nil: none.
 	Remark func(Layout) []string
+	// Bare leaves the cells of bands, lines and points empty, for a picture; texts stand
+	// where they do without.
+	Bare   bool
 	Empty  string // text shown as long as there is nothing to draw
 	Styles ChartStyles
 
@@ -151,6 +154,7 @@ func (ch *Chart) draw(c *Canvas, r, plot Rect, l *Layout) {
 	ch.series(l)
 	ch.behind(c, l)
 	ra.compose(c, l.Plot, ch.Glyphs)
+	bare := ch.bare(c, l.Plot)
 	ch.above(c, l)
 	if !small {
 		ch.axes(c, r, l, margin, axisRow)
@@ -168,6 +172,28 @@ func (ch *Chart) draw(c *Canvas, r, plot Rect, l *Layout) {
 		ch.ends(c, l, ends)
 	}
 	ch.texts(c, l)
+	bare()
+}
+
+// bare returns what empties the cells of r that have not changed since; nothing for a
+// chart that is not bare.
+func (ch *Chart) bare(c *Canvas, r Rect) func() {
+	if !ch.Bare {
+		return func() {}
+	}
+	var was []Cell
+	for y := range r.H {
+		for x := range r.W {
+			was = append(was, c.At(r.X+x, r.Y+y))
+		}
+	}
+	return func() {
+		for i, cell := range was {
+			if x, y := r.X+i%r.W, r.Y+i/r.W; c.At(x, y) == cell {
+				c.Set(x, y, ' ', Style{})
+			}
+		}
+	}
 }
 
 // series draws bands, lines and scatters into the raster, by priority.

@@ -15,6 +15,7 @@ type HeatMapOptions struct {
 	Labels   []string               // of the rows; columns have their numbers, from 1
 	Format   func(v float64) string // of values, written where cells are wide enough; nil: two decimals
 	NoValues bool
+	Bare     bool // the cells are left to a picture, on which all of the matrix has room
 	Glyphs   Glyphs
 	Mark     *[2]int // a row and column to mark, from 0
 }
@@ -22,8 +23,9 @@ type HeatMapOptions struct {
 // HeatLayout is where a heat map's cells are.
 type HeatLayout struct {
 	Plot         Rect
-	CellW, CellH int
-	Rows, Cols   int // that are shown; the others have no room
+	CellW, CellH int  // 0 of a picture
+	Rows, Cols   int  // that are shown; the others have no room
+	Values       bool // numbers stand in the cells
 }
 
 // At returns the row and column of the matrix at a cell of the canvas.
@@ -31,8 +33,13 @@ func (l HeatLayout) At(x, y int) (row, col int, ok bool) {
 	if !l.Plot.Contains(x, y) {
 		return 0, 0, false
 	}
-	return (y - l.Plot.Y) / l.CellH, (x - l.Plot.X) / l.CellW, true
+	return (y - l.Plot.Y) * l.Rows / l.Plot.H, (x - l.Plot.X) * l.Cols / l.Plot.W, true
 }
+
+// left and top are where a column of the matrix begins, and a row.
+func (l *HeatLayout) left(col int) int { return l.Plot.X + col*l.Plot.W/l.Cols }
+
+func (l *HeatLayout) top(row int) int { return l.Plot.Y + row*l.Plot.H/l.Rows }
 
 // HeatMap draws a matrix, row 0 at the top, with cells of 2 to 7 columns by 1
 // to 3 rows. What is not finite is a dot.
@@ -84,11 +91,18 @@ func HeatMap(c *Canvas, r Rect, m [][]float64, o HeatMapOptions) HeatLayout {
 	if !o.NoValues && values+2 <= 9 {
 		widest = values + 2
 	}
+	if o.Bare && len(m) > 0 {
+		l.Cols, l.Rows = cols, len(m)
+		l.Plot.W = min(l.Plot.W, 2*l.Plot.H) // so that cells are about square
+		o.heads(c, r, l, margin, numbers)
+		return l
+	}
 	l.CellW = min(max(l.Plot.W/cols, min(2, l.Plot.W)), widest)
 	l.CellH = min(max(l.Plot.H/len(m), 1), max(1, l.CellW/2), 3)
 	l.Cols, l.Rows = min(cols, l.Plot.W/l.CellW), min(len(m), l.Plot.H/l.CellH)
 	l.Plot.W, l.Plot.H = l.Cols*l.CellW, l.Rows*l.CellH
 
+	l.Values = !o.NoValues && l.CellW > values
 	g := o.Glyphs.lines()
 	for i := range l.Rows {
 		for k := range min(l.Cols, len(m[i])) {
@@ -138,8 +152,14 @@ func (o *HeatMapOptions) heads(c *Canvas, r Rect, l HeatLayout, margin, numbers 
 		return o.Label
 	}
 	if margin > 0 {
+		last := -1
 		for i := range l.Rows {
-			y := l.Plot.Y + i*l.CellH + (l.CellH-1)/2
+			y := l.top(i) + max(0, l.top(i+1)-l.top(i)-1)/2
+			if marked := o.Mark != nil && o.Mark[0] == i; y == last && !marked {
+				continue // rows of a picture may be lower than a line of text
+			}
+			last = y
+			c.Fill(Rect{r.X, y, margin - 1, 1}, ' ', Style{})
 			if i < len(o.Labels) {
 				c.TextFit(r.X, y, margin-numbers-2, o.Labels[i], style(i, 0))
 			}
@@ -152,14 +172,14 @@ func (o *HeatMapOptions) heads(c *Canvas, r Rect, l HeatLayout, margin, numbers 
 	// Every number where there is room, else every second, fifth, tenth.
 	every := 1
 	for _, every = range []int{1, 2, 5, 10, 20, 50, 100} {
-		if len(strconv.Itoa(l.Cols))+1 <= every*l.CellW {
+		if len(strconv.Itoa(l.Cols))+1 <= every*l.Plot.W/l.Cols {
 			break
 		}
 	}
 	for k := range l.Cols {
 		text := strconv.Itoa(k + 1)
-		if (k+1)%every == 0 && TextWidth(text)+1 <= every*l.CellW {
-			x := l.Plot.X + k*l.CellW + (l.CellW-TextWidth(text)+1)/2
+		if (k+1)%every == 0 && TextWidth(text)+1 <= every*l.Plot.W/l.Cols {
+			x := l.left(k) + (l.left(k+1)-l.left(k)-TextWidth(text)+1)/2
 			c.Text(max(x, r.X), r.Y, text, style(k, 1))
 		}
 	}

@@ -17,6 +17,7 @@ type label struct {
 type endLabel struct {
 	line, priority int
 	want, row      int
+	text           string
 }
 
 // ticks appends the ticks of an axis with their labels, at most n of them

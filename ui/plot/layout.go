@@ -61,6 +61,25 @@ func (l Layout) cellX(x float64) (int, bool) {
 	return l.Plot.X + i, ok
 }
 
+// ShareX returns where an x is on the way through the plot, 0 at its left edge and 1 at
+// its right one, also beyond; NaN where it has no place.
+func (l Layout) ShareX(x float64) float64 {
+	across, _ := l.Glyphs.dots()
+	return share(x, l.Plot.W*across, l.XMin, l.XMax, l.XLog)
+}
+
+// ShareY is ShareX of a y, from the upper edge to the lower one.
+func (l Layout) ShareY(y float64) float64 {
+	_, down := l.Glyphs.dots()
+	return 1 - share(y, l.Plot.H*down, l.YMin, l.YMax, l.YLog)
+}
+
+// share is where a value is on the way through so many dots.
+func share(v float64, dots int, lo, hi float64, log bool) float64 {
+	s := newScale(lo, hi, dots, log)
+	return (s.place(v) + 0.5) / float64(dots)
+}
+
 // cellY returns the row of cells of a y, and whether it is in the plot.
 func (l Layout) cellY(y float64) (int, bool) {
 	_, down := l.Glyphs.dots()

@@ -21,6 +21,26 @@ func Indexed(i uint8) Color { return colorIndexed | Color(i) }
 // RGB returns a true colour.
 func RGB(r, g, b uint8) Color { return colorRGB | Color(r)<<16 | Color(g)<<8 | Color(b) }
 
+// steps are the shades of the 6 x 6 x 6 colours of 256, as in xterm.
+var steps = [...]uint8{0, 0x5f, 0x87, 0xaf, 0xd7, 0xff}
+
+// RGB returns the red, green and blue of a colour, those of 256 as xterm has them; ok is
+// false of the default and of the first 16, which every terminal has its own of.
+func (c Color) RGB() (r, g, b uint8, ok bool) {
+	v := uint32(c & 0xffffff)
+	switch {
+	case c&colorRGB != 0:
+		return uint8(v >> 16), uint8(v >> 8), uint8(v), true
+	case c&colorIndexed == 0 || v < 16:
+		return 0, 0, 0, false
+	case v >= 232:
+		grey := uint8(8 + 10*(v-232))
+		return grey, grey, grey, true
+	}
+	v -= 16
+	return steps[v/36], steps[v/6%6], steps[v%6], true
+}
+
 // Attr is a set of attributes of characters.
 type Attr uint8
 

@@ -40,7 +40,7 @@ func (ch *Chart) texts(c *Canvas, l *Layout) {
 	for _, text := range ch.Remark(*l) {
 		for row := range l.Plot.H {
 			for x := l.Plot.X + 1; x+TextWidth(text) < l.Plot.X+l.Plot.W; x++ {
-				if ch.free(c, l, x, l.Plot.Y+row, TextWidth(text)) {
+				if ch.free(c, l, x-1, l.Plot.Y+row, TextWidth(text)+1) { // two from a marker's text
 					c.Text(x, l.Plot.Y+row, text, ch.Styles.Label)
 					return
 				}

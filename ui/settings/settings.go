@@ -17,6 +17,7 @@ import (
 
 	"github.com/charmbracelet/colorprofile"
 	"github.com/pelletier/go-toml/v2"
+	"github.com/pelletier/go-toml/v2/unstable"
 
 	"example.com/kestrel/experiment/config"
 	"example.com/kestrel/ui/plot"
@@ -28,6 +29,7 @@ const (
 	Auto   = "auto"
 	Always = "always"
 	Never  = "never"
+	Off    = "off"
 )
 
 // Settings are a user's wishes. The zero value has none.
@@ -35,6 +37,7 @@ type Settings struct {
 	Theme struct {
 		Ground     string            `toml:"ground"`     // "dark", "light", "" or "auto": as the terminal says
 		Characters string            `toml:"characters"` // as KESTREL_GLYPHS
+		Pictures   string            `toml:"pictures"`   // auto, where the terminal shows them; off
 		Colours    map[string]string `toml:"colours"`    // "#rrggbb" by the name of a style
 	} `toml:"theme"`
 	Keys      map[string]string `toml:"keys"` // the key of the program by the key that is to do the same
@@ -94,8 +97,8 @@ func parse(text []byte) (s Settings, err error) {
 		var unknown *toml.StrictMissingError
 		if errors.As(err, &unknown) && len(unknown.Errors) > 0 {
 			row, _ := unknown.Errors[0].Position()
-			return s, fmt.Errorf("line %d: there is no %s; there are [theme] ground, characters, colours, [keys] and [attention] bell, progress",
-				row, strings.Join(unknown.Errors[0].Key(), "."))
+			return s, fmt.Errorf("line %d: there is no %s; there are [theme] ground, characters, pictures, colours, [keys] and [attention] bell, "+
+				"progress", row, strings.Join(unknown.Errors[0].Key(), "."))
 		}
 		var wrong *toml.DecodeError
 		if errors.As(err, &wrong) {
@@ -104,44 +107,86 @@ func parse(text []byte) (s Settings, err error) {
 		}
 		return s, err
 	}
-	return s, s.check()
+	if path, err := s.check(); err != nil {
+		if row := lineOf(text, path); row > 0 {
+			return s, fmt.Errorf("line %d: %w", row, err)
+		}
+		return s, err
+	}
+	return s, nil
+}
+
+// lineOf is the line of a key, or of the table that it is in, counted from 1; 0 where
+// neither stands in the text.
+func lineOf(text []byte, path []string) (line int) {
+	var p unstable.Parser
+	p.Reset(text)
+	var table []string
+	best := 0
+	for p.NextExpression() {
+		e := p.Expression()
+		if e.Kind != unstable.Table && e.Kind != unstable.KeyValue {
+			continue
+		}
+		var names []string
+		at := 0
+		for it := e.Key(); it.Next(); {
+			if len(names) == 0 {
+				at = int(it.Node().Raw.Offset)
+			}
+			names = append(names, string(it.Node().Data))
+		}
+		if e.Kind == unstable.Table {
+			table = names
+		} else {
+			names = slices.Concat(table, names)
+		}
+		if n := len(names); n > best && n <= len(path) && slices.Equal(names, path[:n]) {
+			best, line = n, 1+bytes.Count(text[:at], []byte{'\n'})
+		}
+	}
+	return line
 }
 
 var colour = regexp.MustCompile(`^#[0-9a-fA-F]{6}$`)
 
-func (s *Settings) check() error {
+// check says what is wrong, and at which key.
+func (s *Settings) check() (path []string, err error) {
 	for _, c := range []struct {
 		key, value string
 		choices    []string
 	}{
 		{"theme.ground", s.Theme.Ground, []string{Auto, "dark", "light"}},
 		{"theme.characters", s.Theme.Characters, []string{Auto, "braille", "blocks", "halves", "ascii"}},
+		{"theme.pictures", s.Theme.Pictures, []string{Auto, Off}},
 		{"attention.bell", s.Attention.Bell, []string{Auto, Always, Never}},
 		{"attention.progress", s.Attention.Progress, []string{Auto, Always, Never}},
 	} {
 		if c.value != "" && !slices.Contains(c.choices, c.value) {
-			return fmt.Errorf("%s: must be one of %s, not %q", c.key, strings.Join(c.choices, ", "), c.value)
+			return strings.Split(c.key, "."), fmt.Errorf("%s: must be one of %s, not %q", c.key, strings.Join(c.choices, ", "), c.value)
 		}
 	}
 	names := styleNames()
 	for name, value := range s.Theme.Colours {
+		path := []string{"theme", "colours", name}
 		if !slices.Contains(names, name) {
 			hint := "there are " + strings.Join(names, ", ")
 			if near := config.Nearest(name, names); near != "" {
 				hint = "did you mean " + near + "?"
 			}
-			return fmt.Errorf("theme.colours: there is no colour %q; %s", name, hint)
+			return path, fmt.Errorf("theme.colours: there is no colour %q; %s", name, hint)
 		}
 		if !colour.MatchString(value) {
-			return fmt.Errorf("theme.colours.%s: must be a colour such as \"#56b4e9\", not %q", name, value)
+			return path, fmt.Errorf("theme.colours.%s: must be a colour such as \"#56b4e9\", not %q", name, value)
 		}
 	}
 	for key, does := range s.Keys {
 		if key == "" || does == "" || key == "ctrl+c" {
-			return fmt.Errorf("keys: %q = %q: must name two keys, such as \"ctrl+p\" = \"space\"; ctrl+c stays what it is", key, does)
+			return []string{"keys", key}, fmt.Errorf("keys: %q = %q: must name two keys, such as \"ctrl+p\" = \"space\"; ctrl+c stays what "+
+				"it is", key, does)
 		}
 	}
-	return nil
+	return nil, nil
 }
 
 // styles are those of a theme that have a colour of the user's.

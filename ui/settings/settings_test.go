@@ -59,15 +59,18 @@ progress = "never"
 // A wrong file is told in a line that says where and what to do.
 func TestWrong(t *testing.T) {
 	for text, want := range map[string]string{
-		"[theme]\nground = \"grey\"\n":          `theme.ground: must be one of auto, dark, light, not "grey"`,
+		"[theme]\nground = \"grey\"\n":          `line 2: theme.ground: must be one of auto, dark, light, not "grey"`,
+		"# a\n[theme]\npictures = \"no\"\n":     "line 3: theme.pictures: must be one of auto, off",
+		"theme.ground = \"grey\"\n":             "line 1: theme.ground",
+		"\ntheme = { ground = \"grey\" }\n":     "line 2: theme.ground",
 		"[theme]\nbackground = \"dark\"\n":      "line 2: there is no theme.background",
-		"[theme.colours]\nfocs = \"#010203\"\n": "did you mean focus?",
-		"[theme.colours]\nfocus = \"blue\"\n":   `theme.colours.focus: must be a colour such as "#56b4e9", not "blue"`,
-		"[keys]\nx = \"\"\n":                    "must name two keys",
+		"[theme.colours]\nfocs = \"#010203\"\n": `line 2: theme.colours: there is no colour "focs"; did you mean focus?`,
+		"[theme.colours]\nfocus = \"blue\"\n":   `line 2: theme.colours.focus: must be a colour such as "#56b4e9", not "blue"`,
+		"[keys]\nx = \"\"\n":                    "line 2: keys: \"x\" = \"\": must name two keys",
 		"[keys]\n\"ctrl+c\" = \"q\"\n":          "ctrl+c stays",
 		"[theme]\nground = 3\n":                 "line 2:",
 		"[[[\n":                                 "line 1:",
-		"[attention]\nbell = \"loud\"\n":        "attention.bell",
+		"[attention]\nbell = \"loud\"\n":        "line 2: attention.bell",
 		strings.Repeat("# long\n", mostBytes):   "is longer than",
 	} {
 		path := filepath.Join(t.TempDir(), "w.toml")

@@ -33,7 +33,7 @@ type Level struct {
 type Model struct {
 	Tail     `json:"tail,omitzero"` // absent: it is normal
 	Factor   float64                `json:"factor"`             // above 0
-	Outliers float64                `json:"outliers,omitempty"` // share of the rows fitted that count for less than OutlierWeight of the others
+	Outliers float64                `json:"outliers,omitempty"` // share of the rows fitted that count for less than OutlierWeight
 	Column   int                    `json:"column,omitempty"`   // the input that Levels are of, from 0
 	Levels   []Level                `json:"levels,omitempty"`   // ascending by value; nil: none
 	Unit     float64                `json:"unit,omitempty"`     // geometric mean of the variances known of training rows; 0: none are

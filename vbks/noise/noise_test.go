@@ -328,7 +328,8 @@ func TestRelative(t *testing.T) {
 
 func TestCheckRefuses(t *testing.T) {
 	for _, m := range []Model{
-		{}, {Factor: math.NaN()}, {Factor: 1, Tail: Tail{Nu: 1}}, {Factor: 1, Tail: Tail{Nu: 1e9}}, {Factor: 1, Tail: Tail{Share: 0.1}}, {Factor: 1, Outliers: 2}, {Factor: 1, Unit: -1},
+		{}, {Factor: math.NaN()}, {Factor: 1, Tail: Tail{Nu: 1}}, {Factor: 1, Tail: Tail{Nu: 1e9}}, {Factor: 1, Tail: Tail{Share: 0.1}},
+		{Factor: 1, Outliers: 2}, {Factor: 1, Unit: -1},
 		{Factor: 1, Column: 2, Levels: []Level{{0, 1}}}, {Factor: 1, Levels: []Level{{0, 1}, {0, 1}}}, {Factor: 1, Levels: []Level{{0, -1}}},
 	} {
 		if m.Check(2) == nil {

@@ -1,0 +1,101 @@
+package cli
+
+import (
+	"errors"
+	"fmt"
+	"net"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"example.com/kestrel/cluster"
+	"example.com/kestrel/device"
+	"example.com/kestrel/experiment/config"
+	"example.com/kestrel/experiment/prepare"
+)
+
+func newWorker() *cobra.Command {
+	var join, ticket, kind string
+	var lanes int
+	var stay bool
+	var idle time.Duration
+	cmd := &cobra.Command{
+		Use:   "worker",
+		Short: "Take part in a run on another machine",
+		Long: "Take kernels of a run that was begun with --cluster, and say what comes of them, until the run is over. The ticket is the file " +
+			"that the run writes into its directory: who has it may take part. Worker and run must be the same build of kestrel and compute " +
+			"with the same instructions, since the results are those of the run alone, bit for bit. Ctrl-C and SIGTERM hand back what was " +
+			"begun. A run that is killed and resumed is joined again.",
+		Example: "kestrel worker --join kestrel://tower:4222 --ticket cluster.ticket\n\n" +
+			"# four lanes, and an end when there has been nothing to do for ten minutes\n" +
+			"kestrel worker --join kestrel://tower:4222 --ticket cluster.ticket --lanes 4 --idle-exit 10m\n\n" +
+			"# one run after the other\n" +
+			"kestrel worker --ticket cluster.ticket --stay",
+		Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			address, err := joinAddress(join, "--join")
+			if err != nil {
+				return err
+			}
+			if ticket == "" {
+				return errors.New("--ticket FILE is missing: the run that serves writes it into its directory")
+			}
+			t, err := cluster.ReadTicket(ticket, false)
+			if err != nil {
+				return err
+			}
+			if lanes < 0 || lanes > 4096 || idle < 0 {
+				return errors.New("--lanes is from 1 to 4096, and --idle-exit a time such as 10m")
+			}
+			keep(cmd)
+			err = cluster.Work(cmd.Context(), cluster.WorkerOptions{Ticket: t, Address: address, Stay: stay, IdleExit: idle,
+				Open: opener(config.DeviceChoice{Kind: kind, Lanes: lanes}),
+				Tell: func(text string) { fmt.Fprintln(cmd.ErrOrStderr(), "kestrel: "+text) }})
+			if errors.Is(err, cluster.ErrRefused) {
+				return err
+			}
+			return failed(err)
+		},
+	}
+	fs := cmd.Flags()
+	fs.StringVar(&join, "join", "", "the run: kestrel://HOST:PORT, as it prints it; default: what the ticket says")
+	fs.StringVar(&ticket, "ticket", "", "the run's ticket, a file that nobody else can read")
+	fs.StringVar(&kind, "device", "auto", "where to compute: "+strings.Join(config.DeviceKinds(), ", "))
+	fs.IntVar(&lanes, "lanes", 0, "kernels at a time; default: as many as the device has")
+	fs.BoolVar(&stay, "stay", false, "wait for the next run when one is over, or refuses this worker")
+	fs.DurationVar(&idle, "idle-exit", 0, "leave after so long without work; default: when the run is over")
+	return cmd
+}
+
+// joinAddress is the address in what a flag has, "" where it has none.
+func joinAddress(text, flag string) (string, error) {
+	if text == "" {
+		return "", nil
+	}
+	address, ok := strings.CutPrefix(text, scheme)
+	if _, _, err := net.SplitHostPort(address); !ok || err != nil {
+		return "", fmt.Errorf("%s %s: no address such as kestrel://tower:4222", flag, text)
+	}
+	return address, nil
+}
+
+// opener opens a device for a worker, with the class of machines that it is of.
+func opener(choice config.DeviceChoice) func() (device.Device, cluster.Class, error) {
+	return func() (device.Device, cluster.Class, error) {
+		dev, err := prepare.OpenDevice(choice)
+		if err != nil {
+			return nil, cluster.Class{}, err
+		}
+		info := dev.Info()
+		arithmetic, err := prepare.Arithmetic(info.Kind, fmt.Sprintf("%s (%s)", info.Kind, info.Name))
+		if err != nil {
+			return nil, cluster.Class{}, errors.Join(err, dev.Close())
+		}
+		class, err := cluster.ClassOf(arithmetic)
+		if err != nil {
+			return nil, cluster.Class{}, errors.Join(err, dev.Close())
+		}
+		return dev, class, nil
+	}
+}

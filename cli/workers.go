@@ -1,0 +1,175 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"example.com/kestrel/cluster"
+	"example.com/kestrel/experiment"
+	"example.com/kestrel/experiment/inside"
+	"example.com/kestrel/experiment/record"
+	"example.com/kestrel/experiment/steer"
+)
+
+// Files of who serves workers: of a run, in its directory; of a server that stands, in its own.
+const (
+	ticketFile = "cluster.ticket" // lets workers in
+	ownerFile  = "owner.ticket"   // lets runs and their owner in
+	keyFile    = "cluster.key"    // what it is known by
+	runKey     = record.StateDir + "/" + keyFile
+)
+
+const scheme = "kestrel://"
+
+func (f *runFlags) registerCluster(fs *pflag.FlagSet) {
+	fs.StringVar(&f.cluster, "cluster", "",
+		"let kestrel worker take part: the address to listen at, such as :4222, or a server's, kestrel://HOST:PORT; without the workbench")
+	fs.StringVar(&f.ticket, "ticket", "", "with --cluster kestrel://…: the owner's ticket of that server")
+	fs.BoolVar(&f.insecure, "insecure", false, "with --cluster at an address of this machine alone: without TLS")
+}
+
+func (f *runFlags) checkCluster() error {
+	elsewhere := strings.HasPrefix(f.cluster, scheme)
+	switch {
+	case f.insecure && f.cluster == "":
+		return errors.New("--insecure needs --cluster")
+	case f.cluster != "" && f.repeat > 1:
+		return errors.New("--cluster is for one run, not for --repeat")
+	case f.ticket != "" && !elsewhere:
+		return errors.New("--ticket needs --cluster kestrel://HOST:PORT, the server that it is of")
+	case elsewhere && f.ticket == "":
+		return fmt.Errorf("--cluster %s needs --ticket FILE: %s of that server", f.cluster, ownerFile)
+	case elsewhere && f.insecure:
+		return errors.New("--insecure is for an address to listen at")
+	case elsewhere:
+		_, err := joinAddress(f.cluster, "--cluster")
+		return err
+	case f.cluster == "":
+		return nil
+	}
+	_, _, err := cluster.Address(f.cluster, f.insecure)
+	return err
+}
+
+// serve lets workers take part in a run where that is asked for; leave ends it, with what a
+// run needs that is not over to be found again by its workers.
+func (f *runFlags) serve(ctx context.Context, cmd *cobra.Command, s *experiment.Session) (leave func(over bool), err error) {
+	ticket, key := filepath.Join(s.Path, ticketFile), filepath.Join(s.Path, runKey)
+	drop := func(over bool) {
+		if over { // they are good for nothing any more
+			_ = os.Remove(ticket)
+			_ = os.Remove(key)
+		}
+	}
+	if f.cluster == "" {
+		return drop, nil
+	}
+	arithmetic, err := s.Arithmetic()
+	if err != nil {
+		return nil, err
+	}
+	class, err := cluster.ClassOf(arithmetic)
+	if err != nil {
+		return nil, err
+	}
+	note := func(e *record.Event) { _ = s.Run.Note(e) } // a run that is closed has no more to tell
+	worker := func(of record.EventType) func(cluster.WorkerInfo) {
+		return func(w cluster.WorkerInfo) {
+			note(&record.Event{Type: of, Worker: &record.Worker{ID: w.ID, Name: w.Name, Lanes: w.Lanes, Units: w.Units, Workers: w.Of}})
+		}
+	}
+	choice := s.Cluster()
+	o := cluster.Options{
+		Name: filepath.Base(s.Path), Listen: f.cluster, Class: class, WorkHere: choice.WorkHere, MostLost: choice.MostLost,
+		LostAfter: time.Duration(choice.LostAfter * float64(time.Second)),
+		Joined:    worker(record.EventWorkerJoined), Lost: worker(record.EventWorkerLost),
+		Say: func(text string) { note(&record.Event{Type: record.EventNotice, Notice: text}) },
+	}
+	if f.ticket != "" {
+		return f.serveElsewhere(ctx, s, &o)
+	}
+	if o.Identity, err = f.identity(s.Path); err != nil {
+		return nil, err
+	}
+	h, err := cluster.Serve(ctx, s.Trainer(), o)
+	if err != nil {
+		return nil, err
+	}
+	seen(s, h)
+	if err := errors.Join(cluster.WriteSecret(key, o.Identity.Bytes()), cluster.WriteSecret(ticket, o.Identity.Ticket().Bytes())); err != nil {
+		h.Close()
+		return nil, fmt.Errorf("the ticket for workers: %w", err)
+	}
+	if !f.quiet {
+		fmt.Fprintf(cmd.ErrOrStderr(), "workers: kestrel worker --join %s%s --ticket %s\n", scheme, o.Identity.Address, ticket)
+	}
+	return func(over bool) {
+		h.Close()
+		drop(over)
+	}, nil
+}
+
+// serveElsewhere has a run use a server that stands.
+func (f *runFlags) serveElsewhere(ctx context.Context, s *experiment.Session, o *cluster.Options) (leave func(bool), err error) {
+	if o.Owner, err = cluster.ReadTicket(f.ticket, true); err != nil {
+		return nil, err
+	}
+	if o.At, err = joinAddress(f.cluster, "--cluster"); err != nil {
+		return nil, err
+	}
+	h, err := cluster.Serve(ctx, s.Trainer(), *o)
+	if err != nil {
+		return nil, err
+	}
+	seen(s, h)
+	return func(bool) { h.Close() }, nil
+}
+
+// seen lets who watches the run see its workers.
+func seen(s *experiment.Session, h *cluster.Hub) {
+	s.Run.ServedTo(func() (out []steer.Worker) {
+		for _, w := range h.Status().Workers {
+			out = append(out, steer.Worker{Name: w.Name, Lanes: w.Lanes, Units: w.Units, Silent: time.Duration(w.Silent * float64(time.Second))})
+		}
+		return out
+	})
+}
+
+// identity is what a run serves as: the same again when it is resumed.
+func (f *runFlags) identity(path string) (*cluster.Identity, error) {
+	id, err := identityIn(path, runKey)
+	if errors.Is(err, fs.ErrNotExist) || err == nil && id.Insecure() != f.insecure {
+		return cluster.NewIdentity(f.insecure)
+	}
+	return id, err
+}
+
+// identityIn reads what a server is known by that has or had this directory.
+func identityIn(path, name string) (*cluster.Identity, error) {
+	d, err := inside.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer d.Close()
+	if err := d.CheckFile(name); err != nil {
+		return nil, err
+	}
+	b, err := cluster.ReadSecret(d.Join(name))
+	if err != nil {
+		return nil, err
+	}
+	id, err := cluster.ParseIdentity(b)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w; remove it, and the next start makes another one", d.Join(name), err)
+	}
+	return id, nil
+}

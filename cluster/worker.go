@@ -1,0 +1,651 @@
+package cluster
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/nats-io/nats.go"
+	"github.com/nats-io/nuid"
+
+	"example.com/kestrel/device"
+	"example.com/kestrel/internal/guard"
+	"example.com/kestrel/vbks"
+	"example.com/kestrel/vbks/wire"
+)
+
+const (
+	// beats says how often a worker tells that it lives, in the time after which it is
+	// taken for lost.
+	beats = 5
+	// mostTaken is how often a unit is taken before the run is asked whether that goes on.
+	mostTaken = 3
+	// A lane without work waits for a unit for so long, longer each time.
+	shortestPoll, idlePoll = 4 * time.Millisecond, 100 * time.Millisecond
+)
+
+// ErrRefused is below the errors of who may not take part.
+var ErrRefused = errors.New("the run refuses this worker")
+
+// errAtRest ends units of a phase that is over.
+var errAtRest = errors.New("the phase is over")
+
+// Worker carries units of a run out on the lanes of a device.
+type Worker struct {
+	id, name string
+	run      string // that it has joined
+	conn     *nats.Conn
+	site     *vbks.Site
+	lostFor  time.Duration
+
+	standing sync.Mutex // held while the site comes to stand otherwise
+
+	mu      sync.Mutex
+	tell    chan struct{} // has a beat said at once
+	changed chan struct{} // closed when what is below changes
+	noted   chan struct{} // closed when a note comes
+	note    note
+	ctx     context.Context // of the phase's units
+	cancel  context.CancelCauseFunc
+	stands  string // header that the site stands as
+
+	holds   []int // units in hand, of as many lanes
+	units   int
+	leaving bool
+	over    bool
+	gone    bool      // another run says notes, or none does for long
+	heard   time.Time // the last note
+	err     error     // that ends the worker
+	moved   time.Time
+}
+
+func newWorker(conn *nats.Conn, name string, lostFor time.Duration) *Worker {
+	w := &Worker{id: nuid.Next(), name: name, conn: conn, lostFor: lostFor,
+		tell: make(chan struct{}, 1), changed: make(chan struct{}), noted: make(chan struct{}),
+		moved: time.Now(), heard: time.Now()}
+	w.ctx, w.cancel = context.WithCancelCause(context.Background())
+	return w
+}
+
+// hostName is what a worker is called.
+func hostName() string {
+	host, err := os.Hostname()
+	if err != nil {
+		host = "?"
+	}
+	return fmt.Sprintf("%s/%d", host, os.Getpid())
+}
+
+// WorkerOptions are those of a worker.
+type WorkerOptions struct {
+	Ticket  *Ticket
+	Address string // of the server; "": the ticket's
+	// Open opens the device, anew for each run; the class is that of the machine with it.
+	Open     func() (device.Device, Class, error)
+	Stay     bool          // when a run is over it waits for the next one
+	IdleExit time.Duration // it leaves after so long without a unit; 0: never
+	Tell     func(string)  // what happens, a line each
+}
+
+// errShut is that of a connection which does not come back.
+var errShut = errors.New("the server does not let this worker in any more; take the ticket of the run that serves now")
+
+// mostSilent is for how long a worker that is connected hears nothing of its run before it
+// looks for another one; a run says something twice a second.
+const mostSilent = 30 * time.Second
+
+// nextLook is after how long a worker looks again for a run to join.
+const nextLook = 500 * time.Millisecond
+
+// Work takes part in a run until that is over, the worker has been idle for too long or is
+// sent away, or ctx ends: then what it has begun is handed back. A run that was killed and
+// goes on is joined again.
+func Work(ctx context.Context, o WorkerOptions) error {
+	address := o.Address
+	if address == "" {
+		address = o.Ticket.Address
+	}
+	ctx, away := context.WithCancelCause(ctx)
+	defer away(nil)
+	conn, err := connect(o.Ticket, address, nats.Name(hostName()), nats.DisconnectErrHandler(func(_ *nats.Conn, err error) {
+		if err != nil {
+			o.Tell("the run cannot be reached; trying again")
+		}
+	}), nats.ReconnectHandler(func(*nats.Conn) { o.Tell("back") }), nats.ClosedHandler(func(*nats.Conn) { away(errShut) }))
+	if err != nil {
+		return err
+	}
+	defer conn.Close()
+	name := hostName()
+	id := nuid.Next()
+	sent, err := conn.Subscribe(allLeave, func(m *nats.Msg) {
+		l, err := wire.Decode[leave](m.Data)
+		if err == nil && (len(l.Who) == 0 || slices.Contains(l.Who, id) || slices.Contains(l.Who, name)) {
+			o.Tell("sent away")
+			away(nil)
+		}
+	})
+	if err != nil {
+		return err
+	}
+	defer sent.Unsubscribe()
+	moved := time.Now()
+	for {
+		w := newWorker(conn, name, 0)
+		w.id, w.moved = id, moved
+		another, err := w.session(ctx, o)
+		switch {
+		case err != nil:
+			return err
+		case errors.Is(context.Cause(ctx), errShut):
+			return errShut
+		case !another:
+			return nil
+		}
+		moved = w.moved
+	}
+}
+
+// session takes part in one run; another says that the worker is to look for the next one.
+func (w *Worker) session(ctx context.Context, o WorkerOptions) (another bool, err error) {
+	dev, class, err := o.Open()
+	if err != nil {
+		return false, err
+	}
+	defer dev.Close()
+	answer, err := w.await(ctx, dev.Info().Lanes, class, o)
+	if answer == nil || err != nil {
+		return false, err
+	}
+	w.lostFor, w.run = answer.LostAfter, answer.Run
+	notes, err := w.conn.Subscribe(allNote, w.hear)
+	if err != nil {
+		return false, err
+	}
+	defer notes.Unsubscribe()
+	var foundation []byte
+	shelf, err := newShelf(ctx, w.conn, true)
+	if err == nil {
+		foundation, err = shelf.Get(ctx, answer.Foundation)
+	}
+	if err != nil { // the run may be gone by now
+		o.Tell(fmt.Sprintf("the run's data: %v; trying again", err))
+		select {
+		case <-time.After(nextLook):
+		case <-ctx.Done():
+		}
+		return ctx.Err() == nil, nil
+	}
+	if w.site, err = vbks.NewSite(dev, foundation, shelf, w.hold); err != nil {
+		return false, fmt.Errorf("the run's data: %w", err)
+	}
+	o.Tell(fmt.Sprintf("taking part with %d lanes", len(w.site.Lanes())))
+	err = w.work(ctx, o.IdleExit)
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return ctx.Err() == nil && !w.leaving && (w.gone || w.over && o.Stay), err
+}
+
+// await joins the run that uses the server, when there is one; nil: it has waited for too long.
+func (w *Worker) await(ctx context.Context, lanes int, class Class, o WorkerOptions) (*welcome, error) {
+	told := false
+	for {
+		answer, err := w.join(ctx, lanes, class)
+		switch {
+		case err == nil || errors.Is(err, ErrRefused) && !o.Stay:
+			return answer, err
+		case ctx.Err() != nil:
+			return nil, nil
+		case o.IdleExit > 0 && time.Since(w.moved) > o.IdleExit:
+			o.Tell("nothing to do for so long")
+			return nil, nil
+		}
+		if !told && errors.Is(err, ErrRefused) {
+			o.Tell(err.Error() + "; waiting for another run")
+		} else if !told {
+			o.Tell("no run is there; waiting for one")
+		}
+		told = true
+		select {
+		case <-time.After(nextLook):
+		case <-ctx.Done():
+			return nil, nil
+		}
+	}
+}
+
+// join asks the run whether it takes this worker.
+func (w *Worker) join(ctx context.Context, lanes int, class Class) (*welcome, error) {
+	ctx, cancel := context.WithTimeout(ctx, howLong)
+	defer cancel()
+	m, err := w.conn.RequestWithContext(ctx, askJoin, wire.Encode(&hello{w.id, w.name, lanes, class}))
+	if err != nil {
+		return nil, fmt.Errorf("the run does not answer: %w", err)
+	}
+	a, err := wire.Decode[welcome](m.Data)
+	if err != nil {
+		return nil, fmt.Errorf("%w: it is of another version of kestrel; start the version that the run has", ErrRefused)
+	}
+	if a.Refused != "" {
+		return nil, fmt.Errorf("%w: %s", ErrRefused, a.Refused)
+	}
+	return a, nil
+}
+
+// change has a change made that others wait for.
+func (w *Worker) change(do func()) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	do()
+	close(w.changed)
+	w.changed = make(chan struct{})
+}
+
+// hear takes a note of the run.
+func (w *Worker) hear(m *nats.Msg) {
+	if n, err := wire.Decode[note](m.Data); err == nil {
+		w.take(n)
+	}
+}
+
+// take goes by a note.
+func (w *Worker) take(n *note) {
+	w.change(func() {
+		if n.Run != w.run {
+			w.lose()
+			return
+		}
+		w.heard = time.Now()
+		if n.Number < w.note.Number { // late
+			return
+		}
+		if n.Header != w.note.Header || n.Number != w.note.Number {
+			w.cancel(errAtRest)
+			w.ctx, w.cancel = context.WithCancelCause(context.Background())
+		} else if n.Encoded == nil {
+			n.Encoded = w.note.Encoded
+		}
+		w.note, w.over = *n, w.over || n.Over
+		close(w.noted)
+		w.noted = make(chan struct{})
+	})
+}
+
+// lose gives the run up that was joined; the lock is held.
+func (w *Worker) lose() {
+	w.gone = true
+	w.cancel(errAtRest)
+	close(w.noted)
+	w.noted = make(chan struct{})
+}
+
+// rest ends the phase and waits until no lane has a unit of it.
+func (w *Worker) rest(number int) {
+	w.take(&note{Run: w.run, Number: number})
+	for {
+		w.mu.Lock()
+		busy, changed := len(w.holds), w.changed
+		w.mu.Unlock()
+		if busy == 0 {
+			return
+		}
+		<-changed
+	}
+}
+
+// hold blocks while the run is paused.
+func (w *Worker) hold(ctx context.Context) error {
+	for {
+		w.mu.Lock()
+		paused, changed := w.note.Paused && !w.over && !w.gone, w.changed
+		w.mu.Unlock()
+		if !paused {
+			return nil
+		}
+		select {
+		case <-changed:
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		}
+	}
+}
+
+// work does units until there is nothing more to do.
+func (w *Worker) work(ctx context.Context, idle time.Duration) error {
+	var wg sync.WaitGroup
+	stop := make(chan struct{})
+	wg.Go(func() { w.beat(stop) })
+	var lanes sync.WaitGroup
+	for _, lane := range w.site.Lanes() {
+		lanes.Go(func() {
+			if err := guard.Do(func() error { return w.lane(lane) }); err != nil {
+				w.change(func() { w.err, w.leaving = errors.Join(w.err, err), true })
+			}
+		})
+	}
+	gone := make(chan struct{})
+	go func() { lanes.Wait(); close(gone) }()
+	look := time.NewTicker(idlePoll)
+	defer look.Stop()
+	for done := false; !done; {
+		select {
+		case <-gone:
+			done = true
+		case <-ctx.Done():
+			w.leave()
+			<-gone
+			done = true
+		case <-look.C:
+			w.mu.Lock()
+			late := idle > 0 && len(w.holds) == 0 && time.Since(w.moved) > idle
+			silent := !w.gone && time.Since(w.heard) > max(mostSilent, 3*w.lostFor) && w.conn.IsConnected()
+			w.mu.Unlock()
+			if silent {
+				w.change(w.lose)
+			}
+			if late {
+				w.leave()
+			}
+		}
+	}
+	close(stop)
+	wg.Wait()
+	return w.err
+}
+
+// leave has the lanes hand back what they have begun.
+func (w *Worker) leave() {
+	w.change(func() {
+		w.leaving = true
+		w.cancel(errLeaves)
+	})
+}
+
+var errLeaves = errors.New("the worker leaves")
+
+// beat tells the run that the worker lives.
+func (w *Worker) beat(stop chan struct{}) {
+	tick := time.NewTicker(max(w.lostFor/beats, 10*time.Millisecond))
+	defer tick.Stop()
+	say := func(lanes int) {
+		w.mu.Lock()
+		b := beat{w.id, w.name, lanes, w.units, slices.Clone(w.holds)}
+		w.mu.Unlock()
+		_ = w.conn.Publish(beatAt+w.id, wire.Encode(&b)) // else it is missed
+	}
+	for {
+		say(len(w.site.Lanes()))
+		select {
+		case <-tick.C:
+		case <-w.tell:
+		case <-stop:
+			say(0)
+			_ = w.conn.FlushTimeout(time.Second)
+			return
+		}
+	}
+}
+
+// lane does units on a lane until the worker leaves or the lane is lost.
+func (w *Worker) lane(lane int) error {
+	to, err := w.conn.SubscribeSync(w.conn.NewInbox())
+	if err != nil {
+		return err
+	}
+	defer to.Unsubscribe()
+	wait := shortestPoll
+	for {
+		w.mu.Lock()
+		n, noted := w.note, w.noted
+		end := w.leaving || w.over || w.gone
+		w.mu.Unlock()
+		if end {
+			return nil
+		}
+		if n.Header == "" {
+			select {
+			case <-noted:
+			case <-time.After(idlePoll):
+			}
+			wait = shortestPoll
+			continue
+		}
+		m, taken := w.pull(to, n.Homes, wait)
+		if m == nil {
+			wait = min(2*wait, idlePoll)
+			continue
+		}
+		wait = shortestPoll
+		if err := w.answer(lane, m, taken); err != nil {
+			return err
+		}
+	}
+}
+
+// begin counts a lane in as busy with a unit of a phase and returns the phase's note, or
+// waits for that; nil: it is over, or not for this worker to do.
+func (w *Worker) begin(u *unit) (n *note, ctx context.Context, over bool) {
+	late := time.After(w.lostFor)
+	for {
+		w.mu.Lock()
+		n, ctx, noted := w.note, w.ctx, w.noted
+		now := n.Number == u.Phase && n.Header == u.Header && !w.gone
+		gone := w.gone
+		if now {
+			w.holds = append(w.holds, u.Number)
+		}
+		w.mu.Unlock()
+		switch {
+		case now:
+			return &n, ctx, false
+		case gone:
+			return nil, nil, false
+		case n.Number >= u.Phase:
+			return nil, nil, true
+		}
+		select {
+		case <-noted:
+		case <-late:
+			return nil, nil, false
+		}
+	}
+}
+
+// answer does a unit and says what came of it. Its error is that of a lane that is lost.
+func (w *Worker) answer(lane int, m *nats.Msg, taken uint64) error {
+	u, err := wire.Decode[unit](m.Data)
+	if err != nil {
+		w.ack(m)
+		return nil
+	}
+	if u.Run != w.run { // of the next one, which says so soon
+		w.handBack(m)
+		w.change(w.lose)
+		return nil
+	}
+	n, ctx, over := w.begin(u)
+	if n == nil && !over {
+		w.handBack(m)
+		return nil
+	}
+	if n == nil {
+		w.ack(m)
+		return nil
+	}
+	defer w.change(func() {
+		i := slices.Index(w.holds, u.Number)
+		w.holds = slices.Delete(w.holds, i, i+1)
+		w.units++
+		w.moved = time.Now()
+	})
+	out := outcome{Run: w.run, Phase: u.Phase, Number: u.Number, Worker: w.id, What: unitDone}
+	if taken > 1 { // it may have taken others down
+		signal(w.tell)
+	}
+	began := time.Now()
+	if taken > mostTaken {
+		out.What = unitWorn
+	} else {
+		stop := w.keepAlive(m)
+		if err = w.stand(ctx, n); err == nil {
+			out.Body, err = w.do(ctx, lane, u)
+		}
+		stop()
+	}
+	out.Seconds = time.Since(began).Seconds()
+	lost := errors.Is(err, device.ErrLost)
+	switch {
+	case err == nil:
+	case lost:
+		w.site.Lose(lane, err)
+		out.What, out.Why = unitReturned, err.Error()
+	case ctx.Err() != nil:
+		if !errors.Is(context.Cause(ctx), errLeaves) {
+			w.ack(m)
+			return nil // nobody waits for it
+		}
+		out.What = unitReturned
+	default:
+		out.What, out.Why = unitFailed, err.Error()
+		errors.As(err, &out.Mistake)
+	}
+	w.say(&out, taken)
+	w.ack(m)
+	if lost {
+		return fmt.Errorf("lane %d: %w", lane+1, err)
+	}
+	return nil
+}
+
+func (w *Worker) do(ctx context.Context, lane int, u *unit) (b []byte, err error) {
+	err = guard.Do(func() error {
+		var err error
+		b, err = w.site.Do(ctx, lane, u.Body)
+		return err
+	})
+	return b, err
+}
+
+// stand has the site stand as the header of a note says, once.
+func (w *Worker) stand(ctx context.Context, n *note) error {
+	w.mu.Lock()
+	stands := w.stands
+	w.mu.Unlock()
+	if stands == n.Header {
+		return nil
+	}
+	w.standing.Lock()
+	defer w.standing.Unlock()
+	w.mu.Lock()
+	stands = w.stands
+	w.mu.Unlock()
+	if stands == n.Header {
+		return nil
+	}
+	header := n.Encoded
+	if header == nil {
+		m, err := w.conn.RequestWithContext(ctx, askHeader, []byte(n.Header))
+		if err != nil {
+			return err
+		}
+		header = m.Data
+	}
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	if err := w.site.Stand(header); err != nil {
+		return err
+	}
+	w.mu.Lock()
+	w.stands = n.Header
+	w.mu.Unlock()
+	return nil
+}
+
+// pull takes a unit: where units have homes one of the worker's own kernels, else one of
+// nobody's, else another worker's, the costliest first; nil after having waited in vain.
+// taken counts how often it has been taken.
+func (w *Worker) pull(to *nats.Subscription, homes []string, wait time.Duration) (m *nats.Msg, taken uint64) {
+	from := []string{anyone}
+	if homes != nil {
+		from = []string{w.id, anyone}
+		for _, h := range homes {
+			if h != w.id {
+				from = append(from, h)
+			}
+		}
+		wait /= time.Duration(len(from))
+	}
+	for _, home := range from {
+		// It is the server that ends the waiting: what it gives to nobody would be lost for a while.
+		ask := fmt.Sprintf(`{"batch":1,"expires":%d}`, max(wait, time.Millisecond).Nanoseconds())
+		// The server gives units to a subject of their own only, not to one of many answers.
+		if err := w.conn.PublishRequest("$JS.API.CONSUMER.MSG.NEXT."+workStream+"."+home, to.Subject, []byte(ask)); err != nil {
+			continue
+		}
+		m, err := to.NextMsg(wait + 2*time.Second)
+		if err != nil || m.Reply == "" || m.Header.Get("Status") != "" {
+			continue
+		}
+		if meta, err := m.Metadata(); err == nil {
+			return m, meta.NumDelivered
+		}
+	}
+	return nil, 0
+}
+
+// keepAlive tells the queue that a unit is being worked on.
+func (w *Worker) keepAlive(m *nats.Msg) (stop func()) {
+	done := make(chan struct{})
+	tick := time.NewTicker(max(w.lostFor/beats, 10*time.Millisecond))
+	go func() {
+		defer tick.Stop()
+		for {
+			select {
+			case <-tick.C:
+				_ = w.conn.Publish(m.Reply, []byte("+WPI")) // else another worker takes it, too
+			case <-done:
+				return
+			}
+		}
+	}()
+	return func() { close(done) }
+}
+
+// say tells what came of a unit. The server drops what was told before.
+func (w *Worker) say(out *outcome, taken uint64) {
+	b := wire.Encode(out)
+	if len(b) > mostMessage-1024 {
+		out.What, out.Why, out.Body = unitFailed, "what a unit makes is too large for a message: give fewer rows to predict at", nil
+		b = wire.Encode(out)
+	}
+	id := fmt.Sprintf("%s.%d.%d", out.Run, out.Phase, out.Number)
+	if out.What != unitDone {
+		id += fmt.Sprintf(".%s.%d", out.What, taken)
+	}
+	m := &nats.Msg{Subject: doneAt + w.id, Data: b, Header: nats.Header{"Nats-Msg-Id": []string{id}}}
+	for range 20 { // then it is taken again
+		if r, err := w.conn.RequestMsg(m, 5*time.Second); err == nil && len(r.Data) > 0 {
+			return
+		}
+		w.mu.Lock()
+		end := w.over || w.gone
+		w.mu.Unlock()
+		if end {
+			return
+		}
+		time.Sleep(idlePoll)
+	}
+}
+
+// handBack has a message given to another worker.
+func (w *Worker) handBack(m *nats.Msg) { _ = w.conn.Publish(m.Reply, []byte("-NAK")) } // else it is after a while
+
+// ack gives a message up, and waits until the server knows.
+func (w *Worker) ack(m *nats.Msg) {
+	_, _ = w.conn.Request(m.Reply, []byte("+ACK"), 5*time.Second) // else it comes again, and what comes of it is dropped
+}

@@ -1,0 +1,213 @@
+package grow
+
+import (
+	"math"
+	"math/big"
+	"slices"
+	"testing"
+
+	"example.com/kestrel/kernelspace"
+)
+
+func parse(t testing.TB, texts ...string) (out []kernelspace.Expr) {
+	t.Helper()
+	for _, text := range texts {
+		e, err := kernelspace.Parse(text)
+		if err != nil {
+			t.Fatal(err)
+		}
+		out = append(out, e.Canonical())
+	}
+	return out
+}
+
+func grammar(t testing.TB, o Options, texts ...string) *Grammar {
+	t.Helper()
+	g, err := New(parse(t, texts...), o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return g
+}
+
+// closure is every kernel that steps lead to from the first ones, by leaves.
+func closure(g *Grammar, from ...kernelspace.Expr) [][]kernelspace.Expr {
+	out := make([][]kernelspace.Expr, g.Leaves()+1)
+	seen := map[string]bool{}
+	for left := from; len(left) > 0; left = left[1:] {
+		e := left[0]
+		if seen[e.ID()] {
+			continue
+		}
+		seen[e.ID()] = true
+		out[e.NumLeaves()] = append(out[e.NumLeaves()], e)
+		for _, n := range g.Neighbours(e) {
+			left = append(left, n.Expr)
+		}
+	}
+	return out
+}
+
+// listed is every kernel of the leaves by trying all trees of two, naively.
+func listed(g *Grammar) [][]kernelspace.Expr {
+	out := make([][]kernelspace.Expr, g.Leaves()+1)
+	seen := map[string]bool{}
+	add := func(e kernelspace.Expr) {
+		e = e.Canonical()
+		if n := e.NumLeaves(); n <= g.Leaves() && !seen[e.ID()] {
+			seen[e.ID()] = true
+			out[n] = append(out[n], e)
+		}
+	}
+	for _, l := range g.leaves {
+		add(l)
+	}
+	for n := 2; n <= g.Leaves(); n++ {
+		for i := 1; i < n; i++ {
+			for _, a := range out[i] {
+				for _, b := range out[n-i] {
+					add(kernelspace.Sum(a, b))
+					add(kernelspace.Product(a, b))
+				}
+				for _, s := range g.steps {
+					for _, b := range out[max(0, n-1-i)] {
+						add(kernelspace.Change(s, a, b))
+					}
+				}
+			}
+		}
+	}
+	return out
+}
+
+func ids(all []kernelspace.Expr) (out []string) {
+	for _, e := range all {
+		out = append(out, e.ID())
+	}
+	slices.Sort(out)
+	return out
+}
+
+// The grammar's counts and prior are those of a list made by trying all trees, steps
+// lead from one kernel to all of them, and to no others.
+func TestGrammarIsWhatCanBeListed(t *testing.T) {
+	for name, g := range map[string]*Grammar{
+		"four to four":      grammar(t, Options{Leaves: 4, Ratio: .5}, "SE", "RQ", "LIN", "PER"),
+		"changes":           grammar(t, Options{Leaves: 5, Ratio: .3, Change: true}, "SE", "LIN"),
+		"columns":           grammar(t, Options{Leaves: 3, Ratio: 1, Columns: []string{"a", "b c"}}, "SE", "LIN[a]", "CAT[a]"),
+		"changes, columns":  grammar(t, Options{Leaves: 4, Ratio: .7, Columns: []string{"x", "y"}, Change: true}, "SE[x]", "SE[y]"),
+		"one kind to seven": grammar(t, Options{Leaves: 7, Ratio: .5}, "SE"),
+	} {
+		t.Run(name, func(t *testing.T) {
+			want := listed(g)
+			reached := closure(g, g.Kinds()[0])
+			sum, total := 0.0, new(big.Int)
+			for n := 1; n <= g.Leaves(); n++ {
+				if got := g.counts[n].Int64(); got != int64(len(want[n])) {
+					t.Errorf("%d kernels of %d leaves are counted, %d are listed", got, n, len(want[n]))
+				}
+				if !slices.Equal(ids(reached[n]), ids(want[n])) {
+					t.Errorf("of %d leaves steps lead to %d kernels, %d are listed", n, len(reached[n]), len(want[n]))
+				}
+				for _, e := range want[n] {
+					sum += math.Exp(g.LogPrior(e))
+				}
+				total.Add(total, g.counts[n])
+			}
+			if math.Abs(sum-1) > 1e-12 {
+				t.Errorf("the prior sums to %v", sum)
+			}
+			if g.Count().Cmp(total) != 0 {
+				t.Errorf("%v kernels in all, by leaves %v", g.Count(), total)
+			}
+		})
+	}
+}
+
+// The paper's K144 are the kernels of the four bases to three leaves.
+func TestGrammarHasK144(t *testing.T) {
+	g := grammar(t, Options{Leaves: 3, Ratio: .5}, "SE", "RQ", "LIN", "PER")
+	if got := g.Count().Int64(); got != 144 {
+		t.Errorf("%d kernels, want 144", got)
+	}
+	space, err := kernelspace.Set("K144")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, e := range space {
+		if math.IsInf(g.LogPrior(e), -1) {
+			t.Errorf("%s is not in the grammar", e.ID())
+		}
+	}
+}
+
+// Whoever has a neighbour is its neighbour, by the step back.
+func TestNeighboursAreMutual(t *testing.T) {
+	back := map[string]string{Add: Remove, Multiply: Remove, ToChange: Remove, Replace: Replace, Column: Column}
+	for _, g := range []*Grammar{
+		grammar(t, Options{Leaves: 4, Ratio: .5}, "SE", "LIN", "PER"),
+		grammar(t, Options{Leaves: 4, Ratio: .5, Change: true, Columns: []string{"x", "y"}}, "SE[x]", "SE[y]", "LIN[x]"),
+	} {
+		for n, all := range listed(g) {
+			if n > 3 && len(all) > 60 {
+				all = all[:60]
+			}
+			for _, e := range all {
+				seen := map[string]bool{e.ID(): true}
+				for _, f := range g.Neighbours(e) {
+					if seen[f.Expr.ID()] {
+						t.Fatalf("%s has %s twice, or is its own", e.ID(), f.Expr.ID())
+					}
+					seen[f.Expr.ID()] = true
+					again := g.Neighbours(f.Expr)
+					i := slices.IndexFunc(again, func(b Neighbour) bool { return b.Expr.Equal(e) })
+					if i < 0 {
+						t.Fatalf("%s has %s (%s) beside it, but not the other way", e.ID(), f.Expr.ID(), f.Step())
+					}
+					if want := back[f.Kind]; want != "" && again[i].Kind != want {
+						t.Errorf("from %s to %s it is %q, back %q", e.ID(), f.Expr.ID(), f.Step(), again[i].Step())
+					}
+				}
+			}
+		}
+	}
+}
+
+// More leaves have less of the prior, and what is not in the grammar none.
+func TestPriorPaysForSize(t *testing.T) {
+	g := grammar(t, Options{Leaves: 5, Ratio: .5}, "SE", "LIN")
+	last := math.Inf(1)
+	for _, e := range parse(t, "SE", "SE+LIN", "SE*LIN+SE", "(SE+LIN)*LIN+SE", "SE+SE+SE+SE+SE") {
+		if p := g.LogPrior(e); !(p < last) {
+			t.Errorf("%s has %v, a smaller one %v", e.ID(), p, last)
+		} else {
+			last = p
+		}
+	}
+	for _, e := range parse(t, "PER", "SE[2]", "CP(SE,LIN)", "SE+SE+SE+SE+SE+SE") {
+		if p := g.LogPrior(e); !math.IsInf(p, -1) {
+			t.Errorf("%s has %v", e.ID(), p)
+		}
+	}
+	if a, b := g.LogPrior(parse(t, "SE+LIN*SE")[0]), g.LogPrior(parse(t, "LIN*SE+SE")[0]); a != b {
+		t.Errorf("one kernel written twice has %v and %v", a, b)
+	}
+}
+
+func TestNewRefuses(t *testing.T) {
+	se := parse(t, "SE")
+	for name, o := range map[string]Options{
+		"ratio 0": {Leaves: 3}, "above 1": {Leaves: 3, Ratio: 1.5}, "too many": {Leaves: 13, Ratio: .5},
+	} {
+		if _, err := New(se, o); err == nil {
+			t.Errorf("%s: no error", name)
+		}
+	}
+	if _, err := New(nil, Options{Leaves: 3, Ratio: .5}); err == nil {
+		t.Error("no error of an empty space")
+	}
+	g, err := New(parse(t, "SE+SE+SE", "CP(SE,SE)"), Options{Leaves: 2, Ratio: .5})
+	if err != nil || g.Leaves() != 3 || len(g.steps) != 1 {
+		t.Errorf("a space of three leaves with a change point gives %+v, %v", g, err)
+	}
+}

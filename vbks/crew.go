@@ -1,0 +1,642 @@
+package vbks
+
+import (
+	"context"
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+	"sync"
+
+	"example.com/kestrel/device"
+	"example.com/kestrel/internal/guard"
+	"example.com/kestrel/kernelspace"
+	"example.com/kestrel/vbks/wire"
+)
+
+// Crew carries out the units of phases: on the run's own lanes, on other machines, or
+// both. No result depends on who carries a unit out, nor on the division into units.
+type Crew interface {
+	// Each returns when every task of the phase has been taken or failed, or with the cause
+	// of ctx's end, or with what has gone wrong beyond a kernel's own failure; then what
+	// was taken counts for nothing.
+	Each(ctx context.Context, p *Phase) error
+}
+
+// Phase is a part of a round that is done kernel by kernel, as a crew sees it. Its tasks
+// come costliest first. Methods may be called from any goroutine.
+type Phase struct {
+	Name string
+
+	round *round
+	order *order
+	tasks []task
+
+	mu   sync.Mutex
+	done int // kernels
+}
+
+// header is all that a unit reads besides its tasks and what a foundation has.
+type header struct {
+	Order    order
+	Settings Settings
+	Rows     int       // training rows that are known
+	Z        []float64 // inducing inputs
+	Searches bool      // there is a scout
+	Scout    []float64 // its inducing inputs; nil: those of the run
+}
+
+// shelved says that a state is not in a message but lies under a name.
+type shelved struct {
+	Place int  // among the tasks or outcomes
+	Known bool // it is that of what is known, else the last one
+	Name  string
+}
+
+// parcel is a unit on its way to a site, and report what comes back. Both have the
+// header's name, so that nothing is made of what belongs to another phase.
+type parcel struct {
+	Header string
+	Tasks  []task
+	Away   []shelved
+}
+
+type report struct {
+	Header   string
+	Outcomes []outcome
+	Away     []shelved
+}
+
+// foundation is what a site is made of.
+type foundation struct {
+	Training Training
+	Space    []string // ids
+	Weights  []float64
+	Known    [][]kernelspace.Known
+	Columns  []string
+	Settings Settings
+}
+
+// Protocol tells messages of this program from those of others whose types differ.
+func Protocol() uint64 {
+	return wire.Fingerprint(header{}, parcel{}, report{}, foundation{}, State{})
+}
+
+// nameOf is what a message goes by: its SHA-256.
+func nameOf(b []byte) string {
+	sum := sha256.Sum256(b)
+	return fmt.Sprintf("%x", sum)
+}
+
+// Header returns what all units of the phase have in common, encoded, and its name.
+func (p *Phase) Header() (header []byte, name string) {
+	b := wire.Encode(p.round.header(p.order))
+	return b, nameOf(b)
+}
+
+func (t *Trainer) header(o *order) *header {
+	return &header{Order: *o, Settings: t.settings, Rows: t.data.Rows(), Z: t.inducing, Searches: t.scout != nil, Scout: t.scouted}
+}
+
+// Len is the number of tasks.
+func (p *Phase) Len() int { return len(p.tasks) }
+
+// Kernel returns the place in the space of a task's kernel.
+func (p *Phase) Kernel(i int) int { return p.tasks[i].Kernel }
+
+// Cost ranks tasks by what they take.
+func (p *Phase) Cost(i int) float64 { return searchCost(p.round.kernels[p.tasks[i].Kernel].program) }
+
+// Hold returns when the run is not paused; its error ends the phase.
+func (p *Phase) Hold(ctx context.Context) error { return (&site{gate: p.round.gate}).step(ctx) }
+
+// Pack encodes a unit of these tasks under the header of a name; away says that states
+// are not in it.
+func (p *Phase) Pack(header string, at []int) (encoded []byte, away bool) {
+	u := parcel{Header: header}
+	for j, i := range at {
+		t := p.tasks[i]
+		t.Last = p.round.states.away(&u.Away, t.Last, j, false)
+		t.Known.State = p.round.states.away(&u.Away, t.Known.State, j, true)
+		u.Tasks = append(u.Tasks, t)
+	}
+	return wire.Encode(&u), len(u.Away) > 0
+}
+
+// Take takes the outcomes over of a unit of these tasks. Errors: a report that is
+// damaged or not of this phase and these tasks, or whose states cannot be had.
+func (p *Phase) Take(ctx context.Context, header string, at []int, encoded []byte) error {
+	r, err := wire.Decode[report](encoded)
+	if err != nil {
+		return err
+	}
+	if r.Header != header || len(r.Outcomes) != len(at) {
+		return fmt.Errorf("%w: of another phase", wire.ErrDamaged)
+	}
+	for _, a := range r.Away {
+		if a.Place < 0 || a.Place >= len(at) {
+			return fmt.Errorf("%w: a state of no kernel", wire.ErrDamaged)
+		}
+		if r.Outcomes[a.Place].State, err = p.round.states.get(ctx, a.Name); err != nil {
+			return err
+		}
+	}
+	tasks := make([]task, len(at))
+	for j, i := range at {
+		tasks[j] = p.tasks[i]
+	}
+	p.keep(tasks, r.Outcomes)
+	return nil
+}
+
+// Fail gives up a task.
+func (p *Phase) Fail(i int, reason string) {
+	out := p.tasks[i].Known
+	out.Failure = p.round.kernels[p.tasks[i].Kernel].id + ": " + reason
+	p.keep(p.tasks[i:i+1], []outcome{out})
+}
+
+// keep takes outcomes over.
+func (p *Phase) keep(tasks []task, outcomes []outcome) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for i, t := range tasks {
+		p.round.outcomes[t.Kernel] = outcomes[i]
+		stage := &p.round.stages[t.Kernel]
+		stage.Stage = Through
+		if v := outcomes[i].value(); !math.IsInf(v, 0) {
+			stage.Bound = v
+		}
+	}
+	p.done += len(tasks)
+	p.tell()
+}
+
+// stage says what becomes of the kernels of tasks.
+func (p *Phase) stage(tasks []task, to Stage) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for _, t := range tasks {
+		p.round.stages[t.Kernel].Stage = to
+	}
+	p.tell()
+}
+
+// tell says how far the phase has come; the mutex is held.
+func (p *Phase) tell() {
+	if tell := p.round.progress; tell != nil {
+		tell(Progress{Done: p.done, Total: len(p.tasks), Phase: p.Name, Kernels: slices.Clone(p.round.stages)})
+	}
+}
+
+// mostSent is how many numbers of rows to predict at are sent to a crew: 2 MiB.
+const mostSent = 1 << 18
+
+// sent reports whether a crew carries an order out: not where it takes less to do it than
+// to have all come back.
+func (o *order) sent() bool { return o.Phase != phaseFreeze && len(o.X) <= mostSent }
+
+// founded reports whether the foundation that other machines have is all there is. Weights of
+// rows and kernels that have come later are not in it: what needs them is done here.
+func (t *Trainer) founded() bool { return t.weighing.weights == nil && t.expansion.grammar == nil }
+
+// Sweep returns the names of states that nothing of the run rests on any more, and
+// forgets them.
+func (p *Phase) Sweep() []string {
+	needed := map[*State]bool{}
+	for i, k := range p.round.kernels {
+		needed[k.state], needed[p.round.outcomes[i].State] = true, true
+	}
+	return p.round.states.sweep(needed)
+}
+
+// Shelf is where states lie that are too large for every unit to have them with it.
+type Shelf interface {
+	Put(name string, b []byte) error
+	Get(ctx context.Context, name string) ([]byte, error)
+}
+
+// leastShelved is of how many numbers in matrices a state has a name: 32 KiB.
+const leastShelved = 4096
+
+// states have names, under which they lie on a shelf: the SHA-256 of what they are
+// encoded as. Those of the machine's own making are at hand.
+type states struct {
+	shelf Shelf
+	least int  // numbers
+	puts  bool // what it names it also puts on the shelf
+	most  int  // numbers that are kept at hand; 0: all
+
+	mu     sync.Mutex
+	names  map[*State]string
+	at     map[string]*State
+	order  []string // of use, where most is not 0
+	has    int      // numbers at hand
+	loaded int      // how often the shelf was asked
+	err    error    // of the shelf
+}
+
+func newStates(shelf Shelf, puts bool, most int) *states {
+	return &states{shelf: shelf, puts: puts, most: most, least: leastShelved, names: map[*State]string{}, at: map[string]*State{}}
+}
+
+// numbers is how many a state has in q(v).
+func (s *State) numbers() int { return len(s.Chol) + len(s.CholM1) + len(s.CholM2) }
+
+// away returns nil in the place of a state that has a name, and notes that.
+func (s *states) away(to *[]shelved, st *State, place int, known bool) *State {
+	if st == nil || st.numbers() < s.least {
+		return st
+	}
+	*to = append(*to, shelved{place, known, s.name(st)})
+	return nil
+}
+
+func (s *states) name(st *State) string {
+	s.mu.Lock()
+	name, ok := s.names[st]
+	s.mu.Unlock()
+	if ok {
+		return name
+	}
+	b := wire.Encode(st)
+	name = nameOf(b)
+	if _, there := s.hand(name); !there && s.puts {
+		if err := s.shelf.Put(name, b); err != nil {
+			s.mu.Lock()
+			s.err = err
+			s.mu.Unlock()
+			return name
+		}
+	}
+	s.note(name, st)
+	return name
+}
+
+// hand returns the state of a name that is at hand.
+func (s *states) hand(name string) (*State, bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	st, ok := s.at[name]
+	if ok && s.most > 0 {
+		i := slices.Index(s.order, name)
+		s.order = append(slices.Delete(s.order, i, i+1), name)
+	}
+	return st, ok
+}
+
+// note has a state at hand, and gives up those not used for longest where they are too many.
+func (s *states) note(name string, st *State) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if _, ok := s.at[name]; ok {
+		if s.most == 0 { // else pointers would be kept of what is given up
+			s.names[st] = name
+		}
+		return
+	}
+	s.at[name], s.names[st] = st, name
+	s.has += st.numbers()
+	if s.most == 0 {
+		return
+	}
+	s.order = append(s.order, name)
+	for s.has > s.most && len(s.order) > 1 {
+		s.drop(s.order[0])
+		s.order = s.order[1:]
+	}
+}
+
+// drop forgets a state; the lock is held.
+func (s *states) drop(name string) {
+	st := s.at[name]
+	s.has -= st.numbers()
+	delete(s.at, name)
+	delete(s.names, st)
+}
+
+// get returns the state of a name, from the shelf where it is not at hand.
+func (s *states) get(ctx context.Context, name string) (*State, error) {
+	if st, ok := s.hand(name); ok {
+		return st, nil
+	}
+	b, err := s.shelf.Get(ctx, name)
+	if err != nil {
+		return nil, err
+	}
+	if nameOf(b) != name {
+		return nil, fmt.Errorf("%w: a state that is not what its name says", wire.ErrDamaged)
+	}
+	st, err := wire.Decode[State](b)
+	if err != nil {
+		return nil, err
+	}
+	s.mu.Lock()
+	s.loaded++
+	s.mu.Unlock()
+	s.note(name, st)
+	return st, nil
+}
+
+// sweep forgets all states but those needed.
+func (s *states) sweep(needed map[*State]bool) (gone []string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	keep := map[string]bool{}
+	for st, name := range s.names {
+		if needed[st] {
+			keep[name] = true
+		} else {
+			delete(s.names, st)
+		}
+	}
+	for name, st := range s.at {
+		if !keep[name] {
+			s.has -= st.numbers()
+			delete(s.at, name)
+			gone = append(gone, name)
+		}
+	}
+	return gone
+}
+
+// SetCrew has a crew carry out what is done kernel by kernel from now on, nil the
+// trainer's own lanes. States are on the shelf that other machines have put there.
+func (t *Trainer) SetCrew(c Crew, shelf Shelf) {
+	if t.crew, t.states = c, nil; c != nil {
+		t.states = newStates(shelf, false, 0)
+	}
+}
+
+// Shelved encodes the state of a name that a machine lacks; nil: there is none.
+func (t *Trainer) Shelved(name string) []byte {
+	s := t.states
+	if s == nil {
+		return nil
+	}
+	st, ok := s.hand(name)
+	if !ok {
+		return nil
+	}
+	return wire.Encode(st)
+}
+
+// Foundation encodes what a site is made of: all rows, the kernel space and the settings.
+func (t *Trainer) Foundation() []byte {
+	f := foundation{Training: t.all, Columns: t.columns, Settings: t.settings}
+	f.Training.Begin = t.data.Rows()
+	for i, c := range t.space {
+		f.Space = append(f.Space, t.kernels[i].id)
+		f.Weights, f.Known = append(f.Weights, c.Weight), append(f.Known, c.Known)
+	}
+	return wire.Encode(&f)
+}
+
+// Site is a machine's share of a run: its lanes with their buffers, the rows, the
+// compiled kernels. It carries units out by the code that the lanes of a run have.
+type Site struct {
+	t      *Trainer
+	own    bool // the trainer is that of the run itself
+	states *states
+
+	mu     sync.RWMutex // read while units are done
+	header string
+	order  *order
+	site   *site
+}
+
+// OwnSite returns the run's own.
+func (t *Trainer) OwnSite() *Site { return &Site{t: t, own: true, states: t.states} }
+
+// mostAtHand is how many numbers of states a machine keeps at hand: 2 GiB.
+const mostAtHand = 1 << 28
+
+// NewSite makes a site of a foundation on a device that it has for itself. step is called
+// before every step of an optimisation: it blocks while the run is paused. Errors:
+// foundations that are damaged.
+func NewSite(dev device.Device, encoded []byte, shelf Shelf, step func(context.Context) error) (*Site, error) {
+	f, err := wire.Decode[foundation](encoded)
+	if err != nil {
+		return nil, err
+	}
+	if len(f.Weights) != len(f.Space) || len(f.Known) != len(f.Space) {
+		return nil, fmt.Errorf("%w: weights that are not of its kernels", wire.ErrDamaged)
+	}
+	space := make([]Candidate, len(f.Space))
+	for i, id := range f.Space {
+		e, err := kernelspace.Parse(id)
+		if err != nil {
+			return nil, err
+		}
+		space[i] = Candidate{Expr: e, Weight: f.Weights[i], Known: f.Known[i]}
+	}
+	t, err := newTrainer(dev, f.Training, space, f.Columns, f.Settings)
+	if err != nil {
+		return nil, err
+	}
+	for i, k := range t.kernels {
+		if k.id != f.Space[i] {
+			return nil, fmt.Errorf("kernel %s reads as %s", f.Space[i], k.id)
+		}
+	}
+	t.gate = step
+	return &Site{t: t, states: newStates(shelf, true, mostAtHand)}, nil
+}
+
+// Lanes returns the numbers of the lanes that work.
+func (s *Site) Lanes() (numbers []int) {
+	for i := range s.t.dev.Info().Lanes {
+		if !s.t.lost[i] {
+			numbers = append(numbers, i)
+		}
+	}
+	return numbers
+}
+
+// Lose takes a lane out of use, for good.
+func (s *Site) Lose(lane int, err error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	before := len(s.t.workers)
+	s.t.workers = slices.DeleteFunc(slices.Clone(s.t.workers), func(w *worker) bool { return w.number == lane })
+	if len(s.t.workers) < before {
+		s.t.lose(lane, err)
+	}
+}
+
+// Loaded returns how many states were not at hand.
+func (s *Site) Loaded() int {
+	s.states.mu.Lock()
+	defer s.states.mu.Unlock()
+	return s.states.loaded
+}
+
+// Stand prepares the site for the units of a header.
+func (s *Site) Stand(encoded []byte) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.header = ""
+	h, err := wire.Decode[header](encoded)
+	if err != nil {
+		return err
+	}
+	if !s.own {
+		if err := s.t.standAs(h); err != nil {
+			return err
+		}
+	}
+	for _, w := range s.t.workers {
+		w.forget()
+	}
+	s.order, s.site = &h.Order, s.t.site()
+	if err := s.site.place(s.order); err != nil {
+		return err
+	}
+	s.header = nameOf(encoded)
+	return nil
+}
+
+// standAs brings a trainer that only does units to where the run's is.
+func (t *Trainer) standAs(h *header) (err error) {
+	if h.Rows < 1 || h.Rows > t.all.Rows() || len(h.Z) == 0 || len(h.Z)%t.dim != 0 {
+		return fmt.Errorf("%w: rows or inducing inputs that are not of the data", wire.ErrDamaged)
+	}
+	if t.optimizer, err = optimizerOf(h.Settings.Optimizer); err != nil {
+		return err
+	}
+	t.settings = h.Settings
+	if h.Rows != t.data.Rows() {
+		if err := t.know(h.Rows); err != nil {
+			return err
+		}
+		t.inducing = nil
+	}
+	if !sameNumbers(t.inducing, h.Z) {
+		d, err := t.dev.NewData(h.Z, nil, t.dim)
+		if err != nil {
+			return err
+		}
+		t.z, t.m, t.inducing = device.All(d), d.Rows(), h.Z
+		t.scout, t.scouted = nil, nil
+		if err := t.makeWorkers(); err != nil {
+			return err
+		}
+	}
+	if p := h.Order.Phase; p == phaseSearch || p == phaseTransplant {
+		t.readyDrawer()
+		t.drawer.Inducing = t.m
+	}
+	if !h.Searches || t.scout != nil && sameNumbers(t.scouted, h.Scout) {
+		return nil
+	}
+	scout := &t.common
+	if t.scouted = nil; h.Scout != nil {
+		if scout, err = t.scoutOn(h.Scout); err != nil {
+			return err
+		}
+	}
+	t.scout = scout
+	for _, w := range t.workers {
+		w.bound = nil
+	}
+	return t.searchWorkers()
+}
+
+// sameNumbers reports whether numbers are equal, and nil only nil.
+func sameNumbers(a, b []float64) bool { return (a == nil) == (b == nil) && slices.Equal(a, b) }
+
+// Do carries a unit out on a lane, or says why that cannot be: errors of ctx, of the
+// device (device.ErrLost: the lane is out of use), of a message that is damaged or of
+// another header, or a mistake of the program.
+func (s *Site) Do(ctx context.Context, lane int, encoded []byte) ([]byte, error) {
+	p, err := wire.Decode[parcel](encoded)
+	if err != nil {
+		return nil, err
+	}
+	for _, a := range p.Away {
+		if a.Place < 0 || a.Place >= len(p.Tasks) {
+			return nil, fmt.Errorf("%w: a state of no kernel", wire.ErrDamaged)
+		}
+		st, err := s.states.get(ctx, a.Name)
+		if err != nil {
+			return nil, err
+		}
+		if t := &p.Tasks[a.Place]; a.Known {
+			t.Known.State = st
+		} else {
+			t.Last = st
+		}
+	}
+	r := report{Header: p.Header}
+	for len(p.Tasks) > 0 {
+		done, err := s.some(ctx, lane, p.Header, p.Tasks)
+		if err != nil {
+			return nil, err
+		}
+		r.Outcomes, p.Tasks = append(r.Outcomes, done...), p.Tasks[len(done):]
+	}
+	for i := range r.Outcomes {
+		o := &r.Outcomes[i]
+		o.State = s.states.away(&r.Away, o.State, i, true)
+	}
+	s.states.mu.Lock()
+	defer s.states.mu.Unlock()
+	if err := s.states.err; err != nil {
+		s.states.err = nil
+		return nil, err
+	}
+	return wire.Encode(&r), nil
+}
+
+// some does as many tasks as the lane takes at a time.
+func (s *Site) some(ctx context.Context, lane int, header string, tasks []task) (out []outcome, err error) {
+	for {
+		out, group, err := s.attempt(ctx, lane, header, tasks)
+		if !errors.Is(err, device.ErrOutOfMemory) {
+			return out, err
+		}
+		s.mu.Lock()
+		if s.t.group == group { // another lane has not seen to it
+			for _, w := range s.t.workers {
+				w.forget()
+			}
+			if err = s.t.settle(err); err != nil {
+				s.mu.Unlock()
+				return nil, err
+			}
+		}
+		s.mu.Unlock()
+	}
+}
+
+func (s *Site) attempt(ctx context.Context, lane int, header string, tasks []task) (out []outcome, group int, err error) {
+	s.mu.RLock()
+	defer s.mu.RUnlock()
+	if s.header != header {
+		return nil, 0, fmt.Errorf("%w: a unit of another phase", wire.ErrDamaged)
+	}
+	i := slices.IndexFunc(s.t.workers, func(w *worker) bool { return w.number == lane })
+	if i < 0 {
+		return nil, 0, device.ErrLost
+	}
+	for i := range tasks {
+		if k := tasks[i].Kernel; k < 0 || k >= len(s.site.models) {
+			return nil, 0, fmt.Errorf("%w: kernel %d of %d", wire.ErrDamaged, k, len(s.site.models))
+		}
+	}
+	w := s.t.workers[i]
+	n := min(len(tasks), max(1, s.t.group))
+	alone := func(t task) bool { return t.Known.Own != nil || s.order.Phase == phaseOwn } // see round.divide
+	if i := slices.IndexFunc(tasks[:n], alone); i >= 0 {
+		n = max(1, i)
+	}
+	u := newUnit(ctx, s.site, s.order, w, tasks[:n])
+	err = guard.Do(func() error { return u.work(ctx) })
+	if errors.Is(err, device.ErrOutOfMemory) {
+		if e := w.lane.Sync(); errors.Is(e, device.ErrLost) {
+			err = e
+		}
+	}
+	return u.outcomes, s.t.group, err
+}

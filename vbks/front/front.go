@@ -1,0 +1,158 @@
+// Package front decides how a space of kernels grows: which neighbours of the best
+// kernels enter, which kernels leave for them, and when there is no more to try.
+package front
+
+import (
+	"cmp"
+	"maps"
+	"math"
+	"slices"
+
+	"example.com/kestrel/kernelspace"
+	"example.com/kestrel/kernelspace/grow"
+)
+
+const (
+	// Leaders are so many kernels, the best, whose neighbours are tried.
+	Leaders = 5
+	// Of all rows kernels that are Hopeless nats behind the best leave.
+	Hopeless = 15
+	// Of all rows a neighbour of another kernel than the first is not tried that would have to
+	// gain more than Doubtful nats on its parent to be as good as the best.
+	Doubtful = 5
+	// A kernel that has left is tried again once there are again as many rows as it was
+	// compared on.
+	again = 2
+)
+
+// Kernel is one of the space, as the last evaluation left it.
+type Kernel struct {
+	Expr     kernelspace.Expr
+	Leads    bool    // ranked first
+	Compared bool    // live, and up to date
+	Waits    bool    // live, and not up to date yet
+	Failed   bool    // it cannot be computed
+	Score    float64 // of those compared: log evidence and log prior, in the units of the belief
+}
+
+// Entrant is a kernel that enters.
+type Entrant struct {
+	Expr   kernelspace.Expr
+	Parent string // id of the kernel whose neighbour it is
+	Step   string // from there, see grow.Neighbour
+}
+
+// Plan is what becomes of a space before an evaluation.
+type Plan struct {
+	Enter []Entrant // the most promising first
+	Leave []string  // ids, in the space's order
+	Over  bool      // all rows have been seen and no neighbour of the leaders is left to try
+}
+
+// Tried is on how many rows kernels were compared that have left, by id.
+type Tried map[string]int
+
+// Leave returns the kernels that have been tried with one more, of an id, which was
+// compared on so many rows. What is there is not modified.
+func (t Tried) Leave(id string, rows int) Tried {
+	out := maps.Clone(t)
+	if out == nil {
+		out = Tried{}
+	}
+	out[id] = rows
+	return out
+}
+
+// Next plans the next evaluation, after one that has seen so many of all rows; live is the
+// most kernels that may be compared. The space comes in its order.
+//
+// What is known of a neighbour before it is tried is its parent's score and its own prior,
+//
+//	score(parent) − log p(parent) + log p(neighbour)
+//
+// that is, how good it is if it explains no more than its parent. The best by that enter, as
+// many as there is room for; of all rows only the first kernel's and those that are not
+// Doubtful: so much the prior and their parent's evidence say against the others.
+//
+// To make room those that are least leave, but not the leaders, and half of live, or of a
+// larger space that it began with, stay (sequential halving, as pruning does): with many rows
+// a few nats per thousand decide all long before a kernel has found its optimum. Once all
+// rows have been seen, those leave, too, that are Hopeless.
+func (t Tried) Next(g *grow.Grammar, space []Kernel, rows, all, live int) Plan {
+	var compared []int
+	there := map[string]bool{}
+	others := 0 // that wait
+	for i, k := range space {
+		there[k.Expr.ID()] = true
+		if k.Compared {
+			compared = append(compared, i)
+		}
+		if k.Waits {
+			others++
+		}
+	}
+	slices.SortStableFunc(compared, func(a, b int) int {
+		if first := space[a].Leads; first != space[b].Leads {
+			return map[bool]int{true: -1, false: 1}[first]
+		}
+		return cmp.Or(cmp.Compare(space[b].Score, space[a].Score), kernelspace.Compare(space[a].Expr, space[b].Expr))
+	})
+	if len(compared) == 0 {
+		return Plan{}
+	}
+	best := space[compared[0]].Score
+	near := func(score, nats float64) bool { return rows < all || best-score <= nats }
+	leaders := compared[:min(Leaders, max(1, (live-others)/2), len(compared))]
+	type proposal struct {
+		Entrant
+		promise float64
+	}
+	proposed := map[string]proposal{}
+	for place, i := range leaders {
+		k := &space[i]
+		own := k.Score - g.LogPrior(k.Expr)
+		for _, n := range g.Neighbours(k.Expr) {
+			id := n.Expr.ID()
+			if on, tried := t[id]; there[id] || tried && rows < again*on {
+				continue
+			}
+			promise := own + g.LogPrior(n.Expr)
+			if place > 0 && !near(promise, Doubtful) {
+				continue
+			}
+			if p, some := proposed[id]; !some || promise > p.promise {
+				proposed[id] = proposal{Entrant{n.Expr, k.Expr.ID(), n.Step()}, promise}
+			}
+		}
+	}
+	front := slices.SortedFunc(maps.Values(proposed), func(a, b proposal) int {
+		return cmp.Or(cmp.Compare(b.promise, a.promise), kernelspace.Compare(a.Expr, b.Expr))
+	})
+	plan := Plan{Over: rows == all && len(front) == 0}
+
+	stay := len(compared)
+	for stay > len(leaders) && !near(space[compared[stay-1]].Score, Hopeless) {
+		stay--
+	}
+	if room := live - others - stay; len(front) > room {
+		half := (max(live, len(compared)) + 1) / 2
+		stay = max(min(stay, live-others-len(front)), min(stay, half), len(leaders))
+	}
+	gone := map[int]bool{}
+	for _, i := range compared[stay:] {
+		gone[i] = true
+	}
+	for i, k := range space {
+		if gone[i] || k.Failed {
+			plan.Leave = append(plan.Leave, k.Expr.ID())
+		}
+	}
+	for _, p := range front[:max(0, min(len(front), live-others-stay))] {
+		plan.Enter = append(plan.Enter, p.Entrant)
+	}
+	return plan
+}
+
+// Forever is on how many rows a kernel is taken to have been compared that is not to be
+// tried again.
+const Forever = math.MaxInt32 / again

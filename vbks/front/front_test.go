@@ -1,0 +1,162 @@
+package front
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"example.com/kestrel/kernelspace"
+	"example.com/kestrel/kernelspace/grow"
+)
+
+func grammar(t *testing.T) *grow.Grammar {
+	t.Helper()
+	var bases []kernelspace.Expr
+	for _, text := range []string{"SE", "RQ", "LIN", "PER"} {
+		bases = append(bases, parse(t, text))
+	}
+	g, err := grow.New(bases, grow.Options{Leaves: 4, Ratio: .5})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return g
+}
+
+func parse(t *testing.T, text string) kernelspace.Expr {
+	t.Helper()
+	e, err := kernelspace.Parse(text)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return e.Canonical()
+}
+
+func entered(p Plan) (ids []string) {
+	for _, e := range p.Enter {
+		ids = append(ids, e.Expr.ID())
+	}
+	return ids
+}
+
+// Who enters is the neighbour of a leader, the best parent's and the smallest first, as many
+// as there is room for; nobody twice.
+func TestWhoEnters(t *testing.T) {
+	g := grammar(t)
+	space := []Kernel{
+		{Expr: parse(t, "SE"), Compared: true, Score: -50},
+		{Expr: parse(t, "PER"), Compared: true, Score: -40, Leads: true},
+		{Expr: parse(t, "PER*RQ"), Compared: true, Score: -41},
+	}
+	p := Tried{"PER+SE": 30}.Next(g, space, 50, 100, 8)
+	if p.Over || len(p.Leave) > 0 || len(p.Enter) != 5 {
+		t.Fatalf("%+v", p)
+	}
+	// PER*RQ is one nat behind, but its leaf less is worth more: from PER by a replacement or from
+	// PER*RQ by leaving one out comes the same size.
+	if ids := entered(p); slices.Contains(ids, "PER+SE") || !slices.Contains(ids, "RQ") || !slices.Contains(ids, "LIN") || ids[0] != "RQ" {
+		t.Errorf("%v enter", ids)
+	}
+	if p := (Tried{"PER+SE": 25}).Next(g, space, 50, 100, 40); !slices.Contains(entered(p), "PER+SE") {
+		t.Error("what was compared on half the rows does not come again")
+	}
+}
+
+// Room is made by the last, of whom half stay; of all rows the hopeless go in any case.
+func TestWhoLeaves(t *testing.T) {
+	g := grammar(t)
+	all, err := kernelspace.Enumerate([]kernelspace.Expr{parse(t, "SE"), parse(t, "LIN")}, 2)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var space []Kernel
+	for i, e := range all { // 8, the first leads
+		space = append(space, Kernel{Expr: e, Compared: true, Score: -4 * float64(i), Leads: i == 0})
+	}
+	p := Tried{}.Next(g, space, 50, 100, 8)
+	if len(p.Leave) != 4 || len(p.Enter) != 4 {
+		t.Errorf("%d leave, %d enter", len(p.Leave), len(p.Enter))
+	}
+	if p := (Tried{}).Next(g, space, 100, 100, 100); len(p.Leave) != 3 { // 15 nats behind, but not of the leaders
+		t.Errorf("of all rows %v leave", p.Leave)
+	}
+	if p := (Tried{}).Next(g, space, 50, 100, 100); len(p.Leave) != 0 {
+		t.Errorf("with room for all %v leave", p.Leave)
+	}
+	if p := (Tried{}).Next(g, space, 50, 100, 3); len(p.Leave) != 4 || len(p.Enter) != 0 { // a larger one shrinks by halves
+		t.Errorf("of 8 with room for 3 %v leave, %v enter", p.Leave, p.Enter)
+	}
+	space[1] = Kernel{Expr: space[1].Expr, Failed: true}
+	space[2] = Kernel{Expr: space[2].Expr, Waits: true}
+	p = Tried{}.Next(g, space, 50, 100, 8)
+	if left := p.Leave; !slices.Contains(left, space[1].Expr.ID()) || slices.Contains(left, space[2].Expr.ID()) ||
+		len(p.Enter)+len(space)-len(left) > 8 {
+		t.Errorf("one failed, one waits: %+v", p)
+	}
+}
+
+// With scores that are a function of the kernel alone growth ends, having tried every
+// neighbour of the best five that are near, whatever the function and the room.
+func TestGrowthEnds(t *testing.T) {
+	g := grammar(t)
+	for seed := range 5 {
+		rng := rand.New(rand.NewPCG(uint64(seed), 1))
+		worth := map[string]float64{}
+		score := func(e kernelspace.Expr) float64 {
+			if _, known := worth[e.ID()]; !known {
+				worth[e.ID()] = 20 * rng.NormFloat64()
+			}
+			return worth[e.ID()] + g.LogPrior(e)
+		}
+		space := []Kernel{{Expr: parse(t, "SE"), Compared: true}, {Expr: parse(t, "LIN"), Compared: true}}
+		tried, live := Tried{}, 2+7*seed
+		for round := 1; ; round++ {
+			rows := min(100, 20*round)
+			for i := range space {
+				space[i].Score = score(space[i].Expr)
+			}
+			best := slices.MaxFunc(space, func(a, b Kernel) int {
+				if a.Score < b.Score {
+					return -1
+				}
+				return 1
+			})
+			for i := range space {
+				space[i].Leads = space[i].Expr.Equal(best.Expr)
+			}
+			p := tried.Next(g, space, rows, 100, live)
+			if fmt.Sprint(p) != fmt.Sprint(tried.Next(g, space, rows, 100, live)) {
+				t.Fatal("the same question has two answers")
+			}
+			for _, id := range p.Leave {
+				if id == best.Expr.ID() {
+					t.Fatalf("the leader %s leaves", id)
+				}
+				tried = tried.Leave(id, rows)
+			}
+			space = slices.DeleteFunc(space, func(k Kernel) bool { return slices.Contains(p.Leave, k.Expr.ID()) })
+			for _, e := range p.Enter {
+				space = append(space, Kernel{Expr: e.Expr, Compared: true})
+			}
+			if len(space) > live {
+				t.Fatalf("%d are compared of at most %d", len(space), live)
+			}
+			if p.Over {
+				for _, n := range g.Neighbours(best.Expr) {
+					id := n.Expr.ID()
+					if _, left := tried[id]; !left && !slices.ContainsFunc(space, func(k Kernel) bool { return k.Expr.ID() == id }) {
+						t.Errorf("%s, a neighbour of the leader, was not tried", id)
+					}
+				}
+				break
+			}
+			if len(p.Enter) == 0 && rows == 100 || round > 1000 {
+				t.Fatalf("no kernel enters at round %d, and it is not over", round)
+			}
+		}
+		if len(worth) < 3 || math.IsNaN(worth["SE"]) {
+			t.Error("nothing was tried")
+		}
+	}
+}

@@ -1,0 +1,255 @@
+package vbks
+
+import (
+	"context"
+	"math"
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+
+	"example.com/kestrel/device"
+)
+
+// growingSettings let a small space grow.
+func growingSettings(optimizer string) Settings {
+	s := quickSettings(optimizer)
+	s.Growth = Growth{On: true, Live: 6, Leaves: 3, Ratio: 0.5}
+	return s
+}
+
+var growingFrom = []string{"SE", "LIN", "PER"}
+
+// resumedGrowing is a trainer from the checkpoint of a growing one, with what that began with.
+func resumedGrowing(t *testing.T, tr *Trainer, s Settings) *Trainer {
+	t.Helper()
+	dev := onCPU(1)
+	t.Cleanup(func() { dev.Close() })
+	out, err := Resume(context.Background(), dev, tr.all, candidates(t, growingFrom...), []string{"x"}, s, copied(t, tr.Checkpoint()))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return out
+}
+
+// bare is an evaluation without what no checkpoint holds.
+func bare(e *Evaluation) Evaluation {
+	out := *e
+	out.Entered, out.Left = nil, nil
+	return out
+}
+
+// A space grows by neighbours of kernels that lead, never beyond what may be compared; kernels have
+// numbers of all rows or none; in the end every neighbour of the leaders has been tried.
+func TestSpaceGrows(t *testing.T) {
+	t.Parallel()
+	s := growingSettings("collapsed")
+	tr := trainerOn(t, 1, nil, trainingSeries(1, 90), s, growingFrom...)
+	there := map[string]bool{"SE": true, "LIN": true, "PER": true}
+	ever := map[string]bool{"SE": true, "LIN": true, "PER": true}
+	said := ""
+	for !tr.Done() {
+		over := tr.expansion.over
+		e := next(t, tr)
+		if n := len(e.Kernels); n > s.Growth.Live || n != len(tr.kernels) {
+			t.Fatalf("evaluation %d has %d kernels of at most %d", e.Index, n, s.Growth.Live)
+		}
+		for _, id := range e.Left {
+			if !there[id] {
+				t.Errorf("evaluation %d: %s left, but was not there", e.Index, id)
+			}
+			delete(there, id)
+		}
+		before := len(there)
+		for i, k := range e.Entered {
+			id := k.Expr.ID()
+			if there[id] || e.Kernels[before+i].ID != id {
+				t.Errorf("evaluation %d: %s entered, at place %d is %s", e.Index, id, before+i, e.Kernels[before+i].ID)
+			}
+			there[id], ever[id] = true, true
+			if !there[k.Parent] {
+				t.Errorf("evaluation %d: %s comes from %s, which is not there", e.Index, id, k.Parent)
+			}
+			if want := tr.expansion.grammar.LogPrior(k.Expr); k.LogPrior != want {
+				t.Errorf("%s has the prior %v, want %v", id, k.LogPrior, want)
+			}
+		}
+		sum := 0.0
+		for i := range e.Kernels {
+			r := &e.Kernels[i]
+			if !there[r.ID] || r.Status == Live && (r.ELBORows != e.RowsSeen || r.Rank == 0) {
+				t.Errorf("evaluation %d: %+v", e.Index, r)
+			}
+			sum += r.Posterior
+		}
+		if math.Abs(sum-1) > 1e-9 {
+			t.Errorf("evaluation %d: q* sums to %v", e.Index, sum)
+		}
+		for _, n := range e.Notices {
+			if strings.Contains(n.Text, "grows no more") {
+				said = n.Text
+			}
+		}
+		if tr.expansion.over && !over && e.Index != tr.Planned() {
+			t.Errorf("the space grows no more at evaluation %d of %d, which should conclude", e.Index, tr.Planned())
+		}
+	}
+	if !tr.expansion.over || said == "" {
+		t.Fatalf("the space has not come to its end: %+v", tr.expansion)
+	}
+	tried := func(id string) bool { _, left := tr.expansion.tried[id]; return left || there[id] }
+	at := slices.IndexFunc(tr.kernels, func(k *kernel) bool { return k.id == tr.leader })
+	for _, n := range tr.expansion.grammar.Neighbours(tr.kernels[at].expr) {
+		if id := n.Expr.ID(); !tried(id) {
+			t.Errorf("%s, a neighbour of the leader %s, has not been tried", id, tr.leader)
+		}
+	}
+	if leader := tr.last.Kernels[tr.last.Leader()]; leader.ID != "PER+LIN" && leader.ID != "SE+LIN" && leader.ID != "LIN+SE" {
+		t.Errorf("a sine on a line is %s", leader.ID)
+	}
+	if len(ever) < 20 {
+		t.Errorf("%d kernels were tried", len(ever))
+	}
+	t.Log(said)
+}
+
+// A growing run is the same bit for bit whatever the lanes and batches, when it is taken up
+// after any evaluation from a checkpoint, and when evaluations were abandoned in between.
+func TestGrowthIsReproducible(t *testing.T) {
+	t.Parallel()
+	data := trainingSeries(1, 60)
+	for _, optimizer := range []string{"collapsed", "natural"} {
+		s := growingSettings(optimizer)
+		s.Growth.Leaves, s.Starts = 2, 1
+		cut := trainerOn(t, 1, nil, data, s, growingFrom...)
+		var want []Evaluation
+		for !cut.Done() {
+			want = append(want, *next(t, cut))
+			if len(want)%2 == 0 {
+				continue
+			}
+			again := resumedGrowing(t, cut, s)
+			if a, b := bare(again.Last()), bare(cut.Last()); !reflect.DeepEqual(a, b) {
+				t.Fatalf("%s: evaluation %d read back differs%s", optimizer, len(want), firstDifference([]Evaluation{a}, []Evaluation{b}))
+			}
+			if !again.Done() {
+				ctx, cancel := context.WithCancel(t.Context())
+				again.SetProgress(func(Progress) { cancel() })
+				if _, err := again.Next(ctx); err == nil {
+					t.Error("an evaluation was not abandoned")
+				}
+				again.SetProgress(nil)
+				cancel()
+			}
+			cut = again
+		}
+		for _, other := range []struct {
+			what  string
+			lanes int
+			wrap  func(device.Device) device.Device
+		}{
+			{"never cut", 1, nil},
+			{"two lanes", 2, nil},
+			{"batches of 3 on two lanes", 2, func(d device.Device) device.Device { return regrouped{d, 3} }},
+		} {
+			got := train(t, trainerOn(t, other.lanes, other.wrap, data, s, growingFrom...))
+			if !reflect.DeepEqual(got, want) {
+				t.Errorf("%s, %s: other evaluations%s", optimizer, other.what, firstDifference(got, want))
+			}
+		}
+	}
+}
+
+// Growth is an order, too: a run that has come to its end goes on with it, and what it
+// is told is part of what it has learned.
+func TestGrowthByOrder(t *testing.T) {
+	t.Parallel()
+	s := growingSettings("collapsed")
+	s.Growth.On, s.Growth.Leaves, s.Starts = false, 2, 1
+	tr := trainerOn(t, 1, nil, trainingSeries(1, 60), s, growingFrom...)
+	train(t, tr)
+	if _, some := tr.Checkpoint()["growth"]; some {
+		t.Error("a space that never grew has arrays about that")
+	}
+	if err := tr.Reoptimize(Change{Grow: GrowOn}); err != nil {
+		t.Fatal(err)
+	}
+	if tr.Done() {
+		t.Fatal("no evaluation follows")
+	}
+	next(t, tr)
+	if len(tr.last.Entered) == 0 {
+		t.Error("no kernel has entered")
+	}
+	tr = resumedGrowing(t, tr, s)
+	if err := tr.Reoptimize(Change{Grow: GrowOff}); err != nil {
+		t.Fatal(err)
+	}
+	for _, e := range train(t, tr) {
+		if len(e.Entered)+len(e.Left) > 0 {
+			t.Errorf("evaluation %d: kernels come and go", e.Index)
+		}
+	}
+	adam := growingSettings("adam")
+	dev := onCPU(1)
+	defer dev.Close()
+	if _, err := New(t.Context(), dev, trainingSeries(1, 60), candidates(t, "SE"), []string{"x"}, adam); err == nil ||
+		!strings.Contains(err.Error(), `"adam"`) {
+		t.Errorf("adam: %v", err)
+	}
+}
+
+// Arrays that cannot be of a growing space are refused, by name.
+func TestResumeRefusesGrowth(t *testing.T) {
+	t.Parallel()
+	s := growingSettings("collapsed")
+	s.Starts = 1
+	tr := trainerOn(t, 1, nil, trainingSeries(1, 40), s, growingFrom...)
+	for range 3 {
+		next(t, tr)
+	}
+	dev := onCPU(1)
+	defer dev.Close()
+	for name, spoil := range map[string]func(a map[string]Tensor){
+		"growth/rows": func(a map[string]Tensor) { delete(a, "growth/rows") },
+		"kernels":     func(a map[string]Tensor) { a["kernels"] = Tensor{Data: textNumbers("SE\nLIN\nnonsense")} },
+		"growth":      func(a map[string]Tensor) { a["growth"] = Tensor{Data: []float64{1}} },
+	} {
+		arrays := copied(t, tr.Checkpoint())
+		spoil(arrays)
+		if _, err := Resume(t.Context(), dev, tr.data, candidates(t, growingFrom...), []string{"x"}, s, arrays); err == nil ||
+			!strings.Contains(err.Error(), name) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
+// Rows that come later let a space grow again that had come to its end, with "auto" inducing
+// inputs, too; and what is known by then is a checkpoint's.
+func TestRowsComeToAGrownSpace(t *testing.T) {
+	t.Parallel()
+	s := growingSettings("collapsed")
+	s.Growth.Leaves, s.Starts, s.Steps, s.EvaluateEvery = 2, 1, 6, .5
+	s.Inducing, s.FirstInducing, s.MostInducing = 0, 8, 16
+	tr := trainerOn(t, 1, nil, stream(50, 40), s, growingFrom...)
+	before := train(t, tr)
+	if !tr.expansion.over {
+		t.Fatalf("after %d evaluations: %+v", len(before), tr.expansion)
+	}
+	if err := tr.Grow(50); err != nil {
+		t.Fatal(err)
+	}
+	twin := resumedGrowing(t, tr, s)
+	next(t, tr)
+	if tr.expansion.over {
+		t.Error("the space does not grow again")
+	}
+	after := train(t, tr)
+	if last := after[len(after)-1]; last.RowsSeen != 50 || !tr.expansion.over {
+		t.Errorf("%d rows seen, %+v", last.RowsSeen, tr.expansion)
+	}
+	train(t, twin)
+	if a, b := twin.Checkpoint(), tr.Checkpoint(); !reflect.DeepEqual(a, b) {
+		t.Error("taken up in between it ends in another way")
+	}
+}
