@@ -12,7 +12,6 @@ import (
 	"example.com/kestrel/device"
 	"example.com/kestrel/internal/guard"
 	"example.com/kestrel/kernelspace"
-	"example.com/kestrel/vbks/noise"
 	"example.com/kestrel/vbks/wire"
 )
 
@@ -42,9 +41,7 @@ type Phase struct {
 type header struct {
 	Order    order
 	Settings Settings
-	Rows     int // training rows that are known
-	Noise    noise.Model
-	Weights  []float64 // of these rows; nil: all are 1
+	Rows     int       // training rows that are known
 	Z        []float64 // inducing inputs
 	Searches bool      // there is a scout
 	Scout    []float64 // its inducing inputs; nil: those of the run
@@ -99,8 +96,7 @@ func (p *Phase) Header() (header []byte, name string) {
 }
 
 func (t *Trainer) header(o *order) *header {
-	return &header{Order: *o, Settings: t.settings, Rows: t.data.Rows(), Noise: t.weighing.model, Weights: t.weighing.weights,
-		Z: t.inducing, Searches: t.scout != nil, Scout: t.scouted}
+	return &header{Order: *o, Settings: t.settings, Rows: t.data.Rows(), Z: t.inducing, Searches: t.scout != nil, Scout: t.scouted}
 }
 
 // Len is the number of tasks.
@@ -503,7 +499,7 @@ func (s *Site) Stand(encoded []byte) error {
 
 // standAs brings a trainer that only does units to where the run's is.
 func (t *Trainer) standAs(h *header) (err error) {
-	if h.Rows < 1 || h.Rows > t.all.Rows() || h.Weights != nil && len(h.Weights) != h.Rows || len(h.Z) == 0 || len(h.Z)%t.dim != 0 {
+	if h.Rows < 1 || h.Rows > t.all.Rows() || len(h.Z) == 0 || len(h.Z)%t.dim != 0 {
 		return fmt.Errorf("%w: rows or inducing inputs that are not of the data", wire.ErrDamaged)
 	}
 	if t.optimizer, err = optimizerOf(h.Settings.Optimizer); err != nil {
@@ -515,13 +511,6 @@ func (t *Trainer) standAs(h *header) (err error) {
 			return err
 		}
 		t.inducing = nil
-	}
-	t.weighing.model = h.Noise
-	if !sameNumbers(t.weighing.weights, h.Weights) {
-		if err := t.setWeights(h.Weights); err != nil {
-			return err
-		}
-		t.inducing, t.drawer = nil, nil
 	}
 	if !sameNumbers(t.inducing, h.Z) {
 		d, err := t.dev.NewData(h.Z, nil, t.dim)
