@@ -201,9 +201,9 @@ const mostSent = 1 << 18
 // to have all come back.
 func (o *order) sent() bool { return o.Phase != phaseFreeze && len(o.X) <= mostSent }
 
-// founded reports whether the foundation that other machines have is all there is. Weights of
-// rows and kernels that have come later are not in it: what needs them is done here.
-func (t *Trainer) founded() bool { return t.weighing.weights == nil && t.expansion.grammar == nil }
+// founded reports whether the kernels are those that other machines have. Those that have come
+// later are not: what needs them is done here.
+func (t *Trainer) founded() bool { return t.expansion.grammar == nil }
 
 // Sweep returns the names of states that nothing of the run rests on any more, and
 // forgets them.
