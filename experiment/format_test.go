@@ -2,6 +2,7 @@ package experiment_test
 
 import (
 	"fmt"
+	"math"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -58,8 +59,8 @@ func TestFormatPageHasArrays(t *testing.T) {
 		{"optimise.optimizer=natural", "data.outputs=2300", "sparse.inducing=5", "schedule.evaluate_every=1", "schedule.refine=0"},
 		{"data.source=csv", "data.path=" + series(t), "data.test=4", "predict.calibrate=auto", "kernels.expressions=SE"},
 		// Its rows have weights.
-		{"data.source=csv", "data.path=" + rooms(t), "data.target=y", "data.test=4", "data.noise_by=room", `data.inputs=["day", "room"]`,
-			"kernels.expressions=SE[day]"},
+		{"data.source=csv", "data.path=" + rooms(t), "data.test=4", "data.noise_column=sd", "data.noise_by=room", "kernels.likelihood=student",
+			"kernels.expressions=SE[x]", "schedule.evaluate_every=1", "schedule.refine=1"},
 	} {
 		runtest.In(t, configtest.Small(t, set...), filepath.Join(t.TempDir(), "run"), written)
 	}
@@ -102,12 +103,12 @@ func TestFormatPageHasArrays(t *testing.T) {
 	}
 }
 
-// rooms writes a table with a column of two levels, of which one is noisier.
+// rooms writes a table with the noise's standard deviations and an input of two values.
 func rooms(t *testing.T) string {
 	t.Helper()
-	text := "day,room,y\n"
+	text := "x,room,sd,y\n"
 	for i := range 60 {
-		text += fmt.Sprintf("%d,%s,%d\n", i, []string{"attic", "cellar"}[i%2], i*i%7*(1+9*(i%2)))
+		text += fmt.Sprintf("%g,%d,%g,%g\n", float64(i*7%60), i%2, 1+float64(i%3), math.Sin(float64(i*7%60)/9)+0.3*math.Cos(float64(i*i)))
 	}
 	path := filepath.Join(t.TempDir(), "rooms.csv")
 	must.OK(t, os.WriteFile(path, []byte(text), 0o600))

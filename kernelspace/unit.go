@@ -144,7 +144,8 @@ func power(unit string, exponent int) string {
 		return unit
 	}
 	sign := map[int]string{2: "²", 3: "³"}[exponent]
-	if strings.ContainsAny(unit, " /*·²³") {
+	whole := strings.HasPrefix(unit, "(") && strings.IndexByte(unit, ')') == len(unit)-1 // "(log y)"
+	if strings.ContainsAny(unit, " /*·²³") && !whole {
 		return "(" + unit + ")" + sign
 	}
 	return unit + sign

@@ -12,6 +12,7 @@ import (
 	"example.com/kestrel/device"
 	"example.com/kestrel/internal/guard"
 	"example.com/kestrel/kernelspace"
+	"example.com/kestrel/vbks/noise"
 	"example.com/kestrel/vbks/wire"
 )
 
@@ -45,6 +46,8 @@ type header struct {
 	Z        []float64 // inducing inputs
 	Searches bool      // there is a scout
 	Scout    []float64 // its inducing inputs; nil: those of the run
+	Counts   []float64 // weights of the rows that are known; nil: all are 1
+	Noise    noise.Model
 }
 
 // shelved says that a state is not in a message but lies under a name.
@@ -96,7 +99,8 @@ func (p *Phase) Header() (header []byte, name string) {
 }
 
 func (t *Trainer) header(o *order) *header {
-	return &header{Order: *o, Settings: t.settings, Rows: t.data.Rows(), Z: t.inducing, Searches: t.scout != nil, Scout: t.scouted}
+	return &header{Order: *o, Settings: t.settings, Rows: t.data.Rows(), Z: t.inducing, Searches: t.scout != nil, Scout: t.scouted,
+		Counts: t.weighing.weights, Noise: t.weighing.model}
 }
 
 // Len is the number of tasks.
@@ -197,9 +201,9 @@ const mostSent = 1 << 18
 // to have all come back.
 func (o *order) sent() bool { return o.Phase != phaseFreeze && len(o.X) <= mostSent }
 
-// founded reports whether the foundation that other machines have is all there is. Weights of
-// rows and kernels that have come later are not in it: what needs them is done here.
-func (t *Trainer) founded() bool { return t.weighing.weights == nil && t.expansion.grammar == nil }
+// founded reports whether the kernels are those that other machines have. Those that have come
+// later are not: what needs them is done here.
+func (t *Trainer) founded() bool { return t.expansion.grammar == nil }
 
 // Sweep returns the names of states that nothing of the run rests on any more, and
 // forgets them.
@@ -511,6 +515,15 @@ func (t *Trainer) standAs(h *header) (err error) {
 			return err
 		}
 		t.inducing = nil
+	}
+	if h.Counts != nil && (len(h.Counts) != h.Rows || !positive(h.Counts)) || h.Noise.Check(t.dim) != nil {
+		return fmt.Errorf("%w: weights that are not of its rows", wire.ErrDamaged)
+	}
+	if t.weighing.model = h.Noise; !sameNumbers(t.weighing.weights, h.Counts) {
+		if err := t.setWeights(h.Counts); err != nil {
+			return err
+		}
+		t.drawer = nil
 	}
 	if !sameNumbers(t.inducing, h.Z) {
 		d, err := t.dev.NewData(h.Z, nil, t.dim)

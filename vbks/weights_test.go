@@ -4,6 +4,7 @@ import (
 	"context"
 	"math"
 	"math/rand/v2"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -473,5 +474,27 @@ func TestNoiseByLevels(t *testing.T) {
 	}
 	if p.NoiseScale[2] <= p.NoiseScale[0] || p.NoiseScale[2] >= p.NoiseScale[1] {
 		t.Errorf("factors of the noise %v: a level that no row has lies between", p.NoiseScale)
+	}
+}
+
+// Machines that do a run's units have the weights of its rows.
+func TestCrewsHaveTheWeights(t *testing.T) {
+	d, _ := spoilt(5, 120, 12)
+	d.NoiseSD = make([]float64, 120)
+	for i := range d.NoiseSD {
+		d.NoiseSD[i] = 1 + float64(i%2)
+	}
+	for _, optimizer := range []string{"collapsed", "natural"} {
+		s := quickSettings(optimizer)
+		s.EvaluateEvery, s.Refine, s.Inducing, s.Likelihood, s.Steps, s.Starts = 0.5, 2, 12, autoLikelihood, 4, 2
+		here := trainerOn(t, 1, nil, d, s, "SE", "LIN+SE")
+		want := train(t, here)
+		if here.weighing.model.Normal() {
+			t.Errorf("%s: no outliers are found", optimizer)
+		}
+		tr, _ := crewed(t, 1, 1, false, d, s, "SE", "LIN+SE")
+		if got := train(t, tr); !reflect.DeepEqual(got, want) {
+			t.Errorf("%s: another run, where a machine does its units", optimizer)
+		}
 	}
 }
