@@ -94,6 +94,34 @@ func (k *kernel) drift(other *kernel, all bool) float64 {
 	return math.Max(math.Abs(last), math.Abs(before))
 }
 
+// usualDrift is the drift, while data arrive, of kernels that have come late: the middle one of
+// those that were there before, beside the best of these. Late kernels have no history, but
+// the others tell what search and data still move; the gap, which may be the very reason
+// why they have come, says nothing of that.
+func (t *Trainer) usualDrift(members []int) (nats float64, known bool) {
+	if t.expansion.grammar == nil || t.rows == t.data.Rows() {
+		return 0, false
+	}
+	var best *kernel
+	var others []float64
+	for pass := range 2 {
+		for _, i := range members {
+			switch k := t.kernels[i]; {
+			case !k.current(t.rows) || len(k.past) < 2:
+			case pass == 0 && (best == nil || k.worth() > best.worth()):
+				best = k
+			case pass == 1 && k != best:
+				others = append(others, k.drift(best, false))
+			}
+		}
+	}
+	if len(others) == 0 {
+		return 0, false
+	}
+	slices.Sort(others)
+	return others[len(others)/2], true
+}
+
 // overturned is the probability that another kernel leads in the next evaluation,
 // by Laplace's rule of succession: one that has led s of them in a row is overturned
 // with probability 1/(s + 2). No error of a single evaluation says that much: what
@@ -159,8 +187,12 @@ func (t *Trainer) errors(members []int) *belief.Errors {
 		}
 	}
 	if t.settings.integrates() {
+		usual, known := t.usualDrift(members)
 		e.Drift = func(j, best int) float64 {
 			a, b := t.kernels[members[j]], t.kernels[members[best]]
+			if known && a.current(t.rows) && b.current(t.rows) && min(len(a.past), len(b.past)) < 2 {
+				return usual
+			}
 			if a.current(t.rows) && b.current(t.rows) {
 				return a.drift(b, t.rows == t.data.Rows())
 			}

@@ -253,3 +253,40 @@ func TestRowsComeToAGrownSpace(t *testing.T) {
 		t.Error("taken up in between it ends in another way")
 	}
 }
+
+// What is not known of the gap of a kernel that has come late, while data arrive, is what the
+// gaps of those before it move by, however large its own is; with all rows nothing.
+func TestLateKernelsHaveTheUsualDrift(t *testing.T) {
+	t.Parallel()
+	s := growingSettings("collapsed")
+	s.EvaluateEvery, s.Growth.Live = 0.25, 10
+	tr := trainerOn(t, 1, nil, trainingSeries(3, 80), s, growingFrom...)
+	for tr.rows < 60 {
+		next(t, tr)
+	}
+	members := tr.members()
+	late := slices.IndexFunc(members, func(i int) bool { return len(tr.kernels[i].past) < 2 })
+	if late < 0 {
+		t.Fatal("no kernel is late")
+	}
+	k := tr.kernels[members[late]]
+	most, e := 0.0, tr.errors(members)
+	for j, a := range members {
+		for b := range members {
+			if old := min(len(tr.kernels[a].past), len(tr.kernels[members[b]].past)); old >= 2 {
+				most = max(most, e.Drift(j, b))
+			}
+		}
+	}
+	was := e.Drift(late, 0)
+	if k.elbo += 1000; tr.errors(members).Drift(late, 0) != was || was > most || was == 0 {
+		t.Errorf("a late kernel drifts by %v, 1000 nats above by %v, the others at most by %v", was, tr.errors(members).Drift(late, 0), most)
+	}
+	k.elbo -= 1000
+	for !tr.Done() && tr.rows < 80 {
+		next(t, tr)
+	}
+	if _, known := tr.usualDrift(tr.members()); known {
+		t.Error("of all rows there is a usual drift")
+	}
+}
