@@ -90,6 +90,9 @@ func Integrate(densities []Density, values Values, seed uint64) ([]Integral, err
 	if err := widen(all, values); err != nil {
 		return nil, err
 	}
+	if err := free(all, values); err != nil {
+		return nil, err
+	}
 	for round := range mostRounds {
 		var now []int // those that are not known well enough
 		for i, g := range all {

@@ -312,3 +312,69 @@ func TestWhatIsKnownIsNotExchanged(t *testing.T) {
 		}
 	}
 }
+
+// A leaf that the data show as much as not: its period fits noise by some nats in a hundredth
+// of what the prior allows, as long as it has an amplitude; without one it may be anything. The
+// integral over the amplitude and the period is by quadrature, those of the others are 1.
+func TestIntegralOfHiddenLeaf(t *testing.T) {
+	p := kernelspacetest.Program(t, "SE+PER", kernelspace.Options{Dim: 1})
+	f := len(p.Free) + 1 // and the noise
+	at := func(base, name string) int {
+		for i, j := range p.Free {
+			if p.Params[j].Base == base && p.Params[j].Name == name {
+				return i
+			}
+		}
+		t.Fatal(base, name)
+		return 0
+	}
+	amplitude, period := at("PER", "variance"), at("PER", "period")
+	const where, width, worse = 0.7, 0.01, 60.0
+	for _, gain := range []float64{1, 4, 7} {
+		like := func(a, v float64) float64 {
+			shown := 1 / (1 + math.Exp(-4*(a+1)))
+			z := (v - where) / width
+			return shown * ((gain+worse)*math.Exp(-z*z/2) - worse)
+		}
+		normal := func(v float64) float64 { return -v*v/2 - math.Log(2*math.Pi)/2 }
+		sum := 0.0
+		for a := -8.0; a < 8; a += 0.01 {
+			for v := -6.0; v < 6; v += 0.05 {
+				if math.Abs(v-where) > 0.2 {
+					sum += math.Exp(normal(a)+normal(v)+like(a, v)) * 0.01 * 0.05
+				}
+			}
+			for v := where - 0.2; v < where+0.2; v += 0.001 {
+				sum += math.Exp(normal(a)+normal(v)+like(a, v)) * 0.01 * 0.001
+			}
+		}
+		want := math.Log(sum)
+		prior := Prior{Mean: make([]float64, f), Prec: make([]float64, f)}
+		mode, widths := make([]float64, f), make([]float64, f)
+		for i := range f {
+			prior.Prec[i], widths[i] = 1, 1
+		}
+		mode[amplitude], mode[period], widths[period] = 0.3, where, width/math.Sqrt(gain+worse)
+		log := func(x []float64) float64 {
+			l := like(x[amplitude], x[period])
+			for _, v := range x {
+				l += normal(v)
+			}
+			return l
+		}
+		mean := 0.0
+		const seeds = 8
+		for seed := range uint64(seeds) {
+			got, err := Integrate([]Density{{Program: p, Name: "hidden", Prior: prior, Modes: []Peak{peakAt(mode, widths, log(mode))}}},
+				func(_ []int, xs [][]float64) ([]float64, error) { return []float64{log(xs[0])}, nil }, seed)
+			if err != nil {
+				t.Fatal(err)
+			}
+			mean += got[0].Nats / seeds
+			t.Logf("gain %v, seed %d: %.3f, %.0f draws", gain, seed, got[0].Nats, got[0].Draws)
+		}
+		if math.Abs(mean-want) > 0.15 {
+			t.Errorf("gain %v: %.3f on average, want %.3f", gain, mean, want)
+		}
+	}
+}

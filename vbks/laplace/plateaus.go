@@ -122,13 +122,7 @@ func (g *integral) add(found []plateau) {
 	for _, s := range order[:min(mostPlateaus, len(order))] {
 		g.curved = append(g.curved, g.curved[s.mode].stretched(s.entry, furthest[s].step))
 	}
-	total := 0.0
-	for i := range g.curved {
-		total += g.curved[i].share
-	}
-	for i := range g.curved {
-		g.curved[i].share /= total
-	}
+	g.share()
 }
 
 // fall is by how many nats the normal density with the proposal's curvature is lower a step of an
