@@ -69,27 +69,19 @@ func (g *integral) looks() (points [][]float64, of []plateau) {
 // there.
 func widen(all []*integral, values Values) error {
 	points, of := make([][][]float64, len(all)), make([][]plateau, len(all))
-	most := 0
 	for i, g := range all {
 		points[i], of[i] = g.looks()
-		most = max(most, len(points[i]))
 	}
-	for d := range most {
-		var sub []int
-		var xs [][]float64
-		for i := range all {
-			if d < len(points[i]) {
-				sub, xs = append(sub, i), append(xs, points[i][d])
-			}
+	if err := valued(values, func(i, d int) []float64 {
+		if d >= len(points[i]) {
+			return nil
 		}
-		got, err := values(sub, xs)
-		if err != nil {
-			return err
-		}
-		for j, i := range sub {
-			p := &of[i][d]
-			p.fall = all[i].Modes[p.mode].Value - got[j]
-		}
+		return points[i][d]
+	}, len(all), func(i, d int, v float64) {
+		p := &of[i][d]
+		p.fall = all[i].Modes[p.mode].Value - v
+	}); err != nil {
+		return err
 	}
 	for i, g := range all {
 		g.add(of[i])

@@ -25,6 +25,22 @@ func hills(rng *rand.Rand, n int, outliers float64) (x, y []float64) {
 	return x, y
 }
 
+// iterate makes steps of a fit, each with what f leaves of y by dense matrices.
+func iterate(f Fit, x, y []float64, times int) Fit {
+	noise := make([]float64, len(x))
+	for range times {
+		for i := range noise {
+			noise[i] = f.Noise / f.Weights[i]
+		}
+		mean, variance := posterior(x, y, noise)
+		for i := range mean {
+			mean[i] = y[i] - mean[i]
+		}
+		f.Step(Rows{}, mean, variance)
+	}
+	return f
+}
+
 // posterior are mean and variance of f with covariance exp(−(x−x′)²/2) at rows of noise
 // variances, by dense matrices.
 func posterior(x, y, noise []float64) (mean, variance []float64) {
@@ -105,17 +121,7 @@ func TestStepsEndWhereTheTextbookDoes(t *testing.T) {
 	nu, s2, w := textbookEM(x, y, 1000)
 	f := Begin(Model{Tail: Tail{Nu: 10}}, Rows{}, len(x))
 	f.Noise = 0.5
-	noise := make([]float64, len(x))
-	for range 300 {
-		for i := range noise {
-			noise[i] = f.Noise / f.Weights[i]
-		}
-		mean, variance := posterior(x, y, noise)
-		for i := range mean {
-			mean[i] = y[i] - mean[i]
-		}
-		f.Step(Rows{}, mean, variance)
-	}
+	f = iterate(f, x, y, 300)
 	if math.Abs(f.Nu/nu-1) > 0.01 || math.Abs(f.Noise*f.Factor/s2-1) > 1e-3 {
 		t.Errorf("ν %.4f and σ² %.6f, the textbook's EM algorithm has %.4f and %.6f", f.Nu, f.Noise*f.Factor, nu, s2)
 	}
@@ -254,17 +260,7 @@ func TestStepsOfTwoNormalsEndWhereTheTextbookDoes(t *testing.T) {
 	share, ratio, s2 := textbookMixture(x, y, 500)
 	f := Begin(Model{Tail: Tail{Share: 0.05, Ratio: 25}}, Rows{}, len(x))
 	f.Noise = 0.5
-	noise := make([]float64, len(x))
-	for range 200 {
-		for i := range noise {
-			noise[i] = f.Noise / f.Weights[i]
-		}
-		mean, variance := posterior(x, y, noise)
-		for i := range mean {
-			mean[i] = y[i] - mean[i]
-		}
-		f.Step(Rows{}, mean, variance)
-	}
+	f = iterate(f, x, y, 200)
 	if math.Abs(f.Share/share-1) > 0.01 || math.Abs(f.Ratio/ratio-1) > 0.02 || math.Abs(f.Noise*f.Factor/s2-1) > 2e-3 {
 		t.Errorf("%+v and σ² %.6f, the textbook's EM algorithm has %.4f, %.3f and %.6f", f.Tail, f.Noise*f.Factor, share, ratio, s2)
 	}
