@@ -39,9 +39,10 @@ func TestClaims(t *testing.T) {
 		{"the others were pruned by hand", plain(func(s *record.Standing, _ *record.Fit) {
 			s.Evaluation.Kernels[1].Fit, s.Evaluation.Kernels[1].Status = nil, vbks.Pruned
 		}, apart), "It is the only one left of 2 kernels.", "leads"},
-		{"a kernel between those that may lead", plain(nil, apart, open), "re-optimise (r) the first three with 128 inducing inputs", ""},
+		{"a kernel between those that may lead", plain(nil, apart, open),
+			"re-optimise (kestrel resume runs/a, then r) the first three with 128 inducing inputs", ""},
 	} {
-		f := Of(c.scene.standing(t))
+		f := Of(c.scene.standing(t), "runs/a")
 		if text := f.Text(); !strings.Contains(text, c.has) || c.not != "" && strings.Contains(text, c.not) {
 			t.Errorf("%s: %s\nwant %q and not %q", c.what, text, c.has, c.not)
 		}
@@ -55,14 +56,14 @@ func TestNobodyGoesOn(t *testing.T) {
 			s.State, s.Evaluation.Proportion = state, 0.5
 		}}
 		s := c.standing(t)
-		if got, want := As(s, "crashed").Next, "Next: R, or kestrel resume, for the other 50 % of the data."; got != want {
+		if got, want := As(s, "crashed", "runs/a b").Next, "Next: kestrel resume 'runs/a b' (or R) for the other 50 % of the data."; got != want {
 			t.Errorf("%s: %q, want %q", state, got, want)
 		}
 		s.Evaluation.Proportion, s.Evaluation.Planned = 1, s.Evaluation.Index+2
-		if got, want := As(s, "crashed").Next, "Next: R, or kestrel resume, for the last evaluations."; got != want {
+		if got, want := As(s, "crashed", "runs/a b").Next, "Next: kestrel resume 'runs/a b' (or R) for the last evaluations."; got != want {
 			t.Errorf("%s, all data in: %q, want %q", state, got, want)
 		}
-		if s.State != state || As(s, state) != Of(s) {
+		if s.State != state || As(s, state, "") != Of(s, "") {
 			t.Errorf("%s has become %s", state, s.State)
 		}
 	}

@@ -47,9 +47,6 @@ func (r *reading) sure() string {
 		text += ", with " + percent(p) + " of the belief"
 	}
 	var doubts []string
-	if !r.whole() {
-		doubts = append(doubts, percent(r.Evaluation.Proportion)+" of the data are in")
-	}
 	if n := len(r.equal); n > 0 {
 		doubts = append(doubts, others(n)+" cannot be told from it")
 	}
@@ -59,8 +56,12 @@ func (r *reading) sure() string {
 	if len(doubts) == 0 && p < surely {
 		doubts = append(doubts, "the other "+percent(1-p)+" is with kernels behind it")
 	}
-	if len(doubts) == 0 {
+	switch {
+	case len(doubts) > 0:
+	case r.whole() && r.outstanding() == 0:
 		return text + "; settled."
+	default: // the first sentence says what is to come
+		return text + "; not settled."
 	}
 	return text + "; not settled: " + words.Join(doubts) + "."
 }
