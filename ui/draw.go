@@ -110,7 +110,7 @@ func (b *bench) drawHeader(c *plot.Canvas, r plot.Rect, t *theme.Theme) {
 func (b *bench) leftText() string {
 	within := time.Duration(0)
 	if b.steered() != nil {
-		within = b.first.left(b.snapshot.Progress, b.app.opts.now())
+		within = b.phaseLeft()
 	}
 	left, ok := b.hist.Left(b.elapsed(), within)
 	switch {

@@ -3,8 +3,11 @@ package ui
 import (
 	"strings"
 	"testing"
+	"time"
 
 	tea "charm.land/bubbletea/v2"
+
+	"example.com/kestrel/experiment/prepare"
 )
 
 // newInLauncher is a workbench that shows the launcher, in an empty folder.
@@ -81,4 +84,19 @@ func TestTheLauncherAboutTheLeastSize(t *testing.T) {
 			}
 		}
 	}
+}
+
+// What is done before a run begins is told, with how far it is and what is left of it.
+func TestWhatIsWaitedForIsTold(t *testing.T) {
+	a := testApp(t, 80, 24, nil)
+	now := demoTime
+	a.opts.now = func() time.Time { return now }
+	a.bench, a.busy, a.since = nil, "loading sales", now
+	for trial := 1; trial <= 3; trial++ { // 4 s each
+		now = demoTime.Add(time.Duration(4*trial) * time.Second)
+		a.step.Store(prepare.Step{Doing: "finding out which forecasts better", Of: "trial", Done: trial, Total: 10, Note: "without: none"})
+		a.Update(tickMsg{})
+	}
+	mustShow(t, screen(a), "loading sales …", "finding out which forecasts better, trial 3 of 10", "███", "0:12 so far, about 0:28 more",
+		"without: none")
 }

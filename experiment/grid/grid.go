@@ -83,8 +83,8 @@ func (t *Table) Markdown(w io.Writer) error {
 	return err
 }
 
-// paragraphWidth is how wide a paragraph is at most.
-const paragraphWidth = 100
+// paragraphWidth is how wide a paragraph is at most: as a narrow terminal is.
+const paragraphWidth = 79
 
 // Paragraph writes a text in lines that can be read, broken at spaces only, so that what
 // is to be typed stays whole.
