@@ -8,6 +8,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"example.com/kestrel/experiment/prepare"
+	"example.com/kestrel/kernelspace"
 )
 
 // newInLauncher is a workbench that shows the launcher, in an empty folder.
@@ -99,4 +100,35 @@ func TestWhatIsWaitedForIsTold(t *testing.T) {
 	}
 	mustShow(t, screen(a), "loading sales …", "finding out which forecasts better, trial 3 of 10", "███", "0:12 so far, about 0:28 more",
 		"without: none")
+}
+
+// The launcher's help explains the words of what it starts: every base kernel, every
+// baseline, and what is said of belief; those of a run's bench are of that run's kernels.
+func TestTheLauncherExplainsWords(t *testing.T) {
+	d := newInLauncher(t)
+	d.press("?")
+	mustShow(t, d.screen(), "Help: launcher", "target", "held out", "text column")
+	said := map[string]string{}
+	for _, l := range d.a.help.terms {
+		said[l.word] = l.text
+	}
+	for _, k := range kernelspace.BaseKernels() {
+		if said[k.Name] == "" || strings.ContainsAny(said[k.Name], "σ²") {
+			t.Errorf("%s: %q is no explanation without a formula", k.Name, said[k.Name])
+		}
+	}
+	for _, word := range []string{"Theta", "seasonal naive", "tempered", "CRPS", "q*", "Bayes", "weight", "nats", "M", "settled"} {
+		if said[word] == "" {
+			t.Errorf("%s is not explained", word)
+		}
+	}
+	a := testApp(t, 120, 36, demoEvents(t, "K12", 6))
+	press(a, "?")
+	said = map[string]string{}
+	for _, l := range a.help.terms {
+		said[l.word] = l.text
+	}
+	if said["PER"] == "" || said["q*"] == "" || said["RW"] != "" || said["Theta"] != "" {
+		t.Errorf("of a run over PER, LIN, RQ and SE without baselines: %v", said)
+	}
 }

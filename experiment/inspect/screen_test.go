@@ -12,7 +12,8 @@ import (
 func TestWriteScreen(t *testing.T) {
 	const head = "row,date,n,mean,sd_f,sd_y,"
 	for _, c := range []struct{ what, table, want string }{
-		{"quantiles in any order", head + "f_q0.5,y_q0.95,y_q0.5,y_q0.025\n1,2024-02-06,7,144.4326669685083,1.2429,4.106143,1,151.17998,144,137.67303\n" +
+		{"quantiles in any order", head + "f_q0.5,y_q0.95,y_q0.5,y_q0.025\n" +
+			"1,2024-02-06,7,144.4326669685083,1.2429,4.106143,1,151.17998,144,137.67303\n" +
 			"2,2024-02-07,1234567.5,1000.04,1.2,41,1,2000,1500,-0.96\n",
 			"row        date            n    mean  2.5 %    95 %\n" +
 				"───────────────────────────────────────────────────\n" +
