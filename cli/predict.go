@@ -408,13 +408,26 @@ func refitted(done *inspect.Refitted) string {
 	return text
 }
 
+// weightsText names the weights of a prediction, and says where they are not the belief
+// that the workbench and the summary show.
+func weightsText(weights string) string {
+	switch weights {
+	case "posterior":
+		return "posterior (q*)"
+	case "bayes":
+		return "bayes (Bayes' rule)"
+	}
+	return weights + " (not the belief q*)"
+}
+
 // tell says what was predicted with, and how good it was.
 func (f *predictFlags) tell(
 	w io.Writer, p *inspect.Predictor, q *inspect.PredictQuery, dropped int, done *inspect.Predicted, refitted string,
 ) {
 	with := "with " + done.IDs[0]
 	if n := len(done.IDs); n > 1 {
-		with = fmt.Sprintf("averaged over %d kernels by %s, %s with weight %.3g first", n, q.Weights, done.IDs[0], done.Weights[0])
+		with = fmt.Sprintf("averaged over %d kernels, weights for prediction by %s: %s first with %.3g", n, weightsText(q.Weights),
+			done.IDs[0], done.Weights[0])
 	}
 	fmt.Fprintf(w, "evaluation %d, %s: %d rows\n", done.Evaluation, with, done.Rows)
 	if c := done.Calibration; c != nil {

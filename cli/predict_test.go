@@ -185,7 +185,8 @@ func TestPredictSaysWhatItCannot(t *testing.T) {
 	}
 	for _, at := range []string{"--data new.csv", "--data new.csv --refit", "--horizon 2"} {
 		args := append([]string{"predict", "run"}, strings.Fields(at)...)
-		if code, _, stderr := kestrel(t, args...); code != 0 || !strings.Contains(stderr, "averaged over 2 kernels by posterior") ||
+		if code, _, stderr := kestrel(t, args...); code != 0 ||
+			!strings.Contains(stderr, "averaged over 2 kernels, weights for prediction by posterior (q*): ") ||
 			!strings.Contains(stderr, "note: "+said+"\n") {
 			t.Errorf("%s: code %d\n%s", at, code, stderr)
 		}

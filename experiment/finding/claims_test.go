@@ -34,8 +34,8 @@ func TestClaims(t *testing.T) {
 		{"the baseline does not err", plain(forecast(1, 0)), "The CRPS of forecasts is not 0 as that of naive.", "Forecasts"},
 		{"far worse", plain(forecast(5, 1)), "The CRPS of forecasts is 5 times that of naive.", "Forecasts"},
 		{"better", plain(forecast(1, 2)), "Forecasts 50 % better than naive (CRPS).", ""},
-		{"nearly all of the belief", plain(belief(0.99996), apart), "with more than 99.9 % of the belief", "100"},
-		{"all of the belief", plain(belief(1), apart), "with 100 % of the belief", ""},
+		{"nearly all of the belief", plain(belief(0.99996), apart), "with more than 99.9 % of the belief (q*)", "100"},
+		{"all of the belief", plain(belief(1), apart), "with 100 % of the belief (q*)", ""},
 		{"the others were pruned by hand", plain(func(s *record.Standing, _ *record.Fit) {
 			s.Evaluation.Kernels[1].Fit, s.Evaluation.Kernels[1].Status = nil, vbks.Pruned
 		}, apart), "It is the only one left of 2 kernels.", "leads"},

@@ -44,7 +44,7 @@ func (r *reading) sure() string {
 	text := r.leads()
 	p := r.posterior()
 	if !math.IsNaN(p) {
-		text += ", with " + percent(p) + " of the belief"
+		text += ", with " + percent(p) + " of the belief (q*)"
 	}
 	var doubts []string
 	if n := len(r.equal); n > 0 {
