@@ -394,7 +394,11 @@ func (f *predictFlags) learnAll(ctx context.Context, asked bool, p *inspect.Pred
 	case done == nil:
 		return "", nil
 	}
-	return refitted(done), nil
+	told = refitted(done)
+	if f.horizon != "" && done.HeldOut > 0 {
+		told += ", which the workbench's chart beyond the end has not learned from"
+	}
+	return told, nil
 }
 
 func refitted(done *inspect.Refitted) string {
