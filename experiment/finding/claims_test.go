@@ -34,6 +34,10 @@ func TestClaims(t *testing.T) {
 		{"the baseline does not err", plain(forecast(1, 0)), "The CRPS of forecasts is not 0 as that of naive.", "Forecasts"},
 		{"far worse", plain(forecast(5, 1)), "The CRPS of forecasts is 5 times that of naive.", "Forecasts"},
 		{"better", plain(forecast(1, 2)), "Forecasts 50 % better than naive (CRPS).", ""},
+		{"intervals that hold all", plain(func(s *record.Standing, _ *record.Fit) {
+			scored(s, record.TaskForecast, 1, 1, baseline("naive", "naive", 2))
+			s.Metrics[0].Coverage80 = 1
+		}), "100 % of 50 held-out rows in the 95 % interval, 100 % in those of 80 %: intervals wider than they need be.", "Do not trust"},
 		{"nearly all of the belief", plain(belief(0.99996), apart), "with more than 99.9 % of the belief (q*)", "100"},
 		{"all of the belief", plain(belief(1), apart), "with 100 % of the belief (q*)", ""},
 		{"the others were pruned by hand", plain(func(s *record.Standing, _ *record.Fit) {

@@ -50,7 +50,7 @@ func (r *reading) advice() string {
 		return "predict with " + best.Label + " instead, or give it other kernels"
 	case flagged(r.leader, vbks.StillMoving):
 		return again + " with more steps"
-	case m != nil && m.Intervals() == "too narrow":
+	case m != nil && m.Intervals() == record.TooNarrow:
 		return "look in the fit (3) where the rows leave the band; other kernels, or a transform of the target"
 	case len(r.open) > 0 && more > 0:
 		return fmt.Sprintf("%s the first %s with %d inducing inputs", again, numeral(r.last), more)

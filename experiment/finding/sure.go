@@ -136,7 +136,7 @@ func (r *reading) distrust() string {
 		why = append(why, fmt.Sprintf("%d of %s failed", failed, words.Count(len(r.Evaluation.Kernels), "kernel")))
 	}
 	// A baseline has seen all rows; a part of them is no reason for distrust.
-	if m := r.Averaged(); m != nil && m.Intervals() == "too narrow" && r.whole() {
+	if m := r.Averaged(); m != nil && m.Intervals() == record.TooNarrow && r.whole() {
 		why = append(why, "its intervals are too narrow")
 	}
 	if _, reference, _, ok := r.Beside(); ok && reference.More > muchWorse && !r.nothing && r.whole() {
@@ -230,8 +230,11 @@ func (r *reading) coverage() string {
 		return ""
 	}
 	text := percent(float64(m.Coverage95)) + " of " + words.Count(m.TestRows, "held-out row") + " in the 95 % interval"
-	if wrong := m.Intervals(); wrong != "" {
-		text += ": " + wrong
+	switch m.Intervals() {
+	case record.TooNarrow:
+		text += ": " + record.TooNarrow
+	case record.TooWide:
+		text += m.In80() + ": intervals " + record.TooWide
 	}
 	return text + "."
 }
