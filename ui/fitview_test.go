@@ -46,7 +46,8 @@ func TestFitAhead(t *testing.T) {
 		t.Errorf("asked %+v, want a fan from 5 on", q)
 	}
 	b.hist.Start.Data.Test = 100
-	mustShow(t, shown(b, 140, 33), "end of the data", "forecast", "y (K)", "when", "learned without the held-out rows; kestrel predict takes them in, too")
+	mustShow(t, shown(b, 140, 33), "end of the data", "forecast", "y (K)", "when",
+		"learned without the held-out rows; kestrel predict takes them in, too")
 }
 
 // A range is typed as dates; one that is none says what to write and stays there.
