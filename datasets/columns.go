@@ -241,7 +241,7 @@ func chooseRoles(s *Spec, file string, f *form) (*roles, error) {
 		case f.kinds[i] == kindText:
 			how := whyNoStamp(f.texts[i])
 			if r.texts[i] {
-				how = "; the launcher (inputs) or " + asLevels(name) + " takes it in, each of its texts with an effect (CAT)"
+				how = "; " + asLevels(name) + ", or inputs in the launcher, makes it one (CAT)"
 			}
 			r.notices = append(r.notices, fmt.Sprintf("column %d (%s) holds text and is no input%s", i+1, quoteText(name), how))
 		default:

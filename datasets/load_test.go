@@ -130,8 +130,8 @@ func TestTextColumnsAreNoDefaultInputs(t *testing.T) {
 	if d.Dim != 1 || d.Inputs[0].Name != "x" {
 		t.Errorf("%+v", d.Inputs)
 	}
-	want := []string{`column 1 ("city") holds text and is no input; the launcher (inputs) or --set 'data.types={city="levels"}' takes it in, ` +
-		`each of its texts with an effect (CAT)`, `column 3 ("note") has no values in the first rows and is no input`}
+	want := []string{`column 1 ("city") holds text and is no input; --set 'data.types={city="levels"}', ` +
+		`or inputs in the launcher, makes it one (CAT)`, `column 3 ("note") has no values in the first rows and is no input`}
 	if !slices.Equal(d.Notices, want) {
 		t.Errorf("%q", d.Notices)
 	}
@@ -200,7 +200,7 @@ func TestLoadErrors(t *testing.T) {
 		{"x,y\n", Spec{}, `data.csv: has no rows below the names of its columns`},
 		{"x,y\n", Spec{Inputs: []string{"x"}}, `data.csv: has no rows below the names of its columns`},
 		{"a,b,y\ns,t,1\nu,v,2\n", Spec{}, `data.csv: no column is left to be an input: column 1 ("a") holds text and is no input; ` +
-			`the launcher (inputs) or --set 'data.types={a="levels"}' takes it in, each of its texts with an effect (CAT)`},
+			`--set 'data.types={a="levels"}', or inputs in the launcher, makes it one (CAT)`},
 		{"", Spec{}, `data.csv: has no rows`},
 		{"\n \n", Spec{}, `data.csv: has no rows`},
 		{"x,y\n1,5\n2,5\n3,NA\n", Spec{}, `data.csv: the target "y" is 5 in every row: there is nothing to learn`},

@@ -62,8 +62,10 @@ var (
 		{"slack", "what the bounds on a log probability leave open; more inducing inputs make it less"},
 		{"settled", "no other kernel may come to lead, with all data in and q* of 0.9; else grey"},
 		{"M", "inducing inputs: kernels see the training rows through so many of them; more are dearer and tell more"},
-		{"= ≠ !", "= cannot be told from the leader; " +
-			"≠ is worse whatever more inducing inputs would say; ! see its card: something is odd about it"},
+		{"=", "cannot be told from the leader, within a nat or twice the error of the gap"},
+		{"≠", "surely behind the leader, even if by little: their bounds do not overlap, so that no more inducing inputs would " +
+			"turn it round; other hyperparameters might. How much it is behind the gap says"},
+		{"!", "something is odd about it: see its card"},
 	}
 	scoreWords = []term{
 		{"RMSE", "how far predictions are off as a rule"},
