@@ -23,6 +23,7 @@ type Finding struct {
 	Settled bool // all data are in, no other kernel may lead, and nearly all of the belief is the leader's
 
 	plain, brief, named string // What without the kernel's name, Sure without numbers, What as the name alone
+	command             string // Next without what it does
 }
 
 // As is Of a run that stands otherwise than its log says last: crashed, or of another
@@ -50,6 +51,9 @@ func Of(s *record.Standing, dir string) Finding {
 	f := Finding{What: r.what(), Distrust: r.distrust(), Sure: r.sure(), Error: r.error(), Coverage: r.coverage(),
 		Settled: r.settled()}
 	f.Next = r.next()
+	if f.command = f.Next; r.command != "" {
+		f.command = "Next: " + r.command + "."
+	}
 	f.plain, f.brief, f.named = f.What, r.briefly(f.Settled), r.provisional(r.description())
 	if text, ok := strings.CutSuffix(f.What, r.named()); ok {
 		f.plain = text + "."
@@ -76,7 +80,7 @@ func (f Finding) Within(fits func(text string) bool) string {
 	for _, step := range []struct {
 		part *string
 		text string
-	}{{nil, ""}, {&f.Coverage, ""}, {&f.What, f.plain}, {&f.Sure, f.brief}, {&f.Error, ""}, {&f.Next, ""}, {&f.Sure, ""},
+	}{{nil, ""}, {&f.Coverage, ""}, {&f.What, f.plain}, {&f.Sure, f.brief}, {&f.Next, f.command}, {&f.Error, ""}, {&f.Next, ""}, {&f.Sure, ""},
 		{&f.What, f.named}} {
 		if step.part != nil && *step.part != "" {
 			*step.part = step.text
@@ -99,6 +103,7 @@ type reading struct {
 	equal   []*record.Kernel // that cannot be told from the leader
 	open    []*record.Kernel // whose bounds reach beyond the leader's
 	last    int              // the last rank of these
+	command string           // what to do, where that is one
 }
 
 // deciding is the slack in nats below which bounds decide nothing more.

@@ -304,8 +304,9 @@ func TestNothingYet(t *testing.T) {
 // A short text says what takes long more briefly, then leaves the least important out,
 // and what it has stands in full.
 func TestWithin(t *testing.T) {
-	f := Finding{What: "A (a).", Sure: "B, b.", Error: "C.", Coverage: "D.", Next: "E.", plain: "A.", brief: "B.", named: "a"}
-	for room, want := range map[int]string{21: "A (a). B, b. C. D. E.", 20: "A (a). B, b. C. E.", 17: "A. B, b. C. E.", 13: "A. B. C. E.",
+	f := Finding{What: "A (a).", Sure: "B, b.", Error: "C.", Coverage: "D.", Next: "E e.", plain: "A.", brief: "B.", named: "a", command: "E."}
+	for room, want := range map[int]string{23: "A (a). B, b. C. D. E e.", 22: "A (a). B, b. C. E e.", 19: "A. B, b. C. E e.", 15: "A. B. C. E e.",
+		12: "A. B. C. E.",
 		10: "A. B. E.", 7: "A. B.", 4: "A.", 0: "a"} {
 		if got := f.Within(func(s string) bool { return len(s) <= room }); got != want {
 			t.Errorf("in %d characters %q, want %q", room, got, want)

@@ -15,6 +15,12 @@ func (r *reading) next() string {
 	return ""
 }
 
+// does is a command with what it does.
+func (r *reading) does(command, what string) string {
+	r.command = command
+	return command + " " + what
+}
+
 func (r *reading) advice() string {
 	switch r.State {
 	case record.Paused:
@@ -37,6 +43,7 @@ func (r *reading) advice() string {
 	series := r.Start.Data.Series != nil
 	m := r.Averaged()
 	predict := "kestrel predict " + r.run
+	ahead := fmt.Sprintf("%s --horizon %d", predict, r.horizon(task))
 	again := "re-optimise (kestrel resume " + r.run + ", then r)"
 	unsure := len(r.equal) > 0 || r.posterior() < surely
 	switch more := r.inducing(); {
@@ -57,15 +64,15 @@ func (r *reading) advice() string {
 	case r.once():
 		return "rows over two of its periods, or a bound on the period (hyperparameters)"
 	case r.Start.Data.Test == 0:
-		return "kestrel run " + r.config + " --set data.test=0.1 holds rows out to learn its error"
+		return r.does("kestrel run "+r.config+" --set data.test=0.1", "holds rows out to learn its error")
 	case series && unsure:
-		return fmt.Sprintf("%s --horizon %d averages over them; more rows may tell them apart", predict, r.horizon(task))
+		return r.does(ahead, "averages over them; more rows may tell them apart")
 	case series:
-		return fmt.Sprintf("%s --horizon %d forecasts beyond the end", predict, r.horizon(task))
+		return r.does(ahead, "forecasts beyond the end")
 	case unsure:
-		return predict + " --data new.csv averages over them; more rows may tell them apart"
+		return r.does(predict+" --data new.csv", "averages over them; more rows may tell them apart")
 	}
-	return predict + " --data new.csv predicts at other rows"
+	return r.does(predict+" --data new.csv", "predicts at other rows")
 }
 
 // mostAhead is how many steps are forecast at most unless more are asked for.

@@ -504,7 +504,7 @@ func (h *History) Left(worked, within time.Duration) (time.Duration, bool) {
 	since := max(0, worked-time.Duration(float64(h.Worked)*float64(time.Second)))
 	here := max(0, each-since, within)
 	if more := h.Evaluation.Planned - h.Evaluation.Index - 1; more >= 0 {
-		return here + time.Duration(more)*max(each, since+within), true
+		return here + time.Duration(more)*max(each, since), true
 	}
 	return within, within > 0 // the last one is scored
 }
