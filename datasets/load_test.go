@@ -140,7 +140,7 @@ func TestTextColumnsAreNoDefaultInputs(t *testing.T) {
 // The option that a notice names takes the column in, whatever its name.
 func TestAsLevels(t *testing.T) {
 	for name, want := range map[string]string{"room_1": `{room_1="levels"}`, "the room": `{"the room"="levels"}`,
-		"it's": `{"it'\''s"="levels"}`,
+		"it's":  `{"it'\''s"="levels"}`,
 		"Größe": `{"Größe"="levels"}`} {
 		if got := asLevels(name); got != "--set 'data.types="+want+"'" {
 			t.Errorf("%q: %s", name, got)

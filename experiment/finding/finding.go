@@ -19,6 +19,7 @@ type Finding struct {
 	Error    string // beside a baseline
 	Coverage string // of the intervals of 95 %
 	Next     string // what to do
+	Command  string // the command of that, "" where it is none
 
 	Settled bool // all data are in, no other kernel may lead, and nearly all of the belief is the leader's
 
@@ -52,7 +53,7 @@ func Of(s *record.Standing, dir string) Finding {
 		Settled: r.settled()}
 	f.Next = r.next()
 	if f.command = f.Next; r.command != "" {
-		f.command = "Next: " + r.command + "."
+		f.Command, f.command = r.command, "Next: "+r.command
 	}
 	f.plain, f.brief, f.named = f.What, r.briefly(f.Settled), r.provisional(r.description())
 	if text, ok := strings.CutSuffix(f.What, r.named()); ok {
