@@ -131,4 +131,7 @@ func TestTheLauncherExplainsWords(t *testing.T) {
 	if said["PER"] == "" || said["q*"] == "" || said["RW"] != "" || said["Theta"] != "" {
 		t.Errorf("of a run over PER, LIN, RQ and SE without baselines: %v", said)
 	}
+	if got := weightsText("[predict]\nweights = \"tempered\"\n"); got != weightWords["tempered"] || weightsText("[predict]\ntop = 1\n") != "" {
+		t.Errorf("weights: %q", got)
+	}
 }

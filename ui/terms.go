@@ -135,7 +135,7 @@ func changes(n int) string {
 func (b *bench) scoreTerms() []term {
 	here := map[string]string{}
 	if b.hist.Start != nil {
-		here["weight"] = weightWords[setting(b.hist.Start.Config, "predict", "weights")]
+		here["weight"] = weightsText(b.hist.Start.Config)
 	}
 	if m := b.hist.Averaged(); m != nil {
 		unit := b.hist.TargetUnit()
@@ -150,14 +150,17 @@ func (b *bench) scoreTerms() []term {
 	return with(scoreWords, here)
 }
 
-// setting is a key of a run's config as it is written, "" where there is none.
-func setting(text, section, key string) (found string) {
-	_ = config.EachSetting(text, func(s, k, value string) { // what cannot be read has none
-		if s == section && k == key {
-			found = strings.Trim(value, `"`)
+// weightsText says what the weights are that a config asks for, "" where that is not
+// known.
+func weightsText(text string) (said string) {
+	_ = config.EachSetting(text, func(section, key, value string) { // what cannot be read has none
+		for name, about := range weightWords {
+			if section == "predict" && key == "weights" && strings.Contains(value, name) {
+				said = about
+			}
 		}
 	})
-	return found
+	return said
 }
 
 // heading divides words.

@@ -8,6 +8,8 @@ import (
 	"charm.land/lipgloss/v2"
 	"charm.land/lipgloss/v2/table"
 	"github.com/charmbracelet/x/ansi"
+
+	"example.com/kestrel/experiment/words"
 )
 
 // Table is a heading and rows with as many cells. Cells are one line, without anything
@@ -91,7 +93,7 @@ const paragraphWidth = 79
 func Paragraph(w io.Writer, text string) error {
 	var b strings.Builder
 	at := 0
-	for i, word := range strings.Fields(text) {
+	for i, word := range words.Unbroken(text) {
 		width := ansi.StringWidth(word)
 		switch {
 		case i == 0:
