@@ -305,7 +305,8 @@ func TestNothingYet(t *testing.T) {
 // and what it has stands in full.
 func TestWithin(t *testing.T) {
 	f := Finding{What: "A (a).", Sure: "B, b.", Error: "C.", Coverage: "D.", Next: "E e.", plain: "A.", brief: "B.", named: "a", command: "E."}
-	for room, want := range map[int]string{23: "A (a). B, b. C. D. E e.", 22: "A (a). B, b. C. E e.", 19: "A. B, b. C. E e.", 15: "A. B. C. E e.",
+	for room, want := range map[int]string{23: "A (a). B, b. C. D. E e.", 22: "A (a). B, b. C. E e.", 19: "A. B, b. C. E e.",
+		15: "A. B. C. E e.",
 		12: "A. B. C. E.",
 		10: "A. B. E.", 7: "A. B.", 4: "A.", 0: "a"} {
 		if got := f.Within(func(s string) bool { return len(s) <= room }); got != want {
