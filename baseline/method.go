@@ -13,24 +13,25 @@ type Normal struct{ Mean, SD float64 }
 type Method struct {
 	Name    string                                                      // for tables and flags
 	Label   string                                                      // for people
+	About   string                                                      // what it does, for who has not heard of it
 	Predict func(s *Series, season int, at []float64) ([]Normal, error) // one for each of at
 }
 
 // Forecasts are the methods for inputs beyond the last training input.
 func Forecasts() []Method {
 	return []Method{
-		{"naive", "naive", Naive},
-		{"snaive", "seasonal naive", SeasonalNaive},
-		{"drift", "random walk with drift", Drift},
-		{"theta", "Theta", Theta},
-		{"ets", "exponential smoothing", ETS},
+		{"naive", "naive", "all that comes is as the last row", Naive},
+		{"snaive", "seasonal naive", "all that comes is as it was a season ago: this Monday as the last", SeasonalNaive},
+		{"drift", "random walk with drift", "the line through the first and the last row goes on", Drift},
+		{"theta", "Theta", "half a straight trend, half a smoothed level, of the series without its season; won the M3 competition", Theta},
+		{"ets", "exponential smoothing", "level, trend and season as means that forget what is long ago", ETS},
 	}
 }
 
 // Fillings are the methods for inputs between training inputs.
 func Fillings() []Method {
 	return []Method{
-		{"linear", "linear interpolation", Interpolate},
-		{"phase", "mean of the season's phase", PhaseMean},
+		{"linear", "linear interpolation", "the line between the neighbours of a gap", Interpolate},
+		{"phase", "mean of the season's phase", "the mean of all rows at the same place of the season: of all Mondays", PhaseMean},
 	}
 }

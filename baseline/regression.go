@@ -13,14 +13,15 @@ import (
 type Regression struct {
 	Name    string                                                        // for tables
 	Label   string                                                        // for people
+	About   string                                                        // what it does, for who has not heard of it
 	Predict func(x []float64, dim int, y, at []float64) ([]Normal, error) // one for each row of at
 }
 
 // Regressions are the methods for targets that any number of inputs explain.
 func Regressions() []Regression {
 	return []Regression{
-		{"mean", "mean of the training rows", Mean},
-		{"lsq", "linear least squares", LeastSquares},
+		{"mean", "mean of the training rows", "the same number for every row", Mean},
+		{"lsq", "linear least squares", "a straight line in every input, added up", LeastSquares},
 	}
 }
 

@@ -10,8 +10,10 @@ import (
 
 	"example.com/kestrel/experiment/backtest"
 	"example.com/kestrel/experiment/config"
+	"example.com/kestrel/experiment/prepare"
 	"example.com/kestrel/experiment/rundir"
 	"example.com/kestrel/experiment/series"
+	"example.com/kestrel/experiment/words"
 )
 
 // backtestFlags are the flags of backtest.
@@ -95,10 +97,13 @@ func (f *backtestFlags) run(cmd *cobra.Command, name string) (err error) {
 		}
 	}()
 	done, all := work.Done()
-	say := func(line string) {
-		if !f.quiet {
-			fmt.Fprintln(cmd.ErrOrStderr(), line)
-		}
+	say, told := func(string) {}, func() {}
+	step := func() prepare.Step { return prepare.Step{Doing: "forecasting", Of: "run", Done: done, Total: all} }
+	if !f.quiet {
+		w := newWaiting(cmd)
+		defer w.done()
+		told = w.done
+		say = func(line string) { w.line(line); w.take(step()) }
 	}
 	for _, line := range work.Notices {
 		say("note: " + line)
@@ -111,10 +116,16 @@ func (f *backtestFlags) run(cmd *cobra.Command, name string) (err error) {
 	if work.GoesOn() && done < all {
 		say(series.GoesOn(done, all))
 	}
+	if !f.quiet && done < all {
+		if e, err := work.Estimate(ctx); err == nil {
+			say(words.Count(all-done, "run") + " will take " + e.String())
+		}
+	}
 	result, err := work.Run(ctx, func(s *backtest.Series, origin int) {
 		done++
 		say(fmt.Sprintf("%s, origin %d of %d: %d of %d runs", s.Name, origin, len(s.Train), done, all))
 	})
+	told()
 	switch {
 	case errors.Is(err, errInterrupted):
 		return &exitError{exitInterrupted, fmt.Errorf("interrupted; %d of %d runs finished; %s goes on", done, all, again(cmd, dir, name))}

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -51,8 +52,14 @@ func newModel() *cobra.Command {
 			if quiet {
 				tell = io.Discard
 			}
-			ctx := cmd.Context()
-			err := writeModel(ctx, args[0], data, out, refit, withoutRows, tell)
+			ctx, told := tellWaiting(cmd.Context(), cmd, quiet)
+			defer told()
+			var said bytes.Buffer // lines below the one that is written over
+			err := writeModel(ctx, args[0], data, out, refit, withoutRows, &said)
+			told()
+			if _, e := said.WriteTo(tell); err == nil {
+				err = failed(e)
+			}
 			if err != nil && ctx.Err() != nil {
 				return context.Cause(ctx)
 			}

@@ -10,9 +10,12 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 	"unicode"
 
 	"github.com/creack/pty"
+
+	"example.com/kestrel/experiment/prepare"
 )
 
 // onTerminal runs the program with a terminal for its output and its errors and
@@ -124,5 +127,51 @@ func TestReportIsShort(t *testing.T) {
 	if s := b.String(); len(s) > 3000 || strings.Count(s, "\n") != 1 || !strings.HasPrefix(s, "kestrel: begin; é") ||
 		!strings.HasSuffix(s, "é; end\n") {
 		t.Errorf("%d bytes: %.100q", len(s), s)
+	}
+}
+
+// What is waited for is told with what is left of it; lines that stay stand alone.
+func TestWaiting(t *testing.T) {
+	began := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
+	var out strings.Builder
+	w := &waiting{out: &out, began: began}
+	if got := w.text(began.Add(3 * time.Second)); got != "reading; 0:03 so far" {
+		t.Error(got)
+	}
+	at := func(s int, done int) string {
+		w.step = prepare.Step{Doing: "kernels predict", Of: "kernel", Done: done, Total: 10}
+		w.meter.Take(w.step.Doing, done, began.Add(time.Duration(s)*time.Second))
+		return w.text(began.Add(time.Duration(s) * time.Second))
+	}
+	for _, c := range []struct {
+		s, done int
+		want    string
+	}{{10, 0, "kernels predict, kernel 0 of 10; 0:10 so far"},
+		{16, 2, "kernels predict, kernel 2 of 10; 0:16 so far, this step about 0:24 more"},
+		{40, 10, "kernels predict, kernel 10 of 10; 0:40 so far"}} {
+		if got := at(c.s, c.done); got != c.want {
+			t.Errorf("%q, want %q", got, c.want)
+		}
+	}
+	w.line("a line")
+	w.width = func() int { return 80 }
+	w.line("another")
+	if got := out.String(); got != "a line\n\r\x1b[Kanother\n" {
+		t.Errorf("%q", got)
+	}
+}
+
+// On a terminal predictions are a table for reading, unless a format is asked for.
+func TestPredictionsOnATerminal(t *testing.T) {
+	t.Chdir(t.TempDir())
+	tinyRun(t, "run")
+	write(t, "new.csv", "x\n0.5\n")
+	sent, code := onTerminal(t, "predict", "run", "--data", "new.csv", "--quiet")
+	if lines := strings.Split(sent, "\r\n"); code != 0 || strings.Join(strings.Fields(lines[0]), " ") != "row x mean 5 % 95 %" {
+		t.Errorf("code %d\n%s", code, sent)
+	}
+	if sent, code := onTerminal(t, "predict", "run", "--data", "new.csv", "--quiet", "--format", "csv"); code != 0 ||
+		!strings.HasPrefix(sent, "row,x,mean,sd_f,sd_y,f_q0.05,") {
+		t.Errorf("code %d\n%s", code, sent)
 	}
 }

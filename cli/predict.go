@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -96,7 +97,7 @@ func newPredict() *cobra.Command {
 	fs.IntVar(&f.top, "top", 0, "kernels averaged, 0 for all; default the run's predict.top")
 	fs.StringVar(&f.method, "method", config.MethodAverage,
 		"method: "+config.MethodAverage+", the average over kernels, or "+config.MethodSingle+", the best one")
-	fs.StringVar(&f.format, "format", "csv", "format: csv, or json, an array of objects")
+	fs.StringVar(&f.format, "format", "csv", "format: csv, or json, an array of objects; default csv, on a terminal a table for reading")
 	fs.BoolVar(&f.quiet, "quiet", false, "nothing on standard error")
 	for flag, choices := range map[string][]string{
 		"weights": vbks.WeightNames()[1:], "method": {config.MethodAverage, config.MethodSingle}, "format": {"csv", "json"},
@@ -252,6 +253,8 @@ func openPredictor(ctx context.Context, of string) (*inspect.Predictor, error) {
 }
 
 func (f *predictFlags) predict(ctx context.Context, cmd *cobra.Command, run string) error {
+	ctx, told := tellWaiting(ctx, cmd, f.quiet)
+	defer told()
 	p, err := openPredictor(ctx, run)
 	if err != nil {
 		return err
@@ -279,6 +282,8 @@ func (f *predictFlags) predict(ctx context.Context, cmd *cobra.Command, run stri
 		return err
 	}
 	switch {
+	case f.out == "" && isTerminal(cmd.OutOrStdout()):
+		err = f.show(cmd, told, func(to io.Writer) error { return write(to, nil) })
 	case f.out == "":
 		err = write(cmd.OutOrStdout(), nil)
 	default:
@@ -309,6 +314,7 @@ func (f *predictFlags) predict(ctx context.Context, cmd *cobra.Command, run stri
 	default:
 		return failed(err)
 	}
+	told()
 	if !f.quiet {
 		dropped := 0
 		if at.file != nil {
@@ -320,6 +326,21 @@ func (f *predictFlags) predict(ctx context.Context, cmd *cobra.Command, run stri
 		f.tell(cmd.ErrOrStderr(), p, &q, dropped, done, refitted)
 	}
 	return nil
+}
+
+// show writes predictions to a terminal, when all are there: for reading, unless a
+// format is asked for.
+func (f *predictFlags) show(cmd *cobra.Command, told func(), write func(io.Writer) error) error {
+	var table bytes.Buffer
+	if err := write(&table); err != nil {
+		return err
+	}
+	told()
+	if !cmd.Flags().Changed("format") {
+		return inspect.WriteScreen(cmd.OutOrStdout(), table.Bytes())
+	}
+	_, err := table.WriteTo(cmd.OutOrStdout())
+	return err
 }
 
 // predictAt is where to predict.
@@ -373,7 +394,11 @@ func (f *predictFlags) learnAll(ctx context.Context, asked bool, p *inspect.Pred
 	case done == nil:
 		return "", nil
 	}
-	return refitted(done), nil
+	told = refitted(done)
+	if f.horizon != "" && done.HeldOut > 0 {
+		told += ", which the workbench's chart beyond the end has not learned from"
+	}
+	return told, nil
 }
 
 func refitted(done *inspect.Refitted) string {
@@ -387,13 +412,26 @@ func refitted(done *inspect.Refitted) string {
 	return text
 }
 
+// weightsText names the weights of a prediction, and says where they are not the belief
+// that the workbench and the summary show.
+func weightsText(weights string) string {
+	switch weights {
+	case "posterior":
+		return "posterior (q*)"
+	case "bayes":
+		return "bayes (Bayes' rule)"
+	}
+	return weights + " (not the belief q*)"
+}
+
 // tell says what was predicted with, and how good it was.
 func (f *predictFlags) tell(
 	w io.Writer, p *inspect.Predictor, q *inspect.PredictQuery, dropped int, done *inspect.Predicted, refitted string,
 ) {
 	with := "with " + done.IDs[0]
 	if n := len(done.IDs); n > 1 {
-		with = fmt.Sprintf("averaged over %d kernels by %s, %s with weight %.3g first", n, q.Weights, done.IDs[0], done.Weights[0])
+		with = fmt.Sprintf("averaged over %d kernels, weights for prediction by %s: %s first with %.3g", n, weightsText(q.Weights),
+			done.IDs[0], done.Weights[0])
 	}
 	fmt.Fprintf(w, "evaluation %d, %s: %d rows\n", done.Evaluation, with, done.Rows)
 	if c := done.Calibration; c != nil {

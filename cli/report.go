@@ -35,12 +35,14 @@ func newReport() *cobra.Command {
 			if err := output.Check(out, args[0]); err != nil {
 				return fmt.Errorf("-o %w", err)
 			}
-			ctx := cmd.Context()
+			ctx, told := tellWaiting(cmd.Context(), cmd, false)
+			defer told()
 			var left string
 			err := output.Write(out, func(w io.Writer) (err error) {
 				left, err = report.Write(ctx, args[0], data, time.Now(), w)
 				return err
 			})
+			told()
 			switch {
 			case err != nil && ctx.Err() != nil:
 				return context.Cause(ctx)

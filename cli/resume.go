@@ -57,7 +57,7 @@ func newResume() *cobra.Command {
 
 // resume goes on with a run to its end, or until ctx ends.
 func (f *runFlags) resume(ctx context.Context, cmd *cobra.Command, path, data string, fromStart bool) error {
-	summary := &history.Summary{}
+	summary := &history.Summary{Dir: path}
 	progress := &record.Progress{Out: cmd.ErrOrStderr(), Quiet: true}
 	session, err := experiment.Resume(ctx, path, experiment.ResumeOptions{FromStart: fromStart, Data: data, Unasked: true,
 		Past: record.Recorders{progress, summary}}, progress, summary)

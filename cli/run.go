@@ -209,7 +209,7 @@ func interrupts(parent context.Context) (context.Context, func()) {
 
 // one makes a run in a directory that has been checked.
 func (f *runFlags) one(ctx context.Context, cmd *cobra.Command, c config.Config, path string) error {
-	summary := &history.Summary{}
+	summary := &history.Summary{Dir: path}
 	progress := &record.Progress{Out: cmd.ErrOrStderr(), Quiet: f.quiet}
 	c.Unasked = true
 	session, err := experiment.Begin(ctx, c, path, progress, summary)

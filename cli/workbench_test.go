@@ -308,7 +308,7 @@ func TestSession(t *testing.T) {
 	p.restored()
 
 	es := events(dir)
-	p.tells(finding.Of(&historytest.Summarise(es).Standing).Text())
+	p.tells(finding.Of(&historytest.Summarise(es).Standing, dir).Text())
 	if n := count(es, record.EventReoptimised); n != 1 {
 		t.Errorf("%d re-optimisations", n)
 	}

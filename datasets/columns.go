@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"strings"
 	"time"
+	"unicode"
 )
 
 // Column is an input or the target.
@@ -129,6 +130,17 @@ func (r *roles) asText(f *form, i int) bool {
 	return r.types[i] == TypeFlag && f.kinds[i] == kindText
 }
 
+// asLevels is the option that takes a column of texts in.
+func asLevels(name string) string {
+	key := quoteText(name)
+	if bare := strings.Trim(key, `"`); bare == name && !strings.ContainsFunc(name, func(c rune) bool {
+		return c != '-' && c != '_' && (c > unicode.MaxASCII || !unicode.IsLetter(c) && !unicode.IsDigit(c))
+	}) {
+		key = bare
+	}
+	return fmt.Sprintf("--set 'data.types={%s=\"levels\"}'", strings.ReplaceAll(key, "'", `'\''`))
+}
+
 // chooseRoles finds the columns that a Spec names, with its defaults: the last
 // column is the target, all others that hold numbers or time stamps are inputs.
 func chooseRoles(s *Spec, file string, f *form) (*roles, error) {
@@ -227,7 +239,11 @@ func chooseRoles(s *Spec, file string, f *form) (*roles, error) {
 		case f.kinds[i] == kindNumber || f.kinds[i] == kindTime || r.texts[i] && (others >= textsBeside || r.types[i] != ""):
 			r.inputs = append(r.inputs, i)
 		case f.kinds[i] == kindText:
-			r.notices = append(r.notices, fmt.Sprintf("column %d (%s) holds text and is no input%s", i+1, quoteText(name), whyNoStamp(f.texts[i])))
+			how := whyNoStamp(f.texts[i])
+			if r.texts[i] {
+				how = "; " + asLevels(name) + ", or inputs in the launcher, makes it one (CAT)"
+			}
+			r.notices = append(r.notices, fmt.Sprintf("column %d (%s) holds text and is no input%s", i+1, quoteText(name), how))
 		default:
 			r.notices = append(r.notices, fmt.Sprintf("column %d (%s) has no values in the first rows and is no input", i+1, quoteText(name)))
 		}

@@ -1,10 +1,13 @@
 package datasets
 
 import (
+	"cmp"
 	"fmt"
+	"maps"
 	"math"
 	"slices"
 	"strings"
+	"time"
 	"unicode"
 
 	"example.com/kestrel/baseline"
@@ -222,4 +225,94 @@ func (s *Series) calendar(span float64) {
 	if len(s.Seasons) > 0 {
 		s.Season = int(math.Round(s.Seasons[0] / s.Step))
 	}
+}
+
+// Rhythm is when in a day, a week or a year the training rows of a series are high and
+// when low, each beside the mean of a whole one about it.
+type Rhythm struct {
+	Every string `json:"every"` // "day", "week", "year"
+	High  string `json:"high"`  // such as "18:00", "Saturday", "July"
+	Low   string `json:"low"`
+}
+
+// rhythms are those that rows can show: of so many seconds, in parts with names, of which
+// a step between rows must be no more than step.
+var rhythms = []struct {
+	every         string
+	seconds, step float64
+	part          func(local time.Time) (int, string)
+}{
+	{"day", secondsPerDay, secondsPerDay / 4, func(t time.Time) (int, string) { return t.Hour(), fmt.Sprintf("%02d:00", t.Hour()) }},
+	{"week", 7 * secondsPerDay, 1.1 * secondsPerDay, func(t time.Time) (int, string) { return int(t.Weekday()), t.Weekday().String() }},
+	{"year", 365.2425 * secondsPerDay, 32 * secondsPerDay, func(t time.Time) (int, string) { return int(t.Month()), t.Month().String() }},
+}
+
+// surelyApart is by how many standard errors the highest part and the lowest must differ.
+const surelyApart = 4
+
+// rhythms finds when a series of time stamps in one zone is high and low.
+func (d *Dataset) rhythms() (out []Rhythm) {
+	if d.Series == nil || !d.Inputs[0].Time || d.offsets != nil {
+		return nil
+	}
+	in := &d.Inputs[0]
+	zone := in.zone()
+	if d.calendar != nil && d.calendar.zone != nil {
+		zone = d.calendar.zone
+	}
+	rows := slices.Clone(d.Train)
+	slices.SortStableFunc(rows, func(a, b int32) int { return cmp.Compare(d.X[int(a)*d.Dim], d.X[int(b)*d.Dim]) })
+	times, sums := make([]float64, len(rows)), make([]float64, len(rows)+1) // sums of the targets before a row
+	for i, r := range rows {
+		times[i], sums[i+1] = in.Seconds(d.X[int(r)*d.Dim]), sums[i]+d.Y[r]
+	}
+	for _, k := range rhythms {
+		if len(rows) == 0 || in.Seconds(d.Series.Step) > k.step || times[len(rows)-1]-times[0] < 2*k.seconds {
+			continue
+		}
+		type part struct {
+			name            string
+			n, sum, squares float64
+		}
+		parts := map[int]*part{}
+		from, to := 0, 0
+		for i, r := range rows {
+			for times[i]-times[from] > k.seconds/2 {
+				from++
+			}
+			for to < len(rows) && times[to]-times[i] < k.seconds/2-1e-6*k.seconds {
+				to++
+			}
+			if times[i]-times[0] < k.seconds/2 || times[len(rows)-1]-times[i] < k.seconds/2 {
+				continue // no whole one is about it
+			}
+			at, name := k.part(in.At(d.X[int(r)*d.Dim]).In(zone))
+			if parts[at] == nil {
+				parts[at] = &part{name: name}
+			}
+			v := d.Y[r] - (sums[to]-sums[from])/float64(to-from)
+			parts[at].n, parts[at].sum, parts[at].squares = parts[at].n+1, parts[at].sum+v, parts[at].squares+v*v
+		}
+		var high, low *part
+		whole := len(parts) >= 3
+		mean := func(p *part) float64 { return p.sum / p.n }
+		for _, at := range slices.Sorted(maps.Keys(parts)) {
+			p := parts[at]
+			whole = whole && p.n >= 2
+			if high == nil || mean(p) > mean(high) {
+				high = p
+			}
+			if low == nil || mean(p) < mean(low) {
+				low = p
+			}
+		}
+		if !whole {
+			continue
+		}
+		variance := func(p *part) float64 { return max(0, p.squares-p.sum*p.sum/p.n) / (p.n - 1) / p.n } // of the mean
+		if apart := mean(high) - mean(low); apart > surelyApart*math.Sqrt(variance(high)+variance(low)) {
+			out = append(out, Rhythm{k.every, high.name, low.name})
+		}
+	}
+	return out
 }

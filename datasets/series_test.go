@@ -3,9 +3,11 @@ package datasets
 import (
 	"fmt"
 	"math"
+	"math/rand/v2"
 	"slices"
 	"strings"
 	"testing"
+	"time"
 )
 
 // loadSeries loads rows whose input of a name is at(i), and returns what is found.
@@ -101,5 +103,41 @@ func TestSeriesSplit(t *testing.T) {
 	}
 	if d := loadSeries(t, "x", 100, fromZero(1), Spec{TestFraction: 0.1}); d.SplitBy != "random" || len(d.Test) != 10 {
 		t.Errorf("%s: %v", d.SplitBy, d.Test)
+	}
+}
+
+// Of what is made to be high and low at a time that is found, on a rise that is larger;
+// of noise, of rows too far apart and of less than two whole ones nothing is.
+func TestRhythms(t *testing.T) {
+	rng := rand.New(rand.NewPCG(7, 3))
+	week := func(at time.Time) float64 {
+		return map[time.Weekday]float64{time.Saturday: 4, time.Monday: -3}[at.Weekday()]
+	}
+	day := func(at time.Time) float64 { return map[int]float64{18: 5, 6: -5}[at.Hour()] }
+	year := func(at time.Time) float64 { return map[time.Month]float64{time.July: 8, time.January: -8}[at.Month()] }
+	for _, c := range []struct {
+		what string
+		rows int
+		next func(time.Time) time.Time
+		of   func(time.Time) float64
+		want []Rhythm
+	}{
+		{"a week by days", 400, func(at time.Time) time.Time { return at.AddDate(0, 0, 1) }, week, []Rhythm{{"week", "Saturday", "Monday"}}},
+		{"a day and a week by hours", 24 * 60, func(at time.Time) time.Time { return at.Add(time.Hour) },
+			func(at time.Time) float64 { return day(at) + week(at) }, []Rhythm{{"day", "18:00", "06:00"}, {"week", "Saturday", "Monday"}}},
+		{"a year by months", 96, func(at time.Time) time.Time { return at.AddDate(0, 1, 0) }, year, []Rhythm{{"year", "July", "January"}}},
+		{"a year and a half by days", 540, func(at time.Time) time.Time { return at.AddDate(0, 0, 1) }, year, nil},
+		{"noise", 400, func(at time.Time) time.Time { return at.AddDate(0, 0, 1) }, func(time.Time) float64 { return 0 }, nil},
+	} {
+		var b strings.Builder
+		b.WriteString("when,y\n")
+		at := time.Date(2021, 1, 1, 0, 0, 0, 0, time.UTC)
+		for i := range c.rows {
+			fmt.Fprintf(&b, "%s,%.4f\n", at.Format(time.RFC3339), 1000+50*float64(i)/float64(c.rows)+c.of(at)+rng.NormFloat64())
+			at = c.next(at)
+		}
+		if got := Describe(loadText(t, b.String(), Spec{}), nil).Rhythms; !slices.Equal(got, c.want) {
+			t.Errorf("%s: %v, want %v", c.what, got, c.want)
+		}
 	}
 }

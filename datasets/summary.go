@@ -35,6 +35,7 @@ type Summary struct {
 	DroppedInputs int             `json:"dropped_inputs"`
 	Kernel        string          `json:"kernel,omitempty"`
 	Series        *Series         `json:"series,omitempty"`   // nil if it is none in time
+	Rhythms       []Rhythm        `json:"rhythms,omitempty"`  // when it is high and low
 	SplitBy       string          `json:"split_by,omitempty"` // which rows are held out, as Spec.SplitBy but for "auto"
 	StandardiseX  string          `json:"standardise_x,omitempty"`
 	StandardiseY  string          `json:"standardise_y,omitempty"`
@@ -103,7 +104,7 @@ func Describe(d *Dataset, s *Scaler) *Summary {
 		Name: d.Name, Source: d.Source, Path: d.Path, SHA256: d.SHA256, MaskSHA256: d.MaskSHA256,
 		RowsRead: d.Rows, Rows: d.N(), Train: len(d.Train), Test: len(d.Test),
 		DroppedTarget: d.Dropped.Target, DroppedInputs: d.Dropped.Inputs,
-		Kernel: d.Kernel, Series: d.Series, SplitBy: d.SplitBy, Notices: slices.Clone(d.Notices),
+		Kernel: d.Kernel, Series: d.Series, Rhythms: d.rhythms(), SplitBy: d.SplitBy, Notices: slices.Clone(d.Notices),
 	}
 	if s != nil {
 		out.StandardiseX, out.StandardiseY = s.ModeX, s.ModeY

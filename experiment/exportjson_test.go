@@ -40,7 +40,7 @@ func TestJSONExport(t *testing.T) {
 		}{Summary: historytest.Summarise(events)}
 		owner, _ := rundir.OwnerOf(dir)
 		all.Fate = rundir.Fate(&all.Standing, owner) // that of a summary of events alone is not known
-		all.Finding = finding.As(&all.Standing, all.Fate).Text()
+		all.Finding = finding.As(&all.Standing, all.Fate, dir).Text()
 		for i := range events {
 			if e := events[i].Evaluation; e != nil {
 				all.Evaluations = append(all.Evaluations, e)

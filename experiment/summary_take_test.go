@@ -3,9 +3,11 @@ package experiment
 import (
 	"reflect"
 	"runtime"
+	"strings"
 	"sync/atomic"
 	"testing"
 
+	"example.com/kestrel/experiment/finding"
 	"example.com/kestrel/experiment/history"
 	"example.com/kestrel/experiment/history/historytest"
 	"example.com/kestrel/experiment/record"
@@ -22,10 +24,14 @@ func TestSummaryEventByEvent(t *testing.T) {
 	want := historytest.Summarise(events)
 	got, err := history.ReadSummary(dir)
 	must.OK(t, err)
+	if got.Dir != dir || !strings.Contains(got.Finding, dir) { // what to do next names the run
+		t.Errorf("of %s: %s", dir, got.Finding)
+	}
+	want.Dir, want.Finding = got.Dir, finding.As(&want.Standing, want.Fate, dir).Text()
 	if !reflect.DeepEqual(got, want) {
 		t.Errorf("read event by event:\n%+v\nwant\n%+v", got, want)
 	}
-	grown := &history.Summary{}
+	grown := &history.Summary{Dir: dir}
 	for i := range events {
 		must.OK(t, grown.Record(&events[i]))
 	}

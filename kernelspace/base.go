@@ -79,13 +79,14 @@ const (
 
 // baseInfo describes a base kernel: its canonical name, its letter in the
 // paper's legends (or a short name where the paper has none), other names
-// that the parser takes, how it compiles, its hyperparameters beside the
+// that the parser takes, what it is in words, how it compiles, its hyperparameters beside the
 // variance, and its formula.
 type baseInfo struct {
 	name     string
 	letter   string
 	synonyms []string
 	about    string
+	plain    string // what functions it stands for, for who knows no formulas
 	op       Op
 	degree   int
 	scale    scaling
@@ -99,81 +100,97 @@ var bases = [numBases + 1]baseInfo{
 	basePER: {
 		name: "PER", letter: "p", synonyms: []string{"PERIODIC"},
 		about: "periodic: σ² exp(−2 Σ_d sin²(π|x_d−x′_d|/p_d)/ℓ_d²)",
+		plain: "a pattern that repeats after its period",
 		op:    OpPER, scale: scalePhase, periods: true, value: periodic,
 	},
 	baseLIN: {
 		name: "LIN", letter: "l", synonyms: []string{"LINEAR"},
 		about: "linear: σ² x·x′/ℓ²",
+		plain: "a straight line",
 		op:    OpLIN, scale: scaleAmplitude, value: linear,
 	},
 	baseRQ: {
 		name: "RQ", letter: "r", synonyms: []string{"RATQUAD", "RATIONALQUADRATIC"},
 		about: "rational quadratic: σ² (1 + r²/2αℓ²)^−α",
+		plain: "variation on many scales at once",
 		op:    OpRQ, scale: scaleInput, shape: nameAlpha, value: rationalQuadratic,
 	},
 	baseSE: {
 		name: "SE", letter: "s", synonyms: []string{"RBF", "SQEXP", "GAUSSIAN", "SQUAREDEXPONENTIAL"},
 		about: "squared exponential: σ² exp(−r²/2ℓ²)",
+		plain: "smooth variation",
 		op:    OpSE, scale: scaleInput, value: squaredExponential,
 	},
 	baseMatern12: {
 		name: "MATERN12", letter: "m12", synonyms: []string{"MAT12", "EXPONENTIAL"},
 		about: "Matérn 1/2: σ² exp(−r/ℓ)",
+		plain: "rough variation that comes back to its mean",
 		op:    OpMatern12, scale: scaleInput, value: matern12,
 	},
 	baseMatern32: {
 		name: "MATERN32", letter: "m32", synonyms: []string{"MAT32"},
 		about: "Matérn 3/2: σ² (1 + √3 r/ℓ) exp(−√3 r/ℓ)",
+		plain: "variation between rough and smooth",
 		op:    OpMatern32, scale: scaleInput, value: matern32,
 	},
 	baseMatern52: {
 		name: "MATERN52", letter: "m52", synonyms: []string{"MAT52"},
 		about: "Matérn 5/2: σ² (1 + √5 r/ℓ + 5r²/3ℓ²) exp(−√5 r/ℓ)",
+		plain: "rather smooth variation",
 		op:    OpMatern52, scale: scaleInput, value: matern52,
 	},
 	baseCOS: {
 		name: "COS", letter: "cos", synonyms: []string{"COSINE"},
 		about: "cosine: σ² cos(2π Σ_d (x_d−x′_d)/p_d)",
+		plain: "a wave as round as a sine",
 		op:    OpCos, periods: true, value: cosine,
 	},
 	baseRW: {
 		name: "RW", letter: "rw", synonyms: []string{"WIENER", "RANDOMWALK"},
 		about: "random walk: σ² Σ_d min(u_d,v_d) with u, v = |x+h|, |x′+h| on one side of −h, else 0",
+		plain: "a level that wanders and need not come back",
 		op:    OpRW, shape: nameOrigin, power: 1, value: randomWalk,
 	},
 	baseIRW: {
 		name: "IRW", letter: "irw", synonyms: []string{"IWIENER", "INTEGRATEDRANDOMWALK"},
 		about: "integrated random walk: σ² Σ_d m_d²(3M_d−m_d)/6 with m, M = min, max of u, v as in RW",
+		plain: "a slope that wanders: trends that bend",
 		op:    OpIRW, shape: nameOrigin, power: 3, value: integratedRandomWalk,
 	},
 	basePoly2: {
 		name: "POLY2", letter: "poly2", synonyms: []string{"QUADRATIC"},
 		about: "polynomial: σ² (x·x′/ℓ² + c)²",
+		plain: "a parabola",
 		op:    OpPoly, degree: 2, scale: scaleAmplitude, shape: nameOffset, value: polynomial,
 	},
 	basePoly3: {
 		name: "POLY3", letter: "poly3", synonyms: []string{"CUBIC"},
 		about: "polynomial: σ² (x·x′/ℓ² + c)³",
+		plain: "a cubic curve",
 		op:    OpPoly, degree: 3, scale: scaleAmplitude, shape: nameOffset, value: polynomial,
 	},
 	basePoly4: {
 		name: "POLY4", letter: "poly4", synonyms: []string{"QUARTIC"},
 		about: "polynomial: σ² (x·x′/ℓ² + c)⁴",
+		plain: "a quartic curve",
 		op:    OpPoly, degree: 4, scale: scaleAmplitude, shape: nameOffset, value: polynomial,
 	},
 	baseCAT: {
 		name: "CAT", letter: "cat", synonyms: []string{"CATEGORY", "LEVELS"},
 		about: "levels of a category, none nearer to another: σ² where both points have the same, else 0",
+		plain: "levels of a text, each with an effect of its own",
 		op:    OpCat, value: category,
 	},
 	baseConst: {
 		name: "CONST", letter: "c", synonyms: []string{"CONSTANT", "BIAS"},
 		about: "constant: σ²",
+		plain: "a constant level",
 		op:    OpConst, value: constant,
 	},
 	baseWhite: {
 		name: "WN", letter: "w", synonyms: []string{"WHITE", "NOISE", "WHITENOISE"},
 		about: "white noise: σ² where both points are the same row, else 0",
+		plain: "noise of each row by itself",
 		op:    OpWhite, value: white,
 	},
 	baseStep: {name: nameChange, letter: "cp", op: OpStep},
@@ -203,6 +220,7 @@ type BaseKernel struct {
 	Letter   string   // the paper's letter, or a short name
 	Synonyms []string // also understood, in any case
 	About    string   // name in words and formula
+	Plain    string   // what functions it stands for, without a formula
 }
 
 // BaseKernels lists all base kernels in canonical order.
@@ -211,7 +229,7 @@ func BaseKernels() []BaseKernel {
 	for b := range numBases {
 		info := b.info()
 		all = append(all, BaseKernel{
-			Name: info.name, Letter: info.letter, Synonyms: slices.Clone(info.synonyms), About: info.about,
+			Name: info.name, Letter: info.letter, Synonyms: slices.Clone(info.synonyms), About: info.about, Plain: info.plain,
 		})
 	}
 	return all

@@ -14,6 +14,8 @@ import (
 	tea "charm.land/bubbletea/v2"
 	"github.com/charmbracelet/colorprofile"
 
+	"example.com/kestrel/experiment/prepare"
+	"example.com/kestrel/experiment/record"
 	"example.com/kestrel/ui/launcher"
 	"example.com/kestrel/ui/note"
 	"example.com/kestrel/ui/plot"
@@ -41,7 +43,8 @@ type app struct {
 	bench    *bench
 	busy     string       // what is under way before a bench is there
 	since    time.Time    // when that began, where it may take long
-	step     atomic.Value // string: what of it is being done
+	step     atomic.Value // prepare.Step: what of it is being done
+	meter    record.Meter // of that
 	prompt   prompt       // asks the user; nil: nobody asks
 	help     *help
 	tabs     []plot.Rect // of the views' names, for the mouse
@@ -160,6 +163,8 @@ func (a *app) handle(msg tea.Msg) (cmd tea.Cmd, changed bool) {
 		a.watching = false
 		if a.bench != nil {
 			cmd = a.bench.observe()
+		} else if s, ok := a.step.Load().(prepare.Step); ok {
+			a.meter.Take(s.Doing, s.Done, a.opts.now())
 		}
 	case beganMsg:
 		cmd = a.began(msg)

@@ -218,7 +218,7 @@ func (b *bench) message(msg tea.Msg) (cmd tea.Cmd, changed bool) {
 		if msg.of == b {
 			b.looking, b.snapped = false, true
 			b.snapshot, b.owner = msg.snapshot, msg.owner
-			b.first.pace(msg.snapshot.Progress, b.app.opts.now())
+			b.first.meter.Take(msg.snapshot.Progress.Phase, msg.snapshot.Progress.Done, b.app.opts.now())
 			if b.early() {
 				b.main.version = -1 // the table has what is known so far
 			}

@@ -33,7 +33,7 @@ const (
 )
 
 var comparisonNames = [comparisons]string{
-	"RMSE on held-out rows", "NLPD on held-out rows", "Coverage of the 95 % band", "Posterior of each run's leader", "Posterior of",
+	"RMSE on held-out rows", "NLPD on held-out rows", "Coverage of the 95 % band", "q* of each run's leader", "q* of",
 }
 
 const (
@@ -108,7 +108,7 @@ func (v *compareView) groups() []input.Group {
 		{Keys: []string{"a"}, Label: "a", Short: "repeats", About: "add all runs of the same name and folder", Do: do(v.addAlike)},
 		{Keys: []string{"backspace", "delete"}, Label: "backspace", About: "only this run", Do: do(func() { v.chosen = []string{v.own()} })},
 		{Keys: []string{"v"}, Label: "v", Short: "quantity",
-			About: "RMSE, NLPD, coverage, the leader's posterior, the chosen kernel's", Do: do(func() { v.by = (v.by + 1) % comparisons })},
+			About: "RMSE, NLPD, coverage, the leader's q*, the chosen kernel's", Do: do(func() { v.by = (v.by + 1) % comparisons })},
 		{Keys: []string{"t"}, Label: "t", Short: "table",
 			About: "leaders, errors and differing settings in the place of the chart", Do: do(func() { v.tabled = !v.tabled })},
 		{Keys: []string{"x"}, Label: "x", Short: "axis",

@@ -185,7 +185,7 @@ func TestCompareView(t *testing.T) {
 	}
 	viewKeys(t, b, "v", "v", "v", "v", "x")
 	id := b.chosen()
-	mustShow(t, shown(b, 160, 33), "Posterior of "+b.kernelName(id), "vs evaluation")
+	mustShow(t, shown(b, 160, 33), "q* of "+b.kernelName(id), "vs evaluation")
 	// Of the chosen kernel the posterior as in the events.
 	h := v.hist(groups[1].paths[0])
 	got := v.polyline(h)

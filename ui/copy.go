@@ -26,12 +26,16 @@ type copyPrompt struct {
 
 // copies are what can be copied.
 func (b *bench) copies() []struct{ key, name, text string } {
-	return []struct{ key, name, text string }{
+	all := []struct{ key, name, text string }{
 		{"s", "what was found", words.PlainLine(b.found().Text())},
 		{"t", "the table of kernels", b.copiedTable()},
 		{"c", "the command that makes this run again", "kestrel run " + words.Shell(filepath.Join(b.path, record.ConfigFile))},
 		{"o", "the command that shows it", "kestrel open " + words.Shell(b.path)},
 	}
+	if command := b.found().Command; command != "" {
+		all = append(all, struct{ key, name, text string }{"n", "the command of what to do next", command})
+	}
+	return all
 }
 
 func (b *bench) askCopy() tea.Cmd {

@@ -78,8 +78,10 @@ func (b *bench) drawHeader(c *plot.Canvas, r plot.Rect, t *theme.Theme) {
 	if e := b.hist.Evaluation; e != nil {
 		right = append(right, fmt.Sprintf("%.0f %% of data", 100*e.Proportion))
 	}
-	if eta, ok := b.hist.ETA(); ok && eta >= time.Second && b.state() == record.Running && word == string(record.Running) {
-		right = append(right, format.Clock(eta)+" left")
+	if b.state() == record.Running && word == string(record.Running) {
+		if text := b.leftText(); text != "" {
+			right = append(right, text)
+		}
 	}
 	tail := " " + strings.Join(right, " · ")
 	width := plot.TextWidth(word) + plot.TextWidth(tail)
@@ -101,6 +103,23 @@ func (b *bench) drawHeader(c *plot.Canvas, r plot.Rect, t *theme.Theme) {
 		at = c.TextFit(at, r.Y, room-at, " · ", t.Faint)
 		at = c.TextFit(at, r.Y, room-at, s, t.Text)
 	}
+}
+
+// leftText says how long the run will take: the one place where that is told, but for
+// the minute before the first evaluation.
+func (b *bench) leftText() string {
+	within := time.Duration(0)
+	if b.steered() != nil {
+		within = b.phaseLeft()
+	}
+	left, ok := b.hist.Left(b.elapsed(), within)
+	switch {
+	case !ok:
+		return ""
+	case left < time.Second:
+		return "longer than expected"
+	}
+	return format.Clock(left) + " left"
 }
 
 // describe says what the run is, the most important first.
@@ -237,9 +256,6 @@ func (b *bench) drawProgress(c *plot.Canvas, r plot.Rect, t *theme.Theme) {
 	p := b.snapshot.Progress
 	if p.Total > 0 && b.steered() != nil {
 		text := fmt.Sprintf(" · %s %d/%d ", p.Phase, p.Done, p.Total)
-		if left := b.first.left(p, b.app.opts.now()); left >= time.Second && r.W >= 70 {
-			text += "· " + format.Clock(left) + " left in it "
-		}
 		x = c.TextFit(x, r.Y, r.X+r.W-1-x, text, t.Faint)
 		if w := min(20, r.X+r.W-2-x); w >= 5 {
 			c.Fill(plot.Rect{X: x, Y: r.Y, W: w, H: 1}, '·', t.Border)

@@ -8,6 +8,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"example.com/kestrel/experiment/inspect"
+	"example.com/kestrel/experiment/prepare"
 	"example.com/kestrel/experiment/record"
 	"example.com/kestrel/ui/draw"
 	"example.com/kestrel/ui/format"
@@ -23,10 +24,7 @@ type firstMinute struct {
 	column int
 	points *inspect.PointSet
 	raster plot.Raster
-
-	phase string // under way, since when, and how many kernels it was through then
-	since time.Time
-	begun int
+	meter  record.Meter // of the phase that is under way
 }
 
 // dataMsg is the data of a run of which nothing has been learned yet.
@@ -63,20 +61,10 @@ func (b *bench) askData() tea.Cmd {
 	}
 }
 
-// pace takes in how far the phase has come at a moment.
-func (f *firstMinute) pace(p vbks.Progress, now time.Time) {
-	if p.Phase != f.phase || p.Done < f.begun {
-		f.phase, f.since, f.begun = p.Phase, now, p.Done
-	}
-}
-
-// left is how long the phase will take at its pace so far, 0 where that is not known.
-func (f *firstMinute) left(p vbks.Progress, now time.Time) time.Duration {
-	done := p.Done - f.begun
-	if done <= 0 || p.Phase != f.phase || p.Total <= p.Done {
-		return 0
-	}
-	return now.Sub(f.since) / time.Duration(done) * time.Duration(p.Total-p.Done)
+// phaseLeft is how long the phase under way will take, 0 where that is not known.
+func (b *bench) phaseLeft() time.Duration {
+	p := b.snapshot.Progress
+	return b.first.meter.Left(p.Phase, p.Done, p.Total, b.app.opts.now())
 }
 
 // drawData draws the rows that the run is about.
@@ -131,10 +119,10 @@ func (b *bench) drawStages(c *plot.Canvas, r plot.Rect, t *theme.Theme) {
 		count[k.Stage]++
 	}
 	lines := []string{
-		"The first evaluation is under way: " + phaseText(p.Phase) + ".",
+		"The first evaluation is under way: " + prepare.PhaseText(p.Phase) + ".",
 		fmt.Sprintf("Kernels through: %d, worked at: %d, queued: %d.", count[vbks.Through], count[vbks.Working], count[vbks.Queued]),
 	}
-	if left := b.first.left(p, b.app.opts.now()); left > 0 {
+	if left := b.phaseLeft(); left > 0 {
 		lines = append(lines, "This part takes about "+format.Clock(left)+" more.")
 	}
 	lines = append(lines, "In the table: nats behind the best so far.")
@@ -151,23 +139,6 @@ func (b *bench) drawStages(c *plot.Canvas, r plot.Rect, t *theme.Theme) {
 		c.Fill(plot.Rect{X: r.X, Y: y + 1, W: w, H: 1}, '·', t.Border)
 		plot.Bar(c, r.X, y+1, w, float64(p.Done)/float64(max(1, p.Total)), t.Focus, t.Glyphs)
 	}
-}
-
-// phaseText says what is done in a phase.
-func phaseText(phase string) string {
-	switch phase {
-	case "optimise":
-		return "hyperparameters are searched for"
-	case "transplants":
-		return "kernels try what others have found"
-	case "tune":
-		return "hyperparameters are taken further"
-	case "learn":
-		return "kernels learn from all of its rows"
-	case "evidence":
-		return "bounds on log evidences"
-	}
-	return phase
 }
 
 // stages gives the rows of the table what is known of them before the first

@@ -2,11 +2,13 @@ package ui
 
 import (
 	"math"
+	"strings"
 	"testing"
 	"time"
 
 	"example.com/kestrel/experiment"
 	"example.com/kestrel/experiment/inspect"
+	"example.com/kestrel/experiment/record"
 	"example.com/kestrel/vbks"
 )
 
@@ -57,4 +59,31 @@ func TestFirstMinute(t *testing.T) {
 	}
 	mustShow(t, screen(a), "Kernel posterior")
 	golden(t, "first-minute", frame+"\n")
+}
+
+// What is left is told in one place, of the run that another one would have taken by then
+// too: at 9 evaluations of 12, 3 s each, until the last takes longer than it should.
+func TestTimeLeftIsToldOnce(t *testing.T) {
+	a := testApp(t, 120, 36, demoEvents(t, "K12", 9))
+	now := demoTime
+	a.opts.now = func() time.Time { return now }
+	b := a.bench
+	b.session = &experiment.Session{}
+	at := func(worked time.Duration, done int) string {
+		now = demoTime.Add(worked)
+		a.Update(snapMsg{of: b, snapshot: experiment.Snapshot{Elapsed: worked, State: record.Running,
+			Progress: vbks.Progress{Done: done, Total: 12, Phase: "optimise"}}})
+		return screen(a)
+	}
+	frame := at(28*time.Second, 0) // evaluation 9 came at 27 s
+	if mustShow(t, frame, "0:08 left", "optimise 0/12"); strings.Count(frame, " left") != 1 {
+		t.Errorf("more than one estimate:\n%s", frame)
+	}
+	mustShow(t, at(60*time.Second, 1), "left")
+	// Of a phase that has come to its end nothing is known but that it takes too long.
+	b.hist.Evaluation.Planned = 10
+	mustShow(t, at(70*time.Second, 12), "longer than expected")
+	if frame := screen(a); strings.Contains(frame, " left") {
+		t.Errorf("time left beside it:\n%s", frame)
+	}
 }

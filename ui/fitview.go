@@ -586,6 +586,10 @@ func (v *fitView) foot(haveCurve bool) (out []remark) {
 			out = append(out, remark{text: text})
 		}
 	}
+	if last, ok := v.learned(); ok && haveCurve && v.series() && last < v.b.hist.Start.Inputs()[v.column].Max &&
+		v.b.hist.Start.Data.Test > 0 {
+		out = append(out, remark{text: "learned without the held-out rows; kestrel predict takes them in, too"})
+	}
 	for _, a := range [...]*answer{&v.curve, &v.points, &v.fitted} {
 		if a.err != nil {
 			return append(out, remark{a.err.Error(), true})

@@ -45,7 +45,9 @@ func TestFitAhead(t *testing.T) {
 	if q.Ahead != 5 || len(q.Fan) != 2 { // the last row seen of the fake's
 		t.Errorf("asked %+v, want a fan from 5 on", q)
 	}
-	mustShow(t, shown(b, 140, 33), "end of the data", "forecast", "y (K)", "when")
+	b.hist.Start.Data.Test = 100
+	mustShow(t, shown(b, 140, 33), "end of the data", "forecast", "y (K)", "when",
+		"learned without the held-out rows; kestrel predict takes them in, too")
 }
 
 // A range is typed as dates; one that is none says what to write and stays there.

@@ -16,7 +16,7 @@ func (b *bench) found() finding.Finding {
 		state = rundir.Crashed
 	}
 	if b.finding.version != b.version+1 || b.finding.state != state {
-		b.finding = foundAt{finding.As(&b.hist.Standing, state), b.version + 1, state}
+		b.finding = foundAt{finding.As(&b.hist.Standing, state, b.path), b.version + 1, state}
 	}
 	return b.finding.Finding
 }

@@ -6,8 +6,10 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 
+	"example.com/kestrel/experiment/prepare"
 	"example.com/kestrel/experiment/words"
 	"example.com/kestrel/ui/draw"
+	"example.com/kestrel/ui/format"
 	"example.com/kestrel/ui/plot"
 )
 
@@ -80,17 +82,39 @@ func (a *app) draw(c *plot.Canvas) {
 	}
 }
 
-// drawBusy says what is waited for, since when where that is a while, and what is being
-// done.
+// drawBusy says what is waited for, since when where that is a while, what is being
+// done, how far that is and how long it will take.
 func (a *app) drawBusy(c *plot.Canvas, r plot.Rect) {
+	now, t := a.opts.now(), a.theme
+	waited := now.Sub(a.since)
 	text := a.busy + " …"
-	if waited := a.opts.now().Sub(a.since); !a.since.IsZero() && waited >= 2*time.Second {
-		text += fmt.Sprintf(" %.0f s", waited.Seconds())
+	step, _ := a.step.Load().(prepare.Step)
+	if step.Doing == "" || r.H < 12 {
+		if step.Doing != "" {
+			text = step.String() + " …"
+		}
+		if !a.since.IsZero() && waited >= 2*time.Second {
+			text += fmt.Sprintf(" %.0f s", waited.Seconds())
+		}
+		c.TextFit(2, r.H/2, r.W-4, text, t.Text)
+		return
 	}
-	c.TextFit(2, r.H/2, r.W-4, text, a.theme.Text)
-	if step, _ := a.step.Load().(string); step != "" {
-		lines := draw.LinesFor(step, r.W-4, 3)
-		draw.Lines(c, plot.Rect{X: 2, Y: r.H/2 + 1, W: r.W - 4, H: min(len(lines), r.H/2-1)}, lines, 0, a.theme.Faint)
+	width := min(76, r.W-4)
+	lines := draw.Wrap(step.String(), width-2)
+	bar := len(lines) + 1
+	clock := format.Clock(waited) + " so far"
+	if left := a.meter.Left(step.Doing, step.Done, step.Total, now); left >= time.Second {
+		clock += ", about " + format.Clock(left) + " more"
+	}
+	lines = append(lines, "", "", clock)
+	if step.Note != "" {
+		lines = append(append(lines, ""), draw.Wrap(step.Note, width-2)...)
+	}
+	card := draw.Card(c, r, t, text, width, min(len(lines), r.H-4))
+	draw.Lines(c, card, lines, 0, t.Text)
+	if step.Total > 0 && bar < card.H {
+		c.Fill(plot.Rect{X: card.X, Y: card.Y + bar, W: card.W, H: 1}, '·', t.Border)
+		plot.Bar(c, card.X, card.Y+bar, card.W, float64(step.Done)/float64(step.Total), t.Focus, t.Glyphs)
 	}
 }
 

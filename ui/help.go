@@ -63,6 +63,10 @@ func (h *help) words(w int) (out []helpLine) {
 		if i == 0 {
 			out = append(out, helpLine{text: "words"})
 		}
+		if t.word == "" {
+			out = append(out, helpLine{}, helpLine{text: t.text})
+			continue
+		}
 		out = append(out, entry(t.word, t.text, w)...)
 	}
 	return out
@@ -87,6 +91,9 @@ func (h *help) lines(w int) []helpLine {
 
 // entry is a key or word with what stands beside it, in w columns.
 func entry(key, text string, w int) (out []helpLine) {
+	if plot.TextWidth(key) >= helpKey { // it has a line for itself
+		out, key = append(out, helpLine{key: key}), " "
+	}
 	for i, line := range draw.Wrap(text, w) {
 		if i > 0 {
 			key = " "
@@ -138,6 +145,10 @@ func (h *help) draw(c *plot.Canvas, r plot.Rect, t *theme.Theme) {
 			l, y := list[i], card.Y+i-h.from
 			if l.key == "" {
 				c.TextFit(part.X, y, part.W, l.text, t.Title)
+				continue
+			}
+			if l.text == "" {
+				c.TextFit(part.X+1, y, part.W-1, l.key, t.Key)
 				continue
 			}
 			c.TextFit(part.X+1, y, helpKey-1, l.key, t.Key)

@@ -136,7 +136,7 @@ func (a *app) mouseEvent(msg tea.MouseMsg) tea.Cmd {
 
 func (a *app) toggleHelp() tea.Cmd {
 	if a.help == nil {
-		a.help = &help{groups: a.groups()}
+		a.help = &help{groups: a.groups(), title: "launcher", terms: launcherTerms()}
 		if b := a.bench; b != nil {
 			a.help.title, a.help.terms = b.views[b.at].name(), b.terms()
 		}

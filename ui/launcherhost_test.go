@@ -3,8 +3,12 @@ package ui
 import (
 	"strings"
 	"testing"
+	"time"
 
 	tea "charm.land/bubbletea/v2"
+
+	"example.com/kestrel/experiment/prepare"
+	"example.com/kestrel/kernelspace"
 )
 
 // newInLauncher is a workbench that shows the launcher, in an empty folder.
@@ -80,5 +84,54 @@ func TestTheLauncherAboutTheLeastSize(t *testing.T) {
 				t.Errorf("%dx%d:\n%s", w, h, text)
 			}
 		}
+	}
+}
+
+// What is done before a run begins is told, with how far it is and what is left of it.
+func TestWhatIsWaitedForIsTold(t *testing.T) {
+	a := testApp(t, 80, 24, nil)
+	now := demoTime
+	a.opts.now = func() time.Time { return now }
+	a.bench, a.busy, a.since = nil, "loading sales", now
+	for trial := 1; trial <= 3; trial++ { // 4 s each
+		now = demoTime.Add(time.Duration(4*trial) * time.Second)
+		a.step.Store(prepare.Step{Doing: "finding out which forecasts better", Of: "trial", Done: trial, Total: 10, Note: "without: none"})
+		a.Update(tickMsg{})
+	}
+	mustShow(t, screen(a), "loading sales …", "finding out which forecasts better, trial 3 of 10", "███", "0:12 so far, about 0:28 more",
+		"without: none")
+}
+
+// The launcher's help explains the words of what it starts: every base kernel, every
+// baseline, and what is said of belief; those of a run's bench are of that run's kernels.
+func TestTheLauncherExplainsWords(t *testing.T) {
+	d := newInLauncher(t)
+	d.press("?")
+	mustShow(t, d.screen(), "Help: launcher", "target", "held out", "text column")
+	said := map[string]string{}
+	for _, l := range d.a.help.terms {
+		said[l.word] = l.text
+	}
+	for _, k := range kernelspace.BaseKernels() {
+		if said[k.Name] == "" || strings.ContainsAny(said[k.Name], "σ²") {
+			t.Errorf("%s: %q is no explanation without a formula", k.Name, said[k.Name])
+		}
+	}
+	for _, word := range []string{"Theta", "seasonal naive", "tempered", "CRPS", "q*", "Bayes", "weight", "nats", "M", "settled"} {
+		if said[word] == "" {
+			t.Errorf("%s is not explained", word)
+		}
+	}
+	a := testApp(t, 120, 36, demoEvents(t, "K12", 6))
+	press(a, "?")
+	said = map[string]string{}
+	for _, l := range a.help.terms {
+		said[l.word] = l.text
+	}
+	if said["PER"] == "" || said["q*"] == "" || said["RW"] != "" || said["Theta"] != "" {
+		t.Errorf("of a run over PER, LIN, RQ and SE without baselines: %v", said)
+	}
+	if got := weightsText("[predict]\nweights = \"tempered\"\n"); got != weightWords["tempered"] || weightsText("[predict]\ntop = 1\n") != "" {
+		t.Errorf("weights: %q", got)
 	}
 }

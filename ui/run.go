@@ -101,7 +101,7 @@ func Run(ctx context.Context, o Options) (Outcome, error) {
 		if b.crashed() {
 			state = rundir.Crashed
 		}
-		out.Found = finding.As(&b.hist.Standing, state).Text()
+		out.Found = finding.As(&b.hist.Standing, state, b.path).Text()
 	}
 	return out, err
 }

@@ -118,8 +118,8 @@ func (a *app) begin(c config.Config, path string) tea.Cmd {
 	}
 	c.Device.Cores = a.opts.Cores
 	a.busy, a.since = "loading "+c.Name, a.opts.now()
-	a.step.Store("")
-	ctx := prepare.Telling(a.ctx, func(step string) { a.step.Store(step) })
+	a.step.Store(prepare.Step{})
+	ctx := prepare.Telling(a.ctx, func(s prepare.Step) { a.step.Store(s) })
 	return a.prepare(a.opts.Drive, func(box *mailbox) (*experiment.Session, error) {
 		return experiment.Begin(ctx, c, path, box)
 	})

@@ -3,25 +3,30 @@ package ui
 import (
 	"fmt"
 	"math"
+	"slices"
+	"strings"
+	"unicode"
 
+	"example.com/kestrel/baseline"
 	"example.com/kestrel/experiment/config"
 	"example.com/kestrel/experiment/record"
 	"example.com/kestrel/experiment/words"
+	"example.com/kestrel/kernelspace"
 )
 
-// term is a word on the screen, and what it means in this run.
+// term is a word on the screen, and what it means in this run; without a word a heading.
 type term struct{ word, text string }
 
 // terms explains the words of the view that is shown.
 func (b *bench) terms() []term {
 	switch b.views[b.at].name() {
 	case "bench":
-		return append(b.beliefTerms(), b.scoreTerms()...)
+		return slices.Concat(b.beliefTerms(), b.scoreTerms(), nameTerms(b.hist.Start))
 	case "kernel":
-		return b.kernelTerms()
+		return append(b.kernelTerms(), nameTerms(b.hist.Start)...)
 	case "fit":
 		return append([]term{
-			{"mean", "what the kernels predict together, each with its q*; one kernel alone where that is chosen"},
+			{"mean", "what the kernels predict together, each with its weight; one kernel alone where that is chosen"},
 			{"of y, of f", "95 % of new rows are expected in the first band, the function itself in the second: noise is in the first only"},
 			{"held out", "rows that nothing was learned from: how far they lie from the mean is the error that is to be expected"},
 			{"residuals", "rows less the mean; what still has a shape there no kernel has explained"},
@@ -44,50 +49,79 @@ func (b *bench) terms() []term {
 	}
 }
 
+// beliefWords are what is said of belief, and scoreWords of predictions; what it is in
+// the run that is shown stands behind.
+var (
+	beliefWords = []term{
+		{"q*", "how much a kernel is believed in, of 1 in all, the errors of its ELBO averaged over"},
+		{"Bayes", "the same belief by Bayes' rule, which has no settings, from the ELBOs alone"},
+		{"ELBO", "a lower bound on the log probability of the rows under a kernel, in nats: more is better"},
+		{"nats", "differences of log probabilities: 1 nat behind is 2.7 times less likely, 5 nats 150 times"},
+		{"gap", "the ELBO less that of the leader"},
+		{"its range", "where the gap may lie, by the bounds or by twice its error; │ is the leader's place, a range that reaches it is open"},
+		{"slack", "what the bounds on a log probability leave open; more inducing inputs make it less"},
+		{"settled", "no other kernel may come to lead, with all data in and q* of 0.9; else grey"},
+		{"M", "inducing inputs: kernels see the training rows through so many of them; more are dearer and tell more"},
+		{"=", "cannot be told from the leader, within a nat or twice the error of the gap"},
+		{"≠", "surely behind the leader, even if by little: their bounds do not overlap, so that no more inducing inputs would " +
+			"turn it round; other hyperparameters might. How much it is behind the gap says"},
+		{"!", "something is odd about it: see its card"},
+	}
+	scoreWords = []term{
+		{"RMSE", "how far predictions are off as a rule"},
+		{"coverage", "the share of held-out rows in the intervals that should hold 95 %"},
+		{"CRPS", "the error of a whole predicted distribution, as the mean distance is of a point: less is better"},
+		{config.MethodName(config.MethodAverage), "the prediction of all kernels together, each with its weight"},
+		{"weight", "how much a kernel counts in a prediction, which need not be its q*"},
+	}
+	weightWords = map[string]string{
+		"posterior": "the weights are q*", "bayes": "the weights are those of Bayes",
+		"tempered": "tempered: 10 nats behind count as 1 does in Bayes, so that many kernels share in it, which forecasts better",
+		"loo":      "loo: weights with which rows that are left out, one by one, are predicted best",
+	}
+)
+
+// with puts behind words what they are in a run; words of which a run has no number are
+// explained all the same.
+func with(words []term, here map[string]string) []term {
+	out := slices.Clone(words)
+	for i := range out {
+		if text := here[out[i].word]; text != "" {
+			out[i].text += ": " + text
+		}
+	}
+	return out
+}
+
 // beliefTerms explain what is believed of kernels.
 func (b *bench) beliefTerms() []term {
+	here := map[string]string{}
 	e := b.hist.Evaluation
-	out := []term{}
-	add := func(word, format string, args ...any) { out = append(out, term{word, fmt.Sprintf(format, args...)}) }
+	if m := b.inducing(); m > 0 && b.hist.Start != nil {
+		here["M"] = fmt.Sprintf("%d for %d rows", m, b.hist.Start.Data.Train)
+	}
 	var leader *record.Kernel
 	if e != nil {
 		leader = e.Leader()
 	}
 	if leader == nil {
-		add("q*", "how much a kernel is believed in, of 1 in all; known after the first evaluation")
-	} else {
-		add("q*", "how much a kernel is believed in, of 1 in all, the errors of its ELBO averaged over: %s of %s here",
-			number(float64(leader.Fit.Posterior)),
-			b.kernelName(leader.ID))
-		add("Bayes", "the same by Bayes' rule, from the ELBOs alone: %s", number(float64(leader.Fit.Bayes)))
+		return with(beliefWords, here)
 	}
-	add("ELBO", "a lower bound on the log probability of the rows under a kernel, in nats: more is better")
-	add("nats", "differences of log probabilities: 1 nat behind is 2.7 times less likely, 5 nats 150 times")
-	if r := ranked(e); leader != nil && len(r) > 1 {
-		gap := float64(r[1].Fit.ELBO - leader.Fit.ELBO)
-		add("gap", "the ELBO less that of the leader: %s nats for %s", gapText(gap, float64(r[1].Fit.SE)), b.kernelName(r[1].ID))
-		add("its range", "where the gap may lie, by the bounds or by twice its error; │ is the leader's place, a range that reaches it is open")
+	name := b.kernelName(leader.ID)
+	here["q*"] = number(float64(leader.Fit.Posterior)) + " of " + name
+	here["Bayes"] = number(float64(leader.Fit.Bayes))
+	if r := ranked(e); len(r) > 1 {
+		here["gap"] = fmt.Sprintf("%s nats for %s", gapText(float64(r[1].Fit.ELBO-leader.Fit.ELBO), float64(r[1].Fit.SE)), b.kernelName(r[1].ID))
 	}
-	if leader != nil {
-		if slack, ok := leader.Fit.Slack(); ok {
-			add("slack", "what the bounds on a log probability leave open: %s nats for the leader; more inducing inputs make it less",
-				words.Nats(slack))
-		}
-		text := "no other kernel may come to lead, with all data in and q* of 0.9; else grey"
-		if b.found().Settled {
-			text += ": this is"
-		} else {
-			text += ": this is not yet"
-		}
-		add("settled", "%s; the leader has %s", text, changes(b.hist.Lead.Changes))
+	if slack, ok := leader.Fit.Slack(); ok {
+		here["slack"] = words.Nats(slack) + " nats for the leader"
 	}
-	if m := b.inducing(); m > 0 && b.hist.Start != nil {
-		add("M", "inducing inputs: kernels see the %d training rows through %d of them; more are dearer and tell more",
-			b.hist.Start.Data.Train, m)
+	here["settled"] = "this is not yet"
+	if b.found().Settled {
+		here["settled"] = "this is"
 	}
-	add("= ≠ !", "= cannot be told from the leader; "+
-		"≠ is worse whatever more inducing inputs would say; ! see its card: something is odd about it")
-	return out
+	here["settled"] += "; the leader has " + changes(b.hist.Lead.Changes)
+	return with(beliefWords, here)
 }
 
 func changes(n int) string {
@@ -98,21 +132,91 @@ func changes(n int) string {
 }
 
 // scoreTerms explain the errors on held-out rows.
-func (b *bench) scoreTerms() (out []term) {
-	m := b.hist.Averaged()
-	if m == nil {
-		return nil
+func (b *bench) scoreTerms() []term {
+	here := map[string]string{}
+	if b.hist.Start != nil {
+		here["weight"] = weightsText(b.hist.Start.Config)
 	}
-	out = append(out, term{"RMSE", fmt.Sprintf("how far predictions are off as a rule, on %s: %s%s",
-		words.Count(m.TestRows, "held-out row"), words.Significant(float64(m.RMSE), 3), b.hist.TargetUnit())})
-	if share := float64(m.Coverage95); !math.IsNaN(share) {
-		out = append(out, term{"coverage", fmt.Sprintf("the share of held-out rows in the intervals that should hold 95 %%: %.0f %%", 100*share)})
+	if m := b.hist.Averaged(); m != nil {
+		unit := b.hist.TargetUnit()
+		here["RMSE"] = fmt.Sprintf("%s%s on %s", words.Significant(float64(m.RMSE), 3), unit, words.Count(m.TestRows, "held-out row"))
+		if share := float64(m.Coverage95); !math.IsNaN(share) {
+			here["coverage"] = fmt.Sprintf("%.0f %%", 100*share)
+		}
+		if crps := float64(m.CRPS); !math.IsNaN(crps) && crps != 0 {
+			here["CRPS"] = words.Significant(crps, 3) + unit
+		}
 	}
-	if crps := float64(m.CRPS); !math.IsNaN(crps) && crps != 0 {
-		out = append(out, term{"CRPS", fmt.Sprintf("the error of a whole predicted distribution, as the mean distance is of a point: %s%s",
-			words.Significant(crps, 3), b.hist.TargetUnit())})
+	return with(scoreWords, here)
+}
+
+// weightsText says what the weights are that a config asks for, "" where that is not
+// known.
+func weightsText(text string) (said string) {
+	_ = config.EachSetting(text, func(section, key, value string) { // what cannot be read has none
+		for name, about := range weightWords {
+			if section == "predict" && key == "weights" && strings.Contains(value, name) {
+				said = about
+			}
+		}
+	})
+	return said
+}
+
+// heading divides words.
+func heading(text string) term { return term{"", text} }
+
+// nameTerms explain the names of kernels and of baselines: those that a run has, all
+// with s nil.
+func nameTerms(s *record.Start) []term {
+	out := []term{heading("names of kernels")}
+	for _, k := range kernelspace.BaseKernels() {
+		if s == nil || slices.ContainsFunc(s.Kernels, func(i record.KernelInfo) bool { return usesBase(i.Name, k.Name) }) {
+			out = append(out, term{k.Name, k.Plain})
+		}
 	}
-	return append(out, term{config.MethodName(config.MethodAverage), "the prediction of all kernels together, each with its q*"})
+	out = append(out, term{"A + B", "the sum: both at once, a part each"},
+		term{"A×B", "the product: one is modulated by the other; PER×SE is a pattern that changes, LIN×PER one that grows"},
+		term{"[name]", "on that column alone; no name: on all"})
+	if s == nil || slices.ContainsFunc(s.Kernels, func(i record.KernelInfo) bool { return usesBase(i.Name, "CP") }) {
+		out = append(out, term{"CP(A, B)", "A before a place that is learned, B behind it"})
+	}
+	var others []term
+	add := func(name, label, about string) {
+		if s == nil || s.Baselines != nil && slices.ContainsFunc(s.Baselines.Methods, func(m record.Baseline) bool { return m.Method == name }) {
+			others = append(others, term{label, about})
+		}
+	}
+	for _, m := range slices.Concat(baseline.Forecasts(), baseline.Fillings()) {
+		add(m.Name, m.Label, m.About)
+	}
+	for _, m := range baseline.Regressions() {
+		add(m.Name, m.Label, m.About)
+	}
+	if len(others) > 0 {
+		out = append(append(out, heading("baselines: what is compared with, made without kernels")), others...)
+	}
+	return out
+}
+
+// usesBase reports whether a kernel's name as it is read has a base kernel in it.
+func usesBase(name, base string) bool {
+	return slices.Contains(strings.FieldsFunc(name, func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) }), base)
+}
+
+// launcherTerms explain what is chosen in the launcher, and all that a run will say.
+func launcherTerms() []term {
+	return slices.Concat([]term{
+		{"target", "the column that is to be explained and predicted; inputs are what it is explained by"},
+		{"held out", "rows that nothing is learned from, to see how good predictions are: of a series the last ones"},
+		{"time", "whether the input is time: then rows are a series, with seasons, and are forecast"},
+		{"calendar", "inputs made of the time stamps: hour, weekday, day of the year"},
+		{"text column", "left out until it is taken in, under inputs or by data.types; each of its texts then has an effect (CAT)"},
+		{"kernel", "a guess at what the data are made of, such as a line and a pattern that repeats; a run finds out which is believed"},
+		{"auto", "the program chooses, by the data, and says what it has chosen"},
+		{"seed", "of all that is random: the same seed gives the same run"},
+		heading("what a run says"),
+	}, beliefWords, scoreWords, []term{{"tempered", weightWords["tempered"]}}, nameTerms(nil))
 }
 
 // kernelTerms explain what is known of one kernel.

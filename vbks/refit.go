@@ -30,7 +30,11 @@ func (t *Trainer) Refit(ctx context.Context, dev device.Device, data Training, o
 	if err := t.weigh(ctx, o); err != nil {
 		return nil, err
 	}
-	return t.onRows(ctx, dev, data, o)
+	out, err := t.onRows(ctx, dev, data, o)
+	if err == nil {
+		out.progress = nil
+	}
+	return out, err
 }
 
 // onRows is Refit without the factor of Calibrate.
@@ -47,6 +51,7 @@ func (t *Trainer) onRows(ctx context.Context, dev device.Device, data Training, 
 	if err != nil {
 		return nil, err
 	}
+	out.progress = t.progress
 	m := math.Ceil(float64(t.m) * float64(data.Rows()) / float64(t.data.Rows()))
 	if err := out.place(ctx, min(int(m), data.Rows())); err != nil {
 		return nil, err

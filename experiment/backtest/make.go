@@ -283,3 +283,28 @@ func (b *Backtest) perform(ctx context.Context, todo []task) <-chan performed {
 	}()
 	return done
 }
+
+// Estimate says what the runs that are missing will take, as far as that can be told.
+func (b *Backtest) Estimate(ctx context.Context) (prepare.Estimate, error) {
+	runs, rows := 0, 0
+	for _, t := range b.tasks() {
+		if s := b.Series[t.series]; b.known[t] == nil {
+			runs, rows = runs+1, rows+s.Train[len(s.Train)-t.origin]
+		}
+	}
+	var e prepare.Estimator
+	c := b.config.Clone()
+	one, err := e.Run(ctx, c, rows/max(1, runs), 1)
+	if err = errors.Join(err, e.Close()); err != nil {
+		return prepare.Estimate{}, err
+	}
+	cores := runtime.GOMAXPROCS(0)
+	if c.Device.Kind != "cpu" {
+		cores = 1
+	}
+	// One alone has all cores; several at once share them, and the last ones leave some idle.
+	turns := float64((runs + cores - 1) / cores * min(cores, runs))
+	one.Seconds, one.Low, one.High = turns*one.Seconds, turns*one.Low, turns*one.High
+	one.Bytes *= int64(min(cores, runs))
+	return one, nil
+}

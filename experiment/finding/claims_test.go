@@ -34,14 +34,19 @@ func TestClaims(t *testing.T) {
 		{"the baseline does not err", plain(forecast(1, 0)), "The CRPS of forecasts is not 0 as that of naive.", "Forecasts"},
 		{"far worse", plain(forecast(5, 1)), "The CRPS of forecasts is 5 times that of naive.", "Forecasts"},
 		{"better", plain(forecast(1, 2)), "Forecasts 50 % better than naive (CRPS).", ""},
-		{"nearly all of the belief", plain(belief(0.99996), apart), "with more than 99.9 % of the belief", "100"},
-		{"all of the belief", plain(belief(1), apart), "with 100 % of the belief", ""},
+		{"intervals that hold all", plain(func(s *record.Standing, _ *record.Fit) {
+			scored(s, record.TaskForecast, 1, 1, baseline("naive", "naive", 2))
+			s.Metrics[0].Coverage80 = 1
+		}), "100 % of 50 held-out rows in the 95 % interval, 100 % in those of 80 %: intervals wider than they need be.", "Do not trust"},
+		{"nearly all of the belief", plain(belief(0.99996), apart), "with more than 99.9 % of the belief (q*)", "100"},
+		{"all of the belief", plain(belief(1), apart), "with 100 % of the belief (q*)", ""},
 		{"the others were pruned by hand", plain(func(s *record.Standing, _ *record.Fit) {
 			s.Evaluation.Kernels[1].Fit, s.Evaluation.Kernels[1].Status = nil, vbks.Pruned
 		}, apart), "It is the only one left of 2 kernels.", "leads"},
-		{"a kernel between those that may lead", plain(nil, apart, open), "re-optimise (r) the first three with 128 inducing inputs", ""},
+		{"a kernel between those that may lead", plain(nil, apart, open),
+			"re-optimise (kestrel resume runs/a, then r) the first three with 128 inducing inputs", ""},
 	} {
-		f := Of(c.scene.standing(t))
+		f := Of(c.scene.standing(t), "runs/a")
 		if text := f.Text(); !strings.Contains(text, c.has) || c.not != "" && strings.Contains(text, c.not) {
 			t.Errorf("%s: %s\nwant %q and not %q", c.what, text, c.has, c.not)
 		}
@@ -55,14 +60,14 @@ func TestNobodyGoesOn(t *testing.T) {
 			s.State, s.Evaluation.Proportion = state, 0.5
 		}}
 		s := c.standing(t)
-		if got, want := As(s, "crashed").Next, "Next: R, or kestrel resume, for the other 50 % of the data."; got != want {
+		if got, want := As(s, "crashed", "runs/a b").Next, "Next: kestrel resume 'runs/a b' (or R) for the other 50 % of the data."; got != want {
 			t.Errorf("%s: %q, want %q", state, got, want)
 		}
 		s.Evaluation.Proportion, s.Evaluation.Planned = 1, s.Evaluation.Index+2
-		if got, want := As(s, "crashed").Next, "Next: R, or kestrel resume, for the last evaluations."; got != want {
+		if got, want := As(s, "crashed", "runs/a b").Next, "Next: kestrel resume 'runs/a b' (or R) for the last evaluations."; got != want {
 			t.Errorf("%s, all data in: %q, want %q", state, got, want)
 		}
-		if s.State != state || As(s, state) != Of(s) {
+		if s.State != state || As(s, state, "") != Of(s, "") {
 			t.Errorf("%s has become %s", state, s.State)
 		}
 	}

@@ -1,10 +1,13 @@
 package finding
 
 import (
+	"cmp"
 	"fmt"
+	"path/filepath"
 	"strings"
 
 	"example.com/kestrel/experiment/record"
+	"example.com/kestrel/experiment/words"
 )
 
 // Finding is what a run has found; each part is a sentence or "", to be read in the
@@ -16,22 +19,25 @@ type Finding struct {
 	Error    string // beside a baseline
 	Coverage string // of the intervals of 95 %
 	Next     string // what to do
+	Command  string // the command of that, "" where it is none
 
 	Settled bool // all data are in, no other kernel may lead, and nearly all of the belief is the leader's
 
 	plain, brief, named string // What without the kernel's name, Sure without numbers, What as the name alone
+	command             string // Next without what it does
 }
 
 // As is Of a run that stands otherwise than its log says last: crashed, or of another
 // process that has got further.
-func As(s *record.Standing, state record.State) Finding {
+func As(s *record.Standing, state record.State, dir string) Finding {
 	now := *s
 	now.State = state
-	return Of(&now)
+	return Of(&now, dir)
 }
 
-// Of says what a run has found; the zero Finding before the first evaluation.
-func Of(s *record.Standing) Finding {
+// Of says what a run has found; the zero Finding before the first evaluation. Commands
+// are about the run's directory, "" where that is not known.
+func Of(s *record.Standing, dir string) Finding {
 	if s.Evaluation == nil || s.Start == nil {
 		return Finding{}
 	}
@@ -40,11 +46,16 @@ func Of(s *record.Standing) Finding {
 		return Finding{What: "No kernel is left to compare.", Next: "Next: a config with other kernels."}
 	}
 	r := &reading{Standing: s, leader: leader, nothing: nothing(s, leader)}
+	dir = cmp.Or(dir, "RUN")
+	r.run, r.config = words.Shell(dir), words.Shell(filepath.Join(dir, record.ConfigFile))
 	r.rivals()
 	f := Finding{What: r.what(), Distrust: r.distrust(), Sure: r.sure(), Error: r.error(), Coverage: r.coverage(),
 		Settled: r.settled()}
 	f.Next = r.next()
-	f.plain, f.brief, f.named = f.What, r.briefly(f.Settled), r.description()
+	if f.command = f.Next; r.command != "" {
+		f.Command, f.command = r.command, "Next: "+r.command
+	}
+	f.plain, f.brief, f.named = f.What, r.briefly(f.Settled), r.provisional(r.description())
 	if text, ok := strings.CutSuffix(f.What, r.named()); ok {
 		f.plain = text + "."
 	}
@@ -70,7 +81,7 @@ func (f Finding) Within(fits func(text string) bool) string {
 	for _, step := range []struct {
 		part *string
 		text string
-	}{{nil, ""}, {&f.Coverage, ""}, {&f.What, f.plain}, {&f.Sure, f.brief}, {&f.Error, ""}, {&f.Next, ""}, {&f.Sure, ""},
+	}{{nil, ""}, {&f.Coverage, ""}, {&f.What, f.plain}, {&f.Sure, f.brief}, {&f.Next, f.command}, {&f.Error, ""}, {&f.Next, ""}, {&f.Sure, ""},
 		{&f.What, f.named}} {
 		if step.part != nil && *step.part != "" {
 			*step.part = step.text
@@ -85,12 +96,15 @@ func (f Finding) Within(fits func(text string) bool) string {
 // reading is a run that is being put into words.
 type reading struct {
 	*record.Standing
+	run     string // its directory, as it is written in a command
+	config  string // its config, likewise
 	leader  *record.Kernel
 	nothing bool             // beyond a constant and noise
 	live    int              // kernels that are compared
 	equal   []*record.Kernel // that cannot be told from the leader
 	open    []*record.Kernel // whose bounds reach beyond the leader's
 	last    int              // the last rank of these
+	command string           // what to do, where that is one
 }
 
 // deciding is the slack in nats below which bounds decide nothing more.
@@ -121,13 +135,36 @@ func (r *reading) rivals() {
 // whole reports whether all training rows have been seen.
 func (r *reading) whole() bool { return r.Evaluation.Proportion >= 1 }
 
+// outstanding are the evaluations that are planned and not made: of more rows, or with
+// more inducing inputs. A run that has come to its end has none, whatever was planned.
+func (r *reading) outstanding() int {
+	if r.State == record.Finished {
+		return 0
+	}
+	return max(0, r.Evaluation.Planned-r.Evaluation.Index)
+}
+
+// provisional begins a sentence with what is still to come, if anything is.
+func (r *reading) provisional(text string) string {
+	so := ""
+	switch n := r.outstanding(); {
+	case !r.whole():
+		so = "So far, with " + percent(r.Evaluation.Proportion) + " of the rows: "
+	case n > 0:
+		so = "So far, with " + words.Count(n, "evaluation") + " to come: "
+	default:
+		return text
+	}
+	return so + strings.ToLower(text[:1]) + text[1:]
+}
+
 // surely is the belief below which a leader is not settled.
 const surely = 0.9
 
 // settled reports whether nothing speaks for another kernel. Of noise many are equal, and
 // all of them nothing.
 func (r *reading) settled() bool {
-	return r.whole() && len(r.open) == 0 && (r.nothing || len(r.equal) == 0 && !(r.posterior() < surely))
+	return r.whole() && r.outstanding() == 0 && len(r.open) == 0 && (r.nothing || len(r.equal) == 0 && !(r.posterior() < surely))
 }
 
 // posterior is the belief in the leader, NaN where it is not known.

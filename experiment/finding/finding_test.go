@@ -97,92 +97,108 @@ func TestGoldenSentences(t *testing.T) {
 					s.Start.Data.Series = &datasets.Series{}
 					scored(s, record.TaskForecast, 69, 0.93, baseline("snaive", "seasonal naive", 100), baseline("theta", "Theta", 90))
 				}},
-			"A pattern that repeats every 365 days, on a level that wanders (PER + RW). It leads since 45 % of the data, with 62 % of the " +
-				"belief; not settled: three others cannot be told from it. Forecasts 31 % better than seasonal naive (CRPS). 93 % of 50 " +
-				"held-out rows in the 95 % interval. Next: kestrel predict --horizon, which averages over them; more rows may tell them apart."},
+			"A pattern that repeats every 365 days, on a level that wanders (PER + RW). It leads since 45 % of the data, with " +
+				"62 % of the belief (q*); not settled: three others cannot be told from it. Forecasts 31 % better than seasonal " +
+				"naive (CRPS). 93 % of 50 held-out rows in the 95 % interval. Next: kestrel predict runs/a --horizon 50 averages " +
+				"over them; more rows may tell them apart."},
 		{"noise", scene{steps, "SE", []files.Number{0.01, 3, 4}, 200, 2, []record.Fit{equal, equal},
 			func(s *record.Standing, _ *record.Fit) {
 				scored(s, record.TaskRegression, 1, 0.94, baseline("lsq", "least squares", 1))
 			}},
-			"Nothing beyond a constant and noise (best of all: SE). The best of 3 kernels is 2.0 nats likelier than these alone. The CRPS " +
-				"of predictions is equal to that of least squares. 94 % of 50 held-out rows in the 95 % interval. Next: another column or " +
-				"more rows; the mean is as good a prediction."},
+			"Nothing beyond a constant and noise (best of all: SE). The best of 3 kernels is 2.0 nats likelier than these " +
+				"alone. The CRPS of predictions is equal to that of least squares. 94 % of 50 held-out rows in the 95 % interval. " +
+				"Next: another column or more rows; the mean is as good a prediction."},
 		{"a constant leads", scene{steps, "CONST", []files.Number{1, 4}, 300, -1, []record.Fit{apart}, nil},
-			"Nothing beyond a constant and noise (best of all: CONST). The best of 2 kernels is no likelier than these alone. Next: " +
-				"another column or more rows; the mean is as good a prediction."},
+			"Nothing beyond a constant and noise (best of all: CONST). The best of 2 kernels is no likelier than these alone. " +
+				"Next: another column or more rows; the mean is as good a prediction."},
 		{"not to be trusted: the same rows twice, worse than what needs no thought, intervals that miss",
 			scene{steps, "SE", []files.Number{4, 3, 0.0001}, 300, 400, []record.Fit{apart}, func(s *record.Standing, f *record.Fit) {
 				f.Flags = []vbks.Flag{vbks.NoiseAtFloor}
 				scored(s, record.TaskForecast, 2.5, 0.3, baseline("naive", "naive", 1))
 			}},
-			"A smooth variation over about 3 (SE). Do not trust it: the noise is at its floor, as of rows that repeat or were computed; " +
-				"its intervals are too narrow; it predicts worse than naive. It leads since 45 % of the data, with 97 % of the belief; settled. " +
-				"Forecasts 150 % worse than naive (CRPS). 30 % of 50 held-out rows in the 95 % interval: too narrow. Next: look for rows that " +
-				"repeat; noise that is known can be stated (hyperparameters)."},
+			"A smooth variation over about 3 (SE). Do not trust it: the noise is at its floor, as of rows that repeat or were " +
+				"computed; its intervals are too narrow; it predicts worse than naive. It leads since 45 % of the data, with 97 % " +
+				"of the belief (q*); settled. Forecasts 150 % worse than naive (CRPS). 30 % of 50 held-out rows in the 95 % " +
+				"interval: too narrow. Next: look for rows that repeat; noise that is known can be stated (hyperparameters)."},
 		{"a week that changes over years, found at once",
 			scene{days, "PER*SE", []files.Number{9, 1, 7, 1, 800, 1}, 1500, 700, []record.Fit{apart}, func(s *record.Standing, f *record.Fit) {
 				f.Posterior, s.Lead.Changes, s.Start.Data.Series = 0.997, 0, &datasets.Series{}
 				scored(s, record.TaskGaps, 50, 0.95, baseline("linear", "linear interpolation", 100))
 			}},
-			"A pattern that repeats every 7 days, changing over about 2.19 years (PER×SE). It leads from the first evaluation on, with " +
-				"99.7 % of the belief; settled. Fills gaps 50 % better than linear interpolation (CRPS). 95 % of 50 held-out rows in the 95 % " +
-				"interval. Next: kestrel predict --horizon forecasts beyond the end."},
+			"A pattern that repeats every 7 days, changing over about 2.19 years (PER×SE). It leads from the first evaluation " +
+				"on, with 99.7 % of the belief (q*); settled. Fills gaps 50 % better than linear interpolation (CRPS). 95 % of 50 " +
+				"held-out rows in the 95 % interval. Next: kestrel predict runs/a --horizon 150 forecasts beyond the end."},
+		{"a shop's week on a rise, and what its data show of the week and not of the day", scene{days, "PER+LIN",
+			[]files.Number{100, 1, 7.002, 0.0001, 1, 4}, 1500, 900, []record.Fit{apart}, func(s *record.Standing, _ *record.Fit) {
+				s.Start.Data.Rhythms = []datasets.Rhythm{{Every: "week", High: "Saturday", Low: "Monday"}}
+			}},
+			"A pattern that repeats every 7 days, highest on Saturdays and lowest on Mondays, on a straight line (PER + LIN). It leads since " +
+				"45 % of the data, with 97 % of the belief (q*); settled. Next: kestrel predict runs/a --data new.csv predicts at other rows."},
+		{"a year, high in summer", scene{days, "PER", []files.Number{9, 1, 365.2, 1}, 1500, 900, []record.Fit{apart},
+			func(s *record.Standing, _ *record.Fit) {
+				s.Start.Data.Rhythms = []datasets.Rhythm{{Every: "week", High: "Sunday", Low: "Monday"}, {Every: "year", High: "July", Low: "January"}}
+			}},
+			"A pattern that repeats every 365 days, highest in July and lowest in January (PER). It leads since 45 % of the data, with 97 % " +
+				"of the belief (q*); settled. Next: kestrel predict runs/a --data new.csv predicts at other rows."},
 		{"a day whose size would change over ages, on a drift", scene{days, "PER*SE+SE",
 			[]files.Number{9, 1, 1, 1, 6000, 400, 9000, 1}, 1500, 700, []record.Fit{apart},
 			func(s *record.Standing, _ *record.Fit) { s.Lead.Since = 0.2 }},
-			"A pattern that repeats every 24 h, on a drift longer than the data (PER×SE + SE). It leads since 20 % of the data, with 97 % of " +
-				"the belief; settled. Next: kestrel predict --data predicts at other rows."},
+			"A pattern that repeats every 24 h, on a drift longer than the data (PER×SE + SE). It leads since 20 % of the " +
+				"data, with 97 % of the belief (q*); settled. Next: kestrel predict runs/a --data new.csv predicts at other rows."},
 		{"a cycle and a wander whose swings grow, five kernels of equal worth", scene{steps, "LIN*PER+LIN*RQ",
 			[]files.Number{1, 1, 12, 1, 1, 1, 1, 4, 20, 1, 1}, 300, 200, []record.Fit{equal, equal, equal, equal}, nil},
-			"A pattern that repeats every 12, growing, on a variation on many scales about 20, growing (PER×LIN + LIN×RQ). It leads since 45 % " +
-				"of the data, with 62 % of the belief; not settled: four others cannot be told from it. Next: kestrel predict --data, which " +
-				"averages over them; more rows may tell them apart."},
+			"A pattern that repeats every 12, growing, on a variation on many scales about 20, growing (PER×LIN + LIN×RQ). It " +
+				"leads since 45 % of the data, with 62 % of the belief (q*); not settled: four others cannot be told from it. " +
+				"Next: kestrel predict runs/a --data new.csv averages over them; more rows may tell them apart."},
 		{"a line, nothing held out", scene{steps, "LIN", []files.Number{1, 1, 1}, 100, 60, nil, func(s *record.Standing, _ *record.Fit) {
 			s.Start.Data.Test = 0
 		}},
-			"A straight line (LIN). It is the only kernel that was compared. No rows were held out, so its error is not known. Next: hold " +
-				"out rows (data.test) to learn its error."},
+			"A straight line (LIN). It is the only kernel that was compared. No rows were held out, so its error is not known. " +
+				"Next: kestrel run runs/a/config.toml --set data.test=0.1 holds rows out to learn its error."},
 		{"a week whose ascent was cut short, and which was scored", scene{days, "PER*SE", []files.Number{9, 1, 7, 1, 800, 1}, 1500, 700,
 			[]record.Fit{apart}, func(s *record.Standing, f *record.Fit) {
 				f.Flags = []vbks.Flag{vbks.StillMoving}
 				scored(s, record.TaskForecast, 50, 0.95, baseline("snaive", "seasonal naive", 100))
 			}},
-			"A pattern that repeats every 7 days, changing over about 2.19 years (PER×SE). But its hyperparameters have not quite come to " +
-				"rest. It leads since 45 % of the data, with 97 % of the belief; settled. Forecasts 50 % better than seasonal naive (CRPS). " +
-				"95 % of 50 held-out rows in the 95 % interval. Next: re-optimise (r) with more steps."},
+			"A pattern that repeats every 7 days, changing over about 2.19 years (PER×SE). But its hyperparameters have not " +
+				"quite come to rest. It leads since 45 % of the data, with 97 % of the belief (q*); settled. Forecasts 50 % better " +
+				"than seasonal naive (CRPS). 95 % of 50 held-out rows in the 95 % interval. Next: re-optimise (kestrel resume " +
+				"runs/a, then r) with more steps."},
 		{"a period as long as the data", scene{days, "LIN+PER", []files.Number{100, 1, 1500, 1, 1, 4}, 1500, 800, []record.Fit{apart},
 			func(_ *record.Standing, f *record.Fit) { f.Flags = []vbks.Flag{vbks.PeriodOnce} }},
-			"A straight line, with what may be a pattern that repeats every 4.11 years (PER + LIN). But a period is seen less than twice and " +
-				"may be none. It leads since 45 % of the data, with 97 % of the belief; settled. Next: rows over two of its periods, or a bound " +
-				"on the period (hyperparameters)."},
+			"A straight line, with what may be a pattern that repeats every 4.11 years (PER + LIN). But a period is seen less " +
+				"than twice and may be none. It leads since 45 % of the data, with 97 % of the belief (q*); settled. Next: rows " +
+				"over two of its periods, or a bound on the period (hyperparameters)."},
 		{"two causes, bounds too wide to tell", scene{room, "SE[sun]+LIN[wind]", []files.Number{1, 1, 9, 200, 1}, 2000, 900,
 			[]record.Fit{open, open, apart}, func(s *record.Standing, _ *record.Fit) {
 				scored(s, record.TaskRegression, 0.8, 0.96)
 			}},
-			"A straight line in wind and a smooth variation in sun over about 200 W (LIN[wind] + SE[sun]). It leads since 45 % of the data, with " +
-				"62 % of the belief; not settled: two others may yet be better (bounds too wide). Its error on 50 held-out rows is 1.6 K " +
-				"(RMSE). 96 % of 50 held-out rows in the 95 % interval. Next: re-optimise (r) the first three with 128 " +
-				"inducing inputs."},
+			"A straight line in wind and a smooth variation in sun over about 200 W (LIN[wind] + SE[sun]). It leads since 45 % " +
+				"of the data, with 62 % of the belief (q*); not settled: two others may yet be better (bounds too wide). Its error " +
+				"on 50 held-out rows is 1.6 K (RMSE). 96 % of 50 held-out rows in the 95 % interval. Next: re-optimise (kestrel " +
+				"resume runs/a, then r) the first three with 128 inducing inputs."},
 		{"half of it is in, learned as its logarithm", scene{logged, "RW", []files.Number{0.01, 1825, 4}, 1500, 900, []record.Fit{equal},
 			func(s *record.Standing, _ *record.Fit) {
 				s.State, s.Evaluation.Proportion, s.Evaluation.RowsSeen = record.Running, 0.5, 750
 			}},
-			"A level that wanders, of log energy (RW). It leads since 45 % of the data, with 62 % of the belief; not settled: 50 % of the data " +
-				"are in and one other cannot be told from it. Next: wait for the other 50 % of the data."},
+			"So far, with 50 % of the rows: a level that wanders, of log energy (RW). It leads since 45 % of the data, with 62 " +
+				"% of the belief (q*); not settled: one other cannot be told from it. Next: wait for the other 50 % of the data."},
 		{"a third is in, and all kernels are equal", scene{steps, "PER", []files.Number{1, 1, 23.2, 4}, 135, 9, []record.Fit{equal, equal},
 			func(s *record.Standing, f *record.Fit) {
 				s.State, s.Evaluation.Proportion, s.Evaluation.RowsSeen, f.Posterior = record.Running, 0.3, 45, 0.4
 			}},
-			"Too early to tell; first is a pattern that repeats every 23.2 (PER). It leads since 45 % of the data, with 40 % of the belief; " +
-				"not settled: 30 % of the data are in and two others cannot be told from it. Next: wait for the other 70 % of the data."},
+			"Too early to tell, with 30 % of the rows; first is a pattern that repeats every 23.2 (PER). It leads since 45 % " +
+				"of the data, with 40 % of the belief (q*); not settled: two others cannot be told from it. Next: wait for the " +
+				"other 70 % of the data."},
 		{"nine rows", scene{steps, "SE", []files.Number{1, 2, 0.04}, 9, 9, []record.Fit{equal}, func(s *record.Standing, _ *record.Fit) {
 			s.Start.Data.Test = 0
 		}},
-			"A smooth variation over about 2 (SE). Do not trust it: 9 rows are few for 3 hyperparameters. It leads since 45 % of the data, with " +
-				"62 % of the belief; not settled: one other cannot be told from it. No rows were held out, so its error is not known. Next: " +
-				"hold out rows (data.test) to learn its error."},
+			"A smooth variation over about 2 (SE). Do not trust it: 9 rows are few for 3 hyperparameters. It leads since 45 % " +
+				"of the data, with 62 % of the belief (q*); not settled: one other cannot be told from it. No rows were held out, " +
+				"so its error is not known. Next: kestrel run runs/a/config.toml --set data.test=0.1 holds rows out to learn its " +
+				"error."},
 	} {
-		if got := Of(c.scene.standing(t)).Text(); got != c.want {
+		if got := Of(c.scene.standing(t), "runs/a").Text(); got != c.want {
 			t.Errorf("%s:\n%s\nwant\n%s", c.what, got, c.want)
 		}
 	}
@@ -210,50 +226,65 @@ func TestGoldenWeights(t *testing.T) {
 	}{
 		{"of three kernels none is equal, and the first has two thirds", scene{steps, "SE", []files.Number{4, 3, 0.01}, 300, 400, behind,
 			func(_ *record.Standing, f *record.Fit) { f.Posterior = 0.67 }},
-			"A smooth variation over about 3 (SE). It leads since 45 % of the data, with 67 % of the belief; not settled: the other 33 % is " +
-				"with kernels behind it. Next: kestrel predict --data, which averages over them; more rows may tell them apart."},
+			"A smooth variation over about 3 (SE). It leads since 45 % of the data, with 67 % of the belief (q*); not settled: " +
+				"the other 33 % is with kernels behind it. Next: kestrel predict runs/a --data new.csv averages over them; more " +
+				"rows may tell them apart."},
 		{"carbon dioxide: years of 3 ppm on a rise of 30", scene{days, "SE+PER", []files.Number{9, 1, 365.25, 900, 300, 0.04},
 			500, 900, behind, nil},
-			"A smooth variation over about 300 days, with a small pattern that repeats every 365 days (PER + SE). It leads since 45 % of the " +
-				"data, with 97 % of the belief; settled. Next: kestrel predict --data predicts at other rows."},
+			"A smooth variation over about 300 days, with a small pattern that repeats every 365 days (PER + SE). It leads " +
+				"since 45 % of the data, with 97 % of the belief (q*); settled. Next: kestrel predict runs/a --data new.csv " +
+				"predicts at other rows."},
 		{"a week larger than a day", scene{days, "PER+PER", []files.Number{4, 1, 1, 9, 1, 7, 1}, 1500, 900, behind, nil},
-			"A pattern that repeats every 7 days and a pattern that repeats every 24 h (PER + PER). It leads since 45 % of the data, with 97 % " +
-				"of the belief; settled. Next: kestrel predict --data predicts at other rows."},
+			"A pattern that repeats every 7 days and a pattern that repeats every 24 h (PER + PER). It leads since 45 % of the " +
+				"data, with 97 % of the belief (q*); settled. Next: kestrel predict runs/a --data new.csv predicts at other rows."},
 		{"a week that is nothing beside the noise", scene{days, "SE+PER", []files.Number{0.0001, 1, 7, 4, 100, 1}, 1500, 900, behind,
 			func(_ *record.Standing, f *record.Fit) { f.Flags = []vbks.Flag{vbks.IdleSummand} }},
-			"A smooth variation over about 100 days (PER + SE). But one part explains next to nothing. It leads since 45 % of the data, with " +
-				"97 % of the belief; settled. Next: kestrel predict --data predicts at other rows."},
+			"A smooth variation over about 100 days (PER + SE). But one part explains next to nothing. It leads since 45 % of " +
+				"the data, with 97 % of the belief (q*); settled. Next: kestrel predict runs/a --data new.csv predicts at other " +
+				"rows."},
 		{"a level of 100 with a year of 3 on it", scene{days, "SE+PER", []files.Number{9, 1, 365.25, 1e4, 182500, 1}, 1500, 900, behind, nil},
-			"A pattern that repeats every 365 days, with a small drift longer than the data (PER + SE). It leads since 45 % of the data, with " +
-				"97 % of the belief; settled. Next: kestrel predict --data predicts at other rows."},
+			"A pattern that repeats every 365 days, with a small drift longer than the data (PER + SE). It leads since 45 % of " +
+				"the data, with 97 % of the belief (q*); settled. Next: kestrel predict runs/a --data new.csv predicts at other " +
+				"rows."},
 		{"a constant leads at a tenth", scene{steps, "CONST", []files.Number{1, 4}, 300, -1, behind, running(0.1, 30)},
-			"Too early to tell; so far nothing beyond a constant and noise (best of all: CONST). Next: wait for the other 90 % of the data."},
+			"Too early to tell, with 10 % of the rows; so far nothing beyond a constant and noise (best of all: CONST). Next: " +
+				"wait for the other 90 % of the data."},
 		{"a constant leads at four fifths", scene{steps, "CONST", []files.Number{1, 4}, 300, -1, behind, running(0.8, 240)},
-			"So far nothing beyond a constant and noise (best of all: CONST). Next: wait for the other 20 % of the data."},
+			"So far, with 80 % of the rows: nothing beyond a constant and noise (best of all: CONST). Next: wait for the other " +
+				"20 % of the data."},
 		{"a constant leads, the bounds of others are wide", scene{steps, "CONST", []files.Number{1, 4}, 300, -1, []record.Fit{open, open}, nil},
-			"Nothing beyond a constant and noise (best of all: CONST). The best of 3 kernels is no likelier than these alone; not settled: " +
-				"two others may yet be better (bounds too wide). Next: re-optimise (r) the first three with 128 inducing inputs."},
+			"Nothing beyond a constant and noise (best of all: CONST). The best of 3 kernels is no likelier than these alone; " +
+				"not settled: two others may yet be better (bounds too wide). Next: re-optimise (kestrel resume runs/a, then r) " +
+				"the first three with 128 inducing inputs."},
 		{"a wave that another one modulates, which is seen once", scene{steps, "PER*PER*LIN", []files.Number{9, 1, 6.22, 1, 1, 250, 1, 1, 0.01},
 			300, 400, behind, func(_ *record.Standing, f *record.Fit) { f.Flags = []vbks.Flag{vbks.PeriodOnce} }},
-			"A pattern that repeats every 6.22, growing (PER×PER×LIN). It leads since 45 % of the data, with 97 % of the belief; settled. " +
-				"Next: kestrel predict --data predicts at other rows."},
+			"A pattern that repeats every 6.22, growing (PER×PER×LIN). It leads since 45 % of the data, with 97 % of the " +
+				"belief (q*); settled. Next: kestrel predict runs/a --data new.csv predicts at other rows."},
 		{"periods in two columns, seen once", scene{hall, "PER", []files.Number{4, 1, 300, 40, 1}, 300, 400, behind,
 			func(_ *record.Standing, f *record.Fit) { f.Flags = []vbks.Flag{vbks.PeriodOnce} }},
-			"A variation in all inputs (PER). It leads since 45 % of the data, with 97 % of the belief; settled. Next: kestrel predict --data " +
-				"predicts at other rows."},
+			"A variation in all inputs (PER). It leads since 45 % of the data, with 97 % of the belief (q*); settled. Next: " +
+				"kestrel predict runs/a --data new.csv predicts at other rows."},
 		{"a tenth is in, and the baseline has seen all", scene{steps, "SE", []files.Number{4, 3, 0.01}, 300, 0, behind,
 			func(s *record.Standing, f *record.Fit) {
 				running(0.1, 30)(s, f)
 				scored(s, record.TaskForecast, 4, 0.3, baseline("naive", "naive", 1))
 			}},
-			"A smooth variation over about 3 (SE). It leads from the first evaluation on, with 97 % of the belief; not settled: 10 % of the " +
-				"data are in. So far the CRPS of forecasts is 4 times that of naive. 30 % of 50 held-out rows in the 95 % interval: too " +
-				"narrow. Next: wait for the other 90 % of the data."},
+			"So far, with 10 % of the rows: a smooth variation over about 3 (SE). It leads from the first evaluation on, with " +
+				"97 % of the belief (q*); not settled. So far the CRPS of forecasts is 4 times that of naive. 30 % of 50 held-out " +
+				"rows in the 95 % interval: too narrow. Next: wait for the other 90 % of the data."},
+		{"all rows are in, and two rungs are to come", scene{steps, "SE", []files.Number{4, 3, 0.01}, 300, 400, behind,
+			func(s *record.Standing, _ *record.Fit) { s.State, s.Evaluation.Planned = record.Running, 7 }},
+			"So far, with 2 evaluations to come: a smooth variation over about 3 (SE). It leads since 45 % of the data, with " +
+				"97 % of the belief (q*); not settled. Next: wait for the last evaluations."},
+		{"it has come to its end before what was planned", scene{steps, "SE", []files.Number{4, 3, 0.01}, 300, 400, behind,
+			func(s *record.Standing, _ *record.Fit) { s.Evaluation.Planned = 7 }},
+			"A smooth variation over about 3 (SE). It leads since 45 % of the data, with 97 % of the belief (q*); settled. " +
+				"Next: kestrel predict runs/a --data new.csv predicts at other rows."},
 		{"a dozen rows are in", scene{steps, "SE", []files.Number{4, 3, 0.01}, 300, 0, behind, running(0.04, 12)},
-			"Too early to tell; first is a smooth variation over about 3 (SE). It leads from the first evaluation on, with 97 % of the belief; " +
-				"not settled: 4 % of the data are in. Next: wait for the other 96 % of the data."},
+			"Too early to tell, with 4 % of the rows; first is a smooth variation over about 3 (SE). It leads from the first " +
+				"evaluation on, with 97 % of the belief (q*); not settled. Next: wait for the other 96 % of the data."},
 	} {
-		if got := Of(c.scene.standing(t)).Text(); got != c.want {
+		if got := Of(c.scene.standing(t), "runs/a").Text(); got != c.want {
 			t.Errorf("%s:\n%s\nwant\n%s", c.what, got, c.want)
 		}
 	}
@@ -261,11 +292,11 @@ func TestGoldenWeights(t *testing.T) {
 
 // Before there is anything to say nothing is said; where all kernels are gone, that.
 func TestNothingYet(t *testing.T) {
-	if f := Of(&record.Standing{}); f != (Finding{}) || f.Text() != "" {
+	if f := Of(&record.Standing{}, ""); f != (Finding{}) || f.Text() != "" {
 		t.Errorf("%+v", f)
 	}
 	none := &record.Standing{Start: &record.Start{}, Evaluation: &record.Evaluation{Kernels: []record.Kernel{{ID: "SE", Status: vbks.Pruned}}}}
-	if got := Of(none).Text(); got != "No kernel is left to compare. Next: a config with other kernels." {
+	if got := Of(none, "").Text(); got != "No kernel is left to compare. Next: a config with other kernels." {
 		t.Error(got)
 	}
 }
@@ -273,8 +304,10 @@ func TestNothingYet(t *testing.T) {
 // A short text says what takes long more briefly, then leaves the least important out,
 // and what it has stands in full.
 func TestWithin(t *testing.T) {
-	f := Finding{What: "A (a).", Sure: "B, b.", Error: "C.", Coverage: "D.", Next: "E.", plain: "A.", brief: "B.", named: "a"}
-	for room, want := range map[int]string{21: "A (a). B, b. C. D. E.", 20: "A (a). B, b. C. E.", 17: "A. B, b. C. E.", 13: "A. B. C. E.",
+	f := Finding{What: "A (a).", Sure: "B, b.", Error: "C.", Coverage: "D.", Next: "E e.", plain: "A.", brief: "B.", named: "a", command: "E."}
+	for room, want := range map[int]string{23: "A (a). B, b. C. D. E e.", 22: "A (a). B, b. C. E e.", 19: "A. B, b. C. E e.",
+		15: "A. B. C. E e.",
+		12: "A. B. C. E.",
 		10: "A. B. E.", 7: "A. B.", 4: "A.", 0: "a"} {
 		if got := f.Within(func(s string) bool { return len(s) <= room }); got != want {
 			t.Errorf("in %d characters %q, want %q", room, got, want)
@@ -283,7 +316,7 @@ func TestWithin(t *testing.T) {
 	equal := record.Fit{Tied: true, ELBO: -0.5}
 	long := scene{days, "PER+RW", []files.Number{100, 1, 365.2, 0.1, 1825, 4}, 1500, 900, []record.Fit{equal}, nil}
 	want := "A pattern that repeats every 365 days, on a level that wanders. It leads since 45 % of the data; not settled. "
-	if got := Of(long.standing(t)).Within(func(s string) bool { return len(s) < 230 }); !strings.HasPrefix(got, want+"Next: ") {
+	if got := Of(long.standing(t), "runs/a").Within(func(s string) bool { return len(s) < 230 }); !strings.HasPrefix(got, want+"Next: ") {
 		t.Errorf("briefly: %q", got)
 	}
 }

@@ -262,7 +262,7 @@ func (w *speller) head(l *wordLeaf) string {
 	case kernelspace.OpMatern52:
 		return "a fairly smooth variation" + in + long + w.lengths(l)
 	case kernelspace.OpPER:
-		return "a pattern" + in + " that repeats every " + w.periods(l)
+		return "a pattern" + in + " that repeats every " + w.periods(l) + w.rhythm(l)
 	case kernelspace.OpCos:
 		return "a sine wave" + in + " with a period of " + w.periods(l)
 	case kernelspace.OpLIN:
@@ -284,6 +284,31 @@ func (w *speller) head(l *wordLeaf) string {
 		return "a level of its own for each value of " + w.namesOf(l)
 	}
 	return l.name
+}
+
+// rhythm says when the data are high and low, of a pattern of a day, a week or a year.
+func (w *speller) rhythm(l *wordLeaf) string {
+	if l.NumPeriod != 1 || len(l.Cols) != 1 || l.Cols[0] != 0 {
+		return ""
+	}
+	_, unit, ok := record.TimeScale(&w.start.Inputs()[0])
+	if !ok {
+		return ""
+	}
+	days := float64(w.values[l.params[1+l.NumScale]]) * unit / (24 * 3600)
+	for _, r := range w.start.Data.Rhythms {
+		every, at, behind := 1.0, " about ", ""
+		switch r.Every {
+		case "week":
+			every, at, behind = 7, " on ", "s"
+		case "year":
+			every, at = 365.25, " in "
+		}
+		if math.Abs(days/every-1) < 0.01 {
+			return ", highest" + at + r.High + behind + " and lowest" + at + r.Low + behind
+		}
+	}
+	return ""
 }
 
 // reach says how far RW and IRW along one input go over all of it, from the level or

@@ -15,6 +15,12 @@ func (r *reading) next() string {
 	return ""
 }
 
+// does is a command with what it does.
+func (r *reading) does(command, what string) string {
+	r.command = command
+	return command + " " + what
+}
+
 func (r *reading) advice() string {
 	switch r.State {
 	case record.Paused:
@@ -27,15 +33,18 @@ func (r *reading) advice() string {
 	case record.Finished:
 	default: // stopped, failed or crashed
 		if !r.whole() {
-			return "R, or kestrel resume, for the other " + percent(1-r.Evaluation.Proportion) + " of the data"
+			return "kestrel resume " + r.run + " (or R) for the other " + percent(1-r.Evaluation.Proportion) + " of the data"
 		}
 		if r.Evaluation.Index < r.Evaluation.Planned {
-			return "R, or kestrel resume, for the last evaluations"
+			return "kestrel resume " + r.run + " (or R) for the last evaluations"
 		}
 	}
-	_, reference, best, scored := r.Beside()
+	task, reference, best, scored := r.Beside()
 	series := r.Start.Data.Series != nil
 	m := r.Averaged()
+	predict := "kestrel predict " + r.run
+	ahead := fmt.Sprintf("%s --horizon %d", predict, r.horizon(task))
+	again := "re-optimise (kestrel resume " + r.run + ", then r)"
 	unsure := len(r.equal) > 0 || r.posterior() < surely
 	switch more := r.inducing(); {
 	case r.nothing && (len(r.open) == 0 || more == 0):
@@ -47,23 +56,36 @@ func (r *reading) advice() string {
 	case scored && reference.Worse:
 		return "predict with " + best.Label + " instead, or give it other kernels"
 	case flagged(r.leader, vbks.StillMoving):
-		return "re-optimise (r) with more steps"
-	case m != nil && m.Intervals() == "too narrow":
+		return again + " with more steps"
+	case m != nil && m.Intervals() == record.TooNarrow:
 		return "look in the fit (3) where the rows leave the band; other kernels, or a transform of the target"
 	case len(r.open) > 0 && more > 0:
-		return fmt.Sprintf("re-optimise (r) the first %s with %d inducing inputs", numeral(r.last), more)
+		return fmt.Sprintf("%s the first %s with %d inducing inputs", again, numeral(r.last), more)
 	case r.once():
 		return "rows over two of its periods, or a bound on the period (hyperparameters)"
 	case r.Start.Data.Test == 0:
-		return "hold out rows (data.test) to learn its error"
-	case unsure && series:
-		return "kestrel predict --horizon, which averages over them; more rows may tell them apart"
-	case unsure:
-		return "kestrel predict --data, which averages over them; more rows may tell them apart"
+		return r.does("kestrel run "+r.config+" --set data.test=0.1", "holds rows out to learn its error")
+	case series && unsure:
+		return r.does(ahead, "averages over them; more rows may tell them apart")
 	case series:
-		return "kestrel predict --horizon forecasts beyond the end"
+		return r.does(ahead, "forecasts beyond the end")
+	case unsure:
+		return r.does(predict+" --data new.csv", "averages over them; more rows may tell them apart")
 	}
-	return "kestrel predict --data predicts at other rows"
+	return r.does(predict+" --data new.csv", "predicts at other rows")
+}
+
+// mostAhead is how many steps are forecast at most unless more are asked for.
+const mostAhead = 1000
+
+// horizon is how many steps are worth a forecast: as many as the run was scored on, or a
+// tenth of what it has learned from.
+func (r *reading) horizon(task string) int {
+	steps := r.Start.Data.Train / 10
+	if task == record.TaskForecast {
+		steps = r.Start.Data.Test
+	}
+	return min(max(1, steps), mostAhead)
 }
 
 // inducing is the number of inducing inputs that should be tried, 0 where there can be

@@ -62,7 +62,7 @@ func TestOddRecords(t *testing.T) {
 			s.Start.Baselines = &record.Baselines{Task: pick(record.TaskForecast, record.TaskGaps, record.TaskRegression, ""), Rows: 5,
 				Methods: []record.Baseline{{Method: pick("naive", "lsq", "linear")}, baseline(pick("naive", "lsq", "linear"), "b", float64(number()))}}
 		}
-		if text := Of(s).Text(); strings.Contains(text, "%!") {
+		if text := Of(s, "").Text(); strings.Contains(text, "%!") {
 			t.Fatalf("%s\n%+v", text, s)
 		}
 	}

@@ -44,12 +44,9 @@ func (r *reading) sure() string {
 	text := r.leads()
 	p := r.posterior()
 	if !math.IsNaN(p) {
-		text += ", with " + percent(p) + " of the belief"
+		text += ", with " + percent(p) + " of the belief (q*)"
 	}
 	var doubts []string
-	if !r.whole() {
-		doubts = append(doubts, percent(r.Evaluation.Proportion)+" of the data are in")
-	}
 	if n := len(r.equal); n > 0 {
 		doubts = append(doubts, others(n)+" cannot be told from it")
 	}
@@ -59,8 +56,12 @@ func (r *reading) sure() string {
 	if len(doubts) == 0 && p < surely {
 		doubts = append(doubts, "the other "+percent(1-p)+" is with kernels behind it")
 	}
-	if len(doubts) == 0 {
+	switch {
+	case len(doubts) > 0:
+	case r.whole() && r.outstanding() == 0:
 		return text + "; settled."
+	default: // the first sentence says what is to come
+		return text + "; not settled."
 	}
 	return text + "; not settled: " + words.Join(doubts) + "."
 }
@@ -135,7 +136,7 @@ func (r *reading) distrust() string {
 		why = append(why, fmt.Sprintf("%d of %s failed", failed, words.Count(len(r.Evaluation.Kernels), "kernel")))
 	}
 	// A baseline has seen all rows; a part of them is no reason for distrust.
-	if m := r.Averaged(); m != nil && m.Intervals() == "too narrow" && r.whole() {
+	if m := r.Averaged(); m != nil && m.Intervals() == record.TooNarrow && r.whole() {
 		why = append(why, "its intervals are too narrow")
 	}
 	if _, reference, _, ok := r.Beside(); ok && reference.More > muchWorse && !r.nothing && r.whole() {
@@ -229,8 +230,11 @@ func (r *reading) coverage() string {
 		return ""
 	}
 	text := percent(float64(m.Coverage95)) + " of " + words.Count(m.TestRows, "held-out row") + " in the 95 % interval"
-	if wrong := m.Intervals(); wrong != "" {
-		text += ": " + wrong
+	switch m.Intervals() {
+	case record.TooNarrow:
+		text += ": " + record.TooNarrow
+	case record.TooWide:
+		text += m.In80() + ": intervals " + record.TooWide
 	}
 	return text + "."
 }

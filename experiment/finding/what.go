@@ -16,25 +16,24 @@ import (
 // what says in a sentence what the leader stands for.
 func (r *reading) what() string {
 	const none = "othing beyond a constant and noise"
+	early := "Too early to tell, with " + percent(r.Evaluation.Proportion) + " of the rows; "
 	switch {
-	case r.nothing && r.whole():
-		return "N" + none + r.named()
 	case r.nothing && r.early():
-		return "Too early to tell; so far n" + none + r.named()
+		return early + "so far n" + none + r.named()
 	case r.nothing:
-		return "So far n" + none + r.named()
+		return r.provisional("N" + none + r.named())
 	}
 	text := Shape(r.Start, r.leader)
 	if text == "" {
-		return r.description()
+		return r.provisional(r.description())
 	}
 	if c := r.Start.Target(); c != nil && !c.Transform.Identity() {
 		text += ", of " + c.Transform.Of(c.Name)
 	}
 	if r.early() {
-		return "Too early to tell; first is " + text + r.named()
+		return early + "first is " + text + r.named()
 	}
-	return strings.ToUpper(text[:1]) + text[1:] + r.named()
+	return r.provisional(strings.ToUpper(text[:1]) + text[1:] + r.named())
 }
 
 // earlyShare is the share of the data below which nothing is no finding.

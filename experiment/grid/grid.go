@@ -8,6 +8,8 @@ import (
 	"charm.land/lipgloss/v2"
 	"charm.land/lipgloss/v2/table"
 	"github.com/charmbracelet/x/ansi"
+
+	"example.com/kestrel/experiment/words"
 )
 
 // Table is a heading and rows with as many cells. Cells are one line, without anything
@@ -83,15 +85,15 @@ func (t *Table) Markdown(w io.Writer) error {
 	return err
 }
 
-// paragraphWidth is how wide a paragraph is at most.
-const paragraphWidth = 100
+// paragraphWidth is how wide a paragraph is at most: as a narrow terminal is.
+const paragraphWidth = 79
 
 // Paragraph writes a text in lines that can be read, broken at spaces only, so that what
 // is to be typed stays whole.
 func Paragraph(w io.Writer, text string) error {
 	var b strings.Builder
 	at := 0
-	for i, word := range strings.Fields(text) {
+	for i, word := range words.Unbroken(text) {
 		width := ansi.StringWidth(word)
 		switch {
 		case i == 0:

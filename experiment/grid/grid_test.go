@@ -65,3 +65,12 @@ func TestMarkdownBars(t *testing.T) {
 		}
 	}
 }
+
+// A number keeps its % where a line is broken.
+func TestParagraphKeepsPercent(t *testing.T) {
+	var out strings.Builder
+	must.OK(t, Paragraph(&out, strings.Repeat("word ", 15)+"a 95 % or")) // 95 would have room, and no % behind it
+	if got := out.String(); got != strings.Repeat("word ", 15)+"a\n95 % or\n" {
+		t.Errorf("%q", got)
+	}
+}

@@ -52,7 +52,7 @@ func FuzzEvents(f *testing.F) {
 				s.At(i)
 			}
 		}
-		h.ETA()
+		h.Left(0, 0)
 		for _, r := range out.String() {
 			if unicode.IsControl(r) && r != '\n' && r != '\t' {
 				t.Fatalf("%q", out.String())

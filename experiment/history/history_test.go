@@ -199,8 +199,13 @@ func TestHistoryOfARun(t *testing.T) {
 	state(record.Running, record.Paused)
 	state(record.Paused, record.Running)
 	tell(record.Event{Type: record.EventEvaluation, Evaluation: recordtest.Evaluation(2, 4, 1, []float64{1, 2, 7})}) // 7 s
-	if eta, ok := h.ETA(); !ok || h.Rate() != 3500*time.Millisecond || eta != 7*time.Second {
-		t.Errorf("%s each, %s left", h.Rate(), eta)
+	// Two are left, the last one took 4 s. What is left becomes less with the time, then,
+	// where one takes longer than 4 s, more; of the last one nothing more is told then.
+	for _, c := range []struct{ worked, within, want time.Duration }{{7, 0, 8}, {9, 0, 6}, {11, 0, 4}, {13, 0, 6}, {9, 5, 9}, {11, 2, 6}} {
+		left, ok := h.Left(c.worked*time.Second, c.within*time.Second)
+		if !ok || h.Rate() != 3500*time.Millisecond || left != c.want*time.Second {
+			t.Errorf("%d s worked: %s each, %s left, want %d s", c.worked, h.Rate(), left, c.want)
+		}
 	}
 	metric(2, 6)
 	tell(record.Event{Type: record.EventPruned, Evaluation: recordtest.Evaluation(2, 4, 1, []float64{1, nan, 7}), Kernels: []string{"k1"}})
@@ -291,8 +296,8 @@ func TestHistoryOfARun(t *testing.T) {
 		!reflect.DeepEqual(h.IDs(), []string{"k0", "k1", "k2"}) {
 		t.Errorf("%+v", &h)
 	}
-	if _, ok := h.ETA(); ok {
-		t.Error("a failed run has an ETA")
+	if _, ok := h.Left(0, time.Second); ok {
+		t.Error("a failed run has time left")
 	}
 	if h.Index("k2") != 2 || h.Index("k9") != -1 {
 		t.Error("Index")

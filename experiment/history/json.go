@@ -24,7 +24,7 @@ type JSONExport struct {
 // ReadJSON reads the event log of a run directory up to its end. Errors are
 // those of record.Each.
 func ReadJSON(ctx context.Context, dir string) (*JSONExport, error) {
-	x := &JSONExport{dir: dir, summary: &Summary{}}
+	x := &JSONExport{dir: dir, summary: &Summary{Dir: dir}}
 	err := record.Each(ctx, dir, func(e *record.Event) {
 		x.events++
 		x.summary.take(e)
@@ -33,7 +33,7 @@ func ReadJSON(ctx context.Context, dir string) (*JSONExport, error) {
 		return nil, err
 	}
 	x.summary.ask(dir)
-	x.summary.Finding = finding.As(&x.summary.Standing, x.summary.Fate).Text()
+	x.summary.Finding = finding.As(&x.summary.Standing, x.summary.Fate, dir).Text()
 	return x, nil
 }
 

@@ -21,6 +21,7 @@ import (
 
 // Summary is what the event log of a run says in short.
 type Summary struct {
+	Dir  string       `json:"-"` // of the run, as commands are told it; "": not known
 	Name string       `json:"name"`
 	Fate record.State `json:"fate"` // as rundir.Fate has it
 	record.Standing
@@ -36,12 +37,12 @@ type Summary struct {
 // ReadSummary summarises the event log of a run directory without holding all of
 // it in memory. Errors are those of record.Each.
 func ReadSummary(dir string) (*Summary, error) {
-	s := &Summary{}
+	s := &Summary{Dir: dir}
 	if err := record.Each(context.Background(), dir, s.take); err != nil {
 		return nil, err
 	}
 	s.ask(dir)
-	s.Finding = finding.As(&s.Standing, s.Fate).Text()
+	s.Finding = finding.As(&s.Standing, s.Fate, s.Dir).Text()
 	return s, nil
 }
 
@@ -51,7 +52,7 @@ func (s *Summary) Record(e *record.Event) error {
 	s.take(e)
 	switch e.Type {
 	case record.EventEvaluation, record.EventMetrics, record.EventPruned, record.EventRestored, record.EventState:
-		s.Finding = finding.Of(&s.Standing).Text()
+		s.Finding = finding.Of(&s.Standing, s.Dir).Text()
 	}
 	return nil
 }
@@ -106,7 +107,7 @@ const shownKernels = 10
 func (s *Summary) WriteText(w io.Writer, now time.Time) error {
 	w = words.PlainWriter(w)
 	fmt.Fprintf(w, "%s  %s\n", s.Name, s.stateText(now))
-	if text := finding.As(&s.Standing, s.Fate).Text(); text != "" {
+	if text := finding.As(&s.Standing, s.Fate, s.Dir).Text(); text != "" {
 		if err := grid.Paragraph(w, text); err != nil {
 			return err
 		}

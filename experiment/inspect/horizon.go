@@ -64,6 +64,10 @@ func (p *Predictor) Refit(ctx context.Context, q PredictQuery) (*Refitted, error
 	dev := cpu.New(cpu.Options{Lanes: runtime.GOMAXPROCS(0)})
 	defer dev.Close()
 	var refit *vbks.Trainer
+	if tell := prepare.Told(ctx); tell != nil {
+		doing := fmt.Sprintf("fitting again on all %d rows", all.Rows())
+		ctx = prepare.Telling(ctx, func(s prepare.Step) { s.Doing = doing; tell(s) })
+	}
 	err := first.ask(ctx, func(ctx context.Context) (err error) {
 		refit, err = first.trainer.Refit(ctx, dev, all, first.options(&q))
 		return err

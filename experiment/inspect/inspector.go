@@ -164,6 +164,10 @@ func (i *Inspector) ask(ctx context.Context, work func(context.Context) error) e
 	if err := cmp.Or(i.ctx.Err(), ctx.Err()); err != nil {
 		return cmp.Or(context.Cause(i.ctx), context.Cause(ctx))
 	}
+	if tell := prepare.Told(ctx); tell != nil {
+		i.trainer.SetProgress(func(p vbks.Progress) { tell(prepare.StepOf(p)) })
+		defer i.trainer.SetProgress(nil)
+	}
 	return work(ctx)
 }
 

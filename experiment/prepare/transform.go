@@ -106,8 +106,8 @@ func foretold(ctx context.Context, c *config.Config, d *datasets.Dataset, name s
 		if name == transform.Log {
 			try += transformOrigins
 		}
-		say(ctx, fmt.Sprintf("which forecasts better, %s or its logarithm? Trial %d of %d; data.transform = \"none\" goes without",
-			d.Target.Name, try, 2*transformOrigins))
+		Tell(ctx, Step{Doing: "finding out which forecasts better, " + d.Target.Name + " or its logarithm", Of: "trial",
+			Done: try, Total: 2 * transformOrigins, Note: `data.transform = "none" goes without`})
 		nlpd, err := scoreOnce(ctx, &own, &part, space)
 		if err != nil {
 			return 0, err

@@ -12,3 +12,27 @@ func Pace(seconds float64, made, left int) (each, eta time.Duration) {
 	per := seconds / float64(made)
 	return time.Duration(per * float64(time.Second)), time.Duration(float64(max(0, left)) * per * float64(time.Second))
 }
+
+// Meter tells how long something takes that goes by parts of equal size. Its zero value
+// has seen nothing.
+type Meter struct {
+	doing string // what is under way, since when, and how many parts were done then
+	since time.Time
+	begun int
+}
+
+// Take takes in how far something has come at a moment.
+func (m *Meter) Take(doing string, done int, now time.Time) {
+	if doing != m.doing || done < m.begun || m.since.IsZero() {
+		m.doing, m.since, m.begun = doing, now, done
+	}
+}
+
+// Left is how long it will take from a moment on at its pace so far, 0 where that is not known.
+func (m *Meter) Left(doing string, done, total int, now time.Time) time.Duration {
+	made := done - m.begun
+	if made <= 0 || doing != m.doing || total <= done {
+		return 0
+	}
+	return now.Sub(m.since) / time.Duration(made) * time.Duration(total-done)
+}

@@ -5,6 +5,8 @@ import (
 	"math"
 	"slices"
 
+	"gonum.org/v1/gonum/mathext"
+
 	"example.com/kestrel/experiment/config"
 	"example.com/kestrel/experiment/files"
 )
@@ -163,17 +165,49 @@ const (
 	leastMany, mostMany = 0.90, 0.99
 )
 
-// Intervals says that the intervals of 95 % are "too narrow" or "too wide", "" where
-// what they hold may be chance.
+// Of intervals that hold much, those of 80 % tell more: they are called wide where they
+// hold more than most80 and where half as many independent rows would do so with a
+// probability of less than rarely.
+const (
+	most80 = 0.90
+	rarely = 0.025
+)
+
+// TooNarrow and TooWide are what Intervals says.
+const (
+	TooNarrow = "too narrow"
+	TooWide   = "wider than they need be"
+)
+
+// wide reports whether the intervals of 80 % hold too many targets for chance.
+func (m *Metric) wide() bool {
+	share, n := float64(m.Coverage80), m.TestRows/2
+	if !(share > most80) || m.TestRows < fewRows {
+		return false
+	}
+	within := min(n, int(math.Floor(share*float64(n)+1e-9)))
+	return mathext.RegIncBeta(float64(within), float64(n-within+1), 0.8) < rarely // P(at least so many)
+}
+
+// Intervals says that the intervals are TooNarrow, those of 95 %, or TooWide, these or
+// those of 80 %, "" where what they hold may be chance.
 func (m *Metric) Intervals() string {
 	share := float64(m.Coverage95)
 	switch {
 	case m.TestRows >= fewRows && share < leastFew, m.TestRows >= manyRows && share < leastMany:
-		return "too narrow"
-	case m.TestRows >= manyRows && share > mostMany:
-		return "too wide"
+		return TooNarrow
+	case m.TestRows >= manyRows && share > mostMany, m.wide():
+		return TooWide
 	}
 	return ""
+}
+
+// In80 is ", 100 % in those of 80 %" where that is what tells that intervals are wide.
+func (m *Metric) In80() string {
+	if !m.wide() {
+		return ""
+	}
+	return fmt.Sprintf(", %.3g %% in those of 80 %%", 100*float64(m.Coverage80))
 }
 
 // coverageVerdict says that the intervals of 95 % hold too few or too many targets, ""
@@ -183,5 +217,6 @@ func coverageVerdict(m *Metric) string {
 	if wrong == "" {
 		return ""
 	}
-	return fmt.Sprintf("of the held-out rows %.3g %% lie within the intervals of 95 %%: they are %s", 100*float64(m.Coverage95), wrong)
+	return fmt.Sprintf("of the held-out rows %.3g %% lie within the intervals of 95 %%%s: they are %s", 100*float64(m.Coverage95),
+		m.In80(), wrong)
 }

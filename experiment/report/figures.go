@@ -18,7 +18,7 @@ func (r *reporter) traces() {
 	}
 	charts := []trace{
 		{figures.History(h, nil, history.QuantityPosterior, history.AxisData, shownInTraces, false),
-			"Posterior of each kernel against the proportion of the data used. The rest is grey."},
+			"The belief in each kernel, q*, against the proportion of the data used. The rest is grey."},
 		{figures.History(h, nil, history.QuantityGap, history.AxisData, shownInTraces, true),
 			"Local ELBO behind that of the leader, in nats, on a logarithmic axis, where the leader’s own 0 has no place."},
 	}

@@ -175,7 +175,7 @@ func (r *reporter) gone() {
 		g := &r.page.Gone[i]
 		g.Count, g.Names = len(names[i]), listed(names[i], ", ")
 		if share := r.history.Evaluation.LeftOut(g.Reason); share != "" {
-			g.Reason += "; their posterior " + share
+			g.Reason += "; their q* " + share
 		}
 	}
 	slices.SortStableFunc(r.page.Gone, func(a, b goneKernels) int { return cmp.Compare(a.Status, b.Status) })
@@ -211,11 +211,11 @@ func (r *reporter) summary(live []*record.Kernel) {
 	if len(equal) > 1 {
 		add("%d kernels are equal within their errors: %s. Their log evidence differs from the leader’s by no more than twice the error "+
 			"of the difference, or by one nat. "+
-			"Together they hold a posterior of %.3f (%.3f by Bayes’ rule); how it is divided among them is no evidence.", len(equal),
+			"Together they hold q* = %.3f of the belief (%.3f by Bayes’ rule); how it is divided among them is no evidence.", len(equal),
 			listed(equal, "; "), share, bayes)
 	} else if len(live) > 1 {
 		next := live[1]
-		text := fmt.Sprintf("%s leads with a posterior of %.3f (%.3f by Bayes’ rule), %.1f nats", r.name(leader.ID),
+		text := fmt.Sprintf("%s leads with q* = %.3f of the belief (%.3f by Bayes’ rule), %.1f nats", r.name(leader.ID),
 			float64(leader.Fit.Posterior),
 			float64(leader.Fit.Bayes), float64(leader.Fit.ELBO-next.Fit.ELBO))
 		if next.Fit.SE > 0 {

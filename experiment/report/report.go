@@ -129,7 +129,7 @@ func (r *reporter) fill(ctx context.Context) error {
 	h, p := r.history, r.page
 	p.Name = filepath.Base(r.dir)
 	p.State, p.StateNote = r.state()
-	p.Finding = finding.As(&h.Standing, record.State(p.State)).Text()
+	p.Finding = finding.As(&h.Standing, record.State(p.State), r.dir).Text()
 	r.log()
 	if h.Start != nil {
 		p.Name = h.Start.Name

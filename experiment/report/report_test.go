@@ -323,13 +323,13 @@ func TestReportOnTiesAndFailures(t *testing.T) {
 		record.Kernel{ID: "LIN", Status: vbks.Failed, Reason: "k(Z,Z) is not positive definite <at 3>"},
 		record.Kernel{ID: "LIN*LIN", Status: vbks.Failed, Reason: "k(Z,Z) is not positive definite <at 3>"},
 		record.Kernel{ID: "CONST", Status: vbks.Pruned, Reason: "posterior below the limit"}))
-	d.has(t, "2 kernels are equal within their errors: RQ; SE.", "Together they hold a posterior of 0.900 (0.900 by Bayes’ rule)",
+	d.has(t, "2 kernels are equal within their errors: RQ; SE.", "Together they hold q* = 0.900 of the belief (0.900 by Bayes’ rule)",
 		"|2|SE||||0.3000|0.4000|2.00|1.50||equal|", "|3|PER||||0.1000|0.1000|100.00||12.5|told apart|",
 		"RQ leads since 25 % of the data; no other has led.", "So far 25 % of the training rows have been seen",
 		"|failed|2|k(Z,Z) is not positive definite <at 3>|LIN, LIN*LIN|", "|pruned|1|posterior below the limit|CONST|")
 	d = reportOn(t, made(t, record.Kernel{ID: "SE", Status: vbks.Live, Fit: fit(2, .1, 0, -20, 2.5, false)},
 		record.Kernel{ID: "RQ", Status: vbks.Live, Fit: fit(1, .9, 1, -10, 0, true)}))
-	d.has(t, "RQ leads with a posterior of 0.900 (1.000 by Bayes’ rule), 10.0 nats ± 2.5 ahead of SE.")
+	d.has(t, "RQ leads with q* = 0.900 of the belief (1.000 by Bayes’ rule), 10.0 nats ± 2.5 ahead of SE.")
 	reportOn(t, made(t, record.Kernel{ID: "SE", Status: vbks.Failed, Reason: "no"})).has(t, "No kernel is left.", "|failed|1|no|SE|")
 }
 

@@ -34,3 +34,18 @@ func Join(names []string) string {
 	}
 	return strings.Join(names, "")
 }
+
+// Unbroken are the words of a text as lines may be broken between them: a number keeps
+// its %.
+func Unbroken(text string) []string {
+	fields := strings.Fields(text)
+	out := fields[:0]
+	for _, f := range fields {
+		if n := len(out); n > 0 && strings.HasPrefix(f, "%") {
+			out[n-1] += " " + f
+			continue
+		}
+		out = append(out, f)
+	}
+	return out
+}

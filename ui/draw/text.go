@@ -5,6 +5,7 @@ package draw
 import (
 	"strings"
 
+	"example.com/kestrel/experiment/words"
 	"example.com/kestrel/ui/plot"
 )
 
@@ -13,7 +14,7 @@ func Wrap(text string, w int) []string {
 	var out []string
 	for line := range strings.SplitSeq(text, "\n") {
 		now := ""
-		for word := range strings.FieldsSeq(line) {
+		for _, word := range words.Unbroken(line) {
 			for plot.TextWidth(word) > w && w > 0 {
 				if now != "" {
 					out = append(out, now)

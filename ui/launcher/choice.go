@@ -142,7 +142,7 @@ func (c *choice) baseTarget() int {
 
 // usable reports whether a column can be an input.
 func (c *choice) usable(i int) bool {
-	return i != c.target && (c.columns[i].Kind == "number" || c.columns[i].Kind == "time")
+	return i != c.target && slices.Contains([]string{"number", "time", "text"}, c.columns[i].Kind)
 }
 
 // usual returns the inputs that follow from the target if nothing is said.

@@ -132,7 +132,8 @@ func TestLauncherTable(t *testing.T) {
 	d.put(name)
 	// The last column holds text; load is the last that can be a target.
 	d.has("‹ load ›", "[x] when", "[x] temp", "[x] rain", "6 rows: 5 training, 1 test", "2024-01-01 to 2024-01-06", "--target load")
-	d.hasNot("[x] site", "[ ] site")
+	d.has("[ ] site") // a text can be taken in, but is not by itself
+	d.hasNot("[x] site")
 	d.press("t")
 	d.has("‹ temp ›", "[x] load") // after the last the first of numbers
 	d.press("left", "left")
@@ -140,6 +141,8 @@ func TestLauncherTable(t *testing.T) {
 	d.press("i", "space")
 	d.has("[ ] when", `--target rain --set 'data.inputs=["temp", "load"]'`)
 	d.press("right", "space")
+	d.has("[x] site", `--set 'data.inputs=["site", "temp", "load"]'`)
+	d.press("space", "right", "space")
 	d.has("[ ] temp", "[x] load")
 	d.press("right", "space")
 	d.has("[x] load") // one input has to stay
