@@ -153,7 +153,8 @@ const fewScores = 512
 
 // softmaxes replaces each k scores by their softmax.
 func softmaxes(g []float64, k int) {
-	for row := range slices.Chunk(g, k) {
+	for from := 0; from < len(g); from += k {
+		row := g[from : from+k]
 		top := row[0]
 		for _, v := range row[1:] {
 			if v > top {
@@ -165,7 +166,8 @@ func softmaxes(g []float64, k int) {
 		}
 	}
 	simd.Best().Exp(g, g) // a third of the belief's time with math.Exp
-	for row := range slices.Chunk(g, k) {
+	for from := 0; from < len(g); from += k {
+		row := g[from : from+k]
 		inv := 1 / floats.Sum(row)
 		for i := range row {
 			row[i] *= inv
