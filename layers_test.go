@@ -123,7 +123,7 @@ var apart = map[string][]string{
 // forTests are packages that only tests import, and programs that nobody does.
 func forTests(pkg string) bool {
 	named := strings.HasSuffix(pkg, "test") && !slices.Contains(layers, pkg) // a backtest is none
-	return named || slices.Contains([]string{"internal/must", "internal/golden", "internal/goroutines"}, pkg)
+	return named || slices.Contains([]string{"internal/must", "internal/golden", "internal/goroutines", "internal/thorough"}, pkg)
 }
 
 // standsAlone reports whether a package is a program of its own, or made for one.

@@ -27,7 +27,7 @@ func signalled(t *testing.T, args []string, there func() bool, s os.Signal) (str
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
-	for began := time.Now(); !there(); time.Sleep(time.Millisecond) {
+	for began := time.Now(); !there(); time.Sleep(5 * time.Millisecond) {
 		if time.Since(began) > patience {
 			t.Fatal("waited in vain")
 		}
@@ -45,7 +45,7 @@ func TestRepeatAfterSignals(t *testing.T) {
 	t.Chdir(t.TempDir())
 	args := func(dir string) []string {
 		return strings.Fields("run quickstart --repeat 2 --prune-top 3 --then-refine 1 --set schedule.evaluate_every=0.1 " +
-			"--set schedule.refine=1 --set data.outputs=150 --quiet --out " + dir)
+			"--set schedule.refine=1 --set data.outputs=80 --set sparse.inducing=8 --set kernels.expressions=SE,LIN,PER,RQ --quiet --out " + dir)
 	}
 	if code, _, stderr := kestrel(t, args("want")...); code != 0 {
 		t.Fatal(stderr)
@@ -57,7 +57,8 @@ func TestRepeatAfterSignals(t *testing.T) {
 	said, err := signalled(t, args("d"), in("d/.002.partial", 2), syscall.SIGTERM)
 	var exit *exec.ExitError
 	if want := "kestrel: interrupted; 1 of 2 runs finished; kestrel run quickstart --prune-top 3 --quiet --repeat 2 " +
-		"--set schedule.evaluate_every=0.1 --set schedule.refine=1 --set data.outputs=150 --then-refine 1 --out d goes on\n"; said != want ||
+		"--set schedule.evaluate_every=0.1 --set schedule.refine=1 --set data.outputs=80 --set sparse.inducing=8 " +
+		"--set kernels.expressions=SE,LIN,PER,RQ --then-refine 1 --out d goes on\n"; said != want ||
 		!errors.As(err, &exit) || exit.ExitCode() != exitInterrupted {
 		t.Fatalf("%v: %s", err, said)
 	}

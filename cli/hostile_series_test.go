@@ -10,6 +10,8 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+
+	"example.com/kestrel/internal/thorough"
 )
 
 // Likewise in a comparison, which holds runs.
@@ -20,17 +22,21 @@ func TestHostileComparison(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	unharmed, tried := snapshot(t, victims), 0
+	unharmed, tried, share := snapshot(t, victims), 0, thorough.OneIn(t, 4, "files in the way") // of five kinds
 	for _, name := range []string{"config.toml", "final.csv", "metrics.csv", "table.csv", "state", "state/owner.json", "vbks", "vbks/1",
 		"kernels", "kernels/1", "vbks/1/events.jsonl", "vbks/1/log.txt", "vbks/1/state"} {
-		for kind, put := range map[string]func(path string) error{
-			"a link outside":    func(path string) error { return os.Symlink(victims, path) },
-			"a link to a file":  func(path string) error { return os.Symlink(filepath.Join(victims, "victim"), path) },
-			"a link to nothing": func(path string) error { return os.Symlink("nothing", path) },
-			"a second name":     func(path string) error { return os.Link(filepath.Join(victims, "victim"), path) },
-			"a pipe":            func(path string) error { return syscall.Mkfifo(path, 0o644) },
+		for _, k := range []struct {
+			kind string
+			put  func(path string) error
+		}{
+			{"a link outside", func(path string) error { return os.Symlink(victims, path) }},
+			{"a link to a file", func(path string) error { return os.Symlink(filepath.Join(victims, "victim"), path) }},
+			{"a link to nothing", func(path string) error { return os.Symlink("nothing", path) }},
+			{"a second name", func(path string) error { return os.Link(filepath.Join(victims, "victim"), path) }},
+			{"a pipe", func(path string) error { return syscall.Mkfifo(path, 0o644) }},
 		} {
-			if tried++; racing && tried%5 != 0 {
+			kind, put := k.kind, k.put
+			if tried++; tried%share != 0 {
 				continue
 			}
 			dir := filepath.Join(t.TempDir(), "comparison")

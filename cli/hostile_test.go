@@ -17,7 +17,11 @@ import (
 	"testing"
 	"time"
 
+	"example.com/kestrel/experiment/config/configtest"
 	"example.com/kestrel/experiment/library"
+	"example.com/kestrel/experiment/record"
+	"example.com/kestrel/experiment/runtest"
+	"example.com/kestrel/internal/thorough"
 )
 
 // snapshot is what a folder holds, without following links: names, kinds and texts.
@@ -78,6 +82,26 @@ func timely(t *testing.T, args ...string) (said string, code int) {
 	}
 }
 
+// cutRun is the directory of a tiny run that was cut off in its middle.
+func cutRun(t *testing.T) (dir string) {
+	t.Helper()
+	base := t.TempDir()
+	dir = filepath.Join(base, "cut")
+	whole, taken := filepath.Join(base, "whole"), false
+	runtest.In(t, configtest.Small(t, "kernels.expressions=SE,LIN,PER+SE", "sparse.inducing=6"), whole,
+		record.RecorderFunc(func(e *record.Event) error { // what comes behind an evaluation's checkpoint
+			if e.Type == record.EventMetrics && !taken {
+				taken = true
+				runtest.CopyRun(t, whole, dir)
+			}
+			return nil
+		}))
+	if !taken {
+		t.Fatal("the run had no scores")
+	}
+	return dir
+}
+
 // A run directory from elsewhere leads no command to read, write or remove what lies
 // outside of it, nor to wait at a pipe: where something else stands in the place of
 // one of its files a command refuses it in a line, before it changes anything, or
@@ -128,7 +152,8 @@ func TestHostileRuns(t *testing.T) {
 		{"predict", func(run string) []string { return []string{"predict", run, "--data", points, "-o", out + ".csv"} }, ""},
 		{"figures", func(run string) []string { return []string{"figures", run, "-o", out} }, ""},
 	}
-	tried := 0
+	cut := cutRun(t)
+	tried, share := 0, thorough.OneIn(t, 5, "files in the way") // of seven commands
 	for _, name := range names {
 		for _, kind := range kinds {
 			isFolder := name == "state" || name == "export"
@@ -141,12 +166,12 @@ func TestHostileRuns(t *testing.T) {
 				if !refuses && kind.name != "a link outside" && kind.name != "a pipe" {
 					continue // which takes its time
 				}
-				if tried++; racing && tried%5 != 0 {
-					continue // most is refused by one goroutine
+				if tried++; tried%share != 0 {
+					continue
 				}
 				what := fmt.Sprintf("%s, %s is %s", c.name, name, kind.name)
 				run := filepath.Join(t.TempDir(), "run")
-				if err := os.CopyFS(run, os.DirFS(filepath.Join(oldRuns, "stopped"))); err != nil {
+				if err := os.CopyFS(run, os.DirFS(cut)); err != nil {
 					t.Fatal(err)
 				}
 				own := filepath.Join(run, "own")
@@ -325,7 +350,7 @@ func unpack(t *testing.T, packed []byte, to string) {
 func TestRunNamedByALink(t *testing.T) {
 	base := t.TempDir()
 	run, link, points := filepath.Join(base, "run"), filepath.Join(base, "link"), filepath.Join(base, "points.csv")
-	if err := errors.Join(os.CopyFS(run, os.DirFS(filepath.Join(oldRuns, "stopped"))), os.Symlink(run, link),
+	if err := errors.Join(os.CopyFS(run, os.DirFS(cutRun(t))), os.Symlink(run, link),
 		os.WriteFile(points, []byte("x\n0\n"), 0o644)); err != nil {
 		t.Fatal(err)
 	}

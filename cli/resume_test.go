@@ -17,9 +17,10 @@ import (
 	"example.com/kestrel/experiment/record/recordtest"
 )
 
-// resumeRun is a run of a second or two.
+// resumeRun is a run of twelve evaluations, which takes about a second.
 const resumeRun = "run quickstart --quiet --set schedule.evaluate_every=0.1 --set schedule.refine=1 " +
-	"--set data.outputs=150 --prune-top 3 --then-refine 1 --out "
+	"--set kernels.expressions=SE,LIN,PER,SE+LIN --set sparse.inducing=8 --set optimise.starts=1 --set schedule.steps=6 " +
+	"--set data.outputs=80 --prune-top 3 --then-refine 1 --out "
 
 // A run that is killed with SIGKILL, and killed again while it is resumed, ends
 // with the files of one that was not.
@@ -42,7 +43,7 @@ func TestResumeAfterKill(t *testing.T) {
 			if err := cmd.Start(); err != nil {
 				t.Fatal(err)
 			}
-			for began := time.Now(); made(dir) < at && !finished(events(dir)); time.Sleep(time.Millisecond) {
+			for began := time.Now(); made(dir) < at && logged(dir, record.EventFinished) == 0; time.Sleep(5 * time.Millisecond) {
 				if time.Since(began) > patience {
 					t.Fatalf("waited in vain for evaluation %d", at)
 				}
@@ -87,9 +88,13 @@ func TestResumeAfterKill(t *testing.T) {
 }
 
 // made counts the evaluations in a log that is being written.
-func made(dir string) int {
+func made(dir string) int { return logged(dir, record.EventEvaluation) }
+
+// logged counts the events of a type in such a log, which is asked again and again: to read all
+// of it would take as long as the run.
+func logged(dir string, what record.EventType) int {
 	text, _ := os.ReadFile(filepath.Join(dir, "events.jsonl"))
-	return bytes.Count(text, []byte(`"type":"evaluation"`))
+	return bytes.Count(text, []byte(`"type":"`+string(what)+`"`))
 }
 
 // In the workbench a stopped run goes on by the command, and a crashed one by a
@@ -107,7 +112,7 @@ func TestResumeInTheWorkbench(t *testing.T) {
 		if err := cmd.Start(); err != nil {
 			t.Fatal(err)
 		}
-		for began := time.Now(); made(dir) < 3; time.Sleep(time.Millisecond) {
+		for began := time.Now(); made(dir) < 3; time.Sleep(5 * time.Millisecond) {
 			if time.Since(began) > patience {
 				t.Fatal("waited in vain for an evaluation")
 			}
@@ -122,8 +127,7 @@ func TestResumeInTheWorkbench(t *testing.T) {
 			p.keys("R")
 		}
 		p.until("the end", func() bool {
-			es := events(dir)
-			return finished(es) && count(es, record.EventReoptimised) == 1
+			return logged(dir, record.EventReoptimised) == 1 && finished(events(dir))
 		})
 		if code := p.quit(); code != 0 {
 			t.Errorf("%s: exit code %d", how, code)

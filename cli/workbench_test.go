@@ -240,7 +240,7 @@ func finished(es []record.Event) bool {
 }
 
 // shortRun makes fig1a-authors a matter of seconds.
-const shortRun = " --set optimise.starts=1 --set schedule.steps=10 --set data.outputs=300"
+const shortRun = " --set optimise.starts=1 --set schedule.steps=6 --set data.outputs=100 --set data.test=20 --set sparse.inducing=10"
 
 // A table from standard input is shown in the workbench, whose keys come from the
 // terminal; it is there again when the run is opened.
@@ -274,13 +274,13 @@ func TestWorkbenchOfStandardInput(t *testing.T) {
 func TestSession(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "run")
 	p := start(t, "run fig1a-authors --out "+dir+shortRun)
-	p.until("two evaluations", func() bool { return count(events(dir), record.EventEvaluation) >= 2 })
+	p.until("two evaluations", func() bool { return made(dir) >= 2 })
 	// The log is ahead of the screen, which offers what it knows of.
 	p.until("the screen", func() bool { return strings.Contains(p.output(), "prune") })
 	p.keys("p", "\x7f", "\x7f", "3", "\r")
-	p.until("the pruning", func() bool { return count(events(dir), record.EventPruned) == 1 })
+	p.until("the pruning", func() bool { return logged(dir, record.EventPruned) == 1 })
 	// A fast run has ended before the last key: then nothing but the pruning follows the end.
-	p.until("the end", func() bool { return count(events(dir), record.EventFinished) > 0 })
+	p.until("the end", func() bool { return logged(dir, record.EventFinished) > 0 })
 	before := len(events(dir))
 	p.keys("r", "\r")
 	p.until("the second end", func() bool { es := events(dir); return len(es) > before && finished(es) })
@@ -344,7 +344,7 @@ func TestSession(t *testing.T) {
 func TestWorkbenchAndHeadlessAgree(t *testing.T) {
 	shown, headless := filepath.Join(t.TempDir(), "run"), filepath.Join(t.TempDir(), "run")
 	p := start(t, "run fig1a-authors --out "+shown+shortRun)
-	p.until("the end", func() bool { return finished(events(shown)) })
+	p.until("the end", func() bool { return logged(shown, record.EventFinished) > 0 && finished(events(shown)) })
 	if code := p.quit(); code != 0 {
 		t.Errorf("exit code %d", code)
 	}
@@ -366,7 +366,7 @@ func TestHangup(t *testing.T) {
 	}
 	dir := filepath.Join(t.TempDir(), "run")
 	p := start(t, "run fig1a-authors --set schedule.refine=500 --out "+dir)
-	p.until("an evaluation", func() bool { return count(events(dir), record.EventEvaluation) >= 1 })
+	p.until("an evaluation", func() bool { return made(dir) >= 1 })
 	if err := p.cmd.Process.Signal(syscall.SIGHUP); err != nil {
 		t.Fatal(err)
 	}
@@ -403,7 +403,7 @@ func TestOpenAfterKill(t *testing.T) {
 	before := modes()
 	dir := filepath.Join(t.TempDir(), "run")
 	p := startOn(t, ptmx, tty, "run fig1a-authors --out "+dir)
-	p.until("an evaluation", func() bool { return count(events(dir), record.EventEvaluation) >= 1 })
+	p.until("an evaluation", func() bool { return made(dir) >= 1 })
 	if err := p.cmd.Process.Kill(); err != nil {
 		t.Fatal(err)
 	}
@@ -432,7 +432,7 @@ func TestOpenAfterKill(t *testing.T) {
 func TestOpenRunning(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "run")
 	p := start(t, "run fig1a-authors --headless --out "+dir+shortRun)
-	p.until("an evaluation", func() bool { return count(events(dir), record.EventEvaluation) >= 1 })
+	p.until("an evaluation", func() bool { return made(dir) >= 1 })
 	q := start(t, "open "+dir)
 	q.until("the screen", func() bool { return strings.Contains(q.output(), "Kernel posterior") })
 	if code := p.wait(); code != 0 {

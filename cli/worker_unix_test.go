@@ -33,7 +33,7 @@ const joined, lost = `"type":"worker-joined"`, `"type":"worker-lost"`
 // waitFor waits until something is there.
 func waitFor(t *testing.T, what string, there func() bool) {
 	t.Helper()
-	for began := time.Now(); !there(); time.Sleep(time.Millisecond) {
+	for began := time.Now(); !there(); time.Sleep(5 * time.Millisecond) {
 		if time.Since(began) > patience {
 			log, _ := os.ReadFile("d/log.txt")
 			t.Fatalf("in vain: %s; %s", what, log)
@@ -61,8 +61,8 @@ func inLog(run, what string, least int) func() bool {
 // than it may be silent, and one comes later, has the results of a run without any.
 func TestRunWithWorkers(t *testing.T) {
 	t.Chdir(t.TempDir())
-	const config = "run quickstart --quiet --headless --set schedule.refine=1 --set data.outputs=150 --set cluster.lost_after=0.5 " +
-		"--set cluster.work_here=false --out "
+	const config = "run quickstart --quiet --headless --set schedule.refine=1 --set data.outputs=60 " +
+		"--set kernels.expressions=SE,LIN,PER,RQ --set cluster.lost_after=0.5 --set cluster.work_here=false --out "
 	if code, _, stderr := kestrel(t, strings.Fields(config+"want")...); code != 0 {
 		t.Fatal(stderr)
 	}
@@ -109,8 +109,8 @@ func TestRunWithWorkers(t *testing.T) {
 // itself. Whoever the owner sends away leaves.
 func TestWorkersComeBack(t *testing.T) {
 	t.Chdir(t.TempDir())
-	const config = "run quickstart --quiet --headless --set schedule.refine=1 --set data.outputs=150 --set cluster.lost_after=0.5 " +
-		"--set cluster.work_here=false --out "
+	const config = "run quickstart --quiet --headless --set schedule.refine=1 --set data.outputs=60 " +
+		"--set kernels.expressions=SE,LIN,PER,RQ --set cluster.lost_after=0.5 --set cluster.work_here=false --out "
 	if code, _, stderr := kestrel(t, strings.Fields(config+"want")...); code != 0 {
 		t.Fatal(stderr)
 	}

@@ -292,6 +292,7 @@ func climber(t *testing.T, optimizer string) (*Trainer, Settings) {
 	t.Helper()
 	s := quickSettings(optimizer)
 	s.Inducing, s.EvaluateEvery, s.Refine, s.Starts, s.Steps, s.Transplants = 0, 1, 0, 1, 10, false
+	s.PredictTheta = modeTheta // draws take longer than all the rest, and are those of any run
 	tr := trainerOn(t, 2, nil, roughSeries(51, 175), s, "SE", "LIN", "PER", "LIN+SE", "MATERN12", "RQ")
 	next(t, tr)
 	return tr, s

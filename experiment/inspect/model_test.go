@@ -81,8 +81,8 @@ func TestModelPredictsAsTheRun(t *testing.T) {
 		{plane, points, []string{"optimise.optimizer=adam", "data.standardise_y=none"}},
 		{grown, months, []string{"kernels.expressions=SE,PER+LIN,CP(SE,LIN)", "data.transform=log", "data.test=24"}},
 		{plane, points, []string{"predict.weights=loo", "predict.top=3"}},
-		{grown, months, []string{"kernels.expressions=SE,PER+LIN,CP(SE,LIN)", "data.test=24", "predict.calibrate=auto", "kernels.mean=linear",
-			"optimise.fix.PER.period=12", "optimise.bound.SE.lengthscale=[20,40]"}},
+		{grown, months, []string{"kernels.expressions=SE,PER+LIN,CP(SE,LIN)", "data.test=24", "data.transform=log", "predict.calibrate=auto",
+			"kernels.mean=linear", "optimise.fix.PER.period=12", "optimise.bound.SE.lengthscale=[20,40]"}},
 		{loads, times, []string{"kernels.expressions=SE[at]+LIN[hour],PER[hour]+SE[holiday],RW[at]", "data.calendar=weekday,hour",
 			"data.holidays=" + feasts, "data.zone=Europe/Zurich", "predict.weights=loo", "predict.calibrate=auto"}},
 		{quarters, within, []string{"kernels.expressions=SE[at]+PER[hour]", "data.calendar=hour", "data.zone=Europe/Zurich",
@@ -150,7 +150,8 @@ func TestModelPredictsAsTheRun(t *testing.T) {
 // one without rows has none of them, and is near.
 func TestModelOptions(t *testing.T) {
 	grown, _ := growing(t, math.Log)
-	_, _, dir := runtest.Finished(t, configtest.Plane(t, grown, "kernels.expressions=SE,PER+LIN", "data.test=24", "sparse.inducing=96"))
+	_, _, dir := runtest.Finished(t, configtest.Plane(t, grown, "kernels.expressions=SE,PER+LIN", "data.test=24", "sparse.inducing=96",
+		"data.transform=log"))
 	start, err := record.ReadStart(t.Context(), dir)
 	must.OK(t, err)
 	saved := func(p *inspect.Predictor, o inspect.ModelOptions) (path string, m *modelfile.Model) {

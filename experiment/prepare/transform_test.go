@@ -29,8 +29,8 @@ func TestLogarithmIsDecided(t *testing.T) {
 		of         func(int) float64
 		want, told string
 	}{
-		{"grows by shares", "month", 96, growing, "log", "likelier"},
-		{"comes near zero", "month", 96, falling, "none", "less likely"},
+		{"grows by shares", "month", 72, growing, "log", "likelier"},
+		{"comes near zero", "month", 72, falling, "none", "less likely"},
 		{"is short", "month", 50, growing, "none", ""},
 		{"is no series", "metres", 96, growing, "none", ""},
 	} {

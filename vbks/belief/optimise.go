@@ -112,24 +112,29 @@ func (p *problem) diagonal(eta, x, grad []float64) float64 {
 	if math.IsInf(kl, 0) || math.IsNaN(kl) {
 		return math.Inf(-1)
 	}
-	w := make([]float64, k)
 	expected := 0.0
 	n := float64(len(eta) / k)
-	for ; len(eta) >= k; eta = eta[k:] {
-		e := eta[:k]
-		for i := range w {
-			w[i] = mean[i] + sd[i]*e[i]
+	some := make([]float64, max(1, fewScores/k)*k)
+	for ; len(eta) >= k; eta = eta[len(some):] {
+		some = some[:min(len(some), len(eta)/k*k)]
+		for from := 0; from < len(some); from += k {
+			for i, e := range eta[from : from+k] {
+				some[from+i] = mean[i] + sd[i]*e
+			}
 		}
-		softmaxInPlace(w)
-		phi := floats.Dot(w, p.gain)
-		expected += phi
-		if grad == nil {
-			continue
-		}
-		for i, v := range w {
-			d := v * (p.gain[i] - phi) // ∂φ/∂g_i
-			grad[i] += d
-			grad[k+i] += d * e[i]
+		softmaxes(some, k)
+		for from := 0; from < len(some); from += k {
+			w, e := some[from:from+k], eta[from:from+k]
+			phi := floats.Dot(w, p.gain)
+			expected += phi
+			if grad == nil {
+				continue
+			}
+			for i, v := range w {
+				d := v * (p.gain[i] - phi) // ∂φ/∂g_i
+				grad[i] += d
+				grad[k+i] += d * e[i]
+			}
 		}
 	}
 	if grad != nil {
@@ -142,19 +147,32 @@ func (p *problem) diagonal(eta, x, grad []float64) float64 {
 	return expected/n - kl
 }
 
-// softmaxInPlace replaces scores by their softmax.
-func softmaxInPlace(g []float64) {
-	top := g[0]
-	for _, v := range g[1:] {
-		if v > top {
-			top = v
+// fewScores is how many scores softmaxes are taken of at a time: of a few kernels a
+// softmax alone takes mostly the time to begin.
+const fewScores = 512
+
+// softmaxes replaces each k scores by their softmax.
+func softmaxes(g []float64, k int) {
+	for from := 0; from < len(g); from += k {
+		row := g[from : from+k]
+		top := row[0]
+		for _, v := range row[1:] {
+			if v > top {
+				top = v
+			}
+		}
+		for i := range row {
+			row[i] -= top
 		}
 	}
-	for i := range g {
-		g[i] -= top
-	}
 	simd.Best().Exp(g, g) // a third of the belief's time with math.Exp
-	floats.Scale(1/floats.Sum(g), g)
+	for from := 0; from < len(g); from += k {
+		row := g[from : from+k]
+		inv := 1 / floats.Sum(row)
+		for i := range row {
+			row[i] *= inv
+		}
+	}
 }
 
 // ascendDiagonal maximises J over diagonal covariances on samples eta, from x,

@@ -62,8 +62,8 @@ func (w *workspace) softmax(mean, chol []float64) {
 	for s := range half {
 		floats.Add(row(s), mean)
 	}
+	softmaxes(w.prob.Data, k)
 	for s := range w.n {
-		softmaxInPlace(row(s))
 		w.phi[s] = floats.Dot(row(s), w.p.gain)
 	}
 }
