@@ -98,6 +98,9 @@ type task struct {
 	Last   *State  // at the last evaluation, nil before the first
 	Known  outcome // what the phases before have found out
 	Gifts  []gift  // transplants: solutions of its kin to try
+	// Integrals: what the last evaluation has found, if that may still hold.
+	Integrated float64
+	Again      bool
 }
 
 // outcome is what a round finds out about a kernel, and all that a unit writes:
@@ -266,7 +269,7 @@ func (u *unit) work(ctx context.Context) error {
 	case phaseEvidence:
 		return u.evidence()
 	case phaseIntegral:
-		return u.integrals()
+		return u.integrals(ctx)
 	case phasePredict:
 		return u.predict()
 	case phaseComponents:

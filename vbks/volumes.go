@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"example.com/kestrel/vbks/laplace"
+	"example.com/kestrel/vbks/starts"
 )
 
 const (
@@ -23,12 +24,15 @@ const (
 	closeNats    = 6
 	closeKernels = 5
 	closeModes   = 3
-	// Modes within modeNats of the best one count, at most mostModes.
-	modeNats  = 12
-	mostModes = 8
-	// An estimate of fewer effective draws says nothing. With few it is too low as a rule,
-	// but hardly ever by as much as that of Laplace where that is wrong.
-	fewestDraws = 2
+	// Where a product is less than drawnWork draws are as many times as many, up to mostTimes.
+	drawnWork = 1e6
+	mostTimes = 8
+	// Modes within modeNats of the best one count: of the weighedModes densest those that have
+	// the most mass, at most mostModes. A wide one of low density may have more than all the others.
+	modeNats     = 14
+	weighedModes = 30
+	mostModes    = 10
+	hiddenSteps  = 20 // L-BFGS iterations from where a part is hidden
 )
 
 // keepVolumes gives the kernels the volumes of the evaluation before whose mode is where
@@ -43,14 +47,31 @@ func (r *round) keepVolumes() {
 		if f.State == nil || k.state == nil || k.crude || k.volume == 0 || k.rows != r.n {
 			continue
 		}
-		stays := true
-		for j, s := range r.strides(k.program, k.state.Free) {
-			stays = stays && math.Abs(f.State.Free[j]-k.state.Free[j]) <= oneMode*s
-		}
-		if stays {
+		if r.stays(i) {
 			f.Volume = laplace.Volume{Nats: k.volume, Known: true}
 		}
 	}
+}
+
+// stays reports whether a kernel's mode is where it was at the last evaluation.
+func (r *round) stays(i int) bool {
+	k, f := r.kernels[i], &r.outcomes[i]
+	stays := true
+	for j, s := range r.strides(k.program, k.state.Free) {
+		stays = stays && math.Abs(f.State.Free[j]-k.state.Free[j]) <= oneMode*s
+	}
+	return stays
+}
+
+// integrated is the logarithm of the integral that the last evaluation has found for a kernel, from as
+// many rows and inducing inputs and about the mode that it has now.
+func (r *round) integrated(i int) (nats float64, ok bool) {
+	k := r.kernels[i]
+	if len(k.modes) == 0 || len(k.past) == 0 || k.state == nil || k.past[0].evaluation+1 != r.number ||
+		k.past[0].rows != r.n || k.past[0].inducing != r.m || !slices.Equal(k.modes[0].X, k.state.Free) {
+		return 0, false
+	}
+	return k.worth(), r.stays(i)
 }
 
 // integrates reports whether densities are integrated in this evaluation.
@@ -107,6 +128,7 @@ func (r *round) integrate(ctx context.Context) error {
 			m.Stale = true
 			known.Modes = append(known.Modes, m)
 		}
+		tasks[i].Integrated, tasks[i].Again = r.integrated(tasks[i].Kernel)
 	}
 	o := r.order(phaseIntegral)
 	o.Dear = r.heavy()
@@ -133,7 +155,7 @@ func (u *unit) modes(i int) []solution {
 		}
 	}
 	for _, s := range all {
-		if len(out) == mostModes || s.Value < f.Best.Value-modeNats {
+		if len(out) == weighedModes || s.Value < f.Best.Value-modeNats {
 			break
 		}
 		same := slices.ContainsFunc(out, func(o solution) bool {
@@ -152,6 +174,15 @@ func (u *unit) modes(i int) []solution {
 		}
 	}
 	return out
+}
+
+// heaviest are at most mostModes of modes: the first one, then by mass.
+func heaviest(modes []solution) []solution {
+	if len(modes) < 2 {
+		return modes
+	}
+	slices.SortStableFunc(modes[1:], func(a, b solution) int { return cmp.Compare(b.Value+b.Volume, a.Value+a.Volume) })
+	return modes[:min(mostModes, len(modes))]
 }
 
 // revalue evaluates the points of earlier evaluations.
@@ -187,8 +218,64 @@ func (u *unit) revalue(plain objective) error {
 // oneMode is within how many strides of each other two ends are of one mode.
 const oneMode = 0.5
 
+// unchanged says of which members the integral is known: nothing was found since but where
+// their modes are. These are what has been integrated about again.
+func (u *unit) unchanged() []bool {
+	out := make([]bool, len(u.tasks))
+	for i := range u.tasks {
+		t, f := &u.tasks[i], &u.outcomes[i]
+		if !t.Again {
+			continue
+		}
+		modes := u.modes(i)
+		if slices.ContainsFunc(modes[1:], func(m solution) bool { return m.Chol == nil }) {
+			continue
+		}
+		first := slices.IndexFunc(f.Modes, func(m solution) bool { return m.Chol != nil })
+		if first < 0 {
+			continue
+		}
+		modes[0].Chol, modes[0].Volume = f.Modes[first].Chol, f.Modes[first].Volume
+		f.Modes, f.Chosen = modes[:min(mostModes, len(modes))], true
+		f.Volume = laplace.Volume{Nats: t.Integrated - f.Best.Value, Known: true}
+		out[i] = true
+	}
+	return out
+}
+
+// hide looks for modes in which a part of a kernel is as good as not there. Where the rest explains
+// the data, too, such a mode is wide and may have most of the mass, however low it is.
+func (u *unit) hide(ctx context.Context, bound *collapsed, again []bool) error {
+	obj := bound.boundObjective(u.seen(), u.seenYY(), u.stop)
+	hidden, most := make([][][]float64, len(u.tasks)), 0
+	for i := range u.tasks {
+		if again[i] {
+			continue
+		}
+		p := u.model(i).prior
+		hidden[i] = starts.Hidden(u.model(i).program, u.outcomes[i].State.Free, p.mean, p.prec)
+		most = max(most, len(hidden[i]))
+	}
+	for place := range most {
+		var sub []int
+		var runs []*ascent
+		for i := range hidden {
+			if place < len(hidden[i]) {
+				sub, runs = append(sub, i), append(runs, &ascent{start: hidden[i][place]})
+			}
+		}
+		if err := u.climb(ctx, sub, runs, hiddenSteps, obj); err != nil {
+			return err
+		}
+		for j, i := range sub {
+			u.outcomes[i].see(runs[j])
+		}
+	}
+	return nil
+}
+
 // integrals estimates the volumes of the unit's kernels by draws.
-func (u *unit) integrals() error {
+func (u *unit) integrals(ctx context.Context) error {
 	bound, err := u.worker.ownBound()
 	if err != nil {
 		return err
@@ -200,11 +287,21 @@ func (u *unit) integrals() error {
 	if err := u.revalue(plain); err != nil {
 		return err
 	}
+	again := u.unchanged()
+	if !u.order.Dear {
+		if err := u.hide(ctx, bound, again); err != nil {
+			return err
+		}
+	}
 	densities := make([]laplace.Density, len(u.tasks))
 	found := make([][]solution, len(u.tasks))
 	most := 0
 	for i := range u.tasks {
-		densities[i] = laplace.Density{Program: u.model(i).program, Name: u.model(i).id, Prior: u.priorOf(i), Dear: u.order.Dear}
+		if again[i] {
+			continue
+		}
+		densities[i] = laplace.Density{Program: u.model(i).program, Name: u.model(i).id, Prior: u.priorOf(i), Dear: u.order.Dear,
+			Times: min(mostTimes, int(drawnWork/(float64(u.order.Rows)*float64(u.worker.bound.m)*float64(u.worker.bound.m))))}
 		found[i] = u.modes(i)
 		if u.order.Dear {
 			found[i] = found[i][:min(closeModes, len(found[i]))]
@@ -231,7 +328,10 @@ func (u *unit) integrals() error {
 		}
 	}
 	for i := range found {
-		found[i] = slices.DeleteFunc(found[i], func(m solution) bool { return m.Chol == nil })
+		if again[i] {
+			continue
+		}
+		found[i] = heaviest(slices.DeleteFunc(found[i], func(m solution) bool { return m.Chol == nil }))
 		u.outcomes[i].Modes, u.outcomes[i].Chosen = found[i], true
 		for _, m := range found[i] {
 			densities[i].Modes = append(densities[i].Modes, laplace.Peak{X: m.X, Value: m.Value, Volume: m.Volume, Chol: m.Chol})
@@ -270,7 +370,9 @@ func (u *unit) integrals() error {
 		return err
 	}
 	for j, i := range sub {
-		if g := integrals[j]; g.Draws >= fewestDraws {
+		// With few effective draws an estimate is too low as a rule, but hardly ever by as much as that
+		// of Laplace where that is wrong.
+		if g := integrals[j]; !math.IsNaN(g.Nats) {
 			f := &u.outcomes[i]
 			f.Volume = laplace.Volume{Nats: g.Nats - f.Best.Value, Known: true}
 		}

@@ -3,6 +3,7 @@ package laplace
 import (
 	"math"
 	"math/rand/v2"
+	"slices"
 
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
@@ -18,6 +19,7 @@ type Density struct {
 	Modes   []Peak // the best first; one at least
 	Prior   Prior
 	Dear    bool // values take long: fewer draws, and fewer looks about modes
+	Times   int  // where they take no time: so many times as many draws; 0 is 1
 }
 
 // Prior is the normal prior that a density contains, of the entries of a free vector;
@@ -65,6 +67,8 @@ const (
 	// Of each proposal's weight so much is shared evenly: a mode that has shown nothing
 	// so far may have been drawn too seldom.
 	evenly = 0.15
+	// So much of all comes from the prior at first, where there are many draws.
+	priorShare = 0.2
 	// The curvature counts as much as so many draws for each entry.
 	curvatureDraws = 2.0
 	// Exchanging equal terms is looked at in so many arrangements.
@@ -93,10 +97,13 @@ func Integrate(densities []Density, values Values, seed uint64) ([]Integral, err
 	if err := free(all, values); err != nil {
 		return nil, err
 	}
+	for _, g := range all {
+		g.anything()
+	}
 	for round := range mostRounds {
 		var now []int // those that are not known well enough
 		for i, g := range all {
-			if rounds, most := g.howMany(); round < rounds || round < most && g.result().Draws < enoughDraws {
+			if rounds, most := g.howMany(); round < rounds || round < most && g.result().Draws < enoughDraws*float64(g.times()) {
 				g.begin()
 				now = append(now, i)
 			}
@@ -129,6 +136,29 @@ func Integrate(densities []Density, values Values, seed uint64) ([]Integral, err
 		out[i] = g.result()
 	}
 	return out, nil
+}
+
+func (d *Density) times() int { return max(1, d.Times) }
+
+// anything adds the prior itself to the proposals: what no mode leads to.
+func (g *integral) anything() {
+	f := len(g.curved[0].mean)
+	p := proposal{mean: slices.Clone(g.Prior.Mean), chol: make([]float64, f*f)}
+	if p.mean == nil || g.times() == 1 {
+		return
+	}
+	for _, q := range g.curved {
+		p.share += priorShare / (1 - priorShare) * q.share
+	}
+	for i, prec := range g.Prior.Prec {
+		if prec <= 0 {
+			return
+		}
+		p.chol[i*f+i] = 1 / math.Sqrt(prec)
+	}
+	p.settle()
+	g.curved = append(g.curved, p)
+	g.share()
 }
 
 // howMany is how many rounds there are at least and at most.
@@ -189,7 +219,7 @@ type integral struct {
 
 func newIntegral(d *Density, seed uint64) *integral {
 	f := len(d.Modes[0].X)
-	g := &integral{Density: d, rng: random.Stream(seed, d.Name+" integral", 0), perRound: max(leastDraws, drawsPerEntry*f),
+	g := &integral{Density: d, rng: random.Stream(seed, d.Name+" integral", 0), perRound: max(leastDraws, drawsPerEntry*f) * d.times(),
 		orders: Exchanges(d.Program, f, d.Prior)}
 	if d.Dear {
 		g.perRound /= 2
