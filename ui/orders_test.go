@@ -308,7 +308,7 @@ func TestMessagesAreReadToTheEnd(t *testing.T) {
 // The prune dialog says what the belief becomes, and so it does.
 func TestPruneTellsTheBeliefToCome(t *testing.T) {
 	c := longConfig(t)
-	c.Settings.PriorVariance = 0.5 // q* is soft
+	c.Settings.PriorVariance = 0.2 // q* is soft
 	d := beginWorking(t, c)
 	d.untilState(record.Finished)
 	d.press("p", "2")
