@@ -98,7 +98,7 @@ type task struct {
 	Last   *State  // at the last evaluation, nil before the first
 	Known  outcome // what the phases before have found out
 	Gifts  []gift  // transplants: solutions of its kin to try
-	// Integrals: what the last evaluation has found, if that may still hold.
+	// Integrals: the volume that the last evaluation has found, if that may still hold.
 	Integrated float64
 	Again      bool
 }

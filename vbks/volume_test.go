@@ -277,6 +277,38 @@ func TestModesAreKept(t *testing.T) {
 	}
 }
 
+// What an evaluation has integrated the next one takes over, as long as the density is the same
+// and has no modes that are new.
+func TestIntegralsAreTakenOver(t *testing.T) {
+	for _, changed := range []bool{false, true} {
+		s := laplaceSettings(8)
+		s.Evidence, s.Bound, s.Refine, s.Starts, s.Transplants = drawsEvidence, tightBound, 2, 1, false
+		tr := trainerOn(t, 1, nil, trainingSeries(52, 60), s, "SE", "RQ")
+		next(t, tr)
+		next(t, tr)
+		const mark = 5
+		before := make([]float64, len(tr.kernels))
+		for i, k := range tr.kernels {
+			before[i] = k.volume
+			k.volume += mark // what is taken over has it
+			if changed {
+				k.elbo += 0.01 // as if the rows had been weighed in another way
+			}
+		}
+		taken := 0
+		for i, k := range next(t, tr).Kernels {
+			if math.Abs(k.Volume-before[i]-mark) < 1e-12 {
+				taken++
+			} else if math.Abs(k.Volume-before[i]) > 1 {
+				t.Errorf("%s: a volume of %.3f after %.3f", k.ID, k.Volume, before[i])
+			}
+		}
+		if taken > 0 == changed {
+			t.Errorf("of another density: %v; %d of %d integrals are taken over", changed, taken, len(before))
+		}
+	}
+}
+
 // A run in which no kernel can be computed says so.
 func TestDrawsOfFailedKernels(t *testing.T) {
 	s := laplaceSettings(8)

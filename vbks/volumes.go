@@ -63,15 +63,17 @@ func (r *round) stays(i int) bool {
 	return stays
 }
 
-// integrated is the logarithm of the integral that the last evaluation has found for a kernel, from as
-// many rows and inducing inputs and about the mode that it has now.
-func (r *round) integrated(i int) (nats float64, ok bool) {
+// integrated is the volume that the last evaluation has found for a kernel, from as many rows and
+// inducing inputs and about the mode that it has now, of the same density: what a local
+// ELBO moves by with other settings, or rows weighed in another way, is more than sameNats.
+func (r *round) integrated(i int) (volume float64, ok bool) {
+	const sameNats = 1e-3
 	k := r.kernels[i]
 	if len(k.modes) == 0 || len(k.past) == 0 || k.state == nil || k.past[0].evaluation+1 != r.number ||
 		k.past[0].rows != r.n || k.past[0].inducing != r.m || !slices.Equal(k.modes[0].X, k.state.Free) {
 		return 0, false
 	}
-	return k.worth(), r.stays(i)
+	return k.volume, r.stays(i) && math.Abs(r.outcomes[i].ELBO-k.elbo) <= sameNats
 }
 
 // integrates reports whether densities are integrated in this evaluation.
@@ -237,7 +239,7 @@ func (u *unit) unchanged() []bool {
 		}
 		modes[0].Chol, modes[0].Volume = f.Modes[first].Chol, f.Modes[first].Volume
 		f.Modes, f.Chosen = modes[:min(mostModes, len(modes))], true
-		f.Volume = laplace.Volume{Nats: t.Integrated - f.Best.Value, Known: true}
+		f.Volume = laplace.Volume{Nats: t.Integrated, Known: true}
 		out[i] = true
 	}
 	return out
