@@ -303,7 +303,7 @@ func (u *unit) integrals(ctx context.Context) error {
 			continue
 		}
 		densities[i] = laplace.Density{Program: u.model(i).program, Name: u.model(i).id, Prior: u.priorOf(i), Dear: u.order.Dear,
-			Times: min(mostTimes, int(drawnWork/(float64(u.order.Rows)*float64(u.worker.bound.m)*float64(u.worker.bound.m))))}
+			Times: min(mostTimes, int(drawnWork/(float64(u.order.Rows)*float64(bound.m)*float64(bound.m))))}
 		found[i] = u.modes(i)
 		if u.order.Dear {
 			found[i] = found[i][:min(closeModes, len(found[i]))]

@@ -21,6 +21,7 @@ const (
 // prior's mean. What remains of the kernel has to explain the data then, and where it can
 // the part may be anything. mean and prec are the prior's, prec 0 where there is none.
 func Hidden(p *kernelspace.Program, x, mean, prec []float64) [][]float64 {
+	p = p.Own()
 	parts := hideable(p)
 	hide := func(x []float64, h hiding) []float64 {
 		y, changed := slices.Clone(x), false
