@@ -135,6 +135,12 @@ func Table(columns []TableColumn) []string {
 		with(se(rest), "SE["+t+"]", "PER["+t+"]*SE["+t+"]")
 		with(se(rest), "MATERN12["+t+"]")
 		with(se(rest), "MATERN12["+t+"]", "LIN["+t+"]")
+		// A pattern hides what another column says: each once more beside it.
+		for _, o := range others {
+			if o != "SE["+t+"]" {
+				with(se(rest), "LIN["+t+"]", "PER["+t+"]", o)
+			}
+		}
 	}
 	// All quantities at once.
 	if len(quantities) > 0 {

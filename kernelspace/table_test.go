@@ -55,7 +55,16 @@ func TestTableSpace(t *testing.T) {
 			}
 		}
 	}
-	cs, _ := columns(3, 0, 1, false)
+	// Along time a pattern may hide what another column says: that is tried beside the pattern, too.
+	cs := []TableColumn{
+		{Name: "when", Quantity: true, Time: true, Tells: true}, {Name: "kind", Levels: true, Tells: true}, {Name: "warm", Quantity: true},
+	}
+	for _, want := range []string{"SE[when]+SE[warm]+CAT[kind]", "LIN[when]+PER[when]+SE[warm]+CAT[kind]"} {
+		if texts := Table(cs); !slices.Contains(texts, parse(t, want).Canonical().ID()) {
+			t.Errorf("no %s in %q", want, texts)
+		}
+	}
+	cs, _ = columns(3, 0, 1, false)
 	if texts := Table(cs); !slices.Contains(texts, parse(t, `LIN["number, 1"]+SE["number, 0"]+SE["number, 2"]+CAT[kind0]`).Canonical().ID()) {
 		t.Errorf("no sum of curves, a line and levels in %q", texts)
 	}
