@@ -121,7 +121,7 @@ func (r *reading) rivals() {
 		}
 		r.live++
 		slack, bounded := f.Slack()
-		gap := float64(first.ELBO + first.Volume - f.ELBO - f.Volume)
+		gap := -f.Gap(first)
 		switch {
 		case f.Rank == first.Rank:
 		case f.Tied:
