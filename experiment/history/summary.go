@@ -116,6 +116,9 @@ func (s *Summary) WriteText(w io.Writer, now time.Time) error {
 	if st := s.Start; st != nil {
 		fmt.Fprintf(w, "started   %s, %.4g s of work\n", s.Started.Format(time.RFC3339), float64(s.Seconds))
 		fmt.Fprintf(w, "data      %s: %d training, %d test rows, %d columns\n", st.Data.Name, st.Data.Train, st.Data.Test, len(st.Data.Columns))
+		if text := st.Explains(); text != "" {
+			fmt.Fprintf(w, "explains  %s\n", text)
+		}
 		if st.Data.Kernel != "" {
 			fmt.Fprintf(w, "truth     %s\n", st.Data.Kernel)
 		}
