@@ -73,6 +73,12 @@ func lookup(ref, file string, names []string) (int, error) {
 	if near, ok := nearest(ref, names); ok {
 		msg += fmt.Sprintf("did you mean %s? ", quoteText(near))
 	}
+	if parts := strings.Split(ref, ","); len(parts) > 1 {
+		for i := range parts {
+			parts[i] = strconv.Quote(strings.TrimSpace(parts[i]))
+		}
+		msg += fmt.Sprintf("several columns are written as a list, [%s]; ", strings.Join(parts, ", "))
+	}
 	return 0, fmt.Errorf("%sthe columns are %s", msg, quoteList(names))
 }
 

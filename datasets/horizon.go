@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"strings"
 	"time"
+	"unicode"
 )
 
 // Horizon is how far a series goes on beyond its last row: a number of steps, or a
@@ -57,6 +58,27 @@ func ParseHorizon(text string) (Horizon, error) {
 // String is the horizon as it is read.
 func (h Horizon) String() string { return strconv.Itoa(h.count) + h.unit }
 
+// asSeries says how a table can be forecast that is not known to be a series: one of several
+// inputs cannot be continued, since nothing says what the others will be.
+func (d *Dataset) asSeries() string {
+	if len(d.Inputs) < 2 {
+		return "run it with data.time = \"yes\" if it is one, or give a table of points to predict at"
+	}
+	at := max(0, slices.IndexFunc(d.Inputs, func(c Column) bool { return c.Time }))
+	var all, others []string
+	for i := range d.Inputs {
+		if all = append(all, d.Inputs[i].Name); i != at {
+			others = append(others, d.Inputs[i].Name)
+		}
+	}
+	inputs := "data.inputs=" + all[at]
+	if strings.ContainsFunc(all[at], func(r rune) bool { return r != '_' && !unicode.IsLetter(r) }) {
+		inputs = fmt.Sprintf("'data.inputs=[%s]'", strconv.Quote(all[at]))
+	}
+	return fmt.Sprintf("if it is one, run it with one input only: --set data.time=yes --set %s, which leaves out %s; "+
+		"or predict --data with a table of %s", inputs, quoteList(others), quoteList(all))
+}
+
 // Beyond continues the input of a series beyond its last row, held out or not:
 //
 //	x_i = x_last + i·step,   i = 1, 2, …
@@ -66,8 +88,7 @@ func (h Horizon) String() string { return strconv.Itoa(h.count) + h.unit }
 // Rows of the points count steps, from 0. Errors say what the data lack.
 func (d *Dataset) Beyond(h Horizon) (*Points, error) {
 	if d.Series == nil && d.goes == nil {
-		return nil, fmt.Errorf("%s is not known to be a series in time, which could be continued; "+
-			"run it with data.time = \"yes\" if it is one, or give a table of points to predict at", d.file())
+		return nil, fmt.Errorf("%s is not known to be a series in time, which could be continued; %s", d.file(), d.asSeries())
 	}
 	s := d.goes
 	if s == nil {

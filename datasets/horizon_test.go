@@ -194,6 +194,10 @@ func TestNothingBeyond(t *testing.T) {
 		horizon, want string
 	}{
 		{plain, "3", `series.csv is not known to be a series in time, which could be continued; run it with data.time = "yes" if it is one`},
+		{&Dataset{Path: "hall.csv", Inputs: []Column{{Name: "weather"}, {Name: "date", Time: true}, {Name: "rain"}}, Dim: 3}, "3",
+			"hall.csv is not known to be a series in time, which could be continued; if it is one, run it with one input only: " +
+				`--set data.time=yes --set data.inputs=date, which leaves out "weather", "rain"; or predict --data with a table of ` +
+				`"weather", "date", "rain"`},
 		{daily, "12h", "series.csv: 12h is less than a step, which is 30.4 days; count steps"},
 		{daily, "9000y", "series.csv: 9000y goes beyond the year 9999"},
 		{daily, "900000y", "series.csv: 900000y is more than 1000000 steps"},

@@ -212,6 +212,8 @@ func TestLoadErrors(t *testing.T) {
 		{"x,y\n1,5\n2,6\n", Spec{TestRows: 2}, `data.csv: no training rows are left: of 2 rows, 2 held out (data.test)`},
 		{"time,temperature,load\n1,2,3\n4,5,6\n", Spec{Target: "temprature"},
 			`data.csv: there is no column "temprature"; did you mean "temperature"? the columns are "time", "temperature", "load"`},
+		{"a,b\n1,2\n4,5\n", Spec{Inputs: []string{"a,b"}}, `data.csv: there is no column "a,b"; several columns are written as a list, ` +
+			`["a", "b"]; the columns are "a", "b"`},
 		{"a,b\n1,2\n4,5\n", Spec{Inputs: []string{"zzz"}}, `data.csv: there is no column "zzz"; the columns are "a", "b"`},
 		{"a,b\n1,2\n4,5\n", Spec{Inputs: []string{"7"}}, `data.csv: there is no column 7; the columns are 1 to 2: "a", "b"`},
 		{"a,b\n1,2\n4,5\n", Spec{Inputs: []string{"0"}}, `data.csv: there is no column 0; the columns are 1 to 2: "a", "b"`},

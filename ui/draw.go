@@ -96,7 +96,7 @@ func (b *bench) drawHeader(c *plot.Canvas, r plot.Rect, t *theme.Theme) {
 	at := r.X + 1
 	room := x - 2
 	at = c.TextFit(at, r.Y, room-at, "kestrel", t.Title)
-	for _, s := range b.describe() {
+	for _, s := range b.describe((room - at) * 2 / 3) {
 		if at+3+plot.TextWidth(s) > room && at > r.X+9 {
 			break
 		}
@@ -122,17 +122,14 @@ func (b *bench) leftText() string {
 	return format.Clock(left) + " left"
 }
 
-// describe says what the run is, the most important first.
-func (b *bench) describe() []string {
+// describe says what the run is, the most important first, the first of it in w columns
+// where that can be.
+func (b *bench) describe(w int) []string {
 	s := b.hist.Start
 	if s == nil {
 		return []string{filepath.Base(b.path)}
 	}
-	data := s.Data.Name
-	if s.Data.Kernel != "" {
-		data = "synthetic " + b.kernelName(s.Data.Kernel)
-	}
-	out := []string{s.Name, fmt.Sprintf("%s (%d rows)", data, s.Data.Train)}
+	out := b.describeData(w)
 	e := b.hist.Evaluation
 	live, failed, pruned := len(s.Kernels), 0, 0
 	if e != nil {
@@ -163,6 +160,34 @@ func (b *bench) describe() []string {
 		lanes = s.DeviceKind + " 1 lane"
 	}
 	return append(out, lanes, fmt.Sprintf("M = %d", b.inducing()), fmt.Sprintf("seed %d", s.Seed))
+}
+
+// describeData says what the run is called and what it explains from what, as much as has
+// room in w columns.
+func (b *bench) describeData(w int) (parts []string) {
+	s := b.hist.Start
+	rows := fmt.Sprintf(" (%d rows)", s.Data.Train)
+	if s.Data.Kernel != "" {
+		return []string{s.Name, "synthetic " + b.kernelName(s.Data.Kernel) + rows}
+	}
+	text := s.Explains()
+	if text == "" {
+		return []string{s.Name, s.Data.Name + rows}
+	}
+	file := s.Data.Name
+	if s.Data.Path != "" {
+		file = filepath.Base(s.Data.Path)
+	}
+	var named []string
+	if s.Name != s.Data.Name {
+		named = []string{s.Name}
+	}
+	for _, text := range []string{file + ": " + text + rows, file + ": " + text, s.Data.Name + ": " + s.Target().Name + rows} {
+		if parts = append(named[:len(named):len(named)], text); plot.TextWidth(strings.Join(parts, " · ")) <= w {
+			break
+		}
+	}
+	return parts
 }
 
 // kernelName is a kernel as it is written for reading.

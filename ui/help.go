@@ -155,7 +155,7 @@ func (h *help) draw(c *plot.Canvas, r plot.Rect, t *theme.Theme) {
 			c.TextFit(part.X+helpKey+1, y, part.W-helpKey-1, l.text, t.Text)
 		}
 	}
-	hint := [][2]string{{"any key", "closes"}}
+	hint := [][2]string{{"other keys", "close"}}
 	if h.keys > 0 && h.last > 0 {
 		name := "keys"
 		if h.from >= min(h.keys, h.last) {

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 
+	"example.com/kestrel/experiment/files"
 	"example.com/kestrel/experiment/record"
 	"example.com/kestrel/experiment/words"
 	"example.com/kestrel/ui/draw"
@@ -52,8 +53,8 @@ func (v *mainView) drawCard(c *plot.Canvas, r plot.Rect, th *theme.Theme) {
 	}
 	head := fmt.Sprintf("rank %d · q* %s · Bayes %s · gap %s", f.Rank, number(float64(f.Posterior)), number(float64(f.Bayes)),
 		gapText(k.gap, float64(f.SE)))
-	if mark := f.Mark(); mark != "" {
-		head += " · " + mark
+	if k.mark != "" {
+		head += " · " + k.mark
 	}
 	c.TextFit(r.X, r.Y, r.W, head, th.Text)
 	y := r.Y + 1
@@ -98,16 +99,22 @@ func (v *mainView) drawCard(c *plot.Canvas, r plot.Rect, th *theme.Theme) {
 	}
 }
 
+// nats writes a log probability.
+func nats(v files.Number) string { return plot.Minus(v.Format("%.2f")) }
+
 // elboText says what is known of a kernel's local ELBO, in w columns: that it is an
 // estimate, or what the bounds on the log evidence leave open above.
 func elboText(f *record.Fit, seen, w int) string {
-	text := fmt.Sprintf("local ELBO %.2f", float64(f.ELBO))
+	text := "local ELBO " + nats(f.ELBO)
 	slack, bounded := f.Slack()
 	var more []string // the longest that fits
 	switch {
 	case bounded:
-		b := f.Evidence
-		more = []string{fmt.Sprintf(" · evidence %.2f to %.2f", float64(b.Lower), float64(b.Upper)), " · slack " + words.Nats(slack)}
+		between := nats(f.Evidence.Lower)
+		if upper := nats(f.Evidence.Upper); upper != between {
+			between += " to " + upper
+		}
+		more = []string{" · evidence " + between, " · slack " + words.Nats(slack)}
 	case f.Sampled(seen) && f.Rows > 0:
 		more = []string{fmt.Sprintf(" · estimated from %d of %d rows", f.Rows, seen), " · an estimate"}
 	case f.Sampled(seen):

@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"slices"
-	"strings"
 
 	tea "charm.land/bubbletea/v2"
 
@@ -308,7 +307,11 @@ func (v *kernelView) place(id string) string {
 		return string(k.Status)
 	}
 	text := fmt.Sprintf("#%d of %d", k.Fit.Rank, len(ranked(v.b.hist.Evaluation)))
-	switch k.Fit.Mark() {
+	leader := k.Fit
+	if l := v.b.hist.Evaluation.Leader(); l != nil {
+		leader = l.Fit
+	}
+	switch k.Fit.Mark(leader) {
 	case record.MarkEqual:
 		text += ", equal to the leader within its error"
 	case record.MarkApart:
@@ -325,9 +328,9 @@ func (v *kernelView) numbers(k *record.Kernel) [][2]string {
 	f := k.Fit
 	out := [][2]string{{"q*", number(float64(f.Posterior))}, {"Bayes", number(float64(f.Bayes))}}
 	if l := v.b.hist.Evaluation.Leader(); l != nil {
-		out = append(out, [2]string{"gap", gapText(float64(f.ELBO-l.Fit.ELBO), float64(f.SE)) + " nats"})
+		out = append(out, [2]string{"gap", gapText(f.Gap(l.Fit), float64(f.SE)) + " nats"})
 	}
-	out = append(out, [2]string{"local ELBO", strings.Replace(fmt.Sprintf("%.2f", float64(f.ELBO)), "-", "−", 1)})
+	out = append(out, [2]string{"local ELBO", nats(f.ELBO)})
 	if slack, ok := f.Slack(); ok {
 		out = append(out, [2]string{"slack", words.Nats(slack)})
 	}

@@ -78,7 +78,7 @@ func (v *fitView) drawResiduals(c *plot.Canvas, r plot.Rect, t *theme.Theme) {
 		ch.Y.Max = residualLimit(s.Y)
 		ch.Y.Min = -ch.Y.Max
 		for z := -2.0; z <= 2 && ch.Y.Max <= 5; z += 2 {
-			ch.Y.Labels = append(ch.Y.Labels, plot.Tick{At: z, Text: strings.Replace(fmt.Sprint(z), "-", "−", 1)})
+			ch.Y.Labels = append(ch.Y.Labels, plot.Tick{At: z, Text: plot.Minus(fmt.Sprint(z))})
 		}
 		ch.X.Min, ch.X.Max = lo, hi
 		v.b.along(&ch.X, v.column, lo, hi, r.W)
@@ -149,7 +149,7 @@ func (v *fitView) drawHistogram(c *plot.Canvas, r plot.Rect, t *theme.Theme, z [
 	y := r.Y + r.H - 1
 	free := r.X
 	for z := -4; z <= 4; z += 2 {
-		text := strings.Replace(fmt.Sprint(z), "-", "−", 1)
+		text := plot.Minus(fmt.Sprint(z))
 		if z == 4 {
 			text += " sd"
 		}

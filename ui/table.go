@@ -128,7 +128,7 @@ func (t *table) build(b *bench, at int) {
 		case k.Fit != nil:
 			f := k.Fit
 			r.rank, r.tied, r.posterior, r.bayes, r.se = f.Rank, f.Tied, float64(f.Posterior), float64(f.Bayes), float64(f.SE)
-			r.mark = f.Mark()
+			r.mark = f.Mark(leader)
 			if slack, ok := f.Slack(); ok {
 				r.slack = slack
 			}
@@ -283,7 +283,7 @@ func gapText(g, se float64) string {
 	if math.IsNaN(g) {
 		return "·"
 	}
-	s := strings.Replace(words.Nats(g), "-", "−", 1)
+	s := plot.Minus(words.Nats(g))
 	if se > 0 && math.Abs(g) >= 0.005 {
 		s += " ±" + words.Nats(se)
 	}

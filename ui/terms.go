@@ -54,10 +54,11 @@ func (b *bench) terms() []term {
 var (
 	beliefWords = []term{
 		{"q*", "how much a kernel is believed in, of 1 in all, the errors of its ELBO averaged over"},
-		{"Bayes", "the same belief by Bayes' rule, which has no settings, from the ELBOs alone"},
+		{"Bayes", "the same belief by Bayes' rule, which has no settings: from the ELBOs, their volumes and the errors of both"},
 		{"ELBO", "a lower bound on the log probability of the rows under a kernel, in nats: more is better"},
+		{"volume", "how much of the hyperparameters agrees with the rows, as the logarithm of a volume: it is added to the ELBO where it is known"},
 		{"nats", "differences of log probabilities: 1 nat behind is 2.7 times less likely, 5 nats 150 times"},
-		{"gap", "the ELBO less that of the leader"},
+		{"gap", "the ELBO with the volume, less that of the leader: what ranks kernels, but for errors"},
 		{"its range", "where the gap may lie, by the bounds or by twice its error; │ is the leader's place, a range that reaches it is open"},
 		{"slack", "what the bounds on a log probability leave open; more inducing inputs make it less"},
 		{"settled", "no other kernel may come to lead, with all data in and q* of 0.9; else grey"},
@@ -111,7 +112,7 @@ func (b *bench) beliefTerms() []term {
 	here["q*"] = number(float64(leader.Fit.Posterior)) + " of " + name
 	here["Bayes"] = number(float64(leader.Fit.Bayes))
 	if r := ranked(e); len(r) > 1 {
-		here["gap"] = fmt.Sprintf("%s nats for %s", gapText(float64(r[1].Fit.ELBO-leader.Fit.ELBO), float64(r[1].Fit.SE)), b.kernelName(r[1].ID))
+		here["gap"] = fmt.Sprintf("%s nats for %s", gapText(r[1].Fit.Gap(leader.Fit), float64(r[1].Fit.SE)), b.kernelName(r[1].ID))
 	}
 	if slack, ok := leader.Fit.Slack(); ok {
 		here["slack"] = words.Nats(slack) + " nats for the leader"

@@ -31,6 +31,12 @@ func TestClaims(t *testing.T) {
 		not   string
 	}{
 		{"neither errs", plain(forecast(0, 0)), "The CRPS of forecasts is equal to that of naive.", "Do not trust"},
+		{"as good as the best of two", plain(func(s *record.Standing, _ *record.Fit) {
+			scored(s, record.TaskForecast, 1, 0.95, baseline("naive", "naive", 2), baseline("ets", "exponential smoothing", 1))
+		}), "Forecasts 50 % better than naive and as well as the best of 2 baselines, exponential smoothing (CRPS).", ""},
+		{"nothing is better than what needs no thought", plain(func(s *record.Standing, _ *record.Fit) {
+			scored(s, record.TaskForecast, 1, 0.95, baseline("naive", "naive", 2), baseline("ets", "exponential smoothing", 4))
+		}), "Forecasts 50 % better than naive, the best of 2 baselines (CRPS).", ""},
 		{"the baseline does not err", plain(forecast(1, 0)), "The CRPS of forecasts is not 0 as that of naive.", "Forecasts"},
 		{"far worse", plain(forecast(5, 1)), "The CRPS of forecasts is 5 times that of naive.", "Forecasts"},
 		{"better", plain(forecast(1, 2)), "Forecasts 50 % better than naive (CRPS).", ""},

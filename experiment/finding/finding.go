@@ -24,7 +24,9 @@ type Finding struct {
 	Settled bool // all data are in, no other kernel may lead, and nearly all of the belief is the leader's
 
 	plain, brief, named string // What without the kernel's name, Sure without numbers, What as the name alone
-	command             string // Next without what it does
+	calm                string // plain without when a pattern is high and low
+	compared            string // Error as briefly as can be, "" where that compares with nothing
+	command, shell      string // Next without what it does, and without the run's path
 }
 
 // As is Of a run that stands otherwise than its log says last: crashed, or of another
@@ -59,6 +61,11 @@ func Of(s *record.Standing, dir string) Finding {
 	if text, ok := strings.CutSuffix(f.What, r.named()); ok {
 		f.plain = text + "."
 	}
+	f.calm, f.compared = f.plain, r.compared()
+	for _, rhythm := range s.Start.Data.Rhythms {
+		f.calm = strings.Replace(f.calm, highAndLow(rhythm), "", 1)
+	}
+	f.shell = strings.ReplaceAll(strings.ReplaceAll(f.command, r.config, "RUN/"+record.ConfigFile), r.run, "RUN")
 	return f
 }
 
@@ -76,13 +83,14 @@ func (f Finding) Parts() (parts []string) {
 func (f Finding) Text() string { return strings.Join(f.Parts(), " ") }
 
 // Within is as much of the text as fits takes, in its order: what matters least is left
-// out first, and what takes long is said more briefly before what to do is left out.
+// out first, and what takes long is said more briefly before what to do is left out. What
+// the prediction is worth beside a baseline stays.
 func (f Finding) Within(fits func(text string) bool) string {
 	for _, step := range []struct {
 		part *string
 		text string
-	}{{nil, ""}, {&f.Coverage, ""}, {&f.What, f.plain}, {&f.Sure, f.brief}, {&f.Next, f.command}, {&f.Error, ""}, {&f.Next, ""}, {&f.Sure, ""},
-		{&f.What, f.named}} {
+	}{{nil, ""}, {&f.Coverage, ""}, {&f.What, f.plain}, {&f.Sure, f.brief}, {&f.Next, f.command}, {&f.Error, f.compared}, {&f.Next, f.shell},
+		{&f.What, f.calm}, {&f.Next, ""}, {&f.Sure, ""}, {&f.What, f.named}} {
 		if step.part != nil && *step.part != "" {
 			*step.part = step.text
 		}
@@ -121,7 +129,7 @@ func (r *reading) rivals() {
 		}
 		r.live++
 		slack, bounded := f.Slack()
-		gap := float64(first.ELBO + first.Volume - f.ELBO - f.Volume)
+		gap := -f.Gap(first)
 		switch {
 		case f.Rank == first.Rank:
 		case f.Tied:

@@ -99,8 +99,9 @@ func TestGoldenSentences(t *testing.T) {
 				}},
 			"A pattern that repeats every 365 days, on a level that wanders (PER + RW). It leads since 45 % of the data, with " +
 				"62 % of the belief (q*); not settled: three others cannot be told from it. Forecasts 31 % better than seasonal " +
-				"naive (CRPS). 93 % of 50 held-out rows in the 95 % interval. Next: kestrel predict runs/a --horizon 50 averages " +
-				"over them; more rows may tell them apart."},
+				"naive and 23 % better than the best of 2 baselines, Theta (CRPS). 93 % of 50 held-out rows in the 95 % interval. " +
+				"Next: kestrel predict runs/a --horizon 50 averages over the four kernels that cannot be told apart; more rows may " +
+				"tell them apart."},
 		{"noise", scene{steps, "SE", []files.Number{0.01, 3, 4}, 200, 2, []record.Fit{equal, equal},
 			func(s *record.Standing, _ *record.Fit) {
 				scored(s, record.TaskRegression, 1, 0.94, baseline("lsq", "least squares", 1))
@@ -149,7 +150,8 @@ func TestGoldenSentences(t *testing.T) {
 			[]files.Number{1, 1, 12, 1, 1, 1, 1, 4, 20, 1, 1}, 300, 200, []record.Fit{equal, equal, equal, equal}, nil},
 			"A pattern that repeats every 12, growing, on a variation on many scales about 20, growing (PER×LIN + LIN×RQ). It " +
 				"leads since 45 % of the data, with 62 % of the belief (q*); not settled: four others cannot be told from it. " +
-				"Next: kestrel predict runs/a --data new.csv averages over them; more rows may tell them apart."},
+				"Next: kestrel predict runs/a --data new.csv averages over the five kernels that cannot be told apart; more rows may " +
+				"tell them apart."},
 		{"a line, nothing held out", scene{steps, "LIN", []files.Number{1, 1, 1}, 100, 60, nil, func(s *record.Standing, _ *record.Fit) {
 			s.Start.Data.Test = 0
 		}},
@@ -173,7 +175,7 @@ func TestGoldenSentences(t *testing.T) {
 			[]record.Fit{open, open, apart}, func(s *record.Standing, _ *record.Fit) {
 				scored(s, record.TaskRegression, 0.8, 0.96)
 			}},
-			"A straight line in wind and a smooth variation in sun over about 200 W (LIN[wind] + SE[sun]). It leads since 45 % " +
+			"heat: a straight line in wind and a smooth variation in sun over about 200 W (LIN[wind] + SE[sun]). It leads since 45 % " +
 				"of the data, with 62 % of the belief (q*); not settled: two others may yet be better (bounds too wide). Its error " +
 				"on 50 held-out rows is 1.6 K (RMSE). 96 % of 50 held-out rows in the 95 % interval. Next: re-optimise (kestrel " +
 				"resume runs/a, then r) the first three with 128 inducing inputs."},
@@ -227,8 +229,8 @@ func TestGoldenWeights(t *testing.T) {
 		{"of three kernels none is equal, and the first has two thirds", scene{steps, "SE", []files.Number{4, 3, 0.01}, 300, 400, behind,
 			func(_ *record.Standing, f *record.Fit) { f.Posterior = 0.67 }},
 			"A smooth variation over about 3 (SE). It leads since 45 % of the data, with 67 % of the belief (q*); not settled: " +
-				"the other 33 % is with kernels behind it. Next: kestrel predict runs/a --data new.csv averages over them; more " +
-				"rows may tell them apart."},
+				"the other 33 % is with kernels behind it. Next: kestrel predict runs/a --data new.csv averages over the kernels " +
+				"that share the belief; more rows may tell which is best."},
 		{"carbon dioxide: years of 3 ppm on a rise of 30", scene{days, "SE+PER", []files.Number{9, 1, 365.25, 900, 300, 0.04},
 			500, 900, behind, nil},
 			"A smooth variation over about 300 days, with a small pattern that repeats every 365 days (PER + SE). It leads " +
@@ -262,8 +264,9 @@ func TestGoldenWeights(t *testing.T) {
 				"belief (q*); settled. Next: kestrel predict runs/a --data new.csv predicts at other rows."},
 		{"periods in two columns, seen once", scene{hall, "PER", []files.Number{4, 1, 300, 40, 1}, 300, 400, behind,
 			func(_ *record.Standing, f *record.Fit) { f.Flags = []vbks.Flag{vbks.PeriodOnce} }},
-			"A variation in all inputs (PER). It leads since 45 % of the data, with 97 % of the belief (q*); settled. Next: " +
-				"kestrel predict runs/a --data new.csv predicts at other rows."},
+			"heat: a variation in all inputs (PER). It leads since 45 % of the data, with 97 % of the belief (q*); settled. Next: " +
+				"kestrel predict runs/a --data new.csv predicts at other rows; new.csv with the " +
+				"columns sun, wind."},
 		{"a tenth is in, and the baseline has seen all", scene{steps, "SE", []files.Number{4, 3, 0.01}, 300, 0, behind,
 			func(s *record.Standing, f *record.Fit) {
 				running(0.1, 30)(s, f)
@@ -304,7 +307,7 @@ func TestNothingYet(t *testing.T) {
 // A short text says what takes long more briefly, then leaves the least important out,
 // and what it has stands in full.
 func TestWithin(t *testing.T) {
-	f := Finding{What: "A (a).", Sure: "B, b.", Error: "C.", Coverage: "D.", Next: "E e.", plain: "A.", brief: "B.", named: "a", command: "E."}
+	f := Finding{What: "A (a).", Sure: "B, b.", Error: "C.", Coverage: "D.", Next: "E e.", plain: "A.", calm: "A.", brief: "B.", named: "a", command: "E."}
 	for room, want := range map[int]string{23: "A (a). B, b. C. D. E e.", 22: "A (a). B, b. C. E e.", 19: "A. B, b. C. E e.",
 		15: "A. B. C. E e.",
 		12: "A. B. C. E.",
@@ -318,6 +321,42 @@ func TestWithin(t *testing.T) {
 	want := "A pattern that repeats every 365 days, on a level that wanders. It leads since 45 % of the data; not settled. "
 	if got := Of(long.standing(t), "runs/a").Within(func(s string) bool { return len(s) < 230 }); !strings.HasPrefix(got, want+"Next: ") {
 		t.Errorf("briefly: %q", got)
+	}
+}
+
+// What the prediction is worth beside a baseline stays longer than the command and the
+// days of the week.
+func TestWithinKeepsTheComparison(t *testing.T) {
+	c := scene{days, "PER+LIN", []files.Number{100, 1, 7.002, 0.0001, 1, 4}, 1500, 900, nil, func(s *record.Standing, _ *record.Fit) {
+		s.Start.Data.Rhythms = []datasets.Rhythm{{Every: "week", High: "Saturday", Low: "Monday"}}
+		s.Start.Data.Series = &datasets.Series{}
+		scored(s, record.TaskForecast, 69, 0.93, baseline("snaive", "seasonal naive", 100), baseline("theta", "Theta", 90))
+	}}
+	f := Of(c.standing(t), "runs/a-rather-long-name/of-a-run")
+	const week, sure, worth = "A pattern that repeats every 7 days, highest on Saturdays and lowest on Mondays, on a straight line.",
+		"It is the only kernel that was compared.", "Forecasts 31 % better than seasonal naive (CRPS)."
+	calm := "A pattern that repeats every 7 days, on a straight line."
+	for _, want := range []string{
+		strings.Join([]string{week, sure, worth, "Next: kestrel predict runs/a-rather-long-name/of-a-run --horizon 50"}, " "),
+		strings.Join([]string{week, sure, worth, "Next: kestrel predict RUN --horizon 50"}, " "),
+		strings.Join([]string{calm, sure, worth, "Next: kestrel predict RUN --horizon 50"}, " "),
+		strings.Join([]string{calm, sure, worth}, " "), calm + " " + worth,
+	} {
+		if got := f.Within(func(s string) bool { return len(s) <= len(want) }); got != want {
+			t.Errorf("%q, want %q", got, want)
+		}
+	}
+}
+
+// Where nobody has named the target the sentence does.
+func TestTargetThatWasChosenIsNamed(t *testing.T) {
+	for target, want := range map[string]string{"": "energy: a straight line (LIN).", "energy": "A straight line (LIN)."} {
+		c := scene{days, "LIN", []files.Number{1, 1, 1}, 100, 60, nil, func(s *record.Standing, _ *record.Fit) {
+			s.Start.Data.Source, s.Start.Config = "csv", "[data]\ntarget = \""+target+"\"\n"
+		}}
+		if got := Of(c.standing(t), "runs/a").What; got != want {
+			t.Errorf("%q: %q, want %q", target, got, want)
+		}
 	}
 }
 

@@ -297,18 +297,24 @@ func (w *speller) rhythm(l *wordLeaf) string {
 	}
 	days := float64(w.values[l.params[1+l.NumScale]]) * unit / (24 * 3600)
 	for _, r := range w.start.Data.Rhythms {
-		every, at, behind := 1.0, " about ", ""
-		switch r.Every {
-		case "week":
-			every, at, behind = 7, " on ", "s"
-		case "year":
-			every, at = 365.25, " in "
-		}
-		if math.Abs(days/every-1) < 0.01 {
-			return ", highest" + at + r.High + behind + " and lowest" + at + r.Low + behind
+		every := map[string]float64{"week": 7, "year": 365.25}[r.Every]
+		if math.Abs(days/cmp.Or(every, 1)-1) < 0.01 {
+			return highAndLow(r)
 		}
 	}
 	return ""
+}
+
+// highAndLow says when data of a rhythm are so.
+func highAndLow(r datasets.Rhythm) string {
+	at, behind := " about ", ""
+	switch r.Every {
+	case "week":
+		at, behind = " on ", "s"
+	case "year":
+		at = " in "
+	}
+	return ", highest" + at + r.High + behind + " and lowest" + at + r.Low + behind
 }
 
 // reach says how far RW and IRW along one input go over all of it, from the level or

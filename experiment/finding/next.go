@@ -66,13 +66,30 @@ func (r *reading) advice() string {
 	case r.Start.Data.Test == 0:
 		return r.does("kestrel run "+r.config+" --set data.test=0.1", "holds rows out to learn its error")
 	case series && unsure:
-		return r.does(ahead, "averages over them; more rows may tell them apart")
+		return r.does(ahead, r.averages())
 	case series:
 		return r.does(ahead, "forecasts beyond the end")
 	case unsure:
-		return r.does(predict+" --data new.csv", "averages over them; more rows may tell them apart")
+		return r.does(predict+" --data new.csv", r.averages()+r.newTable())
 	}
-	return r.does(predict+" --data new.csv", "predicts at other rows")
+	return r.does(predict+" --data new.csv", "predicts at other rows"+r.newTable())
+}
+
+// averages says over what predictions are averaged.
+func (r *reading) averages() string {
+	if n := len(r.equal); n > 0 {
+		return "averages over the " + numeral(n+1) + " kernels that cannot be told apart; more rows may tell them apart"
+	}
+	return "averages over the kernels that share the belief; more rows may tell which is best"
+}
+
+// newTable says which columns a table of other rows needs, where there are several.
+func (r *reading) newTable() string {
+	inputs := r.Start.Inputs()
+	if len(inputs) < 2 {
+		return ""
+	}
+	return "; new.csv with the columns " + record.InputNames(inputs)
 }
 
 // mostAhead is how many steps are forecast at most unless more are asked for.

@@ -182,14 +182,27 @@ func (r *reading) once() bool {
 
 // error says what the prediction is worth beside a baseline, which has seen all rows.
 func (r *reading) error() string {
-	text := r.worth()
+	return r.soFar(r.worth(true))
+}
+
+// compared is error as briefly as can be where that compares with a baseline; else "".
+func (r *reading) compared() string {
+	if _, _, _, ok := r.Beside(); !ok {
+		return ""
+	}
+	return r.soFar(r.worth(false))
+}
+
+// soFar says of what it is worth that rows are still to come.
+func (r *reading) soFar(text string) string {
 	if text == "" || r.whole() || r.Start.Data.Test == 0 {
 		return text
 	}
 	return "So far " + strings.ToLower(text[:1]) + text[1:]
 }
 
-func (r *reading) worth() string {
+// worth compares with a baseline, in full with the best of all, too.
+func (r *reading) worth(full bool) string {
 	m := r.Averaged()
 	if m == nil {
 		if r.Start.Data.Test == 0 {
@@ -212,13 +225,23 @@ func (r *reading) worth() string {
 	case record.TaskGaps:
 		verb, what = "Fills gaps", "filled gaps"
 	}
-	text, end := verb+" "+reference.Than, " (CRPS)."
+	text, end, joint, equal := verb+" "+reference.Than, " (CRPS).", " and ", "as well as "
 	if !strings.HasSuffix(reference.Than, " than") { // "equal to that of"
 		text, end = "The CRPS of "+what+" is "+strings.TrimPrefix(reference.Than, "is "), "."
+		joint, equal = ", ", "equal to that of "
 	}
 	text += " " + reference.Label
-	if best.Label != reference.Label && best.Worse {
+	switch among := fmt.Sprintf("the best of %d baselines", best.Of); {
+	case best.Of < 2:
+	case best.Label == reference.Label && full:
+		text += ", " + among
+	case best.Label == reference.Label:
+	case best.Worse:
 		text += ", but " + best.Than + " " + best.Label
+	case full && strings.HasPrefix(best.Than, "equal"):
+		text += joint + equal + among + ", " + best.Label
+	case full:
+		text += joint + best.Than + " " + among + ", " + best.Label
 	}
 	return text + end
 }

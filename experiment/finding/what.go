@@ -13,8 +13,18 @@ import (
 	"example.com/kestrel/vbks"
 )
 
-// what says in a sentence what the leader stands for.
+// what says in a sentence what the leader stands for, of which column where there are
+// several.
 func (r *reading) what() string {
+	text := r.shown()
+	if c := r.Start.Target(); c != nil && r.Start.Explains() != "" && (len(r.Start.Inputs()) > 1 || r.Start.TargetChosen()) {
+		return c.Name + ": " + strings.ToLower(text[:1]) + text[1:]
+	}
+	return text
+}
+
+// shown is what without the column.
+func (r *reading) shown() string {
 	const none = "othing beyond a constant and noise"
 	early := "Too early to tell, with " + percent(r.Evaluation.Proportion) + " of the rows; "
 	switch {

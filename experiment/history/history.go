@@ -374,7 +374,7 @@ func (t *kernelTracks) set(k *record.Kernel, leader *record.Kernel) {
 	if f := k.Fit; f != nil {
 		posterior, bayes, elbo, rank = float64(f.Posterior), float64(f.Bayes), float64(f.ELBO), float64(f.Rank)
 		if leader != nil {
-			gap = float64(f.ELBO - leader.Fit.ELBO)
+			gap = f.Gap(leader.Fit)
 		}
 	}
 	if s := k.Left; s != nil {

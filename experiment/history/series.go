@@ -13,7 +13,7 @@ const (
 	QuantityPosterior Quantity = iota
 	QuantityBayes
 	QuantityELBO // nats
-	QuantityGap  // local ELBO less the leader's, nats; seldom above 0
+	QuantityGap  // local ELBO, with the volume, less the leader's, nats; seldom above 0
 	QuantityRank
 
 	QuantityRMSE

@@ -116,6 +116,9 @@ func (s *Summary) WriteText(w io.Writer, now time.Time) error {
 	if st := s.Start; st != nil {
 		fmt.Fprintf(w, "started   %s, %.4g s of work\n", s.Started.Format(time.RFC3339), float64(s.Seconds))
 		fmt.Fprintf(w, "data      %s: %d training, %d test rows, %d columns\n", st.Data.Name, st.Data.Train, st.Data.Test, len(st.Data.Columns))
+		if text := st.Explains(); text != "" {
+			fmt.Fprintf(w, "explains  %s\n", text)
+		}
 		if st.Data.Kernel != "" {
 			fmt.Fprintf(w, "truth     %s\n", st.Data.Kernel)
 		}
@@ -292,7 +295,7 @@ func (s *Summary) writeKernels(w io.Writer) error {
 			open = words.Nats(slack)
 		}
 		t.Row(line([]string{strconv.Itoa(f.Rank), k.ID, fmt.Sprintf("%.4f", float64(f.Posterior)), fmt.Sprintf("%.4f", float64(f.Bayes)),
-			fmt.Sprintf("%.2f", float64(f.ELBO)), fmt.Sprintf("%.2f", float64(live[0].Fit.ELBO-f.ELBO))}, se, open, f.Remark())...)
+			fmt.Sprintf("%.2f", float64(f.ELBO)), fmt.Sprintf("%.2f", -f.Gap(live[0].Fit))}, se, open, f.Remark(live[0].Fit))...)
 	}
 	if err := t.Write(w); err != nil {
 		return err

@@ -36,6 +36,8 @@ type RunInfo struct {
 	Kernels     int
 	Rows        int    // for training
 	Data        string // the dataset's name
+	Target      string // the column that is explained, "" where none is named
+	Explains    string // that, and from which: record.Start.Explains
 	Err         string // why the rest is not known, "" as a rule
 
 	Live bool // a process is known to write the run now
@@ -137,6 +139,9 @@ func (r *RunInfo) read(dir string, s *record.Standing) error {
 	if start := first.Start; start != nil {
 		r.Name, r.Kernels, r.Planned = start.Name, len(start.Kernels), start.Planned
 		r.Rows, r.Data = start.Data.Train, start.Data.Name
+		if r.Explains = start.Explains(); r.Explains != "" {
+			r.Target = start.Target().Name
+		}
 	}
 	return r.readEnd(f, first, s)
 }

@@ -162,6 +162,9 @@ func (j *Job) prepare(ctx context.Context) error {
 		j.Notices = append(j.Notices, fmt.Sprintf("%d of %d rows are left out: %d for a missing target, %d for a missing input",
 			n, d.Rows, d.Dropped.Target, d.Dropped.Inputs))
 	}
+	if target := summary.Columns[len(summary.Columns)-1].Name; d.Source == "csv" && c.Data.Target == "" && len(summary.Columns) > 2 {
+		j.Notices = append(j.Notices, fmt.Sprintf("explains %s, the last column; --target NAME explains another", target))
+	}
 	j.Notices = append(j.Notices, summary.Notices...)
 	j.Start = &record.Start{
 		Name: c.Name, Seed: c.Settings.Seed, Config: c.TOML(), Build: record.ReadBuild(),

@@ -1,10 +1,12 @@
 package record
 
 import (
+	"fmt"
 	"strings"
 	"time"
 
 	"example.com/kestrel/datasets"
+	"example.com/kestrel/experiment/config"
 )
 
 // Inputs returns the summaries of the input columns, Target that of the target;
@@ -22,6 +24,46 @@ func (s *Start) Target() *datasets.ColumnSummary {
 		return nil
 	}
 	return &s.Data.Columns[len(s.Data.Columns)-1]
+}
+
+// mostInputs are named where a line says what explains the target.
+const mostInputs = 4
+
+// Explains says which column is explained, and from which: "temp from date, weather"; ""
+// where the data are no table with named columns.
+func (s *Start) Explains() string {
+	target, inputs := s.Target(), s.Inputs()
+	if target == nil || len(inputs) == 0 || s.Data.Kernel != "" || target.Name == "" {
+		return ""
+	}
+	return target.Name + " from " + InputNames(inputs)
+}
+
+// InputNames lists inputs by name, as many as a line takes.
+func InputNames(inputs []datasets.ColumnSummary) string {
+	var names []string
+	for i := range inputs[:min(len(inputs), mostInputs)] {
+		names = append(names, inputs[i].Name)
+	}
+	if more := len(inputs) - len(names); more > 0 {
+		names = append(names, fmt.Sprintf("%d more", more))
+	}
+	return strings.Join(names, ", ")
+}
+
+// TargetChosen reports whether the target is a table's last column because nobody has
+// named another.
+func (s *Start) TargetChosen() bool {
+	if s.Data == nil || s.Data.Source != "csv" {
+		return false
+	}
+	chosen := true
+	_ = config.EachSetting(s.Config, func(section, key, value string) { // what cannot be read has named none
+		if section == "data" && key == "target" {
+			chosen = strings.TrimSpace(strings.TrimPrefix(value, "String")) == ""
+		}
+	})
+	return chosen
 }
 
 // TimeScale returns the instant that the values of a column of time stamps

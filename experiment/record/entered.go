@@ -81,16 +81,16 @@ func (f *Family) compare(e *Evaluation) {
 	if len(f.of) == 0 {
 		return
 	}
-	worth := map[string]files.Number{}
+	worth := map[string]float64{}
 	for i := range e.Kernels {
 		if fit := e.Kernels[i].Fit; fit != nil {
-			worth[e.Kernels[i].ID] = fit.ELBO + fit.Volume
+			worth[e.Kernels[i].ID] = fit.Worth()
 		}
 	}
 	for id, v := range worth {
 		o, some := f.of[id]
 		if from, both := worth[o.parent]; some && both {
-			o.Nats = v - from
+			o.Nats = files.Number(v - from)
 			f.of[id] = o
 		}
 	}

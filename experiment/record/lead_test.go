@@ -39,10 +39,13 @@ func TestMark(t *testing.T) {
 		fit  Fit
 		want string
 	}{
-		{Fit{Rank: 1, Tied: true}, ""}, {Fit{Rank: 2, Tied: true, Apart: true}, MarkEqual}, {Fit{Rank: 2, Apart: true}, MarkApart},
+		{Fit{Rank: 1, Tied: true}, ""}, {Fit{Rank: 2, Tied: true, Apart: true}, MarkEqual}, {Fit{Rank: 2, ELBO: -3, Apart: true}, MarkApart},
 		{Fit{Rank: 2}, ""},
+		// The volume ranks, too, and what is ahead by that or within its error is not behind for sure.
+		{Fit{Rank: 2, ELBO: 0.7, Volume: -2, Apart: true}, MarkApart}, {Fit{Rank: 2, ELBO: -0.7, Volume: 1.4, Apart: true}, ""},
+		{Fit{Rank: 2, ELBO: -3, SE: 2, Apart: true}, ""},
 	} {
-		if got := c.fit.Mark(); got != c.want {
+		if got := c.fit.Mark(&Fit{}); got != c.want {
 			t.Errorf("%+v: %q, want %q", c.fit, got, c.want)
 		}
 	}

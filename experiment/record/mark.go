@@ -8,15 +8,23 @@ const (
 	MarkApart = "told apart" // by the bounds, at these hyperparameters
 )
 
+// Worth is what ranks a kernel, nats: its local ELBO, and the log volume of its mode where
+// the belief adds it.
+func (f *Fit) Worth() float64 { return float64(f.ELBO + f.Volume) }
+
+// Gap is how much more a kernel is worth than the leader, nats; below 0 as a rule.
+func (f *Fit) Gap(leader *Fit) float64 { return f.Worth() - leader.Worth() }
+
 // Mark says how a kernel stands to the leader, "" if nothing is known beyond the
-// gap, and for the leader itself.
-func (f *Fit) Mark() string {
+// gap, and for the leader itself. What its bounds tell apart is not told where the gap
+// says otherwise: the belief orders kernels by errors and prior weights, too.
+func (f *Fit) Mark(leader *Fit) string {
 	switch {
 	case f.Rank <= 1:
 		return ""
 	case f.Tied:
 		return MarkEqual
-	case f.Apart:
+	case f.Apart && f.Gap(leader) < -2*max(0, float64(f.SE)):
 		return MarkApart
 	}
 	return ""
@@ -50,8 +58,8 @@ func (f *Fit) FlagText() string {
 }
 
 // Remark is Mark with the flags, as a table has it: "told apart; ! not converged".
-func (f *Fit) Remark() string {
-	mark, flags := f.Mark(), f.FlagText()
+func (f *Fit) Remark(leader *Fit) string {
+	mark, flags := f.Mark(leader), f.FlagText()
 	switch {
 	case flags == "":
 		return mark

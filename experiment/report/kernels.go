@@ -77,7 +77,7 @@ func (r *reporter) line(k, leader *record.Kernel) kernelLine {
 	l := kernelLine{
 		Rank: f.Rank, Name: r.name(k.ID), ID: k.ID, Posterior: fmt.Sprintf("%.4f", float64(f.Posterior)),
 		Bayes: fmt.Sprintf("%.4f", float64(f.Bayes)),
-		Gap:   fmt.Sprintf("%.2f", float64(leader.Fit.ELBO-f.ELBO)), Mark: f.Remark(),
+		Gap:   fmt.Sprintf("%.2f", -f.Gap(leader.Fit)), Mark: f.Remark(leader.Fit),
 	}
 	if f.Sampled(r.history.Evaluation.RowsSeen) {
 		l.SE = fmt.Sprintf("%.2f", float64(f.SE))
@@ -215,13 +215,20 @@ func (r *reporter) summary(live []*record.Kernel) {
 			listed(equal, "; "), share, bayes)
 	} else if len(live) > 1 {
 		next := live[1]
-		text := fmt.Sprintf("%s leads with q* = %.3f of the belief (%.3f by Bayes’ rule), %.1f nats", r.name(leader.ID),
-			float64(leader.Fit.Posterior),
-			float64(leader.Fit.Bayes), float64(leader.Fit.ELBO-next.Fit.ELBO))
-		if next.Fit.SE > 0 {
-			text += fmt.Sprintf(" ± %.1f", float64(next.Fit.SE))
+		gap, from := next.Fit.Gap(leader.Fit), "ahead of"
+		if gap > 0 {
+			from = "behind"
 		}
-		add("%s ahead of %s.", text, r.name(next.ID))
+		ahead := fmt.Sprintf("%.1f nats", math.Abs(gap))
+		if next.Fit.SE > 0 {
+			ahead += fmt.Sprintf(" ± %.1f", float64(next.Fit.SE))
+		}
+		text := fmt.Sprintf("%s leads with q* = %.3f of the belief (%.3f by Bayes’ rule), %s %s %s", r.name(leader.ID),
+			float64(leader.Fit.Posterior), float64(leader.Fit.Bayes), ahead, from, r.name(next.ID))
+		if gap > 0 {
+			text += " but for errors and prior weights"
+		}
+		add("%s.", text)
 	} else {
 		add("%s is the only kernel left.", r.name(leader.ID))
 	}

@@ -8,6 +8,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"example.com/kestrel/ui/plot"
 )
 
 // Digits writes a value with as many digits as people compare.
@@ -15,7 +17,7 @@ func Digits(v float64) string {
 	if v == 0 {
 		return "0"
 	}
-	return strings.Replace(strconv.FormatFloat(v, 'g', 5, 64), "-", "−", 1)
+	return plot.Minus(strconv.FormatFloat(v, 'g', 5, 64))
 }
 
 // Whole writes a value of up to nine digits to five of them, without a power of ten;
@@ -25,7 +27,7 @@ func Whole(v float64) string {
 		return ""
 	}
 	five, _ := strconv.ParseFloat(strconv.FormatFloat(v, 'g', 5, 64), 64)
-	return strings.Replace(strconv.FormatFloat(five, 'f', -1, 64), "-", "−", 1)
+	return plot.Minus(strconv.FormatFloat(five, 'f', -1, 64))
 }
 
 // Clock writes a length of time: 0:41, 12:05, 1:02:03.

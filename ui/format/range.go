@@ -75,7 +75,7 @@ func Range(text string) (lo, hi float64, err error) {
 		if end.text == "" {
 			continue
 		}
-		v, err := strconv.ParseFloat(strings.Replace(end.text, "−", "-", 1), 64)
+		v, err := strconv.ParseFloat(strings.ReplaceAll(end.text, "−", "-"), 64)
 		if err != nil || math.IsNaN(v) {
 			return 0, 0, fmt.Errorf("%q is no number: write 1.5 .. 3", end.text)
 		}

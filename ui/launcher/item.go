@@ -3,6 +3,7 @@ package launcher
 import (
 	"fmt"
 	"math"
+	"path/filepath"
 	"slices"
 	"strings"
 	"time"
@@ -207,9 +208,16 @@ func fileItems(paths []string) (tables, configs []item) {
 // runItems are the runs of a list.
 func runItems(runs []library.RunInfo) []item {
 	var out []item
+	named := map[string]int{}
+	for i := range runs {
+		named[runs[i].Name]++
+	}
 	for i := range runs {
 		r := &runs[i]
 		label := r.Name
+		if named[r.Name] > 1 && r.Target != "" {
+			label += ": " + r.Target
+		}
 		out = append(out, item{section: runSection, name: r.Path, label: label, about: r.Word() + " " + r.LeaderName, run: r})
 	}
 	return out
@@ -232,6 +240,9 @@ func runLine(r *library.RunInfo, now time.Time) []string {
 	out = append(out, ago(now.Sub(r.Last)))
 	if !math.IsNaN(r.RMSE) {
 		out = append(out, fmt.Sprintf("rmse %.3g", r.RMSE))
+	}
+	if folder := filepath.Base(r.Path); folder != r.Name {
+		out = append(out, folder)
 	}
 	return out
 }

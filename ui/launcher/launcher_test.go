@@ -233,6 +233,13 @@ func TestLauncherRuns(t *testing.T) {
 	d.l.lib.runs = func() ([]library.RunInfo, error) { return runs, nil }
 	d.start()
 	d.has("good", "finished", "LIN × PER 0.93", "damaged")
+	// Runs called alike are told by what they explain, and by where there is room for it.
+	items := runItems([]library.RunInfo{{Name: "tides", Path: "runs/t-0", Target: "rain"}, {Name: "tides", Target: "level"},
+		{Name: "good", Path: "runs/good", Target: "rain"}})
+	if items[0].label != "tides: rain" || items[1].label != "tides: level" || items[2].label != "good" ||
+		!slices.Contains(runLine(items[0].run, time.Now()), "t-0") || slices.Contains(runLine(items[2].run, time.Now()), "good") {
+		t.Errorf("%+v", items)
+	}
 	d.put("bad")
 	d.has("line 3: broken")
 	d.put("good")

@@ -39,6 +39,9 @@ func (l *Launcher) runSheet(s *sheet, r *library.RunInfo) {
 		s.pair("done", fmt.Sprintf("%d of %d evaluations", r.Evaluations, r.Planned), t.Text)
 	}
 	s.pair("data", fmt.Sprintf("%s, %d training rows", r.Data, r.Rows), t.Text)
+	if r.Explains != "" {
+		s.pair("explains", r.Explains, t.Text)
+	}
 	s.pair("kernels", fmt.Sprint(r.Kernels), t.Text)
 	if !r.Started.IsZero() {
 		s.pair("started", r.Started.Local().Format("2006-01-02 15:04")+", "+ago(l.host.Now().Sub(r.Started)), t.Text)

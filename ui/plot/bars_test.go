@@ -87,7 +87,7 @@ func TestHeatMap(t *testing.T) {
 		Color: func(t float64) Style { return Style{BG: RGB(0, 0, uint8(100*t))} }}
 	c := NewCanvas(24, 3)
 	l := HeatMap(c, c.Bounds(), m, o)
-	want := "        1      2\nSE 1   1.00  -0.50\n核 2    ·     0.00"
+	want := "        1      2\nSE 1   1.00  −0.50\n核 2    ·     0.00"
 	if got := c.Plain(); got != want {
 		t.Errorf("got\n%s\nwant\n%s", got, want)
 	}

@@ -74,6 +74,9 @@ func logTicks(lo, hi float64, n int) (ticks []float64, step float64) {
 // 15, 1.5k, 3e-5. Step 0 or less: three significant digits.
 func Number(v, step float64) string { return number10(v, step, math.Abs(v)) }
 
+// Minus writes a number's hyphens as minus signs.
+func Minus(number string) string { return strings.ReplaceAll(number, "-", "−") }
+
 // number10 is Number for one of several values of which the largest is most.
 func number10(v, step, most float64) string {
 	switch {
@@ -82,7 +85,7 @@ func number10(v, step, most float64) string {
 	case math.IsInf(v, 1):
 		return "∞"
 	case math.IsInf(v, -1):
-		return "-∞"
+		return "−∞"
 	}
 	if !(step > 0) {
 		if v == 0 {
@@ -137,7 +140,7 @@ func fixed(v float64, decimals int) string {
 	if strings.HasPrefix(s, "-") && strings.Trim(s, "-0.") == "" {
 		return s[1:]
 	}
-	return s
+	return Minus(s)
 }
 
 // scientific writes 1.5e-5 rather than 1.5e-05.
@@ -147,5 +150,5 @@ func scientific(v float64, decimals int) string {
 	}
 	mantissa, power, _ := strings.Cut(strconv.FormatFloat(v, 'e', min(max(decimals, 0), 15), 64), "e")
 	sign := strings.TrimLeft(power[:1], "+")
-	return mantissa + "e" + sign + strings.TrimLeft(power[1:], "0")
+	return Minus(mantissa+"e"+sign) + strings.TrimLeft(power[1:], "0")
 }

@@ -118,7 +118,7 @@ func readNumber(t *testing.T, text string) float64 {
 			text = s + power
 		}
 	}
-	v, err := strconv.ParseFloat(text, 64)
+	v, err := strconv.ParseFloat(strings.ReplaceAll(text, "−", "-"), 64)
 	if err != nil {
 		t.Fatalf("label %q is no number", text)
 	}
@@ -132,9 +132,9 @@ func TestNumber(t *testing.T) {
 	}{
 		{0.2, 0.2, "0.2"}, {0, 0.2, "0.0"}, {1, 0.2, "1.0"}, {15, 5, "15"}, {-0.04, 0.5, "0.0"},
 		{1500, 500, "1500"}, {15000, 5000, "15k"}, {12500, 500, "12.5k"}, {2e6, 1e6, "2M"}, {123456, 1, "123456"},
-		{3e-5, 1e-5, "3e-5"}, {1.5e-5, 5e-6, "1.5e-5"}, {3e20, 1e20, "3e20"}, {-2e-7, 1e-7, "-2e-7"},
+		{3e-5, 1e-5, "3e−5"}, {1.5e-5, 5e-6, "1.5e−5"}, {3e20, 1e20, "3e20"}, {-2e-7, 1e-7, "−2e−7"},
 		{0.03126, 0, "0.0313"}, {31.26, 0, "31.3"}, {0, 0, "0"}, {312600, 0, "313k"},
-		{math.NaN(), 1, "·"}, {math.Inf(1), 1, "∞"}, {math.Inf(-1), 1, "-∞"},
+		{math.NaN(), 1, "·"}, {math.Inf(1), 1, "∞"}, {math.Inf(-1), 1, "−∞"},
 	} {
 		if got := Number(k.v, k.step); got != k.want {
 			t.Errorf("Number(%v, %v) = %q, want %q", k.v, k.step, got, k.want)
