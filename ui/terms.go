@@ -56,7 +56,8 @@ var (
 		{"q*", "how much a kernel is believed in, of 1 in all, the errors of its ELBO averaged over"},
 		{"Bayes", "the same belief by Bayes' rule, which has no settings: from the ELBOs, their volumes and the errors of both"},
 		{"ELBO", "a lower bound on the log probability of the rows under a kernel, in nats: more is better"},
-		{"volume", "how much of the hyperparameters agrees with the rows, as the logarithm of a volume: it is added to the ELBO where it is known"},
+		{"volume", "how much of the hyperparameters agrees with the rows, as the logarithm of a volume: " +
+			"it is added to the ELBO where it is known"},
 		{"nats", "differences of log probabilities: 1 nat behind is 2.7 times less likely, 5 nats 150 times"},
 		{"gap", "the ELBO with the volume, less that of the leader: what ranks kernels, but for errors"},
 		{"its range", "where the gap may lie, by the bounds or by twice its error; │ is the leader's place, a range that reaches it is open"},

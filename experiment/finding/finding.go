@@ -129,7 +129,7 @@ func (r *reading) rivals() {
 		}
 		r.live++
 		slack, bounded := f.Slack()
-		gap := -f.Gap(first)
+		gap := f.Behind(first)
 		switch {
 		case f.Rank == first.Rank:
 		case f.Tied:

@@ -307,7 +307,8 @@ func TestNothingYet(t *testing.T) {
 // A short text says what takes long more briefly, then leaves the least important out,
 // and what it has stands in full.
 func TestWithin(t *testing.T) {
-	f := Finding{What: "A (a).", Sure: "B, b.", Error: "C.", Coverage: "D.", Next: "E e.", plain: "A.", calm: "A.", brief: "B.", named: "a", command: "E."}
+	f := Finding{What: "A (a).", Sure: "B, b.", Error: "C.", Coverage: "D.", Next: "E e.",
+		plain: "A.", calm: "A.", brief: "B.", named: "a", command: "E."}
 	for room, want := range map[int]string{23: "A (a). B, b. C. D. E e.", 22: "A (a). B, b. C. E e.", 19: "A. B, b. C. E e.",
 		15: "A. B. C. E e.",
 		12: "A. B. C. E.",

@@ -295,7 +295,7 @@ func (s *Summary) writeKernels(w io.Writer) error {
 			open = words.Nats(slack)
 		}
 		t.Row(line([]string{strconv.Itoa(f.Rank), k.ID, fmt.Sprintf("%.4f", float64(f.Posterior)), fmt.Sprintf("%.4f", float64(f.Bayes)),
-			fmt.Sprintf("%.2f", float64(f.ELBO)), fmt.Sprintf("%.2f", -f.Gap(live[0].Fit))}, se, open, f.Remark(live[0].Fit))...)
+			fmt.Sprintf("%.2f", float64(f.ELBO)), fmt.Sprintf("%.2f", f.Behind(live[0].Fit))}, se, open, f.Remark(live[0].Fit))...)
 	}
 	if err := t.Write(w); err != nil {
 		return err

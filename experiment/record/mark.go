@@ -15,6 +15,9 @@ func (f *Fit) Worth() float64 { return float64(f.ELBO + f.Volume) }
 // Gap is how much more a kernel is worth than the leader, nats; below 0 as a rule.
 func (f *Fit) Gap(leader *Fit) float64 { return f.Worth() - leader.Worth() }
 
+// Behind is the gap the other way round.
+func (f *Fit) Behind(leader *Fit) float64 { return leader.Worth() - f.Worth() }
+
 // Mark says how a kernel stands to the leader, "" if nothing is known beyond the
 // gap, and for the leader itself. What its bounds tell apart is not told where the gap
 // says otherwise: the belief orders kernels by errors and prior weights, too.

@@ -20,7 +20,8 @@ func (r *reporter) traces() {
 		{figures.History(h, nil, history.QuantityPosterior, history.AxisData, shownInTraces, false),
 			"The belief in each kernel, q*, against the proportion of the data used. The rest is grey."},
 		{figures.History(h, nil, history.QuantityGap, history.AxisData, shownInTraces, true),
-			"Local ELBO, with the volume of its mode, behind that of the leader, in nats, on a logarithmic axis, where the leader’s own 0 has no place."},
+			"Local ELBO, with the volume of its mode, behind that of the leader, in nats, on a logarithmic axis, " +
+				"where the leader’s own 0 has no place."},
 	}
 	if h.Methods() > 0 {
 		charts = append(charts, trace{figures.Metrics(h, history.QuantityRMSE, history.AxisSeconds),

@@ -77,7 +77,7 @@ func (r *reporter) line(k, leader *record.Kernel) kernelLine {
 	l := kernelLine{
 		Rank: f.Rank, Name: r.name(k.ID), ID: k.ID, Posterior: fmt.Sprintf("%.4f", float64(f.Posterior)),
 		Bayes: fmt.Sprintf("%.4f", float64(f.Bayes)),
-		Gap:   fmt.Sprintf("%.2f", -f.Gap(leader.Fit)), Mark: f.Remark(leader.Fit),
+		Gap:   fmt.Sprintf("%.2f", f.Behind(leader.Fit)), Mark: f.Remark(leader.Fit),
 	}
 	if f.Sampled(r.history.Evaluation.RowsSeen) {
 		l.SE = fmt.Sprintf("%.2f", float64(f.SE))

@@ -161,7 +161,7 @@ func TestReportOnFinishedRun(t *testing.T) {
 			continue
 		}
 		d.has(t, fmt.Sprintf("|%.4f|%.4f|%.2f|", float64(k.Fit.Posterior), float64(k.Fit.Bayes),
-			float64(s.Evaluation.Leader().Fit.ELBO-k.Fit.ELBO)))
+			k.Fit.Behind(s.Evaluation.Leader().Fit)))
 		d.has(t, "|noise_variance||"+words.Significant(float64(k.Fit.Params[len(k.Fit.Params)-1]), 5)+"|")
 	}
 	if n := d.elements["svg"]; n < 4 || strings.Count(d.source, `role="img"`) != n {
