@@ -114,17 +114,21 @@ func (p *problem) diagonal(eta, x, grad []float64) float64 {
 	}
 	expected := 0.0
 	n := float64(len(eta) / k)
-	some := make([]float64, max(1, fewScores/k)*k)
-	for ; len(eta) >= k; eta = eta[len(some):] {
-		some = some[:min(len(some), len(eta)/k*k)]
-		for from := 0; from < len(some); from += k {
-			for i, e := range eta[from : from+k] {
+	stride := k + k%2 // rows begin at multiples of 16 bytes: on that the rounding of floats.Sum depends
+	block := make([]float64, max(1, fewScores/stride)*stride)
+	for len(eta) >= k {
+		some := block[:min(len(block), len(eta)/k*stride)]
+		for row, from := 0, 0; from < len(some); row, from = row+1, from+stride {
+			for i, e := range eta[row*k : (row+1)*k] {
 				some[from+i] = mean[i] + sd[i]*e
 			}
+			clear(some[from+k : from+stride])
 		}
-		softmaxes(some, k)
-		for from := 0; from < len(some); from += k {
-			w, e := some[from:from+k], eta[from:from+k]
+		softmaxes(some, k, stride)
+		for from := 0; from < len(some); from += stride {
+			var e []float64
+			w := some[from : from+k]
+			e, eta = eta[:k], eta[k:]
 			phi := floats.Dot(w, p.gain)
 			expected += phi
 			if grad == nil {
@@ -151,9 +155,9 @@ func (p *problem) diagonal(eta, x, grad []float64) float64 {
 // softmax alone takes mostly the time to begin.
 const fewScores = 512
 
-// softmaxes replaces each k scores by their softmax.
-func softmaxes(g []float64, k int) {
-	for from := 0; from < len(g); from += k {
+// softmaxes replaces rows of k scores by their softmax.
+func softmaxes(g []float64, k, stride int) {
+	for from := 0; from < len(g); from += stride {
 		row := g[from : from+k]
 		top := row[0]
 		for _, v := range row[1:] {
@@ -166,7 +170,7 @@ func softmaxes(g []float64, k int) {
 		}
 	}
 	simd.Best().Exp(g, g) // a third of the belief's time with math.Exp
-	for from := 0; from < len(g); from += k {
+	for from := 0; from < len(g); from += stride {
 		row := g[from : from+k]
 		inv := 1 / floats.Sum(row)
 		for i := range row {

@@ -62,7 +62,7 @@ func (w *workspace) softmax(mean, chol []float64) {
 	for s := range half {
 		floats.Add(row(s), mean)
 	}
-	softmaxes(w.prob.Data, k)
+	softmaxes(w.prob.Data, k, k)
 	for s := range w.n {
 		w.phi[s] = floats.Dot(row(s), w.p.gain)
 	}
