@@ -160,9 +160,24 @@ func (e *engine) streams(ctx context.Context, run string) error {
 			return err
 		}
 	}
-	_, err := e.js.CreateObjectStore(ctx, jetstream.ObjectStoreConfig{Bucket: shelfBucket, Storage: jetstream.FileStorage})
-	return err
+	// The server removes folders that have become empty after it has said that a stream is
+	// gone, now and then from under the next one, which it then cannot make.
+	for {
+		_, err := e.js.CreateObjectStore(ctx, jetstream.ObjectStoreConfig{Bucket: shelfBucket, Storage: jetstream.FileStorage})
+		var refused *jetstream.APIError
+		if !errors.As(err, &refused) || refused.ErrorCode != storeFailed {
+			return err
+		}
+		select {
+		case <-ctx.Done():
+			return err
+		case <-time.After(20 * time.Millisecond):
+		}
+	}
 }
+
+// storeFailed is the server's "error creating store for stream", which nats.go does not name.
+const storeFailed jetstream.ErrorCode = 10049
 
 // workerPermissions are what a ticket is good for: to take units and to say what came of
 // them, to read the shelf and put states there.
