@@ -10,6 +10,7 @@ import (
 
 	"example.com/kestrel/experiment/history"
 	"example.com/kestrel/experiment/rundir"
+	"example.com/kestrel/internal/thorough"
 )
 
 // oldRuns are runs of an older version of the program, see the README there.
@@ -29,6 +30,7 @@ func said(t *testing.T, args ...string) string {
 // reported on, predict, and are resumed where there is something left to do. The
 // tables are regression values, made by that version.
 func TestOldRuns(t *testing.T) {
+	thorough.Unraced(t)
 	for _, c := range []struct {
 		name, fate  string
 		evaluations int

@@ -10,11 +10,14 @@ import (
 	"testing"
 
 	"github.com/klauspost/compress/zstd"
+
+	"example.com/kestrel/internal/thorough"
 )
 
 // What unpacks too well is refused before it has cost the memory of its values,
 // whether it is rows or a line that never ends.
 func TestBombsCostLittle(t *testing.T) {
+	thorough.Unraced(t)
 	for name, text := range map[string]string{"rows": "1,2\n", "line": "1111"} {
 		for _, packed := range []string{"gz", "zst"} {
 			var file bytes.Buffer

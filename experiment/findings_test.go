@@ -13,6 +13,7 @@ import (
 	"example.com/kestrel/experiment/record"
 	"example.com/kestrel/experiment/runtest"
 	"example.com/kestrel/internal/must"
+	"example.com/kestrel/internal/thorough"
 )
 
 // folder returns the folder that a variable names, else one beside the
@@ -37,6 +38,7 @@ type finding struct {
 // A small search of the real series finds the published period, to 0.3 %, and
 // forecasts their last tenth better than the published straight line.
 func TestGoldenFindings(t *testing.T) {
+	thorough.Unraced(t)
 	files, _ := filepath.Glob(filepath.Join(folder("KESTREL_GOLDEN", "golden"), "*.json"))
 	met := 0
 	for _, file := range files {

@@ -19,6 +19,7 @@ import (
 	"example.com/kestrel/experiment/rundir"
 	"example.com/kestrel/experiment/runtest"
 	"example.com/kestrel/internal/must"
+	"example.com/kestrel/internal/thorough"
 	"example.com/kestrel/vbks"
 )
 
@@ -38,6 +39,7 @@ func TestFormatPageHasColumns(t *testing.T) {
 
 // It has the arrays of a checkpoint, and none that no run writes.
 func TestFormatPageHasArrays(t *testing.T) {
+	thorough.Unraced(t)
 	written := arrayNames{}
 	for _, set := range [][]string{
 		// Its only evaluation prunes, for a reason and with a notice.

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"example.com/kestrel/internal/thorough"
 	"example.com/kestrel/kernelspace"
 	"example.com/kestrel/vbks/params"
 )
@@ -21,6 +22,7 @@ func laplaceSettings(n int) Settings {
 // With Z = X the local ELBO and the volume are close to the integral over the
 // hyperparameters, which quadrature finds.
 func TestVolumeAgainstQuadrature(t *testing.T) {
+	thorough.Unraced(t)
 	slowWhenRacing(t)
 	for _, n := range []int{40, 160} {
 		data := trainingSeries(17, n)
@@ -164,6 +166,7 @@ func TestDrawsAgainstQuadrature(t *testing.T) {
 // plain draws from the prior, which know nothing of modes. It was 1.3 nats too low when
 // the densest modes were taken for the heaviest.
 func TestDrawsAgainstPrior(t *testing.T) {
+	thorough.Unraced(t)
 	slowWhenRacing(t)
 	const n = 20
 	exprs := []string{"PER+PER+SE", "PER+SE", "PER+RQ+SE", "LIN*PER+LIN*RQ"}

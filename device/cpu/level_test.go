@@ -8,11 +8,13 @@ import (
 	"example.com/kestrel/device/cpu"
 	"example.com/kestrel/device/cpu/simd"
 	"example.com/kestrel/device/devicetest"
+	"example.com/kestrel/internal/thorough"
 )
 
 // TestLevels runs the conformance suite with every instruction set that the
 // machine has below its best, or with the one that simd.Variable names.
 func TestLevels(t *testing.T) {
+	thorough.Unraced(t)
 	var levels []simd.Level
 	for l := simd.Portable; l < simd.Best(); l++ { // the best is TestConformance's
 		levels = append(levels, l)

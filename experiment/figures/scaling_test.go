@@ -10,11 +10,13 @@ import (
 	"example.com/kestrel/experiment/config/configtest"
 	"example.com/kestrel/experiment/files/filestest"
 	"example.com/kestrel/internal/must"
+	"example.com/kestrel/internal/thorough"
 )
 
 // Runs that differ in one size only come in the figure of that size, and a run
 // that they all have in common in every one.
 func TestScalabilityBySize(t *testing.T) {
+	thorough.Unraced(t)
 	dir := t.TempDir()
 	var paths []string
 	for i, set := range [][]string{

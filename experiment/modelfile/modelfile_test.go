@@ -25,6 +25,7 @@ import (
 	"example.com/kestrel/experiment/words/wordstest"
 	"example.com/kestrel/internal/golden"
 	"example.com/kestrel/internal/must"
+	"example.com/kestrel/internal/thorough"
 	"example.com/kestrel/kernelspace"
 	"example.com/kestrel/vbks"
 )
@@ -249,6 +250,7 @@ func ofTime(t *testing.T) (path, points string) {
 
 // docs/format.md has the arrays and the fields of the text, and no others.
 func TestFormatPageHasModels(t *testing.T) {
+	thorough.Unraced(t)
 	var written []string
 	each := func(_, path, _ string) {
 		for _, key := range openNaive(t, path).file.Keys() {

@@ -20,6 +20,7 @@ import (
 
 	"example.com/kestrel/experiment/inside"
 	"example.com/kestrel/internal/must"
+	"example.com/kestrel/internal/thorough"
 	"example.com/kestrel/vbks"
 )
 
@@ -193,6 +194,7 @@ func deflated(t *testing.T, files map[string][]byte) []byte {
 // not what many entries say of the same bytes, not what no run of the size that
 // it states has.
 func TestSmallCheckpointsThatClaimMuch(t *testing.T) {
+	thorough.Unraced(t)
 	run := func(inducing, rows float64) []byte {
 		head := fmt.Sprintf("{'descr': '<f8', 'fortran_order': False, 'shape': (%d,), }\n", 10)
 		text := headerOf(head, 0)

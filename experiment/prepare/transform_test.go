@@ -10,11 +10,13 @@ import (
 	"testing"
 
 	"example.com/kestrel/experiment/config"
+	"example.com/kestrel/internal/thorough"
 )
 
 // The logarithm is taken where a series grows by shares, left where its noise is as
 // large near zero as elsewhere, and not asked for where there are few rows or no time.
 func TestLogarithmIsDecided(t *testing.T) {
+	thorough.Unraced(t)
 	rng := rand.New(rand.NewPCG(1, 2))
 	growing := func(i int) float64 {
 		season := 1 + 0.3*math.Sin(2*math.Pi*float64(i)/12)

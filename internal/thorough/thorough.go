@@ -20,3 +20,12 @@ func OneIn(t testing.TB, n int, cases string) int {
 	t.Logf("a sample, one in %d %s: %s=1 takes all", n, cases, variable)
 	return n
 }
+
+// Unraced leaves a test out where the race detector, which makes it many times slower, has
+// nothing to see in it that it does not see in another.
+func Unraced(t testing.TB) {
+	t.Helper()
+	if raced {
+		t.Skip("left to runs without the race detector: what runs beside something here does so in cheaper tests, too")
+	}
+}

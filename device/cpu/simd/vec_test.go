@@ -6,6 +6,8 @@ import (
 	"math/big"
 	"math/rand/v2"
 	"testing"
+
+	"example.com/kestrel/internal/thorough"
 )
 
 const prec = 240
@@ -156,6 +158,7 @@ func functions() []function {
 }
 
 func TestElementary(t *testing.T) {
+	thorough.Unraced(t)
 	for _, f := range functions() {
 		r := rand.New(rand.NewPCG(1, 1))
 		x := make([]float64, 20000)
