@@ -10,6 +10,7 @@ import (
 	"gonum.org/v1/gonum/floats"
 
 	"example.com/kestrel/internal/golden"
+	"example.com/kestrel/internal/thorough"
 )
 
 // beliefGolden is a file of schema vbks-qg/1.
@@ -64,6 +65,7 @@ func mustFit(t *testing.T, elbo, logPrior []float64, opts Options, last *Belief,
 }
 
 func TestGoldenQG(t *testing.T) {
+	thorough.Unraced(t)
 	for _, f := range golden.Read[beliefGolden](t, "vbks-qg/1") {
 		for _, r := range f.Rows {
 			if r.Family != "full" {

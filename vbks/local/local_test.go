@@ -12,6 +12,7 @@ import (
 
 	"gonum.org/v1/gonum/diff/fd"
 	"gonum.org/v1/gonum/mat"
+	"example.com/kestrel/internal/thorough"
 )
 
 // formula is the kernel as its doc comment writes it, of natural hyperparameters.
@@ -304,6 +305,7 @@ func madeSeries(seed uint64, held func(rng *rand.Rand, i int) bool) (x, y, atX, 
 
 // Intervals hold as often as they say, and no other guess of a moment is as good.
 func TestMadeSeries(t *testing.T) {
+	thorough.Unraced(t)
 	away := false
 	for name, held := range map[string]func(rng *rand.Rand, i int) bool{
 		"random": func(rng *rand.Rand, _ int) bool { return rng.IntN(8) == 0 },
