@@ -31,6 +31,7 @@ type Dataset struct {
 	Y      []float64 // N
 
 	NoiseSD []float64 // N: standard deviations of the noise by Spec.NoiseColumn; nil: not known
+	NoiseIn string    // name of that column; "": there is none
 	NoiseBy int       // 1 + the input of Spec.NoiseBy; 0: none
 
 	Train []int32 // rows of the training stream, in its order; see First
@@ -196,6 +197,9 @@ func loadTable(ctx context.Context, s *Spec) (d *Dataset, kept []int32, err erro
 	}
 	if d, kept, err = newDataset(s, path, t); err != nil {
 		return nil, nil, err
+	}
+	if chosen.noise >= 0 {
+		d.NoiseIn = t.names[chosen.noise]
 	}
 	for i := range d.Inputs {
 		d.Inputs[i].Type = chosen.types[d.Inputs[i].Number-1]

@@ -4,6 +4,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"example.com/kestrel/internal/must"
 )
 
 // The column of the noise's standard deviations is no input; rows that are left out for a
@@ -48,6 +50,34 @@ func TestNoiseColumn(t *testing.T) {
 		c.spec.Path = writeFile(t, "bad.csv", c.table)
 		if _, err := Load(t.Context(), c.spec); err == nil || !strings.Contains(err.Error(), c.want) || strings.Contains(err.Error(), "\n") {
 			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
+// Points may have the noise's standard deviations under the name that the training rows
+// have them, also where these are gone; a cell without one is not known.
+func TestNoiseOfPoints(t *testing.T) {
+	d, err := Load(t.Context(), Spec{Path: writeFile(t, "sds.csv", "x,sd,y\n1,0.5,10\n2,1,20\n3,2,30\n"), NoiseColumn: "2"})
+	must.OK(t, err)
+	bare, err := d.Template().Dataset()
+	must.OK(t, err)
+	for _, like := range []*Dataset{d, bare} {
+		for text, want := range map[string]*Points{
+			"y,sd,x\n7,0.25,1\n8,NA,2\n9,4,3\n": {X: []float64{1, 2, 3}, Y: []float64{7, 8, 9}, NoiseSD: []float64{0.25, 0, 4}},
+			"sd,x\n0.25,1\n1,\n4,3\n":           {X: []float64{1, 3}, NoiseSD: []float64{0.25, 4}},
+			"x,y\n1,7\n":                        {X: []float64{1}, Y: []float64{7}},
+			"x\n1\n":                            {X: []float64{1}},
+		} {
+			p, _, err := readPoints(t, 2, Spec{Path: writeFile(t, "new.csv", text)}, like)
+			must.OK(t, err)
+			if !equalFloats(p.X, want.X) || !equalFloats(p.Y, want.Y) || !equalFloats(p.NoiseSD, want.NoiseSD) ||
+				(p.NoiseSD == nil) != (want.NoiseSD == nil) {
+				t.Errorf("%q: %+v", text, p)
+			}
+		}
+		_, _, err := readPoints(t, 1, Spec{Path: writeFile(t, "new.csv", "x,sd\n1,1\n2,0\n")}, like)
+		if err == nil || !strings.Contains(err.Error(), `new.csv: row 2: column "sd"`) {
+			t.Errorf("a standard deviation of 0: %v", err)
 		}
 	}
 }

@@ -17,6 +17,31 @@ type Points struct {
 	X    []float64 // N x Dim, row-major; time stamps count from the dataset's origin
 	Y    []float64 // N targets, NaN where missing; nil if the file has no such column
 	Rows []int32   // N rows of the file, counted from 0
+
+	// NoiseSD are N standard deviations of the noise, 0 where missing; nil if the file has no
+	// such column.
+	NoiseSD []float64
+}
+
+// Cut returns the first n points, and the others.
+func (p *Points) Cut(n int) (first, rest *Points) {
+	at := func(v []float64, n int) ([]float64, []float64) {
+		if v == nil {
+			return nil, nil
+		}
+		return v[:n:n], v[n:]
+	}
+	first, rest = &Points{Dim: p.Dim, Rows: p.Rows[:n:n]}, &Points{Dim: p.Dim, Rows: p.Rows[n:]}
+	first.X, rest.X = at(p.X, n*p.Dim)
+	first.Y, rest.Y = at(p.Y, n)
+	first.NoiseSD, rest.NoiseSD = at(p.NoiseSD, n)
+	return first, rest
+}
+
+// Add puts more points of the same columns behind those of p.
+func (p *Points) Add(more *Points) {
+	p.X, p.Y, p.Rows = append(p.X, more.X...), append(p.Y, more.Y...), append(p.Rows, more.Rows...)
+	p.NoiseSD = append(p.NoiseSD, more.NoiseSD...)
 }
 
 // PointReader reads points from a table, some at a time: what it holds does not
@@ -25,6 +50,7 @@ type PointReader struct {
 	rows    *tableReader
 	like    *Dataset
 	target  bool
+	noise   bool // the last column has the noise's standard deviations
 	found   bool // a point
 	dropped int
 	err     error
@@ -82,6 +108,11 @@ func newPointReader(src *source, file string, s *Spec, like *Dataset) (*PointRea
 		if p.target = target >= 0; p.target {
 			chosen = append(chosen, target)
 		}
+		if err == nil && f.header && like.NoiseIn != "" {
+			if at := slices.Index(f.names, like.NoiseIn); at >= 0 && !slices.Contains(chosen, at) {
+				chosen, p.noise = append(chosen, at), true
+			}
+		}
 		f.levels = map[int]*levelNames{}
 		for j := range like.read() {
 			if names := like.Inputs[j].Levels; names != nil && err == nil {
@@ -138,6 +169,9 @@ func (p *PointReader) Next(ctx context.Context, most int) (*Points, error) {
 	if p.target {
 		b.Y = []float64{}
 	}
+	if p.noise {
+		b.NoiseSD = []float64{}
+	}
 	for p.err == nil && len(b.Rows) < most {
 		first := p.rows.rows
 		p.err = p.rows.fill(ctx, most-len(b.Rows))
@@ -188,6 +222,17 @@ func (p *PointReader) take(b *Points, first int) error {
 		}
 		if p.target {
 			b.Y = append(b.Y, columns[read].values[r])
+		}
+		if p.noise {
+			c := &columns[len(columns)-1]
+			v := c.values[r]
+			if math.IsNaN(v) {
+				v = 0
+			} else if !(v > 0) || math.IsInf(v, 0) {
+				return fmt.Errorf("%s: row %d: column %s, the standard deviation of the noise (data.noise_column), is %v; it must be above 0, "+
+					"or missing", p.rows.file, first+r+1, quoteText(c.name), v)
+			}
+			b.NoiseSD = append(b.NoiseSD, v)
 		}
 	}
 	for j := range columns {

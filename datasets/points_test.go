@@ -33,7 +33,7 @@ func readPoints(t *testing.T, block int, spec Spec, like *Dataset) (all *Points,
 			t.Fatalf("a block of %d where %d were wanted, after a short one: %v: %+v", len(p.Rows), block, last, p)
 		}
 		last = len(p.Rows) < block
-		all.X, all.Y, all.Rows = append(all.X, p.X...), append(all.Y, p.Y...), append(all.Rows, p.Rows...)
+		all.Add(p)
 	}
 }
 

@@ -14,6 +14,7 @@ type Template struct {
 	Inputs []TemplateColumn `json:"inputs"`
 	Target TemplateColumn   `json:"target"`
 	Names  []string         `json:"names,omitempty"` // of all columns of its table
+	Noise  string           `json:"noise,omitempty"` // the column of the noise's standard deviations
 
 	// How its values are written: the decimal sign, whether that is sure, and "dmy" or
 	// "mdy" for dates with slashes or hyphens.
@@ -77,8 +78,8 @@ func (d *Dataset) Template() *Template {
 		}
 		return out
 	}
-	t := &Template{Target: column(&d.Target), Names: d.names, Sure: d.writing.sure, Dates: dateOrders()[d.writing.dates], Beyond: d.goes,
-		Calendar: d.calendar.template(d.zones)}
+	t := &Template{Target: column(&d.Target), Names: d.names, Noise: d.NoiseIn, Sure: d.writing.sure,
+		Dates: dateOrders()[d.writing.dates], Beyond: d.goes, Calendar: d.calendar.template(d.zones)}
 	for i := range d.Inputs {
 		t.Inputs = append(t.Inputs, column(&d.Inputs[i]))
 	}
@@ -93,7 +94,7 @@ func (d *Dataset) Template() *Template {
 
 // Dataset returns a dataset of the columns without rows. Errors: what no dataset has.
 func (t *Template) Dataset() (*Dataset, error) {
-	d := &Dataset{Dim: len(t.Inputs), names: t.Names}
+	d := &Dataset{Dim: len(t.Inputs), names: t.Names, NoiseIn: t.Noise}
 	if d.Dim == 0 {
 		return nil, errors.New("no input column")
 	}

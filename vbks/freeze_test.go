@@ -9,6 +9,7 @@ import (
 
 	"example.com/kestrel/internal/must"
 	"example.com/kestrel/kernelspace"
+	"example.com/kestrel/vbks/noise"
 )
 
 // thawed is what predicts with a Frozen, on a device of its own.
@@ -83,7 +84,8 @@ func far(a, b float64) bool { return math.Abs(a-b) > 1e-13*(math.Abs(a)+math.Abs
 
 // The joint prediction's mean and diagonal are the mixture's moments, for one kernel with
 // Z = X it is that of an exact Gaussian process, and draws have the mean, the covariance
-// and the noise that it says, within what so many draws tell; stretched by a factor, too.
+// and the noise that it says, within what so many draws tell; stretched by a factor, too,
+// and with noise of two normals, known at some of the points.
 func TestJointPredictions(t *testing.T) {
 	data, points := trainingSeries(5, 30), []float64{-4.4, 0.3, 0.35, 5}
 	s := quickSettings("collapsed")
@@ -94,8 +96,18 @@ func TestJointPredictions(t *testing.T) {
 	must.OK(t, err)
 	out := thawed(t, f)
 	const draws = 20000
-	for _, f.Calibration = range []*Calibration{{1.6, 5, 15}, nil} {
-		j, err := out.Joint(t.Context(), points, PredictOptions{Weights: "tempered"}, draws, 1)
+	for _, c := range []struct {
+		calibration *Calibration
+		noise       *noise.Model
+		sds         []float64
+		factors     []float64 // of σ² at the points
+	}{
+		{&Calibration{1.6, 5, 15}, nil, nil, []float64{1, 1, 1, 1}},
+		{nil, &noise.Model{Factor: 2, Unit: 9, Tail: noise.Tail{Share: 0.25, Ratio: 5}}, []float64{3, 0, 6, 1.5}, []float64{4, 4, 16, 1}},
+		{nil, nil, nil, []float64{1, 1, 1, 1}},
+	} {
+		f.Calibration, f.Noise = c.calibration, c.noise
+		j, err := out.Joint(t.Context(), points, PredictOptions{Weights: "tempered", NoiseSD: c.sds}, draws, 1)
 		must.OK(t, err)
 		p, err := out.Predict(t.Context(), points, PredictOptions{Weights: "tempered"})
 		must.OK(t, err)
@@ -106,9 +118,9 @@ func TestJointPredictions(t *testing.T) {
 				t.Errorf("at %v: %v ± %v, marginally %v ± %v", points[i], j.Mean[i], j.Covariance[i*b+i], mean, v)
 			}
 		}
-		noise := 0.0
+		common := 0.0
 		for k, w := range p.Weights {
-			noise += w * p.Noise[k]
+			common += w * p.Noise[k]
 		}
 		for i := range points {
 			for k := range points {
@@ -117,9 +129,10 @@ func TestJointPredictions(t *testing.T) {
 					sum += d[i]
 					product += (d[i] - j.Mean[i]) * (d[k] - j.Mean[k])
 				}
-				want, scale := j.Covariance[i*b+k], math.Sqrt((j.Covariance[i*b+i]+noise)*(j.Covariance[k*b+k]+noise))
+				of := func(i int) float64 { return j.Covariance[i*b+i] + common*c.factors[i] }
+				want, scale := j.Covariance[i*b+k], math.Sqrt(of(i)*of(k))
 				if i == k {
-					want += noise
+					want = of(i)
 				}
 				if math.Abs(product/draws-want) > 8*scale/math.Sqrt(draws) ||
 					math.Abs(sum/draws-j.Mean[i]) > 5*math.Sqrt(scale*scale/draws) && i == k {

@@ -13,6 +13,7 @@ import (
 	"example.com/kestrel/device"
 	"example.com/kestrel/kernelspace"
 	"example.com/kestrel/vbks/mixture"
+	"example.com/kestrel/vbks/noise"
 	"example.com/kestrel/vbks/random"
 )
 
@@ -256,6 +257,7 @@ func (t *Thawed) Joint(ctx context.Context, x []float64, o PredictOptions, draws
 	}
 	out := &Joint{Mean: make([]float64, b), Covariance: make([]float64, b*b), Draws: make([][]float64, draws)}
 	rng := random.Stream(seed, "joint draws", draws)
+	rows := rowNoise{t.of.Noise, t.of.Noise.Scales(x, squares(o.NoiseSD), t.of.Dim)}
 	places := make([]float64, draws) // on the line of all weights
 	for i := range places {
 		places[i] = (1 - 1e-12) * rng.Float64() // weights sum to 1 but for rounding
@@ -272,7 +274,7 @@ func (t *Thawed) Joint(ctx context.Context, x []float64, o PredictOptions, draws
 			before := so
 			so += w
 			out.add(mean, covariance, w/so)
-			return out.draw(rng, places, before, so, mean, covariance, s.Noise)
+			return out.draw(rng, places, before, so, mean, covariance, func(row int) float64 { return s.Noise * rows.at(rng, row) })
 		})
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", k.Program.ID, err)
@@ -339,7 +341,7 @@ func (j *Joint) add(mean, covariance []float64, w float64) {
 }
 
 // draw makes the draws whose places are from one sum of weights to the next.
-func (j *Joint) draw(rng *rand.Rand, places []float64, from, to float64, mean, covariance []float64, noise float64) error {
+func (j *Joint) draw(rng *rand.Rand, places []float64, from, to float64, mean, covariance []float64, noise func(row int) float64) error {
 	b := len(mean)
 	var chol mat.Cholesky
 	var lower mat.TriDense
@@ -362,11 +364,25 @@ func (j *Joint) draw(rng *rand.Rand, places []float64, from, to float64, mean, c
 		f.MulVec(&lower, eta)
 		d := make([]float64, b)
 		for r := range d {
-			d[r] = mean[r] + f.AtVec(r) + math.Sqrt(noise)*rng.NormFloat64()
+			d[r] = mean[r] + f.AtVec(r) + math.Sqrt(noise(r))*rng.NormFloat64()
 		}
 		j.Draws[i] = d
 	}
 	return nil
+}
+
+// rowNoise is the noise of rows to come.
+type rowNoise struct {
+	model  *noise.Model
+	scales []float64 // nil: 1
+}
+
+// at is a draw of what σ² is multiplied by in a row.
+func (n rowNoise) at(rng *rand.Rand, row int) float64 {
+	if n.scales == nil {
+		return 1
+	}
+	return n.scales[row] * n.model.Draw(rng)
 }
 
 // factorise finds the factor of a covariance that rounding may have made indefinite: with

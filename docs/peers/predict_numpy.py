@@ -76,7 +76,7 @@ def covariance(program, theta, x, y, same=0.0):
 class Model:
     def __init__(self, path):
         self.file = dict(np.load(path))
-        assert int(self.file["format"][0]) in (1, 2)
+        assert int(self.file["format"][0]) in (1, 2, 3)
         self.about = json.loads(text(self.file["about"]))
 
     def weights(self):
@@ -107,15 +107,16 @@ class Model:
             if self.about["root"] == "covariance":
                 return chol, mean[q], lambda a: ((root[q].T @ a) ** 2).sum(0)
             return chol, mean[q], lambda a: (np.linalg.solve(root[q], a) ** 2).sum(0)
-        # From the rows: A = L⁻¹k(Z,X), S⁻¹ = I + AAᵀ/σ², m = SAy/σ².
+        # From the rows: A = L⁻¹k(Z,X)√w, S⁻¹ = I + AAᵀ/σ², m = SA√w y/σ².
         z = self.inputs(i)
         kzz = covariance(kernel["program"], theta, z[:, None], z[None], np.eye(len(z)))
         jitter = self.about["jitter"]
         e = kernel["jitter_factor"] * (jitter["relative"] * np.trace(kzz) / len(kzz) + jitter["absolute"])
         chol = np.linalg.cholesky(kzz + e * np.eye(len(kzz)))
-        a = np.linalg.solve(chol, covariance(kernel["program"], theta, z[:, None], f["rows/x"][None]))
+        y, weight = f["rows/y"], np.sqrt(f["rows/weights"]) if "rows/weights" in f else 1.0
+        a = np.linalg.solve(chol, covariance(kernel["program"], theta, z[:, None], f["rows/x"][None])) * weight
         root = np.linalg.cholesky(np.eye(len(kzz)) + a @ a.T / noise)
-        mean = np.linalg.solve(root.T, np.linalg.solve(root, a @ f["rows/y"])) / noise
+        mean = np.linalg.solve(root.T, np.linalg.solve(root, a @ (weight * y))) / noise
         return chol, mean, lambda b: (np.linalg.solve(root, b) ** 2).sum(0)
 
     def kernel(self, i, weight, x):
@@ -134,7 +135,32 @@ class Model:
             mean, square, noise = mean + share[s] * mu, square + share[s] * (v + mu**2), noise + share[s] * n
         return mean, square - mean**2, noise
 
-    def predict(self, x):
+    def scales(self, x, known):
+        """What σ² is multiplied by at standardised rows of which the noise's standard deviations
+        may be known (0: they are not)."""
+        about = self.about.get("noise", {"factor": 1})
+        out = np.full(len(x), about["factor"], float)
+        if about.get("unit"):
+            out *= np.where(known > 0, known**2 / about["unit"], 1)
+        for level in about.get("levels", []):
+            out *= np.where(x[:, about.get("column", 0)] == level["value"], level["factor"], 1)
+        return out
+
+    def tails(self):
+        """The noise as normals: their shares, and factors of the variance. Student's t is a sum
+        of them over log w, of 0 and steps of 1.25 sd, with w ~ Gamma(ν/2, ν/2)."""
+        tail = self.about.get("noise", {}).get("tail", {})
+        if tail.get("ratio"):
+            return [(1 - tail["share"], 1.0), (tail["share"], tail["ratio"])]
+        if not tail.get("nu"):
+            return [(1.0, 1.0)]
+        half = tail["nu"] / 2
+        nodes = [(math.exp(half * (u + 1 - math.exp(u))), math.exp(-u))
+                 for u in 1.25 / math.sqrt(half) * np.arange(-200, 201) if half * (u + 1 - math.exp(min(u, 50))) > math.log(1e-6)]
+        whole = sum(share for share, _ in nodes)
+        return [(share / whole, factor) for share, factor in nodes]
+
+    def predict(self, x, known=0.0):
         """At rows x in the data's units, of the target as it was learned: (transformed and)
         standardised means, variances and noise variances of each kernel, and weights; stretched
         about the mean of all by the factor of the calibration."""
@@ -145,7 +171,8 @@ class Model:
         mean, variance, noise = map(np.array, zip(*parts))
         c, mu = self.about.get("calibration", {"factor": 1})["factor"], weights @ mean
         mean, variance = mu + c * (mean - mu), c**2 * variance
-        noise = np.repeat(c**2 * noise[:, None], len(x), 1)
+        noise = c**2 * noise[:, None] * self.scales(x, np.broadcast_to(known, len(x)))
+        self.near = np.zeros(len(x), bool)  # predicted from neighbours, whose noise is normal
         if "neighbours" in self.about:
             self.neighbours(self.about["neighbours"], x, mean, variance, noise)
         return weights, mean, variance, noise
@@ -191,6 +218,7 @@ class Model:
             cov = k(known[n][:, None] - known[n]) + np.exp(theta[0]) * np.eye(len(n))
             b = np.linalg.solve(cov, k(known[n] - v))
             f = next((w["factor"] for w in m["widths"] if w["away"] >= away.min()), m["widths"][-1]["factor"])
+            self.near[row] = True
             mean[:, row] = average(v) + b @ (y[n] - average(known[n]))
             variance[:, row] = f**2 * (k(0.0) - b @ k(known[n] - v))
             noise[:, row] = f**2 * np.exp(theta[0])
@@ -211,16 +239,19 @@ class Model:
 
     def quantile(self, p, weights, mean, variance, noise):
         """Quantiles of y of the mixture at every row, by bisection."""
-        sd, phi = np.sqrt(variance + noise), np.vectorize(lambda z: math.erfc(-z / math.sqrt(2)) / 2)
-        low, high = (mean - 9 * sd).min(0), (mean + 9 * sd).max(0)
-        for _ in range(80):
+        phi = np.vectorize(lambda z: math.erfc(-z / math.sqrt(2)) / 2)
+        parts = [(share, np.sqrt(variance + noise * np.where(self.near, 1, factor))) for share, factor in self.tails()]
+        widest = max((sd for _, sd in parts), key=np.sum)
+        low, high = (mean - 9 * widest).min(0), (mean + 9 * widest).max(0)
+        for _ in range(100):
             middle = (low + high) / 2
-            below = weights @ phi((middle - mean) / sd) < p
+            below = weights @ sum(share * phi((middle - mean) / sd) for share, sd in parts) < p
             low, high = np.where(below, middle, low), np.where(below, high, middle)
         return self.back((low + high) / 2)
 
     def table(self, path):
-        """The inputs of a table, in the data's units."""
+        """The inputs of a table, in the data's units, and the noise's standard deviations, 0
+        where they are not known."""
         rows = list(csv.DictReader(open(path, encoding="utf-8-sig")))
         columns = []
         calendar = self.about["columns"].get("calendar", {"columns": []})
@@ -232,9 +263,12 @@ class Model:
                 origin = np.datetime64(c["origin"].rstrip("Z"), "us")
                 v = (np.array([r[c["name"]].rstrip("Z") for r in rows], "datetime64[us]") - origin) / np.timedelta64(1, "s")
                 columns.append(v / 86400 if c.get("unit") == "d" else v)
+            elif levels := c.get("levels"):  # others than these are a level more
+                columns.append([levels.index(r[c["name"]]) if r[c["name"]] in levels else len(levels) for r in rows])
             else:
                 columns.append([float(r[c["name"]]) for r in rows])
-        return np.array(columns, float).T
+        noise = [float(r.get(self.about["columns"].get("noise")) or 0) for r in rows]
+        return np.array(columns, float).T, np.array(noise)
 
     def made(self, calendar, name, times):
         """An input that is made of the first one, time: hour, day of the week or the year, holiday."""
@@ -251,13 +285,14 @@ class Model:
 
 if __name__ == "__main__":
     model = Model(sys.argv[1])
-    weights, mean, variance, noise = model.predict(model.table(sys.argv[2]))
+    weights, mean, variance, noise = model.predict(*model.table(sys.argv[2]))
     s = model.about["scaler"]
     linear = s.get("transform", {}).get("name", "none") == "none"
     mu = weights @ mean
     spread = weights @ (variance + (mean - mu) ** 2)
+    tail = np.where(model.near, 1, sum(share * factor for share, factor in model.tails()))
     columns = {"mean": model.back(mu), "sd_f": np.sqrt(spread) * s["y_scale"],
-               "sd_y": np.sqrt(spread + weights @ noise) * s["y_scale"]} if linear else {}
+               "sd_y": np.sqrt(spread + weights @ noise * tail) * s["y_scale"]} if linear else {}
     for p in (0.05, 0.5, 0.95):
         columns[f"y_q{p}"] = model.quantile(p, weights, mean, variance, noise)
     print("row," + ",".join(columns))

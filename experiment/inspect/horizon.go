@@ -23,9 +23,8 @@ func (b *beyond) Next(_ context.Context, most int) (*datasets.Points, error) {
 	if n == 0 {
 		return nil, io.EOF
 	}
-	dim := b.left.Dim
-	next := &datasets.Points{Dim: dim, X: b.left.X[:n*dim], Rows: b.left.Rows[:n]}
-	b.left = &datasets.Points{Dim: dim, X: b.left.X[n*dim:], Rows: b.left.Rows[n:]}
+	var next *datasets.Points
+	next, b.left = b.left.Cut(n)
 	return next, nil
 }
 
@@ -69,7 +68,7 @@ func (p *Predictor) Refit(ctx context.Context, q PredictQuery) (*Refitted, error
 		ctx = prepare.Telling(ctx, func(s prepare.Step) { s.Doing = doing; tell(s) })
 	}
 	err := first.ask(ctx, func(ctx context.Context) (err error) {
-		refit, err = first.trainer.Refit(ctx, dev, all, first.options(&q))
+		refit, err = first.trainer.Refit(ctx, dev, all, first.options(&q, nil))
 		return err
 	})
 	if err != nil {

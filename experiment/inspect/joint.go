@@ -36,18 +36,6 @@ type Held struct {
 // HasTarget implements PointSource.
 func (h *Held) HasTarget() bool { return h.target }
 
-// Next implements PointSource.
-func (h *Held) Next(ctx context.Context, most int) (*datasets.Points, error) {
-	before := h.left
-	next, err := h.beyond.Next(ctx, most)
-	if err == nil && h.target {
-		n := len(next.Rows)
-		next.Y = before.Y[:n]
-		h.left.Y = before.Y[n:]
-	}
-	return next, err
-}
-
 // Hold reads all points, of which there may be vbks.MostJoint.
 func (p *Predictor) Hold(ctx context.Context, from PointSource) (*Held, error) {
 	h := &Held{all: &datasets.Points{Dim: p.data.Dim}, target: from.HasTarget()}
@@ -59,7 +47,7 @@ func (p *Predictor) Hold(ctx context.Context, from PointSource) (*Held, error) {
 		if err != nil {
 			return nil, err
 		}
-		h.all.X, h.all.Y, h.all.Rows = append(h.all.X, next.X...), append(h.all.Y, next.Y...), append(h.all.Rows, next.Rows...)
+		h.all.Add(next)
 		if len(h.all.Rows) > vbks.MostJoint {
 			return nil, fmt.Errorf("more than %d points: joint draws and covariances are of at most so many", vbks.MostJoint)
 		}
@@ -78,7 +66,7 @@ func (p *Predictor) WriteJoint(ctx context.Context, points *Held, q PredictQuery
 	if j.Samples*n > mostDrawn {
 		return fmt.Errorf("%d draws at %d points: at most %d values are drawn", j.Samples, n, mostDrawn)
 	}
-	got, err := p.joint(ctx, p.scaler.Inputs(points.all.X), &q, j)
+	got, err := p.joint(ctx, points.all, &q, j)
 	if err != nil {
 		return err
 	}
@@ -142,14 +130,15 @@ func writeSheet(to io.Writer, s *sheet, rows int, fill func(r *sheetRows, k int)
 	return nil
 }
 
-// joint predicts at standardised points together, with the model of what p knows.
-func (p *Predictor) joint(ctx context.Context, x []float64, q *PredictQuery, j JointQuery) (*vbks.Joint, error) {
+// joint predicts at points together, with the model of what p knows.
+func (p *Predictor) joint(ctx context.Context, points *datasets.Points, q *PredictQuery, j JointQuery) (*vbks.Joint, error) {
+	x := p.scaler.Inputs(points.X)
 	if lane, ok := p.lanes[0].(*modelLane); ok {
-		return lane.thawed.Joint(ctx, x, lane.options(q), j.Samples, j.Seed)
+		return lane.thawed.Joint(ctx, x, lane.options(q, points.NoiseSD), j.Samples, j.Seed)
 	}
 	var out *vbks.Joint
 	err := p.run.thawed(ctx, func(ctx context.Context, t *vbks.Thawed) (err error) {
-		out, err = t.Joint(ctx, x, p.run.options(q), j.Samples, j.Seed)
+		out, err = t.Joint(ctx, x, p.run.options(q, points.NoiseSD), j.Samples, j.Seed)
 		return err
 	})
 	return out, err

@@ -115,17 +115,17 @@ func (l *modelLane) Close() error { return l.dev.Close() }
 
 func (l *modelLane) kernels() int { return len(l.of.Frozen.Kernels) }
 
-func (l *modelLane) average(ctx context.Context, x []float64, q *PredictQuery) (*mixture.Prediction, error) {
-	return l.thawed.Predict(ctx, x, l.options(q))
+func (l *modelLane) average(ctx context.Context, x, noiseSD []float64, q *PredictQuery) (*mixture.Prediction, error) {
+	return l.thawed.Predict(ctx, x, l.options(q, noiseSD))
 }
 
 // options says over which kernels to average.
-func (l *modelLane) options(q *PredictQuery) vbks.PredictOptions {
+func (l *modelLane) options(q *PredictQuery, noiseSD []float64) vbks.PredictOptions {
 	if q.Method == config.MethodSingle {
 		best := slices.MinFunc(l.of.Frozen.Kernels, func(a, b vbks.FrozenKernel) int { return cmp.Compare(a.Rank, b.Rank) })
-		return vbks.PredictOptions{IDs: []string{best.Program.ID}}
+		return vbks.PredictOptions{IDs: []string{best.Program.ID}, NoiseSD: noiseSD}
 	}
-	return vbks.PredictOptions{Top: q.Top, Weights: q.Weights}
+	return vbks.PredictOptions{Top: q.Top, Weights: q.Weights, NoiseSD: noiseSD}
 }
 
 func (l *modelLane) components(ctx context.Context, id string, x []float64) ([]vbks.ComponentPrediction, error) {
@@ -198,11 +198,11 @@ func (p *Predictor) ModelDifference(ctx context.Context, m *modelfile.Model) (Di
 	}
 	q := p.DefaultQuery()
 	q.Weights, q.Top = m.About.Weights, m.About.Top
-	was, err := p.run.average(ctx, x, &q)
+	was, err := p.run.average(ctx, x, nil, &q)
 	if err != nil {
 		return Difference{}, err
 	}
-	is, err := lane.average(ctx, x, &q)
+	is, err := lane.average(ctx, x, nil, &q)
 	if err != nil {
 		return Difference{}, err
 	}

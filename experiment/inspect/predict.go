@@ -12,9 +12,11 @@ import (
 	"sync"
 
 	"example.com/kestrel/datasets"
+	"example.com/kestrel/datasets/quote"
 	"example.com/kestrel/experiment/config"
 	"example.com/kestrel/experiment/modelfile"
 	"example.com/kestrel/experiment/record"
+	"example.com/kestrel/experiment/words"
 	"example.com/kestrel/internal/guard"
 	"example.com/kestrel/vbks"
 	"example.com/kestrel/vbks/mixture"
@@ -42,9 +44,9 @@ type Predictor struct {
 type asked interface {
 	// kernels counts those that may be averaged over.
 	kernels() int
-	// average predicts at standardised points, components what each part of a kernel
-	// contributes there.
-	average(ctx context.Context, x []float64, q *PredictQuery) (*mixture.Prediction, error)
+	// average predicts at standardised points, of whose noise standard deviations may be
+	// known, components what each part of a kernel contributes there.
+	average(ctx context.Context, x, noiseSD []float64, q *PredictQuery) (*mixture.Prediction, error)
 	components(ctx context.Context, id string, x []float64) ([]vbks.ComponentPrediction, error)
 	// calibration is what standard deviations are multiplied by; nil: nothing, and why it
 	// is nothing although the run asks for it.
@@ -239,12 +241,16 @@ func (p *Predictor) Write(ctx context.Context, points PointSource, q PredictQuer
 	if w.done.Calibration, w.done.Uncalibrated, err = p.lanes[0].calibration(ctx); err != nil { // the other lanes take it over
 		return nil, err
 	}
-	if m := p.lanes[0].noise(); m != nil && m.Unit > 0 {
-		w.done.Noise = "the noise of all rows is taken to be as large as is usual in the training rows, whose standard deviations " +
-			"were known (data.noise_column)"
-	}
 	if err := p.batches(ctx, w, points); err != nil {
 		return nil, err
+	}
+	if m := p.lanes[0].noise(); m != nil && m.Unit > 0 && w.usual > 0 {
+		rows := "all rows"
+		if w.usual < w.done.Rows {
+			rows = words.Count(w.usual, "row")
+		}
+		w.done.Noise = fmt.Sprintf("the noise of %s is taken to be as large as is usual in the training rows, whose standard deviations "+
+			"were known (data.noise_column); a column %s tells it", rows, quote.Text(p.data.NoiseIn))
 	}
 	if err := w.end(); err != nil {
 		return nil, err
@@ -358,19 +364,19 @@ func (p *Predictor) lane(ctx context.Context, n int, learned map[string]vbks.Ten
 }
 
 // options says over which kernels to average.
-func (i *Inspector) options(q *PredictQuery) vbks.PredictOptions {
+func (i *Inspector) options(q *PredictQuery, noiseSD []float64) vbks.PredictOptions {
 	if q.Method == config.MethodSingle {
 		last := i.trainer.Last()
-		return vbks.PredictOptions{IDs: []string{last.Kernels[last.Leader()].ID}}
+		return vbks.PredictOptions{IDs: []string{last.Kernels[last.Leader()].ID}, NoiseSD: noiseSD}
 	}
-	return vbks.PredictOptions{Top: q.Top, Weights: q.Weights}
+	return vbks.PredictOptions{Top: q.Top, Weights: q.Weights, NoiseSD: noiseSD}
 }
 
 func (i *Inspector) kernels() int { return len(i.trainer.Last().Kernels) }
 
-func (i *Inspector) average(ctx context.Context, x []float64, q *PredictQuery) (pred *mixture.Prediction, err error) {
+func (i *Inspector) average(ctx context.Context, x, noiseSD []float64, q *PredictQuery) (pred *mixture.Prediction, err error) {
 	err = i.ask(ctx, func(ctx context.Context) (err error) {
-		pred, err = i.trainer.Predict(ctx, x, i.options(q))
+		pred, err = i.trainer.Predict(ctx, x, i.options(q, noiseSD))
 		return err
 	})
 	return pred, err
@@ -400,6 +406,7 @@ type predictedBatch struct {
 	ids          []string
 	weights      []float64
 	rows         int
+	usual        int // of them, whose noise is not known
 	table, parts []byte
 	tally        tally
 }
@@ -412,7 +419,7 @@ func (p *Predictor) predictBatch(
 		return nil, fmt.Errorf("points of %d inputs for a run with %d", points.Dim, p.data.Dim)
 	}
 	x := p.scaler.Inputs(points.X)
-	pred, err := lane.average(ctx, x, w.query)
+	pred, err := lane.average(ctx, x, points.NoiseSD, w.query)
 	if err == nil {
 		err = pred.Check()
 	}
@@ -420,6 +427,11 @@ func (p *Predictor) predictBatch(
 		return nil, err
 	}
 	b := &predictedBatch{ids: pred.IDs, weights: pred.Weights, rows: len(points.Rows)}
+	for k := range b.rows {
+		if points.NoiseSD == nil || points.NoiseSD[k] == 0 {
+			b.usual++
+		}
+	}
 	if points.Y != nil {
 		if err := b.tally.add(pred.In(p.scaler), points.Y); err != nil {
 			return nil, err

@@ -188,6 +188,7 @@ type predictionWriter struct {
 	table, parts            *sheet
 	predictions, components io.Writer // components nil: they are not asked for
 	tally                   tally
+	usual                   int // rows whose noise is not known
 	done                    Predicted
 }
 
@@ -240,6 +241,7 @@ func (w *predictionWriter) write(b *predictedBatch) error {
 		}
 	}
 	w.done.Rows += b.rows
+	w.usual += b.usual
 	w.done.IDs, w.done.Weights = b.ids, b.weights
 	w.tally.merge(&b.tally)
 	return nil

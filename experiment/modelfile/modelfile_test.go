@@ -224,6 +224,11 @@ func TestNumPyPagePredictsTheSame(t *testing.T) {
 	})
 	path, points := ofTime(t)
 	ask(t, path, points, func(predictions string) { compare("inputs made of time", path, points, predictions) })
+	weighed := withRows(t, outlying(t))
+	points = tableOf(t, "hour,height", somewhere)
+	ask(t, weighed, points, func(predictions string) { compare("rows of weights", weighed, points, predictions) })
+	path, points = ofRooms(t)
+	ask(t, path, points, func(predictions string) { compare("noise known and by rooms", path, points, predictions) })
 }
 
 // ofTime is a model with inputs made of time, in a zone whose clocks change among the rows,
@@ -246,6 +251,25 @@ func ofTime(t *testing.T) (path, points string) {
 		"data.holidays="+feasts, "data.zone=Europe/Zurich", "data.transform=none", "predict.calibrate=auto", "predict.local=neighbours"))
 	return filepath.Join(dir, record.ModelFile),
 		file("points.csv", "at\n2024-03-31 00:30\n2024-03-31 01:10\n2024-04-01 22:00\n2024-03-28 23:00\n")
+}
+
+// ofRooms is a model with Student's noise that is known of rows and differs by rooms, which
+// are texts, and a table of points that have that of some.
+func ofRooms(t *testing.T) (path, points string) {
+	t.Helper()
+	file := func(name, text string) string {
+		path := filepath.Join(t.TempDir(), name)
+		must.OK(t, os.WriteFile(path, []byte(text), 0o644))
+		return path
+	}
+	table := "hour,room,sd,level\n"
+	for i := range 120 {
+		x, sd := 24*math.Mod(float64(i)*0.618034, 1), 1+float64(i%3)
+		table += fmt.Sprintf("%g,%s,%g,%g\n", x, []string{"attic", "hall"}[i%2], sd, 20*math.Sin(x/3)+sd*math.Tan(1.3*math.Sin(float64(7*i))))
+	}
+	_, _, dir := runtest.Finished(t, configtest.Plane(t, file("rooms.csv", table), "kernels.expressions=SE[hour]+CAT[room]",
+		"kernels.likelihood=student", "data.noise_column=sd", "data.noise_by=room", "data.types={ room = \"levels\" }", "sparse.inducing=10"))
+	return filepath.Join(dir, record.ModelFile), file("points.csv", "room,hour,sd\nhall,3,0.5\nattic,20,\nhall,30,6\n")
 }
 
 // docs/format.md has the arrays and the fields of the text, and no others.

@@ -12,6 +12,7 @@ import (
 
 	"gonum.org/v1/gonum/diff/fd"
 	"gonum.org/v1/gonum/mat"
+
 	"example.com/kestrel/internal/thorough"
 )
 

@@ -104,14 +104,23 @@ func (m *Model) Put(p *mixture.Prediction, x, known []float64, dim int) {
 	if m.Plain() {
 		return
 	}
-	p.NoiseScale, p.Tails = make([]float64, p.Rows()), m.Parts()
-	for i := range p.NoiseScale {
+	p.NoiseScale, p.Tails = m.Scales(x, known, dim), m.Parts()
+}
+
+// Scales are what σ_n² is multiplied by at the rows x, as Put has it; nil: by 1.
+func (m *Model) Scales(x, known []float64, dim int) []float64 {
+	if m.Plain() {
+		return nil
+	}
+	scales := make([]float64, len(x)/dim)
+	for i := range scales {
 		v := 0.0
 		if known != nil {
 			v = known[i]
 		}
-		p.NoiseScale[i], _ = m.ScaleAt(x[i*dim:(i+1)*dim], v)
+		scales[i], _ = m.ScaleAt(x[i*dim:(i+1)*dim], v)
 	}
+	return scales
 }
 
 // String says what the tail is and what becomes of outliers.

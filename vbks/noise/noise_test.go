@@ -336,3 +336,37 @@ func TestCheckRefuses(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// Draws of the noise have the distribution functions that they are called by, within five
+// standard errors.
+func TestDraw(t *testing.T) {
+	rng := rand.New(rand.NewPCG(3, 4))
+	student := distuv.StudentsT{Sigma: 1, Nu: 3}
+	for what, c := range map[string]struct {
+		tail Tail
+		want func(x float64) float64
+	}{
+		"normal":    {Tail{}, distuv.UnitNormal.CDF},
+		"Student's": {Tail{Nu: 3}, student.CDF},
+		"outliers": {Tail{Share: 0.2, Ratio: 25}, func(x float64) float64 {
+			return 0.8*distuv.UnitNormal.CDF(x) + 0.2*distuv.UnitNormal.CDF(x/5)
+		}},
+	} {
+		const draws = 40000
+		points, below := []float64{-6, -2, -0.5, 1, 4}, make([]int, 5)
+		for range draws {
+			v := math.Sqrt(c.tail.Draw(rng)) * rng.NormFloat64()
+			for i, x := range points {
+				if v < x {
+					below[i]++
+				}
+			}
+		}
+		for i, x := range points {
+			want := c.want(x)
+			if got := float64(below[i]) / draws; math.Abs(got-want) > 5*math.Sqrt(want*(1-want)/draws)+1e-9 {
+				t.Errorf("%s: %v of the draws are below %v, want %v", what, got, x, want)
+			}
+		}
+	}
+}

@@ -3,7 +3,10 @@ package noise
 import (
 	"errors"
 	"math"
+	"math/rand/v2"
 	"slices"
+
+	"gonum.org/v1/gonum/stat/distuv"
 
 	"example.com/kestrel/vbks/mixture"
 )
@@ -169,6 +172,17 @@ func (t Tail) Parts() []mixture.Part {
 		parts[i].Share /= sum
 	}
 	return parts
+}
+
+// Draw is a draw of 1/w, by which the variance of a row's noise is multiplied.
+func (t Tail) Draw(rng *rand.Rand) float64 {
+	switch {
+	case t.Nu > 0:
+		return t.Nu / distuv.ChiSquared{K: t.Nu, Src: rng}.Rand()
+	case t.Ratio > 0 && rng.Float64() < t.Share:
+		return t.Ratio
+	}
+	return 1
 }
 
 // check returns an error where numbers are impossible.
