@@ -44,12 +44,22 @@ func (k *kernel) innovation(other *kernel, at int) (nats float64, ok bool) {
 	if otherNow.evaluation != now.evaluation || otherBefore.evaluation != before.evaluation || now.evaluation != before.evaluation+1 {
 		return 0, false
 	}
-	if now.inducing != before.inducing && now.placed(&otherNow) && before.bounds != nil && otherBefore.bounds != nil {
+	if closer, ok := k.closer(other, at); ok {
 		low, high := now.between(&otherNow)
 		lowBefore, highBefore := before.between(&otherBefore)
-		return (math.Max(0, low-highBefore) - math.Max(0, lowBefore-high)) * now.closer(&before, &otherNow, &otherBefore), true
+		return (math.Max(0, low-highBefore) - math.Max(0, lowBefore-high)) * closer, true
 	}
 	return now.elbo - otherNow.elbo - float64(now.rows)/float64(before.rows)*(before.elbo-otherBefore.elbo), true
+}
+
+// closer is by what factor the evaluation at has made two kernels' bounds closer than
+// they were; false where it had no more inducing inputs, or bounds do not tell.
+func (k *kernel) closer(other *kernel, at int) (factor float64, ok bool) {
+	now, before, otherNow, otherBefore := &k.past[at], &k.past[at+1], &other.past[at], &other.past[at+1]
+	if now.inducing == before.inducing || !now.placed(otherNow) || before.bounds == nil || otherBefore.bounds == nil {
+		return 1, false
+	}
+	return now.closer(before, otherNow, otherBefore), true
 }
 
 // closer is by what factor more inducing inputs have made two kernels' bounds closer than
@@ -90,6 +100,9 @@ func (k *kernel) drift(other *kernel, all bool) float64 {
 	// has confirmed it.
 	if ok && all && k.past[1].rows == k.rows && k.past[2].rows < k.rows {
 		before = 0
+	}
+	if closer, closed := k.closer(other, 0); ok && closed { // what was found at loose bounds is off by less, too
+		before *= closer
 	}
 	return math.Max(math.Abs(last), math.Abs(before))
 }

@@ -92,6 +92,25 @@ func TestDriftOfCloseBounds(t *testing.T) {
 	}
 }
 
+// What an evaluation at loose bounds has changed is an error no larger than those of now
+// allow once they are closer, however large it was, and whole where nothing has become closer.
+func TestDriftFadesAsBoundsClose(t *testing.T) {
+	at := func(number, m int, lower, slack float64) pastELBO {
+		return pastELBO{number, 100, lower, m, &Evidence{lower, lower + slack, true}}
+	}
+	leader := &kernel{past: []pastELBO{at(3, 400, 0, 0), at(2, 128, -70, 20), at(1, 64, -100, 20)}}
+	// Ahead by 30 to 70 nats, then behind by 80 to 120, at last by 60 with nothing left open.
+	other := &kernel{past: []pastELBO{at(3, 400, -60, 0), at(2, 128, -170, 20), at(1, 64, -50, 20)}}
+	if got, want := other.drift(leader, true), (80.+30.)*1/40; math.Abs(got-want) > 1e-9 {
+		t.Errorf("drift %v, want %v", got, want)
+	}
+	// The same while the last evaluation has as many inducing inputs as the one before.
+	leader.past[0], other.past[0] = at(3, 128, -70, 20), at(3, 128, -170, 20)
+	if got := other.drift(leader, true); math.Abs(got-(80+30)) > 1e-9 {
+		t.Errorf("without closer bounds: drift %v, want 110", got)
+	}
+}
+
 func TestSlack(t *testing.T) {
 	k := &kernel{elbo: -10}
 	for _, c := range []struct {
