@@ -36,7 +36,8 @@ func TestSizes(t *testing.T) {
 		scene scene
 		want  string
 	}{
-		{"a week and a slope over some months", scene{months, "PER+LIN", []files.Number{100, 1, 7, 0.01, 1, 4}, 300, 400, nil, effects(append(week, slope)...)},
+		{"a week and a slope over some months", scene{months, "PER+LIN", []files.Number{100, 1, 7, 0.01, 1, 4}, 300, 400, nil,
+			effects(append(week, slope)...)},
 			"A pattern that repeats every 7 days, highest on Saturdays (+60 kWh) and lowest on Mondays (−31 kWh), on a straight line " +
 				"(+3.2 kWh a month)"},
 		{"a slope that may be none", scene{days, "LIN", []files.Number{1, 1, 4}, 300, 400, nil,
