@@ -127,8 +127,8 @@ func TestGoldenSentences(t *testing.T) {
 				scored(s, record.TaskGaps, 50, 0.95, baseline("linear", "linear interpolation", 100))
 			}},
 			"A pattern that repeats every 7 days, changing over about 2.19 years (PER×SE). It leads from the first evaluation " +
-				"on, with 99.7 % of the belief (q*); settled. Fills gaps 50 % better than linear interpolation (CRPS). 95 % of 50 " +
-				"held-out rows in the 95 % interval. Next: kestrel predict runs/a --horizon 150 forecasts beyond the end."},
+				"on, with 99.7 % of the belief (q*); settled. Fills gaps between rows 50 % better than linear " +
+				"interpolation (CRPS); of the time to come that says nothing. 95 % of 50 held-out rows in the 95 % interval. Next: kestrel predict runs/a --horizon 150 forecasts beyond the end."},
 		{"a shop's week on a rise, and what its data show of the week and not of the day", scene{days, "PER+LIN",
 			[]files.Number{100, 1, 7.002, 0.0001, 1, 4}, 1500, 900, []record.Fit{apart}, func(s *record.Standing, _ *record.Fit) {
 				s.Start.Data.Rhythms = []datasets.Rhythm{{Every: "week", High: "Saturday", Low: "Monday"}}

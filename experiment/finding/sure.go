@@ -203,6 +203,15 @@ func (r *reading) soFar(text string) string {
 
 // worth compares with a baseline, in full with the best of all, too.
 func (r *reading) worth(full bool) string {
+	text := r.score(full)
+	if of := r.Start.NotScored(); of != "" && text != "" && full {
+		text = strings.TrimSuffix(text, ".") + "; of " + of + " that says nothing."
+	}
+	return text
+}
+
+// score is worth without what it says nothing of.
+func (r *reading) score(full bool) string {
 	m := r.Averaged()
 	if m == nil {
 		if r.Start.Data.Test == 0 {
@@ -219,11 +228,11 @@ func (r *reading) worth(full bool) string {
 		return "Its error on " + words.Count(m.TestRows, "held-out row") + " is " + words.WithUnit(float64(m.RMSE), unit) + " (RMSE)."
 	}
 	verb, what := "Predicts", "predictions"
-	switch task {
-	case record.TaskForecast:
+	switch {
+	case task == record.TaskForecast:
 		verb, what = "Forecasts", "forecasts"
-	case record.TaskGaps:
-		verb, what = "Fills gaps", "filled gaps"
+	case r.Start.NotScored() != "":
+		verb, what = "Fills gaps between rows", "gaps filled between rows"
 	}
 	text, end, joint, equal := verb+" "+reference.Than, " (CRPS).", " and ", "as well as "
 	if !strings.HasSuffix(reference.Than, " than") { // "equal to that of"

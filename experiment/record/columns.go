@@ -66,6 +66,28 @@ func (s *Start) TargetChosen() bool {
 	return chosen
 }
 
+// NotScored says what scores of held-out rows that lie between others tell nothing about:
+// "the time to come", where an input is known to be time; "" where these rows lie beyond
+// the others, or nobody knows.
+func (s *Start) NotScored() string {
+	if s.Data == nil || s.Data.Test == 0 {
+		return ""
+	}
+	gaps := s.Baselines != nil && s.Baselines.Task == TaskGaps
+	timely := s.Data.Series != nil
+	for _, c := range s.Inputs() {
+		_, _, stamps := TimeScale(&c)
+		timely = timely || stamps
+	}
+	switch {
+	case timely && (gaps || s.Data.SplitBy == "random" && (s.Baselines == nil || s.Baselines.Task != TaskForecast)):
+		return "the time to come"
+	case gaps:
+		return "what lies beyond the rows"
+	}
+	return ""
+}
+
 // TimeScale returns the instant that the values of a column of time stamps
 // count from, UTC, and the seconds of their unit; false for other columns.
 func TimeScale(c *datasets.ColumnSummary) (origin time.Time, unit float64, ok bool) {
