@@ -426,6 +426,9 @@ func (w *speller) quantities(places []int) string {
 			text = words.WithUnit(v, "standard deviations")
 		default:
 			text = words.WithUnit(v, p.Unit)
+			if inputs := w.start.Inputs(); p.Unit == "" && len(inputs) == 1 { // of several it is named anyway
+				text += " (" + words.PlainLine(inputs[0].Name) + ")"
+			}
 		}
 		if len(places) > 1 && p.Column != "" {
 			text += " in " + p.Column

@@ -59,11 +59,32 @@ func (r *reading) sure() string {
 	switch {
 	case len(doubts) > 0:
 	case r.whole() && r.outstanding() == 0:
-		return text + "; settled."
+		return text + "; settled among " + r.tried() + "."
 	default: // the first sentence says what is to come
 		return text + "; not settled."
 	}
 	return text + "; not settled: " + words.Join(doubts) + "."
+}
+
+// tried says among how many kernels the leader leads: what was not in the space nobody has
+// tried, and what was pruned before the end not to the end.
+func (r *reading) tried() string {
+	tried, pruned := 0, 0
+	for i := range r.Evaluation.Kernels {
+		k := &r.Evaluation.Kernels[i]
+		if k.Status == vbks.Failed {
+			continue
+		}
+		tried++
+		if k.Status == vbks.Pruned && k.Left == nil { // what is left out has a share of the belief
+			pruned++
+		}
+	}
+	text := "the " + numeral(tried) + " kernels tried"
+	if pruned > 0 {
+		text += ", " + numeral(pruned) + " of them pruned before the end"
+	}
+	return text
 }
 
 // leads says since when this kernel leads.
