@@ -247,6 +247,52 @@ var rhythms = []struct {
 	{"year", 365.2425 * secondsPerDay, 32 * secondsPerDay, func(t time.Time) (int, string) { return int(t.Month()), t.Month().String() }},
 }
 
+// clock is the zone of the time that the first input is read as.
+func (d *Dataset) clock() *time.Location {
+	if d.calendar != nil && d.calendar.zone != nil {
+		return d.calendar.zone
+	}
+	return d.Inputs[0].zone()
+}
+
+// Part is a part of a day, a week or a year, and which of some values lie in it.
+type Part struct {
+	Name string // as in Rhythm
+	Of   []int
+}
+
+// Parts divides values of the first input among the parts of what repeats every so many
+// seconds, in the order of these parts; there are none where that is no day, week or year
+// within 1 %, where the input is not known to hold time stamps of one zone, or where there
+// are fewer than three.
+func (d *Dataset) Parts(seconds float64, values []float64) (parts []Part) {
+	in := &d.Inputs[0]
+	if !in.Time || d.offsets != nil || in.form.layout == "" && in.several == nil {
+		return nil
+	}
+	for _, k := range rhythms {
+		if math.Abs(seconds/k.seconds-1) > 0.01 {
+			continue
+		}
+		zone, found := d.clock(), map[int]*Part{}
+		for i, v := range values {
+			at, name := k.part(in.At(v).In(zone))
+			if found[at] == nil {
+				found[at] = &Part{Name: name}
+			}
+			found[at].Of = append(found[at].Of, i)
+		}
+		if len(found) < 3 {
+			return nil
+		}
+		for _, at := range slices.Sorted(maps.Keys(found)) {
+			parts = append(parts, *found[at])
+		}
+		return parts
+	}
+	return nil
+}
+
 // surelyApart is by how many standard errors the highest part and the lowest must differ.
 const surelyApart = 4
 
@@ -255,11 +301,7 @@ func (d *Dataset) rhythms() (out []Rhythm) {
 	if d.Series == nil || !d.Inputs[0].Time || d.offsets != nil {
 		return nil
 	}
-	in := &d.Inputs[0]
-	zone := in.zone()
-	if d.calendar != nil && d.calendar.zone != nil {
-		zone = d.calendar.zone
-	}
+	in, zone := &d.Inputs[0], d.clock()
 	rows := slices.Clone(d.Train)
 	slices.SortStableFunc(rows, func(a, b int32) int { return cmp.Compare(d.X[int(a)*d.Dim], d.X[int(b)*d.Dim]) })
 	times, sums := make([]float64, len(rows)), make([]float64, len(rows)+1) // sums of the targets before a row

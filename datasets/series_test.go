@@ -141,3 +141,45 @@ func TestRhythms(t *testing.T) {
 		}
 	}
 }
+
+// Values are divided by the clock of their stamps, and nothing is where the period is
+// none of the calendar's, or nobody knows what clock the stamps are of.
+func TestParts(t *testing.T) {
+	stamps := func(zones ...string) string {
+		var b strings.Builder
+		b.WriteString("when,y\n")
+		for i := range 28 {
+			at := time.Date(2024, 1, 1, 23, 30, 0, 0, time.UTC).AddDate(0, 0, i)
+			fmt.Fprintf(&b, "%s%s,%d\n", at.Format("2006-01-02T15:04:05"), zones[i%len(zones)], i*i%11)
+		}
+		return b.String()
+	}
+	for _, c := range []struct {
+		what, text string
+		seconds    float64
+		want       int
+		first      string
+	}{
+		{"a week", stamps("Z"), 7 * 86400, 7, "Sunday"},
+		{"a week, nearly", stamps("Z"), 7 * 86400 * 1.005, 7, "Sunday"},
+		{"a zone", stamps("+02:00"), 7 * 86400, 7, "Sunday"},
+		{"two zones", stamps("+02:00", "+01:00"), 7 * 86400, 0, ""},
+		{"five days", stamps("Z"), 5 * 86400, 0, ""},
+		{"a month of a year", stamps("Z"), 365.25 * 86400, 0, ""},
+		{"numbers", "when,y\n1,2\n2,5\n3,1\n4,4\n", 7 * 86400, 0, ""},
+	} {
+		d := loadText(t, c.text, Spec{})
+		parts := d.Parts(c.seconds, d.Times(counted(d.N())))
+		if len(parts) != c.want || len(parts) > 0 && parts[0].Name != c.first {
+			t.Errorf("%s: %+v", c.what, parts)
+			continue
+		}
+		for k, p := range parts { // the series begins on a Monday
+			for _, i := range p.Of {
+				if (i+1)%7 != k {
+					t.Errorf("%s: row %d is a %s", c.what, i, p.Name)
+				}
+			}
+		}
+	}
+}

@@ -67,7 +67,7 @@ func TestRunIsComparedWithBaselines(t *testing.T) {
 	lines, at := verdicts(events)
 	last := events[len(events)-1-len(lines)]
 	if len(lines) == 0 || !strings.HasPrefix(lines[0], "forecast (12 rows): CRPS ") || at != len(events)-2-len(lines) ||
-		events[at-1].Type != record.EventMetrics {
+		events[at-2].Type != record.EventMetrics || events[at-1].Type != record.EventEffects {
 		t.Fatalf("%q at %d of %d, before %s", lines, at, len(events), last.Type)
 	}
 	s, err := history.ReadSummary(dir)

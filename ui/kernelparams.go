@@ -29,7 +29,7 @@ func (b *bench) forPeople(p *record.ParamInfo, value float64) (text, unit, exact
 		place.Name = strings.TrimSuffix(p.Name, ".centre") + ".place"
 	}
 	if words := b.hist.Start.InWords(&place, value); words != "" {
-		if place.Place() { // a count of seconds from the first row
+		if place.Place() || unit == "" { // a count of seconds from the first row, or the same number
 			exact = ""
 		}
 		return words, "", exact

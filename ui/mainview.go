@@ -418,6 +418,9 @@ func (v *mainView) titles(p pane) (title, right string) {
 			return "First evaluation", ""
 		}
 		title = quantityNames[v.metric.quantity] + " on held-out rows"
+		if h.Start != nil && h.Start.NotScored() != "" {
+			title = quantityNames[v.metric.quantity] + " in gaps between rows"
+		}
 		return title, tags(&v.metric)
 	case tablePane:
 		title = "Kernels"

@@ -8,6 +8,7 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
+	"example.com/kestrel/internal/must"
 	"example.com/kestrel/kernelspace"
 )
 
@@ -176,5 +177,74 @@ func TestComponentsErrors(t *testing.T) {
 	cancel()
 	if _, err := tr.Components(ctx, "SE", []float64{0}); err == nil {
 		t.Error("components although the context is over")
+	}
+}
+
+// What is believed of a component at several points together has the means and variances
+// of its prediction, by point estimates and averaged over hyperparameters, and with an
+// inducing input at every row the covariances of an exact Gaussian process.
+func TestComponentsTogether(t *testing.T) {
+	data, points := trainingSeries(21, 30), []float64{-3.2, 0.4, 1.1}
+	for _, theta := range []string{"mode", "laplace"} {
+		s := quickSettings("collapsed")
+		s.PredictTheta, s.Inducing, s.EvaluateEvery, s.Jitter.Relative, s.NoiseFloor = theta, 30, 1, 1e-11, 0.01
+		tr := trainerOn(t, 1, nil, data, s, "SE+LIN")
+		next(t, tr)
+		f, err := tr.Freeze(t.Context(), FreezeOptions{MostFactors: MostFactors})
+		must.OK(t, err)
+		out := thawed(t, f)
+		alone, err := out.Components(t.Context(), tr.leader, points)
+		must.OK(t, err)
+		joint, err := out.JointComponents(t.Context(), tr.leader, [][]float64{points, nil})
+		must.OK(t, err)
+		if len(joint) != 2 || joint[0] == nil || joint[1] != nil {
+			t.Fatalf("%s: %v", theta, joint)
+		}
+		b := len(points)
+		for i := range points {
+			if far(joint[0].Mean[i], alone[0].Mean[i]) || math.Abs(joint[0].Covariance[i*b+i]-alone[0].Var[i]) > 1e-9*(1+alone[0].Var[i]) {
+				t.Errorf("%s at %v: %v ± %v, alone %v ± %v", theta, points[i], joint[0].Mean[i], joint[0].Covariance[i*b+i], alone[0].Mean[i],
+					alone[0].Var[i])
+			}
+		}
+		if theta != "mode" {
+			continue
+		}
+		p, values, noise, err := tr.Solution(tr.leader)
+		must.OK(t, err)
+		parts, err := p.Components()
+		must.OK(t, err)
+		n, own := data.Rows(), parts[0].Theta(values)
+		k := mat.NewSymDense(n, nil)
+		for i := range n {
+			for j := range i + 1 {
+				k.SetSym(i, j, p.Eval(values, data.X[i:i+1], data.X[j:j+1], i == j))
+			}
+			k.SetSym(i, i, k.At(i, i)+noise)
+		}
+		var chol mat.Cholesky
+		if !chol.Factorize(k) {
+			t.Fatal("not positive definite")
+		}
+		cross := mat.NewDense(n, b, nil)
+		for i := range n {
+			for j := range points {
+				cross.Set(i, j, parts[0].Program.Eval(own, points[j:j+1], data.X[i:i+1], false))
+			}
+		}
+		var solved, less mat.Dense
+		must.OK(t, chol.SolveTo(&solved, cross))
+		less.Mul(cross.T(), &solved)
+		for i := range points {
+			for j := range points {
+				want := parts[0].Program.Eval(own, points[i:i+1], points[j:j+1], i == j) - less.At(i, j)
+				if got := joint[0].Covariance[i*b+j]; math.Abs(got-want) > 1e-4 {
+					t.Errorf("between %v and %v: %v, an exact Gaussian process has %v", points[i], points[j], got, want)
+				}
+			}
+		}
+	}
+	if _, err := (&Thawed{of: &Frozen{}}).JointComponents(t.Context(), "SE", nil); err == nil {
+		t.Error("a kernel that the model has not")
 	}
 }

@@ -166,10 +166,15 @@ func (t *Trainer) evaluate() (*Evaluation, *belief.Belief, error) {
 			places = append(places, j)
 		}
 	}
-	grain := t.settings.grain()
-	slices.SortStableFunc(places, func(a, b int) int {
-		return compareResults(&e.Kernels[members[a]], &e.Kernels[members[b]], grain, t.settings.EvidenceScale)
-	})
+	live := make([]*KernelResult, len(places))
+	for at, j := range places {
+		live[at] = &e.Kernels[members[j]]
+	}
+	order := ranked(live, t.settings.resolution(), t.settings.EvidenceScale)
+	for at, from := range order {
+		order[at] = places[from]
+	}
+	places = order
 	first := places[0]
 	leader := t.kernels[members[first]]
 	for place, j := range places {
@@ -227,24 +232,46 @@ func (k *kernel) current(rows int) bool {
 	return k.status == Live && k.state != nil && k.rows == rows
 }
 
-// grain is how many steps of the posterior there are for ranking: what differs by
-// less is not known better. Averaged over errors, kernels that lead about as often
-// differ by how far behind the others then are, which says nothing.
-func (s Settings) grain() float64 {
+// resolution is by how much posteriors must differ to say something for ranking. Averaged
+// over errors they are of some 32 fits, and kernels that lead about as often differ by how
+// far behind the others then are, which says nothing.
+func (s Settings) resolution() float64 {
 	if s.integrates() {
-		return 20
+		return 0.05
 	}
-	return 100
+	return 0.01
 }
 
-// compareResults ranks by the posterior, and where posteriors are equal but for the
-// grain (of small ones the order is that of the samples) by local ELBO, with its mode's volume where that counts, then by name.
-func compareResults(a, b *KernelResult, grain, scale float64) int {
-	return cmp.Or(
-		cmp.Compare(math.Round(b.Posterior*grain), math.Round(a.Posterior*grain)),
-		cmp.Compare(b.ELBO+b.Volume+scale*b.LogPrior, a.ELBO+a.Volume+scale*a.LogPrior),
-		cmp.Compare(a.ID, b.ID),
-	)
+// ranked orders kernels, best first, and returns their places: one stands before all whose
+// posterior is less by more than the resolution, and among those whose order the posterior
+// leaves open the one goes first that has the greater local ELBO, with its mode's volume
+// and its prior, by which it is said to be behind; then by name.
+//
+// Posteriors are not rounded for that: rounding puts .124 behind .126 whatever their gaps
+// say, and lets these order .126 and .174. Nor do they rank to the last digit: small ones
+// would come in the order of the samples, though their gaps are known to a hundredth of a
+// nat. That one stands before another goes round in no circle, since the posterior falls
+// with it each time.
+func ranked(kernels []*KernelResult, resolution, scale float64) []int {
+	worth := func(k *KernelResult) float64 { return k.ELBO + k.Volume + scale*k.LogPrior }
+	left := make([]int, len(kernels)) // by worth
+	for i := range left {
+		left[i] = i
+	}
+	slices.SortFunc(left, func(a, b int) int {
+		return cmp.Or(cmp.Compare(worth(kernels[b]), worth(kernels[a])), cmp.Compare(kernels[a].ID, kernels[b].ID))
+	})
+	var out []int
+	for len(left) > 0 {
+		most := math.Inf(-1)
+		for _, i := range left {
+			most = max(most, kernels[i].Posterior)
+		}
+		at := max(0, slices.IndexFunc(left, func(i int) bool { return kernels[i].Posterior >= most-resolution }))
+		out = append(out, left[at])
+		left = slices.Delete(left, at, at+1)
+	}
+	return out
 }
 
 // values lists a kernel's hyperparameters.

@@ -107,6 +107,10 @@ func (t *Trainer) Freeze(ctx context.Context, o FreezeOptions) (*Frozen, error) 
 	return f, nil
 }
 
+// Seen returns the standardised inputs, rows x Dim, of the rows that have been learned
+// from; they are not to be written to.
+func (t *Trainer) Seen() []float64 { return t.data.X[:t.rows*t.dim] }
+
 // knowsLOO reports whether predictions have the weights of "loo": found, or the
 // posterior's where rows cannot be left out.
 func (t *Trainer) knowsLOO() bool { return t.weighed == t.last || !t.settings.leavesOut(t.data.Rows()) }

@@ -286,6 +286,63 @@ func (t *Thawed) Joint(ctx context.Context, x []float64, o PredictOptions, draws
 	return out, nil
 }
 
+// JointComponents predicts each additive component of a kernel of the model at rows of its
+// own together, standardised: what Components predicts, with covariances. A component
+// that has no rows has nil.
+func (t *Thawed) JointComponents(ctx context.Context, id string, x [][]float64) ([]*Joint, error) {
+	i := slices.IndexFunc(t.of.Kernels, func(k FrozenKernel) bool { return k.Program.ID == id })
+	if i < 0 {
+		return nil, fmt.Errorf("kernel %s is not in the model", id)
+	}
+	k := &t.of.Kernels[i]
+	parts, err := k.Program.Components()
+	if err != nil {
+		return nil, err
+	}
+	out, at := make([]*Joint, len(parts)), make([]device.Points, len(parts))
+	for c := range min(len(parts), len(x)) {
+		if len(x[c]) == 0 {
+			continue
+		}
+		rows, err := t.bound.dev.NewData(x[c], nil, t.of.Dim)
+		if err != nil {
+			return nil, err
+		}
+		b := rows.Rows()
+		if b > MostJoint {
+			return nil, fmt.Errorf("%d points: the covariance of 1 to %d is computed", b, MostJoint)
+		}
+		out[c], at[c] = &Joint{Mean: make([]float64, b), Covariance: make([]float64, b*b)}, device.All(rows)
+	}
+	err = t.each(ctx, k, 1, func(_ *FrozenState, _, share float64) error {
+		for c := range parts {
+			if out[c] == nil {
+				continue
+			}
+			err := t.bound.as(&parts[c], func() error {
+				mean, covariance, err := t.covariance(at[c])
+				if err == nil {
+					out[c].add(mean, covariance, share)
+				}
+				return err
+			})
+			if err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, fmt.Errorf("components of %s: %w", id, err)
+	}
+	for _, j := range out {
+		if c := t.of.Calibration; c != nil && j != nil {
+			j.widen(c.Factor)
+		}
+	}
+	return out, nil
+}
+
 // widen is that of a prediction: it stretches all about the mean.
 func (j *Joint) widen(c float64) {
 	for i := range j.Covariance {

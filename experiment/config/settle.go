@@ -13,10 +13,10 @@ import (
 	"example.com/kestrel/vbks/local"
 )
 
-// settleTask decides what is left to what the data are: a series in time is
+// SettleTask decides what is left to what the data are: a series in time is
 // forecast, other data have gaps to be filled.
-func (c *Config) settleTask(d *datasets.Dataset) {
-	if c.Kernels.Set == autoText {
+func (c *Config) SettleTask(d *datasets.Dataset) {
+	if c.Kernels.Undecided() {
 		switch s := d.Series; {
 		case s == nil && d.Dim > 1 && d.Source != "synthetic":
 			c.Kernels.Set, c.Kernels.Expressions = "", kernelspace.Table(tableColumns(d))
@@ -101,7 +101,7 @@ func (c *Config) onCalendar(d *datasets.Dataset, more bool) {
 // SettleData puts into a config which files its data have been read from, so that
 // it says the same in any working directory, and what they held.
 func (c *Config) SettleData(d *datasets.Dataset) {
-	c.settleTask(d)
+	c.SettleTask(d)
 	c.SettleFiles(d)
 }
 

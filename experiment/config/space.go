@@ -8,12 +8,15 @@ import (
 	"example.com/kestrel/vbks"
 )
 
+// Undecided reports whether the kernels are left to the data, by which SettleData decides.
+func (k KernelSpace) Undecided() bool { return k.Set == autoText }
+
 // Candidates lists the kernels that a space holds, canonical and without
 // repetition, with their prior weights.
 func (k KernelSpace) Candidates() ([]vbks.Candidate, error) {
 	var exprs []kernelspace.Expr
 	var err error
-	undecided := k.Set == autoText
+	undecided := k.Undecided()
 	if undecided { // until the data are known
 		k.Set, k.Base, k.Depth = "", defaultBase(), defaultDepth
 	}

@@ -24,7 +24,7 @@ type Finding struct {
 	Settled bool // all data are in, no other kernel may lead, and nearly all of the belief is the leader's
 
 	plain, brief, named string // What without the kernel's name, Sure without numbers, What as the name alone
-	calm                string // plain without when a pattern is high and low
+	calm                string // plain without when a pattern is high and low, and how large anything is
 	compared            string // Error as briefly as can be, "" where that compares with nothing
 	command, shell      string // Next without what it does, and without the run's path
 }
@@ -61,10 +61,8 @@ func Of(s *record.Standing, dir string) Finding {
 	if text, ok := strings.CutSuffix(f.What, r.named()); ok {
 		f.plain = text + "."
 	}
-	f.calm, f.compared = f.plain, r.compared()
-	for _, rhythm := range s.Start.Data.Rhythms {
-		f.calm = strings.Replace(f.calm, highAndLow(rhythm), "", 1)
-	}
+	r.calm = true
+	f.calm, f.compared = strings.Replace(r.what(), r.named(), ".", 1), r.compared()
 	f.shell = strings.ReplaceAll(strings.ReplaceAll(f.command, r.config, "RUN/"+record.ConfigFile), r.run, "RUN")
 	return f
 }
@@ -108,6 +106,7 @@ type reading struct {
 	config  string // its config, likewise
 	leader  *record.Kernel
 	nothing bool             // beyond a constant and noise
+	calm    bool             // what it shows is told without how large it is
 	live    int              // kernels that are compared
 	equal   []*record.Kernel // that cannot be told from the leader
 	open    []*record.Kernel // whose bounds reach beyond the leader's

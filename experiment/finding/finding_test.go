@@ -117,9 +117,10 @@ func TestGoldenSentences(t *testing.T) {
 				f.Flags = []vbks.Flag{vbks.NoiseAtFloor}
 				scored(s, record.TaskForecast, 2.5, 0.3, baseline("naive", "naive", 1))
 			}},
-			"A smooth variation over about 3 (SE). Do not trust it: the noise is at its floor, as of rows that repeat or were " +
+			"A smooth variation over about 3 (x) (SE). Do not trust it: the noise is at its floor, as of rows that repeat or were " +
 				"computed; its intervals are too narrow; it predicts worse than naive. It leads since 45 % of the data, with 97 % " +
-				"of the belief (q*); settled. Forecasts 150 % worse than naive (CRPS). 30 % of 50 held-out rows in the 95 % " +
+				"of the belief (q*); settled among the two kernels tried. Forecasts 150 % worse than naive (CRPS). 30 % of 50 held-out rows in " +
+				"the 95 % " +
 				"interval: too narrow. Next: look for rows that repeat; noise that is known can be stated (hyperparameters)."},
 		{"a week that changes over years, found at once",
 			scene{days, "PER*SE", []files.Number{9, 1, 7, 1, 800, 1}, 1500, 700, []record.Fit{apart}, func(s *record.Standing, f *record.Fit) {
@@ -127,28 +128,31 @@ func TestGoldenSentences(t *testing.T) {
 				scored(s, record.TaskGaps, 50, 0.95, baseline("linear", "linear interpolation", 100))
 			}},
 			"A pattern that repeats every 7 days, changing over about 2.19 years (PER×SE). It leads from the first evaluation " +
-				"on, with 99.7 % of the belief (q*); settled. Fills gaps 50 % better than linear interpolation (CRPS). 95 % of 50 " +
-				"held-out rows in the 95 % interval. Next: kestrel predict runs/a --horizon 150 forecasts beyond the end."},
+				"on, with 99.7 % of the belief (q*); settled among the two kernels tried. Fills gaps between rows 50 % better than linear " +
+				"interpolation (CRPS); of the time to come that says nothing. 95 % of 50 held-out rows in the 95 % interval. Next: kestrel " +
+				"predict runs/a --horizon 150 forecasts beyond the end."},
 		{"a shop's week on a rise, and what its data show of the week and not of the day", scene{days, "PER+LIN",
 			[]files.Number{100, 1, 7.002, 0.0001, 1, 4}, 1500, 900, []record.Fit{apart}, func(s *record.Standing, _ *record.Fit) {
 				s.Start.Data.Rhythms = []datasets.Rhythm{{Every: "week", High: "Saturday", Low: "Monday"}}
 			}},
 			"A pattern that repeats every 7 days, highest on Saturdays and lowest on Mondays, on a straight line (PER + LIN). It leads since " +
-				"45 % of the data, with 97 % of the belief (q*); settled. Next: kestrel predict runs/a --data new.csv predicts at other rows."},
+				"45 % of the data, with 97 % of the belief (q*); settled among the two kernels tried. Next: kestrel predict runs/a --data " +
+				"new.csv predicts at other rows."},
 		{"a year, high in summer", scene{days, "PER", []files.Number{9, 1, 365.2, 1}, 1500, 900, []record.Fit{apart},
 			func(s *record.Standing, _ *record.Fit) {
 				s.Start.Data.Rhythms = []datasets.Rhythm{{Every: "week", High: "Sunday", Low: "Monday"}, {Every: "year", High: "July", Low: "January"}}
 			}},
 			"A pattern that repeats every 365 days, highest in July and lowest in January (PER). It leads since 45 % of the data, with 97 % " +
-				"of the belief (q*); settled. Next: kestrel predict runs/a --data new.csv predicts at other rows."},
+				"of the belief (q*); settled among the two kernels tried. Next: kestrel predict runs/a --data new.csv predicts at other rows."},
 		{"a day whose size would change over ages, on a drift", scene{days, "PER*SE+SE",
 			[]files.Number{9, 1, 1, 1, 6000, 400, 9000, 1}, 1500, 700, []record.Fit{apart},
 			func(s *record.Standing, _ *record.Fit) { s.Lead.Since = 0.2 }},
 			"A pattern that repeats every 24 h, on a drift longer than the data (PER×SE + SE). It leads since 20 % of the " +
-				"data, with 97 % of the belief (q*); settled. Next: kestrel predict runs/a --data new.csv predicts at other rows."},
+				"data, with 97 % of the belief (q*); settled among the two kernels tried. Next: kestrel predict runs/a --data new.csv predicts " +
+				"at other rows."},
 		{"a cycle and a wander whose swings grow, five kernels of equal worth", scene{steps, "LIN*PER+LIN*RQ",
 			[]files.Number{1, 1, 12, 1, 1, 1, 1, 4, 20, 1, 1}, 300, 200, []record.Fit{equal, equal, equal, equal}, nil},
-			"A pattern that repeats every 12, growing, on a variation on many scales about 20, growing (PER×LIN + LIN×RQ). It " +
+			"A pattern that repeats every 12 (x), growing, on a variation on many scales about 20 (x), growing (PER×LIN + LIN×RQ). It " +
 				"leads since 45 % of the data, with 62 % of the belief (q*); not settled: four others cannot be told from it. " +
 				"Next: kestrel predict runs/a --data new.csv averages over the five kernels that cannot be told apart; more rows may " +
 				"tell them apart."},
@@ -163,13 +167,15 @@ func TestGoldenSentences(t *testing.T) {
 				scored(s, record.TaskForecast, 50, 0.95, baseline("snaive", "seasonal naive", 100))
 			}},
 			"A pattern that repeats every 7 days, changing over about 2.19 years (PER×SE). But its hyperparameters have not " +
-				"quite come to rest. It leads since 45 % of the data, with 97 % of the belief (q*); settled. Forecasts 50 % better " +
+				"quite come to rest. It leads since 45 % of the data, with 97 % of the belief (q*); settled among the two kernels tried. " +
+				"Forecasts 50 % better " +
 				"than seasonal naive (CRPS). 95 % of 50 held-out rows in the 95 % interval. Next: re-optimise (kestrel resume " +
 				"runs/a, then r) with more steps."},
 		{"a period as long as the data", scene{days, "LIN+PER", []files.Number{100, 1, 1500, 1, 1, 4}, 1500, 800, []record.Fit{apart},
 			func(_ *record.Standing, f *record.Fit) { f.Flags = []vbks.Flag{vbks.PeriodOnce} }},
 			"A straight line, with what may be a pattern that repeats every 4.11 years (PER + LIN). But a period is seen less " +
-				"than twice and may be none. It leads since 45 % of the data, with 97 % of the belief (q*); settled. Next: rows " +
+				"than twice and may be none. It leads since 45 % of the data, with 97 % of the belief (q*); settled among the two kernels " +
+				"tried. Next: rows " +
 				"over two of its periods, or a bound on the period (hyperparameters)."},
 		{"two causes, bounds too wide to tell", scene{room, "SE[sun]+LIN[wind]", []files.Number{1, 1, 9, 200, 1}, 2000, 900,
 			[]record.Fit{open, open, apart}, func(s *record.Standing, _ *record.Fit) {
@@ -189,13 +195,13 @@ func TestGoldenSentences(t *testing.T) {
 			func(s *record.Standing, f *record.Fit) {
 				s.State, s.Evaluation.Proportion, s.Evaluation.RowsSeen, f.Posterior = record.Running, 0.3, 45, 0.4
 			}},
-			"Too early to tell, with 30 % of the rows; first is a pattern that repeats every 23.2 (PER). It leads since 45 % " +
+			"Too early to tell, with 30 % of the rows; first is a pattern that repeats every 23.2 (x) (PER). It leads since 45 % " +
 				"of the data, with 40 % of the belief (q*); not settled: two others cannot be told from it. Next: wait for the " +
 				"other 70 % of the data."},
 		{"nine rows", scene{steps, "SE", []files.Number{1, 2, 0.04}, 9, 9, []record.Fit{equal}, func(s *record.Standing, _ *record.Fit) {
 			s.Start.Data.Test = 0
 		}},
-			"A smooth variation over about 2 (SE). Do not trust it: 9 rows are few for 3 hyperparameters. It leads since 45 % " +
+			"A smooth variation over about 2 (x) (SE). Do not trust it: 9 rows are few for 3 hyperparameters. It leads since 45 % " +
 				"of the data, with 62 % of the belief (q*); not settled: one other cannot be told from it. No rows were held out, " +
 				"so its error is not known. Next: kestrel run runs/a/config.toml --set data.test=0.1 holds rows out to learn its " +
 				"error."},
@@ -228,25 +234,29 @@ func TestGoldenWeights(t *testing.T) {
 	}{
 		{"of three kernels none is equal, and the first has two thirds", scene{steps, "SE", []files.Number{4, 3, 0.01}, 300, 400, behind,
 			func(_ *record.Standing, f *record.Fit) { f.Posterior = 0.67 }},
-			"A smooth variation over about 3 (SE). It leads since 45 % of the data, with 67 % of the belief (q*); not settled: " +
+			"A smooth variation over about 3 (x) (SE). It leads since 45 % of the data, with 67 % of the belief (q*); not settled: " +
 				"the other 33 % is with kernels behind it. Next: kestrel predict runs/a --data new.csv averages over the kernels " +
 				"that share the belief; more rows may tell which is best."},
 		{"carbon dioxide: years of 3 ppm on a rise of 30", scene{days, "SE+PER", []files.Number{9, 1, 365.25, 900, 300, 0.04},
 			500, 900, behind, nil},
 			"A smooth variation over about 300 days, with a small pattern that repeats every 365 days (PER + SE). It leads " +
-				"since 45 % of the data, with 97 % of the belief (q*); settled. Next: kestrel predict runs/a --data new.csv " +
+				"since 45 % of the data, with 97 % of the belief (q*); settled among the three kernels tried. Next: kestrel predict runs/a " +
+				"--data new.csv " +
 				"predicts at other rows."},
 		{"a week larger than a day", scene{days, "PER+PER", []files.Number{4, 1, 1, 9, 1, 7, 1}, 1500, 900, behind, nil},
 			"A pattern that repeats every 7 days and a pattern that repeats every 24 h (PER + PER). It leads since 45 % of the " +
-				"data, with 97 % of the belief (q*); settled. Next: kestrel predict runs/a --data new.csv predicts at other rows."},
+				"data, with 97 % of the belief (q*); settled among the three kernels tried. Next: kestrel predict runs/a --data new.csv " +
+				"predicts at other rows."},
 		{"a week that is nothing beside the noise", scene{days, "SE+PER", []files.Number{0.0001, 1, 7, 4, 100, 1}, 1500, 900, behind,
 			func(_ *record.Standing, f *record.Fit) { f.Flags = []vbks.Flag{vbks.IdleSummand} }},
 			"A smooth variation over about 100 days (PER + SE). But one part explains next to nothing. It leads since 45 % of " +
-				"the data, with 97 % of the belief (q*); settled. Next: kestrel predict runs/a --data new.csv predicts at other " +
+				"the data, with 97 % of the belief (q*); settled among the three kernels tried. Next: kestrel predict runs/a --data new.csv " +
+				"predicts at other " +
 				"rows."},
 		{"a level of 100 with a year of 3 on it", scene{days, "SE+PER", []files.Number{9, 1, 365.25, 1e4, 182500, 1}, 1500, 900, behind, nil},
 			"A pattern that repeats every 365 days, with a small drift longer than the data (PER + SE). It leads since 45 % of " +
-				"the data, with 97 % of the belief (q*); settled. Next: kestrel predict runs/a --data new.csv predicts at other " +
+				"the data, with 97 % of the belief (q*); settled among the three kernels tried. Next: kestrel predict runs/a --data new.csv " +
+				"predicts at other " +
 				"rows."},
 		{"a constant leads at a tenth", scene{steps, "CONST", []files.Number{1, 4}, 300, -1, behind, running(0.1, 30)},
 			"Too early to tell, with 10 % of the rows; so far nothing beyond a constant and noise (best of all: CONST). Next: " +
@@ -260,11 +270,12 @@ func TestGoldenWeights(t *testing.T) {
 				"the first three with 128 inducing inputs."},
 		{"a wave that another one modulates, which is seen once", scene{steps, "PER*PER*LIN", []files.Number{9, 1, 6.22, 1, 1, 250, 1, 1, 0.01},
 			300, 400, behind, func(_ *record.Standing, f *record.Fit) { f.Flags = []vbks.Flag{vbks.PeriodOnce} }},
-			"A pattern that repeats every 6.22, growing (PER×PER×LIN). It leads since 45 % of the data, with 97 % of the " +
-				"belief (q*); settled. Next: kestrel predict runs/a --data new.csv predicts at other rows."},
+			"A pattern that repeats every 6.22 (x), growing (PER×PER×LIN). It leads since 45 % of the data, with 97 % of the " +
+				"belief (q*); settled among the three kernels tried. Next: kestrel predict runs/a --data new.csv predicts at other rows."},
 		{"periods in two columns, seen once", scene{hall, "PER", []files.Number{4, 1, 300, 40, 1}, 300, 400, behind,
 			func(_ *record.Standing, f *record.Fit) { f.Flags = []vbks.Flag{vbks.PeriodOnce} }},
-			"heat: a variation in all inputs (PER). It leads since 45 % of the data, with 97 % of the belief (q*); settled. Next: " +
+			"heat: a variation in all inputs (PER). It leads since 45 % of the data, with 97 % of the belief (q*); settled among the three " +
+				"kernels tried. Next: " +
 				"kestrel predict runs/a --data new.csv predicts at other rows; new.csv with the " +
 				"columns sun, wind."},
 		{"a tenth is in, and the baseline has seen all", scene{steps, "SE", []files.Number{4, 3, 0.01}, 300, 0, behind,
@@ -272,19 +283,20 @@ func TestGoldenWeights(t *testing.T) {
 				running(0.1, 30)(s, f)
 				scored(s, record.TaskForecast, 4, 0.3, baseline("naive", "naive", 1))
 			}},
-			"So far, with 10 % of the rows: a smooth variation over about 3 (SE). It leads from the first evaluation on, with " +
+			"So far, with 10 % of the rows: a smooth variation over about 3 (x) (SE). It leads from the first evaluation on, with " +
 				"97 % of the belief (q*); not settled. So far the CRPS of forecasts is 4 times that of naive. 30 % of 50 held-out " +
 				"rows in the 95 % interval: too narrow. Next: wait for the other 90 % of the data."},
 		{"all rows are in, and two rungs are to come", scene{steps, "SE", []files.Number{4, 3, 0.01}, 300, 400, behind,
 			func(s *record.Standing, _ *record.Fit) { s.State, s.Evaluation.Planned = record.Running, 7 }},
-			"So far, with 2 evaluations to come: a smooth variation over about 3 (SE). It leads since 45 % of the data, with " +
+			"So far, with 2 evaluations to come: a smooth variation over about 3 (x) (SE). It leads since 45 % of the data, with " +
 				"97 % of the belief (q*); not settled. Next: wait for the last evaluations."},
 		{"it has come to its end before what was planned", scene{steps, "SE", []files.Number{4, 3, 0.01}, 300, 400, behind,
 			func(s *record.Standing, _ *record.Fit) { s.Evaluation.Planned = 7 }},
-			"A smooth variation over about 3 (SE). It leads since 45 % of the data, with 97 % of the belief (q*); settled. " +
+			"A smooth variation over about 3 (x) (SE). It leads since 45 % of the data, with 97 % of the belief (q*); settled among the three " +
+				"kernels tried. " +
 				"Next: kestrel predict runs/a --data new.csv predicts at other rows."},
 		{"a dozen rows are in", scene{steps, "SE", []files.Number{4, 3, 0.01}, 300, 0, behind, running(0.04, 12)},
-			"Too early to tell, with 4 % of the rows; first is a smooth variation over about 3 (SE). It leads from the first " +
+			"Too early to tell, with 4 % of the rows; first is a smooth variation over about 3 (x) (SE). It leads from the first " +
 				"evaluation on, with 97 % of the belief (q*); not settled. Next: wait for the other 96 % of the data."},
 	} {
 		if got := Of(c.scene.standing(t), "runs/a").Text(); got != c.want {

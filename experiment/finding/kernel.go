@@ -22,6 +22,11 @@ type speller struct {
 	names  []string       // of the leaves
 	line   bool           // a linear function of the inputs is added
 	brief  bool           // what it is and how long, not how large
+
+	effects *record.Effects // of the kernel's components, nil where they are not known
+	twice   map[string]bool // components that are called alike
+	calm    bool            // not when a pattern is high and low, nor how large anything is
+	sized   bool            // with how much higher and lower a pattern is then
 }
 
 // Kernel says in plain English what functions a kernel stands for: its
@@ -63,7 +68,13 @@ func newSpeller(s *record.Start, o kernelspace.Options, info *record.KernelInfo,
 	if err != nil || len(components) == 0 {
 		return nil, nil
 	}
-	return &speller{start: s, info: info, values: values, names: p.LeafNames(), line: len(values) > len(p.Params)+1}, components
+	w = &speller{start: s, info: info, values: values, names: p.LeafNames(), line: len(values) > len(p.Params)+1, twice: map[string]bool{}}
+	for i := range components {
+		id := components[i].Expr.ID()
+		_, known := w.twice[id]
+		w.twice[id] = known
+	}
+	return w, components
 }
 
 func (w *speller) targetUnit() string {
@@ -125,7 +136,7 @@ func (w *speller) component(c *kernelspace.Component) string {
 			stationary = false
 		}
 	}
-	text := w.head(&leaves[0])
+	text := w.head(&leaves[0], c)
 	if len(leaves) == 1 {
 		text += w.reach(&leaves[0])
 	}
@@ -232,8 +243,8 @@ func (w *speller) amplitude(variance float64, stationary bool) string {
 	return " (standard deviation " + words.WithUnit(math.Sqrt(variance), w.targetUnit()) + ")"
 }
 
-// head says what a leaf is.
-func (w *speller) head(l *wordLeaf) string {
+// head says what a leaf is, the first one of a component.
+func (w *speller) head(l *wordLeaf, c *kernelspace.Component) string {
 	in, long := w.where(l), " with a length scale of "
 	if w.brief {
 		long = " over about "
@@ -262,7 +273,7 @@ func (w *speller) head(l *wordLeaf) string {
 	case kernelspace.OpMatern52:
 		return "a fairly smooth variation" + in + long + w.lengths(l)
 	case kernelspace.OpPER:
-		return "a pattern" + in + " that repeats every " + w.periods(l) + w.rhythm(l)
+		return "a pattern" + in + " that repeats every " + w.periods(l) + w.rhythm(l, c)
 	case kernelspace.OpCos:
 		return "a sine wave" + in + " with a period of " + w.periods(l)
 	case kernelspace.OpLIN:
@@ -284,37 +295,6 @@ func (w *speller) head(l *wordLeaf) string {
 		return "a level of its own for each value of " + w.namesOf(l)
 	}
 	return l.name
-}
-
-// rhythm says when the data are high and low, of a pattern of a day, a week or a year.
-func (w *speller) rhythm(l *wordLeaf) string {
-	if l.NumPeriod != 1 || len(l.Cols) != 1 || l.Cols[0] != 0 {
-		return ""
-	}
-	_, unit, ok := record.TimeScale(&w.start.Inputs()[0])
-	if !ok {
-		return ""
-	}
-	days := float64(w.values[l.params[1+l.NumScale]]) * unit / (24 * 3600)
-	for _, r := range w.start.Data.Rhythms {
-		every := map[string]float64{"week": 7, "year": 365.25}[r.Every]
-		if math.Abs(days/cmp.Or(every, 1)-1) < 0.01 {
-			return highAndLow(r)
-		}
-	}
-	return ""
-}
-
-// highAndLow says when data of a rhythm are so.
-func highAndLow(r datasets.Rhythm) string {
-	at, behind := " about ", ""
-	switch r.Every {
-	case "week":
-		at, behind = " on ", "s"
-	case "year":
-		at = " in "
-	}
-	return ", highest" + at + r.High + behind + " and lowest" + at + r.Low + behind
 }
 
 // reach says how far RW and IRW along one input go over all of it, from the level or
@@ -446,6 +426,9 @@ func (w *speller) quantities(places []int) string {
 			text = words.WithUnit(v, "standard deviations")
 		default:
 			text = words.WithUnit(v, p.Unit)
+			if inputs := w.start.Inputs(); p.Unit == "" && len(inputs) == 1 { // of several it is named anyway
+				text += " (" + words.PlainLine(inputs[0].Name) + ")"
+			}
 		}
 		if len(places) > 1 && p.Column != "" {
 			text += " in " + p.Column

@@ -59,11 +59,32 @@ func (r *reading) sure() string {
 	switch {
 	case len(doubts) > 0:
 	case r.whole() && r.outstanding() == 0:
-		return text + "; settled."
+		return text + "; settled among " + r.tried() + "."
 	default: // the first sentence says what is to come
 		return text + "; not settled."
 	}
 	return text + "; not settled: " + words.Join(doubts) + "."
+}
+
+// tried says among how many kernels the leader leads: what was not in the space nobody has
+// tried, and what was pruned before the end not to the end.
+func (r *reading) tried() string {
+	tried, pruned := 0, 0
+	for i := range r.Evaluation.Kernels {
+		k := &r.Evaluation.Kernels[i]
+		if k.Status == vbks.Failed {
+			continue
+		}
+		tried++
+		if k.Status == vbks.Pruned && k.Left == nil { // what is left out has a share of the belief
+			pruned++
+		}
+	}
+	text := "the " + numeral(tried) + " kernels tried"
+	if pruned > 0 {
+		text += ", " + numeral(pruned) + " of them pruned before the end"
+	}
+	return text
 }
 
 // leads says since when this kernel leads.
@@ -203,6 +224,15 @@ func (r *reading) soFar(text string) string {
 
 // worth compares with a baseline, in full with the best of all, too.
 func (r *reading) worth(full bool) string {
+	text := r.score(full)
+	if of := r.Start.NotScored(); of != "" && text != "" && full {
+		text = strings.TrimSuffix(text, ".") + "; of " + of + " that says nothing."
+	}
+	return text
+}
+
+// score is worth without what it says nothing of.
+func (r *reading) score(full bool) string {
 	m := r.Averaged()
 	if m == nil {
 		if r.Start.Data.Test == 0 {
@@ -219,11 +249,11 @@ func (r *reading) worth(full bool) string {
 		return "Its error on " + words.Count(m.TestRows, "held-out row") + " is " + words.WithUnit(float64(m.RMSE), unit) + " (RMSE)."
 	}
 	verb, what := "Predicts", "predictions"
-	switch task {
-	case record.TaskForecast:
+	switch {
+	case task == record.TaskForecast:
 		verb, what = "Forecasts", "forecasts"
-	case record.TaskGaps:
-		verb, what = "Fills gaps", "filled gaps"
+	case r.Start.NotScored() != "":
+		verb, what = "Fills gaps between rows", "gaps filled between rows"
 	}
 	text, end, joint, equal := verb+" "+reference.Than, " (CRPS).", " and ", "as well as "
 	if !strings.HasSuffix(reference.Than, " than") { // "equal to that of"

@@ -33,7 +33,7 @@ func (r *reading) shown() string {
 	case r.nothing:
 		return r.provisional("N" + none + r.named())
 	}
-	text := Shape(r.Start, r.leader)
+	text := shape(r.Start, r.leader, r.effects(), r.calm)
 	if text == "" {
 		return r.provisional(r.description())
 	}
@@ -56,6 +56,14 @@ func (r *reading) early() bool {
 		r.nothing && r.Evaluation.Proportion < earlyShare)
 }
 
+// effects are how large what the leader shows is, nil where that is not known.
+func (r *reading) effects() *record.Effects {
+	if e := r.Effects; e != nil && e.Kernel == r.leader.ID && e.Evaluation == r.Evaluation.Index {
+		return e
+	}
+	return nil
+}
+
 // description is the leader's name as a sentence.
 func (r *reading) description() string { return "The best description is " + r.name(r.leader) + "." }
 
@@ -71,7 +79,11 @@ func (r *reading) named() string {
 // Shape says in half a sentence what functions a kernel stands for, without how large
 // they are: patterns first, then what they lie on, then what is small beside these; ""
 // where it cannot be taken apart. A period that the data do not show twice is no pattern.
-func Shape(s *record.Start, k *record.Kernel) string {
+func Shape(s *record.Start, k *record.Kernel) string { return shape(s, k, nil, false) }
+
+// shape is Shape with how large the largest parts are, where effects are known, or without
+// when they are high and low either.
+func shape(s *record.Start, k *record.Kernel, effects *record.Effects, calm bool) string {
 	at := slices.IndexFunc(s.Kernels, func(i record.KernelInfo) bool { return i.ID == k.ID })
 	if at < 0 || k.Fit == nil {
 		return ""
@@ -79,6 +91,10 @@ func Shape(s *record.Start, k *record.Kernel) string {
 	w, components := newSpeller(s, options(s), &s.Kernels[at], k.Fit.Params)
 	if w == nil {
 		return ""
+	}
+	w.calm = calm
+	if !calm {
+		w.effects = effects
 	}
 	w.brief = true
 	var patterns, rest, small []string
@@ -114,6 +130,7 @@ type piece struct {
 	size    float64 // 0 where the sizes are not known
 	pattern bool    // it repeats
 	small   bool    // beside the largest
+	of      int     // the component that it is of, -1 for several
 }
 
 // pieces are the parts of a kernel that are worth a word, the largest first.
@@ -124,7 +141,7 @@ func (w *speller) pieces(components []kernelspace.Component) (pieces []piece) {
 		if len(components) > 1 && !slices.ContainsFunc(ops(c), shows) {
 			continue
 		}
-		p := piece{text: w.component(c)}
+		p := piece{text: w.component(c), of: i}
 		if !c.Expr.IsChange() {
 			head := &w.leaves(c)[0]
 			p.pattern = repeats(head.Op) && !w.once(head)
@@ -133,7 +150,7 @@ func (w *speller) pieces(components []kernelspace.Component) (pieces []piece) {
 			p.size = sizes[i]
 		}
 		if at := slices.IndexFunc(pieces, func(q piece) bool { return q.text == p.text }); at >= 0 {
-			pieces[at].size += p.size
+			pieces[at].size, pieces[at].of = pieces[at].size+p.size, -1
 		} else {
 			pieces = append(pieces, p)
 		}
@@ -146,8 +163,13 @@ func (w *speller) pieces(components []kernelspace.Component) (pieces []piece) {
 	if most >= least { // else all are nothing, and all are told
 		pieces = slices.DeleteFunc(pieces, func(p piece) bool { return p.size < least })
 	}
+	sized := 0
 	for i := range pieces {
 		p := &pieces[i]
+		if text := w.withSize(components, *p); text != p.text && sized < mostSized {
+			p.text = text
+			sized++
+		}
 		if p.small = p.size < smallPart*most; !p.small {
 			continue
 		}
@@ -156,6 +178,21 @@ func (w *speller) pieces(components []kernelspace.Component) (pieces []piece) {
 		}
 	}
 	return pieces
+}
+
+// withSize is a piece in words with how large it is, where that is known of it.
+func (w *speller) withSize(components []kernelspace.Component, p piece) string {
+	if p.of < 0 || w.effects == nil {
+		return p.text
+	}
+	c := &components[p.of]
+	w.sized = true
+	text := w.component(c)
+	w.sized = false
+	if text != p.text { // it says so of a day, a week or a year
+		return text
+	}
+	return text + w.size(c)
 }
 
 // ops are the base kernels of a component.

@@ -51,7 +51,7 @@ func ReadSummary(dir string) (*Summary, error) {
 func (s *Summary) Record(e *record.Event) error {
 	s.take(e)
 	switch e.Type {
-	case record.EventEvaluation, record.EventMetrics, record.EventPruned, record.EventRestored, record.EventState:
+	case record.EventEvaluation, record.EventMetrics, record.EventPruned, record.EventRestored, record.EventEffects, record.EventState:
 		s.Finding = finding.Of(&s.Standing, s.Dir).Text()
 	}
 	return nil

@@ -106,21 +106,15 @@ func levelColumns(p *kernelspace.Program) (columns []int) {
 
 // effects are those of one column by some kernels; nil where it has one level.
 func (i *Inspector) effects(ctx context.Context, t *vbks.Thawed, column int, kernels []string) (*LevelEffects, error) {
-	d := i.subject.Data
-	count := map[float64]int{}
-	for _, r := range i.seen() {
-		count[d.Row(int(r))[column]]++
+	d, seen := i.subject.Data, i.seen()
+	all := make([]float64, len(seen))
+	for k, r := range seen {
+		all[k] = d.Row(int(r))[column]
 	}
-	var levels []float64
-	for v := range count {
-		levels = append(levels, v)
-	}
-	slices.SortFunc(levels, func(a, b float64) int { return cmp.Or(cmp.Compare(count[b], count[a]), cmp.Compare(a, b)) })
+	levels, count := levelsOf(all)
 	if len(levels) < 2 {
 		return nil, nil
 	}
-	levels = levels[:min(len(levels), mostEffects)]
-	seen := i.seen()
 	rows := min(len(seen), effectRows/len(levels))
 	var x []float64 // level by level
 	for _, v := range levels {
@@ -162,4 +156,16 @@ func (i *Inspector) effects(ctx context.Context, t *vbks.Thawed, column int, ker
 			mean * i.subject.Scaler.YScale, math.Sqrt(max(0, i.subject.Scaler.Variance(variance)))})
 	}
 	return out, nil
+}
+
+// levelsOf are the different ones among values, the most frequent first, at most
+// mostEffects, and how many there are of each.
+func levelsOf(values []float64) (levels []float64, count map[float64]int) {
+	count = map[float64]int{}
+	for _, v := range values {
+		count[v]++
+	}
+	levels = slices.Collect(maps.Keys(count))
+	slices.SortFunc(levels, func(a, b float64) int { return cmp.Or(cmp.Compare(count[b], count[a]), cmp.Compare(a, b)) })
+	return levels[:min(len(levels), mostEffects)], count
 }

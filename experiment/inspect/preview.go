@@ -15,6 +15,27 @@ type Preview struct {
 	Input   datasets.Column // the first input: X of Points
 	Target  datasets.Column
 	Points  PointSet // training rows as PointUnseen, and test rows
+
+	data *datasets.Dataset // without its rows
+	auto config.Config     // as the data decide what is left to them, the kernels, too
+}
+
+// Settled is a config of these data as it would be run: with what it leaves to them
+// decided, but for the transform of the target, which is tried on kernels.
+func (p *Preview) Settled(c config.Config) config.Config {
+	if p.data == nil {
+		return c
+	}
+	if !c.Kernels.Undecided() {
+		d := *p.data // notices are a run's
+		c.SettleTask(&d)
+		return c
+	}
+	now := p.auto
+	c.Kernels = now.Kernels
+	s, settled := &c.Settings, &now.Settings
+	s.Priors, s.Evidence = settled.Priors, settled.Evidence
+	return c
 }
 
 // PreviewData loads the data of a config, as a run would, and thins the target
@@ -31,6 +52,11 @@ func PreviewData(ctx context.Context, c config.Config, points int) (*Preview, er
 		return nil, fmt.Errorf("%s has no input column", d.Name)
 	}
 	p.Input = d.Inputs[0]
+	about := *d
+	p.auto, p.data = c, &about
+	p.auto.Kernels = config.Default().Kernels
+	p.auto.SettleTask(&about)
+	about.X, about.Y, about.Train, about.Test, about.Notices = nil, nil, nil, nil, nil
 	points = max(8, points)
 	// A quarter for the test rows, unless there are fewer.
 	tests := min(len(d.Test), max(points/4, points-len(d.Train)))

@@ -1,12 +1,15 @@
 package library
 
 import (
+	"errors"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 
 	"example.com/kestrel/configs"
+	"example.com/kestrel/datasets"
 	"example.com/kestrel/experiment/config"
 )
 
@@ -15,6 +18,7 @@ type ConfigChoice struct {
 	Name    string // what config.Load takes: a built-in name or a path
 	About   string // the first sentence of the comment that it begins with
 	Shipped bool   // comes with the program
+	Missing string // the data file that one which comes with the program needs and that is nowhere; "": none
 }
 
 // ConfigChoices lists the built-in configs and then those in dir/configs and in
@@ -25,7 +29,7 @@ func ConfigChoices(dir string) []ConfigChoice {
 	for _, name := range configs.Names() {
 		text, _ := configs.Read(name)
 		shipped = append(shipped, string(text))
-		out = append(out, ConfigChoice{Name: name, About: firstComment(string(text)), Shipped: true})
+		out = append(out, ConfigChoice{Name: name, About: firstComment(string(text)), Shipped: true, Missing: missingData(name)})
 	}
 	for _, folder := range []string{filepath.Join(dir, "configs"), dir} {
 		entries, err := os.ReadDir(folder)
@@ -45,6 +49,18 @@ func ConfigChoices(dir string) []ConfigChoice {
 		}
 	}
 	return out
+}
+
+// missingData is the data file of a built-in config where it is not to be found.
+func missingData(name string) string {
+	c, err := config.Load(name, nil)
+	if err != nil || c.Data.Path == "" {
+		return ""
+	}
+	if _, err := datasets.Resolve(c.Data.Path, c.Data.SearchDirs); !errors.Is(err, fs.ErrNotExist) {
+		return ""
+	}
+	return c.Data.Path
 }
 
 // firstComment is the first sentence of the comment with which a text begins, "" if it

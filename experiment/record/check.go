@@ -61,6 +61,10 @@ func (e *Event) Missing() string {
 		if len(e.Metrics) == 0 {
 			return "metrics"
 		}
+	case EventEffects:
+		if e.Effects == nil {
+			return "effects"
+		}
 	case EventReoptimised:
 		if e.Change == nil {
 			return "change"

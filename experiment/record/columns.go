@@ -7,6 +7,7 @@ import (
 
 	"example.com/kestrel/datasets"
 	"example.com/kestrel/experiment/config"
+	"example.com/kestrel/experiment/words"
 )
 
 // Inputs returns the summaries of the input columns, Target that of the target;
@@ -66,6 +67,28 @@ func (s *Start) TargetChosen() bool {
 	return chosen
 }
 
+// NotScored says what scores of held-out rows that lie between others tell nothing about:
+// "the time to come", where an input is known to be time; "" where these rows lie beyond
+// the others, or nobody knows.
+func (s *Start) NotScored() string {
+	if s.Data == nil || s.Data.Test == 0 {
+		return ""
+	}
+	gaps := s.Baselines != nil && s.Baselines.Task == TaskGaps
+	timely := s.Data.Series != nil
+	for _, c := range s.Inputs() {
+		_, _, stamps := TimeScale(&c)
+		timely = timely || stamps
+	}
+	switch {
+	case timely && (gaps || s.Data.SplitBy == "random" && (s.Baselines == nil || s.Baselines.Task != TaskForecast)):
+		return "the time to come"
+	case gaps:
+		return "what lies beyond the rows"
+	}
+	return ""
+}
+
 // TimeScale returns the instant that the values of a column of time stamps
 // count from, UTC, and the seconds of their unit; false for other columns.
 func TimeScale(c *datasets.ColumnSummary) (origin time.Time, unit float64, ok bool) {
@@ -91,8 +114,8 @@ func TimeColumn(c *datasets.ColumnSummary) (datasets.Column, bool) {
 }
 
 // InWords writes the value of a hyperparameter that is a length of time for
-// people, such as "36 h", or a place in a column of time stamps as a date; "" for any
-// other.
+// people, such as "36 h", "7 days" along a column of numbers that is called day, or a place
+// in a column of time stamps as a date; "" for any other.
 func (s *Start) InWords(p *ParamInfo, value float64) string {
 	if !strings.HasSuffix(p.Name, ".lengthscale") && !strings.HasSuffix(p.Name, ".period") && !strings.HasSuffix(p.Name, ".width") &&
 		!p.Place() {
@@ -104,10 +127,40 @@ func (s *Start) InWords(p *ParamInfo, value float64) string {
 		if c.Unit != p.Unit || p.Column != "" && p.Column != c.Name {
 			continue
 		}
-		if origin, unit, ok := TimeScale(c); ok && p.Place() {
+		origin, unit, stamps := TimeScale(c)
+		switch {
+		case stamps && p.Place():
 			return time.UnixMicro(origin.UnixMicro() + int64(value*unit*1e6)).UTC().Format("2006-01-02 15:04")
-		} else if ok {
+		case stamps:
 			return datasets.HumanDuration(value * unit)
+		case p.Place() || p.Column == "" && len(inputs) > 1: // of several columns
+		default:
+			return counted(c, value)
+		}
+	}
+	return ""
+}
+
+// counted writes a length along a column that counts time, by its unit or by what it is
+// called; "" for any other.
+func counted(c *datasets.ColumnSummary, value float64) string {
+	if c.Unit != "" {
+		if days := datasets.DaysOf(c.Unit); days > 0 {
+			return datasets.HumanDuration(value * days * 86400)
+		}
+		return ""
+	}
+	days := datasets.DaysOf(c.Name)
+	if days == 0 {
+		return ""
+	}
+	for _, unit := range []string{"year", "quarter", "month", "week", "day", "hour", "minute", "second"} {
+		if datasets.DaysOf(unit) == days {
+			text := words.Significant(value, 3)
+			if text != "1" {
+				unit += "s"
+			}
+			return text + " " + unit
 		}
 	}
 	return ""

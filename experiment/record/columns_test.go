@@ -54,6 +54,31 @@ func TestInWords(t *testing.T) {
 	}
 }
 
+// Lengths along columns of numbers are times where the column's unit or name is one.
+func TestCountedTimes(t *testing.T) {
+	for _, c := range []struct {
+		name, unit, of string
+		value          float64
+		want           string
+	}{
+		{"day", "", ".period", 7.002, "7 days"}, {"Month", "", ".lengthscale", 1, "1 month"}, {"year", "", ".period", 11.04, "11 years"},
+		{"run", "h", ".period", 24, "24 h"}, {"run", "s", ".period", 604800, "7 days"}, {"x", "", ".period", 7, ""},
+		{"day", "m", ".period", 7, ""}, {"day", "", ".variance", 7, ""}, {"day", "", ".place", 7, ""},
+	} {
+		columns := []datasets.ColumnSummary{{Name: c.name, Unit: c.unit, Role: "input"}, {Name: "y", Role: "target"}}
+		s := &Start{Data: &datasets.Summary{Columns: columns}}
+		if got := s.InWords(&ParamInfo{Name: "PER" + c.of, Unit: c.unit}, c.value); got != c.want {
+			t.Errorf("%v of %s (%s): %q, want %q", c.value, c.name, c.unit, got, c.want)
+		}
+	}
+	two := &Start{Data: &datasets.Summary{Columns: []datasets.ColumnSummary{{Name: "day"}, {Name: "depth"}, {Name: "y", Role: "target"}}}}
+	for column, want := range map[string]string{"": "", "day": "7 days", "depth": ""} {
+		if got := two.InWords(&ParamInfo{Name: "PER.period", Column: column}, 7); got != want {
+			t.Errorf("of column %q among two: %q, want %q", column, got, want)
+		}
+	}
+}
+
 func TestExperimentIsTheConfigWithoutItsSeed(t *testing.T) {
 	start := func(seed string, set ...string) *Start {
 		var os []config.Override

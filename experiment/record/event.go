@@ -19,6 +19,7 @@ const (
 	EventNotice      EventType = "notice"         // Notice
 	EventEvaluation  EventType = "evaluation"     // Evaluation
 	EventMetrics     EventType = "metrics"        // Metrics
+	EventEffects     EventType = "effects"        // Effects: how large what the last evaluation's leader shows is
 	EventPruned      EventType = "pruned"         // Kernels, and the revised Evaluation
 	EventRestored    EventType = "restored"       // Kernels, and the revised Evaluation
 	EventReoptimised EventType = "reoptimised"    // Change
@@ -54,6 +55,7 @@ type Event struct {
 	Entered    []Entered    `json:"entered,omitempty"`
 	Before     *Table       `json:"before,omitempty"`
 	Worker     *Worker      `json:"worker,omitempty"`
+	Effects    *Effects     `json:"effects,omitempty"`
 	ByItself   bool         `json:"by_itself,omitempty"` // of an order: it followed by itself, see Start.Course
 }
 

@@ -27,6 +27,7 @@ type Standing struct {
 	Evaluation *Evaluation  `json:"evaluation,omitempty"` // the last one, as revised; nil before the first
 	Lead       Lead         `json:"lead"`
 	Metrics    []Metric     `json:"metrics,omitempty"` // the last ones
+	Effects    *Effects     `json:"-"`                 // of the last evaluation's leader, nil where they are not known
 
 	Ended  bool         `json:"-"` // the event of the state's being the last is there
 	Worked files.Number `json:"-"` // Seconds at the last evaluation or its revision
@@ -94,6 +95,8 @@ func (s *Standing) Apply(e *Event) {
 		s.Orders = append(s.Orders, Order{What: e.Type, Change: e.Change, ByItself: e.ByItself, After: s.Made})
 	case EventMetrics:
 		s.Metrics, s.Scored, s.Owed, s.Judged = e.Metrics, e.Metrics[0].TestRows, false, false
+	case EventEffects:
+		s.Effects = e.Effects
 	case EventNotice:
 		if e.Cause == CauseUnscored {
 			s.Owed = false
@@ -104,7 +107,7 @@ func (s *Standing) Apply(e *Event) {
 
 // revise takes over what is believed now, which has not been scored.
 func (s *Standing) revise(e *Event) {
-	s.Evaluation, s.Worked = e.Evaluation, e.Seconds
+	s.Evaluation, s.Worked, s.Effects = e.Evaluation, e.Seconds, nil
 	s.Owed, s.Scored = true, 0
 	s.Lead.Take(e.Evaluation)
 	s.Family.compare(e.Evaluation)

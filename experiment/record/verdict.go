@@ -23,6 +23,9 @@ func (s *Standing) Verdict() (lines []string) {
 		if text := s.Start.Baselines.against(m); text != "" {
 			lines = append(lines, text)
 		}
+		if of := s.Start.NotScored(); of != "" {
+			lines = append(lines, "the held-out rows lie between others: their scores are of gaps and say nothing of "+of)
+		}
 	}
 	if text := coverageVerdict(m); text != "" {
 		lines = append(lines, text)
@@ -101,7 +104,7 @@ func (b *Baselines) against(m *Metric) string {
 	what, advice := "forecast", NoForecast
 	switch b.Task {
 	case TaskGaps:
-		what, advice = "filling gaps", "use that"
+		what, advice = "filling gaps between rows", "use that"
 	case TaskRegression:
 		what, advice = "regression", "use that"
 	}

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"example.com/kestrel/datasets"
 	"example.com/kestrel/experiment/config"
 	"example.com/kestrel/experiment/files"
 	"example.com/kestrel/internal/must"
@@ -42,7 +43,7 @@ func TestVerdict(t *testing.T) {
 		"forecast (12 rows): CRPS 5 times that of the snaive, 10 times that of the best of 3 baselines (the theta): " +
 			"do not forecast with this": forecast(10),
 		"forecast (12 rows): CRPS 50 % better than the naive": standing(TaskForecast, 12, 1.5, .9, map[string]float64{"naive": 3, "snaive": -1}),
-		"filling gaps (9 rows): CRPS 10 % worse than the linear, the best of 2 baselines: use that": standing(TaskGaps, 9, 1.1, 1,
+		"filling gaps between rows (9 rows): CRPS 10 % worse than the linear, the best of 2 baselines: use that": standing(TaskGaps, 9, 1.1, 1,
 			map[string]float64{"linear": 1, "phase": 2}),
 		"regression (9 rows): CRPS more than 99 % better than the lsq, more than 99 % better than the best of 2 baselines (the mean)": standing(
 			TaskRegression, 9, .001, 1, map[string]float64{"lsq": 2, "mean": 1}),
@@ -58,6 +59,40 @@ func TestVerdict(t *testing.T) {
 	for name, s := range map[string]*Standing{"none": none, "others": others, "old": old, "nothing": {}} {
 		if got := s.Verdict(); got != nil {
 			t.Errorf("%s: %q", name, got)
+		}
+	}
+}
+
+// Scores of rows that lie between others are said to be of gaps, of time and of anything.
+func TestGapsAreNoForecast(t *testing.T) {
+	day := datasets.ColumnSummary{Name: "day", Role: "input", Unit: "s", First: "2024-01-01T00:00:00Z"}
+	length := datasets.ColumnSummary{Name: "length", Role: "input"}
+	heat := datasets.ColumnSummary{Name: "heat", Role: "target"}
+	series := &datasets.Series{}
+	for _, c := range []struct {
+		what    string
+		task    string
+		split   string
+		series  *datasets.Series
+		columns []datasets.ColumnSummary
+		want    string
+	}{
+		{"the last rows of a series", TaskForecast, "x", series, []datasets.ColumnSummary{day, heat}, ""},
+		{"rows of a series at random", TaskGaps, "random", series, []datasets.ColumnSummary{day, heat}, "the time to come"},
+		{"steps that are called time", TaskGaps, "mask", series, []datasets.ColumnSummary{length, heat}, "the time to come"},
+		{"rows of a table with dates at random", TaskRegression, "random", nil, []datasets.ColumnSummary{day, length, heat}, "the time to come"},
+		{"the last rows of a table with dates", TaskRegression, "x", nil, []datasets.ColumnSummary{day, length, heat}, ""},
+		{"a table without time", TaskRegression, "random", nil, []datasets.ColumnSummary{length, length, heat}, ""},
+		{"lengths", TaskGaps, "random", nil, []datasets.ColumnSummary{length, heat}, "what lies beyond the rows"},
+	} {
+		s := standing(c.task, 9, 1, .95, map[string]float64{"linear": 2, "lsq": 2, "naive": 2})
+		s.Start.Data = &datasets.Summary{Test: 9, SplitBy: c.split, Series: c.series, Columns: c.columns}
+		if got := s.Start.NotScored(); got != c.want {
+			t.Errorf("%s: %q, want %q", c.what, got, c.want)
+		}
+		said := strings.Contains(strings.Join(s.Verdict(), "\n"), "are of gaps and say nothing of "+c.want)
+		if said != (c.want != "") {
+			t.Errorf("%s: %q", c.what, s.Verdict())
 		}
 	}
 }

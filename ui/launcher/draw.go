@@ -199,7 +199,11 @@ func (l *Launcher) drawItem(c *plot.Canvas, r plot.Rect, t *theme.Theme, at int)
 			x = c.TextFit(x, r.Y, end-x, w, style) + 2
 		}
 	default:
-		x = c.TextFit(x, r.Y, end-x, i.label, t.Text)
+		style := t.Text
+		if i.missing != "" {
+			style = t.Faint
+		}
+		x = c.TextFit(x, r.Y, end-x, i.label, style)
 		if column := r.X + aboutColumn; x < column && i.section == experimentSection {
 			x = column - 2
 		}

@@ -30,6 +30,7 @@ type item struct {
 	name    string // for library.ConfigFor, or the path of a run
 	label   string
 	about   string
+	missing string // the data file that it needs and that is nowhere
 	run     *library.RunInfo
 }
 
@@ -160,7 +161,10 @@ func (l *listing) move(by int) {
 // user's own.
 func configItems(choices []library.ConfigChoice) (shipped, own []item) {
 	for _, c := range choices {
-		i := item{section: experimentSection, name: c.Name, label: c.Name, about: c.About}
+		i := item{section: experimentSection, name: c.Name, label: c.Name, about: c.About, missing: c.Missing}
+		if c.Missing != "" {
+			i.about = "its data are not here: " + c.About
+		}
 		if c.Shipped {
 			shipped = append(shipped, i)
 		} else {
@@ -168,11 +172,14 @@ func configItems(choices []library.ConfigChoice) (shipped, own []item) {
 			own = append(own, i)
 		}
 	}
-	// What a new user should begin with comes first.
+	// What a new user should begin with comes first, what cannot be run last.
 	slices.SortStableFunc(shipped, func(a, b item) int {
 		first := func(i item) int {
-			if i.name == firstConfig {
+			switch {
+			case i.name == firstConfig:
 				return 0
+			case i.missing != "":
+				return 2
 			}
 			return 1
 		}

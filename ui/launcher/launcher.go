@@ -44,6 +44,7 @@ type Launcher struct {
 	dataKey    string    // of the preview that is there or asked for
 	preview    *inspect.Preview
 	previewErr error
+	planned    *planned // what would be run; nil: not known yet
 	reading    bool
 	measuring  bool
 	estimate   *prepare.Estimate
@@ -180,7 +181,7 @@ func (l *Launcher) moved() tea.Cmd {
 func (l *Launcher) changed() tea.Cmd {
 	l.edits++
 	l.settled, l.starting = false, false
-	l.estimate, l.estimErr, l.measuring = nil, nil, false
+	l.estimate, l.estimErr, l.measuring, l.planned = nil, nil, false, nil
 	l.estimating.Drop()
 	c := l.chosen()
 	if c == nil {
@@ -234,8 +235,28 @@ func (l *Launcher) wasResolved(msg resolvedMsg) tea.Cmd {
 	return tea.Batch(next, l.goOn())
 }
 
+// planned is a config as it would be run, what it leaves to its data decided.
+type planned struct {
+	config  config.Config
+	kernels int
+	decided bool // the data have decided on the kernels
+}
+
+// plan finds out what the choice comes to with the data that are there.
+func (l *Launcher) plan() {
+	l.planned = nil
+	if !l.ready() || l.reading || l.preview == nil {
+		return
+	}
+	c := l.preview.Settled(l.resolved.config)
+	if space, err := c.Kernels.Candidates(); err == nil {
+		l.planned = &planned{c, len(space), l.resolved.config.Kernels.Undecided()}
+	}
+}
+
 // goOn does what an answer has made possible.
 func (l *Launcher) goOn() tea.Cmd {
+	l.plan()
 	if cmd := l.maybeStart(); cmd != nil {
 		return cmd
 	}
@@ -254,12 +275,11 @@ func (l *Launcher) wasPreviewed(msg previewMsg) tea.Cmd {
 
 // measure asks for an estimate when the choice has come to rest.
 func (l *Launcher) measure() tea.Cmd {
-	r := l.resolved
-	if !l.settled || !l.ready() || l.reading || l.preview == nil || l.measuring || l.estimate != nil {
+	if !l.settled || l.planned == nil || l.measuring || l.estimate != nil {
 		return nil
 	}
 	l.measuring = true
-	config, rows, dim := r.config, l.preview.Summary.Train, len(l.preview.Summary.Columns)-1
+	config, rows, dim := l.planned.config, l.preview.Summary.Train, len(l.preview.Summary.Columns)-1
 	config.Device.Cores = l.host.Cores()
 	return l.estimating.Ask(l.ctx, func(ctx context.Context, serial int) tea.Msg {
 		e, err := l.lib.estimate(ctx, config, rows, dim)

@@ -3,9 +3,11 @@ package launcher
 import (
 	"context"
 	"errors"
+	"fmt"
 	"math"
 	"os"
 	"path/filepath"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -17,6 +19,7 @@ import (
 	"example.com/kestrel/experiment/library"
 	"example.com/kestrel/experiment/prepare"
 	"example.com/kestrel/experiment/record"
+	"example.com/kestrel/internal/must"
 	"example.com/kestrel/ui/note"
 	"example.com/kestrel/ui/plot"
 	"example.com/kestrel/ui/theme"
@@ -251,6 +254,74 @@ func TestLauncherRuns(t *testing.T) {
 	d.l.lib.runs = func() ([]library.RunInfo, error) { return nil, errors.New("the folder cannot be read") }
 	d.press("ctrl+r")
 	d.has("the folder cannot be read")
+}
+
+// Experiments whose data are not here are said to be so, behind those that can be run.
+func TestLauncherKnowsWhatCannotBeRun(t *testing.T) {
+	t.Setenv("KESTREL_DATA", "")
+	d := newLaunching(t, map[string]string{"series/02-solar.csv": "x,y\n1,2\n2,3\n"})
+	d.w, d.h = 200, 55
+	d.start()
+	text := d.screen()
+	place := func(what string) int {
+		at := strings.Index(text, what)
+		if at < 0 {
+			t.Fatalf("no %q on\n%s", what, text)
+		}
+		return at
+	}
+	if place("quickstart") > place("fig1a") || place("fig1d") > place("airline ") || place("  solar ") > place("airline ") {
+		t.Errorf("in another order:\n%s", text)
+	}
+	if !strings.Contains(text, "airline           its data are not here: Airline passengers") || strings.Contains(text, "solar             its data") {
+		t.Errorf("what has no data:\n%s", text)
+	}
+}
+
+// Kernels and time are those of the run that would begin: with what the config leaves to
+// its data decided as the run decides it.
+func TestLauncherShowsTheRunThatBegins(t *testing.T) {
+	var series, table strings.Builder
+	series.WriteString("date,y\n")
+	table.WriteString("depth,width,y\n")
+	for i := range 40 {
+		day := time.Date(2024, 1, 1, 0, 0, 0, 0, time.UTC).AddDate(0, 0, i)
+		fmt.Fprintf(&series, "%s,%d\n", day.Format(time.DateOnly), i*i%7)
+		fmt.Fprintf(&table, "%d,%d,%d\n", i*i%11, i*i%13, i*i%7)
+	}
+	d := newLaunching(t, map[string]string{"series.csv": series.String(), "table.csv": table.String(), "plain.csv": "x,y\n1,2\n2,4\n3,1\n5,2\n9,4\n"})
+	var asked config.Config
+	d.l.lib.estimate = func(_ context.Context, c config.Config, _, _ int) (prepare.Estimate, error) {
+		asked = c
+		return prepare.Estimate{Seconds: 60}, nil
+	}
+	d.start()
+	for name, of := range map[string]string{"series.csv": " of a series", "table.csv": " by these inputs", "plain.csv": ""} {
+		d.put(name)
+		c, err := library.ConfigFor(name, nil)
+		must.OK(t, err)
+		_, _, err = prepare.LoadSettled(t.Context(), &c)
+		must.OK(t, err)
+		space, err := c.Kernels.Candidates()
+		must.OK(t, err)
+		d.has(fmt.Sprintf("%d kernels%s", len(space), of))
+		got, want := asked.Settings, c.Settings
+		if !reflect.DeepEqual(asked.Kernels, c.Kernels) || got.Priors != want.Priors || got.Evidence != want.Evidence {
+			t.Errorf("%s: the estimate is of %+v, priors %s, evidence %s; the run has %+v, %s, %s", name, asked.Kernels, got.Priors, got.Evidence,
+				c.Kernels, want.Priors, want.Evidence)
+		}
+	}
+	// What is written replaces what the data decide.
+	d.put("series.csv")
+	for d.l.part != kernelsPart || d.l.focus != onParts {
+		d.press("tab")
+	}
+	d.press("ctrl+u", "SE, RW")
+	d.has("2 kernels")
+	d.hasNot("kernels of a series")
+	if got := asked.Kernels.Expressions; len(got) != 2 || asked.Settings.Priors != "broad" {
+		t.Errorf("the estimate is of %v, priors %s", got, asked.Settings.Priors)
+	}
 }
 
 // Answers that come late are of no use.

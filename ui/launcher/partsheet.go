@@ -1,10 +1,11 @@
 package launcher
 
 import (
-	"fmt"
 	"slices"
+	"strings"
 
 	"example.com/kestrel/experiment/config"
+	"example.com/kestrel/experiment/words"
 	"example.com/kestrel/ui/input"
 	"example.com/kestrel/ui/plot"
 )
@@ -72,11 +73,8 @@ func (l *Launcher) partSheet(s *sheet, c *choice, p part) {
 		})
 	default:
 		note := ""
-		if r := l.resolved; p == kernelsPart && r != nil && r.err == nil {
-			note = fmt.Sprintf("%d kernels", r.kernels)
-			if r.kernels == 1 {
-				note = "1 kernel"
-			}
+		if p == kernelsPart {
+			note = l.kernelsNote()
 		}
 		wide := room
 		if n := plot.TextWidth(note); n > 0 && room >= n+16 {
@@ -102,6 +100,25 @@ func (l *Launcher) partSheet(s *sheet, c *choice, p part) {
 		return
 	}
 	l.wrongSheet(s, nil, p, room, focused)
+}
+
+// kernelsNote says how many kernels there would be and, where the data decide, which
+// these are; "" as long as that is not known.
+func (l *Launcher) kernelsNote() string {
+	r, p := l.resolved, l.planned
+	switch {
+	case r == nil || r.err != nil:
+		return ""
+	case p == nil && r.config.Kernels.Undecided() && l.previewErr == nil:
+		return ""
+	case p == nil:
+		return words.Count(r.kernels, "kernel")
+	case p.decided && strings.HasPrefix(p.config.Kernels.Set, "series"):
+		return words.Count(p.kernels, "kernel") + " of a series"
+	case p.decided && len(p.config.Kernels.Expressions) > 0:
+		return words.Count(p.kernels, "kernel") + " by these inputs"
+	}
+	return words.Count(p.kernels, "kernel")
 }
 
 // wrongSheet says what is wrong with a part, with a caret under the place.

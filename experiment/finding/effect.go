@@ -1,0 +1,191 @@
+package finding
+
+import (
+	"cmp"
+	"math"
+	"slices"
+	"strings"
+
+	"example.com/kestrel/datasets"
+	"example.com/kestrel/datasets/transform"
+	"example.com/kestrel/experiment/record"
+	"example.com/kestrel/experiment/words"
+	"example.com/kestrel/kernelspace"
+)
+
+// mostSized is how many parts of a kernel are told with a number: a sentence is short, but
+// a table of a season, a trend and a text has each of them.
+const mostSized = 3
+
+// effectsOf are those of a component of the kernel that is put into words, none where two
+// components are called alike: nobody knows whose they are.
+func (w *speller) effectsOf(c *kernelspace.Component) (out []record.Effect) {
+	id := c.Expr.ID()
+	if w.effects == nil || w.twice[id] {
+		return nil
+	}
+	for _, e := range w.effects.All {
+		if e.Part == id && w.amount(math.Abs(float64(e.Mean))) != "" {
+			out = append(out, e)
+		}
+	}
+	return out
+}
+
+// size writes how large a component is, in brackets; "" where that is not known, or may be
+// 0. What a rhythm says is not said again.
+func (w *speller) size(c *kernelspace.Component) string {
+	var best *record.Effect // of levels the one that is farthest from the most frequent
+	all := w.effectsOf(c)
+	for i := range all {
+		e := &all[i]
+		if e.Kind != record.EffectPart && e.Known() && (best == nil || math.Abs(float64(e.Mean)) > math.Abs(float64(best.Mean))) {
+			best = e
+		}
+	}
+	if best == nil {
+		return ""
+	}
+	mean := float64(best.Mean)
+	switch best.Kind {
+	case record.EffectSlope:
+		per, length := w.per(best.Column)
+		return " (" + w.signed(mean*length) + " " + per + ")"
+	case record.EffectChange:
+		return " (" + w.signed(mean) + " from first to last)"
+	case record.EffectSwing:
+		return " (swings by ±" + w.amount(mean) + ")"
+	case record.EffectLevel:
+		way := " above "
+		if mean < 0 {
+			way = " below "
+		}
+		return " (" + quoted(best.Name) + " " + strings.TrimLeft(w.signed(mean), "+−") + way + quoted(best.Against) + ")"
+	}
+	return ""
+}
+
+// longLevel is of how many characters the name of a level is cut in a sentence.
+const longLevel = 24
+
+// quoted is a level as a file calls it, short and without what steers a terminal.
+func quoted(level string) string {
+	text := []rune(words.PlainLine(level))
+	if len(text) > longLevel {
+		return string(text[:longLevel-1]) + "…"
+	}
+	return string(text)
+}
+
+// amount writes a size in the target's unit, of its logarithm in percent of the target;
+// "" where another transform has no unit that means anything.
+func (w *speller) amount(v float64) string {
+	unit := ""
+	if c := w.start.Target(); c != nil {
+		switch unit = c.Unit; {
+		case c.Transform.Identity():
+		case c.Transform.Name == transform.Log:
+			v, unit = 100*math.Expm1(v), "%"
+		default:
+			return ""
+		}
+	}
+	digits := 2
+	if math.Abs(v) >= 100 {
+		digits = 3
+	}
+	return strings.TrimSpace(words.Significant(v, digits) + " " + unit)
+}
+
+// signed is amount with its sign.
+func (w *speller) signed(v float64) string {
+	if text, negative := strings.CutPrefix(w.amount(v), "-"); negative {
+		return "−" + text
+	}
+	return "+" + w.amount(v)
+}
+
+// per is the length of a column that a slope is told for, and how many of the column's
+// units that has: of time the longest unit of which the data have three.
+func (w *speller) per(column string) (text string, length float64) {
+	inputs := w.start.Inputs()
+	at := max(0, slices.IndexFunc(inputs, func(c datasets.ColumnSummary) bool { return c.Name == column }))
+	c := &inputs[at]
+	_, second, ok := record.TimeScale(c)
+	if !ok {
+		return "per " + cmp.Or(c.Unit, "unit of "+words.PlainLine(c.Name)), 1
+	}
+	for _, u := range []struct {
+		name    string
+		seconds float64
+	}{{"a year", 365.2425 * 86400}, {"a month", 365.2425 * 86400 / 12}, {"a week", 7 * 86400}, {"a day", 86400}, {"an hour", 3600},
+		{"a minute", 60}} {
+		if (c.Max-c.Min)*second >= 3*u.seconds {
+			return u.name, u.seconds / second
+		}
+	}
+	return "a second", 1 / second
+}
+
+// rhythm says when the data are high and low, of a pattern of a day, a week or a year, and
+// by how much where that is asked for.
+func (w *speller) rhythm(l *wordLeaf, c *kernelspace.Component) string {
+	if w.calm || l.NumPeriod != 1 || len(l.Cols) != 1 || l.Cols[0] != 0 {
+		return ""
+	}
+	_, unit, ok := record.TimeScale(&w.start.Inputs()[0])
+	if !ok {
+		return ""
+	}
+	days := float64(w.values[l.params[1+l.NumScale]]) * unit / (24 * 3600)
+	for every, length := range map[string]float64{"day": 1, "week": 7, "year": 365.25} {
+		if math.Abs(days/length-1) >= 0.01 {
+			continue
+		}
+		var high, low record.Effect
+		for _, e := range w.effectsOf(c) {
+			if e.Kind != record.EffectPart {
+				continue
+			}
+			if high.Name == "" || e.Mean > high.Mean {
+				high = e
+			}
+			if low.Name == "" || e.Mean < low.Mean {
+				low = e
+			}
+		}
+		at := slices.IndexFunc(w.start.Data.Rhythms, func(r datasets.Rhythm) bool { return r.Every == every })
+		switch {
+		case at >= 0: // of all that the data show, which one part of the kernel may not
+			r := w.start.Data.Rhythms[at]
+			if high.Name != r.High {
+				high = record.Effect{Name: r.High}
+			}
+			if low.Name != r.Low {
+				low = record.Effect{Name: r.Low}
+			}
+		case high.Name == "" || !high.Known() || !low.Known():
+			return ""
+		}
+		return w.highAndLow(every, high, low)
+	}
+	return ""
+}
+
+// highAndLow says when something is so.
+func (w *speller) highAndLow(every string, high, low record.Effect) string {
+	at, behind := " about ", ""
+	switch every {
+	case "week":
+		at, behind = " on ", "s"
+	case "year":
+		at = " in "
+	}
+	by := func(e record.Effect) string {
+		if !w.sized || !e.Known() {
+			return ""
+		}
+		return " (" + w.signed(float64(e.Mean)) + ")"
+	}
+	return ", highest" + at + high.Name + behind + by(high) + " and lowest" + at + low.Name + behind + by(low)
+}

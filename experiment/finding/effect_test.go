@@ -1,0 +1,99 @@
+package finding
+
+import (
+	"strings"
+	"testing"
+
+	"example.com/kestrel/datasets"
+	"example.com/kestrel/experiment/files"
+	"example.com/kestrel/experiment/record"
+)
+
+// The sentence has the sign and the size of the largest parts, in the target's
+// unit, of a logarithm in percent, and no number that may as well be 0.
+func TestSizes(t *testing.T) {
+	months := []datasets.ColumnSummary{days[0], days[1]}
+	months[0].Max = 300
+	weather := []datasets.ColumnSummary{days[0], {Name: "weather", Role: "input", Levels: make([]datasets.Level, 2), Max: 1,
+		Distinct: 2}, {Name: "energy", Role: "target", Unit: "kWh"}}
+	effects := func(all ...record.Effect) func(*record.Standing, *record.Fit) {
+		return func(s *record.Standing, _ *record.Fit) {
+			s.Effects = &record.Effects{Evaluation: 5, Kernel: s.Evaluation.Kernels[0].ID, All: all}
+		}
+	}
+	part := func(name string, mean, sd files.Number) record.Effect {
+		return record.Effect{Kind: record.EffectPart, Part: "PER", Column: "day", Name: name, Mean: mean, SD: sd}
+	}
+	level := func(name string, mean files.Number) record.Effect {
+		return record.Effect{Kind: record.EffectLevel, Part: "CAT[weather]", Column: "weather", Name: name, Against: "sun", Mean: mean, SD: 1}
+	}
+	week := []record.Effect{part("Monday", -31.4, 2), part("Wednesday", 1, 2), part("Saturday", 60.2, 2)}
+	swing := record.Effect{Kind: record.EffectSwing, Part: "PER", Column: "day", Mean: 41.7, SD: 3}
+	slope := record.Effect{Kind: record.EffectSlope, Part: "LIN", Column: "day", Mean: 3.2 / 30.436875, SD: 0.01}
+	perWeek := []files.Number{100, 1, 7, 0.01, 800, 4}
+	for _, c := range []struct {
+		what  string
+		scene scene
+		want  string
+	}{
+		{"a week and a slope over some months", scene{months, "PER+LIN", []files.Number{100, 1, 7, 0.01, 1, 4}, 300, 400, nil,
+			effects(append(week, slope)...)},
+			"A pattern that repeats every 7 days, highest on Saturdays (+60 kWh) and lowest on Mondays (−31 kWh), on a straight line " +
+				"(+3.2 kWh a month)"},
+		{"a slope that may be none", scene{days, "LIN", []files.Number{1, 1, 4}, 300, 400, nil,
+			effects(record.Effect{Kind: record.EffectSlope, Part: "LIN", Column: "day", Mean: 2, SD: 1.1})}, "A straight line (LIN)."},
+		{"over years", scene{days, "LIN", []files.Number{1, 1, 4}, 300, 400, nil,
+			effects(record.Effect{Kind: record.EffectSlope, Part: "LIN", Column: "day", Mean: -2, SD: 0.1})},
+			"A straight line (−730 kWh a year)"},
+		{"of another column", scene{room, "LIN[sun]", []files.Number{1, 1, 4}, 300, 400, nil,
+			effects(record.Effect{Kind: record.EffectSlope, Part: "LIN[sun]", Column: "sun", Mean: 0.0123, SD: 0.001})},
+			"heat: a straight line in sun (+0.012 K per W)"},
+		{"days that may be equal, a wave that is not", scene{days, "PER", perWeek[:4], 300, 400, nil,
+			effects(part("Monday", -3, 2), part("Saturday", 3, 2), swing)}, "A pattern that repeats every 7 days (swings by ±42 kWh) (PER)."},
+		{"a wave of a logarithm", scene{logged, "PER", []files.Number{100, 1, 11, 0.01}, 300, 400, nil,
+			effects(record.Effect{Kind: record.EffectSwing, Part: "PER", Column: "day", Mean: 0.1823, SD: 0.01})},
+			"A pattern that repeats every 11 days (swings by ±20 %), of log energy"},
+		{"what wanders", scene{days, "PER+RW", []files.Number{100, 1, 11, 1, 1825, 4}, 300, 400, nil, effects(swing,
+			record.Effect{Kind: record.EffectChange, Part: "RW", Column: "day", Mean: 142.3, SD: 9})},
+			"A pattern that repeats every 11 days (swings by ±42 kWh), on a level that wanders (+142 kWh from first to last)"},
+		{"of another kernel", scene{days, "PER", perWeek[:4], 300, 400, nil, func(s *record.Standing, f *record.Fit) {
+			effects(swing)(s, f)
+			s.Effects.Kernel = "SE"
+		}}, "A pattern that repeats every 7 days (PER)."},
+		{"of an evaluation before", scene{days, "PER", perWeek[:4], 300, 400, nil, func(s *record.Standing, f *record.Fit) {
+			effects(swing)(s, f)
+			s.Effects.Evaluation = 4
+		}}, "A pattern that repeats every 7 days (PER)."},
+		{"the level that is farthest off", scene{weather, "CAT[weather]", []files.Number{100, 4}, 300, 400, nil,
+			effects(level("fog", 4), level("rain\x1b[31m", -15))},
+			"energy: a level of its own for each value of weather (rain\ufffd[31m 15 kWh below sun)"},
+	} {
+		got := Of(c.scene.standing(t), "runs/a")
+		if !strings.HasPrefix(got.What, c.want) {
+			t.Errorf("%s:\n%s\nwant\n%s", c.what, got.What, c.want)
+		}
+		if strings.ContainsAny(got.calm, "+−±0") {
+			t.Errorf("%s: %q has sizes", c.what, got.calm)
+		}
+	}
+}
+
+// Of components that are called alike nobody says which one a size is of, and of four
+// large parts three have one.
+func TestFewSizes(t *testing.T) {
+	var s record.Standing
+	start := &record.Start{Data: &datasets.Summary{Columns: days}}
+	for kernel, want := range map[string]int{"RW+RW": 0, "LIN+PER+RW+IRW": mostSized} {
+		values := map[string][]files.Number{"RW+RW": {4, 1825, 4, 1825, 1}, "LIN+PER+RW+IRW": {100, 1, 11, 4, 1, 1, 1825, 1, 1825, 1}}[kernel]
+		info, _ := describe(t, start, kernel, false, nil)
+		start.Kernels = []record.KernelInfo{*info}
+		s.Effects = &record.Effects{}
+		for _, part := range []string{"RW", "LIN", "PER", "IRW"} {
+			s.Effects.All = append(s.Effects.All, record.Effect{Kind: record.EffectChange, Part: part, Column: "day", Mean: 100, SD: 1})
+		}
+		text := shape(start, &record.Kernel{ID: info.ID, Fit: &record.Fit{Params: values}}, s.Effects, false)
+		if got := strings.Count(text, "+100 kWh"); got != want {
+			t.Errorf("%s: %q has %d sizes, want %d", kernel, text, got, want)
+		}
+	}
+}

@@ -1,0 +1,302 @@
+package inspect
+
+import (
+	"cmp"
+	"context"
+	"math"
+	"slices"
+
+	"example.com/kestrel/datasets"
+	"example.com/kestrel/device/cpu"
+	"example.com/kestrel/experiment/files"
+	"example.com/kestrel/experiment/record"
+	"example.com/kestrel/kernelspace"
+	"example.com/kestrel/vbks"
+)
+
+const (
+	askedParts  = 12 // components of a kernel are asked at most
+	swingPhases = 24 // of a period
+	swingTimes  = 12 // periods that a pattern which changes is averaged over
+	goldenRatio = 0.618033988749895
+)
+
+// question is where a component is asked, and what is made of the answer.
+type question struct {
+	x    []float64 // standardised, row-major
+	sums []sum
+	// swings are the points of each phase of what repeats; nil: it does not.
+	swings [][]int
+	effect record.Effect // of the swing
+}
+
+// sum is an effect as a weighted sum of what the component is at the points asked.
+type sum struct {
+	effect  record.Effect
+	weights map[int]float64
+}
+
+// Learned is what a model is of: its columns, how they were standardised, and the
+// standardised inputs, row-major, of the rows that it has learned from.
+type Learned struct {
+	Columns *datasets.Dataset // whose rows are not needed
+	Scaler  *datasets.Scaler
+	X       []float64
+}
+
+// EffectsOf tells how large the additive components of a kernel of a model are that act on
+// one column and have a size that one number tells: Σ w f_c of weights that sum to 0, so
+// that the level, which components share, takes no part; its variance has the covariances
+// of all points.
+func EffectsOf(ctx context.Context, f *vbks.Frozen, from *Learned, id string) ([]record.Effect, error) {
+	at := slices.IndexFunc(f.Kernels, func(k vbks.FrozenKernel) bool { return k.Program.ID == id })
+	if at < 0 || len(from.X) == 0 || len(f.Kernels[at].States) == 0 {
+		return nil, nil
+	}
+	k := &f.Kernels[at]
+	own, err := k.Program.Own().Components() // those of the line of a mean come behind them
+	if err != nil || len(own) > askedParts {
+		return nil, nil
+	}
+	var asked []question
+	var x [][]float64
+	some := false
+	for c := range own {
+		q := newQuestion(from, &own[c], own[c].Theta(k.States[0].Theta))
+		asked, x = append(asked, q), append(x, q.x)
+		some = some || len(q.x) > 0
+	}
+	if !some {
+		return nil, nil
+	}
+	dev := cpu.New(cpu.Options{Lanes: 1})
+	defer dev.Close()
+	t, err := f.On(dev)
+	if err != nil {
+		return nil, err
+	}
+	joint, err := t.JointComponents(ctx, id, x)
+	if err != nil {
+		return nil, err
+	}
+	var out []record.Effect
+	for c := range asked {
+		if joint[c] == nil {
+			continue
+		}
+		for _, e := range asked[c].answer(joint[c], from.Scaler) {
+			if !math.IsNaN(float64(e.Mean + e.SD)) {
+				e.Part = own[c].Expr.ID()
+				out = append(out, e)
+			}
+		}
+	}
+	return out, nil
+}
+
+// answer makes the effects of what is believed of a component.
+func (q *question) answer(j *vbks.Joint, s *datasets.Scaler) (out []record.Effect) {
+	if q.swings != nil {
+		level := func(points []int) (m float64) {
+			for _, p := range points {
+				m += j.Mean[p] / float64(len(points))
+			}
+			return m
+		}
+		by := func(a, b []int) int { return cmp.Compare(level(a), level(b)) }
+		weights := map[int]float64{}
+		for _, end := range []struct {
+			points []int
+			sign   float64
+		}{{slices.MaxFunc(q.swings, by), 0.5}, {slices.MinFunc(q.swings, by), -0.5}} {
+			for _, p := range end.points {
+				weights[p] += end.sign / float64(len(end.points))
+			}
+		}
+		q.sums = append(q.sums, sum{q.effect, weights})
+	}
+	n := len(j.Mean)
+	for _, c := range q.sums {
+		mean, variance := 0.0, 0.0
+		for a := range n { // in the order of the points, so that equal runs have equal bits
+			w := c.weights[a]
+			if w == 0 {
+				continue
+			}
+			mean += w * j.Mean[a]
+			for b := range n {
+				variance += w * c.weights[b] * j.Covariance[a*n+b]
+			}
+		}
+		c.effect.Mean, c.effect.SD = files.Number(s.SD(mean)), files.Number(math.Sqrt(max(0, s.Variance(variance))))
+		out = append(out, c.effect)
+	}
+	return out
+}
+
+// newQuestion is what is to be asked of a component, nothing where it has no size that one
+// number tells.
+func newQuestion(from *Learned, c *kernelspace.Component, theta []float64) (q question) {
+	var leaves []*kernelspace.Instr
+	var repeats *kernelspace.Instr
+	column := -1
+	for i := range c.Program.Instrs {
+		in := &c.Program.Instrs[i]
+		switch {
+		case in.Op == kernelspace.OpConst || in.Op == kernelspace.OpMul:
+			continue
+		case in.Op >= kernelspace.OpAdd || len(in.Cols) != 1 || column >= 0 && in.Cols[0] != column:
+			return q
+		}
+		column, leaves = in.Cols[0], append(leaves, in)
+		if (in.Op == kernelspace.OpPER || in.Op == kernelspace.OpCos) && in.NumPeriod == 1 {
+			repeats = in
+		}
+	}
+	if len(leaves) == 0 {
+		return q
+	}
+	a := asking{Learned: from, column: column, effect: record.Effect{Column: from.Columns.Inputs[column].Name}}
+	for at := column; at < len(from.X); at += from.Columns.Dim {
+		a.values = append(a.values, from.X[at])
+	}
+	switch op := leaves[0].Op; {
+	case repeats != nil:
+		q = a.pattern(theta[repeats.Off+1+repeats.NumScale], len(leaves) == 1)
+	case len(leaves) > 1:
+	case op == kernelspace.OpCat:
+		q = a.levels()
+	case op == kernelspace.OpLIN, op == kernelspace.OpRW, op == kernelspace.OpIRW:
+		q = a.ends(op == kernelspace.OpLIN)
+	}
+	return q
+}
+
+// asking makes questions about one column.
+type asking struct {
+	*Learned
+	column int
+	values []float64 // of it, standardised
+	effect record.Effect
+}
+
+// points are standardised values of the column as rows, of whose other inputs the
+// component knows nothing.
+func (a *asking) points(values ...float64) []float64 {
+	x := make([]float64, len(values)*a.Columns.Dim)
+	for i, v := range values {
+		x[i*a.Columns.Dim+a.column] = v
+	}
+	return x
+}
+
+// ends asks for what a line or a walk does from the first row to the last.
+func (a *asking) ends(line bool) (q question) {
+	low, high := slices.Min(a.values), slices.Max(a.values)
+	if !(low < high) {
+		return q
+	}
+	a.effect.Kind = record.EffectChange
+	length := 1.0
+	if line {
+		a.effect.Kind = record.EffectSlope
+		length = a.Scaler.InputBack(a.column, high) - a.Scaler.InputBack(a.column, low)
+	}
+	return question{x: a.points(low, high), sums: []sum{{a.effect, map[int]float64{0: -1 / length, 1: 1 / length}}}}
+}
+
+// levels asks for the levels of a category that has names.
+func (a *asking) levels() (q question) {
+	in := &a.Columns.Inputs[a.column]
+	if in.Levels == nil {
+		return q
+	}
+	levels, _ := levelsOf(a.values)
+	if len(levels) < 2 {
+		return q
+	}
+	name := func(level float64) string { return in.Format(math.Round(a.Scaler.InputBack(a.column, level))) }
+	a.effect.Kind, a.effect.Against = record.EffectLevel, name(levels[0])
+	for l, v := range levels[1:] {
+		a.effect.Name = name(v)
+		q.sums = append(q.sums, sum{a.effect, map[int]float64{0: -1, l + 1: 1}})
+	}
+	q.x = a.points(levels...)
+	return q
+}
+
+// pattern asks for what repeats: by the parts of a day, a week or a year with their
+// names, else by phases. One that changes is averaged over the rows.
+func (a *asking) pattern(period float64, same bool) (q question) {
+	low, high := slices.Min(a.values), slices.Max(a.values)
+	if !(period > 0) || !(high-low >= 2*period) {
+		return q
+	}
+	a.effect.Kind = record.EffectSwing
+	q.effect = a.effect
+	if a.column == 0 {
+		if q := a.parts(period); q.x != nil {
+			return q
+		}
+	}
+	times := 1
+	whole := math.Floor((high - low) / period)
+	if !same {
+		times = int(min(whole, swingTimes))
+	}
+	var values []float64
+	q.swings = make([][]int, swingPhases)
+	for p := range q.swings {
+		for k := range times {
+			from := low + period*math.Floor((float64(k)+0.5)*whole/float64(times))
+			q.swings[p] = append(q.swings[p], len(values))
+			values = append(values, from+period*float64(p)/swingPhases)
+		}
+	}
+	q.x = a.points(values...)
+	return q
+}
+
+// parts is pattern by the parts of a day, a week or a year.
+func (a *asking) parts(period float64) (q question) {
+	d, s := a.Columns, a.Scaler
+	back := make([]float64, len(a.values))
+	for i, v := range a.values {
+		back[i] = s.InputBack(0, v)
+	}
+	parts := d.Parts(d.Inputs[0].Seconds(s.InputBack(0, period)-s.InputBack(0, 0)), back)
+	if len(parts) == 0 {
+		return q
+	}
+	q.effect = a.effect
+	var values []float64
+	each := max(1, effectRows/len(parts))
+	for _, p := range parts {
+		n := min(each, len(p.Of))
+		var points []int
+		for k := range n {
+			at := k
+			if n < len(p.Of) { // spread, without a step that a day or a week may share
+				at = int(math.Mod((float64(k)+0.5)*goldenRatio, 1) * float64(len(p.Of)))
+			}
+			points, values = append(points, len(values)), append(values, a.values[p.Of[at]])
+		}
+		q.swings = append(q.swings, points)
+	}
+	a.effect.Kind = record.EffectPart
+	for i, p := range parts {
+		weights := map[int]float64{}
+		for j, points := range q.swings {
+			for _, at := range points {
+				weights[at] -= 1 / float64(len(parts)*len(points))
+				if i == j {
+					weights[at] += 1 / float64(len(points))
+				}
+			}
+		}
+		a.effect.Name = p.Name
+		q.sums = append(q.sums, sum{a.effect, weights})
+	}
+	q.x = a.points(values...)
+	return q
+}

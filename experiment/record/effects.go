@@ -1,0 +1,41 @@
+package record
+
+import (
+	"math"
+
+	"example.com/kestrel/experiment/files"
+)
+
+// Effects are how large the additive parts of a kernel are, given the data.
+type Effects struct {
+	Evaluation int      `json:"evaluation"`
+	Kernel     string   `json:"kernel"` // id
+	All        []Effect `json:"all"`    // none where no part has one
+}
+
+// What effects are of.
+const (
+	EffectSlope  = "slope"  // of a straight line, for one unit of the column
+	EffectChange = "change" // of what wanders: its end less its beginning
+	EffectLevel  = "level"  // of a category, less that of the most frequent one
+	EffectPart   = "part"   // of a day, a week or a year, less the mean of the whole
+	EffectSwing  = "swing"  // of what repeats: half of its highest less its lowest
+)
+
+// Effect is one of them, in the unit of the target as it is modelled: what is expected of
+// it, and the standard deviation of that.
+type Effect struct {
+	Kind    string       `json:"kind"`
+	Part    string       `json:"component"`         // canonical expression of the part that it is of
+	Column  string       `json:"column"`            // that the part acts on
+	Name    string       `json:"name,omitempty"`    // of the level or of the part of time
+	Against string       `json:"against,omitempty"` // the most frequent level
+	Mean    files.Number `json:"mean"`
+	SD      files.Number `json:"sd"`
+}
+
+// central is how many standard deviations an interval of 95 % has on each side.
+const central = 1.96
+
+// Known reports whether the interval of 95 % does not contain 0.
+func (e *Effect) Known() bool { return math.Abs(float64(e.Mean)) > central*float64(e.SD) }
