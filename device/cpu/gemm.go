@@ -51,7 +51,7 @@ func (l *lane) GemmLower(sub []int, transA, transB bool, alpha float64, a, b, c 
 	for _, i := range sub {
 		zi := z.member(i)
 		l.level.Gemm(&l.work, simd.LowerC, transA, transB, n, n, k, alpha, x.member(i), x.cols, y.member(i), y.cols, 0, zi, n)
-		simd.ClearUp(n, zi, n)
+		l.level.ClearUp(&l.work, n, zi, n)
 	}
 }
 
@@ -86,6 +86,6 @@ func (l *lane) Syrk(sub []int, alpha float64, a device.Array, beta float64, c de
 	for _, i := range sub {
 		xi, zi := x.member(i), z.member(i)
 		l.level.Gemm(&l.work, simd.LowerC, false, true, n, n, x.cols, alpha, xi, x.cols, xi, x.cols, beta, zi, n)
-		l.level.MirrorUp(n, zi, n)
+		l.level.MirrorUp(&l.work, n, zi, n)
 	}
 }
