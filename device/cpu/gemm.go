@@ -30,9 +30,9 @@ func (l *lane) Gemm(sub []int, transA, transB bool, alpha float64, a, b device.A
 		switch {
 		case n == 1:
 			// One column is contiguous whether or not b is transposed.
-			l.level.Gemv(transA, x.rows, x.cols, alpha, xi, x.cols, yi, beta, zi)
+			l.gemv(transA, x.rows, x.cols, alpha, xi, yi, beta, zi)
 		case m == 1:
-			l.level.Gemv(!transB, y.rows, y.cols, alpha, yi, y.cols, xi, beta, zi)
+			l.gemv(!transB, y.rows, y.cols, alpha, yi, xi, beta, zi)
 		default:
 			l.level.Gemm(&l.work, simd.Full, transA, transB, m, n, k, alpha, xi, x.cols, yi, y.cols, beta, zi, n)
 		}

@@ -90,7 +90,7 @@ func TestPartsChangeNoBit(t *testing.T) {
 				}
 			}
 		}
-		if divider.parts < 20*trials {
+		if divider.parts < 3*trials {
 			t.Errorf("only %d parts", divider.parts)
 		}
 	})
