@@ -17,6 +17,7 @@ type lane struct {
 	gatherB columns
 	ys      []float64 // gathered targets
 	terms   []float64 // of a sum
+	left    func()    // what Occupy returns
 	work    simd.Workspace
 	// Operations in parts.
 	algebra   algebra
@@ -26,6 +27,10 @@ type lane struct {
 
 func newLane(level simd.Level, t *Team) *lane {
 	l := &lane{gang: newGang(t), level: level}
+	l.left = func() {
+		l.busy = false
+		l.team.leave()
+	}
 	if t.size > 1 {
 		l.algebra.gang = &l.gang
 		l.work.Divider = &l.algebra
@@ -41,10 +46,7 @@ func (l *lane) Occupy() (leave func()) {
 	}
 	l.busy = true
 	l.team.enter()
-	return func() {
-		l.busy = false
-		l.team.leave()
-	}
+	return l.left
 }
 
 // algebra lets a lane's products, solves and factorisations be divided.
