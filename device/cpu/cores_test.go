@@ -1,6 +1,7 @@
 package cpu_test
 
 import (
+	"fmt"
 	"math"
 	"math/rand/v2"
 	"testing"
@@ -37,10 +38,12 @@ func (w *workshop) random(rows, cols int) device.Array {
 }
 
 // of ends the test where there is an error instead of a value.
-func of[T any](v T, err error) func(t *testing.T) T {
-	return func(t *testing.T) T {
+func of[T any](v T, err error) func(t testing.TB) T {
+	return func(t testing.TB) T {
 		t.Helper()
-		must.OK(t, err)
+		if err != nil {
+			t.Fatal(err)
+		}
 		return v
 	}
 }
@@ -158,4 +161,56 @@ func differ(a, b []float64) int {
 		}
 	}
 	return -1
+}
+
+// BenchmarkCores has operations on one core and on two.
+func BenchmarkCores(b *testing.B) {
+	for _, size := range [][2]int{{200, 128}, {800, 128}, {800, 1024}} {
+		m, n := size[0], size[1]
+		for _, cores := range []int{1, 2} {
+			s := newBench(b, "PER*RQ+SE", 1, m, n)
+			s.l = cpu.New(cpu.Options{Lanes: 1, Team: cpu.NewTeam(cores)}).Lane(0)
+			s.ks = of(s.l.NewKernels(s.programs))(b)
+			l, sub := s.l, s.sub
+			kzz, kzx, a, bar, square := s.array(m, m), s.array(m, n), s.random(m, n), s.random(m, n), s.random(m, m)
+			factor, q, work, x := s.array(m, m), s.array(m, m), s.array(m, m), s.array(m, n)
+			mean, row, info := s.random(m, 1), s.random(1, n), s.array(1, 1)
+			l.Kernel(sub, s.ks, s.theta, s.z, s.z, kzz)
+			l.AddDiagonal(sub, kzz, 1)
+			l.Copy(sub, factor, kzz)
+			l.Cholesky(sub, factor, info)
+			first, second := s.array(m, m), s.array(m, m)
+			mu, v := s.array(1, n), s.array(1, n)
+			for _, o := range []struct {
+				name string
+				do   func()
+			}{
+				{"Kernel", func() { l.Kernel(sub, s.ks, s.theta, s.z, s.x, kzx) }},
+				{"KernelZZ", func() { l.Kernel(sub, s.ks, s.theta, s.z, s.z, q) }},
+				{"KernelGrad", func() { l.KernelGrad(sub, s.ks, s.theta, s.z, s.x, kzx, bar, s.gradTheta) }},
+				{"KernelGradZZ", func() { l.KernelGrad(sub, s.ks, s.theta, s.z, s.z, kzz, square, s.gradTheta) }},
+				{"Copy", func() { l.Copy(sub, work, kzz) }},
+				{"Cholesky", func() { l.Copy(sub, work, kzz); l.Cholesky(sub, work, info) }},
+				{"Solve", func() { l.Copy(sub, x, a); l.Solve(sub, false, factor, x) }},
+				{"SolveT", func() { l.Copy(sub, x, a); l.Solve(sub, true, factor, x) }},
+				{"SolveBoth", func() { l.Copy(sub, work, kzz); l.SolveBoth(sub, factor, work) }},
+				{"SolveVector", func() { l.Solve(sub, true, factor, mean) }},
+				{"Syrk", func() { l.Syrk(sub, 1, a, 0, q) }},
+				{"GemmLower", func() { l.GemmLower(sub, false, true, 1, a, bar, q) }},
+				{"MulLower", func() { l.MulLower(sub, true, factor, a, x) }},
+				{"Gemm", func() { l.Gemm(sub, false, false, 1, square, a, 0, x) }},
+				{"AddScaled", func() { l.AddScaled(sub, work, 1e-3, square) }},
+				{"ABar", func() { l.ABar(sub, s.ks, s.theta, 1, mean, row, a, x) }},
+				{"Predict", func() { l.Predict(sub, a, bar, mean, row, mu, v) }},
+				{"GaussKL", func() { l.GaussKL(sub, mean, factor, info, nil, work) }},
+				{"AdamLower", func() { l.AdamLower(sub, 1, 0, work, square, first, second) }},
+			} {
+				b.Run(fmt.Sprintf("%dx%d/%s/%d", m, n, o.name, cores), func(b *testing.B) {
+					for b.Loop() {
+						o.do()
+					}
+				})
+			}
+		}
+	}
 }
