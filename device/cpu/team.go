@@ -177,8 +177,8 @@ func (g *gang) do(s *scratch, i int) {
 
 const (
 	// patience is how often one looks for work, or for its end, before it rests: some
-	// 50 µs. Every now and then others may have the core.
-	patience = 400
+	// 200 µs. Every now and then others may have the core.
+	patience = 1600
 	glances  = 50 // of one look
 	offered  = 8  // looks between offers
 )

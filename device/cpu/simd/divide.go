@@ -172,13 +172,13 @@ func (p *portableProduct) Part(w *Workspace, i int) {
 	gemmPortable(w, part, p.transA, p.transB, i1-i0, j1-j0, p.k, p.alpha, a, p.lda, b, p.ldb, p.beta, p.c[i0*p.ldc+j0:], p.ldc)
 }
 
-// columns divides m columns on which the same is done, and returns into how many pieces.
+// columns divides m columns on which the same is done, and returns into how many pieces:
+// few and wide ones, since each reads all of a triangle.
 func (l Level) columns(m, cores int) int {
 	_, align := l.align()
 	panels := (m + align - 1) / align
-	// Wide ones use what they read of a triangle more often.
-	const wide = 4
-	return min(panels, max(cores, min(partsEach*cores, panels/wide)))
+	const wide = 16
+	return min(panels, cores*min(partsEach, max(1, panels/(wide*cores))))
 }
 
 // solution is a triangular solve in parts, by columns.

@@ -74,7 +74,7 @@ func (l Level) SolveBoth(w *Workspace, n int, lower []float64, ldl int, s []floa
 	// a backward solve from the last row up to row j needs no row above j.
 	l.MirrorDown(w, n, s, lds)
 	if cores := w.cores(n * n / 6 * n); cores > 1 {
-		w.half = half{l, n, partsEach * cores, lower, s, ldl, lds}
+		w.half = half{l, n, cores, lower, s, ldl, lds}
 		w.Divider.Divide(w.half.pieces, &w.half)
 	} else {
 		l.solveHalf(w, n, 0, n, lower, ldl, s, lds)
