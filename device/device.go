@@ -261,6 +261,22 @@ type Lane interface {
 	Stepper
 }
 
+// Occupier is a lane that has a core of its own, which its device lends to other lanes
+// while it has nothing to do.
+type Occupier interface {
+	// Occupy says that the lane is at work from now on, also between its operations, until
+	// leave is called. Operations of a lane that is not are carried out like any others.
+	Occupy() (leave func())
+}
+
+// Occupy does so for a lane that is an Occupier.
+func Occupy(l Lane) (leave func()) {
+	if o, ok := l.(Occupier); ok {
+		return o.Occupy()
+	}
+	return func() {}
+}
+
 // SVGP holds the fused steps of the uncollapsed local ELBO on a batch of B
 // rows (design: "Local ELBO"). n is the number of rows that the batch stands
 // for, w = n/(Bσ_n²).

@@ -383,6 +383,7 @@ func (b *StepBench) work(do benchWork) error {
 
 // work makes a lane's steps.
 func (ln *benchLane) work(b *StepBench, do benchWork) error {
+	defer device.Occupy(ln.lane)()
 	for t := do.from; t < do.from+do.steps; t++ {
 		x := device.Points{Data: b.common.train, Index: ln.index, From: t * b.setup.Batch, To: (t + 1) * b.setup.Batch}
 		for _, l := range ln.units {

@@ -253,6 +253,7 @@ func doHere(ctx context.Context, u *unit) error { return u.work(ctx) }
 
 // work does what the order says.
 func (u *unit) work(ctx context.Context) error {
+	defer device.Occupy(u.worker.lane)()
 	switch u.order.Phase {
 	case phaseSearch:
 		return u.search(ctx)

@@ -16,7 +16,7 @@ func (l *lane) MulTargets(sub []int, alpha float64, a device.Array, x device.Poi
 		want(o.shaped(m.rows, 1))
 	}
 	for _, k := range sub {
-		l.level.Gemv(false, m.rows, m.cols, alpha, m.member(k), m.cols, y, beta, o.member(k))
+		l.gemv(false, m.rows, m.cols, alpha, m.member(k), y, beta, o.member(k))
 	}
 }
 
@@ -26,11 +26,20 @@ func (l *lane) Precision(sub []int, ks device.Kernels, theta device.Array, weigh
 	o.Reshape(x.rows, x.cols)
 	for _, k := range sub {
 		w := weight / kn.noise(th, k)
-		om := o.member(k)
-		for i, v := range x.member(k) {
-			om[i] = w * v
+		to, from := o.member(k), x.member(k)
+		if l.entire(len(to)) {
+			scale(w, from, to)
+		} else {
+			l.stretch(len(to), 1, stretches{do: stretchScale, a: to, b: from, x: w})
 		}
-		addDiagonal(om, x.rows, 1)
+		addDiagonal(to, x.rows, 1)
+	}
+}
+
+func scale(w float64, from, to []float64) {
+	to = to[:len(from)]
+	for i, v := range from {
+		to[i] = w * v
 	}
 }
 
@@ -58,7 +67,7 @@ func (l *lane) Residual(sub []int, x device.Points, kzx, beta, r device.Array) {
 	for _, k := range sub {
 		om := o.member(k)
 		copy(om, y)
-		l.level.Gemv(true, m.rows, m.cols, -1, m.member(k), m.cols, b.member(k), 1, om)
+		l.gemv(true, m.rows, m.cols, -1, m.member(k), b.member(k), 1, om)
 	}
 }
 
@@ -67,10 +76,18 @@ func (l *lane) BarKzx(sub []int, ks device.Kernels, theta device.Array, beta, r,
 	want(b.shaped(o.rows, 1) && res.shaped(1, o.cols))
 	for _, k := range sub {
 		w := 1 / kn.noise(th, k)
-		bm, rm, om := b.member(k), res.member(k), o.member(k)
-		for i, bi := range bm {
-			l.level.Axpby(w*bi, w, rm, om[i*o.cols:(i+1)*o.cols])
+		s := stretches{do: stretchBarKzx, level: l.level, a: b.member(k), b: res.member(k), c: o.member(k), x: w, cols: o.cols}
+		if l.entire(len(s.c)) {
+			stretchBarKzx(&s, 0, o.rows)
+		} else {
+			l.stretch(o.rows, o.cols, s)
 		}
+	}
+}
+
+func stretchBarKzx(s *stretches, from, to int) {
+	for i := from; i < to; i++ {
+		s.level.Axpby(s.x*s.a[i], s.x, s.b, s.c[i*s.cols:(i+1)*s.cols])
 	}
 }
 
@@ -81,7 +98,7 @@ func (l *lane) Sum(sub []int, squares bool, a, out device.Array) {
 		m := x.member(k)
 		s := 0.0
 		if squares {
-			s = l.level.Dot(m, m)
+			s = l.dot(m, m)
 		} else {
 			s = sum(m)
 		}
@@ -109,7 +126,7 @@ func (l *lane) Dot(sub []int, a, b, out device.Array) {
 	x, y, o := arr(a), arr(b), arr(out)
 	want(x.rows*x.cols == y.rows*y.cols && o.shaped(1, 1))
 	for _, k := range sub {
-		o.member(k)[0] += l.level.Dot(x.member(k), y.member(k))
+		o.member(k)[0] += l.dot(x.member(k), y.member(k))
 	}
 }
 

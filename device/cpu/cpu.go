@@ -1,5 +1,8 @@
 // Package cpu is the device of pure Go: every lane is one core, and every
-// operation runs to its end inside the call, on the caller's goroutine.
+// operation runs to its end inside the call, on the caller's goroutine and, where it is
+// large and there are cores without work, on others. Results do not depend on that, bit
+// for bit: what is divided is where results are written, never a sum, unless it has the
+// same parts on one core.
 package cpu
 
 import (
@@ -16,6 +19,9 @@ import (
 type Options struct {
 	Lanes int        // number of lanes; 0: runtime.GOMAXPROCS(0)
 	Level simd.Level // instruction set; simd.Auto: the machine's best
+	// Team is what the lanes take cores for large operations from, with the lanes of other
+	// devices; nil: a team of their own, of as many cores as lanes.
+	Team *Team
 }
 
 // Device is the CPU.
@@ -33,9 +39,12 @@ func New(o Options) *Device {
 	if o.Level == simd.Auto {
 		o.Level = simd.Best()
 	}
+	if o.Team == nil {
+		o.Team = NewTeam(n)
+	}
 	d := &Device{lanes: make([]*lane, n), level: o.Level}
 	for i := range d.lanes {
-		d.lanes[i] = &lane{level: o.Level}
+		d.lanes[i] = newLane(o.Level, o.Team)
 	}
 	return d
 }
@@ -56,8 +65,13 @@ func (d *Device) Info() device.Info {
 // Lane returns lane i.
 func (d *Device) Lane(i int) device.Lane { return d.lanes[i] }
 
-// Close has nothing to give back.
-func (d *Device) Close() error { return nil }
+// Close waits until the lanes' helpers have ended.
+func (d *Device) Close() error {
+	for _, l := range d.lanes {
+		l.rest()
+	}
+	return nil
+}
 
 // data holds the points column by column, so that the loops over a kernel
 // matrix's columns read contiguous memory.

@@ -30,9 +30,9 @@ func (l *lane) Gemm(sub []int, transA, transB bool, alpha float64, a, b device.A
 		switch {
 		case n == 1:
 			// One column is contiguous whether or not b is transposed.
-			l.level.Gemv(transA, x.rows, x.cols, alpha, xi, x.cols, yi, beta, zi)
+			l.gemv(transA, x.rows, x.cols, alpha, xi, yi, beta, zi)
 		case m == 1:
-			l.level.Gemv(!transB, y.rows, y.cols, alpha, yi, y.cols, xi, beta, zi)
+			l.gemv(!transB, y.rows, y.cols, alpha, yi, xi, beta, zi)
 		default:
 			l.level.Gemm(&l.work, simd.Full, transA, transB, m, n, k, alpha, xi, x.cols, yi, y.cols, beta, zi, n)
 		}
@@ -51,7 +51,7 @@ func (l *lane) GemmLower(sub []int, transA, transB bool, alpha float64, a, b, c 
 	for _, i := range sub {
 		zi := z.member(i)
 		l.level.Gemm(&l.work, simd.LowerC, transA, transB, n, n, k, alpha, x.member(i), x.cols, y.member(i), y.cols, 0, zi, n)
-		simd.ClearUp(n, zi, n)
+		l.level.ClearUp(&l.work, n, zi, n)
 	}
 }
 
@@ -86,6 +86,6 @@ func (l *lane) Syrk(sub []int, alpha float64, a device.Array, beta float64, c de
 	for _, i := range sub {
 		xi, zi := x.member(i), z.member(i)
 		l.level.Gemm(&l.work, simd.LowerC, false, true, n, n, x.cols, alpha, xi, x.cols, xi, x.cols, beta, zi, n)
-		l.level.MirrorUp(n, zi, n)
+		l.level.MirrorUp(&l.work, n, zi, n)
 	}
 }

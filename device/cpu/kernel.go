@@ -107,8 +107,8 @@ func (t *tile) run(b *bound) {
 	t.buf = t.scratch
 	if b.tape != nil {
 		n := b.p.slots * t.padded
-		t.buf = b.tape[b.at : b.at+n]
-		b.at += n
+		at := b.p.slots * t.at
+		t.buf = b.tape[at : at+n]
 	}
 }
 
@@ -160,18 +160,27 @@ func (l *lane) Kernel(sub []int, ks device.Kernels, theta device.Array, a, b dev
 		bounds[i].member = o.member(k)
 		bounds[i].tape = o.record(k, bounds[i].p.slots*p.entries())
 	}
-	for p.next(t) {
-		for i := range bounds {
-			b := &bounds[i]
-			t.run(b)
-			t.aux = b.tape != nil
-			t.values(&p, b.member)
-		}
+	if p.large() && l.cores() > 1 {
+		l.inParts(p, valueTiles, 0)
+	} else {
+		valueTiles(t, &p)
 	}
-	weigh(sub, a, b, o)
+	l.weigh(sub, a, b, o)
 	for i, k := range sub {
 		if bounds[i].tape != nil {
 			o.tapes[k].set(kn, th.member(k), a, b)
+		}
+	}
+}
+
+// valueTiles computes the values of a pass, or of a part of it.
+func valueTiles(t *tile, p *pass) {
+	for p.next(t) {
+		for i := range t.bounds {
+			b := &t.bounds[i]
+			t.run(b)
+			t.aux = b.tape != nil
+			t.values(p, b.member)
 		}
 	}
 }
@@ -188,16 +197,25 @@ func (l *lane) KernelGrad(sub []int, ks device.Kernels, theta device.Array, a, b
 		bounds[i].member, bounds[i].grad = weighed(br.member(k), byRow, byCol, p.cols), g.member(k)
 		bounds[i].tape = km.played(k, kn, th.member(k), a, b)
 	}
+	if p.large() {
+		l.inParts(p, gradTiles, kn.params)
+	} else {
+		gradTiles(t, &p)
+	}
+}
+
+// gradTiles adds the gradients of a pass, or of a part of it.
+func gradTiles(t *tile, p *pass) {
 	for p.next(t) {
-		for i := range bounds {
-			b := &bounds[i]
+		for i := range t.bounds {
+			b := &t.bounds[i]
 			t.run(b)
 			if b.tape == nil {
 				t.forward(nil)
 			} else {
 				t.combine(nil)
 			}
-			t.backward(t.gatherAdjoint(&p, b.member), leafBackward)
+			t.backward(t.gatherAdjoint(p, b.member), leafBackward)
 		}
 	}
 }
@@ -277,11 +295,17 @@ func (l *lane) KernelInputGrad(sub []int, ks device.Kernels, theta device.Array,
 		bounds[i].member = weighed(br.member(k), byRow, byCol, p.cols)
 		bounds[i].grad, bounds[i].inputs = t.lost, g.member(k)
 	}
+	inputTiles(t, &p)
+}
+
+// inputTiles adds the gradients by the points of a.
+func inputTiles(t *tile, p *pass) {
 	for p.next(t) {
-		for i := range bounds {
-			t.run(&bounds[i])
+		for i := range t.bounds {
+			b := &t.bounds[i]
+			t.run(b)
 			t.forward(nil)
-			t.backward(t.gatherAdjoint(&p, bounds[i].member), leafInputGrad)
+			t.backward(t.gatherAdjoint(p, b.member), leafInputGrad)
 		}
 	}
 }

@@ -7,15 +7,62 @@ import (
 	"example.com/kestrel/device/cpu/simd"
 )
 
-// lane is one core's queue; it holds the scratch memory of its operations.
+// lane is one core's queue; it holds the scratch memory of its operations. Large ones are
+// done in parts, for which it has helpers while there are cores without work.
 type lane struct {
+	gang
 	level   simd.Level
 	tile    tile
 	gatherA columns
 	gatherB columns
 	ys      []float64 // gathered targets
+	terms   []float64 // of a sum
+	left    func()    // what Occupy returns
 	work    simd.Workspace
+	// Operations in parts.
+	algebra   algebra
+	tiles     tileParts
+	stretched stretches
 }
+
+func newLane(level simd.Level, t *Team) *lane {
+	l := &lane{gang: newGang(t), level: level}
+	l.left = func() {
+		l.busy = false
+		l.team.leave()
+	}
+	if t.size > 1 {
+		l.algebra.gang = &l.gang
+		l.work.Divider = &l.algebra
+	}
+	return l
+}
+
+// Occupy says that the lane is at work from now on, with what is between its operations,
+// until leave is called.
+func (l *lane) Occupy() (leave func()) {
+	if l.busy {
+		return func() {}
+	}
+	l.busy = true
+	l.team.enter()
+	return l.left
+}
+
+// algebra lets a lane's products, solves and factorisations be divided.
+type algebra struct {
+	gang *gang
+	of   simd.Parts // in hand
+}
+
+func (a *algebra) Cores() int { return a.gang.cores() }
+
+func (a *algebra) Divide(n int, of simd.Parts) {
+	a.of = of
+	a.gang.divide(n, a)
+}
+
+func (a *algebra) part(s *scratch, i int) { a.of.Part(&s.work, i) }
 
 func (l *lane) NewArray(count, rows, cols int) (device.Array, error) {
 	if count < 0 || rows < 0 || cols < 0 {
@@ -64,7 +111,12 @@ func (l *lane) Copy(sub []int, dst, src device.Array) {
 	d, s := arr(dst), arr(src)
 	d.Reshape(s.rows, s.cols)
 	for _, k := range sub {
-		copy(d.member(k), s.member(k))
+		to, from := d.member(k), s.member(k)
+		if l.entire(len(to)) {
+			copy(to, from)
+		} else {
+			l.stretch(len(to), 1, stretches{do: stretchCopy, a: to, b: from})
+		}
 	}
 }
 
@@ -72,8 +124,10 @@ func (l *lane) Fill(sub []int, a device.Array, value float64) {
 	x := arr(a)
 	for _, k := range sub {
 		m := x.member(k)
-		for i := range m {
-			m[i] = value
+		if l.entire(len(m)) {
+			fill(m, value)
+		} else {
+			l.stretch(len(m), 1, stretches{do: stretchFill, a: m, x: value})
 		}
 	}
 }
@@ -93,7 +147,12 @@ func (l *lane) AddScaled(sub []int, dst device.Array, alpha float64, src device.
 	d, s := arr(dst), arr(src)
 	want(d.shaped(s.rows, s.cols))
 	for _, k := range sub {
-		l.level.Axpy(alpha, s.member(k), d.member(k))
+		to, from := d.member(k), s.member(k)
+		if l.entire(len(to)) {
+			l.level.Axpy(alpha, from, to)
+		} else {
+			l.stretch(len(to), 1, stretches{do: stretchAxpy, a: to, b: from, x: alpha})
+		}
 	}
 }
 

@@ -40,14 +40,27 @@ func weighMatrix(m, byRow, byCol []float64, cols int) {
 
 // weigh multiplies members of a matrix of kernel values by the factors of the points that
 // it is between.
-func weigh(sub []int, a, b device.Points, out *array) {
+func (l *lane) weigh(sub []int, a, b device.Points, out *array) {
 	byRow, byCol := scales(a), scales(b)
 	if byRow == nil && byCol == nil {
 		return
 	}
 	for _, k := range sub {
-		weighMatrix(out.member(k), byRow, byCol, b.Len())
+		m := out.member(k)
+		if l.entire(len(m)) {
+			weighMatrix(m, byRow, byCol, out.cols)
+		} else {
+			l.stretch(out.rows, out.cols, stretches{do: stretchWeigh, a: m, b: byRow, c: byCol, cols: out.cols})
+		}
 	}
+}
+
+func stretchWeigh(s *stretches, from, to int) {
+	byRow := s.b
+	if byRow != nil {
+		byRow = byRow[from:to]
+	}
+	weighMatrix(s.a[from*s.cols:to*s.cols], byRow, s.c, s.cols)
 }
 
 // weighed is a copy of a member of derivatives by such a matrix, which are then those by

@@ -17,6 +17,7 @@ type bench struct {
 	tb         testing.TB
 	l          device.Lane
 	d          device.Data
+	programs   []*kernelspace.Program
 	ks         device.Kernels
 	theta      device.Array
 	gradTheta  device.Array
@@ -49,8 +50,8 @@ func newBench(tb testing.TB, expr string, dim, inducing, rows int) *bench {
 	if err != nil {
 		tb.Fatal(err)
 	}
-	b := &bench{tb: tb, l: dev.Lane(0), d: d, sub: []int{0}, inducing: inducing}
-	if b.ks, err = b.l.NewKernels([]*kernelspace.Program{p}); err != nil {
+	b := &bench{tb: tb, l: dev.Lane(0), d: d, sub: []int{0}, inducing: inducing, programs: []*kernelspace.Program{p}}
+	if b.ks, err = b.l.NewKernels(b.programs); err != nil {
 		tb.Fatal(err)
 	}
 	b.z = device.Points{Data: d, To: inducing}

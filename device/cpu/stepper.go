@@ -17,7 +17,12 @@ func (l *lane) Adam(sub []int, t int, rate float64, stride, x, grad, m1, m2 devi
 		if sa != nil {
 			stride = sa.member(k)
 		}
-		l.level.Adam(step, stride, xa.member(k), ga.member(k), ma.member(k), va.member(k))
+		x, g, m, v := xa.member(k), ga.member(k), ma.member(k), va.member(k)
+		if stride != nil || l.entire(len(x)) {
+			l.level.Adam(step, stride, x, g, m, v)
+		} else {
+			l.stretch(len(x), 1, stretches{do: stretchAdam, adam: step, a: x, b: g, c: m, d: v})
+		}
 	}
 }
 
@@ -27,12 +32,25 @@ func (l *lane) AdamLower(sub []int, t int, rate float64, x, grad, m1, m2 device.
 	want(xa.cols == n && ga.shaped(n, n) && ma.shaped(n, n) && va.shaped(n, n))
 	step := simd.NewAdam(t, rate)
 	for _, k := range sub {
-		xm, gm, mm, vm := xa.member(k), ga.member(k), ma.member(k), va.member(k)
-		for i := range n {
-			// Rows of n entries, of which i+1 count.
-			a, b := i*n, i*n+i+1
-			l.level.Adam(step, nil, xm[a:b], gm[a:b], mm[a:b], vm[a:b])
+		s := stretches{do: stretchAdamLower, level: l.level, adam: step, cols: n,
+			a: xa.member(k), b: ga.member(k), c: ma.member(k), d: va.member(k)}
+		if l.entire(n * n / 2) {
+			stretchAdamLower(&s, 0, n)
+		} else {
+			l.stretch(n, n/2, s)
 		}
+	}
+}
+
+func stretchAdam(s *stretches, from, to int) {
+	s.level.Adam(s.adam, nil, s.a[from:to], s.b[from:to], s.c[from:to], s.d[from:to])
+}
+
+func stretchAdamLower(s *stretches, from, to int) {
+	for i := from; i < to; i++ {
+		// Rows of n entries, of which i+1 count.
+		a, b := i*s.cols, i*s.cols+i+1
+		s.level.Adam(s.adam, nil, s.a[a:b], s.b[a:b], s.c[a:b], s.d[a:b])
 	}
 }
 

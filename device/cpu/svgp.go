@@ -21,9 +21,20 @@ func (l *lane) Predict(sub []int, a, ca, m, kdiag, mu, v device.Array) {
 		xm, ym, mm, um, wm := x.member(k), y.member(k), mean.member(k), u.member(k), w.member(k)
 		clear(um)
 		copy(wm, kd.member(k))
-		for i := range rows {
-			l.level.Marginals(mm[i], xm[i*cols:(i+1)*cols], ym[i*cols:(i+1)*cols], um, wm)
+		s := stretches{do: stretchMarginals, level: l.level, a: xm, b: ym, c: um, d: wm, e: mm, cols: cols}
+		if l.entire(len(xm)) {
+			stretchMarginals(&s, 0, cols)
+		} else {
+			l.stretch(cols, rows, s)
 		}
+	}
+}
+
+// stretchMarginals is of columns.
+func stretchMarginals(s *stretches, from, to int) {
+	for i, m := range s.e {
+		row := i * s.cols
+		s.level.Marginals(m, s.a[row+from:row+to], s.b[row+from:row+to], s.c[from:to], s.d[from:to])
 	}
 }
 
@@ -73,20 +84,31 @@ func (l *lane) ABar(sub []int, ks device.Kernels, theta device.Array, n float64,
 	want(s.shaped(rows, cols) && mean.shaped(rows, 1) && res.shaped(1, cols))
 	for _, k := range sub {
 		w := n / (float64(cols) * kn.noise(th, k))
-		mm, rm, xm, sm := mean.member(k), res.member(k), x.member(k), s.member(k)
-		for i := range rows {
-			l.level.ABar(w, mm[i], rm, xm[i*cols:(i+1)*cols], sm[i*cols:(i+1)*cols])
+		do := stretches{do: stretchABar, level: l.level, a: mean.member(k), b: res.member(k), c: x.member(k), d: s.member(k), x: w, cols: cols}
+		if l.entire(rows * cols) {
+			stretchABar(&do, 0, rows)
+		} else {
+			l.stretch(rows, cols, do)
 		}
 	}
 }
 
-func (l *lane) Weight(sub []int, ks device.Kernels, theta device.Array, n float64, rows int, scale float64, a device.Array) {
+func stretchABar(s *stretches, from, to int) {
+	for i := from; i < to; i++ {
+		row := i * s.cols
+		s.level.ABar(s.x, s.a[i], s.b, s.c[row:row+s.cols], s.d[row:row+s.cols])
+	}
+}
+
+func (l *lane) Weight(sub []int, ks device.Kernels, theta device.Array, n float64, rows int, times float64, a device.Array) {
 	kn, th, x := kern(ks), arr(theta), arr(a)
 	for _, k := range sub {
-		w := scale * n / (float64(rows) * kn.noise(th, k))
+		w := times * n / (float64(rows) * kn.noise(th, k))
 		m := x.member(k)
-		for i := range m {
-			m[i] *= w
+		if l.entire(len(m)) {
+			scale(w, m, m)
+		} else {
+			l.stretch(len(m), 1, stretches{do: stretchScale, a: m, b: m, x: w})
 		}
 	}
 }
@@ -97,25 +119,39 @@ func (l *lane) GaussKL(sub []int, m, c, value, gradM, gradC device.Array) {
 	want(mean.shaped(n, 1) && root.shaped(n, n) && val.shaped(1, 1))
 	want((gm == nil || gm.shaped(n, 1)) && (gc == nil || gc.shaped(n, n)))
 	for _, k := range sub {
-		mm, cm := mean.member(k), root.member(k)
+		l.terms = grow(l.terms, n)
+		s := stretches{do: stretchKL, level: l.level, a: l.terms, b: mean.member(k), c: root.member(k), cols: n}
+		if gc != nil {
+			s.d = gc.member(k)
+		}
+		if l.entire(n * n / 2) {
+			stretchKL(&s, 0, n)
+		} else {
+			l.stretch(n, n/2, s)
+		}
 		kl := 0.0
-		for i := range n {
-			row := cm[i*n : i*n+i+1]
-			kl += mm[i]*mm[i] + l.level.Dot(row, row) - 1 - 2*math.Log(math.Abs(row[i]))
+		for _, v := range l.terms {
+			kl += v
 		}
 		val.member(k)[0] -= kl / 2
 		if gm != nil {
 			g := gm.member(k)
-			for i, x := range mm {
+			for i, x := range mean.member(k) {
 				g[i] -= x
 			}
 		}
-		if gc != nil {
-			g := gc.member(k)
-			for i := range n {
-				l.level.Axpy(-1, cm[i*n:i*n+i+1], g[i*n:i*n+i+1])
-				g[i*n+i] += 1 / cm[i*n+i] // C⁻ᵀ is upper triangular
-			}
+	}
+}
+
+// stretchKL is of rows: their terms of twice the KL into a, the gradient by C into d.
+func stretchKL(s *stretches, from, to int) {
+	for i := from; i < to; i++ {
+		at := i * s.cols
+		row := s.c[at : at+i+1]
+		s.a[i] = s.b[i]*s.b[i] + s.level.Dot(row, row) - 1 - 2*math.Log(math.Abs(row[i]))
+		if s.d != nil {
+			s.level.Axpy(-1, row, s.d[at:at+i+1])
+			s.d[at+i] += 1 / row[i] // C⁻ᵀ is upper triangular
 		}
 	}
 }

@@ -19,10 +19,13 @@ type tile struct {
 	squares  []square // of a symmetric matrix
 	w        int      // entries
 	padded   int
-	same     bool // a's points are b's: row i and column i are one point
-	diag     bool // entries k(x_j,x_j), j = from, …
-	aux      bool // also compute what the gradient needs
-	serial   int  // of the tile, by which features know whether they are up to date
+	at       int   // entries of the tiles before
+	same     bool  // a's points are b's: row i and column i are one point
+	diag     bool  // entries k(x_j,x_j), j = from, …
+	aux      bool  // also compute what the gradient needs
+	serial   int   // of the tile, by which features know whether they are up to date
+	pass     int   // of the passes that are made in parts
+	followed *tile // the one for which this one does parts of such a pass
 
 	xa, xb   [][]float64 // the points of a and b, by column
 	deltas   []shared    // differences, by column
@@ -73,11 +76,10 @@ type bound struct {
 	grad   []float64      // where parameter gradients are added
 	inputs []float64      // where gradients by the points of a are added
 	tape   []float64      // nil: none
-	at     int            // where in the tape the next tile begins
 }
 
 func (b *bound) bind(p *plan, theta []float64) {
-	b.p, b.theta, b.tape, b.at = p, theta, nil, 0
+	b.p, b.theta, b.tape = p, theta, nil
 	b.coef = grow(b.coef, len(theta))
 	copy(b.coef, theta)
 	for i := range p.leaves {

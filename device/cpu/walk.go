@@ -20,6 +20,8 @@ type pass struct {
 	rows, cols int
 	symmetric  bool
 	i, j       int // where the next tile begins
+	at         int // entries before it, with padding
+	end        int // of them before the pass ends, of a part of a pass
 }
 
 // square is a block of a symmetric matrix in a tile: rows i to i+h, columns j
@@ -47,6 +49,9 @@ func (p pass) entries() int {
 // It returns false after the last tile.
 func (p *pass) next(t *tile) bool {
 	t.segments, t.squares, t.w = t.segments[:0], t.squares[:0], 0
+	if p.end > 0 && p.at >= p.end {
+		return false
+	}
 	if p.symmetric {
 		p.nextSquares(t)
 	} else {
@@ -60,15 +65,28 @@ func (p *pass) next(t *tile) bool {
 		}
 	}
 	t.padded = simd.Padded(t.w)
+	t.at = p.at
+	p.at += t.padded
 	t.serial++
 	return t.w > 0
 }
 
+// square returns the next block, if it goes into a tile that has at entries.
+func (p *pass) square(at int) (s square, ok bool) {
+	s = square{i: p.i, j: p.j, h: min(blockSide, p.rows-p.i), w: blockSide, at: at}
+	if at+s.entries() > tileWidth {
+		return s, false
+	}
+	if p.j += blockSide; p.j > p.i {
+		p.i, p.j = p.i+blockSide, 0
+	}
+	return s, true
+}
+
 func (p *pass) nextSquares(t *tile) {
 	for p.i < p.rows {
-		s := square{i: p.i, j: p.j, h: min(blockSide, p.rows-p.i), w: blockSide, at: t.w}
-		n := s.entries()
-		if t.w+n > tileWidth {
+		s, ok := p.square(t.w)
+		if !ok {
 			return
 		}
 		t.squares = append(t.squares, s)
@@ -81,10 +99,28 @@ func (p *pass) nextSquares(t *tile) {
 			t.segments = append(t.segments, simd.Segment{Row: int32(s.i + r), Col: int32(s.j), N: int32(w), At: int32(at)})
 			at += w
 		}
-		t.w += n
-		if p.j += blockSide; p.j > p.i {
-			p.i, p.j = p.i+blockSide, 0
+		t.w += s.entries()
+	}
+}
+
+// skip goes past a number of tiles.
+func (p *pass) skip(tiles int) {
+	if !p.symmetric {
+		entry := p.i*p.cols + p.j + tiles*tileWidth
+		p.i, p.j = min(p.rows, entry/p.cols), entry%p.cols
+		p.at += tiles * tileWidth
+		return
+	}
+	for ; tiles > 0 && p.i < p.rows; tiles-- {
+		w := 0
+		for p.i < p.rows {
+			s, ok := p.square(w)
+			if !ok {
+				break
+			}
+			w += s.entries()
 		}
+		p.at += simd.Padded(w)
 	}
 }
 

@@ -27,9 +27,21 @@ func (e *PanicError) Error() string {
 // program, becomes a PanicError.
 func Do(f func() error) (err error) {
 	defer func() {
-		if p := recover(); p != nil {
-			err = &PanicError{Value: fmt.Sprint(p), Stack: debug.Stack()}
+		if p := Caught(recover()); p != nil {
+			err = p
 		}
 	}()
 	return f()
+}
+
+// Caught makes an error of what recover returns, nil of nil. A PanicError is returned as
+// it is: who has caught it on another goroutine passes it on by a panic.
+func Caught(recovered any) *PanicError {
+	switch p := recovered.(type) {
+	case nil:
+		return nil
+	case *PanicError:
+		return p
+	}
+	return &PanicError{Value: fmt.Sprint(recovered), Stack: debug.Stack()}
 }

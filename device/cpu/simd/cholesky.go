@@ -17,16 +17,16 @@ const factorBlock = 64
 func (l Level) Cholesky(w *Workspace, n int, a []float64, lda int) int {
 	if !l.assembly() {
 		failed := choleskyPortable(w, n, a, lda)
-		ClearUp(n, a, lda)
+		l.ClearUp(w, n, a, lda)
 		return failed
 	}
-	l.MirrorUp(n, a, lda)
+	l.MirrorUp(w, n, a, lda)
 	w.inv = grow(w.inv, n)
 	if failed := l.factorise(w, n, a, lda); failed > 0 {
 		return failed
 	}
-	l.MirrorDown(n, a, lda)
-	ClearUp(n, a, lda)
+	l.MirrorDown(w, n, a, lda)
+	l.ClearUp(w, n, a, lda)
 	return 0
 }
 

@@ -6,7 +6,16 @@ package simd
 // panels of the operands, inverses of a diagonal. The zero value works; it must
 // not be used by two goroutines at once.
 type Workspace struct {
-	a, b, inv []float64
+	// Divider has large operations done in parts; nil: they are done at once.
+	Divider Divider
+
+	a, b, inv        []float64
+	product          product // operations in parts
+	portableProduct  portableProduct
+	solution         solution
+	portableSolution portableSolution
+	half             half
+	triangle         triangle
 }
 
 func grow(s []float64, n int) []float64 {
@@ -107,6 +116,11 @@ func (l Level) Gemm(w *Workspace, part Part, transA, transB bool, m, n, k int, a
 
 // gemm computes c = alpha a b, or c += alpha a b; c has unit column stride.
 func (l Level) gemm(w *Workspace, part Part, m, n, k int, alpha float64, a, b matrix, add bool, c matrix) {
+	if cores := w.cores(m * n * k); cores > 1 && part.divides(m, n) {
+		w.product = product{l.blocks(part, m, n, k, cores), l, k, alpha, a, b, add, c}
+		w.Divider.Divide(w.product.count(), &w.product)
+		return
+	}
 	mr, nr := l.mr(), l.nr()
 	packB := b.cs != 1 || m > 4*mr && k*n > 4096
 	packA := a.cs != 1 && k > 48 && n > nr

@@ -252,6 +252,7 @@ func TestCholesky(t *testing.T) {
 func TestTransposes(t *testing.T) {
 	eachLevel(t, func(t *testing.T, l Level) {
 		r := rand.New(rand.NewPCG(11, 12))
+		var w Workspace
 		for _, n := range sizes {
 			for _, m := range []int{1, 5, 8, 37} {
 				src, dst := randomMatrix(r, n*m), make([]float64, n*m)
@@ -266,8 +267,8 @@ func TestTransposes(t *testing.T) {
 			}
 			a := randomMatrix(r, n*n)
 			up, down := append([]float64(nil), a...), append([]float64(nil), a...)
-			l.MirrorUp(n, up, n)
-			l.MirrorDown(n, down, n)
+			l.MirrorUp(&w, n, up, n)
+			l.MirrorDown(&w, n, down, n)
 			for i := range n {
 				for j := range n {
 					if up[i*n+j] != a[max(i, j)*n+min(i, j)] || down[i*n+j] != a[min(i, j)*n+max(i, j)] {

@@ -33,6 +33,11 @@ func trans(t bool) blas.Transpose {
 // leaves out whole panels.
 func gemmPortable(w *Workspace, part Part, transA, transB bool, m, n, k int, alpha float64,
 	a []float64, lda int, b []float64, ldb int, beta float64, c []float64, ldc int) {
+	if cores := w.cores(m * n * k); cores > 1 && part.divides(m, n) {
+		w.portableProduct = portableProduct{Portable.blocks(part, m, n, k, cores), transA, transB, k, alpha, beta, a, b, c, lda, ldb, ldc}
+		w.Divider.Divide(w.portableProduct.count(), &w.portableProduct)
+		return
+	}
 	if transA && transB {
 		// gonum's loop for this case has stride ldb inside; transposing b once
 		// costs little.

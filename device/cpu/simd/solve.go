@@ -12,6 +12,11 @@ func (l Level) Solve(w *Workspace, trans bool, n, m int, lower []float64, ldl in
 		return
 	}
 	if !l.assembly() {
+		if cores := w.cores(n * n / 2 * m); cores > 1 && m > panelCols {
+			w.portableSolution = portableSolution{trans, n, m, l.columns(m, cores), lower, b, ldl, ldb}
+			w.Divider.Divide(w.portableSolution.pieces, &w.portableSolution)
+			return
+		}
 		solvePortable(w, trans, n, m, lower, ldl, b, ldb)
 		return
 	}
@@ -34,6 +39,11 @@ func (w *Workspace) invert(n int, t matrix) {
 
 // solveLower computes b = T⁻¹b, b with unit column stride.
 func (l Level) solveLower(w *Workspace, n, m int, t, b matrix) {
+	if cores := w.cores(n * n / 2 * m); cores > 1 && m > l.nr() {
+		w.solution = solution{l, n, m, l.columns(m, cores), t, b}
+		w.Divider.Divide(w.solution.pieces, &w.solution)
+		return
+	}
 	if n > solveBlock {
 		n1 := (n/2 + l.mr() - 1) / l.mr() * l.mr()
 		l.solveLower(w, n1, m, t, b)
@@ -58,27 +68,43 @@ func (l Level) solveLower(w *Workspace, n, m int, t, b matrix) {
 // is read, by the symmetric L⁻ᵀ s L⁻¹. It costs 4/3 n³ multiplications and
 // additions: a solve for all of s, and one for half of the result.
 func (l Level) SolveBoth(w *Workspace, n int, lower []float64, ldl int, s []float64, lds int) {
-	l.MirrorUp(n, s, lds)
+	l.MirrorUp(w, n, s, lds)
 	l.Solve(w, true, n, n, lower, ldl, s, lds)
 	// s is now L⁻ᵀ s; its transpose's lower triangle is enough, since column j of
 	// a backward solve from the last row up to row j needs no row above j.
-	l.MirrorDown(n, s, lds)
-	l.solveHalf(w, n, lower, ldl, s, lds)
-	l.MirrorUp(n, s, lds)
+	l.MirrorDown(w, n, s, lds)
+	if cores := w.cores(n * n / 6 * n); cores > 1 {
+		w.half = half{l, n, cores, lower, s, ldl, lds}
+		w.Divider.Divide(w.half.pieces, &w.half)
+	} else {
+		l.solveHalf(w, n, 0, n, lower, ldl, s, lds)
+	}
+	l.MirrorUp(w, n, s, lds)
 }
 
-// solveHalf computes the lower triangle of L⁻ᵀs from that of s.
-func (l Level) solveHalf(w *Workspace, n int, lower []float64, ldl int, s []float64, lds int) {
+// halfColumns is what columns from and to of solveHalf are multiples of.
+const halfColumns = 8
+
+// solveHalf computes columns from to to, less to itself, of the lower triangle of L⁻ᵀs
+// from that of s. No column needs another, and each is computed as in all of them.
+func (l Level) solveHalf(w *Workspace, n, from, to int, lower []float64, ldl int, s []float64, lds int) {
 	if n <= 32 {
-		for j := 0; j < n; j += 8 {
-			l.Solve(w, true, n-j, min(8, n-j), lower[j*ldl+j:], ldl, s[j*lds+j:], lds)
+		for j := from; j < to; j += halfColumns {
+			l.Solve(w, true, n-j, min(halfColumns, n-j), lower[j*ldl+j:], ldl, s[j*lds+j:], lds)
 		}
 		return
 	}
-	n1 := (n/2 + 7) / 8 * 8
-	l21, l22, s21, s22 := lower[n1*ldl:], lower[n1*ldl+n1:], s[n1*lds:], s[n1*lds+n1:]
-	l.solveHalf(w, n-n1, l22, ldl, s22, lds)
-	l.Solve(w, true, n-n1, n1, l22, ldl, s21, lds)
-	l.Gemm(w, LowerC, true, false, n1, n1, n-n1, -1, l21, ldl, s21, lds, 1, s, lds)
-	l.solveHalf(w, n1, lower, ldl, s, lds)
+	n1 := (n/2 + halfColumns - 1) / halfColumns * halfColumns
+	l22 := lower[n1*ldl+n1:]
+	if to > n1 {
+		l.solveHalf(w, n-n1, max(0, from-n1), to-n1, l22, ldl, s[n1*lds+n1:], lds)
+	}
+	if from >= n1 {
+		return
+	}
+	to = min(to, n1)
+	l21, s21 := lower[n1*ldl+from:], s[n1*lds+from:]
+	l.Solve(w, true, n-n1, to-from, l22, ldl, s21, lds)
+	l.Gemm(w, LowerC, true, false, n1-from, to-from, n-n1, -1, l21, ldl, s21, lds, 1, s[from*lds+from:], lds)
+	l.solveHalf(w, n1, from, to, lower, ldl, s, lds)
 }

@@ -39,9 +39,14 @@ func (l Level) transposeTile(rows, cols int, dst []float64, ldd int, src []float
 }
 
 // MirrorUp copies the lower triangle of a (n x n) to the upper one.
-func (l Level) MirrorUp(n int, a []float64, lda int) {
+func (l Level) MirrorUp(w *Workspace, n int, a []float64, lda int) {
+	l.onTriangle(w, mirrorUp, n, a, lda)
+}
+
+// mirrorUp copies rows of the lower triangle, from on a multiple of the tiles.
+func mirrorUp(l Level, from, to, n int, a []float64, lda int) {
 	v := l.tile()
-	for i := 0; i < n; i += v {
+	for i := from; i < to; i += v {
 		rows := min(v, n-i)
 		for j := 0; j < i; j += v {
 			l.transposeTile(rows, v, a[j*lda+i:], lda, a[i*lda+j:], lda)
@@ -55,9 +60,13 @@ func (l Level) MirrorUp(n int, a []float64, lda int) {
 }
 
 // MirrorDown copies the upper triangle of a (n x n) to the lower one.
-func (l Level) MirrorDown(n int, a []float64, lda int) {
+func (l Level) MirrorDown(w *Workspace, n int, a []float64, lda int) {
+	l.onTriangle(w, mirrorDown, n, a, lda)
+}
+
+func mirrorDown(l Level, from, to, n int, a []float64, lda int) {
 	v := l.tile()
-	for i := 0; i < n; i += v {
+	for i := from; i < to; i += v {
 		rows := min(v, n-i)
 		for j := 0; j < i; j += v {
 			l.transposeTile(v, rows, a[i*lda+j:], lda, a[j*lda+i:], lda)
@@ -71,8 +80,12 @@ func (l Level) MirrorDown(n int, a []float64, lda int) {
 }
 
 // ClearUp zeroes what is above the diagonal of a (n x n).
-func ClearUp(n int, a []float64, lda int) {
-	for i := range n {
+func (l Level) ClearUp(w *Workspace, n int, a []float64, lda int) {
+	l.onTriangle(w, clearUp, n, a, lda)
+}
+
+func clearUp(_ Level, from, to, n int, a []float64, lda int) {
+	for i := from; i < to; i++ {
 		clear(a[i*lda+i+1 : i*lda+n])
 	}
 }
