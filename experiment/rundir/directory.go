@@ -23,7 +23,7 @@ type Directory struct {
 	Path   string
 	dir    *inside.Dir // closed with the owner's note
 	events *record.Log
-	log    *os.File
+	log    inside.File
 	tables *tables
 	owner  *Claimed      // tells others that the run is being written
 	rests  Rest          // what a checkpoint would rest on
@@ -52,7 +52,10 @@ func DefaultPath(name string, now time.Time) string {
 // Check returns an error if a run cannot be written to path, because
 // there is something already or because it is not permitted. It creates the
 // directory, and clears one of what a run has left that was killed before it began.
-func Check(path string) error {
+func Check(path string) error { return CheckOn(inside.Disk{}, path) }
+
+// CheckOn is Check on a disk.
+func CheckOn(disk inside.Disk, path string) error {
 	info, err := os.Stat(path)
 	switch {
 	case err == nil && !info.IsDir():
@@ -72,7 +75,7 @@ func Check(path string) error {
 	if err := output.CheckFolder(path); err != nil {
 		return fmt.Errorf("output directory %w", err)
 	}
-	if err := os.MkdirAll(path, 0o755); err != nil {
+	if err := disk.MkdirAll(path); err != nil {
 		return files.Unwritable(path, err)
 	}
 	probe, err := os.CreateTemp(path, ".probe*")
@@ -87,11 +90,14 @@ func Check(path string) error {
 }
 
 // Create makes the directory of a run with the files that grow.
-func Create(path string) (*Directory, error) {
-	if err := Check(path); err != nil {
+func Create(path string) (*Directory, error) { return CreateOn(inside.Disk{}, path) }
+
+// CreateOn is Create on a disk.
+func CreateOn(disk inside.Disk, path string) (*Directory, error) {
+	if err := CheckOn(disk, path); err != nil {
 		return nil, err
 	}
-	owner, err := Claim(path)
+	owner, err := ClaimOn(disk, path)
 	if err != nil {
 		return nil, err
 	}
@@ -223,7 +229,7 @@ func (d *Directory) KeepTable(from string) (path string, err error) {
 		return "", err
 	}
 	defer in.Close()
-	err = d.dir.Replace(record.TableFile, func(f *os.File) error {
+	err = d.dir.Replace(record.TableFile, func(f inside.File) error {
 		_, err := io.Copy(f, in)
 		return err
 	})
@@ -235,7 +241,7 @@ func (d *Directory) KeepTable(from string) (path string, err error) {
 
 // Model replaces the model file.
 func (d *Directory) Model(write func(io.Writer) error) error {
-	err := d.dir.Replace(record.ModelFile, func(f *os.File) error { return write(f) })
+	err := d.dir.Replace(record.ModelFile, func(f inside.File) error { return write(f) })
 	if err != nil {
 		return fmt.Errorf("%s: %w", record.ModelFile, err)
 	}
@@ -251,7 +257,7 @@ func (d *Directory) Close() error {
 			err = e
 		}
 	}
-	open := []*os.File{d.log}
+	open := []inside.File{d.log}
 	if d.events != nil {
 		open = append(open, d.events.File)
 	}
@@ -274,7 +280,7 @@ func (d *Directory) keepUnlessLost() error {
 
 // closeSynced syncs and closes the files that are there and returns the first
 // error, err before any other.
-func closeSynced(err error, open ...*os.File) error {
+func closeSynced(err error, open ...inside.File) error {
 	for _, f := range open {
 		if f == nil {
 			continue
