@@ -130,7 +130,8 @@ func ReadFile(dir, name string, most int64) ([]byte, error) {
 }
 
 // ReplaceFile writes a file aside, syncs it and renames it, so that a reader finds
-// the old one or the new one, whole. A link in its place is replaced, not followed.
+// the old one or the new one, whole, whatever happens. When it returns the new one is on
+// the disk. A link in its place is replaced, not followed.
 func (d *Dir) ReplaceFile(name string, text []byte) error {
 	return d.Replace(name, func(f File) error {
 		_, err := f.Write(text)
@@ -138,8 +139,25 @@ func (d *Dir) ReplaceFile(name string, text []byte) error {
 	})
 }
 
-// Replace replaces a file by what write writes: aside, synced, renamed.
+// Replace replaces a file by what write writes, as ReplaceFile does.
 func (d *Dir) Replace(name string, write func(File) error) error {
+	if err := d.place(name, write); err != nil {
+		return err
+	}
+	return d.Sync(path.Dir(clean(name)))
+}
+
+// ReplaceDerived is ReplaceFile for what is made of other files: after a loss of power
+// the old one may still be there, whole, until the folder is synced.
+func (d *Dir) ReplaceDerived(name string, text []byte) error {
+	return d.place(name, func(f File) error {
+		_, err := f.Write(text)
+		return err
+	})
+}
+
+// place replaces a file, and does not wait for its name to be on the disk.
+func (d *Dir) place(name string, write func(File) error) error {
 	name = clean(name)
 	f, aside, err := d.createTemp(name)
 	if err != nil {

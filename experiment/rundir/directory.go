@@ -117,6 +117,9 @@ func Make(owner *Claimed) (*Directory, error) {
 	if err == nil {
 		d.tables, err = newTables(d.dir)
 	}
+	if err == nil {
+		err = d.dir.Sync(".") // what is synced of a file without a name is lost
+	}
 	if err != nil {
 		d.Close()
 		return nil, files.Unwritable(d.Path, err)
@@ -155,6 +158,12 @@ func (d *Directory) Record(e *record.Event) error {
 func (d *Directory) steps() []func(*record.Event) error {
 	return []func(*record.Event) error{
 		func(e *record.Event) error {
+			if e.Type != record.EventFinished {
+				return nil
+			}
+			return d.syncTables() // which nobody makes anew where the log says this
+		},
+		func(e *record.Event) error {
 			if d.lost != nil {
 				return nil
 			}
@@ -164,6 +173,12 @@ func (d *Directory) steps() []func(*record.Event) error {
 				d.rests = Rest{Before: before, After: after, What: e.Type, Kernels: e.Kernels}
 			}
 			return err
+		},
+		func(e *record.Event) error {
+			if d.lost != nil || !promised(e) {
+				return nil
+			}
+			return d.syncLog()
 		},
 		func(e *record.Event) error {
 			if e.Type != record.EventStarted && e.Type != record.EventData {
@@ -190,6 +205,30 @@ func (d *Directory) steps() []func(*record.Event) error {
 	}
 }
 
+// promised reports whether an event must be on the disk when it has been recorded: an
+// order that no checkpoint follows, and the end.
+func promised(e *record.Event) bool {
+	return e.Type == record.EventReoptimised || e.Type == record.EventData || e.Type == record.EventFinished
+}
+
+func (d *Directory) syncLog() error {
+	if err := d.events.File.Sync(); err != nil {
+		return fmt.Errorf("event log: %w", err)
+	}
+	return nil
+}
+
+// syncTables waits until all that is made of the log is on the disk.
+func (d *Directory) syncTables() error {
+	for name, f := range map[string]inside.File{record.PosteriorFile: d.tables.posterior, record.MetricsFile: d.tables.metrics,
+		record.LogFile: d.log} {
+		if err := f.Sync(); err != nil {
+			return fmt.Errorf("%s: %w", name, err)
+		}
+	}
+	return d.dir.Sync(".") // of the tables that are replaced
+}
+
 // writeConfig writes the config that a run began with, or that it has with another
 // table.
 func writeConfig(dir *inside.Dir, s *record.Start) error {
@@ -203,8 +242,8 @@ func writeConfig(dir *inside.Dir, s *record.Start) error {
 // the last evaluation, pruning or restoring, which it rests on. The log is on the disk before the checkpoint is, so that none is
 // ever ahead of it.
 func (d *Directory) Checkpoint(arrays map[string]vbks.Tensor) error {
-	if err := d.events.File.Sync(); err != nil {
-		return fmt.Errorf("event log: %w", err)
+	if err := d.syncLog(); err != nil {
+		return err
 	}
 	arrays = maps.Clone(arrays)
 	d.rests.put(arrays)
@@ -262,6 +301,11 @@ func (d *Directory) Close() error {
 		open = append(open, d.events.File)
 	}
 	err = closeSynced(err, open...)
+	if d.tables != nil { // some of which have been replaced
+		if e := d.dir.Sync("."); err == nil && !d.dir.Gone() {
+			err = e
+		}
+	}
 	if d.owner != nil {
 		if e := d.owner.Close(); err == nil {
 			err = e

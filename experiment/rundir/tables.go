@@ -229,7 +229,7 @@ func (t *tables) writeWhole(name string, rows [][]string) error {
 	if err != nil {
 		return err
 	}
-	return t.dir.ReplaceFile(name, text)
+	return t.dir.ReplaceDerived(name, text)
 }
 
 func (t *tables) Close() error {
