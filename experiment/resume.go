@@ -7,6 +7,7 @@ import (
 	"io/fs"
 
 	"example.com/kestrel/experiment/config"
+	"example.com/kestrel/experiment/inside"
 	"example.com/kestrel/experiment/prepare"
 	"example.com/kestrel/experiment/record"
 	"example.com/kestrel/experiment/rundir"
@@ -29,6 +30,7 @@ type ResumeOptions struct {
 
 	Cores int             // lanes where the config names none; 0: GOMAXPROCS
 	Past  record.Recorder // nil, or told the events that stay in the log, before the run is ready
+	Disk  inside.Disk     // as config.Config
 }
 
 // Resume takes up the run in a directory where it was cut off or stopped: at
@@ -47,7 +49,7 @@ func Resume(ctx context.Context, path string, o ResumeOptions, recorders ...reco
 	if err := rundir.CheckRun(path); err != nil {
 		return nil, err
 	}
-	owner, err := rundir.Claim(path)
+	owner, err := rundir.ClaimOn(o.Disk, path)
 	if err != nil {
 		return nil, err
 	}

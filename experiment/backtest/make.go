@@ -108,7 +108,7 @@ func (b *Backtest) nothing(named bool) error {
 func (b *Backtest) take(path string) (err error) {
 	asked := series.Asked{What: "backtest", Configs: map[string]string{"": b.config.TOML()}, Flags: map[string]string{
 		"--horizon": strconv.Itoa(b.Horizon), "--origins": strconv.Itoa(b.Origins),
-	}}
+	}, Disk: b.config.Disk}
 	if b.Step > 0 {
 		asked.Flags["--step"] = strconv.Itoa(b.Step)
 	}

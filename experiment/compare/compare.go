@@ -128,7 +128,7 @@ func Begin(ctx context.Context, c config.Config, dir string, o Options) (*Compar
 		return nil, err
 	}
 	var before config.Config
-	taken, err := series.Take(dir, record.ComparisonFiles(), func() (known bool, err error) {
+	taken, err := series.Take(c.Disk, dir, record.ComparisonFiles(), func() (known bool, err error) {
 		before, known, err = begun(dir, c)
 		return known, err
 	})
@@ -147,7 +147,7 @@ func Begin(ctx context.Context, c config.Config, dir string, o Options) (*Compar
 			words.Count(was.SeedsDrawn(), "seed"), v.SeedsDrawn(), was.SeedsDrawn()))
 	}
 	m := &Comparing{Comparison: Comparison{Config: c, Path: dir}, options: o, space: space, known: map[string]*finishedRun{}, inputs: inputs,
-		dir: taken, maker: series.Maker{Cores: c.Device.Cores, Say: o.Say}}
+		dir: taken, maker: series.Maker{Cores: c.Device.Cores, Say: o.Say, Disk: c.Disk}}
 	if err := taken.Owner.ReplaceFile(record.ConfigFile,
 		[]byte("# Compared by kestrel "+record.ReadBuild().String()+".\n\n"+c.TOML())); err != nil {
 		m.Close()

@@ -15,6 +15,7 @@ import (
 	"example.com/kestrel/configs"
 	"example.com/kestrel/datasets"
 	"example.com/kestrel/datasets/transform"
+	"example.com/kestrel/experiment/inside"
 	"example.com/kestrel/vbks"
 )
 
@@ -37,6 +38,8 @@ type Config struct {
 	Compare     Comparison
 	Unasked     bool // nobody asks questions beside the run; no key of a config
 	KeepTable   bool // the run keeps a copy of its table, which is nowhere else; no key of a config
+
+	Disk inside.Disk // that the run's files are written to; no key of a config
 }
 
 // KernelSpace says which kernels compete: one of Set, Expressions, or Base with

@@ -2,13 +2,14 @@ package files
 
 import (
 	"io"
-	"os"
+
+	"example.com/kestrel/experiment/inside"
 )
 
 // AllOrNothing writes to files at their ends, all or nothing as far as the disk lets
 // it: what a failed write left behind is cut again. A torn last line is
 // understood by all readers, so where that fails, too, no harm is done.
-func AllOrNothing(write func() error, files ...*os.File) error {
+func AllOrNothing(write func() error, files ...inside.File) error {
 	ends := make([]int64, len(files))
 	for i, f := range files {
 		var err error

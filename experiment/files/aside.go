@@ -17,18 +17,22 @@ import (
 // next who writes NAME can tell, on whatever machine, what a killed process left
 // behind from what another is just writing.
 type Aside struct {
-	*os.File
-	path string // that it takes
+	inside.File
+	disk inside.Disk
+	held *os.File // the file itself, which has the lock
+	path string   // that it takes
 	over bool
 }
 
 // NewAside begins to write a file aside, and removes what others that are no more
 // have left of the same name. Drop must be called.
-func NewAside(path string) (*Aside, error) {
+func NewAside(path string) (*Aside, error) { return newAside(inside.Disk{}, path) }
+
+func newAside(disk inside.Disk, path string) (*Aside, error) {
 	removeLeftovers(path)
 	for {
 		name := fmt.Sprintf("%s%d-%d", inside.AsidePrefix(filepath.Base(path)), os.Getpid(), rand.Uint32())
-		f, err := os.OpenFile(filepath.Join(filepath.Dir(path), name), os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o644)
+		f, err := disk.Create(filepath.Join(filepath.Dir(path), name))
 		if errors.Is(err, fs.ErrExist) {
 			continue
 		}
@@ -36,8 +40,8 @@ func NewAside(path string) (*Aside, error) {
 			return nil, err
 		}
 		// Before it was locked another may have taken it for a leftover.
-		if a := (&Aside{File: f, path: path}); lockAside(f) && stillThere(f) {
-			return a, nil
+		if lockAside(f) && stillThere(f) {
+			return &Aside{File: disk.Opened(f.Name(), f), disk: disk, held: f, path: path}, nil
 		}
 		f.Close()
 	}
@@ -47,7 +51,7 @@ func NewAside(path string) (*Aside, error) {
 // of the file whose place it takes.
 func (a *Aside) Finish() error {
 	if info, err := os.Lstat(a.path); err == nil && info.Mode().IsRegular() {
-		if err := a.Chmod(info.Mode().Perm()); err != nil {
+		if err := a.held.Chmod(info.Mode().Perm()); err != nil {
 			return err
 		}
 	}
@@ -57,7 +61,7 @@ func (a *Aside) Finish() error {
 // Place puts a finished file in its place.
 func (a *Aside) Place() error {
 	if placedOpen {
-		if err := os.Rename(a.Name(), a.path); err != nil {
+		if err := a.disk.Place(a.Name(), a.path); err != nil {
 			return err
 		}
 		a.over = true
@@ -66,7 +70,7 @@ func (a *Aside) Place() error {
 	if err := a.Close(); err != nil {
 		return err
 	}
-	if err := os.Rename(a.Name(), a.path); err != nil {
+	if err := a.disk.Place(a.Name(), a.path); err != nil {
 		return err
 	}
 	a.over = true
@@ -80,11 +84,11 @@ func (a *Aside) Drop() {
 	}
 	a.over = true
 	if placedOpen {
-		os.Remove(a.Name())
+		_ = a.disk.Remove(a.Name())
 		a.Close()
 	} else {
 		a.Close()
-		os.Remove(a.Name())
+		_ = a.disk.Remove(a.Name())
 	}
 }
 

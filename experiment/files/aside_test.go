@@ -2,6 +2,7 @@ package files
 
 import (
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"strings"
@@ -44,7 +45,7 @@ func TestLeftovers(t *testing.T) {
 		t.Error("the leftover is there")
 	}
 	must.OK(t, ReplaceFile(path, []byte("second")))
-	_, err = writing.WriteString("first")
+	_, err = io.WriteString(writing, "first")
 	must.OK(t, err)
 	must.OK(t, writing.Finish())
 	must.OK(t, writing.Place()) // not taken for a leftover
@@ -66,7 +67,7 @@ func TestReplaceWithFails(t *testing.T) {
 	path := filepath.Join(dir, "a")
 	must.OK(t, ReplaceFile(path, []byte("old")))
 	over := fmt.Errorf("over")
-	if err := ReplaceWith(path, func(f *os.File) error { return over }); err != over {
+	if err := replaceWith(inside.Disk{}, path, func(inside.File) error { return over }); err != over {
 		t.Error(err)
 	}
 	must.OK(t, os.Mkdir(filepath.Join(dir, "b"), 0o755))

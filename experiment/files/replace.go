@@ -1,20 +1,20 @@
 package files
 
-import "os"
+import "example.com/kestrel/experiment/inside"
 
 // ReplaceFile writes a file aside, syncs it and renames it, so that a reader
 // finds the old one or the new one, whole.
 func ReplaceFile(path string, text []byte) error {
-	return ReplaceWith(path, func(f *os.File) error {
+	return replaceWith(inside.Disk{}, path, func(f inside.File) error {
 		_, err := f.Write(text)
 		return err
 	})
 }
 
-// ReplaceWith replaces a file by what write writes: aside, synced, renamed. A link
+// replaceWith replaces a file by what write writes: aside, synced, renamed. A link
 // of that name is replaced, not followed.
-func ReplaceWith(path string, write func(*os.File) error) error {
-	a, err := NewAside(path)
+func replaceWith(disk inside.Disk, path string, write func(inside.File) error) error {
+	a, err := newAside(disk, path)
 	if err != nil {
 		return err
 	}

@@ -15,23 +15,11 @@ import (
 type Dir struct {
 	root *os.Root
 	path string
+	disk Disk
 }
 
-// Open opens a directory, which may be named by a link. Close must be called.
-func Open(path string) (*Dir, error) {
-	info, err := os.Stat(path)
-	if err == nil && !info.IsDir() { // asked before: opening a pipe waits for its other end
-		err = &fs.PathError{Op: "open", Path: path, Err: syscall.ENOTDIR}
-	}
-	if err != nil {
-		return nil, err
-	}
-	root, err := os.OpenRoot(path)
-	if err != nil {
-		return nil, err
-	}
-	return &Dir{root, path}, nil
-}
+// Open opens a directory of the operating system's disk, see Disk.Open.
+func Open(path string) (*Dir, error) { return Disk{}.Open(path) }
 
 // Close closes the directory; what was opened in it stays open.
 func (d *Dir) Close() error { return d.root.Close() }
@@ -57,7 +45,7 @@ func (d *Dir) Sub(name string) (*Dir, error) {
 		root.Close()
 		return nil, errors.Join(d.changed(name), err)
 	}
-	return &Dir{root, d.Join(name)}, nil
+	return &Dir{root, d.Join(name), d.disk}, nil
 }
 
 func clean(name string) string { return path.Clean(filepath.ToSlash(name)) }
@@ -129,13 +117,19 @@ func (d *Dir) ReadDir(name string) ([]fs.DirEntry, error) {
 	return fs.ReadDir(s.root.FS(), ".")
 }
 
-// MkdirAll makes a folder, and those that it lies in, where they are missing.
+// MkdirAll makes a folder, and those that it lies in, where they are missing. They are
+// on the disk when it returns.
 func (d *Dir) MkdirAll(name string) error {
 	name = clean(name)
 	parts := strings.Split(name, "/")
 	for i := range parts {
 		part := strings.Join(parts[:i+1], "/")
-		if err := d.root.Mkdir(part, 0o755); err != nil && !errors.Is(err, fs.ErrExist) {
+		switch err := d.mkdir(part); {
+		case err == nil:
+			if err := d.Sync(path.Dir(part)); err != nil {
+				return err
+			}
+		case !errors.Is(err, fs.ErrExist):
 			return err
 		}
 		if _, err := d.realFolder(part); err != nil {
@@ -155,7 +149,13 @@ func (d *Dir) Rename(from, to string) error {
 	if err := d.parents(to); err != nil {
 		return err
 	}
-	return d.root.Rename(from, to)
+	if err := d.root.Rename(from, to); err != nil {
+		return err
+	}
+	if d.disk.Watch != nil {
+		d.disk.Watch.Renamed(d.Join(from), d.Join(to))
+	}
+	return nil
 }
 
 // Remove removes a file or an empty folder.
@@ -164,7 +164,7 @@ func (d *Dir) Remove(name string) error {
 	if err := d.parents(name); err != nil {
 		return err
 	}
-	return d.root.Remove(name)
+	return d.disk.removed(d.Join(name), d.root.Remove(name))
 }
 
 // RemoveAll removes a file, or a folder with what is in it.
@@ -173,7 +173,16 @@ func (d *Dir) RemoveAll(name string) error {
 	if err := d.parents(name); err != nil {
 		return err
 	}
-	return d.root.RemoveAll(name)
+	return d.disk.removed(d.Join(name), d.root.RemoveAll(name))
+}
+
+// mkdir makes one folder.
+func (d *Dir) mkdir(name string) error {
+	err := d.root.Mkdir(name, 0o755)
+	if err == nil && d.disk.Watch != nil {
+		d.disk.Watch.Made(d.Join(name))
+	}
+	return err
 }
 
 // Gone reports whether the directory has been removed.

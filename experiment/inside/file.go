@@ -17,7 +17,13 @@ import (
 func (d *Dir) Open(name string) (*os.File, error) { return d.open(name, os.O_RDONLY) }
 
 // OpenToWrite opens a file to read and go on with; it stays as it is.
-func (d *Dir) OpenToWrite(name string) (*os.File, error) { return d.open(name, os.O_RDWR) }
+func (d *Dir) OpenToWrite(name string) (File, error) {
+	f, err := d.open(name, os.O_RDWR)
+	if err != nil {
+		return nil, err
+	}
+	return d.disk.Opened(d.Join(name), f), nil
+}
 
 // open opens a file that was a file of one name before it was opened, and is the
 // same one after: opening itself would follow what came in between.
@@ -72,18 +78,23 @@ func (d *Dir) Holds(name string, open fs.FileInfo) error {
 	return d.ordinary(name, now)
 }
 
-// Create makes a file that is not there yet.
-func (d *Dir) Create(name string) (*os.File, error) {
+// Create makes a file that is not there yet. Its name is on the disk when its folder
+// has been synced.
+func (d *Dir) Create(name string) (File, error) {
 	name = clean(name)
 	if err := d.parents(name); err != nil {
 		return nil, err
 	}
-	return d.root.OpenFile(name, os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o644)
+	f, err := d.root.OpenFile(name, os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o644)
+	if err != nil {
+		return nil, err
+	}
+	return d.disk.Opened(d.Join(name), f), nil
 }
 
 // OpenOrCreate opens a file to read and go on with, and makes it where it is
 // missing.
-func (d *Dir) OpenOrCreate(name string) (*os.File, error) {
+func (d *Dir) OpenOrCreate(name string) (File, error) {
 	f, err := d.OpenToWrite(name)
 	if errors.Is(err, fs.ErrNotExist) {
 		f, err = d.Create(name)
@@ -119,22 +130,45 @@ func ReadFile(dir, name string, most int64) ([]byte, error) {
 }
 
 // ReplaceFile writes a file aside, syncs it and renames it, so that a reader finds
-// the old one or the new one, whole. A link in its place is replaced, not followed.
+// the old one or the new one, whole, whatever happens. When it returns the new one is on
+// the disk. A link in its place is replaced, not followed.
 func (d *Dir) ReplaceFile(name string, text []byte) error {
-	return d.Replace(name, func(f *os.File) error {
+	return d.Replace(name, func(f File) error {
 		_, err := f.Write(text)
 		return err
 	})
 }
 
-// Replace replaces a file by what write writes: aside, synced, renamed.
-func (d *Dir) Replace(name string, write func(*os.File) error) error {
+// Replace replaces a file by what write writes, as ReplaceFile does.
+func (d *Dir) Replace(name string, write func(File) error) error {
+	if err := d.place(name, write); err != nil {
+		return err
+	}
+	return d.Sync(path.Dir(clean(name)))
+}
+
+// ReplaceDerived is ReplaceFile for what is made of other files: after a loss of power
+// the old one may still be there, whole, until the folder is synced.
+func (d *Dir) ReplaceDerived(name string, text []byte) error {
+	return d.place(name, func(f File) error {
+		_, err := f.Write(text)
+		return err
+	})
+}
+
+// place replaces a file, and does not wait for its name to be on the disk.
+func (d *Dir) place(name string, write func(File) error) error {
 	name = clean(name)
 	f, aside, err := d.createTemp(name)
 	if err != nil {
 		return err
 	}
-	defer func() { _ = d.root.Remove(aside) }()
+	placed := false
+	defer func() {
+		if !placed {
+			_ = d.Remove(aside)
+		}
+	}()
 	err = write(f)
 	if err == nil {
 		err = f.Sync()
@@ -145,6 +179,7 @@ func (d *Dir) Replace(name string, write func(*os.File) error) error {
 	if err == nil {
 		err = d.Rename(aside, name)
 	}
+	placed = err == nil
 	return err
 }
 
@@ -190,7 +225,7 @@ func (d *Dir) RemoveLeftovers(name string) {
 
 // createTemp makes a file aside. It is not locked, as those of files.Aside are: who
 // writes here holds the lock of the directory.
-func (d *Dir) createTemp(name string) (f *os.File, aside string, err error) {
+func (d *Dir) createTemp(name string) (f File, aside string, err error) {
 	err = unused(func() error {
 		aside = path.Join(path.Dir(name), fmt.Sprintf("%s%d-%d", AsidePrefix(path.Base(name)), os.Getpid(), rand.Uint32()))
 		f, err = d.Create(aside)
@@ -206,7 +241,7 @@ func (d *Dir) MkdirTemp(prefix string) (name string, err error) {
 		if err := d.parents(name); err != nil {
 			return err
 		}
-		return d.root.Mkdir(name, 0o755)
+		return d.mkdir(name)
 	})
 	return name, err
 }

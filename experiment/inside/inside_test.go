@@ -4,6 +4,7 @@ package inside
 
 import (
 	"errors"
+	"io"
 	"io/fs"
 	"net"
 	"os"
@@ -112,8 +113,8 @@ func refused(err error, says string) bool {
 }
 
 // closed drops a file that was opened.
-func closed(f *os.File, err error) error {
-	if f != nil {
+func closed(f io.Closer, err error) error {
+	if err == nil {
 		f.Close()
 	}
 	return err
@@ -286,14 +287,14 @@ func TestFilesInside(t *testing.T) {
 	must.OK(t, p.MkdirAll("a/b"))
 	f, err := p.Create("a/b/c")
 	must.OK(t, err)
-	_, err = f.WriteString("one\n")
+	_, err = io.WriteString(f, "one\n")
 	must.OK(t, err)
 	must.OK(t, f.Close())
 	f, err = p.OpenOrCreate("a/b/c")
 	must.OK(t, err)
 	_, err = f.Seek(0, 2)
 	must.OK(t, err)
-	_, err = f.WriteString("two\n")
+	_, err = io.WriteString(f, "two\n")
 	must.OK(t, err)
 	must.OK(t, f.Close())
 	must.OK(t, p.Rename("a/b/c", "a/d"))
@@ -301,7 +302,7 @@ func TestFilesInside(t *testing.T) {
 		t.Errorf("%q, %v", text, err)
 	}
 	failure := errors.New("no")
-	if err := p.Replace("a/d", func(*os.File) error { return failure }); !errors.Is(err, failure) {
+	if err := p.Replace("a/d", func(File) error { return failure }); !errors.Is(err, failure) {
 		t.Error(err)
 	}
 	must.OK(t, p.ReplaceFile("a/e", []byte("e")))

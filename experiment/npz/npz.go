@@ -12,7 +12,6 @@ import (
 	"io"
 	"maps"
 	"math"
-	"os"
 	"slices"
 	"strconv"
 	"strings"
@@ -73,7 +72,7 @@ func writeNPY(w io.Writer, t vbks.Tensor) error {
 
 // Save replaces a file in a directory by one that WriteHashed writes.
 func Save(dir *inside.Dir, name string, arrays map[string]vbks.Tensor) error {
-	return dir.Replace(name, func(f *os.File) error {
+	return dir.Replace(name, func(f inside.File) error {
 		buf := bufio.NewWriter(f)
 		if err := WriteHashed(buf, arrays); err != nil {
 			return err

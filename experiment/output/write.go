@@ -94,7 +94,7 @@ type open struct {
 	name   string
 	at     place
 	aside  *files.Aside // nil: there is something else than a file, that is file
-	file   *os.File
+	file   io.WriteCloser
 	buffer *bufio.Writer
 }
 
@@ -106,7 +106,7 @@ func (o *open) open() error {
 		o.file, err = openDescriptor(o.at.descriptor)
 	case missing != nil || info.Mode().IsRegular():
 		if o.aside, err = files.NewAside(o.at.path); err == nil {
-			o.file = o.aside.File
+			o.file = o.aside
 		}
 	default:
 		o.file, err = os.OpenFile(o.at.path, os.O_WRONLY, 0)

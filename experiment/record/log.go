@@ -21,7 +21,7 @@ import (
 // Log appends events to a file, one a line, each in a single write. It
 // knows where it stands, so that a checkpoint can say which event it rests on.
 type Log struct {
-	File *os.File
+	File inside.File
 
 	hash hash.Hash // of all lines
 	end  Place     // of the last line
@@ -35,7 +35,7 @@ type Place struct {
 }
 
 // NewLog begins a log in an empty file, or in one that Skip reads on.
-func NewLog(file *os.File) *Log {
+func NewLog(file inside.File) *Log {
 	l := &Log{File: file, hash: sha256.New()}
 	l.end.Sum = [sha256.Size]byte(l.hash.Sum(nil))
 	l.last = l.end

@@ -23,7 +23,7 @@ type Directory struct {
 	Path   string
 	dir    *inside.Dir // closed with the owner's note
 	events *record.Log
-	log    *os.File
+	log    inside.File
 	tables *tables
 	owner  *Claimed      // tells others that the run is being written
 	rests  Rest          // what a checkpoint would rest on
@@ -52,7 +52,10 @@ func DefaultPath(name string, now time.Time) string {
 // Check returns an error if a run cannot be written to path, because
 // there is something already or because it is not permitted. It creates the
 // directory, and clears one of what a run has left that was killed before it began.
-func Check(path string) error {
+func Check(path string) error { return CheckOn(inside.Disk{}, path) }
+
+// CheckOn is Check on a disk.
+func CheckOn(disk inside.Disk, path string) error {
 	info, err := os.Stat(path)
 	switch {
 	case err == nil && !info.IsDir():
@@ -72,7 +75,7 @@ func Check(path string) error {
 	if err := output.CheckFolder(path); err != nil {
 		return fmt.Errorf("output directory %w", err)
 	}
-	if err := os.MkdirAll(path, 0o755); err != nil {
+	if err := disk.MkdirAll(path); err != nil {
 		return files.Unwritable(path, err)
 	}
 	probe, err := os.CreateTemp(path, ".probe*")
@@ -87,11 +90,14 @@ func Check(path string) error {
 }
 
 // Create makes the directory of a run with the files that grow.
-func Create(path string) (*Directory, error) {
-	if err := Check(path); err != nil {
+func Create(path string) (*Directory, error) { return CreateOn(inside.Disk{}, path) }
+
+// CreateOn is Create on a disk.
+func CreateOn(disk inside.Disk, path string) (*Directory, error) {
+	if err := CheckOn(disk, path); err != nil {
 		return nil, err
 	}
-	owner, err := Claim(path)
+	owner, err := ClaimOn(disk, path)
 	if err != nil {
 		return nil, err
 	}
@@ -110,6 +116,9 @@ func Make(owner *Claimed) (*Directory, error) {
 	}
 	if err == nil {
 		d.tables, err = newTables(d.dir)
+	}
+	if err == nil {
+		err = d.dir.Sync(".") // what is synced of a file without a name is lost
 	}
 	if err != nil {
 		d.Close()
@@ -149,6 +158,12 @@ func (d *Directory) Record(e *record.Event) error {
 func (d *Directory) steps() []func(*record.Event) error {
 	return []func(*record.Event) error{
 		func(e *record.Event) error {
+			if e.Type != record.EventFinished {
+				return nil
+			}
+			return d.syncTables() // which nobody makes anew where the log says this
+		},
+		func(e *record.Event) error {
 			if d.lost != nil {
 				return nil
 			}
@@ -158,6 +173,12 @@ func (d *Directory) steps() []func(*record.Event) error {
 				d.rests = Rest{Before: before, After: after, What: e.Type, Kernels: e.Kernels}
 			}
 			return err
+		},
+		func(e *record.Event) error {
+			if d.lost != nil || !promised(e) {
+				return nil
+			}
+			return d.syncLog()
 		},
 		func(e *record.Event) error {
 			if e.Type != record.EventStarted && e.Type != record.EventData {
@@ -184,6 +205,30 @@ func (d *Directory) steps() []func(*record.Event) error {
 	}
 }
 
+// promised reports whether an event must be on the disk when it has been recorded: an
+// order that no checkpoint follows, and the end.
+func promised(e *record.Event) bool {
+	return e.Type == record.EventReoptimised || e.Type == record.EventData || e.Type == record.EventFinished
+}
+
+func (d *Directory) syncLog() error {
+	if err := d.events.File.Sync(); err != nil {
+		return fmt.Errorf("event log: %w", err)
+	}
+	return nil
+}
+
+// syncTables waits until all that is made of the log is on the disk.
+func (d *Directory) syncTables() error {
+	for name, f := range map[string]inside.File{record.PosteriorFile: d.tables.posterior, record.MetricsFile: d.tables.metrics,
+		record.LogFile: d.log} {
+		if err := f.Sync(); err != nil {
+			return fmt.Errorf("%s: %w", name, err)
+		}
+	}
+	return d.dir.Sync(".") // of the tables that are replaced
+}
+
 // writeConfig writes the config that a run began with, or that it has with another
 // table.
 func writeConfig(dir *inside.Dir, s *record.Start) error {
@@ -197,8 +242,8 @@ func writeConfig(dir *inside.Dir, s *record.Start) error {
 // the last evaluation, pruning or restoring, which it rests on. The log is on the disk before the checkpoint is, so that none is
 // ever ahead of it.
 func (d *Directory) Checkpoint(arrays map[string]vbks.Tensor) error {
-	if err := d.events.File.Sync(); err != nil {
-		return fmt.Errorf("event log: %w", err)
+	if err := d.syncLog(); err != nil {
+		return err
 	}
 	arrays = maps.Clone(arrays)
 	d.rests.put(arrays)
@@ -223,7 +268,7 @@ func (d *Directory) KeepTable(from string) (path string, err error) {
 		return "", err
 	}
 	defer in.Close()
-	err = d.dir.Replace(record.TableFile, func(f *os.File) error {
+	err = d.dir.Replace(record.TableFile, func(f inside.File) error {
 		_, err := io.Copy(f, in)
 		return err
 	})
@@ -235,7 +280,7 @@ func (d *Directory) KeepTable(from string) (path string, err error) {
 
 // Model replaces the model file.
 func (d *Directory) Model(write func(io.Writer) error) error {
-	err := d.dir.Replace(record.ModelFile, func(f *os.File) error { return write(f) })
+	err := d.dir.Replace(record.ModelFile, func(f inside.File) error { return write(f) })
 	if err != nil {
 		return fmt.Errorf("%s: %w", record.ModelFile, err)
 	}
@@ -251,11 +296,16 @@ func (d *Directory) Close() error {
 			err = e
 		}
 	}
-	open := []*os.File{d.log}
+	open := []inside.File{d.log}
 	if d.events != nil {
 		open = append(open, d.events.File)
 	}
 	err = closeSynced(err, open...)
+	if d.tables != nil { // some of which have been replaced
+		if e := d.dir.Sync("."); err == nil && !d.dir.Gone() {
+			err = e
+		}
+	}
 	if d.owner != nil {
 		if e := d.owner.Close(); err == nil {
 			err = e
@@ -274,7 +324,7 @@ func (d *Directory) keepUnlessLost() error {
 
 // closeSynced syncs and closes the files that are there and returns the first
 // error, err before any other.
-func closeSynced(err error, open ...*os.File) error {
+func closeSynced(err error, open ...inside.File) error {
 	for _, f := range open {
 		if f == nil {
 			continue

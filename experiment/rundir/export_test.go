@@ -1,8 +1,8 @@
 package rundir
 
-import "os"
+import "example.com/kestrel/experiment/inside"
 
 // GrowingFiles are the files that a directory appends to, for a test to replace.
-func (d *Directory) GrowingFiles() []**os.File {
-	return []**os.File{&d.events.File, &d.tables.posterior, &d.tables.metrics, &d.log}
+func (d *Directory) GrowingFiles() []*inside.File {
+	return []*inside.File{&d.events.File, &d.tables.posterior, &d.tables.metrics, &d.log}
 }

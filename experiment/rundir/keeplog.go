@@ -9,6 +9,7 @@ import (
 	"os"
 	"time"
 
+	"example.com/kestrel/experiment/inside"
 	"example.com/kestrel/experiment/record"
 )
 
@@ -83,7 +84,7 @@ func (d *Directory) cutForeign(end, size int64) error {
 	if err != nil {
 		return err
 	}
-	err = d.dir.Replace(aside, func(to *os.File) error {
+	err = d.dir.Replace(aside, func(to inside.File) error {
 		_, err := io.Copy(to, io.NewSectionReader(d.events.File, end, size-end))
 		return err
 	})
@@ -114,7 +115,7 @@ func (d *Directory) asideOf(what string) (string, error) {
 // which has no name any more, and goes on with that.
 func (d *Directory) rewriteLog(end record.Place) error {
 	old := d.events.File
-	err := d.dir.Replace(record.EventsFile, func(to *os.File) error {
+	err := d.dir.Replace(record.EventsFile, func(to inside.File) error {
 		sum := sha256.New()
 		if _, err := io.Copy(io.MultiWriter(to, sum), io.NewSectionReader(old, 0, end.Bytes)); err != nil {
 			return err
@@ -125,7 +126,7 @@ func (d *Directory) rewriteLog(end record.Place) error {
 		}
 		return nil
 	})
-	var file *os.File
+	var file inside.File
 	if err == nil {
 		file, err = d.dir.OpenToWrite(record.EventsFile)
 	}

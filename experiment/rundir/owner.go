@@ -59,8 +59,11 @@ type Claimed struct {
 // that nobody refers to is closed. It is an error if another process writes
 // the run, and, before anything is changed, if one of the run's files is no file,
 // see inside.Refused. The state folder is made if it is missing.
-func Claim(dir string) (*Claimed, error) {
-	d, err := inside.Open(dir)
+func Claim(dir string) (*Claimed, error) { return ClaimOn(inside.Disk{}, dir) }
+
+// ClaimOn is Claim on a disk.
+func ClaimOn(disk inside.Disk, dir string) (*Claimed, error) {
+	d, err := disk.Open(dir)
 	if err != nil {
 		return nil, files.Unwritable(dir, err)
 	}

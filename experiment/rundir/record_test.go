@@ -5,6 +5,7 @@ import (
 	"path/filepath"
 	"testing"
 
+	"example.com/kestrel/experiment/inside"
 	"example.com/kestrel/experiment/record"
 	"example.com/kestrel/experiment/record/recordtest"
 	"example.com/kestrel/experiment/rundir"
@@ -28,7 +29,7 @@ func TestRecordAgain(t *testing.T) {
 	failed := 0
 	for i := range events {
 		files := d.GrowingFiles()
-		var good, bad []*os.File
+		var good, bad []inside.File
 		for _, file := range files {
 			f, err := os.Open((*file).Name()) // for reading: it takes nothing
 			must.OK(t, err)

@@ -69,7 +69,7 @@ func cutLog(dir *inside.Dir, cut Cut) (*record.Log, error) {
 	return nil, unresumable(path, err)
 }
 
-func cutFile(file *os.File, cut Cut) (*record.Log, error) {
+func cutFile(file inside.File, cut Cut) (*record.Log, error) {
 	l := record.NewLog(file)
 	if place := cut.Known; place != nil {
 		switch at, err := l.Skip(place.Bytes); {
@@ -169,7 +169,7 @@ func replaceTables(
 
 // appendLines opens a file of lines to append to; a last line that has no end
 // gets one.
-func appendLines(dir *inside.Dir, name string) (*os.File, error) {
+func appendLines(dir *inside.Dir, name string) (inside.File, error) {
 	file, err := dir.OpenOrCreate(name)
 	if err != nil {
 		return nil, err

@@ -3,7 +3,6 @@ package rundir
 import (
 	"fmt"
 	"io"
-	"os"
 	"slices"
 	"strconv"
 
@@ -22,7 +21,7 @@ func TableFiles() []string {
 type tables struct {
 	tableRows
 	dir                *inside.Dir
-	posterior, metrics *os.File
+	posterior, metrics inside.File
 	lazy               bool // write kernels.csv and baselines.csv when closed, not at each evaluation
 }
 
@@ -230,7 +229,7 @@ func (t *tables) writeWhole(name string, rows [][]string) error {
 	if err != nil {
 		return err
 	}
-	return t.dir.ReplaceFile(name, text)
+	return t.dir.ReplaceDerived(name, text)
 }
 
 func (t *tables) Close() error {

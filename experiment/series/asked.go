@@ -31,13 +31,15 @@ type Asked struct {
 	Build   string            `json:"build"`
 	Flags   map[string]string `json:"flags"`   // by name, with what they say; those not given are left out
 	Configs map[string]string `json:"configs"` // resolved, TOML, by what they are of: "" where there is one only
+
+	Disk inside.Disk `json:"-"` // that it is written to
 }
 
 // TakeAsked takes a directory for what is asked, which is written down in it. names
 // are those of further files that are replaced in it. may lets a value be another
 // than before; nil: none may.
 func TakeAsked(path string, a Asked, names []string, may func(key, was, is string) bool) (*Directory, error) {
-	d, err := Take(path, append(names, askedFile), func() (bool, error) { return a.begun(path, may) })
+	d, err := Take(a.Disk, path, append(names, askedFile), func() (bool, error) { return a.begun(path, may) })
 	if err != nil {
 		return nil, err
 	}

@@ -19,6 +19,7 @@ type Directory struct {
 
 	Owner *rundir.Claimed // open, and locked
 
+	disk  inside.Disk
 	names []string // of its own files, besides what is made
 	made  []string // folders that were not there before, the longest first
 	asked []byte   // what its note of what was asked said before
@@ -29,14 +30,14 @@ type Directory struct {
 // are those of the files that it is told by, in it or in its state folder. What a
 // killed process was just writing of them is removed. A directory that is refused
 // is left as it was. Close must be called.
-func Take(path string, names []string, known func() (bool, error)) (*Directory, error) {
-	d := &Directory{Path: path, names: names, made: rundir.Missing(path)}
+func Take(disk inside.Disk, path string, names []string, known func() (bool, error)) (*Directory, error) {
+	d := &Directory{Path: path, disk: disk, names: names, made: rundir.Missing(path)}
 	if _, err := d.check(known); err != nil {
 		d.unmake()
 		return nil, err
 	}
 	var err error
-	if d.Owner, err = rundir.Claim(path); err != nil {
+	if d.Owner, err = rundir.ClaimOn(disk, path); err != nil {
 		d.unmake()
 		return nil, err
 	}
@@ -55,7 +56,7 @@ func Take(path string, names []string, known func() (bool, error)) (*Directory, 
 // check finds out whether the directory has been begun, and whether it may be used.
 func (d *Directory) check(known func() (bool, error)) (bool, error) {
 	if info, err := os.Stat(d.Path); err != nil || !info.IsDir() {
-		return false, rundir.Check(d.Path)
+		return false, rundir.CheckOn(d.disk, d.Path)
 	}
 	if err := output.CheckFolder(d.Path); err != nil {
 		return false, fmt.Errorf("output directory %w", err)
@@ -66,7 +67,7 @@ func (d *Directory) check(known func() (bool, error)) (bool, error) {
 	if rundir.OnlyClaimed(d.Path, d.aside) {
 		return false, nil
 	}
-	return false, rundir.Check(d.Path)
+	return false, rundir.CheckOn(d.disk, d.Path)
 }
 
 // aside reports whether a file was to become one of its own.

@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"example.com/kestrel/experiment/config/configtest"
+	"example.com/kestrel/experiment/inside"
 	"example.com/kestrel/experiment/record"
 	"example.com/kestrel/experiment/rundir"
 	"example.com/kestrel/internal/must"
@@ -151,7 +152,7 @@ func TestBegunMeanwhile(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "d")
 	late := errors.New("begun by another")
 	looks := 0
-	_, err := Take(dir, nil, func() (bool, error) {
+	_, err := Take(inside.Disk{}, dir, nil, func() (bool, error) {
 		if looks++; looks > 0 && rundir.OnlyClaimed(dir, func(string) bool { return false }) {
 			if _, err := os.Stat(filepath.Join(dir, record.StateDir)); err == nil {
 				return false, late

@@ -10,6 +10,7 @@ import (
 	"example.com/kestrel/experiment"
 	"example.com/kestrel/experiment/config"
 	"example.com/kestrel/experiment/files"
+	"example.com/kestrel/experiment/inside"
 	"example.com/kestrel/experiment/record"
 	"example.com/kestrel/experiment/rundir"
 )
@@ -18,6 +19,7 @@ import (
 type Maker struct {
 	Cores int               // lanes where a config names none; 0: GOMAXPROCS
 	Say   func(line string) // what becomes of a run that was cut
+	Disk  inside.Disk
 }
 
 // BegunError is the error of a run that had begun: not the user's to mend.
@@ -54,7 +56,7 @@ func (m *Maker) Make(ctx context.Context, c config.Config, course record.Course,
 	if err := m.finish(ctx, c, course, partial, recorders); err != nil {
 		return err
 	}
-	if err := os.Rename(partial, path); err != nil {
+	if err := m.Disk.Place(partial, path); err != nil {
 		return files.Unwritable(path, err)
 	}
 	return nil
@@ -67,10 +69,10 @@ func (m *Maker) finish(ctx context.Context, c config.Config, course record.Cours
 		return nil // but for being put in its place
 	}
 	if s == nil && err == nil {
-		if err := os.RemoveAll(path); err != nil {
+		if err := m.Disk.RemoveAll(path); err != nil {
 			return files.Unwritable(path, err)
 		}
-		c.Unasked = true
+		c.Unasked, c.Disk = true, m.Disk
 		if s, err = experiment.Begin(ctx, c, path, recorders); err == nil {
 			s.Course = course
 		}
@@ -99,7 +101,8 @@ func (m *Maker) goOn(ctx context.Context, path string, recorders record.Recorder
 	if !rundir.IsRun(path) {
 		return nil, nil
 	}
-	s, err := experiment.Resume(ctx, path, experiment.ResumeOptions{Unasked: true, Cores: m.Cores, Past: recorders}, recorders)
+	s, err := experiment.Resume(ctx, path, experiment.ResumeOptions{Unasked: true, Cores: m.Cores, Past: recorders, Disk: m.Disk},
+		recorders)
 	switch {
 	case err == nil:
 		m.Say("  goes on where it was cut")

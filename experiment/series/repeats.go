@@ -36,8 +36,8 @@ func BeginRepeats(ctx context.Context, c config.Config, course record.Course, n 
 	if err != nil {
 		return nil, err
 	}
-	r := &Repeats{N: n, Maker: Maker{Cores: c.Device.Cores, Say: say}, config: c, course: course}
-	asked := Asked{What: "series of runs", Configs: map[string]string{"": c.TOML()}, Flags: map[string]string{}}
+	r := &Repeats{N: n, Maker: Maker{Cores: c.Device.Cores, Say: say, Disk: c.Disk}, config: c, course: course}
+	asked := Asked{What: "series of runs", Configs: map[string]string{"": c.TOML()}, Flags: map[string]string{}, Disk: c.Disk}
 	for flag, value := range map[string]int{"--prune-top": course.PruneTop, "--then-refine": course.ThenRefine,
 		"--then-inducing": course.Inducing} {
 		if value > 0 {

@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
-	"os"
 	"slices"
 
 	"example.com/kestrel/experiment/files"
@@ -19,9 +18,9 @@ import (
 type Table struct {
 	Records [][]string // that were there, without the header
 
-	file   *os.File // nil: it is not there yet, or closed
-	name   string   // in the directory
-	path   string   // for messages
+	file   inside.File // nil: it is not there yet, or closed
+	name   string      // in the directory
+	path   string      // for messages
 	header []string
 	ends   []int64 // of each record
 	begins int64   // of the first
