@@ -24,6 +24,8 @@ var layers = []string{
 	"kernelspace",
 	"kernelspace/grow",
 	"device",
+	"device/conformance",
+	"device/trial",
 	"device/cpu/simd",
 	"device/cpu",
 	"device/cuda/driver",
