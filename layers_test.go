@@ -31,6 +31,7 @@ var layers = []string{
 	"device/cuda/driver",
 	"device/cuda/source",
 	"device/cuda",
+	"device/cuda/proving",
 	"vbks/random",
 	"vbks/periods",
 	"vbks/secant",

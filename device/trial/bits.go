@@ -16,43 +16,39 @@ var Forms = []string{
 	"SE[;ard]", "RW[1]+IRW[2]*CAT[3]", "CP(SE,PER*LIN)[2]+RW", "CP(CP(SE[1],LIN),CONST)[3]*PER",
 }
 
-// Matrices is what Bits compares: how large the matrices are.
+// Matrices says what is computed of kernels: how large the matrices are.
 type Matrices struct {
 	Programs   []*kernelspace.Program
 	Rows, Cols int  // of k(a,b); k(a,a) is of Rows
 	Inputs     bool // also gradients by the inputs
 }
 
-// Bits compares what two devices compute of the same kernels bit by bit: symmetric and
-// rectangular matrices, diagonals, gradients by the hyperparameters and by the inputs. It is
-// for a device that computes them in two ways, of which either may run. The error wraps
-// ErrWrong where they differ.
-func Bits(a, b device.Device, m Matrices) error {
-	x, err := m.compute(a)
-	if err != nil {
-		return err
-	}
-	y, err := m.compute(b)
-	if err != nil {
-		return err
-	}
-	for i := range x {
-		if math.Float64bits(x[i].value) != math.Float64bits(y[i].value) {
-			return fmt.Errorf("%w: %s of %s is %.17g and %.17g, which should be the same", ErrWrong, x[i].what, x[i].kernel,
-				x[i].value, y[i].value)
+// Computed are the numbers that a device has computed.
+type Computed struct{ list []vector }
+
+// vector is what was computed of one kernel.
+type vector struct {
+	values       []float64
+	what, kernel string
+}
+
+// Same compares the numbers of the same matrices bit by bit. It is for a device that computes
+// them in two ways, of which either may run. The error wraps ErrWrong where they differ.
+func (c *Computed) Same(other *Computed) error {
+	for i := range c.list {
+		x, y := &c.list[i], &other.list[i]
+		for j, v := range x.values {
+			if math.Float64bits(v) != math.Float64bits(y.values[j]) {
+				return fmt.Errorf("%w: %s of %s is %.17g and %.17g, which should be the same", ErrWrong, x.what, x.kernel, v, y.values[j])
+			}
 		}
 	}
 	return nil
 }
 
-// number is one that was computed, and what it is of.
-type number struct {
-	value        float64
-	what, kernel string
-}
-
-// compute returns all numbers, those of members that are not finite included.
-func (m *Matrices) compute(dev device.Device) ([]number, error) {
+// Compute computes symmetric and rectangular matrices, diagonals, gradients by the
+// hyperparameters and by the inputs, on made-up rows.
+func (m *Matrices) Compute(dev device.Device) (*Computed, error) {
 	dim := 1
 	for _, p := range m.Programs {
 		dim = max(dim, p.Dim)
@@ -73,7 +69,7 @@ func (m *Matrices) compute(dev device.Device) ([]number, error) {
 		}
 		w.write(theta, k, full)
 	}
-	var out []number
+	out := &Computed{}
 	rows := device.Points{Data: d, To: m.Rows}
 	for _, cols := range []device.Points{rows, {Data: d, From: m.Rows, To: m.Rows + m.Cols}} {
 		n := cols.Len()
@@ -97,9 +93,7 @@ func (m *Matrices) compute(dev device.Device) ([]number, error) {
 			a    device.Array
 		}{{"an entry", matrix}, {"a gradient", grad}, {"an entry of the diagonal", diag}, {"a gradient by an input", inputs}} {
 			for k, p := range m.Programs {
-				for _, v := range w.read(x.a, k) {
-					out = append(out, number{v, x.what, p.ID})
-				}
+				out.list = append(out.list, vector{w.read(x.a, k), x.what, p.ID})
 			}
 		}
 		if w.err != nil {

@@ -133,9 +133,14 @@ func TestForms(t *testing.T) {
 // One bit of one entry is found, and which kernel's it is.
 func TestBits(t *testing.T) {
 	m := Matrices{Programs: compile(t, 3, Forms...), Rows: 5, Cols: 7, Inputs: true}
-	sound := func() device.Device { return cpu.New(cpu.Options{Lanes: 1}) }
-	must.OK(t, Bits(sound(), sound(), m))
-	err := Bits(sound(), newFaulty(faultyLane{kernel: nudge(0x1p-52)}), m)
+	compute := func(dev device.Device) *Computed {
+		c, err := m.Compute(dev)
+		must.OK(t, err)
+		return c
+	}
+	want := compute(cpu.New(cpu.Options{Lanes: 1}))
+	must.OK(t, compute(cpu.New(cpu.Options{Lanes: 1})).Same(want))
+	err := compute(newFaulty(faultyLane{kernel: nudge(0x1p-52)})).Same(want)
 	if !errors.Is(err, ErrWrong) || !strings.Contains(err.Error(), m.Programs[1].ID) {
 		t.Errorf("error %v", err)
 	}
