@@ -19,18 +19,21 @@ import (
 	"example.com/kestrel/device/trial"
 )
 
+var built string // the folder of the fake libraries, "" where no test has asked for them
+
 var libraries = sync.OnceValues(func() (string, error) {
 	dir, err := os.MkdirTemp("", "kestrel-cuda-test")
 	if err != nil {
 		return "", err
 	}
+	built = dir
 	return dir, fake.Build(dir)
 })
 
 func TestMain(m *testing.M) {
 	code := m.Run()
-	if dir, err := libraries(); err == nil {
-		os.RemoveAll(dir)
+	if built != "" {
+		os.RemoveAll(built)
 	}
 	os.Exit(code)
 }

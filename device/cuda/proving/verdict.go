@@ -26,10 +26,11 @@ type Verdict struct {
 	Speeds   []Speed `json:"speeds,omitempty"`
 }
 
-// Speed is how long a step of Adam of all of K144 takes.
+// Speed is how long a step of Adam of so many kernels takes, in milliseconds.
 type Speed struct {
 	Work     string  `json:"work"` // "a", "b", "c" of bench
 	Inducing int     `json:"inducing"`
+	Kernels  int     `json:"kernels"`
 	Card     float64 `json:"card_ms"`
 	CPU      float64 `json:"cpu_ms"` // on all cores
 }
