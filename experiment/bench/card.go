@@ -69,9 +69,9 @@ func (r *CardReport) WriteText(w io.Writer) error {
 		line("%s  %s, %.0f s: %s", state, p.Name, p.Seconds, strings.ReplaceAll(said, "\n", "\n         "))
 	}
 	if len(r.Speeds) > 0 {
-		line("\na step of Adam%24s", "ms: card      CPU  card faster   GFLOPS  of peak")
+		line("\n%-30s  %8s %8s  %11s  %7s  %7s", "a step of Adam, in ms", "card", "CPU", "card faster", "GFLOPS", "of peak")
 		for _, s := range r.Speeds {
-			line("  %s, %3d kernels, M=%3d, B=%3d  %8s %8s  %10s  %7.4g  %7s", s.Work, s.Kernels, s.M, s.B, figures(s.Card), figures(s.CPU),
+			line("  %s, %3d kernels, M=%3d, B=%3d  %8s %8s  %11s  %7.4g  %7s", s.Work, s.Kernels, s.M, s.B, figures(s.Card), figures(s.CPU),
 				figures(s.CPU/s.Card)+"x", s.GFLOPS, optional("%.1f %%", s.Share, 100))
 		}
 		if r.Peak > 0 {
