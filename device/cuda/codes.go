@@ -5,7 +5,9 @@ package cuda
 import (
 	"errors"
 	"fmt"
+	"maps"
 	"runtime"
+	"slices"
 	"sync"
 
 	"example.com/kestrel/device/cuda/driver"
@@ -41,20 +43,21 @@ func (c *codes) find(programs []*kernelspace.Program) ([]place, error) {
 	if c.when == GenerateNever {
 		return nil, nil
 	}
-	var batches [][]*kernelspace.Program // missing structures, a module each
-	missing := map[string]bool{}
+	missing := map[string]*kernelspace.Program{}
 	for _, p := range programs {
-		s := source.Structure(p)
-		if _, ok := c.places[s]; ok || s == "" || missing[s] {
-			continue
+		if s := source.Structure(p); s != "" {
+			if _, ok := c.places[s]; !ok {
+				missing[s] = p
+			}
 		}
-		missing[s] = true
-		if n := len(batches); n == 0 || len(batches[n-1]) == source.PerModule {
-			batches = append(batches, nil)
-		}
-		last := &batches[len(batches)-1]
-		*last = append(*last, p)
 	}
+	// In an order of their own, so that the same kernels in another order, as another
+	// number of lanes deals them, find their modules compiled.
+	var ordered []*kernelspace.Program
+	for _, s := range slices.Sorted(maps.Keys(missing)) {
+		ordered = append(ordered, missing[s])
+	}
+	batches := slices.Collect(slices.Chunk(ordered, source.PerModule)) // a module each
 	modules := make([]*module, len(batches))
 	errs := make([]error, len(batches))
 	var wg sync.WaitGroup

@@ -21,22 +21,15 @@ import (
 	"example.com/kestrel/device/cuda/driver"
 	"example.com/kestrel/device/cuda/driver/fake"
 	"example.com/kestrel/device/cuda/source"
+	"example.com/kestrel/device/trial"
 	"example.com/kestrel/kernelspace"
 )
 
 func compile(t *testing.T, dim int, list ...string) []*kernelspace.Program {
 	t.Helper()
-	var programs []*kernelspace.Program
-	for _, s := range list {
-		e, err := kernelspace.Parse(s)
-		if err != nil {
-			t.Fatal(err)
-		}
-		p, err := kernelspace.Compile(e, kernelspace.Options{Dim: dim})
-		if err != nil {
-			t.Fatal(err)
-		}
-		programs = append(programs, p)
+	programs, err := trial.Compile(dim, list...)
+	if err != nil {
+		t.Fatal(err)
 	}
 	return programs
 }
@@ -58,77 +51,17 @@ func TestGeneratedBits(t *testing.T) {
 }
 
 func generatedBits(t *testing.T) {
-	programs := compile(t, 3, "PER*LIN*RQ", "(PER[1]+RQ[2,3;ard])*LIN[;ard]+POLY2[2]", "MATERN12[;ard]+WN", "MATERN32*COS[2]",
-		"MATERN52[1]*POLY3[;ard]+CONST", "SE[;ard]")
-	r := rand.New(rand.NewPCG(5, 5))
-	x := normal(r, 90*3)
-	const rows, cols = 40, 50
-	bars := normal(r, len(programs)*cols*cols)
-	theta := make([][]float64, len(programs))
-	for k, p := range programs {
-		theta[k] = make([]float64, len(p.Params))
-		for i := range theta[k] {
-			theta[k][i] = 0.5 + r.Float64()
-		}
-	}
-	run := func(g cuda.Generate) []float64 {
-		dev := open(t, cuda.Options{Generate: g})
-		l := dev.Lane(0)
-		ks, err := l.NewKernels(programs)
+	m := trial.Matrices{Programs: compile(t, 3, trial.Forms...), Rows: 40, Cols: 50, Inputs: true}
+	var both []*trial.Computed
+	for _, g := range []cuda.Generate{cuda.GenerateAlways, cuda.GenerateNever} {
+		c, err := m.Compute(open(t, cuda.Options{Generate: g}))
 		if err != nil {
 			t.Fatal(err)
 		}
-		d, err := dev.NewData(x, nil, 3)
-		if err != nil {
-			t.Fatal(err)
-		}
-		array := func(rows, cols int) device.Array {
-			a, err := l.NewArray(len(programs), rows, cols)
-			if err != nil {
-				t.Fatal(err)
-			}
-			return a
-		}
-		th, sub := array(1, ks.Params()), []int{}
-		for k := range programs {
-			full := make([]float64, ks.Params())
-			copy(full, theta[k])
-			l.Write(th, k, full)
-			sub = append(sub, k)
-		}
-		a := device.Points{Data: d, To: rows}
-		var out []float64
-		for _, b := range []device.Points{a, {Data: d, From: rows, To: rows + cols}} {
-			m, bar := array(rows, b.Len()), array(rows, b.Len())
-			grad, inputs, diag := array(1, ks.Params()), array(rows, 3), array(1, rows)
-			for k := range programs {
-				l.Write(bar, k, bars[k*rows*b.Len():(k+1)*rows*b.Len()])
-			}
-			l.Kernel(sub, ks, th, a, b, m)
-			l.KernelGrad(sub, ks, th, a, b, m, bar, grad)
-			l.KernelInputGrad(sub, ks, th, a, b, bar, inputs)
-			l.KernelDiag(sub, ks, th, a, diag)
-			for _, x := range []device.Array{m, grad, inputs, diag} {
-				_, r, c := x.Shape()
-				v := make([]float64, r*c)
-				for k := range programs {
-					if err := l.Read(x, k, v); err != nil {
-						t.Fatal(err)
-					}
-					out = append(out, v...)
-				}
-			}
-		}
-		return out
+		both = append(both, c)
 	}
-	got, want := run(cuda.GenerateAlways), run(cuda.GenerateNever)
-	if i := slices.IndexFunc(got, func(v float64) bool { return v != 0 }); i < 0 {
-		t.Fatal("all results are 0")
-	}
-	for i := range want {
-		if got[i] != want[i] {
-			t.Fatalf("result %d is %.17g by generated code, %.17g by the interpreter", i, got[i], want[i])
-		}
+	if err := both[0].Same(both[1]); err != nil {
+		t.Fatal(err)
 	}
 }
 

@@ -1,12 +1,21 @@
-// Package devicetest is the conformance suite that every device must pass: each
-// operation against plain loops or finite differences of the naive kernels.
+// Package devicetest runs the suite that every device must pass as a test.
 package devicetest
 
 import (
 	"testing"
 
 	"example.com/kestrel/device"
+	"example.com/kestrel/device/conformance"
 )
+
+// tester is a test as the suite wants it.
+type tester struct{ *testing.T }
+
+func (t tester) Short() bool { return testing.Short() }
+
+func (t tester) Run(name string, f func(conformance.T)) {
+	t.T.Run(name, func(part *testing.T) { f(tester{part}) })
+}
 
 // Run runs the suite on the device that open returns. The device is opened
 // once and closed at the end.
@@ -20,47 +29,5 @@ func Run(t *testing.T, open func() (device.Device, error)) {
 			t.Errorf("close: %v", err)
 		}
 	})
-	if i := dev.Info(); i.Kind == "" || i.Lanes < 1 {
-		t.Fatalf("info %+v: want a kind and at least one lane", i)
-	}
-	tests := []struct {
-		name string
-		run  func(h *harness)
-	}{
-		{"Arrays", testArrays},
-		{"Elementwise", testElementwise},
-		{"Gemm", testGemm},
-		{"GemmLarge", testGemmLarge},
-		{"Syrk", testSyrk},
-		{"TriangularProducts", testTriangularProducts},
-		{"Cholesky", testCholesky},
-		{"CholeskyFailure", testCholeskyFailure},
-		{"Solve", testSolve},
-		{"SolveBoth", testSolveBoth},
-		{"FactorLarge", testFactorLarge},
-		{"KernelSpace1D", testKernelSpace},
-		{"Kernel3D", testKernel3D},
-		{"KernelLevels", testKernelLevels},
-		{"KernelPoints", testKernelPoints},
-		{"KernelWide", testKernelWide},
-		{"KernelFarPeriods", testFarPeriods},
-		{"KernelSubset", testKernelSubset},
-		{"KernelWithoutCode", testKernelWithoutCode},
-		{"KernelNotFinite", testKernelNotFinite},
-		{"Jitter", testJitter},
-		{"Expand", testExpand},
-		{"SVGP", testSVGP},
-		{"Targets", testTargets},
-		{"GaussKL", testGaussKL},
-		{"Collapsed", testCollapsed},
-		{"Adam", testAdam},
-		{"LogPrior", testLogPrior},
-		{"Sample", testSample},
-		{"Lanes", testLanes},
-	}
-	for _, c := range tests {
-		t.Run(c.name, func(t *testing.T) {
-			c.run(&harness{T: t, dev: dev, lane: dev.Lane(0)})
-		})
-	}
+	conformance.Run(tester{t}, dev, nil)
 }

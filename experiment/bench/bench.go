@@ -8,6 +8,7 @@ import (
 	"runtime"
 	"time"
 
+	"example.com/kestrel/device"
 	"example.com/kestrel/device/cpu/simd"
 	"example.com/kestrel/experiment/config"
 	"example.com/kestrel/experiment/files"
@@ -88,8 +89,9 @@ func Cases(works, kernels, steps []string, threads []int) ([]Case, error) {
 // Options say how to time.
 type Options struct {
 	Device  string
-	Seconds float64   // timed seconds of every case, after the warm-up
-	Profile io.Writer // gets a CPU profile of the timed part; nil for none
+	Open    func() (device.Device, error) // a device in the place of that one; nil: none
+	Seconds float64                       // timed seconds of every case, after the warm-up
+	Profile io.Writer                     // gets a CPU profile of the timed part; nil for none
 }
 
 // Row is what was measured. Times are milliseconds for one step of every
@@ -132,7 +134,12 @@ func Run(ctx context.Context, c Case, o Options) (*Row, error) {
 	if err := checkBenchStep(c.Step); err != nil {
 		return nil, err
 	}
-	dev, err := prepare.OpenDevice(config.DeviceChoice{Kind: o.Device, Lanes: c.Threads})
+	if o.Open == nil {
+		o.Open = func() (device.Device, error) {
+			return prepare.OpenDevice(config.DeviceChoice{Kind: o.Device, Lanes: c.Threads})
+		}
+	}
+	dev, err := o.Open()
 	if err != nil {
 		return nil, err
 	}

@@ -2,6 +2,7 @@ package prepare
 
 import (
 	"cmp"
+	"context"
 	"errors"
 	"fmt"
 	"os"
@@ -19,9 +20,19 @@ import (
 // cards where this build of the program can use them and there are any, else
 // the CPU.
 func OpenDevice(c config.DeviceChoice) (device.Device, error) {
-	dev, _, err := openDevice(c)
+	dev, _, err := openDevice(context.Background(), c, Load{})
 	return dev, err
 }
+
+// Load is how much a run has to do at a time, as far as it decides which device is faster. Of the
+// zero value it is not known.
+type Load struct {
+	Kernels  int
+	Inducing int // 0: as many as it takes
+}
+
+// loadOf is the load of a run over so many kernels.
+func loadOf(c *config.Config, kernels int) Load { return Load{kernels, c.Settings.Inducing} }
 
 // Arithmetic says what a device of a kind and a name computes with, as far as the last
 // digits depend on it.
@@ -45,9 +56,10 @@ func CheckDevice(c config.DeviceChoice) error {
 	return d.Close()
 }
 
-// openDevice also says, where "auto" looked for cards in vain, why the CPU is
-// taken; "" otherwise.
-func openDevice(c config.DeviceChoice) (device.Device, string, error) {
+// openDevice also tells what the user should know of the choice: why the CPU is taken where
+// cards were meant or looked for, which cards are left out, that one was checked; ""
+// where there is nothing to tell. A card that fails its check is not computed on.
+func openDevice(ctx context.Context, c config.DeviceChoice, load Load) (device.Device, string, error) {
 	switch c.Kind {
 	case "cpu":
 		dev, err := openCPU(c)
@@ -56,24 +68,41 @@ func openDevice(c config.DeviceChoice) (device.Device, string, error) {
 		if !builtWithCUDA {
 			return nil, "", errors.New("device cuda is not in this build of the program; use device.kind = \"cpu\" or \"auto\"")
 		}
-		dev, err := openCUDA(c)
+		dev, notice, err := openCUDA(ctx, c, nil)
+		if errors.Is(err, errUnproven) {
+			return insteadOfCards(c, err)
+		}
 		if err != nil {
 			return nil, "", fmt.Errorf("device cuda: %w; device.kind = \"cpu\" and \"auto\" do without", err)
 		}
-		return dev, "", nil
+		return dev, notice, nil
 	case "auto", "":
 		if !builtWithCUDA {
 			dev, err := openCPU(c)
 			return dev, "", err
 		}
-		dev, reason := openCUDA(c)
+		dev, notice, reason := openCUDA(ctx, c, &load)
 		if reason == nil {
-			return dev, "", nil
+			return dev, notice, nil
 		}
-		dev, err := openCPU(c)
-		return dev, fmt.Sprintf("computing on the CPU: %v", reason), err
+		if ctx.Err() != nil {
+			return nil, "", context.Cause(ctx)
+		}
+		return insteadOfCards(c, reason)
 	}
 	return nil, "", fmt.Errorf("unknown device %q; devices are %s", c.Kind, strings.Join(config.DeviceKinds(), ", "))
+}
+
+// errUnproven is a card that has failed its check, errSlower one that is slower than the CPU.
+var (
+	errUnproven = errors.New("no card has passed its check")
+	errSlower   = errors.New("the CPU is faster")
+)
+
+// insteadOfCards takes the CPU, and says why.
+func insteadOfCards(c config.DeviceChoice, reason error) (device.Device, string, error) {
+	dev, err := openCPU(c)
+	return dev, fmt.Sprintf("computing on the CPU: %v", reason), err
 }
 
 // forWeights leaves a device that keeps no weights of rows where a config asks for such:

@@ -3,33 +3,84 @@
 package prepare
 
 import (
+	"context"
 	"fmt"
+	"strings"
 
 	"example.com/kestrel/device"
 	"example.com/kestrel/device/cuda"
 	"example.com/kestrel/device/cuda/driver"
+	"example.com/kestrel/device/cuda/proving"
 	"example.com/kestrel/experiment/config"
 )
 
 const builtWithCUDA = true
 
-// openCUDA makes a device of the first c.Lanes cards, or of all.
-func openCUDA(c config.DeviceChoice) (device.Device, error) {
+// openCUDA makes a device of the first c.Lanes cards, or of all, but those that fail the check
+// before their first use. With a load it is an error, errSlower, where all of them together
+// were measured to be slower than the CPU.
+func openCUDA(ctx context.Context, c config.DeviceChoice, load *Load) (device.Device, string, error) {
 	d, err := driver.Open()
 	if err != nil {
-		return nil, err
+		return nil, "", err
 	}
-	var o cuda.Options
-	for i := range d.Cards() {
-		if c.Lanes == 0 || i < c.Lanes {
-			o.Cards = append(o.Cards, i)
-		}
+	cards := d.Cards()
+	if c.Lanes > 0 && c.Lanes < len(cards) {
+		cards = cards[:c.Lanes]
+	}
+	o, told, err := proven(ctx, d, cards, load)
+	if err != nil {
+		return nil, "", err
 	}
 	dev, err := cuda.Open(o)
 	if err != nil {
-		return nil, err // not a nil *cuda.Device
+		return nil, "", err // not a nil *cuda.Device
 	}
-	return dev, nil
+	return dev, strings.Join(told, "; "), nil
+}
+
+// proven chooses those of the cards that compute what they should, and tells of the others.
+func proven(ctx context.Context, d *driver.Driver, cards []driver.CardInfo, load *Load) (o cuda.Options, told []string, err error) {
+	var failed []string
+	speed, measured := 0.0, true // of all cards together, as a multiple of the CPU's
+	for _, card := range cards {
+		if cuda.Fits(card) != nil {
+			o.Cards = append(o.Cards, card.Index) // opening it says why not
+			continue
+		}
+		_, known := proving.Kept(d, card)
+		v := proving.First(ctx, d, card, proving.Patience)
+		switch {
+		case ctx.Err() != nil:
+			return o, nil, context.Cause(ctx)
+		case !v.Passed:
+			failed = append(failed, fmt.Sprintf("%s: %s", card, v.Reason))
+			continue
+		case !known:
+			told = append(told, fmt.Sprintf("%s was checked before its first use and gives the CPU's numbers", card))
+		}
+		o.Cards = append(o.Cards, card.Index)
+		times, ok := 0.0, false
+		if load != nil {
+			times, ok = v.Faster(load.Kernels, load.Inducing)
+		}
+		speed, measured = speed+times, measured && ok
+		if card.Slow() && !v.Whole {
+			told = append(told, fmt.Sprintf("%s computes in double precision at 1/%d of its single precision, so that the CPU may be faster; "+
+				"kestrel devices --check measures it", card, card.Ratio))
+		}
+	}
+	if len(failed) > 0 && len(o.Cards) == 0 {
+		return o, nil, fmt.Errorf("%w: %s; kestrel devices --check says more", errUnproven, strings.Join(failed, "; "))
+	}
+	for _, f := range failed {
+		told = append(told, "left out, for it has not passed its check: "+f)
+	}
+	if load != nil && measured && speed > 0 && speed < 1 {
+		return o, nil, fmt.Errorf("%w: a run of this size takes %.1f times as long on %s, by the last devices --check; device.kind = \"cuda\" "+
+			"takes the card all the same", errSlower, 1/speed, cards[0])
+	}
+	return o, told, nil
 }
 
 // cudaCards lists the cards without making anything on them.

@@ -3,6 +3,7 @@
 package prepare
 
 import (
+	"context"
 	"errors"
 
 	"example.com/kestrel/device"
@@ -13,6 +14,8 @@ const builtWithCUDA = false
 
 var errWithoutCUDA = errors.New("not in this build of the program; device/cuda/build.sh makes one with it")
 
-func openCUDA(config.DeviceChoice) (device.Device, error) { return nil, errWithoutCUDA }
+func openCUDA(context.Context, config.DeviceChoice, *Load) (device.Device, string, error) {
+	return nil, "", errWithoutCUDA
+}
 
 func cudaCards() ([]DeviceStatus, error) { return nil, errWithoutCUDA }

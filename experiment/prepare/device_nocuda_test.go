@@ -10,7 +10,7 @@ import (
 
 // A build without CUDA does not look for cards, and says nothing of it.
 func TestOpenDeviceWithoutCUDA(t *testing.T) {
-	dev, notice, err := openDevice(config.DeviceChoice{Kind: "auto", Cores: 2})
+	dev, notice, err := openDevice(t.Context(), config.DeviceChoice{Kind: "auto", Cores: 2}, Load{})
 	if err != nil || notice != "" {
 		t.Fatalf("notice %q, error %v", notice, err)
 	}

@@ -12,7 +12,7 @@ import (
 )
 
 func TestOpenDevice(t *testing.T) {
-	dev, notice, err := openDevice(config.DeviceChoice{Kind: "cpu", Lanes: 3, Cores: 2})
+	dev, notice, err := openDevice(t.Context(), config.DeviceChoice{Kind: "cpu", Lanes: 3, Cores: 2}, Load{})
 	if err != nil || notice != "" {
 		t.Fatalf("notice %q, error %v", notice, err)
 	}

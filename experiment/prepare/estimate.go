@@ -58,20 +58,21 @@ func megabytes(bytes int64) string {
 type Estimator struct {
 	mu     sync.Mutex
 	choice config.DeviceChoice // of dev
+	load   Load                // for which it was taken
 	dev    device.Device       // nil: none yet
 }
 
-// open returns the device of a config. e.mu is held.
-func (e *Estimator) open(c config.DeviceChoice) (device.Device, error) {
-	if e.dev != nil && e.choice == c {
+// open returns the device of a config with such a load. e.mu is held.
+func (e *Estimator) open(ctx context.Context, c config.DeviceChoice, load Load) (device.Device, error) {
+	if e.dev != nil && e.choice == c && (e.load == load || c.Kind == e.dev.Info().Kind) {
 		return e.dev, nil
 	}
 	if err := e.forget(); err != nil {
 		return nil, err
 	}
 	var err error
-	e.dev, err = OpenDevice(c)
-	e.choice = c
+	e.dev, _, err = openDevice(ctx, c, load)
+	e.choice, e.load = c, load
 	return e.dev, err
 }
 
@@ -114,7 +115,7 @@ func (e *Estimator) run(ctx context.Context, c config.Config, rows, dim int) (Es
 	if err != nil {
 		return Estimate{}, err
 	}
-	dev, err := e.open(c.Device)
+	dev, err := e.open(ctx, c.Device, loadOf(&c, len(space)))
 	if err != nil {
 		return Estimate{}, err
 	}

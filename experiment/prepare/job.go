@@ -76,10 +76,11 @@ func PrepareData(ctx context.Context, c config.Config, d *datasets.Dataset) (*Jo
 }
 
 func prepareJob(ctx context.Context, c config.Config, past Past, given *datasets.Dataset) (*Job, error) {
-	if _, err := c.Kernels.Candidates(); err != nil {
+	space, err := c.Kernels.Candidates()
+	if err != nil {
 		return nil, err
 	}
-	dev, notice, err := openDevice(c.Device)
+	dev, notice, err := openDevice(ctx, c.Device, loadOf(&c, len(space)))
 	if err == nil {
 		dev, notice, err = forWeights(&c, dev, notice)
 	}

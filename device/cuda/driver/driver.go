@@ -45,6 +45,9 @@ type CardInfo struct {
 	Multiprocessors int
 	SharedPerBlock  int // bytes of shared memory that a block can ask for
 	Pools           bool
+	Clock           float64 // Hz, at most
+	Ratio           int     // how many times faster FP32 is than FP64; 0: the driver does not say
+	UUID            string  // "" where the driver does not say
 }
 
 // Arch returns the compute capability as one number, 90 for 9.0.
@@ -144,5 +147,15 @@ func inspect(i int) (CardInfo, error) {
 		}
 	}
 	info.Pools = pools != 0
+	// What only describes it may be missing.
+	if id, err := dev.UUID(); err == nil {
+		info.UUID = id.String()
+	}
+	if kilohertz, err := dev.Attribute(C.CU_DEVICE_ATTRIBUTE_CLOCK_RATE); err == nil {
+		info.Clock = 1e3 * float64(kilohertz)
+	}
+	if ratio, err := dev.Attribute(C.CU_DEVICE_ATTRIBUTE_SINGLE_TO_DOUBLE_PRECISION_PERF_RATIO); err == nil {
+		info.Ratio = ratio
+	}
 	return info, nil
 }

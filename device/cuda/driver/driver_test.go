@@ -189,7 +189,7 @@ func TestCards(t *testing.T) {
 		t.Fatalf("%d cards", len(cards))
 	}
 	want := driver.CardInfo{Index: 2, Name: "fake card 2", Major: 9, Memory: 1 << 20, Multiprocessors: 4, SharedPerBlock: 227 << 10,
-		Pools: true}
+		Pools: true, Clock: 1e9, Ratio: 2, UUID: "03030303-0303-0303-0303-030303030303"}
 	if cards[2] != want {
 		t.Errorf("card 2 is %+v, not %+v", cards[2], want)
 	}

@@ -11,7 +11,9 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strconv"
+	"strings"
 	"testing"
+	"time"
 
 	"example.com/kestrel/device/cuda/driver"
 )
@@ -33,9 +35,13 @@ type Options struct {
 	Shared   int    // bytes of shared memory that a block can ask for, 227 KiB where 0
 	OddCard  int    // number of the only card with that Arch and Shared, from 1; all where 0
 	Refuse   string // the compiler refuses sources with this in them
-	Events   int    // this event, counted from 1 on each card, cannot be made
-	PTX      string // the shared object that any PTX stands for; none where empty
-	Cache    string // the folder of compiled modules, a new one where empty
+	HangAt   int    // this launch, counted from 1 on each card, takes HangFor
+	HangFor  time.Duration
+	Ratio    int       // how many times faster FP32 is than FP64, 2 where 0
+	Bend     [3]string // in the source of this name, this text is taken for the third
+	Events   int       // this event, counted from 1 on each card, cannot be made
+	PTX      string    // the shared object that any PTX stands for; none where empty
+	Cache    string    // the folder of compiled modules, a new one where empty
 }
 
 // Build compiles the libraries into a folder.
@@ -90,6 +96,10 @@ func Use(t testing.TB, dir string, o Options) {
 	set("KESTREL_FAKE_ARCH", int64(o.Arch))
 	set("KESTREL_FAKE_SHARED", int64(o.Shared))
 	set("KESTREL_FAKE_ODD_CARD", int64(o.OddCard))
+	set("KESTREL_FAKE_HANG_AT", int64(o.HangAt))
+	set("KESTREL_FAKE_HANG_MS", o.HangFor.Milliseconds())
+	set("KESTREL_FAKE_RATIO", int64(o.Ratio))
+	t.Setenv("KESTREL_FAKE_BEND", strings.Join(o.Bend[:], "\n"))
 	set("KESTREL_FAKE_EVENTS", int64(o.Events))
 	t.Setenv("KESTREL_FAKE_PTX", o.PTX)
 	t.Setenv("KESTREL_FAKE_REFUSE", o.Refuse)

@@ -16,10 +16,14 @@
 //   KESTREL_FAKE_SHARED    bytes of shared memory that a block can ask for (227 KiB)
 //   KESTREL_FAKE_ODD_CARD  number, from 1, of the only card of which these two are so (0: all)
 //   KESTREL_FAKE_EVENTS    this event on a card, from 1, cannot be made (0: none)
+//   KESTREL_FAKE_HANG_AT   this launch on a card, from 1, takes so long (0: none)
+//   KESTREL_FAKE_HANG_MS   as this says
+//   KESTREL_FAKE_RATIO     how many times faster FP32 is than FP64 (2)
 //   KESTREL_FAKE_PTX       the shared object that PTX for the card's capability or a lower one stands for
 
 #include <dlfcn.h>
 
+#include <chrono>
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
@@ -30,6 +34,7 @@
 #include <memory>
 #include <mutex>
 #include <string>
+#include <thread>
 #include <vector>
 
 #define API extern "C" __attribute__((visibility("default")))
@@ -155,7 +160,7 @@ std::mutex all;
 std::vector<std::unique_ptr<Context>> contexts;
 int cards = -1;
 size_t memory;
-long fail_at, fail_card, odd_card, event_at;
+long fail_at, fail_card, odd_card, event_at, hang_at, hang_ms;
 
 bool odd(int card) { return odd_card == 0 || odd_card == card + 1; }
 int arch(int card) { return odd(card) ? int(setting("KESTREL_FAKE_ARCH", 90)) : 90; }
@@ -207,6 +212,8 @@ API int cuInit(unsigned) {
   fail_card = setting("KESTREL_FAKE_FAIL_CARD", -1);
   odd_card = setting("KESTREL_FAKE_ODD_CARD", 0);
   event_at = setting("KESTREL_FAKE_EVENTS", 0);
+  hang_at = setting("KESTREL_FAKE_HANG_AT", 0);
+  hang_ms = setting("KESTREL_FAKE_HANG_MS", 0);
   while (int(contexts.size()) < cards) {
     contexts.push_back(std::make_unique<Context>());
     contexts.back()->card = int(contexts.size()) - 1;
@@ -260,11 +267,19 @@ API int cuDeviceGetAttribute(int *value, int attribute, int device) {
     case 81: *value = 228 << 10; break;    // per multiprocessor
     case 39: *value = 2048; break;         // threads per multiprocessor
     case 13: *value = 1000000; break;      // kHz
+    case 87: *value = int(setting("KESTREL_FAKE_RATIO", 2)); break;  // FP32 to FP64
     case 115: *value = 1; break;           // memory pools
     default: *value = 0;
   }
   return known(device);
 }
+
+API int cuDeviceGetUuid(char *uuid, int device) {
+  memset(uuid, device + 1, 16);
+  return known(device);
+}
+
+API int cuDeviceGetUuid_v2(char *uuid, int device) { return cuDeviceGetUuid(uuid, device); }
 
 API int cuDevicePrimaryCtxRetain(Context **context, int device) {
   if (int r = known(device)) return r;
@@ -572,6 +587,8 @@ API int cuLaunchKernel(Function *f, unsigned gx, unsigned gy, unsigned gz, unsig
       return invalid_value;
     c.launches++;
     if (fail_at > 0 && c.launches >= fail_at && (fail_card < 0 || fail_card == c.card)) return c.put_off([] { return launch_failed; });
+    if (c.launches == hang_at)
+      if (int r = c.put_off([] { return std::this_thread::sleep_for(std::chrono::milliseconds(hang_ms)), success; })) return r;
     // How many arguments there are only the kernel knows; the caller has room
     // for 64 and leaves the rest unset, so it says so with a null pointer.
     std::vector<uint64_t> values;

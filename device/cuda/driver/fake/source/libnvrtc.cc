@@ -7,6 +7,7 @@
 //   KESTREL_FAKE_CXX      the compiler (g++)
 //   KESTREL_FAKE_CXXFLAGS more options, separated by blanks (-O2)
 //   KESTREL_FAKE_REFUSE   sources with this in them are refused
+//   KESTREL_FAKE_BEND     NAME, TEXT and OTHER, a line each: in the source of this name OTHER stands for the first TEXT
 
 #include <fcntl.h>
 #include <spawn.h>
@@ -90,6 +91,15 @@ bool run(std::vector<std::string> words, const std::string &log) {
   return ran && status == 0;
 }
 
+// bent is a program's source as KESTREL_FAKE_BEND has it compiled.
+std::string bent(const Program &p) {
+  std::stringstream lines(setting("KESTREL_FAKE_BEND", ""));
+  std::string name, text, other, source = p.source;
+  if (!std::getline(lines, name) || !std::getline(lines, text) || !std::getline(lines, other) || name != p.name) return source;
+  size_t at = source.find(text);
+  return at == std::string::npos ? source : source.replace(at, text.size(), other);
+}
+
 int give(const std::string &text, char *to) {
   memcpy(to, text.c_str(), text.size() + 1);
   return 0;
@@ -130,7 +140,7 @@ API int nvrtcCompileProgram(Program *p, int n, const char *const *options) {
   if (!refused.empty() && p->source.find(refused) != std::string::npos) return p->log = "refused: " + refused, 6;
   std::string stem = setting("KESTREL_FAKE_DIR", "/tmp") + "/module-" + std::to_string(getpid()) + "-" + std::to_string(++serial);
   std::ofstream text(stem + ".cc");
-  text << "#include \"emulate.h\"\n#line 1 \"" << p->name << "\"\n" << p->source << "\n#line 1 \"kernels of " << p->name << "\"\n";
+  text << "#include \"emulate.h\"\n#line 1 \"" << p->name << "\"\n" << bent(*p) << "\n#line 1 \"kernels of " << p->name << "\"\n";
   for (auto &name : kernels(p->source)) text << "EMULATE_KERNEL(" << name << ")\n";
   text.close();
   std::vector<std::string> words = {setting("KESTREL_FAKE_CXX", "g++"), "-std=c++17", "-fPIC", "-shared", "-w", "-I" + setting("KESTREL_FAKE_INCLUDE", ".")};

@@ -1,10 +1,9 @@
-package devicetest
+package conformance
 
 import (
 	"fmt"
 	"math"
 	"math/rand/v2"
-	"testing"
 
 	"example.com/kestrel/device"
 	"example.com/kestrel/kernelspace"
@@ -83,7 +82,7 @@ func testKernelPoints(h *harness) {
 	}
 	for _, t := range cases {
 		sub := *h
-		h.T.Run(t.name, func(tt *testing.T) {
+		h.Run(t.name, func(tt T) {
 			sub.T = tt
 			sub.verifyKernels(bt, t.a, t.b, t.same)
 		})

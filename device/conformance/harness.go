@@ -1,17 +1,16 @@
-package devicetest
+package conformance
 
 import (
 	"math"
 	"math/rand/v2"
-	"testing"
 
 	"example.com/kestrel/device"
 	"example.com/kestrel/kernelspace"
 )
 
-// harness is a test with a lane to run it on.
+// harness is a part of the suite with a lane to run it on.
 type harness struct {
-	*testing.T
+	T
 	dev  device.Device
 	lane device.Lane
 }
@@ -255,5 +254,3 @@ func definite(r *rand.Rand, n, _ int) []float64 {
 	}
 	return a
 }
-
-func short() bool { return testing.Short() }

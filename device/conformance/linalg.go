@@ -1,4 +1,4 @@
-package devicetest
+package conformance
 
 import (
 	"fmt"
@@ -81,7 +81,7 @@ func testGemm(h *harness) {
 
 // testGemmLarge multiplies both sides with a vector.
 func testGemmLarge(h *harness) {
-	if short() {
+	if h.Short() {
 		h.Skip("large matrices are skipped with -short")
 	}
 	const n = large
@@ -344,7 +344,7 @@ func testSolveBoth(h *harness) {
 
 // testFactorLarge checks LLᵀx = Ax and L(L⁻¹B)x = Bx.
 func testFactorLarge(h *harness) {
-	if short() {
+	if h.Short() {
 		h.Skip("large matrices are skipped with -short")
 	}
 	const n = large

@@ -1,0 +1,87 @@
+package conformance
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"runtime"
+
+	"example.com/kestrel/device"
+	"example.com/kestrel/internal/guard"
+)
+
+// recorder keeps the first thing that is wrong in a part.
+type recorder struct {
+	name     string
+	err      error
+	cleanups []func()
+}
+
+// Check runs the parts of the suite that wanted names outside of tests, all where it is nil,
+// the long ones included, and tells each that begins. It returns the first thing that is
+// wrong in each part, joined; and the context's cause where that ends.
+func Check(ctx context.Context, dev device.Device, wanted func(part string) bool, began func(part string)) error {
+	var errs []error
+	for _, c := range suite {
+		if wanted != nil && !wanted(c.name) {
+			continue
+		}
+		if ctx.Err() != nil {
+			return context.Cause(ctx)
+		}
+		if began != nil {
+			began(c.name)
+		}
+		r := &recorder{name: c.name}
+		r.do(func(t T) { c.run(&harness{T: t, dev: dev, lane: dev.Lane(0)}) })
+		errs = append(errs, r.err)
+	}
+	return errors.Join(errs...)
+}
+
+// do runs a part on a goroutine of its own, which Fatal ends.
+func (r *recorder) do(f func(T)) {
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		if err := guard.Do(func() error { f(r); return nil }); err != nil {
+			r.fail(err.Error())
+		}
+	}()
+	<-done
+	for i := len(r.cleanups) - 1; i >= 0; i-- {
+		r.cleanups[i]()
+	}
+	r.cleanups = nil
+}
+
+func (r *recorder) fail(text string) {
+	if r.err == nil {
+		r.err = fmt.Errorf("%s: %s", r.name, text)
+	}
+}
+
+func (r *recorder) Helper()                           {}
+func (r *recorder) Short() bool                       { return false }
+func (r *recorder) Cleanup(f func())                  { r.cleanups = append(r.cleanups, f) }
+func (r *recorder) Error(args ...any)                 { r.fail(fmt.Sprint(args...)) }
+func (r *recorder) Errorf(format string, args ...any) { r.fail(fmt.Sprintf(format, args...)) }
+func (r *recorder) Skip(...any)                       { runtime.Goexit() }
+
+func (r *recorder) Fatal(args ...any) {
+	r.Error(args...)
+	runtime.Goexit()
+}
+
+func (r *recorder) Fatalf(format string, args ...any) {
+	r.Errorf(format, args...)
+	runtime.Goexit()
+}
+
+func (r *recorder) Run(name string, f func(T)) {
+	part := &recorder{name: name}
+	part.do(f)
+	if part.err != nil {
+		r.fail(part.err.Error())
+	}
+}

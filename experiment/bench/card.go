@@ -1,0 +1,90 @@
+package bench
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+	"time"
+)
+
+// CardReport is what a card has shown: one page, which can be sent to who makes this program.
+type CardReport struct {
+	Program string      `json:"program"`
+	Card    string      `json:"card"`
+	Details string      `json:"details"` // in a line
+	CPU     string      `json:"cpu"`     // that it was compared with
+	Parts   []CardPart  `json:"parts"`
+	Speeds  []CardSpeed `json:"speeds,omitempty"`
+	Peak    float64     `json:"peak_gflops,omitempty"` // FP64, at the highest clock, by the makers' figures
+	Wrong   string      `json:"wrong,omitempty"`       // the first thing that is; "" where the card has passed
+	Notices []string    `json:"notices,omitempty"`
+}
+
+// CardPart is a part of the check.
+type CardPart struct {
+	Name    string  `json:"name"`
+	Found   string  `json:"found,omitempty"`
+	Wrong   string  `json:"wrong,omitempty"`
+	Seconds float64 `json:"seconds"`
+}
+
+// CardSpeed is what a step of Adam takes on the card and on all cores of the CPU.
+type CardSpeed struct {
+	Work    string   `json:"work"`
+	Kernels int      `json:"kernels"`
+	M       int      `json:"M"`
+	B       int      `json:"B"`
+	Card    float64  `json:"card_ms"`
+	CPU     float64  `json:"cpu_ms"`
+	GFLOPS  float64  `json:"gflops"`
+	Share   *float64 `json:"peak_fraction,omitempty"` // nil where the peak is not known
+}
+
+// unheard is for how long a stop may go unheard; a single step that takes longer cannot be cut.
+const unheard = 100 * time.Millisecond
+
+// late says what is wrong with how a stop is heard, "" if nothing.
+func (w Waits) late() string {
+	if most := max(unheard, 2*w.Step); w.Longest > most {
+		return fmt.Sprintf("a stop is heard after %s, %s is the most that it may take", w.Longest.Round(time.Millisecond), most.Round(time.Millisecond))
+	}
+	return ""
+}
+
+// WriteText writes the page.
+func (r *CardReport) WriteText(w io.Writer) error {
+	var err error
+	line := func(format string, args ...any) {
+		_, e := fmt.Fprintf(w, format+"\n", args...)
+		err = errors.Join(err, e)
+	}
+	line("Check of %s", r.Card)
+	line("program  %s\ncard     %s\nCPU      %s\n", r.Program, r.Details, r.CPU)
+	for _, p := range r.Parts {
+		state, said := "good ", p.Found
+		if p.Wrong != "" {
+			state, said = "WRONG", p.Wrong
+		}
+		line("%s  %s, %.0f s: %s", state, p.Name, p.Seconds, strings.ReplaceAll(said, "\n", "\n         "))
+	}
+	if len(r.Speeds) > 0 {
+		line("\n%-30s  %8s %8s  %11s  %7s  %7s", "a step of Adam, in ms", "card", "CPU", "card faster", "GFLOPS", "of peak")
+		for _, s := range r.Speeds {
+			line("  %s, %3d kernels, M=%3d, B=%3d  %8s %8s  %11s  %7.4g  %7s", s.Work, s.Kernels, s.M, s.B, figures(s.Card), figures(s.CPU),
+				figures(s.CPU/s.Card)+"x", s.GFLOPS, optional("%.1f %%", s.Share, 100))
+		}
+		if r.Peak > 0 {
+			line("the peak in double precision is %.4g GFLOPS by the card's data; operations are those of the linear algebra alone", r.Peak)
+		}
+	}
+	for _, n := range r.Notices {
+		line("\n%s", n)
+	}
+	if r.Wrong == "" {
+		line("\nThe card computes what it should.")
+	} else {
+		line("\nThe card must not be used: %s", r.Wrong)
+	}
+	return err
+}

@@ -1,0 +1,206 @@
+//go:build cuda
+
+package bench
+
+import (
+	"context"
+	"fmt"
+	"runtime"
+	"strings"
+	"time"
+
+	"example.com/kestrel/device"
+	"example.com/kestrel/device/cuda"
+	"example.com/kestrel/device/cuda/driver"
+	"example.com/kestrel/device/cuda/proving"
+	"example.com/kestrel/experiment/config"
+	"example.com/kestrel/experiment/prepare"
+	"example.com/kestrel/experiment/record"
+)
+
+// cardWork is what is timed on a card and on the CPU.
+type cardWork struct{ work, kernels string }
+
+// cardPlan is what a check of a card consists of.
+type cardPlan struct {
+	proving.Plan
+	works   []cardWork
+	seconds float64 // timed, of each
+}
+
+// wholeCardPlan times few and many kernels, since a card takes about as long for one as for twelve.
+// Of c it times few only: with all of K144 a step takes the CPU seconds.
+func wholeCardPlan() cardPlan {
+	return cardPlan{proving.WholePlan(), []cardWork{
+		{"a", "k12"}, {"a", "k144"}, {"b", "k12"}, {"b", "k144"}, {"c", "k12"},
+	}, 1}
+}
+
+// CheckCards checks every card of this machine, telling each part that begins, and keeps what has
+// come of it. Errors: there is no driver or no card; the context's cause. What is wrong
+// with a card stands in its report.
+func CheckCards(ctx context.Context, began func(part string)) ([]*CardReport, error) {
+	d, err := driver.Open()
+	if err != nil {
+		return nil, err
+	}
+	var reports []*CardReport
+	for _, card := range d.Cards() {
+		r, err := checkCard(ctx, d, card, wholeCardPlan(), began)
+		if err != nil {
+			return reports, err
+		}
+		reports = append(reports, r)
+	}
+	return reports, nil
+}
+
+func checkCard(ctx context.Context, d *driver.Driver, card driver.CardInfo, p cardPlan, began func(part string)) (*CardReport, error) {
+	cores, err := prepare.OpenDevice(config.DeviceChoice{Kind: "cpu"})
+	if err != nil {
+		return nil, err
+	}
+	info := cores.Info()
+	if err := cores.Close(); err != nil {
+		return nil, err
+	}
+	r := &CardReport{Program: record.ReadBuild().String(), Card: card.String(), CPU: info.Name + "; " + info.Details, Peak: card.Peak() / 1e9}
+	compiler := "no libnvrtc"
+	if c, err := d.Compiler(); err == nil {
+		compiler = "libnvrtc " + c.Version()
+	}
+	r.Details = fmt.Sprintf("%s, compute capability %d.%d, %d multiprocessors at %.2f GHz, FP64 at 1/%d of FP32, %.1f GiB, %d KiB of shared memory "+
+		"for a block; driver for CUDA %s, %s", card.Name, card.Major, card.Minor, card.Multiprocessors, card.Clock/1e9, card.Ratio,
+		float64(card.Memory)/(1<<30), card.SharedPerBlock>>10, d.Version(), compiler)
+	if err := cuda.Fits(card); err != nil {
+		r.Wrong = err.Error()
+		return r, nil
+	}
+	parts, err := proving.Whole(ctx, d, card, p.Plan, began)
+	if err != nil {
+		return nil, err
+	}
+	v := proving.Judge(d, card, parts)
+	for _, part := range parts {
+		out := CardPart{Name: part.Name, Found: part.Found, Seconds: part.Seconds}
+		if part.Err != nil {
+			out.Wrong = part.Err.Error()
+		}
+		r.Parts = append(r.Parts, out)
+	}
+	if v.Passed {
+		if err := r.measure(ctx, card, p, &v, began); err != nil {
+			return nil, err
+		}
+	}
+	r.Wrong = v.Reason
+	if err := proving.Keep(d, card, v); err != nil {
+		r.Notices = append(r.Notices, fmt.Sprintf("The result cannot be kept: %v", err))
+	}
+	r.advise(card, &v)
+	return r, nil
+}
+
+// measure times steps and how a stop is heard. A failure of the card's becomes part of the verdict;
+// the error is the context's cause.
+func (r *CardReport) measure(ctx context.Context, card driver.CardInfo, p cardPlan, v *proving.Verdict, began func(part string)) error {
+	open := func() (device.Device, error) {
+		dev, err := cuda.Open(cuda.Options{Cards: []int{card.Index}})
+		if err != nil {
+			return nil, err // not a nil *cuda.Device
+		}
+		return dev, nil
+	}
+	for _, part := range []struct {
+		name string
+		run  func() (string, error)
+	}{
+		{"speed", func() (string, error) { return r.speeds(ctx, open, p, v) }},
+		{"a stop", func() (string, error) { return r.waits(ctx, open, p) }},
+	} {
+		if began != nil {
+			began(part.name)
+		}
+		at := time.Now()
+		found, err := part.run()
+		if ctx.Err() != nil {
+			return context.Cause(ctx)
+		}
+		out := CardPart{Name: part.name, Found: found, Seconds: time.Since(at).Seconds()}
+		if err != nil {
+			out.Found, out.Wrong = "", err.Error()
+			if v.Passed {
+				v.Passed, v.Reason = false, part.name+": "+err.Error()
+			}
+		}
+		r.Parts = append(r.Parts, out)
+	}
+	return nil
+}
+
+func (r *CardReport) speeds(ctx context.Context, open func() (device.Device, error), p cardPlan, v *proving.Verdict) (string, error) {
+	for _, w := range p.works {
+		row, err := Run(ctx, Case{w.work, w.kernels, "adam", 1}, Options{Seconds: p.seconds, Open: open})
+		if err != nil {
+			return "", err
+		}
+		if !row.Finite {
+			return "", fmt.Errorf("%s with %d kernels: numbers that are not finite", w.work, row.K)
+		}
+		s := CardSpeed{Work: w.work, Kernels: row.K, M: row.M, B: row.B, Card: row.MsMin, GFLOPS: *row.GFLOPS}
+		if r.Peak > 0 {
+			share := s.GFLOPS / r.Peak
+			s.Share = &share
+		}
+		cores, err := Run(ctx, Case{w.work, w.kernels, "adam", runtime.NumCPU()}, Options{Seconds: p.seconds, Device: "cpu"})
+		if err != nil {
+			return "", err
+		}
+		s.CPU = cores.MsMin
+		r.Speeds = append(r.Speeds, s)
+		v.Speeds = append(v.Speeds, proving.Speed{Work: s.Work, Inducing: s.M, Kernels: s.Kernels, Card: s.Card, CPU: s.CPU})
+	}
+	return "see below", nil
+}
+
+// waits measures how a stop is heard with all kernels of each size.
+func (r *CardReport) waits(ctx context.Context, open func() (device.Device, error), p cardPlan) (string, error) {
+	var found []string
+	for _, w := range p.works {
+		dev, err := open()
+		if err != nil {
+			return "", err
+		}
+		waits, err := MeasureWaits(ctx, dev, w.work, w.kernels, time.Duration(p.seconds*float64(time.Second)))
+		if e := dev.Close(); err == nil {
+			err = e
+		}
+		if err != nil {
+			return "", err
+		}
+		if late := waits.late(); late != "" {
+			return "", fmt.Errorf("%s, %s: %s", w.work, w.kernels, late)
+		}
+		found = append(found, fmt.Sprintf("%s %s %s", w.work, w.kernels, waits.Longest.Round(time.Millisecond)))
+	}
+	return "heard within: " + strings.Join(found, ", "), nil
+}
+
+// advise tells what to expect of a card.
+func (r *CardReport) advise(card driver.CardInfo, v *proving.Verdict) {
+	if card.Slow() {
+		r.Notices = append(r.Notices, fmt.Sprintf("This card computes in double precision at 1/%d of its single precision.", card.Ratio))
+	}
+	if !v.Passed {
+		return
+	}
+	var slower []string
+	for _, s := range r.Speeds {
+		if s.Card > s.CPU {
+			slower = append(slower, fmt.Sprintf("%s with %d kernels", s.Work, s.Kernels))
+		}
+	}
+	if len(slower) > 0 {
+		r.Notices = append(r.Notices, "The CPU is faster at "+strings.Join(slower, ", ")+"; --device auto takes what is faster for a run's size.")
+	}
+}
