@@ -24,9 +24,7 @@ type stretches struct {
 }
 
 // entire reports whether an operation on so many entries is done at once.
-func (l *lane) entire(entries int) bool {
-	return l.team.size == 1 || entries < leastEntries || l.cores() == 1
-}
+func (l *lane) entire(entries int) bool { return entries < leastEntries || l.cores() == 1 }
 
 // stretch does an operation on n entries, or on n rows of that many, in stretches.
 func (l *lane) stretch(n, width int, s stretches) {
