@@ -29,7 +29,7 @@ func (l *lane) Precision(sub []int, ks device.Kernels, theta device.Array, weigh
 		w := weight / kn.noise(th, k)
 		to, from := o.member(k), x.member(k)
 		if l.entire(len(to)) {
-			scale(w, from, to)
+			scale(l.level, w, from, to)
 		} else {
 			l.stretch(len(to), 1, stretches{do: stretchScale, a: to, b: from, x: w})
 		}
@@ -37,10 +37,14 @@ func (l *lane) Precision(sub []int, ks device.Kernels, theta device.Array, weigh
 	}
 }
 
-func scale(w float64, from, to []float64) {
-	to = to[:len(from)]
-	for i, v := range from {
-		to[i] = w * v
+// scale computes to = w from.
+func scale(level simd.Level, w float64, from, to []float64) {
+	n := len(from) &^ 7
+	if n > 0 {
+		level.Scaled(to[:n], from[:n], w)
+	}
+	for i := n; i < len(from); i++ {
+		to[i] = w * from[i]
 	}
 }
 

@@ -52,7 +52,7 @@ func stretchFill(s *stretches, from, to int) { fill(s.a[from:to], s.x) }
 
 func stretchAxpy(s *stretches, from, to int) { s.level.Axpy(s.x, s.b[from:to], s.a[from:to]) }
 
-func stretchScale(s *stretches, from, to int) { scale(s.x, s.b[from:to], s.a[from:to]) }
+func stretchScale(s *stretches, from, to int) { scale(s.level, s.x, s.b[from:to], s.a[from:to]) }
 
 // gemv is Level.Gemv in stretches of y, which add the same in the same order; gonum's
 // does not.

@@ -120,7 +120,7 @@ func (l *lane) Weight(sub []int, ks device.Kernels, theta device.Array, n float6
 		w := times * n / (float64(rows) * kn.noise(th, k))
 		m := x.member(k)
 		if l.entire(len(m)) {
-			scale(w, m, m)
+			scale(l.level, w, m, m)
 		} else {
 			l.stretch(len(m), 1, stretches{do: stretchScale, a: m, b: m, x: w})
 		}

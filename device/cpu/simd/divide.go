@@ -33,17 +33,23 @@ const (
 
 // cores returns how many cores an operation of so many multiplications is worth.
 func (w *Workspace) cores(work int) int {
-	if w.Divider == nil || work < leastDivided {
+	if work < leastDivided {
 		return 1
 	}
 	return w.most(work)
 }
 
-func (w *Workspace) most(work int) int { return min(w.Divider.Cores(), work/leastPart) }
+//go:noinline
+func (w *Workspace) most(work int) int { // so that the questions above are inlined
+	if w.Divider == nil {
+		return 1
+	}
+	return min(w.Divider.Cores(), work/leastPart)
+}
 
 // moves reports whether an operation that moves so many entries is divided.
 func (w *Workspace) moves(entries int) bool {
-	return w.Divider != nil && entries >= leastMoved && w.Divider.Cores() > 1
+	return entries >= leastMoved && w.most(entries) > 1
 }
 
 // cut returns where piece i of n entries begins: all pieces but the last are multiples of
