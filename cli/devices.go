@@ -23,8 +23,9 @@ func newDevices() *cobra.Command {
 			"the interpreter, objective, gradients and 50 steps of all kernels of K144 against the CPU, every operation against plain loops, " +
 			"memory, speed beside the CPU's, and how soon a stop is heard. One page of result, which can be sent to who makes this program; exit " +
 			"code 1 where something is wrong. What came of it is kept, by card and driver, and --device auto goes by it.",
-		Example: "kestrel devices\n\n# for a script\nkestrel devices --json\n\n# once, on a card that nobody has used yet\nkestrel devices --check",
-		Args:    nothing,
+		Example: "kestrel devices\n\n# for a script\nkestrel devices --json\n\n" +
+			"# once, on a card that nobody has used yet\nkestrel devices --check",
+		Args: nothing,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if check {
 				return checkCards(cmd, asJSON)

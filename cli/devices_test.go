@@ -46,3 +46,13 @@ func TestDeviceLine(t *testing.T) {
 		}
 	}
 }
+
+// Without cards there is nothing to check, which is no success.
+func TestDevicesCheckWithoutCards(t *testing.T) {
+	t.Setenv("KESTREL_CUDA_LIBRARY", "/nowhere/libcuda.so.1")
+	code, stdout, stderr := kestrel(t, "devices", "--check")
+	if code != exitFailed || stdout != "" || strings.Count(stderr, "\n") != 1 ||
+		!strings.Contains(stderr, "card") && !strings.Contains(stderr, "CUDA") {
+		t.Errorf("code %d, stdout %q, stderr %q", code, stdout, stderr)
+	}
+}

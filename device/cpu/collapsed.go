@@ -4,6 +4,7 @@ import (
 	"math"
 
 	"example.com/kestrel/device"
+	"example.com/kestrel/device/cpu/simd"
 )
 
 func (l *lane) MulTargets(sub []int, alpha float64, a device.Array, x device.Points, beta float64, out device.Array) {
@@ -28,7 +29,7 @@ func (l *lane) Precision(sub []int, ks device.Kernels, theta device.Array, weigh
 		w := weight / kn.noise(th, k)
 		to, from := o.member(k), x.member(k)
 		if l.entire(len(to)) {
-			scale(w, from, to)
+			scale(l.level, w, from, to)
 		} else {
 			l.stretch(len(to), 1, stretches{do: stretchScale, a: to, b: from, x: w})
 		}
@@ -36,10 +37,14 @@ func (l *lane) Precision(sub []int, ks device.Kernels, theta device.Array, weigh
 	}
 }
 
-func scale(w float64, from, to []float64) {
-	to = to[:len(from)]
-	for i, v := range from {
-		to[i] = w * v
+// scale computes to = w from.
+func scale(level simd.Level, w float64, from, to []float64) {
+	n := len(from) &^ 7
+	if n > 0 {
+		level.Scaled(to[:n], from[:n], w)
+	}
+	for i := n; i < len(from); i++ {
+		to[i] = w * from[i]
 	}
 }
 
@@ -76,19 +81,23 @@ func (l *lane) BarKzx(sub []int, ks device.Kernels, theta device.Array, beta, r,
 	want(b.shaped(o.rows, 1) && res.shaped(1, o.cols))
 	for _, k := range sub {
 		w := 1 / kn.noise(th, k)
-		s := stretches{do: stretchBarKzx, level: l.level, a: b.member(k), b: res.member(k), c: o.member(k), x: w, cols: o.cols}
-		if l.entire(len(s.c)) {
-			stretchBarKzx(&s, 0, o.rows)
+		bm, rm, om := b.member(k), res.member(k), o.member(k)
+		if l.entire(len(om)) {
+			barKzx(l.level, w, bm, rm, om)
 		} else {
-			l.stretch(o.rows, o.cols, s)
+			l.stretch(o.rows, o.cols, stretches{do: stretchBarKzx, a: bm, b: rm, c: om, x: w})
 		}
 	}
 }
 
-func stretchBarKzx(s *stretches, from, to int) {
-	for i := from; i < to; i++ {
-		s.level.Axpby(s.x*s.a[i], s.x, s.b, s.c[i*s.cols:(i+1)*s.cols])
+func barKzx(level simd.Level, w float64, b, r, out []float64) {
+	for i, bi := range b {
+		level.Axpby(w*bi, w, r, out[i*len(r):(i+1)*len(r)])
 	}
+}
+
+func stretchBarKzx(s *stretches, from, to int) {
+	barKzx(s.level, s.x, s.a[from:to], s.b, s.c[from*len(s.b):])
 }
 
 func (l *lane) Sum(sub []int, squares bool, a, out device.Array) {

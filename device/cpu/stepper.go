@@ -32,12 +32,11 @@ func (l *lane) AdamLower(sub []int, t int, rate float64, x, grad, m1, m2 device.
 	want(xa.cols == n && ga.shaped(n, n) && ma.shaped(n, n) && va.shaped(n, n))
 	step := simd.NewAdam(t, rate)
 	for _, k := range sub {
-		s := stretches{do: stretchAdamLower, level: l.level, adam: step, cols: n,
-			a: xa.member(k), b: ga.member(k), c: ma.member(k), d: va.member(k)}
+		x, g, m, v := xa.member(k), ga.member(k), ma.member(k), va.member(k)
 		if l.entire(n * n / 2) {
-			stretchAdamLower(&s, 0, n)
+			adamRows(l.level, step, 0, n, n, x, g, m, v)
 		} else {
-			l.stretch(n, n/2, s)
+			l.stretch(n, n/2, stretches{do: stretchAdamLower, adam: step, a: x, b: g, c: m, d: v})
 		}
 	}
 }
@@ -46,12 +45,16 @@ func stretchAdam(s *stretches, from, to int) {
 	s.level.Adam(s.adam, nil, s.a[from:to], s.b[from:to], s.c[from:to], s.d[from:to])
 }
 
-func stretchAdamLower(s *stretches, from, to int) {
+// adamRows makes a step on rows of n entries, of which i+1 count.
+func adamRows(level simd.Level, step simd.Adam, from, to, n int, x, grad, m, v []float64) {
 	for i := from; i < to; i++ {
-		// Rows of n entries, of which i+1 count.
-		a, b := i*s.cols, i*s.cols+i+1
-		s.level.Adam(s.adam, nil, s.a[a:b], s.b[a:b], s.c[a:b], s.d[a:b])
+		a, b := i*n, i*n+i+1
+		level.Adam(step, nil, x[a:b], grad[a:b], m[a:b], v[a:b])
 	}
+}
+
+func stretchAdamLower(s *stretches, from, to int) {
+	adamRows(s.level, s.adam, from, to, s.n, s.a, s.b, s.c, s.d)
 }
 
 func (l *lane) LogPrior(sub []int, x, mean, prec, lo, hi device.Array, wall float64, value, grad device.Array) {

@@ -24,9 +24,7 @@ type stretches struct {
 }
 
 // entire reports whether an operation on so many entries is done at once.
-func (l *lane) entire(entries int) bool {
-	return l.team.size == 1 || entries < leastEntries || l.cores() == 1
-}
+func (l *lane) entire(entries int) bool { return entries < leastEntries || l.cores() == 1 }
 
 // stretch does an operation on n entries, or on n rows of that many, in stretches.
 func (l *lane) stretch(n, width int, s stretches) {
@@ -54,7 +52,7 @@ func stretchFill(s *stretches, from, to int) { fill(s.a[from:to], s.x) }
 
 func stretchAxpy(s *stretches, from, to int) { s.level.Axpy(s.x, s.b[from:to], s.a[from:to]) }
 
-func stretchScale(s *stretches, from, to int) { scale(s.x, s.b[from:to], s.a[from:to]) }
+func stretchScale(s *stretches, from, to int) { scale(s.level, s.x, s.b[from:to], s.a[from:to]) }
 
 // gemv is Level.Gemv in stretches of y, which add the same in the same order; gonum's
 // does not.

@@ -4,6 +4,7 @@ import (
 	"math"
 
 	"example.com/kestrel/device"
+	"example.com/kestrel/device/cpu/simd"
 )
 
 const log2Pi = 1.8378770664093454835606594728112352797227949472755668
@@ -21,21 +22,29 @@ func (l *lane) Predict(sub []int, a, ca, m, kdiag, mu, v device.Array) {
 		xm, ym, mm, um, wm := x.member(k), y.member(k), mean.member(k), u.member(k), w.member(k)
 		clear(um)
 		copy(wm, kd.member(k))
-		s := stretches{do: stretchMarginals, level: l.level, a: xm, b: ym, c: um, d: wm, e: mm, cols: cols}
-		if l.entire(len(xm)) {
-			stretchMarginals(&s, 0, cols)
+		if cols < leastColumns || l.entire(len(xm)) {
+			marginals(l.level, 0, cols, mm, xm, ym, um, wm)
 		} else {
-			l.stretch(cols, rows, s)
+			l.stretch(cols, rows, stretches{do: stretchMarginals, a: mm, b: xm, c: ym, d: um, e: wm})
 		}
 	}
 }
 
-// stretchMarginals is of columns.
-func stretchMarginals(s *stretches, from, to int) {
-	for i, m := range s.e {
-		row := i * s.cols
-		s.level.Marginals(m, s.a[row+from:row+to], s.b[row+from:row+to], s.c[from:to], s.d[from:to])
+// leastColumns is how many columns a matrix has that is divided by columns.
+const leastColumns = 512
+
+// marginals adds up columns from to to of A and CA.
+func marginals(level simd.Level, from, to int, mean, a, ca, mu, v []float64) {
+	cols := len(mu)
+	mu, v = mu[from:to], v[from:to]
+	for i, m := range mean {
+		row := i * cols
+		level.Marginals(m, a[row+from:row+to], ca[row+from:row+to], mu, v)
 	}
+}
+
+func stretchMarginals(s *stretches, from, to int) {
+	marginals(s.level, from, to, s.a, s.b, s.c, s.d, s.e)
 }
 
 func (l *lane) Likelihood(sub []int, ks device.Kernels, theta device.Array, x device.Points, n float64,
@@ -84,20 +93,25 @@ func (l *lane) ABar(sub []int, ks device.Kernels, theta device.Array, n float64,
 	want(s.shaped(rows, cols) && mean.shaped(rows, 1) && res.shaped(1, cols))
 	for _, k := range sub {
 		w := n / (float64(cols) * kn.noise(th, k))
-		do := stretches{do: stretchABar, level: l.level, a: mean.member(k), b: res.member(k), c: x.member(k), d: s.member(k), x: w, cols: cols}
-		if l.entire(rows * cols) {
-			stretchABar(&do, 0, rows)
+		mm, rm, xm, sm := mean.member(k), res.member(k), x.member(k), s.member(k)
+		if l.entire(len(xm)) {
+			abar(l.level, w, mm, rm, xm, sm)
 		} else {
-			l.stretch(rows, cols, do)
+			l.stretch(rows, cols, stretches{do: stretchABar, a: mm, b: rm, c: xm, d: sm, x: w})
 		}
 	}
 }
 
-func stretchABar(s *stretches, from, to int) {
-	for i := from; i < to; i++ {
-		row := i * s.cols
-		s.level.ABar(s.x, s.a[i], s.b, s.c[row:row+s.cols], s.d[row:row+s.cols])
+func abar(level simd.Level, w float64, mean, r, a, sa []float64) {
+	for i, m := range mean {
+		row := i * len(r)
+		level.ABar(w, m, r, a[row:row+len(r)], sa[row:row+len(r)])
 	}
+}
+
+func stretchABar(s *stretches, from, to int) {
+	row := from * len(s.b)
+	abar(s.level, s.x, s.a[from:to], s.b, s.c[row:], s.d[row:])
 }
 
 func (l *lane) Weight(sub []int, ks device.Kernels, theta device.Array, n float64, rows int, times float64, a device.Array) {
@@ -106,7 +120,7 @@ func (l *lane) Weight(sub []int, ks device.Kernels, theta device.Array, n float6
 		w := times * n / (float64(rows) * kn.noise(th, k))
 		m := x.member(k)
 		if l.entire(len(m)) {
-			scale(w, m, m)
+			scale(l.level, w, m, m)
 		} else {
 			l.stretch(len(m), 1, stretches{do: stretchScale, a: m, b: m, x: w})
 		}
@@ -120,14 +134,15 @@ func (l *lane) GaussKL(sub []int, m, c, value, gradM, gradC device.Array) {
 	want((gm == nil || gm.shaped(n, 1)) && (gc == nil || gc.shaped(n, n)))
 	for _, k := range sub {
 		l.terms = grow(l.terms, n)
-		s := stretches{do: stretchKL, level: l.level, a: l.terms, b: mean.member(k), c: root.member(k), cols: n}
+		mm, cm := mean.member(k), root.member(k)
+		var g []float64
 		if gc != nil {
-			s.d = gc.member(k)
+			g = gc.member(k)
 		}
 		if l.entire(n * n / 2) {
-			stretchKL(&s, 0, n)
+			klRows(l.level, 0, n, l.terms, mm, cm, g)
 		} else {
-			l.stretch(n, n/2, s)
+			l.stretch(n, n/2, stretches{do: stretchKL, a: l.terms, b: mm, c: cm, d: g})
 		}
 		kl := 0.0
 		for _, v := range l.terms {
@@ -136,22 +151,24 @@ func (l *lane) GaussKL(sub []int, m, c, value, gradM, gradC device.Array) {
 		val.member(k)[0] -= kl / 2
 		if gm != nil {
 			g := gm.member(k)
-			for i, x := range mean.member(k) {
+			for i, x := range mm {
 				g[i] -= x
 			}
 		}
 	}
 }
 
-// stretchKL is of rows: their terms of twice the KL into a, the gradient by C into d.
-func stretchKL(s *stretches, from, to int) {
+// klRows computes rows' terms of twice the KL and, if asked for, the gradient by them.
+func klRows(level simd.Level, from, to int, terms, m, c, grad []float64) {
+	n := len(m)
 	for i := from; i < to; i++ {
-		at := i * s.cols
-		row := s.c[at : at+i+1]
-		s.a[i] = s.b[i]*s.b[i] + s.level.Dot(row, row) - 1 - 2*math.Log(math.Abs(row[i]))
-		if s.d != nil {
-			s.level.Axpy(-1, row, s.d[at:at+i+1])
-			s.d[at+i] += 1 / row[i] // C⁻ᵀ is upper triangular
+		row := c[i*n : i*n+i+1]
+		terms[i] = m[i]*m[i] + level.Dot(row, row) - 1 - 2*math.Log(math.Abs(row[i]))
+		if grad != nil {
+			level.Axpy(-1, row, grad[i*n:i*n+i+1])
+			grad[i*n+i] += 1 / row[i] // C⁻ᵀ is upper triangular
 		}
 	}
 }
+
+func stretchKL(s *stretches, from, to int) { klRows(s.level, from, to, s.a, s.b, s.c, s.d) }

@@ -44,11 +44,13 @@ type Device struct {
 	notices  notices
 }
 
-// leastShared is the shared memory that a block must be able to ask for: what the
-// largest kernels use, panels of 64 with what the compiler adds. Cards of compute
-// capability 7.0, 7.2 and from 8.0 on have it; 7.5 has 64 KiB, those before 7.0
-// 48 KiB.
-const leastShared = 8*panel*2*pitch + 2<<10
+// Shared memory that a block must be able to ask for: what the largest kernels use, panels of 64
+// with what the compiler adds. Cards of compute capability 7.0, 7.2 and from 8.0 on have
+// enough for all; 7.5 has 64 KiB, for all but forWide; those before 7.0 have 48 KiB.
+const (
+	leastShared = 8*(panel+rowsBelow)*pitch + 2<<10
+	wideShared  = 8*panel*2*pitch + 2<<10
+)
 
 // Fits says why a card does not serve, below it ErrUnfit; nil if it does.
 func Fits(c driver.CardInfo) error {
@@ -56,7 +58,7 @@ func Fits(c driver.CardInfo) error {
 		return nil
 	}
 	return fmt.Errorf("%w: %s has compute capability %d.%d with %d KiB of shared memory for a block; "+
-		"7.0, 7.2 or 8.0 and later with %d KiB are needed",
+		"7.0 and later with %d KiB are needed",
 		ErrUnfit, c, c.Major, c.Minor, c.SharedPerBlock>>10, (leastShared+1023)>>10)
 }
 

@@ -16,6 +16,7 @@ import (
 	"testing"
 
 	"example.com/kestrel/device"
+	"example.com/kestrel/device/conformance"
 	"example.com/kestrel/device/cpu"
 	"example.com/kestrel/device/cuda"
 	"example.com/kestrel/device/cuda/driver"
@@ -121,10 +122,11 @@ func TestLostCard(t *testing.T) {
 // TestUnfitCard checks that a card without the shared memory that the kernels need
 // is refused with a reason, and left out where there are others.
 func TestUnfitCard(t *testing.T) {
-	for _, o := range []fake.Options{{Arch: 75, Shared: 64 << 10}, {Arch: 61, Shared: 48 << 10}} {
+	for _, o := range []fake.Options{{Arch: 75, Shared: 60 << 10}, {Arch: 61, Shared: 64 << 10}} {
 		pretend(t, o)
 		_, err := cuda.Open(cuda.Options{Generate: cuda.GenerateNever})
-		if !errors.Is(err, cuda.ErrUnfit) || !strings.Contains(err.Error(), "fake card 0") || !strings.Contains(err.Error(), "8.0 and later") {
+		if !errors.Is(err, cuda.ErrUnfit) || !strings.Contains(err.Error(), "fake card 0") ||
+			!strings.Contains(err.Error(), "7.0 and later with 63 KiB") {
 			t.Errorf("capability %d: %v", o.Arch, err)
 		}
 		o.Cards, o.OddCard = 2, 1
@@ -136,6 +138,19 @@ func TestUnfitCard(t *testing.T) {
 		if _, err := cuda.Open(cuda.Options{Cards: []int{0}}); !errors.Is(err, cuda.ErrUnfit) {
 			t.Errorf("capability %d, asked for: %v", o.Arch, err)
 		}
+	}
+}
+
+// TestNarrowCard checks factorisations and solves of a card with 64 KiB of shared memory, which the
+// fake driver does not let a block exceed.
+func TestNarrowCard(t *testing.T) {
+	pretend(t, fake.Options{Arch: 75, Shared: 64 << 10})
+	dev := open(t, cuda.Options{Generate: cuda.GenerateNever})
+	factors := func(part string) bool {
+		return slices.Contains([]string{"Cholesky", "CholeskyFailure", "Solve", "SolveBoth", "SVGP"}, part)
+	}
+	if err := conformance.Check(t.Context(), dev, factors, nil); err != nil {
+		t.Error(err)
 	}
 }
 

@@ -21,6 +21,7 @@ type lane struct {
 	card    *driver.Card
 	library map[string]driver.Function
 	codes   *codes
+	narrow  bool // the card has no shared memory for forWide
 	tell    func(notice string)
 
 	lists   map[string]driver.Ptr // lists of members that are on the card
@@ -85,8 +86,9 @@ func (l *lane) load(o Options) error {
 			return err
 		}
 	}
+	l.narrow = l.card.Info().SharedPerBlock < wideShared
 	for name, bytes := range sharedBytes {
-		if bytes <= 48<<10 {
+		if bytes <= 48<<10 || l.narrow && slices.Contains(forWide, name) {
 			continue
 		}
 		if err := l.library[name].SetSharedLimit(bytes); err != nil {

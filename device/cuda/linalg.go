@@ -7,11 +7,15 @@ import (
 	"example.com/kestrel/device/cuda/driver"
 )
 
-// panel and pitch are those of factor.cu.
+// panel, pitch and rowsBelow are those of factor.cu.
 const (
-	panel = 64
-	pitch = panel + 1
+	panel     = 64
+	pitch     = panel + 1
+	rowsBelow = 56
 )
+
+// forWide are the kernels that cards with 64 KiB of shared memory for a block do without.
+var forWide = []string{"solve64", "solve64_back", "solve_both"}
 
 // sharedBytes is the dynamic shared memory of the library's kernels.
 var sharedBytes = map[string]int{
@@ -23,7 +27,7 @@ var sharedBytes = map[string]int{
 	"solve1_back":    8 * panel * pitch,
 	"solve_both":     8 * panel * 2 * pitch,
 	"cholesky":       8 * panel * pitch,
-	"cholesky_panel": 8 * panel * 2 * pitch,
+	"cholesky_panel": 8 * (panel + rowsBelow) * pitch,
 }
 
 // part says what of a product is wanted or known, as enum Part in gemm.cu.
@@ -172,7 +176,7 @@ func (l *lane) Cholesky(sub []int, a, info device.Array) {
 			l.product(sub, whole, n-p, min(panel, n-p), p, -1, rows, top, 1, here)
 		}
 		below := max(0, n-p-panel)
-		l.blocks("cholesky_panel", sub, max(1, ceilDiv(below, panel)), blockThreads, driver.Int(n), driver.Int(p), x.at(), x.skip(), diag,
+		l.blocks("cholesky_panel", sub, max(1, ceilDiv(below, rowsBelow)), blockThreads, driver.Int(n), driver.Int(p), x.at(), x.skip(), diag,
 			uint64(status))
 	}
 	l.square("cholesky_end", sub, n, x.at(), x.skip(), diag, uint64(status), f.at(), f.skip())
@@ -189,7 +193,7 @@ func (l *lane) solve(sub []int, trans, lower bool, x, y *array) {
 	case cols == 1:
 		name, blocks, threads = "solve1", 1, blockThreads
 		args = []uint64{driver.Int(n), x.at(), x.skip(), y.at(), y.skip()}
-	case cols > 32:
+	case cols > 32 && !l.narrow:
 		name, blocks = "solve64", ceilDiv(cols, 64)
 	}
 	if lower && cols > 1 {
@@ -217,10 +221,11 @@ func (l *lane) SolveBoth(sub []int, lower, s device.Array) {
 	}
 	n := x.rows
 	want(x.cols == n && y.shaped(n, n))
-	if n <= panel {
-		if n > 0 {
-			l.blocks("solve_both", sub, 1, panel, driver.Int(n), x.at(), x.skip(), y.at(), y.skip())
-		}
+	if n == 0 {
+		return
+	}
+	if n <= panel && !l.narrow {
+		l.blocks("solve_both", sub, 1, panel, driver.Int(n), x.at(), x.skip(), y.at(), y.skip())
 		return
 	}
 	// A block for each tile of the lower triangle.

@@ -47,7 +47,8 @@ const unheard = 100 * time.Millisecond
 // late says what is wrong with how a stop is heard, "" if nothing.
 func (w Waits) late() string {
 	if most := max(unheard, 2*w.Step); w.Longest > most {
-		return fmt.Sprintf("a stop is heard after %s, %s is the most that it may take", w.Longest.Round(time.Millisecond), most.Round(time.Millisecond))
+		return fmt.Sprintf("a stop is heard after %s, %s is the most that it may take",
+			w.Longest.Round(time.Millisecond), most.Round(time.Millisecond))
 	}
 	return ""
 }

@@ -49,7 +49,8 @@ func TestCheckCard(t *testing.T) {
 	if r.Wrong != "" || len(r.Parts) != 6 || len(r.Speeds) != 1 || !(r.Speeds[0].Card > 0 && r.Speeds[0].CPU > 0 && *r.Speeds[0].Share > 0) {
 		t.Errorf("%+v", r)
 	}
-	if !v.Passed || !v.Whole || len(v.Speeds) != 1 || v.Speeds[0].Card != r.Speeds[0].Card || v.Speeds[0].Kernels != 1 || v.Speeds[0].Inducing != 16 {
+	if !v.Passed || !v.Whole || len(v.Speeds) != 1 ||
+		v.Speeds[0].Card != r.Speeds[0].Card || v.Speeds[0].Kernels != 1 || v.Speeds[0].Inducing != 16 {
 		t.Errorf("kept: %+v", v)
 	}
 	for _, want := range []string{"fake card 0", "FP64 at 1/64", "at 1/64 of its single", "The CPU is faster at a with 1 kernels"} {

@@ -130,7 +130,7 @@ func (w *speller) per(column string) (text string, length float64) {
 // rhythm says when the data are high and low, of a pattern of a day, a week or a year, and
 // by how much where that is asked for.
 func (w *speller) rhythm(l *wordLeaf, c *kernelspace.Component) string {
-	if w.calm || l.NumPeriod != 1 || len(l.Cols) != 1 || l.Cols[0] != 0 {
+	if w.detail == calm || l.NumPeriod != 1 || len(l.Cols) != 1 || l.Cols[0] != 0 {
 		return ""
 	}
 	_, unit, ok := record.TimeScale(&w.start.Inputs()[0])
@@ -167,13 +167,13 @@ func (w *speller) rhythm(l *wordLeaf, c *kernelspace.Component) string {
 		case high.Name == "" || !high.Known() || !low.Known():
 			return ""
 		}
-		return w.highAndLow(every, high, low)
+		return w.peaks(every, high, low)
 	}
 	return ""
 }
 
-// highAndLow says when something is so.
-func (w *speller) highAndLow(every string, high, low record.Effect) string {
+// peaks says when something is high and, where there is room, when low.
+func (w *speller) peaks(every string, high, low record.Effect) string {
 	at, behind := " about ", ""
 	switch every {
 	case "week":
@@ -187,5 +187,9 @@ func (w *speller) highAndLow(every string, high, low record.Effect) string {
 		}
 		return " (" + w.signed(float64(e.Mean)) + ")"
 	}
-	return ", highest" + at + high.Name + behind + by(high) + " and lowest" + at + low.Name + behind + by(low)
+	text := ", highest" + at + high.Name + behind + by(high)
+	if w.detail == highOnly {
+		return text
+	}
+	return text + " and lowest" + at + low.Name + behind + by(low)
 }

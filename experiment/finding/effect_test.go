@@ -66,7 +66,7 @@ func TestSizes(t *testing.T) {
 		}}, "A pattern that repeats every 7 days (PER)."},
 		{"the level that is farthest off", scene{weather, "CAT[weather]", []files.Number{100, 4}, 300, 400, nil,
 			effects(level("fog", 4), level("rain\x1b[31m", -15))},
-			"energy: a level of its own for each value of weather (rain\ufffd[31m 15 kWh below sun)"},
+			"energy: a level for each value of weather (rain\ufffd[31m 15 kWh below sun)"},
 	} {
 		got := Of(c.scene.standing(t), "runs/a")
 		if !strings.HasPrefix(got.What, c.want) {
@@ -91,7 +91,7 @@ func TestFewSizes(t *testing.T) {
 		for _, part := range []string{"RW", "LIN", "PER", "IRW"} {
 			s.Effects.All = append(s.Effects.All, record.Effect{Kind: record.EffectChange, Part: part, Column: "day", Mean: 100, SD: 1})
 		}
-		text := shape(start, &record.Kernel{ID: info.ID, Fit: &record.Fit{Params: values}}, s.Effects, false)
+		text := shape(start, &record.Kernel{ID: info.ID, Fit: &record.Fit{Params: values}}, s.Effects, highAndLow)
 		if got := strings.Count(text, "+100 kWh"); got != want {
 			t.Errorf("%s: %q has %d sizes, want %d", kernel, text, got, want)
 		}

@@ -23,10 +23,10 @@ type Finding struct {
 
 	Settled bool // all data are in, no other kernel may lead, and nearly all of the belief is the leader's
 
-	plain, brief, named string // What without the kernel's name, Sure without numbers, What as the name alone
-	calm                string // plain without when a pattern is high and low, and how large anything is
-	compared            string // Error as briefly as can be, "" where that compares with nothing
-	command, shell      string // Next without what it does, and without the run's path
+	plain, high, calm, named string // What without the kernel's name, without when it is low, with no such and no size, the name alone
+	brief, terse             string // Sure without numbers, and without since when
+	compared                 string // Error as briefly as can be, "" where that compares with nothing
+	command, shell           string // Next without what it does, and without the run's path
 }
 
 // As is Of a run that stands otherwise than its log says last: crashed, or of another
@@ -57,12 +57,17 @@ func Of(s *record.Standing, dir string) Finding {
 	if f.command = f.Next; r.command != "" {
 		f.Command, f.command = r.command, "Next: "+r.command
 	}
-	f.plain, f.brief, f.named = f.What, r.briefly(f.Settled), r.provisional(r.description())
-	if text, ok := strings.CutSuffix(f.What, r.named()); ok {
-		f.plain = text + "."
+	f.brief, f.terse, f.named, f.compared = r.briefly(f.Settled), r.tersely(f.Settled), r.provisional(r.description()), r.compared()
+	for _, what := range []struct {
+		text   *string
+		detail detail
+	}{{&f.plain, highAndLow}, {&f.high, highOnly}, {&f.calm, calm}} {
+		r.detail = what.detail
+		*what.text = r.what()
+		if text, ok := strings.CutSuffix(*what.text, r.named()); ok {
+			*what.text = text + "."
+		}
 	}
-	r.calm = true
-	f.calm, f.compared = strings.Replace(r.what(), r.named(), ".", 1), r.compared()
 	f.shell = strings.ReplaceAll(strings.ReplaceAll(f.command, r.config, "RUN/"+record.ConfigFile), r.run, "RUN")
 	return f
 }
@@ -81,17 +86,31 @@ func (f Finding) Parts() (parts []string) {
 func (f Finding) Text() string { return strings.Join(f.Parts(), " ") }
 
 // Within is as much of the text as fits takes, in its order: what matters least is left
-// out first, and what takes long is said more briefly before what to do is left out. What
-// the prediction is worth beside a baseline stays.
+// out first, and what takes long is said more briefly before what to do is left out, which
+// may leave room for sizes again. What the prediction is worth beside a baseline stays.
 func (f Finding) Within(fits func(text string) bool) string {
-	for _, step := range []struct {
-		part *string
-		text string
-	}{{nil, ""}, {&f.Coverage, ""}, {&f.What, f.plain}, {&f.Sure, f.brief}, {&f.Next, f.command}, {&f.Error, f.compared}, {&f.Next, f.shell},
-		{&f.What, f.calm}, {&f.Next, ""}, {&f.Sure, ""}, {&f.What, f.named}} {
-		if step.part != nil && *step.part != "" {
-			*step.part = step.text
+	shorter := func(part *string, text string) {
+		if *part != "" {
+			*part = text
 		}
+	}
+	for _, step := range []func(){
+		func() {},
+		func() { f.Coverage = "" },
+		func() { shorter(&f.What, f.plain) },
+		func() { shorter(&f.Sure, f.brief) },
+		func() { shorter(&f.Next, f.command) },
+		func() { shorter(&f.Error, f.compared) },
+		func() { shorter(&f.Next, f.shell) },
+		func() { shorter(&f.Sure, f.terse) },
+		func() { shorter(&f.What, f.high) },
+		func() { shorter(&f.What, f.calm) },
+		func() { shorter(&f.What, f.high); f.Next = "" },
+		func() { shorter(&f.What, f.calm) },
+		func() { f.Sure = "" },
+		func() { shorter(&f.What, f.named) },
+	} {
+		step()
 		if text := f.Text(); fits(text) {
 			return text
 		}
@@ -106,7 +125,7 @@ type reading struct {
 	config  string // its config, likewise
 	leader  *record.Kernel
 	nothing bool             // beyond a constant and noise
-	calm    bool             // what it shows is told without how large it is
+	detail  detail           // of what it shows
 	live    int              // kernels that are compared
 	equal   []*record.Kernel // that cannot be told from the leader
 	open    []*record.Kernel // whose bounds reach beyond the leader's

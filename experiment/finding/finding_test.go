@@ -320,7 +320,7 @@ func TestNothingYet(t *testing.T) {
 // and what it has stands in full.
 func TestWithin(t *testing.T) {
 	f := Finding{What: "A (a).", Sure: "B, b.", Error: "C.", Coverage: "D.", Next: "E e.",
-		plain: "A.", calm: "A.", brief: "B.", named: "a", command: "E."}
+		plain: "A.", high: "A.", calm: "A.", brief: "B.", terse: "B.", named: "a", command: "E."}
 	for room, want := range map[int]string{23: "A (a). B, b. C. D. E e.", 22: "A (a). B, b. C. E e.", 19: "A. B, b. C. E e.",
 		15: "A. B. C. E e.",
 		12: "A. B. C. E.",
@@ -348,12 +348,14 @@ func TestWithinKeepsTheComparison(t *testing.T) {
 	f := Of(c.standing(t), "runs/a-rather-long-name/of-a-run")
 	const week, sure, worth = "A pattern that repeats every 7 days, highest on Saturdays and lowest on Mondays, on a straight line.",
 		"It is the only kernel that was compared.", "Forecasts 31 % better than seasonal naive (CRPS)."
-	calm := "A pattern that repeats every 7 days, on a straight line."
+	high, calm := "A pattern that repeats every 7 days, highest on Saturdays, on a straight line.", "A pattern that repeats every 7 "+
+		"days, on a straight line."
 	for _, want := range []string{
 		strings.Join([]string{week, sure, worth, "Next: kestrel predict runs/a-rather-long-name/of-a-run --horizon 50"}, " "),
 		strings.Join([]string{week, sure, worth, "Next: kestrel predict RUN --horizon 50"}, " "),
+		strings.Join([]string{high, sure, worth, "Next: kestrel predict RUN --horizon 50"}, " "),
 		strings.Join([]string{calm, sure, worth, "Next: kestrel predict RUN --horizon 50"}, " "),
-		strings.Join([]string{calm, sure, worth}, " "), calm + " " + worth,
+		strings.Join([]string{high, sure, worth}, " "), strings.Join([]string{calm, sure, worth}, " "), calm + " " + worth,
 	} {
 		if got := f.Within(func(s string) bool { return len(s) <= len(want) }); got != want {
 			t.Errorf("%q, want %q", got, want)

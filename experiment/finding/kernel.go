@@ -25,8 +25,8 @@ type speller struct {
 
 	effects *record.Effects // of the kernel's components, nil where they are not known
 	twice   map[string]bool // components that are called alike
-	calm    bool            // not when a pattern is high and low, nor how large anything is
-	sized   bool            // with how much higher and lower a pattern is then
+	detail  detail
+	sized   bool // with how much higher and lower a pattern is then
 }
 
 // Kernel says in plain English what functions a kernel stands for: its
@@ -292,6 +292,9 @@ func (w *speller) head(l *wordLeaf, c *kernelspace.Component) string {
 	case kernelspace.OpConst:
 		return "a constant"
 	case kernelspace.OpCat:
+		if w.brief {
+			return "a level for each value of " + w.namesOf(l)
+		}
 		return "a level of its own for each value of " + w.namesOf(l)
 	}
 	return l.name

@@ -109,6 +109,17 @@ func (r *reading) briefly(settled bool) string {
 	return r.leads() + "; not settled."
 }
 
+// tersely is sure in a word or two.
+func (r *reading) tersely(settled bool) string {
+	switch {
+	case r.nothing || r.live == 1:
+		return r.sure()
+	case settled:
+		return "Settled."
+	}
+	return "Not settled."
+}
+
 // least says how little the leader is above a constant and noise, and whether that is
 // known.
 func (r *reading) least() string {

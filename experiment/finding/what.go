@@ -33,7 +33,7 @@ func (r *reading) shown() string {
 	case r.nothing:
 		return r.provisional("N" + none + r.named())
 	}
-	text := shape(r.Start, r.leader, r.effects(), r.calm)
+	text := shape(r.Start, r.leader, r.effects(), r.detail)
 	if text == "" {
 		return r.provisional(r.description())
 	}
@@ -79,11 +79,19 @@ func (r *reading) named() string {
 // Shape says in half a sentence what functions a kernel stands for, without how large
 // they are: patterns first, then what they lie on, then what is small beside these; ""
 // where it cannot be taken apart. A period that the data do not show twice is no pattern.
-func Shape(s *record.Start, k *record.Kernel) string { return shape(s, k, nil, false) }
+func Shape(s *record.Start, k *record.Kernel) string { return shape(s, k, nil, highAndLow) }
 
-// shape is Shape with how large the largest parts are, where effects are known, or without
-// when they are high and low either.
-func shape(s *record.Start, k *record.Kernel, effects *record.Effects, calm bool) string {
+// detail is how much is said of what a kernel shows.
+type detail int
+
+const (
+	highAndLow detail = iota // when patterns are high and low, and how large parts are, where that is known
+	highOnly                 // not when they are low
+	calm                     // nothing of it
+)
+
+// shape is Shape with how large the largest parts are, where effects are known.
+func shape(s *record.Start, k *record.Kernel, effects *record.Effects, how detail) string {
 	at := slices.IndexFunc(s.Kernels, func(i record.KernelInfo) bool { return i.ID == k.ID })
 	if at < 0 || k.Fit == nil {
 		return ""
@@ -92,8 +100,7 @@ func shape(s *record.Start, k *record.Kernel, effects *record.Effects, calm bool
 	if w == nil {
 		return ""
 	}
-	w.calm = calm
-	if !calm {
+	if w.detail = how; how != calm {
 		w.effects = effects
 	}
 	w.brief = true

@@ -93,11 +93,7 @@ func openDevice(ctx context.Context, c config.DeviceChoice, load Load) (device.D
 	return nil, "", fmt.Errorf("unknown device %q; devices are %s", c.Kind, strings.Join(config.DeviceKinds(), ", "))
 }
 
-// errUnproven is a card that has failed its check, errSlower one that is slower than the CPU.
-var (
-	errUnproven = errors.New("no card has passed its check")
-	errSlower   = errors.New("the CPU is faster")
-)
+var errUnproven = errors.New("no card has passed its check")
 
 // insteadOfCards takes the CPU, and says why.
 func insteadOfCards(c config.DeviceChoice, reason error) (device.Device, string, error) {

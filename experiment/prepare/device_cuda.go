@@ -4,6 +4,7 @@ package prepare
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strings"
 
@@ -38,6 +39,8 @@ func openCUDA(ctx context.Context, c config.DeviceChoice, load *Load) (device.De
 	}
 	return dev, strings.Join(told, "; "), nil
 }
+
+var errSlower = errors.New("the CPU is faster")
 
 // proven chooses those of the cards that compute what they should, and tells of the others.
 func proven(ctx context.Context, d *driver.Driver, cards []driver.CardInfo, load *Load) (o cuda.Options, told []string, err error) {

@@ -88,7 +88,8 @@ func TestOpenCheckedDevice(t *testing.T) {
 		t.Fatalf("%+v, %v", v, ok)
 	}
 	v.Whole = true
-	v.Speeds = []proving.Speed{{Work: "a", Inducing: 16, Kernels: 144, Card: 1, CPU: 5}, {Work: "c", Inducing: 800, Kernels: 144, Card: 30, CPU: 10}}
+	v.Speeds = []proving.Speed{{Work: "a", Inducing: 16, Kernels: 144, Card: 1, CPU: 5},
+		{Work: "c", Inducing: 800, Kernels: 144, Card: 30, CPU: 10}}
 	must.OK(t, proving.Keep(d, d.Cards()[0], v))
 	taken("auto", Load{144, 16}, "cuda")
 	taken("auto", Load{}, "cuda")
@@ -97,7 +98,8 @@ func TestOpenCheckedDevice(t *testing.T) {
 	v.Passed, v.Reason = false, "steps against the CPU: wrong numbers"
 	must.OK(t, proving.Keep(d, d.Cards()[0], v))
 	for _, kind := range []string{"cuda", "auto"} {
-		taken(kind, Load{144, 16}, "cpu", "computing on the CPU: no card has passed its check: card 0 (fake card 0): steps against the CPU: wrong numbers",
+		taken(kind, Load{144, 16}, "cpu", "computing on the CPU: no card has passed its check",
+			"card 0 (fake card 0): steps against the CPU: wrong numbers",
 			"kestrel devices --check")
 	}
 	use(fake.Options{FailAt: 5})

@@ -64,16 +64,22 @@ func (t *Table) Settle(dir *inside.Dir) error {
 	if err := t.file.Truncate(t.end); err != nil {
 		return err
 	}
+	if err := t.file.Sync(); err != nil { // or what was cut might come back behind a row that is written now
+		return err
+	}
 	_, err := t.file.Seek(t.end, io.SeekStart)
 	return err
 }
 
-// read reads what is there, up to its last whole line.
+// read reads what is there, up to its last whole line, or to the first zero byte: there are
+// none in a table, but where it had grown and the power failed before all of it was on
+// the disk.
 func (t *Table) read() error {
 	all, err := io.ReadAll(t.file)
 	if err != nil {
 		return err
 	}
+	all, _, _ = bytes.Cut(all, []byte{0})
 	in := csv.NewReader(bytes.NewReader(all))
 	for n := 0; ; n++ {
 		cells, err := in.Read()

@@ -117,8 +117,7 @@ func (l Level) Gemm(w *Workspace, part Part, transA, transB bool, m, n, k int, a
 // gemm computes c = alpha a b, or c += alpha a b; c has unit column stride.
 func (l Level) gemm(w *Workspace, part Part, m, n, k int, alpha float64, a, b matrix, add bool, c matrix) {
 	if cores := w.cores(m * n * k); cores > 1 && part.divides(m, n) {
-		w.product = product{l.blocks(part, m, n, k, cores), l, k, alpha, a, b, add, c}
-		w.Divider.Divide(w.product.count(), &w.product)
+		l.divideProduct(w, cores, part, m, n, k, alpha, a, b, add, c)
 		return
 	}
 	mr, nr := l.mr(), l.nr()

@@ -33,18 +33,23 @@ const (
 
 // cores returns how many cores an operation of so many multiplications is worth.
 func (w *Workspace) cores(work int) int {
-	if w.Divider == nil || work < leastDivided {
+	if work < leastDivided {
+		return 1
+	}
+	return w.most(work)
+}
+
+//go:noinline
+func (w *Workspace) most(work int) int { // so that the questions above are inlined
+	if w.Divider == nil {
 		return 1
 	}
 	return min(w.Divider.Cores(), work/leastPart)
 }
 
-// moving is cores for an operation that moves so many entries.
-func (w *Workspace) moving(entries int) int {
-	if w.Divider == nil || entries < leastMoved {
-		return 1
-	}
-	return w.Divider.Cores()
+// moves reports whether an operation that moves so many entries is divided.
+func (w *Workspace) moves(entries int) bool {
+	return entries >= leastMoved && w.most(entries) > 1
 }
 
 // cut returns where piece i of n entries begins: all pieces but the last are multiples of
@@ -136,6 +141,11 @@ type product struct {
 	c     matrix
 }
 
+func (l Level) divideProduct(w *Workspace, cores int, part Part, m, n, k int, alpha float64, a, b matrix, add bool, c matrix) {
+	w.product = product{l.blocks(part, m, n, k, cores), l, k, alpha, a, b, add, c}
+	w.Divider.Divide(w.product.count(), &w.product)
+}
+
 func (p *product) Part(w *Workspace, i int) {
 	i0, i1, j0, j1, part := p.block(i)
 	if i0 < i1 && j0 < j1 {
@@ -186,6 +196,11 @@ type solution struct {
 	l            Level
 	n, m, pieces int
 	t, b         matrix
+}
+
+func (l Level) divideSolution(w *Workspace, cores, n, m int, t, b matrix) {
+	w.solution = solution{l, n, m, l.columns(m, cores), t, b}
+	w.Divider.Divide(w.solution.pieces, &w.solution)
 }
 
 func (s *solution) Part(w *Workspace, i int) {
@@ -255,11 +270,6 @@ func (t *triangle) Part(_ *Workspace, i int) {
 const piecesEach = 4
 
 func (l Level) onTriangle(w *Workspace, do func(l Level, from, to, n int, a []float64, lda int), n int, a []float64, lda int) {
-	cores := w.moving(n * n / 2)
-	if cores == 1 {
-		do(l, 0, n, n, a, lda)
-		return
-	}
-	w.triangle = triangle{l: l, do: do, n: n, pieces: piecesEach * cores, a: a, lda: lda}
+	w.triangle = triangle{l: l, do: do, n: n, pieces: piecesEach * w.Divider.Cores(), a: a, lda: lda}
 	w.Divider.Divide(w.triangle.pieces, &w.triangle)
 }

@@ -40,8 +40,7 @@ func (w *Workspace) invert(n int, t matrix) {
 // solveLower computes b = T⁻¹b, b with unit column stride.
 func (l Level) solveLower(w *Workspace, n, m int, t, b matrix) {
 	if cores := w.cores(n * n / 2 * m); cores > 1 && m > l.nr() {
-		w.solution = solution{l, n, m, l.columns(m, cores), t, b}
-		w.Divider.Divide(w.solution.pieces, &w.solution)
+		l.divideSolution(w, cores, n, m, t, b)
 		return
 	}
 	if n > solveBlock {

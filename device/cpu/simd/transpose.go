@@ -40,7 +40,11 @@ func (l Level) transposeTile(rows, cols int, dst []float64, ldd int, src []float
 
 // MirrorUp copies the lower triangle of a (n x n) to the upper one.
 func (l Level) MirrorUp(w *Workspace, n int, a []float64, lda int) {
-	l.onTriangle(w, mirrorUp, n, a, lda)
+	if w.moves(n * n / 2) {
+		l.onTriangle(w, mirrorUp, n, a, lda)
+		return
+	}
+	mirrorUp(l, 0, n, n, a, lda)
 }
 
 // mirrorUp copies rows of the lower triangle, from on a multiple of the tiles.
@@ -61,7 +65,11 @@ func mirrorUp(l Level, from, to, n int, a []float64, lda int) {
 
 // MirrorDown copies the upper triangle of a (n x n) to the lower one.
 func (l Level) MirrorDown(w *Workspace, n int, a []float64, lda int) {
-	l.onTriangle(w, mirrorDown, n, a, lda)
+	if w.moves(n * n / 2) {
+		l.onTriangle(w, mirrorDown, n, a, lda)
+		return
+	}
+	mirrorDown(l, 0, n, n, a, lda)
 }
 
 func mirrorDown(l Level, from, to, n int, a []float64, lda int) {
@@ -81,7 +89,11 @@ func mirrorDown(l Level, from, to, n int, a []float64, lda int) {
 
 // ClearUp zeroes what is above the diagonal of a (n x n).
 func (l Level) ClearUp(w *Workspace, n int, a []float64, lda int) {
-	l.onTriangle(w, clearUp, n, a, lda)
+	if w.moves(n * n / 2) {
+		l.onTriangle(w, clearUp, n, a, lda)
+		return
+	}
+	clearUp(l, 0, n, n, a, lda)
 }
 
 func clearUp(_ Level, from, to, n int, a []float64, lda int) {

@@ -281,15 +281,17 @@ extern "C" __global__ void __launch_bounds__(256, 1) cholesky(const int *sub, in
 // cholesky_panel factors the panel of columns p.. of matrices that lack nothing
 // from the columns before. Every block factors the panel's triangle for itself;
 // the first keeps it in diag (by place in sub, n x 64), since others still read
-// the matrix; and each takes 64 of the rows below. status, by place in sub,
-// gets 1 plus the first pivot that failed.
+// the matrix; and each takes ROWS_BELOW of the rows below, as many as 64 KiB of
+// shared memory hold beside the triangle. status, by place in sub, gets 1 plus the
+// first pivot that failed.
+#define ROWS_BELOW 56
 extern "C" __global__ void __launch_bounds__(256, 1) cholesky_panel(const int *sub, int n, int p, double *a, i64 sa, double *diag, int *status) {
 	DYNAMIC_SHARED(shared);
 	__shared__ double inverse[PANEL];
 	__shared__ int failed;
 	double *tri = shared, *c = shared + PANEL * PITCH;
 	a += member(sub) * sa;
-	const int h = min(PANEL, n - p), i0 = p + PANEL + blockIdx.x * PANEL, rows = min(PANEL, n - i0);
+	const int h = min(PANEL, n - p), i0 = p + PANEL + blockIdx.x * ROWS_BELOW, rows = min(ROWS_BELOW, n - i0);
 	if (threadIdx.x == 0)
 		failed = -1;
 	load_triangle(tri, a + (i64)p * n + p, n, h);

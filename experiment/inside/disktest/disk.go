@@ -107,24 +107,31 @@ func (d *Disk) Steps() int {
 	return len(d.steps)
 }
 
-// find returns the place of a path; its folder must be there.
-func (d *Disk) find(path string) place {
+// look returns the place of a path, if its folder is there.
+func (d *Disk) look(path string) (at place, ok bool) {
 	name, err := filepath.Rel(d.base, path)
 	if err != nil || strings.HasPrefix(name, "..") {
 		d.t.Errorf("%s is not in %s", path, d.base)
-		return place{&node{folder: true, names: map[string]*node{}}, "outside"}
+		return at, false
 	}
-	at := place{folder: d.root, name: "."}
+	at = place{folder: d.root, name: "."}
 	for part := range strings.SplitSeq(filepath.ToSlash(name), "/") {
 		if at.name != "." {
-			next := at.node()
-			if next == nil || !next.folder {
-				d.t.Errorf("the disk was not told of a folder in %s", name)
-				next = &node{folder: true, names: map[string]*node{}}
+			if at.folder = at.node(); at.folder == nil || !at.folder.folder {
+				return at, false
 			}
-			at.folder = next
 		}
 		at.name = part
+	}
+	return at, true
+}
+
+// find is look for a folder that must be there.
+func (d *Disk) find(path string) place {
+	at, ok := d.look(path)
+	if !ok {
+		d.t.Errorf("the disk was not told of the folder of %s", path)
+		return place{&node{folder: true, names: map[string]*node{}}, "untold"}
 	}
 	return at
 }
@@ -186,7 +193,9 @@ func (d *Disk) Renamed(from, to string) {
 func (d *Disk) Removed(path string) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	d.remove(path, d.find(path))
+	if at, ok := d.look(path); ok { // or it was not there
+		d.remove(path, at)
+	}
 }
 
 func (d *Disk) remove(path string, at place) {

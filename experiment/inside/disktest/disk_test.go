@@ -112,7 +112,7 @@ func TestWhatIsLeft(t *testing.T) {
 			disk.MustBeAll()
 			chance, drawn := rand.New(rand.NewPCG(1, 1)), map[string]bool{}
 			for range 500 {
-				left, _ := disk.crash(chance, disk.Steps())
+				left, _, _ := disk.crash(chance, disk.Steps())
 				var text []string
 				for _, name := range slices.Sorted(maps.Keys(left)) {
 					shown := strings.NewReplacer("\x00", "0").Replace(string(left[name]))
@@ -157,7 +157,6 @@ func TestTorn(t *testing.T) {
 	base := t.TempDir()
 	must.OK(t, os.WriteFile(filepath.Join(base, "a"), []byte("old"), 0o644))
 	disk := New(t, base)
-	must.OK(t, disk.Files().MkdirAll(filepath.Join(base, "e")))
 	d, err := disk.Files().Open(base)
 	must.OK(t, err)
 	defer d.Close()
@@ -168,10 +167,15 @@ func TestTorn(t *testing.T) {
 	_, err = f.Write([]byte("2"))
 	must.OK(t, err)
 	must.OK(t, f.Close())
+	at := func(name string) map[*node]map[string]*node {
+		return map[*node]map[string]*node{disk.root: {name: disk.root.names["a"], "b": disk.root.names["b"]}}
+	}
 	for text, want := range map[string]bool{"old": false, "new": false, "": true, "ne": true, "newer": true} {
-		got := disk.torn(State{"e/": nil, "e/a": []byte(text), "b": []byte("x"), "other": nil})
-		if len(got) > 0 != want {
+		if got := disk.torn(State{"a": []byte(text), "b": []byte("x")}, at("a")); len(got) > 0 != want {
 			t.Errorf("%q: torn are %q", text, got)
+		}
+		if got := disk.torn(State{"c": []byte(text), "b": []byte("x")}, at("c")); len(got) > 0 {
+			t.Errorf("elsewhere: torn are %q", got)
 		}
 	}
 }

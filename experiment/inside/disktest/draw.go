@@ -30,14 +30,14 @@ func (d *Disk) Draw(n int, seed uint64, check func(t *testing.T, folder string, 
 	f := folder(inMemory(d.t))
 	for i := range n {
 		at := chance.IntN(d.Steps() + 1)
-		left, marks := d.crash(chance, at)
+		left, names, marks := d.crash(chance, at)
 		if is := (seen{left.sum(), len(marks)}); known[is] {
 			continue
 		} else {
 			known[is] = true
 		}
 		f.hold(d.t, left)
-		if torn := d.torn(left); len(torn) > 0 {
+		if torn := d.torn(left, names); len(torn) > 0 {
 			d.t.Errorf("torn, but put in its place whole: %s", strings.Join(torn, ", "))
 		}
 		check(d.t, string(f), left, marks)
@@ -59,7 +59,7 @@ func (d *Disk) moment(at int) string {
 		case wrote, cut:
 			text += fmt.Sprintf(" from %d, %d bytes", s.at, len(s.text))
 		case marked:
-			text += fmt.Sprintf("%+v", s.mark)
+			text += fmt.Sprintf("%.200s", fmt.Sprintf("%+v", s.mark))
 		}
 	}
 	return text
@@ -82,6 +82,12 @@ func inMemory(t *testing.T) string {
 
 // folder holds one state after the other.
 type folder string
+
+// Write makes the files of a state in a folder, in the place of what is there.
+func (s State) Write(t *testing.T, path string) {
+	t.Helper()
+	folder(path).hold(t, s)
+}
 
 // hold makes the files of a state. What is there already is not written again.
 func (f folder) hold(t *testing.T, s State) {

@@ -91,12 +91,12 @@ func (s State) sum() [sha256.Size]byte {
 }
 
 // crash draws what is left of the disk if the power fails after so many steps, and
-// returns their marks.
-func (d *Disk) crash(chance *rand.Rand, at int) (left State, marks []any) {
+// returns its names by folder, and the marks that had been made.
+func (d *Disk) crash(chance *rand.Rand, at int) (left State, names map[*node]map[string]*node, marks []any) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	steps := d.steps[:at]
-	names := d.names(chance, steps)
+	names = d.names(chance, steps)
 	of := map[*node][]step{}
 	for _, s := range steps {
 		switch s.kind {
@@ -108,7 +108,7 @@ func (d *Disk) crash(chance *rand.Rand, at int) (left State, marks []any) {
 	}
 	left = State{}
 	left.put("", d.root, func(n *node) map[string]*node { return names[n] }, func(n *node) []byte { return contents(chance, n, of[n]) })
-	return left, marks
+	return left, names, marks
 }
 
 // names draws what of the changes of names is left, and returns those of each folder.
@@ -151,23 +151,28 @@ func (d *Disk) names(chance *rand.Rand, steps []step) map[*node]map[string]*node
 			}
 			continue
 		}
-		of := func(p place) map[string]*node {
-			if all[p.folder] == nil {
-				all[p.folder] = map[string]*node{}
-			}
-			return all[p.folder]
-		}
-		switch s.kind {
-		case made:
-			of(s.from)[s.from.name] = s.node
-		case removed:
-			delete(of(s.from), s.from.name)
-		case moved:
-			delete(of(s.from), s.from.name)
-			of(s.to)[s.to.name] = s.node
-		}
+		s.rename(all)
 	}
 	return all
+}
+
+// rename does to names what a step does.
+func (s *step) rename(all map[*node]map[string]*node) {
+	of := func(p place) map[string]*node {
+		if all[p.folder] == nil {
+			all[p.folder] = map[string]*node{}
+		}
+		return all[p.folder]
+	}
+	switch s.kind {
+	case made:
+		of(s.from)[s.from.name] = s.node
+	case removed:
+		delete(of(s.from), s.from.name)
+	case moved:
+		delete(of(s.from), s.from.name)
+		of(s.to)[s.to.name] = s.node
+	}
 }
 
 // places are the names that a step changes.
@@ -265,41 +270,87 @@ func blocks(chance *rand.Rand, text []byte, loose []step) []byte {
 }
 
 // torn returns the names of files in a state that were put in their places whole, by
-// renaming them, and are not: such a file has what one of its name had when it was
+// renaming them, and are not: such a file has what one in that place had when it was
 // renamed, or when it all began. Files that were written to in their places are left out.
-func (d *Disk) torn(left State) (torn []string) {
+func (d *Disk) torn(left State, names map[*node]map[string]*node) (torn []string) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	whole := map[string][][]byte{}
-	name := map[*node]string{}
+	whole, at, written := map[place][][]byte{}, map[*node]place{}, map[place]bool{}
 	for i := range d.steps {
 		switch s := &d.steps[i]; s.kind {
 		case moved:
-			if name[s.node] = s.to.name; !s.node.folder {
-				whole[s.to.name] = append(whole[s.to.name], s.text)
+			if at[s.node] = s.to; !s.node.folder {
+				whole[s.to] = append(whole[s.to], s.text)
 			}
 		case wrote, cut:
-			if n, ok := name[s.node]; ok {
-				whole[n] = append(whole[n], nil) // of which nothing is known
+			if p, ok := at[s.node]; ok {
+				written[p] = true
 			}
 		}
 	}
-	for _, names := range d.first {
-		for n, of := range names {
-			if whole[n] != nil && !of.folder {
-				whole[n] = append(whole[n], of.text)
+	var walk func(path string, folder *node)
+	walk = func(path string, folder *node) {
+		for name, n := range names[folder] {
+			p := place{folder, name}
+			if n.folder {
+				walk(path+name+"/", n)
+			}
+			if n.folder || whole[p] == nil || written[p] {
+				continue
+			}
+			all := whole[p]
+			if old := d.first[folder][name]; old != nil {
+				all = append(all, old.text)
+			}
+			if !slices.ContainsFunc(all, func(v []byte) bool { return bytes.Equal(v, left[path+name]) }) {
+				torn = append(torn, path+name)
 			}
 		}
 	}
-	for path, text := range left {
-		all := whole[path[strings.LastIndexByte(path, '/')+1:]]
-		if all == nil || slices.ContainsFunc(all, func(v []byte) bool { return v == nil }) {
-			continue
-		}
-		if !slices.ContainsFunc(all, func(v []byte) bool { return bytes.Equal(v, text) }) {
-			torn = append(torn, path)
-		}
-	}
+	walk("", d.root)
 	slices.Sort(torn)
 	return torn
+}
+
+// Seen returns what the program saw of the disk when it made a mark, from 0: what is left
+// of it when the program is killed there.
+func (d *Disk) Seen(mark int) State {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	names, texts := map[*node]map[string]*node{}, map[*node][]byte{}
+	for n, of := range d.first {
+		names[n] = maps.Clone(of)
+		for _, in := range of {
+			texts[in] = slices.Clone(in.text)
+		}
+	}
+	for i := range d.steps {
+		s := &d.steps[i]
+		switch s.kind {
+		case wrote, cut:
+			texts[s.node] = s.apply(texts[s.node])
+		case marked:
+			mark--
+		default:
+			s.rename(names)
+		}
+		if mark < 0 {
+			break
+		}
+	}
+	left := State{}
+	left.put("", d.root, func(n *node) map[string]*node { return names[n] }, func(n *node) []byte { return texts[n] })
+	return left
+}
+
+// Marks are all that were made.
+func (d *Disk) Marks() (all []any) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	for i := range d.steps {
+		if d.steps[i].kind == marked {
+			all = append(all, d.steps[i].mark)
+		}
+	}
+	return all
 }
