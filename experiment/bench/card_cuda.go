@@ -70,7 +70,8 @@ func checkCard(ctx context.Context, d *driver.Driver, card driver.CardInfo, p ca
 		compiler = "libnvrtc " + c.Version()
 	}
 	r.Details = fmt.Sprintf("%s, compute capability %d.%d, %d multiprocessors at %.2f GHz, FP64 at 1/%d of FP32, %.1f GiB, "+
-		"%d KiB of shared memory for a block; driver for CUDA %s, %s", card.Name, card.Major, card.Minor, card.Multiprocessors, card.Clock/1e9, card.Ratio,
+		"%d KiB of shared memory for a block; driver for CUDA %s, %s",
+		card.Name, card.Major, card.Minor, card.Multiprocessors, card.Clock/1e9, card.Ratio,
 		float64(card.Memory)/(1<<30), card.SharedPerBlock>>10, d.Version(), compiler)
 	if err := cuda.Fits(card); err != nil {
 		r.Wrong = err.Error()
