@@ -92,7 +92,7 @@ func (s isa) adam() {
 func (s isa) dot() {
 	TEXT("dot"+s.name, NOSPLIT, "func(n int, x, y *float64) (sum float64)")
 	Pragma("noescape")
-	Doc("dot" + s.name + " returns x·y over n groups of four vectors. Nothing is stored on the way: in a caller's frame that would lie",
+	Doc("dot"+s.name+" returns x·y over n groups of four vectors. Nothing is stored on the way: in a caller's frame that would lie",
 		"across two lines of the caches now and then.")
 	p := pointers("x", "y")
 	acc := make([]VecVirtual, 4)
