@@ -101,6 +101,7 @@ func (t *Thawed) Predict(ctx context.Context, x []float64, o PredictOptions) (*m
 	if err != nil {
 		return nil, err
 	}
+	defer device.Occupy(t.bound.lane)()
 	p := &mixture.Prediction{Weights: weights}
 	for j, i := range kernels {
 		k := &t.of.Kernels[i]

@@ -161,7 +161,8 @@ func (l *lane) Kernel(sub []int, ks device.Kernels, theta device.Array, a, b dev
 		bounds[i].tape = o.record(k, bounds[i].p.slots*p.entries())
 	}
 	if p.large() && l.cores() > 1 {
-		l.inParts(p, valueTiles, 0)
+		l.cut(p)
+		l.inParts(valueTiles, 0)
 	} else {
 		valueTiles(t, &p)
 	}
@@ -198,7 +199,8 @@ func (l *lane) KernelGrad(sub []int, ks device.Kernels, theta device.Array, a, b
 		bounds[i].tape = km.played(k, kn, th.member(k), a, b)
 	}
 	if p.large() {
-		l.inParts(p, gradTiles, kn.params)
+		l.cut(p)
+		l.inParts(gradTiles, kn.params)
 	} else {
 		gradTiles(t, &p)
 	}
@@ -295,7 +297,12 @@ func (l *lane) KernelInputGrad(sub []int, ks device.Kernels, theta device.Array,
 		bounds[i].member = weighed(br.member(k), byRow, byCol, p.cols)
 		bounds[i].grad, bounds[i].inputs = t.lost, g.member(k)
 	}
-	inputTiles(t, &p)
+	if p.large() {
+		l.cutRows(p)
+		l.inParts(inputTiles, 0)
+	} else {
+		inputTiles(t, &p)
+	}
 }
 
 // inputTiles adds the gradients by the points of a.

@@ -2,9 +2,9 @@ package cpu
 
 import "example.com/kestrel/device/cpu/simd"
 
-// A pass over a large kernel matrix is made in parts of partTiles tiles. Values do not
-// depend on that. The sums of a gradient are those of the parts, added in order, on one
-// core, too.
+// A pass over a large kernel matrix is made in parts of some partTiles tiles. Values do
+// not depend on that. The sums of a gradient are those of the parts, added in order, on
+// one core, too.
 const (
 	partTiles  = 16
 	leastTiles = 32 // of a pass in parts
@@ -28,17 +28,36 @@ type tileParts struct {
 	sums   []float64 // the gradients of the kernels, part by part
 }
 
-// inParts makes a pass in parts, for which the lane's tile is bound.
-func (l *lane) inParts(p pass, do func(t *tile, p *pass), params int) {
-	w, bounds := &l.tiles, l.tile.bounds
-	l.tile.pass++
-	w.of, w.do, w.params, w.starts = &l.tile, do, params, w.starts[:0]
+// cut divides a pass after every partTiles tiles.
+func (l *lane) cut(p pass) {
+	starts := l.tiles.starts[:0]
 	for p.i < p.rows {
 		start := p
 		p.skip(partTiles)
 		start.end = p.at
-		w.starts = append(w.starts, start)
+		starts = append(starts, start)
 	}
+	l.tiles.starts = starts
+}
+
+// cutRows divides the pass over a matrix that is not symmetric between rows, where tiles
+// begin anew: what is added up by row is of one part.
+func (l *lane) cutRows(p pass) {
+	starts := l.tiles.starts[:0]
+	each := max(1, partTiles*tileWidth/p.cols)
+	for i := 0; i < p.rows; i += each {
+		part := p
+		part.i, part.rows = i, min(p.rows, i+each)
+		starts = append(starts, part)
+	}
+	l.tiles.starts = starts
+}
+
+// inParts makes a pass that has been divided, for which the lane's tile is bound.
+func (l *lane) inParts(do func(t *tile, p *pass), params int) {
+	w, bounds := &l.tiles, l.tile.bounds
+	l.tile.pass++
+	w.of, w.do, w.params = &l.tile, do, params
 	each := len(bounds) * params
 	w.sums = grow(w.sums, len(w.starts)*each)
 	clear(w.sums)
@@ -56,8 +75,8 @@ func (l *lane) inParts(p pass, do func(t *tile, p *pass), params int) {
 func (w *tileParts) part(s *scratch, i int) {
 	t := &s.tile
 	t.follow(w.of)
-	if w.params > 0 {
-		for j := range t.bounds {
+	for j := range t.bounds {
+		if t.bounds[j].grad = t.lost; w.params > 0 {
 			at := (i*len(t.bounds) + j) * w.params
 			t.bounds[j].grad = w.sums[at : at+w.params]
 		}

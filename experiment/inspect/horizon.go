@@ -74,7 +74,7 @@ func (p *Predictor) Refit(ctx context.Context, q PredictQuery) (*Refitted, error
 	if err != nil {
 		return nil, fmt.Errorf("fitting again on all %d rows: %w", all.Rows(), err)
 	}
-	lane, err := twin(first.subject, refit)
+	lane, err := twin(first.subject, refit, p.team)
 	if err != nil {
 		return nil, err
 	}
@@ -84,8 +84,8 @@ func (p *Predictor) Refit(ctx context.Context, q PredictQuery) (*Refitted, error
 }
 
 // twin returns an inspector that predicts as a trainer does.
-func twin(s *prepare.Subject, t *vbks.Trainer) (*Inspector, error) {
-	dev := cpu.New(cpu.Options{Lanes: 1})
+func twin(s *prepare.Subject, t *vbks.Trainer, team *cpu.Team) (*Inspector, error) {
+	dev := cpu.New(cpu.Options{Lanes: 1, Team: team})
 	other, err := t.Twin(dev)
 	if err != nil {
 		dev.Close()

@@ -42,6 +42,11 @@ func Open(ctx context.Context, dir string) (*Inspector, error) { return OpenWith
 
 // OpenWith is Open for a run whose table is at another path now; "": where it was.
 func OpenWith(ctx context.Context, dir, table string) (*Inspector, error) {
+	return open(ctx, dir, table, nil)
+}
+
+// open is OpenWith with the cores of a team; nil: with one.
+func open(ctx context.Context, dir, table string, team *cpu.Team) (*Inspector, error) {
 	learned, err := lastSaved(dir)
 	if err != nil {
 		return nil, err
@@ -68,7 +73,7 @@ func OpenWith(ctx context.Context, dir, table string) (*Inspector, error) {
 	if err != nil {
 		return nil, fmt.Errorf("run %q: %w", dir, err)
 	}
-	return openInspector(ctx, dir, subject, learned)
+	return openInspector(ctx, dir, subject, learned, team)
 }
 
 // Reload returns another inspector of a run's directory as it was last saved,
@@ -81,7 +86,7 @@ func (i *Inspector) Reload(ctx context.Context) (*Inspector, error) {
 	if err != nil {
 		return nil, err
 	}
-	return openInspector(ctx, i.dir, i.subject, learned)
+	return openInspector(ctx, i.dir, i.subject, learned, nil)
 }
 
 // lastSaved reads the checkpoint of a run's directory.
@@ -96,8 +101,10 @@ func lastSaved(dir string) (map[string]vbks.Tensor, error) {
 	return learned, err
 }
 
-func openInspector(ctx context.Context, dir string, s *prepare.Subject, learned map[string]vbks.Tensor) (*Inspector, error) {
-	i, err := NewInspector(ctx, s, learned)
+func openInspector(
+	ctx context.Context, dir string, s *prepare.Subject, learned map[string]vbks.Tensor, team *cpu.Team,
+) (*Inspector, error) {
+	i, err := newInspector(ctx, s, learned, team)
 	if errors.Is(err, record.ErrNoResults) {
 		err = checkOwn(ctx, dir, err)
 	}
@@ -123,7 +130,12 @@ func checkOwn(ctx context.Context, dir string, none error) error {
 // NewInspector returns an inspector of what a trainer of the subject had learned.
 // Close must be called.
 func NewInspector(ctx context.Context, s *prepare.Subject, learned map[string]vbks.Tensor) (*Inspector, error) {
-	dev := cpu.New(cpu.Options{Lanes: 1})
+	return newInspector(ctx, s, learned, nil)
+}
+
+// newInspector is NewInspector with the cores of a team; nil: with one of its own.
+func newInspector(ctx context.Context, s *prepare.Subject, learned map[string]vbks.Tensor, team *cpu.Team) (*Inspector, error) {
+	dev := cpu.New(cpu.Options{Lanes: 1, Team: team})
 	t, err := vbks.Resume(ctx, dev, s.Train, s.Space, s.Columns, s.Settings, learned)
 	if err == nil && t.Last() == nil {
 		err = record.ErrNoResults

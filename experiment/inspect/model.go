@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io/fs"
 	"math"
+	"runtime"
 	"slices"
 
 	"example.com/kestrel/device/cpu"
@@ -32,13 +33,34 @@ func OpenModel(path string) (*Predictor, error) {
 // NewModelPredictor returns what predicts with a model. Several may have one model, and
 // predict at once. Close must be called.
 func NewModelPredictor(m *modelfile.Model) (*Predictor, error) {
-	lane, err := newModelLane(m)
+	return newModelPredictor(m, cpu.NewTeam(runtime.GOMAXPROCS(0)))
+}
+
+// NewModelPredictors returns so many of them, which share the cores.
+func NewModelPredictors(m *modelfile.Model, number int) ([]*Predictor, error) {
+	team := cpu.NewTeam(runtime.GOMAXPROCS(0))
+	var all []*Predictor
+	for range number {
+		p, err := newModelPredictor(m, team)
+		if err != nil {
+			for _, q := range all {
+				err = errors.Join(err, q.Close())
+			}
+			return nil, err
+		}
+		all = append(all, p)
+	}
+	return all, nil
+}
+
+func newModelPredictor(m *modelfile.Model, team *cpu.Team) (*Predictor, error) {
+	lane, err := newModelLane(m, team)
 	if err != nil {
 		return nil, err
 	}
 	a := &m.About
 	return &Predictor{
-		lanes: []asked{lane}, of: m, data: m.Data, scaler: a.Scaler, weights: a.Weights, top: a.Top, evaluation: a.Evaluation,
+		lanes: []asked{lane}, team: team, of: m, data: m.Data, scaler: a.Scaler, weights: a.Weights, top: a.Top, evaluation: a.Evaluation,
 		spec: a.Reading.Spec(),
 	}, nil
 }
@@ -101,8 +123,8 @@ type modelLane struct {
 	thawed *vbks.Thawed
 }
 
-func newModelLane(m *modelfile.Model) (*modelLane, error) {
-	dev := cpu.New(cpu.Options{Lanes: 1})
+func newModelLane(m *modelfile.Model, team *cpu.Team) (*modelLane, error) {
+	dev := cpu.New(cpu.Options{Lanes: 1, Team: team})
 	t, err := m.Frozen.On(dev)
 	if err != nil {
 		dev.Close()
@@ -181,7 +203,7 @@ type Difference struct {
 // ModelDifference compares a model's predictions with those of p, at the training rows,
 // of which at most some are taken.
 func (p *Predictor) ModelDifference(ctx context.Context, m *modelfile.Model) (Difference, error) {
-	lane, err := newModelLane(m)
+	lane, err := newModelLane(m, cpu.NewTeam(runtime.GOMAXPROCS(0)))
 	if err != nil {
 		return Difference{}, err
 	}

@@ -13,6 +13,7 @@ import (
 
 	"example.com/kestrel/datasets"
 	"example.com/kestrel/datasets/quote"
+	"example.com/kestrel/device/cpu"
 	"example.com/kestrel/experiment/config"
 	"example.com/kestrel/experiment/modelfile"
 	"example.com/kestrel/experiment/record"
@@ -25,9 +26,11 @@ import (
 
 // Predictor predicts with what the run in a directory had learned when it was
 // last saved; the run may be over or still going on. It works on batches of
-// rows, one for each core at a time. It is not safe for concurrent use.
+// rows, one for each core at a time; cores without one help with the others. It is not
+// safe for concurrent use.
 type Predictor struct {
 	lanes      []asked
+	team       *cpu.Team         // the cores that lanes share
 	data       *datasets.Dataset // of a model file without its rows
 	scaler     *datasets.Scaler
 	spec       datasets.Spec // how the run's table is written
@@ -89,7 +92,8 @@ func OpenPredictor(ctx context.Context, dir string) (*Predictor, error) {
 // OpenPredictorWith is OpenPredictor for a run whose table is at another path now; "":
 // where it was.
 func OpenPredictorWith(ctx context.Context, dir, table string) (*Predictor, error) {
-	i, err := OpenWith(ctx, dir, table)
+	team := cpu.NewTeam(runtime.GOMAXPROCS(0))
+	i, err := open(ctx, dir, table, team)
 	if err != nil {
 		return instead(dir, err)
 	}
@@ -100,7 +104,7 @@ func OpenPredictorWith(ctx context.Context, dir, table string) (*Predictor, erro
 	}
 	d, s := c.Data, &i.subject.Settings
 	return &Predictor{
-		lanes: []asked{i}, run: i, data: i.subject.Data, scaler: i.subject.Scaler, weights: i.trainer.Weights(s.Weights), top: s.Top,
+		lanes: []asked{i}, team: team, run: i, data: i.subject.Data, scaler: i.subject.Scaler, weights: i.trainer.Weights(s.Weights), top: s.Top,
 		evaluation: i.Evaluation(),
 		spec:       datasets.Spec{Header: d.Header, Delimiter: d.Delimiter, Decimal: d.Decimal, Missing: d.Missing},
 	}, nil
@@ -349,11 +353,11 @@ func (p *Predictor) lane(ctx context.Context, n int, learned map[string]vbks.Ten
 		var err error
 		switch {
 		case p.of != nil:
-			i, err = newModelLane(p.of)
+			i, err = newModelLane(p.of, p.team)
 		case p.refit != nil:
-			i, err = twin(p.run.subject, p.refit)
+			i, err = twin(p.run.subject, p.refit, p.team)
 		default:
-			i, err = NewInspector(ctx, p.run.subject, learned)
+			i, err = newInspector(ctx, p.run.subject, learned, p.team)
 		}
 		if err != nil {
 			return nil, err

@@ -44,11 +44,11 @@ func New(m *modelfile.Model) (*Server, error) {
 	cores, mux := runtime.GOMAXPROCS(0), http.NewServeMux()
 	s := &Server{Handler: mux, Rows: MostRows, Bytes: MostBytes, Time: MostTime}
 	s.predictors, s.hand = make(chan *inspect.Predictor, cores), make(chan struct{}, waiting*cores)
-	for range cores {
-		p, err := inspect.NewModelPredictor(m)
-		if err != nil {
-			return nil, errors.Join(err, s.Close())
-		}
+	predictors, err := inspect.NewModelPredictors(m, cores)
+	if err != nil {
+		return nil, err
+	}
+	for _, p := range predictors {
 		d := p.DefaultQuery()
 		s.asked = question{Quantiles: d.Quantiles, Method: d.Method, Weights: d.Weights, Top: d.Top, Seed: 1}
 		s.predictors <- p

@@ -108,10 +108,11 @@ func peakAVX512(n int)
 //go:noescape
 func adamAVX512(n int, x *float64, grad *float64, m *float64, v *float64, b1 float64, b2 float64, rate float64, c1 float64, c2 float64)
 
-// dotAVX512 stores the sums by place of x·y over n groups of four vectors, added to one vector.
+// dotAVX512 returns x·y over n groups of four vectors. Nothing is stored on the way: in a caller's frame that would lie
+// across two lines of the caches now and then.
 //
 //go:noescape
-func dotAVX512(n int, x *float64, y *float64, sums *float64)
+func dotAVX512(n int, x *float64, y *float64) (sum float64)
 
 // axpyAVX512 computes y += alpha x over n vectors.
 //
@@ -199,10 +200,11 @@ func peakAVX2(n int)
 //go:noescape
 func adamAVX2(n int, x *float64, grad *float64, m *float64, v *float64, b1 float64, b2 float64, rate float64, c1 float64, c2 float64)
 
-// dotAVX2 stores the sums by place of x·y over n groups of four vectors, added to one vector.
+// dotAVX2 returns x·y over n groups of four vectors. Nothing is stored on the way: in a caller's frame that would lie
+// across two lines of the caches now and then.
 //
 //go:noescape
-func dotAVX2(n int, x *float64, y *float64, sums *float64)
+func dotAVX2(n int, x *float64, y *float64) (sum float64)
 
 // axpyAVX2 computes y += alpha x over n vectors.
 //

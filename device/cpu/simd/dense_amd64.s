@@ -6548,18 +6548,17 @@ GLOBL adamEpsilonAVX512<>(SB), RODATA|NOPTR, $8
 DATA oneAVX512<>+0(SB)/8, $0x3ff0000000000000
 GLOBL oneAVX512<>(SB), RODATA|NOPTR, $8
 
-// func dotAVX512(n int, x *float64, y *float64, sums *float64)
+// func dotAVX512(n int, x *float64, y *float64) (sum float64)
 // Requires: AVX, AVX512DQ, AVX512F
 TEXT ·dotAVX512(SB), NOSPLIT, $0-32
 	MOVQ   x+8(FP), AX
 	MOVQ   y+16(FP), CX
-	MOVQ   sums+24(FP), DX
 	VXORPD Z0, Z0, Z0
 	VXORPD Z1, Z1, Z1
 	VXORPD Z2, Z2, Z2
 	VXORPD Z3, Z3, Z3
-	MOVQ   n+0(FP), BX
-	TESTQ  BX, BX
+	MOVQ   n+0(FP), DX
+	TESTQ  DX, DX
 	JZ     done
 
 loop:
@@ -6573,14 +6572,19 @@ loop:
 	VFMADD231PD 192(CX), Z4, Z3
 	ADDQ        $0x00000100, AX
 	ADDQ        $0x00000100, CX
-	DECQ        BX
+	DECQ        DX
 	JNZ         loop
 
 done:
-	VADDPD  Z1, Z0, Z0
-	VADDPD  Z3, Z2, Z2
-	VADDPD  Z2, Z0, Z0
-	VMOVUPD Z0, (DX)
+	VADDPD        Z1, Z0, Z0
+	VADDPD        Z3, Z2, Z2
+	VADDPD        Z2, Z0, Z0
+	VEXTRACTF64X4 $0x01, Z0, Y1
+	VADDPD        Y1, Y0, Y1
+	VHADDPD       Y1, Y1, Y1
+	VEXTRACTF128  $0x01, Y1, X0
+	VADDSD        X0, X1, X0
+	VMOVSD        X0, sum+24(FP)
 	VZEROUPPER
 	RET
 
@@ -8932,18 +8936,17 @@ GLOBL adamEpsilonAVX2<>(SB), RODATA|NOPTR, $8
 DATA oneAVX2<>+0(SB)/8, $0x3ff0000000000000
 GLOBL oneAVX2<>(SB), RODATA|NOPTR, $8
 
-// func dotAVX2(n int, x *float64, y *float64, sums *float64)
+// func dotAVX2(n int, x *float64, y *float64) (sum float64)
 // Requires: AVX, FMA3
 TEXT ·dotAVX2(SB), NOSPLIT, $0-32
 	MOVQ   x+8(FP), AX
 	MOVQ   y+16(FP), CX
-	MOVQ   sums+24(FP), DX
 	VXORPD Y0, Y0, Y0
 	VXORPD Y1, Y1, Y1
 	VXORPD Y2, Y2, Y2
 	VXORPD Y3, Y3, Y3
-	MOVQ   n+0(FP), BX
-	TESTQ  BX, BX
+	MOVQ   n+0(FP), DX
+	TESTQ  DX, DX
 	JZ     done
 
 loop:
@@ -8957,14 +8960,17 @@ loop:
 	VFMADD231PD 96(CX), Y4, Y3
 	ADDQ        $0x00000080, AX
 	ADDQ        $0x00000080, CX
-	DECQ        BX
+	DECQ        DX
 	JNZ         loop
 
 done:
-	VADDPD  Y1, Y0, Y0
-	VADDPD  Y3, Y2, Y2
-	VADDPD  Y2, Y0, Y0
-	VMOVUPD Y0, (DX)
+	VADDPD       Y1, Y0, Y0
+	VADDPD       Y3, Y2, Y2
+	VADDPD       Y2, Y0, Y0
+	VEXTRACTF128 $0x01, Y0, X1
+	VADDPD       X1, X0, X1
+	VHADDPD      X1, X1, X1
+	VMOVSD       X1, sum+24(FP)
 	VZEROUPPER
 	RET
 

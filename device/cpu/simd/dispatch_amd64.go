@@ -95,15 +95,11 @@ func (l Level) dot(x, y []float64) (sum float64, n int) {
 	switch l {
 	case AVX512:
 		if n := len(x) / 32; n > 0 {
-			var s [8]float64
-			dotAVX512(n, &x[0], &y[0], &s[0])
-			return ((s[0] + s[4]) + (s[1] + s[5])) + ((s[2] + s[6]) + (s[3] + s[7])), 32 * n
+			return dotAVX512(n, &x[0], &y[0]), 32 * n
 		}
 	case AVX2:
 		if n := len(x) / 16; n > 0 {
-			var s [4]float64
-			dotAVX2(n, &x[0], &y[0], &s[0])
-			return (s[0] + s[2]) + (s[1] + s[3]), 16 * n
+			return dotAVX2(n, &x[0], &y[0]), 16 * n
 		}
 	}
 	return 0, 0

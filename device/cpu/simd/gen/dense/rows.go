@@ -90,11 +90,11 @@ func (s isa) adam() {
 
 // dot sums into four vectors.
 func (s isa) dot() {
-	TEXT("dot"+s.name, NOSPLIT, "func(n int, x, y, sums *float64)")
+	TEXT("dot"+s.name, NOSPLIT, "func(n int, x, y *float64) (sum float64)")
 	Pragma("noescape")
-	Doc("dot" + s.name + " stores the sums by place of x·y over n groups of four vectors, added to one vector.")
+	Doc("dot"+s.name+" returns x·y over n groups of four vectors. Nothing is stored on the way: in a caller's frame that would lie",
+		"across two lines of the caches now and then.")
 	p := pointers("x", "y")
-	sums := Load(Param("sums"), GP64())
 	acc := make([]VecVirtual, 4)
 	for i := range acc {
 		acc[i] = s.reg()
@@ -118,7 +118,22 @@ func (s isa) dot() {
 	VADDPD(acc[1], acc[0], acc[0])
 	VADDPD(acc[3], acc[2], acc[2])
 	VADDPD(acc[2], acc[0], acc[0])
-	VMOVUPD(acc[0], at(sums))
+	h := XMM()
+	if s.lanes == 8 { // ((s₀+s₄) + (s₁+s₅)) + ((s₂+s₆) + (s₃+s₇))
+		upper := YMM()
+		VEXTRACTF64X4(U8(1), acc[0], upper)
+		VADDPD(upper, acc[0].AsY(), upper)
+		VHADDPD(upper, upper, upper)
+		VEXTRACTF128(U8(1), upper, h)
+		VADDSD(h, upper.AsX(), h)
+	} else { // (s₀+s₂) + (s₁+s₃)
+		VEXTRACTF128(U8(1), acc[0].AsY(), h)
+		VADDPD(h, acc[0].AsX(), h)
+		VHADDPD(h, h, h)
+	}
+	sum, err := ReturnIndex(0).Resolve()
+	check(err)
+	VMOVSD(h, sum.Addr)
 	VZEROUPPER()
 	RET()
 }
