@@ -176,6 +176,11 @@ func (v *compareView) drawTable(c *plot.Canvas, r plot.Rect, t *theme.Theme, gro
 	defer c.Clip(in)()
 	rows := v.tableRows()
 	widths := columnWidths(rows, in.W)
+	leaders := make([]string, len(rows))
+	for i := range rows {
+		leaders[i] = rows[i].cells[1]
+	}
+	leaders = plot.FitNames(leaders, widths[1])
 	line := func(y int, cells [compareColumns]string, style func(int) plot.Style) {
 		x := in.X
 		for i, w := range widths {
@@ -192,7 +197,8 @@ func (v *compareView) drawTable(c *plot.Canvas, r plot.Rect, t *theme.Theme, gro
 	}
 	line(in.Y, compareHeads, func(int) plot.Style { return t.Faint })
 	y := in.Y + 1
-	for _, row := range rows {
+	for i, row := range rows {
+		row.cells[1] = leaders[i]
 		if y >= in.Y+in.H {
 			break
 		}

@@ -42,7 +42,7 @@ const (
 	mostMeanPoints  = 512  // of a mean
 	comparedAtMost  = 40   // runs
 	compareListWide = 54   // columns
-	roomForTable    = 24   // lines for chart and table
+	roomForTable    = 13   // lines for chart and table
 )
 
 // compareMsg is a list of runs, or one run read.
@@ -105,12 +105,12 @@ func (v *compareView) groups() []input.Group {
 		{Keys: []string{"end"}, Do: do(func() { v.step(1 << 30) })},
 		{Keys: []string{"enter"}, Label: "enter", Short: "choose",
 			About: "add the run to the chart, or take it out", Do: do(func() { v.toggle(v.cursor) })},
+		{Keys: []string{"t"}, Label: "t", Short: "table",
+			About: "leaders, errors and differing settings in the place of the chart", Do: do(func() { v.tabled = !v.tabled })},
 		{Keys: []string{"a"}, Label: "a", Short: "repeats", About: "add all runs of the same name and folder", Do: do(v.addAlike)},
 		{Keys: []string{"backspace", "delete"}, Label: "backspace", About: "only this run", Do: do(func() { v.chosen = []string{v.own()} })},
 		{Keys: []string{"v"}, Label: "v", Short: "quantity",
 			About: "RMSE, NLPD, coverage, the leader's q*, the chosen kernel's", Do: do(func() { v.by = (v.by + 1) % comparisons })},
-		{Keys: []string{"t"}, Label: "t", Short: "table",
-			About: "leaders, errors and differing settings in the place of the chart", Do: do(func() { v.tabled = !v.tabled })},
 		{Keys: []string{"x"}, Label: "x", Short: "axis",
 			About: "against time, data or evaluations", Do: do(func() { v.axis = (v.axis + 1) % 3 })},
 		{Keys: []string{"y"}, Label: "y", About: "logarithmic or linear axis", Do: do(func() { v.log = !v.log })},
@@ -430,8 +430,9 @@ func (v *compareView) drawChart(c *plot.Canvas, r plot.Rect, t *theme.Theme, gro
 			continue
 		}
 		line := plot.Line{Style: style, Dash: w.Dash, Priority: len(groups) - i, Name: sum.label, Label: sum.label, X: sum.x, Y: sum.y}
-		if t.Plain() {
+		if t.Plain() || len(groups) > 1 { // colours alone are not told apart by everybody, nor by their names in a list
 			line.Mark = t.SignOf(w)
+			line.Label = string(line.Mark) + " " + sum.label
 		}
 		if sum.lo != nil {
 			// Robust limits are those of the lines. Early on, bands may be wide

@@ -183,6 +183,20 @@ func TestCompareView(t *testing.T) {
 	if s := shown(b, 160, 33); strings.Contains(s, "2 runs") {
 		t.Errorf("still a mean:\n%s", s)
 	}
+	// On a narrow screen the table is there, too, and whatever the colours a run's sign in
+	// the list is on its curve and before its name there.
+	narrow := shown(b, 80, 22)
+	mustShow(t, narrow, "What they have come to", "leader", "RMSE")
+	for _, g := range v.grouped() {
+		sign := string(a.theme.SignOf(v.colours.Of(g.key)))
+		if v.label(g.paths[0]) == "other" { // whose curve lies beneath that of rep/001
+			continue
+		}
+		mustShow(t, narrow, sign+" "+v.label(g.paths[0]))
+		if n := strings.Count(narrow, sign); n < 4 {
+			t.Errorf("%s stands %d times, want it in the list, twice on the curve and at its end:\n%s", sign, n, narrow)
+		}
+	}
 	viewKeys(t, b, "v", "v", "v", "v", "x")
 	id := b.chosen()
 	mustShow(t, shown(b, 160, 33), "q* of "+b.kernelName(id), "vs evaluation")

@@ -6,6 +6,7 @@ import (
 
 	"example.com/kestrel/experiment/config"
 	"example.com/kestrel/experiment/history"
+	"example.com/kestrel/experiment/words"
 )
 
 // series is what a run is compared by; empty where it has none.
@@ -122,7 +123,7 @@ func (v *compareView) summarise(g runGroup) (s summary, ok bool) {
 	}
 	s.label = fmt.Sprintf("%s, %d runs", v.hist(g.paths[0]).Start.Name, len(lines))
 	if n := v.seeds(g.paths); n < len(lines) {
-		s.label += fmt.Sprintf(" of %d seeds", n)
+		s.label += " of " + words.Count(n, "seed")
 	}
 	return s, true
 }

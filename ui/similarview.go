@@ -182,13 +182,14 @@ func (v *similarView) draw(c *plot.Canvas, r plot.Rect, t *theme.Theme) {
 		v.picture(c, heat, s, m, opts, t)
 	}
 	if legend {
-		v.drawLegend(c, plot.Rect{X: v.layout.Plot.X + v.layout.Plot.W + 2, Y: heat.Y + 1, W: 6, H: min(heat.H-1, 11)}, t)
+		x := v.layout.Plot.X + v.layout.Plot.W + 2
+		v.drawLegend(c, plot.Rect{X: x, Y: heat.Y + 1, W: in.X + in.W - x, H: min(heat.H-1, 11)}, t)
 	}
 	if foot > 0 {
 		y := heat.Y + heat.H
-		pair := fmt.Sprintf("%s and %s: %s", v.b.kernelName(s.IDs[v.row]), v.b.kernelName(s.IDs[v.col]),
-			correlationText(valueAt(m, v.row, v.col)))
-		c.TextFit(in.X, y, in.W, pair, t.Strong)
+		value := correlationText(valueAt(m, v.row, v.col))
+		names := plot.FitNames([]string{v.b.kernelName(s.IDs[v.row]), v.b.kernelName(s.IDs[v.col])}, (in.W-plot.TextWidth(value+":  and "))/2)
+		c.TextFit(in.X, y, in.W, names[0]+" and "+names[1]+": "+value, t.Strong)
 		draw.Lines(c, plot.Rect{X: in.X, Y: y + 1, W: in.W, H: foot - 1}, lines, 0, t.Faint)
 	}
 }
@@ -241,14 +242,17 @@ func (v *similarView) explain(s *inspect.Similarity) string {
 		if s.Test {
 			rows = "test rows"
 		}
-		return fmt.Sprintf("Kernels are alike here if they predict alike: Pearson's correlation of their predictive means at %d %s.",
-			s.Rows, rows)
+		return fmt.Sprintf("Kernels are alike here if they predict alike: Pearson's correlation of their predictive means at %d %s. "+
+			"1 is the same but for level and size, 0 nothing in common, −1 the opposite.", s.Rows, rows)
 	}
 	return "g sees kernels only through their ELBOs: a correlation here says that raising the belief in one raises it in the other, " +
-		"not that they predict alike (t shows that)."
+		"not that they predict alike (t shows that). 0 is nothing of it, below 0 that it lowers it."
 }
 
-// drawLegend draws the scale from 1 at the top to −1.
+// legendWords say what the ends and the middle of the scale mean.
+var legendWords = map[float64]string{1: "alike", 0: "unlike", -1: "opposite"}
+
+// drawLegend draws the scale from 1 at the top to −1, with words where there is room.
 func (v *similarView) drawLegend(c *plot.Canvas, r plot.Rect, t *theme.Theme) {
 	if r.H < 3 {
 		return
@@ -270,7 +274,11 @@ func (v *similarView) drawLegend(c *plot.Canvas, r plot.Rect, t *theme.Theme) {
 			c.Fill(plot.Rect{X: r.X, Y: y, W: 2, H: 1}, shades[int(min((value+1)/2, 0.9999)*float64(len(shades)))], t.Text)
 		}
 		if i == 0 || i == r.H-1 || 2*i == r.H-1 {
-			c.Text(r.X+3, y, correlationText(value), t.Faint)
+			text := correlationText(value)
+			if said := text + " " + legendWords[value]; plot.TextWidth(said) <= r.W-3 {
+				text = said
+			}
+			c.Text(r.X+3, y, text, t.Faint)
 		}
 	}
 }

@@ -218,6 +218,18 @@ func (t *table) order() {
 	})
 }
 
+// namesIn are the names of the rows that are shown, in w columns.
+func (t *table) namesIn(w int) []string {
+	if t.signs {
+		w -= 2
+	}
+	var names []string
+	for i := range min(t.page, len(t.rows)-t.top) {
+		names = append(names, t.rows[t.top+i].name)
+	}
+	return plot.FitNames(names, w)
+}
+
 // place returns the row of the cursor; the first where its kernel is not listed.
 func (t *table) place() int {
 	return max(0, slices.IndexFunc(t.rows, func(r row) bool { return r.id == t.cursor }))
@@ -447,6 +459,7 @@ func (t *table) draw(c *plot.Canvas, r plot.Rect, b *bench, th *theme.Theme, foc
 	for i := range t.rows {
 		most = max(most, t.rows[i].posterior)
 	}
+	names := t.namesIn(name)
 	for i := range min(t.page, len(t.rows)-t.top) {
 		k, y := &t.rows[t.top+i], r.Y+1+i
 		style, text, sign := th.Text, th.Text, ' '
@@ -471,7 +484,7 @@ func (t *table) draw(c *plot.Canvas, r plot.Rect, b *bench, th *theme.Theme, foc
 			c.Set(nameX, y, sign, style)
 			at, wide = nameX+2, name-2
 		}
-		short := plot.FitName(k.name, wide)
+		short := names[i]
 		c.Text(at, y, short, style)
 		if len(k.flags) > 0 { // what they say stands on the kernel's card
 			c.Set(at+min(wide, plot.TextWidth(short)+1), y, '!', th.Warn)

@@ -435,7 +435,8 @@ func TestSimilarView(t *testing.T) {
 	faked(b)
 	b.at = similarPlace
 	askAll(t, b)
-	mustShow(t, shown(b, 120, 33), "predictive means at 20 test rows", "SE and LIN: .90") // the leader and the next
+	mustShow(t, shown(b, 120, 33), "predictive means at 20 test rows", "SE and LIN: .90",
+		"1 alike", "0 unlike", "−1 opposite") // the leader and the next
 	viewKeys(t, b, "t", "right")
 	mustShow(t, shown(b, 120, 33), "correlation of g", "SE and PER: −.25", "g sees kernels only through their ELBOs", ".50")
 	viewKeys(t, b, "t", "down")

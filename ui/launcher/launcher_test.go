@@ -290,9 +290,8 @@ func TestLauncherShowsTheRunThatBegins(t *testing.T) {
 		fmt.Fprintf(&series, "%s,%d\n", day.Format(time.DateOnly), i*i%7)
 		fmt.Fprintf(&table, "%d,%d,%d\n", i*i%11, i*i%13, i*i%7)
 	}
-	d := newLaunching(t, map[string]string{
-		"series.csv": series.String(), "table.csv": table.String(), "plain.csv": "x,y\n1,2\n2,4\n3,1\n5,2\n9,4\n",
-	})
+	d := newLaunching(t, map[string]string{"series.csv": series.String(), "table.csv": table.String(),
+		"plain.csv": "x,y\n1,2\n2,4\n3,1\n5,2\n9,4\n"})
 	var asked config.Config
 	d.l.lib.estimate = func(_ context.Context, c config.Config, _, _ int) (prepare.Estimate, error) {
 		asked = c

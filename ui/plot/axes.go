@@ -146,12 +146,20 @@ func (ch *Chart) ends(c *Canvas, l *Layout, w int) {
 	for i := range ra.labels {
 		ra.labels[i].text = ch.Lines[ra.labels[i].line].end(w)
 	}
+	var names []string // without values, where with them two are cut to the same
 	for i, e := range ra.labels {
 		line := &ch.Lines[e.line]
-		for k, o := range ra.labels { // cut to the same: then names, without values
-			if i != k && line.nameIn(e.text) == ch.Lines[o.line].nameIn(o.text) {
-				e.text = FitName(line.Label, w)
+		for k, o := range ra.labels {
+			if i == k || line.nameIn(e.text) != ch.Lines[o.line].nameIn(o.text) {
+				continue
 			}
+			if names == nil {
+				for _, l := range ra.labels {
+					names = append(names, ch.Lines[l.line].Label)
+				}
+				names = FitNames(names, w)
+			}
+			e.text = names[i]
 		}
 		c.Text(x, p.Y+e.row, e.text, line.Style)
 	}
@@ -165,10 +173,10 @@ func (l *Line) nameIn(end string) string { return strings.TrimSuffix(end, l.Valu
 func (l *Line) end(w int) string {
 	const told = 10 // columns of a name that is cut
 	left := w - TextWidth(l.Value)
-	if name := FitName(l.Label, left); TextWidth(name) < left || left >= told {
+	if name := FitNames([]string{l.Label}, left)[0]; TextWidth(name) < left || left >= told {
 		return name + l.Value
 	}
-	return FitName(l.Label, w)
+	return FitNames([]string{l.Label}, w)[0]
 }
 
 // legend lists the names of series, the most important first, as far as there

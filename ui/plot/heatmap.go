@@ -152,7 +152,7 @@ func (o *HeatMapOptions) heads(c *Canvas, r Rect, l HeatLayout, margin, numbers 
 		return o.Label
 	}
 	if margin > 0 {
-		last := -1
+		last, names := -1, FitNames(o.Labels, margin-numbers-2)
 		for i := range l.Rows {
 			y := l.top(i) + max(0, l.top(i+1)-l.top(i)-1)/2
 			if marked := o.Mark != nil && o.Mark[0] == i; y == last && !marked {
@@ -160,8 +160,8 @@ func (o *HeatMapOptions) heads(c *Canvas, r Rect, l HeatLayout, margin, numbers 
 			}
 			last = y
 			c.Fill(Rect{r.X, y, margin - 1, 1}, ' ', Style{})
-			if i < len(o.Labels) {
-				c.TextFit(r.X, y, margin-numbers-2, o.Labels[i], style(i, 0))
+			if i < len(names) {
+				c.TextFit(r.X, y, margin-numbers-2, names[i], style(i, 0))
 			}
 			c.TextRight(l.Plot.X-1, y, strconv.Itoa(i+1), style(i, 0))
 		}
