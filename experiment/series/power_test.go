@@ -21,8 +21,8 @@ import (
 
 // tiny is a config of a run that takes no time.
 func tiny(t *testing.T) config.Config {
-	return configtest.Small(t, "data.support=8", "data.outputs=24", "data.test=4", "kernels.expressions=SE,LIN", "sparse.inducing=4", "schedule.steps=1",
-		"schedule.refine=0")
+	return configtest.Small(t, "data.support=8", "data.outputs=24", "data.test=4", "kernels.expressions=SE,LIN", "sparse.inducing=4",
+		"schedule.steps=1", "schedule.refine=0")
 }
 
 // Whenever the power fails, runs that were made are in their places, what is in the place
