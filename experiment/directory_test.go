@@ -14,6 +14,7 @@ import (
 	"example.com/kestrel/experiment/config"
 	"example.com/kestrel/experiment/files/filestest"
 	"example.com/kestrel/experiment/history/historytest"
+	"example.com/kestrel/experiment/inside"
 	"example.com/kestrel/experiment/record"
 	"example.com/kestrel/experiment/record/recordtest"
 	"example.com/kestrel/experiment/rundir"
@@ -25,7 +26,7 @@ import (
 func recorded(t *testing.T) string {
 	t.Helper()
 	dir := filepath.Join(t.TempDir(), "a", "run")
-	d, err := rundir.Create(dir)
+	d, err := rundir.Create(inside.Disk{}, dir)
 	must.OK(t, err)
 	r := fakeRun(t, newFake(3, "SE", "LIN*PER", `SE["a,b"]`), record.Recorders{d}, nil)
 	must.OK(t, r.Start())
@@ -143,7 +144,7 @@ func TestDirectoryMessages(t *testing.T) {
 	base := t.TempDir()
 	full := filepath.Join(base, "full")
 	must.OK(t, os.Mkdir(full, 0o755))
-	must.OK(t, rundir.Check(full)) // empty
+	must.OK(t, rundir.Check(inside.Disk{}, full)) // empty
 	file := filepath.Join(full, "file")
 	must.OK(t, os.WriteFile(file, nil, 0o644))
 	for path, want := range map[string]string{
@@ -152,7 +153,7 @@ func TestDirectoryMessages(t *testing.T) {
 		filepath.Join(file, "x"): `output directory "` + filepath.Join(file, "x") +
 			`" cannot be written: not a directory; choose another with --out`,
 	} {
-		if err := rundir.Check(path); err == nil || err.Error() != want {
+		if err := rundir.Check(inside.Disk{}, path); err == nil || err.Error() != want {
 			t.Errorf("got %v\nwant %s", err, want)
 		}
 	}
@@ -174,7 +175,7 @@ func TestDefaultPath(t *testing.T) {
 	if path != filepath.Join("runs", "a-20260102T150405Z") {
 		t.Error(path)
 	}
-	must.OK(t, rundir.Check(path))
+	must.OK(t, rundir.Check(inside.Disk{}, path))
 	if again := rundir.DefaultPath("a", now); again != path+"-2" {
 		t.Error(again)
 	}

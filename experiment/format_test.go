@@ -12,6 +12,7 @@ import (
 	"example.com/kestrel/experiment"
 	"example.com/kestrel/experiment/config/configtest"
 	"example.com/kestrel/experiment/files/filestest"
+	"example.com/kestrel/experiment/inside"
 	"example.com/kestrel/experiment/npz"
 	"example.com/kestrel/experiment/npz/npztest"
 	"example.com/kestrel/experiment/record"
@@ -26,7 +27,7 @@ import (
 // docs/format.md has the columns of the tables, in their order.
 func TestFormatPageHasColumns(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "run")
-	d, err := rundir.Create(dir)
+	d, err := rundir.Create(inside.Disk{}, dir)
 	must.OK(t, err)
 	must.OK(t, d.Close())
 	for _, name := range rundir.TableFiles() {
@@ -74,7 +75,7 @@ func TestFormatPageHasArrays(t *testing.T) {
 	must.OK(t, err)
 	// What a directory adds, of a pruning.
 	dir = filepath.Join(t.TempDir(), "run")
-	d, err := rundir.Create(dir)
+	d, err := rundir.Create(inside.Disk{}, dir)
 	must.OK(t, err)
 	events := recordtest.Eventful()
 	for i := range events {

@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"example.com/kestrel/experiment/inside"
 	"example.com/kestrel/experiment/record"
 	"example.com/kestrel/experiment/record/recordtest"
 	"example.com/kestrel/experiment/rundir"
@@ -27,7 +28,7 @@ func TestHarmedLogIsTold(t *testing.T) {
 		{func(log string) error { return os.Truncate(log, 9) }, record.Failed, "another program cut events.jsonl"},
 	} {
 		dir := filepath.Join(t.TempDir(), "run")
-		d, err := rundir.Create(dir)
+		d, err := rundir.Create(inside.Disk{}, dir)
 		must.OK(t, err)
 		harmed := false
 		harm := record.RecorderFunc(func(e *record.Event) error { // after the directory has the event

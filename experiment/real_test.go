@@ -15,6 +15,7 @@ import (
 	"example.com/kestrel/experiment/files"
 	"example.com/kestrel/experiment/files/filestest"
 	"example.com/kestrel/experiment/history/historytest"
+	"example.com/kestrel/experiment/inside"
 	"example.com/kestrel/experiment/prepare"
 	"example.com/kestrel/experiment/record"
 	"example.com/kestrel/experiment/record/recordtest"
@@ -55,7 +56,7 @@ func TestStopInTheMiddle(t *testing.T) {
 	j, err := prepare.Prepare(t.Context(), configtest.Small(t, "schedule.steps=100000", "optimise.optimizer=natural"))
 	must.OK(t, err)
 	defer j.Close()
-	d, err := rundir.Create(dir)
+	d, err := rundir.Create(inside.Disk{}, dir)
 	must.OK(t, err)
 	r := experiment.NewRun(j, d)
 	must.OK(t, r.Start())

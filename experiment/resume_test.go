@@ -19,6 +19,7 @@ import (
 	"example.com/kestrel/experiment/config/configtest"
 	"example.com/kestrel/experiment/history"
 	"example.com/kestrel/experiment/history/historytest"
+	"example.com/kestrel/experiment/inside"
 	"example.com/kestrel/experiment/npz"
 	"example.com/kestrel/experiment/npz/npztest"
 	"example.com/kestrel/experiment/prepare"
@@ -70,7 +71,7 @@ func filmed(t *testing.T, c config.Config, course record.Course, steer func(*exp
 	j, err := prepare.Prepare(t.Context(), c)
 	must.OK(t, err)
 	defer j.Close()
-	d, err := rundir.Create(dir)
+	d, err := rundir.Create(inside.Disk{}, dir)
 	must.OK(t, err)
 	film := &camera{Directory: d, t: t, shots: shots}
 	r := experiment.NewRun(j, film)

@@ -33,12 +33,12 @@ type Session struct {
 func Begin(ctx context.Context, c config.Config, path string, recorders ...record.Recorder) (*Session, error) {
 	made := rundir.Missing(path)
 	s := &Session{Path: path}
-	err := rundir.CheckOn(c.Disk, path)
+	err := rundir.Check(c.Disk, path)
 	if err == nil {
 		s.job, err = prepare.Prepare(ctx, c)
 	}
 	if err == nil {
-		s.dir, err = rundir.CreateOn(c.Disk, path)
+		s.dir, err = rundir.Create(c.Disk, path)
 	}
 	if err == nil && c.KeepTable {
 		err = s.keepTable()

@@ -18,6 +18,7 @@ import (
 	"example.com/kestrel/experiment"
 	"example.com/kestrel/experiment/config/configtest"
 	"example.com/kestrel/experiment/files"
+	"example.com/kestrel/experiment/inside"
 	"example.com/kestrel/experiment/inspect"
 	"example.com/kestrel/experiment/npz/npztest"
 	"example.com/kestrel/experiment/prepare"
@@ -479,7 +480,7 @@ func TestInspectDoesNotDisturb(t *testing.T) {
 	must.OK(t, err)
 	defer j.Close()
 	dir := filepath.Join(t.TempDir(), "run")
-	d, err := rundir.Create(dir)
+	d, err := rundir.Create(inside.Disk{}, dir)
 	must.OK(t, err)
 	reached := make(chan struct{})
 	var once sync.Once

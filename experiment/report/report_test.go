@@ -19,6 +19,7 @@ import (
 	"example.com/kestrel/experiment/files"
 	"example.com/kestrel/experiment/history"
 	"example.com/kestrel/experiment/history/historytest"
+	"example.com/kestrel/experiment/inside"
 	"example.com/kestrel/experiment/inspect"
 	"example.com/kestrel/experiment/prepare"
 	"example.com/kestrel/experiment/record"
@@ -231,7 +232,7 @@ func TestReportStates(t *testing.T) {
 	j, err := prepare.Prepare(t.Context(), configtest.Plane(t, configtest.PlaneFile(t), "schedule.refine=100000"))
 	must.OK(t, err)
 	dir := filepath.Join(t.TempDir(), "run")
-	files, err := rundir.Create(dir)
+	files, err := rundir.Create(inside.Disk{}, dir)
 	must.OK(t, err)
 	r := experiment.NewRun(j, files)
 	t.Cleanup(func() { r.Close(); files.Close(); j.Close() })

@@ -52,10 +52,7 @@ func DefaultPath(name string, now time.Time) string {
 // Check returns an error if a run cannot be written to path, because
 // there is something already or because it is not permitted. It creates the
 // directory, and clears one of what a run has left that was killed before it began.
-func Check(path string) error { return CheckOn(inside.Disk{}, path) }
-
-// CheckOn is Check on a disk.
-func CheckOn(disk inside.Disk, path string) error {
+func Check(disk inside.Disk, path string) error {
 	info, err := os.Stat(path)
 	switch {
 	case err == nil && !info.IsDir():
@@ -90,11 +87,8 @@ func CheckOn(disk inside.Disk, path string) error {
 }
 
 // Create makes the directory of a run with the files that grow.
-func Create(path string) (*Directory, error) { return CreateOn(inside.Disk{}, path) }
-
-// CreateOn is Create on a disk.
-func CreateOn(disk inside.Disk, path string) (*Directory, error) {
-	if err := CheckOn(disk, path); err != nil {
+func Create(disk inside.Disk, path string) (*Directory, error) {
+	if err := Check(disk, path); err != nil {
 		return nil, err
 	}
 	owner, err := ClaimOn(disk, path)

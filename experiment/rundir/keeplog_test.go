@@ -10,6 +10,7 @@ import (
 	"strings"
 	"testing"
 
+	"example.com/kestrel/experiment/inside"
 	"example.com/kestrel/experiment/record"
 	"example.com/kestrel/experiment/record/recordtest"
 	"example.com/kestrel/experiment/rundir"
@@ -23,7 +24,7 @@ func halfWay(t *testing.T) (d *rundir.Directory, rest []record.Event, want []byt
 	t.Helper()
 	events := recordtest.Eventful()
 	path := filepath.Join(t.TempDir(), "whole")
-	d, err := rundir.Create(path)
+	d, err := rundir.Create(inside.Disk{}, path)
 	must.OK(t, err)
 	for i := range events {
 		must.OK(t, d.Record(&events[i]))
@@ -31,7 +32,7 @@ func halfWay(t *testing.T) (d *rundir.Directory, rest []record.Event, want []byt
 	must.OK(t, d.Close())
 	want, err = os.ReadFile(filepath.Join(path, record.EventsFile))
 	must.OK(t, err)
-	d, err = rundir.Create(filepath.Join(t.TempDir(), "run"))
+	d, err = rundir.Create(inside.Disk{}, filepath.Join(t.TempDir(), "run"))
 	must.OK(t, err)
 	half := len(events) / 2
 	for i := range events[:half] {
@@ -130,7 +131,7 @@ func TestCutLogEndsTheRun(t *testing.T) {
 	if info, err := os.Stat(log); err != nil || info.Size() != 100 {
 		t.Errorf("the log is %v, %v", info.Size(), err)
 	}
-	whole, err := rundir.Create(filepath.Join(t.TempDir(), "run"))
+	whole, err := rundir.Create(inside.Disk{}, filepath.Join(t.TempDir(), "run"))
 	must.OK(t, err)
 	_, err = recordAll(whole, recordtest.Eventful())
 	must.OK(t, err)

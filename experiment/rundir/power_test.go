@@ -62,7 +62,7 @@ func write(t *testing.T, harm func(d inside.Disk, log string), before int) *writ
 	}
 	var now promises
 	mark := func() { w.disk.Mark(now) }
-	d, err := rundir.CreateOn(w.disk.Files(), path)
+	d, err := rundir.Create(w.disk.Files(), path)
 	must.OK(t, err)
 	grow()
 	_, err = d.KeepTable(from)

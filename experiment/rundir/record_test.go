@@ -17,14 +17,14 @@ import (
 func TestRecordAgain(t *testing.T) {
 	events := recordtest.Eventful()
 	want := filepath.Join(t.TempDir(), "run")
-	d, err := rundir.Create(want)
+	d, err := rundir.Create(inside.Disk{}, want)
 	must.OK(t, err)
 	for i := range events {
 		must.OK(t, d.Record(&events[i]))
 	}
 	must.OK(t, d.Close())
 	dir := filepath.Join(t.TempDir(), "run")
-	d, err = rundir.Create(dir)
+	d, err = rundir.Create(inside.Disk{}, dir)
 	must.OK(t, err)
 	failed := 0
 	for i := range events {

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"example.com/kestrel/experiment/inside"
 	"example.com/kestrel/experiment/record"
 	"example.com/kestrel/experiment/record/recordtest"
 	"example.com/kestrel/experiment/rundir"
@@ -20,7 +21,7 @@ func TestKilledBeforeItsFirstEvent(t *testing.T) {
 	for left := range len(files) + 1 { // of them
 		for _, torn := range []bool{false, true} {
 			dir := filepath.Join(t.TempDir(), "run")
-			d, err := rundir.Create(dir)
+			d, err := rundir.Create(inside.Disk{}, dir)
 			must.OK(t, err)
 			must.OK(t, d.Close())
 			for _, name := range files[left:] {
@@ -31,8 +32,8 @@ func TestKilledBeforeItsFirstEvent(t *testing.T) {
 			} else if torn && left > 2 {
 				must.OK(t, os.Truncate(filepath.Join(dir, files[left-1]), 9))
 			}
-			must.OK(t, rundir.Check(dir))
-			if d, err = rundir.Create(dir); err != nil {
+			must.OK(t, rundir.Check(inside.Disk{}, dir))
+			if d, err = rundir.Create(inside.Disk{}, dir); err != nil {
 				t.Fatalf("%d files: %v", left, err)
 			}
 			events := recordtest.Eventful()
@@ -54,7 +55,7 @@ func TestNotKilledBeforeItsFirstEvent(t *testing.T) {
 		"the user's": {"notes.txt", ""}, "in its state": {"state/notes.txt", ""},
 	} {
 		dir := filepath.Join(t.TempDir(), "run")
-		d, err := rundir.Create(dir)
+		d, err := rundir.Create(inside.Disk{}, dir)
 		must.OK(t, err)
 		must.OK(t, d.Close())
 		f, err := os.OpenFile(filepath.Join(dir, c.name), os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o644)
@@ -64,7 +65,7 @@ func TestNotKilledBeforeItsFirstEvent(t *testing.T) {
 		must.OK(t, f.Close())
 		before, err := os.ReadDir(dir)
 		must.OK(t, err)
-		if err := rundir.Check(dir); err == nil || !strings.Contains(err.Error(), "exists and is not empty") {
+		if err := rundir.Check(inside.Disk{}, dir); err == nil || !strings.Contains(err.Error(), "exists and is not empty") {
 			t.Errorf("%s: %v", what, err)
 		}
 		if after, err := os.ReadDir(dir); err != nil || len(after) != len(before) {
@@ -72,10 +73,10 @@ func TestNotKilledBeforeItsFirstEvent(t *testing.T) {
 		}
 	}
 	dir := filepath.Join(t.TempDir(), "run")
-	d, err := rundir.Create(dir)
+	d, err := rundir.Create(inside.Disk{}, dir)
 	must.OK(t, err)
 	defer d.Close()
-	if err := rundir.Check(dir); err == nil || !strings.Contains(err.Error(), "is being written by process ") {
+	if err := rundir.Check(inside.Disk{}, dir); err == nil || !strings.Contains(err.Error(), "is being written by process ") {
 		t.Error(err)
 	}
 	if _, err := os.Lstat(filepath.Join(dir, record.EventsFile)); err != nil {

@@ -8,6 +8,7 @@ import (
 
 	"example.com/kestrel/experiment"
 	"example.com/kestrel/experiment/config"
+	"example.com/kestrel/experiment/inside"
 	"example.com/kestrel/experiment/inspect"
 	"example.com/kestrel/experiment/prepare"
 	"example.com/kestrel/experiment/record"
@@ -21,7 +22,7 @@ func Finished(t *testing.T, c config.Config) (j *prepare.Job, r *experiment.Run,
 	j, err := prepare.Prepare(t.Context(), c)
 	must.OK(t, err)
 	dir = filepath.Join(t.TempDir(), "run")
-	d, err := rundir.Create(dir)
+	d, err := rundir.Create(inside.Disk{}, dir)
 	must.OK(t, err)
 	r = experiment.NewRun(j, d)
 	t.Cleanup(func() { r.Close(); d.Close(); j.Close() })
@@ -57,7 +58,7 @@ func In(t *testing.T, c config.Config, dir string, extra ...record.Recorder) (*p
 	j, err := prepare.Prepare(t.Context(), c)
 	must.OK(t, err)
 	defer j.Close()
-	d, err := rundir.Create(dir)
+	d, err := rundir.Create(inside.Disk{}, dir)
 	must.OK(t, err)
 	r := experiment.NewRun(j, append(record.Recorders{d}, extra...))
 	must.OK(t, r.Start())

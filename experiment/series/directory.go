@@ -56,7 +56,7 @@ func Take(disk inside.Disk, path string, names []string, known func() (bool, err
 // check finds out whether the directory has been begun, and whether it may be used.
 func (d *Directory) check(known func() (bool, error)) (bool, error) {
 	if info, err := os.Stat(d.Path); err != nil || !info.IsDir() {
-		return false, rundir.CheckOn(d.disk, d.Path)
+		return false, rundir.Check(d.disk, d.Path)
 	}
 	if err := output.CheckFolder(d.Path); err != nil {
 		return false, fmt.Errorf("output directory %w", err)
@@ -67,7 +67,7 @@ func (d *Directory) check(known func() (bool, error)) (bool, error) {
 	if rundir.OnlyClaimed(d.Path, d.aside) {
 		return false, nil
 	}
-	return false, rundir.CheckOn(d.disk, d.Path)
+	return false, rundir.Check(d.disk, d.Path)
 }
 
 // aside reports whether a file was to become one of its own.
