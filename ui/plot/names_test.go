@@ -15,7 +15,8 @@ func TestNamesThatDifferLookDifferent(t *testing.T) {
 	}{
 		{"room for all", table, 40, table},
 		{"without spaces", []string{"PER + SE"}, 6, []string{"PER+SE"}},
-		{"columns by their beginnings", table, 24, []string{"PER[da]+LIN[da]+CAT[w]", "PER[da]+SE[da]+CAT[w]", "LIN[date] + CAT[weather]", "SE[depth]"}},
+		{"columns by their beginnings", table, 24,
+			[]string{"PER[da]+LIN[da]+CAT[w]", "PER[da]+SE[da]+CAT[w]", "LIN[date] + CAT[weather]", "SE[depth]"}},
 		{"what differs stays", []string{"PER+LIN+CONST+SE+MATERN12+RW", "PER+LIN+CONST+RQ+MATERN12+RW", "RW"}, 12,
 			[]string{"…ST+SE+MATE…", "…ST+RQ+MATE…", "RW"}},
 		{"at the end", []string{"PER+LIN+CONST+SE+MATERN12+RW", "PER+LIN+CONST+SE+MATERN12+RQ"}, 8, []string{"PER+…+RW", "PER+…+RQ"}},
