@@ -340,7 +340,7 @@ func (v *fitView) title() (title, right string) {
 // scores are the errors on the rows held out, else on those seen.
 func (v *fitView) scores() string {
 	text := func(rmse, coverage float64, rows string) string {
-		return fmt.Sprintf("RMSE %.4g · %.0f %% of %s in the band", rmse, 100*coverage, rows)
+		return fmt.Sprintf("RMSE %.4g · %.0f %% of %s in the 95 %% band", rmse, 100*coverage, rows)
 	}
 	if r, ok := known[*inspect.Residuals](&v.residuals, v.residualTopic()); ok {
 		if r.Test {

@@ -83,34 +83,60 @@ func (a *app) draw(c *plot.Canvas) {
 }
 
 // drawBusy says what is waited for, since when where that is a while, what is being
-// done, how far that is and how long it will take.
+// done, how far that is, how long it will take, and which keys do something meanwhile.
 func (a *app) drawBusy(c *plot.Canvas, r plot.Rect) {
 	now, t := a.opts.now(), a.theme
-	waited := now.Sub(a.since)
-	text := a.busy + " …"
 	step, _ := a.step.Load().(prepare.Step)
-	if step.Doing == "" || r.H < 12 {
+	waited := time.Duration(0)
+	if !a.since.IsZero() {
+		waited = now.Sub(a.since)
+	}
+	x := c.TextFit(1, 0, r.W-2, "kestrel", t.Title)
+	c.TextFit(x, 0, r.W-1-x, " · "+a.busy, t.Faint)
+	var keys [][2]string
+	for _, g := range a.groups() {
+		for _, k := range g.All {
+			if k.Short != "" && !k.Off {
+				keys = append(keys, [2]string{k.Label, k.Short})
+			}
+		}
+	}
+	draw.Keys(c, 1, r.H-1, r.W-2, t, keys)
+	if r.H < 12 {
+		text := a.busy + " …"
 		if step.Doing != "" {
 			text = step.String() + " …"
 		}
-		if !a.since.IsZero() && waited >= 2*time.Second {
+		if waited >= 2*time.Second {
 			text += fmt.Sprintf(" %.0f s", waited.Seconds())
 		}
 		c.TextFit(2, r.H/2, r.W-4, text, t.Text)
 		return
 	}
 	width := min(76, r.W-4)
-	lines := draw.Wrap(step.String(), width-2)
+	doing := step.String()
+	if step.Doing == "" {
+		doing = a.busy + " …"
+	}
+	lines := draw.Wrap(doing, width-2)
 	bar := len(lines) + 1
-	clock := format.Clock(waited) + " so far"
+	clock := ""
+	if waited >= 2*time.Second || step.Doing != "" {
+		clock = format.Clock(waited) + " so far"
+	}
 	if left := a.meter.Left(step.Doing, step.Done, step.Total, now); left >= time.Second {
 		clock += ", about " + format.Clock(left) + " more"
 	}
-	lines = append(lines, "", "", clock)
+	if step.Total > 0 {
+		lines = append(lines, "", "")
+	}
+	if clock != "" {
+		lines = append(lines, clock)
+	}
 	if step.Note != "" {
 		lines = append(append(lines, ""), draw.Wrap(step.Note, width-2)...)
 	}
-	card := draw.Card(c, r, t, text, width, min(len(lines), r.H-4))
+	card := draw.Card(c, r, t, "Please wait: "+a.busy, width, min(len(lines), r.H-4))
 	draw.Lines(c, card, lines, 0, t.Text)
 	if step.Total > 0 && bar < card.H {
 		c.Fill(plot.Rect{X: card.X, Y: card.Y + bar, W: card.W, H: 1}, '·', t.Border)

@@ -136,6 +136,7 @@ func (h *help) draw(c *plot.Canvas, r plot.Rect, t *theme.Theme) {
 	room := max(0, card.H-2)
 	h.last = max(0, longest-room)
 	h.from = min(h.from, h.last)
+	draw.ScrollMarks(c, plot.Rect{X: card.X - 2, Y: card.Y - 1, W: card.W + 4, H: card.H + 2}, t, h.from, h.last-h.from)
 	for n, list := range lists {
 		part := card
 		if beside {

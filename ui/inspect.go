@@ -23,8 +23,8 @@ type inspector interface {
 	Fitted(ctx context.Context, column int, kernel string, most int) (*inspect.Fitted, error)
 	Residuals(ctx context.Context, kernel string, most int) (*inspect.Residuals, error)
 	Components(ctx context.Context, id string, q inspect.FitQuery) ([]inspect.ComponentCurve, error)
-	Covariance(id string, column, points int) (*inspect.CovarianceCurve, error)
-	PriorDraws(id string, column, points, draws int) (*inspect.PriorDraws, error)
+	Covariance(id string, column, points int, whole bool) (*inspect.CovarianceCurve, error)
+	PriorDraws(id string, column, points, draws int, whole bool) (*inspect.PriorDraws, error)
 	Similarity(ctx context.Context, top int) (*inspect.Similarity, error)
 	Forecast(ctx context.Context, ids []string) ([]float64, error)
 	Close() error

@@ -24,6 +24,7 @@ type fakeInspector struct {
 	test       bool
 	fail       error
 	closed     int
+	period     float64            // of which a few are shown
 	queries    []inspect.FitQuery // of Curve
 }
 
@@ -86,12 +87,12 @@ func (f *fakeInspector) Components(_ context.Context, id string, q inspect.FitQu
 	}, f.fail
 }
 
-func (f *fakeInspector) Covariance(string, int, int) (*inspect.CovarianceCurve, error) {
-	return &inspect.CovarianceCurve{Stationary: true, Lag: []float64{0, 1, 2}, Value: []float64{4, 2, 1}}, f.fail
+func (f *fakeInspector) Covariance(string, int, int, bool) (*inspect.CovarianceCurve, error) {
+	return &inspect.CovarianceCurve{Stationary: true, Lag: []float64{0, 1, 2}, Value: []float64{4, 2, 1}, Period: f.period}, f.fail
 }
 
-func (f *fakeInspector) PriorDraws(string, int, int, int) (*inspect.PriorDraws, error) {
-	return &inspect.PriorDraws{X: []float64{0, 1, 2}, Draws: [][]float64{{0, 1, 0}, {1, 0, -1}}}, f.fail
+func (f *fakeInspector) PriorDraws(string, int, int, int, bool) (*inspect.PriorDraws, error) {
+	return &inspect.PriorDraws{X: []float64{0, 1, 2}, Draws: [][]float64{{0, 1, 0}, {1, 0, -1}}, Period: f.period}, f.fail
 }
 
 func (f *fakeInspector) Forecast(context.Context, []string) ([]float64, error) {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strings"
 
 	tea "charm.land/bubbletea/v2"
 
@@ -48,8 +49,9 @@ type kernelView struct {
 	elbo   bool        // local ELBO, not its gap
 	axis   history.Axis
 	column int
-	scroll int // of the hyperparameters, or of the reason of a failure
-	last   int // lines that could be scrolled
+	whole  bool // covariance and draws over all of the data, however many periods
+	scroll int  // of the hyperparameters, or of the reason of a failure
+	last   int  // lines that could be scrolled
 
 	covariance, draws, components answer
 
@@ -80,6 +82,8 @@ func (v *kernelView) groups() []input.Group {
 		{Keys: []string{"c"}, Label: "c", Short: "column",
 			About: "the input column of covariance, draws and components",
 			Off:   v.columns() < 2, Do: do(func() { v.column = cycle(v.column, v.columns()) })},
+		{Keys: []string{"w"}, Label: "w", About: "covariance and draws over all of the data, or over a few of the shortest period",
+			Do: do(func() { v.whole = !v.whole })},
 		{Keys: []string{"pgdown"}, Label: "pgdown",
 			About: "scroll the hyperparameters; pgup back", Do: do(func() { v.scroll = min(v.scroll+5, v.last) })},
 		{Keys: []string{"pgup"}, Do: do(func() { v.scroll = max(v.scroll-5, 0) })},
@@ -165,7 +169,7 @@ func (v *kernelView) refresh() tea.Cmd {
 	if id == "" || v.broken() || v.columns() == 0 {
 		return nil
 	}
-	column := min(v.column, v.columns()-1)
+	column, whole := min(v.column, v.columns()-1), v.whole
 	_, areas := v.arrange(plot.Rect{W: v.b.app.w, H: v.b.app.h - 3})
 	topic := v.topic()
 	var qs []inquiry
@@ -175,10 +179,10 @@ func (v *kernelView) refresh() tea.Cmd {
 		}
 	}
 	ask(covariancePanel, &v.covariance, func(_ context.Context, i inspector) (any, error) {
-		return i.Covariance(id, column, covariancePoints)
+		return i.Covariance(id, column, covariancePoints, whole)
 	})
 	ask(priorPanel, &v.draws, func(_ context.Context, i inspector) (any, error) {
-		return i.PriorDraws(id, column, priorPoints, priorDraws)
+		return i.PriorDraws(id, column, priorPoints, priorDraws, whole)
 	})
 	ask(componentPanel, &v.components, func(ctx context.Context, i inspector) (any, error) {
 		return i.Components(ctx, id, inspect.FitQuery{Column: column, Points: componentPoints})
@@ -187,7 +191,16 @@ func (v *kernelView) refresh() tea.Cmd {
 }
 
 // topic names what the charts are about.
-func (v *kernelView) topic() string { return fmt.Sprint(v.column, " ", v.b.chosen()) }
+func (v *kernelView) topic() string { return fmt.Sprint(v.column, " ", v.whole, " ", v.b.chosen()) }
+
+// periods says how much of the range of the data is shown, before what, "" for all.
+func (v *kernelView) periods(period float64) string {
+	if period == 0 {
+		return ""
+	}
+	in := &v.b.hist.Start.Inputs()[v.column]
+	return fmt.Sprintf("%d periods of %s: ", inspect.ShownPeriods, v.b.lengthText(&record.ParamInfo{Column: in.Name, Unit: in.Unit}, period))
+}
 
 func (v *kernelView) mouse(msg tea.MouseMsg) tea.Cmd {
 	m := msg.Mouse()
@@ -381,13 +394,24 @@ func (v *kernelView) title(p kernelPanel) (title, right string) {
 		}
 		return "ELBO gap to the leader", "vs " + axisNames[v.axis]
 	case covariancePanel:
-		title = "Covariance" + column
-		if c, ok := known[*inspect.CovarianceCurve](&v.covariance, v.topic()); ok && !c.Stationary {
-			title = "Covariance with the middle" + column
+		title = "Covariance"
+		if c, ok := known[*inspect.CovarianceCurve](&v.covariance, v.topic()); ok {
+			if !c.Stationary {
+				title = "Covariance with the middle"
+			}
+			if text := v.periods(c.Period); text != "" {
+				title = text + strings.ToLower(title)
+			}
 		}
-		return title, note(&v.covariance)
+		return title + column, note(&v.covariance)
 	case priorPanel:
-		return "Draws from the prior" + column, note(&v.draws)
+		title = "Draws from the prior"
+		if d, ok := known[*inspect.PriorDraws](&v.draws, v.topic()); ok {
+			if text := v.periods(d.Period); text != "" {
+				title = text + strings.ToLower(title)
+			}
+		}
+		return title + column, note(&v.draws)
 	}
 	return "Components of the fit" + column, note(&v.components)
 }

@@ -98,8 +98,15 @@ func TestWhatIsWaitedForIsTold(t *testing.T) {
 		a.step.Store(prepare.Step{Doing: "finding out which forecasts better", Of: "trial", Done: trial, Total: 10, Note: "without: none"})
 		a.Update(tickMsg{})
 	}
-	mustShow(t, screen(a), "loading sales …", "finding out which forecasts better, trial 3 of 10", "███", "0:12 so far, about 0:28 more",
+	mustShow(t, screen(a), "kestrel · loading sales", "Please wait: loading sales", "q quit", "? help",
+		"finding out which forecasts better, trial 3 of 10", "███", "0:12 so far, about 0:28 more",
 		"without: none")
+	// Before anything is known of it, and on a low screen, the same in fewer words.
+	a.step.Store(prepare.Step{})
+	a.fresh = false
+	mustShow(t, screen(a), "Please wait: loading sales", "loading sales …", "0:12 so far", "q quit")
+	a.Update(tea.WindowSizeMsg{Width: 40, Height: 9})
+	mustShow(t, screen(a), "loading sales … 12 s", "q quit")
 }
 
 // The launcher's help explains the words of what it starts: every base kernel, every

@@ -174,8 +174,13 @@ func (v *mainView) extent(t *tracer) (lo, hi float64) {
 			}
 		}
 	}
-	if t.axis == history.AxisData {
+	switch t.axis {
+	case history.AxisData:
 		hi = max(hi, 1)
+	case history.AxisSeconds: // a run is paused after its last evaluation
+		if marks := v.b.hist.MarksOn(t.axis); len(marks) > 0 {
+			hi = max(hi, marks[len(marks)-1].X)
+		}
 	}
 	return 0, max(hi, 1e-9)
 }

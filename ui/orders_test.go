@@ -313,10 +313,11 @@ func TestPruneTellsTheBeliefToCome(t *testing.T) {
 	d.untilState(record.Finished)
 	d.press("p", "2")
 	p := d.a.prompt.(*prunePrompt)
-	mustShow(t, d.screen(), "q* is found anew for those that stay")
+	mustShow(t, d.screen(), "u takes it back", "softer among few")
 	d.until("there is a forecast", func() bool { return p.forecast != nil })
 	lead := float64(p.keep[0].Fit.Posterior)
-	mustShow(t, d.screen(), fmt.Sprintf("for those that stay: leader %s → %s", number(lead), number(p.forecast[0])))
+	mustShow(t, p.outlook(), fmt.Sprintf("for those that stay, the leader's goes from %s to %s", number(lead), number(p.forecast[0])))
+	mustShow(t, d.screen(), "Gaps stay as they are.")
 	told := number(p.forecast[0])
 	if told == number(lead) {
 		t.Errorf("the leader keeps %s: this shows nothing", told)

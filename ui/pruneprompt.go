@@ -179,7 +179,12 @@ func (p *prunePrompt) accept() (tea.Cmd, bool) {
 }
 
 func (p *prunePrompt) draw(c *plot.Canvas, r plot.Rect, t *theme.Theme) {
-	card := draw.Card(c, r, t, "Prune", 60, 10)
+	const width = 60
+	var about []string
+	for _, text := range []string{"What goes takes no part in further evaluations, which are faster then; u takes it back.", p.outlook()} {
+		about = append(about, draw.Wrap(text, min(width, r.W-4))...)
+	}
+	card := draw.Card(c, r, t, "Prune", width, 9+len(about))
 	x := c.Text(card.X, card.Y, "keep the first ", t.Text)
 	p.field.Draw(c, x, card.Y, 12, t, true)
 	c.TextFit(x+13, card.Y, card.X+card.W-x-13, "kernels, or a share of belief", t.Faint)
@@ -196,21 +201,25 @@ func (p *prunePrompt) draw(c *plot.Canvas, r plot.Rect, t *theme.Theme) {
 		}
 		line(card.Y+2, fmt.Sprintf("stay: %d, with %s of the belief", len(p.keep), percentText(p.mass)), p.keep, t.Good)
 		line(card.Y+4, fmt.Sprintf("go: %d, with %s", len(p.drop), percentText(max(0, 1-p.mass))), p.drop, t.Warn)
-		c.TextFit(card.X, card.Y+6, card.W, p.outlook(), t.Text)
+		y := card.Y + 6
 		if tied := p.tiedDropped(); tied > 0 {
-			c.TextFit(card.X, card.Y+7, card.W, fmt.Sprintf("%d of those that go cannot be told from the leader", tied), t.Warn)
+			c.TextFit(card.X, y, card.W, fmt.Sprintf("%d of those that go cannot be told from the leader", tied), t.Warn)
+			y++
 		}
+		draw.Lines(c, plot.Rect{X: card.X, Y: y, W: card.W, H: max(0, card.Y+card.H-2-y)}, about, 0, t.Text)
 	}
+	c.Fill(plot.Rect{X: card.X, Y: card.Y + card.H - 1, W: card.W, H: 1}, ' ', plot.Style{})
 	draw.Keys(c, card.X, card.Y+card.H-1, card.W, t, [][2]string{{"enter", "prune"}, {"esc", "back"}})
 }
 
-// outlook says what pruning does to the belief.
+// outlook says what pruning does to the belief, and why: fewer kernels are believed in
+// otherwise, not by what those that go had.
 func (p *prunePrompt) outlook() string {
-	text := "q* is found anew for those that stay"
+	text := "q* is of the kernels that there are, and softer among few: it is found anew for those that stay"
 	if len(p.forecast) > 0 {
-		text += fmt.Sprintf(": leader %s → %s", number(float64(p.keep[0].Fit.Posterior)), number(p.forecast[0]))
+		text += fmt.Sprintf(", the leader's goes from %s to %s", number(float64(p.keep[0].Fit.Posterior)), number(p.forecast[0]))
 	}
-	return text
+	return text + ". Gaps stay as they are."
 }
 
 func (p *prunePrompt) tiedDropped() int {

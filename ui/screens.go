@@ -111,14 +111,19 @@ type beganMsg struct {
 	err     error
 }
 
+// wait says what is under way from now on.
+func (a *app) wait(what string) {
+	a.busy, a.since = what, a.opts.now()
+	a.step.Store(prepare.Step{})
+}
+
 // begin prepares a run in the background.
 func (a *app) begin(c config.Config, path string) tea.Cmd {
 	if path == "" {
 		path = rundir.DefaultPath(c.Name, a.opts.now())
 	}
 	c.Device.Cores = a.opts.Cores
-	a.busy, a.since = "loading "+c.Name, a.opts.now()
-	a.step.Store(prepare.Step{})
+	a.wait("loading " + c.Name)
 	ctx := prepare.Telling(a.ctx, func(s prepare.Step) { a.step.Store(s) })
 	return a.prepare(a.opts.Drive, func(box *mailbox) (*experiment.Session, error) {
 		return experiment.Begin(ctx, c, path, box)
@@ -128,7 +133,7 @@ func (a *app) begin(c config.Config, path string) tea.Cmd {
 // resume prepares to go on with the run of a directory, once that has been given
 // back: rest brings how it went, unless it is nil.
 func (a *app) resume(path, data string, fromStart bool, rest <-chan error) tea.Cmd {
-	a.busy = "reading " + path
+	a.wait("reading " + path)
 	return a.prepare(record.Course{}, func(box *mailbox) (*experiment.Session, error) {
 		if rest != nil {
 			if err := <-rest; err != nil {
@@ -193,7 +198,7 @@ type openedMsg struct {
 
 // open shows the run of a directory, which may be another process's.
 func (a *app) open(path string) tea.Cmd {
-	a.busy = "reading " + path
+	a.wait("reading " + path)
 	return func() tea.Msg {
 		return openedMsg{path, rundir.CheckRun(path)}
 	}

@@ -59,10 +59,10 @@ var (
 		{"volume", "how much of the hyperparameters agrees with the rows, as the logarithm of a volume: " +
 			"it is added to the ELBO where it is known"},
 		{"nats", "differences of log probabilities: 1 nat behind is 2.7 times less likely, 5 nats 150 times"},
-		{"gap", "the ELBO with the volume, less that of the leader: what ranks kernels, but for errors"},
+		{"gap", "the ELBO with the volume, less that of the leader: what ranks kernels of like q*"},
 		{"its range", "where the gap may lie, by the bounds or by twice its error; │ is the leader's place, a range that reaches it is open"},
 		{"slack", "what the bounds on a log probability leave open; more inducing inputs make it less"},
-		{"settled", "no other kernel may come to lead, with all data in and q* of 0.9; else grey"},
+		{"settled", "no kernel tried may overtake it, with all data in and q* of 0.9; else grey"},
 		{"M", "inducing inputs: kernels see the training rows through so many of them; more are dearer and tell more"},
 		{"=", "cannot be told from the leader, within a nat or twice the error of the gap"},
 		{"≠", "surely behind the leader, even if by little: their bounds do not overlap, so that no more inducing inputs would " +

@@ -239,6 +239,12 @@ func TestKernelViewTellsTimesInWords(t *testing.T) {
 	b.at = kernelPlace
 	b.choose(id)
 	mustShow(t, shown(b, 160, 40), "30 days", "= 30 d")
+	// Where a few periods stand for many, the titles say so.
+	b.inspect.open = func(context.Context) (inspector, error) {
+		return &fakeInspector{evaluation: b.hist.Evaluation.Index, inputs: oneInput(), period: 7}, nil
+	}
+	askAll(t, b)
+	mustShow(t, shown(b, 160, 40), "4 periods of 7 days: covariance", "4 periods of 7 days: draws from")
 }
 
 func TestKernelViewGoesByRank(t *testing.T) {
@@ -338,7 +344,7 @@ func TestFitViewAsksWhatItShows(t *testing.T) {
 	if q := last(); q.Low != -11 || q.High != 11 || q.Kernel != "" || q.Points < 120 || q.Held != nil {
 		t.Errorf("asked %+v; want the average from −11 to 11", q)
 	}
-	mustShow(t, shown(b, 120, 33), "averaged over 2 kernels", "RMSE 0.25", "75 % of test rows in the band",
+	mustShow(t, shown(b, 120, 33), "averaged over 2 kernels", "RMSE 0.25", "75 % of test rows in the 95 % band",
 		"Standardised residuals at 4 test rows", "mean", "test rows")
 	// The file shows the same: the fake's mean is x, its bands are x ± 2 and x ± 1;
 	// of its five rows one is not seen yet and one held out.
@@ -401,7 +407,7 @@ func TestFitViewHoldsOtherInputs(t *testing.T) {
 	viewKeys(t, b, "i")
 	askAll(t, b)
 	mustShow(t, shown(b, 140, 33), "partial residuals", "held at medians",
-		"depth = 2.5", "constant = 1", "2020-07", "% of training rows in the band")
+		"depth = 2.5", "constant = 1", "2020-07", "% of training rows in the 95 % band")
 	viewKeys(t, b, ">", ">")
 	askAll(t, b)
 	q := f.queries[len(f.queries)-1]

@@ -37,6 +37,18 @@ func TestClaims(t *testing.T) {
 		{"nothing is better than what needs no thought", plain(func(s *record.Standing, _ *record.Fit) {
 			scored(s, record.TaskForecast, 1, 0.95, baseline("naive", "naive", 2), baseline("ets", "exponential smoothing", 4))
 		}), "Forecasts 50 % better than naive, the best of 2 baselines (CRPS).", ""},
+		{"worse than both", plain(func(s *record.Standing, _ *record.Fit) {
+			scored(s, record.TaskForecast, 3, 0.95, baseline("naive", "naive", 2), baseline("ets", "exponential smoothing", 1.5))
+		}), "Forecasts 50 % worse than naive and 100 % worse than exponential smoothing (CRPS).", "but 100"},
+		{"far worse than both", plain(func(s *record.Standing, _ *record.Fit) {
+			scored(s, record.TaskForecast, 10, 0.95, baseline("naive", "naive", 2), baseline("ets", "exponential smoothing", 1))
+		}), "The CRPS of forecasts is 5 times that of naive and 10 times that of exponential smoothing.", "but 10"},
+		{"better than one, worse than the other", plain(func(s *record.Standing, _ *record.Fit) {
+			scored(s, record.TaskForecast, 1.5, 0.95, baseline("naive", "naive", 2), baseline("ets", "exponential smoothing", 1))
+		}), "Forecasts 25 % better than naive, but 50 % worse than exponential smoothing (CRPS).", ""},
+		{"better than one, far worse than the other", plain(func(s *record.Standing, _ *record.Fit) {
+			scored(s, record.TaskForecast, 1.5, 0.95, baseline("naive", "naive", 2), baseline("ets", "exponential smoothing", 0.25))
+		}), "Forecasts 25 % better than naive; the CRPS is 6 times that of exponential smoothing.", "(CRPS)"},
 		{"the baseline does not err", plain(forecast(1, 0)), "The CRPS of forecasts is not 0 as that of naive.", "Forecasts"},
 		{"far worse", plain(forecast(5, 1)), "The CRPS of forecasts is 5 times that of naive.", "Forecasts"},
 		{"better", plain(forecast(1, 2)), "Forecasts 50 % better than naive (CRPS).", ""},

@@ -277,6 +277,11 @@ func (r *reading) score(full bool) string {
 	case best.Label == reference.Label && full:
 		text += ", " + among
 	case best.Label == reference.Label:
+	case best.Worse && strings.HasSuffix(reference.Than, " than") && !strings.HasSuffix(best.Than, " than"): // "4 times that of"
+		text += "; the CRPS is " + strings.TrimPrefix(best.Than, "is ") + " " + best.Label
+		end = "."
+	case best.Worse && reference.Worse:
+		text += " and " + best.Than + " " + best.Label
 	case best.Worse:
 		text += ", but " + best.Than + " " + best.Label
 	case full && strings.HasPrefix(best.Than, "equal"):

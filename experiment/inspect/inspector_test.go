@@ -46,8 +46,8 @@ func answers(t *testing.T, i *inspect.Inspector) []any {
 	add(i.Points(0, 30))
 	add(i.Residuals(ctx, "", 10))
 	add(i.Components(ctx, id, q))
-	add(i.Covariance(id, 0, 15))
-	add(i.PriorDraws(id, 0, 12, 3))
+	add(i.Covariance(id, 0, 15, false))
+	add(i.PriorDraws(id, 0, 12, 3, false))
 	add(i.Similarity(ctx, 2))
 	return out
 }
@@ -305,7 +305,7 @@ func TestCovarianceInDataUnits(t *testing.T) {
 		params[k.ID] = k.Fit.Params
 	}
 	se := params["SE[hour]"]
-	c, err := i.Covariance("SE[hour]", 0, 40)
+	c, err := i.Covariance("SE[hour]", 0, 40, false)
 	must.OK(t, err)
 	if !c.Stationary || c.Lag[0] != 0 || len(c.Lag) != 40 {
 		t.Fatalf("%+v", c)
@@ -321,7 +321,7 @@ func TestCovarianceInDataUnits(t *testing.T) {
 	}
 	// LIN = σ² (x−centre)(x′−centre)/ℓ², ℓ = 1, about the middle.
 	lin := params["LIN[height]"]
-	if c, err = i.Covariance("LIN[height]", 1, 40); err != nil || c.Stationary {
+	if c, err = i.Covariance("LIN[height]", 1, 40, false); err != nil || c.Stationary {
 		t.Fatalf("%+v %v", c, err)
 	}
 	in := i.Inputs()[1]
@@ -336,15 +336,15 @@ func TestCovarianceInDataUnits(t *testing.T) {
 			t.Errorf("LIN at lag %v: %v, want %v", lag, c.Value[k], want)
 		}
 	}
-	if c, err = i.Covariance("LIN[height]*SE[hour]", 0, 5); err != nil || !c.Stationary {
+	if c, err = i.Covariance("LIN[height]*SE[hour]", 0, 5, false); err != nil || !c.Stationary {
 		t.Errorf("a kernel that is linear in another column: %+v %v", c, err)
 	}
 	for _, ask := range []func() error{
-		func() error { _, err := i.Covariance("nosuch", 0, 5); return err },
-		func() error { _, err := i.Covariance("SE[hour]", 2, 5); return err },
-		func() error { _, err := i.Covariance("SE[hour]", 0, 1); return err },
-		func() error { _, err := i.PriorDraws("SE[hour]", 0, 5, 0); return err },
-		func() error { _, err := i.PriorDraws("SE[hour]", 0, 5000, 1); return err },
+		func() error { _, err := i.Covariance("nosuch", 0, 5, false); return err },
+		func() error { _, err := i.Covariance("SE[hour]", 2, 5, false); return err },
+		func() error { _, err := i.Covariance("SE[hour]", 0, 1, false); return err },
+		func() error { _, err := i.PriorDraws("SE[hour]", 0, 5, 0, false); return err },
+		func() error { _, err := i.PriorDraws("SE[hour]", 0, 5000, 1, false); return err },
 	} {
 		if err := ask(); err == nil {
 			t.Error("no error")
@@ -358,9 +358,9 @@ func TestPriorDrawsHaveTheCovariance(t *testing.T) {
 	_, r, _ := runtest.Finished(t, configtest.Plane(t, configtest.PlaneFile(t), "kernels.expressions=SE[hour],RQ"))
 	i := runtest.Inspect(t, r)
 	const n, draws = 9, 4000
-	p, err := i.PriorDraws("SE[hour]", 0, n, draws)
+	p, err := i.PriorDraws("SE[hour]", 0, n, draws, false)
 	must.OK(t, err)
-	c, err := i.Covariance("SE[hour]", 0, n)
+	c, err := i.Covariance("SE[hour]", 0, n, false)
 	must.OK(t, err)
 	if p.X[0] != i.Inputs()[0].Low || p.X[n-1] != i.Inputs()[0].High || p.Mean != i.OfScaler().YShift || len(p.Draws) != draws {
 		t.Errorf("%d draws from %v to %v about %v", len(p.Draws), p.X[0], p.X[n-1], p.Mean)
@@ -384,7 +384,7 @@ func TestPriorDrawsHaveTheCovariance(t *testing.T) {
 			}
 		}
 	}
-	again, err := i.PriorDraws("SE[hour]", 0, n, 2)
+	again, err := i.PriorDraws("SE[hour]", 0, n, 2, false)
 	must.OK(t, err)
 	if !reflect.DeepEqual(again.Draws, p.Draws[:2]) {
 		t.Error("drawn again, other draws")

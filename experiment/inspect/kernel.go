@@ -25,11 +25,45 @@ type CovarianceCurve struct {
 	Evaluation int
 	// Stationary says that k depends on the lag alone: Lag goes from 0 to the
 	// range of the data. Else Value is k(About, About + Lag) for lags to both
-	// ends of the data, About being their middle.
+	// ends of the data, About being their middle. Of less than that range the same.
 	Stationary bool
 	About      float64
 	Lag        []float64 // in the column's unit; 0 is one of them
 	Value      []float64 // in the (transformed) target's unit squared; white noise counts at lag 0 only
+	Period     float64   // of which ShownPeriods are shown in the place of the range of the data; 0: all of that
+}
+
+// ShownPeriods is how many of a kernel's shortest periods along a column are shown where
+// the data have more than mostPeriods, which would be a block without gaps.
+const (
+	ShownPeriods = 4
+	mostPeriods  = 10
+)
+
+// shown is the part of the range of a column, about its middle, that shows what a kernel
+// does along it, and the period that this is a few of, 0 where it is all of the range.
+func (i *Inspector) shown(p *kernelspace.Program, theta []float64, column int, whole bool) (low, high, period float64) {
+	low, high = widened(&i.Inputs()[column], 0)
+	if whole {
+		return low, high, 0
+	}
+	for k := range p.Instrs {
+		in := &p.Instrs[k]
+		if in.Op >= kernelspace.OpAdd || in.NumPeriod == 0 {
+			continue
+		}
+		for at, c := range in.Cols {
+			one := i.subject.Scaler.XScale[column] * theta[in.Off+1+in.NumScale+min(at, in.NumPeriod-1)]
+			if c == column && one > 0 && (period == 0 || one < period) {
+				period = one
+			}
+		}
+	}
+	if period == 0 || high-low <= mostPeriods*period {
+		return low, high, 0
+	}
+	middle, half := low+(high-low)/2, ShownPeriods*period/2
+	return middle - half, middle + half, period
 }
 
 // own returns a kernel without a linear mean function, and its hyperparameters.
@@ -42,9 +76,10 @@ func (i *Inspector) own(id string) (*kernelspace.Program, []float64, error) {
 }
 
 // Covariance evaluates a kernel, pruned ones too, with its hyperparameters of
-// the evaluation. Points is at least 2; one is added where 0 would fall between
-// two.
-func (i *Inspector) Covariance(id string, column, points int) (*CovarianceCurve, error) {
+// the evaluation, over the whole range of the data or, where that has many of the
+// kernel's periods, over a few of these. Points is at least 2; one is added where 0 would
+// fall between two.
+func (i *Inspector) Covariance(id string, column, points int, whole bool) (*CovarianceCurve, error) {
 	if err := i.input(column); err != nil {
 		return nil, err
 	}
@@ -52,8 +87,8 @@ func (i *Inspector) Covariance(id string, column, points int) (*CovarianceCurve,
 	if err != nil {
 		return nil, err
 	}
-	low, high := widened(&i.Inputs()[column], 0)
-	c := &CovarianceCurve{Evaluation: i.Evaluation(), Stationary: stationary(p, column), About: low + (high-low)/2}
+	low, high, period := i.shown(p, theta, column, whole)
+	c := &CovarianceCurve{Evaluation: i.Evaluation(), Stationary: stationary(p, column), About: low + (high-low)/2, Period: period}
 	from, to := 0.0, high-low
 	if !c.Stationary {
 		from, to = -(high-low)/2, (high-low)/2
@@ -98,15 +133,16 @@ func stationary(p *kernelspace.Program, column int) bool {
 // transformed target.
 type PriorDraws struct {
 	Evaluation int
-	X          []float64   // over the range of the data
+	X          []float64   // over the range of the data, or a part in its middle
 	Draws      [][]float64 // [draw][point], about 0: Mean is not added
 	Mean       float64     // what the model adds to f, the data's mean where it was taken from the targets
+	Period     float64     // as CovarianceCurve.Period
 }
 
 // PriorDraws draws functions from the prior of a kernel with its
 // hyperparameters of the evaluation, the other inputs held at their medians.
-// Equal arguments give equal draws in equal runs.
-func (i *Inspector) PriorDraws(id string, column, points, draws int) (*PriorDraws, error) {
+// Equal arguments give equal draws in equal runs. Whole is as of Covariance.
+func (i *Inspector) PriorDraws(id string, column, points, draws int, whole bool) (*PriorDraws, error) {
 	if err := i.input(column); err != nil {
 		return nil, err
 	}
@@ -118,7 +154,8 @@ func (i *Inspector) PriorDraws(id string, column, points, draws int) (*PriorDraw
 		return nil, err
 	}
 	out := &PriorDraws{Evaluation: i.Evaluation(), Mean: i.subject.Scaler.YShift}
-	low, high := widened(&i.Inputs()[column], 0)
+	low, high, period := i.shown(p, theta, column, whole)
+	out.Period = period
 	if out.X, err = linspace(low, high, points, mostDrawPoints); err != nil {
 		return nil, err
 	}

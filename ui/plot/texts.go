@@ -86,20 +86,37 @@ func (ch *Chart) peak(c *Canvas, l *Layout, i int) {
 	}
 }
 
-// textAt writes a text beside a line at column x, false if there is no room.
+// textAt writes a text beside a line at column x, false if there is no room: right of it
+// and away from other lines, so that nobody takes it for theirs, before it stands left of
+// it or between two.
 func (ch *Chart) textAt(c *Canvas, l *Layout, text string, s Style, x int) bool {
 	w := TextWidth(text)
 	if w == 0 {
 		return false
 	}
-	for row := range l.Plot.H {
-		y := l.Plot.Y + row
+	line := ch.Glyphs.lines().cursor
+	for _, apart := range [...]bool{true, false} {
 		for _, left := range [...]int{x + 1, x - w} {
-			if ch.free(c, l, left, y, w) {
+			for row := range l.Plot.H {
+				y := l.Plot.Y + row
+				if !ch.free(c, l, left, y, w) || apart && ch.crowded(c, left, y, w, x, line) {
+					continue
+				}
 				c.Text(left, y, text, s)
 				ch.Raster.written = append(ch.Raster.written, Rect{left, y, w, 1})
 				return true
 			}
+		}
+	}
+	return false
+}
+
+// crowded reports whether within a column of w cells another line stands than that at
+// column own.
+func (ch *Chart) crowded(c *Canvas, x, y, w, own int, line rune) bool {
+	for at := x - 2; at < x+w+2; at++ {
+		if at != own && c.At(at, y).Rune == line {
+			return true
 		}
 	}
 	return false

@@ -58,3 +58,33 @@ func TestCursorOnAStep(t *testing.T) {
 		}
 	}
 }
+
+// Nobody takes the text of a line for that of another one near it: it stands beside its
+// own, and not between two, where there is room elsewhere.
+func TestTextsOfNearMarkers(t *testing.T) {
+	x := []float64{0, 100}
+	for _, at := range [][]float64{{30, 36}, {30, 38, 46}, {20, 29, 80}} {
+		ch := &Chart{Lines: []Line{{X: x, Y: []float64{0, 0}}}, Y: Axis{Min: -1, Max: 9}}
+		for _, m := range at {
+			ch.Markers = append(ch.Markers, Marker{X: m, Text: "paused"})
+		}
+		c := NewCanvas(70, 16)
+		ch.Draw(c, c.Bounds())
+		beside := 0
+		for line := range strings.SplitSeq(c.Plain(), "\n") {
+			for rest := line; ; {
+				before, after, ok := strings.Cut(rest, "paused")
+				if !ok {
+					break
+				}
+				if left, right := strings.HasSuffix(before, "┊"), strings.HasPrefix(after, "┊"); left != right {
+					beside++
+				}
+				rest = after
+			}
+		}
+		if beside != len(at) {
+			t.Errorf("%v: %d of the texts stand at one line\n%s", at, beside, c.Plain())
+		}
+	}
+}
