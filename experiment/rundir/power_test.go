@@ -46,7 +46,8 @@ func write(t *testing.T, harm func(d inside.Disk, log string), before int) *writ
 	from := filepath.Join(t.TempDir(), "table")
 	must.OK(t, os.WriteFile(from, bytes.Repeat([]byte("1,2\n"), 500), 0o644))
 	base := t.TempDir()
-	w := &written{disk: disktest.New(t, base), dir: filepath.Join("runs", "run"), ends: []int{0}, whole: map[string][][]byte{}, tables: map[string][]byte{},
+	w := &written{disk: disktest.New(t, base), dir: filepath.Join("runs", "run"), ends: []int{0},
+		whole: map[string][][]byte{}, tables: map[string][]byte{},
 		grown: map[string][]int{record.PosteriorFile: nil, record.MetricsFile: nil}}
 	path := filepath.Join(base, w.dir)
 	size := func(name string) int {

@@ -21,8 +21,8 @@ import (
 
 // tiny is a config of a run that takes no time.
 func tiny(t *testing.T) config.Config {
-	return configtest.Small(t, "data.support=8", "data.outputs=24", "data.test=4", "kernels.expressions=SE,LIN", "sparse.inducing=4", "schedule.steps=1",
-		"schedule.refine=0")
+	return configtest.Small(t, "data.support=8", "data.outputs=24", "data.test=4", "kernels.expressions=SE,LIN", "sparse.inducing=4",
+		"schedule.steps=1", "schedule.refine=0")
 }
 
 // Whenever the power fails, runs that were made are in their places, what is in the place
@@ -46,7 +46,7 @@ func TestPowerFailsWhileASeriesIsMade(t *testing.T) {
 	must.OK(t, r.Close())
 	disk.MustBeAll()
 	every, judged := 40, 0
-	draws := 2_000 / thorough.OneIn(t, 20, "losses of power")
+	draws := 1_000 / thorough.OneIn(t, 10, "losses of power")
 	states := disk.Draw(draws, 1, func(t *testing.T, folder string, left disktest.State, marks []any) {
 		made := -1
 		if len(marks) > 0 {
