@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 
 	"example.com/kestrel/experiment/inside"
 	"example.com/kestrel/experiment/record"
@@ -76,6 +77,11 @@ func readPast(dir *inside.Dir, s *rundir.Checkpoint, unsaved error, o ResumeOpti
 			p.kept = begin
 		}
 	}
+	for _, o := range p.all.Pending {
+		if o.Start != nil { // the table that it has then
+			p.all.Start = o.Start
+		}
+	}
 	if torn := p.size - begin; torn > 0 && len(p.notices) == 0 {
 		p.notices = append(p.notices, fmt.Sprintf("the last line of %s was torn; its %d bytes are cut", record.EventsFile, torn))
 	}
@@ -111,8 +117,9 @@ func (p *pastRun) take(e *record.Event, cut, certain bool) {
 	}
 }
 
-// orders are those that are given again.
-func (p *pastRun) orders() []record.Order { return p.all.Orders[p.done:] }
+// orders are those that are given again: what the checkpoint does not have, and what was
+// to be given again when the run was taken up the last time.
+func (p *pastRun) orders() []record.Order { return slices.Concat(p.all.Orders[p.done:], p.all.Pending) }
 
 // ErrComplete is below the error of a run of which nothing is left to be done.
 var ErrComplete = errors.New("needs no resuming")
@@ -168,7 +175,7 @@ func (p *pastRun) fits(e *vbks.Evaluation) error {
 // complete reports whether nothing is left to be done.
 func (p *pastRun) complete() bool {
 	all := &p.all
-	if all.State != record.Finished || !all.Ended || all.Evaluation == nil {
+	if all.State != record.Finished || !all.Ended || all.Evaluation == nil || len(all.Pending) > 0 {
 		return false
 	}
 	if p.start.Data.Test > 0 && all.Owed {

@@ -12,7 +12,8 @@ import (
 // Of a pattern of which the data have many periods a few are shown, about the middle,
 // unless all is asked for; of others all.
 func TestFewPeriodsAreShown(t *testing.T) {
-	_, r, _ := runtest.Finished(t, configtest.Plane(t, configtest.PlaneFile(t), "kernels.expressions=PER[hour]+LIN[height],PER[hour]*LIN[hour],SE[hour]",
+	_, r, _ := runtest.Finished(t, configtest.Plane(t, configtest.PlaneFile(t),
+		"kernels.expressions=PER[hour]+LIN[height],PER[hour]*LIN[hour],SE[hour]",
 		`optimise.fix.PER.period[hour]="0.5"`))
 	i := runtest.Inspect(t, r)
 	in := i.Inputs()[0] // a day in hours

@@ -23,6 +23,10 @@ import (
 type Log struct {
 	File inside.File
 
+	// Cut, if it is not nil, writes the next event, with a line end, in the place of what
+	// stands behind the place that the log was read up to.
+	Cut func(line []byte) error
+
 	hash hash.Hash // of all lines
 	end  Place     // of the last line
 	last Place     // where that line begins
@@ -50,9 +54,15 @@ func (l *Log) Append(e *Event) error {
 		return fmt.Errorf("event %s cannot be written: %w", e.Type, err)
 	}
 	line = append(line, '\n')
-	if err := files.AllOrNothing(func() error { _, err := l.File.Write(line); return err }, l.File); err != nil {
+	if l.Cut != nil {
+		err = l.Cut(line)
+	} else {
+		err = files.AllOrNothing(func() error { _, err := l.File.Write(line); return err }, l.File)
+	}
+	if err != nil {
 		return fmt.Errorf("event log: %w", err)
 	}
+	l.Cut = nil
 	l.hash.Write(line) // never fails
 	l.last = l.end
 	l.end.Bytes += int64(len(line))

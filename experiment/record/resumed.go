@@ -14,6 +14,10 @@ type Resumed struct {
 	Build      Build  `json:"build"`
 	Device     string `json:"device"`
 	Lanes      int    `json:"lanes"`
+
+	// Pending are these orders, which stood in the log where it is cut. Each is in it again
+	// once it has been carried out.
+	Pending []Order `json:"pending,omitempty"`
 }
 
 // String is one line.

@@ -37,16 +37,24 @@ type Standing struct {
 	Scored int          `json:"-"` // test rows on which the last evaluation or its revision was scored; 0: it was not
 	Family Family       `json:"-"` // of the kernels
 	Orders []Order      `json:"-"` // that changed what is learned, in their order
+
+	Pending []Order `json:"-"` // given before the run was resumed, and not yet again
 }
 
 // Order is one that changes what is learned.
 type Order struct {
-	What     EventType    // EventPruned, EventRestored, EventReoptimised or EventData
-	Kernels  []string     // of the first two
-	Change   *vbks.Change // of the third
-	Start    *Start       // of the last: as it is with another table
-	ByItself bool         // as Event.ByItself
-	After    int          // evaluations before it
+	What     EventType    `json:"what"`                // EventPruned, EventRestored, EventReoptimised or EventData
+	Kernels  []string     `json:"kernels,omitempty"`   // of the first two
+	Change   *vbks.Change `json:"change,omitempty"`    // of the third
+	Start    *Start       `json:"start,omitempty"`     // of the last: as it is with another table
+	ByItself bool         `json:"by_itself,omitempty"` // as Event.ByItself
+	After    int          `json:"after"`               // evaluations before it
+}
+
+// is reports whether two orders ask for the same.
+func (o *Order) is(other *Order) bool {
+	return o.What == other.What && o.ByItself == other.ByItself && slices.Equal(o.Kernels, other.Kernels) &&
+		(o.Change == nil) == (other.Change == nil) && (o.Change == nil || *o.Change == *other.Change)
 }
 
 // Apply takes the next event in. One that lacks what its type promises changes
@@ -68,7 +76,7 @@ func (s *Standing) Apply(e *Event) {
 		s.Start, s.Inducing = e.Start, []int{e.Start.Inducing}
 	case EventData:
 		s.Start, s.Ended = e.Start, false
-		s.Orders = append(s.Orders, Order{What: e.Type, Start: e.Start, After: s.Made})
+		s.ordered(Order{What: e.Type, Start: e.Start, After: s.Made})
 	case EventEntered:
 		s.Start = s.Start.with(e.Entered)
 		s.Family.enter(e.Entered, s.Made+1)
@@ -86,13 +94,15 @@ func (s *Standing) Apply(e *Event) {
 		s.revise(e)
 	case EventPruned, EventRestored:
 		s.revise(e)
-		s.Orders = append(s.Orders, Order{What: e.Type, Kernels: e.Kernels, ByItself: e.ByItself, After: s.Made})
+		s.ordered(Order{What: e.Type, Kernels: e.Kernels, ByItself: e.ByItself, After: s.Made})
 	case EventReoptimised:
 		before := len(s.Inducing)
 		s.Inducing = changedInducing(s.Inducing, e)
 		s.Moved = s.Moved || len(s.Inducing) > before
 		s.Ended = false // it goes on
-		s.Orders = append(s.Orders, Order{What: e.Type, Change: e.Change, ByItself: e.ByItself, After: s.Made})
+		s.ordered(Order{What: e.Type, Change: e.Change, ByItself: e.ByItself, After: s.Made})
+	case EventResumed:
+		s.Pending = e.Resumed.Pending
 	case EventMetrics:
 		s.Metrics, s.Scored, s.Owed, s.Judged = e.Metrics, e.Metrics[0].TestRows, false, false
 	case EventEffects:
@@ -102,6 +112,15 @@ func (s *Standing) Apply(e *Event) {
 			s.Owed = false
 		}
 		s.Judged = s.Judged || e.Cause == CauseVerdict
+	}
+}
+
+// ordered takes an order in. One that was pending is not any more, nor are those before
+// it, which could not be carried out.
+func (s *Standing) ordered(o Order) {
+	s.Orders = append(s.Orders, o)
+	if i := slices.IndexFunc(s.Pending, func(p Order) bool { return p.is(&o) }); i >= 0 {
+		s.Pending = s.Pending[i+1:]
 	}
 }
 
@@ -116,7 +135,8 @@ func (s *Standing) revise(e *Event) {
 // Refined reports whether the re-optimising that follows by itself has been
 // ordered.
 func (s *Standing) Refined() bool {
-	return slices.ContainsFunc(s.Orders, func(o Order) bool { return o.What == EventReoptimised && o.ByItself })
+	refines := func(o Order) bool { return o.What == EventReoptimised && o.ByItself }
+	return slices.ContainsFunc(s.Orders, refines) || slices.ContainsFunc(s.Pending, refines)
 }
 
 // changedInducing adds what a re-optimisation made of the number of inducing

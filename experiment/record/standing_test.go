@@ -133,3 +133,39 @@ func TestStandingWithAnotherTable(t *testing.T) {
 		}
 	}
 }
+
+// Orders that were given before a run was resumed are pending until they stand in the log
+// again; those before one that does could not be carried out. They count as given.
+func TestPendingOrders(t *testing.T) {
+	refine := record.Order{What: record.EventReoptimised, Change: &vbks.Change{Rounds: 2}, ByItself: true, After: 3}
+	pending := []record.Order{
+		{What: record.EventPruned, Kernels: []string{"SE"}, After: 1},
+		{What: record.EventRestored, Kernels: []string{"SE"}, After: 2},
+		refine,
+		{What: record.EventReoptimised, Change: &vbks.Change{Rounds: 2}, After: 4},
+	}
+	var s record.Standing
+	s.Apply(&record.Event{Type: record.EventResumed, Resumed: &record.Resumed{Pending: pending}})
+	if !reflect.DeepEqual(s.Pending, pending) || !s.Refined() || len(s.Orders) > 0 {
+		t.Fatalf("%+v", s)
+	}
+	revised := &record.Evaluation{}
+	for _, step := range []struct {
+		e    *record.Event
+		left int
+	}{
+		{&record.Event{Type: record.EventPruned, Kernels: []string{"LIN"}, Evaluation: revised}, 4}, // a new one
+		{&record.Event{Type: record.EventReoptimised, Change: &vbks.Change{Rounds: 3}}, 4},
+		{&record.Event{Type: record.EventEvaluation, Evaluation: revised}, 4},
+		{&record.Event{Type: record.EventRestored, Kernels: []string{"SE"}, Evaluation: revised}, 2},
+		{&record.Event{Type: record.EventReoptimised, Change: &vbks.Change{Rounds: 2}}, 0}, // the user's, not that by itself
+	} {
+		if s.Apply(step.e); len(s.Pending) != step.left {
+			t.Fatalf("after %s there are %+v", step.e.Type, s.Pending)
+		}
+	}
+	s.Apply(&record.Event{Type: record.EventResumed, Resumed: &record.Resumed{Pending: pending[2:]}})
+	if s.Apply(&record.Event{Type: record.EventResumed, Resumed: &record.Resumed{}}); len(s.Pending) > 0 {
+		t.Errorf("resumed without any there are %+v", s.Pending)
+	}
+}

@@ -22,12 +22,26 @@ func MoveAside(d *Claimed) (aside string, err error) {
 		return "", unresumable(d.Path(), err)
 	}
 	removeTemporary(d.Dir)
-	// The log goes last: as long as it is there, this can be done again.
-	for _, name := range append(TableFiles(), record.LogFile, record.ModelFile, filepath.Join(record.StateDir, record.CheckpointFile),
-		record.ConfigFile, record.EventsFile) {
-		if err := d.Rename(name, filepath.Join(aside, name)); err != nil && !errors.Is(err, os.ErrNotExist) {
-			return "", fmt.Errorf("run %q: what is there cannot be moved aside: %w", d.Path(), err)
+	move := func(names ...string) error {
+		for _, name := range names {
+			if err := d.Rename(name, filepath.Join(aside, name)); err != nil && !errors.Is(err, os.ErrNotExist) {
+				return err
+			}
 		}
+		for _, folder := range []string{aside, filepath.Join(aside, record.StateDir), record.StateDir, "."} {
+			if err := d.Sync(folder); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+	err = move(append(TableFiles(), record.LogFile, record.ModelFile, filepath.Join(record.StateDir, record.CheckpointFile),
+		record.ConfigFile)...)
+	if err == nil { // the log goes last: as long as it is there, this can be done again
+		err = move(record.EventsFile)
+	}
+	if err != nil {
+		return "", fmt.Errorf("run %q: what is there cannot be moved aside: %w", d.Path(), err)
 	}
 	return aside, nil
 }

@@ -50,7 +50,7 @@ func (d *Directory) keepLog() error {
 			"kestrel predict works with them; put a copy of %s back and resume the run, or resume it with --from-start",
 			record.EventsFile, end.Bytes, open.Size(), record.LogFile, record.StateDir, record.CheckpointFile, record.EventsFile)}
 	}
-	if open.Size() > end.Bytes {
+	if open.Size() > end.Bytes && d.events.Cut == nil {
 		if err := d.cutForeign(end.Bytes, open.Size()); err != nil {
 			return fmt.Errorf("event log: %w", err)
 		}
@@ -114,7 +114,25 @@ func (d *Directory) asideOf(what string) (string, error) {
 // rewriteLog writes the log to its place from the file that the run still has open,
 // which has no name any more, and goes on with that.
 func (d *Directory) rewriteLog(end record.Place) error {
+	if err := d.placeLog(end, nil); err != nil {
+		return fmt.Errorf("event log: %w", err)
+	}
+	d.events.Cut = nil // what was behind it is gone
+	return nil
+}
+
+// cutLog writes the log anew with a line in the place of what stands behind its end, so
+// that a reader finds the one or the other.
+func (d *Directory) cutLog(line []byte) error {
+	_, end := d.events.Ends()
+	return d.placeLog(end, line)
+}
+
+// placeLog writes the log to its place as it is up to its end, with a line more, and goes
+// on with that.
+func (d *Directory) placeLog(end record.Place, line []byte) error {
 	old := d.events.File
+	closed := false
 	err := d.dir.Replace(record.EventsFile, func(to inside.File) error {
 		sum := sha256.New()
 		if _, err := io.Copy(io.MultiWriter(to, sum), io.NewSectionReader(old, 0, end.Bytes)); err != nil {
@@ -124,23 +142,34 @@ func (d *Directory) rewriteLog(end record.Place) error {
 			return &lostLog{fmt.Sprintf("another program changed and removed %s while the run wrote it; resume the run with --from-start",
 				record.EventsFile)}
 		}
-		return nil
-	})
-	var file inside.File
-	if err == nil {
-		file, err = d.dir.OpenToWrite(record.EventsFile)
-	}
-	if err == nil {
-		_, err = file.Seek(end.Bytes, io.SeekStart)
-	}
-	if err != nil {
-		if file != nil {
-			file.Close()
+		if line == nil { // it has no name: what is open is all that there is
+			return nil
 		}
-		return fmt.Errorf("event log: %w", err)
+		if _, err := to.Write(line); err != nil {
+			return err
+		}
+		closed = true
+		return old.Close() // Windows replaces nothing that is open
+	})
+	if err != nil && !closed {
+		return err
 	}
-	d.events.File = file
-	return old.Close()
+	at := end.Bytes
+	if err == nil {
+		at += int64(len(line))
+	}
+	file, e := d.dir.OpenToWrite(record.EventsFile)
+	if e == nil {
+		d.events.File = file
+		_, e = file.Seek(at, io.SeekStart)
+	}
+	if !closed {
+		_ = old.Close() // all of it is in the other
+	}
+	if err == nil {
+		err = e
+	}
+	return err
 }
 
 // remark keeps what the run is to tell.

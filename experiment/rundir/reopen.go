@@ -18,9 +18,10 @@ type Cut struct {
 	Known *record.Place // nil, or what a checkpoint says of the log's beginning
 }
 
-// Reopen opens the files of a run to go on with them: the log is cut,
-// the tables are made anew from it, and told is told what stays, if it is not
-// nil. The owner's note is taken over. start is the run's first event.
+// Reopen opens the files of a run to go on with them: the tables are made anew from what
+// stays of the log, and told is told that, if it is not nil. The log itself is cut when
+// the next event is written, in one with that, which may say what is lost by it. The
+// owner's note is taken over. start is the run's first event.
 func Reopen(owner *Claimed, cut Cut, start *record.Start, told record.Recorder) (_ *Directory, err error) {
 	d := &Directory{Path: owner.Path(), dir: owner.Dir}
 	defer func() {
@@ -29,8 +30,15 @@ func Reopen(owner *Claimed, cut Cut, start *record.Start, told record.Recorder) 
 		}
 	}()
 	removeTemporary(d.dir)
-	if d.events, err = cutLog(d.dir, cut); err != nil {
+	if d.events, err = openLog(d.dir, cut); err != nil {
 		return nil, err
+	}
+	info, err := d.events.File.Stat()
+	if err != nil {
+		return nil, unresumable(d.Path, err)
+	}
+	if info.Size() > cut.Kept {
+		d.events.Cut = d.cutLog
 	}
 	if d.tables, err = remakeTables(d.dir, cut.Kept, told); err != nil {
 		return nil, err
@@ -48,15 +56,15 @@ func Reopen(owner *Claimed, cut Cut, start *record.Start, told record.Recorder) 
 	return d, nil
 }
 
-// cutLog opens the event log of a run and cuts it, after a look whether it is
-// the one that the checkpoint rests on.
-func cutLog(dir *inside.Dir, cut Cut) (*record.Log, error) {
+// openLog opens the event log of a run at the place where it is to be cut, after a look
+// whether it is the one that the checkpoint rests on.
+func openLog(dir *inside.Dir, cut Cut) (*record.Log, error) {
 	path := dir.Path()
 	file, err := dir.OpenToWrite(record.EventsFile)
 	if err != nil {
 		return nil, unresumable(path, err)
 	}
-	l, err := cutFile(file, cut)
+	l, err := readUpTo(file, cut)
 	if err == nil {
 		return l, nil
 	}
@@ -69,7 +77,7 @@ func cutLog(dir *inside.Dir, cut Cut) (*record.Log, error) {
 	return nil, unresumable(path, err)
 }
 
-func cutFile(file inside.File, cut Cut) (*record.Log, error) {
+func readUpTo(file inside.File, cut Cut) (*record.Log, error) {
 	l := record.NewLog(file)
 	if place := cut.Known; place != nil {
 		switch at, err := l.Skip(place.Bytes); {
@@ -84,10 +92,7 @@ func cutFile(file inside.File, cut Cut) (*record.Log, error) {
 	if _, err := l.Skip(cut.Kept); err != nil {
 		return nil, err
 	}
-	if err := file.Truncate(cut.Kept); err != nil {
-		return nil, err
-	}
-	return l, file.Sync()
+	return l, nil
 }
 
 // remakeTables makes the tables of a run anew from the first bytes of its event

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 
@@ -120,10 +121,16 @@ func (m *Maker) goOn(ctx context.Context, path string, recorders record.Recorder
 	return nil, nil
 }
 
-// learnt reports whether a run has seen rows.
+// learnt reports whether a run has seen rows. Where a loss of power has left no checkpoint
+// the log may be damaged anywhere, and nothing can be gone on from.
 func learnt(ctx context.Context, path string) (bool, error) {
 	var s record.Standing
 	err := record.Each(ctx, path, s.Apply)
+	if errors.As(err, new(*record.DamagedLine)) {
+		if _, e := rundir.Learned(path); errors.Is(e, fs.ErrNotExist) {
+			return false, nil
+		}
+	}
 	if errors.Is(err, record.ErrNoEvents) {
 		err = nil
 	}

@@ -46,7 +46,7 @@ func TestPowerFailsWhileASeriesIsMade(t *testing.T) {
 	must.OK(t, r.Close())
 	disk.MustBeAll()
 	every, judged := 40, 0
-	draws := 2_000 / thorough.OneIn(t, 20, "losses of power")
+	draws := 1_000 / thorough.OneIn(t, 10, "losses of power")
 	states := disk.Draw(draws, 1, func(t *testing.T, folder string, left disktest.State, marks []any) {
 		made := -1
 		if len(marks) > 0 {

@@ -47,6 +47,10 @@ const (
 	marked
 )
 
+func (k kind) String() string {
+	return [...]string{"wrote", "cut", "synced", "made", "renamed", "removed", "synced names", "mark"}[k]
+}
+
 // step is what was done.
 type step struct {
 	kind     kind

@@ -54,8 +54,7 @@ func (d *Disk) moment(at int) string {
 	defer d.mu.Unlock()
 	text := fmt.Sprintf("%d of %d steps, the last of which are", at, len(d.steps))
 	for _, s := range d.steps[max(0, at-12):at] {
-		kinds := [...]string{"wrote", "cut", "synced", "made", "renamed", "removed", "synced names", "mark"}
-		text += fmt.Sprintf("\n  %-14s %s", kinds[s.kind], s.path)
+		text += fmt.Sprintf("\n  %-14s %s", s.kind, s.path)
 		switch s.kind {
 		case wrote, cut:
 			text += fmt.Sprintf(" from %d, %d bytes", s.at, len(s.text))
