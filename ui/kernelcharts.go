@@ -100,7 +100,11 @@ func (v *kernelView) drawCovariance(c *plot.Canvas, r plot.Rect, t *theme.Theme,
 	in := &v.b.hist.Start.Inputs()[v.column]
 	ch.X.Title, ch.X.Unit = "lag", in.Unit
 	if _, unit, ok := record.TimeScale(in); ok {
-		ch.X.Labels = format.LagTicks(unit, cov.Lag[0], cov.Lag[len(cov.Lag)-1], mostTicks(r.W))
+		most := mostTicks(r.W)
+		if cov.Period > 0 { // each of them, if there is any room
+			most = max(most, inspect.ShownPeriods)
+		}
+		ch.X.Labels = format.LagTicks(unit, cov.Lag[0], cov.Lag[len(cov.Lag)-1], most)
 		ch.X.Unit = ""
 	}
 	ch.Draw(c, r)

@@ -139,8 +139,11 @@ func LagTicks(unit, lo, hi float64, most int) []plot.Tick {
 // lagText writes a length of time in the largest unit that it is a whole number
 // of, nearly.
 func lagText(seconds float64) string {
-	if seconds == 0 {
+	switch {
+	case seconds == 0:
 		return "0"
+	case seconds < 0:
+		return "−" + lagText(-seconds)
 	}
 	for _, u := range []struct {
 		size float64
