@@ -207,7 +207,10 @@ func (l *Launcher) drawItem(c *plot.Canvas, r plot.Rect, t *theme.Theme, at int)
 		if column := r.X + aboutColumn; x < column && i.section == experimentSection {
 			x = column - 2
 		}
-		if i.about != "" && end-x > 12 {
+		switch {
+		case i.missing != "" && end-x <= 12:
+			c.TextFit(x+2, r.Y, end-x-2, "no data", t.Faint)
+		case i.about != "" && end-x > 12:
 			c.TextFit(x+2, r.Y, end-x-2, i.about, t.Faint)
 		}
 	}

@@ -277,6 +277,8 @@ func TestLauncherKnowsWhatCannotBeRun(t *testing.T) {
 		strings.Contains(text, "solar             its data") {
 		t.Errorf("what has no data:\n%s", text)
 	}
+	d.w = 80
+	d.has("airline           no data")
 }
 
 // Kernels and time are those of the run that would begin: with what the config leaves to
@@ -298,7 +300,7 @@ func TestLauncherShowsTheRunThatBegins(t *testing.T) {
 		return prepare.Estimate{Seconds: 60}, nil
 	}
 	d.start()
-	for name, of := range map[string]string{"series.csv": " of a series", "table.csv": " by these inputs", "plain.csv": ""} {
+	for name, of := range map[string]string{"series.csv": " of a series", "table.csv": " of these inputs", "plain.csv": ""} {
 		d.put(name)
 		c, err := library.ConfigFor(name, nil)
 		must.OK(t, err)
@@ -313,8 +315,13 @@ func TestLauncherShowsTheRunThatBegins(t *testing.T) {
 				c.Kernels, want.Priors, want.Evidence)
 		}
 	}
-	// What is written replaces what the data decide.
+	// Where there is little room the number stays.
 	d.put("series.csv")
+	d.w = 80
+	d.has(fmt.Sprintf("%d kernels", d.l.planned.kernels))
+	d.hasNot("kernels of a series")
+	d.w = 120
+	// What is written replaces what the data decide.
 	for d.l.part != kernelsPart || d.l.focus != onParts {
 		d.press("tab")
 	}

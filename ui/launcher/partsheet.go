@@ -77,7 +77,11 @@ func (l *Launcher) partSheet(s *sheet, c *choice, p part) {
 			note = l.kernelsNote()
 		}
 		wide := room
-		if n := plot.TextWidth(note); n > 0 && room >= n+16 {
+		const least = 16 // columns of what is written
+		if plot.TextWidth(note)+least > room {
+			note, _, _ = strings.Cut(note, kernelsOf)
+		}
+		if n := plot.TextWidth(note); n > 0 && room >= n+least {
 			wide -= n + 2
 		}
 		f := c.text(p)
@@ -102,6 +106,10 @@ func (l *Launcher) partSheet(s *sheet, c *choice, p part) {
 	l.wrongSheet(s, nil, p, room, focused)
 }
 
+// kernelsOf is between the number of kernels and what has decided on them, for which there
+// may be no room.
+const kernelsOf = " of"
+
 // kernelsNote says how many kernels there would be and, where the data decide, which
 // these are; "" as long as that is not known.
 func (l *Launcher) kernelsNote() string {
@@ -114,9 +122,9 @@ func (l *Launcher) kernelsNote() string {
 	case p == nil:
 		return words.Count(r.kernels, "kernel")
 	case p.decided && strings.HasPrefix(p.config.Kernels.Set, "series"):
-		return words.Count(p.kernels, "kernel") + " of a series"
+		return words.Count(p.kernels, "kernel") + kernelsOf + " a series"
 	case p.decided && len(p.config.Kernels.Expressions) > 0:
-		return words.Count(p.kernels, "kernel") + " by these inputs"
+		return words.Count(p.kernels, "kernel") + kernelsOf + " these inputs"
 	}
 	return words.Count(p.kernels, "kernel")
 }
