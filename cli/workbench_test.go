@@ -298,7 +298,7 @@ func TestSession(t *testing.T) {
 	if err := pty.Setsize(p.tty, &pty.Winsize{Rows: 40, Cols: 130}); err != nil {
 		t.Fatal(err)
 	}
-	for _, text := range []string{"Help: bench", "how much a kernel is believed in, of 1 in all", "no other kernel may come to lead"} {
+	for _, text := range []string{"Help: bench", "how much a kernel is believed in, of 1 in all", "no kernel tried may overtake it"} {
 		p.until("the words", func() bool { return strings.Contains(ansi.Strip(p.output()[before:]), text) })
 	}
 	p.keys("?")
