@@ -211,6 +211,28 @@ func (c *collapsed) belief(sub []int) {
 // squares sum to yy, with log p(θ) where the members have a prior; and, if
 // grad, its gradient by the free vector into gradFree.
 func (c *collapsed) eval(sub []int, x device.Points, yy float64, grad bool, stop stopped) error {
+	whole, others := c.wholly(sub, x)
+	if len(whole) > 0 {
+		if err := c.entire(whole, x, grad, stop); err != nil {
+			return err
+		}
+	}
+	if len(others) > 0 {
+		if err := c.sparse(others, x, yy, grad, stop); err != nil {
+			return err
+		}
+	}
+	ln := c.lane
+	var gf device.Array
+	if grad {
+		gf = c.gradFree
+	}
+	ln.LogPrior(sub, c.free, c.group.mean, c.group.prec, c.lo, c.hi, c.wall, c.value, gf)
+	return nil
+}
+
+// sparse is eval without log p(θ), where the inducing inputs are not all of the rows.
+func (c *collapsed) sparse(sub []int, x device.Points, yy float64, grad bool, stop stopped) error {
 	n := float64(x.Len())
 	if err := c.statistics(sub, x, grad, stop); err != nil {
 		return err
@@ -224,16 +246,10 @@ func (c *collapsed) eval(sub []int, x device.Points, yy float64, grad bool, stop
 	if grad {
 		c.gradient(sub, x, n)
 	}
-	ln := c.lane
-	var gf device.Array
-	if grad {
-		gf = c.gradFree
-	}
-	ln.LogPrior(sub, c.free, c.group.mean, c.group.prec, c.lo, c.hi, c.wall, c.value, gf)
 	return nil
 }
 
-// gradient is eval's second half.
+// gradient is the second half of sparse.
 func (c *collapsed) gradient(sub []int, x device.Points, n float64) {
 	ln := c.lane
 	c.belief(sub)

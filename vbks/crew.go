@@ -526,11 +526,9 @@ func (t *Trainer) standAs(h *header) (err error) {
 		t.drawer = nil
 	}
 	if !sameNumbers(t.inducing, h.Z) {
-		d, err := t.dev.NewData(h.Z, nil, t.dim)
-		if err != nil {
+		if err := t.lay(h.Z); err != nil {
 			return err
 		}
-		t.z, t.m, t.inducing = device.All(d), d.Rows(), h.Z
 		t.scout, t.scouted = nil, nil
 		if err := t.makeWorkers(); err != nil {
 			return err

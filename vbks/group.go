@@ -12,6 +12,7 @@ type common struct {
 	train  device.Data   // standardised training rows in stream order
 	z      device.Points // inducing inputs
 	m      int           // their number
+	whole  int           // rows, where these and the inducing inputs are the same; else 0
 	dim    int
 	jitter device.Jitter
 	floor  float64   // least σ_n²

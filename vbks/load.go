@@ -54,11 +54,9 @@ func Resume(
 	if l.err != nil {
 		return nil, l.err
 	}
-	d, err := dev.NewData(t.inducing, nil, t.dim)
-	if err != nil {
+	if err := t.lay(t.inducing); err != nil {
 		return nil, err
 	}
-	t.z = device.All(d)
 	if err := t.makeWorkers(); err != nil {
 		return nil, fmt.Errorf("memory for the kernels: %w", err)
 	}

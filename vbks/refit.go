@@ -93,11 +93,9 @@ func (t *Trainer) Twin(dev device.Device) (*Trainer, error) {
 	if err != nil {
 		return nil, err
 	}
-	z, err := dev.NewData(t.inducing, nil, t.dim)
-	if err != nil {
+	if err := out.lay(t.inducing); err != nil {
 		return nil, err
 	}
-	out.z = device.All(z)
 	return out, out.makeWorkers()
 }
 

@@ -286,7 +286,7 @@ func (t *Trainer) scoutOn(z []float64) (*common, error) {
 		return nil, err
 	}
 	scout := t.common
-	scout.z, scout.m = device.All(d), d.Rows()
+	scout.z, scout.m, scout.whole = device.All(d), d.Rows(), 0
 	t.scouted = z
 	return &scout, nil
 }
@@ -316,12 +316,7 @@ func (t *Trainer) place(ctx context.Context, m int) error {
 		return err
 	}
 	t.notices = append(t.notices, plain(notices)...)
-	d, err := t.dev.NewData(z, nil, t.data.Dim)
-	if err != nil {
-		return err
-	}
-	t.z, t.m, t.inducing = device.All(d), d.Rows(), z
-	return nil
+	return t.lay(z)
 }
 
 // compile makes kernels of candidates, which are each other's kin.
@@ -513,7 +508,7 @@ func (t *Trainer) Reoptimize(c Change) error {
 // q(v) starts anew. If it returns an error the inducing inputs are those of
 // before.
 func (t *Trainer) reinduce(m int) error {
-	z, before, inducing := t.z, t.m, t.inducing
+	before, inducing := t.common, t.inducing
 	if err := t.place(context.Background(), m); err != nil {
 		return err
 	}
@@ -524,7 +519,7 @@ func (t *Trainer) reinduce(m int) error {
 	}
 	if err != nil {
 		asked := t.m
-		t.z, t.m, t.inducing, t.scout = z, before, inducing, nil
+		t.common, t.inducing, t.scout = before, inducing, nil
 		return errors.Join(fmt.Errorf("memory for %d inducing inputs: %w", asked, err), t.makeWorkers())
 	}
 	for _, k := range t.kernels {
