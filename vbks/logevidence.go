@@ -213,7 +213,10 @@ func (u *unit) evidence() error {
 	if len(sub) == 0 {
 		return nil
 	}
-	if err := bound.statistics(sub, u.seen(), false, u.stop); err != nil {
+	if err := u.steady(bound, sub); err != nil {
+		return err
+	}
+	if err := bound.gather(sub, u.seen(), false, u.stop); err != nil {
 		return err
 	}
 	e, err := u.worker.evidencer()

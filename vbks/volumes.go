@@ -132,8 +132,9 @@ func (r *round) integrate(ctx context.Context) error {
 		}
 		tasks[i].Integrated, tasks[i].Again = r.integrated(tasks[i].Kernel)
 	}
+	// Where all kernels are searched for again with more inducing inputs, a rough estimate does until then.
 	o := r.order(phaseIntegral)
-	o.Dear = r.heavy()
+	o.Dear = r.heavy() || r.searchedAgain(len(r.live))
 	return r.each(ctx, o, tasks)
 }
 

@@ -127,3 +127,28 @@ func (c *collapsed) evidences(sub []int, n float64) error {
 	}
 	return nil
 }
+
+// steady factorises k(Z,Z) of members where the search has ended. With all rows as inducing inputs
+// the search has not needed that: the jitter rises where it must.
+func (u *unit) steady(bound *collapsed, sub []int) error {
+	bound.factorise(sub)
+	for left := sub; bound.whole > 0 && len(left) > 0; {
+		var again []int
+		for _, i := range left {
+			failed, err := bound.scalar(bound.info, i)
+			if err != nil {
+				return err
+			}
+			if f := &u.outcomes[i]; failed != 0 && f.Factor < maxFactor {
+				f.Factor *= 10
+				f.State.Factor = f.Factor
+				bound.lane.Write(bound.factor, i, []float64{f.Factor})
+				again = append(again, i)
+			}
+		}
+		if left = again; len(left) > 0 {
+			bound.factoriseAt(left)
+		}
+	}
+	return nil
+}

@@ -1,0 +1,207 @@
+package vbks
+
+import (
+	"math"
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"gonum.org/v1/gonum/mat"
+
+	"example.com/kestrel/device"
+	"example.com/kestrel/kernelspace"
+	"example.com/kestrel/kernelspace/kernelspacetest"
+	"example.com/kestrel/vbks/params"
+)
+
+// wholeBound is that of kernels whose inducing inputs are all of the rows, in another order.
+func wholeBound(t *testing.T, programs []*kernelspace.Program, x, y, w []float64, dim int) (*collapsed, device.Points, float64) {
+	t.Helper()
+	z := slices.Clone(x)
+	for i := range dim { // the first row comes last
+		z[i], z[len(z)-dim+i] = x[len(x)-dim+i], x[i]
+	}
+	if !sameRows(x, z, dim) {
+		t.Fatal("not taken for the same rows")
+	}
+	b, rows := testBound(t, programs, x, y, z, dim, device.Jitter{Relative: 1e-9}, 1e-3, true)
+	yy := sumSquares(y)
+	if w != nil {
+		rows, yy = reweighted(t, b, x, y, w, dim)
+		b.common.train = rows.Data
+	}
+	b.common.whole = rows.Len()
+	return b, rows, yy
+}
+
+// denseEvidence is log N(y; 0, K + σ²W⁻¹).
+func denseEvidence(p *kernelspace.Program, raw []float64, noise float64, x, y, w []float64, dim int) float64 {
+	n := len(y)
+	row := func(i int) []float64 { return x[i*dim : (i+1)*dim] }
+	k := mat.NewSymDense(n, nil)
+	for i := range n {
+		for j := i; j < n; j++ {
+			k.SetSym(i, j, p.Eval(raw, row(i), row(j), i == j))
+		}
+		each := noise
+		if w != nil {
+			each /= w[i]
+		}
+		k.SetSym(i, i, k.At(i, i)+each)
+	}
+	var ch mat.Cholesky
+	ch.Factorize(k)
+	var alpha mat.VecDense
+	v := mat.NewVecDense(n, slices.Clone(y))
+	if err := ch.SolveVecTo(&alpha, v); err != nil {
+		return math.NaN()
+	}
+	return -0.5*mat.Dot(v, &alpha) - 0.5*ch.LogDet() - 0.5*float64(n)*math.Log(2*math.Pi)
+}
+
+func TestWholeBoundIsTheEvidence(t *testing.T) {
+	rng := rand.New(rand.NewPCG(17, 2))
+	for _, c := range []struct {
+		expr     string
+		dim      int
+		weighted bool
+	}{
+		{"SE", 1, false}, {"PER*SE+LIN", 1, false}, {"MATERN12+RQ", 2, false}, {"RW+PER", 1, true}, {"SE*LIN+CONST", 2, true},
+	} {
+		const n = 53
+		x := randomPoints(rng, n, c.dim)
+		if c.expr == "RW+PER" {
+			for i := range x { // behind the origin
+				x[i] = math.Abs(x[i])
+			}
+		}
+		y := make([]float64, n)
+		for i := range y {
+			y[i] = math.Sin(x[i*c.dim]) + 0.3*rng.NormFloat64()
+		}
+		var w []float64
+		if c.weighted {
+			w = someWeights(rng, n)
+		}
+		p := kernelspacetest.Program(t, c.expr, kernelspace.Options{Dim: c.dim})
+		b, rows, yy := wholeBound(t, []*kernelspace.Program{p}, x, y, w, c.dim)
+		if whole, others := b.wholly([]int{0}, rows); len(whole) != 1 || len(others) != 0 {
+			t.Fatalf("%s: not taken for whole", c.expr)
+		}
+		obj := b.boundObjective(rows, yy, nil)
+		at := func(f, grad []float64) float64 {
+			if err := obj.eval([]int{0}, [][]float64{f}); err != nil {
+				t.Fatal(err)
+			}
+			v, ok, err := obj.result(0, grad)
+			if err != nil || !ok {
+				t.Fatal(c.expr, ok, err)
+			}
+			return v
+		}
+		for range 3 {
+			free := make([]float64, len(p.Free)+1)
+			for i := range free {
+				free[i] = 0.5 * rng.NormFloat64()
+			}
+			free[len(free)-1] += math.Log(0.1)
+			raw, noise := params.Raw(p, free, 1e-3)
+			grad := make([]float64, len(free))
+			got, want := at(free, grad), denseEvidence(p, raw, noise, x, y, w, c.dim)
+			if math.Abs(got-want) > 1e-9*(1+math.Abs(want)) {
+				t.Errorf("%s: %.12g, dense %.12g", c.expr, got, want)
+			}
+			for i := range free {
+				const h = 1e-5
+				f := slices.Clone(free)
+				f[i] += h
+				up := at(f, nil)
+				f[i] -= 2 * h
+				if fd := (up - at(f, nil)) / (2 * h); math.Abs(fd-grad[i]) > 1e-5*(1+math.Abs(fd)) {
+					t.Errorf("%s: ∂/∂free[%d] %.9g, differences %.9g", c.expr, i, grad[i], fd)
+				}
+			}
+			// Titsias' bound is the same but for the jitter.
+			b.common.whole = 0
+			if bound := at(free, nil); bound > got+1e-6 || bound < got-1e-3*(1+math.Abs(got)) {
+				t.Errorf("%s: the bound is %.12g, the evidence %.12g", c.expr, bound, got)
+			}
+			b.common.whole = n
+		}
+	}
+}
+
+// A member's evidence is the same in company, also of kernels that go the other way.
+func TestWholeBoundInCompany(t *testing.T) {
+	rng := rand.New(rand.NewPCG(4, 17))
+	x := randomPoints(rng, 40, 1)
+	y := make([]float64, 40)
+	for i := range y {
+		y[i] = math.Cos(x[i]) + 0.1*rng.NormFloat64()
+	}
+	var programs []*kernelspace.Program
+	for _, e := range []string{"SE", "WN+SE", "PER*RQ"} {
+		programs = append(programs, kernelspacetest.Program(t, e, kernelspace.Options{Dim: 1}))
+	}
+	b, rows, yy := wholeBound(t, programs, x, y, nil, 1)
+	if whole, others := b.wholly([]int{0, 1, 2}, rows); !slices.Equal(whole, []int{0, 2}) || !slices.Equal(others, []int{1}) {
+		t.Fatal(whole, others)
+	}
+	results := func(subs ...[]int) (out [][]float64) {
+		obj := b.boundObjective(rows, yy, nil)
+		for _, sub := range subs {
+			xs := make([][]float64, len(sub))
+			for i, k := range sub {
+				xs[i] = make([]float64, len(programs[k].Free)+1)
+			}
+			if err := obj.eval(sub, xs); err != nil {
+				t.Fatal(err)
+			}
+			for _, k := range sub {
+				grad := make([]float64, len(programs[k].Free)+1)
+				v, ok, err := obj.result(k, grad)
+				if err != nil || !ok {
+					t.Fatal(k, ok, err)
+				}
+				out = append(out, append(grad, v))
+			}
+		}
+		return out
+	}
+	alone, together := results([]int{0}, []int{1}, []int{2}), results([]int{0, 1, 2})
+	for k := range alone {
+		if !slices.Equal(alone[k], together[k]) {
+			t.Errorf("%s: %v alone, %v in company", programs[k].ID, alone[k], together[k])
+		}
+	}
+	// Some of the rows, or a kernel with inducing inputs of its own, go the other way.
+	some := rows
+	some.To--
+	if whole, _ := b.wholly([]int{0}, some); whole != nil {
+		t.Error("some of the rows are taken for all")
+	}
+	if err := b.put(x[:10]); err != nil {
+		t.Fatal(err)
+	}
+	if whole, _ := b.wholly([]int{0}, rows); whole != nil {
+		t.Error("inducing inputs of its own are taken for all rows")
+	}
+}
+
+func TestSameRows(t *testing.T) {
+	for _, c := range []struct {
+		a, b []float64
+		dim  int
+		want bool
+	}{
+		{[]float64{1, 2, 3, 4}, []float64{3, 4, 1, 2}, 2, true},
+		{[]float64{1, 2, 3, 4}, []float64{3, 4, 1, 2}, 1, true},
+		{[]float64{1, 2, 3, 4}, []float64{1, 4, 3, 2}, 2, false},
+		{[]float64{1, 2, 3}, []float64{1, 2}, 1, false},
+		{[]float64{1, 1, 2}, []float64{1, 2, 2}, 1, false},
+	} {
+		if got := sameRows(c.a, c.b, c.dim); got != c.want {
+			t.Errorf("%v and %v of %d: %v", c.a, c.b, c.dim, got)
+		}
+	}
+}
