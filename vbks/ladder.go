@@ -28,6 +28,9 @@ const (
 	// A rung is searched in full where that takes at most so many times what it takes
 	// on the first one; else solutions are taken up where they were.
 	searchedRung = 2
+	// wholeShare of the rows as inducing inputs take as long as all of them, with which the bound
+	// is the log evidence and needs k(X,X) alone; numbers in between are left out.
+	wholeShare = 0.4
 	// Where a product of few rows with the inducing inputs is at most lightWork other
 	// solutions are looked for on any rung.
 	lightWork = 1e8
@@ -57,13 +60,7 @@ func (s Settings) Rungs(n, kernels int) []int {
 	if !s.autoInducing() {
 		return []int{min(s.Inducing, n)}
 	}
-	most := n
-	for _, limit := range []int{s.MostInducing, s.Room} {
-		if limit > 0 {
-			most = min(most, limit)
-		}
-	}
-	first := s.first(kernels)
+	most, first := s.most(n), s.first(kernels)
 	out := []int{min(first, most)}
 	if e, err := s.Effort(n); err == nil && !e.Exact() && e.Ending(n, n, 1, out[0], true).Exact == 0 {
 		return out // one evaluation does not bring q(v) of more to its optimum, and none tells bounds
@@ -71,7 +68,7 @@ func (s Settings) Rungs(n, kernels int) []int {
 	left := kernels
 	for m := 2 * first; out[len(out)-1] < most; m *= 2 {
 		next := min(m, most)
-		if 4*m > 3*most && s.reaches(n, s.RungKernels(n, kernels, left, most), most) { // a rung of nearly as many
+		if (4*m > 3*most || s.wholeAt(n, m)) && s.reaches(n, s.RungKernels(n, kernels, left, most), most) { // a rung of nearly as many
 			next = most
 		}
 		if left = s.RungKernels(n, kernels, left, next); !s.reaches(n, left, next) {
@@ -80,6 +77,31 @@ func (s Settings) Rungs(n, kernels int) []int {
 		out = append(out, next)
 	}
 	return out
+}
+
+// most is the largest number of inducing inputs that settings allow for n rows.
+func (s Settings) most(n int) int {
+	most := n
+	for _, limit := range []int{s.MostInducing, s.Room} {
+		if limit > 0 {
+			most = min(most, limit)
+		}
+	}
+	return most
+}
+
+// wholeAt reports whether all n rows come in the place of m of them as inducing inputs.
+func (s Settings) wholeAt(n, m int) bool {
+	e, err := s.Effort(n)
+	return s.most(n) == n && float64(m) >= wholeShare*float64(n) && (err != nil || e.Exact())
+}
+
+// Like is how many inducing inputs, which are not all of the n rows, take as long as m of them.
+func (s Settings) Like(n, m int) float64 {
+	if m == n && s.wholeAt(n, m) {
+		return wholeShare * float64(m)
+	}
+	return float64(m)
 }
 
 // reaches reports whether so many kernels may be compared with m inducing inputs.
@@ -106,7 +128,7 @@ func (s Settings) first(kernels int) int {
 // rung, with m inducing inputs, in a run of n rows and so many kernels at first: a
 // quarter, or as many as take no longer than all kernels on the first rung.
 func (s Settings) RungKernels(n, kernels, live, m int) int {
-	if n <= s.AllRows && m <= 2*s.first(kernels) {
+	if second := 2 * s.first(kernels); n <= s.AllRows && (m <= second || m == n && s.wholeAt(n, second)) {
 		return live
 	}
 	least := min(live, max(fewestLeft, int(math.Ceil(rungShare*float64(live)))))
@@ -121,7 +143,10 @@ func (s Settings) RungKernels(n, kernels, live, m int) int {
 // researches reports whether so many live kernels are searched in full on the
 // present rung. With other inducing inputs another optimum may be the best.
 func (t *Trainer) researches(live int) bool {
-	work := func(kernels, m int) float64 { return float64(kernels) * float64(m) * float64(m) }
+	work := func(kernels, m int) float64 {
+		like := t.settings.Like(t.data.Rows(), m)
+		return float64(kernels) * like * like
+	}
 	return t.rung == 0 || !t.resolving() && (t.rung == 1 && t.data.Rows() <= t.settings.AllRows ||
 		t.optimizer.search().always && work(live, t.m) <= searchedRung*work(t.atFirst(), t.rungs[0]))
 }
@@ -176,7 +201,7 @@ func (s Settings) growth(rows, live, m, stay, next int) float64 {
 	if e, err := s.Effort(rows); err == nil && !e.Exact() {
 		return e.Work(rows, stay, next) / e.Work(rows, live, m)
 	}
-	wider := float64(next) / float64(m)
+	wider := s.Like(rows, next) / float64(m)
 	return wider * wider * float64(stay) / float64(live)
 }
 

@@ -247,7 +247,7 @@ func (w *workload) seconds(search, full, wide vbks.BoundCost) float64 {
 	left := int(math.Ceil(alive))
 	for i, m := range rungs {
 		left = s.RungKernels(n, w.kernels, left, m)
-		t, wide := planned+i+1, w.between(full, wide, m)
+		t, wide := planned+i+1, w.between(full, wide, max(w.inducing, int(s.Like(n, m))))
 		each := 0.0
 		if w.effort.Exact() {
 			each = w.exactly(wide, wide, t, n)
