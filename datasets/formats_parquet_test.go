@@ -3,16 +3,36 @@
 package datasets
 
 import (
+	"bytes"
 	"os"
 	"testing"
 	"time"
 
 	"github.com/parquet-go/parquet-go"
+	"github.com/parquet-go/parquet-go/compress"
 
 	"example.com/kestrel/internal/must"
 )
 
 func otherKinds() []formatKind { return []formatKind{{"parquet", writeParquet, ""}} }
+
+// otherSeeds are small files of Parquet.
+func otherSeeds(f *testing.F) (out [][]byte) {
+	type row struct {
+		X    float64
+		Y    *int32 `parquet:",optional"`
+		Name string `parquet:",dict"`
+	}
+	for _, codec := range []compress.Codec{&parquet.Uncompressed, &parquet.Snappy} {
+		var b bytes.Buffer
+		w := parquet.NewGenericWriter[row](&b, parquet.Compression(codec))
+		_, err := w.Write([]row{{1, nil, "a"}, {2, new(int32), "b"}})
+		must.OK(f, err)
+		must.OK(f, w.Close())
+		out = append(out, b.Bytes())
+	}
+	return out
+}
 
 // writeParquet writes numbers, instants, texts and nulls, by the type of a column's
 // values.

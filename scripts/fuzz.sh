@@ -20,7 +20,7 @@ while IFS=: read -r file line; do
   grep -qE "$only" <<<"$name" || continue
   package=./$(dirname "$file")
   printf '\n== %s %s, %s\n' "$package" "$name" "$time"
-  if ! go test "$package" -run '^$' -fuzz "^$name\$" -fuzztime "$time" -fuzzminimizetime 100x \
+  if ! go test -tags parquet "$package" -run '^$' -fuzz "^$name\$" -fuzztime "$time" -fuzzminimizetime 100x \
     ${FUZZ_WORKERS:+-parallel "$FUZZ_WORKERS"} 2>&1 | tee "$said"; then
     # Where the time ends while the machine is busy, Go's fuzzer may call its own
     # deadline a failure; of a true one it tells the input.

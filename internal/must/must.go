@@ -4,7 +4,7 @@ package must
 import "testing"
 
 // OK ends the test on an error.
-func OK(t *testing.T, err error) {
+func OK(t testing.TB, err error) {
 	t.Helper()
 	if err != nil {
 		t.Fatal(err)
