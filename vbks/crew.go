@@ -12,6 +12,7 @@ import (
 	"example.com/kestrel/device"
 	"example.com/kestrel/internal/guard"
 	"example.com/kestrel/kernelspace"
+	"example.com/kestrel/vbks/cost"
 	"example.com/kestrel/vbks/noise"
 	"example.com/kestrel/vbks/wire"
 )
@@ -110,7 +111,7 @@ func (p *Phase) Len() int { return len(p.tasks) }
 func (p *Phase) Kernel(i int) int { return p.tasks[i].Kernel }
 
 // Cost ranks tasks by what they take.
-func (p *Phase) Cost(i int) float64 { return searchCost(p.round.kernels[p.tasks[i].Kernel].program) }
+func (p *Phase) Cost(i int) float64 { return cost.Search(p.round.kernels[p.tasks[i].Kernel].program) }
 
 // Hold returns when the run is not paused; its error ends the phase.
 func (p *Phase) Hold(ctx context.Context) error { return (&site{gate: p.round.gate}).step(ctx) }

@@ -476,23 +476,6 @@ func TestClimbedBeyondMemory(t *testing.T) {
 	}
 }
 
-// Time at a gate counts once for all who wait there, and passing it not at all.
-func TestPauses(t *testing.T) {
-	var p *pauses
-	if p.length() != 0 {
-		t.Error("no pauses take time")
-	}
-	p = &pauses{}
-	at := func(s float64) time.Time { return time.Unix(1000, int64(s*1e9)) }
-	p.add(at(0), at(0.0001))
-	p.add(at(1), at(5))
-	p.add(at(0.9), at(5.1)) // the same pause
-	p.add(at(7), at(8))
-	if got := p.length().Seconds(); math.Abs(got-5.1) > 1e-9 {
-		t.Errorf("%v s", got)
-	}
-}
-
 // A function that no few inducing inputs resolve looks like noise to all of them, and tight
 // bounds at such a solution say nothing about it. Neighbouring rows tell: all of them come
 // next, and the kernel with a part for it is found; not where the noise is noise.

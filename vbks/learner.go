@@ -8,6 +8,7 @@ import (
 	"math/rand/v2"
 
 	"example.com/kestrel/device"
+	"example.com/kestrel/vbks/pace"
 	"example.com/kestrel/vbks/random"
 )
 
@@ -55,7 +56,7 @@ type learner struct {
 	open *evidencer // nil until there is an exact pass
 
 	stale, moving, resting []int // scratch of refresh and naturalStep
-	pace                   pace
+	pace                   pace.Pace
 
 	freeMoments, meanMoments, cholMoments, thetaMoments moments
 }
@@ -397,11 +398,11 @@ func (l *learner) steps(sub []int, b *minibatches, index device.Index, stop stop
 			x = device.Points{Data: l.common.train, Index: index, From: t * b.size, To: (t + 1) * b.size}
 		}
 		l.rule.step(l, sub, x, float64(b.n), t)
-		if err := l.pace.step(l.lane); err != nil {
+		if err := l.pace.Step(l.lane); err != nil {
 			return err
 		}
 	}
-	return l.pace.wait(l.lane)
+	return l.pace.Wait(l.lane)
 }
 
 // restore puts members back to where they were, but for their jitter.

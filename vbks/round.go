@@ -11,6 +11,7 @@ import (
 
 	"example.com/kestrel/device"
 	"example.com/kestrel/internal/guard"
+	"example.com/kestrel/vbks/cost"
 )
 
 // round is one evaluation in the making. Nothing of the trainer changes before
@@ -94,6 +95,16 @@ func (r *round) tasks(kernels []int) []task {
 	for i, k := range r.costliestFirst(kernels) {
 		out[i] = task{Kernel: k, Last: r.kernels[k].state, Known: r.outcomes[k]}
 	}
+	return out
+}
+
+// costliestFirst returns the kernels in the order in which workers should take
+// them: what takes long must not come last, when the other lanes are idle.
+func (t *Trainer) costliestFirst(kernels []int) []int {
+	out := slices.Clone(kernels)
+	slices.SortStableFunc(out, func(a, b int) int {
+		return cmp.Compare(cost.Search(t.kernels[b].program), cost.Search(t.kernels[a].program))
+	})
 	return out
 }
 

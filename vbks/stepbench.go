@@ -10,6 +10,8 @@ import (
 	"example.com/kestrel/device"
 	"example.com/kestrel/internal/guard"
 	"example.com/kestrel/kernelspace"
+	"example.com/kestrel/vbks/cost"
+	"example.com/kestrel/vbks/pace"
 	"example.com/kestrel/vbks/params"
 )
 
@@ -72,7 +74,7 @@ type benchLane struct {
 	units   []*learner // each loaded with the device's group of kernels
 	kernels [][]int    // of each unit, in the setup's order
 	index   device.Index
-	pace    pace
+	pace    pace.Pace
 	start   chan benchWork // nil for the first lane, which the caller works on
 	done    chan error
 }
@@ -180,7 +182,7 @@ func (s *StepSetup) costs() []float64 {
 	for i, p := range s.Programs {
 		costs[i] = algebra
 		for _, in := range params.Leaves(p) {
-			costs[i] += entries * leafCost(in.Op)
+			costs[i] += entries * cost.Leaf(in.Op)
 		}
 	}
 	return costs
@@ -391,11 +393,11 @@ func (ln *benchLane) work(b *StepBench, do benchWork) error {
 				return err
 			}
 		}
-		if err := ln.pace.step(ln.lane); err != nil {
+		if err := ln.pace.Step(ln.lane); err != nil {
 			return err
 		}
 	}
-	return ln.pace.wait(ln.lane)
+	return ln.pace.Wait(ln.lane)
 }
 
 // step makes a step of a learner's kernels, on a minibatch.

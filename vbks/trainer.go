@@ -18,6 +18,7 @@ import (
 	"example.com/kestrel/vbks/belief"
 	"example.com/kestrel/vbks/inducing"
 	"example.com/kestrel/vbks/local"
+	"example.com/kestrel/vbks/pace"
 	"example.com/kestrel/vbks/params"
 	"example.com/kestrel/vbks/starts"
 )
@@ -81,7 +82,7 @@ type Trainer struct {
 	spent time.Duration
 
 	gate     gate
-	held     *pauses // nil where time does not matter
+	held     *pace.Pauses // nil where time does not matter
 	progress func(Progress)
 	perform  func(context.Context, *unit) error // does a unit's work: here, unless a test sees to it
 	crew     Crew                               // carries units out; nil: the lanes
@@ -377,8 +378,8 @@ func (t *Trainer) prior(p *kernelspace.Program, s kernelspace.Scales) prior {
 func (t *Trainer) SetGate(g func(context.Context) error) {
 	t.gate, t.held = g, nil
 	if g != nil && t.settings.MostSeconds > 0 { // a pause does not count
-		t.held = &pauses{}
-		t.gate = t.held.watch(g)
+		t.held = &pace.Pauses{}
+		t.gate = t.held.Watch(g)
 	}
 }
 
@@ -425,12 +426,12 @@ func (t *Trainer) Done() bool {
 // Next makes the next evaluation. If it returns an error the trainer is as it
 // was before the call.
 func (t *Trainer) Next(ctx context.Context) (*Evaluation, error) {
-	began, held := time.Now(), t.held.length()
+	began, held := time.Now(), t.held.Length()
 	undo, err := t.moveOn(ctx)
 	if err == nil {
 		var before func()
 		if before, err = t.evaluateNext(ctx); err == nil {
-			took := time.Since(began) - (t.held.length() - held)
+			took := time.Since(began) - (t.held.Length() - held)
 			t.spent += took
 			t.limit(t.last, took)
 			t.conclude(t.last)

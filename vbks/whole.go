@@ -5,8 +5,6 @@ import (
 	"slices"
 
 	"example.com/kestrel/device"
-	"example.com/kestrel/kernelspace"
-	"example.com/kestrel/vbks/params"
 )
 
 // lay takes z, M x dim, for the inducing inputs of all kernels.
@@ -43,7 +41,7 @@ func (c *collapsed) wholly(sub []int, x device.Points) (whole, others []int) {
 		return nil, sub
 	}
 	for _, k := range sub {
-		if slices.ContainsFunc(params.Leaves(c.programs[k]), func(in *kernelspace.Instr) bool { return in.Op == kernelspace.OpWhite }) {
+		if whiteNoise(c.programs[k]) {
 			others = append(others, k)
 		} else {
 			whole = append(whole, k)

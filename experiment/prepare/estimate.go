@@ -10,7 +10,7 @@ import (
 
 	"example.com/kestrel/device"
 	"example.com/kestrel/experiment/config"
-	"example.com/kestrel/vbks"
+	"example.com/kestrel/vbks/cost"
 )
 
 // Estimate is what a run will take on this machine, as far as that can be told.
@@ -126,8 +126,8 @@ func (e *Estimator) run(ctx context.Context, c config.Config, rows, dim int) (Es
 	if err != nil {
 		return Estimate{}, err
 	}
-	measure := func(m int) (vbks.BoundCost, error) {
-		return vbks.MeasureBound(ctx, dev, w.programs, dim, m, probeTime)
+	measure := func(m int) (cost.Bound, error) {
+		return cost.Measure(ctx, dev, w.programs, dim, m, probeTime)
 	}
 	full, err := measure(w.inducing)
 	if err != nil {

@@ -13,15 +13,15 @@ import (
 	"example.com/kestrel/experiment/config/configtest"
 	"example.com/kestrel/internal/must"
 	"example.com/kestrel/kernelspace"
-	"example.com/kestrel/vbks"
+	"example.com/kestrel/vbks/cost"
 )
 
 // wider is what kernels cost with the inducing inputs of the last rung, where all that
 // counts are products of matrices.
-func (w *workload) wider(k vbks.BoundCost) vbks.BoundCost {
+func (w *workload) wider(k cost.Bound) cost.Bound {
 	f := float64(w.last()) / float64(w.inducing)
 	rows, fixed := f*f, f*f*f
-	return vbks.BoundCost{Fixed: fixed * k.Fixed, Row: rows * k.Row, FixedGrad: fixed * k.FixedGrad, RowGrad: rows * k.RowGrad}
+	return cost.Bound{Fixed: fixed * k.Fixed, Row: rows * k.Row, FixedGrad: fixed * k.FixedGrad, RowGrad: rows * k.RowGrad}
 }
 
 // Counted by hand for a run of one evaluation: all fresh starts on 256 rows, the
@@ -35,7 +35,7 @@ func TestEstimateByHand(t *testing.T) {
 	must.OK(t, err)
 	w, err := newWorkload(&c, space, 1000, 1)
 	must.OK(t, err)
-	unit := vbks.BoundCost{Fixed: 1, Row: 0.01, FixedGrad: 3, RowGrad: 0.02}
+	unit := cost.Bound{Fixed: 1, Row: 0.01, FixedGrad: 3, RowGrad: 0.02}
 	// Of few rows there are twice the 9 starts; with 3 drafts they cost 18·7 + 3·16 = 174
 	// gradients on 256 rows, 4 + 256·0.03 = 11.68 each; then 60·1.35 = 81 and half of
 	// 3·16 + 60 on 1000 rows, 34 each, and 300 values, 11 each; nothing is related.
@@ -72,7 +72,7 @@ func TestEstimateByHand(t *testing.T) {
 
 // More of anything takes longer, and memory where it is kept.
 func TestEstimateGrows(t *testing.T) {
-	unit := vbks.BoundCost{Fixed: 1e-5, Row: 1e-7, FixedGrad: 3e-5, RowGrad: 2e-7}
+	unit := cost.Bound{Fixed: 1e-5, Row: 1e-7, FixedGrad: 3e-5, RowGrad: 2e-7}
 	base := func() config.Config {
 		c := config.Default()
 		c.Kernels = config.KernelSpace{Set: "K12"}
@@ -291,7 +291,7 @@ func TestEstimateEndsInTime(t *testing.T) {
 	c.Kernels = config.KernelSpace{Set: "K12"}
 	space, err := c.Kernels.Candidates()
 	must.OK(t, err)
-	unit := vbks.BoundCost{Fixed: 1e-5, Row: 1e-7, FixedGrad: 3e-5, RowGrad: 2e-7}
+	unit := cost.Bound{Fixed: 1e-5, Row: 1e-7, FixedGrad: 3e-5, RowGrad: 2e-7}
 	seconds := func(most float64, inducing int) float64 {
 		c := c
 		c.Settings.MostSeconds, c.Settings.Inducing = most, inducing

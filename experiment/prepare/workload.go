@@ -12,6 +12,7 @@ import (
 	"example.com/kestrel/kernelspace"
 	"example.com/kestrel/kernelspace/grow"
 	"example.com/kestrel/vbks"
+	"example.com/kestrel/vbks/cost"
 )
 
 // workload is how much a run will compute.
@@ -213,7 +214,7 @@ const mostCounted = 100_000
 // seconds adds up the evaluations. search is what the kernels cost where
 // solutions are searched for, full on the inducing inputs of all kernels, wide on
 // those of the last rung.
-func (w *workload) seconds(search, full, wide vbks.BoundCost) float64 {
+func (w *workload) seconds(search, full, wide cost.Bound) float64 {
 	c, s := w.config, &w.config.Settings
 	n := w.rows
 	planned, rungs := int(math.Ceil(1/s.EvaluateEvery-1e-9))+s.Refine, w.rungs
@@ -268,10 +269,10 @@ func (w *workload) seconds(search, full, wide vbks.BoundCost) float64 {
 
 // between is what kernels cost with m inducing inputs, if with those of all kernels
 // they cost first and with those of the last rung last: in between as a power of m.
-func (w *workload) between(first, last vbks.BoundCost, m int) vbks.BoundCost {
+func (w *workload) between(first, last cost.Bound, m int) cost.Bound {
 	share := math.Log(float64(m)/float64(w.inducing)) / math.Log(float64(w.last())/float64(w.inducing))
 	power := func(a, b float64) float64 { return a * math.Pow(b/a, share) }
-	return vbks.BoundCost{
+	return cost.Bound{
 		Fixed: power(first.Fixed, last.Fixed), FixedGrad: power(first.FixedGrad, last.FixedGrad),
 		Row: power(first.Row, last.Row), RowGrad: power(first.RowGrad, last.RowGrad),
 	}
@@ -279,7 +280,7 @@ func (w *workload) between(first, last vbks.BoundCost, m int) vbks.BoundCost {
 
 // exactly is the time of one kernel's evaluation where the bound that is searched
 // on is the local ELBO.
-func (w *workload) exactly(search, full vbks.BoundCost, t, seen int) float64 {
+func (w *workload) exactly(search, full cost.Bound, t, seen int) float64 {
 	each := w.searching(search, t, seen, seen)
 	if w.config.Settings.Hyperparameters != "point" {
 		each += perBelief * max(thetaDraws, 2*w.params) * full.Gradient(seen)
@@ -288,14 +289,14 @@ func (w *workload) exactly(search, full vbks.BoundCost, t, seen int) float64 {
 }
 
 // scouting is the time of one kernel's search on the scout.
-func (w *workload) scouting(search vbks.BoundCost, t, seen int, alive float64, inducing int) float64 {
+func (w *workload) scouting(search cost.Bound, t, seen int, alive float64, inducing int) float64 {
 	rows, m := vbks.ScoutSize(int(math.Ceil(alive)), inducing)
 	f := float64(m) / float64(w.scout)
 	return w.searching(search, t, seen, min(seen, rows)) * f * f
 }
 
 // searching is the time of one kernel's search on so many rows.
-func (w *workload) searching(k vbks.BoundCost, t, seen, rows int) float64 {
+func (w *workload) searching(k cost.Bound, t, seen, rows int) float64 {
 	s := &w.config.Settings
 	starts := float64(s.Starts)
 	if p := float64(seen) / float64(w.rows); p >= 0.3 && p < 1 {
@@ -326,7 +327,7 @@ func (w *workload) searching(k vbks.BoundCost, t, seen, rows int) float64 {
 }
 
 // learning is the time of one kernel's stochastic steps and estimate.
-func (w *workload) learning(k vbks.BoundCost, seen int, alive float64, inducing int, last bool) float64 {
+func (w *workload) learning(k cost.Bound, seen int, alive float64, inducing int, last bool) float64 {
 	s := &w.config.Settings
 	draws, samples := 1.0, 1.0
 	if s.Hyperparameters != "point" {

@@ -1,7 +1,8 @@
-package vbks
+package pace
 
 import (
 	"errors"
+	"math"
 	"testing"
 	"time"
 
@@ -27,7 +28,7 @@ func (q *queued) Sync() error {
 // queue never takes so long that a stop would be late, also where steps get slower.
 func TestPace(t *testing.T) {
 	q := &queued{clock: time.Unix(1, 0)}
-	p := pace{now: func() time.Time { return q.clock }}
+	p := Pace{now: func() time.Time { return q.clock }}
 	for _, c := range []struct {
 		each        time.Duration
 		most, least int // steps in the queue in the end
@@ -42,7 +43,7 @@ func TestPace(t *testing.T) {
 			if n := q.waiting; i >= 200 {
 				longest = max(longest, n)
 			}
-			if err := p.step(q); err != nil {
+			if err := p.Step(q); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -51,7 +52,24 @@ func TestPace(t *testing.T) {
 		}
 	}
 	q.err = errors.New("lost")
-	if err := p.wait(q); !errors.Is(err, q.err) {
+	if err := p.Wait(q); !errors.Is(err, q.err) {
 		t.Error(err)
+	}
+}
+
+// Time at a gate counts once for all who wait there, and passing it not at all.
+func TestPauses(t *testing.T) {
+	var p *Pauses
+	if p.Length() != 0 {
+		t.Error("no pauses take time")
+	}
+	p = &Pauses{}
+	at := func(s float64) time.Time { return time.Unix(1000, int64(s*1e9)) }
+	p.add(at(0), at(0.0001))
+	p.add(at(1), at(5))
+	p.add(at(0.9), at(5.1)) // the same pause
+	p.add(at(7), at(8))
+	if got := p.Length().Seconds(); math.Abs(got-5.1) > 1e-9 {
+		t.Errorf("%v s", got)
 	}
 }
