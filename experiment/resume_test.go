@@ -173,6 +173,23 @@ func resumeAll(t *testing.T, dir, shots string, every int) {
 	}
 }
 
+// mustLag fails the test if no checkpoint among the moments of a run is two evaluations behind its log.
+func mustLag(t *testing.T, shots string) {
+	t.Helper()
+	moments, err := os.ReadDir(shots)
+	must.OK(t, err)
+	lag := 0
+	for _, m := range moments {
+		dir := filepath.Join(shots, m.Name())
+		var s record.Standing
+		must.OK(t, record.Each(t.Context(), dir, s.Apply))
+		lag = max(lag, s.Made-evaluations(t, dir))
+	}
+	if lag < 2 {
+		t.Errorf("checkpoints are %d evaluations behind at most", lag)
+	}
+}
+
 // byEvaluation are events that come with every evaluation.
 var byEvaluation = []record.EventType{record.EventEvaluation, record.EventEntered, record.EventLeft}
 
@@ -227,6 +244,9 @@ func TestResumeFromEveryMoment(t *testing.T) {
 			dir, shots := filmed(t, configtest.Small(t, c.set...), c.course, nil)
 			if c.course.Inducing > 0 {
 				mustRise(t, dir, []int{64, 140, 20})
+			}
+			if strings.HasPrefix(c.name, "late") {
+				mustLag(t, shots)
 			}
 			resumeAll(t, dir, shots, c.every*thorough.OneIn(t, c.share, "moments"))
 		})
