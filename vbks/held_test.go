@@ -2,6 +2,7 @@ package vbks
 
 import (
 	"context"
+	"errors"
 	"reflect"
 	"strings"
 	"sync/atomic"
@@ -149,6 +150,46 @@ func TestMatricesOnTheLaneDecideNothing(t *testing.T) {
 			step("restored", func(x *Trainer) error { _, err := x.Restore(ids); return err })
 			step("with more inducing inputs", func(x *Trainer) error { return x.Reoptimize(Change{Inducing: 11, Rounds: 2}) })
 			step("and on", func(*Trainer) error { return nil })
+		}
+	}
+}
+
+// An evaluation that is interrupted, wherever that is, leaves on the lane what is no state's; begun
+// again it is the one that nobody interrupted.
+func TestMatricesAfterInterruptions(t *testing.T) {
+	t.Parallel()
+	data, stopped := trainingSeries(5, 60), errors.New("stopped")
+	for _, optimizer := range []string{"natural", "adam"} {
+		for _, hyper := range []string{"point", "diagonal"} {
+			s := quickSettings(optimizer)
+			s.Hyperparameters, s.Steps, s.Starts, s.ELBORows, s.EvaluateEvery = hyper, 4, 1, 20, 0.25
+			tr := trainerOn(t, 1, (&meter{}).wrap, data, s, "SE", "LIN")
+			next(t, tr)
+			next(t, tr)
+			other := resumed(t, tr, s)
+			next(t, other)
+			times := 0
+			for n := 1; ; n += 1 + n/20 {
+				calls := 0
+				tr.SetGate(func(context.Context) error {
+					if calls++; calls == n {
+						return stopped
+					}
+					return nil
+				})
+				_, err := tr.Next(context.Background())
+				if err == nil {
+					break
+				}
+				if times++; !errors.Is(err, stopped) {
+					t.Fatal(err)
+				}
+			}
+			tr.SetGate(nil)
+			if times < 4 {
+				t.Errorf("%s %s: interrupted %d times", optimizer, hyper, times)
+			}
+			same(t, optimizer+" "+hyper+" interrupted", tr, other)
 		}
 	}
 }
