@@ -193,3 +193,30 @@ func TestMatricesAfterInterruptions(t *testing.T) {
 		}
 	}
 }
+
+// What changes q(v) on a lane has it copied there again.
+func TestWhatChangesMatrices(t *testing.T) {
+	x, y, z := testData(18, 100, 5, 1)
+	for _, optimizer := range []string{"natural", "adam"} {
+		s := testSettings(optimizer, "point", 25)
+		b := newBench(t, x, y, z, 1, s, "SE+LIN")
+		must.OK(t, b.train([]int{0}, drawMinibatches(1, 1, 80, 25, 4), nil))
+		want, err := b.end(0)
+		must.OK(t, err)
+		for what, change := range map[string]func() error{
+			"training": func() error { return b.train([]int{0}, drawMinibatches(1, 2, 100, 25, 2), nil) },
+			"a pass":   func() error { return b.exact([]int{0}, b.rows(), sumSquares(y), nil) },
+			"a fit":    func() error { return b.fit([]int{0}, b.rows(), sumSquares(y), 200, nil) },
+			"nothing":  func() error { return nil },
+		} {
+			must.OK(t, b.begin(0, want, "SE+LIN"))
+			must.OK(t, change())
+			must.OK(t, b.begin(0, want, "SE+LIN"))
+			got, err := b.end(0)
+			must.OK(t, err)
+			if !reflect.DeepEqual(got.matrices(), want.matrices()) {
+				t.Errorf("%s: after %s the lane does not have the state that it was begun with", optimizer, what)
+			}
+		}
+	}
+}
