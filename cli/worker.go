@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"net"
@@ -49,9 +50,9 @@ func newWorker() *cobra.Command {
 				return errors.New("--lanes is from 1 to 4096, and --idle-exit a time such as 10m")
 			}
 			keep(cmd)
+			tell := func(text string) { fmt.Fprintln(cmd.ErrOrStderr(), "kestrel: "+text) }
 			err = cluster.Work(cmd.Context(), cluster.WorkerOptions{Ticket: t, Address: address, Stay: stay, IdleExit: idle,
-				Open: opener(config.DeviceChoice{Kind: kind, Lanes: lanes}),
-				Tell: func(text string) { fmt.Fprintln(cmd.ErrOrStderr(), "kestrel: "+text) }})
+				Open: opener(config.DeviceChoice{Kind: kind, Lanes: lanes}, tell), Tell: tell})
 			if errors.Is(err, cluster.ErrRefused) {
 				return err
 			}
@@ -80,19 +81,18 @@ func joinAddress(text, flag string) (string, error) {
 	return address, nil
 }
 
-// opener opens a device for a worker, with the class of machines that it is of.
-func opener(choice config.DeviceChoice) func() (device.Device, cluster.Class, error) {
-	return func() (device.Device, cluster.Class, error) {
-		dev, err := prepare.OpenDevice(choice)
+// opener opens a device for a worker, with the class of machines that it is of, and tells what
+// should be known of it.
+func opener(choice config.DeviceChoice, tell func(string)) func(context.Context) (device.Device, cluster.Class, error) {
+	return func(ctx context.Context) (device.Device, cluster.Class, error) {
+		dev, told, err := prepare.OpenToldDevice(ctx, choice)
 		if err != nil {
 			return nil, cluster.Class{}, err
 		}
-		info := dev.Info()
-		arithmetic, err := prepare.Arithmetic(info.Kind, fmt.Sprintf("%s (%s)", info.Kind, info.Name))
-		if err != nil {
-			return nil, cluster.Class{}, errors.Join(err, dev.Close())
+		if told != "" {
+			tell(told)
 		}
-		class, err := cluster.ClassOf(arithmetic)
+		class, err := cluster.ClassOf(dev.Info())
 		if err != nil {
 			return nil, cluster.Class{}, errors.Join(err, dev.Close())
 		}

@@ -73,11 +73,7 @@ func (f *runFlags) serve(ctx context.Context, cmd *cobra.Command, s *experiment.
 	if f.cluster == "" {
 		return drop, nil
 	}
-	arithmetic, err := s.Arithmetic()
-	if err != nil {
-		return nil, err
-	}
-	class, err := cluster.ClassOf(arithmetic)
+	class, err := cluster.ClassOf(s.Device())
 	if err != nil {
 		return nil, err
 	}

@@ -7,21 +7,26 @@ import (
 	"os"
 	"runtime"
 	"runtime/debug"
+
+	"example.com/kestrel/device"
 )
+
+// ofCPU is the kind of the device that every machine has.
+const ofCPU = "cpu"
 
 // Class is what machines must have in common for units to come out the same on all of
 // them, bit by bit.
 type Class struct {
 	Protocol   uint64
 	Build      string // of the program
-	Arithmetic string // of the device
+	Kind       string // of the device
+	Arithmetic string // that it computes with
 }
 
-// ClassOf is that of this program on a device that computes with some arithmetic: an
-// instruction set, an architecture of cards.
-func ClassOf(arithmetic string) (Class, error) {
+// ClassOf is that of this program on a device.
+func ClassOf(info device.Info) (Class, error) {
 	build, err := build()
-	return Class{Protocol(), build, runtime.GOARCH + " " + arithmetic}, err
+	return Class{Protocol(), build, info.Kind, runtime.GOARCH + " " + info.Arithmetic}, err
 }
 
 // build names the program: by its commit, or the hash of its file where that is not known.
@@ -58,9 +63,15 @@ func (c Class) refuses(w Class) string {
 		return "it is of another version of kestrel, with other messages: start the version that the run has"
 	case w.Build != c.Build:
 		return fmt.Sprintf("it is another build of kestrel (%s, the run's is %s): copy the run's binary there", w.Build, c.Build)
+	case w.Kind != c.Kind:
+		return fmt.Sprintf("it computes on the device %s, the run on %s, and results would depend on who computes: start it with --device %s",
+			w.Kind, c.Kind, c.Kind)
 	case w.Arithmetic != c.Arithmetic:
-		return fmt.Sprintf("it computes with %s, the run with %s, and results would depend on who computes: start all with the same device, "+
-			"and KESTREL_SIMD set to what all of them have", w.Arithmetic, c.Arithmetic)
+		todo := "start all with KESTREL_SIMD set to what all of them have"
+		if c.Kind != ofCPU {
+			todo = "take cards and libraries that are alike, see kestrel devices"
+		}
+		return fmt.Sprintf("it computes with %s, the run with %s, and results would depend on who computes: %s", w.Arithmetic, c.Arithmetic, todo)
 	}
 	return ""
 }

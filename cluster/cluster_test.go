@@ -66,7 +66,7 @@ func train(t *testing.T, tr *vbks.Trainer) {
 	}
 }
 
-var class = Class{Protocol(), "test", "test"}
+var class = Class{Protocol(), "test", "cpu", "test"}
 
 // told is what a hub has told.
 type told struct {
@@ -108,8 +108,8 @@ func await(t *testing.T, what string, so func() bool) {
 }
 
 // lanesOf opens a device for a worker.
-func lanesOf(lanes int, c Class) func() (device.Device, Class, error) {
-	return func() (device.Device, Class, error) {
+func lanesOf(lanes int, c Class) func(context.Context) (device.Device, Class, error) {
+	return func(context.Context) (device.Device, Class, error) {
 		level, err := simd.Choose("")
 		return cpu.New(cpu.Options{Lanes: lanes, Level: level}), c, err
 	}
@@ -284,9 +284,10 @@ func TestWhoIsRefused(t *testing.T) {
 	_, otherSeed, err := keys()
 	must.OK(t, err)
 	for want, got := range map[string]string{
-		"another version of kestrel": work(Class{1, "test", "test"}, same),
-		"another build":              work(Class{class.Protocol, "x", "test"}, same),
-		"computes with avx9":         work(Class{class.Protocol, "test", "avx9"}, same),
+		"another version of kestrel": work(Class{1, "test", "cpu", "test"}, same),
+		"another build":              work(Class{class.Protocol, "x", "cpu", "test"}, same),
+		"computes with avx9":         work(Class{class.Protocol, "test", "cpu", "avx9"}, same),
+		"start it with --device cpu": work(Class{class.Protocol, "test", "cuda", "test"}, same),
 		"another server":             work(class, func(t *Ticket) { t.Pin = strings.Repeat("0", 64) }),
 		"does not know this ticket":  work(class, func(t *Ticket) { t.Seed = otherSeed }),
 		"tls":                        work(class, func(t *Ticket) { t.Pin = "" }),

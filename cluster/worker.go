@@ -85,7 +85,7 @@ type WorkerOptions struct {
 	Ticket  *Ticket
 	Address string // of the server; "": the ticket's
 	// Open opens the device, anew for each run; the class is that of the machine with it.
-	Open     func() (device.Device, Class, error)
+	Open     func(context.Context) (device.Device, Class, error)
 	Stay     bool          // when a run is over it waits for the next one
 	IdleExit time.Duration // it leaves after so long without a unit; 0: never
 	Tell     func(string)  // what happens, a line each
@@ -152,7 +152,10 @@ func Work(ctx context.Context, o WorkerOptions) error {
 
 // session takes part in one run; another says that the worker is to look for the next one.
 func (w *Worker) session(ctx context.Context, o WorkerOptions) (another bool, err error) {
-	dev, class, err := o.Open()
+	dev, class, err := o.Open(ctx)
+	if ctx.Err() != nil && err != nil {
+		return false, nil
+	}
 	if err != nil {
 		return false, err
 	}

@@ -45,6 +45,10 @@ type Info struct {
 	Group   int    // kernels that a lane likes to work on at a time; 0: as many as there are
 	Memory  uint64 // bytes that a lane can hold; 0: not limited by the device
 	Details string // one line for people
+
+	// Arithmetic is what the last digits of results depend on, beside the kind: the instruction
+	// set, or the architecture of the cards with what their kernels are compiled by.
+	Arithmetic string
 }
 
 // Device is one kind of machine: all cores of a CPU, or all cards.

@@ -35,26 +35,32 @@ type keeper struct {
 	disk *disktest.Disk
 	now  kept
 	made int
+	late bool // evaluations are promised where the run rests
 }
 
 func (k *keeper) Record(e *record.Event) error {
 	if e.Type == record.EventEvaluation {
 		k.made = e.Evaluation.Index
 	}
+	if e.State != nil && e.State.To.Settled() {
+		k.now.evaluations = max(k.now.evaluations, k.made)
+	}
 	k.disk.Mark(k.now)
 	return nil
 }
 
 func (k *keeper) Checkpoint(map[string]vbks.Tensor) error {
-	k.now.evaluations = max(k.now.evaluations, k.made)
+	if !k.late {
+		k.now.evaluations = max(k.now.evaluations, k.made)
+	}
 	k.disk.Mark(k.now)
 	return nil
 }
 
 // quick is a config of a run that takes no time.
-func quick(t *testing.T) config.Config {
-	return configtest.Small(t, "data.support=8", "data.outputs=24", "data.test=4", "kernels.expressions=SE,LIN,PER", "sparse.inducing=4",
-		"schedule.steps=2")
+func quick(t *testing.T, more ...string) config.Config {
+	return configtest.Small(t, append([]string{"data.support=8", "data.outputs=24", "data.test=4", "kernels.expressions=SE,LIN,PER",
+		"sparse.inducing=4", "schedule.steps=2"}, more...)...)
 }
 
 // onDisk lets a run come to its end on a disk that forgets, gives it orders then, and
@@ -78,13 +84,13 @@ func onDisk(
 }
 
 // ordered makes a run on a disk that forgets, with orders after its end.
-func ordered(t *testing.T) (disk *disktest.Disk, run string) {
+func ordered(t *testing.T, more ...string) (disk *disktest.Disk, run string) {
 	t.Helper()
 	base := t.TempDir()
 	disk, run = disktest.New(t, base), filepath.Join(base, "run")
-	c := quick(t)
+	c := quick(t, more...)
 	c.Disk = disk.Files()
-	k := &keeper{disk: disk}
+	k := &keeper{disk: disk, late: c.Checkpoint > 0}
 	s, err := experiment.Begin(t.Context(), c, run, k)
 	must.OK(t, err)
 	onDisk(t, disk, k, s, record.Course{PruneTop: 2, ThenRefine: 1},
@@ -194,6 +200,16 @@ func TestPowerFailsAndTheRunIsResumed(t *testing.T) {
 		return
 	}
 	t.Error("there is no moment behind the order")
+}
+
+// So it is with checkpoints that are written beside the work, of which some are left out: what was
+// promised are orders, and all once the run rests.
+func TestPowerFailsBesideACheckpoint(t *testing.T) {
+	disk, want := ordered(t, "schedule.checkpoint=3600", "schedule.evaluate_every=0.25")
+	n := 400 / thorough.OneIn(t, 40, "losses of power")
+	t.Logf("%d losses of power, %d states", n, disk.Draw(n, 4, func(t *testing.T, folder string, _ disktest.State, marks []any) {
+		takenUp(t, filepath.Join(folder, "run"), want, last(marks))
+	}))
 }
 
 // Whenever the power fails while a run is begun again from its start, all that it had is

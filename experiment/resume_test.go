@@ -40,6 +40,8 @@ type camera struct {
 	shots string // folder of the copies
 	count int
 	tell  func(e *record.Event) // nil, or told after the copy
+
+	mu sync.Mutex // held while files are copied, and while a checkpoint is written
 }
 
 func (c *camera) shoot() {
@@ -49,15 +51,19 @@ func (c *camera) shoot() {
 
 func (c *camera) Record(e *record.Event) error {
 	err := c.Directory.Record(e)
+	c.mu.Lock()
 	c.shoot()
+	c.mu.Unlock()
 	if c.tell != nil {
 		c.tell(e)
 	}
 	return err
 }
 
-func (c *camera) Checkpoint(arrays map[string]vbks.Tensor) error {
-	err := c.Directory.Checkpoint(arrays)
+func (c *camera) Save(ready map[string]vbks.Tensor) error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	err := c.Directory.Save(ready)
 	c.shoot()
 	return err
 }
@@ -74,7 +80,8 @@ func filmed(t *testing.T, c config.Config, course record.Course, steer func(*exp
 	d, err := rundir.Create(inside.Disk{}, dir)
 	must.OK(t, err)
 	film := &camera{Directory: d, t: t, shots: shots}
-	r := experiment.NewRun(j, film)
+	saver := rundir.NewSaver(film, rundir.PauseOf(c.Checkpoint))
+	r := experiment.NewRun(j, saver)
 	var orders sync.WaitGroup
 	if steer != nil {
 		film.tell = func(e *record.Event) {
@@ -98,6 +105,7 @@ func filmed(t *testing.T, c config.Config, course record.Course, steer func(*exp
 	orders.Wait()
 	runtest.Await(t, r)
 	must.OK(t, r.Close())
+	must.OK(t, saver.Close())
 	must.OK(t, d.Close())
 	return dir, shots
 }
@@ -165,6 +173,23 @@ func resumeAll(t *testing.T, dir, shots string, every int) {
 	}
 }
 
+// mustLag fails the test if no checkpoint among the moments of a run is two evaluations behind its log.
+func mustLag(t *testing.T, shots string) {
+	t.Helper()
+	moments, err := os.ReadDir(shots)
+	must.OK(t, err)
+	lag := 0
+	for _, m := range moments {
+		dir := filepath.Join(shots, m.Name())
+		var s record.Standing
+		must.OK(t, record.Each(t.Context(), dir, s.Apply))
+		lag = max(lag, s.Made-evaluations(t, dir))
+	}
+	if lag < 2 {
+		t.Errorf("checkpoints are %d evaluations behind at most", lag)
+	}
+}
+
 // byEvaluation are events that come with every evaluation.
 var byEvaluation = []record.EventType{record.EventEvaluation, record.EventEntered, record.EventLeft}
 
@@ -205,6 +230,10 @@ func TestResumeFromEveryMoment(t *testing.T) {
 		{"natural", []string{"optimise.optimizer=natural", "schedule.batch=16", "predict.metric_rows=7"}, record.Course{}, 1, 5},
 		{"adam with q(log theta)", []string{"optimise.optimizer=adam", "optimise.hyperparameters=diagonal", "schedule.batch=16"},
 			record.Course{PruneTop: 2}, 1, 7},
+		// Checkpoints beside the work, of the first evaluation, before orders and at the end.
+		{"late checkpoints", []string{"schedule.checkpoint=3600", "schedule.evaluate_every=0.25"}, record.Course{PruneTop: 2, ThenRefine: 2}, 1, 5},
+		{"late checkpoints, natural", []string{"schedule.checkpoint=3600", "schedule.evaluate_every=0.25", "optimise.optimizer=natural",
+			"schedule.batch=16"}, record.Course{}, 1, 5},
 		{"growing", growing(), record.Course{PruneTop: 2, ThenRefine: 1}, 5, 2},
 		{"inducing inputs by themselves", rungs(), record.Course{PruneTop: 2, ThenRefine: 1, Inducing: 20}, 4, 2},
 	} {
@@ -215,6 +244,9 @@ func TestResumeFromEveryMoment(t *testing.T) {
 			dir, shots := filmed(t, configtest.Small(t, c.set...), c.course, nil)
 			if c.course.Inducing > 0 {
 				mustRise(t, dir, []int{64, 140, 20})
+			}
+			if strings.HasPrefix(c.name, "late") {
+				mustLag(t, shots)
 			}
 			resumeAll(t, dir, shots, c.every*thorough.OneIn(t, c.share, "moments"))
 		})

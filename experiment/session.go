@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 
+	"example.com/kestrel/device"
 	"example.com/kestrel/experiment/config"
 	"example.com/kestrel/experiment/prepare"
 	"example.com/kestrel/experiment/record"
@@ -22,7 +23,8 @@ type Session struct {
 
 	job   *prepare.Job
 	dir   *rundir.Directory
-	files *rundir.RoomWaiter // writes to dir
+	saver *rundir.Saver      // writes to dir
+	files *rundir.RoomWaiter // writes by saver
 	steer *steer.Server      // nil: no orders are taken from other processes
 }
 
@@ -76,7 +78,8 @@ func (s *Session) keepTable() error {
 
 // makeRun makes the run of a session that has its job and its directory.
 func (s *Session) makeRun(recorders []record.Recorder) {
-	s.files = rundir.NewRoomWaiter(s.dir, rundir.FullDiskPoll, func() { s.Run.look() }, func(err error) { s.Run.fail(err) })
+	s.saver = rundir.NewSaver(s.dir, rundir.PauseOf(s.job.Config.Checkpoint))
+	s.files = rundir.NewRoomWaiter(s.saver, rundir.FullDiskPoll, func() { s.Run.look() }, func(err error) { s.Run.fail(err) })
 	s.Run = NewRun(s.job, append(record.Recorders{s.files}, recorders...))
 	_ = s.Run.waitFor(s.files) // it is not closed
 }
@@ -87,10 +90,8 @@ func (s *Session) Trainer() *vbks.Trainer {
 	return t
 }
 
-// Arithmetic says what the run's own device computes with.
-func (s *Session) Arithmetic() (string, error) {
-	return prepare.Arithmetic(s.job.Start.DeviceKind, s.job.Start.Device)
-}
+// Device describes the run's own device.
+func (s *Session) Device() device.Info { return s.job.Device() }
 
 // Cluster is what the config says of processes that take part.
 func (s *Session) Cluster() config.ClusterChoice { return s.job.Config.Cluster }
@@ -125,6 +126,9 @@ func (s *Session) Close() error {
 	s.RefuseOrders()
 	err := s.Run.Close()
 	if e := s.files.Close(); err == nil && e != nil {
+		err = fmt.Errorf("run directory %q: %w", s.Path, e)
+	}
+	if e := s.saver.Close(); err == nil && e != nil {
 		err = fmt.Errorf("run directory %q: %w", s.Path, e)
 	}
 	if e := s.dir.Close(); err == nil && e != nil {

@@ -20,6 +20,8 @@ variants=(
 	"$quick --set optimise.optimizer=natural --set schedule.batch=32 --set optimise.starts=1 --prune-top 2 --then-refine 2 --then-inducing 12"
 	"$quick --set optimise.optimizer=adam --set schedule.batch=32 --set optimise.starts=1 --set predict.metric_rows=20"
 	"$quick --set optimise.hyperparameters=diagonal --set data.outputs=100 --set posterior.auto_prune={below=0.05,wait=2,keep=2}"
+	"$quick --set schedule.checkpoint=3600 --prune-top 3 --then-refine 2"
+	"$quick --set schedule.checkpoint=0.02 --set optimise.optimizer=adam --set schedule.batch=32 --set optimise.starts=1"
 )
 
 references

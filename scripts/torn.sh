@@ -22,6 +22,7 @@ variants=(
 	"$quick --prune-top 3 --then-refine 2"
 	"$quick --set optimise.optimizer=natural --set schedule.batch=32 --set optimise.starts=1 --prune-top 2 --then-refine 2"
 	"$quick --set optimise.optimizer=adam --set schedule.batch=32 --set optimise.starts=1 --set predict.metric_rows=20"
+	"$quick --set schedule.checkpoint=0.02 --set optimise.optimizer=natural --set schedule.batch=32 --set optimise.starts=1"
 )
 kinds=(cut-log torn-line cut-checkpoint changed-checkpoint no-checkpoint earlier-checkpoint)
 

@@ -2,20 +2,26 @@ package vbks
 
 import (
 	"fmt"
+	"iter"
+	"math"
 	"slices"
 	"strings"
 )
 
 // Tensor is a named array of a checkpoint, row-major.
 type Tensor struct {
-	Shape []int     // sizes, of which Data has the product
+	Shape []int     // sizes, of which Pieces has the product
 	Data  []float64 // the last index runs fastest
+	// Lower: Data is a square matrix, of which only the lower triangle counts, row by row: of M
+	// rows Shape is M(M+1)/2. Where it is read from a file Data is no more than that.
+	Lower bool
 }
 
 // checkpointFormat is the version of what Checkpoint returns, ownFormat where kernels have
 // inducing inputs of their own, weightFormat where rows have weights and grownFormat where the
-// space grows, which older programs would overlook.
-const checkpointFormat, ownFormat, weightFormat, grownFormat = 2, 3, 4, 5
+// space grows, which older programs would overlook; lowerFormat where matrices are lower
+// triangles, which they could not read.
+const checkpointFormat, ownFormat, weightFormat, grownFormat, lowerFormat = 2, 3, 4, 5, 6
 
 // Status of a kernel as a number in a checkpoint: its place in this list.
 func statuses() []Status { return []Status{Live, Pruned, Failed} }
@@ -47,7 +53,8 @@ const (
 // Checkpoint returns everything that the trainer has learned, by name; Resume
 // makes a trainer of it. Texts are arrays of the numbers of their UTF-8 bytes.
 //
-//	format              2; 3 where a kernel has inducing inputs of its own, 4 where rows have weights, 5 where the space grows
+//	format              2; 3 where a kernel has inducing inputs of its own, 4 where rows have weights, 5 where the
+//	                    space grows; 6 where a kernel has matrices of M x M, whatever else there is
 //	run                 evaluation, rows seen, M, noise floor, training rows, evaluations
 //	                    added by Reoptimize, steps, batch, inducing inputs asked for (0:
 //	                    "auto"), place of the leader in the space (−1: none)
@@ -115,8 +122,8 @@ const (
 //	kernel/i/mode       F: the mode that a belief of the collapsed bound is about
 //	kernel/i/theta_chol F x F, factor of q(log θ)
 //	kernel/i/z          M x D: inducing inputs of its own, standardised; not there where it has those of all
-//	kernel/i/mean, chol q(v): m and C ("adam"), Λm and Λ ("natural")
-//	kernel/i/..._m1, _m2 moments of Adam
+//	kernel/i/mean, chol q(v): m and C ("adam"), Λm and Λ ("natural"); of the matrices the lower triangles, row by row
+//	kernel/i/..._m1, _m2 moments of Adam; those of C are such triangles, too
 //
 // No other wall time is part of it. The arrays may share memory with the
 // trainer, which never writes into them.
@@ -177,6 +184,9 @@ func (t *Trainer) Checkpoint() map[string]Tensor {
 	if t.expansion.grammar != nil {
 		format = grownFormat
 		t.expansion.save(add, text)
+	}
+	if slices.ContainsFunc(t.kernels, func(k *kernel) bool { return k.state != nil && k.state.Chol != nil }) {
+		format = lowerFormat
 	}
 	add("format", []float64{format})
 	add("run", []float64{
@@ -303,7 +313,11 @@ func (t *Trainer) Checkpoint() map[string]Tensor {
 		}
 		add(name("z"), s.Z, len(s.Z)/t.dim, t.dim)
 		for _, p := range s.parts(len(k.program.Free)+1, t.m) {
-			add(name(p.name), *p.data, p.shape...)
+			if p.lower && *p.data != nil {
+				out[name(p.name)] = lowerOf(*p.data, t.m)
+			} else {
+				add(name(p.name), *p.data, p.shape...)
+			}
 		}
 	}
 	return out
@@ -314,17 +328,19 @@ type statePart struct {
 	name  string
 	data  *[]float64
 	shape []int // where there is any
+	lower bool  // kept as its lower triangle
 }
 
 // parts lists the arrays of a state of f free parameters and m inducing inputs
 // with their names in a checkpoint.
 func (s *State) parts(f, m int) []statePart {
-	free, theta, mean, chol := []int{f}, []int{f, f}, []int{m}, []int{m, m}
+	vector := func(name string, to *[]float64, shape ...int) statePart { return statePart{name, to, shape, false} }
+	square := func(name string, to *[]float64) statePart { return statePart{name, to, []int{m, m}, true} }
 	return []statePart{
-		{"free", &s.Free, free}, {"mode", &s.Mode, free}, {"free_m1", &s.FreeM1, free}, {"free_m2", &s.FreeM2, free},
-		{"theta_chol", &s.ThetaChol, theta}, {"theta_chol_m1", &s.ThetaCholM1, theta}, {"theta_chol_m2", &s.ThetaCholM2, theta},
-		{"mean", &s.Mean, mean}, {"mean_m1", &s.MeanM1, mean}, {"mean_m2", &s.MeanM2, mean},
-		{"chol", &s.Chol, chol}, {"chol_m1", &s.CholM1, chol}, {"chol_m2", &s.CholM2, chol},
+		vector("free", &s.Free, f), vector("mode", &s.Mode, f), vector("free_m1", &s.FreeM1, f), vector("free_m2", &s.FreeM2, f),
+		vector("theta_chol", &s.ThetaChol, f, f), vector("theta_chol_m1", &s.ThetaCholM1, f, f), vector("theta_chol_m2", &s.ThetaCholM2, f, f),
+		vector("mean", &s.Mean, m), vector("mean_m1", &s.MeanM1, m), vector("mean_m2", &s.MeanM2, m),
+		square("chol", &s.Chol), square("chol_m1", &s.CholM1), square("chol_m2", &s.CholM2),
 	}
 }
 
@@ -333,6 +349,54 @@ func textNumbers(s string) []float64 {
 	out := make([]float64, len(s))
 	for i := range len(s) {
 		out[i] = float64(s[i])
+	}
+	return out
+}
+
+// lowerOf is the lower triangle of an m x m matrix, without copying it.
+func lowerOf(matrix []float64, m int) Tensor {
+	return Tensor{Shape: []int{triangle(m)}, Data: matrix, Lower: true}
+}
+
+// triangle is how many numbers a triangle of m rows has, with the diagonal.
+func triangle(m int) int { return m * (m + 1) / 2 }
+
+// Pieces are the numbers of the array, in their order.
+func (t Tensor) Pieces() iter.Seq[[]float64] {
+	return func(yield func([]float64) bool) {
+		if !t.Lower {
+			yield(t.Data)
+			return
+		}
+		m := int(math.Sqrt(float64(len(t.Data))))
+		for i := range m {
+			if !yield(t.Data[i*m : i*m+i+1]) {
+				return
+			}
+		}
+	}
+}
+
+// Len is how many they are.
+func (t Tensor) Len() int {
+	n := len(t.Data)
+	if t.Lower {
+		n = triangle(int(math.Sqrt(float64(n))))
+	}
+	return n
+}
+
+// unpackLower makes an m x m matrix of its lower triangle: a symmetric one, or with zeros above.
+func unpackLower(packed []float64, m int, symmetric bool) []float64 {
+	out := make([]float64, m*m)
+	for i := range m {
+		copy(out[i*m:i*m+i+1], packed[triangle(i):])
+		if !symmetric {
+			continue
+		}
+		for j := range i {
+			out[j*m+i] = out[i*m+j]
+		}
 	}
 	return out
 }

@@ -82,11 +82,11 @@ func (l *learner) total(sub []int, n int, of func(k int) *elboEstimate) error {
 			}
 			e.LogPrior = v
 		} else {
-			st, err := l.end(k)
+			mean, chol, err := l.believed(k)
 			if err != nil {
 				return err
 			}
-			e.KL += thetaKL(st.Free, st.ThetaChol, l.priors[k])
+			e.KL += thetaKL(mean, chol, l.priors[k])
 		}
 		var sum float64
 		for _, v := range e.Rows {

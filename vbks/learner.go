@@ -44,6 +44,7 @@ type learner struct {
 	q       *thetaBelief // nil for point estimates
 	priors  []prior
 	members []member
+	held    []*State // by member: of whose q(v) and moments the arrays are; nil: of none that the host has
 
 	lambda, lambdaM device.Array // Λ, Λm
 	target          device.Array // M x 1, scratch
@@ -70,6 +71,7 @@ type member struct {
 	rng        *rand.Rand // draws from q(log θ)
 	current    bool       // θ and L belong to the free vector
 	settled    *settled   // by an exact pass at these hyperparameters
+	began      *State     // that it still is in; nil: it has gone on since
 }
 
 // settled is what an exact pass makes known of a point estimate.
@@ -94,7 +96,8 @@ func newLearner(g *group, batch int, s Settings) (*learner, error) {
 		return nil, err
 	}
 	sv.precision = rule.byPrecision()
-	l := &learner{svgp: sv, rule: rule, batch: batch, seed: s.Seed, rate: s.LearningRate, samples: max(s.ThetaSamples, 1), every: thetaEvery}
+	l := &learner{svgp: sv, rule: rule, batch: batch, seed: s.Seed, rate: s.LearningRate, samples: max(s.ThetaSamples, 1), every: thetaEvery,
+		held: make([]*State, g.capacity)}
 	if !s.pointEstimates() {
 		if l.q, err = newThetaBelief(g, s.Hyperparameters == "diagonal"); err != nil {
 			return nil, err
@@ -352,6 +355,10 @@ func (l *learner) train(sub []int, b *minibatches, stop stopped) error {
 	}
 	before := map[int]*State{}
 	for _, k := range l.live(sub) {
+		before[k] = l.members[k].began
+		if before[k] != nil {
+			continue
+		}
 		st, err := l.end(k)
 		if err != nil {
 			return err
@@ -366,6 +373,7 @@ func (l *learner) train(sub []int, b *minibatches, stop stopped) error {
 			}
 		}
 		again = true
+		l.changes(sub)
 		for _, k := range sub {
 			m := &l.members[k]
 			m.rng = random.Stream(l.seed, m.name+" samples", b.number)
@@ -412,9 +420,9 @@ func (l *learner) restore(sub []int, before map[int]*State) error {
 		if err != nil {
 			return err
 		}
-		st := before[k].clone()
+		st := *before[k]
 		st.Factor = factor
-		if err := l.begin(k, st, l.members[k].name); err != nil {
+		if err := l.begin(k, &st, l.members[k].name); err != nil {
 			return err
 		}
 	}

@@ -182,13 +182,13 @@ func (l *loader) run(t *Trainer) {
 	if _, ok := l.arrays["format"]; !ok {
 		l.fail("array format is missing; an older version of the program wrote it")
 	}
-	formats := []float64{checkpointFormat, ownFormat, weightFormat, grownFormat}
+	formats := []float64{checkpointFormat, ownFormat, weightFormat, grownFormat, lowerFormat}
 	if v := l.numbers("format", 1)[0]; l.err == nil && !slices.Contains(formats, v) {
 		age := "an older"
-		if v > grownFormat {
+		if v > lowerFormat {
 			age = "a newer"
 		}
-		l.fail("array format: version %v, known is %d; %s version of the program wrote it, which can use it", v, grownFormat, age)
+		l.fail("array format: version %v, known is %d; %s version of the program wrote it, which can use it", v, lowerFormat, age)
 	}
 	if got, want := l.text("optimizer"), t.settings.Optimizer+" "+t.settings.Hyperparameters; got != want {
 		l.fail("array optimizer: of optimiser and hyperparameters %q, the settings say %q", got, want)
@@ -361,12 +361,18 @@ func (l *loader) kernel(t *Trainer, i int) {
 		return // at its first evaluation
 	}
 	s := &State{Factor: v[1], Steps: whole(2, math.MaxInt32), Rows: v[3], Seen: v[4]}
+	rule := t.optimizer.stepping()
 	for _, p := range s.parts(len(k.program.Free)+1, t.m) {
 		size := 1
 		for _, n := range p.shape {
 			size *= n
 		}
-		*p.data = l.optional(name(p.name), size)
+		if !p.lower || len(l.arrays[name(p.name)].Data) != triangle(t.m) { // whole, as older programs wrote it
+			*p.data = l.optional(name(p.name), size)
+		} else if v := l.numbers(name(p.name), triangle(t.m)); l.err == nil {
+			// Λ is symmetric, a factor and its moments are triangles.
+			*p.data = unpackLower(v, t.m, p.data == &s.Chol && rule != nil && rule.byPrecision())
+		}
 	}
 	s.Z = l.optional(name("z"), t.m*t.dim)
 	if s.Free == nil {

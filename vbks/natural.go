@@ -226,6 +226,7 @@ func (l *learner) factoriseBelief(sub []int) {
 // kept with the bounds on its evidence: see passed. stop is asked between chunks
 // of rows; if it ends the pass, q(v) is as it was.
 func (l *learner) exact(sub []int, x device.Points, yy float64, stop stopped) error {
+	l.changes(sub)
 	return l.attempt(sub, func(sub []int) error {
 		ln := l.lane
 		draws := l.draws()

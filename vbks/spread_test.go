@@ -25,7 +25,7 @@ func resumedGrowing(t *testing.T, tr *Trainer, s Settings) *Trainer {
 	t.Helper()
 	dev := onCPU(1)
 	t.Cleanup(func() { dev.Close() })
-	out, err := Resume(context.Background(), dev, tr.all, candidates(t, growingFrom...), []string{"x"}, s, copied(t, tr.Checkpoint()))
+	out, err := Resume(context.Background(), dev, tr.all, candidates(t, growingFrom...), []string{"x"}, s, filed(tr.Checkpoint()))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -10,7 +10,8 @@ import (
 
 // State is what a kernel carries from one evaluation to the next, on the host,
 // so that any lane can take it up. Free vectors hold the logarithms of the
-// free hyperparameters and, last, ρ with σ_n² = floor + exp(ρ).
+// free hyperparameters and, last, ρ with σ_n² = floor + exp(ρ). What slices hold
+// never changes: lanes know by them what they have, and checkpoints share them.
 type State struct {
 	Free   []float64 // point estimate, or mean of q(log θ)
 	Mode   []float64 // that a belief of the collapsed bound was made about, where searches go on; nil: Free
@@ -32,16 +33,6 @@ type State struct {
 	MeanM1, MeanM2           []float64
 	CholM1, CholM2           []float64
 	ThetaCholM1, ThetaCholM2 []float64
-}
-
-// clone copies a state.
-func (s *State) clone() *State {
-	c := *s
-	for _, p := range []*[]float64{&c.Free, &c.Mode, &c.Z, &c.Mean, &c.Chol, &c.ThetaChol, &c.FreeM1, &c.FreeM2,
-		&c.MeanM1, &c.MeanM2, &c.CholM1, &c.CholM2, &c.ThetaCholM1, &c.ThetaCholM2} {
-		*p = slices.Clone(*p)
-	}
-	return &c
 }
 
 // unplaced is what of a state does not depend on the inducing inputs.
@@ -66,7 +57,7 @@ func (l *learner) begin(k int, st *State, name string) error {
 		return fmt.Errorf("%s: a state of %d free parameters for a kernel of %d", name, len(st.Free), n)
 	}
 	l.members[k] = member{name: name, steps: st.Steps, seen: st.Seen, rows: st.Rows,
-		rng: random.Stream(l.seed, name+" samples", 0)}
+		rng: random.Stream(l.seed, name+" samples", 0), began: st}
 	factor := st.Factor
 	if factor == 0 {
 		factor = 1
@@ -80,11 +71,14 @@ func (l *learner) begin(k int, st *State, name string) error {
 	stride := l.strides(l.programs[k], st.Free)
 	ln.Write(l.stride, k, l.padded(stride, 0))
 
-	mean, root := orZeros(st.Mean, l.m), orIdentity(st.Chol, l.m, 1)
-	if len(mean) != l.m || len(root) != l.m*l.m {
-		return fmt.Errorf("%s: q(v) of %d inducing inputs where there are %d", name, len(mean), l.m)
+	if !l.holds(k, st) {
+		mean, root := orZeros(st.Mean, l.m), orIdentity(st.Chol, l.m, 1)
+		if len(mean) != l.m || len(root) != l.m*l.m {
+			return fmt.Errorf("%s: q(v) of %d inducing inputs where there are %d", name, len(mean), l.m)
+		}
+		l.rule.write(l, k, st, mean, root)
+		l.hold(k, st)
 	}
-	l.rule.write(l, k, st, mean, root)
 	if l.q == nil {
 		return nil
 	}
@@ -155,12 +149,60 @@ func (l *learner) end(k int) (*State, error) {
 	if l.q == nil {
 		st.Free = vector(l.free)
 	} else {
-		st.Free = vector(l.q.centre)
-		st.ThetaChol = square(l.q.chol)
+		st.Free, st.ThetaChol = vector(l.q.centre), square(l.q.chol)
 		st.ThetaCholM1, st.ThetaCholM2 = square(l.thetaMoments.first), square(l.thetaMoments.second)
 	}
 	if err != nil {
 		return nil, err
 	}
+	l.hold(k, st)
 	return st, nil
+}
+
+// believed reads mean and factor of member k's q(log θ).
+func (l *learner) believed(k int) (mean, chol []float64, err error) {
+	f := l.ks.Free()
+	mean, chol = make([]float64, f), make([]float64, f*f)
+	if err := l.lane.Read(l.q.centre, k, mean); err != nil {
+		return nil, nil, err
+	}
+	if err := l.lane.Read(l.q.chol, k, chol); err != nil {
+		return nil, nil, err
+	}
+	return l.unpadded(k, mean), l.unpaddedSquare(chol, l.freeLen(k)), nil
+}
+
+// matrices are what of a state is large: q(v) and its moments.
+func (s *State) matrices() [6][]float64 {
+	return [...][]float64{s.Mean, s.Chol, s.MeanM1, s.MeanM2, s.CholM1, s.CholM2}
+}
+
+// holds reports whether the lane's arrays of member k already are the q(v) of a state and its
+// moments, so that they need not be copied there. Slices of states are never written into.
+func (l *learner) holds(k int, st *State) bool {
+	if l.held[k] == nil || st.Mean == nil {
+		return false
+	}
+	held := l.held[k].matrices()
+	for i, x := range st.matrices() {
+		if len(x) != len(held[i]) || len(x) > 0 && &x[0] != &held[i][0] {
+			return false
+		}
+	}
+	return true
+}
+
+// hold says that the lane's arrays of member k are those of a state.
+func (l *learner) hold(k int, st *State) {
+	l.held[k] = nil
+	if st.Mean != nil {
+		l.held[k] = &State{Mean: st.Mean, Chol: st.Chol, MeanM1: st.MeanM1, MeanM2: st.MeanM2, CholM1: st.CholM1, CholM2: st.CholM2}
+	}
+}
+
+// changes says that what members carry is about to change on the lane.
+func (l *learner) changes(sub []int) {
+	for _, k := range sub {
+		l.held[k], l.members[k].began = nil, nil
+	}
 }

@@ -246,7 +246,7 @@ func (l *learner) fork() (*learner, error) {
 	s := *l.svgp
 	s.group, s.thetaPrec = &g, g.prec
 	f := *l
-	f.svgp, f.members, f.priors = &s, nil, nil
+	f.svgp, f.members, f.priors, f.held = &s, nil, nil, make([]*State, g.capacity)
 	f.failed, f.stride, f.freeMoments = al.array(1, 1), al.array(1, g.params), al.moments(1, g.params)
 	f.rule.own(&f, al)
 	return &f, al.err
@@ -283,6 +283,7 @@ func (b *StepBench) begin(l *learner, kernels []int) error {
 	if b.setup.Kind != StepAdam {
 		l.invert(l.all)
 	}
+	l.changes(l.all) // by the steps that follow, which do not say so
 	return nil
 }
 

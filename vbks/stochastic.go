@@ -136,9 +136,9 @@ func (u *unit) learn() error {
 		st := &State{Free: f.Best.X, Factor: f.Factor}
 		switch last := u.tasks[i].Last; {
 		case f.State != nil: // from an earlier phase
-			st = f.State.clone()
+			st = f.State
 		case last != nil && f.Best.Source == "last":
-			if st = last.clone(); !slices.Equal(last.Z, f.Own) {
+			if st = last; !slices.Equal(last.Z, f.Own) {
 				st = last.unplaced()
 			} // else q(v) and the moments go on
 		}

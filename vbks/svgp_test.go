@@ -106,7 +106,7 @@ func (b *bench) randomState(k int, rng *rand.Rand) *State {
 // at evaluates the local ELBO of member 0 at a state.
 func (b *bench) at(t testing.TB, st *State, x device.Points, n float64, grad bool) float64 {
 	t.Helper()
-	if err := b.begin(0, st, "k"); err != nil {
+	if err := b.begin(0, st.clone(), "k"); err != nil { // which callers change
 		t.Fatal(err)
 	}
 	b.evaluate([]int{0}, x, n, grad)
@@ -187,4 +187,14 @@ func TestMinibatchesAreUnbiased(t *testing.T) {
 		}
 	}
 	near(t, "mean over batches", mean, full, 1e-11)
+}
+
+// clone copies a state.
+func (s *State) clone() *State {
+	c := *s
+	for _, p := range []*[]float64{&c.Free, &c.Mode, &c.Z, &c.Mean, &c.Chol, &c.ThetaChol, &c.FreeM1, &c.FreeM2,
+		&c.MeanM1, &c.MeanM2, &c.CholM1, &c.CholM2, &c.ThetaCholM1, &c.ThetaCholM2} {
+		*p = slices.Clone(*p)
+	}
+	return &c
 }

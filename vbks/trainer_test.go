@@ -378,8 +378,8 @@ func TestCheckpointIsComplete(t *testing.T) {
 			for _, n := range tensor.Shape {
 				size *= n
 			}
-			if size != len(tensor.Data) {
-				t.Errorf("%s: %s of shape %v has %d entries", c.optimizer, name, tensor.Shape, len(tensor.Data))
+			if size != tensor.Len() {
+				t.Errorf("%s: %s of shape %v has %d entries", c.optimizer, name, tensor.Shape, tensor.Len())
 			}
 		}
 		if run := got["run"].Data; run[0] != 1 || run[1] != 30 || run[2] != 8 {

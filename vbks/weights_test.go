@@ -344,7 +344,7 @@ func TestWeightsAreKept(t *testing.T) {
 			next(t, tr)
 			next(t, tr)
 			saved := tr.Checkpoint()
-			if saved["format"].Data[0] != weightFormat {
+			if want := map[string]float64{"collapsed": weightFormat, "natural": lowerFormat}; saved["format"].Data[0] != want[optimizer] {
 				t.Errorf("format %v", saved["format"].Data)
 			}
 			again, err := Resume(context.Background(), onCPU(1), d, candidates(t, "SE", "LIN"), []string{"x"}, s, saved)

@@ -59,6 +59,8 @@ func (d *Device) Info() device.Info {
 		Lanes:   len(d.lanes),
 		Group:   1,
 		Details: fmt.Sprintf("FP64 on %s", d.level),
+
+		Arithmetic: d.level.String(),
 	}
 }
 

@@ -135,7 +135,19 @@ func (d *Device) Info() device.Info {
 		Memory: d.least,
 		Details: strings.Join(slices.Concat([]string{fmt.Sprintf("FP64, compute capability %d.%d, %d multiprocessors, %.0f GiB free, %s",
 			card.Major, card.Minor, card.Multiprocessors, float64(d.least)/(1<<30), d.compiler)}, d.unfit, d.notices.all()), "; "),
+		Arithmetic: fmt.Sprintf("compute capability %s, %s", strings.Join(d.archs(), " and "), d.compiler),
 	}
+}
+
+// archs are the compute capabilities of the cards, each once, in their order.
+func (d *Device) archs() (all []string) {
+	for _, l := range d.lanes {
+		card := l.card.Info()
+		if arch := fmt.Sprintf("%d.%d", card.Major, card.Minor); !slices.Contains(all, arch) {
+			all = append(all, arch)
+		}
+	}
+	return all
 }
 
 // Lane returns lane i.

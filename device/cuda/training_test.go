@@ -19,8 +19,8 @@ import (
 	"example.com/kestrel/vbks"
 )
 
-// training makes the planned evaluations of a small problem.
-func training(t *testing.T, dev device.Device, optimizer string) []vbks.Evaluation {
+// trainer is one of a small problem.
+func trainer(t *testing.T, dev device.Device, optimizer string, change func(*vbks.Settings)) *vbks.Trainer {
 	t.Helper()
 	rng := rand.New(rand.NewPCG(1, 2))
 	data := vbks.Training{Dim: 1, X: make([]float64, 60), Y: make([]float64, 60)}
@@ -40,10 +40,18 @@ func training(t *testing.T, dev device.Device, optimizer string) []vbks.Evaluati
 	s.Optimizer, s.Inducing, s.Batch = optimizer, 8, 16
 	s.Jitter = device.Jitter{Relative: 1e-6} // less tells cards and cores apart in the last digits
 	s.EvaluateEvery, s.Refine, s.Steps, s.Starts, s.Samples = 0.5, 0, 6, 1, 200
+	change(&s)
 	tr, err := vbks.New(context.Background(), dev, data, space, []string{"x"}, s)
 	if err != nil {
 		t.Fatal(err)
 	}
+	return tr
+}
+
+// training makes its planned evaluations.
+func training(t *testing.T, dev device.Device, optimizer string) []vbks.Evaluation {
+	t.Helper()
+	tr := trainer(t, dev, optimizer, func(*vbks.Settings) {})
 	var out []vbks.Evaluation
 	for !tr.Done() {
 		e, err := tr.Next(context.Background())
@@ -76,6 +84,72 @@ func TestTraining(t *testing.T) {
 					t.Errorf("%s, evaluation %d: %s is of rank %d, on the CPU %s of rank %d", optimizer, i+1, g.ID, g.Rank, w.ID, w.Rank)
 				}
 				t.Logf("%s, evaluation %d, %s: %.6f, on the CPU %.6f", optimizer, i+1, g.ID, g.ELBO, w.ELBO)
+			}
+		}
+	}
+}
+
+// meter counts the matrices of M x M that are copied to a device and from it.
+type meter struct {
+	device.Device
+	m             int
+	in, out       int
+	read, written int // bytes of these
+}
+
+func (d *meter) Lane(i int) device.Lane { return &meteredLane{d.Device.Lane(i), d} }
+
+type meteredLane struct {
+	device.Lane
+	meter *meter
+}
+
+func (l *meteredLane) square(a device.Array) bool {
+	_, rows, cols := a.Shape()
+	return rows == l.meter.m && cols == l.meter.m
+}
+
+func (l *meteredLane) Write(a device.Array, k int, src []float64) {
+	if l.square(a) {
+		l.meter.in++
+		l.meter.written += 8 * len(src)
+	}
+	l.Lane.Write(a, k, src)
+}
+
+func (l *meteredLane) Read(a device.Array, k int, dst []float64) error {
+	if l.square(a) {
+		l.meter.out++
+		l.meter.read += 8 * len(dst)
+	}
+	return l.Lane.Read(a, k, dst)
+}
+
+// TestMatricesStayOnTheCard counts what of q(v) goes over the bus in evaluations that go on from the
+// one before, and in predictions behind them: each matrix once out, and none in. Before, each went in
+// twice and out twice.
+func TestMatricesStayOnTheCard(t *testing.T) {
+	pretend(t, fake.Options{})
+	for optimizer, each := range map[string]int{"natural": 1, "adam": 3} {
+		if testing.Short() && optimizer != "adam" {
+			continue
+		}
+		d := &meter{Device: open(t, cuda.Options{Generate: cuda.GenerateNever}), m: 11} // no other matrix is 11 x 11
+		tr := trainer(t, d, optimizer, func(s *vbks.Settings) {
+			s.Inducing, s.EvaluateEvery, s.Hyperparameters = 11, 0.25, "diagonal"
+		})
+		for i := range 3 {
+			d.in, d.out, d.read, d.written = 0, 0, 0, 0
+			if _, err := tr.Next(context.Background()); err != nil {
+				t.Fatal(err)
+			}
+			if _, err := tr.Predict(context.Background(), []float64{0, 1}, vbks.PredictOptions{}); err != nil {
+				t.Fatal(err)
+			}
+			t.Logf("%s, evaluation %d of 3 kernels: %d bytes of matrices in, %d out", optimizer, i+1, d.written, d.read)
+			// The first two may begin at the prior: solutions are looked for.
+			if want := 3 * each; d.out != want || d.in > want || i == 2 && d.in != 0 {
+				t.Errorf("%s, evaluation %d: %d matrices in, %d out, want 0 and %d", optimizer, i+1, d.in, d.out, want)
 			}
 		}
 	}

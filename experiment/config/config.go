@@ -33,6 +33,7 @@ type Config struct {
 	Evaluations int           // at most so many; 0: as many as planned
 	MetricRows  int           // test rows scored at each evaluation; 0: all
 	MostMemory  int           // MB that a run may take; 0: any
+	Checkpoint  float64       // s between checkpoints at least, while the run works; below 0: by what they take
 	Device      DeviceChoice
 	Cluster     ClusterChoice
 	Compare     Comparison
@@ -91,6 +92,7 @@ func Default() Config {
 		Mean:       MeanNames()[0],
 		Settings:   s,
 		MetricRows: 2000,
+		Checkpoint: -1,
 		Device:     DeviceChoice{Kind: "auto"},
 		Cluster:    ClusterChoice{LostAfter: 10, MostLost: 3, WorkHere: true},
 		Compare:    defaultCompare(),

@@ -148,6 +148,7 @@ evaluate_every = 0.5
 steps = 11
 refine = 12
 budget = "1m30s"
+checkpoint = 7.5
 elbo_rows = 13
 [posterior]
 prior_variance = 2.5

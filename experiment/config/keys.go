@@ -148,6 +148,8 @@ func (c *Config) keys() []key {
 		{"schedule", "steps", whole{&s.Steps, 1, many}, "of an evaluation"},
 		{"schedule", "refine", whole{&s.Refine, 0, many}, "evaluations after all data are used"},
 		{"schedule", "budget", budget{&c.Evaluations, &s.TimeBudget}, `at most so many evaluations, or a time such as "10m"; 0: none`},
+		{"schedule", "checkpoint", autoReal{&c.Checkpoint, 0, 86_400, false},
+			"s between checkpoints at least, but for orders and stops; 0: one after each evaluation; auto: that while they are small, else 60"},
 		{"schedule", "elbo_rows", whole{&s.ELBORows, 0, many}, "rows on which local ELBOs are estimated; 0: all"},
 
 		{"posterior", "prior_variance", real{&s.PriorVariance, 0, inf, true}, "s of p(g) = N(m0, s I)"},

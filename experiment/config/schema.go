@@ -40,7 +40,7 @@ func choices(v value) []string {
 		return setNames()
 	case flag:
 		return []string{"true", "false"}
-	case autoWhole:
+	case autoWhole, autoReal:
 		return []string{autoText}
 	case compareBudget:
 		return []string{asVBKS}
@@ -135,6 +135,8 @@ func schemaOf(v value) schema {
 		return anyOf(schema{"const": autoText}, integers(v.lo, v.hi))
 	case real:
 		return numbers(v)
+	case autoReal:
+		return anyOf(schema{"const": autoText}, numbers(real(v)))
 	case reals:
 		return list(schema{"type": "number", "exclusiveMinimum": 0}, 0)
 	case interval:

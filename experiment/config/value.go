@@ -142,6 +142,27 @@ func (w autoWhole) toml() string {
 	return strconv.Itoa(*w.p)
 }
 
+// autoReal is a number, or "auto", which is below 0.
+type autoReal real
+
+func (r autoReal) set(v any) error {
+	if v == autoText {
+		*r.p = -1
+		return nil
+	}
+	if err := real(r).set(v); err != nil {
+		return fmt.Errorf(`must be "auto" or %s`, strings.TrimPrefix(err.Error(), "must be "))
+	}
+	return nil
+}
+
+func (r autoReal) toml() string {
+	if *r.p < 0 {
+		return strconv.Quote(autoText)
+	}
+	return real(r).toml()
+}
+
 // InducingText is the number of inducing inputs, or "auto".
 func (c *Config) InducingText() string {
 	if c.Settings.Inducing == 0 {

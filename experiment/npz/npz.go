@@ -47,8 +47,8 @@ func writeNPY(w io.Writer, t vbks.Tensor) error {
 		size *= n
 		shape += fmt.Sprintf("%d,", n)
 	}
-	if size != len(t.Data) {
-		return fmt.Errorf("%d numbers for shape %v", len(t.Data), t.Shape)
+	if size != t.Len() {
+		return fmt.Errorf("%d numbers for shape %v", t.Len(), t.Shape)
 	}
 	header := fmt.Sprintf("{'descr': '<f8', 'fortran_order': False, 'shape': %s), }", shape)
 	// The data begin at a multiple of 64 bytes; the header ends in a line feed.
@@ -61,13 +61,26 @@ func writeNPY(w io.Writer, t vbks.Tensor) error {
 	if _, err := w.Write(b.Bytes()); err != nil {
 		return err
 	}
-	buf := make([]byte, 0, min(8*len(t.Data), blockBytes))
-	for block := range slices.Chunk(t.Data, blockBytes/8) {
-		if _, err := w.Write(appendFloats(buf[:0], block)); err != nil {
-			return err
+	return writeNumbers(w, t, make([]byte, 0, min(8*t.Len(), blockBytes)))
+}
+
+// writeNumbers writes the bits of an array's numbers through a buffer.
+func writeNumbers(w io.Writer, t vbks.Tensor, buf []byte) error {
+	for piece := range t.Pieces() {
+		for len(piece) > 0 {
+			n := min(len(piece), (cap(buf)-len(buf))/8)
+			buf, piece = appendFloats(buf, piece[:n]), piece[n:]
+			if cap(buf)-len(buf) >= 8 {
+				continue
+			}
+			if _, err := w.Write(buf); err != nil {
+				return err
+			}
+			buf = buf[:0]
 		}
 	}
-	return nil
+	_, err := w.Write(buf)
+	return err
 }
 
 // Save replaces a file in a directory by one that WriteHashed writes.
@@ -143,9 +156,7 @@ func hashArrays(arrays map[string]vbks.Tensor) []byte {
 	for _, name := range slices.Sorted(maps.Keys(arrays)) {
 		t := arrays[name]
 		fmt.Fprintf(h, "%q %v\n", name, t.Shape)
-		for block := range slices.Chunk(t.Data, blockBytes/8) {
-			h.Write(appendFloats(buf[:0], block))
-		}
+		_ = writeNumbers(h, t, buf[:0]) // never fails
 	}
 	return h.Sum(nil)
 }

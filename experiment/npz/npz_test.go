@@ -80,6 +80,33 @@ func TestCheckpointRoundTrip(t *testing.T) {
 	}
 }
 
+// Of a triangle a file has no more than that, in blocks of any size; read back it is plain numbers.
+func TestTrianglesAreWritten(t *testing.T) {
+	const m = 200 // more than a block
+	matrix := make([]float64, m*m)
+	var want []float64
+	for i := range m {
+		for j := range i + 1 {
+			matrix[i*m+j] = math.Sin(float64(i*m + j))
+			want = append(want, matrix[i*m+j])
+		}
+	}
+	dir, err := inside.Open(t.TempDir())
+	must.OK(t, err)
+	defer dir.Close()
+	must.OK(t, Save(dir, "c.npz", map[string]vbks.Tensor{"chol": {Shape: []int{len(want)}, Data: matrix, Lower: true}}))
+	got, err := Load(dir, "c.npz")
+	must.OK(t, err)
+	if !reflect.DeepEqual(got, map[string]vbks.Tensor{"chol": {Shape: []int{m * (m + 1) / 2}, Data: want}}) {
+		t.Error("the triangle came back as something else")
+	}
+	info, err := dir.Lstat("c.npz")
+	must.OK(t, err)
+	if info.Size() > int64(8*len(want)+2000) {
+		t.Errorf("%d bytes for %d numbers", info.Size(), len(want))
+	}
+}
+
 // Whatever happens to the bytes: an error of one line, or the same arrays.
 func TestDamagedCheckpoint(t *testing.T) {
 	want := checkpointArrays()

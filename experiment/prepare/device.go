@@ -20,8 +20,14 @@ import (
 // cards where this build of the program can use them and there are any, else
 // the CPU.
 func OpenDevice(c config.DeviceChoice) (device.Device, error) {
-	dev, _, err := openDevice(context.Background(), c, Load{})
+	dev, _, err := OpenToldDevice(context.Background(), c)
 	return dev, err
+}
+
+// OpenToldDevice is OpenDevice with what the user should know of the choice, "" for nothing:
+// that a card was checked, or why the CPU is taken in its place.
+func OpenToldDevice(ctx context.Context, c config.DeviceChoice) (dev device.Device, told string, err error) {
+	return openDevice(ctx, c, Load{})
 }
 
 // Load is how much a run has to do at a time, as far as it decides which device is faster. Of the
@@ -33,19 +39,6 @@ type Load struct {
 
 // loadOf is the load of a run over so many kernels.
 func loadOf(c *config.Config, kernels int) Load { return Load{kernels, c.Settings.Inducing} }
-
-// Arithmetic says what a device of a kind and a name computes with, as far as the last
-// digits depend on it.
-func Arithmetic(kind, name string) (string, error) {
-	if kind != "cpu" {
-		return kind + " " + name, nil
-	}
-	level, err := simd.Choose(os.Getenv(simd.Variable))
-	if err != nil {
-		return "", err
-	}
-	return "cpu " + level.String(), nil
-}
 
 // CheckDevice returns an error if the device of a config cannot be used.
 func CheckDevice(c config.DeviceChoice) error {

@@ -4,12 +4,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"math"
 	"sync"
 	"time"
 
 	"example.com/kestrel/device"
 	"example.com/kestrel/experiment/config"
+	"example.com/kestrel/experiment/words"
 	"example.com/kestrel/vbks/cost"
 )
 
@@ -37,20 +37,9 @@ func (e Estimate) String() string {
 		return fmt.Sprintf("%.0f", v)
 	}
 	if e.High < 1 {
-		return fmt.Sprintf("less than a second, %s", megabytes(e.Bytes))
+		return fmt.Sprintf("less than a second, %s", words.Megabytes(e.Bytes))
 	}
-	return fmt.Sprintf("about %s %s (%s to %s), %s", number(e.Seconds), unit, number(e.Low), number(e.High), megabytes(e.Bytes))
-}
-
-func megabytes(bytes int64) string {
-	switch mb := float64(bytes) / 1e6; {
-	case mb >= 2000:
-		return fmt.Sprintf("%.1f GB", mb/1000)
-	case mb >= 100:
-		return fmt.Sprintf("%.0f MB", 10*math.Ceil(mb/10))
-	default:
-		return fmt.Sprintf("%.0f MB", math.Ceil(mb))
-	}
+	return fmt.Sprintf("about %s %s (%s to %s), %s", number(e.Seconds), unit, number(e.Low), number(e.High), words.Megabytes(e.Bytes))
 }
 
 // Estimator makes estimates, one at a time, and keeps the device between them: a

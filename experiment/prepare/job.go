@@ -137,7 +137,7 @@ func (j *Job) prepare(ctx context.Context) error {
 	if s.Settings.Room, err = room(c, space, len(d.Train), d.Dim, j.dev.Info().Lanes); err != nil {
 		return err
 	}
-	rows, base := d.Test, baselines(d)
+	rows, train, base := d.Test, len(d.Train), baselines(d)
 	j.Test = TestSet{
 		X: j.Scaler.X(d, rows), Y: d.Targets(rows), Dim: d.Dim, Units: j.Scaler, Most: c.MetricRows,
 		NoiseSD: d.NoiseOf(rows),
@@ -167,6 +167,13 @@ func (j *Job) prepare(ctx context.Context) error {
 		j.Notices = append(j.Notices, fmt.Sprintf("explains %s, the last column; --target NAME explains another", target))
 	}
 	j.Notices = append(j.Notices, summary.Notices...)
+	cost, err := checkpointNotice(c, len(space), train)
+	if err != nil {
+		return err
+	}
+	if cost != "" {
+		j.Notices = append(j.Notices, cost)
+	}
 	j.Start = &record.Start{
 		Name: c.Name, Seed: c.Settings.Seed, Config: c.TOML(), Build: record.ReadBuild(),
 		Device: fmt.Sprintf("%s (%s)", info.Kind, info.Name), DeviceKind: info.Kind, Lanes: info.Lanes,
@@ -194,6 +201,9 @@ func (j *Job) MoveTable(path string) {
 	start.Config, start.Data, data.Path = j.Config.TOML(), &data, path
 	j.Start = &start
 }
+
+// Device describes where the job computes.
+func (j *Job) Device() device.Info { return j.dev.Info() }
 
 // Close gives the device back.
 func (j *Job) Close() error { return j.dev.Close() }

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"example.com/kestrel/experiment/config"
+	"example.com/kestrel/experiment/words"
 	"example.com/kestrel/kernelspace"
 	"example.com/kestrel/kernelspace/grow"
 	"example.com/kestrel/vbks"
@@ -141,10 +142,10 @@ func room(c *config.Config, space []vbks.Candidate, rows, dim, lanes int) (int, 
 	switch {
 	case fits == 0:
 		return 0, fmt.Errorf("sparse.most_memory = %d is too little: with one inducing input this run takes about %s", c.MostMemory,
-			megabytes(w.with(1).bytes(lanes)))
+			words.Megabytes(w.with(1).bytes(lanes)))
 	case c.Settings.Inducing > 0:
 		return 0, fmt.Errorf("sparse.inducing = %d takes about %s, more than sparse.most_memory = %d; at most %d fit", c.Settings.Inducing,
-			megabytes(w.bytes(lanes)), c.MostMemory, fits)
+			words.Megabytes(w.bytes(lanes)), c.MostMemory, fits)
 	}
 	return fits, nil
 }
@@ -383,15 +384,20 @@ func (w *workload) bytes(lanes int) int64 {
 		if w.effort.Ending(w.rows, w.rows, left, m, false).Stages != nil {
 			lane += word * m * (vbks.KeptRows(w.rows, m) + chunk)
 		}
-		// The kernels of a rung carry matrices of its size, the others none any more.
-		kernels := w.kernels
-		for i, m := range slices.Concat([]int{w.inducing}, w.rungs) {
-			if i > 0 {
-				kernels = w.config.Settings.RungKernels(w.rows, w.kernels, kernels, m)
-			}
-			states = max(states, 3*word*m*m*w.effort.Carried()*kernels)
-		}
+		w.eachRung(func(m, kernels int) { states = max(states, 3*word*m*m*w.effort.Carried()*kernels) })
 	}
 	data := 6*word*w.rows*(w.dim+1) + 3000*min(w.rows, 20_000)*w.dim // periodograms
 	return int64(25e6) + int64(lanes*lane+states+data)*3/2
+}
+
+// eachRung visits the numbers of inducing inputs with those of the kernels that carry matrices of
+// such a size: those of a rung, the others none any more.
+func (w *workload) eachRung(visit func(m, kernels int)) {
+	kernels := w.kernels
+	for i, m := range slices.Concat([]int{w.inducing}, w.rungs) {
+		if i > 0 {
+			kernels = w.config.Settings.RungKernels(w.rows, w.kernels, kernels, m)
+		}
+		visit(m, kernels)
+	}
 }

@@ -233,15 +233,29 @@ func writeConfig(dir *inside.Dir, s *record.Start) error {
 }
 
 // Checkpoint saves what has been learned, with the place in the event log of
-// the last evaluation, pruning or restoring, which it rests on. The log is on the disk before the checkpoint is, so that none is
-// ever ahead of it.
+// the last evaluation, pruning or restoring, which it rests on.
 func (d *Directory) Checkpoint(arrays map[string]vbks.Tensor) error {
-	if err := d.syncLog(); err != nil {
+	ready, err := d.Ready(arrays)
+	if err != nil {
 		return err
+	}
+	return d.Save(ready)
+}
+
+// Ready makes a checkpoint of what has been learned. The log is on the disk when it returns,
+// so that no checkpoint is ever ahead of it.
+func (d *Directory) Ready(arrays map[string]vbks.Tensor) (map[string]vbks.Tensor, error) {
+	if err := d.syncLog(); err != nil {
+		return nil, err
 	}
 	arrays = maps.Clone(arrays)
 	d.rests.put(arrays)
-	err := npz.Save(d.dir, checkpointPath, arrays)
+	return arrays, nil
+}
+
+// Save replaces the checkpoint. Another goroutine may go on recording.
+func (d *Directory) Save(ready map[string]vbks.Tensor) error {
+	err := npz.Save(d.dir, checkpointPath, ready)
 	if errors.Is(err, fs.ErrNotExist) && !d.dir.Gone() {
 		return fmt.Errorf("the folder %s, with the checkpoint, was removed while the run wrote it; resume the run with --from-start",
 			record.StateDir)

@@ -1,6 +1,7 @@
 package words
 
 import (
+	"fmt"
 	"math"
 	"strconv"
 	"strings"
@@ -13,6 +14,18 @@ func WithUnit(v float64, unit string) string {
 		s += " " + unit
 	}
 	return s
+}
+
+// Megabytes is a size in MB, from 2 GB on in GB; of more than two digits it says no more.
+func Megabytes(bytes int64) string {
+	switch mb := float64(bytes) / 1e6; {
+	case mb >= 2000:
+		return fmt.Sprintf("%.1f GB", mb/1000)
+	case mb >= 100:
+		return fmt.Sprintf("%.0f MB", 10*math.Ceil(mb/10))
+	default:
+		return fmt.Sprintf("%.0f MB", math.Ceil(mb))
+	}
 }
 
 // Significant writes a number with so many digits, without an exponent where it

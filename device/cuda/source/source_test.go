@@ -96,3 +96,35 @@ func TestStructure(t *testing.T) {
 		t.Errorf("seven leaves have the structure %q, want the interpreter", s)
 	}
 }
+
+// TestEveryLeaf checks that the sources have code for every base kernel of the table and for
+// change points, by the interpreter and generated, and that no two share it: a row more there
+// is not left to the CPU in silence.
+func TestEveryLeaf(t *testing.T) {
+	texts := []string{"CP(SE,LIN)"}
+	for _, b := range kernelspace.BaseKernels() {
+		texts = append(texts, b.Name)
+	}
+	seen := map[string]string{}
+	for _, text := range texts {
+		e, err := kernelspace.Parse(text)
+		if err != nil {
+			t.Fatal(err)
+		}
+		p, err := kernelspace.Compile(e, kernelspace.Options{Dim: 1})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := Table(p); err != nil {
+			t.Errorf("%s: %v", text, err)
+		}
+		if _, err := Matrices([]*kernelspace.Program{p}, true); err != nil {
+			t.Errorf("%s: %v", text, err)
+		}
+		code := Structure(p)
+		if other, ok := seen[code]; ok || code == "" {
+			t.Errorf("%s and %q are the same code %q", text, other, code)
+		}
+		seen[code] = text
+	}
+}
