@@ -64,6 +64,8 @@ func (natural) step(l *learner, sub []int, x device.Points, n float64, t int) {
 	l.naturalStep(sub, x, n, (t+1)%l.every == 0)
 }
 
+func (natural) several(*learner, []int, device.Points, int, float64, int) bool { return false }
+
 func (natural) believe(l *learner, sub []int) { l.factoriseBelief(sub) }
 
 func (natural) passed(*learner, []int) {}

@@ -72,7 +72,8 @@ type benchLane struct {
 	units   []*learner // each loaded with the device's group of kernels
 	kernels [][]int    // of each unit, in the setup's order
 	index   device.Index
-	pace    pace
+	pace    pace           // of steps one by one
+	leaps   pace           // of several at once
 	start   chan benchWork // nil for the first lane, which the caller works on
 	done    chan error
 }
@@ -209,7 +210,7 @@ func (b *StepBench) newLane(lane device.Lane, share []int, group int) (*benchLan
 		return nil, err
 	}
 	first.frozen = b.setup.Kind == StepFrozen
-	ln := &benchLane{lane: lane}
+	ln := &benchLane{lane: lane, leaps: severalAtOnce()}
 	for kernels := range slices.Chunk(share, group) {
 		unit := first
 		if len(ln.units) > 0 {
@@ -384,18 +385,38 @@ func (b *StepBench) work(do benchWork) error {
 // work makes a lane's steps.
 func (ln *benchLane) work(b *StepBench, do benchWork) error {
 	defer device.Occupy(ln.lane)()
-	for t := do.from; t < do.from+do.steps; t++ {
+	pace, size := &ln.pace, 1
+	for t := do.from; t < do.from+do.steps; t += size {
 		x := device.Points{Data: b.common.train, Index: ln.index, From: t * b.setup.Batch, To: (t + 1) * b.setup.Batch}
-		for _, l := range ln.units {
-			if err := b.step(l, x); err != nil {
-				return err
+		if size = ln.leaps.next(do.from + do.steps - t); b.several(ln, x, size) {
+			pace = &ln.leaps
+		} else {
+			size = 1
+			for _, l := range ln.units {
+				if err := b.step(l, x); err != nil {
+					return err
+				}
 			}
 		}
-		if err := ln.pace.step(ln.lane); err != nil {
+		if err := pace.made(ln.lane, size); err != nil {
 			return err
 		}
 	}
-	return ln.pace.wait(ln.lane)
+	return pace.wait(ln.lane)
+}
+
+// several makes so many steps of a lane's kernels at once, from the minibatch x on, where
+// the lane can; else it does nothing and reports false.
+func (b *StepBench) several(ln *benchLane, x device.Points, steps int) bool {
+	if b.setup.Kind != StepAdam {
+		return false
+	}
+	for _, l := range ln.units {
+		if !l.adamSteps(l.all, x, b.setup.Batch, float64(len(b.setup.Y)), steps) {
+			return false // as of the first
+		}
+	}
+	return true
 }
 
 // step makes a step of a learner's kernels, on a minibatch.

@@ -239,7 +239,8 @@ func (t *Trainer) costliestFirst(kernels []int) []int {
 // are asked for. No result depends on it. The zero value is ready.
 type pace struct {
 	ahead int // steps that are asked for before the host waits; 0 is 1
-	asked int // of them
+	most  int // of them; 0 is mostAhead
+	asked int
 	began time.Time
 	now   func() time.Time // time.Now where nil
 }
@@ -248,14 +249,26 @@ const (
 	mostAhead = 32 // steps; a queue holds about a thousand launches
 	soonest   = 10 * time.Millisecond
 	latest    = 25 * time.Millisecond
+
+	// Of steps that a lane makes at once, the first number is such that a slow card is done
+	// with them before a stop would be late.
+	firstAtOnce = 16
+	mostAtOnce  = 512
 )
 
-// step is to be called behind every step; it waits for the lane if it is time.
-func (p *pace) step(ln device.Lane) error {
+// severalAtOnce is the pace of a lane that makes several steps in one operation.
+func severalAtOnce() pace { return pace{ahead: firstAtOnce, most: mostAtOnce} }
+
+// next is how many steps to make at once where so many are left.
+func (p *pace) next(left int) int { return min(max(p.ahead-p.asked, 1), left) }
+
+// made is to be called behind every step, or several; it waits for the lane if it is
+// time.
+func (p *pace) made(ln device.Lane, steps int) error {
 	if p.asked == 0 {
 		p.began = p.time()
 	}
-	if p.asked++; p.asked < p.ahead {
+	if p.asked += steps; p.asked < p.ahead {
 		return nil
 	}
 	return p.wait(ln)
@@ -268,7 +281,7 @@ func (p *pace) wait(ln device.Lane) error {
 	if p.asked == p.ahead {
 		switch took := p.time().Sub(p.began); {
 		case took < soonest:
-			p.ahead = min(2*p.ahead, mostAhead)
+			p.ahead = min(2*p.ahead, cmp.Or(p.most, mostAhead))
 		case took > latest:
 			p.ahead = max(p.ahead/2, 1)
 		}

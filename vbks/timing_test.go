@@ -42,7 +42,7 @@ func TestPace(t *testing.T) {
 			if n := q.waiting; i >= 200 {
 				longest = max(longest, n)
 			}
-			if err := p.step(q); err != nil {
+			if err := p.made(q, 1); err != nil {
 				t.Fatal(err)
 			}
 		}

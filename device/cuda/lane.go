@@ -22,6 +22,7 @@ type lane struct {
 	library map[string]driver.Function
 	codes   *codes
 	narrow  bool // the card has no shared memory for forWide
+	shared  int  // bytes that a block can ask for on every card of the device
 	tell    func(notice string)
 
 	lists   map[string]driver.Ptr // lists of members that are on the card
@@ -34,11 +35,11 @@ type lane struct {
 	serial  int   // counts what may have changed arrays
 	err     error // first failure that the card does not know of
 
-	partials, diagonals, status scratch
+	partials, diagonals, status, counts scratch
 
 	holdings map[owned]holding
 	lastOwn  owned
-	using    [16]any // see use
+	using    [32]any // see use
 	used     int
 
 	mu   sync.Mutex
@@ -86,7 +87,8 @@ func (l *lane) load(o Options) error {
 			return err
 		}
 	}
-	l.narrow = l.card.Info().SharedPerBlock < wideShared
+	l.shared = l.card.Info().SharedPerBlock
+	l.narrow = l.shared < wideShared
 	for name, bytes := range sharedBytes {
 		if bytes <= 48<<10 || l.narrow && slices.Contains(forWide, name) {
 			continue
@@ -95,7 +97,8 @@ func (l *lane) load(o Options) error {
 			return err
 		}
 	}
-	return nil
+	most := smallShared(smallInducing, smallRows, source.MostParams+1, source.MostParams+1)
+	return l.library["small_adam"].SetSharedLimit(min(most, l.shared-smallOwn))
 }
 
 // loadImage takes the library as it was compiled beforehand, for want of a

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"math"
+	"slices"
 	"strings"
 	"testing"
 
@@ -177,6 +178,64 @@ func TestAgree(t *testing.T) {
 	cancel(enough)
 	if _, err := Agree(ctx, reference, reference, c); !errors.Is(err, enough) {
 		t.Errorf("cancelled: error %v", err)
+	}
+}
+
+// leapingLane makes several steps at once, one by one on a lane of its own kind; wrong
+// is what it does to the run before.
+type leapingLane struct {
+	device.Lane
+	t     *testing.T
+	steps Steps
+	dev   device.Device
+	wrong func(run *device.AdamRun)
+}
+
+func (l *leapingLane) AdamSteps(sub []int, run *device.AdamRun) bool {
+	s, err := l.steps.start(l.dev)
+	must.OK(l.t, err)
+	defer s.close()
+	from := run.X.From / run.Skip
+	s.run, s.sub = *run, sub
+	s.run.Taken = slices.Clone(run.Taken) // the stepper counts from the first minibatch
+	for i := range s.run.Taken {
+		s.run.Taken[i] -= from
+	}
+	if l.wrong != nil {
+		l.wrong(&s.run)
+	}
+	for t := range s.run.Steps {
+		must.OK(l.t, s.step(from+t))
+	}
+	return true
+}
+
+type leapingDevice struct {
+	device.Device
+	lane *leapingLane
+}
+
+func (d *leapingDevice) Lane(int) device.Lane { return d.lane }
+
+// Steps made at once are compared with those made one by one, also with priors and steps made
+// before; one that is left out, and moments that are not carried on, are found.
+func TestAgreeAtOnce(t *testing.T) {
+	reference := cpu.New(cpu.Options{Lanes: 1})
+	for _, priors := range []bool{false, true} {
+		c := Steps{Programs: compile(t, 2, "SE", "PER*LIN+RQ", "MATERN32"), Inducing: 6, Batch: 9, Rows: 100, Count: 6, Jitter: 1e-5, Priors: priors}
+		for name, wrong := range map[string]func(*device.AdamRun){
+			"":        nil,
+			"moments": func(run *device.AdamRun) { run.MeanM1 = run.MeanM2 },
+			"steps":   func(run *device.AdamRun) { run.Steps = max(1, run.Steps-1) },
+			"rate":    func(run *device.AdamRun) { run.Rate *= 1 + 1e-6 },
+		} {
+			dev := cpu.New(cpu.Options{Lanes: 1})
+			lane := &leapingLane{dev.Lane(0), t, c, dev, wrong}
+			a, err := Agree(t.Context(), &leapingDevice{dev, lane}, reference, c)
+			if (err != nil) != (wrong != nil) || err != nil && (!errors.Is(err, ErrWrong) || !strings.Contains(err.Error(), "made at once")) {
+				t.Errorf("priors %v, wrong %q: %+v, %v", priors, name, a, err)
+			}
+		}
 	}
 }
 

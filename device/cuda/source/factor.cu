@@ -4,8 +4,8 @@
 #define PITCH 65 // of a panel in shared memory: odd, so that columns lie in different banks
 
 // substitute replaces the n numbers c[0], c[step], … by L⁻¹c, or by L⁻ᵀc if
-// back, on one thread. n is a multiple of 8; inverse holds 1/L_ii.
-template <bool back> __device__ void substitute(double *c, int step, const double *l, const double *inverse, int n) {
+// back, on one thread. n is a multiple of 8; inverse holds 1/L_ii; rows of L are pitch apart.
+template <bool back, int pitch = PITCH> __device__ void substitute(double *c, int step, const double *l, const double *inverse, int n) {
 	for (int s = 0; s < n; s += 8) {
 		const int i0 = back ? n - 8 - s : s;
 		double x[8];
@@ -16,7 +16,7 @@ template <bool back> __device__ void substitute(double *c, int step, const doubl
 			const double y = c[j * step];
 #pragma unroll
 			for (int i = 0; i < 8; i++)
-				x[i] = fma(-(back ? l[j * PITCH + i0 + i] : l[(i0 + i) * PITCH + j]), y, x[i]);
+				x[i] = fma(-(back ? l[j * pitch + i0 + i] : l[(i0 + i) * pitch + j]), y, x[i]);
 		}
 #pragma unroll
 		for (int r = 0; r < 8; r++) {
@@ -25,7 +25,7 @@ template <bool back> __device__ void substitute(double *c, int step, const doubl
 #pragma unroll
 			for (int u = 0; u < 8; u++)
 				if (back ? u < i : u > i)
-					x[u] = fma(-(back ? l[(i0 + i) * PITCH + i0 + u] : l[(i0 + u) * PITCH + i0 + i]), x[i], x[u]);
+					x[u] = fma(-(back ? l[(i0 + i) * pitch + i0 + u] : l[(i0 + u) * pitch + i0 + i]), x[i], x[u]);
 		}
 #pragma unroll
 		for (int i = 0; i < 8; i++)
@@ -46,9 +46,9 @@ __device__ inline void load_triangle(double *l, const double *from, i64 ld, int 
 }
 
 // invert_diagonal sets inverse to 1/L_ii.
-__device__ inline void invert_diagonal(double *inverse, const double *l, int h) {
+template <int pitch = PITCH> __device__ inline void invert_diagonal(double *inverse, const double *l, int h) {
 	for (int i = threadIdx.x; i < round8(h); i += blockDim.x)
-		inverse[i] = 1 / l[i * PITCH + i];
+		inverse[i] = 1 / l[i * pitch + i];
 }
 
 #define SOLVE_PARAMETERS const int *sub, int n, int cols, const double *l, i64 sl, double *b, i64 sb, int lower
@@ -231,19 +231,20 @@ extern "C" __global__ void __launch_bounds__(64, 1) solve_both(const int *sub, i
 // factor replaces an h x h lower triangle in shared memory by its Cholesky
 // factor. Where a pivot is not positive and finite, failed gets its index
 // if it was −1. All threads must call; they may read the factor on return.
-__device__ inline void factor(double *a, int h, int *failed) {
-	const int i = threadIdx.x % PANEL, step = blockDim.x / PANEL;
+template <int pitch = PITCH> __device__ inline void factor(double *a, int h, int *failed) {
+	const int rows = pitch - 1; // the most there are
+	const int i = threadIdx.x % rows, step = blockDim.x / rows;
 	for (int j = 0; j < h; j++) {
-		double d = a[j * PITCH + j];
+		double d = a[j * pitch + j];
 		if (!(d > 0 && isfinite(d))) {
 			if (threadIdx.x == 0 && *failed < 0)
 				*failed = j;
 			d = 1;
 		}
 		if (i > j && i < h) {
-			const double v = a[i * PITCH + j] / d;
-			for (int k = j + 1 + threadIdx.x / PANEL; k <= i; k += step)
-				a[i * PITCH + k] = fma(-v, a[k * PITCH + j], a[i * PITCH + k]);
+			const double v = a[i * pitch + j] / d;
+			for (int k = j + 1 + threadIdx.x / rows; k <= i; k += step)
+				a[i * pitch + k] = fma(-v, a[k * pitch + j], a[i * pitch + k]);
 		}
 		__syncthreads();
 	}
@@ -251,11 +252,11 @@ __device__ inline void factor(double *a, int h, int *failed) {
 	for (int e = threadIdx.x; e < h * h; e += blockDim.x) {
 		const int r = e / h, j = e % h;
 		if (j < r)
-			a[r * PITCH + j] /= sqrt(a[j * PITCH + j]);
+			a[r * pitch + j] /= sqrt(a[j * pitch + j]);
 	}
 	__syncthreads();
 	for (int r = threadIdx.x; r < h; r += blockDim.x)
-		a[r * PITCH + r] = sqrt(a[r * PITCH + r]);
+		a[r * pitch + r] = sqrt(a[r * pitch + r]);
 	__syncthreads();
 }
 
@@ -347,14 +348,18 @@ extern "C" __global__ void log_diag(const int *sub, int n, const double *a, i64 
 		out[q * so] = s;
 }
 
-// jitter adds to the diagonal factor·(relative·mean of it + absolute).
-extern "C" __global__ void jitter(const int *sub, int n, double *a, i64 sa, double relative, double absolute, const double *f, i64 sf) {
-	const i64 q = member(sub);
-	a += q * sa;
+// add_jitter adds to the diagonal of a matrix whose rows are pitch apart
+// factor·(relative·mean of it + absolute), by a block.
+__device__ inline void add_jitter(double *a, int n, int pitch, double relative, double absolute, double factor) {
 	double s = 0;
 	for (int i = threadIdx.x; i < n; i += blockDim.x)
-		s += a[(i64)i * n + i];
-	s = f[q * sf] * (relative * (block_sum(s) / n) + absolute);
+		s += a[(i64)i * pitch + i];
+	s = factor * (relative * (block_sum(s) / n) + absolute);
 	for (int i = threadIdx.x; i < n; i += blockDim.x)
-		a[(i64)i * n + i] += s;
+		a[(i64)i * pitch + i] += s;
+}
+
+extern "C" __global__ void jitter(const int *sub, int n, double *a, i64 sa, double relative, double absolute, const double *f, i64 sf) {
+	const i64 q = member(sub);
+	add_jitter(a + q * sa, n, n, relative, absolute, f[q * sf]);
 }
