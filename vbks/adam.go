@@ -50,7 +50,7 @@ func (adam) begin(*learner, []int, float64) {}
 
 func (adam) step(l *learner, sub []int, x device.Points, n float64, _ int) { l.adamStep(sub, x, n) }
 
-func (adam) several(l *learner, sub []int, x device.Points, skip int, n float64, steps int) bool {
+func (adam) several(l *learner, sub []int, x device.Points, skip int, n float64, _, steps int) bool {
 	return l.adamSteps(sub, x, skip, n, steps)
 }
 
@@ -123,18 +123,11 @@ func (l *learner) adamSteps(sub []int, x device.Points, skip int, n float64, ste
 	if !ok || l.q != nil || l.frozen {
 		return false
 	}
-	taken := make([]int, len(sub))
-	for i, k := range sub {
-		taken[i] = l.members[k].steps
-	}
 	if !lane.AdamSteps(sub, &device.AdamRun{
-		Kernels: l.ks, Z: l.z, X: x, Skip: skip, Steps: steps, N: n, Taken: taken, Rate: l.rate,
-		NoiseFloor: l.floor, Jitter: l.jitter, Factor: l.factor,
-		Free: l.free, FreeM1: l.freeMoments.first, FreeM2: l.freeMoments.second, Stride: l.stride,
-		PriorMean: l.mean, PriorPrec: l.thetaPrec, Lo: l.lo, Hi: l.hi, Wall: l.wall,
-		Mean: l.qm, MeanM1: l.meanMoments.first, MeanM2: l.meanMoments.second,
+		SmallRun: l.smallRun(sub, x, skip, n, steps),
+		Mean:     l.qm, MeanM1: l.meanMoments.first, MeanM2: l.meanMoments.second,
 		Chol: l.qc, CholM1: l.cholMoments.first, CholM2: l.cholMoments.second,
-		Failed: l.failed, Value: l.value,
+		Value: l.value,
 	}) {
 		return false
 	}
@@ -143,6 +136,21 @@ func (l *learner) adamSteps(sub []int, x device.Points, skip int, n float64, ste
 	}
 	l.outdate(sub)
 	return true
+}
+
+// smallRun is what steps made at once are told of whatever the rule.
+func (l *learner) smallRun(sub []int, x device.Points, skip int, n float64, steps int) device.SmallRun {
+	taken := make([]int, len(sub))
+	for i, k := range sub {
+		taken[i] = l.members[k].steps
+	}
+	return device.SmallRun{
+		Kernels: l.ks, Z: l.z, X: x, Skip: skip, Steps: steps, N: n, Taken: taken, Rate: l.rate,
+		NoiseFloor: l.floor, Jitter: l.jitter, Factor: l.factor,
+		Free: l.free, FreeM1: l.freeMoments.first, FreeM2: l.freeMoments.second, Stride: l.stride,
+		PriorMean: l.mean, PriorPrec: l.thetaPrec, Lo: l.lo, Hi: l.hi, Wall: l.wall,
+		Failed: l.failed,
+	}
 }
 
 // stepTheta moves θ, or q(log θ).

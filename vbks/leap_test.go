@@ -32,9 +32,25 @@ func leap(t *testing.T, b *bench, each time.Duration) *leaping {
 }
 
 func (x *leaping) AdamSteps(sub []int, run *device.AdamRun) bool {
+	return x.steps(sub, &run.SmallRun, func(rows device.Points, _ int) { x.learner.adamStep(sub, rows, run.N) })
+}
+
+func (x *leaping) NaturalSteps(sub []int, run *device.NaturalRun) bool {
+	for i, k := range sub {
+		if m := &x.learner.members[k]; run.Seen[i] != m.seen {
+			x.t.Errorf("member %d has seen %g rows and is said to have seen %g", k, m.seen, run.Seen[i])
+		}
+	}
+	return x.steps(sub, &run.SmallRun, func(rows device.Points, t int) {
+		x.learner.naturalStep(sub, rows, run.N, run.Every > 0 && (run.First+t+1)%run.Every == 0)
+	})
+}
+
+func (x *leaping) steps(sub []int, run *device.SmallRun, step func(rows device.Points, t int)) bool {
 	l := x.learner
 	l.svgp.group.lane = x.Lane
 	defer func() { l.svgp.group.lane = x }()
+	before := slices.Clone(l.members)
 	for i, k := range sub {
 		if run.Taken[i] != l.members[k].steps {
 			x.t.Errorf("member %d has made %d steps and is said to have made %d", k, l.members[k].steps, run.Taken[i])
@@ -43,10 +59,10 @@ func (x *leaping) AdamSteps(sub []int, run *device.AdamRun) bool {
 	for t := range run.Steps {
 		rows := run.X
 		rows.From, rows.To = rows.From+t*run.Skip, rows.To+t*run.Skip
-		l.adamStep(sub, rows, run.N)
+		step(rows, t)
 	}
-	for _, k := range sub {
-		l.members[k].steps -= run.Steps // the learner counts them
+	for _, k := range sub { // the learner counts for itself
+		l.members[k].steps, l.members[k].seen = before[k].steps, before[k].seen
 	}
 	x.made = append(x.made, run.Steps)
 	x.waiting += run.Steps
@@ -60,8 +76,7 @@ func (x *leaping) Sync() error {
 }
 
 // Where the lane makes several steps at once it gets all of them, on their minibatches, and
-// the states are those of steps one by one. With a q(log θ), and along natural gradients, steps
-// are made one by one.
+// the states are those of steps one by one. With a q(log θ) steps are made one by one.
 func TestSeveralSteps(t *testing.T) {
 	x, y, z := testData(19, 90, 5, 1)
 	for _, tr := range treatments {
@@ -83,16 +98,16 @@ func TestSeveralSteps(t *testing.T) {
 			}
 		}
 		want := 0
-		if tr.optimizer == "adam" && tr.hyper == "point" {
+		if tr.hyper == "point" {
 			want = 80
 		}
-		if got := sum(lane.made); got != want {
+		if got := total(lane.made); got != want {
 			t.Errorf("%s, %s: %d steps of 80 are made at once, want %d", tr.optimizer, tr.hyper, got, want)
 		}
 	}
 }
 
-func sum(list []int) (s int) {
+func total(list []int) (s int) {
 	for _, v := range list {
 		s += v
 	}
@@ -141,7 +156,7 @@ func TestLeapsStop(t *testing.T) {
 	}
 	short := newBench(t, x, y, z, 1, s, "SE+LIN")
 	b := drawMinibatches(1, 1, 100, 25, 100)
-	b.steps = sum(lane.made)
+	b.steps = total(lane.made)
 	must.OK(t, short.train([]int{0}, b, nil))
 	want, err := short.end(0)
 	must.OK(t, err)

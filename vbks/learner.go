@@ -400,7 +400,7 @@ func (l *learner) steps(sub []int, b *minibatches, index device.Index, stop stop
 			x = device.Points{Data: l.common.train, Index: index, From: t * b.size, To: (t + 1) * b.size}
 			skip = b.size
 		}
-		if size = l.leaps.next(b.steps - t); l.rule.several(l, sub, x, skip, float64(b.n), size) {
+		if size = l.leaps.next(b.steps - t); l.rule.several(l, sub, x, skip, float64(b.n), t, size) {
 			pace = &l.leaps
 		} else {
 			size = 1

@@ -408,11 +408,16 @@ func (ln *benchLane) work(b *StepBench, do benchWork) error {
 // several makes so many steps of a lane's kernels at once, from the minibatch x on, where
 // the lane can; else it does nothing and reports false.
 func (b *StepBench) several(ln *benchLane, x device.Points, steps int) bool {
-	if b.setup.Kind != StepAdam {
-		return false
-	}
+	size, n := b.setup.Batch, float64(len(b.setup.Y))
 	for _, l := range ln.units {
-		if !l.adamSteps(l.all, x, b.setup.Batch, float64(len(b.setup.Y)), steps) {
+		made := false
+		switch b.setup.Kind {
+		case StepAdam:
+			made = l.adamSteps(l.all, x, size, n, steps)
+		case StepTheta, StepFrozen:
+			made = l.naturalSteps(l.all, x, size, n, 0, 1, steps)
+		}
+		if !made {
 			return false // as of the first
 		}
 	}

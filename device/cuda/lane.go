@@ -35,7 +35,7 @@ type lane struct {
 	serial  int   // counts what may have changed arrays
 	err     error // first failure that the card does not know of
 
-	partials, diagonals, status, counts scratch
+	partials, diagonals, status, counts, seen scratch
 
 	holdings map[owned]holding
 	lastOwn  owned
@@ -97,8 +97,12 @@ func (l *lane) load(o Options) error {
 			return err
 		}
 	}
-	most := smallShared(smallInducing, smallRows, source.MostParams+1, source.MostParams+1)
-	return l.library["small_adam"].SetSharedLimit(min(most, l.shared-smallOwn))
+	for _, name := range []string{"small_adam", "small_natural"} {
+		if err := l.library[name].SetSharedLimit(min(mostSmall(smallInducing, smallRows), l.shared-smallOwn)); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // loadImage takes the library as it was compiled beforehand, for want of a

@@ -30,18 +30,21 @@ func TestSmallSteps(t *testing.T) {
 		m, b  int
 		leaps bool
 	}{{1, 1, true}, {5, 11, true}, {8, 64, true}, {17, 33, true}, {31, 7, true}, {32, 64, true}, {33, 8, false}, {8, 65, false}} {
-		s := trial.Steps{Programs: programs, Inducing: c.m, Batch: c.b, Rows: 200, Count: 50, Jitter: 1e-4, Priors: true}
-		if testing.Short() || !c.leaps {
-			s.Count = 3
+		for _, natural := range []bool{false, true} {
+			s := trial.Steps{Programs: programs, Inducing: c.m, Batch: c.b, Rows: 200, Count: 50, Jitter: 1e-4, Priors: true, Natural: natural}
+			if testing.Short() || !c.leaps {
+				s.Count = 7
+			}
+			name := fmt.Sprintf("M = %d, B = %d, %d steps, natural: %v", c.m, c.b, s.Count, natural)
+			a, err := trial.Agree(t.Context(), dev, reference, s)
+			if err != nil {
+				t.Errorf("%s: %v", name, err)
+			}
+			if a.Leaps != c.leaps {
+				t.Errorf("%s: made at once: %v", name, a.Leaps)
+			}
+			t.Logf("%s: one by one %.1e apart, at once %.1e", name, a.Stepped, a.AtOnce)
 		}
-		a, err := trial.Agree(t.Context(), dev, reference, s)
-		if err != nil {
-			t.Errorf("M = %d, B = %d: %v", c.m, c.b, err)
-		}
-		if a.Leaps != c.leaps {
-			t.Errorf("M = %d, B = %d: made at once: %v", c.m, c.b, a.Leaps)
-		}
-		t.Logf("M = %d, B = %d, %d steps: one by one %.1e apart, at once %.1e", c.m, c.b, s.Count, a.Stepped, a.AtOnce)
 	}
 }
 
@@ -107,13 +110,15 @@ func newSteps(t *testing.T, dev device.Device, programs []*kernelspace.Program, 
 		return a
 	}
 	f := ks.Free()
-	s.run = device.AdamRun{
+	s.run = device.AdamRun{SmallRun: device.SmallRun{
 		Kernels: ks, Z: device.All(places), X: device.Points{Data: train, Index: list, To: b}, Skip: b, N: 1000, Rate: 0.02, Wall: 2,
 		NoiseFloor: 1e-3, Jitter: device.Jitter{Relative: 1e-6}, Factor: array(1, 1),
 		Free: array(1, f), FreeM1: array(1, f), FreeM2: array(1, f), Stride: array(1, f),
 		PriorMean: array(1, f), PriorPrec: array(1, f), Lo: array(1, f), Hi: array(1, f),
+		Failed: array(1, 1),
+	},
 		Mean: array(m, 1), MeanM1: array(m, 1), MeanM2: array(m, 1), Chol: array(m, m), CholM1: array(m, m), CholM2: array(m, m),
-		Failed: array(1, 1), Value: array(1, 1),
+		Value: array(1, 1),
 	}
 	for k, p := range programs {
 		r := rand.New(rand.NewPCG(seeds[k], 2))

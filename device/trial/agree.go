@@ -19,7 +19,7 @@ const (
 // the kernel's vector or matrix.
 type Agreement struct {
 	Objective, Gradient float64 // where the steps begin
-	Stepped             float64 // log θ, m, C and objective after the last step; 0 where there is but one
+	Stepped             float64 // log θ, q(v) and objective after the last step; 0 where there is but one
 	AtOnce              float64 // the same where the steps are made at once, see device.SmallSteps
 	Leaps               bool    // they are
 }
@@ -61,7 +61,7 @@ func Agree(ctx context.Context, dev, reference device.Device, c Steps) (Agreemen
 				return out, err
 			}
 		}
-		if t > 0 {
+		if t > 0 || c.Natural {
 			continue
 		}
 		// A step leaves objective and gradients of where it began.
@@ -81,6 +81,13 @@ func Agree(ctx context.Context, dev, reference device.Device, c Steps) (Agreemen
 		}
 	}
 	reached := func(after string) []quantity {
+		if c.Natural {
+			return []quantity{
+				{"log θ" + after, func(s *stepper) device.Array { return s.run.Free }},
+				{"Λm" + after, func(s *stepper) device.Array { return s.natural.lambdaM }},
+				{"Λ" + after, func(s *stepper) device.Array { return s.natural.lambda }},
+			}
+		}
 		return []quantity{
 			{"log θ" + after, func(s *stepper) device.Array { return s.run.Free }},
 			{"m" + after, func(s *stepper) device.Array { return s.run.Mean }},

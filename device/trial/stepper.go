@@ -22,6 +22,8 @@ type Steps struct {
 	// Priors has all that a run may bring: priors on θ, limits that some are beyond, strides,
 	// a floor of the noise, and steps that some kernels have made before.
 	Priors bool
+	// Natural has natural steps of q(v), every other one of which moves θ, for steps of Adam.
+	Natural bool
 }
 
 const stepRate = 0.01
@@ -37,6 +39,8 @@ type stepper struct {
 	theta, gradFree, gradTheta, info                 device.Array
 	kzz, l, kzx, a, ca, sa, kdiag, diagBar, mu, v, r device.Array
 	gradM, gradC, kbar                               device.Array
+
+	natural naturalStepper
 }
 
 // start places data and kernels on a device, the same on each.
@@ -83,16 +87,21 @@ func (c *Steps) start(dev device.Device) (*stepper, error) {
 		*a = s.array(1, b)
 	}
 	s.gradM = s.array(m, 1)
-	s.run = device.AdamRun{
+	s.run = device.AdamRun{SmallRun: device.SmallRun{
 		Kernels: ks, Z: device.All(places), X: device.Points{Data: train, Index: list, To: b}, Skip: b, N: float64(c.Rows), Rate: stepRate,
 		Jitter: device.Jitter{Relative: c.Jitter}, Factor: s.array(1, 1),
 		Free: s.array(1, f), FreeM1: s.array(1, f), FreeM2: s.array(1, f), Stride: s.array(1, f),
 		PriorMean: s.array(1, f), PriorPrec: s.array(1, f), Lo: s.array(1, f), Hi: s.array(1, f),
+		Failed: s.array(1, 1),
+	},
 		Mean: s.array(m, 1), MeanM1: s.array(m, 1), MeanM2: s.array(m, 1),
 		Chol: s.array(m, m), CholM1: s.array(m, m), CholM2: s.array(m, m),
-		Failed: s.array(1, 1), Value: s.array(1, 1),
+		Value: s.array(1, 1),
 	}
 	s.begin()
+	if c.Natural {
+		s.beginNatural()
+	}
 	if s.err != nil {
 		s.close()
 		return nil, s.err
@@ -166,28 +175,36 @@ func (s *stepper) burden(r *rand.Rand) {
 	}
 }
 
-// gradient computes the local ELBO of the rows x and its gradients.
-func (s *stepper) gradient(x device.Points) {
+// project computes θ, L and A = L⁻¹k(Z,X).
+func (s *stepper) project(x device.Points) {
 	l, sub, run := s.lane, s.sub, &s.run
-	ks, n := run.Kernels, run.N
-	l.Expand(sub, ks, run.NoiseFloor, run.Free, s.theta)
+	l.Expand(sub, run.Kernels, run.NoiseFloor, run.Free, s.theta)
 	l.Fill(sub, s.info, 0)
-	l.Kernel(sub, ks, s.theta, run.Z, run.Z, s.kzz)
+	l.Kernel(sub, run.Kernels, s.theta, run.Z, run.Z, s.kzz)
 	l.Copy(sub, s.l, s.kzz)
 	l.AddJitter(sub, s.l, run.Jitter, run.Factor)
 	l.Cholesky(sub, s.l, s.info)
 	l.AddScaled(sub, run.Failed, 1, s.info)
-	l.Kernel(sub, ks, s.theta, run.Z, x, s.kzx)
+	l.Kernel(sub, run.Kernels, s.theta, run.Z, x, s.kzx)
 	l.Copy(sub, s.a, s.kzx)
 	l.Solve(sub, false, s.l, s.a)
-	l.MulLower(sub, true, run.Chol, s.a, s.ca)
-	l.KernelDiag(sub, ks, s.theta, x, s.kdiag)
-	l.Predict(sub, s.a, s.ca, run.Mean, s.kdiag, s.mu, s.v)
+}
+
+// expected computes the expected log likelihood, from CᵀA in ca.
+func (s *stepper) expected(sub []int, x device.Points, mean device.Array) {
+	l, run := s.lane, &s.run
+	l.KernelDiag(sub, run.Kernels, s.theta, x, s.kdiag)
+	l.Predict(sub, s.a, s.ca, mean, s.kdiag, s.mu, s.v)
 	l.Fill(sub, run.Value, 0)
 	l.Fill(sub, s.gradTheta, 0)
-	l.Likelihood(sub, ks, s.theta, x, n, s.mu, s.v, s.r, run.Value, s.gradTheta)
-	l.MulLower(sub, false, run.Chol, s.ca, s.sa)
-	l.ABar(sub, ks, s.theta, n, run.Mean, s.r, s.a, s.sa)
+	l.Likelihood(sub, run.Kernels, s.theta, x, run.N, s.mu, s.v, s.r, run.Value, s.gradTheta)
+}
+
+// pull computes the gradient by the free vector, from SA in sa.
+func (s *stepper) pull(sub []int, x device.Points, mean device.Array) {
+	l, run := s.lane, &s.run
+	ks, n := run.Kernels, run.N
+	l.ABar(sub, ks, s.theta, n, mean, s.r, s.a, s.sa)
 	l.GemmLower(sub, false, true, -0.5, s.sa, s.a, s.kbar)
 	l.SolveBoth(sub, s.l, s.kbar)
 	l.JitterGrad(sub, s.kbar, run.Jitter, run.Factor)
@@ -197,13 +214,30 @@ func (s *stepper) gradient(x device.Points) {
 	l.Fill(sub, s.diagBar, 1)
 	l.Weight(sub, ks, s.theta, n, x.Len(), -0.5, s.diagBar)
 	l.KernelDiagGrad(sub, ks, s.theta, x, s.diagBar, s.gradTheta)
+	l.Collect(sub, ks, run.NoiseFloor, s.theta, s.gradTheta, s.gradFree)
+}
+
+// prior adds that of θ.
+func (s *stepper) prior(sub []int) {
+	run := &s.run
+	s.lane.LogPrior(sub, run.Free, run.PriorMean, run.PriorPrec, run.Lo, run.Hi, run.Wall, run.Value, s.gradFree)
+}
+
+// gradient computes the local ELBO of the rows x and its gradients.
+func (s *stepper) gradient(x device.Points) {
+	l, sub, run := s.lane, s.sub, &s.run
+	ks, n := run.Kernels, run.N
+	s.project(x)
+	l.MulLower(sub, true, run.Chol, s.a, s.ca)
+	s.expected(sub, x, run.Mean)
+	l.MulLower(sub, false, run.Chol, s.ca, s.sa)
+	s.pull(sub, x, run.Mean)
 	l.Gemm(sub, false, true, 1, s.a, s.r, 0, s.gradM)
 	l.Weight(sub, ks, s.theta, n, x.Len(), 1, s.gradM)
 	l.Weight(sub, ks, s.theta, n, x.Len(), 1, s.ca)
 	l.GemmLower(sub, false, true, -1, s.a, s.ca, s.gradC)
 	l.GaussKL(sub, run.Mean, run.Chol, run.Value, s.gradM, s.gradC)
-	l.Collect(sub, ks, run.NoiseFloor, s.theta, s.gradTheta, s.gradFree)
-	l.LogPrior(sub, run.Free, run.PriorMean, run.PriorPrec, run.Lo, run.Hi, run.Wall, run.Value, s.gradFree)
+	s.prior(sub)
 }
 
 // rows are those of minibatch t, from 0.
@@ -215,6 +249,10 @@ func (s *stepper) rows(t int) device.Points {
 
 // step makes step t, counted from 0.
 func (s *stepper) step(t int) error {
+	if s.steps.Natural {
+		s.naturalStep(t)
+		return s.lane.Sync()
+	}
 	s.gradient(s.rows(t))
 	run := &s.run
 	for _, same := range s.parts {
@@ -238,11 +276,18 @@ func (s *stepper) leap() (bool, error) {
 	}
 	for from, steps := 0, 1; from < s.steps.Count; from, steps = from+steps, s.steps.Count-1 {
 		run := s.run
-		run.X, run.Steps, run.Taken = s.rows(from), steps, slices.Clone(run.Taken)
-		for i := range run.Taken {
-			run.Taken[i] += from
+		run.X, run.Steps = s.rows(from), steps
+		made := false
+		if s.steps.Natural {
+			made = s.naturalLeap(lane, run.SmallRun, from)
+		} else {
+			run.Taken = slices.Clone(run.Taken)
+			for i := range run.Taken {
+				run.Taken[i] += from
+			}
+			made = lane.AdamSteps(s.sub, &run)
 		}
-		if !lane.AdamSteps(s.sub, &run) {
+		if !made {
 			return false, nil
 		}
 		if err := s.lane.Sync(); err != nil {

@@ -45,6 +45,12 @@ func (l *watchedLane) AdamSteps(sub []int, s *device.AdamRun) bool {
 	return ok && small.AdamSteps(sub, s)
 }
 
+// NaturalSteps does so, too.
+func (l *watchedLane) NaturalSteps(sub []int, s *device.NaturalRun) bool {
+	small, ok := l.Lane.(device.SmallSteps)
+	return ok && small.NaturalSteps(sub, s)
+}
+
 // Waits is how a stop is heard in a row of steps.
 type Waits struct {
 	Longest time.Duration // without anybody looking for it

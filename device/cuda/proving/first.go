@@ -30,6 +30,7 @@ var three = []string{"SE", "PER*LIN", "RQ+LIN"}
 var first = []trial.Steps{
 	{Inducing: 16, Batch: 32, Rows: 300, Count: 5, Jitter: 1e-5},
 	{Inducing: 5, Batch: 11, Rows: 300, Count: 5, Jitter: 1e-5, Priors: true},
+	{Inducing: 16, Batch: 32, Rows: 300, Count: 9, Jitter: 1e-5, Priors: true, Natural: true},
 	{Inducing: 80, Batch: 70, Rows: 300, Count: 1, Jitter: 1e-2},
 }
 

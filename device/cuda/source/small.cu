@@ -263,7 +263,7 @@ extern "C" __global__ void __launch_bounds__(SMALL_THREADS, 2) small_adam(SMALL_
 		abort();
 #endif
 	const int before = taken[blockIdx.y], triangle = m * (m + 1) / 2;
-	double fails = 0;
+	int fails = 0;
 	__syncthreads();
 	for (int t = 0; t < steps; t++) {
 		const Points x = {xx, xi, xf + t * skip, b, dim};
@@ -342,6 +342,127 @@ extern "C" __global__ void __launch_bounds__(SMALL_THREADS, 2) small_adam(SMALL_
 	f.store(free + kf, free1 + kf, free2 + kf);
 	q.store(mean + km, mean1 + km, mean2 + km);
 	c.store(root + kr, root1 + kr, root2 + kr);
+	if (threadIdx.x == 0)
+		failed[k * sfailed] += fails;
+}
+
+// small_natural makes natural steps of q(v), held by Λ and Λm: vbks's naturalStep. Steps whose
+// number, first + 1 and so on, is a multiple of every (0: none) also move (log θ, ρ) by Adam, once
+// q(v) rests on warm rows; seen, by place in sub, is on how many it does. least is the least
+// size of a step of q(v).
+extern "C" __global__ void __launch_bounds__(SMALL_THREADS, 2) small_natural(SMALL_PARAMETERS, const double *seen, int first, int every,
+		double warm, double least, double *lambda, i64 slambda, double *lambdam, i64 slambdam) {
+	DYNAMIC_SHARED(shared);
+	__shared__ int pivot;
+	__shared__ double corrections[2]; // 1 − β^t
+	const i64 k = member(sub);
+	const Known of(k, lists, width, known, params, frees, floor);
+	const Points z = {zx, zi, zf, m, dim};
+	Interpreter kernel;
+	kernel.table = tables + starts[k];
+	double *at = shared;
+	const Small w(at, &pivot, m, b, params);
+	const i64 kf = k * sfree;
+	const State f(at, frees, free + kf, free1 + kf, free2 + kf);
+	double *const root = Small::take(at, w.r * SMALL_PITCH), *const inverse = Small::take(at, w.r), *const mean = Small::take(at, w.r);
+	double *const big = Small::take(at, m * m), *const vector = Small::take(at, m); // F, 1/F_ii, m, Λ, Λm
+#ifdef EMULATE
+	if (at != shared + emulate::dynamic.size())
+		abort();
+#endif
+	lambda += k * slambda, lambdam += k * slambdam;
+	for (int e = threadIdx.x; e < m * m; e += blockDim.x)
+		big[e] = lambda[e];
+	for (int e = threadIdx.x; e < w.r * SMALL_PITCH; e += blockDim.x)
+		root[e] = e / SMALL_PITCH == e % SMALL_PITCH;
+	for (int i = threadIdx.x; i < w.r; i += blockDim.x) {
+		mean[i] = 0;
+		if (i < m)
+			vector[i] = lambdam[i];
+	}
+	const int triangle = m * (m + 1) / 2;
+	int moved = taken[blockIdx.y];
+	int fails = 0;
+	double rows = seen[blockIdx.y];
+	bool stale = true; // θ and L
+	__syncthreads();
+	for (int t = 0; t < steps; t++) {
+		const bool move = every > 0 && (first + t + 1) % every == 0 && rows >= warm;
+		const Points x = {xx, xi, xf + t * skip, b, dim};
+		if (stale) {
+			of.expand(f.at, w.theta);
+			__syncthreads();
+			w.coefficients(kernel.table);
+			__syncthreads();
+		}
+		if (move) {
+			moved++;
+			w.corrections(corrections, moved);
+			for (int e = threadIdx.x; e < triangle; e += blockDim.x) {
+				const int i = triangle_row(e), j = e - i * (i + 1) / 2;
+				root[i * SMALL_PITCH + j] = big[i * m + j];
+			}
+			if ((int)threadIdx.x < m)
+				mean[threadIdx.x] = vector[threadIdx.x];
+		}
+		w.matrices(kernel, z, x, stale ? 0 : triangle, triangle + m * b + (move ? b : 0));
+		__syncthreads();
+		if (stale) {
+			add_jitter(w.l, m, SMALL_PITCH, relative, absolute, factors[k * sfactor]);
+			__syncthreads();
+			fails += w.factorise(w.l, w.inverse);
+		}
+		stale = move;
+		if ((int)threadIdx.x < b) // A
+			substitute<false, SMALL_PITCH>(w.a + threadIdx.x, w.pitch, w.l, w.inverse, w.r);
+		__syncthreads();
+		const double s2 = w.theta[params - 1], weight = n / b / s2;
+		if (move) {
+			fails += w.factorise(root, inverse);
+			if ((int)threadIdx.x < b) { // F⁻¹A and F⁻ᵀF⁻¹A
+				for (int i = 0; i < m; i++)
+					w.ca[i * w.pitch + threadIdx.x] = w.a[i * w.pitch + threadIdx.x];
+				substitute<false, SMALL_PITCH>(w.ca + threadIdx.x, w.pitch, root, inverse, w.r);
+				for (int i = 0; i < m; i++)
+					w.sa[i * w.pitch + threadIdx.x] = w.ca[i * w.pitch + threadIdx.x];
+				substitute<true, SMALL_PITCH>(w.sa + threadIdx.x, w.pitch, root, inverse, w.r);
+			} else if (threadIdx.x == SMALL_THREADS - 1) {
+				substitute<false, SMALL_PITCH>(mean, 1, root, inverse, w.r);
+				substitute<true, SMALL_PITCH>(mean, 1, root, inverse, w.r);
+			}
+			__syncthreads();
+			const double sum = w.residuals(mean, y, x);
+			w.pull(kernel, z, x, mean, sum, n, relative, factors[k * sfactor]);
+		}
+		const double gamma = fmax(b / (rows + b), least);
+		for (int e = threadIdx.x; e < triangle + m; e += blockDim.x) {
+			if (e >= triangle) {
+				const int i = e - triangle;
+				double v = 0;
+				for (int l = 0; l < b; l++)
+					v = fma(w.a[i * w.pitch + l], y[x.row(l)], v);
+				v *= weight;
+				vector[i] = gamma == 1 ? v : vector[i] + gamma * (v - vector[i]);
+				continue;
+			}
+			const int i = triangle_row(e), j = e - i * (i + 1) / 2;
+			const double v = weight * w.dot_rows(w.a, i, w.a, j) + (i == j), was = big[i * m + j];
+			big[i * m + j] = big[j * m + i] = gamma == 1 ? v : was + gamma * (v - was);
+		}
+		rows = fmin(rows + b, n);
+		if (move)
+			for (int i = threadIdx.x; i < frees; i += blockDim.x) {
+				double slope;
+				prior(f[i], pmean[kf + i], prec[kf + i], lo[kf + i], hi[kf + i], wall, slope);
+				f.climb(i, of.collect(i, w.theta, w.grad) + slope, rate, corrections, stride[kf + i]);
+			}
+		__syncthreads();
+	}
+	f.store(free + kf, free1 + kf, free2 + kf);
+	for (int e = threadIdx.x; e < m * m; e += blockDim.x)
+		lambda[e] = big[e];
+	for (int i = threadIdx.x; i < m; i += blockDim.x)
+		lambdam[i] = vector[i];
 	if (threadIdx.x == 0)
 		failed[k * sfailed] += fails;
 }
