@@ -20,9 +20,10 @@ const (
 // smallShared is the dynamic shared memory of small_adam and small_natural in bytes, as they
 // take it.
 func smallShared(m, b, params, frees int) (adam, natural int) {
+	const panel = smallInducing * smallPitch
 	r, pitch := (m+7)/8*8, b|1
-	both := (3+blockThreads/32)*params + 2*r*smallPitch + r + 3*r*pitch + 2*b + 3*frees
-	return 8 * (both + 3*(m+m*m)), 8 * (both + r*smallPitch + 2*r + m*m + m)
+	both := 2*panel + smallInducing + 3*(source.MostParams+1) + 2*smallRows + blockThreads/32*params + 3*r*pitch + 3*frees
+	return 8 * (both + 3*(m+m*m)), 8 * (both + panel + 3*smallInducing + smallRows + smallInducing*smallInducing)
 }
 
 // mostSmall is what the larger of them takes at most, with these sizes, whatever the kernels.

@@ -12,6 +12,8 @@ template <bool back, int pitch = PITCH> __device__ void substitute(double *c, in
 #pragma unroll
 		for (int i = 0; i < 8; i++)
 			x[i] = c[(i0 + i) * step];
+		// More of it at once is no room for where much else is in registers.
+#pragma unroll (pitch == PITCH ? 4 : 2)
 		for (int j = back ? i0 + 8 : 0; j < (back ? n : i0); j++) {
 			const double y = c[j * step];
 #pragma unroll

@@ -7,12 +7,19 @@
 #define SMALL_PITCH 33 // of L, and of what it is solved with on both sides
 #define SMALL_THREADS 256
 
+// The most inducing inputs and rows, and numbers of a panel of SMALL_PITCH. What takes its room
+// in shared memory by these has a fixed address and needs no register.
+#define SMALL_INDUCING 32
+#define SMALL_ROWS 64
+#define SMALL_PANEL (SMALL_INDUCING * SMALL_PITCH)
+
 enum SmallPart { small_zz, small_zx, small_xx };
 
 // Small is a step's place in shared memory, and its stages. All threads must call each of
 // them; a stage ends as its comment says.
 struct Small {
-	int m, b, params, r, pitch;           // inducing inputs; rows; parameters, the noise with them; m rounded up to 8; of m x b matrices: odd, against bank conflicts
+	int m, b, params;                     // inducing inputs; rows; parameters, the noise with them
+	int r, pitch;                         // m rounded up to 8; of m x b matrices: odd, against bank conflicts
 	double *theta, *coef, *grad, *part;   // by parameter: θ, what stands for it in formulas, its gradient, that of each warp
 	double *l, *s, *inverse;              // L, ∂𝓛/∂k(Z,Z): r x SMALL_PITCH; 1/L_ii
 	double *a, *ca, *sa;                  // k(Z,X) and A; CᵀA; SA, Ā and L⁻ᵀĀ: r x pitch
@@ -25,13 +32,18 @@ struct Small {
 		return p;
 	}
 
-	// Small takes what it needs from at on; nothing in it is set but what pads m to r.
+	// Small takes what it needs from at on, of sizes that are known early.
 	__device__ Small(double *&at, int *failed, int m, int b, int params)
 		: m(m), b(b), params(params), r(round8(m)), pitch(b | 1), failed(failed) {
-		theta = take(at, params), coef = take(at, params), grad = take(at, params), part = take(at, SMALL_THREADS / 32 * params);
-		l = take(at, r * SMALL_PITCH), s = take(at, r * SMALL_PITCH), inverse = take(at, r);
+		l = take(at, SMALL_PANEL), s = take(at, SMALL_PANEL), inverse = take(at, SMALL_INDUCING);
+		theta = take(at, MOST_PARAMS + 1), coef = take(at, MOST_PARAMS + 1), grad = take(at, MOST_PARAMS + 1);
+		diag = take(at, SMALL_ROWS), res = take(at, SMALL_ROWS);
+	}
+
+	// place takes the rest, whose size is known late, and sets what pads m to r.
+	__device__ void place(double *&at) {
+		part = take(at, SMALL_THREADS / 32 * params);
 		a = take(at, r * pitch), ca = take(at, r * pitch), sa = take(at, r * pitch);
-		diag = take(at, b), res = take(at, b);
 		for (int e = threadIdx.x; e < r * SMALL_PITCH; e += blockDim.x) {
 			const int i = e / SMALL_PITCH, j = e % SMALL_PITCH;
 			l[e] = i == j, s[e] = 0;
@@ -254,7 +266,8 @@ extern "C" __global__ void __launch_bounds__(SMALL_THREADS, 2) small_adam(SMALL_
 	Interpreter kernel;
 	kernel.table = tables + starts[k];
 	double *at = shared;
-	const Small w(at, &pivot, m, b, params);
+	Small w(at, &pivot, m, b, params);
+	w.place(at);
 	const i64 kf = k * sfree, km = k * smean, kr = k * sroot;
 	const State f(at, frees, free + kf, free1 + kf, free2 + kf), q(at, m, mean + km, mean1 + km, mean2 + km),
 		c(at, m * m, root + kr, root1 + kr, root2 + kr);
@@ -356,41 +369,41 @@ extern "C" __global__ void __launch_bounds__(SMALL_THREADS, 2) small_natural(SMA
 	__shared__ int pivot;
 	__shared__ double corrections[2]; // 1 − β^t
 	const i64 k = member(sub);
-	const Known of(k, lists, width, known, params, frees, floor);
 	const Points z = {zx, zi, zf, m, dim};
 	Interpreter kernel;
 	kernel.table = tables + starts[k];
 	double *at = shared;
-	const Small w(at, &pivot, m, b, params);
+	Small w(at, &pivot, m, b, params);
+	double *const root = Small::take(at, SMALL_PANEL), *const inverse = Small::take(at, SMALL_INDUCING); // F, 1/F_ii
+	double *const mean = Small::take(at, SMALL_INDUCING), *const targets = Small::take(at, SMALL_ROWS);   // m, y
+	double *const big = Small::take(at, SMALL_INDUCING * SMALL_INDUCING), *const vector = Small::take(at, SMALL_INDUCING); // Λ, Λm
+	w.place(at);
 	const i64 kf = k * sfree;
 	const State f(at, frees, free + kf, free1 + kf, free2 + kf);
-	double *const root = Small::take(at, w.r * SMALL_PITCH), *const inverse = Small::take(at, w.r), *const mean = Small::take(at, w.r);
-	double *const big = Small::take(at, m * m), *const vector = Small::take(at, m); // F, 1/F_ii, m, Λ, Λm
 #ifdef EMULATE
 	if (at != shared + emulate::dynamic.size())
 		abort();
 #endif
-	lambda += k * slambda, lambdam += k * slambdam;
 	for (int e = threadIdx.x; e < m * m; e += blockDim.x)
-		big[e] = lambda[e];
+		big[e] = lambda[k * slambda + e];
 	for (int e = threadIdx.x; e < w.r * SMALL_PITCH; e += blockDim.x)
 		root[e] = e / SMALL_PITCH == e % SMALL_PITCH;
 	for (int i = threadIdx.x; i < w.r; i += blockDim.x) {
 		mean[i] = 0;
 		if (i < m)
-			vector[i] = lambdam[i];
+			vector[i] = lambdam[k * slambdam + i];
 	}
 	const int triangle = m * (m + 1) / 2;
-	int moved = taken[blockIdx.y];
-	int fails = 0;
-	double rows = seen[blockIdx.y];
+	int moved = taken[blockIdx.y], fails = 0;
+
 	bool stale = true; // θ and L
 	__syncthreads();
 	for (int t = 0; t < steps; t++) {
+		const double rows = fmin(seen[blockIdx.y] + double(t) * b, n); // whole numbers
 		const bool move = every > 0 && (first + t + 1) % every == 0 && rows >= warm;
 		const Points x = {xx, xi, xf + t * skip, b, dim};
 		if (stale) {
-			of.expand(f.at, w.theta);
+			Known(k, lists, width, known, params, frees, floor).expand(f.at, w.theta);
 			__syncthreads();
 			w.coefficients(kernel.table);
 			__syncthreads();
@@ -405,6 +418,8 @@ extern "C" __global__ void __launch_bounds__(SMALL_THREADS, 2) small_natural(SMA
 			if ((int)threadIdx.x < m)
 				mean[threadIdx.x] = vector[threadIdx.x];
 		}
+		if ((int)threadIdx.x < b)
+			targets[threadIdx.x] = y[x.row(threadIdx.x)];
 		w.matrices(kernel, z, x, stale ? 0 : triangle, triangle + m * b + (move ? b : 0));
 		__syncthreads();
 		if (stale) {
@@ -440,7 +455,7 @@ extern "C" __global__ void __launch_bounds__(SMALL_THREADS, 2) small_natural(SMA
 				const int i = e - triangle;
 				double v = 0;
 				for (int l = 0; l < b; l++)
-					v = fma(w.a[i * w.pitch + l], y[x.row(l)], v);
+					v = fma(w.a[i * w.pitch + l], targets[l], v);
 				v *= weight;
 				vector[i] = gamma == 1 ? v : vector[i] + gamma * (v - vector[i]);
 				continue;
@@ -449,7 +464,7 @@ extern "C" __global__ void __launch_bounds__(SMALL_THREADS, 2) small_natural(SMA
 			const double v = weight * w.dot_rows(w.a, i, w.a, j) + (i == j), was = big[i * m + j];
 			big[i * m + j] = big[j * m + i] = gamma == 1 ? v : was + gamma * (v - was);
 		}
-		rows = fmin(rows + b, n);
+		const Known of(k, lists, width, known, params, frees, floor);
 		if (move)
 			for (int i = threadIdx.x; i < frees; i += blockDim.x) {
 				double slope;
@@ -460,9 +475,9 @@ extern "C" __global__ void __launch_bounds__(SMALL_THREADS, 2) small_natural(SMA
 	}
 	f.store(free + kf, free1 + kf, free2 + kf);
 	for (int e = threadIdx.x; e < m * m; e += blockDim.x)
-		lambda[e] = big[e];
+		lambda[k * slambda + e] = big[e];
 	for (int i = threadIdx.x; i < m; i += blockDim.x)
-		lambdam[i] = vector[i];
+		lambdam[k * slambdam + i] = vector[i];
 	if (threadIdx.x == 0)
 		failed[k * sfailed] += fails;
 }
