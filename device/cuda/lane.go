@@ -23,6 +23,7 @@ type lane struct {
 	codes   *codes
 	narrow  bool // the card has no shared memory for forWide
 	shared  int  // bytes that a block can ask for on every card of the device
+	places  int  // blocks of cholesky_panel that run at once; beyond, the triangles take a launch of their own
 	tell    func(notice string)
 
 	lists   map[string]driver.Ptr // lists of members that are on the card
@@ -87,7 +88,7 @@ func (l *lane) load(o Options) error {
 			return err
 		}
 	}
-	l.shared = l.card.Info().SharedPerBlock
+	l.shared, l.places = l.card.Info().SharedPerBlock, panelsResident*l.card.Info().Multiprocessors
 	l.narrow = l.shared < wideShared
 	for name, bytes := range sharedBytes {
 		if bytes <= 48<<10 || l.narrow && slices.Contains(forWide, name) {

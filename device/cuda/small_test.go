@@ -275,7 +275,8 @@ type oneByOne struct{ device.Device }
 
 func (d oneByOne) Lane(i int) device.Lane { return struct{ device.Lane }{d.Device.Lane(i)} }
 
-// TestSmallLaunches counts: a step of Adam is 37 launches, and any number of steps is one.
+// TestSmallLaunches counts: a step of Adam is 37 launches, a natural one 47 with θ and 11
+// without, and any number of them is one; and they lead to the same objective.
 func TestSmallLaunches(t *testing.T) {
 	pretend(t, fake.Options{})
 	dev := open(t, cuda.Options{Generate: cuda.GenerateNever})
@@ -299,22 +300,26 @@ func TestSmallLaunches(t *testing.T) {
 	for _, p := range programs {
 		setup.Theta = append(setup.Theta, slices.Repeat([]float64{1}, len(p.Params)))
 	}
-	elbo := map[string]float64{}
-	for name, d := range map[string]device.Device{"one by one": oneByOne{dev}, "at once": dev} {
-		b, err := vbks.NewStepBench(d, setup)
-		must.OK(t, err)
-		defer b.Close()
-		const steps = 12
-		n := counted(func() { must.OK(t, b.Steps(steps)) })
-		if want := map[string]int{"one by one": 37 * steps, "at once": 1}[name]; n != want {
-			t.Errorf("%d steps %s: %d launches, want %d", steps, name, n, want)
+	for kind, each := range map[vbks.StepKind]int{vbks.StepAdam: 37, vbks.StepTheta: 47, vbks.StepFrozen: 11} {
+		elbo := map[string]float64{}
+		for name, d := range map[string]device.Device{"one by one": oneByOne{dev}, "at once": dev} {
+			setup.Kind = kind
+			b, err := vbks.NewStepBench(d, setup)
+			must.OK(t, err)
+			defer b.Close()
+			must.OK(t, b.Steps(1))
+			const steps = 12
+			n := counted(func() { must.OK(t, b.Steps(steps)) })
+			if want := map[string]int{"one by one": each * steps, "at once": 1}[name]; n != want {
+				t.Errorf("kind %d, %d steps %s: %d launches, want %d", kind, steps, name, n, want)
+			}
+			if elbo[name], err = b.ELBO(300); err != nil {
+				t.Fatal(err)
+			}
 		}
-		if elbo[name], err = b.ELBO(300); err != nil {
-			t.Fatal(err)
+		if a, b := elbo["one by one"], elbo["at once"]; !(math.Abs(a-b) <= 1e-9*math.Abs(a)) {
+			t.Errorf("kind %d: ELBO %v one by one, %v at once", kind, a, b)
 		}
-	}
-	if a, b := elbo["one by one"], elbo["at once"]; !(math.Abs(a-b) <= 1e-9*math.Abs(a)) {
-		t.Errorf("ELBO %v one by one, %v at once", a, b)
 	}
 }
 

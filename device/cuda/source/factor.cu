@@ -281,35 +281,23 @@ extern "C" __global__ void __launch_bounds__(256, 1) cholesky(const int *sub, in
 		info[q * si] = failed + 1;
 }
 
-// cholesky_panel factors the panel of columns p.. of matrices that lack nothing
-// from the columns before. Every block factors the panel's triangle for itself;
-// the first keeps it in diag (by place in sub, n x 64), since others still read
-// the matrix; and each takes ROWS_BELOW of the rows below, as many as 64 KiB of
-// shared memory hold beside the triangle. status, by place in sub, gets 1 plus the
-// first pivot that failed.
+// A panel is the columns p.. of matrices that lack nothing from the columns before: a
+// triangle of h rows, kept in diag (by place in sub, n x 64) since others still read the
+// matrix, and the rows below, of which a block takes ROWS_BELOW, as many as 64 KiB of shared
+// memory hold beside the triangle. status, by place in sub, gets 1 plus the first pivot that
+// failed.
 #define ROWS_BELOW 56
-extern "C" __global__ void __launch_bounds__(256, 1) cholesky_panel(const int *sub, int n, int p, double *a, i64 sa, double *diag, int *status) {
-	DYNAMIC_SHARED(shared);
-	__shared__ double inverse[PANEL];
+
+// panel_triangle factors the triangle in shared memory; keep: it goes to diag and status.
+__device__ inline void panel_triangle(double *tri, int n, int p, const double *a, double *diag, int *status, bool keep) {
 	__shared__ int failed;
-	double *tri = shared, *c = shared + PANEL * PITCH;
-	a += member(sub) * sa;
-	const int h = min(PANEL, n - p), i0 = p + PANEL + blockIdx.x * ROWS_BELOW, rows = min(ROWS_BELOW, n - i0);
+	const int h = min(PANEL, n - p);
 	if (threadIdx.x == 0)
 		failed = -1;
 	load_triangle(tri, a + (i64)p * n + p, n, h);
-	for (int e = threadIdx.x; e < rows * PANEL; e += blockDim.x)
-		c[e / PANEL * PITCH + e % PANEL] = a[(i64)(i0 + e / PANEL) * n + p + e % PANEL];
 	__syncthreads();
 	factor(tri, h, &failed);
-	invert_diagonal(inverse, tri, h);
-	__syncthreads();
-	if ((int)threadIdx.x < rows)
-		substitute<false>(c + threadIdx.x * PITCH, 1, tri, inverse, PANEL);
-	__syncthreads();
-	for (int e = threadIdx.x; e < rows * PANEL; e += blockDim.x)
-		a[(i64)(i0 + e / PANEL) * n + p + e % PANEL] = c[e / PANEL * PITCH + e % PANEL];
-	if (blockIdx.x > 0)
+	if (!keep)
 		return;
 	for (int e = threadIdx.x; e < h * PANEL; e += blockDim.x) {
 		const int i = e / PANEL, j = e % PANEL;
@@ -317,6 +305,44 @@ extern "C" __global__ void __launch_bounds__(256, 1) cholesky_panel(const int *s
 	}
 	if (threadIdx.x == 0 && failed >= 0 && status[blockIdx.y] == 0)
 		status[blockIdx.y] = p + failed + 1;
+}
+
+// panel_below solves the block's rows below with the triangle; c is memory for them.
+__device__ inline void panel_below(const double *tri, double *c, int n, int p, double *a) {
+	__shared__ double inverse[PANEL];
+	const int i0 = p + PANEL + blockIdx.x * ROWS_BELOW, rows = min(ROWS_BELOW, n - i0);
+	for (int e = threadIdx.x; e < rows * PANEL; e += blockDim.x)
+		c[e / PANEL * PITCH + e % PANEL] = a[(i64)(i0 + e / PANEL) * n + p + e % PANEL];
+	invert_diagonal(inverse, tri, min(PANEL, n - p));
+	__syncthreads();
+	if ((int)threadIdx.x < rows)
+		substitute<false>(c + threadIdx.x * PITCH, 1, tri, inverse, PANEL);
+	__syncthreads();
+	for (int e = threadIdx.x; e < rows * PANEL; e += blockDim.x)
+		a[(i64)(i0 + e / PANEL) * n + p + e % PANEL] = c[e / PANEL * PITCH + e % PANEL];
+}
+
+// cholesky_panel factors a panel. Every block factors the triangle for itself, the first
+// keeps it: one launch, where there are places for all blocks at once.
+extern "C" __global__ void __launch_bounds__(256, 1) cholesky_panel(const int *sub, int n, int p, double *a, i64 sa, double *diag, int *status) {
+	DYNAMIC_SHARED(shared);
+	a += member(sub) * sa;
+	panel_triangle(shared, n, p, a, diag, status, blockIdx.x == 0);
+	panel_below(shared, shared + PANEL * PITCH, n, p, a);
+}
+
+// cholesky_triangle and cholesky_below do so in two launches, of which the first has one block a
+// member. The numbers are the same.
+extern "C" __global__ void __launch_bounds__(256, 1) cholesky_triangle(const int *sub, int n, int p, double *a, i64 sa, double *diag, int *status) {
+	DYNAMIC_SHARED(shared);
+	panel_triangle(shared, n, p, a + member(sub) * sa, diag, status, true);
+}
+
+extern "C" __global__ void __launch_bounds__(256, 1) cholesky_below(const int *sub, int n, int p, double *a, i64 sa, const double *diag) {
+	DYNAMIC_SHARED(shared);
+	load_triangle(shared, diag + ((i64)blockIdx.y * n + p) * PANEL, PANEL, PANEL); // where there are rows below, it is whole
+	__syncthreads();
+	panel_below(shared, shared + PANEL * PITCH, n, p, a + member(sub) * sa);
 }
 
 // cholesky_end puts the panels' triangles and the zeros above into place, or the

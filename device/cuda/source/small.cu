@@ -15,6 +15,13 @@
 
 enum SmallPart { small_zz, small_zx, small_xx };
 
+// One copy of the interpreter serves all of this file: inlined, it would take as long to compile
+// as the rest of the library.
+__device__ __noinline__ double small_value(Interpreter &k, const double *t, const double *c, const double *x, const double *y, bool same) {
+	return k.value(t, c, x, y, same);
+}
+__device__ __noinline__ void small_gradient(Interpreter &k, double adjoint, double *g) { k.gradient(adjoint, g); }
+
 // Small is a step's place in shared memory, and its stages. All threads must call each of
 // them; a stage ends as its comment says.
 struct Small {
@@ -73,7 +80,7 @@ struct Small {
 	// value computes an entry's kernel by the structure k.
 	__device__ double value(Interpreter &k, SmallPart part, int i, int j, const Points &z, const Points &x) const {
 		const Points &first = part == small_xx ? x : z, &second = part == small_zz ? z : x;
-		return k.value(theta, coef, first.at(i), second.at(j), part != small_zx && i == j);
+		return small_value(k, theta, coef, first.at(i), second.at(j), part != small_zx && i == j);
 	}
 
 	// coefficients computes what stands for θ in formulas. A barrier must follow.
@@ -190,7 +197,7 @@ struct Small {
 			else if (part == small_zx)
 				adjoint = sa[i * pitch + j];
 			value(k, part, i, j, z, x);
-			k.gradient(adjoint, g);
+			small_gradient(k, adjoint, g);
 		}
 		for (int p = 0; p < n; p++) {
 			const double v = warp_sum(g[p]);
