@@ -159,6 +159,19 @@ func (s *steps) make(sub []int, from, count int) {
 	}
 }
 
+// makeNatural makes natural steps from the first minibatch on, of which every other one moves θ; Λ
+// is in C's first moment, made symmetric, and Λm in that of m.
+func (s *steps) makeNatural(sub []int, count int) {
+	s.t.Helper()
+	run := s.run.SmallRun
+	run.Steps, run.Taken = count, make([]int, len(sub))
+	s.lane.Syrk(sub, 1, s.run.Chol, 0, s.run.CholM1)
+	if !s.lane.(device.SmallSteps).NaturalSteps(sub, &device.NaturalRun{SmallRun: run, Lambda: s.run.CholM1, LambdaM: s.run.MeanM1,
+		Seen: make([]float64, len(sub)), Every: 2, Warm: float64(2 * s.b), Least: 0.2}) {
+		s.t.Fatal("the lane does not make several natural steps at once")
+	}
+}
+
 // state is all that the steps leave of kernel k.
 func (s *steps) state(k int) []float64 {
 	s.t.Helper()
@@ -189,6 +202,31 @@ func sameBits(x, y []float64) bool {
 }
 
 var smallKernels = []string{"SE", "PER*LIN+RQ", "MATERN32+WN"}
+
+// Threads in the opposite order leave the same bits: none reads what another has yet to write.
+func TestSmallStepsReversed(t *testing.T) {
+	pretend(t, fake.Options{})
+	dev := open(t, cuda.Options{Generate: cuda.GenerateNever})
+	programs := compile(t, 1, smallKernels...)
+	for _, size := range [][2]int{{5, 7}, {16, 32}, {32, 64}} {
+		made := func(order string) (all [][]float64) {
+			t.Setenv("KESTREL_EMULATE_ORDER", order)
+			s := newSteps(t, dev, programs, []uint64{1, 2, 3}, size[0], size[1], false)
+			s.make([]int{0, 1, 2}, 0, 5)
+			for k := range programs {
+				all = append(all, s.state(k))
+			}
+			s.makeNatural([]int{0, 1, 2}, 6)
+			for k := range programs {
+				all = append(all, s.state(k))
+			}
+			return all
+		}
+		if !slices.EqualFunc(made(""), made("reverse"), sameBits) {
+			t.Errorf("sizes %v: other bits where threads run in the opposite order", size)
+		}
+	}
+}
 
 // Not a bit of a kernel's state depends on how many steps are made at once, nor on which kernels
 // are beside it; those that are not named stay as they are.
