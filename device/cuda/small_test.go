@@ -19,7 +19,7 @@ import (
 	"example.com/kestrel/vbks"
 )
 
-// TestSmallSteps compares 50 steps made at once with the operations of the CPU one by one:
+// TestSmallSteps compares up to 50 steps made at once with the operations of the CPU one by one:
 // all base kernels in three columns, priors, limits, bounded and fixed parameters, sizes that
 // fill no warp and those that fill all there is. Larger ones are left to the operations.
 func TestSmallSteps(t *testing.T) {
@@ -27,13 +27,16 @@ func TestSmallSteps(t *testing.T) {
 	dev, reference := open(t, cuda.Options{Generate: cuda.GenerateNever}), cpu.New(cpu.Options{Lanes: 1})
 	programs := append(compile(t, 3, trial.Forms...), known(t)...)
 	for _, c := range []struct {
-		m, b  int
-		leaps bool
-	}{{1, 1, true}, {5, 11, true}, {8, 64, true}, {17, 33, true}, {31, 7, true}, {32, 64, true}, {33, 8, false}, {8, 65, false}} {
+		m, b, count int
+		leaps       bool
+	}{
+		{1, 1, 50, true}, {5, 11, 50, true}, {8, 64, 9, true}, {17, 33, 50, true}, {31, 7, 50, true}, {32, 64, 9, true},
+		{33, 8, 3, false}, {8, 65, 3, false},
+	} {
 		for _, natural := range []bool{false, true} {
-			s := trial.Steps{Programs: programs, Inducing: c.m, Batch: c.b, Rows: 200, Count: 50, Jitter: 1e-4, Priors: true, Natural: natural}
-			if testing.Short() || !c.leaps {
-				s.Count = 7
+			s := trial.Steps{Programs: programs, Inducing: c.m, Batch: c.b, Rows: 200, Count: c.count, Jitter: 1e-4, Priors: true, Natural: natural}
+			if testing.Short() {
+				s.Count = min(7, c.count)
 			}
 			name := fmt.Sprintf("M = %d, B = %d, %d steps, natural: %v", c.m, c.b, s.Count, natural)
 			a, err := trial.Agree(t.Context(), dev, reference, s)
