@@ -50,6 +50,10 @@ func (adam) begin(*learner, []int, float64) {}
 
 func (adam) step(l *learner, sub []int, x device.Points, n float64, _ int) { l.adamStep(sub, x, n) }
 
+func (adam) several(l *learner, sub []int, x device.Points, skip int, n float64, _, steps int) bool {
+	return l.adamSteps(sub, x, skip, n, steps)
+}
+
 func (adam) believe(*learner, []int) {}
 
 // passed: C is the factor of S = Λ⁻¹.
@@ -111,6 +115,42 @@ func (l *learner) adamStep(sub []int, x device.Points, n float64) {
 		ln.AdamLower(same, t, l.rate, l.qc, l.sumC, l.cholMoments.first, l.cholMoments.second)
 		l.stepTheta(same, t)
 	})
+}
+
+// adamSteps is adamStep on so many minibatches at once, see several.
+func (l *learner) adamSteps(sub []int, x device.Points, skip int, n float64, steps int) bool {
+	lane, ok := l.lane.(device.SmallSteps)
+	if !ok || l.q != nil || l.frozen {
+		return false
+	}
+	if !lane.AdamSteps(sub, &device.AdamRun{
+		SmallRun: l.smallRun(sub, x, skip, n, steps),
+		Mean:     l.qm, MeanM1: l.meanMoments.first, MeanM2: l.meanMoments.second,
+		Chol: l.qc, CholM1: l.cholMoments.first, CholM2: l.cholMoments.second,
+		Value: l.value,
+	}) {
+		return false
+	}
+	for _, k := range sub {
+		l.members[k].steps += steps
+	}
+	l.outdate(sub)
+	return true
+}
+
+// smallRun is what steps made at once are told of whatever the rule.
+func (l *learner) smallRun(sub []int, x device.Points, skip int, n float64, steps int) device.SmallRun {
+	taken := make([]int, len(sub))
+	for i, k := range sub {
+		taken[i] = l.members[k].steps
+	}
+	return device.SmallRun{
+		Kernels: l.ks, Z: l.z, X: x, Skip: skip, Steps: steps, N: n, Taken: taken, Rate: l.rate,
+		NoiseFloor: l.floor, Jitter: l.jitter, Factor: l.factor,
+		Free: l.free, FreeM1: l.freeMoments.first, FreeM2: l.freeMoments.second, Stride: l.stride,
+		PriorMean: l.mean, PriorPrec: l.thetaPrec, Lo: l.lo, Hi: l.hi, Wall: l.wall,
+		Failed: l.failed,
+	}
 }
 
 // stepTheta moves θ, or q(log θ).

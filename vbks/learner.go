@@ -56,8 +56,9 @@ type learner struct {
 
 	open *evidencer // nil until there is an exact pass
 
-	stale, moving, resting []int // scratch of refresh and naturalStep
-	pace                   pace.Pace
+	stale, moving, resting []int     // scratch of refresh and naturalStep
+	pace                   pace.Pace // of steps one by one
+	leaps                  pace.Pace // of several at once
 
 	freeMoments, meanMoments, cholMoments, thetaMoments moments
 }
@@ -96,8 +97,8 @@ func newLearner(g *group, batch int, s Settings) (*learner, error) {
 		return nil, err
 	}
 	sv.precision = rule.byPrecision()
-	l := &learner{svgp: sv, rule: rule, batch: batch, seed: s.Seed, rate: s.LearningRate, samples: max(s.ThetaSamples, 1), every: thetaEvery,
-		held: make([]*State, g.capacity)}
+	l := &learner{leaps: pace.SeveralAtOnce(), svgp: sv, rule: rule, batch: batch, seed: s.Seed, rate: s.LearningRate,
+		samples: max(s.ThetaSamples, 1), every: thetaEvery, held: make([]*State, g.capacity)}
 	if !s.pointEstimates() {
 		if l.q, err = newThetaBelief(g, s.Hyperparameters == "diagonal"); err != nil {
 			return nil, err
@@ -339,8 +340,8 @@ func (l *learner) chunks(x device.Points) iter.Seq[device.Points] {
 }
 
 // train makes the steps of the minibatches for the members sub. stop is asked
-// before every step; where it ends the training, its error is returned and the
-// members stand as the last complete step left them.
+// before every step, or as many as the lane makes at once; where it ends the training,
+// its error is returned and the members stand as the last complete step left them.
 func (l *learner) train(sub []int, b *minibatches, stop stopped) error {
 	if b.size > l.svgp.rows {
 		return fmt.Errorf("a minibatch of %d rows where the learner was made for %d", b.size, l.batch)
@@ -395,22 +396,29 @@ func (l *learner) train(sub []int, b *minibatches, stop stopped) error {
 
 // steps is train's loop.
 func (l *learner) steps(sub []int, b *minibatches, index device.Index, stop stopped) error {
-	for t := range b.steps {
+	by, size := &l.pace, 1
+	for t := 0; t < b.steps; t += size {
 		if stop != nil {
 			if err := stop(); err != nil {
 				return err
 			}
 		}
-		x := device.Points{Data: l.common.train, To: b.n}
+		x, skip := device.Points{Data: l.common.train, To: b.n}, 0
 		if index != nil {
 			x = device.Points{Data: l.common.train, Index: index, From: t * b.size, To: (t + 1) * b.size}
+			skip = b.size
 		}
-		l.rule.step(l, sub, x, float64(b.n), t)
-		if err := l.pace.Step(l.lane); err != nil {
+		if size = l.leaps.Next(b.steps - t); l.rule.several(l, sub, x, skip, float64(b.n), t, size) {
+			by = &l.leaps
+		} else {
+			size = 1
+			l.rule.step(l, sub, x, float64(b.n), t)
+		}
+		if err := by.Made(l.lane, size); err != nil {
 			return err
 		}
 	}
-	return l.pace.Wait(l.lane)
+	return by.Wait(l.lane)
 }
 
 // restore puts members back to where they were, but for their jitter.

@@ -64,6 +64,10 @@ func (natural) step(l *learner, sub []int, x device.Points, n float64, t int) {
 	l.naturalStep(sub, x, n, (t+1)%l.every == 0)
 }
 
+func (natural) several(l *learner, sub []int, x device.Points, skip int, n float64, t, steps int) bool {
+	return l.naturalSteps(sub, x, skip, n, t, l.every, steps)
+}
+
 func (natural) believe(l *learner, sub []int) { l.factoriseBelief(sub) }
 
 func (natural) passed(*learner, []int) {}
@@ -107,9 +111,8 @@ func (natural) carried() int { return 1 }
 // gradient is then that of rows that q(v) has not just been fitted to.
 func (l *learner) naturalStep(sub []int, x device.Points, n float64, move bool) {
 	moving, resting := l.moving[:0], l.resting[:0]
-	warm := math.Min(n, float64(warmRows*l.m))
 	for _, k := range sub {
-		if move && !l.frozen && l.members[k].seen >= warm {
+		if move && !l.frozen && l.members[k].seen >= l.warm(n) {
 			moving = append(moving, k)
 		} else {
 			resting = append(resting, k)
@@ -142,6 +145,48 @@ func (l *learner) naturalStep(sub []int, x device.Points, n float64, move bool) 
 	}
 }
 
+// warm is the number of rows that q(v) must rest on before θ follows it, of n.
+func (l *learner) warm(n float64) float64 { return math.Min(n, float64(warmRows*l.m)) }
+
+// least is the least size of a step on a minibatch of b rows of n.
+func (l *learner) least(b, n float64) float64 {
+	return math.Min(1, b/math.Min(n, float64(rememberedRows*l.m)))
+}
+
+// naturalSteps is naturalStep on so many minibatches at once, of which those whose number,
+// from first + 1 on, is a multiple of every move θ: see several.
+func (l *learner) naturalSteps(sub []int, x device.Points, skip int, n float64, first, every, steps int) bool {
+	lane, ok := l.lane.(device.SmallSteps)
+	if !ok || l.q != nil {
+		return false
+	}
+	if l.frozen {
+		every = 0
+	}
+	b := float64(x.Len())
+	run := &device.NaturalRun{
+		SmallRun: l.smallRun(sub, x, skip, n, steps), Lambda: l.lambda, LambdaM: l.lambdaM,
+		Seen: make([]float64, len(sub)), First: first, Every: every, Warm: l.warm(n), Least: l.least(b, n),
+	}
+	for i, k := range sub {
+		run.Seen[i] = l.members[k].seen
+	}
+	if !lane.NaturalSteps(sub, run) {
+		return false
+	}
+	for _, k := range sub {
+		m := &l.members[k]
+		for t := first + 1; t <= first+steps; t++ {
+			if every > 0 && t%every == 0 && m.seen >= run.Warm {
+				m.steps++
+				m.current = false
+			}
+			m.seen = math.Min(m.seen+b, n)
+		}
+	}
+	return true
+}
+
 // bareGradient computes the gradient by the free vector at fixed q(v).
 func (l *learner) bareGradient(sub []int, x device.Points, n float64) {
 	l.project(sub, x)
@@ -161,9 +206,8 @@ func (l *learner) towards(sub []int, x device.Points, n float64) {
 	ln.Precision(sub, l.ks, l.theta, n/b, l.work, l.kbar)
 	ln.MulTargets(sub, 1, l.a, x, 0, l.target)
 	ln.Weight(sub, l.ks, l.theta, n, x.Len(), 1, l.target)
-	least := math.Min(1, b/math.Min(n, float64(rememberedRows*l.m)))
 	partition(sub, func(k int) float64 {
-		return math.Max(b/(l.members[k].seen+b), least)
+		return math.Max(b/(l.members[k].seen+b), l.least(b, n))
 	}, func(same []int, gamma float64) {
 		if gamma == 1 {
 			ln.Copy(same, l.lambda, l.kbar)

@@ -74,7 +74,8 @@ type benchLane struct {
 	units   []*learner // each loaded with the device's group of kernels
 	kernels [][]int    // of each unit, in the setup's order
 	index   device.Index
-	pace    pace.Pace
+	pace    pace.Pace      // of steps one by one
+	leaps   pace.Pace      // of several at once
 	start   chan benchWork // nil for the first lane, which the caller works on
 	done    chan error
 }
@@ -211,7 +212,7 @@ func (b *StepBench) newLane(lane device.Lane, share []int, group int) (*benchLan
 		return nil, err
 	}
 	first.frozen = b.setup.Kind == StepFrozen
-	ln := &benchLane{lane: lane}
+	ln := &benchLane{lane: lane, leaps: pace.SeveralAtOnce()}
 	for kernels := range slices.Chunk(share, group) {
 		unit := first
 		if len(ln.units) > 0 {
@@ -387,18 +388,43 @@ func (b *StepBench) work(do benchWork) error {
 // work makes a lane's steps.
 func (ln *benchLane) work(b *StepBench, do benchWork) error {
 	defer device.Occupy(ln.lane)()
-	for t := do.from; t < do.from+do.steps; t++ {
+	by, size := &ln.pace, 1
+	for t := do.from; t < do.from+do.steps; t += size {
 		x := device.Points{Data: b.common.train, Index: ln.index, From: t * b.setup.Batch, To: (t + 1) * b.setup.Batch}
-		for _, l := range ln.units {
-			if err := b.step(l, x); err != nil {
-				return err
+		if size = ln.leaps.Next(do.from + do.steps - t); b.several(ln, x, size) {
+			by = &ln.leaps
+		} else {
+			size = 1
+			for _, l := range ln.units {
+				if err := b.step(l, x); err != nil {
+					return err
+				}
 			}
 		}
-		if err := ln.pace.Step(ln.lane); err != nil {
+		if err := by.Made(ln.lane, size); err != nil {
 			return err
 		}
 	}
-	return ln.pace.Wait(ln.lane)
+	return by.Wait(ln.lane)
+}
+
+// several makes so many steps of a lane's kernels at once, from the minibatch x on, where
+// the lane can; else it does nothing and reports false.
+func (b *StepBench) several(ln *benchLane, x device.Points, steps int) bool {
+	size, n := b.setup.Batch, float64(len(b.setup.Y))
+	for _, l := range ln.units {
+		made := false
+		switch b.setup.Kind {
+		case StepAdam:
+			made = l.adamSteps(l.all, x, size, n, steps)
+		case StepTheta, StepFrozen:
+			made = l.naturalSteps(l.all, x, size, n, 0, 1, steps)
+		}
+		if !made {
+			return false // as of the first
+		}
+	}
+	return true
 }
 
 // step makes a step of a learner's kernels, on a minibatch.

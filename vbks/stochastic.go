@@ -34,6 +34,10 @@ type rule interface {
 	// step number t, from 0, on one of them.
 	begin(l *learner, sub []int, n float64)
 	step(l *learner, sub []int, x device.Points, n float64, t int)
+	// several makes so many steps at once, from number t and the minibatch x on, of which
+	// the next ones lie skip places further each. It reports false, with nothing done,
+	// where the lane makes them one by one.
+	several(l *learner, sub []int, x device.Points, skip int, n float64, t, steps int) bool
 	// believe brings m and the factor of q(v) up to date; passed does after an exact
 	// pass, which leaves Λ, Λm and their m and F.
 	believe(l *learner, sub []int)

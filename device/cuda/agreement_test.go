@@ -12,8 +12,8 @@ import (
 )
 
 // TestAgreesWithCPU compares objective and gradients of every kernel of K144 with those of
-// the CPU, and where 50 steps of Adam lead; only a few kernels make the steps with -short,
-// since host threads are slow.
+// the CPU, and where 50 steps of Adam and 50 natural ones lead, one by one and at once; only a few
+// kernels make the steps with -short, since host threads are slow.
 func TestAgreesWithCPU(t *testing.T) {
 	pretend(t, fake.Options{})
 	agreesWithCPU(t, cuda.GenerateNever)
@@ -26,21 +26,28 @@ func agreesWithCPU(t *testing.T, g cuda.Generate) {
 	}
 	dev, reference := open(t, cuda.Options{Generate: g}), cpu.New(cpu.Options{Lanes: 1})
 	all := trial.Steps{Programs: programs, Inducing: 16, Batch: 32, Rows: 300, Count: 50, Jitter: 1e-5}
-	parts := []trial.Steps{all}
+	natural := all
+	natural.Natural = true
+	parts := []trial.Steps{all, natural}
 	if testing.Short() {
 		some := all
 		all.Count, some.Programs = 1, nil
 		for _, k := range []int{0, 1, 2, 3, 50, 90, 143} {
 			some.Programs = append(some.Programs, programs[k])
 		}
-		parts = []trial.Steps{all, some}
+		natural = some
+		natural.Natural = true
+		parts = []trial.Steps{all, some, natural}
 	}
 	for _, c := range parts {
 		a, err := trial.Agree(t.Context(), dev, reference, c)
 		if err != nil {
 			t.Error(err)
 		}
-		t.Logf("%d kernels, %d steps: at most %.1e apart in the objective, %.1e in gradients, %.1e in the end",
-			len(c.Programs), c.Count, a.Objective, a.Gradient, a.Stepped)
+		if !a.Leaps {
+			t.Error("such small steps are not made at once")
+		}
+		t.Logf("%d kernels, %d steps, natural: %v: at most %.1e apart in the objective, %.1e in gradients, %.1e in the end, %.1e made at once",
+			len(c.Programs), c.Count, c.Natural, a.Objective, a.Gradient, a.Stepped, a.AtOnce)
 	}
 }

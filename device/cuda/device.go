@@ -113,6 +113,11 @@ func Open(o Options) (*Device, error) {
 	if len(d.lanes) == 0 {
 		return nil, driver.ErrNoDevice
 	}
+	for _, l := range d.lanes {
+		for _, other := range d.lanes {
+			l.shared = min(l.shared, other.card.Info().SharedPerBlock)
+		}
+	}
 	d.compiler = "no libnvrtc"
 	if c, err := drv.Compiler(); err == nil {
 		d.compiler = "libnvrtc " + c.Version()

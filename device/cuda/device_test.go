@@ -495,3 +495,68 @@ func TestWritesAndReads(t *testing.T) {
 		}
 	}
 }
+
+// TestCholeskyPanels: where a panel's rows below are more blocks than run at once the triangle is
+// factored in a launch of its own; factor, failure and bits are those of a matrix alone.
+func TestCholeskyPanels(t *testing.T) {
+	pretend(t, fake.Options{}) // four multiprocessors
+	l := open(t, cuda.Options{Generate: cuda.GenerateNever}).Lane(0)
+	const n, count = 200, 4
+	var bad = []int{1, 150} // of member 1 the pivot 150 fails
+	factored := func(members []int) (launches int, all [][]float64) {
+		a, err := l.NewArray(len(members), n, n)
+		if err != nil {
+			t.Fatal(err)
+		}
+		info, err := l.NewArray(len(members), 1, 1)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var sub []int
+		for i, k := range members {
+			x := make([]float64, n*n)
+			for r := range n {
+				for c := range r + 1 {
+					x[r*n+c] = math.Cos(float64(k+1)*float64(r-c)) / float64(1+r-c)
+				}
+				x[r*n+r] += 3
+			}
+			if k == bad[0] {
+				x[bad[1]*n+bad[1]] = -1
+			}
+			l.Write(a, i, x)
+			sub = append(sub, i)
+		}
+		before := cuda.Launches(l)
+		l.Cholesky(sub, a, info)
+		launches = cuda.Launches(l) - before
+		for i := range members {
+			out := make([]float64, n*n+1)
+			if err := errors.Join(l.Read(a, i, out[:n*n]), l.Read(info, i, out[n*n:])); err != nil {
+				t.Fatal(err)
+			}
+			all = append(all, out)
+		}
+		return launches, all
+	}
+	launches, together := factored([]int{0, 1, 2, 3})
+	if want := 3 + 2 + 3 + 1; launches != want { // products, two for the first panel, the other panels, the end
+		t.Errorf("%d launches of %d matrices, want %d", launches, count, want)
+	}
+	for k, got := range together {
+		launches, alone := factored([]int{k})
+		if want := 3 + 4 + 1; launches != want {
+			t.Errorf("%d launches of a matrix alone, want %d", launches, want)
+		}
+		if !slices.Equal(got, alone[0]) {
+			t.Errorf("matrix %d: other bits among %d than alone", k, count)
+		}
+		want := 0.0
+		if k == bad[0] {
+			want = float64(bad[1] + 1)
+		}
+		if got[n*n] != want {
+			t.Errorf("matrix %d: info %g, want %g", k, got[n*n], want)
+		}
+	}
+}

@@ -20,6 +20,9 @@
 // serves, the library, the interpreter with it, comes from PTX that is part of the
 // program (source/image).
 //
+// Where matrices are small (M ≤ 32, B ≤ 64) many steps of the stochastic optimisers are one
+// launch, a block a member (device.SmallSteps, source/small.cu).
+//
 // A card must be of compute capability 7.0 or later and give a block 63 KiB of shared memory.
 // With less than 67 KiB, as 7.5 has it, solves take 32 columns at a time.
 //

@@ -22,6 +22,8 @@ type lane struct {
 	library map[string]driver.Function
 	codes   *codes
 	narrow  bool // the card has no shared memory for forWide
+	shared  int  // bytes that a block can ask for on every card of the device
+	places  int  // blocks of cholesky_panel that run at once; beyond, the triangles take a launch of their own
 	tell    func(notice string)
 
 	lists   map[string]driver.Ptr // lists of members that are on the card
@@ -34,11 +36,11 @@ type lane struct {
 	serial  int   // counts what may have changed arrays
 	err     error // first failure that the card does not know of
 
-	partials, diagonals, status scratch
+	partials, diagonals, status, counts, seen scratch
 
 	holdings map[owned]holding
 	lastOwn  owned
-	using    [16]any // see use
+	using    [32]any // see use
 	used     int
 
 	mu   sync.Mutex
@@ -86,12 +88,18 @@ func (l *lane) load(o Options) error {
 			return err
 		}
 	}
-	l.narrow = l.card.Info().SharedPerBlock < wideShared
+	l.shared, l.places = l.card.Info().SharedPerBlock, panelsResident*l.card.Info().Multiprocessors
+	l.narrow = l.shared < wideShared
 	for name, bytes := range sharedBytes {
 		if bytes <= 48<<10 || l.narrow && slices.Contains(forWide, name) {
 			continue
 		}
 		if err := l.library[name].SetSharedLimit(bytes); err != nil {
+			return err
+		}
+	}
+	for _, name := range []string{"small_adam", "small_natural"} {
+		if err := l.library[name].SetSharedLimit(min(mostSmall(smallInducing, smallRows), l.shared-smallOwn)); err != nil {
 			return err
 		}
 	}

@@ -12,6 +12,8 @@ const (
 	panel     = 64
 	pitch     = panel + 1
 	rowsBelow = 56
+	// panelsResident is how many blocks of cholesky_panel a multiprocessor has registers for.
+	panelsResident = 2
 )
 
 // forWide are the kernels that cards with 64 KiB of shared memory for a block do without.
@@ -28,6 +30,9 @@ var sharedBytes = map[string]int{
 	"solve_both":     8 * panel * 2 * pitch,
 	"cholesky":       8 * panel * pitch,
 	"cholesky_panel": 8 * (panel + rowsBelow) * pitch,
+
+	"cholesky_triangle": 8 * panel * pitch,
+	"cholesky_below":    8 * (panel + rowsBelow) * pitch,
 }
 
 // part says what of a product is wanted or known, as enum Part in gemm.cu.
@@ -175,9 +180,13 @@ func (l *lane) Cholesky(sub []int, a, info device.Array) {
 			top.trans = true
 			l.product(sub, whole, n-p, min(panel, n-p), p, -1, rows, top, 1, here)
 		}
-		below := max(0, n-p-panel)
-		l.blocks("cholesky_panel", sub, max(1, ceilDiv(below, rowsBelow)), blockThreads, driver.Int(n), driver.Int(p), x.at(), x.skip(), diag,
-			uint64(status))
+		blocks := ceilDiv(max(0, n-p-panel), rowsBelow)
+		if blocks*len(sub) <= l.places {
+			l.blocks("cholesky_panel", sub, max(1, blocks), blockThreads, driver.Int(n), driver.Int(p), x.at(), x.skip(), diag, uint64(status))
+			continue
+		}
+		l.blocks("cholesky_triangle", sub, 1, blockThreads, driver.Int(n), driver.Int(p), x.at(), x.skip(), diag, uint64(status))
+		l.blocks("cholesky_below", sub, blocks, blockThreads, driver.Int(n), driver.Int(p), x.at(), x.skip(), diag)
 	}
 	l.square("cholesky_end", sub, n, x.at(), x.skip(), diag, uint64(status), f.at(), f.skip())
 }

@@ -19,11 +19,14 @@ const (
 // the kernel's vector or matrix.
 type Agreement struct {
 	Objective, Gradient float64 // where the steps begin
-	Stepped             float64 // log θ, m, C and objective after the last step; 0 where there is but one
+	Stepped             float64 // log θ, q(v) and objective after the last step; 0 where there is but one
+	AtOnce              float64 // the same where the steps are made at once, see device.SmallSteps
+	Leaps               bool    // they are
 }
 
 // Agree makes the same steps on two devices and compares objective, gradients and, after
-// the last, where they have come to. The error wraps ErrWrong where the devices are
+// the last, where they have come to; also where the first device makes the steps at once, if
+// it does. The error wraps ErrWrong where the devices are
 // further apart than 1e-10 at the start or 1e-8 in the end.
 func Agree(ctx context.Context, dev, reference device.Device, c Steps) (Agreement, error) {
 	var out Agreement
@@ -44,6 +47,11 @@ func Agree(ctx context.Context, dev, reference device.Device, c Steps) (Agreemen
 		}
 		return nil
 	}
+	leaping, err := c.start(dev)
+	if err != nil {
+		return out, err
+	}
+	defer leaping.close()
 	for t := range c.Count {
 		if ctx.Err() != nil {
 			return out, context.Cause(ctx)
@@ -53,15 +61,16 @@ func Agree(ctx context.Context, dev, reference device.Device, c Steps) (Agreemen
 				return out, err
 			}
 		}
-		if t > 0 {
+		if t > 0 || c.Natural {
 			continue
 		}
 		// A step leaves objective and gradients of where it began.
 		var none float64
-		if err := compare(&none, 0, quantity{"whether the factorisation failed", func(s *stepper) device.Array { return s.info }}); err != nil {
+		failed := func(s *stepper) device.Array { return s.run.Failed }
+		if err := compare(&none, 0, quantity{"whether the factorisation failed", failed}); err != nil {
 			return out, err
 		}
-		if err := compare(&out.Objective, atStart, quantity{"the objective", func(s *stepper) device.Array { return s.value }}); err != nil {
+		if err := compare(&out.Objective, atStart, quantity{"the objective", func(s *stepper) device.Array { return s.run.Value }}); err != nil {
 			return out, err
 		}
 		if err := compare(&out.Gradient, atStart,
@@ -71,16 +80,32 @@ func Agree(ctx context.Context, dev, reference device.Device, c Steps) (Agreemen
 			return out, err
 		}
 	}
-	if c.Count < 2 {
-		return out, nil
+	reached := func(after string) []quantity {
+		if c.Natural {
+			return []quantity{
+				{"log θ" + after, func(s *stepper) device.Array { return s.run.Free }},
+				{"Λm" + after, func(s *stepper) device.Array { return s.natural.lambdaM }},
+				{"Λ" + after, func(s *stepper) device.Array { return s.natural.lambda }},
+			}
+		}
+		return []quantity{
+			{"log θ" + after, func(s *stepper) device.Array { return s.run.Free }},
+			{"m" + after, func(s *stepper) device.Array { return s.run.Mean }},
+			{"C" + after, func(s *stepper) device.Array { return s.run.Chol }},
+			{"the objective" + after, func(s *stepper) device.Array { return s.run.Value }},
+		}
 	}
 	after := fmt.Sprintf(" after %d steps", c.Count)
-	err := compare(&out.Stepped, afterSteps,
-		quantity{"log θ" + after, func(s *stepper) device.Array { return s.free }},
-		quantity{"m" + after, func(s *stepper) device.Array { return s.qm }},
-		quantity{"C" + after, func(s *stepper) device.Array { return s.qc }},
-		quantity{"the objective" + after, func(s *stepper) device.Array { return s.value }})
-	return out, err
+	if c.Count > 1 {
+		if err := compare(&out.Stepped, afterSteps, reached(after)...); err != nil {
+			return out, err
+		}
+	}
+	if out.Leaps, err = leaping.leap(); err != nil || !out.Leaps {
+		return out, err
+	}
+	both[0] = leaping
+	return out, compare(&out.AtOnce, afterSteps, reached(after+" made at once")...)
 }
 
 // quantity is what is compared.

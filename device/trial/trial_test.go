@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"math"
+	"slices"
 	"strings"
 	"testing"
 
@@ -177,6 +178,85 @@ func TestAgree(t *testing.T) {
 	cancel(enough)
 	if _, err := Agree(ctx, reference, reference, c); !errors.Is(err, enough) {
 		t.Errorf("cancelled: error %v", err)
+	}
+}
+
+// leapingLane makes several steps at once, one by one on a lane of its own kind; wrong
+// is what it does to the run before.
+type leapingLane struct {
+	device.Lane
+	t     *testing.T
+	steps Steps
+	dev   device.Device
+	wrong func(run *device.SmallRun)
+}
+
+func (l *leapingLane) AdamSteps(sub []int, run *device.AdamRun) bool {
+	from := run.X.From / run.Skip
+	s := l.stepper(sub)
+	defer s.close()
+	s.run = *run
+	s.run.Taken = slices.Clone(run.Taken) // the stepper counts from the first minibatch
+	for i := range s.run.Taken {
+		s.run.Taken[i] -= from
+	}
+	l.make(s, from)
+	return true
+}
+
+func (l *leapingLane) NaturalSteps(sub []int, run *device.NaturalRun) bool {
+	s := l.stepper(sub)
+	defer s.close()
+	s.run.SmallRun = run.SmallRun
+	s.run.Taken = slices.Clone(run.Taken)
+	s.natural.lambda, s.natural.lambdaM, s.natural.seen = run.Lambda, run.LambdaM, slices.Clone(run.Seen)
+	l.make(s, run.First)
+	return true
+}
+
+func (l *leapingLane) stepper(sub []int) *stepper {
+	s, err := l.steps.start(l.dev)
+	must.OK(l.t, err)
+	s.sub = sub
+	return s
+}
+
+func (l *leapingLane) make(s *stepper, from int) {
+	if l.wrong != nil {
+		l.wrong(&s.run.SmallRun)
+	}
+	for t := range s.run.Steps {
+		must.OK(l.t, s.step(from+t))
+	}
+}
+
+type leapingDevice struct {
+	device.Device
+	lane *leapingLane
+}
+
+func (d *leapingDevice) Lane(int) device.Lane { return d.lane }
+
+// Steps made at once are compared with those made one by one, also with priors and steps made
+// before; one that is left out, and moments that are not carried on, are found.
+func TestAgreeAtOnce(t *testing.T) {
+	reference := cpu.New(cpu.Options{Lanes: 1})
+	for _, kind := range []struct{ priors, natural bool }{{}, {priors: true}, {natural: true}, {true, true}} {
+		c := Steps{Programs: compile(t, 2, "SE", "PER*LIN+RQ", "MATERN32"), Inducing: 6, Batch: 9, Rows: 100, Count: 6, Jitter: 1e-5,
+			Priors: kind.priors, Natural: kind.natural}
+		for name, wrong := range map[string]func(*device.SmallRun){
+			"":        nil,
+			"moments": func(run *device.SmallRun) { run.FreeM1 = run.FreeM2 },
+			"steps":   func(run *device.SmallRun) { run.Steps = max(1, run.Steps-1) },
+			"rate":    func(run *device.SmallRun) { run.Rate *= 1 + 1e-6 },
+		} {
+			dev := cpu.New(cpu.Options{Lanes: 1})
+			lane := &leapingLane{dev.Lane(0), t, c, dev, wrong}
+			a, err := Agree(t.Context(), &leapingDevice{dev, lane}, reference, c)
+			if (err != nil) != (wrong != nil) || err != nil && (!errors.Is(err, ErrWrong) || !strings.Contains(err.Error(), "made at once")) {
+				t.Errorf("%+v, wrong %q: %+v, %v", kind, name, a, err)
+			}
+		}
 	}
 }
 

@@ -39,6 +39,18 @@ func (l *watchedLane) Sync() error {
 	return err
 }
 
+// AdamSteps lets the lane make several steps at once where it can.
+func (l *watchedLane) AdamSteps(sub []int, s *device.AdamRun) bool {
+	small, ok := l.Lane.(device.SmallSteps)
+	return ok && small.AdamSteps(sub, s)
+}
+
+// NaturalSteps does so, too.
+func (l *watchedLane) NaturalSteps(sub []int, s *device.NaturalRun) bool {
+	small, ok := l.Lane.(device.SmallSteps)
+	return ok && small.NaturalSteps(sub, s)
+}
+
 // Waits is how a stop is heard in a row of steps.
 type Waits struct {
 	Longest time.Duration // without anybody looking for it

@@ -28,7 +28,7 @@ func (q *queued) Sync() error {
 // queue never takes so long that a stop would be late, also where steps get slower.
 func TestPace(t *testing.T) {
 	q := &queued{clock: time.Unix(1, 0)}
-	p := Pace{now: func() time.Time { return q.clock }}
+	p := Pace{Now: func() time.Time { return q.clock }}
 	for _, c := range []struct {
 		each        time.Duration
 		most, least int // steps in the queue in the end
@@ -43,7 +43,7 @@ func TestPace(t *testing.T) {
 			if n := q.waiting; i >= 200 {
 				longest = max(longest, n)
 			}
-			if err := p.Step(q); err != nil {
+			if err := p.Made(q, 1); err != nil {
 				t.Fatal(err)
 			}
 		}

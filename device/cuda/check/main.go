@@ -2,10 +2,10 @@
 
 // Command check compiles every kernel of the CUDA device with libnvrtc, without a
 // card, and prints what it needs: registers, bytes of stack, spilled bytes,
-// shared memory. It fails where a kernel spills registers, or has a stack and is
-// not the interpreter, which keeps its values there.
+// shared memory. It fails where a kernel spills registers, or has a stack and does
+// not interpret expressions, whose values are kept there.
 //
-//	check [-arch 70,80,90] [-v] [-library | -dim 3 EXPRESSION...]
+//	check [-arch 70,75,80,90,100] [-v] [-library | -dim 3 EXPRESSION...]
 //	check -images
 //
 // Without arguments the kernels are those of the library and code generated, in
@@ -33,7 +33,7 @@ import (
 )
 
 func main() {
-	archs := flag.String("arch", "70,80,90", "compute capabilities, 90 for 9.0; those that the compiler does not know are left out")
+	archs := flag.String("arch", "70,75,80,90,100", "compute capabilities, 90 for 9.0; those that the compiler does not know are left out")
 	verbose := flag.Bool("v", false, "print every kernel, not only the library's")
 	library := flag.Bool("library", false, "only the library")
 	dim := flag.Int("dim", 3, "columns that the expressions are for")
@@ -229,6 +229,11 @@ func parse(log string) ([]kernel, error) {
 	return list, nil
 }
 
+// interprets reports whether a kernel holds the interpreter.
+func interprets(name string) bool {
+	return strings.HasPrefix(name, "interpret_") || strings.HasPrefix(name, "small_")
+}
+
 func report(units []*unit, verbose bool) error {
 	bad, count, most := 0, 0, 0
 	var cpu time.Duration
@@ -243,13 +248,13 @@ func report(units []*unit, verbose bool) error {
 			fault := ""
 			if k.spills > 0 {
 				fault = "  SPILLS"
-			} else if k.stack > 0 && !strings.HasPrefix(k.name, "interpret_") {
+			} else if k.stack > 0 && !interprets(k.name) {
 				fault = "  HAS A STACK"
 			}
 			if fault != "" {
 				bad++
 			}
-			if !strings.HasPrefix(k.name, "interpret_") {
+			if !interprets(k.name) {
 				most = max(most, k.registers)
 			}
 			if verbose || fault != "" || u == units[0] {

@@ -25,9 +25,12 @@ var ErrSilent = errors.New("no answer")
 // three are the kernels of the check before a first use.
 var three = []string{"SE", "PER*LIN", "RQ+LIN"}
 
-// first are sizes of matrices on both sides of a panel of 64, few enough steps to take a second.
+// first are sizes of matrices on both sides of a panel of 64, two of them small enough for
+// steps made at once; few enough steps to take a second.
 var first = []trial.Steps{
 	{Inducing: 16, Batch: 32, Rows: 300, Count: 5, Jitter: 1e-5},
+	{Inducing: 5, Batch: 11, Rows: 300, Count: 5, Jitter: 1e-5, Priors: true},
+	{Inducing: 16, Batch: 32, Rows: 300, Count: 9, Jitter: 1e-5, Priors: true, Natural: true},
 	{Inducing: 80, Batch: 70, Rows: 300, Count: 1, Jitter: 1e-2},
 }
 

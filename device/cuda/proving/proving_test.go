@@ -126,6 +126,8 @@ func TestFirstOnFaultyCards(t *testing.T) {
 			"generated code and the interpreter: wrong numbers", true},
 		{"solves", fake.Options{Bend: [3]string{"kestrel.cu", "x[i] *= inverse[i0 + i];", "x[i] *= inverse[i0 + i] * (1 + 1e-7);"}}, time.Minute,
 			"against the CPU: wrong numbers", true},
+		{"at once", fake.Options{Bend: [3]string{"kestrel.cu", "v += s * s - u * u;", "v += s * s - u * u * (1 + 1e-6);"}}, time.Minute,
+			"made at once", true},
 		{"lost", fake.Options{FailAt: 30}, time.Minute, "the card is lost", false},
 		{"memory", fake.Options{Memory: 100 << 10}, time.Minute, "out of memory", false},
 		{"silent", fake.Options{HangAt: 20, HangFor: 2 * time.Second}, time.Second, "no answer from the card within 1s", true},

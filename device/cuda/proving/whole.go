@@ -133,6 +133,9 @@ func (p *Plan) agree(ctx context.Context, card driver.CardInfo) (found string, e
 		a, err := trial.Agree(ctx, dev, cpu.New(cpu.Options{Lanes: 1}), c)
 		found = fmt.Sprintf("%s, %d steps: objective %.0e, gradients %.0e, in the end %.0e apart", p.Space, c.Count, a.Objective, a.Gradient,
 			a.Stepped)
+		if a.Leaps {
+			found += fmt.Sprintf(", %.0e where they are made at once", a.AtOnce)
+		}
 		return err
 	})
 	return found, err

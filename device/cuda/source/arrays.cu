@@ -103,6 +103,53 @@ __device__ __forceinline__ double slope_at(double theta, const double *range) {
 	return width * fmax(s * (1 - s), 0.0);
 }
 
+// What is known of a member, see expand: value of its parameters, then the ranges of its
+// free vector's entries.
+struct Known {
+	const int *list;
+	const double *value, *ranges;
+	int params, frees;
+	double floor;
+	__device__ Known(i64 k, const int *lists, int width, const double *known, int params, int frees, double floor)
+		: list(lists + k * width), value(known + k * (params + 2 * frees)), ranges(value + params), params(params), frees(frees), floor(floor) {}
+
+	// expand is for one member, by a block.
+	__device__ void expand(const double *f, double *t) const {
+		for (int p = threadIdx.x; p < params; p += blockDim.x) {
+			t[p] = value[p];
+			if (p == params - 1 && !(value[p] > 0)) {
+				const double *range = ranges + 2 * (frees - 1);
+				const double e = exp(log_at(f[frees - 1], range));
+				t[p] = bounded(range) ? e : floor + e;
+			}
+		}
+		__syncthreads();
+		for (int i = threadIdx.x; i < list[0]; i += blockDim.x)
+			t[list[1 + i]] = exp(log_at(f[i], ranges + 2 * i));
+	}
+
+	// collect is entry i of its chain rule.
+	__device__ double collect(int i, const double *theta, const double *grad) const {
+		const double *range = ranges + 2 * i;
+		double v = 0;
+		if (i < list[0]) {
+			v = grad[list[1 + i]];
+			if (bounded(range))
+				v *= slope_at(theta[list[1 + i]], range);
+		}
+		if (i == frees - 1) {
+			const double noise = theta[params - 1];
+			double slope = noise - floor;
+			if (value[params - 1] > 0)
+				slope = 0;
+			else if (bounded(range))
+				slope = noise * slope_at(noise, range);
+			v = grad[params - 1] * slope;
+		}
+		return v;
+	}
+};
+
 // expand computes θ from free vectors: exp of log_at at the free places, which list gives
 // per member behind their number, what known has elsewhere, floor + exp(ρ) last. known
 // is per member, of every parameter what it is where it is not free (1, or what it is
@@ -111,46 +158,14 @@ __device__ __forceinline__ double slope_at(double theta, const double *range) {
 extern "C" __global__ void expand(const int *sub, const int *lists, int width, const double *known, int params, int frees,
 		double floor, const double *free, i64 sf, double *theta, i64 st) {
 	const i64 k = member(sub);
-	const int *list = lists + k * width;
-	const double *value = known + k * (params + 2 * frees), *ranges = value + params;
-	const double *f = free + k * sf;
-	double *t = theta + k * st;
-	for (int p = threadIdx.x; p < params; p += blockDim.x) {
-		t[p] = value[p];
-		if (p == params - 1 && !(value[p] > 0)) {
-			const double *range = ranges + 2 * (frees - 1);
-			const double e = exp(log_at(f[frees - 1], range));
-			t[p] = bounded(range) ? e : floor + e;
-		}
-	}
-	__syncthreads();
-	for (int i = threadIdx.x; i < list[0]; i += blockDim.x)
-		t[list[1 + i]] = exp(log_at(f[i], ranges + 2 * i));
+	Known(k, lists, width, known, params, frees, floor).expand(free + k * sf, theta + k * st);
 }
 
 // collect is expand's chain rule.
 extern "C" __global__ void collect(const int *sub, const int *lists, int width, const double *known, int params, int frees,
 		double floor, const double *theta, i64 st, const double *grad, i64 sg, double *out, i64 so) {
 	const i64 k = member(sub);
-	const int *list = lists + k * width;
-	const double *value = known + k * (params + 2 * frees), *ranges = value + params;
-	for (int i = threadIdx.x; i < frees; i += blockDim.x) {
-		const double *range = ranges + 2 * i;
-		double v = 0;
-		if (i < list[0]) {
-			v = grad[k * sg + list[1 + i]];
-			if (bounded(range))
-				v *= slope_at(theta[k * st + list[1 + i]], range);
-		}
-		if (i == frees - 1) {
-			const double noise = theta[k * st + params - 1];
-			double slope = noise - floor;
-			if (value[params - 1] > 0)
-				slope = 0;
-			else if (bounded(range))
-				slope = noise * slope_at(noise, range);
-			v = grad[k * sg + params - 1] * slope;
-		}
-		out[k * so + i] = v;
-	}
+	const Known of(k, lists, width, known, params, frees, floor);
+	for (int i = threadIdx.x; i < frees; i += blockDim.x)
+		out[k * so + i] = of.collect(i, theta + k * st, grad + k * sg);
 }

@@ -4,19 +4,21 @@
 #define PITCH 65 // of a panel in shared memory: odd, so that columns lie in different banks
 
 // substitute replaces the n numbers c[0], c[step], … by L⁻¹c, or by L⁻ᵀc if
-// back, on one thread. n is a multiple of 8; inverse holds 1/L_ii.
-template <bool back> __device__ void substitute(double *c, int step, const double *l, const double *inverse, int n) {
+// back, on one thread. n is a multiple of 8; inverse holds 1/L_ii; rows of L are pitch apart.
+template <bool back, int pitch = PITCH> __device__ void substitute(double *c, int step, const double *l, const double *inverse, int n) {
 	for (int s = 0; s < n; s += 8) {
 		const int i0 = back ? n - 8 - s : s;
 		double x[8];
 #pragma unroll
 		for (int i = 0; i < 8; i++)
 			x[i] = c[(i0 + i) * step];
+		// More of it at once is no room for where much else is in registers.
+#pragma unroll (pitch == PITCH ? 4 : 2)
 		for (int j = back ? i0 + 8 : 0; j < (back ? n : i0); j++) {
 			const double y = c[j * step];
 #pragma unroll
 			for (int i = 0; i < 8; i++)
-				x[i] = fma(-(back ? l[j * PITCH + i0 + i] : l[(i0 + i) * PITCH + j]), y, x[i]);
+				x[i] = fma(-(back ? l[j * pitch + i0 + i] : l[(i0 + i) * pitch + j]), y, x[i]);
 		}
 #pragma unroll
 		for (int r = 0; r < 8; r++) {
@@ -25,7 +27,7 @@ template <bool back> __device__ void substitute(double *c, int step, const doubl
 #pragma unroll
 			for (int u = 0; u < 8; u++)
 				if (back ? u < i : u > i)
-					x[u] = fma(-(back ? l[(i0 + i) * PITCH + i0 + u] : l[(i0 + u) * PITCH + i0 + i]), x[i], x[u]);
+					x[u] = fma(-(back ? l[(i0 + i) * pitch + i0 + u] : l[(i0 + u) * pitch + i0 + i]), x[i], x[u]);
 		}
 #pragma unroll
 		for (int i = 0; i < 8; i++)
@@ -46,9 +48,9 @@ __device__ inline void load_triangle(double *l, const double *from, i64 ld, int 
 }
 
 // invert_diagonal sets inverse to 1/L_ii.
-__device__ inline void invert_diagonal(double *inverse, const double *l, int h) {
+template <int pitch = PITCH> __device__ inline void invert_diagonal(double *inverse, const double *l, int h) {
 	for (int i = threadIdx.x; i < round8(h); i += blockDim.x)
-		inverse[i] = 1 / l[i * PITCH + i];
+		inverse[i] = 1 / l[i * pitch + i];
 }
 
 #define SOLVE_PARAMETERS const int *sub, int n, int cols, const double *l, i64 sl, double *b, i64 sb, int lower
@@ -231,19 +233,20 @@ extern "C" __global__ void __launch_bounds__(64, 1) solve_both(const int *sub, i
 // factor replaces an h x h lower triangle in shared memory by its Cholesky
 // factor. Where a pivot is not positive and finite, failed gets its index
 // if it was −1. All threads must call; they may read the factor on return.
-__device__ inline void factor(double *a, int h, int *failed) {
-	const int i = threadIdx.x % PANEL, step = blockDim.x / PANEL;
+template <int pitch = PITCH> __device__ inline void factor(double *a, int h, int *failed) {
+	const int rows = pitch - 1; // the most there are
+	const int i = threadIdx.x % rows, step = blockDim.x / rows;
 	for (int j = 0; j < h; j++) {
-		double d = a[j * PITCH + j];
+		double d = a[j * pitch + j];
 		if (!(d > 0 && isfinite(d))) {
 			if (threadIdx.x == 0 && *failed < 0)
 				*failed = j;
 			d = 1;
 		}
 		if (i > j && i < h) {
-			const double v = a[i * PITCH + j] / d;
-			for (int k = j + 1 + threadIdx.x / PANEL; k <= i; k += step)
-				a[i * PITCH + k] = fma(-v, a[k * PITCH + j], a[i * PITCH + k]);
+			const double v = a[i * pitch + j] / d;
+			for (int k = j + 1 + threadIdx.x / rows; k <= i; k += step)
+				a[i * pitch + k] = fma(-v, a[k * pitch + j], a[i * pitch + k]);
 		}
 		__syncthreads();
 	}
@@ -251,11 +254,11 @@ __device__ inline void factor(double *a, int h, int *failed) {
 	for (int e = threadIdx.x; e < h * h; e += blockDim.x) {
 		const int r = e / h, j = e % h;
 		if (j < r)
-			a[r * PITCH + j] /= sqrt(a[j * PITCH + j]);
+			a[r * pitch + j] /= sqrt(a[j * pitch + j]);
 	}
 	__syncthreads();
 	for (int r = threadIdx.x; r < h; r += blockDim.x)
-		a[r * PITCH + r] = sqrt(a[r * PITCH + r]);
+		a[r * pitch + r] = sqrt(a[r * pitch + r]);
 	__syncthreads();
 }
 
@@ -278,35 +281,23 @@ extern "C" __global__ void __launch_bounds__(256, 1) cholesky(const int *sub, in
 		info[q * si] = failed + 1;
 }
 
-// cholesky_panel factors the panel of columns p.. of matrices that lack nothing
-// from the columns before. Every block factors the panel's triangle for itself;
-// the first keeps it in diag (by place in sub, n x 64), since others still read
-// the matrix; and each takes ROWS_BELOW of the rows below, as many as 64 KiB of
-// shared memory hold beside the triangle. status, by place in sub, gets 1 plus the
-// first pivot that failed.
+// A panel is the columns p.. of matrices that lack nothing from the columns before: a
+// triangle of h rows, kept in diag (by place in sub, n x 64) since others still read the
+// matrix, and the rows below, of which a block takes ROWS_BELOW, as many as 64 KiB of shared
+// memory hold beside the triangle. status, by place in sub, gets 1 plus the first pivot that
+// failed.
 #define ROWS_BELOW 56
-extern "C" __global__ void __launch_bounds__(256, 1) cholesky_panel(const int *sub, int n, int p, double *a, i64 sa, double *diag, int *status) {
-	DYNAMIC_SHARED(shared);
-	__shared__ double inverse[PANEL];
+
+// panel_triangle factors the triangle in shared memory; keep: it goes to diag and status.
+__device__ inline void panel_triangle(double *tri, int n, int p, const double *a, double *diag, int *status, bool keep) {
 	__shared__ int failed;
-	double *tri = shared, *c = shared + PANEL * PITCH;
-	a += member(sub) * sa;
-	const int h = min(PANEL, n - p), i0 = p + PANEL + blockIdx.x * ROWS_BELOW, rows = min(ROWS_BELOW, n - i0);
+	const int h = min(PANEL, n - p);
 	if (threadIdx.x == 0)
 		failed = -1;
 	load_triangle(tri, a + (i64)p * n + p, n, h);
-	for (int e = threadIdx.x; e < rows * PANEL; e += blockDim.x)
-		c[e / PANEL * PITCH + e % PANEL] = a[(i64)(i0 + e / PANEL) * n + p + e % PANEL];
 	__syncthreads();
 	factor(tri, h, &failed);
-	invert_diagonal(inverse, tri, h);
-	__syncthreads();
-	if ((int)threadIdx.x < rows)
-		substitute<false>(c + threadIdx.x * PITCH, 1, tri, inverse, PANEL);
-	__syncthreads();
-	for (int e = threadIdx.x; e < rows * PANEL; e += blockDim.x)
-		a[(i64)(i0 + e / PANEL) * n + p + e % PANEL] = c[e / PANEL * PITCH + e % PANEL];
-	if (blockIdx.x > 0)
+	if (!keep)
 		return;
 	for (int e = threadIdx.x; e < h * PANEL; e += blockDim.x) {
 		const int i = e / PANEL, j = e % PANEL;
@@ -314,6 +305,44 @@ extern "C" __global__ void __launch_bounds__(256, 1) cholesky_panel(const int *s
 	}
 	if (threadIdx.x == 0 && failed >= 0 && status[blockIdx.y] == 0)
 		status[blockIdx.y] = p + failed + 1;
+}
+
+// panel_below solves the block's rows below with the triangle; c is memory for them.
+__device__ inline void panel_below(const double *tri, double *c, int n, int p, double *a) {
+	__shared__ double inverse[PANEL];
+	const int i0 = p + PANEL + blockIdx.x * ROWS_BELOW, rows = min(ROWS_BELOW, n - i0);
+	for (int e = threadIdx.x; e < rows * PANEL; e += blockDim.x)
+		c[e / PANEL * PITCH + e % PANEL] = a[(i64)(i0 + e / PANEL) * n + p + e % PANEL];
+	invert_diagonal(inverse, tri, min(PANEL, n - p));
+	__syncthreads();
+	if ((int)threadIdx.x < rows)
+		substitute<false>(c + threadIdx.x * PITCH, 1, tri, inverse, PANEL);
+	__syncthreads();
+	for (int e = threadIdx.x; e < rows * PANEL; e += blockDim.x)
+		a[(i64)(i0 + e / PANEL) * n + p + e % PANEL] = c[e / PANEL * PITCH + e % PANEL];
+}
+
+// cholesky_panel factors a panel. Every block factors the triangle for itself, the first
+// keeps it: one launch, where there are places for all blocks at once.
+extern "C" __global__ void __launch_bounds__(256, 1) cholesky_panel(const int *sub, int n, int p, double *a, i64 sa, double *diag, int *status) {
+	DYNAMIC_SHARED(shared);
+	a += member(sub) * sa;
+	panel_triangle(shared, n, p, a, diag, status, blockIdx.x == 0);
+	panel_below(shared, shared + PANEL * PITCH, n, p, a);
+}
+
+// cholesky_triangle and cholesky_below do so in two launches, of which the first has one block a
+// member. The numbers are the same.
+extern "C" __global__ void __launch_bounds__(256, 1) cholesky_triangle(const int *sub, int n, int p, double *a, i64 sa, double *diag, int *status) {
+	DYNAMIC_SHARED(shared);
+	panel_triangle(shared, n, p, a + member(sub) * sa, diag, status, true);
+}
+
+extern "C" __global__ void __launch_bounds__(256, 1) cholesky_below(const int *sub, int n, int p, double *a, i64 sa, const double *diag) {
+	DYNAMIC_SHARED(shared);
+	load_triangle(shared, diag + ((i64)blockIdx.y * n + p) * PANEL, PANEL, PANEL); // where there are rows below, it is whole
+	__syncthreads();
+	panel_below(shared, shared + PANEL * PITCH, n, p, a + member(sub) * sa);
 }
 
 // cholesky_end puts the panels' triangles and the zeros above into place, or the
@@ -347,14 +376,18 @@ extern "C" __global__ void log_diag(const int *sub, int n, const double *a, i64 
 		out[q * so] = s;
 }
 
-// jitter adds to the diagonal factor·(relative·mean of it + absolute).
-extern "C" __global__ void jitter(const int *sub, int n, double *a, i64 sa, double relative, double absolute, const double *f, i64 sf) {
-	const i64 q = member(sub);
-	a += q * sa;
+// add_jitter adds to the diagonal of a matrix whose rows are pitch apart
+// factor·(relative·mean of it + absolute), by a block.
+__device__ inline void add_jitter(double *a, int n, int pitch, double relative, double absolute, double factor) {
 	double s = 0;
 	for (int i = threadIdx.x; i < n; i += blockDim.x)
-		s += a[(i64)i * n + i];
-	s = f[q * sf] * (relative * (block_sum(s) / n) + absolute);
+		s += a[(i64)i * pitch + i];
+	s = factor * (relative * (block_sum(s) / n) + absolute);
 	for (int i = threadIdx.x; i < n; i += blockDim.x)
-		a[(i64)i * n + i] += s;
+		a[(i64)i * pitch + i] += s;
+}
+
+extern "C" __global__ void jitter(const int *sub, int n, double *a, i64 sa, double relative, double absolute, const double *f, i64 sf) {
+	const i64 q = member(sub);
+	add_jitter(a + q * sa, n, n, relative, absolute, f[q * sf]);
 }

@@ -163,22 +163,42 @@ extern "C" __global__ void noise_grad(const int *sub, int one, const double *noi
 	grad[k * sg] += (r2[k * sr] + v[k * sv]) / (2 * s2 * s2) - n / (2 * s2);
 }
 
-// adam makes a step of Adam; c1 and c2 are 1 − β^t. lower > 0: the matrices are
-// lower triangular with so many columns, and nothing above is touched. stride
-// may be null.
+// adam_step is a step of Adam along g; c1 and c2 are 1 − β^t.
+__device__ inline double adam_step(double g, double rate, double c1, double c2, double &m1, double &m2) {
+	const double m = 0.9 * m1 + (1 - 0.9) * g, v = 0.999 * m2 + (1 - 0.999) * g * g;
+	m1 = m, m2 = v;
+	return rate * (m / c1) / (sqrt(v / c2) + 1e-8);
+}
+
+// adam makes a step of Adam. lower > 0: the matrices are lower triangular with so many
+// columns, and nothing above is touched. stride may be null.
 extern "C" __global__ void adam(const int *sub, int n, int lower, double rate, double c1, double c2, const double *stride, i64 ss, double *x, i64 sx,
 		const double *grad, i64 sg, double *m1, i64 s1, double *m2, i64 s2) {
 	ENTRY(n);
 	if (lower && e % lower > e / lower)
 		return;
-	const double g = grad[k * sg + e];
-	double *pm = m1 + k * s1 + e, *pv = m2 + k * s2 + e;
-	const double m = 0.9 * *pm + (1 - 0.9) * g, v = 0.999 * *pv + (1 - 0.999) * g * g;
-	*pm = m, *pv = v;
-	double step = rate * (m / c1) / (sqrt(v / c2) + 1e-8);
+	double step = adam_step(grad[k * sg + e], rate, c1, c2, m1[k * s1 + e], m2[k * s2 + e]);
 	if (stride)
 		step *= stride[k * ss + e];
 	x[k * sx + e] += step;
+}
+
+// prior is the log density of an entry v of a free vector, by a normal of mean and
+// precision p (0: none), less wall·(excess)²/2 beyond lo and hi, and its slope.
+__device__ inline double prior(double v, double mean, double p, double lo, double hi, double wall, double &slope) {
+	double s = 0;
+	slope = 0;
+	if (p > 0) {
+		const double d = v - mean;
+		s += 0.5 * (log(p) - LOG_2PI - p * d * d);
+		slope -= p * d;
+	}
+	const double e = v < lo ? v - lo : v > hi ? v - hi : 0;
+	if (e != 0) {
+		s -= wall * e * e / 2;
+		slope -= wall * e;
+	}
+	return s;
 }
 
 // log_prior adds up in order, so that entries that pad a shorter vector change
@@ -192,18 +212,8 @@ extern "C" __global__ void log_prior(const int *sub, int n, const double *x, i64
 		const int i = from + threadIdx.x;
 		double s = 0;
 		if (i < n) {
-			const double v = x[q * sx + i], p = prec[q * sp + i], l = lo[q * slo + i], h = hi[q * shi + i];
-			double slope = 0;
-			if (p > 0) {
-				const double d = v - mean[q * sm + i];
-				s += 0.5 * (log(p) - LOG_2PI - p * d * d);
-				slope -= p * d;
-			}
-			const double e = v < l ? v - l : v > h ? v - h : 0;
-			if (e != 0) {
-				s -= wall * e * e / 2;
-				slope -= wall * e;
-			}
+			double slope;
+			s = prior(x[q * sx + i], mean[q * sm + i], prec[q * sp + i], lo[q * slo + i], hi[q * shi + i], wall, slope);
 			if (grad)
 				grad[q * sg + i] += slope;
 		}

@@ -29,14 +29,16 @@ enum Mode {
 	double *c = t + params;                                                                                             \
 	coefficients(table, theta + k * st, t, c)
 
+// coefficient stands for a parameter of a kind in formulas.
+__device__ inline double coefficient(int kind, double v) { return kind == 1 ? 1 / (v * v) : kind == 2 ? 1 / v : kind == 3 ? (v - 1 / v) / 2 : v; }
+
 // coefficients puts the parameters and what stands for them in formulas into
 // shared memory.
 __device__ inline void coefficients(const int *table, const double *theta, double *t, double *c) {
 	const int *kinds = table + table[2];
 	for (int p = threadIdx.x; p < table[1]; p += blockDim.x) {
-		const double v = theta[p];
-		t[p] = v;
-		c[p] = kinds[p] == 1 ? 1 / (v * v) : kinds[p] == 2 ? 1 / v : kinds[p] == 3 ? (v - 1 / v) / 2 : v;
+		t[p] = theta[p];
+		c[p] = coefficient(kinds[p], theta[p]);
 	}
 	__syncthreads();
 }

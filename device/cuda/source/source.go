@@ -25,7 +25,7 @@ var Options = []string{"--fmad=false", "--std=c++17"}
 // Library returns the source of everything that does not depend on expressions,
 // the interpreter included.
 func Library() string {
-	return join("common", "arrays", "gemm", "factor", "fused", "leaves", "matrix", "interpret")
+	return join("common", "arrays", "gemm", "factor", "fused", "leaves", "matrix", "interpret", "small")
 }
 
 func join(names ...string) string {

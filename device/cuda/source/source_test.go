@@ -54,7 +54,7 @@ func TestConstantsMatch(t *testing.T) {
 			t.Errorf("%s is %d in the sources, %d here", name, i, number(op))
 		}
 	}
-	for name, value := range map[string]int{"MOST_NODES": mostNodes, "MOST_PARAMS": mostParams, "MOST_COLUMNS": mostColumns} {
+	for name, value := range map[string]int{"MOST_NODES": mostNodes, "MOST_PARAMS": MostParams, "MOST_COLUMNS": mostColumns} {
 		m := regexp.MustCompile(`#define ` + name + ` (\d+)`).FindStringSubmatch(library)
 		if m == nil || m[1] != strconv.Itoa(value) {
 			t.Errorf("%s is %v in the sources, %d here", name, m, value)

@@ -14,7 +14,7 @@ import (
 // The most that the interpreter takes; interpret.cu has the same numbers.
 const (
 	mostNodes   = 64
-	mostParams  = 128
+	MostParams  = 128 // hyperparameters
 	mostColumns = 64
 )
 
@@ -84,10 +84,10 @@ func Table(p *kernelspace.Program) ([]int32, error) {
 	if err != nil {
 		return nil, err
 	}
-	if len(nodes) > mostNodes || len(p.Params) > mostParams {
+	if len(nodes) > mostNodes || len(p.Params) > MostParams {
 		return nil, fmt.Errorf("%s: %d leaves and operations with %d hyperparameters are too many for a card, "+
 			"which takes %d with %d; run it on the CPU",
-			p.ID, len(nodes), len(p.Params), mostNodes, mostParams)
+			p.ID, len(nodes), len(p.Params), mostNodes, MostParams)
 	}
 	t := []int32{int32(len(nodes)), int32(len(p.Params)), 0, int32(p.Dim)}
 	t = append(t, make([]int32, 8*len(nodes))...)
