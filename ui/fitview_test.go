@@ -141,3 +141,18 @@ func TestPartialResiduals(t *testing.T) {
 		t.Error(text)
 	}
 }
+
+// While something is typed the line of keys has those of the typing only: all others
+// are letters.
+func TestKeysWhileTyping(t *testing.T) {
+	a := testApp(t, 120, 36, settle(demoEvents(t, "K12", 3), record.Finished, "done"))
+	mustShow(t, screen(a), "L runs", "? help", "q quit")
+	for _, keys := range [][]string{{"1", "/"}, {"3", "t"}} {
+		press(a, keys...)
+		lines := strings.Split(screen(a), "\n")
+		if last := lines[len(lines)-1]; !strings.Contains(last, "enter") || strings.Contains(last, "export") || strings.Contains(last, "quit") {
+			t.Errorf("after %q the keys are %s", keys, last)
+		}
+		press(a, "esc")
+	}
+}

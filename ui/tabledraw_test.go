@@ -12,7 +12,9 @@ import (
 func trendOf(t *testing.T, a *app, kernel string) (heights []int) {
 	t.Helper()
 	lines := strings.Split(screen(a), "\n")
-	at := slices.IndexFunc(lines, func(l string) bool { return strings.Contains(l, "so far q*") || strings.Contains(l, "so far ") && strings.Contains(l, "Bayes") })
+	at := slices.IndexFunc(lines, func(l string) bool {
+		return strings.Contains(l, "so far q*") || strings.Contains(l, "so far ") && strings.Contains(l, "Bayes")
+	})
 	if at < 0 {
 		t.Fatalf("no column of the way so far:\n%s", strings.Join(lines, "\n"))
 	}

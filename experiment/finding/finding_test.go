@@ -109,6 +109,13 @@ func TestGoldenSentences(t *testing.T) {
 			"Nothing beyond a constant and noise (best of all: SE). The best of 3 kernels is 2.0 nats likelier than these " +
 				"alone. The CRPS of predictions is equal to that of least squares. 94 % of 50 held-out rows in the 95 % interval. " +
 				"Next: another column or more rows; the mean is as good a prediction."},
+		{"noise between rows, where a line from row to row is worse than a constant", scene{steps, "SE", []files.Number{0.01, 3, 4}, 200, 2,
+			[]record.Fit{equal, equal}, func(s *record.Standing, _ *record.Fit) {
+				scored(s, record.TaskRegression, 1.03, 0.94, baseline("lsq", "least squares", 1.5), baseline("mean", "mean of the training rows", 1))
+			}},
+			"Nothing beyond a constant and noise (best of all: SE). The best of 3 kernels is 2.0 nats likelier than these " +
+				"alone. Predicts 3 % worse than mean of the training rows, the best of 2 baselines (CRPS). 94 % of 50 held-out rows in the " +
+				"95 % interval. Next: another column or more rows; the mean is as good a prediction."},
 		{"a constant leads", scene{steps, "CONST", []files.Number{1, 4}, 300, -1, []record.Fit{apart}, nil},
 			"Nothing beyond a constant and noise (best of all: CONST). The best of 2 kernels is no likelier than these alone. " +
 				"Next: another column or more rows; the mean is as good a prediction."},

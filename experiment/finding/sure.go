@@ -259,6 +259,9 @@ func (r *reading) score(full bool) string {
 		}
 		return "Its error on " + words.Count(m.TestRows, "held-out row") + " is " + words.WithUnit(float64(m.RMSE), unit) + " (RMSE)."
 	}
+	if r.nothing { // to be better than what is farther from a constant is nothing, too
+		reference = best
+	}
 	verb, what := "Predicts", "predictions"
 	switch {
 	case task == record.TaskForecast:
