@@ -5,6 +5,7 @@ import (
 	"math"
 	"strings"
 
+	"example.com/kestrel/experiment/config"
 	"example.com/kestrel/experiment/record"
 	"example.com/kestrel/experiment/words"
 	"example.com/kestrel/vbks"
@@ -197,6 +198,10 @@ func (r *reading) distrust() string {
 	if flagged(r.leader, vbks.IdleSummand) && !r.nothing {
 		look = append(look, "one part explains next to nothing")
 	}
+	if r.farOut() {
+		look = append(look, percent(float64(r.Averaged().Coverage50))+" of the held-out rows lie in intervals that should hold 50 %, as where a "+
+			"few rows are far out, which may hide what there is")
+	}
 	if n := r.Evaluation.Noise; n != nil && n.Outliers > 0 {
 		look = append(look, percent(n.Outliers)+" of the rows are outliers, which count for little")
 	}
@@ -204,6 +209,19 @@ func (r *reading) distrust() string {
 		text = strings.TrimSpace(text + " But " + words.Join(look) + ".")
 	}
 	return text
+}
+
+// farOut reports whether a few rows seem to be outliers that nobody has looked for.
+func (r *reading) farOut() bool {
+	m := r.Averaged()
+	if m == nil || !r.whole() || !m.FarOut() {
+		return false
+	}
+	normal := true
+	_ = config.EachSetting(r.Start.Config, func(section, key, value string) { // what cannot be read has the default
+		normal = normal && !(section == "kernels" && key == "likelihood" && !strings.Contains(value, "gaussian"))
+	})
+	return normal
 }
 
 // once reports whether what the data show has a period that they do not show twice: of
