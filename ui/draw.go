@@ -301,7 +301,7 @@ func (b *bench) drawBottom(c *plot.Canvas, r plot.Rect, t *theme.Theme) {
 	b.app.tabs = b.app.tabs[:0]
 	end := r.X + r.W - 1
 	short, apart := r.W < 118, 2
-	if short {
+	if r.W < 132 { // orders of the run have the room
 		apart = 1
 	}
 	var tabs []string

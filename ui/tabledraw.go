@@ -118,6 +118,10 @@ func (t *table) draw(c *plot.Canvas, r plot.Rect, b *bench, th *theme.Theme, foc
 	t.signs = th.Signs()
 	coloured := b.coloured()
 	rank, name, bar, post, bayes, gap, slack, span := t.widths(r.W)
+	early := b.hist.Evaluation == nil && b.hist.Start != nil
+	if early { // words stand in the place of numbers
+		bar, post, bayes, gap, slack, span = 0, 0, 0, 0, 0, 0
+	}
 	t.header = plot.Rect{X: r.X, Y: r.Y, W: r.W, H: 1}
 	t.area = plot.Rect{X: r.X, Y: r.Y + 1, W: r.W, H: r.H - 1}
 	xs := r.X
@@ -143,8 +147,8 @@ func (t *table) draw(c *plot.Canvas, r plot.Rect, b *bench, th *theme.Theme, foc
 	_, rankEnd := head(byRank, rank, true)
 	nameX, _ := head(byName, name, false)
 	trendX := xs // where what is said instead of numbers begins
-	if t.trend > 0 {
-		c.TextFit(xs, r.Y, t.trend, "so far", th.Faint)
+	if t.trend > 0 || early {
+		c.TextFit(xs, r.Y, max(t.trend, trendWide), "so far", th.Faint)
 		xs += t.trend + 1
 	}
 	barX := xs
