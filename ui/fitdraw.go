@@ -70,7 +70,7 @@ func (v *fitView) draw(c *plot.Canvas, r plot.Rect, t *theme.Theme) {
 		draw.Empty(c, r, "the run has not told its data yet", t.Faint)
 		return
 	}
-	v.column = min(v.column, v.inputs()-1)
+	v.place()
 	title, right := v.title()
 	if plot.TextWidth(title)+plot.TextWidth(right)+8 > r.W {
 		if s := v.scores(); s != "" {
@@ -233,8 +233,8 @@ func (v *fitView) belief(ch *plot.Chart, curve *inspect.Curve, t *theme.Theme, s
 		}
 	}
 	lo, hi, ok := finiteRange(*shown, mean)
-	if !ok {
-		lo, hi, ok = finiteRange(curve.Lower, curve.Upper)
+	if low, high, has := finiteRange(curve.Lower, curve.Upper); has && (!ok || len(*shown) == 0) {
+		lo, hi, ok = low, high, true // no rows say how much of a band is much
 	}
 	if !ok {
 		return

@@ -27,6 +27,7 @@ const (
 type fitView struct {
 	b      *bench
 	column int
+	placed bool // the column has been chosen, by the user or for the leader
 	single bool // the chosen kernel, not the average
 	below  residualKind
 	lo, hi float64 // shown; equal: all
@@ -166,8 +167,22 @@ func (v *fitView) move(by int) {
 	v.at = max(lo, min(hi, v.at+float64(by)*step))
 }
 
+// place chooses the column that is shown first: a time, else one that the leader names.
+func (v *fitView) place() {
+	if e := v.b.hist.Evaluation; !v.placed && e != nil && e.Leader() != nil {
+		v.placed, v.column = true, v.b.columnOf(e.Leader().ID)
+		for i, c := range v.b.hist.Start.Inputs() {
+			if c.First != "" {
+				v.column = i
+				break
+			}
+		}
+	}
+	v.column = max(0, min(v.column, v.inputs()-1))
+}
+
 func (v *fitView) nextColumn() {
-	v.column = cycle(v.column, v.inputs())
+	v.column, v.placed = cycle(v.column, v.inputs()), true
 	v.lo, v.hi, v.at, v.turn = 0, 0, math.NaN(), false
 	if v.other == v.column {
 		v.nextOther()
@@ -237,7 +252,7 @@ func (v *fitView) refresh() tea.Cmd {
 	if v.inputs() == 0 {
 		return nil
 	}
-	v.column = min(v.column, v.inputs()-1)
+	v.place()
 	column, kernel, below, way := v.column, v.kernel(), v.below, v.way()
 	lo, hi := v.window()
 	// Twice as many points as there are dots, in steps so that a resize asks

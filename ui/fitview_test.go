@@ -3,6 +3,7 @@ package ui
 import (
 	"context"
 	"math"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -154,5 +155,60 @@ func TestKeysWhileTyping(t *testing.T) {
 			t.Errorf("after %q the keys are %s", keys, last)
 		}
 		press(a, "esc")
+	}
+}
+
+// Of several inputs that are no time a kernel is first looked at along one that it names,
+// and the fit along one of the leader's; c goes to the others, and stays there.
+func TestFirstColumnIsTheKernels(t *testing.T) {
+	events := manyInputs(demoEvents(t, "K12", 3))
+	events[0].Start.Data.Columns[0].First = ""
+	a := testApp(t, 120, 36, settle(events, record.Finished, "done"))
+	b := a.bench
+	for id, want := range map[string]int{"SE": 0, "LIN[depth]+SE": 1, "MATERN32[constant,depth;ard]": 2, "RQ[depth,constant]+SE[3]": 2,
+		"SE[other]": 0, "SE[": 0} {
+		if got := b.columnOf(id); got != want {
+			t.Errorf("%s: column %d, want %d", id, got, want)
+		}
+	}
+	e := *b.hist.Evaluation
+	e.Kernels = slices.Clone(e.Kernels)
+	for i := range e.Kernels {
+		if f := e.Kernels[i].Fit; f != nil && f.Rank == 1 {
+			e.Kernels[i].ID = "SE[constant]"
+		}
+	}
+	b.hist.Evaluation = &e
+	v := b.views[fitPlace].(*fitView)
+	faked(b)
+	v.refresh()
+	if v.column != 2 {
+		t.Errorf("the fit is along column %d", v.column)
+	}
+	v.nextColumn()
+	v.refresh()
+	if v.column != 0 {
+		t.Errorf("after c the fit is along column %d", v.column)
+	}
+}
+
+// Without rows beside it a band is seen whole.
+func TestBandWithoutRowsIsSeen(t *testing.T) {
+	b := testApp(t, 120, 36, settle(demoEvents(t, "K12", 3), record.Finished, "done")).bench
+	faked(b)
+	b.at = fitPlace
+	v := b.views[fitPlace].(*fitView)
+	askAll(t, b)
+	curve, ok := v.curveShown()
+	if !ok {
+		t.Fatal("no curve")
+	}
+	for i := range curve.X { // flat, beside a wide band
+		curve.Mean[i], curve.Lower[i], curve.Upper[i] = 66, 60, 72
+	}
+	v.rows = rowsNone
+	shown(b, 120, 33)
+	if l := v.chart; l.YMin > 60 || l.YMax < 72 {
+		t.Errorf("the band from 60 to 72 is drawn on an axis from %v to %v", l.YMin, l.YMax)
 	}
 }

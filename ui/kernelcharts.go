@@ -82,8 +82,9 @@ func (v *kernelView) asked(c *plot.Canvas, r plot.Rect, t *theme.Theme, a *answe
 	return true
 }
 
-// mostTicks is how many time labels fit on an axis.
+// mostTicks is how many lengths of time fit on an axis, and mostDates how many dates.
 func mostTicks(w int) int { return max(1, (w-6)/8) }
+func mostDates(w int) int { return max(1, (w-6)/11) }
 
 func (v *kernelView) drawCovariance(c *plot.Canvas, r plot.Rect, t *theme.Theme, id string) {
 	cov, ok := known[*inspect.CovarianceCurve](&v.covariance, v.topic())
@@ -119,7 +120,7 @@ func (b *bench) along(x *plot.Axis, column int, lo, hi float64, w int) {
 	in := &s.Inputs()[column]
 	x.Title, x.Unit = in.Name, in.Unit
 	if origin, unit, ok := record.TimeScale(in); ok {
-		if ticks := format.DateTicks(origin, unit, lo, hi, mostTicks(w)); len(ticks) > 1 {
+		if ticks := format.DateTicks(origin, unit, lo, hi, mostDates(w)); len(ticks) > 1 {
 			x.Labels, x.Unit = ticks, ""
 			x.Format = func(v, _ float64) string { return format.DateText(format.Instant(origin, unit, v), hi-lo, unit) }
 		}

@@ -49,7 +49,7 @@ func (t *table) widths(w int) (rank, name, bar, post, bayes, gap, slack, span in
 		size *int
 		n    int
 	}{{&gap, 8}, {&span, spanWide}, {&bayes, 5}, {&t.trend, trend}, {&gap, gapWide}, {&slack, slackWide}, {&bar, 4}} {
-		if want.n == 0 {
+		if want.n == 0 || want.size == &bar && t.trend > 0 { // which ends as high as a bar is long
 			continue
 		}
 		need := want.n - *want.size
@@ -74,6 +74,10 @@ func (t *table) widths(w int) (rank, name, bar, post, bayes, gap, slack, span in
 // trendWide is how many columns the way of q* so far takes.
 const trendWide = 7
 
+// leastTrend is the part of the largest q* below which the way of one is nothing: lines
+// along the ground of all that have never been believed in would hide those that were.
+const leastTrend = 0.02
+
 // drawTrend draws q* of a kernel from the beginning to the evaluation looked at, as high
 // as the largest of the table is now.
 func (t *table) drawTrend(c *plot.Canvas, x, y int, b *bench, k *row, most float64, style plot.Style, g plot.Glyphs) {
@@ -86,7 +90,9 @@ func (t *table) drawTrend(c *plot.Canvas, x, y int, b *bench, k *row, most float
 	for i := range way {
 		way[i] = math.NaN()
 		if last := (i+1)*n/trendWide - 1; last >= 0 {
-			way[i] = s.Last(last) / max(most, 1e-9)
+			if way[i] = s.Last(last) / max(most, 1e-9); way[i] < leastTrend {
+				way[i] = 0
+			}
 		}
 	}
 	plot.Trend(c, x, y, way[:], style, g)
