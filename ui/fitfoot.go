@@ -23,6 +23,9 @@ func (v *fitView) foot(haveCurve bool) (out []remark) {
 			out = append(out, remark{text: text})
 		}
 	}
+	if curve, ok := v.curveShown(); ok && v.way() == fitCurve && v.swings(curve) {
+		out = append(out, remark{text: "swings within a column, which widen the bands: + zooms"})
+	}
 	if last, ok := v.learned(); ok && haveCurve && v.series() && last < v.b.hist.Start.Inputs()[v.column].Max &&
 		v.b.hist.Start.Data.Test > 0 {
 		out = append(out, remark{text: "learned without the held-out rows; kestrel predict takes them in, too"})
@@ -59,6 +62,36 @@ func (v *fitView) foot(haveCurve bool) (out []remark) {
 		out = append(out, remark{text: held + strings.Join(parts, ", ")})
 	}
 	return out
+}
+
+// swings reports whether the mean goes up and down within most columns of the chart by more
+// than the function is uncertain: a band there is as high as all that, and tells nothing
+// of its own width.
+func (v *fitView) swings(curve *inspect.Curve) bool {
+	lo, hi := v.window()
+	columns := v.b.app.w
+	if !(hi > lo) || columns < 1 {
+		return false
+	}
+	swinging, all := 0, 0
+	for i := 0; i < len(curve.X); {
+		column := int(float64(columns) * (curve.X[i] - lo) / (hi - lo))
+		least, most, wide, n := math.Inf(1), math.Inf(-1), 0.0, 0
+		up, down := false, false
+		for ; i < len(curve.X) && int(float64(columns)*(curve.X[i]-lo)/(hi-lo)) == column; i++ {
+			if n > 0 {
+				up, down = up || curve.Mean[i] > curve.Mean[i-1], down || curve.Mean[i] < curve.Mean[i-1]
+			}
+			least, most, wide, n = min(least, curve.Mean[i]), max(most, curve.Mean[i]), wide+curve.UpperF[i]-curve.LowerF[i], n+1
+		}
+		if n < 2 || column < 0 || column >= columns {
+			continue
+		}
+		if all++; up && down && most-least > wide/float64(n) {
+			swinging++
+		}
+	}
+	return 2*swinging > all
 }
 
 // reading is the belief at the crosshair.

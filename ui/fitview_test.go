@@ -212,3 +212,33 @@ func TestBandWithoutRowsIsSeen(t *testing.T) {
 		t.Errorf("the band from 60 to 72 is drawn on an axis from %v to %v", l.YMin, l.YMax)
 	}
 }
+
+// Where the mean swings within the columns of the chart by more than f is uncertain, the
+// bands are as high as the swings; that is told, and not where it does not.
+func TestSwingsWithinAColumnAreTold(t *testing.T) {
+	b := testApp(t, 120, 36, settle(demoEvents(t, "K12", 3), record.Finished, "done")).bench
+	faked(b)
+	b.at = fitPlace
+	v := b.views[fitPlace].(*fitView)
+	askAll(t, b)
+	curve, ok := v.curveShown()
+	if !ok {
+		t.Fatal("no curve")
+	}
+	const told = "swings within a column"
+	mustNotShow(t, shown(b, 120, 33), told)
+	for i := range curve.X { // up and down from point to point, four of which are in a column
+		curve.Mean[i] = 10 * float64(i%2)
+		curve.LowerF[i], curve.UpperF[i] = curve.Mean[i]-1, curve.Mean[i]+1
+	}
+	mustShow(t, shown(b, 120, 33), told)
+	for i := range curve.X {
+		curve.LowerF[i], curve.UpperF[i] = curve.Mean[i]-9, curve.Mean[i]+9
+	}
+	mustNotShow(t, shown(b, 120, 33), told)
+	for i := range curve.X { // steep, but up only
+		curve.Mean[i] = float64(i)
+		curve.LowerF[i], curve.UpperF[i] = curve.Mean[i]-.01, curve.Mean[i]+.01
+	}
+	mustNotShow(t, shown(b, 120, 33), told)
+}
