@@ -1,11 +1,9 @@
 package ui
 
 import (
-	"slices"
 	"strconv"
 	"strings"
 
-	"example.com/kestrel/datasets"
 	"example.com/kestrel/experiment/record"
 )
 
@@ -90,7 +88,13 @@ func (b *bench) columnOf(id string) int {
 		}
 		inside, _, _ = strings.Cut(inside, ";")
 		names := strings.Split(inside, ",")
-		at := slices.IndexFunc(s.Inputs(), func(c datasets.ColumnSummary) bool { return c.Name == strings.TrimSpace(names[0]) })
+		at := -1
+		for i, c := range s.Inputs() {
+			if c.Name == strings.TrimSpace(names[0]) {
+				at = i
+				break
+			}
+		}
 		if number, err := strconv.Atoi(strings.TrimSpace(names[0])); at < 0 && err == nil && number >= 1 && number <= len(s.Inputs()) {
 			at = number - 1
 		}
