@@ -242,3 +242,18 @@ func TestSwingsWithinAColumnAreTold(t *testing.T) {
 	}
 	mustNotShow(t, shown(b, 120, 33), told)
 }
+
+// An axis of time has dates however narrow it is.
+func TestDatesOnNarrowAxes(t *testing.T) {
+	b := aSeries(t)
+	in := b.hist.Start.Inputs()[0]
+	for w := 12; w <= 200; w++ {
+		for _, part := range []float64{1, 0.4, 0.03} {
+			var x plot.Axis
+			b.along(&x, 0, in.Min, in.Min+part*(in.Max-in.Min), w)
+			if len(x.Labels) < 2 || x.Unit != "" {
+				t.Fatalf("%d columns, %v of the range: %v in %q", w, part, x.Labels, x.Unit)
+			}
+		}
+	}
+}
