@@ -121,8 +121,8 @@ func TestGoldenSentences(t *testing.T) {
 				scored(s, record.TaskRegression, 1, 0.96, baseline("lsq", "least squares", 1.5))
 				s.Metrics[0].Coverage50 = 0.94
 			}},
-			"Nothing beyond a constant and noise (best of all: SE). But 94 % of the held-out rows lie in intervals that should hold 50 %, as " +
-				"where a few rows are far out, which may hide what there is. The best of 3 kernels is 2.0 nats likelier than these " +
+			"Nothing beyond a constant and noise (best of all: SE). But 94 % of the held-out rows lie in intervals for 50 %: " +
+				"a few rows far out may hide what there is. The best of 3 kernels is 2.0 nats likelier than these " +
 				"alone. Predicts 33 % better than least squares (CRPS). 96 % of 50 held-out rows in the 95 % interval. Next: kestrel run " +
 				"runs/a/config.toml --set kernels.likelihood=auto looks for rows that are far out, and counts them for little."},
 		{"a constant leads", scene{steps, "CONST", []files.Number{1, 4}, 300, -1, []record.Fit{apart}, nil},
