@@ -57,37 +57,66 @@ func (s *Series) walk(at []float64, drift, uncertain float64) ([]Normal, error) 
 	return out, nil
 }
 
+// mostMissing is the share of steps without a row above which nothing is said of a season.
+const mostMissing = 0.2
+
 // SeasonalNaive forecasts the last target of the same phase, h steps ahead, in season k
 // from 0,
 //
 //	y_{n+h−m(k+1)},   sd σ√(k+1),   k = ⌊(h−1)/m⌋,   σ² = 1/(n−m) Σ_{t>m} (y_t − y_{t−m})²
 //
-// (FPP3, sections 5.2 and 5.5). Errors: no season, no more rows than one has, steps missing or
-// none to be counted, an input as of Naive or between the steps.
+// (FPP3, sections 5.2 and 5.5). Where a step has no row the one a season before it stands
+// in, with k more by 1, and σ² is the mean over the pairs that are there: a day when the shop
+// was shut should not keep it from saying that Mondays are like Mondays. Errors: no season, no
+// more steps than one has, a fifth of them missing, no pair, none to be counted, an input as of
+// Naive or between the steps.
 func SeasonalNaive(s *Series, season int, at []float64) ([]Normal, error) {
-	n := len(s.y)
-	switch {
-	case season < 2:
+	if season < 2 {
 		return nil, errors.New("no season is known")
+	}
+	_, missing, err := s.Grid()
+	if err != nil {
+		return nil, err
+	}
+	n := len(s.y) + missing
+	switch {
 	case n <= season:
 		return nil, errors.New("there are no more rows than a season has")
-	}
-	if err := s.complete(); err != nil {
-		return nil, err
+	case float64(missing) > mostMissing*float64(n):
+		return nil, s.complete()
 	}
 	h, err := s.stepsAhead(at)
 	if err != nil {
 		return nil, err
 	}
-	variance := 0.0
+	y := make([]float64, n)
+	for t := range y {
+		y[t] = math.NaN()
+	}
+	for i, t := range s.clock {
+		y[int(t)] = s.y[i]
+	}
+	variance, pairs := 0.0, 0.0
 	for t := season; t < n; t++ {
-		d := s.y[t] - s.y[t-season]
-		variance += d * d / float64(n-season)
+		if d := y[t] - y[t-season]; !math.IsNaN(d) {
+			pairs++
+			variance += (d*d - variance) / pairs
+		}
+	}
+	if pairs == 0 {
+		return nil, errors.New("no two rows are a season apart")
 	}
 	out := make([]Normal, len(at))
 	for i, h := range h {
 		k := (int(h) - 1) / season
-		out[i] = Normal{s.y[n-1+int(h)-season*(k+1)], math.Sqrt(variance * float64(k+1))}
+		from := n - 1 + int(h) - season*(k+1)
+		for from >= season && math.IsNaN(y[from]) {
+			from, k = from-season, k+1
+		}
+		if math.IsNaN(y[from]) {
+			return nil, s.complete()
+		}
+		out[i] = Normal{y[from], math.Sqrt(variance * float64(k+1))}
 	}
 	return out, nil
 }

@@ -131,7 +131,7 @@ func TestSeriesRefuses(t *testing.T) {
 	gap := series(t, []float64{1, 2, 3, 5, 6, 7, 8}, []float64{1, 2, 3, 4, 5, 6, 7})
 	for name, got := range map[string]error{
 		"season, steps missing":   second(gap.Scale(2)),
-		"seasonal naive, too":     second(SeasonalNaive(gap, 2, []float64{9})),
+		"a third is missing":      second(SeasonalNaive(series(t, []float64{1, 2, 5, 6, 7, 8}, []float64{1, 2, 4, 5, 6, 7}), 2, []float64{9})),
 		"Theta, too":              second(Theta(gap, 1, []float64{9})),
 		"no season":               second(SeasonalNaive(s, 1, []float64{6})),
 		"long season":             second(SeasonalNaive(s, 5, []float64{6})),
@@ -151,6 +151,24 @@ func TestSeriesRefuses(t *testing.T) {
 	} {
 		if got == nil {
 			t.Errorf("%s: no error", name)
+		}
+	}
+}
+
+// A step without a row keeps nobody from saying that Mondays are like Mondays: the one a
+// season before stands in, and what is not known of the differences is left out.
+func TestSeasonalNaiveWithGaps(t *testing.T) {
+	x := []float64{0, 1, 2, 3, 4, 5, 6, 7, 9, 10} // 8 is missing, of the last season of three
+	y := []float64{10, 20, 30, 11, 22, 30, 13, 22, 34, 13}
+	p, err := SeasonalNaive(series(t, x, y), 3, []float64{11, 12, 13, 14})
+	if err != nil {
+		t.Fatal(err)
+	}
+	// Differences over a season: 3−0 1, 4−1 2, 5−2 0, 6−3 2, 7−4 0, 9−6 21, 10−7 −9.
+	sd := math.Sqrt((1 + 4 + 0 + 4 + 0 + 21*21 + 9*9) / 7.)
+	for i, want := range []Normal{{30, sd * math.Sqrt2}, {34, sd}, {13, sd}, {30, sd * math.Sqrt(3)}} {
+		if math.Abs(p[i].Mean-want.Mean) > 1e-12 || math.Abs(p[i].SD-want.SD) > 1e-12 {
+			t.Errorf("%d ahead: %v, want %v", i+1, p[i], want)
 		}
 	}
 }

@@ -222,7 +222,11 @@ func HumanDuration(seconds float64) string {
 	}{{365.2425 * secondsPerDay, "years"}, {secondsPerDay, "days"}, {3600, "h"}, {60, "min"}}
 	for _, u := range units {
 		if math.Abs(seconds) >= 2*u.size*(1-1e-3) {
-			return strconv.FormatFloat(seconds/u.size, 'g', 3, 64) + " " + u.name
+			text := strconv.FormatFloat(seconds/u.size, 'g', 3, 64)
+			if rounded, err := strconv.ParseFloat(text, 64); err == nil && math.Abs(rounded) < 1e6 { // 1090, not 1.09e+03
+				text = strconv.FormatFloat(rounded, 'f', -1, 64)
+			}
+			return text + " " + u.name
 		}
 	}
 	return strconv.FormatFloat(seconds, 'g', 3, 64) + " s"

@@ -59,7 +59,8 @@ func TestSummaryEscapesForeignText(t *testing.T) {
 
 func TestHumanDuration(t *testing.T) {
 	for s, want := range map[float64]string{.5: "0.5 s", 90: "90 s", 900: "15 min", 36 * 3600: "36 h",
-		2 * 86400: "2 days", 6 * 365.2425 * 86400: "6 years"} {
+		2 * 86400: "2 days", 6 * 365.2425 * 86400: "6 years",
+		1094 * 365.2425 * 86400: "1090 years", 2e7 * 365.2425 * 86400: "2e+07 years"} {
 		if got := HumanDuration(s); got != want {
 			t.Errorf("%v s: %q, want %q", s, got, want)
 		}

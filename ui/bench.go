@@ -144,7 +144,7 @@ func (b *bench) state() record.State {
 // moving reports whether something changes without events.
 func (b *bench) moving() bool {
 	s := b.state()
-	return !s.Settled() && s != record.Paused || b.remote != nil || b.app.opts.now().Sub(b.app.note.At) < note.Stay+tickTime
+	return !s.Settled() && s != record.Paused || b.remote != nil || b.inspect.busy || b.app.opts.now().Sub(b.app.note.At) < note.Stay+tickTime
 }
 
 func (b *bench) name() string {

@@ -1,6 +1,11 @@
 package ui
 
-import "example.com/kestrel/experiment/record"
+import (
+	"strconv"
+	"strings"
+
+	"example.com/kestrel/experiment/record"
+)
 
 // chosen returns the kernel chosen in the bench, "" before there is one.
 func (b *bench) chosen() string {
@@ -65,4 +70,40 @@ func (b *bench) leaders() []string {
 		ids = append(ids, k.ID)
 	}
 	return ids
+}
+
+// columnOf is the place of an input along which it is worth to look at a kernel: the first
+// that it names, alone if it names any alone; 0 for one on all inputs alike.
+func (b *bench) columnOf(id string) int {
+	s := b.hist.Start
+	if s == nil {
+		return 0
+	}
+	first, rest := -1, id
+	for {
+		_, behind, ok := strings.Cut(rest, "[")
+		inside, after, closed := strings.Cut(behind, "]")
+		if !ok || !closed {
+			return max(0, first)
+		}
+		inside, _, _ = strings.Cut(inside, ";")
+		names := strings.Split(inside, ",")
+		at := -1
+		for i, c := range s.Inputs() {
+			if c.Name == strings.TrimSpace(names[0]) {
+				at = i
+				break
+			}
+		}
+		if number, err := strconv.Atoi(strings.TrimSpace(names[0])); at < 0 && err == nil && number >= 1 && number <= len(s.Inputs()) {
+			at = number - 1
+		}
+		switch {
+		case at >= 0 && len(names) == 1:
+			return at
+		case first < 0:
+			first = at
+		}
+		rest = after
+	}
 }

@@ -243,8 +243,8 @@ func columnWidths(rows []comparedRun, w int) (widths [compareColumns]int) {
 		}
 		return n - 2
 	}
-	leader := widths[1]
-	for _, least := range [][2]int{{5, 20}, {4, 20}, {0, 16}, {1, 14}, {5, 10}, {4, 0}, {0, 10}, {1, 8}, {5, 0}} {
+	wanted := widths
+	for _, least := range [][2]int{{5, 20}, {4, 20}, {0, 16}, {1, 14}, {5, 10}, {4, 12}, {4, 0}, {0, 10}, {1, 8}, {5, 0}} {
 		i, least := least[0], least[1]
 		if over := total() - w; over > 0 && widths[i] > least { // which is wide enough, or left out
 			if widths[i] = max(least, widths[i]-over); least == 0 {
@@ -252,6 +252,10 @@ func columnWidths(rows []comparedRun, w int) (widths [compareColumns]int) {
 			}
 		}
 	}
-	widths[1] = min(leader, widths[1]+max(0, w-total())) // where another one has been left out
+	for _, i := range [...]int{1, 5, 4, 0} { // where another one has been left out, or cut by more than was needed
+		if widths[i] > 0 {
+			widths[i] = min(wanted[i], widths[i]+max(0, w-total()))
+		}
+	}
 	return widths
 }

@@ -13,6 +13,7 @@ import (
 	"example.com/kestrel/experiment/files"
 	"example.com/kestrel/experiment/record"
 	"example.com/kestrel/experiment/record/recordtest"
+	"example.com/kestrel/ui/plot"
 )
 
 func TestMeanAndSDOfPolylines(t *testing.T) {
@@ -282,6 +283,22 @@ func TestCompareColumnsWithNothing(t *testing.T) {
 	} {
 		if got := columnWidths(rows, c.room); got != c.want {
 			t.Errorf("in %d: %v, want %v", c.room, got, c.want)
+		}
+	}
+	// With something in all of them a comparison is cut before it is left out, and no room is
+	// left where something is cut.
+	rows = []comparedRun{{path: "p", cells: [compareColumns]string{"strength", "PER + LIN + CONST", ".92", "1.538", "21 % better, linear least squares",
+		"likelihood gaussian"}}}
+	for room := 40; room <= 120; room++ {
+		got, used, cut := columnWidths(rows, room), -2, false
+		for i, w := range got {
+			if w > 0 {
+				used += w + 2
+			}
+			cut = cut || w > 0 && w < plot.TextWidth(rows[0].cells[i])
+		}
+		if used > room || cut && used < room || room >= 70 && got[4] < 12 || room >= 70 && got[5] < 10 {
+			t.Errorf("in %d: %v, which takes %d", room, got, used)
 		}
 	}
 }

@@ -301,7 +301,7 @@ func (b *bench) drawBottom(c *plot.Canvas, r plot.Rect, t *theme.Theme) {
 	b.app.tabs = b.app.tabs[:0]
 	end := r.X + r.W - 1
 	short, apart := r.W < 118, 2
-	if short {
+	if r.W < 132 { // orders of the run have the room
 		apart = 1
 	}
 	var tabs []string
@@ -326,13 +326,17 @@ func (b *bench) drawBottom(c *plot.Canvas, r plot.Rect, t *theme.Theme) {
 		b.app.tabs = append(b.app.tabs, plot.Rect{X: x, Y: r.Y, W: plot.TextWidth(name), H: 1})
 		x = c.Text(x, r.Y, name, style) + apart
 	}
-	var keys, more, leave [][2]string
+	var first, keys, more, leave [][2]string
 	for _, g := range b.app.groups() {
 		for _, k := range g.All {
 			switch key := [2]string{k.Label, k.Short}; {
 			case k.Short == "" || k.Off:
+			case g.Name == globalKeys && k.Label == "L":
+				leave = slices.Insert(leave, 0, key)
 			case g.Name == globalKeys:
 				leave = append(leave, key)
+			case k.Label == "R": // of a run that was cut short
+				first = append(first, key)
 			case g.Name == runKeys:
 				keys = append(keys, key)
 			default:
@@ -340,20 +344,14 @@ func (b *bench) drawBottom(c *plot.Canvas, r plot.Rect, t *theme.Theme) {
 			}
 		}
 	}
-	// help and quit must be seen; the way to other runs comes behind orders, and before
-	// what only this view has but where that is not known yet.
-	var runs, tail [][2]string
-	for _, k := range leave {
-		if k[0] == "L" {
-			runs = append(runs, k)
-		} else {
-			tail = append(tail, k)
-		}
-	}
-	if b.at > 0 || b.main.table.typing != nil {
-		keys = slices.Concat(more, keys, runs)
-	} else {
-		keys = slices.Concat(keys, runs, more)
+	tail := leave // the way to other runs, help and quit must be seen
+	switch {
+	case b.app.typist() != nil: // all others are letters then
+		keys, tail = more, nil
+	case b.at > 0:
+		keys = slices.Concat(first, more, keys)
+	default:
+		keys = slices.Concat(first, keys, more)
 	}
 	need := func(ks [][2]string) (w int) {
 		for _, k := range ks {
@@ -363,6 +361,9 @@ func (b *bench) drawBottom(c *plot.Canvas, r plot.Rect, t *theme.Theme) {
 	}
 	for len(keys) > 0 && need(keys)+need(tail) > r.W-width-1 {
 		keys = keys[:len(keys)-1]
+	}
+	if len(tail) > 0 && need(tail) > r.W-width-1 {
+		tail = tail[1:]
 	}
 	keys = append(keys, tail...)
 	draw.Keys(c, r.X+1, r.Y, r.W-width-1, t, keys)

@@ -11,6 +11,7 @@ import (
 	"example.com/kestrel/experiment/chart"
 	"example.com/kestrel/experiment/files"
 	"example.com/kestrel/experiment/rundir"
+	"example.com/kestrel/ui/note"
 )
 
 // export writes all traces as CSV, and the charts that are looked at as SVG, PNG,
@@ -19,7 +20,7 @@ func (b *bench) export() tea.Cmd {
 	dir := filepath.Join(b.path, rundir.ExportDir)
 	charts, none := b.figures() // before they are drawn for the text, at another size
 	screen, path := b.screenText(), b.path
-	return b.order(nil, func() (string, error) {
+	return tea.Batch(note.Say(note.Good, "exporting to %s …", dir), b.order(nil, func() (string, error) {
 		drawn, undrawn := chartFiles(charts, screen)
 		if err := rundir.Export(path, dir, drawn...); err != nil {
 			return "", err
@@ -36,7 +37,7 @@ func (b *bench) export() tea.Cmd {
 		}
 		return fmt.Sprintf("exported posterior.csv, metrics.csv, kernels.csv, baselines.csv and %s as .svg, .png, .csv, .txt to %s",
 			strings.Join(names, ", "), dir), nil
-	})
+	}))
 }
 
 // chartFiles are the files of charts, with what the screen shows of all beside the

@@ -5,19 +5,13 @@ import (
 	"fmt"
 	"math"
 	"slices"
-	"strings"
 
 	tea "charm.land/bubbletea/v2"
 
-	"example.com/kestrel/experiment/config"
 	"example.com/kestrel/experiment/inspect"
 	"example.com/kestrel/experiment/prepare"
-	"example.com/kestrel/ui/draw"
-	"example.com/kestrel/ui/format"
 	"example.com/kestrel/ui/input"
-	"example.com/kestrel/ui/picture"
 	"example.com/kestrel/ui/plot"
-	"example.com/kestrel/ui/theme"
 )
 
 const (
@@ -33,6 +27,7 @@ const (
 type fitView struct {
 	b      *bench
 	column int
+	placed bool // the column has been chosen, by the user or for the leader
 	single bool // the chosen kernel, not the average
 	below  residualKind
 	lo, hi float64 // shown; equal: all
@@ -172,8 +167,22 @@ func (v *fitView) move(by int) {
 	v.at = max(lo, min(hi, v.at+float64(by)*step))
 }
 
+// place chooses the column that is shown first: a time, else one that the leader names.
+func (v *fitView) place() {
+	if e := v.b.hist.Evaluation; !v.placed && e != nil && e.Leader() != nil {
+		v.placed, v.column = true, v.b.columnOf(e.Leader().ID)
+		for i, c := range v.b.hist.Start.Inputs() {
+			if c.First != "" {
+				v.column = i
+				break
+			}
+		}
+	}
+	v.column = max(0, min(v.column, v.inputs()-1))
+}
+
 func (v *fitView) nextColumn() {
-	v.column = cycle(v.column, v.inputs())
+	v.column, v.placed = cycle(v.column, v.inputs()), true
 	v.lo, v.hi, v.at, v.turn = 0, 0, math.NaN(), false
 	if v.other == v.column {
 		v.nextOther()
@@ -243,7 +252,7 @@ func (v *fitView) refresh() tea.Cmd {
 	if v.inputs() == 0 {
 		return nil
 	}
-	v.column = min(v.column, v.inputs()-1)
+	v.place()
 	column, kernel, below, way := v.column, v.kernel(), v.below, v.way()
 	lo, hi := v.window()
 	// Twice as many points as there are dots, in steps so that a resize asks
@@ -307,344 +316,4 @@ func (v *fitView) mouse(msg tea.MouseMsg) tea.Cmd {
 		v.at = v.chart.XAt(m.X)
 	}
 	return nil
-}
-
-// title says whose fit it is, and how good.
-func (v *fitView) title() (title, right string) {
-	title = "Fit, averaged over kernels"
-	if c, ok := v.curveShown(); ok && !v.single {
-		title = fmt.Sprintf("Fit, averaged over %d kernels", len(c.IDs))
-		if len(c.IDs) == 1 {
-			title = "Fit, all weight on " + v.b.kernelName(c.IDs[0])
-		}
-	}
-	if v.single {
-		title = "Fit of " + v.b.kernelName(v.b.chosen())
-	}
-	if s := v.b.hist.Start; s != nil && v.inputs() > 1 {
-		title += " along " + s.Inputs()[v.column].Name
-		switch v.way() {
-		case fitOwn:
-			title += ", at the rows' own inputs"
-		case fitPartial:
-			title += ", partial residuals"
-		}
-	}
-	right = v.scores()
-	if note, _ := v.b.answerNote(v.beliefAsked()); note != "" {
-		right = strings.TrimPrefix(right+" · "+note, " · ")
-	}
-	return title, right
-}
-
-// scores are the errors on the rows held out, else on those seen.
-func (v *fitView) scores() string {
-	text := func(rmse, coverage float64, rows string) string {
-		return fmt.Sprintf("RMSE %.4g · %.0f %% of %s in the 95 %% band", rmse, 100*coverage, rows)
-	}
-	if r, ok := known[*inspect.Residuals](&v.residuals, v.residualTopic()); ok {
-		if r.Test {
-			return text(r.RMSE, r.Coverage95, "test rows")
-		}
-		return text(r.RMSE, r.Coverage95, "training rows")
-	}
-	if !v.single {
-		for _, m := range v.b.hist.Metrics {
-			if m.Method == config.MethodAverage {
-				return text(float64(m.RMSE), float64(m.Coverage95), "test rows")
-			}
-		}
-	}
-	return ""
-}
-
-func (v *fitView) draw(c *plot.Canvas, r plot.Rect, t *theme.Theme) {
-	defer c.Clip(r)()
-	v.chart = plot.Layout{}
-	if v.inputs() == 0 {
-		draw.Empty(c, r, "the run has not told its data yet", t.Faint)
-		return
-	}
-	v.column = min(v.column, v.inputs()-1)
-	title, right := v.title()
-	if plot.TextWidth(title)+plot.TextWidth(right)+8 > r.W {
-		if s := v.scores(); s != "" {
-			right, _, _ = strings.Cut(s, " · ")
-		}
-	}
-	low := 0
-	if v.below != residualsNone && r.H >= 18 {
-		low = max(7, r.H*3/10)
-	}
-	in := draw.Panel(c, plot.Rect{X: r.X, Y: r.Y, W: r.W, H: r.H - low}, t, title, right, false)
-	undo := c.Clip(in)
-	v.drawFit(c, in, t)
-	undo()
-	if low > 0 {
-		note, _ := v.b.answerNote(&v.residuals, v.residualTopic())
-		in := draw.Panel(c, plot.Rect{X: r.X, Y: r.Y + r.H - low, W: r.W, H: low}, t, v.residualTitle(), note, false)
-		undo := c.Clip(in)
-		v.drawResiduals(c, in, t)
-		undo()
-	}
-}
-
-// drawFit draws the data, the bands and the mean, and below them what is held
-// and what stands under the crosshair.
-func (v *fitView) drawFit(c *plot.Canvas, r plot.Rect, t *theme.Theme) {
-	lo, hi := v.window()
-	ch := plot.Chart{Glyphs: t.Glyphs, Styles: t.ChartStyles(), Raster: &v.raster, Empty: "no evaluation yet"}
-	ch.Legend = r.H >= 8
-	points, havePoints := v.pointsShown()
-	curve, haveCurve := v.curveShown()
-	if !havePoints && !haveCurve {
-		text, bad := v.b.answerNote(v.beliefAsked())
-		draw.Empty(c, r, text, map[bool]plot.Style{true: t.Bad, false: t.Faint}[bad])
-		return
-	}
-	foot := v.foot(haveCurve)
-	if r.H >= 7 && len(foot) > 0 {
-		r.H--
-		x := r.X
-		for _, f := range foot {
-			style := t.Faint
-			if f.bad {
-				style = t.Bad
-			}
-			x = c.TextFit(x, r.Y+r.H, r.X+r.W-x, f.text, style) + 2
-		}
-	}
-	if v.asked != nil && r.H >= 4 {
-		r.H--
-		x := c.Text(r.X, r.Y+r.H, "range ", t.Key)
-		v.asked.Draw(c, x, r.Y+r.H, min(36, r.X+r.W-x), t, true)
-		c.TextFit(x+38, r.Y+r.H, r.X+r.W-x-38, v.wrong, t.Bad)
-	}
-	var shown []float64 // what the limits of y have to enclose
-	if havePoints {
-		shown = v.scatter(&ch, points, t, r.W)
-	}
-	if haveCurve {
-		v.belief(&ch, curve, t, &shown, r.W)
-	}
-	ch.X.Min, ch.X.Max = lo, hi
-	v.b.along(&ch.X, v.column, lo, hi, r.W)
-	if y := v.b.hist.Start.Target(); y != nil {
-		ch.Y.Title, ch.Y.Unit = y.Name, y.Unit
-	}
-	if low, high, ok := finiteRange(shown); ok && high > low {
-		pad := 0.04 * (high - low)
-		ch.Y.Min, ch.Y.Max = low-pad, high+pad
-	}
-	if v.at >= lo && v.at <= hi {
-		at := v.at
-		ch.Cursor = &at
-	}
-	if v.series() {
-		ch.Markers = v.ends(hi, t)
-	}
-	ch.Bare = !t.Plain() && v.b.app.takes(r.W, r.H)
-	v.chart = ch.Draw(c, r)
-	if ch.Bare && !v.chart.Plot.Empty() {
-		painted, layout := ch, v.chart
-		painted.Raster, layout.Lines = nil, nil // which are drawn in again
-		v.b.app.place(c, picture.Picture{
-			Cells: layout.Plot,
-			Of: fmt.Sprintln(fmt.Sprintf("%p %p", curve, points), layout.XMin, layout.XMax, layout.YMin, layout.YMax, v.at, v.rows, v.way(),
-				v.single, t.Dark, t.Profile),
-			Paint: func(img *picture.Image) { picture.Chart(img, &painted, layout) },
-		})
-	}
-}
-
-// ends marks where what has been learned ends, and the data.
-func (v *fitView) ends(hi float64, t *theme.Theme) (out []plot.Marker) {
-	last := v.b.hist.Start.Inputs()[v.column].Max
-	if from, ok := v.learned(); ok && from < last-fitMargin/5*(hi-v.b.hist.Start.Inputs()[v.column].Min) {
-		out = append(out, plot.Marker{X: from, Text: "forecast", Style: t.Faint, Priority: 1})
-	}
-	if last < hi {
-		out = append(out, plot.Marker{X: last, Text: "end of the data", Short: "end", Style: t.Faint})
-	}
-	return out
-}
-
-// meanPriority is that of the mean; rows stand on it, and its dots stay.
-const meanPriority = 3
-
-// scatter adds the rows that are in the window of a chart w cells wide, and returns
-// their targets.
-func (v *fitView) scatter(ch *plot.Chart, p *inspect.PointSet, t *theme.Theme, w int) (shown []float64) {
-	lo, hi := v.window()
-	kinds := [...]plot.Scatter{
-		inspect.PointSeen:   {Name: "training rows seen", Style: t.Text, Priority: meanPriority},
-		inspect.PointUnseen: {Name: "still to come", Style: t.Faint},
-		inspect.PointTest:   {Name: "test rows", Style: t.Warn, Priority: meanPriority},
-	}
-	for i, x := range p.X {
-		if x < lo || x > hi || v.rows == rowsNone || v.rows == rowsHeldOut && p.Kind[i] != inspect.PointTest {
-			continue
-		}
-		k := &kinds[p.Kind[i]]
-		k.X, k.Y = append(k.X, x), append(k.Y, p.Y[i])
-		shown = append(shown, p.Y[i])
-	}
-	if tests := &kinds[inspect.PointTest]; t.Plain() || len(tests.X) <= w/3 { // else they would lie on each other
-		tests.Mark = t.TestMark()
-	}
-	for _, k := range [...]inspect.PointKind{inspect.PointUnseen, inspect.PointSeen, inspect.PointTest} {
-		if len(kinds[k].X) > 0 {
-			ch.Scatters = append(ch.Scatters, kinds[k])
-		}
-	}
-	return shown
-}
-
-// belief adds the mean and the bands to a chart w cells wide, and to what is shown the
-// mean and as much of the band of y as is not far beyond.
-func (v *fitView) belief(ch *plot.Chart, curve *inspect.Curve, t *theme.Theme, shown *[]float64, w int) {
-	style := t.Focus
-	if v.single {
-		style = t.Series(v.b.palette.Of(v.b.chosen()))
-	}
-	from, to := v.window()
-	ordered := v.way() != fitOwn || v.ordered(curve)
-	if ordered {
-		v.bands(ch, curve, t)
-	}
-	if v.way() == fitOwn && (!ordered || between(curve.X, from, to) > w) {
-		// No line leads through rows at the same place, and one through more rows than
-		// there are columns would cover all.
-		ch.Scatters = slices.Insert(ch.Scatters, 0, plot.Scatter{Name: "predicted", Style: style, Priority: meanPriority,
-			X: curve.X, Y: curve.Mean})
-	} else {
-		ch.Lines = append(ch.Lines, plot.Line{Name: "mean", Style: style, Priority: meanPriority, X: curve.X, Y: curve.Mean})
-	}
-
-	var mean []float64
-	for i, x := range curve.X {
-		if x >= from && x <= to {
-			mean = append(mean, curve.Mean[i])
-		}
-	}
-	lo, hi, ok := finiteRange(*shown, mean)
-	if !ok {
-		lo, hi, ok = finiteRange(curve.Lower, curve.Upper)
-	}
-	if !ok {
-		return
-	}
-	*shown = append(*shown, mean...)
-	least, most := lo-(hi-lo)/2, hi+(hi-lo)/2
-	for i, x := range curve.X {
-		if x >= from && x <= to {
-			*shown = append(*shown, max(least, min(curve.Lower[i], most)), min(most, max(curve.Upper[i], least)))
-		}
-	}
-}
-
-// bands adds those of y and of f; where there is a fan it takes the place of that
-// of f.
-func (v *fitView) bands(ch *plot.Chart, curve *inspect.Curve, t *theme.Theme) {
-	y, f := t.BandStyles()
-	if !t.Shaded() {
-		// Two patterns one on the other cannot be told apart.
-		ch.Bands = []plot.Band{{Name: "95 % of f", Style: f, X: curve.X, Lo: curve.LowerF, Hi: curve.UpperF}}
-		ch.Lines = append(ch.Lines,
-			plot.Line{Name: "of y", Style: t.Faint, Dash: 2, X: curve.X, Y: curve.Lower},
-			plot.Line{Style: t.Faint, Dash: 2, X: curve.X, Y: curve.Upper})
-		return
-	}
-	behind := len(curve.X) // points before the fan
-	if len(curve.Fan) > 0 {
-		behind = 0
-		for behind < len(curve.X) && math.IsNaN(curve.Fan[0].Lower[behind]) {
-			behind++
-		}
-	}
-	ch.Bands = []plot.Band{
-		{Name: "95 % of y", Style: y, X: curve.X, Lo: curve.Lower, Hi: curve.Upper},
-		{Name: "95 % of f", Style: f, X: curve.X[:behind], Lo: curve.LowerF[:behind], Hi: curve.UpperF[:behind]},
-	}
-	for i, b := range curve.Fan {
-		ch.Bands = append(ch.Bands, plot.Band{Name: fmt.Sprintf("%.0f %%", 100*b.Level), Style: t.FanStyle(i),
-			X: curve.X, Lo: b.Lower, Hi: b.Upper})
-	}
-}
-
-// remark is a text below the chart.
-type remark struct {
-	text string
-	bad  bool
-}
-
-// foot says what stands under the crosshair, at what the other inputs are held,
-// and what went wrong.
-func (v *fitView) foot(haveCurve bool) (out []remark) {
-	if haveCurve && !math.IsNaN(v.at) {
-		if text := v.reading(); text != "" {
-			out = append(out, remark{text: text})
-		}
-	}
-	if last, ok := v.learned(); ok && haveCurve && v.series() && last < v.b.hist.Start.Inputs()[v.column].Max &&
-		v.b.hist.Start.Data.Test > 0 {
-		out = append(out, remark{text: "learned without the held-out rows; kestrel predict takes them in, too"})
-	}
-	for _, a := range [...]*answer{&v.curve, &v.points, &v.fitted} {
-		if a.err != nil {
-			return append(out, remark{a.err.Error(), true})
-		}
-	}
-	if points, ok := known[fitPoints](&v.points, v.pointsTopic()); ok && v.inputs() > 1 && v.way() == fitPartial {
-		values := v.held
-		if values == nil {
-			values = points.medians()
-		}
-		var parts []string
-		for i := range points.inputs {
-			if i == v.column || i >= len(values) {
-				continue
-			}
-			in := &points.inputs[i]
-			text := in.Name + " = " + format.Digits(values[i])
-			if in.Time {
-				text = in.Name + " = " + in.At(values[i]).Format("2006-01-02 15:04")
-			}
-			if v.other == i {
-				text = "‹" + text + "›"
-			}
-			parts = append(parts, text)
-		}
-		held := "held at medians: "
-		if v.held != nil {
-			held = "held: "
-		}
-		out = append(out, remark{text: held + strings.Join(parts, ", ")})
-	}
-	return out
-}
-
-// reading is the belief at the crosshair.
-func (v *fitView) reading() string {
-	name, x := "x", format.Digits(v.at)
-	if s := v.b.hist.Start; s != nil && v.column < len(s.Inputs()) {
-		in := &s.Inputs()[v.column]
-		name = in.Name
-		if data, ok := known[fitPoints](&v.points, v.pointsTopic()); ok && data.inputs[v.column].Time {
-			x = data.inputs[v.column].At(v.at).Format("2006-01-02 15:04:05")
-		}
-	}
-	curve, ok := known[*inspect.Curve](&v.exact, v.exactTopic())
-	k := 0
-	if v.way() == fitOwn { // the nearest row
-		if curve, ok = v.curveShown(); ok {
-			k = nearestOf(curve.X, v.at)
-		}
-	}
-	if !ok || len(curve.X) == 0 {
-		return fmt.Sprintf("%s %s: computing …", name, x)
-	}
-	at := func(y []float64) string { return format.Digits(y[k]) }
-	return fmt.Sprintf("%s %s: mean %s, f %s to %s, y %s to %s", name, x, at(curve.Mean), at(curve.LowerF), at(curve.UpperF),
-		at(curve.Lower), at(curve.Upper))
 }

@@ -3,6 +3,7 @@ package ui
 import (
 	"context"
 	"math"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -139,5 +140,120 @@ func TestPartialResiduals(t *testing.T) {
 	}
 	if text := shown(b, 140, 33); !strings.Contains(text, "partial residuals") {
 		t.Error(text)
+	}
+}
+
+// While something is typed the line of keys has those of the typing only: all others
+// are letters.
+func TestKeysWhileTyping(t *testing.T) {
+	a := testApp(t, 120, 36, settle(demoEvents(t, "K12", 3), record.Finished, "done"))
+	mustShow(t, screen(a), "L runs", "? help", "q quit")
+	for _, keys := range [][]string{{"1", "/"}, {"3", "t"}} {
+		press(a, keys...)
+		lines := strings.Split(screen(a), "\n")
+		if last := lines[len(lines)-1]; !strings.Contains(last, "enter") || strings.Contains(last, "export") || strings.Contains(last, "quit") {
+			t.Errorf("after %q the keys are %s", keys, last)
+		}
+		press(a, "esc")
+	}
+}
+
+// Of several inputs that are no time a kernel is first looked at along one that it names,
+// and the fit along one of the leader's; c goes to the others, and stays there.
+func TestFirstColumnIsTheKernels(t *testing.T) {
+	events := manyInputs(demoEvents(t, "K12", 3))
+	events[0].Start.Data.Columns[0].First = ""
+	a := testApp(t, 120, 36, settle(events, record.Finished, "done"))
+	b := a.bench
+	for id, want := range map[string]int{"SE": 0, "LIN[depth]+SE": 1, "MATERN32[constant,depth;ard]": 2, "RQ[depth,constant]+SE[3]": 2,
+		"SE[other]": 0, "SE[": 0} {
+		if got := b.columnOf(id); got != want {
+			t.Errorf("%s: column %d, want %d", id, got, want)
+		}
+	}
+	e := *b.hist.Evaluation
+	e.Kernels = slices.Clone(e.Kernels)
+	for i := range e.Kernels {
+		if f := e.Kernels[i].Fit; f != nil && f.Rank == 1 {
+			e.Kernels[i].ID = "SE[constant]"
+		}
+	}
+	b.hist.Evaluation = &e
+	v := b.views[fitPlace].(*fitView)
+	faked(b)
+	v.refresh()
+	if v.column != 2 {
+		t.Errorf("the fit is along column %d", v.column)
+	}
+	v.nextColumn()
+	v.refresh()
+	if v.column != 0 {
+		t.Errorf("after c the fit is along column %d", v.column)
+	}
+}
+
+// Without rows beside it a band is seen whole.
+func TestBandWithoutRowsIsSeen(t *testing.T) {
+	b := testApp(t, 120, 36, settle(demoEvents(t, "K12", 3), record.Finished, "done")).bench
+	faked(b)
+	b.at = fitPlace
+	v := b.views[fitPlace].(*fitView)
+	askAll(t, b)
+	curve, ok := v.curveShown()
+	if !ok {
+		t.Fatal("no curve")
+	}
+	for i := range curve.X { // flat, beside a wide band
+		curve.Mean[i], curve.Lower[i], curve.Upper[i] = 66, 60, 72
+	}
+	v.rows = rowsNone
+	shown(b, 120, 33)
+	if l := v.chart; l.YMin > 60 || l.YMax < 72 {
+		t.Errorf("the band from 60 to 72 is drawn on an axis from %v to %v", l.YMin, l.YMax)
+	}
+}
+
+// Where the mean swings within the columns of the chart by more than f is uncertain, the
+// bands are as high as the swings; that is told, and not where it does not.
+func TestSwingsWithinAColumnAreTold(t *testing.T) {
+	b := testApp(t, 120, 36, settle(demoEvents(t, "K12", 3), record.Finished, "done")).bench
+	faked(b)
+	b.at = fitPlace
+	v := b.views[fitPlace].(*fitView)
+	askAll(t, b)
+	curve, ok := v.curveShown()
+	if !ok {
+		t.Fatal("no curve")
+	}
+	const told = "swings within a column"
+	mustNotShow(t, shown(b, 120, 33), told)
+	for i := range curve.X { // up and down from point to point, four of which are in a column
+		curve.Mean[i] = 10 * float64(i%2)
+		curve.LowerF[i], curve.UpperF[i] = curve.Mean[i]-1, curve.Mean[i]+1
+	}
+	mustShow(t, shown(b, 120, 33), told)
+	for i := range curve.X {
+		curve.LowerF[i], curve.UpperF[i] = curve.Mean[i]-9, curve.Mean[i]+9
+	}
+	mustNotShow(t, shown(b, 120, 33), told)
+	for i := range curve.X { // steep, but up only
+		curve.Mean[i] = float64(i)
+		curve.LowerF[i], curve.UpperF[i] = curve.Mean[i]-.01, curve.Mean[i]+.01
+	}
+	mustNotShow(t, shown(b, 120, 33), told)
+}
+
+// An axis of time has dates however narrow it is.
+func TestDatesOnNarrowAxes(t *testing.T) {
+	b := aSeries(t)
+	in := b.hist.Start.Inputs()[0]
+	for w := 12; w <= 200; w++ {
+		for _, part := range []float64{1, 0.4, 0.03} {
+			var x plot.Axis
+			b.along(&x, 0, in.Min, in.Min+part*(in.Max-in.Min), w)
+			if len(x.Labels) < 2 || x.Unit != "" {
+				t.Fatalf("%d columns, %v of the range: %v in %q", w, part, x.Labels, x.Unit)
+			}
+		}
 	}
 }

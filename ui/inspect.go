@@ -12,6 +12,7 @@ import (
 	"example.com/kestrel/experiment/inspect"
 	"example.com/kestrel/experiment/prepare"
 	"example.com/kestrel/experiment/record"
+	"example.com/kestrel/ui/format"
 )
 
 // inspector answers what a run has learned; an inspect.Inspector is one.
@@ -71,6 +72,10 @@ type inspection struct {
 
 	// Of the screen's goroutine.
 	busy   bool
+	doing  *answer   // of the question under way
+	key    string    // of that question
+	begun  time.Time // of that question
+	cut    context.CancelFunc
 	count  int       // questions
 	rest   time.Time // before this nothing is asked only because of a newer evaluation
 	waking bool      // a message at the end of the rest is on its way
@@ -170,13 +175,14 @@ func (b *bench) openInspector(ctx context.Context) (inspector, error) {
 // is under way: a view calls it again after every message.
 func (b *bench) inquire(qs ...inquiry) tea.Cmd {
 	i, about := &b.inspect, b.hist.Evaluation
-	if about == nil || i.busy {
+	if about == nil {
 		return nil
 	}
 	var next *inquiry
-	urgent := false // the user has asked for something else
+	urgent, wanted := false, false // the user has asked for something else; what is computed
 	for n := range qs {
 		q := &qs[n]
+		wanted = wanted || i.busy && q.to == i.doing && q.key() == i.key
 		changed := q.to.key != q.key()
 		if !changed && q.to.about == about {
 			continue
@@ -185,7 +191,13 @@ func (b *bench) inquire(qs ...inquiry) tea.Cmd {
 			next, urgent = q, changed
 		}
 	}
-	if next == nil {
+	switch {
+	case next == nil:
+		return nil
+	case i.busy:
+		if urgent && !wanted { // nobody looks at it any more
+			i.cut()
+		}
 		return nil
 	}
 	if wait := i.rest.Sub(b.app.opts.now()); wait > 0 && !urgent {
@@ -195,7 +207,7 @@ func (b *bench) inquire(qs ...inquiry) tea.Cmd {
 		i.waking = true
 		return tea.Tick(wait, func(time.Time) tea.Msg { return answerMsg{of: b} })
 	}
-	i.busy = true
+	i.busy, i.doing, i.key, i.begun = true, next.to, next.key(), b.app.opts.now()
 	i.count++
 	next.to.asked = i.count
 	return b.question(next, about)
@@ -208,7 +220,10 @@ func (b *bench) question(q *inquiry, about *record.Evaluation) tea.Cmd {
 	if open == nil {
 		open = b.openInspector
 	}
+	ctx, cut := context.WithCancel(b.ctx)
+	b.inspect.cut = cut
 	return func() tea.Msg {
+		defer cut()
 		i := &b.inspect
 		i.mu.Lock()
 		defer i.mu.Unlock()
@@ -216,7 +231,7 @@ func (b *bench) question(q *inquiry, about *record.Evaluation) tea.Cmd {
 		in, err := i.take(b.ctx, about, open)
 		if err == nil {
 			msg.evaluation = in.Evaluation()
-			msg.value, err = guarded(func() (any, error) { return f(b.ctx, in) })
+			msg.value, err = guarded(func() (any, error) { return f(ctx, in) })
 		}
 		msg.err, msg.took = err, time.Since(begin)
 		return msg
@@ -256,7 +271,7 @@ func (b *bench) answered(msg answerMsg) bool {
 	a.key, a.about, a.err = msg.key, msg.about, msg.err
 	if msg.err != nil {
 		if errors.Is(msg.err, context.Canceled) || errors.Is(msg.err, errInspectionClosed) {
-			a.err = nil
+			a.key, a.about, a.err = "", nil, nil // to be asked again, if anybody looks
 		}
 		return true
 	}
@@ -273,6 +288,9 @@ func (b *bench) answered(msg answerMsg) bool {
 	return true
 }
 
+// longAnswer is after what time it is told how long an answer has taken so far.
+const longAnswer = 2 * time.Second
+
 // answerNote says in a few words how an answer about a topic stands; bad if it
 // is the error of asking.
 func (b *bench) answerNote(a *answer, topic string) (text string, bad bool) {
@@ -283,6 +301,11 @@ func (b *bench) answerNote(a *answer, topic string) (text string, bad bool) {
 	case e == nil:
 		return "no evaluation yet", false
 	case a.value == nil || a.topic != topic:
+		if i := &b.inspect; i.busy && i.doing == a {
+			if t := b.app.opts.now().Sub(i.begun); t >= longAnswer {
+				return "computing … " + format.Clock(t), false
+			}
+		}
 		return "computing …", false
 	case a.evaluation != e.Index:
 		return fmt.Sprintf("as of evaluation %d", a.evaluation), false

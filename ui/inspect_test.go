@@ -345,3 +345,44 @@ func TestNothingIsAskedBeforeAnEvaluation(t *testing.T) {
 		t.Errorf("told as %q", note)
 	}
 }
+
+// What nobody looks at any more is not waited for; of what takes long it is told how long.
+func TestWhatNobodyLooksAtIsCutShort(t *testing.T) {
+	a := testApp(t, 80, 24, settle(demoEvents(t, "K12", 3), record.Finished, "done"))
+	b, clock := a.bench, demoTime
+	a.opts.now = func() time.Time { return clock }
+	faked(b)
+	var long, short answer
+	begun, asked := make(chan bool), 0
+	q := inquiry{to: &long, topic: "a", f: func(ctx context.Context, _ inspector) (any, error) {
+		if asked++; asked > 1 {
+			return "the whole", nil
+		}
+		close(begun)
+		<-ctx.Done()
+		return "a part", ctx.Err()
+	}}
+	cmd, done := b.inquire(q), make(chan tea.Msg)
+	go func() { done <- cmd() }()
+	<-begun
+	clock = clock.Add(75 * time.Second)
+	if note, bad := b.answerNote(&long, "a"); note != "computing … 1:15" || bad {
+		t.Errorf("it is told %q", note)
+	}
+	if b.inquire(q) != nil || b.inspect.cut == nil || !b.moving() {
+		t.Error("what is looked at is asked again, or its time stands still")
+	}
+	other := asks(&short, "b", "", "short")
+	if b.inquire(other) != nil {
+		t.Error("two questions at a time")
+	}
+	b.message(<-done)
+	if note, bad := b.answerNote(&long, "a"); note != "computing …" || bad {
+		t.Errorf("of what was cut short it is told %q", note)
+	}
+	answerTo(t, b, b.inquire(other))
+	answerTo(t, b, b.inquire(q))
+	if textOf(&short, "b") != "short at 3" || textOf(&long, "a") != "the whole" {
+		t.Errorf("answers %q and %q", textOf(&short, "b"), textOf(&long, "a"))
+	}
+}

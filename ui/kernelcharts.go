@@ -82,8 +82,13 @@ func (v *kernelView) asked(c *plot.Canvas, r plot.Rect, t *theme.Theme, a *answe
 	return true
 }
 
-// mostTicks is how many time labels fit on an axis.
+// mostTicks is how many lengths of time fit on an axis, and mostDates how many dates.
 func mostTicks(w int) int { return max(1, (w-6)/8) }
+func mostDates(w int) int { return max(1, (w-6)/11) }
+
+// mostTries is how many dates are tried at most on an axis without room for two: seconds
+// from the first row tell nobody anything.
+const mostTries = 12
 
 func (v *kernelView) drawCovariance(c *plot.Canvas, r plot.Rect, t *theme.Theme, id string) {
 	cov, ok := known[*inspect.CovarianceCurve](&v.covariance, v.topic())
@@ -119,7 +124,11 @@ func (b *bench) along(x *plot.Axis, column int, lo, hi float64, w int) {
 	in := &s.Inputs()[column]
 	x.Title, x.Unit = in.Name, in.Unit
 	if origin, unit, ok := record.TimeScale(in); ok {
-		if ticks := format.DateTicks(origin, unit, lo, hi, mostTicks(w)); len(ticks) > 1 {
+		ticks := format.DateTicks(origin, unit, lo, hi, mostDates(w))
+		for most := mostDates(w) + 1; len(ticks) < 2 && most <= mostTries; most++ { // labels that have no room are not written
+			ticks = format.DateTicks(origin, unit, lo, hi, most)
+		}
+		if len(ticks) > 1 {
 			x.Labels, x.Unit = ticks, ""
 			x.Format = func(v, _ float64) string { return format.DateText(format.Instant(origin, unit, v), hi-lo, unit) }
 		}

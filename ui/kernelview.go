@@ -49,6 +49,7 @@ type kernelView struct {
 	elbo   bool        // local ELBO, not its gap
 	axis   history.Axis
 	column int
+	picked bool // the column, by the user; else it is one that the kernel names
 	whole  bool // covariance and draws over all of the data, however many periods
 	scroll int  // of the hyperparameters, or of the reason of a failure
 	last   int  // lines that could be scrolled
@@ -81,7 +82,7 @@ func (v *kernelView) groups() []input.Group {
 		{Keys: []string{"x"}, Label: "x", About: "trace against data, time or evaluations", Do: do(func() { v.axis = (v.axis + 1) % 3 })},
 		{Keys: []string{"c"}, Label: "c", Short: "column",
 			About: "the input column of covariance, draws and components",
-			Off:   v.columns() < 2, Do: do(func() { v.column = cycle(v.column, v.columns()) })},
+			Off:   v.columns() < 2, Do: do(func() { v.column, v.picked = cycle(v.column, v.columns()), true })},
 		{Keys: []string{"w"}, Label: "w", About: "covariance and draws over all of the data, or over a few of the shortest period",
 			Do: do(func() { v.whole = !v.whole })},
 		{Keys: []string{"pgdown"}, Label: "pgdown",
@@ -169,7 +170,8 @@ func (v *kernelView) refresh() tea.Cmd {
 	if id == "" || v.broken() || v.columns() == 0 {
 		return nil
 	}
-	column, whole := min(v.column, v.columns()-1), v.whole
+	v.place(id)
+	column, whole := v.column, v.whole
 	_, areas := v.arrange(plot.Rect{W: v.b.app.w, H: v.b.app.h - 3})
 	topic := v.topic()
 	var qs []inquiry
@@ -188,6 +190,14 @@ func (v *kernelView) refresh() tea.Cmd {
 		return i.Components(ctx, id, inspect.FitQuery{Column: column, Points: componentPoints})
 	})
 	return v.b.inquire(qs...)
+}
+
+// place chooses the column of the charts.
+func (v *kernelView) place(id string) {
+	if !v.picked {
+		v.column = v.b.columnOf(id)
+	}
+	v.column = max(0, min(v.column, v.columns()-1))
 }
 
 // topic names what the charts are about.
@@ -236,7 +246,7 @@ func (v *kernelView) draw(c *plot.Canvas, r plot.Rect, t *theme.Theme) {
 		draw.Empty(c, r, "the run has not told its kernels yet", t.Faint)
 		return
 	}
-	v.column = max(0, min(v.column, v.columns()-1))
+	v.place(id)
 	var header plot.Rect
 	header, v.areas = v.arrange(r)
 	v.drawHeader(c, header, t, id)
@@ -271,7 +281,7 @@ func (v *kernelView) draw(c *plot.Canvas, r plot.Rect, t *theme.Theme) {
 func (v *kernelView) drawHeader(c *plot.Canvas, r plot.Rect, t *theme.Theme, id string) {
 	k := v.b.kernelNow(id)
 	x, end := r.X+1, r.X+r.W-1
-	place := v.place(id)
+	place := v.standing(id)
 	name := v.b.kernelName(id)
 	x = c.TextFit(x, r.Y, max(8, end-x-plot.TextWidth(place)-2), name, t.Series(v.b.palette.Of(id)).With(plot.Bold))
 	x = c.TextFit(x+2, r.Y, end-x-2, place, t.Faint)
@@ -310,8 +320,8 @@ func (v *kernelView) drawHeader(c *plot.Canvas, r plot.Rect, t *theme.Theme, id 
 	}
 }
 
-// place says which of how many kernels it is.
-func (v *kernelView) place(id string) string {
+// standing says which of how many kernels it is.
+func (v *kernelView) standing(id string) string {
 	k := v.b.kernelNow(id)
 	if k == nil {
 		return ""

@@ -337,6 +337,9 @@ func (v *mainView) draw(c *plot.Canvas, r plot.Rect, t *theme.Theme) {
 	}
 }
 
+// mostTable is how wide the table of kernels gets: as all that it can say takes.
+const mostTable = 92
+
 // arrange divides the screen: four parts where there is room, else the chart
 // and the table, else the focused part alone.
 func (v *mainView) arrange(r plot.Rect) (a [panes]plot.Rect) {
@@ -347,8 +350,8 @@ func (v *mainView) arrange(r plot.Rect) (a [panes]plot.Rect) {
 	}
 	left := r.W * v.share / 100
 	right := r.W - left
-	if right > 76 {
-		left, right = r.W-76, 76
+	if right > mostTable {
+		left, right = r.W-mostTable, mostTable
 	}
 	low := r.H * 2 / 5
 	if r.H < 18 {

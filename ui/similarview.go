@@ -242,11 +242,35 @@ func (v *similarView) explain(s *inspect.Similarity) string {
 		if s.Test {
 			rows = "test rows"
 		}
-		return fmt.Sprintf("Kernels are alike here if they predict alike: Pearson's correlation of their predictive means at %d %s. "+
-			"1 is the same but for level and size, 0 nothing in common, −1 the opposite.", s.Rows, rows)
+		return v.leastAlike(s) + fmt.Sprintf("Kernels are alike here if they predict alike: Pearson's correlation of their predictive means at "+
+			"%d %s. 1 is the same but for level and size, 0 nothing in common, −1 the opposite.", s.Rows, rows)
 	}
 	return "g sees kernels only through their ELBOs: a correlation here says that raising the belief in one raises it in the other, " +
 		"not that they predict alike (t shows that). 0 is nothing of it, below 0 that it lowers it."
+}
+
+// sameMeans is a correlation of predictions above which it hardly matters which is taken.
+const sameMeans = 0.99
+
+// leastAlike says whether it matters which of the kernels predicts, and which two differ
+// most.
+func (v *similarView) leastAlike(s *inspect.Similarity) string {
+	least, a, b := math.Inf(1), 0, 0
+	for i := range s.IDs {
+		for k := range i {
+			if r := valueAt(s.Means, i, k); r < least {
+				least, a, b = r, k, i
+			}
+		}
+	}
+	switch {
+	case math.IsInf(least, 1):
+		return ""
+	case least >= sameMeans:
+		return fmt.Sprintf("All %d predict nearly the same: it matters little which of them is chosen. ", len(s.IDs))
+	}
+	return fmt.Sprintf("Least alike are %d and %d, %s: %s and %s. ", a+1, b+1, correlationText(least), v.b.kernelName(s.IDs[a]),
+		v.b.kernelName(s.IDs[b]))
 }
 
 // legendWords say what the ends and the middle of the scale mean.

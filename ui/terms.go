@@ -25,12 +25,17 @@ func (b *bench) terms() []term {
 	case "kernel":
 		return append(b.kernelTerms(), nameTerms(b.hist.Start)...)
 	case "fit":
-		return append([]term{
+		words := []term{
 			{"mean", "what the kernels predict together, each with its weight; one kernel alone where that is chosen"},
 			{"of y, of f", "95 % of new rows are expected in the first band, the function itself in the second: noise is in the first only"},
 			{"held out", "rows that nothing was learned from: how far they lie from the mean is the error that is to be expected"},
 			{"residuals", "rows less the mean; what still has a shape there no kernel has explained"},
-		}, b.scoreTerms()...)
+		}
+		if b.hist.Start != nil && len(b.hist.Start.Inputs()) > 1 {
+			words = append(words, term{"partial residuals", "each row where it would lie if its other inputs were those that are held: what is left " +
+				"for the input along which the fit is drawn; i shows the rows as they are"})
+		}
+		return append(words, b.scoreTerms()...)
 	case "similar":
 		return []term{
 			{"predictions", "1: two kernels predict the same on held-out rows, whatever they are called; choosing between such two matters little"},

@@ -441,7 +441,7 @@ func TestSimilarView(t *testing.T) {
 	faked(b)
 	b.at = similarPlace
 	askAll(t, b)
-	mustShow(t, shown(b, 120, 33), "predictive means at 20 test rows", "SE and LIN: .90",
+	mustShow(t, shown(b, 120, 33), "predictive means at 20 test rows", "SE and LIN: .90", "Least alike are 2 and 3, .70: LIN and PER.",
 		"1 alike", "0 unlike", "−1 opposite") // the leader and the next
 	viewKeys(t, b, "t", "right")
 	mustShow(t, shown(b, 120, 33), "correlation of g", "SE and PER: −.25", "g sees kernels only through their ELBOs", ".50")
@@ -454,6 +454,23 @@ func TestSimilarView(t *testing.T) {
 	viewKeys(t, b, "enter")
 	if b.at != kernelPlace || b.chosen() != "PER" {
 		t.Errorf("enter goes to view %d, kernel %s", b.at, b.chosen())
+	}
+}
+
+// Where all predict the same it is said, once, in place of a table of ones to be read.
+func TestAllPredictAlike(t *testing.T) {
+	v := &similarView{means: true}
+	s := &inspect.Similarity{IDs: []string{"A", "B", "C"}, Rows: 9, Means: [][]float64{{1, .999, .995}, {.999, 1, 1}, {.995, 1, 1}}}
+	if text := v.explain(s); !strings.HasPrefix(text, "All 3 predict nearly the same: it matters little") {
+		t.Error(text)
+	}
+	s.Means[2][0] = math.NaN() // of a constant
+	if text := v.explain(s); !strings.HasPrefix(text, "All 3") {
+		t.Error(text)
+	}
+	s = &inspect.Similarity{IDs: s.IDs[:1], Means: [][]float64{{1}}, Rows: 9}
+	if text := v.explain(s); !strings.HasPrefix(text, "Kernels are alike") {
+		t.Error(text)
 	}
 }
 

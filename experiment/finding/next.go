@@ -47,6 +47,8 @@ func (r *reading) advice() string {
 	again := "re-optimise (kestrel resume " + r.run + ", then r)"
 	unsure := len(r.equal) > 0 || r.posterior() < surely
 	switch more := r.inducing(); {
+	case r.farOut():
+		return r.does("kestrel run "+r.config+" --set kernels.likelihood=auto", "looks for rows that are far out, and counts them for little")
 	case r.nothing && (len(r.open) == 0 || more == 0):
 		return "another column or more rows; the mean is as good a prediction"
 	case flagged(r.leader, vbks.NotTheTruth):

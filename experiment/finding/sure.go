@@ -5,6 +5,7 @@ import (
 	"math"
 	"strings"
 
+	"example.com/kestrel/experiment/config"
 	"example.com/kestrel/experiment/record"
 	"example.com/kestrel/experiment/words"
 	"example.com/kestrel/vbks"
@@ -112,7 +113,9 @@ func (r *reading) briefly(settled bool) string {
 // tersely is sure in a word or two.
 func (r *reading) tersely(settled bool) string {
 	switch {
-	case r.nothing || r.live == 1:
+	case r.nothing: // what to do matters more
+		return ""
+	case r.live == 1:
 		return r.sure()
 	case settled:
 		return "Settled."
@@ -197,6 +200,10 @@ func (r *reading) distrust() string {
 	if flagged(r.leader, vbks.IdleSummand) && !r.nothing {
 		look = append(look, "one part explains next to nothing")
 	}
+	if r.farOut() {
+		look = append(look, percent(float64(r.Averaged().Coverage50))+" of the held-out rows lie in intervals for 50 %: a few rows far out may hide "+
+			"what there is")
+	}
 	if n := r.Evaluation.Noise; n != nil && n.Outliers > 0 {
 		look = append(look, percent(n.Outliers)+" of the rows are outliers, which count for little")
 	}
@@ -204,6 +211,19 @@ func (r *reading) distrust() string {
 		text = strings.TrimSpace(text + " But " + words.Join(look) + ".")
 	}
 	return text
+}
+
+// farOut reports whether a few rows seem to be outliers that nobody has looked for.
+func (r *reading) farOut() bool {
+	m := r.Averaged()
+	if m == nil || !r.whole() || !m.FarOut() {
+		return false
+	}
+	normal := true
+	_ = config.EachSetting(r.Start.Config, func(section, key, value string) { // what cannot be read has the default
+		normal = normal && !(section == "kernels" && key == "likelihood" && !strings.Contains(value, "gaussian"))
+	})
+	return normal
 }
 
 // once reports whether what the data show has a period that they do not show twice: of
@@ -258,6 +278,9 @@ func (r *reading) score(full bool) string {
 			unit = c.Unit
 		}
 		return "Its error on " + words.Count(m.TestRows, "held-out row") + " is " + words.WithUnit(float64(m.RMSE), unit) + " (RMSE)."
+	}
+	if r.nothing { // to be better than what is farther from a constant is nothing, too
+		reference = best
 	}
 	verb, what := "Predicts", "predictions"
 	switch {

@@ -43,7 +43,11 @@ func (s *Start) Explains() string {
 // InputNames lists inputs by name, as many as a line takes.
 func InputNames(inputs []datasets.ColumnSummary) string {
 	var names []string
-	for i := range inputs[:min(len(inputs), mostInputs)] {
+	most := mostInputs
+	if len(inputs) == most+1 { // a name takes no more than the word that there is one more
+		most++
+	}
+	for i := range inputs[:min(len(inputs), most)] {
 		names = append(names, inputs[i].Name)
 	}
 	if more := len(inputs) - len(names); more > 0 {

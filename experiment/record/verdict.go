@@ -193,6 +193,21 @@ func (m *Metric) wide() bool {
 	return mathext.RegIncBeta(float64(within), float64(n-within+1), 0.8) < rarely // P(at least so many)
 }
 
+// unlikely is the chance below which it is no chance that intervals of 50 % hold so much.
+const unlikely = 0.001
+
+// FarOut reports whether nearly all rows lie far within their intervals and a few beyond
+// them, as where noise is taken for normal of which a few values are far out: those of
+// 50 % hold more than half as many independent rows would but rarely, those of 95 % not all.
+func (m *Metric) FarOut() bool {
+	share, n := float64(m.Coverage50), m.TestRows/2
+	if !(share > 0.5) || m.TestRows < fewRows || !(m.Coverage95 < 1) {
+		return false
+	}
+	within := min(n, int(math.Floor(share*float64(n)+1e-9)))
+	return mathext.RegIncBeta(float64(within), float64(n-within+1), 0.5) < unlikely // P(at least so many)
+}
+
 // Intervals says that the intervals are TooNarrow, those of 95 %, or TooWide, these or
 // those of 80 %, "" where what they hold may be chance.
 func (m *Metric) Intervals() string {

@@ -12,10 +12,16 @@ import (
 	"example.com/kestrel/ui/plot"
 )
 
-// Digits writes a value with as many digits as people compare.
+// Digits writes a value with as many digits as people compare; a power of ten stands
+// where it would have very many more.
 func Digits(v float64) string {
 	if v == 0 {
 		return "0"
+	}
+	if size := math.Abs(v); size >= 1e5 {
+		if text := Whole(v); text != "" {
+			return text
+		}
 	}
 	return plot.Minus(strconv.FormatFloat(v, 'g', 5, 64))
 }

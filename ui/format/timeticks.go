@@ -119,39 +119,38 @@ func DateTicks(origin time.Time, unit, lo, hi float64, most int) []plot.Tick {
 	return out
 }
 
-// LagTicks returns ticks at round lengths of time.
+// LagTicks returns ticks at round lengths of time, all in the unit of the step between
+// them: 15 s to 75 s, 12 h to 48 h.
 func LagTicks(unit, lo, hi float64, most int) []plot.Tick {
 	step := timeStep((hi-lo)*unit, most)
 	if step == 0 || !(hi > lo) || most < 1 {
 		return nil
 	}
+	size, name := lagUnit(step)
 	var out []plot.Tick
 	for n := math.Ceil(lo * unit / step); len(out) <= most; n++ {
 		v := n * step / unit
 		if v > hi {
 			break
 		}
-		out = append(out, plot.Tick{At: v, Text: lagText(n * step)})
+		text := "0"
+		if n != 0 {
+			text = plot.Minus(fmt.Sprintf("%.4g %s", n*step/size, name))
+		}
+		out = append(out, plot.Tick{At: v, Text: text})
 	}
 	return out
 }
 
-// lagText writes a length of time in the largest unit that it is a whole number
-// of, nearly.
-func lagText(seconds float64) string {
-	switch {
-	case seconds == 0:
-		return "0"
-	case seconds < 0:
-		return "−" + lagText(-seconds)
-	}
+// lagUnit is the largest unit that a length of time is a whole number of, nearly.
+func lagUnit(seconds float64) (size float64, name string) {
 	for _, u := range []struct {
 		size float64
 		name string
 	}{{aYear, "y"}, {aMonth, "mo"}, {aDay, "d"}, {anHour, "h"}, {aMinute, "min"}} {
-		if n := seconds / u.size; math.Abs(n) >= 1-1e-9 && math.Abs(n-math.Round(n)) < 1e-6 {
-			return fmt.Sprintf("%.0f %s", n, u.name)
+		if n := seconds / u.size; n >= 1-1e-9 && math.Abs(n-math.Round(n)) < 1e-6 {
+			return u.size, u.name
 		}
 	}
-	return fmt.Sprintf("%.3g s", seconds)
+	return 1, "s"
 }

@@ -52,7 +52,7 @@ func TestLagTicks(t *testing.T) {
 	for _, k := range LagTicks(3600, 0, 50, 5) { // hours
 		got = append(got, fmt.Sprint(k.At, "=", k.Text))
 	}
-	if s := strings.Join(got, ", "); s != "0=0, 12=12 h, 24=1 d, 36=36 h, 48=2 d" {
+	if s := strings.Join(got, ", "); s != "0=0, 12=12 h, 24=24 h, 36=36 h, 48=48 h" {
 		t.Errorf("got %s", s)
 	}
 }

@@ -10,6 +10,7 @@ import (
 	"strconv"
 	"strings"
 
+	"example.com/kestrel/datasets"
 	"example.com/kestrel/experiment/config"
 	"example.com/kestrel/experiment/library"
 	"example.com/kestrel/experiment/rundir"
@@ -234,27 +235,36 @@ func (c *choice) turnTime(by int) {
 	c.time = times[(at+by+len(times))%len(times)]
 }
 
-// timeText says in words whether the input is time.
-func (c *choice) timeText() string {
-	switch c.time {
-	case "yes":
+// timeText says in words whether the input is time; of the data, nil if they are not
+// read yet, what has been found.
+func (c *choice) timeText(d *datasets.Summary) string {
+	switch {
+	case c.time == "yes":
 		return "yes: a series, which is forecast"
-	case "no":
+	case c.time == "no":
 		return "no"
+	case d == nil:
+		return "auto: by its name or stamps"
+	case d.Series != nil:
+		return "auto: yes, it is a series"
 	}
-	return "if it is called so, or holds time stamps"
+	return "auto: no"
 }
 
-// splitText says in words which rows are held out.
-func (c *choice) splitText() string {
-	switch c.split {
-	case "auto":
-		return "the end of a series in time, else rows drawn at random"
-	case "random":
+// splitText says in words which rows are held out, as timeText does.
+func (c *choice) splitText(d *datasets.Summary) string {
+	switch {
+	case c.split == "auto" && d != nil && d.SplitBy == "x":
+		return "auto: the last in time"
+	case c.split == "auto" && d != nil:
+		return "auto: drawn at random"
+	case c.split == "auto":
+		return "auto: the end of a series in time, else rows drawn at random"
+	case c.split == "random":
 		return "rows drawn at random"
-	case "x":
+	case c.split == "x":
 		return "the end of the first input: a forecast"
-	case "rows":
+	case c.split == "rows":
 		return "the last rows of the file"
 	}
 	return c.split

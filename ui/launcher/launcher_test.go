@@ -15,6 +15,7 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 
+	"example.com/kestrel/datasets"
 	"example.com/kestrel/experiment/config"
 	"example.com/kestrel/experiment/library"
 	"example.com/kestrel/experiment/prepare"
@@ -509,8 +510,8 @@ func TestLauncherAsksForTime(t *testing.T) {
 	}
 	c.turnTime(1)
 	after := c.draft()
-	if got := after.command(after.set); got != `kestrel run a.csv --set data.time=yes` || c.timeText() != "yes: a series, which is forecast" {
-		t.Errorf("%s, %s", got, c.timeText())
+	if got := after.command(after.set); got != `kestrel run a.csv --set data.time=yes` || c.timeText(nil) != "yes: a series, which is forecast" {
+		t.Errorf("%s, %s", got, c.timeText(nil))
 	}
 	if read, err := config.ForTable("a.csv", "", after.set); err != nil || read.Data.Time != "yes" {
 		t.Error(read.Data.Time, err)
@@ -518,6 +519,15 @@ func TestLauncherAsksForTime(t *testing.T) {
 	c.turnTime(-1)
 	if after := c.draft(); after.command(after.set) != "kestrel run a.csv" {
 		t.Errorf("back again: %s", after.command(after.set))
+	}
+	for _, d := range []struct {
+		found       datasets.Summary
+		time, split string
+	}{{datasets.Summary{SplitBy: "random"}, "auto: no", "auto: drawn at random"},
+		{datasets.Summary{SplitBy: "x", Series: &datasets.Series{}}, "auto: yes, it is a series", "auto: the last in time"}} {
+		if time, split := c.timeText(&d.found), c.splitText(&d.found); time != d.time || split != d.split || len(time)+len(split) > 2*26 {
+			t.Errorf("of %+v: %q and %q", d.found, time, split)
+		}
 	}
 	several := newChoice("b.csv")
 	several.adopt(&base, []library.TableColumn{{Name: "x", Number: 1, Kind: "number", Role: "input"},

@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 
+	"example.com/kestrel/datasets"
 	"example.com/kestrel/experiment/config"
 	"example.com/kestrel/experiment/words"
 	"example.com/kestrel/ui/input"
@@ -32,11 +33,15 @@ func (l *Launcher) partSheet(s *sheet, c *choice, p part) {
 	switch p {
 	case targetPart, splitPart, timePart, devicePart:
 		value := c.device
+		var found *datasets.Summary
+		if l.preview != nil && !l.reading { // else it may be of other settings
+			found = l.preview.Summary
+		}
 		switch p {
 		case splitPart:
-			value = c.splitText()
+			value = c.splitText(found)
 		case timePart:
-			value = c.timeText()
+			value = c.timeText(found)
 		}
 		if p == targetPart {
 			value = "?"

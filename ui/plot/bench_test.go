@@ -43,3 +43,45 @@ func BenchmarkChart144x1000(b *testing.B)    { benchmarkChart(b, 144, 1000, fals
 func BenchmarkChart144x1000Log(b *testing.B) { benchmarkChart(b, 144, 1000, true) }
 func BenchmarkChart10x1000(b *testing.B)     { benchmarkChart(b, 10, 1000, false) }
 func BenchmarkChart10x100000(b *testing.B)   { benchmarkChart(b, 10, 100000, false) }
+
+// The heat map, trends and bars of architecture.md's comparison with ntcharts.
+
+func BenchmarkHeatMap(b *testing.B) {
+	const n, w, h = 36, 144, 36
+	m := make([][]float64, n)
+	for i := range m {
+		for k := range n {
+			m[i] = append(m[i], math.Cos(float64(i-k)/9))
+		}
+	}
+	var colours [64]Style
+	for i := range colours {
+		colours[i].BG = RGB(uint8(4*i), 80, uint8(255-4*i))
+	}
+	c := NewCanvas(w+3, h+1)
+	o := HeatMapOptions{Min: -1, Max: 1, Color: func(t float64) Style { return colours[min(63, int(t*64))] }, NoValues: true}
+	b.ReportAllocs()
+	for b.Loop() {
+		HeatMap(c, c.Bounds(), m, o)
+	}
+}
+
+func BenchmarkTrends(b *testing.B) {
+	c, way := NewCanvas(8, 40), []float64{0, .1, .2, .3, .5, .7, .9, 1}
+	b.ReportAllocs()
+	for b.Loop() {
+		for y := range 40 {
+			Trend(c, 0, y, way, Style{FG: RGB(68, 136, 204)}, Braille)
+		}
+	}
+}
+
+func BenchmarkBars(b *testing.B) {
+	c := NewCanvas(16, 40)
+	b.ReportAllocs()
+	for b.Loop() {
+		for y := range 40 {
+			Bar(c, 0, y, 16, float64(y)/40, Style{FG: RGB(68, 136, 204)}, Braille)
+		}
+	}
+}

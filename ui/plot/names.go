@@ -140,11 +140,15 @@ func inBrackets(text string, of func(column string) string) string {
 			b.WriteString(text)
 			return b.String()
 		}
+		inside, option, _ := strings.Cut(inside, ";") // as of [a,b;ard]
+		if option != "" {
+			option = ";" + option
+		}
 		columns := strings.Split(inside, ",")
 		for i, column := range columns {
 			columns[i] = of(strings.TrimSpace(column))
 		}
-		b.WriteString(before + "[" + strings.Join(columns, ",") + "]")
+		b.WriteString(before + "[" + strings.Join(columns, ",") + option + "]")
 		text = after
 	}
 }

@@ -17,6 +17,7 @@ func TestNamesThatDifferLookDifferent(t *testing.T) {
 		{"without spaces", []string{"PER + SE"}, 6, []string{"PER+SE"}},
 		{"columns by their beginnings", table, 24,
 			[]string{"PER[da]+LIN[da]+CAT[w]", "PER[da]+SE[da]+CAT[w]", "LIN[date] + CAT[weather]", "SE[depth]"}},
+		{"a length for each column", []string{"MATERN32[age,batch,temp;ard]", "SE[age]"}, 24, []string{"MATERN32[a,b,t;ard]", "SE[age]"}},
 		{"what differs stays", []string{"PER+LIN+CONST+SE+MATERN12+RW", "PER+LIN+CONST+RQ+MATERN12+RW", "RW"}, 12,
 			[]string{"…ST+SE+MATE…", "…ST+RQ+MATE…", "RW"}},
 		{"at the end", []string{"PER+LIN+CONST+SE+MATERN12+RW", "PER+LIN+CONST+SE+MATERN12+RQ"}, 8, []string{"PER+…+RW", "PER+…+RQ"}},
