@@ -75,7 +75,8 @@ func (d *slow) Save(ready map[string]vbks.Tensor) error {
 
 // learned is what evaluation n has learned, of so many bytes.
 func learned(n float64, bytes int) map[string]vbks.Tensor {
-	return map[string]vbks.Tensor{"run": {Shape: []int{1}, Data: []float64{n}}, "big": {Shape: []int{bytes / 8}, Data: make([]float64, bytes/8)}}
+	big := make([]float64, bytes/8)
+	return map[string]vbks.Tensor{"run": {Shape: []int{1}, Data: []float64{n}}, "big": {Shape: []int{len(big)}, Data: big}}
 }
 
 func to(s record.State) *record.Event {
