@@ -84,7 +84,7 @@ func TestFormatPageHasArrays(t *testing.T) {
 			break
 		}
 	}
-	must.OK(t, d.Checkpoint(map[string]vbks.Tensor{}))
+	must.OK(t, rundir.NewSaver(d, 0).Checkpoint(map[string]vbks.Tensor{}))
 	must.OK(t, d.Close())
 	arrays, err := npztest.Load(t, filepath.Join(dir, record.StateDir, record.CheckpointFile))
 	must.OK(t, err)

@@ -38,7 +38,7 @@ func TestHarmedLogIsTold(t *testing.T) {
 			}
 			return nil
 		})
-		files, told := rundir.NewRoomWaiter(d, time.Minute, func() {}, func(err error) { t.Error(err) }), &recordtest.Log{}
+		files, told := rundir.NewRoomWaiter(rundir.NewSaver(d, 0), time.Minute, func() {}, func(err error) { t.Error(err) }), &recordtest.Log{}
 		r := fakeRun(t, newFake(3, "SE", "LIN"), record.Recorders{files, harm, told}, nil)
 		must.OK(t, r.waitFor(files))
 		must.OK(t, r.Start())

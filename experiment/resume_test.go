@@ -231,7 +231,8 @@ func TestResumeFromEveryMoment(t *testing.T) {
 		{"adam with q(log theta)", []string{"optimise.optimizer=adam", "optimise.hyperparameters=diagonal", "schedule.batch=16"},
 			record.Course{PruneTop: 2}, 1, 7},
 		// Checkpoints beside the work, of the first evaluation, before orders and at the end.
-		{"late checkpoints", []string{"schedule.checkpoint=3600", "schedule.evaluate_every=0.25"}, record.Course{PruneTop: 2, ThenRefine: 2}, 1, 5},
+		{"late checkpoints", []string{"schedule.checkpoint=3600", "schedule.evaluate_every=0.25"},
+			record.Course{PruneTop: 2, ThenRefine: 2}, 1, 5},
 		{"late checkpoints, natural", []string{"schedule.checkpoint=3600", "schedule.evaluate_every=0.25", "optimise.optimizer=natural",
 			"schedule.batch=16"}, record.Course{}, 1, 5},
 		{"growing", growing(), record.Course{PruneTop: 2, ThenRefine: 1}, 5, 2},

@@ -232,18 +232,9 @@ func writeConfig(dir *inside.Dir, s *record.Start) error {
 	return nil
 }
 
-// Checkpoint saves what has been learned, with the place in the event log of
-// the last evaluation, pruning or restoring, which it rests on.
-func (d *Directory) Checkpoint(arrays map[string]vbks.Tensor) error {
-	ready, err := d.Ready(arrays)
-	if err != nil {
-		return err
-	}
-	return d.Save(ready)
-}
-
-// Ready makes a checkpoint of what has been learned. The log is on the disk when it returns,
-// so that no checkpoint is ever ahead of it.
+// Ready makes a checkpoint of what has been learned, with the place in the event log of the last
+// evaluation, pruning or restoring, which it rests on. The log is on the disk when it returns, so
+// that no checkpoint is ever ahead of it.
 func (d *Directory) Ready(arrays map[string]vbks.Tensor) (map[string]vbks.Tensor, error) {
 	if err := d.syncLog(); err != nil {
 		return nil, err

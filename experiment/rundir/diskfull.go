@@ -22,7 +22,7 @@ func noRoom(err error) bool {
 	return errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT)
 }
 
-// writer is what a Directory or a Saver is to those that write to it. What fails for want
+// writer is what a Saver of a Directory is to those that write to it. What fails for want
 // of room must leave no trace that doing it again does not put right.
 type writer interface {
 	record.Recorder

@@ -169,7 +169,7 @@ func TestMovedDirectory(t *testing.T) {
 	if err != nil || len(remarks) != 1 || !strings.Contains(remarks[0], "is not at "+d.Path+" any more") {
 		t.Errorf("%q, %v", remarks, err)
 	}
-	must.OK(t, d.Checkpoint(map[string]vbks.Tensor{}))
+	must.OK(t, rundir.NewSaver(d, 0).Checkpoint(map[string]vbks.Tensor{}))
 	must.OK(t, d.Close())
 	if got, err := os.ReadFile(filepath.Join(moved, record.EventsFile)); err != nil || !bytes.Equal(got, want) {
 		t.Errorf("the log is\n%s\n%v, want\n%s", got, err, want)

@@ -87,7 +87,8 @@ func write(t *testing.T, harm func(d inside.Disk, log string), before int) *writ
 		}
 		if e.Evaluation != nil {
 			w.rests = append(w.rests, i+1)
-			must.OK(t, d.Checkpoint(map[string]vbks.Tensor{rundir.ScheduleArray: {Shape: []int{2}, Data: []float64{float64(len(w.rests)), 0}}}))
+			which := vbks.Tensor{Shape: []int{2}, Data: []float64{float64(len(w.rests)), 0}}
+			must.OK(t, rundir.NewSaver(d, 0).Checkpoint(map[string]vbks.Tensor{rundir.ScheduleArray: which}))
 			now.saved++
 		}
 		if e.Evaluation != nil || e.Type == record.EventReoptimised || e.Type == record.EventFinished {

@@ -37,6 +37,12 @@ func (d *slow) say(format string, args ...any) {
 	d.said = append(d.said, fmt.Sprintf("%g ", time.Since(d.began).Seconds())+fmt.Sprintf(format, args...))
 }
 
+func (d *slow) log() []string {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return slices.Clone(d.said)
+}
+
 func (d *slow) Record(e *record.Event) error {
 	what := string(e.Type)
 	if e.State != nil {
@@ -75,7 +81,8 @@ func (d *slow) Save(ready map[string]vbks.Tensor) error {
 
 // learned is what evaluation n has learned, of so many bytes.
 func learned(n float64, bytes int) map[string]vbks.Tensor {
-	return map[string]vbks.Tensor{"run": {Shape: []int{1}, Data: []float64{n}}, "big": {Shape: []int{bytes / 8}, Data: make([]float64, bytes/8)}}
+	big := make([]float64, bytes/8)
+	return map[string]vbks.Tensor{"run": {Shape: []int{1}, Data: []float64{n}}, "big": {Shape: []int{len(big)}, Data: big}}
 }
 
 func to(s record.State) *record.Event {
@@ -113,7 +120,7 @@ func TestSaver(t *testing.T) {
 		s := saving(t, d, rundir.AsTheyTake, 1000, 2)
 		must.OK(t, s.Record(to(record.Finished)))
 		must.OK(t, s.Record(&record.Event{Type: record.EventFinished}))
-		equal(t, "small", d.said, "0 running", "25 evaluation", "26 saved 1", "51 evaluation", "52 saved 2", "52 finished", "52 finished")
+		equal(t, "small", d.log(), "0 running", "25 evaluation", "26 saved 1", "51 evaluation", "52 saved 2", "52 finished", "52 finished")
 		if r := s.Remarks(); len(r) > 0 {
 			t.Errorf("remarks %q", r)
 		}
@@ -126,7 +133,7 @@ func TestSaver(t *testing.T) {
 		must.OK(t, s.Record(to(record.Stopped)))
 		must.OK(t, s.Record(&record.Event{Type: record.EventFinished, State: &record.StateChange{To: record.Stopped}}))
 		must.OK(t, s.Close())
-		equal(t, "large", d.said, "0 running", "25 evaluation", "32 saved 1", "50 evaluation", "75 evaluation", "99 saved 3", "100 evaluation",
+		equal(t, "large", d.log(), "0 running", "25 evaluation", "32 saved 1", "50 evaluation", "75 evaluation", "99 saved 3", "100 evaluation",
 			"125 evaluation", "150 evaluation", "151 stopping", "158 saved 6", "158 stopped", "158 stopped")
 		r := s.Remarks()
 		if len(r) != 2 || !strings.Contains(r[0], "a checkpoint of 17 MB was written beside the work in 7.0s") ||
@@ -141,7 +148,7 @@ func TestSaver(t *testing.T) {
 		time.Sleep(time.Hour)
 		must.OK(t, s.Checkpoint(learned(5, 1000))) // an order while it is paused
 		must.OK(t, s.Record(to(record.Running)))
-		equal(t, "slow", d.said, "0 running", "25 evaluation", "50 evaluation", "65 saved 1", "75 evaluation", "100 evaluation", "100 paused",
+		equal(t, "slow", d.log(), "0 running", "25 evaluation", "50 evaluation", "65 saved 1", "75 evaluation", "100 evaluation", "100 paused",
 			"117 saved 3", "157 saved 4", "3740 saved 5", "3740 running")
 		if d.most != 1 {
 			t.Errorf("%d writes at a time", d.most)
@@ -151,14 +158,14 @@ func TestSaver(t *testing.T) {
 		d := &slow{takes: 3 * time.Second}
 		s := saving(t, d, rundir.AsTheyTake, 1000, 3)
 		must.OK(t, s.Close())
-		equal(t, "dear", d.said, "0 running", "25 evaluation", "28 saved 1", "53 evaluation", "78 evaluation", "81 saved 3")
+		equal(t, "dear", d.log(), "0 running", "25 evaluation", "28 saved 1", "53 evaluation", "78 evaluation", "81 saved 3")
 	})
 	synctest.Test(t, func(t *testing.T) { // behind an order what waits is written
 		d := &slow{takes: time.Second}
 		s := saving(t, d, time.Hour, 1000, 2)
 		must.OK(t, s.Record(&record.Event{Type: record.EventReoptimised}))
 		time.Sleep(5 * time.Second)
-		equal(t, "ordered", d.said, "0 running", "25 evaluation", "26 saved 1", "50 evaluation", "50 reoptimised", "51 saved 2")
+		equal(t, "ordered", d.log(), "0 running", "25 evaluation", "26 saved 1", "50 evaluation", "50 reoptimised", "51 saved 2")
 	})
 }
 
@@ -172,7 +179,7 @@ func TestSaverFails(t *testing.T) {
 		s := saving(t, d, time.Hour, 1000, 1)
 		synctest.Wait()
 		must.OK(t, s.Record(&record.Event{Type: record.EventMetrics}))
-		equal(t, "once", d.said, "0 running", "25 evaluation", "25 saved 1", "25 metrics")
+		equal(t, "once", d.log(), "0 running", "25 evaluation", "25 saved 1", "25 metrics")
 	})
 	synctest.Test(t, func(t *testing.T) {
 		d := &slow{errors: []error{broken, broken}}
@@ -183,7 +190,7 @@ func TestSaverFails(t *testing.T) {
 		}
 		must.OK(t, s.Record(to(record.Failed)))
 		must.OK(t, s.Close())
-		equal(t, "twice", d.said, "0 running", "25 evaluation", "25 failed")
+		equal(t, "twice", d.log(), "0 running", "25 evaluation", "25 failed")
 	})
 	synctest.Test(t, func(t *testing.T) {
 		d := &slow{panics: true}
@@ -203,7 +210,7 @@ func TestSaverFails(t *testing.T) {
 			t.Errorf("it does not wait: %v", err)
 		}
 		time.Sleep(time.Minute)
-		equal(t, "full", d.said, "0 running", "25 evaluation", "27 saved 1", "27 metrics")
+		equal(t, "full", d.log(), "0 running", "25 evaluation", "27 saved 1", "27 metrics")
 		must.OK(t, errors.Join(w.Stuck(), w.Close(), s.Close()))
 	})
 	synctest.Test(t, func(t *testing.T) { // also at rest
@@ -212,7 +219,7 @@ func TestSaverFails(t *testing.T) {
 		w := rundir.NewRoomWaiter(s, time.Second, func() {}, func(err error) { t.Error(err) })
 		must.OK(t, w.Record(to(record.Finished)))
 		time.Sleep(time.Minute)
-		equal(t, "full at rest", d.said, "0 running", "25 evaluation", "27 saved 1", "27 finished")
+		equal(t, "full at rest", d.log(), "0 running", "25 evaluation", "27 saved 1", "27 finished")
 		must.OK(t, errors.Join(w.Close(), s.Close()))
 	})
 }
