@@ -16,7 +16,7 @@ import (
 )
 
 // Patience is how long the check before a first use may take. Compiling the library and
-// three kernels takes some 15 s on a slow core, the rest a second.
+// three kernels takes some 25 s on a slow core, the rest a second.
 const Patience = 2 * time.Minute
 
 // ErrSilent is below the error where a card does not answer.
