@@ -96,15 +96,18 @@ func SeasonalNaive(s *Series, season int, at []float64) ([]Normal, error) {
 	for i, t := range s.clock {
 		y[int(t)] = s.y[i]
 	}
-	variance, pairs := 0.0, 0.0
+	var apart []float64 // differences over a season
 	for t := season; t < n; t++ {
 		if d := y[t] - y[t-season]; !math.IsNaN(d) {
-			pairs++
-			variance += (d*d - variance) / pairs
+			apart = append(apart, d)
 		}
 	}
-	if pairs == 0 {
+	if len(apart) == 0 {
 		return nil, errors.New("no two rows are a season apart")
+	}
+	variance := 0.0
+	for _, d := range apart {
+		variance += d * d / float64(len(apart))
 	}
 	out := make([]Normal, len(at))
 	for i, h := range h {

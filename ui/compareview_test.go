@@ -287,8 +287,8 @@ func TestCompareColumnsWithNothing(t *testing.T) {
 	}
 	// With something in all of them a comparison is cut before it is left out, and no room is
 	// left where something is cut.
-	rows = []comparedRun{{path: "p", cells: [compareColumns]string{"strength", "PER + LIN + CONST", ".92", "1.538", "21 % better, linear least squares",
-		"likelihood gaussian"}}}
+	rows = []comparedRun{{path: "p", cells: [compareColumns]string{"strength", "PER + LIN + CONST", ".92", "1.538",
+		"21 % better, linear least squares", "likelihood gaussian"}}}
 	for room := 40; room <= 120; room++ {
 		got, used, cut := columnWidths(rows, room), -2, false
 		for i, w := range got {

@@ -32,8 +32,8 @@ func (b *bench) terms() []term {
 			{"residuals", "rows less the mean; what still has a shape there no kernel has explained"},
 		}
 		if b.hist.Start != nil && len(b.hist.Start.Inputs()) > 1 {
-			words = append(words, term{"partial residuals", "each row where it would lie if its other inputs were those that are held: what is left " +
-				"for the input along which the fit is drawn; i shows the rows as they are"})
+			words = append(words, term{"partial residuals", "each row where it would lie if its other inputs were those that are held: what is " +
+				"left for the input along which the fit is drawn; i shows the rows as they are"})
 		}
 		return append(words, b.scoreTerms()...)
 	case "similar":

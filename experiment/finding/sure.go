@@ -201,8 +201,8 @@ func (r *reading) distrust() string {
 		look = append(look, "one part explains next to nothing")
 	}
 	if r.farOut() {
-		look = append(look, percent(float64(r.Averaged().Coverage50))+" of the held-out rows lie in intervals for 50 %: a few rows far out may hide "+
-			"what there is")
+		look = append(look, percent(float64(r.Averaged().Coverage50))+" of the held-out rows lie in intervals for 50 %: a few rows far out may "+
+			"hide what there is")
 	}
 	if n := r.Evaluation.Noise; n != nil && n.Outliers > 0 {
 		look = append(look, percent(n.Outliers)+" of the rows are outliers, which count for little")

@@ -84,8 +84,8 @@ func TestWhole(t *testing.T) {
 
 // Six digits and more stand as they are; powers of ten are for what is very large or small.
 func TestDigits(t *testing.T) {
-	for v, want := range map[float64]string{0: "0", 12345.6: "12346", 202941.3: "202940", -1234567: "−1234600", 1e9: "1e+09", 1.40941e-5: "1.4094e−05",
-		math.Inf(1): "+Inf"} {
+	for v, want := range map[float64]string{0: "0", 12345.6: "12346", 202941.3: "202940", -1234567: "−1234600", 1e9: "1e+09",
+		1.40941e-5: "1.4094e−05", math.Inf(1): "+Inf"} {
 		if got := Digits(v); got != want {
 			t.Errorf("%v is %q, want %q", v, got, want)
 		}

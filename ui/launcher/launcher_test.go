@@ -510,7 +510,8 @@ func TestLauncherAsksForTime(t *testing.T) {
 	}
 	c.turnTime(1)
 	after := c.draft()
-	if got := after.command(after.set); got != `kestrel run a.csv --set data.time=yes` || c.timeText(nil) != "yes: a series, which is forecast" {
+	const stated = "yes: a series, which is forecast"
+	if got := after.command(after.set); got != `kestrel run a.csv --set data.time=yes` || c.timeText(nil) != stated {
 		t.Errorf("%s, %s", got, c.timeText(nil))
 	}
 	if read, err := config.ForTable("a.csv", "", after.set); err != nil || read.Data.Time != "yes" {
