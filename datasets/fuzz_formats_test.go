@@ -28,7 +28,9 @@ func FuzzFormats(f *testing.F) {
 
 	array := "\x93NUMPY\x01\x00\x76\x00{'descr': '<f8', 'fortran_order': False, 'shape': (2,), }"
 	array += strings.Repeat(" ", 10+0x76-len(array)-1) + "\n" + strings.Repeat("\x00\x00\x00\x00\x00\x00\xf0\x3f", 2)
-	for name, text := range map[string]string{"a/t.csv": "x,y\n1,2\n2,3\n", "t.jsonl": "{\"x\":1,\"y\":2}\n{\"x\":3}\n", "y.npy": array, "../t.csv": "x,y\n1,2\n"} {
+	for name, text := range map[string]string{
+		"a/t.csv": "x,y\n1,2\n2,3\n", "t.jsonl": "{\"x\":1,\"y\":2}\n{\"x\":3}\n", "y.npy": array, "../t.csv": "x,y\n1,2\n",
+	} {
 		var b bytes.Buffer
 		z := zip.NewWriter(&b)
 		w, err := z.Create(name)

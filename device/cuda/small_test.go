@@ -333,7 +333,8 @@ func TestSmallLaunches(t *testing.T) {
 		t.Errorf("20 steps made at once: %d launches", n)
 	}
 	r := rand.New(rand.NewPCG(4, 4))
-	setup := vbks.StepSetup{Kind: vbks.StepAdam, Programs: programs, Noise: 0.1, X: normal(r, 300), Y: normal(r, 300), Dim: 1, Z: normal(r, 16),
+	setup := vbks.StepSetup{Kind: vbks.StepAdam, Programs: programs, Noise: 0.1, X: normal(r, 300), Y: normal(r, 300), Dim: 1,
+		Z: normal(r, 16),
 		Mean: make([]float64, 16), Chol: make([]float64, 256), Batch: 32, Jitter: device.Jitter{Relative: 1e-4}, Rate: 0.01, Seed: 1}
 	for i := range 16 {
 		setup.Chol[17*i] = 1
