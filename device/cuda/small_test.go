@@ -334,7 +334,7 @@ func TestSmallLaunches(t *testing.T) {
 	}
 	r := rand.New(rand.NewPCG(4, 4))
 	setup := vbks.StepSetup{Kind: vbks.StepAdam, Programs: programs, Noise: 0.1, X: normal(r, 300), Y: normal(r, 300), Dim: 1,
-		Z: normal(r, 16),
+		Z:    normal(r, 16),
 		Mean: make([]float64, 16), Chol: make([]float64, 256), Batch: 32, Jitter: device.Jitter{Relative: 1e-4}, Rate: 0.01, Seed: 1}
 	for i := range 16 {
 		setup.Chol[17*i] = 1
