@@ -28,7 +28,7 @@ func recorded(t *testing.T) string {
 	dir := filepath.Join(t.TempDir(), "a", "run")
 	d, err := rundir.Create(inside.Disk{}, dir)
 	must.OK(t, err)
-	r := fakeRun(t, newFake(3, "SE", "LIN*PER", `SE["a,b"]`), record.Recorders{d}, nil)
+	r := fakeRun(t, newFake(3, "SE", "LIN*PER", `SE["a,b"]`), record.Recorders{rundir.NewSaver(d, 0)}, nil)
 	must.OK(t, r.Start())
 	settle(t, r)
 	must.OK(t, r.Prune([]string{"LIN*PER"}))

@@ -58,7 +58,7 @@ func TestStopInTheMiddle(t *testing.T) {
 	defer j.Close()
 	d, err := rundir.Create(inside.Disk{}, dir)
 	must.OK(t, err)
-	r := experiment.NewRun(j, d)
+	r := experiment.NewRun(j, rundir.NewSaver(d, 0))
 	must.OK(t, r.Start())
 	must.OK(t, r.Pause())
 	must.OK(t, r.Resume())

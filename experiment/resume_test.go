@@ -336,7 +336,7 @@ func TestGrowingRun(t *testing.T) {
 // without noise much jitter is open. The second is of the best alone, without LIN.
 func rungs(more ...string) []string {
 	return append([]string{"sparse.inducing=auto", "data.outputs=140", "data.noise=0", "kernels.expressions=MATERN12,SE,LIN,MATERN32,RQ",
-		"schedule.steps=3", "optimise.transplants=false", "sparse.jitter=1e-6"}, more...)
+		"schedule.steps=3", "optimise.transplants=false", "sparse.jitter=1e-6", "sparse.compare_all=100"}, more...)
 }
 
 // mustRise fails the test unless a run has had these numbers of inducing inputs.

@@ -484,7 +484,7 @@ func TestInspectDoesNotDisturb(t *testing.T) {
 	must.OK(t, err)
 	reached := make(chan struct{})
 	var once sync.Once
-	r := experiment.NewRun(j, record.Recorders{d, record.RecorderFunc(func(e *record.Event) error {
+	r := experiment.NewRun(j, record.Recorders{rundir.NewSaver(d, 0), record.RecorderFunc(func(e *record.Event) error {
 		if e.Type == record.EventEvaluation {
 			once.Do(func() { close(reached) })
 		}

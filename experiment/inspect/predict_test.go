@@ -243,7 +243,7 @@ func (n *naive) collapsed(t *testing.T) float64 {
 }
 
 // uncollapsed is the design's local ELBO with q(v) = N(Λ⁻¹h, Λ⁻¹) as it was
-// saved by the optimiser "natural", on all rows.
+// saved by the optimiser "natural", of Λ the lower triangle, on all rows.
 func (n *naive) uncollapsed(t *testing.T) float64 {
 	t.Helper()
 	m := len(n.z)
@@ -251,7 +251,7 @@ func (n *naive) uncollapsed(t *testing.T) float64 {
 	lambda := mat.NewSymDense(m, nil)
 	for a := range m {
 		for b := range a + 1 {
-			lambda.SetSym(a, b, get("chol")[a*m+b])
+			lambda.SetSym(a, b, get("chol")[a*(a+1)/2+b])
 		}
 	}
 	var c mat.Cholesky

@@ -234,7 +234,7 @@ func TestReportStates(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "run")
 	files, err := rundir.Create(inside.Disk{}, dir)
 	must.OK(t, err)
-	r := experiment.NewRun(j, files)
+	r := experiment.NewRun(j, rundir.NewSaver(files, 0))
 	t.Cleanup(func() { r.Close(); files.Close(); j.Close() })
 	if _, err := Write(t.Context(), dir, "", reportNow(), io.Discard); err == nil || !strings.Contains(err.Error(), "no events yet") {
 		t.Error(err)

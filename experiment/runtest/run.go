@@ -24,7 +24,7 @@ func Finished(t *testing.T, c config.Config) (j *prepare.Job, r *experiment.Run,
 	dir = filepath.Join(t.TempDir(), "run")
 	d, err := rundir.Create(inside.Disk{}, dir)
 	must.OK(t, err)
-	r = experiment.NewRun(j, d)
+	r = experiment.NewRun(j, rundir.NewSaver(d, 0))
 	t.Cleanup(func() { r.Close(); d.Close(); j.Close() })
 	must.OK(t, r.Start())
 	if s := Await(t, r); s.State != record.Finished {
@@ -60,7 +60,7 @@ func In(t *testing.T, c config.Config, dir string, extra ...record.Recorder) (*p
 	defer j.Close()
 	d, err := rundir.Create(inside.Disk{}, dir)
 	must.OK(t, err)
-	r := experiment.NewRun(j, append(record.Recorders{d}, extra...))
+	r := experiment.NewRun(j, append(record.Recorders{rundir.NewSaver(d, 0)}, extra...))
 	must.OK(t, r.Start())
 	s := Await(t, r)
 	must.OK(t, r.Close())
