@@ -1,10 +1,8 @@
 package ui
 
 import (
-	"strconv"
-	"strings"
-
 	"example.com/kestrel/experiment/record"
+	"example.com/kestrel/kernelspace"
 )
 
 // chosen returns the kernel chosen in the bench, "" before there is one.
@@ -79,31 +77,26 @@ func (b *bench) columnOf(id string) int {
 	if s == nil {
 		return 0
 	}
-	first, rest := -1, id
-	for {
-		_, behind, ok := strings.Cut(rest, "[")
-		inside, after, closed := strings.Cut(behind, "]")
-		if !ok || !closed {
-			return max(0, first)
-		}
-		inside, _, _ = strings.Cut(inside, ";")
-		names := strings.Split(inside, ",")
-		at := -1
-		for i, c := range s.Inputs() {
-			if c.Name == strings.TrimSpace(names[0]) {
-				at = i
-				break
-			}
-		}
-		if number, err := strconv.Atoi(strings.TrimSpace(names[0])); at < 0 && err == nil && number >= 1 && number <= len(s.Inputs()) {
-			at = number - 1
-		}
-		switch {
-		case at >= 0 && len(names) == 1:
-			return at
-		case first < 0:
-			first = at
-		}
-		rest = after
+	o := kernelspace.Options{Dim: len(s.Inputs())}
+	for _, c := range s.Inputs() {
+		o.Columns = append(o.Columns, c.Name)
 	}
+	e, err := kernelspace.Parse(id)
+	if err != nil {
+		return 0
+	}
+	p, err := kernelspace.Compile(e, o)
+	if err != nil {
+		return 0
+	}
+	first := -1
+	for i := range p.Params {
+		switch at := p.Columns(i); {
+		case len(at) == 1 && o.Dim > 1:
+			return at[0]
+		case len(at) > 0 && len(at) < o.Dim && first < 0:
+			first = at[0]
+		}
+	}
+	return max(0, first)
 }
