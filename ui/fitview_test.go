@@ -192,8 +192,9 @@ func TestFirstColumnIsTheKernels(t *testing.T) {
 	}
 }
 
-// Without rows beside it a band is seen whole.
-func TestBandWithoutRowsIsSeen(t *testing.T) {
+// fitShown is the fit of a run that has ended, with its curve.
+func fitShown(t *testing.T) (*bench, *fitView, *inspect.Curve) {
+	t.Helper()
 	b := testApp(t, 120, 36, settle(demoEvents(t, "K12", 3), record.Finished, "done")).bench
 	faked(b)
 	b.at = fitPlace
@@ -203,6 +204,12 @@ func TestBandWithoutRowsIsSeen(t *testing.T) {
 	if !ok {
 		t.Fatal("no curve")
 	}
+	return b, v, curve
+}
+
+// Without rows beside it a band is seen whole.
+func TestBandWithoutRowsIsSeen(t *testing.T) {
+	b, v, curve := fitShown(t)
 	for i := range curve.X { // flat, beside a wide band
 		curve.Mean[i], curve.Lower[i], curve.Upper[i] = 66, 60, 72
 	}
@@ -216,15 +223,7 @@ func TestBandWithoutRowsIsSeen(t *testing.T) {
 // Where the mean swings within the columns of the chart by more than f is uncertain, the
 // bands are as high as the swings; that is told, and not where it does not.
 func TestSwingsWithinAColumnAreTold(t *testing.T) {
-	b := testApp(t, 120, 36, settle(demoEvents(t, "K12", 3), record.Finished, "done")).bench
-	faked(b)
-	b.at = fitPlace
-	v := b.views[fitPlace].(*fitView)
-	askAll(t, b)
-	curve, ok := v.curveShown()
-	if !ok {
-		t.Fatal("no curve")
-	}
+	b, _, curve := fitShown(t)
 	const told = "swings within a column"
 	mustNotShow(t, shown(b, 120, 33), told)
 	for i := range curve.X { // up and down from point to point, four of which are in a column
