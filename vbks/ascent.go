@@ -239,7 +239,7 @@ func (q *asker) optimise(a *ascent, iterations int) error {
 			Converger:         &optimize.FunctionConverge{Absolute: 0.01, Iterations: 6},
 		}
 		at = nil
-		result, err := guard.Minimise(problem, start, settings, &optimize.LBFGS{Store: 12})
+		result, err := guard.Minimise(problem, start, settings, &optimize.LBFGS{Store: 12, Linesearcher: &secant.Stride{}})
 		if mistake := (*guard.PanicError)(nil); errors.As(err, &mistake) {
 			return mistake
 		}

@@ -69,7 +69,7 @@ const (
 func (r *round) listen(ctx context.Context) error {
 	if r.searchedAgain(len(r.live)) || r.rough > 0 || !r.settings.autoInducing() || r.dim > 1 ||
 		r.n > r.settings.AllRows || !r.concluding(r.number) ||
-		r.rung+1 >= len(r.rungs) || r.rungs[len(r.rungs)-1] < r.n || r.rungs[r.rung+1] == r.n {
+		r.rung+1 >= len(r.rungs) || r.rungs[len(r.rungs)-1] < r.n {
 		return nil
 	}
 	best := -1

@@ -116,7 +116,7 @@ func TestPanicInTheOptimiserFailsAKernel(t *testing.T) {
 			e, want := next(t, tr), next(t, others)
 			checkEvaluation(t, e)
 			k := e.Kernels[2]
-			if k.Status != Failed || !strings.HasPrefix(k.Reason, "internal error: bisection: ") || strings.Contains(k.Reason, "\n") ||
+			if k.Status != Failed || !strings.HasPrefix(k.Reason, "internal error: morethuente: ") || strings.Contains(k.Reason, "\n") ||
 				!strings.Contains(k.Reason, "alpha") || !strings.Contains(k.Reason, "noise=") {
 				t.Fatalf("%s: %s, %q", optimizer, k.Status, k.Reason)
 			}
@@ -127,7 +127,7 @@ func TestPanicInTheOptimiserFailsAKernel(t *testing.T) {
 				t.Errorf("%s, evaluation %d: notices %+v, broken %v", optimizer, i, e.Notices, e.Broken)
 			}
 			for _, p := range e.Broken {
-				if !strings.Contains(string(p.Stack), "optimize.(*Bisection).Init") {
+				if !strings.Contains(string(p.Stack), "optimize.(*MoreThuente).Init") {
 					t.Errorf("%s: the stack is\n%s", optimizer, p.Stack)
 				}
 			}

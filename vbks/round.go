@@ -134,7 +134,7 @@ func (r *round) run(ctx context.Context) error {
 	// for on the same rows.
 	if !full || r.growing() && (r.n == r.Trainer.rows || !r.due()) {
 		o := r.order(phaseSearch)
-		o.Resumed, o.Rough = true, r.resolving()
+		o.Resumed, o.Rough = true, r.resolving() || r.m == r.n && r.optimizer.search().always
 		solved := slices.DeleteFunc(slices.Clone(searched), func(k int) bool { return r.kernels[k].state == nil })
 		if err := r.each(ctx, o, r.tasks(solved)); err != nil {
 			return err

@@ -35,16 +35,17 @@ const (
 )
 
 // starts returns the number of fresh starts of this evaluation: all while data
-// are few and at the end, half of them between.
+// are few and at the end, a third of them between; of few rows more where kernels are not
+// many, who take from each other.
 func (u *unit) starts() int {
 	if u.order.Resumed {
 		return 0
 	}
 	p := float64(u.order.Rows) / float64(u.total)
 	if p >= 0.3 && p < 1 {
-		return (u.settings.Starts + 1) / 2
+		return (u.settings.Starts + 2) / 3
 	}
-	if u.thorough() && u.total <= u.settings.AllRows {
+	if u.thorough() && u.total <= u.settings.AllRows && len(u.models) <= fewKernels {
 		return thoroughTimes * u.settings.Starts
 	}
 	return u.settings.Starts
@@ -190,6 +191,13 @@ func (u *unit) recur(ctx context.Context, onRows, plain objective) error {
 	few := u.order.Thorough && u.optimizer.search().always && u.total <= u.settings.AllRows
 	if !few && !u.thorough() {
 		return nil
+	}
+	slack := variantSlack
+	if !u.thorough() {
+		slack = transplantSlack
+	}
+	if err := u.variants(ctx, onRows, plain, slack, "varied", u.drawer.Vary); err != nil {
+		return err
 	}
 	if few && !u.thorough() && !u.settings.light(u.total, u.drawer.Inducing) {
 		foremost := func(p *kernelspace.Program, x []float64) [][]float64 { return u.drawer.Left(p, x, 2) }

@@ -7,11 +7,15 @@ import (
 )
 
 // transplants tries the solutions of related kernels as starts, again and again
-// while that changes something: once between, at most four times at the end. Sparing, it
+// while that changes something: once between, at most four times at the end, twice where it is sparing and
 // looks only at kernels that are worse than what they contain.
 func (r *round) transplants(ctx context.Context, sparing bool) error {
 	times := 1
-	if r.n == r.data.Rows() && !sparing {
+	switch {
+	case r.n < r.data.Rows():
+	case sparing:
+		times = 2
+	default:
 		times = 4
 	}
 	for time := range times {
@@ -52,7 +56,7 @@ func (r *round) transplants(ctx context.Context, sparing bool) error {
 				}
 			}
 			if sparing {
-				gifts[k] = betterThan(gifts[k], r.kernels[k].kin, before[k].Value, r.resolving())
+				gifts[k] = betterThan(gifts[k], r.kernels[k].kin, before[k].Value)
 			}
 			if len(gifts[k]) > 0 {
 				takers = append(takers, k)
@@ -81,16 +85,23 @@ func (r *round) transplants(ctx context.Context, sparing bool) error {
 	return nil
 }
 
-// betterThan returns the best of the gifts that can be made part of what takes it, or of
-// any kind, if it is better than that.
-func betterThan(gifts []gift, kin []starts.Relation, value float64, anyKind bool) (best []gift) {
-	for _, g := range gifts {
-		kind := kin[g.From].Kind
-		if !anyKind && kind != starts.Lift && kind != starts.Cousin || g.Value < value+1 {
-			continue
+// betterThan returns the best of the gifts that can be made part of what takes it and the
+// best of other kinds, where they are better than that.
+func betterThan(gifts []gift, kin []starts.Relation, value float64) (best []gift) {
+	var part, other *gift
+	for i := range gifts {
+		g := &gifts[i]
+		to := &other
+		if kind := kin[g.From].Kind; kind == starts.Lift || kind == starts.Cousin {
+			to = &part
 		}
-		if best == nil || g.Value > best[0].Value {
-			best = []gift{g}
+		if g.Value >= value+1 && (*to == nil || g.Value > (*to).Value) {
+			*to = g
+		}
+	}
+	for _, g := range []*gift{part, other} {
+		if g != nil {
+			best = append(best, *g)
 		}
 	}
 	return best
@@ -122,7 +133,7 @@ func (u *unit) transplant(ctx context.Context) error {
 		rng := u.stream(i, 900+u.order.Time)
 		for _, g := range u.tasks[i].Gifts {
 			rel := m.kin[g.From]
-			if !worthwhile(rel, g.Value, f.value()) {
+			if !worthwhile(rel, g.Value, f.value(), u.order.Rows < u.total) {
 				continue
 			}
 			quiet := rel.Kind == starts.Lift || rel.Kind == starts.Cousin
@@ -191,11 +202,11 @@ func (u *unit) transplant(ctx context.Context) error {
 }
 
 // worthwhile says whether a giver's solution can help at all: a kernel is
-// hardly better than another that contains it.
-func worthwhile(rel starts.Relation, giver, taker float64) bool {
+// hardly better than another that contains it. While rows are still to come less is tried.
+func worthwhile(rel starts.Relation, giver, taker float64, early bool) bool {
 	switch rel.Kind {
 	case starts.Lift:
-		return giver > taker-200
+		return giver > taker-30 || !early && giver > taker-200
 	case starts.Restriction:
 		return giver > taker-1
 	default:

@@ -3,6 +3,7 @@ package vbks
 import (
 	"context"
 	"math"
+	"slices"
 	"math/rand/v2"
 	"testing"
 
@@ -164,7 +165,7 @@ func TestTransplantsOrderNestedKernels(t *testing.T) {
 		for _, k := range e.Kernels {
 			if ids[k.Source] && k.Source != k.ID {
 				sources++
-			} else if k.Source != "fresh" && k.Source != "shaken" && k.Source != "left" {
+			} else if !slices.Contains([]string{"fresh", "shaken", "left", "varied"}, k.Source) {
 				t.Errorf("%s comes from %q", k.ID, k.Source)
 			}
 		}

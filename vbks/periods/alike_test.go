@@ -40,3 +40,34 @@ func TestAlike(t *testing.T) {
 		t.Errorf("two values: %v", z)
 	}
 }
+
+// What changes from one row to the next is seen between those rows only that happen to be
+// close, and independent values are not called alike for being looked at four ways.
+func TestAlikeOfTheClosest(t *testing.T) {
+	rng := rand.New(rand.NewPCG(5, 6))
+	const n, times = 400, 300
+	seen, taken := 0, 0
+	for range times {
+		x, rough, white := make([]float64, n), make([]float64, n), make([]float64, n)
+		at := 0.0
+		for i := range n {
+			apart := rng.ExpFloat64()
+			x[i] = at + apart
+			phi := math.Exp(-apart / 0.15) // Ornstein and Uhlenbeck, a seventh of the spacing long
+			rough[i], white[i] = rng.NormFloat64(), rng.NormFloat64()
+			if i > 0 {
+				rough[i] = phi*rough[i-1] + math.Sqrt(1-phi*phi)*rough[i]
+			}
+			at = x[i]
+		}
+		if Alike(x, rough) > 3 {
+			seen++
+		}
+		if Alike(x, white) > 4 {
+			taken++
+		}
+	}
+	if seen < times*6/10 || taken > 1 {
+		t.Errorf("of %d, %d rough functions are seen, and %d of white noise", times, seen, taken)
+	}
+}

@@ -1,4 +1,5 @@
-// Package secant says how far from an optimum an ascent has ended: from the gradient
+// Package secant is about ascents by L-BFGS: how far one goes along a direction, and how far
+// from an optimum it has ended, from the gradient
 // there and the curvature that its last steps have shown.
 package secant
 

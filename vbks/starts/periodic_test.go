@@ -100,7 +100,7 @@ func TestPeriodicLeavesAreDrawn(t *testing.T) {
 func TestRoughen(t *testing.T) {
 	g := startstest.NewGraft(t, 1, 1)
 	programs, _ := compiled(t, "PER+SE", "LIN*RQ+MATERN32", "LIN+PER")
-	for i, want := range []int{4, 8, 0} {
+	for i, want := range []int{6, 12, 0} {
 		p := programs[i]
 		raw := make([]float64, len(p.Params))
 		for j, q := range p.Params {

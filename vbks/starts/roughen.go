@@ -19,7 +19,7 @@ func (w *Drawer) Roughen(p *kernelspace.Program, x []float64) (out [][]float64) 
 		if !radial(in.Op) {
 			continue
 		}
-		for _, spacings := range []float64{2, 8} {
+		for _, spacings := range []float64{0.4, 2, 8} {
 			c := slices.Clone(raw)
 			for d := range in.NumScale {
 				c[in.Off+1+d] = spacings * w.scales.Spacing[in.Cols[min(d, len(in.Cols)-1)]]
