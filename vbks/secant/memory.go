@@ -1,6 +1,6 @@
-// Package secant is about ascents by L-BFGS: how far one goes along a direction, and how far
-// from an optimum it has ended, from the gradient
-// there and the curvature that its last steps have shown.
+// Package secant is about ascents by L-BFGS: how far one goes along a direction, and how
+// far from an optimum it has ended, by the gradient there and the curvature that its last
+// steps have shown.
 package secant
 
 import "gonum.org/v1/gonum/floats"
