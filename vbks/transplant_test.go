@@ -3,8 +3,8 @@ package vbks
 import (
 	"context"
 	"math"
-	"slices"
 	"math/rand/v2"
+	"slices"
 	"testing"
 
 	"example.com/kestrel/device"
