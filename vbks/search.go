@@ -35,8 +35,8 @@ const (
 )
 
 // starts returns the number of fresh starts of this evaluation: all while data
-// are few and at the end, a third of them between; of few rows more where kernels are not
-// many, who take from each other.
+// are few and at the end, a third of them between. Of few rows a thorough search makes
+// more, unless kernels are so many that they take from each other.
 func (u *unit) starts() int {
 	if u.order.Resumed {
 		return 0

@@ -7,8 +7,8 @@ import (
 )
 
 // transplants tries the solutions of related kernels as starts, again and again
-// while that changes something: once between, at most four times at the end, twice where it is sparing and
-// looks only at kernels that are worse than what they contain.
+// while that changes something: once between, at most four times at the end. Sparing, it
+// does so twice there, and looks only at kernels that are worse than a relative.
 func (r *round) transplants(ctx context.Context, sparing bool) error {
 	times := 1
 	switch {

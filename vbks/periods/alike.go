@@ -9,7 +9,7 @@ import (
 // Alike is by how many standard deviations values at neighbouring inputs are more alike
 // than independent ones would be: with the values sorted by x, and m of the pairs of neighbours,
 //
-//	√(n²/m) / n · Σ r_i r_i+1 / (Σ_i r_i² / n),
+//	Σ r_i r_i+1 / (√m Σ_i r_i² / n),
 //
 // which is about standard normal where the r are independent of mean 0 (Bartlett 1946). It is
 // the largest of that of all pairs and those of the closest half, quarter and eighth, where
