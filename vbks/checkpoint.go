@@ -293,6 +293,9 @@ func (t *Trainer) Checkpoint() map[string]Tensor {
 			ends = append(ends, float64(e.evaluation), e.elbo, e.middle, e.drift)
 		}
 		add(name("ends"), ends, len(k.ends), endFields)
+		if k.heard.X != nil {
+			add(name("heard"), append([]float64{k.heard.Value}, k.heard.X...))
+		}
 		if k.left > 0 {
 			add(name("left"), []float64{float64(k.left)})
 		}

@@ -110,6 +110,7 @@ func (r *round) listen(ctx context.Context) error {
 	if how != "" {
 		r.unresolved = true
 		r.remarks = append(r.remarks, Notice{Text: fmt.Sprintf("what %d inducing inputs take for noise %s: all rows come next", r.m, how)})
+		return r.hear(ctx)
 	}
 	return nil
 }
@@ -117,6 +118,9 @@ func (r *round) listen(ctx context.Context) error {
 // resolving reports whether all rows have come early, for a function too rough for fewer
 // inducing inputs.
 func (t *Trainer) resolving() bool { return t.rough > 0 && t.rung == t.rough }
+
+// nextRough reports whether they come next.
+func (t *Trainer) nextRough() bool { return t.rough > 0 && t.rung+1 == t.rough }
 
 // predict predicts with the optimal q(v), where the order says so averaged over
 // hyperparameters.

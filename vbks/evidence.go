@@ -42,6 +42,9 @@ func (r *round) commit() (undo func(), err error) {
 			notices = append(notices, Notice{Text: fmt.Sprintf("kernel %s: jitter raised %g times", k.id, f.Factor), Kernel: k.id})
 		}
 		k.state, k.elbo, k.terms, k.bounds, k.rows = f.State, f.ELBO, f.Terms, f.Evidence, r.n
+		if k.heard = (solution{}); r.unresolved {
+			k.heard = f.Heard
+		}
 		k.volume, k.crude = f.Volume.Nats, r.settings.laplace() && !f.Volume.Known
 		if f.Chosen {
 			k.modes = f.Modes

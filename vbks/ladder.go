@@ -280,13 +280,16 @@ func (t *Trainer) finalists() map[int]bool {
 		}
 	}
 	sure := func(i int) float64 {
+		if k := t.kernels[i]; t.nextRough() && k.heard.X != nil {
+			return k.heard.Value
+		}
 		if b := t.kernels[i].bounds; b != nil {
 			return b.Lower
 		}
 		return t.kernels[i].elbo
 	}
 	middle := func(i int) float64 {
-		if b := t.kernels[i].bounds; b != nil && t.rows <= exactProductRows {
+		if b := t.kernels[i].bounds; b != nil && t.rows <= exactProductRows && !t.nextRough() {
 			return b.Lower + b.Slack()/2
 		}
 		return sure(i)
@@ -297,7 +300,7 @@ func (t *Trainer) finalists() map[int]bool {
 		return order
 	}
 	count := t.settings.RungKernels(t.rows, t.atFirst(), len(live), t.rungs[t.rung+1])
-	if t.rung+1 == t.rough {
+	if t.nextRough() {
 		cube := float64(t.rows) * float64(t.rows) * float64(t.rows)
 		count = min(len(live), max(fewLive, int(roughWork/cube)))
 	}
@@ -315,7 +318,7 @@ func (t *Trainer) finalists() map[int]bool {
 	}
 	best := t.kernels[order[0]]
 	hoped := func(i int) float64 {
-		if t.rung == 0 { // it has moved with the rows
+		if t.rung == 0 || t.nextRough() { // it has moved with the rows
 			return middle(i)
 		}
 		return middle(i) + t.kernels[i].drift(best, t.rows == t.data.Rows())
@@ -376,7 +379,12 @@ func (t *Trainer) leave() {
 		if k != best {
 			drift = math.Hypot(k.drift(best, t.rows == t.data.Rows()), belief.PairedSE(k.terms, best.terms, t.rows))
 		}
-		k.ends = append(slices.Clip(k.ends), rungEnd{t.evaluation, k.worth(), k.middle(), drift})
+		end := rungEnd{t.evaluation, k.worth(), k.middle(), drift}
+		if t.nextRough() && k.heard.X != nil { // what else is known of it is of fewer inducing inputs
+			heard := k.heard.Value + k.volume
+			end, k.bounds = rungEnd{t.evaluation, heard, heard, heardNats}, nil
+		}
+		k.ends = append(slices.Clip(k.ends), end)
 	}
 }
 

@@ -12,8 +12,6 @@ import (
 	"sync/atomic"
 	"testing"
 	"time"
-
-	"gonum.org/v1/gonum/mat"
 )
 
 // Rungs rise to all rows where these are few, and end where work does; a number
@@ -481,36 +479,7 @@ func TestClimbedBeyondMemory(t *testing.T) {
 // next, and the kernel with a part for it is found; not where the noise is noise.
 func TestNoiseThatIsAFunction(t *testing.T) {
 	const n, length = 160, 0.05
-	rng := rand.New(rand.NewPCG(8, 15))
-	smooth := Training{Dim: 1, X: make([]float64, n), Y: make([]float64, n)}
-	cov := mat.NewSymDense(n, nil)
-	for i := range n {
-		smooth.X[i] = 10 * rng.Float64()
-	}
-	for i := range n {
-		for j := range i + 1 {
-			d := (smooth.X[i] - smooth.X[j]) / length
-			cov.SetSym(i, j, math.Exp(-d*d/2))
-		}
-		cov.SetSym(i, i, 1.01)
-	}
-	var chol mat.Cholesky
-	if !chol.Factorize(cov) {
-		t.Fatal("not positive definite")
-	}
-	var root mat.TriDense
-	chol.LTo(&root)
-	z := mat.NewVecDense(n, nil)
-	for i := range n {
-		z.SetVec(i, rng.NormFloat64())
-	}
-	var rough mat.VecDense
-	rough.MulVec(&root, z)
-	both := Training{Dim: 1, X: smooth.X, Y: make([]float64, n)}
-	for i, x := range smooth.X {
-		smooth.Y[i] = math.Sin(x) + 0.5*rng.NormFloat64()
-		both.Y[i] = math.Sin(x) + 0.5*rough.AtVec(i)
-	}
+	smooth, both := smoothAndRough(t, n, length)
 	s := quickSettings("collapsed")
 	s.Inducing, s.FirstInducing, s.MostInducing, s.Refine, s.AllRows, s.Steps, s.Starts = 0, 8, 1000, 0, 1000, 30, 6
 	space := []string{"SE", "SE+SE"}

@@ -352,6 +352,9 @@ func (l *loader) kernel(t *Trainer, i int) {
 		}
 		k.ends = append(k.ends, rungEnd{l.whole(name("ends"), v[0], 1, t.evaluation), v[1], v[2], v[3]})
 	}
+	if v := l.optional(name("heard"), 2+len(k.program.Free)); v != nil {
+		k.heard = solution{X: v[1:], Value: v[0]}
+	}
 	if v := l.optional(name("left"), 1); v != nil {
 		if k.left = l.whole(name("left"), v[0], 1, t.data.Rows()); len(k.ends) == 0 {
 			l.fail("array %s is missing", name("ends"))

@@ -57,6 +57,7 @@ func (t *Trainer) unknown() []outcome {
 		if k.state != nil && k.state.Factor > 0 {
 			out[i].Factor = k.state.Factor
 		}
+		out[i].Heard = k.heard
 	}
 	return out
 }

@@ -141,7 +141,11 @@ func (u *unit) resume(ctx context.Context, onRows, plain objective) error {
 		trials := make([][]*ascent, len(u.tasks))
 		for _, i := range sub {
 			free := u.tasks[i].Last.solution()
-			for _, x := range append([][]float64{free}, u.drawer.Roughen(u.model(i).program, free)...) {
+			from := append([][]float64{free}, u.drawer.Roughen(u.model(i).program, free)...)
+			if x := u.tasks[i].Known.Heard.X; x != nil {
+				from = append(from, x)
+			}
+			for _, x := range from {
 				trials[i] = append(trials[i], &ascent{start: x})
 			}
 		}

@@ -107,6 +107,7 @@ type kernel struct {
 	low    int        // consecutive evaluations below the mass for pruning
 	past   []pastELBO // the last ones, of the present first
 	ends   []rungEnd  // of the rungs that it has taken part in and the run has left, oldest first
+	heard  solution   // where all rows come next, early: what its noise is as a rough function
 	left   int        // inducing inputs of the rung that it was left out of, until it takes part again; 0: it was not
 	modes  []solution // of its density, as far as they have been looked for; the best first
 	spread spread     // of its hyperparameters, as predictions last needed it

@@ -33,6 +33,7 @@ const (
 	phaseOwn        phase = "inducing inputs"
 	phaseLearn      phase = "learn"
 	phaseEvidence   phase = "evidence"
+	phaseHear       phase = "rough functions"
 	phaseIntegral   phase = "integrals over hyperparameters"
 	phasePredict    phase = "predict"
 	phaseComponents phase = "components"
@@ -85,6 +86,7 @@ type order struct {
 	Donors    []gift      // search: the last evaluation's solutions, best first
 	Sparing   bool        // transplants: only what changes nothing, and a few iterations
 	Time      int         // transplants: how often there have been some in this round
+	Near      []int       // hear: rows with their neighbours
 	X         []float64   // predict, components: rows to predict at
 	Averaged  bool        // predict, model: over hyperparameters
 	Factors   bool        // model: with the factors of q(v)
@@ -118,6 +120,7 @@ type outcome struct {
 	ELBO       float64
 	Terms      []float64      // of the ELBO, row by row on the common subsample; nil if all rows were used
 	Evidence   *Evidence      // nil where only an estimate is known
+	Heard      solution       // where all rows come early: what its noise is as a rough function, on all of them
 	Volume     laplace.Volume // of the mode, where that counts
 	Prediction *predicted
 	Spread     *Spread       // of hyperparameters about the state; nil until asked for
@@ -269,6 +272,8 @@ func (u *unit) work(ctx context.Context) error {
 		return u.learn()
 	case phaseEvidence:
 		return u.evidence()
+	case phaseHear:
+		return u.hear(ctx)
 	case phaseIntegral:
 		return u.integrals(ctx)
 	case phasePredict:
