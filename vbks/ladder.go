@@ -22,9 +22,11 @@ const (
 	fewestLeft = 3
 	// Rungs end at MostInducing, at Room, or where rows times M² are more than rungWork.
 	// An optimiser that need not go through all rows at every step goes on as long as
-	// what it does on a rung is at most mostRungWork: see Work.
+	// what it does on a rung is at most mostRungWork, see Work, for fewestPaid kernels where that is
+	// too much for more. Inducing inputs of their own take no more than that, either.
 	rungWork     = 8e9
-	mostRungWork = 5e12
+	mostRungWork = 3e12
+	fewestPaid   = 2
 	// A rung is searched in full where that takes at most so many times what it takes
 	// on the first one; else solutions are taken up where they were.
 	searchedRung = 2
@@ -135,6 +137,9 @@ func (s Settings) RungKernels(n, kernels, live, m int) int {
 	e, err := s.Effort(n)
 	if err != nil || e.Exact() {
 		return least
+	}
+	for least > fewestPaid && e.Work(n, least, m) > mostRungWork {
+		least--
 	}
 	most := e.Work(n, kernels, min(n, s.first(kernels)))
 	return least + sort.Search(live-least, func(i int) bool { return e.Work(n, least+i+1, m) > most })
@@ -304,12 +309,16 @@ func (t *Trainer) finalists() map[int]bool {
 		cube := float64(t.rows) * float64(t.rows) * float64(t.rows)
 		count = min(len(live), max(fewLive, int(roughWork/cube)))
 	}
+	most := 2 * count
+	if e, err := t.settings.Effort(t.rows); err == nil && !e.Exact() { // nor then do they take longer than a rung is to
+		most = count
+	}
 	stay := map[int]bool{}
 	order := by(sure)
 	for _, i := range order[:count] {
 		stay[i] = true
 	}
-	most, near := 2*count, float64(rungNats)
+	near := float64(rungNats)
 	if t.data.Rows() <= t.settings.AllRows && len(live) <= fewLive {
 		near = math.Max(near, t.rungGain(sure(order[0])))
 		if t.settings.light(t.rows, t.rungs[t.rung+1]) {

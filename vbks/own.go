@@ -58,7 +58,17 @@ func (r *round) own(ctx context.Context, kernels []int, rows int) error {
 	o := r.order(phaseOwn)
 	o.Tuned, o.Moved = r.tuneSample(rows), r.tuneSample(min(rows, movedRows*r.m))
 	o.Steps = max(1, int(math.Ceil(furtherSteps*float64(r.settings.Steps))))
-	return r.each(ctx, o, r.tasks(at[:min(mostOwn, len(at))]))
+	return r.each(ctx, o, r.tasks(at[:min(mostOwn, len(at), r.settings.ownKernels(r.m, o))]))
+}
+
+// ownKernels is for how many kernels an optimiser that need not go through all rows at every
+// step can look for m inducing inputs of their own, beside the rest of an evaluation.
+func (s Settings) ownKernels(m int, o *order) int {
+	if e, err := s.Effort(o.Rows); err != nil || e.Exact() {
+		return mostOwn
+	}
+	iterations := float64(ownTimes*o.Steps+ownMoves*moveSteps)*float64(o.Moved.N) + float64(o.Steps)*float64(o.Tuned.N)
+	return int(mostRungWork / (perIteration * iterations * rowWork(m)))
 }
 
 // put places a kernel's own inducing inputs, or with nil those of all.

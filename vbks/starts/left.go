@@ -1,6 +1,7 @@
 package starts
 
 import (
+	"math"
 	"math/rand/v2"
 	"slices"
 
@@ -83,6 +84,31 @@ func (w *Drawer) Left(p *kernelspace.Program, x []float64, most int) (out [][]fl
 			emit(1, func([]float64) {})
 			emit(1.5, func(v []float64) { w.shrink(p, part, v, 3*s.Square) })
 			emit(6, func([]float64) {})
+			for _, period := range w.sidebands(p, raw, part, i, s.Period) {
+				if s.Period = period; known.How != kernelspace.Bounded || within(known, period) {
+					emit(6, func([]float64) {})
+				}
+			}
+		}
+	}
+	return out
+}
+
+// sidebands are the periods with which leaf i, as a factor of what a term has of other leaves PER, makes
+// their first harmonics repeat at a period:
+//
+//	1/period = |1/pᵢ ± h/pⱼ|,  h = 1, 2
+func (w *Drawer) sidebands(p *kernelspace.Program, raw []float64, part *params.Term, i int, period float64) (out []float64) {
+	leaves := params.Leaves(p)
+	for _, j := range part.Leaves {
+		in := leaves[j]
+		if j == i || in.Op != kernelspace.OpPER || !slices.Equal(in.Cols, leaves[i].Cols) {
+			continue
+		}
+		for _, h := range []float64{1, -1, 2, -2} {
+			if other := 1 / math.Abs(1/period-h/raw[in.Off+1+in.NumScale]); other <= w.scales.Span[in.Cols[0]] {
+				out = append(out, other)
+			}
 		}
 	}
 	return out

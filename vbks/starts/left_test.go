@@ -45,6 +45,33 @@ func TestLeftHasTheMissedPeriod(t *testing.T) {
 	}
 }
 
+// A factor that changes another period a little leaves what repeats with sums and
+// differences of both frequencies: there are starts that have its own.
+func TestLeftHasTheFactorsPeriod(t *testing.T) {
+	rng := rand.New(rand.NewPCG(6, 3))
+	const n, noise, first, second = 240, 0.01, 0.3, 1.15
+	var x, y []float64
+	for range n {
+		v := 20 * rng.Float64()
+		x = append(x, v)
+		y = append(y, math.Sin(2*math.Pi*v/first)*(1+0.3*math.Sin(2*math.Pi*v/second))+math.Sqrt(noise)*rng.NormFloat64())
+	}
+	scales := starts.Summarise(x, y, 1)
+	w := starts.NewDrawer(x, y, 1, starts.Options{Inducing: 32, Floor: 1e-6, Scales: scales, Seed: 1})
+	programs, _ := compiled(t, "PER*PER")
+	missed := params.Free(programs[0], []float64{0.5, 1, first, 1, 40, 0.29}, 0.05, 1e-6)
+	best, had := math.Inf(-1), evidence(t, programs[0], missed, x, y, 1e-6)
+	for _, s := range w.Left(programs[0], missed, 4) {
+		raw, _ := params.Raw(programs[0], s, 1e-6)
+		if math.Abs(raw[5]/second-1) < 0.01 {
+			best = math.Max(best, evidence(t, programs[0], s, x, y, 1e-6))
+		}
+	}
+	if !(best > had+20) {
+		t.Errorf("log evidence %.1f with the factor's period, %.1f without", best, had)
+	}
+}
+
 // A cousin's solution is taken over for what both have, and what the taker has besides
 // changes little at first.
 func TestCousins(t *testing.T) {
