@@ -98,11 +98,9 @@ func (r *round) listen(ctx context.Context) error {
 	for i := range left {
 		left[i] *= math.Sqrt(r.weighing.of(i))
 	}
-	if p.Noise < leastRough {
-		return nil
-	}
 	how := ""
-	if periods.Alike(o.X, left) > alikeSDs {
+	if p.Noise < leastRough {
+	} else if periods.Alike(o.X, left) > alikeSDs {
 		how = "is alike in neighbouring rows"
 	} else if len(periods.Repeating(o.X, left, 1, r.settings.Seed)) > 0 {
 		how = "repeats"
@@ -110,9 +108,9 @@ func (r *round) listen(ctx context.Context) error {
 	if how != "" {
 		r.unresolved = true
 		r.remarks = append(r.remarks, Notice{Text: fmt.Sprintf("what %d inducing inputs take for noise %s: all rows come next", r.m, how)})
-		return r.hear(ctx)
+		return r.hear(ctx, r.live)
 	}
-	return nil
+	return r.hearOthers(ctx, best, p.Noise)
 }
 
 // resolving reports whether all rows have come early, for a function too rough for fewer

@@ -3,10 +3,12 @@ package vbks
 import (
 	"cmp"
 	"context"
+	"fmt"
 	"math"
 	"slices"
 
 	"example.com/kestrel/device"
+	"example.com/kestrel/vbks/params"
 )
 
 const (
@@ -19,18 +21,50 @@ const (
 	heardSteps = 10
 	// What that leaves of the gap between two kernels.
 	heardNats = 3.0
+	// Kernels with so many times the best one's noise are heard, too, and count within loudNats of it.
+	loudNoise = 1.5
+	loudNats  = 2 * rungNats
 )
 
-// hear finds what every kernel that is still compared may be worth where all rows come early: its log evidence
-// where what its solution takes for noise is a rough function. About that the bounds of fewer inducing inputs say
+// hear finds what kernels that are still compared may be worth where all rows come early: their log evidence
+// where what their solution takes for noise is a rough function. About that the bounds of fewer inducing inputs say
 // nothing, and they must not decide which kernels go on.
-func (r *round) hear(ctx context.Context) error {
+func (r *round) hear(ctx context.Context, kernels []int) error {
 	o := r.order(phaseHear)
 	o.Near = r.near()
-	known := slices.DeleteFunc(slices.Clone(r.live), func(k int) bool {
+	known := slices.DeleteFunc(slices.Clone(kernels), func(k int) bool {
 		return r.outcomes[k].State == nil || r.outcomes[k].Failure != ""
 	})
 	return r.each(ctx, o, r.tasks(known))
+}
+
+// hearOthers hears, where the best kernel's noise is noise, those with much more of it: what
+// that kernel resolves may be rough for them. All rows come next if one of them is then about as good.
+func (r *round) hearOthers(ctx context.Context, best int, noise float64) error {
+	var loud []int
+	for _, k := range r.live {
+		f := &r.outcomes[k]
+		if f.State == nil || f.Failure != "" {
+			continue
+		}
+		if _, own := params.Raw(r.kernels[k].program, f.State.Free, r.floor); own > loudNoise*noise {
+			loud = append(loud, k)
+		}
+	}
+	if len(loud) == 0 {
+		return nil
+	}
+	if err := r.hear(ctx, loud); err != nil {
+		return err
+	}
+	foremost := slices.MaxFunc(loud, func(a, b int) int { return cmp.Compare(r.outcomes[a].Heard.Value, r.outcomes[b].Heard.Value) })
+	lead := &r.outcomes[best]
+	if f := &r.outcomes[foremost]; f.Heard.Value > f.ELBO && f.Heard.Value > lead.ELBO-loudNats {
+		r.unresolved = true
+		r.remarks = append(r.remarks, Notice{Kernel: r.kernels[foremost].id, Text: fmt.Sprintf(
+			"what %s takes for noise with %d inducing inputs is a function: all rows come next", r.kernels[foremost].id, r.m)})
+	}
+	return nil
 }
 
 // near chooses rows which have most of their neighbours among them, of one input: all of the range must be there

@@ -14,9 +14,12 @@ import (
 )
 
 const (
-	// What a solution leaves is looked at on so many rows, of up to shapedRows.
-	leftRows   = 512
-	leftStream = 0x726f7773
+	// What a solution leaves is looked at on so many rows, of up to shapedRows; on roughRows where a
+	// function of it is shorter than so many spacings of all rows: fewer of them would show it as noise.
+	leftRows     = 512
+	roughRows    = 1024
+	fineSpacings = 8
+	leftStream   = 0x726f7773
 	// A leaf PER of length ℓ has harmonics of variance exp(−1/ℓ²) I_h(1/ℓ²), about exp(−h²ℓ²/2), so
 	// that those up to this over ℓ hold 87 of 100 parts.
 	harmonicLength = 1.5
@@ -45,7 +48,7 @@ func (w *Drawer) Left(p *kernelspace.Program, x []float64, most int) (out [][]fl
 			continue
 		}
 		if cov == nil {
-			rows = w.leftRows()
+			rows = w.leftRows(p, raw)
 			cov = w.covariance(whole, all, noise, rows)
 		}
 		if _, done := found[c]; !done {
@@ -128,15 +131,21 @@ func summand(t *params.Term, leaf int) *params.Term {
 }
 
 // leftRows draws the rows that a solution is looked at on.
-func (w *Drawer) leftRows() []int {
-	if len(w.y) <= leftRows {
+func (w *Drawer) leftRows(p *kernelspace.Program, raw []float64) []int {
+	most := leftRows
+	for _, in := range params.Leaves(p) {
+		if radial(in.Op) && len(in.Cols) == 1 && raw[in.Off+1] < fineSpacings*w.scales.Spacing[in.Cols[0]] {
+			most = roughRows
+		}
+	}
+	if len(w.y) <= most {
 		rows := make([]int, len(w.y))
 		for i := range rows {
 			rows[i] = i
 		}
 		return rows
 	}
-	return random.Sample(rand.New(rand.NewPCG(w.seed, leftStream)), len(w.y), leftRows)
+	return random.Sample(rand.New(rand.NewPCG(w.seed, leftStream)), len(w.y), most)
 }
 
 // covariance is k(X,X) + noise·I of some rows.

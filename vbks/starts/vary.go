@@ -15,9 +15,13 @@ const longSpans = 3
 // period itself while its length is not known.
 func multiples() []float64 { return []float64{2, 3, 4, 1. / 2, 1. / 3} }
 
+// shapes are those of RQ that are tried: what is rough and what is smooth may both be
+// optima, of the same length.
+func shapes() []float64 { return []float64{0.3, 1, 5} }
+
 // Vary makes starts from a solution to which no small step leads: in each of which a leaf
 // PER has a multiple of its period and, as long in x, its length scale; or a stationary leaf that
-// is flat has a length of the range of x.
+// is flat has a length of the range of x; or RQ has another shape.
 func (w *Drawer) Vary(p *kernelspace.Program, x []float64) (out [][]float64) {
 	whole, noise := params.Raw(p, x, w.floor)
 	p = p.Own()
@@ -29,6 +33,11 @@ func (w *Drawer) Vary(p *kernelspace.Program, x []float64) (out [][]float64) {
 		out = append(out, params.Free(p, v, noise, w.floor))
 	}
 	for _, in := range params.Leaves(p) {
+		if at := in.Off + 1 + in.NumScale; in.Op == kernelspace.OpRQ && p.Params[at].Known.How != kernelspace.Fixed {
+			for _, alpha := range shapes() {
+				emit(func(v []float64) { v[at] = alpha })
+			}
+		}
 		if len(in.Cols) != 1 {
 			continue
 		}
