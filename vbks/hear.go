@@ -57,9 +57,13 @@ func (r *round) hearOthers(ctx context.Context, best int, noise float64) error {
 	if err := r.hear(ctx, loud); err != nil {
 		return err
 	}
-	foremost := slices.MaxFunc(loud, func(a, b int) int { return cmp.Compare(r.outcomes[a].Heard.Value, r.outcomes[b].Heard.Value) })
-	lead := &r.outcomes[best]
-	if f := &r.outcomes[foremost]; f.Heard.Value > f.ELBO && f.Heard.Value > lead.ELBO-loudNats {
+	foremost, near := -1, r.outcomes[best].ELBO-loudNats
+	for _, k := range loud {
+		if f := &r.outcomes[k]; f.Heard.Value > math.Max(f.ELBO, near) {
+			foremost, near = k, f.Heard.Value
+		}
+	}
+	if foremost >= 0 {
 		r.unresolved = true
 		r.remarks = append(r.remarks, Notice{Kernel: r.kernels[foremost].id, Text: fmt.Sprintf(
 			"what %s takes for noise with %d inducing inputs is a function: all rows come next", r.kernels[foremost].id, r.m)})

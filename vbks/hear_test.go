@@ -1,6 +1,7 @@
 package vbks
 
 import (
+	"context"
 	"math"
 	"math/rand/v2"
 	"slices"
@@ -109,6 +110,49 @@ func TestHear(t *testing.T) {
 	}
 	if gap := tr.kernels[2].elbo - heard["SE+SE"]; gap > 2*heardNats {
 		t.Errorf("SE+SE ends %.1f nats above what it was heard as", gap)
+	}
+}
+
+// A kernel with much more noise than the best one calls for all rows where it is about as
+// good once it is heard, and not where it is far behind then, too.
+func TestOthersAreHeard(t *testing.T) {
+	_, d := smoothAndRough(t, 160, 0.05)
+	s := quickSettings("collapsed")
+	s.Inducing, s.FirstInducing, s.MostInducing, s.Refine, s.AllRows, s.Steps, s.Starts = 0, 8, 1000, 0, 1000, 30, 6
+	tr := trainerOn(t, 2, nil, d, s, "LIN", "SE+SE")
+	for !tr.Done() && tr.rough == 0 {
+		next(t, tr)
+	}
+	for _, c := range []struct {
+		name        string
+		ahead       float64 // the best one, of the other when that is heard
+		times       float64 // its noise, of the other's
+		wanted, any bool
+	}{
+		{"as good", 1, 0.1, true, true},
+		{"far behind", 2 * loudNats, 0.1, false, true},
+		{"as little noise", 1, 0.9, false, false},
+	} {
+		r, err := tr.newRound(tr.evaluation + 1)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i, k := range tr.kernels {
+			r.outcomes[i].State, r.outcomes[i].ELBO = k.state, k.elbo
+			r.outcomes[i].Heard = solution{}
+		}
+		r.outcomes[0].ELBO = tr.kernels[1].heard.Value + c.ahead
+		_, noise := params.Raw(tr.kernels[1].program, tr.kernels[1].state.Free, tr.floor)
+		if err := r.hearOthers(context.Background(), 0, c.times*noise); err != nil {
+			t.Fatal(err)
+		}
+		r.close()
+		if heard := r.outcomes[1].Heard.X != nil; heard != c.any {
+			t.Errorf("%s: heard: %v", c.name, heard)
+		}
+		if r.unresolved != c.wanted || len(r.remarks) > 0 != c.wanted {
+			t.Errorf("%s: all rows come next: %v, %v", c.name, r.unresolved, r.remarks)
+		}
 	}
 }
 

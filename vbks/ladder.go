@@ -22,10 +22,11 @@ const (
 	fewestLeft = 3
 	// Rungs end at MostInducing, at Room, or where rows times M² are more than rungWork.
 	// An optimiser that need not go through all rows at every step goes on as long as
-	// what it does on a rung is at most mostRungWork, see Work, for fewestPaid kernels where that is
-	// too much for more. Inducing inputs of their own take no more than that, either.
+	// what it does on a rung is at most mostRungWork, see Work; beyond paidRungWork, which is as much as
+	// inducing inputs of their own may take, it is for fewestPaid kernels.
 	rungWork     = 8e9
-	mostRungWork = 3e12
+	mostRungWork = 5e12
+	paidRungWork = 3e12
 	fewestPaid   = 2
 	// A rung is searched in full where that takes at most so many times what it takes
 	// on the first one; else solutions are taken up where they were.
@@ -138,7 +139,7 @@ func (s Settings) RungKernels(n, kernels, live, m int) int {
 	if err != nil || e.Exact() {
 		return least
 	}
-	for least > fewestPaid && e.Work(n, least, m) > mostRungWork {
+	for least > fewestPaid && e.Work(n, least, m) > paidRungWork {
 		least--
 	}
 	most := e.Work(n, kernels, min(n, s.first(kernels)))

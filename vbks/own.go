@@ -68,7 +68,7 @@ func (s Settings) ownKernels(m int, o *order) int {
 		return mostOwn
 	}
 	iterations := float64(ownTimes*o.Steps+ownMoves*moveSteps)*float64(o.Moved.N) + float64(o.Steps)*float64(o.Tuned.N)
-	return int(mostRungWork / (perIteration * iterations * rowWork(m)))
+	return int(paidRungWork / (perIteration * iterations * rowWork(m)))
 }
 
 // put places a kernel's own inducing inputs, or with nil those of all.

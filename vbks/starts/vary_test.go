@@ -8,12 +8,12 @@ import (
 	"example.com/kestrel/vbks/starts/startstest"
 )
 
-// Near a point a varied period changes nothing; a flat factor becomes one that is not; and
-// everything else stays.
+// Near a point a varied period changes nothing; a flat factor becomes one that is not, an
+// RQ has another shape; and everything else stays.
 func TestVary(t *testing.T) {
 	g := startstest.NewGraft(t, 1, 1)
-	programs, _ := compiled(t, "PER", "SE", "PER*SE+LIN", "LIN*MATERN32")
-	for i, want := range []struct{ periods, lengths int }{{5, 0}, {0, 2}, {5, 2}, {0, 2}} {
+	programs, _ := compiled(t, "PER", "SE", "PER*SE+LIN", "LIN*MATERN32", "RQ+RQ")
+	for i, want := range []struct{ periods, lengths, shapes int }{{5, 0, 0}, {0, 2, 0}, {5, 2, 0}, {0, 2, 0}, {0, 4, 6}} {
 		p := programs[i]
 		raw := make([]float64, len(p.Params))
 		for j, q := range p.Params {
@@ -28,7 +28,7 @@ func TestVary(t *testing.T) {
 		}
 		params.Settle(p, raw)
 		const noise = 0.4
-		periods, lengths := 0, 0
+		periods, lengths, shapes := 0, 0, 0
 		for _, x := range g.Vary(p, params.Free(p, raw, noise, g.Floor)) {
 			v, left := params.Raw(p, x, g.Floor)
 			if math.Abs(left-noise) > 1e-9 {
@@ -52,12 +52,14 @@ func TestVary(t *testing.T) {
 				}
 			case len(changed) == 1 && changed["lengthscale"] > 0 && changed["lengthscale"] < 500:
 				lengths++
+			case len(changed) == 1 && changed["alpha"] > 0:
+				shapes++
 			default:
 				t.Errorf("%s: changed are %v", p.ID, changed)
 			}
 		}
-		if periods != want.periods || lengths != want.lengths {
-			t.Errorf("%s: %d periods and %d lengths, want %+v", p.ID, periods, lengths, want)
+		if periods != want.periods || lengths != want.lengths || shapes != want.shapes {
+			t.Errorf("%s: %d periods, %d lengths and %d shapes, want %+v", p.ID, periods, lengths, shapes, want)
 		}
 	}
 }
