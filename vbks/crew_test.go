@@ -48,10 +48,14 @@ type remotes struct {
 	size   int // of units, in kernels
 	phases map[string]int
 	swept  int
+	late   func() *Site // joins when kernels are heard
 }
 
 func (f *remotes) Each(ctx context.Context, p *Phase) error {
 	f.phases[p.Name]++
+	if p.Name == string(phaseHear) {
+		f.sites = append(f.sites, f.late())
+	}
 	header, name := p.Header()
 	for _, s := range f.sites {
 		if err := s.Stand(bytes.Clone(header)); err != nil {
@@ -88,21 +92,30 @@ func crewed(t *testing.T, workers, size int, own bool, data Training, s Settings
 	f := &remotes{size: size, phases: map[string]int{}}
 	tr.SetCrew(f, shelf)
 	tr.states.least = 64
-	for i := range workers {
-		if own && i == 0 {
-			f.sites = append(f.sites, tr.OwnSite())
-			continue
-		}
+	made := func(group int) *Site {
 		var dev device.Device = onCPU(1)
 		t.Cleanup(func() { dev.Close() })
-		if i == 1 {
-			dev = regrouped{dev, 2}
+		if group > 0 {
+			dev = regrouped{dev, group}
 		}
 		site, err := NewSite(dev, tr.Foundation(), shelf, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
 		site.states.least = 64
+		return site
+	}
+	f.late = func() *Site { return made(0) }
+	for i := range workers {
+		if own && i == 0 {
+			f.sites = append(f.sites, tr.OwnSite())
+			continue
+		}
+		group := 0
+		if i == 1 {
+			group = 2
+		}
+		site := made(group)
 		if i == 2 {
 			site.states.most = 1 // nothing is at hand for long
 		}
@@ -117,9 +130,9 @@ func TestCrewsMakeTheSameRun(t *testing.T) {
 	t.Parallel()
 	loaded, phases := 0, map[string]int{}
 	for turn, name := range []string{"collapsed point", "collapsed diagonal", "natural point", "natural diagonal", "adam point",
-		"adam diagonal", "ladder"} {
+		"adam diagonal", "ladder", "rough"} {
 		optimizer, theta, _ := strings.Cut(name, " ")
-		if optimizer == "ladder" {
+		if theta == "" {
 			optimizer, theta = "natural", "point"
 		}
 		data, s := trainingSeries(31, 40), quickSettings(optimizer)
@@ -129,6 +142,10 @@ func TestCrewsMakeTheSameRun(t *testing.T) {
 		}
 		if name == "ladder" {
 			s.Optimizer, s.Inducing, s.FirstInducing, s.MostInducing, s.AllRows = "collapsed", 0, 4, 16, 100
+		}
+		if name == "rough" {
+			_, data = smoothAndRough(t, 160, 0.05)
+			s.Optimizer, s.Inducing, s.FirstInducing, s.MostInducing, s.AllRows, s.Steps = "collapsed", 0, 8, 1000, 1000, 20
 		}
 		exprs := []string{"SE", "LIN+SE", "PER", "SE*LIN"}
 		here := trainerOn(t, 2, nil, data, s, exprs...)
@@ -170,7 +187,7 @@ func TestCrewsMakeTheSameRun(t *testing.T) {
 	if loaded == 0 {
 		t.Error("no state came from a shelf")
 	}
-	for _, p := range []phase{phaseSearch, phaseTransplant, phaseTheta, phaseTune, phaseLearn, phaseEvidence, phaseIntegral, phasePredict} {
+	for _, p := range []phase{phaseSearch, phaseTransplant, phaseTheta, phaseTune, phaseLearn, phaseEvidence, phaseHear, phaseIntegral, phasePredict} {
 		if phases[string(p)] == 0 {
 			t.Errorf("no %s", p)
 		}
