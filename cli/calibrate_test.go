@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"example.com/kestrel/internal/must"
+	"example.com/kestrel/internal/thorough"
 )
 
 // tinyCalibrate makes a calibration tiny.
@@ -18,6 +19,7 @@ func tinyCalibrate(args ...string) []string {
 
 // A study that had fewer data sets goes on: what is there is not made again.
 func TestCalibrateGoesOn(t *testing.T) {
+	thorough.Unraced(t)
 	t.Chdir(t.TempDir())
 	code, stdout, stderr := kestrel(t, tinyCalibrate("--sets", "1", "--quiet", "-o", "c")...)
 	if code != 0 || stderr != "" {

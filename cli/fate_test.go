@@ -17,6 +17,7 @@ import (
 	"example.com/kestrel/experiment"
 	"example.com/kestrel/experiment/config"
 	"example.com/kestrel/experiment/library"
+	"example.com/kestrel/internal/thorough"
 )
 
 // told is what everything that shows a run says of how it stands, in one word.
@@ -65,6 +66,7 @@ func told(t *testing.T, dir string) map[string]string {
 // All who show a run say the same word of how it stands: of one that was killed,
 // of one that goes on in another process, and of the others.
 func TestAllSayTheSameOfARun(t *testing.T) {
+	thorough.Unraced(t)
 	all := func(dir, want string) {
 		t.Helper()
 		for who, said := range told(t, dir) {

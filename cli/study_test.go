@@ -20,6 +20,7 @@ import (
 	"example.com/kestrel/experiment/inside"
 	"example.com/kestrel/experiment/study"
 	"example.com/kestrel/internal/must"
+	"example.com/kestrel/internal/thorough"
 )
 
 // tiny makes a study tiny.
@@ -287,6 +288,7 @@ var secondsOf = regexp.MustCompile(`(?m)(; median )[^;]* s$|(\| )[0-9.e+-]+ \|$|
 // A study whose files end anywhere knows the rows before, makes the others, and
 // ends with the same tables, on the screen, too; there may be more seeds.
 func TestStudyGoesOn(t *testing.T) {
+	thorough.Unraced(t)
 	t.Chdir(t.TempDir())
 	args := func(dir, seeds string) []string { return tiny("--seeds", seeds, "--compare-starts", "2", "-o", dir) }
 	code, want, stderr := kestrel(t, args("want", "1..3")...)

@@ -51,7 +51,7 @@ func TestResumeFromEveryMoment(t *testing.T) {
 		{"inducing inputs by themselves", rungs(), record.Course{PruneTop: 2, ThenRefine: 1, Inducing: 20}, 4, 2},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			if racing && c.course.Inducing > 0 {
+			if racing && (c.course.Inducing > 0 || c.name == "late checkpoints, natural") {
 				t.Skip("takes long with the race detector")
 			}
 			dir, shots := filmed(t, configtest.Small(t, c.set...), c.course, nil)

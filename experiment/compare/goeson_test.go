@@ -12,11 +12,13 @@ import (
 	"example.com/kestrel/experiment/files/filestest"
 	"example.com/kestrel/experiment/record"
 	"example.com/kestrel/internal/must"
+	"example.com/kestrel/internal/thorough"
 )
 
 // While a comparison goes on with another method, its tables hold all that is
 // there.
 func TestComparisonWithOneMethodMore(t *testing.T) {
+	thorough.Unraced(t)
 	dir := filepath.Join(t.TempDir(), "c")
 	_, _, err := compareIn(t.Context(), t, configtest.Compared(t, "compare.methods=vbks,bo", "compare.runs=1", "compare.budget=2"), dir, nil)
 	must.OK(t, err)

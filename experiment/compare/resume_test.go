@@ -18,6 +18,7 @@ import (
 	"example.com/kestrel/experiment/rundir"
 	"example.com/kestrel/experiment/runtest"
 	"example.com/kestrel/internal/must"
+	"example.com/kestrel/internal/thorough"
 )
 
 // comparedTelling makes a comparison whose runs of VBKS tell a log; cut, if not
@@ -51,6 +52,7 @@ func comparedTelling(t *testing.T, c config.Config, dir string, cut func(*record
 // middle of it, and the run ends as one that was never stopped; one that cannot
 // go on is made anew, and one that had ended is only put in its place.
 func TestComparisonGoesOnInTheMiddleOfARun(t *testing.T) {
+	thorough.Unraced(t)
 	c := configtest.Compared(t, "compare.methods=vbks,vbks-s,random", "compare.runs=1", "compare.random_runs=2", "schedule.evaluate_every=0.2")
 	whole := filepath.Join(t.TempDir(), "whole")
 	_, _, err := comparedTelling(t, c, whole, nil)

@@ -15,6 +15,7 @@ import (
 	"example.com/kestrel/experiment/rundir"
 	"example.com/kestrel/experiment/runtest"
 	"example.com/kestrel/internal/must"
+	"example.com/kestrel/internal/thorough"
 )
 
 // repeat makes repeats; cut, if not nil, is asked at each event whether to stop.
@@ -52,6 +53,7 @@ func repeat(t *testing.T, n int, dir string, cut func(run int, e *record.Event) 
 // in the middle of it and end as those that never were; finished ones are not
 // touched, and there may be more of them.
 func TestRepeatsGoOn(t *testing.T) {
+	thorough.Unraced(t)
 	whole := filepath.Join(t.TempDir(), "whole")
 	_, _, err := repeat(t, 3, whole, nil)
 	must.OK(t, err)

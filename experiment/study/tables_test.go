@@ -12,6 +12,7 @@ import (
 	"example.com/kestrel/experiment/files"
 	"example.com/kestrel/experiment/inside"
 	"example.com/kestrel/internal/must"
+	"example.com/kestrel/internal/thorough"
 )
 
 // tableRows are rows of all kinds, with what came with more starts.
@@ -59,6 +60,7 @@ func shown(t *testing.T, r *Row) string {
 // Cut off at any byte of any file, tables know the rows before, all of them and as
 // they were, and are filled up to what they were.
 func TestTablesThatWereCut(t *testing.T) {
+	thorough.Unraced(t)
 	c := toyCase()
 	whole := t.TempDir()
 	tables, err := openTables(t, whole, c, true)
