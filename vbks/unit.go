@@ -80,6 +80,7 @@ type order struct {
 	Tight     bool        // evidence: by products with all of k(X,X)
 	Volumes   bool        // evidence: of modes, too
 	Dear      bool        // integrals: sparing with values
+	Heavy     bool        // integrals: about fewer modes
 	Thorough  bool        // search: all depends on it
 	Resumed   bool        // search: solutions are taken further, no others are looked for
 	Rough     bool        // search: what solutions take for noise may be a rough function

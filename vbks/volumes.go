@@ -19,11 +19,12 @@ const (
 	integralKernels = 12
 	// At the last evaluation a product may be ten times as much; then only kernels within
 	// closeNats of the best are looked at, by their densities alone, too: at most closeKernels, and
-	// closeModes of each.
+	// closeModes of each. Rough integrals are about dearModes.
 	lastWork     = 1e9
-	closeNats    = 6
-	closeKernels = 5
-	closeModes   = 3
+	closeNats    = 7
+	closeKernels = 12
+	closeModes   = 4
+	dearModes    = 3
 	// Where a product is less than drawnWork draws are as many times as many, up to mostTimes.
 	drawnWork = 1e6
 	mostTimes = 8
@@ -117,7 +118,7 @@ func (r *round) integrate(ctx context.Context) error {
 	}
 	if r.heavy() {
 		at = slices.DeleteFunc(at, func(k int) bool { return value(k) < best-closeNats && density(k) < densest-closeNats })
-		slices.SortStableFunc(at, func(a, b int) int { return cmp.Compare(density(b), density(a)) })
+		slices.SortStableFunc(at, func(a, b int) int { return cmp.Compare(value(b), value(a)) })
 		at = at[:min(closeKernels, len(at))]
 	} else {
 		at = slices.DeleteFunc(at, func(k int) bool { return value(k) < best-integralNats })
@@ -134,7 +135,7 @@ func (r *round) integrate(ctx context.Context) error {
 	}
 	// Where all kernels are searched for again with more inducing inputs, a rough estimate does until then.
 	o := r.order(phaseIntegral)
-	o.Dear = r.heavy() || r.searchedAgain(len(r.live))
+	o.Dear, o.Heavy = r.searchedAgain(len(r.live)), r.heavy()
 	return r.each(ctx, o, tasks)
 }
 
@@ -307,6 +308,8 @@ func (u *unit) integrals(ctx context.Context) error {
 			Times: min(mostTimes, int(drawnWork/(float64(u.order.Rows)*float64(bound.m)*float64(bound.m))))}
 		found[i] = u.modes(i)
 		if u.order.Dear {
+			found[i] = found[i][:min(dearModes, len(found[i]))]
+		} else if u.order.Heavy {
 			found[i] = found[i][:min(closeModes, len(found[i]))]
 		}
 		most = max(most, len(found[i]))
