@@ -187,7 +187,8 @@ func TestCrewsMakeTheSameRun(t *testing.T) {
 	if loaded == 0 {
 		t.Error("no state came from a shelf")
 	}
-	for _, p := range []phase{phaseSearch, phaseTransplant, phaseTheta, phaseTune, phaseLearn, phaseEvidence, phaseHear, phaseIntegral, phasePredict} {
+	for _, p := range []phase{phaseSearch, phaseTransplant, phaseTheta, phaseTune, phaseLearn, phaseEvidence, phaseHear, phaseIntegral,
+		phasePredict} {
 		if phases[string(p)] == 0 {
 			t.Errorf("no %s", p)
 		}

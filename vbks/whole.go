@@ -1,10 +1,14 @@
 package vbks
 
 import (
+	"cmp"
+	"context"
+	"fmt"
 	"math"
 	"slices"
 
 	"example.com/kestrel/device"
+	"example.com/kestrel/vbks/params"
 )
 
 // lay takes z, M x dim, for the inducing inputs of all kernels.
@@ -146,6 +150,184 @@ func (u *unit) steady(bound *collapsed, sub []int) error {
 		}
 		if left = again; len(left) > 0 {
 			bound.factoriseAt(left)
+		}
+	}
+	return nil
+}
+
+const (
+	// Rough functions are tried on nearRows of the rows, in nearRuns runs of neighbours. The
+	// heardBest best of a kernel are valued on all rows, and the foremost also after heardSteps
+	// iterations there.
+	nearRows   = 256
+	nearRuns   = 4
+	heardBest  = 2
+	heardSteps = 10
+	// What that leaves of the gap between two kernels.
+	heardNats = 3.0
+	// Kernels with so many times the best one's noise are heard, too, and count within loudNats of it.
+	loudNoise = 1.5
+	loudNats  = 2 * rungNats
+)
+
+// hear finds what kernels that are still compared may be worth where all rows come early: their log evidence
+// where what their solution takes for noise is a rough function. About that the bounds of fewer inducing inputs say
+// nothing, and they must not decide which kernels go on.
+func (r *round) hear(ctx context.Context, kernels []int) error {
+	o := r.order(phaseHear)
+	o.Near = r.near()
+	known := slices.DeleteFunc(slices.Clone(kernels), func(k int) bool {
+		return r.outcomes[k].State == nil || r.outcomes[k].Failure != ""
+	})
+	return r.each(ctx, o, r.tasks(known))
+}
+
+// hearOthers hears, where the best kernel's noise is noise, those with much more of it: what
+// that kernel resolves may be rough for them. All rows come next if one of them is then about as good.
+func (r *round) hearOthers(ctx context.Context, best int, noise float64) error {
+	var loud []int
+	for _, k := range r.live {
+		f := &r.outcomes[k]
+		if f.State == nil || f.Failure != "" {
+			continue
+		}
+		if _, own := params.Raw(r.kernels[k].program, f.State.Free, r.floor); own > loudNoise*noise {
+			loud = append(loud, k)
+		}
+	}
+	if len(loud) == 0 {
+		return nil
+	}
+	if err := r.hear(ctx, loud); err != nil {
+		return err
+	}
+	foremost, near := -1, r.outcomes[best].ELBO-loudNats
+	for _, k := range loud {
+		if f := &r.outcomes[k]; f.Heard.Value > math.Max(f.ELBO, near) {
+			foremost, near = k, f.Heard.Value
+		}
+	}
+	if foremost >= 0 {
+		r.unresolved = true
+		r.remarks = append(r.remarks, Notice{Kernel: r.kernels[foremost].id, Text: fmt.Sprintf(
+			"what %s takes for noise with %d inducing inputs is a function: all rows come next", r.kernels[foremost].id, r.m)})
+	}
+	return nil
+}
+
+// near chooses rows which have most of their neighbours among them, of one input: all of the range must be there
+// where functions are not alike everywhere.
+func (r *round) near() []int {
+	order := make([]int, r.n)
+	for i := range order {
+		order[i] = i
+	}
+	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(r.data.X[a], r.data.X[b]) })
+	if r.n <= nearRows {
+		return order
+	}
+	const length = nearRows / nearRuns
+	var out []int
+	for i := range nearRuns {
+		from := i * (r.n - length) / (nearRuns - 1)
+		out = append(out, order[from:from+length]...)
+	}
+	return out
+}
+
+// whole is the log evidence of one kernel at a time, from k(X,X) alone, of rows that are on
+// the device.
+func (u *unit) whole(rows device.Data) (*collapsed, error) {
+	c := *u.worker.group.common
+	c.train, c.z, c.m, c.whole = rows, device.All(rows), rows.Rows(), rows.Rows()
+	g, err := newGroup(&c, u.worker.lane, 1, u.worker.group.params)
+	if err != nil {
+		return nil, err
+	}
+	return newCollapsed(g)
+}
+
+// hear does what the order says for the kernels of a unit.
+func (u *unit) hear(ctx context.Context) error {
+	x, y := make([]float64, 0, len(u.order.Near)*u.dim), make([]float64, 0, len(u.order.Near))
+	var roots []float64
+	for _, i := range u.order.Near {
+		x, y = append(x, u.x[i*u.dim:(i+1)*u.dim]...), append(y, u.y[i])
+		if u.weights != nil {
+			roots = append(roots, math.Sqrt(u.weights[i]))
+		}
+	}
+	rows, err := device.NewScaled(u.dev, x, y, roots, u.dim)
+	if err != nil {
+		return err
+	}
+	near, err := u.whole(rows)
+	if err != nil {
+		return err
+	}
+	all, err := u.whole(u.train)
+	if err != nil {
+		return err
+	}
+	h := hearing{
+		groups: []*group{near.group, all.group},
+		near:   near.boundValue(device.All(rows), sumSquares(y), u.stop),
+		uphill: near.boundObjective(device.All(rows), sumSquares(y), u.stop),
+		all:    all.boundValue(u.seen(), u.seenYY(), u.stop),
+	}
+	for i := range u.tasks {
+		alone := *u
+		alone.tasks, alone.outcomes = u.tasks[i:i+1], u.outcomes[i:i+1]
+		if err := alone.listenTo(ctx, &h); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// hearing is on what kernels are heard: the rows of the order and all of them.
+type hearing struct {
+	groups            []*group
+	near, uphill, all objective
+}
+
+// listenTo finds, for the only kernel of a unit, the best of what its solution becomes as a
+// rough function.
+func (u *unit) listenTo(ctx context.Context, h *hearing) error {
+	for _, g := range h.groups {
+		if err := u.load(g); err != nil {
+			return err
+		}
+	}
+	f := &u.outcomes[0]
+	var tried []*ascent
+	for _, x := range u.drawer.Roughen(u.model(0).program, f.State.Free) {
+		a := &ascent{start: x}
+		if err := value(u.all(), []*ascent{a}, h.near); err != nil {
+			return err
+		}
+		if a.x != nil {
+			tried = append(tried, a)
+		}
+	}
+	slices.SortStableFunc(tried, func(a, b *ascent) int { return cmp.Compare(b.value, a.value) })
+	if tried = tried[:min(heardBest, len(tried))]; len(tried) > 0 {
+		a := &ascent{start: tried[0].x}
+		if err := u.climb(ctx, u.all(), []*ascent{a}, heardSteps, h.uphill); err != nil {
+			return err
+		}
+		if a.x != nil {
+			tried = append(tried, a)
+		}
+	}
+	f.Heard = solution{X: f.State.Free, Value: f.ELBO}
+	for _, a := range tried {
+		a := &ascent{start: a.x}
+		if err := value(u.all(), []*ascent{a}, h.all); err != nil {
+			return err
+		}
+		if a.x != nil && a.value > f.Heard.Value {
+			f.Heard.X, f.Heard.Value = a.x, a.value
 		}
 	}
 	return nil
