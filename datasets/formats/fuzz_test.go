@@ -74,6 +74,7 @@ func FuzzNPY(f *testing.F) {
 	f.Add([]byte(strings.Replace(head, "<f8", "<i4", 1) + strings.Repeat("\x01", 8)))
 	f.Add([]byte(strings.Replace(head, "False", "True ", 1) + strings.Repeat("\x01", 16)))
 	f.Add([]byte(strings.Replace(head, "(2, 1)", "(9,)  ", 1)))
+	f.Add([]byte(strings.Replace(head, "(2, 1)", "(2, 0)", 1)))
 	f.Fuzz(func(t *testing.T, data []byte) {
 		tabled(t, func() (Rows, error) { return NPY(bytes.NewReader(data)) })
 	})

@@ -83,7 +83,10 @@ func newArray(from io.Reader) (*array, error) {
 	if string(fortran[1]) == "True" && a.rows > 1 && a.cols > 1 {
 		return nil, errors.New("is an array in Fortran's order; save it with numpy.ascontiguousarray")
 	}
-	if a.cols > 1<<16 {
+	switch {
+	case a.cols == 0:
+		return nil, errors.New("is an array without columns")
+	case a.cols > 1<<16:
 		return nil, fmt.Errorf("has %d columns, more than are read", a.cols)
 	}
 	return a, nil
