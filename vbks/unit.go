@@ -104,6 +104,7 @@ type task struct {
 	// Integrals: the volume that the last evaluation has found, if that may still hold.
 	Integrated float64
 	Again      bool
+	Brief      bool // integrals: not the foremost, sparing with values that are much work
 }
 
 // outcome is what a round finds out about a kernel, and all that a unit writes:

@@ -20,6 +20,7 @@ type Density struct {
 	Prior   Prior
 	Dear    bool // values take long: fewer draws, and fewer looks about modes
 	Times   int  // where they take no time: so many times as many draws; 0 is 1
+	Sampled int  // how many draws its Sample has
 }
 
 // Prior is the normal prior that a density contains, of the entries of a free vector;
@@ -45,6 +46,7 @@ type Peak struct {
 type Integral struct {
 	Nats, SE float64
 	Draws    float64 // effective number of independent draws
+	Sample   Sample
 }
 
 // Values evaluates log densities, by their places, at a point each; −Inf where one
@@ -69,6 +71,10 @@ const (
 	evenly = 0.15
 	// So much of all comes from the prior at first, where there are many draws.
 	priorShare = 0.2
+	// A draw with more than loneShare of the weight becomes the mean of a proposal of its own, of at
+	// most mostProposals.
+	loneShare     = 0.05
+	mostProposals = 40
 	// The curvature counts as much as so many draws for each entry.
 	curvatureDraws = 2.0
 	// Exchanging equal terms is looked at in so many arrangements.
@@ -103,7 +109,7 @@ func Integrate(densities []Density, values Values, seed uint64) ([]Integral, err
 	for round := range mostRounds {
 		var now []int // those that are not known well enough
 		for i, g := range all {
-			if rounds, most := g.howMany(); round < rounds || round < most && g.result().Draws < enoughDraws*float64(g.times()) {
+			if rounds, most := g.howMany(); round < rounds || round < most && (g.followed || g.result().Draws < enoughDraws*float64(g.times())) {
 				g.begin()
 				now = append(now, i)
 			}
@@ -134,6 +140,7 @@ func Integrate(densities []Density, values Values, seed uint64) ([]Integral, err
 	out := make([]Integral, len(all))
 	for i, g := range all {
 		out[i] = g.result()
+		out[i].Sample = g.sample(g.Sampled)
 	}
 	return out, nil
 }
@@ -215,6 +222,7 @@ type integral struct {
 	rounds   [][]proposal // those of every round
 	points   [][]float64
 	logs     []float64
+	followed bool // the last round has shown where else to draw
 }
 
 func newIntegral(d *Density, seed uint64) *integral {
@@ -410,7 +418,46 @@ func (g *integral) adapt() {
 	for i := range next {
 		next[i].share /= total
 	}
-	g.rounds = append(g.rounds, next)
+	g.rounds = append(g.rounds, g.follow(next))
+}
+
+// follow adds proposals about draws that have much of the weight alone: there is more than
+// proposals expect, most of the time further along a ridge. Their shape is that of the proposal which most likely
+// made them (incremental mixture importance sampling; Raftery and Bao 2010, Biometrics 66).
+func (g *integral) follow(now []proposal) []proposal {
+	weights := g.ratios()
+	top := floats.Max(weights)
+	for i, r := range weights {
+		weights[i] = math.Exp(r - top)
+	}
+	sum := floats.Sum(weights)
+	last := max(0, len(weights)-g.perRound)
+	out := slices.Clone(now)
+	for s := last; s < len(weights); s++ {
+		share := weights[s] / sum
+		if share < loneShare || len(out) >= mostProposals {
+			continue
+		}
+		x, of, best := g.points[s], 0, math.Inf(-1)
+		for i := range now {
+			if l := math.Log(now[i].share) + now[i].log(x); l > best {
+				of, best = i, l
+			}
+		}
+		p := proposal{share: share, mean: slices.Clone(x), chol: now[of].chol}
+		p.settle()
+		out = append(out, p)
+		g.curved = append(slices.Clip(g.curved), p)
+	}
+	g.followed = len(out) > len(now)
+	total := 0.0
+	for i := range out {
+		total += out[i].share
+	}
+	for i := range out {
+		out[i].share /= total
+	}
+	return out
 }
 
 // moved sets a proposal to the mean and covariance of weighted draws, which count as
@@ -433,9 +480,19 @@ func (p *proposal) moved(to *proposal, mean, second []float64, weight, count flo
 	}
 }
 
-// result is the integral by all draws.
+// counting is the first draw that an estimate is made of: where proposals had to follow what has been
+// drawn for long, the first half of the rounds has only shown where to draw.
+func (g *integral) counting() int {
+	least, _ := g.howMany()
+	if rounds := len(g.points) / g.perRound; rounds > least {
+		return rounds / 2 * g.perRound
+	}
+	return 0
+}
+
+// result is the integral by all draws that count.
 func (g *integral) result() Integral {
-	weights := g.ratios()
+	weights := g.ratios()[g.counting():]
 	top := floats.Max(weights)
 	if math.IsInf(top, 0) {
 		return Integral{Nats: math.NaN(), SE: math.Inf(1)}
