@@ -79,6 +79,9 @@ func (s stochastic) complete(ctx context.Context, r *round) error {
 		if err := r.own(ctx, best, end.Stages[n-1].Rows); err != nil {
 			return err
 		}
+		if text := tunedOn(end.Stages, r.n, r.m); text != "" && r.concluding(r.number) && (r.told || r.rung+1 == len(r.rungs)) {
+			r.remarks = append(r.remarks, Notice{Text: text})
+		}
 	}
 	o := r.order(phaseLearn)
 	o.Settled, o.Estimated, o.Pass = end.Stages != nil, r.elboSample(r.n), end.Exact == len(r.live)

@@ -3,6 +3,7 @@ package vbks
 import (
 	"cmp"
 	"context"
+	"fmt"
 	"math"
 	"slices"
 )
@@ -48,6 +49,20 @@ func tuningStages(n, inducing, live, steps int, last bool) []TuningStage {
 		out = append(out, s)
 	}
 	return out
+}
+
+// tunedOn says on which part of n rows hyperparameters have been tuned in the end, where that is not all.
+func tunedOn(stages []TuningStage, n, inducing int) string {
+	last := stages[len(stages)-1]
+	if last.Rows >= n {
+		return ""
+	}
+	kernels := "of the best one"
+	if last.Kernels > 1 {
+		kernels = fmt.Sprintf("of the best %d kernels", last.Kernels)
+	}
+	return fmt.Sprintf("%d rows, M = %d: hyperparameters %s are tuned on %d of the rows, of which more would take longer than all before",
+		n, inducing, kernels, last.Rows)
 }
 
 // tune takes the live kernels' hyperparameters through the stages. It returns those

@@ -1,8 +1,10 @@
 package vbks
 
 import (
+	"fmt"
 	"math"
 	"slices"
+	"strings"
 	"testing"
 
 	"example.com/kestrel/vbks/params"
@@ -112,6 +114,10 @@ func TestTuningStages(t *testing.T) {
 		}
 		if last := stages[len(stages)-1]; (last.Rows == c.n) != c.all {
 			t.Errorf("%v: ends with %v", c, last)
+		}
+		told := tunedOn(stages, c.n, c.m)
+		if part := stages[len(stages)-1].Rows; (told == "") != c.all || !c.all && !strings.Contains(told, fmt.Sprintf("tuned on %d of", part)) {
+			t.Errorf("%v: told %q of %d rows", c, told, part)
 		}
 		if some := tuningStages(c.n, c.m, c.live, 40, false); len(some) != 1 || some[0] != stages[0] {
 			t.Errorf("%v: %v before the last evaluation", c, some)
