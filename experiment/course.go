@@ -24,6 +24,10 @@ func (r *Run) Drive(ctx context.Context, d record.Course) (Snapshot, error) {
 		if err := r.prune(ids, true); err != nil {
 			return r.Snapshot(), err
 		}
+		// What is left is scored before more is asked of it, however busy the machine is.
+		if end, err = r.Wait(ctx); err != nil || end.State != record.Finished {
+			return end, err
+		}
 	}
 	if d.ThenRefine > 0 {
 		if err := r.reoptimize(vbks.Change{Rounds: d.ThenRefine, Inducing: d.Inducing}, true); err != nil {
