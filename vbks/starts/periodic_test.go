@@ -96,11 +96,11 @@ func TestPeriodicLeavesAreDrawn(t *testing.T) {
 }
 
 // A roughened solution is one with a short length scale that takes most of the noise
-// over: signal and noise together stay.
+// over: signal and noise together stay. What repeats is as rough within its period as others are.
 func TestRoughen(t *testing.T) {
 	g := startstest.NewGraft(t, 1, 1)
 	programs, _ := compiled(t, "PER+SE", "LIN*RQ+MATERN32", "LIN+PER")
-	for i, want := range []int{6, 12, 0} {
+	for i, want := range []int{12, 12, 6} {
 		p := programs[i]
 		raw := make([]float64, len(p.Params))
 		for j, q := range p.Params {
@@ -129,6 +129,25 @@ func TestRoughen(t *testing.T) {
 			if shorter != 1 {
 				t.Errorf("%s: %d length scales are shorter: %v", p.ID, shorter, rough)
 			}
+			for _, in := range params.Leaves(p) {
+				if in.Op != kernelspace.OpPER || rough[in.Off+1] == raw[in.Off+1] {
+					continue
+				}
+				// About r = 0 it is SE of some spacings.
+				one := func(r float64) float64 {
+					return math.Exp(-2 * math.Pow(math.Sin(math.Pi*r/rough[in.Off+2])/rough[in.Off+1], 2))
+				}
+				length := 1e-4 / math.Sqrt(-2*math.Log(one(1e-4)))
+				if spacings := length / starts.Summarise(g.X, g.Y, 1).Spacing[0]; min(math.Abs(spacings-.4), math.Abs(spacings-2), math.Abs(spacings-8)) > 1e-3 {
+					t.Errorf("%s: rough over %g spacings", p.ID, spacings)
+				}
+			}
 		}
+	}
+	// What is rougher than that already is left.
+	p := programs[2]
+	raw := []float64{1, 1, 1, 1e-2, 1.5}
+	if out := g.Roughen(p, params.Free(p, raw, .4, g.Floor)); len(out) != 0 {
+		t.Errorf("%d starts of what is rough", len(out))
 	}
 }
