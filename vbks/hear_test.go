@@ -205,3 +205,49 @@ func TestHeardDecides(t *testing.T) {
 		t.Errorf("the error of its gap is %g, want %g", got, heardNats)
 	}
 }
+
+// A kernel whose own solution leads nowhere is heard as what its kin have found and it can represent: it
+// would be left out for it.
+func TestHeardIsPassedOn(t *testing.T) {
+	_, d := smoothAndRough(t, 160, 0.05)
+	s := quickSettings("collapsed")
+	s.Inducing, s.FirstInducing, s.MostInducing, s.Refine, s.AllRows, s.Steps, s.Starts = 0, 8, 1000, 0, 1000, 30, 6
+	s.ThetaPrior = false // a shape more would cost something
+	tr := trainerOn(t, 2, nil, d, s, "SE+SE", "RQ+SE", "RQ+RQ", "LIN")
+	for !tr.Done() && tr.rough == 0 {
+		next(t, tr)
+	}
+	r, err := tr.newRound(tr.evaluation + 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer r.close()
+	for i, k := range tr.kernels {
+		r.outcomes[i].State, r.outcomes[i].ELBO = k.state, k.elbo
+		if k.id != "SE+SE" && k.id != "LIN" { // both leaves are constants that explain nothing
+			free := slices.Clone(k.state.Free)
+			for j, q := range k.program.Free {
+				switch k.program.Params[q].Name {
+				case "variance":
+					free[j] = -8
+				case "lengthscale":
+					free[j] = 6
+				}
+			}
+			r.outcomes[i].State = &State{Free: free, Factor: k.state.Factor}
+			r.outcomes[i].ELBO = -1e6
+		}
+	}
+	if err := r.hear(t.Context(), []int{0, 1, 2, 3}); err != nil {
+		t.Fatal(err)
+	}
+	best := r.outcomes[0].Heard.Value
+	for i := 1; i <= 2; i++ { // RQ+RQ is next to RQ+SE only, two steps away
+		if v := r.outcomes[i].Heard.Value; v < best-heardNats {
+			t.Errorf("%s is heard as %.1f, SE+SE, which it contains, as %.1f", tr.kernels[i].id, v, best)
+		}
+	}
+	if v := r.outcomes[3].Heard.Value; v != tr.kernels[3].elbo {
+		t.Errorf("LIN is heard as %.1f, it was %.1f", v, tr.kernels[3].elbo)
+	}
+}

@@ -100,7 +100,7 @@ type task struct {
 	Kernel int     // place in the space
 	Last   *State  // at the last evaluation, nil before the first
 	Known  outcome // what the phases before have found out
-	Gifts  []gift  // transplants: solutions of its kin to try
+	Gifts  []gift  // transplants, hear: solutions of its kin to try
 	// Integrals: the volume that the last evaluation has found, if that may still hold.
 	Integrated float64
 	Again      bool

@@ -163,6 +163,8 @@ const (
 	nearRuns   = 4
 	heardBest  = 2
 	heardSteps = 10
+	// So often kernels take what their kin were heard as.
+	heardTimes = 2
 	// What that leaves of the gap between two kernels.
 	heardNats = 3.0
 	// Kernels with so many times the best one's noise are heard, too, and count within loudNats of it.
@@ -179,7 +181,53 @@ func (r *round) hear(ctx context.Context, kernels []int) error {
 	known := slices.DeleteFunc(slices.Clone(kernels), func(k int) bool {
 		return r.outcomes[k].State == nil || r.outcomes[k].Failure != ""
 	})
-	return r.each(ctx, o, r.tasks(known))
+	if err := r.each(ctx, o, r.tasks(known)); err != nil {
+		return err
+	}
+	return r.passOn(ctx, o, known)
+}
+
+// passOn lets kernels that have been heard take what their kin were heard as, where that is better: a kernel
+// is left out by what it was heard as, and must not be for a solution that others have found and it can represent.
+func (r *round) passOn(ctx context.Context, o *order, kernels []int) error {
+	news := map[int]bool{}
+	for _, k := range kernels {
+		news[k] = true
+	}
+	for o.Time = 1; o.Time <= heardTimes; o.Time++ {
+		gifts := map[int][]gift{}
+		before := map[int]float64{}
+		var takers []int
+		for _, k := range kernels {
+			before[k] = r.outcomes[k].Heard.Value
+			var all []gift
+			for i, rel := range r.kernels[k].kin {
+				if giver := r.outcomes[rel.From].Heard; news[rel.From] && giver.X != nil {
+					all = append(all, gift{From: i, X: giver.X, Value: giver.Value})
+				}
+			}
+			if gifts[k] = betterThan(all, r.kernels[k].kin, before[k]); len(gifts[k]) > 0 {
+				takers = append(takers, k)
+			}
+		}
+		if len(takers) == 0 {
+			break
+		}
+		tasks := r.tasks(takers)
+		for i := range tasks {
+			tasks[i].Gifts = gifts[tasks[i].Kernel]
+		}
+		if err := r.each(ctx, o, tasks); err != nil {
+			return err
+		}
+		clear(news)
+		for _, k := range takers {
+			if r.outcomes[k].Heard.Value > before[k]+settledNats {
+				news[k] = true
+			}
+		}
+	}
+	return nil
 }
 
 // hearOthers hears, where the best kernel's noise is noise, those with much more of it: what
@@ -292,7 +340,7 @@ type hearing struct {
 }
 
 // listenTo finds, for the only kernel of a unit, the best of what its solution becomes as a
-// rough function.
+// rough function, or what those of its kin become.
 func (u *unit) listenTo(ctx context.Context, h *hearing) error {
 	for _, g := range h.groups {
 		if err := u.load(g); err != nil {
@@ -301,7 +349,7 @@ func (u *unit) listenTo(ctx context.Context, h *hearing) error {
 	}
 	f := &u.outcomes[0]
 	var tried []*ascent
-	for _, x := range u.drawer.Roughen(u.model(0).program, f.State.Free) {
+	for _, x := range u.roughs() {
 		a := &ascent{start: x}
 		if err := value(u.all(), []*ascent{a}, h.near); err != nil {
 			return err
@@ -320,7 +368,9 @@ func (u *unit) listenTo(ctx context.Context, h *hearing) error {
 			tried = append(tried, a)
 		}
 	}
-	f.Heard = solution{X: f.State.Free, Value: f.ELBO}
+	if len(u.tasks[0].Gifts) == 0 {
+		f.Heard = solution{X: f.State.Free, Value: f.ELBO}
+	}
 	for _, a := range tried {
 		a := &ascent{start: a.x}
 		if err := value(u.all(), []*ascent{a}, h.all); err != nil {
@@ -331,4 +381,18 @@ func (u *unit) listenTo(ctx context.Context, h *hearing) error {
 		}
 	}
 	return nil
+}
+
+// roughs are what is tried for the only kernel of a unit.
+func (u *unit) roughs() (out [][]float64) {
+	m, f := u.model(0), &u.outcomes[0]
+	if len(u.tasks[0].Gifts) == 0 {
+		return u.drawer.Roughen(m.program, f.State.Free)
+	}
+	rng := u.stream(0, 950+u.order.Time)
+	for _, g := range u.tasks[0].Gifts {
+		rel := m.kin[g.From]
+		out = append(out, u.drawer.Transplant(rel, u.models[rel.From].program, m.program, g.X, f.Heard.X, rng)...)
+	}
+	return out
 }
