@@ -5,7 +5,7 @@
 #	scripts/overturned.sh PROGRAM FOLDER [NAME...]
 #
 # Makes tables of ten thousand to a million rows in FOLDER (those named only, if any
-# are), fits each with a newcomer's settings and seeds 1 and 2, without a screen, and
+# are), fits each with a newcomer's settings and seeds 1 and 2 ($SEEDS), without a screen, and
 # prints a line a run. swissgrid-small needs $KESTREL_DATA. What is there is not made
 # again. Takes an hour or two on two cores.
 set -euo pipefail
@@ -23,7 +23,7 @@ table() {
 		function u() { return rand() }
 		function n() { return sqrt(-2*log(1 - rand())) * cos(6.283185307179586*rand()) }
 		BEGIN { srand(7); print "t,y"; for (t = 0; t < rows; t++) { '"$3"'; printf "%d,%.6g\n", t, y } }' >"$1.csv"
-	for seed in 1 2; do fit "$1" "$seed" "$1.csv" --target y; done
+	for seed in ${SEEDS:-1 2}; do fit "$1" "$seed" "$1.csv" --target y; done
 }
 
 # fit NAME SEED ARGUMENTS...
@@ -64,7 +64,7 @@ table heavy-tails 100000 'y = sin(t/300) + .2*n()/sqrt(u() + .02)'
 table line 1000000 'y = t/400000 + .5*n()'
 table bursts 300000 'b = u() < .001 ? 2 : .99*b; y = b + .1*sin(t/500) + .1*n()'
 if [ -n "${KESTREL_DATA:-}" ]; then
-	for seed in 1 2; do
+	for seed in ${SEEDS:-1 2}; do
 		[ "$wanted" = "  " ] || [[ $wanted == *" swissgrid-small "* ]] || continue
 		fit swissgrid-small "$seed" swissgrid-small
 	done
