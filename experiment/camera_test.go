@@ -30,7 +30,8 @@ type camera struct {
 	count int
 	tell  func(e *record.Event) // nil, or told after the copy
 
-	mu sync.Mutex // held while files are copied, and while a checkpoint is written
+	mu     sync.Mutex // held while files are copied, and while a checkpoint is written
+	events sync.Mutex // held while an event is written, and, by checkpoints beside that, while files are copied
 }
 
 func (c *camera) shoot() {
@@ -39,7 +40,9 @@ func (c *camera) shoot() {
 }
 
 func (c *camera) Record(e *record.Event) error {
+	c.events.Lock()
 	err := c.Directory.Record(e)
+	c.events.Unlock()
 	c.mu.Lock()
 	c.shoot()
 	c.mu.Unlock()
@@ -53,6 +56,8 @@ func (c *camera) Save(ready map[string]vbks.Tensor) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	err := c.Directory.Save(ready)
+	c.events.Lock()
+	defer c.events.Unlock()
 	c.shoot()
 	return err
 }
