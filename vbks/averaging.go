@@ -188,10 +188,9 @@ func (o *thetaObjective) importance(sub []int, means, chols [][]float64) ([][]fl
 		ratios[i] = make([]float64, len(o.others[k]))
 	}
 	err := o.each(sub, means, chols, o.others, func(s int, live, at []int) ([]int, error) {
-		if err := c.statistics(live, o.rows, false, o.stop); err != nil {
+		if err := c.eval(live, o.rows, o.yy, false, o.stop); err != nil {
 			return nil, err
 		}
-		c.optimum(live, float64(o.rows.Len()), o.yy)
 		for i, k := range live {
 			value, ok, err := c.result(k, nil)
 			if err != nil {

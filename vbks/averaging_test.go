@@ -3,6 +3,8 @@ package vbks
 import (
 	"math"
 	"testing"
+
+	"example.com/kestrel/vbks/params"
 )
 
 // Averaged over hyperparameters, predictions are those of quadrature over all of
@@ -81,6 +83,52 @@ func TestPredictionsAreAveraged(t *testing.T) {
 	}
 	if far := math.Sqrt(modeVar[2]); math.Abs(far-math.Sqrt(gotVar[2])) < 0.02*far {
 		t.Error("the mode's predictions are the same, which proves nothing")
+	}
+}
+
+// Draws count by p(y|θ)p(θ)/N(θ), with all rows as inducing inputs and with fewer, and the prior
+// is not lost: without it weights would be those of the likelihood alone.
+func TestDrawsCountByTheirDensity(t *testing.T) {
+	data := trainingSeries(17, 14)
+	for _, inducing := range []int{14, 9} {
+		s := laplaceSettings(inducing)
+		s.Evidence, s.PredictTheta = "mode", "laplace"
+		tr := trainerOn(t, 1, nil, data, s, "SE")
+		next(t, tr)
+		if _, err := tr.Predict(t.Context(), []float64{0}, PredictOptions{}); err != nil {
+			t.Fatal(err)
+		}
+		k := tr.kernels[0]
+		weights, chol := k.spread.of.Weights, k.spread.of.Chol
+		draws := matchedDraws(s.Seed, k.id+" other draws", 3, reportPairs)
+		logs, without := make([]float64, len(draws)), make([]float64, len(draws))
+		for i, eta := range draws {
+			free := affine(k.state.Free, chol, eta)
+			raw, noise := params.Raw(k.program, free, tr.floor)
+			likelihood, tight := naiveBounds(k.program, raw, noise, data.X, data.Y, tr.inducing, 1, tr.jitter)
+			if tr.tight {
+				likelihood = tight
+			}
+			prior, proposal := 0.0, 0.0
+			for j, f := range free {
+				d := f - k.prior.mean[j]
+				prior -= 0.5 * k.prior.prec[j] * d * d
+				proposal -= 0.5 * eta[j] * eta[j]
+			}
+			without[i] = likelihood - proposal
+			logs[i] = without[i] + prior
+		}
+		want, other := truncated(logs), truncated(without)
+		most := 0.0
+		for i, w := range want {
+			if math.Abs(weights[i]-w) > 1e-5*(1e-3+w) {
+				t.Errorf("%d inducing inputs, draw %d: weight %g, by dense matrices %g", inducing, i, weights[i], w)
+			}
+			most = max(most, math.Abs(w-other[i]))
+		}
+		if most < 1e-3 {
+			t.Error("the prior moves no weight, which proves nothing")
+		}
 	}
 }
 
