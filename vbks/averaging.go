@@ -135,19 +135,19 @@ func (u *unit) averagedComponents(parts []kernelspace.Component, out []Component
 	return err == nil, err
 }
 
-// eachDraw finds the optimal q(v) at one draw after another that counts, and has
+// eachDraw finds what is predicted with at one draw after another that counts, and has
 // visit look at the members that have it, with their weights and the share that
 // these are of the weights so far.
 func (u *unit) eachDraw(o *thetaObjective, visit func(live []int, weights, shares []float64) error) error {
 	return u.eachCounted(o, func(s int, counted []int, weights, shares []float64) error {
-		if err := o.optimum(counted, s); err != nil {
+		if err := o.posterior(counted, s); err != nil {
 			return err
 		}
 		return visit(counted, weights, shares)
 	})
 }
 
-// eachCounted is eachDraw without the optimal q(v): free vectors are the draw's.
+// eachCounted is eachDraw without that: free vectors are the draw's.
 func (u *unit) eachCounted(o *thetaObjective, visit func(s int, live []int, weights, shares []float64) error) error {
 	all := u.all()
 	modes, chols, so := make([][]float64, len(all)), make([][]float64, len(all)), make([]float64, len(all))

@@ -51,13 +51,14 @@ type collapsed struct {
 	q, prec, inv, p, work device.Array // Q; I + wQ and its factor; its inverse; P
 	b, solved, beta, mean device.Array // Ay; L_B⁻¹Ay; β; m
 	byRoot                bool         // prec holds C of S = CCᵀ, see Thawed
+	exactly               []bool       // which members' predictions are from the rows themselves, see condition
 	sumDiag, sumR2, sumV  device.Array
 	gradZ                 device.Array // M x dim; nil unless the gradient by Z is wanted
 }
 
 // newCollapsed adds to a group the buffers of the collapsed bound.
 func newCollapsed(g *group) (*collapsed, error) {
-	c := &collapsed{group: g, kept: KeptRows(math.MaxInt, g.m) / chunkRows}
+	c := &collapsed{group: g, kept: KeptRows(math.MaxInt, g.m) / chunkRows, exactly: make([]bool, g.capacity)}
 	al, m := &allocator{g: g}, g.m
 	c.a, c.bar = al.array(m, chunkRows), al.array(m, chunkRows)
 	c.kdiag, c.diagBar, c.r = al.array(1, chunkRows), al.array(1, chunkRows), al.array(1, chunkRows)
@@ -102,6 +103,9 @@ func (c *collapsed) statistics(sub []int, x device.Points, keep bool, stop stopp
 
 // gather is statistics for θ and L as they stand.
 func (c *collapsed) gather(sub []int, x device.Points, keep bool, stop stopped) error {
+	for _, k := range sub {
+		c.exactly[k] = false
+	}
 	ln := c.lane
 	ln.Fill(sub, c.q, 0)
 	ln.Fill(sub, c.b, 0)

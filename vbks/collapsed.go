@@ -140,7 +140,7 @@ func (collapsedOptimizer) predict(u *unit) error {
 	var mean, variance [][]float64
 	var noise []float64
 	if u.settings.pointEstimates() {
-		if err := u.optimum(last); err != nil {
+		if err := u.posterior(last); err != nil {
 			return err
 		}
 		for i, st := range last {
@@ -183,13 +183,23 @@ func (collapsedOptimizer) components(u *unit, parts []kernelspace.Component, out
 		}
 		return o.components(last[0].Free, u.thetaChol(0), parts, u.queried(), out)
 	}
-	if err := u.optimum(last); err != nil {
+	if err := u.posterior(last); err != nil {
 		return err
 	}
 	if _, ok, err := u.worker.bound.result(0, nil); err != nil || !ok {
 		return cmp.Or(err, fmt.Errorf("the bound cannot be evaluated at %s", u.formatParams(u.model(0), last[0].Free)))
 	}
 	return u.worker.bound.components(parts, u.queried(), 1, u.stop, out)
+}
+
+// posterior finds what the members predict with at their last states, from all rows seen.
+func (u *unit) posterior(last []*State) error {
+	bound, all := u.worker.bound, u.all()
+	for i, st := range last {
+		bound.setFree(i, st.Free)
+	}
+	bound.lane.Expand(all, bound.ks, bound.floor, bound.free, bound.theta)
+	return bound.posterior(all, u.seen(), u.seenYY(), u.stop)
 }
 
 // optimum finds the optimal q(v) of the members at their last states, from all

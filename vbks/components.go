@@ -96,7 +96,7 @@ func (g *group) as(c *kernelspace.Component, work func() error) error {
 }
 
 // components adds the predictions of member 0's components to out, of whose mixture
-// so far they are then the share w; after statistics, optimum and belief.
+// so far they are then the share w; after posterior.
 func (c *collapsed) components(
 	components []kernelspace.Component,
 	x device.Points,
@@ -125,7 +125,7 @@ func (o *thetaObjective) components(
 ) error {
 	c := o.bound
 	return o.each([]int{0}, [][]float64{mean}, [][]float64{chol}, o.draws, func(s int, live, at []int) ([]int, error) {
-		if err := o.optimum(live, s); err != nil {
+		if err := o.posterior(live, s); err != nil {
 			return nil, err
 		}
 		return at, c.components(components, x, 1/float64(s+1), o.stop, out)

@@ -387,13 +387,8 @@ func (c *collapsed) predict(sub []int, x device.Points, stop stopped) (mean, var
 		}
 		rows := x
 		rows.From, rows.To = from, min(from+chunkRows, x.To)
-		ln.Kernel(sub, c.ks, c.theta, c.z, rows, c.a)
-		ln.Solve(sub, false, c.l, c.a)
-		if c.byRoot {
-			ln.MulLower(sub, true, c.prec, c.a, c.bar)
-		} else {
-			ln.Copy(sub, c.bar, c.a)
-			ln.Solve(sub, false, c.prec, c.bar)
+		for _, part := range c.alike(sub) {
+			c.project(part, rows, c.a, c.bar)
 		}
 		ln.KernelDiag(sub, c.ks, c.theta, rows, c.kdiag)
 		ln.Predict(sub, c.a, c.bar, c.mean, c.kdiag, c.r, c.diagBar)

@@ -43,6 +43,9 @@ func (f *Frozen) On(dev device.Device) (*Thawed, error) {
 		if c.train, t.y, err = weighted(dev, f.X, f.Y, f.Weights, f.Dim); err != nil {
 			return nil, err
 		}
+		if sameRows(f.Z, f.X, f.Dim) {
+			c.whole = len(f.Y)
+		}
 	}
 	params := 1
 	for i := range f.Kernels {
@@ -208,18 +211,15 @@ func (t *Thawed) each(ctx context.Context, k *FrozenKernel, kernel float64, visi
 func (t *Thawed) hold(ctx context.Context, s *FrozenState) error {
 	c, only := t.bound, []int{0}
 	c.lane.Write(c.theta, 0, append(slices.Clone(s.Theta), s.Noise))
-	if s.Root != nil {
+	if c.exactly[0] = false; s.Root != nil {
 		c.lane.Write(c.l, 0, s.L)
 		c.lane.Write(c.mean, 0, s.Mean)
 		c.lane.Write(c.prec, 0, s.Root)
 		return nil
 	}
-	c.factoriseAt(only)
-	if err := c.gather(only, t.rows, false, stopOf(ctx)); err != nil {
+	if err := c.posterior(only, t.rows, sumSquares(t.y), stopOf(ctx)); err != nil {
 		return err
 	}
-	c.optimum(only, float64(t.rows.Len()), sumSquares(t.y))
-	c.belief(only)
 	_, ok, err := c.result(0, nil)
 	if err == nil && !ok {
 		err = fmt.Errorf("it cannot be evaluated at its hyperparameters %v", s.Theta)
@@ -366,14 +366,7 @@ func (t *Thawed) covariance(x device.Points) (mean, covariance []float64, err er
 	}
 	ln := c.lane
 	defer ln.Free(a, ca, mu, cov)
-	ln.Kernel(only, c.ks, c.theta, c.z, x, a)
-	ln.Solve(only, false, c.l, a)
-	if c.byRoot {
-		ln.MulLower(only, true, c.prec, a, ca)
-	} else {
-		ln.Copy(only, ca, a)
-		ln.Solve(only, false, c.prec, ca)
-	}
+	c.project(only, x, a, ca)
 	ln.Kernel(only, c.ks, c.theta, x, x, cov)
 	ln.Gemm(only, true, false, -1, a, a, 1, cov)
 	ln.Gemm(only, true, false, 1, ca, ca, 1, cov)

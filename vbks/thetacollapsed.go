@@ -352,7 +352,7 @@ func (o *thetaObjective) predict(
 	}
 	theta := make([]float64, c.ks.Params())
 	err = o.each(sub, means, chols, o.draws, func(s int, live, at []int) ([]int, error) {
-		if err := o.optimum(live, s); err != nil {
+		if err := o.posterior(live, s); err != nil {
 			return nil, err
 		}
 		mu, v, err := c.predict(live, x, o.stop)
@@ -383,6 +383,22 @@ func (o *thetaObjective) optimum(live []int, s int) error {
 	}
 	c.optimum(live, float64(o.rows.Len()), o.yy)
 	c.belief(live)
+	return o.sound(live, s)
+}
+
+// posterior is optimum for predictions, which need no q(v) where all rows are inducing inputs.
+func (o *thetaObjective) posterior(live []int, s int) error {
+	c := o.bound
+	c.lane.Expand(live, c.ks, c.floor, c.free, c.theta)
+	if err := c.posterior(live, o.rows, o.yy, o.stop); err != nil {
+		return err
+	}
+	return o.sound(live, s)
+}
+
+// sound is an error where a member could not be evaluated at draw s.
+func (o *thetaObjective) sound(live []int, s int) error {
+	c := o.bound
 	for _, k := range live {
 		_, ok, err := c.result(k, nil)
 		if err != nil {

@@ -101,6 +101,100 @@ func (c *collapsed) entire(sub []int, x device.Points, grad bool, stop stopped) 
 	return nil
 }
 
+// condition finds what members predict with whose inducing inputs are all rows, at θ as it stands, from
+// k(X,X) alone: with K = k(X,X) + σ_n²I = LLᵀ, a = L⁻¹k(X,x) and m = L⁻¹y
+//
+//	E f(x) = aᵀm     var f(x) = k(x,x) − aᵀa
+//
+// It takes an eighth of what statistics, optimum and belief do. L is kept in prec.
+func (c *collapsed) condition(sub []int, x device.Points, stop stopped) error {
+	if stop != nil {
+		if err := stop(); err != nil {
+			return err
+		}
+	}
+	ln := c.lane
+	ln.Fill(sub, c.info, 0)
+	ln.Fill(sub, c.value, 0)
+	ln.Kernel(sub, c.ks, c.theta, x, x, c.prec)
+	theta := make([]float64, c.ks.Params())
+	for _, k := range sub {
+		if err := ln.Read(c.theta, k, theta); err != nil {
+			return err
+		}
+		ln.AddDiagonal([]int{k}, c.prec, theta[len(theta)-1])
+		c.exactly[k] = true
+	}
+	ln.Cholesky(sub, c.prec, c.info)
+	ln.Fill(sub, c.inv, 0)
+	ln.AddDiagonal(sub, c.inv, 1)
+	ln.MulTargets(sub, 1, c.inv, x, 0, c.mean)
+	ln.Solve(sub, false, c.prec, c.mean)
+	return nil
+}
+
+// posterior finds what members predict with, at θ as it stands: the optimal q(v), or the rows themselves
+// where all of them are inducing inputs.
+func (c *collapsed) posterior(sub []int, x device.Points, yy float64, stop stopped) error {
+	whole, others := c.wholly(sub, x)
+	if len(whole) > 0 {
+		if err := c.condition(whole, x, stop); err != nil {
+			return err
+		}
+	}
+	if len(others) == 0 {
+		return nil
+	}
+	c.factoriseAt(others)
+	if err := c.gather(others, x, false, stop); err != nil {
+		return err
+	}
+	c.optimum(others, float64(x.Len()), yy)
+	c.belief(others)
+	return nil
+}
+
+// project computes for points x, for members that are all or none conditioned on the rows themselves,
+// the a of A = L⁻¹k(Z,x) and what is added to the variance, CA.
+func (c *collapsed) project(sub []int, x device.Points, a, ca device.Array) {
+	ln := c.lane
+	switch {
+	case c.exactly[sub[0]]:
+		ln.Kernel(sub, c.ks, c.theta, device.All(c.train), x, a)
+		ln.Solve(sub, false, c.prec, a)
+		ln.Copy(sub, ca, a)
+		ln.Fill(sub, ca, 0)
+		return
+	case c.byRoot:
+		ln.Kernel(sub, c.ks, c.theta, c.z, x, a)
+		ln.Solve(sub, false, c.l, a)
+		ln.MulLower(sub, true, c.prec, a, ca)
+	default:
+		ln.Kernel(sub, c.ks, c.theta, c.z, x, a)
+		ln.Solve(sub, false, c.l, a)
+		ln.Copy(sub, ca, a)
+		ln.Solve(sub, false, c.prec, ca)
+	}
+}
+
+// alike divides members into those conditioned on the rows themselves and the others.
+func (c *collapsed) alike(sub []int) (parts [][]int) {
+	var exactly, others []int
+	for _, k := range sub {
+		if c.exactly[k] {
+			exactly = append(exactly, k)
+		} else {
+			others = append(others, k)
+		}
+	}
+	for _, p := range [][]int{exactly, others} {
+		if len(p) > 0 {
+			parts = append(parts, p)
+		}
+	}
+	return parts
+}
+
 // evidences puts the members' log evidence into value, from the factor of B, L_B⁻¹y and the trace of k(X,X).
 func (c *collapsed) evidences(sub []int, n float64) error {
 	ln := c.lane

@@ -188,6 +188,90 @@ func TestWholeBoundInCompany(t *testing.T) {
 	}
 }
 
+// Predictions from all rows are those of dense matrices, also of rows of different weight, and
+// each member's, in company, those it has alone, whatever way the others go.
+func TestPredictionsFromAllRows(t *testing.T) {
+	rng := rand.New(rand.NewPCG(8, 21))
+	x, points := randomPoints(rng, 40, 1), []float64{-2.5, 0.1, 0.2, 7}
+	y := make([]float64, 40)
+	for i := range y {
+		y[i] = math.Cos(x[i]) + 0.1*rng.NormFloat64()
+	}
+	var programs []*kernelspace.Program
+	for _, e := range []string{"PER*SE+LIN", "WN+SE", "MATERN12"} {
+		programs = append(programs, kernelspacetest.Program(t, e, kernelspace.Options{Dim: 1}))
+	}
+	for _, w := range [][]float64{nil, someWeights(rng, 40)} {
+		b, rows, yy := wholeBound(t, programs, x, y, w, 1)
+		at, err := b.dev.NewData(points, nil, 1)
+		if err != nil {
+			t.Fatal(err)
+		}
+		predict := func(sub []int) (mean, variance [][]float64) {
+			for _, k := range sub {
+				free := make([]float64, len(programs[k].Free)+1)
+				free[len(free)-1] = math.Log(0.05)
+				b.setFree(k, free)
+			}
+			b.lane.Expand(sub, b.ks, b.floor, b.free, b.theta)
+			if err := b.posterior(sub, rows, yy, nil); err != nil {
+				t.Fatal(err)
+			}
+			mean, variance, err := b.predict(sub, device.All(at), nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			return mean, variance
+		}
+		mean, variance := predict([]int{0, 1, 2})
+		for k, p := range programs {
+			oneMean, oneVariance := predict([]int{k})
+			if !slices.Equal(oneMean[0], mean[k]) || !slices.Equal(oneVariance[0], variance[k]) {
+				t.Errorf("%s: %v ± %v alone, %v ± %v in company", p.ID, oneMean[0], oneVariance[0], mean[k], variance[k])
+			}
+			if k == 1 {
+				continue // its white noise is in no prediction: TestComponents… and others see to it
+			}
+			raw, noise := params.Raw(p, append(make([]float64, len(p.Free)), math.Log(0.05)), 1e-3)
+			wantMean, wantVariance := densePrediction(p, raw, noise, x, y, points)
+			if w != nil {
+				wantMean, wantVariance = denseWeightedPrediction(p, raw, noise, x, y, w, points)
+			}
+			for i := range points {
+				if math.Abs(mean[k][i]-wantMean[i]) > 1e-9 || math.Abs(variance[k][i]-wantVariance[i]) > 1e-9 {
+					t.Errorf("%s at %v: %v ± %v, dense %v ± %v", p.ID, points[i], mean[k][i], variance[k][i], wantMean[i], wantVariance[i])
+				}
+			}
+		}
+	}
+}
+
+// denseWeightedPrediction is that of rows with noise of variance σ²/w.
+func denseWeightedPrediction(p *kernelspace.Program, raw []float64, noise float64, x, y, w, points []float64) (mean, variance []float64) {
+	n := len(y)
+	k := mat.NewDense(n, n, nil)
+	for i := range n {
+		for j := range n {
+			k.Set(i, j, p.Eval(raw, x[i:i+1], x[j:j+1], i == j))
+		}
+		k.Set(i, i, k.At(i, i)+noise/w[i])
+	}
+	for i := range points {
+		at := points[i : i+1]
+		cross := mat.NewVecDense(n, nil)
+		for j := range n {
+			cross.SetVec(j, p.Eval(raw, x[j:j+1], at, false))
+		}
+		var solved mat.VecDense
+		if err := solved.SolveVec(k, cross); err != nil {
+			panic(err)
+		}
+		mean = append(mean, mat.Dot(&solved, mat.NewVecDense(n, slices.Clone(y))))
+		variance = append(variance, p.Eval(raw, at, at, true)-mat.Dot(&solved, cross))
+	}
+	return mean, variance
+}
+
 func TestSameRows(t *testing.T) {
 	for _, c := range []struct {
 		a, b []float64
