@@ -257,6 +257,8 @@ type Lane interface {
 	// SolveBoth replaces a symmetric s, of which the lower triangle is read, by
 	// the symmetric L⁻ᵀ s L⁻¹.
 	SolveBoth(sub []int, l, s Array)
+	// Inverse stores the symmetric L⁻ᵀL⁻¹ in s, which takes L's shape.
+	Inverse(sub []int, l, s Array)
 	// LogDiag computes Σ_j log a_jj into out (K x (1 x 1)).
 	LogDiag(sub []int, a, out Array)
 

@@ -257,10 +257,8 @@ func (c *collapsed) sparse(sub []int, x device.Points, yy float64, grad bool, st
 func (c *collapsed) gradient(sub []int, x device.Points, n float64) {
 	ln := c.lane
 	c.belief(sub)
-	// S = L_B⁻ᵀ I L_B⁻¹.
-	ln.Fill(sub, c.inv, 0)
-	ln.AddDiagonal(sub, c.inv, 1)
-	ln.SolveBoth(sub, c.prec, c.inv)
+	// S = L_B⁻ᵀL_B⁻¹.
+	ln.Inverse(sub, c.prec, c.inv)
 
 	// p = I − S, then P = L⁻ᵀ p L⁻¹.
 	ln.Fill(sub, c.p, 0)

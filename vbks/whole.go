@@ -86,7 +86,7 @@ func (c *collapsed) entire(sub []int, x device.Points, grad bool, stop stopped) 
 	}
 	ln.Copy(sub, c.mean, c.solved)
 	ln.Solve(sub, true, c.prec, c.mean)
-	ln.SolveBoth(sub, c.prec, c.inv)
+	ln.Inverse(sub, c.prec, c.inv)
 	for _, a := range []device.Array{c.sumR2, c.sumV, c.gradTheta} {
 		ln.Fill(sub, a, 0)
 	}

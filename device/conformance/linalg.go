@@ -304,6 +304,24 @@ func testSolve(h *harness) {
 	}
 }
 
+func testInverse(h *harness) {
+	for _, n := range sizes {
+		h.verify(operation{
+			name: fmt.Sprintf("Inverse %d", n),
+			args: []arg{with(n, n, lower), in(n, n)},
+			run:  func(sub []int, a []device.Array) { h.lane.Inverse(sub, a[0], a[1]) },
+			ref: func(a [][]float64) {
+				clear(a[1])
+				for i := range n {
+					a[1][i*n+i] = 1
+				}
+				substitute(false, n, n, a[0], a[1])
+				substitute(true, n, n, a[0], a[1])
+			},
+		})
+	}
+}
+
 func testSolveBoth(h *harness) {
 	for _, n := range sizes {
 		h.verify(operation{

@@ -35,6 +35,7 @@ var suite = [...]test{
 	{"CholeskyFailure", testCholeskyFailure},
 	{"Solve", testSolve},
 	{"SolveBoth", testSolveBoth},
+	{"Inverse", testInverse},
 	{"FactorLarge", testFactorLarge},
 	{"KernelSpace1D", testKernelSpace},
 	{"Kernel3D", testKernel3D},

@@ -50,6 +50,19 @@ func (l *lane) SolveBoth(sub []int, lower, s device.Array) {
 	}
 }
 
+func (l *lane) Inverse(sub []int, lower, s device.Array) {
+	x, y := arr(lower), arr(s)
+	if x == y {
+		panic("cpu: inverse in place")
+	}
+	n := x.rows
+	want(x.cols == n)
+	y.Reshape(n, n)
+	for _, k := range sub {
+		l.level.Inverse(&l.work, n, x.member(k), n, y.member(k), n)
+	}
+}
+
 func (l *lane) LogDiag(sub []int, a, out device.Array) {
 	x, o := arr(a), arr(out)
 	want(x.rows == x.cols)

@@ -72,9 +72,7 @@ func (k *Kernel) eval(free, grad []float64) (nats float64, ok bool, err error) {
 func (k *Kernel) gradient(jitter device.Jitter) error {
 	ln, sub := k.lane, only()
 	ln.Solve(sub, true, k.l, k.column)
-	ln.Fill(sub, k.bar, 0)
-	ln.AddDiagonal(sub, k.bar, 1)
-	ln.SolveBoth(sub, k.l, k.bar)
+	ln.Inverse(sub, k.l, k.bar)
 	ln.Gemm(sub, false, true, 0.5, k.column, k.column, -0.5, k.bar)
 	if k.square == nil {
 		k.square = make([]float64, k.n*k.n)

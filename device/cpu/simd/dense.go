@@ -231,6 +231,17 @@ func (l Level) packA(w *Workspace, a matrix, rows, k int) {
 				d[0], d[1], d[2], d[3], d[4], d[5], d[6], d[7] = s[7], s[6], s[5], s[4], s[3], s[2], s[1], s[0]
 				at += a.cs
 			}
+		case mr == 4 && n == 4 && a.rs == 1:
+			for p := range k {
+				*(*[4]float64)(dst[p*4:]) = *(*[4]float64)(a.data[at:])
+				at += a.cs
+			}
+		case mr == 4 && n == 4 && a.rs == -1:
+			for p := range k {
+				d, s := (*[4]float64)(dst[p*4:]), (*[4]float64)(a.data[at-3:])
+				d[0], d[1], d[2], d[3] = s[3], s[2], s[1], s[0]
+				at += a.cs
+			}
 		default:
 			for p := range k {
 				for i := range n {

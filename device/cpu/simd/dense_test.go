@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"slices"
 	"testing"
 )
 
@@ -207,6 +208,36 @@ func TestSolveBoth(t *testing.T) {
 	})
 }
 
+// TestInverse holds LLᵀ against what it is the inverse of.
+func TestInverse(t *testing.T) {
+	eachLevel(t, func(t *testing.T, l Level) {
+		r := rand.New(rand.NewPCG(7, 9))
+		var w Workspace
+		for _, n := range append(slices.Clone(sizes), 97, 200, 333) {
+			ldl, lds := n+r.IntN(3), n+r.IntN(3)
+			lo := lowerTriangle(r, n, ldl)
+			s := make([]float64, n*lds)
+			for i := range s {
+				s[i] = math.NaN()
+			}
+			l.Inverse(&w, n, lo, ldl, s, lds)
+			square := naive(false, true, n, n, n, lo, ldl, lo, ldl)
+			one := naive(false, false, n, n, n, s, lds, square, n)
+			for i := range n {
+				for j := range n {
+					want := 0.0
+					if i == j {
+						want = 1
+					}
+					if math.Abs(one[i*n+j]-want) > 1e-8 || s[i*lds+j] != s[j*lds+i] {
+						t.Fatalf("n = %d, entry %d, %d: %v, want %v", n, i, j, one[i*n+j], want)
+					}
+				}
+			}
+		}
+	})
+}
+
 func TestCholesky(t *testing.T) {
 	eachLevel(t, func(t *testing.T, l Level) {
 		r := rand.New(rand.NewPCG(9, 10))
@@ -339,6 +370,7 @@ func TestNoAllocation(t *testing.T) {
 			l.Gemm(&w, Full, true, false, n, n, n, 1, a, n, b, n, 0, c, n)
 			l.Solve(&w, true, n, n, lo, n, c, n)
 			l.SolveBoth(&w, n, lo, n, c, n)
+			l.Inverse(&w, n, lo, n, b, n)
 			l.Gemm(&w, LowerC, false, true, n, n, n, 1, lo, n, lo, n, 0, c, n)
 			if l.Cholesky(&w, n, c, n) != 0 {
 				t.Fatal("not positive definite")
@@ -387,6 +419,7 @@ func BenchmarkDense(b *testing.B) {
 				{"Solve", cube, func() { copy(c, x); l.Solve(&w, false, n, n, lo, n, c, n) }},
 				{"SolveT", cube, func() { copy(c, x); l.Solve(&w, true, n, n, lo, n, c, n) }},
 				{"SolveBoth", 4 * cube / 3, func() { copy(c, spd); l.SolveBoth(&w, n, lo, n, c, n) }},
+				{"Inverse", 2 * cube / 3, func() { l.Inverse(&w, n, lo, n, c, n) }},
 			} {
 				b.Run(fmt.Sprintf("%s/%s/%d", l, k.name, n), func(b *testing.B) {
 					for b.Loop() {

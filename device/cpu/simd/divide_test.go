@@ -68,6 +68,7 @@ func TestPartsChangeNoBit(t *testing.T) {
 				}},
 				{"solve", c, 0, func(w *Workspace, c []float64) { l.Solve(w, ta, n, m, lo, lda, c, ldc) }},
 				{"solve on both sides", s, 0, func(w *Workspace, s []float64) { l.SolveBoth(w, n, lo, lda, s, ldc) }},
+				{"inverse", s, 0, func(w *Workspace, s []float64) { l.Inverse(w, n, lo, lda, s, ldc) }},
 				{"factor", s, 0, func(w *Workspace, s []float64) {
 					if failed := l.Cholesky(w, n, s, ldc); failed != 0 {
 						t.Fatalf("not positive definite at %d", failed)
