@@ -45,11 +45,10 @@ func (collapsedOptimizer) complete(ctx context.Context, r *round) error {
 		if err := r.each(ctx, o, r.tasks(r.live)); err != nil {
 			return err
 		}
-		// Whether more inducing inputs come is known before integrals, which are rough then.
-		if err := r.tighten(ctx); err != nil {
+		if err := r.integrate(ctx); err != nil {
 			return err
 		}
-		if err := r.integrate(ctx); err != nil {
+		if err := r.tighten(ctx); err != nil {
 			return err
 		}
 		return r.listen(ctx)

@@ -123,22 +123,10 @@ func (r *round) integrate(ctx context.Context) error {
 		}
 		tasks[i].Integrated, tasks[i].Again = r.integrated(tasks[i].Kernel)
 	}
-	// Where kernels are looked at again with more inducing inputs, a rough estimate does until then.
+	// Where all kernels are searched for again with more inducing inputs, a rough estimate does until then.
 	o := r.order(phaseIntegral)
-	o.Dear, o.Heavy = r.searchedAgain(len(r.live)) || r.surelyClimbs(at), r.heavy()
+	o.Dear, o.Heavy = r.searchedAgain(len(r.live)), r.heavy()
 	return r.each(ctx, o, tasks)
-}
-
-// surelyClimbs reports whether more inducing inputs come, whichever of some kernels leads in the end:
-// what each may gain by them is more than settles anything.
-func (r *round) surelyClimbs(kernels []int) bool {
-	if !r.settings.autoInducing() || r.told || r.rung == 0 || r.rung+1 >= len(r.rungs) || r.m < r.rungs[r.rung] {
-		return false
-	}
-	return !slices.ContainsFunc(kernels, func(k int) bool {
-		b := r.outcomes[k].Evidence
-		return b == nil || b.Slack() <= settledNats
-	})
 }
 
 // volumes estimates those of the members' modes that are not known.
