@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"example.com/kestrel/internal/thorough"
 )
 
 // filesIn returns the files below a folder with what is in them; links and folders
@@ -125,6 +127,7 @@ func TestRunsAreKept(t *testing.T) {
 // Beside what a run keeps there is room, and what is written there by default is
 // written again.
 func TestRoomBesideARun(t *testing.T) {
+	thorough.Unraced(t)
 	twoRuns(t)
 	before := filesIn(t, ".")
 	for range 2 {
