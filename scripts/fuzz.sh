@@ -7,6 +7,8 @@
 #   scripts/fuzz.sh 30s 'CSV|Parse'    those whose names match
 #   FUZZ_WORKERS=1 scripts/fuzz.sh     so many processes each, and as many targets at once
 #                                      as there are cores for; default: one, on all cores
+#   FUZZ_BLIND=1 scripts/fuzz.sh 3s    without what tells which code an input reaches, for
+#                                      which all that is compiled is compiled once more
 set -euo pipefail
 exec </dev/null
 cd "$(dirname "$0")/.."
@@ -40,6 +42,8 @@ target() {
   cat "$said"
 }
 
+guided=(-fuzz .)
+[ -z "${FUZZ_BLIND:-}" ] || guided=()
 tried=0
 while IFS=: read -r file line; do
   name=$(sed -E 's/^func (Fuzz[A-Za-z0-9_]*).*/\1/' <<<"$line")
@@ -47,7 +51,7 @@ while IFS=: read -r file line; do
   package=$(dirname "$file")
   # The program of a package is built once for all of its targets, while others run.
   binary=$tmp/${package//\//-}.test
-  [ -e "$binary" ] || go test -c -tags parquet -fuzz . -o "$binary" "./$package"
+  [ -e "$binary" ] || go test -c -tags parquet "${guided[@]}" -o "$binary" "./$package"
   while [ "$(jobs -pr | wc -l)" -ge "$most" ]; do wait -n || true; done
   target "$package" "$name" &
   tried=$((tried + 1))
