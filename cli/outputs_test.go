@@ -156,6 +156,7 @@ func TestRoomBesideARun(t *testing.T) {
 // cannot be written all stay as they were, and another call finishes. What a killed
 // one has left goes then.
 func TestSetsAreWhole(t *testing.T) {
+	thorough.Unraced(t)
 	twoRuns(t)
 	for command, last := range map[string]string{"figures a": "quickstart-table.md", "export a": "kernels.csv"} {
 		dir, _, _ := strings.Cut(command, " ")

@@ -189,6 +189,7 @@ func TestResumeKeepsOrdersBetweenRungs(t *testing.T) {
 
 // Orders given in the run before it was cut off are part of it.
 func TestResumeKeepsOrders(t *testing.T) {
+	thorough.Unraced(t)
 	first := func(r *experiment.Run, at int) error {
 		if at != 1 {
 			return nil

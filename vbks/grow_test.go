@@ -37,6 +37,7 @@ func stream(n, first int) Training {
 // are of, all are seen at the end, each local ELBO is what dense algebra finds of all
 // rows there, and the best is as good as from the beginning with all rows.
 func TestGrowTakesAllRowsIn(t *testing.T) {
+	thorough.Unraced(t)
 	t.Parallel()
 	for _, optimizer := range []string{"collapsed", "natural"} {
 		for _, inducing := range []int{12, 0} {
@@ -95,6 +96,7 @@ func TestGrowTakesAllRowsIn(t *testing.T) {
 // after it takes them in, twice over; orders between leave them announced; and an
 // evaluation that is cancelled leaves no trace.
 func TestGrowIsKept(t *testing.T) {
+	thorough.Unraced(t)
 	thorough.AnyInstructions(t)
 	t.Parallel()
 	for _, optimizer := range optimizers {

@@ -56,6 +56,7 @@ func (l *minedLane) Read(a device.Array, k int, dst []float64) error {
 // However an evaluation or a prediction ends, its goroutines end with it:
 // synctest.Test panics with their stacks if one is left.
 func TestGoroutinesEndWithTheRound(t *testing.T) {
+	thorough.Unraced(t)
 	thorough.AnyInstructions(t)
 	t.Parallel()
 	var (

@@ -118,6 +118,7 @@ func TestSpaceGrows(t *testing.T) {
 // A growing run is the same bit for bit whatever the lanes and batches, when it is taken up
 // after any evaluation from a checkpoint, and when evaluations were abandoned in between.
 func TestGrowthIsReproducible(t *testing.T) {
+	thorough.Unraced(t)
 	thorough.AnyInstructions(t)
 	t.Parallel()
 	data := trainingSeries(1, 60)
