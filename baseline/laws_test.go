@@ -4,11 +4,14 @@ import (
 	"math"
 	"math/rand/v2"
 	"testing"
+
+	"example.com/kestrel/internal/thorough"
 )
 
 // Targets drawn from what a method supposes are predicted as well as it says: squared
 // errors over variances are 1 in the mean, and 95 % of the targets are in the interval.
 func TestPredictionsAreCalibrated(t *testing.T) {
+	thorough.Unraced(t)
 	rng := rand.New(rand.NewPCG(3, 4))
 	const n, most = 120, 6
 	// walk draws at inputs, ascending.

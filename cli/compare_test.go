@@ -6,11 +6,14 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"example.com/kestrel/internal/thorough"
 )
 
 // A comparison from the command line, its tables, its figures, and going on
 // with it.
 func TestCompareAndFigures(t *testing.T) {
+	thorough.Unraced(t)
 	t.Chdir(t.TempDir())
 	args := quick("compare", "quickstart", "--out", "c", "--runs", "2", "--methods", "vbks,vbks-s,random,bo", "--set", "compare.budget=2",
 		"--set", "compare.random_runs=3", "--set", "compare.rows=10", "--set", "compare.draws=2")

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"example.com/kestrel/experiment/runtest"
+	"example.com/kestrel/internal/thorough"
 )
 
 // signalled runs the program, sends it a signal when there is something, and
@@ -42,6 +43,7 @@ func signalled(t *testing.T, args []string, there func() bool, s os.Signal) (str
 // Repeats that are killed, and interrupted, go on with the command that the
 // interruption names.
 func TestRepeatAfterSignals(t *testing.T) {
+	thorough.Unraced(t)
 	t.Chdir(t.TempDir())
 	args := func(dir string) []string {
 		return strings.Fields("run quickstart --repeat 2 --prune-top 3 --then-refine 1 --set schedule.evaluate_every=0.1 " +

@@ -16,6 +16,7 @@ import (
 
 // Likewise in a comparison, which holds runs.
 func TestHostileComparison(t *testing.T) {
+	thorough.Unraced(t)
 	victims := t.TempDir()
 	for _, name := range []string{"victim", "search.csv", "events.jsonl"} {
 		if err := os.WriteFile(filepath.Join(victims, name), []byte("a victim\n"), 0o644); err != nil {
@@ -78,6 +79,7 @@ func TestHostileComparison(t *testing.T) {
 // Likewise in a series of runs and in the directory of a study; what is refused is
 // left as it was.
 func TestHostileSeries(t *testing.T) {
+	thorough.Unraced(t)
 	base := t.TempDir()
 	many, tables, victims := filepath.Join(base, "many"), filepath.Join(base, "tables"), filepath.Join(base, "victims")
 	past := filepath.Join(base, "past")

@@ -107,6 +107,7 @@ func cutRun(t *testing.T) (dir string) {
 // one of its files a command refuses it in a line, before it changes anything, or
 // does without that file.
 func TestHostileRuns(t *testing.T) {
+	thorough.Unraced(t)
 	base := t.TempDir()
 	points := filepath.Join(base, "points.csv")
 	victims := filepath.Join(base, "victims")
@@ -348,6 +349,7 @@ func unpack(t *testing.T, packed []byte, to string) {
 
 // The directory of a run itself may be named by a link.
 func TestRunNamedByALink(t *testing.T) {
+	thorough.Unraced(t)
 	base := t.TempDir()
 	run, link, points := filepath.Join(base, "run"), filepath.Join(base, "link"), filepath.Join(base, "points.csv")
 	if err := errors.Join(os.CopyFS(run, os.DirFS(cutRun(t))), os.Symlink(run, link),

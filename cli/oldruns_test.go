@@ -116,6 +116,7 @@ func TestOldRuns(t *testing.T) {
 // A comparison and a study of an older version are taken up: what is there is
 // not done again.
 func TestOldComparison(t *testing.T) {
+	thorough.Unraced(t)
 	dir := filepath.Join(t.TempDir(), "comparison")
 	if err := os.CopyFS(dir, os.DirFS(filepath.Join(oldRuns, "comparison"))); err != nil {
 		t.Fatal(err)

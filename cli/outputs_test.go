@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"example.com/kestrel/internal/thorough"
 )
 
 // filesIn returns the files below a folder with what is in them; links and folders
@@ -125,6 +127,7 @@ func TestRunsAreKept(t *testing.T) {
 // Beside what a run keeps there is room, and what is written there by default is
 // written again.
 func TestRoomBesideARun(t *testing.T) {
+	thorough.Unraced(t)
 	twoRuns(t)
 	before := filesIn(t, ".")
 	for range 2 {
@@ -153,6 +156,7 @@ func TestRoomBesideARun(t *testing.T) {
 // cannot be written all stay as they were, and another call finishes. What a killed
 // one has left goes then.
 func TestSetsAreWhole(t *testing.T) {
+	thorough.Unraced(t)
 	twoRuns(t)
 	for command, last := range map[string]string{"figures a": "quickstart-table.md", "export a": "kernels.csv"} {
 		dir, _, _ := strings.Cut(command, " ")

@@ -15,6 +15,7 @@ import (
 	"example.com/kestrel/experiment/history"
 	"example.com/kestrel/experiment/record"
 	"example.com/kestrel/experiment/record/recordtest"
+	"example.com/kestrel/internal/thorough"
 )
 
 // resumeRun is a run of twelve evaluations, which takes about a second.
@@ -25,6 +26,7 @@ const resumeRun = "run quickstart --quiet --set schedule.evaluate_every=0.1 --se
 // A run that is killed with SIGKILL, and killed again while it is resumed, ends
 // with the files of one that was not.
 func TestResumeAfterKill(t *testing.T) {
+	thorough.Unraced(t)
 	execute := func(args string) (string, int) {
 		var out, errs bytes.Buffer
 		code := Execute(strings.Fields(args), &out, &errs)

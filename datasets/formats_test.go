@@ -24,6 +24,7 @@ import (
 	"github.com/xuri/excelize/v2"
 
 	"example.com/kestrel/internal/must"
+	"example.com/kestrel/internal/thorough"
 )
 
 // formatTable is a table as CSV text, of which others are made.
@@ -255,6 +256,7 @@ func writeBook(t *testing.T, path, sheet string, recs [][]string) bool {
 // A table in any format has the cells, the columns, the kinds and the missing values of
 // its CSV; an array has no names. With -v it lists how many are equal in all.
 func TestFormatsHaveTheCellsOfTheCSV(t *testing.T) {
+	thorough.Unraced(t)
 	type tally struct{ tables, rows, cells, equal int }
 	counts := map[string]*tally{}
 	for _, table := range formatTables() {

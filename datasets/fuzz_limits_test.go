@@ -13,6 +13,8 @@ import (
 	"testing"
 
 	"github.com/klauspost/compress/gzip"
+
+	"example.com/kestrel/internal/thorough"
 )
 
 // repeating repeats a text and counts what is read of it.
@@ -41,6 +43,7 @@ func (e *repeating) Read(p []byte) (int, error) {
 // A line or a record of a gigabyte ends in an error after the first 64 MiB, in
 // memory of a few times that.
 func TestLongRecords(t *testing.T) {
+	thorough.Unraced(t)
 	for what, c := range map[string]struct {
 		head, text string
 		delim      byte

@@ -12,6 +12,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"example.com/kestrel/internal/thorough"
 )
 
 const threeMotes = "1 21.5 23\n2 24.5 20\n54 26.5 3.5\n"
@@ -94,6 +96,7 @@ func TestIntelRows(t *testing.T) {
 // TestIntelAgainstNaive reads a generated log, compressed, up to a number of
 // valid rows, and compares it with what the generator knows.
 func TestIntelAgainstNaive(t *testing.T) {
+	thorough.Unraced(t)
 	r := rand.New(rand.NewPCG(5, 6))
 	places := map[int][2]float64{1: {21.5, 23}, 2: {24.5, 20}, 54: {26.5, 3.5}}
 	base := time.Date(2004, 2, 28, 0, 58, 0, 0, time.UTC)

@@ -7,9 +7,12 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"example.com/kestrel/internal/thorough"
 )
 
 func TestRealSwissgrid(t *testing.T) {
+	thorough.Unraced(t)
 	t.Parallel() // decompression is slow under the race detector
 	path := sharedData(t, "swissgrid/total-consumption-15min-2009-2014.csv.xz")
 	start := time.Now()

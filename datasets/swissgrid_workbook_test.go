@@ -17,6 +17,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"example.com/kestrel/internal/thorough"
 )
 
 // utc returns an instant.
@@ -73,6 +75,7 @@ func TestSwissgridWorkbookForms(t *testing.T) {
 // TestSwissgridWorkbookYears joins a year and the beginning of the next, one of
 // each form, given in the wrong order, from a folder, a pattern and a list.
 func TestSwissgridWorkbookYears(t *testing.T) {
+	thorough.Unraced(t)
 	from, to := swissYear(2019)
 	first, second := gridRows(t, from, to), gridRows(t, to.Add(15*time.Minute), to.Add(24*time.Hour))
 	if len(first) != 35040 { // as ../shared/data/README.md says of the originals
@@ -318,6 +321,7 @@ func TestXLSXOverstated(t *testing.T) {
 // of the published table, for the instants that it lists beside them, and reads
 // two years back that are written as workbooks.
 func TestRealSwissgridOrder(t *testing.T) {
+	thorough.Unraced(t)
 	t.Parallel() // decompression is slow under the race detector
 	src, err := openSource(t.Context(), sharedData(t, swissgridFile), false)
 	if err != nil {

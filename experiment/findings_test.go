@@ -122,6 +122,7 @@ func leaderIndex(e *record.Evaluation) int {
 // With a little noise and enough inducing inputs the true kernel is found. One
 // reduced seed; the tables of the full experiment are made by "kestrel study".
 func TestTrueKernelIsFound(t *testing.T) {
+	thorough.Unraced(t)
 	var set []config.Override
 	for _, s := range []string{
 		"data.noise=0.1", "sparse.inducing=32", "data.outputs=400", "optimise.starts=4",

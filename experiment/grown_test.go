@@ -21,6 +21,7 @@ import (
 	"example.com/kestrel/experiment/rundir"
 	"example.com/kestrel/experiment/runtest"
 	"example.com/kestrel/internal/must"
+	"example.com/kestrel/internal/thorough"
 )
 
 // wavy is a table of n rows of a wave, the same first ones for every n. Row 7 has no target.
@@ -167,6 +168,8 @@ func naiveBound(t *testing.T, dir, id string) float64 {
 // Killed at any moment of taking rows in, twice over, a run ends as the one that was not;
 // begun again it takes them in after the same evaluations.
 func TestMoreRowsAfterKills(t *testing.T) {
+	thorough.Unraced(t)
+	share := thorough.OneIn(t, 2, "moments")
 	for _, x := range []struct {
 		name  string
 		every int
@@ -210,7 +213,7 @@ func TestMoreRowsAfterKills(t *testing.T) {
 			if n := len(numbers); numbers[n-1] != 83 || !slices.IsSorted(numbers) {
 				t.Fatalf("rows seen %v", numbers)
 			}
-			for shot := last + 1; shot < count; shot += x.every {
+			for shot := last + 1; shot < count; shot += x.every * share {
 				what := fmt.Sprintf("moment %d of %d", shot, count)
 				run := filepath.Join(t.TempDir(), "run")
 				runtest.CopyRun(t, filepath.Join(shots, fmt.Sprintf("%03d", shot)), run)

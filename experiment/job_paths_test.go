@@ -15,11 +15,13 @@ import (
 	"example.com/kestrel/experiment/record"
 	"example.com/kestrel/experiment/runtest"
 	"example.com/kestrel/internal/must"
+	"example.com/kestrel/internal/thorough"
 )
 
 // Whatever files a run's data are in, and wherever it was begun, it is resumed,
 // predicted with and compared from any working directory.
 func TestRunsKnowTheirFilesFromAnywhere(t *testing.T) {
+	thorough.Unraced(t)
 	var table, mask, lab strings.Builder
 	table.WriteString("x,y\n")
 	for i := range 60 {

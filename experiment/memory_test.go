@@ -13,6 +13,7 @@ import (
 	"example.com/kestrel/experiment/record"
 	"example.com/kestrel/experiment/runtest"
 	"example.com/kestrel/internal/must"
+	"example.com/kestrel/internal/thorough"
 )
 
 // longVariable, set to anything, asks for a run of 2,000 evaluations: each waits
@@ -22,6 +23,7 @@ const longVariable = "KESTREL_LONG"
 // A long run: what it keeps in memory does not grow with its evaluations, nor
 // does the checkpoint, and each takes the same room in the log.
 func TestLongRunIsFlat(t *testing.T) {
+	thorough.Unraced(t)
 	early, late := 15, 60
 	if os.Getenv(longVariable) != "" {
 		early, late = 500, 2000

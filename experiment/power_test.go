@@ -172,6 +172,7 @@ func last(marks []any) (k kept) {
 // that it has saved, with all orders that it has taken, and ends as the run that nothing
 // happened to; also if the power fails again while it is resumed.
 func TestPowerFailsAndTheRunIsResumed(t *testing.T) {
+	thorough.Unraced(t)
 	disk, want := ordered(t)
 	n := 400 / thorough.OneIn(t, 40, "losses of power")
 	judge := func(t *testing.T, folder string, _ disktest.State, marks []any) {
@@ -215,6 +216,7 @@ func TestPowerFailsBesideACheckpoint(t *testing.T) {
 // Whenever the power fails while a run is begun again from its start, all that it had is
 // in its place or in the folder that it is moved to.
 func TestPowerFailsWhileARunIsBegunAgain(t *testing.T) {
+	thorough.Unraced(t)
 	_, want := ordered(t)
 	base := t.TempDir()
 	run := filepath.Join(base, "run")

@@ -74,6 +74,7 @@ func growing(more ...string) []string {
 // The tables of a growing run are the same whatever the lanes, and its log tells of every kernel
 // from where it came, in time for what is told of it.
 func TestGrowingRun(t *testing.T) {
+	thorough.Unraced(t)
 	base := t.TempDir()
 	one, two := filepath.Join(base, "one"), filepath.Join(base, "two")
 	runtest.In(t, configtest.Small(t, growing("device.lanes=1")...), one)
@@ -188,6 +189,7 @@ func TestResumeKeepsOrdersBetweenRungs(t *testing.T) {
 
 // Orders given in the run before it was cut off are part of it.
 func TestResumeKeepsOrders(t *testing.T) {
+	thorough.Unraced(t)
 	first := func(r *experiment.Run, at int) error {
 		if at != 1 {
 			return nil

@@ -5,35 +5,64 @@
 #   scripts/fuzz.sh                    10 minutes each
 #   scripts/fuzz.sh 30s                as long as that
 #   scripts/fuzz.sh 30s 'CSV|Parse'    those whose names match
-#   FUZZ_WORKERS=2 scripts/fuzz.sh     so many processes each; default: all cores
+#   FUZZ_WORKERS=1 scripts/fuzz.sh     so many processes each, and as many targets at once
+#                                      as there are cores for; default: one, on all cores
+#   FUZZ_BLIND=1 scripts/fuzz.sh 3s    without what tells which code an input reaches, for
+#                                      which all that is compiled is compiled once more
 set -euo pipefail
 exec </dev/null
 cd "$(dirname "$0")/.."
 
 time=${1:-10m}
 only=${2:-.}
-failed=()
-said=$(mktemp)
-trap 'rm -f "$said"' EXIT
-while IFS=: read -r file line; do
-  name=$(sed -E 's/^func (Fuzz[A-Za-z0-9_]*).*/\1/' <<<"$line")
-  grep -qE "$only" <<<"$name" || continue
-  package=./$(dirname "$file")
-  printf '\n== %s %s, %s\n' "$package" "$name" "$time"
-  if ! go test -tags parquet "$package" -run '^$' -fuzz "^$name\$" -fuzztime "$time" -fuzzminimizetime 100x \
-    ${FUZZ_WORKERS:+-parallel "$FUZZ_WORKERS"} 2>&1 | tee "$said"; then
+cores=$(getconf _NPROCESSORS_ONLN)
+workers=${FUZZ_WORKERS:-$cores}
+most=$((cores / workers))
+[ "$most" -ge 1 ] || most=1
+tmp=$(mktemp -d)
+trap 'wait; rm -rf "$tmp"' EXIT
+module=$(go list -m)
+corpora=$(go env GOCACHE)/fuzz
+
+# target PACKAGE NAME: what go test would do, with a program that is there. What it says is in
+# a file, beside which there is another where an input made it fail.
+target() {
+  local said=$tmp/${1//\//-}.$2
+  printf '\n== ./%s %s, %s\n' "$1" "$2" "$time" >"$said"
+  if ! (cd "$1" && exec "$tmp/${1//\//-}.test" -test.paniconexit0 -test.run '^$' -test.fuzz "^$2\$" -test.fuzztime "$time" \
+    -test.fuzzminimizetime 100x -test.fuzzcachedir "$corpora/$module/$1" -test.parallel "$workers") >>"$said" 2>&1; then
     # Where the time ends while the machine is busy, Go's fuzzer may call its own
     # deadline a failure; of a true one it tells the input.
     if grep -qx ' *context deadline exceeded' "$said" && ! grep -q 'Failing input written' "$said"; then
-      echo "no input made it fail: it was stopped by its own deadline"
+      echo "no input made it fail: it was stopped by its own deadline" >>"$said"
     else
-      failed+=("$package $name")
+      touch "$said.failed"
     fi
   fi
-done < <(grep -rE --include='*_test.go' '^func Fuzz[A-Za-z0-9_]*\(f \*testing\.F\)' . | sed 's|^\./||' | sort)
+  cat "$said"
+}
 
-if [ ${#failed[@]} -gt 0 ]; then
+guided=(-fuzz .)
+[ -z "${FUZZ_BLIND:-}" ] || guided=()
+tried=0
+while IFS=: read -r file line; do
+  name=$(sed -E 's/^func (Fuzz[A-Za-z0-9_]*).*/\1/' <<<"$line")
+  grep -qE "$only" <<<"$name" || continue
+  package=$(dirname "$file")
+  # The program of a package is built once for all of its targets, while others run.
+  binary=$tmp/${package//\//-}.test
+  [ -e "$binary" ] || go test -c -tags parquet "${guided[@]}" -o "$binary" "./$package"
+  while [ "$(jobs -pr | wc -l)" -ge "$most" ]; do wait -n || true; done
+  target "$package" "$name" &
+  tried=$((tried + 1))
+done < <(grep -rE --include='*_test.go' '^func Fuzz[A-Za-z0-9_]*\(f \*testing\.F\)' . | sed 's|^\./||' | sort)
+wait
+
+[ "$tried" -gt 0 ] || { echo "no target's name matches $only" >&2; exit 1; }
+if ls "$tmp"/*.failed >/dev/null 2>&1; then
   printf '\nfailed:\n'
-  printf '  %s\n' "${failed[@]}"
+  for failed in "$tmp"/*.failed; do
+    printf '  %s\n' "$(sed -n 's/^== \(.*\), .*/\1/p' "${failed%.failed}")"
+  done
   exit 1
 fi

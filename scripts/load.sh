@@ -14,19 +14,20 @@
 #	             how long they take to be opened, exported, drawn, resumed
 #	runs         fifty runs in one folder: the list of runs, and their comparison
 #	alone        a run left alone for SECONDS (3600): memory and threads every 10
-#	             seconds; fails if it takes a tenth more in the last quarter than in
+#	             seconds, or 40 times; fails if it takes a tenth more in the last quarter than in
 #	             the one before. A run in the workbench where there is script(1), else headless
 #
 # PROGRAM is a built kestrel (built here if none is named). The program may take
 # LIMIT_MB (4096) of memory; beyond it is ended and the exit code is 1. That is
 # looked at four times a second, from its peak as the system counts it. Needs
-# Linux. KEEP=1 keeps the files; ROWS, INDUCING and EVALUATIONS are for a shorter
-# look.
+# Linux. KEEP=1 keeps the files; ROWS, KERNELS (a set), INDUCING and EVALUATIONS are
+# for a shorter look.
 set -u
 part=${1:-all}
 program=${2:-}
 seconds=${3:-3600}
 many=${ROWS:-1000000}
+kernels=${KERNELS:-K144}
 evaluations=${EVALUATIONS:-10000}
 inducing=${INDUCING:-200}
 limit=$((${LIMIT_MB:-4096} * 1024))
@@ -148,7 +149,7 @@ million() { # a table and its config
 		target = "y"
 		test = 0.01
 		[kernels]
-		set = "K144"
+		set = "$kernels"
 		[sparse]
 		inducing = $inducing
 		[optimise]
@@ -166,7 +167,7 @@ million() { # a table and its config
 }
 
 rows() {
-	echo "$many rows x 3 inputs, 144 kernels, $inducing inducing inputs"
+	echo "$many rows x 3 inputs, $kernels, $inducing inducing inputs"
 	million
 	line "the table" "$(size million.csv)"
 	watched rows "$program" run million.toml --headless --quiet --out million
@@ -262,9 +263,12 @@ alone() {
 		pid=$!
 	fi
 	printf '  %8s %10s %10s %8s %12s %12s\n' seconds "RSS kB" "peak kB" threads evaluations "log kB"
-	local began=$SECONDS at=0
+	# The heap goes up and down by a tenth between collections: a quarter is a mean of several looks.
+	local began=$SECONDS at=0 every=$((seconds / 40))
+	[ $every -le 10 ] || every=10
+	[ $every -ge 1 ] || every=1
 	while [ $at -lt "$seconds" ] && kill -0 "$pid" 2>/dev/null; do
-		sleep $((seconds - at < 10 ? seconds - at : 10))
+		sleep $((seconds - at < every ? seconds - at : every))
 		at=$((SECONDS - began))
 		printf '  %8s %10s %10s %8s %12s %12s\n' $at "$(status "$pid" VmRSS)" "$(status "$pid" VmHWM)" "$(status "$pid" Threads)" \
 			"$(tail -n 20 alone/events.jsonl | grep -o '"evaluation":{"evaluation":[0-9]*' | tail -n 1 | tr -dc 0-9)" $(($(stat -c %s alone/events.jsonl) / 1024))

@@ -12,6 +12,7 @@ import (
 
 	"example.com/kestrel/experiment/files"
 	"example.com/kestrel/experiment/record"
+	"example.com/kestrel/internal/thorough"
 )
 
 // A flood of events: the engine's side never waits, none is lost, and what is
@@ -107,6 +108,7 @@ func TestNoFrameWithoutNews(t *testing.T) {
 
 // The memory of a long run: 10,000 evaluations of 144 kernels in under 100 MB.
 func TestLongRunMemory(t *testing.T) {
+	thorough.Unraced(t)
 	if testing.Short() {
 		t.Skip("makes 10,000 evaluations of 144 kernels")
 	}

@@ -12,6 +12,7 @@ import (
 
 	"example.com/kestrel/device"
 	"example.com/kestrel/internal/must"
+	"example.com/kestrel/internal/thorough"
 	"example.com/kestrel/vbks/params"
 )
 
@@ -180,6 +181,7 @@ func (c *lateContext) Err() error {
 // here or from the checkpoint, has what one that was not stopped has, on a rung of its own
 // too.
 func TestCalibrationCutOff(t *testing.T) {
+	thorough.AnyInstructions(t)
 	d := roughSeries(51, 90)
 	for _, inducing := range []int{12, 0} {
 		s := calibratedSettings()

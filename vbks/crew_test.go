@@ -13,6 +13,7 @@ import (
 	"testing"
 
 	"example.com/kestrel/device"
+	"example.com/kestrel/internal/thorough"
 	"example.com/kestrel/vbks/wire"
 )
 
@@ -127,6 +128,7 @@ func crewed(t *testing.T, workers, size int, own bool, data Training, s Settings
 // A run whose units machines do that are sent headers, foundations and tasks is the same
 // bit for bit, however many they are and however large units.
 func TestCrewsMakeTheSameRun(t *testing.T) {
+	thorough.AnyInstructions(t)
 	t.Parallel()
 	loaded, phases := 0, map[string]int{}
 	for turn, name := range []string{"collapsed point", "collapsed diagonal", "natural point", "natural diagonal", "adam point",

@@ -13,6 +13,7 @@ import (
 	"gonum.org/v1/gonum/stat"
 
 	"example.com/kestrel/device"
+	"example.com/kestrel/internal/thorough"
 	"example.com/kestrel/kernelspace"
 	"example.com/kestrel/vbks/belief"
 	"example.com/kestrel/vbks/mixture"
@@ -103,6 +104,7 @@ func checkEvaluation(t *testing.T, e *Evaluation) {
 }
 
 func TestPruneAndRestore(t *testing.T) {
+	thorough.AnyInstructions(t)
 	data := trainingSeries(12, 120)
 	for _, optimizer := range optimizers {
 		tr := trainerOn(t, 2, nil, data, quickSettings(optimizer), fourKernels...)

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"example.com/kestrel/device"
+	"example.com/kestrel/internal/thorough"
 	"example.com/kestrel/kernelspace"
 )
 
@@ -56,6 +57,7 @@ func (l *brokenLane) Cholesky(sub []int, a, info device.Array) {
 // A kernel that cannot be computed is marked failed, with its expression and
 // hyperparameters, whenever that happens; the others end as they do without it.
 func TestBrokenKernelFailsAlone(t *testing.T) {
+	thorough.AnyInstructions(t)
 	t.Parallel()
 	data := trainingSeries(15, 90)
 	for _, optimizer := range optimizers {

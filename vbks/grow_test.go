@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"example.com/kestrel/internal/must"
+	"example.com/kestrel/internal/thorough"
 	"example.com/kestrel/vbks/params"
 )
 
@@ -36,6 +37,7 @@ func stream(n, first int) Training {
 // are of, all are seen at the end, each local ELBO is what dense algebra finds of all
 // rows there, and the best is as good as from the beginning with all rows.
 func TestGrowTakesAllRowsIn(t *testing.T) {
+	thorough.Unraced(t)
 	t.Parallel()
 	for _, optimizer := range []string{"collapsed", "natural"} {
 		for _, inducing := range []int{12, 0} {
@@ -94,6 +96,8 @@ func TestGrowTakesAllRowsIn(t *testing.T) {
 // after it takes them in, twice over; orders between leave them announced; and an
 // evaluation that is cancelled leaves no trace.
 func TestGrowIsKept(t *testing.T) {
+	thorough.Unraced(t)
+	thorough.AnyInstructions(t)
 	t.Parallel()
 	for _, optimizer := range optimizers {
 		s := quickSettings(optimizer)
@@ -145,6 +149,7 @@ func TestGrowIsKept(t *testing.T) {
 // Kernels that were left out on the ladder take part again, and so do not those that the
 // user has pruned; rows that are not there yet when others come are not lost.
 func TestGrowBeginsTheLadderAgain(t *testing.T) {
+	thorough.AnyInstructions(t)
 	s := quickSettings("collapsed")
 	s.Inducing, s.FirstInducing, s.MostInducing, s.Steps, s.NoiseFloor = 0, 4, 32, 5, 1e-4
 	data := stream(60, 40)

@@ -10,6 +10,7 @@ import (
 
 	"example.com/kestrel/device"
 	"example.com/kestrel/internal/must"
+	"example.com/kestrel/internal/thorough"
 )
 
 // meter is a device like a card's, which counts the matrices of M x M that are copied to it
@@ -81,6 +82,7 @@ func (l *meteredLane) Read(a device.Array, k int, dst []float64) error {
 // in its place on its lane are not copied there again; what an evaluation has made of them is read
 // once. Before, they were written twice and read twice.
 func TestMatricesStayOnTheLane(t *testing.T) {
+	thorough.AnyInstructions(t)
 	data := trainingSeries(3, 90)
 	for optimizer, each := range map[string]int{"natural": 1, "adam": 3} { // matrices of a kernel
 		for _, hyper := range []string{"point", "diagonal"} {
@@ -157,6 +159,7 @@ func TestMatricesOnTheLaneDecideNothing(t *testing.T) {
 // An evaluation that is interrupted, wherever that is, leaves on the lane what is no state's; begun
 // again it is the one that nobody interrupted.
 func TestMatricesAfterInterruptions(t *testing.T) {
+	thorough.AnyInstructions(t)
 	t.Parallel()
 	data, stopped := trainingSeries(5, 60), errors.New("stopped")
 	for _, optimizer := range []string{"natural", "adam"} {

@@ -103,6 +103,7 @@ func (l *watchfulLane) Kernel(sub []int, ks device.Kernels, theta device.Array, 
 // What is fixed or bounded stays so in every kernel matrix that any path of the trainer
 // computes, and in all that it reports, keeps and freezes.
 func TestKnownHyperparametersStayOnEveryPath(t *testing.T) {
+	thorough.AnyInstructions(t)
 	thorough.Unraced(t)
 	t.Parallel()
 	kernels := []string{"SE", "LIN+RQ", "PER*SE", "PER+RQ", "CP(LIN,SE)"}

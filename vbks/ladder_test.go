@@ -12,6 +12,8 @@ import (
 	"sync/atomic"
 	"testing"
 	"time"
+
+	"example.com/kestrel/internal/thorough"
 )
 
 // Rungs rise to all rows where these are few, and end where work does; a number
@@ -137,6 +139,7 @@ func slowWhenRacing(t *testing.T) {
 // The kernels of later rungs are fewer, their bounds closer, and the run ends when
 // more inducing inputs could change nothing.
 func TestClimbing(t *testing.T) {
+	thorough.AnyInstructions(t)
 	slowWhenRacing(t)
 	data := roughSeries(51, 150)
 	s := quickSettings("collapsed")
@@ -171,6 +174,7 @@ func TestClimbing(t *testing.T) {
 // A climb that is interrupted leaves the trainer as it was, and a trainer that is
 // resumed between rungs goes on alike.
 func TestClimbingIsUndone(t *testing.T) {
+	thorough.AnyInstructions(t)
 	data := roughSeries(51, 150)
 	s := quickSettings("collapsed")
 	s.Inducing, s.EvaluateEvery, s.Refine = 0, 1, 0
@@ -238,6 +242,7 @@ func TestClimbingAlone(t *testing.T) {
 // Of few rows all kernels are compared with the second number of inducing inputs, too,
 // even where bounds at what the first one has found say no more; of more rows a part.
 func TestSecondRungOfFewRows(t *testing.T) {
+	thorough.AnyInstructions(t)
 	data := roughSeries(51, 150)
 	for _, c := range []struct{ most, live int }{{150, 6}, {149, 3}} {
 		s := quickSettings("collapsed")
@@ -304,6 +309,7 @@ func climber(t *testing.T, optimizer string) (*Trainer, Settings) {
 // What the user does between rungs: prune, restore, ask for more or for another
 // number of inducing inputs. Resumed at any moment a trainer goes on alike.
 func TestOrdersBetweenRungs(t *testing.T) {
+	thorough.AnyInstructions(t)
 	slowWhenRacing(t)
 	t.Parallel()
 	for _, optimizer := range []string{"collapsed", "natural"} {
@@ -385,6 +391,7 @@ func TestOrdersBetweenRungs(t *testing.T) {
 // More evaluations asked for in the midst are made on the rung that the run is on,
 // and the further rungs follow; a number ends them.
 func TestReoptimisingBetweenRungs(t *testing.T) {
+	thorough.AnyInstructions(t)
 	slowWhenRacing(t)
 	t.Parallel()
 	for _, c := range []struct {
@@ -429,6 +436,7 @@ func TestRungsEndWithMemory(t *testing.T) {
 // A rung that would take longer than there is time is not begun, and what it would
 // have taken is told; a resumed trainer knows that, and what was spent.
 func TestClimbingEndsInTime(t *testing.T) {
+	thorough.AnyInstructions(t)
 	s := quickSettings("collapsed")
 	s.Inducing, s.EvaluateEvery, s.Refine, s.Starts, s.Steps, s.Transplants = 0, 1, 0, 1, 3, false
 	exprs := []string{"SE", "LIN", "PER", "LIN+SE", "MATERN12", "RQ"}
@@ -469,6 +477,7 @@ func TestClimbingEndsInTime(t *testing.T) {
 // A run that has climbed further than this machine has memory for goes on where it
 // is, and ends there.
 func TestClimbedBeyondMemory(t *testing.T) {
+	thorough.AnyInstructions(t)
 	tr, s := climber(t, "collapsed")
 	next(t, tr)
 	s.Room = 100

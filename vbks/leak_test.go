@@ -11,6 +11,7 @@ import (
 
 	"example.com/kestrel/device"
 	"example.com/kestrel/internal/guard"
+	"example.com/kestrel/internal/thorough"
 	"example.com/kestrel/kernelspace"
 	"example.com/kestrel/kernelspace/kernelspacetest"
 	"example.com/kestrel/vbks/distance"
@@ -55,6 +56,8 @@ func (l *minedLane) Read(a device.Array, k int, dst []float64) error {
 // However an evaluation or a prediction ends, its goroutines end with it:
 // synctest.Test panics with their stacks if one is left.
 func TestGoroutinesEndWithTheRound(t *testing.T) {
+	thorough.Unraced(t)
+	thorough.AnyInstructions(t)
 	t.Parallel()
 	var (
 		errGate   = errors.New("stopped by the gate")

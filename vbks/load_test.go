@@ -11,6 +11,7 @@ import (
 	"strings"
 	"testing"
 
+	"example.com/kestrel/internal/thorough"
 	"example.com/kestrel/kernelspace"
 )
 
@@ -112,6 +113,7 @@ func k12(t testing.TB) []string {
 // A trainer made from a checkpoint goes on bit for bit as the one that wrote
 // it: predictions, pruning, restoring, re-optimising, further evaluations.
 func TestResumeGoesOnAlike(t *testing.T) {
+	thorough.AnyInstructions(t)
 	slowWhenRacing(t)
 	t.Parallel()
 	data := trainingSeries(11, 90)
@@ -176,6 +178,7 @@ func live(t *Trainer, ids []string) []string {
 
 // What a trainer has given away as a checkpoint is never written to again.
 func TestCheckpointStaysAsItIs(t *testing.T) {
+	thorough.AnyInstructions(t)
 	data := trainingSeries(12, 60)
 	for _, optimizer := range optimizers {
 		s := quickSettings(optimizer)

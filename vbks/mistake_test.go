@@ -11,6 +11,7 @@ import (
 
 	"example.com/kestrel/device"
 	"example.com/kestrel/internal/guard"
+	"example.com/kestrel/internal/thorough"
 	"example.com/kestrel/kernelspace"
 )
 
@@ -101,6 +102,7 @@ func (l *steepLane) Read(a device.Array, k int, dst []float64) error {
 // kept for the log, and the others end as they do without it. Where all break, the
 // evaluation fails and leaves no trace.
 func TestPanicInTheOptimiserFailsAKernel(t *testing.T) {
+	thorough.AnyInstructions(t)
 	data := trainingSeries(15, 90)
 	for _, optimizer := range append(slices.Clone(optimizers), "collapsed diagonal") {
 		s := quickSettings(strings.Fields(optimizer)[0])

@@ -11,6 +11,7 @@ import (
 
 	"example.com/kestrel/device"
 	"example.com/kestrel/device/cpu"
+	"example.com/kestrel/internal/thorough"
 	"example.com/kestrel/kernelspace"
 )
 
@@ -132,6 +133,7 @@ var sixKernels = append(slices.Clone(fourKernels), "RQ", "LIN")
 // and predictions are the same bit for bit, kernels being taken fewer at a time,
 // which is told once.
 func TestLittleMemory(t *testing.T) {
+	thorough.AnyInstructions(t)
 	t.Parallel()
 	data := trainingSeries(21, 90)
 	for _, optimizer := range optimizers {
@@ -217,6 +219,7 @@ func TestNoMemory(t *testing.T) {
 // A number of inducing inputs that does not fit is refused, and the trainer goes
 // on with that of before.
 func TestTooManyInducingInputs(t *testing.T) {
+	thorough.AnyInstructions(t)
 	for _, optimizer := range optimizers {
 		s := quickSettings(optimizer)
 		data := trainingSeries(4, 60)
@@ -239,6 +242,7 @@ func TestTooManyInducingInputs(t *testing.T) {
 // A lane that is lost in the middle, in whatever phase, leaves its kernels to the
 // other: evaluations and predictions are the same bit for bit, and it is told.
 func TestLostLane(t *testing.T) {
+	thorough.AnyInstructions(t)
 	t.Parallel()
 	data := trainingSeries(22, 45)
 	for _, optimizer := range append(slices.Clone(optimizers), "collapsed diagonal") {
@@ -353,6 +357,7 @@ func (l *tightLane) NewArray(count, rows, cols int) (device.Array, error) {
 // Where there is no memory for the bound that hyperparameters are tuned on,
 // fewer kernels are taken at a time, with the same results.
 func TestTuningWithLittleMemory(t *testing.T) {
+	thorough.AnyInstructions(t)
 	slowWhenRacing(t)
 	t.Parallel()
 	data := trainingSeries(21, 400)

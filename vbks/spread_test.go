@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"example.com/kestrel/device"
+	"example.com/kestrel/internal/thorough"
 )
 
 // growingSettings let a small space grow.
@@ -42,6 +43,7 @@ func bare(e *Evaluation) Evaluation {
 // A space grows by neighbours of kernels that lead, never beyond what may be compared; kernels have
 // numbers of all rows or none; in the end every neighbour of the leaders has been tried.
 func TestSpaceGrows(t *testing.T) {
+	thorough.AnyInstructions(t)
 	t.Parallel()
 	s := growingSettings("collapsed")
 	tr := trainerOn(t, 1, nil, trainingSeries(1, 90), s, growingFrom...)
@@ -116,6 +118,8 @@ func TestSpaceGrows(t *testing.T) {
 // A growing run is the same bit for bit whatever the lanes and batches, when it is taken up
 // after any evaluation from a checkpoint, and when evaluations were abandoned in between.
 func TestGrowthIsReproducible(t *testing.T) {
+	thorough.Unraced(t)
+	thorough.AnyInstructions(t)
 	t.Parallel()
 	data := trainingSeries(1, 60)
 	for _, optimizer := range []string{"collapsed", "natural"} {
@@ -227,6 +231,7 @@ func TestResumeRefusesGrowth(t *testing.T) {
 // Rows that come later let a space grow again that had come to its end, with "auto" inducing
 // inputs, too; and what is known by then is a checkpoint's.
 func TestRowsComeToAGrownSpace(t *testing.T) {
+	thorough.AnyInstructions(t)
 	t.Parallel()
 	s := growingSettings("collapsed")
 	s.Growth.Leaves, s.Starts, s.Steps, s.EvaluateEvery = 2, 1, 6, .5

@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"example.com/kestrel/device"
+	"example.com/kestrel/internal/thorough"
 	"example.com/kestrel/kernelspace"
 	"example.com/kestrel/vbks/belief"
 )
@@ -177,6 +178,7 @@ func firstDifference(got, want []Evaluation) string {
 // An evaluation that is cancelled anywhere leaves no trace: made again, it and
 // all later ones are what an undisturbed trainer gives.
 func TestCancelledEvaluationLeavesNoTrace(t *testing.T) {
+	thorough.AnyInstructions(t)
 	data := trainingSeries(2, 120)
 	errPause := errors.New("stopped by the gate")
 	for _, optimizer := range optimizers {

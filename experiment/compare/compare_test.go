@@ -20,6 +20,7 @@ import (
 	"example.com/kestrel/experiment/files/filestest"
 	"example.com/kestrel/experiment/record"
 	"example.com/kestrel/internal/must"
+	"example.com/kestrel/internal/thorough"
 )
 
 // compareIn runs a comparison and returns what it said.
@@ -191,6 +192,7 @@ func checkRunTable(t *testing.T, dir string, c *Comparison) {
 // Stopped at any place and continued, a comparison chooses and finds the same as
 // one that was never stopped.
 func TestComparisonGoesOn(t *testing.T) {
+	thorough.Unraced(t)
 	c := configtest.Compared(t, "compare.runs=1", "compare.random_runs=2")
 	whole := filepath.Join(t.TempDir(), "whole")
 	want, lines, err := compareIn(t.Context(), t, c, whole, nil)
@@ -355,6 +357,7 @@ func TestSearchMetrics(t *testing.T) {
 
 // No row of any method is later than the budget, be it a time or that of VBKS.
 func TestBudgetOfComparison(t *testing.T) {
+	thorough.Unraced(t)
 	dir := filepath.Join(t.TempDir(), "c")
 	r, _, err := compareIn(t.Context(), t, configtest.Compared(t, "compare.budget=vbks", "compare.runs=1"), dir, nil)
 	must.OK(t, err)

@@ -22,6 +22,7 @@ type come struct {
 // places, what is in the place of a run has come to its end, and once it is over its
 // tables are what they were.
 func TestPowerFailsWhileComparing(t *testing.T) {
+	thorough.Unraced(t)
 	set := []string{"compare.methods=vbks,bo", "compare.runs=1", "compare.budget=2", "data.support=8", "data.outputs=24", "data.test=4",
 		"kernels.expressions=SE,LIN,PER", "sparse.inducing=4", "schedule.steps=1"}
 	base := t.TempDir()

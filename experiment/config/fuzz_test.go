@@ -12,6 +12,7 @@ import (
 	"example.com/kestrel/configs"
 	"example.com/kestrel/experiment/words/wordstest"
 	"example.com/kestrel/internal/must"
+	"example.com/kestrel/internal/thorough"
 )
 
 // FuzzConfig: what is read as a config is written as one that reads the same.
@@ -54,6 +55,7 @@ func FuzzConfig(f *testing.F) {
 // A config that nests or repeats without end is an error, not the end of the
 // program.
 func TestConfigLimits(t *testing.T) {
+	thorough.Unraced(t)
 	for what, c := range map[string]struct{ text, want string }{
 		"brackets":       {"x = " + strings.Repeat("[", largestConfig-100), "line 1"},
 		"closed ones":    {"x = " + strings.Repeat("[", 1<<17) + strings.Repeat("]", 1<<17), "nested more than"},

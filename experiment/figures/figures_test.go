@@ -22,6 +22,7 @@ import (
 	"example.com/kestrel/experiment/record/recordtest"
 	"example.com/kestrel/experiment/runtest"
 	"example.com/kestrel/internal/must"
+	"example.com/kestrel/internal/thorough"
 )
 
 // repeated makes runs of a config with seeds counting up, in 001, 002, ….
@@ -75,6 +76,7 @@ func saveFigures(t *testing.T, paths []string, dir string, o Options) []string {
 
 // Figures of repeats show the means of what stands in the runs' tables.
 func TestFiguresOfRepeats(t *testing.T) {
+	thorough.Unraced(t)
 	dir := t.TempDir()
 	paths := repeated(t, filepath.Join(dir, "runs"), 2, configtest.Small(t, "optimise.optimizer=collapsed"))
 	names := saveFigures(t, []string{filepath.Join(dir, "runs")}, filepath.Join(dir, "out"), Options{})
@@ -152,6 +154,7 @@ func TestFiguresOfRepeats(t *testing.T) {
 // Figures of a comparison have all its methods; of the table as many runs of
 // random as of the others.
 func TestFiguresOfComparison(t *testing.T) {
+	thorough.Unraced(t)
 	dir := filepath.Join(t.TempDir(), "c")
 	c := configtest.Compared(t, "compare.methods=vbks,random,bo", "compare.random_runs=4")
 	r := comparisonOf(t, c, dir)
@@ -173,6 +176,7 @@ func TestFiguresOfComparison(t *testing.T) {
 // Time against iterations: the fitted slope is that of the least squares through
 // the events' times.
 func TestScalabilityFigure(t *testing.T) {
+	thorough.Unraced(t)
 	dir := t.TempDir()
 	var paths []string
 	for _, b := range []int{5, 20} {
@@ -282,6 +286,7 @@ func comparisonOf(t *testing.T, c config.Config, dir string) *compare.Comparison
 
 // Figures can be drawn of runs that were made with other numbers of runs.
 func TestFiguresOfAComparisonThatGrew(t *testing.T) {
+	thorough.Unraced(t)
 	dir := filepath.Join(t.TempDir(), "c")
 	for _, runs := range []string{"1", "3"} {
 		comparisonOf(t, configtest.Compared(t, "compare.methods=vbks", "compare.runs="+runs, "compare.budget=2"), dir)

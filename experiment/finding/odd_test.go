@@ -10,12 +10,14 @@ import (
 	"example.com/kestrel/experiment/config"
 	"example.com/kestrel/experiment/files"
 	"example.com/kestrel/experiment/record"
+	"example.com/kestrel/internal/thorough"
 	"example.com/kestrel/vbks"
 )
 
 // Records of older versions, and those that no run writes, are put into words or not,
 // but break nothing.
 func TestOddRecords(t *testing.T) {
+	thorough.Unraced(t)
 	rng := rand.New(rand.NewPCG(1, 2))
 	pick := func(all ...string) string { return all[rng.IntN(len(all))] }
 	number := func() files.Number {

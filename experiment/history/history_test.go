@@ -16,6 +16,7 @@ import (
 	"example.com/kestrel/experiment/files"
 	"example.com/kestrel/experiment/record"
 	"example.com/kestrel/experiment/record/recordtest"
+	"example.com/kestrel/internal/thorough"
 	"example.com/kestrel/vbks"
 )
 
@@ -129,6 +130,7 @@ func TestHistoryStaysFine(t *testing.T) {
 
 // 10,000 evaluations of 144 kernels, and many more, take well under 100 MB.
 func TestHistoryMemory(t *testing.T) {
+	thorough.Unraced(t)
 	heap := func() float64 {
 		var m runtime.MemStats
 		runtime.GC()
@@ -325,6 +327,7 @@ func TestHistoryOfAStrangeLog(t *testing.T) {
 }
 
 func TestJournalIsBounded(t *testing.T) {
+	thorough.Unraced(t)
 	var h History
 	for i := range 11_000 {
 		h.Apply(&record.Event{Type: record.EventNotice, Notice: fmt.Sprint(i) + strings.Repeat("é", i)})

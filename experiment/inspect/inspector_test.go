@@ -26,6 +26,7 @@ import (
 	"example.com/kestrel/experiment/rundir"
 	"example.com/kestrel/experiment/runtest"
 	"example.com/kestrel/internal/must"
+	"example.com/kestrel/internal/thorough"
 	"example.com/kestrel/vbks"
 )
 
@@ -150,6 +151,7 @@ func TestCurveIsThePrediction(t *testing.T) {
 // About 95 % of fresh noisy data lie in the band: within four standard
 // deviations of the binomial distribution.
 func TestBandsCover(t *testing.T) {
+	thorough.Unraced(t)
 	const fresh = 600
 	j, r, _ := runtest.Finished(t, configtest.Small(t, "data.outputs=150", fmt.Sprintf("data.test=%d", fresh),
 		"kernels.expressions=(PER+RQ)*LIN,PER*LIN",

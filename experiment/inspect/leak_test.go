@@ -18,11 +18,13 @@ import (
 	"example.com/kestrel/experiment/record"
 	"example.com/kestrel/experiment/runtest"
 	"example.com/kestrel/internal/must"
+	"example.com/kestrel/internal/thorough"
 )
 
 // Questions, tables of predictions, the estimate and whoever follows a log end
 // with their context, and an inspector's questions with it.
 func TestGoroutinesEndWithTheirContext(t *testing.T) {
+	thorough.Unraced(t)
 	_, _, dir := runtest.Finished(t, configtest.Small(t, "device.lanes=1"))
 	errWrite := errors.New("no room")
 	for _, way := range []string{"done", "context", "error"} {

@@ -21,6 +21,7 @@ import (
 	"example.com/kestrel/experiment/record"
 	"example.com/kestrel/experiment/runtest"
 	"example.com/kestrel/internal/must"
+	"example.com/kestrel/internal/thorough"
 )
 
 // modelOf opens the model file of a run.
@@ -47,6 +48,7 @@ func written(t *testing.T, p *inspect.Predictor, path string, q inspect.PredictQ
 // made of time and holidays, beyond the end of a series. It still does where the run's data
 // are gone, and the run then takes it by itself.
 func TestModelPredictsAsTheRun(t *testing.T) {
+	thorough.Unraced(t)
 	plane := configtest.PlaneFile(t)
 	grown, _ := growing(t, math.Log)
 	points := tableFile(t, "level,height,hour\n310,2010,3\n,1800,25\n290,2500,-1\n")
@@ -149,6 +151,7 @@ func TestModelPredictsAsTheRun(t *testing.T) {
 // A model of all rows continues a series as the run does when it has learned from them;
 // one without rows has none of them, and is near.
 func TestModelOptions(t *testing.T) {
+	thorough.Unraced(t)
 	grown, _ := growing(t, math.Log)
 	_, _, dir := runtest.Finished(t, configtest.Plane(t, grown, "kernels.expressions=SE,PER+LIN", "data.test=24", "sparse.inducing=96",
 		"data.transform=log"))

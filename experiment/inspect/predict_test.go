@@ -31,6 +31,7 @@ import (
 	"example.com/kestrel/experiment/record/recordtest"
 	"example.com/kestrel/experiment/runtest"
 	"example.com/kestrel/internal/must"
+	"example.com/kestrel/internal/thorough"
 	"example.com/kestrel/vbks"
 )
 
@@ -406,6 +407,7 @@ func (l *lineCounter) Write(p []byte) (int, error) {
 // one for each core that is waiting to be written or predicted, and those at
 // hand. An error of the points comes after what came before them.
 func TestPointsAreReadAsTheyAreWritten(t *testing.T) {
+	thorough.Unraced(t)
 	_, _, dir := runtest.Finished(t, configtest.Plane(t, configtest.PlaneFile(t), "kernels.expressions=LIN", "sparse.inducing=4"))
 	p := predictor(t, dir)
 	q := p.DefaultQuery()

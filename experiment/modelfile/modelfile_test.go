@@ -168,6 +168,7 @@ var somewhere = [][]float64{{3, 2000}, {12.5, 1500}, {25, 3000}, {-2, 2200}}
 // What is read by another library and computed with dense inverses and each kernel's
 // formula from docs/format.md is what the program predicts.
 func TestNaiveReaderPredictsTheSame(t *testing.T) {
+	thorough.Unraced(t)
 	rows := 0
 	models(t, somewhere, func(what, path, predictions string) {
 		n := openNaive(t, path)

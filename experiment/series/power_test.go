@@ -29,6 +29,7 @@ func tiny(t *testing.T) config.Config {
 // of a run has come to its end with all its tables, and the same command goes on; what
 // it makes of the rest is what it would have been.
 func TestPowerFailsWhileASeriesIsMade(t *testing.T) {
+	thorough.Unraced(t)
 	const n = 2
 	base := t.TempDir()
 	disk, dir := disktest.New(t, base), filepath.Join("runs", "d")

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"testing"
 
+	"example.com/kestrel/internal/thorough"
 	"example.com/kestrel/kernelspace"
 )
 
@@ -143,6 +144,7 @@ func TestGrammarHasK144(t *testing.T) {
 
 // Whoever has a neighbour is its neighbour, by the step back.
 func TestNeighboursAreMutual(t *testing.T) {
+	thorough.Unraced(t)
 	back := map[string]string{Add: Remove, Multiply: Remove, ToChange: Remove, Replace: Replace, Column: Column}
 	for _, g := range []*Grammar{
 		grammar(t, Options{Leaves: 4, Ratio: .5}, "SE", "LIN", "PER"),

@@ -138,7 +138,8 @@ func TestRoughen(t *testing.T) {
 					return math.Exp(-2 * math.Pow(math.Sin(math.Pi*r/rough[in.Off+2])/rough[in.Off+1], 2))
 				}
 				length := 1e-4 / math.Sqrt(-2*math.Log(one(1e-4)))
-				if spacings := length / starts.Summarise(g.X, g.Y, 1).Spacing[0]; min(math.Abs(spacings-.4), math.Abs(spacings-2), math.Abs(spacings-8)) > 1e-3 {
+				spacings := length / starts.Summarise(g.X, g.Y, 1).Spacing[0]
+				if min(math.Abs(spacings-.4), math.Abs(spacings-2), math.Abs(spacings-8)) > 1e-3 {
 					t.Errorf("%s: rough over %g spacings", p.ID, spacings)
 				}
 			}
