@@ -215,6 +215,12 @@ func (b *bench) toldLast() string {
 	return ""
 }
 
+// foundSays reports whether the sentence at the top says what a notice does: what the run is
+// worth beside baselines is not told twice on one screen.
+func (b *bench) foundSays(notice string) bool {
+	return b.at == 0 && foundLines(b.app.h) > 0 && slices.Contains(b.hist.Verdict(), notice)
+}
+
 // status is the last note, or how the run stands; "" while it goes on.
 func (b *bench) status(t *theme.Theme) (string, plot.Style) {
 	state := b.state()
@@ -236,7 +242,7 @@ func (b *bench) status(t *theme.Theme) (string, plot.Style) {
 		if n := len(b.waiting); n > 0 {
 			text += fmt.Sprintf(" · %d %s", n, b.waitText())
 		}
-		if told := b.toldLast(); state == record.Finished && told != "" {
+		if told := b.toldLast(); state == record.Finished && told != "" && !b.foundSays(told) {
 			text += " · " + told
 		}
 		return text, t.Faint
