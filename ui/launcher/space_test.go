@@ -1,6 +1,7 @@
 package launcher
 
 import (
+	"strings"
 	"testing"
 
 	tea "charm.land/bubbletea/v2"
@@ -54,5 +55,34 @@ func TestWheelLeavesSpaceEditor(t *testing.T) {
 	d.press("space", "esc")
 	if d.l.focus != onList {
 		t.Errorf("focus %v", d.l.focus)
+	}
+}
+
+// A column of texts has the base kernel of levels and no other, since between two texts
+// there is nothing; the cursor stays on what a column has.
+func TestSpaceEditorOfTexts(t *testing.T) {
+	d := newLaunching(t, map[string]string{"a.csv": "t,shop,y\n1,north,3\n2,south,5\n3,north,4\n4,south,2\n5,north,3\n6,south,1\n"})
+	d.start()
+	c := d.l.chosen()
+	for i := range c.columns {
+		c.inputs[i] = i != c.target
+	}
+	d.toKernels()
+	d.press("enter", "right", "right", "right", "down")
+	if e := d.l.space; e.x != 0 || e.y != 1 || len(e.bases[1]) != 1 {
+		t.Fatalf("the cursor is on %d of the column %d, which has %v", e.x, e.y, e.bases[1])
+	}
+	d.press("space", "up", "space", "+")
+	if got, want := d.l.chosen().kernels.Value(), "SE[t], CAT[shop] depth 2"; got != want {
+		t.Errorf("the space is %q, want %q", got, want)
+	}
+	for _, text := range []string{"an effect of each text", "up to 2"} {
+		if frame := d.screen(); !strings.Contains(frame, text) {
+			t.Errorf("%q is not shown:\n%s", text, frame)
+		}
+	}
+	d.press("enter", "enter") // again, from what it has made
+	if e := d.l.space; !e.on[1][0] || !e.on[0][0] || e.on[0][1] {
+		t.Errorf("the editor begins with %v", e.on)
 	}
 }
