@@ -307,6 +307,8 @@ func (r *reading) score(full bool) string {
 		text += " and " + best.Than + " " + best.Label
 	case best.Worse:
 		text += ", but " + best.Than + " " + best.Label
+	case strings.HasPrefix(best.Than, "equal") && !full && strings.HasSuffix(reference.Than, " than"):
+		text += ", no better than " + among
 	case full && strings.HasPrefix(best.Than, "equal"):
 		text += joint + equal + among + ", " + best.Label
 	case full:

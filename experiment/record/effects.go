@@ -39,3 +39,9 @@ const central = 1.96
 
 // Known reports whether the interval of 95 % does not contain 0.
 func (e *Effect) Known() bool { return math.Abs(float64(e.Mean)) > central*float64(e.SD) }
+
+// Apart reports whether two effects differ by more than the interval of 95 % of their
+// difference, as if they were independent.
+func (e *Effect) Apart(other *Effect) bool {
+	return math.Abs(float64(e.Mean-other.Mean)) > central*math.Hypot(float64(e.SD), float64(other.SD))
+}
