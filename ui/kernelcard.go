@@ -51,16 +51,15 @@ func (v *mainView) drawCard(c *plot.Canvas, r plot.Rect, th *theme.Theme) {
 		draw.Wrapped(c, r, text, th.Warn)
 		return
 	}
-	head := fmt.Sprintf("rank %d · q* %s · Bayes %s · gap %s", f.Rank, number(float64(f.Posterior)), number(float64(f.Bayes)),
-		gapText(k.gap, float64(f.SE)))
-	if k.mark != "" {
-		head += " · " + k.mark
-	}
+	head := whole(r.W, fmt.Sprintf("rank %d", f.Rank), "q* "+number(float64(f.Posterior)), "gap "+gapText(k.gap, float64(f.SE)),
+		"Bayes "+number(float64(f.Bayes)), k.mark)
 	c.TextFit(r.X, r.Y, r.W, head, th.Text)
 	y := r.Y + 1
 	if text := f.FlagText(); text != "" {
-		c.TextFit(r.X, y, r.W, "! "+text, th.Warn)
-		y++
+		for _, l := range draw.LinesFor("! "+text, r.W, max(1, r.H/3)) {
+			c.TextFit(r.X, y, r.W, l, th.Warn)
+			y++
+		}
 	}
 	c.TextFit(r.X, y, r.W, elboText(f, v.b.hist.Evaluation.RowsSeen, r.W), th.Faint)
 	if text := v.b.hist.Family.Text(k.id); text != "" {
@@ -97,6 +96,23 @@ func (v *mainView) drawCard(c *plot.Canvas, r plot.Rect, th *theme.Theme) {
 		x := c.Text(r.X+wide+1, y, value, th.Text)
 		c.TextFit(x+1, y, r.X+r.W-x-1, unit, th.Faint)
 	}
+}
+
+// whole joins as many of the texts, the first ones, as w columns have room for: none is cut.
+// Empty ones are left out.
+func whole(w int, texts ...string) (line string) {
+	for _, text := range texts {
+		switch longer := line + " · " + text; {
+		case text == "":
+		case line == "":
+			line = text
+		case plot.TextWidth(longer) > w:
+			return line
+		default:
+			line = longer
+		}
+	}
+	return line
 }
 
 // nats writes a log probability.
