@@ -30,6 +30,10 @@ func (v *mainView) cardLines() int {
 	return n
 }
 
+// cardName is how many columns of the card the name of a hyperparameter has at least, where
+// its number leaves them.
+const cardName = 22
+
 // drawCard writes the chosen kernel's numbers.
 func (v *mainView) drawCard(c *plot.Canvas, r plot.Rect, th *theme.Theme) {
 	k, ok := v.table.current()
@@ -67,6 +71,17 @@ func (v *mainView) drawCard(c *plot.Canvas, r plot.Rect, th *theme.Theme) {
 		c.TextFit(r.X, y, r.W, "grown from "+text, th.Faint)
 	}
 	info := v.b.hist.Start.Kernels[k.index]
+	several := len(v.b.hist.Start.Data.Columns) > 2
+	named := func(p *record.ParamInfo) string {
+		if p.Column == "" || !several {
+			return p.Name
+		}
+		return p.Name + " " + p.Column
+	}
+	names := cardName
+	for i := range info.Params {
+		names = max(names, min(plot.TextWidth(named(&info.Params[i])), r.W/2))
+	}
 	for i, p := range info.Params {
 		if p.Fixed {
 			continue
@@ -75,10 +90,7 @@ func (v *mainView) drawCard(c *plot.Canvas, r plot.Rect, th *theme.Theme) {
 		if i >= len(f.Params) || y >= r.Y+r.H {
 			break
 		}
-		name := p.Name
-		if p.Column != "" && len(v.b.hist.Start.Data.Columns) > 2 {
-			name += " " + p.Column
-		}
+		name := named(&p)
 		value, unit, _ := v.b.forPeople(&p, float64(f.Params[i]))
 		if p.Stated != "" {
 			unit = strings.TrimSpace(unit + " " + p.Stated)
@@ -91,7 +103,7 @@ func (v *mainView) drawCard(c *plot.Canvas, r plot.Rect, th *theme.Theme) {
 			}
 		}
 		// A number is never cut; its name gives way.
-		wide := max(0, min(22, r.W-1-plot.TextWidth(value)))
+		wide := max(0, min(names, r.W-1-plot.TextWidth(value)))
 		c.TextFit(r.X, y, wide, name, th.Faint)
 		x := c.Text(r.X+wide+1, y, value, th.Text)
 		c.TextFit(x+1, y, r.X+r.W-x-1, unit, th.Faint)

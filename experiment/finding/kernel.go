@@ -427,9 +427,9 @@ func (w *speller) namesOf(l *wordLeaf) string {
 // is known of them.
 func (w *speller) lengths(l *wordLeaf) string {
 	text := w.quantities(l.params[1 : 1+l.NumScale])
-	number, unit, ok := strings.Cut(text, " ")
-	if v, err := strconv.ParseFloat(number, 64); w.brief && ok && err == nil && l.NumScale == 1 {
-		return words.Significant(v, 2) + " " + unit
+	number, unit, _ := strings.Cut(text, " ")
+	if v, err := strconv.ParseFloat(number, 64); w.brief && err == nil && l.NumScale == 1 {
+		return strings.TrimSpace(words.Significant(v, 2) + " " + unit)
 	}
 	return text
 }

@@ -19,7 +19,7 @@ const (
 	EffectChange = "change" // of what wanders: its end less its beginning
 	EffectLevel  = "level"  // of a category, less that of the most frequent one
 	EffectPart   = "part"   // of a day, a week or a year, less the mean of the whole
-	EffectSwing  = "swing"  // of what repeats: half of its highest less its lowest
+	EffectSwing  = "swing"  // of what repeats or varies about a level: half of its highest less its lowest
 )
 
 // Effect is one of them, in the unit of the target as it is modelled: what is expected of
