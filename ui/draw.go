@@ -215,10 +215,14 @@ func (b *bench) toldLast() string {
 	return ""
 }
 
-// foundSays reports whether the sentence at the top says what a notice does: what the run is
-// worth beside baselines is not told twice on one screen.
+// lowScreen is the height below which three lines of a verdict would take those of a chart.
+const lowScreen = 30
+
+// foundSays reports whether the sentence of the bench says what a notice does, what the run is
+// worth beside baselines: on the bench that is not told twice, and of the other views it does
+// not take the room where there is little.
 func (b *bench) foundSays(notice string) bool {
-	return b.at == 0 && foundLines(b.app.h) > 0 && slices.Contains(b.hist.Verdict(), notice)
+	return (b.at == 0 || b.app.h < lowScreen) && foundLines(b.app.h) > 0 && slices.Contains(b.hist.Verdict(), notice)
 }
 
 // status is the last note, or how the run stands; "" while it goes on.

@@ -60,7 +60,7 @@ func (v *mainView) drawCard(c *plot.Canvas, r plot.Rect, th *theme.Theme) {
 	c.TextFit(r.X, r.Y, r.W, head, th.Text)
 	y := r.Y + 1
 	if text := f.FlagText(); text != "" {
-		for _, l := range draw.LinesFor("! "+text, r.W, max(1, r.H/3)) {
+		for _, l := range draw.LinesFor("! "+text, r.W, max(1, r.H/2)) {
 			c.TextFit(r.X, y, r.W, l, th.Warn)
 			y++
 		}

@@ -27,7 +27,9 @@ func (v *kernelView) drawTrace(c *plot.Canvas, r plot.Rect, t *theme.Theme, id s
 	h := &v.b.hist
 	at := h.Index(id)
 	ch := v.chart(t)
-	ch.Empty = "no evaluation yet"
+	if ch.Empty = "no evaluation yet"; h.Evaluation != nil {
+		ch.Empty = nothingHere
+	}
 	if at >= 0 {
 		q := history.QuantityGap
 		if v.elbo {

@@ -8,6 +8,8 @@ import (
 	"testing"
 	"time"
 
+	tea "charm.land/bubbletea/v2"
+
 	"example.com/kestrel/datasets"
 	"example.com/kestrel/experiment/inspect"
 	"example.com/kestrel/experiment/prepare"
@@ -119,4 +121,6 @@ func TestVerdictOnce(t *testing.T) {
 	mustNotShow(t, screen(a), "all is done · ")
 	press(a, "3")
 	mustShow(t, screen(a), "all is done · "+notice.Notice[:20])
+	a.Update(tea.WindowSizeMsg{Width: 80, Height: 24})
+	mustNotShow(t, screen(a), "all is done · ")
 }

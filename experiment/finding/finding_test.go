@@ -353,6 +353,14 @@ func TestWithin(t *testing.T) {
 			t.Errorf("in %d characters %q, want %q", room, got, want)
 		}
 	}
+	f = Finding{What: "A.", plain: "A.", high: "A.", calm: "A.", named: "a", Distrust: "Do not. But look.", wrong: "Do not."}
+	if got := f.Within(func(s string) bool { return len(s) <= 9 }); got != "a Do not." {
+		t.Errorf("%q: what is wrong is cut before what may be", got)
+	}
+	f.wrong = ""
+	if got := f.Within(func(string) bool { return false }); got != "a Do not. But look." {
+		t.Errorf("%q: a doubt is left out that is the only one", got)
+	}
 	equal := record.Fit{Tied: true, ELBO: -0.5}
 	long := scene{days, "PER+RW", []files.Number{100, 1, 365.2, 0.1, 1825, 4}, 1500, 900, []record.Fit{equal}, nil}
 	want := "A pattern that repeats every 365 days, on a level that wanders. It leads since 45 % of the data; not settled. "

@@ -1,6 +1,7 @@
 package launcher
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 
@@ -84,5 +85,31 @@ func TestSpaceEditorOfTexts(t *testing.T) {
 	d.press("enter", "enter") // again, from what it has made
 	if e := d.l.space; !e.on[1][0] || !e.on[0][0] || e.on[0][1] {
 		t.Errorf("the editor begins with %v", e.on)
+	}
+}
+
+// A column of texts that the data take for an input is marked as one, and can be taken out;
+// in a series, whose data leave it out, it is not.
+func TestTextsThatAreTaken(t *testing.T) {
+	var table, series strings.Builder
+	table.WriteString("heat,flow,kind,y\n")
+	series.WriteString("date,kind,y\n")
+	for i := range 40 {
+		kind := []string{"red", "blue"}[i%2]
+		fmt.Fprintf(&table, "%d,%d,%s,%d\n", i*i%37, i*7%11, kind, i%5)
+		fmt.Fprintf(&series, "2024-01-%02d,%s,%d\n", i/2+1, kind, i%5)
+	}
+	d := newLaunching(t, map[string]string{"a.csv": table.String(), "b.csv": series.String()})
+	d.start()
+	if frame := d.screen(); !strings.Contains(frame, "[x] kind") || !strings.Contains(frame, "$ kestrel run a.csv\n") {
+		t.Errorf("kind is an input of the run:\n%s", frame)
+	}
+	d.press("i", "right", "right", "space")
+	if frame := d.screen(); !strings.Contains(frame, "[ ] kind") || !strings.Contains(frame, `'data.inputs=["heat", "flow"]'`) {
+		t.Errorf("kind was taken out:\n%s", frame)
+	}
+	d.press("esc", "down")
+	if frame := d.screen(); !strings.Contains(frame, "[ ] kind") || !strings.Contains(frame, "$ kestrel run b.csv\n") {
+		t.Errorf("kind is no input of a series:\n%s", frame)
 	}
 }
