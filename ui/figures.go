@@ -129,7 +129,7 @@ func (b *bench) figureAlong(f *chart.Figure, column int) {
 		for k := range in.Levels {
 			f.XAt = append(f.XAt, float64(k))
 		}
-		f.XTicks = func(x float64) string { return levelText(in, x) }
+		f.XTicks = func(x float64) string { return levelText(record.LevelAt(in, x)) }
 	}
 	if origin, unit, ok := record.TimeScale(in); ok {
 		for _, t := range format.DateTicks(origin, unit, f.XMin, f.XMax, 8) {

@@ -8,6 +8,7 @@ import (
 
 	"example.com/kestrel/experiment/config"
 	"example.com/kestrel/experiment/inspect"
+	"example.com/kestrel/experiment/record"
 	"example.com/kestrel/ui/draw"
 	"example.com/kestrel/ui/format"
 	"example.com/kestrel/ui/picture"
@@ -321,7 +322,7 @@ func (v *fitView) foot(haveCurve bool) (out []remark) {
 			case in.Time:
 				text = in.Name + " = " + in.At(values[i]).Format("2006-01-02 15:04")
 			case len(c.Levels) > 0:
-				text, levels = in.Name+" = "+levelText(c, values[i]), true
+				text, levels = in.Name+" = "+levelText(record.LevelAt(c, values[i])), true
 			}
 			if v.other == i {
 				text = "‹" + text + "›"
@@ -377,7 +378,7 @@ func (v *fitView) reading() string {
 		in := &s.Inputs()[v.column]
 		name = in.Name
 		if len(in.Levels) > 0 {
-			x = levelText(in, v.at)
+			x = levelText(record.LevelAt(in, v.at))
 		}
 		if data, ok := known[fitPoints](&v.points, v.pointsTopic()); ok && data.inputs[v.column].Time {
 			x = data.inputs[v.column].At(v.at).Format("2006-01-02 15:04:05")

@@ -2,11 +2,9 @@ package ui
 
 import (
 	"fmt"
-	"math"
 	"slices"
 	"strings"
 
-	"example.com/kestrel/datasets"
 	"example.com/kestrel/experiment/chart"
 	"example.com/kestrel/experiment/history"
 	"example.com/kestrel/experiment/inspect"
@@ -141,9 +139,9 @@ func (b *bench) along(x *plot.Axis, column int, lo, hi float64, w int) {
 	if len(in.Levels) > 0 {
 		x.Labels = []plot.Tick{}
 		for k := range in.Levels {
-			x.Labels = append(x.Labels, plot.Tick{At: float64(k), Text: levelText(in, float64(k))})
+			x.Labels = append(x.Labels, plot.Tick{At: float64(k), Text: levelText(record.LevelAt(in, float64(k)))})
 		}
-		x.Format = func(v, _ float64) string { return levelText(in, v) }
+		x.Format = func(v, _ float64) string { return levelText(record.LevelAt(in, v)) }
 	}
 	if origin, unit, ok := record.TimeScale(in); ok {
 		ticks := format.DateTicks(origin, unit, lo, hi, mostDates(w))
@@ -157,12 +155,10 @@ func (b *bench) along(x *plot.Axis, column int, lo, hi float64, w int) {
 	}
 }
 
-// levelText is the level next to a place along a column of levels, as a chart has room
-// for it.
-func levelText(in *datasets.ColumnSummary, at float64) string {
+// levelText is the name of a level as a chart has room for it.
+func levelText(name string) string {
 	const most = 24
-	k := int(max(0, min(math.Round(at), float64(len(in.Levels)-1))))
-	return plot.FitName(words.PlainLine(in.Levels[k].Name), most)
+	return plot.FitName(words.PlainLine(name), most)
 }
 
 // dashOf tells lines apart where there are no colours.

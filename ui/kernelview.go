@@ -409,7 +409,7 @@ func (v *kernelView) title(p kernelPanel) (title, right string) {
 			in := &v.b.hist.Start.Inputs()[v.column]
 			switch {
 			case len(in.Levels) > 0:
-				title = "Covariance with " + levelText(in, c.About)
+				title = "Covariance with " + levelText(record.LevelAt(in, c.About))
 			case !c.Stationary:
 				title = "Covariance with the middle"
 			}

@@ -93,7 +93,7 @@ func TestLevelText(t *testing.T) {
 	in := &datasets.ColumnSummary{Levels: []datasets.Level{{Name: "a"}, {Name: strings.Repeat("very ", 9) + "long"}}}
 	const long = "very very ve…y very long"
 	for at, want := range map[float64]string{-3: "a", 0.49: "a", 0.51: long, math.Inf(1): long} {
-		if got := levelText(in, at); got != want {
+		if got := levelText(record.LevelAt(in, at)); got != want {
 			t.Errorf("%v: %q, want %q", at, got, want)
 		}
 	}

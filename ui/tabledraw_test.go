@@ -58,7 +58,8 @@ func TestWayOfBeliefSoFar(t *testing.T) {
 
 // A number of a kernel's card is whole or not there.
 func TestWhole(t *testing.T) {
-	for w, want := range map[int]string{40: "rank 1 · gap 0 · equal", 21: "rank 1 · gap 0", 14: "rank 1 · gap 0", 13: "rank 1", 2: "rank 1"} {
+	for w, want := range map[int]string{40: "rank 1 · gap 0 · equal", 21: "rank 1 · gap 0", 14: "rank 1 · gap 0", 13: "rank 1",
+		2: "rank 1"} {
 		if got := whole(w, "rank 1", "", "gap 0", "equal"); got != want {
 			t.Errorf("in %d columns: %q, want %q", w, got, want)
 		}
