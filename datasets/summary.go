@@ -232,6 +232,16 @@ func HumanDuration(seconds float64) string {
 	return strconv.FormatFloat(seconds, 'g', 3, 64) + " s"
 }
 
+// stepText is the step of a series, of time stamps as people measure it.
+func (s *Summary) stepText() string {
+	if c := &s.Columns[0]; c.First != "" {
+		if days := DaysOf(c.Unit); days > 0 {
+			return HumanDuration(s.Series.Step * days * secondsPerDay)
+		}
+	}
+	return strconv.FormatFloat(s.Series.Step, 'g', 6, 64)
+}
+
 // WriteText writes the summary as text in columns.
 func (s *Summary) WriteText(w io.Writer) error {
 	fmt.Fprintf(w, "%s (%s)\n", escape(s.Name), escape(s.Source))
@@ -250,7 +260,7 @@ func (s *Summary) WriteText(w io.Writer) error {
 		fmt.Fprintf(w, "dropped   %d: %d for a missing target, %d for a missing input\n", n, s.DroppedTarget, s.DroppedInputs)
 	}
 	if s.Series != nil {
-		fmt.Fprintf(w, "series    %s is time, in steps of %.6g%s\n", escape(s.Columns[0].Name), s.Series.Step, s.Series.words())
+		fmt.Fprintf(w, "series    %s is time, in steps of %s%s\n", escape(s.Columns[0].Name), s.stepText(), s.Series.words())
 	}
 	fmt.Fprintln(w)
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)

@@ -1,6 +1,7 @@
 package ui
 
 import (
+	"math"
 	"testing"
 
 	"example.com/kestrel/experiment/record"
@@ -28,5 +29,22 @@ func TestFarBaselineIsOnlyNamed(t *testing.T) {
 	}
 	if !near(100, [][]float32{{1}}) {
 		t.Error("one point has no range")
+	}
+}
+
+// Errors that differ in the fourth digit do not look as if one were twice the other.
+func TestFlatErrorsLookFlat(t *testing.T) {
+	for _, c := range []struct {
+		lines [][]float32
+		log   bool
+		want  []float64
+	}{
+		{[][]float32{{100, 100.5}, {float32(math.NaN())}}, false, []float64{99.7475, 100.7525}},
+		{[][]float32{{100, 102}}, false, nil}, {[][]float32{{100, 100.5}}, true, nil}, {[][]float32{{100}}, false, nil}, {nil, false, nil},
+	} {
+		got := flat(c.lines, c.log)
+		if len(got) != len(c.want) || len(got) > 0 && (math.Abs(got[0]-c.want[0]) > 1e-9 || math.Abs(got[1]-c.want[1]) > 1e-9) {
+			t.Errorf("%v: %v, want %v", c.lines, got, c.want)
+		}
 	}
 }

@@ -48,7 +48,9 @@ func (v *mainView) drawChart(c *plot.Canvas, r plot.Rect, th *theme.Theme) {
 	v.axes(t, th, r.W)
 	t.fill(v.b.version, len(ids), func(k int) history.Series { return h.Series(k, t.quantity) })
 	t.chart.LabelEnds, t.chart.Remark = true, unseen
-	t.chart.Empty = v.waiting()
+	if t.chart.Empty = v.waiting(); h.Evaluation != nil {
+		t.chart.Empty = nothingHere
+	}
 	switch t.quantity {
 	case history.QuantityPosterior, history.QuantityBayes:
 		if t.log {
@@ -125,6 +127,9 @@ func (v *mainView) waiting() string {
 	}
 	return "the first evaluation is under way"
 }
+
+// nothingHere stands in a stretch of a chart without lines.
+const nothingHere = "nothing in this range"
 
 // tells reports whether the line of kernel k is worth a label: small
 // probabilities lie on each other.

@@ -86,7 +86,7 @@ type comparedRun struct {
 
 const compareColumns = 6
 
-var compareHeads = [compareColumns]string{"run", "leader", "belief", "RMSE", "beside a baseline", "differs in"}
+var compareHeads = [compareColumns]string{"run", "leader", "belief", "RMSE", "best baseline", "differs in"}
 
 // tableRows are the chosen runs, those on the same data together, the ones that are drawn
 // first.
@@ -126,8 +126,9 @@ func (v *compareView) tableRows() (rows []comparedRun) {
 			if m := h.Averaged(); m != nil {
 				r.cells[3] = words.Significant(float64(m.RMSE), 4)
 			}
-			if _, reference, _, ok := h.Beside(); ok {
-				r.cells[4] = strings.TrimSuffix(reference.Than, " than") + ", " + reference.Label
+			if _, _, best, ok := h.Beside(); ok { // to be better than what nobody would use is nothing
+				text, told := strings.CutSuffix(strings.TrimPrefix(best.Than, "is "), " than")
+				r.cells[4] = text + map[bool]string{true: ", ", false: " "}[told] + best.Label
 			}
 			rows = append(rows, r)
 		}

@@ -215,6 +215,16 @@ func (b *bench) toldLast() string {
 	return ""
 }
 
+// lowScreen is the height below which three lines of a verdict would take those of a chart.
+const lowScreen = 30
+
+// foundSays reports whether the sentence of the bench says what a notice does, what the run is
+// worth beside baselines: on the bench that is not told twice, and of the other views it does
+// not take the room where there is little.
+func (b *bench) foundSays(notice string) bool {
+	return (b.at == 0 || b.app.h < lowScreen) && foundLines(b.app.h) > 0 && slices.Contains(b.hist.Verdict(), notice)
+}
+
 // status is the last note, or how the run stands; "" while it goes on.
 func (b *bench) status(t *theme.Theme) (string, plot.Style) {
 	state := b.state()
@@ -236,7 +246,7 @@ func (b *bench) status(t *theme.Theme) (string, plot.Style) {
 		if n := len(b.waiting); n > 0 {
 			text += fmt.Sprintf(" · %d %s", n, b.waitText())
 		}
-		if told := b.toldLast(); state == record.Finished && told != "" {
+		if told := b.toldLast(); state == record.Finished && told != "" && !b.foundSays(told) {
 			text += " · " + told
 		}
 		return text, t.Faint

@@ -125,6 +125,12 @@ func (v *fitView) figure() *chart.Figure {
 func (b *bench) figureAlong(f *chart.Figure, column int) {
 	in := &b.hist.Start.Inputs()[column]
 	f.XLabel = label(in.Name, in.Unit)
+	if len(in.Levels) > 0 {
+		for k := range in.Levels {
+			f.XAt = append(f.XAt, float64(k))
+		}
+		f.XTicks = func(x float64) string { return levelText(record.LevelAt(in, x)) }
+	}
 	if origin, unit, ok := record.TimeScale(in); ok {
 		for _, t := range format.DateTicks(origin, unit, f.XMin, f.XMax, 8) {
 			f.XAt = append(f.XAt, t.At)

@@ -160,14 +160,22 @@ func (t *table) stages(b *bench) {
 	}
 }
 
-// stageText is what the table has of a kernel before the first evaluation.
-func (k *row) stageText() string {
+// bestSoFar is the longest word of stageText.
+const bestSoFar = "best so far"
+
+// stageText is what the table has of a kernel before the first evaluation in w columns: a
+// number is not cut.
+func (k *row) stageText(w int) string {
 	word := map[vbks.Stage]string{vbks.Queued: "queued", vbks.Working: "optimising"}[k.stage]
 	switch {
 	case math.IsNaN(k.gap):
 		return word
 	case k.gap == 0:
-		return "best so far"
+		return bestSoFar
 	}
-	return gapText(k.gap, 0) + " nats"
+	text := gapText(k.gap, 0)
+	if plot.TextWidth(text+" nats") <= w {
+		text += " nats"
+	}
+	return text
 }

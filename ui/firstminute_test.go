@@ -6,6 +6,8 @@ import (
 	"testing"
 	"time"
 
+	tea "charm.land/bubbletea/v2"
+
 	"example.com/kestrel/experiment"
 	"example.com/kestrel/experiment/inspect"
 	"example.com/kestrel/experiment/record"
@@ -51,6 +53,10 @@ func TestFirstMinute(t *testing.T) {
 	if first := b.main.table.rows[0]; first.index != 3 || first.gap != 0 {
 		t.Errorf("the first row is kernel %d, %v behind; want the best so far, 3", first.index, first.gap)
 	}
+	a.Update(tea.WindowSizeMsg{Width: 80, Height: 24})
+	mustShow(t, screen(a), "best so far", "−30.0", "optimising", "queued")
+	mustNotShow(t, screen(a), "−30.0…", "−30.0 …", "best …", "best so …")
+	a.Update(tea.WindowSizeMsg{Width: 120, Height: 36})
 	// Nothing of that stays when there is an evaluation.
 	b.session = nil
 	a.Update(frameMsg{b.box, demoEvents(t, "K12", 1)[2:]})

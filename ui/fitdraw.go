@@ -8,6 +8,7 @@ import (
 
 	"example.com/kestrel/experiment/config"
 	"example.com/kestrel/experiment/inspect"
+	"example.com/kestrel/experiment/record"
 	"example.com/kestrel/ui/draw"
 	"example.com/kestrel/ui/format"
 	"example.com/kestrel/ui/picture"
@@ -310,14 +311,18 @@ func (v *fitView) foot(haveCurve bool) (out []remark) {
 			values = points.medians()
 		}
 		var parts []string
+		levels := false
 		for i := range points.inputs {
 			if i == v.column || i >= len(values) {
 				continue
 			}
 			in := &points.inputs[i]
 			text := in.Name + " = " + format.Digits(values[i])
-			if in.Time {
+			switch c := &v.b.hist.Start.Inputs()[i]; {
+			case in.Time:
 				text = in.Name + " = " + in.At(values[i]).Format("2006-01-02 15:04")
+			case len(c.Levels) > 0:
+				text, levels = in.Name+" = "+levelText(record.LevelAt(c, values[i])), true
 			}
 			if v.other == i {
 				text = "‹" + text + "›"
@@ -325,6 +330,9 @@ func (v *fitView) foot(haveCurve bool) (out []remark) {
 			parts = append(parts, text)
 		}
 		held := "held at medians: "
+		if levels {
+			held = "held at medians and the most frequent levels: "
+		}
 		if v.held != nil {
 			held = "held: "
 		}
@@ -369,6 +377,9 @@ func (v *fitView) reading() string {
 	if s := v.b.hist.Start; s != nil && v.column < len(s.Inputs()) {
 		in := &s.Inputs()[v.column]
 		name = in.Name
+		if len(in.Levels) > 0 {
+			x = levelText(record.LevelAt(in, v.at))
+		}
 		if data, ok := known[fitPoints](&v.points, v.pointsTopic()); ok && data.inputs[v.column].Time {
 			x = data.inputs[v.column].At(v.at).Format("2006-01-02 15:04:05")
 		}

@@ -105,6 +105,9 @@ func (v *fitView) extent() (lo, hi float64) {
 		return 0, 1
 	}
 	in := &v.b.hist.Start.Inputs()[v.column]
+	if n := len(in.Levels); n > 0 { // each about its number
+		return -0.5, float64(n) - 0.5
+	}
 	d := fitMargin * (in.Max - in.Min)
 	if !(d > 0) {
 		d = max(1, math.Abs(in.Min)) / 2
@@ -209,8 +212,12 @@ func (v *fitView) hold(part float64) {
 		v.held = data.medians()
 	}
 	in := &v.b.hist.Start.Inputs()[v.other]
+	by := part * (in.Max - in.Min)
+	if len(in.Levels) > 0 {
+		by = math.Copysign(1, part)
+	}
 	v.held = slices.Clone(v.held) // the last is in a question
-	v.held[v.other] = max(in.Min, min(in.Max, v.held[v.other]+part*(in.Max-in.Min)))
+	v.held[v.other] = max(in.Min, min(in.Max, v.held[v.other]+by))
 }
 
 // kernel is that of the fit, "" for the average.

@@ -30,6 +30,10 @@ func (v *mainView) cardLines() int {
 	return n
 }
 
+// cardName is how many columns of the card the name of a hyperparameter has at least, where
+// its number leaves them.
+const cardName = 22
+
 // drawCard writes the chosen kernel's numbers.
 func (v *mainView) drawCard(c *plot.Canvas, r plot.Rect, th *theme.Theme) {
 	k, ok := v.table.current()
@@ -51,16 +55,15 @@ func (v *mainView) drawCard(c *plot.Canvas, r plot.Rect, th *theme.Theme) {
 		draw.Wrapped(c, r, text, th.Warn)
 		return
 	}
-	head := fmt.Sprintf("rank %d · q* %s · Bayes %s · gap %s", f.Rank, number(float64(f.Posterior)), number(float64(f.Bayes)),
-		gapText(k.gap, float64(f.SE)))
-	if k.mark != "" {
-		head += " · " + k.mark
-	}
+	head := whole(r.W, fmt.Sprintf("rank %d", f.Rank), "q* "+number(float64(f.Posterior)), "gap "+gapText(k.gap, float64(f.SE)),
+		"Bayes "+number(float64(f.Bayes)), k.mark)
 	c.TextFit(r.X, r.Y, r.W, head, th.Text)
 	y := r.Y + 1
 	if text := f.FlagText(); text != "" {
-		c.TextFit(r.X, y, r.W, "! "+text, th.Warn)
-		y++
+		for _, l := range draw.LinesFor("! "+text, r.W, max(1, r.H/2)) {
+			c.TextFit(r.X, y, r.W, l, th.Warn)
+			y++
+		}
 	}
 	c.TextFit(r.X, y, r.W, elboText(f, v.b.hist.Evaluation.RowsSeen, r.W), th.Faint)
 	if text := v.b.hist.Family.Text(k.id); text != "" {
@@ -68,6 +71,17 @@ func (v *mainView) drawCard(c *plot.Canvas, r plot.Rect, th *theme.Theme) {
 		c.TextFit(r.X, y, r.W, "grown from "+text, th.Faint)
 	}
 	info := v.b.hist.Start.Kernels[k.index]
+	several := len(v.b.hist.Start.Data.Columns) > 2
+	named := func(p *record.ParamInfo) string {
+		if p.Column == "" || !several {
+			return p.Name
+		}
+		return p.Name + " " + p.Column
+	}
+	names := cardName
+	for i := range info.Params {
+		names = max(names, min(plot.TextWidth(named(&info.Params[i])), r.W/2))
+	}
 	for i, p := range info.Params {
 		if p.Fixed {
 			continue
@@ -76,10 +90,7 @@ func (v *mainView) drawCard(c *plot.Canvas, r plot.Rect, th *theme.Theme) {
 		if i >= len(f.Params) || y >= r.Y+r.H {
 			break
 		}
-		name := p.Name
-		if p.Column != "" && len(v.b.hist.Start.Data.Columns) > 2 {
-			name += " " + p.Column
-		}
+		name := named(&p)
 		value, unit, _ := v.b.forPeople(&p, float64(f.Params[i]))
 		if p.Stated != "" {
 			unit = strings.TrimSpace(unit + " " + p.Stated)
@@ -92,11 +103,28 @@ func (v *mainView) drawCard(c *plot.Canvas, r plot.Rect, th *theme.Theme) {
 			}
 		}
 		// A number is never cut; its name gives way.
-		wide := max(0, min(22, r.W-1-plot.TextWidth(value)))
+		wide := max(0, min(names, r.W-1-plot.TextWidth(value)))
 		c.TextFit(r.X, y, wide, name, th.Faint)
 		x := c.Text(r.X+wide+1, y, value, th.Text)
 		c.TextFit(x+1, y, r.X+r.W-x-1, unit, th.Faint)
 	}
+}
+
+// whole joins as many of the texts, the first ones, as w columns have room for: none is cut.
+// Empty ones are left out.
+func whole(w int, texts ...string) (line string) {
+	for _, text := range texts {
+		switch longer := line + " · " + text; {
+		case text == "":
+		case line == "":
+			line = text
+		case plot.TextWidth(longer) > w:
+			return line
+		default:
+			line = longer
+		}
+	}
+	return line
 }
 
 // nats writes a log probability.

@@ -2,11 +2,14 @@ package ui
 
 import (
 	"fmt"
+	"slices"
+	"strings"
 
 	"example.com/kestrel/experiment/chart"
 	"example.com/kestrel/experiment/history"
 	"example.com/kestrel/experiment/inspect"
 	"example.com/kestrel/experiment/record"
+	"example.com/kestrel/experiment/words"
 	"example.com/kestrel/ui/draw"
 	"example.com/kestrel/ui/format"
 	"example.com/kestrel/ui/plot"
@@ -22,7 +25,9 @@ func (v *kernelView) drawTrace(c *plot.Canvas, r plot.Rect, t *theme.Theme, id s
 	h := &v.b.hist
 	at := h.Index(id)
 	ch := v.chart(t)
-	ch.Empty = "no evaluation yet"
+	if ch.Empty = "no evaluation yet"; h.Evaluation != nil {
+		ch.Empty = nothingHere
+	}
 	if at >= 0 {
 		q := history.QuantityGap
 		if v.elbo {
@@ -97,13 +102,21 @@ func (v *kernelView) drawCovariance(c *plot.Canvas, r plot.Rect, t *theme.Theme,
 	}
 	ch := v.chart(t)
 	style := t.Series(v.b.palette.Of(id))
-	ch.Lines = []plot.Line{{Style: style, X: cov.Lag, Y: cov.Value}}
+	line := plot.Line{Style: style, X: cov.Lag, Y: cov.Value}
 	ch.Y.Include = []float64{0}
 	if _, unit := v.b.hist.Start.Target().Modelled(); unit != "" {
 		ch.Y.Title, ch.Y.Unit = "covariance", unit+"²"
 	}
 	in := &v.b.hist.Start.Inputs()[v.column]
 	ch.X.Title, ch.X.Unit = "lag", in.Unit
+	if len(in.Levels) > 0 { // there is no distance between two of them
+		line.X = slices.Clone(cov.Lag)
+		for i := range line.X {
+			line.X[i] += cov.About
+		}
+		v.b.along(&ch.X, v.column, line.X[0], line.X[len(line.X)-1], r.W)
+	}
+	ch.Lines = []plot.Line{line}
 	if _, unit, ok := record.TimeScale(in); ok {
 		most := mostTicks(r.W)
 		if cov.Period > 0 { // each of them, if there is any room
@@ -123,6 +136,13 @@ func (b *bench) along(x *plot.Axis, column int, lo, hi float64, w int) {
 	}
 	in := &s.Inputs()[column]
 	x.Title, x.Unit = in.Name, in.Unit
+	if len(in.Levels) > 0 {
+		x.Labels = []plot.Tick{}
+		for k := range in.Levels {
+			x.Labels = append(x.Labels, plot.Tick{At: float64(k), Text: levelText(record.LevelAt(in, float64(k)))})
+		}
+		x.Format = func(v, _ float64) string { return levelText(record.LevelAt(in, v)) }
+	}
 	if origin, unit, ok := record.TimeScale(in); ok {
 		ticks := format.DateTicks(origin, unit, lo, hi, mostDates(w))
 		for most := mostDates(w) + 1; len(ticks) < 2 && most <= mostTries; most++ { // labels that have no room are not written
@@ -133,6 +153,12 @@ func (b *bench) along(x *plot.Axis, column int, lo, hi float64, w int) {
 			x.Format = func(v, _ float64) string { return format.DateText(format.Instant(origin, unit, v), hi-lo, unit) }
 		}
 	}
+}
+
+// levelText is the name of a level as a chart has room for it.
+func levelText(name string) string {
+	const most = 24
+	return plot.FitName(words.PlainLine(name), most)
 }
 
 // dashOf tells lines apart where there are no colours.
@@ -155,29 +181,43 @@ func (v *kernelView) drawDraws(c *plot.Canvas, r plot.Rect, t *theme.Theme) {
 	ch.Draw(c, r)
 }
 
+// moving are the components that are not the same all along the column, and what is to be
+// said of the others: as a line on its level such a one would look as if it were nothing.
+func (v *kernelView) moving(all []inspect.ComponentCurve) (parts []inspect.ComponentCurve, rest string) {
+	var still, told []string
+	for _, p := range all {
+		switch {
+		case len(p.X) == 0:
+		case p.ID == "":
+			told = append(told, fmt.Sprintf("and the %s, %s", p.Name, format.Digits(p.Mean[0])))
+		case len(all) > 1 && v.columns() > 1 && slices.Min(p.Mean) == slices.Max(p.Mean) && slices.Min(p.Lower) == slices.Max(p.Lower):
+			still = append(still, p.Name)
+		default:
+			parts = append(parts, p)
+		}
+	}
+	if len(still) > 0 {
+		in := v.b.hist.Start.Inputs()[v.column].Name
+		told = slices.Insert(told, 0, fmt.Sprintf("not along %s: %s (c: another column)", in, strings.Join(still, ", ")))
+	}
+	return parts, strings.Join(told, "; ")
+}
+
 func (v *kernelView) drawComponents(c *plot.Canvas, r plot.Rect, t *theme.Theme) {
 	all, ok := known[[]inspect.ComponentCurve](&v.components, v.topic())
 	if v.asked(c, r, t, &v.components, ok) {
 		return
 	}
-	var parts []inspect.ComponentCurve
-	level := ""
-	for _, p := range all {
-		if p.ID == "" && len(p.Mean) > 0 {
-			level = fmt.Sprintf("and the %s, %s", p.Name, format.Digits(p.Mean[0]))
-		} else if len(p.X) > 0 {
-			parts = append(parts, p)
-		}
-	}
-	if level != "" && r.H > 6 {
-		c.TextFit(r.X, r.Y+r.H-1, r.W, level, t.Faint)
-		r.H--
+	parts, rest := v.moving(all)
+	if lines := draw.Wrap(rest, r.W); rest != "" && r.H > 5+len(lines) {
+		r.H -= len(lines)
+		draw.Lines(c, plot.Rect{X: r.X, Y: r.Y + r.H, W: r.W, H: len(lines)}, lines, 0, t.Faint)
 	}
 	if len(parts) == 0 {
 		return
 	}
-	const least = 5 // rows of a chart of its own
-	if len(parts) > 1 && r.H < least*len(parts) {
+	const least = 4 // rows of a chart of its own, which its name comes above
+	if len(parts) > 1 && r.H < (least+1)*len(parts) {
 		ch := v.chart(t)
 		ch.LabelEnds = true
 		for i, p := range parts {
@@ -192,7 +232,7 @@ func (v *kernelView) drawComponents(c *plot.Canvas, r plot.Rect, t *theme.Theme)
 	for i, p := range parts {
 		from, to := r.H*i/len(parts), r.H*(i+1)/len(parts)
 		area := plot.Rect{X: r.X, Y: r.Y + from, W: r.W, H: to - from}
-		if len(parts) > 1 {
+		if len(all) > 1 && area.H > least {
 			c.TextFit(area.X, area.Y, area.W, p.Name, t.Swatch(i).With(plot.Bold))
 			area.Y, area.H = area.Y+1, area.H-1
 		}

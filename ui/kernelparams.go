@@ -5,6 +5,7 @@ import (
 	"math"
 	"strings"
 
+	"example.com/kestrel/experiment/finding"
 	"example.com/kestrel/experiment/record"
 	"example.com/kestrel/ui/draw"
 	"example.com/kestrel/ui/format"
@@ -201,6 +202,11 @@ func (v *kernelView) drawParams(c *plot.Canvas, r plot.Rect, t *theme.Theme, id 
 			}
 			x += w[j] + 1
 		}
+	}
+	// What they mean in words, as in the report, where all of it has room.
+	free := plot.Rect{X: r.X, Y: r.Y + len(rows) + 1, W: r.W, H: r.H - len(rows) - 1}
+	if lines := draw.Wrap(finding.InFull(v.b.hist.Start, k), free.W); len(lines) <= free.H {
+		draw.Lines(c, free, lines, 0, t.Text)
 	}
 }
 

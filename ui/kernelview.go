@@ -406,7 +406,11 @@ func (v *kernelView) title(p kernelPanel) (title, right string) {
 	case covariancePanel:
 		title = "Covariance"
 		if c, ok := known[*inspect.CovarianceCurve](&v.covariance, v.topic()); ok {
-			if !c.Stationary {
+			in := &v.b.hist.Start.Inputs()[v.column]
+			switch {
+			case len(in.Levels) > 0:
+				title = "Covariance with " + levelText(record.LevelAt(in, c.About))
+			case !c.Stationary:
 				title = "Covariance with the middle"
 			}
 			if text := v.periods(c.Period); text != "" {

@@ -21,6 +21,9 @@ func (v *mainView) drawMetric(c *plot.Canvas, r plot.Rect, th *theme.Theme) {
 	if h.Evaluation != nil {
 		t.chart.Empty = "the held-out rows are being predicted"
 	}
+	if n > 0 {
+		t.chart.Empty = nothingHere
+	}
 	if s := h.Start; s != nil && s.Data.Test == 0 {
 		t.chart.Empty = "no held-out rows: data.test is 0"
 	}
@@ -31,6 +34,7 @@ func (v *mainView) drawMetric(c *plot.Canvas, r plot.Rect, th *theme.Theme) {
 	if t.quantity == history.QuantityNLPD || t.quantity == history.QuantityCoverage {
 		t.chart.Y.Log = false
 	}
+	t.chart.Y.Include = flat(t.low, t.chart.Y.Log)
 	x := r.X
 	styles := []plot.Style{th.Focus, th.Warn, th.Good, th.Key}
 	for m := range n {
@@ -84,4 +88,27 @@ func near(v float64, lines [][]float32) bool {
 		}
 	}
 	return hi <= lo || v >= 2*lo-hi && v <= 2*hi-lo
+}
+
+// leastShare is the part of errors below which a difference of them is not made as high as the
+// chart.
+const leastShare = 0.01
+
+// flat is what the limits of a chart of values have to enclose so that those that are nearly
+// the same look it, nil where they are not, or are drawn by their logarithm.
+func flat(lines [][]float32, logarithm bool) []float64 {
+	low, high := math.Inf(1), math.Inf(-1)
+	for _, l := range lines {
+		for _, v := range l {
+			if v := float64(v); !math.IsNaN(v) && !math.IsInf(v, 0) {
+				low, high = min(low, v), max(high, v)
+			}
+		}
+	}
+	least := leastShare * max(math.Abs(low), math.Abs(high))
+	if !(low < high) || high-low >= least || logarithm {
+		return nil
+	}
+	middle := low + (high-low)/2
+	return []float64{middle - least/2, middle + least/2}
 }

@@ -21,7 +21,11 @@ func (t *table) widths(w int) (rank, name, bar, post, bayes, gap, slack, span in
 		if t.rows[i].rank > 0 {
 			trend = trendWide
 		}
-		longest = max(longest, plot.TextWidth(t.rows[i].name))
+		own := plot.TextWidth(t.rows[i].name)
+		if len(t.rows[i].flags) > 0 { // and a mark, apart from it and from what follows
+			own += 2
+		}
+		longest = max(longest, own)
 		if t.rows[i].se > 0 {
 			gapWide = 13
 		}
@@ -127,6 +131,7 @@ func (t *table) draw(c *plot.Canvas, r plot.Rect, b *bench, th *theme.Theme, foc
 	early := b.hist.Evaluation == nil && b.hist.Start != nil
 	if early { // words stand in the place of numbers
 		bar, post, bayes, gap, slack, span = 0, 0, 0, 0, 0, 0
+		name = max(6, min(name, r.W-rank-2-plot.TextWidth(bestSoFar)))
 	}
 	t.header = plot.Rect{X: r.X, Y: r.Y, W: r.W, H: 1}
 	t.area = plot.Rect{X: r.X, Y: r.Y + 1, W: r.W, H: r.H - 1}
@@ -205,13 +210,16 @@ func (t *table) draw(c *plot.Canvas, r plot.Rect, b *bench, th *theme.Theme, foc
 			at, wide = nameX+2, name-2
 		}
 		short := names[i]
-		c.Text(at, y, short, style)
 		if len(k.flags) > 0 { // what they say stands on the kernel's card
-			c.Set(at+min(wide, plot.TextWidth(short)+1), y, '!', th.Warn)
+			if plot.TextWidth(short)+2 > wide {
+				short = plot.FitName(k.name, max(1, wide-2))
+			}
+			c.Set(at+plot.TextWidth(short)+1, y, '!', th.Warn)
 		}
+		c.Text(at, y, short, style)
 		switch {
 		case k.stage != vbks.Idle:
-			c.TextFit(trendX, y, r.X+r.W-trendX, k.stageText(), th.Faint)
+			c.TextFit(trendX, y, r.X+r.W-trendX, k.stageText(r.X+r.W-trendX), th.Faint)
 		case k.status == vbks.Failed || k.status == vbks.Pruned:
 			word, st := string(k.status), th.Faint
 			if k.status == vbks.Failed {

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"example.com/kestrel/experiment/record"
+	"example.com/kestrel/vbks"
 )
 
 // trendOf are the columns of the way so far in the table's line of a kernel, lowest 0.
@@ -52,5 +53,47 @@ func TestWayOfBeliefSoFar(t *testing.T) {
 	}
 	if a := testApp(t, 120, 36, events); strings.Contains(screen(a), "so far q*") {
 		t.Error("the way so far takes room from the gap and its range")
+	}
+}
+
+// A number of a kernel's card is whole or not there.
+func TestWhole(t *testing.T) {
+	for w, want := range map[int]string{40: "rank 1 · gap 0 · equal", 21: "rank 1 · gap 0", 14: "rank 1 · gap 0", 13: "rank 1",
+		2: "rank 1"} {
+		if got := whole(w, "rank 1", "", "gap 0", "equal"); got != want {
+			t.Errorf("in %d columns: %q, want %q", w, got, want)
+		}
+	}
+}
+
+// The mark of a kernel that something is wrong with stands apart from its name and from the
+// numbers behind, however narrow the table is.
+func TestMarksStandApart(t *testing.T) {
+	events := settle(demoEvents(t, "K12", 6), record.Finished, "done")
+	for i := range events {
+		if e := events[i].Evaluation; e != nil {
+			for k := range e.Kernels {
+				if f := e.Kernels[k].Fit; f != nil {
+					f.Flags = []vbks.Flag{vbks.StillMoving}
+				}
+			}
+		}
+	}
+	marks := 0
+	for _, w := range []int{80, 120, 200} {
+		for l := range strings.SplitSeq(screen(testApp(t, w, 40, events)), "\n") {
+			r := []rune(l)
+			for i, c := range r[:max(0, len(r)-1)] {
+				if c != '!' || i < w/2 || strings.Contains(l, "! ") && strings.Contains(l, "not converged") {
+					continue
+				}
+				if marks++; r[i-1] != ' ' || r[i+1] != ' ' {
+					t.Errorf("%d columns: %s", w, l)
+				}
+			}
+		}
+	}
+	if marks < 20 {
+		t.Errorf("%d marks", marks)
 	}
 }

@@ -18,6 +18,8 @@ import (
 	"example.com/kestrel/experiment/library"
 	"example.com/kestrel/experiment/prepare"
 	"example.com/kestrel/experiment/record"
+	"example.com/kestrel/internal/must"
+	"example.com/kestrel/kernelspace"
 	"example.com/kestrel/ui/input"
 	"example.com/kestrel/ui/plot"
 	"example.com/kestrel/ui/theme"
@@ -228,6 +230,30 @@ func TestKernelViewShowsTheEvent(t *testing.T) {
 		"LIN.centre", "−7.25 m", "fixed")
 	// Narrow as it may be, name and value are there.
 	mustShow(t, shown(b, 30, 9), "PER.period", "1234.6")
+}
+
+// Where there is room the hyperparameters are followed by what they mean, all of it or none.
+func TestKernelViewSaysWhatItMeans(t *testing.T) {
+	events := demoEvents(t, "K12", 2)
+	b := testApp(t, 160, 40, events).bench
+	s := b.hist.Start
+	id := s.Kernels[0].ID
+	k := b.kernelNow(id)
+	s.Data.Columns = []datasets.ColumnSummary{{Name: "x", Role: "input", Unit: "m", Max: 9}, {Name: "y", Role: "target", Unit: "K"}}
+	e, err := kernelspace.Parse(id)
+	must.OK(t, err)
+	compiled, err := kernelspace.Compile(e.Canonical(), kernelspace.Options{Columns: []string{"x"}, Dim: 1})
+	must.OK(t, err)
+	info := &s.Kernels[b.hist.Index(id)]
+	info.Params, k.Fit.Params = nil, nil
+	for range len(compiled.Params) + 1 { // and the noise
+		info.Params = append(info.Params, record.ParamInfo{Name: "p"})
+		k.Fit.Params = append(k.Fit.Params, 4)
+	}
+	b.at = kernelPlace
+	b.choose(id)
+	mustShow(t, shown(b, 80, 17), "It is", "standard deviation of 2 K.")
+	mustNotShow(t, shown(b, 80, 14), "It is", "2 K.")
 }
 
 func TestKernelViewTellsTimesInWords(t *testing.T) {

@@ -71,6 +71,24 @@ func TestClaims(t *testing.T) {
 	}
 }
 
+// However little room there is, a baseline that does as well is not kept from who reads what
+// the prediction is better than.
+func TestNoBetterInBrief(t *testing.T) {
+	c := scene{steps, "SE", []files.Number{4, 3, 0.01}, 300, 400, nil, func(s *record.Standing, _ *record.Fit) {
+		scored(s, record.TaskForecast, 1, 0.95, baseline("naive", "naive", 2), baseline("ets", "exponential smoothing", 1))
+	}}
+	const better = "Forecasts 50 % better than naive, no better than the best of 2 baselines (CRPS)."
+	if f := Of(c.standing(t), "runs/a"); f.compared != better {
+		t.Errorf("in brief: %s\nwant %s", f.compared, better)
+	}
+	c.change = func(s *record.Standing, _ *record.Fit) {
+		scored(s, record.TaskGaps, 5, 0.95, baseline("linear", "linear interpolation", 1))
+	}
+	if f, want := Of(c.standing(t), "runs/a"), "Its CRPS is 5 times that of linear interpolation."; f.compared != want {
+		t.Errorf("in brief: %s\nwant %s", f.compared, want)
+	}
+}
+
 // What nobody works at any more is not waited for, whatever its log says last.
 func TestNobodyGoesOn(t *testing.T) {
 	for _, state := range []record.State{record.Running, record.Paused, record.Stopping} {

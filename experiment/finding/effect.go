@@ -143,10 +143,12 @@ func (w *speller) rhythm(l *wordLeaf, c *kernelspace.Component) string {
 			continue
 		}
 		var high, low record.Effect
+		var parts []record.Effect
 		for _, e := range w.effectsOf(c) {
 			if e.Kind != record.EffectPart {
 				continue
 			}
+			parts = append(parts, e)
 			if high.Name == "" || e.Mean > high.Mean {
 				high = e
 			}
@@ -167,13 +169,41 @@ func (w *speller) rhythm(l *wordLeaf, c *kernelspace.Component) string {
 		case high.Name == "" || !high.Known() || !low.Known():
 			return ""
 		}
-		return w.peaks(every, high, low)
+		return w.peaks(every, alike(parts, high), alike(parts, low))
 	}
 	return ""
 }
 
-// peaks says when something is high and, where there is room, when low.
-func (w *speller) peaks(every string, high, low record.Effect) string {
+// alike are the parts, which follow each other in a circle, about an extreme one that
+// cannot be told from it; it alone where these are all of them or all but one. They are in
+// the place of it: of five working days that are equal one is the highest by chance.
+func alike(parts []record.Effect, extreme record.Effect) []record.Effect {
+	at := slices.IndexFunc(parts, func(e record.Effect) bool { return e.Name == extreme.Name })
+	if at < 0 || extreme.SD <= 0 {
+		return []record.Effect{extreme}
+	}
+	n := len(parts)
+	same := func(i int) bool { e := &parts[(at+i+n)%n]; return !e.Apart(&extreme) }
+	from, to := 0, 0
+	for to-from < n-1 && same(to+1) {
+		to++
+	}
+	for to-from < n-1 && same(from-1) {
+		from--
+	}
+	if to-from+1 > n-2 {
+		return []record.Effect{extreme}
+	}
+	var out []record.Effect
+	for i := from; i <= to; i++ {
+		out = append(out, parts[(at+i+n)%n])
+	}
+	return out
+}
+
+// peaks says when something is high and, where there is room, when low: in the parts of a
+// day, a week or a year that are so.
+func (w *speller) peaks(every string, high, low []record.Effect) string {
 	at, behind := " about ", ""
 	switch every {
 	case "week":
@@ -181,15 +211,29 @@ func (w *speller) peaks(every string, high, low record.Effect) string {
 	case "year":
 		at = " in "
 	}
-	by := func(e record.Effect) string {
-		if !w.sized || !e.Known() {
-			return ""
+	when := func(parts []record.Effect) string {
+		first, last := parts[0], parts[len(parts)-1]
+		text := at + first.Name + behind
+		switch len(parts) {
+		case 1:
+		case 2:
+			text += " and " + last.Name + behind
+		default:
+			text = " from " + first.Name + " to " + last.Name
 		}
-		return " (" + w.signed(float64(e.Mean)) + ")"
+		mean, known := 0.0, w.sized
+		for i := range parts {
+			known = known && parts[i].Known()
+			mean += float64(parts[i].Mean) / float64(len(parts))
+		}
+		if known {
+			text += " (" + w.signed(mean) + ")"
+		}
+		return text
 	}
-	text := ", highest" + at + high.Name + behind + by(high)
+	text := ", highest" + when(high)
 	if w.detail == highOnly {
 		return text
 	}
-	return text + " and lowest" + at + low.Name + behind + by(low)
+	return text + " and lowest" + when(low)
 }

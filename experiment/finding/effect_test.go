@@ -56,6 +56,14 @@ func TestSizes(t *testing.T) {
 		{"what wanders", scene{days, "PER+RW", []files.Number{100, 1, 11, 1, 1825, 4}, 300, 400, nil, effects(swing,
 			record.Effect{Kind: record.EffectChange, Part: "RW", Column: "day", Mean: 142.3, SD: 9})},
 			"A pattern that repeats every 11 days (swings by ±42 kWh), on a level that wanders (+142 kWh from first to last)"},
+		{"five days that are equal, two that are not", scene{days, "PER", perWeek[:4], 300, 400, nil, effects(part("Sunday", -103, 2),
+			part("Monday", 31, 2), part("Tuesday", 35, 2), part("Wednesday", 33, 2), part("Thursday", 34, 2), part("Friday", 34, 2),
+			part("Saturday", -64, 2))},
+			"A pattern that repeats every 7 days, highest from Monday to Friday (+33 kWh) and lowest on Sundays (−103 kWh) (PER)."},
+		{"a weekend about the end of a list", scene{days, "PER", perWeek[:4], 300, 400, nil, effects(part("Sunday", 52, 2),
+			part("Monday", -20, 1), part("Tuesday", -26, 2), part("Wednesday", -40, 1), part("Thursday", -31, 1), part("Friday", 2, 1),
+			part("Saturday", 50, 2))},
+			"A pattern that repeats every 7 days, highest on Saturdays and Sundays (+51 kWh) and lowest on Wednesdays (−40 kWh) (PER)."},
 		{"of another kernel", scene{days, "PER", perWeek[:4], 300, 400, nil, func(s *record.Standing, f *record.Fit) {
 			effects(swing)(s, f)
 			s.Effects.Kernel = "SE"
@@ -96,4 +104,44 @@ func TestFewSizes(t *testing.T) {
 			t.Errorf("%s: %q has %d sizes, want %d", kernel, text, got, want)
 		}
 	}
+}
+
+// About an extreme part of a circle those belong to it that cannot be told from it without a
+// gap; where that is nearly all, none is told.
+func TestAlike(t *testing.T) {
+	circle := func(means ...float64) (parts []record.Effect) {
+		for i, m := range means {
+			parts = append(parts, record.Effect{Name: string(rune('a' + i)), Mean: files.Number(m), SD: 1})
+		}
+		return parts
+	}
+	for _, c := range []struct {
+		parts []record.Effect
+		of    string
+		want  string
+	}{
+		{circle(9, 1, 9, 0, 0), "a", "a"},
+		{circle(9, 0, 0, 8, 9), "a", "dea"},
+		{circle(0, 8, 9, 8, 0, 1), "c", "bcd"},
+		{circle(1, 2, 1, 2, 1, 9), "b", "b"},
+		{circle(1, 2, 1, 2, 1), "d", "d"},
+		{circle(1, 2), "x", "x"},
+	} {
+		got := ""
+		for _, e := range alike(c.parts, record.Effect{Name: c.of, Mean: meanOf(c.parts, c.of), SD: 1}) {
+			got += e.Name
+		}
+		if got != c.want {
+			t.Errorf("about %s of %v: %s, want %s", c.of, c.parts, got, c.want)
+		}
+	}
+}
+
+func meanOf(parts []record.Effect, name string) files.Number {
+	for _, e := range parts {
+		if e.Name == name {
+			return e.Mean
+		}
+	}
+	return 0
 }

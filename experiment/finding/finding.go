@@ -26,6 +26,7 @@ type Finding struct {
 	plain, high, calm, named string // What without the kernel's name, without when it is low, with no such and no size, the name alone
 	brief, terse             string // Sure without numbers, and without since when
 	compared                 string // Error as briefly as can be, "" where that compares with nothing
+	wrong                    string // Distrust without what only may be so
 	command, shell           string // Next without what it does, and without the run's path
 }
 
@@ -51,8 +52,8 @@ func Of(s *record.Standing, dir string) Finding {
 	dir = cmp.Or(dir, "RUN")
 	r.run, r.config = words.Shell(dir), words.Shell(filepath.Join(dir, record.ConfigFile))
 	r.rivals()
-	f := Finding{What: r.what(), Distrust: r.distrust(), Sure: r.sure(), Error: r.error(), Coverage: r.coverage(),
-		Settled: r.settled()}
+	f := Finding{What: r.what(), Sure: r.sure(), Error: r.error(), Coverage: r.coverage(), Settled: r.settled()}
+	f.Distrust, f.wrong = r.distrust()
 	f.Next = r.next()
 	if f.command = f.Next; r.command != "" {
 		f.Command, f.command = r.command, "Next: "+r.command
@@ -108,6 +109,7 @@ func (f Finding) Within(fits func(text string) bool) string {
 		func() { shorter(&f.What, f.high); f.Next = "" },
 		func() { shorter(&f.What, f.calm) },
 		func() { f.Sure = "" },
+		func() { f.Distrust = cmp.Or(f.wrong, f.Distrust) },
 		func() { shorter(&f.What, f.named) },
 	} {
 		step()

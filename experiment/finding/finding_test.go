@@ -143,10 +143,18 @@ func TestGoldenSentences(t *testing.T) {
 				f.Posterior, s.Lead.Changes, s.Start.Data.Series = 0.997, 0, &datasets.Series{}
 				scored(s, record.TaskGaps, 50, 0.95, baseline("linear", "linear interpolation", 100))
 			}},
-			"A pattern that repeats every 7 days, changing over about 2.19 years (PER×SE). It leads from the first evaluation " +
+			"A pattern that repeats every 7 days, changing over about 2.2 years (PER×SE). It leads from the first evaluation " +
 				"on, with 99.7 % of the belief (q*); settled among the two kernels tried. Fills gaps between rows 50 % better than linear " +
 				"interpolation (CRPS); of the time to come that says nothing. 95 % of 50 held-out rows in the 95 % interval. Next: kestrel " +
 				"predict runs/a --horizon 150 forecasts beyond the end."},
+		{"a week that changes more slowly than anybody has seen",
+			scene{days, "PER*SE", []files.Number{9, 1, 7, 1, 2000, 1}, 1500, 700, []record.Fit{apart}, func(s *record.Standing, f *record.Fit) {
+				f.Posterior, s.Lead.Changes, s.Start.Data.Series = 0.997, 0, &datasets.Series{}
+				scored(s, record.TaskForecast, 50, 0.95, baseline("snaive", "seasonal naive", 100))
+			}},
+			"A pattern that repeats every 7 days, slowly changing (PER×SE). It leads from the first evaluation on, with 99.7 % of the " +
+				"belief (q*); settled among the two kernels tried. Forecasts 50 % better than seasonal naive (CRPS). 95 % of 50 held-out " +
+				"rows in the 95 % interval. Next: kestrel predict runs/a --horizon 50 forecasts beyond the end."},
 		{"a shop's week on a rise, and what its data show of the week and not of the day", scene{days, "PER+LIN",
 			[]files.Number{100, 1, 7.002, 0.0001, 1, 4}, 1500, 900, []record.Fit{apart}, func(s *record.Standing, _ *record.Fit) {
 				s.Start.Data.Rhythms = []datasets.Rhythm{{Every: "week", High: "Saturday", Low: "Monday"}}
@@ -182,7 +190,7 @@ func TestGoldenSentences(t *testing.T) {
 				f.Flags = []vbks.Flag{vbks.StillMoving}
 				scored(s, record.TaskForecast, 50, 0.95, baseline("snaive", "seasonal naive", 100))
 			}},
-			"A pattern that repeats every 7 days, changing over about 2.19 years (PER×SE). But its hyperparameters have not " +
+			"A pattern that repeats every 7 days, changing over about 2.2 years (PER×SE). But its hyperparameters have not " +
 				"quite come to rest. It leads since 45 % of the data, with 97 % of the belief (q*); settled among the two kernels tried. " +
 				"Forecasts 50 % better " +
 				"than seasonal naive (CRPS). 95 % of 50 held-out rows in the 95 % interval. Next: re-optimise (kestrel resume " +
@@ -344,6 +352,14 @@ func TestWithin(t *testing.T) {
 		if got := f.Within(func(s string) bool { return len(s) <= room }); got != want {
 			t.Errorf("in %d characters %q, want %q", room, got, want)
 		}
+	}
+	f = Finding{What: "A.", plain: "A.", high: "A.", calm: "A.", named: "a", Distrust: "Do not. But look.", wrong: "Do not."}
+	if got := f.Within(func(s string) bool { return len(s) <= 9 }); got != "a Do not." {
+		t.Errorf("%q: what is wrong is cut before what may be", got)
+	}
+	f.wrong = ""
+	if got := f.Within(func(string) bool { return false }); got != "a Do not. But look." {
+		t.Errorf("%q: a doubt is left out that is the only one", got)
 	}
 	equal := record.Fit{Tied: true, ELBO: -0.5}
 	long := scene{days, "PER+RW", []files.Number{100, 1, 365.2, 0.1, 1825, 4}, 1500, 900, []record.Fit{equal}, nil}

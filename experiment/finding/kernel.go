@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strconv"
 	"strings"
 
 	"example.com/kestrel/datasets"
@@ -51,6 +52,15 @@ func Kernel(s *record.Start, o kernelspace.Options, info *record.KernelInfo, val
 		noise = " Observations scatter about it with a standard deviation of " + words.WithUnit(math.Sqrt(v), w.targetUnit()) + "."
 	}
 	return text + "." + line + noise
+}
+
+// InFull is Kernel of a kernel with the hyperparameters of its fit, "" where it has none.
+func InFull(s *record.Start, k *record.Kernel) string {
+	at := slices.IndexFunc(s.Kernels, func(i record.KernelInfo) bool { return i.ID == k.ID })
+	if at < 0 || k.Fit == nil {
+		return ""
+	}
+	return Kernel(s, options(s), &s.Kernels[at], k.Fit.Params)
 }
 
 // newSpeller takes a kernel apart; it is nil where that cannot be done.
@@ -249,7 +259,7 @@ func (w *speller) head(l *wordLeaf, c *kernelspace.Component) string {
 	if w.brief {
 		long = " over about "
 	}
-	if w.beyond(l) {
+	if w.beyond(l, farBeyond) {
 		return "a drift" + in + " longer than the data"
 	}
 	if w.once(l) {
@@ -326,8 +336,11 @@ func (w *speller) reach(l *wordLeaf) string {
 // modifier says what a leaf does to the leaf before it in a product.
 func (w *speller) modifier(l *wordLeaf) string {
 	in := w.where(l)
-	if w.beyond(l) || w.once(l) {
+	if w.beyond(l, farBeyond) || w.once(l) {
 		return "" // it hardly changes, or nobody has seen that it does so again
+	}
+	if w.beyond(l, 1) { // a length that nobody has seen says nothing
+		return "slowly changing" + in
 	}
 	switch l.Op {
 	case kernelspace.OpSE, kernelspace.OpMatern12, kernelspace.OpMatern32, kernelspace.OpMatern52:
@@ -357,15 +370,16 @@ const mayBe = "what may be "
 // in brief.
 const farBeyond = 3
 
-// beyond reports whether a leaf that is told in brief varies on lengths far beyond the data.
-func (w *speller) beyond(l *wordLeaf) bool {
+// beyond reports whether a leaf that is told in brief varies on lengths of more than so many
+// times the range of the data.
+func (w *speller) beyond(l *wordLeaf, times float64) bool {
 	stationary := slices.Contains([]kernelspace.Op{kernelspace.OpSE, kernelspace.OpRQ, kernelspace.OpMatern12, kernelspace.OpMatern32,
 		kernelspace.OpMatern52}, l.Op)
 	if !w.brief || !stationary || len(l.Cols) != 1 || l.NumScale != 1 {
 		return false
 	}
 	c := &w.start.Inputs()[l.Cols[0]]
-	return c.Max > c.Min && float64(w.values[l.params[1]]) > farBeyond*(c.Max-c.Min)
+	return c.Max > c.Min && float64(w.values[l.params[1]]) > times*(c.Max-c.Min)
 }
 
 // once reports whether a leaf that is told in brief has a period that the data do not
@@ -409,7 +423,16 @@ func (w *speller) namesOf(l *wordLeaf) string {
 	return words.Join(names)
 }
 
-func (w *speller) lengths(l *wordLeaf) string { return w.quantities(l.params[1 : 1+l.NumScale]) }
+// lengths are those on which a leaf varies; in brief they have two digits, which is what
+// is known of them.
+func (w *speller) lengths(l *wordLeaf) string {
+	text := w.quantities(l.params[1 : 1+l.NumScale])
+	number, unit, _ := strings.Cut(text, " ")
+	if v, err := strconv.ParseFloat(number, 64); w.brief && err == nil && l.NumScale == 1 {
+		return strings.TrimSpace(words.Significant(v, 2) + " " + unit)
+	}
+	return text
+}
 
 func (w *speller) periods(l *wordLeaf) string {
 	from := 1 + l.NumScale

@@ -155,8 +155,8 @@ func others(n int) string {
 }
 
 // distrust says why what the run says should not be trusted, "" if nothing is known to
-// speak against it.
-func (r *reading) distrust() string {
+// speak against it; wrong is what of it is so and not only may be so.
+func (r *reading) distrust() (text, wrong string) {
 	var why []string
 	if n := r.Start.Data.Train; n < fewRows {
 		why = append(why, fmt.Sprintf("%s are few for %s", words.Count(n, "row"), words.Count(freed(r.Start, r.leader), "hyperparameter")))
@@ -182,10 +182,10 @@ func (r *reading) distrust() string {
 	if still && !known {
 		why = append(why, "its hyperparameters have not come to rest")
 	}
-	text := ""
 	if len(why) > 0 {
-		text = "Do not trust it: " + strings.Join(why, "; ") + "."
+		wrong = "Do not trust it: " + strings.Join(why, "; ") + "."
 	}
+	text = wrong
 	// What need not be wrong, but may not be what it looks like.
 	var look []string
 	if r.once() {
@@ -210,7 +210,7 @@ func (r *reading) distrust() string {
 	if len(look) > 0 {
 		text = strings.TrimSpace(text + " But " + words.Join(look) + ".")
 	}
-	return text
+	return text, wrong
 }
 
 // farOut reports whether a few rows seem to be outliers that nobody has looked for.
@@ -291,7 +291,11 @@ func (r *reading) score(full bool) string {
 	}
 	text, end, joint, equal := verb+" "+reference.Than, " (CRPS).", " and ", "as well as "
 	if !strings.HasSuffix(reference.Than, " than") { // "equal to that of"
-		text, end = "The CRPS of "+what+" is "+strings.TrimPrefix(reference.Than, "is "), "."
+		text = "The CRPS of " + what
+		if !full {
+			text = "Its CRPS"
+		}
+		text, end = text+" is "+strings.TrimPrefix(reference.Than, "is "), "."
 		joint, equal = ", ", "equal to that of "
 	}
 	text += " " + reference.Label
@@ -307,6 +311,8 @@ func (r *reading) score(full bool) string {
 		text += " and " + best.Than + " " + best.Label
 	case best.Worse:
 		text += ", but " + best.Than + " " + best.Label
+	case strings.HasPrefix(best.Than, "equal") && !full && strings.HasSuffix(reference.Than, " than"):
+		text += ", no better than " + among
 	case full && strings.HasPrefix(best.Than, "equal"):
 		text += joint + equal + among + ", " + best.Label
 	case full:

@@ -204,8 +204,12 @@ func (i *Inspector) line(q *FitQuery) (x, rows []float64, err error) {
 	return x, i.along(q.Column, x, q.Held), nil
 }
 
-// widened is the range of a column with a margin, of a constant one too.
+// widened is the range of a column with a margin, of a constant one too; of levels each
+// has a length of 1, about its number.
 func widened(c *prepare.ColumnInfo, by float64) (low, high float64) {
+	if n := len(c.Levels); n > 0 {
+		return -0.5, float64(n) - 0.5
+	}
 	d := by * (c.High - c.Low)
 	if c.High == c.Low {
 		d = max(1, math.Abs(c.Low)) / 2
@@ -236,8 +240,10 @@ func (i *Inspector) medians() []float64 {
 }
 
 // along returns standardised rows: column takes the values x, the others are
-// held, but for those that are made of it.
+// held, but for those that are made of it. Of levels there is nothing between two: x is
+// the one next to it.
 func (i *Inspector) along(column int, x, held []float64) []float64 {
+	levels := len(i.subject.Data.Inputs[column].Levels)
 	if column == 0 {
 		if rows, ok := i.subject.Data.Along(x); ok {
 			return i.subject.Scaler.Inputs(rows)
@@ -246,7 +252,10 @@ func (i *Inspector) along(column int, x, held []float64) []float64 {
 	rows := make([]float64, 0, len(x)*len(held))
 	for _, v := range x {
 		for j, h := range held {
-			if j == column {
+			switch {
+			case j == column && levels > 0:
+				h = max(0, min(math.Round(v), float64(levels-1)))
+			case j == column:
 				h = v
 			}
 			rows = append(rows, i.subject.Scaler.Input(j, h))

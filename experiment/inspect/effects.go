@@ -16,7 +16,7 @@ import (
 
 const (
 	askedParts  = 12 // components of a kernel are asked at most
-	swingPhases = 24 // of a period
+	swingPhases = 24 // of a period, and values of what varies
 	swingTimes  = 12 // periods that a pattern which changes is averaged over
 	goldenRatio = 0.618033988749895
 )
@@ -25,7 +25,8 @@ const (
 type question struct {
 	x    []float64 // standardised, row-major
 	sums []sum
-	// swings are the points of each phase of what repeats; nil: it does not.
+	// swings are the points of each phase of what repeats, or each value of what varies; nil:
+	// it does neither.
 	swings [][]int
 	effect record.Effect // of the swing
 }
@@ -168,6 +169,9 @@ func newQuestion(from *Learned, c *kernelspace.Component, theta []float64) (q qu
 		q = a.levels()
 	case op == kernelspace.OpLIN, op == kernelspace.OpRW, op == kernelspace.OpIRW:
 		q = a.ends(op == kernelspace.OpLIN)
+	case op == kernelspace.OpSE, op == kernelspace.OpRQ, op == kernelspace.OpMatern12, op == kernelspace.OpMatern32,
+		op == kernelspace.OpMatern52:
+		q = a.variation()
 	}
 	return q
 }
@@ -203,6 +207,24 @@ func (a *asking) ends(line bool) (q question) {
 		length = a.Scaler.InputBack(a.column, high) - a.Scaler.InputBack(a.column, low)
 	}
 	return question{x: a.points(low, high), sums: []sum{{a.effect, map[int]float64{0: -1 / length, 1: 1 / length}}}}
+}
+
+// variation asks how far what varies about a level goes, at values of the column among the
+// rows.
+func (a *asking) variation() (q question) {
+	sorted := slices.Compact(slices.Sorted(slices.Values(a.values)))
+	n := min(swingPhases, len(sorted))
+	if n < 2 {
+		return q
+	}
+	a.effect.Kind = record.EffectSwing
+	q.effect = a.effect
+	var values []float64
+	for i := range n {
+		q.swings, values = append(q.swings, []int{i}), append(values, sorted[(2*i+1)*len(sorted)/(2*n)])
+	}
+	q.x = a.points(values...)
+	return q
 }
 
 // levels asks for the levels of a category that has names.

@@ -39,6 +39,10 @@ func TestEffectsAreThoseOfTheTable(t *testing.T) {
 			return fmt.Sprintf("%.2f,%s,%.4f", 0.5*float64(i), kind, 8*math.Sin(2*math.Pi*0.5*float64(i)/11)+level[kind]+noise)
 		}, map[string]float64{"swing": 8, "level rain": -6, "level fog": 2},
 			[]string{`data.types={kind="levels"}`, `data.inputs=["x","kind"]`, `optimise.fix.PER.period[x]="11"`}},
+		{"a hill", "SE+CONST", "x,y", func(i int, noise float64) string {
+			x := 0.5 * float64(i)
+			return fmt.Sprintf("%.2f,%.4f", x, 30+20*math.Exp(-(x-18)*(x-18)/72)+noise)
+		}, map[string]float64{"swing": 10 * (1 - math.Exp(-(39-18)*(39-18)/72.))}, nil},
 	} {
 		rng := rand.New(rand.NewPCG(3, 8))
 		var b strings.Builder

@@ -25,7 +25,8 @@ type CovarianceCurve struct {
 	Evaluation int
 	// Stationary says that k depends on the lag alone: Lag goes from 0 to the
 	// range of the data. Else Value is k(About, About + Lag) for lags to both
-	// ends of the data, About being their middle. Of less than that range the same.
+	// ends of the data, About being their middle. Of less than that range the same. Of
+	// levels it is k(About, About + Lag), too, About being the most frequent one.
 	Stationary bool
 	About      float64
 	Lag        []float64 // in the column's unit; 0 is one of them
@@ -44,7 +45,7 @@ const (
 // does along it, and the period that this is a few of, 0 where it is all of the range.
 func (i *Inspector) shown(p *kernelspace.Program, theta []float64, column int, whole bool) (low, high, period float64) {
 	low, high = widened(&i.Inputs()[column], 0)
-	if whole {
+	if whole || len(i.Inputs()[column].Levels) > 0 {
 		return low, high, 0
 	}
 	for k := range p.Instrs {
@@ -88,16 +89,21 @@ func (i *Inspector) Covariance(id string, column, points int, whole bool) (*Cova
 		return nil, err
 	}
 	low, high, period := i.shown(p, theta, column, whole)
-	c := &CovarianceCurve{Evaluation: i.Evaluation(), Stationary: stationary(p, column), About: low + (high-low)/2, Period: period}
+	in := i.Inputs()[column]
+	levels := len(in.Levels) > 0
+	c := &CovarianceCurve{Evaluation: i.Evaluation(), Stationary: stationary(p, column) && !levels, About: low + (high-low)/2, Period: period}
 	from, to := 0.0, high-low
 	if !c.Stationary {
 		from, to = -(high-low)/2, (high-low)/2
 		points |= 1
 	}
+	if levels {
+		c.About, from, to = in.Median, low-in.Median, high-in.Median
+	}
 	if c.Lag, err = linspace(from, to, points, mostPoints); err != nil {
 		return nil, err
 	}
-	if !c.Stationary {
+	if !c.Stationary && !levels {
 		c.Lag[points/2] = 0
 	}
 	x := make([]float64, len(c.Lag))

@@ -12,6 +12,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"example.com/kestrel/experiment/config"
+	"example.com/kestrel/experiment/inspect"
 	"example.com/kestrel/experiment/runtest"
 	"example.com/kestrel/internal/must"
 )
@@ -88,5 +89,29 @@ func TestLevelEffects(t *testing.T) {
 		if off := math.Abs(e.Mean - truth[e.Level]); off > 3*e.SD || e.SD > 0.4 {
 			t.Errorf("%s: %v ± %v, the truth is %v", e.Level, e.Mean, e.SD, truth[e.Level])
 		}
+	}
+
+	// Along the column there is nothing between two levels, nor beyond the last.
+	q := inspect.FitQuery{Column: 2, Low: -0.5, High: 2.5, Points: 31}
+	curve, err := i.Curve(t.Context(), q)
+	must.OK(t, err)
+	for k, x := range curve.X {
+		if exact := 10 * int(max(0, min(math.Round(x), 2))); curve.Mean[k] != curve.Mean[5+exact] {
+			t.Errorf("at %v: %v, at its level %v", x, curve.Mean[k], curve.Mean[5+exact])
+		}
+	}
+	if curve.Mean[5] == curve.Mean[15] || curve.Mean[15] == curve.Mean[25] {
+		t.Errorf("the levels are alike: %v", curve.Mean)
+	}
+	id := i.Trainer().Last().Kernels[0].ID
+	cov, err := i.Covariance(id, 2, 31, false)
+	must.OK(t, err)
+	if cov.About != 0 || cov.Lag[0] != -0.5 || cov.Lag[30] != 2.5 || cov.Value[0] != cov.Value[8] || cov.Value[8] <= cov.Value[16] {
+		t.Errorf("covariance about %v: %v at %v", cov.About, cov.Value, cov.Lag)
+	}
+	draws, err := i.PriorDraws(id, 2, 31, 1, false)
+	must.OK(t, err)
+	if d := draws.Draws[0]; math.Abs(d[0]-d[8]) > 1e-2*math.Abs(d[0]-d[16]) {
+		t.Errorf("within a level a draw goes from %v to %v, to the next one to %v", d[0], d[8], d[16])
 	}
 }

@@ -2,6 +2,7 @@ package record
 
 import (
 	"fmt"
+	"math"
 	"strings"
 	"time"
 
@@ -115,6 +116,12 @@ func TimeColumn(c *datasets.ColumnSummary) (datasets.Column, bool) {
 		out.Unit = c.Unit
 	}
 	return out, true
+}
+
+// LevelAt is the level next to a place along a column of levels, of which there is one at
+// least.
+func LevelAt(c *datasets.ColumnSummary, at float64) string {
+	return c.Levels[int(max(0, min(math.Round(at), float64(len(c.Levels)-1))))].Name
 }
 
 // InWords writes the value of a hyperparameter that is a length of time for

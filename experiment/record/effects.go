@@ -19,7 +19,7 @@ const (
 	EffectChange = "change" // of what wanders: its end less its beginning
 	EffectLevel  = "level"  // of a category, less that of the most frequent one
 	EffectPart   = "part"   // of a day, a week or a year, less the mean of the whole
-	EffectSwing  = "swing"  // of what repeats: half of its highest less its lowest
+	EffectSwing  = "swing"  // of what repeats or varies about a level: half of its highest less its lowest
 )
 
 // Effect is one of them, in the unit of the target as it is modelled: what is expected of
@@ -39,3 +39,9 @@ const central = 1.96
 
 // Known reports whether the interval of 95 % does not contain 0.
 func (e *Effect) Known() bool { return math.Abs(float64(e.Mean)) > central*float64(e.SD) }
+
+// Apart reports whether two effects differ by more than the interval of 95 % of their
+// difference, as if they were independent.
+func (e *Effect) Apart(other *Effect) bool {
+	return math.Abs(float64(e.Mean-other.Mean)) > central*math.Hypot(float64(e.SD), float64(other.SD))
+}

@@ -60,6 +60,7 @@ type choice struct {
 	seed     input.Field
 	out      input.Field // the run's directory
 	column   int         // cursor among the inputs
+	texts    []string    // columns of texts that are inputs unless something else is said, which all rows tell
 
 	calendar       []string // inputs made of the time stamps
 	calendarAt     int      // cursor among those there may be
@@ -153,10 +154,25 @@ func (c *choice) usual(target int) []bool {
 		if len(c.base.Data.Inputs) > 0 && c.baseTarget() >= 0 {
 			out[i] = col.Role == "input"
 		} else {
-			out[i] = i != target && (col.Kind == "number" || col.Kind == "time")
+			out[i] = i != target && (col.Kind == "number" || col.Kind == "time" || col.Kind == "text" && slices.Contains(c.texts, col.Name))
 		}
 	}
 	return out
+}
+
+// takeTexts makes inputs of the texts that the data as they are read have for inputs, unless
+// the user has chosen.
+func (c *choice) takeTexts(d *datasets.Summary) {
+	if c.base == nil || !slices.Equal(c.inputs, c.usual(c.target)) {
+		return
+	}
+	c.texts = nil
+	for _, in := range d.Columns {
+		if in.Role == "input" && len(in.Levels) > 0 {
+			c.texts = append(c.texts, in.Name)
+		}
+	}
+	c.inputs = c.usual(c.target)
 }
 
 // turnTarget makes the next column of numbers the target. Inputs that were not

@@ -270,6 +270,9 @@ func (l *Launcher) wasPreviewed(msg previewMsg) tea.Cmd {
 	}
 	l.reading = false
 	l.preview, l.previewErr = msg.preview, msg.err
+	if c := l.chosen(); c != nil && msg.err == nil {
+		c.takeTexts(msg.preview.Summary)
+	}
 	return tea.Batch(next, l.goOn())
 }
 

@@ -19,17 +19,21 @@ const mostDepth = 4
 // spaceEditor makes a kernel space of base kernels chosen for each input; what it
 // makes stands in the text of the kernels at once.
 type spaceEditor struct {
-	columns []string // as kernels name them; one, "": all inputs
-	names   []string // for reading
-	bases   []string
-	on      [][]bool // [column][base]
+	columns []string   // as kernels name them; one, "": all inputs
+	names   []string   // for reading
+	bases   [][]string // [column]
+	on      [][]bool   // [column][base]
 	depth   int
 	x, y    int // of the cursor
 	before  string
 	other   string // what stands while nothing is chosen: a space that is not of this kind
 }
 
-// offeredBases are those that the editor offers, the usual ones first.
+// levelBase is the base kernel of texts: no other one knows that between two of them there is
+// nothing.
+const levelBase = "CAT"
+
+// offeredBases are those that the editor offers for numbers, the usual ones first.
 func offeredBases() []string {
 	first := []string{"SE", "RQ", "LIN", "PER"}
 	for _, b := range kernelspace.BaseKernels() {
@@ -47,7 +51,7 @@ var plainName = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`)
 // newSpaceEditor begins with what the text says, as far as it is base kernels of
 // single columns, else with none: the text stays until one is chosen.
 func newSpaceEditor(c *choice) *spaceEditor {
-	e := &spaceEditor{bases: offeredBases(), depth: 1, before: c.kernels.Value()}
+	e := &spaceEditor{depth: 1, before: c.kernels.Value()}
 	number := 0
 	for i, in := range c.inputs {
 		if !in || !c.usable(i) {
@@ -59,13 +63,20 @@ func newSpaceEditor(c *choice) *spaceEditor {
 		if !plainName.MatchString(name) {
 			name = strconv.Itoa(number)
 		}
-		e.columns = append(e.columns, name)
+		bases := offeredBases()
+		if c.columns[i].Kind == "text" {
+			bases = []string{levelBase}
+		}
+		e.columns, e.bases = append(e.columns, name), append(e.bases, bases)
 	}
 	if len(e.columns) < 2 {
 		e.columns, e.names = []string{""}, []string{"all inputs"}
+		if len(e.bases) == 0 {
+			e.bases = [][]string{offeredBases()}
+		}
 	}
-	for range e.columns {
-		e.on = append(e.on, make([]bool, len(e.bases)))
+	for y := range e.columns {
+		e.on = append(e.on, make([]bool, len(e.bases[y])))
 	}
 	if !e.read(e.before) {
 		e.other = e.before
@@ -85,12 +96,12 @@ func (e *spaceEditor) read(text string) bool {
 	}
 	on := make([][]bool, len(e.on))
 	for y := range on {
-		on[y] = make([]bool, len(e.bases))
+		on[y] = make([]bool, len(e.bases[y]))
 	}
 	for _, word := range strings.Split(list, ",") {
 		known := false
 		for y, column := range e.columns {
-			for x, base := range e.bases {
+			for x, base := range e.bases[y] {
 				if strings.TrimSpace(word) == leaf(base, column) {
 					on[y][x], known = true, true
 				}
@@ -116,7 +127,7 @@ func leaf(base, column string) string {
 func (e *spaceEditor) text() string {
 	var all []string
 	for y, column := range e.columns {
-		for x, base := range e.bases {
+		for x, base := range e.bases[y] {
 			if e.on[y][x] {
 				all = append(all, leaf(base, column))
 			}
@@ -159,8 +170,12 @@ func (l *Launcher) leaveSpace(keep bool) tea.Cmd {
 // spaceGroups are what keys do in the editor.
 func (l *Launcher) spaceGroups() []input.Group {
 	e := l.space
-	move := func(key string, at *int, by, n int) input.Binding {
-		return input.Binding{Keys: []string{key}, Do: func() tea.Cmd { *at = max(0, min(*at+by, n-1)); return nil }}
+	move := func(key string, down, right int) input.Binding {
+		return input.Binding{Keys: []string{key}, Do: func() tea.Cmd {
+			e.y = max(0, min(e.y+down, len(e.columns)-1))
+			e.x = max(0, min(e.x+right, len(e.bases[e.y])-1))
+			return nil
+		}}
 	}
 	deeper := func(by int) func() tea.Cmd {
 		return func() tea.Cmd {
@@ -168,7 +183,7 @@ func (l *Launcher) spaceGroups() []input.Group {
 			return l.spaceChanged()
 		}
 	}
-	up := move("up", &e.y, -1, len(e.columns))
+	up := move("up", -1, 0)
 	up.Label, up.About = "arrows", "another input or base kernel"
 	return []input.Group{{Name: "kernels by input", All: []input.Binding{
 		{Keys: []string{"enter"}, Label: "enter", Short: "take", About: "take this space", Do: func() tea.Cmd { return l.leaveSpace(true) }},
@@ -179,9 +194,9 @@ func (l *Launcher) spaceGroups() []input.Group {
 		{Keys: []string{"+", "="}, Label: "+ -", Short: "depth", About: "more or fewer base kernels in one kernel", Do: deeper(1)},
 		{Keys: []string{"-"}, Do: deeper(-1)},
 		up,
-		move("down", &e.y, 1, len(e.columns)),
-		move("left", &e.x, -1, len(e.bases)),
-		move("right", &e.x, 1, len(e.bases)),
+		move("down", 1, 0),
+		move("left", 0, -1),
+		move("right", 0, 1),
 		{Keys: []string{"esc"}, Label: "esc", Short: "as before", About: "leave the space as it was",
 			Do: func() tea.Cmd { return l.leaveSpace(false) }},
 	}}}
@@ -195,12 +210,13 @@ func (l *Launcher) spaceSheet(s *sheet) {
 		widest = max(widest, plot.TextWidth(name))
 	}
 	widest = min(widest, max(6, s.w/4))
+	cell := 4 + longest(offeredBases()) + 1
 	for y := range e.columns {
-		perLine := max(1, (s.w-widest-1)/(4+longest(e.bases)+1))
-		lines := (len(e.bases) + perLine - 1) / perLine
+		perLine := max(1, (s.w-widest-1)/cell)
+		lines := (len(e.bases[y]) + perLine - 1) / perLine
 		s.add(lines, func(left, top, w int) {
 			s.c.TextFit(left, top, widest, e.names[y], s.t.Faint)
-			for x, base := range e.bases {
+			for x, base := range e.bases[y] {
 				text, style := "[ ] "+base, s.t.Faint
 				if e.on[y][x] {
 					text, style = "[x] "+base, s.t.Text
@@ -208,8 +224,11 @@ func (l *Launcher) spaceSheet(s *sheet) {
 				if x == e.x && y == e.y {
 					style = style.With(plot.Reverse)
 				}
-				at := left + widest + 1 + x%perLine*(4+longest(e.bases)+1)
+				at := left + widest + 1 + x%perLine*cell
 				s.c.TextFit(at, top+x/perLine, left+w-at, text, style)
+			}
+			if at := left + widest + 1 + cell; len(e.bases[y]) == 1 {
+				s.c.TextFit(at, top, left+w-at, "an effect of each text", s.t.Faint)
 			}
 		})
 	}
@@ -217,10 +236,13 @@ func (l *Launcher) spaceSheet(s *sheet) {
 	if e.depth > 1 {
 		about = fmt.Sprintf("and all sums and products of up to %d", e.depth)
 	}
+	if keys := "; + and - change it"; plot.TextWidth("depth 1  "+about+keys) <= s.w { // the line of keys has it, too
+		about += keys
+	}
 	s.add(1, func(x, y, w int) {
 		at := s.c.TextFit(x, y, w, "depth ", s.t.Faint)
 		at = s.c.TextFit(at, y, x+w-at, strconv.Itoa(e.depth), s.t.Text)
-		s.c.TextFit(at, y, x+w-at, "  "+about+"; + and - change it", s.t.Faint)
+		s.c.TextFit(at, y, x+w-at, "  "+about, s.t.Faint)
 	})
 }
 

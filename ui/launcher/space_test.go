@@ -1,6 +1,8 @@
 package launcher
 
 import (
+	"fmt"
+	"strings"
 	"testing"
 
 	tea "charm.land/bubbletea/v2"
@@ -54,5 +56,60 @@ func TestWheelLeavesSpaceEditor(t *testing.T) {
 	d.press("space", "esc")
 	if d.l.focus != onList {
 		t.Errorf("focus %v", d.l.focus)
+	}
+}
+
+// A column of texts has the base kernel of levels and no other, since between two texts
+// there is nothing; the cursor stays on what a column has.
+func TestSpaceEditorOfTexts(t *testing.T) {
+	d := newLaunching(t, map[string]string{"a.csv": "t,shop,y\n1,north,3\n2,south,5\n3,north,4\n4,south,2\n5,north,3\n6,south,1\n"})
+	d.start()
+	c := d.l.chosen()
+	for i := range c.columns {
+		c.inputs[i] = i != c.target
+	}
+	d.toKernels()
+	d.press("enter", "right", "right", "right", "down")
+	if e := d.l.space; e.x != 0 || e.y != 1 || len(e.bases[1]) != 1 {
+		t.Fatalf("the cursor is on %d of the column %d, which has %v", e.x, e.y, e.bases[1])
+	}
+	d.press("space", "up", "space", "+")
+	if got, want := d.l.chosen().kernels.Value(), "SE[t], CAT[shop] depth 2"; got != want {
+		t.Errorf("the space is %q, want %q", got, want)
+	}
+	for _, text := range []string{"an effect of each text", "up to 2"} {
+		if frame := d.screen(); !strings.Contains(frame, text) {
+			t.Errorf("%q is not shown:\n%s", text, frame)
+		}
+	}
+	d.press("enter", "enter") // again, from what it has made
+	if e := d.l.space; !e.on[1][0] || !e.on[0][0] || e.on[0][1] {
+		t.Errorf("the editor begins with %v", e.on)
+	}
+}
+
+// A column of texts that the data take for an input is marked as one, and can be taken out;
+// in a series, whose data leave it out, it is not.
+func TestTextsThatAreTaken(t *testing.T) {
+	var table, series strings.Builder
+	table.WriteString("heat,flow,kind,y\n")
+	series.WriteString("date,kind,y\n")
+	for i := range 40 {
+		kind := []string{"red", "blue"}[i%2]
+		fmt.Fprintf(&table, "%d,%d,%s,%d\n", i*i%37, i*7%11, kind, i%5)
+		fmt.Fprintf(&series, "2024-01-%02d,%s,%d\n", i/2+1, kind, i%5)
+	}
+	d := newLaunching(t, map[string]string{"a.csv": table.String(), "b.csv": series.String()})
+	d.start()
+	if frame := d.screen(); !strings.Contains(frame, "[x] kind") || !strings.Contains(frame, "$ kestrel run a.csv\n") {
+		t.Errorf("kind is an input of the run:\n%s", frame)
+	}
+	d.press("i", "right", "right", "space")
+	if frame := d.screen(); !strings.Contains(frame, "[ ] kind") || !strings.Contains(frame, `'data.inputs=["heat", "flow"]'`) {
+		t.Errorf("kind was taken out:\n%s", frame)
+	}
+	d.press("esc", "down")
+	if frame := d.screen(); !strings.Contains(frame, "[ ] kind") || !strings.Contains(frame, "$ kestrel run b.csv\n") {
+		t.Errorf("kind is no input of a series:\n%s", frame)
 	}
 }

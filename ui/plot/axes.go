@@ -123,7 +123,8 @@ func (a *Axis) format(v, step float64) string {
 	return Number(v, step)
 }
 
-// ends writes the labels of lines in the columns right of where they end.
+// ends writes the labels of lines in the columns right of where they end: the last w of the
+// chart, and those before that the lines have not come to.
 func (ch *Chart) ends(c *Canvas, l *Layout, w int) {
 	ra, p := ch.Raster, l.Plot
 	ra.labels = ra.labels[:0]
@@ -134,7 +135,9 @@ func (ch *Chart) ends(c *Canvas, l *Layout, w int) {
 			x = max(x, o.EndX+2)
 		}
 	}
+	end := p.X + p.W + 1 + w
 	x = min(x, p.X+p.W+1)
+	w = end - x
 	if len(ra.labels) > p.H {
 		slices.SortStableFunc(ra.labels, func(a, b endLabel) int { return cmp.Compare(b.priority, a.priority) })
 		ra.labels = ra.labels[:p.H]

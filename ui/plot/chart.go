@@ -78,13 +78,25 @@ func (ch *Chart) Draw(c *Canvas, r Rect) Layout {
 		}
 		l.YMin, l.YMax, ok = ch.limitsY(ra, l.XMin, l.XMax, plot.H-2)
 		if ok {
-			ch.draw(c, r, plot, &l)
+			if ch.draw(c, r, plot, &l); ch.nothing(&l) {
+				ch.empty(c, l.Plot)
+			}
 			return l
 		}
 	}
+	ch.empty(c, r)
+	return l
+}
+
+// nothing reports whether a chart has no more than axes.
+func (ch *Chart) nothing(l *Layout) bool {
+	return len(ch.Scatters) == 0 && len(ch.Bands) == 0 && !slices.ContainsFunc(l.Lines, func(o LineLayout) bool { return o.Drawn })
+}
+
+// empty says in the middle of r why nothing is there.
+func (ch *Chart) empty(c *Canvas, r Rect) {
 	text := Truncate(ch.Empty, r.W)
 	c.Text(r.X+(r.W-TextWidth(text))/2, r.Y+(r.H-1)/2, text, ch.Styles.Empty)
-	return l
 }
 
 // begin finds what the X of lines and bands have in common.

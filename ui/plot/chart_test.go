@@ -488,3 +488,33 @@ func (l Layout) yAt(cell int) float64 {
 	_, down := l.Glyphs.dots()
 	return at(l.Plot.Y+l.Plot.H-1-cell, l.Plot.H, down, l.YMin, l.YMax, l.YLog)
 }
+
+// What is written at the end of a line has the room that no line has come to, and a tick at
+// 0 that stands alone has no decimals.
+func TestRoomRightOfLines(t *testing.T) {
+	name := "a name of many a letter"
+	c := NewCanvas(60, 9)
+	ch := Chart{LabelEnds: true, Raster: &Raster{}, Lines: []Line{{Label: name, Value: " .25", X: []float64{0, 1}, Y: []float64{3e-4, 4e-4}}}}
+	ch.X.Min, ch.X.Max, ch.Y.Min, ch.Y.Max = 0, 10, -1e-5, 4.2e-4
+	ch.Draw(c, c.Bounds())
+	if got := c.Plain(); !strings.Contains(got, name+" .25") || strings.Contains(got, "0.0") {
+		t.Error(got)
+	}
+}
+
+// Where there is nothing but axes the chart says why, in their middle.
+func TestAxesWithNothing(t *testing.T) {
+	c := NewCanvas(60, 9)
+	ch := Chart{Empty: "the first evaluation is under way", Raster: &Raster{}, Lines: []Line{{}}}
+	ch.X.Min, ch.X.Max, ch.Y.Min, ch.Y.Max = 0, 1, 0, 1
+	ch.Draw(c, c.Bounds())
+	if got := c.Plain(); !strings.Contains(got, ch.Empty) || !strings.Contains(got, "1.0") {
+		t.Error(got)
+	}
+	ch.Lines = []Line{{X: []float64{0, 1}, Y: []float64{0, 1}}}
+	c = NewCanvas(60, 9)
+	ch.Draw(c, c.Bounds())
+	if got := c.Plain(); strings.Contains(got, ch.Empty) {
+		t.Error(got)
+	}
+}

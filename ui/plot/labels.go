@@ -51,6 +51,8 @@ func (a *Axis) ticks(to []label, lo, hi float64, n int) []label {
 			text = a.Format(v, step)
 		case a.Log && step == 0:
 			text = logNumber(v)
+		case most == 0: // alone it needs no decimals
+			text = "0"
 		default:
 			text = number10(v, step, most)
 		}
