@@ -21,15 +21,16 @@ var forWide = []string{"solve64", "solve64_back", "solve_both"}
 
 // sharedBytes is the dynamic shared memory of the library's kernels.
 var sharedBytes = map[string]int{
-	"solve64":        8 * panel * 2 * pitch,
-	"solve64_back":   8 * panel * 2 * pitch,
-	"solve32":        8 * panel * (33 + pitch),
-	"solve32_back":   8 * panel * (33 + pitch),
-	"solve1":         8 * panel * pitch,
-	"solve1_back":    8 * panel * pitch,
-	"solve_both":     8 * panel * 2 * pitch,
-	"cholesky":       8 * panel * pitch,
-	"cholesky_panel": 8 * (panel + rowsBelow) * pitch,
+	"solve64":          8 * panel * 2 * pitch,
+	"solve64_back":     8 * panel * 2 * pitch,
+	"solve32":          8 * panel * (33 + pitch),
+	"solve32_back":     8 * panel * (33 + pitch),
+	"solve1":           8 * panel * pitch,
+	"solve1_back":      8 * panel * pitch,
+	"solve_both":       8 * panel * 2 * pitch,
+	"invert_triangles": 8 * panel * (33 + pitch),
+	"cholesky":         8 * panel * pitch,
+	"cholesky_panel":   8 * (panel + rowsBelow) * pitch,
 
 	"cholesky_triangle": 8 * panel * pitch,
 	"cholesky_below":    8 * (panel + rowsBelow) * pitch,
@@ -39,11 +40,13 @@ var sharedBytes = map[string]int{
 type part int
 
 const (
-	whole part = iota
-	lowerC
+	lowerC part = 1 << iota
+	mirrored
 	lowerA
 	upperA
-	mirrored
+	lowerB
+
+	whole part = 0
 )
 
 // operand is a matrix or a block of one.
@@ -221,33 +224,6 @@ func (l *lane) Solve(sub []int, trans bool, lower, b device.Array) {
 	}
 	want(x.cols == x.rows && y.rows == x.rows)
 	l.solve(sub, trans, false, x, y)
-}
-
-func (l *lane) SolveBoth(sub []int, lower, s device.Array) {
-	x, y := l.arr(lower), l.arr(s)
-	if x == y {
-		panic("cuda: solve in place")
-	}
-	n := x.rows
-	want(x.cols == n && y.shaped(n, n))
-	if n == 0 {
-		return
-	}
-	if n <= panel && !l.narrow {
-		l.blocks("solve_both", sub, 1, panel, driver.Int(n), x.at(), x.skip(), y.at(), y.skip())
-		return
-	}
-	// A block for each tile of the lower triangle.
-	tiles := ceilDiv(n, 32)
-	tiled := func(name string) {
-		l.blocks(name, sub, tiles*(tiles+1)/2, blockThreads, driver.Int(n), y.at(), y.skip())
-	}
-	// L⁻ᵀ s, transposed s L⁻¹, then the lower triangle of L⁻ᵀ of that.
-	tiled("mirror")
-	l.solve(sub, true, false, x, y)
-	tiled("transpose_square")
-	l.solve(sub, true, true, x, y)
-	tiled("mirror")
 }
 
 func (l *lane) LogDiag(sub []int, a, out device.Array) {

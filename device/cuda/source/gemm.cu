@@ -215,13 +215,14 @@ template <int TM, int TN, int WM, int WN, bool TA, bool TB> struct Tile {
 #define RESIDENT 2
 #endif
 
-// What of a product is wanted or known.
+// What of a product is wanted or known, as bits.
 enum Part {
-	whole,
-	lower_c,  // c is square; above its diagonal come zeros
-	lower_a,  // op(a) is lower triangular
-	upper_a,  // op(a) is upper triangular
-	mirrored, // c is symmetric: the lower triangle is computed and copied
+	whole = 0,
+	lower_c = 1,  // c is square; above its diagonal come zeros
+	mirrored = 2, // c is symmetric: the lower triangle is computed and copied
+	lower_a = 4,  // op(a) is lower triangular
+	upper_a = 8,  // op(a) is upper triangular
+	lower_b = 16, // op(b) is lower triangular
 };
 
 #define PRODUCT_PARAMETERS                                                                                              \
@@ -237,13 +238,13 @@ template <int TM, int TN, int WM, int WN, bool TA, bool TB> __device__ void gemm
 	const i64 q = member(sub);
 	const int across = ceil_div(n, TN), i0 = blockIdx.x / across * TM, j0 = blockIdx.x % across * TN;
 	double *out = c + q * sc;
-	const bool above = (part == lower_c || part == mirrored) && j0 > i0 + TM - 1;
-	if (above && part == mirrored)
+	const bool above = part & (lower_c | mirrored) && j0 > i0 + TM - 1;
+	if (i0 >= m || (above && part & mirrored))
 		return;
 	T tile;
 	tile.clear();
 	if (!above) {
-		const int from = part == upper_a ? i0 : 0, to = part == lower_a ? min(k, i0 + TM) : k;
+		const int from = max(part & upper_a ? i0 : 0, part & lower_b ? j0 : 0), to = part & lower_a ? min(k, i0 + TM) : k;
 		tile.multiply(shared, a + q * sa + (TA ? (i64)i0 : (i64)i0 * lda), lda, m - i0,
 			b + q * sb + (TB ? (i64)j0 * ldb : (i64)j0), ldb, n - j0, from, to);
 	}
@@ -252,18 +253,15 @@ template <int TM, int TN, int WM, int WN, bool TA, bool TB> __device__ void gemm
 		if (i >= m || j >= n)
 			return;
 		double *at = out + (i64)i * ldc + j;
-		switch (part) {
-		case lower_c:
+		if (part & lower_c) {
 			*at = j > i ? 0 : alpha * v;
-			break;
-		case mirrored:
+		} else if (part & mirrored) {
 			if (j > i)
-				break;
+				return;
 			v = beta == 0 ? alpha * v : alpha * v + beta * *at;
 			*at = v;
 			out[(i64)j * ldc + i] = v;
-			break;
-		default:
+		} else {
 			*at = beta == 0 ? alpha * v : alpha * v + beta * *at;
 		}
 	});
@@ -292,6 +290,17 @@ extern "C" __global__ void __launch_bounds__(128, 2) gemm32_tn(PRODUCT_PARAMETER
 }
 extern "C" __global__ void __launch_bounds__(128, 2) gemm32_tt(PRODUCT_PARAMETERS) {
 	gemm<32, 32, 16, 16, true, true>(PRODUCT_ARGUMENTS);
+}
+
+// gemm64_pairs computes c = alpha a b for the pairs of diagonal blocks of h rows of n x n
+// matrices, blockIdx.z counting them: a, b and c begin in the first pair and lie 2h rows and
+// columns further in the next. A product has h columns and as many rows as the second block of
+// its pair, h or what is left; the inner dimension is the rows with lower_a, else h.
+extern "C" __global__ void __launch_bounds__(128, RESIDENT) gemm64_pairs(const int *sub, int n, int h, double alpha, const double *a, i64 sa,
+		const double *b, i64 sb, double *c, i64 sc, int part) {
+	const int p = 2 * h * blockIdx.z, rows = min(h, n - p - h);
+	const i64 at = (i64)p * (n + 1);
+	gemm<64, 64, 32, 32, false, false>(sub, rows, h, part & lower_a ? rows : h, alpha, a + at, sa, n, b + at, sb, n, 0, c + at, sc, n, part);
 }
 
 // row_sum is Σ_j a_j x_j over n entries, by a warp; x_j is x[index[j]] with an index.
