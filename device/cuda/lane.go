@@ -22,6 +22,7 @@ type lane struct {
 	library map[string]driver.Function
 	codes   *codes
 	narrow  bool // the card has no shared memory for forWide
+	tall    bool // products may take tiles of 128 x 64
 	shared  int  // bytes that a block can ask for on every card of the device
 	inverts int  // the least size that SolveBoth inverts, see leastInverted
 	places  int  // blocks of cholesky_panel that run at once; beyond, the triangles take a launch of their own
@@ -91,6 +92,7 @@ func (l *lane) load(o Options) error {
 	}
 	l.shared, l.places = l.card.Info().SharedPerBlock, panelsResident*l.card.Info().Multiprocessors
 	l.narrow = l.shared < wideShared
+	l.tall = !l.narrow
 	for name, bytes := range sharedBytes {
 		if bytes <= 48<<10 || l.narrow && slices.Contains(forWide, name) {
 			continue

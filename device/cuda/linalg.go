@@ -17,7 +17,16 @@ const (
 )
 
 // forWide are the kernels that cards with 64 KiB of shared memory for a block do without.
-var forWide = []string{"solve64", "solve64_back", "solve_both"}
+var forWide = []string{"solve64", "solve64_back", "solve_both", "gemm128_nn", "gemm128_nt", "gemm128_tn"}
+
+// Doubles of a slice of 16 of an operand of products in shared memory, see Tile in gemm.cu: with the
+// inner dimension in columns 20 a row, else 4 more than rows.
+const (
+	slice128  = 128 * 20
+	slice128t = 16 * (128 + 4)
+	slice64   = 16 * (64 + 4)
+	slice64t  = 64 * 20
+)
 
 // sharedBytes is the dynamic shared memory of the library's kernels.
 var sharedBytes = map[string]int{
@@ -31,6 +40,10 @@ var sharedBytes = map[string]int{
 	"invert_triangles": 8 * panel * (33 + pitch),
 	"cholesky":         8 * panel * pitch,
 	"cholesky_panel":   8 * (panel + rowsBelow) * pitch,
+
+	"gemm128_nn": 8 * 3 * (slice128 + slice64),
+	"gemm128_nt": 8 * 3 * (slice128 + slice64t),
+	"gemm128_tn": 8 * 3 * (slice128t + slice64),
 
 	"cholesky_triangle": 8 * panel * pitch,
 	"cholesky_below":    8 * (panel + rowsBelow) * pitch,
@@ -68,23 +81,8 @@ func (o operand) shape() (rows, cols int) {
 
 func (o operand) begin() uint64 { return uint64(o.ptr.Add(8 * o.offset)) }
 
-// product computes c = alpha op(a) op(b) + beta c, m x n with inner dimension k.
-func (l *lane) product(sub []int, p part, m, n, k int, alpha float64, a, b operand, beta float64, c operand) {
-	tile, name := 64, "gemm64_"
-	if min(m, n) <= 32 {
-		tile, name = 32, "gemm32_"
-	}
-	for _, trans := range []bool{a.trans, b.trans} {
-		if trans {
-			name += "t"
-		} else {
-			name += "n"
-		}
-	}
-	l.blocks(name, sub, ceilDiv(m, tile)*ceilDiv(n, tile), 128, driver.Int(m), driver.Int(n), driver.Int(k), driver.Float(alpha),
-		a.begin(), a.skip(), driver.Int(a.pitch), b.begin(), b.skip(), driver.Int(b.pitch),
-		driver.Float(beta), c.begin(), c.skip(), driver.Int(c.pitch), driver.Int(int(p)))
-}
+// paired reports whether rows of every member begin at multiples of 16 bytes.
+func (o operand) paired() bool { return o.begin()%16 == 0 && o.stride%2 == 0 && o.pitch%2 == 0 }
 
 // multiplyVector computes c = alpha a x + beta c for the entries of x that index
 // lists, or the first; skip is from member to member of x.
