@@ -38,6 +38,8 @@ type lane struct {
 	serial  int   // counts what may have changed arrays
 	err     error // first failure that the card does not know of
 
+	step repeating
+
 	partials, diagonals, status, counts, seen, inverses scratch
 
 	holdings map[owned]holding
