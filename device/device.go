@@ -267,6 +267,23 @@ type Lane interface {
 	Stepper
 }
 
+// Repeater is a lane that finds out what it has been asked for before, and then asks its device for
+// all of it at once.
+type Repeater interface {
+	// Repeats says that what is asked for until end is called is a step on the minibatch x, of a kind
+	// that is made many times: the next ones' minibatches begin elsewhere, and Adam has counted on. What
+	// is computed is the same.
+	Repeats(x Points) (end func())
+}
+
+// Repeats does so for a lane that is a Repeater.
+func Repeats(l Lane, x Points) (end func()) {
+	if r, ok := l.(Repeater); ok {
+		return r.Repeats(x)
+	}
+	return func() {}
+}
+
 // Occupier is a lane that has a core of its own, which its device lends to other lanes
 // while it has nothing to do.
 type Occupier interface {

@@ -412,13 +412,19 @@ func (l *learner) steps(sub []int, b *minibatches, index device.Index, stop stop
 			by = &l.leaps
 		} else {
 			size = 1
-			l.rule.step(l, sub, x, float64(b.n), t)
+			l.single(sub, x, float64(b.n), t)
 		}
 		if err := by.Made(l.lane, size); err != nil {
 			return err
 		}
 	}
 	return by.Wait(l.lane)
+}
+
+// single makes step t, one that may be like others.
+func (l *learner) single(sub []int, x device.Points, n float64, t int) {
+	defer device.Repeats(l.lane, x)()
+	l.rule.step(l, sub, x, n, t)
 }
 
 // restore puts members back to where they were, but for their jitter.

@@ -430,6 +430,9 @@ func (b *StepBench) several(ln *benchLane, x device.Points, steps int) bool {
 // step makes a step of a learner's kernels, on a minibatch.
 func (b *StepBench) step(l *learner, x device.Points) error {
 	n := float64(len(b.setup.Y))
+	if b.setup.Kind != StepPredict {
+		defer device.Repeats(l.lane, x)()
+	}
 	switch b.setup.Kind {
 	case StepAdam:
 		l.adamStep(l.all, x, n)

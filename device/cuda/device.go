@@ -49,7 +49,7 @@ type Device struct {
 // enough for all; 7.5 has 64 KiB, for all but forWide; those before 7.0 have 48 KiB.
 const (
 	leastShared = 8*(panel+rowsBelow)*pitch + 2<<10
-	wideShared  = 8*panel*2*pitch + 2<<10
+	wideShared  = 8*3*(slice128+slice64t) + 2<<10
 )
 
 // Fits says why a card does not serve, below it ErrUnfit; nil if it does.

@@ -36,7 +36,15 @@ func (l *lane) Transpose(sub []int, dst, src device.Array) {
 func (l *lane) AddScaled(sub []int, dst device.Array, alpha float64, src device.Array) {
 	d, s := l.arr(dst), l.arr(src)
 	want(d.shaped(s.rows, s.cols))
-	l.elements("add_scaled", sub, s.rows*s.cols, d.at(), d.skip(), driver.Float(alpha), s.at(), s.skip())
+	l.begin(sub)
+	var at driver.Ptr
+	if alpha != 1 && alpha != -1 {
+		// A natural step's size is another each time, until so many rows as it averages over have been seen.
+		if at = l.card.Vary(alpha); at != 0 {
+			alpha = 0
+		}
+	}
+	l.elements("add_scaled", sub, s.rows*s.cols, d.at(), d.skip(), driver.Float(alpha), uint64(at), s.at(), s.skip())
 }
 
 func (l *lane) AddDiagonal(sub []int, a device.Array, value float64) {

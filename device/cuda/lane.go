@@ -22,7 +22,9 @@ type lane struct {
 	library map[string]driver.Function
 	codes   *codes
 	narrow  bool // the card has no shared memory for forWide
+	tall    bool // products may take tiles of 128 x 64
 	shared  int  // bytes that a block can ask for on every card of the device
+	inverts int  // the least size that SolveBoth inverts, see leastInverted
 	places  int  // blocks of cholesky_panel that run at once; beyond, the triangles take a launch of their own
 	tell    func(notice string)
 
@@ -36,7 +38,9 @@ type lane struct {
 	serial  int   // counts what may have changed arrays
 	err     error // first failure that the card does not know of
 
-	partials, diagonals, status, counts, seen scratch
+	step repeating
+
+	partials, diagonals, status, counts, seen, inverses scratch
 
 	holdings map[owned]holding
 	lastOwn  owned
@@ -58,7 +62,7 @@ func openLane(drv *driver.Driver, number, card int, o Options, tell func(notice 
 	if err != nil {
 		return nil, err
 	}
-	l := &lane{number: number, card: c, tell: tell, lists: map[string]driver.Ptr{}, holdings: map[owned]holding{}}
+	l := &lane{number: number, card: c, tell: tell, inverts: leastInverted, lists: map[string]driver.Ptr{}, holdings: map[owned]holding{}}
 	if err := l.load(o); err != nil {
 		return nil, cmp.Or(err, c.Close())
 	}
@@ -90,6 +94,7 @@ func (l *lane) load(o Options) error {
 	}
 	l.shared, l.places = l.card.Info().SharedPerBlock, panelsResident*l.card.Info().Multiprocessors
 	l.narrow = l.shared < wideShared
+	l.tall = !l.narrow
 	for name, bytes := range sharedBytes {
 		if bytes <= 48<<10 || l.narrow && slices.Contains(forWide, name) {
 			continue
@@ -211,11 +216,16 @@ func (l *lane) begin(sub []int) {
 // launch runs a kernel with l.args. After a failure nothing is carried out
 // until it has been told: what lacks memory must not run.
 func (l *lane) launch(f driver.Function, sub []int, blocks, threads, shared int) {
+	l.launchMany(f, sub, blocks, 1, threads, shared)
+}
+
+// launchMany is launch with so many times the blocks, counted by blockIdx.z.
+func (l *lane) launchMany(f driver.Function, sub []int, blocks, times, threads, shared int) {
 	if l.err != nil || len(sub) == 0 {
 		return
 	}
 	l.serial++
-	l.card.Launch(f, [3]int{blocks, len(sub), 1}, [3]int{threads, 1, 1}, shared, l.args...)
+	l.card.Launch(f, [3]int{blocks, len(sub), times}, [3]int{threads, 1, 1}, shared, l.args...)
 }
 
 // NewIndex copies row numbers to the lane.

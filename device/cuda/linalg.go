@@ -17,19 +17,33 @@ const (
 )
 
 // forWide are the kernels that cards with 64 KiB of shared memory for a block do without.
-var forWide = []string{"solve64", "solve64_back", "solve_both"}
+var forWide = []string{"solve64", "solve64_back", "solve_both", "gemm128_nn", "gemm128_nt", "gemm128_tn"}
+
+// Doubles of a slice of 16 of an operand of products in shared memory, see Tile in gemm.cu: with the
+// inner dimension in columns 20 a row, else 4 more than rows.
+const (
+	slice128  = 128 * 20
+	slice128t = 16 * (128 + 4)
+	slice64   = 16 * (64 + 4)
+	slice64t  = 64 * 20
+)
 
 // sharedBytes is the dynamic shared memory of the library's kernels.
 var sharedBytes = map[string]int{
-	"solve64":        8 * panel * 2 * pitch,
-	"solve64_back":   8 * panel * 2 * pitch,
-	"solve32":        8 * panel * (33 + pitch),
-	"solve32_back":   8 * panel * (33 + pitch),
-	"solve1":         8 * panel * pitch,
-	"solve1_back":    8 * panel * pitch,
-	"solve_both":     8 * panel * 2 * pitch,
-	"cholesky":       8 * panel * pitch,
-	"cholesky_panel": 8 * (panel + rowsBelow) * pitch,
+	"solve64":          8 * panel * 2 * pitch,
+	"solve64_back":     8 * panel * 2 * pitch,
+	"solve32":          8 * panel * (33 + pitch),
+	"solve32_back":     8 * panel * (33 + pitch),
+	"solve1":           8 * panel * pitch,
+	"solve1_back":      8 * panel * pitch,
+	"solve_both":       8 * panel * 2 * pitch,
+	"invert_triangles": 8 * panel * (33 + pitch),
+	"cholesky":         8 * panel * pitch,
+	"cholesky_panel":   8 * (panel + rowsBelow) * pitch,
+
+	"gemm128_nn": 8 * 3 * (slice128 + slice64),
+	"gemm128_nt": 8 * 3 * (slice128 + slice64t),
+	"gemm128_tn": 8 * 3 * (slice128t + slice64),
 
 	"cholesky_triangle": 8 * panel * pitch,
 	"cholesky_below":    8 * (panel + rowsBelow) * pitch,
@@ -39,11 +53,13 @@ var sharedBytes = map[string]int{
 type part int
 
 const (
-	whole part = iota
-	lowerC
+	lowerC part = 1 << iota
+	mirrored
 	lowerA
 	upperA
-	mirrored
+	lowerB
+
+	whole part = 0
 )
 
 // operand is a matrix or a block of one.
@@ -65,23 +81,8 @@ func (o operand) shape() (rows, cols int) {
 
 func (o operand) begin() uint64 { return uint64(o.ptr.Add(8 * o.offset)) }
 
-// product computes c = alpha op(a) op(b) + beta c, m x n with inner dimension k.
-func (l *lane) product(sub []int, p part, m, n, k int, alpha float64, a, b operand, beta float64, c operand) {
-	tile, name := 64, "gemm64_"
-	if min(m, n) <= 32 {
-		tile, name = 32, "gemm32_"
-	}
-	for _, trans := range []bool{a.trans, b.trans} {
-		if trans {
-			name += "t"
-		} else {
-			name += "n"
-		}
-	}
-	l.blocks(name, sub, ceilDiv(m, tile)*ceilDiv(n, tile), 128, driver.Int(m), driver.Int(n), driver.Int(k), driver.Float(alpha),
-		a.begin(), a.skip(), driver.Int(a.pitch), b.begin(), b.skip(), driver.Int(b.pitch),
-		driver.Float(beta), c.begin(), c.skip(), driver.Int(c.pitch), driver.Int(int(p)))
-}
+// paired reports whether rows of every member begin at multiples of 16 bytes.
+func (o operand) paired() bool { return o.begin()%16 == 0 && o.stride%2 == 0 && o.pitch%2 == 0 }
 
 // multiplyVector computes c = alpha a x + beta c for the entries of x that index
 // lists, or the first; skip is from member to member of x.
@@ -221,33 +222,6 @@ func (l *lane) Solve(sub []int, trans bool, lower, b device.Array) {
 	}
 	want(x.cols == x.rows && y.rows == x.rows)
 	l.solve(sub, trans, false, x, y)
-}
-
-func (l *lane) SolveBoth(sub []int, lower, s device.Array) {
-	x, y := l.arr(lower), l.arr(s)
-	if x == y {
-		panic("cuda: solve in place")
-	}
-	n := x.rows
-	want(x.cols == n && y.shaped(n, n))
-	if n == 0 {
-		return
-	}
-	if n <= panel && !l.narrow {
-		l.blocks("solve_both", sub, 1, panel, driver.Int(n), x.at(), x.skip(), y.at(), y.skip())
-		return
-	}
-	// A block for each tile of the lower triangle.
-	tiles := ceilDiv(n, 32)
-	tiled := func(name string) {
-		l.blocks(name, sub, tiles*(tiles+1)/2, blockThreads, driver.Int(n), y.at(), y.skip())
-	}
-	// L⁻ᵀ s, transposed s L⁻¹, then the lower triangle of L⁻ᵀ of that.
-	tiled("mirror")
-	l.solve(sub, true, false, x, y)
-	tiled("transpose_square")
-	l.solve(sub, true, true, x, y)
-	tiled("mirror")
 }
 
 func (l *lane) Inverse(sub []int, lower, s device.Array) {

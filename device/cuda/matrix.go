@@ -38,7 +38,7 @@ func (l *lane) selection(p device.Points) selection {
 		}
 		want(p.From >= 0 && p.To <= x.n)
 		l.use(x)
-		s.index = x.ptr
+		s.index, s.from = l.place(p, x)
 	} else {
 		want(p.From >= 0 && p.To <= d.rows)
 	}

@@ -3,8 +3,6 @@
 package cuda
 
 import (
-	"math"
-
 	"example.com/kestrel/device"
 	"example.com/kestrel/device/cuda/driver"
 )
@@ -15,8 +13,9 @@ func (l *lane) adam(sub []int, t, lower int, rate float64, stride, x, grad, m1, 
 		want(a.shaped(x.rows, x.cols))
 	}
 	want(stride == nil || stride.shaped(x.rows, x.cols))
-	c1, c2 := 1-math.Pow(0.9, float64(t)), 1-math.Pow(0.999, float64(t))
-	l.elements("adam", sub, x.rows*x.cols, driver.Int(lower), driver.Float(rate), driver.Float(c1), driver.Float(c2),
+	l.begin(sub) // what else it asks of the card comes before the numbers that vary
+	c1, c2, at := l.corrections(t)
+	l.elements("adam", sub, x.rows*x.cols, driver.Int(lower), driver.Float(rate), driver.Float(c1), driver.Float(c2), uint64(at),
 		stride.at(), stride.skip(), x.at(), x.skip(), grad.at(), grad.skip(), m1.at(), m1.skip(), m2.at(), m2.skip())
 }
 

@@ -249,10 +249,18 @@ func (s *stepper) rows(t int) device.Points {
 
 // step makes step t, counted from 0.
 func (s *stepper) step(t int) error {
+	end := device.Repeats(s.lane, s.rows(t))
 	if s.steps.Natural {
 		s.naturalStep(t)
-		return s.lane.Sync()
+	} else {
+		s.adamStep(t)
 	}
+	end()
+	return s.lane.Sync()
+}
+
+// adamStep makes step t of Adam: vbks's, operation by operation.
+func (s *stepper) adamStep(t int) {
 	s.gradient(s.rows(t))
 	run := &s.run
 	for _, same := range s.parts {
@@ -264,7 +272,6 @@ func (s *stepper) step(t int) error {
 		s.lane.Adam(same, number, run.Rate, nil, run.Mean, s.gradM, run.MeanM1, run.MeanM2)
 		s.lane.AdamLower(same, number, run.Rate, run.Chol, s.gradC, run.CholM1, run.CholM2)
 	}
-	return s.lane.Sync()
 }
 
 // leap makes all steps, the first by itself and the others at once. It reports false, with

@@ -110,6 +110,12 @@ func (b *BLAS) keep(op string, r C.int) {
 	}
 }
 
+// ready reports whether the card takes calls, with those gathered made.
+func (b *BLAS) ready() bool {
+	b.card.issue()
+	return b.card.err == nil
+}
+
 func flag(b bool) C.int {
 	if b {
 		return 1
@@ -122,7 +128,7 @@ func flag(b bool) C.int {
 // apart.
 func (b *BLAS) GemmStrided(transA, transB bool, m, n, k int, alpha float64,
 	a Ptr, lda, strideA int, x Ptr, ldx, strideX int, beta float64, y Ptr, ldy, strideY, count int) {
-	if b.card.err == nil && count > 0 {
+	if b.ready() && count > 0 {
 		b.keep("a strided product", C.kestrel_dgemm_strided(b.card.context, b.handle, flag(transA), flag(transB), C.int(m), C.int(n), C.int(k),
 			C.double(alpha), C.CUdeviceptr(a), C.int(lda), C.longlong(strideA), C.CUdeviceptr(x), C.int(ldx), C.longlong(strideX),
 			C.double(beta), C.CUdeviceptr(y), C.int(ldy), C.longlong(strideY), C.int(count)))
@@ -133,7 +139,7 @@ func (b *BLAS) GemmStrided(transA, transB bool, m, n, k int, alpha float64,
 // the card.
 func (b *BLAS) GemmBatched(transA, transB bool, m, n, k int, alpha float64,
 	a Ptr, lda int, x Ptr, ldx int, beta float64, y Ptr, ldy, count int) {
-	if b.card.err == nil && count > 0 {
+	if b.ready() && count > 0 {
 		b.keep("a batched product", C.kestrel_dgemm_batched(b.card.context, b.handle, flag(transA), flag(transB), C.int(m), C.int(n), C.int(k),
 			C.double(alpha), C.CUdeviceptr(a), C.int(lda), C.CUdeviceptr(x), C.int(ldx), C.double(beta), C.CUdeviceptr(y), C.int(ldy), C.int(count)))
 	}
@@ -142,7 +148,7 @@ func (b *BLAS) GemmBatched(transA, transB bool, m, n, k int, alpha float64,
 // TrsmBatched solves op(A_i) X = alpha X_i, or X op(A_i) = alpha X_i if right,
 // for triangular A_i, in place; X is m x n. a and x list addresses, on the card.
 func (b *BLAS) TrsmBatched(right, upper, trans bool, m, n int, alpha float64, a Ptr, lda int, x Ptr, ldx, count int) {
-	if b.card.err == nil && count > 0 {
+	if b.ready() && count > 0 {
 		b.keep("a batched solve", C.kestrel_dtrsm_batched(b.card.context, b.handle, flag(right), flag(upper), flag(trans), C.int(m), C.int(n),
 			C.double(alpha), C.CUdeviceptr(a), C.int(lda), C.CUdeviceptr(x), C.int(ldx), C.int(count)))
 	}

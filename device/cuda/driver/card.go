@@ -28,19 +28,20 @@ const (
 
 // Card is a card with its context, one stream, and what lives there.
 type Card struct {
-	info    CardInfo
-	driver  *Driver
-	device  cu.Device
-	context C.CUcontext
-	stream  cu.Stream
-	queue   C.CUstream // the stream again, as C has it
-	pool    C.CUmemoryPool
-	held    map[Ptr]int // bytes of what is allocated
-	inUse   int         // their sum
-	staging staging
-	blas    *BLAS
-	err     error // the first failure since the last Sync
-	closed  bool
+	info     CardInfo
+	driver   *Driver
+	device   cu.Device
+	context  C.CUcontext
+	stream   cu.Stream
+	queue    C.CUstream // the stream again, as C has it
+	pool     C.CUmemoryPool
+	held     map[Ptr]int // bytes of what is allocated
+	inUse    int         // their sum
+	staging  staging
+	blas     *BLAS
+	gathered gathering
+	err      error // the first failure since the last Sync
+	closed   bool
 }
 
 // Card makes the context and the stream of card i, which takes some tenths of
@@ -89,6 +90,7 @@ func (c *Card) Close() error {
 	if !isLost {
 		err = c.do("closing", func() error {
 			err := c.stream.Synchronize()
+			c.forgetGraphs()
 			if c.blas != nil {
 				C.kestrel_cublas_destroy(c.context, c.blas.handle)
 			}
@@ -137,6 +139,7 @@ func (c *Card) Err() error { return c.err }
 // Sync waits until everything asked for is done, and returns the first failure
 // since the last Sync. A card that is lost stays lost.
 func (c *Card) Sync() error {
+	c.issue()
 	err := c.err
 	if errors.Is(err, ErrLost) {
 		return err

@@ -103,7 +103,10 @@ func (c *Card) reserve(n int) ([]byte, error) {
 
 // CopyIn copies src to dst. It returns when src may be changed again, which is
 // before the card has it.
-func CopyIn[T Number](c *Card, dst Ptr, src []T) { c.copyIn(dst, bytesOf(src)) }
+func CopyIn[T Number](c *Card, dst Ptr, src []T) {
+	c.issue()
+	c.copyIn(dst, bytesOf(src))
+}
 
 // CopyOut waits until everything asked for is done and copies src to dst. It
 // returns the first failure since the last CopyOut or Sync; then dst is
@@ -137,6 +140,7 @@ func (c *Card) copyIn(dst Ptr, src []byte) {
 }
 
 func (c *Card) copyOut(dst []byte, src Ptr) error {
+	c.issue()
 	if len(dst) == 0 || c.err != nil {
 		return c.Sync()
 	}
@@ -158,6 +162,7 @@ func (c *Card) copyOut(dst []byte, src Ptr) error {
 
 // CopyDevice copies bytes from src to dst, both on the card, not overlapping.
 func (c *Card) CopyDevice(dst, src Ptr, bytes int) {
+	c.issue()
 	if bytes > 0 && c.err == nil {
 		c.keep("copying", C.kestrel_copy_device(c.context, c.queue, C.CUdeviceptr(dst), C.CUdeviceptr(src), C.size_t(bytes)))
 	}
@@ -165,7 +170,12 @@ func (c *Card) CopyDevice(dst, src Ptr, bytes int) {
 
 // Memset sets every one of bytes bytes at dst.
 func (c *Card) Memset(dst Ptr, value byte, bytes int) {
-	if bytes > 0 && c.err == nil {
+	if bytes == 0 || c.err != nil {
+		return
+	}
+	if c.gathered.on {
+		c.gathered.gather("setting memory", [C.kestrel_call_words]uint64{0, 0, uint64(dst), uint64(bytes), uint64(value), 0}, nil)
+	} else {
 		c.keep("setting memory", C.kestrel_memset(c.context, c.queue, C.CUdeviceptr(dst), C.uchar(value), C.size_t(bytes)))
 	}
 }

@@ -15,6 +15,8 @@
 //	f.SetSharedLimit(bytes)                    // above 48 KiB of dynamic shared memory
 //	f.Attributes()                             // registers, local and shared bytes
 //	card.Launch(f, [3]int{gx, gy, gz}, [3]int{bx, by, bz}, shared, uint64(p), driver.Float(2.5), driver.Int(n))
+//	card.Gather(); ...; card.Carry()           // launches and sets between them as one graph, from the second time on
+//	card.Vary(0.1)                             // where launches that are gathered find a number that differs each time
 //	card.Sync()                                // waits, returns what went wrong so far
 //	card.Free(p); card.MemInfo(); card.Close()
 //	blas, err := card.BLAS()                   // libcublas, where there is one; else ErrNoBLAS

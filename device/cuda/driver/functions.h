@@ -172,6 +172,10 @@
   DO(cuMemPoolSetAttribute) \
   DO(cuMemPoolGetAttribute) \
   DO(cuMemPoolTrimTo) \
+  DO(cuStreamBeginCapture_v2) \
+  DO(cuStreamEndCapture) \
+  DO(cuGraphInstantiateWithFlags) \
+  DO(cuGraphLaunch) \
   DO(cuGetErrorName) \
   DO(cuGetErrorString) \
 

@@ -30,6 +30,13 @@ func (c *Card) Launch(f Function, grid, block [3]int, shared int, args ...uint64
 	if len(args) > C.kestrel_most_arguments {
 		panic("driver: too many arguments of " + f.name)
 	}
+	if c.gathered.on {
+		// No grid or block has 2^32 places along one side.
+		pair := func(low, high int) uint64 { return uint64(uint32(low)) | uint64(high)<<32 }
+		c.gathered.gather("launch of "+f.name, [C.kestrel_call_words]uint64{uint64(uintptr(unsafe.Pointer(f.f))), uint64(len(args)),
+			pair(grid[0], grid[1]), pair(grid[2], block[0]), pair(block[1], block[2]), uint64(shared)}, args)
+		return
+	}
 	var first *C.uint64_t
 	if len(args) > 0 {
 		first = (*C.uint64_t)(unsafe.Pointer(&args[0]))

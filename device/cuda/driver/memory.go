@@ -65,6 +65,7 @@ func (c *Card) Alloc(bytes int) (Ptr, error) {
 	if bytes < 0 {
 		panic("driver: a negative number of bytes")
 	}
+	c.issue()
 	if c.err != nil {
 		return 0, c.err
 	}
@@ -109,6 +110,7 @@ func (c *Card) Free(p Ptr) {
 	if !ok {
 		panic("driver: free of what was not allocated")
 	}
+	c.issue()
 	delete(c.held, p)
 	c.inUse -= size
 	if !errors.Is(c.err, ErrLost) {

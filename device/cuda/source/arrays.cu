@@ -16,8 +16,11 @@ extern "C" __global__ void fill(const int *sub, int n, double *a, i64 sa, double
 	a[k * sa + e] = value;
 }
 
-extern "C" __global__ void add_scaled(const int *sub, int n, double *dst, i64 sd, double alpha, const double *src, i64 ss) {
+// add_scaled computes dst += alpha src; alpha is at `at` unless that is null.
+extern "C" __global__ void add_scaled(const int *sub, int n, double *dst, i64 sd, double alpha, const double *at, const double *src, i64 ss) {
 	ENTRY(n);
+	if (at)
+		alpha = *at;
 	dst[k * sd + e] += alpha * src[k * ss + e];
 }
 

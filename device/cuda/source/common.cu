@@ -9,7 +9,7 @@ typedef long long i64;
 #ifdef EMULATE
 #define DYNAMIC_SHARED(name) double *name = emulate::dynamic.data()
 #else
-#define DYNAMIC_SHARED(name) extern __shared__ double name[]
+#define DYNAMIC_SHARED(name) extern __shared__ __align__(16) double name[]
 #endif
 
 #define LOG_2PI 1.8378770664093454835606594728112353

@@ -218,6 +218,10 @@ template <class T> T exchange(T v, unsigned from) {
 
 } // namespace emulate
 
+struct alignas(16) double2 {
+	double x, y;
+};
+
 #define threadIdx emulate::thread
 #define blockIdx emulate::block
 #define blockDim emulate::threads

@@ -230,6 +230,34 @@ extern "C" __global__ void __launch_bounds__(64, 1) solve_both(const int *sub, i
 	}
 }
 
+// invert_triangles sets the diagonal blocks of 64 rows of w to the inverses of L's, and what is
+// above the diagonal in them and in the blocks to their right to zeros. A block takes 32 columns.
+extern "C" __global__ void __launch_bounds__(128, 2) invert_triangles(const int *sub, int n, const double *l, i64 sl, double *w, i64 sw) {
+	DYNAMIC_SHARED(shared);
+	__shared__ double inverse[PANEL];
+	double *tri = shared, *c = shared + PANEL * PITCH;
+	const i64 q = member(sub);
+	const int p = blockIdx.x / 2 * PANEL, j0 = blockIdx.x % 2 * 32, h = min(PANEL, n - p), r = round8(h);
+	l += q * sl + (i64)p * n + p;
+	w += q * sw + (i64)p * n + p;
+	load_triangle(tri, l, n, h);
+	for (int e = threadIdx.x; e < r * 32; e += blockDim.x)
+		c[e / 32 * 33 + e % 32] = e / 32 == j0 + e % 32;
+	__syncthreads();
+	invert_diagonal(inverse, tri, h);
+	__syncthreads();
+	if (threadIdx.x < 32)
+		substitute<false>(c + threadIdx.x, 33, tri, inverse, r);
+	__syncthreads();
+	for (int e = threadIdx.x; e < h * 32; e += blockDim.x) {
+		const int i = e / 32, j = j0 + e % 32;
+		if (j < h)
+			w[(i64)i * n + j] = c[i * 33 + e % 32];
+		if (p + PANEL + j < n)
+			w[(i64)i * n + PANEL + j] = 0;
+	}
+}
+
 // factor replaces an h x h lower triangle in shared memory by its Cholesky
 // factor. Where a pivot is not positive and finite, failed gets its index
 // if it was −1. All threads must call; they may read the factor on return.

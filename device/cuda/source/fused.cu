@@ -171,10 +171,12 @@ __device__ inline double adam_step(double g, double rate, double c1, double c2, 
 }
 
 // adam makes a step of Adam. lower > 0: the matrices are lower triangular with so many
-// columns, and nothing above is touched. stride may be null.
-extern "C" __global__ void adam(const int *sub, int n, int lower, double rate, double c1, double c2, const double *stride, i64 ss, double *x, i64 sx,
-		const double *grad, i64 sg, double *m1, i64 s1, double *m2, i64 s2) {
+// columns, and nothing above is touched. c1 and c2 are at c unless it is null; stride may be null.
+extern "C" __global__ void adam(const int *sub, int n, int lower, double rate, double c1, double c2, const double *c, const double *stride,
+		i64 ss, double *x, i64 sx, const double *grad, i64 sg, double *m1, i64 s1, double *m2, i64 s2) {
 	ENTRY(n);
+	if (c)
+		c1 = c[0], c2 = c[1];
 	if (lower && e % lower > e / lower)
 		return;
 	double step = adam_step(grad[k * sg + e], rate, c1, c2, m1[k * s1 + e], m2[k * s2 + e]);

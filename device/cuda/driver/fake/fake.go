@@ -41,6 +41,7 @@ type Options struct {
 	Bend     [3]string // in the source of this name, this text is taken for the third
 	Events   int       // this event, counted from 1 on each card, cannot be made
 	PTX      string    // the shared object that any PTX stands for; none where empty
+	Graphs   int       // 1: the driver records no graphs, 2: it has no memory for them
 	Cache    string    // the folder of compiled modules, a new one where empty
 }
 
@@ -101,6 +102,7 @@ func Use(t testing.TB, dir string, o Options) {
 	set("KESTREL_FAKE_RATIO", int64(o.Ratio))
 	t.Setenv("KESTREL_FAKE_BEND", strings.Join(o.Bend[:], "\n"))
 	set("KESTREL_FAKE_EVENTS", int64(o.Events))
+	set("KESTREL_FAKE_GRAPHS", int64(o.Graphs))
 	t.Setenv("KESTREL_FAKE_PTX", o.PTX)
 	t.Setenv("KESTREL_FAKE_REFUSE", o.Refuse)
 	if o.FailCard == 0 {

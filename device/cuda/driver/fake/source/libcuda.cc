@@ -19,6 +19,7 @@
 //   KESTREL_FAKE_HANG_AT   this launch on a card, from 1, takes so long (0: none)
 //   KESTREL_FAKE_HANG_MS   as this says
 //   KESTREL_FAKE_RATIO     how many times faster FP32 is than FP64 (2)
+//   KESTREL_FAKE_GRAPHS    1: there are no functions for graphs, as in old drivers; 2: no memory for one (0)
 //   KESTREL_FAKE_PTX       the shared object that PTX for the card's capability or a lower one stands for
 
 #include <dlfcn.h>
@@ -56,6 +57,8 @@ enum Result {
   illegal_address = 700,
   launch_failed = 719,
   stream_capture_unsupported = 900,
+  stream_capture_invalidated = 901,
+  stream_capture_wrong_thread = 908,
 };
 
 long setting(const char *name, long otherwise) {
@@ -64,8 +67,20 @@ long setting(const char *name, long otherwise) {
 }
 
 struct Context;
+// Node is a call that was captured.
+struct Node {
+  std::function<int()> work;
+  bool launch;
+};
+struct Graph {
+  Context *context;
+  std::vector<Node> nodes;
+};
 struct Stream {
   Context *context;
+  bool capturing = false, invalid = false;
+  std::thread::id thread;  // that captures
+  std::vector<Node> nodes;
 };
 struct Event {
   Context *context;
@@ -99,6 +114,8 @@ struct Context {
   std::vector<std::unique_ptr<Function>> functions;
   std::map<Event *, std::unique_ptr<Event>> events;
   std::map<Module *, std::unique_ptr<Module>> modules;
+  std::map<Graph *, std::unique_ptr<Graph>> graphs, recorded;  // recorded: those that can be launched
+  long calls = 0, graph_launches = 0, captures = 0;
 
   // drain carries out what was put off.
   int drain() {
@@ -115,6 +132,10 @@ struct Context {
     queue.push_back(std::move(f));
     return queue.size() > 4096 ? drain() : success;
   }
+
+  // ask puts a call of a stream off, or captures it.
+  int ask(Stream *s, bool launch, std::function<int()> f);
+  int put_off_launch(std::function<int()> f);
 
   // holds reports whether bytes from p on lie in one allocation.
   bool holds(uintptr_t p, size_t bytes) {
@@ -151,8 +172,10 @@ struct Context {
     events.clear();
     for (auto &m : modules) dlclose(m.second->library);
     modules.clear();
+    graphs.clear();
+    recorded.clear();
     broken = success;
-    launches = made = 0;
+    launches = made = calls = graph_launches = captures = 0;
   }
 };
 
@@ -177,12 +200,36 @@ int with(F f) {
   std::lock_guard<std::recursive_mutex> hold(c->lock);
   if (!c->retained) return invalid_context;
   if (c->broken) return c->broken;
+  c->calls++;
   return f(*c);
 }
 
 int known(int card) { return cards < 0 ? not_initialized : card < 0 || card >= cards ? invalid_device : success; }
 
 int owned(Context &c, Stream *s) { return s && s->context == &c ? success : invalid_handle; }
+
+// idle refuses what may not be asked of a stream that captures, and spoils what it has captured.
+int idle(Context &c, Stream *s) {
+  if (int r = owned(c, s)) return r;
+  if (!s->capturing) return success;
+  s->invalid = true;
+  return stream_capture_unsupported;
+}
+
+int Context::ask(Stream *s, bool launch, std::function<int()> f) {
+  if (!s->capturing) return launch ? put_off_launch(std::move(f)) : put_off(std::move(f));
+  if (broken) return broken;
+  s->nodes.push_back({std::move(f), launch});
+  return success;
+}
+
+int Context::put_off_launch(std::function<int()> f) {
+  launches++;
+  if (fail_at > 0 && launches >= fail_at && (fail_card < 0 || fail_card == card)) return put_off([] { return launch_failed; });
+  if (launches == hang_at)
+    if (int r = put_off([] { return std::this_thread::sleep_for(std::chrono::milliseconds(hang_ms)), success; })) return r;
+  return put_off(std::move(f));
+}
 
 const struct {
   int code;
@@ -274,6 +321,76 @@ API int cuDeviceGetAttribute(int *value, int attribute, int device) {
   return known(device);
 }
 
+API int cuStreamBeginCapture_v2(Stream *stream, int) {
+  return with([&](Context &c) -> int {
+    if (setting("KESTREL_FAKE_GRAPHS", 0) == 1) return not_found;
+    if (int r = idle(c, stream)) return r;
+    c.captures++;
+    stream->capturing = true;
+    stream->thread = std::this_thread::get_id();
+    return success;
+  });
+}
+
+API int cuStreamEndCapture(Stream *stream, Graph **graph) {
+  return with([&](Context &c) -> int {
+    if (int r = owned(c, stream)) return r;
+    if (!stream->capturing) return invalid_value;
+    if (stream->thread != std::this_thread::get_id()) return stream_capture_wrong_thread;
+    auto nodes = std::move(stream->nodes);
+    bool invalid = stream->invalid;
+    stream->capturing = stream->invalid = false;
+    stream->nodes.clear();
+    if (invalid) return *graph = nullptr, stream_capture_invalidated;
+    auto g = std::make_unique<Graph>(Graph{&c, std::move(nodes)});
+    *graph = g.get();
+    c.graphs[*graph] = std::move(g);
+    return success;
+  });
+}
+
+API int cuGraphInstantiateWithFlags(Graph **exec, Graph *graph, unsigned long long) {
+  return with([&](Context &c) -> int {
+    if (!c.graphs.count(graph)) return invalid_handle;
+    if (setting("KESTREL_FAKE_GRAPHS", 0) == 2) return out_of_memory;
+    auto g = std::make_unique<Graph>(*graph);
+    *exec = g.get();
+    c.recorded[*exec] = std::move(g);
+    return success;
+  });
+}
+
+API int cuGraphDestroy(Graph *graph) {
+  return with([&](Context &c) -> int { return c.graphs.erase(graph) ? success : invalid_handle; });
+}
+
+API int cuGraphExecDestroy(Graph *exec) {
+  return with([&](Context &c) -> int {
+    if (!c.queue.empty()) return fprintf(stderr, "fake libcuda: a graph is destroyed that may be running\n"), invalid_value;
+    return c.recorded.erase(exec) ? success : invalid_handle;
+  });
+}
+
+API int cuGraphLaunch(Graph *exec, Stream *stream) {
+  return with([&](Context &c) -> int {
+    if (int r = idle(c, stream)) return r;
+    if (!c.recorded.count(exec)) return invalid_handle;
+    c.graph_launches++;
+    for (auto &n : exec->nodes)
+      if (int r = n.launch ? c.put_off_launch(n.work) : c.put_off(n.work)) return r;
+    return success;
+  });
+}
+
+// What a card has been asked for since it was opened: 0 calls that concern its context, 1 kernels run, 2
+// launches of graphs, 3 captures.
+API long kestrel_fake_count(int card, int what) {
+  Context *c = contexts[size_t(card)].get();
+  std::lock_guard<std::recursive_mutex> hold(c->lock);
+  const long counts[] = {c->calls, c->launches, c->graph_launches, c->captures};
+  return counts[what];
+}
+
 API int cuDeviceGetUuid(char *uuid, int device) {
   memset(uuid, device + 1, 16);
   return known(device);
@@ -300,6 +417,10 @@ API int cuDevicePrimaryCtxRelease_v2(int device) {
     int r = success;
     for (auto &a : c->broken ? std::map<uintptr_t, size_t>() : c->allocations) {
       fprintf(stderr, "fake libcuda: %zu bytes were never freed\n", a.second);
+      r = illegal_address;
+    }
+    if (!c->broken && (!c->graphs.empty() || !c->recorded.empty())) {
+      fprintf(stderr, "fake libcuda: %zu graphs were never destroyed\n", c->graphs.size() + c->recorded.size());
       r = illegal_address;
     }
     int broken = c->broken;
@@ -333,7 +454,8 @@ API int cuCtxSynchronize() {
 
 API int cuStreamCreate(Stream **stream, unsigned) {
   return with([&](Context &c) -> int {
-    c.streams.push_back(std::make_unique<Stream>(Stream{&c}));
+    c.streams.push_back(std::make_unique<Stream>());
+    c.streams.back()->context = &c;
     *stream = c.streams.back().get();
     return success;
   });
@@ -341,7 +463,7 @@ API int cuStreamCreate(Stream **stream, unsigned) {
 
 API int cuStreamDestroy_v2(Stream *stream) {
   return with([&](Context &c) -> int {
-    if (int r = owned(c, stream)) return r;
+    if (int r = idle(c, stream)) return r;
     int r = c.drain();
     stream->context = nullptr;
     return r;
@@ -350,7 +472,7 @@ API int cuStreamDestroy_v2(Stream *stream) {
 
 API int cuStreamSynchronize(Stream *stream) {
   return with([&](Context &c) -> int {
-    if (int r = owned(c, stream)) return r;
+    if (int r = idle(c, stream)) return r;
     return c.drain();
   });
 }
@@ -374,7 +496,7 @@ API int cuEventDestroy_v2(Event *event) {
 
 API int cuEventRecord(Event *event, Stream *stream) {
   return with([&](Context &c) -> int {
-    if (int r = owned(c, stream)) return r;
+    if (int r = idle(c, stream)) return r;
     uint64_t number = ++event->recorded;
     return c.put_off([event, number] { return event->passed = number, success; });
   });
@@ -426,7 +548,7 @@ API int cuMemFree_v2(uintptr_t p) {
 // it, so the queue is carried out.
 API int cuMemAllocAsync(uintptr_t *p, size_t bytes, Stream *stream) {
   return with([&](Context &c) -> int {
-    if (int r = owned(c, stream)) return r;
+    if (int r = idle(c, stream)) return r;
     int r = cuMemAlloc_v2(p, bytes);
     if (r != out_of_memory) return r;
     if ((r = c.drain())) return r;
@@ -436,7 +558,7 @@ API int cuMemAllocAsync(uintptr_t *p, size_t bytes, Stream *stream) {
 
 API int cuMemFreeAsync(uintptr_t p, Stream *stream) {
   return with([&](Context &c) -> int {
-    if (int r = owned(c, stream)) return r;
+    if (int r = idle(c, stream)) return r;
     if (!c.allocations.count(p)) return invalid_value;
     return c.put_off([&c, p] { return c.release(p); });
   });
@@ -482,7 +604,7 @@ API int cuMemFreeHost(void *p) {
 
 API int cuMemcpyHtoDAsync_v2(uintptr_t dst, const void *src, size_t bytes, Stream *stream) {
   return with([&](Context &c) -> int {
-    if (int r = owned(c, stream)) return r;
+    if (int r = idle(c, stream)) return r;
     if (!c.holds(dst, bytes)) return invalid_value;
     return c.put_off([=] { return memcpy(reinterpret_cast<void *>(dst), src, bytes), success; });
   });
@@ -490,7 +612,7 @@ API int cuMemcpyHtoDAsync_v2(uintptr_t dst, const void *src, size_t bytes, Strea
 
 API int cuMemcpyDtoHAsync_v2(void *dst, uintptr_t src, size_t bytes, Stream *stream) {
   return with([&](Context &c) -> int {
-    if (int r = owned(c, stream)) return r;
+    if (int r = idle(c, stream)) return r;
     if (!c.holds(src, bytes)) return invalid_value;
     return c.put_off([=] { return memcpy(dst, reinterpret_cast<void *>(src), bytes), success; });
   });
@@ -498,7 +620,7 @@ API int cuMemcpyDtoHAsync_v2(void *dst, uintptr_t src, size_t bytes, Stream *str
 
 API int cuMemcpyDtoDAsync_v2(uintptr_t dst, uintptr_t src, size_t bytes, Stream *stream) {
   return with([&](Context &c) -> int {
-    if (int r = owned(c, stream)) return r;
+    if (int r = idle(c, stream)) return r;
     if (!c.holds(dst, bytes) || !c.holds(src, bytes) || (dst < src + bytes && src < dst + bytes)) return invalid_value;
     return c.put_off([=] { return memcpy(reinterpret_cast<void *>(dst), reinterpret_cast<void *>(src), bytes), success; });
   });
@@ -508,7 +630,10 @@ API int cuMemsetD8Async(uintptr_t dst, unsigned char value, size_t bytes, Stream
   return with([&](Context &c) -> int {
     if (int r = owned(c, stream)) return r;
     if (!c.holds(dst, bytes)) return invalid_value;
-    return c.put_off([=] { return memset(reinterpret_cast<void *>(dst), value, bytes), success; });
+    return c.ask(stream, false, [=, &c] {
+      if (!c.holds(dst, bytes)) return illegal_address;  // a graph may be older than what it sets
+      return memset(reinterpret_cast<void *>(dst), value, bytes), success;
+    });
   });
 }
 
@@ -585,16 +710,12 @@ API int cuLaunchKernel(Function *f, unsigned gx, unsigned gy, unsigned gz, unsig
     if (!gx || !gy || !gz || !bx || !by || !bz || gx > 0x7FFFFFFF || gy > 65535 || gz > 65535 || bx > 1024 || by > 1024 || bz > 64 ||
         uint64_t(bx) * by * bz > 1024 || int64_t(shared) > f->shared_limit)
       return invalid_value;
-    c.launches++;
-    if (fail_at > 0 && c.launches >= fail_at && (fail_card < 0 || fail_card == c.card)) return c.put_off([] { return launch_failed; });
-    if (c.launches == hang_at)
-      if (int r = c.put_off([] { return std::this_thread::sleep_for(std::chrono::milliseconds(hang_ms)), success; })) return r;
     // How many arguments there are only the kernel knows; the caller has room
     // for 64 and leaves the rest unset, so it says so with a null pointer.
     std::vector<uint64_t> values;
     for (int i = 0; i < 64 && params[i]; i++) values.push_back(*static_cast<uint64_t *>(params[i]));
     Kernel kernel = f->kernel;
-    return c.put_off([=]() mutable {
+    return c.ask(stream, true, [=]() mutable {
       std::vector<void *> slots;
       for (auto &v : values) slots.push_back(&v);
       const unsigned grid[3] = {gx, gy, gz}, block[3] = {bx, by, bz};
