@@ -16,6 +16,9 @@ const howLong = 3 * time.Second
 // ask asks the run that uses a server how it stands; nil: there is none.
 func ask(c *nats.Conn) (*Status, error) {
 	m, err := c.Request(askHow, nil, howLong)
+	if errors.Is(err, nats.ErrTimeout) { // it may have vanished with the question, which the server then knows
+		m, err = c.Request(askHow, nil, howLong)
+	}
 	switch {
 	case errors.Is(err, nats.ErrNoResponders):
 		return nil, nil
