@@ -2,11 +2,13 @@ package vbks
 
 import (
 	"errors"
+	"fmt"
 	"math"
 	"slices"
 
 	"gonum.org/v1/gonum/floats"
 
+	"example.com/kestrel/device"
 	"example.com/kestrel/kernelspace"
 	"example.com/kestrel/vbks/laplace"
 )
@@ -168,6 +170,78 @@ func (u *unit) eachCounted(o *thetaObjective, visit func(s int, live []int, weig
 		}
 		return at, visit(s, counted, weights, shares)
 	})
+}
+
+// predict computes the mean and the variance of f at the points x, and the mean
+// of σ_n², for the members sub with q(log θ) = N(means[i], CCᵀ) and C =
+// chols[i]: the moments of the even mixture over the draws. It is an error if a
+// factorisation fails at a draw.
+func (o *thetaObjective) predict(
+	sub []int, means, chols [][]float64, x device.Points,
+) (mean, variance [][]float64, noise []float64, err error) {
+	c := o.bound
+	mean, variance = make([][]float64, len(sub)), make([][]float64, len(sub))
+	noise = make([]float64, len(sub))
+	for i := range sub {
+		mean[i], variance[i] = make([]float64, x.Len()), make([]float64, x.Len())
+	}
+	theta := make([]float64, c.ks.Params())
+	err = o.each(sub, means, chols, o.draws, func(s int, live, at []int) ([]int, error) {
+		if err := o.posterior(live, s); err != nil {
+			return nil, err
+		}
+		mu, v, err := c.predict(live, x, o.stop)
+		if err != nil {
+			return nil, err
+		}
+		for i, k := range live {
+			if err := c.lane.Read(c.theta, k, theta); err != nil {
+				return nil, err
+			}
+			noise[at[i]] += theta[len(theta)-1] / float64(len(o.draws[k]))
+			mix(mean[at[i]], variance[at[i]], mu[i], v[i], 1/float64(s+1))
+		}
+		return at, nil
+	})
+	if err != nil {
+		return nil, nil, nil, err
+	}
+	return mean, variance, noise, nil
+}
+
+// posterior finds what the members live predict with at draw s, where their free vectors stand.
+func (o *thetaObjective) posterior(live []int, s int) error {
+	c := o.bound
+	c.lane.Expand(live, c.ks, c.floor, c.free, c.theta)
+	if err := c.posterior(live, o.rows, o.yy, o.stop); err != nil {
+		return err
+	}
+	return o.sound(live, s)
+}
+
+// optimum finds their optimal q(v), which predictions do not need where all rows are inducing inputs.
+func (o *thetaObjective) optimum(live []int, s int) error {
+	c := o.bound
+	c.lane.Expand(live, c.ks, c.floor, c.free, c.theta)
+	if err := c.fit(live, o.rows, o.yy, o.stop); err != nil {
+		return err
+	}
+	return o.sound(live, s)
+}
+
+// sound is an error where a member could not be evaluated at draw s.
+func (o *thetaObjective) sound(live []int, s int) error {
+	c := o.bound
+	for _, k := range live {
+		_, ok, err := c.result(k, nil)
+		if err != nil {
+			return err
+		}
+		if !ok {
+			return fmt.Errorf("%s: cannot be evaluated at draw %d of q(θ)", c.programs[k].ID, s+1)
+		}
+	}
+	return nil
 }
 
 // least is the weight below which a draw is left out.

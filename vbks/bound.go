@@ -211,6 +211,17 @@ func (c *collapsed) belief(sub []int) {
 	ln.Solve(sub, true, c.l, c.beta)
 }
 
+// fit finds the optimal q(v) from the rows x, whose targets' squares sum to yy, at θ as it stands.
+func (c *collapsed) fit(sub []int, x device.Points, yy float64, stop stopped) error {
+	c.factoriseAt(sub)
+	if err := c.gather(sub, x, false, stop); err != nil {
+		return err
+	}
+	c.optimum(sub, float64(x.Len()), yy)
+	c.belief(sub)
+	return nil
+}
+
 // eval computes the bound of the named members on the rows x, whose targets'
 // squares sum to yy, with log p(θ) where the members have a prior; and, if
 // grad, its gradient by the free vector into gradFree.

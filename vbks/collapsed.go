@@ -194,25 +194,21 @@ func (collapsedOptimizer) components(u *unit, parts []kernelspace.Component, out
 
 // posterior finds what the members predict with at their last states, from all rows seen.
 func (u *unit) posterior(last []*State) error {
-	bound, all := u.worker.bound, u.all()
-	for i, st := range last {
-		bound.setFree(i, st.Free)
-	}
-	bound.lane.Expand(all, bound.ks, bound.floor, bound.free, bound.theta)
-	return bound.posterior(all, u.seen(), u.seenYY(), u.stop)
+	u.expand(last)
+	return u.worker.bound.posterior(u.all(), u.seen(), u.seenYY(), u.stop)
 }
 
-// optimum finds the optimal q(v) of the members at their last states, from all
-// rows seen.
+// optimum finds the optimal q(v) of the members at their last states, from all rows seen.
 func (u *unit) optimum(last []*State) error {
-	bound, all := u.worker.bound, u.all()
+	u.expand(last)
+	return u.worker.bound.fit(u.all(), u.seen(), u.seenYY(), u.stop)
+}
+
+// expand sets the members' hyperparameters to those of their last states.
+func (u *unit) expand(last []*State) {
+	bound := u.worker.bound
 	for i, st := range last {
 		bound.setFree(i, st.Free)
 	}
-	if err := bound.statistics(all, u.seen(), false, u.stop); err != nil {
-		return err
-	}
-	bound.optimum(all, float64(u.order.Rows), u.seenYY())
-	bound.belief(all)
-	return nil
+	bound.lane.Expand(u.all(), bound.ks, bound.floor, bound.free, bound.theta)
 }

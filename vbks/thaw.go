@@ -211,7 +211,8 @@ func (t *Thawed) each(ctx context.Context, k *FrozenKernel, kernel float64, visi
 func (t *Thawed) hold(ctx context.Context, s *FrozenState) error {
 	c, only := t.bound, []int{0}
 	c.lane.Write(c.theta, 0, append(slices.Clone(s.Theta), s.Noise))
-	if c.exactly[0] = false; s.Root != nil {
+	if s.Root != nil {
+		c.exactly[0] = false
 		c.lane.Write(c.l, 0, s.L)
 		c.lane.Write(c.mean, 0, s.Mean)
 		c.lane.Write(c.prec, 0, s.Root)

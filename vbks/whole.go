@@ -75,9 +75,7 @@ func (c *collapsed) entire(sub []int, x device.Points, grad bool, stop stopped) 
 	ln.Kernel(sub, c.ks, c.theta, x, x, c.kzz)
 	ln.Precision(sub, c.ks, c.theta, 1, c.kzz, c.prec)
 	ln.Cholesky(sub, c.prec, c.info)
-	ln.Fill(sub, c.inv, 0)
-	ln.AddDiagonal(sub, c.inv, 1)
-	ln.MulTargets(sub, 1, c.inv, x, 0, c.solved)
+	c.targets(sub, x, c.solved)
 	ln.Solve(sub, false, c.prec, c.solved)
 	ln.Fill(sub, c.sumDiag, 0)
 	ln.Dot(sub, c.inv, c.kzz, c.sumDiag)
@@ -106,7 +104,7 @@ func (c *collapsed) entire(sub []int, x device.Points, grad bool, stop stopped) 
 //
 //	E f(x) = aᵀm     var f(x) = k(x,x) − aᵀa
 //
-// It takes an eighth of what statistics, optimum and belief do. L is kept in prec.
+// It takes an eighth of what fit does. L is kept in prec.
 func (c *collapsed) condition(sub []int, x device.Points, stop stopped) error {
 	if stop != nil {
 		if err := stop(); err != nil {
@@ -126,11 +124,16 @@ func (c *collapsed) condition(sub []int, x device.Points, stop stopped) error {
 		c.exactly[k] = true
 	}
 	ln.Cholesky(sub, c.prec, c.info)
-	ln.Fill(sub, c.inv, 0)
-	ln.AddDiagonal(sub, c.inv, 1)
-	ln.MulTargets(sub, 1, c.inv, x, 0, c.mean)
+	c.targets(sub, x, c.mean)
 	ln.Solve(sub, false, c.prec, c.mean)
 	return nil
+}
+
+// targets puts the targets of the rows x into out, for members whose inducing inputs are all of them; inv is I then.
+func (c *collapsed) targets(sub []int, x device.Points, out device.Array) {
+	c.lane.Fill(sub, c.inv, 0)
+	c.lane.AddDiagonal(sub, c.inv, 1)
+	c.lane.MulTargets(sub, 1, c.inv, x, 0, out)
 }
 
 // posterior finds what members predict with, at θ as it stands: the optimal q(v), or the rows themselves
@@ -145,36 +148,29 @@ func (c *collapsed) posterior(sub []int, x device.Points, yy float64, stop stopp
 	if len(others) == 0 {
 		return nil
 	}
-	c.factoriseAt(others)
-	if err := c.gather(others, x, false, stop); err != nil {
-		return err
-	}
-	c.optimum(others, float64(x.Len()), yy)
-	c.belief(others)
-	return nil
+	return c.fit(others, x, yy, stop)
 }
 
-// project computes for points x, for members that are all or none conditioned on the rows themselves,
-// the a of A = L⁻¹k(Z,x) and what is added to the variance, CA.
+// project computes, at points x, A = L⁻¹k(Z,x) and CA, whose columns' squares q(v) adds to variances, of
+// members that are all conditioned on the rows themselves, which are Z then and add nothing, or none.
 func (c *collapsed) project(sub []int, x device.Points, a, ca device.Array) {
 	ln := c.lane
-	switch {
-	case c.exactly[sub[0]]:
-		ln.Kernel(sub, c.ks, c.theta, device.All(c.train), x, a)
-		ln.Solve(sub, false, c.prec, a)
-		ln.Copy(sub, ca, a)
+	z, lower := c.z, c.l
+	if c.exactly[sub[0]] {
+		z, lower = device.All(c.train), c.prec
+	}
+	ln.Kernel(sub, c.ks, c.theta, z, x, a)
+	ln.Solve(sub, false, lower, a)
+	if c.byRoot {
+		ln.MulLower(sub, true, c.prec, a, ca)
+		return
+	}
+	ln.Copy(sub, ca, a)
+	if c.exactly[sub[0]] {
 		ln.Fill(sub, ca, 0)
 		return
-	case c.byRoot:
-		ln.Kernel(sub, c.ks, c.theta, c.z, x, a)
-		ln.Solve(sub, false, c.l, a)
-		ln.MulLower(sub, true, c.prec, a, ca)
-	default:
-		ln.Kernel(sub, c.ks, c.theta, c.z, x, a)
-		ln.Solve(sub, false, c.l, a)
-		ln.Copy(sub, ca, a)
-		ln.Solve(sub, false, c.prec, ca)
 	}
+	ln.Solve(sub, false, c.prec, ca)
 }
 
 // alike divides members into those conditioned on the rows themselves and the others.

@@ -230,7 +230,7 @@ func TestPredictionsFromAllRows(t *testing.T) {
 				t.Errorf("%s: %v ± %v alone, %v ± %v in company", p.ID, oneMean[0], oneVariance[0], mean[k], variance[k])
 			}
 			if k == 1 {
-				continue // its white noise is in no prediction: TestComponents… and others see to it
+				continue // it goes the other way, by a bound
 			}
 			raw, noise := params.Raw(p, append(make([]float64, len(p.Free)), math.Log(0.05)), 1e-3)
 			wantMean, wantVariance := densePrediction(p, raw, noise, x, y, points)
