@@ -147,7 +147,7 @@ func TestNarrowCard(t *testing.T) {
 	pretend(t, fake.Options{Arch: 75, Shared: 64 << 10})
 	dev := open(t, cuda.Options{Generate: cuda.GenerateNever})
 	factors := func(part string) bool {
-		return slices.Contains([]string{"Cholesky", "CholeskyFailure", "Solve", "SolveBoth", "SVGP"}, part)
+		return slices.Contains([]string{"Cholesky", "CholeskyFailure", "Solve", "SolveBoth", "Inverse", "SVGP"}, part)
 	}
 	if err := conformance.Check(t.Context(), dev, factors, nil); err != nil {
 		t.Error(err)

@@ -35,6 +35,37 @@ func (l *lane) SolveBoth(sub []int, lower, s device.Array) {
 	}
 }
 
+// Inverse is SolveBoth of I, or WᵀW where that has W = L⁻¹.
+func (l *lane) Inverse(sub []int, lower, s device.Array) {
+	x, y := l.arr(lower), l.arr(s)
+	if x == y {
+		panic("cuda: inverse in place")
+	}
+	n := x.rows
+	want(x.cols == n)
+	y.Reshape(n, n)
+	if n < l.inverts || len(sub) == 0 {
+		l.Fill(sub, s, 0)
+		l.AddDiagonal(sub, s, 1)
+		l.SolveBoth(sub, lower, s)
+		return
+	}
+	if w, work, ok := l.forInverse(x); ok {
+		l.invert(sub, x, w, work)
+		l.product(sub, mirrored|upperA, n, n, n, 1, full(w, true), full(w, false), 0, full(y, false))
+	}
+}
+
+// forInverse are two arrays as x is, in scratch memory; not ok where there is none.
+func (l *lane) forInverse(x *array) (w, work *array, ok bool) {
+	bytes := 8 * x.count * x.rows * x.rows
+	p := l.grow(&l.inverses, 2*bytes)
+	at := func(p driver.Ptr) *array {
+		return &array{lane: l, count: x.count, rows: x.rows, cols: x.rows, stride: x.rows * x.rows, ptr: p}
+	}
+	return at(p), at(p.Add(bytes)), l.err == nil
+}
+
 // tiled runs a kernel (sub, n, a) with a block for each 32 x 32 tile of the lower triangle of a.
 func (l *lane) tiled(name string, sub []int, a *array) {
 	tiles := ceilDiv(a.rows, 32)
@@ -50,13 +81,10 @@ func (l *lane) tiled(name string, sub []int, a *array) {
 // product at once where a solve's block goes from panel to panel.
 func (l *lane) solveBothByInverse(sub []int, x, y *array) {
 	n := x.rows
-	bytes := 8 * x.count * n * n
-	p := l.grow(&l.inverses, 2*bytes)
-	if l.err != nil {
+	w, v, ok := l.forInverse(x)
+	if !ok {
 		return
 	}
-	w := &array{lane: l, count: x.count, rows: n, cols: n, stride: n * n, ptr: p}
-	v := &array{lane: l, count: x.count, rows: n, cols: n, stride: n * n, ptr: p.Add(bytes)}
 	l.invert(sub, x, w, v)
 	l.tiled("mirror", sub, y)
 	l.product(sub, lowerC|lowerB, n, n, n, 1, full(y, false), full(w, false), 0, full(v, false))

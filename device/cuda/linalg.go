@@ -224,13 +224,6 @@ func (l *lane) Solve(sub []int, trans bool, lower, b device.Array) {
 	l.solve(sub, trans, false, x, y)
 }
 
-func (l *lane) Inverse(sub []int, lower, s device.Array) {
-	l.arr(s).Reshape(l.arr(lower).rows, l.arr(lower).rows)
-	l.Fill(sub, s, 0)
-	l.AddDiagonal(sub, s, 1)
-	l.SolveBoth(sub, lower, s)
-}
-
 func (l *lane) LogDiag(sub []int, a, out device.Array) {
 	x, o := l.arr(a), l.arr(out)
 	want(x.rows == x.cols)
