@@ -127,8 +127,11 @@ func (v *compareView) tableRows() (rows []comparedRun) {
 				r.cells[3] = words.Significant(float64(m.RMSE), 4)
 			}
 			if _, _, best, ok := h.Beside(); ok { // to be better than what nobody would use is nothing
-				text, told := strings.CutSuffix(strings.TrimPrefix(best.Than, "is "), " than")
-				r.cells[4] = text + map[bool]string{true: ", ", false: " "}[told] + best.Label
+				text := strings.TrimPrefix(best.Than, "is ")
+				if than, compares := strings.CutSuffix(text, " than"); compares {
+					text = than + ","
+				}
+				r.cells[4] = text + " " + best.Label
 			}
 			rows = append(rows, r)
 		}
