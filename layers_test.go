@@ -58,6 +58,7 @@ var layers = []string{
 	"datasets/quote",
 	"datasets/sheets",
 	"datasets/relevance",
+	"datasets/jumps",
 	"datasets",
 	"configs",
 	"experiment/average",

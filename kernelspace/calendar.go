@@ -46,6 +46,10 @@ var calendarTerms = map[string][]string{
 	"SERIES3": {"+PER*PER", "+PER*PER+PER", "+C", "+C+C", "+PER+C", "+PER*C", "+PER*PER+C"},
 }
 
+// What levels with a step, or with two, have beside them: fewer of these.
+var calendarSteps = map[string][]string{"SERIES": {"+PER", "+C", "+PER+C"}, "SERIES2": {"+PER*PER", "+C", "+PER*PER+C"},
+	"SERIES3": {"+PER*PER", "+C", "+PER*PER+C"}}
+
 // OnCalendar returns the kernels of a space of series as text, on the column of time:
 // those of the space itself, or, with terms of the calendar, every level with what
 // repeats in time, with the other columns, which are of the calendar, and with both,
@@ -55,11 +59,20 @@ func OnCalendar(set, time string, columns []string, terms bool) ([]string, error
 	var err error
 	if terms {
 		leaf := onCalendar(columns)
-		var seasons []string
-		for _, t := range calendarTerms[strings.ToUpper(set)] {
-			seasons = append(seasons, strings.ReplaceAll(t, "C", leaf))
+		seasons := func(of map[string][]string, set string) (out []string) {
+			for _, t := range of[set] {
+				out = append(out, strings.ReplaceAll(t, "C", leaf))
+			}
+			return out
 		}
-		kernels, err = series(append(levels(), "CONST"), seasons...) // the calendar may be all that there is
+		plain, steps := strings.CutSuffix(strings.ToUpper(set), strings.ToUpper(Steps))
+		kernels, err = series(append(levels(), "CONST"), seasons(calendarTerms, plain)...) // the calendar may be all that there is
+		if steps && err == nil {
+			var more []Expr
+			more, err = series(slices.DeleteFunc(stepped(), func(level string) bool { return strings.Contains(level, "LIN") || strings.Contains(level, "MATERN") }),
+				seasons(calendarSteps, plain)...)
+			kernels = append(kernels, more...)
+		}
 	} else {
 		kernels, err = Set(set)
 	}

@@ -82,6 +82,20 @@ func (e Expr) Step() Expr {
 // IsChange reports whether e is a change point.
 func (e Expr) IsChange() bool { return e.root != nil && e.root.kind == kindChange }
 
+// IsSteps reports whether e is a level that changes at a place or at some: a change point between
+// constants, or further ones of that kind.
+func (e Expr) IsSteps() bool {
+	if !e.IsChange() {
+		return false
+	}
+	for _, n := range e.root.kernels() {
+		if k := (Expr{n}); !k.IsSteps() && !(n.kind == kindLeaf && n.base == baseConst) {
+			return false
+		}
+	}
+	return true
+}
+
 // With returns e with its i-th term, as Terms counts them, replaced.
 func (e Expr) With(i int, term Expr) Expr {
 	steps := len(e.root.terms) - len(e.root.kernels())

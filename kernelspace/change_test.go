@@ -152,3 +152,19 @@ func TestChangeIsOneComponent(t *testing.T) {
 		}
 	}
 }
+
+func TestIsSteps(t *testing.T) {
+	for text, want := range map[string]bool{"CP(CONST,CONST)": true, "CP(CP(CONST,CONST),CONST)": true, "CP(CONST,CP(CONST,CONST))": true,
+		"CP(CONST,SE)": false, "CP(CONST,CP(RW,CONST))": false, "CONST": false, "CP(CONST,CONST)+SE": false, "CP(CONST+CONST,CONST)": false} {
+		e, err := Parse(text)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if e.IsSteps() != want {
+			t.Errorf("%s: %v", text, !want)
+		}
+	}
+	if (Expr{}).IsSteps() {
+		t.Error("no kernel has steps")
+	}
+}

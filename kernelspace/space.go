@@ -77,14 +77,21 @@ func enumerate(base []Expr, depth, limit int) ([]Expr, error) {
 }
 
 // SetNames lists the kernel spaces that Set knows.
-func SetNames() []string { return []string{"K12", "K144", "series", "series2", "series3"} }
+func SetNames() []string {
+	return []string{"K12", "K144", "series", "series2", "series3", "series" + Steps, "series2" + Steps, "series3" + Steps}
+}
+
+// Steps is what the name of a space of series has behind it where levels with a step or two are
+// in it, too.
+const Steps = "-steps"
 
 // Set returns a kernel space by name, in any case, its kernels in canonical form: of
 // the paper K12 in its order (appendix on the kernel set) and K144 as enumerated;
 // series, for a series in time, has every level with every season; series2 and series3
-// are for those of which two or three seasons are known, such as day, week and year.
+// are for those of which two or three seasons are known, such as day, week and year; with Steps
+// behind them they have levels with steps besides.
 func Set(name string) ([]Expr, error) {
-	switch strings.ToUpper(name) {
+	switch name := strings.ToUpper(name); name {
 	case "K12":
 		return parseAll([]string{
 			"LIN+RQ", "LIN*RQ+LIN", "LIN*RQ+PER", "PER+RQ+SE", "PER+LIN+RQ", "PER+PER+SE",
@@ -98,6 +105,13 @@ func Set(name string) ([]Expr, error) {
 		return Enumerate(base, 3)
 	case "SERIES":
 		return series(append(levels(), "IRW", "LIN+CONST"), "", "+PER", "+PER*SE", "+PER*RW")
+	case "SERIES-STEPS", "SERIES2-STEPS", "SERIES3-STEPS":
+		plain, err := Set(strings.TrimSuffix(name, strings.ToUpper(Steps)))
+		if err != nil {
+			return nil, err
+		}
+		stepped, err := series(stepped(), stepSeasons[name[len("SERIES"):len(name)-len(Steps)]]...)
+		return append(plain, stepped...), err
 	case "SERIES2":
 		return series(levels(), "+PER", "+PER*SE", "+PER+PER", "+PER*PER", "+PER*SE+PER", "+PER*PER*SE")
 	case "SERIES3":
@@ -115,6 +129,15 @@ func Set(name string) ([]Expr, error) {
 func levels() []string {
 	return []string{"RW", "LIN+RW", "IRW+MATERN12", "LIN+MATERN12+CONST", "LIN+SE+CONST", "LIN+RW+MATERN32"}
 }
+
+// stepped are levels of a series with a step, or with two: alone, that wanders, on a line, or that returns.
+func stepped() []string {
+	const one, two = "CP(CONST,CONST)", "CP(CONST,CP(CONST,CONST))"
+	return []string{one, one + "+RW", one + "+LIN", one + "+MATERN12", two, two + "+RW"}
+}
+
+// stepSeasons are what levels with steps have beside them, by the number of seasons that are known.
+var stepSeasons = map[string][]string{"": {"", "+PER", "+PER*SE"}, "2": {"", "+PER", "+PER*PER"}, "3": {"", "+PER*PER", "+PER*PER+PER"}}
 
 // series returns every level with every season: one that stays, that changes its
 // shape (with SE), that grows or fades (with RW), or some of them.

@@ -283,7 +283,7 @@ func TestOverrides(t *testing.T) {
 		{"schedule.stepz=1", `--set schedule.stepz=1: unknown key "schedule.stepz"; did you mean "schedule.steps"?`},
 		{"steps", `--set steps: write section.key=value, such as schedule.steps=50`},
 		{"kernels.set=K145", `--set kernels.set=K145: kernels.set must be one of "auto", ` +
-			`"K12", "K144", "series", "series2", "series3", not "K145"; did you mean "K144"?`},
+			`"K12", "K144", "series", "series2", "series3", "series-steps", "series2-steps", "series3-steps", not "K145"; did you mean "K144"?`},
 	} {
 		if _, err := load(t, synthetic, o.set); err == nil || err.Error() != o.want {
 			t.Errorf("got %v\nwant %s", err, o.want)

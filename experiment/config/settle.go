@@ -1,11 +1,13 @@
 package config
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
 
 	"example.com/kestrel/datasets"
+	"example.com/kestrel/datasets/jumps"
 	"example.com/kestrel/datasets/relevance"
 	"example.com/kestrel/experiment/files"
 	"example.com/kestrel/kernelspace"
@@ -26,6 +28,9 @@ func (c *Config) SettleTask(d *datasets.Dataset) {
 			c.Kernels.Set = "series"
 		default:
 			c.Kernels.Set = fmt.Sprintf("series%d", min(3, len(s.Seasons)))
+		}
+		if d.Series != nil {
+			c.withSteps(d)
 		}
 		defer c.onCalendar(d, true)
 	} else if strings.HasPrefix(c.Kernels.Set, "series") {
@@ -57,6 +62,37 @@ func (c *Config) SettleTask(d *datasets.Dataset) {
 		}
 	}
 }
+
+// withSteps adds levels with steps to the kernels of a series whose training rows have some: else what
+// wanders must explain them, and then it may do so again at any time.
+func (c *Config) withSteps(d *datasets.Dataset) {
+	found, rows := JumpsOf(d)
+	if len(found) == 0 {
+		return
+	}
+	plain := c.Kernels.Set
+	c.Kernels.Set += kernelspace.Steps
+	var places []string
+	for _, j := range found {
+		v := d.Row(int(rows[j.At]))[0]
+		places = append(places, fmt.Sprintf("by %+.3g at %s", j.Size, d.Inputs[0].Written(v)))
+	}
+	if len(places) > mostPlaces {
+		places = append(places[:mostPlaces], fmt.Sprintf("%d times more", len(places)-mostPlaces))
+	}
+	d.Notices = append(d.Notices, fmt.Sprintf("the level of %s seems to change %s: kernels with steps are tried, too (kernels.set = %q goes without)",
+		d.Target.Name, strings.Join(places, ", "), plain))
+}
+
+// JumpsOf finds where the level of a series changes, in its training rows, which are returned in the order of time.
+func JumpsOf(d *datasets.Dataset) (found []jumps.Jump, rows []int32) {
+	rows = slices.Clone(d.First())
+	slices.SortStableFunc(rows, func(a, b int32) int { return cmp.Compare(d.Row(int(a))[0], d.Row(int(b))[0]) })
+	return jumps.Find(d.Targets(rows), d.Series.Season), rows
+}
+
+// mostPlaces are named in a notice.
+const mostPlaces = 3
 
 // tableColumns are the inputs of a table by what they seem to say of the target, that of
 // the training rows.

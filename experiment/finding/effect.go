@@ -17,6 +17,9 @@ import (
 // a table of a season, a trend and a text has each of them.
 const mostSized = 3
 
+// oneStep is how many leaves a level with one step has.
+const oneStep = 3
+
 // effectsOf are those of a component of the kernel that is put into words, none where two
 // components are called alike: nobody knows whose they are.
 func (w *speller) effectsOf(c *kernelspace.Component) (out []record.Effect) {
@@ -52,6 +55,9 @@ func (w *speller) size(c *kernelspace.Component) string {
 		per, length := w.per(best.Column)
 		return " (" + w.signed(mean*length) + " " + per + ")"
 	case record.EffectChange:
+		if c.Expr.IsSteps() && c.Expr.NumLeaves() <= oneStep {
+			return " (" + w.signed(mean) + ")"
+		}
 		return " (" + w.signed(mean) + " from first to last)"
 	case record.EffectSwing:
 		return " (swings by ±" + w.amount(mean) + ")"

@@ -14,6 +14,8 @@ import (
 func TestSizes(t *testing.T) {
 	months := []datasets.ColumnSummary{days[0], days[1]}
 	months[0].Max = 300
+	daily := []datasets.ColumnSummary{days[0], days[1]}
+	daily[0].Distinct = 1826
 	weather := []datasets.ColumnSummary{days[0], {Name: "weather", Role: "input", Levels: make([]datasets.Level, 2), Max: 1,
 		Distinct: 2}, {Name: "energy", Role: "target", Unit: "kWh"}}
 	effects := func(all ...record.Effect) func(*record.Standing, *record.Fit) {
@@ -56,6 +58,12 @@ func TestSizes(t *testing.T) {
 		{"what wanders", scene{days, "PER+RW", []files.Number{100, 1, 11, 1, 1825, 4}, 300, 400, nil, effects(swing,
 			record.Effect{Kind: record.EffectChange, Part: "RW", Column: "day", Mean: 142.3, SD: 9})},
 			"A pattern that repeats every 11 days (swings by ±42 kWh), on a level that wanders (+142 kWh from first to last)"},
+		{"a step, at once", scene{daily, "CP(CONST,CONST)", []files.Number{500, 0.1, 9, 9, 1}, 300, 400, nil, effects(
+			record.Effect{Kind: record.EffectChange, Part: "CP(CONST,CONST)", Column: "day", Mean: -31.2, SD: 2})},
+			"A level that steps at 2023-05-16 (−31 kWh) (CP(CONST, CONST))."},
+		{"two steps, not at once", scene{daily, "CP(CONST,CP(CONST,CONST))", []files.Number{500, 9, 9, 1000, 3, 9, 9, 1}, 300, 400, nil, effects(
+			record.Effect{Kind: record.EffectChange, Part: "CP(CONST,CP(CONST,CONST))", Column: "day", Mean: 8, SD: 2})},
+			"A level that changes at 2023-05-16 and at 2024-09-27 (+8 kWh from first to last)"},
 		{"five days that are equal, two that are not", scene{days, "PER", perWeek[:4], 300, 400, nil, effects(part("Sunday", -103, 2),
 			part("Monday", 31, 2), part("Tuesday", 35, 2), part("Wednesday", 33, 2), part("Thursday", 34, 2), part("Friday", 34, 2),
 			part("Saturday", -64, 2))},

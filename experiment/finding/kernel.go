@@ -217,8 +217,53 @@ func (w *speller) components(components []kernelspace.Component) (parts []string
 	return parts
 }
 
+// steps describes a level that changes at some places, in brief.
+func (w *speller) steps(c *kernelspace.Component) string {
+	var places []string
+	slow := 0.0 // the widest
+	at := 0
+	for _, in := range c.Program.Instrs {
+		if in.Op != kernelspace.OpStep {
+			continue
+		}
+		at = in.Cols[0]
+		places = append(places, "at "+w.day(at, float64(w.values[c.Params[in.Off]])))
+		slow = max(slow, float64(w.values[c.Params[in.Off+1]]))
+	}
+	in := w.start.Inputs()[at]
+	text := "a level that changes" + w.along(at) + " " + words.Join(places)
+	if spacing := (in.Max - in.Min) / float64(max(1, in.Distinct-1)); stepWidths*slow < spacing {
+		text = "a level that steps" + w.along(at) + " " + words.Join(places)
+	}
+	return text
+}
+
+// stepWidths widths are what three quarters of a change take.
+const stepWidths = 4
+
+// along names the column that something acts on if there are others.
+func (w *speller) along(column int) string {
+	if inputs := w.start.Inputs(); len(inputs) > 1 {
+		return " in " + inputs[column].Name
+	}
+	return ""
+}
+
+// day is place to the day where rows are a day apart or more.
+func (w *speller) day(column int, v float64) string {
+	c := &w.start.Inputs()[column]
+	text := w.place(column, v)
+	if _, second, ok := record.TimeScale(c); ok && (c.Max-c.Min)*second >= 86400*float64(c.Distinct-1) {
+		text, _, _ = strings.Cut(text, " ")
+	}
+	return text
+}
+
 // change describes a change point.
 func (w *speller) change(c *kernelspace.Component) string {
+	if w.brief && c.Expr.IsSteps() {
+		return w.steps(c)
+	}
 	step := &c.Program.Instrs[0]
 	at, width := c.Params[step.Off], c.Params[step.Off+1]
 	column := w.start.Inputs()[step.Cols[0]].Name

@@ -138,6 +138,14 @@ func (q *question) answer(j *vbks.Joint, s *datasets.Scaler) (out []record.Effec
 // newQuestion is what is to be asked of a component, nothing where it has no size that one
 // number tells.
 func newQuestion(from *Learned, c *kernelspace.Component, theta []float64) (q question) {
+	if c.Expr.IsSteps() {
+		at := c.Program.Instrs[0].Cols[0]
+		if slices.ContainsFunc(c.Program.Instrs, func(in kernelspace.Instr) bool { return in.Op == kernelspace.OpStep && in.Cols[0] != at }) {
+			return q
+		}
+		a := newAsking(from, at)
+		return a.ends(false)
+	}
 	var leaves []*kernelspace.Instr
 	var repeats *kernelspace.Instr
 	column := -1
@@ -157,10 +165,7 @@ func newQuestion(from *Learned, c *kernelspace.Component, theta []float64) (q qu
 	if len(leaves) == 0 {
 		return q
 	}
-	a := asking{Learned: from, column: column, effect: record.Effect{Column: from.Columns.Inputs[column].Name}}
-	for at := column; at < len(from.X); at += from.Columns.Dim {
-		a.values = append(a.values, from.X[at])
-	}
+	a := newAsking(from, column)
 	switch op := leaves[0].Op; {
 	case repeats != nil:
 		q = a.pattern(theta[repeats.Off+1+repeats.NumScale], len(leaves) == 1)
@@ -182,6 +187,14 @@ type asking struct {
 	column int
 	values []float64 // of it, standardised
 	effect record.Effect
+}
+
+func newAsking(from *Learned, column int) asking {
+	a := asking{Learned: from, column: column, effect: record.Effect{Column: from.Columns.Inputs[column].Name}}
+	for at := column; at < len(from.X); at += from.Columns.Dim {
+		a.values = append(a.values, from.X[at])
+	}
+	return a
 }
 
 // points are standardised values of the column as rows, of whose other inputs the

@@ -43,6 +43,9 @@ func TestEffectsAreThoseOfTheTable(t *testing.T) {
 			x := 0.5 * float64(i)
 			return fmt.Sprintf("%.2f,%.4f", x, 30+20*math.Exp(-(x-18)*(x-18)/72)+noise)
 		}, map[string]float64{"swing": 10 * (1 - math.Exp(-(39-18)*(39-18)/72.))}, nil},
+		{"a step", "CP(CONST,CONST)", "day,y", func(i int, noise float64) string {
+			return fmt.Sprintf("%d,%.4f", i, 50-12*float64(i/45)+noise)
+		}, map[string]float64{"change": -12}, nil},
 	} {
 		rng := rand.New(rand.NewPCG(3, 8))
 		var b strings.Builder

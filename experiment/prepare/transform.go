@@ -33,6 +33,9 @@ var transformKernels = []string{
 	"LIN+RW+PER*SE", "IRW+MATERN12+PER", "LIN+SE+CONST+PER*SE", "LIN+MATERN12+CONST+PER", "LIN+RW+MATERN32+PER", "RW+PER",
 }
 
+// stepKernels do so, too, of one whose level changes.
+var stepKernels = []string{"CP(CONST,CONST)+PER", "CP(CONST,CONST)+RW+PER"}
+
 // decideTransform decides on data.transform = "auto": whether the logarithm of a
 // positive target is forecast better, by the log density of y of rows after rolling
 // origins within the training rows, never by the likelihood of a fit. It returns what
@@ -76,7 +79,11 @@ func decideTransform(ctx context.Context, c *config.Config, d *datasets.Dataset)
 // foretold is the mean of −log p(y) over rows after rolling origins.
 func foretold(ctx context.Context, c *config.Config, d *datasets.Dataset, name string) (float64, error) {
 	var space []vbks.Candidate
-	for _, text := range transformKernels {
+	kernels := transformKernels
+	if found, _ := config.JumpsOf(d); len(found) > 0 {
+		kernels = slices.Concat(kernels, stepKernels)
+	}
+	for _, text := range kernels {
 		e, err := kernelspace.Parse(text)
 		if err != nil {
 			return 0, err
