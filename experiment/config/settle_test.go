@@ -20,7 +20,7 @@ func TestStepsAreTried(t *testing.T) {
 		at           int // where the level changes by 40 noises
 		want, told   string
 	}{
-		{"a step", "month", "", 70, "series-steps", "the level of y seems to change by +39.8 at 70: "},
+		{"a step", "month", "", 70, "series-steps", " at 70: kernels with steps are tried"},
 		{"none", "month", "", 1000, "series", ""},
 		{"a step among the rows that are held out", "month", "", 115, "series", ""},
 		{"a step where kernels are stated", "month", "series", 70, "series", ""},
@@ -54,7 +54,7 @@ func TestStepsAreTried(t *testing.T) {
 		before := len(d.Notices)
 		cfg.SettleData(d)
 		told := strings.Join(d.Notices[before:], "\n")
-		if cfg.Kernels.Set != c.want || strings.Contains(told, "steps") != (c.told != "") || !strings.HasPrefix(told, c.told) {
+		if cfg.Kernels.Set != c.want || strings.Contains(told, "steps") != (c.told != "") || !strings.Contains(told, c.told) {
 			t.Errorf("%s: kernels.set %q, told %q", c.what, cfg.Kernels.Set, told)
 		}
 	}
