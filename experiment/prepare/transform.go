@@ -98,6 +98,7 @@ func foretold(ctx context.Context, c *config.Config, d *datasets.Dataset, name s
 	s := &own.Settings
 	*s = vbks.DefaultSettings()
 	s.Seed, s.NoiseFloor, s.Priors, s.Errors, s.PredictTheta = c.Settings.Seed, c.Settings.NoiseFloor, "series", "ignore", "mode"
+	s.Evidence = "mode" // as in runs with these priors
 	s.Optimizer, s.EvaluateEvery, s.Refine, s.Starts = "collapsed", 1, 0, 2
 
 	rows := slices.Clone(d.First())
