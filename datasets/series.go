@@ -293,6 +293,65 @@ func (d *Dataset) Parts(seconds float64, values []float64) (parts []Part) {
 	return nil
 }
 
+// part is one of a rhythm, with what rows are beside the mean of a whole one about them.
+type part struct {
+	name            string
+	n, sum, squares float64
+}
+
+func (p *part) mean() float64 { return p.sum / p.n }
+
+// variance is that of the mean.
+func (p *part) variance() float64 { return max(0, p.squares-p.sum*p.sum/p.n) / (p.n - 1) / p.n }
+
+// error is the standard error of the difference of two means.
+func (p *part) error(q *part) float64 { return math.Sqrt(p.variance() + q.variance()) }
+
+// alikeErrors is by fewer than how many standard errors two parts of a day are alike.
+const alikeErrors = 2
+
+// middle is the part in the middle of those next to an extreme one that cannot be told from it, of a circle: which hour
+// of a rounded peak is the highest is chance.
+func middle(parts map[int]*part, extreme *part) *part {
+	order := slices.Sorted(maps.Keys(parts))
+	n := len(order)
+	first := slices.IndexFunc(order, func(at int) bool { return parts[at] == extreme })
+	next := func(by int) *part { return parts[order[(first+by+n)%n]] }
+	alike := func(by int) bool {
+		return math.Abs(next(by).mean()-extreme.mean()) < alikeErrors*next(by).error(extreme)
+	}
+	from, to := 0, 0
+	for to < n/4 && alike(to+1) {
+		to++
+	}
+	for from > -n/4 && alike(from-1) {
+		from--
+	}
+	return next(int(math.Floor(float64(from+to) / 2)))
+}
+
+// OnGrid returns the period that values on an even grid of so long steps show of what repeats: the
+// shortest multiple of it that is whole steps, as nearly as the span of the grid tells, where it is shorter than four
+// steps. A pattern of 7/3 days is on whole days one of a week, and no other.
+func OnGrid(period, step, span float64) float64 {
+	if !(step > 0 && period > 0 && period < finestSteps*step) {
+		return period
+	}
+	for k := 1.0; k <= mostMultiples; k++ {
+		whole := math.Round(k*period/step) * step
+		if whole > 0 && math.Abs(k*period-whole)*span/(k*period) < driftSteps*step {
+			return whole
+		}
+	}
+	return period
+}
+
+const (
+	finestSteps   = 4    // of a grid that show a period's shape between them
+	mostMultiples = 8    // of a period are looked at
+	driftSteps    = 0.25 // that multiples may be off at the end of the grid
+)
+
 // surelyApart is by how many standard errors the highest part and the lowest must differ.
 const surelyApart = 4
 
@@ -311,10 +370,6 @@ func (d *Dataset) rhythms() (out []Rhythm) {
 	for _, k := range rhythms {
 		if len(rows) == 0 || in.Seconds(d.Series.Step) > k.step || times[len(rows)-1]-times[0] < 2*k.seconds {
 			continue
-		}
-		type part struct {
-			name            string
-			n, sum, squares float64
 		}
 		parts := map[int]*part{}
 		from, to := 0, 0
@@ -337,22 +392,23 @@ func (d *Dataset) rhythms() (out []Rhythm) {
 		}
 		var high, low *part
 		whole := len(parts) >= 3
-		mean := func(p *part) float64 { return p.sum / p.n }
 		for _, at := range slices.Sorted(maps.Keys(parts)) {
 			p := parts[at]
 			whole = whole && p.n >= 2
-			if high == nil || mean(p) > mean(high) {
+			if high == nil || p.mean() > high.mean() {
 				high = p
 			}
-			if low == nil || mean(p) < mean(low) {
+			if low == nil || p.mean() < low.mean() {
 				low = p
 			}
 		}
 		if !whole {
 			continue
 		}
-		variance := func(p *part) float64 { return max(0, p.squares-p.sum*p.sum/p.n) / (p.n - 1) / p.n } // of the mean
-		if apart := mean(high) - mean(low); apart > surelyApart*math.Sqrt(variance(high)+variance(low)) {
+		if high.mean()-low.mean() > surelyApart*high.error(low) {
+			if k.every == "day" {
+				high, low = middle(parts, high), middle(parts, low)
+			}
 			out = append(out, Rhythm{k.every, high.name, low.name})
 		}
 	}

@@ -127,6 +127,9 @@ func TestRhythms(t *testing.T) {
 			func(at time.Time) float64 { return day(at) + week(at) }, []Rhythm{{"day", "18:00", "06:00"}, {"week", "Saturday", "Monday"}}},
 		{"a year by months", 96, func(at time.Time) time.Time { return at.AddDate(0, 1, 0) }, year, []Rhythm{{"year", "July", "January"}}},
 		{"a year and a half by days", 540, func(at time.Time) time.Time { return at.AddDate(0, 0, 1) }, year, nil},
+		{"a rounded day", 24 * 20, func(at time.Time) time.Time { return at.Add(time.Hour) }, func(at time.Time) float64 {
+			return 20 * math.Cos(2*math.Pi*float64(at.Hour()-16)/24)
+		}, []Rhythm{{"day", "16:00", "04:00"}}},
 		{"noise", 400, func(at time.Time) time.Time { return at.AddDate(0, 0, 1) }, func(time.Time) float64 { return 0 }, nil},
 	} {
 		var b strings.Builder
@@ -179,6 +182,29 @@ func TestParts(t *testing.T) {
 				if (i+1)%7 != k {
 					t.Errorf("%s: row %d is a %s", c.what, i, p.Name)
 				}
+			}
+		}
+	}
+}
+
+// On a grid a period is that of the values there: 7/3 and 7/2 days on whole days are a week, and
+// longer ones are seen between the rows.
+func TestOnGrid(t *testing.T) {
+	for _, c := range []struct{ period, step, span, want float64 }{
+		{7. / 3, 1, 300, 7}, {7. / 2, 1, 300, 7}, {2.3334, 1, 300, 7}, {1.75, 1, 300, 7}, {3, 1, 300, 3}, {2.9999, 1, 300, 3}, {7, 1, 300, 7},
+		{10.5, 1, 300, 10.5}, {2.71828, 1, 1000, 2.71828}, {7. / 3 * 24, 24, 9000, 7 * 24}, {5, 0, 10, 5}, {0, 1, 10, 0},
+	} {
+		if got := OnGrid(c.period, c.step, c.span); math.Abs(got-c.want) > 1e-9 {
+			t.Errorf("%v on steps of %v over %v: %v, want %v", c.period, c.step, c.span, got, c.want)
+		}
+	}
+	// What repeats with the period repeats at the grid with what is told of it.
+	for _, period := range []float64{7. / 3, 7. / 2, 7. / 4, 5. / 3, 11. / 3} {
+		told := OnGrid(period, 1, 200)
+		for i := range 200 {
+			a, b := float64(i), float64(i)+told
+			if f := math.Sin(math.Pi * (b - a) / period); math.Abs(f) > 1e-9 {
+				t.Fatalf("%v: not the same after %v", period, told)
 			}
 		}
 	}

@@ -143,7 +143,7 @@ func (w *speller) rhythm(l *wordLeaf, c *kernelspace.Component) string {
 	if !ok {
 		return ""
 	}
-	days := float64(w.values[l.params[1+l.NumScale]]) * unit / (24 * 3600)
+	days := w.period(l) * unit / (24 * 3600)
 	for every, length := range map[string]float64{"day": 1, "week": 7, "year": 365.25} {
 		if math.Abs(days/length-1) >= 0.01 {
 			continue

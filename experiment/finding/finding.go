@@ -131,6 +131,7 @@ type reading struct {
 	live    int              // kernels that are compared
 	equal   []*record.Kernel // that cannot be told from the leader
 	open    []*record.Kernel // whose bounds reach beyond the leader's
+	behind  float64          // q* of the others
 	last    int              // the last rank of these
 	command string           // what to do, where that is one
 }
@@ -156,6 +157,8 @@ func (r *reading) rivals() {
 			r.equal, r.last = append(r.equal, k), max(r.last, f.Rank)
 		case bounded && !f.Apart && slack > deciding && slack > gap:
 			r.open, r.last = append(r.open, k), max(r.last, f.Rank)
+		case f.Posterior > 0: // a number
+			r.behind += float64(f.Posterior)
 		}
 	}
 }

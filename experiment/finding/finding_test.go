@@ -102,6 +102,13 @@ func TestGoldenSentences(t *testing.T) {
 				"naive and 23 % better than the best of 2 baselines, Theta (CRPS). 93 % of 50 held-out rows in the 95 % interval. " +
 				"Next: kestrel predict runs/a --horizon 50 averages over the four kernels that cannot be told apart; more rows may " +
 				"tell them apart."},
+		{"a level that wanders, with little of the belief",
+			scene{days, "PER+RW", []files.Number{100, 1, 365.2, 0.1, 1825, 4}, 1500, 900,
+				[]record.Fit{{Tied: true, ELBO: -0.5, Posterior: 0.1}, {Apart: true, ELBO: -2, Posterior: 0.4}, {Apart: true, ELBO: -2, Posterior: 0.38}},
+				func(_ *record.Standing, f *record.Fit) { f.Posterior = 0.12 }},
+			"A pattern that repeats every 365 days, on a level that wanders (PER + RW). It leads since 45 % of the data, with " +
+				"12 % of the belief (q*); not settled: one other cannot be told from it and 78 % of the belief is with kernels behind it. " +
+				"Next: kestrel predict runs/a --data new.csv averages over the two kernels that cannot be told apart; more rows may tell them apart."},
 		{"noise", scene{steps, "SE", []files.Number{0.01, 3, 4}, 200, 2, []record.Fit{equal, equal},
 			func(s *record.Standing, _ *record.Fit) {
 				scored(s, record.TaskRegression, 1, 0.94, baseline("lsq", "least squares", 1))

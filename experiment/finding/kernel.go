@@ -479,9 +479,22 @@ func (w *speller) lengths(l *wordLeaf) string {
 	return text
 }
 
+// periods are those of a leaf as the rows show them.
 func (w *speller) periods(l *wordLeaf) string {
 	from := 1 + l.NumScale
+	if l.NumPeriod == 1 && len(l.Cols) == 1 {
+		return w.quantity(l.params[from], w.period(l))
+	}
 	return w.quantities(l.params[from : from+l.NumPeriod])
+}
+
+// period is that of a leaf along one column as its rows show it.
+func (w *speller) period(l *wordLeaf) float64 {
+	v, c := float64(w.values[l.params[1+l.NumScale]]), &w.start.Inputs()[l.Cols[0]]
+	if !c.Regular {
+		return v
+	}
+	return datasets.OnGrid(v, c.Spacing, c.Max-c.Min)
 }
 
 // quantities writes lengths in the unit of their column, lengths of time in
@@ -489,24 +502,29 @@ func (w *speller) periods(l *wordLeaf) string {
 func (w *speller) quantities(places []int) string {
 	var parts []string
 	for _, i := range places {
-		p, v := &w.info.Params[i], float64(w.values[i])
-		text := w.start.InWords(p, v)
-		switch {
-		case text != "":
-		case p.Unit == kernelspace.Standardised:
-			text = words.WithUnit(v, "standard deviations")
-		default:
-			text = words.WithUnit(v, p.Unit)
-			if inputs := w.start.Inputs(); p.Unit == "" && len(inputs) == 1 { // of several it is named anyway
-				text += " (" + words.PlainLine(inputs[0].Name) + ")"
-			}
-		}
-		if len(places) > 1 && p.Column != "" {
+		text := w.quantity(i, float64(w.values[i]))
+		if p := &w.info.Params[i]; len(places) > 1 && p.Column != "" {
 			text += " in " + p.Column
 		}
 		parts = append(parts, text)
 	}
 	return words.Join(parts)
+}
+
+// quantity writes a value of the hyperparameter at a place.
+func (w *speller) quantity(place int, v float64) string {
+	p := &w.info.Params[place]
+	if text := w.start.InWords(p, v); text != "" {
+		return text
+	}
+	if p.Unit == kernelspace.Standardised {
+		return words.WithUnit(v, "standard deviations")
+	}
+	text := words.WithUnit(v, p.Unit)
+	if inputs := w.start.Inputs(); p.Unit == "" && len(inputs) == 1 { // of several it is named anyway
+		text += " (" + words.PlainLine(inputs[0].Name) + ")"
+	}
+	return text
 }
 
 // centre says where a linear leaf is 0.

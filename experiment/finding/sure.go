@@ -12,7 +12,9 @@ import (
 )
 
 const (
-	fewRows   = 20   // training rows are too few to say much below this
+	fewRows = 20 // training rows are too few to say much below this
+	// mostly is the share of the belief with kernels behind those that cannot be told from the leader that is worth a word.
+	mostly    = 0.5
 	muchWorse = 0.05 // a CRPS above a baseline's by this share is no chance
 )
 
@@ -54,8 +56,11 @@ func (r *reading) sure() string {
 	if n := len(r.open); n > 0 {
 		doubts = append(doubts, others(n)+" may yet be better (bounds too wide)")
 	}
-	if len(doubts) == 0 && p < surely {
+	switch {
+	case len(doubts) == 0 && p < surely:
 		doubts = append(doubts, "the other "+percent(1-p)+" is with kernels behind it")
+	case len(doubts) > 0 && r.behind > mostly:
+		doubts = append(doubts, percent(r.behind)+" of the belief is with kernels behind it")
 	}
 	switch {
 	case len(doubts) > 0:

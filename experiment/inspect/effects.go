@@ -19,6 +19,7 @@ const (
 	swingPhases = 24 // of a period, and values of what varies
 	swingTimes  = 12 // periods that a pattern which changes is averaged over
 	goldenRatio = 0.618033988749895
+	equalSteps  = 1e-6 // of a step, within which the steps of a grid are equal
 )
 
 // question is where a component is asked, and what is made of the answer.
@@ -158,7 +159,7 @@ func newQuestion(from *Learned, c *kernelspace.Component, theta []float64) (q qu
 			return q
 		}
 		column, leaves = in.Cols[0], append(leaves, in)
-		if (in.Op == kernelspace.OpPER || in.Op == kernelspace.OpCos) && in.NumPeriod == 1 {
+		if repeats == nil && (in.Op == kernelspace.OpPER || in.Op == kernelspace.OpCos) && in.NumPeriod == 1 { // words begin with the first
 			repeats = in
 		}
 	}
@@ -264,6 +265,15 @@ func (a *asking) levels() (q question) {
 // names, else by phases. One that changes is averaged over the rows.
 func (a *asking) pattern(period float64, same bool) (q question) {
 	low, high := slices.Min(a.values), slices.Max(a.values)
+	if distinct := slices.Compact(slices.Sorted(slices.Values(a.values))); len(distinct) > 1 {
+		gaps := make([]float64, len(distinct)-1)
+		for i := range gaps {
+			gaps[i] = distinct[i+1] - distinct[i]
+		}
+		if step := slices.Min(gaps); slices.Max(gaps)-step <= equalSteps*step {
+			period = datasets.OnGrid(period, step, high-low)
+		}
+	}
 	if !(period > 0) || !(high-low >= 2*period) {
 		return q
 	}
