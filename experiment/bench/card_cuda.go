@@ -120,13 +120,7 @@ func checkCard(ctx context.Context, d *driver.Driver, card driver.CardInfo, p ca
 // measure times steps and how a stop is heard, but not behind a part in which the card was lost or did
 // not answer. The error is the context's cause.
 func (r *CardReport) measure(ctx context.Context, card driver.CardInfo, p cardPlan, began func(part string)) ([]proving.Part, error) {
-	open := func() (device.Device, error) {
-		dev, err := cuda.Open(cuda.Options{Cards: []int{card.Index}})
-		if err != nil {
-			return nil, err // not a nil *cuda.Device
-		}
-		return dev, nil
-	}
+	open := opening(card)
 	var parts []proving.Part
 	for _, c := range []struct {
 		name string
@@ -150,6 +144,17 @@ func (r *CardReport) measure(ctx context.Context, card driver.CardInfo, p cardPl
 		}
 	}
 	return parts, nil
+}
+
+// opening opens a card as often as it is called.
+func opening(card driver.CardInfo) func() (device.Device, error) {
+	return func() (device.Device, error) {
+		dev, err := cuda.Open(cuda.Options{Cards: []int{card.Index}})
+		if err != nil {
+			return nil, err // not a nil *cuda.Device
+		}
+		return dev, nil
+	}
 }
 
 // answer is what f, which asks a card, returns in time.
