@@ -90,7 +90,8 @@ func TestCheckCard(t *testing.T) {
 			t.Errorf("no %q in\n%s", want, page)
 		}
 	}
-	r, _, v, kept = c.check(fake.Options{Bend: [3]string{"kestrel.cu", "relative * (block_sum(s) / n)", "relative * (block_sum(s) / n) * 1.001"}}, nil)
+	const jitter = "relative * (block_sum(s) / n)"
+	r, _, v, kept = c.check(fake.Options{Bend: [3]string{"kestrel.cu", jitter, jitter + " * 1.001"}}, nil)
 	if r.Wrong == "" || r.MayPass || len(r.Speeds) != 0 || !kept || v.Passed || v.Reason != r.Wrong || !v.Whole {
 		t.Errorf("%+v\nkept: %+v", r, v)
 	}

@@ -44,7 +44,9 @@ var errSlower = errors.New("the CPU is faster")
 
 // proven chooses those of the cards that compute what they should, and tells of the others. Where
 // cards are meant, slow ones are taken, too.
-func proven(ctx context.Context, d *driver.Driver, cards []driver.CardInfo, load Load, meant bool) (o cuda.Options, told []string, err error) {
+func proven(ctx context.Context, d *driver.Driver, cards []driver.CardInfo, load Load, meant bool) (
+	o cuda.Options, told []string, err error,
+) {
 	var failed []string
 	speed, measured := 0.0, true // of all cards together, as a multiple of the CPU's
 	for _, card := range cards {
