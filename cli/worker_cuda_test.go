@@ -19,17 +19,25 @@ import (
 	"example.com/kestrel/internal/must"
 )
 
-// machines lets processes be begun on machines with a fake card, each with what it knows of
-// that; what one has compiled serves all.
-func machines(t *testing.T) (use func()) {
+// fakes are fake libraries, and the folder of the sources for their card.
+func fakes(t *testing.T) (libraries, include string) {
 	t.Helper()
 	if _, err := exec.LookPath("g++"); err != nil {
 		t.Skip("no g++, which the fake card's kernels are compiled with")
 	}
-	libraries, compiled := t.TempDir(), t.TempDir()
+	libraries = t.TempDir()
 	must.OK(t, fake.Build(libraries))
 	include, err := filepath.Abs("../device/cuda/source")
 	must.OK(t, err)
+	return libraries, include
+}
+
+// machines lets processes be begun on machines with a fake card, each with what it knows of
+// that; what one has compiled serves all.
+func machines(t *testing.T) (use func()) {
+	t.Helper()
+	libraries, include := fakes(t)
+	compiled := t.TempDir()
 	return func() {
 		known := t.TempDir()
 		must.OK(t, errors.Join(os.Mkdir(filepath.Join(known, "kestrel"), 0o755),

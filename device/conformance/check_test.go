@@ -27,6 +27,15 @@ func (wrongLane) Adam([]int, int, float64, device.Array, device.Array, device.Ar
 	panic("no Adam")
 }
 
+// full is a CPU without memory.
+type full struct{ device.Device }
+
+type fullLane struct{ device.Lane }
+
+func (d full) Lane(i int) device.Lane { return fullLane{d.Device.Lane(i)} }
+
+func (fullLane) NewArray(int, int, int) (device.Array, error) { return nil, device.ErrOutOfMemory }
+
 // Outside of tests the suite tells the first thing that is wrong in each part, goes on
 // behind it, and stops where it is told to.
 func TestCheck(t *testing.T) {
@@ -47,6 +56,16 @@ func TestCheck(t *testing.T) {
 	lines := strings.Split(err.Error(), "\n")
 	if len(lines) != 2 || !strings.HasPrefix(lines[0], "Cholesky: ") || !strings.HasPrefix(lines[1], "Adam: internal error: no Adam") {
 		t.Errorf("%q", lines)
+	}
+	if !errors.Is(err, ErrWrong) {
+		t.Errorf("no ErrWrong below %v", err)
+	}
+	// A mistake, and a device that fails, are no wrong numbers.
+	if err := Check(t.Context(), wrong{dev}, func(part string) bool { return part == "Adam" }, nil); err == nil || errors.Is(err, ErrWrong) {
+		t.Errorf("a mistake: %v", err)
+	}
+	if err := Check(t.Context(), full{dev}, small, nil); !errors.Is(err, device.ErrOutOfMemory) || errors.Is(err, ErrWrong) {
+		t.Errorf("without memory: %v", err)
 	}
 	enough := errors.New("enough")
 	ctx, cancel := context.WithCancelCause(t.Context())

@@ -83,7 +83,10 @@ type steps struct {
 	b    int
 }
 
-const stepRows = 90
+const (
+	stepRows  = 90
+	mostSteps = 100
+)
 
 // newSteps places kernels of one column. Where collapsed is set their inducing inputs are
 // all the same.
@@ -99,7 +102,7 @@ func newSteps(t *testing.T, dev device.Device, programs []*kernelspace.Program, 
 	must.OK(t, err)
 	train, err := dev.NewData(normal(r, stepRows), normal(r, stepRows), 1)
 	must.OK(t, err)
-	rows := make([]int32, 20*b)
+	rows := make([]int32, mostSteps*b)
 	for i := range rows {
 		rows[i] = int32(r.IntN(stepRows))
 	}
@@ -329,8 +332,8 @@ func TestSmallLaunches(t *testing.T) {
 	}
 	programs := compile(t, 1, "SE", "PER*LIN")
 	s := newSteps(t, dev, programs, []uint64{1, 2}, 16, 32, false)
-	if n := counted(func() { s.make([]int{0, 1}, 0, 20); must.OK(t, lane.Sync()) }); n != 1 {
-		t.Errorf("20 steps made at once: %d launches", n)
+	if n := counted(func() { s.make([]int{0, 1}, 0, mostSteps); must.OK(t, lane.Sync()) }); n != 1 {
+		t.Errorf("%d steps made at once: %d launches", mostSteps, n)
 	}
 	r := rand.New(rand.NewPCG(4, 4))
 	setup := vbks.StepSetup{Kind: vbks.StepAdam, Programs: programs, Noise: 0.1, X: normal(r, 300), Y: normal(r, 300), Dim: 1,
@@ -367,7 +370,7 @@ func TestSmallLaunches(t *testing.T) {
 
 // TestSmallNarrow: sizes for which a card has no memory are left to the operations.
 func TestSmallNarrow(t *testing.T) {
-	for shared, most := range map[int][2]int{64 << 10: {16, 32}, 100 << 10: {32, 32}, 227 << 10: {32, 64}} {
+	for shared, most := range map[int][2]int{64 << 10: {16, 32}, 99 << 10: {32, 32}, 100 << 10: {32, 32}, 227 << 10: {32, 64}} {
 		t.Run(fmt.Sprint(shared>>10), func(t *testing.T) {
 			pretend(t, fake.Options{Arch: 75, Shared: shared})
 			dev, reference := open(t, cuda.Options{Generate: cuda.GenerateNever}), cpu.New(cpu.Options{Lanes: 1})

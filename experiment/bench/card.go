@@ -18,6 +18,7 @@ type CardReport struct {
 	Speeds  []CardSpeed `json:"speeds,omitempty"`
 	Peak    float64     `json:"peak_gflops,omitempty"` // FP64, at the highest clock, by the makers' figures
 	Wrong   string      `json:"wrong,omitempty"`       // the first thing that is; "" where the card has passed
+	MayPass bool        `json:"may_pass,omitempty"`    // what is wrong need not be so the next time, and is not kept
 	Notices []string    `json:"notices,omitempty"`
 }
 
@@ -82,9 +83,12 @@ func (r *CardReport) WriteText(w io.Writer) error {
 	for _, n := range r.Notices {
 		line("\n%s", n)
 	}
-	if r.Wrong == "" {
+	switch {
+	case r.Wrong == "":
 		line("\nThe card computes what it should.")
-	} else {
+	case r.MayPass:
+		line("\nThe card has not passed: %s\nThat may be otherwise the next time, and is not kept: check it again.", r.Wrong)
+	default:
 		line("\nThe card must not be used: %s", r.Wrong)
 	}
 	return err

@@ -4,6 +4,7 @@ package bench
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"runtime"
 	"strings"
@@ -13,6 +14,7 @@ import (
 	"example.com/kestrel/device/cuda"
 	"example.com/kestrel/device/cuda/driver"
 	"example.com/kestrel/device/cuda/proving"
+	"example.com/kestrel/device/trial"
 	"example.com/kestrel/experiment/config"
 	"example.com/kestrel/experiment/prepare"
 	"example.com/kestrel/experiment/record"
@@ -37,16 +39,20 @@ func wholeCardPlan() cardPlan {
 }
 
 // CheckCards checks every card of this machine, telling each part that begins, and keeps what has
-// come of it. Errors: there is no driver or no card; the context's cause. What is wrong
-// with a card stands in its report.
+// come of it where it will be so again. Errors: there is no driver or no card; the context's cause.
+// What is wrong with a card stands in its report.
 func CheckCards(ctx context.Context, began func(part string)) ([]*CardReport, error) {
+	return checkCards(ctx, wholeCardPlan(), began)
+}
+
+func checkCards(ctx context.Context, p cardPlan, began func(part string)) ([]*CardReport, error) {
 	d, err := driver.Open()
 	if err != nil {
 		return nil, err
 	}
 	var reports []*CardReport
 	for _, card := range d.Cards() {
-		r, err := checkCard(ctx, d, card, wholeCardPlan(), began)
+		r, err := checkCard(ctx, d, card, p, began)
 		if err != nil {
 			return reports, err
 		}
@@ -81,7 +87,13 @@ func checkCard(ctx context.Context, d *driver.Driver, card driver.CardInfo, p ca
 	if err != nil {
 		return nil, err
 	}
-	v := proving.Judge(d, card, parts)
+	if v, _ := proving.Judge(d, card, parts); v.Passed {
+		measured, err := r.measure(ctx, card, p, began)
+		if err != nil {
+			return nil, err
+		}
+		parts = append(parts, measured...)
+	}
 	for _, part := range parts {
 		out := CardPart{Name: part.Name, Found: part.Found, Seconds: part.Seconds}
 		if part.Err != nil {
@@ -89,77 +101,111 @@ func checkCard(ctx context.Context, d *driver.Driver, card driver.CardInfo, p ca
 		}
 		r.Parts = append(r.Parts, out)
 	}
+	v, keep := proving.Judge(d, card, parts)
+	r.Wrong, r.MayPass = v.Reason, !keep
 	if v.Passed {
-		if err := r.measure(ctx, card, p, &v, began); err != nil {
-			return nil, err
+		for _, s := range r.Speeds {
+			v.Speeds = append(v.Speeds, proving.Speed{Work: s.Work, Inducing: s.M, Kernels: s.Kernels, Card: s.Card, CPU: s.CPU})
 		}
 	}
-	r.Wrong = v.Reason
-	if err := proving.Keep(d, card, v); err != nil {
-		r.Notices = append(r.Notices, fmt.Sprintf("The result cannot be kept: %v", err))
+	if keep {
+		if err := proving.Keep(d, card, v); err != nil {
+			r.Notices = append(r.Notices, fmt.Sprintf("The result cannot be kept: %v", err))
+		}
 	}
-	r.advise(card, &v)
+	r.advise(card)
 	return r, nil
 }
 
-// measure times steps and how a stop is heard. A failure of the card's becomes part of the verdict;
-// the error is the context's cause.
-func (r *CardReport) measure(ctx context.Context, card driver.CardInfo, p cardPlan, v *proving.Verdict, began func(part string)) error {
-	open := func() (device.Device, error) {
+// measure times steps and how a stop is heard, but not behind a part in which the card was lost or did
+// not answer. The error is the context's cause.
+func (r *CardReport) measure(ctx context.Context, card driver.CardInfo, p cardPlan, began func(part string)) ([]proving.Part, error) {
+	open := opening(card)
+	var parts []proving.Part
+	for _, c := range []struct {
+		name string
+		run  func() (string, error)
+	}{
+		{"speed", func() (string, error) { return r.speeds(ctx, open, p) }},
+		{"a stop", func() (string, error) { return r.waits(ctx, open, p) }},
+	} {
+		if began != nil {
+			began(c.name)
+		}
+		part, at := proving.Part{Name: c.name}, time.Now()
+		part.Found, part.Err = c.run()
+		if ctx.Err() != nil {
+			return nil, context.Cause(ctx)
+		}
+		part.Seconds = time.Since(at).Seconds()
+		parts = append(parts, part)
+		if proving.Gone(part.Err) {
+			break
+		}
+	}
+	return parts, nil
+}
+
+// opening opens a card as often as it is called.
+func opening(card driver.CardInfo) func() (device.Device, error) {
+	return func() (device.Device, error) {
 		dev, err := cuda.Open(cuda.Options{Cards: []int{card.Index}})
 		if err != nil {
 			return nil, err // not a nil *cuda.Device
 		}
 		return dev, nil
 	}
-	for _, part := range []struct {
-		name string
-		run  func() (string, error)
-	}{
-		{"speed", func() (string, error) { return r.speeds(ctx, open, p, v) }},
-		{"a stop", func() (string, error) { return r.waits(ctx, open, p) }},
-	} {
-		if began != nil {
-			began(part.name)
-		}
-		at := time.Now()
-		found, err := part.run()
-		if ctx.Err() != nil {
-			return context.Cause(ctx)
-		}
-		out := CardPart{Name: part.name, Found: found, Seconds: time.Since(at).Seconds()}
-		if err != nil {
-			out.Found, out.Wrong = "", err.Error()
-			if v.Passed {
-				v.Passed, v.Reason = false, part.name+": "+err.Error()
-			}
-		}
-		r.Parts = append(r.Parts, out)
-	}
-	return nil
 }
 
-func (r *CardReport) speeds(ctx context.Context, open func() (device.Device, error), p cardPlan, v *proving.Verdict) (string, error) {
+// answer is what f, which asks a card, returns in time.
+func answer[T any](ctx context.Context, p cardPlan, f func() (T, error)) (T, error) {
+	var got, none T
+	err := proving.Within(ctx, p.Within, func() (err error) {
+		got, err = f()
+		return err
+	})
+	if err != nil {
+		return none, err // f may still be at work on what it got
+	}
+	return got, nil
+}
+
+// leaveOut notes a work for which a card has no memory: it is no worse for that at smaller ones.
+func (r *CardReport) leaveOut(part string, w cardWork, err error) bool {
+	if !errors.Is(err, device.ErrOutOfMemory) {
+		return false
+	}
+	r.Notices = append(r.Notices, fmt.Sprintf("%s: %s with %s is left out: %v", part, w.work, w.kernels, err))
+	return true
+}
+
+func (r *CardReport) speeds(ctx context.Context, open func() (device.Device, error), p cardPlan) (string, error) {
 	for _, w := range p.works {
-		row, err := Run(ctx, Case{w.work, w.kernels, "adam", 1}, Options{Seconds: p.seconds, Open: open})
+		row, err := answer(ctx, p, func() (*Row, error) {
+			return Run(ctx, Case{w.work, w.kernels, "adam", 1}, Options{Seconds: p.seconds, Open: open})
+		})
+		if r.leaveOut("speed", w, err) {
+			continue
+		}
 		if err != nil {
 			return "", err
-		}
-		if !row.Finite {
-			return "", fmt.Errorf("%s with %d kernels: numbers that are not finite", w.work, row.K)
-		}
-		s := CardSpeed{Work: w.work, Kernels: row.K, M: row.M, B: row.B, Card: row.MsMin, GFLOPS: *row.GFLOPS}
-		if r.Peak > 0 {
-			share := s.GFLOPS / r.Peak
-			s.Share = &share
 		}
 		cores, err := Run(ctx, Case{w.work, w.kernels, "adam", runtime.NumCPU()}, Options{Seconds: p.seconds, Device: "cpu"})
 		if err != nil {
 			return "", err
 		}
-		s.CPU = cores.MsMin
+		if !row.Finite && cores.Finite {
+			return "", fmt.Errorf("%s with %d kernels: %w, not finite as the CPU's are", w.work, row.K, trial.ErrWrong)
+		}
+		s := CardSpeed{Work: w.work, Kernels: row.K, M: row.M, B: row.B, Card: row.MsMin, CPU: cores.MsMin, GFLOPS: *row.GFLOPS}
+		if r.Peak > 0 {
+			share := s.GFLOPS / r.Peak
+			s.Share = &share
+		}
 		r.Speeds = append(r.Speeds, s)
-		v.Speeds = append(v.Speeds, proving.Speed{Work: s.Work, Inducing: s.M, Kernels: s.Kernels, Card: s.Card, CPU: s.CPU})
+	}
+	if len(r.Speeds) == 0 {
+		return "none", nil
 	}
 	return "see below", nil
 }
@@ -168,13 +214,20 @@ func (r *CardReport) speeds(ctx context.Context, open func() (device.Device, err
 func (r *CardReport) waits(ctx context.Context, open func() (device.Device, error), p cardPlan) (string, error) {
 	var found []string
 	for _, w := range p.works {
-		dev, err := open()
-		if err != nil {
-			return "", err
-		}
-		waits, err := MeasureWaits(ctx, dev, w.work, w.kernels, time.Duration(p.seconds*float64(time.Second)))
-		if e := dev.Close(); err == nil {
-			err = e
+		waits, err := answer(ctx, p, func() (waits Waits, err error) {
+			dev, err := open()
+			if err != nil {
+				return Waits{}, err
+			}
+			defer func() {
+				if e := dev.Close(); err == nil {
+					err = e
+				}
+			}()
+			return MeasureWaits(ctx, dev, w.work, w.kernels, time.Duration(p.seconds*float64(time.Second)))
+		})
+		if r.leaveOut("a stop", w, err) {
+			continue
 		}
 		if err != nil {
 			return "", err
@@ -184,15 +237,18 @@ func (r *CardReport) waits(ctx context.Context, open func() (device.Device, erro
 		}
 		found = append(found, fmt.Sprintf("%s %s %s", w.work, w.kernels, waits.Longest.Round(time.Millisecond)))
 	}
+	if len(found) == 0 {
+		return "not measured", nil
+	}
 	return "heard within: " + strings.Join(found, ", "), nil
 }
 
 // advise tells what to expect of a card.
-func (r *CardReport) advise(card driver.CardInfo, v *proving.Verdict) {
+func (r *CardReport) advise(card driver.CardInfo) {
 	if card.Slow() {
 		r.Notices = append(r.Notices, fmt.Sprintf("This card computes in double precision at 1/%d of its single precision.", card.Ratio))
 	}
-	if !v.Passed {
+	if r.Wrong != "" {
 		return
 	}
 	var slower []string

@@ -38,6 +38,11 @@ func TestCardPage(t *testing.T) {
 		!strings.Contains(text, "must not be used: suite: Gemm: 1") || strings.Contains(text, "what it should.") {
 		t.Error(text)
 	}
+	r.MayPass = true
+	if text := page(); !strings.Contains(text, "has not passed: suite: Gemm: 1") || !strings.Contains(text, "check it again") ||
+		strings.Contains(text, "must not be used") {
+		t.Error(text)
+	}
 }
 
 // A stop must be heard within 100 ms, or two steps where a step is longer.

@@ -51,6 +51,9 @@ func (l *watchedLane) NaturalSteps(sub []int, s *device.NaturalRun) bool {
 	return ok && small.NaturalSteps(sub, s)
 }
 
+// Repeats lets the lane find out what it has been asked for before, as it does in a run.
+func (l *watchedLane) Repeats(x device.Points) (end func()) { return device.Repeats(l.Lane, x) }
+
 // Waits is how a stop is heard in a row of steps.
 type Waits struct {
 	Longest time.Duration // without anybody looking for it

@@ -50,7 +50,8 @@ func CheckDevice(c config.DeviceChoice) error {
 }
 
 // openDevice also tells what the user should know of the choice: why the CPU is taken where
-// cards were meant or looked for, which cards are left out, that one was checked; ""
+// cards were meant or looked for, which cards are left out, that one was checked, or was
+// measured to be slower than the CPU and is taken since it was asked for; ""
 // where there is nothing to tell. A card that fails its check is not computed on.
 func openDevice(ctx context.Context, c config.DeviceChoice, load Load) (device.Device, string, error) {
 	switch c.Kind {
@@ -61,7 +62,7 @@ func openDevice(ctx context.Context, c config.DeviceChoice, load Load) (device.D
 		if !builtWithCUDA {
 			return nil, "", errors.New("device cuda is not in this build of the program; use device.kind = \"cpu\" or \"auto\"")
 		}
-		dev, notice, err := openCUDA(ctx, c, nil)
+		dev, notice, err := openCUDA(ctx, c, load)
 		if errors.Is(err, errUnproven) {
 			return insteadOfCards(c, err)
 		}
@@ -74,7 +75,7 @@ func openDevice(ctx context.Context, c config.DeviceChoice, load Load) (device.D
 			dev, err := openCPU(c)
 			return dev, "", err
 		}
-		dev, notice, reason := openCUDA(ctx, c, &load)
+		dev, notice, reason := openCUDA(ctx, c, load)
 		if reason == nil {
 			return dev, notice, nil
 		}

@@ -18,9 +18,9 @@ import (
 const builtWithCUDA = true
 
 // openCUDA makes a device of the first c.Lanes cards, or of all, but those that fail the check
-// before their first use. With a load it is an error, errSlower, where all of them together
-// were measured to be slower than the CPU.
-func openCUDA(ctx context.Context, c config.DeviceChoice, load *Load) (device.Device, string, error) {
+// before their first use. Where all of them together were measured to be slower than the CPU with this
+// load it says so, which is an error, errSlower, unless cards were asked for.
+func openCUDA(ctx context.Context, c config.DeviceChoice, load Load) (device.Device, string, error) {
 	d, err := driver.Open()
 	if err != nil {
 		return nil, "", err
@@ -29,7 +29,7 @@ func openCUDA(ctx context.Context, c config.DeviceChoice, load *Load) (device.De
 	if c.Lanes > 0 && c.Lanes < len(cards) {
 		cards = cards[:c.Lanes]
 	}
-	o, told, err := proven(ctx, d, cards, load)
+	o, told, err := proven(ctx, d, cards, load, c.Kind == "cuda")
 	if err != nil {
 		return nil, "", err
 	}
@@ -42,8 +42,11 @@ func openCUDA(ctx context.Context, c config.DeviceChoice, load *Load) (device.De
 
 var errSlower = errors.New("the CPU is faster")
 
-// proven chooses those of the cards that compute what they should, and tells of the others.
-func proven(ctx context.Context, d *driver.Driver, cards []driver.CardInfo, load *Load) (o cuda.Options, told []string, err error) {
+// proven chooses those of the cards that compute what they should, and tells of the others. Where
+// cards are meant, slow ones are taken, too.
+func proven(ctx context.Context, d *driver.Driver, cards []driver.CardInfo, load Load, meant bool) (
+	o cuda.Options, told []string, err error,
+) {
 	var failed []string
 	speed, measured := 0.0, true // of all cards together, as a multiple of the CPU's
 	for _, card := range cards {
@@ -63,10 +66,7 @@ func proven(ctx context.Context, d *driver.Driver, cards []driver.CardInfo, load
 			told = append(told, fmt.Sprintf("%s was checked before its first use and gives the CPU's numbers", card))
 		}
 		o.Cards = append(o.Cards, card.Index)
-		times, ok := 0.0, false
-		if load != nil {
-			times, ok = v.Faster(load.Kernels, load.Inducing)
-		}
+		times, ok := v.Faster(load.Kernels, load.Inducing)
 		speed, measured = speed+times, measured && ok
 		if card.Slow() && !v.Whole {
 			told = append(told, fmt.Sprintf("%s computes in double precision at 1/%d of its single precision, so that the CPU may be faster; "+
@@ -79,7 +79,10 @@ func proven(ctx context.Context, d *driver.Driver, cards []driver.CardInfo, load
 	for _, f := range failed {
 		told = append(told, "left out, for it has not passed its check: "+f)
 	}
-	if load != nil && measured && speed > 0 && speed < 1 {
+	if slower := measured && speed > 0 && speed < 1; slower && meant {
+		told = append(told, fmt.Sprintf("a run of this size takes %.1f times as long on %s as on the CPU, by the last devices --check; "+
+			"--device cpu", 1/speed, cards[0]))
+	} else if slower {
 		return o, nil, fmt.Errorf("%w: a run of this size takes %.1f times as long on %s, by the last devices --check; device.kind = \"cuda\" "+
 			"takes the card all the same", errSlower, 1/speed, cards[0])
 	}

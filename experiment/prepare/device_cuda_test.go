@@ -94,7 +94,9 @@ func TestOpenCheckedDevice(t *testing.T) {
 	taken("auto", Load{144, 16}, "cuda")
 	taken("auto", Load{}, "cuda")
 	taken("auto", Load{144, 700}, "cpu", "computing on the CPU: the CPU is faster: a run of this size takes 3.0 times as long on card 0")
-	taken("cuda", Load{144, 700}, "cuda")
+	taken("cuda", Load{144, 700}, "cuda", "a run of this size takes 3.0 times as long on card 0 (fake card 0) as on the CPU", "--device cpu")
+	taken("cuda", Load{144, 16}, "cuda")
+	taken("cuda", Load{}, "cuda")
 	v.Passed, v.Reason = false, "steps against the CPU: wrong numbers"
 	must.OK(t, proving.Keep(d, d.Cards()[0], v))
 	for _, kind := range []string{"cuda", "auto"} {

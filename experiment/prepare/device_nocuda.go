@@ -14,7 +14,7 @@ const builtWithCUDA = false
 
 var errWithoutCUDA = errors.New("not in this build of the program; device/cuda/build.sh makes one with it")
 
-func openCUDA(context.Context, config.DeviceChoice, *Load) (device.Device, string, error) {
+func openCUDA(context.Context, config.DeviceChoice, Load) (device.Device, string, error) {
 	return nil, "", errWithoutCUDA
 }
 

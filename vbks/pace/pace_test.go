@@ -57,6 +57,36 @@ func TestPace(t *testing.T) {
 	}
 }
 
+// Steps of 0.05 ms that a lane makes at once are soon at least 100 in an operation, evaluation by
+// evaluation of 500, and a stop is never looked for late.
+func TestSeveralAtOnce(t *testing.T) {
+	q := &queued{clock: time.Unix(1, 0), each: 50 * time.Microsecond}
+	p := SeveralAtOnce()
+	p.Now = func() time.Time { return q.clock }
+	const steps = 500
+	for evaluation := range 10 {
+		operations := 0
+		for at := 0; at < steps; {
+			n := p.Next(steps - at)
+			at += n
+			q.waiting += n
+			operations++
+			if took := time.Duration(q.waiting) * q.each; took > latest {
+				t.Errorf("evaluation %d: a stop is looked for after %v", evaluation, took)
+			}
+			if err := p.Made(q, n); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if err := p.Wait(q); err != nil {
+			t.Fatal(err)
+		}
+		if evaluation > 0 && steps/operations < 100 {
+			t.Errorf("evaluation %d: %d steps in %d operations", evaluation, steps, operations)
+		}
+	}
+}
+
 // Time at a gate counts once for all who wait there, and passing it not at all.
 func TestPauses(t *testing.T) {
 	var p *Pauses

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"time"
 
+	"example.com/kestrel/device/conformance"
 	"example.com/kestrel/device/cpu"
 	"example.com/kestrel/device/cuda"
 	"example.com/kestrel/device/cuda/driver"
@@ -46,23 +47,30 @@ func First(ctx context.Context, d *driver.Driver, card driver.CardInfo, patience
 	if v, ok := Kept(d, card); ok {
 		return v
 	}
-	err := within(ctx, patience, func() error { return checkFirst(ctx, card) })
+	err := Within(ctx, patience, func() error { return checkFirst(ctx, card) })
 	v := describe(d, card)
 	if v.Passed = err == nil; err != nil {
 		v.Reason = err.Error()
 	}
-	if err == nil || lasting(err) {
+	if err == nil || Lasting(err) {
 		// A cache that cannot be written only costs the next first use its seconds.
 		_ = Keep(d, card, v)
 	}
 	return v
 }
 
-// lasting reports whether what is wrong would be so the next time.
-func lasting(err error) bool { return errors.Is(err, trial.ErrWrong) || errors.Is(err, ErrSilent) }
+// Lasting reports whether what is wrong would be so the next time: numbers are, or no answer comes.
+// That a card is lost or its memory short may pass.
+func Lasting(err error) bool {
+	return errors.Is(err, trial.ErrWrong) || errors.Is(err, conformance.ErrWrong) || errors.Is(err, ErrSilent)
+}
 
-// within runs f, and does not wait for it any longer than it may take.
-func within(ctx context.Context, patience time.Duration, f func() error) error {
+// Gone reports whether a card cannot be asked for anything any more.
+func Gone(err error) bool { return errors.Is(err, driver.ErrLost) || errors.Is(err, ErrSilent) }
+
+// Within runs f, and does not wait for it any longer than it may take: then the error wraps ErrSilent,
+// and f goes on by itself.
+func Within(ctx context.Context, patience time.Duration, f func() error) error {
 	done := make(chan error, 1)
 	go func() { done <- guard.Do(f) }()
 	late := time.NewTimer(patience)

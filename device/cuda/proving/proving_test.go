@@ -5,6 +5,7 @@ package proving_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -190,16 +191,34 @@ func TestWhole(t *testing.T) {
 					t.Errorf("%s: %q, %v", p.Name, p.Found, p.Err)
 				}
 			}
-			v := proving.Judge(d, card, parts)
+			v, keep := proving.Judge(d, card, parts)
+			if keep != (c.name != "lost") {
+				t.Errorf("to be kept: %v: %+v", keep, v)
+			}
 			if v.Passed != (c.wrong == nil) || v.Passed != (v.Reason == "") || !v.Whole {
 				t.Errorf("verdict %+v", v)
 			}
 		})
 	}
+	d, card := cards(t, fake.Options{})
+	short, wrong := fmt.Errorf("a: %w", driver.ErrOutOfMemory), fmt.Errorf("b: %w", trial.ErrWrong)
+	for _, c := range []struct {
+		parts  []proving.Part
+		reason string
+		keep   bool
+	}{
+		{[]proving.Part{{Name: "steps"}}, "", true},
+		{[]proving.Part{{Name: "steps", Err: short}, {Name: "speed", Err: errors.New("late")}}, "steps: a: ", false},
+		{[]proving.Part{{Name: "steps", Err: short}, {Name: "suite", Err: wrong}, {Name: "memory", Err: wrong}}, "suite: b: ", true},
+		{[]proving.Part{{Name: "steps", Err: wrong}, {Name: "memory", Err: short}}, "steps: b: ", true},
+	} {
+		if v, keep := proving.Judge(d, card, c.parts); keep != c.keep || !strings.HasPrefix(v.Reason, c.reason) || v.Passed != (c.reason == "") {
+			t.Errorf("%+v: kept: %v, %+v", c.parts, keep, v)
+		}
+	}
 	enough := errors.New("enough")
 	ctx, cancel := context.WithCancelCause(t.Context())
 	cancel(enough)
-	d, card := cards(t, fake.Options{})
 	if _, err := proving.Whole(ctx, d, card, smallPlan(), nil); !errors.Is(err, enough) {
 		t.Errorf("cancelled: %v", err)
 	}

@@ -4,7 +4,6 @@ package proving
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"strings"
 	"time"
@@ -65,7 +64,7 @@ func Whole(ctx context.Context, d *driver.Driver, card driver.CardInfo, p Plan, 
 		}
 		part, at := Part{Name: c.name}, time.Now()
 		found := ""
-		part.Err = within(ctx, p.Within, func() (err error) {
+		part.Err = Within(ctx, p.Within, func() (err error) {
 			found, err = c.run()
 			return err
 		})
@@ -76,24 +75,25 @@ func Whole(ctx context.Context, d *driver.Driver, card driver.CardInfo, p Plan, 
 			part.Found = found
 		}
 		parts = append(parts, part)
-		if errors.Is(part.Err, driver.ErrLost) || errors.Is(part.Err, ErrSilent) {
+		if Gone(part.Err) {
 			break
 		}
 	}
 	return parts, nil
 }
 
-// Judge makes a verdict of the parts of a whole check.
-func Judge(d *driver.Driver, card driver.CardInfo, parts []Part) Verdict {
-	v := describe(d, card)
-	v.Whole, v.Passed = true, true
+// Judge makes a verdict of the parts of a whole check, and says whether to keep it: what would be so
+// the next time, which is the reason ahead of what may pass.
+func Judge(d *driver.Driver, card driver.CardInfo, parts []Part) (v Verdict, keep bool) {
+	v = describe(d, card)
+	v.Whole, v.Passed, keep = true, true, true
 	for _, p := range parts {
-		if p.Err != nil {
-			v.Passed, v.Reason = false, fmt.Sprintf("%s: %v", p.Name, p.Err)
-			break
+		if p.Err == nil || !v.Passed && (keep || !Lasting(p.Err)) {
+			continue
 		}
+		v.Passed, v.Reason, keep = false, fmt.Sprintf("%s: %v", p.Name, p.Err), Lasting(p.Err)
 	}
-	return v
+	return v, keep
 }
 
 // generated compares the bits of all forms, and of the space in matrices so large that a run
