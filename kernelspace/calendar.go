@@ -69,8 +69,8 @@ func OnCalendar(set, time string, columns []string, terms bool) ([]string, error
 		kernels, err = series(append(levels(), "CONST"), seasons(calendarTerms, plain)...) // the calendar may be all that there is
 		if steps && err == nil {
 			var more []Expr
-			more, err = series(slices.DeleteFunc(stepped(), func(level string) bool { return strings.Contains(level, "LIN") || strings.Contains(level, "MATERN") }),
-				seasons(calendarSteps, plain)...)
+			few := slices.DeleteFunc(stepped(), func(l string) bool { return strings.Contains(l, "LIN") || strings.Contains(l, "MATERN") })
+			more, err = series(few, seasons(calendarSteps, plain)...)
 			kernels = append(kernels, more...)
 		}
 	} else {

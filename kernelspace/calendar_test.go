@@ -11,7 +11,9 @@ import (
 // have at most six leaves and all compile; a column's name may be any.
 func TestOnCalendar(t *testing.T) {
 	names := []string{"a,b", "hour", "weekday"}
-	for set, seasons := range map[string]int{"series": 1, "series2": 2, "series3": 2, "series-steps": 1, "series2-steps": 2, "series3-steps": 2} {
+	for set, seasons := range map[string]int{
+		"series": 1, "series2": 2, "series3": 2, "series-steps": 1, "series2-steps": 2, "series3-steps": 2,
+	} {
 		plain, err := Set(set)
 		if err != nil {
 			t.Fatal(err)

@@ -80,7 +80,8 @@ func (c *Config) withSteps(d *datasets.Dataset) {
 	if len(places) > mostPlaces {
 		places = append(places[:mostPlaces], fmt.Sprintf("%d times more", len(places)-mostPlaces))
 	}
-	d.Notices = append(d.Notices, fmt.Sprintf("the level of %s seems to change %s: kernels with steps are tried, too (kernels.set = %q goes without)",
+	d.Notices = append(d.Notices, fmt.Sprintf(
+		"the level of %s seems to change %s: kernels with steps are tried, too (kernels.set = %q goes without)",
 		d.Target.Name, strings.Join(places, ", "), plain))
 }
 

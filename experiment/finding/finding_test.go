@@ -104,7 +104,8 @@ func TestGoldenSentences(t *testing.T) {
 				"tell them apart."},
 		{"a level that wanders, with little of the belief",
 			scene{days, "PER+RW", []files.Number{100, 1, 365.2, 0.1, 1825, 4}, 1500, 900,
-				[]record.Fit{{Tied: true, ELBO: -0.5, Posterior: 0.1}, {Apart: true, ELBO: -2, Posterior: 0.4}, {Apart: true, ELBO: -2, Posterior: 0.38}},
+				[]record.Fit{{Tied: true, ELBO: -0.5, Posterior: 0.1}, {Apart: true, ELBO: -2, Posterior: 0.4},
+					{Apart: true, ELBO: -2, Posterior: 0.38}},
 				func(_ *record.Standing, f *record.Fit) { f.Posterior = 0.12 }},
 			"A pattern that repeats every 365 days, on a level that wanders (PER + RW). It leads since 45 % of the data, with " +
 				"12 % of the belief (q*); not settled: one other cannot be told from it and 78 % of the belief is with kernels behind it. " +
