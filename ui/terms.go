@@ -226,6 +226,20 @@ func launcherTerms() []term {
 	}, beliefWords, scoreWords, []term{{"tempered", weightWords["tempered"]}}, nameTerms(nil))
 }
 
+// waitingTerms explain what is done before a run is there.
+func waitingTerms() []term {
+	return []term{
+		{"loading", "the table is read, what its columns are is found out, rows are held out, and what the config leaves to the data is decided"},
+		{"reading", "a run's directory is read: its events, its data, and, to go on with it, its last checkpoint"},
+		{"trial", "of a series whose values are positive it is tried on its own past whether the values or their logarithm are forecast " +
+			"better; data.transform names one of both, and nothing is tried"},
+		{"target", "the column that is to be explained and predicted; inputs are what it is explained by"},
+		{"to learn from", "rows that kernels will see; of very many the least and the greatest of each stretch are drawn"},
+		{"held out", "rows that nothing is learned from, to see how good predictions are: of a series the last ones"},
+		{"q", "leaves; a run that is still being prepared leaves nothing behind"},
+	}
+}
+
 // kernelTerms explain what is known of one kernel.
 func (b *bench) kernelTerms() []term {
 	out := []term{
