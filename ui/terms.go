@@ -44,13 +44,26 @@ func (b *bench) terms() []term {
 	case "compare":
 		return append([]term{
 			{"other data", "errors and nats of runs on other rows, or on another target, say nothing about each other: they are kept apart"},
+			{"belief", "q* of the leader: how much it is believed in, of 1 in all"},
+			{"best baseline", "the best by CRPS of what is made without kernels, and how much better or worse than it the run predicts"},
 			{"mean ± sd", "runs that differ in their seed alone are repeats: what differs among them is chance"},
 		}, b.scoreTerms()...)
 	}
-	return []term{
+	return slices.Concat([]term{
 		{"evaluation", "after so much of the data all kernels have learned from it, and are compared and ranked anew"},
 		{"by itself", "the program did it, as the config or the command line asks"},
 		{"note", "what should be known of a result: why a kernel failed, what the data cannot tell"},
+	}, loggedTerms(), b.scoreTerms())
+}
+
+// loggedTerms explain what the log has of predictions, as it is written there.
+func loggedTerms() []term {
+	return []term{
+		{config.MethodAverage, "variational Bayesian kernel selection: the prediction of all kernels together, each with its weight"},
+		{config.MethodSingle, "the prediction of the kernel of highest posterior alone, of the same run"},
+		{"nlpd", "minus the logarithm of the predicted density of a held-out row, in nats, on average: less is better; 0.1 less is a tenth likelier"},
+		{"in " + record.LevelText(record.CoverageLevels[0]), "the share of held-out rows in the intervals that should hold so many: " +
+			"0.5 where they are right; likewise of the others"},
 	}
 }
 
