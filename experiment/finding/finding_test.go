@@ -401,7 +401,8 @@ func TestWithinKeepsTheComparison(t *testing.T) {
 // the data show is told in words to the end: 234 characters are the three lines of 80 columns.
 func TestGoldenShortenedSentences(t *testing.T) {
 	columns := []datasets.ColumnSummary{{Name: "date", Role: "input", First: days[0].First, Unit: days[0].Unit, Max: days[0].Max},
-		{Name: "weather", Role: "input", Levels: []datasets.Level{{Name: "rain"}, {Name: "sun"}, {Name: "snow"}}, Max: 2}, {Name: "rentals", Role: "target"}}
+		{Name: "weather", Role: "input", Levels: []datasets.Level{{Name: "rain"}, {Name: "sun"}, {Name: "snow"}}, Max: 2},
+		{Name: "rentals", Role: "target"}}
 	c := scene{columns, "PER[date]+LIN[date]+CAT[weather]", []files.Number{9, 1, 365.2, 0.001, 9, 9, 9}, 1500, 900,
 		[]record.Fit{{Tied: true, ELBO: -0.5}}, func(s *record.Standing, _ *record.Fit) {
 			s.State, s.Evaluation.Proportion, s.Evaluation.RowsSeen, s.Start.Data.Series = record.Running, 0.9, 1350, &datasets.Series{}
