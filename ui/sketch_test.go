@@ -17,7 +17,8 @@ func TestTheDataAreDrawnWhileARunIsPrepared(t *testing.T) {
 	a := testApp(t, 80, 24, nil)
 	a.bench = nil
 	a.wait("loading sales")
-	d := &datasets.Dataset{Dim: 2, Inputs: []datasets.Column{{Name: "price", Unit: "€"}, {Name: "day", Unit: "d", Time: true, Origin: demoTime}},
+	d := &datasets.Dataset{Dim: 2, Inputs: []datasets.Column{{Name: "price", Unit: "€"},
+		{Name: "day", Unit: "d", Time: true, Origin: demoTime}},
 		Target: datasets.Column{Name: "sales", Unit: "pieces"}}
 	for i := range 200 {
 		d.X = append(d.X, 9, float64(i))
@@ -34,8 +35,8 @@ func TestTheDataAreDrawnWhileARunIsPrepared(t *testing.T) {
 	a.sketch.Store(inspect.SketchOf(d, 100))
 	for _, size := range [][2]int{{80, 24}, {120, 36}} {
 		a.Update(tea.WindowSizeMsg{Width: size[0], Height: size[1]})
-		mustShow(t, screen(a), "Please wait: loading sales", "trial 2 of 10", "without: none", "Data: sales over day", "to learn from", "held out",
-			"pieces", demoTime.Format("2006"), "q quit")
+		mustShow(t, screen(a), "Please wait: loading sales", "trial 2 of 10", "without: none", "Data: sales over day",
+			"to learn from", "held out", "pieces", demoTime.Format("2006"), "q quit")
 	}
 	golden(t, "waiting-data", screen(a)+"\n")
 	a.Update(tea.WindowSizeMsg{Width: 80, Height: 14})

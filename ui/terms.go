@@ -61,7 +61,8 @@ func loggedTerms() []term {
 	return []term{
 		{config.MethodAverage, "variational Bayesian kernel selection: the prediction of all kernels together, each with its weight"},
 		{config.MethodSingle, "the prediction of the kernel of highest posterior alone, of the same run"},
-		{"nlpd", "minus the logarithm of the predicted density of a held-out row, in nats, on average: less is better; 0.1 less is a tenth likelier"},
+		{"nlpd", "minus the logarithm of the predicted density of a held-out row, in nats, on average: less is better; " +
+			"0.1 less is a tenth likelier"},
 		{"in " + record.LevelText(record.CoverageLevels[0]), "the share of held-out rows in the intervals that should hold so many: " +
 			"0.5 where they are right; likewise of the others"},
 	}

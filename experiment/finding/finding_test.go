@@ -416,9 +416,9 @@ func TestGoldenShortenedSentences(t *testing.T) {
 		room int
 		want string
 	}{
-		{1000, shown + " (PER[date] + LIN[date] + CAT[weather]). It leads since 45 % of the data, with 62 % of the belief (q*); not settled: one " +
-			"other cannot be told from it. So far fills gaps between rows 68 % better than linear least squares, but 1 % worse than ridge " +
-			"regression with levels and the calendar (CRPS); of the time to come that says nothing. 93 % of 50 held-out rows in the 95 % " +
+		{1000, shown + " (PER[date] + LIN[date] + CAT[weather]). It leads since 45 % of the data, with 62 % of the belief (q*); not settled: " +
+			"one other cannot be told from it. So far fills gaps between rows 68 % better than linear least squares, but 1 % worse than " +
+			"ridge regression with levels and the calendar (CRPS); of the time to come that says nothing. 93 % of 50 held-out rows in the 95 % " +
 			"interval. " + wait},
 		{420, shown + ". It leads since 45 % of the data; not settled. So far fills gaps between rows 68 % better than linear least " +
 			"squares, but 1 % worse than the best of 2 baselines (CRPS). " + wait},
