@@ -14,6 +14,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 	"github.com/charmbracelet/colorprofile"
 
+	"example.com/kestrel/experiment/inspect"
 	"example.com/kestrel/experiment/prepare"
 	"example.com/kestrel/experiment/record"
 	"example.com/kestrel/ui/launcher"
@@ -41,11 +42,13 @@ type app struct {
 	launcher *launcher.Launcher // shown; nil: the bench is
 	kept     *launcher.Launcher // with what was typed last
 	bench    *bench
-	busy     string       // what is under way before a bench is there
-	since    time.Time    // when that began, where it may take long
-	step     atomic.Value // prepare.Step: what of it is being done
-	meter    record.Meter // of that
-	prompt   prompt       // asks the user; nil: nobody asks
+	busy     string                         // what is under way before a bench is there
+	since    time.Time                      // when that began, where it may take long
+	step     atomic.Value                   // prepare.Step: what of it is being done
+	meter    record.Meter                   // of that
+	sketch   atomic.Pointer[inspect.Sketch] // of the data of the run that is being prepared; nil: not read yet
+	raster   plot.Raster                    // of that
+	prompt   prompt                         // asks the user; nil: nobody asks
 	help     *help
 	tabs     []plot.Rect // of the views' names, for the mouse
 	pictures pictures

@@ -97,5 +97,8 @@ func (a *app) noSuspending() tea.Cmd {
 		return note.Say(note.Warning, "no suspending: the run computes in this program; with --headless it needs no terminal, "+
 			"and kestrel open steers it")
 	}
+	if a.waiting() {
+		return note.Say(note.Warning, "no suspending: the run is prepared in this program; q leaves, and with --headless it needs no terminal")
+	}
 	return note.Say(note.Warning, "no suspending; q leaves, and kestrel open shows a run again")
 }

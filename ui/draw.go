@@ -222,7 +222,8 @@ const lowScreen = 30
 // worth beside baselines: on the bench that is not told twice, and of the other views it does
 // not take the room where there is little.
 func (b *bench) foundSays(notice string) bool {
-	return (b.at == 0 || b.app.h < lowScreen) && foundLines(b.app.h) > 0 && slices.Contains(b.hist.Verdict(), notice)
+	most, _ := foundLines(b.app.h)
+	return (b.at == 0 || b.app.h < lowScreen) && most > 0 && slices.Contains(b.hist.Verdict(), notice)
 }
 
 // status is the last note, or how the run stands; "" while it goes on.

@@ -92,6 +92,8 @@ func (v *fitView) figure() *chart.Figure {
 	swatch := all[0]
 	if v.single {
 		swatch = v.b.palette.Of(v.b.chosen())
+	} else if v.provisional() {
+		swatch = v.b.palette.Of(v.askedFirst())
 	}
 	title, _ := v.title()
 	f := &chart.Figure{Name: "fit", Title: s.Name + ": " + title}

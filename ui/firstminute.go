@@ -70,7 +70,12 @@ func (b *bench) phaseLeft() time.Duration {
 // drawData draws the rows that the run is about.
 func (b *bench) drawData(c *plot.Canvas, r plot.Rect, t *theme.Theme) {
 	f := &b.first
-	ch := plot.Chart{Glyphs: t.Glyphs, Styles: t.ChartStyles(), Raster: &f.raster, Legend: r.H >= 8}
+	drawRows(c, r, t, &f.raster, f.points, &b.hist.Start.Inputs()[f.column], b.hist.Start.Target())
+}
+
+// drawRows draws rows that nothing has been learned from along an input; y may be nil.
+func drawRows(c *plot.Canvas, r plot.Rect, t *theme.Theme, raster *plot.Raster, points *inspect.PointSet, in, y *record.Column) {
+	ch := plot.Chart{Glyphs: t.Glyphs, Styles: t.ChartStyles(), Raster: raster, Legend: r.H >= 8}
 	kinds := [...]plot.Scatter{
 		inspect.PointSeen:   {},
 		inspect.PointUnseen: {Name: "to learn from", Style: t.Text},
@@ -79,22 +84,32 @@ func (b *bench) drawData(c *plot.Canvas, r plot.Rect, t *theme.Theme) {
 	if t.Plain() {
 		kinds[inspect.PointTest].Mark = t.TestMark()
 	}
-	for i, x := range f.points.X {
-		k := &kinds[f.points.Kind[i]]
-		k.X, k.Y = append(k.X, x), append(k.Y, f.points.Y[i])
+	for i, x := range points.X {
+		k := &kinds[points.Kind[i]]
+		k.X, k.Y = append(k.X, x), append(k.Y, points.Y[i])
 	}
 	for _, k := range kinds {
 		if len(k.X) > 0 {
 			ch.Scatters = append(ch.Scatters, k)
 		}
 	}
-	in := &b.hist.Start.Inputs()[f.column]
 	ch.X.Min, ch.X.Max = in.Min, in.Max
-	b.along(&ch.X, f.column, in.Min, in.Max, r.W)
-	if y := b.hist.Start.Target(); y != nil {
+	alongInput(&ch.X, in, in.Min, in.Max, r.W)
+	if y != nil {
 		ch.Y.Title, ch.Y.Unit = y.Name, y.Unit
 	}
 	ch.Draw(c, r)
+}
+
+// leastSketch is how high a chart of the data must be, with its frame.
+const leastSketch = 9
+
+// drawSketch draws the data of the run that is being prepared.
+func (a *app) drawSketch(c *plot.Canvas, r plot.Rect) {
+	s := a.sketch.Load()
+	in := draw.Panel(c, r, a.theme, "Data: "+s.Target.Name+" over "+s.Input.Name, "", false)
+	defer c.Clip(in)()
+	drawRows(c, in, a.theme, &a.raster, &s.Points, &s.Input, &s.Target)
 }
 
 // dataTitle names the chart of the data.

@@ -27,6 +27,8 @@ func (v *fitView) title() (title, right string) {
 	}
 	if v.single {
 		title = "Fit of " + v.b.kernelName(v.b.chosen())
+	} else if v.provisional() {
+		title = "Fit of " + v.b.kernelName(v.askedFirst()) + ", until the average is there"
 	}
 	if s := v.b.hist.Start; s != nil && v.inputs() > 1 {
 		title += " along " + s.Inputs()[v.column].Name
@@ -158,7 +160,7 @@ func (v *fitView) drawFit(c *plot.Canvas, r plot.Rect, t *theme.Theme) {
 		v.b.app.place(c, picture.Picture{
 			Cells: layout.Plot,
 			Of: fmt.Sprintln(fmt.Sprintf("%p %p", curve, points), layout.XMin, layout.XMax, layout.YMin, layout.YMax, v.at, v.rows, v.way(),
-				v.single, t.Dark, t.Profile),
+				v.single, v.provisional(), t.Dark, t.Profile),
 			Paint: func(img *picture.Image) { picture.Chart(img, &painted, layout) },
 		})
 	}
@@ -213,6 +215,8 @@ func (v *fitView) belief(ch *plot.Chart, curve *inspect.Curve, t *theme.Theme, s
 	style := t.Focus
 	if v.single {
 		style = t.Series(v.b.palette.Of(v.b.chosen()))
+	} else if v.provisional() {
+		style = t.Series(v.b.palette.Of(v.askedFirst()))
 	}
 	from, to := v.window()
 	ordered := v.way() != fitOwn || v.ordered(curve)
@@ -300,7 +304,7 @@ func (v *fitView) foot(haveCurve bool) (out []remark) {
 		v.b.hist.Start.Data.Test > 0 {
 		out = append(out, remark{text: "learned without the held-out rows; kestrel predict takes them in, too"})
 	}
-	for _, a := range [...]*answer{&v.curve, &v.points, &v.fitted} {
+	for _, a := range [...]*answer{&v.wanted.curve, &v.points, &v.wanted.fitted} {
 		if a.err != nil {
 			return append(out, remark{a.err.Error(), true})
 		}

@@ -51,20 +51,57 @@ func (v *fitView) way() fitWay {
 	return fitPartial
 }
 
-// beliefAsked is the question whose answer is drawn, with its topic.
+// beliefs are what one kernel or the average believes: along the column, and at the rows' own
+// inputs.
+type beliefs struct{ curve, fitted answer }
+
+// has reports whether all that is drawn is known of a kernel, "" for the average.
+func (v *fitView) has(b *beliefs, kernel string) bool {
+	_, curve := known[*inspect.Curve](&b.curve, v.curveTopic(kernel))
+	_, fitted := known[*inspect.Fitted](&b.fitted, v.fittedTopic(kernel))
+	return (curve || v.way() == fitOwn) && (fitted || v.way() == fitCurve)
+}
+
+// askedFirst is the kernel whose fit is shown until the average over all kernels is there,
+// which may take a minute; "" where that is not asked for, or is of one kernel.
+func (v *fitView) askedFirst() string {
+	e := v.b.hist.Evaluation
+	if v.single || e == nil || e.Leader() == nil || len(ranked(e)) < 2 {
+		return ""
+	}
+	return e.Leader().ID
+}
+
+// shownOf are the beliefs that are drawn, and whose they are.
+func (v *fitView) shownOf() (b *beliefs, kernel string) {
+	kernel = v.kernel()
+	if first := v.askedFirst(); first != "" && !v.has(&v.wanted, kernel) && v.has(&v.first, first) {
+		return &v.first, first
+	}
+	return &v.wanted, kernel
+}
+
+// provisional reports whether the leader's fit stands in for the average.
+func (v *fitView) provisional() bool {
+	b, _ := v.shownOf()
+	return b == &v.first
+}
+
+// beliefAsked is the question whose answer is wanted, with its topic.
 func (v *fitView) beliefAsked() (*answer, string) {
 	if v.way() == fitOwn {
-		return &v.fitted, v.fittedTopic()
+		return &v.wanted.fitted, v.fittedTopic(v.kernel())
 	}
-	return &v.curve, v.curveTopic()
+	return &v.wanted.curve, v.curveTopic(v.kernel())
 }
 
 // curveShown is the belief that is drawn.
 func (v *fitView) curveShown() (*inspect.Curve, bool) {
+	b, kernel := v.shownOf()
 	if v.way() != fitOwn {
-		return known[*inspect.Curve](&v.curve, v.curveTopic())
+		return known[*inspect.Curve](&b.curve, v.curveTopic(kernel))
 	}
-	f, ok := known[*inspect.Fitted](&v.fitted, v.fittedTopic())
+	f, ok := known[*inspect.Fitted](&b.fitted, v.fittedTopic(kernel))
 	if !ok {
 		return nil, false
 	}
@@ -81,7 +118,8 @@ func (v *fitView) pointsShown() (*inspect.PointSet, bool) {
 	if v.way() == fitCurve {
 		return all.PointSet, ok
 	}
-	f, fitted := known[*inspect.Fitted](&v.fitted, v.fittedTopic())
+	b, kernel := v.shownOf()
+	f, fitted := known[*inspect.Fitted](&b.fitted, v.fittedTopic(kernel))
 	switch {
 	case !fitted && v.way() == fitOwn: // nothing stands beside them yet
 		return all.PointSet, ok

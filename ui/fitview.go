@@ -40,9 +40,9 @@ type fitView struct {
 	asked *input.Field // a range being typed, nil: none
 	wrong string       // why it cannot be taken
 
-	curve, points, residuals answer
-	fitted                   answer // at the rows' own inputs
-	exact                    answer // at the crosshair
+	points, residuals answer
+	first, wanted     beliefs // of the leader alone, which is there within seconds, and of kernel()
+	exact             answer  // at the crosshair
 
 	chart  plot.Layout
 	raster plot.Raster
@@ -228,13 +228,13 @@ func (v *fitView) kernel() string {
 	return ""
 }
 
-func (v *fitView) curveTopic() string {
-	return fmt.Sprint(v.column, " ", v.held, " ", v.kernel())
+func (v *fitView) curveTopic(kernel string) string {
+	return fmt.Sprint(v.column, " ", v.held, " ", kernel)
 }
 
-func (v *fitView) exactTopic() string { return fmt.Sprint(v.at, " ", v.curveTopic()) }
+func (v *fitView) exactTopic() string { return fmt.Sprint(v.at, " ", v.curveTopic(v.kernel())) }
 
-func (v *fitView) fittedTopic() string { return fmt.Sprint(v.column, " ", v.kernel()) }
+func (v *fitView) fittedTopic(kernel string) string { return fmt.Sprint(v.column, " ", kernel) }
 
 func (v *fitView) pointsTopic() string { return fmt.Sprint(v.column) }
 
@@ -260,7 +260,7 @@ func (v *fitView) refresh() tea.Cmd {
 		return nil
 	}
 	v.place()
-	column, kernel, below, way := v.column, v.kernel(), v.below, v.way()
+	column, kernel, way := v.column, v.kernel(), v.way()
 	lo, hi := v.window()
 	// Twice as many points as there are dots, in steps so that a resize asks
 	// seldom: what swings within a column of dots is drawn from end to end.
@@ -280,17 +280,25 @@ func (v *fitView) refresh() tea.Cmd {
 	if _, known := known[fitPoints](&v.points, v.pointsTopic()); !known && v.inputs() > 1 {
 		return v.b.inquire(qs...) // how the fit is drawn is not known before
 	}
-	if way != fitOwn {
-		qs = append(qs, inquiry{to: &v.curve, topic: v.curveTopic(), detail: fmt.Sprint(lo, " ", hi, " ", points, " ", fan.Ahead),
-			f: func(ctx context.Context, i inspector) (any, error) {
-				return i.Curve(ctx, fan)
+	believed := func(to *beliefs, kernel string) {
+		if way != fitOwn {
+			q := fan
+			q.Kernel = kernel
+			qs = append(qs, inquiry{to: &to.curve, topic: v.curveTopic(kernel), detail: fmt.Sprint(lo, " ", hi, " ", points, " ", fan.Ahead),
+				f: func(ctx context.Context, i inspector) (any, error) {
+					return i.Curve(ctx, q)
+				}})
+		}
+		if way != fitCurve {
+			qs = append(qs, inquiry{to: &to.fitted, topic: v.fittedTopic(kernel), f: func(ctx context.Context, i inspector) (any, error) {
+				return i.Fitted(ctx, column, kernel, mostFitted)
 			}})
+		}
 	}
-	if way != fitCurve {
-		qs = append(qs, inquiry{to: &v.fitted, topic: v.fittedTopic(), f: func(ctx context.Context, i inspector) (any, error) {
-			return i.Fitted(ctx, column, kernel, mostFitted)
-		}})
+	if first := v.askedFirst(); first != "" && !v.has(&v.wanted, kernel) {
+		believed(&v.first, first)
 	}
+	believed(&v.wanted, kernel)
 	if v.at >= lo && v.at <= hi && way != fitOwn {
 		at := q
 		at.Low, at.High, at.Points = v.at, v.at+1e-6*(hi-lo), 2
@@ -298,7 +306,7 @@ func (v *fitView) refresh() tea.Cmd {
 			return i.Curve(ctx, at)
 		}})
 	}
-	if below != residualsNone {
+	if v.below != residualsNone {
 		qs = append(qs, inquiry{to: &v.residuals, topic: v.residualTopic(), f: func(ctx context.Context, i inspector) (any, error) {
 			return i.Residuals(ctx, kernel, mostResidual)
 		}})

@@ -256,3 +256,47 @@ func TestDatesOnNarrowAxes(t *testing.T) {
 		}
 	}
 }
+
+// Until the average over all kernels is there, which takes long, the leader's fit is shown and
+// says so; a zoom leaves what is drawn until there is more.
+func TestTheLeadersFitComesFirst(t *testing.T) {
+	for _, several := range []bool{false, true} {
+		events := demoEvents(t, "K12", 3)
+		if several {
+			events = manyInputs(events)
+		}
+		b := testApp(t, 120, 36, settle(events, record.Finished, "done")).bench
+		inspectors := faked(b)
+		b.at = fitPlace
+		v := b.views[fitPlace].(*fitView)
+		leader := b.hist.Evaluation.Leader().ID
+		seen := false
+		for range 20 {
+			if v.has(&v.wanted, "") {
+				break
+			}
+			b.message(b.refresh()())
+			if v.has(&v.first, leader) && !v.has(&v.wanted, "") {
+				seen = true
+				mustShow(t, shown(b, 120, 33), "Fit of "+b.kernelName(leader)+", until the average is there", "mean")
+			}
+		}
+		if !seen {
+			t.Errorf("several inputs: %v: the leader alone was never shown", several)
+		}
+		askAll(t, b)
+		mustShow(t, shown(b, 120, 33), "averaged over 2 kernels")
+		mustNotShow(t, shown(b, 120, 33), "until the average")
+		before := len((*inspectors)[0].queries)
+		viewKeys(t, b, "+")
+		if curve, ok := v.curveShown(); v.way() != fitOwn && (!ok || len(curve.X) == 0) {
+			t.Error("a zoom has taken the curve away")
+		}
+		askAll(t, b)
+		for _, q := range (*inspectors)[0].queries[before:] {
+			if q.Kernel != "" {
+				t.Errorf("the leader is asked for beside the average: %+v", q)
+			}
+		}
+	}
+}

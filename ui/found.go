@@ -29,23 +29,33 @@ type foundAt struct {
 	state   record.State
 }
 
-// foundLines is how many lines of a screen what was found may take.
-func foundLines(h int) int {
+// foundLines is how many lines of a screen what was found may take, and how many where it
+// would lack something else: the table keeps five rows and more.
+func foundLines(h int) (most, atNeed int) {
 	switch {
 	case h < 14:
-		return 0
+		return 0, 0
 	case h < 17:
-		return 2
+		return 2, 2
+	case h < 20:
+		return 3, 3
 	}
-	return max(3, h/9)
+	most = max(3, h/9)
+	return most, most + 1
 }
 
 // drawFound writes what was found at the top of r, grey while it is not settled, and
 // returns what is left of r.
 func (b *bench) drawFound(c *plot.Canvas, r plot.Rect, t *theme.Theme) plot.Rect {
-	most := foundLines(r.H)
+	most, atNeed := foundLines(r.H)
 	f := b.found()
-	text := f.Within(func(text string) bool { return len(draw.Wrap(text, r.W-2)) <= most })
+	fits := func(text string) bool { return len(draw.Wrap(text, r.W-2)) <= most }
+	short := f.Shortened(fits)
+	if most < atNeed && !f.Tells(short) {
+		most = atNeed
+		short = f.Shortened(fits)
+	}
+	text := short.Text()
 	if text == "" || most == 0 {
 		return r
 	}

@@ -63,7 +63,7 @@ func (a *app) draw(c *plot.Canvas) {
 		return
 	}
 	switch {
-	case a.busy != "" && a.bench == nil:
+	case a.waiting():
 		a.drawBusy(c, r)
 	case a.bench != nil:
 		a.bench.draw(c, r)
@@ -82,8 +82,12 @@ func (a *app) draw(c *plot.Canvas) {
 	}
 }
 
+// waiting reports whether something is under way before a bench is there.
+func (a *app) waiting() bool { return a.busy != "" && a.bench == nil }
+
 // drawBusy says what is waited for, since when where that is a while, what is being
-// done, how far that is, how long it will take, and which keys do something meanwhile.
+// done, how far that is, how long it will take, and which keys do something meanwhile; once
+// they are read, the data stand below.
 func (a *app) drawBusy(c *plot.Canvas, r plot.Rect) {
 	now, t := a.opts.now(), a.theme
 	step, _ := a.step.Load().(prepare.Step)
@@ -102,6 +106,11 @@ func (a *app) drawBusy(c *plot.Canvas, r plot.Rect) {
 		}
 	}
 	draw.Keys(c, 1, r.H-1, r.W-2, t, keys)
+	if a.noteFresh() {
+		lines := draw.LinesFor(a.note.Text, r.W-2, r.H/4)
+		draw.Lines(c, plot.Rect{X: 1, Y: r.H - 1 - len(lines), W: r.W - 2, H: len(lines)}, lines, 0, a.note.Level.Style(t))
+		r.H -= len(lines)
+	}
 	if r.H < 12 {
 		text := a.busy + " …"
 		if step.Doing != "" {
@@ -136,7 +145,12 @@ func (a *app) drawBusy(c *plot.Canvas, r plot.Rect) {
 	if step.Note != "" {
 		lines = append(append(lines, ""), draw.Wrap(step.Note, width-2)...)
 	}
-	card := draw.Card(c, r, t, "Please wait: "+a.busy, width, min(len(lines), r.H-4))
+	high, place := min(len(lines), r.H-4), r
+	if below := (plot.Rect{X: 1, Y: 1 + high + 2, W: r.W - 2, H: r.H - high - 4}); a.sketch.Load() != nil && below.H >= leastSketch {
+		place.Y, place.H = 1, high+2
+		a.drawSketch(c, below)
+	}
+	card := draw.Card(c, place, t, "Please wait: "+a.busy, width, high)
 	draw.Lines(c, card, lines, 0, t.Text)
 	if step.Total > 0 && bar < card.H {
 		c.Fill(plot.Rect{X: card.X, Y: card.Y + bar, W: card.W, H: 1}, '·', t.Border)

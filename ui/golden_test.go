@@ -82,7 +82,8 @@ func TestHelpOfViews(t *testing.T) {
 	for i, want := range map[int][]string{
 		0: {"Help: bench", "q*", ".39 of PER×LIN×RQ", "nats"},
 		1: {"Help: kernel", "lengthscale"}, 2: {"Help: fit", "residuals", "0.0467"},
-		3: {"Help: similar", "predictions"}, 4: {"Help: compare", "other data"}, 5: {"Help: log", "evaluation"},
+		3: {"Help: similar", "predictions"}, 4: {"Help: compare", "other data", "belief", "best baseline"},
+		5: {"Help: log", "evaluation", "nlpd", "vbks", "vbks-s", "in 50 %"},
 	} {
 		press(a, string(rune('1'+i)), "?")
 		frame := screen(a)

@@ -21,7 +21,8 @@ func (a *app) filter(_ tea.Model, msg tea.Msg) tea.Msg {
 func (a *app) groups() []input.Group {
 	var gs []input.Group
 	switch {
-	case a.busy != "" && a.bench == nil: // nothing but to wait or to leave
+	case a.waiting():
+		gs = a.waitingKeys()
 	case a.bench != nil:
 		gs = a.bench.groups()
 	case a.launcher != nil:
@@ -37,6 +38,15 @@ func (a *app) groups() []input.Group {
 			Do: func() tea.Cmd { return tea.Sequence(tea.ClearScreen, a.screenCleared()) }},
 		{Keys: []string{"q", "ctrl+c"}, Label: "q", Short: "quit", About: "quit; a run in flight is stopped with everything written", Do: a.quit},
 	}})
+}
+
+// waitingKeys are keys of a bench or launcher that is not there yet: they say so.
+func (a *app) waitingKeys() []input.Group {
+	return []input.Group{{Name: "while a run is prepared", All: []input.Binding{
+		{Keys: []string{"L"}, Do: func() tea.Cmd {
+			return note.Say(note.Warning, "other runs can be looked at once this one has been prepared; q leaves without it")
+		}},
+	}}}
 }
 
 // key does what a key is for, and reports whether it is for anything.
@@ -139,6 +149,8 @@ func (a *app) toggleHelp() tea.Cmd {
 		a.help = &help{groups: a.groups(), title: "launcher", terms: launcherTerms()}
 		if b := a.bench; b != nil {
 			a.help.title, a.help.terms = b.views[b.at].name(), b.terms()
+		} else if a.waiting() {
+			a.help.title, a.help.terms = "please wait", waitingTerms()
 		}
 	} else {
 		a.help = nil

@@ -134,7 +134,11 @@ func (b *bench) along(x *plot.Axis, column int, lo, hi float64, w int) {
 	if s == nil || column >= len(s.Inputs()) {
 		return
 	}
-	in := &s.Inputs()[column]
+	alongInput(x, &s.Inputs()[column], lo, hi, w)
+}
+
+// alongInput has an axis of w cells say what an input is and where its values are.
+func alongInput(x *plot.Axis, in *record.Column, lo, hi float64, w int) {
 	x.Title, x.Unit = in.Name, in.Unit
 	if len(in.Levels) > 0 {
 		x.Labels = []plot.Tick{}

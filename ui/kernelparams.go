@@ -142,8 +142,25 @@ func (v *kernelView) paramWidth() int {
 	return need
 }
 
-// paramLines is how many lines the hyperparameters need.
-func (v *kernelView) paramLines() int { return len(v.params(v.b.chosen())) }
+// paramLines is how many lines w columns wide the hyperparameters and their words need.
+func (v *kernelView) paramLines(w int) int {
+	id := v.b.chosen()
+	n := len(v.params(id))
+	if meaning := v.meaning(id, w); len(meaning) > 0 {
+		n += 1 + len(meaning)
+	}
+	return n
+}
+
+// meaning says in words, as the report does, what functions a kernel stands for, in lines of w
+// columns.
+func (v *kernelView) meaning(id string, w int) []string {
+	s, k := v.b.hist.Start, v.b.kernelNow(id)
+	if s == nil || k == nil || k.Fit == nil {
+		return nil
+	}
+	return draw.Wrap(finding.InFull(s, k), w)
+}
 
 func (v *kernelView) drawParams(c *plot.Canvas, r plot.Rect, t *theme.Theme, id string) {
 	k := v.b.kernelNow(id)
@@ -168,7 +185,12 @@ func (v *kernelView) drawParams(c *plot.Canvas, r plot.Rect, t *theme.Theme, id 
 			rows[i].exact = ""
 		}
 	}
-	v.last = max(0, len(rows)-r.H)
+	meaning := v.meaning(id, r.W)
+	total := len(rows)
+	if len(meaning) > 0 {
+		total += 1 + len(meaning)
+	}
+	v.last = max(0, total-r.H)
 	v.scroll = min(v.scroll, v.last)
 	w := paramWidths(rows)
 	// Name and value are shown whatever the room; the others as it allows.
@@ -188,7 +210,7 @@ func (v *kernelView) drawParams(c *plot.Canvas, r plot.Rect, t *theme.Theme, id 
 			w[i] = 0
 		}
 	}
-	for i, p := range rows[v.scroll:min(len(rows), v.scroll+max(0, r.H))] {
+	for i, p := range rows[min(len(rows), v.scroll):min(len(rows), v.scroll+max(0, r.H))] {
 		x, y := r.X, r.Y+i
 		styles := [...]plot.Style{t.Text, t.Faint, t.Strong, t.Faint, t.Faint, t.Faint}
 		for j, s := range p.cells() {
@@ -203,10 +225,10 @@ func (v *kernelView) drawParams(c *plot.Canvas, r plot.Rect, t *theme.Theme, id 
 			x += w[j] + 1
 		}
 	}
-	// What they mean in words, as in the report, where all of it has room.
-	free := plot.Rect{X: r.X, Y: r.Y + len(rows) + 1, W: r.W, H: r.H - len(rows) - 1}
-	if lines := draw.Wrap(finding.InFull(v.b.hist.Start, k), free.W); len(lines) <= free.H {
-		draw.Lines(c, free, lines, 0, t.Text)
+	for i, text := range meaning { // behind an empty line
+		if y := r.Y + len(rows) + 1 + i - v.scroll; y >= r.Y && y < r.Y+r.H {
+			c.TextFit(r.X, y, r.W, text, t.Text)
+		}
 	}
 }
 

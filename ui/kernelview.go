@@ -86,7 +86,7 @@ func (v *kernelView) groups() []input.Group {
 		{Keys: []string{"w"}, Label: "w", About: "covariance and draws over all of the data, or over a few of the shortest period",
 			Do: do(func() { v.whole = !v.whole })},
 		{Keys: []string{"pgdown"}, Label: "pgdown",
-			About: "scroll the hyperparameters; pgup back", Do: do(func() { v.scroll = min(v.scroll+5, v.last) })},
+			About: "scroll the hyperparameters and what they mean in words; pgup back", Do: do(func() { v.scroll = min(v.scroll+5, v.last) })},
 		{Keys: []string{"pgup"}, Do: do(func() { v.scroll = max(v.scroll-5, 0) })},
 	}}}
 }
@@ -139,7 +139,7 @@ func (v *kernelView) arrange(r plot.Rect) (header plot.Rect, a [kernelPanels]plo
 		a[paramPanel] = plot.Rect{X: rest.X, Y: rest.Y, W: left, H: rest.H}
 		right.X, right.W = rest.X+left, rest.W-left
 	case rest.H >= 18:
-		up := min(max(6, v.paramLines()+2), rest.H-10)
+		up := min(max(6, v.paramLines(rest.W-2)+2), rest.H-10)
 		a[paramPanel] = plot.Rect{X: rest.X, Y: rest.Y, W: rest.W, H: up}
 		right.Y, right.H = rest.Y+up, rest.H-up
 	case v.focus == paramPanel || v.broken():

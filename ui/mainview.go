@@ -353,8 +353,8 @@ func (v *mainView) arrange(r plot.Rect) (a [panes]plot.Rect) {
 	if right > mostTable {
 		left, right = r.W-mostTable, mostTable
 	}
-	low := r.H * 2 / 5
-	if r.H < 18 {
+	low := max(7, r.H*2/5) // with less the chart has no axes
+	if r.H < 17 {          // 80x24 below four lines of what was found
 		low = 0
 		if v.focus == metricPane || v.focus == cardPane { // in the place of the one above
 			a[v.focus] = plot.Rect{X: r.X, Y: r.Y, W: left, H: r.H}

@@ -11,6 +11,7 @@ import (
 
 	"example.com/kestrel/experiment"
 	"example.com/kestrel/experiment/config"
+	"example.com/kestrel/experiment/inspect"
 	"example.com/kestrel/experiment/prepare"
 	"example.com/kestrel/experiment/record"
 	"example.com/kestrel/experiment/rundir"
@@ -117,6 +118,7 @@ type beganMsg struct {
 func (a *app) wait(what string) {
 	a.busy, a.since = what, a.opts.now()
 	a.step.Store(prepare.Step{})
+	a.sketch.Store(nil)
 }
 
 // begin prepares a run in the background.
@@ -127,6 +129,7 @@ func (a *app) begin(c config.Config, path string) tea.Cmd {
 	c.Device.Cores = a.opts.Cores
 	a.wait("loading " + c.Name)
 	ctx := prepare.Telling(a.ctx, func(s prepare.Step) { a.step.Store(s) })
+	ctx = inspect.Sketching(ctx, mostDrawn, a.sketch.Store)
 	return a.prepare(a.opts.Drive, func(box *mailbox) (*experiment.Session, error) {
 		return experiment.Begin(ctx, c, path, box)
 	})

@@ -204,19 +204,19 @@ func (t *table) draw(c *plot.Canvas, r plot.Rect, b *bench, th *theme.Theme, foc
 			}
 			c.TextRight(rankEnd, y, mark+fmt.Sprint(k.rank), s)
 		}
-		at, wide := nameX, name
+		left, wide := nameX, name
 		if t.signs {
 			c.Set(nameX, y, sign, style)
-			at, wide = nameX+2, name-2
+			left, wide = nameX+2, name-2
 		}
 		short := names[i]
 		if len(k.flags) > 0 { // what they say stands on the kernel's card
 			if plot.TextWidth(short)+2 > wide {
 				short = plot.FitName(k.name, max(1, wide-2))
 			}
-			c.Set(at+plot.TextWidth(short)+1, y, '!', th.Warn)
+			c.Set(left+plot.TextWidth(short)+1, y, '!', th.Warn)
 		}
-		c.Text(at, y, short, style)
+		c.Text(left, y, short, style)
 		switch {
 		case k.stage != vbks.Idle:
 			c.TextFit(trendX, y, r.X+r.W-trendX, k.stageText(r.X+r.W-trendX), th.Faint)

@@ -5,7 +5,11 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/charmbracelet/colorprofile"
+
 	"example.com/kestrel/experiment/record"
+	"example.com/kestrel/ui/plot"
+	"example.com/kestrel/ui/theme"
 	"example.com/kestrel/vbks"
 )
 
@@ -95,5 +99,42 @@ func TestMarksStandApart(t *testing.T) {
 	}
 	if marks < 20 {
 		t.Errorf("%d marks", marks)
+	}
+}
+
+// The chosen kernel's row is lit, and no other: beside the charts, with the table alone, and
+// wherever the selection has been moved to. Golden frames are plain, and do not show it.
+func TestTheChosenRowIsLit(t *testing.T) {
+	a := testApp(t, 120, 36, settle(demoEvents(t, "K12", 6), record.Finished, "done"))
+	v := a.bench.main
+	check := func(where string) {
+		t.Helper()
+		screen(a)
+		area, at := v.table.area, v.table.place()
+		for i := range min(v.table.page, len(v.table.rows)-v.table.top) {
+			for x := area.X; x < area.X+area.W; x++ {
+				lit := a.canvas.At(x, area.Y+i).Style.BG == a.theme.Selected.BG
+				if want := v.table.top+i == at; lit != want {
+					t.Errorf("%s: column %d of row %d is lit: %v, with row %d chosen", where, x-area.X, v.table.top+i, lit, at)
+					break
+				}
+			}
+		}
+	}
+	check("at first")
+	press(a, "j", "j", "j")
+	check("three further on")
+	for v.focus != tablePane {
+		press(a, "tab")
+	}
+	press(a, "z", "j")
+	check("alone")
+	press(a, "home")
+	check("alone, the first")
+	a.theme = theme.New(colorprofile.ASCII, true, plot.ASCII) // which begins rows with a sign of two columns
+	a.fresh = false
+	screen(a)
+	if c := a.canvas.At(v.table.area.X, v.table.area.Y+v.table.place()); c.Style.Attr&plot.Reverse == 0 {
+		t.Errorf("without colours the chosen row is %+v", c)
 	}
 }

@@ -44,13 +44,27 @@ func (b *bench) terms() []term {
 	case "compare":
 		return append([]term{
 			{"other data", "errors and nats of runs on other rows, or on another target, say nothing about each other: they are kept apart"},
+			{"belief", "q* of the leader: how much it is believed in, of 1 in all"},
+			{"best baseline", "the best by CRPS of what is made without kernels, and how much better or worse than it the run predicts"},
 			{"mean ± sd", "runs that differ in their seed alone are repeats: what differs among them is chance"},
 		}, b.scoreTerms()...)
 	}
-	return []term{
+	return slices.Concat([]term{
 		{"evaluation", "after so much of the data all kernels have learned from it, and are compared and ranked anew"},
 		{"by itself", "the program did it, as the config or the command line asks"},
 		{"note", "what should be known of a result: why a kernel failed, what the data cannot tell"},
+	}, loggedTerms(), b.scoreTerms())
+}
+
+// loggedTerms explain what the log has of predictions, as it is written there.
+func loggedTerms() []term {
+	return []term{
+		{config.MethodAverage, "variational Bayesian kernel selection: the prediction of all kernels together, each with its weight"},
+		{config.MethodSingle, "the prediction of the kernel of highest posterior alone, of the same run"},
+		{"nlpd", "minus the logarithm of the predicted density of a held-out row, in nats, on average: less is better; " +
+			"0.1 less is a tenth likelier"},
+		{"in " + record.LevelText(record.CoverageLevels[0]), "the share of held-out rows in the intervals that should hold so many: " +
+			"0.5 where they are right; likewise of the others"},
 	}
 }
 
@@ -224,6 +238,20 @@ func launcherTerms() []term {
 		{"seed", "of all that is random: the same seed gives the same run"},
 		heading("what a run says"),
 	}, beliefWords, scoreWords, []term{{"tempered", weightWords["tempered"]}}, nameTerms(nil))
+}
+
+// waitingTerms explain what is done before a run is there.
+func waitingTerms() []term {
+	return []term{
+		{"loading", "the table is read, what its columns are is found out, rows are held out, and what the config leaves to the data is decided"},
+		{"reading", "a run's directory is read: its events, its data, and, to go on with it, its last checkpoint"},
+		{"trial", "of a series whose values are positive it is tried on its own past whether the values or their logarithm are forecast " +
+			"better; data.transform names one of both, and nothing is tried"},
+		{"target", "the column that is to be explained and predicted; inputs are what it is explained by"},
+		{"to learn from", "rows that kernels will see; of very many the least and the greatest of each stretch are drawn"},
+		{"held out", "rows that nothing is learned from, to see how good predictions are: of a series the last ones"},
+		{"q", "leaves; a run that is still being prepared leaves nothing behind"},
+	}
 }
 
 // kernelTerms explain what is known of one kernel.

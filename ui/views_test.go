@@ -253,7 +253,13 @@ func TestKernelViewSaysWhatItMeans(t *testing.T) {
 	b.at = kernelPlace
 	b.choose(id)
 	mustShow(t, shown(b, 80, 17), "It is", "standard deviation of 2 K.")
-	mustNotShow(t, shown(b, 80, 14), "It is", "2 K.")
+	mustNotShow(t, shown(b, 80, 14), "2 K.") // they are scrolled with the hyperparameters
+	viewKeys(t, b, "pgdown", "pgdown")
+	mustShow(t, shown(b, 80, 14), "standard deviation of 2 K.", "▲")
+	viewKeys(t, b, "pgup", "pgup")
+	mustShow(t, shown(b, 80, 21), "p  ", "▼ ") // 80x24
+	viewKeys(t, b, "pgdown")
+	mustShow(t, shown(b, 80, 21), "It is", "standard deviation of 2 K.")
 }
 
 func TestKernelViewTellsTimesInWords(t *testing.T) {

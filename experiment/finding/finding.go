@@ -25,7 +25,7 @@ type Finding struct {
 
 	plain, high, calm, named string // What without the kernel's name, without when it is low, with no such and no size, the name alone
 	brief, terse             string // Sure without numbers, and without since when
-	compared                 string // Error as briefly as can be, "" where that compares with nothing
+	compared, barely         string // Error with fewer baselines and with one, "" where that compares with none
 	wrong                    string // Distrust without what only may be so
 	command, shell           string // Next without what it does, and without the run's path
 }
@@ -58,7 +58,8 @@ func Of(s *record.Standing, dir string) Finding {
 	if f.command = f.Next; r.command != "" {
 		f.Command, f.command = r.command, "Next: "+r.command
 	}
-	f.brief, f.terse, f.named, f.compared = r.briefly(f.Settled), r.tersely(f.Settled), r.provisional(r.description()), r.compared()
+	f.brief, f.terse, f.named = r.briefly(f.Settled), r.tersely(f.Settled), r.provisional(r.description())
+	f.compared, f.barely = r.compared(withFirst), r.compared(withOne)
 	for _, what := range []struct {
 		text   *string
 		detail detail
@@ -86,38 +87,56 @@ func (f Finding) Parts() (parts []string) {
 // Text is all of it, "" before the first evaluation.
 func (f Finding) Text() string { return strings.Join(f.Parts(), " ") }
 
-// Within is as much of the text as fits takes, in its order: what matters least is left
-// out first, and what takes long is said more briefly before what to do is left out, which
-// may leave room for sizes again. What the prediction is worth beside a baseline stays.
-func (f Finding) Within(fits func(text string) bool) string {
+// Within is as much of the text as fits takes, in its order. The second baseline is left out
+// first, then the coverage, then what takes long is said more briefly, then what to do is left
+// out, then what the prediction is worth beside a baseline; with each there may be room for
+// sizes again. What the data show and whether that is settled stay as long as they can; that a
+// kernel has a name, which the table has, too, is the last resort.
+func (f Finding) Within(fits func(text string) bool) string { return f.Shortened(fits).Text() }
+
+// Tells reports whether a shortened finding still has something of what f shows in words, of how
+// sure that is, of what the prediction is worth and of what to do.
+func (f Finding) Tells(short Finding) bool {
+	kept := func(now, before string) bool { return now != "" || before == "" }
+	return (short.What != f.named || f.What == f.named) && kept(short.Sure, f.Sure) && kept(short.Error, f.Error) && kept(short.Next, f.Next)
+}
+
+// Shortened is the finding of whose text Within is.
+func (f Finding) Shortened(fits func(text string) bool) Finding {
 	shorter := func(part *string, text string) {
 		if *part != "" {
 			*part = text
 		}
 	}
+	next := ""
 	for _, step := range []func(){
 		func() {},
+		func() { shorter(&f.Error, cmp.Or(f.compared, f.Error)) },
 		func() { f.Coverage = "" },
 		func() { shorter(&f.What, f.plain) },
 		func() { shorter(&f.Sure, f.brief) },
 		func() { shorter(&f.Next, f.command) },
-		func() { shorter(&f.Error, f.compared) },
+		func() { shorter(&f.Error, f.barely) },
 		func() { shorter(&f.Next, f.shell) },
 		func() { shorter(&f.Sure, f.terse) },
 		func() { shorter(&f.What, f.high) },
 		func() { shorter(&f.What, f.calm) },
+		func() { shorter(&f.What, f.high); next, f.Next = f.Next, "" },
+		func() { shorter(&f.What, f.calm) },
+		func() { shorter(&f.What, f.high); f.Error, f.Next = "", next },
+		func() { shorter(&f.What, f.calm) },
 		func() { shorter(&f.What, f.high); f.Next = "" },
 		func() { shorter(&f.What, f.calm) },
-		func() { f.Sure = "" },
 		func() { f.Distrust = cmp.Or(f.wrong, f.Distrust) },
+		func() { f.Sure = "" },
 		func() { shorter(&f.What, f.named) },
 	} {
 		step()
-		if text := f.Text(); fits(text) {
-			return text
+		if fits(f.Text()) {
+			break
 		}
 	}
-	return f.Text()
+	return f
 }
 
 // reading is a run that is being put into words.

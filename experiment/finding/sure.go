@@ -237,17 +237,26 @@ func (r *reading) once() bool {
 	return flagged(r.leader, vbks.PeriodOnce) && !r.nothing && strings.Contains(strings.ToLower(r.what()), mayBe)
 }
 
+// comparison is how much is said of what the prediction is worth beside baselines.
+type comparison int
+
+const (
+	withBoth  comparison = iota // what needs no thought, and the best of all
+	withFirst                   // what needs no thought; the best only where that is no worse than the prediction
+	withOne                     // the best where that is better, else what needs no thought
+)
+
 // error says what the prediction is worth beside a baseline, which has seen all rows.
 func (r *reading) error() string {
-	return r.soFar(r.worth(true))
+	return r.soFar(r.worth(withBoth))
 }
 
-// compared is error as briefly as can be where that compares with a baseline; else "".
-func (r *reading) compared() string {
+// compared is error with less of the baselines where that compares with one; else "".
+func (r *reading) compared(how comparison) string {
 	if _, _, _, ok := r.Beside(); !ok {
 		return ""
 	}
-	return r.soFar(r.worth(false))
+	return r.soFar(r.worth(how))
 }
 
 // soFar says of what it is worth that rows are still to come.
@@ -258,18 +267,18 @@ func (r *reading) soFar(text string) string {
 	return "So far " + strings.ToLower(text[:1]) + text[1:]
 }
 
-// worth compares with a baseline, in full with the best of all, too.
-func (r *reading) worth(full bool) string {
-	text := r.score(full)
-	if of := r.Start.NotScored(); of != "" && text != "" && full {
+// worth compares with baselines.
+func (r *reading) worth(how comparison) string {
+	text := r.score(how)
+	if of := r.Start.NotScored(); of != "" && text != "" && how == withBoth {
 		text = strings.TrimSuffix(text, ".") + "; of " + of + " that says nothing."
 	}
 	return text
 }
 
 // score is worth without what it says nothing of.
-func (r *reading) score(full bool) string {
-	m := r.Averaged()
+func (r *reading) score(how comparison) string {
+	m, full := r.Averaged(), how == withBoth
 	if m == nil {
 		if r.Start.Data.Test == 0 {
 			return "No rows were held out, so its error is not known."
@@ -286,6 +295,16 @@ func (r *reading) score(full bool) string {
 	}
 	if r.nothing { // to be better than what is farther from a constant is nothing, too
 		reference = best
+	}
+	among := fmt.Sprintf("the best of %d baselines", best.Of)
+	if best.Worse && !full && best.Label != reference.Label {
+		if len(best.Label) > len(among) {
+			best.Label = among
+		}
+		if how == withOne { // to be better than what needs no thought would sound like praise
+			best.Label = among
+			reference = best
+		}
 	}
 	verb, what := "Predicts", "predictions"
 	switch {
@@ -304,7 +323,7 @@ func (r *reading) score(full bool) string {
 		joint, equal = ", ", "equal to that of "
 	}
 	text += " " + reference.Label
-	switch among := fmt.Sprintf("the best of %d baselines", best.Of); {
+	switch {
 	case best.Of < 2:
 	case best.Label == reference.Label && full:
 		text += ", " + among

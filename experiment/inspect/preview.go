@@ -57,20 +57,27 @@ func PreviewData(ctx context.Context, c config.Config, points int) (*Preview, er
 	p.auto.Kernels = config.Default().Kernels
 	p.auto.SettleTask(&about)
 	about.X, about.Y, about.Train, about.Test, about.Notices = nil, nil, nil, nil, nil
+	p.Points = rowsAlong(d, 0, points)
+	return p, nil
+}
+
+// rowsAlong thins the target against an input as PreviewData does; train and test rows are
+// those of d, which need not have been learned from.
+func rowsAlong(d *datasets.Dataset, column, points int) (p PointSet) {
 	points = max(8, points)
 	// A quarter for the test rows, unless there are fewer.
 	tests := min(len(d.Test), max(points/4, points-len(d.Train)))
-	x := func(r int32) float64 { return d.X[int(r)*d.Dim] }
+	x := func(r int32) float64 { return d.X[int(r)*d.Dim+column] }
 	y := func(r int32) float64 { return d.Y[r] }
-	p.Points.Unseen, p.Points.Tests = len(d.Train), len(d.Test)
+	p.Unseen, p.Tests = len(d.Train), len(d.Test)
 	for _, part := range []struct {
 		kind PointKind
 		rows []int32
 		most int
 	}{{PointUnseen, d.Train, points - tests}, {PointTest, d.Test, tests}} {
 		for _, r := range thinned(part.rows, part.most, x, y) {
-			p.Points.X, p.Points.Y, p.Points.Kind = append(p.Points.X, x(r)), append(p.Points.Y, y(r)), append(p.Points.Kind, part.kind)
+			p.X, p.Y, p.Kind = append(p.X, x(r)), append(p.Y, y(r)), append(p.Kind, part.kind)
 		}
 	}
-	return p, nil
+	return p
 }

@@ -36,6 +36,9 @@ func LoadSettled(ctx context.Context, c *config.Config) (*datasets.Dataset, *dat
 	if err != nil {
 		return nil, nil, err
 	}
+	if show, ok := ctx.Value(showingKey{}).(func(*datasets.Dataset)); ok {
+		show(d)
+	}
 	if changed, err := settle(ctx, c, d); err != nil || !changed {
 		return d, s, err
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 
+	"example.com/kestrel/datasets"
 	"example.com/kestrel/vbks"
 )
 
@@ -45,6 +46,15 @@ func Tell(ctx context.Context, s Step) {
 func Told(ctx context.Context) func(Step) {
 	tell, _ := ctx.Value(tellingKey{}).(func(Step))
 	return tell
+}
+
+// showingKey is where a context has who is shown the data.
+type showingKey struct{}
+
+// Showing is a context whose work shows the data of a run once they are there, before what the
+// config leaves to them is decided. They are for reading, until show returns.
+func Showing(ctx context.Context, show func(*datasets.Dataset)) context.Context {
+	return context.WithValue(ctx, showingKey{}, show)
 }
 
 // PhaseText says what is done in a phase of a trainer's work.

@@ -94,6 +94,9 @@ func (s *Start) NotScored() string {
 	return ""
 }
 
+// Column is what a run tells of a column of its data.
+type Column = datasets.ColumnSummary
+
 // TimeScale returns the instant that the values of a column of time stamps
 // count from, UTC, and the seconds of their unit; false for other columns.
 func TimeScale(c *datasets.ColumnSummary) (origin time.Time, unit float64, ok bool) {

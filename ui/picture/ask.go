@@ -83,10 +83,26 @@ func (t *Terminal) Hear(msg any) bool {
 
 const (
 	mostCell   = 200     // pixels of a cell in one direction
-	mostPixels = 4 << 20 // of a picture
+	mostPixels = 4 << 20 // of a picture as it is painted
+	mostShrunk = 3       // times as wide and as high it may be shown
 )
 
 // Can reports whether a picture on so many cells can be shown.
 func (t *Terminal) Can(w, h int) bool {
-	return t.Protocol != None && t.CellW > 0 && w > 0 && h > 0 && w*h*t.CellW*t.CellH <= mostPixels
+	if t.Protocol == None || t.CellW <= 0 || w <= 0 || h <= 0 {
+		return false
+	}
+	cellW, cellH := t.painted(w, h)
+	return w*h*cellW*cellH <= mostPixels
+}
+
+// painted is how many pixels of a cell are painted: where cells are many and large, as of a
+// wide window on a screen of high resolution, each stands for several.
+func (t *Terminal) painted(w, h int) (cellW, cellH int) {
+	for k := 1; ; k++ {
+		cellW, cellH = max(1, t.CellW/k), max(1, t.CellH/k)
+		if k == mostShrunk || w*h*cellW*cellH <= mostPixels {
+			return cellW, cellH
+		}
+	}
 }

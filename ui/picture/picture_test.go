@@ -129,6 +129,48 @@ func TestSequence(t *testing.T) {
 	}
 }
 
+// A picture on many large cells, of a screen of high resolution, is painted with fewer pixels:
+// kitty has it fill its cells, sixels are as large as these. What is painted stays in its cells.
+func TestLargePictures(t *testing.T) {
+	const w, h = 200, 50
+	red := color.RGBA{255, 0, 0, 255}
+	p := &Picture{Cells: plot.Rect{W: w, H: h}, Free: []image.Point{{X: 30, Y: 20}}, Paint: func(m *Image) {
+		if m.Rect.Dx()*m.Rect.Dy() > mostPixels || m.Rect.Dx() != w*m.CellW || m.Rect.Dy() != h*m.CellH {
+			t.Errorf("painted on %v, cells of %d x %d", m.Rect, m.CellW, m.CellH)
+		}
+		draw.Draw(m, image.Rect(100*m.CellW, 10*m.CellH, 101*m.CellW, 11*m.CellH), image.NewUniform(red), image.Point{}, draw.Src)
+	}}
+	for _, protocol := range []Protocol{Kitty, Sixel} {
+		term := Terminal{Protocol: protocol, CellW: 21, CellH: 41}
+		if !term.Can(w, h) || term.Can(1000, 1000) {
+			t.Errorf("%d: can %v", protocol, term.Can(w, h))
+		}
+		text := term.Sequence(p, color.RGBA{A: 255})
+		got := decode(t, text)
+		cellW, cellH := 21, 41
+		if protocol == Kitty {
+			cellW, cellH = term.painted(w, h)
+			if !strings.Contains(text, "c=200,r=50") {
+				t.Errorf("kitty is not told the cells: %.120q", text)
+			}
+		}
+		if got.Bounds() != image.Rect(0, 0, w*cellW, h*cellH) {
+			t.Fatalf("%d: %v", protocol, got.Bounds())
+		}
+		for y := 9 * cellH; y < 12*cellH; y++ {
+			for x := 99 * cellW; x < 102*cellW; x++ {
+				r, _, _, _ := got.At(x, y).RGBA()
+				if in := x/cellW == 100 && y/cellH == 10; (r > 0x8000) != in {
+					t.Fatalf("%d: at %d, %d of cells of %d x %d red is %x", protocol, x, y, cellW, cellH, r)
+				}
+			}
+		}
+		if _, _, _, a := got.At(30*cellW+cellW/2, 20*cellH+cellH/2).RGBA(); a != 0 {
+			t.Errorf("%d: a cell that is to be seen is painted over", protocol)
+		}
+	}
+}
+
 // Of more colours than sixels have none is far from what it was.
 func TestManyColours(t *testing.T) {
 	img := image.NewRGBA(image.Rect(0, 0, 64, 64))
@@ -137,7 +179,7 @@ func TestManyColours(t *testing.T) {
 			img.SetRGBA(x, y, color.RGBA{uint8(4 * x), uint8(4 * y), uint8(x * y / 16), 255})
 		}
 	}
-	got := decode(t, sixels(img))
+	got := decode(t, sixels(img, 64, 64))
 	for y := range 64 {
 		for x := range 64 {
 			r, g, b, _ := got.At(x, y).RGBA()

@@ -36,19 +36,21 @@ func (p *Picture) Same(q *Picture) bool {
 // Sequence is what puts a picture onto its cells, the cursor left where it is. ground is
 // the terminal's background.
 func (t *Terminal) Sequence(p *Picture, ground color.RGBA) string {
-	w, h := p.Cells.W*t.CellW, p.Cells.H*t.CellH
-	img := &Image{RGBA: image.NewRGBA(image.Rect(0, 0, w, h)), CellW: t.CellW, CellH: t.CellH, Ground: ground}
+	cellW, cellH := t.painted(p.Cells.W, p.Cells.H)
+	img := &Image{RGBA: image.NewRGBA(image.Rect(0, 0, p.Cells.W*cellW, p.Cells.H*cellH)), CellW: cellW, CellH: cellH, Ground: ground}
 	if t.Protocol == Sixel { // sixels stay where another picture paints nothing
 		draw.Draw(img, img.Rect, image.NewUniform(ground), image.Point{}, draw.Src)
 	}
 	p.Paint(img)
 	for _, at := range p.Free {
-		cell := image.Rect(at.X*t.CellW, at.Y*t.CellH, (at.X+1)*t.CellW, (at.Y+1)*t.CellH)
+		cell := image.Rect(at.X*cellW, at.Y*cellH, (at.X+1)*cellW, (at.Y+1)*cellH)
 		draw.Draw(img, cell, image.Transparent, image.Point{}, draw.Src)
 	}
-	text := sixels(img.RGBA)
-	if t.Protocol == Kitty {
+	var text string
+	if t.Protocol == Kitty { // which fits a picture to its cells
 		text = apc(img.RGBA, p.Cells.W, p.Cells.H)
+	} else {
+		text = sixels(img.RGBA, p.Cells.W*t.CellW, p.Cells.H*t.CellH)
 	}
 	return ansi.SaveCursor + ansi.CursorPosition(p.Cells.X+1, p.Cells.Y+1) + text + ansi.RestoreCursor
 }

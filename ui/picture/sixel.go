@@ -14,10 +14,15 @@ const (
 )
 
 // sixels are a picture in DEC's sixel graphics: rows of six pixels, of each colour in turn;
-// where nothing is painted what is there stays (P2 = 1).
-func sixels(img *image.RGBA) string {
-	w, h := img.Rect.Dx(), img.Rect.Dy()
+// where nothing is painted what is there stays (P2 = 1). They are w x h pixels, whatever the
+// picture has: not every terminal takes an aspect ratio.
+func sixels(img *image.RGBA, w, h int) string {
+	wide, high := img.Rect.Dx(), img.Rect.Dy()
 	places, colours := reduce(img)
+	from := make([]int, w)
+	for x := range from {
+		from[x] = x * wide / w
+	}
 	var b strings.Builder
 	b.WriteString("\"1;1;" + number(w) + ";" + number(h))
 	for i, c := range colours {
@@ -26,8 +31,15 @@ func sixels(img *image.RGBA) string {
 	}
 	row := make([]byte, w)
 	has := make([]bool, len(colours))
+	band := make([]int16, 0, bandRows*w)
 	for y := 0; y < h; y += bandRows {
-		band := places[y*w : min(y+bandRows, h)*w]
+		band = band[:0]
+		for row := y; row < min(y+bandRows, h); row++ {
+			line := places[row*high/h*wide:]
+			for _, x := range from {
+				band = append(band, line[x])
+			}
+		}
 		clear(has)
 		for _, at := range band {
 			if at >= 0 {
