@@ -81,17 +81,26 @@ func TestLeftOfMeasuredRuns(t *testing.T) {
 	}
 }
 
-// A ladder whose last two rungs take half of all time.
+// A ladder whose last two rungs took more than half of all time, as measured: what is told before the
+// second one is over is right within a factor of about 2, and within 1.5 about a third of the time.
+// That rung took longer than is foreseen.
 func TestLeftOfALadder(t *testing.T) {
-	c := course{450, 12, []float64{3, 7, 9, 10, 8, 9, 9, 10, 10, 18, 18, 18, 80, 50}, rungs(14, 128, 450), 0}
-	at, total := 0.0, 259.0
+	c := course{362, 32, []float64{2, 6, 7, 9, 8, 9, 10, 11, 8, 12, 10, 10, 72, 70}, rungs(14, 128, 362), 4}
+	const total = 248.0
+	thirds := 0
 	c.tell(t, func(i int, told, left time.Duration) {
-		at = total - left.Seconds()
-		t.Logf("after %d, at %.0f s: told %.0f s, true %.0f s", i, at, told.Seconds(), left.Seconds())
-		if f := told.Seconds() / left.Seconds(); at > total/3 && i < 13 && (f > 1.5 || f < 1/1.5) {
-			t.Errorf("after %d %s are told, %s were left", i, told, left)
+		at, most := total-left.Seconds(), 2.05
+		if at >= total/4 && at < 0.34*total {
+			most = 1.5
+			thirds++
+		}
+		if f := told.Seconds() / left.Seconds(); i < 13 && (f > most || f < 1/most) {
+			t.Errorf("after %d, at %.0f s, %s are told, %s were left", i, at, told, left)
 		}
 	})
+	if thirds == 0 {
+		t.Error("nothing is told about a third of the time")
+	}
 }
 
 // One slow evaluation does not stretch the others, and a machine that has become twice as slow
