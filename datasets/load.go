@@ -273,6 +273,9 @@ func newDataset(s *Spec, path string, t *table) (d *Dataset, kept []int32, err e
 		if c.levels != nil {
 			col.Levels = c.levels.names
 		}
+		if !col.Time && col.Levels == nil {
+			col.Unit = unitInName(col.Name)
+		}
 		advice := ""
 		if i < d.Dim {
 			advice = ", or leave the column out (data.inputs)"

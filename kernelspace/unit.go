@@ -138,6 +138,19 @@ func (p *Program) exponents(i int) (y, x int) {
 	return y, x
 }
 
+// Unitless reports whether a length scale, by the name of its hyperparameter such as PER#2.lengthscale,
+// is none in the unit of a column: that of a periodic kernel, of a phase, and a linear one's.
+func Unitless(name string) bool {
+	leaf, param, _ := strings.Cut(strings.TrimPrefix(name, "mean "), ".")
+	leaf, _, _ = strings.Cut(leaf, "#")
+	b, ok := baseNamed(leaf)
+	if !ok || param != nameLengthscale {
+		return false
+	}
+	info := b.info()
+	return info.scale == scalePhase || info.scale == scaleAmplitude && info.shape == ""
+}
+
 // power writes a unit to the power 1, 2 or 3.
 func power(unit string, exponent int) string {
 	if unit == "" || exponent == 1 {

@@ -142,15 +142,14 @@ func (v *compareView) tableRows() (rows []comparedRun) {
 // differing says of each of some runs how its settings are not those of the others.
 func (v *compareView) differing(paths []string) []string {
 	var keys []string
-	values := map[string][]string{}
+	values, shown := map[string][]string{}, map[string][]string{}
 	for i, path := range paths {
-		_ = config.EachSetting(v.hist(path).Start.Config, func(section, key, value string) { // what cannot be read has none
+		_ = config.EachSettingShown(v.hist(path).Start.Config, func(section, key, value, text string) { // what cannot be read has none
 			name := strings.TrimPrefix(section+"."+key, ".")
 			if values[name] == nil {
-				keys, values[name] = append(keys, name), make([]string, len(paths))
+				keys, values[name], shown[name] = append(keys, name), make([]string, len(paths)), make([]string, len(paths))
 			}
-			_, text, _ := strings.Cut(value, " ")
-			values[name][i] = text
+			values[name][i], shown[name][i] = value, text
 		})
 	}
 	out := make([]string, len(paths))
@@ -162,7 +161,7 @@ func (v *compareView) differing(paths []string) []string {
 				if !ok {
 					short = k
 				}
-				value := values[k][i]
+				value := shown[k][i]
 				if value == "" {
 					value = "not set"
 				}

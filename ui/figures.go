@@ -2,6 +2,7 @@ package ui
 
 import (
 	"fmt"
+	"strings"
 	"time"
 
 	"example.com/kestrel/experiment/chart"
@@ -74,7 +75,7 @@ func (v *similarView) figures() ([]*chart.Figure, string) {
 
 // label joins a name and its unit.
 func label(name, unit string) string {
-	if unit == "" {
+	if unit == "" || strings.HasSuffix(name, "("+unit+")") || strings.HasSuffix(name, "["+unit+"]") { // the name says it
 		return name
 	}
 	return fmt.Sprintf("%s (%s)", name, unit)

@@ -10,6 +10,25 @@ import (
 // values in a form that is the same for equal ones. Comments and the layout of
 // the text do not matter. The time it takes grows with the text only.
 func EachSetting(config string, take func(section, key, value string)) error {
+	return eachNode(config, func(section, key string, n *unstable.Node) {
+		var b strings.Builder
+		writeValue(&b, n)
+		take(section, key, b.String())
+	})
+}
+
+// EachSettingShown is EachSetting with each value as people read it, too, which may be the same
+// for different ones: the text 1 and the number.
+func EachSettingShown(config string, take func(section, key, value, shown string)) error {
+	return eachNode(config, func(section, key string, n *unstable.Node) {
+		var b strings.Builder
+		writeValue(&b, n)
+		take(section, key, b.String(), forPeople(n))
+	})
+}
+
+// eachNode visits the values of a config.
+func eachNode(config string, visit func(section, key string, n *unstable.Node)) error {
 	var p unstable.Parser
 	p.Reset([]byte(config))
 	section := ""
@@ -19,12 +38,34 @@ func EachSetting(config string, take func(section, key, value string)) error {
 			section, _ = joinKey(e.Key())
 		case unstable.KeyValue:
 			key, _ := joinKey(e.Key())
-			var b strings.Builder
-			writeValue(&b, e.Value())
-			take(section, key, b.String())
+			visit(section, key, e.Value())
 		}
 	}
 	return p.Error()
+}
+
+// forPeople is a value for people: without what kind it is of.
+func forPeople(n *unstable.Node) string {
+	switch n.Kind {
+	case unstable.KeyValue:
+		key, _ := joinKey(n.Key())
+		return key + " = " + forPeople(n.Value())
+	case unstable.Array, unstable.InlineTable:
+		var all []string
+		for it := n.Children(); it.Next(); {
+			if it.Node().Kind != unstable.Comment {
+				all = append(all, forPeople(it.Node()))
+			}
+		}
+		if len(all) == 0 {
+			return "none"
+		}
+		return strings.Join(all, ", ")
+	}
+	if len(n.Data) == 0 {
+		return `""`
+	}
+	return string(n.Data)
 }
 
 // writeValue writes a value of TOML; its kind tells the text 1 from the number.

@@ -2,6 +2,7 @@ package figures
 
 import (
 	"math"
+	"strings"
 	"time"
 
 	"example.com/kestrel/datasets"
@@ -19,7 +20,7 @@ const (
 
 // labelled joins a name and its unit.
 func labelled(c *datasets.ColumnSummary) string {
-	if c.Unit == "" {
+	if c.Unit == "" || strings.HasSuffix(c.Name, "("+c.Unit+")") || strings.HasSuffix(c.Name, "["+c.Unit+"]") { // the name says it
 		return c.Name
 	}
 	return c.Name + " (" + c.Unit + ")"

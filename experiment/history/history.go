@@ -486,37 +486,7 @@ func (h *History) Rate() time.Duration {
 	if h.Evaluation == nil {
 		return 0
 	}
-	each, _ := record.Pace(float64(h.Worked), h.Made, 0)
-	return each
-}
-
-// Left returns the time that the evaluations left will take, 0 where the last one takes
-// longer than was expected, and false where there is none to tell: before the first, and
-// at rest. The run has worked for so long, and within is what a part of the present
-// evaluation will take at its own pace, 0 where that is not known. An evaluation is
-// expected to take as long as the last one, as all on average or as the present one
-// has taken already, whichever is longest: of more rows and inducing inputs each takes longer.
-func (h *History) Left(worked, within time.Duration) (time.Duration, bool) {
-	each := max(h.Rate(), h.lastTook())
-	if each <= 0 || h.State.Settled() {
-		return 0, false
-	}
-	since := max(0, worked-time.Duration(float64(h.Worked)*float64(time.Second)))
-	here := max(0, each-since, within)
-	if more := h.Evaluation.Planned - h.Evaluation.Index - 1; more >= 0 {
-		return here + time.Duration(more)*max(each, since), true
-	}
-	return within, within > 0 // the last one is scored
-}
-
-// lastTook is how long the last evaluation took, 0 where that is not known.
-func (h *History) lastTook() time.Duration {
-	ms := h.Moments()
-	if len(ms) < 2 {
-		return 0
-	}
-	now, before := &ms[len(ms)-1], &ms[len(ms)-2]
-	return time.Duration((now.Seconds - before.Seconds) / float64(max(1, now.Index-before.Index)) * float64(time.Second))
+	return record.Pace(float64(h.Worked), h.Made)
 }
 
 // TargetUnit is " (MWh)", or "" if the unit is not known.

@@ -34,7 +34,7 @@ func isOutput(path string) bool {
 	head := make([]byte, headBytes)
 	n, _ := io.ReadFull(f, head) // a short file is all there is
 	line, _, _ := strings.Cut(string(head[:n]), "\n")
-	for _, begin := range []string{"evaluation,proportion,", "kernel_id,kernel,parameter,", "row,kernel_id,weight,"} {
+	for _, begin := range []string{"evaluation,proportion,", "kernel_id,kernel,parameter,", "row,kernel_id,weight,", "method,label,rmse,"} {
 		if strings.HasPrefix(line, begin) {
 			return true
 		}

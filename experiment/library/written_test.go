@@ -21,6 +21,7 @@ func TestOwnOutputsAreNoData(t *testing.T) {
 		"components.csv":            "row,kernel_id,weight,part,component,mean,sd\n",
 		"export/posterior.csv":      "evaluation,proportion,rows_seen,kernel_id,kernel\n",
 		"export/metrics.csv":        "evaluation,proportion,seconds,method,kernels\n",
+		"export/baselines.csv":      "method,label,rmse,mae\n",
 		"export/kernels.csv":        "kernel_id,kernel,parameter,column,value,unit\n",
 		"figures/fig1a.csv":         "x,y\n1,2\n",
 		"figures/fig1a.svg":         "<svg/>",

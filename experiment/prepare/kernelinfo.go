@@ -4,6 +4,8 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"strings"
+	"unicode/utf8"
 
 	"example.com/kestrel/datasets"
 	"example.com/kestrel/experiment/record"
@@ -17,6 +19,22 @@ func (j *Job) kernelInfo(s *Subject) func(vbks.Candidate) (record.KernelInfo, er
 	options, inputs, target, scaler := s.Options(), j.Data.Inputs, j.Data.Target, j.Scaler
 	return func(k vbks.Candidate) (record.KernelInfo, error) { return describe(k, options, inputs, target, scaler) }
 }
+
+// unitOf is the unit of a hyperparameter. One that is per unit of an input has the target in it, by
+// its name where it has no unit: 1/day would be wrong.
+func unitOf(p *kernelspace.Program, i int, inputs []string, target, name string) string {
+	unit := p.Unit(i, inputs, target)
+	if target != "" || !strings.Contains(unit, "/") {
+		return unit
+	}
+	if name == "" || utf8.RuneCountInString(name) > longestUnit {
+		name = "target"
+	}
+	return p.Unit(i, inputs, name)
+}
+
+// longestUnit is the longest name of a target that stands for its unit.
+const longestUnit = 16
 
 func describe(
 	k vbks.Candidate, options kernelspace.Options, inputs []datasets.Column, y datasets.Column, scaler *datasets.Scaler,
@@ -40,7 +58,7 @@ func describe(
 	for i, q := range p.Params {
 		pi := record.ParamInfo{
 			Name:   names[q.Leaf] + "." + q.Name,
-			Unit:   p.Unit(i, units, target),
+			Unit:   unitOf(p, i, units, target, y.Name),
 			Fixed:  !q.Free || i >= len(p.Own().Params),
 			Stated: q.Known.How.String(),
 		}

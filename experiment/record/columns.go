@@ -9,6 +9,7 @@ import (
 	"example.com/kestrel/datasets"
 	"example.com/kestrel/experiment/config"
 	"example.com/kestrel/experiment/words"
+	"example.com/kestrel/kernelspace"
 )
 
 // Inputs returns the summaries of the input columns, Target that of the target;
@@ -132,7 +133,7 @@ func LevelAt(c *datasets.ColumnSummary, at float64) string {
 // in a column of time stamps as a date; "" for any other.
 func (s *Start) InWords(p *ParamInfo, value float64) string {
 	if !strings.HasSuffix(p.Name, ".lengthscale") && !strings.HasSuffix(p.Name, ".period") && !strings.HasSuffix(p.Name, ".width") &&
-		!p.Place() {
+		!p.Place() || p.Unit == "" && kernelspace.Unitless(p.Name) {
 		return ""
 	}
 	inputs := s.Inputs()

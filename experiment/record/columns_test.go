@@ -61,15 +61,19 @@ func TestCountedTimes(t *testing.T) {
 		value          float64
 		want           string
 	}{
-		{"day", "", ".period", 7.002, "7 days"}, {"Month", "", ".lengthscale", 1, "1 month"}, {"year", "", ".period", 11.04, "11 years"},
+		{"day", "", ".period", 7.002, "7 days"}, {"Month", "", ".width", 1, "1 month"}, {"year", "", ".period", 11.04, "11 years"},
 		{"run", "h", ".period", 24, "24 h"}, {"run", "s", ".period", 604800, "7 days"}, {"x", "", ".period", 7, ""},
-		{"day", "m", ".period", 7, ""}, {"day", "", ".variance", 7, ""}, {"day", "", ".place", 7, ""},
+		{"day", "m", ".period", 7, ""}, {"day", "", "#2.lengthscale", 0.472, ""}, {"day", "", ".variance", 7, ""}, {"day", "", ".place", 7, ""},
 	} {
 		columns := []datasets.ColumnSummary{{Name: c.name, Unit: c.unit, Role: "input"}, {Name: "y", Role: "target"}}
 		s := &Start{Data: &datasets.Summary{Columns: columns}}
 		if got := s.InWords(&ParamInfo{Name: "PER" + c.of, Unit: c.unit}, c.value); got != c.want {
 			t.Errorf("%v of %s (%s): %q, want %q", c.value, c.name, c.unit, got, c.want)
 		}
+	}
+	day := &Start{Data: &datasets.Summary{Columns: []datasets.ColumnSummary{{Name: "day"}, {Name: "y", Role: "target"}}}}
+	if got := day.InWords(&ParamInfo{Name: "SE#2.lengthscale"}, 7); got != "7 days" {
+		t.Errorf("a length scale is %q", got)
 	}
 	two := &Start{Data: &datasets.Summary{Columns: []datasets.ColumnSummary{{Name: "day"}, {Name: "depth"}, {Name: "y", Role: "target"}}}}
 	for column, want := range map[string]string{"": "", "day": "7 days", "depth": ""} {

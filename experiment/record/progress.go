@@ -100,14 +100,13 @@ func (p *Progress) flush(metrics string) {
 	}
 	line := p.pending + metrics
 	p.pending = ""
-	last := p.run.Evaluation
-	if each, eta := Pace(float64(p.run.Worked), p.run.Made, last.Planned-last.Index); each > 0 {
+	if each := Pace(float64(p.run.Worked), p.run.Made); each > 0 {
 		if each < 10*time.Second {
 			line += fmt.Sprintf("  %.2gs each", each.Seconds())
 		} else {
 			line += "  " + words.ShortDuration(each) + " each"
 		}
-		if eta > 0 {
+		if eta, ok := p.run.Left(time.Duration(float64(p.run.Seconds)*float64(time.Second)), 0); ok {
 			line += "  ETA " + words.ShortDuration(eta)
 		}
 	}

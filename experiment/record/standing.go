@@ -39,6 +39,9 @@ type Standing struct {
 	Orders []Order      `json:"-"` // that changed what is learned, in their order
 
 	Pending []Order `json:"-"` // given before the run was resumed, and not yet again
+
+	foresight foresight
+	tempo     tempo
 }
 
 // Order is one that changes what is learned.
@@ -74,8 +77,10 @@ func (s *Standing) Apply(e *Event) {
 	switch e.Type {
 	case EventStarted:
 		s.Start, s.Inducing = e.Start, []int{e.Start.Inducing}
+		s.foresight, s.tempo = foresee(e.Start), tempo{}
 	case EventData:
 		s.Start, s.Ended = e.Start, false
+		s.foresight = foresee(e.Start)
 		s.ordered(Order{What: e.Type, Start: e.Start, After: s.Made})
 	case EventEntered:
 		s.Start = s.Start.with(e.Entered)
@@ -91,6 +96,7 @@ func (s *Standing) Apply(e *Event) {
 		if s.State == Ready { // who reads the end of a log only may not have seen it begin
 			s.State = Running
 		}
+		s.tempo.take(float64(e.Seconds-s.Worked), s.foresight.made(e.Evaluation))
 		s.revise(e)
 	case EventPruned, EventRestored:
 		s.revise(e)

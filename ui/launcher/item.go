@@ -163,7 +163,7 @@ func configItems(choices []library.ConfigChoice) (shipped, own []item) {
 	for _, c := range choices {
 		i := item{section: experimentSection, name: c.Name, label: c.Name, about: c.About, missing: c.Missing}
 		if c.Missing != "" {
-			i.about = "its data are not here: " + c.About
+			i.about = "no data: " + c.About // short, since what it is about is cut to what is left
 		}
 		if c.Shipped {
 			shipped = append(shipped, i)

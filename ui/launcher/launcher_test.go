@@ -274,8 +274,8 @@ func TestLauncherKnowsWhatCannotBeRun(t *testing.T) {
 	if place("quickstart") > place("fig1a") || place("fig1d") > place("airline ") || place("  solar ") > place("airline ") {
 		t.Errorf("in another order:\n%s", text)
 	}
-	if !strings.Contains(text, "airline           its data are not here: Airline passengers") ||
-		strings.Contains(text, "solar             its data") {
+	if !strings.Contains(text, "airline           no data: Airline passengers") ||
+		strings.Contains(text, "solar             no data") {
 		t.Errorf("what has no data:\n%s", text)
 	}
 	d.w = 80

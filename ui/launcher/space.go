@@ -38,7 +38,7 @@ func offeredBases() []string {
 	first := []string{"SE", "RQ", "LIN", "PER"}
 	for _, b := range kernelspace.BaseKernels() {
 		switch b.Name {
-		case "MATERN12", "MATERN32", "MATERN52", "RW", "CONST":
+		case "MATERN12", "MATERN32", "MATERN52", "RW", "IRW", "CONST":
 			first = append(first, b.Name)
 		}
 	}

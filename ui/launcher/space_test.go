@@ -2,6 +2,7 @@ package launcher
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -36,6 +37,15 @@ func TestSpaceEditorLosesNothing(t *testing.T) {
 	d.press("ctrl+u", typed, "enter", "right", "enter")
 	if got := d.l.chosen().kernels.Value(); got != typed {
 		t.Errorf("the space has become %q, and %q was typed", got, typed)
+	}
+}
+
+// The editor offers integrated random walks, which the kernels of series have.
+func TestSpaceEditorOffersWalks(t *testing.T) {
+	for _, base := range []string{"RW", "IRW"} {
+		if !slices.Contains(offeredBases(), base) {
+			t.Errorf("no %s among %q", base, offeredBases())
+		}
 	}
 }
 

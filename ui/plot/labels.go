@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"math"
 	"slices"
+	"strings"
 )
 
 // label is a text at a place along an axis, in cells.
@@ -73,6 +74,8 @@ func (a *Axis) caption() string {
 		return a.Title
 	case a.Title == "":
 		return a.Unit
+	case strings.HasSuffix(a.Title, "("+a.Unit+")"), strings.HasSuffix(a.Title, "["+a.Unit+"]"): // the name says it
+		return a.Title
 	}
 	return a.Title + " (" + a.Unit + ")"
 }
