@@ -11,8 +11,10 @@ import (
 
 func TestUnitInName(t *testing.T) {
 	for name, want := range map[string]string{
-		"load [kW]": "kW", "load (kW)": "kW", "t(°C)": "°C", "humidity (%)": "%", "speed [m/s]": "m/s", "power (W/m²)": "W/m²", "area (m^2)": "m^2",
-		"time (UTC)": "", "hour (CET)": "", "GDP (2019)": "", "price (log)": "", "load": "", "(kW)": "", "load (kW) new": "", "load (at noon)": "",
+		"load [kW]": "kW", "load (kW)": "kW", "t(°C)": "°C", "humidity (%)": "%", "speed [m/s]": "m/s",
+		"power (W/m²)": "W/m²", "area (m^2)": "m^2",
+		"time (UTC)": "", "hour (CET)": "", "GDP (2019)": "", "price (log)": "", "load": "", "(kW)": "", "load (kW) new": "",
+		"load (at noon)":       "",
 		"load (much too long)": "", "load ()": "", "load [kW)": "", "": "", ")": "", "sum (raw)": "",
 	} {
 		if got := unitInName(name); got != want {
