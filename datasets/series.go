@@ -228,7 +228,8 @@ func (s *Series) calendar(span float64) {
 }
 
 // Rhythm is when in a day, a week or a year the training rows of a series are high and
-// when low, each beside the mean of a whole one about it.
+// when low, each beside the mean of a whole one about it; of a day the middle of the parts
+// that cannot be told from the extreme one.
 type Rhythm struct {
 	Every string `json:"every"` // "day", "week", "year"
 	High  string `json:"high"`  // such as "18:00", "Saturday", "July"
@@ -329,28 +330,6 @@ func middle(parts map[int]*part, extreme *part) *part {
 	}
 	return next(int(math.Floor(float64(from+to) / 2)))
 }
-
-// OnGrid returns the period that values on an even grid of so long steps show of what repeats: the
-// shortest multiple of it that is whole steps, as nearly as the span of the grid tells, where it is shorter than four
-// steps. A pattern of 7/3 days is on whole days one of a week, and no other.
-func OnGrid(period, step, span float64) float64 {
-	if !(step > 0 && period > 0 && period < finestSteps*step) {
-		return period
-	}
-	for k := 1.0; k <= mostMultiples; k++ {
-		whole := math.Round(k*period/step) * step
-		if whole > 0 && math.Abs(k*period-whole)*span/(k*period) < driftSteps*step {
-			return whole
-		}
-	}
-	return period
-}
-
-const (
-	finestSteps   = 4    // of a grid that show a period's shape between them
-	mostMultiples = 8    // of a period are looked at
-	driftSteps    = 0.25 // that multiples may be off at the end of the grid
-)
 
 // surelyApart is by how many standard errors the highest part and the lowest must differ.
 const surelyApart = 4

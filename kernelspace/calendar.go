@@ -69,8 +69,7 @@ func OnCalendar(set, time string, columns []string, terms bool) ([]string, error
 		kernels, err = series(append(levels(), "CONST"), seasons(calendarTerms, plain)...) // the calendar may be all that there is
 		if steps && err == nil {
 			var more []Expr
-			few := slices.DeleteFunc(stepped(), func(l string) bool { return strings.Contains(l, "LIN") || strings.Contains(l, "MATERN") })
-			more, err = series(few, seasons(calendarSteps, plain)...)
+			more, err = series(stepped(), seasons(calendarSteps, plain)...)
 			kernels = append(kernels, more...)
 		}
 	} else {

@@ -91,7 +91,16 @@ const Steps = "-steps"
 // are for those of which two or three seasons are known, such as day, week and year; with Steps
 // behind them they have levels with steps besides.
 func Set(name string) ([]Expr, error) {
-	switch name := strings.ToUpper(name); name {
+	upper := strings.ToUpper(name)
+	if plain, ok := strings.CutSuffix(upper, strings.ToUpper(Steps)); ok && stepSeasons[plain] != nil {
+		kernels, err := Set(plain)
+		if err != nil {
+			return nil, err
+		}
+		more, err := series(stepped(oneStep+"+LIN", oneStep+"+MATERN12"), stepSeasons[plain]...)
+		return append(kernels, more...), err
+	}
+	switch upper {
 	case "K12":
 		return parseAll([]string{
 			"LIN+RQ", "LIN*RQ+LIN", "LIN*RQ+PER", "PER+RQ+SE", "PER+LIN+RQ", "PER+PER+SE",
@@ -105,13 +114,6 @@ func Set(name string) ([]Expr, error) {
 		return Enumerate(base, 3)
 	case "SERIES":
 		return series(append(levels(), "IRW", "LIN+CONST"), "", "+PER", "+PER*SE", "+PER*RW")
-	case "SERIES-STEPS", "SERIES2-STEPS", "SERIES3-STEPS":
-		plain, err := Set(strings.TrimSuffix(name, strings.ToUpper(Steps)))
-		if err != nil {
-			return nil, err
-		}
-		stepped, err := series(stepped(), stepSeasons[name[len("SERIES"):len(name)-len(Steps)]]...)
-		return append(plain, stepped...), err
 	case "SERIES2":
 		return series(levels(), "+PER", "+PER*SE", "+PER+PER", "+PER*PER", "+PER*SE+PER", "+PER*PER*SE")
 	case "SERIES3":
@@ -130,14 +132,17 @@ func levels() []string {
 	return []string{"RW", "LIN+RW", "IRW+MATERN12", "LIN+MATERN12+CONST", "LIN+SE+CONST", "LIN+RW+MATERN32"}
 }
 
-// stepped are levels of a series with a step, or with two: alone, that wanders, on a line, or that returns.
-func stepped() []string {
-	const one, two = "CP(CONST,CONST)", "CP(CONST,CP(CONST,CONST))"
-	return []string{one, one + "+RW", one + "+LIN", one + "+MATERN12", two, two + "+RW"}
+// Levels of a series with a step, and with two.
+const oneStep, twoSteps = "CP(CONST,CONST)", "CP(CONST,CP(CONST,CONST))"
+
+// stepped are levels of a series with a step or with two, alone and with what wanders, and more between.
+func stepped(more ...string) []string {
+	return slices.Concat([]string{oneStep, oneStep + "+RW"}, more, []string{twoSteps, twoSteps + "+RW"})
 }
 
-// stepSeasons are what levels with steps have beside them, by the number of seasons that are known.
-var stepSeasons = map[string][]string{"": {"", "+PER", "+PER*SE"}, "2": {"", "+PER", "+PER*PER"}, "3": {"", "+PER*PER", "+PER*PER+PER"}}
+// stepSeasons are what levels with steps have beside them, by the space.
+var stepSeasons = map[string][]string{"SERIES": {"", "+PER", "+PER*SE"}, "SERIES2": {"", "+PER", "+PER*PER"},
+	"SERIES3": {"", "+PER*PER", "+PER*PER+PER"}}
 
 // series returns every level with every season: one that stays, that changes its
 // shape (with SE), that grows or fades (with RW), or some of them.

@@ -1,14 +1,13 @@
 package ui
 
 import (
-	"fmt"
-	"strings"
 	"time"
 
 	"example.com/kestrel/experiment/chart"
 	"example.com/kestrel/experiment/figures"
 	"example.com/kestrel/experiment/inspect"
 	"example.com/kestrel/experiment/record"
+	"example.com/kestrel/experiment/words"
 	"example.com/kestrel/ui/format"
 	"example.com/kestrel/ui/plot"
 	"example.com/kestrel/ui/theme"
@@ -73,14 +72,6 @@ func (v *similarView) figures() ([]*chart.Figure, string) {
 	return []*chart.Figure{chart.OfCells(name, v.b.name()+": "+title, cells)}, ""
 }
 
-// label joins a name and its unit.
-func label(name, unit string) string {
-	if unit == "" || strings.HasSuffix(name, "("+unit+")") || strings.HasSuffix(name, "["+unit+"]") { // the name says it
-		return name
-	}
-	return fmt.Sprintf("%s (%s)", name, unit)
-}
-
 // figure is the fit as it is seen: data, mean and bands.
 func (v *fitView) figure() *chart.Figure {
 	points, havePoints := v.pointsShown()
@@ -101,7 +92,7 @@ func (v *fitView) figure() *chart.Figure {
 	f.XMin, f.XMax = v.window()
 	v.b.figureAlong(f, v.column)
 	if y := s.Target(); y != nil {
-		f.YLabel = label(y.Name, y.Unit)
+		f.YLabel = words.Labelled(y.Name, y.Unit)
 	}
 	figures.AddFit(f, curve, swatch)
 	rows := map[inspect.PointKind]*chart.Points{
@@ -127,7 +118,7 @@ func (v *fitView) figure() *chart.Figure {
 // an input column.
 func (b *bench) figureAlong(f *chart.Figure, column int) {
 	in := &b.hist.Start.Inputs()[column]
-	f.XLabel = label(in.Name, in.Unit)
+	f.XLabel = words.Labelled(in.Name, in.Unit)
 	if len(in.Levels) > 0 {
 		for k := range in.Levels {
 			f.XAt = append(f.XAt, float64(k))

@@ -8,6 +8,7 @@ import (
 	"example.com/kestrel/experiment/figures"
 	"example.com/kestrel/experiment/history"
 	"example.com/kestrel/experiment/inspect"
+	"example.com/kestrel/experiment/words"
 )
 
 // figures are the charts of the kernel that there is room for and that have been
@@ -49,7 +50,7 @@ func (v *kernelView) figure(p kernelPanel, id string) *chart.Figure {
 		}
 		in := &v.b.hist.Start.Inputs()[v.column]
 		swatch.Mark = 0
-		return &chart.Figure{Name: "kernel-covariance", XLabel: label("lag", in.Unit), YLabel: "covariance" + y.OfModelled(),
+		return &chart.Figure{Name: "kernel-covariance", XLabel: words.Labelled("lag", in.Unit), YLabel: "covariance" + y.OfModelled(),
 			Lines: []chart.Line{{Name: name, X: c.Lag, Lo: c.Value, Swatch: swatch}}}
 	case priorPanel:
 		d, ok := known[*inspect.PriorDraws](&v.draws, v.topic())
@@ -61,7 +62,7 @@ func (v *kernelView) figure(p kernelPanel, id string) *chart.Figure {
 			f.Lines = append(f.Lines, chart.Line{Name: fmt.Sprintf("draw %d", i+1), X: d.X, Lo: draw, Swatch: bare(i)})
 		}
 		v.b.figureAlong(f, v.column)
-		f.YLabel = label(y.Modelled())
+		f.YLabel = words.Labelled(y.Modelled())
 		return f
 	case componentPanel:
 		parts, ok := known[[]inspect.ComponentCurve](&v.components, v.topic())
@@ -82,7 +83,7 @@ func (v *kernelView) figure(p kernelPanel, id string) *chart.Figure {
 			return nil
 		}
 		v.b.figureAlong(f, v.column)
-		f.YLabel = label(y.Modelled())
+		f.YLabel = words.Labelled(y.Modelled())
 		return f
 	}
 	return nil

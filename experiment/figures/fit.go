@@ -2,13 +2,13 @@ package figures
 
 import (
 	"math"
-	"strings"
 	"time"
 
 	"example.com/kestrel/datasets"
 	"example.com/kestrel/experiment/chart"
 	"example.com/kestrel/experiment/inspect"
 	"example.com/kestrel/experiment/record"
+	"example.com/kestrel/experiment/words"
 )
 
 // Sizes of a report's figures, in inches.
@@ -18,18 +18,10 @@ const (
 	reportSquare = 4.6
 )
 
-// labelled joins a name and its unit.
-func labelled(c *datasets.ColumnSummary) string {
-	if c.Unit == "" || strings.HasSuffix(c.Name, "("+c.Unit+")") || strings.HasSuffix(c.Name, "["+c.Unit+"]") { // the name says it
-		return c.Name
-	}
-	return c.Name + " (" + c.Unit + ")"
-}
-
 // alongInput labels the horizontal axis with an input, one of time stamps with
 // dates, at whole days or hours.
 func alongInput(f *chart.Figure, c *datasets.ColumnSummary) {
-	f.XLabel = labelled(c)
+	f.XLabel = words.Labelled(c.Name, c.Unit)
 	t, ok := record.TimeColumn(c)
 	if !ok {
 		return
@@ -76,7 +68,8 @@ func AddFit(f *chart.Figure, c *inspect.Curve, swatch chart.Swatch) {
 // FitFigure draws the mean and the 95 % bands along the only input, with the
 // rows.
 func FitFigure(s *record.Start, c *inspect.Curve, p *inspect.PointSet) *chart.Figure {
-	f := &chart.Figure{Name: "fit", YLabel: labelled(s.Target()), Width: ReportWidth, Height: ReportHeight}
+	target := s.Target()
+	f := &chart.Figure{Name: "fit", YLabel: words.Labelled(target.Name, target.Unit), Width: ReportWidth, Height: ReportHeight}
 	AddFit(f, c, chart.Swatches()[0])
 	alongInput(f, &s.Inputs()[0])
 	rows := pointStyles()
@@ -98,7 +91,7 @@ func ObservedFigure(s *record.Start, res *inspect.Residuals) *chart.Figure {
 	for i, y := range res.Y {
 		low, high = min(low, y, res.Mean[i]), max(high, y, res.Mean[i])
 	}
-	y := labelled(s.Target())
+	y := words.Labelled(s.Target().Name, s.Target().Unit)
 	return &chart.Figure{Name: "observed", XLabel: "predicted mean of " + y, YLabel: "observed " + y, Width: reportSquare,
 		Height: reportSquare,
 		Lines:  []chart.Line{levelLine("observed = predicted", []float64{low, high}, []float64{low, high})},
@@ -130,7 +123,7 @@ func ResidualFigure(s *record.Start, res *inspect.Residuals) *chart.Figure {
 		x = res.X
 		alongInput(f, &s.Inputs()[0])
 	} else {
-		f.XLabel = "predicted mean of " + labelled(s.Target())
+		f.XLabel = "predicted mean of " + words.Labelled(s.Target().Name, s.Target().Unit)
 	}
 	low, high := math.Inf(1), math.Inf(-1)
 	for _, v := range x {

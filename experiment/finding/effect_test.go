@@ -18,7 +18,7 @@ func TestSizes(t *testing.T) {
 	months := []datasets.ColumnSummary{days[0], days[1]}
 	months[0].Max = 300
 	daily := []datasets.ColumnSummary{days[0], days[1]}
-	daily[0].Distinct = 1826
+	daily[0].Spacing = 1
 	weather := []datasets.ColumnSummary{days[0], {Name: "weather", Role: "input", Levels: make([]datasets.Level, 2), Max: 1,
 		Distinct: 2}, {Name: "energy", Role: "target", Unit: "kWh"}}
 	effects := func(all ...record.Effect) func(*record.Standing, *record.Fit) {

@@ -220,40 +220,31 @@ func (w *speller) components(components []kernelspace.Component) (parts []string
 // steps describes a level that changes at some places, in brief.
 func (w *speller) steps(c *kernelspace.Component) string {
 	var places []string
+	var last wordLeaf
 	slow := 0.0 // the widest
-	at := 0
-	for _, in := range c.Program.Instrs {
-		if in.Op != kernelspace.OpStep {
-			continue
+	for i := range c.Program.Instrs {
+		in := &c.Program.Instrs[i]
+		if in.Op == kernelspace.OpStep {
+			last = wordLeaf{Instr: in}
+			places = append(places, "at "+w.day(in.Cols[0], float64(w.values[c.Params[in.Off]])))
+			slow = max(slow, float64(w.values[c.Params[in.Off+1]]))
 		}
-		at = in.Cols[0]
-		places = append(places, "at "+w.day(at, float64(w.values[c.Params[in.Off]])))
-		slow = max(slow, float64(w.values[c.Params[in.Off+1]]))
 	}
-	in := w.start.Inputs()[at]
-	text := "a level that changes" + w.along(at) + " " + words.Join(places)
-	if spacing := (in.Max - in.Min) / float64(max(1, in.Distinct-1)); stepWidths*slow < spacing {
-		text = "a level that steps" + w.along(at) + " " + words.Join(places)
+	how := "changes"
+	if stepWidths*slow < w.start.Inputs()[last.Cols[0]].Spacing {
+		how = "steps"
 	}
-	return text
+	return "a level that " + how + w.where(&last) + " " + words.Join(places)
 }
 
 // stepWidths widths are what three quarters of a change take.
 const stepWidths = 4
 
-// along names the column that something acts on if there are others.
-func (w *speller) along(column int) string {
-	if inputs := w.start.Inputs(); len(inputs) > 1 {
-		return " in " + inputs[column].Name
-	}
-	return ""
-}
-
 // day is place to the day where rows are a day apart or more.
 func (w *speller) day(column int, v float64) string {
 	c := &w.start.Inputs()[column]
 	text := w.place(column, v)
-	if _, second, ok := record.TimeScale(c); ok && (c.Max-c.Min)*second >= 86400*float64(c.Distinct-1) {
+	if _, second, ok := record.TimeScale(c); ok && c.Spacing*second >= 86400 {
 		text, _, _ = strings.Cut(text, " ")
 	}
 	return text

@@ -12,6 +12,7 @@ import (
 	"example.com/kestrel/experiment/record"
 	"example.com/kestrel/kernelspace"
 	"example.com/kestrel/vbks"
+	"example.com/kestrel/vbks/periods"
 )
 
 const (
@@ -265,11 +266,7 @@ func (a *asking) levels() (q question) {
 // names, else by phases. One that changes is averaged over the rows.
 func (a *asking) pattern(period float64, same bool) (q question) {
 	low, high := slices.Min(a.values), slices.Max(a.values)
-	if distinct := slices.Compact(slices.Sorted(slices.Values(a.values))); len(distinct) > 1 {
-		gaps := make([]float64, len(distinct)-1)
-		for i := range gaps {
-			gaps[i] = distinct[i+1] - distinct[i]
-		}
+	if gaps := periods.Gaps(slices.Sorted(slices.Values(a.values))); len(gaps) > 0 {
 		if step := slices.Min(gaps); slices.Max(gaps)-step <= equalSteps*step {
 			period = datasets.OnGrid(period, step, high-low)
 		}

@@ -53,10 +53,14 @@ func decideTransform(ctx context.Context, c *config.Config, d *datasets.Dataset)
 		slices.ContainsFunc(d.Train, func(r int32) bool { return !(d.Y[r] > 0) }) {
 		return "", nil
 	}
-	plain, err := foretold(ctx, c, d, transform.None)
+	kernels := transformKernels
+	if found, _ := config.JumpsOf(d); len(found) > 0 {
+		kernels = slices.Concat(kernels, stepKernels)
+	}
+	plain, err := foretold(ctx, c, d, transform.None, kernels)
 	logs := math.NaN()
 	if err == nil {
-		logs, err = foretold(ctx, c, d, transform.Log)
+		logs, err = foretold(ctx, c, d, transform.Log, kernels)
 	}
 	if ctx.Err() != nil {
 		return "", context.Cause(ctx)
@@ -76,13 +80,17 @@ func decideTransform(ctx context.Context, c *config.Config, d *datasets.Dataset)
 		c.Data.Transform, transformOrigins, words), nil
 }
 
-// foretold is the mean of −log p(y) over rows after rolling origins.
-func foretold(ctx context.Context, c *config.Config, d *datasets.Dataset, name string) (float64, error) {
+// trialSettings are those of trials for a run: one evaluation, at the mode of densities, as runs of series have it.
+func trialSettings(of *vbks.Settings) vbks.Settings {
+	s := vbks.DefaultSettings()
+	s.Seed, s.NoiseFloor, s.Priors, s.Errors, s.PredictTheta, s.Evidence = of.Seed, of.NoiseFloor, "series", "ignore", "mode", "mode"
+	s.Optimizer, s.EvaluateEvery, s.Refine, s.Starts = "collapsed", 1, 0, 2
+	return s
+}
+
+// foretold is the mean of −log p(y) over rows after rolling origins, by kernels together.
+func foretold(ctx context.Context, c *config.Config, d *datasets.Dataset, name string, kernels []string) (float64, error) {
 	var space []vbks.Candidate
-	kernels := transformKernels
-	if found, _ := config.JumpsOf(d); len(found) > 0 {
-		kernels = slices.Concat(kernels, stepKernels)
-	}
 	for _, text := range kernels {
 		e, err := kernelspace.Parse(text)
 		if err != nil {
@@ -96,10 +104,7 @@ func foretold(ctx context.Context, c *config.Config, d *datasets.Dataset, name s
 	own := c.Clone()
 	own.Data.Transform, own.Data.FirstRows, own.Stated = name, 0, config.Stated{}
 	s := &own.Settings
-	*s = vbks.DefaultSettings()
-	s.Seed, s.NoiseFloor, s.Priors, s.Errors, s.PredictTheta = c.Settings.Seed, c.Settings.NoiseFloor, "series", "ignore", "mode"
-	s.Evidence = "mode" // as in runs with these priors
-	s.Optimizer, s.EvaluateEvery, s.Refine, s.Starts = "collapsed", 1, 0, 2
+	*s = trialSettings(&c.Settings)
 
 	rows := slices.Clone(d.First())
 	slices.SortStableFunc(rows, func(a, b int32) int { return cmp.Compare(d.Row(int(a))[0], d.Row(int(b))[0]) })

@@ -60,3 +60,29 @@ func TestLogarithmIsDecided(t *testing.T) {
 		}
 	}
 }
+
+// What is tried is compared as in the run that it is for: integrals over hyperparameters, which
+// a run of series does not make, take as long as all the rest.
+func TestTrialsAreLikeTheirRun(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "t.csv")
+	var b strings.Builder
+	b.WriteString("month,y\n")
+	for i := range 80 {
+		fmt.Fprintf(&b, "%d,%d\n", i, 100+i*i%7)
+	}
+	if err := os.WriteFile(path, []byte(b.String()), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	cfg, err := config.ForTable(path, "y", []config.Override{{Key: "data.transform", Value: "none"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, _, err := LoadSettled(t.Context(), &cfg); err != nil {
+		t.Fatal(err)
+	}
+	run, trial := cfg.Settings, trialSettings(&cfg.Settings)
+	if trial.Evidence != run.Evidence || trial.Priors != run.Priors || trial.Seed != run.Seed || trial.NoiseFloor != run.NoiseFloor {
+		t.Errorf("trials have evidence %q, priors %q, seed %d, noise floor %v; the run %q, %q, %d, %v", trial.Evidence, trial.Priors, trial.Seed,
+			trial.NoiseFloor, run.Evidence, run.Priors, run.Seed, run.NoiseFloor)
+	}
+}

@@ -16,6 +16,17 @@ func WithUnit(v float64, unit string) string {
 	return s
 }
 
+// Labelled joins a name and its unit, which the name may have at its end itself.
+func Labelled(name, unit string) string {
+	switch {
+	case name == "":
+		return unit
+	case unit == "", strings.HasSuffix(name, "("+unit+")"), strings.HasSuffix(name, "["+unit+"]"):
+		return name
+	}
+	return name + " (" + unit + ")"
+}
+
 // Megabytes is a size in MB, from 2 GB on in GB; of more than two digits it says no more.
 func Megabytes(bytes int64) string {
 	switch mb := float64(bytes) / 1e6; {
