@@ -43,6 +43,11 @@ func TestEffectsAreThoseOfTheTable(t *testing.T) {
 			x := 0.5 * float64(i)
 			return fmt.Sprintf("%.2f,%.4f", x, 30+20*math.Exp(-(x-18)*(x-18)/72)+noise)
 		}, map[string]float64{"swing": 10 * (1 - math.Exp(-(39-18)*(39-18)/72.))}, nil},
+		{"a short wave in a long one", "PER*PER+CONST", "x,y", func(i int, noise float64) string {
+			x := 0.5 * float64(i)
+			wave := 8 * math.Sin(2*math.Pi*x/4)
+			return fmt.Sprintf("%.2f,%.4f", x, (1+0.5*math.Cos(2*math.Pi*x/18))*wave+0.1*noise)
+		}, map[string]float64{"swing": 8}, []string{`optimise.fix.PER#1.period[x]="4"`, `optimise.fix.PER#2.period[x]="18"`}},
 		{"a step", "CP(CONST,CONST)", "day,y", func(i int, noise float64) string {
 			return fmt.Sprintf("%d,%.4f", i, 50-12*float64(i/45)+noise)
 		}, map[string]float64{"change": -12}, nil},
