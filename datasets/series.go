@@ -22,6 +22,8 @@ type Series struct {
 	// Seasons are what repeats by the calendar, or as stated: lengths in the unit of X,
 	// the shortest first; nil: nothing is known to.
 	Seasons []float64 `json:"seasons,omitempty"`
+	// Cycle is a period that is none of the calendar's, in the unit of X; 0: none is known.
+	Cycle float64 `json:"cycle,omitempty"`
 
 	days float64 // that the unit of X has; 0 if that is not known
 }
@@ -91,12 +93,18 @@ func (d *Dataset) findSeries(s *Spec) error {
 	} else if s.Season == 0 && regular && series.days > 0 {
 		series.calendar(x[len(x)-1] - x[0])
 	}
+	if s.Cycle > 0 {
+		series.Cycle = s.Cycle * step
+	}
 	d.Series = series
 	return nil
 }
 
 // words say which seasons there are.
 func (s *Series) words() string {
+	if len(s.Seasons) == 0 && s.Cycle > 0 {
+		return fmt.Sprintf("; a cycle of %.4g steps", s.Cycle/s.Step)
+	}
 	if len(s.Seasons) == 0 {
 		return "; no season is known of it"
 	}
@@ -104,7 +112,18 @@ func (s *Series) words() string {
 	for _, v := range s.Seasons[1:] {
 		text += fmt.Sprintf(", one of %.6g", v/s.Step)
 	}
+	if s.Cycle > 0 {
+		text += fmt.Sprintf("; a cycle of %.4g", s.Cycle/s.Step)
+	}
 	return text
+}
+
+// CycleText is how long the series' cycle is, "30.0 days", or in steps where the unit of its time is not known.
+func (s *Series) CycleText() string {
+	if s.days > 0 {
+		return HumanDuration(s.Cycle * s.days * secondsPerDay)
+	}
+	return fmt.Sprintf("%.3g steps", s.Cycle/s.Step)
 }
 
 // DaysOf returns how many days a unit of time has, by its sign or its word; 0 of what is

@@ -54,8 +54,9 @@ type Spec struct {
 	Seed         uint64  // of divisions and orders drawn at random, and of synthetic data
 
 	// Time, see Series.
-	Time   string // whether the input is time: "auto" (default), "yes", "no"
-	Season int    // length of the season in steps; 0: by the calendar; 1: there is none
+	Time   string  // whether the input is time: "auto" (default), "yes", "no"
+	Season int     // length of the season in steps; 0: by the calendar; 1: there is none
+	Cycle  float64 // a period that the calendar does not know, in steps; 0: none; below 0: to be looked for by whoever chooses kernels
 
 	// Columns that are made of the time stamps of a series, see calendar.
 	Calendar []string // of CalendarNames

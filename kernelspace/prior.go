@@ -13,6 +13,7 @@ type Scales struct {
 	Middle  []float64 // of the column's range; may be nil, which is 0
 	YVar    float64   // variance of the targets
 	Seasons []float64 // of a series in time: periods that the calendar knows, the shortest first; nil: none
+	Cycle   float64   // of a series in time: a period that its values show and the calendar does not know; 0: none
 }
 
 func positive(v, otherwise float64) float64 {

@@ -30,6 +30,7 @@ var (
 	seriesShort    = lognormal{-3.3, 0.7} // MATERN32: length
 	seriesNoise    = lognormal{-1.6, 1.2} // sd of the noise
 	seriesCalendar = lognormal{0, 0.01}   // period that the calendar knows
+	seriesCycle    = lognormal{0, 0.05}   // period that the values show
 )
 
 // SeriesPrior is Prior for a series in time, informed by other series: short ones do
@@ -90,6 +91,9 @@ func (p *Program) SeriesPrior(i int, s Scales) (mean, sd float64) {
 		}
 	case name == namePeriod:
 		if known := p.Seasons(s); known != nil {
+			if season == 0 && s.Cycle > 0 {
+				return math.Log(s.Cycle) + seriesCycle.mean, seriesCycle.sd
+			}
 			return math.Log(known[season]) + seriesCalendar.mean, seriesCalendar.sd
 		}
 	}
@@ -107,9 +111,9 @@ func (in *Instr) onTime() bool { return len(in.Cols) == 1 && in.Cols[0] == 0 }
 // Seasonal reports whether a leaf is a PER of time.
 func (in *Instr) Seasonal() bool { return in.Op == OpPER && in.onTime() }
 
-// Seasons are the periods by the calendar that the leaves PER of time stand for, in their
-// order: the shortest ones, of a day and a week the week where there is one leaf only.
-// Nil if there are more leaves than are known.
+// Seasons are the periods that the leaves PER of time stand for, in their order: the cycle that the values show, if
+// they do, then of those of the calendar the shortest ones, of a day and a week the week where one leaf only
+// is left. Nil if there are more leaves than are known.
 func (p *Program) Seasons(s Scales) []float64 {
 	n := 0
 	for _, in := range p.Own().leafInstrs() {
@@ -117,6 +121,17 @@ func (p *Program) Seasons(s Scales) []float64 {
 			n++
 		}
 	}
+	if s.Cycle > 0 && n > 0 {
+		if n-1 > len(s.Seasons) {
+			return nil
+		}
+		return append([]float64{s.Cycle}, s.calendar(n-1)...)
+	}
+	return s.calendar(n)
+}
+
+// calendar are n periods that the calendar knows, nil if they are fewer.
+func (s Scales) calendar(n int) []float64 {
 	switch {
 	case n == 0 || n > len(s.Seasons):
 		return nil

@@ -59,7 +59,7 @@ func (d Training) deciding() int {
 // scales are those of the first n rows.
 func (d Training) scales(n int) kernelspace.Scales {
 	s := starts.Summarise(d.X[:n*d.Dim], d.Y[:n], d.Dim)
-	s.Seasons = d.Seasons
+	s.Seasons, s.Cycle = d.Seasons, d.Cycle
 	return s
 }
 

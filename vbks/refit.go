@@ -118,7 +118,7 @@ func (t *Trainer) onto(dev device.Device, data Training, weights []float64) (*Tr
 		out.local = nil
 	}
 	out.scales = starts.Summarise(data.X, data.Y, data.Dim) // priors and the noise's floor stay
-	out.scales.Seasons, out.span = data.Seasons, out.scales.Span
+	out.scales.Seasons, out.scales.Cycle, out.span = data.Seasons, data.Cycle, out.scales.Span
 	out.data.First, out.data.Begin, out.first = 0, 0, out.scales
 	out.elboRows = permutation(out.rows, t.settings.Seed)
 	out.drawer, out.scout, out.workers, out.lost = nil, nil, nil, nil

@@ -85,7 +85,7 @@ func Default() Config {
 		Data: datasets.Spec{
 			Source: "csv", Header: "auto", Delimiter: "auto", Decimal: "auto", Missing: datasets.DefaultMissing(),
 			TestFraction: 0.1, SplitBy: "auto", Time: "auto", MaskColumn: 1, Order: "shuffled",
-			StandardiseX: "full", StandardiseY: "full", Transform: transform.Auto, ValidRows: 1_000_000,
+			StandardiseX: "full", StandardiseY: "full", Transform: transform.Auto, ValidRows: 1_000_000, Cycle: -1,
 			Support: 256, Outputs: 1000, Low: -10, High: 10,
 		},
 		Kernels:    KernelSpace{Set: autoText},

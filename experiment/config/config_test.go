@@ -90,6 +90,7 @@ zone = "Europe/Zurich"
 order = "time"
 time = "no"
 season = 7
+cycle = 29.53
 standardise_x = "none"
 standardise_y = "scale"
 transform = "logit"

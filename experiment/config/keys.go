@@ -63,6 +63,7 @@ func (c *Config) keys() []key {
 		{"data", "noise_column", column{&d.NoiseColumn},
 			"with the standard deviation of each row's noise, but for a common factor; it is no input"},
 		{"data", "noise_by", column{&d.NoiseBy}, "an input of few values, each of which has noise of its own"},
+		{"data", "cycle", autoReal{&d.Cycle, 0, many, false}, `of a series in time, in steps, none of the calendar's; "auto": if its values show one; 0: none`},
 		{"data", "season", autoWhole{&d.Season, 1, many}, `of a series in time, in steps; "auto": by the calendar; 1: none`},
 		{"data", "calendar", chosen{&d.Calendar, datasets.CalendarNames()}, "inputs made of the time stamps of a series, known for all times"},
 		{"data", "holidays", textValue{p: &d.Holidays}, "file of dates, which make an input that is 1 on them, else 0"},

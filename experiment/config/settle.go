@@ -19,15 +19,19 @@ import (
 // forecast, other data have gaps to be filled.
 func (c *Config) SettleTask(d *datasets.Dataset) {
 	if c.Kernels.Undecided() {
+		seasons := 0
+		if d.Series != nil {
+			seasons = c.withCycle(d)
+		}
 		switch s := d.Series; {
 		case s == nil && d.Dim > 1 && d.Source != "synthetic":
 			c.Kernels.Set, c.Kernels.Expressions = "", kernelspace.Table(tableColumns(d))
 		case s == nil:
 			c.Kernels.Set, c.Kernels.Base, c.Kernels.Depth = "", defaultBase(), defaultDepth
-		case len(s.Seasons) < 2:
+		case seasons < 2:
 			c.Kernels.Set = "series"
 		default:
-			c.Kernels.Set = fmt.Sprintf("series%d", min(3, len(s.Seasons)))
+			c.Kernels.Set = fmt.Sprintf("series%d", min(3, seasons))
 		}
 		if d.Series != nil {
 			c.withSteps(d)
@@ -36,6 +40,7 @@ func (c *Config) SettleTask(d *datasets.Dataset) {
 	} else if strings.HasPrefix(c.Kernels.Set, "series") {
 		defer c.onCalendar(d, false)
 	}
+	c.Data.Cycle = max(0, c.Data.Cycle) // it was looked for, or whoever chose the kernels wants none
 	if c.Settings.Priors == autoText {
 		c.Settings.Priors = "broad"
 		if strings.HasPrefix(c.Kernels.Set, "series") {
@@ -87,9 +92,15 @@ func (c *Config) withSteps(d *datasets.Dataset) {
 
 // JumpsOf finds where the level of a series changes, in its training rows, which are returned in the order of time.
 func JumpsOf(d *datasets.Dataset) (found []jumps.Jump, rows []int32) {
-	rows = slices.Clone(d.First())
-	slices.SortStableFunc(rows, func(a, b int32) int { return cmp.Compare(d.Row(int(a))[0], d.Row(int(b))[0]) })
+	rows = inTime(d)
 	return jumps.Find(d.Targets(rows), d.Series.Season), rows
+}
+
+// inTime are the training rows of a series in the order of time.
+func inTime(d *datasets.Dataset) []int32 {
+	rows := slices.Clone(d.First())
+	slices.SortStableFunc(rows, func(a, b int32) int { return cmp.Compare(d.Row(int(a))[0], d.Row(int(b))[0]) })
+	return rows
 }
 
 // mostPlaces are named in a notice.

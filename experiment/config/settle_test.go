@@ -2,11 +2,13 @@ package config
 
 import (
 	"fmt"
+	"math"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"example.com/kestrel/datasets"
 )
@@ -56,6 +58,73 @@ func TestStepsAreTried(t *testing.T) {
 		told := strings.Join(d.Notices[before:], "\n")
 		if cfg.Kernels.Set != c.want || strings.Contains(told, "steps") != (c.told != "") || !strings.Contains(told, c.told) {
 			t.Errorf("%s: kernels.set %q, told %q", c.what, cfg.Kernels.Set, told)
+		}
+	}
+}
+
+// A cycle that the calendar does not know gives kernels its period, in the place of seasons that do not show or
+// beside them, where nobody has said what there is.
+func TestCyclesAreTried(t *testing.T) {
+	for _, c := range []struct {
+		what         string
+		cycle, week  float64 // sizes
+		key, value   string
+		want         string
+		period, told string
+	}{
+		{"a cycle", 3, 0, "", "", "series", "29", "which do not show"},
+		{"a cycle and a week", 3, 2, "", "", "series2", "29", "beside its seasons"},
+		{"a week", 0, 3, "", "", "series", "", ""},
+		{"none", 0, 0, "", "", "series", "", ""},
+		{"a cycle that nobody wants", 3, 0, "data.cycle", "0", "series", "", ""},
+		{"one that is stated", 0, 0, "data.cycle", "12.5", "series2", "12.5", ""},
+		{"a cycle where the season is stated", 3, 0, "data.season", "7", "series", "", ""},
+		{"a cycle where kernels are stated", 3, 0, "kernels.set", "series2", "series2", "", ""},
+	} {
+		rng, b := rand.New(rand.NewPCG(4, 9)), strings.Builder{}
+		fmt.Fprintf(&b, "day,y\n")
+		for i := range 240 {
+			if i%50 == 3 { // a gap
+				continue
+			}
+			at := time.Date(2023, 1, 1+i, 0, 0, 0, 0, time.UTC)
+			y := rng.NormFloat64() + c.cycle*math.Sin(2*math.Pi*float64(i)/29.5) + c.week*math.Sin(2*math.Pi*float64(i)/7)
+			fmt.Fprintf(&b, "%s,%.4f\n", at.Format(time.DateOnly), y)
+		}
+		path := filepath.Join(t.TempDir(), "t.csv")
+		if err := os.WriteFile(path, []byte(b.String()), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		var own []Override
+		if c.key != "" {
+			own = []Override{{Key: c.key, Value: c.value}}
+		}
+		cfg, err := ForTable(path, "y", own)
+		if err != nil {
+			t.Fatal(err)
+		}
+		d, err := datasets.Load(t.Context(), cfg.Data)
+		if err != nil {
+			t.Fatal(err)
+		}
+		before := len(d.Notices)
+		cfg.SettleData(d)
+		told := strings.Join(d.Notices[before:], "\n")
+		if cfg.Kernels.Set != c.want || strings.Contains(told, "to repeat every") != (c.told != "") || !strings.Contains(told, c.told) {
+			t.Errorf("%s: kernels.set %q, told %q", c.what, cfg.Kernels.Set, told)
+		}
+		steps := d.Series.Cycle / d.Series.Step
+		if got := fmt.Sprintf("%.4g", steps); c.period == "" && steps != 0 || !strings.HasPrefix(got, c.period) || math.Abs(cfg.Data.Cycle-steps) > 1e-9*steps {
+			t.Errorf("%s: %s steps, in the config %v", c.what, got, cfg.Data.Cycle)
+		}
+		// What the run is begun again from says the same.
+		again := cfg
+		if d, err = datasets.Load(t.Context(), again.Data); err != nil {
+			t.Fatal(err)
+		}
+		again.SettleData(d)
+		if again.Data.Cycle != cfg.Data.Cycle || again.Kernels.Set != cfg.Kernels.Set || math.Abs(d.Series.Cycle-steps*d.Series.Step) > 1e-9*d.Series.Cycle {
+			t.Errorf("%s: settled again %v, %q", c.what, again.Data.Cycle, again.Kernels.Set)
 		}
 	}
 }

@@ -42,6 +42,7 @@ func NewSubject(c *config.Config, d *datasets.Dataset, scaler *datasets.Scaler, 
 		for _, p := range d.Series.Seasons {
 			s.Train.Seasons = append(s.Train.Seasons, p/scaler.XScale[0])
 		}
+		s.Train.Cycle = d.Series.Cycle / scaler.XScale[0]
 	}
 	s.Train.Clock = clock(d, scaler)
 	var err error

@@ -35,9 +35,18 @@ func (w *Drawer) findPeaks() {
 			w.peaks[c] = append(w.peaks[c], p.Period)
 		}
 	}
-	if len(w.scales.Seasons) > 0 {
-		w.peaks[0] = append(slices.Clone(w.scales.Seasons), w.peaks[0]...)
+	if known := w.known(); len(known) > 0 {
+		w.peaks[0] = append(known, w.peaks[0]...)
 	}
+}
+
+// known are periods of the first column that its values are known to have: the cycle that they show, then the
+// calendar's.
+func (w *Drawer) known() (known []float64) {
+	if w.scales.Cycle > 0 {
+		known = append(known, w.scales.Cycle)
+	}
+	return append(known, w.scales.Seasons...)
 }
 
 // candidates are the periods that are tried of a column, the most promising first: what
@@ -56,10 +65,11 @@ func (w *Drawer) candidates(column int) []candidate {
 func (w *Drawer) findCandidates(c int) (out []candidate) {
 	known := w.peaks[c]
 	if c == 0 {
-		for i := range w.scales.Seasons {
-			out = append(out, candidate{period: known[i]})
+		n := len(w.known())
+		for _, period := range known[:n] {
+			out = append(out, candidate{period: period})
 		}
-		known = known[len(w.scales.Seasons):]
+		known = known[n:]
 	}
 	var lists [][]candidate
 	if len(w.y) <= shapedRows {
