@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# What is said of ten tables of which is known what is in them.
+# What is said of eleven tables of which is known what is in them.
 #
 #	scripts/sentences.sh PROGRAM FOLDER [NAME…]
 #
@@ -17,7 +17,7 @@ wrong=0
 # stamps, and pi.
 make() {
 	[ -s "$1.csv" ] || awk -v seed="$2" -v header="$3" '
-		function u() { state = (state * 16807) % 2147483647; return state / 2147483647 }
+		function u() { return 1 - rand() }
 		function n() { return sqrt(-2 * log(u())) * cos(2 * pi * u()) }
 		function day(i,  d) { return date(i + 737791) }
 		function hour(i) { return date(int(i / 24) + 737791) sprintf(" %02d:00", i % 24) }
@@ -29,7 +29,7 @@ make() {
 			d = doy - int((153 * mp + 2) / 5) + 1; m = mp < 10 ? mp + 3 : mp - 9
 			return sprintf("%d-%02d-%02d", y + (m <= 2), m, d)
 		}
-		BEGIN { pi = 3.141592653589793; state = 1000003 * seed + 12345; for (i = 0; i < 20; i++) u(); print header; '"$4"' }' >"$1.csv"
+		BEGIN { pi = 3.141592653589793; srand(seed); for (i = 0; i < 20; i++) u(); print header; '"$4"' }' >"$1.csv"
 }
 
 # say NAME MUST MUST-NOT runs a table and looks at its sentence.
@@ -58,6 +58,9 @@ say walk 'wanders' 'repeats every|steps at'
 
 make step 4 day,pressure 'for (i = 0; i < 150; i++) printf "%s,%.2f\n", day(i), 20 + (i < 90 ? 0 : 8) + n()'
 say step 'steps at 2020-0[56]-' 'repeats'
+
+make tide 11 hour,height 'for (i = 0; i < 24 * 21; i++) printf "%s,%.3f\n", hour(i), 2 + .9 * sin(2 * pi * i / 12.42) + .3 * sin(2 * pi * i / 12) + .2 * sin(2 * pi * i / 23.93) + .08 * n()'
+say tide 'repeats every 12\.[34][0-9]* h' 'steps at'
 
 make outliers 5 day,level 'for (i = 0; i < 300; i++) printf "%s,%.2f\n", day(i), 10 + 3 * sin(2 * pi * i / 30) + .5 * n() + (u() < .04 ? 25 * (u() - .5) : 0)'
 say outliers 'repeats every (30|29\.[5-9]|30\.[0-5])[0-9.]* days;(outlier|far out)' 'steps at'

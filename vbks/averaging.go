@@ -31,6 +31,8 @@ const (
 	// AveragedWeight is the weight in a prediction from which on a kernel's
 	// hyperparameters are averaged over.
 	AveragedWeight = 1e-3
+	// BriefWeight is the same where others will be asked for soon, see PredictOptions.Brief.
+	BriefWeight = 0.05
 	// wider is how many times the volume of Laplace's density draws are spread over:
 	// posteriors of hyperparameters, of the noise above all, have longer tails than it.
 	wider = 4

@@ -46,6 +46,9 @@ type PredictOptions struct {
 	// NoiseSD has the standard deviations of the noise at the rows, as Training.NoiseSD; 0 or
 	// nil: not known.
 	NoiseSD []float64
+	// Brief averages over the hyperparameters of fewer kernels, of weight BriefWeight: for what is looked at in
+	// passing, since it takes as much as the search does.
+	Brief bool
 }
 
 // Weights names what PredictOptions.Weights stand for after this run: "loo" are the
@@ -291,8 +294,12 @@ func (t *Trainer) predict(ctx context.Context, x []float64, o PredictOptions) (*
 		p.IDs[j] = t.kernels[i].id
 	}
 	var averaged, plain []int
+	least := AveragedWeight
+	if o.Brief {
+		least = BriefWeight
+	}
 	for j, i := range kernels {
-		if weights[j] >= AveragedWeight && t.settings.averages(t.rows, t.data.Rows()) {
+		if weights[j] >= least && t.settings.averages(t.rows, t.data.Rows()) {
 			averaged = append(averaged, i)
 		} else {
 			plain = append(plain, i)

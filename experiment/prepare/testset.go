@@ -46,14 +46,14 @@ func (t *TestSet) choose(all bool) (x, y, sds []float64) {
 // Sampled reports whether the evaluations score a part of the test rows only.
 func (t *TestSet) Sampled() bool { return t.Most > 0 && len(t.Y) > t.Most }
 
-// Score predicts the test rows by averaging and by the best kernel.
+// Score predicts the test rows by averaging and by the best kernel, briefly where evaluations follow.
 func (t *TestSet) Score(ctx context.Context, tr Trainer, top int, weights string, all bool) ([]record.Metric, error) {
 	e := tr.Last()
 	if len(t.Y) == 0 || e == nil || e.Leader() < 0 {
 		return nil, nil
 	}
 	x, y, sds := t.choose(all)
-	p, err := tr.Predict(ctx, x, vbks.PredictOptions{Top: top, Weights: weights, NoiseSD: sds})
+	p, err := tr.Predict(ctx, x, vbks.PredictOptions{Top: top, Weights: weights, NoiseSD: sds, Brief: !all && !tr.Done()})
 	if err != nil {
 		return nil, err
 	}
