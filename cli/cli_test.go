@@ -4,10 +4,12 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"math"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -253,6 +255,22 @@ func TestRepeatPruneAndFiles(t *testing.T) {
 		t.Error(runs, err)
 	}
 	if code, stdout, _ = kestrel(t, "data", "info", "my.data.csv", "--target", "a"); code != 0 || !strings.Contains(stdout, "rows      6: ") {
+		t.Error(code, stdout)
+	}
+}
+
+// What a run would note of its data is known before it.
+func TestDataInfoKnowsCycles(t *testing.T) {
+	t.Chdir(t.TempDir())
+	var b strings.Builder
+	b.WriteString("day,y\n")
+	for i := range 200 {
+		y := 3*math.Sin(2*math.Pi*float64(i)/30) + math.Sin(float64(i*i))
+		fmt.Fprintf(&b, "%s,%.3f\n", time.Date(2024, 1, 1+i, 0, 0, 0, 0, time.UTC).Format(time.DateOnly), y)
+	}
+	write(t, "waves.csv", b.String())
+	code, stdout, _ := kestrel(t, "data", "info", "waves.csv")
+	if code != 0 || !strings.Contains(stdout, "y seems to repeat every 30") {
 		t.Error(code, stdout)
 	}
 }

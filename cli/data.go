@@ -27,7 +27,7 @@ func newDataInfo() *cobra.Command {
 		Use:   "info FILE|CONFIG",
 		Short: "Show rows, columns, units, split and standardisation",
 		Long: "Load a data file, or the data of a config, as a run would, and show what is in it: rows and what was dropped, columns " +
-			"with their ranges, the split, the standardisation, the first rows.",
+			"with their ranges, the split, the standardisation, the first rows, and steps and cycles that its kernels would know of.",
 		Example: "kestrel data info sales.csv --target revenue\n\nkestrel data info swissgrid-small --json\n\n" +
 			"kestrel data info swissgrid-small --set data.path=folder-of-workbooks\n\nkestrel data info data.txt.gz --set data.source=ieq",
 		Args:              one("a data file or a config", "kestrel data info sales.csv"),
@@ -45,6 +45,7 @@ func newDataInfo() *cobra.Command {
 				}
 				return err
 			}
+			c.SettleTask(d) // what it notes is known before any run, too
 			summary := datasets.Describe(d, s)
 			if f.json {
 				return failed(writeJSON(cmd.OutOrStdout(), summary))
