@@ -100,15 +100,16 @@ func openAny(ctx context.Context, path string, pipes bool) (file *os.File, pipe 
 		}
 		return os.Stdin, true, nil
 	}
+	at := here(ctx, path)
 	file, err = beside(ctx, func() (*os.File, error) {
-		info, err := os.Stat(path)
+		info, err := os.Stat(at)
 		if err != nil {
 			return nil, err
 		}
 		if pipe := isPipe(info); pipe && !pipes {
 			return nil, errPipe
 		}
-		return os.Open(path)
+		return os.Open(at)
 	}, func(f *os.File) { f.Close() })
 	if err != nil {
 		return nil, false, err
@@ -118,6 +119,7 @@ func openAny(ctx context.Context, path string, pipes bool) (file *os.File, pipe 
 		file.Close()
 		return nil, false, err
 	}
+	note(ctx, path)
 	return file, isPipe(info), nil
 }
 
