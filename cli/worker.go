@@ -52,7 +52,7 @@ func newWorker() *cobra.Command {
 			keep(cmd)
 			tell := func(text string) { fmt.Fprintln(cmd.ErrOrStderr(), "kestrel: "+text) }
 			err = cluster.Work(cmd.Context(), cluster.WorkerOptions{Ticket: t, Address: address, Stay: stay, IdleExit: idle,
-				Open: opener(config.DeviceChoice{Kind: kind, Lanes: lanes}, tell), Tell: tell})
+				Open: opener(config.DeviceChoice{Kind: kind, Lanes: lanes}, tell), Do: doer(), Tell: tell})
 			if errors.Is(err, cluster.ErrRefused) {
 				return err
 			}
