@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"example.com/kestrel/cluster"
+	"example.com/kestrel/experiment/backtest"
 	"example.com/kestrel/experiment/config"
 	"example.com/kestrel/experiment/prepare"
 	"example.com/kestrel/experiment/series"
@@ -86,7 +87,7 @@ func (f *clusterFlags) crew(ctx context.Context, cmd *cobra.Command, path string
 // doer does the tasks of all kinds of series.
 func doer() func(context.Context, *cluster.Order) (cluster.Result, error) {
 	kinds := map[string]func(context.Context, *series.Order) (series.Result, error){
-		series.RunTask: series.DoRun,
+		series.RunTask: series.DoRun, backtest.ForecastTask: (&backtest.Forecaster{}).Do,
 	}
 	return func(ctx context.Context, o *cluster.Order) (cluster.Result, error) {
 		do := kinds[o.Kind]
