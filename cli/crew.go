@@ -13,7 +13,9 @@ import (
 	"example.com/kestrel/experiment/config"
 	"example.com/kestrel/experiment/prepare"
 	"example.com/kestrel/experiment/series"
+	"example.com/kestrel/experiment/study"
 	"example.com/kestrel/experiment/words"
+	"example.com/kestrel/internal/guard"
 )
 
 // crew is a pool of workers for the tasks of a series.
@@ -84,10 +86,40 @@ func (f *clusterFlags) crew(ctx context.Context, cmd *cobra.Command, path string
 	return c, leave, err
 }
 
+// ahead has all of several pieces of work begun at once; wait waits for one of them, and end ends
+// those that nobody has waited for.
+func ahead[K comparable, V any](ctx context.Context, all []K, do func(context.Context, K) (V, error)) (wait func(K) (V, error), end func()) {
+	type made struct {
+		what V
+		err  error
+	}
+	ctx, cancel := context.WithCancelCause(ctx)
+	under := map[K]chan made{}
+	for _, k := range all {
+		done := make(chan made, 1)
+		under[k] = done
+		go func() {
+			var m made
+			m.err = guard.Do(func() (err error) { m.what, err = do(ctx, k); return err })
+			done <- m
+		}()
+	}
+	return func(k K) (V, error) {
+			m := <-under[k]
+			delete(under, k)
+			return m.what, m.err
+		}, func() {
+			cancel(context.Canceled)
+			for _, done := range under {
+				<-done
+			}
+		}
+}
+
 // doer does the tasks of all kinds of series.
 func doer() func(context.Context, *cluster.Order) (cluster.Result, error) {
 	kinds := map[string]func(context.Context, *series.Order) (series.Result, error){
-		series.RunTask: series.DoRun, backtest.ForecastTask: (&backtest.Forecaster{}).Do,
+		series.RunTask: series.DoRun, backtest.ForecastTask: (&backtest.Forecaster{}).Do, study.SeedTask: study.DoSeed,
 	}
 	return func(ctx context.Context, o *cluster.Order) (cluster.Result, error) {
 		do := kinds[o.Kind]

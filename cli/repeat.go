@@ -14,7 +14,6 @@ import (
 	"example.com/kestrel/experiment/record"
 	"example.com/kestrel/experiment/series"
 	"example.com/kestrel/experiment/words"
-	"example.com/kestrel/internal/guard"
 )
 
 // repeats makes the runs of --repeat that are not there yet.
@@ -46,8 +45,8 @@ func (f *runFlags) repeats(ctx context.Context, cmd *cobra.Command, c config.Con
 	for i := range runs.N {
 		there = append(there, runs.Finished(i+1))
 	}
-	made, settle := f.maker(ctx, cmd, runs)
-	defer settle()
+	made, end := f.maker(ctx, cmd, runs)
+	defer end()
 	for i := 1; i <= runs.N; i++ {
 		err := f.repeated(cmd, runs, i, say, there[i-1], made)
 		if errors.Is(err, errInterrupted) {
@@ -61,34 +60,22 @@ func (f *runFlags) repeats(ctx context.Context, cmd *cobra.Command, c config.Con
 	return nil
 }
 
-// maker returns what makes a run, or waits for one that others make: these are all begun
-// at once. settle is to be called in the end, when nothing more is waited for.
-func (f *runFlags) maker(ctx context.Context, cmd *cobra.Command, runs *series.Repeats) (one func(i int) error, settle func()) {
+// maker returns what makes a run, or waits for one that others make: see ahead.
+func (f *runFlags) maker(ctx context.Context, cmd *cobra.Command, runs *series.Repeats) (one func(i int) error, end func()) {
 	if runs.Crew == nil {
 		return func(i int) error {
 			return runs.Make(ctx, i, &record.Progress{Out: cmd.ErrOrStderr(), Quiet: f.quiet})
 		}, func() {}
 	}
 	runs.Crew.Alone(true)
-	ctx, cancel := context.WithCancelCause(ctx)
-	made := map[int]chan error{}
+	var missing []int
 	for i := 1; i <= runs.N; i++ {
 		if !runs.Finished(i) {
-			done := make(chan error, 1)
-			made[i] = done
-			go func() { done <- guard.Do(func() error { return runs.Make(ctx, i) }) }()
+			missing = append(missing, i)
 		}
 	}
-	return func(i int) error {
-			err := <-made[i]
-			delete(made, i)
-			return err
-		}, func() {
-			cancel(context.Canceled)
-			for _, done := range made {
-				<-done
-			}
-		}
+	wait, end := ahead(ctx, missing, func(ctx context.Context, i int) (struct{}, error) { return struct{}{}, runs.Make(ctx, i) })
+	return func(i int) error { _, err := wait(i); return err }, end
 }
 
 // repeated makes one of several runs, unless it is there, and says what came out.

@@ -72,6 +72,9 @@ func (f *clusterFlags) listen(cmd *cobra.Command, path string, quiet bool, choic
 	start func() (shut func(), err error)) (leave func(over bool), err error) {
 	o.Name, o.Listen, o.WorkHere, o.MostLost = filepath.Base(path), f.cluster, choice.WorkHere, choice.MostLost
 	o.LostAfter = time.Duration(choice.LostAfter * float64(time.Second))
+	if path == "" {
+		o.Name = cmd.Name()
+	}
 	if f.ticket != "" {
 		if o.Owner, err = cluster.ReadTicket(f.ticket, true); err != nil {
 			return nil, err
@@ -107,6 +110,9 @@ func (f *clusterFlags) listen(cmd *cobra.Command, path string, quiet bool, choic
 
 // dropTicket removes what is good for nothing once all is over.
 func dropTicket(path string) {
+	if path == "" {
+		return
+	}
 	_ = os.Remove(filepath.Join(path, ticketFile))
 	_ = os.Remove(filepath.Join(path, runKey))
 }

@@ -57,7 +57,7 @@ type Result struct {
 // Config reads the config of a task, for this machine.
 func (o *Order) Config(text string) (config.Config, error) {
 	c, err := config.Default().Read([]byte(text), "the task's config", nil)
-	c.Unasked, c.Device.Cores, c.Device.Only = true, o.Lanes, o.Device
+	c.Device.Cores, c.Device.Only = o.Lanes, o.Device
 	return c, err
 }
 
@@ -115,6 +115,7 @@ func DoRun(ctx context.Context, o *Order) (r Result, err error) {
 	if err != nil {
 		return r, err
 	}
+	c.Unasked = true
 	path := filepath.Join(o.Dir, "run")
 	s, err := experiment.Begin(o.Context(ctx), c, path)
 	if err != nil {
