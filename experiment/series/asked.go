@@ -113,7 +113,7 @@ func (a *Asked) keys() (map[string]string, error) {
 			of += ", "
 		}
 		for k, v := range config.FixedKeys(c) {
-			if !strings.HasPrefix(k, "compare.") && !strings.HasPrefix(k, "cluster.") { // which concern no result
+			if !strings.HasPrefix(k, "compare.") { // which concerns no run
 				out[of+k] = v
 			}
 		}
