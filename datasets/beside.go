@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"os"
 
+	"example.com/kestrel/datasets/elsewhere"
 	"example.com/kestrel/internal/guard"
 )
 
@@ -100,7 +101,7 @@ func openAny(ctx context.Context, path string, pipes bool) (file *os.File, pipe 
 		}
 		return os.Stdin, true, nil
 	}
-	at := here(ctx, path)
+	at := elsewhere.Path(ctx, path)
 	file, err = beside(ctx, func() (*os.File, error) {
 		info, err := os.Stat(at)
 		if err != nil {
@@ -119,7 +120,7 @@ func openAny(ctx context.Context, path string, pipes bool) (file *os.File, pipe 
 		file.Close()
 		return nil, false, err
 	}
-	note(ctx, path)
+	elsewhere.Note(ctx, path)
 	return file, isPipe(info), nil
 }
 

@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"testing"
 
+	"example.com/kestrel/datasets/elsewhere"
 	"example.com/kestrel/internal/must"
 )
 
@@ -43,7 +44,7 @@ func TestDataElsewhere(t *testing.T) {
 		dir := filepath.Join(t.TempDir(), "d")
 		must.OK(t, os.Mkdir(dir, 0o700))
 		spec := make(dir)
-		noting, opened := Noting(t.Context())
+		noting, opened := elsewhere.Noting(t.Context())
 		want, err := Load(noting, spec)
 		must.OK(t, err)
 		at, away := map[string]string{}, t.TempDir()
@@ -52,7 +53,7 @@ func TestDataElsewhere(t *testing.T) {
 			must.OK(t, os.Rename(path, at[path]))
 		}
 		must.OK(t, os.RemoveAll(dir))
-		got, err := Load(Elsewhere(t.Context(), at), spec)
+		got, err := Load(elsewhere.With(t.Context(), at), spec)
 		if err != nil {
 			t.Errorf("%s: %v", what, err)
 		} else if a, b := told(got), told(want); !reflect.DeepEqual(a, b) {

@@ -12,6 +12,7 @@ import (
 	"path/filepath"
 	"strings"
 
+	"example.com/kestrel/datasets/elsewhere"
 	"example.com/kestrel/datasets/sheets"
 )
 
@@ -70,7 +71,7 @@ func workbooksOf(ctx context.Context, path string, dirs []string) (found string,
 		return "", nil, nil
 	}
 	found, err = resolve(path, dirs, func(c string) error {
-		info, err := stat(ctx, c)
+		info, err := elsewhere.Stat(ctx, c)
 		switch {
 		case err == nil && info.IsDir():
 			if files, err = filesIn(ctx, c, isSwissgridName); err == nil && len(files) == 0 {
@@ -108,7 +109,7 @@ func isSwissgridName(name string) bool {
 
 // filesIn lists the files of a folder whose names are wanted.
 func filesIn(ctx context.Context, dir string, wanted func(string) bool) (files []string, err error) {
-	for _, name := range filesOf(ctx, dir) {
+	for _, name := range elsewhere.Of(ctx, dir) {
 		if wanted(name) {
 			files = append(files, filepath.Join(dir, name))
 		}

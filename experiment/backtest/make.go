@@ -10,7 +10,7 @@ import (
 	"strconv"
 	"sync"
 
-	"example.com/kestrel/datasets"
+	"example.com/kestrel/datasets/elsewhere"
 	"example.com/kestrel/experiment/config"
 	"example.com/kestrel/experiment/prepare"
 	"example.com/kestrel/experiment/record"
@@ -67,7 +67,7 @@ func Begin(ctx context.Context, c config.Config, p Plan, dir string) (*Backtest,
 	}
 	// What asks for a backtest has time. What splits the rows is the plan.
 	c.Data.Time, c.Data.SplitBy, c.Data.TestRows, c.Data.TestFraction = "yes", "x", p.Horizon, 0
-	noting, opened := datasets.Noting(ctx)
+	noting, opened := elsewhere.Noting(ctx)
 	groups, err := prepare.LoadGroups(noting, &c)
 	if err != nil {
 		if ctx.Err() != nil {

@@ -12,7 +12,7 @@ import (
 	"strconv"
 	"sync"
 
-	"example.com/kestrel/datasets"
+	"example.com/kestrel/datasets/elsewhere"
 	"example.com/kestrel/experiment/config"
 	"example.com/kestrel/experiment/files"
 	"example.com/kestrel/experiment/known"
@@ -114,7 +114,7 @@ func Begin(ctx context.Context, c config.Config, dir string, o Options) (*Compar
 	if _, err := c.Kernels.Candidates(); err != nil {
 		return nil, err
 	}
-	noting, opened := datasets.Noting(ctx)
+	noting, opened := elsewhere.Noting(ctx)
 	d, scaler, err := prepare.LoadSettled(noting, &c)
 	if err != nil {
 		return nil, causeOf(ctx, err)

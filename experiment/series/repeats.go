@@ -6,7 +6,7 @@ import (
 	"path/filepath"
 	"strconv"
 
-	"example.com/kestrel/datasets"
+	"example.com/kestrel/datasets/elsewhere"
 	"example.com/kestrel/experiment/config"
 	"example.com/kestrel/experiment/prepare"
 	"example.com/kestrel/experiment/record"
@@ -30,7 +30,7 @@ func BeginRepeats(ctx context.Context, c config.Config, course record.Course, n 
 	if _, err := c.Kernels.Candidates(); err != nil {
 		return nil, err
 	}
-	noting, opened := datasets.Noting(ctx)
+	noting, opened := elsewhere.Noting(ctx)
 	_, _, err := prepare.LoadSettled(noting, &c)
 	if ctx.Err() != nil {
 		return nil, context.Cause(ctx)

@@ -7,7 +7,7 @@ import (
 	"os"
 	"path/filepath"
 
-	"example.com/kestrel/datasets"
+	"example.com/kestrel/datasets/elsewhere"
 	"example.com/kestrel/experiment"
 	"example.com/kestrel/experiment/config"
 	"example.com/kestrel/experiment/files"
@@ -62,7 +62,7 @@ func (o *Order) Config(text string) (config.Config, error) {
 }
 
 // Context has the data of the task read by ctx.
-func (o *Order) Context(ctx context.Context) context.Context { return datasets.Elsewhere(ctx, o.Files) }
+func (o *Order) Context(ctx context.Context) context.Context { return elsewhere.With(ctx, o.Files) }
 
 // RunTask is the kind of task that makes a run, up to its end.
 const RunTask = "run"

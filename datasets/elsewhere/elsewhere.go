@@ -1,0 +1,83 @@
+// Package elsewhere has what is read of the files of another machine read from where they lie
+// on this one, and finds out there which files these are.
+package elsewhere
+
+import (
+	"context"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"sync"
+)
+
+type (
+	filesKey struct{}
+	noteKey  struct{}
+)
+
+// With has what reads by ctx read the files that at names from where it says they are. What is
+// said of them, it says by the paths of before.
+func With(ctx context.Context, at map[string]string) context.Context {
+	return context.WithValue(ctx, filesKey{}, at)
+}
+
+// files is where the files of another machine are.
+func files(ctx context.Context) map[string]string {
+	at, _ := ctx.Value(filesKey{}).(map[string]string)
+	return at
+}
+
+// Path is where a file is to be opened.
+func Path(ctx context.Context, path string) string {
+	if at, ok := files(ctx)[path]; ok {
+		return at
+	}
+	return path
+}
+
+// Noting has the absolute path of each file noted that is opened by the context it returns.
+func Noting(ctx context.Context) (_ context.Context, opened func() []string) {
+	n := &noted{}
+	return context.WithValue(ctx, noteKey{}, n), func() []string {
+		n.mu.Lock()
+		defer n.mu.Unlock()
+		slices.Sort(n.paths)
+		n.paths = slices.Compact(n.paths)
+		return slices.Clone(n.paths)
+	}
+}
+
+type noted struct {
+	mu    sync.Mutex
+	paths []string
+}
+
+// Note notes a file that has been opened, where that is asked for.
+func Note(ctx context.Context, path string) {
+	n, ok := ctx.Value(noteKey{}).(*noted)
+	if abs, err := filepath.Abs(path); ok && err == nil {
+		n.mu.Lock()
+		defer n.mu.Unlock()
+		n.paths = append(n.paths, abs)
+	}
+}
+
+// Stat says what has a path; a folder of another machine is there where one of its files is.
+func Stat(ctx context.Context, path string) (fs.FileInfo, error) {
+	if len(Of(ctx, path)) > 0 {
+		return os.Stat(os.TempDir()) // any folder is one
+	}
+	return os.Stat(Path(ctx, path))
+}
+
+// Of lists what another machine has sent of a folder.
+func Of(ctx context.Context, dir string) (names []string) {
+	for path := range files(ctx) {
+		if filepath.Dir(path) == filepath.Clean(dir) {
+			names = append(names, filepath.Base(path))
+		}
+	}
+	slices.Sort(names)
+	return names
+}
