@@ -76,16 +76,22 @@ func asking(kind, body string, files ...string) (*Task, *string) {
 }
 
 // Tasks are done by workers and by the process itself, each once, with what they read and make;
-// one whose worker leaves is done by another.
+// one whose worker leaves is done by another. A file is read from where it is, if it is the same
+// there, else from the shelf.
 func TestTasksAreDone(t *testing.T) {
-	file := filepath.Join(t.TempDir(), "data")
-	must.OK(t, os.WriteFile(file, []byte(" rows"), 0o600))
 	for _, here := range []bool{false, true} {
+		file := filepath.Join(t.TempDir(), "data")
+		must.OK(t, os.WriteFile(file, []byte(" rows"), 0o600))
 		o := &told{}
 		options := o.options(t, false)
 		options.WorkHere = here
 		p, err := ServeTasks(t.Context(), options, 1)
 		must.OK(t, err)
+		if here { // then nobody else has it
+			_, err = p.send(t.Context(), file)
+			must.OK(t, err)
+			must.OK(t, os.WriteFile(file, []byte(" ROWS"), 0o600))
+		}
 		leave := helping(t, options.Identity.Ticket(), 2, shouting(20*time.Millisecond))
 		never := helping(t, options.Identity.Ticket(), 1, shouting(time.Hour))
 		workers := 2
@@ -142,19 +148,19 @@ func TestTasksHereAndAlone(t *testing.T) {
 	if *got != "here" {
 		t.Errorf("%q", *got)
 	}
-	ctx, cancel := context.WithCancelCause(t.Context())
-	stopped := errors.New("stopped")
-	task.Here = func(ctx context.Context) error {
-		cancel(stopped)
-		<-ctx.Done()
-		return context.Cause(ctx)
-	}
 	for _, begun := range []bool{true, false} {
+		ctx, cancel := context.WithCancelCause(t.Context())
+		stopped := errors.New("stopped")
 		task.Begun = begun
+		task.Here = func(ctx context.Context) error {
+			cancel(stopped)
+			<-ctx.Done()
+			return context.Cause(ctx)
+		}
 		if err := p.Do(ctx, task); !errors.Is(err, stopped) {
 			t.Error(err)
 		}
-		ctx, cancel = context.WithCancelCause(t.Context())
+		cancel(nil)
 	}
 	options = o.options(t, true)
 	options.WorkHere = false
@@ -242,4 +248,47 @@ func TestTasksThatTakeWorkersDown(t *testing.T) {
 		t.Errorf("%v", err)
 	}
 	must.OK(t, leave())
+}
+
+// What is sent is fetched once; the same file at its own path is not.
+func TestFilesAreFetchedOnce(t *testing.T) {
+	o := &told{}
+	options := o.options(t, true)
+	options.WorkHere = false
+	p, err := ServeTasks(t.Context(), options, 1)
+	must.OK(t, err)
+	defer p.Close()
+	dir := t.TempDir()
+	var files []*sent
+	for _, name := range []string{"same", "changed", "gone"} {
+		path := filepath.Join(dir, name)
+		must.OK(t, os.WriteFile(path, []byte("in "+name), 0o600))
+		s, err := p.send(t.Context(), path)
+		must.OK(t, err)
+		files = append(files, &s)
+	}
+	must.OK(t, os.WriteFile(files[1].Path, []byte("of another"), 0o600))
+	must.OK(t, os.Remove(files[2].Path))
+	shelf, err := newShelf(t.Context(), p.hub.engine.conn, true)
+	must.OK(t, err)
+	b := &bench{}
+	defer b.close()
+	for turn := range 2 {
+		for i, s := range files {
+			path, err := b.file(t.Context(), s, shelf)
+			must.OK(t, err)
+			text, err := os.ReadFile(path)
+			if must.OK(t, err); string(text) != "in "+filepath.Base(s.Path) || (path == s.Path) != (i == 0) {
+				t.Errorf("%s is read from %s: %q", s.Path, path, text)
+			}
+			if turn == 0 { // from now on it is only at hand
+				must.OK(t, shelf.store.Delete(t.Context(), s.Sum))
+			}
+		}
+	}
+	for _, bad := range []*sent{{Path: "x", Sum: "../x"}, {Path: "x", Sum: strings.Repeat("0", 64)}} {
+		if path, err := b.file(t.Context(), bad, shelf); err == nil {
+			t.Errorf("%+v is %s", bad, path)
+		}
+	}
 }

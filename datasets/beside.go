@@ -101,7 +101,10 @@ func openAny(ctx context.Context, path string, pipes bool) (file *os.File, pipe 
 		}
 		return os.Stdin, true, nil
 	}
-	at := elsewhere.Path(ctx, path)
+	at, err := elsewhere.Path(ctx, path)
+	if err != nil {
+		return nil, false, err
+	}
 	file, err = beside(ctx, func() (*os.File, error) {
 		info, err := os.Stat(at)
 		if err != nil {

@@ -16,24 +16,35 @@ type (
 	noteKey  struct{}
 )
 
-// With has what reads by ctx read the files that at names from where it says they are. What is
-// said of them, it says by the paths of before.
+// With has what reads by ctx read the files that at names from where it says they are, and no
+// others: whoever has work done here is to see no more of this machine than that. What is said of
+// them, it says by the paths of before.
 func With(ctx context.Context, at map[string]string) context.Context {
+	if at == nil {
+		at = map[string]string{}
+	}
 	return context.WithValue(ctx, filesKey{}, at)
 }
 
-// files is where the files of another machine are.
+// Given reports whether ctx has files of another machine.
+func Given(ctx context.Context) bool { return files(ctx) != nil }
+
+// files is where the files of another machine are; nil: ctx has none.
 func files(ctx context.Context) map[string]string {
 	at, _ := ctx.Value(filesKey{}).(map[string]string)
 	return at
 }
 
 // Path is where a file is to be opened.
-func Path(ctx context.Context, path string) string {
-	if at, ok := files(ctx)[path]; ok {
-		return at
+func Path(ctx context.Context, path string) (string, error) {
+	at, ok := files(ctx)[path]
+	switch {
+	case ok:
+		return at, nil
+	case Given(ctx):
+		return "", &fs.PathError{Op: "open", Path: path, Err: fs.ErrNotExist}
 	}
-	return path
+	return path, nil
 }
 
 // Noting has the absolute path of each file noted that is opened by the context it returns.
@@ -68,7 +79,11 @@ func Stat(ctx context.Context, path string) (fs.FileInfo, error) {
 	if len(Of(ctx, path)) > 0 {
 		return os.Stat(os.TempDir()) // any folder is one
 	}
-	return os.Stat(Path(ctx, path))
+	at, err := Path(ctx, path)
+	if err != nil {
+		return nil, err
+	}
+	return os.Stat(at)
 }
 
 // Of lists what another machine has sent of a folder.

@@ -59,7 +59,7 @@ func DoSeed(ctx context.Context, o *series.Order) (r series.Result, err error) {
 	if err != nil {
 		return r, err
 	}
-	row, err := s.Run(ctx, order.Seed, order.Times, nil)
+	row, err := s.Run(o.Context(ctx), order.Seed, order.Times, nil)
 	if err != nil {
 		return r, err
 	}
