@@ -286,6 +286,17 @@ func TestFilesAreFetchedOnce(t *testing.T) {
 			}
 		}
 	}
+	at, err := b.file(t.Context(), files[1], shelf)
+	must.OK(t, err)
+	b.begin() // it has been read by the series before, and is by this one
+	_, err = b.file(t.Context(), files[1], shelf)
+	must.OK(t, err)
+	b.begin()
+	entries, err := os.ReadDir(b.dir)
+	must.OK(t, err)
+	if len(entries) != 1 || filepath.Join(b.dir, entries[0].Name()) != at {
+		t.Errorf("kept: %v, want %s", entries, at)
+	}
 	for _, bad := range []*sent{{Path: "x", Sum: "../x"}, {Path: "x", Sum: strings.Repeat("0", 64)}} {
 		if path, err := b.file(t.Context(), bad, shelf); err == nil {
 			t.Errorf("%+v is %s", bad, path)

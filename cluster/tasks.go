@@ -45,6 +45,7 @@ type bench struct {
 	mu    sync.Mutex
 	dir   string            // "": there is none yet
 	known map[string]string // where files are, by path and hash
+	used  map[string]bool   // which of these the series under way has read
 }
 
 // close removes the folder.
@@ -54,6 +55,28 @@ func (b *bench) close() {
 	if b.dir != "" {
 		os.RemoveAll(b.dir)
 	}
+}
+
+// begin begins another series: files that the last one has not read are not kept any longer.
+func (b *bench) begin() {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	var left []string
+	kept := map[string]bool{}
+	for key, path := range b.known {
+		if b.used[key] {
+			kept[path] = true
+			continue
+		}
+		delete(b.known, key)
+		left = append(left, path)
+	}
+	for _, path := range left {
+		if filepath.Dir(path) == b.dir && !kept[path] {
+			_ = os.Remove(path) // it goes with the folder
+		}
+	}
+	b.used = map[string]bool{}
 }
 
 // folder makes a folder for a task.
@@ -69,7 +92,7 @@ func (b *bench) folder() (path string, err error) {
 // open makes the bench's own folder; the lock is held.
 func (b *bench) open() (err error) {
 	if b.dir == "" {
-		b.known = map[string]string{}
+		b.known, b.used = map[string]string{}, map[string]bool{}
 		b.dir, err = os.MkdirTemp("", "kestrel-worker-")
 	}
 	return err
@@ -82,12 +105,13 @@ func (b *bench) file(ctx context.Context, s *sent, shelf *shelf) (path string, e
 	}
 	b.mu.Lock() // others that read the same file wait for it
 	defer b.mu.Unlock()
-	key := s.Path + "\x00" + s.Sum
-	if path, ok := b.known[key]; ok {
-		return path, nil
-	}
 	if err := b.open(); err != nil {
 		return "", err
+	}
+	key := s.Path + "\x00" + s.Sum
+	b.used[key] = true
+	if path, ok := b.known[key]; ok {
+		return path, nil
 	}
 	path = filepath.Join(b.dir, s.Sum)
 	if isFile(ctx, s.Path, s) {

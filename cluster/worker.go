@@ -195,6 +195,7 @@ func (w *Worker) session(ctx context.Context, o WorkerOptions, b *bench) (anothe
 		return ctx.Err() == nil, nil
 	}
 	if answer.Tasks {
+		b.begin()
 		w.site, w.stands = &taskSite{bench: b, shelf: shelf, device: dev.Info()}, tasksHeader
 	} else if w.site, err = vbks.NewSite(dev, foundation, shelf, w.hold); err != nil {
 		return false, fmt.Errorf("the run's data: %w", err)

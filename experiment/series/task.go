@@ -75,17 +75,25 @@ type runOrder struct {
 
 // send has a run made by the crew, in a folder beside its place.
 func (m *Maker) send(ctx context.Context, c config.Config, course record.Course, partial string, recorders record.Recorders) error {
-	return m.Crew.Do(ctx, &Task{
+	here := false
+	err := m.Crew.Do(ctx, &Task{
 		Kind: RunTask, Body: wire.Encode(&runOrder{c.TOML(), course}), Files: m.Files, Begun: rundir.IsRun(partial),
-		Here: func(ctx context.Context) error { return m.finish(ctx, c, course, partial, recorders) },
+		Here: func(ctx context.Context) error {
+			here = true
+			return m.finish(ctx, c, course, partial, recorders)
+		},
 		Take: func(by string, _ []byte, archive io.Reader) error {
 			if err := m.unpack(archive, partial); err != nil {
-				return &BegunError{fmt.Errorf("the run that %s made: %w", by, err)}
+				return fmt.Errorf("the run that %s made: %w", by, err)
 			}
 			m.Say(fmt.Sprintf("  seed %d: made by %s", c.Settings.Seed, words.PlainLine(by)))
 			return nil
 		},
 	})
+	if err != nil && !here && ctx.Err() == nil {
+		return &BegunError{err}
+	}
+	return err
 }
 
 // unpack puts a run that came from elsewhere into the place of what is there.
