@@ -88,7 +88,8 @@ func (f *clusterFlags) crew(ctx context.Context, cmd *cobra.Command, path string
 
 // ahead has all of several pieces of work begun at once; wait waits for one of them, and end ends
 // those that nobody has waited for.
-func ahead[K comparable, V any](ctx context.Context, all []K, do func(context.Context, K) (V, error)) (wait func(K) (V, error), end func()) {
+func ahead[K comparable, V any](ctx context.Context, all []K, do func(context.Context, K) (V, error)) (
+	wait func(K) (V, error), end func()) {
 	type made struct {
 		what V
 		err  error

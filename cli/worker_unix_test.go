@@ -153,8 +153,8 @@ func TestWorkersComeBack(t *testing.T) {
 // those of the command alone; it goes on with the ticket of before.
 func TestSeriesWithWorkers(t *testing.T) {
 	t.Chdir(t.TempDir())
-	const config = "run quickstart --repeat 4 --prune-top 1 --set schedule.refine=1 --set data.outputs=60 --set kernels.expressions=SE,LIN,PER " +
-		"--set device.kind=cpu --out "
+	const config = "run quickstart --repeat 4 --prune-top 1 --set schedule.refine=1 --set data.outputs=60 " +
+		"--set kernels.expressions=SE,LIN,PER --set device.kind=cpu --out "
 	if code, _, stderr := kestrel(t, strings.Fields(config+"want --quiet")...); code != 0 {
 		t.Fatal(stderr)
 	}

@@ -13,7 +13,8 @@ import (
 	"example.com/kestrel/internal/must"
 )
 
-const readings = "2004-02-28 00:59:16.02785 3 1 19.9884 37.0933 45.08 2.69964\n2004-02-28 01:03:16.33393 11 2 19.3024 38.4629 45.08 2.68742\n" +
+const readings = "2004-02-28 00:59:16.02785 3 1 19.9884 37.0933 45.08 2.69964\n" +
+	"2004-02-28 01:03:16.33393 11 2 19.3024 38.4629 45.08 2.68742\n" +
 	"2004-02-28 01:06:46 18 2 19.175 38.8379 45.08 2.6\n"
 
 // Data whose files lie at other paths, under other names, are those of before, by the names of

@@ -17,7 +17,8 @@ import (
 // A comparison whose runs another machine makes, all steps at once, comes to the same, and no
 // kernel is trained twice.
 func TestComparisonMadeElsewhere(t *testing.T) {
-	c := configtest.Compared(t, "kernels.expressions=SE,LIN,PER", "compare.methods=vbks,random,bo", "compare.budget=2", "compare.random_runs=3")
+	c := configtest.Compared(t, "kernels.expressions=SE,LIN,PER",
+		"compare.methods=vbks,random,bo", "compare.budget=2", "compare.random_runs=3")
 	here, there := filepath.Join(t.TempDir(), "c"), filepath.Join(t.TempDir(), "c")
 	_, _, err := compareIn(t.Context(), t, c, here, nil)
 	must.OK(t, err)

@@ -38,7 +38,8 @@ func (c *Crew) Do(ctx context.Context, t *series.Task) error {
 		return t.Here(ctx)
 	}
 	dir := c.t.TempDir()
-	o := &series.Order{Kind: t.Kind, Body: bytes.Clone(t.Body), Dir: filepath.Join(dir, "work"), Device: "cpu", Lanes: 2, Files: map[string]string{}}
+	o := &series.Order{Kind: t.Kind, Body: bytes.Clone(t.Body), Dir: filepath.Join(dir, "work"), Device: "cpu", Lanes: 2,
+		Files: map[string]string{}}
 	must.OK(c.t, os.Mkdir(o.Dir, 0o700))
 	for i, path := range t.Files {
 		text, err := os.ReadFile(path)
