@@ -404,7 +404,8 @@ func (h *Hub) watch(ctx context.Context) {
 }
 
 // errAnew is that of a server which was killed and started again.
-var errAnew = errors.New("the cluster's server was started anew and has lost what it had of the run; resume the run, or give the command again")
+var errAnew = errors.New("the cluster's server was started anew and has lost what it had of the run; resume the run, " +
+	"or give the command again")
 
 // say tells all workers what phase there is.
 func (h *Hub) say() {

@@ -56,8 +56,8 @@ for v in "${!variants[@]}"; do
 	tables "ref-$v" >"ref-$v.all"
 done
 
-# helped DIR: two workers take part in what is made there, as soon as somebody serves them; one is
-# killed after a while.
+# helped DIR: two workers take part in what is made there, as soon as somebody serves them; one
+# stands still for longer than it may be silent, or is sent away, and is killed after a while.
 helped() {
 	local try
 	for try in $(seq 400); do
@@ -68,6 +68,10 @@ helped() {
 	"$program" worker --lanes 1 --idle-exit 30s --ticket "$1/cluster.ticket" >"$1-killed" 2>&1 &
 	local child=$!
 	sleep "$(printf '%d.%03d' $((RANDOM % 3)) "$(random 0 999)")"
+	case $((RANDOM % 3)) in
+	0) kill -TERM $child 2>/dev/null && sleep 1 ;;
+	1) kill -STOP $child 2>/dev/null && sleep 2.5 && kill -CONT $child && sleep "0.$(random 100 999)" ;;
+	esac
 	kill -KILL $child 2>/dev/null
 	{ wait; } 2>/dev/null
 }
