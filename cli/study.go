@@ -249,11 +249,8 @@ func (f *studyFlags) begin(ctx context.Context, cmd *cobra.Command, tables []stu
 
 // checkCrew returns an error if workers cannot take part in what is asked for.
 func (f *studyFlags) checkCrew(tables []studyTable) error {
-	if err := f.clusterFlags.check(); err != nil {
+	if err := f.checkWith(f.out); err != nil {
 		return err
-	}
-	if f.cluster != "" && f.ticket == "" && f.out == "" {
-		return errors.New("--cluster needs --out, a directory for the ticket of the workers")
 	}
 	for _, t := range tables {
 		if f.cluster != "" && t.Config.Device != tables[0].Config.Device {

@@ -65,6 +65,17 @@ func (f *clusterFlags) check() error {
 	return err
 }
 
+// checkWith is check of a command that has a directory only where it is told one.
+func (f *clusterFlags) checkWith(out string) error {
+	if err := f.check(); err != nil {
+		return err
+	}
+	if f.cluster != "" && f.ticket == "" && out == "" {
+		return errors.New("--cluster needs --out, a directory for the ticket of the workers")
+	}
+	return nil
+}
+
 // listen serves by start, whose options it completes by where and as what, with a ticket in a
 // directory where the command itself listens; leave ends that, with what is needed to be found
 // again by its workers where it is not over.

@@ -5,6 +5,7 @@ package elsewhere
 import (
 	"context"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -24,6 +25,16 @@ func With(ctx context.Context, at map[string]string) context.Context {
 		at = map[string]string{}
 	}
 	return context.WithValue(ctx, filesKey{}, at)
+}
+
+// Own has what reads by ctx read a file of this machine, too.
+func Own(ctx context.Context, path string) context.Context {
+	if !Given(ctx) {
+		return ctx
+	}
+	at := maps.Clone(files(ctx))
+	at[path] = path
+	return With(ctx, at)
 }
 
 // Given reports whether ctx has files of another machine.

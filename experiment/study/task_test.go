@@ -1,11 +1,13 @@
 package study
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"reflect"
 	"testing"
 
+	"example.com/kestrel/experiment/config"
 	"example.com/kestrel/experiment/config/configtest"
 	"example.com/kestrel/experiment/series"
 	"example.com/kestrel/experiment/series/seriestest"
@@ -47,5 +49,47 @@ func TestSeedsMadeElsewhere(t *testing.T) {
 		}})
 	if row, err := s.RunBy(t.Context(), other, 3, 1); !errors.Is(err, wire.ErrDamaged) {
 		t.Errorf("another seed's: %+v, %v", row, err)
+	}
+}
+
+// What other studies make of a seed elsewhere is what they make here, but for what a clock says.
+func TestOtherStudiesMadeElsewhere(t *testing.T) {
+	crew := seriestest.New(t, map[string]func(context.Context, *series.Order) (series.Result, error){
+		CalibrationTask: DoCalibration, GapsTask: DoGaps})
+	var set []config.Override
+	for _, s := range []string{"sparse.inducing=4", "optimise.starts=1", "schedule.refine=0", "optimise.transplants=false",
+		"schedule.steps=3"} {
+		o, err := config.ParseOverride(s)
+		must.OK(t, err)
+		set = append(set, o)
+	}
+	c, err := NewCalibration("K12", "same", RowRange{20, 25}, set)
+	must.OK(t, err)
+	want, err := c.Run(t.Context(), 2, 1)
+	must.OK(t, err)
+	got, err := c.RunBy(t.Context(), crew, 2)
+	must.OK(t, err)
+	got.Seconds = want.Seconds
+	if !bytes.Equal(wire.Encode(got), wire.Encode(want)) {
+		t.Errorf("%+v, want %+v", got, want)
+	}
+	v, err := FindVariant("iii")
+	must.OK(t, err)
+	s, err := caseOf("small", configtest.Small(t, "name=small", "data.source=synthetic", "data.kernel=LIN", "data.outputs=30",
+		"kernels.expressions=SE,LIN", "schedule.refine=0", "sparse.inducing=8"), v)
+	must.OK(t, err)
+	g := &Gaps{s, 2}
+	rows, err := g.Run(t.Context(), 3)
+	must.OK(t, err)
+	others, err := g.RunBy(t.Context(), crew, 3)
+	must.OK(t, err)
+	for i, r := range others {
+		r.CPU, r.CPUBest = rows[i].CPU, rows[i].CPUBest
+	}
+	if !bytes.Equal(wire.Encode(&gapRows{rows}), wire.Encode(&gapRows{others})) {
+		t.Errorf("%+v, want %+v", others, rows)
+	}
+	if crew.Done[CalibrationTask] != 1 || crew.Done[GapsTask] != 1 {
+		t.Errorf("made elsewhere: %v", crew.Done)
 	}
 }
