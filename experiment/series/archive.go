@@ -1,16 +1,20 @@
 package series
 
 import (
-	"archive/tar"
+	"bufio"
+	"encoding/binary"
 	"errors"
 	"fmt"
 	"io"
-	"io/fs"
 	"path"
 	"path/filepath"
 
 	"example.com/kestrel/experiment/inside"
 )
+
+// An archive is the files of a directory, one behind the other: the length of a name as two
+// bytes, little-endian, the name with slashes, the length of the file as eight bytes, what is in
+// it; and a length of 0 at the end. It has no links, no modes and no holes, which those of tar may.
 
 // mostFiles is more than the directory of a run has.
 const mostFiles = 1000
@@ -24,15 +28,18 @@ func Pack(to io.Writer, dir string) error {
 		return err
 	}
 	defer d.Close()
-	out := tar.NewWriter(to)
+	out := bufio.NewWriter(to)
 	if err := pack(out, d, "."); err != nil {
 		return err
 	}
-	return out.Close()
+	if _, err := out.Write([]byte{0, 0}); err != nil {
+		return err
+	}
+	return out.Flush()
 }
 
 // pack writes what is in a folder.
-func pack(out *tar.Writer, d *inside.Dir, folder string) error {
+func pack(out io.Writer, d *inside.Dir, folder string) error {
 	entries, err := d.ReadDir(folder)
 	if err != nil {
 		return err
@@ -40,28 +47,34 @@ func pack(out *tar.Writer, d *inside.Dir, folder string) error {
 	for _, e := range entries {
 		name := path.Join(folder, e.Name())
 		if e.IsDir() {
-			if err := pack(out, d, name); err != nil {
-				return err
-			}
-			continue
+			err = pack(out, d, name)
+		} else {
+			err = packFile(out, d, name)
 		}
-		f, err := d.Open(name)
-		if err != nil {
-			return err
-		}
-		var info fs.FileInfo
-		if info, err = f.Stat(); err == nil {
-			err = out.WriteHeader(&tar.Header{Name: name, Size: info.Size(), Mode: 0o644, Format: tar.FormatPAX})
-		}
-		if err == nil {
-			_, err = io.Copy(out, f)
-		}
-		f.Close()
 		if err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+func packFile(out io.Writer, d *inside.Dir, name string) error {
+	f, err := d.Open(name)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	info, err := f.Stat()
+	if err != nil {
+		return err
+	}
+	head := binary.LittleEndian.AppendUint16(nil, uint16(len(name)))
+	head = binary.LittleEndian.AppendUint64(append(head, name...), uint64(info.Size()))
+	if _, err := out.Write(head); err != nil {
+		return err
+	}
+	_, err = io.CopyN(out, f, info.Size())
+	return err
 }
 
 // Unpack makes a directory of an archive, of which nothing is believed: it holds files only, in
@@ -75,34 +88,64 @@ func Unpack(from io.Reader, disk inside.Disk, dir string) error {
 		return err
 	}
 	defer d.Close()
-	in := tar.NewReader(from)
 	folders := map[string]bool{".": true}
-	for n := 0; ; n++ {
-		h, err := in.Next()
-		if err == io.EOF {
-			break
-		}
-		switch {
-		case err != nil:
-			return err
-		case h.Typeflag != tar.TypeReg || !filepath.IsLocal(h.Name) || path.Clean(h.Name) != h.Name || n == mostFiles:
-			return fmt.Errorf("%w: %q in it", errNoRun, h.Name)
-		}
-		folder := path.Dir(h.Name)
+	err = entries(from, func(name string, in io.Reader) error {
+		folder := path.Dir(name)
 		if err := d.MkdirAll(folder); err != nil {
 			return err
 		}
 		folders[folder] = true
-		if err := unpack(in, d, h.Name); err != nil {
-			return err
-		}
+		return unpack(in, d, name)
+	})
+	if err != nil {
+		return err
 	}
 	for folder := range folders {
 		if err := d.Sync(folder); err != nil {
 			return err
 		}
 	}
-	_, err = io.Copy(io.Discard, from) // what hashes it does so at its end
+	return nil
+}
+
+// entries takes the files of an archive, whose names lead nowhere but into a directory.
+func entries(from io.Reader, take func(name string, in io.Reader) error) error {
+	in := bufio.NewReader(from)
+	var length [2]byte
+	var size [8]byte
+	for n := 0; ; n++ {
+		if _, err := io.ReadFull(in, length[:]); err != nil {
+			return torn(err)
+		}
+		name := make([]byte, binary.LittleEndian.Uint16(length[:]))
+		if len(name) == 0 {
+			_, err := io.Copy(io.Discard, in) // what hashes it does so at its end
+			return err
+		}
+		if _, err := io.ReadFull(in, name); err != nil {
+			return torn(err)
+		}
+		if _, err := io.ReadFull(in, size[:]); err != nil {
+			return torn(err)
+		}
+		if at := string(name); !filepath.IsLocal(at) || path.Clean(at) != at || at == "." || n == mostFiles {
+			return fmt.Errorf("%w: %q in it", errNoRun, name)
+		}
+		file := &io.LimitedReader{R: in, N: int64(min(binary.LittleEndian.Uint64(size[:]), 1<<62))}
+		if err := take(string(name), file); err != nil {
+			return err
+		}
+		if file.N > 0 {
+			return torn(io.ErrUnexpectedEOF)
+		}
+	}
+}
+
+// torn is the error of an archive that ends too early.
+func torn(err error) error {
+	if err == io.EOF || errors.Is(err, io.ErrUnexpectedEOF) {
+		return fmt.Errorf("%w: it is torn", errNoRun)
+	}
 	return err
 }
 
