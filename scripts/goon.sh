@@ -56,23 +56,34 @@ for v in "${!variants[@]}"; do
 	tables "ref-$v" >"ref-$v.all"
 done
 
-# helped DIR: two workers take part in what is made there, as soon as somebody serves them; one
-# stands still for longer than it may be silent, or is sent away, and is killed after a while.
+# helped DIR: two workers take part in what is made there, whenever somebody serves them, until it
+# is over. One of them stands still for longer than it may be silent, or is sent away, and is
+# killed after a while.
 helped() {
-	local try
-	for try in $(seq 400); do
-		! grep -qs '^seed SU' "$1/cluster.ticket" || break
-		sleep 0.05
+	local stays="" child="" left
+	left=$(random 5 30)
+	alive() { [ "$1" ] && kill -0 "$1" 2>/dev/null; }
+	until [ -e "$1.over" ]; do
+		sleep 0.1
+		[ -e "$1/cluster.ticket" ] || continue
+		if ! alive "$stays"; then
+			"$program" worker --lanes 1 --ticket "$1/cluster.ticket" >"$1-stays" 2>&1 &
+			stays=$!
+		fi
+		[ $left -gt 0 ] || continue
+		if ! alive "$child"; then
+			"$program" worker --lanes 1 --ticket "$1/cluster.ticket" >"$1-killed" 2>&1 &
+			child=$!
+		fi
+		left=$((left - 1))
+		[ $left = 0 ] || continue
+		case $((RANDOM % 3)) in
+		0) kill -TERM "$child" 2>/dev/null && sleep 1 ;;
+		1) kill -STOP "$child" 2>/dev/null && sleep 2.5 && kill -CONT "$child" && sleep "0.$(random 100 999)" ;;
+		esac
+		kill -KILL "$child" 2>/dev/null
 	done
-	"$program" worker --lanes 1 --idle-exit 30s --ticket "$1/cluster.ticket" >"$1-worker" 2>&1 &
-	"$program" worker --lanes 1 --idle-exit 30s --ticket "$1/cluster.ticket" >"$1-killed" 2>&1 &
-	local child=$!
-	sleep "$(printf '%d.%03d' $((RANDOM % 3)) "$(random 0 999)")"
-	case $((RANDOM % 3)) in
-	0) kill -TERM $child 2>/dev/null && sleep 1 ;;
-	1) kill -STOP $child 2>/dev/null && sleep 2.5 && kill -CONT $child && sleep "0.$(random 100 999)" ;;
-	esac
-	kill -KILL $child 2>/dev/null
+	for child in $stays $child; do kill -KILL "$child" 2>/dev/null; done
 	{ wait; } 2>/dev/null
 }
 
@@ -102,8 +113,11 @@ for i in $(seq "$n"); do
 		echo "series $i (variant $v) differs: ${variants[$v]}"
 		diff "ref-$v.all" "$dir.all" | head -n 10
 	fi
-	if [ "$with" ]; then { wait $helper; } 2>/dev/null; fi
-	[ "${KEEP:-}" ] || rm -rf "$dir" "$dir.txt" "$dir.all" "$dir-worker" "$dir-killed"
+	if [ "$with" ]; then
+		touch "$dir.over"
+		{ wait $helper; } 2>/dev/null
+	fi
+	[ "${KEEP:-}" ] || rm -rf "$dir" "$dir.txt" "$dir.all" "$dir.over" "$dir-stays" "$dir-killed"
 done
 echo "$n series, $helped with workers, $kills kills: $same as never killed, $different different, $refused that did not go on"
 [ $different = 0 ] && [ $refused = 0 ]

@@ -113,6 +113,9 @@ func (m *Comparing) wholeSpace(ctx context.Context, method string, run int, c co
 // start from, which VBKS's kernels have.
 func (m *Comparing) single(ctx context.Context, id string, seed uint64) (*finishedRun, error) {
 	c := m.seeded(seed)
+	if m.maker.Crew != nil { // as many are trained at once as there are cores
+		c.Device.Cores = 1
+	}
 	c.Kernels = config.KernelSpace{Expressions: []string{id}}
 	e, err := kernelspace.Parse(id)
 	if err == nil {
