@@ -82,6 +82,7 @@ helped() {
 		1) kill -STOP "$child" 2>/dev/null && sleep 2.5 && kill -CONT "$child" && sleep "0.$(random 100 999)" ;;
 		esac
 		kill -KILL "$child" 2>/dev/null
+		{ wait "$child"; } 2>/dev/null
 	done
 	for child in $stays $child; do kill -KILL "$child" 2>/dev/null; done
 	{ wait; } 2>/dev/null
