@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 
 	"example.com/kestrel/experiment/inside"
+	"example.com/kestrel/experiment/record"
 )
 
 // An archive is the files of a directory, one behind the other: the length of a name as two
@@ -21,7 +22,8 @@ const mostFiles = 1000
 
 var errNoRun = errors.New("what came of it is no run")
 
-// Pack writes the files of a directory as an archive.
+// Pack writes the files of the directory of a run as an archive. What makes it a run comes last, so
+// that nothing that was cut while it was unpacked is taken for one.
 func Pack(to io.Writer, dir string) error {
 	d, err := inside.Open(dir)
 	if err != nil {
@@ -32,13 +34,16 @@ func Pack(to io.Writer, dir string) error {
 	if err := pack(out, d, "."); err != nil {
 		return err
 	}
+	if err := packFile(out, d, record.EventsFile); err != nil {
+		return err
+	}
 	if _, err := out.Write([]byte{0, 0}); err != nil {
 		return err
 	}
 	return out.Flush()
 }
 
-// pack writes what is in a folder.
+// pack writes what is in a folder, but for the log.
 func pack(out io.Writer, d *inside.Dir, folder string) error {
 	entries, err := d.ReadDir(folder)
 	if err != nil {
@@ -46,9 +51,10 @@ func pack(out io.Writer, d *inside.Dir, folder string) error {
 	}
 	for _, e := range entries {
 		name := path.Join(folder, e.Name())
-		if e.IsDir() {
+		switch {
+		case e.IsDir():
 			err = pack(out, d, name)
-		} else {
+		case name != record.EventsFile:
 			err = packFile(out, d, name)
 		}
 		if err != nil {
@@ -89,7 +95,7 @@ func Unpack(from io.Reader, disk inside.Disk, dir string) error {
 	}
 	defer d.Close()
 	folders := map[string]bool{".": true}
-	err = entries(from, func(name string, in io.Reader) error {
+	err = entries(from, func(name string, in *io.LimitedReader) error {
 		folder := path.Dir(name)
 		if err := d.MkdirAll(folder); err != nil {
 			return err
@@ -109,7 +115,7 @@ func Unpack(from io.Reader, disk inside.Disk, dir string) error {
 }
 
 // entries takes the files of an archive, whose names lead nowhere but into a directory.
-func entries(from io.Reader, take func(name string, in io.Reader) error) error {
+func entries(from io.Reader, take func(name string, in *io.LimitedReader) error) error {
 	in := bufio.NewReader(from)
 	var length [2]byte
 	var size [8]byte
@@ -149,8 +155,17 @@ func torn(err error) error {
 	return err
 }
 
-// unpack makes one file.
-func unpack(in io.Reader, d *inside.Dir, name string) error {
+// unpack makes one file; the log at once, or not at all.
+func unpack(in *io.LimitedReader, d *inside.Dir, name string) error {
+	if name == record.EventsFile {
+		return d.Replace(name, func(f inside.File) error {
+			_, err := io.Copy(f, in)
+			if err == nil && in.N > 0 {
+				err = torn(io.ErrUnexpectedEOF)
+			}
+			return err
+		})
+	}
 	f, err := d.Create(name)
 	if err != nil {
 		return err

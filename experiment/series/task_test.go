@@ -15,6 +15,7 @@ import (
 	"example.com/kestrel/experiment/config"
 	"example.com/kestrel/experiment/inside"
 	"example.com/kestrel/experiment/record"
+	"example.com/kestrel/experiment/rundir"
 	"example.com/kestrel/experiment/runtest"
 	"example.com/kestrel/experiment/series"
 	"example.com/kestrel/experiment/series/seriestest"
@@ -132,11 +133,14 @@ func TestHostileArchives(t *testing.T) {
 			t.Errorf("%q: %s", files, n)
 		}
 	}
-	whole := archive("a", "state/b")
+	whole := archive("a", "state/b", "zzz", record.EventsFile)
 	for n := range whole {
 		dir := filepath.Join(t.TempDir(), "d")
 		if err := series.Unpack(bytes.NewReader(whole[:n]), inside.Disk{}, dir); err == nil {
 			t.Errorf("unpacked, of %d bytes %d", len(whole), n)
+		}
+		if rundir.IsRun(dir) && n < len(whole)-2 { // but for what says that it ends
+			t.Errorf("a run, of %d bytes %d", len(whole), n)
 		}
 	}
 	dir := filepath.Join(t.TempDir(), "d")
