@@ -59,6 +59,7 @@ var layers = []string{
 	"datasets/sheets",
 	"datasets/relevance",
 	"datasets/jumps",
+	"datasets/elsewhere",
 	"datasets",
 	"configs",
 	"experiment/average",

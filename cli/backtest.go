@@ -23,6 +23,7 @@ type backtestFlags struct {
 	set                        []string
 	seed                       uint64
 	quiet, json                bool
+	clusterFlags
 }
 
 func newBacktest() *cobra.Command {
@@ -63,6 +64,7 @@ func newBacktest() *cobra.Command {
 	fs.Uint64Var(&f.seed, "seed", 0, "of everything random, instead of the config's")
 	fs.BoolVar(&f.quiet, "quiet", false, "no progress lines and no tables")
 	fs.BoolVar(&f.json, "json", false, "write the summary as JSON")
+	f.clusterFlags.register(fs, "")
 	return cmd
 }
 
@@ -72,6 +74,9 @@ func (f *backtestFlags) run(cmd *cobra.Command, name string) (err error) {
 	}
 	if cmd.Flags().Changed("step") && f.Step < 1 {
 		return fmt.Errorf("--step %d: must be at least 1", f.Step)
+	}
+	if err := f.clusterFlags.check(); err != nil {
+		return err
 	}
 	r := runFlags{set: f.set, device: f.device, seed: f.seed, target: f.target}
 	if f.group != "" {
@@ -97,13 +102,13 @@ func (f *backtestFlags) run(cmd *cobra.Command, name string) (err error) {
 		}
 	}()
 	done, all := work.Done()
-	say, told := func(string) {}, func() {}
+	say, beside, told := func(string) {}, func(string) {}, func() {}
 	step := func() prepare.Step { return prepare.Step{Doing: "forecasting", Of: "run", Done: done, Total: all} }
 	if !f.quiet {
 		w := newWaiting(cmd)
 		defer w.done()
 		told = w.done
-		say = func(line string) { w.line(line); w.take(step()) }
+		say, beside = func(line string) { w.line(line); w.take(step()) }, w.line
 	}
 	for _, line := range work.Notices {
 		say("note: " + line)
@@ -116,7 +121,12 @@ func (f *backtestFlags) run(cmd *cobra.Command, name string) (err error) {
 	if work.GoesOn() && done < all {
 		say(series.GoesOn(done, all))
 	}
-	if !f.quiet && done < all {
+	leave := func(bool) {}
+	if work.Crew, leave, err = f.crew(ctx, cmd, dir, f.quiet, work.Device(), work.Cluster(), beside); err != nil {
+		return failed(err)
+	}
+	defer func() { leave(err == nil) }()
+	if work.Crew == nil && !f.quiet && done < all {
 		if e, err := work.Estimate(ctx); err == nil {
 			say(words.Count(all-done, "run") + " will take " + e.String())
 		}

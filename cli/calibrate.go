@@ -30,6 +30,7 @@ type calibrateFlags struct {
 	workers     int
 	out         string
 	json, quiet bool
+	clusterFlags
 }
 
 func newCalibrate() *cobra.Command {
@@ -65,6 +66,7 @@ func newCalibrate() *cobra.Command {
 	fs.StringVarP(&f.out, "out", "o", "", "directory for the table as CSV")
 	fs.BoolVar(&f.json, "json", false, "write one JSON object a line instead of Markdown")
 	fs.BoolVar(&f.quiet, "quiet", false, "no progress lines")
+	f.clusterFlags.register(fs, "; with --out")
 	noErr(cmd.RegisterFlagCompletionFunc("prior", cobra.FixedCompletions(study.Priors(), cobra.ShellCompDirectiveNoFileComp)))
 	return cmd
 }
@@ -79,6 +81,12 @@ func (f *calibrateFlags) calibrations() ([]*study.Calibration, error) {
 		if v.value < 1 {
 			return nil, fmt.Errorf("%s %d: must be at least 1", v.flag, v.value)
 		}
+	}
+	if err := f.checkWith(f.out); err != nil {
+		return nil, err
+	}
+	if f.cluster != "" && f.workers > 1 {
+		return nil, errors.New("--workers is for this process alone; with --cluster each lane takes a data set")
 	}
 	rows, err := study.ParseRowRange(f.rows)
 	if err != nil {
@@ -213,16 +221,24 @@ func (f *calibrateFlags) make(cmd *cobra.Command, all []*study.Calibration, tabl
 	}
 	ctx, cancel := context.WithCancelCause(cmd.Context())
 	defer cancel(nil)
-	done, first := f.perform(ctx, todo), error(nil)
+	say := oneByOne(func(line string) {
+		if !f.quiet {
+			fmt.Fprintln(cmd.ErrOrStderr(), line)
+		}
+	})
+	crew, leave, err := f.crew(ctx, cmd, f.out, f.quiet, all[0].Config.Device, all[0].Config.Cluster, say)
+	if err != nil {
+		return failed(err)
+	}
+	done, first := f.perform(ctx, todo, crew), error(nil)
+	defer func() { leave(first == nil) }()
 	count := f.sets*len(all) - len(todo)
 	for t := range done {
 		err := t.err
 		if err == nil {
 			rows[t.Space] = append(rows[t.Space], t.row)
-			if count++; !f.quiet {
-				fmt.Fprintf(cmd.ErrOrStderr(), "%s, seed %d: %d of %d, %.3g s\n", t.Space, t.seed, count, f.sets*len(all),
-					float64(t.row.Seconds))
-			}
+			count++
+			say(fmt.Sprintf("%s, seed %d: %d of %d, %.3g s", t.Space, t.seed, count, f.sets*len(all), float64(t.row.Seconds)))
 			err = failed(sink.row(t.row))
 		}
 		if err != nil && first == nil {
@@ -248,11 +264,17 @@ func (f *calibrateFlags) make(cmd *cobra.Command, all []*study.Calibration, tabl
 	return first
 }
 
-// perform does tasks on so many goroutines, which share the cores, and tells each
-// that is done. None is begun when ctx has ended.
-func (f *calibrateFlags) perform(ctx context.Context, todo []*calibrationTask) <-chan *calibrationTask {
+// perform does tasks on so many goroutines, which share the cores, or has the crew do them, and
+// tells each that is done. None is begun when ctx has ended.
+func (f *calibrateFlags) perform(ctx context.Context, todo []*calibrationTask, crew series.Crew) <-chan *calibrationTask {
 	next, done := make(chan *calibrationTask), make(chan *calibrationTask)
-	lanes := max(1, runtime.GOMAXPROCS(0)/f.workers)
+	lanes, workers := max(1, runtime.GOMAXPROCS(0)/f.workers), f.workers
+	run := func(t *calibrationTask) (*study.CalibrationRow, error) { return t.Run(ctx, t.seed, lanes) }
+	if crew != nil {
+		crew.Alone(false)
+		workers = len(todo)
+		run = func(t *calibrationTask) (*study.CalibrationRow, error) { return t.RunBy(ctx, crew, t.seed) }
+	}
 	go func() {
 		defer close(next)
 		for _, t := range todo {
@@ -264,13 +286,13 @@ func (f *calibrateFlags) perform(ctx context.Context, todo []*calibrationTask) <
 		}
 	}()
 	var all sync.WaitGroup
-	for range min(f.workers, max(1, len(todo))) {
+	for range min(workers, max(1, len(todo))) {
 		all.Add(1)
 		go func() {
 			defer all.Done()
 			for t := range next {
 				t.err = guard.Do(func() (err error) {
-					t.row, err = t.Run(ctx, t.seed, lanes)
+					t.row, err = run(t)
 					return err
 				})
 				done <- t

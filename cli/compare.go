@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"path/filepath"
@@ -26,6 +27,7 @@ type compareFlags struct {
 	device      string
 	seed        uint64
 	quiet, json bool
+	clusterFlags
 }
 
 func newCompare() *cobra.Command {
@@ -69,11 +71,15 @@ func newCompare() *cobra.Command {
 	fs.Uint64Var(&f.seed, "seed", 0, "of the first run, instead of the config's")
 	fs.BoolVar(&f.quiet, "quiet", false, "no progress lines and no table")
 	fs.BoolVar(&f.json, "json", false, "write the summary as JSON")
+	f.clusterFlags.register(fs, "")
 	noErr(cmd.RegisterFlagCompletionFunc("methods", severalOf(names)))
 	return cmd
 }
 
 func (f *compareFlags) run(cmd *cobra.Command, name string) error {
+	if err := f.clusterFlags.check(); err != nil {
+		return err
+	}
 	r := runFlags{set: f.set, device: f.device, seed: f.seed}
 	if cmd.Flags().Changed("methods") {
 		r.set = append(r.set, "compare.methods="+strings.Join(f.methods, ","))
@@ -91,8 +97,13 @@ func (f *compareFlags) run(cmd *cobra.Command, name string) error {
 	}
 	ctx := cmd.Context()
 	var o compare.Options
-	if !f.quiet {
-		o.Say = func(line string) { fmt.Fprintln(cmd.ErrOrStderr(), line) }
+	say := oneByOne(func(line string) {
+		if !f.quiet {
+			fmt.Fprintln(cmd.ErrOrStderr(), line)
+		}
+	})
+	o.Say = say
+	if !f.quiet && f.cluster == "" {
 		o.Recorder = func() record.Recorder { return &record.Progress{Out: cmd.ErrOrStderr()} }
 	}
 	work, err := compare.Begin(ctx, c, dir, o)
@@ -100,7 +111,7 @@ func (f *compareFlags) run(cmd *cobra.Command, name string) error {
 		return err
 	}
 	keep(cmd)
-	all, err := work.Run(ctx)
+	all, err := f.make(ctx, cmd, work, dir, say)
 	if e := work.Close(); err == nil {
 		err = e
 	}
@@ -112,6 +123,20 @@ func (f *compareFlags) run(cmd *cobra.Command, name string) error {
 		return failed(err)
 	}
 	return f.conclude(cmd, all)
+}
+
+// make makes a comparison, with workers where that is asked for.
+func (f *compareFlags) make(ctx context.Context, cmd *cobra.Command, work *compare.Comparing, dir string, say func(string)) (
+	all *compare.Comparison, err error) {
+	crew, leave, err := f.crew(ctx, cmd, dir, f.quiet, work.Config.Device, work.Config.Cluster, say)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { leave(err == nil) }()
+	if crew != nil {
+		work.By(crew)
+	}
+	return work.Run(ctx)
 }
 
 // conclude says what came out and where it is.

@@ -24,6 +24,7 @@ type gapsFlags struct {
 	times                  int
 	out                    string
 	json, quiet            bool
+	clusterFlags
 }
 
 func newGaps() *cobra.Command {
@@ -60,6 +61,7 @@ func newGaps() *cobra.Command {
 	fs.StringVarP(&f.out, "out", "o", "", "directory for the table as CSV")
 	fs.BoolVar(&f.json, "json", false, "write one JSON object a line instead of Markdown")
 	fs.BoolVar(&f.quiet, "quiet", false, "no progress lines")
+	f.clusterFlags.register(fs, "; with --out")
 	noErr(cmd.RegisterFlagCompletionFunc("figure", completeConfigs))
 	noErr(cmd.RegisterFlagCompletionFunc("variant", cobra.FixedCompletions(names, cobra.ShellCompDirectiveNoFileComp)))
 	return cmd
@@ -69,6 +71,9 @@ func newGaps() *cobra.Command {
 func (f *gapsFlags) gaps() (*study.Gaps, []uint64, error) {
 	if f.times < 2 {
 		return nil, nil, fmt.Errorf("--times %d: must be at least 2", f.times)
+	}
+	if err := f.checkWith(f.out); err != nil {
+		return nil, nil, err
 	}
 	seeds, err := study.ParseSeeds(f.seeds)
 	if err != nil {
@@ -162,6 +167,11 @@ func (f *gapsFlags) make(ctx context.Context, cmd *cobra.Command, g *study.Gaps,
 	}
 	var all []*study.GapRow
 	var workErr error
+	run, end, err := f.begin(ctx, cmd, g, seeds, table)
+	if err != nil {
+		return failed(err)
+	}
+	defer func() { end(workErr == nil) }()
 	for i, seed := range seeds {
 		var rows []*study.GapRow
 		more := ""
@@ -174,7 +184,7 @@ func (f *gapsFlags) make(ctx context.Context, cmd *cobra.Command, g *study.Gaps,
 			fmt.Fprintf(cmd.ErrOrStderr(), "%s (%s), seed %d, %d of %d%s\n", g.Figure, g.Variant.Name, seed, i+1, len(seeds), more)
 		}
 		if rows == nil {
-			if rows, workErr = g.Run(ctx, seed); workErr != nil {
+			if rows, workErr = run(seed); workErr != nil {
 				break
 			}
 		}
@@ -189,6 +199,33 @@ func (f *gapsFlags) make(ctx context.Context, cmd *cobra.Command, g *study.Gaps,
 		}
 	}
 	return workErr
+}
+
+// begin makes ready what makes seeds: this process, one after the other, or, where others take
+// part, all at once. end is told whether all have been made.
+func (f *gapsFlags) begin(ctx context.Context, cmd *cobra.Command, g *study.Gaps, seeds []uint64, table *study.GapTable) (
+	run func(uint64) ([]*study.GapRow, error), end func(over bool), err error) {
+	say := oneByOne(func(line string) {
+		if !f.quiet {
+			fmt.Fprintln(cmd.ErrOrStderr(), line)
+		}
+	})
+	crew, leave, err := f.crew(ctx, cmd, f.out, f.quiet, g.Config.Device, g.Config.Cluster, say)
+	if err != nil {
+		return nil, nil, err
+	}
+	if crew == nil {
+		return func(seed uint64) ([]*study.GapRow, error) { return g.Run(ctx, seed) }, leave, nil
+	}
+	crew.Alone(true)
+	var missing []uint64
+	for _, seed := range seeds {
+		if table == nil || table.Known(seed) == nil {
+			missing = append(missing, seed)
+		}
+	}
+	run, stop := ahead(ctx, missing, func(ctx context.Context, seed uint64) ([]*study.GapRow, error) { return g.RunBy(ctx, crew, seed) })
+	return run, func(over bool) { stop(); leave(over) }, nil
 }
 
 // gapsSink writes results for people, or an object a line, and adds the rows to the

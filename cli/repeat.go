@@ -18,11 +18,11 @@ import (
 
 // repeats makes the runs of --repeat that are not there yet.
 func (f *runFlags) repeats(ctx context.Context, cmd *cobra.Command, c config.Config, name, dir string) (err error) {
-	say := func(line string) {
+	say := oneByOne(func(line string) {
 		if !f.quiet {
 			fmt.Fprintln(cmd.ErrOrStderr(), line)
 		}
-	}
+	})
 	runs, err := series.BeginRepeats(ctx, c, f.course(), f.repeat, dir, say)
 	if err != nil {
 		return err
@@ -36,8 +36,19 @@ func (f *runFlags) repeats(ctx context.Context, cmd *cobra.Command, c config.Con
 	if done := runs.Done(); runs.Known && done < runs.N {
 		say(series.GoesOn(done, runs.N))
 	}
+	leave := func(bool) {}
+	if runs.Crew, leave, err = f.crew(ctx, cmd, dir, f.quiet, c.Device, c.Cluster, say); err != nil {
+		return failed(err)
+	}
+	defer func() { leave(err == nil) }()
+	var there []bool
+	for i := range runs.N {
+		there = append(there, runs.Finished(i+1))
+	}
+	made, end := f.maker(ctx, cmd, runs)
+	defer end()
 	for i := 1; i <= runs.N; i++ {
-		err := f.repeated(ctx, cmd, runs, i, say)
+		err := f.repeated(cmd, runs, i, say, there[i-1], made)
 		if errors.Is(err, errInterrupted) {
 			return &exitError{exitInterrupted, fmt.Errorf("interrupted; %d of %d runs finished; %s goes on",
 				runs.Done(), runs.N, again(cmd, dir, name))}
@@ -49,15 +60,33 @@ func (f *runFlags) repeats(ctx context.Context, cmd *cobra.Command, c config.Con
 	return nil
 }
 
+// maker returns what makes a run, or waits for one that others make: see ahead.
+func (f *runFlags) maker(ctx context.Context, cmd *cobra.Command, runs *series.Repeats) (one func(i int) error, end func()) {
+	if runs.Crew == nil {
+		return func(i int) error {
+			return runs.Make(ctx, i, &record.Progress{Out: cmd.ErrOrStderr(), Quiet: f.quiet})
+		}, func() {}
+	}
+	runs.Crew.Alone(true)
+	var missing []int
+	for i := 1; i <= runs.N; i++ {
+		if !runs.Finished(i) {
+			missing = append(missing, i)
+		}
+	}
+	wait, end := ahead(ctx, missing, func(ctx context.Context, i int) (struct{}, error) { return struct{}{}, runs.Make(ctx, i) })
+	return func(i int) error { _, err := wait(i); return err }, end
+}
+
 // repeated makes one of several runs, unless it is there, and says what came out.
-func (f *runFlags) repeated(ctx context.Context, cmd *cobra.Command, runs *series.Repeats, i int, say func(string)) error {
-	path, there := runs.Place(i), runs.Finished(i)
+func (f *runFlags) repeated(cmd *cobra.Command, runs *series.Repeats, i int, say func(string), there bool, made func(i int) error) error {
+	path := runs.Place(i)
 	line := fmt.Sprintf("run %d of %d, seed %d", i, runs.N, runs.Seed(i))
 	if there {
 		say(line + ": finished already, in " + path)
 	} else {
 		say(line)
-		err := runs.Make(ctx, i, &record.Progress{Out: cmd.ErrOrStderr(), Quiet: f.quiet})
+		err := made(i)
 		if begun := (*series.BegunError)(nil); errors.As(err, &begun) {
 			return failed(err)
 		}

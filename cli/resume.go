@@ -33,7 +33,7 @@ func newResume() *cobra.Command {
 			"kestrel resume runs/fig1a-20260102T150405Z --from-start",
 		Args: one("the directory of a run", "kestrel resume runs/…"),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if err := f.checkCluster(); err != nil {
+			if err := f.clusterFlags.check(); err != nil {
 				return err
 			}
 			if f.cluster == "" && !f.headless && !f.json && !f.quiet && hasScreen(cmd) {
@@ -48,7 +48,7 @@ func newResume() *cobra.Command {
 		"without the workbench, with plain progress lines; so without a terminal, with --json or --quiet, too")
 	fs.BoolVar(&f.quiet, "quiet", false, "no progress lines and no summary")
 	fs.BoolVar(&f.json, "json", false, "write the summary as JSON")
-	f.registerCluster(fs)
+	f.clusterFlags.register(fs, "; without the workbench")
 	fs.StringVar(&data, "data", "", "the run's table, where it is not where it was, or with more rows behind")
 	fs.BoolVar(&fromStart, "from-start", false,
 		"begin again with the first evaluation; what is there is kept in a folder of the run's directory")

@@ -40,9 +40,7 @@ type runFlags struct {
 	thenInducing int
 	quiet        bool
 	json         bool
-	cluster      string
-	ticket       string
-	insecure     bool
+	clusterFlags
 }
 
 func (f *runFlags) register(cmd *cobra.Command) {
@@ -61,7 +59,7 @@ func (f *runFlags) register(cmd *cobra.Command) {
 	fs.IntVar(&f.thenInducing, "then-inducing", 0, "with m inducing inputs")
 	fs.BoolVar(&f.quiet, "quiet", false, "no progress lines and no summary")
 	fs.BoolVar(&f.json, "json", false, "write the summary as JSON")
-	f.registerCluster(fs)
+	f.clusterFlags.register(fs, "; without the workbench")
 }
 
 // noErr is for errors that only a mistake in the commands' definition can
@@ -136,7 +134,7 @@ func (f *runFlags) run(cmd *cobra.Command, name string) error {
 	case f.thenInducing > 0 && f.thenRefine == 0:
 		return errors.New("--then-inducing needs --then-refine n, the number of evaluations")
 	}
-	if err := f.checkCluster(); err != nil {
+	if err := f.clusterFlags.check(); err != nil {
 		return err
 	}
 	c, err := f.config(cmd, name)

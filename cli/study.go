@@ -36,6 +36,16 @@ type studyFlags struct {
 	compareStarts          int
 	out                    string
 	json, quiet            bool
+	clusterFlags
+
+	make func(seedOf) (*study.Row, error)
+}
+
+// seedOf is a seed of a table, with so many times the starts.
+type seedOf struct {
+	table *study.Case
+	seed  uint64
+	times int
 }
 
 func newStudy() *cobra.Command {
@@ -80,6 +90,7 @@ func newStudy() *cobra.Command {
 	fs.StringVarP(&f.out, "out", "o", "", "directory for the tables as CSV")
 	fs.BoolVar(&f.json, "json", false, "write one JSON object a line instead of Markdown")
 	fs.BoolVar(&f.quiet, "quiet", false, "no progress lines")
+	f.clusterFlags.register(fs, "; with --out")
 	noErr(cmd.RegisterFlagCompletionFunc("figures", completeConfigs))
 	noErr(cmd.RegisterFlagCompletionFunc("variant", severalOf(names)))
 	return cmd
@@ -155,6 +166,9 @@ func (f *studyFlags) run(cmd *cobra.Command) (err error) {
 	if err != nil {
 		return err
 	}
+	if err := f.checkCrew(tables); err != nil {
+		return err
+	}
 	if f.out != "" {
 		shut, err := f.open(cmd, tables)
 		if err != nil {
@@ -168,11 +182,16 @@ func (f *studyFlags) run(cmd *cobra.Command) (err error) {
 	}
 	ctx := cmd.Context()
 	keep(cmd)
+	end, err := f.begin(ctx, cmd, tables)
+	if err != nil {
+		return failed(err)
+	}
+	defer func() { end(err == nil) }()
 	for i, t := range tables {
 		if i > 0 && !f.json {
 			fmt.Fprintln(cmd.OutOrStdout())
 		}
-		if err := f.table(ctx, cmd, t); err != nil {
+		if err := f.table(cmd, t); err != nil {
 			if errors.Is(err, errInterrupted) {
 				line := "interrupted; the rows written so far are whole"
 				if f.out != "" {
@@ -181,6 +200,61 @@ func (f *studyFlags) run(cmd *cobra.Command) (err error) {
 				return &exitError{exitInterrupted, errors.New(line)}
 			}
 			return err
+		}
+	}
+	return nil
+}
+
+// begin makes ready what makes the runs: this process, one after the other, or, where others
+// take part, all of them, all at once. end is told whether all has been made.
+func (f *studyFlags) begin(ctx context.Context, cmd *cobra.Command, tables []studyTable) (end func(over bool), err error) {
+	say := oneByOne(func(line string) {
+		if !f.quiet {
+			fmt.Fprintln(cmd.ErrOrStderr(), line)
+		}
+	})
+	first := &tables[0].Config
+	crew, leave, err := f.crew(ctx, cmd, f.out, f.quiet, first.Device, first.Cluster, say)
+	if err != nil {
+		return nil, err
+	}
+	if crew == nil {
+		f.make = func(s seedOf) (*study.Row, error) {
+			return s.table.Run(ctx, s.seed, s.times, &record.Progress{Out: cmd.ErrOrStderr(), Quiet: f.quiet})
+		}
+		return leave, nil
+	}
+	crew.Alone(true)
+	var missing []seedOf
+	for _, t := range tables {
+		for _, seed := range t.seeds {
+			var row, more *study.Row
+			if t.known != nil {
+				row, more = t.known.Known(seed)
+			}
+			if row == nil {
+				missing = append(missing, seedOf{t.Case, seed, 1})
+			}
+			if more == nil && f.compareStarts > 0 {
+				missing = append(missing, seedOf{t.Case, seed, f.compareStarts})
+			}
+		}
+	}
+	var stop func()
+	f.make, stop = ahead(ctx, missing, func(ctx context.Context, s seedOf) (*study.Row, error) {
+		return s.table.RunBy(ctx, crew, s.seed, s.times)
+	})
+	return func(over bool) { stop(); leave(over) }, nil
+}
+
+// checkCrew returns an error if workers cannot take part in what is asked for.
+func (f *studyFlags) checkCrew(tables []studyTable) error {
+	if err := f.checkWith(f.out); err != nil {
+		return err
+	}
+	for _, t := range tables {
+		if f.cluster != "" && t.Config.Device != tables[0].Config.Device {
+			return fmt.Errorf("--cluster: %s and %s are to be computed on different devices", tables[0].Figure, t.Figure)
 		}
 	}
 	return nil
@@ -253,7 +327,7 @@ func (f *studyFlags) open(cmd *cobra.Command, tables []studyTable) (shut func() 
 
 // table makes one table. An interruption leaves the rows there are, and their
 // summary.
-func (f *studyFlags) table(ctx context.Context, cmd *cobra.Command, t studyTable) error {
+func (f *studyFlags) table(cmd *cobra.Command, t studyTable) error {
 	sinks := studySinks{&markdownSink{w: cmd.OutOrStdout()}}
 	if f.json {
 		sinks[0] = jsonSink{cmd.OutOrStdout()}
@@ -281,7 +355,7 @@ func (f *studyFlags) table(ctx context.Context, cmd *cobra.Command, t studyTable
 			say(": finished already")
 		} else {
 			say("")
-			if row, workErr = t.Run(ctx, seed, 1, &record.Progress{Out: cmd.ErrOrStderr(), Quiet: f.quiet}); workErr != nil {
+			if row, workErr = f.make(seedOf{t.Case, seed, 1}); workErr != nil {
 				break
 			}
 		}
@@ -297,7 +371,7 @@ func (f *studyFlags) table(ctx context.Context, cmd *cobra.Command, t studyTable
 			say(with + ": finished already")
 		} else {
 			say(with)
-			if more, workErr = t.Run(ctx, seed, f.compareStarts, &record.Progress{Out: cmd.ErrOrStderr(), Quiet: f.quiet}); workErr != nil {
+			if more, workErr = f.make(seedOf{t.Case, seed, f.compareStarts}); workErr != nil {
 				break
 			}
 		}

@@ -24,10 +24,10 @@ func newWorker() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "worker",
 		Short: "Take part in a run on another machine",
-		Long: "Take kernels of a run that was begun with --cluster, and say what comes of them, until the run is over. The ticket is the file " +
-			"that the run writes into its directory: who has it may take part. Worker and run must be the same build of kestrel and compute " +
-			"with the same instructions, since the results are those of the run alone, bit for bit. Ctrl-C and SIGTERM hand back what was " +
-			"begun. A run that is killed and resumed is joined again.",
+		Long: "Take kernels of a run that was begun with --cluster, or whole runs of a series (run --repeat, study, compare, backtest), and " +
+			"say what comes of them, until the run or the series is over. The ticket is the file that the run writes into its directory: who has " +
+			"it may take part. Worker and run must be the same build of kestrel and compute with the same instructions, since the results are " +
+			"those of the run alone, bit for bit. Ctrl-C and SIGTERM hand back what was begun. A run that is killed and resumed is joined again.",
 		Example: "kestrel worker --join kestrel://tower:4222 --ticket cluster.ticket\n\n" +
 			"# four lanes, and an end when there has been nothing to do for ten minutes\n" +
 			"kestrel worker --join kestrel://tower:4222 --ticket cluster.ticket --lanes 4 --idle-exit 10m\n\n" +
@@ -52,7 +52,7 @@ func newWorker() *cobra.Command {
 			keep(cmd)
 			tell := func(text string) { fmt.Fprintln(cmd.ErrOrStderr(), "kestrel: "+text) }
 			err = cluster.Work(cmd.Context(), cluster.WorkerOptions{Ticket: t, Address: address, Stay: stay, IdleExit: idle,
-				Open: opener(config.DeviceChoice{Kind: kind, Lanes: lanes}, tell), Tell: tell})
+				Open: opener(config.DeviceChoice{Kind: kind, Lanes: lanes}, tell), Do: doer(), Tell: tell})
 			if errors.Is(err, cluster.ErrRefused) {
 				return err
 			}

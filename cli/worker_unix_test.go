@@ -149,6 +149,62 @@ func TestWorkersComeBack(t *testing.T) {
 	runtest.SameResults(t, "resumed with workers", "d", "want", "want")
 }
 
+// Runs of a series that workers make, of which one is killed, as is the command in between, are
+// those of the command alone; it goes on with the ticket of before.
+func TestSeriesWithWorkers(t *testing.T) {
+	t.Chdir(t.TempDir())
+	const config = "run quickstart --repeat 4 --prune-top 1 --set schedule.refine=1 --set data.outputs=60 " +
+		"--set kernels.expressions=SE,LIN,PER --set device.kind=cpu --out "
+	if code, _, stderr := kestrel(t, strings.Fields(config+"want --quiet")...); code != 0 {
+		t.Fatal(stderr)
+	}
+	port, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	address := port.Addr().String()
+	port.Close()
+	const by = " --set cluster.work_here=false --set cluster.lost_after=0.5 --cluster "
+	series, _ := beginning(t, config+"d --quiet"+by+address)
+	ticket := filepath.Join("d", ticketFile)
+	waitFor(t, "a ticket", whole(ticket))
+	there := func(run string) func() bool {
+		return func() bool { _, err := os.Stat(filepath.Join("d", run)); return err == nil }
+	}
+	killed, _ := beginning(t, "worker --lanes 1 --ticket "+ticket)
+	waitFor(t, "a run", there("001"))
+	killed.Process.Signal(syscall.SIGKILL)
+	series.Process.Signal(syscall.SIGKILL)
+	killed.Wait()
+	series.Wait()
+	again, againSaid := beginning(t, config+"d"+by+address)
+	waitFor(t, "the server again", func() bool {
+		c, err := net.Dial("tcp", address)
+		if err == nil {
+			c.Close()
+		}
+		return err == nil
+	})
+	worker, said := beginning(t, "worker --lanes 2 --ticket "+ticket)
+	if err := again.Wait(); err != nil {
+		t.Fatalf("%v: %s", err, againSaid)
+	}
+	if err := worker.Wait(); err != nil {
+		t.Errorf("%v: %s", err, said)
+	}
+	if text := againSaid.String(); !strings.Contains(text, "goes on where it was cut: ") || !strings.Contains(text, " joined, 2 lanes\n") ||
+		!strings.Contains(text, ": made by ") || !strings.Contains(text, "results in "+filepath.Join("d", "004")) {
+		t.Error(text)
+	}
+	for _, run := range []string{"001", "002", "003", "004"} {
+		at, want := filepath.Join("d", run), filepath.Join("want", run)
+		runtest.SameResults(t, run, at, want, want)
+	}
+	if there(ticketFile)() || there(runKey)() {
+		t.Error("a ticket is left, which is good for nothing")
+	}
+}
+
 // A server stands between runs; its workers stay until they are sent away.
 func TestClusterCommands(t *testing.T) {
 	t.Chdir(t.TempDir())
@@ -202,7 +258,12 @@ func TestWorkerFlags(t *testing.T) {
 		"worker --join tower:4222 --ticket x":                    "no address such as kestrel://tower:4222",
 		"worker --ticket open":                                   "chmod 600",
 		"run quickstart --insecure":                              "--insecure needs --cluster",
-		"run quickstart --cluster :1 --repeat 2 --out d":         "--cluster is for one run",
+		"study --figures quickstart --cluster :1":                "--cluster needs --out",
+		"study calibrate --cluster :1":                           "--cluster needs --out",
+		"study calibrate --cluster :1 --workers 2 --out d":       "--workers is for this process alone",
+		"study gaps --figure quickstart --cluster :1":            "--cluster needs --out",
+		"compare quickstart --cluster :1 --ticket x --out d":     "--ticket needs --cluster kestrel://",
+		"backtest x.csv --horizon 2 --insecure --out d":          "--insecure needs --cluster",
 		"run quickstart --cluster nowhere --quiet --out e":       "no address such as :4222",
 		"run quickstart --cluster :0 --insecure --quiet --out f": "--cluster 127.0.0.1:0",
 		"run quickstart --cluster kestrel://h:1 --out g":         "needs --ticket FILE: owner.ticket",

@@ -15,6 +15,7 @@ import (
 
 	"example.com/kestrel/cluster"
 	"example.com/kestrel/experiment"
+	"example.com/kestrel/experiment/config"
 	"example.com/kestrel/experiment/inside"
 	"example.com/kestrel/experiment/record"
 	"example.com/kestrel/experiment/steer"
@@ -30,20 +31,24 @@ const (
 
 const scheme = "kestrel://"
 
-func (f *runFlags) registerCluster(fs *pflag.FlagSet) {
+// clusterFlags are the flags of commands in which workers may take part.
+type clusterFlags struct {
+	cluster, ticket string
+	insecure        bool
+}
+
+func (f *clusterFlags) register(fs *pflag.FlagSet, more string) {
 	fs.StringVar(&f.cluster, "cluster", "",
-		"let kestrel worker take part: the address to listen at, such as :4222, or a server's, kestrel://HOST:PORT; without the workbench")
+		"let kestrel worker take part: the address to listen at, such as :4222, or a server's, kestrel://HOST:PORT"+more)
 	fs.StringVar(&f.ticket, "ticket", "", "with --cluster kestrel://…: the owner's ticket of that server")
 	fs.BoolVar(&f.insecure, "insecure", false, "with --cluster at an address of this machine alone: without TLS")
 }
 
-func (f *runFlags) checkCluster() error {
+func (f *clusterFlags) check() error {
 	elsewhere := strings.HasPrefix(f.cluster, scheme)
 	switch {
 	case f.insecure && f.cluster == "":
 		return errors.New("--insecure needs --cluster")
-	case f.cluster != "" && f.repeat > 1:
-		return errors.New("--cluster is for one run, not for --repeat")
 	case f.ticket != "" && !elsewhere:
 		return errors.New("--ticket needs --cluster kestrel://HOST:PORT, the server that it is of")
 	case elsewhere && f.ticket == "":
@@ -60,18 +65,77 @@ func (f *runFlags) checkCluster() error {
 	return err
 }
 
-// serve lets workers take part in a run where that is asked for; leave ends it, with what a
-// run needs that is not over to be found again by its workers.
-func (f *runFlags) serve(ctx context.Context, cmd *cobra.Command, s *experiment.Session) (leave func(over bool), err error) {
-	ticket, key := filepath.Join(s.Path, ticketFile), filepath.Join(s.Path, runKey)
-	drop := func(over bool) {
-		if over { // they are good for nothing any more
-			_ = os.Remove(ticket)
-			_ = os.Remove(key)
-		}
+// checkWith is check of a command that has a directory only where it is told one.
+func (f *clusterFlags) checkWith(out string) error {
+	if err := f.check(); err != nil {
+		return err
 	}
+	if f.cluster != "" && f.ticket == "" && out == "" {
+		return errors.New("--cluster needs --out, a directory for the ticket of the workers")
+	}
+	return nil
+}
+
+// listen serves by start, whose options it completes by where and as what, with a ticket in a
+// directory where the command itself listens; leave ends that, with what is needed to be found
+// again by its workers where it is not over.
+func (f *clusterFlags) listen(cmd *cobra.Command, path string, quiet bool, choice config.ClusterChoice, o *cluster.Options,
+	start func() (shut func(), err error)) (leave func(over bool), err error) {
+	o.Name, o.Listen, o.WorkHere, o.MostLost = filepath.Base(path), f.cluster, choice.WorkHere, choice.MostLost
+	o.LostAfter = time.Duration(choice.LostAfter * float64(time.Second))
+	if path == "" {
+		o.Name = cmd.Name()
+	}
+	if f.ticket != "" {
+		if o.Owner, err = cluster.ReadTicket(f.ticket, true); err != nil {
+			return nil, err
+		}
+		if o.At, err = joinAddress(f.cluster, "--cluster"); err != nil {
+			return nil, err
+		}
+		shut, err := start()
+		return func(bool) { shut() }, err
+	}
+	if o.Identity, err = f.identity(path); err != nil {
+		return nil, err
+	}
+	shut, err := start()
+	if err != nil {
+		return nil, err
+	}
+	ticket, key := filepath.Join(path, ticketFile), filepath.Join(path, runKey)
+	if err := errors.Join(cluster.WriteSecret(key, o.Identity.Bytes()), cluster.WriteSecret(ticket, o.Identity.Ticket().Bytes())); err != nil {
+		shut()
+		return nil, fmt.Errorf("the ticket for workers: %w", err)
+	}
+	if !quiet {
+		fmt.Fprintf(cmd.ErrOrStderr(), "workers: kestrel worker --join %s%s --ticket %s\n", scheme, o.Identity.Address, ticket)
+	}
+	return func(over bool) {
+		shut()
+		if over {
+			dropTicket(path)
+		}
+	}, nil
+}
+
+// dropTicket removes what is good for nothing once all is over.
+func dropTicket(path string) {
+	if path == "" {
+		return
+	}
+	_ = os.Remove(filepath.Join(path, ticketFile))
+	_ = os.Remove(filepath.Join(path, runKey))
+}
+
+// serve lets workers take part in a run where that is asked for; see listen.
+func (f *runFlags) serve(ctx context.Context, cmd *cobra.Command, s *experiment.Session) (leave func(over bool), err error) {
 	if f.cluster == "" {
-		return drop, nil
+		return func(over bool) {
+			if over {
+				dropTicket(s.Path)
+			}
+		}, nil
 	}
 	class, err := cluster.ClassOf(s.Device())
 	if err != nil {
@@ -83,51 +147,18 @@ func (f *runFlags) serve(ctx context.Context, cmd *cobra.Command, s *experiment.
 			note(&record.Event{Type: of, Worker: &record.Worker{ID: w.ID, Name: w.Name, Lanes: w.Lanes, Units: w.Units, Workers: w.Of}})
 		}
 	}
-	choice := s.Cluster()
-	o := cluster.Options{
-		Name: filepath.Base(s.Path), Listen: f.cluster, Class: class, WorkHere: choice.WorkHere, MostLost: choice.MostLost,
-		LostAfter: time.Duration(choice.LostAfter * float64(time.Second)),
-		Joined:    worker(record.EventWorkerJoined), Lost: worker(record.EventWorkerLost),
+	o := &cluster.Options{
+		Class: class, Joined: worker(record.EventWorkerJoined), Lost: worker(record.EventWorkerLost),
 		Say: func(text string) { note(&record.Event{Type: record.EventNotice, Notice: text}) },
 	}
-	if f.ticket != "" {
-		return f.serveElsewhere(ctx, s, &o)
-	}
-	if o.Identity, err = f.identity(s.Path); err != nil {
-		return nil, err
-	}
-	h, err := cluster.Serve(ctx, s.Trainer(), o)
-	if err != nil {
-		return nil, err
-	}
-	seen(s, h)
-	if err := errors.Join(cluster.WriteSecret(key, o.Identity.Bytes()), cluster.WriteSecret(ticket, o.Identity.Ticket().Bytes())); err != nil {
-		h.Close()
-		return nil, fmt.Errorf("the ticket for workers: %w", err)
-	}
-	if !f.quiet {
-		fmt.Fprintf(cmd.ErrOrStderr(), "workers: kestrel worker --join %s%s --ticket %s\n", scheme, o.Identity.Address, ticket)
-	}
-	return func(over bool) {
-		h.Close()
-		drop(over)
-	}, nil
-}
-
-// serveElsewhere has a run use a server that stands.
-func (f *runFlags) serveElsewhere(ctx context.Context, s *experiment.Session, o *cluster.Options) (leave func(bool), err error) {
-	if o.Owner, err = cluster.ReadTicket(f.ticket, true); err != nil {
-		return nil, err
-	}
-	if o.At, err = joinAddress(f.cluster, "--cluster"); err != nil {
-		return nil, err
-	}
-	h, err := cluster.Serve(ctx, s.Trainer(), *o)
-	if err != nil {
-		return nil, err
-	}
-	seen(s, h)
-	return func(bool) { h.Close() }, nil
+	return f.listen(cmd, s.Path, f.quiet, s.Cluster(), o, func() (func(), error) {
+		h, err := cluster.Serve(ctx, s.Trainer(), *o)
+		if err != nil {
+			return nil, err
+		}
+		seen(s, h)
+		return h.Close, nil
+	})
 }
 
 // seen lets who watches the run see its workers.
@@ -141,7 +172,7 @@ func seen(s *experiment.Session, h *cluster.Hub) {
 }
 
 // identity is what a run serves as: the same again when it is resumed.
-func (f *runFlags) identity(path string) (*cluster.Identity, error) {
+func (f *clusterFlags) identity(path string) (*cluster.Identity, error) {
 	id, err := identityIn(path, runKey)
 	if errors.Is(err, fs.ErrNotExist) || err == nil && id.Insecure() != f.insecure {
 		return cluster.NewIdentity(f.insecure)

@@ -31,9 +31,12 @@ func FuzzMessages(f *testing.F) {
 	f.Add(byte(5), wire.Encode(&beat{ID: "a", Units: 3, Holds: []int{1, 2, 3}}))
 	f.Add(byte(6), wire.Encode(&leave{Who: []string{"a"}}))
 	f.Add(byte(7), wire.Encode(&Status{Run: "r", Open: 2, Workers: []Standing{{ID: "a", Silent: 2}}}))
+	f.Add(byte(8), wire.Encode(&order{Number: 3, Kind: "run", Body: []byte("b"), Alone: true, Files: []sent{{"/d/x.csv", "00", 7}}}))
+	f.Add(byte(9), wire.Encode(&result{Body: []byte("b"), Archive: "abc"}))
 	f.Fuzz(func(t *testing.T, kind byte, b []byte) {
 		kinds := []func([]byte) bool{
 			reads[hello], reads[welcome], reads[note], reads[unit], reads[outcome], reads[beat], reads[leave], reads[Status],
+			reads[order], reads[result],
 		}
 		if k := int(kind) % len(kinds); !kinds[k](b) {
 			t.Errorf("message %d changes when it is sent on: %x", k, b)

@@ -50,14 +50,17 @@ type WorkerInfo struct {
 
 // Hub is a run's side: the crew of its trainer.
 type Hub struct {
-	id      string // of the run, in all messages
-	o       Options
-	engine  *engine
-	shelf   *shelf
-	trainer *vbks.Trainer
-	own     *Worker // nil: the run's lanes do not work
-	quit    context.CancelFunc
-	wg      sync.WaitGroup
+	id         string // of the run, in all messages
+	o          Options
+	engine     *engine
+	shelf      *shelf
+	offer      welcome             // to who may take part, but for the run's name
+	shelved    func(string) []byte // a state that a worker lacks; nil: there is none of this name
+	own        *Worker             // nil: the run's lanes do not work
+	quit       context.CancelFunc
+	background context.Context // ends with it
+	wg         sync.WaitGroup
+	left       func() // what is undone at the end
 
 	events chan func() // what is told, one after the other
 
@@ -91,8 +94,27 @@ func signal(to chan<- struct{}) {
 }
 
 // Serve listens for workers and becomes the crew of a trainer.
-func Serve(ctx context.Context, t *vbks.Trainer, o Options) (h *Hub, err error) {
-	h = &Hub{id: nuid.Next(), o: o, trainer: t, workers: map[string]*WorkerInfo{},
+func Serve(ctx context.Context, t *vbks.Trainer, o Options) (*Hub, error) {
+	// Once workers may join the trainer changes.
+	h, err := serve(ctx, o, welcome{Foundation: foundationName}, t.Foundation(), t.Shelved)
+	if err != nil {
+		return nil, err
+	}
+	t.SetCrew(h, h.shelf)
+	h.left = func() { t.SetCrew(nil, nil) }
+	if o.WorkHere {
+		if err := h.workHere(t.OwnSite()); err != nil {
+			h.Close()
+			return nil, err
+		}
+	}
+	return h, nil
+}
+
+// serve listens for workers, to whom an offer is made, with what a site is made of where the
+// offer names that.
+func serve(ctx context.Context, o Options, offer welcome, foundation []byte, shelved func(string) []byte) (h *Hub, err error) {
+	h = &Hub{id: nuid.Next(), o: o, offer: offer, shelved: shelved, left: func() {}, workers: map[string]*WorkerInfo{},
 		lost: map[string]bool{}, blame: map[int]map[string]bool{}, home: map[int]string{},
 		rate: map[string]float64{}, results: make(chan *outcome, 64), back: make(chan struct{}, 1), broken: make(chan error, 1),
 		events: make(chan func(), 1024)}
@@ -119,9 +141,10 @@ func Serve(ctx context.Context, t *vbks.Trainer, o Options) (h *Hub, err error) 
 	if h.shelf, err = newShelf(ctx, h.engine.conn, false); err != nil {
 		return fail(err)
 	}
-	// From here on the trainer may change while workers join.
-	if err := h.shelf.Put(foundationName, t.Foundation()); err != nil {
-		return fail(err)
+	if offer.Foundation != "" {
+		if err := h.shelf.Put(offer.Foundation, foundation); err != nil {
+			return fail(err)
+		}
 	}
 	if err := h.consumer(anyone); err != nil {
 		return fail(err)
@@ -152,13 +175,7 @@ func Serve(ctx context.Context, t *vbks.Trainer, o Options) (h *Hub, err error) 
 		quit()
 		return fail(err)
 	}
-	t.SetCrew(h, h.shelf)
-	if o.WorkHere {
-		if err := h.workHere(background); err != nil {
-			quit()
-			return fail(err)
-		}
-	}
+	h.background = background
 	h.wg.Go(func() {
 		<-background.Done()
 		take.Stop()
@@ -178,14 +195,17 @@ func Serve(ctx context.Context, t *vbks.Trainer, o Options) (h *Hub, err error) 
 }
 
 // workHere has the run's own lanes take part, as a worker within the process.
-func (h *Hub) workHere(ctx context.Context) error {
+func (h *Hub) workHere(s site) error {
 	w := newWorker(h.engine.conn, hostName(), h.o.LostAfter)
-	w.site, w.run = h.trainer.OwnSite(), h.id
+	w.site, w.run = s, h.id
+	h.mu.Lock()
+	w.note = h.note
+	h.mu.Unlock()
 	h.own = w
 	if err := h.admit(&hello{ID: w.id, Name: w.name, Lanes: len(w.site.Lanes())}); err != nil {
 		return err
 	}
-	h.wg.Go(func() { _ = w.work(ctx, 0) }) // its lanes' end is told by beats
+	h.wg.Go(func() { _ = w.work(h.background, 0) }) // its lanes' end is told by beats
 	return nil
 }
 
@@ -236,7 +256,7 @@ func (h *Hub) Close() {
 	_ = h.engine.conn.FlushTimeout(time.Second) // who does not hear it finds nobody
 	h.quit()
 	h.wg.Wait()
-	h.trainer.SetCrew(nil, nil)
+	h.left()
 	h.engine.close()
 }
 
@@ -252,14 +272,14 @@ func (h *Hub) consumer(home string) error {
 
 // join answers a worker that wants to take part.
 func (h *Hub) join(m *nats.Msg) {
-	a := &welcome{Run: h.id, LostAfter: h.o.LostAfter}
+	a := &welcome{Run: h.id, LostAfter: h.o.LostAfter, Tasks: h.offer.Tasks}
 	w, err := wire.Decode[hello](m.Data)
 	switch {
 	case err != nil:
 		a.Refused = "it is of another version of kestrel, with other messages: start the version that the run has"
 	default:
 		if a.Refused = h.o.Class.refuses(w.Class); a.Refused == "" {
-			a.Foundation = foundationName
+			a.Foundation = h.offer.Foundation
 			if err := h.admit(w); err != nil {
 				a.Refused = err.Error()
 			}
@@ -384,7 +404,8 @@ func (h *Hub) watch(ctx context.Context) {
 }
 
 // errAnew is that of a server which was killed and started again.
-var errAnew = errors.New("the cluster's server was started anew and has lost what it had of the run; resume the run")
+var errAnew = errors.New("the cluster's server was started anew and has lost what it had of the run; resume the run, " +
+	"or give the command again")
 
 // say tells all workers what phase there is.
 func (h *Hub) say() {
@@ -409,7 +430,7 @@ func (h *Hub) giveHeader(m *nats.Msg) {
 // giveState puts a state on the shelf that a worker lacks.
 func (h *Hub) giveState(m *nats.Msg) {
 	name := string(m.Data)
-	b := h.trainer.Shelved(name)
+	b := h.shelved(name)
 	if b == nil {
 		_ = m.Respond([]byte("there is none of this name any more"))
 		return

@@ -30,7 +30,7 @@ func (w *Worker) lane(lane int) error {
 		if end {
 			return nil
 		}
-		if n.Header == "" {
+		if n.Header == "" || n.Alone && lane != w.site.Lanes()[0] {
 			select {
 			case <-noted:
 			case <-time.After(idlePoll):

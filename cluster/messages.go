@@ -45,6 +45,7 @@ type welcome struct {
 	Refused    string // why it may not take part; "": it may
 	Foundation string // name of what a site is made of, on the shelf
 	LostAfter  time.Duration
+	Tasks      bool // there are tasks to do, not units of phases
 }
 
 // note is what the run says to all: which phase there is. It is said again and again.
@@ -55,6 +56,7 @@ type note struct {
 	Encoded []byte // the header itself, where it is said for the first time
 	Homes   []string
 	Paused  bool
+	Alone   bool // a worker does one at a time, with all of its lanes
 	Over    bool // the run is
 }
 
@@ -64,6 +66,28 @@ type unit struct {
 	Phase, Number int
 	Header        string
 	Body          []byte
+}
+
+// order is the body of a unit that is a task.
+type order struct {
+	Number int // of the unit
+	Kind   string
+	Body   []byte
+	Alone  bool // with all lanes
+	Files  []sent
+}
+
+// sent is a file that a task reads: at this path where the same one is there, else from the shelf,
+// by the SHA-256 of what is in it, in hexadecimal.
+type sent struct {
+	Path, Sum string
+	Size      int64
+}
+
+// result is what came of a task.
+type result struct {
+	Body    []byte
+	Archive string // on the shelf; "": there is none
 }
 
 // What may have become of a unit.
@@ -116,5 +140,5 @@ type Standing struct {
 
 // Protocol tells this version of all messages from others.
 func Protocol() uint64 {
-	return wire.Fingerprint(hello{}, welcome{}, note{}, unit{}, outcome{}, beat{}, leave{}, Status{}) ^ vbks.Protocol()
+	return wire.Fingerprint(hello{}, welcome{}, note{}, unit{}, outcome{}, beat{}, leave{}, Status{}, order{}, result{}) ^ vbks.Protocol()
 }

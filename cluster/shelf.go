@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
+	"os"
 	"time"
 
 	"github.com/nats-io/nats.go"
@@ -41,6 +43,25 @@ func (s *shelf) Put(name string, b []byte) error {
 	}
 	_, err := s.store.PutBytes(ctx, name, b)
 	return err
+}
+
+// PutFile puts a file there, once.
+func (s *shelf) PutFile(ctx context.Context, name, path string) error {
+	if _, err := s.store.GetInfo(ctx, name); err == nil {
+		return nil
+	}
+	f, err := os.Open(path)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	_, err = s.store.Put(ctx, jetstream.ObjectMeta{Name: name}, f)
+	return err
+}
+
+// Open reads something long.
+func (s *shelf) Open(ctx context.Context, name string) (io.ReadCloser, error) {
+	return s.store.Get(ctx, name)
 }
 
 // Get reads it.

@@ -34,12 +34,20 @@ var ErrRefused = errors.New("the run refuses this worker")
 // errAtRest ends units of a phase that is over.
 var errAtRest = errors.New("the phase is over")
 
+// site is what carries units out: a machine's share of a run, or of tasks.
+type site interface {
+	Lanes() []int // numbers of those that work
+	Stand(header []byte) error
+	Do(ctx context.Context, lane int, body []byte) ([]byte, error)
+	Lose(lane int, err error)
+}
+
 // Worker carries units of a run out on the lanes of a device.
 type Worker struct {
 	id, name string
 	run      string // that it has joined
 	conn     *nats.Conn
-	site     *vbks.Site
+	site     site
 	lostFor  time.Duration
 
 	standing sync.Mutex // held while the site comes to stand otherwise
@@ -86,9 +94,10 @@ type WorkerOptions struct {
 	Address string // of the server; "": the ticket's
 	// Open opens the device, anew for each run; the class is that of the machine with it.
 	Open     func(context.Context) (device.Device, Class, error)
-	Stay     bool          // when a run is over it waits for the next one
-	IdleExit time.Duration // it leaves after so long without a unit; 0: never
-	Tell     func(string)  // what happens, a line each
+	Do       func(context.Context, *Order) (Result, error) // does a task
+	Stay     bool                                          // when a run is over it waits for the next one
+	IdleExit time.Duration                                 // it leaves after so long without a unit; 0: never
+	Tell     func(string)                                  // what happens, a line each
 }
 
 // errShut is that of a connection which does not come back.
@@ -133,11 +142,13 @@ func Work(ctx context.Context, o WorkerOptions) error {
 		return err
 	}
 	defer sent.Unsubscribe()
+	bench := &bench{do: o.Do}
+	defer bench.close()
 	moved := time.Now()
 	for {
 		w := newWorker(conn, name, 0)
 		w.id, w.moved = id, moved
-		another, err := w.session(ctx, o)
+		another, err := w.session(ctx, o, bench)
 		switch {
 		case err != nil:
 			return err
@@ -151,7 +162,7 @@ func Work(ctx context.Context, o WorkerOptions) error {
 }
 
 // session takes part in one run; another says that the worker is to look for the next one.
-func (w *Worker) session(ctx context.Context, o WorkerOptions) (another bool, err error) {
+func (w *Worker) session(ctx context.Context, o WorkerOptions, b *bench) (another bool, err error) {
 	dev, class, err := o.Open(ctx)
 	if ctx.Err() != nil && err != nil {
 		return false, nil
@@ -172,7 +183,7 @@ func (w *Worker) session(ctx context.Context, o WorkerOptions) (another bool, er
 	defer notes.Unsubscribe()
 	var foundation []byte
 	shelf, err := newShelf(ctx, w.conn, true)
-	if err == nil {
+	if err == nil && !answer.Tasks {
 		foundation, err = shelf.Get(ctx, answer.Foundation)
 	}
 	if err != nil { // the run may be gone by now
@@ -183,7 +194,10 @@ func (w *Worker) session(ctx context.Context, o WorkerOptions) (another bool, er
 		}
 		return ctx.Err() == nil, nil
 	}
-	if w.site, err = vbks.NewSite(dev, foundation, shelf, w.hold); err != nil {
+	if answer.Tasks {
+		b.begin()
+		w.site, w.stands = &taskSite{bench: b, shelf: shelf, device: dev.Info()}, tasksHeader
+	} else if w.site, err = vbks.NewSite(dev, foundation, shelf, w.hold); err != nil {
 		return false, fmt.Errorf("the run's data: %w", err)
 	}
 	o.Tell(fmt.Sprintf("taking part with %d lanes", len(w.site.Lanes())))

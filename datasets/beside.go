@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"os"
 
+	"example.com/kestrel/datasets/elsewhere"
 	"example.com/kestrel/internal/guard"
 )
 
@@ -100,15 +101,19 @@ func openAny(ctx context.Context, path string, pipes bool) (file *os.File, pipe 
 		}
 		return os.Stdin, true, nil
 	}
+	at, err := elsewhere.Path(ctx, path)
+	if err != nil {
+		return nil, false, err
+	}
 	file, err = beside(ctx, func() (*os.File, error) {
-		info, err := os.Stat(path)
+		info, err := os.Stat(at)
 		if err != nil {
 			return nil, err
 		}
 		if pipe := isPipe(info); pipe && !pipes {
 			return nil, errPipe
 		}
-		return os.Open(path)
+		return os.Open(at)
 	}, func(f *os.File) { f.Close() })
 	if err != nil {
 		return nil, false, err
@@ -118,6 +123,7 @@ func openAny(ctx context.Context, path string, pipes bool) (file *os.File, pipe 
 		file.Close()
 		return nil, false, err
 	}
+	elsewhere.Note(ctx, path)
 	return file, isPipe(info), nil
 }
 

@@ -130,7 +130,7 @@ func LineOf(ctx context.Context, spec Spec, row int) (int, error) {
 	if err != nil {
 		return 0, err
 	}
-	path, err := Resolve(s.Path, s.SearchDirs)
+	path, err := find(ctx, s.Path, s.SearchDirs)
 	if err != nil {
 		return 0, err
 	}
@@ -154,7 +154,7 @@ func LineOf(ctx context.Context, spec Spec, row int) (int, error) {
 
 // SHA256 is the hash of a file as it is stored, in hexadecimal, as Load finds it.
 func SHA256(ctx context.Context, path string, dirs []string) (string, error) {
-	path, err := Resolve(path, dirs)
+	path, err := find(ctx, path, dirs)
 	if err != nil {
 		return "", err
 	}

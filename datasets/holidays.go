@@ -29,7 +29,7 @@ func (d date) String() string { return fmt.Sprintf("%04d-%02d-%02d", d.year, d.m
 // holiday. The first line may be a header; empty lines and those that begin with # are
 // passed over. order is that of day and month where the dates do not tell.
 func (k *calendar) readHolidays(ctx context.Context, s *Spec, order dateOrder) error {
-	path, err := Resolve(s.Holidays, s.SearchDirs)
+	path, err := find(ctx, s.Holidays, s.SearchDirs)
 	if err != nil {
 		return fmt.Errorf("data.holidays: %w", err)
 	}

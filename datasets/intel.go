@@ -84,7 +84,7 @@ func (c *intelCounts) String() string {
 // the temperature. Spec.Inputs and Spec.Target choose others among the time, the
 // place and what was measured.
 func loadIntel(ctx context.Context, s *Spec) (*Dataset, []int32, error) {
-	path, err := Resolve(s.Path, s.SearchDirs)
+	path, err := find(ctx, s.Path, s.SearchDirs)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -153,9 +153,9 @@ func readMotes(ctx context.Context, s *Spec, log string) (*motes, error) {
 	path := filepath.Join(filepath.Dir(log), intelLocations)
 	var err error
 	if s.Locations != "" {
-		path, err = Resolve(s.Locations, s.SearchDirs)
+		path, err = find(ctx, s.Locations, s.SearchDirs)
 	} else {
-		path, err = Resolve(path, nil)
+		path, err = find(ctx, path, nil)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("locations of the motes: %w", err)

@@ -149,7 +149,7 @@ func (d *Dataset) Holidays() (path, sha256 string) {
 // loadTable reads a table without dividing it. kept are the rows of the file
 // that were not dropped, nil for all.
 func loadTable(ctx context.Context, s *Spec) (d *Dataset, kept []int32, err error) {
-	path, err := Resolve(s.Path, s.SearchDirs)
+	path, err := find(ctx, s.Path, s.SearchDirs)
 	if err != nil {
 		return nil, nil, err
 	}

@@ -18,6 +18,7 @@ import (
 	"github.com/klauspost/compress/gzip"
 	"github.com/klauspost/compress/zstd"
 
+	"example.com/kestrel/datasets/elsewhere"
 	"example.com/kestrel/datasets/sheets"
 )
 
@@ -29,8 +30,13 @@ const dataEnv = "KESTREL_DATA"
 // $KESTREL_DATA. The error of a file that is nowhere says where it was looked
 // for and wraps fs.ErrNotExist.
 func Resolve(path string, dirs []string) (string, error) {
+	return find(context.Background(), path, dirs)
+}
+
+// find is Resolve where files may lie elsewhere, see package elsewhere.
+func find(ctx context.Context, path string, dirs []string) (string, error) {
 	return resolve(path, dirs, func(c string) error {
-		info, err := os.Stat(c)
+		info, err := elsewhere.Stat(ctx, c)
 		if err == nil && info.IsDir() {
 			return errFolder
 		}

@@ -70,7 +70,7 @@ func OpenPoints(ctx context.Context, spec Spec, like *Dataset) (*PointReader, er
 	}
 	path := s.Path
 	if path != StandardInput {
-		if path, err = Resolve(s.Path, s.SearchDirs); err != nil {
+		if path, err = find(ctx, s.Path, s.SearchDirs); err != nil {
 			return nil, err
 		}
 	}

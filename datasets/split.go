@@ -140,7 +140,7 @@ func (d *Dataset) sortByFirst(rows []int32) {
 
 // splitByMask reads the mask, which has one line for every row of the file.
 func (d *Dataset) splitByMask(ctx context.Context, s *Spec, kept []int32, held []bool) error {
-	path, err := Resolve(s.Mask, s.SearchDirs)
+	path, err := find(ctx, s.Mask, s.SearchDirs)
 	if err != nil {
 		return fmt.Errorf("mask: %w", err)
 	}

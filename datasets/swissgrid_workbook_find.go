@@ -12,6 +12,7 @@ import (
 	"path/filepath"
 	"strings"
 
+	"example.com/kestrel/datasets/elsewhere"
 	"example.com/kestrel/datasets/sheets"
 )
 
@@ -23,12 +24,12 @@ const workbookPrefix = "energieuebersichtch-"
 // files where the path is a single file that is no workbook.
 func findWorkbooks(ctx context.Context, path string, dirs []string) (files []string, found string, err error) {
 	parts := filepath.SplitList(path)
-	if _, err := Resolve(path, dirs); err == nil {
+	if _, err := find(ctx, path, dirs); err == nil {
 		parts = []string{path} // a separator may be part of the name
 	}
 	var names []string
 	for _, part := range parts {
-		at, list, err := workbooksOf(part, dirs)
+		at, list, err := workbooksOf(ctx, part, dirs)
 		if err != nil {
 			return nil, "", err
 		}
@@ -65,15 +66,15 @@ func findWorkbooks(ctx context.Context, path string, dirs []string) (files []str
 // workbooksOf returns the files that one part of a path stands for: a file, the
 // workbooks of Swissgrid in a folder, or the files that match a pattern, which
 // may stand in the last element only.
-func workbooksOf(path string, dirs []string) (found string, files []string, err error) {
+func workbooksOf(ctx context.Context, path string, dirs []string) (found string, files []string, err error) {
 	if path == "" {
 		return "", nil, nil
 	}
 	found, err = resolve(path, dirs, func(c string) error {
-		info, err := os.Stat(c)
+		info, err := elsewhere.Stat(ctx, c)
 		switch {
 		case err == nil && info.IsDir():
-			if files, err = filesIn(c, isSwissgridName); err == nil && len(files) == 0 {
+			if files, err = filesIn(ctx, c, isSwissgridName); err == nil && len(files) == 0 {
 				err = errors.New("is a folder without EnergieUebersichtCH-YYYY.xls or .xlsx")
 			}
 			return err
@@ -87,7 +88,7 @@ func workbooksOf(path string, dirs []string) (found string, files []string, err 
 		if _, err := filepath.Match(pattern, ""); err != nil {
 			return err
 		}
-		files, err = filesIn(filepath.Dir(c), func(name string) bool {
+		files, err = filesIn(ctx, filepath.Dir(c), func(name string) bool {
 			ok, _ := filepath.Match(pattern, name)
 			return ok && !strings.HasPrefix(name, "~$")
 		})
@@ -107,12 +108,19 @@ func isSwissgridName(name string) bool {
 }
 
 // filesIn lists the files of a folder whose names are wanted.
-func filesIn(dir string, wanted func(string) bool) ([]string, error) {
+func filesIn(ctx context.Context, dir string, wanted func(string) bool) (files []string, err error) {
+	for _, name := range elsewhere.Of(ctx, dir) {
+		if wanted(name) {
+			files = append(files, filepath.Join(dir, name))
+		}
+	}
+	if elsewhere.Given(ctx) {
+		return files, nil
+	}
 	entries, err := os.ReadDir(dir)
 	if err != nil {
 		return nil, err
 	}
-	var files []string
 	for _, e := range entries {
 		if !e.IsDir() && wanted(e.Name()) {
 			files = append(files, filepath.Join(dir, e.Name()))

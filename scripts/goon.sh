@@ -7,7 +7,9 @@
 # N is the number of series (60), PROGRAM a built kestrel (built here if none is
 # named). Each is one of run --repeat, study, compare and backtest, is killed at a random
 # moment one to four times, each time in the middle of what the same command makes
-# of the rest, and then left to end. What must hold: its directory has the same
+# of the rest, and then left to end. Every third one has two workers, processes of
+# their own, of which one is killed as well; in every second of these the command
+# itself does none of the work. What must hold: its directory has the same
 # files as that of a series that was never killed, hidden ones included, and all
 # tables and the table on the screen say the same but for seconds. Exit code 1 if
 # that fails for any of them. KEEP=1 keeps the directories.
@@ -54,15 +56,55 @@ for v in "${!variants[@]}"; do
 	tables "ref-$v" >"ref-$v.all"
 done
 
-same=0 different=0 kills=0 refused=0
+# helped DIR: two workers take part in what is made there, whenever somebody serves them, until it
+# is over. One of them stands still for longer than it may be silent, or is sent away, and is
+# killed after a while.
+helped() {
+	local stays="" child="" left
+	left=$(random 5 30)
+	alive() { [ "$1" ] && kill -0 "$1" 2>/dev/null; }
+	until [ -e "$1.over" ]; do
+		sleep 0.1
+		[ -e "$1/cluster.ticket" ] || continue
+		if ! alive "$stays"; then
+			"$program" worker --lanes 1 --ticket "$1/cluster.ticket" >"$1-stays" 2>&1 &
+			stays=$!
+		fi
+		[ $left -gt 0 ] || continue
+		if ! alive "$child"; then
+			"$program" worker --lanes 1 --ticket "$1/cluster.ticket" >"$1-killed" 2>&1 &
+			child=$!
+		fi
+		left=$((left - 1))
+		[ $left = 0 ] || continue
+		case $((RANDOM % 3)) in
+		0) kill -TERM "$child" 2>/dev/null && sleep 1 ;;
+		1) kill -STOP "$child" 2>/dev/null && sleep 2.5 && kill -CONT "$child" && sleep "0.$(random 100 999)" ;;
+		esac
+		kill -KILL "$child" 2>/dev/null
+		{ wait "$child"; } 2>/dev/null
+	done
+	for child in $stays $child; do kill -KILL "$child" 2>/dev/null; done
+	{ wait; } 2>/dev/null
+}
+
+same=0 different=0 kills=0 refused=0 helped=0
 for i in $(seq "$n"); do
 	v=$((i % ${#variants[@]}))
 	dir=series-$i
+	with=""
+	if [ $((i % 3)) = 0 ]; then
+		helped=$((helped + 1))
+		with="--cluster 127.0.0.1:$(random 20000 30000) --set cluster.lost_after=1.5"
+		[ $((i % 2)) = 1 ] || with="$with --set cluster.work_here=false"
+		helped "$dir" &
+		helper=$!
+	fi
 	for _ in $(seq "$(random 1 4)"); do
-		killed "$(random 0 "${took[$v]}")" "$program" ${variants[$v]} --quiet --out "$dir"
+		killed "$(random 0 "${took[$v]}")" "$program" ${variants[$v]} $with --quiet --out "$dir"
 		kills=$((kills + 1))
 	done
-	if ! said=$("$program" ${variants[$v]} --quiet --out "$dir" 2>&1 >"$dir.txt"); then
+	if ! said=$("$program" ${variants[$v]} $with --quiet --out "$dir" 2>&1 >"$dir.txt"); then
 		refused=$((refused + 1))
 		echo "series $i (variant $v): $said"
 	elif tables "$dir" >"$dir.all"; cmp -s "ref-$v.all" "$dir.all"; then
@@ -72,7 +114,11 @@ for i in $(seq "$n"); do
 		echo "series $i (variant $v) differs: ${variants[$v]}"
 		diff "ref-$v.all" "$dir.all" | head -n 10
 	fi
-	[ "${KEEP:-}" ] || rm -rf "$dir" "$dir.txt" "$dir.all"
+	if [ "$with" ]; then
+		touch "$dir.over"
+		{ wait $helper; } 2>/dev/null
+	fi
+	[ "${KEEP:-}" ] || rm -rf "$dir" "$dir.txt" "$dir.all" "$dir.over" "$dir-stays" "$dir-killed"
 done
-echo "$n series, $kills kills: $same as never killed, $different different, $refused that did not go on"
+echo "$n series, $helped with workers, $kills kills: $same as never killed, $different different, $refused that did not go on"
 [ $different = 0 ] && [ $refused = 0 ]

@@ -10,6 +10,7 @@ import (
 	"strconv"
 	"sync"
 
+	"example.com/kestrel/datasets/elsewhere"
 	"example.com/kestrel/experiment/config"
 	"example.com/kestrel/experiment/prepare"
 	"example.com/kestrel/experiment/record"
@@ -33,8 +34,11 @@ type Backtest struct {
 	Series  []*Series
 	LeftOut []LeftOut
 	Notices []string
+	Crew    series.Crew // has them forecast elsewhere; nil: that is done here
 
 	config config.Config // but for what is left to each series
+	toml   string        // the config as it is written
+	files  []string      // of the data
 	dir    *series.Directory
 	table  *series.Table
 	known  map[task][]Row
@@ -63,7 +67,8 @@ func Begin(ctx context.Context, c config.Config, p Plan, dir string) (*Backtest,
 	}
 	// What asks for a backtest has time. What splits the rows is the plan.
 	c.Data.Time, c.Data.SplitBy, c.Data.TestRows, c.Data.TestFraction = "yes", "x", p.Horizon, 0
-	groups, err := prepare.LoadGroups(ctx, &c)
+	noting, opened := elsewhere.Noting(ctx)
+	groups, err := prepare.LoadGroups(noting, &c)
 	if err != nil {
 		if ctx.Err() != nil {
 			err = context.Cause(ctx)
@@ -75,7 +80,7 @@ func Begin(ctx context.Context, c config.Config, p Plan, dir string) (*Backtest,
 		return nil, fmt.Errorf("%s: has %d inputs, and a backtest is of series in one, time; name it with --set data.inputs=NAME",
 			cmp.Or(c.Data.Path, first.Name), first.Dim)
 	}
-	b := &Backtest{Plan: p, known: map[task][]Row{}, unit: first.Target.Unit}
+	b := &Backtest{Plan: p, known: map[task][]Row{}, unit: first.Target.Unit, files: opened()}
 	var notices []string
 	if b.Series, b.LeftOut, notices, err = p.all(groups, c.Data); err != nil {
 		return nil, err
@@ -88,6 +93,7 @@ func Begin(ctx context.Context, c config.Config, p Plan, dir string) (*Backtest,
 	if b.config = c; c.Device.Kind == "auto" {
 		b.config.Device.Kind = "cpu" // series are short, and each has a core
 	}
+	b.toml = b.config.TOML()
 	return b, b.take(dir)
 }
 
@@ -106,7 +112,7 @@ func (b *Backtest) nothing(named bool) error {
 
 // take takes the directory and reads what is known.
 func (b *Backtest) take(path string) (err error) {
-	asked := series.Asked{What: "backtest", Configs: map[string]string{"": b.config.TOML()}, Flags: map[string]string{
+	asked := series.Asked{What: "backtest", Configs: map[string]string{"": b.toml}, Flags: map[string]string{
 		"--horizon": strconv.Itoa(b.Horizon), "--origins": strconv.Itoa(b.Origins),
 	}, Disk: b.config.Disk}
 	if b.Step > 0 {
@@ -161,9 +167,11 @@ func (b *Backtest) read() error {
 			if i == 0 {
 				t = task{at, r.Origin}
 			}
-			if !known || r.Origin < 1 || r.Origin > len(b.Series[at].Train) || b.known[t] != nil || t != (task{at, r.Origin}) ||
-				r.Method != Methods()[i%len(Methods())] || r.Step != 1+i/len(Methods()) {
-				return b.table.Damaged(from+i, errors.New("it is not the row that comes here"))
+			if !known || r.Origin < 1 || r.Origin > len(b.Series[at].Train) || b.known[t] != nil {
+				return b.table.Damaged(from+i, errNotTheRow)
+			}
+			if err := b.check(r, i, t); err != nil {
+				return b.table.Damaged(from+i, err)
 			}
 		}
 		b.known[t] = rows
@@ -242,13 +250,23 @@ type performed struct {
 	err  error
 }
 
-// perform does tasks, one a core, and tells each that is done. None is begun when ctx
-// has ended.
+// mostSent is how many tasks are asked for at a time where others take part.
+const mostSent = 1024
+
+// perform does tasks, one a core, or has the crew do them, and tells each that is done. None
+// is begun when ctx has ended.
 func (b *Backtest) perform(ctx context.Context, todo []task) <-chan performed {
 	cores := runtime.GOMAXPROCS(0)
 	workers := max(1, min(cores, len(todo)))
 	c := b.config.Clone()
-	if c.Device.Kind != "cpu" {
+	perform := func(t task) ([]Row, error) { return b.Series[t.series].forecasts(ctx, &c, t.origin, b.Horizon) }
+	if b.Crew != nil {
+		b.Crew.Alone(false)
+		if workers = min(mostSent, len(todo)); c.Device.Kind == "cpu" && c.Device.Lanes == 0 {
+			c.Device.Lanes = 1
+		}
+		perform = func(t task) ([]Row, error) { return b.send(ctx, &c, t) }
+	} else if c.Device.Kind != "cpu" {
 		workers = 1 // they would share the card
 	} else if c.Device.Lanes == 0 {
 		c.Device.Lanes = cores / workers
@@ -270,7 +288,7 @@ func (b *Backtest) perform(ctx context.Context, todo []task) <-chan performed {
 			for t := range next {
 				p := performed{task: t}
 				p.err = guard.Do(func() (err error) {
-					p.rows, err = b.Series[t.series].forecasts(ctx, &c, t.origin, b.Horizon)
+					p.rows, err = perform(t)
 					return err
 				})
 				done <- p
@@ -283,6 +301,12 @@ func (b *Backtest) perform(ctx context.Context, todo []task) <-chan performed {
 	}()
 	return done
 }
+
+// Device is where is computed.
+func (b *Backtest) Device() config.DeviceChoice { return b.config.Device }
+
+// Cluster is what the config says of workers.
+func (b *Backtest) Cluster() config.ClusterChoice { return b.config.Cluster }
 
 // Estimate says what the runs that are missing will take, as far as that can be told.
 func (b *Backtest) Estimate(ctx context.Context) (prepare.Estimate, error) {

@@ -10,7 +10,9 @@ import (
 	"path/filepath"
 	"slices"
 	"strconv"
+	"sync"
 
+	"example.com/kestrel/datasets/elsewhere"
 	"example.com/kestrel/experiment/config"
 	"example.com/kestrel/experiment/files"
 	"example.com/kestrel/experiment/known"
@@ -89,6 +91,9 @@ type Comparing struct {
 
 	looking bool // what is there is gathered, nothing is made
 	news    bool // Runs has something that the tables lack
+
+	mu     sync.Mutex               // held by steps, but while a run is made that each waits for
+	making map[string]chan struct{} // closed when the run of that path has been made
 }
 
 // errMissing is the error of a step that is not there, or not to its end, while
@@ -109,7 +114,8 @@ func Begin(ctx context.Context, c config.Config, dir string, o Options) (*Compar
 	if _, err := c.Kernels.Candidates(); err != nil {
 		return nil, err
 	}
-	d, scaler, err := prepare.LoadSettled(ctx, &c)
+	noting, opened := elsewhere.Noting(ctx)
+	d, scaler, err := prepare.LoadSettled(noting, &c)
 	if err != nil {
 		return nil, causeOf(ctx, err)
 	}
@@ -147,7 +153,8 @@ func Begin(ctx context.Context, c config.Config, dir string, o Options) (*Compar
 			words.Count(was.SeedsDrawn(), "seed"), v.SeedsDrawn(), was.SeedsDrawn()))
 	}
 	m := &Comparing{Comparison: Comparison{Config: c, Path: dir}, options: o, space: space, known: map[string]*finishedRun{}, inputs: inputs,
-		dir: taken, maker: series.Maker{Cores: c.Device.Cores, Say: o.Say, Disk: c.Disk}}
+		dir: taken, maker: series.Maker{Cores: c.Device.Cores, Say: o.Say, Disk: c.Disk, Files: opened()},
+		making: map[string]chan struct{}{}}
 	if err := taken.Owner.ReplaceFile(record.ConfigFile,
 		[]byte("# Compared by kestrel "+record.ReadBuild().String()+".\n\n"+c.TOML())); err != nil {
 		m.Close()
@@ -184,22 +191,36 @@ func (m *Comparing) Run(ctx context.Context) (*Comparison, error) {
 	if m.dir.Known && len(missing) > 0 {
 		m.options.Say(series.GoesOn(len(steps)-len(missing), len(steps)))
 	}
-	for _, s := range missing {
-		if err := s.do(ctx, s.run, s.seed); err != nil {
-			return nil, causeOf(ctx, err)
+	if m.maker.Crew != nil {
+		if err := m.byCrew(ctx, missing); err != nil {
+			return nil, err
 		}
-		if err := m.save(); err != nil {
+		return &m.Comparison, m.save()
+	}
+	for _, s := range missing {
+		if err := m.step(ctx, s); err != nil {
 			return nil, err
 		}
 	}
 	return &m.Comparison, m.save()
 }
 
+// step does a step, and writes the tables.
+func (m *Comparing) step(ctx context.Context, s compareStep) error {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if err := s.do(ctx, s.run, s.seed); err != nil {
+		return causeOf(ctx, err)
+	}
+	return m.save()
+}
+
 // compareStep makes one run of a method, or of two that share it.
 type compareStep struct {
-	do   func(ctx context.Context, run int, seed uint64) error
-	run  int
-	seed uint64
+	do    func(ctx context.Context, run int, seed uint64) error
+	run   int
+	seed  uint64
+	whole bool // it makes runs over the whole space, which others take their budget from
 }
 
 // steps lists what the comparison consists of, seed by seed.
@@ -210,15 +231,16 @@ func (m *Comparing) steps() (all []compareStep) {
 		for _, work := range []struct {
 			wanted []string
 			do     func(context.Context, int, uint64) error
+			whole  bool
 		}{
-			{[]string{config.MethodAverage, config.MethodSingle}, m.vbks},
-			{[]string{config.MethodPrune}, m.pruned},
-			{[]string{config.MethodBO}, m.bo},
-			{[]string{config.MethodCKS}, m.cks},
-			{[]string{config.MethodRandom}, m.random},
+			{[]string{config.MethodAverage, config.MethodSingle}, m.vbks, true},
+			{[]string{config.MethodPrune}, m.pruned, true},
+			{[]string{config.MethodBO}, m.bo, false},
+			{[]string{config.MethodCKS}, m.cks, false},
+			{[]string{config.MethodRandom}, m.random, false},
 		} {
 			if slices.ContainsFunc(work.wanted, func(name string) bool { return slices.Contains(v.Methods, name) }) {
-				all = append(all, compareStep{work.do, run, seed})
+				all = append(all, compareStep{work.do, run, seed, work.whole})
 			}
 		}
 	}

@@ -28,9 +28,21 @@ func (m *Comparing) random(ctx context.Context, run int, seed uint64) error {
 		}
 	}
 	missing := false
-	for draw := run; draw <= v.RandomRuns; draw += seeds {
+	drawn := func(draw int) string {
 		k := random.Stream(m.Config.Settings.Seed, "random kernel", draw).IntN(len(m.space))
-		id := m.space[k].Expr.ID()
+		return m.space[k].Expr.ID()
+	}
+	if m.maker.Crew != nil && !m.looking {
+		var ids []string
+		for draw := run; draw <= v.RandomRuns; draw += seeds {
+			ids = append(ids, drawn(draw))
+		}
+		if err := m.trainAhead(ctx, ids, seed); err != nil {
+			return err
+		}
+	}
+	for draw := run; draw <= v.RandomRuns; draw += seeds {
+		id := drawn(draw)
 		r, err := m.single(ctx, id, seed)
 		if errors.Is(err, errMissing) {
 			missing = true

@@ -14,6 +14,7 @@ import (
 	"example.com/kestrel/experiment/record"
 	"example.com/kestrel/experiment/rundir"
 	"example.com/kestrel/experiment/series"
+	"example.com/kestrel/internal/guard"
 	"example.com/kestrel/kernelspace"
 )
 
@@ -112,6 +113,9 @@ func (m *Comparing) wholeSpace(ctx context.Context, method string, run int, c co
 // start from, which VBKS's kernels have.
 func (m *Comparing) single(ctx context.Context, id string, seed uint64) (*finishedRun, error) {
 	c := m.seeded(seed)
+	if m.maker.Crew != nil { // as many are trained at once as there are cores
+		c.Device.Cores = 1
+	}
 	c.Kernels = config.KernelSpace{Expressions: []string{id}}
 	e, err := kernelspace.Parse(id)
 	if err == nil {
@@ -163,6 +167,11 @@ func (m *Comparing) run(ctx context.Context, c config.Config, path string, begin
 	if err := m.dir.CheckPlace(series.Partial(path)); err != nil {
 		return nil, err
 	}
+	for made := m.making[path]; made != nil; made = m.making[path] { // for another step
+		m.mu.Unlock()
+		<-made
+		m.mu.Lock()
+	}
 	if !rundir.IsRun(path) && !m.looking {
 		if err := context.Cause(ctx); err != nil {
 			return nil, err
@@ -171,11 +180,23 @@ func (m *Comparing) run(ctx context.Context, c config.Config, path string, begin
 		if r := begin(); r != nil {
 			recorders = append(recorders, r)
 		}
-		if err := m.maker.Make(ctx, c, record.Course{}, path, recorders); err != nil {
+		if err := m.make(ctx, c, path, recorders); err != nil {
 			return nil, err
 		}
 	}
 	return m.finished(path)
+}
+
+// make makes a run; meanwhile other steps go on.
+func (m *Comparing) make(ctx context.Context, c config.Config, path string, recorders record.Recorders) error {
+	made := make(chan struct{})
+	m.making[path] = made
+	m.mu.Unlock()
+	err := guard.Do(func() error { return m.maker.Make(ctx, c, record.Course{}, path, recorders) })
+	m.mu.Lock()
+	delete(m.making, path)
+	close(made)
+	return err
 }
 
 // finished reads a run that is in its place, once. The error is errMissing if it

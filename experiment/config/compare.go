@@ -61,7 +61,7 @@ func (c *Config) BringUp(now *Config) {
 }
 
 // FixedKeys returns the values of the keys that must not change when a
-// comparison goes on.
+// comparison goes on. Those of workers decide no result.
 func FixedKeys(c Config) map[string]string {
 	out := map[string]string{}
 	for _, k := range c.keys() {
@@ -69,6 +69,9 @@ func FixedKeys(c Config) map[string]string {
 	}
 	for _, free := range []string{"methods", "runs", "random_runs", "random_seeds", "budget"} {
 		delete(out, "compare."+free)
+	}
+	for _, free := range []string{"lost_after", "most_lost", "work_here"} {
+		delete(out, "cluster."+free)
 	}
 	return out
 }

@@ -67,6 +67,7 @@ type DeviceChoice struct {
 	Kind  string // one of DeviceKinds
 	Lanes int    // 0: as many as the device has
 	Cores int    // those that a CPU has, where not GOMAXPROCS; no key of a config
+	Only  string // a kind in the place of Kind, which all machines take that do a part; "": none; no key of a config
 }
 
 // ClusterChoice says how a run treats processes that take part, where it lets them.

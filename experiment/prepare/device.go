@@ -54,7 +54,7 @@ func CheckDevice(c config.DeviceChoice) error {
 // measured to be slower than the CPU and is taken since it was asked for; ""
 // where there is nothing to tell. A card that fails its check is not computed on.
 func openDevice(ctx context.Context, c config.DeviceChoice, load Load) (device.Device, string, error) {
-	switch c.Kind {
+	switch cmp.Or(c.Only, c.Kind) {
 	case "cpu":
 		dev, err := openCPU(c)
 		return dev, "", err

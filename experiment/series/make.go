@@ -21,6 +21,8 @@ type Maker struct {
 	Cores int               // lanes where a config names none; 0: GOMAXPROCS
 	Say   func(line string) // what becomes of a run that was cut
 	Disk  inside.Disk
+	Crew  Crew     // has them made elsewhere; nil: they are made here
+	Files []string // that their data are read from
 }
 
 // BegunError is the error of a run that had begun: not the user's to mend.
@@ -54,7 +56,11 @@ func (m *Maker) Make(ctx context.Context, c config.Config, course record.Course,
 		return err
 	}
 	partial := Partial(path)
-	if err := m.finish(ctx, c, course, partial, recorders); err != nil {
+	finish := m.finish
+	if m.Crew != nil {
+		finish = m.send
+	}
+	if err := finish(ctx, c, course, partial, recorders); err != nil {
 		return err
 	}
 	if err := m.Disk.Place(partial, path); err != nil {
@@ -81,7 +87,12 @@ func (m *Maker) finish(ctx context.Context, c config.Config, course record.Cours
 	if err != nil {
 		return err
 	}
-	end, err := s.Run.Drive(ctx, s.Course)
+	return drive(ctx, s, s.Course)
+}
+
+// drive lets a run take its course, up to its end, and closes it.
+func drive(ctx context.Context, s *experiment.Session, course record.Course) error {
+	end, err := s.Run.Drive(ctx, course)
 	if e := s.Close(); err == nil {
 		err = e
 	}

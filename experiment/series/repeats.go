@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 	"strconv"
 
+	"example.com/kestrel/datasets/elsewhere"
 	"example.com/kestrel/experiment/config"
 	"example.com/kestrel/experiment/prepare"
 	"example.com/kestrel/experiment/record"
@@ -29,14 +30,15 @@ func BeginRepeats(ctx context.Context, c config.Config, course record.Course, n 
 	if _, err := c.Kernels.Candidates(); err != nil {
 		return nil, err
 	}
-	_, _, err := prepare.LoadSettled(ctx, &c)
+	noting, opened := elsewhere.Noting(ctx)
+	_, _, err := prepare.LoadSettled(noting, &c)
 	if ctx.Err() != nil {
 		return nil, context.Cause(ctx)
 	}
 	if err != nil {
 		return nil, err
 	}
-	r := &Repeats{N: n, Maker: Maker{Cores: c.Device.Cores, Say: say, Disk: c.Disk}, config: c, course: course}
+	r := &Repeats{N: n, Maker: Maker{Cores: c.Device.Cores, Say: say, Disk: c.Disk, Files: opened()}, config: c, course: course}
 	asked := Asked{What: "series of runs", Configs: map[string]string{"": c.TOML()}, Flags: map[string]string{}, Disk: c.Disk}
 	for flag, value := range map[string]int{"--prune-top": course.PruneTop, "--then-refine": course.ThenRefine,
 		"--then-inducing": course.Inducing} {

@@ -13,6 +13,7 @@ import (
 	"strings"
 	"time"
 
+	"example.com/kestrel/datasets/elsewhere"
 	"example.com/kestrel/device/cpu"
 	"example.com/kestrel/experiment/config"
 	"example.com/kestrel/experiment/files"
@@ -284,7 +285,7 @@ func (c *Calibration) prepare(ctx context.Context, s *calibrationSet, seed uint6
 	if err := os.WriteFile(to.Data.Path, text.Bytes(), 0o600); err != nil {
 		return nil, err
 	}
-	return prepareRun(ctx, to)
+	return prepareRun(elsewhere.Own(ctx, to.Data.Path), to)
 }
 
 // believed finds, by exact evidence alone, the kernels that cannot be told apart,

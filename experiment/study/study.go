@@ -79,6 +79,11 @@ func NewCase(figure string, v Variant, set []config.Override) (*Case, error) {
 	if err != nil {
 		return nil, err
 	}
+	return caseOf(figure, c, v)
+}
+
+// caseOf is the case of a config that has been read.
+func caseOf(figure string, c config.Config, v Variant) (*Case, error) {
 	if c.Data.Source != "synthetic" {
 		return nil, fmt.Errorf("%s: a study needs data.source = \"synthetic\", where the true kernel is known, not %q", figure, c.Data.Source)
 	}
