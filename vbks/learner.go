@@ -398,10 +398,8 @@ func (l *learner) train(sub []int, b *minibatches, stop stopped) error {
 func (l *learner) steps(sub []int, b *minibatches, index device.Index, stop stopped) error {
 	by, size := &l.pace, 1
 	for t := 0; t < b.steps; t += size {
-		if stop != nil {
-			if err := stop(); err != nil {
-				return err
-			}
+		if err := stop.ask(); err != nil {
+			return err
 		}
 		x, skip := device.Points{Data: l.common.train, To: b.n}, 0
 		if index != nil {

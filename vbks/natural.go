@@ -284,10 +284,8 @@ func (l *learner) exact(sub []int, x device.Points, yy float64, stop stopped) er
 			ln.Fill(sub, l.target, 0)
 			ln.Fill(sub, l.sumDiag, 0)
 			for rows := range l.chunks(x) {
-				if stop != nil {
-					if err := stop(); err != nil {
-						return err
-					}
+				if err := stop.ask(); err != nil {
+					return err
 				}
 				l.project(sub, rows)
 				ln.Syrk(sub, 1, l.a, 1, l.work)
