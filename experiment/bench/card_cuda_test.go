@@ -8,6 +8,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -18,6 +19,37 @@ import (
 	"example.com/kestrel/internal/must"
 )
 
+var built string // the folder of the fake libraries, "" where no test has asked for them
+
+// libraries builds them once: a process has one driver.
+var libraries = sync.OnceValues(func() (string, error) {
+	dir, err := os.MkdirTemp("", "kestrel-cuda-test")
+	if err != nil {
+		return "", err
+	}
+	built = dir
+	return dir, fake.Build(dir)
+})
+
+func TestMain(m *testing.M) {
+	code := m.Run()
+	if built != "" {
+		os.RemoveAll(built)
+	}
+	os.Exit(code)
+}
+
+// fakes is that folder; without g++ the test is skipped.
+func fakes(t *testing.T) string {
+	t.Helper()
+	if _, err := exec.LookPath("g++"); err != nil {
+		t.Skip("no g++, which the fake card's kernels are compiled with")
+	}
+	dir, err := libraries()
+	must.OK(t, err)
+	return dir
+}
+
 // checks are of fake cards, with small plans; what one has compiled serves the next.
 type checks struct {
 	t                            *testing.T
@@ -27,11 +59,7 @@ type checks struct {
 
 func newChecks(t *testing.T) *checks {
 	t.Helper()
-	if _, err := exec.LookPath("g++"); err != nil {
-		t.Skip("no g++, which the fake card's kernels are compiled with")
-	}
-	c := &checks{t: t, libraries: t.TempDir(), compiled: t.TempDir(), plan: wholeCardPlan()}
-	must.OK(t, fake.Build(c.libraries))
+	c := &checks{t: t, libraries: fakes(t), compiled: t.TempDir(), plan: wholeCardPlan()}
 	var err error
 	c.include, err = filepath.Abs("../../device/cuda/source")
 	must.OK(t, err)
