@@ -14,20 +14,20 @@ const (
 	smallRows     = 64
 	smallPitch    = smallInducing + 1
 	// smallOwn is what is set aside for the compiler's own shared memory.
-	smallOwn = 2 << 10
+	smallOwn = 1 << 10
 )
 
 // smallShared is the dynamic shared memory of small_adam and small_natural in bytes, as they
 // take it.
-func smallShared(m, b, params, frees int) (adam, natural int) {
+func smallShared(m, b, frees int) (adam, natural int) {
 	const panel = smallInducing * smallPitch
 	r, pitch := (m+7)/8*8, b|1
-	both := 2*panel + smallInducing + 3*(source.MostParams+1) + 2*smallRows + blockThreads/32*params + 3*r*pitch + 3*frees
+	both := 2*panel + smallInducing + 3*(source.MostParams+1) + 2*smallRows + 3*r*pitch + 3*frees
 	return 8 * (both + 3*(m+m*m)), 8 * (both + panel + 3*smallInducing + smallRows + smallInducing*smallInducing)
 }
 
 // mostSmall is what the larger of them takes at most, with these sizes, whatever the kernels.
-func mostSmall(m, b int) int { return max(smallShared(m, b, source.MostParams+1, source.MostParams+1)) }
+func mostSmall(m, b int) int { return max(smallShared(m, b, source.MostParams+1)) }
 
 // small reports whether steps with so many inducing inputs and rows are made in one
 // launch. It must not depend on the kernels of a group, whose parameters need memory, too;
@@ -49,7 +49,7 @@ func (l *lane) alike(args []uint64, rows, cols int, list ...device.Array) []uint
 
 // beginSmall prepares a launch of small steps with what both kernels are told, and returns
 // the sizes of which their shared memory is.
-func (l *lane) beginSmall(sub []int, s *device.SmallRun) (m, b, params, frees int) {
+func (l *lane) beginSmall(sub []int, s *device.SmallRun) (m, b, frees int) {
 	ks, z, x := l.kern(s.Kernels), l.selection(s.Z), l.selection(s.X)
 	m, b = z.n, x.n
 	rows := s.X.Data.Rows()
@@ -76,7 +76,7 @@ func (l *lane) beginSmall(sub []int, s *device.SmallRun) (m, b, params, frees in
 	l.args = append(l.args, driver.Float(s.Rate), driver.Float(s.Wall), counts, driver.Int(s.Steps))
 	l.args = l.alike(l.args, 1, ks.free, s.Free, s.FreeM1, s.FreeM2, s.Stride, s.PriorMean, s.PriorPrec, s.Lo, s.Hi)
 	l.args = l.alike(l.args, 1, 1, s.Failed)
-	return m, b, ks.params, ks.free
+	return m, b, ks.free
 }
 
 // stage copies numbers to scratch memory, in the order of the lane.
@@ -93,11 +93,11 @@ func (l *lane) AdamSteps(sub []int, s *device.AdamRun) bool {
 	if !l.small(s.Z.Len(), s.X.Len()) {
 		return false
 	}
-	m, b, params, frees := l.beginSmall(sub, &s.SmallRun)
+	m, b, frees := l.beginSmall(sub, &s.SmallRun)
 	l.args = l.alike(l.args, m, 1, s.Mean, s.MeanM1, s.MeanM2)
 	l.args = l.alike(l.args, m, m, s.Chol, s.CholM1, s.CholM2)
 	l.args = l.alike(l.args, 1, 1, s.Value)
-	shared, _ := smallShared(m, b, params, frees)
+	shared, _ := smallShared(m, b, frees)
 	l.launch(l.library["small_adam"], sub, 1, blockThreads, shared)
 	return true
 }
@@ -109,11 +109,11 @@ func (l *lane) NaturalSteps(sub []int, s *device.NaturalRun) bool {
 	}
 	want(len(s.Seen) == len(sub) && s.First >= 0 && s.Every >= 0)
 	seen := stage(l, &l.seen, s.Seen)
-	m, b, params, frees := l.beginSmall(sub, &s.SmallRun)
+	m, b, frees := l.beginSmall(sub, &s.SmallRun)
 	l.args = append(l.args, seen, driver.Int(s.First), driver.Int(s.Every), driver.Float(s.Warm), driver.Float(s.Least))
 	l.args = l.alike(l.args, m, m, s.Lambda)
 	l.args = l.alike(l.args, m, 1, s.LambdaM)
-	_, shared := smallShared(m, b, params, frees)
+	_, shared := smallShared(m, b, frees)
 	l.launch(l.library["small_natural"], sub, 1, blockThreads, shared)
 	return true
 }

@@ -27,8 +27,8 @@ __device__ __noinline__ void small_gradient(Interpreter &k, double adjoint, doub
 struct Small {
 	int m, b, params;                     // inducing inputs; rows; parameters, the noise with them
 	int r, pitch;                         // m rounded up to 8; of m x b matrices: odd, against bank conflicts
-	double *theta, *coef, *grad, *part;   // by parameter: θ, what stands for it in formulas, its gradient, that of each warp
-	double *l, *s, *inverse;              // L, ∂𝓛/∂k(Z,Z): r x SMALL_PITCH; 1/L_ii
+	double *theta, *coef, *grad;          // by parameter: θ, what stands for it in formulas, its gradient
+	double *l, *s, *inverse;              // L, and gradients of each warp where it has been of use; ∂𝓛/∂k(Z,Z): r x SMALL_PITCH; 1/L_ii
 	double *a, *ca, *sa;                  // k(Z,X) and A; CᵀA; SA, Ā and L⁻ᵀĀ: r x pitch
 	double *diag, *res;                   // k(x,x); y − μ
 	int *failed;                          // the first pivot that was not positive, or −1
@@ -49,7 +49,7 @@ struct Small {
 
 	// place takes the rest, whose size is known late, and sets what pads m to r.
 	__device__ void place(double *&at) {
-		part = take(at, SMALL_THREADS / 32 * params);
+		static_assert(SMALL_THREADS / 32 * (MOST_PARAMS + 1) <= SMALL_PANEL, "gradients of each warp take the place of L");
 		a = take(at, r * pitch), ca = take(at, r * pitch), sa = take(at, r * pitch);
 		for (int e = threadIdx.x; e < r * SMALL_PITCH; e += blockDim.x) {
 			const int i = e / SMALL_PITCH, j = e % SMALL_PITCH;
@@ -90,8 +90,12 @@ struct Small {
 			coef[p] = coefficient(kinds[p], theta[p]);
 	}
 
-	// matrices computes entries from..to−1 of k(Z,Z), k(Z,X) and k(x,x). A barrier must follow.
+	// matrices computes entries from..to−1 of k(Z,Z), k(Z,X) and k(x,x), and with the first of them what pads m to r
+	// below k(Z,Z), where gradients may have been. A barrier must follow.
 	__device__ void matrices(Interpreter &k, const Points &z, const Points &x, int from, int to) const {
+		if (from == 0)
+			for (int e = m * SMALL_PITCH + threadIdx.x; e < r * SMALL_PITCH; e += blockDim.x)
+				l[e] = e / SMALL_PITCH == e % SMALL_PITCH;
 		for (int e = from + threadIdx.x; e < to; e += blockDim.x) {
 			int i, j;
 			const SmallPart part = entry(e, i, j);
@@ -151,7 +155,7 @@ struct Small {
 	}
 
 	// pull computes the gradient by θ, the noise's too, from SA in sa, m and what residuals
-	// returned. It ends at a barrier.
+	// returned. It leaves no L, and ends at a barrier.
 	__device__ void pull(Interpreter &k, const Points &z, const Points &x, const double *mean, double sum, double n, double relative,
 			double f) const {
 		const double s2 = theta[params - 1], scale = n / b, weight = scale / s2;
@@ -182,7 +186,7 @@ struct Small {
 		return v;
 	}
 
-	// gradients adds up ∂𝓛/∂log θ from s, sa and weight, which is ∂𝓛/∂k(x,x). A barrier must follow.
+	// gradients adds up ∂𝓛/∂log θ from s, sa and weight, which is ∂𝓛/∂k(x,x). It writes over L. A barrier must follow.
 	__device__ void gradients(Interpreter &k, const Points &z, const Points &x, double weight) const {
 		const int n = k.table[1];
 		double g[Interpreter::params];
@@ -202,13 +206,13 @@ struct Small {
 		for (int p = 0; p < n; p++) {
 			const double v = warp_sum(g[p]);
 			if (threadIdx.x % 32 == 0)
-				part[threadIdx.x / 32 * n + p] = v;
+				l[threadIdx.x / 32 * n + p] = v;
 		}
 		__syncthreads();
 		for (int p = threadIdx.x; p < n; p += blockDim.x) {
 			double v = 0;
 			for (int w = 0; w < SMALL_THREADS / 32; w++)
-				v += part[w * n + p];
+				v += l[w * n + p];
 			grad[p] = v;
 		}
 	}
