@@ -252,6 +252,48 @@ struct State {
 	}
 };
 
+// small_sample draws a free vector x = mean + Cη of q(log θ). A barrier must follow.
+__device__ __noinline__ void small_sample(double *x, const double *mean, const double *c, const double *eta, int n) {
+	for (int i = threadIdx.x; i < n; i += blockDim.x) {
+		double v = mean[i];
+		for (int j = 0; j <= i; j++)
+			v += c[i * n + j] * eta[j];
+		x[i] = v;
+	}
+}
+
+// Believed is a member's q(log θ), which stays in global memory: N(mean, CCᵀ), the moments of C, Adam's strides, the
+// prior's mean and the roots of its precisions. What threads write is there for others behind a barrier.
+struct Believed {
+	double *mean, *c, *c1, *c2;
+	const double *stride, *strides, *prior, *scale;
+	int n;
+	bool diagonal; // C is
+};
+
+// small_follow is a step of Adam on it along the gradient g by x = mean + Cη, less that of
+// KL[q(log θ) ‖ p(log θ)]. A barrier must follow.
+__device__ __noinline__ void small_follow(const Believed &q, const double *g, const double *eta, double *m1, double *m2, double rate,
+		const double *corrections) {
+	const int n = q.n;
+	for (int e = threadIdx.x; e < n * n + n; e += blockDim.x) {
+		if (e >= n * n) {
+			const int i = e - n * n;
+			const double d = q.scale[i * n + i], v = g[i] - d * (d * (q.mean[i] - q.prior[i]));
+			q.mean[i] += adam_step(v, rate, corrections[0], corrections[1], m1[i], m2[i]) * q.stride[i];
+			continue;
+		}
+		const int i = e / n, j = e % n;
+		if (j > i || (q.diagonal && j < i))
+			continue;
+		const double d = q.scale[i * n + i], was = q.c[e];
+		double v = g[i] * eta[j] - d * (d * was);
+		if (i == j)
+			v += d / (d * was);
+		q.c[e] += adam_step(v, rate, corrections[0], corrections[1], q.c1[e], q.c2[e]) * q.strides[e];
+	}
+}
+
 // What launches of small steps are told. Minibatches are b rows each, skip places apart;
 // taken, by place in sub, counts the steps of Adam that were made before. What Cholesky tells of
 // each factorisation is added to failed. Vectors of one kind are the same number of entries
@@ -264,10 +306,19 @@ struct State {
 		const double *stride, const double *pmean, const double *prec, const double *lo, const double *hi, i64 sfree,    \
 		double *failed, i64 sfailed
 
+// What they are told of q(log θ): where chol is not null, free holds samples, and prec are 0. etas has
+// a vector for each step and member, those that are drawn; fresh says by place in sub whether the first step draws in any case.
+#define SMALL_BELIEF                                                                                                          \
+	double *centre, double *chol, double *chol1, double *chol2, const double *strides, const double *roots, i64 schol,       \
+		const double *etas, const int *fresh, int diagonal
+#define SMALL_BELIEVED                                                                                                        \
+	{centre + kf, chol + k * schol, chol1 + k * schol, chol2 + k * schol, stride + kf, strides + k * schol, pmean + kf,      \
+		roots + k * schol, frees, diagonal != 0}
+
 // small_adam makes steps of Adam on (m, C, log θ, ρ): vbks's adamStep. value is the objective at
 // which the last step began.
 extern "C" __global__ void __launch_bounds__(SMALL_THREADS, 2) small_adam(SMALL_PARAMETERS, double *mean, double *mean1, double *mean2,
-		i64 smean, double *root, double *root1, double *root2, i64 sroot, double *value, i64 svalue) {
+		i64 smean, double *root, double *root1, double *root2, i64 sroot, double *value, i64 svalue, SMALL_BELIEF) {
 	DYNAMIC_SHARED(shared);
 	__shared__ int pivot;
 	__shared__ double corrections[2]; // 1 − β^t
@@ -291,6 +342,11 @@ extern "C" __global__ void __launch_bounds__(SMALL_THREADS, 2) small_adam(SMALL_
 	__syncthreads();
 	for (int t = 0; t < steps; t++) {
 		const Points x = {xx, xi, xf + t * skip, b, dim};
+		const double *const eta = etas + ((i64)t * gridDim.y + blockIdx.y) * frees;
+		if (chol) {
+			small_sample(f.at, centre + kf, chol + k * schol, eta, frees);
+			__syncthreads();
+		}
 		of.expand(f.at, w.theta);
 		w.corrections(corrections, before + t + 1);
 		__syncthreads();
@@ -343,7 +399,11 @@ extern "C" __global__ void __launch_bounds__(SMALL_THREADS, 2) small_adam(SMALL_
 		for (int i = threadIdx.x; i < frees; i += blockDim.x) {
 			double slope;
 			prior(f[i], pmean[kf + i], prec[kf + i], lo[kf + i], hi[kf + i], wall, slope);
-			f.climb(i, of.collect(i, w.theta, w.grad) + slope, rate, corrections, stride[kf + i]);
+			const double g = of.collect(i, w.theta, w.grad) + slope;
+			if (chol)
+				w.coef[i] = g;
+			else
+				f.climb(i, g, rate, corrections, stride[kf + i]);
 		}
 		for (int e = threadIdx.x; e < triangle + m; e += blockDim.x) {
 			if (e >= triangle) {
@@ -362,6 +422,11 @@ extern "C" __global__ void __launch_bounds__(SMALL_THREADS, 2) small_adam(SMALL_
 			c.climb(i * m + j, g, rate, corrections, 1);
 		}
 		__syncthreads();
+		if (chol) {
+			const Believed belief = SMALL_BELIEVED;
+			small_follow(belief, w.coef, eta, f.at + frees, f.at + 2 * frees, rate, corrections);
+			__syncthreads();
+		}
 	}
 	f.store(free + kf, free1 + kf, free2 + kf);
 	q.store(mean + km, mean1 + km, mean2 + km);
@@ -375,7 +440,7 @@ extern "C" __global__ void __launch_bounds__(SMALL_THREADS, 2) small_adam(SMALL_
 // q(v) rests on warm rows; seen, by place in sub, is on how many it does. least is the least
 // size of a step of q(v).
 extern "C" __global__ void __launch_bounds__(SMALL_THREADS, 2) small_natural(SMALL_PARAMETERS, const double *seen, int first, int every,
-		double warm, double least, double *lambda, i64 slambda, double *lambdam, i64 slambdam) {
+		double warm, double least, double *lambda, i64 slambda, double *lambdam, i64 slambdam, SMALL_BELIEF) {
 	DYNAMIC_SHARED(shared);
 	__shared__ int pivot;
 	__shared__ double corrections[2]; // 1 − β^t
@@ -413,6 +478,12 @@ extern "C" __global__ void __launch_bounds__(SMALL_THREADS, 2) small_natural(SMA
 		const double rows = fmin(seen[blockIdx.y] + double(t) * b, n); // whole numbers
 		const bool move = every > 0 && (first + t + 1) % every == 0 && rows >= warm;
 		const Points x = {xx, xi, xf + t * skip, b, dim};
+		const double *const eta = etas + ((i64)t * gridDim.y + blockIdx.y) * frees;
+		if (chol && (move || (t == 0 && fresh[blockIdx.y]))) {
+			small_sample(f.at, centre + kf, chol + k * schol, eta, frees);
+			stale = true;
+			__syncthreads();
+		}
 		if (stale) {
 			Known(k, lists, width, known, params, frees, floor).expand(f.at, w.theta);
 			__syncthreads();
@@ -480,9 +551,18 @@ extern "C" __global__ void __launch_bounds__(SMALL_THREADS, 2) small_natural(SMA
 			for (int i = threadIdx.x; i < frees; i += blockDim.x) {
 				double slope;
 				prior(f[i], pmean[kf + i], prec[kf + i], lo[kf + i], hi[kf + i], wall, slope);
-				f.climb(i, of.collect(i, w.theta, w.grad) + slope, rate, corrections, stride[kf + i]);
+				const double g = of.collect(i, w.theta, w.grad) + slope;
+				if (chol)
+					w.coef[i] = g;
+				else
+					f.climb(i, g, rate, corrections, stride[kf + i]);
 			}
 		__syncthreads();
+		if (chol && move) {
+			const Believed belief = SMALL_BELIEVED;
+			small_follow(belief, w.coef, eta, f.at + frees, f.at + 2 * frees, rate, corrections);
+			__syncthreads();
+		}
 	}
 	f.store(free + kf, free1 + kf, free2 + kf);
 	for (int e = threadIdx.x; e < m * m; e += blockDim.x)
