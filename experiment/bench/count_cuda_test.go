@@ -63,8 +63,8 @@ func TestCardCounts(t *testing.T) {
 			must.OK(t, b.Steps(steps))
 			n := fake.Count(t, dir, 0)
 			kernels, calls, in, out := n.Kernels-before.Kernels, n.Calls-before.Calls, n.In-before.In, n.Out-before.Out
-			t.Logf("%s, %d steps of %s: %d kernels in %d calls of the driver, %d bytes in and %d out, %.2f GB held", name, steps, step, kernels, calls,
-				in, out, float64(n.Used)/1e9)
+			t.Logf("%s, %d steps of %s: %d kernels in %d calls of the driver, %d bytes in and %d out, %.2f GB held", name, steps, step,
+				kernels, calls, in, out, float64(n.Used)/1e9)
 			most, least := 3*steps, 3*steps
 			launched := steps * (want.others + want.choleskys*rule.cholesky + want.both*rule.both)
 			if want.matrices > 0 {
