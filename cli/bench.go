@@ -41,10 +41,12 @@ func newBench() *cobra.Command {
 			"floating-point operations a second that is, its share of the machine's peak of fused multiply-adds measured in the same run, and " +
 			"heap allocations. Counted are the operations of the linear algebra alone, as the algorithm needs them; kernel matrices and their " +
 			"gradients are left out, so the share of the peak says least for small sizes.\n\n" +
-			"Workloads: a has 16 inducing inputs, minibatches of 32 and 1,000 rows; b has 200, 128 and 20,000; c has 800, 128 and 20,000.\n" +
+			"Workloads: a has 16 inducing inputs, minibatches of 32 and 1,000 rows; b has 200, 128 and 20,000; c has 800, 128 and 20,000; d has " +
+			"500 rows, all of them inducing inputs, and e 256 inducing inputs and 2,000 rows, as small data have them.\n" +
 			"Kernels: one, the lists k12 and k144, or expressions separated by semicolons. Every leaf's variance is free and alpha of RQ is 1.\n" +
 			"Steps: adam, on q(v), hyperparameters and noise; theta, a natural-gradient step that moves them, too; frozen, one that does not; " +
-			"posterior, one refit of the belief over the kernels; predict, 20,000 rows.\n\n" +
+			"posterior, one refit of the belief over the kernels; predict, 20,000 rows; bound, the collapsed bound of all rows with its gradient, " +
+			"which small data are searched on.\n\n" +
 			"With --against, another program and this one take turns in fresh processes; the last line that it prints must be a JSON object with " +
 			"ms_min and, where it has it, elbo_start, the ELBO of the first minibatch at the start summed over the kernels, which is the same " +
 			"for programs that do the same work.\n\n" +
@@ -61,9 +63,9 @@ func newBench() *cobra.Command {
 		RunE: func(cmd *cobra.Command, _ []string) error { return f.run(cmd) },
 	}
 	fs := cmd.Flags()
-	fs.StringSliceVar(&f.work, "work", nil, "workloads, separated by commas: a, b, c")
+	fs.StringSliceVar(&f.work, "work", nil, "workloads, separated by commas: a, b, c, d, e")
 	fs.StringSliceVar(&f.kernels, "kernels", nil, "kernels: one, k12, k144, or expressions separated by semicolons")
-	fs.StringSliceVar(&f.step, "step", nil, "steps: adam, theta, frozen, posterior, predict")
+	fs.StringSliceVar(&f.step, "step", nil, "steps: adam, theta, frozen, posterior, predict, bound")
 	fs.IntSliceVar(&f.threads, "threads", []int{1}, "cores to use")
 	fs.Float64Var(&f.seconds, "seconds", 2, "timed seconds of each combination")
 	fs.StringVar(&f.device, "device", "", "where to compute: "+strings.Join(config.DeviceKinds(), ", "))
@@ -75,7 +77,8 @@ func newBench() *cobra.Command {
 	fs.StringVarP(&f.out, "out", "o", "learn", "folder of --learn")
 	fs.Float64SliceVar(&f.rates, "rates", []float64{0.01}, "learning rates of --learn")
 	for name, values := range map[string][]string{
-		"work": {"a", "b", "c"}, "kernels": {"one", "k12", "k144"}, "step": {"adam", "theta", "frozen", "posterior", "predict"},
+		"work": {"a", "b", "c", "d", "e"}, "kernels": {"one", "k12", "k144"},
+		"step": {"adam", "theta", "frozen", "posterior", "predict", "bound"},
 	} {
 		noErr(cmd.RegisterFlagCompletionFunc(name, severalOf(values)))
 	}

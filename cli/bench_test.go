@@ -10,8 +10,8 @@ import (
 func TestBenchErrors(t *testing.T) {
 	t.Chdir(t.TempDir())
 	for args, want := range map[string]string{
-		"--work d":                           `--work "d": must be a, b or c`,
-		"--step a":                           `--step "a": must be adam, theta, frozen, posterior or predict`,
+		"--work f":                           `--work "f": must be a, b, c, d or e`,
+		"--step a":                           `--step "a": must be adam, theta, frozen, posterior, predict or bound`,
 		"--kernels k13":                      `--kernels "k13": must be one, k12 or k144, or expressions separated by semicolons: `,
 		"--threads 0":                        "--threads 0: must be at least 1",
 		"--seconds 0":                        "--seconds 0: must be above 0",

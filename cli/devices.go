@@ -21,9 +21,9 @@ func newDevices() *cobra.Command {
 			"A lane is what works on kernels by itself: a core, or a card.\n\n" +
 			"With --check every card is put to the proof, in some two minutes once its kernels are compiled: bits of generated code against " +
 			"the interpreter, objective, gradients and 50 steps of all kernels of K144 against the CPU, every operation against plain loops, " +
-			"memory, speed beside the CPU's, and how soon a stop is heard. One page of result, which can be sent to who makes this program; exit " +
-			"code 1 where something is wrong. What came of it is kept, by card and driver, unless it may be otherwise the next time, and " +
-			"--device auto goes by it.",
+			"memory, speed beside the CPU's, how soon a stop is heard and a stopped run has ended. One page of result, which can be sent to who " +
+			"makes this program; exit code 1 where something is wrong. What came of it is kept, by card and driver, unless it may be " +
+			"otherwise the next time, and --device auto goes by it.",
 		Example: "kestrel devices\n\n# for a script\nkestrel devices --json\n\n" +
 			"# once, on a card that nobody has used yet\nkestrel devices --check",
 		Args: nothing,

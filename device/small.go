@@ -33,7 +33,21 @@ type SmallRun struct {
 	PriorMean, PriorPrec, Lo, Hi Array // see LogPrior: K x (1 x F)
 	Wall                         float64
 
-	Failed Array // K x (1 x 1): what Cholesky would tell of each factorisation is added
+	Belief *SmallBelief // q(log θ), which θ is drawn from; nil: point estimates
+	Failed Array        // K x (1 x 1): what Cholesky would tell of each factorisation is added
+}
+
+// SmallBelief is q(log θ) = N(mean, CCᵀ), of which a step that moves it draws θ once: the free vector is
+// mean + Cη then and stays so until the next draw. Adam's steps on mean and C follow the gradient by that sample
+// and KL[q(log θ) ‖ N(PriorMean, Scale⁻²)] in the place of log p(θ): PriorPrec is 0. FreeM1, FreeM2 and Stride are the
+// mean's.
+type SmallBelief struct {
+	Mean                 Array            // K x (1 x F)
+	Chol, CholM1, CholM2 Array            // C, lower: K x (F x F)
+	CholStride, Scale    Array            // K x (F x F); Scale is diagonal, of roots of precisions
+	Diagonal             bool             // C stays so
+	Fresh                []bool           // by place in sub: the first step draws θ, whatever it moves
+	Draw                 func() []float64 // η for each step, place in sub and entry; asked for once, where steps are made
 }
 
 // AdamRun is steps of Adam, with q(v) = N(m, CCᵀ) held by its factor.

@@ -120,11 +120,12 @@ func (l *learner) adamStep(sub []int, x device.Points, n float64) {
 // adamSteps is adamStep on so many minibatches at once, see several.
 func (l *learner) adamSteps(sub []int, x device.Points, skip int, n float64, steps int) bool {
 	lane, ok := l.lane.(device.SmallSteps)
-	if !ok || l.q != nil || l.frozen {
+	if !ok || l.frozen {
 		return false
 	}
-	if !lane.AdamSteps(sub, &device.AdamRun{
-		SmallRun: l.smallRun(sub, x, skip, n, steps),
+	run, ok := l.smallRun(sub, x, skip, n, steps, func(int, int) bool { return true })
+	if !ok || !lane.AdamSteps(sub, &device.AdamRun{
+		SmallRun: run,
 		Mean:     l.qm, MeanM1: l.meanMoments.first, MeanM2: l.meanMoments.second,
 		Chol: l.qc, CholM1: l.cholMoments.first, CholM2: l.cholMoments.second,
 		Value: l.value,
@@ -138,19 +139,46 @@ func (l *learner) adamSteps(sub []int, x device.Points, skip int, n float64, ste
 	return true
 }
 
-// smallRun is what steps made at once are told of whatever the rule.
-func (l *learner) smallRun(sub []int, x device.Points, skip int, n float64, steps int) device.SmallRun {
+// smallRun is what steps made at once are told of whatever the rule. draws says of which steps, from 0, a member
+// draws θ from q(log θ), beside the first where it has none. It is false where θ is drawn more than once for a step.
+func (l *learner) smallRun(
+	sub []int, x device.Points, skip int, n float64, steps int, draws func(k, t int) bool,
+) (run device.SmallRun, ok bool) {
 	taken := make([]int, len(sub))
 	for i, k := range sub {
 		taken[i] = l.members[k].steps
 	}
-	return device.SmallRun{
+	run = device.SmallRun{
 		Kernels: l.ks, Z: l.z, X: x, Skip: skip, Steps: steps, N: n, Taken: taken, Rate: l.rate,
 		NoiseFloor: l.floor, Jitter: l.jitter, Factor: l.factor,
 		Free: l.free, FreeM1: l.freeMoments.first, FreeM2: l.freeMoments.second, Stride: l.stride,
 		PriorMean: l.mean, PriorPrec: l.thetaPrec, Lo: l.lo, Hi: l.hi, Wall: l.wall,
 		Failed: l.failed,
 	}
+	if l.q == nil {
+		return run, true
+	}
+	q := &device.SmallBelief{
+		Mean: l.q.centre, Chol: l.q.chol, CholM1: l.thetaMoments.first, CholM2: l.thetaMoments.second,
+		CholStride: l.strideChol, Scale: l.q.scale, Diagonal: l.q.diagonal,
+	}
+	for _, k := range sub {
+		q.Fresh = append(q.Fresh, !l.members[k].current)
+	}
+	q.Draw = func() []float64 {
+		f := l.ks.Free()
+		out := make([]float64, steps*len(sub)*f)
+		for i, k := range sub { // each from its own stream, in the order of steps
+			for t := range steps {
+				if draws(k, t) || t == 0 && q.Fresh[i] {
+					copy(out[(t*len(sub)+i)*f:][:f], l.padded(l.eta(k), 0))
+				}
+			}
+		}
+		return out
+	}
+	run.Belief = q
+	return run, l.samples == 1
 }
 
 // stepTheta moves θ, or q(log θ).

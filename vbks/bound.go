@@ -5,6 +5,7 @@ import (
 	"math"
 
 	"example.com/kestrel/device"
+	"example.com/kestrel/vbks/pace"
 )
 
 const (
@@ -54,6 +55,7 @@ type collapsed struct {
 	exactly               []bool       // which members' predictions are from the rows themselves, see condition
 	sumDiag, sumR2, sumV  device.Array
 	gradZ                 device.Array // M x dim; nil unless the gradient by Z is wanted
+	pace                  pace.Pace    // of chunks
 }
 
 // newCollapsed adds to a group the buffers of the collapsed bound.
@@ -81,6 +83,14 @@ func newCollapsed(g *group) (*collapsed, error) {
 // stopped is asked between the parts of a long computation.
 type stopped func() error
 
+// ask asks where there is anybody to ask.
+func (s stopped) ask() error {
+	if s == nil {
+		return nil
+	}
+	return s()
+}
+
 // chunk returns the array for the i-th chunk of k(Z,X), making it if need be.
 func (c *collapsed) chunk(i int) (device.Array, error) {
 	i = min(i, c.kept-1)
@@ -101,7 +111,8 @@ func (c *collapsed) statistics(sub []int, x device.Points, keep bool, stop stopp
 	return c.gather(sub, x, keep, stop)
 }
 
-// gather is statistics for θ and L as they stand.
+// gather is statistics for θ and L as they stand. It waits for the lane now and then: a stop that
+// is asked for while all rows stand in a queue would be late.
 func (c *collapsed) gather(sub []int, x device.Points, keep bool, stop stopped) error {
 	for _, k := range sub {
 		c.exactly[k] = false
@@ -111,10 +122,8 @@ func (c *collapsed) gather(sub []int, x device.Points, keep bool, stop stopped) 
 	ln.Fill(sub, c.b, 0)
 	ln.Fill(sub, c.sumDiag, 0)
 	for i, from := 0, x.From; from < x.To; i, from = i+1, from+chunkRows {
-		if stop != nil {
-			if err := stop(); err != nil {
-				return err
-			}
+		if err := stop.ask(); err != nil {
+			return err
 		}
 		rows := x
 		rows.From, rows.To = from, min(from+chunkRows, x.To)
@@ -133,8 +142,20 @@ func (c *collapsed) gather(sub []int, x device.Points, keep bool, stop stopped) 
 		ln.MulTargets(sub, 1, c.a, rows, 1, c.b)
 		ln.KernelDiag(sub, c.ks, c.theta, rows, c.kdiag)
 		ln.Sum(sub, false, c.kdiag, c.sumDiag)
+		if err := c.paced(x); err != nil {
+			return err
+		}
 	}
 	return nil
+}
+
+// paced is called behind every chunk of the rows x. Where there is but one, what is done with it is not
+// waited for.
+func (c *collapsed) paced(x device.Points) error {
+	if x.Len() <= chunkRows {
+		return nil
+	}
+	return c.pace.Made(c.lane, 1)
 }
 
 // optimum factorises I + wQ and computes the bound into value, and
@@ -258,14 +279,14 @@ func (c *collapsed) sparse(sub []int, x device.Points, yy float64, grad bool, st
 			return err
 		}
 	}
-	if grad {
-		c.gradient(sub, x, n)
+	if !grad {
+		return nil
 	}
-	return nil
+	return c.gradient(sub, x, n, stop)
 }
 
 // gradient is the second half of sparse.
-func (c *collapsed) gradient(sub []int, x device.Points, n float64) {
+func (c *collapsed) gradient(sub []int, x device.Points, n float64, stop stopped) error {
 	ln := c.lane
 	c.belief(sub)
 	// S = L_B⁻ᵀL_B⁻¹.
@@ -302,6 +323,9 @@ func (c *collapsed) gradient(sub []int, x device.Points, n float64) {
 		ln.Fill(sub, c.gradZ, 0)
 	}
 	for i, from := 0, x.From; from < x.To; i, from = i+1, from+chunkRows {
+		if err := stop.ask(); err != nil {
+			return err
+		}
 		rows := x
 		rows.From, rows.To = from, min(from+chunkRows, x.To)
 		kzx := c.kzx[min(i, c.kept-1)]
@@ -321,6 +345,9 @@ func (c *collapsed) gradient(sub []int, x device.Points, n float64) {
 		ln.Fill(sub, c.diagBar, 1)
 		c.byRho(sub, func(sub []int, rho float64) { ln.Weight(sub, c.ks, c.theta, 1, 1, -0.5*rho, c.diagBar) })
 		ln.KernelDiagGrad(sub, c.ks, c.theta, rows, c.diagBar, c.gradTheta)
+		if err := c.paced(x); err != nil {
+			return err
+		}
 	}
 	// ∂/∂k(Z,Z) = −½ work.
 	ln.Fill(sub, c.prec, 0)
@@ -334,6 +361,7 @@ func (c *collapsed) gradient(sub []int, x device.Points, n float64) {
 	}
 	ln.NoiseGrad(sub, c.ks, c.theta, n, c.sumR2, c.sumV, c.gradTheta)
 	ln.Collect(sub, c.ks, c.floor, c.theta, c.gradTheta, c.gradFree)
+	return nil
 }
 
 // result reads member k's bound, and its gradient into grad if not nil. ok is

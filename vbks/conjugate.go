@@ -41,12 +41,15 @@ type conjugate struct {
 	whole                                  bool // kxx holds all of k(X,X)
 }
 
-// product returns K̂p.
-func (c *conjugate) product(p []float64) ([]float64, error) {
+// product returns K̂p. stop is asked between parts of k(X,X), which of many rows are much work.
+func (c *conjugate) product(p []float64, stop stopped) ([]float64, error) {
 	sub := []int{0}
 	c.ln.Write(c.long, 0, p)
 	out := make([]float64, len(p))
 	for from := 0; from < len(p); from += c.rows {
+		if err := stop.ask(); err != nil {
+			return nil, err
+		}
 		rows := c.x
 		rows.From, rows.To = from, min(from+c.rows, len(p))
 		if !c.whole {
@@ -79,14 +82,14 @@ func (c *conjugate) precondition(r []float64) ([]float64, error) {
 	return out, nil
 }
 
-// quadratic returns ½vᵀ(y + r) and ½rᵀQ̂⁻¹r. stop is asked before every product.
+// quadratic returns ½vᵀ(y + r) and ½rᵀQ̂⁻¹r. stop is asked within every product.
 func (c *conjugate) quadratic(stop stopped) (value, open float64, err error) {
 	v, err := c.precondition(c.y)
 	if err != nil {
 		return 0, 0, err
 	}
 	residual := func() ([]float64, error) {
-		r, err := c.product(v)
+		r, err := c.product(v, stop)
 		if err == nil {
 			floats.SubTo(r, c.y, r)
 		}
@@ -103,10 +106,7 @@ func (c *conjugate) quadratic(stop stopped) (value, open float64, err error) {
 	p := append([]float64(nil), z...)
 	rz := floats.Dot(r, z)
 	for i := 0; i < mostProducts && 0.5*rz > openNats; i++ {
-		if err := stop(); err != nil {
-			return 0, 0, err
-		}
-		kp, err := c.product(p)
+		kp, err := c.product(p, stop)
 		if err != nil {
 			return 0, 0, err
 		}

@@ -169,10 +169,8 @@ func mix(mean, variance, mu, v []float64, w float64) {
 // that take has set. stop is asked before every chunk.
 func (l *learner) pass(sub []int, x device.Points, stop stopped, visit func(rows device.Points) error) error {
 	for rows := range l.chunks(x) {
-		if stop != nil {
-			if err := stop(); err != nil {
-				return err
-			}
+		if err := stop.ask(); err != nil {
+			return err
 		}
 		l.project(sub, rows)
 		l.marginals(sub, rows)

@@ -270,18 +270,21 @@ func (l *learner) refresh(sub []int) {
 
 // resample draws θ from q(log θ), each member from its own stream.
 func (l *learner) resample(sub []int) {
-	l.q.sample(sub, func(k int) []float64 {
-		eta := make([]float64, l.freeLen(k))
-		for i := range eta {
-			eta[i] = l.members[k].rng.NormFloat64()
-		}
-		return eta
-	})
+	l.q.sample(sub, l.eta)
 	l.factorise(sub)
 	l.note(sub)
 	for _, k := range sub {
 		l.members[k].current = true
 	}
+}
+
+// eta draws what a member's next sample of θ is made of.
+func (l *learner) eta(k int) []float64 {
+	eta := make([]float64, l.freeLen(k))
+	for i := range eta {
+		eta[i] = l.members[k].rng.NormFloat64()
+	}
+	return eta
 }
 
 // outdate says that the free vectors have changed.
@@ -398,10 +401,8 @@ func (l *learner) train(sub []int, b *minibatches, stop stopped) error {
 func (l *learner) steps(sub []int, b *minibatches, index device.Index, stop stopped) error {
 	by, size := &l.pace, 1
 	for t := 0; t < b.steps; t += size {
-		if stop != nil {
-			if err := stop(); err != nil {
-				return err
-			}
+		if err := stop.ask(); err != nil {
+			return err
 		}
 		x, skip := device.Points{Data: l.common.train, To: b.n}, 0
 		if index != nil {

@@ -157,15 +157,22 @@ func (l *learner) least(b, n float64) float64 {
 // from first + 1 on, is a multiple of every move θ: see several.
 func (l *learner) naturalSteps(sub []int, x device.Points, skip int, n float64, first, every, steps int) bool {
 	lane, ok := l.lane.(device.SmallSteps)
-	if !ok || l.q != nil {
+	if !ok {
 		return false
 	}
 	if l.frozen {
 		every = 0
 	}
 	b := float64(x.Len())
+	moves := func(k, t int) bool {
+		return every > 0 && (first+t+1)%every == 0 && math.Min(l.members[k].seen+float64(t)*b, n) >= l.warm(n)
+	}
+	small, ok := l.smallRun(sub, x, skip, n, steps, moves)
+	if !ok {
+		return false
+	}
 	run := &device.NaturalRun{
-		SmallRun: l.smallRun(sub, x, skip, n, steps), Lambda: l.lambda, LambdaM: l.lambdaM,
+		SmallRun: small, Lambda: l.lambda, LambdaM: l.lambdaM,
 		Seen: make([]float64, len(sub)), First: first, Every: every, Warm: l.warm(n), Least: l.least(b, n),
 	}
 	for i, k := range sub {
@@ -176,12 +183,15 @@ func (l *learner) naturalSteps(sub []int, x device.Points, skip int, n float64, 
 	}
 	for _, k := range sub {
 		m := &l.members[k]
-		for t := first + 1; t <= first+steps; t++ {
-			if every > 0 && t%every == 0 && m.seen >= run.Warm {
+		for t := range steps {
+			if moves(k, t) {
 				m.steps++
 				m.current = false
 			}
-			m.seen = math.Min(m.seen+b, n)
+		}
+		m.seen = math.Min(m.seen+float64(steps)*b, n)
+		if l.q != nil { // of what the lane made of the sample nothing is left, but that stands until the next one is drawn
+			m.current = true
 		}
 	}
 	return true
@@ -284,10 +294,8 @@ func (l *learner) exact(sub []int, x device.Points, yy float64, stop stopped) er
 			ln.Fill(sub, l.target, 0)
 			ln.Fill(sub, l.sumDiag, 0)
 			for rows := range l.chunks(x) {
-				if stop != nil {
-					if err := stop(); err != nil {
-						return err
-					}
+				if err := stop.ask(); err != nil {
+					return err
 				}
 				l.project(sub, rows)
 				ln.Syrk(sub, 1, l.a, 1, l.work)

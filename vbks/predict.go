@@ -387,10 +387,8 @@ func (c *collapsed) predict(sub []int, x device.Points, stop stopped) (mean, var
 		mean[i], variance[i] = make([]float64, x.Len()), make([]float64, x.Len())
 	}
 	for from := x.From; from < x.To; from += chunkRows {
-		if stop != nil {
-			if err := stop(); err != nil {
-				return nil, nil, err
-			}
+		if err := stop.ask(); err != nil {
+			return nil, nil, err
 		}
 		rows := x
 		rows.From, rows.To = from, min(from+chunkRows, x.To)
@@ -439,10 +437,8 @@ func (c *collapsed) leaveOut(
 	}
 	solved := make([]float64, c.m*chunkRows)
 	for from := x.From; from < x.To; from += chunkRows {
-		if stop != nil {
-			if err := stop(); err != nil {
-				return nil, nil, err
-			}
+		if err := stop.ask(); err != nil {
+			return nil, nil, err
 		}
 		rows := x
 		rows.From, rows.To = from, min(from+chunkRows, x.To)

@@ -24,6 +24,7 @@ const (
 	StepTheta                   // natural step of q(v) with a step of Adam on log θ and σ_n²
 	StepFrozen                  // natural step of q(v), θ as it is
 	StepPredict                 // mean and variance of f at the test rows, q(v) given by its precision
+	StepBound                   // the collapsed bound of all rows with its gradient; see BoundBench
 )
 
 // StepSetup says what a StepBench repeats, for every one of the kernels.
@@ -91,6 +92,8 @@ func NewStepBench(dev device.Device, s StepSetup) (*StepBench, error) {
 		return nil, errors.New("no kernels to step")
 	case s.Dim < 1 || n == 0 || len(s.X) != n*s.Dim || m == 0 || len(s.Z) != m*s.Dim || len(s.Chol) != m*m || len(s.Theta) != len(s.Programs):
 		return nil, errors.New("the sizes of data, inducing inputs, q(v) and parameters do not fit together")
+	case s.Kind == StepBound:
+		return nil, errors.New("no steps lead anywhere on the bound itself")
 	case s.Kind == StepPredict && len(s.Test) == 0:
 		return nil, errors.New("no rows to predict")
 	case s.Batch < 1 || s.Batch >= n:
@@ -170,7 +173,7 @@ func shareOut(costs []float64, lanes int) [][]int {
 // costs estimates what a step of each kernel costs, in operations: the linear
 // algebra, and the leaves on the entries of the kernel matrices.
 func (s *StepSetup) costs() []float64 {
-	m, b := len(s.Mean), s.Batch
+	m, b := len(s.Z)/s.Dim, s.Batch
 	entries := float64(m*b) + float64(m*m)/2
 	if s.Kind == StepPredict {
 		b = len(s.Test) / s.Dim
@@ -253,16 +256,24 @@ func (l *learner) fork() (*learner, error) {
 	return &f, al.err
 }
 
-// begin loads a learner with kernels at their start.
-func (b *StepBench) begin(l *learner, kernels []int) error {
-	programs := make([]*kernelspace.Program, len(kernels))
-	priors := make([]prior, len(kernels))
-	for i, k := range kernels {
-		programs[i] = b.setup.Programs[k]
-		free := len(programs[i].Free) + 1
+// unbelieved are the priors of kernels that have none, nor bounds.
+func unbelieved(programs []*kernelspace.Program) []prior {
+	priors := make([]prior, len(programs))
+	for i, p := range programs {
+		free := len(p.Free) + 1
 		priors[i] = prior{mean: make([]float64, free), prec: make([]float64, free),
 			lo: slices.Repeat([]float64{math.Inf(-1)}, free), hi: slices.Repeat([]float64{math.Inf(1)}, free)}
 	}
+	return priors
+}
+
+// begin loads a learner with kernels at their start.
+func (b *StepBench) begin(l *learner, kernels []int) error {
+	programs := make([]*kernelspace.Program, len(kernels))
+	for i, k := range kernels {
+		programs[i] = b.setup.Programs[k]
+	}
+	priors := unbelieved(programs)
 	if err := l.load(programs, priors); err != nil {
 		return err
 	}
@@ -473,6 +484,149 @@ func (b *StepBench) Close() {
 	}
 }
 
+// BoundBench repeats what a search for hyperparameters asks a device for at a time, so that its
+// time can be taken: the collapsed bound of every one of the kernels and its gradient, on all
+// rows, at free vectors that the host writes, read by the host. Where the inducing inputs are the rows it
+// is the log evidence, from k(X,X) alone. There is no prior on θ, and σ_n² has no floor.
+//
+// Kernels are divided over the lanes as by a StepBench; it is used by one goroutine at a time.
+type BoundBench struct {
+	rows   device.Points
+	yy     float64
+	lanes  []*boundLane
+	values []float64 // by kernel, of the last step
+	ok     []bool    // they are, and so are the gradients
+}
+
+// boundLane is a lane with its share of the kernels.
+type boundLane struct {
+	bound  *collapsed
+	units  []boundUnit // that it takes at a time, one after the other
+	loaded bool        // with its only one
+}
+
+// boundUnit are kernels that a lane takes at a time.
+type boundUnit struct {
+	kernels  []int // in the setup's order
+	programs []*kernelspace.Program
+	at       [][]float64 // free vectors
+	grads    [][]float64
+}
+
+// NewBoundBench places data and kernels on the device. Of a setup it takes what a bound is made of:
+// kernels and their parameters, rows, inducing inputs, jitter.
+func NewBoundBench(dev device.Device, s StepSetup) (*BoundBench, error) {
+	n := len(s.Y)
+	if len(s.Programs) == 0 || s.Dim < 1 || n == 0 || len(s.X) != n*s.Dim || len(s.Z) == 0 || len(s.Z)%s.Dim != 0 ||
+		len(s.Theta) != len(s.Programs) {
+		return nil, errors.New("the sizes of data, inducing inputs, kernels and parameters do not fit together")
+	}
+	c := &common{dev: dev, m: len(s.Z) / s.Dim, dim: s.Dim, jitter: s.Jitter, tight: true}
+	var err error
+	if c.train, err = dev.NewData(s.X, s.Y, s.Dim); err != nil {
+		return nil, err
+	}
+	z, err := dev.NewData(s.Z, nil, s.Dim)
+	if err != nil {
+		return nil, err
+	}
+	if c.z = device.All(z); sameRows(s.Z, s.X, s.Dim) {
+		c.whole = n
+	}
+	s.Kind, s.Batch = StepBound, n
+	kernels := len(s.Programs)
+	b := &BoundBench{rows: device.All(c.train), yy: sumSquares(s.Y), values: make([]float64, kernels), ok: make([]bool, kernels)}
+	info := dev.Info()
+	for i, share := range shareOut(s.costs(), info.Lanes) {
+		if len(share) == 0 {
+			continue
+		}
+		ln, err := newBoundLane(c, dev.Lane(i), &s, share, info.Group)
+		if err != nil {
+			return nil, err
+		}
+		b.lanes = append(b.lanes, ln)
+	}
+	return b, nil
+}
+
+// newBoundLane makes a lane for groups of that many kernels at a time (0: all at once).
+func newBoundLane(c *common, lane device.Lane, s *StepSetup, share []int, group int) (*boundLane, error) {
+	if group == 0 {
+		group = len(share)
+	}
+	ln, most := &boundLane{}, 0
+	for kernels := range slices.Chunk(share, group) {
+		u := boundUnit{kernels: kernels}
+		for _, k := range kernels {
+			p := s.Programs[k]
+			most = max(most, len(p.Params)+1)
+			u.programs = append(u.programs, p)
+			u.at = append(u.at, params.Free(p, s.Theta[k], s.Noise, 0))
+			u.grads = append(u.grads, make([]float64, len(p.Free)+1))
+		}
+		ln.units = append(ln.units, u)
+	}
+	g, err := newGroup(c, lane, min(group, len(share)), most)
+	if err != nil {
+		return nil, err
+	}
+	ln.bound, err = newCollapsed(g)
+	return ln, err
+}
+
+// Steps makes n steps of every kernel. Lanes do not wait for each other in between.
+func (b *BoundBench) Steps(n int) error {
+	errs := make([]error, len(b.lanes))
+	done := make(chan struct{})
+	for i, ln := range b.lanes[1:] {
+		go func() {
+			errs[i+1] = guard.Do(func() error { return ln.steps(b, n) })
+			done <- struct{}{}
+		}()
+	}
+	errs[0] = guard.Do(func() error { return b.lanes[0].steps(b, n) })
+	for range b.lanes[1:] {
+		<-done
+	}
+	return errors.Join(errs...)
+}
+
+func (ln *boundLane) steps(b *BoundBench, n int) error {
+	defer device.Occupy(ln.bound.lane)()
+	objective := ln.bound.boundObjective(b.rows, b.yy, nil)
+	for range n {
+		for i := range ln.units {
+			u := &ln.units[i]
+			if !ln.loaded {
+				if err := ln.bound.load(u.programs, unbelieved(u.programs)); err != nil {
+					return err
+				}
+				ln.loaded = len(ln.units) == 1
+			}
+			if err := objective.eval(ln.bound.all, u.at); err != nil {
+				return err
+			}
+			for j, k := range u.kernels {
+				var err error
+				if b.values[k], b.ok[k], err = objective.result(j, u.grads[j]); err != nil {
+					return err
+				}
+			}
+		}
+	}
+	return nil
+}
+
+// Value returns the sum over the kernels of the bound that the last step has found, and whether that and
+// all gradients are finite and no factorisation has failed.
+func (b *BoundBench) Value() (sum float64, finite bool) {
+	for _, v := range b.values {
+		sum += v
+	}
+	return sum, !slices.Contains(b.ok, false)
+}
+
 // Operations counts the multiplications and additions of the linear algebra in
 // one step of one kernel, with M inducing inputs and B rows (of the minibatch,
 // or of the prediction). Symmetric results and triangular factors count half.
@@ -492,6 +646,16 @@ func (b *StepBench) Close() {
 //	∂/∂C: A(CᵀA)ᵀ, or AAᵀ of Λ         M²B      M²B      M²B      −
 //	Aᵀm                                2MB      2MB      −        2MB
 //	Ar or Ay                           2MB      2MB      2MB      −
+//
+// Of the bound, with all N rows in the place of B, or with k(X,X) alone where M = N:
+//
+//	k(Z,Z) = LLᵀ, I + wQ = L_B L_Bᵀ    2M³/3        M³/3, of I + wk(X,X)
+//	(I + wQ)⁻¹                         2M³/3        2M³/3
+//	L⁻ᵀ(·)L⁻¹, symmetric, twice        8M³/3        −
+//	A = L⁻¹k(Z,X), Q = AAᵀ             2M²N         −
+//	P k(Z,X)                           2M²N         −
+//	rrᵀ, L_B⁻¹y, L_B⁻ᵀ(·)              −            4M²
+//	Ay, k(X,Z)β                        4MN          −
 func (k StepKind) Operations(inducing, rows int) float64 {
 	m, b := float64(inducing), float64(rows)
 	cube, square := m*m*m, m*m*b
@@ -504,6 +668,11 @@ func (k StepKind) Operations(inducing, rows int) float64 {
 		return 2*square + 2*m*b
 	case StepPredict:
 		return 2*cube/3 + 2*m*m + 2*square + 2*m*b
+	case StepBound:
+		if inducing == rows {
+			return cube + 4*m*m
+		}
+		return 4*cube + 4*square + 4*m*b
 	}
 	panic("vbks: not a kind of step")
 }

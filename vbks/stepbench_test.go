@@ -311,6 +311,16 @@ func (c *counted) sandwich(m int) {
 	}
 }
 
+// inverse counts L⁻ᵀL⁻¹: L⁻¹ column by column, from its diagonal down, and the lower half of the product.
+func (c *counted) inverse(m int) {
+	for column := range m {
+		c.triangular(m-column, 1)
+	}
+	for i := range m {
+		c.multiplyAdd((m - i) * (i + 1))
+	}
+}
+
 // The formulas for operations are what loops over the entries that the table
 // lists come to, but for terms of lower order.
 func TestOperations(t *testing.T) {
@@ -349,12 +359,29 @@ func TestOperations(t *testing.T) {
 			c.triangular(m, b)
 			c.multiplyAdd(m * b)
 		},
+		StepBound: func(c *counted) {
+			c.cholesky(m)
+			c.cholesky(m)
+			c.inverse(m)
+			c.sandwich(m)
+			c.sandwich(m)
+			c.triangular(m, b)       // A
+			c.half(m, b)             // AAᵀ
+			c.multiplyAdd(m * m * b) // P k(Z,X)
+			c.multiplyAdd(2 * m * b) // Ay, k(X,Z)β
+		},
 	} {
 		c := &counted{}
 		count(c)
 		if got := kind.Operations(m, b); math.Abs(got-c.operations) > 0.005*c.operations {
 			t.Errorf("kind %d: %.6g operations, loops make %.6g", kind, got, c.operations)
 		}
+	}
+	whole := &counted{}
+	whole.cholesky(m)
+	whole.inverse(m)
+	if got := StepBound.Operations(m, m); math.Abs(got-whole.operations) > 0.015*whole.operations { // 4M² are more than are counted
+		t.Errorf("all rows: %.6g operations, loops make %.6g", got, whole.operations)
 	}
 }
 

@@ -64,10 +64,8 @@ func (c *collapsed) wholly(sub []int, x device.Points) (whole, others []int) {
 //
 // Titsias' bound is that, too, but for the jitter, and takes ten times the work.
 func (c *collapsed) entire(sub []int, x device.Points, grad bool, stop stopped) error {
-	if stop != nil {
-		if err := stop(); err != nil {
-			return err
-		}
+	if err := stop.ask(); err != nil {
+		return err
 	}
 	ln, n := c.lane, float64(x.Len())
 	ln.Expand(sub, c.ks, c.floor, c.free, c.theta)
@@ -106,10 +104,8 @@ func (c *collapsed) entire(sub []int, x device.Points, grad bool, stop stopped) 
 //
 // It takes an eighth of what fit does. L is kept in prec.
 func (c *collapsed) condition(sub []int, x device.Points, stop stopped) error {
-	if stop != nil {
-		if err := stop(); err != nil {
-			return err
-		}
+	if err := stop.ask(); err != nil {
+		return err
 	}
 	ln := c.lane
 	ln.Fill(sub, c.info, 0)

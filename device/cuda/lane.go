@@ -40,7 +40,7 @@ type lane struct {
 
 	step repeating
 
-	partials, diagonals, status, counts, seen, inverses scratch
+	partials, diagonals, status, counts, seen, etas, fresh, inverses scratch
 
 	holdings map[owned]holding
 	lastOwn  owned

@@ -20,9 +20,9 @@ import (
 
 // Case is one combination to time.
 type Case struct {
-	Work    string `json:"work"`    // "a", "b", "c"
+	Work    string `json:"work"`    // "a" to "e"
 	Kernels string `json:"kernels"` // "one", "k12", "k144", or expressions separated by semicolons
-	Step    string `json:"step"`    // "adam", "theta", "frozen", "posterior", "predict"
+	Step    string `json:"step"`    // "adam", "theta", "frozen", "posterior", "predict", "bound"
 	Threads int    `json:"threads"` // lanes of the device
 }
 
@@ -39,6 +39,8 @@ func DefaultCases(threads []int) ([]Case, error) {
 		{"a", []string{"k144"}, []string{"adam", "posterior"}},
 		{"b", []string{"one"}, []string{"adam", "theta", "frozen", "predict"}},
 		{"c", []string{"one"}, []string{"adam", "theta", "frozen"}},
+		{"d", []string{"one"}, []string{boundStep}},
+		{"e", []string{"one"}, []string{boundStep}},
 	} {
 		some, err := Cases([]string{c.work}, c.kernels, c.steps, threads)
 		if err != nil {
@@ -159,12 +161,15 @@ func Run(ctx context.Context, c Case, o Options) (*Row, error) {
 	if err != nil {
 		return nil, err
 	}
+	if row.M, row.N = w.m, w.n; kind == vbks.StepBound {
+		return row, row.bound(ctx, o, dev, setup)
+	}
 	b, err := vbks.NewStepBench(dev, setup)
 	if err != nil {
 		return nil, err
 	}
 	defer b.Close()
-	row.M, row.B, row.N = w.m, w.b, w.n
+	row.B = w.b
 	if kind == vbks.StepPredict {
 		row.B = benchPredicts
 	}
@@ -180,13 +185,35 @@ func Run(ctx context.Context, c Case, o Options) (*Row, error) {
 	if row.Finite, err = b.Finite(); err != nil {
 		return nil, err
 	}
-	gflops := float64(row.K) * kind.Operations(row.M, row.B) / row.MsMin / 1e6
-	row.GFLOPS = &gflops
-	if peak := simd.Best().Peak(benchPeakTime) * float64(c.Threads); row.Device == "cpu" && peak > 0 {
-		fraction := gflops / peak
-		row.PeakGFLOPS, row.PeakFraction = &peak, &fraction
-	}
+	row.count(kind.Operations(row.M, row.B))
 	return row, nil
+}
+
+// count says how many operations a second those of a step of one kernel come to.
+func (r *Row) count(operations float64) {
+	gflops := float64(r.K) * operations / r.MsMin / 1e6
+	r.GFLOPS = &gflops
+	if peak := simd.Best().Peak(benchPeakTime) * float64(r.Threads); r.Device == "cpu" && peak > 0 {
+		fraction := gflops / peak
+		r.PeakGFLOPS, r.PeakFraction = &peak, &fraction
+	}
+}
+
+// bound times the collapsed bound with its gradient. Nothing moves in it: what the row has of an ELBO
+// is the bound.
+func (r *Row) bound(ctx context.Context, o Options, dev device.Device, setup vbks.StepSetup) error {
+	b, err := vbks.NewBoundBench(dev, setup)
+	if err != nil {
+		return err
+	}
+	if err := r.time(ctx, o, b.Steps); err != nil {
+		return err
+	}
+	v, finite := b.Value()
+	n := files.Number(v)
+	r.ELBOStart, r.ELBOEnd, r.Finite = &n, &n, finite
+	r.count(vbks.StepBound.Operations(r.M, r.N))
+	return nil
 }
 
 func stepKind(name string) vbks.StepKind {
@@ -197,6 +224,8 @@ func stepKind(name string) vbks.StepKind {
 		return vbks.StepFrozen
 	case "predict":
 		return vbks.StepPredict
+	case boundStep:
+		return vbks.StepBound
 	}
 	return vbks.StepAdam
 }

@@ -30,23 +30,35 @@ type CardPart struct {
 	Seconds float64 `json:"seconds"`
 }
 
-// CardSpeed is what a step of Adam takes on the card and on all cores of the CPU.
+// CardSpeed is what a step of Adam, or the collapsed bound of all rows with its gradient, takes on the card and
+// on all cores of the CPU.
 type CardSpeed struct {
 	Work    string   `json:"work"`
+	Step    string   `json:"step"` // as of a Case
 	Kernels int      `json:"kernels"`
 	M       int      `json:"M"`
-	B       int      `json:"B"`
+	B       int      `json:"B,omitempty"` // of a step
+	N       int      `json:"N"`
 	Card    float64  `json:"card_ms"`
 	CPU     float64  `json:"cpu_ms"`
 	GFLOPS  float64  `json:"gflops"`
 	Share   *float64 `json:"peak_fraction,omitempty"` // nil where the peak is not known
 }
 
-// unheard is for how long a stop may go unheard; a single step that takes longer cannot be cut.
-const unheard = 100 * time.Millisecond
+// what names what was timed.
+func (s *CardSpeed) what() string {
+	if s.Step == boundStep {
+		return fmt.Sprintf("bound, %s, %3d kernels, M=%3d, N=%4d", s.Work, s.Kernels, s.M, s.N)
+	}
+	return fmt.Sprintf("adam,  %s, %3d kernels, M=%3d, B=%4d", s.Work, s.Kernels, s.M, s.B)
+}
 
-// late says what is wrong with how a stop is heard, "" if nothing.
-func (w Waits) late() string {
+// mostUnheard is for how long a stop may go unheard.
+const mostUnheard = 100 * time.Millisecond
+
+// late says what is wrong with how a stop is heard, "" if nothing; a single step that takes longer than it may
+// go unheard cannot be cut.
+func (w Waits) late(unheard time.Duration) string {
 	if most := max(unheard, 2*w.Step); w.Longest > most {
 		return fmt.Sprintf("a stop is heard after %s, %s is the most that it may take",
 			w.Longest.Round(time.Millisecond), most.Round(time.Millisecond))
@@ -71,9 +83,9 @@ func (r *CardReport) WriteText(w io.Writer) error {
 		line("%s  %s, %.0f s: %s", state, p.Name, p.Seconds, strings.ReplaceAll(said, "\n", "\n         "))
 	}
 	if len(r.Speeds) > 0 {
-		line("\n%-30s  %8s %8s  %11s  %7s  %7s", "a step of Adam, in ms", "card", "CPU", "card faster", "GFLOPS", "of peak")
+		line("\n%-38s  %8s %8s  %11s  %7s  %7s", "a step, or a bound and gradient, in ms", "card", "CPU", "card faster", "GFLOPS", "of peak")
 		for _, s := range r.Speeds {
-			line("  %s, %3d kernels, M=%3d, B=%3d  %8s %8s  %11s  %7.4g  %7s", s.Work, s.Kernels, s.M, s.B, figures(s.Card), figures(s.CPU),
+			line("  %-36s  %8s %8s  %11s  %7.4g  %7s", s.what(), figures(s.Card), figures(s.CPU),
 				figures(s.CPU/s.Card)+"x", s.GFLOPS, optional("%.1f %%", s.Share, 100))
 		}
 		if r.Peak > 0 {

@@ -20,22 +20,33 @@ import (
 	"example.com/kestrel/experiment/record"
 )
 
-// cardWork is what is timed on a card and on the CPU.
-type cardWork struct{ work, kernels string }
+// cardWork is what is timed on a card and on the CPU: steps of Adam, or the collapsed bound.
+type cardWork struct{ work, kernels, step string }
+
+func (w cardWork) String() string {
+	if w.step == boundStep {
+		return fmt.Sprintf("the bound of %s with %s", w.work, w.kernels)
+	}
+	return fmt.Sprintf("%s with %s", w.work, w.kernels)
+}
 
 // cardPlan is what a check of a card consists of.
 type cardPlan struct {
 	proving.Plan
 	works   []cardWork
-	seconds float64 // timed, of each
+	seconds float64    // timed, of each
+	runs    []cardWork // that are optimised and stopped
+	unheard time.Duration
 }
 
 // wholeCardPlan times few and many kernels, since a card takes about as long for one as for twelve.
-// Of c it times few only: with all of K144 a step takes the CPU seconds.
+// Of c and e it times few only: with all of K144 a step takes the CPU seconds.
 func wholeCardPlan() cardPlan {
 	return cardPlan{proving.WholePlan(), []cardWork{
-		{"a", "k12"}, {"a", "k144"}, {"b", "k12"}, {"b", "k144"}, {"c", "k12"},
-	}, 1}
+		{"a", "k12", "adam"}, {"a", "k144", "adam"}, {"b", "k12", "adam"}, {"b", "k144", "adam"}, {"c", "k12", "adam"},
+		{"d", "k12", boundStep}, {"d", "k144", boundStep}, {"e", "k12", boundStep},
+	}, 1, []cardWork{{"a", "k144", "adam"}, {"b", "k144", "adam"}, {"c", "k12", "adam"}, {"d", "k144", boundStep}, {"e", "k12", boundStep}},
+		mostUnheard}
 }
 
 // CheckCards checks every card of this machine, telling each part that begins, and keeps what has
@@ -105,7 +116,9 @@ func checkCard(ctx context.Context, d *driver.Driver, card driver.CardInfo, p ca
 	r.Wrong, r.MayPass = v.Reason, !keep
 	if v.Passed {
 		for _, s := range r.Speeds {
-			v.Speeds = append(v.Speeds, proving.Speed{Work: s.Work, Inducing: s.M, Kernels: s.Kernels, Card: s.Card, CPU: s.CPU})
+			v.Speeds = append(v.Speeds, proving.Speed{
+				Work: s.Work, Bound: s.Step == boundStep, Inducing: s.M, Kernels: s.Kernels, Card: s.Card, CPU: s.CPU,
+			})
 		}
 	}
 	if keep {
@@ -128,6 +141,7 @@ func (r *CardReport) measure(ctx context.Context, card driver.CardInfo, p cardPl
 	}{
 		{"speed", func() (string, error) { return r.speeds(ctx, open, p) }},
 		{"a stop", func() (string, error) { return r.waits(ctx, open, p) }},
+		{"a stopped run", func() (string, error) { return r.stops(ctx, open, p) }},
 	} {
 		if began != nil {
 			began(c.name)
@@ -175,14 +189,14 @@ func (r *CardReport) leaveOut(part string, w cardWork, err error) bool {
 	if !errors.Is(err, device.ErrOutOfMemory) {
 		return false
 	}
-	r.Notices = append(r.Notices, fmt.Sprintf("%s: %s with %s is left out: %v", part, w.work, w.kernels, err))
+	r.Notices = append(r.Notices, fmt.Sprintf("%s: %s is left out: %v", part, w, err))
 	return true
 }
 
 func (r *CardReport) speeds(ctx context.Context, open func() (device.Device, error), p cardPlan) (string, error) {
 	for _, w := range p.works {
 		row, err := answer(ctx, p, func() (*Row, error) {
-			return Run(ctx, Case{w.work, w.kernels, "adam", 1}, Options{Seconds: p.seconds, Open: open})
+			return Run(ctx, Case{w.work, w.kernels, w.step, 1}, Options{Seconds: p.seconds, Open: open})
 		})
 		if r.leaveOut("speed", w, err) {
 			continue
@@ -190,14 +204,15 @@ func (r *CardReport) speeds(ctx context.Context, open func() (device.Device, err
 		if err != nil {
 			return "", err
 		}
-		cores, err := Run(ctx, Case{w.work, w.kernels, "adam", runtime.NumCPU()}, Options{Seconds: p.seconds, Device: "cpu"})
+		cores, err := Run(ctx, Case{w.work, w.kernels, w.step, runtime.NumCPU()}, Options{Seconds: p.seconds, Device: "cpu"})
 		if err != nil {
 			return "", err
 		}
 		if !row.Finite && cores.Finite {
-			return "", fmt.Errorf("%s with %d kernels: %w, not finite as the CPU's are", w.work, row.K, trial.ErrWrong)
+			return "", fmt.Errorf("%s: %w, not finite as the CPU's are", w, trial.ErrWrong)
 		}
-		s := CardSpeed{Work: w.work, Kernels: row.K, M: row.M, B: row.B, Card: row.MsMin, CPU: cores.MsMin, GFLOPS: *row.GFLOPS}
+		s := CardSpeed{Work: w.work, Step: w.step, Kernels: row.K, M: row.M, B: row.B, N: row.N, Card: row.MsMin, CPU: cores.MsMin,
+			GFLOPS: *row.GFLOPS}
 		if r.Peak > 0 {
 			share := s.GFLOPS / r.Peak
 			s.Share = &share
@@ -210,20 +225,30 @@ func (r *CardReport) speeds(ctx context.Context, open func() (device.Device, err
 	return "see below", nil
 }
 
-// waits measures how a stop is heard with all kernels of each size.
+// lent lends f a card, for as long as an answer may take.
+func lent[T any](ctx context.Context, p cardPlan, open func() (device.Device, error), f func(device.Device) (T, error)) (T, error) {
+	return answer(ctx, p, func() (got T, err error) {
+		dev, err := open()
+		if err != nil {
+			return got, err
+		}
+		defer func() {
+			if e := dev.Close(); err == nil {
+				err = e
+			}
+		}()
+		return f(dev)
+	})
+}
+
+// waits measures how a stop is heard in steps with all kernels of each size.
 func (r *CardReport) waits(ctx context.Context, open func() (device.Device, error), p cardPlan) (string, error) {
 	var found []string
 	for _, w := range p.works {
-		waits, err := answer(ctx, p, func() (waits Waits, err error) {
-			dev, err := open()
-			if err != nil {
-				return Waits{}, err
-			}
-			defer func() {
-				if e := dev.Close(); err == nil {
-					err = e
-				}
-			}()
+		if w.step == boundStep {
+			continue
+		}
+		waits, err := lent(ctx, p, open, func(dev device.Device) (Waits, error) {
 			return MeasureWaits(ctx, dev, w.work, w.kernels, time.Duration(p.seconds*float64(time.Second)))
 		})
 		if r.leaveOut("a stop", w, err) {
@@ -232,7 +257,7 @@ func (r *CardReport) waits(ctx context.Context, open func() (device.Device, erro
 		if err != nil {
 			return "", err
 		}
-		if late := waits.late(); late != "" {
+		if late := waits.late(p.unheard); late != "" {
 			return "", fmt.Errorf("%s, %s: %s", w.work, w.kernels, late)
 		}
 		found = append(found, fmt.Sprintf("%s %s %s", w.work, w.kernels, waits.Longest.Round(time.Millisecond)))
@@ -241,6 +266,46 @@ func (r *CardReport) waits(ctx context.Context, open func() (device.Device, erro
 		return "not measured", nil
 	}
 	return "heard within: " + strings.Join(found, ", "), nil
+}
+
+// stoppedSeconds is for how many times as long as it is timed a run is optimised and stopped.
+const stoppedSeconds = 4
+
+// stops measures in how long a run ends that is stopped.
+func (r *CardReport) stops(ctx context.Context, open func() (device.Device, error), p cardPlan) (string, error) {
+	var found []string
+	for _, w := range p.runs {
+		stops, err := lent(ctx, p, open, func(dev device.Device) (Stops, error) {
+			limit := time.Duration(stoppedSeconds * p.seconds * float64(time.Second))
+			return MeasureStops(ctx, dev, w.work, w.kernels, w.step == boundStep, limit)
+		})
+		if r.leaveOut("a stopped run", w, err) {
+			continue
+		}
+		if err != nil {
+			return "", err
+		}
+		if late := (Waits{stops.Longest, r.takes(w)}).late(p.unheard); late != "" {
+			return "", fmt.Errorf("%s, in %q: %s", w, stops.During, late)
+		}
+		longest := stops.Longest.Round(time.Millisecond)
+		found = append(found, fmt.Sprintf("%s %s (%d stops, that one in %q)", w, longest, stops.Times, stops.During))
+	}
+	if len(found) == 0 {
+		return "not measured", nil
+	}
+	return "all has ended within: " + strings.Join(found, ", "), nil
+}
+
+// takes is what a step of a work was measured to take with the most kernels, 0 where it was not.
+func (r *CardReport) takes(w cardWork) time.Duration {
+	ms := 0.0
+	for _, s := range r.Speeds {
+		if s.Work == w.work && s.Step == w.step {
+			ms = max(ms, s.Card)
+		}
+	}
+	return time.Duration(ms * float64(time.Millisecond))
 }
 
 // advise tells what to expect of a card.
@@ -254,7 +319,11 @@ func (r *CardReport) advise(card driver.CardInfo) {
 	var slower []string
 	for _, s := range r.Speeds {
 		if s.Card > s.CPU {
-			slower = append(slower, fmt.Sprintf("%s with %d kernels", s.Work, s.Kernels))
+			what := s.Work
+			if s.Step == boundStep {
+				what = "the bound of " + what
+			}
+			slower = append(slower, fmt.Sprintf("%s with %d kernels", what, s.Kernels))
 		}
 	}
 	if len(slower) > 0 {

@@ -8,6 +8,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -18,6 +19,37 @@ import (
 	"example.com/kestrel/internal/must"
 )
 
+var built string // the folder of the fake libraries, "" where no test has asked for them
+
+// libraries builds them once: a process has one driver.
+var libraries = sync.OnceValues(func() (string, error) {
+	dir, err := os.MkdirTemp("", "kestrel-cuda-test")
+	if err != nil {
+		return "", err
+	}
+	built = dir
+	return dir, fake.Build(dir)
+})
+
+func TestMain(m *testing.M) {
+	code := m.Run()
+	if built != "" {
+		os.RemoveAll(built)
+	}
+	os.Exit(code)
+}
+
+// fakes is that folder; without g++ the test is skipped.
+func fakes(t *testing.T) string {
+	t.Helper()
+	if _, err := exec.LookPath("g++"); err != nil {
+		t.Skip("no g++, which the fake card's kernels are compiled with")
+	}
+	dir, err := libraries()
+	must.OK(t, err)
+	return dir
+}
+
 // checks are of fake cards, with small plans; what one has compiled serves the next.
 type checks struct {
 	t                            *testing.T
@@ -27,18 +59,15 @@ type checks struct {
 
 func newChecks(t *testing.T) *checks {
 	t.Helper()
-	if _, err := exec.LookPath("g++"); err != nil {
-		t.Skip("no g++, which the fake card's kernels are compiled with")
-	}
-	c := &checks{t: t, libraries: t.TempDir(), compiled: t.TempDir(), plan: wholeCardPlan()}
-	must.OK(t, fake.Build(c.libraries))
+	c := &checks{t: t, libraries: fakes(t), compiled: t.TempDir(), plan: wholeCardPlan()}
 	var err error
 	c.include, err = filepath.Abs("../../device/cuda/source")
 	must.OK(t, err)
 	p := &c.plan
 	p.Space, p.Steps.Count, p.Sides, p.Forms = "K12", 2, [2]int{8, 8}, []string{"SE[2]"}
 	p.Suite = func(part string) bool { return part == "Jitter" }
-	p.works, p.seconds = []cardWork{{"a", "SE"}}, 0.01
+	p.works, p.seconds = []cardWork{{"a", "SE", "adam"}, {"a", "SE", boundStep}}, 0.01
+	p.runs, p.unheard = p.works, time.Minute // this machine may be busy
 	return c
 }
 
@@ -75,17 +104,21 @@ func (c *checks) check(o fake.Options, began func(part string)) (*CardReport, st
 // without figures.
 func TestCheckCard(t *testing.T) {
 	c := newChecks(t)
-	c.plan.works = append(c.plan.works, cardWork{"c", "SE;LIN;PER"})
+	c.plan.works = append(c.plan.works, cardWork{"c", "SE;LIN;PER", "adam"}, cardWork{"d", "SE;LIN;PER", boundStep})
 	r, page, v, kept := c.check(fake.Options{Ratio: 64}, nil)
-	if r.Wrong != "" || len(r.Parts) != 6 || len(r.Speeds) != 1 || !(r.Speeds[0].Card > 0 && r.Speeds[0].CPU > 0 && *r.Speeds[0].Share > 0) {
+	if r.Wrong != "" || len(r.Parts) != 7 || len(r.Speeds) != 2 || !(r.Speeds[0].Card > 0 && r.Speeds[0].CPU > 0 && *r.Speeds[0].Share > 0) {
 		t.Errorf("%+v", r)
 	}
-	if !kept || !v.Passed || !v.Whole || len(v.Speeds) != 1 ||
-		v.Speeds[0].Card != r.Speeds[0].Card || v.Speeds[0].Kernels != 1 || v.Speeds[0].Inducing != 16 {
+	if !kept || !v.Passed || !v.Whole || len(v.Speeds) != 2 ||
+		v.Speeds[0].Card != r.Speeds[0].Card || v.Speeds[0].Kernels != 1 || v.Speeds[0].Inducing != 16 || v.Speeds[0].Bound ||
+		v.Speeds[1].Card != r.Speeds[1].Card || !v.Speeds[1].Bound {
 		t.Errorf("kept: %+v", v)
 	}
-	for _, want := range []string{"fake card 0", "FP64 at 1/64", "at 1/64 of its single", "The CPU is faster at a with 1 kernels",
-		"speed: c with SE;LIN;PER is left out: ", "a stop: c with SE;LIN;PER is left out: ", "out of memory", "heard within: a SE"} {
+	for _, want := range []string{"fake card 0", "FP64 at 1/64", "at 1/64 of its single",
+		"The CPU is faster at a with 1 kernels, the bound of a with 1 kernels",
+		"speed: c with SE;LIN;PER is left out: ", "a stop: c with SE;LIN;PER is left out: ", "out of memory", "heard within: a SE",
+		"speed: the bound of d with SE;LIN;PER is left out: ",
+		"all has ended within: a with SE ", "the bound of a with SE "} {
 		if !strings.Contains(page, want) {
 			t.Errorf("no %q in\n%s", want, page)
 		}
@@ -123,6 +156,10 @@ func (c *checks) failing(t *testing.T) {
 		}},
 		{"a stop", func(open func() (device.Device, error)) error {
 			_, err := r.waits(t.Context(), open, c.plan)
+			return err
+		}},
+		{"a stopped run", func(open func() (device.Device, error)) error {
+			_, err := r.stops(t.Context(), open, c.plan)
 			return err
 		}},
 	} {

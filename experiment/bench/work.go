@@ -24,7 +24,7 @@ type benchWork struct {
 	name    string
 	m, b, n int
 	one     string // the kernel of "one"
-	first   string // the first B rows of the data, as CSV
+	first   string // the first B rows of the data, as CSV; "" where no other program is compared with
 }
 
 // The first rows are those of the Python programs that the benchmark is
@@ -42,6 +42,8 @@ func benchWorks() []benchWork {
 		{"a", 16, 32, 1000, "(PER+RQ)*LIN", benchRows1000},
 		{"b", 200, 128, 20000, "PER*RQ+SE", benchRows20000},
 		{"c", 800, 128, 20000, "PER*RQ+SE", benchRows20000},
+		{"d", 500, 128, 500, "PER*RQ+SE", ""},
+		{"e", 256, 128, 2000, "PER*RQ+SE", ""},
 	}
 }
 
@@ -57,7 +59,12 @@ func benchWorkNames() []string {
 
 func benchKernelNames() []string { return []string{"one", "k12", "k144"} }
 
-func benchStepNames() []string { return []string{"adam", "theta", "frozen", "posterior", "predict"} }
+func benchStepNames() []string {
+	return []string{"adam", "theta", "frozen", "posterior", "predict", boundStep}
+}
+
+// boundStep is the name of the collapsed bound with its gradient, on all rows.
+const boundStep = "bound"
 
 const (
 	benchRate     = 1e-3 // of Adam
@@ -161,7 +168,9 @@ func (w benchWork) setup(kind vbks.StepKind, exprs []kernelspace.Expr) (vbks.Ste
 		Noise: benchNoise, Batch: w.b, Jitter: device.Jitter{Absolute: 1e-6}, Rate: benchRate, Seed: 1,
 		Mean: make([]float64, w.m), Chol: make([]float64, w.m*w.m),
 	}
-	s.Z = floats.Span(make([]float64, w.m), -9.97, 9.97)
+	if s.Z = x; w.m < w.n {
+		s.Z = floats.Span(make([]float64, w.m), -9.97, 9.97)
+	}
 	if kind == vbks.StepPredict {
 		s.Test = floats.Span(make([]float64, benchPredicts), -10, 10)
 	}

@@ -34,11 +34,25 @@ func OpenToldDevice(ctx context.Context, c config.DeviceChoice) (dev device.Devi
 // zero value it is not known.
 type Load struct {
 	Kernels  int
-	Inducing int // 0: as many as it takes
+	Inducing int  // 0: as many as it takes
+	Bound    bool // of all rows is what it computes, not steps on some of them
 }
 
-// loadOf is the load of a run over so many kernels.
-func loadOf(c *config.Config, kernels int) Load { return Load{kernels, c.Settings.Inducing} }
+// loadOf is the load of a run over so many kernels and training rows. That of a ladder of inducing inputs is its last
+// rung's, which takes at least as long as any other.
+func loadOf(c *config.Config, kernels, rows int) Load {
+	s := c.Settings
+	e, err := s.Effort(rows)
+	if err != nil || !e.Exact() { // which is told where the trainer is made
+		return Load{Kernels: kernels, Inducing: s.Inducing}
+	}
+	rungs := s.Rungs(rows, kernels)
+	live := kernels
+	for _, m := range rungs[1:] {
+		live = s.RungKernels(rows, kernels, live, m)
+	}
+	return Load{live, rungs[len(rungs)-1], true}
+}
 
 // CheckDevice returns an error if the device of a config cannot be used.
 func CheckDevice(c config.DeviceChoice) error {

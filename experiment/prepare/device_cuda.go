@@ -66,7 +66,7 @@ func proven(ctx context.Context, d *driver.Driver, cards []driver.CardInfo, load
 			told = append(told, fmt.Sprintf("%s was checked before its first use and gives the CPU's numbers", card))
 		}
 		o.Cards = append(o.Cards, card.Index)
-		times, ok := v.Faster(load.Kernels, load.Inducing)
+		times, ok := v.Faster(load.Kernels, load.Inducing, load.Bound)
 		speed, measured = speed+times, measured && ok
 		if card.Slow() && !v.Whole {
 			told = append(told, fmt.Sprintf("%s computes in double precision at 1/%d of its single precision, so that the CPU may be faster; "+

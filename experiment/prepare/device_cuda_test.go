@@ -89,18 +89,22 @@ func TestOpenCheckedDevice(t *testing.T) {
 	}
 	v.Whole = true
 	v.Speeds = []proving.Speed{{Work: "a", Inducing: 16, Kernels: 144, Card: 1, CPU: 5},
-		{Work: "c", Inducing: 800, Kernels: 144, Card: 30, CPU: 10}}
+		{Work: "c", Inducing: 800, Kernels: 144, Card: 30, CPU: 10},
+		{Work: "d", Bound: true, Inducing: 500, Kernels: 144, Card: 10, CPU: 20}}
 	must.OK(t, proving.Keep(d, d.Cards()[0], v))
-	taken("auto", Load{144, 16}, "cuda")
+	taken("auto", Load{Kernels: 144, Inducing: 16}, "cuda")
 	taken("auto", Load{}, "cuda")
-	taken("auto", Load{144, 700}, "cpu", "computing on the CPU: the CPU is faster: a run of this size takes 3.0 times as long on card 0")
-	taken("cuda", Load{144, 700}, "cuda", "a run of this size takes 3.0 times as long on card 0 (fake card 0) as on the CPU", "--device cpu")
-	taken("cuda", Load{144, 16}, "cuda")
+	taken("auto", Load{Kernels: 144, Inducing: 700}, "cpu",
+		"computing on the CPU: the CPU is faster: a run of this size takes 3.0 times as long on card 0")
+	taken("cuda", Load{Kernels: 144, Inducing: 700}, "cuda",
+		"a run of this size takes 3.0 times as long on card 0 (fake card 0) as on the CPU", "--device cpu")
+	taken("auto", Load{144, 700, true}, "cuda")
+	taken("cuda", Load{Kernels: 144, Inducing: 16}, "cuda")
 	taken("cuda", Load{}, "cuda")
 	v.Passed, v.Reason = false, "steps against the CPU: wrong numbers"
 	must.OK(t, proving.Keep(d, d.Cards()[0], v))
 	for _, kind := range []string{"cuda", "auto"} {
-		taken(kind, Load{144, 16}, "cpu", "computing on the CPU: no card has passed its check",
+		taken(kind, Load{Kernels: 144, Inducing: 16}, "cpu", "computing on the CPU: no card has passed its check",
 			"card 0 (fake card 0): steps against the CPU: wrong numbers",
 			"kestrel devices --check")
 	}

@@ -65,3 +65,25 @@ func TestDeviceForWeights(t *testing.T) {
 		}
 	}
 }
+
+// Few rows are computed with all of them as inducing inputs in the end, by bounds; many by steps, with the number of
+// inducing inputs that the run says.
+func TestLoadOf(t *testing.T) {
+	c := config.Default()
+	for _, want := range []struct {
+		rows int
+		load Load
+	}{{300, Load{12, 300, true}}, {1_000_000, Load{12, 0, false}}} {
+		if got := loadOf(&c, 12, want.rows); got != want.load {
+			t.Errorf("%d rows: %+v, want %+v", want.rows, got, want.load)
+		}
+	}
+	c.Settings.Inducing = 40
+	if got := loadOf(&c, 12, 300); got != (Load{12, 40, true}) {
+		t.Errorf("40 inducing inputs: %+v", got)
+	}
+	c.Settings.Optimizer = "adam"
+	if got := loadOf(&c, 12, 300); got != (Load{12, 40, false}) {
+		t.Errorf("Adam: %+v", got)
+	}
+}

@@ -104,7 +104,7 @@ func (e *Estimator) run(ctx context.Context, c config.Config, rows, dim int) (Es
 	if err != nil {
 		return Estimate{}, err
 	}
-	dev, err := e.open(ctx, c.Device, loadOf(&c, len(space)))
+	dev, err := e.open(ctx, c.Device, loadOf(&c, len(space), rows))
 	if err != nil {
 		return Estimate{}, err
 	}

@@ -76,26 +76,33 @@ func PrepareData(ctx context.Context, c config.Config, d *datasets.Dataset) (*Jo
 }
 
 func prepareJob(ctx context.Context, c config.Config, past Past, given *datasets.Dataset) (*Job, error) {
-	space, err := c.Kernels.Candidates()
-	if err != nil {
+	if _, err := c.Kernels.Candidates(); err != nil {
 		return nil, err
 	}
-	dev, notice, err := openDevice(ctx, c.Device, loadOf(&c, len(space)))
-	if err == nil {
-		dev, notice, err = forWeights(&c, dev, notice)
-	}
-	if err != nil {
-		return nil, err
-	}
-	j := &Job{Config: c, dev: dev, past: past, given: given}
-	if notice != "" {
-		j.Notices = append(j.Notices, notice)
-	}
+	j := &Job{Config: c, past: past, given: given}
 	if err := j.prepare(ctx); err != nil {
-		dev.Close()
+		if j.dev != nil {
+			j.dev.Close()
+		}
 		return nil, err
 	}
 	return j, nil
+}
+
+// open makes the device, which is chosen by what there is to do.
+func (j *Job) open(ctx context.Context, kernels int) error {
+	c := &j.Config
+	dev, notice, err := openDevice(ctx, c.Device, loadOf(c, kernels, len(j.Data.Train)))
+	if err == nil {
+		dev, notice, err = forWeights(c, dev, notice)
+	}
+	if err != nil {
+		return err
+	}
+	if j.dev = dev; notice != "" {
+		j.Notices = append(j.Notices, notice)
+	}
+	return nil
 }
 
 func (j *Job) prepare(ctx context.Context) error {
@@ -117,6 +124,9 @@ func (j *Job) prepare(ctx context.Context) error {
 	c, d := &j.Config, j.Data
 	space, err := c.Kernels.Candidates() // which the data may have decided
 	if err != nil {
+		return err
+	}
+	if err := j.open(ctx, len(space)); err != nil {
 		return err
 	}
 	summary := datasets.Describe(d, j.Scaler)

@@ -12,19 +12,23 @@ import (
 const middling = 200
 
 // Faster returns how many times faster than all cores of the CPU the card makes a step of so many
-// kernels, by what was measured for the nearest number of inducing inputs (0: as many as it
-// takes); false where nothing was. Time is taken to grow in a line with the number
-// of kernels, since a card takes as long for one as for a few.
-func (v *Verdict) Faster(kernels, inducing int) (times float64, ok bool) {
+// kernels, or computes their collapsed bound, by what was measured for the nearest number of inducing inputs (0: as
+// many as it takes); false where nothing was. Steps stand for bounds that were not measured. Time is taken to grow in a
+// line with the number of kernels, since a card takes as long for one as for a few.
+func (v *Verdict) Faster(kernels, inducing int, bound bool) (times float64, ok bool) {
 	if len(v.Speeds) == 0 {
 		return 0, false
+	}
+	alike := slices.DeleteFunc(slices.Clone(v.Speeds), func(s Speed) bool { return s.Bound != bound })
+	if len(alike) == 0 {
+		alike = v.Speeds
 	}
 	far := func(s Speed) float64 {
 		return math.Abs(math.Log(float64(s.Inducing) / float64(cmp.Or(inducing, middling))))
 	}
-	nearest := slices.MinFunc(v.Speeds, func(a, b Speed) int { return cmp.Compare(far(a), far(b)) })
+	nearest := slices.MinFunc(alike, func(a, b Speed) int { return cmp.Compare(far(a), far(b)) })
 	var of []Speed
-	for _, s := range v.Speeds {
+	for _, s := range alike {
 		if s.Inducing == nearest.Inducing {
 			of = append(of, s)
 		}

@@ -26,9 +26,11 @@ type Verdict struct {
 	Speeds   []Speed `json:"speeds,omitempty"`
 }
 
-// Speed is how long a step of Adam of so many kernels takes, in milliseconds.
+// Speed is how long a step of Adam of so many kernels takes, or the collapsed bound of all rows with its
+// gradient, in milliseconds.
 type Speed struct {
-	Work     string  `json:"work"` // "a", "b", "c" of bench
+	Work     string  `json:"work"` // "a" to "e" of bench
+	Bound    bool    `json:"bound,omitempty"`
 	Inducing int     `json:"inducing"`
 	Kernels  int     `json:"kernels"`
 	Card     float64 `json:"card_ms"`

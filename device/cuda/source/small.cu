@@ -27,8 +27,8 @@ __device__ __noinline__ void small_gradient(Interpreter &k, double adjoint, doub
 struct Small {
 	int m, b, params;                     // inducing inputs; rows; parameters, the noise with them
 	int r, pitch;                         // m rounded up to 8; of m x b matrices: odd, against bank conflicts
-	double *theta, *coef, *grad, *part;   // by parameter: θ, what stands for it in formulas, its gradient, that of each warp
-	double *l, *s, *inverse;              // L, ∂𝓛/∂k(Z,Z): r x SMALL_PITCH; 1/L_ii
+	double *theta, *coef, *grad;          // by parameter: θ, what stands for it in formulas, its gradient
+	double *l, *s, *inverse;              // L, and gradients of each warp where it has been of use; ∂𝓛/∂k(Z,Z): r x SMALL_PITCH; 1/L_ii
 	double *a, *ca, *sa;                  // k(Z,X) and A; CᵀA; SA, Ā and L⁻ᵀĀ: r x pitch
 	double *diag, *res;                   // k(x,x); y − μ
 	int *failed;                          // the first pivot that was not positive, or −1
@@ -49,7 +49,7 @@ struct Small {
 
 	// place takes the rest, whose size is known late, and sets what pads m to r.
 	__device__ void place(double *&at) {
-		part = take(at, SMALL_THREADS / 32 * params);
+		static_assert(SMALL_THREADS / 32 * (MOST_PARAMS + 1) <= SMALL_PANEL, "gradients of each warp take the place of L");
 		a = take(at, r * pitch), ca = take(at, r * pitch), sa = take(at, r * pitch);
 		for (int e = threadIdx.x; e < r * SMALL_PITCH; e += blockDim.x) {
 			const int i = e / SMALL_PITCH, j = e % SMALL_PITCH;
@@ -90,8 +90,12 @@ struct Small {
 			coef[p] = coefficient(kinds[p], theta[p]);
 	}
 
-	// matrices computes entries from..to−1 of k(Z,Z), k(Z,X) and k(x,x). A barrier must follow.
+	// matrices computes entries from..to−1 of k(Z,Z), k(Z,X) and k(x,x), and with the first of them what pads m to r
+	// below k(Z,Z), where gradients may have been. A barrier must follow.
 	__device__ void matrices(Interpreter &k, const Points &z, const Points &x, int from, int to) const {
+		if (from == 0)
+			for (int e = m * SMALL_PITCH + threadIdx.x; e < r * SMALL_PITCH; e += blockDim.x)
+				l[e] = e / SMALL_PITCH == e % SMALL_PITCH;
 		for (int e = from + threadIdx.x; e < to; e += blockDim.x) {
 			int i, j;
 			const SmallPart part = entry(e, i, j);
@@ -151,7 +155,7 @@ struct Small {
 	}
 
 	// pull computes the gradient by θ, the noise's too, from SA in sa, m and what residuals
-	// returned. It ends at a barrier.
+	// returned. It leaves no L, and ends at a barrier.
 	__device__ void pull(Interpreter &k, const Points &z, const Points &x, const double *mean, double sum, double n, double relative,
 			double f) const {
 		const double s2 = theta[params - 1], scale = n / b, weight = scale / s2;
@@ -182,7 +186,7 @@ struct Small {
 		return v;
 	}
 
-	// gradients adds up ∂𝓛/∂log θ from s, sa and weight, which is ∂𝓛/∂k(x,x). A barrier must follow.
+	// gradients adds up ∂𝓛/∂log θ from s, sa and weight, which is ∂𝓛/∂k(x,x). It writes over L. A barrier must follow.
 	__device__ void gradients(Interpreter &k, const Points &z, const Points &x, double weight) const {
 		const int n = k.table[1];
 		double g[Interpreter::params];
@@ -202,13 +206,13 @@ struct Small {
 		for (int p = 0; p < n; p++) {
 			const double v = warp_sum(g[p]);
 			if (threadIdx.x % 32 == 0)
-				part[threadIdx.x / 32 * n + p] = v;
+				l[threadIdx.x / 32 * n + p] = v;
 		}
 		__syncthreads();
 		for (int p = threadIdx.x; p < n; p += blockDim.x) {
 			double v = 0;
 			for (int w = 0; w < SMALL_THREADS / 32; w++)
-				v += part[w * n + p];
+				v += l[w * n + p];
 			grad[p] = v;
 		}
 	}
@@ -248,6 +252,48 @@ struct State {
 	}
 };
 
+// small_sample draws a free vector x = mean + Cη of q(log θ). A barrier must follow.
+__device__ __noinline__ void small_sample(double *x, const double *mean, const double *c, const double *eta, int n) {
+	for (int i = threadIdx.x; i < n; i += blockDim.x) {
+		double v = mean[i];
+		for (int j = 0; j <= i; j++)
+			v += c[i * n + j] * eta[j];
+		x[i] = v;
+	}
+}
+
+// Believed is a member's q(log θ), which stays in global memory: N(mean, CCᵀ), the moments of C, Adam's strides, the
+// prior's mean and the roots of its precisions. What threads write is there for others behind a barrier.
+struct Believed {
+	double *mean, *c, *c1, *c2;
+	const double *stride, *strides, *prior, *scale;
+	int n;
+	bool diagonal; // C is
+};
+
+// small_follow is a step of Adam on it along the gradient g by x = mean + Cη, less that of
+// KL[q(log θ) ‖ p(log θ)]. A barrier must follow.
+__device__ __noinline__ void small_follow(const Believed &q, const double *g, const double *eta, double *m1, double *m2, double rate,
+		const double *corrections) {
+	const int n = q.n;
+	for (int e = threadIdx.x; e < n * n + n; e += blockDim.x) {
+		if (e >= n * n) {
+			const int i = e - n * n;
+			const double d = q.scale[i * n + i], v = g[i] - d * (d * (q.mean[i] - q.prior[i]));
+			q.mean[i] += adam_step(v, rate, corrections[0], corrections[1], m1[i], m2[i]) * q.stride[i];
+			continue;
+		}
+		const int i = e / n, j = e % n;
+		if (j > i || (q.diagonal && j < i))
+			continue;
+		const double d = q.scale[i * n + i], was = q.c[e];
+		double v = g[i] * eta[j] - d * (d * was);
+		if (i == j)
+			v += d / (d * was);
+		q.c[e] += adam_step(v, rate, corrections[0], corrections[1], q.c1[e], q.c2[e]) * q.strides[e];
+	}
+}
+
 // What launches of small steps are told. Minibatches are b rows each, skip places apart;
 // taken, by place in sub, counts the steps of Adam that were made before. What Cholesky tells of
 // each factorisation is added to failed. Vectors of one kind are the same number of entries
@@ -260,10 +306,19 @@ struct State {
 		const double *stride, const double *pmean, const double *prec, const double *lo, const double *hi, i64 sfree,    \
 		double *failed, i64 sfailed
 
+// What they are told of q(log θ): where chol is not null, free holds samples, and prec are 0. etas has
+// a vector for each step and member, those that are drawn; fresh says by place in sub whether the first step draws in any case.
+#define SMALL_BELIEF                                                                                                          \
+	double *centre, double *chol, double *chol1, double *chol2, const double *strides, const double *roots, i64 schol,       \
+		const double *etas, const int *fresh, int diagonal
+#define SMALL_BELIEVED                                                                                                        \
+	{centre + kf, chol + k * schol, chol1 + k * schol, chol2 + k * schol, stride + kf, strides + k * schol, pmean + kf,      \
+		roots + k * schol, frees, diagonal != 0}
+
 // small_adam makes steps of Adam on (m, C, log θ, ρ): vbks's adamStep. value is the objective at
 // which the last step began.
 extern "C" __global__ void __launch_bounds__(SMALL_THREADS, 2) small_adam(SMALL_PARAMETERS, double *mean, double *mean1, double *mean2,
-		i64 smean, double *root, double *root1, double *root2, i64 sroot, double *value, i64 svalue) {
+		i64 smean, double *root, double *root1, double *root2, i64 sroot, double *value, i64 svalue, SMALL_BELIEF) {
 	DYNAMIC_SHARED(shared);
 	__shared__ int pivot;
 	__shared__ double corrections[2]; // 1 − β^t
@@ -287,6 +342,11 @@ extern "C" __global__ void __launch_bounds__(SMALL_THREADS, 2) small_adam(SMALL_
 	__syncthreads();
 	for (int t = 0; t < steps; t++) {
 		const Points x = {xx, xi, xf + t * skip, b, dim};
+		const double *const eta = etas + ((i64)t * gridDim.y + blockIdx.y) * frees;
+		if (chol) {
+			small_sample(f.at, centre + kf, chol + k * schol, eta, frees);
+			__syncthreads();
+		}
 		of.expand(f.at, w.theta);
 		w.corrections(corrections, before + t + 1);
 		__syncthreads();
@@ -339,7 +399,11 @@ extern "C" __global__ void __launch_bounds__(SMALL_THREADS, 2) small_adam(SMALL_
 		for (int i = threadIdx.x; i < frees; i += blockDim.x) {
 			double slope;
 			prior(f[i], pmean[kf + i], prec[kf + i], lo[kf + i], hi[kf + i], wall, slope);
-			f.climb(i, of.collect(i, w.theta, w.grad) + slope, rate, corrections, stride[kf + i]);
+			const double g = of.collect(i, w.theta, w.grad) + slope;
+			if (chol)
+				w.coef[i] = g;
+			else
+				f.climb(i, g, rate, corrections, stride[kf + i]);
 		}
 		for (int e = threadIdx.x; e < triangle + m; e += blockDim.x) {
 			if (e >= triangle) {
@@ -358,6 +422,11 @@ extern "C" __global__ void __launch_bounds__(SMALL_THREADS, 2) small_adam(SMALL_
 			c.climb(i * m + j, g, rate, corrections, 1);
 		}
 		__syncthreads();
+		if (chol) {
+			const Believed belief = SMALL_BELIEVED;
+			small_follow(belief, w.coef, eta, f.at + frees, f.at + 2 * frees, rate, corrections);
+			__syncthreads();
+		}
 	}
 	f.store(free + kf, free1 + kf, free2 + kf);
 	q.store(mean + km, mean1 + km, mean2 + km);
@@ -371,7 +440,7 @@ extern "C" __global__ void __launch_bounds__(SMALL_THREADS, 2) small_adam(SMALL_
 // q(v) rests on warm rows; seen, by place in sub, is on how many it does. least is the least
 // size of a step of q(v).
 extern "C" __global__ void __launch_bounds__(SMALL_THREADS, 2) small_natural(SMALL_PARAMETERS, const double *seen, int first, int every,
-		double warm, double least, double *lambda, i64 slambda, double *lambdam, i64 slambdam) {
+		double warm, double least, double *lambda, i64 slambda, double *lambdam, i64 slambdam, SMALL_BELIEF) {
 	DYNAMIC_SHARED(shared);
 	__shared__ int pivot;
 	__shared__ double corrections[2]; // 1 − β^t
@@ -409,6 +478,12 @@ extern "C" __global__ void __launch_bounds__(SMALL_THREADS, 2) small_natural(SMA
 		const double rows = fmin(seen[blockIdx.y] + double(t) * b, n); // whole numbers
 		const bool move = every > 0 && (first + t + 1) % every == 0 && rows >= warm;
 		const Points x = {xx, xi, xf + t * skip, b, dim};
+		const double *const eta = etas + ((i64)t * gridDim.y + blockIdx.y) * frees;
+		if (chol && (move || (t == 0 && fresh[blockIdx.y]))) {
+			small_sample(f.at, centre + kf, chol + k * schol, eta, frees);
+			stale = true;
+			__syncthreads();
+		}
 		if (stale) {
 			Known(k, lists, width, known, params, frees, floor).expand(f.at, w.theta);
 			__syncthreads();
@@ -476,9 +551,18 @@ extern "C" __global__ void __launch_bounds__(SMALL_THREADS, 2) small_natural(SMA
 			for (int i = threadIdx.x; i < frees; i += blockDim.x) {
 				double slope;
 				prior(f[i], pmean[kf + i], prec[kf + i], lo[kf + i], hi[kf + i], wall, slope);
-				f.climb(i, of.collect(i, w.theta, w.grad) + slope, rate, corrections, stride[kf + i]);
+				const double g = of.collect(i, w.theta, w.grad) + slope;
+				if (chol)
+					w.coef[i] = g;
+				else
+					f.climb(i, g, rate, corrections, stride[kf + i]);
 			}
 		__syncthreads();
+		if (chol && move) {
+			const Believed belief = SMALL_BELIEVED;
+			small_follow(belief, w.coef, eta, f.at + frees, f.at + 2 * frees, rate, corrections);
+			__syncthreads();
+		}
 	}
 	f.store(free + kf, free1 + kf, free2 + kf);
 	for (int e = threadIdx.x; e < m * m; e += blockDim.x)

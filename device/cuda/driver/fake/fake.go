@@ -42,7 +42,11 @@ type Options struct {
 	Events   int       // this event, counted from 1 on each card, cannot be made
 	PTX      string    // the shared object that any PTX stands for; none where empty
 	Graphs   int       // 1: the driver records no graphs, 2: it has no memory for them
-	Cache    string    // the folder of compiled modules, a new one where empty
+	// Idle cards carry nothing out and hold nothing: to count what they are asked for at any size. Of their modules
+	// none may come to a cache that others use.
+	Idle       bool
+	Processors int    // multiprocessors of a card, 4 where 0
+	Cache      string // the folder of compiled modules, a new one where empty
 }
 
 // Build compiles the libraries into a folder.
@@ -103,6 +107,11 @@ func Use(t testing.TB, dir string, o Options) {
 	t.Setenv("KESTREL_FAKE_BEND", strings.Join(o.Bend[:], "\n"))
 	set("KESTREL_FAKE_EVENTS", int64(o.Events))
 	set("KESTREL_FAKE_GRAPHS", int64(o.Graphs))
+	set("KESTREL_FAKE_PROCESSORS", int64(o.Processors))
+	set("KESTREL_FAKE_IDLE", 0)
+	if o.Idle {
+		set("KESTREL_FAKE_IDLE", 1)
+	}
 	t.Setenv("KESTREL_FAKE_PTX", o.PTX)
 	t.Setenv("KESTREL_FAKE_REFUSE", o.Refuse)
 	if o.FailCard == 0 {

@@ -20,6 +20,8 @@
 //   KESTREL_FAKE_HANG_MS   as this says
 //   KESTREL_FAKE_RATIO     how many times faster FP32 is than FP64 (2)
 //   KESTREL_FAKE_GRAPHS    1: there are no functions for graphs, as in old drivers; 2: no memory for one (0)
+//   KESTREL_FAKE_PROCESSORS multiprocessors (4)
+//   KESTREL_FAKE_IDLE      1: kernels are any, and not carried out, and memory is there but holds nothing: what is read is 0 (0)
 //   KESTREL_FAKE_PTX       the shared object that PTX for the card's capability or a lower one stands for
 
 #include <dlfcn.h>
@@ -94,8 +96,12 @@ using Kernel = void (*)(const unsigned *, const unsigned *, unsigned, void **);
 struct Function {
   Context *context;
   Kernel kernel;
+  std::string name;
   int shared_limit = 48 << 10;
+  long launched = 0;
 };
+
+bool idle_cards;
 
 const size_t guard = 256;  // bytes beyond every allocation
 const unsigned char guard_byte = 0xA5;
@@ -115,7 +121,7 @@ struct Context {
   std::map<Event *, std::unique_ptr<Event>> events;
   std::map<Module *, std::unique_ptr<Module>> modules;
   std::map<Graph *, std::unique_ptr<Graph>> graphs, recorded;  // recorded: those that can be launched
-  long calls = 0, graph_launches = 0, captures = 0;
+  long calls = 0, graph_launches = 0, captures = 0, bytes_in = 0, bytes_out = 0;
 
   // drain carries out what was put off.
   int drain() {
@@ -150,7 +156,7 @@ struct Context {
     if (i == allocations.end()) return invalid_value;
     auto *end = reinterpret_cast<unsigned char *>(p + i->second);
     int r = success;
-    for (size_t k = 0; k < guard; k++) {
+    for (size_t k = 0; k < guard && !idle_cards; k++) {
       if (end[k] != guard_byte) {
         fprintf(stderr, "fake libcuda: something wrote %zu bytes past an allocation of %zu bytes\n", k + 1, i->second);
         r = illegal_address;
@@ -158,7 +164,7 @@ struct Context {
       }
     }
     used -= i->second;
-    memset(reinterpret_cast<void *>(p), 0xFF, i->second);  // who still reads it gets NaN
+    if (!idle_cards) memset(reinterpret_cast<void *>(p), 0xFF, i->second);  // who still reads it gets NaN
     free(reinterpret_cast<void *>(p));
     allocations.erase(i);
     return r;
@@ -170,12 +176,13 @@ struct Context {
     streams.clear();
     functions.clear();
     events.clear();
-    for (auto &m : modules) dlclose(m.second->library);
+    for (auto &m : modules)
+      if (m.second->library) dlclose(m.second->library);
     modules.clear();
     graphs.clear();
     recorded.clear();
     broken = success;
-    launches = made = calls = graph_launches = captures = 0;
+    launches = made = calls = graph_launches = captures = bytes_in = bytes_out = 0;
   }
 };
 
@@ -261,6 +268,7 @@ API int cuInit(unsigned) {
   event_at = setting("KESTREL_FAKE_EVENTS", 0);
   hang_at = setting("KESTREL_FAKE_HANG_AT", 0);
   hang_ms = setting("KESTREL_FAKE_HANG_MS", 0);
+  idle_cards = setting("KESTREL_FAKE_IDLE", 0) == 1;
   while (int(contexts.size()) < cards) {
     contexts.push_back(std::make_unique<Context>());
     contexts.back()->card = int(contexts.size()) - 1;
@@ -309,7 +317,7 @@ API int cuDeviceGetAttribute(int *value, int attribute, int device) {
   switch (attribute) {
     case 75: *value = arch(device) / 10; break;  // compute capability, major
     case 76: *value = arch(device) % 10; break;  // minor
-    case 16: *value = 4; break;            // multiprocessors
+    case 16: *value = int(setting("KESTREL_FAKE_PROCESSORS", 4)); break;  // multiprocessors
     case 97: *value = shared(device); break;  // shared memory per block, opt-in
     case 81: *value = 228 << 10; break;    // per multiprocessor
     case 39: *value = 2048; break;         // threads per multiprocessor
@@ -383,12 +391,22 @@ API int cuGraphLaunch(Graph *exec, Stream *stream) {
 }
 
 // What a card has been asked for since it was opened: 0 calls that concern its context, 1 kernels run, 2
-// launches of graphs, 3 captures.
+// launches of graphs, 3 captures, 4 and 5 bytes copied from the host and to it, 6 bytes that are allocated.
 API long kestrel_fake_count(int card, int what) {
   Context *c = contexts[size_t(card)].get();
   std::lock_guard<std::recursive_mutex> hold(c->lock);
-  const long counts[] = {c->calls, c->launches, c->graph_launches, c->captures};
+  const long counts[] = {c->calls, c->launches, c->graph_launches, c->captures, c->bytes_in, c->bytes_out, long(c->used)};
   return counts[what];
+}
+
+// How many launches of kernels of a name a card has carried out since it was opened.
+API long kestrel_fake_launched(int card, const char *name) {
+  Context *c = contexts[size_t(card)].get();
+  std::lock_guard<std::recursive_mutex> hold(c->lock);
+  long n = 0;
+  for (auto &f : c->functions)
+    if (f->name == name) n += f->launched;
+  return n;
 }
 
 API int cuDeviceGetUuid(char *uuid, int device) {
@@ -526,8 +544,7 @@ API int cuMemAlloc_v2(uintptr_t *p, size_t bytes) {
     size_t whole = (bytes + guard + 255) / 256 * 256;
     auto *m = static_cast<unsigned char *>(aligned_alloc(256, whole));
     if (!m) return out_of_memory;
-    memset(m, 0xFF, bytes);
-    memset(m + bytes, guard_byte, guard);
+    if (!idle_cards) memset(m, 0xFF, bytes), memset(m + bytes, guard_byte, guard);
     *p = reinterpret_cast<uintptr_t>(m);
     c.allocations[*p] = bytes;
     c.used += bytes;
@@ -606,6 +623,8 @@ API int cuMemcpyHtoDAsync_v2(uintptr_t dst, const void *src, size_t bytes, Strea
   return with([&](Context &c) -> int {
     if (int r = idle(c, stream)) return r;
     if (!c.holds(dst, bytes)) return invalid_value;
+    c.bytes_in += long(bytes);
+    if (idle_cards) return success;
     return c.put_off([=] { return memcpy(reinterpret_cast<void *>(dst), src, bytes), success; });
   });
 }
@@ -614,6 +633,8 @@ API int cuMemcpyDtoHAsync_v2(void *dst, uintptr_t src, size_t bytes, Stream *str
   return with([&](Context &c) -> int {
     if (int r = idle(c, stream)) return r;
     if (!c.holds(src, bytes)) return invalid_value;
+    c.bytes_out += long(bytes);
+    if (idle_cards) return memset(dst, 0, bytes), success;
     return c.put_off([=] { return memcpy(dst, reinterpret_cast<void *>(src), bytes), success; });
   });
 }
@@ -622,6 +643,7 @@ API int cuMemcpyDtoDAsync_v2(uintptr_t dst, uintptr_t src, size_t bytes, Stream 
   return with([&](Context &c) -> int {
     if (int r = idle(c, stream)) return r;
     if (!c.holds(dst, bytes) || !c.holds(src, bytes) || (dst < src + bytes && src < dst + bytes)) return invalid_value;
+    if (idle_cards) return success;
     return c.put_off([=] { return memcpy(reinterpret_cast<void *>(dst), reinterpret_cast<void *>(src), bytes), success; });
   });
 }
@@ -632,6 +654,7 @@ API int cuMemsetD8Async(uintptr_t dst, unsigned char value, size_t bytes, Stream
     if (!c.holds(dst, bytes)) return invalid_value;
     return c.ask(stream, false, [=, &c] {
       if (!c.holds(dst, bytes)) return illegal_address;  // a graph may be older than what it sets
+      if (idle_cards) return success;
       return memset(reinterpret_cast<void *>(dst), value, bytes), success;
     });
   });
@@ -651,8 +674,8 @@ API int cuModuleLoadData(Module **module, const void *image) {
     } else {
       return invalid_image;
     }
-    void *library = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
-    if (!library) return fprintf(stderr, "fake libcuda: %s\n", dlerror()), file_not_found;
+    void *library = idle_cards ? nullptr : dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
+    if (!library && !idle_cards) return fprintf(stderr, "fake libcuda: %s\n", dlerror()), file_not_found;
     auto m = std::make_unique<Module>(Module{&c, library});
     *module = m.get();
     c.modules[*module] = std::move(m);
@@ -665,7 +688,7 @@ API int cuModuleUnload(Module *module) {
     if (int r = c.drain()) return r;
     auto i = c.modules.find(module);
     if (i == c.modules.end()) return invalid_handle;
-    dlclose(module->library);
+    if (module->library) dlclose(module->library);
     c.modules.erase(i);
     return success;
   });
@@ -674,9 +697,10 @@ API int cuModuleUnload(Module *module) {
 API int cuModuleGetFunction(Function **function, Module *module, const char *name) {
   return with([&](Context &c) -> int {
     if (!c.modules.count(module)) return invalid_handle;
-    auto kernel = reinterpret_cast<Kernel>(dlsym(module->library, (std::string("emulate_") + name).c_str()));
-    if (!kernel) return not_found;
-    c.functions.push_back(std::make_unique<Function>(Function{&c, kernel}));
+    Kernel kernel = nullptr;
+    if (module->library) kernel = reinterpret_cast<Kernel>(dlsym(module->library, (std::string("emulate_") + name).c_str()));
+    if (!kernel && !idle_cards) return not_found;
+    c.functions.push_back(std::make_unique<Function>(Function{&c, kernel, name}));
     *function = c.functions.back().get();
     return success;
   });
@@ -714,12 +738,13 @@ API int cuLaunchKernel(Function *f, unsigned gx, unsigned gy, unsigned gz, unsig
     // for 64 and leaves the rest unset, so it says so with a null pointer.
     std::vector<uint64_t> values;
     for (int i = 0; i < 64 && params[i]; i++) values.push_back(*static_cast<uint64_t *>(params[i]));
-    Kernel kernel = f->kernel;
     return c.ask(stream, true, [=]() mutable {
+      f->launched++;
+      if (idle_cards) return success;
       std::vector<void *> slots;
       for (auto &v : values) slots.push_back(&v);
       const unsigned grid[3] = {gx, gy, gz}, block[3] = {bx, by, bz};
-      kernel(grid, block, shared, slots.data());
+      f->kernel(grid, block, shared, slots.data());
       return success;
     });
   });

@@ -7,6 +7,7 @@
 //   KESTREL_FAKE_CXX      the compiler (g++)
 //   KESTREL_FAKE_CXXFLAGS more options, separated by blanks (-O2)
 //   KESTREL_FAKE_REFUSE   sources with this in them are refused
+//   KESTREL_FAKE_IDLE     1: nothing is compiled, for cards that carry nothing out
 //   KESTREL_FAKE_BEND     NAME, TEXT and OTHER, a line each: in the source of this name OTHER stands for the first TEXT
 
 #include <fcntl.h>
@@ -138,6 +139,7 @@ API int nvrtcDestroyProgram(Program **program) {
 API int nvrtcCompileProgram(Program *p, int n, const char *const *options) {
   std::string refused = setting("KESTREL_FAKE_REFUSE", "");
   if (!refused.empty() && p->source.find(refused) != std::string::npos) return p->log = "refused: " + refused, 6;
+  if (setting("KESTREL_FAKE_IDLE", "") == "1") return p->image = "KESTREL-FAKE-MODULE none\n", 0;
   std::string stem = setting("KESTREL_FAKE_DIR", "/tmp") + "/module-" + std::to_string(getpid()) + "-" + std::to_string(++serial);
   std::ofstream text(stem + ".cc");
   text << "#include \"emulate.h\"\n#line 1 \"" << p->name << "\"\n" << bent(*p) << "\n#line 1 \"kernels of " << p->name << "\"\n";
