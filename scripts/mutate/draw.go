@@ -3,6 +3,7 @@ package main
 import (
 	"cmp"
 	"encoding/binary"
+	"fmt"
 	"go/ast"
 	"go/parser"
 	"go/token"
@@ -11,49 +12,69 @@ import (
 	"path"
 	"slices"
 	"strconv"
+	"strings"
 )
 
 // draw is one site of every line of a group that has any, in the order in which they
 // are tried. A line's place in it is a hash of the seed and of what stands there, so
 // that an edit moves no line but its own.
 func draw(m module, group string, seed uint64) ([]site, error) {
-	type ranked struct {
-		site
-		rank uint64
-	}
-	var all []ranked
+	var drawn []site
+	rank := map[[6]string]uint64{}
 	for _, name := range m.below(group) {
-		uses := map[string]map[string][]int{}
-		for _, file := range m.packs[name].GoFiles {
-			file = path.Join(name, file)
-			src, err := os.ReadFile(m.at(file))
-			if err != nil {
-				return nil, err
-			}
-			sites, err := sitesOf(file, src)
-			if err != nil {
-				return nil, err
-			}
-			if err := findUses(uses, file, src); err != nil {
-				return nil, err
-			}
-			for _, line := range byLine(sites) {
-				rank := hash(seed, line[0].file, line[0].function, line[0].before, strconv.Itoa(line[0].nth))
-				all = append(all, ranked{line[hash(rank, "which")%uint64(len(line))], rank})
-			}
+		sites, err := sitesIn(m, name)
+		if err != nil {
+			return nil, err
 		}
-		for i, s := range all {
-			if s.outside && path.Dir(s.file) == name {
-				all[i].uses = uses[s.function]
-			}
+		for _, line := range byLine(sites) {
+			place := hash(seed, line[0].file, line[0].function, line[0].before, strconv.Itoa(line[0].nth))
+			s := line[hash(place, "which")%uint64(len(line))]
+			rank[s.key()] = place
+			drawn = append(drawn, s)
 		}
 	}
-	slices.SortFunc(all, func(a, b ranked) int { return cmp.Compare(a.rank, b.rank) })
-	sites := make([]site, len(all))
+	slices.SortFunc(drawn, func(a, b site) int { return cmp.Compare(rank[a.key()], rank[b.key()]) })
+	return drawn, nil
+}
+
+// sitesIn are the sites of a package.
+func sitesIn(m module, name string) (all []site, err error) {
+	uses := map[string]map[string][]int{}
+	for _, file := range m.packs[name].GoFiles {
+		file = path.Join(name, file)
+		src, err := os.ReadFile(m.at(file))
+		if err != nil {
+			return nil, err
+		}
+		sites, err := sitesOf(file, src)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, sites...)
+		if err := findUses(uses, file, src); err != nil {
+			return nil, err
+		}
+	}
 	for i, s := range all {
-		sites[i] = s.site
+		if s.outside {
+			all[i].uses = uses[s.function]
+		}
 	}
-	return sites, nil
+	return all, nil
+}
+
+// atLine are the sites on a line, written as file.go:12.
+func atLine(m module, at string) ([]site, error) {
+	file, line, _ := strings.Cut(at, ":")
+	all, err := sitesIn(m, path.Dir(file))
+	if err != nil {
+		return nil, err
+	}
+	all = slices.DeleteFunc(all, func(s site) bool { return s.file != file || strconv.Itoa(s.line) != line })
+	if len(all) == 0 {
+		return nil, fmt.Errorf("nothing can be changed at %s", at)
+	}
+	return all, nil
 }
 
 // byLine has the sites of each line together.

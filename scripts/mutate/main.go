@@ -32,6 +32,7 @@ type asked struct {
 	most      float64 // seconds that tests of one package usually take
 	again     bool
 	list      bool
+	at        string // a line, as file.go:12
 }
 
 // groups are what mutants are drawn from, and what coverage is taken of.
@@ -49,6 +50,7 @@ func main() {
 	flag.IntVar(&a.beyond, "beyond", 3, "other packages whose tests are run where a mutant's own package notices nothing")
 	flag.BoolVar(&a.again, "again", false, "try those anew that have survived")
 	flag.BoolVar(&a.list, "list", false, "say what is drawn, and run nothing")
+	flag.StringVar(&a.at, "at", "", "all that can be changed on a `line`, as vbks/rows.go:81, and nothing that is drawn")
 	flag.StringVar(&a.out, "out", "bin/mutate", "where it is kept what is known")
 	flag.StringVar(&names, "known", "scripts/mutate/known.csv", "mutants that need not be killed, with the reason")
 	flag.Parse()
@@ -86,6 +88,13 @@ func run(a asked, names string) error {
 		return err
 	}
 	defer w.close()
+	if a.at != "" {
+		sites, err := atLine(m, a.at)
+		if err != nil {
+			return err
+		}
+		return w.group(a.at, sites, len(sites), t)
+	}
 	for i, group := range a.groups {
 		if top, _, _ := strings.Cut(group, "/"); !slices.Contains(groups, top) {
 			return fmt.Errorf("no coverage is taken of %s, only of %s", group, strings.Join(groups, ", "))

@@ -1,0 +1,162 @@
+package main
+
+import (
+	"errors"
+	"go/parser"
+	"go/token"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// A function with something for every operator.
+const sample = `package p
+
+const most = 3
+
+func f(a []int, x float64) (n int, err error) {
+	n += len(a[1:most])
+	x = -x * .5
+	if n < 2 && x > 0 || most == n {
+		n = max(n, 1)
+	}
+	for _, v := range a {
+		if !(v != 0) {
+			continue
+		}
+		n++
+	}
+	println(n)
+	g := func() bool { return true }
+	g()
+	return n, h()
+}
+
+func h() error { return nil }
+`
+
+// Every change is made once, where it says, gives a file that parses, and undoes itself
+// in no case by being none.
+func TestSitesChangeWhatTheySay(t *testing.T) {
+	sites, err := sitesOf("p/p.go", []byte(sample))
+	if err != nil {
+		t.Fatal(err)
+	}
+	seen := map[string]bool{}
+	var operators []string
+	for _, s := range sites {
+		changed := string(s.change([]byte(sample)))
+		if _, err := parser.ParseFile(token.NewFileSet(), "", changed, 0); err != nil {
+			t.Errorf("%s: %v", s.text(), err)
+		}
+		if changed == sample || seen[changed] {
+			t.Errorf("%s: no change, or one that was made before", s.text())
+		}
+		if joined := join(changed); !strings.Contains(joined, s.after) || !strings.Contains(join(sample), s.before) {
+			t.Errorf("%s: the file has neither", s.text())
+		}
+		seen[changed] = true
+		operators = append(operators, s.operator)
+	}
+	for _, o := range []string{"operator", "constant", "condition", "deleted", "assignment", "max, min", "no error", "bound"} {
+		if !slices.Contains(operators, o) {
+			t.Errorf("nothing for the operator %q", o)
+		}
+	}
+}
+
+// A draw is of a line each, and an edit elsewhere leaves the order of the others.
+func TestEditMovesNoOtherLine(t *testing.T) {
+	order := func(src string) (all []string) {
+		m := module{root: t.TempDir(), path: "m", packs: map[string]pack{}, program: map[string]bool{"p": true}}
+		m.packs["p"] = pack{ImportPath: "m/p", GoFiles: []string{"p.go"}}
+		if err := errors.Join(os.Mkdir(m.at("p"), 0o777), os.WriteFile(m.at("p/p.go"), []byte(src), 0o666)); err != nil {
+			t.Fatal(err)
+		}
+		sites, err := draw(m, "p", 1)
+		if err != nil {
+			t.Fatal(err)
+		}
+		lines := map[int]bool{}
+		for _, s := range sites {
+			if lines[s.line] {
+				t.Errorf("line %d is drawn twice", s.line)
+			}
+			lines[s.line] = true
+			all = append(all, s.function+" "+s.before+" "+s.after)
+		}
+		return all
+	}
+	whole := order(sample)
+	moved := order(strings.Replace(sample, "\tn++\n", "\t\n\n", 1))
+	if want := slices.DeleteFunc(slices.Clone(whole), func(s string) bool { return strings.HasPrefix(s, "f n++") }); !slices.Equal(moved, want) {
+		t.Errorf("\n%q\nwithout a line\n%q", whole, moved)
+	}
+	if len(whole) != len(moved)+1 {
+		t.Errorf("%d and %d lines", len(whole), len(moved))
+	}
+}
+
+// A test reaches the lines of its profile, a constant where its name is used, and all of
+// a file that is another than it was.
+func TestReaching(t *testing.T) {
+	sites, err := sitesOf("p/p.go", []byte(sample))
+	if err != nil {
+		t.Fatal(err)
+	}
+	uses := map[string]map[string][]int{}
+	if err := findUses(uses, "p/p.go", []byte(sample)); err != nil {
+		t.Fatal(err)
+	}
+	now := func(string) uint64 { return 1 }
+	head := test{Reached: map[string]reached{"p/p.go": {1, [][2]int{{5, 7}}}}}
+	tail := test{Reached: map[string]reached{"p/p.go": {1, [][2]int{{18, 20}}}}}
+	old := test{Reached: map[string]reached{"p/p.go": {2, [][2]int{{19, 20}}}}}
+	none := test{Reached: map[string]reached{"q/q.go": {1, [][2]int{{1, 99}}}}}
+	for _, s := range sites {
+		if s.outside {
+			s.uses = uses[s.function]
+		}
+		within := s.line >= 5 && s.line <= 7 || s.outside
+		if head.reaches(s, now) != within || tail.reaches(s, now) != (s.line >= 18 && s.line <= 20) || !old.reaches(s, now) || none.reaches(s, now) {
+			t.Errorf("%s", s.text())
+		}
+	}
+}
+
+// What was tried is read again, survivors not where they are asked for anew, but for
+// those that somebody has named.
+func TestTableGoesOn(t *testing.T) {
+	dir := t.TempDir()
+	sites, err := sitesOf("p/p.go", []byte(sample))
+	if err != nil {
+		t.Fatal(err)
+	}
+	same := []known{{sites[1].file, sites[1].function, sites[1].before, sites[1].after, equivalent, "why"}}
+	reopened := func(again bool) *table {
+		tab, err := openTable(dir, again, same)
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { tab.file.Close() })
+		return tab
+	}
+	tab := reopened(false)
+	for i, verdict := range []string{killed, survived, survived, unreached, invalid} {
+		if err := tab.add(row{sites[i], verdict, "by \"x\",\ny", 1.5}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if tab = reopened(false); len(tab.rows) != 5 {
+		t.Errorf("%v", tab.rows)
+	}
+	var said strings.Builder
+	tab.figures(&said, []string{"p", "q"})
+	if !strings.Contains(join(said.String()), "p 4 1 1 1 0 1 33.3%") {
+		t.Errorf("%s", said.String())
+	}
+	if tab = reopened(true); len(tab.rows) != 3 || tab.rows[sites[0].key()].verdict != killed {
+		t.Errorf("%v", tab.rows)
+	}
+}
