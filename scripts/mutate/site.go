@@ -130,8 +130,8 @@ func (in within) Visit(n ast.Node) ast.Visitor {
 		return nil
 	case *ast.FuncLit:
 		return within{in.w, n.Type.Results}
-	case *ast.CallExpr: // how many bits a number has is nothing to change
-		if strings.HasPrefix(in.w.text(n.Fun), "strconv.") {
+	case *ast.CallExpr: // how many bits a number has is nothing to change, nor how infinite it is
+		if f := in.w.text(n.Fun); strings.HasPrefix(f, "strconv.") || f == "math.Inf" {
 			for _, a := range n.Args {
 				if _, literal := a.(*ast.BasicLit); !literal {
 					ast.Walk(in, a)
