@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -17,7 +18,7 @@ type pack struct {
 	ImportPath, Dir           string
 	GoFiles                   []string
 	TestGoFiles, XTestGoFiles []string
-	Deps                      []string
+	Imports, Deps             []string
 	TestImports, XTestImports []string
 }
 
@@ -35,7 +36,7 @@ func readModule() (module, error) {
 	}
 	path, root, _ := strings.Cut(strings.TrimSpace(text), "\n")
 	m := module{root: root, path: path, packs: map[string]pack{}, program: map[string]bool{}}
-	text, err = output("go", "list", "-json=ImportPath,Dir,GoFiles,TestGoFiles,XTestGoFiles,Deps,TestImports,XTestImports", path+"/...")
+	text, err = output("go", "list", "-json=ImportPath,Dir,GoFiles,TestGoFiles,XTestGoFiles,Imports,Deps,TestImports,XTestImports", path+"/...")
 	if err != nil {
 		return module{}, err
 	}
@@ -73,38 +74,50 @@ func (m module) below(group string) (all []string) {
 	return all
 }
 
-// testers are packages whose tests can reach one: itself, then others, first those
-// that are made of least.
+// testers are packages whose tests can reach one: itself, then others, the nearest by
+// imports first, and of those that are as near the ones that are made of least.
 func (m module) testers(name string) (all []string) {
-	size := map[string]int{}
+	near := map[string][2]int{name: {}}
 	for tester, p := range m.packs {
-		if len(p.TestGoFiles)+len(p.XTestGoFiles) == 0 {
+		if tester == name || len(p.TestGoFiles)+len(p.XTestGoFiles) == 0 {
 			continue
 		}
-		made := map[string]bool{tester: true}
-		for _, i := range slices.Concat([]string{p.ImportPath}, p.TestImports, p.XTestImports) {
-			if from, ours := m.packs[m.short(i)]; ours {
-				made[m.short(i)] = true
-				for _, d := range from.Deps {
-					if _, ours := m.packs[m.short(d)]; ours {
-						made[m.short(d)] = true
-					}
-				}
-			}
-		}
-		if made[name] {
-			size[tester] = len(made)
+		if steps, made := m.steps(p, name); steps > 0 {
+			near[tester] = [2]int{steps, made}
 			all = append(all, tester)
 		}
 	}
-	size[name] = 0
+	if p := m.packs[name]; len(p.TestGoFiles)+len(p.XTestGoFiles) > 0 {
+		all = append(all, name)
+	}
 	slices.SortFunc(all, func(a, b string) int {
-		if size[a] != size[b] {
-			return size[a] - size[b]
-		}
-		return strings.Compare(a, b)
+		return cmp.Or(near[a][0]-near[b][0], near[a][1]-near[b][1], strings.Compare(a, b))
 	})
 	return all
+}
+
+// steps is over how many imports the tests of a package reach another, 0 where they do
+// not, and of how many packages they are made.
+func (m module) steps(p pack, name string) (steps, made int) {
+	seen := map[string]bool{}
+	next := slices.Concat(p.Imports, p.TestImports, p.XTestImports)
+	for step := 1; len(next) > 0; step++ {
+		var further []string
+		for _, i := range next {
+			short := m.short(i)
+			from, ours := m.packs[short]
+			if !ours || seen[short] {
+				continue
+			}
+			seen[short] = true
+			if short == name && steps == 0 {
+				steps = step
+			}
+			further = append(further, from.Imports...)
+		}
+		next = further
+	}
+	return steps, len(seen)
 }
 
 func output(name string, args ...string) (string, error) {

@@ -160,3 +160,20 @@ func TestTableGoesOn(t *testing.T) {
 		t.Errorf("%v", tab.rows)
 	}
 }
+
+// Tests of a package itself come first, then those of packages that import it, then
+// those of packages that import these; those that cannot reach it are none.
+func TestTheNearestTestFirst(t *testing.T) {
+	m := module{path: "m", packs: map[string]pack{}}
+	for name, imports := range map[string][]string{"low": {}, "middle": {"m/low"}, "high": {"m/middle", "fmt"}, "beside": {}, "untested": {"m/low"}} {
+		m.packs[name] = pack{ImportPath: "m/" + name, Imports: imports, TestGoFiles: []string{"a_test.go"}}
+	}
+	bare := m.packs["untested"]
+	bare.TestGoFiles = nil
+	m.packs["untested"] = bare
+	for name, want := range map[string][]string{"low": {"low", "middle", "high"}, "middle": {"middle", "high"}, "untested": nil} {
+		if got := m.testers(name); !slices.Equal(got, want) {
+			t.Errorf("%s: %v, want %v", name, got, want)
+		}
+	}
+}
