@@ -174,6 +174,13 @@ func TestWorkersMakeTheSameRun(t *testing.T) {
 				t.Error("workers make other predictions")
 			}
 			must.OK(t, second())
+			results, err := h.engine.js.Consumer(t.Context(), doneStream, "run")
+			must.OK(t, err)
+			await(t, "nothing that was taken would be sent again", func() bool {
+				info, err := results.Info(t.Context())
+				must.OK(t, err)
+				return info.NumAckPending == 0 && info.NumPending == 0
+			})
 			h.mu.Lock()
 			heavy := h.heavy
 			h.mu.Unlock()
@@ -260,6 +267,18 @@ func TestPausesReachWorkers(t *testing.T) {
 	mu.Unlock()
 	must.OK(t, <-ended)
 	must.OK(t, leave())
+}
+
+// A program is of one class, which has what results depend on.
+func TestClasses(t *testing.T) {
+	info := onCPU(t, 1).Info()
+	c, err := ClassOf(info)
+	must.OK(t, err)
+	again, err := ClassOf(info)
+	must.OK(t, err)
+	if c != again || c.Build == "" || c.Kind != info.Kind || !strings.Contains(c.Arithmetic, info.Arithmetic) || c.refuses(again) != "" {
+		t.Errorf("%+v and %+v", c, again)
+	}
 }
 
 // Whoever is of another class, has another key or finds another server is told so, and a
