@@ -21,6 +21,23 @@ import (
 	"example.com/kestrel/ui/plot"
 )
 
+// A picture is the same as itself and as what shows the same on the same cells; none is the
+// same as none alone.
+func TestSamePictures(t *testing.T) {
+	of := func(what string, x int) *Picture { return &Picture{Of: what, Cells: plot.Rect{X: x, W: 4, H: 2}} }
+	all := []*Picture{nil, of("a", 0), of("a", 1), of("b", 0)}
+	for i, p := range all {
+		for j, q := range all {
+			if p.Same(q) != (i == j) {
+				t.Errorf("%+v and %+v: same %v", p, q, p.Same(q))
+			}
+		}
+	}
+	if !of("a", 0).Same(of("a", 0)) {
+		t.Error("two that show the same on the same cells are told apart")
+	}
+}
+
 // Nothing is asked where something else keeps what is written, and kitty's protocol only
 // where a terminal has it.
 func TestQuestion(t *testing.T) {
