@@ -31,7 +31,9 @@ func TestPlainTextSteersNothing(t *testing.T) {
 		plain.WriteRune(kept)
 		line.WriteRune(inLine)
 	}
-	for name, texts := range map[string][2]string{"Plain": {Plain(all.String()), plain.String()}, "PlainLine": {PlainLine(all.String()), line.String()}} {
+	for name, texts := range map[string][2]string{
+		"Plain": {Plain(all.String()), plain.String()}, "PlainLine": {PlainLine(all.String()), line.String()},
+	} {
 		if texts[0] == texts[1] {
 			continue
 		}

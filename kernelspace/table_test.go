@@ -70,7 +70,8 @@ func TestTableSpace(t *testing.T) {
 	}
 	// What all quantities say together may be greater or less by a column of levels.
 	cs, _ = columns(2, 0, 1, false)
-	if texts := Table(cs); !slices.Contains(texts, parse(t, `SE["number, 0","number, 1";ard]*(CAT[kind0]+CONST)+CAT[kind0]`).Canonical().ID()) {
+	want := parse(t, `SE["number, 0","number, 1";ard]*(CAT[kind0]+CONST)+CAT[kind0]`).Canonical().ID()
+	if texts := Table(cs); !slices.Contains(texts, want) {
 		t.Errorf("no curve of all quantities whose height goes by levels in %q", texts)
 	}
 }

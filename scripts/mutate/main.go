@@ -46,7 +46,7 @@ func main() {
 	flag.IntVar(&a.n, "n", 200, "mutants, as many of each group; those that do not compile are not counted")
 	flag.Uint64Var(&a.seed, "seed", 1, "of the draw")
 	flag.DurationVar(&deadline, "deadline", 0, "begin no mutant later than this from now; 0: none")
-	flag.DurationVar(&most, "most", time.Minute, "how long the tests of a package that reach a mutant may usually take; longer ones are left out")
+	flag.DurationVar(&most, "most", time.Minute, "how long a package's tests for a mutant may usually take; further ones are left out")
 	flag.IntVar(&a.beyond, "beyond", 3, "other packages whose tests are run where a mutant's own package notices nothing")
 	flag.BoolVar(&a.again, "again", false, "try those anew that have survived")
 	flag.BoolVar(&a.list, "list", false, "say what is drawn, and run nothing")

@@ -36,7 +36,8 @@ func readModule() (module, error) {
 	}
 	path, root, _ := strings.Cut(strings.TrimSpace(text), "\n")
 	m := module{root: root, path: path, packs: map[string]pack{}, program: map[string]bool{}}
-	text, err = output("go", "list", "-json=ImportPath,Dir,GoFiles,TestGoFiles,XTestGoFiles,Imports,Deps,TestImports,XTestImports", path+"/...")
+	const fields = "ImportPath,Dir,GoFiles,TestGoFiles,XTestGoFiles,Imports,Deps,TestImports,XTestImports"
+	text, err = output("go", "list", "-json="+fields, path+"/...")
 	if err != nil {
 		return module{}, err
 	}

@@ -90,7 +90,8 @@ func TestEditMovesNoOtherLine(t *testing.T) {
 	}
 	whole := order(sample)
 	moved := order(strings.Replace(sample, "\tn++\n", "\t\n\n", 1))
-	if want := slices.DeleteFunc(slices.Clone(whole), func(s string) bool { return strings.HasPrefix(s, "f n++") }); !slices.Equal(moved, want) {
+	want := slices.DeleteFunc(slices.Clone(whole), func(s string) bool { return strings.HasPrefix(s, "f n++") })
+	if !slices.Equal(moved, want) {
 		t.Errorf("\n%q\nwithout a line\n%q", whole, moved)
 	}
 	if len(whole) != len(moved)+1 {
@@ -118,8 +119,8 @@ func TestReaching(t *testing.T) {
 		if s.outside {
 			s.uses = uses[s.function]
 		}
-		within := s.line >= 5 && s.line <= 7 || s.outside
-		if head.reaches(s, now) != within || tail.reaches(s, now) != (s.line >= 18 && s.line <= 20) || !old.reaches(s, now) || none.reaches(s, now) {
+		early, late := s.line >= 5 && s.line <= 7 || s.outside, s.line >= 18 && s.line <= 20
+		if head.reaches(s, now) != early || tail.reaches(s, now) != late || !old.reaches(s, now) || none.reaches(s, now) {
 			t.Errorf("%s", s.text())
 		}
 	}
@@ -165,7 +166,9 @@ func TestTableGoesOn(t *testing.T) {
 // those of packages that import these; those that cannot reach it are none.
 func TestTheNearestTestFirst(t *testing.T) {
 	m := module{path: "m", packs: map[string]pack{}}
-	for name, imports := range map[string][]string{"low": {}, "middle": {"m/low"}, "high": {"m/middle", "fmt"}, "beside": {}, "untested": {"m/low"}} {
+	for name, imports := range map[string][]string{
+		"low": {}, "middle": {"m/low"}, "high": {"m/middle", "fmt"}, "beside": {}, "untested": {"m/low"},
+	} {
 		m.packs[name] = pack{ImportPath: "m/" + name, Imports: imports, TestGoFiles: []string{"a_test.go"}}
 	}
 	bare := m.packs["untested"]

@@ -194,7 +194,8 @@ func (w *workshop) test(tester, program string, tests []test) string {
 
 // compile makes the program of a package's tests.
 func (w *workshop) compile(tester, program string, args ...string) (said string, err error) {
-	return w.goTool(append(append([]string{"test", "-c", "-vet=off", "-ldflags=-s -w", "-o", program}, args...), w.m.packs[tester].ImportPath)...)
+	args = slices.Concat([]string{"test", "-c", "-vet=off", "-ldflags=-s -w", "-o", program}, args, []string{w.m.packs[tester].ImportPath})
+	return w.goTool(args...)
 }
 
 // start runs the program of a package's tests where go test would, with a home and a
