@@ -2,6 +2,8 @@ package main
 
 import (
 	"bufio"
+	"cmp"
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -55,7 +57,7 @@ func (t test) passes(file string, line int, now func(string) uint64) bool {
 
 // covered are the tests of a package, as they are now, with what they reach, first the
 // quick ones. What is not known is found out, and kept at once.
-func (w *workshop) covered(tester string) ([]test, error) {
+func (w *workshop) covered(ctx context.Context, tester string) ([]test, error) {
 	if tests, ok := w.known[tester]; ok {
 		return tests, nil
 	}
@@ -82,7 +84,7 @@ func (w *workshop) covered(tester string) ([]test, error) {
 	}
 	if len(missing) > 0 {
 		slices.Sort(missing)
-		fresh, err := w.cover(tester, missing, texts, name)
+		fresh, err := w.cover(ctx, tester, missing, texts, name)
 		if err != nil {
 			return nil, err
 		}
@@ -90,17 +92,14 @@ func (w *workshop) covered(tester string) ([]test, error) {
 	}
 	tests = slices.DeleteFunc(tests, func(t test) bool { return t.Failed })
 	slices.SortFunc(tests, func(a, b test) int {
-		if a.Seconds != b.Seconds {
-			return int(1e6 * (a.Seconds - b.Seconds))
-		}
-		return strings.Compare(a.Name, b.Name)
+		return cmp.Or(cmp.Compare(a.Seconds, b.Seconds), strings.Compare(a.Name, b.Name))
 	})
 	w.known[tester] = tests
 	return tests, nil
 }
 
 // cover runs tests of a package alone, one by one.
-func (w *workshop) cover(tester string, names []string, texts map[string]uint64, to string) ([]test, error) {
+func (w *workshop) cover(ctx context.Context, tester string, names []string, texts map[string]uint64, to string) ([]test, error) {
 	var of []string
 	for _, g := range groups {
 		for _, name := range w.m.below(g) {
@@ -109,7 +108,7 @@ func (w *workshop) cover(tester string, names []string, texts map[string]uint64,
 	}
 	fmt.Printf("what %d tests of %s reach\n", len(names), tester)
 	program, profile := filepath.Join(w.tmp, "covered.test"), filepath.Join(w.tmp, "profile")
-	if said, err := w.compile(tester, program, "-covermode=set", "-coverpkg="+strings.Join(of, ",")); err != nil {
+	if said, err := w.compile(ctx, tester, program, "-covermode=set", "-coverpkg="+strings.Join(of, ",")); err != nil {
 		return nil, fmt.Errorf("the tests of %s with no change: %w\n%s", tester, err, said)
 	}
 	if err := os.MkdirAll(filepath.Dir(to), 0o777); err != nil {
@@ -123,7 +122,10 @@ func (w *workshop) cover(tester string, names []string, texts map[string]uint64,
 	var tests []test
 	for _, name := range names {
 		began := time.Now()
-		said, err := w.start(tester, program, 20*time.Minute, "-test.run=^"+name+"$", "-test.coverprofile="+profile)
+		said, err := w.start(ctx, tester, program, 20*time.Minute, "-test.run=^"+name+"$", "-test.coverprofile="+profile)
+		if ctx.Err() != nil {
+			return nil, context.Cause(ctx)
+		}
 		t := test{Name: name, Text: texts[name], Seconds: time.Since(began).Seconds(), Failed: err != nil}
 		if t.Failed {
 			fmt.Printf("%s of %s fails alone, with no change:\n%s\n", name, tester, said)

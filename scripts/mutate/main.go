@@ -13,11 +13,14 @@
 package main
 
 import (
+	"context"
 	"flag"
 	"fmt"
 	"os"
+	"os/signal"
 	"slices"
 	"strings"
+	"syscall"
 	"time"
 )
 
@@ -62,13 +65,15 @@ func main() {
 	if deadline > 0 {
 		a.deadline = time.Now().Add(deadline)
 	}
-	if err := run(a, names); err != nil {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	if err := run(ctx, a, names); err != nil {
 		fmt.Fprintln(os.Stderr, "mutate:", err)
 		os.Exit(1)
 	}
 }
 
-func run(a asked, names string) error {
+func run(ctx context.Context, a asked, names string) error {
 	m, err := readModule()
 	if err != nil {
 		return err
@@ -93,7 +98,7 @@ func run(a asked, names string) error {
 		if err != nil {
 			return err
 		}
-		return w.group(a.at, sites, len(sites), t)
+		return w.group(ctx, a.at, sites, len(sites), t)
 	}
 	for i, group := range a.groups {
 		if top, _, _ := strings.Cut(group, "/"); !slices.Contains(groups, top) {
@@ -104,7 +109,7 @@ func run(a asked, names string) error {
 			return err
 		}
 		want := (a.n + len(a.groups) - 1 - i) / len(a.groups)
-		if err := w.group(group, sites, want, t); err != nil {
+		if err := w.group(ctx, group, sites, want, t); err != nil {
 			return err
 		}
 	}

@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"os"
 	"os/exec"
@@ -44,7 +45,7 @@ func (w *workshop) close() { os.RemoveAll(w.tmp) }
 
 // group tries the first sites of a group that compile, as many as are wanted, but for
 // those that were tried before.
-func (w *workshop) group(group string, sites []site, want int, t *table) error {
+func (w *workshop) group(ctx context.Context, group string, sites []site, want int, t *table) error {
 	for _, s := range sites {
 		if want == 0 {
 			break
@@ -58,8 +59,8 @@ func (w *workshop) group(group string, sites []site, want int, t *table) error {
 			return nil
 		case !known:
 			began := time.Now()
-			verdict, by, err := w.try(s)
-			if err != nil {
+			verdict, by, err := w.try(ctx, s)
+			if err = errors.Join(err, context.Cause(ctx)); err != nil { // what was stopped has noticed nothing
 				return err
 			}
 			r = row{s, verdict, by, time.Since(began).Seconds()}
@@ -76,7 +77,7 @@ func (w *workshop) group(group string, sites []site, want int, t *table) error {
 }
 
 // try runs the tests that reach a mutant until one fails, and says which did.
-func (w *workshop) try(s site) (verdict, by string, err error) {
+func (w *workshop) try(ctx context.Context, s site) (verdict, by string, err error) {
 	src, err := os.ReadFile(w.m.at(s.file))
 	if err != nil {
 		return "", "", err
@@ -101,7 +102,7 @@ func (w *workshop) try(s site) (verdict, by string, err error) {
 			}
 			beyond++
 		}
-		tests, err := w.covered(tester)
+		tests, err := w.covered(ctx, tester)
 		if err != nil {
 			return "", "", err
 		}
@@ -110,7 +111,7 @@ func (w *workshop) try(s site) (verdict, by string, err error) {
 			continue
 		}
 		program := filepath.Join(w.tmp, "mutant.test")
-		if said, err := w.compile(tester, program, "-overlay="+overlay); err != nil {
+		if said, err := w.compile(ctx, tester, program, "-overlay="+overlay); err != nil {
 			return invalid, join(said), nil
 		}
 		verdict = survived
@@ -120,14 +121,14 @@ func (w *workshop) try(s site) (verdict, by string, err error) {
 			if len(batch) == 0 {
 				break
 			}
-			if failed := w.test(tester, program, batch); failed != "" {
+			if failed := w.test(ctx, tester, program, batch); failed != "" {
 				return killed, tester + " " + failed, nil
 			}
 		}
 		run = append(run, fmt.Sprintf("%s %.0f of %.0f s", tester, w.most-left, total(tests)))
 	}
 	if verdict == unreached {
-		if said, err := w.goTool("build", "-overlay="+overlay, w.m.packs[own].ImportPath); err != nil {
+		if said, err := w.goTool(ctx, "build", "-overlay="+overlay, w.m.packs[own].ImportPath); err != nil {
 			return invalid, join(said), nil
 		}
 	}
@@ -171,15 +172,15 @@ func total(tests []test) (sum float64) {
 var failing = regexp.MustCompile(`(?m)^\s*--- FAIL: (\S+)`)
 var hanging = regexp.MustCompile(`(?m)^panic: test timed out[^\n]*\n\s*running tests:\n\s*(\S+)`)
 
-// test runs tests until one fails, which it names. They have six times as long as they
-// usually take, and half a minute.
-func (w *workshop) test(tester, program string, tests []test) string {
+// test runs tests until one fails, which it names. They have four times as long as they
+// usually take, and 20 seconds.
+func (w *workshop) test(ctx context.Context, tester, program string, tests []test) string {
 	names := make([]string, len(tests))
 	for i, t := range tests {
 		names[i] = t.Name
 	}
-	time := time.Duration((30 + 6*total(tests)) * float64(time.Second))
-	said, err := w.start(tester, program, time, "-test.failfast", "-test.run=^("+strings.Join(names, "|")+")$")
+	time := time.Duration((20 + 4*total(tests)) * float64(time.Second))
+	said, err := w.start(ctx, tester, program, time, "-test.failfast", "-test.run=^("+strings.Join(names, "|")+")$")
 	if err == nil {
 		return ""
 	}
@@ -193,20 +194,20 @@ func (w *workshop) test(tester, program string, tests []test) string {
 }
 
 // compile makes the program of a package's tests.
-func (w *workshop) compile(tester, program string, args ...string) (said string, err error) {
+func (w *workshop) compile(ctx context.Context, tester, program string, args ...string) (said string, err error) {
 	args = slices.Concat([]string{"test", "-c", "-vet=off", "-ldflags=-s -w", "-o", program}, args, []string{w.m.packs[tester].ImportPath})
-	return w.goTool(args...)
+	return w.goTool(ctx, args...)
 }
 
 // start runs the program of a package's tests where go test would, with a home and a
 // folder for temporary files that are gone afterwards.
-func (w *workshop) start(tester, program string, most time.Duration, args ...string) (said string, err error) {
+func (w *workshop) start(ctx context.Context, tester, program string, most time.Duration, args ...string) (said string, err error) {
 	home, err := os.MkdirTemp("", "m")
 	if err != nil {
 		return "", err
 	}
 	defer os.RemoveAll(home)
-	ctx, cancel := context.WithTimeout(context.Background(), most+30*time.Second)
+	ctx, cancel := context.WithTimeout(ctx, most+30*time.Second)
 	defer cancel()
 	c := exec.CommandContext(ctx, program, append([]string{"-test.paniconexit0", "-test.timeout=" + most.String()}, args...)...)
 	c.Dir, c.WaitDelay = w.m.packs[tester].Dir, 10*time.Second
@@ -215,8 +216,8 @@ func (w *workshop) start(tester, program string, most time.Duration, args ...str
 	return string(text), err
 }
 
-func (w *workshop) goTool(args ...string) (said string, err error) {
-	c := exec.Command("go", args...)
+func (w *workshop) goTool(ctx context.Context, args ...string) (said string, err error) {
+	c := exec.CommandContext(ctx, "go", args...)
 	c.Env = w.env
 	text, err := c.CombinedOutput()
 	return string(text), err
