@@ -38,7 +38,7 @@ type reached struct {
 // is held to reach all.
 func (t test) reaches(s site, now func(string) uint64) bool {
 	if !s.outside {
-		return t.passes(s.file, s.line, now)
+		return t.passes(s.file, s.begins, now)
 	}
 	for file, lines := range s.uses {
 		for _, line := range lines {

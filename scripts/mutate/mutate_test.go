@@ -119,10 +119,43 @@ func TestReaching(t *testing.T) {
 		if s.outside {
 			s.uses = uses[s.function]
 		}
-		early, late := s.line >= 5 && s.line <= 7 || s.outside, s.line >= 18 && s.line <= 20
+		early, late := s.begins >= 5 && s.begins <= 7 || s.outside, s.begins >= 18 && s.begins <= 20
 		if head.reaches(s, now) != early || tail.reaches(s, now) != late || !old.reaches(s, now) || none.reaches(s, now) {
 			t.Errorf("%s", s.text())
 		}
+	}
+}
+
+// A statement is reached where it begins: behind a function in it a profile has nothing,
+// and of a case that was compared only what follows where it was so.
+func TestStatementsAreReachedWhereTheyBegin(t *testing.T) {
+	sites, err := sitesOf("p/p.go", []byte(`package p
+
+func f(x int) []func() int {
+	all := []func() int{
+		func() int {
+			return 4
+		},
+		of(8),
+	}
+	switch {
+	case x == 11:
+		return all[12:]
+	}
+	return all
+}
+`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := map[string]int{"return 4": 6, "of(8),": 4, "case x == 11:": 10, "return all[12:]": 12}
+	for _, s := range sites {
+		if s.begins != want[s.before] {
+			t.Errorf("%s: its statement begins in line %d, want %d", s.text(), s.begins, want[s.before])
+		}
+	}
+	if len(sites) < len(want) {
+		t.Errorf("%d sites", len(sites))
 	}
 }
 

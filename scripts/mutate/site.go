@@ -15,6 +15,7 @@ type site struct {
 	file     string // from the root, with slashes
 	function string // or the constant or variable
 	line     int
+	begins   int // the line where the statement does that it is in, which a profile has
 	nth      int // of those in the function that read the same
 	operator string
 	from, to int // the bytes that are replaced
@@ -59,7 +60,7 @@ func sitesOf(name string, src []byte) ([]site, error) {
 				if d.Recv != nil && len(d.Recv.List) == 1 {
 					w.function = strings.TrimPrefix(w.text(d.Recv.List[0].Type), "*") + "." + w.function
 				}
-				ast.Walk(within{w, d.Type.Results}, d.Body)
+				ast.Walk(within{w: w, results: d.Type.Results}, d.Body)
 			}
 		case *ast.GenDecl:
 			for _, s := range d.Specs {
@@ -88,6 +89,7 @@ type walker struct {
 	at       *token.File
 	function string
 	outside  bool
+	begins   int
 	found    []site
 }
 
@@ -97,7 +99,7 @@ func (w *walker) text(n ast.Node) string {
 
 // add has the source from one position to before another replaced.
 func (w *walker) add(operator string, from, to token.Pos, with string) {
-	s := site{file: w.file, function: w.function, outside: w.outside, operator: operator, with: with, line: w.at.Line(from)}
+	s := site{file: w.file, function: w.function, outside: w.outside, operator: operator, with: with, line: w.at.Line(from), begins: w.begins}
 	s.from, s.to = w.at.Offset(from), w.at.Offset(to)
 	first, last := s.from, s.to
 	for first > 0 && w.src[first-1] != '\n' {
@@ -118,10 +120,11 @@ func (w *walker) replace(operator string, n ast.Node, with string) {
 // join has spaces and the ends of lines as one space.
 func join(text string) string { return strings.Join(strings.Fields(text), " ") }
 
-// within is a walker in a function that returns results.
+// within is a walker in a function that returns results, in a statement.
 type within struct {
 	w       *walker
 	results *ast.FieldList
+	begins  int
 }
 
 func (in within) Visit(n ast.Node) ast.Visitor {
@@ -129,7 +132,14 @@ func (in within) Visit(n ast.Node) ast.Visitor {
 	case nil:
 		return nil
 	case *ast.FuncLit:
-		return within{in.w, n.Type.Results}
+		in.results = n.Type.Results
+		return in
+	case *ast.BlockStmt, *ast.CaseClause: // of a case what is compared is reached with the switch
+	case ast.Stmt:
+		in.begins = in.w.at.Line(n.Pos())
+	}
+	in.w.begins = in.begins
+	switch n := n.(type) {
 	case *ast.CallExpr: // how many bits a number has is nothing to change, nor how infinite it is
 		if f := in.w.text(n.Fun); strings.HasPrefix(f, "strconv.") || f == "math.Inf" {
 			for _, a := range n.Args {
