@@ -94,7 +94,9 @@ func (w *walker) constant(n *ast.BasicLit) {
 			}
 		}
 	case token.FLOAT:
-		w.replace("constant", n, "(.5*"+n.Value+")")
+		if v, err := strconv.ParseFloat(n.Value, 64); err == nil && v != 0 {
+			w.replace("constant", n, "(.5*"+n.Value+")")
+		}
 		w.replace("constant", n, "(1+"+n.Value+")")
 	}
 }

@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"reflect"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -390,6 +391,57 @@ func TestLauncherShowsShortRows(t *testing.T) {
 	}
 	if want := []string{"a b c", "1 2 3", "4 5", "6"}; !slices.Equal(got[:min(4, len(got))], want) {
 		t.Errorf("%q", got)
+	}
+}
+
+// Of many columns those that are not shown are counted.
+func TestLauncherCountsColumns(t *testing.T) {
+	ranged := regexp.MustCompile(`[0-9] to [0-9]`)
+	for _, columns := range []int{6, 7, 8, 12} { // and the target
+		d := newLaunching(t, map[string]string{"a.csv": wideTable(columns)})
+		d.h = 60
+		d.start()
+		d.put("a.csv")
+		text := d.screen()
+		shown, hidden := 0, 0
+		for line := range strings.Lines(text) {
+			if ranged.MatchString(line) {
+				shown++
+			}
+			if at := strings.Index(line, "and "); at >= 0 && strings.Contains(line, "more inputs") {
+				_, err := fmt.Sscanf(line[at:], "and %d more inputs", &hidden)
+				must.OK(t, err)
+			}
+		}
+		if shown+hidden != columns+1 || (hidden > 0) != (columns+1 > 8) {
+			t.Errorf("of %d columns %d are shown, and said to be %d more:\n%s", columns+1, shown, hidden, text)
+		}
+	}
+}
+
+// The arrows leave the line of a path as they would leave any other: to the next one.
+func TestLauncherArrowsLeaveThePath(t *testing.T) {
+	d := newLaunching(t, map[string]string{"a.csv": plainText})
+	d.start()
+	d.press("p")
+	at := d.l.list.cursor
+	if d.l.focus != onTyped {
+		t.Fatalf("focus %v", d.l.focus)
+	}
+	for _, way := range []struct {
+		key string
+		by  int
+	}{{"down", 1}, {"up", -1}} {
+		d.press("esc")
+		d.l.list.cursor = at
+		d.press(way.key)
+		plain := d.l.list.cursor
+		d.l.list.cursor = at
+		d.press("p")
+		d.press(way.key)
+		if d.l.focus != onList || d.l.list.cursor != plain || plain != max(0, min(at+way.by, len(d.l.list.shown)-1)) {
+			t.Errorf("%s leads from %d to %d, in the list to %d; focus %v", way.key, at, d.l.list.cursor, plain, d.l.focus)
+		}
 	}
 }
 

@@ -292,6 +292,10 @@ func TestPainted(t *testing.T) {
 		Scatters: []plot.Scatter{{Style: plot.Style{FG: plot.RGB(0, 0, 255)}, X: []float64{8}, Y: []float64{2}}},
 		X:        plot.Axis{Min: 0, Max: 10, Hide: true}, Y: plot.Axis{Min: 0, Max: 10, Hide: true}, Bare: true,
 	}
+	// Of points that lack one of their values nothing is painted.
+	ch.Lines[0].X = append(ch.Lines[0].X, 0, 3)
+	ch.Scatters[0].Y = append(ch.Scatters[0].Y, 9)
+	ch.Bands[0].Hi = append(ch.Bands[0].Hi, 9)
 	c := plot.NewCanvas(40, 20)
 	l := ch.Draw(c, c.Bounds())
 	if plain := strings.TrimSpace(c.Plain()); plain != "" {
