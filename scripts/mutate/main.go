@@ -33,6 +33,7 @@ type asked struct {
 	deadline  time.Time
 	beyond    int     // packages whose tests are run besides a mutant's own
 	most      float64 // seconds that tests of one package usually take
+	without   []string // packages whose tests are not run
 	again     bool
 	list      bool
 	at        string // a line, as file.go:12
@@ -43,7 +44,7 @@ var groups = []string{"kernelspace", "vbks", "datasets", "experiment", "ui", "cl
 
 func main() {
 	var a asked
-	var packages, names string
+	var packages, names, without string
 	var deadline, most time.Duration
 	flag.StringVar(&packages, "packages", strings.Join(groups, ","), "groups, each with the packages below it")
 	flag.IntVar(&a.n, "n", 200, "mutants, as many of each group; those that do not compile are not counted")
@@ -51,6 +52,7 @@ func main() {
 	flag.DurationVar(&deadline, "deadline", 0, "begin no mutant later than this from now; 0: none")
 	flag.DurationVar(&most, "most", time.Minute, "how long a package's tests for a mutant may usually take; further ones are left out")
 	flag.IntVar(&a.beyond, "beyond", 3, "other packages whose tests are run where a mutant's own package notices nothing")
+	flag.StringVar(&without, "without", "", "packages whose tests are not run, as cli, which take long")
 	flag.BoolVar(&a.again, "again", false, "try those anew that have survived")
 	flag.BoolVar(&a.list, "list", false, "say what is drawn, and run nothing")
 	flag.StringVar(&a.at, "at", "", "all that can be changed on a `line`, as vbks/rows.go:81, and nothing that is drawn")
@@ -61,7 +63,7 @@ func main() {
 		flag.Usage()
 		os.Exit(2)
 	}
-	a.groups, a.most = strings.Split(packages, ","), most.Seconds()
+	a.groups, a.most, a.without = strings.Split(packages, ","), most.Seconds(), strings.Split(without, ",")
 	if deadline > 0 {
 		a.deadline = time.Now().Add(deadline)
 	}

@@ -96,6 +96,9 @@ func (w *workshop) try(ctx context.Context, s site) (verdict, by string, err err
 	verdict, beyond := unreached, 0
 	var run []string
 	for _, tester := range w.m.testers(own) {
+		if slices.Contains(w.without, tester) {
+			continue
+		}
 		if tester != own {
 			if beyond == w.beyond {
 				break
