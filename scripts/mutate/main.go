@@ -31,8 +31,8 @@ type asked struct {
 	n         int      // mutants, over all groups
 	seed      uint64
 	deadline  time.Time
-	beyond    int     // packages whose tests are run besides a mutant's own
-	most      float64 // seconds that tests of one package usually take
+	beyond    int      // packages whose tests are run besides a mutant's own
+	most      float64  // seconds that tests of one package usually take
 	without   []string // packages whose tests are not run
 	again     bool
 	list      bool
