@@ -190,7 +190,16 @@ func TestTableGoesOn(t *testing.T) {
 	if !strings.Contains(join(said.String()), "p 4 1 1 1 0 1 33.3%") {
 		t.Errorf("%s", said.String())
 	}
-	if tab = reopened(true); len(tab.rows) != 3 || tab.rows[sites[0].key()].verdict != killed {
+	tab = reopened(true)
+	for i, anew := range []bool{false, false, true, true, false} {
+		if tab.anew[sites[i].key()] != anew {
+			t.Errorf("%s is to be tried once more: %v", tab.rows[sites[i].key()].text(), !anew)
+		}
+	}
+	if err := tab.add(row{sites[2], killed, "", 1}); err != nil {
+		t.Fatal(err)
+	}
+	if tab = reopened(true); len(tab.rows) != 5 || tab.anew[sites[2].key()] || tab.rows[sites[2].key()].verdict != killed {
 		t.Errorf("%v", tab.rows)
 	}
 }

@@ -33,6 +33,7 @@ type row struct {
 // A table is the rows so far, and the file that grows with them.
 type table struct {
 	rows map[[6]string]row
+	anew map[[6]string]bool // those to be tried once more
 	same []known
 	file *os.File
 }
@@ -43,17 +44,20 @@ type known struct{ file, function, before, after, kind, reason string }
 
 var columns = []string{"file", "line", "function", "nth", "operator", "before", "after", "verdict", "by", "seconds"}
 
+// openTable reads what is known of mutants, of each the last. With again those that have
+// survived are to be tried once more, but for the named ones.
 func openTable(dir string, again bool, same []known) (*table, error) {
 	if err := os.MkdirAll(dir, 0o777); err != nil {
 		return nil, err
 	}
-	t := &table{rows: map[[6]string]row{}, same: same}
+	t := &table{rows: map[[6]string]row{}, anew: map[[6]string]bool{}, same: same}
 	name := filepath.Join(dir, "mutants.csv")
 	cells, err := readCells(name, len(columns))
 	if err != nil {
 		return nil, err
 	}
 	var rows []row
+	last := map[[6]string]int{}
 	for _, c := range cells {
 		line, err1 := strconv.Atoi(c[1])
 		nth, err2 := strconv.Atoi(c[3])
@@ -63,9 +67,7 @@ func openTable(dir string, again bool, same []known) (*table, error) {
 		}
 		s := site{file: c[0], line: line, function: c[2], nth: nth, operator: c[4], before: c[5], after: c[6]}
 		r := row{s, c[7], c[8], seconds}
-		if again && (r.verdict == survived || r.verdict == unreached) && t.named(s) == "" {
-			continue
-		}
+		last[s.key()] = len(rows)
 		rows = append(rows, r)
 	}
 	if t.file, err = os.Create(name); err != nil {
@@ -74,10 +76,14 @@ func openTable(dir string, again bool, same []known) (*table, error) {
 	if err := t.write(columns); err != nil {
 		return nil, err
 	}
-	for _, r := range rows {
+	for i, r := range rows {
+		if last[r.key()] != i {
+			continue
+		}
 		if err := t.add(r); err != nil {
 			return nil, err
 		}
+		t.anew[r.key()] = again && (r.verdict == survived || r.verdict == unreached) && t.named(r.site) == ""
 	}
 	return t, nil
 }
@@ -94,6 +100,7 @@ func (t *table) write(cells []string) error {
 // add takes a row, and has it in the file.
 func (t *table) add(r row) error {
 	t.rows[r.key()] = r
+	delete(t.anew, r.key())
 	return t.write([]string{r.file, strconv.Itoa(r.line), r.function, strconv.Itoa(r.nth), r.operator, r.before, r.after, r.verdict, r.by,
 		strconv.FormatFloat(r.seconds, 'f', 1, 64)})
 }

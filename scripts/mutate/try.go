@@ -51,6 +51,7 @@ func (w *workshop) group(ctx context.Context, group string, sites []site, want i
 			break
 		}
 		r, known := t.rows[s.key()]
+		known = known && !t.anew[s.key()]
 		switch {
 		case !known && w.list:
 			fmt.Print(s.text())
