@@ -157,6 +157,11 @@ func TestWorkersMakeTheSameRun(t *testing.T) {
 				workers = 3
 			}
 			await(t, "workers join", func() bool { n, _, _ := o.counts(); return n == workers })
+			lanes := 1 + 2
+			if c.here {
+				lanes += 2 // the run's own
+			}
+			await(t, "their lanes are counted", func() bool { return h.lanes() == lanes })
 			_, err = tr.Next(t.Context())
 			must.OK(t, err)
 			must.OK(t, first())
@@ -330,6 +335,14 @@ func TestWhoIsRefused(t *testing.T) {
 		if _, err := s.NextMsg(100 * time.Millisecond); !errors.Is(err, nats.ErrPermissionViolation) && !errors.Is(err, nats.ErrTimeout) {
 			t.Error(err)
 		}
+	}
+	// Who asks for a state that is gone is told so at once.
+	shelf, err := newShelf(t.Context(), c, true)
+	must.OK(t, err)
+	soon, cancel := context.WithTimeout(t.Context(), 20*time.Second)
+	defer cancel()
+	if _, err := shelf.Get(soon, "gone"); err == nil || !strings.Contains(err.Error(), "none of this name") {
+		t.Errorf("a state that nobody has: %v", err)
 	}
 	bare, err := NewIdentity(true)
 	must.OK(t, err)
