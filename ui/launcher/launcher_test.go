@@ -419,6 +419,23 @@ func TestLauncherCountsColumns(t *testing.T) {
 	}
 }
 
+// The rows that are held out are those with their mark, in the chart of a table too.
+func TestLauncherMarksWhatIsHeldOut(t *testing.T) {
+	var table strings.Builder
+	table.WriteString("x,y\n")
+	for i := range 40 {
+		fmt.Fprintf(&table, "%d,%d\n", i*7%40, i*i%11)
+	}
+	d := newLaunching(t, map[string]string{"a.csv": table.String()})
+	d.w, d.h = 160, 60
+	d.start()
+	d.put("a.csv")
+	d.has("40 rows: 36 training, 4 test")
+	if marks := strings.Count(d.screen(), string(d.theme.TestMark())); marks != 4+1 { // and that of the legend
+		t.Errorf("%d marks of rows held out\n%s", marks, d.screen())
+	}
+}
+
 // The arrows leave the line of a path as they would leave any other: to the next one.
 func TestLauncherArrowsLeaveThePath(t *testing.T) {
 	d := newLaunching(t, map[string]string{"a.csv": plainText})
