@@ -27,7 +27,8 @@ func TestFieldShowsItsBeginning(t *testing.T) {
 	}
 }
 
-// Each character is where ColumnOf says, or out of sight; wide ones too.
+// Each character is where ColumnOf says, or out of sight; wide ones too. A field that is
+// edited has one cursor.
 func TestColumnsOfCharacters(t *testing.T) {
 	th := theme.New(theme.PlainProfile, true, plot.Braille)
 	for _, text := range []string{"SE+LIN", "a核bc🚀de, PER*SE", ""} {
@@ -36,6 +37,15 @@ func TestColumnsOfCharacters(t *testing.T) {
 				f := NewField(text, "")
 				c := plot.NewCanvas(30, 1)
 				f.Draw(c, 3, 0, w, th, focused)
+				cursors := 0
+				for x := range 30 {
+					if c.At(x, 0).Style.Attr&plot.Reverse != 0 {
+						cursors++
+					}
+				}
+				if cursors != map[bool]int{true: 1}[focused] {
+					t.Errorf("%q in %d columns, edited %v: %d cursors", text, w, focused, cursors)
+				}
 				seen := 0
 				for i, r := range []rune(text) {
 					at := f.ColumnOf(i, w, focused)
