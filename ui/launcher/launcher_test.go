@@ -430,7 +430,7 @@ func TestLauncherMarksWhatIsHeldOut(t *testing.T) {
 	d.w, d.h = 160, 60
 	d.start()
 	d.put("a.csv")
-	d.has("40 rows: 36 training, 4 test", "╭ a.csv ─") // of the table that the cursor is on
+	d.has("40 rows: 36 training, 4 test", "╭ a.csv ─")                                // of the table that the cursor is on
 	if marks := strings.Count(d.screen(), string(d.theme.TestMark())); marks != 4+1 { // and that of the legend
 		t.Errorf("%d marks of rows held out\n%s", marks, d.screen())
 	}
@@ -441,6 +441,7 @@ func TestLauncherArrowsLeaveThePath(t *testing.T) {
 	d := newLaunching(t, map[string]string{"a.csv": plainText})
 	d.start()
 	d.press("p")
+	d.has("╭ path ─") // what is to be typed, as long as nothing is
 	at := d.l.list.cursor
 	if d.l.focus != onTyped {
 		t.Fatalf("focus %v", d.l.focus)
