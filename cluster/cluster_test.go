@@ -157,6 +157,11 @@ func TestWorkersMakeTheSameRun(t *testing.T) {
 				workers = 3
 			}
 			await(t, "workers join", func() bool { n, _, _ := o.counts(); return n == workers })
+			lanes := 1 + 2
+			if c.here {
+				lanes += 2 // the run's own
+			}
+			await(t, "their lanes are counted", func() bool { return h.lanes() == lanes })
 			_, err = tr.Next(t.Context())
 			must.OK(t, err)
 			must.OK(t, first())
@@ -174,6 +179,13 @@ func TestWorkersMakeTheSameRun(t *testing.T) {
 				t.Error("workers make other predictions")
 			}
 			must.OK(t, second())
+			results, err := h.engine.js.Consumer(t.Context(), doneStream, "run")
+			must.OK(t, err)
+			await(t, "nothing that was taken would be sent again", func() bool {
+				info, err := results.Info(t.Context())
+				must.OK(t, err)
+				return info.NumAckPending == 0 && info.NumPending == 0
+			})
 			h.mu.Lock()
 			heavy := h.heavy
 			h.mu.Unlock()
@@ -262,6 +274,18 @@ func TestPausesReachWorkers(t *testing.T) {
 	must.OK(t, leave())
 }
 
+// A program is of one class, which has what results depend on.
+func TestClasses(t *testing.T) {
+	info := onCPU(t, 1).Info()
+	c, err := ClassOf(info)
+	must.OK(t, err)
+	again, err := ClassOf(info)
+	must.OK(t, err)
+	if c != again || c.Build == "" || c.Kind != info.Kind || !strings.Contains(c.Arithmetic, info.Arithmetic) || c.refuses(again) != "" {
+		t.Errorf("%+v and %+v", c, again)
+	}
+}
+
 // Whoever is of another class, has another key or finds another server is told so, and a
 // ticket is good for nothing but units.
 func TestWhoIsRefused(t *testing.T) {
@@ -311,6 +335,14 @@ func TestWhoIsRefused(t *testing.T) {
 		if _, err := s.NextMsg(100 * time.Millisecond); !errors.Is(err, nats.ErrPermissionViolation) && !errors.Is(err, nats.ErrTimeout) {
 			t.Error(err)
 		}
+	}
+	// Who asks for a state that is gone is told so at once.
+	shelf, err := newShelf(t.Context(), c, true)
+	must.OK(t, err)
+	soon, cancel := context.WithTimeout(t.Context(), 20*time.Second)
+	defer cancel()
+	if _, err := shelf.Get(soon, "gone"); err == nil || !strings.Contains(err.Error(), "none of this name") {
+		t.Errorf("a state that nobody has: %v", err)
 	}
 	bare, err := NewIdentity(true)
 	must.OK(t, err)

@@ -95,6 +95,43 @@ func TestSplitRowsAndX(t *testing.T) {
 	checkPartition(t, d, 100, 0)
 }
 
+// The last stretch of x is the same wherever x begins, in whatever unit it is, and with
+// other inputs beside it.
+func TestSplitByXKnowsNoUnit(t *testing.T) {
+	held := func(shift, scale float64, beside string) (rows []int32) {
+		var b strings.Builder
+		b.WriteString("x," + beside + "y\n")
+		for i := range 100 {
+			fmt.Fprintf(&b, "%v,", shift+scale*float64(i*7%100))
+			if beside != "" {
+				fmt.Fprintf(&b, "%d,", i*3%100)
+			}
+			fmt.Fprintf(&b, "%d\n", i)
+		}
+		d := loadText(t, b.String(), Spec{SplitBy: "x", TestFraction: .1})
+		checkPartition(t, d, 90, 10)
+		return d.Test
+	}
+	want := held(0, 1, "")
+	for _, c := range []struct {
+		shift, scale float64
+		beside       string
+	}{{512, 1, ""}, {-512, 1, ""}, {-50, 1, ""}, {0, 1.0 / 8, ""}, {4096, 4, ""}, {0, 1, "w,"}, {-512, 2, "w,"}} {
+		if got := held(c.shift, c.scale, c.beside); !slices.Equal(got, want) {
+			t.Errorf("%+v: %v are held out, want %v", c, got, want)
+		}
+	}
+}
+
+// A fraction that is asked for holds out a row at least, however few there are.
+func TestSplitOfFewRows(t *testing.T) {
+	for _, by := range []string{"random", "rows", "x"} {
+		for _, n := range []int{3, 10} {
+			checkPartition(t, loadText(t, rowsTable(n), Spec{SplitBy: by, TestFraction: .01}), n-1, 1)
+		}
+	}
+}
+
 func TestSplitMask(t *testing.T) {
 	text := "x,y\n1,1\n2,2\n3,NA\n4,4\n5,5\n"
 	mask := writeFile(t, "mask.csv", string(compressed(t, "gz", "0,1\n1,0\n1,0\n0,0\n0,1\n")))

@@ -133,6 +133,15 @@ func TestReadXLSErrors(t *testing.T) {
 			`a.xls: sheet "Daten": row 3, column 1: comes after row 4; save the workbook anew`},
 		"short": {with(func(k *book) { k.cells = func(b *biff) { b.record(0x0203, uint16(0), uint16(0)) } }),
 			`a.xls: sheet "Daten": behind row 0: a record is shorter than it should be`},
+		"numbers to another column": {with(func(k *book) {
+			k.cells = func(b *biff) {
+				b.number(2, 0, 1)
+				b.record(0x00bd, uint16(3), uint16(0), uint16(15), rkOf(1), uint16(15), rkOf(2), uint16(5))
+			}
+		}), `a.xls: sheet "Daten": row 4: a record is shorter than it should be`},
+		"short text": {with(func(k *book) {
+			k.cells = func(b *biff) { b.record(0x0204, uint16(4), uint16(0), uint16(15), uint16(9), byte(0), []byte("ab")) }
+		}), `a.xls: sheet "Daten": row 5: a record is shorter than it should be`},
 		"cut off":     {good[:len(good)/2], "a.xls: cannot be read as .xls: "},
 		"no workbook": {[]byte("a,b\n1,2\n"), "a.xls: is no workbook (.xls or .xlsx)"},
 	} {

@@ -111,6 +111,44 @@ func withDictionary(t *testing.T, packed []byte, size byte) []byte {
 	return out
 }
 
+// withSizes has the head of the first block, of 12 bytes, say how large the block is,
+// packed and in clear; −1 is not said.
+func withSizes(packed []byte, stored, clear int) []byte {
+	out := bytes.Clone(packed)
+	head := out[12:24]
+	filter := bytes.Clone(head[2:5])
+	said := []byte{head[0], head[1]}
+	for i, size := range []int{stored, clear} {
+		if size >= 0 {
+			said[1] |= 0x40 << i
+			said = append(said, byte(size)) // below 128 as they are
+		}
+	}
+	clearTo := copy(head, append(said, filter...))
+	for i := clearTo; i < 8; i++ {
+		head[i] = 0
+	}
+	binary.LittleEndian.PutUint32(head[8:], crc32.ChecksumIEEE(head[:8]))
+	return out
+}
+
+// Of all sizes that a block may be said to have only its own is taken.
+func TestXZBlocksHaveTheSizeTheySay(t *testing.T) {
+	const text = "x,y\n1,2\n2,3\n"
+	packed := packXZ(t, text, xz.WriterConfig{DictCap: 4096})
+	// The index has the size of what is stored together with a head of 12 bytes and a checksum of 8.
+	index := bytes.LastIndex(packed, []byte{0, 1}) // of one block
+	stored := int(packed[index+2]) - 12 - 8
+	for size := range 128 {
+		for _, c := range [][2]int{{size, -1}, {-1, size}, {size, len(text)}, {stored, size}} {
+			right := (c[0] < 0 || c[0] == stored) && (c[1] < 0 || c[1] == len(text))
+			if got, err := unpackXZ(withSizes(packed, c[0], c[1])); (err == nil) != right || right && got != text {
+				t.Errorf("%d bytes packed as %d that say %v: %v", len(text), stored, c, err)
+			}
+		}
+	}
+}
+
 // A block that asks for more memory than xz -9 does is refused before the memory
 // is taken, whichever block it is.
 func TestXZDictionary(t *testing.T) {

@@ -68,4 +68,10 @@ func TestTableSpace(t *testing.T) {
 	if texts := Table(cs); !slices.Contains(texts, parse(t, `LIN["number, 1"]+SE["number, 0"]+SE["number, 2"]+CAT[kind0]`).Canonical().ID()) {
 		t.Errorf("no sum of curves, a line and levels in %q", texts)
 	}
+	// What all quantities say together may be greater or less by a column of levels.
+	cs, _ = columns(2, 0, 1, false)
+	want := parse(t, `SE["number, 0","number, 1";ard]*(CAT[kind0]+CONST)+CAT[kind0]`).Canonical().ID()
+	if texts := Table(cs); !slices.Contains(texts, want) {
+		t.Errorf("no curve of all quantities whose height goes by levels in %q", texts)
+	}
 }

@@ -1,7 +1,9 @@
 package ui
 
 import (
+	"math"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -136,5 +138,36 @@ func TestTheChosenRowIsLit(t *testing.T) {
 	screen(a)
 	if c := a.canvas.At(v.table.area.X, v.table.area.Y+v.table.place()); c.Style.Attr&plot.Reverse == 0 {
 		t.Errorf("without colours the chosen row is %+v", c)
+	}
+}
+
+// A probability that is written is that one, rounded, and only none at all is written as 0.
+func TestProbabilitiesAreRounded(t *testing.T) {
+	for i := range 20001 {
+		p := float64(i) / 20000
+		text := number(p)
+		if len(text) > 5 {
+			t.Fatalf("%v is %q, of more than five columns", p, text)
+		}
+		if text == "<.001" {
+			if p == 0 || p >= 0.001 {
+				t.Errorf("%v is %q", p, text)
+			}
+			continue
+		}
+		v, err := strconv.ParseFloat(text, 64)
+		if err != nil {
+			t.Fatal(err)
+		}
+		step := 0.01
+		if p < 0.01 {
+			step = 0.001
+		}
+		if math.Abs(v-p) > step/2+1e-9 || v == 0 && p > 0 {
+			t.Errorf("%v is %q", p, text)
+		}
+	}
+	if number(math.NaN()) != "·" {
+		t.Errorf("none is %q", number(math.NaN()))
 	}
 }

@@ -140,8 +140,12 @@ func TestLawsOfJumps(t *testing.T) {
 			t.Errorf("%s: %v, not %v", name, got, plain)
 		}
 	}
-	if got := places(reversed); len(got) != 1 || got[0] != 200-plain[0] {
-		t.Errorf("reversed: %v, not %v", got, 200-plain[0])
+	size := Find(y, 1)[0].Size
+	if got := Find(reversed, 1); len(got) != 1 || got[0].At != 200-plain[0] || math.Abs(got[0].Size+size) > 1e-9 {
+		t.Errorf("reversed: %v, not %v of %v", got, 200-plain[0], -size)
+	}
+	if got := Find(scaled, 1)[0].Size; math.Abs(got+1e-3*size) > 1e-9 {
+		t.Errorf("scaled: a size of %v, not of %v", got, -1e-3*size)
 	}
 	for name, y := range map[string][]float64{"none": nil, "few": y[:20], "equal": make([]float64, 100),
 		"not a number": append(slices.Clone(y), math.NaN()), "infinite": append(slices.Clone(y), math.Inf(1))} {

@@ -69,3 +69,16 @@ func TestColumnThatTellsAll(t *testing.T) {
 		}
 	}
 }
+
+// A column that names every row explains any target, and so tells nothing, nor does it hide
+// what others tell.
+func TestNamesOfRowsTellNothing(t *testing.T) {
+	var x, y []float64
+	for i := range 40 {
+		x = append(x, float64(i), float64(i%2))
+		y = append(y, float64(i%2)+0.1*float64(i*7%5))
+	}
+	if got := Order(x, 2, y, []bool{true, true}); got[0].Column != 1 || !got[0].Tells || got[1].Tells {
+		t.Errorf("%+v", got)
+	}
+}

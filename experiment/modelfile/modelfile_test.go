@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"maps"
 	"math"
 	"os"
 	"os/exec"
@@ -458,6 +459,21 @@ func TestHostileModels(t *testing.T) {
 			continue
 		}
 		wordstest.CheckMessage(t, err, 0)
+	}
+	// Which array is missing is said, of those that say what there is: no model.
+	for name := range arrays {
+		want := "array " + name + " is missing"
+		switch name {
+		case "about", "format":
+			want = "no model file"
+		case "kernel/0/l": // which could be found from rows
+			want = "neither factors of q(v) nor rows"
+		}
+		changed := maps.Clone(arrays)
+		delete(changed, name)
+		if _, err := opened(t, hashed(changed)); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("without %s: %v, want %q", name, err, want)
+		}
 	}
 	if _, err := opened(t, hashed(arrays)); err != nil {
 		t.Errorf("as it was: %v", err)

@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"reflect"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -17,6 +18,7 @@ import (
 
 	"example.com/kestrel/datasets"
 	"example.com/kestrel/experiment/config"
+	"example.com/kestrel/experiment/inspect"
 	"example.com/kestrel/experiment/library"
 	"example.com/kestrel/experiment/prepare"
 	"example.com/kestrel/experiment/record"
@@ -280,6 +282,18 @@ func TestLauncherKnowsWhatCannotBeRun(t *testing.T) {
 	}
 	d.w = 80
 	d.has("airline           no data")
+	// What cannot be run is faint, what can is not.
+	lines := strings.Split(d.screen(), "\n")
+	for what, faint := range map[string]bool{"airline": true, "solar": false} {
+		y := slices.IndexFunc(lines, func(l string) bool { return strings.Contains(l, "  "+what+" ") })
+		if y < 0 {
+			t.Fatalf("no line of %s", what)
+		}
+		x := len([]rune(lines[y][:strings.Index(lines[y], what)]))
+		if got := d.canvas.At(x, y).Style; (got.FG == d.theme.Faint.FG) != faint {
+			t.Errorf("%s is written in %+v; faint %+v, text %+v", what, got, d.theme.Faint, d.theme.Text)
+		}
+	}
 }
 
 // Kernels and time are those of the run that would begin: with what the config leaves to
@@ -331,6 +345,121 @@ func TestLauncherShowsTheRunThatBegins(t *testing.T) {
 	d.hasNot("kernels of a series")
 	if got := asked.Kernels.Expressions; len(got) != 2 || asked.Settings.Priors != "broad" {
 		t.Errorf("the estimate is of %v, priors %s", got, asked.Settings.Priors)
+	}
+}
+
+// What another launcher has asked for is told to nobody: the one that is there takes it
+// off, and does nothing.
+func TestLauncherHearsItsOwnAnswers(t *testing.T) {
+	d := newLaunching(t, map[string]string{"a.csv": plainText})
+	d.start()
+	d.put("a.csv")
+	other := New(t.Context(), d)
+	d.l.settled = false
+	edits, estimates, before := d.l.edits, d.estimates, d.screen()
+	for _, msg := range []tea.Msg{choicesMsg{of: other}, filesMsg{other, nil}, runsMsg{other, nil, errors.New("lost")}, devicesMsg{other, nil},
+		completedMsg{other, "", "b.csv"}, resolvedMsg{of: other, serial: 1}, previewMsg{of: other, serial: 1, err: errors.New("lost")},
+		estimateMsg{of: other, serial: 1, err: errors.New("lost")}, settleMsg{other, edits}} {
+		cmd, taken := d.l.Message(msg)
+		if !taken || cmd != nil {
+			t.Errorf("%T: taken %v, asks for more: %v", msg, taken, cmd != nil)
+		}
+		if d.l.settled || d.l.edits != edits || d.estimates != estimates || d.screen() != before {
+			t.Fatalf("%T of another launcher has changed this one", msg)
+		}
+	}
+}
+
+// Rows that end before others do are shown as far as they go.
+func TestLauncherShowsShortRows(t *testing.T) {
+	d := newLaunching(t, nil)
+	var s datasets.Summary
+	s.Columns = []datasets.ColumnSummary{{}, {}, {}}
+	for i, name := range []string{"a", "b", "c"} {
+		s.Columns[i].Name = name
+	}
+	var c plot.Canvas
+	c.Reset(40, 8)
+	page := sheet{c: &c, t: d.theme, w: 40, flex: -1, from: -1}
+	d.l.rowSheet(&page, &inspect.Preview{Summary: &s}, [][]string{{"1", "2", "3"}, {"4", "5"}, {"6"}, {}})
+	for y, b := range page.blocks {
+		b.draw(0, y, 40)
+	}
+	var got []string
+	for line := range strings.Lines(c.Plain()) {
+		got = append(got, strings.Join(strings.Fields(line), " "))
+	}
+	if want := []string{"a b c", "1 2 3", "4 5", "6"}; !slices.Equal(got[:min(4, len(got))], want) {
+		t.Errorf("%q", got)
+	}
+}
+
+// Of many columns those that are not shown are counted.
+func TestLauncherCountsColumns(t *testing.T) {
+	ranged := regexp.MustCompile(`[0-9] to [0-9]`)
+	for _, columns := range []int{6, 7, 8, 12} { // and the target
+		d := newLaunching(t, map[string]string{"a.csv": wideTable(columns)})
+		d.h = 60
+		d.start()
+		d.put("a.csv")
+		text := d.screen()
+		shown, hidden := 0, 0
+		for line := range strings.Lines(text) {
+			if ranged.MatchString(line) {
+				shown++
+			}
+			if at := strings.Index(line, "and "); at >= 0 && strings.Contains(line, "more inputs") {
+				_, err := fmt.Sscanf(line[at:], "and %d more inputs", &hidden)
+				must.OK(t, err)
+			}
+		}
+		if shown+hidden != columns+1 || (hidden > 0) != (columns+1 > 8) {
+			t.Errorf("of %d columns %d are shown, and said to be %d more:\n%s", columns+1, shown, hidden, text)
+		}
+	}
+}
+
+// The rows that are held out are those with their mark, in the chart of a table too.
+func TestLauncherMarksWhatIsHeldOut(t *testing.T) {
+	var table strings.Builder
+	table.WriteString("x,y\n")
+	for i := range 40 {
+		fmt.Fprintf(&table, "%d,%d\n", i*7%40, i*i%11)
+	}
+	d := newLaunching(t, map[string]string{"a.csv": table.String()})
+	d.w, d.h = 160, 60
+	d.start()
+	d.put("a.csv")
+	d.has("40 rows: 36 training, 4 test", "╭ a.csv ─")                                // of the table that the cursor is on
+	if marks := strings.Count(d.screen(), string(d.theme.TestMark())); marks != 4+1 { // and that of the legend
+		t.Errorf("%d marks of rows held out\n%s", marks, d.screen())
+	}
+}
+
+// The arrows leave the line of a path as they would leave any other: to the next one.
+func TestLauncherArrowsLeaveThePath(t *testing.T) {
+	d := newLaunching(t, map[string]string{"a.csv": plainText})
+	d.start()
+	d.press("p")
+	d.has("╭ path ─") // what is to be typed, as long as nothing is
+	at := d.l.list.cursor
+	if d.l.focus != onTyped {
+		t.Fatalf("focus %v", d.l.focus)
+	}
+	for _, way := range []struct {
+		key string
+		by  int
+	}{{"down", 1}, {"up", -1}} {
+		d.press("esc")
+		d.l.list.cursor = at
+		d.press(way.key)
+		plain := d.l.list.cursor
+		d.l.list.cursor = at
+		d.press("p")
+		d.press(way.key)
+		if d.l.focus != onList || d.l.list.cursor != plain || plain != max(0, min(at+way.by, len(d.l.list.shown)-1)) {
+			t.Errorf("%s leads from %d to %d, in the list to %d; focus %v", way.key, at, d.l.list.cursor, plain, d.l.focus)
+		}
 	}
 }
 
@@ -496,6 +625,25 @@ func TestLauncherSplit(t *testing.T) {
 	c.turnSplit(-2)
 	if c.split != "auto" {
 		t.Errorf("back again: %s", c.split)
+	}
+}
+
+// Each way to hold rows out is told in words of its own, whatever the data are.
+func TestLauncherTellsSplitsApart(t *testing.T) {
+	for _, d := range []*datasets.Summary{nil, {SplitBy: "random"}, {SplitBy: "x", Series: &datasets.Series{}}} {
+		told := map[string]string{}
+		for _, split := range splits {
+			text := (&choice{split: split}).splitText(d)
+			if other, ok := told[text]; ok || text == "" {
+				t.Errorf("%s and %s are both told as %q", other, split, text)
+			}
+			told[text] = split
+		}
+	}
+	for split, word := range map[string]string{"auto": "auto: ", "random": "random", "x": "first input", "rows": "last rows"} {
+		if text := (&choice{split: split}).splitText(nil); !strings.Contains(text, word) {
+			t.Errorf("%s is told as %q", split, text)
+		}
 	}
 }
 

@@ -21,6 +21,23 @@ import (
 	"example.com/kestrel/ui/plot"
 )
 
+// A picture is the same as itself and as what shows the same on the same cells; none is the
+// same as none alone.
+func TestSamePictures(t *testing.T) {
+	of := func(what string, x int) *Picture { return &Picture{Of: what, Cells: plot.Rect{X: x, W: 4, H: 2}} }
+	all := []*Picture{nil, of("a", 0), of("a", 1), of("b", 0)}
+	for i, p := range all {
+		for j, q := range all {
+			if p.Same(q) != (i == j) {
+				t.Errorf("%+v and %+v: same %v", p, q, p.Same(q))
+			}
+		}
+	}
+	if !of("a", 0).Same(of("a", 0)) {
+		t.Error("two that show the same on the same cells are told apart")
+	}
+}
+
 // Nothing is asked where something else keeps what is written, and kitty's protocol only
 // where a terminal has it.
 func TestQuestion(t *testing.T) {
@@ -275,6 +292,10 @@ func TestPainted(t *testing.T) {
 		Scatters: []plot.Scatter{{Style: plot.Style{FG: plot.RGB(0, 0, 255)}, X: []float64{8}, Y: []float64{2}}},
 		X:        plot.Axis{Min: 0, Max: 10, Hide: true}, Y: plot.Axis{Min: 0, Max: 10, Hide: true}, Bare: true,
 	}
+	// Of points that lack one of their values nothing is painted.
+	ch.Lines[0].X = append(ch.Lines[0].X, 0, 3)
+	ch.Scatters[0].Y = append(ch.Scatters[0].Y, 9)
+	ch.Bands[0].Hi = append(ch.Bands[0].Hi, 9)
 	c := plot.NewCanvas(40, 20)
 	l := ch.Draw(c, c.Bounds())
 	if plain := strings.TrimSpace(c.Plain()); plain != "" {

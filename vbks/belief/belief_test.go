@@ -182,11 +182,13 @@ func TestBeliefTies(t *testing.T) {
 			t.Errorf("last leader %q: q of the tied kernels is %.3f, %.3f, want all on %d", c.leader, q[3], q[8], c.wins)
 		}
 	}
-	// A nat is no tie, whatever was before.
-	elbo[3] = 1
-	q := mustFit(t, elbo, nil, opts, last, "k008", ids).Posterior(2000, 1)
-	if q[3] < 0.9 {
-		t.Errorf("a kernel a nat ahead of the last leader has q = %.3f", q[3])
+	// A tie is what cannot be seen, a hundredth of a nat: no tenth is, whatever was before.
+	for ahead, wins := range map[float64]int{0.005: 8, 0.1: 3, 1: 3} {
+		elbo[3] = ahead
+		q := mustFit(t, elbo, nil, opts, last, "k008", ids).Posterior(2000, 1)
+		if q[wins] < 0.9 {
+			t.Errorf("of a kernel %v nats ahead of the last leader and that, q = %.3f and %.3f", ahead, q[3], q[8])
+		}
 	}
 }
 

@@ -225,6 +225,22 @@ func TestBeliefStationary(t *testing.T) {
 	}
 }
 
+// However far the best are ahead, no ascent is begun twice at one place.
+func TestBeliefStartsDiffer(t *testing.T) {
+	for _, ahead := range []float64{0, 1, 1000} {
+		elbo, ids := oneAhead(12, ahead, 4)
+		p := &problem{k: 12, ids: ids, gain: elbo, prior: make([]float64, 12), s: 10}
+		all := p.starts(nil)
+		for i, a := range all {
+			for _, b := range all[:i] {
+				if floats.Distance(a.x, b.x, math.Inf(1)) < 1e-9 {
+					t.Errorf("%v nats ahead: %s and %s begin at one place", ahead, b.name, a.name)
+				}
+			}
+		}
+	}
+}
+
 // The full family contains the diagonal one.
 func TestBeliefRefineImproves(t *testing.T) {
 	elbo, ids := oneAhead(12, 100, 0)

@@ -225,6 +225,18 @@ func TestTailsAreConsistent(t *testing.T) {
 	}
 }
 
+// Far out a mixture is its wider normal, however far: its density is never 0 or infinite.
+func TestTailsFarOut(t *testing.T) {
+	for _, tail := range []Tail{{Share: 0.05, Ratio: 100}, {Share: 0.2, Ratio: 9}} {
+		for _, e := range []float64{1e3, 1e5, 1e8} {
+			want := math.Log(tail.Share) - 0.5*(math.Log(2*math.Pi*tail.Ratio)+e/tail.Ratio)
+			if got := tail.logDensity(e); !(math.Abs(got-want) <= 1e-12*math.Abs(want)) {
+				t.Errorf("%+v at %g: log density %v, of the wider normal %v", tail, e, got, want)
+			}
+		}
+	}
+}
+
 // textbookMixture is the EM algorithm of two normals with the same process.
 func textbookMixture(x, y []float64, steps int) (share, ratio, s2 float64) {
 	n := len(x)

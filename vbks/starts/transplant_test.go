@@ -77,6 +77,37 @@ func TestRestrictionsDropThePart(t *testing.T) {
 
 // A replacement keeps what the kernels share: the other leaves entirely, and of
 // leaves that are both functions of r/ℓ variance and length scale.
+// Where RQ takes what SE has found, its shape is tried from nearly SE's down, each another.
+func TestShapesOfWidenedKernelsDiffer(t *testing.T) {
+	g := startstest.NewGraft(t, 2, 1)
+	tried := 0
+	for taker := range g.Exprs {
+		p := g.Programs[taker]
+		for _, r := range g.Kin[taker] {
+			giver := g.Programs[r.From]
+			before, after := params.Leaves(giver), params.Leaves(p)
+			widened := slices.IndexFunc(after, func(in *kernelspace.Instr) bool { return in.Op == kernelspace.OpRQ })
+			if widened < 0 || r.Pairs[widened] < 0 || before[r.Pairs[widened]].Op != kernelspace.OpSE || r.Kind != starts.Replacement {
+				continue
+			}
+			tried++
+			in := after[widened]
+			last := math.Inf(1)
+			for _, s := range g.Transplant(r, giver, p, g.Random(r.From), nil, rand.New(rand.NewPCG(4, 1))) {
+				raw, _ := params.Raw(p, s, g.Floor)
+				shape := raw[in.Off+1+in.NumScale]
+				if !(shape < last/2) {
+					t.Errorf("%s from %s: a shape of %g after one of %g", g.Exprs[taker].ID(), r.Label, shape, last)
+				}
+				last = shape
+			}
+		}
+	}
+	if tried == 0 {
+		t.Error("nothing was tried")
+	}
+}
+
 func TestReplacementsKeepTheRest(t *testing.T) {
 	for _, dim := range []int{1, 2} {
 		g := startstest.NewGraft(t, 2, dim)
