@@ -114,7 +114,8 @@ func TestCyclesAreTried(t *testing.T) {
 			t.Errorf("%s: kernels.set %q, told %q", c.what, cfg.Kernels.Set, told)
 		}
 		steps := d.Series.Cycle / d.Series.Step
-		if got := fmt.Sprintf("%.4g", steps); c.period == "" && steps != 0 || !strings.HasPrefix(got, c.period) || math.Abs(cfg.Data.Cycle-steps) > 1e-9*steps {
+		if got := fmt.Sprintf("%.4g", steps); c.period == "" && steps != 0 ||
+			!strings.HasPrefix(got, c.period) || math.Abs(cfg.Data.Cycle-steps) > 1e-9*steps {
 			t.Errorf("%s: %s steps, in the config %v", c.what, got, cfg.Data.Cycle)
 		}
 		// What the run is begun again from says the same.
@@ -123,7 +124,8 @@ func TestCyclesAreTried(t *testing.T) {
 			t.Fatal(err)
 		}
 		again.SettleData(d)
-		if again.Data.Cycle != cfg.Data.Cycle || again.Kernels.Set != cfg.Kernels.Set || math.Abs(d.Series.Cycle-steps*d.Series.Step) > 1e-9*d.Series.Cycle {
+		if again.Data.Cycle != cfg.Data.Cycle || again.Kernels.Set != cfg.Kernels.Set ||
+			math.Abs(d.Series.Cycle-steps*d.Series.Step) > 1e-9*d.Series.Cycle {
 			t.Errorf("%s: settled again %v, %q", c.what, again.Data.Cycle, again.Kernels.Set)
 		}
 	}

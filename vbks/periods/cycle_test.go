@@ -150,7 +150,8 @@ func TestShown(t *testing.T) {
 	const tries = 100
 	rng := rand.New(rand.NewPCG(5, 6))
 	for name, want := range map[string][2]int{
-		"noise": {0, 8}, "a walk in noise": {0, 15}, "a level that returns": {0, 15}, "a season": {tries, tries}, "what grows with its season": {tries, tries},
+		"noise": {0, 8}, "a walk in noise": {0, 15}, "a level that returns": {0, 15},
+		"a season": {tries, tries}, "what grows with its season": {tries, tries},
 	} {
 		shown := 0
 		for range tries {
