@@ -56,9 +56,13 @@ func TestForecastsThatAreNone(t *testing.T) {
 		}
 	}
 	var f Forecaster
+	read := map[string]string{}
+	for _, path := range b.files {
+		read[path] = path
+	}
 	for _, at := range []task{{-1, 1}, {0, 0}, {0, 9}, {9, 1}} {
 		body := wire.Encode(&forecastOrder{b.toml, b.Plan, at.series, at.origin})
-		if _, err := f.Do(t.Context(), &series.Order{Body: body, Device: "cpu", Lanes: 1}); !errors.Is(err, wire.ErrDamaged) {
+		if _, err := f.Do(t.Context(), &series.Order{Body: body, Device: "cpu", Lanes: 1, Files: read}); !errors.Is(err, wire.ErrDamaged) {
 			t.Errorf("%v: %v", at, err)
 		}
 	}
