@@ -19,7 +19,7 @@ const (
 	// A season has power at its harmonics, of which the first so many are taken out, and beside them: nothing is
 	// looked for within so many 1/n, or that share, of a multiple of its frequency.
 	seasonHarmonics = 6
-	besideRows      = 1.5
+	besideRows      = 1.0
 	besideShare     = 0.02
 	// Where a season's size changes there is as much on its other side, within that share of it.
 	mirrored     = 0.3
