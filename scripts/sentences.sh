@@ -37,7 +37,9 @@ say() {
 	local name=$1 must=$2 not=$3 said
 	[ ${#names[@]} = 0 ] || [[ " ${names[*]} " == *" $name "* ]] || return 0
 	[ -d "$name" ] || "$program" run "$name.csv" --headless --quiet --out "$name" ${4:-} >/dev/null 2>"$name.err" || { cat "$name.err"; wrong=1; return; }
-	said=$("$program" open "$name" --summary | awk 'NR > 2 && $0 == "" { exit } NR > 1 { printf "%s%s", gap, $0; gap = " " }')
+	local summary
+	summary=$("$program" open "$name" --summary)
+	said=$(awk 'NR > 2 && $0 == "" { exit } NR > 1 { printf "%s%s", gap, $0; gap = " " }' <<<"$summary")
 	printf '\n%s: %s\n' "$name" "$said"
 	local part
 	while read -r part; do
