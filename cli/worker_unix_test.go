@@ -28,6 +28,17 @@ func beginning(t *testing.T, args string) (*exec.Cmd, *strings.Builder) {
 	return cmd, said
 }
 
+// freeAddress is one of this machine that nobody listens at.
+func freeAddress(t *testing.T) string {
+	t.Helper()
+	port, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer port.Close()
+	return port.Addr().String()
+}
+
 const joined, lost = `"type":"worker-joined"`, `"type":"worker-lost"`
 
 // waitFor waits until something is there.
@@ -114,12 +125,7 @@ func TestWorkersComeBack(t *testing.T) {
 	if code, _, stderr := kestrel(t, strings.Fields(config+"want")...); code != 0 {
 		t.Fatal(stderr)
 	}
-	port, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	address := port.Addr().String()
-	port.Close()
+	address := freeAddress(t)
 	run, _ := beginning(t, config+"d --cluster "+address)
 	ticket := filepath.Join("d", ticketFile)
 	waitFor(t, "a ticket", whole(ticket))
@@ -158,12 +164,7 @@ func TestSeriesWithWorkers(t *testing.T) {
 	if code, _, stderr := kestrel(t, strings.Fields(config+"want --quiet")...); code != 0 {
 		t.Fatal(stderr)
 	}
-	port, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	address := port.Addr().String()
-	port.Close()
+	address := freeAddress(t)
 	const by = " --set cluster.work_here=false --set cluster.lost_after=0.5 --cluster "
 	series, _ := beginning(t, config+"d --quiet"+by+address)
 	ticket := filepath.Join("d", ticketFile)

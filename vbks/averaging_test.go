@@ -2,8 +2,10 @@ package vbks
 
 import (
 	"math"
+	"slices"
 	"testing"
 
+	"example.com/kestrel/vbks/mixture"
 	"example.com/kestrel/vbks/params"
 )
 
@@ -171,5 +173,40 @@ func TestTemperedWeights(t *testing.T) {
 	}
 	if len(p.IDs) != 3 || math.Abs(sum-1) > 1e-12 {
 		t.Errorf("%v: %v", p.IDs, p.Weights)
+	}
+}
+
+// In passing only kernels of some weight are averaged over their hyperparameters: others predict as at their mode.
+func TestBriefPredictions(t *testing.T) {
+	slowWhenRacing(t)
+	data := trainingSeries(17, 14)
+	points := []float64{data.X[0], 1.5 * data.X[13]}
+	predict := func(theta string, brief bool) *mixture.Prediction {
+		s := laplaceSettings(14)
+		s.Evidence, s.PredictTheta = "mode", theta
+		tr := trainerOn(t, 1, nil, data, s, "SE", "LIN", "PER", "LIN*LIN", "SE+LIN")
+		next(t, tr)
+		p, err := tr.Predict(t.Context(), points, PredictOptions{Brief: brief})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return p
+	}
+	mode, full, brief := predict("mode", false), predict("laplace", false), predict("laplace", true)
+	heavy, light := 0, 0
+	for k, w := range full.Weights {
+		if slices.Equal(full.Var[k], mode.Var[k]) {
+			continue // of a weight that nothing is averaged at
+		}
+		want := full
+		if heavy++; w < BriefWeight {
+			heavy, light, want = heavy-1, light+1, mode
+		}
+		if !slices.Equal(brief.Mean[k], want.Mean[k]) || !slices.Equal(brief.Var[k], want.Var[k]) {
+			t.Errorf("%s of weight %.3g: %v ± %v, want %v ± %v", full.IDs[k], w, brief.Mean[k], brief.Var[k], want.Mean[k], want.Var[k])
+		}
+	}
+	if heavy == 0 || light == 0 {
+		t.Errorf("%d kernels above the weight and %d below: %v", heavy, light, full.Weights)
 	}
 }

@@ -37,25 +37,7 @@ func TestStepsAreTried(t *testing.T) {
 			}
 			fmt.Fprintf(&b, "%d,%.4f\n", i, y)
 		}
-		path := filepath.Join(t.TempDir(), "t.csv")
-		if err := os.WriteFile(path, []byte(b.String()), 0o600); err != nil {
-			t.Fatal(err)
-		}
-		var own []Override
-		if c.set != "" {
-			own = []Override{{Key: "kernels.set", Value: c.set}}
-		}
-		cfg, err := ForTable(path, "y", own)
-		if err != nil {
-			t.Fatal(err)
-		}
-		d, err := datasets.Load(t.Context(), cfg.Data)
-		if err != nil {
-			t.Fatal(err)
-		}
-		before := len(d.Notices)
-		cfg.SettleData(d)
-		told := strings.Join(d.Notices[before:], "\n")
+		cfg, _, told := settled(t, b.String(), "kernels.set", c.set)
 		if cfg.Kernels.Set != c.want || strings.Contains(told, "steps") != (c.told != "") || !strings.Contains(told, c.told) {
 			t.Errorf("%s: kernels.set %q, told %q", c.what, cfg.Kernels.Set, told)
 		}
@@ -91,25 +73,7 @@ func TestCyclesAreTried(t *testing.T) {
 			y := rng.NormFloat64() + c.cycle*math.Sin(2*math.Pi*float64(i)/29.5) + c.week*math.Sin(2*math.Pi*float64(i)/7)
 			fmt.Fprintf(&b, "%s,%.4f\n", at.Format(time.DateOnly), y)
 		}
-		path := filepath.Join(t.TempDir(), "t.csv")
-		if err := os.WriteFile(path, []byte(b.String()), 0o600); err != nil {
-			t.Fatal(err)
-		}
-		var own []Override
-		if c.key != "" {
-			own = []Override{{Key: c.key, Value: c.value}}
-		}
-		cfg, err := ForTable(path, "y", own)
-		if err != nil {
-			t.Fatal(err)
-		}
-		d, err := datasets.Load(t.Context(), cfg.Data)
-		if err != nil {
-			t.Fatal(err)
-		}
-		before := len(d.Notices)
-		cfg.SettleData(d)
-		told := strings.Join(d.Notices[before:], "\n")
+		cfg, d, told := settled(t, b.String(), c.key, c.value)
 		if cfg.Kernels.Set != c.want || strings.Contains(told, "to repeat every") != (c.told != "") || !strings.Contains(told, c.told) {
 			t.Errorf("%s: kernels.set %q, told %q", c.what, cfg.Kernels.Set, told)
 		}
@@ -120,7 +84,8 @@ func TestCyclesAreTried(t *testing.T) {
 		}
 		// What the run is begun again from says the same.
 		again := cfg
-		if d, err = datasets.Load(t.Context(), again.Data); err != nil {
+		d, err := datasets.Load(t.Context(), again.Data)
+		if err != nil {
 			t.Fatal(err)
 		}
 		again.SettleData(d)
@@ -129,4 +94,28 @@ func TestCyclesAreTried(t *testing.T) {
 			t.Errorf("%s: settled again %v, %q", c.what, again.Data.Cycle, again.Kernels.Set)
 		}
 	}
+}
+
+// settled is the config of a table, with a key as it is stated (no value: not at all), once its data have decided
+// what is left to them, and what is told of that.
+func settled(t *testing.T, table, key, value string) (c Config, d *datasets.Dataset, told string) {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "t.csv")
+	if err := os.WriteFile(path, []byte(table), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	var own []Override
+	if value != "" {
+		own = []Override{{Key: key, Value: value}}
+	}
+	c, err := ForTable(path, "y", own)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if d, err = datasets.Load(t.Context(), c.Data); err != nil {
+		t.Fatal(err)
+	}
+	before := len(d.Notices)
+	c.SettleData(d)
+	return c, d, strings.Join(d.Notices[before:], "\n")
 }

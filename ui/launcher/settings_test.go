@@ -2,9 +2,11 @@ package launcher
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
+	"example.com/kestrel/datasets"
 	"example.com/kestrel/experiment/config"
 	"example.com/kestrel/experiment/library"
 )
@@ -143,4 +145,122 @@ func TestWarningsAreSeen(t *testing.T) {
 	}
 	first, _, _ := strings.Cut(d.l.preview.Summary.Notices[0], " ")
 	d.has(first)
+}
+
+func TestLauncherSettings(t *testing.T) {
+	d := newLaunching(t, nil)
+	d.start()
+	d.press("tab", "tab", "ctrl+u", "24", "down", "ctrl+u", "7", "tab", "right")
+	d.has("--set sparse.inducing=24 --seed 7 --device cpu")
+	d.same(d.begin(), "quickstart", "sparse.inducing=24", "seed=7", "device.kind=cpu")
+}
+
+func TestLauncherSettingsAreChecked(t *testing.T) {
+	d := newLaunching(t, nil)
+	d.start()
+	d.press("tab", "tab", "ctrl+u", "many")
+	d.has(`must be "auto" or a whole number from 1 to 100000, not`)
+	d.press("tab", "esc", "enter")
+	if len(d.begun) != 0 {
+		t.Fatal("a run began with a wrong setting")
+	}
+	if d.l.part != inducingPart {
+		t.Error("the cursor is not on what is wrong")
+	}
+	d.press("ctrl+u", "esc", "enter") // empty: as the config says
+	d.same(d.begun[0], "quickstart")
+}
+
+// Which rows of a table are held out is a setting like the others: it goes into
+// the command line that does the same.
+func TestLauncherSplit(t *testing.T) {
+	base := config.Default()
+	c := newChoice("a.csv")
+	c.adopt(&base, []library.TableColumn{{Name: "t", Number: 1, Kind: "number", Role: "input"},
+		{Name: "y", Number: 2, Kind: "number", Role: "target"}})
+	before := c.draft()
+	if got := before.command(before.set); got != "kestrel run a.csv" {
+		t.Errorf("unchanged: %s", got)
+	}
+	c.turnSplit(2)
+	after := c.draft()
+	if got := after.command(after.set); got != `kestrel run a.csv --set data.split_by=x` {
+		t.Errorf("at the end of the range: %s", got)
+	}
+	if _, err := config.ForTable("a.csv", "", after.set); err != nil {
+		t.Error(err)
+	}
+	c.turnSplit(-2)
+	if c.split != "auto" {
+		t.Errorf("back again: %s", c.split)
+	}
+}
+
+// Each way to hold rows out is told in words of its own, whatever the data are.
+func TestLauncherTellsSplitsApart(t *testing.T) {
+	for _, d := range []*datasets.Summary{nil, {SplitBy: "random"}, {SplitBy: "x", Series: &datasets.Series{}}} {
+		told := map[string]string{}
+		for _, split := range splits {
+			text := (&choice{split: split}).splitText(d)
+			if other, ok := told[text]; ok || text == "" {
+				t.Errorf("%s and %s are both told as %q", other, split, text)
+			}
+			told[text] = split
+		}
+	}
+	for split, word := range map[string]string{"auto": "auto: ", "random": "random", "x": "first input", "rows": "last rows"} {
+		if text := (&choice{split: split}).splitText(nil); !strings.Contains(text, word) {
+			t.Errorf("%s is told as %q", split, text)
+		}
+	}
+}
+
+// Whether the one input is time is asked, of several it is not.
+func TestLauncherAsksForTime(t *testing.T) {
+	base := config.Default()
+	c := newChoice("a.csv")
+	c.adopt(&base, []library.TableColumn{{Name: "x", Number: 1, Kind: "number", Role: "input"},
+		{Name: "y", Number: 2, Kind: "number", Role: "target"}})
+	if !slices.Contains(c.parts(), timePart) {
+		t.Fatalf("parts %v", c.parts())
+	}
+	c.turnTime(1)
+	after := c.draft()
+	const stated = "yes: a series, which is forecast"
+	if got := after.command(after.set); got != `kestrel run a.csv --set data.time=yes` || c.timeText(nil) != stated {
+		t.Errorf("%s, %s", got, c.timeText(nil))
+	}
+	if read, err := config.ForTable("a.csv", "", after.set); err != nil || read.Data.Time != "yes" {
+		t.Error(read.Data.Time, err)
+	}
+	c.turnTime(-1)
+	if after := c.draft(); after.command(after.set) != "kestrel run a.csv" {
+		t.Errorf("back again: %s", after.command(after.set))
+	}
+	for _, d := range []struct {
+		found       datasets.Summary
+		time, split string
+	}{{datasets.Summary{SplitBy: "random"}, "auto: no", "auto: drawn at random"},
+		{datasets.Summary{SplitBy: "x", Series: &datasets.Series{}}, "auto: yes, it is a series", "auto: the last in time"}} {
+		if time, split := c.timeText(&d.found), c.splitText(&d.found); time != d.time || split != d.split || len(time)+len(split) > 2*26 {
+			t.Errorf("of %+v: %q and %q", d.found, time, split)
+		}
+	}
+	several := newChoice("b.csv")
+	several.adopt(&base, []library.TableColumn{{Name: "x", Number: 1, Kind: "number", Role: "input"},
+		{Name: "z", Number: 2, Kind: "number", Role: "input"}, {Name: "y", Number: 3, Kind: "number", Role: "target"}})
+	if slices.Contains(several.parts(), timePart) {
+		t.Errorf("of two inputs: %v", several.parts())
+	}
+}
+
+// "auto" is offered beside numbers, where the config has a number and where not.
+func TestLauncherInducingByItself(t *testing.T) {
+	d := newLaunching(t, nil)
+	d.start()
+	d.press("tab", "tab")
+	d.has("a number, or auto")
+	d.press("ctrl+u", "auto")
+	d.has("--set sparse.inducing=auto")
+	d.same(d.begin(), "quickstart", "sparse.inducing=auto")
 }

@@ -9,6 +9,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"example.com/kestrel/experiment/library"
+	"example.com/kestrel/ui/plot"
 )
 
 const spaceText = "t,wind,y\n1,2,3\n2,3,5\n3,5,4\n4,1,2\n5,2,3\n6,3,1\n"
@@ -122,4 +123,44 @@ func TestTextsThatAreTaken(t *testing.T) {
 	if frame := d.screen(); !strings.Contains(frame, "[ ] kind") || !strings.Contains(frame, "$ kestrel run b.csv\n") {
 		t.Errorf("kind is no input of a series:\n%s", frame)
 	}
+}
+
+func TestLauncherKernelSpace(t *testing.T) {
+	d := newLaunching(t, nil)
+	d.start()
+	d.press("tab") // synthetic data: the kernels are the first setting
+	d.press("ctrl+u", "SE, (PER + RQ")
+	d.has("^")
+	lines, found := strings.Split(d.screen(), "\n"), 0
+	for i, line := range lines {
+		if at := strings.Index(line, "SE, (PER + RQ"); at >= 0 && strings.Contains(line, "kernels   SE") {
+			found++
+			caret := strings.Index(lines[i+1], "^")
+			// The bracket is missing behind the text.
+			if got := plot.TextWidth(lines[i+1][:max(0, caret)]) - plot.TextWidth(line[:at]); got != len("SE, (PER + RQ") {
+				t.Errorf("caret %d columns behind the beginning of the text:\n%s\n%s", got, line, lines[i+1])
+			}
+		}
+	}
+	if found != 1 {
+		t.Fatalf("the kernels are on %d lines", found)
+	}
+	d.press("esc", "enter")
+	if len(d.begun) != 0 {
+		t.Fatal("a run began with a wrong expression")
+	}
+	d.has("not started", "to close")
+	d.press(")*LIN")
+	d.has("2 kernels", "'kernels.expressions=SE, (PER + RQ)*LIN'")
+	d.hasNot("^")
+	d.same(d.begin(), "quickstart", "kernels.expressions=SE, (PER + RQ)*LIN")
+}
+
+func TestLauncherKernelSpaceByDepth(t *testing.T) {
+	d := newLaunching(t, nil)
+	d.start()
+	d.put("fig1a")
+	d.press("tab", "ctrl+u", "SE, PER depth 2")
+	d.has("8 kernels") // 2 of one, 3 sums and 3 products
+	d.same(d.begin(), "fig1a", "kernels.base=SE,PER", "kernels.depth=2")
 }

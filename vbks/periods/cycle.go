@@ -1,10 +1,12 @@
 package periods
 
 import (
+	"cmp"
 	"math"
 	"slices"
 
 	"gonum.org/v1/gonum/dsp/fourier"
+	"gonum.org/v1/gonum/floats"
 )
 
 const (
@@ -27,6 +29,7 @@ const (
 	nearestOnes  = 2
 	backFrom     = 1.25 // times the frequency, and as much below, background begins
 	backTo       = 2.5  // and ends
+	peakRows     = 1.6  // 1/n, half the width of a peak, are no background
 	closeFrom    = 0.08 // of the frequency, is what stands closer beside
 	closeTo      = 0.25
 	closeTimes   = 5
@@ -49,7 +52,7 @@ const (
 //
 //	P(f) > 20 √(mean P(f/2.5 … f/1.25) · mean P(1.25f … 2.5f)),
 //
-// so that a continuous spectrum, of whatever slope, has no cycles, P(f) > 4 times the mean of what is close to it on
+// so that a continuous spectrum, of whatever slope, has no cycles, P(f) > 5 times the mean of what is close to it on
 // either side, and 4 times what is as far on the other side of a season's multiple nearby.
 func Cycle(y []float64, seasons []float64) float64 {
 	c := newCycles(y, seasons, true)
@@ -116,7 +119,7 @@ func newCycles(y, seasons []float64, without bool) *cycles {
 		return nil
 	}
 	r := pulledIn(y)
-	size := norm(r)
+	size := floats.Norm(r, 2)
 	basis := [][]float64{column(n, func(float64) float64 { return 1 }), column(n, func(t float64) float64 { return t / float64(n) }),
 		column(n, func(t float64) float64 { return t * t / float64(n) / float64(n) })}
 	c := &cycles{n: float64(n)}
@@ -130,7 +133,7 @@ func newCycles(y, seasons []float64, without bool) *cycles {
 		}
 	}
 	takeOut(r, basis)
-	if !(norm(r) > 1e-10*size) {
+	if !(floats.Norm(r, 2) > 1e-10*size) {
 		return nil
 	}
 	l := fftLength(oversampling * n)
@@ -175,8 +178,8 @@ func (c *cycles) mean(from, to float64) (m float64, ok bool) {
 // above is how many times the background the power is; 0 where there is none to be seen.
 func (c *cycles) above(k int) float64 {
 	f := c.freq(k)
-	low, okLow := c.mean(f/backTo, min(f/backFrom, f-1.6/c.n))
-	high, okHigh := c.mean(max(f*backFrom, f+1.6/c.n), f*backTo)
+	low, okLow := c.mean(f/backTo, min(f/backFrom, f-peakRows/c.n))
+	high, okHigh := c.mean(max(f*backFrom, f+peakRows/c.n), f*backTo)
 	if !okLow || !okHigh || !(low > 0) || !(high > 0) {
 		return 0
 	}
@@ -193,12 +196,7 @@ func (c *cycles) alone(k int) bool {
 		}
 	}
 	near := slices.Clone(c.multiples)
-	slices.SortFunc(near, func(a, b float64) int {
-		if math.Abs(a-f) < math.Abs(b-f) {
-			return -1
-		}
-		return 1
-	})
+	slices.SortFunc(near, func(a, b float64) int { return cmp.Compare(math.Abs(a-f), math.Abs(b-f)) })
 	for _, of := range near[:min(nearestOnes, len(near))] {
 		if math.Abs(of-f) > mirrored*of {
 			continue
@@ -264,44 +262,22 @@ func column(n int, of func(t float64) float64) []float64 {
 	return v
 }
 
-func norm(v []float64) float64 {
-	s := 0.0
-	for _, x := range v {
-		s += x * x
-	}
-	return math.Sqrt(s)
-}
-
 // takeOut leaves of r what no sum of the columns explains (modified Gram and Schmidt), and changes these.
 func takeOut(r []float64, columns [][]float64) {
-	dot := func(a, b []float64) (s float64) {
-		for i, v := range a {
-			s += v * b[i]
-		}
-		return s
-	}
 	var kept [][]float64
 	for _, v := range columns {
-		before := norm(v)
+		before := floats.Norm(v, 2)
 		for range 2 {
 			for _, k := range kept {
-				by := dot(v, k)
-				for i := range v {
-					v[i] -= by * k[i]
-				}
+				floats.AddScaled(v, -floats.Dot(v, k), k)
 			}
 		}
-		size := norm(v)
+		size := floats.Norm(v, 2)
 		if !(size > 1e-6*before) {
 			continue
 		}
-		for i := range v {
-			v[i] /= size
-		}
+		floats.Scale(1/size, v)
 		kept = append(kept, v)
-		by := dot(r, v)
-		for i := range r {
-			r[i] -= by * v[i]
-		}
+		floats.AddScaled(r, -floats.Dot(r, v), v)
 	}
 }
