@@ -58,6 +58,7 @@ var layers = []string{
 	"datasets/quote",
 	"datasets/sheets",
 	"datasets/relevance",
+	"datasets/holidays",
 	"datasets/jumps",
 	"datasets/elsewhere",
 	"datasets",

@@ -7,6 +7,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"example.com/kestrel/datasets/holidays"
 	"example.com/kestrel/experiment/config"
 	"example.com/kestrel/experiment/library"
 	"example.com/kestrel/kernelspace"
@@ -101,8 +102,10 @@ func completeSet(cmd *cobra.Command, args []string, begun string) ([]string, cob
 	}
 	path += "="
 	switch path {
-	case "data.path=", "data.mask=", "data.locations=", "data.holidays=":
+	case "data.path=", "data.mask=", "data.locations=":
 		return nil, cobra.ShellCompDirectiveDefault
+	case "data.holidays=": // or a file
+		return members(holidays.Codes(), path, value), cobra.ShellCompDirectiveDefault
 	case "data.inputs=", "data.target=", "data.group=":
 		return members(columnsOf(cmd, args), path, value), noFiles
 	case "kernels.expressions=", "kernels.base=":

@@ -8,6 +8,8 @@ import (
 	"strings"
 	"time"
 	_ "time/tzdata" // zones are known on every machine
+
+	"example.com/kestrel/datasets/holidays"
 )
 
 // calendarColumn is an input that is made of time stamps, so that it is known for
@@ -17,7 +19,7 @@ type calendarColumn struct {
 	of         func(local time.Time) float64
 }
 
-// holidayColumn is the name of the column of Spec.Holidays.
+// holidayColumn is the name of the column of Spec.Holidays, 1 on holidays, else 0.
 const holidayColumn = "holiday"
 
 var calendarColumns = []calendarColumn{
@@ -121,7 +123,12 @@ func newCalendar(ctx context.Context, s *Spec, d *Dataset) (*calendar, error) {
 		}
 	}
 	if s.Holidays != "" {
-		if err := k.readHolidays(ctx, s, d.writing.dates); err != nil {
+		if holidays.IsCode(s.Holidays) {
+			err = k.knownHolidays(s.Holidays, d)
+		} else {
+			err = k.readHolidays(ctx, s, d.writing.dates)
+		}
+		if err != nil {
 			return nil, err
 		}
 		made, _ := k.column(holidayColumn)

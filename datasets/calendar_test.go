@@ -67,7 +67,7 @@ func TestCalendarColumns(t *testing.T) {
 	}
 }
 
-const holidays = "\xef\xbb\xbfday;name\n2024-01-03;a feast\n\n# by decree\n\"07.01.2024\"\r\n"
+const feastDays = "\xef\xbb\xbfday;name\n2024-01-03;a feast\n\n# by decree\n\"07.01.2024\"\r\n"
 
 // What is known of the future is the same at a row of the data, of a table of points, of
 // a window and beyond the end.
@@ -79,7 +79,7 @@ func TestCalendarIsTheSameEverywhere(t *testing.T) {
 		return out
 	}
 	spec := func(s *Spec) {
-		s.Calendar, s.Holidays, s.TestFraction = []string{"weekday"}, writeFile(t, "days.csv", holidays), 0.2
+		s.Calendar, s.Holidays, s.TestFraction = []string{"weekday"}, writeFile(t, "days.csv", feastDays), 0.2
 	}
 	d := seriesOf(t, "day", days(1, 20), spec)
 	long := seriesOf(t, "day", days(1, 30), spec)
@@ -154,6 +154,7 @@ func TestCalendarRefused(t *testing.T) {
 		{stamps, "2024-01-01\n2024-13-01,x\n", nil, `days.txt: line 2: "2024-13-01" is no date`},
 		{stamps, "day\nname\n2024-01-01\n", nil, `days.txt: line 2: "name" is no date`},
 		{stamps, "day\n", nil, "days.txt has no dates"},
+		{stamps, "", func(s *Spec) { s.Holidays = "XX" }, `data.holidays = "XX": the holidays of that country or part of one are not known`},
 		{stamps, "03/04/2024\n", nil, `days.txt: line 1: "03/04/2024" is no date`},
 		{"", "", func(s *Spec) { s.Source, s.Kernel = "synthetic", "SE" }, `source = "synthetic"`},
 	} {
@@ -177,5 +178,33 @@ func TestCalendarRefused(t *testing.T) {
 	d := loadText(t, stamps, Spec{Source: "csv", Holidays: writeFile(t, "days.txt", "02/01/2024\n25/12/2024\n")})
 	if got := fmt.Sprint(d.Row(0)[1], d.Row(1)[1], d.Row(2)[1]); got != "0 1 0" {
 		t.Error(got)
+	}
+}
+
+// A country's holidays are what a file of them would be, at rows and beyond them.
+func TestHolidaysOfACountry(t *testing.T) {
+	var days []string
+	for i := range 380 {
+		days = append(days, time.Date(2023, 12, 20+i, 0, 0, 0, 0, time.UTC).Format(time.DateOnly))
+	}
+	file := writeFile(t, "de.txt", "2023-12-25\n2023-12-26\n2024-01-01\n2024-03-29\n2024-04-01\n2024-05-01\n2024-05-09\n2024-05-20\n"+
+		"2024-10-03\n2024-12-25\n2024-12-26\n2025-01-01\n2025-04-18\n2025-04-21\n2025-05-01\n2025-05-29\n2025-06-09\n2025-10-03\n")
+	var at [2]*Dataset
+	var beyond [2]*Points
+	h, err := ParseHorizon("300d")
+	must.OK(t, err)
+	for i, from := range []string{file, "DE"} {
+		at[i] = seriesOf(t, "day", days, func(s *Spec) { s.Holidays = from })
+		beyond[i], err = at[i].Beyond(h)
+		must.OK(t, err)
+	}
+	if !equalFloats(at[0].X, at[1].X) {
+		t.Error("rows differ")
+	}
+	if !equalFloats(beyond[0].X, beyond[1].X) {
+		t.Error("beyond the rows they differ")
+	}
+	if path, sum := at[1].Holidays(); path != "" || sum != "" {
+		t.Errorf("a country has no file: %q, %q", path, sum)
 	}
 }

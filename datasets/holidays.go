@@ -6,8 +6,12 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"math"
 	"path/filepath"
+	"strings"
 	"time"
+
+	"example.com/kestrel/datasets/holidays"
 )
 
 // date is a day of the calendar, in no zone.
@@ -23,6 +27,36 @@ func dateOf(t time.Time) date {
 
 // String writes it as 2024-12-25.
 func (d date) String() string { return fmt.Sprintf("%04d-%02d-%02d", d.year, d.month, d.day) }
+
+// knownHolidays takes the holidays of a country, from some years before the rows of d to
+// decades behind them, so that a file of a model need not know the rules.
+func (k *calendar) knownHolidays(code string, d *Dataset) error {
+	if _, known := holidays.Days(code, 2000, 2000); !known {
+		return fmt.Errorf("data.holidays = %s: the holidays of that country or part of one are not known; name one of %s, "+
+			"or a file of dates", quoteText(code), strings.Join(holidays.Codes(), ", "))
+	}
+	if d.N() == 0 { // which is told where rows are divided
+		return nil
+	}
+	low, high := math.Inf(1), math.Inf(-1)
+	for i := range d.N() {
+		v := d.X[i*d.Dim]
+		low, high = min(low, v), max(high, v)
+	}
+	in := &d.Inputs[0]
+	days, _ := holidays.Days(code, in.At(low).Year()-yearsBefore, in.At(high).Year()+yearsBehind)
+	for _, day := range days {
+		k.observe(dateOf(day))
+	}
+	return nil
+}
+
+// Years around the rows of which holidays of a country are known: more behind them, where
+// forecasts are made.
+const (
+	yearsBefore = 2
+	yearsBehind = 25
+)
 
 // readHolidays reads the dates of Spec.Holidays: one a line, in a form that time stamps
 // may have, and behind a comma, semicolon or tab anything, such as the name of the

@@ -60,7 +60,7 @@ type Spec struct {
 
 	// Columns that are made of the time stamps of a series, see calendar.
 	Calendar []string // of CalendarNames
-	Holidays string   // a file of dates; the column "holiday" is 1 on them, else 0
+	Holidays string   // a file of dates, or one of holidays.Codes; the column "holiday" is 1 on them, else 0
 	Zone     string   // IANA name of the time zone of these; "": that of each stamp. Stamps without one are in it as they are
 
 	// Standardisation, see NewScaler: "full" (default), "scale", "none".

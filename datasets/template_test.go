@@ -42,6 +42,9 @@ func TestTemplateReadsAsTheDataset(t *testing.T) {
 		"clocks": {strings.Join(hours, "\n") + "\n", "y,at\n1,31.03.2024 02:30+00:00\n2,30.03.2024 23:30+00:00\n", "30", func(s *Spec) {
 			s.Calendar, s.Holidays, s.Zone = []string{"weekday", "hour"}, feasts, "Europe/Zurich"
 		}},
+		"country": {strings.Join(hours, "\n") + "\n", "y,at\n1,31.03.2024 02:30+00:00\n2,30.03.2024 23:30+00:00\n", "30", func(s *Spec) {
+			s.Calendar, s.Holidays, s.Zone = []string{"hour"}, "CH-ZH", "Europe/Zurich"
+		}},
 		"east": {east, "at\n01.04.2024 00:30+05:30\n", "2d", func(s *Spec) { s.Calendar, s.Holidays = CalendarNames(), feasts }},
 	} {
 		dir := t.TempDir()

@@ -67,7 +67,7 @@ func (c *Config) keys() []key {
 			`of a series in time, in steps, none of the calendar's; "auto": if its values show one; 0: none`},
 		{"data", "season", autoWhole{&d.Season, 1, many}, `of a series in time, in steps; "auto": by the calendar; 1: none`},
 		{"data", "calendar", chosen{&d.Calendar, datasets.CalendarNames()}, "inputs made of the time stamps of a series, known for all times"},
-		{"data", "holidays", textValue{p: &d.Holidays}, "file of dates, which make an input that is 1 on them, else 0"},
+		{"data", "holidays", textValue{p: &d.Holidays}, "file of dates, or a country's code as DE or DE-BY: an input that is 1 on them, else 0"},
 		{"data", "holidays_sha256", sha256Value(&c.HolidaysSHA), "of that file, if it is to be checked"},
 		{"data", "zone", textValue{p: &d.Zone}, "of both, such as Europe/Zurich; default: that of the stamps"},
 		{"data", "mask", textValue{p: &d.Mask}, "file whose entries are 1 for test rows"},

@@ -94,7 +94,7 @@ func (c *choice) adopt(base *config.Config, columns []library.TableColumn) {
 	c.seed = input.NewField(c.baseSeed(), c.baseSeed())
 	c.out = input.NewField("", "runs/"+base.Name+"-<time>")
 	c.calendar = base.Data.Calendar
-	c.holidays = input.NewField(base.Data.Holidays, "a file of dates; none")
+	c.holidays = input.NewField(base.Data.Holidays, "a country as DE or DE-BY, or a file of dates; none")
 	c.zone = input.NewField(base.Data.Zone, "that of the stamps, or Europe/Zurich")
 }
 
