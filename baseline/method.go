@@ -35,3 +35,13 @@ func Fillings() []Method {
 		{"phase", "mean of the season's phase", "the mean of all rows at the same place of the season: of all Mondays", PhaseMean},
 	}
 }
+
+// OfSeasons is Means, for a series with several seasons, of which slow is the one that has waves,
+// in steps, if that is not 0; Predict has a season whose phases have means.
+func OfSeasons(slow float64) Method {
+	return Method{"means", "means by season", "the mean of all rows at the same time of the week, and of the year in two waves", func(
+		s *Series, season int, at []float64,
+	) ([]Normal, error) {
+		return Means(s, season, slow, at)
+	}}
+}

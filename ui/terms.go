@@ -208,7 +208,7 @@ func nameTerms(s *record.Start) []term {
 			others = append(others, term{label, about})
 		}
 	}
-	for _, m := range slices.Concat(baseline.Forecasts(), baseline.Fillings()) {
+	for _, m := range slices.Concat(baseline.Forecasts(), []baseline.Method{baseline.OfSeasons(0)}, baseline.Fillings()) {
 		add(m.Name, m.Label, m.About)
 	}
 	for _, m := range baseline.Regressions() {

@@ -159,7 +159,33 @@ func ofSeries(d *datasets.Dataset, b *record.Baselines, add func(method, label, 
 			return m.Predict(s, season, at)
 		})
 	}
+	if phases, slow := slowSeasons(d.Series); phases > 0 && b.Task == record.TaskForecast {
+		m := baseline.OfSeasons(slow)
+		add(m.Name, m.Label, "", func() ([]baseline.Normal, error) {
+			if err != nil {
+				return nil, err
+			}
+			return m.Predict(whole, phases, at)
+		})
+	}
 }
+
+// slowSeasons are those of a series that has several, in steps: the longest of which each phase has a
+// mean of its own, and one that is far longer, a year, else 0. phases is 0 where there are no several.
+func slowSeasons(s *datasets.Series) (phases int, slow float64) {
+	if s == nil || len(s.Seasons) < 2 {
+		return 0, 0
+	}
+	last := len(s.Seasons) - 1
+	if s.Seasons[last] > farLonger*s.Seasons[last-1] {
+		slow = s.Seasons[last] / s.Step
+		last--
+	}
+	return int(math.Round(s.Seasons[last] / s.Step)), slow
+}
+
+// farLonger is how many times as long as a week a year is at least.
+const farLonger = 20
 
 // percentages reports whether sMAPE says anything of targets: on a grid, and all above 0.
 func percentages(b *record.Baselines, y []float64) bool {

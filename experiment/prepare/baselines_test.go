@@ -108,6 +108,36 @@ func TestBaselinesOfForecasts(t *testing.T) {
 	}
 }
 
+// A series of which a week and a year are known has the means by both beside the others.
+func TestBaselinesOfSeveralSeasons(t *testing.T) {
+	var rows [][]float64
+	for i := range 1200 {
+		rows = append(rows, []float64{float64(i), 50 + 3*float64(i%7) + 8*math.Sin(2*math.Pi*float64(i)/365.25) + math.Cos(float64(i*i))})
+	}
+	_, b := baselinesOf(t, "day,y", rows, "data.time=yes", "data.test=100", "data.split_by=x", "data.transform=none")
+	last := b.Methods[len(b.Methods)-1]
+	if got := methodsOf(b, true); last.Method != "means" || last.Score == nil {
+		t.Fatalf("%q; the last %+v", got, last)
+	}
+	var x, y, at, want []float64
+	for i, row := range rows {
+		if i < 1100 {
+			x, y = append(x, row[0]), append(y, row[1])
+		} else {
+			at, want = append(at, row[0]), append(want, row[1])
+		}
+	}
+	s, err := baseline.NewSeries(x, y)
+	must.OK(t, err)
+	p, err := baseline.Means(s, 7, 365.25, at)
+	must.OK(t, err)
+	score, err := baseline.Scored(p, want)
+	must.OK(t, err)
+	if math.Abs(float64(last.Score.CRPS)/score.CRPS-1) > 1e-9 || score.RMSE > 1 { // the rest is of sd .71
+		t.Errorf("%+v, want %+v", last.Score, score)
+	}
+}
+
 // What else there is: gaps, a line without time, several inputs, none.
 func TestBaselinesOfOtherTasks(t *testing.T) {
 	rows := monthly()
