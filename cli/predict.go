@@ -93,7 +93,7 @@ func newPredict() *cobra.Command {
 	fs.IntVar(&f.samples, "samples", 0, "write so many joint draws of observations at all points, too: NAME.samples.csv beside -o")
 	fs.BoolVar(&f.covariance, "covariance", false, "write the covariance of the function between all points, too: NAME.covariance.csv")
 	fs.Uint64Var(&f.seed, "seed", 1, "of --samples")
-	fs.StringVar(&f.weights, "weights", "", "of the average: posterior, bayes, tempered or loo; default the run's predict.weights")
+	fs.StringVar(&f.weights, "weights", "", "of the average: posterior, bayes, tempered, loo or origins; default the run's predict.weights")
 	fs.IntVar(&f.top, "top", 0, "kernels averaged, 0 for all; default the run's predict.top")
 	fs.StringVar(&f.method, "method", config.MethodAverage,
 		"method: "+config.MethodAverage+", the average over kernels, or "+config.MethodSingle+", the best one")

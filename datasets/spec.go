@@ -3,6 +3,7 @@ package datasets
 import (
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 
 	"github.com/agnivade/levenshtein"
@@ -59,7 +60,7 @@ type Spec struct {
 	Cycle  float64 // a period that the calendar does not know, in steps; 0: none; below 0: to be looked for by whoever chooses kernels
 
 	// Columns that are made of the time stamps of a series, see calendar.
-	Calendar []string // of CalendarNames
+	Calendar []string // of CalendarNames; "auto" alone is none, to be decided by whoever chooses kernels
 	Holidays string   // a file of dates, or one of holidays.Codes; the column "holiday" is 1 on them, else 0
 	Zone     string   // IANA name of the time zone of these; "": that of each stamp. Stamps without one are in it as they are
 
@@ -114,6 +115,9 @@ func (s Spec) withDefaults() (Spec, error) {
 		if err := oneOf("types", as, ColumnTypes()); err != nil {
 			return s, err
 		}
+	}
+	if slices.Equal(s.Calendar, []string{"auto"}) {
+		s.Calendar = nil
 	}
 	for _, name := range s.Calendar {
 		if err := oneOf("calendar", name, CalendarNames()); err != nil {

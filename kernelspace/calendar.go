@@ -50,6 +50,53 @@ var calendarTerms = map[string][]string{
 var calendarSteps = map[string][]string{"SERIES": {"+PER", "+C", "+PER+C"}, "SERIES2": {"+PER*PER", "+C", "+PER*PER+C"},
 	"SERIES3": {"+PER*PER", "+C", "+PER*PER+C"}}
 
+// Terms of the calendar beside a level of a dense series: C over all its columns and R over those that every
+// day has, without holidays. Where there are none of these another C does, and what the hours of the days of a
+// week have in common.
+var (
+	denseTerms   = []string{"+C", "+C+R", "+PER*PER+C"}
+	plainTerms   = []string{"+C", "+C+C", "+PER*PER+C"}
+	denseWithout = []string{"+PER*PER", "+PER*PER+PER"} // seasons of time alone, since the calendar may say nothing
+)
+
+// denseLevels are those of a dense series: inducing inputs lie so far apart there that a level that wanders ends
+// where the last weeks were, which says nothing of the months ahead.
+func denseLevels() []string { return []string{"CONST", "LIN+CONST", "LIN+SE+CONST"} }
+
+// holidayColumn is the one that not every day has.
+const holidayColumn = "holiday"
+
+// OnDense returns the kernels of a series of very many rows within days as text, on the column of time and those
+// of the calendar: few levels, none that wanders, with terms of the calendar.
+func OnDense(time string, columns []string) ([]string, error) {
+	every := slices.DeleteFunc(slices.Clone(columns), func(c string) bool { return c == holidayColumn })
+	terms := plainTerms
+	if len(every) < len(columns) && len(every) > 0 {
+		terms = denseTerms
+	}
+	var seasons []string
+	for _, t := range slices.Concat(terms, denseWithout) {
+		t = strings.ReplaceAll(t, "C", onCalendar(columns))
+		if len(every) > 0 {
+			t = strings.ReplaceAll(t, "+R", "+"+onCalendar(every))
+		}
+		seasons = append(seasons, t)
+	}
+	kernels, err := series(denseLevels(), seasons...)
+	if err != nil {
+		return nil, err
+	}
+	return onTime(kernels, time), nil
+}
+
+// onTime has leaves that name no column act on time.
+func onTime(kernels []Expr, time string) (texts []string) {
+	for _, e := range kernels {
+		texts = append(texts, e.On(time).Canonical().ID())
+	}
+	return texts
+}
+
 // OnCalendar returns the kernels of a space of series as text, on the column of time:
 // those of the space itself, or, with terms of the calendar, every level with what
 // repeats in time, with the other columns, which are of the calendar, and with both,
@@ -78,9 +125,5 @@ func OnCalendar(set, time string, columns []string, terms bool) ([]string, error
 	if err != nil {
 		return nil, err
 	}
-	var out []string
-	for _, e := range kernels {
-		out = append(out, e.On(time).Canonical().ID())
-	}
-	return out, nil
+	return onTime(kernels, time), nil
 }

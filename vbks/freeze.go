@@ -37,6 +37,7 @@ type FrozenKernel struct {
 	Rank                    int       // from 1
 	Posterior, Bayes, Worth float64   // what its weight comes from; Worth in nats
 	LOO                     float64   // weight of "loo"; 0 of all kernels where they have not been found
+	Origins                 float64   // weight of "origins", likewise
 	Factor                  float64   // of the jitter
 	Z                       []float64 // M x Dim: inducing inputs of its own; nil: those of all
 	// States are averaged over by their shares, which sum to 1. Where the first one's is
@@ -83,6 +84,11 @@ func (t *Trainer) Freeze(ctx context.Context, o FreezeOptions) (*Frozen, error) 
 	c, err := t.Calibrate(ctx)
 	if err != nil {
 		return nil, err
+	}
+	if t.settings.Weights == originsWeights {
+		if err := t.foresee(ctx); err != nil {
+			return nil, err
+		}
 	}
 	if t.settings.Weights == looWeights || len(t.kernels)*t.rows <= mostLeftOut {
 		if err := t.weigh(ctx, PredictOptions{Weights: looWeights}); err != nil {
@@ -181,7 +187,10 @@ func (t *Trainer) freeze(ctx context.Context, how FreezeOptions) (*Frozen, error
 		f.ByRoot = !rule.byPrecision()
 	}
 	for _, i := range kernels {
-		k, res, loo := t.kernels[i], &t.last.Kernels[i], 0.0
+		k, res, loo, origins := t.kernels[i], &t.last.Kernels[i], 0.0, 0.0
+		if t.foreseen == t.last {
+			origins = t.ahead[i]
+		}
 		switch {
 		case t.weighed == t.last:
 			loo = t.stacked[i]
@@ -190,7 +199,7 @@ func (t *Trainer) freeze(ctx context.Context, how FreezeOptions) (*Frozen, error
 		}
 		t.kernels[i].spread = spread{t.evaluation, t.m, r.outcomes[i].Spread}
 		f.Kernels = append(f.Kernels, FrozenKernel{
-			Program: k.program, Rank: res.Rank, Posterior: res.Posterior, Bayes: res.Bayes, Worth: k.worth(), LOO: loo,
+			Program: k.program, Rank: res.Rank, Posterior: res.Posterior, Bayes: res.Bayes, Worth: k.worth(), LOO: loo, Origins: origins,
 			Factor: max(1, k.state.Factor), Z: k.state.Z, States: r.outcomes[i].Frozen,
 		})
 	}
@@ -202,7 +211,7 @@ func (t *Trainer) freeze(ctx context.Context, how FreezeOptions) (*Frozen, error
 func (t *Trainer) everAveraged(top int) (kernels, overTheta []int, err error) {
 	averages := t.settings.averages(t.rows, t.data.Rows())
 	for _, name := range WeightNames()[1:] {
-		if name == looWeights && !t.knowsLOO() {
+		if name == looWeights && !t.knowsLOO() || name == originsWeights && t.foreseen != t.last {
 			continue
 		}
 		some, weights, err := t.chosen(PredictOptions{Top: top, Weights: name})
@@ -428,7 +437,7 @@ func (f *Frozen) check(k *FrozenKernel, m int) error {
 	if k.Z != nil && (len(k.Z) != m*f.Dim || !finite(k.Z)) {
 		return errors.New(id + ": inducing inputs of its own that are none")
 	}
-	if !finite([]float64{k.Posterior, k.Bayes, k.Worth, k.LOO, k.Factor}) || k.Posterior < 0 || k.Bayes < 0 || k.LOO < 0 || !(k.Factor > 0) {
+	if !finite([]float64{k.Posterior, k.Bayes, k.Worth, k.LOO, k.Origins, k.Factor}) || k.Posterior < 0 || k.Bayes < 0 || k.LOO < 0 || k.Origins < 0 || !(k.Factor > 0) {
 		return errors.New(id + ": a weight or a jitter that is no number")
 	}
 	sum := 0.0

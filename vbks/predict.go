@@ -22,6 +22,8 @@ const (
 	bayesWeights    = "bayes"
 	temperedWeights = "tempered"
 	looWeights      = "loo"
+	originsWeights  = "origins"
+	evenWeights     = "even" // of kernels that are to be compared; not for settings
 )
 
 // Tempering is by how many nats of local ELBO weights of "tempered" fall to 1/e. The
@@ -35,7 +37,7 @@ const Negligible = 1e-9
 
 // WeightNames lists what Settings.Weights may be; what "auto" is the data say.
 func WeightNames() []string {
-	return []string{"auto", "posterior", bayesWeights, temperedWeights, looWeights}
+	return []string{"auto", "posterior", bayesWeights, temperedWeights, looWeights, originsWeights}
 }
 
 // PredictOptions say over which kernels to average.
@@ -77,9 +79,12 @@ func (t *Trainer) chosen(o PredictOptions) (kernels []int, weights []float64, er
 		res := &t.last.Kernels[i]
 		if res.Status == Live && (o.IDs == nil || slices.Contains(o.IDs, res.ID)) {
 			kernels = append(kernels, i)
-			w := weighed{res.Rank, res.Posterior, res.Bayes, t.kernels[i].worth(), res.Posterior}
+			w := weighed{rank: res.Rank, posterior: res.Posterior, bayes: res.Bayes, worth: t.kernels[i].worth(), loo: res.Posterior}
 			if t.weighed == t.last {
 				w.loo = t.stacked[i]
+			}
+			if t.foreseen == t.last {
+				w.origins, w.foreseen = t.ahead[i], true
 			}
 			all = append(all, w)
 		}
@@ -99,6 +104,8 @@ type weighed struct {
 	rank                    int
 	posterior, bayes, worth float64 // worth in nats
 	loo                     float64 // the posterior where weigh has not found it
+	origins                 float64 // where foreseen
+	foreseen                bool    // from rolling origins; else "origins" is "tempered"
 }
 
 // weigh returns the places of those that are averaged over, and their weights, as
@@ -110,12 +117,16 @@ func weigh(all []weighed, o PredictOptions) (order []int, weights []float64) {
 		top = math.Max(top, all[i].worth)
 	}
 	weight := func(i int) float64 {
-		switch o.Weights {
-		case bayesWeights:
+		switch {
+		case o.Weights == bayesWeights:
 			return all[i].bayes
-		case temperedWeights:
+		case o.Weights == originsWeights && all[i].foreseen:
+			return all[i].origins
+		case o.Weights == temperedWeights || o.Weights == originsWeights:
 			return math.Exp((all[i].worth - top) / Tempering)
-		case looWeights:
+		case o.Weights == evenWeights:
+			return 1
+		case o.Weights == looWeights:
 			return all[i].loo
 		}
 		return all[i].posterior
@@ -534,9 +545,12 @@ func (t *Trainer) leaveOneOut(ctx context.Context, ids []string) (map[string][]f
 }
 
 // weigh finds the weights of "loo" under the last evaluation: those for which the average
-// of the live kernels has the greatest log density of the rows seen, each left out. A
-// trainer that only predicts keeps those that it came with.
+// of the live kernels has the greatest log density of the rows seen, each left out; and those of "origins", see
+// foresee. A trainer that only predicts keeps those that it came with.
 func (t *Trainer) weigh(ctx context.Context, o PredictOptions) error {
+	if o.Weights == originsWeights {
+		return t.foresee(ctx)
+	}
 	if o.Weights != looWeights || t.last == nil || t.weighed == t.last || t.predicts || !t.settings.leavesOut(t.data.Rows()) {
 		return nil
 	}

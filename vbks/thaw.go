@@ -73,12 +73,13 @@ func (f *Frozen) CheckOptions(o PredictOptions) error {
 
 // choose is Trainer.chosen.
 func (f *Frozen) choose(o PredictOptions) (kernels []int, weights []float64, err error) {
+	foreseen := slices.ContainsFunc(f.Kernels, func(k FrozenKernel) bool { return k.Origins > 0 })
 	var all []weighed
 	for i := range f.Kernels {
 		k := &f.Kernels[i]
 		if o.IDs == nil || slices.Contains(o.IDs, k.Program.ID) {
 			kernels = append(kernels, i)
-			all = append(all, weighed{k.Rank, k.Posterior, k.Bayes, k.Worth, k.LOO})
+			all = append(all, weighed{k.Rank, k.Posterior, k.Bayes, k.Worth, k.LOO, k.Origins, foreseen})
 		}
 	}
 	if len(kernels) == 0 {
@@ -86,6 +87,9 @@ func (f *Frozen) choose(o PredictOptions) (kernels []int, weights []float64, err
 	}
 	if o.Weights == looWeights && !slices.ContainsFunc(f.Kernels, func(k FrozenKernel) bool { return k.LOO > 0 }) {
 		return nil, nil, errors.New(`the model has no weights "loo"; one of a run with predict.weights = "loo" has`)
+	}
+	if o.Weights == originsWeights && !foreseen {
+		return nil, nil, errors.New(`the model has no weights "origins"; one of a series with predict.weights = "origins" has`)
 	}
 	order, weights := weigh(all, o)
 	for i, j := range order {

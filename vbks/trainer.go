@@ -78,6 +78,9 @@ type Trainer struct {
 	uncalibrated string      // then Uncalibrated
 	stacked      []float64   // weights of "loo", by kernel
 	weighed      *Evaluation // that they are of
+	ahead        []float64   // weights of "origins", by kernel
+	foreseen     *Evaluation // that they are of
+	foresaw      int         // origins that they are from
 
 	spent time.Duration
 
@@ -437,7 +440,10 @@ func (t *Trainer) Next(ctx context.Context) (*Evaluation, error) {
 			t.limit(t.last, took)
 			t.conclude(t.last)
 			t.last.Entered, t.last.Left = t.expansion.entered, t.expansion.left
-			if err = t.calibrateNext(ctx); err == nil {
+			if err = t.foreseeNext(ctx); err == nil {
+				err = t.calibrateNext(ctx)
+			}
+			if err == nil {
 				err = t.localNext(ctx)
 			}
 			if err != nil {

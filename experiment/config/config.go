@@ -87,7 +87,7 @@ func Default() Config {
 			Source: "csv", Header: "auto", Delimiter: "auto", Decimal: "auto", Missing: datasets.DefaultMissing(),
 			TestFraction: 0.1, SplitBy: "auto", Time: "auto", MaskColumn: 1, Order: "shuffled",
 			StandardiseX: "full", StandardiseY: "full", Transform: transform.Auto, ValidRows: 1_000_000, Cycle: -1,
-			Support: 256, Outputs: 1000, Low: -10, High: 10,
+			Calendar: []string{autoText}, Support: 256, Outputs: 1000, Low: -10, High: 10,
 		},
 		Kernels:    KernelSpace{Set: autoText},
 		Mean:       MeanNames()[0],
@@ -339,8 +339,10 @@ func (c *Config) check(file string, given map[string]entry) error {
 		return wrong("kernels.grow", "kernels.grow", "= true needs optimise.optimizer = \"auto\", \"collapsed\" or \"natural\", not \"adam\"")
 	case len(c.Stated.Prior) > 0 && s.Hyperparameters == "point" && !s.ThetaPrior:
 		return wrong(priorKey+"."+keysOf(c.Stated.Prior)[0], priorKey, "needs optimise.theta_prior = true: without, priors do not count")
-	case d.Source == "synthetic" && len(d.Calendar) > 0:
+	case d.Source == "synthetic" && len(d.Calendar) > 0 && !c.CalendarOpen():
 		return wrong("data.source", "data.calendar", "needs time stamps, but source is \"synthetic\"")
+	case len(d.Calendar) > 1 && slices.Contains(d.Calendar, autoText):
+		return wrong("data.calendar", "data.calendar", "is [%q] or a list of columns, not both", autoText)
 	case d.Source == "synthetic" && d.Holidays != "":
 		return wrong("data.source", "data.holidays", "needs time stamps, but source is \"synthetic\"")
 	case !(d.Low < d.High):

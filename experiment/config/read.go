@@ -71,7 +71,7 @@ func OfRun(text, name string) (Config, error) { return kept(Default()).Read([]by
 // write as these had them.
 func kept(c Config) Config {
 	c.Data.Transform, c.Settings.PredictTheta = "", ""
-	c.Data.Cycle = 0
+	c.Data.Cycle, c.Data.Calendar = 0, nil
 	c.Settings.Bound, c.Settings.Evidence, c.Settings.AllRows = "elbo", "mode", 0
 	c.Settings.Own, c.Settings.Local = "off", "none"
 	return c

@@ -60,13 +60,23 @@ func (c *Config) SettleTask(d *datasets.Dataset) {
 		d.Notices = append(d.Notices, fmt.Sprintf("predict.local is %q: neighbours are those in one input, or in time on the clock", local.None))
 		c.Settings.Local = local.None
 	}
-	if c.Settings.Weights == autoText {
-		c.Settings.Weights = "posterior"
-		if d.Series != nil {
-			c.Settings.Weights = "tempered"
-		}
+	const tempered, origins = "tempered", "origins"
+	switch {
+	case c.Settings.Weights == origins && d.Series == nil:
+		d.Notices = append(d.Notices, fmt.Sprintf("predict.weights is %q: without time there are no rolling origins", posteriorText))
+		c.Settings.Weights = posteriorText
+	case c.Settings.Weights != autoText:
+	case d.Series == nil:
+		c.Settings.Weights = posteriorText
+	case len(d.Train) > denseRows:
+		c.Settings.Weights = origins
+	default:
+		c.Settings.Weights = tempered
 	}
 }
+
+// posteriorText has kernels weighed by the belief.
+const posteriorText = "posterior"
 
 // withSteps adds levels with steps to the kernels of a series whose training rows have some: else what
 // wanders must explain them, and then it may do so again at any time.
@@ -140,6 +150,9 @@ func (c *Config) onCalendar(d *datasets.Dataset, more bool) {
 		return
 	}
 	kernels, err := kernelspace.OnCalendar(c.Kernels.Set, d.Inputs[0].Name, columns, more)
+	if more && len(d.Train) > denseRows && slices.Contains(columns, "hour") {
+		kernels, err = kernelspace.OnDense(d.Inputs[0].Name, columns)
+	}
 	if err != nil { // no such space, which is told where kernels are read
 		return
 	}

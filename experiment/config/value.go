@@ -320,7 +320,12 @@ func (c chosen) set(v any) error {
 	return nil
 }
 
-func (c chosen) toml() string { return texts{c.p}.toml() }
+func (c chosen) toml() string {
+	if *c.p == nil { // none of them, which need not be what is so by default
+		return "[]"
+	}
+	return texts{c.p}.toml()
+}
 
 // elementError is about one element of a list.
 type elementError struct {

@@ -32,7 +32,7 @@ func (p *Preview) Settled(c config.Config) config.Config {
 		return c
 	}
 	now := p.auto
-	c.Kernels, c.Data.Cycle = now.Kernels, now.Data.Cycle
+	c.Kernels, c.Data.Cycle, c.Data.Calendar = now.Kernels, now.Data.Cycle, now.Data.Calendar
 	s, settled := &c.Settings, &now.Settings
 	s.Priors, s.Evidence = settled.Priors, settled.Evidence
 	return c

@@ -32,7 +32,7 @@ type About struct {
 	Name       string       `json:"name"`  // of the run
 	Evaluation int          `json:"evaluation"`
 	Data       Data         `json:"data"`
-	Weights    string       `json:"weights"` // posterior, bayes, tempered or loo: of the average, if nothing else is asked for
+	Weights    string       `json:"weights"` // posterior, bayes, tempered, loo or origins: of the average, if nothing else is asked for
 	Top        int          `json:"top"`     // kernels averaged, the highest-ranked ones; 0: all
 
 	Reading  Reading            `json:"reading"`
@@ -97,8 +97,9 @@ type Kernel struct {
 	Rank      int                `json:"rank"`
 	Posterior float64            `json:"posterior"`
 	Bayes     float64            `json:"bayes"`
-	Worth     float64            `json:"worth"` // nats: local ELBO, with the volume of the mode where that counts
-	LOO       float64            `json:"loo"`   // weight of "loo"; 0 of all kernels where it is not known
+	Worth     float64            `json:"worth"`             // nats: local ELBO, with the volume of the mode where that counts
+	LOO       float64            `json:"loo"`               // weight of "loo"; 0 of all kernels where it is not known
+	Origins   float64            `json:"origins,omitempty"` // weight of "origins", likewise
 	Factor    float64            `json:"jitter_factor"`
 	Params    []record.ParamInfo `json:"params,omitempty"` // of theta's columns and the noise: names, and how they scale to the data's units
 	Program   []Step             `json:"program"`          // for other programs, which need not read the expression

@@ -238,8 +238,8 @@ func (l *loader) frozen(m *Model) error {
 			own = l.array(name, n, d.Dim)
 		}
 		f.Kernels = append(f.Kernels, vbks.FrozenKernel{
-			Program: p, Rank: k.Rank, Posterior: k.Posterior, Bayes: k.Bayes, Worth: k.Worth, LOO: k.LOO, Factor: k.Factor,
-			Z: own, States: l.states(fmt.Sprintf("kernel/%d/", i), len(p.Params), n),
+			Program: p, Rank: k.Rank, Posterior: k.Posterior, Bayes: k.Bayes, Worth: k.Worth, LOO: k.LOO, Origins: k.Origins,
+			Factor: k.Factor, Z: own, States: l.states(fmt.Sprintf("kernel/%d/", i), len(p.Params), n),
 		})
 	}
 	return l.err

@@ -56,7 +56,7 @@ func New(of Of, e *vbks.Evaluation, f *vbks.Frozen) (*Model, error) {
 		a.Line = k.Program.LineColumns()
 		out := Kernel{
 			ID: k.Program.ID, Name: k.Program.Own().Expr.String(), Rank: k.Rank, Posterior: k.Posterior, Bayes: k.Bayes, Worth: k.Worth, LOO: k.LOO,
-			Factor: k.Factor, Program: steps(k.Program),
+			Origins: k.Origins, Factor: k.Factor, Program: steps(k.Program),
 		}
 		if at := slices.IndexFunc(start.Kernels, func(in record.KernelInfo) bool { return in.ID == out.ID }); at >= 0 {
 			out.Params = start.Kernels[at].Params

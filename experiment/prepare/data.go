@@ -62,9 +62,9 @@ func settle(ctx context.Context, c *config.Config, d *datasets.Dataset) (transfo
 }
 
 // LoadData loads the data of a config and fits their transform and standardisation.
-// What the config leaves to the data is left so.
+// What the config leaves to the data is left so, but for the inputs that are made of the calendar.
 func LoadData(ctx context.Context, c *config.Config) (*datasets.Dataset, *datasets.Scaler, error) {
-	d, err := datasets.Load(ctx, c.Data)
+	d, err := load(ctx, c)
 	if err == nil {
 		err = checkFiles(c, d)
 	}
@@ -78,8 +78,36 @@ func LoadData(ctx context.Context, c *config.Config) (*datasets.Dataset, *datase
 	return d, s, nil
 }
 
+// load reads the data of a config, and decides which inputs are made of the calendar, if that is open.
+func load(ctx context.Context, c *config.Config) (*datasets.Dataset, error) {
+	if !c.CalendarOpen() {
+		return datasets.Load(ctx, c.Data)
+	}
+	plain := c.Data
+	plain.Calendar, plain.Holidays = nil, ""
+	d, err := datasets.Load(ctx, plain)
+	if err != nil {
+		return nil, err
+	}
+	columns, notice := c.CalendarOf(d)
+	if c.Data.Calendar = columns; columns == nil && c.Data.Holidays == "" {
+		return d, nil
+	}
+	if d, err = datasets.Load(ctx, c.Data); err == nil && notice != "" {
+		d.Notices = append(d.Notices, notice)
+	}
+	return d, err
+}
+
 // LoadGroups loads the series of a config's data, not divided.
 func LoadGroups(ctx context.Context, c *config.Config) ([]datasets.Group, error) {
+	if c.CalendarOpen() && c.Data.Group == "" {
+		if _, err := load(ctx, c); err != nil {
+			return nil, err
+		}
+	} else if c.CalendarOpen() {
+		c.Data.Calendar = nil
+	}
 	all, err := datasets.Groups(ctx, c.Data)
 	if err == nil {
 		err = checkFiles(c, all[0].Data)

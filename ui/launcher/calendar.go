@@ -6,7 +6,7 @@ import (
 	"example.com/kestrel/experiment/config"
 )
 
-// calendarNames are what data.calendar may hold.
+// calendarNames are what data.calendar may hold: that it is left to the data, and columns.
 func calendarNames() []string {
 	for _, k := range config.Keys() {
 		if k.Path == partKeys[calendarPart] {
@@ -49,7 +49,8 @@ func (c *choice) toggleCalendar() {
 	had := slices.Contains(c.calendar, name)
 	var now []string
 	for _, n := range names { // in their order
-		if n == name && !had || n != name && slices.Contains(c.calendar, n) {
+		beside := (n == names[0]) == (name == names[0]) // what is left to the data goes with no column
+		if n == name && !had || n != name && beside && slices.Contains(c.calendar, n) {
 			now = append(now, n)
 		}
 	}

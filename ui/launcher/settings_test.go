@@ -69,14 +69,19 @@ func TestCalendarSettings(t *testing.T) {
 	d.put("b.csv")
 	d.hasNot("calendar", "holidays")
 	d.put("a.csv")
-	d.has("calendar  [ ] hour", "holidays")
-	d.hasNot("zone ")
+	d.has("calendar  [x] auto  [ ] hour", "holidays", "zone ")
 	d.press("tab")
 	for d.l.part != calendarPart {
 		d.press("tab")
 	}
-	d.press("right", "enter")
-	d.has("[x] weekday", `data.calendar=["weekday"]`, "zone ")
+	d.press("enter")
+	d.has("[ ] auto", "data.calendar=")
+	d.hasNot("zone ")
+	d.press("right", "enter", "right", "enter", "enter", "left", "left", "enter")
+	d.has("[x] auto  [ ] hour  [ ] weekday")
+	d.hasNot("data.calendar")
+	d.press("right", "right", "enter")
+	d.has("[ ] auto", "[x] weekday", `data.calendar=["weekday"]`, "zone ")
 	d.press("tab", "days.txt", "tab", "UTC")
 	d.same(d.begin(), "a.csv", `data.calendar=["weekday"]`, "data.holidays=days.txt", "data.zone=UTC")
 }

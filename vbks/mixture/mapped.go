@@ -106,7 +106,7 @@ func (m Mapped) Score(y []float64) (Score, error) {
 		mean, _ := m.Moments(row, true)
 		density := math.Inf(-1)
 		if slope := m.Units.LogSlope(v); !math.IsInf(slope, -1) {
-			density = p.logDensity(row, z[row]) + slope
+			density = p.LogDensity(row, z[row]) + slope
 		}
 		sum.add(v-mean, v-m.Quantile(row, 0.5, true), density)
 		sum.spread(m.crps(row, v, z[row]), scoring.Interval(v, m.Quantile(row, tail, true), m.Quantile(row, 1-tail, true)))

@@ -301,13 +301,13 @@ func (p *Prediction) Quantile(row int, prob float64, ofY bool) float64 {
 	return hi
 }
 
-// logDensity returns the logarithm of the density of y at a row,
+// LogDensity returns the logarithm of the density of y at a row,
 //
 //	log Σ_i w_i N(y; μ_i, σ_i² + σ_n,i²),
 //
 // by log-sum-exp, so that it does not underflow. A component without any
 // variance contributes +∞ at its mean and nothing elsewhere.
-func (p *Prediction) logDensity(row int, y float64) float64 {
+func (p *Prediction) LogDensity(row int, y float64) float64 {
 	// One pass, with a running maximum.
 	top, sum, parts := math.Inf(-1), 0.0, p.parts(true)
 	for i, w := range p.Weights {

@@ -49,7 +49,7 @@ func checkNormal(t *testing.T, p *Prediction, want distuv.Normal) {
 		if got := p.CDF(0, x, true); math.Abs(got-want.CDF(x)) > 1e-14 {
 			t.Errorf("F(%v) = %v, want %v", x, got, want.CDF(x))
 		}
-		if got := p.logDensity(0, x); math.Abs(got-want.LogProb(x)) > 1e-11 {
+		if got := p.LogDensity(0, x); math.Abs(got-want.LogProb(x)) > 1e-11 {
 			t.Errorf("log p(%v) = %v, want %v", x, got, want.LogProb(x))
 		}
 	}
@@ -65,7 +65,7 @@ func TestMixtureMomentsByIntegration(t *testing.T) {
 	const h = 1e-3
 	var total, first, second float64
 	for x := -25.0; x < 25; x += h {
-		d := h * math.Exp(p.logDensity(0, x))
+		d := h * math.Exp(p.LogDensity(0, x))
 		total += d
 		first += d * x
 		second += d * x * x
@@ -127,7 +127,7 @@ func TestMixtureExtremes(t *testing.T) {
 			t.Errorf("point masses: F(%v) = %v, want %v", x, got, want)
 		}
 	}
-	if !math.IsInf(p.logDensity(0, 5), 1) || !math.IsInf(p.logDensity(0, 6), -1) {
+	if !math.IsInf(p.LogDensity(0, 5), 1) || !math.IsInf(p.LogDensity(0, 6), -1) {
 		t.Error("density of point masses is not infinite or zero")
 	}
 
@@ -160,16 +160,16 @@ func TestMixturelogDensityDoesNotUnderflow(t *testing.T) {
 	p := column([]float64{0.9, 0.1}, []float64{1e-2, 1e-2}, []float64{0, 1}, []float64{0, 0})
 	// At 1000 the second component decides: 999 away with variance .01.
 	want := math.Log(0.1) - 0.5*(math.Log(2*math.Pi*0.01)+999*999/0.01)
-	if got := p.logDensity(0, 1000); math.Abs(got/want-1) > 1e-14 {
+	if got := p.LogDensity(0, 1000); math.Abs(got/want-1) > 1e-14 {
 		t.Errorf("log p = %v, want %v", got, want)
 	}
 	p = column([]float64{1}, []float64{0}, []float64{3}, []float64{1e-300})
-	if got, want := p.logDensity(0, 3), -0.5*(math.Log(2*math.Pi)+math.Log(1e-300)); math.Abs(got-want) > 1e-9 {
+	if got, want := p.LogDensity(0, 3), -0.5*(math.Log(2*math.Pi)+math.Log(1e-300)); math.Abs(got-want) > 1e-9 {
 		t.Errorf("log p = %v, want %v", got, want)
 	}
 	// A kernel of weight 0 does not count, however well it fits.
 	p = column([]float64{1, 0}, []float64{1, 0}, []float64{0, 7}, []float64{0, 0})
-	if got, want := p.logDensity(0, 7), distuv.UnitNormal.LogProb(7); math.Abs(got-want) > 1e-12 {
+	if got, want := p.LogDensity(0, 7), distuv.UnitNormal.LogProb(7); math.Abs(got-want) > 1e-12 {
 		t.Errorf("log p = %v, want %v", got, want)
 	}
 }

@@ -58,7 +58,7 @@ func (p *Prediction) Score(y []float64) (Score, error) {
 		for i, w := range p.Weights {
 			mean += w * p.Mean[i][row]
 		}
-		sum.add(v-mean, v-mean, p.logDensity(row, v))
+		sum.add(v-mean, v-mean, p.LogDensity(row, v))
 		sum.spread(parts.crps(row, v), scoring.Interval(v, p.Quantile(row, tail, true), p.Quantile(row, 1-tail, true)))
 		sum.cover(p.around(row, v))
 	}

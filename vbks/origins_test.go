@@ -7,6 +7,7 @@ import (
 	"math"
 	"math/rand/v2"
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
 
@@ -14,6 +15,7 @@ import (
 	"example.com/kestrel/internal/must"
 	"example.com/kestrel/internal/thorough"
 	"example.com/kestrel/vbks/params"
+	"example.com/kestrel/vbks/stacking"
 )
 
 // white is a level and noise whose sd a row's place decides, in a shuffled stream.
@@ -272,4 +274,85 @@ func TestWhyNothingIsCalibrated(t *testing.T) {
 	if twin.Uncalibrated() != told {
 		t.Errorf("a twin says %q, not %q", twin.Uncalibrated(), told)
 	}
+}
+
+// Weights of "origins" stack the log densities of what comes behind each origin by exact Gaussian processes of the
+// rows before it; a kernel that goes on as the rows do gets the weight where the evidence, of rows that lie among
+// each other, cannot tell. Before the last evaluation, and where nothing can be forecast, they are tempered ones.
+func TestWeightsByRollingOrigins(t *testing.T) {
+	const n = 90
+	rng := rand.New(rand.NewPCG(4, 9))
+	d := Training{Dim: 1, X: make([]float64, n), Y: make([]float64, n)}
+	for i, r := range rng.Perm(n) {
+		d.X[i], d.Y[i] = 4*float64(r)/n-2, math.Sin(9*4*float64(r)/n)+0.3*rng.NormFloat64()
+	}
+	s := quickSettings("natural")
+	s.EvaluateEvery, s.Inducing, s.Batch, s.Weights, s.NoiseFloor = 1, n, n, "origins", 1e-3
+	s.Jitter = device.Jitter{Relative: 1e-9}
+	tr := trainerOn(t, 1, nil, d, s, "PER", "SE", "RQ+LIN")
+	e := next(t, tr)
+	order := make([]int, n) // by x
+	for i, x := range d.X {
+		order[int(math.Round((x+2)/4*n))] = i
+	}
+	logp := make([][]float64, len(tr.kernels))
+	for tenth := 5; tenth < 10; tenth++ {
+		var x, y []float64
+		for _, i := range order[:n*tenth/10] {
+			x, y = append(x, d.X[i]), append(y, d.Y[i])
+		}
+		for j, k := range tr.kernels {
+			raw, noise := params.Raw(k.program, k.state.Free, tr.floor)
+			for _, i := range order[n*tenth/10 : n*(tenth+1)/10] {
+				mean, variance := densePrediction(k.program, raw, noise, x, y, d.X[i:i+1])
+				v := variance[0] + noise
+				logp[j] = append(logp[j], -(math.Log(2*math.Pi*v)+(d.Y[i]-mean[0])*(d.Y[i]-mean[0])/v)/2)
+			}
+		}
+	}
+	want := stacking.Weights(logp)
+	p, err := tr.Predict(t.Context(), []float64{3}, PredictOptions{Weights: "origins"})
+	must.OK(t, err)
+	for j, k := range tr.kernels {
+		got := 0.0
+		if at := slices.Index(p.IDs, k.id); at >= 0 {
+			got = p.Weights[at]
+		}
+		if math.Abs(got-want[j]) > 1e-3 {
+			t.Errorf("%s has %v, by dense matrices %v", k.id, got, want[j])
+		}
+	}
+	if p.IDs[0] != "PER" || p.Weights[0] < 0.9 {
+		t.Errorf("%v of %v: a wave goes on", p.Weights, p.IDs)
+	}
+	if !slices.ContainsFunc(e.Notices, func(n Notice) bool {
+		return strings.Contains(n.Text, "from 5 rolling origins within the training rows: PER 0.9") || strings.Contains(n.Text, "rows: PER 1.00")
+	}) {
+		t.Errorf("told %+v", e.Notices)
+	}
+
+	again, err := refitted(t, tr, 1, d).Predict(t.Context(), []float64{3}, PredictOptions{Weights: "origins"})
+	must.OK(t, err)
+	if !slices.Equal(again.Weights, p.Weights) {
+		t.Errorf("a refit has %v, not %v", again.Weights, p.Weights)
+	}
+	s.EvaluateEvery = 0.5
+	early := trainerOn(t, 1, nil, d, s, "PER", "SE", "RQ+LIN")
+	next(t, early)
+	same := func(what string, tr *Trainer) {
+		t.Helper()
+		got, err := tr.Predict(t.Context(), []float64{3}, PredictOptions{Weights: "origins"})
+		must.OK(t, err)
+		tempered, err := tr.Predict(t.Context(), []float64{3}, PredictOptions{Weights: "tempered"})
+		must.OK(t, err)
+		if !slices.Equal(got.Weights, tempered.Weights) || !slices.Equal(got.IDs, tempered.IDs) {
+			t.Errorf("%s: %v of %v, tempered %v of %v", what, got.Weights, got.IDs, tempered.Weights, tempered.IDs)
+		}
+	}
+	same("more is planned", early)
+	few := Training{Dim: 1, X: d.X[:20], Y: d.Y[:20]}
+	s.EvaluateEvery, s.Inducing, s.Batch = 1, 10, 20
+	short := trainerOn(t, 1, nil, few, s, "PER", "SE", "RQ+LIN")
+	next(t, short)
+	same("few rows", short)
 }

@@ -7,9 +7,11 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strings"
 
 	"example.com/kestrel/device"
 	"example.com/kestrel/vbks/mixture"
+	"example.com/kestrel/vbks/stacking"
 )
 
 // CalibrateNames lists what Settings.Calibrate may be.
@@ -84,28 +86,16 @@ func (t *Trainer) Calibrate(ctx context.Context) (*Calibration, error) {
 	if err := t.weigh(ctx, PredictOptions{Weights: t.settings.Weights}); err != nil {
 		return nil, err
 	}
-	rows := make([]int, t.rows)
-	for i := range rows {
-		rows[i] = i
-	}
-	slices.SortStableFunc(rows, func(a, b int) int { return cmp.Compare(t.data.X[a*t.dim], t.data.X[b*t.dim]) })
 	c := &Calibration{}
 	t.calibration = nil
 	var squares []float64
-	for tenth := originTenths - mostOrigins; tenth < originTenths; tenth++ {
-		cut, end := t.rows*tenth/originTenths, t.rows*(tenth+1)/originTenths
-		s, err := t.foretold(ctx, rows[:cut], rows[cut:end])
-		if ctx.Err() != nil {
-			return nil, context.Cause(ctx)
-		}
-		if errors.Is(err, device.ErrLost) || errors.Is(err, device.ErrOutOfMemory) {
-			return nil, fmt.Errorf("calibrating the intervals, which predict.calibrate asks for: %w", err)
-		}
-		if err != nil { // of numbers: there may be too little to fit to
-			continue
-		}
-		squares = append(squares, s)
-		c.Rows += end - cut
+	err := t.fromOrigins(ctx, PredictOptions{Top: t.settings.Top, Weights: t.settings.Weights}, math.MaxInt, "predict.calibrate",
+		func(p *mixture.Prediction, y []float64) {
+			squares = append(squares, meanSquare(p, y))
+			c.Rows += len(y)
+		})
+	if err != nil {
+		return nil, err
 	}
 	if c.Origins = len(squares); c.Origins > 0 {
 		c.Factor = factorOf(squares)
@@ -115,9 +105,48 @@ func (t *Trainer) Calibrate(ctx context.Context) (*Calibration, error) {
 	return t.calibration, nil
 }
 
-// foretold refits to some rows and returns the mean square of the standardised errors at
-// others.
-func (t *Trainer) foretold(ctx context.Context, past, ahead []int) (float64, error) {
+// fromOrigins has the kernels that o predicts with, refitted to the rows before each origin, forecast those behind
+// it, of which at most so many are taken, evenly. If ctx ends or the device fails there is no answer for the key
+// that asks: what there was memory for must not decide it. Origins that cannot be computed are left out.
+func (t *Trainer) fromOrigins(
+	ctx context.Context, o PredictOptions, most int, key string, visit func(p *mixture.Prediction, y []float64),
+) error {
+	rows := make([]int, t.rows)
+	for i := range rows {
+		rows[i] = i
+	}
+	slices.SortStableFunc(rows, func(a, b int) int { return cmp.Compare(t.data.X[a*t.dim], t.data.X[b*t.dim]) })
+	for tenth := originTenths - mostOrigins; tenth < originTenths; tenth++ {
+		cut, end := t.rows*tenth/originTenths, t.rows*(tenth+1)/originTenths
+		ahead := rows[cut:end]
+		if len(ahead) > most {
+			some := make([]int, most)
+			for i := range some {
+				some[i] = ahead[i*len(ahead)/most]
+			}
+			ahead = some
+		}
+		p, err := t.foretold(ctx, rows[:cut], ahead, o)
+		if ctx.Err() != nil {
+			return context.Cause(ctx)
+		}
+		if errors.Is(err, device.ErrLost) || errors.Is(err, device.ErrOutOfMemory) {
+			return fmt.Errorf("forecasting from rolling origins, which %s asks for: %w", key, err)
+		}
+		if err != nil { // of numbers: there may be too little to fit to
+			continue
+		}
+		y := make([]float64, len(ahead))
+		for i, r := range ahead {
+			y[i] = t.data.Y[r]
+		}
+		visit(p, y)
+	}
+	return nil
+}
+
+// foretold refits to some rows and predicts others.
+func (t *Trainer) foretold(ctx context.Context, past, ahead []int, o PredictOptions) (*mixture.Prediction, error) {
 	rows := func(which []int) (d Training) {
 		d = t.data
 		d.X, d.Y, d.NoiseSD = nil, nil, nil
@@ -129,10 +158,9 @@ func (t *Trainer) foretold(ctx context.Context, past, ahead []int) (float64, err
 		}
 		return d
 	}
-	o := PredictOptions{Top: t.settings.Top, Weights: t.settings.Weights}
 	fit, err := t.onRows(ctx, t.dev, rows(past), o)
 	if err != nil {
-		return 0, err
+		return nil, err
 	}
 	at := rows(ahead)
 	o.NoiseSD = at.NoiseSD
@@ -141,9 +169,9 @@ func (t *Trainer) foretold(ctx context.Context, past, ahead []int) (float64, err
 		err = p.Check()
 	}
 	if err != nil {
-		return 0, err
+		return nil, err
 	}
-	return meanSquare(p, at.Y), nil
+	return p, nil
 }
 
 // meanSquare is the mean of ((y − μ)/σ)².
@@ -187,4 +215,82 @@ func (t *Trainer) Uncalibrated() string {
 		return not + "the kernels could be fitted to the rows before none of the rolling origins"
 	}
 	return ""
+}
+
+const (
+	// From each origin so many rows are forecast at most for weights: those behind one origin err together.
+	mostForeseen = 2000
+	// A notice names kernels of such a weight.
+	namedWeight = 0.05
+)
+
+// foresee finds the weights of "origins" under the last evaluation, once no more are planned: those for which the
+// average of the live kernels has the greatest log density of what comes behind rolling origins within the rows, each
+// kernel refitted to the rows before them as Refit does. The evidence of very many rows is that of what lies among
+// them, a level that wanders, say, which far ahead is worth nothing. Without an origin that can be computed there are
+// none, and those of "tempered" stand for them.
+func (t *Trainer) foresee(ctx context.Context) error {
+	if t.last == nil || t.foreseen == t.last || t.predicts || !t.Done() || t.rows < fewestCalibrated {
+		return nil
+	}
+	o := PredictOptions{Weights: evenWeights}
+	for i := range t.last.Kernels {
+		if res := &t.last.Kernels[i]; res.Status == Live {
+			o.IDs = append(o.IDs, res.ID)
+		}
+	}
+	logp := make([][]float64, len(o.IDs))
+	origins := 0
+	if len(o.IDs) > 1 {
+		err := t.fromOrigins(ctx, o, mostForeseen, "predict.weights", func(p *mixture.Prediction, y []float64) {
+			origins++
+			for k := range p.IDs {
+				j := slices.Index(o.IDs, p.IDs[k])
+				one := p.Single(k)
+				for row, v := range y {
+					logp[j] = append(logp[j], one.LogDensity(row, v))
+				}
+			}
+		})
+		if err != nil {
+			return err
+		}
+	}
+	t.ahead, t.foresaw = nil, origins
+	if origins == 0 {
+		return nil
+	}
+	t.ahead = make([]float64, len(t.kernels))
+	for j, w := range stacking.Weights(logp) {
+		t.ahead[slices.IndexFunc(t.kernels, func(k *kernel) bool { return k.id == o.IDs[j] })] = w
+	}
+	t.foreseen = t.last
+	return nil
+}
+
+// foreseeNext is foresee for the evaluation that has just been made, which tells it.
+func (t *Trainer) foreseeNext(ctx context.Context) error {
+	if t.settings.Weights != originsWeights || !t.Done() {
+		return nil
+	}
+	if err := t.foresee(ctx); err != nil || t.foreseen != t.last {
+		return err
+	}
+	order, weights, err := t.chosen(PredictOptions{Weights: originsWeights})
+	if err != nil {
+		return err
+	}
+	var named []string
+	for j, i := range order {
+		if weights[j] >= namedWeight {
+			named = append(named, fmt.Sprintf("%s %.2f", t.kernels[i].id, weights[j]))
+		}
+	}
+	if len(named) > fewNames {
+		named = append(named[:fewNames], fmt.Sprintf("%d others", len(named)-fewNames))
+	}
+	t.last.Notices = append(t.last.Notices, Notice{Text: fmt.Sprintf(
+		"forecasts average over kernels by how well they forecast from %d rolling origins within the training rows: %s", t.foresaw,
+		strings.Join(named, ", "))})
+	return nil
 }

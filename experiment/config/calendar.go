@@ -1,0 +1,70 @@
+package config
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"example.com/kestrel/datasets"
+	"example.com/kestrel/vbks/periods"
+)
+
+// CalendarOpen reports whether it is left to the data which inputs are made of the calendar.
+func (c *Config) CalendarOpen() bool { return slices.Equal(c.Data.Calendar, []string{autoText}) }
+
+const (
+	// With so many training rows a series is dense: kernels in time alone, whose inducing inputs then lie
+	// far apart, resolve no day, and seasons that go together, such as hours that differ from weekday to weekday
+	// and from summer to winter, are products of too many leaves.
+	denseRows = 5000
+	// Of a week and a year so many must have been seen.
+	fewestWeeks, fewestYears = 4, 2
+	yearDays                 = 365.25
+)
+
+// CalendarOf decides which inputs are to be made of the calendar for data that have none yet, where that is
+// open and so are the kernels, and why: of a dense series by time stamps within days, which is to be forecast and
+// whose values show a day, but no cycle that the calendar does not know.
+func (c *Config) CalendarOf(d *datasets.Dataset) (columns []string, notice string) {
+	s := d.Series
+	switch {
+	case !c.CalendarOpen() || !c.Kernels.Undecided() || s == nil || d.Dim != 1 || !d.Inputs[0].Time || len(d.Train) <= denseRows:
+		return nil, ""
+	case c.Data.Cycle > 0 || c.Data.Season > 0 || c.Data.Group != "":
+		return nil, ""
+	case !slices.Contains([]string{autoText, "x", "rows"}, c.Data.SplitBy):
+		return nil, "" // rows that are missing lie among those known
+	case slices.ContainsFunc(datasets.CalendarNames(), func(n string) bool { return n == d.Inputs[0].Name }):
+		return nil, ""
+	}
+	first := d.Times(d.Train)
+	days := (slices.Max(first) - slices.Min(first)) * d.Days(0)
+	if 2*s.Step*d.Days(0) > 1 || days < 7*fewestWeeks || len(s.Seasons) == 0 {
+		return nil, ""
+	}
+	if c.Data.Cycle < 0 {
+		if cycle, _ := cycleOf(d); cycle > 0 {
+			return nil, ""
+		}
+	}
+	if shown := periods.Shown(onGrid(d), []float64{s.Seasons[0] / s.Step}); !shown[0] {
+		return nil, ""
+	}
+	columns = []string{"hour", "weekday"}
+	if days >= fewestYears*yearDays {
+		columns = append(columns, "yearday")
+	}
+	notice = fmt.Sprintf("%s shows the day: %s of the calendar are inputs (data.calendar = [] goes without)",
+		d.Target.Name, strings.Join(columns, ", "))
+	var more []string
+	if c.Data.Holidays == "" {
+		more = append(more, `data.holidays = "DE" or another country's code`)
+	}
+	if c.Data.Zone == "" {
+		more = append(more, `data.zone = "Europe/Berlin" or another one, if the stamps are not on the clock that people live by`)
+	}
+	if len(more) > 0 {
+		notice += "; say more with " + strings.Join(more, " and ")
+	}
+	return columns, notice
+}

@@ -1,0 +1,91 @@
+package prepare
+
+import (
+	"fmt"
+	"math"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"example.com/kestrel/experiment/config"
+	"example.com/kestrel/internal/must"
+)
+
+// hourly is a table of so many hours, with a value for each.
+func hourly(t *testing.T, hours int, value func(hour int) float64) string {
+	t.Helper()
+	var text strings.Builder
+	text.WriteString("at,load\n")
+	for i := range hours {
+		at := time.Date(2021, 1, 4, 0, 0, 0, 0, time.UTC).Add(time.Duration(i) * time.Hour)
+		fmt.Fprintf(&text, "%s,%.4f\n", at.Format("2006-01-02T15:04Z"), value(i))
+	}
+	path := filepath.Join(t.TempDir(), "load.csv")
+	must.OK(t, os.WriteFile(path, []byte(text.String()), 0o600))
+	return path
+}
+
+// Of many rows within days which show a day the calendar is an input, and the kernels have it; not where the
+// rows are few, show no day or another cycle, are to be filled in, or where somebody has said what to take.
+func TestCalendarIsTakenWhereItShows(t *testing.T) {
+	noise := func(i int) float64 { return math.Mod(math.Abs(math.Sin(float64(i)*12.9898)*43758.5453), 1) }
+	day := func(i int) float64 { return 3*math.Sin(2*math.Pi*float64(i)/24) + noise(i) }
+	tide := func(i int) float64 { return 3*math.Sin(2*math.Pi*float64(i)/12.4206) + noise(i) }
+	for name, c := range map[string]struct {
+		hours int
+		value func(int) float64
+		set   []string
+		want  []string
+	}{
+		"a day":              {6000, day, nil, []string{"hour", "weekday"}},
+		"two years of days":  {20000, day, nil, []string{"hour", "weekday", "yearday"}},
+		"and holidays":       {6000, day, []string{"data.holidays=DE"}, []string{"hour", "weekday", "holiday"}},
+		"few rows":           {4000, day, nil, nil},
+		"noise":              {6000, noise, nil, nil},
+		"a tide":             {6000, tide, nil, nil},
+		"gaps":               {6000, day, []string{"data.split_by=random"}, nil},
+		"other kernels":      {6000, day, []string{"kernels.set=K12"}, nil},
+		"none":               {6000, day, []string{"data.calendar="}, nil},
+		"one that is stated": {6000, noise, []string{"data.calendar=weekday"}, []string{"weekday"}},
+		"no time":            {6000, day, []string{"data.time=no"}, nil},
+	} {
+		var overrides []config.Override
+		for _, s := range append(c.set, "data.transform=none") {
+			o, err := config.ParseOverride(s)
+			must.OK(t, err)
+			overrides = append(overrides, o)
+		}
+		cfg, err := config.ForTable(hourly(t, c.hours, c.value), "", overrides)
+		must.OK(t, err)
+		d, _, err := LoadSettled(t.Context(), &cfg)
+		must.OK(t, err)
+		if got := d.Calendar(); !slices.Equal(got, c.want) {
+			t.Errorf("%s: %q of the calendar, want %q", name, got, c.want)
+		}
+		told := slices.ContainsFunc(d.Notices, func(s string) bool { return strings.Contains(s, "of the calendar are inputs") })
+		if taken := len(c.want) > 1; told != taken {
+			t.Errorf("%s: told is %v: %q", name, told, d.Notices)
+		}
+		space, err := cfg.Kernels.Candidates()
+		must.OK(t, err)
+		if len(c.want) > 1 {
+			for _, k := range space {
+				if strings.Contains(k.Expr.String(), "RW") {
+					t.Errorf("%s: %s wanders", name, k.Expr)
+				}
+			}
+			if !slices.ContainsFunc(cfg.Kernels.Expressions, func(e string) bool { return strings.Contains(e, "hour") }) {
+				t.Errorf("%s: %q", name, cfg.Kernels.Expressions)
+			}
+		}
+		// What the config says now is what would be read again.
+		again, err := config.Default().Read([]byte(cfg.TOML()), "again.toml", nil)
+		must.OK(t, err)
+		if again.CalendarOpen() || !slices.Equal(again.Data.Calendar, cfg.Data.Calendar) {
+			t.Errorf("%s: %q is read again as %q", name, cfg.Data.Calendar, again.Data.Calendar)
+		}
+	}
+}
