@@ -100,7 +100,7 @@ func (t *Trainer) moveOn(ctx context.Context) (undo func() error, err error) {
 	if t.grown.rows <= t.data.Rows() && t.growing() && t.last != nil {
 		back = t.spread()
 	} else if t.grown.rows <= t.data.Rows() {
-		back, err = t.climb()
+		back, err = t.climb(ctx)
 	} else if err = ctx.Err(); err != nil {
 		err = context.Cause(ctx)
 	} else {

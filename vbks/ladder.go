@@ -2,6 +2,7 @@ package vbks
 
 import (
 	"cmp"
+	"context"
 	"fmt"
 	"math"
 	"slices"
@@ -213,14 +214,17 @@ func (s Settings) growth(rows, live, m, stay, next int) float64 {
 
 // climb moves to the next rung where the evaluations of this one are done:
 // kernels that are not among its finalists are pruned. It returns how to undo it.
-func (t *Trainer) climb() (undo func() error, err error) {
+func (t *Trainer) climb(ctx context.Context) (undo func() error, err error) {
 	undo = func() error { return nil }
 	if !t.climbs() {
 		return undo, nil
 	}
+	stay, err := t.farSighted(ctx, t.finalists())
+	if err != nil {
+		return undo, err
+	}
 	undo = t.keep()
 	m := t.rungs[t.rung+1]
-	stay := t.finalists()
 	t.leave()
 	var names []string
 	for i, k := range t.kernels {

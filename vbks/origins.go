@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"math"
 	"slices"
 	"strings"
@@ -233,28 +234,9 @@ func (t *Trainer) foresee(ctx context.Context) error {
 	if t.last == nil || t.foreseen == t.last || t.predicts || !t.Done() || t.rows < fewestCalibrated {
 		return nil
 	}
-	o := PredictOptions{Weights: evenWeights}
-	for i := range t.last.Kernels {
-		if res := &t.last.Kernels[i]; res.Status == Live {
-			o.IDs = append(o.IDs, res.ID)
-		}
-	}
-	logp := make([][]float64, len(o.IDs))
-	origins := 0
-	if len(o.IDs) > 1 {
-		err := t.fromOrigins(ctx, o, mostForeseen, "predict.weights", func(p *mixture.Prediction, y []float64) {
-			origins++
-			for k := range p.IDs {
-				j := slices.Index(o.IDs, p.IDs[k])
-				one := p.Single(k)
-				for row, v := range y {
-					logp[j] = append(logp[j], one.LogDensity(row, v))
-				}
-			}
-		})
-		if err != nil {
-			return err
-		}
+	live, logp, origins, err := t.foresights(ctx)
+	if err != nil {
+		return err
 	}
 	t.ahead, t.foresaw = nil, origins
 	if origins == 0 {
@@ -262,10 +244,67 @@ func (t *Trainer) foresee(ctx context.Context) error {
 	}
 	t.ahead = make([]float64, len(t.kernels))
 	for j, w := range stacking.Weights(logp) {
-		t.ahead[slices.IndexFunc(t.kernels, func(k *kernel) bool { return k.id == o.IDs[j] })] = w
+		t.ahead[live[j]] = w
 	}
 	t.foreseen = t.last
 	return nil
+}
+
+// foresights are the log densities that each live kernel gives to the rows behind the origins.
+func (t *Trainer) foresights(ctx context.Context) (live []int, logp [][]float64, origins int, err error) {
+	o := PredictOptions{Weights: evenWeights}
+	for i := range t.last.Kernels {
+		if res := &t.last.Kernels[i]; res.Status == Live {
+			live, o.IDs = append(live, i), append(o.IDs, res.ID)
+		}
+	}
+	logp = make([][]float64, len(live))
+	if len(live) < 2 {
+		return live, logp, 0, nil
+	}
+	err = t.fromOrigins(ctx, o, mostForeseen, "predict.weights", func(p *mixture.Prediction, y []float64) {
+		origins++
+		for k := range p.IDs {
+			j := slices.Index(o.IDs, p.IDs[k])
+			one := p.Single(k)
+			for row, v := range y {
+				logp[j] = append(logp[j], one.LogDensity(row, v))
+			}
+		}
+	})
+	return live, logp, origins, err
+}
+
+// farSighted has half of the kernels that go on to the next rung be those that forecast best from rolling origins,
+// where weights are to be found by these: what the evidence of many rows prefers need not be among them.
+func (t *Trainer) farSighted(ctx context.Context, stay map[int]bool) (map[int]bool, error) {
+	if t.settings.Weights != originsWeights || t.rows < fewestCalibrated {
+		return stay, nil
+	}
+	live, logp, origins, err := t.foresights(ctx)
+	if err != nil || origins == 0 {
+		return stay, err
+	}
+	mean := make(map[int]float64, len(live))
+	for j, i := range live {
+		for _, v := range logp[j] {
+			mean[i] += v / float64(len(logp[j]))
+		}
+	}
+	byForecast := slices.SortedStableFunc(slices.Values(live), func(a, b int) int { return cmp.Compare(mean[b], mean[a]) })
+	byBelief := slices.SortedFunc(maps.Keys(stay), func(a, b int) int {
+		return cmp.Or(cmp.Compare(t.kernels[b].worth(), t.kernels[a].worth()), cmp.Compare(a, b))
+	})
+	out := map[int]bool{}
+	for _, i := range byForecast[:(len(stay)+1)/2] {
+		out[i] = true
+	}
+	for _, i := range byBelief {
+		if len(out) < len(stay) {
+			out[i] = true
+		}
+	}
+	return out, nil
 }
 
 // foreseeNext is foresee for the evaluation that has just been made, which tells it.

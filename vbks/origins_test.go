@@ -1,9 +1,11 @@
 package vbks
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"math"
 	"math/rand/v2"
 	"reflect"
@@ -355,4 +357,53 @@ func TestWeightsByRollingOrigins(t *testing.T) {
 	short := trainerOn(t, 1, nil, few, s, "PER", "SE", "RQ+LIN")
 	next(t, short)
 	same("few rows", short)
+}
+
+// Where forecasts are to be weighed kernels that forecast best go on to more inducing inputs, be their evidence what it may.
+func TestThoseThatForecastGoOn(t *testing.T) {
+	const n = 400
+	rng := rand.New(rand.NewPCG(4, 11))
+	d := Training{Dim: 1, X: make([]float64, n), Y: make([]float64, n)}
+	level := make([]float64, n)
+	for r := 1; r < n; r++ { // a wave about a level that swings
+		level[r] = math.Sin(25*float64(r)/n) + 2*math.Sin(300*float64(r)/n)
+	}
+	for i, r := range rng.Perm(n) {
+		d.X[i], d.Y[i] = 4*float64(r)/n-2, level[r]+0.2*rng.NormFloat64()
+	}
+	kept := func(weights string) (all map[int]bool, tr *Trainer) {
+		s := quickSettings("natural")
+		s.EvaluateEvery, s.Refine, s.Batch, s.Weights = 1, 0, 50, weights
+		s.Inducing, s.FirstInducing = 0, 8
+		tr = trainerOn(t, 1, nil, d, s, "SE", "RQ", "MATERN12", "MATERN32", "LIN", "CONST", "SE+LIN", "RQ*LIN", "LIN*SE", "MATERN12+LIN")
+		next(t, tr)
+		if !tr.climbs() {
+			t.Fatalf("rungs %v", tr.rungs)
+		}
+		all, err := tr.farSighted(t.Context(), tr.finalists())
+		must.OK(t, err)
+		return all, tr
+	}
+	plain, tr := kept("tempered")
+	if got := tr.finalists(); !maps.Equal(plain, got) {
+		t.Errorf("tempered weights have %v go on, not %v", plain, got)
+	}
+	far, tr := kept("origins")
+	live, logp, origins, err := tr.foresights(t.Context())
+	must.OK(t, err)
+	if origins != 5 || len(far) != len(tr.finalists()) {
+		t.Fatalf("%d origins; %v go on", origins, far)
+	}
+	sum := func(p []float64) (s float64) {
+		for _, v := range p {
+			s += v
+		}
+		return s
+	}
+	slices.SortFunc(live, func(a, b int) int { return cmp.Compare(sum(logp[b]), sum(logp[a])) }) // logp is by the place, which is that of the kernel
+	for _, i := range live[:(len(far)+1)/2] {
+		if !far[i] {
+			t.Errorf("%s forecasts best and is left out: %v", tr.kernels[i].id, far)
+		}
+	}
 }

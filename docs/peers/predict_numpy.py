@@ -86,6 +86,7 @@ class Model:
         worth = np.array([k["worth"] for k in kernels])
         w = {"bayes": lambda: np.array([k["bayes"] for k in kernels]),
              "loo": lambda: np.array([k["loo"] for k in kernels]),
+             "origins": lambda: np.array([k.get("origins", 0) for k in kernels]),
              "tempered": lambda: np.exp((worth - worth.max()) / a["tempering"])
              }.get(a["weights"], lambda: np.array([k["posterior"] for k in kernels]))()
         order = sorted(range(len(w)), key=lambda i: (-w[i], kernels[i]["rank"]))[:a["top"] or None]
