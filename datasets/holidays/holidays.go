@@ -38,7 +38,7 @@ func capitals(text string) bool {
 // Days returns the holidays of a country or a part of one from a year to another, both
 // included, each at midnight of UTC, ascending, those that are observed on a working day
 // instead of a weekend twice: as they fall and as they are observed. Of a country that
-// knows holidays by its parts alone these are the days that are free in more than half of
+// knows holidays by its parts alone these are the days that are free in two thirds of
 // them. ok is false of a code that is not known.
 func Days(code string, from, to int) (days []time.Time, ok bool) {
 	name, part, parted := strings.Cut(code, "-")
@@ -84,7 +84,8 @@ func daysOf(list []*cal.Holiday, from, to int) map[time.Time]bool {
 	return days
 }
 
-// usual are the days that more than half of the parts have.
+// usual are the days that two thirds of the parts have: on one that half of a country has free
+// it does half of what it does on holidays.
 func usual(parts map[string][]*cal.Holiday, from, to int) map[time.Time]bool {
 	count := map[time.Time]int{}
 	for _, list := range parts {
@@ -94,7 +95,7 @@ func usual(parts map[string][]*cal.Holiday, from, to int) map[time.Time]bool {
 	}
 	days := map[time.Time]bool{}
 	for t, n := range count {
-		if 2*n > len(parts) {
+		if 3*n >= 2*len(parts) {
 			days[t] = true
 		}
 	}
