@@ -212,9 +212,12 @@ func (r *reading) provisional(text string) string {
 const surely = 0.9
 
 // settled reports whether nothing speaks for another kernel. Of noise many are equal, and
-// all of them nothing.
+// all of them nothing. What is not to be trusted because it still moves is not settled.
 func (r *reading) settled() bool {
-	return r.whole() && r.outstanding() == 0 && len(r.open) == 0 && (r.nothing || len(r.equal) == 0 && !(r.posterior() < surely))
+	if !r.whole() || r.outstanding() > 0 || len(r.open) > 0 {
+		return false
+	}
+	return r.nothing || len(r.equal) == 0 && !(r.posterior() < surely) && (!r.still() || r.restless())
 }
 
 // posterior is the belief in the leader, NaN where it is not known.
