@@ -463,8 +463,10 @@ func TestSettledButForWhatMoves(t *testing.T) {
 		settled bool
 		want    string
 	}{
-		{"settled", 700, []record.Fit{apart}, true, true, "; settled among the two kernels tried, though its hyperparameters have not quite come to rest."},
-		{"equal", 700, []record.Fit{equal}, true, false, "not settled: one other cannot be told from it and its hyperparameters have not quite come to rest."},
+		{"settled", 700, []record.Fit{apart}, true, true,
+			"; settled among the two kernels tried, though its hyperparameters have not quite come to rest."},
+		{"equal", 700, []record.Fit{equal}, true, false,
+			"not settled: one other cannot be told from it and its hyperparameters have not quite come to rest."},
 		{"alone", 700, nil, true, true, "It is the only kernel that was compared; its hyperparameters have not quite come to rest."},
 		{"nothing held out", 700, []record.Fit{apart}, false, false, "Do not trust it: its hyperparameters have not come to rest."},
 		{"noise", 2, []record.Fit{equal}, true, true, "Nothing beyond a constant and noise"},
@@ -481,6 +483,44 @@ func TestSettledButForWhatMoves(t *testing.T) {
 			}
 			if c.what == "noise" && strings.Contains(text, "hyperparameters") {
 				t.Errorf("of noise it says %s", text)
+			}
+		}
+	}
+}
+
+// However little room there is, nobody reads what was found without reading that a baseline is clearly
+// better; one that is hardly better, or that has seen rows which the run has not, is no warning.
+func TestABetterBaselineIsAlwaysSaid(t *testing.T) {
+	apart := record.Fit{Apart: true, ELBO: -40, Evidence: &record.Evidence{Upper: 3}}
+	for _, c := range []struct {
+		own, naive, theta float64
+		label, want       string
+		whole             bool
+	}{
+		{69, 100, 60, "Theta", "Theta", true},
+		{69, 66, 60, "Theta", "Theta", true},
+		{69, 50, 60, "Theta", "worse than naive", true}, // not to be trusted
+		{69, 100, 60, "ridge regression with levels and the calendar", "baseline", true},
+		{69, 100, 68, "Theta", "", true},
+		{69, 100, 60, "Theta", "", false},
+	} {
+		s := scene{days, "PER+LIN", []files.Number{100, 1, 7.002, 0.0001, 1, 4}, 1500, 900, []record.Fit{apart},
+			func(s *record.Standing, _ *record.Fit) {
+				s.Start.Data.Series = &datasets.Series{}
+				scored(s, record.TaskForecast, c.own, 0.93, baseline("naive", "naive", c.naive), baseline("theta", c.label, c.theta))
+				if !c.whole {
+					s.State, s.Evaluation.Proportion = record.Running, 0.9
+				}
+			}}
+		f := Of(s.standing(t), "runs/a")
+		if f.Warns() != (c.want != "") {
+			t.Errorf("%+v: warns: %v", c, f.Warns())
+		}
+		for room := range 600 {
+			got := f.Within(func(s string) bool { return len(s) <= room })
+			said := strings.Contains(got, c.want) || strings.Contains(got, c.label) || strings.Contains(got, "best of 2 baselines")
+			if c.want != "" && !said {
+				t.Fatalf("%+v, in %d characters: %s", c, room, got)
 			}
 		}
 	}

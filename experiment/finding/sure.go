@@ -366,6 +366,21 @@ func (r *reading) score(how comparison) string {
 	return text + end
 }
 
+// longLabel is how long the name of a baseline may be in a warning.
+const longLabel = 24
+
+// warning says in a few words that a baseline is clearly better, "" where none is or distrust says it.
+func (r *reading) warning() string {
+	_, reference, best, ok := r.Beside()
+	if !ok || r.nothing || !r.whole() || !(best.More > muchWorse) || reference.More > muchWorse {
+		return ""
+	}
+	if len(best.Label) > longLabel {
+		return "But a baseline does better."
+	}
+	return "But " + best.Label + " does better."
+}
+
 // coverage says how much of what was held out lies within the intervals.
 func (r *reading) coverage() string {
 	m := r.Averaged()

@@ -281,7 +281,8 @@ func (l *Launcher) spaceSheet(s *sheet) {
 		if e.columns[e.y] == "" {
 			along = "the input"
 		}
-		s.indented(0, "CP: a level that steps somewhere along "+along+", and each of those chosen before that place with each behind it", s.t.Faint)
+		s.indented(0, "CP: a level that steps somewhere along "+along+", and each of those chosen before that place with each behind it",
+			s.t.Faint)
 	}
 	about := "each of them is a kernel"
 	if e.depth > 1 {
