@@ -200,8 +200,8 @@ func TestGoldenSentences(t *testing.T) {
 			}},
 			"A pattern that repeats every 7 days, changing over about 2.2 years (PER×SE). It leads since 45 % of the data, with 97 % of the " +
 				"belief (q*); settled among the two kernels tried, though its hyperparameters have not quite come to rest. Forecasts 50 % better " +
-				"than seasonal naive (CRPS). 95 % of 50 held-out rows in the 95 % interval. Next: re-optimise (kestrel resume " +
-				"runs/a, then r) with more steps."},
+				"than seasonal naive (CRPS). 95 % of 50 held-out rows in the 95 % interval. Next: kestrel predict runs/a " +
+				"--data new.csv predicts at other rows."},
 		{"a period as long as the data", scene{days, "LIN+PER", []files.Number{100, 1, 1500, 1, 1, 4}, 1500, 800, []record.Fit{apart},
 			func(_ *record.Standing, f *record.Fit) { f.Flags = []vbks.Flag{vbks.PeriodOnce} }},
 			"A straight line, with what may be a pattern that repeats every 4.11 years (PER + LIN). But a period is seen less " +
