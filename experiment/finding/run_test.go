@@ -109,8 +109,9 @@ func TestRunsSayWhatThereIs(t *testing.T) {
 				return fmt.Sprintf("%s,%.2f,%.2f", []string{"Bern", "Chur", "Thun"}[shop], 30*rng.Float64(),
 					[]float64{60, 60, 95}[shop]+4*rng.NormFloat64())
 			},
-			set:     []string{`data.inputs=["shop", "distance"]`, `kernels.expressions=CAT[shop], LIN[distance], CAT[shop]+LIN[distance]`},
-			must:    []string{`customers: `, `a level for each value of shop`, `Predicts .* better than linear least squares`, `Thun [0-9]+ above (Bern|Chur)`},
+			set: []string{`data.inputs=["shop", "distance"]`, `kernels.expressions=CAT[shop], LIN[distance], CAT[shop]+LIN[distance]`},
+			must: []string{`customers: `, `a level for each value of shop`, `Thun [0-9]+ above (Bern|Chur)`,
+				`Predicts .* better than linear least squares`},
 			mustNot: []string{`repeats`, `straight line in distance`, `Nothing beyond`, `Do not trust`}},
 		{what: "a week that ends where the forecast begins", header: "date,visits", rows: 150,
 			row: func(i int, rng *rand.Rand) string {
