@@ -17,10 +17,10 @@ import (
 	"example.com/kestrel/vbks/stacking"
 )
 
-// What the weights of a prediction may be.
+// What the weights of a prediction may be; TemperedWeights are those of forecasts, see Tempering.
 const (
 	bayesWeights    = "bayes"
-	temperedWeights = "tempered"
+	TemperedWeights = "tempered"
 	looWeights      = "loo"
 )
 
@@ -35,7 +35,7 @@ const Negligible = 1e-9
 
 // WeightNames lists what Settings.Weights may be; what "auto" is the data say.
 func WeightNames() []string {
-	return []string{"auto", "posterior", bayesWeights, temperedWeights, looWeights}
+	return []string{"auto", "posterior", bayesWeights, TemperedWeights, looWeights}
 }
 
 // PredictOptions say over which kernels to average.
@@ -113,7 +113,7 @@ func weigh(all []weighed, o PredictOptions) (order []int, weights []float64) {
 		switch o.Weights {
 		case bayesWeights:
 			return all[i].bayes
-		case temperedWeights:
+		case TemperedWeights:
 			return math.Exp((all[i].worth - top) / Tempering)
 		case looWeights:
 			return all[i].loo

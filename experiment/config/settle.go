@@ -63,7 +63,7 @@ func (c *Config) SettleTask(d *datasets.Dataset) {
 	if c.Settings.Weights == autoText {
 		c.Settings.Weights = "posterior"
 		if d.Series != nil {
-			c.Settings.Weights = "tempered"
+			c.Settings.Weights = vbks.TemperedWeights
 		}
 	}
 }

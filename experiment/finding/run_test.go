@@ -29,7 +29,6 @@ type world struct {
 	set     []string
 	must    []string
 	mustNot []string
-	warns   bool // whether the bench shows it as something to look at
 }
 
 // day is a day's date, from Monday 3 January 2022 on.
