@@ -189,8 +189,8 @@ func (e Effort) Carried() int {
 // local ELBO, in gradients of it; counted in runs of series, tables and functions drawn from kernels.
 const (
 	foreseenSearch   = 38.0  // on all rows seen: the last optimum, drafts that are followed, transplants
-	foreseenThorough = 85.0  // where all depends on it
-	foreseenKin      = 1.4   // and for each other kernel that may give its solution
+	foreseenThorough = 90.0  // where all depends on it
+	foreseenKin      = 1.5   // and for each other kernel that may give its solution
 	foreseenBeaten   = 0.65  // of fresh starts then: what is known is better
 	foreseenAgain    = 60.0  // where solutions are only taken up with more inducing inputs
 	foreseenFresh    = 19.0  // on few rows, for each start
