@@ -516,6 +516,9 @@ func TestABetterBaselineIsAlwaysSaid(t *testing.T) {
 		if f.Warns() != (c.want != "") {
 			t.Errorf("%+v: warns: %v", c, f.Warns())
 		}
+		if instead := strings.Contains(f.Next, "predict with "+c.label+" instead") || strings.Contains(f.Next, "naive instead"); instead != f.Warns() {
+			t.Errorf("%+v: %s", c, f.Next)
+		}
 		for room := range 600 {
 			got := f.Within(func(s string) bool { return len(s) <= room })
 			said := strings.Contains(got, c.want) || strings.Contains(got, c.label) || strings.Contains(got, "best of 2 baselines")

@@ -55,7 +55,7 @@ func (r *reading) advice() string {
 		return "more rows, or another seed"
 	case flagged(r.leader, vbks.NoiseAtFloor):
 		return "look for rows that repeat; noise that is known can be stated (hyperparameters)"
-	case scored && reference.Worse:
+	case scored && (reference.Worse || best.More > muchWorse):
 		return "predict with " + best.Label + " instead, or give it other kernels"
 	case flagged(r.leader, vbks.StillMoving) && !r.restless(): // else it is known what it is good for as it is
 		return again + " with more steps"
