@@ -29,7 +29,8 @@ func TestWrite(t *testing.T) {
 
 // In little room what matters least is left out, then names lose their middle; what stays is as it was.
 func TestWriteInLittleRoom(t *testing.T) {
-	table := Table{Heads: []string{"rank", "kernel", "q*", "local ELBO", "mark"}, Left: []int{1, 4}, Less: []string{"local ELBO", "q*"}, Names: 1}
+	table := Table{Heads: []string{"rank", "kernel", "q*", "local ELBO", "mark"}, Left: []int{1, 4},
+		Less: []string{"local ELBO", "q*"}, Names: 1}
 	table.Row("1", "LIN[age]+SE[area]+CAT[東京]+RW[time]", "0.93", "-12.5", "")
 	table.Row("2", "RW[time]", "0.07", "-14.1", "told apart")
 	lines := func(width int) []string {
