@@ -255,10 +255,24 @@ func (l *Launcher) spaceSheet(s *sheet) {
 	}
 	widest = min(widest, max(6, s.w/4))
 	cell := 4 + longest(offeredBases()) + 1
+	perLine := max(1, (s.w-widest-1)/cell)
+	lines := func(y int) int { return (len(e.bases[y]) + perLine - 1) / perLine }
+	all := 0
 	for y := range e.columns {
-		perLine := max(1, (s.w-widest-1)/cell)
-		lines := (len(e.bases[y]) + perLine - 1) / perLine
-		s.add(lines, func(left, top, w int) {
+		all += lines(y)
+	}
+	for y := range e.columns {
+		if y != e.y && all > mostSpaceLines { // only what is chosen of it
+			s.add(1, func(left, top, w int) {
+				s.c.TextFit(left, top, widest, e.names[y], s.t.Faint)
+				s.c.TextFit(left+widest+1, top, w-widest-1, e.chosen(y), s.t.Text)
+			})
+			continue
+		}
+		if y == e.y {
+			s.from = len(s.blocks)
+		}
+		s.add(lines(y), func(left, top, w int) {
 			s.c.TextFit(left, top, widest, e.names[y], s.t.Faint)
 			for x, base := range e.bases[y] {
 				text, style := "[ ] "+base, s.t.Faint
@@ -275,14 +289,18 @@ func (l *Launcher) spaceSheet(s *sheet) {
 				s.c.TextFit(at, top, left+w-at, "an effect of each text", s.t.Faint)
 			}
 		})
-	}
-	if b := e.bases[e.y][e.x]; b == changeBase {
-		along := e.names[e.y]
-		if e.columns[e.y] == "" {
-			along = "the input"
+		if y != e.y {
+			continue
 		}
-		s.indented(0, "CP: a level that steps somewhere along "+along+", and each of those chosen before that place with each behind it",
-			s.t.Faint)
+		if e.bases[y][e.x] == changeBase {
+			along := e.names[y]
+			if e.columns[y] == "" {
+				along = "the input"
+			}
+			s.indented(widest+1, "CP: a level that steps somewhere along "+along+", and each of those chosen before that place with each behind it",
+				s.t.Faint)
+		}
+		s.to = len(s.blocks)
 	}
 	about := "each of them is a kernel"
 	if e.depth > 1 {
@@ -296,6 +314,24 @@ func (l *Launcher) spaceSheet(s *sheet) {
 		at = s.c.TextFit(at, y, x+w-at, strconv.Itoa(e.depth), s.t.Text)
 		s.c.TextFit(at, y, x+w-at, "  "+about, s.t.Faint)
 	})
+}
+
+// mostSpaceLines is how many lines the base kernels of all columns may take; of more only those of the
+// column under the cursor are shown, and what is chosen of the others.
+const mostSpaceLines = 12
+
+// chosen are the base kernels that are in of a column, in a few words.
+func (e *spaceEditor) chosen(y int) string {
+	var in []string
+	for x, base := range e.bases[y] {
+		if e.on[y][x] {
+			in = append(in, base)
+		}
+	}
+	if len(in) == 0 {
+		return "·"
+	}
+	return strings.Join(in, ", ")
 }
 
 func longest(words []string) (n int) {

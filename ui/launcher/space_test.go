@@ -140,6 +140,27 @@ func TestSpaceEditorOfChangePoints(t *testing.T) {
 	}
 }
 
+// However many columns there are, the base kernel under the cursor is seen, and what is chosen of the others.
+func TestSpaceEditorOfManyColumns(t *testing.T) {
+	var table strings.Builder
+	table.WriteString("a,b,c,d,e,f,g,y\n")
+	for i := range 30 {
+		fmt.Fprintf(&table, "%d,%d,%d,%d,%d,%d,%d,%d\n", i*3%31, i*5%29, i*7%23, i*11%19, i*13%17, i*17%13, i*19%11, i*23%7)
+	}
+	d := newLaunching(t, map[string]string{"a.csv": table.String()})
+	d.w, d.h = 80, 24
+	d.start()
+	d.toKernels()
+	d.press("enter", "space")
+	for range 6 {
+		d.press("down")
+	}
+	d.press("right", "space")
+	d.has("[ ] SE", "[x] RQ", "│ a SE   ") // of g and a
+	d.press("down", "space", "up", "up", "up", "up", "up", "up")
+	d.has("[x] SE", "│ g ·   ")
+}
+
 // A column of texts that the data take for an input is marked as one, and can be taken out;
 // in a series, whose data leave it out, it is not.
 func TestTextsThatAreTaken(t *testing.T) {
