@@ -20,6 +20,7 @@ import (
 // with what each is for.
 var layers = []string{
 	"internal/guard",
+	"internal/scratch",
 	"scoring",
 	"kernelspace",
 	"kernelspace/grow",

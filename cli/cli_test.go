@@ -45,6 +45,7 @@ func TestKernels(t *testing.T) {
 		{[]string{"PER*(LIN+RQ"}, 2, "",
 			"kestrel: kernel expression \"PER*(LIN+RQ\", column 12: expected \")\" to close the \"(\" at column 5\n" +
 				"PER*(LIN+RQ\n           ^\n"},
+		{[]string{"--base", "SE,CP(LIN,SE)[1]", "--depth", "2", "--count"}, 0, "8\n", ""},
 		{[]string{"--depth", "3"}, 2, "", "kestrel: --depth needs --base, the kernels to combine\n"},
 	} {
 		code, stdout, stderr := kestrel(t, append([]string{"kernels"}, c.args...)...)

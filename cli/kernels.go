@@ -15,7 +15,7 @@ import (
 )
 
 func newKernels() *cobra.Command {
-	var base []string
+	var lists []string
 	var depth int
 	var count, asJSON bool
 	cmd := &cobra.Command{
@@ -28,6 +28,10 @@ func newKernels() *cobra.Command {
 			"# the paper's space of 144\nkestrel kernels --base SE,RQ,LIN,PER --depth 3 --count\n\n" +
 			"kestrel kernels K12 --json",
 		RunE: func(cmd *cobra.Command, args []string) error {
+			var base []string
+			for _, list := range lists { // CP(A,B) has a comma of its own
+				base = append(base, config.SplitKernels(list)...)
+			}
 			if len(args) == 0 && base == nil {
 				if cmd.Flags().Changed("depth") {
 					return errors.New("--depth needs --base, the kernels to combine")
@@ -42,7 +46,7 @@ func newKernels() *cobra.Command {
 		},
 	}
 	fs := cmd.Flags()
-	fs.StringSliceVar(&base, "base", nil, "base kernels to combine, separated by commas")
+	fs.StringArrayVar(&lists, "base", nil, "base kernels to combine, separated by commas")
 	fs.IntVar(&depth, "depth", 2, "most base kernels in one expression")
 	fs.BoolVar(&count, "count", false, "only how many there are")
 	fs.BoolVar(&asJSON, "json", false, "write JSON")

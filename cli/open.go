@@ -36,6 +36,7 @@ func newOpen() *cobra.Command {
 			if asJSON {
 				return failed(writeJSON(cmd.OutOrStdout(), s))
 			}
+			s.Wide = terminalWidth(cmd.OutOrStdout())
 			return failed(s.WriteText(cmd.OutOrStdout(), time.Now()))
 		},
 	}

@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"github.com/charmbracelet/x/ansi"
-	"github.com/charmbracelet/x/term"
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
@@ -86,9 +85,8 @@ func newWaiting(cmd *cobra.Command) *waiting {
 		if p, ok := screen.(interface{ Unwrap() io.Writer }); ok {
 			screen = p.Unwrap() // the line steers the terminal
 		}
-		file := screen.(term.File)
 		w.out, every = screen, tellOnScreen
-		w.width = func() int { width, _, _ := term.GetSize(file.Fd()); return width }
+		w.width = func() int { return terminalWidth(screen) }
 	}
 	w.ended.Go(func() { w.tell(every) })
 	w.done = sync.OnceFunc(func() { close(w.end); w.ended.Wait() })

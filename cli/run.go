@@ -307,6 +307,7 @@ func (f *runFlags) conclude(cmd *cobra.Command, s *history.Summary, path string)
 		return nil
 	}
 	fmt.Fprintln(cmd.ErrOrStderr())
+	s.Wide = terminalWidth(out)
 	if err := s.WriteText(out, time.Now()); err != nil {
 		return err
 	}

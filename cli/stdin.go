@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"example.com/kestrel/experiment/config"
+	"example.com/kestrel/internal/scratch"
 )
 
 // mostStandardInput bounds a table from standard input, in bytes: it is kept twice for a
@@ -23,12 +24,12 @@ func takeStandardInput(cmd *cobra.Command, c *config.Config) (done func(), err e
 	if isTerminal(cmd.InOrStdin()) {
 		fmt.Fprintln(cmd.ErrOrStderr(), "reading a table from the terminal, up to Ctrl-D")
 	}
-	dir, err := os.MkdirTemp("", "kestrel-")
+	dir, err := scratch.Make("stdin")
 	if err != nil {
 		return nil, failed(fmt.Errorf("keeping standard input: %w", err))
 	}
-	done = func() { _ = os.RemoveAll(dir) }
-	name := filepath.Join(dir, "stdin")
+	done = dir.Remove
+	name := filepath.Join(dir.Path, "stdin")
 	if err := copyAside(cmd.Context(), name, cmd.InOrStdin(), mostStandardInput); err != nil {
 		done()
 		return nil, err

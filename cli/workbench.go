@@ -49,6 +49,18 @@ func isTerminal(f any) bool {
 	return ok && term.IsTerminal(file.Fd())
 }
 
+// terminalWidth is how many columns a terminal has, 0 where something is none.
+func terminalWidth(f any) int {
+	if !isTerminal(f) {
+		return 0
+	}
+	if p, ok := f.(interface{ Unwrap() io.Writer }); ok {
+		f = p.Unwrap()
+	}
+	width, _, _ := term.GetSize(f.(term.File).Fd())
+	return width
+}
+
 // workbench shows the screen until it is left, and then says in a line where
 // the results are.
 func workbench(cmd *cobra.Command, o ui.Options) error {

@@ -292,9 +292,9 @@ func TestFilesAreFetchedOnce(t *testing.T) {
 	_, err = b.file(t.Context(), files[1], shelf)
 	must.OK(t, err)
 	b.begin()
-	entries, err := os.ReadDir(b.dir)
+	entries, err := filepath.Glob(filepath.Join(b.dir.Path, "[^.]*"))
 	must.OK(t, err)
-	if len(entries) != 1 || filepath.Join(b.dir, entries[0].Name()) != at {
+	if len(entries) != 1 || entries[0] != at {
 		t.Errorf("kept: %v, want %s", entries, at)
 	}
 	for _, bad := range []*sent{{Path: "x", Sum: "../x"}, {Path: "x", Sum: strings.Repeat("0", 64)}} {

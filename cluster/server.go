@@ -14,6 +14,8 @@ import (
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
 	"github.com/nats-io/nkeys"
+
+	"example.com/kestrel/internal/scratch"
 )
 
 // mostMessage is the largest message, in bytes: a header, a unit, what came out of one.
@@ -21,9 +23,9 @@ const mostMessage = 60 << 20
 
 // engine is where the queue is: a server within this process, or one elsewhere.
 type engine struct {
-	server *server.Server // nil: elsewhere
-	dir    string         // of streams, which are nothing's only copy
-	conn   *nats.Conn     // the owner's
+	server *server.Server  // nil: elsewhere
+	dir    *scratch.Folder // of streams, which are nothing's only copy
+	conn   *nats.Conn      // the owner's
 	js     jetstream.JetStream
 }
 
@@ -64,7 +66,7 @@ func startEngine(listen string, id *Identity) (e *engine, err error) {
 			e.close()
 		}
 	}()
-	if e.dir, err = os.MkdirTemp("", "kestrel-cluster-"); err != nil {
+	if e.dir, err = scratch.Make("cluster"); err != nil {
 		return nil, err
 	}
 	workers, err := publicOf(id.workers)
@@ -79,7 +81,7 @@ func startEngine(listen string, id *Identity) (e *engine, err error) {
 		port = server.RANDOM_PORT
 	}
 	o := &server.Options{
-		ServerName: "kestrel", Host: host, Port: port, NoSigs: true, NoLog: true, JetStream: true, StoreDir: e.dir,
+		ServerName: "kestrel", Host: host, Port: port, NoSigs: true, NoLog: true, JetStream: true, StoreDir: e.dir.Path,
 		MaxPayload: mostMessage, MaxPending: 4 * mostMessage, DisableJetStreamBanner: true, WriteDeadline: 30 * time.Second,
 		Nkeys: []*server.NkeyUser{{Nkey: owners}, {Nkey: workers, Permissions: workerPermissions()}},
 	}
@@ -240,7 +242,7 @@ func (e *engine) close() {
 		e.server.Shutdown()
 		e.server.WaitForShutdown()
 	}
-	if e.dir != "" {
-		os.RemoveAll(e.dir)
+	if e.dir != nil {
+		e.dir.Remove()
 	}
 }

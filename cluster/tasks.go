@@ -15,6 +15,7 @@ import (
 
 	"example.com/kestrel/device"
 	"example.com/kestrel/internal/guard"
+	"example.com/kestrel/internal/scratch"
 	"example.com/kestrel/vbks/wire"
 )
 
@@ -43,7 +44,7 @@ type bench struct {
 	do func(context.Context, *Order) (Result, error)
 
 	mu    sync.Mutex
-	dir   string            // "": there is none yet
+	dir   *scratch.Folder   // nil: there is none yet
 	known map[string]string // where files are, by path and hash
 	used  map[string]bool   // which of these the series under way has read
 }
@@ -52,8 +53,8 @@ type bench struct {
 func (b *bench) close() {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	if b.dir != "" {
-		os.RemoveAll(b.dir)
+	if b.dir != nil {
+		b.dir.Remove()
 	}
 }
 
@@ -72,7 +73,7 @@ func (b *bench) begin() {
 		left = append(left, path)
 	}
 	for _, path := range left {
-		if filepath.Dir(path) == b.dir && !kept[path] {
+		if filepath.Dir(path) == b.dir.Path && !kept[path] {
 			_ = os.Remove(path) // it goes with the folder
 		}
 	}
@@ -86,14 +87,14 @@ func (b *bench) folder() (path string, err error) {
 	if err := b.open(); err != nil {
 		return "", err
 	}
-	return os.MkdirTemp(b.dir, "task-")
+	return os.MkdirTemp(b.dir.Path, "task-")
 }
 
 // open makes the bench's own folder; the lock is held.
 func (b *bench) open() (err error) {
-	if b.dir == "" {
+	if b.dir == nil {
 		b.known, b.used = map[string]string{}, map[string]bool{}
-		b.dir, err = os.MkdirTemp("", "kestrel-worker-")
+		b.dir, err = scratch.Make("worker")
 	}
 	return err
 }
@@ -113,7 +114,7 @@ func (b *bench) file(ctx context.Context, s *sent, shelf *shelf) (path string, e
 	if path, ok := b.known[key]; ok {
 		return path, nil
 	}
-	path = filepath.Join(b.dir, s.Sum)
+	path = filepath.Join(b.dir.Path, s.Sum)
 	if isFile(ctx, s.Path, s) {
 		path = s.Path
 	} else if !isFile(ctx, path, s) {

@@ -127,11 +127,7 @@ func (v *compareView) tableRows() (rows []comparedRun) {
 				r.cells[3] = words.Significant(float64(m.RMSE), 4)
 			}
 			if _, _, best, ok := h.Beside(); ok { // to be better than what nobody would use is nothing
-				text := strings.TrimPrefix(best.Than, "is ")
-				if than, compares := strings.CutSuffix(text, " than"); compares {
-					text = than + ","
-				}
-				r.cells[4] = text + " " + best.Label
+				r.cells[4] = strings.TrimPrefix(best.Than, "is ") + " " + best.Label
 			}
 			rows = append(rows, r)
 		}

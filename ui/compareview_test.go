@@ -270,12 +270,12 @@ func TestCompareKeepsDataApart(t *testing.T) {
 // A column that no run has something in takes no room from the others.
 func TestCompareColumnsWithNothing(t *testing.T) {
 	rows := []comparedRun{{data: "a"}, {path: "p", cells: [compareColumns]string{"stamps", "PER + LIN + SE + CONST", ".96", "9.89",
-		"31 % better, seasonal naive", ""}}}
+		"31 % better than seasonal naive", ""}}}
 	for _, c := range []struct {
 		room int
 		want [compareColumns]int
 	}{
-		{100, [compareColumns]int{6, 22, 6, 4, 27, 0}},
+		{100, [compareColumns]int{6, 22, 6, 4, 31, 0}},
 		{71, [compareColumns]int{6, 22, 6, 4, 25, 0}},
 		{60, [compareColumns]int{6, 16, 6, 4, 20, 0}},
 		{48, [compareColumns]int{6, 22, 6, 4, 0, 0}},
@@ -288,7 +288,7 @@ func TestCompareColumnsWithNothing(t *testing.T) {
 	// With something in all of them a comparison is cut before it is left out, and no room is
 	// left where something is cut.
 	rows = []comparedRun{{path: "p", cells: [compareColumns]string{"strength", "PER + LIN + CONST", ".92", "1.538",
-		"21 % better, linear least squares", "likelihood gaussian"}}}
+		"21 % better than linear least squares", "likelihood gaussian"}}}
 	for room := 40; room <= 120; room++ {
 		got, used, cut := columnWidths(rows, room), -2, false
 		for i, w := range got {

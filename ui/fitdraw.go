@@ -18,26 +18,28 @@ import (
 
 // title says whose fit it is, and how good.
 func (v *fitView) title() (title, right string) {
-	title = "Fit, averaged over kernels"
-	if c, ok := v.curveShown(); ok && !v.single {
-		title = fmt.Sprintf("Fit, averaged over %d kernels", len(c.IDs))
-		if len(c.IDs) == 1 {
-			title = "Fit, all weight on " + v.b.kernelName(c.IDs[0])
-		}
-	}
-	if v.single {
-		title = "Fit of " + v.b.kernelName(v.b.chosen())
-	} else if v.provisional() {
-		title = "Fit of " + v.b.kernelName(v.askedFirst()) + ", until the average is there"
-	}
-	if s := v.b.hist.Start; s != nil && v.inputs() > 1 {
-		title += " along " + s.Inputs()[v.column].Name
+	title, of := "Fit", " of "
+	if s := v.b.hist.Start; s != nil && v.inputs() > 1 { // before the name, which may be cut
+		title, of = title+" along "+s.Inputs()[v.column].Name, ": "
 		switch v.way() {
 		case fitOwn:
 			title += ", at the rows' own inputs"
 		case fitPartial:
 			title += ", partial residuals"
 		}
+	}
+	c, ok := v.curveShown()
+	switch {
+	case v.single:
+		title += of + v.b.kernelName(v.b.chosen())
+	case v.provisional():
+		title += of + v.b.kernelName(v.askedFirst()) + ", until the average is there"
+	case ok && len(c.IDs) == 1:
+		title += ", all weight on " + v.b.kernelName(c.IDs[0])
+	case ok:
+		title += fmt.Sprintf(", averaged over %d kernels", len(c.IDs))
+	default:
+		title += ", averaged over kernels"
 	}
 	right = v.scores()
 	if note, _ := v.b.answerNote(v.beliefAsked()); note != "" {

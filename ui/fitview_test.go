@@ -278,7 +278,7 @@ func TestTheLeadersFitComesFirst(t *testing.T) {
 			b.message(b.refresh()())
 			if v.has(&v.first, leader) && !v.has(&v.wanted, "") {
 				seen = true
-				mustShow(t, shown(b, 120, 33), "Fit of "+b.kernelName(leader)+", until the average is there", "mean")
+				mustShow(t, shown(b, 120, 33), b.kernelName(leader)+", until the average is there", "mean")
 			}
 		}
 		if !seen {

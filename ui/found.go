@@ -61,7 +61,7 @@ func (b *bench) drawFound(c *plot.Canvas, r plot.Rect, t *theme.Theme) plot.Rect
 	}
 	style := t.Text
 	switch {
-	case f.Distrust != "":
+	case f.Warns():
 		style = t.Warn
 	case !f.Settled:
 		style = t.Faint

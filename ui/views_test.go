@@ -435,7 +435,7 @@ func TestFitViewHoldsOtherInputs(t *testing.T) {
 	if len(f.queries) > 0 {
 		t.Errorf("along a time a curve was asked for, %+v, beside rows whose other inputs are elsewhere", f.queries[0])
 	}
-	mustShow(t, shown(b, 140, 33), "averaged over 2 kernels along when", "at the rows' own inputs")
+	mustShow(t, shown(b, 140, 33), "Fit along when", "at the rows' own inputs, averaged over 2 kernels")
 	viewKeys(t, b, "i")
 	askAll(t, b)
 	mustShow(t, shown(b, 140, 33), "partial residuals", "held at medians",

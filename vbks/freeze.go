@@ -85,7 +85,7 @@ func (t *Trainer) Freeze(ctx context.Context, o FreezeOptions) (*Frozen, error) 
 	if err != nil {
 		return nil, err
 	}
-	if t.settings.Weights == originsWeights {
+	if t.settings.Weights == OriginsWeights {
 		if err := t.foresee(ctx); err != nil {
 			return nil, err
 		}
@@ -211,7 +211,7 @@ func (t *Trainer) freeze(ctx context.Context, how FreezeOptions) (*Frozen, error
 func (t *Trainer) everAveraged(top int) (kernels, overTheta []int, err error) {
 	averages := t.settings.averages(t.rows, t.data.Rows())
 	for _, name := range WeightNames()[1:] {
-		if name == looWeights && !t.knowsLOO() || name == originsWeights && t.foreseen != t.last {
+		if name == looWeights && !t.knowsLOO() || name == OriginsWeights && t.foreseen != t.last {
 			continue
 		}
 		some, weights, err := t.chosen(PredictOptions{Top: top, Weights: name})

@@ -186,65 +186,134 @@ func (e Effort) Carried() int {
 }
 
 // What an evaluation of one kernel consists of where the bound that is searched on is the
-// local ELBO, in gradients of it; measured as those of estimates of a run's time.
+// local ELBO, in gradients of it; counted in runs of series, tables and functions drawn from kernels.
 const (
-	foreseenSearch   = 90.0  // on all rows seen: the last optimum, the drafts, transplants
-	foreseenAgain    = 80.0  // where solutions are only taken up with more inducing inputs
-	foreseenEnd      = 1.5   // times as many once all rows are used, with volumes of modes and more drafts
+	foreseenSearch   = 38.0  // on all rows seen: the last optimum, drafts that are followed, transplants
+	foreseenThorough = 90.0  // where all depends on it
+	foreseenKin      = 1.5   // and for each other kernel that may give its solution
+	foreseenBeaten   = 0.65  // of fresh starts then: what is known is better
+	foreseenAgain    = 60.0  // where solutions are only taken up with more inducing inputs
 	foreseenFresh    = 19.0  // on few rows, for each start
-	foreseenFixed    = 8.0   // products of M x M matrices, in the place of as many times M rows
-	foreseenEntry    = 100   // multiplications that an entry of a covariance takes
-	foreseenWhole    = 1.2   // multiplications for each of rows³, with k(X,X) alone
+	foreseenFixed    = 5.0   // products of M x M matrices, in the place of as many times M rows
+	foreseenEntry    = 680   // multiplications that an entry of a covariance takes, with its derivatives
+	foreseenWhole    = 1.0   // multiplications for each of rows³, with k(X,X) alone, of which half the entries are the others
 	foreseenLeast    = 1.5e6 // multiplications that take as long as what does not grow with the rows
-	foreseenStarts   = 1.5   // times as long with more starts once all of few rows are used
-	foreseenHalf     = 0.3   // of the rows, from where half as many starts are enough
+	foreseenHalf     = 0.3   // of the rows, from where a third of the starts are enough
 	foreseenScouting = 20.0  // where it is not, on the scout: not at every evaluation
+	foreseenValue    = 0.55  // a value without its gradient
+	foreseenDear     = 45 + 120*foreseenValue
+	foreseenModes    = 220.0                 // an integral: its modes and their curvatures
+	foreseenDraws    = 400.0 * foreseenValue // and draws
+	foreseenAverage  = 85.0                  // a prediction averaged over hyperparameters
 )
 
-// Foreseen is about what an evaluation takes that compares so many kernels on a rung with m
-// inducing inputs when seen of n rows are in use. It has no unit: what it is good for
+// Prospect is an evaluation that is foreseen.
+type Prospect struct {
+	Rows, Seen  int // of the run, and in use
+	First       int // kernels at first
+	Kernels     int // that it compares
+	Close       int // of these within IntegralNats of the best
+	Rung, Rungs int // the place of its inducing inputs among those planned, and how many these are
+	Inducing    int
+	Last        bool // it is the last one planned on its rung
+}
+
+// Foreseen is about what an evaluation takes. It has no unit: what it is good for
 // are ratios between evaluations of one run.
-func (s Settings) Foreseen(n, seen, kernels, rung, m int) float64 {
-	n, seen = max(1, n), max(1, min(seen, n))
-	m = max(1, min(m, n))
-	kernels = max(1, kernels)
-	e, err := s.Effort(n)
+func (s Settings) Foreseen(p Prospect) float64 {
+	p.Rows = max(1, p.Rows)
+	p.Seen = max(1, min(p.Seen, p.Rows))
+	p.Inducing = max(1, min(p.Inducing, p.Rows))
+	p.Kernels = max(1, p.Kernels)
+	p.First = max(p.First, p.Kernels)
+	e, err := s.Effort(p.Rows)
 	if err != nil {
-		return float64(kernels)
+		return float64(p.Kernels)
 	}
 	if !e.Exact() {
-		steps := perStep * float64(s.Steps) * float64(min(s.Batch, seen))
-		rows, scout := ScoutSize(kernels, m)
-		work := float64(kernels) * (foreseenScouting*s.boundWork(n, min(rows, seen), scout) + (steps+float64(seen))*rowWork(m))
-		if seen == n {
-			work += e.Work(n, kernels, m)
+		steps := perStep * float64(s.Steps) * float64(min(s.Batch, p.Seen))
+		rows, scout := ScoutSize(p.Kernels, p.Inducing)
+		work := float64(p.Kernels) * (foreseenScouting*s.boundWork(p.Rows, min(rows, p.Seen), scout) +
+			(steps+float64(p.Seen))*rowWork(p.Inducing))
+		if p.Seen == p.Rows {
+			work += e.Work(p.Rows, p.Kernels, p.Inducing)
 		}
 		return work
 	}
 	starts, search := float64(max(1, s.Starts)), foreseenSearch
-	if p := float64(seen) / float64(n); p >= foreseenHalf && p < 1 {
-		starts = math.Ceil(starts / 2)
+	all, again := p.Seen == p.Rows, !s.foreseenInFull(&p)
+	switch {
+	case again:
+		starts, search = 0, foreseenAgain
+	case all && !s.foreseenLater(&p):
+		starts, search = foreseenBeaten*starts, foreseenThorough+foreseenKin*float64(p.Kernels)
+	case !all && float64(p.Seen) >= foreseenHalf*float64(p.Rows):
+		starts = math.Ceil(starts / 3)
 	}
-	if seen == n {
-		search *= foreseenEnd
-		if n <= s.AllRows {
-			starts *= foreseenStarts
-		}
-	}
-	if like := s.Like(n, m); rung > 1 || rung == 1 && n > s.AllRows {
-		if first := float64(s.first(kernels)); like*like > searchedRung*first*first {
-			starts, search = 0, foreseenAgain
-		}
-	}
-	fresh := 0.7 * foreseenFresh * starts // of all starts some go on to drafts
-	return float64(kernels) * (fresh*s.boundWork(n, min(seen, ScreenRows), m) + search*s.boundWork(n, seen, m))
+	work := foreseenFresh*starts*s.boundWork(p.Rows, min(p.Seen, ScreenRows), p.Inducing) + search*s.boundWork(p.Rows, p.Seen, p.Inducing)
+	return float64(p.Kernels)*work + s.foreseenIntegrals(&p, again)
 }
 
-// boundWork is what a bound with its gradient takes on some of the n rows.
+// foreseenInFull reports whether kernels are searched for in full, as Trainer.researches has it.
+func (s Settings) foreseenInFull(p *Prospect) bool {
+	like, first := s.Like(p.Rows, p.Inducing), float64(min(p.Rows, s.first(p.First)))
+	return p.Rung == 0 || p.Rung == 1 && p.Rows <= s.AllRows ||
+		float64(p.Kernels)*like*like <= searchedRung*float64(p.First)*first*first
+}
+
+// foreseenLater reports whether all kernels are searched for again with more inducing inputs.
+func (s Settings) foreseenLater(p *Prospect) bool {
+	return p.Rung == 0 && p.Rungs > 1 && p.Kernels > 1 && p.Rows <= s.AllRows
+}
+
+// foreseenIntegrals is what the integrals over hyperparameters take, 0 where there are none.
+func (s Settings) foreseenIntegrals(p *Prospect, again bool) float64 {
+	asked := s.Evidence == drawsEvidence || s.Evidence == autoEvidence
+	workOf := func(m int) float64 { like := s.Like(p.Rows, m); return float64(p.Rows) * like * like }
+	work, kernels := workOf(p.Inducing), float64(p.Close)
+	heavy := work > integralWork
+	switch {
+	case !asked || !s.densities() || p.Seen < p.Rows:
+		return 0
+	case heavy && (work > lastWork || p.Rung+1 < p.Rungs || !p.Last):
+		return 0
+	case !heavy && again && p.Kernels > integralKernels:
+		return 0
+	case s.foreseenLater(p):
+		return kernels * foreseenDear * s.boundWork(p.Rows, p.Rows, p.Inducing)
+	}
+	brief := 0.0
+	if heavy {
+		kernels = math.Min(kernels, closeKernels)
+		brief = math.Max(0, kernels-briefAfter)
+	}
+	on, corrected := p.Inducing, 0.0
+	for _, m := range standIns {
+		if workOf(m)*standGain <= work {
+			on, corrected = m, standDraws*foreseenValue*s.boundWork(p.Rows, p.Rows, p.Inducing)
+			break
+		}
+	}
+	times := math.Max(1, math.Min(mostTimes, math.Floor(drawnWork/workOf(on))))
+	one := (foreseenModes+foreseenDraws*times)*s.boundWork(p.Rows, p.Rows, on) + corrected
+	return (kernels-brief)*one + brief*foreseenDear*s.boundWork(p.Rows, p.Rows, p.Inducing)
+}
+
+// ForeseenScores is about what predictions take after so many of all rows, averaged over the hyperparameters of so many
+// kernels: those of AveragedWeight and more, and of BriefWeight where further evaluations follow. Its unit is that
+// of Foreseen.
+func (s Settings) ForeseenScores(all, seen, kernels, inducing int) float64 {
+	if e, err := s.Effort(max(1, all)); err != nil || !e.Exact() || !s.averages(seen, all) {
+		return 0
+	}
+	return float64(kernels) * foreseenAverage * s.boundWork(all, seen, inducing)
+}
+
+// boundWork is what a bound with its gradient takes on some of the n rows, however few.
 func (s Settings) boundWork(n, rows, m int) float64 {
-	r, z := float64(rows), float64(min(m, rows))
-	if m == n && s.wholeAt(n, m) { // k(X,X) alone
-		return foreseenLeast + r*r*(foreseenWhole*r+foreseenEntry)
+	r, z := float64(rows), float64(m)
+	if m == n && rows == n && s.wholeAt(n, m) { // k(X,X) alone
+		return foreseenLeast + r*r*(foreseenWhole*r+foreseenEntry/2)
 	}
 	return foreseenLeast + z*z*(r+foreseenFixed*z) + foreseenEntry*z*(r+z)
 }

@@ -278,7 +278,7 @@ func (t *Trainer) foresights(ctx context.Context) (live []int, logp [][]float64,
 // farSighted has half of the kernels that go on to the next rung be those that forecast best from rolling origins,
 // where weights are to be found by these: what the evidence of many rows prefers need not be among them.
 func (t *Trainer) farSighted(ctx context.Context, stay map[int]bool) (map[int]bool, error) {
-	if t.settings.Weights != originsWeights || t.rows < fewestCalibrated {
+	if t.settings.Weights != OriginsWeights || t.rows < fewestCalibrated {
 		return stay, nil
 	}
 	live, logp, origins, err := t.foresights(ctx)
@@ -309,13 +309,13 @@ func (t *Trainer) farSighted(ctx context.Context, stay map[int]bool) (map[int]bo
 
 // foreseeNext is foresee for the evaluation that has just been made, which tells it.
 func (t *Trainer) foreseeNext(ctx context.Context) error {
-	if t.settings.Weights != originsWeights || !t.Done() {
+	if t.settings.Weights != OriginsWeights || !t.Done() {
 		return nil
 	}
 	if err := t.foresee(ctx); err != nil || t.foreseen != t.last {
 		return err
 	}
-	order, weights, err := t.chosen(PredictOptions{Weights: originsWeights})
+	order, weights, err := t.chosen(PredictOptions{Weights: OriginsWeights})
 	if err != nil {
 		return err
 	}

@@ -17,12 +17,13 @@ import (
 	"example.com/kestrel/vbks/stacking"
 )
 
-// What the weights of a prediction may be.
+// What the weights of a prediction may be; TemperedWeights are those of forecasts, see Tempering,
+// OriginsWeights those of long series, see foresee.
 const (
 	bayesWeights    = "bayes"
-	temperedWeights = "tempered"
+	TemperedWeights = "tempered"
 	looWeights      = "loo"
-	originsWeights  = "origins"
+	OriginsWeights  = "origins"
 	evenWeights     = "even" // of kernels that are to be compared; not for settings
 )
 
@@ -37,7 +38,7 @@ const Negligible = 1e-9
 
 // WeightNames lists what Settings.Weights may be; what "auto" is the data say.
 func WeightNames() []string {
-	return []string{"auto", "posterior", bayesWeights, temperedWeights, looWeights, originsWeights}
+	return []string{"auto", "posterior", bayesWeights, TemperedWeights, looWeights, OriginsWeights}
 }
 
 // PredictOptions say over which kernels to average.
@@ -120,9 +121,9 @@ func weigh(all []weighed, o PredictOptions) (order []int, weights []float64) {
 		switch {
 		case o.Weights == bayesWeights:
 			return all[i].bayes
-		case o.Weights == originsWeights && all[i].foreseen:
+		case o.Weights == OriginsWeights && all[i].foreseen:
 			return all[i].origins
-		case o.Weights == temperedWeights || o.Weights == originsWeights:
+		case o.Weights == TemperedWeights || o.Weights == OriginsWeights:
 			return math.Exp((all[i].worth - top) / Tempering)
 		case o.Weights == evenWeights:
 			return 1
@@ -548,7 +549,7 @@ func (t *Trainer) leaveOneOut(ctx context.Context, ids []string) (map[string][]f
 // of the live kernels has the greatest log density of the rows seen, each left out; and those of "origins", see
 // foresee. A trainer that only predicts keeps those that it came with.
 func (t *Trainer) weigh(ctx context.Context, o PredictOptions) error {
-	if o.Weights == originsWeights {
+	if o.Weights == OriginsWeights {
 		return t.foresee(ctx)
 	}
 	if o.Weights != looWeights || t.last == nil || t.weighed == t.last || t.predicts || !t.settings.leavesOut(t.data.Rows()) {

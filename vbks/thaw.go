@@ -88,7 +88,7 @@ func (f *Frozen) choose(o PredictOptions) (kernels []int, weights []float64, err
 	if o.Weights == looWeights && !slices.ContainsFunc(f.Kernels, func(k FrozenKernel) bool { return k.LOO > 0 }) {
 		return nil, nil, errors.New(`the model has no weights "loo"; one of a run with predict.weights = "loo" has`)
 	}
-	if o.Weights == originsWeights && !foreseen {
+	if o.Weights == OriginsWeights && !foreseen {
 		return nil, nil, errors.New(`the model has no weights "origins"; one of a series with predict.weights = "origins" has`)
 	}
 	order, weights := weigh(all, o)

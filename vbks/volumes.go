@@ -10,11 +10,11 @@ import (
 )
 
 const (
-	// The integrals of kernels within integralNats of the best are estimated by draws,
+	// IntegralNats is how far behind the best kernels' integrals are estimated by draws,
 	// as long as a product of all rows with the inducing inputs is at most integralWork.
-	integralNats = 15
+	IntegralNats = 15
+	integralWork = 1e8
 	// Where solutions are only taken up that is so of so many kernels at most.
-	integralWork    = 1e8
 	integralKernels = 12
 	// At the last evaluation a product may be ten times as much; then only kernels within
 	// closeNats of the best are looked at, by their densities alone, too: at most closeKernels.
@@ -110,7 +110,7 @@ func (r *round) integrate(ctx context.Context) error {
 		slices.SortStableFunc(at, func(a, b int) int { return cmp.Compare(value(b), value(a)) })
 		at = at[:min(closeKernels, len(at))]
 	} else {
-		at = slices.DeleteFunc(at, func(k int) bool { return value(k) < best-integralNats })
+		at = slices.DeleteFunc(at, func(k int) bool { return value(k) < best-IntegralNats })
 	}
 	tasks := r.tasks(at)
 	for i := range tasks {

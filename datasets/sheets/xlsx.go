@@ -5,12 +5,12 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"strings"
 
 	"github.com/xuri/excelize/v2"
 
 	"example.com/kestrel/datasets/quote"
+	"example.com/kestrel/internal/scratch"
 )
 
 // Bounds of what is unpacked of an .xlsx, in bytes: in all, of a part, and of all
@@ -75,7 +75,7 @@ func checkPart(p *zip.File) error {
 func OpenXLSX(f io.ReaderAt, size int64) (book *excelize.File, done func() error, err error) {
 	// A folder of its own: of a file that is refused half-way, excelize leaves
 	// what it has unpacked.
-	temp, err := os.MkdirTemp("", "kestrel-xlsx-")
+	temp, err := scratch.Make("xlsx")
 	if err != nil {
 		return nil, nil, err
 	}
@@ -84,15 +84,15 @@ func OpenXLSX(f io.ReaderAt, size int64) (book *excelize.File, done func() error
 			return err
 		}
 		book, err = excelize.OpenReader(io.NewSectionReader(f, 0, size), excelize.Options{
-			RawCellValue: true, TmpDir: temp, UnzipSizeLimit: largestUnzipped, UnzipXMLSizeLimit: largestUnzippedPart,
+			RawCellValue: true, TmpDir: temp.Path, UnzipSizeLimit: largestUnzipped, UnzipXMLSizeLimit: largestUnzippedPart,
 		})
 		return err
 	}); err != nil {
-		os.RemoveAll(temp)
+		temp.Remove()
 		return nil, nil, fmt.Errorf("cannot be read as .xlsx: %w", err)
 	}
 	return book, func() error {
-		defer os.RemoveAll(temp)
+		defer temp.Remove()
 		return book.Close()
 	}, nil
 }

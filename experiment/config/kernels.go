@@ -56,9 +56,8 @@ func (x expressions) set(v any) error {
 
 func (x expressions) toml() string { return texts(x).toml() }
 
-// splitList splits at commas outside of brackets.
-func splitList(s string) []any {
-	var out []any
+// SplitKernels splits at commas outside of brackets.
+func SplitKernels(s string) (out []string) {
 	level, start := 0, 0
 	for i, r := range s {
 		switch {
@@ -72,6 +71,14 @@ func splitList(s string) []any {
 		}
 	}
 	return append(out, strings.TrimSpace(s[start:]))
+}
+
+// splitList is SplitKernels for what takes values of any kind.
+func splitList(s string) (out []any) {
+	for _, part := range SplitKernels(s) {
+		out = append(out, part)
+	}
+	return out
 }
 
 // kernelSet is the name of a kernel space.

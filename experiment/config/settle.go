@@ -60,18 +60,17 @@ func (c *Config) SettleTask(d *datasets.Dataset) {
 		d.Notices = append(d.Notices, fmt.Sprintf("predict.local is %q: neighbours are those in one input, or in time on the clock", local.None))
 		c.Settings.Local = local.None
 	}
-	const tempered, origins = "tempered", "origins"
 	switch {
-	case c.Settings.Weights == origins && d.Series == nil:
+	case c.Settings.Weights == vbks.OriginsWeights && d.Series == nil:
 		d.Notices = append(d.Notices, fmt.Sprintf("predict.weights is %q: without time there are no rolling origins", posteriorText))
 		c.Settings.Weights = posteriorText
 	case c.Settings.Weights != autoText:
 	case d.Series == nil:
 		c.Settings.Weights = posteriorText
 	case len(d.Train) > denseRows:
-		c.Settings.Weights = origins
+		c.Settings.Weights = vbks.OriginsWeights
 	default:
-		c.Settings.Weights = tempered
+		c.Settings.Weights = vbks.TemperedWeights
 	}
 }
 

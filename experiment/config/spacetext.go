@@ -58,8 +58,7 @@ func ParseSpace(text string) (KernelSpace, int, error) {
 	}
 	var kernels []string
 	start := 0
-	for _, v := range splitList(list) {
-		kernel := v.(string)
+	for _, kernel := range SplitKernels(list) {
 		start += strings.Index(list[start:], kernel)
 		if kernel == "" {
 			start += len(list[start:]) - len(strings.TrimLeftFunc(list[start:], unicode.IsSpace))
@@ -187,11 +186,7 @@ var digits = regexp.MustCompile(`^(0|[1-9][0-9]{0,17})$`)
 func ListOverride(key string, list []string) Override {
 	if strings.HasPrefix(key, "kernels.") {
 		joined := strings.Join(list, ", ")
-		var again []string
-		for _, v := range splitList(joined) {
-			again = append(again, v.(string))
-		}
-		if slices.Equal(list, again) {
+		if slices.Equal(list, SplitKernels(joined)) {
 			return newOverride(key, joined)
 		}
 	}

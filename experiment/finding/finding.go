@@ -26,6 +26,7 @@ type Finding struct {
 	plain, high, calm, named string // What without the kernel's name, without when it is low, with no such and no size, the name alone
 	brief, terse             string // Sure without numbers, and without since when
 	compared, barely         string // Error with fewer baselines and with one, "" where that compares with none
+	warning                  string // that a baseline is clearly better, where Distrust does not say so
 	wrong                    string // Distrust without what only may be so
 	command, shell           string // Next without what it does, and without the run's path
 }
@@ -59,7 +60,7 @@ func Of(s *record.Standing, dir string) Finding {
 		f.Command, f.command = r.command, "Next: "+r.command
 	}
 	f.brief, f.terse, f.named = r.briefly(f.Settled), r.tersely(f.Settled), r.provisional(r.description())
-	f.compared, f.barely = r.compared(withFirst), r.compared(withOne)
+	f.compared, f.barely, f.warning = r.compared(withFirst), r.compared(withOne), r.warning()
 	for _, what := range []struct {
 		text   *string
 		detail detail
@@ -73,6 +74,9 @@ func Of(s *record.Standing, dir string) Finding {
 	f.shell = strings.ReplaceAll(strings.ReplaceAll(f.command, r.config, "RUN/"+record.ConfigFile), r.run, "RUN")
 	return f
 }
+
+// Warns reports whether something speaks against predicting with what was found.
+func (f Finding) Warns() bool { return f.Distrust != "" || f.warning != "" }
 
 // Parts are the sentences that there are.
 func (f Finding) Parts() (parts []string) {
@@ -91,7 +95,8 @@ func (f Finding) Text() string { return strings.Join(f.Parts(), " ") }
 // first, then the coverage, then what takes long is said more briefly, then what to do is left
 // out, then what the prediction is worth beside a baseline; with each there may be room for
 // sizes again. What the data show and whether that is settled stay as long as they can; that a
-// kernel has a name, which the table has, too, is the last resort.
+// kernel has a name, which the table has, too, is the last resort. That a baseline is better is
+// said to the end.
 func (f Finding) Within(fits func(text string) bool) string { return f.Shortened(fits).Text() }
 
 // Tells reports whether a shortened finding still has something of what f shows in words, of how
@@ -123,7 +128,7 @@ func (f Finding) Shortened(fits func(text string) bool) Finding {
 		func() { shorter(&f.What, f.calm) },
 		func() { shorter(&f.What, f.high); next, f.Next = f.Next, "" },
 		func() { shorter(&f.What, f.calm) },
-		func() { shorter(&f.What, f.high); f.Error, f.Next = "", next },
+		func() { shorter(&f.What, f.high); f.Error, f.Next = f.warning, next },
 		func() { shorter(&f.What, f.calm) },
 		func() { shorter(&f.What, f.high); f.Next = "" },
 		func() { shorter(&f.What, f.calm) },
@@ -212,9 +217,12 @@ func (r *reading) provisional(text string) string {
 const surely = 0.9
 
 // settled reports whether nothing speaks for another kernel. Of noise many are equal, and
-// all of them nothing.
+// all of them nothing. What is not to be trusted because it still moves is not settled.
 func (r *reading) settled() bool {
-	return r.whole() && r.outstanding() == 0 && len(r.open) == 0 && (r.nothing || len(r.equal) == 0 && !(r.posterior() < surely))
+	if !r.whole() || r.outstanding() > 0 || len(r.open) > 0 {
+		return false
+	}
+	return r.nothing || len(r.equal) == 0 && !(r.posterior() < surely) && (!r.still() || r.restless())
 }
 
 // posterior is the belief in the leader, NaN where it is not known.

@@ -198,11 +198,10 @@ func TestGoldenSentences(t *testing.T) {
 				f.Flags = []vbks.Flag{vbks.StillMoving}
 				scored(s, record.TaskForecast, 50, 0.95, baseline("snaive", "seasonal naive", 100))
 			}},
-			"A pattern that repeats every 7 days, changing over about 2.2 years (PER×SE). But its hyperparameters have not " +
-				"quite come to rest. It leads since 45 % of the data, with 97 % of the belief (q*); settled among the two kernels tried. " +
-				"Forecasts 50 % better " +
-				"than seasonal naive (CRPS). 95 % of 50 held-out rows in the 95 % interval. Next: re-optimise (kestrel resume " +
-				"runs/a, then r) with more steps."},
+			"A pattern that repeats every 7 days, changing over about 2.2 years (PER×SE). It leads since 45 % of the data, with 97 % of the " +
+				"belief (q*); settled among the two kernels tried, though its hyperparameters have not quite come to rest. Forecasts 50 % better " +
+				"than seasonal naive (CRPS). 95 % of 50 held-out rows in the 95 % interval. Next: kestrel predict runs/a " +
+				"--data new.csv predicts at other rows."},
 		{"a period as long as the data", scene{days, "LIN+PER", []files.Number{100, 1, 1500, 1, 1, 4}, 1500, 800, []record.Fit{apart},
 			func(_ *record.Standing, f *record.Fit) { f.Flags = []vbks.Flag{vbks.PeriodOnce} }},
 			"A straight line, with what may be a pattern that repeats every 4.11 years (PER + LIN). But a period is seen less " +
@@ -439,6 +438,93 @@ func TestGoldenShortenedSentences(t *testing.T) {
 		}
 		if told := f.Tells(f.Shortened(func(text string) bool { return len(text) <= s.room })); told != (s.room > 300) {
 			t.Errorf("in %d characters: all is told: %v", s.room, told)
+		}
+	}
+}
+
+// Whoever reads that a kernel is settled reads there and then that its hyperparameters are not, where
+// they are not, however little room there is; where nothing was held out to say what they are good for,
+// nothing is settled. Of noise nobody cares.
+func TestSettledButForWhatMoves(t *testing.T) {
+	apart := record.Fit{Apart: true, ELBO: -40, Evidence: &record.Evidence{Upper: 3}}
+	equal := record.Fit{Tied: true, ELBO: -0.5}
+	moves := func(held bool) func(*record.Standing, *record.Fit) {
+		return func(s *record.Standing, f *record.Fit) {
+			if f.Flags = []vbks.Flag{vbks.StillMoving}; held {
+				scored(s, record.TaskForecast, 50, 0.95, baseline("snaive", "seasonal naive", 100))
+			}
+		}
+	}
+	for _, c := range []struct {
+		what    string
+		above   float64
+		others  []record.Fit
+		held    bool
+		settled bool
+		want    string
+	}{
+		{"settled", 700, []record.Fit{apart}, true, true,
+			"; settled among the two kernels tried, though its hyperparameters have not quite come to rest."},
+		{"equal", 700, []record.Fit{equal}, true, false,
+			"not settled: one other cannot be told from it and its hyperparameters have not quite come to rest."},
+		{"alone", 700, nil, true, true, "It is the only kernel that was compared; its hyperparameters have not quite come to rest."},
+		{"nothing held out", 700, []record.Fit{apart}, false, false, "Do not trust it: its hyperparameters have not come to rest."},
+		{"noise", 2, []record.Fit{equal}, true, true, "Nothing beyond a constant and noise"},
+	} {
+		s := scene{steps, "SE", []files.Number{9, 1, 7}, 1500, c.above, c.others, moves(c.held)}
+		f := Of(s.standing(t), "runs/a")
+		if text := f.Text(); f.Settled != c.settled || !strings.Contains(text, c.want) || strings.Count(text, "hyperparameters") > 1 {
+			t.Errorf("%s: settled %v: %s", c.what, f.Settled, text)
+		}
+		for room := range 500 {
+			text := strings.ToLower(f.Within(func(s string) bool { return len(s) <= room }))
+			if strings.Contains(strings.ReplaceAll(text, "not settled", ""), "settled") && !strings.Contains(text, "hyperparameters") {
+				t.Errorf("%s, in %d characters: %s", c.what, room, text)
+			}
+			if c.what == "noise" && strings.Contains(text, "hyperparameters") {
+				t.Errorf("of noise it says %s", text)
+			}
+		}
+	}
+}
+
+// However little room there is, nobody reads what was found without reading that a baseline is clearly
+// better; one that is hardly better, or that has seen rows which the run has not, is no warning.
+func TestABetterBaselineIsAlwaysSaid(t *testing.T) {
+	apart := record.Fit{Apart: true, ELBO: -40, Evidence: &record.Evidence{Upper: 3}}
+	for _, c := range []struct {
+		own, naive, theta float64
+		label, want       string
+		whole             bool
+	}{
+		{69, 100, 60, "Theta", "Theta", true},
+		{69, 66, 60, "Theta", "Theta", true},
+		{69, 50, 60, "Theta", "worse than naive", true}, // not to be trusted
+		{69, 100, 60, "ridge regression with levels and the calendar", "baseline", true},
+		{69, 100, 68, "Theta", "", true},
+		{69, 100, 60, "Theta", "", false},
+	} {
+		s := scene{days, "PER+LIN", []files.Number{100, 1, 7.002, 0.0001, 1, 4}, 1500, 900, []record.Fit{apart},
+			func(s *record.Standing, _ *record.Fit) {
+				s.Start.Data.Series = &datasets.Series{}
+				scored(s, record.TaskForecast, c.own, 0.93, baseline("naive", "naive", c.naive), baseline("theta", c.label, c.theta))
+				if !c.whole {
+					s.State, s.Evaluation.Proportion = record.Running, 0.9
+				}
+			}}
+		f := Of(s.standing(t), "runs/a")
+		if f.Warns() != (c.want != "") {
+			t.Errorf("%+v: warns: %v", c, f.Warns())
+		}
+		if instead := strings.Contains(f.Next, "predict with "+c.label+" instead") || strings.Contains(f.Next, "naive instead"); instead != f.Warns() {
+			t.Errorf("%+v: %s", c, f.Next)
+		}
+		for room := range 600 {
+			got := f.Within(func(s string) bool { return len(s) <= room })
+			said := strings.Contains(got, c.want) || strings.Contains(got, c.label) || strings.Contains(got, "best of 2 baselines")
+			if c.want != "" && !said {
+				t.Fatalf("%+v, in %d characters: %s", c, room, got)
+			}
 		}
 	}
 }

@@ -55,9 +55,9 @@ func (r *reading) advice() string {
 		return "more rows, or another seed"
 	case flagged(r.leader, vbks.NoiseAtFloor):
 		return "look for rows that repeat; noise that is known can be stated (hyperparameters)"
-	case scored && reference.Worse:
+	case scored && (reference.Worse || best.More > muchWorse):
 		return "predict with " + best.Label + " instead, or give it other kernels"
-	case flagged(r.leader, vbks.StillMoving):
+	case flagged(r.leader, vbks.StillMoving) && !r.restless(): // else it is known what it is good for as it is
 		return again + " with more steps"
 	case m != nil && m.Intervals() == record.TooNarrow:
 		return "look in the fit (3) where the rows leave the band; other kernels, or a transform of the target"

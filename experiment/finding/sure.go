@@ -35,14 +35,19 @@ func percent(share float64) string {
 // sure says how sure it is that this kernel leads, and since when.
 func (r *reading) sure() string {
 	all := len(r.Evaluation.Kernels)
-	if r.live == 1 && all == 1 {
-		return "It is the only kernel that was compared."
-	}
-	if r.nothing {
+	only := ""
+	switch { // there is nothing that it leads
+	case r.live == 1 && all == 1:
+		only = "It is the only kernel that was compared"
+	case r.nothing:
 		return r.least()
+	case r.live == 1:
+		only = fmt.Sprintf("It is the only one left of %d kernels", all)
 	}
-	if r.live == 1 { // there is nothing that it leads
-		return fmt.Sprintf("It is the only one left of %d kernels.", all)
+	if only != "" && r.restless() && !r.nothing {
+		return only + "; " + moving + "."
+	} else if only != "" {
+		return only + "."
 	}
 	text := r.leads()
 	p := r.posterior()
@@ -63,14 +68,28 @@ func (r *reading) sure() string {
 		doubts = append(doubts, percent(r.behind)+" of the belief is with kernels behind it")
 	}
 	switch {
-	case len(doubts) > 0:
-	case r.whole() && r.outstanding() == 0:
+	case r.settled() && r.restless(): // the choice is, and one sentence says both
+		return text + "; settled among " + r.tried() + ", though " + moving + "."
+	case r.settled():
 		return text + "; settled among " + r.tried() + "."
-	default: // the first sentence says what is to come
+	case r.restless():
+		doubts = append(doubts, moving)
+	}
+	if len(doubts) == 0 { // other sentences say why, or what is to come
 		return text + "; not settled."
 	}
 	return text + "; not settled: " + words.Join(doubts) + "."
 }
+
+// moving is what is said of hyperparameters that more steps would still move, by little: what was
+// held out tells what they are good for.
+const moving = "its hyperparameters have not quite come to rest"
+
+// still reports whether the leader's hyperparameters have not come to rest, and nobody works at them.
+func (r *reading) still() bool { return flagged(r.leader, vbks.StillMoving) && r.State.Settled() }
+
+// restless reports whether that is so and the prediction was scored all the same.
+func (r *reading) restless() bool { return r.still() && r.Averaged() != nil }
 
 // tried says among how many kernels the leader leads: what was not in the space nobody has
 // tried, and what was pruned before the end not to the end.
@@ -104,11 +123,16 @@ func (r *reading) leads() string {
 	return "It leads since all data are in"
 }
 
+// butFor is moving in brief.
+const butFor = " but for its hyperparameters."
+
 // briefly is sure without numbers of kernels.
 func (r *reading) briefly(settled bool) string {
 	switch {
 	case r.nothing || r.live == 1:
 		return r.sure()
+	case settled && r.restless():
+		return r.leads() + "; settled" + butFor
 	case settled:
 		return r.leads() + "; settled."
 	}
@@ -122,6 +146,8 @@ func (r *reading) tersely(settled bool) string {
 		return ""
 	case r.live == 1:
 		return r.sure()
+	case settled && r.restless():
+		return "Settled" + butFor
 	case settled:
 		return "Settled."
 	}
@@ -182,9 +208,7 @@ func (r *reading) distrust() (text, wrong string) {
 	if _, reference, _, ok := r.Beside(); ok && reference.More > muchWorse && !r.nothing && r.whole() {
 		why = append(why, "it predicts worse than "+reference.Label)
 	}
-	still := flagged(r.leader, vbks.StillMoving) && r.State.Settled()
-	known := r.Averaged() != nil // what was held out tells more of it
-	if still && !known {
+	if r.still() && !r.restless() {
 		why = append(why, "its hyperparameters have not come to rest")
 	}
 	if len(why) > 0 {
@@ -195,9 +219,6 @@ func (r *reading) distrust() (text, wrong string) {
 	var look []string
 	if r.once() {
 		look = append(look, "a period is seen less than twice and may be none")
-	}
-	if still && known {
-		look = append(look, "its hyperparameters have not quite come to rest")
 	}
 	if flagged(r.leader, vbks.PeriodsEqual) {
 		look = append(look, "two periods are one and the same")
@@ -343,6 +364,21 @@ func (r *reading) score(how comparison) string {
 		text += joint + best.Than + " " + among + ", " + best.Label
 	}
 	return text + end
+}
+
+// longLabel is how long the name of a baseline may be in a warning.
+const longLabel = 24
+
+// warning says in a few words that a baseline is clearly better, "" where none is or distrust says it.
+func (r *reading) warning() string {
+	_, reference, best, ok := r.Beside()
+	if !ok || r.nothing || !r.whole() || !(best.More > muchWorse) || reference.More > muchWorse {
+		return ""
+	}
+	if len(best.Label) > longLabel {
+		return "But a baseline does better."
+	}
+	return "But " + best.Label + " does better."
 }
 
 // coverage says how much of what was held out lies within the intervals.

@@ -3,6 +3,7 @@ package grid
 
 import (
 	"io"
+	"slices"
 	"strings"
 
 	"charm.land/lipgloss/v2"
@@ -18,18 +19,101 @@ type Table struct {
 	Heads []string
 	Rows  [][]string
 	Left  []int // columns of words; numbers end in the same place
+
+	Width int      // of the lines at most, as far as that can be had; 0: any
+	Less  []string // heads of columns that are left out where there is no room for all, the first one first
+	Names int      // then the column whose cells are cut in the middle; 0: none
+}
+
+// leastName is how far names are cut.
+const leastName = 24
+
+// fitted is the table in its width.
+func (t *Table) fitted() *Table {
+	if t.Width <= 0 {
+		return t
+	}
+	out, names := *t, ""
+	if t.Names > 0 {
+		names = t.Heads[t.Names]
+	}
+	for _, head := range t.Less {
+		if out.over() <= 0 {
+			return &out
+		}
+		if at := slices.Index(out.Heads, head); at >= 0 {
+			out = out.without(at)
+		}
+	}
+	if at := slices.Index(out.Heads, names); names != "" && at >= 0 && out.over() > 0 {
+		most := max(leastName, out.widths()[at]-out.over())
+		out.Rows = slices.Clone(out.Rows)
+		for i, cells := range out.Rows {
+			out.Rows[i] = slices.Clone(cells)
+			out.Rows[i][at] = cut(cells[at], most)
+		}
+	}
+	return &out
+}
+
+// widths are those of the columns.
+func (t *Table) widths() []int {
+	out := make([]int, len(t.Heads))
+	for _, cells := range append([][]string{t.Heads}, t.Rows...) {
+		for i, c := range cells {
+			out[i] = max(out[i], ansi.StringWidth(c))
+		}
+	}
+	return out
+}
+
+// over is how many columns of characters the table is too wide.
+func (t *Table) over() int {
+	over := gap*(len(t.Heads)-1) - t.Width
+	for _, w := range t.widths() {
+		over += w
+	}
+	return over
+}
+
+// without is the table without a column.
+func (t *Table) without(at int) Table {
+	out := *t
+	out.Heads, out.Rows, out.Left = slices.Delete(slices.Clone(t.Heads), at, at+1), nil, nil
+	for _, cells := range t.Rows {
+		out.Rows = append(out.Rows, slices.Delete(slices.Clone(cells), at, at+1))
+	}
+	for _, l := range t.Left {
+		if l != at {
+			if l > at {
+				l--
+			}
+			out.Left = append(out.Left, l)
+		}
+	}
+	return out
+}
+
+// cut is a text of at most so many columns of characters, without its middle.
+func cut(text string, most int) string {
+	width := ansi.StringWidth(text)
+	if width <= most {
+		return text
+	}
+	head := ansi.Truncate(text, most/2, "")
+	room := most - 1 - ansi.StringWidth(head)
+	tail := ansi.TruncateLeft(text, width-room, "")
+	if ansi.StringWidth(tail) > room { // it begins with a wide character
+		tail = ansi.TruncateLeft(text, width-room+1, "")
+	}
+	return head + "…" + tail
 }
 
 // Row adds a row.
 func (t *Table) Row(cells ...string) { t.Rows = append(t.Rows, cells) }
 
 func (t *Table) left(column int) bool {
-	for _, c := range t.Left {
-		if c == column {
-			return true
-		}
-	}
-	return false
+	return slices.Contains(t.Left, column)
 }
 
 // gap stands between columns.
@@ -38,6 +122,7 @@ const gap = 2
 // Write writes the table with columns as wide as the terminal counts characters, a line
 // below the heading, and no spaces at the ends of lines.
 func (t *Table) Write(w io.Writer) error {
+	t = t.fitted()
 	made := table.New().Headers(t.Heads...).Rows(t.Rows...).Border(lipgloss.NormalBorder()).
 		BorderTop(false).BorderBottom(false).BorderLeft(false).BorderRight(false).BorderColumn(false).Wrap(false).
 		StyleFunc(func(_, column int) lipgloss.Style {

@@ -4,6 +4,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/charmbracelet/x/ansi"
+
 	"example.com/kestrel/internal/must"
 )
 
@@ -22,6 +24,40 @@ func TestWrite(t *testing.T) {
 		"東京     12.5  equal\n"
 	if got := b.String(); got != want {
 		t.Errorf("\n%q, want\n%q", got, want)
+	}
+}
+
+// In little room what matters least is left out, then names lose their middle; what stays is as it was.
+func TestWriteInLittleRoom(t *testing.T) {
+	table := Table{Heads: []string{"rank", "kernel", "q*", "local ELBO", "mark"}, Left: []int{1, 4},
+		Less: []string{"local ELBO", "q*"}, Names: 1}
+	table.Row("1", "LIN[age]+SE[area]+CAT[東京]+RW[time]", "0.93", "-12.5", "")
+	table.Row("2", "RW[time]", "0.07", "-14.1", "told apart")
+	lines := func(width int) []string {
+		var b strings.Builder
+		table.Width = width
+		must.OK(t, table.Write(&b))
+		return strings.Split(strings.TrimSuffix(b.String(), "\n"), "\n")
+	}
+	for width, want := range map[int]string{
+		0: "   1  LIN[age]+SE[area]+CAT[東京]+RW[time]  0.93       -12.5", 72: "   1  LIN[age]+SE[area]+CAT[東京]+RW[time]  0.93       -12.5",
+		71: "   1  LIN[age]+SE[area]+CAT[東京]+RW[time]  0.93", 60: "   1  LIN[age]+SE[area]+CAT[東京]+RW[time]  0.93",
+		59: "   1  LIN[age]+SE[area]+CAT[東京]+RW[time]", 50: "   1  LIN[age]+SE[area…[東京]+RW[time]",
+		10: "   1  LIN[age]+SE[…]+RW[time]",
+	} {
+		if got := lines(width)[2]; got != want {
+			t.Errorf("in %d: %q, want %q", width, got, want)
+		}
+	}
+	for width := 44; width < 80; width++ {
+		for _, l := range lines(width) {
+			if ansi.StringWidth(l) > width {
+				t.Errorf("in %d: %q", width, l)
+			}
+		}
+	}
+	if len(table.Heads) != 5 || len(table.Rows[0]) != 5 || table.Rows[0][1] != "LIN[age]+SE[area]+CAT[東京]+RW[time]" {
+		t.Errorf("the table has become %+v", table)
 	}
 }
 

@@ -22,6 +22,7 @@ import (
 // Summary is what the event log of a run says in short.
 type Summary struct {
 	Dir  string       `json:"-"` // of the run, as commands are told it; "": not known
+	Wide int          `json:"-"` // columns of the terminal that it is written to; 0: any
 	Name string       `json:"name"`
 	Fate record.State `json:"fate"` // as rundir.Fate has it
 	record.Standing
@@ -144,8 +145,7 @@ func (s *Summary) WriteText(w io.Writer, now time.Time) error {
 	if err := s.writeScores(w); err != nil {
 		return err
 	}
-	s.writeNotices(w)
-	return nil
+	return s.writeNotices(w)
 }
 
 // KernelsText says how many kernels a run has, and has had where they come and go.
@@ -165,7 +165,8 @@ func (s *Summary) writeScores(w io.Writer) error {
 	}
 	fmt.Fprintln(w)
 	scaled := slices.ContainsFunc(all, func(c record.Compared) bool { return !math.IsNaN(float64(c.MASE)) })
-	t := grid.Table{Left: []int{0}}
+	t := grid.Table{Left: []int{0}, Width: s.Wide, Less: []string{"interval score", "nlpd", "msis", "smape", "kernels", "in 50 %", "mae",
+		"test rows", "mase", "in 80 %"}}
 	line := func(head, tail []string, mase, smape, msis string) []string {
 		if scaled {
 			head = append(head, mase, smape, msis)
@@ -187,16 +188,28 @@ func (s *Summary) writeScores(w io.Writer) error {
 	if err := t.Write(w); err != nil {
 		return err
 	}
+	var below []string
 	for _, text := range s.Start.LeftOut() {
-		fmt.Fprintf(w, "no %s\n", text)
+		below = append(below, "no "+text)
 	}
 	if text := record.AveragingGain(s.Metrics); text != "" {
-		fmt.Fprintf(w, "%s\n", text)
+		below = append(below, text)
 	}
-	for _, text := range s.Verdict() {
-		fmt.Fprintf(w, "%s\n", text)
+	for _, text := range append(below, s.Verdict()...) {
+		if err := s.line(w, text); err != nil {
+			return err
+		}
 	}
 	return nil
+}
+
+// line writes a line, on a terminal in as many as it takes.
+func (s *Summary) line(w io.Writer, text string) error {
+	if s.Wide > 0 {
+		return grid.Paragraph(w, text)
+	}
+	_, err := fmt.Fprintln(w, text)
+	return err
 }
 
 // writeLeftOut says why kernels are pruned that the user has not pruned.
@@ -226,18 +239,20 @@ const mostNotices = 5
 
 // writeNotices writes the first lines of what was told with the last evaluation or
 // since; the log has all.
-func (s *Summary) writeNotices(w io.Writer) {
+func (s *Summary) writeNotices(w io.Writer) error {
 	for i, text := range s.fresh {
 		if i == 0 {
 			fmt.Fprintln(w)
 		}
 		if i == mostNotices {
-			fmt.Fprintf(w, "and %d more in %s\n", len(s.fresh)-i, record.LogFile)
-			return
+			return s.line(w, fmt.Sprintf("and %d more in %s", len(s.fresh)-i, record.LogFile))
 		}
 		line, _, _ := strings.Cut(text, "\n")
-		fmt.Fprintf(w, "note: %s\n", line)
+		if err := s.line(w, "note: "+line); err != nil {
+			return err
+		}
 	}
+	return nil
 }
 
 // stateText says how the run stands, and how that is known.
@@ -270,7 +285,7 @@ func (s *Summary) writeKernels(w io.Writer) error {
 		}
 	}
 	slices.SortFunc(live, func(a, b *record.Kernel) int { return cmp.Compare(a.Fit.Rank, b.Fit.Rank) })
-	t := grid.Table{Left: []int{1}}
+	t := grid.Table{Left: []int{1}, Width: s.Wide, Less: []string{"local ELBO", "bayes", "slack"}, Names: 1}
 	shown := live[:min(len(live), shownKernels)]
 	seen := s.Evaluation.RowsSeen
 	sampled := slices.ContainsFunc(shown, func(k *record.Kernel) bool { return k.Fit.Sampled(seen) })

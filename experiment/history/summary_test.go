@@ -8,6 +8,8 @@ import (
 	"time"
 
 	"example.com/kestrel/datasets"
+	"example.com/kestrel/experiment/config"
+	"example.com/kestrel/experiment/files"
 	"example.com/kestrel/experiment/history/historytest"
 	"example.com/kestrel/experiment/record"
 	"example.com/kestrel/experiment/record/recordtest"
@@ -86,5 +88,45 @@ func TestSummaryKeys(t *testing.T) {
 	want := "name fate state reason started last seconds start inducing evaluations evaluation lead metrics notices finding"
 	if got := strings.Join(keys, " "); got != want {
 		t.Errorf("%s, want %s", got, want)
+	}
+}
+
+// On a terminal of 80 columns tables and what stands below them are not broken by its edge: less is told of
+// each kernel and method. Elsewhere all of it is.
+func TestSummaryFitsATerminal(t *testing.T) {
+	long := "LIN[age_years]+SE[area_m2]+SE[distance_to_the_station]+CAT[district]+CAT[rooms]"
+	crps := func(v float64) *record.BaselineScore {
+		return &record.BaselineScore{CRPS: files.Number(v), RMSE: files.Number(2 * v), Interval: 1234.5}
+	}
+	events := []record.Event{
+		{Type: record.EventStarted, Start: &record.Start{Name: "a", Inducing: 64, Data: &datasets.Summary{Train: 90, Test: 10},
+			Kernels: []record.KernelInfo{{ID: long}}, Baselines: &record.Baselines{Task: record.TaskForecast, Rows: 10, Methods: []record.Baseline{
+				{Method: "snaive", Label: "seasonal naive", Score: crps(3)}, {Method: "ets", Label: "exponential smoothing", Score: crps(2)}}}}},
+		{Type: record.EventEvaluation, Evaluation: &record.Evaluation{Index: 1, Proportion: 1, RowsSeen: 90, Kernels: []record.Kernel{
+			{ID: long, Status: vbks.Live, Fit: &record.Fit{Rank: 1, Posterior: 1, ELBO: -12345.5, Evidence: &record.Evidence{}}}}}},
+		{Type: record.EventMetrics, Metrics: []record.Metric{{Method: config.MethodAverage, TestRows: 10, Kernels: 1, CRPS: 2.5, RMSE: 5,
+			MAE: 4, NLPD: 3, Coverage50: .5, Coverage80: .8, Coverage95: .9, Interval: 1234.5}}},
+		{Type: record.EventNotice, Notice: strings.Repeat("a long notice ", 10)},
+	}
+	s := historytest.Summarise(events)
+	var all, narrow strings.Builder
+	must.OK(t, s.WriteText(&all, time.Time{}))
+	s.Wide = 80
+	must.OK(t, s.WriteText(&narrow, time.Time{}))
+	for _, want := range []string{long, "local ELBO", "interval score", "nlpd"} {
+		if !strings.Contains(all.String(), want) {
+			t.Errorf("no %q in\n%s", want, all.String())
+		}
+	}
+	_, tables, _ := strings.Cut(narrow.String(), "\nrank ")
+	for line := range strings.Lines(tables) {
+		if n := len([]rune(strings.TrimRight(line, "\n"))); n > 80 {
+			t.Errorf("%d columns: %s", n, line)
+		}
+	}
+	for _, want := range []string{"behind", "CAT[rooms]", "crps", "in 95 %", "CRPS 17 % better than seasonal naive"} {
+		if !strings.Contains(tables, want) {
+			t.Errorf("no %q in\n%s", want, tables)
+		}
 	}
 }

@@ -42,6 +42,7 @@ type Standing struct {
 
 	foresight foresight
 	tempo     tempo
+	closing   closing
 }
 
 // Order is one that changes what is learned.
@@ -77,7 +78,7 @@ func (s *Standing) Apply(e *Event) {
 	switch e.Type {
 	case EventStarted:
 		s.Start, s.Inducing = e.Start, []int{e.Start.Inducing}
-		s.foresight, s.tempo = foresee(e.Start), tempo{}
+		s.foresight, s.tempo, s.closing = foresee(e.Start), tempo{}, closing{}
 	case EventData:
 		s.Start, s.Ended = e.Start, false
 		s.foresight = foresee(e.Start)
@@ -97,6 +98,7 @@ func (s *Standing) Apply(e *Event) {
 			s.State = Running
 		}
 		s.tempo.take(float64(e.Seconds-s.Worked), s.foresight.made(e.Evaluation))
+		s.closing.take(e.Evaluation)
 		s.revise(e)
 	case EventPruned, EventRestored:
 		s.revise(e)

@@ -18,6 +18,7 @@ import (
 	"example.com/kestrel/experiment/config"
 	"example.com/kestrel/experiment/files"
 	"example.com/kestrel/experiment/prepare"
+	"example.com/kestrel/internal/scratch"
 	"example.com/kestrel/kernelspace"
 	"example.com/kestrel/vbks"
 	"example.com/kestrel/vbks/exact"
@@ -263,11 +264,11 @@ func (c *Calibration) fit(ctx context.Context, s *calibrationSet, seed uint64, l
 // prepare prepares the run of a data set. A run reads a table, which is there for as
 // long as that takes.
 func (c *Calibration) prepare(ctx context.Context, s *calibrationSet, seed uint64, lanes int) (*prepare.Job, error) {
-	dir, err := os.MkdirTemp("", "kestrel-calibrate-")
+	dir, err := scratch.Make("calibrate")
 	if err != nil {
 		return nil, err
 	}
-	defer os.RemoveAll(dir)
+	defer dir.Remove()
 	var text bytes.Buffer
 	table := [][]string{{"x", "y"}}
 	for i := range s.y {
@@ -277,7 +278,7 @@ func (c *Calibration) prepare(ctx context.Context, s *calibrationSet, seed uint6
 		return nil, err
 	}
 	to := c.Config.Clone()
-	to.Data.Path = filepath.Join(dir, calibrationData)
+	to.Data.Path = filepath.Join(dir.Path, calibrationData)
 	to.Settings.Seed, to.Data.Seed = seed, seed
 	if to.Device.Lanes == 0 {
 		to.Device.Lanes = lanes

@@ -72,7 +72,7 @@ func (l *Launcher) choiceSheet(s *sheet, i *item) {
 	for _, p := range c.parts() {
 		from := len(s.blocks)
 		l.partSheet(s, c, p)
-		if (l.focus == onParts || l.focus == onSpace) && l.part == p {
+		if (l.focus == onParts || l.focus == onSpace) && l.part == p && s.from < from { // else it says itself what is to be seen
 			s.from, s.to = from, len(s.blocks)
 		}
 	}

@@ -3,11 +3,13 @@ package launcher
 import (
 	"fmt"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 
 	tea "charm.land/bubbletea/v2"
 
+	"example.com/kestrel/experiment/config"
 	"example.com/kestrel/kernelspace"
 	"example.com/kestrel/ui/input"
 	"example.com/kestrel/ui/plot"
@@ -33,6 +35,13 @@ type spaceEditor struct {
 // nothing.
 const levelBase = "CAT"
 
+// changeBase stands for change points along a column: a level that steps, and each of the base kernels
+// that are chosen before a place with each of them behind it.
+const changeBase = "CP"
+
+// stepping is a level that steps.
+const stepping = "CONST"
+
 // offeredBases are those that the editor offers for numbers, the usual ones first.
 func offeredBases() []string {
 	first := []string{"SE", "RQ", "LIN", "PER"}
@@ -42,7 +51,7 @@ func offeredBases() []string {
 			first = append(first, b.Name)
 		}
 	}
-	return first
+	return append(first, changeBase)
 }
 
 // plainName matches the names of columns that kernels take without quotes.
@@ -94,25 +103,43 @@ func (e *spaceEditor) read(text string) bool {
 			return false
 		}
 	}
-	on := make([][]bool, len(e.on))
-	for y := range on {
-		on[y] = make([]bool, len(e.bases[y]))
+	made := spaceEditor{columns: e.columns, bases: e.bases, depth: n}
+	for _, bases := range e.bases {
+		made.on = append(made.on, make([]bool, len(bases)))
 	}
-	for _, word := range strings.Split(list, ",") {
-		known := false
-		for y, column := range e.columns {
-			for x, base := range e.bases[y] {
-				if strings.TrimSpace(word) == leaf(base, column) {
-					on[y][x], known = true, true
-				}
-			}
+	words := config.SplitKernels(strings.ReplaceAll(list, " ", ""))
+	made.each(func(y, x int) {
+		if made.bases[y][x] == changeBase {
+			made.on[y][x] = slices.Contains(words, changes(stepping, stepping, e.columns[y]))
+		} else {
+			made.on[y][x] = slices.Contains(words, leaf(made.bases[y][x], e.columns[y]))
 		}
-		if !known {
-			return false
-		}
+	})
+	own := made.kernels()
+	if len(own) == 0 || !containsAll(own, words) || !containsAll(words, own) {
+		return false
 	}
-	e.on, e.depth = on, n
+	e.on, e.depth = made.on, n
 	return true
+}
+
+// containsAll reports whether all of some words are among others.
+func containsAll(words, some []string) bool {
+	return !slices.ContainsFunc(some, func(w string) bool { return !slices.Contains(words, w) })
+}
+
+// each goes through the base kernels of all columns.
+func (e *spaceEditor) each(do func(y, x int)) {
+	for y := range e.columns {
+		for x := range e.bases[y] {
+			do(y, x)
+		}
+	}
+}
+
+// changes is one base kernel before a place of a column, another behind it.
+func changes(before, behind, column string) string {
+	return leaf(changeBase+"("+before+","+behind+")", column)
 }
 
 // leaf is a base kernel on a column.
@@ -123,16 +150,33 @@ func leaf(base, column string) string {
 	return base + "[" + column + "]"
 }
 
-// text is the space as it is written on a line.
-func (e *spaceEditor) text() string {
-	var all []string
-	for y, column := range e.columns {
-		for x, base := range e.bases[y] {
-			if e.on[y][x] {
-				all = append(all, leaf(base, column))
+// kernels are the kernels that are combined.
+func (e *spaceEditor) kernels() (all []string) {
+	e.each(func(y, x int) {
+		if e.on[y][x] && e.bases[y][x] != changeBase {
+			all = append(all, leaf(e.bases[y][x], e.columns[y]))
+		}
+	})
+	sides := all
+	e.each(func(y, x int) {
+		if !e.on[y][x] || e.bases[y][x] != changeBase {
+			return
+		}
+		all = append(all, changes(stepping, stepping, e.columns[y]))
+		for _, before := range sides {
+			for _, behind := range sides {
+				if c := changes(before, behind, e.columns[y]); !slices.Contains(all, c) {
+					all = append(all, c)
+				}
 			}
 		}
-	}
+	})
+	return all
+}
+
+// text is the space as it is written on a line.
+func (e *spaceEditor) text() string {
+	all := e.kernels()
 	if len(all) == 0 {
 		return e.other
 	}
@@ -211,10 +255,24 @@ func (l *Launcher) spaceSheet(s *sheet) {
 	}
 	widest = min(widest, max(6, s.w/4))
 	cell := 4 + longest(offeredBases()) + 1
+	perLine := max(1, (s.w-widest-1)/cell)
+	lines := func(y int) int { return (len(e.bases[y]) + perLine - 1) / perLine }
+	all := 0
 	for y := range e.columns {
-		perLine := max(1, (s.w-widest-1)/cell)
-		lines := (len(e.bases[y]) + perLine - 1) / perLine
-		s.add(lines, func(left, top, w int) {
+		all += lines(y)
+	}
+	for y := range e.columns {
+		if y != e.y && all > mostSpaceLines { // only what is chosen of it
+			s.add(1, func(left, top, w int) {
+				s.c.TextFit(left, top, widest, e.names[y], s.t.Faint)
+				s.c.TextFit(left+widest+1, top, w-widest-1, e.chosen(y), s.t.Text)
+			})
+			continue
+		}
+		if y == e.y {
+			s.from = len(s.blocks)
+		}
+		s.add(lines(y), func(left, top, w int) {
 			s.c.TextFit(left, top, widest, e.names[y], s.t.Faint)
 			for x, base := range e.bases[y] {
 				text, style := "[ ] "+base, s.t.Faint
@@ -231,6 +289,18 @@ func (l *Launcher) spaceSheet(s *sheet) {
 				s.c.TextFit(at, top, left+w-at, "an effect of each text", s.t.Faint)
 			}
 		})
+		if y != e.y {
+			continue
+		}
+		if e.bases[y][e.x] == changeBase {
+			along := e.names[y]
+			if e.columns[y] == "" {
+				along = "the input"
+			}
+			s.indented(widest+1, "CP: a level that steps somewhere along "+along+", and each of those chosen before that place with each behind it",
+				s.t.Faint)
+		}
+		s.to = len(s.blocks)
 	}
 	about := "each of them is a kernel"
 	if e.depth > 1 {
@@ -244,6 +314,24 @@ func (l *Launcher) spaceSheet(s *sheet) {
 		at = s.c.TextFit(at, y, x+w-at, strconv.Itoa(e.depth), s.t.Text)
 		s.c.TextFit(at, y, x+w-at, "  "+about, s.t.Faint)
 	})
+}
+
+// mostSpaceLines is how many lines the base kernels of all columns may take; of more only those of the
+// column under the cursor are shown, and what is chosen of the others.
+const mostSpaceLines = 12
+
+// chosen are the base kernels that are in of a column, in a few words.
+func (e *spaceEditor) chosen(y int) string {
+	var in []string
+	for x, base := range e.bases[y] {
+		if e.on[y][x] {
+			in = append(in, base)
+		}
+	}
+	if len(in) == 0 {
+		return "·"
+	}
+	return strings.Join(in, ", ")
 }
 
 func longest(words []string) (n int) {

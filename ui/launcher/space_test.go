@@ -99,6 +99,68 @@ func TestSpaceEditorOfTexts(t *testing.T) {
 	}
 }
 
+// A change point along a column is a level that steps and each of the chosen before each of the chosen,
+// as the language of kernels has it: what the editor writes is read by it, and by the editor.
+func TestSpaceEditorOfChangePoints(t *testing.T) {
+	d := newLaunching(t, map[string]string{"a.csv": spaceText})
+	d.start()
+	d.toKernels()
+	at := slices.Index(offeredBases(), changeBase)
+	d.press("enter")
+	for range at {
+		d.press("right")
+	}
+	d.press("space")
+	const step = "CP(CONST,CONST)[t]"
+	if got := d.l.chosen().kernels.Value(); got != step {
+		t.Errorf("a change point alone is %q, want %q", got, step)
+	}
+	d.has("a level that steps", "1 kernel")
+	d.press("down")
+	for range at {
+		d.press("left")
+	}
+	d.press("space", "right", "right", "space", "+")
+	want := []string{"SE[wind]", "LIN[wind]", step, "CP(SE[wind],SE[wind])[t]", "CP(SE[wind],LIN[wind])[t]", "CP(LIN[wind],SE[wind])[t]",
+		"CP(LIN[wind],LIN[wind])[t]"}
+	if got := d.l.chosen().kernels.Value(); got != strings.Join(want, ", ")+" depth 2" {
+		t.Errorf("the space is %q, want %q", got, want)
+	}
+	d.has("63 kernels") // 7, and of two of them 28 sums and 28 products
+	chosen := d.l.space.on
+	d.press("enter", "enter")
+	if e := d.l.space; !slices.EqualFunc(e.on, chosen, slices.Equal) || e.depth != 2 || e.other != "" {
+		t.Errorf("the editor begins with %v", e.on)
+	}
+	d.press("esc")
+	typed := strings.Join(want[:5], ",") // one of four is not there
+	d.press("ctrl+u", typed, "enter", "enter")
+	if got := d.l.chosen().kernels.Value(); got != typed {
+		t.Errorf("the space has become %q, and %q was typed", got, typed)
+	}
+}
+
+// However many columns there are, the base kernel under the cursor is seen, and what is chosen of the others.
+func TestSpaceEditorOfManyColumns(t *testing.T) {
+	var table strings.Builder
+	table.WriteString("a,b,c,d,e,f,g,y\n")
+	for i := range 30 {
+		fmt.Fprintf(&table, "%d,%d,%d,%d,%d,%d,%d,%d\n", i*3%31, i*5%29, i*7%23, i*11%19, i*13%17, i*17%13, i*19%11, i*23%7)
+	}
+	d := newLaunching(t, map[string]string{"a.csv": table.String()})
+	d.w, d.h = 80, 24
+	d.start()
+	d.toKernels()
+	d.press("enter", "space")
+	for range 6 {
+		d.press("down")
+	}
+	d.press("right", "space")
+	d.has("[ ] SE", "[x] RQ", "│ a SE   ") // of g and a
+	d.press("down", "space", "up", "up", "up", "up", "up", "up")
+	d.has("[x] SE", "│ g ·   ")
+}
+
 // A column of texts that the data take for an input is marked as one, and can be taken out;
 // in a series, whose data leave it out, it is not.
 func TestTextsThatAreTaken(t *testing.T) {

@@ -1,0 +1,234 @@
+package record
+
+import (
+	"math"
+	"slices"
+
+	"example.com/kestrel/experiment/config"
+	"example.com/kestrel/vbks"
+)
+
+// foresight is what a run's config says of the work of its evaluations.
+type foresight struct {
+	known    bool // else they count as equal
+	settings vbks.Settings
+	weights  string // of predictions
+	rows     int
+	kernels  int // at first
+	rungs    []int
+}
+
+// foresee reads what is known of a run. Of one whose config cannot be read that is nothing.
+func foresee(s *Start) foresight {
+	if s.Config == "" || s.Data == nil || s.Data.Train < 1 || len(s.Kernels) == 0 {
+		return foresight{}
+	}
+	c, err := config.OfRun(s.Config, EventsFile)
+	if err != nil {
+		return foresight{}
+	}
+	f := foresight{known: true, settings: c.Settings, weights: c.Settings.Weights, rows: s.Data.Train, kernels: len(s.Kernels)}
+	f.rungs = f.settings.Rungs(f.rows, f.kernels)
+	return f
+}
+
+// rung is the place of a number of inducing inputs among the rungs, the last one for one
+// that is not among them: then nothing is known of further ones.
+func (f *foresight) rung(m int) int {
+	if i := slices.Index(f.rungs, m); i >= 0 {
+		return i
+	}
+	return max(0, len(f.rungs)-1)
+}
+
+// made is the work of an evaluation that has been made, and of the scores of the one before.
+func (f *foresight) made(e *Evaluation) float64 {
+	if !f.known {
+		return 1
+	}
+	at := f.rung(e.Inducing)
+	work := f.settings.Foreseen(vbks.Prospect{Rows: f.rows, Seen: e.RowsSeen, First: f.kernels, Kernels: e.live(), Close: e.near(),
+		Rung: at, Rungs: len(f.rungs), Inducing: e.Inducing, Last: e.Planned-e.Index <= len(f.rungs)-1-at})
+	if e.Index > 1 {
+		work += f.settings.ForeseenScores(f.rows, e.RowsSeen, e.averaged(f.weights, vbks.BriefWeight), e.Inducing)
+	}
+	return work
+}
+
+// planned is an evaluation that may come, or several alike, and how likely that is.
+type planned struct{ work, times, chance float64 }
+
+// mostForeseen is how many of more evaluations are weighed.
+const mostForeseen = 100
+
+// ahead are the evaluations that are planned behind e, and what the predictions take that follow.
+func (f *foresight) ahead(e *Evaluation, fall float64) (all []planned, scores float64) {
+	left := e.Planned - e.Index
+	if !f.known {
+		if left > 0 {
+			all = []planned{{1, 1, 1}, {1, float64(left - 1), 1}}
+		}
+		return all, 0
+	}
+	at := f.rung(e.Inducing)
+	climbs := max(0, min(left, len(f.rungs)-1-at)) // these come last
+	next := vbks.Prospect{Rows: f.rows, Seen: e.RowsSeen, First: f.kernels, Kernels: e.live(), Close: e.near(),
+		Rung: at, Rungs: len(f.rungs), Inducing: e.Inducing}
+	averaged, brief := e.averaged(f.weights, vbks.AveragedWeight), e.averaged(f.weights, vbks.BriefWeight)
+	one := func() float64 {
+		return f.settings.Foreseen(next) + f.settings.ForeseenScores(f.rows, next.Seen, brief, next.Inducing)
+	}
+	for made, stride := 0, 1; made < left-climbs; made += stride {
+		if made == 1 { // the next one is weighed alone
+			stride = 1 + (left-climbs-2)/mostForeseen
+		}
+		stride = min(stride, left-climbs-made)
+		seen := float64(e.RowsSeen) + float64(made+stride)*f.settings.EvaluateEvery*float64(f.rows)
+		next.Seen, next.Last = int(min(float64(f.rows), seen)+0.5), made+stride == left-climbs
+		all = append(all, planned{one(), float64(stride), 1})
+	}
+	scores = f.settings.ForeseenScores(f.rows, f.rows, averaged, next.Inducing)
+	for chance := 1.0; climbs > 0; climbs-- {
+		next.Seen, next.Last = f.rows, true
+		next.Rung++
+		next.Inducing = f.rungs[next.Rung]
+		next.Kernels = f.stay(next.Kernels, next.Inducing)
+		next.Close, averaged = min(next.Close, next.Kernels), min(averaged, next.Kernels)
+		if chance = f.chance(e, at, next.Rung, chance, fall); chance == 1 {
+			scores = f.settings.ForeseenScores(f.rows, f.rows, averaged, next.Inducing)
+		}
+		all = append(all, planned{one(), 1, chance})
+	}
+	return all, scores
+}
+
+const (
+	// decides is the slack of bounds, nats, from which on more inducing inputs are tried.
+	decides = 1
+	// What twice as many inducing inputs make of slack: half of it, where functions are rough, and hardly anything,
+	// where they are smooth.
+	usualFall, leastFall = 1.0 / 8, 1.0 / 2
+)
+
+// closing is how the slack of bounds falls with the inducing inputs, by the last two rungs.
+type closing struct {
+	inducing, before int
+	slack, was       float64
+}
+
+// take takes an evaluation in.
+func (c *closing) take(e *Evaluation) {
+	slack, known := e.open()
+	if !known {
+		return
+	}
+	if e.Inducing != c.inducing {
+		c.before, c.was = c.inducing, c.slack
+	}
+	c.inducing, c.slack = e.Inducing, slack
+}
+
+// fall is what twice as many inducing inputs make of slack.
+func (c *closing) fall() float64 {
+	if c.before < 1 || c.inducing <= c.before || !(c.was > 0) || !(c.slack < c.was) {
+		return usualFall
+	}
+	return min(leastFall, math.Pow(c.slack/c.was, 1/math.Log2(float64(c.inducing)/float64(c.before))))
+}
+
+// chance is how likely a rung is to be come to of a run that has made e on another: the next one is where
+// all kernels are compared with more inducing inputs in any case; further ones are where the slack
+// asks for them, if it is known, and each half as often as the one before, if it is not.
+func (f *foresight) chance(e *Evaluation, at, rung int, before, fall float64) float64 {
+	if at == 0 && rung == 1 && f.rows <= f.settings.AllRows {
+		return before
+	}
+	slack, known := e.open()
+	if e.Planned-e.Index > len(f.rungs)-1-at || !known { // bounds are looked at when a rung has come to its end
+		if rung == at+1 {
+			return before
+		}
+		return before / 2
+	}
+	slack *= math.Pow(fall, math.Log2(float64(f.rungs[rung-1])/float64(f.rungs[at])))
+	if slack <= decides {
+		return 0
+	}
+	return before
+}
+
+// stay is how many of so many live kernels are likely to be compared with m inducing inputs: where
+// bounds tell nothing more may stay, up to twice as many.
+func (f *foresight) stay(live, m int) int {
+	n := f.settings.RungKernels(f.rows, f.kernels, live, m)
+	if e, err := f.settings.Effort(f.rows); err == nil && e.Exact() {
+		return min(live, n+n/2)
+	}
+	return n
+}
+
+// open is the widest slack of kernels that bounds do not tell from the leader, and whether it is known of all.
+func (e *Evaluation) open() (slack float64, known bool) {
+	for i := range e.Kernels {
+		k := &e.Kernels[i]
+		if k.Status != vbks.Live || k.Fit == nil || k.Fit.Apart {
+			continue
+		}
+		own, bounded := k.Fit.Slack()
+		if !bounded {
+			return 0, false
+		}
+		slack, known = max(slack, own), true
+	}
+	return slack, known
+}
+
+// near counts the kernels that are compared and close to the best.
+func (e *Evaluation) near() (n int) {
+	best := math.Inf(-1)
+	e.fits(func(f *Fit) { best = max(best, float64(f.ELBO+f.Volume)) })
+	e.fits(func(f *Fit) {
+		if float64(f.ELBO+f.Volume) >= best-vbks.IntegralNats {
+			n++
+		}
+	})
+	return n
+}
+
+// averaged counts the kernels over whose hyperparameters predictions are averaged, those of a weight and more.
+func (e *Evaluation) averaged(weights string, least float64) (n int) {
+	best, sum := math.Inf(-1), 0.0
+	e.fits(func(f *Fit) { best = max(best, float64(f.ELBO+f.Volume)) })
+	weight := func(f *Fit) float64 {
+		if weights == vbks.TemperedWeights {
+			return math.Exp((float64(f.ELBO+f.Volume) - best) / vbks.Tempering)
+		}
+		return max(0, float64(f.Posterior))
+	}
+	e.fits(func(f *Fit) { sum += weight(f) })
+	e.fits(func(f *Fit) {
+		if weight(f) >= least*sum {
+			n++
+		}
+	})
+	return n
+}
+
+// fits are what is known of the kernels that are compared.
+func (e *Evaluation) fits(visit func(f *Fit)) {
+	for i := range e.Kernels {
+		if k := &e.Kernels[i]; k.Status == vbks.Live && k.Fit != nil {
+			visit(k.Fit)
+		}
+	}
+}
+
+// live counts the kernels that are compared.
+func (e *Evaluation) live() (n int) {
+	for i := range e.Kernels {
+		if e.Kernels[i].Status == vbks.Live {
+			n++
+		}
+	}
+	return n
+}
