@@ -31,6 +31,7 @@ type Options struct {
 	LostAfter time.Duration // a worker that is silent for so long is lost
 	MostLost  int           // a kernel with which so many workers go down fails
 	WorkHere  bool          // the run's own lanes work, too
+	Kernels   int           // of a unit; 0: as many as take the time that one should
 	// Joined and Lost are told of workers, Say of what the user should know.
 	Joined, Lost func(WorkerInfo)
 	Say          func(string)
@@ -44,6 +45,8 @@ type WorkerInfo struct {
 	Units int // done
 	Seen  time.Time
 	Of    int // workers that there are, with it or without
+	Used  int // states that its units began with and that were not in messages
+	Moved Moved
 
 	holds []int // units in hand, as far as is known
 }
@@ -233,13 +236,13 @@ func (e *engine) free() error {
 func (h *Hub) Status() *Status {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	s := &Status{Run: h.o.Name, Open: h.open}
+	s := &Status{Run: h.o.Name, Open: h.open, Phases: h.number, Units: h.units, Moved: h.shelf.Moved()}
 	if h.note.Header != "" {
 		s.Phase = h.phase
 	}
 	for _, id := range slices.Sorted(maps.Keys(h.workers)) {
 		w := h.workers[id]
-		s.Workers = append(s.Workers, Standing{w.ID, w.Name, w.Lanes, w.Units, time.Since(w.Seen).Seconds()})
+		s.Workers = append(s.Workers, Standing{w.ID, w.Name, w.Lanes, w.Units, time.Since(w.Seen).Seconds(), w.Used, w.Moved})
 	}
 	slices.SortStableFunc(s.Workers, func(a, b Standing) int { return strings.Compare(a.Name, b.Name) })
 	return s
@@ -345,7 +348,7 @@ func (h *Hub) seen(b *beat) {
 			delete(who, b.ID)
 		}
 	}
-	w.holds = b.Holds
+	w.holds, w.Used, w.Moved = b.Holds, b.Used, b.Moved
 	w.Name, w.Lanes, w.Units, w.Seen, w.Of = b.Name, b.Lanes, b.Units, time.Now(), len(h.workers)
 	if !ok {
 		h.told = false

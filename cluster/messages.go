@@ -116,6 +116,8 @@ type beat struct {
 	Lanes int
 	Units int   // done
 	Holds []int // numbers of units that it has in hand
+	Used  int   // states that units began with and that were not in messages
+	Moved Moved // to and from the shelf, states that were not at hand among them
 }
 
 // leave sends workers away.
@@ -128,6 +130,9 @@ type Status struct {
 	Run     string // for people
 	Phase   string // "": none is under way
 	Open    int    // units that nothing is known of yet
+	Phases  int    // until now
+	Units   int    // the same
+	Moved   Moved  // by the run itself
 	Workers []Standing
 }
 
@@ -136,6 +141,8 @@ type Standing struct {
 	ID, Name     string
 	Lanes, Units int
 	Silent       float64 // seconds since it was heard of
+	Used         int     // states that its units began with and that were not in messages
+	Moved        Moved
 }
 
 // Protocol tells this version of all messages from others.

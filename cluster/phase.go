@@ -113,12 +113,18 @@ func (s *pass) divide(heavy bool) (units [][]int) {
 	}
 	open := map[string][]int{}
 	cost := map[string]float64{}
+	full := func(home string, more float64) bool {
+		if h.o.Kernels > 0 {
+			return len(open[home]) >= h.o.Kernels
+		}
+		return len(open[home]) > 0 && cost[home]+more > most
+	}
 	for i := range p.Len() {
 		home := anyone
 		if heavy {
 			home = s.homeOf([]int{i})
 		}
-		if len(open[home]) > 0 && cost[home]+p.Cost(i) > most {
+		if full(home, p.Cost(i)) {
 			units = append(units, open[home])
 			open[home], cost[home] = nil, 0
 		}

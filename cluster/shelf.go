@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"sync"
 	"time"
 
 	"github.com/nats-io/nats.go"
@@ -17,6 +18,33 @@ type shelf struct {
 	store jetstream.ObjectStore
 	conn  *nats.Conn
 	ask   bool // the run for what is not there
+
+	mu    sync.Mutex
+	moved Moved
+}
+
+// Moved counts what has gone to and from the shelf.
+type Moved struct {
+	Put, Got int // states, or other things
+	Bytes    int64
+	Seconds  float64 // that lanes have waited for it
+}
+
+// count counts something in that began to move a while ago; the bytes are what went to or fro.
+func (s *shelf) count(began time.Time, put, got int, bytes int) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.moved.Put += put
+	s.moved.Got += got
+	s.moved.Bytes += int64(bytes)
+	s.moved.Seconds += time.Since(began).Seconds()
+}
+
+// Moved is what has gone to and fro until now.
+func (s *shelf) Moved() Moved {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.moved
 }
 
 // mostWait is how long something on the shelf is waited for.
@@ -31,17 +59,19 @@ func newShelf(ctx context.Context, conn *nats.Conn, ask bool) (*shelf, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &shelf{store, conn, ask}, nil
+	return &shelf{store: store, conn: conn, ask: ask}, nil
 }
 
 // Put puts something there, once.
 func (s *shelf) Put(name string, b []byte) error {
 	ctx, cancel := context.WithTimeout(context.Background(), mostWait)
 	defer cancel()
+	began := time.Now()
 	if _, err := s.store.GetInfo(ctx, name); err == nil {
 		return nil
 	}
 	_, err := s.store.PutBytes(ctx, name, b)
+	s.count(began, 1, 0, len(b))
 	return err
 }
 
@@ -65,10 +95,12 @@ func (s *shelf) Open(ctx context.Context, name string) (io.ReadCloser, error) {
 }
 
 // Get reads it.
-func (s *shelf) Get(ctx context.Context, name string) ([]byte, error) {
+func (s *shelf) Get(ctx context.Context, name string) (b []byte, err error) {
 	ctx, cancel := context.WithTimeout(ctx, mostWait)
 	defer cancel()
-	b, err := s.store.GetBytes(ctx, name)
+	began := time.Now()
+	defer func() { s.count(began, 0, 1, len(b)) }()
+	b, err = s.store.GetBytes(ctx, name)
 	if !errors.Is(err, jetstream.ErrObjectNotFound) || !s.ask {
 		return b, err
 	}

@@ -267,7 +267,8 @@ type states struct {
 	at     map[string]*State
 	order  []string // of use, where most is not 0
 	has    int      // numbers at hand
-	loaded int      // how often the shelf was asked
+	used   int      // how often one was asked for
+	loaded int      // how often the shelf was, for that
 	err    error    // of the shelf
 }
 
@@ -352,6 +353,9 @@ func (s *states) drop(name string) {
 
 // get returns the state of a name, from the shelf where it is not at hand.
 func (s *states) get(ctx context.Context, name string) (*State, error) {
+	s.mu.Lock()
+	s.used++
+	s.mu.Unlock()
 	if st, ok := s.hand(name); ok {
 		return st, nil
 	}
