@@ -253,17 +253,31 @@ func (w *Worker) say(out *outcome, taken uint64) {
 	}
 	m := &nats.Msg{Subject: doneAt + w.id, Data: b, Header: nats.Header{"Nats-Msg-Id": []string{id}}}
 	for range 20 { // then it is taken again
-		if r, err := w.conn.RequestMsg(m, 5*time.Second); err == nil && len(r.Data) > 0 {
+		w.mu.Lock()
+		wait := 5 * time.Second
+		if w.leaving {
+			wait = time.Second
+		}
+		w.mu.Unlock()
+		if r, err := w.conn.RequestMsg(m, wait); err == nil && len(r.Data) > 0 {
 			return
 		}
 		w.mu.Lock()
 		end := w.over || w.gone
 		w.mu.Unlock()
-		if end {
+		if end || w.stranded() {
 			return
 		}
 		time.Sleep(idlePoll)
 	}
+}
+
+// stranded reports whether a worker is to leave that reaches nobody: what it has begun others
+// begin when it is taken for lost.
+func (w *Worker) stranded() bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.leaving && !w.conn.IsConnected()
 }
 
 // handBack has a message given to another worker.
@@ -271,5 +285,8 @@ func (w *Worker) handBack(m *nats.Msg) { _ = w.conn.Publish(m.Reply, []byte("-NA
 
 // ack gives a message up, and waits until the server knows.
 func (w *Worker) ack(m *nats.Msg) {
+	if w.stranded() {
+		return
+	}
 	_, _ = w.conn.Request(m.Reply, []byte("+ACK"), 5*time.Second) // else it comes again, and what comes of it is dropped
 }

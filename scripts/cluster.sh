@@ -29,7 +29,6 @@ set -u
 n=${1:-20}
 . "$(dirname "$0")/interrupted.sh"
 . "$scripts/clustered.sh"
-exec 2> >(grep -v " Killed " >&2) # what a shell says of its children
 seed=${3:-1}
 most=${MOST:-240}
 
@@ -52,6 +51,7 @@ phases=(
 	"optimise transplants tune learn evidence predict"
 )
 references
+exec 2>shell # what it says of its children that are killed is nothing new
 
 # Places: the run's namespace and those of six workers, each with a link to it.
 places=6
@@ -221,6 +221,7 @@ for i in $(seq "$n"); do
 	[ "${KEEP:-}" ] || rm -rf "$run" "$run-said" "$run-workers" "$run-killed" "$run-twice"
 done
 touch killed
+grep -v " Killed " shell
 echo "$n schedules from seed $seed: $joins workers joined, $(wc -l <killed) were killed, $stops stopped, $drains sent away; $lost left or were lost"
 echo "$cuts links were cut, $half one way; $slow workers had a quarter of a core; $again messages came twice in $twice schedules; $deaths runs were killed"
 echo "killed in phases: $(sed 's/^$/between_phases/' killed | sort | uniq -c | sort -rn | awk '{printf "%s%s %d", sep, $2, $1; sep = ", "}')"
