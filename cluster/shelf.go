@@ -1,6 +1,7 @@
 package cluster
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -47,8 +48,17 @@ func (s *shelf) Moved() Moved {
 	return s.moved
 }
 
-// mostWait is how long something on the shelf is waited for.
-const mostWait = time.Minute
+// mostWait is how long something on the shelf is waited for, and leastSpeed in bytes a second
+// the slowest network over which what is large comes in time.
+const (
+	mostWait   = time.Minute
+	leastSpeed = 1 << 19
+)
+
+// patience is how long so many bytes are waited for.
+func patience(bytes uint64) time.Duration {
+	return mostWait + time.Duration(float64(bytes)/leastSpeed*float64(time.Second))
+}
 
 func newShelf(ctx context.Context, conn *nats.Conn, ask bool) (*shelf, error) {
 	js, err := jetstream.New(conn)
@@ -64,7 +74,7 @@ func newShelf(ctx context.Context, conn *nats.Conn, ask bool) (*shelf, error) {
 
 // Put puts something there, once.
 func (s *shelf) Put(name string, b []byte) error {
-	ctx, cancel := context.WithTimeout(context.Background(), mostWait)
+	ctx, cancel := context.WithTimeout(context.Background(), patience(uint64(len(b))))
 	defer cancel()
 	began := time.Now()
 	if _, err := s.store.GetInfo(ctx, name); err == nil {
@@ -89,27 +99,63 @@ func (s *shelf) PutFile(ctx context.Context, name, path string) error {
 	return err
 }
 
+// coming is something long that is read, in as much time as it may take.
+type coming struct {
+	io.ReadCloser
+	size uint64
+	end  context.CancelFunc
+}
+
+func (c *coming) Close() error {
+	defer c.end()
+	return c.ReadCloser.Close()
+}
+
 // Open reads something long.
-func (s *shelf) Open(ctx context.Context, name string) (io.ReadCloser, error) {
-	return s.store.Get(ctx, name)
+func (s *shelf) Open(ctx context.Context, name string) (*coming, error) {
+	asking, cancel := context.WithTimeout(ctx, mostWait)
+	defer cancel()
+	info, err := s.store.GetInfo(asking, name)
+	if err != nil {
+		return nil, err
+	}
+	ctx, end := context.WithTimeout(ctx, patience(info.Size)) // without a deadline it would end after some seconds
+	r, err := s.store.Get(ctx, name)
+	if err != nil {
+		end()
+		return nil, err
+	}
+	return &coming{r, info.Size, end}, nil
 }
 
 // Get reads it.
 func (s *shelf) Get(ctx context.Context, name string) (b []byte, err error) {
-	ctx, cancel := context.WithTimeout(ctx, mostWait)
-	defer cancel()
 	began := time.Now()
 	defer func() { s.count(began, 0, 1, len(b)) }()
-	b, err = s.store.GetBytes(ctx, name)
+	b, err = s.read(ctx, name)
 	if !errors.Is(err, jetstream.ErrObjectNotFound) || !s.ask {
 		return b, err
 	}
-	m, err := s.conn.RequestWithContext(ctx, askShelf, []byte(name))
+	asking, cancel := context.WithTimeout(ctx, mostWait)
+	defer cancel()
+	m, err := s.conn.RequestWithContext(asking, askShelf, []byte(name))
 	if err != nil {
 		return nil, err
 	}
 	if len(m.Data) > 0 {
 		return nil, fmt.Errorf("a state that the run does not have: %s", m.Data)
 	}
-	return s.store.GetBytes(ctx, name)
+	return s.read(ctx, name)
+}
+
+// read reads what is there.
+func (s *shelf) read(ctx context.Context, name string) ([]byte, error) {
+	r, err := s.Open(ctx, name)
+	if err != nil {
+		return nil, err
+	}
+	defer r.Close()
+	b := bytes.NewBuffer(make([]byte, 0, r.size+bytes.MinRead))
+	_, err = b.ReadFrom(r)
+	return b.Bytes(), err
 }
