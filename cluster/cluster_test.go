@@ -380,7 +380,7 @@ func TestUnitsThatTakeWorkersDown(t *testing.T) {
 		w.run = answer.Run
 		b := beat{ID: w.id, Name: w.name, Lanes: 1}
 		await(t, "units come again", func() bool {
-			m, _ := w.pull(to, nil, idlePoll)
+			m, _ := w.pull(to, &note{}, idlePoll)
 			if m != nil {
 				u, err := wire.Decode[unit](m.Data)
 				must.OK(t, err)

@@ -455,9 +455,3 @@ func (h *Hub) lanes() int {
 	}
 	return max(1, n)
 }
-
-func (h *Hub) homes() []string {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	return slices.Sorted(maps.Keys(h.workers))
-}

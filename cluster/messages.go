@@ -51,10 +51,11 @@ type welcome struct {
 // note is what the run says to all: which phase there is. It is said again and again.
 type note struct {
 	Run     string
-	Number  int    // of the phase
-	Header  string // its name; "": none is under way
-	Encoded []byte // the header itself, where it is said for the first time
-	Homes   []string
+	Number  int      // of the phase
+	Header  string   // its name; "": none is under way
+	Encoded []byte   // the header itself, where it is said for the first time
+	Homed   bool     // units lie where their states are
+	Homes   []string // whose units others may take, too: those that have more of them than they come to soon
 	Paused  bool
 	Alone   bool // a worker does one at a time, with all of its lanes
 	Over    bool // the run is

@@ -24,7 +24,7 @@
 # those of the run that one process made alone, byte for byte (so that no kernel
 # fails for the workers that are killed with it, cluster.most_lost is high), and no run takes
 # longer than $MOST seconds (240). Exit code 1 if that fails for any of them.
-# KEEP=1 keeps the directories.
+# KEEP=1 keeps the directories, FAILED=DIR copies of those that failed there.
 set -u
 n=${1:-20}
 . "$(dirname "$0")/interrupted.sh"
@@ -160,6 +160,7 @@ wrong() {
 	bad=$((bad + 1))
 	echo "schedule $i (seed $seed, variant $v: ${variants[$v]}): $1"
 	tail -n 5 "$run-said" "$run-workers" 2>/dev/null | sed 's/^/	/'
+	[ ! "${FAILED:-}" ] || cp -r "$run" "$run-said" "$run-workers" "$run-killed" "$FAILED" 2>/dev/null
 }
 for i in $(seq "$n"); do
 	RANDOM=$((seed * 1000 + i))
@@ -189,7 +190,11 @@ for i in $(seq "$n"); do
 	late=$((SECONDS + most))
 	while alive "$process"; do
 		pause 20 400
-		[ $SECONDS -lt $late ] || slay "$process"
+		if [ $SECONDS -ge $late ]; then
+			kill -QUIT "$process" 2>/dev/null # where it stands
+			sleep 2
+			slay "$process"
+		fi
 		for x in "${!workers[@]}"; do alive "${workers[$x]}" || { drop "$x"; break; }; done
 		if [ "$die" = 1 ]; then
 			slay "$process"
