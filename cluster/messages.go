@@ -45,7 +45,8 @@ type welcome struct {
 	Refused    string // why it may not take part; "": it may
 	Foundation string // name of what a site is made of, on the shelf
 	LostAfter  time.Duration
-	Tasks      bool // there are tasks to do, not units of phases
+	Tasks      bool   // there are tasks to do, not units of phases
+	Probe      string // on the shelf, as large as a state: how fast it comes is to be measured; "": there is none
 }
 
 // note is what the run says to all: which phase there is. It is said again and again.
@@ -115,10 +116,11 @@ type beat struct {
 	ID    string
 	Name  string
 	Lanes int
-	Units int   // done
-	Holds []int // numbers of units that it has in hand
-	Used  int   // states that units began with and that were not in messages
-	Moved Moved // to and from the shelf, states that were not at hand among them
+	Units int     // done
+	Holds []int   // numbers of units that it has in hand
+	Used  int     // states that units began with and that were not in messages
+	Moved Moved   // to and from the shelf, states that were not at hand among them
+	Speed float64 // with which a probe has come, in bytes a second; 0: there was none
 }
 
 // leave sends workers away.

@@ -31,6 +31,11 @@ type Moved struct {
 	Seconds  float64 // that lanes have waited for it
 }
 
+// less is what has moved since.
+func (m Moved) less(before Moved) Moved {
+	return Moved{m.Put - before.Put, m.Got - before.Got, m.Bytes - before.Bytes, m.Seconds - before.Seconds}
+}
+
 // count counts something in that began to move a while ago; the bytes are what went to or fro.
 func (s *shelf) count(began time.Time, put, got int, bytes int) {
 	s.mu.Lock()

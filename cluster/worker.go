@@ -71,6 +71,7 @@ type Worker struct {
 	moved   time.Time
 
 	moves func() (used int, m Moved) // of states
+	speed float64                    // with which a probe came
 }
 
 func newWorker(conn *nats.Conn, name string, lostFor time.Duration) *Worker {
@@ -188,6 +189,12 @@ func (w *Worker) session(ctx context.Context, o WorkerOptions, b *bench) (anothe
 	if err == nil && !answer.Tasks {
 		foundation, err = shelf.Get(ctx, answer.Foundation)
 	}
+	if err == nil && answer.Probe != "" {
+		began := time.Now()
+		var b []byte
+		b, err = shelf.Get(ctx, answer.Probe)
+		w.speed = float64(len(b)) / time.Since(began).Seconds()
+	}
 	if err != nil { // the run may be gone by now
 		o.Tell(fmt.Sprintf("the run's data: %v; trying again", err))
 		select {
@@ -202,7 +209,8 @@ func (w *Worker) session(ctx context.Context, o WorkerOptions, b *bench) (anothe
 	} else if s, err := vbks.NewSite(dev, foundation, shelf, w.hold); err != nil {
 		return false, fmt.Errorf("the run's data: %w", err)
 	} else {
-		w.site, w.moves = s, func() (int, Moved) { return s.Used(), shelf.Moved() }
+		before := shelf.Moved()
+		w.site, w.moves = s, func() (int, Moved) { return s.Used(), shelf.Moved().less(before) }
 	}
 	o.Tell(fmt.Sprintf("taking part with %d lanes", len(w.site.Lanes())))
 	err = w.work(ctx, o.IdleExit)
@@ -397,6 +405,7 @@ func (w *Worker) beat(stop chan struct{}) {
 		b := beat{ID: w.id, Name: w.name, Lanes: lanes, Units: w.units, Holds: slices.Clone(w.holds)}
 		w.mu.Unlock()
 		b.Used, b.Moved = w.moves()
+		b.Speed = w.speed
 		_ = w.conn.Publish(beatAt+w.id, wire.Encode(&b)) // else it is missed
 	}
 	for {

@@ -75,7 +75,7 @@ python3 - last <<'END' 2>/dev/null || cat last
 import json, sys
 s = json.load(open(sys.argv[1]))
 used = sum(w["Used"] for w in s["Workers"])
-got = sum(w["Moved"]["Got"] - 1 for w in s["Workers"])
+got = sum(w["Moved"]["Got"] for w in s["Workers"])
 put = sum(w["Moved"]["Put"] for w in s["Workers"])
 size = sum(w["Moved"]["Bytes"] for w in s["Workers"])
 wait = sum(w["Moved"]["Seconds"] for w in s["Workers"])

@@ -25,5 +25,5 @@ differs() {
 	for name in posterior.csv kernels.csv; do
 		cmp -s "$1/$name" "$2/$name" || echo "another $name"
 	done
-	"$harm" arrays "$1/state/checkpoint.npz" "$2/state/checkpoint.npz"
+	"$harm" arrays "$1/state/checkpoint.npz" "$2/state/checkpoint.npz" 2>&1
 }

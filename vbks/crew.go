@@ -245,6 +245,23 @@ func (t *Trainer) Foundation() []byte {
 	return wire.Encode(&f)
 }
 
+// Moving says how many states go to the run in each evaluation that other machines make, and of
+// how many bytes each is; none where they are small enough for messages.
+func (t *Trainer) Moving() (kernels, bytes int) {
+	numbers := t.m * t.m
+	switch t.settings.Optimizer {
+	case "natural":
+	case "adam":
+		numbers *= 3
+	default:
+		return 0, 0
+	}
+	if numbers < leastShelved {
+		return 0, 0
+	}
+	return len(t.kernels), 4 * (numbers + numbers/t.m*3) // triangles with their diagonals, and means
+}
+
 // Shelf is where states lie that are too large for every unit to have them with it.
 type Shelf interface {
 	Put(name string, b []byte) error

@@ -34,7 +34,7 @@ func main() {
 		err = fmt.Errorf("no such order: %q", args)
 	}
 	if err != nil {
-		fmt.Println(err)
+		fmt.Fprintln(os.Stderr, err)
 		os.Exit(1)
 	}
 }
