@@ -75,7 +75,7 @@ type told struct {
 	said         []string
 }
 
-func (o *told) options(t *testing.T, insecure bool) Options {
+func (o *told) options(t testing.TB, insecure bool) Options {
 	t.Helper()
 	id, err := NewIdentity(insecure)
 	must.OK(t, err)

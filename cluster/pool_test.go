@@ -49,7 +49,7 @@ func shouting(slow time.Duration) func(context.Context, *Order) (Result, error) 
 }
 
 // helping is taking, of a worker that does tasks.
-func helping(t *testing.T, ticket *Ticket, lanes int, do func(context.Context, *Order) (Result, error)) (leave func() error) {
+func helping(t testing.TB, ticket *Ticket, lanes int, do func(context.Context, *Order) (Result, error)) (leave func() error) {
 	t.Helper()
 	ctx, cancel := context.WithCancel(t.Context())
 	ended := make(chan error, 1)
