@@ -1,9 +1,15 @@
 package cluster
 
 import (
+	"bytes"
 	"context"
+	"math/rand/v2"
+	"net"
+	"sync/atomic"
 	"testing"
 	"time"
+
+	"github.com/nats-io/nats.go"
 
 	"example.com/kestrel/internal/must"
 	"example.com/kestrel/vbks/wire"
@@ -79,4 +85,53 @@ func BenchmarkJoin(b *testing.B) {
 		must.OK(b, leave())
 	}
 	b.ReportMetric(total.Seconds()/float64(b.N), "s/join")
+}
+
+// countingDialer counts what comes in over the connections that it makes.
+type countingDialer struct{ came atomic.Int64 }
+
+type countingConn struct {
+	net.Conn
+	came *atomic.Int64
+}
+
+func (c *countingConn) Read(b []byte) (int, error) {
+	n, err := c.Conn.Read(b)
+	c.came.Add(int64(n))
+	return n, err
+}
+
+func (d *countingDialer) Dial(network, address string) (net.Conn, error) {
+	c, err := net.Dial(network, address)
+	return &countingConn{c, &d.came}, err
+}
+
+// How many bytes come to each of three workers for a gigabyte of rows, TLS and all.
+func BenchmarkGigabyte(b *testing.B) {
+	const size = 1e9
+	rows := make([]byte, size)
+	rand.NewChaCha8([32]byte{}).Read(rows)
+	o := &told{}
+	options := o.options(b, false)
+	h, err := serve(b.Context(), options, welcome{Foundation: foundationName}, rows, nil)
+	must.OK(b, err)
+	defer h.Close()
+	for b.Loop() {
+		most := int64(0)
+		for range 3 {
+			d := &countingDialer{}
+			c, err := connect(options.Identity.Ticket(), options.Identity.Address, nats.SetCustomDialer(d))
+			must.OK(b, err)
+			shelf, err := newShelf(b.Context(), c, true)
+			must.OK(b, err)
+			got, err := shelf.Get(b.Context(), foundationName)
+			must.OK(b, err)
+			if !bytes.Equal(got, rows) {
+				b.Error("other bytes")
+			}
+			c.Close()
+			most = max(most, d.came.Load())
+		}
+		b.ReportMetric(float64(most)/size, "of-its-bytes")
+	}
 }
