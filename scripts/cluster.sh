@@ -227,8 +227,11 @@ for i in $(seq "$n"); do
 done
 touch killed
 grep -v " Killed " shell
-echo "$n schedules from seed $seed: $joins workers joined, $(wc -l <killed) were killed, $stops stopped, $drains sent away; $lost left or were lost"
-echo "$cuts links were cut, $half one way; $slow workers had a quarter of a core; $again messages came twice in $twice schedules; $deaths runs were killed"
-echo "killed in phases: $(sed 's/^$/between_phases/' killed | sort | uniq -c | sort -rn | awk '{printf "%s%s %d", sep, $2, $1; sep = ", "}')"
+echo "$n schedules from seed $seed: $joins workers joined, $(wc -l <killed) were killed, $stops stopped," \
+	"$drains sent away; $lost left or were lost"
+echo "$cuts links were cut, $half one way; $slow workers had a quarter of a core;" \
+	"$again messages came twice in $twice schedules; $deaths runs were killed"
+phase='{printf "%s%s %d", sep, $2, $1; sep = ", "}'
+echo "killed in phases: $(sed 's/^$/between_phases/' killed | sort | uniq -c | sort -rn | awk "$phase")"
 echo "$bad failed"
 [ $bad = 0 ]

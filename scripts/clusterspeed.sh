@@ -59,5 +59,7 @@ for w in $WORKERS; do
 	phases=$(tail -n 1 "$out-watched" | sed -n 's/.*"Phases":\([0-9]*\).*/\1/p')
 	first=${first:-$seconds}
 	gain=$(awk -v a="$first" -v b="$seconds" 'BEGIN {printf "%.2f", a / b}')
-	echo "$w workers: $seconds s, $gain times as fast; $units units, $phases phases $([ "$w" = "${WORKERS%% *}" ] || differs with-${WORKERS%% *} "$out")"
+	said=
+	[ "$w" = "${WORKERS%% *}" ] || said=$(differs "with-${WORKERS%% *}" "$out")
+	echo "$w workers: $seconds s, $gain times as fast; $units units, $phases phases $said"
 done
