@@ -137,7 +137,7 @@ func forTests(pkg string) bool {
 
 // standsAlone reports whether a package is a program of its own, or made for one.
 func standsAlone(pkg string) bool {
-	return slices.Contains([]string{"device/cuda/check", "device/cuda/driver/fake", "scripts/mutate", "scripts/screens"}, pkg)
+	return slices.Contains([]string{"device/cuda/check", "device/cuda/driver/fake", "scripts/harm", "scripts/mutate", "scripts/screens"}, pkg)
 }
 
 // mostFiles is how many files besides tests a package may have, where it is below

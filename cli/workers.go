@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"time"
 
@@ -28,6 +29,9 @@ const (
 	keyFile    = "cluster.key"    // what it is known by
 	runKey     = record.StateDir + "/" + keyFile
 )
+
+// unitVariable has units of so many kernels, which no result depends on: scripts/clustergrid.sh.
+const unitVariable = "KESTREL_UNIT"
 
 const scheme = "kestrel://"
 
@@ -83,6 +87,9 @@ func (f *clusterFlags) listen(cmd *cobra.Command, path string, quiet bool, choic
 	start func() (shut func(), err error)) (leave func(over bool), err error) {
 	o.Name, o.Listen, o.WorkHere, o.MostLost = filepath.Base(path), f.cluster, choice.WorkHere, choice.MostLost
 	o.LostAfter = time.Duration(choice.LostAfter * float64(time.Second))
+	if n, err := strconv.Atoi(os.Getenv(unitVariable)); err == nil && n > 0 {
+		o.Kernels = n
+	}
 	if path == "" {
 		o.Name = cmd.Name()
 	}

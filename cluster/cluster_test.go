@@ -75,7 +75,7 @@ type told struct {
 	said         []string
 }
 
-func (o *told) options(t *testing.T, insecure bool) Options {
+func (o *told) options(t testing.TB, insecure bool) Options {
 	t.Helper()
 	id, err := NewIdentity(insecure)
 	must.OK(t, err)
@@ -380,7 +380,7 @@ func TestUnitsThatTakeWorkersDown(t *testing.T) {
 		w.run = answer.Run
 		b := beat{ID: w.id, Name: w.name, Lanes: 1}
 		await(t, "units come again", func() bool {
-			m, _ := w.pull(to, nil, idlePoll)
+			m, _ := w.pull(to, &note{}, idlePoll)
 			if m != nil {
 				u, err := wire.Decode[unit](m.Data)
 				must.OK(t, err)
@@ -521,4 +521,36 @@ func TestStandingServer(t *testing.T) {
 	if err := <-ended; !errors.Is(err, errAnew) {
 		t.Errorf("a server that has lost the run: %v", err)
 	}
+}
+
+// A worker that is sent away while its server cannot be reached does not wait for that.
+func TestLeavesThoughNobodyHears(t *testing.T) {
+	o := &told{}
+	options := o.options(t, false)
+	options.WorkHere = false
+	p, err := ServeTasks(t.Context(), options, 1)
+	must.OK(t, err)
+	defer p.Close()
+	began := make(chan struct{})
+	leave := helping(t, options.Identity.Ticket(), 1, func(ctx context.Context, _ *Order) (Result, error) {
+		close(began)
+		<-ctx.Done()
+		return Result{}, context.Cause(ctx)
+	})
+	ctx, cancel := context.WithCancel(t.Context())
+	ended := make(chan error, 1)
+	task, _ := asking("body", "x")
+	go func() { ended <- p.Do(ctx, task) }()
+	<-began
+	p.hub.engine.server.Shutdown()
+	left := make(chan error, 1)
+	go func() { left <- leave() }()
+	select {
+	case err := <-left:
+		must.OK(t, err)
+	case <-time.After(40 * time.Second): // it would try for 100
+		t.Error("the worker does not leave")
+	}
+	cancel()
+	<-ended
 }

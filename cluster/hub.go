@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"math/rand/v2"
 	"slices"
 	"strings"
 	"sync"
@@ -31,6 +32,7 @@ type Options struct {
 	LostAfter time.Duration // a worker that is silent for so long is lost
 	MostLost  int           // a kernel with which so many workers go down fails
 	WorkHere  bool          // the run's own lanes work, too
+	Kernels   int           // of a unit; 0: as many as take the time that one should
 	// Joined and Lost are told of workers, Say of what the user should know.
 	Joined, Lost func(WorkerInfo)
 	Say          func(string)
@@ -44,6 +46,8 @@ type WorkerInfo struct {
 	Units int // done
 	Seen  time.Time
 	Of    int // workers that there are, with it or without
+	Used  int // states that its units began with and that were not in messages
+	Moved Moved
 
 	holds []int // units in hand, as far as is known
 }
@@ -52,6 +56,7 @@ type WorkerInfo struct {
 type Hub struct {
 	id         string // of the run, in all messages
 	o          Options
+	moving     [2]int // states that come in each evaluation, bytes of each
 	engine     *engine
 	shelf      *shelf
 	offer      welcome             // to who may take part, but for the run's name
@@ -79,6 +84,7 @@ type Hub struct {
 	headerName string
 	note       note
 	told       bool // that nobody is there
+	probed     bool // it is told what moving states takes
 	results    chan *outcome
 
 	back   chan struct{} // the server was lost, and is there again
@@ -99,6 +105,15 @@ func Serve(ctx context.Context, t *vbks.Trainer, o Options) (*Hub, error) {
 	h, err := serve(ctx, o, welcome{Foundation: foundationName}, t.Foundation(), t.Shelved)
 	if err != nil {
 		return nil, err
+	}
+	if n, size := t.Moving(); n > 0 {
+		if err := h.shelf.Put(probeName, probe(size)); err != nil {
+			h.Close()
+			return nil, err
+		}
+		h.mu.Lock()
+		h.moving, h.offer.Probe = [2]int{n, size}, probeName
+		h.mu.Unlock()
 	}
 	t.SetCrew(h, h.shelf)
 	h.left = func() { t.SetCrew(nil, nil) }
@@ -194,6 +209,31 @@ func serve(ctx context.Context, o Options, offer welcome, foundation []byte, she
 	return h, nil
 }
 
+// probeName is where on the shelf lies what is as large as a state, or mostProbe.
+const (
+	probeName = "probe"
+	mostProbe = 4 << 20
+)
+
+// probe is so many bytes, or mostProbe, of which none follows from the others.
+func probe(size int) []byte {
+	b := make([]byte, min(size, mostProbe))
+	rand.NewChaCha8([32]byte{}).Read(b)
+	return b
+}
+
+// tellMoving says what moving states will take, by how fast a probe came to a worker; the lock is held.
+func (h *Hub) tellMoving(worker string, speed float64) {
+	if h.probed || speed <= 0 || h.moving[0] == 0 {
+		return
+	}
+	h.probed = true
+	bytes := float64(h.moving[0]) * float64(h.moving[1])
+	text := fmt.Sprintf("in each evaluation %d states of %.3g MB come here from workers: %.2g s of their lanes, as fast as a probe came to %s",
+		h.moving[0], float64(h.moving[1])/1e6, bytes/speed, worker)
+	h.later(func() { h.o.Say(text) })
+}
+
 // workHere has the run's own lanes take part, as a worker within the process.
 func (h *Hub) workHere(s site) error {
 	w := newWorker(h.engine.conn, hostName(), h.o.LostAfter)
@@ -233,13 +273,13 @@ func (e *engine) free() error {
 func (h *Hub) Status() *Status {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	s := &Status{Run: h.o.Name, Open: h.open}
+	s := &Status{Run: h.o.Name, Open: h.open, Phases: h.number, Units: h.units, Moved: h.shelf.Moved()}
 	if h.note.Header != "" {
 		s.Phase = h.phase
 	}
 	for _, id := range slices.Sorted(maps.Keys(h.workers)) {
 		w := h.workers[id]
-		s.Workers = append(s.Workers, Standing{w.ID, w.Name, w.Lanes, w.Units, time.Since(w.Seen).Seconds()})
+		s.Workers = append(s.Workers, Standing{w.ID, w.Name, w.Lanes, w.Units, time.Since(w.Seen).Seconds(), w.Used, w.Moved})
 	}
 	slices.SortStableFunc(s.Workers, func(a, b Standing) int { return strings.Compare(a.Name, b.Name) })
 	return s
@@ -272,7 +312,9 @@ func (h *Hub) consumer(home string) error {
 
 // join answers a worker that wants to take part.
 func (h *Hub) join(m *nats.Msg) {
-	a := &welcome{Run: h.id, LostAfter: h.o.LostAfter, Tasks: h.offer.Tasks}
+	h.mu.Lock()
+	a := &welcome{Run: h.id, LostAfter: h.o.LostAfter, Tasks: h.offer.Tasks, Probe: h.offer.Probe}
+	h.mu.Unlock()
 	w, err := wire.Decode[hello](m.Data)
 	switch {
 	case err != nil:
@@ -345,7 +387,8 @@ func (h *Hub) seen(b *beat) {
 			delete(who, b.ID)
 		}
 	}
-	w.holds = b.Holds
+	h.tellMoving(b.Name, b.Speed)
+	w.holds, w.Used, w.Moved = b.Holds, b.Used, b.Moved
 	w.Name, w.Lanes, w.Units, w.Seen, w.Of = b.Name, b.Lanes, b.Units, time.Now(), len(h.workers)
 	if !ok {
 		h.told = false
@@ -451,10 +494,4 @@ func (h *Hub) lanes() int {
 		n += w.Lanes
 	}
 	return max(1, n)
-}
-
-func (h *Hub) homes() []string {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	return slices.Sorted(maps.Keys(h.workers))
 }

@@ -4,10 +4,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
 	"slices"
 	"time"
 
 	"github.com/nats-io/nats.go"
+	"github.com/nats-io/nats.go/jetstream"
 
 	"example.com/kestrel/device"
 	"example.com/kestrel/internal/guard"
@@ -38,7 +40,7 @@ func (w *Worker) lane(lane int) error {
 			wait = shortestPoll
 			continue
 		}
-		m, taken := w.pull(to, n.Homes, wait)
+		m, taken := w.pull(to, &n, wait)
 		if m == nil {
 			wait = min(2*wait, idlePoll)
 			continue
@@ -127,18 +129,23 @@ func (w *Worker) answer(lane int, m *nats.Msg, taken uint64) error {
 	case lost:
 		w.site.Lose(lane, err)
 		out.What, out.Why = unitReturned, err.Error()
-	case ctx.Err() != nil:
+	case ctx.Err() != nil || errors.Is(err, errAtRest):
 		if !errors.Is(context.Cause(ctx), errLeaves) {
-			w.ack(m)
-			return nil // nobody waits for it
+			w.letGo(m, u)
+			return nil
 		}
 		out.What = unitReturned
+	case unreached(err):
+		out.What, out.Why = unitReturned, err.Error()
 	default:
 		out.What, out.Why = unitFailed, err.Error()
 		errors.As(err, &out.Mistake)
 	}
-	w.say(&out, taken)
-	w.ack(m)
+	if w.say(&out, taken) {
+		w.ack(m)
+	} else {
+		w.letGo(m, u)
+	}
 	if lost {
 		return fmt.Errorf("lane %d: %w", lane+1, err)
 	}
@@ -152,6 +159,13 @@ func (w *Worker) do(ctx context.Context, lane int, u *unit) (b []byte, err error
 		return err
 	})
 	return b, err
+}
+
+// unreached reports whether an error is only that nobody could be reached for a while.
+func unreached(err error) bool {
+	return slices.ContainsFunc([]error{nats.ErrTimeout, nats.ErrNoResponders, nats.ErrDisconnected, nats.ErrConnectionReconnecting,
+		nats.ErrConnectionClosed, jetstream.ErrNoStreamResponse, context.DeadlineExceeded, os.ErrDeadlineExceeded},
+		func(one error) bool { return errors.Is(err, one) })
 }
 
 // stand has the site stand as the header of a note says, once.
@@ -171,12 +185,21 @@ func (w *Worker) stand(ctx context.Context, n *note) error {
 		return nil
 	}
 	header := n.Encoded
-	if header == nil {
-		m, err := w.conn.RequestWithContext(ctx, askHeader, []byte(n.Header))
-		if err != nil {
+	for known := header != nil; !known; {
+		asking, cancel := context.WithTimeout(ctx, howLong) // a question may be lost with its connection
+		m, err := w.conn.RequestWithContext(asking, askHeader, []byte(n.Header))
+		cancel()
+		switch {
+		case err == nil:
+			header, known = m.Data, true
+			if len(header) == 0 && n.Header != tasksHeader { // the run is at another one by now
+				return errAtRest
+			}
+		case ctx.Err() != nil || !unreached(err):
 			return err
+		default:
+			time.Sleep(idlePoll)
 		}
-		header = m.Data
 	}
 	if err := ctx.Err(); err != nil {
 		return err
@@ -191,13 +214,13 @@ func (w *Worker) stand(ctx context.Context, n *note) error {
 }
 
 // pull takes a unit: where units have homes one of the worker's own kernels, else one of
-// nobody's, else another worker's, the costliest first; nil after having waited in vain.
+// nobody's, else another worker's that has too many, the costliest first; nil after having waited in vain.
 // taken counts how often it has been taken.
-func (w *Worker) pull(to *nats.Subscription, homes []string, wait time.Duration) (m *nats.Msg, taken uint64) {
+func (w *Worker) pull(to *nats.Subscription, n *note, wait time.Duration) (m *nats.Msg, taken uint64) {
 	from := []string{anyone}
-	if homes != nil {
+	if n.Homed {
 		from = []string{w.id, anyone}
-		for _, h := range homes {
+		for _, h := range n.Homes {
 			if h != w.id {
 				from = append(from, h)
 			}
@@ -240,8 +263,21 @@ func (w *Worker) keepAlive(m *nats.Msg) (stop func()) {
 	return func() { close(done) }
 }
 
-// say tells what came of a unit. The server drops what was told before.
-func (w *Worker) say(out *outcome, taken uint64) {
+// letGo gives up a unit of which nothing has been told: for good where its phase is over, else
+// others are to take it.
+func (w *Worker) letGo(m *nats.Msg, u *unit) {
+	w.mu.Lock()
+	over := w.note.Number > u.Phase || w.note.Number == u.Phase && w.note.Header != u.Header
+	w.mu.Unlock()
+	if over {
+		w.ack(m)
+	} else {
+		w.handBack(m)
+	}
+}
+
+// say tells what came of a unit, and whether the server has taken it. It drops what was told before.
+func (w *Worker) say(out *outcome, taken uint64) bool {
 	b := wire.Encode(out)
 	if len(b) > mostMessage-1024 {
 		out.What, out.Why, out.Body = unitFailed, "what a unit makes is too large for a message: give fewer rows to predict at", nil
@@ -253,17 +289,32 @@ func (w *Worker) say(out *outcome, taken uint64) {
 	}
 	m := &nats.Msg{Subject: doneAt + w.id, Data: b, Header: nats.Header{"Nats-Msg-Id": []string{id}}}
 	for range 20 { // then it is taken again
-		if r, err := w.conn.RequestMsg(m, 5*time.Second); err == nil && len(r.Data) > 0 {
-			return
+		w.mu.Lock()
+		wait := 5 * time.Second
+		if w.leaving {
+			wait = time.Second
+		}
+		w.mu.Unlock()
+		if r, err := w.conn.RequestMsg(m, wait); err == nil && len(r.Data) > 0 {
+			return true
 		}
 		w.mu.Lock()
 		end := w.over || w.gone
 		w.mu.Unlock()
-		if end {
-			return
+		if end || w.stranded() {
+			return false
 		}
 		time.Sleep(idlePoll)
 	}
+	return false
+}
+
+// stranded reports whether a worker is to leave that reaches nobody: what it has begun others
+// begin when it is taken for lost.
+func (w *Worker) stranded() bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.leaving && !w.conn.IsConnected()
 }
 
 // handBack has a message given to another worker.

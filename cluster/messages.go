@@ -45,16 +45,18 @@ type welcome struct {
 	Refused    string // why it may not take part; "": it may
 	Foundation string // name of what a site is made of, on the shelf
 	LostAfter  time.Duration
-	Tasks      bool // there are tasks to do, not units of phases
+	Tasks      bool   // there are tasks to do, not units of phases
+	Probe      string // on the shelf, as large as a state: how fast it comes is to be measured; "": there is none
 }
 
 // note is what the run says to all: which phase there is. It is said again and again.
 type note struct {
 	Run     string
-	Number  int    // of the phase
-	Header  string // its name; "": none is under way
-	Encoded []byte // the header itself, where it is said for the first time
-	Homes   []string
+	Number  int      // of the phase
+	Header  string   // its name; "": none is under way
+	Encoded []byte   // the header itself, where it is said for the first time
+	Homed   bool     // units lie where their states are
+	Homes   []string // whose units others may take, too: those that have more of them than they come to soon
 	Paused  bool
 	Alone   bool // a worker does one at a time, with all of its lanes
 	Over    bool // the run is
@@ -114,8 +116,11 @@ type beat struct {
 	ID    string
 	Name  string
 	Lanes int
-	Units int   // done
-	Holds []int // numbers of units that it has in hand
+	Units int     // done
+	Holds []int   // numbers of units that it has in hand
+	Used  int     // states that units began with and that were not in messages
+	Moved Moved   // to and from the shelf, states that were not at hand among them
+	Speed float64 // with which a probe has come, in bytes a second; 0: there was none
 }
 
 // leave sends workers away.
@@ -128,6 +133,9 @@ type Status struct {
 	Run     string // for people
 	Phase   string // "": none is under way
 	Open    int    // units that nothing is known of yet
+	Phases  int    // until now
+	Units   int    // the same
+	Moved   Moved  // by the run itself
 	Workers []Standing
 }
 
@@ -136,6 +144,8 @@ type Standing struct {
 	ID, Name     string
 	Lanes, Units int
 	Silent       float64 // seconds since it was heard of
+	Used         int     // states that its units began with and that were not in messages
+	Moved        Moved
 }
 
 // Protocol tells this version of all messages from others.

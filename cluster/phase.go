@@ -18,6 +18,8 @@ const (
 	unitSeconds = 0.2
 	// fewestUnits is how many there are for each lane at least, so that lanes end together.
 	fewestUnits = 3
+	// lookAgain is how often it is looked whose units others may take.
+	lookAgain = 100 * time.Millisecond
 	// pauseAfter is for how long a run must hold before its workers are told to.
 	pauseAfter = 20 * time.Millisecond
 )
@@ -28,8 +30,17 @@ type pass struct {
 	phase  *vbks.Phase
 	number int
 	header string
-	open   map[int][]int // tasks of units that nothing is known of yet
-	left   int           // tasks
+	open   map[int][]int  // tasks of units that nothing is known of yet
+	lies   map[int]string // where these have been sent
+	homed  bool           // to where their states are
+	queues map[string]queue
+	left   int // tasks
+}
+
+// queue is how many units of a home are open, and since when.
+type queue struct {
+	units int
+	since time.Time
 }
 
 // Each has workers carry out a phase.
@@ -43,22 +54,19 @@ func (h *Hub) Each(ctx context.Context, p *vbks.Phase) (err error) {
 	}
 	h.mu.Lock()
 	h.number++
-	s := &pass{hub: h, phase: p, number: h.number, header: name, open: map[int][]int{}, left: p.Len()}
+	s := &pass{hub: h, phase: p, number: h.number, header: name, open: map[int][]int{}, lies: map[int]string{}, homed: h.heavy,
+		queues: map[string]queue{}, left: p.Len()}
 	h.header, h.headerName, h.phase, h.open = encoded, name, p.Name, 0
-	heavy := h.heavy
 	h.mu.Unlock()
 	defer func() { h.over(s.number, p) }()
 	// What is left in the queue of an earlier phase workers take and forget.
-	n := note{Run: h.id, Number: s.number, Header: name, Encoded: encoded}
-	if heavy {
-		n.Homes = h.homes()
-	}
-	h.tell(n)
-	for _, at := range s.divide(heavy) {
+	h.tell(note{Run: h.id, Number: s.number, Header: name, Encoded: encoded, Homed: s.homed})
+	for _, at := range s.divide(s.homed) {
 		if err := s.send(ctx, at); err != nil {
 			return err
 		}
 	}
+	s.offer() // not before: who is idle would take others' units before its own come
 	return s.gather(ctx)
 }
 
@@ -113,12 +121,18 @@ func (s *pass) divide(heavy bool) (units [][]int) {
 	}
 	open := map[string][]int{}
 	cost := map[string]float64{}
+	full := func(home string, more float64) bool {
+		if h.o.Kernels > 0 {
+			return len(open[home]) >= h.o.Kernels
+		}
+		return len(open[home]) > 0 && cost[home]+more > most
+	}
 	for i := range p.Len() {
 		home := anyone
 		if heavy {
 			home = s.homeOf([]int{i})
 		}
-		if len(open[home]) > 0 && cost[home]+p.Cost(i) > most {
+		if full(home, p.Cost(i)) {
 			units = append(units, open[home])
 			open[home], cost[home] = nil, 0
 		}
@@ -160,7 +174,6 @@ func (s *pass) sendAs(ctx context.Context, number int, at []int) error {
 	h := s.hub
 	body, away := s.phase.Pack(s.header, at)
 	h.mu.Lock()
-	homes := h.note.Homes
 	if away {
 		h.heavy = true
 	}
@@ -175,14 +188,12 @@ func (s *pass) sendAs(ctx context.Context, number int, at []int) error {
 		}
 		return s.send(ctx, at[len(at)/2:])
 	}
-	s.open[number] = at
-	s.count()
 	home := anyone
-	if homes != nil { // where others look, too
-		if home = s.homeOf(at); !slices.Contains(homes, home) {
-			home = anyone
-		}
+	if s.homed {
+		home = s.homeOf(at)
 	}
+	s.open[number], s.lies[number] = at, home
+	s.count()
 	ctx, cancel := context.WithTimeout(ctx, mostWait)
 	defer cancel()
 	_, err := h.engine.js.Publish(ctx, workAt+home, b)
@@ -197,12 +208,17 @@ func (s *pass) gather(ctx context.Context) error {
 	defer wg.Wait()
 	defer stop()
 	wg.Go(func() { ended <- s.hold(watching, held) })
+	look := time.NewTicker(lookAgain)
+	defer look.Stop()
 	for s.left > 0 {
 		select {
 		case out := <-s.hub.results:
 			if err := s.take(ctx, out); err != nil {
 				return err
 			}
+			s.offer()
+		case <-look.C: // a worker may be lost
+			s.offer()
 		case paused := <-held:
 			s.hub.mu.Lock()
 			n := s.hub.note
@@ -295,6 +311,41 @@ func (s *pass) take(ctx context.Context, out *outcome) error {
 		return errors.New(out.Why)
 	}
 	return nil
+}
+
+// offer says whose units others may take, although states have to move then: those of who is
+// gone, of who has more than the next one waiting, and of who has not come to that for long.
+func (s *pass) offer() {
+	if !s.homed {
+		return
+	}
+	waiting := map[string]int{}
+	for number := range s.open {
+		waiting[s.lies[number]]++
+	}
+	delete(waiting, anyone)
+	h := s.hub
+	var homes []string
+	h.mu.Lock()
+	for home, n := range waiting {
+		was := s.queues[home]
+		if was.units != n {
+			was = queue{n, time.Now()}
+			s.queues[home] = was
+		}
+		w, there := h.workers[home]
+		if !there || n > w.Lanes+1 || n > w.Lanes && time.Since(was.since) > time.Duration(2*unitSeconds*float64(time.Second)) {
+			homes = append(homes, home)
+		}
+	}
+	n := h.note
+	h.mu.Unlock()
+	slices.Sort(homes)
+	if slices.Equal(homes, n.Homes) {
+		return
+	}
+	n.Homes, n.Encoded = homes, nil
+	h.tell(n)
 }
 
 // count notes how many units are open, for who asks.

@@ -49,7 +49,7 @@ func shouting(slow time.Duration) func(context.Context, *Order) (Result, error) 
 }
 
 // helping is taking, of a worker that does tasks.
-func helping(t *testing.T, ticket *Ticket, lanes int, do func(context.Context, *Order) (Result, error)) (leave func() error) {
+func helping(t testing.TB, ticket *Ticket, lanes int, do func(context.Context, *Order) (Result, error)) (leave func() error) {
 	t.Helper()
 	ctx, cancel := context.WithCancel(t.Context())
 	ended := make(chan error, 1)
@@ -220,7 +220,7 @@ func TestTasksThatTakeWorkersDown(t *testing.T) {
 		w.run = answer.Run
 		b := beat{ID: w.id, Name: w.name, Lanes: 1}
 		await(t, "it comes", func() bool {
-			m, _ := w.pull(to, nil, idlePoll)
+			m, _ := w.pull(to, &note{}, idlePoll)
 			if m == nil {
 				return false
 			}
@@ -233,7 +233,7 @@ func TestTasksThatTakeWorkersDown(t *testing.T) {
 				w.say(&outcome{Run: w.run, Phase: 1, Number: u.Number, Worker: w.id, What: unitDone,
 					Body: wire.Encode(&result{Archive: "../x"})}, 2)
 				must.OK(t, c.PublishMsg(&nats.Msg{Subject: m.Reply, Data: []byte("+ACK")}))
-				u2, _ := w.pull(to, nil, 10*time.Second)
+				u2, _ := w.pull(to, &note{}, 10*time.Second)
 				u, err := wire.Decode[unit](u2.Data)
 				must.OK(t, err)
 				b.Holds = []int{u.Number}

@@ -69,12 +69,15 @@ type Worker struct {
 	heard   time.Time // the last note
 	err     error     // that ends the worker
 	moved   time.Time
+
+	moves func() (used int, m Moved) // of states
+	speed float64                    // with which a probe came
 }
 
 func newWorker(conn *nats.Conn, name string, lostFor time.Duration) *Worker {
 	w := &Worker{id: nuid.Next(), name: name, conn: conn, lostFor: lostFor,
 		tell: make(chan struct{}, 1), changed: make(chan struct{}), noted: make(chan struct{}),
-		moved: time.Now(), heard: time.Now()}
+		moved: time.Now(), heard: time.Now(), moves: func() (int, Moved) { return 0, Moved{} }}
 	w.ctx, w.cancel = context.WithCancelCause(context.Background())
 	return w
 }
@@ -186,6 +189,12 @@ func (w *Worker) session(ctx context.Context, o WorkerOptions, b *bench) (anothe
 	if err == nil && !answer.Tasks {
 		foundation, err = shelf.Get(ctx, answer.Foundation)
 	}
+	if err == nil && answer.Probe != "" {
+		began := time.Now()
+		var b []byte
+		b, err = shelf.Get(ctx, answer.Probe)
+		w.speed = float64(len(b)) / time.Since(began).Seconds()
+	}
 	if err != nil { // the run may be gone by now
 		o.Tell(fmt.Sprintf("the run's data: %v; trying again", err))
 		select {
@@ -197,8 +206,11 @@ func (w *Worker) session(ctx context.Context, o WorkerOptions, b *bench) (anothe
 	if answer.Tasks {
 		b.begin()
 		w.site, w.stands = &taskSite{bench: b, shelf: shelf, device: dev.Info()}, tasksHeader
-	} else if w.site, err = vbks.NewSite(dev, foundation, shelf, w.hold); err != nil {
+	} else if s, err := vbks.NewSite(dev, foundation, shelf, w.hold); err != nil {
 		return false, fmt.Errorf("the run's data: %w", err)
+	} else {
+		before := shelf.Moved()
+		w.site, w.moves = s, func() (int, Moved) { return s.Used(), shelf.Moved().less(before) }
 	}
 	o.Tell(fmt.Sprintf("taking part with %d lanes", len(w.site.Lanes())))
 	err = w.work(ctx, o.IdleExit)
@@ -390,8 +402,10 @@ func (w *Worker) beat(stop chan struct{}) {
 	defer tick.Stop()
 	say := func(lanes int) {
 		w.mu.Lock()
-		b := beat{w.id, w.name, lanes, w.units, slices.Clone(w.holds)}
+		b := beat{ID: w.id, Name: w.name, Lanes: lanes, Units: w.units, Holds: slices.Clone(w.holds)}
 		w.mu.Unlock()
+		b.Used, b.Moved = w.moves()
+		b.Speed = w.speed
 		_ = w.conn.Publish(beatAt+w.id, wire.Encode(&b)) // else it is missed
 	}
 	for {

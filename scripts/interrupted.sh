@@ -1,6 +1,7 @@
 # What the scripts that interrupt runs share; to be sourced with their arguments,
 # of which the second may be a built kestrel. Goes to a new folder.
 
+scripts=$(realpath "$(dirname "$0")")
 work=$(mktemp -d)
 [ "${KEEP:-}" ] && echo "in $work" || trap 'rm -rf "$work"' EXIT
 program=${2:-}

@@ -245,6 +245,23 @@ func (t *Trainer) Foundation() []byte {
 	return wire.Encode(&f)
 }
 
+// Moving says how many states go to the run in each evaluation that other machines make, and of
+// how many bytes each is; none where they are small enough for messages.
+func (t *Trainer) Moving() (kernels, bytes int) {
+	numbers := t.m * t.m
+	switch t.settings.Optimizer {
+	case "natural":
+	case "adam":
+		numbers *= 3
+	default:
+		return 0, 0
+	}
+	if numbers < leastShelved {
+		return 0, 0
+	}
+	return len(t.kernels), 4 * (numbers + numbers/t.m*3) // triangles with their diagonals, and means
+}
+
 // Shelf is where states lie that are too large for every unit to have them with it.
 type Shelf interface {
 	Put(name string, b []byte) error
@@ -267,7 +284,8 @@ type states struct {
 	at     map[string]*State
 	order  []string // of use, where most is not 0
 	has    int      // numbers at hand
-	loaded int      // how often the shelf was asked
+	used   int      // how often one was asked for
+	loaded int      // how often the shelf was, for that
 	err    error    // of the shelf
 }
 
@@ -352,6 +370,9 @@ func (s *states) drop(name string) {
 
 // get returns the state of a name, from the shelf where it is not at hand.
 func (s *states) get(ctx context.Context, name string) (*State, error) {
+	s.mu.Lock()
+	s.used++
+	s.mu.Unlock()
 	if st, ok := s.hand(name); ok {
 		return st, nil
 	}

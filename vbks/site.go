@@ -92,6 +92,13 @@ func (s *Site) Loaded() int {
 	return s.states.loaded
 }
 
+// Used returns how many states units began with that were not in their messages.
+func (s *Site) Used() int {
+	s.states.mu.Lock()
+	defer s.states.mu.Unlock()
+	return s.states.used
+}
+
 // Stand prepares the site for the units of a header.
 func (s *Site) Stand(encoded []byte) error {
 	s.mu.Lock()
