@@ -1,6 +1,7 @@
 package config
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -20,11 +21,14 @@ const (
 	// Of a week and a year so many must have been seen.
 	fewestWeeks, fewestYears = 4, 2
 	yearDays                 = 365.25
+	// swissgrid is the source of the Swiss grid's tables.
+	swissgrid = "swissgrid"
 )
 
 // CalendarOf decides which inputs are to be made of the calendar for data that have none yet, where that is
 // open and so are the kernels, and why: of a dense series by time stamps within days, which is to be forecast and
-// whose values show a day, but no cycle that the calendar does not know.
+// whose values show a day, but no cycle that the calendar does not know. Of a source whose country is known the
+// config then says its time zone and holidays, if it says no others.
 func (c *Config) CalendarOf(d *datasets.Dataset) (columns []string, notice string) {
 	s := d.Series
 	switch {
@@ -56,6 +60,9 @@ func (c *Config) CalendarOf(d *datasets.Dataset) (columns []string, notice strin
 	}
 	notice = fmt.Sprintf("%s shows the day: %s of the calendar are inputs (data.calendar = [] goes without)",
 		d.Target.Name, strings.Join(columns, ", "))
+	if c.Data.Source == swissgrid {
+		c.Data.Zone, c.Data.Holidays = cmp.Or(c.Data.Zone, "Europe/Zurich"), cmp.Or(c.Data.Holidays, "CH")
+	}
 	var more []string
 	if c.Data.Holidays == "" {
 		more = append(more, `data.holidays = "DE" or another country's code`)

@@ -102,10 +102,9 @@ func load(ctx context.Context, c *config.Config) (*datasets.Dataset, error) {
 // LoadGroups loads the series of a config's data, not divided.
 func LoadGroups(ctx context.Context, c *config.Config) ([]datasets.Group, error) {
 	if c.CalendarOpen() && c.Data.Group == "" {
-		if _, err := load(ctx, c); err != nil {
-			return nil, err
-		}
-	} else if c.CalendarOpen() {
+		_, _ = load(ctx, c) // to decide; what is wrong with them is told below, as of groups
+	}
+	if c.CalendarOpen() {
 		c.Data.Calendar = nil
 	}
 	all, err := datasets.Groups(ctx, c.Data)
