@@ -437,7 +437,8 @@ func (f *Frozen) check(k *FrozenKernel, m int) error {
 	if k.Z != nil && (len(k.Z) != m*f.Dim || !finite(k.Z)) {
 		return errors.New(id + ": inducing inputs of its own that are none")
 	}
-	if !finite([]float64{k.Posterior, k.Bayes, k.Worth, k.LOO, k.Origins, k.Factor}) || k.Posterior < 0 || k.Bayes < 0 || k.LOO < 0 || k.Origins < 0 || !(k.Factor > 0) {
+	if !finite([]float64{k.Posterior, k.Bayes, k.Worth, k.LOO, k.Origins, k.Factor}) ||
+		k.Posterior < 0 || k.Bayes < 0 || k.LOO < 0 || k.Origins < 0 || !(k.Factor > 0) {
 		return errors.New(id + ": a weight or a jitter that is no number")
 	}
 	sum := 0.0

@@ -400,7 +400,8 @@ func TestThoseThatForecastGoOn(t *testing.T) {
 		}
 		return s
 	}
-	slices.SortFunc(live, func(a, b int) int { return cmp.Compare(sum(logp[b]), sum(logp[a])) }) // logp is by the place, which is that of the kernel
+	// All are live, so that logp is in the order of the kernels.
+	slices.SortFunc(live, func(a, b int) int { return cmp.Compare(sum(logp[b]), sum(logp[a])) })
 	for _, i := range live[:(len(far)+1)/2] {
 		if !far[i] {
 			t.Errorf("%s forecasts best and is left out: %v", tr.kernels[i].id, far)

@@ -516,7 +516,8 @@ func TestABetterBaselineIsAlwaysSaid(t *testing.T) {
 		if f.Warns() != (c.want != "") {
 			t.Errorf("%+v: warns: %v", c, f.Warns())
 		}
-		if instead := strings.Contains(f.Next, "predict with "+c.label+" instead") || strings.Contains(f.Next, "naive instead"); instead != f.Warns() {
+		instead := strings.Contains(f.Next, "predict with "+c.label+" instead") || strings.Contains(f.Next, "naive instead")
+		if instead != f.Warns() {
 			t.Errorf("%+v: %s", c, f.Next)
 		}
 		for room := range 600 {
