@@ -60,14 +60,21 @@ var (
 )
 
 // denseLevels are those of a dense series: inducing inputs lie so far apart there that a level that wanders ends
-// where the last weeks were, which says nothing of the months ahead.
-func denseLevels() []string { return []string{"CONST", "LIN+CONST", "LIN+SE+CONST"} }
+// where the last weeks were, which says nothing of the months ahead where the calendar knows the year, but much
+// where it does not.
+func denseLevels(year bool) []string {
+	levels := []string{"CONST", "LIN+CONST", "LIN+SE+CONST"}
+	if !year {
+		levels = append(levels, "RW")
+	}
+	return levels
+}
 
-// holidayColumn is the one that not every day has.
-const holidayColumn = "holiday"
+// holidayColumn is the one that not every day has, yearColumn that of the year's course.
+const holidayColumn, yearColumn = "holiday", "yearday"
 
 // OnDense returns the kernels of a series of very many rows within days as text, on the column of time and those
-// of the calendar: few levels, none that wanders, with terms of the calendar.
+// of the calendar: few levels, of which one wanders where the year's course is not among them, with terms of the calendar.
 func OnDense(time string, columns []string) ([]string, error) {
 	every := slices.DeleteFunc(slices.Clone(columns), func(c string) bool { return c == holidayColumn })
 	terms := plainTerms
@@ -82,7 +89,7 @@ func OnDense(time string, columns []string) ([]string, error) {
 		}
 		seasons = append(seasons, t)
 	}
-	kernels, err := series(denseLevels(), seasons...)
+	kernels, err := series(denseLevels(slices.Contains(columns, yearColumn)), seasons...)
 	if err != nil {
 		return nil, err
 	}
