@@ -59,22 +59,15 @@ var (
 	denseWithout = []string{"+PER*PER", "+PER*PER+PER"} // seasons of time alone, since the calendar may say nothing
 )
 
-// denseLevels are those of a dense series: inducing inputs lie so far apart there that a level that wanders ends
-// where the last weeks were, which says nothing of the months ahead where the calendar knows the year, but much
-// where it does not.
-func denseLevels(year bool) []string {
-	levels := []string{"CONST", "LIN+CONST", "LIN+SE+CONST"}
-	if !year {
-		levels = append(levels, "RW")
-	}
-	return levels
-}
+// denseLevels are those of a dense series whose year the calendar knows: inducing inputs lie so far apart there that
+// a level that wanders ends where the last weeks were, which says nothing of the months ahead.
+func denseLevels() []string { return []string{"CONST", "LIN+CONST", "LIN+SE+CONST"} }
 
-// holidayColumn is the one that not every day has, yearColumn that of the year's course.
-const holidayColumn, yearColumn = "holiday", "yearday"
+// holidayColumn is the one that not every day has.
+const holidayColumn = "holiday"
 
 // OnDense returns the kernels of a series of very many rows within days as text, on the column of time and those
-// of the calendar: few levels, of which one wanders where the year's course is not among them, with terms of the calendar.
+// of the calendar, the day of the year among them: few levels, none that wanders, with terms of the calendar.
 func OnDense(time string, columns []string) ([]string, error) {
 	every := slices.DeleteFunc(slices.Clone(columns), func(c string) bool { return c == holidayColumn })
 	terms := plainTerms
@@ -89,7 +82,7 @@ func OnDense(time string, columns []string) ([]string, error) {
 		}
 		seasons = append(seasons, t)
 	}
-	kernels, err := series(denseLevels(slices.Contains(columns, yearColumn)), seasons...)
+	kernels, err := series(denseLevels(), seasons...)
 	if err != nil {
 		return nil, err
 	}

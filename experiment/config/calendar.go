@@ -18,15 +18,16 @@ const (
 	// far apart, resolve no day, and seasons that go together, such as hours that differ from weekday to weekday
 	// and from summer to winter, are products of too many leaves.
 	denseRows = 5000
-	// Of a week and a year so many must have been seen.
-	fewestWeeks, fewestYears = 4, 2
-	yearDays                 = 365.25
+	// So many years must have been seen: else what the days have in common leaves a level that the calendar knows
+	// nothing of, and which kernels in time alone follow better.
+	fewestYears = 2
+	yearDays    = 365.25
 	// swissgrid is the source of the Swiss grid's tables.
 	swissgrid = "swissgrid"
 )
 
 // CalendarOf decides which inputs are to be made of the calendar for data that have none yet, where that is
-// open and so are the kernels, and why: of a dense series by time stamps within days, which is to be forecast and
+// open and so are the kernels, and why: of a dense series of years by time stamps within days, which is to be forecast and
 // whose values show a day, but no cycle that the calendar does not know. Of a source whose country is known the
 // config then says its time zone and holidays, if it says no others.
 func (c *Config) CalendarOf(d *datasets.Dataset) (columns []string, notice string) {
@@ -43,7 +44,7 @@ func (c *Config) CalendarOf(d *datasets.Dataset) (columns []string, notice strin
 	}
 	first := d.Times(d.Train)
 	days := (slices.Max(first) - slices.Min(first)) * d.Days(0)
-	if 2*s.Step*d.Days(0) > 1 || days < 7*fewestWeeks || len(s.Seasons) == 0 {
+	if 2*s.Step*d.Days(0) > 1 || days < fewestYears*yearDays || len(s.Seasons) == 0 {
 		return nil, ""
 	}
 	if c.Data.Cycle < 0 {
@@ -74,4 +75,11 @@ func (c *Config) CalendarOf(d *datasets.Dataset) (columns []string, notice strin
 		notice += "; say more with " + strings.Join(more, " and ")
 	}
 	return columns, notice
+}
+
+// dense reports whether a series has very many rows and the calendar as inputs, its year, too: kernels and weights are
+// then others.
+func dense(d *datasets.Dataset) bool {
+	columns := d.Calendar()
+	return len(d.Train) > denseRows && slices.Contains(columns, "hour") && slices.Contains(columns, "yearday")
 }

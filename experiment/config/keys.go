@@ -67,7 +67,7 @@ func (c *Config) keys() []key {
 			`of a series in time, in steps, none of the calendar's; "auto": if its values show one; 0: none`},
 		{"data", "season", autoWhole{&d.Season, 1, many}, `of a series in time, in steps; "auto": by the calendar; 1: none`},
 		{"data", "calendar", chosen{&d.Calendar, append([]string{autoText}, datasets.CalendarNames()...)},
-			`inputs made of the time stamps of a series, known for all times; ["auto"]: of many rows within days that show a day`},
+			`inputs made of the time stamps of a series, known for all times; ["auto"]: of many rows within days, of years, that show a day`},
 		{"data", "holidays", textValue{p: &d.Holidays}, "file of dates, or a country's code as DE or DE-BY: an input that is 1 on them, else 0"},
 		{"data", "holidays_sha256", sha256Value(&c.HolidaysSHA), "of that file, if it is to be checked"},
 		{"data", "zone", textValue{p: &d.Zone}, "of both, such as Europe/Zurich; default: that of the stamps"},

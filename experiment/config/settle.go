@@ -67,7 +67,7 @@ func (c *Config) SettleTask(d *datasets.Dataset) {
 	case c.Settings.Weights != autoText:
 	case d.Series == nil:
 		c.Settings.Weights = posteriorText
-	case len(d.Train) > denseRows:
+	case dense(d):
 		c.Settings.Weights = vbks.OriginsWeights
 	default:
 		c.Settings.Weights = vbks.TemperedWeights
@@ -149,7 +149,7 @@ func (c *Config) onCalendar(d *datasets.Dataset, more bool) {
 		return
 	}
 	kernels, err := kernelspace.OnCalendar(c.Kernels.Set, d.Inputs[0].Name, columns, more)
-	if more && len(d.Train) > denseRows && slices.Contains(columns, "hour") {
+	if more && dense(d) {
 		kernels, err = kernelspace.OnDense(d.Inputs[0].Name, columns)
 	}
 	if err != nil { // no such space, which is told where kernels are read
