@@ -98,3 +98,26 @@ func TestCalendarIsTakenWhereItShows(t *testing.T) {
 		}
 	}
 }
+
+// Swissgrid's own source has Switzerland's clock and holidays where it is forecast, and others where they are stated.
+func TestCalendarOfSwissgrid(t *testing.T) {
+	if os.Getenv("KESTREL_DATA") == "" {
+		t.Skip("KESTREL_DATA names no folder of data")
+	}
+	for zone, set := range map[string][]string{"Europe/Zurich": nil, "UTC": {"data.zone=UTC"}} {
+		var overrides []config.Override
+		for _, s := range append(set, "kernels.set=auto", "data.split_by=x", "data.test=0.1") {
+			o, err := config.ParseOverride(s)
+			must.OK(t, err)
+			overrides = append(overrides, o)
+		}
+		cfg, err := config.Load("swissgrid-small", overrides)
+		must.OK(t, err)
+		d, _, err := LoadSettled(t.Context(), &cfg)
+		must.OK(t, err)
+		want := []string{"hour", "weekday", "yearday", "holiday"}
+		if got := d.Calendar(); !slices.Equal(got, want) || cfg.Data.Zone != zone || cfg.Data.Holidays != "CH" {
+			t.Errorf("%q of the calendar, zone %q, holidays %q", got, cfg.Data.Zone, cfg.Data.Holidays)
+		}
+	}
+}
