@@ -9,7 +9,6 @@ import (
 	"net"
 	"os"
 	"strings"
-	"syscall"
 	"time"
 
 	"github.com/nats-io/nats.go"
@@ -100,7 +99,7 @@ func kill(key string, pid int, phase string) error {
 			return nil
 		}
 		if phase == "" || s.Phase == phase && s.Open > 0 {
-			if syscall.Kill(pid, syscall.SIGKILL) == nil {
+			if p, err := os.FindProcess(pid); err == nil && p.Kill() == nil {
 				fmt.Println(strings.ReplaceAll(s.Phase, " ", "_"))
 			}
 			return nil
