@@ -37,7 +37,7 @@ type FrozenKernel struct {
 	Rank                    int       // from 1
 	Posterior, Bayes, Worth float64   // what its weight comes from; Worth in nats
 	LOO                     float64   // weight of "loo"; 0 of all kernels where they have not been found
-	Origins                 float64   // weight of "origins", likewise
+	Origins                 float64   // weight of "origins", 0 of all kernels where nobody asked for them
 	Factor                  float64   // of the jitter
 	Z                       []float64 // M x Dim: inducing inputs of its own; nil: those of all
 	// States are averaged over by their shares, which sum to 1. Where the first one's is
@@ -186,10 +186,17 @@ func (t *Trainer) freeze(ctx context.Context, how FreezeOptions) (*Frozen, error
 	if rule := t.optimizer.stepping(); rule != nil {
 		f.ByRoot = !rule.byPrecision()
 	}
+	top := math.Inf(-1)
+	for _, i := range kernels {
+		top = math.Max(top, t.kernels[i].worth())
+	}
 	for _, i := range kernels {
 		k, res, loo, origins := t.kernels[i], &t.last.Kernels[i], 0.0, 0.0
-		if t.foreseen == t.last {
+		switch {
+		case t.foreseen == t.last:
 			origins = t.ahead[i]
+		case t.settings.Weights == OriginsWeights: // what stands for them where there are none
+			origins = tempered(k.worth() - top)
 		}
 		switch {
 		case t.weighed == t.last:

@@ -408,3 +408,26 @@ func TestThoseThatForecastGoOn(t *testing.T) {
 		}
 	}
 }
+
+// A model of a run that has no weights of origins, since it was stopped or one kernel is left, predicts as that run does.
+func TestModelsWithoutOrigins(t *testing.T) {
+	d := trainingSeries(12, 60)
+	for name, c := range map[string]struct {
+		every   float64
+		kernels []string
+	}{"stopped": {0.5, []string{"SE", "PER", "RQ+LIN"}}, "one kernel": {1, []string{"SE"}}} {
+		s := quickSettings("natural")
+		s.EvaluateEvery, s.Weights = c.every, "origins"
+		tr := trainerOn(t, 1, nil, d, s, c.kernels...)
+		next(t, tr)
+		f, err := tr.Freeze(t.Context(), FreezeOptions{MostFactors: MostFactors})
+		must.OK(t, err)
+		ids, weights, err := f.choose(PredictOptions{Weights: "origins"})
+		must.OK(t, err)
+		p, err := tr.Predict(t.Context(), []float64{0.5}, PredictOptions{Weights: "origins"})
+		must.OK(t, err)
+		if !slices.Equal(weights, p.Weights) || f.Kernels[ids[0]].Program.ID != p.IDs[0] {
+			t.Errorf("%s: the model weighs by %v, the run by %v", name, weights, p.Weights)
+		}
+	}
+}

@@ -33,6 +33,9 @@ const (
 // exp(ELBO/10) is better than the belief, and than weights from some rolling origins.
 const Tempering = 10
 
+// tempered is the weight of a kernel so many nats above the best one.
+func tempered(above float64) float64 { return math.Exp(above / Tempering) }
+
 // Negligible is the part of all weights below which a kernel is left out.
 const Negligible = 1e-9
 
@@ -124,7 +127,7 @@ func weigh(all []weighed, o PredictOptions) (order []int, weights []float64) {
 		case o.Weights == OriginsWeights && all[i].foreseen:
 			return all[i].origins
 		case o.Weights == TemperedWeights || o.Weights == OriginsWeights:
-			return math.Exp((all[i].worth - top) / Tempering)
+			return tempered(all[i].worth - top)
 		case o.Weights == evenWeights:
 			return 1
 		case o.Weights == looWeights:
