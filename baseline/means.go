@@ -3,6 +3,7 @@ package baseline
 import (
 	"errors"
 	"math"
+	"slices"
 
 	"gonum.org/v1/gonum/mat"
 )
@@ -20,9 +21,12 @@ const waves = 2
 // of no account, so that it is what to go by far ahead. Errors: those of PhaseMean but for inputs
 // beyond the rows; a slow season that has not been seen once.
 func Means(s *Series, season int, slow float64, at []float64) ([]Normal, error) {
-	out, err := PhaseMean(s, season, at)
-	if err != nil || slow == 0 {
-		return out, err
+	if slow == 0 {
+		return PhaseMean(s, season, at)
+	}
+	phases, err := PhaseMean(s, season, slices.Concat(s.x, at))
+	if err != nil {
+		return nil, err
 	}
 	n, dim := len(s.y), 2*waves+1
 	if s.clock[n-1]-s.clock[0] < slow {
@@ -32,10 +36,7 @@ func Means(s *Series, season int, slow float64, at []float64) ([]Normal, error) 
 	if err != nil {
 		return nil, err
 	}
-	fit, err := PhaseMean(s, season, s.x)
-	if err != nil {
-		return nil, err
-	}
+	fit, out := phases[:n], phases[n:]
 	row := make([]float64, dim)
 	wave := func(t float64) {
 		row[0] = 1

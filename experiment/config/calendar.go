@@ -26,41 +26,43 @@ const (
 	swissgrid = "swissgrid"
 )
 
-// CalendarOf decides which inputs are to be made of the calendar for data that have none yet, where that is
-// open and so are the kernels, and why: of a dense series of years by time stamps within days, which is to be forecast and
-// whose values show a day, but no cycle that the calendar does not know. Of a source whose country is known the
-// config then says its time zone and holidays, if it says no others.
-func (c *Config) CalendarOf(d *datasets.Dataset) (columns []string, notice string) {
+// SettleCalendar decides which inputs are to be made of the calendar, where that is open, by data that have none
+// yet, and returns why there are some: the kernels are open, too, and it is a dense series of years by time
+// stamps within days, which is to be forecast and whose values show a day, but no cycle that the calendar does
+// not know. Of a source whose country is known the config then says its time zone and holidays, if it says no
+// others.
+func (c *Config) SettleCalendar(d *datasets.Dataset) (notice string) {
+	if !c.CalendarOpen() {
+		return ""
+	}
+	c.Data.Calendar = nil
 	s := d.Series
 	switch {
-	case !c.CalendarOpen() || !c.Kernels.Undecided() || s == nil || d.Dim != 1 || !d.Inputs[0].Time || len(d.Train) <= denseRows:
-		return nil, ""
+	case !c.Kernels.Undecided() || s == nil || d.Dim != 1 || !d.Inputs[0].Time || len(d.Train) <= denseRows:
+		return ""
 	case c.Data.Cycle > 0 || c.Data.Season > 0 || c.Data.Group != "":
-		return nil, ""
+		return ""
 	case !slices.Contains([]string{autoText, "x", "rows"}, c.Data.SplitBy):
-		return nil, "" // rows that are missing lie among those known
+		return "" // rows that are missing lie among those known
 	case slices.ContainsFunc(datasets.CalendarNames(), func(n string) bool { return n == d.Inputs[0].Name }):
-		return nil, ""
+		return ""
 	}
 	first := d.Times(d.Train)
 	days := (slices.Max(first) - slices.Min(first)) * d.Days(0)
 	if 2*s.Step*d.Days(0) > 1 || days < fewestYears*yearDays || len(s.Seasons) == 0 {
-		return nil, ""
+		return ""
 	}
 	if c.Data.Cycle < 0 {
 		if cycle, _ := cycleOf(d); cycle > 0 {
-			return nil, ""
+			return ""
 		}
 	}
 	if shown := periods.Shown(onGrid(d), []float64{s.Seasons[0] / s.Step}); !shown[0] {
-		return nil, ""
+		return ""
 	}
-	columns = []string{"hour", "weekday"}
-	if days >= fewestYears*yearDays {
-		columns = append(columns, "yearday")
-	}
+	c.Data.Calendar = datasets.CalendarNames()
 	notice = fmt.Sprintf("%s shows the day: %s of the calendar are inputs (data.calendar = [] goes without)",
-		d.Target.Name, strings.Join(columns, ", "))
+		d.Target.Name, strings.Join(c.Data.Calendar, ", "))
 	if c.Data.Source == swissgrid {
 		c.Data.Zone, c.Data.Holidays = cmp.Or(c.Data.Zone, "Europe/Zurich"), cmp.Or(c.Data.Holidays, "CH")
 	}
@@ -74,7 +76,7 @@ func (c *Config) CalendarOf(d *datasets.Dataset) (columns []string, notice strin
 	if len(more) > 0 {
 		notice += "; say more with " + strings.Join(more, " and ")
 	}
-	return columns, notice
+	return notice
 }
 
 // dense reports whether a series has very many rows and the calendar as inputs, its year, too: kernels and weights are

@@ -89,8 +89,8 @@ func load(ctx context.Context, c *config.Config) (*datasets.Dataset, error) {
 	if err != nil {
 		return nil, err
 	}
-	columns, notice := c.CalendarOf(d)
-	if c.Data.Calendar = columns; columns == nil && c.Data.Holidays == "" {
+	notice := c.SettleCalendar(d)
+	if c.Data.Calendar == nil && c.Data.Holidays == "" {
 		return d, nil
 	}
 	if d, err = datasets.Load(ctx, c.Data); err == nil && notice != "" {
