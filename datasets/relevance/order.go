@@ -64,7 +64,8 @@ func Order(x []float64, dim int, y []float64, levels []bool) []Found {
 			left, k, after, before := without(rest, groups[c])
 			f, p := 0.0, 1.0
 			if free := len(rest) - k; k > 1 && free > 0 && before > rounding*total {
-				f = (before - after) / float64(k-1) / (max(after, rounding*total) / float64(free))
+				// What an equal column has explained before explains nothing more, or by rounding less.
+				f = max(0, before-after) / float64(k-1) / (max(after, rounding*total) / float64(free))
 				p = distuv.F{D1: float64(k - 1), D2: float64(free)}.Survival(f)
 			}
 			if p < bestP || p == bestP && f > bestF || best < 0 { // far out all p are 0

@@ -82,3 +82,27 @@ func TestNamesOfRowsTellNothing(t *testing.T) {
 		t.Errorf("%+v", got)
 	}
 }
+
+// A column that is there twice, also in another unit, tells once: what the first has explained
+// is then explained by nothing, which rounding has come out a little below nothing, too.
+func TestEqualColumns(t *testing.T) {
+	for seed := range uint64(40) {
+		r := rand.New(rand.NewPCG(seed, 2))
+		var x, y []float64
+		for range 500 {
+			v, other := float64(r.IntN(30)), r.NormFloat64()
+			x = append(x, v, other, v, 1.8*v+32)
+			y = append(y, math.Sin(v)+0.3*other+0.1*r.NormFloat64())
+		}
+		got := Order(x, 4, y, make([]bool, 4))
+		told := 0
+		for _, f := range got {
+			if f.Tells && f.Column != 1 {
+				told++
+			}
+		}
+		if told != 1 || len(got) != 4 {
+			t.Errorf("seed %d: of three equal columns %d tell something: %v", seed, told, got)
+		}
+	}
+}
