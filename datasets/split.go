@@ -39,6 +39,12 @@ func mix(z uint64) uint64 {
 
 var errNoRoom = errors.New("no training rows are left")
 
+// Among reports whether rows of several inputs are asked for among the others: they are no series, and
+// those held out are drawn at random or by a mask.
+func (d *Dataset) Among() bool {
+	return d.Series == nil && d.Dim > 1 && (d.SplitBy == "random" || d.SplitBy == "mask")
+}
+
 // split fills in Train and Test.
 func (d *Dataset) split(ctx context.Context, s *Spec, kept []int32) error {
 	if d.SplitBy = s.SplitBy; d.SplitBy == "auto" {

@@ -56,7 +56,10 @@ type Training struct {
 	Seasons []float64    // of a series in time: periods that the calendar knows, in units of X, the shortest first
 	Cycle   float64      // of a series in time: a period that the values show and the calendar does not know, in units of X; 0: none
 	Clock   *local.Clock // of several inputs, of which the first is time and the others are made of it; nil: none
-	Truth   string       // id of the kernel that they were drawn from, "" if not known: what comes out is held against it
+	// Alike says, of several inputs whose rows are asked for among those known, which are levels of a
+	// category; nil: they are not asked for so.
+	Alike []bool
+	Truth string // id of the kernel that they were drawn from, "" if not known: what comes out is held against it
 	// Guesses are free vectors that the search begins from, too, by kernel: of studies that
 	// know more than the data say.
 	Guesses map[string][]float64

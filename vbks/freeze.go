@@ -99,8 +99,9 @@ func (t *Trainer) Freeze(ctx context.Context, o FreezeOptions) (*Frozen, error) 
 	if err != nil {
 		return nil, err
 	}
-	if about != nil && 2*t.rows > o.MostFactors && !o.WithoutRows {
-		return nil, fmt.Errorf("predict.local keeps all %d rows, and there is room for %d; \"none\" keeps none", t.rows, o.MostFactors/2)
+	if about != nil && t.neighbourly() > o.MostFactors && !o.WithoutRows {
+		return nil, fmt.Errorf("predict.local keeps all %d rows, and there is room for %d; \"none\" keeps none",
+			t.rows, o.MostFactors*t.rows/t.neighbourly())
 	}
 	f, err := t.freezeOn(ctx, o)
 	if err != nil {
@@ -426,12 +427,8 @@ func (f *Frozen) Check() error {
 			return err
 		}
 	}
-	switch {
-	case f.Local == nil:
-	case f.Local.Clock == nil && f.Dim != 1 || f.Local.Clock != nil && f.Local.Clock.Column >= f.Dim:
-		return errors.New("neighbours in time, but other inputs")
-	default:
-		return f.Local.Check()
+	if f.Local != nil {
+		return f.Local.Check(f.Dim)
 	}
 	return nil
 }

@@ -1,6 +1,7 @@
 package vbks
 
 import (
+	"context"
 	"math"
 	"math/rand/v2"
 	"slices"
@@ -8,6 +9,7 @@ import (
 	"testing"
 
 	"example.com/kestrel/internal/must"
+	"example.com/kestrel/vbks/mixture"
 )
 
 // quarters is a daily pattern with corners on a rough level, in a shuffled stream of rows,
@@ -160,5 +162,65 @@ func TestTooFewForNeighbours(t *testing.T) {
 	}
 	if _, err := tr.Predict(t.Context(), []float64{0}, PredictOptions{}); err != nil {
 		t.Error(err)
+	}
+}
+
+// A table of many rows and few inducing inputs: its rows are predicted from those they are most like where
+// they are asked for among the others, and only then; rows far from all are the kernels'; what is
+// kept of it predicts the same.
+func TestNeighboursPredictRowsOfATable(t *testing.T) {
+	rng := rand.New(rand.NewPCG(12, 1))
+	var rows, out Training
+	rows.Dim, out.Dim = 2, 2
+	for i := range 2300 {
+		a, c := 4*rng.Float64()-2, float64(rng.IntN(2))
+		to := &rows
+		if i%23 == 4 {
+			to = &out
+		}
+		to.X, to.Y = append(to.X, a, c), append(to.Y, (1+c)*math.Sin(9*a)+c+0.1*rng.NormFloat64())
+	}
+	plain := trainerOn(t, 1, nil, rows, denseSettings("auto"), "SE", "LIN")
+	next(t, plain)
+	if p, err := plain.Local(t.Context()); p != nil || err != nil {
+		t.Errorf("rows that are not asked for among the others have neighbours: %v, %v", p, err)
+	}
+	rows.Alike = []bool{false, true}
+	tr := trainerOn(t, 1, nil, rows, denseSettings("auto"), "SE", "LIN")
+	e := next(t, tr)
+	if last := e.Notices[len(e.Notices)-1].Text; !strings.Contains(last, "the 120 that they are most like") {
+		t.Fatalf("told %q", last)
+	}
+	at := append(slices.Clone(out.X), 40, 0)
+	predict := func(by interface {
+		Predict(ctx context.Context, x []float64, o PredictOptions) (*mixture.Prediction, error)
+	}) (mean, sd []float64) {
+		got, err := by.Predict(t.Context(), at, PredictOptions{})
+		must.OK(t, err)
+		for row := range len(at) / 2 {
+			m, v := got.Moments(row, true)
+			mean, sd = append(mean, m), append(sd, math.Sqrt(v))
+		}
+		return mean, sd
+	}
+	mean, sd := predict(tr)
+	before, beforeSD := predict(plain)
+	square, was := 0.0, 0.0
+	for row, y := range out.Y {
+		square += (y - mean[row]) * (y - mean[row]) / 100
+		was += (y - before[row]) * (y - before[row]) / 100
+	}
+	// Noise of .1, of which ten inducing inputs resolve no sine.
+	if rmse := math.Sqrt(square); rmse > 0.14 || !(math.Sqrt(was) > 0.3) {
+		t.Errorf("RMSE %.3f, of the kernels %.3f", rmse, math.Sqrt(was))
+	}
+	if last := len(mean) - 1; mean[last] != before[last] || sd[last] != beforeSD[last] {
+		t.Errorf("far from all rows: %v ± %v, of the kernels %v ± %v", mean[last], sd[last], before[last], beforeSD[last])
+	}
+	f, err := tr.Freeze(t.Context(), FreezeOptions{MostFactors: MostFactors})
+	must.OK(t, err)
+	must.OK(t, f.Check())
+	if a, b := predict(thawed(t, f)); !slices.Equal(a, mean) || !slices.Equal(b, sd) {
+		t.Error("what is kept predicts otherwise")
 	}
 }

@@ -8,6 +8,8 @@ import (
 	"math"
 	"slices"
 
+	"gonum.org/v1/gonum/floats"
+
 	"example.com/kestrel/device"
 	"example.com/kestrel/internal/guard"
 	"example.com/kestrel/vbks/local"
@@ -204,8 +206,8 @@ const leastDense = 2000
 // those known, in the place of an average over kernels; nil: the average does. It is a
 // model of its own, of all training rows, which the belief over kernels knows nothing of.
 // There is none where it cannot be fitted. With "auto" it predicts as far from the rows
-// known as it is better than the kernels are on rows that it holds out, and which these have
-// learned from; that is decided once, of the kernels that there then are.
+// known as it surely is better than the kernels are on rows that it holds out, as these are without
+// them, see rival; that is decided once, of the kernels that there then are.
 func (t *Trainer) Local(ctx context.Context) (*local.Part, error) {
 	asked := cmp.Or(t.settings.Local, local.None)
 	switch {
@@ -213,8 +215,11 @@ func (t *Trainer) Local(ctx context.Context) (*local.Part, error) {
 		return t.local, nil
 	case asked == local.None || !t.Done() || t.last == nil:
 		return nil, nil
-	case asked == local.Auto && (t.rows < leastDense || 2*t.rows > MostFactors || t.dim > 1 && t.data.Clock == nil):
+	case asked == local.Auto && (t.rows < leastDense || t.neighbourly() > MostFactors):
 		return nil, nil // a model file could not keep more rows
+	case t.dim > 1 && t.data.Clock == nil && t.data.Alike == nil:
+		t.alone = errors.New("rows of several inputs are not asked for among those known")
+		return nil, nil
 	case t.weighing.model.Levels != nil || t.weighing.model.Unit > 0:
 		t.alone = errors.New("they know nothing of noise that differs from row to row")
 		return nil, nil
@@ -224,10 +229,7 @@ func (t *Trainer) Local(ctx context.Context) (*local.Part, error) {
 		t.local, t.located = nil, t.evaluation
 		return nil, nil
 	}
-	p := &local.Part{Clock: t.data.Clock}
-	times := p.Clock.Times(t.data.X[:t.rows*t.dim], t.dim)
-	var err error
-	p.Model, err = local.Fit(ctx, times, t.data.Y[:t.rows], t.data.Seasons, random.Stream(t.settings.Seed, "neighbours", t.evaluation))
+	p, err := t.neighbours(ctx)
 	switch {
 	case ctx.Err() != nil:
 		return nil, context.Cause(ctx)
@@ -236,11 +238,11 @@ func (t *Trainer) Local(ctx context.Context) (*local.Part, error) {
 	case err != nil:
 		p, t.alone = nil, err
 	case asked == local.Neighbours:
-		p.Within = p.Model.Widths[len(p.Model.Widths)-1].Away
+		p.Within = p.Furthest()
 	}
 	if asked == local.Auto && p != nil {
 		if !decided {
-			if t.within, t.gained, err = t.rival(ctx, p.Model); err != nil {
+			if t.within, t.gained, err = t.rival(ctx, p.Checked()); err != nil {
 				return nil, err
 			}
 			t.decided = t.evaluation
@@ -253,25 +255,72 @@ func (t *Trainer) Local(ctx context.Context) (*local.Part, error) {
 	return p, nil
 }
 
-// rival has the kernels predict the rows that a local model was checked with.
-func (t *Trainer) rival(ctx context.Context, m *local.Model) (within, nats float64, err error) {
-	var x []float64
-	for _, c := range m.Checks {
-		x = append(x, t.data.X[c.Row*t.dim:(c.Row+1)*t.dim]...)
+// neighbours fits a local model to all training rows.
+func (t *Trainer) neighbours(ctx context.Context) (p *local.Part, err error) {
+	x, y, rng := t.data.X[:t.rows*t.dim], t.data.Y[:t.rows], random.Stream(t.settings.Seed, "neighbours", t.evaluation)
+	if t.dim > 1 && t.data.Clock == nil {
+		p = &local.Part{}
+		p.Table, err = local.FitTable(ctx, x, y, t.data.Alike, rng)
+		return p, err
 	}
+	p = &local.Part{Clock: t.data.Clock}
+	p.Model, err = local.Fit(ctx, p.Clock.Times(x, t.dim), y, t.data.Seasons, rng)
+	return p, err
+}
+
+// neighbourly is how many numbers the rows are that neighbours are among.
+func (t *Trainer) neighbourly() int {
+	if t.dim > 1 && t.data.Clock == nil {
+		return (t.dim + 1) * t.rows
+	}
+	return 2 * t.rows
+}
+
+// rival has the kernels predict the rows that a local model was checked with, each as if it were not
+// known where rows can be left out in closed form and there are not too many.
+func (t *Trainer) rival(ctx context.Context, m *local.Checked) (within, nats float64, err error) {
 	o := PredictOptions{Top: t.settings.Top, Weights: t.settings.Weights}
 	if err := t.weigh(ctx, o); err != nil {
 		return 0, 0, err
+	}
+	densities := make([]float64, len(m.Checks))
+	kernels, weights, err := t.chosen(o)
+	if err != nil {
+		return 0, 0, err
+	}
+	if t.settings.leavesOut(t.data.Rows()) && len(kernels)*t.rows <= mostLeftOut {
+		var ids []string
+		for _, i := range kernels {
+			ids = append(ids, t.kernels[i].id)
+		}
+		terms, err := t.leaveOneOut(ctx, ids)
+		if err != nil {
+			return 0, 0, err
+		}
+		some := make([]float64, len(ids))
+		for i, c := range m.Checks {
+			for j, id := range ids {
+				some[j] = math.Log(weights[j]) + terms[id][c.Row]
+			}
+			densities[i] = floats.LogSumExp(some)
+		}
+		within, nats = m.Better(densities)
+		return within, nats, nil
+	}
+	var x []float64
+	for _, c := range m.Checks {
+		x = append(x, t.data.X[c.Row*t.dim:(c.Row+1)*t.dim]...)
 	}
 	p, err := t.predict(ctx, x, o)
 	if err != nil {
 		return 0, 0, err
 	}
-	mean, variance := make([]float64, len(m.Checks)), make([]float64, len(m.Checks))
-	for i := range mean {
-		mean[i], variance[i] = p.Moments(i, true)
+	for i, c := range m.Checks {
+		mean, v := p.Moments(i, true)
+		d := c.Y - mean
+		densities[i] = -0.5 * (math.Log(2*math.Pi*v) + d*d/v)
 	}
-	within, nats = m.Better(mean, variance)
+	within, nats = m.Better(densities)
 	return within, nats, nil
 }
 
@@ -285,7 +334,10 @@ func (t *Trainer) localNext(ctx context.Context) error {
 		return err
 	}
 	text := "rows that lie among those known are predicted from their neighbours in time"
-	if len(p.Model.Reach.Lags) > 0 {
+	switch {
+	case p.Table != nil:
+		text = fmt.Sprintf("rows that lie among those known are predicted from the %d that they are most like", p.Table.Near)
+	case len(p.Model.Reach.Lags) > 0:
 		text += " and whole periods away"
 	}
 	if t.settings.Local == local.Auto {

@@ -76,7 +76,7 @@ def covariance(program, theta, x, y, same=0.0):
 class Model:
     def __init__(self, path):
         self.file = dict(np.load(path))
-        assert int(self.file["format"][0]) in (1, 2, 3)
+        assert int(self.file["format"][0]) in (1, 2, 3, 4)
         self.about = json.loads(text(self.file["about"]))
 
     def weights(self):
@@ -180,7 +180,10 @@ class Model:
 
     def neighbours(self, part, x, mean, variance, noise):
         """Puts rows among those known, predicted from their neighbours, in the place of all kernels'."""
-        m, (known, y) = part["model"], (self.file["neighbours/x"], self.file["neighbours/y"])
+        known, y = self.file["neighbours/x"], self.file["neighbours/y"]
+        if "table" in part:
+            return self.alike(part["table"], part["within"], known, y, x, mean, variance, noise)
+        m = part["model"]
         times = x[:, 0]
         if c := part.get("clock"):
             shift = (x[:, c["column"]] - c["zero"]) / c["hours"] - (times - c["origin"]) / c["day"] % 1
@@ -222,6 +225,33 @@ class Model:
             self.near[row] = True
             mean[:, row] = average(v) + b @ (y[n] - average(known[n]))
             variance[:, row] = f**2 * (k(0.0) - b @ k(known[n] - v))
+            noise[:, row] = f**2 * np.exp(theta[0])
+
+    def alike(self, m, within, known, y, x, mean, variance, noise):
+        """The same in a table: from the rows that a row is most like."""
+        theta, levels = np.array(m["kernel"]["theta"]), np.array(m["kernel"]["levels"])
+        smooth, rough, sharper, length = np.exp(theta[1]), np.exp(theta[2]), np.exp(theta[3]), np.exp(theta[4:])
+
+        def distance(a, b):
+            d = a - b
+            return np.sqrt((np.where(levels, d != 0, d) ** 2 / length**2).sum(-1))
+
+        def k(r):
+            s, t = 5**0.5 * r, 3**0.5 * sharper * r
+            return smooth * (1 + s + s * s / 3) * np.exp(-s) + rough * (1 + t) * np.exp(-t)
+
+        rest = y - m["level"] - known @ m["slopes"]
+        for row, v in enumerate(x):
+            r = distance(known, v)
+            if r.min() > within:
+                continue
+            n = np.argsort(r, kind="stable")[:m["near"]]
+            cov = k(distance(known[n][:, None], known[n])) + np.exp(theta[0]) * np.eye(len(n))
+            b = np.linalg.solve(cov, k(r[n]))
+            f = next((w["factor"] for w in m["widths"] if w["away"] >= r.min()), m["widths"][-1]["factor"])
+            self.near[row] = True
+            mean[:, row] = m["level"] + v @ m["slopes"] + b @ rest[n]
+            variance[:, row] = f**2 * (smooth + rough - b @ k(r[n]))
             noise[:, row] = f**2 * np.exp(theta[0])
 
     def back(self, z):

@@ -89,6 +89,7 @@ func TestModelPredictsAsTheRun(t *testing.T) {
 			"data.holidays=" + feasts, "data.zone=Europe/Zurich", "predict.weights=loo", "predict.calibrate=auto"}},
 		{quarters, within, []string{"kernels.expressions=SE[at]+PER[hour]", "data.calendar=hour", "data.zone=Europe/Zurich",
 			"predict.local=neighbours", "sparse.inducing=20"}},
+		{plane, points, []string{"data.split_by=random", "predict.local=neighbours"}},
 	} {
 		_, _, dir := runtest.Finished(t, configtest.Plane(t, c.table, c.set...))
 		run, m := predictor(t, dir), modelOf(t, filepath.Join(dir, record.ModelFile))

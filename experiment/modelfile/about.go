@@ -16,8 +16,8 @@ import (
 
 // formatVersion is that of the file. It is raised when older programs would read a
 // newer file wrongly: 2 where kernels have inducing inputs of their own or neighbours predict,
-// 3 where the noise of rows differs, else 1.
-const plainVersion, ownVersion, formatVersion = 1, 2, 3
+// 3 where the noise of rows differs, 4 where neighbours are those of a table, else 1.
+const plainVersion, ownVersion, noiseVersion, formatVersion = 1, 2, 3, 4
 
 // What About.Root may be.
 const (

@@ -36,8 +36,10 @@ func (m *Model) arrays() (map[string]vbks.Tensor, error) {
 	f, n := m.Frozen, m.Inducing()
 	version := float64(plainVersion)
 	switch {
-	case f.Noise != nil:
+	case f.Local != nil && f.Local.Table != nil:
 		version = formatVersion
+	case f.Noise != nil:
+		version = noiseVersion
 	case f.Local != nil || slices.ContainsFunc(f.Kernels, func(k vbks.FrozenKernel) bool { return k.Z != nil }):
 		version = ownVersion
 	}
@@ -53,7 +55,12 @@ func (m *Model) arrays() (map[string]vbks.Tensor, error) {
 			out["rows/weights"] = vbks.Tensor{Shape: []int{len(f.Y)}, Data: f.Weights}
 		}
 	}
-	if f.Local != nil {
+	switch {
+	case f.Local == nil:
+	case f.Local.Table != nil:
+		out["neighbours/x"] = vbks.Tensor{Shape: []int{len(f.Local.Table.Y), f.Dim}, Data: f.Local.Table.X}
+		out["neighbours/y"] = vbks.Tensor{Shape: []int{len(f.Local.Table.Y)}, Data: f.Local.Table.Y}
+	default:
 		out["neighbours/x"] = vbks.Tensor{Shape: []int{len(f.Local.Model.X)}, Data: f.Local.Model.X}
 		out["neighbours/y"] = vbks.Tensor{Shape: []int{len(f.Local.Model.Y)}, Data: f.Local.Model.Y}
 	}
@@ -125,7 +132,7 @@ func decode(file io.ReaderAt, size int64) (*Model, error) {
 		return nil, fmt.Errorf("damaged, or no model file: %w", err)
 	}
 	l := &loader{arrays: arrays}
-	if v := l.array("format", 1); l.err == nil && v[0] != plainVersion && v[0] != ownVersion && v[0] != formatVersion {
+	if v := l.array("format", 1); l.err == nil && !slices.Contains([]float64{plainVersion, ownVersion, noiseVersion, formatVersion}, v[0]) {
 		return nil, fmt.Errorf("of format %v, this program reads %d; another version of kestrel wrote it", v[0], formatVersion)
 	}
 	text, ok := npz.BytesOf(arrays["about"])
@@ -194,11 +201,13 @@ func (l *loader) frozen(m *Model) error {
 		}
 	}
 	if p := a.Neighbours; p != nil {
-		if p.Model == nil {
-			return errors.New("neighbours of no model")
-		}
 		f.Local = p
-		p.Model.X, p.Model.Y = l.array("neighbours/x", -1), l.array("neighbours/y", -1)
+		switch {
+		case p.Table != nil:
+			p.Table.X, p.Table.Y = l.array("neighbours/x", -1, d.Dim), l.array("neighbours/y", -1)
+		case p.Model != nil:
+			p.Model.X, p.Model.Y = l.array("neighbours/x", -1), l.array("neighbours/y", -1)
+		} // of neither Check says so
 	}
 	columns := make([]string, d.Dim)
 	for i := range d.Inputs {

@@ -73,7 +73,7 @@ func own(t *testing.T) string {
 	table := filepath.Join(t.TempDir(), "planes.csv")
 	must.OK(t, os.WriteFile(table, []byte(b.String()), 0o644))
 	_, _, dir := runtest.Finished(t, configtest.Plane(t, table, "kernels.expressions=SE[hour]+LIN[height],RQ[hour]", "sparse.inducing=7",
-		"optimise.optimizer=natural", "schedule.evaluate_every=1", "schedule.refine=0"))
+		"optimise.optimizer=natural", "schedule.evaluate_every=1", "schedule.refine=0", "predict.local=none"))
 	return filepath.Join(dir, record.ModelFile)
 }
 
@@ -231,6 +231,28 @@ func TestNumPyPagePredictsTheSame(t *testing.T) {
 	ask(t, weighed, points, func(predictions string) { compare("rows of weights", weighed, points, predictions) })
 	path, points = ofRooms(t)
 	ask(t, path, points, func(predictions string) { compare("noise known and by rooms", path, points, predictions) })
+	path, points = ofTable(t)
+	ask(t, path, points, func(predictions string) { compare("neighbours in a table", path, points, predictions) })
+}
+
+// ofTable is a model of a table with a category whose rows are predicted from those they are most
+// like, and a table of points, the last of which lies beyond all rows.
+func ofTable(t *testing.T) (path, points string) {
+	t.Helper()
+	file := func(name, text string) string {
+		path := filepath.Join(t.TempDir(), name)
+		must.OK(t, os.WriteFile(path, []byte(text), 0o644))
+		return path
+	}
+	table := "hour,room,damp,level\n"
+	for i := range 400 {
+		x, damp := 24*math.Mod(float64(i)*0.618034, 1), math.Mod(float64(i)*0.414214, 1)
+		table += fmt.Sprintf("%g,%s,%g,%g\n", x, []string{"attic", "hall", "yard"}[i*i%3], damp,
+			20*math.Sin(x/3)*damp+float64(i*i%3)+math.Sin(float64(7*i)))
+	}
+	_, _, dir := runtest.Finished(t, configtest.Plane(t, file("rooms.csv", table), "kernels.expressions=SE[hour]+CAT[room]+SE[damp]",
+		"predict.local=neighbours", "data.types={ room = \"levels\" }", "sparse.inducing=10"))
+	return filepath.Join(dir, record.ModelFile), file("points.csv", "room,hour,damp\nhall,3,0.5\nattic,20,0.9\nyard,11.1,0.2\nhall,3,500\n")
 }
 
 // ofTime is a model with inputs made of time, in a zone whose clocks change among the rows,
@@ -295,6 +317,11 @@ func TestFormatPageHasModels(t *testing.T) {
 	if v := openNaive(t, dense).array("format"); v[0] != 2 { // programs that know no neighbours would leave them out
 		t.Errorf("a model with neighbours has the format %v", v)
 	}
+	alike, _ := ofTable(t)
+	each("", alike, "")
+	if v := openNaive(t, alike).array("format"); v[0] != 4 { // programs that know series only would refuse it for another reason
+		t.Errorf("a model with neighbours in a table has the format %v", v)
+	}
 	weighed := withRows(t, outlying(t))
 	each("", weighed, "")
 	if v := openNaive(t, weighed).array("format"); v[0] != 3 { // programs that know no weights would leave them out
@@ -318,6 +345,9 @@ func TestFormatPageHasModels(t *testing.T) {
 		for i := range of.NumField() {
 			f := of.Field(i)
 			name, _, _ := strings.Cut(f.Tag.Get("json"), ",")
+			if f.Anonymous && name == "" { // its fields are the struct's
+				walk(at, f.Type)
+			}
 			if name == "" || name == "-" {
 				continue
 			}

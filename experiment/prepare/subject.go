@@ -45,6 +45,11 @@ func NewSubject(c *config.Config, d *datasets.Dataset, scaler *datasets.Scaler, 
 		s.Train.Cycle = d.Series.Cycle / scaler.XScale[0]
 	}
 	s.Train.Clock = clock(d, scaler)
+	if d.Among() {
+		for i := range d.Inputs {
+			s.Train.Alike = append(s.Train.Alike, d.Inputs[i].Categorical())
+		}
+	}
 	var err error
 	if c.Mean == config.LinearMean {
 		if s.Settings.Line, err = line(d, &s.Train); err != nil {

@@ -16,9 +16,9 @@ import (
 // search begins: enough to go anywhere, and to hold what the rows do not tell.
 const unsure = 3.0
 
-// climb takes the hyperparameters uphill on the objective.
-func (k *Kernel) climb(ctx context.Context, o *objective, iterations int) error {
-	begin := slices.Clone(k.Theta)
+// climb takes hyperparameters uphill from where they begin: value returns the objective, with its
+// derivatives in grad. Errors: what value says but that a covariance is singular, which is a place to go back from.
+func climb(ctx context.Context, begin []float64, value func(theta, grad []float64) (float64, error), iterations int) ([]float64, error) {
 	at, grad, last := []float64(nil), make([]float64, len(begin)), 0.0
 	var failed error
 	look := func(theta []float64) {
@@ -26,7 +26,7 @@ func (k *Kernel) climb(ctx context.Context, o *objective, iterations int) error 
 			return
 		}
 		at = append(at[:0], theta...)
-		v, err := o.value(theta, grad)
+		v, err := value(theta, grad)
 		if err != nil && err != errSingular {
 			failed = err
 		}
@@ -61,12 +61,11 @@ func (k *Kernel) climb(ctx context.Context, o *objective, iterations int) error 
 	}, &optimize.LBFGS{})
 	switch {
 	case ctx.Err() != nil || failed != nil:
-		return cmp.Or(failed, context.Cause(ctx))
+		return nil, cmp.Or(failed, context.Cause(ctx))
 	case result == nil:
-		return err
+		return nil, err
 	case math.IsInf(result.F, 0) || math.IsNaN(result.F): // a line search that ends early has still climbed
-		return errors.New("no hyperparameters can be computed")
+		return nil, errors.New("no hyperparameters can be computed")
 	}
-	k.Theta = slices.Clone(result.X)
-	return nil
+	return slices.Clone(result.X), nil
 }

@@ -78,7 +78,7 @@ func TestAllNeighboursAreTheGaussianProcess(t *testing.T) {
 		x, y := rows(rand.New(rand.NewPCG(1, 1)), 60, grid)
 		m := Model{
 			X: x, Y: y, Means: Means{Cell: 1, Phases: []float64{0.7}, Waves: []Wave{{Period: 9, Cos: 0.4, Sin: -0.2}}},
-			Kernel: Kernel{someTerms, someTheta}, Reach: Reach{Beside: len(x)}, Widths: []Width{{1, 1}, {3, 1.5}},
+			Kernel: Kernel{someTerms, someTheta}, Reach: Reach{Beside: len(x)}, Checked: Checked{Widths: []Width{{1, 1}, {3, 1.5}}},
 		}
 		at := []float64{-2, 0.1, 3.25, x[7], 9.9, x[len(x)-1] + 4}
 		got, err := m.Predict(at)
@@ -409,7 +409,7 @@ func TestPredictionsOfRowsAreTheirOwn(t *testing.T) {
 	}
 	m := Model{
 		X: x, Y: y, Means: Means{Cell: 1, Phases: []float64{0}}, Kernel: Kernel{someTerms, someTheta},
-		Reach: Reach{Beside: 4, Lags: []float64{7}, AtLag: 3}, Widths: []Width{{1, 1}},
+		Reach: Reach{Beside: 4, Lags: []float64{7}, AtLag: 3}, Checked: Checked{Widths: []Width{{1, 1}}},
 	}
 	var at []float64
 	for i := range 40 {
@@ -434,13 +434,13 @@ func TestPredictionsOfRowsAreTheirOwn(t *testing.T) {
 func TestReachIsBounded(t *testing.T) {
 	p := Part{Within: 1, Model: &Model{
 		X: []float64{0, 1}, Y: []float64{0, 1}, Means: Means{Cell: 1, Phases: []float64{0}}, Kernel: Kernel{someTerms, someTheta},
-		Widths: []Width{{1, 1}}, Reach: Reach{Beside: beside, AtLag: atLag, Lags: make([]float64, 2*cycles)},
+		Checked: Checked{Widths: []Width{{1, 1}}}, Reach: Reach{Beside: beside, AtLag: atLag, Lags: make([]float64, 2*cycles)},
 	}}
-	if err := p.Check(); err != nil {
+	if err := p.Check(1); err != nil {
 		t.Error(err)
 	}
 	p.Model.Reach = Reach{Beside: 1, AtLag: mostReach, Lags: make([]float64, mostReach)}
-	if err := p.Check(); err == nil {
+	if err := p.Check(1); err == nil {
 		t.Error("20,000 neighbours are taken")
 	}
 }

@@ -8,7 +8,6 @@ import (
 	"math"
 	"math/rand/v2"
 	"slices"
-	"sort"
 	"sync"
 )
 
@@ -19,27 +18,10 @@ type Model struct {
 	Means  Means     `json:"means"`
 	Kernel Kernel    `json:"kernel"`
 	Reach  Reach     `json:"reach"`
-	Widths []Width   `json:"widths"` // of intervals, by how far the nearest row is, ascending
-	Checks []Check   `json:"-"`      // what rows showed that the hyperparameters were not fitted to; nil of a model that was read
+	Checked
 
 	found sync.Once
 	rest  []float64
-}
-
-// Width is by what standard deviations are multiplied where the nearest row is not farther
-// away than Away.
-type Width struct {
-	Away   float64 `json:"away"`
-	Factor float64 `json:"factor"`
-}
-
-// Check is a row that was predicted as if it and what is about it were not known.
-type Check struct {
-	Row            int     // of those that the model was fitted to, in the order in which they were given
-	Away           float64 // from the nearest row that was known
-	Y              float64
-	Mean, Variance float64 // of y
-	LogDensity     float64 // of y
 }
 
 const (
@@ -124,7 +106,8 @@ func Fit(ctx context.Context, x, y, periods []float64, rng *rand.Rand) (*Model, 
 	s.reach = m.Reach
 	a := newAsker(s, rng)
 	m.Kernel = s.begin(variance)
-	if err := m.Kernel.climb(ctx, newObjective(m.Kernel.Terms, s, a.ask(fitted)), climbs); err != nil {
+	var err error
+	if m.Kernel.Theta, err = climb(ctx, m.Kernel.Theta, newObjective(m.Kernel.Terms, s, a.ask(fitted)).value, climbs); err != nil {
 		return nil, err
 	}
 	if err := m.check(s, a.ask(checked), order); err != nil {
@@ -184,18 +167,7 @@ func (s *series) begin(variance float64) Kernel {
 	return k
 }
 
-// normal95 is the quantile of .975 of a standard normal.
-const normal95 = 1.959963984540054
-
-const (
-	fewestAway          = 150 // checks that a width is of
-	narrowest, broadest = 0.7, 2
-	trusted             = 30 // checks that count as much as that widths are right as they are
-	groupsOfChecks      = 6
-)
-
-// check predicts rows that the hyperparameters were not fitted to, and finds widths: the
-// factor with which intervals of 95 % hold as many.
+// check predicts rows that the hyperparameters were not fitted to.
 func (m *Model) check(s *series, asked []question, order []int) error {
 	made := m.Kernel.made()
 	got := make([]Check, len(asked))
@@ -215,46 +187,8 @@ func (m *Model) check(s *series, asked []question, order []int) error {
 	if err != nil {
 		return err
 	}
-	slices.SortStableFunc(got, func(a, b Check) int { return cmp.Compare(a.Away, b.Away) })
-	least := max(fewestAway, len(got)/groupsOfChecks)
-	for from := 0; from < len(got); {
-		to := min(from+least, len(got))
-		for to < len(got) && got[to].Away < got[to-1].Away*(1+same) {
-			to++
-		}
-		if len(got)-to < least {
-			to = len(got)
-		}
-		m.Widths = append(m.Widths, Width{Away: got[to-1].Away * (1 + same), Factor: factorOf(got[from:to])})
-		from = to
-	}
-	for i := range got {
-		c := &got[i]
-		f := m.width(c.Away)
-		c.Variance *= f * f
-		c.LogDensity = logNormal(c.Y-c.Mean, c.Variance)
-	}
-	m.Checks = got
+	m.Checked = checkedBy(got)
 	return nil
-}
-
-// factorOf is by what standard deviations must be multiplied for 95 % of the checks to lie in
-// their intervals, drawn a little towards 1.
-func factorOf(checks []Check) float64 {
-	z := make([]float64, len(checks))
-	for i, c := range checks {
-		z[i] = math.Abs(c.Y-c.Mean) / math.Sqrt(c.Variance)
-	}
-	slices.Sort(z)
-	f := z[min(len(z)-1, len(z)*95/100)] / normal95
-	n := float64(len(z))
-	return min(max((f*n+trusted)/(n+trusted), narrowest), broadest)
-}
-
-// width is the factor where the nearest row is so far away.
-func (m *Model) width(away float64) float64 {
-	i := sort.Search(len(m.Widths), func(i int) bool { return m.Widths[i].Away >= away })
-	return m.Widths[min(i, len(m.Widths)-1)].Factor
 }
 
 var errSingular = errors.New("the covariance of neighbours cannot be factorised")

@@ -1,6 +1,7 @@
 package local
 
 import (
+	"errors"
 	"fmt"
 	"math"
 
@@ -47,17 +48,44 @@ func (c *Clock) Times(x []float64, dim int) []float64 {
 	return out
 }
 
-// Part is a model and which rows it predicts: those between the first and the last of its
-// own, as far as one of these is not farther away than Within.
+// Part is a model, of a series or of a table, and which rows it predicts: as far as one of its own is
+// not farther away than Within, of a series between the first and the last of these.
 type Part struct {
-	Model  *Model  `json:"model"`
-	Clock  *Clock  `json:"clock,omitempty"` // nil: there is one input
+	Model  *Model  `json:"model,omitempty"` // nil: of a table
+	Table  *Table  `json:"table,omitempty"` // nil: of a series
+	Clock  *Clock  `json:"clock,omitempty"` // of a series; nil: there is one input
 	Within float64 `json:"within"`
+}
+
+// Checked is what rows showed that the model had not been fitted to.
+func (p *Part) Checked() *Checked {
+	if p.Table != nil {
+		return &p.Table.Checked
+	}
+	return &p.Model.Checked
+}
+
+// Furthest is how far a row was from the nearest one known at most, of those that were looked at.
+func (p *Part) Furthest() float64 {
+	widths := p.Checked().Widths
+	return widths[len(widths)-1].Away
 }
 
 // Predict puts what the model says of its rows into a prediction of all rows of x by
 // kernels.
 func (p *Part) Predict(into *mixture.Prediction, x []float64, dim int) error {
+	if p.Table != nil {
+		got, err := p.Table.Predict(x)
+		if err != nil {
+			return err
+		}
+		for row := range got {
+			if got[row].Away <= p.Within {
+				into.Replace(row, got[row].Mean, got[row].Variance, got[row].Noise)
+			}
+		}
+		return nil
+	}
 	var rows []int
 	var at []float64
 	first, last := p.Model.X[0], p.Model.X[len(p.Model.X)-1]
@@ -76,31 +104,22 @@ func (p *Part) Predict(into *mixture.Prediction, x []float64, dim int) error {
 	return nil
 }
 
-// Better is how many nats more a row of the checks has than when others predict it, with
-// means and variances of y by check, up to the greatest distance up to which it is at all;
-// there is none where within is 0.
-func (m *Model) Better(mean, variance []float64) (within, nats float64) {
-	gain, rows := 0.0, 0
-	from := 0
-	for _, w := range m.Widths {
-		sum, to := 0.0, from
-		for ; to < len(m.Checks) && m.Checks[to].Away <= w.Away; to++ {
-			c := &m.Checks[to]
-			sum += c.LogDensity - logNormal(c.Y-mean[to], variance[to])
+// Check returns an error if parts do not fit together, as those of a file of rows of dim inputs may not.
+func (p *Part) Check(dim int) error {
+	switch {
+	case p.Table != nil:
+		if p.Model != nil || p.Clock != nil {
+			return errors.New("neighbours of a table and of a series")
 		}
-		if !(sum > 0) {
-			break
+		if err := p.Table.check(dim); err != nil {
+			return err
 		}
-		gain, rows, within, from = gain+sum, to, w.Away, to
+		return p.checkWidths()
+	case p.Model == nil:
+		return errors.New("neighbours of no model")
+	case p.Clock == nil && dim != 1 || p.Clock != nil && p.Clock.Column >= dim:
+		return errors.New("neighbours in time, but other inputs")
 	}
-	if rows == 0 {
-		return 0, 0
-	}
-	return within, gain / float64(rows)
-}
-
-// Check returns an error if parts do not fit together, as those of a file may not.
-func (p *Part) Check() error {
 	m := p.Model
 	params := 1
 	for _, t := range m.Kernel.Terms {
@@ -124,21 +143,27 @@ func (p *Part) Check() error {
 		return fmt.Errorf("neighbours: a reach that none can be")
 	case len(m.Means.Phases) == 0 || !(m.Means.Cell > 0) || !finite(m.Means.Phases, []float64{m.Means.Origin, m.Means.Cell}):
 		return fmt.Errorf("neighbours: means that none can be")
-	case len(m.Widths) == 0 || !(p.Within > 0):
-		return fmt.Errorf("neighbours: no distance up to which they are asked")
 	}
 	for _, w := range m.Means.Waves {
 		if !(w.Period > 0) || !finite([]float64{w.Cos, w.Sin}) {
 			return fmt.Errorf("neighbours: a wave that none can be")
 		}
 	}
-	for _, w := range m.Widths {
+	if c := p.Clock; c != nil && (c.Column < 1 || c.Hours == 0 || !(c.Day > 0) || !finite([]float64{c.Zero, c.Hours, c.Day, c.Origin})) {
+		return fmt.Errorf("neighbours: a clock that none can be")
+	}
+	return p.checkWidths()
+}
+
+func (p *Part) checkWidths() error {
+	widths := p.Checked().Widths
+	if len(widths) == 0 || !(p.Within > 0) {
+		return errors.New("neighbours: no distance up to which they are asked")
+	}
+	for _, w := range widths {
 		if !(w.Factor > 0 && w.Factor <= broadest) || !(w.Away >= 0) {
 			return fmt.Errorf("neighbours: a factor of standard deviations that none can be")
 		}
-	}
-	if c := p.Clock; c != nil && (c.Column < 1 || c.Hours == 0 || !(c.Day > 0) || !finite([]float64{c.Zero, c.Hours, c.Day, c.Origin})) {
-		return fmt.Errorf("neighbours: a clock that none can be")
 	}
 	return nil
 }
