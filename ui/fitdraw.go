@@ -53,7 +53,10 @@ func (v *fitView) scores() string {
 	text := func(rmse, coverage float64, rows string) string {
 		return fmt.Sprintf("RMSE %.4g · %.0f %% of %s in the 95 %% band", rmse, 100*coverage, rows)
 	}
-	if r, ok := known[*inspect.Residuals](&v.residuals, v.residualTopic()); ok {
+	method := config.MethodAverage
+	if v.provisional() { // whose fit is drawn
+		method = config.MethodSingle
+	} else if r, ok := known[*inspect.Residuals](&v.residuals, v.residualTopic()); ok {
 		if r.Test {
 			return text(r.RMSE, r.Coverage95, "test rows")
 		}
@@ -61,7 +64,7 @@ func (v *fitView) scores() string {
 	}
 	if !v.single {
 		for _, m := range v.b.hist.Metrics {
-			if m.Method == config.MethodAverage {
+			if m.Method == method {
 				return text(float64(m.RMSE), float64(m.Coverage95), "test rows")
 			}
 		}

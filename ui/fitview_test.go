@@ -2,6 +2,7 @@ package ui
 
 import (
 	"context"
+	"fmt"
 	"math"
 	"slices"
 	"strings"
@@ -9,6 +10,7 @@ import (
 	"time"
 
 	"example.com/kestrel/datasets"
+	"example.com/kestrel/experiment/config"
 	"example.com/kestrel/experiment/inspect"
 	"example.com/kestrel/experiment/prepare"
 	"example.com/kestrel/experiment/record"
@@ -279,6 +281,11 @@ func TestTheLeadersFitComesFirst(t *testing.T) {
 			if v.has(&v.first, leader) && !v.has(&v.wanted, "") {
 				seen = true
 				mustShow(t, shown(b, 120, 33), b.kernelName(leader)+", until the average is there", "mean")
+				for _, m := range b.hist.Metrics { // the errors are those of what is drawn
+					if text := fmt.Sprintf("RMSE %.4g ", float64(m.RMSE)); (m.Method == config.MethodSingle) != strings.Contains(v.scores()+" ", text) {
+						t.Errorf("%s: %q beside the leader's fit: %q", m.Method, text, v.scores())
+					}
+				}
 			}
 		}
 		if !seen {
