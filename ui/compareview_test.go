@@ -302,3 +302,25 @@ func TestCompareColumnsWithNothing(t *testing.T) {
 		}
 	}
 }
+
+// What settings differ in is told whole below the runs where its column would cut it and there is
+// room, by the keys that --set takes; where there is none it is cut.
+func TestDifferingSettingsAreToldWhole(t *testing.T) {
+	rows := []comparedRun{{data: "shop (160 rows)"},
+		{path: "a", cells: [compareColumns]string{"a", "PER + LIN", ".64", "6.683", "11 % better than Theta",
+			"kernels.set series, predict.weights tempered"}},
+		{path: "b", cells: [compareColumns]string{"b", "LIN", ".31", "32.37", "4.19 times that of Theta", "kernels.set not set, predict.weights bayes"}}}
+	for _, c := range []struct {
+		w, h  int
+		lines []int // below each row
+	}{{70, 30, []int{0, 1, 1}}, {30, 30, []int{0, 2, 2}}, {70, 5, nil}, {200, 30, nil}} {
+		below := differBelow(rows, columnWidths(rows, c.w), plot.Rect{W: c.w, H: c.h})
+		var lines []int
+		for _, b := range below {
+			lines = append(lines, len(b))
+		}
+		if !slices.Equal(lines, c.lines) {
+			t.Errorf("%d x %d: %v lines, want %v: %q", c.w, c.h, lines, c.lines, below)
+		}
+	}
+}
