@@ -405,6 +405,29 @@ func TestWithinKeepsTheComparison(t *testing.T) {
 	}
 }
 
+// While a run goes on it may be scored on some of the rows held out, baselines on all: the error stands
+// beside theirs, without a factor.
+func TestErrorsOnFewerRowsStandBesideTheBaseline(t *testing.T) {
+	said := func(rows int) string {
+		c := scene{days, "SE", []files.Number{9, 1, 1}, 1500, 20000, []record.Fit{{Tied: true, ELBO: -0.5}},
+			func(s *record.Standing, _ *record.Fit) {
+				s.State, s.Evaluation.Proportion, s.Evaluation.RowsSeen = record.Running, 0.9, 1350
+				linear := baseline("linear", "linear interpolation", 100)
+				linear.Score.RMSE = 18.3
+				scored(s, record.TaskGaps, 32, 0.93, linear)
+				s.Start.Baselines.Rows, s.Metrics[0].TestRows, s.Metrics[0].RMSE = 20000, rows, 113
+			}}
+		return Of(c.standing(t), "runs/a").Text()
+	}
+	const want = "error on 2000 held-out rows is 113 kWh (RMSE), that of linear interpolation on all 20000 is 18.3 kWh"
+	if got := said(2000); !strings.Contains(got, want) {
+		t.Errorf("%q, want %q", got, want)
+	}
+	if got := said(20000); strings.Contains(got, "RMSE") || !strings.Contains(got, "better than linear interpolation") {
+		t.Errorf("on the same rows: %q", got)
+	}
+}
+
 // A prediction that the best baseline is ahead of is not praised for want of room, and what
 // the data show is told in words to the end: 234 characters are the three lines of 80 columns.
 func TestGoldenShortenedSentences(t *testing.T) {
