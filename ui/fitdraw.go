@@ -51,7 +51,7 @@ func (v *fitView) title() (title, right string) {
 // scores are the errors on the rows held out, else on those seen.
 func (v *fitView) scores() string {
 	text := func(rmse, coverage float64, rows string) string {
-		return fmt.Sprintf("RMSE %.4g · %.0f %% of %s in the 95 %% band", rmse, 100*coverage, rows)
+		return fmt.Sprintf("RMSE %s · %.0f %% of %s in the 95 %% band", plot.Number(rmse, rmse/1000), 100*coverage, rows)
 	}
 	method := config.MethodAverage
 	if v.provisional() { // whose fit is drawn
@@ -304,6 +304,9 @@ func (v *fitView) foot(haveCurve bool) (out []remark) {
 	}
 	if curve, ok := v.curveShown(); ok && v.way() == fitCurve && v.swings(curve) {
 		out = append(out, remark{text: "swings within a column, which widen the bands: + zooms"})
+	}
+	if curve, ok := v.curveShown(); ok && v.way() == fitCurve && curve.Steps {
+		out = append(out, remark{text: "at the steps of the series, straight between"})
 	}
 	if last, ok := v.learned(); ok && haveCurve && v.series() && last < v.b.hist.Start.Inputs()[v.column].Max &&
 		v.b.hist.Start.Data.Test > 0 {

@@ -2,7 +2,6 @@ package ui
 
 import (
 	"context"
-	"fmt"
 	"math"
 	"slices"
 	"strings"
@@ -282,7 +281,7 @@ func TestTheLeadersFitComesFirst(t *testing.T) {
 				seen = true
 				mustShow(t, shown(b, 120, 33), b.kernelName(leader)+", until the average is there", "mean")
 				for _, m := range b.hist.Metrics { // the errors are those of what is drawn
-					if text := fmt.Sprintf("RMSE %.4g ", float64(m.RMSE)); (m.Method == config.MethodSingle) != strings.Contains(v.scores()+" ", text) {
+					if text := "RMSE " + plot.Number(float64(m.RMSE), float64(m.RMSE)/1000) + " "; (m.Method == config.MethodSingle) != strings.Contains(v.scores()+" ", text) {
 						t.Errorf("%s: %q beside the leader's fit: %q", m.Method, text, v.scores())
 					}
 				}
