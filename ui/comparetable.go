@@ -274,7 +274,7 @@ func columnWidths(rows []comparedRun, w int) (widths [compareColumns]int) {
 		return n - 2
 	}
 	wanted := widths
-	for _, least := range [][2]int{{5, 20}, {4, 20}, {0, 16}, {1, 14}, {5, 10}, {4, 12}, {4, 0}, {0, 10}, {1, 8}, {5, 0}} {
+	for _, least := range [][2]int{{5, 20}, {1, 20}, {4, 20}, {0, 16}, {1, 14}, {5, 10}, {4, 12}, {4, 0}, {0, 10}, {1, 8}, {5, 0}} {
 		i, least := least[0], least[1]
 		if over := total() - w; over > 0 && widths[i] > least { // which is wide enough, or left out
 			if widths[i] = max(least, widths[i]-over); least == 0 {
