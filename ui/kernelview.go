@@ -373,13 +373,13 @@ func sourceText(source string) string {
 	case "shaken":
 		return "its last solution, shaken"
 	case "varied":
-		return "its solution, a part with another period, length or shape"
+		return "its solution, varied"
 	case "rougher":
-		return "its solution, a part made rough"
+		return "its solution, made rougher"
 	case "scanned":
 		return "a period of few cycles"
 	case "left":
-		return "a period that its solution had left in the data"
+		return "a period left in the data"
 	case "recombined":
 		return "leaves of the best kernels"
 	case "tuned":
