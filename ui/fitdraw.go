@@ -316,7 +316,7 @@ func stepped(b *plot.Band) {
 		add(left, b.Lo[i], b.Hi[i])
 		add(right, b.Lo[i], b.Hi[i])
 	}
-	b.X, b.Lo, b.Hi = x, lo, hi
+	b.X, b.Lo, b.Hi, b.Jumps = x, lo, hi, true
 }
 
 // remark is a text below the chart.
