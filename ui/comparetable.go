@@ -7,7 +7,6 @@ import (
 
 	"example.com/kestrel/experiment/config"
 	"example.com/kestrel/experiment/record"
-	"example.com/kestrel/experiment/words"
 	"example.com/kestrel/ui/draw"
 	"example.com/kestrel/ui/plot"
 	"example.com/kestrel/ui/theme"
@@ -127,7 +126,7 @@ func (v *compareView) tableRows() (rows []comparedRun) {
 				}
 			}
 			if m := h.Averaged(); m != nil {
-				r.cells[3] = words.Significant(float64(m.RMSE), 4)
+				r.cells[3] = plot.Number(float64(m.RMSE), float64(m.RMSE)/1000)
 			}
 			if _, _, best, ok := h.Beside(); ok { // to be better than what nobody would use is nothing
 				r.cells[4] = strings.TrimPrefix(best.Than, "is ") + " " + best.Label
