@@ -261,7 +261,7 @@ table() {
 short() {
 	local name=$1
 	shift
-	[ -d "runs/$name" ] || kestrel_quiet run "$@" --out "runs/$name"
+	[ -d "compared/$name" ] || kestrel_quiet run "$@" --out "compared/$name"
 }
 kestrel_quiet() { "$program" "$@" --headless --quiet >/dev/null 2>"$bin/said" || { cat "$bin/said"; wrong=1; }; }
 
@@ -272,7 +272,7 @@ compare() {
 	short fewer visitors.csv --set schedule.evaluate_every=0.25 --set kernels.base=SE,LIN
 	short other houses.csv --target price_kchf --set schedule.evaluate_every=0.5
 	begin compare
-	enter 'clear; kestrel open runs/first'
+	enter 'clear; kestrel open compared/first'
 	await 'finished' 30
 	press 5
 	sleep 1
