@@ -165,7 +165,7 @@ series() {
 	await 'quickstart' 60
 	look launcher
 	press / v i s i t o r s Enter
-	await 'visitors +[0-9]|visitors.*to [0-9]' 20
+	await 'rows: [0-9]+ training' 20
 	look preview
 	press i
 	look inputs
