@@ -26,7 +26,7 @@ names=("$@")
 sizes=(80x24 120x36 200x55)
 wrong=0 journey='' station=0 children=()
 bin=$(mktemp -d)
-screens() { tmux -L "kestrel-journeys-$$" -f /dev/null "$@"; }
+screens() { TMUX_TMPDIR=$bin tmux -L journeys -f /dev/null "$@"; } # whose socket goes with the folder
 leave() {
 	screens kill-server 2>/dev/null || true
 	[ ${#children[@]} = 0 ] || kill "${children[@]}" 2>/dev/null || true
