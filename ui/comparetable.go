@@ -7,7 +7,6 @@ import (
 
 	"example.com/kestrel/experiment/config"
 	"example.com/kestrel/experiment/record"
-	"example.com/kestrel/experiment/words"
 	"example.com/kestrel/ui/draw"
 	"example.com/kestrel/ui/plot"
 	"example.com/kestrel/ui/theme"
@@ -84,7 +83,10 @@ type comparedRun struct {
 	cells [compareColumns]string
 }
 
-const compareColumns = 6
+const (
+	compareColumns = 6
+	differColumn   = 5
+)
 
 var compareHeads = [compareColumns]string{"run", "leader", "belief", "RMSE", "best baseline", "differs in"}
 
@@ -124,7 +126,7 @@ func (v *compareView) tableRows() (rows []comparedRun) {
 				}
 			}
 			if m := h.Averaged(); m != nil {
-				r.cells[3] = words.Significant(float64(m.RMSE), 4)
+				r.cells[3] = plot.Number(float64(m.RMSE), float64(m.RMSE)/1000)
 			}
 			if _, _, best, ok := h.Beside(); ok { // to be better than what nobody would use is nothing
 				r.cells[4] = strings.TrimPrefix(best.Than, "is ") + " " + best.Label
@@ -153,15 +155,11 @@ func (v *compareView) differing(paths []string) []string {
 		var parts []string
 		for _, k := range keys {
 			if len(slices.Compact(slices.Clone(values[k]))) > 1 && k != "data.path" {
-				_, short, ok := strings.Cut(k, ".")
-				if !ok {
-					short = k
-				}
 				value := shown[k][i]
 				if value == "" {
 					value = "not set"
 				}
-				parts = append(parts, short+" "+value)
+				parts = append(parts, k+" "+value) // the key as --set takes it
 			}
 		}
 		out[i] = strings.Join(parts, ", ")
@@ -175,6 +173,13 @@ func (v *compareView) drawTable(c *plot.Canvas, r plot.Rect, t *theme.Theme, gro
 	defer c.Clip(in)()
 	rows := v.tableRows()
 	widths := columnWidths(rows, in.W)
+	below := differBelow(rows, widths, in)
+	if below != nil { // and the others have its room
+		for i := range rows {
+			rows[i].cells[differColumn] = ""
+		}
+		widths = columnWidths(rows, in.W)
+	}
 	leaders := make([]string, len(rows))
 	for i := range rows {
 		leaders[i] = rows[i].cells[1]
@@ -218,7 +223,32 @@ func (v *compareView) drawTable(c *plot.Canvas, r plot.Rect, t *theme.Theme, gro
 			return t.Text
 		})
 		y++
+		if below != nil {
+			draw.Lines(c, plot.Rect{X: in.X + 2, Y: y, W: in.W - 2, H: min(len(below[i]), in.Y+in.H-y)}, below[i], 0, t.Faint)
+			y += len(below[i])
+		}
 	}
+}
+
+// differBelow are the lines below each row of the table in r that say how its settings
+// differ, where their column would cut that and there is room for them; else nil.
+func differBelow(rows []comparedRun, widths [compareColumns]int, r plot.Rect) [][]string {
+	lines := 1 + len(rows)
+	out := make([][]string, len(rows))
+	cut := false
+	for i, row := range rows {
+		text := row.cells[differColumn]
+		if text == "" {
+			continue
+		}
+		cut = cut || plot.TextWidth(text) > widths[differColumn]
+		out[i] = draw.Wrap(text, r.W-2)
+		lines += len(out[i])
+	}
+	if !cut || lines > r.H {
+		return nil
+	}
+	return out
 }
 
 // columnWidths shares w columns out among those of the table: the last has what is left,
@@ -243,7 +273,7 @@ func columnWidths(rows []comparedRun, w int) (widths [compareColumns]int) {
 		return n - 2
 	}
 	wanted := widths
-	for _, least := range [][2]int{{5, 20}, {4, 20}, {0, 16}, {1, 14}, {5, 10}, {4, 12}, {4, 0}, {0, 10}, {1, 8}, {5, 0}} {
+	for _, least := range [][2]int{{5, 20}, {1, 20}, {4, 20}, {0, 16}, {1, 14}, {5, 10}, {4, 12}, {4, 0}, {0, 10}, {1, 8}, {5, 0}} {
 		i, least := least[0], least[1]
 		if over := total() - w; over > 0 && widths[i] > least { // which is wide enough, or left out
 			if widths[i] = max(least, widths[i]-over); least == 0 {

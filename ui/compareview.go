@@ -370,7 +370,7 @@ func (v *compareView) tail(run *library.RunInfo, w int) string {
 		parts[0] = "this run"
 	}
 	if !math.IsNaN(run.RMSE) && w >= 34 {
-		parts = append(parts, fmt.Sprintf("%.4g", run.RMSE))
+		parts = append(parts, plot.Number(run.RMSE, run.RMSE/1000))
 	}
 	return strings.Join(parts, " ")
 }

@@ -276,7 +276,7 @@ func TestCompareColumnsWithNothing(t *testing.T) {
 		want [compareColumns]int
 	}{
 		{100, [compareColumns]int{6, 22, 6, 4, 31, 0}},
-		{71, [compareColumns]int{6, 22, 6, 4, 25, 0}},
+		{71, [compareColumns]int{6, 20, 6, 4, 27, 0}},
 		{60, [compareColumns]int{6, 16, 6, 4, 20, 0}},
 		{48, [compareColumns]int{6, 22, 6, 4, 0, 0}},
 		{34, [compareColumns]int{6, 12, 6, 4, 0, 0}},
@@ -300,5 +300,37 @@ func TestCompareColumnsWithNothing(t *testing.T) {
 		if used > room || cut && used < room || room >= 70 && got[4] < 12 || room >= 70 && got[5] < 10 {
 			t.Errorf("in %d: %v, which takes %d", room, got, used)
 		}
+	}
+}
+
+// What settings differ in is told whole below the runs where its column would cut it and there is
+// room, by the keys that --set takes; where there is none it is cut.
+func TestDifferingSettingsAreToldWhole(t *testing.T) {
+	rows := []comparedRun{{data: "shop (160 rows)"},
+		{path: "a", cells: [compareColumns]string{"a", "PER + LIN", ".64", "6.683", "11 % better than Theta",
+			"kernels.set series, predict.weights tempered"}},
+		{path: "b", cells: [compareColumns]string{"b", "LIN", ".31", "32.37", "4.19 times that of Theta",
+			"kernels.set not set, predict.weights bayes"}}}
+	for _, c := range []struct {
+		w, h  int
+		lines []int // below each row
+	}{{70, 30, []int{0, 1, 1}}, {30, 30, []int{0, 2, 2}}, {70, 5, nil}, {200, 30, nil}} {
+		below := differBelow(rows, columnWidths(rows, c.w), plot.Rect{W: c.w, H: c.h})
+		var lines []int
+		for _, b := range below {
+			lines = append(lines, len(b))
+		}
+		if !slices.Equal(lines, c.lines) {
+			t.Errorf("%d x %d: %v lines, want %v: %q", c.w, c.h, lines, c.lines, below)
+		}
+	}
+}
+
+// A leader is known by a name that is cut in the middle; of a baseline that is cut nobody knows which it is.
+func TestTheLeaderIsCutBeforeTheBaseline(t *testing.T) {
+	rows := []comparedRun{{path: "a", cells: [compareColumns]string{"first", "LIN[area_m2] + LIN[distance_km] + CAT[district]", ".64", "6.683",
+		"11 % better than Theta", ""}}}
+	if got := columnWidths(rows, 70); got[4] < plot.TextWidth(rows[0].cells[4]) || got[1] < 20 {
+		t.Errorf("widths %v", got)
 	}
 }

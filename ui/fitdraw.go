@@ -51,9 +51,12 @@ func (v *fitView) title() (title, right string) {
 // scores are the errors on the rows held out, else on those seen.
 func (v *fitView) scores() string {
 	text := func(rmse, coverage float64, rows string) string {
-		return fmt.Sprintf("RMSE %.4g · %.0f %% of %s in the 95 %% band", rmse, 100*coverage, rows)
+		return fmt.Sprintf("RMSE %s · %.0f %% of %s in the 95 %% band", plot.Number(rmse, rmse/1000), 100*coverage, rows)
 	}
-	if r, ok := known[*inspect.Residuals](&v.residuals, v.residualTopic()); ok {
+	method := config.MethodAverage
+	if v.provisional() { // whose fit is drawn
+		method = config.MethodSingle
+	} else if r, ok := known[*inspect.Residuals](&v.residuals, v.residualTopic()); ok {
 		if r.Test {
 			return text(r.RMSE, r.Coverage95, "test rows")
 		}
@@ -61,7 +64,7 @@ func (v *fitView) scores() string {
 	}
 	if !v.single {
 		for _, m := range v.b.hist.Metrics {
-			if m.Method == config.MethodAverage {
+			if m.Method == method {
 				return text(float64(m.RMSE), float64(m.Coverage95), "test rows")
 			}
 		}
@@ -283,6 +286,37 @@ func (v *fitView) bands(ch *plot.Chart, curve *inspect.Curve, t *theme.Theme) {
 		ch.Bands = append(ch.Bands, plot.Band{Name: fmt.Sprintf("%.0f %%", 100*b.Level), Style: t.FanStyle(i),
 			X: curve.X, Lo: b.Lower, Hi: b.Upper})
 	}
+	if curve.Steps {
+		for i := range ch.Bands {
+			stepped(&ch.Bands[i])
+		}
+	}
+}
+
+// stepped makes a band as high from the middle between a point and the one before to the
+// middle between it and the next as it is at the point: from one step of a series to another it jumps, and what lies between
+// the two in a column of cells is neither.
+func stepped(b *plot.Band) {
+	n := len(b.X)
+	if n < 2 {
+		return
+	}
+	middle := func(i int) float64 { return b.X[i] + (b.X[i+1]-b.X[i])/2 }
+	var x, lo, hi []float64
+	add := func(at, low, high float64) { x, lo, hi = append(x, at), append(lo, low), append(hi, high) }
+	for i := range n {
+		left, right := b.X[i], b.X[i]
+		if i > 0 {
+			left = middle(i - 1)
+			add(left, math.NaN(), math.NaN()) // no way leads from the one before
+		}
+		if i < n-1 {
+			right = middle(i)
+		}
+		add(left, b.Lo[i], b.Hi[i])
+		add(right, b.Lo[i], b.Hi[i])
+	}
+	b.X, b.Lo, b.Hi, b.Jumps = x, lo, hi, true
 }
 
 // remark is a text below the chart.
@@ -305,6 +339,9 @@ func (v *fitView) foot(haveCurve bool) (out []remark) {
 	if last, ok := v.learned(); ok && haveCurve && v.series() && last < v.b.hist.Start.Inputs()[v.column].Max &&
 		v.b.hist.Start.Data.Test > 0 {
 		out = append(out, remark{text: "learned without the held-out rows; kestrel predict takes them in, too"})
+	}
+	if curve, ok := v.curveShown(); ok && v.way() == fitCurve && curve.Steps {
+		out = append(out, remark{text: "bands at the steps of the series"})
 	}
 	for _, a := range [...]*answer{&v.wanted.curve, &v.points, &v.wanted.fitted} {
 		if a.err != nil {

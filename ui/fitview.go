@@ -267,6 +267,7 @@ func (v *fitView) refresh() tea.Cmd {
 	points := max(160, min(960, (v.b.app.w*4+79)/80*80))
 	q := inspect.FitQuery{Column: column, Low: lo, High: hi, Points: points, Held: v.held, Kernel: kernel}
 	fan := q
+	fan.Steps = true
 	if end, ok := v.learned(); ok && v.series() && end < hi {
 		fan.Fan, fan.Ahead = fanLevels, end
 	}

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"example.com/kestrel/datasets"
+	"example.com/kestrel/experiment/config"
 	"example.com/kestrel/experiment/inspect"
 	"example.com/kestrel/experiment/prepare"
 	"example.com/kestrel/experiment/record"
@@ -279,6 +280,12 @@ func TestTheLeadersFitComesFirst(t *testing.T) {
 			if v.has(&v.first, leader) && !v.has(&v.wanted, "") {
 				seen = true
 				mustShow(t, shown(b, 120, 33), b.kernelName(leader)+", until the average is there", "mean")
+				for _, m := range b.hist.Metrics { // the errors are those of what is drawn
+					text := "RMSE " + plot.Number(float64(m.RMSE), float64(m.RMSE)/1000) + " "
+					if (m.Method == config.MethodSingle) != strings.Contains(v.scores()+" ", text) {
+						t.Errorf("%s: %q beside the leader's fit: %q", m.Method, text, v.scores())
+					}
+				}
 			}
 		}
 		if !seen {
@@ -297,6 +304,33 @@ func TestTheLeadersFitComesFirst(t *testing.T) {
 			if q.Kernel != "" {
 				t.Errorf("the leader is asked for beside the average: %+v", q)
 			}
+		}
+	}
+}
+
+// Bands of a series with even steps are as high at each as they are there, up to the middle
+// of the way to the next, and never lie between two steps.
+func TestBandsOfStepsJump(t *testing.T) {
+	b := plot.Band{X: []float64{0, 1, 2, 3}, Lo: []float64{0, 9, 0, math.NaN()}, Hi: []float64{2, 11, 2, math.NaN()}}
+	stepped(&b)
+	nan := math.NaN()
+	for i, want := range [][2]float64{{0, 0}, {.5, 0}, {.5, nan}, {.5, 9}, {1.5, 9}, {1.5, nan}, {1.5, 0}, {2.5, 0}, {2.5, nan}, {2.5, nan},
+		{3, nan}} {
+		same := b.Lo[i] == want[1] && b.Hi[i] == want[1]+2 || math.IsNaN(want[1]) && math.IsNaN(b.Lo[i]) && math.IsNaN(b.Hi[i])
+		if b.X[i] != want[0] || !same {
+			t.Errorf("%d: at %v %v to %v, want %v", i, b.X[i], b.Lo[i], b.Hi[i], want)
+		}
+	}
+	bench := aSeries(t)
+	v := bench.views[fitPlace].(*fitView)
+	curve := &inspect.Curve{X: []float64{0, 1}, Mean: []float64{1, 1}, Lower: []float64{0, 0}, Upper: []float64{2, 2}, LowerF: []float64{0, 0},
+		UpperF: []float64{1, 1}}
+	for _, steps := range []bool{false, true} {
+		var ch plot.Chart
+		curve.Steps = steps
+		v.bands(&ch, curve, bench.app.theme)
+		if got := len(ch.Bands[0].X); (got == 5) != steps {
+			t.Errorf("steps %v: %d points of a band", steps, got)
 		}
 	}
 }

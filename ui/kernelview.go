@@ -36,7 +36,7 @@ const (
 	covariancePoints = 241
 	priorPoints      = 200
 	priorDraws       = 4
-	componentPoints  = 160
+	componentPoints  = 400
 )
 
 // kernelView shows one kernel: its hyperparameters, how it did, and what it
@@ -187,7 +187,7 @@ func (v *kernelView) refresh() tea.Cmd {
 		return i.PriorDraws(id, column, priorPoints, priorDraws, whole)
 	})
 	ask(componentPanel, &v.components, func(ctx context.Context, i inspector) (any, error) {
-		return i.Components(ctx, id, inspect.FitQuery{Column: column, Points: componentPoints})
+		return i.Components(ctx, id, inspect.FitQuery{Column: column, Points: componentPoints, Steps: true})
 	})
 	return v.b.inquire(qs...)
 }
@@ -372,6 +372,14 @@ func sourceText(source string) string {
 		return "a fresh start"
 	case "shaken":
 		return "its last solution, shaken"
+	case "varied":
+		return "its solution, varied"
+	case "rougher":
+		return "its solution, made rougher"
+	case "scanned":
+		return "a period of few cycles"
+	case "left":
+		return "a period left in the data"
 	case "recombined":
 		return "leaves of the best kernels"
 	case "tuned":

@@ -114,7 +114,7 @@ func TestWhatIsWaitedForIsTold(t *testing.T) {
 func TestTheLauncherExplainsWords(t *testing.T) {
 	d := newInLauncher(t)
 	d.press("?")
-	mustShow(t, d.screen(), "Help: launcher", "target", "held out", "text column")
+	mustShow(t, d.screen(), "Help: launcher", "target", "held out", "text column", "an input by itself")
 	said := map[string]string{}
 	for _, l := range d.a.help.terms {
 		said[l.word] = l.text

@@ -233,7 +233,8 @@ func launcherTerms() []term {
 		{"held out", "rows that nothing is learned from, to see how good predictions are: of a series the last ones"},
 		{"time", "whether the input is time: then rows are a series, with seasons, and are forecast"},
 		{"calendar", "inputs made of the time stamps: hour, weekday, day of the year"},
-		{"text column", "left out until it is taken in, under inputs or by data.types; each of its texts then has an effect (CAT)"},
+		{"text column", "an input by itself where its texts are few and two other columns or more are inputs; else left out until it is taken " +
+			"in, under inputs or by data.types; each of its texts then has an effect (CAT)"},
 		{"kernel", "a guess at what the data are made of, such as a line and a pattern that repeats; a run finds out which is believed"},
 		{"auto", "the program chooses, by the data, and says what it has chosen"},
 		{"seed", "of all that is random: the same seed gives the same run"},

@@ -574,7 +574,8 @@ func TestLogView(t *testing.T) {
 func TestSourcesInWords(t *testing.T) {
 	for source, want := range map[string]string{
 		"last": "its last solution", "fresh": "a fresh start", "shaken": "its last solution, shaken", "recombined": "leaves of the best kernels",
-		"tuned": "tuning on all inducing inputs", "SE*LIN": "the solution of SE*LIN",
+		"tuned": "tuning on all inducing inputs", "SE*LIN": "the solution of SE*LIN", "varied": "its solution, varied",
+		"rougher": "its solution, made rougher", "scanned": "a period of few cycles", "left": "a period left in the data",
 	} {
 		if got := sourceText(source); got != want {
 			t.Errorf("%s: %q, want %q", source, got, want)

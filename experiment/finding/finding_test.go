@@ -100,7 +100,7 @@ func TestGoldenSentences(t *testing.T) {
 			"A pattern that repeats every 365 days, on a level that wanders (PER + RW). It leads since 45 % of the data, with " +
 				"62 % of the belief (q*); not settled: three others cannot be told from it. Forecasts 31 % better than seasonal " +
 				"naive and 23 % better than the best of 2 baselines, Theta (CRPS). 93 % of 50 held-out rows in the 95 % interval. " +
-				"Next: kestrel predict runs/a --horizon 50 averages over the four kernels that cannot be told apart; more rows may " +
+				"Next: kestrel predict runs/a --horizon 50 averages over kernels, the four that cannot be told apart among them; more rows may " +
 				"tell them apart."},
 		{"a level that wanders, with little of the belief",
 			scene{days, "PER+RW", []files.Number{100, 1, 365.2, 0.1, 1825, 4}, 1500, 900,
@@ -109,7 +109,8 @@ func TestGoldenSentences(t *testing.T) {
 				func(_ *record.Standing, f *record.Fit) { f.Posterior = 0.12 }},
 			"A pattern that repeats every 365 days, on a level that wanders (PER + RW). It leads since 45 % of the data, with " +
 				"12 % of the belief (q*); not settled: one other cannot be told from it and 78 % of the belief is with kernels behind it. " +
-				"Next: kestrel predict runs/a --data new.csv averages over the two kernels that cannot be told apart; more rows may tell them apart."},
+				"Next: kestrel predict runs/a --data new.csv averages over kernels, the two that cannot be told apart among them; more rows " +
+				"may tell them apart."},
 		{"noise", scene{steps, "SE", []files.Number{0.01, 3, 4}, 200, 2, []record.Fit{equal, equal},
 			func(s *record.Standing, _ *record.Fit) {
 				scored(s, record.TaskRegression, 1, 0.94, baseline("lsq", "least squares", 1))
@@ -186,7 +187,7 @@ func TestGoldenSentences(t *testing.T) {
 			[]files.Number{1, 1, 12, 1, 1, 1, 1, 4, 20, 1, 1}, 300, 200, []record.Fit{equal, equal, equal, equal}, nil},
 			"A pattern that repeats every 12 (x), growing, on a variation on many scales about 20 (x), growing (PER×LIN + LIN×RQ). It " +
 				"leads since 45 % of the data, with 62 % of the belief (q*); not settled: four others cannot be told from it. " +
-				"Next: kestrel predict runs/a --data new.csv averages over the five kernels that cannot be told apart; more rows may " +
+				"Next: kestrel predict runs/a --data new.csv averages over kernels, the five that cannot be told apart among them; more rows may " +
 				"tell them apart."},
 		{"a line, nothing held out", scene{steps, "LIN", []files.Number{1, 1, 1}, 100, 60, nil, func(s *record.Standing, _ *record.Fit) {
 			s.Start.Data.Test = 0
@@ -266,8 +267,8 @@ func TestGoldenWeights(t *testing.T) {
 		{"of three kernels none is equal, and the first has two thirds", scene{steps, "SE", []files.Number{4, 3, 0.01}, 300, 400, behind,
 			func(_ *record.Standing, f *record.Fit) { f.Posterior = 0.67 }},
 			"A smooth variation over about 3 (x) (SE). It leads since 45 % of the data, with 67 % of the belief (q*); not settled: " +
-				"the other 33 % is with kernels behind it. Next: kestrel predict runs/a --data new.csv averages over the kernels " +
-				"that share the belief; more rows may tell which is best."},
+				"the other 33 % is with kernels behind it. Next: kestrel predict runs/a --data new.csv averages over kernels, " +
+				"each with its weight; more rows may tell which is best."},
 		{"carbon dioxide: years of 3 ppm on a rise of 30", scene{days, "SE+PER", []files.Number{9, 1, 365.25, 900, 300, 0.04},
 			500, 900, behind, nil},
 			"A smooth variation over about 300 days, with a small pattern that repeats every 365 days (PER + SE). It leads " +
@@ -401,6 +402,29 @@ func TestWithinKeepsTheComparison(t *testing.T) {
 		if got := f.Within(func(s string) bool { return len(s) <= len(want) }); got != want {
 			t.Errorf("%q, want %q", got, want)
 		}
+	}
+}
+
+// While a run goes on it may be scored on some of the rows held out, baselines on all: the error stands
+// beside theirs, without a factor.
+func TestErrorsOnFewerRowsStandBesideTheBaseline(t *testing.T) {
+	said := func(rows int) string {
+		c := scene{days, "SE", []files.Number{9, 1, 1}, 1500, 20000, []record.Fit{{Tied: true, ELBO: -0.5}},
+			func(s *record.Standing, _ *record.Fit) {
+				s.State, s.Evaluation.Proportion, s.Evaluation.RowsSeen = record.Running, 0.9, 1350
+				linear := baseline("linear", "linear interpolation", 100)
+				linear.Score.RMSE = 18.3
+				scored(s, record.TaskGaps, 32, 0.93, linear)
+				s.Start.Baselines.Rows, s.Metrics[0].TestRows, s.Metrics[0].RMSE = 20000, rows, 113
+			}}
+		return Of(c.standing(t), "runs/a").Text()
+	}
+	const want = "error on 2000 held-out rows is 113 kWh (RMSE), that of linear interpolation on all 20000 is 18.3 kWh"
+	if got := said(2000); !strings.Contains(got, want) {
+		t.Errorf("%q, want %q", got, want)
+	}
+	if got := said(20000); strings.Contains(got, "RMSE") || !strings.Contains(got, "better than linear interpolation") {
+		t.Errorf("on the same rows: %q", got)
 	}
 }
 

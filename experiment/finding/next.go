@@ -77,12 +77,13 @@ func (r *reading) advice() string {
 	return r.does(predict+" --data new.csv", "predicts at other rows"+r.newTable())
 }
 
-// averages says over what predictions are averaged.
+// averages says over what predictions are averaged: never over those alone that cannot be
+// told apart, or share the belief, since weights are not the belief.
 func (r *reading) averages() string {
 	if n := len(r.equal); n > 0 {
-		return "averages over the " + numeral(n+1) + " kernels that cannot be told apart; more rows may tell them apart"
+		return "averages over kernels, the " + numeral(n+1) + " that cannot be told apart among them; more rows may tell them apart"
 	}
-	return "averages over the kernels that share the belief; more rows may tell which is best"
+	return "averages over kernels, each with its weight; more rows may tell which is best"
 }
 
 // newTable says which columns a table of other rows needs, where there are several.

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"example.com/kestrel/experiment/config"
+	"example.com/kestrel/experiment/files"
 	"example.com/kestrel/experiment/record"
 	"example.com/kestrel/experiment/words"
 	"example.com/kestrel/vbks"
@@ -297,6 +298,20 @@ func (r *reading) worth(how comparison) string {
 	return text
 }
 
+// onMoreRows is the least error of a baseline where that was scored on all rows held out and
+// the run, which is not through, on some of them: a factor between the two would claim too much.
+func (r *reading) onMoreRows(m *record.Metric, unit string) string {
+	b := r.Start.Baselines
+	if b == nil || m.TestRows >= b.Rows {
+		return ""
+	}
+	best := b.Best(func(s *record.BaselineScore) files.Number { return s.RMSE })
+	if best == nil {
+		return ""
+	}
+	return fmt.Sprintf(", that of %s on all %d is %s", best.Label, b.Rows, words.WithUnit(float64(best.Score.RMSE), unit))
+}
+
 // score is worth without what it says nothing of.
 func (r *reading) score(how comparison) string {
 	m, full := r.Averaged(), how == withBoth
@@ -312,7 +327,8 @@ func (r *reading) score(how comparison) string {
 		if c := r.Start.Target(); c != nil {
 			unit = c.Unit
 		}
-		return "Its error on " + words.Count(m.TestRows, "held-out row") + " is " + words.WithUnit(float64(m.RMSE), unit) + " (RMSE)."
+		text := "Its error on " + words.Count(m.TestRows, "held-out row") + " is " + words.WithUnit(float64(m.RMSE), unit) + " (RMSE)"
+		return text + r.onMoreRows(m, unit) + "."
 	}
 	if r.nothing { // to be better than what is farther from a constant is nothing, too
 		reference = best

@@ -32,11 +32,15 @@ type FitQuery struct {
 	// there on.
 	Fan   []float64
 	Ahead float64
+	// Steps takes those of a series as points, if it has even ones and no more of them in the range than
+	// Points: between two steps there is never a row, and a belief there tells nobody anything.
+	Steps bool
 }
 
 // Curve is the predictive belief along a line through the inputs.
 type Curve struct {
 	Evaluation     int
+	Steps          bool      // X are the steps of the series
 	IDs            []string  // the kernels averaged, best first
 	Weights        []float64 // of them
 	X              []float64 // of the column that varies
@@ -76,6 +80,7 @@ func (i *Inspector) Curve(ctx context.Context, q FitQuery) (*Curve, error) {
 		return nil, err
 	}
 	c := i.belief(p, x, q.Level)
+	c.Steps = q.Steps
 	mapped := p.In(i.subject.Scaler)
 	for _, level := range q.Fan {
 		band := FanBand{Level: level}
@@ -198,6 +203,10 @@ func (i *Inspector) line(q *FitQuery) (x, rows []float64, err error) {
 	case len(q.Held) != i.subject.Data.Dim:
 		return nil, nil, fmt.Errorf("%d values to hold for %d inputs", len(q.Held), i.subject.Data.Dim)
 	}
+	if x = i.steps(q); x != nil {
+		return x, i.along(q.Column, x, q.Held), nil
+	}
+	q.Steps = false
 	if x, err = linspace(q.Low, q.High, q.Points, mostPoints); err != nil {
 		return nil, nil, err
 	}

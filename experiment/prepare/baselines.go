@@ -70,7 +70,7 @@ func baselines(d *datasets.Dataset) *record.Baselines {
 		f := newFeatures(d)
 		if _, dim := f.of(d.Row(0)); dim > 1 {
 			rows, note := thinned(d.Train, min(mostRegressed, max(1000, mostProducts/(dim*dim))))
-			add("ridge", "ridge regression with levels and the calendar", note, func() ([]baseline.Normal, error) {
+			add("ridge", f.name(), note, func() ([]baseline.Normal, error) {
 				x, _ := f.of(inputs(d, rows))
 				at, _ := f.of(inputs(d, d.Test))
 				return baseline.Ridge(x, dim, d.Targets(rows), at)

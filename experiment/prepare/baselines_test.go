@@ -221,3 +221,35 @@ func TestBaselinesOfATable(t *testing.T) {
 		t.Errorf("ridge %v, least squares without levels and calendar %v", ridge.RMSE, lsq.RMSE)
 	}
 }
+
+// A ridge regression is said to see levels or the calendar where its table has them.
+func TestRidgeSaysWhatItSees(t *testing.T) {
+	for header, want := range map[string]string{
+		"x,z,y":         "ridge regression",
+		"x,z,shop,y":    "ridge regression with levels",
+		"date,x,y":      "ridge regression with the calendar",
+		"date,x,shop,y": "ridge regression with levels and the calendar",
+	} {
+		path := filepath.Join(t.TempDir(), "table.csv")
+		text := header + "\n"
+		for i := range 60 {
+			value := map[string]string{
+				"x": fmt.Sprint(i * 37 % 101), "z": fmt.Sprint(i * 53 % 97), "shop": []string{"a", "b", "c"}[i%7%3], "y": fmt.Sprint(i * i % 13),
+				"date": time.Date(2023, 1, 2, 0, 0, 0, 0, time.UTC).AddDate(0, 0, i).Format(time.DateOnly),
+			}
+			var row []string
+			for column := range strings.SplitSeq(header, ",") {
+				row = append(row, value[column])
+			}
+			text += strings.Join(row, ",") + "\n"
+		}
+		must.OK(t, os.WriteFile(path, []byte(text), 0o600))
+		c := config.Default()
+		c.Data.Path, c.Data.TestRows, c.Data.TestFraction, c.Data.SplitBy = path, 6, 0, "random"
+		d, _, err := LoadSettled(t.Context(), &c)
+		must.OK(t, err)
+		if got := newFeatures(d).name(); got != want {
+			t.Errorf("%s: %q, want %q", header, got, want)
+		}
+	}
+}

@@ -14,8 +14,9 @@ const mostProducts = 1_000_000_000
 // column for each level, and of time stamps the year as two waves, and days of the week and hours,
 // as far as rows have several.
 type features struct {
-	d     *datasets.Dataset
-	parts []func(row []float64, out []float64) []float64
+	d                *datasets.Dataset
+	parts            []func(row []float64, out []float64) []float64
+	levels, calendar bool // some are of these
 }
 
 const (
@@ -31,28 +32,42 @@ func newFeatures(d *datasets.Dataset) *features {
 		f.parts = append(f.parts, func(row, out []float64) []float64 { return append(out, row[j]) })
 		switch {
 		case in.Time:
-			f.calendar(j)
+			f.ofTime(j)
 		case in.Categorical() || in.Type == datasets.TypeFew:
-			f.dummies(func(row []float64) float64 { return row[j] })
+			f.levels = f.dummies(func(row []float64) float64 { return row[j] }) || f.levels
 		}
 	}
 	return f
 }
 
-// dummies adds a column for each value of the training rows, if there are few.
-func (f *features) dummies(of func(row []float64) float64) {
+// name is that of a ridge regression on them: it claims no more than they have.
+func (f *features) name() string {
+	name := "ridge regression"
+	switch {
+	case f.levels && f.calendar:
+		return name + " with levels and the calendar"
+	case f.levels:
+		return name + " with levels"
+	case f.calendar:
+		return name + " with the calendar"
+	}
+	return name
+}
+
+// dummies adds a column for each value of the training rows, if there are few but several.
+func (f *features) dummies(of func(row []float64) float64) bool {
 	places := map[float64]int{}
 	for _, r := range f.d.Train {
 		v := of(f.d.Row(int(r)))
 		if _, ok := places[v]; !ok {
 			if len(places) == mostDummy {
-				return
+				return false
 			}
 			places[v] = len(places)
 		}
 	}
 	if len(places) < 2 {
-		return
+		return false
 	}
 	f.parts = append(f.parts, func(row, out []float64) []float64 {
 		at := len(out)
@@ -62,10 +77,11 @@ func (f *features) dummies(of func(row []float64) float64) {
 		}
 		return out
 	})
+	return true
 }
 
-// calendar adds what the calendar says of a column of time stamps.
-func (f *features) calendar(column int) {
+// ofTime adds what the calendar says of a column of time stamps.
+func (f *features) ofTime(column int) {
 	in := &f.d.Inputs[column]
 	low, high := math.Inf(1), math.Inf(-1)
 	for _, r := range f.d.Train {
@@ -75,16 +91,17 @@ func (f *features) calendar(column int) {
 	days := in.Seconds(high-low) / 86400
 	at := func(row []float64) time.Time { return in.At(row[column]) }
 	if days >= yearDays {
+		f.calendar = true
 		f.parts = append(f.parts, func(row, out []float64) []float64 {
 			turn := 2 * math.Pi * in.Seconds(row[column]-low) / 86400 / yearDays
 			return append(out, math.Sin(turn), math.Cos(turn), math.Sin(2*turn), math.Cos(2*turn))
 		})
 	}
 	if days >= 14 {
-		f.dummies(func(row []float64) float64 { return float64(at(row).Weekday()) })
+		f.calendar = f.dummies(func(row []float64) float64 { return float64(at(row).Weekday()) }) || f.calendar
 	}
 	if days >= 2 {
-		f.dummies(func(row []float64) float64 { return float64(at(row).Hour()) })
+		f.calendar = f.dummies(func(row []float64) float64 { return float64(at(row).Hour()) }) || f.calendar
 	}
 }
 

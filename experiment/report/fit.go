@@ -52,7 +52,7 @@ func (r *reporter) fit(ctx context.Context, i *inspect.Inspector) error {
 	}
 	of := fmt.Sprintf("evaluation %d, %s averaged", i.Evaluation(), words.Count(len(res.IDs), "kernel"))
 	if res.Inputs == 1 {
-		curve, err := i.Curve(ctx, inspect.FitQuery{Points: fitPoints})
+		curve, err := i.Curve(ctx, inspect.FitQuery{Points: fitPoints, Steps: true})
 		if err != nil {
 			return err
 		}
@@ -60,7 +60,7 @@ func (r *reporter) fit(ctx context.Context, i *inspect.Inspector) error {
 		if err != nil {
 			return err
 		}
-		caption := fmt.Sprintf("Mean, and 95 %% bands of the function and of observations, at %d points (%s).", fitPoints, of)
+		caption := fmt.Sprintf("Mean, and 95 %% bands of the function and of observations, at %d points (%s).", len(curve.X), of)
 		if n := points.Seen + points.Unseen + points.Tests; n > len(points.X) {
 			caption += fmt.Sprintf(" Of %d rows those are drawn that stand out most.", n)
 		}

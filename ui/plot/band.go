@@ -57,11 +57,11 @@ func (ra *Raster) band(b *Band, x *xIndex, sx, sy scale, higher bool) {
 	}
 	switch {
 	case b.Style.BG != 0:
-		ra.background(b.Style.BG)
+		ra.background(b.Style.BG, b.Jumps)
 	case ra.glyphs == Braille:
 		ra.stipple()
 	default:
-		ra.shade()
+		ra.shade(b.Jumps)
 	}
 }
 
@@ -87,12 +87,12 @@ func (ra *Raster) stipple() {
 }
 
 // shade draws a character into the cells of which a band covers half.
-func (ra *Raster) shade() {
+func (ra *Raster) shade(jumps bool) {
 	if !ra.shaded {
 		ra.shades, ra.shaded = zeroed(ra.shades, len(ra.cells)), true
 	}
 	for x := range ra.w {
-		e := ra.edge(x)
+		e := ra.edge(x, jumps)
 		for y := max(0, int(e.top)); e.set && y < ra.h && float64(y) < e.bottom; y++ {
 			if min(e.bottom, float64(y+1))-max(e.top, float64(y)) >= 0.5 {
 				ra.shades[y*ra.w+x] = ra.owner
@@ -102,12 +102,16 @@ func (ra *Raster) shade() {
 }
 
 // edge is where a band is in a column of cells, in cells: the mean of its columns
-// of dots.
-func (ra *Raster) edge(x int) (e rim) {
+// of dots, or of one that jumps all of them.
+func (ra *Raster) edge(x int, jumps bool) (e rim) {
 	across, down := ra.glyphs.dots()
 	n := 0.0
 	for _, r := range ra.rims[x*across : (x+1)*across] {
-		if r.set {
+		switch {
+		case !r.set:
+		case jumps && e.set:
+			e.top, e.bottom = min(e.top, r.top), max(e.bottom, r.bottom)
+		default:
 			n++
 			e.top, e.bottom, e.set = e.top+r.top, e.bottom+r.bottom, true
 		}
@@ -121,7 +125,7 @@ func (ra *Raster) edge(x int) (e rim) {
 }
 
 // background keeps the edges of a band until the lines are drawn.
-func (ra *Raster) background(color Color) {
+func (ra *Raster) background(color Color, jumps bool) {
 	if len(ra.fills) < cap(ra.fills) {
 		ra.fills = ra.fills[:len(ra.fills)+1]
 	} else {
@@ -130,7 +134,7 @@ func (ra *Raster) background(color Color) {
 	f := &ra.fills[len(ra.fills)-1]
 	f.color, f.edges = color, f.edges[:0]
 	for x := range ra.w {
-		f.edges = append(f.edges, ra.edge(x))
+		f.edges = append(f.edges, ra.edge(x, jumps))
 	}
 }
 

@@ -106,3 +106,43 @@ func TestPointsStandOnLines(t *testing.T) {
 		}
 	}
 }
+
+// A band that jumps is drawn as high at each of its steps as it is there, and more where
+// several fall into a cell: a peak that is less than a cell wide is not cut to the mean of its neighbours.
+func TestBandsThatJumpKeepTheirPeaks(t *testing.T) {
+	const w, h = 60, 24
+	missed := map[bool]int{}
+	for _, g := range allGlyphs {
+		for _, jumps := range []bool{false, true} {
+			_, down := g.dots()
+			ch := bare(g, 0, w-1)
+			ch.Y.Min, ch.Y.Max = 0.5/float64(down), h-1+(float64(down)-0.5)/float64(down)
+			band := Band{Jumps: jumps, Style: Style{BG: Indexed(4)}}
+			var peaks []int
+			for x := 0.0; x < w-2; x += 0.7 {
+				lo, hi := 8.0, 10.0
+				if len(band.X)%21 == 18 { // every seventh step
+					lo, hi = 12, 20
+					peaks = append(peaks, int(x+0.35))
+				}
+				band.X = append(band.X, x, x+0.69, x+0.695)
+				band.Lo, band.Hi = append(band.Lo, lo, lo, math.NaN()), append(band.Hi, hi, hi, math.NaN())
+			}
+			ch.Bands = []Band{band}
+			c := NewCanvas(w, h)
+			l := ch.Draw(c, c.Bounds())
+			for _, x := range peaks {
+				most := 0.0
+				for near := max(0, x-1); near <= x+1; near++ {
+					most = max(most, paintedHeight(c, near, l.Plot, Indexed(4)))
+				}
+				if most < 7.5 {
+					missed[jumps]++
+				}
+			}
+		}
+	}
+	if missed[true] > 0 || missed[false] == 0 {
+		t.Errorf("peaks that are drawn too low: %v", missed)
+	}
+}

@@ -32,6 +32,9 @@ type Band struct {
 	Style  Style
 	X      []float64
 	Lo, Hi []float64
+	// Jumps is set of a band that goes from one height to another at once: a cell gets all that falls into
+	// it, where one that is smooth has the mean height of its columns of dots.
+	Jumps bool
 }
 
 // Scatter is a set of points: dots, or characters where Mark is set.
