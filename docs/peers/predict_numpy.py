@@ -231,6 +231,7 @@ class Model:
         """The same in a table: from the rows that a row is most like."""
         theta, levels = np.array(m["kernel"]["theta"]), np.array(m["kernel"]["levels"])
         smooth, rough, sharper, length = np.exp(theta[1]), np.exp(theta[2]), np.exp(theta[3]), np.exp(theta[4:])
+        own = np.exp(theta[0]) + 1e-8 * (smooth + rough)
 
         def distance(a, b):
             d = a - b
@@ -246,13 +247,13 @@ class Model:
             if r.min() > within:
                 continue
             n = np.argsort(r, kind="stable")[:m["near"]]
-            cov = k(distance(known[n][:, None], known[n])) + np.exp(theta[0]) * np.eye(len(n))
+            cov = k(distance(known[n][:, None], known[n])) + own * np.eye(len(n))
             b = np.linalg.solve(cov, k(r[n]))
             f = next((w["factor"] for w in m["widths"] if w["away"] >= r.min()), m["widths"][-1]["factor"])
             self.near[row] = True
             mean[:, row] = m["level"] + v @ m["slopes"] + b @ rest[n]
             variance[:, row] = f**2 * (smooth + rough - b @ k(r[n]))
-            noise[:, row] = f**2 * np.exp(theta[0])
+            noise[:, row] = f**2 * own
 
     def back(self, z):
         """A standardised target in the data's units."""

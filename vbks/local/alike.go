@@ -15,23 +15,28 @@ import (
 // where two levels of a category are 1 apart.
 type Alike struct {
 	Levels []bool `json:"levels"` // by input: it is a category
-	// Theta are logarithms: of the noise's variance, σ₁², σ₂², c, and of ℓ by input.
+	// Theta are logarithms: of the noise's variance but for leastNoise, σ₁², σ₂², c, and of ℓ by input.
 	Theta []float64 `json:"theta"`
 }
 
 // shared is how many hyperparameters there are beside lengths.
 const shared = 4
 
+// leastNoise is added to the noise, as a part of σ₁² + σ₂²: rows may be equal, or nearly.
+const leastNoise = 1e-8
+
 // alike is such a kernel ready to be evaluated.
 type alike struct {
-	noise, smooth, rough, sharper float64 // sharper: c²
-	levels                        []bool
-	rate                          []float64 // 1/ℓ²
+	own, noise             float64 // variance of the noise, without and with leastNoise
+	smooth, rough, sharper float64 // sharper: c²
+	levels                 []bool
+	rate                   []float64 // 1/ℓ²
 }
 
 func (k *Alike) made() alike {
 	t := k.Theta
-	a := alike{noise: math.Exp(t[0]), smooth: math.Exp(t[1]), rough: math.Exp(t[2]), sharper: math.Exp(2 * t[3]), levels: k.Levels}
+	a := alike{own: math.Exp(t[0]), smooth: math.Exp(t[1]), rough: math.Exp(t[2]), sharper: math.Exp(2 * t[3]), levels: k.Levels}
+	a.noise = a.own + leastNoise*a.variance()
 	for _, l := range t[shared:] {
 		a.rate = append(a.rate, math.Exp(-2*l))
 	}

@@ -56,13 +56,14 @@ func TestAllRowsOfATable(t *testing.T) {
 	}
 	row := func(x []float64, i int) []float64 { return x[4*i : 4*i+4] }
 	mean := func(r []float64) float64 { return 0.3 + 0.5*r[0] - 0.2*r[1] + 0.1*r[3] }
+	noise := math.Exp(alikeTheta[0]) + 1e-8*(math.Exp(alikeTheta[1])+math.Exp(alikeTheta[2]))
 	k := mat.NewDense(60, 60, nil)
 	rest := mat.NewVecDense(60, nil)
 	for i := range 60 {
 		for j := range 60 {
 			k.Set(i, j, alikeFormula(alikeTheta, tableLevels, row(x, i), row(x, j)))
 		}
-		k.Set(i, i, k.At(i, i)+math.Exp(alikeTheta[0]))
+		k.Set(i, i, k.At(i, i)+noise)
 		rest.SetVec(i, y[i]-mean(row(x, i)))
 	}
 	for p := range 3 {
@@ -92,7 +93,7 @@ func TestAllRowsOfATable(t *testing.T) {
 		wantVariance := f * f * (math.Exp(alikeTheta[1]) + math.Exp(alikeTheta[2]) - mat.Dot(&b, c))
 		g := got[p]
 		if math.Abs(g.Mean-wantMean) > 1e-10 || math.Abs(g.Variance-wantVariance) > 1e-10 || math.Abs(g.Away-away) > 1e-12 ||
-			math.Abs(g.Noise-f*f*math.Exp(alikeTheta[0])) > 1e-12 {
+			math.Abs(g.Noise-f*f*noise) > 1e-12 {
 			t.Errorf("row %d: %+v, want %v %v, %v away", p, g, wantMean, wantVariance, away)
 		}
 	}
@@ -200,5 +201,30 @@ func TestTableIsLearned(t *testing.T) {
 	}
 	if a, b := fit(Fewest), fit(Fewest); !slices.Equal(a.Kernel.Theta, b.Kernel.Theta) || !slices.Equal(a.Widths, b.Widths) {
 		t.Error("a second fit differs")
+	}
+}
+
+// Rows that are there several times, of a function without noise, are no matrices that cannot be factorised.
+func TestEqualRowsOfATable(t *testing.T) {
+	rng := rand.New(rand.NewPCG(5, 1))
+	var x, y []float64
+	for range 200 {
+		a, b := rng.Float64(), rng.Float64()
+		for range 3 {
+			x, y = append(x, a, b), append(y, math.Sin(5*a)+b*b)
+		}
+	}
+	m, err := FitTable(t.Context(), x, y, []bool{false, false}, rng)
+	if err != nil {
+		t.Fatal(err)
+	}
+	got, err := m.Predict(x)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, p := range got {
+		if math.Abs(p.Mean-y[i]) > 1e-3 || !(p.Variance >= 0) {
+			t.Fatalf("row %d: %+v, want %v", i, p, y[i])
+		}
 	}
 }

@@ -76,9 +76,9 @@ func (o *tableObjective) value(theta, grad []float64) (sum float64, err error) {
 				m.stretch(p.bySmooth[at], x, self, g[shared:])
 				at++
 			}
-			g[0] += m.noise * diagonal
-			g[1] += m.smooth * diagonal
-			g[2] += m.rough * diagonal
+			g[0] += m.own * diagonal
+			g[1] += (1 + leastNoise) * m.smooth * diagonal
+			g[2] += (1 + leastNoise) * m.rough * diagonal
 		}
 		return nil
 	})
