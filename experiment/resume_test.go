@@ -38,7 +38,7 @@ func TestResumeFromEveryMoment(t *testing.T) {
 		every  int // of all moments
 		share  int // of those in a sample: no product of the two is one of three, the moments that each evaluation has
 	}{
-		{"collapsed", nil, record.Course{PruneTop: 2, ThenRefine: 1}, 1, 4},
+		{"collapsed", configtest.Integrated, record.Course{PruneTop: 2, ThenRefine: 1}, 1, 4},
 		{"natural", []string{"optimise.optimizer=natural", "schedule.batch=16", "predict.metric_rows=7"}, record.Course{}, 1, 5},
 		{"adam with q(log theta)", []string{"optimise.optimizer=adam", "optimise.hyperparameters=diagonal", "schedule.batch=16"},
 			record.Course{PruneTop: 2}, 1, 7},
