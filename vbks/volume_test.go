@@ -254,6 +254,7 @@ func laplaceOf(t *testing.T, data Training, n int) float64 {
 // Modes are kept: resumed, a run whose evidence is integrated goes on alike, and what an
 // earlier evaluation has found counts in the next.
 func TestModesAreKept(t *testing.T) {
+	thorough.AnyInstructions(t)
 	s := laplaceSettings(8)
 	s.Evidence, s.Bound, s.Refine = drawsEvidence, tightBound, 2
 	tr := trainerOn(t, 2, nil, trainingSeries(52, 60), s, "SE", "RQ", "PER", "PER+SE")
