@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -14,7 +15,8 @@ import (
 // tinyCalibrate makes a calibration tiny.
 func tinyCalibrate(args ...string) []string {
 	return append([]string{"study", "calibrate", "--spaces", "K12", "--rows", "20..30", "--set", "optimise.starts=1",
-		"--set", "schedule.steps=3", "--set", "schedule.refine=0", "--set", "posterior.samples=100", "--set", "sparse.inducing=6"}, args...)
+		"--set", "schedule.steps=3", "--set", "schedule.refine=0", "--set", "posterior.samples=100", "--set", "sparse.inducing=6"},
+		append(slices.Clone(quicker), args...)...)
 }
 
 // A study that had fewer data sets goes on: what is there is not made again.

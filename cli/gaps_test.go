@@ -12,7 +12,7 @@ import (
 // tinyGaps makes a study of gaps tiny.
 func tinyGaps(args ...string) []string {
 	return append([]string{"study", "gaps", "--figure", "quickstart", "--variant", "iii", "--times", "2", "--set", "data.outputs=30",
-		"--set", "data.test=5", "--set", "kernels.expressions=SE,(PER+RQ)*LIN", "--set", "sparse.inducing=6",
+		"--set", "data.support=40", "--set", "data.test=5", "--set", "kernels.expressions=SE,(PER+RQ)*LIN", "--set", "sparse.inducing=6",
 		"--set", "schedule.evaluate_every=1", "--set", "schedule.steps=3", "--set", "optimise.starts=1",
 		"--set", "schedule.refine=0", "--set", "sparse.compare_all=0"}, args...)
 }

@@ -12,8 +12,9 @@ import (
 func tinyRun(t *testing.T, dir string, set ...string) {
 	t.Helper()
 	args := []string{"run", "quickstart", "--headless", "--quiet", "--out", dir}
-	for _, s := range append([]string{"data.outputs=40", "data.test=10", "kernels.expressions=SE,LIN+RQ", "sparse.inducing=6",
-		"schedule.evaluate_every=0.5", "schedule.steps=4", "optimise.starts=1", "schedule.refine=0"}, set...) {
+	for _, s := range append([]string{"data.outputs=40", "data.support=40", "data.test=10",
+		"kernels.expressions=SE,LIN+RQ", "sparse.inducing=6", "schedule.evaluate_every=0.5", "schedule.steps=4", "optimise.starts=1",
+		"schedule.refine=0", "optimise.evidence=mode", "posterior.errors=ignore"}, set...) {
 		args = append(args, "--set", s)
 	}
 	if code, _, stderr := kestrel(t, args...); code != 0 {

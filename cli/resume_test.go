@@ -21,7 +21,7 @@ import (
 // resumeRun is a run of twelve evaluations, which takes about a second.
 const resumeRun = "run quickstart --quiet --set schedule.evaluate_every=0.1 --set schedule.refine=1 " +
 	"--set kernels.expressions=SE,LIN,PER,SE+LIN --set sparse.inducing=8 --set optimise.starts=1 --set schedule.steps=6 " +
-	"--set data.outputs=80 --prune-top 3 --then-refine 1 --out "
+	"--set data.outputs=80 --set data.support=40 --prune-top 3 --then-refine 1 --out "
 
 // A run that is killed with SIGKILL, and killed again while it is resumed, ends
 // with the files of one that was not.

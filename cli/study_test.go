@@ -26,9 +26,9 @@ import (
 // tiny makes a study tiny.
 func tiny(args ...string) []string {
 	return append([]string{"study", "--figures", "quickstart", "--variant", "iii", "--quiet",
-		"--set", "data.outputs=40", "--set", "data.test=10",
+		"--set", "data.outputs=40", "--set", "data.support=40", "--set", "data.test=10",
 		"--set", "kernels.expressions=SE,LIN+RQ,LIN+SE,(PER+RQ)*LIN", "--set", "sparse.inducing=6", "--set", "schedule.evaluate_every=0.5",
-		"--set", "schedule.steps=4", "--set", "optimise.starts=1", "--set", "schedule.refine=0"}, args...)
+		"--set", "schedule.steps=4", "--set", "optimise.starts=1", "--set", "schedule.refine=0"}, append(slices.Clone(quicker), args...)...)
 }
 
 func records(t *testing.T, path string) [][]string {

@@ -72,7 +72,7 @@ func inLog(run, what string, least int) func() bool {
 // than it may be silent, and one comes later, has the results of a run without any.
 func TestRunWithWorkers(t *testing.T) {
 	t.Chdir(t.TempDir())
-	const config = "run quickstart --quiet --headless --set schedule.refine=1 --set data.outputs=60 " +
+	const config = "run quickstart --quiet --headless --set schedule.refine=1 --set data.outputs=60 --set data.support=40 " +
 		"--set kernels.expressions=SE,LIN,PER,RQ --set cluster.lost_after=0.5 --set cluster.work_here=false --out "
 	if code, _, stderr := kestrel(t, strings.Fields(config+"want")...); code != 0 {
 		t.Fatal(stderr)
@@ -120,7 +120,7 @@ func TestRunWithWorkers(t *testing.T) {
 // itself. Whoever the owner sends away leaves.
 func TestWorkersComeBack(t *testing.T) {
 	t.Chdir(t.TempDir())
-	const config = "run quickstart --quiet --headless --set schedule.refine=1 --set data.outputs=60 " +
+	const config = "run quickstart --quiet --headless --set schedule.refine=1 --set data.outputs=60 --set data.support=40 " +
 		"--set kernels.expressions=SE,LIN,PER,RQ --set cluster.lost_after=0.5 --set cluster.work_here=false --out "
 	if code, _, stderr := kestrel(t, strings.Fields(config+"want")...); code != 0 {
 		t.Fatal(stderr)
@@ -159,7 +159,7 @@ func TestWorkersComeBack(t *testing.T) {
 // those of the command alone; it goes on with the ticket of before.
 func TestSeriesWithWorkers(t *testing.T) {
 	t.Chdir(t.TempDir())
-	const config = "run quickstart --repeat 4 --prune-top 1 --set schedule.refine=1 --set data.outputs=60 " +
+	const config = "run quickstart --repeat 4 --prune-top 1 --set schedule.refine=1 --set data.outputs=60 --set data.support=40 " +
 		"--set kernels.expressions=SE,LIN,PER --set device.kind=cpu --out "
 	if code, _, stderr := kestrel(t, strings.Fields(config+"want --quiet")...); code != 0 {
 		t.Fatal(stderr)
@@ -229,7 +229,8 @@ func TestClusterCommands(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	short := "run quickstart --quiet --headless --set schedule.refine=0 --set data.outputs=40 --set cluster.work_here=false"
+	short := "run quickstart --quiet --headless --set schedule.refine=0 --set data.outputs=40 --set data.support=40 " +
+		"--set cluster.work_here=false"
 	for _, name := range []string{"d", "e"} {
 		args := short + " --out " + name + " --cluster kestrel://" + id.Address + " --ticket " + owner
 		if code, _, stderr := kestrel(t, strings.Fields(args)...); code != 0 {

@@ -47,6 +47,7 @@ func TestFormatPageHasArrays(t *testing.T) {
 		{"optimise.optimizer=collapsed", "schedule.evaluate_every=1", "schedule.refine=0",
 			"posterior.auto_prune={below = 0.9, wait = 1, keep = 1}"},
 		{"sparse.inducing=auto", "sparse.most_inducing=8", "sparse.most_seconds=1000", "optimise.evidence=laplace"},
+		configtest.Integrated,
 		// It leaves kernels out.
 		{"sparse.inducing=auto", "sparse.compare_all=0",
 			"data.outputs=75", "schedule.evaluate_every=1", "schedule.refine=0", "data.kernel=MATERN12",

@@ -45,7 +45,7 @@ func wavyConfig(t *testing.T, path string, set ...string) config.Config {
 	t.Helper()
 	var overrides []config.Override
 	for _, s := range append([]string{
-		"kernels.expressions=SE,PER+LIN,LIN", "sparse.inducing=16", "optimise.starts=2", "optimise.evidence=mode",
+		"kernels.expressions=SE,PER+LIN,LIN", "sparse.inducing=16", "optimise.starts=2", "optimise.evidence=mode", "posterior.errors=ignore",
 		"schedule.steps=20", "schedule.evaluate_every=0.5", "schedule.refine=1", "data.time=no", "optimise.theta_prior=false",
 	}, set...) {
 		o, err := config.ParseOverride(s)

@@ -48,7 +48,7 @@ func TestLongRunIsFlat(t *testing.T) {
 		return nil
 	})
 	s, err := experiment.Begin(t.Context(), configtest.Small(t, "kernels.expressions=SE,LIN", "data.outputs=30", "data.test=6",
-		"sparse.inducing=4", "optimise.transplants=false",
+		"data.support=256", "sparse.inducing=4", "optimise.transplants=false",
 		"posterior.samples=100", "schedule.evaluate_every=0.5", fmt.Sprintf("schedule.refine=%d", late-2), "device.lanes=1"), dir, look)
 	must.OK(t, err)
 	must.OK(t, s.Run.Start())

@@ -32,7 +32,8 @@ func TestWorkersDoNotMatter(t *testing.T) {
 		var texts [3][]byte
 		for i, set := range [][]string{{"device.lanes=1"}, {"device.lanes=2"}, {"device.lanes=2", "seed=2"}} {
 			dir := filepath.Join(t.TempDir(), "run")
-			_, s := runtest.In(t, configtest.Small(t, append(set, "optimise.optimizer="+optimizer)...), dir)
+			set = append(set, "optimise.optimizer="+optimizer)
+			_, s := runtest.In(t, configtest.Small(t, append(set, configtest.Integrated...)...), dir)
 			if s.State != record.Finished {
 				t.Fatalf("%s: %s", s.State, s.Reason)
 			}

@@ -38,17 +38,17 @@ func TestResumeFromEveryMoment(t *testing.T) {
 		every  int // of all moments
 		share  int // of those in a sample: no product of the two is one of three, the moments that each evaluation has
 	}{
-		{"collapsed", nil, record.Course{PruneTop: 2, ThenRefine: 1}, 1, 4},
-		{"natural", []string{"optimise.optimizer=natural", "schedule.batch=16", "predict.metric_rows=7"}, record.Course{}, 1, 5},
+		{"collapsed", configtest.Integrated, record.Course{PruneTop: 2, ThenRefine: 1}, 1, 8},
+		{"natural", []string{"optimise.optimizer=natural", "schedule.batch=16", "predict.metric_rows=7"}, record.Course{}, 1, 10},
 		{"adam with q(log theta)", []string{"optimise.optimizer=adam", "optimise.hyperparameters=diagonal", "schedule.batch=16"},
-			record.Course{PruneTop: 2}, 1, 7},
+			record.Course{PruneTop: 2}, 1, 11},
 		// Checkpoints beside the work, of the first evaluation, before orders and at the end.
 		{"late checkpoints", []string{"schedule.checkpoint=3600", "schedule.evaluate_every=0.25"},
-			record.Course{PruneTop: 2, ThenRefine: 2}, 1, 5},
+			record.Course{PruneTop: 2, ThenRefine: 2}, 1, 10},
 		{"late checkpoints, natural", []string{"schedule.checkpoint=3600", "schedule.evaluate_every=0.25", "optimise.optimizer=natural",
-			"schedule.batch=16"}, record.Course{}, 1, 5},
-		{"growing", growing(), record.Course{PruneTop: 2, ThenRefine: 1}, 5, 2},
-		{"inducing inputs by themselves", rungs(), record.Course{PruneTop: 2, ThenRefine: 1, Inducing: 20}, 4, 2},
+			"schedule.batch=16"}, record.Course{}, 1, 10},
+		{"growing", growing(), record.Course{PruneTop: 2, ThenRefine: 1}, 5, 4},
+		{"inducing inputs by themselves", rungs(), record.Course{PruneTop: 2, ThenRefine: 1, Inducing: 20}, 4, 4},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			if racing && (c.course.Inducing > 0 || c.name == "late checkpoints, natural") {

@@ -140,7 +140,7 @@ func TestCrewsMakeTheSameRun(t *testing.T) {
 		data, s := trainingSeries(31, 40), quickSettings(optimizer)
 		s.Hyperparameters, s.EvaluateEvery, s.Steps, s.ELBORows, s.Starts, s.Refine = theta, 0.5, 4, 25, 2, 0
 		if name == "collapsed point" {
-			s.Evidence, s.Bound = drawsEvidence, tightBound
+			s.Evidence, s.Bound, s.Errors = drawsEvidence, tightBound, "integrate"
 		}
 		if name == "ladder" {
 			s.Optimizer, s.Inducing, s.FirstInducing, s.MostInducing, s.AllRows = "collapsed", 0, 4, 16, 100

@@ -119,6 +119,7 @@ func TestMatricesStayOnTheLane(t *testing.T) {
 // on as the one that was not, with kernels pruned and restored, more inducing inputs, two lanes, and
 // too little memory for all kernels.
 func TestMatricesOnTheLaneDecideNothing(t *testing.T) {
+	thorough.AnyInstructions(t)
 	slowWhenRacing(t)
 	t.Parallel()
 	data := trainingSeries(4, 90)

@@ -295,15 +295,20 @@ func TestClimbingEndsAtDistinctInputs(t *testing.T) {
 	}
 }
 
-// climber is a trainer on its first of rungs 64, 128 and 330.
-func climber(t *testing.T, optimizer string) (*Trainer, Settings) {
+// climber is a trainer on its first of rungs first, 2 first and 165 or, since natural gradients take less to be
+// content, 245.
+func climber(t *testing.T, optimizer string) (tr *Trainer, s Settings, first int) {
 	t.Helper()
-	s := quickSettings(optimizer)
-	s.Inducing, s.EvaluateEvery, s.Refine, s.Starts, s.Steps, s.Transplants = 0, 1, 0, 1, 10, false
+	first, rows := 32, 165
+	if optimizer == "natural" {
+		first, rows = 48, 245
+	}
+	s = quickSettings(optimizer)
+	s.Inducing, s.FirstInducing, s.EvaluateEvery, s.Refine, s.Starts, s.Steps, s.Transplants = 0, first, 1, 0, 1, 10, false
 	s.PredictTheta = modeTheta // draws take longer than all the rest, and are those of any run
-	tr := trainerOn(t, 2, nil, roughSeries(51, 330), s, "SE", "LIN", "PER", "LIN+SE", "MATERN12", "RQ")
+	tr = trainerOn(t, 2, nil, roughSeries(51, rows), s, "SE", "LIN", "PER", "LIN+SE", "MATERN12", "RQ")
 	next(t, tr)
-	return tr, s
+	return tr, s, first
 }
 
 // What the user does between rungs: prune, restore, ask for more or for another
@@ -313,7 +318,7 @@ func TestOrdersBetweenRungs(t *testing.T) {
 	slowWhenRacing(t)
 	t.Parallel()
 	for _, optimizer := range []string{"collapsed", "natural"} {
-		tr, s := climber(t, optimizer)
+		tr, s, first := climber(t, optimizer)
 		if tr.told || tr.Planned() != 3 {
 			t.Fatalf("%s: told %v, %d planned", optimizer, tr.told, tr.Planned())
 		}
@@ -330,12 +335,12 @@ func TestOrdersBetweenRungs(t *testing.T) {
 			if _, err := x.Prune([]string{"LIN"}); err != nil {
 				t.Fatal(err)
 			}
-			if x.Last().Inducing != 64 {
-				t.Errorf("an evaluation with 64 inducing inputs has %d after pruning", x.Last().Inducing)
+			if x.Last().Inducing != first {
+				t.Errorf("an evaluation with %d inducing inputs has %d after pruning", first, x.Last().Inducing)
 			}
 		})
 		both("on the second rung", func(x *Trainer) { next(t, x) })
-		if tr.m != 128 || tr.Last().Inducing != 128 {
+		if tr.m != 2*first || tr.Last().Inducing != 2*first {
 			t.Fatalf("%s: %d inducing inputs", optimizer, tr.m)
 		}
 		var out, gone []string
@@ -363,13 +368,13 @@ func TestOrdersBetweenRungs(t *testing.T) {
 		both("on the last rung", func(x *Trainer) { next(t, x) })
 		last := tr.Last()
 		if i := slices.IndexFunc(last.Kernels, func(k KernelResult) bool { return k.ID == out[0] }); last.Kernels[i].Status != Live ||
-			last.Inducing != 330 || !tr.Done() {
+			last.Inducing != len(tr.data.Y) || !tr.Done() {
 			t.Errorf("%s: %+v with %d inducing inputs, done %v", optimizer, last.Kernels[i], last.Inducing, tr.Done())
 		}
 		for _, c := range []struct {
 			change Change
 			want   int
-		}{{Change{Inducing: 100, Rounds: 2}, 100}, {Change{Rounds: 1}, 100}, {Change{}, 100}} {
+		}{{Change{Inducing: 50, Rounds: 2}, 50}, {Change{Rounds: 1}, 50}, {Change{}, 50}} {
 			both("re-optimised", func(x *Trainer) {
 				if err := x.Reoptimize(c.change); err != nil {
 					t.Fatal(err)
@@ -398,12 +403,12 @@ func TestReoptimisingBetweenRungs(t *testing.T) {
 		change Change
 		want   []int
 	}{
-		{Change{}, []int{128, 330}}, // one is to come in any case
-		{Change{Rounds: 1}, []int{64, 128, 330}},
-		{Change{Rounds: 2, Inducing: 90}, []int{90, 90}},
-		{Change{Inducing: 64}, []int{64}},
+		{Change{}, []int{64, 165}}, // one is to come in any case
+		{Change{Rounds: 1}, []int{32, 64, 165}},
+		{Change{Rounds: 2, Inducing: 45}, []int{45, 45}},
+		{Change{Inducing: 32}, []int{32}},
 	} {
-		tr, _ := climber(t, "collapsed")
+		tr, _, _ := climber(t, "collapsed")
 		if err := tr.Reoptimize(c.change); err != nil {
 			t.Fatal(err)
 		}
@@ -478,11 +483,11 @@ func TestClimbingEndsInTime(t *testing.T) {
 // is, and ends there.
 func TestClimbedBeyondMemory(t *testing.T) {
 	thorough.AnyInstructions(t)
-	tr, s := climber(t, "collapsed")
+	tr, s, _ := climber(t, "collapsed")
 	next(t, tr)
-	s.Room = 100
+	s.Room = 50
 	other := resumed(t, tr, s)
-	if other.m != 128 || !other.Done() || other.Planned() != 2 {
+	if other.m != 64 || !other.Done() || other.Planned() != 2 {
 		t.Errorf("%d inducing inputs, done %v, %d planned", other.m, other.Done(), other.Planned())
 	}
 }

@@ -10,6 +10,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"example.com/kestrel/device"
+	"example.com/kestrel/internal/thorough"
 	"example.com/kestrel/vbks/params"
 )
 
@@ -333,6 +334,7 @@ func TestBestKernelsAreExact(t *testing.T) {
 // Neither lanes nor batches matter to passes for some kernels, nor does a checkpoint
 // in between.
 func TestExactPassesForSomeKernels(t *testing.T) {
+	thorough.AnyInstructions(t)
 	slowWhenRacing(t)
 	t.Parallel()
 	data := trainingSeries(34, 120)

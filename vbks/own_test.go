@@ -96,7 +96,7 @@ func wavy(n int) Training {
 func ownRun(t *testing.T, lanes int, optimizer, own string) (*Trainer, Settings) {
 	t.Helper()
 	s := quickSettings(optimizer)
-	s.Own, s.Inducing, s.EvaluateEvery, s.Steps = own, 12, 1, 10
+	s.Own, s.Inducing, s.EvaluateEvery, s.Steps, s.Local = own, 12, 1, 10, "none"
 	tr := trainerOn(t, lanes, nil, wavy(2100), s, "SE", "MATERN32")
 	train(t, tr)
 	return tr, s

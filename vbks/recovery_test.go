@@ -250,7 +250,6 @@ func TestLostLane(t *testing.T) {
 		if strings.HasSuffix(optimizer, "diagonal") {
 			s.Hyperparameters = "diagonal"
 		}
-		s.Errors = "ignore" // no lane takes part in what they make of the belief
 		sound := trainerOn(t, 1, nil, data, s, sixKernels...)
 		want := train(t, sound)
 		told(want)

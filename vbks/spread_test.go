@@ -264,7 +264,7 @@ func TestRowsComeToAGrownSpace(t *testing.T) {
 func TestLateKernelsHaveTheUsualDrift(t *testing.T) {
 	t.Parallel()
 	s := growingSettings("collapsed")
-	s.EvaluateEvery, s.Growth.Live = 0.25, 10
+	s.EvaluateEvery, s.Growth.Live, s.Errors = 0.25, 10, "integrate"
 	tr := trainerOn(t, 1, nil, trainingSeries(3, 80), s, growingFrom...)
 	for tr.rows < 60 {
 		next(t, tr)

@@ -31,10 +31,15 @@ func jointSE(p *kernelspace.Program, pr prior, logScale float64, x, y []float64,
 	rotated := mat.NewVecDense(n, nil)
 	rotated.MulVec(u.T(), mat.NewVecDense(n, slices.Clone(y)))
 	return func(logVar, rho float64) float64 {
-		var v float64
+		variance, noise := math.Exp(logVar), floor+math.Exp(rho)
+		v, product := -0.5*float64(n)*math.Log(2*math.Pi), 1.0
 		for i, l := range lambda {
-			s := math.Exp(logVar)*max(l, 0) + floor + math.Exp(rho)
-			v -= 0.5 * (math.Log(2*math.Pi*s) + rotated.AtVec(i)*rotated.AtVec(i)/s)
+			s := variance*max(l, 0) + noise
+			v -= 0.5 * rotated.RawVector().Data[i] * rotated.RawVector().Data[i] / s
+			if product *= s; i == n-1 || product < 1e-100 || product > 1e100 { // few logarithms, which take long
+				v -= 0.5 * math.Log(product)
+				product = 1
+			}
 		}
 		for i, f := range []float64{logVar, logScale, rho} {
 			d := f - pr.mean[i]

@@ -10,6 +10,8 @@ import (
 	"strings"
 	"sync"
 	"testing"
+
+	"example.com/kestrel/internal/thorough"
 )
 
 // encoded is a value as it would be sent to another machine; gob keeps every bit
@@ -81,6 +83,7 @@ func (e *elsewhere) do(ctx context.Context, u *unit) error {
 // the order and the tasks, and a run whose units are all done there is the same
 // bit for bit.
 func TestUnitsAreDoneElsewhere(t *testing.T) {
+	thorough.AnyInstructions(t)
 	t.Parallel()
 	seen := map[phase]int{}
 	for _, name := range []string{"collapsed point", "collapsed full", "natural point", "natural diagonal", "adam point"} {

@@ -171,7 +171,8 @@ func TestDrawsAgainstPrior(t *testing.T) {
 	const n = 20
 	exprs := []string{"PER+PER+SE", "PER+SE", "PER+RQ+SE", "LIN*PER+LIN*RQ"}
 	mean := 0.0
-	for seed := range uint64(2) {
+	seeds := 2 / thorough.OneIn(t, 2, "data sets")
+	for seed := range uint64(seeds) {
 		rng := rand.New(rand.NewPCG(7, 3+seed))
 		data := Training{Dim: 1}
 		for range n {
@@ -189,7 +190,7 @@ func TestDrawsAgainstPrior(t *testing.T) {
 			if se > 0.5 || math.Abs(off) > 1.6+3*se {
 				t.Errorf("%s: %.3f nats off what draws from the prior find, ± %.3f", k.id, off, se)
 			}
-			mean += off / float64(2*len(exprs))
+			mean += off / float64(seeds*len(exprs))
 		}
 	}
 	if math.Abs(mean) > 0.9 {
@@ -253,6 +254,7 @@ func laplaceOf(t *testing.T, data Training, n int) float64 {
 // Modes are kept: resumed, a run whose evidence is integrated goes on alike, and what an
 // earlier evaluation has found counts in the next.
 func TestModesAreKept(t *testing.T) {
+	thorough.AnyInstructions(t)
 	s := laplaceSettings(8)
 	s.Evidence, s.Bound, s.Refine = drawsEvidence, tightBound, 2
 	tr := trainerOn(t, 2, nil, trainingSeries(52, 60), s, "SE", "RQ", "PER", "PER+SE")

@@ -37,8 +37,8 @@ func TestGoroutinesEndWithTheirContext(t *testing.T) {
 				defer p.Close()
 				var rows strings.Builder
 				rows.WriteString("x\n")
-				for i := range 30_000 {
-					fmt.Fprintf(&rows, "%g\n", float64(i)/3000)
+				for i := range 10_000 {
+					fmt.Fprintf(&rows, "%g\n", float64(i)/1000)
 				}
 				points, err := p.OpenPoints(t.Context(), tableFile(t, rows.String()))
 				must.OK(t, err)

@@ -77,7 +77,7 @@ func TestModelPredictsAsTheRun(t *testing.T) {
 		table, points string
 		set           []string
 	}{
-		{plane, points, []string{"predict.top=2"}},
+		{plane, points, append([]string{"predict.top=2"}, configtest.Integrated...)},
 		{plane, points, []string{"predict.theta=mode", "predict.weights=bayes", "data.standardise_x=scale", "kernels.ard=true"}},
 		{plane, points, []string{"optimise.optimizer=natural", "optimise.hyperparameters=diagonal"}},
 		{plane, points, []string{"optimise.optimizer=adam", "data.standardise_y=none"}},

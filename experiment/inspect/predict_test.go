@@ -303,7 +303,8 @@ func TestLoadedModelHasTheRunsObjective(t *testing.T) {
 // their weights to the mean.
 func TestPredictedComponentsAddUp(t *testing.T) {
 	for _, shift := range []string{"full", "scale"} {
-		_, _, dir := runtest.Finished(t, configtest.Plane(t, configtest.PlaneFile(t), "data.standardise_y="+shift))
+		set := append([]string{"data.standardise_y=" + shift}, configtest.Integrated...)
+		_, _, dir := runtest.Finished(t, configtest.Plane(t, configtest.PlaneFile(t), set...))
 		p := predictor(t, dir)
 		q := p.DefaultQuery()
 		q.Components, q.Weights = true, "bayes"

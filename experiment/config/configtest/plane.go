@@ -35,6 +35,7 @@ func Plane(t *testing.T, path string, set ...string) config.Config {
 	for _, s := range append([]string{
 		"kernels.expressions=SE[hour]+LIN[height],PER[hour]*SE[height],RQ", "sparse.inducing=10", "optimise.starts=1",
 		"schedule.steps=10", "schedule.evaluate_every=0.5", "schedule.refine=0", "data.test=20",
+		"optimise.evidence=mode", "posterior.errors=ignore", // see Integrated
 	}, set...) {
 		o, err := config.ParseOverride(s)
 		must.OK(t, err)
