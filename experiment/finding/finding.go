@@ -53,6 +53,9 @@ func Of(s *record.Standing, dir string) Finding {
 	dir = cmp.Or(dir, "RUN")
 	r.run, r.config = words.Shell(dir), words.Shell(filepath.Join(dir, record.ConfigFile))
 	r.rivals()
+	if !r.nothing {
+		r.shared = sharing(s.Start, s.Evaluation)
+	}
 	f := Finding{What: r.what(), Sure: r.sure(), Error: r.error(), Coverage: r.coverage(), Settled: r.settled()}
 	f.Distrust, f.wrong = r.distrust()
 	f.Next = r.next()
@@ -152,6 +155,7 @@ type reading struct {
 	leader  *record.Kernel
 	nothing bool             // beyond a constant and noise
 	detail  detail           // of what it shows
+	shared  *shared          // by the kernels that are believed in, nil where that is not known
 	live    int              // kernels that are compared
 	equal   []*record.Kernel // that cannot be told from the leader
 	open    []*record.Kernel // whose bounds reach beyond the leader's
