@@ -89,7 +89,7 @@ func TestRunsSayWhatThereIs(t *testing.T) {
 			},
 			set: []string{"kernels.expressions=PER+LIN+CONST, LIN+CONST, RW"},
 			must: []string{`repeats every (7|6\.99|7\.01) days`, `highest on Saturdays`, `straight line`, `settled among the three kernels tried`,
-				`Forecasts .* better than seasonal naive`, `kestrel predict .* --horizon 14`},
+				`Forecasts .* better than seasonal naive`, `kestrel predict .* --horizon 2w`},
 			mustNot: []string{`wanders`, `level that steps`, `Do not trust`, `(?i)not settled`, `Nothing (repeats|more)`}},
 		{what: "a level that steps", header: "date,pressure", rows: 120,
 			row: func(i int, rng *rand.Rand) string {

@@ -302,7 +302,7 @@ func (r *reading) plainly(most int) string {
 	if !r.whole() || r.outstanding() > 0 || len(r.open) > 0 || r.nothing {
 		return ""
 	}
-	claims := r.claims()
+	claims, of := r.claims(), " of the belief"
 	var parts []string
 	for _, p := range []struct {
 		how      string
@@ -315,7 +315,8 @@ func (r *reading) plainly(most int) string {
 			}
 			sure := ""
 			if p.from != certain && !(c.open && c.belief >= mainly) {
-				sure = " (" + percent(c.belief) + " sure)"
+				sure = " (" + percent(c.belief) + of + ")"
+				of = "" // said once
 			}
 			if c.column != "" {
 				matter, sures = append(matter, c.column), append(sures, sure)

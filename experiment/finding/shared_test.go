@@ -60,16 +60,16 @@ func TestGoldenShared(t *testing.T) {
 			among(t, 0.3, 1, rival{"PER+RW", wave(365), 0.25}, rival{"PER*LIN+LIN", []files.Number{1, 1, 365, 1, 1, 1, 1, 1}, 0.2},
 				rival{"PER+LIN+RW", nil, 0.24}, rival{"LIN", []files.Number{1, 1, 1}, 0.01})}, nil,
 			"A pattern that repeats every year, on a straight line (PER + LIN). Certain: a yearly pattern and that the level moves; likely: that " +
-				"it does so along a straight line (75 % sure). Which kernel is best is not settled: this one leads since 45 % of the data, with " +
+				"it does so along a straight line (75 % of the belief). Which kernel is best is not settled: this one leads since 45 % of the data, with " +
 				"30 % of the belief (q*); one other cannot be told from it.",
-			"Certain: a yearly pattern and that the level moves; likely: that it does so along a straight line (75 % sure).",
+			"Certain: a yearly pattern and that the level moves; likely: that it does so along a straight line (75 % of the belief).",
 			"Certain: a yearly pattern and that the level moves.", "kernels behind it"},
 		{"a week that most have", scene{days, "PER+RW", wave(6.995), 1500, 900, nil,
 			among(t, 0.4, 2, rival{"RW", []files.Number{1, 1825, 1}, 0.2}, rival{"PER+LIN", []files.Number{100, 1, 7, 0.1, 1, 4}, 0.3},
 				rival{"PER+RW+CONST", []files.Number{100, 1, 11.5, 0.1, 1825, 4, 1}, 0.1})}, swing(40),
 			"A pattern that repeats every 7 days (swings by ±40 kWh), on a level that wanders (PER + RW). Certain: that the level moves; likely: a " +
-				"weekly pattern (70 % sure) and that it wanders (70 % sure). Which",
-			"Certain: that the level moves; likely: a weekly pattern (70 % sure) and that it wanders (70 % sure).",
+				"weekly pattern (70 % of the belief) and that it wanders (70 %). Which",
+			"Certain: that the level moves; likely: a weekly pattern (70 % of the belief) and that it wanders (70 %).",
 			"Certain: that the level moves.", ""},
 		{"a week that may be nothing", scene{days, "PER+RW", wave(6.995), 1500, 900, nil,
 			among(t, 0.8, 1, rival{"RW", []files.Number{1, 1825, 1}, 0.2})}, swing(4),
@@ -78,7 +78,7 @@ func TestGoldenShared(t *testing.T) {
 		{"a week that few have", scene{days, "PER+RW", wave(6.995), 1500, 900, nil,
 			among(t, 0.4, 1, rival{"RW", []files.Number{1, 1825, 1}, 0.6})}, swing(40),
 			"Perhaps a pattern that repeats every 7 days (swings by ±40 kWh), on a level that wanders (PER + RW). Certain: a level that wanders; " +
-				"open: a weekly pattern (40 % sure). Which", "", "", ""},
+				"open: a weekly pattern (40 % of the belief). Which", "", "", ""},
 		{"columns that matter, and one that does not", scene{kiln, "SE[oven]+CAT[glaze]", []files.Number{400, 30, 50, 1}, 300, 900, nil,
 			among(t, 0.75, 1, rival{"SE[damp]+SE[oven]+CAT[glaze]", []files.Number{1, 12, 1, 30, 1, 1}, 0.2},
 				rival{"SE[oven]", []files.Number{1, 30, 1}, 0.05})}, nil,
@@ -88,7 +88,7 @@ func TestGoldenShared(t *testing.T) {
 		{"a column that may matter", scene{kiln, "SE[oven]+SE[damp]", []files.Number{50, 12, 100, 30, 1}, 300, 900, nil,
 			among(t, 0.6, 0, rival{"SE[oven]", []files.Number{1, 30, 1}, 0.4})}, nil,
 			"gloss: a smooth variation in oven over about 30 and a smooth variation in damp over about 12 (SE[damp] + SE[oven]). Certain: that oven " +
-				"matters; likely: that damp matters (60 % sure). Which", "", "", "glaze tells"},
+				"matters; likely: that damp matters (60 % of the belief). Which", "", "", "glaze tells"},
 		{"settled, with a column that does not matter", scene{kiln, "SE[oven]", []files.Number{100, 30, 1}, 300, 900, nil,
 			among(t, 0.97, 0, rival{"SE[oven]+CAT[glaze]", []files.Number{1, 30, 1, 1}, 0.03})}, nil,
 			"gloss: a smooth variation in oven over about 30; glaze tells nothing more (SE[oven]). It leads since 45 % of the data, with 97 % of the " +
