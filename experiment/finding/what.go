@@ -267,6 +267,18 @@ func options(s *record.Start) kernelspace.Options {
 	return o
 }
 
+// NotFound stands before what a kernel stands for where the data show no more than chance, which
+// is first among kernels all the same: "" where they show more.
+func NotFound(s *record.Standing) string {
+	if s == nil || s.Start == nil || s.Start.Data == nil || s.Evaluation == nil {
+		return ""
+	}
+	if leader := s.Evaluation.Leader(); leader == nil || leader.Fit == nil || !nothing(s, leader) {
+		return ""
+	}
+	return "The data show only chance: nothing of this is found in them. "
+}
+
 // nothing reports whether the data show no more than a constant and noise: the leader
 // is made of those, or its local ELBO is not above the log evidence of a constant and
 // noise by more than its further hyperparameters cost,
