@@ -321,7 +321,7 @@ func (w *speller) peaks(every string, high, low []record.Effect) string {
 		return text
 	}
 	text := ", highest" + when(high)
-	if w.detail == highOnly {
+	if w.detail >= highOnly {
 		return text
 	}
 	return text + " and lowest" + when(low)

@@ -158,3 +158,43 @@ func TestPeriodsOfTheCalendar(t *testing.T) {
 		}
 	}
 }
+
+// However little room there is, a part that may be nothing is told with its perhaps, and one that the data show to be large is not
+// called small; when a pattern is high stays longer than by how much.
+func TestDoubtsStayInBrief(t *testing.T) {
+	effects := func(swing files.Number, days ...record.Effect) func(*record.Standing, *record.Fit) {
+		return func(s *record.Standing, f *record.Fit) {
+			among(t, 0.8, 1, rival{"RW", []files.Number{1, 1825, 1}, 0.2})(s, f)
+			s.Effects = &record.Effects{Evaluation: 5, Kernel: s.Evaluation.Kernels[0].ID, All: append(days,
+				record.Effect{Kind: record.EffectSwing, Part: "PER", Column: "day", Mean: swing, SD: 3},
+				record.Effect{Kind: record.EffectChange, Part: "RW", Column: "day", Mean: 20, SD: 3})}
+		}
+	}
+	day := func(name string, mean files.Number) record.Effect {
+		return record.Effect{Kind: record.EffectPart, Part: "PER", Column: "day", Name: name, Mean: mean, SD: 1}
+	}
+	small := []files.Number{0.1, 1, 7, 0.1, 1825, 4}
+	for what, c := range map[string]struct {
+		scene   scene
+		always  string
+		never   string
+		between string
+	}{
+		"may be nothing":  {scene{days, "PER+RW", small, 1500, 900, nil, effects(1)}, "perhaps", "", ""},
+		"is not small":    {scene{days, "PER+RW", small, 1500, 900, nil, effects(20)}, "repeats", "small", ""},
+		"high on Sundays": {scene{days, "PER+RW", small, 1500, 900, nil, effects(20, day("Sunday", 20), day("Monday", -20), day("Friday", 0))}, "", "small", "highest on Sundays, "},
+	} {
+		f := Of(c.scene.standing(t), "runs/a")
+		seen := false
+		for room := range 700 {
+			text := strings.ToLower(f.Within(func(s string) bool { return len(s) <= room }))
+			seen = seen || c.between != "" && strings.Contains(text, strings.ToLower(c.between))
+			if told := strings.Contains(text, "repeats"); told && !strings.Contains(text, c.always) || c.never != "" && strings.Contains(text, c.never) {
+				t.Fatalf("%s, in %d characters: %s", what, room, text)
+			}
+		}
+		if c.between != "" && !seen {
+			t.Errorf("%s: %q is never said: %s", what, c.between, f.Text())
+		}
+	}
+}

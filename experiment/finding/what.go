@@ -105,6 +105,7 @@ type detail int
 const (
 	highAndLow detail = iota // when patterns are high and low, and how large parts are, where that is known
 	highOnly                 // not when they are low
+	unsized                  // nor how large anything is
 	calm                     // nothing of it
 )
 
@@ -119,9 +120,7 @@ func shape(s *record.Start, k *record.Kernel, effects *record.Effects, common *s
 	if w == nil {
 		return ""
 	}
-	if w.detail = how; how != calm {
-		w.effects = effects
-	}
+	w.detail, w.effects = how, effects // which tell, too, what is small or may be nothing
 	w.brief, w.shared = true, common
 	var patterns, rest, small []string
 	for _, p := range w.pieces(components) {
@@ -223,7 +222,7 @@ func (w *speller) pieces(components []kernelspace.Component) (pieces []piece) {
 
 // withSize is a piece in words with how large it is, where that is known of it.
 func (w *speller) withSize(components []kernelspace.Component, p piece) string {
-	if p.of < 0 || w.effects == nil {
+	if p.of < 0 || w.effects == nil || w.detail >= unsized {
 		return p.text
 	}
 	c := &components[p.of]
